@@ -1,0 +1,72 @@
+package heddle
+
+// A Decision is something to be done. The set is closed; the values are pointers into the core's own
+// buffers, valid until its next Step.
+type Decision interface{ decision() }
+
+type (
+	// Admit says that an application was taken in.
+	Admit struct{ App AppID }
+
+	// Reject says that an application was not taken in, and why.
+	Reject struct {
+		App AppID
+		Why Why
+	}
+
+	// Launch grants a container. The application is told Told; the node enforces Limit. They differ
+	// where a policy shrinks a container: a stock master refuses one smaller than it asked for, so
+	// shrinking happens below it.
+	Launch struct {
+		Container   ContainerID
+		App         AppID
+		Node        NodeID
+		Kind        Kind
+		Priority    int32 // of the ask it answers
+		AllocID     int64
+		At          Locality
+		Told, Limit Resource
+	}
+
+	// Book reserves a node for an ask that fits it when it is emptier.
+	Book struct {
+		Container ContainerID
+		App       AppID
+		Node      NodeID
+	}
+
+	// Unbook gives a reservation up.
+	Unbook struct {
+		Container ContainerID
+		App       AppID
+		Node      NodeID
+	}
+
+	// Resize changes what a node enforces for a running container.
+	Resize struct {
+		Container ContainerID
+		Limit     Resource
+	}
+
+	// Suspend freezes a container: its processor time is lent out, its memory stays.
+	Suspend struct{ Container ContainerID }
+
+	// Resume thaws a suspended container.
+	Resume struct{ Container ContainerID }
+
+	// Kill ends a container.
+	Kill struct {
+		Container ContainerID
+		Status    ExitStatus
+	}
+)
+
+func (*Admit) decision()   {}
+func (*Reject) decision()  {}
+func (*Launch) decision()  {}
+func (*Book) decision()    {}
+func (*Unbook) decision()  {}
+func (*Resize) decision()  {}
+func (*Suspend) decision() {}
+func (*Resume) decision()  {}
+func (*Kill) decision()    {}

@@ -1,0 +1,177 @@
+package heddle
+
+// An Event is something that happened. The set is closed.
+type Event interface{ event() }
+
+type (
+	// NodeUp says that a node joined, or came back, with so much to offer.
+	NodeUp struct {
+		Node  NodeID
+		Rack  RackID
+		Total Resource
+	}
+
+	// NodeDown says that a node is lost; every container on it is over (Aborted).
+	NodeDown struct{ Node NodeID }
+
+	// Heartbeat says that a node reported in and may be given work. Exits it reports come as events of
+	// their own, before it.
+	Heartbeat struct{ Node NodeID }
+
+	// Submit says that a user handed in an application and wants a container for its master.
+	Submit struct {
+		App       AppID
+		Queue     QueueID
+		User      UserID
+		Priority  int32 // higher is sooner
+		Framework Framework
+		Master    Resource // wanted for the ApplicationMaster
+		Facts     Facts
+	}
+
+	// Attempt says that an application whose master failed is to have another one.
+	Attempt struct {
+		App    AppID
+		Master Resource
+	}
+
+	// Ask replaces rows of an application's request table.
+	Ask struct {
+		App  AppID
+		Rows []Row
+	}
+
+	// Exclude replaces an application's list of nodes it wants nothing on.
+	Exclude struct {
+		App   AppID
+		Nodes []NodeID
+	}
+
+	// Release says that a master gives back a container it does not want.
+	Release struct {
+		App       AppID
+		Container ContainerID
+	}
+
+	// Acquire says that a master fetched the containers granted to it since its last call.
+	Acquire struct{ App AppID }
+
+	// Started says that a node runs the container.
+	Started struct{ Container ContainerID }
+
+	// Progress says how far a running task is. Zero Phase means unknown.
+	Progress struct {
+		Container ContainerID
+		Phase     Phase
+		Fraction  float64 // of the whole task, 0 to 1
+	}
+
+	// Profile says what a running container used lately.
+	Profile struct {
+		Container ContainerID
+		CPU       int64 // milli-vcores, mean since the last profile
+		Memory    int64 // MiB, at this moment
+	}
+
+	// Output says that map output of an application now lies on a node.
+	Output struct {
+		App   AppID
+		Node  NodeID
+		Bytes int64
+	}
+
+	// Exit says that a container ended on its node.
+	Exit struct {
+		Container ContainerID
+		Status    ExitStatus
+	}
+
+	// AppDone says that an application is over, however it ended.
+	AppDone struct{ App AppID }
+
+	// Refused says that a node could not carry out a decision on a container.
+	Refused struct{ Container ContainerID }
+
+	// Wake says that it is as late as Deadline wanted.
+	Wake struct{}
+)
+
+func (NodeUp) event()    {}
+func (NodeDown) event()  {}
+func (Heartbeat) event() {}
+func (Submit) event()    {}
+func (Attempt) event()   {}
+func (Ask) event()       {}
+func (Exclude) event()   {}
+func (Release) event()   {}
+func (Acquire) event()   {}
+func (Started) event()   {}
+func (Progress) event()  {}
+func (Profile) event()   {}
+func (Output) event()    {}
+func (Exit) event()      {}
+func (AppDone) event()   {}
+func (Refused) event()   {}
+func (Wake) event()      {}
+
+// A Row is one line of an application's request table: so many containers of a size at a place.
+// Count is absolute and replaces what was asked before; 0 deletes. The row for anywhere (Host and
+// Rack none) is the one that counts; the others only say where.
+type Row struct {
+	Priority int32 // lower is served first
+	AllocID  int64 // the requester's own number for this key; 0 when unused
+	Kind     Kind
+	Host     NodeID // NoNode unless the row names a host
+	Rack     RackID // NoRack unless the row names a rack
+	Count    int32
+	Size     Resource
+	Strict   bool // relaxLocality=false: no farther than rows that name a place
+}
+
+// Anywhere returns the row for count containers of a size at any place.
+func Anywhere(priority int32, k Kind, count int32, size Resource) Row {
+	return Row{Priority: priority, Kind: k, Host: NoNode, Rack: NoRack, Count: count, Size: size}
+}
+
+// Facts are what is known of a job beside its requests. Zero means unknown.
+type Facts struct {
+	InputBytes int64
+	Maps       int32 // wanted in all
+	Reduces    int32
+	Splits     []Split // input of each map, in task order
+}
+
+// A Split is the input of one map and the nodes that hold it.
+type Split struct {
+	Bytes int64
+	Hosts []NodeID
+}
+
+// Phase is what a task is doing.
+type Phase uint8
+
+// The phases of tasks.
+const (
+	NoPhase     Phase = iota
+	MapRead           // a map reads, computes and spills
+	ReduceCopy        // a reduce copies map output
+	ReduceSort        // … merges it
+	ReduceWrite       // … runs the reduce function and writes
+	Holding           // an executor or master that lives until told otherwise
+)
+
+// ExitStatus is how a container ended: the process's own code, or one of YARN's.
+type ExitStatus int32
+
+// YARN's exit statuses.
+const (
+	Success               ExitStatus = 0
+	Aborted               ExitStatus = -100 // released, lost with its node, expired
+	DisksFailed           ExitStatus = -101
+	Preempted             ExitStatus = -102
+	KilledOverVirtual     ExitStatus = -103
+	KilledOverPhysical    ExitStatus = -104
+	KilledByMaster        ExitStatus = -105
+	KilledByRM            ExitStatus = -106
+	KilledAfterCompletion ExitStatus = -107
+)

@@ -1,0 +1,71 @@
+package fair
+
+import "heddle"
+
+// A Config is what fair-scheduler.xml and yarn.scheduler.fair.* say, with Hadoop's defaults filled in.
+type Config struct {
+	Queues []QueueConfig // parents before children; the first is root
+
+	UpdateInterval       heddle.Span // 500 ms
+	AssignMultiple       bool        // false
+	DynamicMaxAssign     bool        // true: at most half of what is free, when AssignMultiple
+	MaxAssign            int         // −1
+	NodeThreshold        float64     // locality.threshold.node, −1 = no wait
+	RackThreshold        float64
+	Continuous           bool        // delays count time instead of offers
+	NodeDelay            heddle.Span // locality-delay-node-ms, −1
+	RackDelay            heddle.Span
+	SizeBasedWeight      bool
+	ReservableNodes      float64 // 0.05
+	ReservationThreshold int64   // reservation-threshold.increment-multiple, 2
+	Increment            heddle.Resource
+	Minimum              heddle.Resource
+	Maximum              heddle.Resource
+	UserMaxApps          map[string]int
+	UserMaxAppsDefault   int // 0 = unlimited
+
+	// Placement, in order; empty = the defaults of the switches below.
+	Rules              []Rule
+	AllowUndeclared    bool // true
+	UserAsDefaultQueue bool // true
+}
+
+// A QueueConfig is one queue.
+type QueueConfig struct {
+	Path        string // root.a.b
+	Parent      int    // index into Queues; −1 for root
+	Weight      float64
+	Min         Amount
+	Max         Amount
+	MaxChild    Amount
+	MaxApps     int     // 0 = unlimited
+	MaxAMShare  float64 // 0.5; −1 = off
+	Policy      Policy
+	MaxResource heddle.Resource // maxContainerAllocation; zero = the cluster's
+}
+
+// An Amount is a fixed resource or a percentage of the cluster, per dimension. Unset means no bound
+// (a maximum) or nothing (a minimum).
+type Amount struct {
+	Set      bool
+	Fixed    heddle.Resource
+	Fraction [heddle.NumDims]float64 // used where > 0 instead of Fixed
+}
+
+// A Policy is how a queue shares among its children or applications.
+type Policy uint8
+
+// The policies of a queue.
+const (
+	FairShare Policy = iota
+	DRF
+	FIFO
+)
+
+// A Rule places an application into a queue.
+type Rule struct {
+	Name   string // specified, user, primaryGroup, secondaryGroupExistingQueue, nestedUserQueue, default, reject
+	Create bool
+	Queue  string // of default
+	Nested *Rule
+}

@@ -1,0 +1,89 @@
+// Package apps is how ApplicationMasters behave: what a MapReduce and a Spark master ask for, when,
+// and what they do with what they get, as the real ones do.
+//
+// A master is a state machine without a clock: the simulator calls it and carries its actions out. It
+// knows nothing of policies, and of the cluster only what the protocol tells it.
+package apps
+
+import "heddle"
+
+// A Master is one attempt of an ApplicationMaster. Every method may add to out. Times never go
+// backwards; out is empty at each call and valid until the next.
+type Master interface {
+	// Start is called when the master's process runs.
+	Start(now heddle.Time, out *Actions)
+
+	// Beat is one allocate call: in is what the ResourceManager answers, out.Rows and out.Release what
+	// the call carried. The real call's answer belongs to requests of earlier calls, and so it is here.
+	Beat(now heddle.Time, in *Response, out *Actions)
+
+	// Up says that a launched container's process runs (an executor registered with its driver).
+	Up(now heddle.Time, c heddle.ContainerID, out *Actions)
+
+	// WorkDone says that a piece of work ended, well or not. It comes from the task itself, at once,
+	// before the ResourceManager hears of the container's exit.
+	WorkDone(now heddle.Time, w Work, ok bool, out *Actions)
+
+	// Alarm is the call asked for with Actions.Alarm.
+	Alarm(now heddle.Time, out *Actions)
+}
+
+// A Response is what an allocate call brings.
+type Response struct {
+	Granted   []Grant
+	Completed []Completed
+	LostNodes []heddle.NodeID
+	Headroom  heddle.Resource
+	Nodes     int // live nodes of the cluster
+}
+
+// A Grant is a container given to the master.
+type Grant struct {
+	Container heddle.ContainerID
+	Node      heddle.NodeID
+	Priority  int32
+	Kind      heddle.Kind
+	Size      heddle.Resource // as told
+}
+
+// Completed is a container that ended.
+type Completed struct {
+	Container heddle.ContainerID
+	Status    heddle.ExitStatus
+}
+
+// Actions are what a master does at one instant.
+type Actions struct {
+	Rows    []heddle.Row         // new values of its request table (Beat only)
+	Release []heddle.ContainerID // given back unused or not wanted any more (Beat only)
+	Launch  []heddle.ContainerID // start a process in the container; Up follows
+	Work    []Work               // start work in a container that is up, or as the process being launched
+	Stop    []heddle.ContainerID // end a running container through its node
+	Alarm   heddle.Time          // call Alarm then; 0 = none. At most one is outstanding: the last counts
+	Beat    heddle.Time          // when the next Beat is due; 0 = do not change
+	Finish  Finish
+}
+
+// Finish is whether a master unregistered.
+type Finish uint8
+
+// How a master ends.
+const (
+	Running Finish = iota
+	FinishedWell
+	FinishedBadly
+)
+
+// Work is a piece of work inside a container: a whole map or reduce, or one Spark task.
+type Work struct {
+	Container heddle.ContainerID
+	Kind      heddle.Kind // Map, Reduce, Executor (a Spark task), Other
+	Stage     int32       // of a Spark task: index into the job's stages
+	Index     int32       // of the task within its kind or stage
+	Attempt   int32       // 0 = the first
+}
+
+// Reset empties a for the next call, keeping its buffers.
+func (a *Actions) Reset() {
+	*a = Actions{Rows: a.Rows[:0], Release: a.Release[:0], Launch: a.Launch[:0], Work: a.Work[:0], Stop: a.Stop[:0]}
+}

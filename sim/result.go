@@ -1,0 +1,102 @@
+package sim
+
+import "heddle"
+
+// A Result is one run: one profile, one seed.
+type Result struct {
+	Profile string
+	Seed    uint64
+	World   string // full or given
+	Jobs    []JobResult
+	Tasks   []TaskResult // only with Options.KeepTasks
+	Series  Series
+	Nodes   []NodeInfo // the cluster, for the Gantt chart
+
+	Makespan       heddle.Span // first submission to last end
+	Cut            bool        // ended before its time; figures cover what there was
+	CPUUsed        float64     // fraction of the cluster's processor time until Makespan that was used by tasks
+	MemoryHeld     float64     // fraction of its memory until Makespan that was held by containers
+	MeanJCTBound   heddle.Span // lower bound on the mean JCT, the same for every profile
+	MakespanBound  heddle.Span
+	BoundName      string // which bound was binding
+	Events         int64
+	Wall           float64 // seconds the run took
+	SkippedOffers  int64   // heartbeats that were not simulated because nothing could have come of them
+	CheckedSteps   int64   // steps after which cluster.Check ran
+	LocalMaps      int     // maps that ran on a node holding their split, of LocalisedMaps
+	RackMaps       int
+	LocalisedMaps  int // maps that had a split to be near to
+	FailedAttempts int
+}
+
+// A NodeInfo names a node of the simulated cluster.
+type NodeInfo struct {
+	Name  string
+	Rack  string
+	Total heddle.Resource
+}
+
+// JobState is how a job ended.
+type JobState uint8
+
+// How a job ended.
+const (
+	Unfinished JobState = iota
+	Succeeded
+	Failed
+	Rejected
+)
+
+// String returns the state as it stands in CSV files.
+func (s JobState) String() string {
+	return [...]string{"unfinished", "succeeded", "failed", "rejected"}[s]
+}
+
+// A JobResult is what one job got. Spans that do not apply are NoSpan.
+type JobResult struct {
+	ID             string
+	Queue, User    string
+	Framework      heddle.Framework
+	Maps, Reduces  int // executors count as maps for Spark: see Tasks for them
+	InputBytes     int64
+	Submit         heddle.Time
+	End            heddle.Time // the master's end
+	Wait           heddle.Span // submission to the first container that is not the master running
+	JCT            heddle.Span // submission to the master's end
+	Starvation     heddle.Span // mean over reduces launched after the last map's end of (launch − that end); 0 if none was; NoSpan without reduces
+	ReduceHold     heddle.Span // mean time a reduce held its container; NoSpan without reduces
+	Reservation    heddle.Span // total time nodes were reserved for the job
+	LocalMaps      int
+	MasterMemory   int64 // MiB of the last attempt's master
+	Bound          heddle.Span
+	State          JobState
+	MasterAttempts int
+}
+
+// NoSpan marks a span that does not apply.
+const NoSpan = heddle.Span(-1)
+
+// A TaskResult is one container's life.
+type TaskResult struct {
+	Job       int // index into Result.Jobs
+	Kind      heddle.Kind
+	Index     int32 // task index within its kind
+	Container heddle.ContainerID
+	Node      heddle.NodeID
+	At        heddle.Locality
+	Granted   heddle.Time
+	Started   heddle.Time
+	Ended     heddle.Time
+	Size      heddle.Resource // told
+	Limit     heddle.Resource // enforced at the start
+	Status    heddle.ExitStatus
+}
+
+// A Series samples the cluster at equal steps.
+type Series struct {
+	Step                       heddle.Span
+	Maps, Reduces, Executors   []int32 // running containers
+	CPUUsed, CPUHeld           []float32
+	MemoryHeld                 []float32 // fractions of the cluster
+	PendingApps, PendingAskSum []int32
+}

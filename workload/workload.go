@@ -1,0 +1,151 @@
+// Package workload is what a cluster is asked to do: jobs with their tasks and stages, as importers
+// read them from people's own history and as scenario files write them down.
+//
+// It knows what a job needs, not what a cluster or a policy makes of it.
+package workload
+
+import "heddle"
+
+// A Workload is a list of jobs in order of submission, with the story of how it was read.
+type Workload struct {
+	Name   string
+	Format string // swim, sls, rumen, jhist, spark, scenario
+	Jobs   []Job
+
+	// Hosts names the hosts that splits and tasks refer to by index. A simulated cluster maps them to
+	// its nodes by name where the names agree, else by index modulo its size.
+	Hosts []Host
+
+	Lines   int      // lines, records or objects read
+	Skipped []Defect // what could not be read
+	Filled  []Fill   // what the trace lacked, and by which rule it was filled
+}
+
+// A Host is a machine a trace names. Rack is empty when the trace does not say.
+type Host struct{ Name, Rack string }
+
+// A Defect is a part of an input that could not be read.
+type Defect struct {
+	File   string
+	Line   int    // 1-based; for JSON streams the line on which the object starts
+	Field  string // empty when the line as a whole is wrong
+	Reason string // what is wrong and what would be right
+}
+
+// A Fill is a rule by which missing values were filled, and how many jobs it touched.
+type Fill struct {
+	Field string // maps, reduces, duration, user, queue, container, cpu, …
+	Rule  string // maps = ⌈input / 128 MiB⌉
+	Jobs  int
+}
+
+// A Job is one application.
+type Job struct {
+	ID        string // the trace's own id
+	Name      string
+	Queue     string // "" = the default queue
+	User      string // "" = unknown
+	Priority  int32
+	Framework heddle.Framework
+	Submit    heddle.Time // since the start of the workload
+
+	Program string          // grep, wordcount, sort …; "" = unknown: the mean program
+	Master  heddle.Resource // zero = the framework's default
+
+	Maps    []Task
+	Reduces []Task
+	Other   []Task // of Plain jobs
+
+	// SlowStart is the fraction of maps that must be done before reduces are asked for; negative = the
+	// default, 0.05.
+	SlowStart float64
+
+	Spark *SparkJob // set when Framework is Spark
+}
+
+// A Task is one map, one reduce or one plain container. Zero means unknown.
+type Task struct {
+	Duration heddle.Span // how long its container ran in the trace
+	CPU      heddle.Span // processor time it used
+	Input    int64       // bytes: a map's split, a reduce's shuffle
+	Output   int64       // bytes: a map's output after combining and compression, a reduce's result
+	Memory   int64       // MiB it really uses at its peak
+	Hosts    []int32     // indexes into Workload.Hosts: who holds the input
+	Size     heddle.Resource
+	Priority int32 // 0 = its kind's default
+}
+
+// A SparkJob is what a Spark application does inside its executors.
+type SparkJob struct {
+	Executors  int             // asked for at the start
+	Executor   heddle.Resource // container size: heap, overhead and cores
+	Client     bool            // the driver runs outside the cluster; the master is small
+	Dynamic    *Dynamic        // nil = the executors are held for life
+	Stages     []Stage         // in order of submission
+	Storage    int64           // bytes one executor can cache; 0 = the rule of Spark's unified memory
+	TaskCores  int             // 0 = 1
+	GivenSpans bool            // every task states its Duration
+}
+
+// Dynamic is Spark's dynamic allocation.
+type Dynamic struct {
+	Min, Max, Initial int
+	IdleTimeout       heddle.Span // 0 = 60 s
+	Backlog           heddle.Span // schedulerBacklogTimeout; 0 = 1 s
+}
+
+// A Stage is a set of like tasks that start when all parents are done.
+type Stage struct {
+	ID      int
+	Parents []int // IDs of stages of this job
+	Tasks   []Task
+	Cached  bool // reads what an earlier stage left in the executors' memory; recomputed where evicted
+	Caches  bool // leaves its output in the executors' memory
+	Input   bool // reads from HDFS: its tasks prefer the hosts of their blocks
+}
+
+// Given reports whether every task states how long it lasts, so that the given world can run it; where
+// not, job and field name the first that does not.
+func (w *Workload) Given() (ok bool, job, field string) {
+	for i := range w.Jobs {
+		j := &w.Jobs[i]
+		for _, g := range [...]struct {
+			tasks []Task
+			field string
+		}{{j.Maps, "maps"}, {j.Reduces, "reduces"}, {j.Other, "tasks"}} {
+			for k := range g.tasks {
+				if g.tasks[k].Duration <= 0 {
+					return false, j.ID, g.field
+				}
+			}
+		}
+		if s := j.Spark; s != nil {
+			for k := range s.Stages {
+				for t := range s.Stages[k].Tasks {
+					if s.Stages[k].Tasks[t].Duration <= 0 {
+						return false, j.ID, "stages"
+					}
+				}
+			}
+		}
+	}
+	return true, "", ""
+}
+
+// InputBytes is what the job reads from the file system: its maps' splits, or its first stages'.
+func (j *Job) InputBytes() int64 {
+	var sum int64
+	for i := range j.Maps {
+		sum += j.Maps[i].Input
+	}
+	if j.Spark != nil {
+		for i := range j.Spark.Stages {
+			if s := &j.Spark.Stages[i]; s.Input {
+				for k := range s.Tasks {
+					sum += s.Tasks[k].Input
+				}
+			}
+		}
+	}
+	return sum
+}
