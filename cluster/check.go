@@ -1,0 +1,4 @@
+package cluster
+
+// Check is to come.
+func (c *Cluster) Check() []string { return nil }

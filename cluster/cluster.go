@@ -1,0 +1,180 @@
+// Package cluster is the state a scheduler decides on, as data: nodes and racks, the queue tree, users,
+// applications with what they ask for, containers, reservations, and the sums over all of them.
+//
+// It keeps the books and nothing else: it knows no policy, makes no choice, and never refuses what its
+// caller got right. Its mutating methods panic where a caller breaks an invariant; [Cluster.Check]
+// recounts everything from the containers up.
+package cluster
+
+import "heddle"
+
+// A Cluster is the whole state. Only the scheduler core holds one; everybody else gets a [View].
+type Cluster struct {
+	now    heddle.Time
+	nodes  []*Node
+	live   int
+	racks  [][]heddle.NodeID
+	queues []*Queue
+	apps   []*App
+	alive  int // applications that are not done
+
+	total   heddle.Resource // of live nodes
+	largest heddle.Resource // per dimension, over live nodes
+	counted [heddle.NumDims]bool
+
+	slab    slab
+	asks    []*Ask // by ask id; nil where free
+	freeAsk []int32
+	index   *roomIndex
+}
+
+// New returns a cluster without nodes. parents holds the queue tree: for each queue the id of its
+// parent, parents before children, NoQueue for the root, which must be queue 0. memoryOnly makes every
+// fit look at memory alone, as YARN's DefaultResourceCalculator does.
+func New(parents []heddle.QueueID, memoryOnly bool) *Cluster {
+	c := &Cluster{counted: [heddle.NumDims]bool{true, !memoryOnly, !memoryOnly, !memoryOnly}}
+	for i, p := range parents {
+		q := &Queue{id: heddle.QueueID(i)}
+		if p != heddle.NoQueue {
+			q.parent = c.queues[p]
+			q.depth = q.parent.depth + 1
+			q.parent.children = append(q.parent.children, q)
+		}
+		c.queues = append(c.queues, q)
+	}
+	return c
+}
+
+// View returns read access to the state. It is cheap to copy and stays valid as the state changes.
+func (c *Cluster) View() View { return View{c} }
+
+// SetNow moves the cluster's clock; it must not go backwards.
+func (c *Cluster) SetNow(t heddle.Time) {
+	if t < c.now {
+		panic("cluster: time goes backwards")
+	}
+	c.now = t
+}
+
+// Fits reports whether need fits into room in every dimension that counts.
+func (c *Cluster) Fits(need, room heddle.Resource) bool {
+	if need[heddle.Memory] > room[heddle.Memory] {
+		return false
+	}
+	return !c.counted[heddle.CPU] || (need[1] <= room[1] && need[2] <= room[2] && need[3] <= room[3])
+}
+
+// AddNode adds a node, or brings a lost one back.
+func (c *Cluster) AddNode(id heddle.NodeID, rack heddle.RackID, total heddle.Resource) *Node {
+	for int(id) >= len(c.nodes) {
+		c.nodes = append(c.nodes, nil)
+	}
+	for int(rack) >= len(c.racks) {
+		c.racks = append(c.racks, nil)
+	}
+	n := c.nodes[id]
+	switch {
+	case n == nil:
+		n = &Node{id: id, rack: rack, bucket: -1}
+		c.nodes[id] = n
+		c.racks[rack] = append(c.racks[rack], id)
+	case n.up:
+		panic("cluster: node added twice")
+	case n.rack != rack:
+		panic("cluster: node moved to another rack")
+	}
+	n.up, n.total = true, total
+	c.live++
+	c.total = c.total.Plus(total)
+	c.largest = c.largest.Max(total)
+	c.touched(n)
+	return n
+}
+
+// RemoveNode takes a node out. Its containers must have ended and its reservation be given up before.
+func (c *Cluster) RemoveNode(n *Node) {
+	if !n.up || n.first != nil || n.booked != nil {
+		panic("cluster: node removed that is down or in use")
+	}
+	n.up = false
+	c.live--
+	c.total = c.total.Minus(n.total)
+	c.largest = heddle.Resource{}
+	for _, m := range c.nodes {
+		if m != nil && m.up {
+			c.largest = c.largest.Max(m.total)
+		}
+	}
+	c.touched(n)
+}
+
+// Submit takes an application in. It is not yet asking for anything.
+func (c *Cluster) Submit(e heddle.Submit) *App {
+	for int(e.App) >= len(c.apps) {
+		c.apps = append(c.apps, nil)
+	}
+	if c.apps[e.App] != nil {
+		panic("cluster: application submitted twice")
+	}
+	q := c.queues[e.Queue]
+	if len(q.children) > 0 {
+		panic("cluster: application in a queue with children")
+	}
+	a := &App{id: e.App, queue: q, user: q.userOf(e.User), priority: e.Priority, framework: e.Framework,
+		facts: e.Facts, submitted: c.now}
+	c.apps[e.App] = a
+	c.alive++
+	a.user.apps++
+	q.apps = append(q.apps, a)
+	return a
+}
+
+// Finish forgets an application. Its containers must have ended, its asks and reservations be gone.
+func (c *Cluster) Finish(a *App) {
+	if a.first != nil || len(a.asks) > 0 || a.bookings > 0 {
+		panic("cluster: application finished that still holds or asks")
+	}
+	c.apps[a.id] = nil
+	c.alive--
+	a.user.apps--
+	a.over = true
+	q := a.queue
+	for i, b := range q.apps {
+		if b == a {
+			q.apps = append(q.apps[:i], q.apps[i+1:]...)
+			break
+		}
+	}
+}
+
+// Exclude replaces the nodes an application wants nothing on.
+func (c *Cluster) Exclude(a *App, nodes []heddle.NodeID) {
+	a.excluded = nil
+	for _, n := range nodes {
+		if a.excluded == nil {
+			a.excluded = map[heddle.NodeID]bool{}
+		}
+		a.excluded[n] = true
+	}
+}
+
+// AddOutput notes that bytes of the application's map output lie on a node.
+func (c *Cluster) AddOutput(a *App, n heddle.NodeID, bytes int64) {
+	if a.outputAt == nil {
+		a.outputAt = map[heddle.NodeID]int{}
+	}
+	i, ok := a.outputAt[n]
+	if !ok {
+		i = len(a.outputs)
+		a.outputAt[n] = i
+		a.outputs = append(a.outputs, Output{Node: n})
+	}
+	a.outputs[i].Bytes += bytes
+}
+
+// touched must be called when a node's room changed.
+func (c *Cluster) touched(n *Node) {
+	if c.index != nil {
+		c.index.update(c, n)
+	}
+}

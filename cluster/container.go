@@ -1,0 +1,463 @@
+package cluster
+
+import "heddle"
+
+// State is where a container is in its life. The last five are ends.
+type State uint8
+
+// The states of a container, as YARN's RMContainer has them.
+const (
+	Created State = iota
+	Reserved
+	Allocated
+	Acquired
+	Running
+	Completed
+	Expired
+	Released
+	Killed
+
+	NumStates = 9
+)
+
+// String returns YARN's name of the state.
+func (s State) String() string {
+	return [NumStates]string{"NEW", "RESERVED", "ALLOCATED", "ACQUIRED", "RUNNING", "COMPLETED", "EXPIRED", "RELEASED", "KILLED"}[s]
+}
+
+// next lists, for every state, the states that may follow.
+var next = [NumStates]uint16{
+	Created:   1<<Reserved | 1<<Allocated,
+	Reserved:  1<<Allocated | 1<<Killed | 1<<Released,
+	Allocated: 1<<Acquired | 1<<Killed | 1<<Expired | 1<<Released,
+	Acquired:  1<<Running | 1<<Completed | 1<<Expired | 1<<Released | 1<<Killed,
+	Running:   1<<Completed | 1<<Released | 1<<Killed,
+}
+
+// CanBecome reports whether a container in state s may go to state t.
+func (s State) CanBecome(t State) bool { return next[s]>>t&1 == 1 }
+
+// Ended reports whether s is an end.
+func (s State) Ended() bool { return s >= Completed }
+
+// A Container is a grant, or a reservation that waits to become one. After its end the object is
+// reused: hold its id, not the pointer.
+type Container struct {
+	id       heddle.ContainerID
+	app      *App
+	node     *Node
+	ask      *Ask
+	kind     heddle.Kind
+	state    State
+	at       heddle.Locality
+	priority int32
+	allocID  int64
+	told     heddle.Resource
+	limit    heddle.Resource
+	granted  heddle.Time
+	started  heddle.Time
+
+	borrowed  int64 // milli-vcores taken from its application's pool on the node
+	suspended bool
+	lent      int64 // milli-vcores given to the pool by suspension
+
+	phase    heddle.Phase
+	fraction float64
+	cpuUsed  int64
+	memUsed  int64
+
+	onNode, ofApp links
+	nextUnseen    *Container
+}
+
+type links struct{ prev, next *Container }
+
+// ID returns the container's id.
+func (c *Container) ID() heddle.ContainerID { return c.id }
+
+// App returns whose it is.
+func (c *Container) App() *App { return c.app }
+
+// Node returns where it is.
+func (c *Container) Node() *Node { return c.node }
+
+// Ask returns the ask it answers.
+func (c *Container) Ask() *Ask { return c.ask }
+
+// Kind returns what it is for.
+func (c *Container) Kind() heddle.Kind { return c.kind }
+
+// State returns where it is in its life.
+func (c *Container) State() State { return c.state }
+
+// At returns how near it is to what was asked.
+func (c *Container) At() heddle.Locality { return c.at }
+
+// Told returns the size its application was told.
+func (c *Container) Told() heddle.Resource { return c.told }
+
+// Limit returns the size its node enforces; the books are kept in limits.
+func (c *Container) Limit() heddle.Resource { return c.limit }
+
+// Granted returns when it was granted (or reserved).
+func (c *Container) Granted() heddle.Time { return c.granted }
+
+// Started returns when its node began to run it; 0 before.
+func (c *Container) Started() heddle.Time { return c.started }
+
+// Suspended reports whether it is frozen.
+func (c *Container) Suspended() bool { return c.suspended }
+
+// Progress returns what it was last heard to be doing and how far it is, 0 to 1.
+func (c *Container) Progress() (heddle.Phase, float64) { return c.phase, c.fraction }
+
+// Usage returns what it was last heard to use: milli-vcores and MiB.
+func (c *Container) Usage() (cpu, memory int64) { return c.cpuUsed, c.memUsed }
+
+const slabChunk = 512
+
+// A slab holds containers without an allocation each, and finds them by id.
+type slab struct {
+	free  []*Container
+	last  heddle.ContainerID
+	base  int // number of the first page
+	pages []*page
+	live  int
+}
+
+type page struct {
+	at   [slabChunk]*Container
+	live int
+}
+
+func (s *slab) new() *Container {
+	if len(s.free) == 0 {
+		chunk := make([]Container, slabChunk)
+		for i := range chunk {
+			s.free = append(s.free, &chunk[slabChunk-1-i])
+		}
+	}
+	c := s.free[len(s.free)-1]
+	s.free = s.free[:len(s.free)-1]
+	s.last++
+	*c = Container{id: s.last}
+	p := int(s.last)/slabChunk - s.base
+	for p >= len(s.pages) {
+		s.pages = append(s.pages, &page{})
+	}
+	s.pages[p].at[s.last%slabChunk] = c
+	s.pages[p].live++
+	s.live++
+	return c
+}
+
+func (s *slab) get(id heddle.ContainerID) *Container {
+	p := int(id)/slabChunk - s.base
+	if p < 0 || p >= len(s.pages) {
+		return nil
+	}
+	return s.pages[p].at[id%slabChunk]
+}
+
+func (s *slab) drop(c *Container) {
+	p := int(c.id)/slabChunk - s.base
+	s.pages[p].at[c.id%slabChunk] = nil
+	s.pages[p].live--
+	s.live--
+	for len(s.pages) > 1 && s.pages[0].live == 0 {
+		s.pages[0] = nil
+		s.pages = s.pages[1:]
+		s.base++
+	}
+	s.free = append(s.free, c)
+}
+
+func (c *Container) become(t State) {
+	if !c.state.CanBecome(t) {
+		panic("cluster: container cannot go from " + c.state.String() + " to " + t.String())
+	}
+	c.state = t
+}
+
+// Grant gives one container of an ask on a node: told is what the application hears, limit what the
+// node enforces and the books count. The ask loses one; a reservation of the ask on the node is
+// fulfilled, keeping its container id.
+func (c *Cluster) Grant(k *Ask, n *Node, at heddle.Locality, told, limit heddle.Resource) *Container {
+	var x *Container
+	if b := n.booked; b != nil {
+		if b.ask != k {
+			panic("cluster: grant on a node reserved for another ask")
+		}
+		x = b
+		c.unbook(b)
+	} else {
+		x = c.slab.new()
+	}
+	a := k.app
+	x.become(Allocated)
+	x.app, x.node, x.ask, x.kind, x.at = a, n, k, k.kind, at
+	x.priority, x.allocID, x.told, x.limit, x.granted = k.priority, k.allocID, told, limit, c.now
+	c.borrow(x)
+	c.take(k, n, at)
+	n.kinds[x.kind]++
+	n.count++
+	x.onNode = links{next: n.first}
+	if n.first != nil {
+		n.first.onNode.prev = x
+	}
+	n.first = x
+	x.ofApp = links{next: a.first}
+	if a.first != nil {
+		a.first.ofApp.prev = x
+	}
+	a.first = x
+	a.running[x.kind]++
+	if x.kind == heddle.AM {
+		if a.master != nil {
+			panic("cluster: second master")
+		}
+		a.master = x
+	} else {
+		x.nextUnseen, a.unseen = a.unseen, x
+	}
+	c.hold(x, limit)
+	if !c.Fits(heddle.Resource{}, n.Free()) {
+		panic("cluster: grant does not fit the node")
+	}
+	c.touched(n)
+	return x
+}
+
+// borrow takes from the application's pool what of x's processors the node has not free.
+func (c *Cluster) borrow(x *Container) {
+	short := x.limit[heddle.CPU] - x.node.Free()[heddle.CPU]
+	if short <= 0 {
+		return
+	}
+	for i := range x.node.pools {
+		if p := &x.node.pools[i]; p.app == x.app {
+			x.borrowed = max(0, min(short, p.suspended-p.borrowed))
+			p.borrowed += x.borrowed
+			x.node.over[heddle.CPU] += x.borrowed
+		}
+	}
+}
+
+// hold adds d to every sum that counts what x holds.
+func (c *Cluster) hold(x *Container, d heddle.Resource) {
+	x.node.used = x.node.used.Plus(d)
+	x.app.used = x.app.used.Plus(d)
+	x.app.user.used = x.app.user.used.Plus(d)
+	for q := x.app.queue; q != nil; q = q.parent {
+		q.used = q.used.Plus(d)
+		if x.kind == heddle.AM {
+			q.masters = q.masters.Plus(d)
+		}
+	}
+}
+
+// Acquire marks every granted container of an application as fetched by its master.
+func (c *Cluster) Acquire(a *App) {
+	for x := a.unseen; x != nil; {
+		x.become(Acquired)
+		x, x.nextUnseen = x.nextUnseen, nil
+	}
+	a.unseen = nil
+}
+
+// AcquireMaster marks the master's container as taken over by the resource manager itself.
+func (c *Cluster) AcquireMaster(x *Container) { x.become(Acquired) }
+
+// Start marks a container as running on its node.
+func (c *Cluster) Start(x *Container) {
+	x.become(Running)
+	x.started = c.now
+}
+
+// End ends a container: to is Completed, Expired, Released or Killed. A grant its master has not
+// fetched goes back to its ask.
+func (c *Cluster) End(x *Container, to State, status heddle.ExitStatus) {
+	a, n := x.app, x.node
+	back := x.state == Allocated && x.kind != heddle.AM
+	x.become(to)
+	if to == Completed && status == heddle.Success {
+		a.finished[x.kind]++
+	}
+	if back {
+		c.forgetUnseen(x)
+		if c.asks[x.ask.id] == x.ask {
+			c.putBack(x)
+		}
+	}
+	if x.suspended {
+		c.Resume(x)
+	}
+	if x.borrowed > 0 {
+		c.repay(x)
+	}
+	c.hold(x, heddle.Resource{}.Minus(x.limit))
+	n.kinds[x.kind]--
+	n.count--
+	a.running[x.kind]--
+	if a.master == x {
+		a.master = nil
+	}
+	unlink(&n.first, x, func(y *Container) *links { return &y.onNode })
+	unlink(&a.first, x, func(y *Container) *links { return &y.ofApp })
+	c.slab.drop(x)
+	c.touched(n)
+}
+
+func unlink(head **Container, x *Container, of func(*Container) *links) {
+	l := of(x)
+	if l.prev == nil {
+		*head = l.next
+	} else {
+		of(l.prev).next = l.next
+	}
+	if l.next != nil {
+		of(l.next).prev = l.prev
+	}
+}
+
+func (c *Cluster) forgetUnseen(x *Container) {
+	for p := &x.app.unseen; *p != nil; p = &(*p).nextUnseen {
+		if *p == x {
+			*p = x.nextUnseen
+			return
+		}
+	}
+}
+
+// putBack gives the ask what an unfetched grant took from it.
+func (c *Cluster) putBack(x *Container) {
+	k, n := x.ask, x.node
+	if x.at == heddle.NodeLocal {
+		if k.hosts == nil {
+			k.hosts = map[heddle.NodeID]int32{}
+		}
+		k.hosts[n.id]++
+	}
+	if x.at != heddle.OffSwitch {
+		k.setRack(n.rack, int32(k.AtRack(n.rack))+1, k.RackStrict(n.rack))
+	}
+	c.setCount(k, k.count+1)
+}
+
+// Book reserves a node for one container of an ask.
+func (c *Cluster) Book(k *Ask, n *Node) *Container {
+	if n.booked != nil {
+		panic("cluster: node reserved twice")
+	}
+	if int(k.count) <= 0 || !c.Fits(k.size, n.total) {
+		panic("cluster: reservation nobody asked for, or that never fits")
+	}
+	x := c.slab.new()
+	x.become(Reserved)
+	x.app, x.node, x.ask, x.kind, x.granted = k.app, n, k, k.kind, c.now
+	x.priority, x.allocID, x.told, x.limit = k.priority, k.allocID, k.size, k.size
+	n.booked = x
+	k.bookings++
+	k.rebooked = 0
+	c.addBooked(x, 1)
+	return x
+}
+
+// Rebook counts an offer of the reserved node that could not fulfil the reservation.
+func (c *Cluster) Rebook(x *Container) { x.ask.rebooked++ }
+
+// Unbook gives a reservation up.
+func (c *Cluster) Unbook(x *Container) {
+	c.unbook(x)
+	x.become(Killed)
+	c.slab.drop(x)
+}
+
+func (c *Cluster) unbook(x *Container) {
+	if x.node.booked != x {
+		panic("cluster: not the node's reservation")
+	}
+	x.node.booked = nil
+	x.ask.bookings--
+	x.ask.rebooked = 0
+	c.addBooked(x, -1)
+}
+
+func (c *Cluster) addBooked(x *Container, sign int64) {
+	d := x.limit.Times(sign)
+	x.app.booked = x.app.booked.Plus(d)
+	x.app.bookings += int(sign)
+	x.app.user.booked = x.app.user.booked.Plus(d)
+	for q := x.app.queue; q != nil; q = q.parent {
+		q.booked = q.booked.Plus(d)
+	}
+}
+
+// SetLimit changes what a node enforces for a container, and the books with it. The caller sees to it
+// that the node has room.
+func (c *Cluster) SetLimit(x *Container, limit heddle.Resource) {
+	c.hold(x, limit.Minus(x.limit))
+	x.limit = limit
+	if !c.Fits(heddle.Resource{}, x.node.Free()) {
+		panic("cluster: limit beyond the node")
+	}
+	c.touched(x.node)
+}
+
+// Suspend freezes a running container: its processors go to its application's pool on the node.
+func (c *Cluster) Suspend(x *Container) {
+	if x.suspended || x.state != Running {
+		panic("cluster: container suspended that does not run")
+	}
+	x.suspended, x.lent = true, x.limit[heddle.CPU]
+	for i := range x.node.pools {
+		if p := &x.node.pools[i]; p.app == x.app {
+			p.suspended += x.lent
+			return
+		}
+	}
+	x.node.pools = append(x.node.pools, pool{app: x.app, suspended: x.lent})
+}
+
+// Resume thaws a suspended container. What others borrowed meanwhile stays with them until they end.
+func (c *Cluster) Resume(x *Container) {
+	if !x.suspended {
+		panic("cluster: container resumed that is not suspended")
+	}
+	x.suspended = false
+	for i := range x.node.pools {
+		if p := &x.node.pools[i]; p.app == x.app {
+			p.suspended -= x.lent
+			x.lent = 0
+			x.node.dropPool(i)
+			return
+		}
+	}
+}
+
+func (c *Cluster) repay(x *Container) {
+	for i := range x.node.pools {
+		if p := &x.node.pools[i]; p.app == x.app {
+			p.borrowed -= x.borrowed
+			x.node.over[heddle.CPU] -= x.borrowed
+			x.borrowed = 0
+			x.node.dropPool(i)
+			return
+		}
+	}
+}
+
+// dropPool removes the pool when nobody lends or borrows.
+func (n *Node) dropPool(i int) {
+	if p := n.pools[i]; p.suspended == 0 && p.borrowed == 0 {
+		n.pools = append(n.pools[:i], n.pools[i+1:]...)
+	}
+}
+
+// SetProgress notes how far a container is.
+func (c *Cluster) SetProgress(x *Container, p heddle.Phase, fraction float64) {
+	x.phase, x.fraction = p, fraction
+}
+
+// SetUsage notes what a container used lately.
+func (c *Cluster) SetUsage(x *Container, cpu, memory int64) { x.cpuUsed, x.memUsed = cpu, memory }

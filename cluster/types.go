@@ -1,0 +1,272 @@
+package cluster
+
+import "heddle"
+
+// A Node is a machine that offers resources.
+type Node struct {
+	id     heddle.NodeID
+	rack   heddle.RackID
+	up     bool
+	total  heddle.Resource
+	used   heddle.Resource // held by containers, suspended ones included
+	over   heddle.Resource // the part of used that is borrowed from suspended containers
+	first  *Container      // containers on the node, newest first
+	count  int
+	booked *Container // the reservation, if any
+	pools  []pool
+	kinds  [heddle.NumKinds]int32
+
+	bucket int32 // in the room index
+	slot   int32
+}
+
+// A pool is what suspended containers of one application lend on one node.
+type pool struct {
+	app       *App
+	suspended int64 // milli-vcores of its suspended containers
+	borrowed  int64 // milli-vcores its containers took from the pool
+}
+
+// ID returns the node's id.
+func (n *Node) ID() heddle.NodeID { return n.id }
+
+// Rack returns the node's rack.
+func (n *Node) Rack() heddle.RackID { return n.rack }
+
+// Up reports whether the node is alive.
+func (n *Node) Up() bool { return n.up }
+
+// Total returns what the node offers.
+func (n *Node) Total() heddle.Resource { return n.total }
+
+// Used returns what containers hold.
+func (n *Node) Used() heddle.Resource { return n.used }
+
+// Free returns what nobody holds.
+func (n *Node) Free() heddle.Resource { return n.total.Minus(n.used).Plus(n.over) }
+
+// Booked returns the node's reservation, or nil.
+func (n *Node) Booked() *Container { return n.booked }
+
+// Running returns how many containers of a kind the node holds.
+func (n *Node) Running(k heddle.Kind) int { return int(n.kinds[k]) }
+
+// Containers returns how many containers the node holds.
+func (n *Node) Containers() int { return n.count }
+
+// Each calls f for every container on the node, newest first, until f returns false.
+func (n *Node) Each(f func(*Container) bool) {
+	for c := n.first; c != nil; c = c.onNode.next {
+		if !f(c) {
+			return
+		}
+	}
+}
+
+// Room is what an application may take on the node: what is free, plus what its own suspended
+// containers lend; nothing where the node is reserved for another.
+func (n *Node) Room(a *App) heddle.Resource {
+	if n.booked != nil && n.booked.app != a {
+		return heddle.Resource{}
+	}
+	r := n.Free()
+	for i := range n.pools {
+		if p := &n.pools[i]; p.app == a && p.suspended > p.borrowed {
+			r[heddle.CPU] += p.suspended - p.borrowed
+		}
+	}
+	return r
+}
+
+// Lends reports whether suspended containers on the node lend anything.
+func (n *Node) Lends() bool { return len(n.pools) > 0 }
+
+// A Queue is a node of the queue tree.
+type Queue struct {
+	id       heddle.QueueID
+	parent   *Queue
+	children []*Queue
+	depth    int
+	used     heddle.Resource
+	booked   heddle.Resource
+	masters  heddle.Resource // the part of used that masters hold
+	pending  heddle.Resource // asked for and not granted
+	waiting  int             // asks with a positive count
+	apps     []*App          // of a leaf, in order of submission
+	users    []*User         // of a leaf, in order of first appearance
+}
+
+// ID returns the queue's id.
+func (q *Queue) ID() heddle.QueueID { return q.id }
+
+// Parent returns the queue above, nil for the root.
+func (q *Queue) Parent() *Queue { return q.parent }
+
+// Children returns the queues below; callers must not change it.
+func (q *Queue) Children() []*Queue { return q.children }
+
+// Leaf reports whether applications go into the queue.
+func (q *Queue) Leaf() bool { return len(q.children) == 0 }
+
+// Used returns what containers of the queue hold.
+func (q *Queue) Used() heddle.Resource { return q.used }
+
+// Booked returns what the queue's applications have reserved on nodes.
+func (q *Queue) Booked() heddle.Resource { return q.booked }
+
+// Masters returns the part of Used that masters hold.
+func (q *Queue) Masters() heddle.Resource { return q.masters }
+
+// Pending returns what is asked for and not yet granted.
+func (q *Queue) Pending() heddle.Resource { return q.pending }
+
+// Waiting reports whether anything is asked for in the queue.
+func (q *Queue) Waiting() bool { return q.waiting > 0 }
+
+// Apps returns a leaf's applications in order of submission; callers must not change it.
+func (q *Queue) Apps() []*App { return q.apps }
+
+// Users returns the users a leaf has seen, in order of first appearance; callers must not change it.
+func (q *Queue) Users() []*User { return q.users }
+
+func (q *Queue) userOf(id heddle.UserID) *User {
+	for _, u := range q.users {
+		if u.id == id {
+			return u
+		}
+	}
+	u := &User{id: id, queue: q, nth: len(q.users)}
+	q.users = append(q.users, u)
+	return u
+}
+
+// A User is one user's part of one leaf queue.
+type User struct {
+	id      heddle.UserID
+	queue   *Queue
+	nth     int
+	used    heddle.Resource
+	booked  heddle.Resource
+	apps    int // alive
+	waiting int // asks with a positive count
+}
+
+// ID returns the user's id.
+func (u *User) ID() heddle.UserID { return u.id }
+
+// Queue returns the leaf this part of the user belongs to.
+func (u *User) Queue() *Queue { return u.queue }
+
+// Nth returns the user's index in [Queue.Users].
+func (u *User) Nth() int { return u.nth }
+
+// Used returns what the user's containers in this queue hold.
+func (u *User) Used() heddle.Resource { return u.used }
+
+// Booked returns what the user's applications in this queue have reserved.
+func (u *User) Booked() heddle.Resource { return u.booked }
+
+// Apps returns how many applications of the user are alive in this queue.
+func (u *User) Apps() int { return u.apps }
+
+// Waiting reports whether the user asks for anything in this queue.
+func (u *User) Waiting() bool { return u.waiting > 0 }
+
+// An App is an application.
+type App struct {
+	id        heddle.AppID
+	queue     *Queue
+	user      *User
+	priority  int32
+	framework heddle.Framework
+	facts     heddle.Facts
+	submitted heddle.Time
+	over      bool
+
+	asks     []*Ask // by priority, then kind, then allocation id
+	used     heddle.Resource
+	booked   heddle.Resource
+	bookings int
+	pending  heddle.Resource
+	waiting  [heddle.NumKinds]int32 // containers asked for
+	running  [heddle.NumKinds]int32 // containers held
+	finished [heddle.NumKinds]int32 // containers that ended well
+	master   *Container
+	first    *Container
+	unseen   *Container // granted and not acquired, oldest last
+	excluded map[heddle.NodeID]bool
+	outputs  []Output
+	outputAt map[heddle.NodeID]int
+}
+
+// Output is how much map output of an application lies on a node.
+type Output struct {
+	Node  heddle.NodeID
+	Bytes int64
+}
+
+// ID returns the application's id.
+func (a *App) ID() heddle.AppID { return a.id }
+
+// Queue returns the leaf the application is in.
+func (a *App) Queue() *Queue { return a.queue }
+
+// User returns the owner's part of that leaf.
+func (a *App) User() *User { return a.user }
+
+// Priority returns the application's priority; higher is sooner.
+func (a *App) Priority() int32 { return a.priority }
+
+// Framework returns what the application is.
+func (a *App) Framework() heddle.Framework { return a.framework }
+
+// Facts returns what is known of the job beside its requests.
+func (a *App) Facts() *heddle.Facts { return &a.facts }
+
+// Submitted returns when the application was taken in.
+func (a *App) Submitted() heddle.Time { return a.submitted }
+
+// Over reports whether the application is done; policies may still hold it.
+func (a *App) Over() bool { return a.over }
+
+// Asks returns the application's asks, first served first; callers must not change it.
+func (a *App) Asks() []*Ask { return a.asks }
+
+// Used returns what the application's containers hold.
+func (a *App) Used() heddle.Resource { return a.used }
+
+// Booked returns what the application has reserved on nodes.
+func (a *App) Booked() heddle.Resource { return a.booked }
+
+// Bookings returns how many nodes the application has reserved.
+func (a *App) Bookings() int { return a.bookings }
+
+// Pending returns what is asked for and not yet granted.
+func (a *App) Pending() heddle.Resource { return a.pending }
+
+// Waiting returns how many containers of a kind are asked for.
+func (a *App) Waiting(k heddle.Kind) int { return int(a.waiting[k]) }
+
+// Running returns how many containers of a kind are held.
+func (a *App) Running(k heddle.Kind) int { return int(a.running[k]) }
+
+// Finished returns how many containers of a kind ended well.
+func (a *App) Finished(k heddle.Kind) int { return int(a.finished[k]) }
+
+// Master returns the container of the application's master, or nil while it has none.
+func (a *App) Master() *Container { return a.master }
+
+// Excludes reports whether the application wants nothing on a node.
+func (a *App) Excludes(n heddle.NodeID) bool { return a.excluded != nil && a.excluded[n] }
+
+// Outputs returns where map output lies, in order of first appearance; callers must not change it.
+func (a *App) Outputs() []Output { return a.outputs }
+
+// Each calls f for every container of the application, newest first, until f returns false.
+func (a *App) Each(f func(*Container) bool) {
+	for c := a.first; c != nil; c = c.ofApp.next {
+		if !f(c) {
+			return
+		}
+	}
+}

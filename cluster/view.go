@@ -1,0 +1,81 @@
+package cluster
+
+import "heddle"
+
+// A View is read access to a cluster, as policies get it. Nothing reached through it may be changed.
+type View struct{ c *Cluster }
+
+// Now returns the time of the event being handled.
+func (v View) Now() heddle.Time { return v.c.now }
+
+// Total returns what live nodes offer together.
+func (v View) Total() heddle.Resource { return v.c.total }
+
+// Used returns what containers hold.
+func (v View) Used() heddle.Resource { return v.c.queues[0].used }
+
+// Largest returns, per dimension, the largest total of a live node.
+func (v View) Largest() heddle.Resource { return v.c.largest }
+
+// Live returns how many nodes are up.
+func (v View) Live() int { return v.c.live }
+
+// NodeIDs returns how many node ids are in use: every node's id is below.
+func (v View) NodeIDs() int { return len(v.c.nodes) }
+
+// Node returns a node, or nil where the id was never used.
+func (v View) Node(id heddle.NodeID) *Node {
+	if id < 0 || int(id) >= len(v.c.nodes) {
+		return nil
+	}
+	return v.c.nodes[id]
+}
+
+// Racks returns how many rack ids are in use.
+func (v View) Racks() int { return len(v.c.racks) }
+
+// Rack returns the nodes of a rack in the order they joined; callers must not change it.
+func (v View) Rack(r heddle.RackID) []heddle.NodeID { return v.c.racks[r] }
+
+// Root returns the queue tree's root.
+func (v View) Root() *Queue { return v.c.queues[0] }
+
+// Queues returns how many queues there are.
+func (v View) Queues() int { return len(v.c.queues) }
+
+// Queue returns a queue.
+func (v View) Queue(id heddle.QueueID) *Queue { return v.c.queues[id] }
+
+// App returns an application, or nil where it is not alive.
+func (v View) App(id heddle.AppID) *App {
+	if id < 0 || int(id) >= len(v.c.apps) {
+		return nil
+	}
+	return v.c.apps[id]
+}
+
+// AppIDs returns how many application ids are in use: every live one's id is below.
+func (v View) AppIDs() int { return len(v.c.apps) }
+
+// Alive returns how many applications are not done.
+func (v View) Alive() int { return v.c.alive }
+
+// Container returns a container that has not ended, or nil.
+func (v View) Container(id heddle.ContainerID) *Container { return v.c.slab.get(id) }
+
+// Fits reports whether need fits into room in every dimension that counts.
+func (v View) Fits(need, room heddle.Resource) bool { return v.c.Fits(need, room) }
+
+// Counts reports whether a dimension takes part in fits.
+func (v View) Counts(d heddle.Dim) bool { return v.c.counted[d] }
+
+// MostFree returns the node with the most free room that could hold need for the application now, by
+// the least of its dimensions, to a 256th of the largest node.
+func (v View) MostFree(a *App, need heddle.Resource) (heddle.NodeID, bool) {
+	return v.c.roomIndex().mostFree(v.c, a, need)
+}
+
+// LeastFree returns the fullest node that could hold need for the application now, likewise.
+func (v View) LeastFree(a *App, need heddle.Resource) (heddle.NodeID, bool) {
+	return v.c.roomIndex().leastFree(v.c, a, need)
+}

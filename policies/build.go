@@ -1,0 +1,314 @@
+package policies
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+
+	"heddle"
+	"heddle/policies/capacity"
+	"heddle/policies/fair"
+	"heddle/policy"
+)
+
+// An Env is what profiles are built for.
+type Env struct {
+	Capacity *capacity.Config // nil where no profile needs it
+	Fair     *fair.Config
+	Minimum  heddle.Resource // for profiles that use neither
+	Maximum  heddle.Resource
+	Users    []string // by UserID
+	Seed     uint64
+}
+
+// A Built is a policy set and the queue tree it was built for.
+type Built struct {
+	policy.Set
+	Paths []string // of queues, by QueueID
+}
+
+// Build makes the policies a profile names. A wrong name is answered with the names there are; a name
+// in a slot it does not fit, with the slots it fits.
+func Build(p *Profile, env Env) (*Built, error) {
+	b := builder{p: p, env: env, shared: map[string]any{}}
+	b.out.Name = p.Name
+	if err := b.queues(); err != nil {
+		return nil, fmt.Errorf("profile %s: %w", p.Name, err)
+	}
+	for _, step := range []func() error{b.lanes, b.slots, b.estimates} {
+		if err := step(); err != nil {
+			return nil, fmt.Errorf("profile %s: %w", p.Name, err)
+		}
+	}
+	return &b.out, nil
+}
+
+type builder struct {
+	p      *Profile
+	env    Env
+	out    Built
+	shared map[string]any
+}
+
+// queues lays the queue tree out.
+func (b *builder) queues() error {
+	add := func(path string, parent int) {
+		b.out.Paths = append(b.out.Paths, path)
+		b.out.Queues = append(b.out.Queues, heddle.QueueID(parent))
+	}
+	switch b.p.Queues {
+	case "capacity":
+		c := b.env.Capacity
+		if c == nil {
+			return errors.New("it needs a capacity scheduler's configuration")
+		}
+		for i := range c.Queues {
+			add(c.Queues[i].Path, c.Queues[i].Parent)
+		}
+		b.out.Beat, b.out.MemoryOnly = c.Beat(), c.MemoryOnly
+		b.out.Minimum, b.out.Maximum, b.out.Step = c.Minimum, c.Maximum, c.Minimum
+	case "fair":
+		c := b.env.Fair
+		if c == nil {
+			return errors.New("it needs a fair scheduler's configuration")
+		}
+		for i := range c.Queues {
+			add(c.Queues[i].Path, c.Queues[i].Parent)
+		}
+		b.out.Beat = c.Beat()
+		b.out.Minimum, b.out.Maximum, b.out.Step = c.Minimum, c.Maximum, c.Increment
+	case "one", "":
+		add("root", -1)
+		add("root.default", 0)
+		b.out.Minimum, b.out.Maximum, b.out.Step = b.env.Minimum, b.env.Maximum, b.env.Minimum
+	default:
+		return fmt.Errorf("queues: no tree %q; there are capacity, fair and one", b.p.Queues)
+	}
+	return nil
+}
+
+func (b *builder) lanes() error {
+	for i, l := range b.p.Lanes {
+		lane := policy.Lane{PerNode: l.PerNode}
+		for _, k := range l.Kinds {
+			kind, err := kindOf(k)
+			if err != nil {
+				return fmt.Errorf("lanes[%d]: %w", i, err)
+			}
+			lane.Kinds = append(lane.Kinds, kind)
+		}
+		var err error
+		if lane.Order, err = make1(b, "order", Table.Order, l.Order); err != nil {
+			return fmt.Errorf("lanes[%d]: %w", i, err)
+		}
+		b.out.Lanes = append(b.out.Lanes, lane)
+	}
+	var seen [heddle.NumKinds]int
+	for _, l := range b.out.Lanes {
+		for _, k := range l.Kinds {
+			seen[k]++
+		}
+	}
+	for k, n := range seen {
+		if n != 1 {
+			return fmt.Errorf("lanes: %s stands in %d lanes; every kind stands in one", heddle.Kind(k), n)
+		}
+	}
+	return nil
+}
+
+func (b *builder) slots() error {
+	for i, ref := range b.p.Share {
+		s, err := make1(b, "share", Table.Share, ref)
+		if err != nil {
+			return fmt.Errorf("share[%d]: %w", i, err)
+		}
+		b.out.Share = append(b.out.Share, s)
+	}
+	for i, ref := range b.p.Control {
+		c, err := make1(b, "control", Table.Control, ref)
+		if err != nil {
+			return fmt.Errorf("control[%d]: %w", i, err)
+		}
+		b.out.Control = append(b.out.Control, c)
+	}
+	if b.p.Book != nil && b.p.Book != "none" {
+		k, err := make1(b, "book", Table.Book, b.p.Book)
+		if err != nil {
+			return fmt.Errorf("book: %w", err)
+		}
+		b.out.Book = k
+	}
+	if err := perKind(b, "size", b.p.Size, Table.Size, &b.out.Size); err != nil {
+		return err
+	}
+	if err := perKind(b, "trim", b.p.Trim, Table.Trim, &b.out.Trim); err != nil {
+		return err
+	}
+	if err := perKind(b, "place", b.p.Place, Table.Place, &b.out.Place); err != nil {
+		return err
+	}
+	return b.gates()
+}
+
+func (b *builder) gates() error {
+	for _, name := range sorted(b.p.Gate) {
+		kind, err := kindOf(name)
+		if err != nil {
+			return fmt.Errorf("gate: %w", err)
+		}
+		refs, ok := b.p.Gate[name].([]any)
+		if !ok {
+			refs = []any{b.p.Gate[name]}
+		}
+		for _, ref := range refs {
+			g, err := make1(b, "gate", Table.Gate, ref)
+			if err != nil {
+				return fmt.Errorf("gate.%s: %w", name, err)
+			}
+			b.out.Gate[kind] = append(b.out.Gate[kind], g)
+		}
+	}
+	return nil
+}
+
+func (b *builder) estimates() error {
+	for _, name := range sorted(b.p.Estimate) {
+		if name != "remaining" {
+			return fmt.Errorf("estimate: no quantity %q; there is remaining", name)
+		}
+		if _, err := make1(b, "estimate", Table.Remain, b.p.Estimate[name]); err != nil {
+			return fmt.Errorf("estimate.%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func perKind[H any](b *builder, slot string, refs map[string]any, table map[string]policy.Maker[H], into *[heddle.NumKinds]H) error {
+	for _, name := range sorted(refs) {
+		kind, err := kindOf(name)
+		if err != nil {
+			return fmt.Errorf("%s: %w", slot, err)
+		}
+		if into[kind], err = make1(b, slot, table, refs[name]); err != nil {
+			return fmt.Errorf("%s.%s: %w", slot, name, err)
+		}
+	}
+	return nil
+}
+
+// make1 makes one policy from its reference: a name, or a name with options.
+func make1[H any](b *builder, slot string, table map[string]policy.Maker[H], ref any) (H, error) {
+	var none H
+	name, options, err := reference(ref)
+	if err != nil {
+		return none, err
+	}
+	maker, ok := table[name]
+	if !ok {
+		if fits := slotsOf(name); len(fits) > 0 {
+			return none, fmt.Errorf("%s does not fit the slot %s; it fits %s", name, slot, strings.Join(fits, ", "))
+		}
+		return none, fmt.Errorf("no policy %q for the slot %s; there are %s", name, slot, strings.Join(sorted(table), ", "))
+	}
+	h := fnv.New64a()
+	h.Write([]byte(name))
+	return maker(policy.Args{
+		Decode: func(into any) error { return decode(name, options, into) },
+		Rand:   rand.New(rand.NewPCG(b.env.Seed, h.Sum64())),
+		Shared: b.sharedOf,
+	})
+}
+
+func reference(ref any) (name string, options any, err error) {
+	switch r := ref.(type) {
+	case string:
+		return r, nil, nil
+	case map[string]any:
+		if len(r) == 1 {
+			for k, v := range r { // order: there is one entry
+				return k, v, nil
+			}
+		}
+	}
+	return "", nil, fmt.Errorf("%v: want a policy's name, or one name with its options", ref)
+}
+
+func decode(name string, options, into any) error {
+	if options == nil {
+		return nil
+	}
+	text, err := yaml.Marshal(options)
+	if err != nil {
+		return err
+	}
+	if err := yaml.NewDecoder(bytes.NewReader(text), yaml.Strict()).Decode(into); err != nil {
+		return fmt.Errorf("options of %s: %w", name, err)
+	}
+	return nil
+}
+
+// sharedOf makes the scheduler that fills several slots, once a set.
+func (b *builder) sharedOf(name string) (any, error) {
+	if s, ok := b.shared[name]; ok {
+		return s, nil
+	}
+	if b.p.Queues != name {
+		return nil, fmt.Errorf("%s shares a tree of queues of its own: the profile's queues must be %s", name, name)
+	}
+	var s any
+	var err error
+	if name == "capacity" {
+		s, err = capacity.New(*b.env.Capacity, b.env.Users)
+	} else {
+		s, err = fair.New(*b.env.Fair, b.env.Users)
+	}
+	if err != nil {
+		return nil, err
+	}
+	b.shared[name] = s
+	return s, nil
+}
+
+func kindOf(name string) (heddle.Kind, error) {
+	for k := range heddle.Kind(heddle.NumKinds) {
+		if k.String() == name {
+			return k, nil
+		}
+	}
+	return 0, fmt.Errorf("no kind %q; there are am, map, reduce, executor and other", name)
+}
+
+// slotsOf lists the slots that know a name.
+func slotsOf(name string) []string {
+	var fits []string
+	for _, s := range []struct {
+		slot  string
+		names []string
+	}{
+		{"size", sorted(Table.Size)}, {"order", sorted(Table.Order)}, {"share", sorted(Table.Share)},
+		{"gate", sorted(Table.Gate)}, {"trim", sorted(Table.Trim)}, {"place", sorted(Table.Place)},
+		{"book", sorted(Table.Book)}, {"control", sorted(Table.Control)}, {"estimate", sorted(Table.Remain)},
+	} {
+		if slices.Contains(s.names, name) {
+			fits = append(fits, s.slot)
+		}
+	}
+	return fits
+}
+
+func sorted[V any](m map[string]V) []string {
+	names := make([]string, 0, len(m))
+	for k := range m { // order: sorted below
+		names = append(names, k)
+	}
+	sort.Strings(names)
+	return names
+}

@@ -1,0 +1,106 @@
+package capacity
+
+import (
+	"heddle"
+	"heddle/policy"
+)
+
+// Beside implements [policy.Book]: an application normally holds no more reservations than it still
+// wants containers, a few more after waiting long.
+func (s *Scheduler) Beside(_ policy.View, k *policy.Ask) bool {
+	starvation := 0
+	if n := k.Bookings(); n > 0 {
+		largest := s.cfg.Maximum
+		nodeFactor := s.ratio(k.Size(), largest)
+		minFactor := s.ratio(largest.Minus(s.cfg.Minimum), largest)
+		starvation = int(float32(k.Rebooked()) / float32(n) * (1 - min(nodeFactor, minFactor)))
+	}
+	return starvation+k.Count()-k.Bookings() > 0
+}
+
+func (s *Scheduler) ratio(a, b heddle.Resource) float32 {
+	if s.cfg.MemoryOnly {
+		return float32(a[heddle.Memory]) / float32(b[heddle.Memory])
+	}
+	return float32(a.Share(b))
+}
+
+// Reserve implements [policy.Book].
+func (s *Scheduler) Reserve(v policy.View, k *policy.Ask, _ *policy.Node) bool { return s.Beside(v, k) }
+
+// Keep implements [policy.Book]: a reservation stays as long as its ask.
+func (s *Scheduler) Keep(policy.View, *policy.Container) bool { return true }
+
+// Floor implements [policy.Book]: a node without room for the smallest container is not looked at.
+func (s *Scheduler) Floor(policy.View, heddle.Resource) heddle.Resource { return s.cfg.Minimum }
+
+// A Delay is the Place of the CapacityScheduler: an ask that names places waits for them, counted in
+// offers it let pass.
+type Delay struct {
+	node, rack int
+	fullReset  bool
+	missed     []missed
+}
+
+type missed struct {
+	app      heddle.AppID
+	priority int32
+	n        int
+}
+
+// NewDelay returns the delay scheduling of a configuration.
+func NewDelay(cfg *Config) *Delay {
+	return &Delay{node: cfg.NodeLocalityDelay, rack: cfg.RackLocalityAdditional, fullReset: cfg.RackLocalityFullReset}
+}
+
+func (d *Delay) of(k *policy.Ask) *missed {
+	for k.ID() >= len(d.missed) {
+		d.missed = append(d.missed, missed{app: heddle.NoApp})
+	}
+	m := &d.missed[k.ID()]
+	if m.app != k.App().ID() || m.priority != k.Priority() {
+		*m = missed{app: k.App().ID(), priority: k.Priority()}
+	}
+	return m
+}
+
+// Judge implements [policy.Place].
+func (d *Delay) Judge(v policy.View, k *policy.Ask, n *policy.Node, at heddle.Locality) policy.Verdict {
+	if !v.Fits(k.Size(), n.Total()) {
+		return policy.NoApp(heddle.NodeTooSmall)
+	}
+	m := d.of(k)
+	m.n++
+	switch {
+	case at == heddle.NodeLocal || at == heddle.RackLocal && m.n > min(v.Live(), d.node):
+		return policy.Yes
+	case k.Strict():
+		m.n--
+		return policy.No(heddle.StrictElsewhere)
+	case d.farAllowed(v, k, m.n):
+		return policy.Verdict{Far: true}
+	case at == heddle.RackLocal:
+		return policy.NoApp(heddle.WaitLocal)
+	}
+	return policy.NoApp(heddle.WaitRack)
+}
+
+// farAllowed reports whether an ask that let so many offers pass may go anywhere.
+func (d *Delay) farAllowed(v policy.View, k *policy.Ask, passed int) bool {
+	nodes := v.Live()
+	if k.Places() == 1 {
+		return true
+	}
+	if d.rack > -1 {
+		return passed > min(nodes, d.node+d.rack)
+	}
+	factor := min(float32(k.Places()-1)/float32(nodes), 1)
+	return min(float32(nodes), float32(k.Count())*factor) < float32(passed)
+}
+
+// Granted implements [policy.Granted].
+func (d *Delay) Granted(_ policy.View, x *policy.Container) {
+	if x.At() == heddle.NodeLocal || x.At() == heddle.RackLocal && d.fullReset {
+		d.of(x.Ask()).n = 0
+	}
+}

@@ -1,0 +1,238 @@
+// Package capacity decides as Hadoop's CapacityScheduler does: nested queues with guaranteed and maximum
+// shares, elastic borrowing, user limits, a limit for masters, reservations and delay scheduling.
+//
+// It keeps the arithmetic of that scheduler, roundings included, and leaves out labels and preemption.
+// It knows no XML: package conf reads the files.
+package capacity
+
+import (
+	"errors"
+	"math"
+
+	"heddle"
+	"heddle/policy"
+)
+
+// A Scheduler is the Order, the Share and the master's Gate of a CapacityScheduler.
+type Scheduler struct {
+	cfg    Config
+	queues []queue
+	stamp  uint64 // changes with the state
+	total  heddle.Resource
+	users  []string // names by UserID, for weights; may be shorter than the ids in use
+	apps   []appState
+}
+
+// queue is what the scheduler remembers of a queue.
+type queue struct {
+	cfg       *QueueConfig
+	abs       float32 // absolute capacity
+	absMax    float32
+	min, max  heddle.Resource // effective guaranteed and maximum
+	limit     heddle.Resource // what the parents leave the queue in this walk
+	blocked   heddle.Resource // headroom kept for queues below that were stopped by a limit
+	head      heddle.Resource // limit − used
+	current   heddle.Resource // of a leaf: the last limit a walk found, for headroom and the masters' share
+	userLimit heddle.Resource // of a leaf, for an active user of weight 1, valid while limitOK == stamp
+	limitOK   uint64
+	leaf      *leaf
+}
+
+// New returns a scheduler for a configuration. names are the users' names by UserID, for configured
+// weights.
+func New(cfg Config, names []string) (*Scheduler, error) {
+	if len(cfg.Queues) == 0 || cfg.Queues[0].Parent != -1 {
+		return nil, errors.New("capacity: the first queue must be root")
+	}
+	s := &Scheduler{cfg: cfg, queues: make([]queue, len(cfg.Queues)), users: names}
+	for i := range cfg.Queues {
+		c := &cfg.Queues[i]
+		if i > 0 && (c.Parent < 0 || c.Parent >= i) {
+			return nil, errors.New("capacity: queue " + c.Path + " stands before its parent")
+		}
+		s.queues[i] = queue{cfg: c, leaf: &leaf{}}
+	}
+	s.shares()
+	return s, nil
+}
+
+// shares works the absolute capacities out; Hadoop keeps them in single precision.
+func (s *Scheduler) shares() {
+	weights := make([]float64, len(s.queues))
+	for i := 1; i < len(s.queues); i++ {
+		weights[s.queues[i].cfg.Parent] += s.queues[i].cfg.Weight
+	}
+	for i := range s.queues {
+		q := &s.queues[i]
+		if i == 0 {
+			q.abs, q.absMax = 1, 1
+			continue
+		}
+		p := &s.queues[q.cfg.Parent]
+		part := float32(q.cfg.Capacity)
+		if q.cfg.Weight > 0 {
+			part = float32(q.cfg.Weight) / float32(weights[q.cfg.Parent])
+		}
+		q.abs = float32(p.abs * part)
+		q.absMax = float32(p.absMax * float32(q.cfg.MaxCapacity))
+	}
+}
+
+// resize works the effective resources of every queue out for a cluster of another size.
+func (s *Scheduler) resize(v policy.View) {
+	s.total = v.Total()
+	for i := range s.queues {
+		q := &s.queues[i]
+		q.min, q.max = times(s.total, float64(q.abs)), times(s.total, float64(q.absMax))
+		if i > 0 && !q.cfg.Absolute.IsZero() {
+			q.min = q.cfg.Absolute.Min(s.queues[q.cfg.Parent].min)
+			q.abs = float32(s.share(q.min))
+		}
+		if i > 0 && !q.cfg.MaxAbsolute.IsZero() {
+			q.max = q.cfg.MaxAbsolute.Min(s.queues[q.cfg.Parent].max)
+		}
+	}
+	s.stamp++
+	for i := range s.queues {
+		id := heddle.QueueID(i)
+		s.enterLimit(v.Queue(id))
+		s.queues[i].current = s.less(s.queues[i].max.RoundDown(s.cfg.Minimum), s.queues[i].limit)
+	}
+}
+
+// Queue implements [policy.Order]: least used against its guarantee first.
+func (s *Scheduler) Queue(_ policy.View, q *policy.Queue) policy.Key {
+	c := &s.queues[q.ID()]
+	used := float32(0)
+	empty := int64(0)
+	taken := q.Used().Plus(q.Booked())
+	if c.abs == 0 {
+		empty, used = 2, float32(s.share(taken))
+	} else {
+		used = s.divide(taken, s.more(c.min, s.cfg.Minimum))
+	}
+	if q.Parent() != nil && s.queues[q.Parent().ID()].cfg.ByPriority {
+		if used >= 1 {
+			empty++
+		}
+		return policy.Key{empty, -int64(c.cfg.Priority), int64(math.Float32bits(used))}
+	}
+	return policy.Key{empty, int64(math.Float32bits(used)), -int64(math.Float32bits(c.abs))}
+}
+
+// App implements [policy.Order]: by the leaf's ordering policy, then in order of submission.
+func (s *Scheduler) App(_ policy.View, a *policy.App) policy.Key {
+	c := s.queues[a.Queue().ID()].cfg
+	if c.Fair {
+		used := float64(a.Used()[heddle.Memory])
+		if c.SizeBasedWeight {
+			demand := a.Used()[heddle.Memory] + a.Pending()[heddle.Memory]
+			used /= math.Log1p(float64(demand)) / math.Ln2
+		}
+		return policy.Key{int64(math.Float64bits(used))}
+	}
+	return policy.Key{-int64(a.Priority())}
+}
+
+// Enter implements [policy.Share]: a queue at its maximum, or at what its parents leave it, is not
+// entered, unless giving up a reservation could help.
+func (s *Scheduler) Enter(v policy.View, q *policy.Queue) policy.Verdict {
+	if q.Parent() == nil {
+		s.stamp++
+	}
+	s.enterLimit(q)
+	c := &s.queues[q.ID()]
+	if q.Leaf() {
+		c.current = s.less(c.max.RoundDown(s.cfg.Minimum), c.limit)
+	}
+	if !s.belowLimit(c, q.Used().Plus(q.Booked()), q.Booked()) {
+		return policy.NoQueue(heddle.QueueLimit)
+	}
+	return policy.Yes
+}
+
+// enterLimit sets what a queue's parents leave it in this walk.
+func (s *Scheduler) enterLimit(q *policy.Queue) {
+	c := &s.queues[q.ID()]
+	c.blocked = heddle.Resource{}
+	taken := q.Used().Plus(q.Booked())
+	if p := q.Parent(); p == nil {
+		c.limit = s.total
+	} else {
+		pc := &s.queues[p.ID()]
+		pc.limit = s.less(pc.limit, pc.max)
+		left := pc.limit.Minus(pc.blocked).Minus(p.Used().Plus(p.Booked()))
+		c.limit = floor(left.Plus(taken), s.cfg.Minimum)
+	}
+	c.head = s.less(c.max, c.limit).Minus(taken)
+}
+
+// belowLimit reports whether a queue that took so much may take more; freeable is what giving up
+// reservations could free.
+func (s *Scheduler) belowLimit(c *queue, taken, freeable heddle.Resource) bool {
+	limit := s.less(c.max, c.limit)
+	if s.compare(taken, limit) < 0 {
+		return true
+	}
+	return s.cfg.ContinueLooking && !freeable.IsZero() && s.compare(taken.Minus(freeable), limit) < 0
+}
+
+// Allow implements [policy.Share]: the queue's limit, then the user's, then whether the container fits
+// what is left.
+func (s *Scheduler) Allow(v policy.View, a *policy.App, _ heddle.Kind, need heddle.Resource) policy.Verdict {
+	q := a.Queue()
+	c := &s.queues[q.ID()]
+	if a.Bookings() == 0 && !q.Booked().IsZero() && !s.belowLimit(c, q.Used().Plus(q.Booked()), heddle.Resource{}) {
+		return policy.NoApp(heddle.QueueLimit)
+	}
+	over, ok := s.userOver(v, a)
+	if !ok {
+		return policy.NoApp(heddle.UserLimit)
+	}
+	room := c.head
+	if s.cfg.ContinueLooking {
+		room = room.Plus(a.Booked())
+	}
+	if !v.Fits(need, room) {
+		kept := s.more(c.head, heddle.Resource{})
+		for p := q.Parent(); p != nil; p = p.Parent() {
+			pc := &s.queues[p.ID()]
+			pc.blocked = pc.blocked.Plus(kept)
+		}
+		return policy.NoQueue(heddle.QueueLimit)
+	}
+	if a.Bookings() > 0 && s.cfg.ContinueLooking && s.anyAbove(s.more(need.Minus(c.head), over)) {
+		return policy.Verdict{Unbook: true}
+	}
+	return policy.Yes
+}
+
+// Unbook implements [policy.Unbooker].
+func (s *Scheduler) Unbook(v policy.View, a *policy.App, need heddle.Resource) heddle.Resource {
+	over, _ := s.userOver(v, a)
+	return s.more(need.Minus(s.queues[a.Queue().ID()].head), over)
+}
+
+// Headroom implements [policy.Share].
+func (s *Scheduler) Headroom(v policy.View, a *policy.App) heddle.Resource {
+	q := a.Queue()
+	c := &s.queues[q.ID()]
+	u := a.User()
+	limit := s.weigh(c, s.limitFor(v, q), u.ID())
+	h := limit.Minus(u.Used().Plus(u.Booked())).Max(heddle.Resource{})
+	h = h.Min(c.current.Minus(q.Used().Plus(q.Booked())).Max(heddle.Resource{}))
+	root := v.Root()
+	return s.less(v.Total().Minus(root.Used().Plus(root.Booked())), h.RoundDown(s.cfg.Minimum)).Max(heddle.Resource{})
+}
+
+// Beat is how much one heartbeat may bring under this configuration.
+func (c *Config) Beat() policy.Beat {
+	b := policy.Beat{Containers: max(c.MaxAssignments, 0), OffSwitch: c.MaxOffSwitch, StopAtBook: true}
+	if !c.MultipleAssignments {
+		b.Containers = 1
+	}
+	return b
+}
+
+// Config returns the configuration the scheduler was made from.
+func (s *Scheduler) Config() *Config { return &s.cfg }

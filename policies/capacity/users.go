@@ -1,0 +1,97 @@
+package capacity
+
+import (
+	"math"
+
+	"heddle"
+	"heddle/policy"
+)
+
+// userOver returns by how much the application's user is over the limit of the leaf; ok is false where
+// the user may take nothing more. A user is stopped once over the limit, so that one container beyond
+// it is possible.
+func (s *Scheduler) userOver(v policy.View, a *policy.App) (over heddle.Resource, ok bool) {
+	u := a.User()
+	limit := s.weigh(&s.queues[a.Queue().ID()], s.limitFor(v, a.Queue()), u.ID())
+	taken := u.Used().Plus(u.Booked())
+	if s.compare(taken, limit) <= 0 {
+		return heddle.Resource{}, true
+	}
+	if s.cfg.ContinueLooking && s.compare(taken.Minus(a.Booked()), limit) <= 0 {
+		return taken.Minus(limit), true
+	}
+	return heddle.Resource{}, false
+}
+
+// limitFor returns what one active user of weight 1 may take of a leaf, worked out once a state.
+func (s *Scheduler) limitFor(v policy.View, q *policy.Queue) heddle.Resource {
+	c := &s.queues[q.ID()]
+	if c.limitOK != s.stamp {
+		c.userLimit = s.computeLimit(v, q, c)
+		c.limitOK = s.stamp
+	}
+	return c.userLimit
+}
+
+func (s *Scheduler) computeLimit(v policy.View, q *policy.Queue, c *queue) heddle.Resource {
+	var ratio float32
+	var active heddle.Resource
+	var weights float32
+	for _, u := range q.Users() {
+		taken := u.Used().Plus(u.Booked())
+		ratio += float32(s.share(taken))
+		if s.active(u) {
+			active = active.Plus(taken)
+			weights += float32(s.weight(c, u.ID()))
+		}
+	}
+	minimum := s.cfg.Minimum
+	guaranteed := s.more(c.min, minimum)
+	consumed := timesUp(v.Total(), float64(ratio), minimum)
+	current := guaranteed
+	if s.compare(consumed, guaranteed) >= 0 {
+		current = consumed.Plus(minimum)
+	}
+	limit := s.more(divideUp(active.Plus(minimum), weights),
+		divideUp(times(current, 100*c.cfg.MinimumUserLimit), 100))
+	ceiling := times(guaranteed, float64(float32(c.cfg.UserLimitFactor)))
+	if c.cfg.UserLimitFactor == -1 || c.min.IsZero() {
+		ceiling = c.max.RoundDown(minimum)
+	}
+	return s.less(limit, ceiling).RoundUp(minimum)
+}
+
+// divideUp divides each dimension, rounding up to whole units.
+func divideUp(r heddle.Resource, by float32) heddle.Resource {
+	if by == 0 {
+		return heddle.Unbounded
+	}
+	for d := range r {
+		u := heddle.Dim(d).Unit()
+		r[d] = int64(math.Ceil(float64(r[d]/u)/float64(by))) * u
+	}
+	return r
+}
+
+// active reports whether a user counts among those who share the leaf: one with an activated
+// application asks for something.
+func (s *Scheduler) active(u *policy.User) bool {
+	return u.Waiting() && s.user(u).active > 0
+}
+
+func (s *Scheduler) weight(c *queue, u heddle.UserID) float64 {
+	if int(u) < len(s.users) {
+		if w, ok := c.cfg.UserWeights[s.users[u]]; ok {
+			return w
+		}
+	}
+	return 1
+}
+
+// weigh scales the limit of a leaf to one user's weight.
+func (s *Scheduler) weigh(c *queue, limit heddle.Resource, u heddle.UserID) heddle.Resource {
+	if w := s.weight(c, u); w != 1 {
+		return times(limit, w).RoundDown(s.cfg.Minimum)
+	}
+	return limit
+}

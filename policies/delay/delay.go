@@ -1,0 +1,128 @@
+// Package delay is delay scheduling: an ask that names places waits for a node that holds its data,
+// then for the rack, before it takes any node. The wait is counted in time (T1, T2), or in offers as a
+// fraction of the cluster's nodes, as Hadoop's FairScheduler does.
+//
+// It knows no order and no share.
+package delay
+
+import (
+	"errors"
+
+	"heddle"
+	"heddle/policy"
+)
+
+// Options are the waits. A negative value, the default, means no wait at all of its sort.
+type Options struct {
+	NodeWait     float64 `yaml:"node_wait"`     // seconds (T1)
+	RackWait     float64 `yaml:"rack_wait"`     // seconds (T2)
+	NodeFraction float64 `yaml:"node_fraction"` // of the cluster's nodes, in offers
+	RackFraction float64 `yaml:"rack_fraction"`
+}
+
+// None waits for nothing.
+var None = Options{NodeWait: -1, RackWait: -1, NodeFraction: -1, RackFraction: -1}
+
+// Default is T1 = T2 = 15 s, the waits of the Coupling paper's baseline.
+var Default = Options{NodeWait: 15, RackWait: 15, NodeFraction: -1, RackFraction: -1}
+
+// A Place is the mechanism, with what each ask has waited so far.
+type Place struct {
+	o    Options
+	asks []state
+}
+
+type state struct {
+	app      heddle.AppID
+	priority int32
+	level    heddle.Locality // allowed now
+	offers   int             // since the level or the last reset
+	since    heddle.Time
+	started  bool
+}
+
+// New returns the place.
+func New(a policy.Args) (policy.Place, error) {
+	o := Default
+	if err := a.Decode(&o); err != nil {
+		return nil, err
+	}
+	return Of(o)
+}
+
+// Of returns the place for options.
+func Of(o Options) (*Place, error) {
+	byTime, byOffers := o.NodeWait >= 0 && o.RackWait >= 0, o.NodeFraction >= 0 && o.RackFraction >= 0
+	if byTime && byOffers {
+		return nil, errors.New("delay: give waits in seconds or in fractions of the cluster, not both")
+	}
+	return &Place{o: o}, nil
+}
+
+func (p *Place) of(v policy.View, k *policy.Ask) *state {
+	for k.ID() >= len(p.asks) {
+		p.asks = append(p.asks, state{app: heddle.NoApp})
+	}
+	s := &p.asks[k.ID()]
+	if s.app != k.App().ID() || s.priority != k.Priority() {
+		*s = state{app: k.App().ID(), priority: k.Priority(), since: k.App().Submitted()}
+	}
+	return s
+}
+
+// Judge implements [policy.Place].
+func (p *Place) Judge(v policy.View, k *policy.Ask, _ *policy.Node, at heddle.Locality) policy.Verdict {
+	s := p.of(v, k)
+	s.offers++
+	level := p.allowed(v, s)
+	if at <= level || k.Places() == 1 {
+		return policy.Yes
+	}
+	if level == heddle.NodeLocal {
+		return policy.No(heddle.WaitLocal)
+	}
+	return policy.No(heddle.WaitRack)
+}
+
+// allowed moves the level an ask may take one step on when it has waited long enough.
+func (p *Place) allowed(v policy.View, s *state) heddle.Locality {
+	byTime := p.o.NodeWait >= 0 && p.o.RackWait >= 0
+	if !byTime && (p.o.NodeFraction < 0 || p.o.RackFraction < 0) {
+		return heddle.OffSwitch
+	}
+	if !s.started {
+		s.started = true
+		return s.level
+	}
+	if s.level == heddle.OffSwitch {
+		return s.level
+	}
+	var over bool
+	if byTime {
+		wait := p.o.NodeWait
+		if s.level == heddle.RackLocal {
+			wait = p.o.RackWait
+		}
+		over = v.Now().Since(s.since) > heddle.Seconds(wait)
+	} else {
+		fraction := min(p.o.NodeFraction, 1)
+		if s.level == heddle.RackLocal {
+			fraction = min(p.o.RackFraction, 1)
+		}
+		over = float64(s.offers) > float64(v.Live())*fraction
+	}
+	if over {
+		s.level++
+		s.offers, s.since = 0, v.Now()
+	}
+	return s.level
+}
+
+// Granted implements [policy.Granted]: who found a better place than allowed waits for it again.
+func (p *Place) Granted(v policy.View, x *policy.Container) {
+	s := p.of(v, x.Ask())
+	if x.At() < s.level {
+		s.level, s.offers = x.At(), 0
+	}
+	s.since = v.Now()
+}

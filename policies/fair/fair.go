@@ -1,0 +1,189 @@
+// Package fair decides as Hadoop's FairScheduler does: nested queues with weights and minimum and
+// maximum shares, fair or dominant-resource fair sharing, a share for masters, and reservations for
+// those below their share.
+//
+// It keeps that scheduler's arithmetic, its half-second-old view of demand included, and leaves out
+// preemption. It knows no XML: package conf reads the files.
+package fair
+
+import (
+	"errors"
+	"math"
+
+	"heddle"
+	"heddle/policy"
+)
+
+// A Scheduler is the Order, the Share, the master's Gate and the Book of a FairScheduler.
+type Scheduler struct {
+	cfg    Config
+	queues []queue
+	apps   []app
+	users  map[heddle.UserID]int // runnable applications
+	names  []string              // users by UserID
+	dirty  bool
+	parked []heddle.AppID // not runnable, in order of submission
+}
+
+type queue struct {
+	cfg      *QueueConfig
+	min, max heddle.Resource
+	fair     heddle.Resource
+	demand   heddle.Resource
+	runnable int // applications at or below
+}
+
+type app struct {
+	queue    heddle.QueueID
+	user     heddle.UserID
+	known    bool
+	runnable bool
+	fair     heddle.Resource
+	demand   heddle.Resource
+}
+
+// New returns a scheduler for a configuration. names are the users' names by UserID.
+func New(cfg Config, names []string) (*Scheduler, error) {
+	if len(cfg.Queues) == 0 || cfg.Queues[0].Parent != -1 {
+		return nil, errors.New("fair: the first queue must be root")
+	}
+	if cfg.UpdateInterval <= 0 {
+		return nil, errors.New("fair: the update interval must be above 0")
+	}
+	s := &Scheduler{cfg: cfg, users: map[heddle.UserID]int{}, names: names, dirty: true}
+	for i := range cfg.Queues {
+		c := &cfg.Queues[i]
+		if i > 0 && (c.Parent < 0 || c.Parent >= i) {
+			return nil, errors.New("fair: queue " + c.Path + " stands before its parent")
+		}
+		s.queues = append(s.queues, queue{cfg: c})
+	}
+	return s, nil
+}
+
+// resize works minimum and maximum shares out for a cluster of another size.
+func (s *Scheduler) resize(total heddle.Resource) {
+	for i := range s.queues {
+		q := &s.queues[i]
+		q.min = q.cfg.Min.of(total, heddle.Resource{})
+		q.max = q.cfg.Max.of(total, heddle.Unbounded)
+		if !q.cfg.Max.Set && i > 0 && s.cfg.Queues[q.cfg.Parent].MaxChild.Set {
+			q.max = s.cfg.Queues[q.cfg.Parent].MaxChild.of(total, heddle.Unbounded)
+		}
+		q.max = q.max.Max(q.min)
+	}
+}
+
+func (a Amount) of(total, unset heddle.Resource) heddle.Resource {
+	if !a.Set {
+		return unset
+	}
+	r := a.Fixed
+	for d, f := range a.Fraction {
+		if f > 0 {
+			u := heddle.Dim(d).Unit()
+			r[d] = int64(float64(total[d]/u)*f) * u
+		}
+	}
+	return r
+}
+
+// Queue implements [policy.Order] by the parent's policy.
+func (s *Scheduler) Queue(v policy.View, q *policy.Queue) policy.Key {
+	c := &s.queues[q.ID()]
+	p := FairShare
+	if q.Parent() != nil {
+		p = s.queues[q.Parent().ID()].cfg.Policy
+	}
+	return s.key(v, p, q.Used(), c.min, c.demand, c.cfg.Weight)
+}
+
+// App implements [policy.Order] by the leaf's policy. Ties go to the earlier application.
+func (s *Scheduler) App(v policy.View, a *policy.App) policy.Key {
+	p := s.queues[a.Queue().ID()].cfg.Policy
+	if p == FIFO {
+		return policy.Key{-int64(a.Priority())}
+	}
+	st := s.of(a)
+	return s.key(v, p, a.Used(), heddle.Resource{}, st.demand, s.weight(a, st.demand))
+}
+
+// weight is an application's: 1, times its priority where it has one; with weights by size the
+// logarithm of its demand.
+func (s *Scheduler) weight(a *policy.App, demand heddle.Resource) float64 {
+	w := 1.0
+	if s.cfg.SizeBasedWeight {
+		w = math.Log1p(float64(demand[heddle.Memory])) / math.Ln2
+	}
+	if a.Priority() > 0 {
+		w *= float64(a.Priority())
+	}
+	return w
+}
+
+// key orders schedulables: below the minimum share first, by how far below; then by use against
+// weight. With fair sharing who wants nothing comes last.
+func (s *Scheduler) key(v policy.View, p Policy, used, minShare, demand heddle.Resource, weight float64) policy.Key {
+	if p == DRF {
+		return drfKey(v.Total(), used, minShare, weight)
+	}
+	m := heddle.Memory
+	idle := int64(0)
+	if demand[m] == 0 {
+		idle = 2
+	}
+	if least := min(minShare[m], demand[m]); used[m] < least {
+		ratio := float64(used[m])
+		if least > 1 {
+			ratio /= float64(least)
+		}
+		return policy.Key{idle, bits(ratio)}
+	}
+	if weight > 0 {
+		return policy.Key{idle + 1, bits(float64(used[m]) / weight)}
+	}
+	return policy.Key{idle + 1, math.MaxInt64, used[m]}
+}
+
+// drfKey compares dominant shares against weight, the other share breaking ties.
+func drfKey(total, used, minShare heddle.Resource, weight float64) policy.Key {
+	var first, second float64
+	dom := heddle.Memory
+	for d := range used {
+		if total[d] == 0 {
+			continue
+		}
+		switch sh := float64(used[d]) / float64(total[d]); {
+		case sh > first || d == 0:
+			first, second, dom = sh, max(first, second), heddle.Dim(d)
+		case sh > second:
+			second = sh
+		}
+	}
+	if used[dom] < minShare[dom] {
+		least := 0.0
+		for d := range used {
+			if heddle.Dim(d) != dom && minShare[d] > 0 {
+				least = max(least, float64(used[d])/float64(minShare[d]))
+			}
+		}
+		return policy.Key{0, bits(float64(used[dom]) / float64(minShare[dom])), bits(least)}
+	}
+	if weight <= 0 {
+		return policy.Key{1, math.MaxInt64}
+	}
+	return policy.Key{1, bits(first / weight), bits(second / weight)}
+}
+
+// bits maps a non-negative float to an integer of the same order.
+func bits(f float64) int64 { return int64(math.Float64bits(f)) }
+
+func (s *Scheduler) of(a *policy.App) *app {
+	for int(a.ID()) >= len(s.apps) {
+		s.apps = append(s.apps, app{})
+	}
+	return &s.apps[a.ID()]
+}
+
+// Config returns the configuration the scheduler was made from.
+func (s *Scheduler) Config() *Config { return &s.cfg }

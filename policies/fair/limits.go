@@ -1,0 +1,213 @@
+package fair
+
+import (
+	"math"
+
+	"heddle"
+	"heddle/policy"
+)
+
+// Enter implements [policy.Share]: a queue above its maximum is not entered.
+func (s *Scheduler) Enter(_ policy.View, q *policy.Queue) policy.Verdict {
+	if !q.Used().Fits(s.queues[q.ID()].max) {
+		return policy.NoQueue(heddle.QueueLimit)
+	}
+	return policy.Yes
+}
+
+// Allow implements [policy.Share]: demand known since the last update, the masters' share, and every
+// queue's maximum.
+func (s *Scheduler) Allow(v policy.View, a *policy.App, k heddle.Kind, need heddle.Resource) policy.Verdict {
+	if s.of(a).demand == a.Used() {
+		return policy.NoApp(heddle.NothingPending)
+	}
+	if k == heddle.AM && !s.mastersFit(v, a.Queue(), need) {
+		return policy.NoApp(heddle.AMLimit)
+	}
+	if !s.fitsMax(a.Queue(), need) {
+		return policy.No(heddle.QueueLimit)
+	}
+	return policy.Yes
+}
+
+func (s *Scheduler) fitsMax(q *policy.Queue, need heddle.Resource) bool {
+	for ; q != nil; q = q.Parent() {
+		if !q.Used().Plus(need).Fits(s.queues[q.ID()].max) {
+			return false
+		}
+	}
+	return true
+}
+
+// mastersFit reports whether another master of this size stays within the masters' share of the leaf.
+func (s *Scheduler) mastersFit(v policy.View, q *policy.Queue, need heddle.Resource) bool {
+	c := &s.queues[q.ID()]
+	if math.Abs(c.cfg.MaxAMShare+1) < 1e-4 {
+		return true
+	}
+	most := c.fair
+	free := v.Total().Minus(v.Used())
+	for d := range most {
+		if most[d] == 0 {
+			most[d] = min(free[d], c.max[d])
+		}
+		u := heddle.Dim(d).Unit()
+		most[d] = int64(math.Ceil(float64(most[d]/u)*float64(float32(c.cfg.MaxAMShare)))) * u
+	}
+	return q.Masters().Plus(need).Fits(most)
+}
+
+// Headroom implements [policy.Share].
+func (s *Scheduler) Headroom(v policy.View, a *policy.App) heddle.Resource {
+	q := a.Queue()
+	c := &s.queues[q.ID()]
+	room := v.Total().Minus(v.Used()).Min(c.max.Minus(q.Used()))
+	left := c.fair.Minus(q.Used()).Max(heddle.Resource{})
+	room[heddle.Memory] = min(room[heddle.Memory], left[heddle.Memory])
+	if c.cfg.Policy == DRF {
+		room[heddle.CPU] = min(room[heddle.CPU], left[heddle.CPU])
+	}
+	return room.Max(heddle.Resource{})
+}
+
+// Open implements [policy.Gate] for masters: the application must be runnable.
+func (s *Scheduler) Open(_ policy.View, a *policy.App, _ heddle.Kind) int {
+	if s.of(a).runnable {
+		return 1
+	}
+	return 0
+}
+
+// Granted implements [policy.Granted].
+func (s *Scheduler) Granted(policy.View, *policy.Container) { s.dirty = true }
+
+// Observe implements [policy.Observe].
+func (s *Scheduler) Observe(v policy.View, ev heddle.Event) {
+	switch e := ev.(type) {
+	case heddle.Heartbeat, heddle.Started, heddle.Acquire, heddle.Progress, heddle.Profile:
+		return
+	case heddle.NodeUp, heddle.NodeDown:
+		s.resize(v.Total())
+	case heddle.Submit:
+		if a := v.App(e.App); a != nil {
+			st := s.of(a)
+			*st = app{queue: a.Queue().ID(), user: e.User, known: true}
+			if !s.run(v, e.App) {
+				s.parked = append(s.parked, e.App)
+			}
+		}
+	case heddle.AppDone:
+		s.done(v, e.App)
+	}
+	s.dirty = true
+}
+
+// run makes an application runnable if its queues and its user have not as many as they may.
+func (s *Scheduler) run(v policy.View, id heddle.AppID) bool {
+	st := &s.apps[id]
+	if most := s.userLimit(st.user); most > 0 && s.users[st.user] >= most {
+		return false
+	}
+	for q := v.Queue(st.queue); q != nil; q = q.Parent() {
+		if c := &s.queues[q.ID()]; c.cfg.MaxApps > 0 && c.runnable >= c.cfg.MaxApps {
+			return false
+		}
+	}
+	s.count(v, st, 1)
+	st.runnable = true
+	return true
+}
+
+func (s *Scheduler) userLimit(u heddle.UserID) int {
+	if int(u) < len(s.names) {
+		if n, ok := s.cfg.UserMaxApps[s.names[u]]; ok {
+			return n
+		}
+	}
+	return s.cfg.UserMaxAppsDefault
+}
+
+func (s *Scheduler) count(v policy.View, st *app, by int) {
+	s.users[st.user] += by
+	for q := v.Queue(st.queue); q != nil; q = q.Parent() {
+		s.queues[q.ID()].runnable += by
+	}
+}
+
+func (s *Scheduler) done(v policy.View, id heddle.AppID) {
+	if int(id) >= len(s.apps) || !s.apps[id].known {
+		return
+	}
+	if st := &s.apps[id]; st.runnable {
+		s.count(v, st, -1)
+	}
+	s.apps[id] = app{}
+	kept := s.parked[:0]
+	for _, p := range s.parked {
+		if p != id && !s.run(v, p) {
+			kept = append(kept, p)
+		}
+	}
+	s.parked = kept
+}
+
+// Beside implements [policy.Book].
+func (s *Scheduler) Beside(policy.View, *policy.Ask) bool { return true }
+
+// Reserve implements [policy.Book]: for applications below their fair share, for asks that are large,
+// on a small part of the nodes.
+func (s *Scheduler) Reserve(v policy.View, k *policy.Ask, n *policy.Node) bool {
+	a := k.App()
+	st := s.of(a)
+	p := s.queues[a.Queue().ID()].cfg.Policy
+	if !below(v, p, a.Used(), st.fair) || !s.largeEnough(v, p, k.Size()) {
+		return false
+	}
+	if at, _ := k.Nearest(n); at != heddle.NodeLocal {
+		return a.Bookings() < int(math.Ceil(float64(v.Live())*s.cfg.ReservableNodes))
+	}
+	return true
+}
+
+// below compares by memory, or by dominant share under DRF.
+func below(v policy.View, p Policy, a, b heddle.Resource) bool {
+	if p == DRF {
+		return a != b && a.Share(v.Total()) < b.Share(v.Total())
+	}
+	return a[heddle.Memory] < b[heddle.Memory]
+}
+
+func (s *Scheduler) largeEnough(v policy.View, p Policy, size heddle.Resource) bool {
+	return !below(v, p, size, s.cfg.Increment.Times(s.cfg.ReservationThreshold))
+}
+
+// Keep implements [policy.Book].
+func (s *Scheduler) Keep(v policy.View, x *policy.Container) bool {
+	a := x.App()
+	if x.Kind() == heddle.AM && !s.mastersFit(v, a.Queue(), x.Limit()) {
+		return false
+	}
+	return s.fitsMax(a.Queue(), x.Limit())
+}
+
+// Floor implements [policy.Book]: where no ask is large enough to reserve a node, only nodes with room
+// for one are worth an offer.
+func (s *Scheduler) Floor(v policy.View, largest heddle.Resource) heddle.Resource {
+	for i := range s.queues {
+		if s.largeEnough(v, s.queues[i].cfg.Policy, largest) {
+			return heddle.Resource{}
+		}
+	}
+	return heddle.Unbounded
+}
+
+// Beat is how much one heartbeat may bring under this configuration.
+func (c *Config) Beat() policy.Beat {
+	if !c.AssignMultiple {
+		return policy.Beat{Containers: 1}
+	}
+	if c.DynamicMaxAssign {
+		return policy.Beat{HalfFree: true}
+	}
+	return policy.Beat{Containers: max(c.MaxAssign, 0)}
+}

@@ -1,0 +1,101 @@
+// Package policies is the table of everything a profile can name, and the builder that turns a profile
+// into a [policy.Set].
+//
+// It decides nothing about containers; the mechanisms live in its folders.
+package policies
+
+import (
+	"heddle/policies/capacity"
+	"heddle/policies/delay"
+	"heddle/policies/fair"
+	"heddle/policies/fifo"
+	"heddle/policies/slowstart"
+	"heddle/policies/spread"
+	"heddle/policy"
+)
+
+// Table is what there is to choose from: one line a mechanism.
+var Table = policy.Table{
+	Size: map[string]policy.Maker[policy.Size]{
+		"asked": neutral[policy.Size](policy.AsAsked{}),
+	},
+	Order: map[string]policy.Maker[policy.Order]{
+		"fifo":     fifo.New,
+		"capacity": shared[policy.Order]("capacity"),
+		"fair":     shared[policy.Order]("fair"),
+	},
+	Share: map[string]policy.Maker[policy.Share]{
+		"whole":    neutral[policy.Share](policy.Unshared{}),
+		"capacity": shared[policy.Share]("capacity"),
+		"fair":     shared[policy.Share]("fair"),
+	},
+	Gate: map[string]policy.Maker[policy.Gate]{
+		"open":      neutral[policy.Gate](policy.Ajar{}),
+		"capacity":  shared[policy.Gate]("capacity"),
+		"fair":      shared[policy.Gate]("fair"),
+		"slowstart": slowstart.New,
+	},
+	Trim: map[string]policy.Maker[policy.Trim]{
+		"whole": neutral[policy.Trim](policy.Whole{}),
+	},
+	Place: map[string]policy.Maker[policy.Place]{
+		"any":      neutral[policy.Place](policy.Anywhere{}),
+		"capacity": newCapacityDelay,
+		"delay":    delay.New,
+		"fair":     newFairDelay,
+		"pack":     spread.NewPack,
+		"spread":   spread.New,
+	},
+	Book: map[string]policy.Maker[policy.Book]{
+		"capacity": shared[policy.Book]("capacity"),
+		"fair":     shared[policy.Book]("fair"),
+	},
+	Control: map[string]policy.Maker[policy.Control]{
+		"idle": neutral[policy.Control](policy.Idle{}),
+	},
+	Remain: map[string]policy.Maker[policy.Remaining]{},
+}
+
+// neutral makes the policy of a slot that changes nothing.
+func neutral[H any](h H) policy.Maker[H] {
+	return func(a policy.Args) (H, error) { return h, a.Decode(&struct{}{}) }
+}
+
+// shared makes the part of a slot of a scheduler that fills several.
+func shared[H any](name string) policy.Maker[H] {
+	return func(a policy.Args) (H, error) {
+		var none H
+		if err := a.Decode(&struct{}{}); err != nil {
+			return none, err
+		}
+		s, err := a.Shared(name)
+		if err != nil {
+			return none, err
+		}
+		return s.(H), nil
+	}
+}
+
+func newCapacityDelay(a policy.Args) (policy.Place, error) {
+	s, err := shared[policy.Order]("capacity")(a)
+	if err != nil {
+		return nil, err
+	}
+	return capacity.NewDelay(s.(*capacity.Scheduler).Config()), nil
+}
+
+// newFairDelay makes the delay that the FairScheduler's own settings ask for.
+func newFairDelay(a policy.Args) (policy.Place, error) {
+	s, err := shared[policy.Order]("fair")(a)
+	if err != nil {
+		return nil, err
+	}
+	c := s.(*fair.Scheduler).Config()
+	o := delay.None
+	if c.Continuous {
+		o.NodeWait, o.RackWait = c.NodeDelay.Seconds(), c.RackDelay.Seconds()
+	} else {
+		o.NodeFraction, o.RackFraction = c.NodeThreshold, c.RackThreshold
+	}
+	return delay.Of(o)
+}

@@ -1,0 +1,173 @@
+package policies
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+)
+
+//go:embed profiles/*.yaml
+var profiles embed.FS
+
+// A Profile is a whole scheduler as people write it: a policy by name, with options, for every slot.
+type Profile struct {
+	Name     string         `yaml:"-"`
+	Profile  string         `yaml:"profile,omitempty"` // starting point
+	About    string         `yaml:"about,omitempty"`
+	Queues   string         `yaml:"queues,omitempty"` // capacity, fair or one
+	Lanes    []LaneSpec     `yaml:"lanes,omitempty"`
+	Share    []any          `yaml:"share,omitempty"`
+	Size     map[string]any `yaml:"size,omitempty"`
+	Gate     map[string]any `yaml:"gate,omitempty"`
+	Trim     map[string]any `yaml:"trim,omitempty"`
+	Place    map[string]any `yaml:"place,omitempty"`
+	Book     any            `yaml:"book,omitempty"`
+	Control  []any          `yaml:"control,omitempty"`
+	Estimate map[string]any `yaml:"estimate,omitempty"`
+}
+
+// A LaneSpec is one lane of a profile.
+type LaneSpec struct {
+	Kinds   []string `yaml:"kinds"`
+	Order   any      `yaml:"order"`
+	PerNode int      `yaml:"per_node,omitempty"`
+}
+
+// Names returns the built-in profiles, sorted.
+func Names() []string {
+	files, err := profiles.ReadDir("profiles")
+	if err != nil {
+		panic(err)
+	}
+	var names []string
+	for _, f := range files {
+		names = append(names, strings.TrimSuffix(f.Name(), ".yaml"))
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Load reads a profile: a built-in name or a YAML file. Each set is a change such as
+// place.map=delay, applied in order.
+func Load(name string, set []string) (*Profile, error) {
+	p, err := load(name)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range set {
+		if p, err = p.with(s); err != nil {
+			return nil, err
+		}
+	}
+	if len(set) > 0 {
+		p.Name += " (" + strings.Join(set, ", ") + ")"
+	}
+	return p, nil
+}
+
+func load(name string) (*Profile, error) {
+	if slices.Contains(Names(), name) {
+		data, err := profiles.ReadFile("profiles/" + name + ".yaml")
+		if err != nil {
+			return nil, err
+		}
+		return parse(name, name, data)
+	}
+	data, err := os.ReadFile(name)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("no profile %q: there is no such file, and the built-in ones are %s", name, strings.Join(Names(), ", "))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return parse(name, strings.TrimSuffix(name[strings.LastIndexByte(name, '/')+1:], ".yaml"), data)
+}
+
+// Parse reads a profile from YAML; file names it in errors.
+func Parse(file string, data []byte) (*Profile, error) { return parse(file, "profile", data) }
+
+func parse(file, name string, data []byte) (*Profile, error) {
+	var p Profile
+	if err := yaml.UnmarshalWithOptions(data, &p, yaml.Strict()); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	p.Name = name
+	if p.Profile == "" {
+		return &p, nil
+	}
+	if !slices.Contains(Names(), p.Profile) {
+		return nil, fmt.Errorf("%s: profile: no built-in profile %q; there are %s", file, p.Profile, strings.Join(Names(), ", "))
+	}
+	base, err := load(p.Profile)
+	if err != nil {
+		return nil, err
+	}
+	base.merge(&p)
+	return base, nil
+}
+
+// merge lays o over p: what o says replaces what p says, slot by slot and kind by kind.
+func (p *Profile) merge(o *Profile) {
+	p.Name, p.Profile = o.Name, ""
+	if o.About != "" {
+		p.About = o.About
+	}
+	if o.Queues != "" {
+		p.Queues = o.Queues
+	}
+	if o.Lanes != nil {
+		p.Lanes = o.Lanes
+	}
+	if o.Share != nil {
+		p.Share = o.Share
+	}
+	if o.Book != nil {
+		p.Book = o.Book
+	}
+	if o.Control != nil {
+		p.Control = o.Control
+	}
+	for _, m := range []struct{ to, from *map[string]any }{
+		{&p.Size, &o.Size}, {&p.Gate, &o.Gate}, {&p.Trim, &o.Trim}, {&p.Place, &o.Place}, {&p.Estimate, &o.Estimate},
+	} {
+		if *m.to == nil {
+			*m.to = map[string]any{}
+		}
+		for k, v := range *m.from {
+			(*m.to)[k] = v
+		}
+	}
+}
+
+// with returns the profile with one change of the form slot.kind=policy or slot=policy applied. The
+// policy may be any YAML value, so that options can be given: place.map={delay: {node_wait: 5}}.
+func (p *Profile) with(change string) (*Profile, error) {
+	key, value, ok := strings.Cut(change, "=")
+	if !ok {
+		return nil, fmt.Errorf("--set %q: want slot.kind=policy, such as place.map=delay", change)
+	}
+	parts := strings.Split(strings.TrimSpace(key), ".")
+	var text strings.Builder
+	for i, part := range parts {
+		text.WriteString(strings.Repeat("  ", i) + part + ":")
+		if i < len(parts)-1 {
+			text.WriteString("\n")
+		}
+	}
+	text.WriteString(" " + value + "\n")
+	var o Profile
+	if err := yaml.UnmarshalWithOptions([]byte(text.String()), &o, yaml.Strict()); err != nil {
+		return nil, fmt.Errorf("--set %q: %w", change, err)
+	}
+	if o.Profile != "" {
+		return nil, fmt.Errorf("--set %q: name the starting point with --profile", change)
+	}
+	o.Name = p.Name
+	p.merge(&o)
+	return p, nil
+}

@@ -1,0 +1,45 @@
+// Package slowstart holds a job's reduces back until a fraction of its maps is done, for masters that
+// ask for all reduces at once. The stock MapReduce master does the same before it asks.
+//
+// It knows nothing of what reduces do once started.
+package slowstart
+
+import (
+	"errors"
+	"math"
+
+	"heddle"
+	"heddle/policy"
+)
+
+// Options are the gate's.
+type Options struct {
+	Completed float64 `yaml:"completed"` // fraction of the maps, 0–1
+}
+
+// Default is Hadoop's mapreduce.job.reduce.slowstart.completedmaps.
+var Default = Options{Completed: 0.05}
+
+// A Gate opens for reduces.
+type Gate struct{ completed float64 }
+
+// New returns the gate.
+func New(a policy.Args) (policy.Gate, error) {
+	o := Default
+	if err := a.Decode(&o); err != nil {
+		return nil, err
+	}
+	if !(o.Completed >= 0 && o.Completed <= 1) {
+		return nil, errors.New("slowstart: completed must be between 0 and 1")
+	}
+	return Gate{o.Completed}, nil
+}
+
+// Open implements [policy.Gate]: everything once enough maps are done, nothing before. A job whose
+// number of maps is unknown is not held back.
+func (g Gate) Open(_ policy.View, a *policy.App, _ heddle.Kind) int {
+	if a.Finished(heddle.Map) < int(math.Ceil(g.completed*float64(a.Facts().Maps))) {
+		return 0
+	}
+	return math.MaxInt32
+}

@@ -1,0 +1,52 @@
+package policy
+
+import "heddle"
+
+// AsAsked is the Size that changes nothing.
+type AsAsked struct{}
+
+// Size returns asked.
+func (AsAsked) Size(_ View, _ *App, _ heddle.Kind, asked heddle.Resource) heddle.Resource {
+	return asked
+}
+
+// Whole is the Trim that enforces what was asked for.
+type Whole struct{}
+
+// Trim returns the ask's size.
+func (Whole) Trim(_ View, k *Ask, _ *Node, _ heddle.Resource) heddle.Resource { return k.Size() }
+
+// Anywhere is the Place that takes any node the ask's strictness allows.
+type Anywhere struct{}
+
+// Judge says yes.
+func (Anywhere) Judge(View, *Ask, *Node, heddle.Locality) Verdict { return Yes }
+
+// Ajar is the Gate that never closes.
+type Ajar struct{}
+
+// Open returns a number no application reaches.
+func (Ajar) Open(View, *App, heddle.Kind) int { return 1 << 30 }
+
+// Unshared is the Share that gives everybody the whole cluster.
+type Unshared struct{}
+
+// Enter says yes.
+func (Unshared) Enter(View, *Queue) Verdict { return Yes }
+
+// Allow says yes.
+func (Unshared) Allow(View, *App, heddle.Kind, heddle.Resource) Verdict { return Yes }
+
+// Headroom is what is free in the cluster.
+func (Unshared) Headroom(v View, _ *App) heddle.Resource {
+	return v.Total().Minus(v.Used()).Max(heddle.Resource{})
+}
+
+// Idle is the Control that does nothing.
+type Idle struct{}
+
+// Every returns 0: never.
+func (Idle) Every() heddle.Span { return 0 }
+
+// Run does nothing.
+func (Idle) Run(View, *Plan) {}

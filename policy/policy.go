@@ -1,0 +1,261 @@
+// Package policy says where schedulers may differ: one small interface per slot, the verdicts they
+// answer with, and the set that puts one policy in each slot. No policy lives here.
+//
+// A hook gets a read-only view and answers; it never changes the state, reads no clock and keeps its
+// own memory in its own slices.
+package policy
+
+import (
+	"math/rand/v2"
+
+	"heddle"
+	"heddle/cluster"
+)
+
+// What policies look at.
+type (
+	View      = cluster.View
+	Queue     = cluster.Queue
+	User      = cluster.User
+	App       = cluster.App
+	Ask       = cluster.Ask
+	Node      = cluster.Node
+	Container = cluster.Container
+)
+
+// Skip is how much of an offer's walk a refusal ends.
+type Skip uint8
+
+// How far a refusal reaches.
+const (
+	SkipAsk   Skip = iota // the application's next ask is tried
+	SkipApp               // the next application
+	SkipQueue             // the next queue
+)
+
+// A Verdict is yes, or why not. It is small: refusing costs no allocation.
+type Verdict struct {
+	Why  heddle.Why // Fine = yes
+	Skip Skip
+
+	// Unbook, with a yes, makes it depend on the application giving up a reservation elsewhere first:
+	// one of at least what [Unbooker] says.
+	Unbook bool
+
+	// Far, with a Place's yes, has the container granted as one far from its data although the ask
+	// named the node or its rack: nearer would have to wait still.
+	Far bool
+}
+
+// Yes is the verdict that refuses nothing.
+var Yes = Verdict{}
+
+// No refuses an ask.
+func No(w heddle.Why) Verdict { return Verdict{Why: w} }
+
+// NoApp refuses whatever the application asks for.
+func NoApp(w heddle.Why) Verdict { return Verdict{Why: w, Skip: SkipApp} }
+
+// NoQueue refuses whatever the queue asks for.
+func NoQueue(w heddle.Why) Verdict { return Verdict{Why: w, Skip: SkipQueue} }
+
+// OK reports whether the verdict is yes.
+func (v Verdict) OK() bool { return v.Why == heddle.Fine }
+
+// A Key orders queues or applications: smaller first, compared field by field; ties end in the id.
+type Key [3]int64
+
+// Less reports whether k comes before o.
+func (k Key) Less(o Key) bool {
+	if k[0] != o[0] {
+		return k[0] < o[0]
+	}
+	if k[1] != o[1] {
+		return k[1] < o[1]
+	}
+	return k[2] < o[2]
+}
+
+// The slots. v is read-only and cheap to copy.
+type (
+	// Size decides the size of a container as its ask arrives (the sizing of masters).
+	Size interface {
+		Size(v View, a *App, k heddle.Kind, asked heddle.Resource) heddle.Resource
+	}
+
+	// Order says which queue goes first among its siblings, and which application in a leaf. A key is
+	// asked for again when what an event touched could have changed it, and after every [Ticker.Tick]
+	// that says so.
+	Order interface {
+		Queue(v View, q *Queue) Key
+		App(v View, a *App) Key
+	}
+
+	// Share says how much more a queue or an application may take. Several may be given: all must
+	// agree, and the smallest headroom counts, per dimension.
+	Share interface {
+		// Enter is asked when an offer's walk reaches q, parents before children, the root first.
+		Enter(v View, q *Queue) Verdict
+		// Allow is asked before the application takes need more, after Enter of its queues.
+		Allow(v View, a *App, k heddle.Kind, need heddle.Resource) Verdict
+		// Headroom is what the application is told it could still get.
+		Headroom(v View, a *App) heddle.Resource
+	}
+
+	// Gate says how many more containers of a kind an application may start now. Several may be given:
+	// the smallest number counts. An application that only waits behind closed gates is not looked at
+	// again before an event of its own, the end of a master or an application, a node's coming or
+	// going, or a tick that says so.
+	Gate interface {
+		Open(v View, a *App, k heddle.Kind) int
+	}
+
+	// Trim decides what the node enforces for a container that is about to start: room is what the
+	// application may take on the node. The limit may be below the ask's size and must fit room.
+	Trim interface {
+		Trim(v View, k *Ask, n *Node, room heddle.Resource) heddle.Resource
+	}
+
+	// Place judges whether a container of the ask may go on this node now; at is the best locality it
+	// would have there. Judge is asked once per offer and ask.
+	Place interface {
+		Judge(v View, k *Ask, n *Node, at heddle.Locality) Verdict
+	}
+
+	// Book decides on reservations: for an ask that the node could hold if it were emptier.
+	Book interface {
+		// Reserve reports whether to reserve the node.
+		Reserve(v View, k *Ask, n *Node) bool
+		// Beside reports whether the ask may be given a container beside the reservations it holds; one
+		// of them is given up for it otherwise.
+		Beside(v View, k *Ask) bool
+		// Keep reports whether a node's reservation is still wanted; it is given up otherwise.
+		Keep(v View, x *Container) bool
+		// Floor is the least room of a node that an offer could reserve, when no ask is larger than
+		// largest: offers of fuller nodes are not made.
+		Floor(v View, largest heddle.Resource) heddle.Resource
+	}
+
+	// Control acts on running containers, every so often.
+	Control interface {
+		Every() heddle.Span
+		Run(v View, p *Plan)
+	}
+)
+
+// Optional powers, found by assertion when a set is built.
+type (
+	// Pick is a Place that names its node: its asks are served as they arrive, and book the node that
+	// was named when it is full.
+	Pick interface {
+		Pick(v View, k *Ask) (heddle.NodeID, bool)
+	}
+
+	// Observe hears of every event after the state has changed.
+	Observe interface {
+		Observe(v View, ev heddle.Event)
+	}
+
+	// Granted hears of every grant.
+	Granted interface {
+		Granted(v View, x *Container)
+	}
+
+	// Ticker does periodic arithmetic of its own. Ticks are lazy: Tick is called before the first event
+	// at or after each multiple of Every, and must come out the same whether or not ticks without an
+	// event between them were left out. It reports whether order keys may have changed.
+	Ticker interface {
+		Every() heddle.Span
+		Tick(v View) bool
+	}
+
+	// Unbooker goes with a Share whose verdicts set Unbook: how much a reservation given up must free.
+	Unbooker interface {
+		Unbook(v View, a *App, need heddle.Resource) heddle.Resource
+	}
+
+	// Admitter is a Share that may refuse an application altogether as it is submitted.
+	Admitter interface {
+		Admit(v View, e *heddle.Submit) heddle.Why
+	}
+)
+
+// Remaining is what mechanisms ask each other for without importing each other: how long a running
+// container will still hold what it holds.
+type Remaining interface {
+	Remaining(v View, x *Container) (heddle.Span, bool)
+}
+
+// A Plan is what controllers want done to running containers. The first to touch a container in an
+// instant wins.
+type Plan struct {
+	Steps []Step
+}
+
+// A Step is one wish of a controller.
+type Step struct {
+	Container heddle.ContainerID
+	Do        Deed
+	Limit     heddle.Resource // of a Resize
+}
+
+// Deed is what may be done to a running container.
+type Deed uint8
+
+// The deeds.
+const (
+	Resize Deed = iota
+	Suspend
+	Resume
+	Kill
+)
+
+// Resize wishes for another limit.
+func (p *Plan) Resize(c heddle.ContainerID, limit heddle.Resource) {
+	p.Steps = append(p.Steps, Step{Container: c, Do: Resize, Limit: limit})
+}
+
+// Suspend wishes a container frozen.
+func (p *Plan) Suspend(c heddle.ContainerID) {
+	p.Steps = append(p.Steps, Step{Container: c, Do: Suspend})
+}
+
+// Resume wishes a container thawed.
+func (p *Plan) Resume(c heddle.ContainerID) {
+	p.Steps = append(p.Steps, Step{Container: c, Do: Resume})
+}
+
+// Kill wishes a container ended.
+func (p *Plan) Kill(c heddle.ContainerID) {
+	p.Steps = append(p.Steps, Step{Container: c, Do: Kill})
+}
+
+// Args is what a policy is made from.
+type Args struct {
+	// Decode fills the options of a mechanism from its profile; unknown keys are errors. It leaves the
+	// defaults that the value holds where the profile says nothing.
+	Decode func(into any) error
+	// Rand is a stream of the mechanism's own, derived from the run's seed and its name.
+	Rand *rand.Rand
+	// Remaining is the estimate of the profile, or nil.
+	Remaining Remaining
+	// Shared returns the scheduler of that name that fills several slots at once from one
+	// configuration of queues.
+	Shared func(name string) (any, error)
+}
+
+// A Maker makes a policy for one slot.
+type Maker[H any] func(Args) (H, error)
+
+// A Table is what there is to choose from, per slot, by name.
+type Table struct {
+	Size    map[string]Maker[Size]
+	Order   map[string]Maker[Order]
+	Share   map[string]Maker[Share]
+	Gate    map[string]Maker[Gate]
+	Trim    map[string]Maker[Trim]
+	Place   map[string]Maker[Place]
+	Book    map[string]Maker[Book]
+	Control map[string]Maker[Control]
+	Remain  map[string]Maker[Remaining]
+}

@@ -1,0 +1,52 @@
+package policy
+
+import "heddle"
+
+// A Lane is a list of kinds served in one order. Lanes are served in the order they are listed.
+type Lane struct {
+	Kinds   []heddle.Kind
+	Order   Order
+	PerNode int // at most so many containers of the lane on a node; 0 = no limit
+}
+
+// A Set is a whole scheduler: a policy, or none, for every slot.
+type Set struct {
+	Name  string
+	Lanes []Lane
+
+	Size    [heddle.NumKinds]Size
+	Share   []Share
+	Gate    [heddle.NumKinds][]Gate
+	Trim    [heddle.NumKinds]Trim
+	Place   [heddle.NumKinds]Place // nil = any node
+	Book    Book                   // nil = nothing is reserved
+	Control []Control
+
+	// Queues holds each queue's parent, parents before children, NoQueue for the root.
+	Queues []heddle.QueueID
+
+	Beat       Beat
+	MemoryOnly bool            // fits look at memory alone
+	Minimum    heddle.Resource // smallest container; requests are rounded up to multiples of Step
+	Maximum    heddle.Resource // largest container; zero = no bound
+	Step       heddle.Resource
+	Feeds      Feeds
+}
+
+// Beat is how much one node heartbeat may bring.
+type Beat struct {
+	Containers   int  // at most so many grants; 0 = no limit
+	OffSwitch    int  // at most so many grants to asks served off their rack or without a place; 0 = no limit
+	HalfFree     bool // no further grant once half of what was free is given
+	StopAtBook   bool // a reservation ends the offer
+	Applications int  // at most so many applications tried; 0 = DefaultTries
+}
+
+// DefaultTries bounds the applications one offer looks at.
+const DefaultTries = 100_000
+
+// Feeds says which measurements of running tasks the set wants, and how often; 0 = none.
+type Feeds struct {
+	Progress heddle.Span
+	Profile  heddle.Span
+}

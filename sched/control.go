@@ -1,0 +1,71 @@
+package sched
+
+import (
+	"heddle"
+	"heddle/cluster"
+	"heddle/policy"
+)
+
+// control lets the controllers that are due write their plan, checks every step of it and carries out
+// what holds: a step on a container that is gone, not running, touched before in this instant, or that
+// the node has no room for, is left out.
+func (c *Core) control() {
+	now := c.v.Now()
+	c.plan.Steps = c.plan.Steps[:0]
+	for i := range c.controls {
+		k := &c.controls[i]
+		if now < k.next {
+			continue
+		}
+		k.next = now + heddle.Time(k.c.Every())
+		k.c.Run(c.v, &c.plan)
+	}
+	for i, s := range c.plan.Steps {
+		if !c.touchedBefore(i) {
+			c.carryOut(s)
+		}
+	}
+}
+
+func (c *Core) touchedBefore(i int) bool {
+	for _, s := range c.plan.Steps[:i] {
+		if s.Container == c.plan.Steps[i].Container {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *Core) carryOut(s policy.Step) {
+	x := c.v.Container(s.Container)
+	if x == nil || x.State() != cluster.Running {
+		return
+	}
+	switch s.Do {
+	case policy.Resize:
+		if s.Limit.AnyNegative() || s.Limit == x.Limit() || !c.v.Fits(s.Limit.Minus(x.Limit()), x.Node().Free()) {
+			return
+		}
+		c.c.SetLimit(x, s.Limit)
+		c.arena.resizes = append(c.arena.resizes, heddle.Resize{Container: x.ID(), Limit: s.Limit})
+		c.out = append(c.out, &c.arena.resizes[len(c.arena.resizes)-1])
+	case policy.Suspend:
+		if x.Suspended() {
+			return
+		}
+		c.c.Suspend(x)
+		c.arena.suspends = append(c.arena.suspends, heddle.Suspend{Container: x.ID()})
+		c.out = append(c.out, &c.arena.suspends[len(c.arena.suspends)-1])
+	case policy.Resume:
+		if !x.Suspended() {
+			return
+		}
+		c.c.Resume(x)
+		c.arena.resumes = append(c.arena.resumes, heddle.Resume{Container: x.ID()})
+		c.out = append(c.out, &c.arena.resumes[len(c.arena.resumes)-1])
+	case policy.Kill:
+		c.end(x, cluster.Killed, heddle.Preempted, true)
+		return
+	}
+	c.touch(x.App())
+}

@@ -1,0 +1,246 @@
+// Package sched is the machine: one event in, decisions out.
+//
+// A [Core] is a deterministic function of its policy set, its seed and the events it was given. It has
+// no clock, no goroutine, no lock and no I/O, and knows neither the wire nor the simulator around it.
+package sched
+
+import (
+	"heddle"
+	"heddle/cluster"
+	"heddle/policy"
+)
+
+// A Core is a deterministic state machine. Same policy set, same events: same decisions, byte for byte.
+// It is not safe for concurrent use and does not need to be.
+type Core struct {
+	set policy.Set
+	c   *cluster.Cluster
+	v   policy.View
+
+	lanes  []lane
+	laneOf [heddle.NumKinds]int8
+	picks  [heddle.NumKinds]policy.Pick
+	apps   []appState
+
+	observers []policy.Observe
+	granted   []policy.Granted
+	tickers   []ticker
+	controls  []controller
+	plan      policy.Plan
+
+	out     []heddle.Decision
+	arena   arena
+	drowsy  []drowsy
+	asleep  []heddle.AppID // taken out of their lanes by closed gates
+	version uint64         // of everything but heartbeats
+	quiet   uint64         // the version at which an offer found that no node could be given anything
+	pickTry uint64         // the version at which naming nodes last came to nothing
+	local   bool           // the walk met a refusal that another node might not give
+	counts  Counts
+}
+
+// Counts is what the core did so far.
+type Counts struct {
+	Steps, Offers, EmptyOffers, Grants, Bookings, Refusals uint64
+	TriesLimit, BeatLimit                                  uint64 // limits hit
+}
+
+type ticker struct {
+	t    policy.Ticker
+	next heddle.Time
+}
+
+// drowsy is an application whose every ask in a lane was found behind a closed gate.
+type drowsy struct {
+	app  heddle.AppID
+	lane int
+}
+
+type controller struct {
+	c    policy.Control
+	next heddle.Time
+}
+
+// arena holds the decisions of one step.
+type arena struct {
+	admits   []heddle.Admit
+	rejects  []heddle.Reject
+	launches []heddle.Launch
+	books    []heddle.Book
+	unbooks  []heddle.Unbook
+	resizes  []heddle.Resize
+	suspends []heddle.Suspend
+	resumes  []heddle.Resume
+	kills    []heddle.Kill
+}
+
+// New returns a core for a policy set. It panics when the set is not whole: no lane, a kind in two
+// lanes or in none, a lane without an order, no queue.
+func New(set policy.Set) *Core {
+	c := &Core{set: set, c: cluster.New(set.Queues, set.MemoryOnly), version: 1}
+	c.v = c.c.View()
+	for k := range c.laneOf {
+		c.laneOf[k] = -1
+	}
+	for i, l := range set.Lanes {
+		for _, k := range l.Kinds {
+			if c.laneOf[k] >= 0 {
+				panic("sched: kind " + k.String() + " in two lanes")
+			}
+			c.laneOf[k] = int8(i)
+		}
+		if l.Order == nil {
+			panic("sched: lane without an order")
+		}
+		c.lanes = append(c.lanes, newLane(l, len(set.Queues)))
+	}
+	for k, l := range c.laneOf {
+		if l < 0 {
+			panic("sched: kind " + heddle.Kind(k).String() + " in no lane")
+		}
+		if p, ok := set.Place[k].(policy.Pick); ok {
+			c.picks[k] = p
+		}
+	}
+	if c.set.Beat.Applications == 0 {
+		c.set.Beat.Applications = policy.DefaultTries
+	}
+	c.findPowers()
+	return c
+}
+
+// findPowers collects the optional powers of everything in the set, each object once.
+func (c *Core) findPowers() {
+	var seen []any
+	add := func(h any) {
+		if h == nil {
+			return
+		}
+		for _, s := range seen {
+			if s == h {
+				return
+			}
+		}
+		seen = append(seen, h)
+		if o, ok := h.(policy.Observe); ok {
+			c.observers = append(c.observers, o)
+		}
+		if g, ok := h.(policy.Granted); ok {
+			c.granted = append(c.granted, g)
+		}
+		if t, ok := h.(policy.Ticker); ok {
+			c.tickers = append(c.tickers, ticker{t: t})
+		}
+	}
+	for _, l := range c.set.Lanes {
+		add(l.Order)
+	}
+	for _, s := range c.set.Share {
+		add(s)
+	}
+	for k := range heddle.NumKinds {
+		add(c.set.Size[k])
+		for _, g := range c.set.Gate[k] {
+			add(g)
+		}
+		add(c.set.Trim[k])
+		add(c.set.Place[k])
+	}
+	add(c.set.Book)
+	for _, ctl := range c.set.Control {
+		add(ctl)
+		if ctl.Every() > 0 {
+			c.controls = append(c.controls, controller{c: ctl, next: heddle.Time(ctl.Every())})
+		}
+	}
+}
+
+// View returns read access to the state.
+func (c *Core) View() policy.View { return c.v }
+
+// Counts returns what the core did so far.
+func (c *Core) Counts() Counts { return c.counts }
+
+// Check recounts the state from the containers up and returns every broken invariant by name.
+func (c *Core) Check() []string { return c.c.Check() }
+
+// Deadline says by when Step(…, Wake) is wanted. The core never waits; it says when to wake it.
+func (c *Core) Deadline() (heddle.Time, bool) {
+	var at heddle.Time
+	ok := false
+	for _, k := range c.controls {
+		if !ok || k.next < at {
+			at, ok = k.next, true
+		}
+	}
+	return at, ok
+}
+
+// Headroom is what an application could still get: the smallest its shares say, per dimension.
+func (c *Core) Headroom(id heddle.AppID) heddle.Resource {
+	a := c.v.App(id)
+	if a == nil {
+		return heddle.Resource{}
+	}
+	h := c.v.Total().Minus(c.v.Used())
+	for _, s := range c.set.Share {
+		h = h.Min(s.Headroom(c.v, a))
+	}
+	return h.Max(heddle.Resource{})
+}
+
+// Wants reports whether a heartbeat of the node now could change anything. It may say yes in vain,
+// never no.
+func (c *Core) Wants(id heddle.NodeID) bool {
+	n := c.v.Node(id)
+	if n == nil || !n.Up() || c.Quiet() {
+		return false
+	}
+	return n.Booked() != nil || c.worth(n)
+}
+
+// Quiet reports whether no heartbeat of any node could change anything until another event comes, or
+// the time that [Core.NextTick] names.
+func (c *Core) Quiet() bool {
+	if c.quiet == c.version {
+		return true
+	}
+	for i := range c.lanes {
+		if c.lanes[i].active > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// NextTick returns the next time at which an event, a heartbeat too, makes a policy's periodic
+// arithmetic run; ok is false where no policy has any or nothing is asked for.
+func (c *Core) NextTick() (at heddle.Time, ok bool) {
+	if !c.v.Root().Waiting() {
+		return 0, false
+	}
+	for _, t := range c.tickers {
+		if !ok || t.next < at {
+			at, ok = t.next, true
+		}
+	}
+	return at, ok
+}
+
+// worth reports whether an offer of the node could bring a grant or a reservation.
+func (c *Core) worth(n *policy.Node) bool {
+	free := n.Free()
+	for i := range c.lanes {
+		l := &c.lanes[i]
+		if l.active == 0 {
+			continue
+		}
+		if n.Lends() || c.v.Fits(l.smallest, free) {
+			return true
+		}
+		if c.set.Book != nil && c.v.Fits(c.set.Book.Floor(c.v, l.largest), free) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,202 @@
+package sched
+
+import (
+	"heddle"
+	"heddle/policy"
+)
+
+// A lane is a list of kinds with one order, and what waits in it.
+type lane struct {
+	policy.Lane
+	queues   []laneQueue
+	active   int             // applications in the lane
+	smallest heddle.Resource // no ask of the lane since it was last empty is smaller, per dimension
+	largest  heddle.Resource // … or larger
+}
+
+// A laneQueue is one queue's part of a lane: its applications, or its children, that wait, in order.
+type laneQueue struct {
+	waiting ordered
+	key     policy.Key // under which the queue stands with its parent
+	active  int        // applications at or below
+}
+
+// appState is what the core remembers of an application.
+type appState struct {
+	in      []inLane
+	asleep  bool
+	refused [heddle.NumWhys]uint32
+	last    refusal
+}
+
+// inLane is an application's place in one lane.
+type inLane struct {
+	key policy.Key
+	on  bool
+}
+
+type refusal struct {
+	why  heddle.Why
+	node heddle.NodeID
+	ask  int32
+	at   heddle.Time
+}
+
+func newLane(l policy.Lane, queues int) lane {
+	return lane{Lane: l, queues: make([]laneQueue, queues)}
+}
+
+func (l *lane) waits(a *policy.App) bool {
+	for _, k := range l.Kinds {
+		if a.Waiting(k) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *Core) state(id heddle.AppID) *appState {
+	for int(id) >= len(c.apps) {
+		c.apps = append(c.apps, appState{})
+	}
+	s := &c.apps[id]
+	if s.in == nil {
+		s.in = make([]inLane, len(c.lanes))
+	}
+	return s
+}
+
+// touch brings an application's place in every lane up to date, and its queues' places.
+func (c *Core) touch(a *policy.App) {
+	s := c.state(a.ID())
+	s.asleep = false
+	for i := range c.lanes {
+		l := &c.lanes[i]
+		in := &s.in[i]
+		want := !a.Over() && l.waits(a)
+		switch {
+		case want && !in.on:
+			c.enter(l, in, a)
+		case !want && in.on:
+			c.leave(l, in, a)
+		case want:
+			if k := l.Order.App(c.v, a); k != in.key {
+				q := &l.queues[a.Queue().ID()]
+				q.waiting.remove(in.key, int32(a.ID()))
+				in.key = k
+				q.waiting.insert(k, int32(a.ID()))
+			}
+		}
+	}
+	c.touchQueues(a.Queue())
+}
+
+func (c *Core) enter(l *lane, in *inLane, a *policy.App) {
+	in.on, in.key = true, l.Order.App(c.v, a)
+	if l.active == 0 {
+		l.smallest, l.largest = heddle.Unbounded, heddle.Resource{}
+	}
+	for _, k := range a.Asks() {
+		l.measure(k)
+	}
+	l.active++
+	l.queues[a.Queue().ID()].waiting.insert(in.key, int32(a.ID()))
+	for q := a.Queue(); q != nil; q = q.Parent() {
+		lq := &l.queues[q.ID()]
+		lq.active++
+		if p := q.Parent(); p != nil && lq.active == 1 {
+			lq.key = l.Order.Queue(c.v, q)
+			l.queues[p.ID()].waiting.insert(lq.key, int32(q.ID()))
+		}
+	}
+}
+
+func (c *Core) leave(l *lane, in *inLane, a *policy.App) {
+	in.on = false
+	l.active--
+	l.queues[a.Queue().ID()].waiting.remove(in.key, int32(a.ID()))
+	for q := a.Queue(); q != nil; q = q.Parent() {
+		lq := &l.queues[q.ID()]
+		lq.active--
+		if p := q.Parent(); p != nil && lq.active == 0 {
+			l.queues[p.ID()].waiting.remove(lq.key, int32(q.ID()))
+		}
+	}
+}
+
+// measure widens the lane's bounds by an ask's size.
+func (l *lane) measure(k *policy.Ask) {
+	if k.Count() > 0 {
+		l.smallest = l.smallest.Min(k.Size())
+		l.largest = l.largest.Max(k.Size())
+	}
+}
+
+// touchQueues re-orders a queue and those above it among their siblings.
+func (c *Core) touchQueues(q *policy.Queue) {
+	for i := range c.lanes {
+		l := &c.lanes[i]
+		for q := q; q.Parent() != nil; q = q.Parent() {
+			lq := &l.queues[q.ID()]
+			if lq.active == 0 {
+				break
+			}
+			if k := l.Order.Queue(c.v, q); k != lq.key {
+				p := &l.queues[q.Parent().ID()].waiting
+				p.remove(lq.key, int32(q.ID()))
+				lq.key = k
+				p.insert(k, int32(q.ID()))
+			}
+		}
+	}
+}
+
+// rekey recomputes every key.
+func (c *Core) rekey() {
+	for i := 0; i < c.v.Queues(); i++ {
+		q := c.v.Queue(heddle.QueueID(i))
+		if !q.Leaf() {
+			continue
+		}
+		for _, a := range q.Apps() {
+			if c.anyWaiting(a) {
+				c.touch(a)
+			}
+		}
+		c.touchQueues(q)
+	}
+}
+
+func (c *Core) anyWaiting(a *policy.App) bool {
+	for i := range c.lanes {
+		if c.lanes[i].waits(a) {
+			return true
+		}
+	}
+	return false
+}
+
+// sleep takes an application out of a lane until something touches it: every ask of it there is
+// behind a closed gate.
+func (c *Core) sleep(l *lane, a *policy.App) {
+	s := c.state(a.ID())
+	for i := range c.lanes {
+		if &c.lanes[i] == l && s.in[i].on {
+			c.leave(l, &s.in[i], a)
+		}
+	}
+	if !s.asleep {
+		s.asleep = true
+		c.asleep = append(c.asleep, a.ID())
+	}
+}
+
+// wakeAll brings every sleeping application back.
+func (c *Core) wakeAll() {
+	for _, id := range c.asleep {
+		if a := c.v.App(id); a != nil && c.apps[id].asleep {
+			c.touch(a)
+		}
+	}
+	c.asleep = c.asleep[:0]
+}

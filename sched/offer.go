@@ -1,0 +1,142 @@
+package sched
+
+import (
+	"heddle"
+	"heddle/policy"
+)
+
+// outcome is what a walk came to.
+type outcome uint8
+
+const (
+	nothing outcome = iota
+	granted
+	booked
+)
+
+// An offer is one node's heartbeat, or with no node a round for the asks that name their own.
+type offer struct {
+	n      *policy.Node
+	tries  int
+	grants int
+	far    int // grants off their rack or without a place
+	taken  heddle.Resource
+	half   heddle.Resource
+}
+
+// heartbeat offers a node to whoever waits.
+func (c *Core) heartbeat(id heddle.NodeID) {
+	n := c.v.Node(id)
+	if n == nil || !n.Up() {
+		return
+	}
+	if n.Booked() != nil {
+		if done := c.fulfil(n); done {
+			return
+		}
+	}
+	if c.Quiet() || !c.worth(n) {
+		c.counts.EmptyOffers++
+		return
+	}
+	c.counts.Offers++
+	free := n.Free()
+	o := offer{n: n, half: heddle.Resource{free[0] / 2, free[1] / 2, free[2] / 2, free[3] / 2}}
+	c.local = false
+	for r := c.round(&o); r != nothing; r = c.round(&o) {
+		if !c.more(&o, r) || !c.worth(n) {
+			c.local = true
+			break
+		}
+	}
+	c.bed()
+	if o.grants == 0 && !c.local && o.tries <= c.set.Beat.Applications {
+		c.quiet = c.version
+	}
+}
+
+// bed puts to sleep who was found behind closed gates.
+func (c *Core) bed() {
+	for _, d := range c.drowsy {
+		if a := c.v.App(d.app); a != nil {
+			c.sleep(&c.lanes[d.lane], a)
+		}
+	}
+	c.drowsy = c.drowsy[:0]
+}
+
+// more reports whether the offer goes on after a grant or reservation.
+func (c *Core) more(o *offer, r outcome) bool {
+	b := &c.set.Beat
+	switch {
+	case r == booked || o.n.Booked() != nil:
+		return false
+	case b.OffSwitch > 0 && o.far >= b.OffSwitch,
+		b.Containers > 0 && o.grants >= b.Containers,
+		b.HalfFree && !o.taken.Fits(o.half):
+		c.counts.BeatLimit++
+		return false
+	}
+	return true
+}
+
+// round walks the lanes until one container is granted or one node reserved.
+func (c *Core) round(o *offer) outcome {
+	for i := range c.lanes {
+		l := &c.lanes[i]
+		if l.active == 0 {
+			continue
+		}
+		if l.PerNode > 0 && o.n != nil && c.onNode(l, o.n) >= l.PerNode {
+			c.local = true
+			continue
+		}
+		if r := c.walk(l, c.v.Root(), o); r != nothing {
+			return r
+		}
+	}
+	return nothing
+}
+
+func (c *Core) onNode(l *lane, n *policy.Node) int {
+	sum := 0
+	for _, k := range l.Kinds {
+		sum += n.Running(k)
+	}
+	return sum
+}
+
+// walk goes down the queue tree in order.
+func (c *Core) walk(l *lane, q *policy.Queue, o *offer) outcome {
+	for _, s := range c.set.Share {
+		if d := s.Enter(c.v, q); !d.OK() {
+			c.counts.Refusals++
+			return nothing
+		}
+	}
+	waiting := &l.queues[q.ID()].waiting
+	for bi := 0; bi < len(waiting.blocks); bi++ {
+		b := waiting.blocks[bi]
+		for i := 0; i < len(b); i++ {
+			if !q.Leaf() {
+				if r := c.walk(l, c.v.Queue(heddle.QueueID(b[i].id)), o); r != nothing {
+					return r
+				}
+				continue
+			}
+			if o.tries++; o.tries > c.set.Beat.Applications {
+				c.counts.TriesLimit++
+				return nothing
+			}
+			a := c.v.App(heddle.AppID(b[i].id))
+			r, skip := c.try(l, a, o)
+			if r != nothing {
+				return r
+			}
+			if skip == policy.SkipQueue {
+				return nothing
+			}
+		}
+	}
+	return nothing
+}

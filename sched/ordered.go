@@ -1,0 +1,91 @@
+package sched
+
+import "heddle/policy"
+
+// blockSize bounds what an insertion moves; a block splits when it reaches it.
+const blockSize = 128
+
+// ordered is a list sorted by (key, id): blocks of at most blockSize entries, so that the next entry is
+// the next in memory and an insertion moves little.
+type ordered struct {
+	blocks [][]entry
+}
+
+type entry struct {
+	key policy.Key
+	id  int32
+}
+
+func (e *entry) before(key policy.Key, id int32) bool {
+	if e.key != key {
+		return e.key.Less(key)
+	}
+	return e.id < id
+}
+
+// block returns the first block whose last entry is not before (key, id), or the last block.
+func (o *ordered) block(key policy.Key, id int32) int {
+	lo, hi := 0, len(o.blocks)-1
+	for lo < hi {
+		mid := (lo + hi) / 2
+		b := o.blocks[mid]
+		if b[len(b)-1].before(key, id) {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo
+}
+
+func search(b []entry, key policy.Key, id int32) int {
+	lo, hi := 0, len(b)
+	for lo < hi {
+		mid := (lo + hi) / 2
+		if b[mid].before(key, id) {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo
+}
+
+func (o *ordered) insert(key policy.Key, id int32) {
+	if len(o.blocks) == 0 {
+		o.blocks = append(o.blocks, make([]entry, 0, blockSize))
+	}
+	bi := o.block(key, id)
+	b := o.blocks[bi]
+	i := search(b, key, id)
+	b = append(b, entry{})
+	copy(b[i+1:], b[i:])
+	b[i] = entry{key, id}
+	o.blocks[bi] = b
+	if len(b) == blockSize {
+		right := make([]entry, blockSize/2, blockSize)
+		copy(right, b[blockSize/2:])
+		o.blocks[bi] = b[:blockSize/2]
+		o.blocks = append(o.blocks, nil)
+		copy(o.blocks[bi+2:], o.blocks[bi+1:])
+		o.blocks[bi+1] = right
+	}
+}
+
+func (o *ordered) remove(key policy.Key, id int32) {
+	if len(o.blocks) == 0 {
+		panic("sched: removed from an empty order")
+	}
+	bi := o.block(key, id)
+	b := o.blocks[bi]
+	i := search(b, key, id)
+	if i == len(b) || b[i].id != id || b[i].key != key {
+		panic("sched: removed what is not in the order")
+	}
+	copy(b[i:], b[i+1:])
+	b = b[:len(b)-1]
+	o.blocks[bi] = b
+	if len(b) == 0 && len(o.blocks) > 1 {
+		o.blocks = append(o.blocks[:bi], o.blocks[bi+1:]...)
+	}
+}

@@ -1,0 +1,297 @@
+package sched
+
+import (
+	"heddle"
+	"heddle/cluster"
+	"heddle/policy"
+)
+
+// Step applies one event and returns what is to be done. Times never go backwards. The decisions are
+// valid until the next Step. Events about nodes, applications and containers that are gone are
+// ignored: their news crossed with the end on the way.
+func (c *Core) Step(at heddle.Time, ev heddle.Event) []heddle.Decision {
+	c.c.SetNow(at)
+	c.out = c.out[:0]
+	c.arena.reset()
+	c.counts.Steps++
+	c.tick(at)
+	if hb, ok := ev.(heddle.Heartbeat); ok {
+		c.heartbeat(hb.Node)
+	} else {
+		if matters(ev) {
+			c.version++
+		}
+		c.apply(ev)
+		c.offerPicks()
+	}
+	for _, o := range c.observers {
+		o.Observe(c.v, ev)
+	}
+	return c.out
+}
+
+// matters reports whether an event can open what was refused before. Measurements of running tasks
+// cannot: a policy that lives off them says so in a tick.
+func matters(ev heddle.Event) bool {
+	switch ev.(type) {
+	case heddle.Started, heddle.Acquire, heddle.Progress, heddle.Profile, heddle.Refused:
+		return false
+	}
+	return true
+}
+
+// tick runs the policies' periodic arithmetic that has come due.
+func (c *Core) tick(at heddle.Time) {
+	for i := range c.tickers {
+		t := &c.tickers[i]
+		if at < t.next {
+			continue
+		}
+		every := heddle.Time(t.t.Every())
+		t.next = at - at%every + every
+		if t.t.Tick(c.v) {
+			c.version++
+			c.rekey()
+			c.wakeAll()
+		}
+	}
+}
+
+func (c *Core) apply(ev heddle.Event) {
+	switch e := ev.(type) {
+	case heddle.NodeUp:
+		c.c.AddNode(e.Node, e.Rack, e.Total)
+		c.rekey()
+		c.wakeAll()
+	case heddle.NodeDown:
+		c.nodeDown(e.Node)
+	case heddle.Submit:
+		c.submit(e)
+	case heddle.Attempt:
+		if a := c.v.App(e.App); a != nil && a.Master() == nil {
+			c.askMaster(a, e.Master)
+		}
+	case heddle.Ask:
+		c.ask(e)
+	case heddle.Exclude:
+		if a := c.v.App(e.App); a != nil {
+			c.c.Exclude(a, e.Nodes)
+		}
+	case heddle.Release:
+		if x := c.v.Container(e.Container); x != nil && x.App().ID() == e.App && x.State() != cluster.Reserved {
+			c.end(x, cluster.Released, heddle.Aborted, true)
+		}
+	case heddle.Acquire:
+		if a := c.v.App(e.App); a != nil {
+			c.c.Acquire(a)
+		}
+	case heddle.Started:
+		if x := c.v.Container(e.Container); x != nil && x.State() == cluster.Acquired {
+			c.c.Start(x)
+		}
+	case heddle.Progress:
+		if x := c.v.Container(e.Container); x != nil {
+			c.c.SetProgress(x, e.Phase, e.Fraction)
+		}
+	case heddle.Profile:
+		if x := c.v.Container(e.Container); x != nil {
+			c.c.SetUsage(x, e.CPU, e.Memory)
+		}
+	case heddle.Output:
+		if a := c.v.App(e.App); a != nil {
+			c.c.AddOutput(a, e.Node, e.Bytes)
+		}
+	case heddle.Exit:
+		c.exit(e)
+	case heddle.AppDone:
+		c.appDone(e.App)
+	case heddle.Wake:
+		c.control()
+	case heddle.Heartbeat, heddle.Refused:
+	}
+}
+
+// submit takes an application in, or says why not.
+func (c *Core) submit(e heddle.Submit) {
+	if why := c.admit(&e); why != heddle.Fine {
+		c.reject(e.App, why)
+		return
+	}
+	a := c.c.Submit(e)
+	c.arena.admits = append(c.arena.admits, heddle.Admit{App: e.App})
+	c.out = append(c.out, &c.arena.admits[len(c.arena.admits)-1])
+	c.askMaster(a, e.Master)
+}
+
+func (c *Core) admit(e *heddle.Submit) heddle.Why {
+	if int(e.Queue) < 0 || int(e.Queue) >= c.v.Queues() || !c.v.Queue(e.Queue).Leaf() {
+		return heddle.NoSuchQueue
+	}
+	if _, ok := c.normalise(e.Master); !ok {
+		return heddle.TooLarge
+	}
+	for _, s := range c.set.Share {
+		if d, ok := s.(policy.Admitter); ok {
+			if why := d.Admit(c.v, e); why != heddle.Fine {
+				return why
+			}
+		}
+	}
+	return heddle.Fine
+}
+
+func (c *Core) reject(app heddle.AppID, why heddle.Why) {
+	c.arena.rejects = append(c.arena.rejects, heddle.Reject{App: app, Why: why})
+	c.out = append(c.out, &c.arena.rejects[len(c.arena.rejects)-1])
+}
+
+// askMaster asks for the container of an application's master.
+func (c *Core) askMaster(a *policy.App, size heddle.Resource) {
+	if s := c.set.Size[heddle.AM]; s != nil {
+		size = s.Size(c.v, a, heddle.AM, size)
+	}
+	size, _ = c.normalise(size)
+	c.setRow(a, heddle.Anywhere(0, heddle.AM, 1, size))
+	c.touch(a)
+}
+
+// normalise rounds a request up as YARN does; ok is false where it is above the largest container.
+func (c *Core) normalise(r heddle.Resource) (heddle.Resource, bool) {
+	r = r.Max(c.set.Minimum).RoundUp(c.set.Step)
+	if c.set.MemoryOnly {
+		r[heddle.CPU] = heddle.CPU.Unit()
+	}
+	return r, c.set.Maximum.IsZero() || r.Fits(c.set.Maximum)
+}
+
+// ask replaces rows. A row above the largest container is left out and answered with a Reject.
+func (c *Core) ask(e heddle.Ask) {
+	a := c.v.App(e.App)
+	if a == nil {
+		return
+	}
+	for _, r := range e.Rows {
+		if s := c.set.Size[r.Kind]; s != nil && r.Count > 0 {
+			r.Size = s.Size(c.v, a, r.Kind, r.Size)
+		}
+		size, ok := c.normalise(r.Size)
+		if !ok && r.Count > 0 {
+			c.reject(e.App, heddle.TooLarge)
+			continue
+		}
+		r.Size = size
+		c.setRow(a, r)
+	}
+	for i := len(a.Asks()) - 1; i >= 0; i-- {
+		if k := a.Asks()[i]; k.Count() == 0 && k.AllocID() != 0 && k.Bookings() == 0 {
+			c.c.DropAsk(k)
+		}
+	}
+	c.touch(a)
+}
+
+func (c *Core) setRow(a *policy.App, r heddle.Row) {
+	if k := c.c.SetRow(a, r); k != nil && k.Count() > 0 {
+		c.lanes[c.laneOf[k.Kind()]].measure(k)
+	}
+}
+
+// exit handles a container's end on its node. The end of a master ends the attempt: all its containers
+// are killed and its asks forgotten; the driver sends Attempt or AppDone.
+func (c *Core) exit(e heddle.Exit) {
+	x := c.v.Container(e.Container)
+	if x == nil || x.State() == cluster.Reserved {
+		return
+	}
+	a, master := x.App(), x.Kind() == heddle.AM
+	to := cluster.Completed
+	if x.State() == cluster.Allocated {
+		to = cluster.Killed
+	}
+	c.end(x, to, e.Status, false)
+	if master {
+		c.clear(a, heddle.Aborted)
+		c.wakeAll()
+	}
+}
+
+// end ends a container; tell makes it a decision for the node.
+func (c *Core) end(x *policy.Container, to cluster.State, status heddle.ExitStatus, tell bool) {
+	a := x.App()
+	if tell {
+		c.arena.kills = append(c.arena.kills, heddle.Kill{Container: x.ID(), Status: status})
+		c.out = append(c.out, &c.arena.kills[len(c.arena.kills)-1])
+	}
+	c.c.End(x, to, status)
+	c.touch(a)
+}
+
+// clear ends everything an application has: containers, asks, reservations.
+func (c *Core) clear(a *policy.App, status heddle.ExitStatus) {
+	for a.Bookings() > 0 {
+		c.unbookOne(a)
+	}
+	for len(a.Asks()) > 0 {
+		c.c.DropAsk(a.Asks()[len(a.Asks())-1])
+	}
+	for x := c.newest(a); x != nil; x = c.newest(a) {
+		c.end(x, cluster.Killed, status, true)
+	}
+	c.touch(a)
+}
+
+func (c *Core) newest(a *policy.App) (first *policy.Container) {
+	a.Each(func(x *policy.Container) bool { first = x; return false })
+	return first
+}
+
+// unbookOne gives up some reservation of the application: the one on the lowest node.
+func (c *Core) unbookOne(a *policy.App) {
+	for i := 0; i < c.v.NodeIDs(); i++ {
+		if n := c.v.Node(heddle.NodeID(i)); n != nil && n.Booked() != nil && n.Booked().App() == a {
+			c.unbook(n.Booked())
+			return
+		}
+	}
+	panic("sched: reservation not found")
+}
+
+func (c *Core) appDone(id heddle.AppID) {
+	a := c.v.App(id)
+	if a == nil {
+		return
+	}
+	c.clear(a, heddle.KilledAfterCompletion)
+	c.c.Finish(a)
+	c.touch(a)
+	c.apps[id] = appState{}
+	c.wakeAll()
+}
+
+func (c *Core) nodeDown(id heddle.NodeID) {
+	n := c.v.Node(id)
+	if n == nil || !n.Up() {
+		return
+	}
+	if n.Booked() != nil {
+		c.unbook(n.Booked())
+	}
+	for n.Containers() > 0 {
+		var x *policy.Container
+		n.Each(func(y *policy.Container) bool { x = y; return false })
+		a, master := x.App(), x.Kind() == heddle.AM
+		c.end(x, cluster.Killed, heddle.Aborted, true)
+		if master {
+			c.clear(a, heddle.Aborted)
+		}
+	}
+	c.c.RemoveNode(n)
+	c.rekey()
+	c.wakeAll()
+}
+
+func (a *arena) reset() {
+	a.admits, a.rejects, a.launches = a.admits[:0], a.rejects[:0], a.launches[:0]
+	a.books, a.unbooks = a.books[:0], a.unbooks[:0]
+	a.resizes, a.suspends, a.resumes, a.kills = a.resizes[:0], a.suspends[:0], a.resumes[:0], a.kills[:0]
+}

@@ -1,0 +1,264 @@
+package sched
+
+import (
+	"heddle"
+	"heddle/policy"
+)
+
+// try asks whether the node may serve one of the application's asks, and does it.
+func (c *Core) try(l *lane, a *policy.App, o *offer) (outcome, policy.Skip) {
+	if o.n != nil && a.Excludes(o.n.ID()) {
+		c.local = true
+		return c.refuse(a, nil, o, policy.No(heddle.NodeExcluded)), policy.SkipApp
+	}
+	gated := true
+	for _, k := range a.Asks() {
+		if k.Count() == 0 || &c.lanes[c.laneOf[k.Kind()]] != l || (c.picks[k.Kind()] == nil) != (o.n != nil) {
+			gated = gated && (k.Count() == 0 || &c.lanes[c.laneOf[k.Kind()]] != l)
+			continue
+		}
+		var r outcome
+		d := c.gate(a, k)
+		if d.OK() {
+			gated = false
+			r, d = c.serve(a, k, o)
+		}
+		if r != nothing {
+			return r, policy.SkipAsk
+		}
+		c.refuse(a, k, o, d)
+		if d.Skip != policy.SkipAsk {
+			return nothing, d.Skip
+		}
+	}
+	if gated {
+		c.drowsy = append(c.drowsy, drowsy{a.ID(), c.laneIndex(l)})
+	}
+	return nothing, policy.SkipApp
+}
+
+func (c *Core) laneIndex(l *lane) int {
+	for i := range c.lanes {
+		if &c.lanes[i] == l {
+			return i
+		}
+	}
+	panic("sched: lane of another core")
+}
+
+// gate reports whether the gates let the application start another container of the ask's kind.
+func (c *Core) gate(a *policy.App, k *policy.Ask) policy.Verdict {
+	for _, g := range c.set.Gate[k.Kind()] {
+		if g.Open(c.v, a, k.Kind()) <= 0 {
+			return policy.No(heddle.GateClosed)
+		}
+	}
+	return policy.Yes
+}
+
+// serve takes one ask through share, place, trim and room to a grant or a reservation.
+func (c *Core) serve(a *policy.App, k *policy.Ask, o *offer) (outcome, policy.Verdict) {
+	unbook := false
+	for _, s := range c.set.Share {
+		d := s.Allow(c.v, a, k.Kind(), k.Size())
+		if !d.OK() {
+			return nothing, d
+		}
+		unbook = unbook || d.Unbook
+	}
+	n := o.n
+	if n == nil {
+		id, ok := c.picks[k.Kind()].Pick(c.v, k)
+		if !ok {
+			return nothing, policy.NoApp(heddle.NoRoom)
+		}
+		n = c.v.Node(id)
+	}
+	at, allowed := k.Nearest(n)
+	if !allowed {
+		c.local = true
+		return nothing, policy.No(heddle.StrictElsewhere)
+	}
+	limit := k.Size()
+	room := n.Room(a)
+	if t := c.set.Trim[k.Kind()]; t != nil {
+		limit = t.Trim(c.v, k, n, room)
+	}
+	fits := c.v.Fits(limit, room)
+	if !fits && c.set.Book == nil && o.n != nil {
+		c.local = true
+		return nothing, policy.NoApp(heddle.NoRoom)
+	}
+	if p := c.set.Place[k.Kind()]; p != nil && o.n != nil {
+		if d := p.Judge(c.v, k, n, at); !d.OK() {
+			c.local = true
+			return nothing, d
+		} else if d.Far {
+			at = heddle.OffSwitch
+		}
+	}
+	if !fits {
+		c.local = true
+		return c.reserve(a, k, n, o, unbook)
+	}
+	if d := c.makeWay(a, k, unbook); !d.OK() {
+		c.local = true
+		return nothing, d
+	}
+	c.grant(k, n, at, limit, o)
+	return granted, policy.Yes
+}
+
+// reserve books the node for an ask that it could hold if it were emptier.
+func (c *Core) reserve(a *policy.App, k *policy.Ask, n *policy.Node, o *offer, unbook bool) (outcome, policy.Verdict) {
+	switch {
+	case !c.v.Fits(k.Size(), n.Total()):
+		return nothing, policy.No(heddle.NodeTooSmall)
+	case n.Booked() != nil:
+		return nothing, policy.NoApp(heddle.NodeReserved)
+	case unbook:
+		return nothing, policy.NoApp(heddle.NoRoom)
+	case o.n == nil:
+		if k.Bookings() >= k.Count() {
+			return nothing, policy.No(heddle.HoldsBooking)
+		}
+	case !c.set.Book.Reserve(c.v, k, n):
+		return nothing, policy.NoApp(heddle.NoRoom)
+	}
+	x := c.c.Book(k, n)
+	c.counts.Bookings++
+	c.arena.books = append(c.arena.books, heddle.Book{Container: x.ID(), App: a.ID(), Node: n.ID()})
+	c.out = append(c.out, &c.arena.books[len(c.arena.books)-1])
+	c.version++
+	c.touch(a)
+	return booked, policy.Yes
+}
+
+// makeWay gives up a reservation elsewhere where the grant depends on it: because a limit counts
+// reservations, or because the ask holds as many as it still wants.
+func (c *Core) makeWay(a *policy.App, k *policy.Ask, limit bool) policy.Verdict {
+	full := k.Bookings() > 0 && c.set.Book != nil && !c.set.Book.Beside(c.v, k)
+	if !limit && !full {
+		return policy.Yes
+	}
+	need := k.Size()
+	if limit {
+		need = heddle.Resource{}
+		for _, s := range c.set.Share {
+			if u, ok := s.(policy.Unbooker); ok {
+				need = need.Max(u.Unbook(c.v, a, k.Size()))
+			}
+		}
+	}
+	if x := c.bookingOf(k, need); x != nil {
+		c.unbook(x)
+		return policy.Yes
+	}
+	return policy.NoApp(heddle.HoldsBooking)
+}
+
+// bookingOf returns a reservation of the ask of at least need, the one on the lowest node.
+func (c *Core) bookingOf(k *policy.Ask, need heddle.Resource) *policy.Container {
+	if k.Bookings() == 0 {
+		return nil
+	}
+	for i := 0; i < c.v.NodeIDs(); i++ {
+		n := c.v.Node(heddle.NodeID(i))
+		if n == nil || n.Booked() == nil || n.Booked().Ask() != k {
+			continue
+		}
+		if c.v.Fits(need, n.Booked().Limit()) {
+			return n.Booked()
+		}
+	}
+	return nil
+}
+
+func (c *Core) unbook(x *policy.Container) {
+	c.arena.unbooks = append(c.arena.unbooks, heddle.Unbook{Container: x.ID(), App: x.App().ID(), Node: x.Node().ID()})
+	c.out = append(c.out, &c.arena.unbooks[len(c.arena.unbooks)-1])
+	a := x.App()
+	c.c.Unbook(x)
+	c.version++
+	c.touch(a)
+}
+
+func (c *Core) grant(k *policy.Ask, n *policy.Node, at heddle.Locality, limit heddle.Resource, o *offer) {
+	a := k.App()
+	far := at == heddle.OffSwitch
+	x := c.c.Grant(k, n, at, k.Size(), limit)
+	if x.Kind() == heddle.AM {
+		c.c.AcquireMaster(x)
+	}
+	for _, g := range c.granted {
+		g.Granted(c.v, x)
+	}
+	c.counts.Grants++
+	o.grants++
+	o.taken = o.taken.Plus(limit)
+	if far {
+		o.far++
+	}
+	c.arena.launches = append(c.arena.launches, heddle.Launch{
+		Container: x.ID(), App: a.ID(), Node: n.ID(), Kind: x.Kind(), Priority: k.Priority(), AllocID: k.AllocID(),
+		At: at, Told: x.Told(), Limit: limit,
+	})
+	c.out = append(c.out, &c.arena.launches[len(c.arena.launches)-1])
+	c.version++
+	c.touch(a)
+}
+
+// refuse remembers why an ask was not served.
+func (c *Core) refuse(a *policy.App, k *policy.Ask, o *offer, d policy.Verdict) outcome {
+	c.counts.Refusals++
+	s := &c.apps[a.ID()]
+	s.refused[d.Why]++
+	s.last = refusal{why: d.Why, at: c.v.Now(), node: heddle.NoNode, ask: -1}
+	if o.n != nil {
+		s.last.node = o.n.ID()
+	}
+	if k != nil {
+		s.last.ask = int32(k.ID())
+	}
+	return nothing
+}
+
+// fulfil serves the reservation of a node, or gives it up; done ends the node's offer.
+func (c *Core) fulfil(n *policy.Node) (done bool) {
+	x := n.Booked()
+	k := x.Ask()
+	at, allowed := k.Nearest(n)
+	if k.Count() == 0 || !allowed || (c.set.Book != nil && !c.set.Book.Keep(c.v, x)) {
+		c.unbook(x)
+		return c.set.Beat.StopAtBook
+	}
+	if !c.v.Fits(k.Size(), n.Room(x.App())) {
+		c.c.Rebook(x)
+		return true
+	}
+	c.grant(k, n, at, k.Size(), &offer{n: n})
+	return true
+}
+
+// offerPicks serves the asks whose policy names their node.
+func (c *Core) offerPicks() {
+	if c.pickTry == c.version || !c.anyPick() {
+		return
+	}
+	var o offer
+	for c.round(&o) != nothing {
+		o.tries = 0
+	}
+	c.bed()
+	c.pickTry = c.version
+}
+
+// anyPick reports whether anything is asked for whose policy names its node.
+func (c *Core) anyPick() bool {
+	for k, p := range c.picks {
+		if p != nil && c.lanes[c.laneOf[k]].active > 0 {
+			return true
+		}
+	}
+	return false
+}
