@@ -49,4 +49,7 @@ const DefaultTries = 100_000
 type Feeds struct {
 	Progress heddle.Span
 	Profile  heddle.Span
+	Starts   bool // hear of starts at the node's next heartbeat, even if nothing else makes it matter
+	Output   bool // hear where map output lies
+	Splits   bool // know every job's splits and their hosts
 }

@@ -213,6 +213,20 @@ func (c *Core) Quiet() bool {
 	return true
 }
 
+// AnyNode reports whether even nodes without room for the smallest container may matter: a policy may
+// reserve them.
+func (c *Core) AnyNode() bool {
+	if c.set.Book == nil {
+		return false
+	}
+	for i := range c.lanes {
+		if l := &c.lanes[i]; l.active > 0 && !c.set.Minimum.Fits(c.set.Book.Floor(c.v, l.largest)) {
+			return true
+		}
+	}
+	return false
+}
+
 // NextTick returns the next time at which an event, a heartbeat too, makes a policy's periodic
 // arithmetic run; ok is false where no policy has any or nothing is asked for.
 func (c *Core) NextTick() (at heddle.Time, ok bool) {

@@ -26,17 +26,17 @@ type Host struct{ Name, Rack string }
 
 // A Defect is a part of an input that could not be read.
 type Defect struct {
-	File   string
-	Line   int    // 1-based; for JSON streams the line on which the object starts
-	Field  string // empty when the line as a whole is wrong
-	Reason string // what is wrong and what would be right
+	File   string `json:"file"`
+	Line   int    `json:"line"`   // 1-based; for JSON streams the line on which the object starts; 0 = the file as a whole
+	Field  string `json:"field"`  // empty when the line as a whole is wrong
+	Reason string `json:"reason"` // what is wrong and what would be right
 }
 
 // A Fill is a rule by which missing values were filled, and how many jobs it touched.
 type Fill struct {
-	Field string // maps, reduces, duration, user, queue, container, cpu, …
-	Rule  string // maps = ⌈input / 128 MiB⌉
-	Jobs  int
+	Field string `json:"field"` // maps, reduces, duration, user, queue, container, cpu, …
+	Rule  string `json:"rule"`  // maps = ⌈input / 128 MiB⌉
+	Jobs  int    `json:"jobs"`
 }
 
 // A Job is one application.

@@ -1,6 +1,11 @@
 package fair
 
-import "heddle"
+import (
+	"slices"
+	"strings"
+
+	"heddle"
+)
 
 // A Config is what fair-scheduler.xml and yarn.scheduler.fair.* say, with Hadoop's defaults filled in.
 type Config struct {
@@ -68,4 +73,21 @@ type Rule struct {
 	Create bool
 	Queue  string // of default
 	Nested *Rule
+}
+
+// SortQueues brings the queues into the order in which Hadoop breaks ties, by path, parents first, and
+// renumbers their parents.
+func (c *Config) SortQueues() {
+	old := make([]string, len(c.Queues))
+	for i := range c.Queues {
+		old[i] = c.Queues[i].Path
+	}
+	slices.SortFunc(c.Queues, func(a, b QueueConfig) int {
+		return slices.Compare(strings.Split(a.Path, "."), strings.Split(b.Path, "."))
+	})
+	for i := range c.Queues {
+		if p := c.Queues[i].Parent; p >= 0 {
+			c.Queues[i].Parent = slices.IndexFunc(c.Queues, func(q QueueConfig) bool { return q.Path == old[p] })
+		}
+	}
 }

@@ -3,6 +3,10 @@
 //
 // A master is a state machine without a clock: the simulator calls it and carries its actions out. It
 // knows nothing of policies, and of the cluster only what the protocol tells it.
+//
+// Three masters: [NewMapReduce] (MRAppMaster), [NewSpark] (ApplicationMaster with its driver) and
+// [NewLoadSimulator] (the master of Hadoop's Scheduler Load Simulator). What each leaves out of the
+// real one stands at its constructor.
 package apps
 
 import "heddle"
@@ -28,7 +32,16 @@ type Master interface {
 	Alarm(now heddle.Time, out *Actions)
 }
 
-// A Response is what an allocate call brings.
+// An Idler is a master that knows when an allocate call with nothing to tell it would change nothing.
+// The simulator leaves such calls out until there is something to tell.
+type Idler interface {
+	// Idle reports whether Beat with no grant, no end and no lost node, whatever the headroom, would
+	// ask for nothing and do nothing, now and at any later time, until another method was called.
+	Idle() bool
+}
+
+// A Response is what an allocate call brings. No container is both granted and completed in one: what
+// ended before its master fetched it is not granted.
 type Response struct {
 	Granted   []Grant
 	Completed []Completed
@@ -44,6 +57,7 @@ type Grant struct {
 	Priority  int32
 	Kind      heddle.Kind
 	Size      heddle.Resource // as told
+	AllocID   int64           // of the ask it answers
 }
 
 // Completed is a container that ended.
@@ -59,9 +73,14 @@ type Actions struct {
 	Launch  []heddle.ContainerID // start a process in the container; Up follows
 	Work    []Work               // start work in a container that is up, or as the process being launched
 	Stop    []heddle.ContainerID // end a running container through its node
-	Alarm   heddle.Time          // call Alarm then; 0 = none. At most one is outstanding: the last counts
+	Alarm   heddle.Time          // call Alarm then; 0 = do not change. At most one is outstanding: the last counts
 	Beat    heddle.Time          // when the next Beat is due; 0 = do not change
 	Finish  Finish
+
+	// Excluding says that Exclude is the new list of nodes the application wants nothing on, in order
+	// of their ids, in place of the one before (Beat only).
+	Excluding bool
+	Exclude   []heddle.NodeID
 }
 
 // Finish is whether a master unregistered.
@@ -85,5 +104,8 @@ type Work struct {
 
 // Reset empties a for the next call, keeping its buffers.
 func (a *Actions) Reset() {
-	*a = Actions{Rows: a.Rows[:0], Release: a.Release[:0], Launch: a.Launch[:0], Work: a.Work[:0], Stop: a.Stop[:0]}
+	*a = Actions{
+		Rows: a.Rows[:0], Release: a.Release[:0], Launch: a.Launch[:0], Work: a.Work[:0], Stop: a.Stop[:0],
+		Exclude: a.Exclude[:0],
+	}
 }

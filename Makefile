@@ -1,0 +1,78 @@
+# Needs Go 1.26 and make. `make` alone prints what there is.
+
+SHELL       := bash
+.SHELLFLAGS := -eu -o pipefail -c
+
+GO       ?= go
+FUZZTIME ?= 30s
+REF      ?= origin/main
+
+GOFUMPT  := $(GO) run mvdan.cc/gofumpt@v0.12.0
+LINT     := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+
+# The folders whose tests keep golden files, and so know the flag -rewrite.
+REWRITES  = $(shell grep -rlE '"github.com/cockroachdb/datadriven"|flag\.Bool\("rewrite"' --include='*_test.go' . | xargs -r -n1 dirname | sort -u)
+
+.DEFAULT_GOAL := help
+.PHONY: help build demo unit test race check rewrite fuzz bench bench-compare cover browser
+
+help: ## print this
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | awk -F'\t' '{ printf "  %-14s %s\n", $$1, $$2 }'
+
+build: ## the one binary, bin/heddle
+	CGO_ENABLED=0 $(GO) build -trimpath -o bin/heddle ./cmd/heddle
+
+demo: build ## a mixed workload under three schedulers: a table here, plots in demo.html
+	./bin/heddle sim compare --profiles capacity,fair,fifo --report demo.html scenarios/demo.yaml
+
+unit: ## unit, dialogue and property tests at small size
+	$(GO) test -short ./...
+
+test: browser ## everything that proves the program on this machine
+	$(GO) vet ./...
+	$(GO) test ./...
+	cd bench && $(GO) vet ./compare ./core ./floor ./sim ./internal/... && $(GO) test ./compare ./core ./floor ./sim ./internal/...
+
+race: ## all tests under the race detector (needs a C compiler)
+	CGO_ENABLED=1 $(GO) test -race -short ./...
+
+check: ## formatting, vet, linters, architecture, map order, go.mod
+	@files="$$($(GOFUMPT) -l .)"; [ -z "$$files" ] || { echo "not formatted as gofumpt does:"; echo "$$files"; exit 1; }
+	$(GO) vet ./...
+	$(GO) test -count=1 ./internal/testkit/arch ./internal/testkit/maporder
+	$(GO) mod tidy -diff
+	cd bench && $(GO) mod tidy -diff
+	$(LINT) run ./...
+
+rewrite: ## write the golden files anew
+	$(GO) test $(REWRITES) -rewrite
+	@git diff --stat
+	@echo "Commit only what you understand, and explain each number that moved."
+
+fuzz: ## each fuzz target for FUZZTIME=30s
+	@grep -rn --include='*_test.go' '^func Fuzz' . | sed -E 's|^(.*)/[^/]*:[0-9]+:func (Fuzz[A-Za-z0-9_]*).*|\1 \2|' | \
+	while read -r dir target; do \
+		echo "$$dir $$target"; $(GO) test "$$dir" -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) || exit 1; \
+	done
+
+bench: ## benchmarks of the packages, then Heddle against its peers and floors, alternating
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+	cd bench && $(GO) run ./compare
+
+bench-compare: ## benchmarks of REF=origin/main against this tree; over 5 % slower or one more allocation fails
+	scripts/bench-compare $(REF)
+
+cover: ## coverage by package; a policy below 90 % is asked about
+	@$(GO) test -short -coverprofile=cover.out ./... | awk '$$1 == "ok" { print } \
+		$$1 == "FAIL" { print; bad = 1 } \
+		/policies\// && match($$0, /[0-9.]+% of/) && substr($$0, RSTART) + 0 < 90 { print "  ^ below 90 %: what is not tested, and why?" } \
+		END { exit bad }'
+
+# The report's page is looked at in a browser; without one that test skips and says so.
+browser:
+	@if [ -n "$$(type -P chromium chromium-browser google-chrome)" ]; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		export DEBIAN_FRONTEND=noninteractive; \
+		{ apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium fonts-liberation; } >/dev/null || \
+		echo "chromium could not be installed: the test that looks at the report's page will skip"; \
+	else echo "no chromium, and only root can install it: the test that looks at the report's page will skip"; fi

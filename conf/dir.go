@@ -1,0 +1,260 @@
+package conf
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"heddle/policies/capacity"
+	"heddle/policies/fair"
+)
+
+// Hadoop is what a configuration folder says about scheduling.
+type Hadoop struct {
+	Site *Site
+
+	Capacity          *capacity.Config // nil when there is no capacity-scheduler.xml
+	CapacityPlacement *CapacityPlacement
+
+	Fair          *fair.Config // nil when there is no fair-scheduler.xml
+	FairPlacement *FairPlacement
+
+	Notices []Notice // in order of file and line
+}
+
+// ReadDir reads a configuration folder. The error is an [Errors] of everything wrong with it, or says
+// why the folder cannot be read; nothing is returned then.
+func ReadDir(dir string) (*Hadoop, error) {
+	l := newLoader(readFile, os.LookupEnv)
+	f, err := l.folder(dir)
+	if err != nil {
+		return nil, err
+	}
+	h := l.load(f)
+	if err := l.log.err(); err != nil {
+		return nil, err
+	}
+	return h, nil
+}
+
+// The files of a folder, in the order in which they are read.
+const (
+	coreSite     = "core-site.xml"
+	yarnSite     = "yarn-site.xml"
+	typesFile    = "resource-types.xml"
+	capacityFile = "capacity-scheduler.xml"
+	fairFile     = "fair-scheduler.xml"
+	mapredSite   = "mapred-site.xml"
+)
+
+// files are paths by what they are; what is missing is not there.
+type files struct {
+	dir  string
+	path map[string]string
+}
+
+// A loader reads files into a Hadoop.
+type loader struct {
+	open func(string) ([]byte, error)
+	env  func(string) (string, bool)
+	log  *log
+}
+
+func newLoader(open func(string) ([]byte, error), env func(string) (string, bool)) *loader {
+	return &loader{open, env, &log{}}
+}
+
+// readFile reads a regular file, and of one that is too large only so much that it is found out.
+func readFile(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a file", path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxFileBytes+1))
+}
+
+// folder finds the files of a folder.
+func (l *loader) folder(dir string) (files, error) {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return files{}, err
+	}
+	if !info.IsDir() {
+		return files{}, fmt.Errorf("%s is not a folder; expected a Hadoop configuration folder", dir)
+	}
+	f := files{dir, map[string]string{}}
+	for _, name := range []string{coreSite, yarnSite, typesFile, capacityFile, fairFile, mapredSite} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			f.path[name] = filepath.Join(dir, name)
+		}
+	}
+	if len(f.path) == 0 {
+		return f, fmt.Errorf("%s has none of the files of a Hadoop configuration: %s, %s, %s, %s", dir, capacityFile, fairFile, yarnSite, mapredSite)
+	}
+	return f, nil
+}
+
+// properties reads a property file of the folder; ok is false where it is not there or is not one.
+func (l *loader) properties(f files, name string) (props []*property, ok bool) {
+	path, ok := f.path[name]
+	if !ok {
+		return nil, false
+	}
+	data, err := l.open(path)
+	if err == nil {
+		r := &propReader{open: l.open, log: l.log}
+		props, err = r.read(path, data)
+	}
+	if err != nil {
+		l.log.errs = append(l.log.errs, asError(path, err))
+		return nil, false
+	}
+	return props, true
+}
+
+// load reads the files; what is wrong is in l.log.
+func (l *loader) load(f files) *Hadoop {
+	h := &Hadoop{}
+	base := newProperties(l.log, l.env)
+	for _, name := range []string{coreSite, yarnSite, typesFile} {
+		props, _ := l.properties(f, name)
+		base = base.over(props)
+	}
+	h.Site = readSite(base)
+	props, _ := l.properties(f, mapredSite)
+	mr := base.over(props)
+	readMapReduce(mr, h.Site)
+	props, ok := l.properties(f, capacityFile)
+	cs := base.over(props)
+	queues := map[string]bool{}
+	if ok || base.m[csPrefix+"root.queues"] != nil {
+		h.Capacity, h.CapacityPlacement = readCapacity(cs, h.Site, f.path[capacityFile])
+		if h.Capacity != nil {
+			for i := range h.Capacity.Queues {
+				queues[h.Capacity.Queues[i].Path] = true
+			}
+		}
+	}
+	site := readFairSite(base, h.Site)
+	if path, data := l.allocations(f, base, h.Site); data != nil {
+		h.Fair = site
+		h.FairPlacement = readFair(l.log, site, h.Site.Extra, path, data)
+	}
+	l.missing(h, base)
+	maps.Copy(cs.m, mr.m)
+	cs.leftovers(queues)
+	l.log.sort()
+	h.Notices = l.log.notices
+	return h
+}
+
+// allocations returns the fair scheduler's file: the one of the folder, by the name that yarn-site.xml
+// gives, else the one yarn-site.xml names elsewhere.
+func (l *loader) allocations(f files, ps *properties, s *Site) (string, []byte) {
+	own, given := f.path[fairFile], ps.m["yarn.scheduler.fair.allocation.file"]
+	path := own
+	if given != nil && f.dir != "" {
+		path = filepath.Join(f.dir, s.fairFile)
+		if filepath.IsAbs(s.fairFile) {
+			if path = s.fairFile; !exists(path) {
+				path = filepath.Join(f.dir, filepath.Base(s.fairFile))
+			}
+		}
+		if !exists(path) {
+			l.log.note(Remark, given.file, given.line, given.name, "there is no file %s", s.fairFile)
+			return "", nil
+		}
+	}
+	if path == "" {
+		return "", nil
+	}
+	data, err := l.open(path)
+	if err != nil {
+		l.log.errs = append(l.log.errs, asError(path, err))
+		return "", nil
+	}
+	return path, append([]byte{}, data...) // not nil, even when the file is empty
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// missing notes when the folder asks for a scheduler of which it has no file.
+func (l *loader) missing(h *Hadoop, ps *properties) {
+	p := ps.m[schedulerClass]
+	switch {
+	case p == nil:
+	case h.Site.Scheduler == "fair" && h.Fair == nil:
+		l.log.note(Remark, p.file, p.line, p.name, "asks for the fair scheduler, but there is no %s", fairFile)
+	case h.Site.Scheduler == "capacity" && h.Capacity == nil:
+		l.log.note(Remark, p.file, p.line, p.name, "asks for the capacity scheduler, but there is no %s", capacityFile)
+	}
+}
+
+// guess tells which of Hadoop's files one is, by its name, its top-level element and what it sets.
+func guess(path string, data []byte) string {
+	name := filepath.Base(path)
+	for _, known := range []string{coreSite, yarnSite, typesFile, capacityFile, fairFile, mapredSite} {
+		if name == known {
+			return known
+		}
+	}
+	d := xml.NewDecoder(bytes.NewReader(data))
+	d.CharsetReader = charset
+	for {
+		t, err := d.Token()
+		if err != nil {
+			return yarnSite // whose reader says what is wrong
+		}
+		if s, ok := t.(xml.StartElement); ok {
+			switch {
+			case s.Name.Local == "allocations":
+				return fairFile
+			case strings.Contains(string(data), csPrefix):
+				return capacityFile
+			case strings.Contains(string(data), "mapreduce."):
+				return mapredSite
+			}
+			return yarnSite
+		}
+	}
+}
+
+// CheckFile reads one of Hadoop's files, or a folder of them, and reports what it comes to. The error
+// says only why it cannot be read at all; what is wrong in it is in the report.
+func CheckFile(path string) (*Report, error) {
+	l := newLoader(readFile, os.LookupEnv)
+	f, err := l.folder(path)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		if info, e := os.Stat(path); e != nil || info.IsDir() {
+			return nil, err
+		}
+		data, err := l.open(path)
+		if err != nil {
+			return nil, err
+		}
+		f = files{path: map[string]string{guess(path, data): path}}
+	}
+	h := l.load(f)
+	return &Report{Path: path, Hadoop: h, Errors: l.log.errs, Notices: l.log.notices}, nil
+}

@@ -1,0 +1,135 @@
+package conf
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// write puts files into a new folder.
+func write(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func TestReadDir(t *testing.T) {
+	h, err := ReadDir("testdata/drf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h.Capacity != nil || h.CapacityPlacement != nil || h.Site.Scheduler != "fair" || h.Fair.NodeThreshold != 0.5 {
+		t.Errorf("got %+v", h)
+	}
+	if path, created, err := h.FairPlacement.Place("", "ann", nil); path != "root.users.ann" || !created || err != nil {
+		t.Errorf("%s %v %v", path, created, err)
+	}
+	if h, err = ReadDir("testdata/nested"); err != nil {
+		t.Fatal(err)
+	}
+	if path, _, err := h.CapacityPlacement.Place("", "bob", []string{"engineers"}); path != "root.dev.eng" || err != nil || h.Fair != nil {
+		t.Errorf("%s %v", path, err)
+	}
+}
+
+func TestReadDirErrors(t *testing.T) {
+	if _, err := ReadDir(filepath.Join(t.TempDir(), "no")); !os.IsNotExist(err) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := ReadDir(t.TempDir()); err == nil || !strings.Contains(err.Error(), "has none of the files") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := ReadDir("dir_test.go"); err == nil || !strings.Contains(err.Error(), "is not a folder") {
+		t.Errorf("got %v", err)
+	}
+	// Everything wrong in all files is said at once, and nothing is returned.
+	dir := write(t, map[string]string{
+		yarnSite: props("yarn.scheduler.minimum-allocation-mb=x"), capacityFile: "<configuration>", fairFile: q1("<weight>x</weight>"),
+	})
+	h, err := ReadDir(dir)
+	errs, _ := err.(Errors)
+	if h != nil || len(errs) != 3 || errs[0].Line != 1 || errs[1].Field != "weight" || errs[2].File != filepath.Join(dir, yarnSite) {
+		t.Errorf("got %+v, %v", h, err)
+	}
+	dir = t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, fairFile), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadDir(dir); err == nil || !strings.Contains(err.Error(), "is not a file") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// The allocations are the file that yarn-site.xml names: in the folder, or elsewhere.
+func TestAllocationFile(t *testing.T) {
+	other := filepath.Join(write(t, map[string]string{"other.xml": q1("<weight>5</weight>")}), "other.xml")
+	for name, want := range map[string]float64{
+		"mine.xml": 3, other: 5, "/no/such/folder/mine.xml": 3, "absent.xml": 0,
+	} {
+		dir := write(t, map[string]string{
+			yarnSite:   props("yarn.scheduler.fair.allocation.file=" + name + "\nyarn.resourcemanager.scheduler.class=a.FairScheduler"),
+			"mine.xml": q1("<weight>3</weight>"), fairFile: q1("<weight>1</weight>"),
+		})
+		h, err := ReadDir(dir)
+		switch {
+		case err != nil:
+			t.Errorf("%s: %v", name, err)
+		case want == 0:
+			if h.Fair != nil || len(h.Notices) != 2 || !strings.Contains(h.Notices[0].Text, "there is no file absent.xml") || !strings.Contains(h.Notices[1].Text, "asks for the fair scheduler") {
+				t.Errorf("%s: %+v %v", name, h.Fair, h.Notices)
+			}
+		case h.Fair == nil || h.Fair.Queues[1].Weight != want:
+			t.Errorf("%s: %+v", name, h.Fair)
+		}
+	}
+}
+
+// One file alone is known by its name, or by what it holds.
+func TestCheckFile(t *testing.T) {
+	dir := write(t, map[string]string{
+		"cs.xml": cs(two), "fs.xml": q1(""), "mr.xml": props("mapreduce.map.memory.mb=2222"),
+		"ys.xml": props("yarn.scheduler.minimum-allocation-mb=333"), yarnSite: props("a=b"), "bad.xml": props("yarn.resource-types=memory"),
+		"not.xml": "no XML", "empty.xml": "",
+	})
+	for name, want := range map[string]string{
+		"cs.xml": "capacity scheduler, memory only", "fs.xml": "fair scheduler, shares every", "mr.xml": "map 2222 MiB",
+		"ys.xml": "333 MiB, 1 vcores to", yarnSite: "is not about scheduling", "bad.xml": "bad.xml:2: yarn.resource-types: memory is always",
+		"not.xml": "error: " + filepath.Join(dir, "not.xml"), "empty.xml": "is empty",
+	} {
+		r, err := CheckFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		var b bytes.Buffer
+		if err := r.WriteText(&b); err != nil || !strings.Contains(b.String(), want) {
+			t.Errorf("%s: no %q, %v in\n%s", name, want, err, b.String())
+		}
+		if ok := strings.HasSuffix(b.String(), ": ok\n"); ok != r.OK() {
+			t.Errorf("%s: OK is %v in\n%s", name, r.OK(), b.String())
+		}
+	}
+	if _, err := CheckFile(filepath.Join(dir, "absent.xml")); !os.IsNotExist(err) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := CheckFile(t.TempDir()); err == nil {
+		t.Error("an empty folder is no configuration")
+	}
+}
+
+func TestReadFileLimits(t *testing.T) {
+	dir := write(t, map[string]string{yarnSite: "<configuration>" + strings.Repeat(" ", 2*maxFileBytes) + "</configuration>"})
+	if _, err := ReadDir(dir); err == nil || !strings.Contains(err.Error(), "a configuration may have") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := readFile("/dev/zero"); err == nil {
+		t.Error("a device is no configuration")
+	}
+}

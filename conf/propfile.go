@@ -1,0 +1,201 @@
+package conf
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"strings"
+)
+
+// A property is one <property> of a Hadoop configuration file.
+type property struct {
+	name, raw string
+	file      string
+	line      int // of the value
+	nameLine  int
+	final     bool
+	used      bool // something asked for it
+}
+
+// A propReader reads Hadoop's property files, with what they include.
+type propReader struct {
+	open  func(path string) ([]byte, error)
+	log   *log
+	props []*property
+	files int
+}
+
+// read returns the properties of a file in order. A file that does not exist is fs.ErrNotExist.
+func (r *propReader) read(path string, data []byte) ([]*property, error) {
+	r.props, r.files = nil, 0
+	if err := r.file(path, data, 0); err != nil {
+		return nil, err
+	}
+	return r.props, nil
+}
+
+func (r *propReader) file(path string, data []byte, depth int) error {
+	s, err := newScanner(path, data)
+	if err != nil {
+		return err
+	}
+	if _, err := s.root("configuration"); err != nil {
+		return err
+	}
+	if err := r.properties(s, depth); err != nil {
+		return err
+	}
+	return s.tail()
+}
+
+// properties reads to the end of the element that was just started: a <configuration>, or the
+// <fallback> of an include.
+func (r *propReader) properties(s *scanner, depth int) error {
+	for {
+		t, err := s.next()
+		if err != nil {
+			return err
+		}
+		switch t := t.(type) {
+		case xml.EndElement:
+			return nil
+		case xml.CharData:
+			if text := bytes.TrimSpace(t); len(text) > 0 {
+				r.log.note(Remark, s.file, s.line, "", "text outside of a <property> is ignored: %.40q", text)
+			}
+		case xml.StartElement:
+			switch t.Name.Local {
+			case "property":
+				err = r.property(s, t)
+			case "configuration":
+				err = r.properties(s, depth)
+			case "include":
+				err = r.include(s, t, depth)
+			default:
+				r.log.note(Unknown, s.file, s.line, t.Name.Local, "no such element; expected <property>")
+				err = s.skip()
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// property reads one <property>, whose parts may be elements or attributes.
+func (r *propReader) property(s *scanner, start xml.StartElement) error {
+	p := &property{file: s.file, line: s.line, nameLine: s.line}
+	name, hasName := attr(start.Attr, "name")
+	value, hasValue := attr(start.Attr, "value")
+	if f, _ := attr(start.Attr, "final"); f == "true" {
+		p.final = true
+	}
+	for {
+		t, err := s.next()
+		if err != nil {
+			return err
+		}
+		if _, ok := t.(xml.EndElement); ok {
+			break
+		}
+		e, ok := t.(xml.StartElement)
+		if !ok {
+			continue
+		}
+		line := s.line
+		switch e.Name.Local {
+		case "name", "value", "final":
+			text, err := s.text(e.Name.Local)
+			if err != nil {
+				return err
+			}
+			switch e.Name.Local {
+			case "name":
+				name, hasName, p.nameLine = text, true, line
+			case "value":
+				value, hasValue, p.line = text, true, line
+			default:
+				p.final = text == "true"
+			}
+		case "description", "source", "tag":
+			err = s.skip()
+		default:
+			r.log.note(Unknown, s.file, line, e.Name.Local, "no such element; a <property> has <name>, <value>, <final>")
+			err = s.skip()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	p.name, p.raw = strings.TrimSpace(name), value
+	switch {
+	case !hasName || p.name == "":
+		r.log.note(Remark, s.file, p.line, "property", "has no <name> and is ignored")
+	case !hasValue:
+		r.log.note(Remark, s.file, p.nameLine, p.name, "has no <value> and is ignored")
+	case len(p.name) > maxName:
+		return Error{s.file, p.nameLine, "name", "is longer than 4096 bytes"}
+	case len(value) > maxValue:
+		return Error{s.file, p.line, p.name, "the value is longer than a mebibyte"}
+	default:
+		r.props = append(r.props, p)
+	}
+	return nil
+}
+
+// include reads the file an <xi:include> names, or what its <fallback> holds where there is no such file.
+func (r *propReader) include(s *scanner, start xml.StartElement, depth int) error {
+	line := s.line
+	href, ok := attr(start.Attr, "href")
+	if !ok || href == "" {
+		return Error{s.file, line, "include", "has no href; expected href=\"file.xml\""}
+	}
+	if strings.Contains(href, "://") {
+		return Error{s.file, line, "include", "href " + href + " is not a file beside this one; only files can be included"}
+	}
+	if r.files++; depth >= maxIncludes || r.files > 5*maxIncludes {
+		return Error{s.file, line, "include", "too many files include each other; does one include itself?"}
+	}
+	path := href
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(filepath.Dir(s.file), href)
+	}
+	data, err := r.open(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return r.fallback(s, href, line, depth)
+	case err != nil:
+		return Error{s.file, line, "include", "cannot read " + href + ": " + err.Error()}
+	}
+	if err := r.file(path, data, depth+1); err != nil {
+		return err
+	}
+	return s.skip()
+}
+
+func (r *propReader) fallback(s *scanner, href string, line, depth int) error {
+	found := false
+	for {
+		t, err := s.next()
+		if err != nil {
+			return err
+		}
+		switch t := t.(type) {
+		case xml.EndElement:
+			if !found {
+				return Error{s.file, line, "include", "there is no file " + href + ", and no <xi:fallback> for that case"}
+			}
+			return nil
+		case xml.StartElement:
+			if t.Name.Local != "fallback" {
+				return Error{s.file, s.line, t.Name.Local, "only <xi:fallback> may stand inside an include"}
+			}
+			found = true
+			if err := r.properties(s, depth); err != nil {
+				return err
+			}
+		}
+	}
+}

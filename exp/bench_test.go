@@ -1,0 +1,69 @@
+package exp
+
+import (
+	"testing"
+
+	"heddle"
+	"heddle/conf"
+	"heddle/policies"
+	"heddle/sim"
+	"heddle/workload"
+)
+
+// flood is jobs of plain maps, as the Scheduler Load Simulator would run them: jobs × maps tasks of a
+// length each, one job every gap.
+func flood(jobs, maps int, length, gap heddle.Span) *workload.Workload {
+	w := &workload.Workload{Name: "flood", Format: "sls"}
+	tasks := make([]workload.Task, maps)
+	for i := range tasks {
+		tasks[i] = workload.Task{Duration: length + heddle.Span(i%997)*heddle.Millisecond, Size: heddle.Of(1024, 1000)}
+	}
+	for i := range jobs {
+		w.Jobs = append(w.Jobs, workload.Job{
+			ID: "job" + string(rune('a'+i%26)), Framework: heddle.MapReduce, Maps: tasks, Submit: heddle.Time(gap) * heddle.Time(i),
+		})
+	}
+	return w
+}
+
+func simulate(b *testing.B, profile string, nodes int, w *workload.Workload, given bool) *sim.Result {
+	b.Helper()
+	p, err := policies.Load(profile, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	h := conf.Default()
+	h.Capacity.Queues[1].MaxAMShare = 0.5
+	plan := Plan{Workload: w, Profiles: []*policies.Profile{p}, Seeds: []uint64{1}, Conf: h,
+		Nodes: Cluster(nodes, nodes/40, heddle.Of(8192, 8000)), Given: given}
+	runs, err := plan.Run()
+	if err != nil {
+		b.Fatal(err)
+	}
+	r := runs[0][0]
+	for i := range r.Jobs {
+		if r.Jobs[i].State != sim.Succeeded {
+			b.Fatalf("job %d: %s", i, r.Jobs[i].State)
+		}
+	}
+	return r
+}
+
+// BenchmarkMillion is 10,000 nodes and 1,000,000 tasks in the given world, the real core in the loop.
+func BenchmarkMillion(b *testing.B) {
+	w := flood(1000, 1000, 60*heddle.Second, heddle.Second)
+	for b.Loop() {
+		r := simulate(b, "capacity", 10_000, w, true)
+		b.ReportMetric(float64(r.Events), "events")
+		b.ReportMetric(r.Makespan.Seconds(), "simulated-s")
+	}
+}
+
+// BenchmarkDay is a day of 10,000 nodes with 1,000,000 tasks.
+func BenchmarkDay(b *testing.B) {
+	w := flood(1000, 1000, 400*heddle.Second, 86*heddle.Second)
+	for b.Loop() {
+		r := simulate(b, "capacity", 10_000, w, true)
+		b.ReportMetric(r.Makespan.Seconds()*1e9/float64(b.Elapsed().Nanoseconds())*float64(b.N), "x-real-time")
+	}
+}

@@ -1,0 +1,275 @@
+// Package exp puts experiments together: a workload, a cluster, a configuration and profiles become
+// simulator runs, and the runs a comparison.
+//
+// It neither simulates nor decides; it names, routes and repeats.
+package exp
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"heddle"
+	"heddle/conf"
+	"heddle/policies"
+	"heddle/sim"
+	"heddle/sim/bound"
+	"heddle/sim/world"
+	"heddle/workload"
+)
+
+// A Plan is what to run: every profile with every seed.
+type Plan struct {
+	Workload *workload.Workload
+	Profiles []*policies.Profile
+	Seeds    []uint64
+	Conf     *conf.Hadoop
+
+	Nodes     []world.NodeSpec
+	UplinkBps float64
+	Effects   world.Effects
+	Faults    func(seed uint64) []sim.Fault
+
+	// Rebuild makes the workload of another seed, where it is drawn by seed; nil = always the same.
+	Rebuild func(seed uint64) (*workload.Workload, error)
+
+	Given     bool
+	KeepTasks bool
+	EveryBeat bool
+	Check     bool
+	MaxTime   heddle.Time
+	Workers   int // runs at once; 0 = one a processor
+
+	// Report is told how far each run is; it is called from several goroutines, one call at a time.
+	Report func(run int, p sim.Progress)
+	// Done is told of every run that ended, in the order in which they end.
+	Done func(run int, r *sim.Result)
+	Stop func() bool
+}
+
+// Runs is how many runs the plan has.
+func (p *Plan) Runs() int { return len(p.Profiles) * len(p.Seeds) }
+
+// Run runs the plan. The results stand by profile, then by seed; where Stop ended it early, runs that
+// had not begun are missing (nil).
+func (p *Plan) Run() ([][]*sim.Result, error) {
+	out := make([][]*sim.Result, len(p.Profiles))
+	for i := range out {
+		out[i] = make([]*sim.Result, len(p.Seeds))
+	}
+	workers := p.Workers
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	var (
+		mu    sync.Mutex
+		wg    sync.WaitGroup
+		first error
+		next  int
+	)
+	for range min(workers, p.Runs()) {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for {
+				mu.Lock()
+				run := next
+				next++
+				stop := first != nil || run >= p.Runs() || p.Stop != nil && p.Stop()
+				mu.Unlock()
+				if stop {
+					return
+				}
+				// Seeds vary slowest, so that a run cut short has every profile for the first seeds.
+				seed, profile := run/len(p.Profiles), run%len(p.Profiles)
+				r, err := p.one(run, p.Profiles[profile], p.Seeds[seed], &mu)
+				mu.Lock()
+				if err != nil && first == nil {
+					first = fmt.Errorf("profile %s, seed %d: %w", p.Profiles[profile].Name, p.Seeds[seed], err)
+				}
+				out[profile][seed] = r
+				if r != nil && p.Done != nil {
+					p.Done(run, r)
+				}
+				mu.Unlock()
+			}
+		}()
+	}
+	wg.Wait()
+	return out, first
+}
+
+func (p *Plan) one(run int, profile *policies.Profile, seed uint64, mu *sync.Mutex) (*sim.Result, error) {
+	wl := p.Workload
+	if p.Rebuild != nil {
+		var err error
+		if wl, err = p.Rebuild(seed); err != nil {
+			return nil, err
+		}
+	}
+	mu.Lock() // placement rules may create queues
+	built, queues, users, err := route(profile, p.Conf, wl, seed)
+	mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	o := sim.Options{
+		Profile: profile.Name, Set: built.Set, Seed: seed, Workload: wl, Queues: queues, Users: users,
+		Nodes: p.Nodes, UplinkBps: p.UplinkBps, Params: world.DefaultParams(), Effects: p.Effects,
+		Given: p.Given, LoadSim: wl.Format == "sls", NodeBeat: p.Conf.Site.NodeHeartbeat, MasterBeat: p.Conf.Site.MasterHeartbeat,
+		KeepTasks: p.KeepTasks, EveryBeat: p.EveryBeat, Check: p.Check, MaxTime: p.MaxTime, Stop: p.Stop,
+	}
+	o.CountCPU = p.countCPU()
+	if p.Faults != nil {
+		o.Faults = p.Faults(seed)
+	}
+	if p.Report != nil {
+		o.Report = func(q sim.Progress) {
+			mu.Lock()
+			defer mu.Unlock()
+			p.Report(run, q)
+		}
+	}
+	return sim.Run(o)
+}
+
+// countCPU reports whether every profile counts processors.
+func (p *Plan) countCPU() bool {
+	for _, f := range p.Profiles {
+		if f.Queues == "capacity" && p.Conf.Capacity != nil && p.Conf.Capacity.MemoryOnly {
+			return false
+		}
+	}
+	return true
+}
+
+// Bounds returns the lower bounds of the plan for a seed, and what they were worked out from.
+func (p *Plan) Bounds(seed uint64) (bound.Bounds, []bound.Job, heddle.Resource, error) {
+	wl := p.Workload
+	if p.Rebuild != nil {
+		var err error
+		if wl, err = p.Rebuild(seed); err != nil {
+			return bound.Bounds{}, nil, heddle.Resource{}, err
+		}
+	}
+	return sim.Bounds(sim.Options{
+		Workload: wl, Nodes: p.Nodes, UplinkBps: p.UplinkBps, Params: world.DefaultParams(), Effects: p.Effects,
+		Given: p.Given, LoadSim: wl.Format == "sls", Seed: seed,
+	}, p.countCPU())
+}
+
+// route builds a profile's policies and finds every job's queue in its tree. Jobs that the
+// configuration would turn away get no queue, and are rejected as they arrive.
+func route(profile *policies.Profile, h *conf.Hadoop, wl *workload.Workload, seed uint64) (*policies.Built, []heddle.QueueID, []heddle.UserID, error) {
+	env := policies.Env{Capacity: h.Capacity, Fair: h.Fair, Minimum: h.Site.Minimum, Maximum: h.Site.Maximum, Seed: seed}
+	users := make([]heddle.UserID, len(wl.Jobs))
+	ids := map[string]heddle.UserID{}
+	for i := range wl.Jobs {
+		u := wl.Jobs[i].User
+		id, ok := ids[u]
+		if !ok {
+			id = heddle.UserID(len(ids))
+			ids[u] = id
+			env.Users = append(env.Users, u)
+		}
+		users[i] = id
+	}
+	paths, err := place(profile, h, wl, &env)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	b, err := policies.Build(profile, env)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	byPath := map[string]heddle.QueueID{}
+	for i, path := range b.Paths {
+		byPath[path] = heddle.QueueID(i)
+	}
+	queues := make([]heddle.QueueID, len(paths))
+	for i, path := range paths {
+		q, ok := byPath[path]
+		if !ok {
+			q = heddle.NoQueue
+		}
+		queues[i] = q
+	}
+	return b, queues, users, nil
+}
+
+// place finds the path of every job's queue; for the fair scheduler it creates the queues its rules
+// create.
+func place(profile *policies.Profile, h *conf.Hadoop, wl *workload.Workload, env *policies.Env) ([]string, error) {
+	paths := make([]string, len(wl.Jobs))
+	switch profile.Queues {
+	case "capacity":
+		if h.Capacity == nil {
+			return nil, fmt.Errorf("the configuration folder holds no capacity-scheduler.xml")
+		}
+		for i := range wl.Jobs {
+			j := &wl.Jobs[i]
+			if path, _, err := h.CapacityPlacement.Place(j.Queue, j.User, nil); err == nil {
+				paths[i] = path
+			}
+		}
+	case "fair":
+		if h.Fair == nil {
+			return nil, fmt.Errorf("the configuration folder holds no fair-scheduler.xml")
+		}
+		for i := range wl.Jobs {
+			j := &wl.Jobs[i]
+			path, isNew, err := h.FairPlacement.Place(j.Queue, j.User, nil)
+			if err != nil {
+				continue
+			}
+			if isNew {
+				if err := h.FairPlacement.Create(path); err != nil {
+					return nil, err
+				}
+			}
+			paths[i] = path
+		}
+		cfg := *h.Fair
+		cfg.Queues = slices.Clone(cfg.Queues)
+		cfg.SortQueues()
+		env.Fair = &cfg
+	default:
+		for i := range paths {
+			paths[i] = "root.default"
+		}
+	}
+	return paths, nil
+}
+
+// Cluster returns n nodes of a size in racks racks of equal size.
+func Cluster(n, racks int, size heddle.Resource) []world.NodeSpec {
+	nodes := make([]world.NodeSpec, n)
+	for i := range nodes {
+		nodes[i] = world.NodeSpec{Name: fmt.Sprintf("node%d", i+1), Rack: heddle.RackID(i * racks / n), Total: size}
+	}
+	return nodes
+}
+
+// FromList turns a list of nodes into a cluster; size holds for nodes that state none.
+func FromList(list []workload.Node, size heddle.Resource) ([]world.NodeSpec, error) {
+	racks := map[string]heddle.RackID{}
+	var nodes []world.NodeSpec
+	for _, n := range list {
+		total := n.Size
+		if total.IsZero() {
+			total = size
+		}
+		if total.IsZero() {
+			return nil, fmt.Errorf("node %s states no size; give one with --node", n.Name)
+		}
+		r, ok := racks[n.Rack]
+		if !ok {
+			r = heddle.RackID(len(racks))
+			racks[n.Rack] = r
+		}
+		nodes = append(nodes, world.NodeSpec{Name: n.Name[strings.LastIndexByte(n.Name, '/')+1:], Rack: r, Total: total})
+	}
+	return nodes, nil
+}

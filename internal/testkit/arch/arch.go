@@ -1,0 +1,126 @@
+// Package arch holds the module to its own architecture: who may import whom, what the pure packages may
+// not do, and the few rules every package follows.
+//
+// It knows the rules and nothing of what the packages are for. The rules run as its tests.
+package arch
+
+import (
+	"fmt"
+	"go/ast"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"heddle/internal/testkit/source"
+)
+
+// Imports reports each import, among packages of the module, that the table does not allow, each package
+// it does not know, and each of its rows that is about no package.
+func Imports(module string, table []Row, pkgs []*source.Package) []string {
+	var wrong []string
+	used := make([]bool, len(table))
+	for _, p := range pkgs {
+		i := slices.IndexFunc(table, func(r Row) bool { return matches(r.Package, p.Path) })
+		if i < 0 {
+			wrong = append(wrong, fmt.Sprintf("%s: not in the import table", p.Path))
+			continue
+		}
+		used[i] = true
+		for _, spec := range p.Imports() {
+			to, ours := within(module, spec)
+			if ours && !slices.ContainsFunc(table[i].May, func(may string) bool { return matches(may, to) }) {
+				wrong = append(wrong, fmt.Sprintf("%s: %s may not import %s", p.At(spec.Pos()), p.Path, to))
+			}
+		}
+	}
+	for i, r := range table {
+		if !used[i] {
+			wrong = append(wrong, fmt.Sprintf("the import table has a row for %s, and there is no such package", r.Package))
+		}
+	}
+	return wrong
+}
+
+// within returns the path of an import relative to the module, if it is one of the module's packages.
+func within(module string, spec *ast.ImportSpec) (string, bool) {
+	if importPath(spec) == module {
+		return ".", true
+	}
+	return strings.CutPrefix(importPath(spec), module+"/")
+}
+
+func importPath(spec *ast.ImportSpec) string {
+	p, err := strconv.Unquote(spec.Path.Value)
+	if err != nil {
+		panic("the parser let an import path through that is no string: " + spec.Path.Value)
+	}
+	return p
+}
+
+func matches(pattern, p string) bool {
+	if pattern == "*" {
+		return true
+	}
+	if dir, ok := strings.CutSuffix(pattern, "/*"); ok {
+		return path.Dir(p) == dir
+	}
+	return pattern == p
+}
+
+// OnlyPure returns the packages that any of the patterns matches.
+func OnlyPure(pure []string, pkgs []*source.Package) []*source.Package {
+	var out []*source.Package
+	for _, p := range pkgs {
+		if slices.ContainsFunc(pure, func(pattern string) bool { return matches(pattern, p.Path) }) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// Linked reports each import path of a closure that is, or lies below, one of impure.
+func Linked(impure, closure []string) []string {
+	var wrong []string
+	for _, c := range closure {
+		if slices.ContainsFunc(impure, func(i string) bool { return c == i || strings.HasPrefix(c, i+"/") }) {
+			wrong = append(wrong, c)
+		}
+	}
+	return wrong
+}
+
+// Docs reports the package unless exactly one of its files has a package comment, beginning as godoc
+// wants it.
+func Docs(p *source.Package) []string {
+	var docs []*ast.File
+	for _, f := range p.Files {
+		if f.Doc != nil {
+			docs = append(docs, f)
+		}
+	}
+	if len(docs) != 1 {
+		return []string{fmt.Sprintf("%s: %d package comments, want 1", p.Path, len(docs))}
+	}
+	want := "Package " + docs[0].Name.Name + " "
+	if docs[0].Name.Name == "main" {
+		want = "Command " + path.Base(p.Path) + " "
+	}
+	if !strings.HasPrefix(docs[0].Doc.Text(), want) {
+		return []string{fmt.Sprintf("%s: the package comment does not begin with %q", p.At(docs[0].Doc.Pos()), want)}
+	}
+	return nil
+}
+
+// Inits reports each init function: what a package needs is passed to its constructors.
+func Inits(p *source.Package) []string {
+	var wrong []string
+	for _, f := range p.Files {
+		for _, d := range f.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && fn.Name.Name == "init" {
+				wrong = append(wrong, p.At(fn.Pos())+": an init function")
+			}
+		}
+	}
+	return wrong
+}

@@ -1,0 +1,39 @@
+package arch
+
+// Table says which packages of the module each package may import; arrows point down it only. A path
+// ending in /* is any folder directly below, "*" is everything. What is not in the table may not exist.
+var Table = []Row{
+	{".", nil}, // package heddle
+	{"estimate", nil},
+	{"cluster", []string{"."}},
+	{"policy", []string{".", "cluster"}},
+	{"sched", []string{".", "cluster", "policy"}},
+	{"policy/policytest", []string{".", "cluster", "policy", "sched"}},
+	{"policies/*", []string{".", "cluster", "policy", "estimate"}}, // never sched, never each other
+	{"policies", []string{".", "policy", "policies/*"}},
+	{"workload", []string{"."}},
+	{"scenario", []string{".", "workload"}},
+	{"conf", []string{".", "policy", "policies/capacity", "policies/fair"}},
+	{"sim/apps", []string{".", "workload"}},
+	{"sim/world", []string{".", "workload"}},
+	{"sim/bound", []string{"."}},
+	{"sim", []string{".", "cluster", "policy", "sched", "workload", "sim/apps", "sim/world", "sim/bound"}},
+	{"exp", []string{".", "workload", "policies", "policy", "conf", "sim", "sim/world"}},
+	{"report", []string{".", "sim", "workload"}},
+	{"cmd/heddle", []string{"*"}},
+	{"internal/testkit/*", []string{"*"}}, // imported by tests only: no row above names it
+}
+
+// A Row is one line of a [Table].
+type Row struct {
+	Package string
+	May     []string
+}
+
+// Pure are the packages whose code is a function of its inputs alone: no clock, no randomness of its
+// own, nothing concurrent.
+var Pure = []string{".", "estimate", "cluster", "policy", "sched", "policies", "policies/*"}
+
+// Impure are the packages of the standard library, with all below them, that nothing linked into
+// package sched may be.
+var Impure = []string{"os", "net", "sync", "syscall", "time", "log", "fmt"}

@@ -1,0 +1,118 @@
+package report
+
+import (
+	"encoding/json"
+	"io"
+	"math"
+
+	"heddle/workload"
+)
+
+// A number is a figure in JSON: null where it does not apply, without digits that mean nothing.
+type number float64
+
+// MarshalJSON writes null for NaN.
+func (n number) MarshalJSON() ([]byte, error) {
+	if math.IsNaN(float64(n)) {
+		return []byte("null"), nil
+	}
+	return json.Marshal(math.Round(float64(n)*1e6) / 1e6)
+}
+
+// A pair is lowest and highest of a figure.
+type pair [2]number
+
+// MarshalJSON writes null where the figure does not apply.
+func (p pair) MarshalJSON() ([]byte, error) {
+	if math.IsNaN(float64(p[0])) {
+		return []byte("null"), nil
+	}
+	return json.Marshal([2]number(p))
+}
+
+type quantilesJSON[T any] struct {
+	Mean T `json:"mean"`
+	P50  T `json:"p50"`
+	P95  T `json:"p95"`
+	P99  T `json:"p99"`
+}
+
+// One type for means and for spreads, so that their keys cannot drift apart.
+type figuresJSON[T any] struct {
+	Jobs         T                 `json:"jobs"`
+	Completed    T                 `json:"completed"`
+	Failed       T                 `json:"failed"`
+	JCT          *quantilesJSON[T] `json:"jct_seconds"`
+	Wait         *quantilesJSON[T] `json:"wait_seconds"`
+	Starvation   *quantilesJSON[T] `json:"starvation_seconds"`
+	Makespan     T                 `json:"makespan_seconds"`
+	LocalMaps    T                 `json:"local_maps"`
+	CPU          T                 `json:"cpu_utilisation"`
+	Memory       T                 `json:"memory_utilisation"`
+	JCTOverBound T                 `json:"jct_over_bound"`
+	Wall         T                 `json:"wall_seconds"`
+}
+
+type inputJSON struct {
+	Lines   int             `json:"lines"`
+	Skipped int             `json:"skipped"`
+	Filled  []workload.Fill `json:"filled"`
+}
+
+type profileJSON struct {
+	Profile string `json:"profile"`
+	figuresJSON[number]
+	Spread figuresJSON[pair] `json:"spread"`
+}
+
+type comparisonJSON struct {
+	Workload string        `json:"workload"`
+	World    string        `json:"world"`
+	Seeds    int           `json:"seeds"`
+	Input    inputJSON     `json:"input"`
+	Profiles []profileJSON `json:"profiles"`
+}
+
+// JSON writes the comparison as one object. Every figure is the mean over seeds, beside it under
+// "spread" the same keys with [lowest, highest]. Times are in seconds, fractions from 0 to 1; null is
+// what does not apply: starvation_seconds where no job has reduces, local_maps where no map had a split
+// to be near to. It returns w's error.
+func JSON(w io.Writer, c *Comparison) error {
+	out := comparisonJSON{
+		Workload: c.Workload.Name,
+		World:    c.World,
+		Seeds:    len(c.Seeds()),
+		Input:    inputJSON{Lines: c.Workload.Lines, Skipped: len(c.Workload.Skipped), Filled: c.Workload.Filled},
+		Profiles: []profileJSON{},
+	}
+	if out.Input.Filled == nil {
+		out.Input.Filled = []workload.Fill{} // an empty list, not null
+	}
+	for _, s := range c.Summaries() {
+		out.Profiles = append(out.Profiles, profileJSON{
+			Profile:     s.Profile,
+			figuresJSON: figures(&s, func(m Metric) number { return number(s.Mean[m]) }),
+			Spread:      figures(&s, func(m Metric) pair { return pair{number(s.Low[m]), number(s.High[m])} }),
+		})
+	}
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(out)
+}
+
+func figures[T any](s *Summary, at func(Metric) T) figuresJSON[T] {
+	four := func(first Metric) *quantilesJSON[T] {
+		if math.IsNaN(s.Mean[first]) {
+			return nil
+		}
+		return &quantilesJSON[T]{at(first), at(first + 1), at(first + 2), at(first + 3)}
+	}
+	return figuresJSON[T]{
+		Jobs: at(Jobs), Completed: at(Completed), Failed: at(Failed),
+		JCT: four(JCTMean), Wait: four(WaitMean), Starvation: four(StarvationMean),
+		Makespan: at(Makespan), LocalMaps: at(LocalMaps),
+		CPU: at(CPUUtilisation), Memory: at(MemoryUtilisation),
+		JCTOverBound: at(JCTOverBound), Wall: at(Wall),
+	}
+}

@@ -1,0 +1,144 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"heddle/sim"
+)
+
+// A duel is one job under the first profile and under another: mean completion times over the seeds.
+type duel struct {
+	job  string
+	a, b float64 // seconds
+}
+
+const (
+	even       = 0.05 // relative difference up to which neither won
+	mostDots   = 600  // more jobs than that are counted in cells
+	dotCell    = 7.0  // size of such a cell
+	duelRows   = 15   // biggest gains, and losses, in the table
+	mostDuels  = 7    // profiles held against the first
+	dotMostRad = 7.0
+)
+
+// duels pairs the jobs that succeeded in every run of both profiles. The runs of a comparison list the
+// same jobs in the same order.
+func duels(a, b []*sim.Result) []duel {
+	if len(a) == 0 || len(b) == 0 {
+		return nil
+	}
+	var out []duel
+	for i := range a[0].Jobs {
+		id := a[0].Jobs[i].ID
+		x, okA := meanJCT(a, i, id)
+		y, okB := meanJCT(b, i, id)
+		if okA && okB && x > 0 && y > 0 {
+			out = append(out, duel{id, x, y})
+		}
+	}
+	return out
+}
+
+func meanJCT(runs []*sim.Result, i int, id string) (float64, bool) {
+	sum := 0.0
+	for _, r := range runs {
+		if i >= len(r.Jobs) || r.Jobs[i].ID != id || r.Jobs[i].State != sim.Succeeded || r.Jobs[i].JCT < 0 {
+			return 0, false
+		}
+		sum += r.Jobs[i].JCT.Seconds()
+	}
+	return sum / float64(len(runs)), true
+}
+
+// perJob draws every job's completion time under each further profile against that under the first.
+func (c *Comparison) perJob() []panel {
+	var out []panel
+	for k := 1; k < len(c.Profiles) && k <= mostDuels; k++ {
+		if d := duels(c.Profiles[0].Runs, c.Profiles[k].Runs); len(d) > 0 {
+			out = append(out, c.scatter(k, d))
+		}
+	}
+	return out
+}
+
+func (c *Comparison) scatter(k int, duels []duel) panel {
+	a, b := c.Profiles[0].Name, c.Profiles[k].Name
+	lo, hi := math.Inf(1), 0.0
+	faster, slower := 0, 0
+	for _, d := range duels {
+		lo, hi = math.Min(lo, math.Min(d.a, d.b)), math.Max(hi, math.Max(d.a, d.b))
+		switch {
+		case d.b < d.a*(1-even):
+			faster++
+		case d.b > d.a*(1+even):
+			slower++
+		}
+	}
+	lo, log := span(lo/1.15, hi*1.15)
+	hi *= 1.15
+	f := frame{78, 30, 588, 330}
+	x := timeAxis(lo, hi, f.left, f.right, log, 6, "JCT under "+short(a, 30))
+	y := timeAxis(lo, hi, f.bottom, f.top, log, 5, "JCT under "+short(b, 30))
+	verdict := fmt.Sprintf("Of %s, %s faster under %s, %s slower, %s within %s.", some(len(duels), "job", "jobs"),
+		pick(faster == 1, "1 is", count(float64(faster))+" are"), b, count(float64(slower)),
+		count(float64(len(duels)-faster-slower)), wholePercent(even))
+	d := draw("plot", 600, 380, "Completion time of each job under "+b+" against "+a+". "+verdict)
+	d.grid(f, x, y)
+	d.line("even", f.left, f.bottom, f.right, f.top)
+	d.text("name", f.left+10, f.top+18, "slower under "+short(b, 24))
+	d.text("name end", f.right-10, f.bottom-12, "faster under "+short(b, 24))
+	d.group("dots " + profileClass(k))
+	dots(d, duels, x, y)
+	d.end()
+	return panel{Title: b + " against " + a, Profile: k, Image: d.html(), Caption: verdict, Table: duelTable(duels, a, b)}
+}
+
+// dots draws a circle a job, or, when they are many, a circle a cell whose area grows with its jobs.
+func dots(d *drawing, duels []duel, x, y axis) {
+	if len(duels) <= mostDots {
+		for _, j := range duels {
+			d.circle(x.at(j.a), y.at(j.b), 4, fmt.Sprintf("%s: %s → %s", j.job, seconds(j.a), seconds(j.b)))
+		}
+		return
+	}
+	cells := make(map[[2]int]int)
+	var order [][2]int
+	most := 0
+	for _, j := range duels {
+		cell := [2]int{int(x.at(j.a) / dotCell), int(y.at(j.b) / dotCell)}
+		if cells[cell] == 0 {
+			order = append(order, cell)
+		}
+		cells[cell]++
+		most = max(most, cells[cell])
+	}
+	for _, cell := range order {
+		n := cells[cell]
+		r := 1.6 + (dotMostRad-1.6)*math.Sqrt(float64(n-1)/float64(max(1, most-1)))
+		d.circle((float64(cell[0])+0.5)*dotCell, (float64(cell[1])+0.5)*dotCell, r, some(n, "job", "jobs"))
+	}
+}
+
+// duelTable lists the jobs that gained and lost the most time.
+func duelTable(duels []duel, a, b string) grille {
+	t := grille{Head: []string{"job", a, b, "difference", "ratio"}}
+	sorted := slices.Clone(duels)
+	slices.SortStableFunc(sorted, func(p, q duel) int { return cmp.Compare(p.b-p.a, q.b-q.a) })
+	for i, d := range sorted {
+		if i >= duelRows && i < len(sorted)-duelRows {
+			continue
+		}
+		diff := seconds(math.Abs(d.b - d.a))
+		switch {
+		case d.b < d.a:
+			diff = "−" + diff
+		case d.b > d.a:
+			diff = "+" + diff
+		}
+		t.Rows = append(t.Rows, []string{d.job, seconds(d.a), seconds(d.b), diff, ratio(d.b / d.a)})
+	}
+	return t
+}

@@ -1,0 +1,123 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A topic is one thing to know about a comparison beside its figures.
+type topic struct {
+	label string
+	lines []string
+}
+
+// topics tells what was run, what was filled in and skipped (so many lines of it), the lower bounds and
+// the notes.
+func (c *Comparison) topics(defects int) []topic {
+	topics := []topic{{"workload", []string{c.workloadLine()}}}
+	add := func(label string, lines ...string) {
+		if len(lines) > 0 && lines[0] != "" {
+			topics = append(topics, topic{label, lines})
+		}
+	}
+	add("filled", c.filled()...)
+	add("skipped", c.skipped(defects)...)
+	add("cluster", c.Cluster)
+	add("world", c.worldLine())
+	add("bounds", c.boundsLine())
+	add("notes", c.notes()...)
+	return topics
+}
+
+func (c *Comparison) workloadLine() string {
+	w := c.Workload
+	s := w.Name
+	if w.Format != "" {
+		s += " (" + w.Format + ")"
+	}
+	jobs := 0
+	for _, p := range c.Profiles {
+		for _, r := range p.Runs {
+			jobs = max(jobs, len(r.Jobs))
+		}
+	}
+	s += ": " + some(jobs, "job", "jobs")
+	if w.Lines > 0 {
+		s += ", " + some(w.Lines, "record", "records") + " read, " + count(float64(len(w.Skipped))) + " skipped"
+	}
+	return s
+}
+
+func (c *Comparison) filled() []string {
+	var out []string
+	for _, f := range c.Workload.Filled {
+		rule := f.Rule
+		if !strings.HasPrefix(rule, f.Field+" ") {
+			rule = f.Field + ": " + rule
+		}
+		out = append(out, rule+" ("+some(f.Jobs, "job", "jobs")+")")
+	}
+	return out
+}
+
+// skipped lists the first defects of the input, then how many more there are.
+func (c *Comparison) skipped(limit int) []string {
+	var out []string
+	all := c.Workload.Skipped
+	for i, d := range all {
+		if i == limit {
+			out = append(out, fmt.Sprintf("and %s more", count(float64(len(all)-limit))))
+			break
+		}
+		at := d.File
+		if d.Line > 0 {
+			at = fmt.Sprintf("%s:%d", d.File, d.Line)
+		}
+		if d.Field != "" {
+			at += ": " + d.Field
+		}
+		out = append(out, at+": "+d.Reason)
+	}
+	return out
+}
+
+func (c *Comparison) worldLine() string {
+	seeds := c.Seeds()
+	if len(seeds) == 0 {
+		return c.World
+	}
+	return fmt.Sprintf("%s; %s %s", c.World, pick(len(seeds) == 1, "seed", "seeds"), seedRange(seeds))
+}
+
+func (c *Comparison) boundsLine() string {
+	jct, makespan, name, ok := c.bounds()
+	if !ok || jct == 0 && makespan == 0 {
+		return ""
+	}
+	s := "no schedule has a mean JCT below " + seconds(jct)
+	if name != "" {
+		s += " (" + name + ")"
+	}
+	return s + " or a makespan below " + seconds(makespan)
+}
+
+// notes are those of the configuration and what the results themselves call for.
+func (c *Comparison) notes() []string {
+	notes := append([]string(nil), c.Notes...)
+	if n := c.Cut(); n > 0 {
+		notes = append(notes, some(n, "run was", "runs were")+" cut short: figures cover what there was")
+	}
+	for _, p := range c.Profiles {
+		if len(p.Runs) == 0 {
+			notes = append(notes, p.Name+" was not run")
+		}
+	}
+	for _, s := range c.Summaries() {
+		if lost := s.Mean[Jobs] - s.Mean[Completed]; lost > 0 {
+			notes = append(notes, fmt.Sprintf("%s: %s of %s jobs did not succeed; they are not in its JCT, waiting and "+
+				"starvation, and its JCT is held against the bounds of the jobs that did",
+				s.Profile, count(lost), count(s.Mean[Jobs])))
+		}
+	}
+	return notes
+}

@@ -1,0 +1,194 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+)
+
+// TableOptions say what the terminal can do.
+type TableOptions struct {
+	Colour bool // the writer is a terminal; NO_COLOR in the environment overrules it
+	Width  int  // columns there are; 0 means 120. More profiles than fit make another table below
+}
+
+const (
+	defaultWidth = 120
+	mark         = "•" // the best value of a row
+	shownDefects = 5
+	gap          = 2 // between columns
+)
+
+// Table writes the result for people: metrics as rows, profiles as columns, each value the mean over
+// seeds with lowest and highest beside it; below, what was run and what was assumed. It returns w's
+// error.
+func Table(w io.Writer, c *Comparison, o TableOptions) error {
+	if o.Width <= 0 {
+		o.Width = defaultWidth
+	}
+	ink := ink{o.Colour && os.Getenv("NO_COLOR") == ""}
+	sums := c.Summaries()
+	columns := make([][]string, len(sums))
+	rows := shown(sums)
+	for _, r := range rows {
+		best := r.best(sums)
+		for i := range sums {
+			columns[i] = append(columns[i], r.format(sums[i].Mean[r.metric]), r.spread(&sums[i]), pick(best[i], mark, ""))
+		}
+	}
+	var b strings.Builder
+	for from := 0; from < len(sums); {
+		cells, to := layOut(columns, from, o.Width, ink)
+		b.WriteString(grid(rows, cells, c.Profiles[from:to], ink))
+		b.WriteString("\n")
+		from = to
+	}
+	legend(&b, c, sums, o.Width, ink)
+	story(&b, c, o.Width, ink)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func pick[T any](yes bool, a, b T) T {
+	if yes {
+		return a
+	}
+	return b
+}
+
+// ink colours text, or does not.
+type ink struct{ on bool }
+
+func (k ink) bold(s string) string { return k.with("1", s) }
+func (k ink) dim(s string) string  { return k.with("2", s) }
+func (k ink) good(s string) string { return k.with("32", s) }
+
+func (k ink) with(code, s string) string {
+	if !k.on || s == "" {
+		return s
+	}
+	return "\x1b[" + code + "m" + s + "\x1b[0m"
+}
+
+// layOut makes the cells of as many profiles from the given one as fit into the width, at least one.
+// A column is triples of value, spread and mark; values are aligned at their right end, spreads at
+// their left.
+func layOut(columns [][]string, from, width int, k ink) (cells [][]string, to int) {
+	used := gap
+	for _, r := range rows {
+		used = max(used, gap+utf8.RuneCountInString(r.label))
+	}
+	for to = from; to < len(columns); to++ {
+		var value, whole int
+		for i := 0; i < len(columns[to]); i += 3 {
+			value = max(value, utf8.RuneCountInString(columns[to][i]))
+		}
+		var out []string
+		for i := 0; i < len(columns[to]); i += 3 {
+			out = append(out, cell(columns[to][i:i+3], value, k))
+			whole = max(whole, text.StringWidthWithoutEscSequences(out[len(out)-1]))
+		}
+		if used += whole + gap; used > width && to > from {
+			break
+		}
+		cells = append(cells, out)
+	}
+	return cells, to
+}
+
+func cell(triple []string, width int, k ink) string {
+	value, spread, mark := triple[0], triple[1], triple[2]
+	s := text.AlignRight.Apply(value, width)
+	switch {
+	case mark != "":
+		s = k.good(s) + " " + k.good(mark)
+	case spread != "":
+		s += "  "
+	}
+	if spread != "" {
+		s += " " + k.dim(spread)
+	}
+	return s
+}
+
+func grid(rows []row, cells [][]string, profiles []ProfileRuns, k ink) string {
+	t := table.NewWriter()
+	style := table.StyleLight
+	style.Options = table.Options{SeparateHeader: true}
+	style.Format.Header = text.FormatDefault
+	t.SetStyle(style)
+	t.SuppressTrailingSpaces()
+	header := table.Row{""}
+	for _, p := range profiles {
+		header = append(header, k.bold(p.Name))
+	}
+	t.AppendHeader(header)
+	for i, r := range rows {
+		if r.first && i > 0 {
+			t.AppendSeparator()
+		}
+		line := table.Row{r.label}
+		for _, column := range cells {
+			line = append(line, column[i])
+		}
+		t.AppendRow(line)
+	}
+	return t.Render() + "\n"
+}
+
+// legend says what the marks and figures above mean.
+func legend(b *strings.Builder, c *Comparison, sums []Summary, width int, k ink) {
+	var parts []string
+	if n := len(c.Seeds()); n > 1 {
+		parts = append(parts, fmt.Sprintf("mean over %d seeds, lowest–highest", n))
+	}
+	if n := rivals(sums); n > 1 {
+		parts = append(parts, mark+" best of the row"+pick(n < len(sums), " among those that completed the most jobs", ""))
+	}
+	parts = append(parts, "JCT submission to the master's end, of jobs that succeeded")
+	lines := wrap(strings.Join(parts, "; "), width-1)
+	if s := wonLine(sums, len(c.Seeds())); s != "" {
+		lines = append(lines, wrap(s, width-1)...)
+	}
+	for _, line := range lines {
+		b.WriteString(" " + strings.Replace(line, mark, k.good(mark), 1) + "\n")
+	}
+	b.WriteString("\n")
+}
+
+func wrap(s string, width int) []string {
+	lines := strings.Split(text.WrapSoft(s, width), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return lines
+}
+
+// wonLine says under how many seeds each profile had the lowest mean JCT.
+func wonLine(sums []Summary, seeds int) string {
+	if seeds < 2 || rivals(sums) < 2 {
+		return ""
+	}
+	won := make([]string, len(sums))
+	for i, s := range sums {
+		won[i] = fmt.Sprintf("%s %d", s.Profile, s.Won)
+	}
+	return fmt.Sprintf("lowest mean JCT, of %d seeds: %s", seeds, strings.Join(won, ", "))
+}
+
+// story writes what was run, what was assumed and what was left out, a topic a paragraph.
+func story(b *strings.Builder, c *Comparison, width int, k ink) {
+	for _, topic := range c.topics(shownDefects) {
+		for i, line := range topic.lines {
+			label := pick(i == 0, topic.label, "")
+			for j, part := range wrap(line, width-12) {
+				b.WriteString(" " + k.dim(text.AlignLeft.Apply(pick(j == 0, label, ""), 9)) + "  " + part + "\n")
+			}
+		}
+	}
+}

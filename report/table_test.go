@@ -1,0 +1,65 @@
+package report
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+)
+
+func TestTableGolden(t *testing.T) {
+	golden(t, "worked.txt", func(w io.Writer) error { return Table(w, worked(), TableOptions{}) })
+	golden(t, "three.txt", func(w io.Writer) error { return Table(w, usual().build(), TableOptions{}) })
+	one := usual()
+	one.profiles, one.seeds = one.profiles[1:2], 1
+	golden(t, "one.txt", func(w io.Writer) error { return Table(w, one.build(), TableOptions{Width: 80}) })
+	cut := usual()
+	cut.profiles, cut.incomplete = append(cut.profiles, "fair+coupling", "dress"), true
+	c := cut.build()
+	c.Profiles[4].Runs[0].Cut = true
+	c.Profiles = append(c.Profiles, ProfileRuns{Name: "ikayak"})
+	golden(t, "six.txt", func(w io.Writer) error { return Table(w, c, TableOptions{Width: 100}) })
+}
+
+func render(t *testing.T, c *Comparison, o TableOptions) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Table(&b, c, o); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestTableFits(t *testing.T) {
+	f := usual()
+	f.profiles = append(f.profiles, "fair+coupling", "dress", "ikayak")
+	for _, width := range []int{80, 100, 120, 200} {
+		for _, line := range strings.Split(render(t, f.build(), TableOptions{Width: width}), "\n") {
+			if n := text.StringWidthWithoutEscSequences(line); n > width {
+				t.Errorf("at %d columns a line has %d: %s", width, n, line)
+			}
+		}
+	}
+}
+
+func TestTableColour(t *testing.T) {
+	t.Setenv("NO_COLOR", "")
+	c := usual().build()
+	plain := render(t, c, TableOptions{})
+	coloured := render(t, c, TableOptions{Colour: true})
+	if strings.Contains(plain, "\x1b") {
+		t.Error("colour was not wanted and came")
+	}
+	if !strings.Contains(coloured, "\x1b[32m") {
+		t.Error("colour was wanted and did not come")
+	}
+	if text.StripEscape(coloured) != plain {
+		t.Error("without its colours the coloured table differs from the plain one")
+	}
+	t.Setenv("NO_COLOR", "1")
+	if render(t, c, TableOptions{Colour: true}) != plain {
+		t.Error("NO_COLOR is not honoured")
+	}
+}

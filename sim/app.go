@@ -1,0 +1,317 @@
+package sim
+
+import (
+	"math/rand/v2"
+
+	"heddle"
+	"heddle/sim/apps"
+	"heddle/sim/world"
+	"heddle/workload"
+)
+
+// app is one job on its way through the cluster.
+type app struct {
+	id  heddle.AppID
+	job *workload.Job
+
+	master    apps.Master // the running attempt's, nil between attempts
+	masterAt  heddle.ContainerID
+	attempts  int
+	memory    int64       // MiB of the last master
+	done      apps.Finish // what the master said as it unregistered
+	admitted  bool
+	over      bool
+	state     JobState
+	submitted heddle.Time
+	end       heddle.Time
+
+	inbox    apps.Response
+	spare    apps.Response
+	beatGen  uint32
+	alarmGen uint32
+	parked   bool // no beat is planned: it would change nothing
+	beatAt   heddle.Time
+	interval heddle.Span
+
+	containers int
+	managed    int // containers the running attempt has had
+	inWorld    world.JobID
+	first      heddle.Time // start of the first container that is not a master; −1 before
+	mapsEnd    heddle.Time
+	mapsLeft   int
+	launches   []heddle.Time // of reduces
+	reduceHeld heddle.Span
+	reduces    int
+	bookings   map[heddle.ContainerID]heddle.Time
+	reserved   heddle.Span
+	localMaps  int
+	finished   *apps.Done // what an earlier attempt got done
+
+	hosts []heddle.NodeID // of placed splits, replicas × task
+	reps  int
+}
+
+// unregisterGrace is how long a master lives on after it unregistered: MapReduce's waits five seconds
+// for late clients, Spark's leaves at once.
+const unregisterGrace = 5 * heddle.Second
+
+func newApp(s *Sim, id heddle.AppID, j *workload.Job) *app {
+	a := &app{id: id, job: j, first: -1, mapsLeft: len(j.Maps)}
+	a.place(s)
+	return a
+}
+
+func (s *Sim) arrive(a *app) {
+	a.submitted = s.now
+	s.progress = s.now
+	j := a.job
+	facts := heddle.Facts{InputBytes: j.InputBytes(), Maps: int32(len(j.Maps)), Reduces: int32(len(j.Reduces))}
+	if s.o.Set.Feeds.Splits {
+		for i := range j.Maps {
+			facts.Splits = append(facts.Splits, heddle.Split{Bytes: j.Maps[i].Input, Hosts: s.hostsOf(a, apps.Work{Kind: heddle.Map, Index: int32(i)})})
+		}
+	}
+	s.step(heddle.Submit{App: a.id, Queue: s.o.Queues[a.id], User: s.o.Users[a.id], Priority: j.Priority,
+		Framework: j.Framework, Master: a.masterSize(), Facts: facts})
+}
+
+// masterSize is what is asked for the master: what the job states, or its framework's default
+// (yarn.app.mapreduce.am.resource.mb; Spark's driver or client-mode master with its overhead).
+func (a *app) masterSize() heddle.Resource {
+	switch j := a.job; {
+	case !j.Master.IsZero():
+		return j.Master
+	case j.Framework == heddle.MapReduce:
+		return heddle.Of(1536, 1000)
+	case j.Spark != nil && j.Spark.Client:
+		return heddle.Of(896, 1000)
+	case j.Spark != nil:
+		return heddle.Of(1408, 1000)
+	}
+	return heddle.Of(1024, 1000)
+}
+
+func (s *Sim) reject(a *app) {
+	if !a.admitted {
+		a.state, a.over, a.end = Rejected, true, s.now
+		s.alive--
+		return
+	}
+	s.todo = append(s.todo, func() { s.fail(a) })
+}
+
+// fail ends an application whose master cannot go on.
+func (s *Sim) fail(a *app) {
+	if a.over {
+		return
+	}
+	if a.end == 0 {
+		a.end = s.now
+	}
+	a.state = Failed
+	s.over(a)
+}
+
+// over is the application's end for the ResourceManager.
+func (s *Sim) over(a *app) {
+	a.over, a.master = true, nil
+	a.beatGen++
+	a.alarmGen++
+	s.alive--
+	s.step(heddle.AppDone{App: a.id})
+	s.phys.endJob(a)
+	s.progress = s.now
+}
+
+// masterUp is the master's process running: it registers and begins to ask.
+func (s *Sim) masterUp(c *container) {
+	if c == nil || c.over {
+		return
+	}
+	a := c.app
+	c.up, c.started = true, s.now
+	s.phys.open(s.now, c)
+	s.m.running(heddle.AM, 1)
+	s.nodes[c.node].starts = append(s.nodes[c.node].starts, c.id)
+	a.attempts++
+	a.memory = c.told[heddle.Memory]
+	a.inbox, a.spare = apps.Response{}, apps.Response{}
+	a.parked, a.managed = false, 0
+	a.master = s.newMaster(a)
+	a.master.Start(s.now, s.actions())
+	s.perform(a)
+}
+
+func (s *Sim) newMaster(a *app) apps.Master {
+	c := apps.Config{
+		Rack:              s.racks,
+		Hosts:             func(w apps.Work) []heddle.NodeID { return s.hostsOf(a, w) },
+		Submitted:         a.submitted,
+		HeartbeatInterval: s.o.MasterBeat,
+		MasterAttempt:     int32(a.attempts - 1),
+		CountCPU:          !s.o.Set.MemoryOnly,
+		AllReducesAtOnce:  s.o.SlotMaster,
+		Done:              a.finished,
+		Rand:              rand.New(rand.NewPCG(s.o.Seed, uint64(a.id)<<8|uint64(a.attempts))),
+	}
+	switch {
+	case s.o.LoadSim || a.job.Framework == heddle.Plain:
+		return apps.NewLoadSimulator(a.job, c)
+	case a.job.Spark != nil:
+		return apps.NewSpark(a.job, c)
+	}
+	return apps.NewMapReduce(a.job, c)
+}
+
+// masterBeat is one allocate call.
+func (s *Sim) masterBeat(a *app) {
+	if a.master == nil {
+		return
+	}
+	if len(a.inbox.Granted) > 0 {
+		s.step(heddle.Acquire{App: a.id})
+	}
+	in := a.inbox
+	a.inbox, a.spare = a.spare, in
+	a.inbox.Granted, a.inbox.Completed, a.inbox.LostNodes = a.inbox.Granted[:0], a.inbox.Completed[:0], a.inbox.LostNodes[:0]
+	in.Headroom = s.core.Headroom(a.id)
+	in.Nodes = s.core.View().Live()
+	if c := s.container(a.masterAt); c != nil {
+		s.phys.manage(s.now, c, a.managed)
+	}
+	a.master.Beat(s.now, &in, s.actions())
+	s.perform(a)
+	if i, ok := a.master.(apps.Idler); ok && i.Idle() && !s.o.EveryBeat && s.quietInbox(a) {
+		a.parked = true
+		a.beatGen++
+	}
+}
+
+func (s *Sim) quietInbox(a *app) bool {
+	return len(a.inbox.Granted) == 0 && len(a.inbox.Completed) == 0 && len(a.inbox.LostNodes) == 0
+}
+
+// wake plans the next of a parked master's beats, on the grid they would have had.
+func (s *Sim) wake(a *app) {
+	if !a.parked || a.master == nil {
+		return
+	}
+	a.parked = false
+	if late := s.now.Since(a.beatAt); late > 0 {
+		a.beatAt += heddle.Time((late + a.interval - 1) / a.interval * a.interval)
+	}
+	s.planBeat(a, a.beatAt)
+}
+
+func (s *Sim) planBeat(a *app, at heddle.Time) {
+	a.beatGen++
+	a.beatAt = at
+	s.heap.push(entry{at: at, what: beat, gen: a.beatGen, id: int64(a.id)})
+}
+
+// actions returns the cleared buffer a master writes its actions to.
+func (s *Sim) actions() *apps.Actions {
+	s.out.Reset()
+	return &s.out
+}
+
+// perform carries a master's actions out.
+func (s *Sim) perform(a *app) {
+	out := s.out
+	s.out = apps.Actions{}
+	for _, w := range out.Work {
+		if c := s.container(w.Container); c != nil && !c.over {
+			if c.index < 0 {
+				c.index = w.Index
+			}
+			if c.up {
+				s.phys.run(s.now, c, w)
+			} else {
+				c.work, c.hasWork = w, true
+			}
+		}
+	}
+	for _, id := range out.Launch {
+		if c := s.container(id); c != nil && !c.over {
+			s.begin(c)
+		}
+	}
+	for _, id := range out.Stop {
+		if c := s.container(id); c != nil {
+			s.exit(c, heddle.KilledByMaster)
+		}
+	}
+	if len(out.Rows) > 0 {
+		s.step(heddle.Ask{App: a.id, Rows: out.Rows})
+	}
+	for _, id := range out.Release {
+		s.step(heddle.Release{App: a.id, Container: id})
+	}
+	if out.Alarm > 0 {
+		a.alarmGen++
+		s.heap.push(entry{at: max(out.Alarm, s.now), what: alarm, gen: a.alarmGen, id: int64(a.id)})
+	}
+	if out.Beat > 0 {
+		a.interval = out.Beat.Since(s.now)
+		a.parked = false
+		s.planBeat(a, out.Beat)
+	} else if a.parked && len(out.Work)+len(out.Launch)+len(out.Stop) > 0 {
+		s.wake(a)
+	}
+	if out.Finish != apps.Running && a.done == apps.Running {
+		s.unregistered(a, out.Finish)
+	}
+	s.out = out
+}
+
+// begin starts a container's process.
+func (s *Sim) begin(c *container) {
+	delay := s.phys.launchDelay(c.kind)
+	if delay == 0 {
+		s.start(c)
+		return
+	}
+	s.heap.push(entry{at: s.now.Plus(delay), what: started, id: int64(c.id)})
+}
+
+// unregistered is a master having said how its application ended. It leaves soon after.
+func (s *Sim) unregistered(a *app, how apps.Finish) {
+	a.done = how
+	a.end = s.now
+	a.state = Succeeded
+	if how == apps.FinishedBadly {
+		a.state = Failed
+	}
+	a.beatGen++
+	a.alarmGen++
+	grace := heddle.Span(0)
+	if !s.o.Given && a.job.Framework == heddle.MapReduce {
+		grace = unregisterGrace
+	}
+	s.heap.push(entry{at: s.now.Plus(grace), what: gone, id: int64(a.masterAt)})
+}
+
+// masterGone is the ResourceManager having heard of the master's end: the application is over, or gets
+// another attempt.
+func (s *Sim) masterGone(a *app) {
+	if a.over {
+		return
+	}
+	if a.done != apps.Running {
+		s.over(a)
+		return
+	}
+	s.res.FailedAttempts++
+	if r, ok := a.master.(apps.Recoverer); ok {
+		d := r.Done()
+		a.finished = d
+	}
+	a.master = nil
+	a.beatGen++
+	a.alarmGen++
+	if a.attempts >= s.o.Attempts {
+		s.fail(a)
+		return
+	}
+	s.step(heddle.Attempt{App: a.id, Master: a.masterSize()})
+}

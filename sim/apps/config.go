@@ -1,0 +1,146 @@
+package apps
+
+import (
+	"math/rand/v2"
+
+	"heddle"
+)
+
+// Config is what a master is told beside its job. The zero value of a field is its default; the
+// defaults are Hadoop 3.4's and Spark 3.5's.
+type Config struct {
+	// Rack is the rack of each node, by node; nodes beyond it have none.
+	Rack []heddle.RackID
+
+	// Hosts names the nodes that hold the input of a piece of work, by its Kind, Stage and Index. Nil,
+	// or a nil answer, when nothing is known: such work is asked for anywhere.
+	Hosts func(w Work) []heddle.NodeID
+
+	// Submitted is when the application was handed in. The load simulator's beats lie on whole
+	// intervals after it; a Spark driver outside the cluster started then.
+	Submitted heddle.Time
+
+	// StartUp is how long the master's process takes from its start to registering.
+	StartUp heddle.Span
+
+	// HeartbeatInterval is the time between allocate calls of MapReduce and of the load simulator;
+	// 0 = 1 s. Spark has its own two, 0.2 s doubling to 3 s.
+	HeartbeatInterval heddle.Span
+
+	// MasterAttempt is 0 for an application's first master. MapReduce numbers its task attempts from
+	// 1000 times this.
+	MasterAttempt int32
+
+	// MaxAttempts is how many failures of one task end the job; 0 = 4. Attempts that were killed do
+	// not count.
+	MaxAttempts int
+
+	// Of MapReduce and the load simulator.
+
+	MapSize, ReduceSize heddle.Resource // of tasks that state no size; zero = 1024 MiB, 1 vcore
+
+	// SlowStart is the fraction of maps that must be done before reduces are asked for, where the job
+	// states none; 0 = 0.05.
+	SlowStart float64
+
+	RampUpLimit float64 // most of the job's resources that reduces are ramped up to; 0 = 0.5
+
+	// PreemptDelay is how long a map must have waited without room before reduces are killed for it;
+	// 0 = at once. UnconditionalPreempt is the same whatever the headroom says; 0 = 300 s, negative =
+	// never.
+	PreemptDelay, UnconditionalPreempt heddle.Span
+
+	// CountCPU says that the scheduler counts vcores, so that headroom is compared in both dimensions
+	// and not in memory alone.
+	CountCPU bool
+
+	// AllReducesAtOnce makes the master ask for all reduces with its maps and never take them back, as
+	// masters of slot clusters do: a policy's gate then decides when they start.
+	AllReducesAtOnce bool
+
+	// Progress says how far a running reduce is, 0 to 1: the one that has done least is preempted
+	// first. Nil = the one launched last.
+	Progress func(w Work) float64
+
+	// Done is what an earlier master of the job finished; nil = nothing. See [Recoverer].
+	Done *Done
+
+	// Of Spark.
+
+	// PreferInput makes an application without dynamic allocation ask for its executors near the input
+	// of its first stages. Stock Spark does that with dynamic allocation only.
+	PreferInput bool
+
+	// Rand shuffles the executors before tasks are offered to all of them; nil = in order of
+	// registration.
+	Rand *rand.Rand
+}
+
+const (
+	defaultInterval      = heddle.Second
+	defaultSlowStart     = 0.05
+	defaultRampUpLimit   = 0.5
+	defaultUnconditional = 300 * heddle.Second
+	defaultMaxAttempts   = 4
+)
+
+// filled is c with its defaults in place.
+func (c Config) filled() Config {
+	size := heddle.Of(1024, 1000)
+	if c.HeartbeatInterval <= 0 {
+		c.HeartbeatInterval = defaultInterval
+	}
+	if c.MapSize.IsZero() {
+		c.MapSize = size
+	}
+	if c.ReduceSize.IsZero() {
+		c.ReduceSize = size
+	}
+	if c.SlowStart <= 0 {
+		c.SlowStart = defaultSlowStart
+	}
+	if c.RampUpLimit <= 0 {
+		c.RampUpLimit = defaultRampUpLimit
+	}
+	if c.UnconditionalPreempt == 0 {
+		c.UnconditionalPreempt = defaultUnconditional
+	}
+	if c.MaxAttempts <= 0 {
+		c.MaxAttempts = defaultMaxAttempts
+	}
+	return c
+}
+
+// hosts is where the input of a piece of work lies.
+func (c *Config) hosts(w Work) []heddle.NodeID {
+	if c.Hosts == nil {
+		return nil
+	}
+	return c.Hosts(w)
+}
+
+// rack is the rack of a node, NoRack when it is not known.
+func (c *Config) rack(n heddle.NodeID) heddle.RackID {
+	if n < 0 || int(n) >= len(c.Rack) {
+		return heddle.NoRack
+	}
+	return c.Rack[n]
+}
+
+// racks appends the distinct racks of hosts to dst.
+func (c *Config) racks(dst []heddle.RackID, hosts []heddle.NodeID) []heddle.RackID {
+next:
+	for _, h := range hosts {
+		r := c.rack(h)
+		if r == heddle.NoRack {
+			continue
+		}
+		for _, o := range dst {
+			if o == r {
+				continue next
+			}
+		}
+		dst = append(dst, r)
+	}
+	return dst
+}

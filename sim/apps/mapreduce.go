@@ -1,0 +1,267 @@
+package apps
+
+import (
+	"heddle"
+	"heddle/workload"
+)
+
+// The priorities MRAppMaster asks at.
+const (
+	priorityFastFail int32 = 5 // a map that failed or was lost runs again
+	priorityReduce   int32 = 10
+	priorityMap      int32 = 20
+)
+
+// attemptsPerMaster is the distance between the attempt numbers of two masters of one job.
+const attemptsPerMaster = 1000
+
+// A Recoverer is a master whose finished work its next attempt need not do again.
+type Recoverer interface {
+	// Done is what is finished so far, for [Config].Done of the next master.
+	Done() *Done
+}
+
+// Done is the finished work of a MapReduce job.
+type Done struct {
+	Maps    []DoneTask // in order of their indexes
+	Reduces []DoneTask
+}
+
+// A DoneTask is a finished task and the node it ran on, where a map's output lies.
+type DoneTask struct {
+	Index int32
+	Node  heddle.NodeID
+}
+
+type taskState uint8
+
+const (
+	waiting   taskState = iota // not asked for
+	scheduled                  // asked for
+	running                    // has a container
+	finished
+)
+
+// A task is a map or a reduce of a MapReduce job.
+type task struct {
+	asked     heddle.Time
+	container heddle.ContainerID // while it is running
+	node      heddle.NodeID      // where it runs or ran
+	attempt   int32              // the current or next one
+	failures  int32
+	state     taskState
+	fastFail  bool // asked for as a re-run
+}
+
+// A ref names one attempt of a task: when the task went on to another, the ref is stale.
+type ref struct{ index, attempt int32 }
+
+// A holding is a container from its assignment until the ResourceManager says it ended.
+type holding struct {
+	ref
+	kind      heddle.Kind
+	preempted bool
+}
+
+type mapReduce struct {
+	c     Config
+	job   *workload.Job
+	table table
+
+	maps, reduces      []task
+	mapWant, fastWant  want
+	reduceWant         want
+	doneMaps, doneReds int
+	slowStart          int // maps that must be done before the first reduce is asked for
+	over               Finish
+	reduceStarted      bool
+	recalculate        bool
+	lastDone           int
+	headroom           heddle.Resource
+	release            []heddle.ContainerID
+	held               map[heddle.ContainerID]holding
+	heldMaps, heldReds int
+	preempting         int // containers of preempted reduces that have not ended yet
+	order              fifo[ref]
+	failed             fifo[ref] // asked for at priorityFastFail
+	byHost             map[heddle.NodeID]*fifo[ref]
+	byRack             map[heddle.RackID]*fifo[ref]
+	scheduledMaps      int
+	pending, wanted    fifo[int32] // reduces not asked for yet, and asked for
+	grants             []Grant     // scratch of assign
+	racks              []heddle.RackID
+	excluded           exclusions
+}
+
+// NewMapReduce returns a master that behaves as Hadoop's MRAppMaster: one allocate call a second from
+// one second after registering; maps asked for at once at priority 20 with their hosts and racks,
+// re-runs at 5 and reduces at 10 anywhere; slow start, ramp-up and ramp-down of reduces by headroom,
+// reduces killed when maps starve; received containers given to tasks by host, then rack, then any.
+// It is a [Recoverer].
+//
+// A job with reduces is over when all of them are done, one without when its maps are; the master
+// unregisters at its next beat, where the real one commits the job and unregisters from a thread of
+// its own. An attempt that is killed is asked for again at once, while the real one first waits for
+// its process to end. When a container goes to a map asked for at another priority than the
+// container's, the container's row is sent again; the real master leaves it and may wait for ever.
+// Not modelled: speculative attempts, opportunistic containers, limits on
+// concurrent tasks, lost output found by failed fetches before the ResourceManager reports the node,
+// and the host rows of excluded nodes (the ResourceManager refuses those nodes by itself).
+func NewMapReduce(job *workload.Job, c Config) Master {
+	c = c.filled()
+	m := &mapReduce{
+		c: c, job: job,
+		maps: make([]task, len(job.Maps)), reduces: make([]task, len(job.Reduces)),
+		held:   map[heddle.ContainerID]holding{},
+		byHost: map[heddle.NodeID]*fifo[ref]{}, byRack: map[heddle.RackID]*fifo[ref]{},
+	}
+	mapSize, reduceSize := firstSize(job.Maps, c.MapSize), firstSize(job.Reduces, c.ReduceSize)
+	m.mapWant = want{priorityMap, 0, heddle.Map, mapSize}
+	m.fastWant = want{priorityFastFail, 0, heddle.Map, mapSize}
+	m.reduceWant = want{priorityReduce, 0, heddle.Reduce, reduceSize}
+	slowStart := job.SlowStart
+	if slowStart < 0 {
+		slowStart = c.SlowStart
+	}
+	m.slowStart = slowStartMaps(slowStart, len(m.maps))
+	for i := range m.maps {
+		m.maps[i].attempt = c.MasterAttempt * attemptsPerMaster
+	}
+	for i := range m.reduces {
+		m.reduces[i].attempt = c.MasterAttempt * attemptsPerMaster
+	}
+	if c.Done != nil {
+		m.doneMaps = recoverTasks(m.maps, c.Done.Maps)
+		m.doneReds = recoverTasks(m.reduces, c.Done.Reduces)
+	}
+	return m
+}
+
+// firstSize is what all tasks of a kind are asked for with: the first one's size, since a priority
+// has one size.
+func firstSize(tasks []workload.Task, otherwise heddle.Resource) heddle.Resource {
+	if len(tasks) > 0 && !tasks[0].Size.IsZero() {
+		return tasks[0].Size
+	}
+	return otherwise
+}
+
+// recoverTasks marks what is done and returns how many tasks that is.
+func recoverTasks(tasks []task, done []DoneTask) int {
+	n := 0
+	for _, d := range done {
+		if d.Index < 0 || int(d.Index) >= len(tasks) || tasks[d.Index].state == finished {
+			continue
+		}
+		tasks[d.Index].state, tasks[d.Index].node = finished, d.Node
+		n++
+	}
+	return n
+}
+
+func (m *mapReduce) Start(now heddle.Time, out *Actions) {
+	at := now.Plus(m.c.StartUp)
+	for i := range m.maps {
+		if m.maps[i].state != finished {
+			m.askMap(int32(i), at, false)
+		}
+	}
+	for i := range m.reduces {
+		if m.reduces[i].state != finished {
+			m.wantReduce(int32(i), at, false)
+		}
+	}
+	m.checkOver()
+	out.Beat = at.Plus(m.c.HeartbeatInterval)
+}
+
+func (m *mapReduce) Beat(now heddle.Time, in *Response, out *Actions) {
+	if m.over != Running {
+		out.Finish = m.over
+		return
+	}
+	out.Beat = now.Plus(m.c.HeartbeatInterval)
+	out.Rows = m.table.flush(out.Rows)
+	out.Release = append(out.Release, m.release...)
+	m.release = m.release[:0]
+	m.excluded.flush(out)
+
+	if in.Headroom != m.headroom || len(in.Granted)+len(in.Completed) > 0 {
+		m.headroom = in.Headroom
+		m.recalculate = true
+	}
+	m.excluded.count(in.Nodes)
+	for _, n := range in.LostNodes {
+		m.nodeLost(now, n)
+	}
+	for _, c := range in.Completed {
+		m.completed(now, c)
+	}
+	if len(in.Granted) > 0 {
+		m.assign(in.Granted, out)
+	}
+	if m.over == Running {
+		m.schedule(now, out)
+	}
+}
+
+// Up is of no interest: a task's process reports by its work.
+func (m *mapReduce) Up(heddle.Time, heddle.ContainerID, *Actions) {}
+
+// Alarm is never asked for.
+func (m *mapReduce) Alarm(heddle.Time, *Actions) {}
+
+func (m *mapReduce) WorkDone(now heddle.Time, w Work, ok bool, _ *Actions) {
+	tasks := m.tasks(w.Kind)
+	if w.Index < 0 || int(w.Index) >= len(tasks) {
+		return
+	}
+	t := &tasks[w.Index]
+	if t.state != running || t.container != w.Container || t.attempt != w.Attempt {
+		return // of an attempt that was given up meanwhile
+	}
+	if !ok {
+		m.attemptFailed(now, w.Kind, w.Index)
+		return
+	}
+	t.state, t.container = finished, 0
+	if w.Kind == heddle.Map {
+		m.doneMaps++
+	} else {
+		m.doneReds++
+	}
+	m.checkOver()
+}
+
+func (m *mapReduce) Done() *Done {
+	return &Done{Maps: doneTasks(m.maps), Reduces: doneTasks(m.reduces)}
+}
+
+func doneTasks(tasks []task) []DoneTask {
+	var done []DoneTask
+	for i := range tasks {
+		if tasks[i].state == finished {
+			done = append(done, DoneTask{int32(i), tasks[i].node})
+		}
+	}
+	return done
+}
+
+func (m *mapReduce) tasks(k heddle.Kind) []task {
+	switch k {
+	case heddle.Map:
+		return m.maps
+	case heddle.Reduce:
+		return m.reduces
+	}
+	return nil
+}
+
+func (m *mapReduce) checkOver() {
+	if m.over != Running {
+		return
+	}
+	if m.doneReds == len(m.reduces) && (len(m.reduces) > 0 || m.doneMaps == len(m.maps)) {
+		m.over = FinishedWell
+	}
+}

@@ -1,0 +1,347 @@
+package apps
+
+import (
+	"slices"
+
+	"heddle"
+	"heddle/workload"
+)
+
+// Spark's own intervals and limits, by the names of their settings.
+const (
+	sparkHeartbeat       = 3 * heddle.Second        // spark.yarn.scheduler.heartbeat.interval-ms
+	sparkFirstAllocation = 200 * heddle.Millisecond // spark.yarn.scheduler.initial-allocation.interval
+	sparkFirstAsk        = 200 * heddle.Millisecond // registering to the first allocate call, as measured
+	sparkReporterStart   = 20 * heddle.Millisecond  // first to second call: the reporter thread starts
+	sparkRegisteredWait  = 30 * heddle.Second       // spark.scheduler.maxRegisteredResourcesWaitingTime
+	sparkRevive          = heddle.Second            // spark.scheduler.revive.interval
+	sparkLocalityWait    = 3 * heddle.Second        // spark.locality.wait
+	sparkExecutors       = 2                        // spark.executor.instances
+	sparkPriority        = 0                        // the default resource profile's id
+)
+
+// sparkExecutorSize is spark.executor.memory 1 GiB with its overhead of 384 MiB, and one core.
+var sparkExecutorSize = heddle.Of(1408, 1000)
+
+// An executor is a container from its launch until the ResourceManager says it ended.
+type executor struct {
+	id       heddle.ContainerID
+	node     heddle.NodeID
+	free     int // slots
+	running  []taskID
+	up       bool
+	removing bool // given back because it was idle
+	caches   bool // holds blocks of a stage that caches
+	idle     heddle.Time
+}
+
+type taskID struct{ stage, index int32 }
+
+type spark struct {
+	c   Config
+	job *workload.SparkJob
+
+	// What the master asks for.
+	table    table
+	want     want
+	requests []request
+	hints    placement // where requests should go
+	target   int
+	launched int                   // containers launched, not ended, not given back
+	nodes    map[heddle.NodeID]int // of them, by node
+	release  []heddle.ContainerID
+	calls    int
+	lastCall heddle.Time
+	nextCall heddle.Time
+	interval heddle.Span
+	failures int // executors that failed by the application's fault
+	maxFail  int
+	over     Finish
+
+	// The driver.
+	executors  map[heddle.ContainerID]*executor
+	alive      []*executor // registered, in order of registration
+	slots      int         // per executor
+	free       int         // slots of all executors
+	registered heddle.Time // the master with the ResourceManager
+	deadline   heddle.Time // when tasks are scheduled whatever has registered
+	expected   int         // executors that must have registered before it
+	ready      bool
+	stages     []stage
+	active     []int32 // submitted stages with tasks to launch, in order
+	stagesLeft int
+	tasksLeft  int // launched or to launch, of submitted stages
+	pending    int // of them, to launch
+	offered    []*executor
+	dynamic    *dynamic
+	wishes     placement // of the stages under way, for the next change of the target
+	alarm      heddle.Time
+}
+
+// NewSpark returns a master that behaves as Spark 3.5's ApplicationMaster on YARN with its driver: it
+// asks for executors at priority 0, by calls 0.2, 0.4, 0.8 … 3 s apart while requests are pending and
+// every 3 s otherwise; executors that registered run one task per core; tasks start when 0.8 of the
+// executors have registered, or after 30 s; stages run when their parents are done, their tasks by
+// locality with waits of 3 s; failed executors are replaced; dynamic allocation adds and removes them.
+// When the last stage is done the master makes one more call and unregisters. With the driver outside
+// the cluster all is the same but when its 30 s begin.
+//
+// Where executors hold shuffle output themselves (without dynamic allocation, which needs the shuffle
+// service of the nodes), losing one makes the tasks whose output it held run again, as long as a
+// stage that needs them is not done; that stage's own tasks wait meanwhile, while those running go
+// on. The real driver finds out by failed fetches and runs part of that stage again. Lost cached
+// blocks are made again the same way, not inside the tasks that read them.
+//
+// Not modelled: speculation, excluded executors and nodes, preferred places of reduce-side tasks,
+// barrier stages, more than one resource profile, decommissioning. A parent that is unknown or comes
+// later in the list of stages is ignored. Removing idle executors and lowering the target happen at
+// once, where the real manager looks every 0.1 s. A container that is too small is given back and
+// asked for again, where the real master fails its beat.
+func NewSpark(job *workload.Job, c Config) Master {
+	sj := job.Spark
+	if sj == nil {
+		sj = &workload.SparkJob{}
+	}
+	m := &spark{
+		c: c.filled(), job: sj, interval: sparkFirstAllocation,
+		nodes: map[heddle.NodeID]int{}, executors: map[heddle.ContainerID]*executor{},
+	}
+	size := sj.Executor
+	if size.IsZero() {
+		size = sparkExecutorSize
+	}
+	m.want = want{priority: sparkPriority, kind: heddle.Executor, size: size}
+	m.slots = max(1, int(size[heddle.CPU]/1000)/max(1, sj.TaskCores))
+	most := sj.Executors
+	if most <= 0 {
+		most = sparkExecutors
+	}
+	m.target = most
+	if sj.Dynamic != nil {
+		m.dynamic = newDynamic(sj)
+		m.target, most = m.dynamic.initial, m.dynamic.max
+	}
+	m.maxFail = max(3, 2*most)
+	m.expected = (m.target*8 + 9) / 10
+	m.buildStages()
+	if m.c.PreferInput && m.dynamic == nil {
+		m.hints = m.countWishes(func(s *stage) bool { return len(s.parents) == 0 })
+	}
+	return m
+}
+
+func (m *spark) Start(now heddle.Time, out *Actions) {
+	m.registered = now.Plus(m.c.StartUp)
+	m.deadline = m.registered.Plus(sparkRegisteredWait)
+	if m.job.Client {
+		m.deadline = max(m.registered, m.c.Submitted.Plus(sparkRegisteredWait))
+	}
+	if m.expected == 0 {
+		m.deadline = m.registered
+	}
+	m.call(m.registered.Plus(sparkFirstAsk), out)
+	m.arm(m.deadline, out)
+}
+
+// call sets the time of the next allocate call.
+func (m *spark) call(at heddle.Time, out *Actions) { m.nextCall, out.Beat = at, at }
+
+// wake makes the reporter call soon, because the driver wants something new.
+func (m *spark) wake(now heddle.Time, out *Actions) {
+	m.interval = sparkFirstAllocation
+	if m.calls == 0 {
+		return
+	}
+	if at := max(now, m.lastCall.Plus(sparkFirstAllocation)); at < m.nextCall {
+		m.call(at, out)
+	}
+}
+
+func (m *spark) Beat(now heddle.Time, in *Response, out *Actions) {
+	if m.over == Running && m.failures >= m.maxFail {
+		m.over = FinishedBadly
+	}
+	if m.over != Running {
+		out.Finish = m.over
+		return
+	}
+	m.calls++
+	m.lastCall = now
+	m.request()
+	out.Rows = m.table.flush(out.Rows)
+	out.Release = append(out.Release, m.release...)
+	m.release = m.release[:0]
+	m.granted(in.Granted, out)
+	if m.dynamic != nil {
+		for _, n := range in.LostNodes {
+			m.outputLost(now, func(_ *stage, t *sparkTask) bool { return t.node == n })
+		}
+	}
+	for _, c := range in.Completed {
+		m.completed(now, c)
+	}
+	m.call(now.Plus(m.pause()), out)
+	if len(in.Completed)+len(in.LostNodes) > 0 {
+		m.offerAll(now, out)
+	}
+	m.settle(now, out)
+}
+
+// pause is how long the reporter sleeps after a call.
+func (m *spark) pause() heddle.Span {
+	switch {
+	case m.calls == 1:
+		return sparkReporterStart
+	case len(m.requests) == 0:
+		m.interval = sparkFirstAllocation
+		return sparkHeartbeat
+	}
+	p := min(m.interval, sparkHeartbeat)
+	m.interval = 2 * p
+	return p
+}
+
+func (m *spark) Up(now heddle.Time, c heddle.ContainerID, out *Actions) {
+	e := m.executors[c]
+	if e == nil || e.up || m.over != Running {
+		return
+	}
+	e.up, e.idle = true, now
+	m.alive = append(m.alive, e)
+	e.free = m.slots
+	m.free += m.slots
+	m.levelsGained(e)
+	if m.dynamic != nil {
+		m.dynamic.idleFrom(e)
+	}
+	if m.ready {
+		m.offer(now, append(m.offered[:0], e), false, out)
+	}
+	m.settle(now, out)
+}
+
+func (m *spark) WorkDone(now heddle.Time, w Work, ok bool, out *Actions) {
+	if m.over != Running || w.Stage < 0 || int(w.Stage) >= len(m.stages) {
+		return
+	}
+	s := &m.stages[w.Stage]
+	if w.Index < 0 || int(w.Index) >= len(s.tasks) {
+		return
+	}
+	t := &s.tasks[w.Index]
+	if t.state != running || t.container != w.Container || t.attempt != w.Attempt {
+		return
+	}
+	e := m.executors[w.Container]
+	m.slotFreed(now, e, taskID{w.Stage, w.Index})
+	if ok {
+		m.taskDone(now, s, t, e)
+	} else {
+		m.taskFailed(now, taskID{w.Stage, w.Index}, true)
+	}
+	switch {
+	case m.over != Running:
+	case ok && s.done < len(s.tasks):
+		m.offer(now, append(m.offered[:0], e), false, out)
+	default:
+		m.offerAll(now, out)
+	}
+	m.settle(now, out)
+}
+
+func (m *spark) Alarm(now heddle.Time, out *Actions) {
+	m.alarm = 0
+	if m.over != Running {
+		return
+	}
+	if m.ready {
+		m.offerAll(now, out)
+	}
+	m.settle(now, out)
+}
+
+// settle does at the end of a call what follows from its outcome: it starts the stages once enough
+// executors are there, adjusts their number, and asks for the next alarm.
+func (m *spark) settle(now heddle.Time, out *Actions) {
+	if !m.ready && now >= m.registered && (now >= m.deadline || len(m.alive) >= m.expected) {
+		m.ready = true
+		m.submitStages(now)
+		m.offerAll(now, out)
+	}
+	if m.over != Running {
+		m.call(now, out)
+		return
+	}
+	if m.dynamic != nil {
+		m.adjust(now, out)
+	}
+	if !m.ready {
+		m.arm(m.deadline, out)
+		return
+	}
+	if m.free > 0 && m.pending > 0 {
+		// Spark offers everything again once a second; only a longer wait for locality can have
+		// changed by then.
+		ticks := now.Since(m.registered)/sparkRevive + 1
+		m.arm(m.registered.Plus(ticks*sparkRevive), out)
+	}
+	if m.dynamic != nil {
+		m.arm(m.dynamic.next(now), out)
+	}
+}
+
+// arm asks for an alarm unless an earlier one is outstanding.
+func (m *spark) arm(at heddle.Time, out *Actions) {
+	if at > 0 && (m.alarm == 0 || at < m.alarm) {
+		m.alarm, out.Alarm = at, at
+	}
+}
+
+// completed handles an executor's end.
+func (m *spark) completed(now heddle.Time, c Completed) {
+	e := m.executors[c.Container]
+	if e == nil {
+		return
+	}
+	byApp := failedByApplication(c.Status) && !e.removing
+	if byApp {
+		m.failures++
+	}
+	delete(m.executors, c.Container)
+	if !e.removing {
+		m.gone(e)
+	}
+	if e.up {
+		m.alive = slices.DeleteFunc(m.alive, func(o *executor) bool { return o == e })
+		m.free -= e.free
+		m.levelsLost()
+	}
+	for len(e.running) > 0 {
+		id := e.running[len(e.running)-1]
+		e.running = e.running[:len(e.running)-1]
+		m.taskFailed(now, id, byApp)
+	}
+	if m.dynamic == nil {
+		m.outputLost(now, func(_ *stage, t *sparkTask) bool { return t.container == e.id })
+	} else if e.caches {
+		m.outputLost(now, func(s *stage, t *sparkTask) bool { return s.def.Caches && t.container == e.id })
+	}
+}
+
+// gone takes an executor out of the count of those there are.
+func (m *spark) gone(e *executor) {
+	m.launched--
+	if m.nodes[e.node]--; m.nodes[e.node] == 0 {
+		delete(m.nodes, e.node)
+	}
+}
+
+// failedByApplication reports whether a container's end counts against the application.
+func failedByApplication(s heddle.ExitStatus) bool {
+	switch s {
+	case heddle.Success, heddle.Preempted, heddle.Aborted, heddle.DisksFailed,
+		heddle.KilledByMaster, heddle.KilledByRM, heddle.KilledAfterCompletion:
+		return false
+	}
+	return true
+}

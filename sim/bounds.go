@@ -1,0 +1,149 @@
+package sim
+
+import (
+	"heddle"
+	"heddle/sim/bound"
+	"heddle/sim/world"
+	"heddle/workload"
+)
+
+// Bounds returns what no scheduler can beat on this workload and cluster, and the jobs and capacity it
+// was worked out from. It is the same for every profile. In the given world countCPU says whether the
+// schedulers compared count processors: under one that does not, nodes can be given more work than
+// they have processors for.
+func Bounds(o Options, countCPU bool) (bound.Bounds, []bound.Job, heddle.Resource, error) {
+	var jobs []bound.Job
+	var total heddle.Resource
+	if o.Given {
+		for _, n := range o.Nodes {
+			total = total.Plus(n.Total)
+		}
+		if !countCPU {
+			total = heddle.Resource{heddle.Memory: total[heddle.Memory]}
+		}
+		for i := range o.Workload.Jobs {
+			jobs = append(jobs, givenNeed(&o.Workload.Jobs[i], o.LoadSim, countCPU))
+		}
+	} else {
+		w := newWorld(&o)
+		total[heddle.CPU] = int64(1000 * w.Capacity())
+		for i := range o.Workload.Jobs {
+			jobs = append(jobs, fullNeed(w, &o.Workload.Jobs[i]))
+		}
+	}
+	b, err := bound.Of(jobs, total)
+	return b, jobs, total, err
+}
+
+// givenNeed is what a job needs where every container lasts what the trace says.
+func givenNeed(j *workload.Job, loadSim, countCPU bool) bound.Job {
+	n := bound.Job{Arrival: j.Submit}
+	add := func(t *workload.Task) heddle.Span {
+		size := t.Size
+		if size.IsZero() {
+			size = heddle.Of(1024, 1000)
+		}
+		n.Work[heddle.Memory] += float64(size[heddle.Memory]) * t.Duration.Seconds()
+		if countCPU {
+			n.Work[heddle.CPU] += float64(size[heddle.CPU]) * t.Duration.Seconds()
+		}
+		return t.Duration
+	}
+	longest := func(ts []workload.Task) (l heddle.Span) {
+		for i := range ts {
+			l = max(l, add(&ts[i]))
+		}
+		return l
+	}
+	maps, reduces, other := longest(j.Maps), longest(j.Reduces), longest(j.Other)
+	if loadSim {
+		n.CriticalPath = max(maps+reduces, other)
+	} else {
+		n.CriticalPath = max(maps, reduces, other)
+	}
+	if s := j.Spark; s != nil {
+		n.CriticalPath = max(n.CriticalPath, chain(s, func(stage, i int) heddle.Span { return s.Stages[stage].Tasks[i].Duration }))
+		n.Work = sparkWork(s, n.Work, countCPU)
+	}
+	return n
+}
+
+// sparkWork adds what an application's tasks occupy of its executors: a task its cores, and of the
+// memory the same part.
+func sparkWork(s *workload.SparkJob, w [heddle.NumDims]float64, countCPU bool) [heddle.NumDims]float64 {
+	cores := int64(max(s.TaskCores, 1)) * heddle.CPU.Unit()
+	for i := range s.Stages {
+		for k := range s.Stages[i].Tasks {
+			sec := s.Stages[i].Tasks[k].Duration.Seconds()
+			if countCPU {
+				w[heddle.CPU] += float64(cores) * sec
+			}
+			if s.Executor[heddle.CPU] > 0 {
+				slots := max(s.Executor[heddle.CPU]/cores, 1)
+				w[heddle.Memory] += float64(s.Executor[heddle.Memory]/slots) * sec
+			}
+		}
+	}
+	return w
+}
+
+// chain is the longest chain of stages, each as long as its longest task.
+func chain(s *workload.SparkJob, task func(stage, i int) heddle.Span) heddle.Span {
+	end := make(map[int]heddle.Span, len(s.Stages))
+	var last heddle.Span
+	for i := range s.Stages {
+		st := &s.Stages[i]
+		var from, longest heddle.Span
+		for _, p := range st.Parents {
+			from = max(from, end[p])
+		}
+		for k := range st.Tasks {
+			longest = max(longest, task(i, k))
+		}
+		end[st.ID] = from + longest
+		last = max(last, end[st.ID])
+	}
+	return last
+}
+
+// fullNeed is what a job needs at least in the full world: processor time, and its longest chain, at the
+// shortest durations its tasks can have.
+func fullNeed(w *world.World, j *workload.Job) bound.Job {
+	n := bound.Job{Arrival: j.Submit}
+	id := w.AddJob(j)
+	work := 0.0
+	var maps, reduces heddle.Span
+	for i := range j.Maps {
+		maps = max(maps, w.ShortestMap(id, int32(i)))
+		work += w.WorkMap(id, int32(i))
+	}
+	for i := range j.Reduces {
+		reduces = max(reduces, w.ShortestReduce(id, int32(i)))
+		work += w.WorkReduce(id, int32(i))
+	}
+	n.CriticalPath = maps + reduces
+	for i := range j.Other {
+		n.CriticalPath = max(n.CriticalPath, w.ShortestPlain(id, int32(i)))
+		work += w.WorkPlain(id, int32(i))
+	}
+	if s := j.Spark; s != nil {
+		n.CriticalPath = chain(s, func(stage, i int) heddle.Span { return w.ShortestSparkTask(id, int32(stage), int32(i)) })
+		for i := range s.Stages {
+			for k := range s.Stages[i].Tasks {
+				work += w.WorkSparkTask(id, int32(i), int32(k))
+			}
+		}
+	}
+	n.Work[heddle.CPU] = 1000 * work
+	w.EndJob(id)
+	return n
+}
+
+// attach writes the bounds into a result.
+func (s *Sim) attach(b *bound.Bounds) {
+	r := s.res
+	r.MeanJCTBound, r.MakespanBound, r.BoundName = b.MeanJCT, b.Makespan, b.MeanJCTBy
+	for i := range r.Jobs {
+		r.Jobs[i].Bound = b.Jobs[i]
+	}
+}

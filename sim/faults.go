@@ -1,0 +1,196 @@
+package sim
+
+import (
+	"fmt"
+
+	"heddle"
+	"heddle/policy"
+	"heddle/sim/apps"
+)
+
+// FaultKind is what breaks.
+type FaultKind uint8
+
+// The faults.
+const (
+	NodeLoss      FaultKind = iota // the node dies at At; it returns after For, or never
+	SlowNode                       // the node runs at Factor of its speed from At on, for For, or for good
+	SilentNode                     // the node works on, but its heartbeats are lost from At on, for For
+	MasterFailure                  // the master of job Job, if it runs, ends at At with exit code 1
+	TaskFailure                    // of every task that would end well, a fraction Rate fails instead
+)
+
+// A Fault is something that goes wrong.
+type Fault struct {
+	Kind   FaultKind
+	At     heddle.Time
+	For    heddle.Span // 0 = for good
+	Node   heddle.NodeID
+	Job    int // index into the workload
+	Factor float64
+	Rate   float64
+}
+
+// The stages of a fault, kept in its entry's generation.
+const (
+	strikes uint32 = iota
+	mends
+	expires
+)
+
+// plan checks the faults and puts them on the heap.
+func (s *Sim) plan(fs []Fault) error {
+	for i, f := range fs {
+		switch {
+		case f.Kind <= SilentNode && (f.Node < 0 || int(f.Node) >= len(s.o.Nodes)):
+			return fmt.Errorf("fault %d: node %d; there are nodes 0 to %d", i, f.Node, len(s.o.Nodes)-1)
+		case f.Kind == SlowNode && !(f.Factor > 0):
+			return fmt.Errorf("fault %d: speed factor %v; it must be above 0", i, f.Factor)
+		case f.Kind == MasterFailure && (f.Job < 0 || f.Job >= len(s.apps)):
+			return fmt.Errorf("fault %d: job %d; there are jobs 0 to %d", i, f.Job, len(s.apps)-1)
+		case f.Kind == TaskFailure:
+			if !(f.Rate >= 0 && f.Rate < 1) {
+				return fmt.Errorf("fault %d: rate %v; it must be at least 0 and below 1", i, f.Rate)
+			}
+			s.failRate = f.Rate
+			continue
+		}
+		s.heap.push(entry{at: f.At, what: fault, gen: strikes, id: int64(i)})
+	}
+	return nil
+}
+
+// unlucky draws whether a task that would have ended well fails.
+func (s *Sim) unlucky() bool { return s.failRate > 0 && s.rng.Float64() < s.failRate }
+
+// strike makes a fault happen, end, or be noticed.
+func (s *Sim) strike(f *Fault, stage uint32) {
+	later := func(span heddle.Span, st uint32) {
+		for i := range s.o.Faults {
+			if &s.o.Faults[i] == f {
+				s.heap.push(entry{at: s.now.Plus(span), what: fault, gen: st, id: int64(i)})
+			}
+		}
+	}
+	if stage == strikes && f.For > 0 {
+		later(f.For, mends)
+	}
+	switch f.Kind {
+	case NodeLoss, SilentNode:
+		n := &s.nodes[f.Node]
+		switch stage {
+		case strikes:
+			n.silent, n.downAt = true, s.now
+			if f.Kind == NodeLoss {
+				s.crash(f.Node)
+			}
+			later(s.o.Expiry, expires)
+		case expires:
+			if n.silent && s.now.Since(n.downAt) >= s.o.Expiry {
+				s.lose(f.Node)
+			}
+		case mends:
+			s.comeBack(f.Node, f.Kind == NodeLoss)
+		}
+		s.wheel.reports.set(s.wheel.rank[f.Node], !n.silent && len(n.exits) > 0)
+		s.room(f.Node)
+	case SlowNode:
+		factor := f.Factor
+		if stage == mends {
+			factor = 1
+		}
+		s.phys.setSpeed(s.now, f.Node, factor)
+	case MasterFailure:
+		a := s.apps[f.Job]
+		if c := s.container(a.masterAt); c != nil && c.up && a.done == apps.Running {
+			s.exit(c, 1)
+		}
+	case TaskFailure:
+	}
+}
+
+// crash ends every process on a node. Nobody hears of it yet.
+func (s *Sim) crash(id heddle.NodeID) {
+	for i := range s.conts.at {
+		if s.conts.at[i] == nil {
+			continue
+		}
+		for k := range s.conts.at[i].cs {
+			if c := &s.conts.at[i].cs[k]; c.id != 0 && c.node == id {
+				s.stopProcess(c)
+			}
+		}
+	}
+	s.nodes[id].starts, s.nodes[id].exits = nil, nil
+	s.phys.nodeDown(s.now, id)
+}
+
+// lose is the ResourceManager giving a silent node up.
+func (s *Sim) lose(id heddle.NodeID) {
+	if s.nodes[id].lost {
+		return
+	}
+	s.nodes[id].lost = true
+	s.step(heddle.NodeDown{Node: id})
+	for _, a := range s.apps {
+		if a.master != nil && !a.over {
+			a.inbox.LostNodes = append(a.inbox.LostNodes, id)
+			s.wake(a)
+		}
+		if c := s.container(a.masterAt); a.masterAt != 0 && c == nil && !a.over && a.admitted && (a.master != nil || a.done != apps.Running) {
+			s.todo = append(s.todo, func() { s.masterGone(a) })
+		}
+	}
+}
+
+// comeBack is a node registering again. What ran on it is over, even if it was never missed.
+func (s *Sim) comeBack(id heddle.NodeID, crashed bool) {
+	n := &s.nodes[id]
+	if !n.silent {
+		return
+	}
+	if crashed || n.lost {
+		if !crashed {
+			s.crash(id)
+		}
+		s.lose(id)
+		n.lost, n.silent = false, false
+		s.phys.nodeUp(s.now, id)
+		s.nodeUp(id)
+	}
+	n.silent = false
+}
+
+func (s *Sim) nodeUp(id heddle.NodeID) {
+	s.step(heddle.NodeUp{Node: id, Rack: s.o.Nodes[id].Rack, Total: s.o.Nodes[id].Total})
+	s.room(id)
+}
+
+// feed sends measurements of running tasks to the core.
+func (s *Sim) feed(every heddle.Span) {
+	v := s.core.View()
+	for _, a := range s.apps {
+		if a.over || v.App(a.id) == nil {
+			continue
+		}
+		var ids []heddle.ContainerID
+		v.App(a.id).Each(func(x *policy.Container) bool {
+			ids = append(ids, x.ID())
+			return true
+		})
+		for i := len(ids) - 1; i >= 0; i-- {
+			c := s.container(ids[i])
+			if c == nil || !c.up || c.over {
+				continue
+			}
+			if every == s.o.Set.Feeds.Progress {
+				ph, f := s.phys.progress(s.now, c)
+				s.step(heddle.Progress{Container: c.id, Phase: ph, Fraction: f})
+			}
+			if every == s.o.Set.Feeds.Profile {
+				cpu, mem := s.phys.usage(s.now, c)
+				s.step(heddle.Profile{Container: c.id, CPU: cpu, Memory: mem})
+			}
+		}
+	}
+}

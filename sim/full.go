@@ -1,0 +1,75 @@
+package sim
+
+import (
+	"heddle"
+	"heddle/sim/apps"
+	"heddle/sim/world"
+)
+
+// full is the full world: package world behind the loop's interface.
+type full struct {
+	s    *Sim
+	w    *world.World
+	done []world.Done
+}
+
+func newFull(s *Sim) *full {
+	f := &full{s: s, w: newWorld(&s.o)}
+	for _, a := range s.apps {
+		a.inWorld = f.w.AddJob(a.job)
+	}
+	return f
+}
+
+func newWorld(o *Options) *world.World {
+	return world.New(world.Config{Nodes: o.Nodes, UplinkBps: o.UplinkBps, Params: o.Params, Effects: o.Effects, Seed: o.Seed})
+}
+
+func (f *full) open(now heddle.Time, c *container) {
+	f.w.Open(now, c.id, c.app.inWorld, c.kind, c.node, c.told, c.limit)
+}
+
+func (f *full) run(now heddle.Time, c *container, w apps.Work) {
+	f.w.Run(now, world.Work(w), f.s.hostsOf(c.app, w))
+}
+
+func (f *full) close(now heddle.Time, c *container) { f.w.Close(now, c.id) }
+func (f *full) next() (heddle.Time, bool)           { return f.w.Next() }
+
+func (f *full) advance(now heddle.Time, out []ended) []ended {
+	f.done = f.w.Advance(now, f.done[:0])
+	for i := range f.done {
+		d := &f.done[i]
+		e := ended{work: apps.Work(d.Work), ok: d.Outcome == world.Finished, at: d.Read, output: d.Output}
+		switch d.Outcome {
+		case world.OverLimit:
+			e.status = heddle.KilledOverPhysical
+		case world.OutOfMemory:
+			e.status = 1
+		case world.Finished:
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+func (f *full) setLimit(now heddle.Time, c *container) { f.w.SetLimit(now, c.id, c.limit) }
+func (f *full) suspend(now heddle.Time, c *container)  { f.w.Suspend(now, c.id) }
+func (f *full) resume(now heddle.Time, c *container)   { f.w.Resume(now, c.id) }
+
+func (f *full) setSpeed(now heddle.Time, n heddle.NodeID, factor float64) {
+	f.w.SetSpeed(now, n, factor)
+}
+func (f *full) nodeDown(now heddle.Time, n heddle.NodeID) { f.w.NodeDown(now, n) }
+func (f *full) nodeUp(now heddle.Time, n heddle.NodeID)   { f.w.NodeUp(now, n) }
+
+func (f *full) launchDelay(k heddle.Kind) heddle.Span { return f.w.LaunchDelay(k) }
+func (f *full) endJob(a *app)                         { f.w.EndJob(a.inWorld) }
+
+func (f *full) manage(now heddle.Time, c *container, n int) { f.w.SetManaged(now, c.id, n) }
+
+func (f *full) progress(now heddle.Time, c *container) (heddle.Phase, float64) {
+	return f.w.Progress(now, c.id)
+}
+func (f *full) usage(now heddle.Time, c *container) (int64, int64) { return f.w.Usage(now, c.id) }
+func (f *full) cpuUsed(now heddle.Time) float64                    { return f.w.CPUUsed(now) }

@@ -1,0 +1,161 @@
+package sim
+
+import (
+	"heddle"
+	"heddle/sim/apps"
+)
+
+// given is the world in which every container lasts exactly what the trace says, from the moment its
+// master starts it. Only scheduling and heartbeats take time.
+type given struct {
+	s    *Sim
+	ends heap
+	runs []givenRun
+	free []int32
+	cpu  float64 // core-seconds of the past
+	busy int64   // milli-vcores running
+	last heddle.Time
+}
+
+type givenRun struct {
+	work  apps.Work
+	live  bool
+	gen   uint32
+	start heddle.Time
+	left  heddle.Span // while suspended
+	cpu   int64
+}
+
+func (g *given) open(heddle.Time, *container) {}
+
+func (g *given) run(now heddle.Time, c *container, w apps.Work) {
+	i := int32(len(g.runs))
+	if n := len(g.free); n > 0 {
+		i, g.free = g.free[n-1], g.free[:n-1]
+	} else {
+		g.runs = append(g.runs, givenRun{})
+	}
+	r := &g.runs[i]
+	*r = givenRun{work: w, live: true, gen: r.gen + 1, start: now, cpu: g.s.coresOf(c, w)}
+	g.account(now, r.cpu)
+	c.runs = append(c.runs, i)
+	g.ends.push(entry{at: now.Plus(g.s.durationOf(c.app, w)), gen: r.gen, id: int64(i)})
+}
+
+// account integrates the processors in use.
+func (g *given) account(now heddle.Time, delta int64) {
+	g.cpu += float64(g.busy) / 1000 * now.Since(g.last).Seconds()
+	g.last = now
+	g.busy += delta
+}
+
+func (g *given) drop(now heddle.Time, c *container, i int32) {
+	r := &g.runs[i]
+	if r.left == 0 {
+		g.account(now, -r.cpu)
+	}
+	r.live = false
+	g.free = append(g.free, i)
+	for k, j := range c.runs {
+		if j == i {
+			c.runs = append(c.runs[:k], c.runs[k+1:]...)
+			break
+		}
+	}
+}
+
+func (g *given) close(now heddle.Time, c *container) {
+	for len(c.runs) > 0 {
+		g.drop(now, c, c.runs[len(c.runs)-1])
+	}
+}
+
+func (g *given) stale(e *entry) bool {
+	r := &g.runs[e.id]
+	return !r.live || r.gen != e.gen || r.left > 0
+}
+
+func (g *given) next() (heddle.Time, bool) {
+	for len(g.ends.es) > 0 && g.stale(&g.ends.es[0]) {
+		g.ends.pop()
+	}
+	if len(g.ends.es) == 0 {
+		return 0, false
+	}
+	return g.ends.es[0].at, true
+}
+
+func (g *given) advance(now heddle.Time, done []ended) []ended {
+	for {
+		at, ok := g.next()
+		if !ok || at > now {
+			return done
+		}
+		e := g.ends.pop()
+		w := g.runs[e.id].work
+		g.drop(at, g.s.container(w.Container), int32(e.id))
+		done = append(done, ended{work: w, ok: true})
+	}
+}
+
+func (g *given) setLimit(heddle.Time, *container) {}
+
+// suspend stops the clock of the container's work.
+func (g *given) suspend(now heddle.Time, c *container) {
+	for _, i := range c.runs {
+		r := &g.runs[i]
+		if total := g.s.durationOf(c.app, r.work); r.left == 0 {
+			r.left = max(total-now.Since(r.start), 1)
+			g.account(now, -r.cpu)
+		}
+	}
+}
+
+func (g *given) resume(now heddle.Time, c *container) {
+	for _, i := range c.runs {
+		r := &g.runs[i]
+		if r.left == 0 {
+			continue
+		}
+		r.gen++
+		r.start = now - heddle.Time(g.s.durationOf(c.app, r.work)-r.left)
+		g.ends.push(entry{at: now.Plus(r.left), gen: r.gen, id: int64(i)})
+		r.left = 0
+		g.account(now, r.cpu)
+	}
+}
+
+func (g *given) setSpeed(heddle.Time, heddle.NodeID, float64) {}
+func (g *given) nodeDown(heddle.Time, heddle.NodeID)          {}
+func (g *given) nodeUp(heddle.Time, heddle.NodeID)            {}
+func (g *given) launchDelay(heddle.Kind) heddle.Span          { return 0 }
+func (g *given) endJob(*app)                                  {}
+func (g *given) manage(heddle.Time, *container, int)          {}
+
+func (g *given) progress(now heddle.Time, c *container) (heddle.Phase, float64) {
+	if len(c.runs) == 0 {
+		return heddle.Holding, 0
+	}
+	r := &g.runs[c.runs[0]]
+	total := g.s.durationOf(c.app, r.work)
+	gone := now.Since(r.start)
+	if r.left > 0 {
+		gone = total - r.left
+	}
+	return heddle.NoPhase, min(float64(gone)/float64(total), 1)
+}
+
+func (g *given) usage(_ heddle.Time, c *container) (int64, int64) {
+	var cpu int64
+	for _, i := range c.runs {
+		if g.runs[i].left == 0 {
+			cpu += g.runs[i].cpu
+		}
+	}
+	return cpu, c.limit[heddle.Memory]
+}
+
+func (g *given) cpuUsed(now heddle.Time) float64 {
+	g.account(now, 0)
+	return g.cpu
+}

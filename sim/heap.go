@@ -1,0 +1,81 @@
+package sim
+
+import "heddle"
+
+// happening is what an entry of the event heap stands for.
+type happening uint8
+
+const (
+	arrival  happening = iota // a job is submitted
+	beat                      // a master's allocate call
+	alarm                     // a call a master asked for
+	started                   // a container's process runs
+	masterUp                  // a master's process runs
+	gone                      // a master that unregistered is gone
+	fault                     // something breaks, or is mended
+	feed                      // running tasks are measured
+)
+
+// entry is one future event: what happens to whom.
+type entry struct {
+	at   heddle.Time
+	seq  uint64
+	what happening
+	gen  uint32 // of the app, where an entry can be out of date
+	id   int64
+}
+
+func (e *entry) before(o *entry) bool {
+	return e.at < o.at || e.at == o.at && e.seq < o.seq
+}
+
+// heap is a four-way heap of values ordered by time, then by order of insertion.
+type heap struct {
+	es  []entry
+	seq uint64
+}
+
+func (h *heap) push(e entry) {
+	h.seq++
+	e.seq = h.seq
+	h.es = append(h.es, e)
+	i := len(h.es) - 1
+	for i > 0 {
+		p := (i - 1) / 4
+		if !e.before(&h.es[p]) {
+			break
+		}
+		h.es[i] = h.es[p]
+		i = p
+	}
+	h.es[i] = e
+}
+
+func (h *heap) pop() entry {
+	top := h.es[0]
+	n := len(h.es) - 1
+	e := h.es[n]
+	h.es = h.es[:n]
+	i := 0
+	for n > 0 {
+		c := 4*i + 1
+		if c >= n {
+			break
+		}
+		m := c
+		for j := c + 1; j < c+4 && j < n; j++ {
+			if h.es[j].before(&h.es[m]) {
+				m = j
+			}
+		}
+		if !h.es[m].before(&e) {
+			break
+		}
+		h.es[i] = h.es[m]
+		i = m
+	}
+	if n > 0 {
+		h.es[i] = e
+	}
+	return top
+}

@@ -1,0 +1,50 @@
+package sim
+
+import (
+	"heddle"
+	"heddle/sim/apps"
+)
+
+// physics is how long work takes: the full world, or the given one in which everything lasts what its
+// trace says.
+type physics interface {
+	// open says that a container's process exists.
+	open(now heddle.Time, c *container)
+	// run starts work in an open container.
+	run(now heddle.Time, c *container, w apps.Work)
+	// close ends a container's process and the work in it.
+	close(now heddle.Time, c *container)
+	// next is when something happens by itself.
+	next() (heddle.Time, bool)
+	// advance appends what ended up to now.
+	advance(now heddle.Time, done []ended) []ended
+
+	setLimit(now heddle.Time, c *container)
+	suspend(now heddle.Time, c *container)
+	resume(now heddle.Time, c *container)
+	setSpeed(now heddle.Time, n heddle.NodeID, factor float64)
+	nodeDown(now heddle.Time, n heddle.NodeID)
+	nodeUp(now heddle.Time, n heddle.NodeID)
+
+	// launchDelay is how long a process takes to start.
+	launchDelay(k heddle.Kind) heddle.Span
+	// endJob says that a job is over.
+	endJob(a *app)
+	// manage says how many containers a master looks after now.
+	manage(now heddle.Time, c *container, n int)
+	// progress is how far the work in a container is.
+	progress(now heddle.Time, c *container) (heddle.Phase, float64)
+	// usage is what a container used since it was last asked.
+	usage(now heddle.Time, c *container) (cpuMilli, memMiB int64)
+	// cpuUsed is the processor time used so far, in core-seconds of the nodes.
+	cpuUsed(now heddle.Time) float64
+}
+
+// ended is a piece of work that ended, or a container that failed.
+type ended struct {
+	work   apps.Work
+	ok     bool
+	status heddle.ExitStatus // where !ok
+	at     heddle.Locality
+	output int64 // bytes of map output now on the node
+}

@@ -1,0 +1,92 @@
+package sim
+
+import (
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+
+	"heddle"
+)
+
+// A wheel is every node's heartbeats: each node beats once an interval at an offset of its own. Only
+// beats that can matter are simulated: of nodes that have something to report, and, while somebody
+// waits for containers, of nodes that have room. The others would change nothing.
+type wheel struct {
+	interval heddle.Span
+	order    []heddle.NodeID // by offset
+	offset   []heddle.Span   // by rank
+	rank     []int32         // by node
+	reports  bitset
+	roomy    bitset
+	up       bitset
+
+	cycle int64 // of the last beat made
+	last  int32 // its rank; −1 before the first
+}
+
+func newWheel(nodes int, interval heddle.Span, rng *rand.Rand) *wheel {
+	w := &wheel{interval: interval, order: make([]heddle.NodeID, nodes), offset: make([]heddle.Span, nodes),
+		rank: make([]int32, nodes), reports: newBitset(nodes), roomy: newBitset(nodes), up: newBitset(nodes), last: -1}
+	by := make([]heddle.Span, nodes)
+	for i := range by {
+		w.order[i] = heddle.NodeID(i)
+		by[i] = heddle.Span(rng.Int64N(int64(interval)))
+	}
+	slices.SortStableFunc(w.order, func(a, b heddle.NodeID) int {
+		return int(by[a] - by[b])
+	})
+	for r, n := range w.order {
+		w.offset[r], w.rank[n] = by[n], int32(r)
+	}
+	return w
+}
+
+// next returns the first beat at or after a time, later than the last one made, of a node in a or b.
+func (w *wheel) next(from heddle.Time, a, b bitset) (at heddle.Time, rank int32, ok bool) {
+	cycle := int64(from) / int64(w.interval)
+	within := heddle.Span(int64(from) % int64(w.interval))
+	r, _ := slices.BinarySearch(w.offset, within)
+	start := int32(r)
+	if cycle < w.cycle || cycle == w.cycle && start <= w.last {
+		cycle, start = w.cycle, w.last+1
+	}
+	if rank, ok = firstIn(a, b, start, len(w.order)); !ok {
+		cycle++
+		if rank, ok = firstIn(a, b, 0, int(min(start, int32(len(w.order))))); !ok {
+			return 0, 0, false
+		}
+	}
+	return heddle.Time(cycle*int64(w.interval) + int64(w.offset[rank])), rank, true
+}
+
+// firstIn returns the first member of a or b at or after from and below n.
+func firstIn(a, b bitset, from int32, n int) (int32, bool) {
+	for word := int(from) / 64; word*64 < n; word++ {
+		m := a[word] | b[word]
+		if word == int(from)/64 {
+			m &= ^uint64(0) << (from % 64)
+		}
+		if m != 0 {
+			r := word*64 + bits.TrailingZeros64(m)
+			return int32(r), r < n
+		}
+	}
+	return 0, false
+}
+
+// made notes that a beat was made.
+func (w *wheel) made(at heddle.Time, rank int32) {
+	w.cycle, w.last = int64(at)/int64(w.interval), rank
+}
+
+type bitset []uint64
+
+func newBitset(n int) bitset { return make(bitset, (n+63)/64) }
+
+func (b bitset) set(i int32, on bool) {
+	if on {
+		b[i/64] |= 1 << (i % 64)
+	} else {
+		b[i/64] &^= 1 << (i % 64)
+	}
+}

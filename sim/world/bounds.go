@@ -1,0 +1,122 @@
+package world
+
+import (
+	"heddle"
+)
+
+// bounds are the best of each resource that any node has.
+type bounds struct{ speed, disk, nic float64 }
+
+func (b *bounds) add(n *node) {
+	b.speed = max(b.speed, n.base)
+	b.disk = max(b.disk, n.disk)
+	b.nic = max(b.nic, n.nic)
+}
+
+// The shortest times below are lower bounds that nothing in the model can beat. A task has one thread:
+// no quota, weight or idle core gives it more than one core, and no core is faster than the fastest as
+// drawn (SetSpeed only slows). Each byte passes at least one disk at that disk's full rate: reading from
+// another node only adds two networks to it. Memory, swapping, contention, launch and suspension only ever
+// add. Noise belongs to the task, not to the attempt, and is included. Stages count one after the other as
+// they run, without the copy of a reduce, which can be over as soon as the last map is, and without memory:
+// whatever a run may decide about limits does not change the bound. Times are rounded down.
+
+// ShortestMap returns the shortest time a map can take from Run to its end.
+func (w *World) ShortestMap(id JobID, index int32) heddle.Span {
+	j := w.job(id)
+	if j == nil || !j.has(Work{Kind: heddle.Map, Index: index}) {
+		return 0
+	}
+	n := w.mapNeed(j, index)
+	return w.shortest(n.cpu, max(n.in, n.out, n.spilled)) + w.shortest(n.spillCPU, n.spillDisk)
+}
+
+// ShortestReduce returns the shortest time a reduce can take after its job's last map ended.
+func (w *World) ShortestReduce(id JobID, index int32) heddle.Span {
+	j := w.job(id)
+	if j == nil || !j.has(Work{Kind: heddle.Reduce, Index: index}) {
+		return 0
+	}
+	n := w.reduceNeed(j, index, int64(heddle.Unbounded[heddle.Memory]>>24))
+	return w.shortest(n.mergeCPU, 0) + w.shortest(n.cpu, max(n.part, n.result))
+}
+
+// ShortestSparkTask returns the shortest time a Spark task can take.
+func (w *World) ShortestSparkTask(id JobID, stage, index int32) heddle.Span {
+	j := w.job(id)
+	k := Work{Kind: heddle.Executor, Stage: stage, Index: index}
+	if j == nil || !j.has(k) {
+		return 0
+	}
+	st, d := j.sparkTask(k)
+	disk := 0.0
+	if st.Input && !st.Cached {
+		disk = max(0, float64(d.Input))
+	}
+	return w.shortest(w.sparkCPU(j, st, d, k), disk)
+}
+
+// ShortestPlain returns the shortest time a plain task can take.
+func (w *World) ShortestPlain(id JobID, index int32) heddle.Span {
+	j := w.job(id)
+	if j == nil || !j.has(Work{Kind: heddle.Other, Index: index}) {
+		return 0
+	}
+	return w.shortest(w.plainCPU(j, index), max(0, float64(j.def.Other[index].Input), float64(j.def.Other[index].Output)))
+}
+
+// shortest is the time of a stage with the best of everything to itself.
+func (w *World) shortest(cpu, disk float64) heddle.Span {
+	return heddle.Span(1e9 * max(cpu/w.bounds.speed, disk/w.bounds.disk))
+}
+
+// The work below is the processor time that a task uses at least, in seconds of the fastest core.
+
+// WorkMap returns the processor time of a map.
+func (w *World) WorkMap(id JobID, index int32) float64 {
+	j := w.job(id)
+	if j == nil || !j.has(Work{Kind: heddle.Map, Index: index}) {
+		return 0
+	}
+	n := w.mapNeed(j, index)
+	return (n.cpu + n.spillCPU) / w.bounds.speed
+}
+
+// WorkReduce returns the processor time of a reduce.
+func (w *World) WorkReduce(id JobID, index int32) float64 {
+	j := w.job(id)
+	if j == nil || !j.has(Work{Kind: heddle.Reduce, Index: index}) {
+		return 0
+	}
+	return w.reduceCPU(j, index, max(0, j.parts[index])) / w.bounds.speed
+}
+
+// WorkSparkTask returns the processor time of a Spark task.
+func (w *World) WorkSparkTask(id JobID, stage, index int32) float64 {
+	j := w.job(id)
+	k := Work{Kind: heddle.Executor, Stage: stage, Index: index}
+	if j == nil || !j.has(k) {
+		return 0
+	}
+	st, d := j.sparkTask(k)
+	return w.sparkCPU(j, st, d, k) / w.bounds.speed
+}
+
+// WorkPlain returns the processor time of a plain task.
+func (w *World) WorkPlain(id JobID, index int32) float64 {
+	j := w.job(id)
+	if j == nil || !j.has(Work{Kind: heddle.Other, Index: index}) {
+		return 0
+	}
+	return w.plainCPU(j, index) / w.bounds.speed
+}
+
+// Capacity returns the processors of the live and the lost nodes together, in fastest cores: the work that
+// can be done in a second at most.
+func (w *World) Capacity() float64 {
+	sum := 0.0
+	for i := range w.nodes {
+		sum += w.nodes[i].cores * w.nodes[i].base
+	}
+	return sum / w.bounds.speed
+}

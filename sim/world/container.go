@@ -1,0 +1,273 @@
+package world
+
+import (
+	"math"
+
+	"heddle"
+)
+
+// A container is a process with an enforced limit.
+type container struct {
+	id     heddle.ContainerID
+	job    JobID
+	kind   heddle.Kind
+	node   int32
+	pos    int32 // in node.conts
+	told   heddle.Resource
+	limit  heddle.Resource
+	weight float64 // vcores told: the share of a busy processor
+	quota  float64 // cores it may use at most; +Inf without a cap
+	tasks  []int32 // running
+	demand int64   // MiB it would like to have now
+	held   int64   // MiB it holds
+
+	suspended bool
+	next      heddle.Resource // limit on its way
+	nextAt    heddle.Time     // when it takes effect; 0 = none
+	resumeAt  heddle.Time     // when a resume takes effect; 0 = none
+	killAt    heddle.Time     // when the monitor finds it over its size; 0 = never
+
+	cpuUsed  float64 // core-seconds
+	usageCPU float64 // the same at the last Usage
+	usageAt  heddle.Time
+
+	cache  []cached // an executor's storage, least recently used first
+	stored float64  // bytes in it
+}
+
+// monitorInterval is yarn.nodemanager.container-monitor.interval-ms, default 3 s.
+const monitorInterval = 3 * heddle.Second
+
+// Open starts the process of a container: it holds memory from now on, and work can be run in it. Told is
+// the size its application knows, limit what the node enforces; a limit below told caps its processor
+// time, else told is only its weight against others. A node that is down opens nothing.
+func (w *World) Open(now heddle.Time, c heddle.ContainerID, job JobID, kind heddle.Kind, at heddle.NodeID, told, limit heddle.Resource) {
+	w.at(now)
+	if _, ok := w.byID[c]; ok || !w.known(at) || !w.nodes[at].up || w.job(job) == nil {
+		return
+	}
+	var i int32
+	if k := len(w.freeC); k > 0 {
+		i = w.freeC[k-1]
+		w.freeC = w.freeC[:k-1]
+	} else {
+		i = int32(len(w.conts))
+		w.conts = append(w.conts, container{})
+	}
+	n := &w.nodes[at]
+	k := &w.conts[i]
+	*k = container{id: c, job: job, kind: kind, node: int32(at), pos: int32(len(n.conts)), told: told, limit: limit,
+		weight: max(1, float64(told[heddle.CPU])), usageAt: now, tasks: k.tasks[:0], cache: k.cache[:0]}
+	n.conts = append(n.conts, i)
+	w.byID[c] = i
+	w.setQuota(k)
+	w.setDemand(i, w.idleDemand(k))
+}
+
+// Close ends a container's process; work in it stops, unreported.
+func (w *World) Close(now heddle.Time, c heddle.ContainerID) {
+	w.at(now)
+	if i, ok := w.byID[c]; ok {
+		w.closeContainer(i)
+	}
+}
+
+func (w *World) closeContainer(i int32) {
+	c := &w.conts[i]
+	for len(c.tasks) > 0 {
+		w.endTask(c.tasks[len(c.tasks)-1])
+	}
+	w.evict(c, 0)
+	w.hold(c.node, -c.held)
+	n := &w.nodes[c.node]
+	last := len(n.conts) - 1
+	n.conts[c.pos] = n.conts[last]
+	w.conts[n.conts[c.pos]].pos = c.pos
+	n.conts = n.conts[:last]
+	delete(w.byID, c.id)
+	w.freeC = append(w.freeC, i)
+}
+
+// SetLimit changes what the node enforces for a container; it takes effect after Params.ResizeCost.
+func (w *World) SetLimit(now heddle.Time, c heddle.ContainerID, limit heddle.Resource) {
+	w.at(now)
+	i, ok := w.byID[c]
+	if !ok {
+		return
+	}
+	k := &w.conts[i]
+	k.next, k.nextAt = limit, now
+	if !w.fx.LaunchDelay || w.p.ResizeCost <= 0 {
+		w.applyLimit(i)
+		return
+	}
+	k.nextAt = now.Plus(w.p.ResizeCost)
+	w.timer(timer{at: k.nextAt, cont: c})
+}
+
+func (w *World) applyLimit(i int32) {
+	c := &w.conts[i]
+	c.limit, c.nextAt = c.next, 0
+	w.setQuota(c)
+	w.setDemand(i, c.demand)
+	if c.kind == heddle.Executor {
+		w.evict(c, w.storage(c))
+	}
+	for _, t := range c.tasks {
+		w.setMult(t)
+	}
+	w.checkMaster(i)
+}
+
+// setQuota derives the hard cap on processor time.
+func (w *World) setQuota(c *container) {
+	c.quota = math.Inf(1)
+	if n := &w.nodes[c.node]; c.limit[heddle.CPU] < c.told[heddle.CPU] {
+		c.quota = max(1e-3, float64(c.limit[heddle.CPU])/float64(n.total[heddle.CPU])*n.cores)
+	}
+}
+
+// Suspend freezes a container at once: its processes run no more, its memory stays.
+func (w *World) Suspend(now heddle.Time, c heddle.ContainerID) {
+	w.at(now)
+	i, ok := w.byID[c]
+	if !ok {
+		return
+	}
+	k := &w.conts[i]
+	k.resumeAt = 0
+	if k.suspended {
+		return
+	}
+	k.suspended = true
+	for _, t := range k.tasks {
+		if a := w.tasks[t].act; a >= 0 {
+			w.unplug(a)
+		}
+	}
+}
+
+// Resume thaws a suspended container; its processes run again after Params.SuspendCost.
+func (w *World) Resume(now heddle.Time, c heddle.ContainerID) {
+	w.at(now)
+	i, ok := w.byID[c]
+	if !ok || !w.conts[i].suspended || w.conts[i].resumeAt != 0 {
+		return
+	}
+	if !w.fx.LaunchDelay || w.p.SuspendCost <= 0 {
+		w.thaw(i)
+		return
+	}
+	w.conts[i].resumeAt = now.Plus(w.p.SuspendCost)
+	w.timer(timer{at: w.conts[i].resumeAt, cont: c})
+}
+
+func (w *World) thaw(i int32) {
+	c := &w.conts[i]
+	c.suspended, c.resumeAt = false, 0
+	for _, t := range c.tasks {
+		if a := w.tasks[t].act; a >= 0 {
+			w.plug(a)
+		} else {
+			w.fetchMore(t)
+		}
+	}
+}
+
+// SetManaged tells how many tasks a master has started so far; it needs memory for each, and fails when
+// it has too little: the next Advance says so.
+func (w *World) SetManaged(now heddle.Time, c heddle.ContainerID, tasks int) {
+	w.at(now)
+	i, ok := w.byID[c]
+	if !ok || w.conts[i].kind != heddle.AM {
+		return
+	}
+	w.setDemand(i, w.p.MasterBase+int64(float64(tasks)*w.p.MasterPerTask/(1<<20)))
+	w.checkMaster(i)
+}
+
+func (w *World) checkMaster(i int32) {
+	if c := &w.conts[i]; c.kind == heddle.AM && w.fx.Memory && c.demand > c.limit[heddle.Memory] {
+		w.fail(i, OutOfMemory)
+	}
+}
+
+// fail closes a container and reports it, and every task in it.
+func (w *World) fail(i int32, o Outcome) {
+	c := &w.conts[i]
+	d := Done{At: w.now, Work: Work{Container: c.id, Kind: c.kind}, Node: heddle.NodeID(c.node), Outcome: o}
+	for _, t := range c.tasks {
+		d.Work = w.tasks[t].work
+		w.pending = append(w.pending, d)
+	}
+	if len(c.tasks) == 0 {
+		w.pending = append(w.pending, d)
+	}
+	w.closeContainer(i)
+}
+
+// idleDemand is the memory a process wants before it does anything.
+func (w *World) idleDemand(c *container) int64 {
+	if c.kind == heddle.AM {
+		return w.p.MasterBase
+	}
+	if c.kind == heddle.Executor {
+		return w.p.SparkReserved
+	}
+	return w.p.TaskBase
+}
+
+// setDemand changes what a container would like to hold; it holds that or its limit.
+func (w *World) setDemand(i int32, mib int64) {
+	c := &w.conts[i]
+	c.demand = mib
+	held := min(mib, c.limit[heddle.Memory])
+	w.hold(c.node, held-c.held)
+	c.held = held
+}
+
+// slowdown is how many times longer something takes with limit instead of demand.
+func (w *World) slowdown(limit, demand int64) float64 {
+	if limit >= demand || demand <= 0 || !w.fx.Memory {
+		return 1
+	}
+	lack := 1 - float64(max(limit, 0))/float64(demand)
+	return 1 + (w.p.SlowAtTenth-1)*lack/0.9
+}
+
+func (w *World) timer(t timer) {
+	w.seq++
+	t.seq = w.seq
+	w.timers.push(t)
+}
+
+// fire lets a timer take effect, if what it was set for still holds.
+func (w *World) fire(t timer) {
+	if t.pool != nil {
+		t.pool.armed = false
+		w.drift(t.pool)
+		return
+	}
+	i, ok := w.byID[t.cont]
+	if !ok {
+		return
+	}
+	c := &w.conts[i]
+	if c.nextAt == w.now {
+		w.applyLimit(i)
+	}
+	if i, ok = w.byID[t.cont]; ok && c.resumeAt == w.now {
+		w.thaw(i)
+	}
+	if ok && c.killAt == w.now {
+		w.fail(i, OverLimit)
+	}
+}
+
+// LaunchDelay draws how long the process of a container of a kind takes to start.
+func (w *World) LaunchDelay(heddle.Kind) heddle.Span {
+	if !w.fx.LaunchDelay {
+		return 0
+	}
+	return w.p.LaunchMin + heddle.Span(w.launch.Int64N(int64(max(w.p.LaunchMax-w.p.LaunchMin, 0))+1))
+}

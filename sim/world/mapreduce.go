@@ -1,0 +1,225 @@
+package world
+
+import (
+	"math"
+
+	"heddle"
+)
+
+// A mapNeed is what a map takes. It reads, computes and collects at once; when the sort buffer is full it
+// spills meanwhile; at the end it sorts what is left and merges. Without reduces it writes its output
+// to the file system as it goes.
+type mapNeed struct {
+	in, out            float64 // bytes; out to the file system
+	cpu, spillCPU      float64 // core-seconds, of the first and the last stage
+	spilled, spillDisk float64 // bytes of disk, in the first and the last stage
+	demand             int64   // MiB
+}
+
+func (w *World) mapNeed(j *job, i int32) mapNeed {
+	d := &j.def.Maps[i]
+	n := mapNeed{in: max(0, float64(d.Input)), demand: d.Memory}
+	out := max(0, j.out(i))
+	worked := n.in
+	if worked == 0 {
+		worked = out
+	}
+	n.cpu = w.processor(j, d, heddle.Map, 0, i, j.prog.Fixed+j.prog.Map*worked/mib)
+	if n.demand == 0 {
+		n.demand = w.p.TaskBase
+	}
+	if len(j.def.Reduces) == 0 {
+		n.out = out
+		return n
+	}
+	if d.Memory == 0 {
+		n.demand += w.p.SortBuffer
+	}
+	n.spillCPU = min(w.p.SortShare*n.cpu, w.p.SortCPU*out/mib)
+	n.cpu -= n.spillCPU
+	n.spillDisk = out
+	if out > w.p.SpillPercent*float64(w.p.SortBuffer*mib) {
+		n.spilled, n.spillDisk = out, 2*out
+	}
+	return n
+}
+
+func (w *World) startMap(i int32) {
+	t := &w.tasks[i]
+	n := w.mapNeed(t.job, t.work.Index)
+	t.step, t.demand, t.spillCPU, t.spillDisk = stepMap, n.demand, n.spillCPU, n.spillDisk
+	w.setDemand(t.cont, n.demand)
+	k := w.newAct(i)
+	a := &w.acts[k]
+	a.cpu = n.cpu
+	a.legs[0].disk = n.spilled
+	w.readFrom(a, t, n.in, t.hosts)
+	if n.out > 0 {
+		w.writeOut(a, t, n.out)
+	}
+	w.begin(k)
+}
+
+// spill starts a map's last stage.
+func (w *World) spill(i int32) {
+	t := &w.tasks[i]
+	t.step = stepSpill
+	k := w.newAct(i)
+	w.acts[k].cpu = t.spillCPU
+	w.acts[k].legs[0].disk = t.spillDisk
+	w.begin(k)
+}
+
+// A reduceNeed is what a reduce takes: it copies its part as maps end, merges it, reduces and writes.
+type reduceNeed struct {
+	part, result       float64 // bytes
+	mergeCPU, cpu      float64 // core-seconds
+	mergeDisk, spilled float64 // bytes of disk: of the merge, of each copied byte
+	demand             int64   // MiB
+}
+
+// reduceNeed computes it for a container of so many MiB: what does not fit its shuffle buffer is spilled
+// while it is copied, what does is written before the reduce function starts.
+func (w *World) reduceNeed(j *job, i int32, limit int64) reduceNeed {
+	d := &j.def.Reduces[i]
+	n := reduceNeed{part: max(0, j.parts[i]), demand: d.Memory}
+	n.result = max(0, float64(d.Output))
+	if d.Output == 0 {
+		n.result = n.part * j.prog.Result
+	}
+	n.cpu = w.reduceCPU(j, i, n.part)
+	n.mergeCPU = w.p.MergeShare * n.cpu
+	n.cpu -= n.mergeCPU
+	buffer := w.p.HeapRatio * w.p.ShuffleBuffer * float64(max(limit, 1)) * mib
+	n.mergeDisk = n.part
+	if n.part > buffer {
+		n.spilled = 1
+		runs := n.part / (w.p.MergePercent * buffer)
+		n.mergeDisk = 2 * n.part * max(0, math.Ceil(math.Log(runs)/math.Log(w.p.SortFactor))-1)
+	}
+	if n.demand == 0 {
+		n.demand = w.p.TaskBase + min(w.p.ReduceWants, int64(w.p.ReducePerInput*n.part/mib))
+	}
+	return n
+}
+
+// reduceCPU is the processor time of a reduce after the copy. A stated duration includes the copy, so that
+// what an idle network takes for it is subtracted.
+func (w *World) reduceCPU(j *job, i int32, part float64) float64 {
+	d := &j.def.Reduces[i]
+	s := w.processor(j, d, heddle.Reduce, 0, i, j.prog.Reduce*part/mib)
+	if d.CPU <= 0 && d.Duration > 0 {
+		s = max(0, s-part/w.bounds.nic)
+	}
+	return s
+}
+
+func (w *World) startReduce(i int32) {
+	t := &w.tasks[i]
+	n := w.reduceNeed(t.job, t.work.Index, w.conts[t.cont].told[heddle.Memory])
+	t.step, t.part, t.demand = stepCopy, n.part, n.demand
+	w.fetchMore(i)
+}
+
+// fetchMore lets a reduce copy what has been released and it has not yet; or wait; or, when it has all,
+// go on.
+func (w *World) fetchMore(i int32) {
+	t := &w.tasks[i]
+	j := t.job
+	if t.act >= 0 || t.step != stepCopy {
+		return
+	}
+	c := &w.conts[t.cont]
+	if t.part > 0 {
+		w.setDemand(t.cont, w.wants(t))
+	}
+	todo := t.part*j.released - t.copied
+	enough := todo <= 1 // a byte of rounding
+	switch {
+	case c.suspended, enough && j.mapsLeft > 0:
+		w.wait(i)
+		return
+	case enough:
+		w.unwait(i)
+		w.merge(i)
+		return
+	}
+	w.unwait(i)
+	t.burst = todo
+	n := w.reduceNeed(j, t.work.Index, c.told[heddle.Memory])
+	k := w.newAct(i)
+	a := &w.acts[k]
+	a.pool, a.reads, a.fetch = j.pool, todo, w.p.Fetchers
+	a.legs[0].in = todo * (1 - j.pool.share(t.node))
+	a.legs[0].disk = todo * n.spilled
+	a.cpu = a.legs[0].in * w.p.NetCPU
+	w.begin(k)
+}
+
+// wait puts a reduce among those that are woken by more map output.
+func (w *World) wait(i int32) {
+	t := &w.tasks[i]
+	if t.waiting < 0 {
+		t.waiting = int32(len(t.job.waiting))
+		t.job.waiting = append(t.job.waiting, i)
+	}
+}
+
+func (w *World) unwait(i int32) {
+	t := &w.tasks[i]
+	if t.waiting < 0 {
+		return
+	}
+	l := t.job.waiting
+	last := l[len(l)-1]
+	l[t.waiting] = last
+	w.tasks[last].waiting = t.waiting
+	t.job.waiting = l[:len(l)-1]
+	t.waiting = -1
+}
+
+// merge starts the sort phase.
+func (w *World) merge(i int32) {
+	t := &w.tasks[i]
+	n := w.reduceNeed(t.job, t.work.Index, w.conts[t.cont].told[heddle.Memory])
+	t.step, t.copied = stepMerge, t.part
+	w.setDemand(t.cont, n.demand)
+	k := w.newAct(i)
+	w.acts[k].cpu = n.mergeCPU
+	w.acts[k].legs[0].disk = n.mergeDisk
+	w.begin(k)
+}
+
+// reduce starts the reduce function: it reads the merged data and writes the result with its replicas.
+func (w *World) reduce(i int32) {
+	t := &w.tasks[i]
+	n := w.reduceNeed(t.job, t.work.Index, w.conts[t.cont].told[heddle.Memory])
+	t.step = stepReduce
+	k := w.newAct(i)
+	a := &w.acts[k]
+	a.cpu = n.cpu
+	a.legs[0].disk = n.part
+	w.writeOut(a, t, n.result)
+	w.begin(k)
+}
+
+// startPlain starts a task of which only its length and input are known.
+func (w *World) startPlain(i int32) {
+	t := &w.tasks[i]
+	d := &t.job.def.Other[t.work.Index]
+	t.step, t.demand = stepRun, max(d.Memory, w.p.TaskBase)
+	w.setDemand(t.cont, t.demand)
+	k := w.newAct(i)
+	a := &w.acts[k]
+	a.cpu = w.plainCPU(t.job, t.work.Index)
+	w.readFrom(a, t, max(0, float64(d.Input)), t.hosts)
+	if d.Output > 0 {
+		w.writeOut(a, t, float64(d.Output))
+	}
+	w.begin(k)
+}
+
+func (w *World) plainCPU(j *job, i int32) float64 {
+	d := &j.def.Other[i]
+	return w.processor(j, d, heddle.Other, 0, i, j.prog.Map*max(0, float64(d.Input))/mib)
+}

@@ -1,0 +1,168 @@
+package world
+
+import "heddle"
+
+// A pool is the data that the tasks of a job left on the nodes for its other tasks to read: map output, or
+// a Spark job's shuffle files.
+//
+// A reader fetches from all nodes at once, so exact flows would be one per reader and node. Instead, a
+// reader is one stage on its own node, every source is one claim on its node, and the pool couples them
+// by one number, throttle: what fraction of what the readers could receive the sources can send. It is
+// computed anew when the readers' demand has moved by Params.PullDrift, at most once in Params.PullEvery
+// for each source. Readers read from all sources in proportion to what lies there.
+type pool struct {
+	total float64 // bytes
+	src   []source
+	at    map[int32]int32 // node → index in src
+	racks []float64       // bytes by rack; nil without uplinks
+
+	copying  []int32 // stages that read
+	want     float64 // bytes/s they could receive, about
+	demand   float64 // the same when throttle was computed
+	throttle float64
+	pulledAt heddle.Time
+	fresh    bool // never pulled
+	armed    bool // a timer is set
+	queued   bool
+	out, in  []int64 // what it adds to the uplinks, by rack
+}
+
+// A source is a node's part of a pool.
+type source struct {
+	node    int32
+	bytes   float64
+	peak    float64 // bytes/s the readers want from here
+	streams float64
+	grant   float64 // bytes/s the node allows
+	rate    float64 // bytes/s read
+	pos     int32   // in node.pulled, -1 when nobody reads
+}
+
+func (w *World) newPool() *pool {
+	p := &pool{at: map[int32]int32{}, throttle: 1, fresh: true}
+	if w.racks[0].uplink > 0 && len(w.racks) > 1 {
+		p.racks = make([]float64, len(w.racks))
+		p.out, p.in = make([]int64, len(w.racks)), make([]int64, len(w.racks))
+	}
+	return p
+}
+
+// leave adds bytes on a node; less than nothing takes them away.
+func (w *World) leave(p *pool, node int32, bytes float64) {
+	k, ok := p.at[node]
+	if !ok {
+		if bytes <= 0 {
+			return
+		}
+		k = int32(len(p.src))
+		p.at[node] = k
+		p.src = append(p.src, source{node: node, pos: -1})
+	}
+	bytes = max(bytes, -p.src[k].bytes)
+	p.src[k].bytes += bytes
+	p.total = max(0, p.total+bytes)
+	if p.racks != nil {
+		p.racks[w.nodes[node].rack] += bytes
+	}
+}
+
+// share is the part of the pool on a node.
+func (p *pool) share(node int32) float64 {
+	if k, ok := p.at[node]; ok && p.total > 0 {
+		return p.src[k].bytes / p.total
+	}
+	return 0
+}
+
+// drift asks for the sources to be set anew when the readers' demand has moved.
+func (w *World) drift(p *pool) {
+	if p.queued || p.armed {
+		return
+	}
+	if d := p.want - p.demand; len(p.copying) > 0 && p.demand > 0 && d <= p.demand*w.p.PullDrift && -d <= p.demand*w.p.PullDrift {
+		return
+	}
+	if len(p.copying) == 0 && p.demand == 0 {
+		return
+	}
+	due := p.pulledAt.Plus(w.p.PullEvery * heddle.Span(len(p.src)))
+	if p.fresh || due <= w.now {
+		p.queued = true
+		w.pulls = append(w.pulls, p)
+		return
+	}
+	p.armed = true
+	w.timer(timer{at: due, pool: p})
+}
+
+// pull spreads the readers' demand over the sources.
+func (w *World) pull(p *pool) {
+	p.queued, p.fresh, p.pulledAt = false, false, w.now
+	p.want = 0
+	for _, i := range p.copying {
+		p.want += float64(w.acts[i].legs[0].share * w.acts[i].reads)
+	}
+	p.demand = p.want
+	readers := float64(len(p.copying))
+	for k := range p.src {
+		s := &p.src[k]
+		part := 0.0
+		if p.total > 0 {
+			part = s.bytes / p.total
+		}
+		s.peak = p.demand * part
+		s.streams = min(readers, readers*w.p.Fetchers*part)
+		w.setPulled(p, int32(k), s.peak > 0)
+		w.touch(s.node)
+	}
+	w.crossPool(p)
+}
+
+// setPulled puts a source into its node's list, or takes it out.
+func (w *World) setPulled(p *pool, k int32, on bool) {
+	s := &p.src[k]
+	n := &w.nodes[s.node]
+	switch {
+	case on && s.pos < 0:
+		s.pos = int32(len(n.pulled))
+		n.pulled = append(n.pulled, pulled{p, k})
+	case !on && s.pos >= 0:
+		last := len(n.pulled) - 1
+		n.pulled[s.pos] = n.pulled[last]
+		m := n.pulled[s.pos]
+		m.pool.src[m.src].pos = s.pos
+		n.pulled[last] = pulled{}
+		n.pulled = n.pulled[:last]
+		s.pos, s.grant, s.rate = -1, 0, 0
+	}
+}
+
+// setThrottle couples the readers to the sources. If each source sends its part at what its node grants,
+// the parts take unlike times; the pace of the whole is their mean by bytes: readers turn to other sources
+// while one is slow, but need all in the end.
+func (w *World) setThrottle(p *pool) {
+	slowness := 0.0 // seconds for each byte of the whole
+	for k := range p.src {
+		if s := &p.src[k]; s.pos >= 0 {
+			part := s.bytes / p.total
+			slowness += part * part / max(s.grant, 1)
+		}
+	}
+	t := 1.0
+	if p.demand > 0 && slowness > 0 {
+		t = min(1, 1/(slowness*p.demand))
+	}
+	t *= w.poolUplink(p)
+	for k := range p.src {
+		if s := &p.src[k]; s.pos >= 0 {
+			s.rate = min(s.grant, s.peak*t)
+		}
+	}
+	if t == p.throttle {
+		return
+	}
+	p.throttle = t
+	for _, i := range p.copying {
+		w.shift(i)
+	}
+}

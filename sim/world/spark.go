@@ -1,0 +1,206 @@
+package world
+
+import (
+	"heddle"
+	"heddle/workload"
+)
+
+// A partition is a piece of a cached stage's output.
+type partition struct{ stage, index int32 }
+
+// cached is a partition in an executor's memory.
+type cached struct {
+	partition
+	bytes float64
+}
+
+// startSpark starts a task in its executor. It has one stage: it reads from the file system, from memory
+// or from shuffle files, computes, and writes to memory, shuffle files or the file system, all at once.
+func (w *World) startSpark(i int32) {
+	t := &w.tasks[i]
+	st, d := t.job.sparkTask(t.work)
+	t.step = stepRun
+	k := w.newAct(i)
+	a := &w.acts[k]
+	in := max(0, float64(d.Input))
+	a.cpu = w.sparkCPU(t.job, st, d, t.work)
+	switch {
+	case st.Cached:
+		w.readCached(a, t, in)
+	case st.Input:
+		w.readFrom(a, t, in, t.hosts)
+	case in > 0:
+		a.pool, a.reads, a.fetch = t.job.pool, in, w.p.Fetchers
+		a.legs[0].in = in * (1 - t.job.pool.share(t.node))
+		a.cpu += a.legs[0].in * w.p.NetCPU
+	}
+	out := max(0, float64(d.Output))
+	switch {
+	case st.Caches:
+	case t.job.hasChild(st.ID):
+		a.legs[0].disk += out
+	case out > 0:
+		w.writeOut(a, t, out)
+	}
+	w.executorDemand(t.cont)
+	w.begin(k)
+}
+
+// sparkCPU is the processor time of a task whose input is where it should be.
+func (w *World) sparkCPU(j *job, st *workload.Stage, d *workload.Task, k Work) float64 {
+	per := j.prog.Shuffle
+	if st.Cached {
+		per = j.prog.Cached
+	} else if st.Input {
+		per = j.prog.First
+	}
+	return w.processor(j, d, heddle.Executor, k.Stage, k.Index, j.prog.Fixed+per*max(0, float64(d.Input))/mib)
+}
+
+func (j *job) sparkTask(k Work) (*workload.Stage, *workload.Task) {
+	st := &j.def.Spark.Stages[k.Stage]
+	return st, &st.Tasks[k.Index]
+}
+
+// hasChild reports whether a later stage reads a stage's output.
+func (j *job) hasChild(id int) bool {
+	for i := range j.def.Spark.Stages {
+		for _, p := range j.def.Spark.Stages[i].Parents {
+			if p == id {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// source is the partition that a task of a cached stage reads: that of its nearest ancestor that caches.
+func (j *job) source(k Work) (partition, bool) {
+	stages := j.def.Spark.Stages
+	seen := make([]bool, len(stages))
+	next := []int32{k.Stage}
+	for len(next) > 0 {
+		s := next[0]
+		next = next[1:]
+		for _, id := range stages[s].Parents {
+			for i := range stages {
+				if stages[i].ID != id || seen[i] {
+					continue
+				}
+				if seen[i] = true; stages[i].Caches && len(stages[i].Tasks) > 0 {
+					return partition{int32(i), k.Index % int32(len(stages[i].Tasks))}, true
+				}
+				next = append(next, int32(i))
+			}
+		}
+	}
+	return partition{}, false
+}
+
+// readCached reads a partition from the own memory, which costs nothing; from another executor's, through
+// the network; or, where it has been evicted, computes it again from the file system and keeps it.
+func (w *World) readCached(a *act, t *task, in float64) {
+	p, ok := t.job.source(t.work)
+	if !ok {
+		return
+	}
+	own := &w.conts[t.cont]
+	at, there := t.job.cached[p]
+	switch {
+	case there && at == own.id:
+		own.use(p)
+	case there:
+		other := &w.conts[w.byID[at]]
+		other.use(p)
+		if other.node != t.node {
+			w.receive(a, other.node, in, 0)
+		}
+	default:
+		st, d := t.job.sparkTask(Work{Kind: heddle.Executor, Stage: p.stage, Index: p.index})
+		a.cpu += w.sparkCPU(t.job, st, d, Work{Stage: p.stage, Index: p.index})
+		w.readFrom(a, t, max(0, float64(d.Input)), t.hosts)
+		w.keep(t, p, w.cacheSize(t.job, d))
+	}
+}
+
+// cacheSize is what a partition takes in memory.
+func (w *World) cacheSize(j *job, d *workload.Task) float64 {
+	if d.Output > 0 {
+		return float64(d.Output)
+	}
+	return max(0, float64(d.Input)) * j.prog.Grow
+}
+
+// sparkDone leaves a task's output where it belongs.
+func (w *World) sparkDone(t *task) {
+	st, d := t.job.sparkTask(t.work)
+	switch {
+	case st.Caches:
+		w.keep(t, partition{t.work.Stage, t.work.Index}, w.cacheSize(t.job, d))
+	case d.Output > 0 && t.job.hasChild(st.ID):
+		w.leave(t.job.pool, t.node, float64(d.Output))
+	}
+}
+
+// keep puts a partition into the executor's storage, at the expense of those used least recently; one
+// that does not fit at all is not kept.
+func (w *World) keep(t *task, p partition, bytes float64) {
+	c := &w.conts[t.cont]
+	room := w.storage(c)
+	if _, there := t.job.cached[p]; there || bytes > room {
+		return
+	}
+	w.evict(c, room-bytes)
+	c.cache = append(c.cache, cached{p, bytes})
+	c.stored += bytes
+	t.job.cached[p] = c.id
+	w.executorDemand(t.cont)
+}
+
+// use makes a partition the one used last.
+func (c *container) use(p partition) {
+	for k, e := range c.cache {
+		if e.partition == p {
+			copy(c.cache[k:], c.cache[k+1:])
+			c.cache[len(c.cache)-1] = e
+			return
+		}
+	}
+}
+
+// evict drops partitions until no more than room bytes are stored.
+func (w *World) evict(c *container, room float64) {
+	j := w.job(c.job)
+	for len(c.cache) > 0 && (room <= 0 || c.stored > room) {
+		e := c.cache[0]
+		c.cache = c.cache[1:]
+		c.stored -= e.bytes
+		if j != nil {
+			delete(j.cached, e.partition)
+		}
+	}
+}
+
+// storage is how many bytes an executor can cache: what the job says, in proportion to its limit, or
+// Spark's unified memory in the heap that its container leaves.
+func (w *World) storage(c *container) float64 {
+	told, limit := c.told[heddle.Memory], min(c.told[heddle.Memory], c.limit[heddle.Memory])
+	if j := w.job(c.job); j != nil && j.def.Spark != nil && j.def.Spark.Storage > 0 {
+		return float64(j.def.Spark.Storage) * float64(limit) / float64(max(told, 1))
+	}
+	overhead := max(w.p.SparkMinOverhead, int64(float64(limit)*w.p.SparkOverhead/(1+w.p.SparkOverhead)))
+	return w.p.SparkFraction * float64(max(0, limit-overhead-w.p.SparkReserved)) * mib
+}
+
+// executorDemand is what an executor would like to hold: what is set aside, what it caches and what its
+// tasks state.
+func (w *World) executorDemand(i int32) {
+	c := &w.conts[i]
+	m := w.p.SparkReserved + int64(c.stored/mib)
+	for _, t := range c.tasks {
+		if _, d := w.tasks[t].job.sparkTask(w.tasks[t].work); d.Memory > 0 {
+			m += d.Memory
+		}
+	}
+	w.setDemand(i, m)
+}

@@ -1,0 +1,231 @@
+package world
+
+import (
+	"math"
+
+	"heddle"
+)
+
+// An act is a stage of a task that is running, or would be if its container were not suspended.
+type act struct {
+	task  int32
+	home  int32
+	on    bool // has its claims on the nodes
+	cpu   float64
+	mult  float64 // how much more processor and disk it takes for want of memory
+	fetch float64 // weight of its receiving: connections
+	legs  [4]leg  // at home, where it reads, and at two where it writes
+	nlegs int32
+	paths [2]path // over uplinks
+	npath int32
+
+	pool    *pool // of a stage that reads what others left on many nodes
+	poolPos int32
+	reads   float64 // bytes from there
+
+	left  float64 // 1 at the start, 0 at the end
+	rate  float64 // of left, per second
+	peak  float64 // the highest rate this stage can have when alone
+	since heddle.Time
+	end   heddle.Time
+	seq   int64
+	moved bool // in World.moved
+}
+
+// add gives a stage a part on another node.
+func (a *act) add(g leg) {
+	a.legs[a.nlegs] = g
+	a.nlegs++
+}
+
+// A leg is what a stage does on one node, in bytes over its whole length.
+type leg struct {
+	node          int32
+	pos           int32 // in node.users
+	disk, in, out float64
+	share         float64 // the rate this node would allow
+}
+
+// shared reports whether other nodes have a say in the rate.
+func (a *act) shared() bool { return a.nlegs > 1 || a.pool != nil }
+
+// newAct takes an act from the free list; the caller fills it in and calls plug.
+func (w *World) newAct(t int32) int32 {
+	var i int32
+	if k := len(w.freeA); k > 0 {
+		i = w.freeA[k-1]
+		w.freeA = w.freeA[:k-1]
+	} else {
+		i = int32(len(w.acts))
+		w.acts = append(w.acts, act{})
+	}
+	w.seq++
+	w.acts[i] = act{task: t, home: w.tasks[t].node, mult: 1, fetch: 1, left: 1, since: w.now, end: never, nlegs: 1, seq: w.seq}
+	w.acts[i].legs[0].node = w.tasks[t].node
+	w.tasks[t].act = i
+	return i
+}
+
+// plug gives a stage its claims.
+func (w *World) plug(i int32) {
+	a := &w.acts[i]
+	a.on, a.since, a.rate, a.end = true, w.now, 0, never
+	for l := range a.nlegs {
+		n := &w.nodes[a.legs[l].node]
+		a.legs[l].pos = int32(len(n.users))
+		a.legs[l].share = 0
+		n.users = append(n.users, user{i, l})
+		w.touch(a.legs[l].node)
+	}
+	for k := range a.npath {
+		w.cross(i, k)
+	}
+	if a.pool != nil {
+		a.poolPos = int32(len(a.pool.copying))
+		a.pool.copying = append(a.pool.copying, i)
+	}
+	w.setPeak(i)
+}
+
+// unplug takes them away, keeping what is left to do.
+func (w *World) unplug(i int32) {
+	a := &w.acts[i]
+	if !a.on {
+		return
+	}
+	w.progress(i)
+	a.on, a.rate, a.end = false, 0, never
+	for l := range a.nlegs {
+		w.dropLeg(i, l)
+	}
+	for k := range a.npath {
+		w.uncross(i, k)
+	}
+	if p := a.pool; p != nil {
+		last := len(p.copying) - 1
+		p.copying[a.poolPos] = p.copying[last]
+		w.acts[p.copying[a.poolPos]].poolPos = a.poolPos
+		p.copying = p.copying[:last]
+		p.want -= a.legs[0].share * a.reads
+		w.drift(p)
+	}
+}
+
+// dropLeg removes one leg's claim.
+func (w *World) dropLeg(i, l int32) {
+	g := &w.acts[i].legs[l]
+	n := &w.nodes[g.node]
+	last := len(n.users) - 1
+	n.users[g.pos] = n.users[last]
+	moved := n.users[g.pos]
+	w.acts[moved.act].legs[moved.leg].pos = g.pos
+	n.users = n.users[:last]
+	w.touch(g.node)
+}
+
+// free ends a stage for good.
+func (w *World) free(i int32) {
+	w.unplug(i)
+	w.tasks[w.acts[i].task].act = -1
+	w.acts[i].seq = 0
+	w.freeA = append(w.freeA, i)
+}
+
+// setPeak computes the highest rate a stage can have: one core at most, its container's quota, the
+// full disk and network of each node it touches, its part of the uplinks.
+func (w *World) setPeak(i int32) {
+	a := &w.acts[i]
+	n := &w.nodes[a.home]
+	c := &w.conts[w.tasks[a.task].cont]
+	peak := 1e9
+	if s := w.cpuNeed(a, n); s > 0 {
+		peak = min(peak, min(1, c.quota/float64(len(c.tasks)))/s)
+	}
+	for l := range a.nlegs {
+		g := &a.legs[l]
+		at := &w.nodes[g.node]
+		disk := g.disk
+		if l == 0 {
+			disk *= a.mult * n.swap
+		}
+		peak = least(peak, at.disk, disk)
+		peak = least(peak, at.nic, g.in)
+		peak = least(peak, at.nic, g.out)
+	}
+	peak *= w.overUplinks(a, peak)
+	if peak == a.peak {
+		return
+	}
+	a.peak = peak
+	for l := range a.nlegs {
+		w.touch(a.legs[l].node)
+	}
+}
+
+// cpuNeed is the core-seconds a whole stage takes on its node.
+func (w *World) cpuNeed(a *act, n *node) float64 { return a.cpu * a.mult * n.swap / n.speed }
+
+func least(peak, capacity, need float64) float64 {
+	if need > 0 {
+		return min(peak, capacity/need)
+	}
+	return peak
+}
+
+// progress brings what is left of a stage up to now.
+func (w *World) progress(i int32) {
+	a := &w.acts[i]
+	if a.since == w.now {
+		return
+	}
+	did := min(a.left, a.rate*heddle.Span(w.now-a.since).Seconds())
+	a.left -= did
+	a.since = w.now
+	w.account(a, did)
+}
+
+// account books the processor time of a part of a stage to its container.
+func (w *World) account(a *act, did float64) {
+	c := &w.conts[w.tasks[a.task].cont]
+	c.cpuUsed += float64(did * w.cpuNeed(a, &w.nodes[a.home]))
+}
+
+// setRate changes the rate of a stage and with it its end.
+func (w *World) setRate(i int32, rate float64) {
+	a := &w.acts[i]
+	if rate == a.rate && a.end != never {
+		return
+	}
+	w.progress(i)
+	a.rate = rate
+	a.end = never
+	if ns := math.Ceil(a.left / rate * 1e9); ns < 1e18 {
+		a.end = w.now + heddle.Time(ns)
+	}
+}
+
+// endStages ends the stages that are at their end on a node, and lets their tasks go on.
+func (w *World) endStages(n int32, done []Done) []Done {
+	w.byNode.remove(n)
+	w.ending = w.ending[:0]
+	for _, u := range w.nodes[n].users {
+		if u.leg == 0 && w.acts[u.act].end <= w.now {
+			w.ending = append(w.ending, u.act)
+		}
+	}
+	for k := 1; k < len(w.ending); k++ { // few: insertion sort by start
+		for m := k; m > 0 && w.acts[w.ending[m]].seq < w.acts[w.ending[m-1]].seq; m-- {
+			w.ending[m], w.ending[m-1] = w.ending[m-1], w.ending[m]
+		}
+	}
+	w.touch(n)
+	for _, i := range w.ending {
+		a := &w.acts[i]
+		w.account(a, a.left)
+		a.left, a.since = 0, w.now
+		t := a.task
+		w.free(i)
+		done = w.stageDone(t, done)
+	}
+	return done
+}

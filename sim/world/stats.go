@@ -1,0 +1,113 @@
+package world
+
+import "heddle"
+
+// DiskStats sums what a node's disk did, as iostat does.
+type DiskStats struct {
+	Busy     float64 // seconds, weighted by how much of the disk was in use
+	IOWait   float64 // seconds of that with idle processors, weighted by both
+	Requests float64
+	Service  float64 // seconds of service of all requests; by Requests: svctm
+	Await    float64 // seconds from request to end of all requests; by Requests: await
+}
+
+// CPUUsed returns the processor time used so far by all tasks, in core-seconds: each second a core worked
+// counts, however fast the core.
+func (w *World) CPUUsed(now heddle.Time) float64 {
+	w.at(now)
+	w.flush()
+	sum := 0.0
+	for i := range w.nodes {
+		w.settle(&w.nodes[i])
+		sum += w.nodes[i].cpuDone
+	}
+	return sum
+}
+
+// Cores returns the processors of the cluster, against which CPUUsed counts.
+func (w *World) Cores() float64 {
+	sum := 0.0
+	for i := range w.nodes {
+		sum += w.nodes[i].cores
+	}
+	return sum
+}
+
+// Disk returns what a node's disk did so far.
+func (w *World) Disk(now heddle.Time, id heddle.NodeID) DiskStats {
+	w.at(now)
+	w.flush()
+	if !w.known(id) {
+		return DiskStats{}
+	}
+	w.settle(&w.nodes[id])
+	return w.nodes[id].stats
+}
+
+// Usage returns the processor time a container used since the last call, on average, in milli-vcores of
+// its node, and the memory it holds, in MiB.
+func (w *World) Usage(now heddle.Time, c heddle.ContainerID) (cpu, memory int64) {
+	w.at(now)
+	w.flush()
+	i, ok := w.byID[c]
+	if !ok {
+		return 0, 0
+	}
+	k := &w.conts[i]
+	for _, t := range k.tasks {
+		if a := w.tasks[t].act; a >= 0 && w.acts[a].on {
+			w.progress(a)
+		}
+	}
+	if s := heddle.Span(now - k.usageAt).Seconds(); s > 0 {
+		n := &w.nodes[k.node]
+		cpu = int64((k.cpuUsed-k.usageCPU)/s/n.cores*float64(n.total[heddle.CPU]) + 0.5)
+		k.usageAt, k.usageCPU = now, k.cpuUsed
+	}
+	return cpu, k.held
+}
+
+// Progress returns what a container is doing and how far its task is, weighted as MapReduce does: two
+// thirds of a map before the sort if it has one, a third of a reduce each for copy, sort and reduce.
+func (w *World) Progress(now heddle.Time, c heddle.ContainerID) (heddle.Phase, float64) {
+	w.at(now)
+	w.flush()
+	i, ok := w.byID[c]
+	if !ok {
+		return heddle.NoPhase, 0
+	}
+	k := &w.conts[i]
+	if k.kind == heddle.AM || k.kind == heddle.Executor {
+		return heddle.Holding, 0
+	}
+	if len(k.tasks) == 0 {
+		return heddle.NoPhase, 0
+	}
+	t := &w.tasks[k.tasks[0]]
+	done := 0.0 // of the stage
+	if t.act >= 0 {
+		if w.acts[t.act].on {
+			w.progress(t.act)
+		}
+		done = 1 - w.acts[t.act].left
+	}
+	switch t.step {
+	case stepMap:
+		if t.spillCPU > 0 || t.spillDisk > 0 {
+			done *= 2. / 3
+		}
+		return heddle.MapRead, done
+	case stepSpill:
+		return heddle.MapRead, (2 + done) / 3
+	case stepCopy:
+		if t.part <= 0 {
+			return heddle.ReduceCopy, t.job.released / 3
+		}
+		return heddle.ReduceCopy, min(1, (t.copied+float64(t.burst*done))/t.part) / 3
+	case stepMerge:
+		return heddle.ReduceSort, (1 + done) / 3
+	case stepReduce:
+		return heddle.ReduceWrite, (2 + done) / 3
+	}
+	return heddle.NoPhase, done
+}

@@ -1,0 +1,181 @@
+package world
+
+import (
+	"math/rand/v2"
+
+	"heddle"
+)
+
+// A NodeSpec is one machine. Zero values take the defaults of Params.
+type NodeSpec struct {
+	Name    string
+	Rack    heddle.RackID
+	Total   heddle.Resource // what its NodeManager offers
+	Cores   float64         // physical; 0 = one per vcore offered
+	Memory  int64           // physical MiB; 0 = what is offered and Params.ReservedMemory beside it
+	DiskBps float64         // bytes/s of sequential transfer; 0 = Params.DiskBps
+	NICBps  float64         // bytes/s on the wire, each way; 0 = Params.NICBps
+	Speed   float64         // of a core against the reference core; 0 = 1
+}
+
+// Config is a cluster to simulate.
+type Config struct {
+	Nodes     []NodeSpec
+	UplinkBps float64 // bytes/s of each rack's uplink, each way; 0 = never the bottleneck
+	Params    Params
+	Effects   Effects
+	Seed      uint64
+}
+
+// Effects are the physical effects a scenario can switch off. The zero value has none of them;
+// AllEffects is the normal world.
+type Effects struct {
+	Locality    bool // remote reads cost network and the source's disk; without it every read is local
+	Contention  bool // what runs on a node shares it; without it everything runs as if alone
+	Skew        bool // partitions are uneven
+	Noise       bool // like tasks need unlike amounts of processor time
+	Memory      bool // too little memory slows tasks, swaps nodes and fails masters
+	LaunchDelay bool // processes take time to start, resizes and resumes time to take effect
+	SlowNodes   bool // node speeds vary around their specification
+	MemoryKill  bool // a task that demands more than it was told is killed, as a stock NodeManager does
+}
+
+// AllEffects is every effect but MemoryKill: what a task demands is what it would like to have, and a
+// JVM whose heap follows its container makes do with less.
+func AllEffects() Effects {
+	return Effects{Locality: true, Contention: true, Skew: true, Noise: true, Memory: true, LaunchDelay: true, SlowNodes: true}
+}
+
+// JobID names a job inside a World; it indexes slices.
+type JobID int32
+
+// Work names a piece of work: a whole map or reduce, one Spark task, one plain task. Its fields are
+// those of apps.Work, in the same order, so that one converts to the other.
+type Work struct {
+	Container heddle.ContainerID
+	Kind      heddle.Kind
+	Stage     int32 // of a Spark task: index into the job's stages
+	Index     int32
+	Attempt   int32
+}
+
+// Outcome is how work ended.
+type Outcome uint8
+
+// The outcomes.
+const (
+	Finished    Outcome = iota
+	OutOfMemory         // a master whose tasks need more memory than it has; the process ends itself
+	OverLimit           // demanded more memory than told, under Effects.MemoryKill
+)
+
+// Done says that a piece of work ended, or that a container failed; a failed container is closed, with
+// all work in it. For a master, Work has only Container and Kind.
+type Done struct {
+	At      heddle.Time
+	Work    Work
+	Node    heddle.NodeID
+	Outcome Outcome
+	Read    heddle.Locality // how far the input of a map or a Spark task was
+	Output  int64           // bytes of map output that reduces can now fetch from Node
+}
+
+// A World is a cluster at work. It is not safe for concurrent use. The times passed to its methods never
+// go backwards, and all that ends up to a time must be collected with Advance before anything is changed
+// at a later one. Ids that are unknown or over are ignored: a decision may cross an end on its way.
+type World struct {
+	p    Params
+	fx   Effects
+	seed uint64
+	now  heddle.Time
+
+	nodes   []node
+	racks   []rack
+	bounds  bounds
+	jobs    []*job
+	conts   []container
+	freeC   []int32
+	byID    map[heddle.ContainerID]int32
+	tasks   []task
+	freeT   []int32
+	acts    []act
+	freeA   []int32
+	byNode  timeHeap // nodes by the earliest end of a stage there
+	timers  timerHeap
+	pending []Done // failures at the time of a call, for the next Advance
+
+	// What flush has to look at: nodes to divide anew, in use while it does; nodes to allow anew; nodes whose
+	// limits changed; stages whose rate may change; pools to pull, and pulled.
+	dirty, finals, open, stale, moved []int32
+	pulls, pulling                    []*pool
+	fill                              fill
+	ending, woken                     []int32
+	seq                               int64 // of stages and timers
+
+	pcg    *rand.PCG // seeded anew for each draw that belongs to a thing
+	rng    *rand.Rand
+	launch *rand.Rand
+}
+
+// New makes a cluster. It panics on no nodes or on a node without processors or memory, which no
+// configuration reader lets through.
+func New(c Config) *World {
+	w := &World{p: c.Params, fx: c.Effects, seed: c.Seed, byID: map[heddle.ContainerID]int32{}}
+	w.pcg = rand.NewPCG(0, 0)
+	w.rng = rand.New(w.pcg)
+	w.launch = rand.New(rand.NewPCG(c.Seed, streamLaunch))
+	w.addNodes(c)
+	return w
+}
+
+// Next returns the time of the next thing that happens by itself, and false when nothing will. Mostly it
+// is the end of some work; sometimes Advance to it returns nothing, when only rates changed.
+func (w *World) Next() (heddle.Time, bool) {
+	w.flush()
+	if len(w.pending) > 0 {
+		return w.now, true
+	}
+	t, ok := w.byNode.min()
+	if len(w.timers) > 0 && (!ok || w.timers[0].at < t) {
+		return w.timers[0].at, true
+	}
+	return t, ok
+}
+
+// Advance moves the world to now and appends what ended on the way to done, in order of time; ends at the
+// same time are in order of node and of start.
+func (w *World) Advance(now heddle.Time, done []Done) []Done {
+	for {
+		w.flush()
+		done = append(done, w.pending...)
+		w.pending = w.pending[:0]
+		t, ok := w.byNode.min()
+		if len(w.timers) > 0 && (!ok || w.timers[0].at <= t) {
+			t, ok = w.timers[0].at, true
+		}
+		if !ok || t > now {
+			break
+		}
+		w.now = t
+		for len(w.timers) > 0 && w.timers[0].at == t {
+			w.fire(w.timers.pop())
+		}
+		for {
+			n, at, ok := w.byNode.top()
+			if !ok || at > t {
+				break
+			}
+			done = w.endStages(n, done)
+		}
+	}
+	w.now = now
+	return done
+}
+
+// at moves the clock to the time of a call, having settled what earlier calls changed.
+func (w *World) at(now heddle.Time) {
+	if now > w.now {
+		w.flush()
+		w.now = now
+	}
+}

@@ -1,0 +1,307 @@
+package workload
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"heddle"
+)
+
+// A history is what the events of a .jhist file have said so far.
+type history struct {
+	im                      *importer
+	id, name, queue         string
+	user, priority          string
+	submit                  int64 // ms since 1970
+	totalMaps, totalReduces int64
+	uber                    bool
+	maps, reduces           map[string]*historyTask // by task id
+}
+
+type historyTask struct {
+	index    int64 // the number at the end of its id
+	splits   string
+	won      string // the successful attempt
+	last     string // the attempt that ended last
+	attempts map[string]*historyAttempt
+}
+
+type historyAttempt struct {
+	start, finish int64
+	counters      map[string]int64
+}
+
+func newHistory(im *importer) *history {
+	return &history{im: im, maps: map[string]*historyTask{}, reduces: map[string]*historyTask{}}
+}
+
+// event takes in one event: its type, and the record named by its only key.
+func (h *history) event(kind string, event map[string]map[string]any) *fault {
+	if len(event) != 1 {
+		return faultf("event", "does not hold one record")
+	}
+	for _, record := range event {
+		e := avroRecord{record: record}
+		h.take(kind, &e)
+		return e.bad
+	}
+	return nil
+}
+
+func (h *history) take(kind string, e *avroRecord) {
+	switch kind {
+	case "JOB_SUBMITTED":
+		id, submit := e.text("jobid"), e.number("submitTime", maxMillis)
+		if e.bad == nil && id != "" {
+			h.id, h.submit = id, submit
+			h.name, h.user, h.queue = e.text("jobName"), e.text("userName"), e.text("jobQueueName")
+		}
+	case "JOB_QUEUE_CHANGED":
+		h.queue = cmp.Or(e.text("jobQueueName"), h.queue)
+	case "JOB_PRIORITY_CHANGED":
+		h.priority = e.text("priority")
+	case "JOB_INITED":
+		h.totalMaps, h.totalReduces = e.number("totalMaps", MaxTasksPerJob), e.number("totalReduces", MaxTasksPerJob)
+		h.uber, _ = e.record["uberized"].(bool)
+	case "TASK_STARTED":
+		if t := h.task(e); t != nil {
+			t.splits = e.text("splitLocations")
+		}
+	case "TASK_FINISHED":
+		if t := h.task(e); t != nil {
+			t.won = e.text("successfulAttemptId")
+		}
+	case "MAP_ATTEMPT_STARTED", "REDUCE_ATTEMPT_STARTED":
+		if a, _ := h.attempt(e); a != nil {
+			a.start = e.number("startTime", maxMillis)
+		}
+	case "MAP_ATTEMPT_FINISHED", "REDUCE_ATTEMPT_FINISHED",
+		"MAP_ATTEMPT_FAILED", "REDUCE_ATTEMPT_FAILED", "MAP_ATTEMPT_KILLED", "REDUCE_ATTEMPT_KILLED":
+		h.ended(e)
+	}
+}
+
+func (h *history) ended(e *avroRecord) {
+	a, t := h.attempt(e)
+	if a == nil {
+		return
+	}
+	a.finish = e.number("finishTime", maxMillis)
+	a.counters = e.counters()
+	if e.bad == nil && a.start > 0 && a.finish > a.start {
+		_, e.bad = taskSpan("finishTime", a.start, a.finish)
+	}
+	if e.bad != nil {
+		*a = historyAttempt{}
+		return
+	}
+	t.last = e.text("attemptId")
+}
+
+// task returns the map or reduce that an event speaks of; nil for any other kind of task.
+func (h *history) task(e *avroRecord) *historyTask {
+	id, kind := e.text("taskid"), e.text("taskType")
+	var of map[string]*historyTask
+	switch kind {
+	case "MAP":
+		of = h.maps
+	case "REDUCE":
+		of = h.reduces
+	default:
+		return nil
+	}
+	if t := of[id]; t != nil {
+		return t
+	}
+	index, err := strconv.ParseInt(id[strings.LastIndexByte(id, '_')+1:], 10, 32)
+	if err != nil || index < 0 {
+		e.fail("taskid", "%q does not end in a number", clip([]byte(id)))
+		return nil
+	}
+	if len(of) == MaxTasksPerJob {
+		e.fail("taskid", "more than %d tasks", MaxTasksPerJob)
+		return nil
+	}
+	t := &historyTask{index: index, attempts: map[string]*historyAttempt{}}
+	of[id] = t
+	return t
+}
+
+func (h *history) attempt(e *avroRecord) (*historyAttempt, *historyTask) {
+	t := h.task(e)
+	id := e.text("attemptId")
+	if t == nil || e.bad != nil {
+		return nil, nil
+	}
+	a := t.attempts[id]
+	if a == nil {
+		a = &historyAttempt{}
+		t.attempts[id] = a
+	}
+	return a, t
+}
+
+// tasks returns the tasks of a kind in order of their numbers, with nil for those only counted.
+func (h *history) tasks(field string, of map[string]*historyTask, total int64) ([]*historyTask, *fault) {
+	list := slices.SortedFunc(maps.Values(of), func(a, b *historyTask) int { return cmp.Compare(a.index, b.index) })
+	for i := 1; i < len(list); i++ {
+		if list[i].index == list[i-1].index {
+			return nil, faultf("taskid", "two tasks have the number %d", list[i].index)
+		}
+	}
+	if n := total - int64(len(list)); n > 0 {
+		if bad := h.im.room(field, total); bad != nil {
+			return nil, bad
+		}
+		h.im.fill("tasks", "tasks that are counted and never started are added with nothing known of them")
+		list = append(list, make([]*historyTask, n)...)
+	}
+	return list, nil
+}
+
+// fillTask says of t what its successful attempt showed.
+func (h *history) fillTask(t *Task, from *historyTask, mapOnly bool) {
+	if from == nil {
+		h.im.fill("duration", notStated)
+		return
+	}
+	a := from.attempts[from.won]
+	if a == nil {
+		if a = from.attempts[from.last]; a != nil {
+			h.im.fill("duration", "a task without a successful attempt lasts as long as its last attempt")
+		}
+	}
+	for host := range strings.SplitSeq(from.splits, ",") {
+		if host = strings.TrimSpace(host); host != "" && host != "/" {
+			t.Hosts = append(t.Hosts, h.im.host(host, ""))
+		}
+	}
+	if a == nil || a.start <= 0 || a.finish <= a.start {
+		h.im.fill("duration", notStated)
+	} else {
+		t.Duration = heddle.Span(a.finish-a.start) * heddle.Millisecond
+	}
+	if a == nil {
+		return
+	}
+	c := a.counters
+	t.CPU = heddle.Span(min(c["CPU_MILLISECONDS"], int64(MaxSpan/heddle.Millisecond))) * heddle.Millisecond
+	t.Memory = known(c["MAP_PHYSICAL_MEMORY_BYTES_MAX"], c["REDUCE_PHYSICAL_MEMORY_BYTES_MAX"], c["PHYSICAL_MEMORY_BYTES"]) >> 20
+	if shuffled, reduce := c["REDUCE_SHUFFLE_BYTES"]; reduce {
+		t.Input, t.Output = shuffled, known(c["BYTES_WRITTEN"], c["HDFS_BYTES_WRITTEN"])
+		return
+	}
+	t.Input = c["BYTES_READ"]
+	if _, counted := c["BYTES_READ"]; !counted {
+		t.Input = c["HDFS_BYTES_READ"]
+	}
+	t.Output = c["MAP_OUTPUT_MATERIALIZED_BYTES"]
+	if mapOnly {
+		t.Output = known(c["BYTES_WRITTEN"], c["HDFS_BYTES_WRITTEN"])
+	}
+}
+
+// An avroRecord is a decoded record, and the first thing found wrong with it.
+type avroRecord struct {
+	record map[string]any
+	bad    *fault
+}
+
+func (e *avroRecord) fail(field, format string, args ...any) {
+	if e.bad == nil {
+		e.bad = faultf(field, format, args...)
+	}
+}
+
+// value returns a field, taken out of its union.
+func (e *avroRecord) value(field string) any {
+	v := e.record[field]
+	if union, ok := v.(map[string]any); ok && len(union) == 1 {
+		for _, v := range union {
+			return v
+		}
+	}
+	return v
+}
+
+func (e *avroRecord) text(field string) string {
+	s, ok := e.value(field).(string)
+	if !ok && e.value(field) != nil {
+		e.fail(field, "is not text")
+	}
+	return s
+}
+
+// number reads a whole number from 0 to limit; −1, unknown, is 0.
+func (e *avroRecord) number(field string, limit int64) int64 {
+	n, ok := whole(e.value(field))
+	switch {
+	case !ok:
+		e.fail(field, "is not a whole number")
+	case n == -1:
+		return 0
+	case n < 0:
+		e.fail(field, "%d is negative", n)
+	case n > limit:
+		e.fail(field, "%d is too large; at most %d", n, limit)
+	default:
+		return n
+	}
+	return 0
+}
+
+func whole(v any) (int64, bool) {
+	switch v := v.(type) {
+	case int32:
+		return int64(v), true
+	case int64:
+		return v, true
+	case json.Number:
+		n, err := v.Int64()
+		return n, err == nil
+	}
+	return 0, false
+}
+
+// counters returns the counters that are read, by name.
+func (e *avroRecord) counters() map[string]int64 {
+	out := map[string]int64{}
+	all, _ := e.record["counters"].(map[string]any)
+	if len(all) == 1 { // a union: JhCounters, with its namespace or without
+		for _, v := range all {
+			if inner, ok := v.(map[string]any); ok {
+				all = inner
+			}
+		}
+	}
+	for _, group := range list(all["groups"]) {
+		g, _ := group.(map[string]any)
+		for _, counter := range list(g["counts"]) {
+			c, _ := counter.(map[string]any)
+			name, _ := c["name"].(string)
+			if !slices.Contains(countersRead, name) {
+				continue
+			}
+			one := avroRecord{record: c}
+			out[name] = one.number("value", MaxBytes)
+			if one.bad != nil {
+				e.fail(name, "%s", one.bad.reason)
+			}
+		}
+	}
+	return out
+}
+
+var countersRead = []string{
+	"CPU_MILLISECONDS", "PHYSICAL_MEMORY_BYTES", "MAP_PHYSICAL_MEMORY_BYTES_MAX", "REDUCE_PHYSICAL_MEMORY_BYTES_MAX",
+	"REDUCE_SHUFFLE_BYTES", "BYTES_READ", "BYTES_WRITTEN", "HDFS_BYTES_READ", "HDFS_BYTES_WRITTEN", "MAP_OUTPUT_MATERIALIZED_BYTES",
+}
+
+func list(v any) []any {
+	l, _ := v.([]any)
+	return l
+}

@@ -1,0 +1,222 @@
+package workload
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"heddle"
+)
+
+// An importer gathers what the reading of one path finds.
+type importer struct {
+	opts  Options
+	wl    *Workload
+	file  string // being read
+	hosts map[string]int32
+	ids   map[string]bool
+	tasks int
+	slab  []Task
+
+	fills   map[Fill]int // keys have Jobs 0
+	pending []Fill       // of the job being read
+}
+
+func newImporter(o Options) *importer {
+	return &importer{
+		opts:  o,
+		wl:    &Workload{},
+		hosts: map[string]int32{},
+		ids:   map[string]bool{},
+		fills: map[Fill]int{},
+	}
+}
+
+// A DefectError is the first defect of a reading with Options.Strict.
+type DefectError struct{ Defect }
+
+// Error says where the defect is and what is wrong.
+func (e *DefectError) Error() string { return e.String() }
+
+// String returns the defect as "file:line: field: reason".
+func (d Defect) String() string {
+	var b strings.Builder
+	b.WriteString(d.File)
+	if d.Line > 0 {
+		fmt.Fprintf(&b, ":%d", d.Line)
+	}
+	b.WriteString(": ")
+	if d.Field != "" {
+		b.WriteString(d.Field + ": ")
+	}
+	b.WriteString(d.Reason)
+	return b.String()
+}
+
+// A fault is what is wrong with a record, before it is known where the record stands.
+type fault struct{ field, reason string }
+
+func faultf(field, format string, args ...any) *fault {
+	return &fault{field, fmt.Sprintf(format, args...)}
+}
+
+// defect counts a part that cannot be read. Its error ends the reading.
+func (im *importer) defect(line int, f *fault) error {
+	d := Defect{File: im.file, Line: line, Field: f.field, Reason: f.reason}
+	im.pending = im.pending[:0]
+	if im.opts.Strict {
+		return &DefectError{d}
+	}
+	if len(im.wl.Skipped) == MaxDefects {
+		return fmt.Errorf("%s: more than %d defects: is it a %s file? The last is %s", im.file, MaxDefects, im.wl.Format, d)
+	}
+	im.wl.Skipped = append(im.wl.Skipped, d)
+	return nil
+}
+
+// fill notes a rule used for the job being read; add counts it.
+func (im *importer) fill(field, rule string) {
+	f := Fill{Field: field, Rule: rule}
+	if !slices.Contains(im.pending, f) && len(im.pending) < maxFillRules {
+		im.pending = append(im.pending, f)
+	}
+}
+
+// add takes a finished job in. Its Submit is still the trace's own time.
+func (im *importer) add(line int, j Job) error {
+	if j.ID == "" {
+		return im.defect(line, faultf("id", "the job has no id"))
+	}
+	if im.ids[j.ID] {
+		return im.defect(line, faultf("id", "%q stands twice; ids must differ", j.ID))
+	}
+	if len(im.wl.Jobs) == MaxJobs {
+		return im.defect(line, faultf("", "more than %d jobs", MaxJobs))
+	}
+	im.ids[j.ID] = true
+	im.wl.Jobs = append(im.wl.Jobs, j)
+	for _, f := range im.pending {
+		if _, known := im.fills[f]; known || len(im.fills) < maxFillRules {
+			im.fills[f]++
+		}
+	}
+	im.pending = im.pending[:0]
+	return nil
+}
+
+// room reports whether a job may have so many tasks in all, so many of them not yet in memory.
+func (im *importer) room(field string, inJob int64) *fault {
+	if inJob > MaxTasksPerJob {
+		return faultf(field, "%d tasks; a job may have %d", inJob, MaxTasksPerJob)
+	}
+	if limit := im.opts.taskLimit(); int64(im.tasks)+inJob > int64(limit) {
+		return faultf(field, "more than %d tasks in all", limit)
+	}
+	return nil
+}
+
+// take returns n blank tasks from a shared array.
+func (im *importer) take(n int) []Task {
+	if n == 0 {
+		return nil
+	}
+	const slab = 1024
+	if n > len(im.slab) {
+		im.slab = make([]Task, max(n, slab))
+	}
+	t := im.slab[:n:n]
+	im.slab = im.slab[n:]
+	im.tasks += n
+	return t
+}
+
+// host returns the index of a host, given as name, as /rack/name or with the rack apart.
+func (im *importer) host(name, rack string) int32 {
+	if i := strings.LastIndexByte(name, '/'); i >= 0 {
+		if i > 0 {
+			rack = name[:i]
+		}
+		name = name[i+1:]
+	}
+	rack = rackName(rack)
+	i, ok := im.hosts[name]
+	if !ok {
+		i = int32(len(im.wl.Hosts))
+		im.hosts[strings.Clone(name)] = i
+		im.wl.Hosts = append(im.wl.Hosts, Host{Name: strings.Clone(name)})
+	}
+	if h := &im.wl.Hosts[i]; h.Rack == "" {
+		h.Rack = rack
+	}
+	return i
+}
+
+// rackName returns a rack's name in YARN's form, with a leading slash; none stays none.
+func rackName(s string) string {
+	s = strings.Trim(s, "/")
+	if s == "" {
+		return ""
+	}
+	return "/" + s
+}
+
+// finish orders the jobs, starts time at the first of them and lists the rules used.
+func (im *importer) finish() *Workload {
+	w := im.wl
+	w.sortJobs()
+	if len(w.Jobs) > 0 {
+		first := w.Jobs[0].Submit
+		for i := range w.Jobs {
+			w.Jobs[i].Submit -= first
+		}
+	}
+	for f, jobs := range im.fills {
+		f.Jobs = jobs
+		w.Filled = append(w.Filled, f)
+	}
+	slices.SortFunc(w.Filled, func(a, b Fill) int {
+		return cmp.Or(strings.Compare(a.Field, b.Field), strings.Compare(a.Rule, b.Rule))
+	})
+	return w
+}
+
+// sortJobs orders jobs by submission, then id.
+func (w *Workload) sortJobs() {
+	slices.SortFunc(w.Jobs, func(a, b Job) int {
+		return cmp.Or(cmp.Compare(a.Submit, b.Submit), compareIDs(a.ID, b.ID))
+	})
+}
+
+// compareIDs orders ids with the numbers in them as numbers: job9 before job10.
+func compareIDs(a, b string) int {
+	i, j := 0, 0
+	for i < len(a) && j < len(b) {
+		m, n := digits(a[i:]), digits(b[j:])
+		if m == 0 || n == 0 {
+			if a[i] != b[j] {
+				return cmp.Compare(a[i], b[j])
+			}
+			i, j = i+1, j+1
+			continue
+		}
+		x, y := strings.TrimLeft(a[i:i+m], "0"), strings.TrimLeft(b[j:j+n], "0")
+		if c := cmp.Or(cmp.Compare(len(x), len(y)), strings.Compare(x, y)); c != 0 {
+			return c
+		}
+		i, j = i+m, j+n
+	}
+	return cmp.Or(cmp.Compare(len(a)-i, len(b)-j), strings.Compare(a, b))
+}
+
+// digits returns how many digits s begins with.
+func digits(s string) int {
+	n := 0
+	for n < len(s) && '0' <= s[n] && s[n] <= '9' {
+		n++
+	}
+	return n
+}
+
+// millis returns a time of ms milliseconds.
+func millis(ms int64) heddle.Time { return heddle.Time(ms * int64(heddle.Millisecond)) }

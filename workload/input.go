@@ -1,0 +1,164 @@
+package workload
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// open opens a file for reading, through gzip or zstd where its first bytes say so.
+func open(path string) (io.ReadCloser, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	r, err := decompress(bufio.NewReaderSize(f, 256<<10))
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{r, f}, nil
+}
+
+func decompress(r *bufio.Reader) (io.Reader, error) {
+	magic, _ := r.Peek(8) // a shorter file is told by what follows
+	switch {
+	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):
+		return gzip.NewReader(r)
+	case bytes.HasPrefix(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+		return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(256<<20))
+	case bytes.Equal(magic, []byte("LZ4Block")), bytes.HasPrefix(magic, []byte("\x82SNAPPY")):
+		return nil, errors.New("is compressed with lz4 or snappy; only gzip and zstd can be read: decompress it first")
+	}
+	return r, nil
+}
+
+// walk calls visit for every file below a folder in order of names, and for every rolling Spark log as
+// a whole (rolling true). Hidden files are left out.
+func walk(root string, visit func(path string, rolling bool) error) error {
+	files := 0
+	return filepath.WalkDir(root, func(path string, e os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if files++; files > MaxFiles {
+			return fmt.Errorf("%s: more than %d files", root, MaxFiles)
+		}
+		rolling := e.IsDir() && strings.HasPrefix(e.Name(), rollingPrefix)
+		switch {
+		case rolling:
+			parts, err := rollingParts(path)
+			if err != nil || len(parts) == 0 {
+				return err
+			}
+			if err := visit(parts[0], true); err != nil {
+				return err
+			}
+			return filepath.SkipDir
+		case e.IsDir():
+			return nil
+		case strings.HasPrefix(e.Name(), ".") || !e.Type().IsRegular():
+			return nil
+		}
+		return visit(path, false)
+	})
+}
+
+// A lineReader reads lines of bounded length.
+type lineReader struct {
+	r     *bufio.Reader
+	buf   []byte
+	line  int // number of the line last read
+	limit int // bytes of a line
+}
+
+func newLineReader(r io.Reader) *lineReader {
+	return &lineReader{r: bufio.NewReaderSize(r, 64<<10), limit: MaxLineBytes}
+}
+
+// next returns the next line without its end, valid until the next call; long says that the line was
+// too long and is not returned. err is io.EOF after the last.
+func (l *lineReader) next() (line []byte, long bool, err error) {
+	l.buf = l.buf[:0]
+	l.line++
+	for {
+		part, err := l.r.ReadSlice('\n')
+		if len(l.buf)+len(part) > l.limit {
+			long, l.buf = true, l.buf[:0]
+		} else if !long {
+			l.buf = append(l.buf, part...)
+		}
+		switch {
+		case err == bufio.ErrBufferFull:
+			continue
+		case err == io.EOF && (long || len(l.buf) > 0), err == nil:
+			return bytes.TrimRight(l.buf, "\r\n"), long, nil
+		}
+		return nil, false, err
+	}
+}
+
+// eachLine reads a file by lines. A fault of read is a defect of the line; what breaks the reading
+// off (a truncated archive) is one of the file.
+func (im *importer) eachLine(path string, read func(line int, text []byte) error) error {
+	r, err := open(path)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	return im.lines(newLineReader(r), read)
+}
+
+// heading returns the first n lines.
+func (l *lineReader) heading(n int) ([]string, error) {
+	var out []string
+	for range n {
+		text, long, err := l.next()
+		if err != nil || long {
+			return nil, errors.New("too short or too long")
+		}
+		out = append(out, string(text))
+	}
+	return out, nil
+}
+
+// Read reads what follows the lines read so far.
+func (l *lineReader) Read(p []byte) (int, error) { return l.r.Read(p) }
+
+func isFolder(path string) (bool, error) {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir(), err
+}
+
+func (im *importer) lines(l *lineReader, read func(line int, text []byte) error) error {
+	for {
+		text, long, err := l.next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return im.defect(l.line, faultf("", "cannot be read further: %v", err))
+		}
+		if long {
+			im.wl.Lines++
+			err = im.defect(l.line, faultf("", "longer than %d bytes", l.limit))
+		} else if len(bytes.TrimSpace(text)) > 0 {
+			im.wl.Lines++
+			err = read(l.line, text)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,244 @@
+package workload
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"heddle"
+)
+
+// The files under testdata/history come from Hadoop 3.4.2; what the commands printed at their end
+// (counters over all tasks) is checked against below.
+func TestHistoryFolder(t *testing.T) {
+	w := mustRead(t, "testdata/history", Options{Strict: true})
+	if w.Format != "jhist" || len(w.Jobs) != 4 {
+		t.Fatalf("format %s, %d jobs", w.Format, len(w.Jobs))
+	}
+	for i, want := range []struct {
+		id, name      string
+		submit        float64
+		maps, reduces int
+		mapMS, redMS  int64 // "Total time spent by all map (reduce) tasks"
+		cpu           int64 // "CPU time spent"
+		read          int64 // "Bytes Read"
+		shuffled      int64 // "Reduce shuffle bytes"
+		written       int64 // "Bytes Written"
+		peakMap       int64 // "Peak Map Physical memory", MiB
+	}{
+		{"job_1795257509765_0001", "word count", 0, 3, 1, 31388, 2154, 8830, 41951275, 713, 151, 281804800 >> 20},
+		{"job_1795257509765_0004", "TeraSort", 69.338, 2, 3, 8067, 16487, 4720, 20000000, 20800036, 20000000, 233644032 >> 20},
+		{"job_1795257509765_0005", "Sleep job", 90.761, 3, 2, 16741, 6401, 1700, 0, 144, 0, 197812224 >> 20},
+		{"job_1795257509765_0012", "Fail job", 336.013, 2, 1, 10598, 0, 0, 0, 0, 0, 0},
+	} {
+		j := &w.Jobs[i]
+		if j.ID != want.id || j.Name != want.name || j.Submit.Seconds() != want.submit || j.User != "ann" || j.Queue != "root.default" {
+			t.Errorf("job %d: %s %q at %g s, user %s, queue %s", i, j.ID, j.Name, j.Submit.Seconds(), j.User, j.Queue)
+		}
+		if len(j.Maps) != want.maps || len(j.Reduces) != want.reduces {
+			t.Errorf("%s: %d maps, %d reduces", j.ID, len(j.Maps), len(j.Reduces))
+		}
+		var cpu heddle.Span
+		var peak int64
+		for k := range j.Maps {
+			cpu += j.Maps[k].CPU
+			peak = max(peak, j.Maps[k].Memory)
+		}
+		for k := range j.Reduces {
+			cpu += j.Reduces[k].CPU
+		}
+		for _, c := range []struct {
+			what      string
+			got, want int64
+		}{
+			{"map time", durations(j.Maps), want.mapMS}, {"reduce time", durations(j.Reduces), want.redMS}, {"cpu", int64(cpu / heddle.Millisecond), want.cpu},
+			{"bytes read", j.InputBytes(), want.read}, {"shuffle", j.ShuffleBytes(), want.shuffled}, {"bytes written", j.OutputBytes(), want.written},
+			{"peak memory", peak, want.peakMap}, {"map output", sumOf(j.Maps, output), want.shuffled},
+		} {
+			if c.got != c.want {
+				t.Errorf("%s: %s %d, want %d", j.ID, c.what, c.got, c.want)
+			}
+		}
+	}
+	if n := filled(w, "duration", "last attempt"); n != 1 {
+		t.Errorf("%d jobs with tasks that never succeeded, want 1", n)
+	}
+	if n := filled(w, "container", "no _conf.xml"); n != 1 {
+		t.Errorf("%d jobs without a configuration, want 1", n)
+	}
+}
+
+func durations(tasks []Task) int64 {
+	var sum heddle.Span
+	for i := range tasks {
+		sum += tasks[i].Duration
+	}
+	return int64(sum / heddle.Millisecond)
+}
+
+func historyFile(t testing.TB, number string) string {
+	t.Helper()
+	paths, err := filepath.Glob("testdata/history/*_" + number + "-*.jhist")
+	if err != nil || len(paths) != 1 {
+		t.Fatal(paths, err)
+	}
+	return paths[0]
+}
+
+func TestHistoryDetails(t *testing.T) {
+	w := mustRead(t, historyFile(t, "0001"), Options{Strict: true})
+	j := w.Jobs[0]
+	m := j.Maps[0]
+	if m.Duration != ms(11444) || m.CPU != ms(3020) || m.Input != 16781312 || m.Output != 284 || m.Memory != 268 || m.Size != heddle.Of(512, 1000) {
+		t.Errorf("first map %+v", m)
+	}
+	if j.Master != heddle.Of(512, 1000) || j.SlowStart != 0.05 || j.Framework != heddle.MapReduce {
+		t.Errorf("job %+v", j)
+	}
+	var hosts []string
+	for i := range j.Maps {
+		for _, h := range j.Maps[i].Hosts {
+			hosts = append(hosts, w.Hosts[h].Name)
+		}
+	}
+	if got := strings.Join(hosts, " "); got != "node1.example.org node3.example.org node3.example.org" {
+		t.Errorf("splits lie on %s", got)
+	}
+	if len(j.Reduces[0].Hosts) != 0 {
+		t.Errorf("the reduce has hosts %v", j.Reduces[0].Hosts)
+	}
+}
+
+const textHeading = "Avro-Json\n{}\n"
+
+func event(kind, record string) string {
+	return fmt.Sprintf(`{"type":%q,"event":{"x":%s}}`, kind, record) + "\n"
+}
+
+var submitted = event("JOB_SUBMITTED", `{"jobid":"j1","submitTime":1000}`)
+
+// The attempt that succeeded counts, whatever others did, and events come in any order.
+func TestHistoryAttempts(t *testing.T) {
+	attempt := func(kind, id, task string, at int64) string {
+		key := "finishTime"
+		if strings.HasSuffix(kind, "STARTED") {
+			key = "startTime"
+		}
+		return event(kind, fmt.Sprintf(`{"taskid":%q,"taskType":"MAP","attemptId":%q,%q:%d,"counters":{"JhCounters":{"groups":[{"counts":[{"name":"BYTES_READ","value":%d}]}]}}}`, task, id, key, at, at))
+	}
+	j := one(t, "jhist", textHeading+submitted+
+		event("JOB_INITED", `{"totalMaps":3,"totalReduces":0,"uberized":true}`)+
+		event("JOB_PRIORITY_CHANGED", `{"priority":"LOW"}`)+
+		attempt("MAP_ATTEMPT_STARTED", "a1", "t_m_000001", 2000)+
+		attempt("MAP_ATTEMPT_STARTED", "a0", "t_m_000000", 2000)+
+		attempt("MAP_ATTEMPT_FAILED", "a0", "t_m_000000", 2100)+
+		attempt("MAP_ATTEMPT_STARTED", "a0b", "t_m_000000", 3000)+
+		attempt("MAP_ATTEMPT_FINISHED", "a0b", "t_m_000000", 3500)+
+		attempt("MAP_ATTEMPT_KILLED", "a0c", "t_m_000000", 9000)+
+		event("TASK_FINISHED", `{"taskid":"t_m_000000","taskType":"MAP","successfulAttemptId":{"string":"a0b"}}`)+
+		attempt("MAP_ATTEMPT_KILLED", "a1", "t_m_000001", 2250))
+	if j.Priority != 2 || len(j.Maps) != 3 {
+		t.Fatalf("%+v", j)
+	}
+	for i, want := range []struct {
+		d  heddle.Span
+		in int64
+	}{{ms(500), 3500}, {ms(250), 2250}, {0, 0}} {
+		if j.Maps[i].Duration != want.d || j.Maps[i].Input != want.in {
+			t.Errorf("map %d: %+v, want %v", i, j.Maps[i], want)
+		}
+	}
+}
+
+func TestHistoryDefects(t *testing.T) {
+	task := `"taskid":"t_m_000000","taskType":"MAP"`
+	for _, c := range []struct {
+		text   string
+		line   int
+		field  string
+		reason string
+	}{
+		{"Avro-Json", 1, "", "heading is missing"},
+		{"Avro-Xml\n{}\n", 1, "", "Avro-Binary"},
+		{textHeading, 0, "", "no JOB_SUBMITTED"},
+		{textHeading + "{", 3, "", "JSON"},
+		{textHeading + `{"type":"X","event":{}}`, 3, "event", "one record"},
+		{textHeading + event("JOB_SUBMITTED", `{"jobid":"j","submitTime":-5}`), 3, "submitTime", "negative"},
+		{textHeading + event("JOB_SUBMITTED", `{"jobid":"j","submitTime":1e3}`), 3, "submitTime", "not a whole number"},
+		{textHeading + event("JOB_SUBMITTED", `{"jobid":5,"submitTime":1}`), 3, "jobid", "not text"},
+		{textHeading + submitted + event("JOB_INITED", `{"totalMaps":99999999,"totalReduces":0}`), 4, "totalMaps", "at most"},
+		{textHeading + submitted + event("JOB_INITED", `{"totalMaps":1048576,"totalReduces":1}`), 0, "totalMaps", "may have"},
+		{textHeading + submitted + event("TASK_STARTED", `{"taskid":"t","taskType":"MAP"}`), 4, "taskid", "does not end in a number"},
+		{textHeading + submitted + event("MAP_ATTEMPT_STARTED", `{`+task+`,"attemptId":"a","startTime":9000}`) +
+			event("MAP_ATTEMPT_FINISHED", `{`+task+`,"attemptId":"a","finishTime":99999999999999}`), 5, "finishTime", "too large"},
+		{textHeading + submitted + event("MAP_ATTEMPT_FINISHED", `{`+task+`,"attemptId":"a","finishTime":9,"counters":{"groups":[{"counts":[{"name":"BYTES_READ","value":-9}]}]}}`), 4, "BYTES_READ", "negative"},
+		{textHeading + submitted + event("TASK_STARTED", `{`+task+`}`) + event("TASK_STARTED", `{"taskid":"u_m_000000","taskType":"MAP"}`), 0, "taskid", "two tasks have the number 0"},
+		{"Avro-Binary\nx\n", 2, "schema", "is not JSON"},
+		{"Avro-Binary\n{\"type\":\"record\",\"name\":\"E\",\"fields\":[{\"name\":\"a\",\"type\":\"string\"}]}\n\x7f", 0, "", "event 1 cannot be decoded"},
+	} {
+		t.Run(c.field+" "+c.reason, func(t *testing.T) { wantDefect(t, "jhist", c.text, c.line, c.field, c.reason) })
+	}
+}
+
+// What stands before a break in a binary history is kept.
+func TestHistoryBinaryTruncated(t *testing.T) {
+	data, err := os.ReadFile(historyFile(t, "0004"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := write(t, "cut.jhist", string(data[:len(data)*2/3]))
+	w := mustRead(t, path, Options{})
+	if len(w.Jobs) != 1 || len(w.Jobs[0].Maps) != 2 || len(w.Skipped) != 1 || !strings.Contains(w.Skipped[0].Reason, "cannot be decoded") {
+		t.Errorf("%d jobs, skipped %v", len(w.Jobs), w.Skipped)
+	}
+}
+
+// A schema is refused that could keep the decoder busy for ever or fill the memory.
+func TestAvroSchemaIsNotTrusted(t *testing.T) {
+	deep := strings.Repeat(`{"type":"array","items":`, 50) + `"int"` + strings.Repeat("}", 50)
+	for schema, reason := range map[string]string{
+		`{"type":"record","name":"R","fields":[{"name":"r","type":"R"}]}`:                                                                 "contains itself",
+		`{"type":"record","name":"R","fields":[{"name":"r","type":{"type":"array","items":"R"}}]}`:                                        "contains itself",
+		`{"type":"record","name":"R","fields":[{"name":"a","type":{"type":"array","items":"null"}}]}`:                                     "null outside a union",
+		`{"type":"record","name":"R","fields":[{"name":"a","type":{"type":"record","name":"S","fields":[]}}]}`:                            "without name or fields",
+		`{"type":"record","name":"R","fields":[{"name":"a","type":{"type":"fixed","name":"F","size":0}}]}`:                                "does not define",
+		`{"type":"record","name":"R","fields":[{"name":"a","type":[["int"]]}]}`:                                                           "union in a union",
+		`{"type":"record","name":"R","fields":[{"name":"a","type":{"type":"enum","name":"E"}}]}`:                                          "enum without",
+		`{"type":"record","name":"R","fields":[{"name":"a"}]}`:                                                                            "wanted a name",
+		`{"type":"record","name":"R","fields":[{"name":"a","type":{"type":"record","name":"x.R","fields":[{"name":"b","type":"int"}]}}]}`: "twice",
+		deep: "nested too deeply",
+	} {
+		if _, err := avroCodec(schema); err == nil || !strings.Contains(err.Error(), reason) {
+			t.Errorf("%s: %v, want %q", clip([]byte(schema)), err, reason)
+		}
+	}
+	path := write(t, "x", "Avro-Binary\n"+`{"type":"record","name":"R","fields":[{"name":"a","type":{"type":"array","items":"int"}}]}`+"\n\xfe\xff\xff\xff\x0f")
+	if _, err := Read(path, Options{Format: "jhist", Strict: true}); err == nil || !strings.Contains(err.Error(), "MaxBlockCount") {
+		t.Errorf("an array that claims two thousand million items: %v", err)
+	}
+}
+
+func TestJobConf(t *testing.T) {
+	dir := t.TempDir()
+	put := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("a.jhist", textHeading+submitted+event("JOB_INITED", `{"totalMaps":1,"totalReduces":1}`))
+	put("j1_conf.xml", `<configuration><property><name>mapreduce.map.memory.mb</name><value>640</value></property>
+<property><name> mapreduce.map.cpu.vcores </name><value>2</value></property><property><name>mapreduce.reduce.memory.mb</name><value>-1</value></property>
+<property><name>mapreduce.job.reduce.slowstart.completedmaps</name><value>0.8</value></property><property><name>mapreduce.job.priority</name><value>HIGH</value></property></configuration>`)
+	w := mustRead(t, dir, Options{Strict: true})
+	j := w.Jobs[0]
+	if j.Maps[0].Size != heddle.Of(640, 2000) || !j.Reduces[0].Size.IsZero() || j.SlowStart != 0.8 || j.Priority != 4 || !j.Master.IsZero() {
+		t.Errorf("%+v", j)
+	}
+	put("j1_conf.xml", "<configuration>\n<property")
+	w = mustRead(t, dir, Options{})
+	if len(w.Skipped) != 1 || !strings.HasSuffix(w.Skipped[0].File, "j1_conf.xml") || w.Skipped[0].Line != 2 || len(w.Jobs) != 1 {
+		t.Errorf("a broken configuration: %v", w.Skipped)
+	}
+}

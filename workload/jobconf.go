@@ -1,0 +1,111 @@
+package workload
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+
+	"heddle"
+)
+
+// A jobConf holds the properties of a job's configuration that are read; nil when there is none.
+type jobConf map[string]string
+
+var confKeys = []string{
+	"mapreduce.map.memory.mb", "mapreduce.map.cpu.vcores", "mapreduce.reduce.memory.mb", "mapreduce.reduce.cpu.vcores",
+	"yarn.app.mapreduce.am.resource.mb", "yarn.app.mapreduce.am.resource.cpu-vcores",
+	"mapreduce.job.reduce.slowstart.completedmaps", "mapreduce.job.priority",
+}
+
+// jobConf reads the _conf.xml that stands beside a history file; none is no defect.
+func (im *importer) jobConf(path string) (jobConf, error) {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	r, err := open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	c := jobConf{}
+	for _, key := range confKeys {
+		c[key] = ""
+	}
+	d := xml.NewDecoder(io.LimitReader(r, MaxLineBytes))
+	var name, value, into string
+	for {
+		token, err := d.RawToken()
+		if err == io.EOF {
+			return c, nil
+		}
+		if err != nil {
+			im.file = path
+			line, _ := d.InputPos()
+			return nil, im.defect(line, faultf("", "is not XML: %v", err))
+		}
+		switch t := token.(type) {
+		case xml.StartElement:
+			if into = t.Name.Local; into == "property" {
+				name, value = "", ""
+			}
+		case xml.CharData:
+			switch into {
+			case "name":
+				name += strings.TrimSpace(string(t))
+			case "value":
+				value += strings.TrimSpace(string(t))
+			}
+		case xml.EndElement:
+			if _, read := c[name]; read && t.Name.Local == "property" {
+				c[name] = value
+			}
+			into = ""
+		}
+	}
+}
+
+// apply gives a job the sizes and settings of its configuration.
+func (c jobConf) apply(im *importer, j *Job) {
+	if c == nil {
+		im.fill("container", "no _conf.xml beside the history: unknown")
+		return
+	}
+	c.sizeTasks(im, j.Maps, "mapreduce.map.memory.mb", "mapreduce.map.cpu.vcores")
+	c.sizeTasks(im, j.Reduces, "mapreduce.reduce.memory.mb", "mapreduce.reduce.cpu.vcores")
+	j.Master = c.size(im, "yarn.app.mapreduce.am.resource.mb", "yarn.app.mapreduce.am.resource.cpu-vcores")
+	if f, bad := decimal("", []byte(c["mapreduce.job.reduce.slowstart.completedmaps"]), 1); bad == nil {
+		j.SlowStart = f
+	}
+	if j.Priority == 0 {
+		j.Priority = jobPriority(c["mapreduce.job.priority"])
+	}
+}
+
+func (c jobConf) sizeTasks(im *importer, tasks []Task, memory, vcores string) {
+	if len(tasks) == 0 {
+		return
+	}
+	size := c.size(im, memory, vcores)
+	for i := range tasks {
+		tasks[i].Size = size
+	}
+}
+
+// size returns a container size; zero, unknown, when the memory is not stated.
+func (c jobConf) size(im *importer, memory, vcores string) heddle.Resource {
+	mib, err := strconv.ParseInt(c[memory], 10, 64)
+	if err != nil || mib <= 0 || mib > MaxMemory {
+		im.fill("container", memory+" "+notStated)
+		return heddle.Resource{}
+	}
+	cores, err := strconv.ParseInt(c[vcores], 10, 64)
+	if err != nil || cores <= 0 || cores > MaxVcores {
+		cores = 1
+		im.fill("vcores", vcores+" = 1, MapReduce's default")
+	}
+	return heddle.Of(mib, cores*1000)
+}

@@ -1,0 +1,195 @@
+package workload
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+)
+
+// An objectReader splits concatenated JSON objects, which may stand in one array or be separated by
+// commas. After a broken object it goes on with the next that begins a line.
+type objectReader struct {
+	r       *bufio.Reader
+	line    int  // of the next byte
+	prev    byte // last read
+	buf     []byte
+	retries int
+}
+
+// maxRetries bounds how often the rest of a file is searched again after an object that never closes.
+const maxRetries = 64
+
+func newObjectReader(r io.Reader) *objectReader {
+	return &objectReader{r: bufio.NewReaderSize(r, 64<<10), line: 1, prev: '\n'}
+}
+
+var (
+	errNotObject = errors.New("is not a JSON object")
+	errOpenQuote = errors.New("a string is not closed on its line")
+	errUnclosed  = errors.New("the object is not closed")
+	errTooLarge  = errors.New("the object is too large")
+)
+
+// next returns the next object, valid until the next call, and the line on which it starts. bad says
+// that there is none but a part to be skipped. err is io.EOF at the end.
+func (o *objectReader) next() (obj []byte, line int, bad, err error) {
+	for {
+		c, err := o.byte()
+		if err != nil {
+			return nil, o.line, nil, err
+		}
+		switch c {
+		case ' ', '\t', '\r', '\n', ',', '[', ']', 0xef, 0xbb, 0xbf: // the last three: a byte order mark
+			continue
+		case '{':
+			start := o.line
+			bad, err := o.object()
+			return o.buf, start, bad, err
+		}
+		start := o.line
+		return nil, start, errNotObject, o.skip()
+	}
+}
+
+func (o *objectReader) byte() (byte, error) {
+	c, err := o.r.ReadByte()
+	if err != nil {
+		return 0, err
+	}
+	if c == '\n' {
+		o.line++
+	}
+	o.prev = c
+	return c, nil
+}
+
+// object reads up to the brace that closes the one just read.
+func (o *objectReader) object() (bad, err error) {
+	start := o.line
+	o.buf = append(o.buf[:0], '{')
+	depth, inString, escaped := 1, false, false
+	last := byte('{') // the last byte that is not white space
+	for depth > 0 {
+		atLineStart := o.prev == '\n'
+		c, err := o.byte()
+		if err == io.EOF {
+			return errUnclosed, o.retry(start)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(o.buf) == MaxObjectBytes {
+			return errTooLarge, o.skip()
+		}
+		o.buf = append(o.buf, c)
+		switch {
+		case escaped:
+			escaped = false
+		case inString && c == '\\':
+			escaped = true
+		case c == '"':
+			inString = !inString
+		case inString && c == '\n':
+			return errOpenQuote, o.skip()
+		case inString:
+		case c == '{' && atLineStart && last != ':' && last != ',' && last != '[':
+			return errUnclosed, o.unread()
+		case c == '{' || c == '[':
+			depth++
+		case c == '}' || c == ']':
+			depth--
+		}
+		if c != ' ' && c != '\t' && c != '\r' && c != '\n' {
+			last = c
+		}
+	}
+	return nil, nil
+}
+
+// skip goes to the next line that begins with a brace.
+func (o *objectReader) skip() error {
+	for {
+		atLineStart := o.prev == '\n'
+		c, err := o.byte()
+		if err == io.EOF {
+			return nil // the next read says so again
+		}
+		if err != nil {
+			return err
+		}
+		if c == '{' && atLineStart {
+			return o.unread()
+		}
+	}
+}
+
+// unread gives back a brace that begins a line.
+func (o *objectReader) unread() error {
+	o.prev = '\n'
+	return o.r.UnreadByte()
+}
+
+// retry goes on after the first line of an object, begun on line start, that reached the end of the
+// input unclosed.
+func (o *objectReader) retry(start int) error {
+	i := bytes.Index(o.buf, []byte("\n{"))
+	if i < 0 || o.retries == maxRetries {
+		return nil
+	}
+	o.retries++
+	rest := bytes.Clone(o.buf[i+1:])
+	o.line = start + bytes.Count(o.buf[:i+1], []byte("\n"))
+	o.prev = '\n'
+	o.r = bufio.NewReader(bytes.NewReader(rest))
+	return nil
+}
+
+// eachObject reads a file of JSON objects.
+func (im *importer) eachObject(path string, read func(line int, object []byte) error) error {
+	r, err := open(path)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	o := newObjectReader(r)
+	for {
+		object, line, bad, err := o.next()
+		if bad != nil {
+			im.wl.Lines++
+			if err := im.defect(line, faultf("", "%v", bad)); err != nil {
+				return err
+			}
+		}
+		switch {
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return im.defect(o.line, faultf("", "cannot be read further: %v", err))
+		case bad != nil:
+			continue
+		}
+		im.wl.Lines++
+		if err := read(line, object); err != nil {
+			return err
+		}
+	}
+}
+
+// jsonFault says where in an object, begun on the given line, the decoder stopped.
+func jsonFault(line int, object []byte, err error) (int, *fault) {
+	var syntax *json.SyntaxError
+	var typed *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &syntax):
+		return line + linesBefore(object, syntax.Offset), faultf("", "is not JSON: %v", err)
+	case errors.As(err, &typed):
+		return line + linesBefore(object, typed.Offset), faultf(typed.Field, "is a %s; wanted a %s", typed.Value, typed.Type)
+	}
+	return line, faultf("", "is not JSON: %v", err)
+}
+
+func linesBefore(object []byte, offset int64) int {
+	return bytes.Count(object[:min(int64(len(object)), max(0, offset))], []byte("\n"))
+}

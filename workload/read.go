@@ -1,0 +1,181 @@
+package workload
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Options say how to read a trace.
+type Options struct {
+	Format    string // swim, sls, rumen, jhist or spark; "" = guess from the content
+	Strict    bool   // the first defect is the error, a *[DefectError]
+	BlockSize int64  // bytes of a block where the trace states none; 0 = 128 MiB
+
+	maxTasks int // for tests; 0 = MaxTasks
+}
+
+func (o Options) taskLimit() int {
+	if o.maxTasks > 0 {
+		return o.maxTasks
+	}
+	return MaxTasks
+}
+
+// DefaultBlockSize is HDFS's block size, in bytes.
+const DefaultBlockSize = 128 << 20
+
+// A format is a kind of trace.
+type format struct {
+	name, what string
+	looks      func(head []byte) bool // whether a file that begins so is one
+	read       func(im *importer, path string) error
+	folder     bool // a folder of such files is one workload
+}
+
+func formats() []format {
+	return []format{
+		{"jhist", "MapReduce job history (.jhist, text or binary) or a folder of them", looksLikeHistory, readHistory, true},
+		{"spark", "Spark event log, rolling or not, or a folder of them", looksLikeSpark, readSpark, true},
+		{"rumen", "Rumen job trace", looksLikeRumen, readRumen, false},
+		{"sls", "Scheduler Load Simulator JSON", looksLikeSLS, readSLS, false},
+		{"swim", "SWIM tab-separated sample", looksLikeSWIM, readSWIM, false},
+	}
+}
+
+// ErrUnknownFormat is wrapped by the error for a path that is no trace the importers know.
+var ErrUnknownFormat = errors.New("not a trace in a known format")
+
+func formatList() string {
+	var names []string
+	for _, f := range formats() {
+		names = append(names, f.name+" ("+f.what+")")
+	}
+	return strings.Join(names, ", ")
+}
+
+// Read reads a trace, a file or a folder, compressed with gzip or zstd or not. What cannot be read is
+// counted in Workload.Skipped; what the trace lacks, in Workload.Filled. Job times start at the first
+// job; jobs stand in order of submission, then id. Jobs and tasks may share memory: they are not to be
+// changed. An error names the file.
+func Read(path string, o Options) (*Workload, error) {
+	if o.BlockSize < 0 {
+		return nil, fmt.Errorf("%s: a block size of %d bytes; it must be above 0", path, o.BlockSize)
+	}
+	if o.BlockSize == 0 {
+		o.BlockSize = DefaultBlockSize
+	}
+	if o.Format == "" {
+		guessed, err := Guess(path)
+		if err != nil {
+			return nil, err
+		}
+		o.Format = guessed
+	}
+	for _, f := range formats() {
+		if f.name != o.Format {
+			continue
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, err
+		}
+		if info.IsDir() && !f.folder {
+			return nil, fmt.Errorf("%s: is a folder; a trace in format %s is one file", path, f.name)
+		}
+		im := newImporter(o)
+		im.file = path
+		im.wl.Format = f.name
+		im.wl.Name = traceName(path)
+		if err := f.read(im, path); err != nil {
+			return nil, err
+		}
+		if len(im.wl.Jobs) == 0 {
+			return nil, im.empty(path)
+		}
+		return im.finish(), nil
+	}
+	return nil, fmt.Errorf("%s: no format %q; there are %s", path, o.Format, formatList())
+}
+
+// empty is the error for a trace without a readable job.
+func (im *importer) empty(path string) error {
+	if len(im.wl.Skipped) > 0 {
+		return fmt.Errorf("%s: no job could be read as %s; the first of %d defects: %w",
+			path, im.wl.Format, len(im.wl.Skipped), &DefectError{im.wl.Skipped[0]})
+	}
+	return fmt.Errorf("%s: holds no job in format %s", path, im.wl.Format)
+}
+
+// traceName is the last element of a path without what names its compression and format.
+func traceName(path string) string {
+	name := filepath.Base(path)
+	for _, ext := range []string{".gz", ".zst", ".zstd", ".jhist", ".json", ".tsv", ".txt"} {
+		name = strings.TrimSuffix(name, ext)
+	}
+	return name
+}
+
+// Guess returns the format of the trace at path from its content.
+func Guess(path string) (string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", err
+	}
+	if !info.IsDir() {
+		head, err := headOf(path)
+		if err != nil {
+			return "", err
+		}
+		if name := guessHead(head); name != "" {
+			return name, nil
+		}
+		return "", fmt.Errorf("%s: %w; there are %s", path, ErrUnknownFormat, formatList())
+	}
+	found := ""
+	err = walk(path, func(file string, _ bool) error {
+		head, err := headOf(file)
+		if err != nil {
+			return nil // what cannot be opened as a trace is none
+		}
+		if found = guessHead(head); found != "" {
+			return filepath.SkipAll
+		}
+		return nil
+	})
+	if err != nil {
+		return "", err
+	}
+	if found == "" {
+		return "", fmt.Errorf("%s: no file in it is a trace: %w; there are %s", path, ErrUnknownFormat, formatList())
+	}
+	return found, nil
+}
+
+func guessHead(head []byte) string {
+	for _, f := range formats() {
+		if f.looks(head) {
+			return f.name
+		}
+	}
+	return ""
+}
+
+// headOf returns the first bytes of a file, decompressed.
+func headOf(path string) ([]byte, error) {
+	r, err := open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	head := make([]byte, 64<<10)
+	n, err := io.ReadFull(r, head)
+	if err != nil && n == 0 && err != io.EOF {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return bytes.TrimLeft(head[:n], " \t\r\n\ufeff"), nil
+}

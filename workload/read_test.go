@@ -1,0 +1,206 @@
+package workload
+
+import (
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"heddle"
+)
+
+// write puts a file into a folder of the test's own.
+func write(t testing.TB, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func mustRead(t testing.TB, path string, o Options) *Workload {
+	t.Helper()
+	w, err := Read(path, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// readText reads text as a trace, strictly.
+func readText(t testing.TB, format, text string) *Workload {
+	t.Helper()
+	return mustRead(t, write(t, "trace", text), Options{Format: format, Strict: true})
+}
+
+// one returns the only job of text.
+func one(t testing.TB, format, text string) *Job {
+	t.Helper()
+	w := readText(t, format, text)
+	if len(w.Jobs) != 1 {
+		t.Fatalf("%d jobs, want 1", len(w.Jobs))
+	}
+	return &w.Jobs[0]
+}
+
+// filled returns how many jobs were filled by rules on a field that contain text.
+func filled(w *Workload, field, text string) int {
+	n := 0
+	for _, f := range w.Filled {
+		if f.Field == field && strings.Contains(f.Rule, text) {
+			n += f.Jobs
+		}
+	}
+	return n
+}
+
+func ms(n int64) heddle.Span { return heddle.Span(n) * heddle.Millisecond }
+
+// wantDefect checks that text has a defect on a line and field whose reason contains text, that it is
+// counted and skipped, and that Strict makes it the error.
+func wantDefect(t *testing.T, format, text string, line int, field, reason string) {
+	t.Helper()
+	path := write(t, "trace", text)
+	_, err := Read(path, Options{Format: format, Strict: true})
+	var d *DefectError
+	if !errors.As(err, &d) {
+		t.Fatalf("strict: error %v is no DefectError", err)
+	}
+	if d.File != path || d.Line != line || d.Field != field || !strings.Contains(d.Reason, reason) {
+		t.Errorf("strict: %q, want line %d, field %q, reason with %q", d.Error(), line, field, reason)
+	}
+	w, err := Read(path, Options{Format: format})
+	if err == nil {
+		if len(w.Skipped) == 0 || w.Skipped[0] != d.Defect {
+			t.Errorf("lenient: skipped %v, want %v first", w.Skipped, d.Defect)
+		}
+	} else if !errors.As(err, &d) {
+		t.Errorf("lenient: %v does not name the defect", err)
+	}
+}
+
+func TestGuess(t *testing.T) {
+	for path, want := range map[string]string{
+		"testdata/small.tsv":  "swim",
+		"testdata/sls.json":   "sls",
+		"testdata/rumen.json": "rumen",
+		"testdata/history":    "jhist",
+		"testdata/spark":      "spark",
+		"testdata/spark/application_1795257509765_0007":             "spark",
+		"testdata/spark/application_1795257509765_0010_1.zstd":      "spark",
+		"testdata/spark/eventlog_v2_application_1795257509765_0011": "spark",
+	} {
+		if got, err := Guess(path); got != want || err != nil {
+			t.Errorf("Guess(%s) = %q, %v; want %q", path, got, err, want)
+		}
+	}
+	for _, path := range []string{"testdata/nodes.json", "read.go", t.TempDir()} {
+		_, err := Guess(path)
+		if !errors.Is(err, ErrUnknownFormat) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "rumen") {
+			t.Errorf("Guess(%s): %v; want the path and the formats there are", path, err)
+		}
+	}
+}
+
+func TestReadErrors(t *testing.T) {
+	for _, c := range []struct {
+		path string
+		o    Options
+		want string
+	}{
+		{"testdata/none", Options{}, "no such file"},
+		{"testdata/none", Options{Format: "sls"}, "testdata/none"},
+		{"testdata/small.tsv", Options{Format: "tsv"}, `no format "tsv"; there are jhist`},
+		{"testdata/history", Options{Format: "sls"}, "is a folder"},
+		{"testdata/small.tsv", Options{BlockSize: -1}, "block size"},
+		{"testdata/small.tsv", Options{Format: "sls"}, "no job could be read as sls"},
+		{write(t, "empty", ""), Options{Format: "swim"}, "holds no job"},
+		{write(t, "lz4", "LZ4Block\x16"), Options{Format: "spark"}, "decompress it first"},
+	} {
+		_, err := Read(c.path, c.o)
+		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), c.path) {
+			t.Errorf("Read(%s, %+v): %v; want the path and %q", c.path, c.o, err, c.want)
+		}
+	}
+}
+
+func TestReadsCompressedAndTruncated(t *testing.T) {
+	plain, err := os.ReadFile("testdata/rumen.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	z := gzip.NewWriter(&b)
+	z.Write(plain)
+	z.Close()
+	path := write(t, "rumen.json.gz", b.String())
+	w := mustRead(t, path, Options{Strict: true})
+	if len(w.Jobs) != 2 || w.Format != "rumen" || w.Name != "rumen" {
+		t.Errorf("%d jobs, format %s, name %s", len(w.Jobs), w.Format, w.Name)
+	}
+	cut := write(t, "cut.gz", b.String()[:b.Len()-40])
+	if w, err := Read(cut, Options{}); err == nil && len(w.Skipped) == 0 {
+		t.Error("a truncated archive shows no defect")
+	}
+	if _, err := Read(cut, Options{Strict: true}); err == nil {
+		t.Error("a truncated archive is no error with Strict")
+	}
+}
+
+func TestJobsStandBySubmissionThenID(t *testing.T) {
+	w := readText(t, "swim", "job10\t7\t0\t1\t0\t0\njob9\t7\t0\t1\t0\t0\njob1\t9\t0\t1\t0\t0\njob2\t6.5\t0\t1\t0\t0\n")
+	var got []string
+	for _, j := range w.Jobs {
+		got = append(got, j.ID)
+	}
+	if s := strings.Join(got, " "); s != "job2 job9 job10 job1" {
+		t.Errorf("order %s", s)
+	}
+	if w.Jobs[0].Submit != 0 || w.Jobs[1].Submit != heddle.Time(ms(500)) {
+		t.Errorf("submits %d, %d: want them relative to the first", w.Jobs[0].Submit, w.Jobs[1].Submit)
+	}
+}
+
+func TestCompareIDs(t *testing.T) {
+	ordered := []string{"", "a", "a1", "a01", "a2", "a10", "a10b", "b", "job_1_0009", "job_1_0010", "job_2_0001"}
+	for i, a := range ordered {
+		for k, b := range ordered {
+			got := compareIDs(a, b)
+			if (got < 0) != (i < k) && a != "a1" && a != "a01" || (got == 0) != (i == k) {
+				t.Errorf("compareIDs(%q, %q) = %d", a, b, got)
+			}
+			if got != -compareIDs(b, a) {
+				t.Errorf("compareIDs(%q, %q) is not antisymmetric", a, b)
+			}
+		}
+	}
+}
+
+func TestDefectsAreBounded(t *testing.T) {
+	text := strings.Repeat("x\n", MaxDefects+2)
+	_, err := Read(write(t, "bad", text), Options{Format: "swim"})
+	if err == nil || !strings.Contains(err.Error(), "is it a swim file?") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestLinesAreBounded(t *testing.T) {
+	im := newImporter(Options{})
+	l := newLineReader(strings.NewReader("short\n" + strings.Repeat("x", 200_000) + "\n\nlast"))
+	l.limit = 100_000
+	var got []string
+	err := im.lines(l, func(line int, text []byte) error {
+		got = append(got, fmt.Sprint(line, string(text)))
+		return nil
+	})
+	if err != nil || fmt.Sprint(got) != "[1short 4last]" || im.wl.Lines != 3 {
+		t.Errorf("%v: lines %v, %d counted", err, got, im.wl.Lines)
+	}
+	if s := im.wl.Skipped; len(s) != 1 || s[0].Line != 2 || s[0].Reason != "longer than 100000 bytes" {
+		t.Errorf("skipped %v", s)
+	}
+}

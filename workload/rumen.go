@@ -1,0 +1,259 @@
+package workload
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"heddle"
+)
+
+// The members of Rumen's objects that are read. Times are ms since 1970, sizes bytes; −1, null and
+// absent all mean unknown.
+type (
+	rumenJob struct {
+		ID           string            `json:"jobID"`
+		Name         string            `json:"jobName"`
+		User         string            `json:"user"`
+		Queue        string            `json:"queue"`
+		Priority     string            `json:"priority"`
+		Submit       int64             `json:"submitTime"`
+		TotalMaps    int64             `json:"totalMaps"`
+		TotalReduces int64             `json:"totalReduces"`
+		MapMB        int64             `json:"jobMapMB"`
+		ReduceMB     int64             `json:"jobReduceMB"`
+		Maps         []rumenTask       `json:"mapTasks"`
+		Reduces      []rumenTask       `json:"reduceTasks"`
+		Properties   map[string]string `json:"jobProperties"`
+	}
+	rumenTask struct {
+		Input     int64           `json:"inputBytes"`
+		Output    int64           `json:"outputBytes"`
+		Attempts  []rumenAttempt  `json:"attempts"`
+		Locations []rumenLocation `json:"preferredLocations"`
+	}
+	rumenLocation struct {
+		Layers []string `json:"layers"`
+	}
+	rumenAttempt struct {
+		Result       string `json:"result"`
+		Start        int64  `json:"startTime"`
+		Finish       int64  `json:"finishTime"`
+		HDFSRead     int64  `json:"hdfsBytesRead"`
+		HDFSWritten  int64  `json:"hdfsBytesWritten"`
+		MapOutput    int64  `json:"mapOutputBytes"`
+		ShuffleBytes int64  `json:"reduceShuffleBytes"`
+		Usage        struct {
+			CPU    int64 `json:"cumulativeCpuUsage"`
+			Memory int64 `json:"physicalMemoryUsage"`
+		} `json:"resourceUsageMetrics"`
+		MemoryCurve []int64 `json:"physMemKbytes"`
+	}
+)
+
+func looksLikeRumen(head []byte) bool {
+	return (bytes.HasPrefix(head, []byte("{")) || bytes.HasPrefix(head, []byte("["))) &&
+		(bytes.Contains(head, []byte(`"jobID"`)) || bytes.Contains(head, []byte(`"mapTasks"`)))
+}
+
+func readRumen(im *importer, path string) error {
+	return im.eachObject(path, func(line int, object []byte) error {
+		var r rumenJob
+		if err := json.Unmarshal(object, &r); err != nil {
+			return im.defect(jsonFault(line, object, err))
+		}
+		j, bad := im.rumenJob(&r)
+		if bad != nil {
+			return im.defect(line, bad)
+		}
+		return im.add(line, j)
+	})
+}
+
+func (im *importer) rumenJob(r *rumenJob) (j Job, bad *fault) {
+	if bad := rumenCheck(r); bad != nil {
+		return j, bad
+	}
+	maps, reduces := max(r.TotalMaps, int64(len(r.Maps))), max(r.TotalReduces, int64(len(r.Reduces)))
+	if maps > MaxTasksPerJob || reduces > MaxTasksPerJob {
+		return j, faultf("totalMaps", "%d maps and %d reduces; a job may have %d tasks", maps, reduces, MaxTasksPerJob)
+	}
+	if bad := im.room("totalMaps", maps+reduces); bad != nil {
+		return j, bad
+	}
+	if int(maps) > len(r.Maps) || int(reduces) > len(r.Reduces) {
+		im.fill("tasks", "tasks that are counted and not listed are added with nothing known of them")
+	}
+	j = Job{
+		ID: r.ID, Name: r.Name, Queue: r.Queue, User: r.User, Priority: jobPriority(r.Priority),
+		Framework: heddle.MapReduce, Submit: millis(r.Submit), SlowStart: -1,
+		Maps: im.take(int(maps)), Reduces: im.take(int(reduces)),
+	}
+	im.rumenTasks(j.Maps, r.Maps, int(reduces) == 0, false)
+	im.rumenTasks(j.Reduces, r.Reduces, false, true)
+	im.rumenSizes(j.Maps, r.MapMB, r.Properties["mapreduce.map.cpu.vcores"])
+	im.rumenSizes(j.Reduces, r.ReduceMB, r.Properties["mapreduce.reduce.cpu.vcores"])
+	return j, nil
+}
+
+// rumenCheck looks for numbers that no trace can hold.
+func rumenCheck(r *rumenJob) *fault {
+	if r.Submit < 0 {
+		return faultf("submitTime", "%d; wanted ms since 1970", r.Submit)
+	}
+	if r.Submit > maxMillis {
+		return faultf("submitTime", "%d is too large; at most %d", r.Submit, maxMillis)
+	}
+	if r.MapMB > MaxMemory || r.ReduceMB > MaxMemory {
+		return faultf("jobMapMB", "a container of %d MiB; at most %d", max(r.MapMB, r.ReduceMB), int64(MaxMemory))
+	}
+	for _, list := range [...]struct {
+		field string
+		tasks []rumenTask
+	}{{"mapTasks", r.Maps}, {"reduceTasks", r.Reduces}} {
+		for i := range list.tasks {
+			if bad := list.tasks[i].check(); bad != nil {
+				bad.field = list.field + "[" + strconv.Itoa(i) + "]." + bad.field
+				return bad
+			}
+		}
+	}
+	return nil
+}
+
+func (t *rumenTask) check() *fault {
+	numbers := []struct {
+		field string
+		value int64
+	}{{"inputBytes", t.Input}, {"outputBytes", t.Output}}
+	for i := range t.Attempts {
+		a := &t.Attempts[i]
+		numbers = append(numbers, []struct {
+			field string
+			value int64
+		}{
+			{"hdfsBytesRead", a.HDFSRead}, {"hdfsBytesWritten", a.HDFSWritten}, {"mapOutputBytes", a.MapOutput},
+			{"reduceShuffleBytes", a.ShuffleBytes}, {"cumulativeCpuUsage", a.Usage.CPU}, {"physicalMemoryUsage", a.Usage.Memory},
+		}...)
+		if a.Start > 0 && a.Finish > 0 && a.Finish != a.Start {
+			if _, bad := taskSpan("attempts.finishTime", a.Start, a.Finish); bad != nil {
+				return bad
+			}
+		}
+	}
+	for _, n := range numbers {
+		if n.value < -1 {
+			return faultf(n.field, "%d is negative; −1 means unknown", n.value)
+		}
+		if n.value > MaxBytes {
+			return faultf(n.field, "%d is too large; at most %d", n.value, int64(MaxBytes))
+		}
+	}
+	return nil
+}
+
+// rumenTasks fills tasks from the ones listed.
+func (im *importer) rumenTasks(to []Task, from []rumenTask, mapOnly, reduces bool) {
+	for i := range from {
+		r, t := &from[i], &to[i]
+		a, won := r.attempt()
+		if !won && len(r.Attempts) > 0 {
+			im.fill("duration", "a task without a successful attempt lasts as long as its last attempt")
+		}
+		if a == nil {
+			a = &rumenAttempt{}
+		}
+		if t.Duration = heddle.Span(max(0, a.Finish-a.Start)) * heddle.Millisecond; a.Start <= 0 || t.Duration == 0 {
+			t.Duration = 0
+			im.fill("duration", notStated)
+		}
+		switch {
+		case reduces:
+			t.Input, t.Output = known(a.ShuffleBytes, r.Input), known(a.HDFSWritten, r.Output)
+		case mapOnly:
+			t.Input, t.Output = known(r.Input, a.HDFSRead), known(a.HDFSWritten)
+		default:
+			t.Input, t.Output = known(r.Input, a.HDFSRead), known(a.MapOutput, r.Output)
+			im.fill("output", "mapOutputBytes: a map's output before combining and compression")
+		}
+		t.CPU = heddle.Span(known(min(a.Usage.CPU, int64(MaxSpan/heddle.Millisecond)))) * heddle.Millisecond
+		t.Memory = a.peakMemory()
+		for _, l := range r.Locations {
+			if n := len(l.Layers); n > 0 && l.Layers[n-1] != "" {
+				t.Hosts = append(t.Hosts, im.host(l.Layers[n-1], strings.Join(l.Layers[:n-1], "/")))
+			}
+		}
+	}
+}
+
+// attempt returns the last successful attempt, else the last that ended; nil without any.
+func (t *rumenTask) attempt() (a *rumenAttempt, won bool) {
+	for i := range t.Attempts {
+		c := &t.Attempts[i]
+		ok := c.Result == "SUCCESS" || c.Result == "SUCCEEDED"
+		if ok || !won && (a == nil || c.Finish > 0) {
+			a, won = c, ok
+		}
+	}
+	return a, won
+}
+
+// peakMemory is the largest memory an attempt was seen with, in MiB.
+func (a *rumenAttempt) peakMemory() int64 {
+	peak := known(a.Usage.Memory) >> 20
+	for _, kib := range a.MemoryCurve {
+		peak = max(peak, kib>>10)
+	}
+	return min(peak, MaxMemory)
+}
+
+// rumenSizes gives tasks the container size of their job.
+func (im *importer) rumenSizes(tasks []Task, mib int64, vcores string) {
+	if len(tasks) == 0 {
+		return
+	}
+	if mib <= 0 {
+		im.fill("container", notStated)
+		return
+	}
+	cores, err := strconv.ParseInt(vcores, 10, 32)
+	if err != nil || cores <= 0 {
+		cores = 1
+		im.fill("vcores", "1, MapReduce's default")
+	}
+	for i := range tasks {
+		tasks[i].Size = heddle.Of(mib, cores*1000)
+	}
+}
+
+// known returns the first value above 0, else 0.
+func known(values ...int64) int64 {
+	for _, v := range values {
+		if v > 0 {
+			return v
+		}
+	}
+	return 0
+}
+
+// jobPriority is the application priority that YARN gives a MapReduce job's named priority.
+func jobPriority(name string) int32 {
+	switch name {
+	case "VERY_HIGH":
+		return 5
+	case "HIGH":
+		return 4
+	case "NORMAL":
+		return 3
+	case "LOW":
+		return 2
+	case "VERY_LOW":
+		return 1
+	}
+	n, err := strconv.ParseInt(name, 10, 32)
+	if err != nil || n < 0 {
+		return 0
+	}
+	return int32(n)
+}

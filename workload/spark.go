@@ -1,0 +1,240 @@
+package workload
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"heddle"
+)
+
+// rollingPrefix begins the name of the folder of a rolling log.
+const rollingPrefix = "eventlog_v2_"
+
+func looksLikeSpark(head []byte) bool {
+	return bytes.HasPrefix(head, []byte(`{"Event":`)) && bytes.Contains(head, []byte("SparkListener"))
+}
+
+// readSpark reads a log, a rolling log's folder, or all logs below a folder.
+func readSpark(im *importer, path string) error {
+	if folder, err := isFolder(path); err != nil || !folder {
+		return cmp.Or(err, im.sparkLog([]string{path}))
+	}
+	if strings.HasPrefix(filepath.Base(filepath.Clean(path)), rollingPrefix) {
+		parts, err := rollingParts(path)
+		if err != nil {
+			return err
+		}
+		return im.sparkLog(parts)
+	}
+	return walk(path, func(file string, rolling bool) error {
+		im.file = file
+		parts := []string{file}
+		if rolling {
+			var err error
+			if parts, err = rollingParts(filepath.Dir(file)); err != nil {
+				return err
+			}
+		} else if head, err := headOf(file); err != nil {
+			return im.defect(0, faultf("", "cannot be opened as a log: %v", err))
+		} else if !looksLikeSpark(head) {
+			return nil
+		}
+		return im.sparkLog(parts)
+	})
+}
+
+// rollingParts returns the files of a rolling log in order. Where a part was compacted, the compacted
+// file stands for it and for all before it.
+func rollingParts(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	type part struct {
+		n       int
+		compact bool
+		path    string
+	}
+	var parts []part
+	for _, e := range entries {
+		rest, ok := strings.CutPrefix(e.Name(), "events_")
+		number, _, _ := strings.Cut(rest, "_")
+		n, err := strconv.Atoi(number)
+		if !ok || err != nil || !e.Type().IsRegular() {
+			continue
+		}
+		parts = append(parts, part{n, strings.HasSuffix(e.Name(), ".compact"), filepath.Join(dir, e.Name())})
+	}
+	slices.SortFunc(parts, func(a, b part) int { return cmp.Or(cmp.Compare(a.n, b.n), strings.Compare(a.path, b.path)) })
+	var paths []string
+	for _, p := range parts {
+		if p.compact {
+			paths = paths[:0]
+		}
+		paths = append(paths, p.path)
+	}
+	return paths, nil
+}
+
+// sparkLog reads the application whose log the files are.
+func (im *importer) sparkLog(files []string) error {
+	s := newSparkLog(im)
+	for _, file := range files {
+		im.file = file
+		if err := im.eachLine(file, s.line); err != nil {
+			return err
+		}
+	}
+	if s.id == "" {
+		return im.defect(0, faultf("", "has no SparkListenerApplicationStart event with an App ID"))
+	}
+	j, bad := s.job()
+	if bad != nil {
+		return im.defect(0, bad)
+	}
+	return im.add(0, j)
+}
+
+// line reads one event.
+func (s *sparkLog) line(line int, text []byte) error {
+	var e sparkEvent
+	name, wanted := sparkEventName(text)
+	if name != "" && !wanted {
+		if !json.Valid(text) {
+			return s.im.defect(line, faultf("", "is not JSON"))
+		}
+		return nil
+	}
+	if err := json.Unmarshal(text, &e); err != nil {
+		_, bad := jsonFault(line, text, err)
+		return s.im.defect(line, bad)
+	}
+	if e.Event == "" {
+		return s.im.defect(line, faultf("Event", "is missing"))
+	}
+	if bad := s.take(&e); bad != nil {
+		return s.im.defect(line, bad)
+	}
+	return nil
+}
+
+// sparkEventName returns the event's name where the line begins with it, and whether it is read.
+func sparkEventName(text []byte) (name string, wanted bool) {
+	const prefix, listener = `{"Event":"`, "SparkListener"
+	rest, ok := bytes.CutPrefix(text, []byte(prefix))
+	end := bytes.IndexByte(rest, '"')
+	if !ok || end < 0 {
+		return "", true
+	}
+	name = string(rest[:end])
+	switch strings.TrimPrefix(name, listener) {
+	case "ApplicationStart", "EnvironmentUpdate", "ResourceProfileAdded", "BlockManagerAdded", "JobStart", "JobEnd",
+		"StageSubmitted", "StageCompleted", "TaskEnd":
+		return name, strings.HasPrefix(name, listener)
+	}
+	return name, false
+}
+
+// A sparkEvent has the members of all events that are read.
+type sparkEvent struct {
+	Event      string
+	AppName    string            `json:"App Name"`
+	AppID      string            `json:"App ID"`
+	User       string            `json:"User"`
+	Timestamp  int64             `json:"Timestamp"`
+	Properties map[string]string `json:"Spark Properties"`
+	ProfileID  int64             `json:"Resource Profile Id"`
+
+	BlockManager struct {
+		Executor string `json:"Executor ID"`
+	} `json:"Block Manager ID"`
+	MaxMemory int64 `json:"Maximum Memory"`
+
+	JobID      int64            `json:"Job ID"`
+	StageIDs   []int            `json:"Stage IDs"`
+	StageInfos []sparkStageInfo `json:"Stage Infos"`
+	Stage      *sparkStageInfo  `json:"Stage Info"`
+
+	StageID int `json:"Stage ID"`
+	Attempt int `json:"Stage Attempt ID"`
+	End     struct {
+		Reason string `json:"Reason"`
+	} `json:"Task End Reason"`
+	Task    sparkTaskInfo    `json:"Task Info"`
+	Metrics sparkTaskMetrics `json:"Task Metrics"`
+}
+
+type sparkStageInfo struct {
+	ID      int   `json:"Stage ID"`
+	Attempt int   `json:"Stage Attempt ID"`
+	Tasks   int64 `json:"Number of Tasks"`
+	Parents []int `json:"Parent IDs"`
+	RDDs    []struct {
+		ID      int    `json:"RDD ID"`
+		Name    string `json:"Name"`
+		Parents []int  `json:"Parent IDs"`
+		Level   struct {
+			Disk    bool `json:"Use Disk"`
+			Memory  bool `json:"Use Memory"`
+			OffHeap bool `json:"Use Off Heap"`
+		} `json:"Storage Level"`
+	} `json:"RDD Info"`
+}
+
+type sparkTaskInfo struct {
+	Index     int64  `json:"Index"`
+	Partition *int64 `json:"Partition ID"` // since 3.3
+	Launch    int64  `json:"Launch Time"`
+	Finish    int64  `json:"Finish Time"`
+	Host      string `json:"Host"`
+	Locality  string `json:"Locality"`
+}
+
+type sparkTaskMetrics struct {
+	CPU         int64 `json:"Executor CPU Time"` // ns
+	ShuffleRead struct {
+		Remote int64 `json:"Remote Bytes Read"`
+		Local  int64 `json:"Local Bytes Read"`
+	} `json:"Shuffle Read Metrics"`
+	ShuffleWrite struct {
+		Bytes int64 `json:"Shuffle Bytes Written"`
+	} `json:"Shuffle Write Metrics"`
+	Input struct {
+		Bytes int64 `json:"Bytes Read"`
+	} `json:"Input Metrics"`
+	Output struct {
+		Bytes int64 `json:"Bytes Written"`
+	} `json:"Output Metrics"`
+}
+
+// task returns what a successful attempt of a task showed.
+func (e *sparkEvent) task() (t Task, bad *fault) {
+	span, bad := taskSpan("Finish Time", e.Task.Launch, max(e.Task.Finish, e.Task.Launch+1))
+	if bad != nil || e.Task.Finish < e.Task.Launch || e.Task.Launch < 0 {
+		return t, faultf("Finish Time", "%d does not lie soon after Launch Time, %d", e.Task.Finish, e.Task.Launch)
+	}
+	m := &e.Metrics
+	for _, n := range [...]struct {
+		field string
+		value int64
+	}{
+		{"Executor CPU Time", m.CPU}, {"Remote Bytes Read", m.ShuffleRead.Remote}, {"Local Bytes Read", m.ShuffleRead.Local},
+		{"Shuffle Bytes Written", m.ShuffleWrite.Bytes}, {"Input Metrics.Bytes Read", m.Input.Bytes}, {"Bytes Written", m.Output.Bytes},
+	} {
+		if n.value < 0 || n.value > MaxBytes {
+			return t, faultf(n.field, "%d; wanted 0 to %d", n.value, int64(MaxBytes))
+		}
+	}
+	return Task{
+		Duration: span,
+		CPU:      heddle.Span(min(m.CPU, int64(MaxSpan))),
+		Input:    m.Input.Bytes + m.ShuffleRead.Remote + m.ShuffleRead.Local,
+		Output:   m.ShuffleWrite.Bytes + m.Output.Bytes,
+	}, nil
+}

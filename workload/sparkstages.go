@@ -1,0 +1,257 @@
+package workload
+
+import "slices"
+
+// maxConcurrentJobs bounds the jobs a driver is taken to have waited for at once.
+const maxConcurrentJobs = 64
+
+// A sparkLog is what the events of one application have said so far.
+type sparkLog struct {
+	im         *importer
+	id         string
+	name, user string
+	start      int64 // ms since 1970
+	properties map[string]string
+	profiles   bool  // stages with resource profiles of their own
+	storage    int64 // bytes the first executor can store
+	tasks      int64
+
+	stages    []*sparkStage // in order of first submission
+	byID      map[int]*sparkStage
+	byRDD     map[int]int  // the last RDD of a submitted shuffle stage → its ID, for stages skipped later
+	alias     map[int]int  // a stage announced → the one submitted before that left the same output
+	persisted map[int]bool // RDDs that a submitted stage stored
+	jobs      map[int64]*sparkJob
+	frontier  []int64       // jobs ended that no later ended job waited for
+	roots     map[int]int64 // a stage → the first job that announced it
+}
+
+type sparkJob struct {
+	stages []int
+	result int     // its last stage
+	after  []int64 // jobs that had ended when it was submitted
+}
+
+type sparkStage struct {
+	Stage
+	parents    []int
+	order      int             // of its first submission
+	source     bool            // reaches data outside Spark, which a cached RDD may stand in for
+	partitions map[int64]int64 // partition → index into Tasks
+	done       []bool
+}
+
+func newSparkLog(im *importer) *sparkLog {
+	return &sparkLog{
+		im: im, properties: map[string]string{}, byID: map[int]*sparkStage{}, byRDD: map[int]int{}, alias: map[int]int{},
+		persisted: map[int]bool{}, jobs: map[int64]*sparkJob{}, roots: map[int]int64{},
+	}
+}
+
+func (s *sparkLog) take(e *sparkEvent) *fault {
+	switch e.Event {
+	case "SparkListenerApplicationStart":
+		if e.Timestamp < 0 || e.Timestamp > maxMillis {
+			return faultf("Timestamp", "%d; wanted ms since 1970", e.Timestamp)
+		}
+		s.id, s.name, s.user, s.start = e.AppID, e.AppName, e.User, e.Timestamp
+	case "SparkListenerEnvironmentUpdate":
+		if len(s.properties) == 0 {
+			s.properties = e.Properties
+		}
+	case "SparkListenerResourceProfileAdded":
+		s.profiles = s.profiles || e.ProfileID != 0
+	case "SparkListenerBlockManagerAdded":
+		if e.MaxMemory < 0 || e.MaxMemory > MaxBytes {
+			return faultf("Maximum Memory", "%d; wanted 0 to %d", e.MaxMemory, int64(MaxBytes))
+		}
+		if s.storage == 0 && e.BlockManager.Executor != "driver" {
+			s.storage = e.MaxMemory
+		}
+	case "SparkListenerJobStart":
+		return s.jobStart(e)
+	case "SparkListenerJobEnd":
+		s.jobEnd(e.JobID)
+	case "SparkListenerStageSubmitted", "SparkListenerStageCompleted":
+		if e.Stage == nil {
+			return faultf("Stage Info", "is missing")
+		}
+		return s.submitted(e.Stage)
+	case "SparkListenerTaskEnd":
+		return s.taskEnd(e)
+	}
+	return nil
+}
+
+// jobStart notes which stages a job consists of, and after which jobs the driver submitted it: a
+// driver that had waited for them can be taken to have needed them.
+func (s *sparkLog) jobStart(e *sparkEvent) *fault {
+	if len(e.StageIDs) == 0 {
+		return nil
+	}
+	if len(s.roots)+len(e.StageIDs) > MaxStages {
+		return faultf("Stage IDs", "more than %d stages", MaxStages)
+	}
+	j := &sparkJob{stages: e.StageIDs, result: slices.Max(e.StageIDs), after: slices.Clone(s.frontier)}
+	s.jobs[e.JobID] = j
+	for _, id := range e.StageIDs {
+		if _, known := s.roots[id]; !known {
+			s.roots[id] = e.JobID
+		}
+	}
+	for i := range e.StageInfos {
+		info := &e.StageInfos[i]
+		if len(info.RDDs) == 0 || s.byID[info.ID] != nil {
+			continue
+		}
+		if same, ok := s.byRDD[info.RDDs[0].ID]; ok {
+			s.alias[info.ID] = same
+		}
+	}
+	return nil
+}
+
+func (s *sparkLog) jobEnd(id int64) {
+	j := s.jobs[id]
+	if j == nil || slices.Contains(s.frontier, id) {
+		return
+	}
+	s.frontier = slices.DeleteFunc(s.frontier, func(f int64) bool { return slices.Contains(j.after, f) })
+	if len(s.frontier) == maxConcurrentJobs {
+		s.frontier = slices.Delete(s.frontier, 0, 1)
+	}
+	s.frontier = append(s.frontier, id)
+}
+
+// submitted takes in a stage when it is first heard of; later attempts repeat some of its tasks.
+func (s *sparkLog) submitted(info *sparkStageInfo) *fault {
+	if s.byID[info.ID] != nil {
+		return nil
+	}
+	if info.Tasks < 0 {
+		return faultf("Number of Tasks", "%d is negative", info.Tasks)
+	}
+	if len(s.stages) == MaxStages {
+		return faultf("Stage Info", "more than %d stages", MaxStages)
+	}
+	if bad := s.im.room("Number of Tasks", info.Tasks); bad != nil {
+		return bad
+	}
+	if s.tasks+info.Tasks > MaxTasksPerJob {
+		return faultf("Number of Tasks", "more than %d tasks in one application", MaxTasksPerJob)
+	}
+	s.tasks += info.Tasks
+	st := &sparkStage{
+		Stage:   Stage{ID: info.ID, Tasks: s.im.take(int(info.Tasks))},
+		parents: info.Parents, order: len(s.stages), partitions: map[int64]int64{}, done: make([]bool, info.Tasks),
+	}
+	for _, rdd := range info.RDDs {
+		if len(rdd.Parents) == 0 && rdd.Name != "ParallelCollectionRDD" {
+			st.source = true
+		}
+		if !rdd.Level.Memory && !rdd.Level.Disk && !rdd.Level.OffHeap {
+			continue
+		}
+		if s.persisted[rdd.ID] {
+			st.Cached = true
+		} else {
+			st.Caches = true
+			s.persisted[rdd.ID] = true
+		}
+	}
+	if len(info.RDDs) > 0 {
+		if _, known := s.byRDD[info.RDDs[0].ID]; !known {
+			s.byRDD[info.RDDs[0].ID] = info.ID
+		}
+	}
+	s.byID[info.ID] = st
+	s.stages = append(s.stages, st)
+	return nil
+}
+
+// taskEnd takes in the first successful attempt of a task.
+func (s *sparkLog) taskEnd(e *sparkEvent) *fault {
+	st := s.byID[e.StageID]
+	if st == nil {
+		return faultf("Stage ID", "stage %d was never submitted", e.StageID)
+	}
+	i := e.Task.Index
+	if e.Attempt == 0 && e.Task.Partition != nil && i >= 0 && i < int64(len(st.Tasks)) {
+		st.partitions[*e.Task.Partition] = i
+	} else if e.Attempt > 0 { // counts the tasks it repeats anew
+		known := false
+		if e.Task.Partition != nil {
+			i, known = st.partitions[*e.Task.Partition]
+		}
+		if !known {
+			return nil
+		}
+	}
+	if i < 0 || i >= int64(len(st.Tasks)) {
+		return faultf("Index", "%d; stage %d has %d tasks", i, e.StageID, len(st.Tasks))
+	}
+	if e.End.Reason != "Success" || st.done[i] {
+		return nil
+	}
+	t, bad := e.task()
+	if bad != nil {
+		return bad
+	}
+	// Bytes read count blocks out of the cache too.
+	reads := e.Metrics.Input.Bytes > 0 && st.source && !st.Cached
+	if e.Task.Host != "" {
+		host := s.im.host(e.Task.Host, "")
+		if reads && e.Task.Locality == "NODE_LOCAL" {
+			t.Hosts = []int32{host}
+		}
+	}
+	st.Input = st.Input || reads
+	st.done[i], st.Tasks[i] = true, t
+	return nil
+}
+
+// dag returns the stages with their parents among them. A stage without parents of its own waits for
+// the last stages of the jobs that the driver had waited for.
+func (s *sparkLog) dag() []Stage {
+	out := make([]Stage, len(s.stages))
+	for i, st := range s.stages {
+		out[i] = st.Stage
+		for _, p := range st.parents {
+			if same, skipped := s.alias[p]; skipped && s.byID[p] == nil {
+				p = same
+			}
+			out[i].Parents = s.addParent(out[i].Parents, p, i)
+		}
+		if job := s.jobs[s.roots[st.ID]]; job != nil && len(out[i].Parents) == 0 {
+			for _, before := range job.after {
+				out[i].Parents = s.addParent(out[i].Parents, s.jobs[before].result, i)
+			}
+		}
+	}
+	return out
+}
+
+// addParent appends a stage that ran, once, and only one submitted before the n-th.
+func (s *sparkLog) addParent(parents []int, p, n int) []int {
+	st := s.byID[p]
+	if st == nil {
+		s.im.fill("parents", "a parent stage that was skipped, its output being there, is left out")
+		return parents
+	}
+	if slices.Contains(parents, p) || st.order >= n {
+		return parents
+	}
+	return append(parents, p)
+}
+
+// spans reports whether every task states its duration.
+func spans(stages []Stage) bool {
+	for i := range stages {
+		for k := range stages[i].Tasks {
+			if stages[i].Tasks[k].Duration == 0 {
+				return false
+			}
+		}
+	}
+	return true
+}

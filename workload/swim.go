@@ -1,0 +1,168 @@
+package workload
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"heddle"
+)
+
+// SWIM states six or more columns a job: id, submission in seconds, gap to the job before, and the
+// bytes of input, shuffle and output. Number of tasks, durations, users and sizes it does not state.
+
+// swimReduceBytes is the shuffle of one reduce by the rule that gives a SWIM job its reduces: near
+// what Hive and Pig of the day gave a reducer.
+const swimReduceBytes = 1 << 30
+
+const (
+	swimColumns    = 6
+	swimMaxColumns = 9 // with input and output paths
+)
+
+func looksLikeSWIM(head []byte) bool {
+	const tries = 20 // lines: the first may be broken
+	for range tries {
+		line, rest, more := bytes.Cut(head, []byte("\n"))
+		if _, bad := parseSWIM(bytes.TrimRight(line, "\r")); bad == nil {
+			return true
+		}
+		if head = rest; !more {
+			return false
+		}
+	}
+	return false
+}
+
+type swimJob struct {
+	id                     string
+	submit                 heddle.Time
+	input, shuffle, output int64
+}
+
+func parseSWIM(line []byte) (j swimJob, bad *fault) {
+	var columns [swimMaxColumns + 1][]byte
+	n := 0
+	for more := true; more && n < len(columns); n++ {
+		columns[n], line, more = bytes.Cut(line, []byte("\t"))
+	}
+	if n < swimColumns || n > swimMaxColumns {
+		return j, faultf("", "does not have %d to %d tab-separated columns: id, submit s, gap s, input, shuffle, output bytes", swimColumns, swimMaxColumns)
+	}
+	if len(columns[0]) == 0 {
+		return j, faultf("id", "is empty")
+	}
+	submit, bad := decimal("submit", columns[1], MaxSpan.Seconds())
+	if bad != nil {
+		return j, bad
+	}
+	if _, bad = decimal("gap", columns[2], MaxSpan.Seconds()); bad != nil {
+		return j, bad
+	}
+	j = swimJob{id: string(columns[0]), submit: heddle.Time(heddle.Seconds(submit))}
+	for _, c := range [...]struct {
+		field string
+		text  []byte
+		to    *int64
+	}{{"input", columns[3], &j.input}, {"shuffle", columns[4], &j.shuffle}, {"output", columns[5], &j.output}} {
+		if *c.to, bad = wholeNumber(c.field, c.text, MaxBytes); bad != nil {
+			return j, bad
+		}
+	}
+	return j, nil
+}
+
+func readSWIM(im *importer, path string) error {
+	var jobs []swimJob
+	var lines []int
+	err := im.eachLine(path, func(line int, text []byte) error {
+		j, bad := parseSWIM(text)
+		if bad == nil {
+			bad = im.reserveSWIM(j)
+		}
+		if bad != nil {
+			return im.defect(line, bad)
+		}
+		jobs, lines = append(jobs, j), append(lines, line)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	tasks := 0
+	for _, j := range jobs {
+		maps, reduces := im.swimTasks(j)
+		tasks += int(maps + reduces)
+	}
+	im.slab, im.tasks = make([]Task, tasks), 0
+	im.wl.Jobs = slices.Grow(im.wl.Jobs, len(jobs))
+	for i, j := range jobs {
+		if err := im.addSWIM(lines[i], j); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reserveSWIM counts a job's tasks against the limits before any is in memory.
+func (im *importer) reserveSWIM(j swimJob) *fault {
+	maps, reduces := im.swimTasks(j)
+	if bad := im.room("input", maps+reduces); bad != nil {
+		return bad
+	}
+	im.tasks += int(maps + reduces)
+	return nil
+}
+
+func (im *importer) swimTasks(j swimJob) (maps, reduces int64) {
+	maps = max(1, ceilDiv(j.input, im.opts.BlockSize))
+	return maps, ceilDiv(j.shuffle, swimReduceBytes)
+}
+
+func (im *importer) addSWIM(line int, s swimJob) error {
+	m, r := im.swimTasks(s)
+	j := Job{ID: s.id, Framework: heddle.MapReduce, Submit: s.submit, SlowStart: -1, Maps: im.take(int(m)), Reduces: im.take(int(r))}
+	out := s.shuffle
+	if r == 0 {
+		out = s.output
+	}
+	left := s.input
+	for i := range j.Maps {
+		j.Maps[i] = Task{Input: min(left, im.opts.BlockSize), Output: part(out, m, i)}
+		left -= j.Maps[i].Input
+	}
+	for i := range j.Reduces {
+		j.Reduces[i] = Task{Input: part(s.shuffle, r, i), Output: part(s.output, r, i)}
+	}
+	im.fill("maps", fmt.Sprintf("max(1, ⌈input / %s⌉); each reads a block, the last the rest", sizeName(im.opts.BlockSize)))
+	im.fill("reduces", fmt.Sprintf("⌈shuffle / %s⌉; without shuffle none, and the maps write the output", sizeName(swimReduceBytes)))
+	im.fill("output", "shuffle and output bytes are spread evenly over the tasks")
+	for _, lacking := range []string{"duration", "user", "queue", "container", "hosts"} {
+		im.fill(lacking, notStated)
+	}
+	return im.add(line, j)
+}
+
+// notStated is the rule for what stays unknown: the reader of the workload has its own default.
+const notStated = "not stated by the trace: unknown"
+
+// part is the i-th of n parts of total that differ by at most 1 and add up to it.
+func part(total, n int64, i int) int64 {
+	p := total / n
+	if int64(i) < total%n {
+		p++
+	}
+	return p
+}
+
+func ceilDiv(a, b int64) int64 { return a/b + min(1, a%b) }
+
+// sizeName writes bytes in the largest binary unit that divides them.
+func sizeName(n int64) string {
+	units := []string{"B", "KiB", "MiB", "GiB", "TiB"}
+	u := 0
+	for ; u < len(units)-1 && n >= 1024 && n%1024 == 0; u++ {
+		n /= 1024
+	}
+	return fmt.Sprintf("%d %s", n, units[u])
+}
