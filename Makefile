@@ -11,7 +11,7 @@ GOFUMPT  := $(GO) run mvdan.cc/gofumpt@v0.12.0
 LINT     := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 # The folders whose tests keep golden files, and so know the flag -rewrite.
-REWRITES  = $(shell grep -rlE '"github.com/cockroachdb/datadriven"|flag\.Bool\("rewrite"' --include='*_test.go' . | xargs -r -n1 dirname | sort -u)
+REWRITES  = $(shell grep -rlE '"github.com/cockroachdb/datadriven"|flag.Bool."rewrite"' --include='*_test.go' . | xargs -r -n1 dirname | sort -u)
 
 .DEFAULT_GOAL := help
 .PHONY: help build demo unit test race check rewrite fuzz bench bench-compare cover browser
@@ -43,6 +43,7 @@ check: ## formatting, vet, linters, architecture, map order, go.mod
 	$(GO) mod tidy -diff
 	cd bench && $(GO) mod tidy -diff
 	$(LINT) run ./...
+	cd bench && $(LINT) run ./compare ./core ./floor ./sim ./internal/...
 
 rewrite: ## write the golden files anew
 	$(GO) test $(REWRITES) -rewrite

@@ -17,6 +17,7 @@ type Ask struct {
 	hosts    map[heddle.NodeID]int32
 	racks    []rackRow
 	bookings int32
+	unseen   int32 // grants their application did not fetch yet
 	rebooked int32 // offers a reserved node made in vain
 	since    heddle.Time
 }
@@ -79,6 +80,9 @@ func (k *Ask) RackStrict(r heddle.RackID) bool {
 
 // Bookings returns how many nodes are reserved for the ask.
 func (k *Ask) Bookings() int { return int(k.bookings) }
+
+// Unseen returns how many grants of the ask their application did not fetch yet: they may come back.
+func (k *Ask) Unseen() int { return int(k.unseen) }
 
 // Rebooked returns how many offers of reserved nodes could not fulfil a reservation since the last
 // reservation or its end.

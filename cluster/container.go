@@ -56,6 +56,7 @@ type Container struct {
 	limit    heddle.Resource
 	granted  heddle.Time
 	started  heddle.Time
+	fulfils  bool // was a reservation first
 
 	borrowed  int64 // milli-vcores taken from its application's pool on the node
 	suspended bool
@@ -101,6 +102,9 @@ func (c *Container) Limit() heddle.Resource { return c.limit }
 
 // Granted returns when it was granted (or reserved).
 func (c *Container) Granted() heddle.Time { return c.granted }
+
+// Fulfils reports whether it was a reservation before it was granted.
+func (c *Container) Fulfils() bool { return c.fulfils }
 
 // Started returns when its node began to run it; 0 before.
 func (c *Container) Started() heddle.Time { return c.started }
@@ -190,6 +194,7 @@ func (c *Cluster) Grant(k *Ask, n *Node, at heddle.Locality, told, limit heddle.
 		}
 		x = b
 		c.unbook(b)
+		x.fulfils = true
 	} else {
 		x = c.slab.new()
 	}
@@ -219,6 +224,7 @@ func (c *Cluster) Grant(k *Ask, n *Node, at heddle.Locality, told, limit heddle.
 		a.master = x
 	} else {
 		x.nextUnseen, a.unseen = a.unseen, x
+		k.unseen++
 	}
 	c.hold(x, limit)
 	if !c.Fits(heddle.Resource{}, n.Free()) {
@@ -260,6 +266,7 @@ func (c *Cluster) hold(x *Container, d heddle.Resource) {
 func (c *Cluster) Acquire(a *App) {
 	for x := a.unseen; x != nil; {
 		x.become(Acquired)
+		x.ask.unseen--
 		x, x.nextUnseen = x.nextUnseen, nil
 	}
 	a.unseen = nil
@@ -285,6 +292,7 @@ func (c *Cluster) End(x *Container, to State, status heddle.ExitStatus) {
 	}
 	if back {
 		c.forgetUnseen(x)
+		x.ask.unseen--
 		if c.asks[x.ask.id] == x.ask {
 			c.putBack(x)
 		}
@@ -305,6 +313,7 @@ func (c *Cluster) End(x *Container, to State, status heddle.ExitStatus) {
 	unlink(&n.first, x, func(y *Container) *links { return &y.onNode })
 	unlink(&a.first, x, func(y *Container) *links { return &y.ofApp })
 	c.slab.drop(x)
+	c.settle(n)
 	c.touched(n)
 }
 
@@ -398,6 +407,7 @@ func (c *Cluster) addBooked(x *Container, sign int64) {
 func (c *Cluster) SetLimit(x *Container, limit heddle.Resource) {
 	c.hold(x, limit.Minus(x.limit))
 	x.limit = limit
+	c.settle(x.node)
 	if !c.Fits(heddle.Resource{}, x.node.Free()) {
 		panic("cluster: limit beyond the node")
 	}
@@ -432,6 +442,25 @@ func (c *Cluster) Resume(x *Container) {
 			x.node.dropPool(i)
 			return
 		}
+	}
+}
+
+// settle pays back with free processors what was borrowed from containers that have come back or ended
+// since: a loan nobody lends for any more is ordinary use.
+func (c *Cluster) settle(n *Node) {
+	for i := len(n.pools) - 1; i >= 0; i-- {
+		p := &n.pools[i]
+		due := min(p.borrowed-p.suspended, n.Free()[heddle.CPU])
+		for x := n.first; x != nil && due > 0; x = x.onNode.next {
+			if x.app == p.app && x.borrowed > 0 {
+				d := min(due, x.borrowed)
+				x.borrowed -= d
+				p.borrowed -= d
+				n.over[heddle.CPU] -= d
+				due -= d
+			}
+		}
+		n.dropPool(i)
 	}
 }
 

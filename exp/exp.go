@@ -145,19 +145,21 @@ func (p *Plan) countCPU() bool {
 	return true
 }
 
-// Bounds returns the lower bounds of the plan for a seed, and what they were worked out from.
-func (p *Plan) Bounds(seed uint64) (bound.Bounds, []bound.Job, heddle.Resource, error) {
+// ScaleTo returns the factor by which the times between submissions must be multiplied so that the
+// work the jobs offer, by the first seed, is load of what the cluster can do.
+func (p *Plan) ScaleTo(load float64) (float64, error) {
 	wl := p.Workload
 	if p.Rebuild != nil {
 		var err error
-		if wl, err = p.Rebuild(seed); err != nil {
-			return bound.Bounds{}, nil, heddle.Resource{}, err
+		if wl, err = p.Rebuild(p.Seeds[0]); err != nil {
+			return 0, err
 		}
 	}
-	return sim.Bounds(sim.Options{
+	jobs, total := sim.Offered(sim.Options{
 		Workload: wl, Nodes: p.Nodes, UplinkBps: p.UplinkBps, Params: world.DefaultParams(), Effects: p.Effects,
-		Given: p.Given, LoadSim: wl.Format == "sls", Seed: seed,
-	}, p.countCPU())
+		Given: p.Given, LoadSim: wl.Format == "sls", Seed: p.Seeds[0],
+	})
+	return bound.ScaleFor(load, jobs, total)
 }
 
 // route builds a profile's policies and finds every job's queue in its tree. Jobs that the

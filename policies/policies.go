@@ -92,10 +92,13 @@ func newFairDelay(a policy.Args) (policy.Place, error) {
 	}
 	c := s.(*fair.Scheduler).Config()
 	o := delay.None
-	if c.Continuous {
+	switch {
+	case c.Continuous && c.NodeDelay >= 0 && c.RackDelay >= 0:
 		o.NodeWait, o.RackWait = c.NodeDelay.Seconds(), c.RackDelay.Seconds()
-	} else {
+	case !c.Continuous && c.NodeThreshold >= 0 && c.RackThreshold >= 0:
 		o.NodeFraction, o.RackFraction = c.NodeThreshold, c.RackThreshold
+	default:
+		return policy.Anywhere{}, nil
 	}
 	return delay.Of(o)
 }

@@ -104,8 +104,7 @@ type (
 
 	// Gate says how many more containers of a kind an application may start now. Several may be given:
 	// the smallest number counts. An application that only waits behind closed gates is not looked at
-	// again before an event of its own, the end of a master or an application, a node's coming or
-	// going, or a tick that says so.
+	// again before an event of its own, a node's coming or going, or a [Waker] names it.
 	Gate interface {
 		Open(v View, a *App, k heddle.Kind) int
 	}
@@ -167,6 +166,13 @@ type (
 	Ticker interface {
 		Every() heddle.Span
 		Tick(v View) bool
+	}
+
+	// Waker names applications whose gates may have opened for a reason that was no event of their own.
+	// It is asked after every step.
+	Waker interface {
+		// Woken appends the applications named since the last call to ids.
+		Woken(ids []heddle.AppID) []heddle.AppID
 	}
 
 	// Unbooker goes with a Share whose verdicts set Unbook: how much a reservation given up must free.

@@ -20,10 +20,13 @@ type Core struct {
 	lanes  []lane
 	laneOf [heddle.NumKinds]int8
 	picks  [heddle.NumKinds]policy.Pick
+	blind  [heddle.NumKinds]bool // the kind's Place takes any node and keeps no count of offers
 	apps   []appState
 
 	observers []policy.Observe
 	granted   []policy.Granted
+	wakers    []policy.Waker
+	woken     []heddle.AppID
 	tickers   []ticker
 	controls  []controller
 	plan      policy.Plan
@@ -31,11 +34,10 @@ type Core struct {
 	out     []heddle.Decision
 	arena   arena
 	drowsy  []drowsy
-	asleep  []heddle.AppID // taken out of their lanes by closed gates
-	version uint64         // of everything but heartbeats
-	quiet   uint64         // the version at which an offer found that no node could be given anything
-	pickTry uint64         // the version at which naming nodes last came to nothing
-	local   bool           // the walk met a refusal that another node might not give
+	version uint64 // of everything but heartbeats
+	quiet   uint64 // the version at which an offer found that no node could be given anything
+	pickTry uint64 // the version at which naming nodes last came to nothing
+	local   bool   // the walk met a refusal that another node might not give
 	counts  Counts
 }
 
@@ -101,6 +103,8 @@ func New(set policy.Set) *Core {
 		if p, ok := set.Place[k].(policy.Pick); ok {
 			c.picks[k] = p
 		}
+		_, anywhere := set.Place[k].(policy.Anywhere)
+		c.blind[k] = anywhere || set.Place[k] == nil
 	}
 	if c.set.Beat.Applications == 0 {
 		c.set.Beat.Applications = policy.DefaultTries
@@ -127,6 +131,9 @@ func (c *Core) findPowers() {
 		}
 		if g, ok := h.(policy.Granted); ok {
 			c.granted = append(c.granted, g)
+		}
+		if w, ok := h.(policy.Waker); ok {
+			c.wakers = append(c.wakers, w)
 		}
 		if t, ok := h.(policy.Ticker); ok {
 			c.tickers = append(c.tickers, ticker{t: t})
@@ -193,15 +200,18 @@ func (c *Core) Headroom(id heddle.AppID) heddle.Resource {
 // never no.
 func (c *Core) Wants(id heddle.NodeID) bool {
 	n := c.v.Node(id)
-	if n == nil || !n.Up() || c.Quiet() {
+	if n == nil || !n.Up() {
 		return false
 	}
-	return n.Booked() != nil || c.worth(n)
+	return n.Booked() != nil || !c.idle() && c.worth(n)
 }
 
 // Quiet reports whether no heartbeat of any node could change anything until another event comes, or
 // the time that [Core.NextTick] names.
-func (c *Core) Quiet() bool {
+func (c *Core) Quiet() bool { return c.v.Root().Booked().IsZero() && c.idle() }
+
+// idle reports whether no node without a reservation could be given anything.
+func (c *Core) idle() bool {
 	if c.quiet == c.version {
 		return true
 	}

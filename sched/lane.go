@@ -80,15 +80,20 @@ func (c *Core) touch(a *policy.App) {
 		case !want && in.on:
 			c.leave(l, in, a)
 		case want:
-			if k := l.Order.App(c.v, a); k != in.key {
-				q := &l.queues[a.Queue().ID()]
-				q.waiting.remove(in.key, int32(a.ID()))
-				in.key = k
-				q.waiting.insert(k, int32(a.ID()))
-			}
+			c.reorder(l, in, a)
 		}
 	}
 	c.touchQueues(a.Queue())
+}
+
+// reorder moves an application to where its key of now belongs.
+func (c *Core) reorder(l *lane, in *inLane, a *policy.App) {
+	if k := l.Order.App(c.v, a); k != in.key {
+		q := &l.queues[a.Queue().ID()]
+		q.waiting.remove(in.key, int32(a.ID()))
+		in.key = k
+		q.waiting.insert(k, int32(a.ID()))
+	}
 }
 
 func (c *Core) enter(l *lane, in *inLane, a *policy.App) {
@@ -151,29 +156,27 @@ func (c *Core) touchQueues(q *policy.Queue) {
 	}
 }
 
-// rekey recomputes every key.
-func (c *Core) rekey() {
+// rekey recomputes every key. With wake it also brings back the applications that sleep.
+func (c *Core) rekey(wake bool) {
 	for i := 0; i < c.v.Queues(); i++ {
 		q := c.v.Queue(heddle.QueueID(i))
 		if !q.Leaf() {
 			continue
 		}
 		for _, a := range q.Apps() {
-			if c.anyWaiting(a) {
+			s := c.state(a.ID())
+			if wake && s.asleep {
 				c.touch(a)
+				continue
+			}
+			for i := range c.lanes {
+				if s.in[i].on {
+					c.reorder(&c.lanes[i], &s.in[i], a)
+				}
 			}
 		}
 		c.touchQueues(q)
 	}
-}
-
-func (c *Core) anyWaiting(a *policy.App) bool {
-	for i := range c.lanes {
-		if c.lanes[i].waits(a) {
-			return true
-		}
-	}
-	return false
 }
 
 // sleep takes an application out of a lane until something touches it: every ask of it there is
@@ -185,18 +188,18 @@ func (c *Core) sleep(l *lane, a *policy.App) {
 			c.leave(l, &s.in[i], a)
 		}
 	}
-	if !s.asleep {
-		s.asleep = true
-		c.asleep = append(c.asleep, a.ID())
-	}
+	s.asleep = true
 }
 
-// wakeAll brings every sleeping application back.
-func (c *Core) wakeAll() {
-	for _, id := range c.asleep {
-		if a := c.v.App(id); a != nil && c.apps[id].asleep {
-			c.touch(a)
+// wakeNamed brings back the sleeping applications that policies name.
+func (c *Core) wakeNamed() {
+	for _, w := range c.wakers {
+		c.woken = w.Woken(c.woken[:0])
+		for _, id := range c.woken {
+			if a := c.v.App(id); a != nil && c.state(id).asleep {
+				c.version++
+				c.touch(a)
+			}
 		}
 	}
-	c.asleep = c.asleep[:0]
 }

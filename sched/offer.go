@@ -22,6 +22,7 @@ type offer struct {
 	far    int // grants off their rack or without a place
 	taken  heddle.Resource
 	half   heddle.Resource
+	full   bool // the node has no room for any ask: it can only be reserved
 }
 
 // heartbeat offers a node to whoever waits.
@@ -35,15 +36,17 @@ func (c *Core) heartbeat(id heddle.NodeID) {
 			return
 		}
 	}
-	if c.Quiet() || !c.worth(n) {
+	if c.idle() || !c.worth(n) {
 		c.counts.EmptyOffers++
 		return
 	}
 	c.counts.Offers++
 	free := n.Free()
 	o := offer{n: n, half: heddle.Resource{free[0] / 2, free[1] / 2, free[2] / 2, free[3] / 2}}
+	o.full = c.set.Book != nil && !n.Lends() && !c.roomy(free)
 	c.local = false
 	for r := c.round(&o); r != nothing; r = c.round(&o) {
+		c.drowsy = c.drowsy[:0] // a grant may have opened their gates
 		if !c.more(&o, r) || !c.worth(n) {
 			c.local = true
 			break
@@ -63,6 +66,16 @@ func (c *Core) bed() {
 		}
 	}
 	c.drowsy = c.drowsy[:0]
+}
+
+// roomy reports whether the smallest ask of some lane fits.
+func (c *Core) roomy(free heddle.Resource) bool {
+	for i := range c.lanes {
+		if l := &c.lanes[i]; l.active > 0 && c.v.Fits(l.smallest, free) {
+			return true
+		}
+	}
+	return false
 }
 
 // more reports whether the offer goes on after a grant or reservation.

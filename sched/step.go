@@ -22,11 +22,16 @@ func (c *Core) Step(at heddle.Time, ev heddle.Event) []heddle.Decision {
 			c.version++
 		}
 		c.apply(ev)
-		c.offerPicks()
 	}
 	for _, o := range c.observers {
 		o.Observe(c.v, ev)
 	}
+	switch ev.(type) {
+	case heddle.NodeUp, heddle.NodeDown:
+		c.rekey(true) // shares were worked out anew
+	}
+	c.wakeNamed()
+	c.offerPicks()
 	return c.out
 }
 
@@ -51,18 +56,16 @@ func (c *Core) tick(at heddle.Time) {
 		t.next = at - at%every + every
 		if t.t.Tick(c.v) {
 			c.version++
-			c.rekey()
-			c.wakeAll()
+			c.rekey(false)
 		}
 	}
+	c.wakeNamed()
 }
 
 func (c *Core) apply(ev heddle.Event) {
 	switch e := ev.(type) {
 	case heddle.NodeUp:
 		c.c.AddNode(e.Node, e.Rack, e.Total)
-		c.rekey()
-		c.wakeAll()
 	case heddle.NodeDown:
 		c.nodeDown(e.Node)
 	case heddle.Submit:
@@ -183,7 +186,7 @@ func (c *Core) ask(e heddle.Ask) {
 		c.setRow(a, r)
 	}
 	for i := len(a.Asks()) - 1; i >= 0; i-- {
-		if k := a.Asks()[i]; k.Count() == 0 && k.AllocID() != 0 && k.Bookings() == 0 {
+		if k := a.Asks()[i]; k.Count() == 0 && k.AllocID() != 0 && k.Bookings() == 0 && k.Unseen() == 0 {
 			c.c.DropAsk(k)
 		}
 	}
@@ -211,7 +214,6 @@ func (c *Core) exit(e heddle.Exit) {
 	c.end(x, to, e.Status, false)
 	if master {
 		c.clear(a, heddle.Aborted)
-		c.wakeAll()
 	}
 }
 
@@ -222,7 +224,9 @@ func (c *Core) end(x *policy.Container, to cluster.State, status heddle.ExitStat
 		c.arena.kills = append(c.arena.kills, heddle.Kill{Container: x.ID(), Status: status})
 		c.out = append(c.out, &c.arena.kills[len(c.arena.kills)-1])
 	}
+	k := x.Ask()
 	c.c.End(x, to, status)
+	c.lanes[c.laneOf[k.Kind()]].measure(k) // it may ask again
 	c.touch(a)
 }
 
@@ -265,7 +269,6 @@ func (c *Core) appDone(id heddle.AppID) {
 	c.c.Finish(a)
 	c.touch(a)
 	c.apps[id] = appState{}
-	c.wakeAll()
 }
 
 func (c *Core) nodeDown(id heddle.NodeID) {
@@ -286,8 +289,6 @@ func (c *Core) nodeDown(id heddle.NodeID) {
 		}
 	}
 	c.c.RemoveNode(n)
-	c.rekey()
-	c.wakeAll()
 }
 
 func (a *arena) reset() {

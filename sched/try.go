@@ -58,6 +58,10 @@ func (c *Core) gate(a *policy.App, k *policy.Ask) policy.Verdict {
 
 // serve takes one ask through share, place, trim and room to a grant or a reservation.
 func (c *Core) serve(a *policy.App, k *policy.Ask, o *offer) (outcome, policy.Verdict) {
+	if o.full && c.blind[k.Kind()] && !c.v.Fits(c.set.Book.Floor(c.v, k.Size()), o.n.Free()) {
+		c.local = true
+		return nothing, policy.NoApp(heddle.NoRoom)
+	}
 	unbook := false
 	for _, s := range c.set.Share {
 		d := s.Allow(c.v, a, k.Kind(), k.Size())
@@ -247,6 +251,7 @@ func (c *Core) offerPicks() {
 	}
 	var o offer
 	for c.round(&o) != nothing {
+		c.drowsy = c.drowsy[:0]
 		o.tries = 0
 	}
 	c.bed()

@@ -152,6 +152,7 @@ func (s *Sim) newMaster(a *app) apps.Master {
 		CountCPU:          !s.o.Set.MemoryOnly,
 		AllReducesAtOnce:  s.o.SlotMaster,
 		Done:              a.finished,
+		Progress:          s.progressOf,
 		Rand:              rand.New(rand.NewPCG(s.o.Seed, uint64(a.id)<<8|uint64(a.attempts))),
 	}
 	switch {
@@ -161,6 +162,16 @@ func (s *Sim) newMaster(a *app) apps.Master {
 		return apps.NewSpark(a.job, c)
 	}
 	return apps.NewMapReduce(a.job, c)
+}
+
+// progressOf is how far a piece of work is, for a master that has to choose.
+func (s *Sim) progressOf(w apps.Work) float64 {
+	c := s.container(w.Container)
+	if c == nil || !c.up || c.over {
+		return 0
+	}
+	_, f := s.phys.progress(s.now, c)
+	return f
 }
 
 // masterBeat is one allocate call.
@@ -241,6 +252,9 @@ func (s *Sim) perform(a *app) {
 			s.exit(c, heddle.KilledByMaster)
 		}
 	}
+	if out.Excluding {
+		s.step(heddle.Exclude{App: a.id, Nodes: out.Exclude})
+	}
 	if len(out.Rows) > 0 {
 		s.step(heddle.Ask{App: a.id, Rows: out.Rows})
 	}
@@ -255,8 +269,6 @@ func (s *Sim) perform(a *app) {
 		a.interval = out.Beat.Since(s.now)
 		a.parked = false
 		s.planBeat(a, out.Beat)
-	} else if a.parked && len(out.Work)+len(out.Launch)+len(out.Stop) > 0 {
-		s.wake(a)
 	}
 	if out.Finish != apps.Running && a.done == apps.Running {
 		s.unregistered(a, out.Finish)

@@ -35,6 +35,65 @@ func Bounds(o Options, countCPU bool) (bound.Bounds, []bound.Job, heddle.Resourc
 	return b, jobs, total, err
 }
 
+// Offered returns what the jobs' tasks would hold of an idle cluster, for its load: each its container
+// for the shortest time it can take; and what the cluster has. Masters and executors between tasks are
+// left out.
+func Offered(o Options) ([]bound.Job, heddle.Resource) {
+	var total heddle.Resource
+	for _, n := range o.Nodes {
+		total = total.Plus(n.Total)
+	}
+	var w *world.World
+	if !o.Given {
+		w = newWorld(&o)
+	}
+	jobs := make([]bound.Job, len(o.Workload.Jobs))
+	for i := range jobs {
+		j := &o.Workload.Jobs[i]
+		if o.Given {
+			jobs[i] = givenNeed(j, o.LoadSim, true)
+		} else {
+			jobs[i] = held(w, j)
+		}
+	}
+	return jobs, total
+}
+
+// held is what a job's tasks hold in the full world.
+func held(w *world.World, j *workload.Job) bound.Job {
+	n := bound.Job{Arrival: j.Submit}
+	id := w.AddJob(j)
+	add := func(t *workload.Task, size heddle.Resource, span heddle.Span) {
+		if !t.Size.IsZero() {
+			size = t.Size
+		}
+		for d := range size {
+			n.Work[d] += float64(size[d]) * span.Seconds()
+		}
+	}
+	plain := heddle.Of(1024, 1000)
+	for i := range j.Maps {
+		add(&j.Maps[i], plain, w.ShortestMap(id, int32(i)))
+	}
+	for i := range j.Reduces {
+		add(&j.Reduces[i], plain, w.ShortestReduce(id, int32(i)))
+	}
+	for i := range j.Other {
+		add(&j.Other[i], plain, w.ShortestPlain(id, int32(i)))
+	}
+	if s := j.Spark; s != nil {
+		cores := int64(max(s.TaskCores, 1)) * heddle.CPU.Unit()
+		slots := max(s.Executor[heddle.CPU]/cores, 1)
+		for i := range s.Stages {
+			for k := range s.Stages[i].Tasks {
+				add(&workload.Task{}, heddle.Of(s.Executor[heddle.Memory]/slots, cores), w.ShortestSparkTask(id, int32(i), int32(k)))
+			}
+		}
+	}
+	w.EndJob(id)
+	return n
+}
+
 // givenNeed is what a job needs where every container lasts what the trace says.
 func givenNeed(j *workload.Job, loadSim, countCPU bool) bound.Job {
 	n := bound.Job{Arrival: j.Submit}

@@ -123,7 +123,7 @@ func (s *Sim) launch(d *heddle.Launch) {
 		return
 	}
 	a.inbox.Granted = append(a.inbox.Granted, apps.Grant{
-		Container: d.Container, Node: d.Node, Priority: d.Priority, Kind: d.Kind, Size: d.Told,
+		Container: d.Container, Node: d.Node, Priority: d.Priority, AllocID: d.AllocID, Kind: d.Kind, Size: d.Told,
 	})
 	s.wake(a)
 }

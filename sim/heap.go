@@ -7,13 +7,13 @@ type happening uint8
 
 const (
 	arrival  happening = iota // a job is submitted
-	beat                      // a master's allocate call
-	alarm                     // a call a master asked for
+	fault                     // something breaks, or is mended
 	started                   // a container's process runs
 	masterUp                  // a master's process runs
 	gone                      // a master that unregistered is gone
-	fault                     // something breaks, or is mended
 	feed                      // running tasks are measured
+	alarm                     // a call a master asked for
+	beat                      // a master's allocate call
 )
 
 // entry is one future event: what happens to whom.
@@ -25,11 +25,18 @@ type entry struct {
 	id   int64
 }
 
+// before orders by time; at one time by what happens, masters' calls last; then by order of insertion.
 func (e *entry) before(o *entry) bool {
-	return e.at < o.at || e.at == o.at && e.seq < o.seq
+	if e.at != o.at {
+		return e.at < o.at
+	}
+	if e.what != o.what {
+		return e.what < o.what
+	}
+	return e.seq < o.seq
 }
 
-// heap is a four-way heap of values ordered by time, then by order of insertion.
+// heap is a four-way heap of values.
 type heap struct {
 	es  []entry
 	seq uint64

@@ -154,15 +154,15 @@ func newSim(o Options) (*Sim, error) {
 	s.none = newBitset(len(o.Nodes))
 	s.nodes = make([]nodeState, len(o.Nodes))
 	s.res = &Result{Profile: o.Profile, Seed: o.Seed, World: "full"}
+	for i := range jobs {
+		s.apps = append(s.apps, newApp(s, heddle.AppID(i), &jobs[i]))
+		s.heap.push(entry{at: jobs[i].Submit, what: arrival, id: int64(i)})
+	}
 	if o.Given {
 		s.res.World = "given"
 		s.phys = &given{s: s}
 	} else {
 		s.phys = newFull(s)
-	}
-	for i := range jobs {
-		s.apps = append(s.apps, newApp(s, heddle.AppID(i), &jobs[i]))
-		s.heap.push(entry{at: jobs[i].Submit, what: arrival, id: int64(i)})
 	}
 	for i, n := range o.Nodes {
 		s.racks = append(s.racks, n.Rack)

@@ -164,7 +164,7 @@ func rackName(s string) string {
 // finish orders the jobs, starts time at the first of them and lists the rules used.
 func (im *importer) finish() *Workload {
 	w := im.wl
-	w.sortJobs()
+	w.Sort()
 	if len(w.Jobs) > 0 {
 		first := w.Jobs[0].Submit
 		for i := range w.Jobs {
@@ -181,8 +181,8 @@ func (im *importer) finish() *Workload {
 	return w
 }
 
-// sortJobs orders jobs by submission, then id.
-func (w *Workload) sortJobs() {
+// Sort orders jobs by submission, then id.
+func (w *Workload) Sort() {
 	slices.SortFunc(w.Jobs, func(a, b Job) int {
 		return cmp.Or(cmp.Compare(a.Submit, b.Submit), compareIDs(a.ID, b.ID))
 	})

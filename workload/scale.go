@@ -20,6 +20,6 @@ func (w *Workload) Scale(f float64) error {
 	for i := range w.Jobs {
 		w.Jobs[i].Submit = heddle.Time(math.Round(float64(w.Jobs[i].Submit) * f))
 	}
-	w.sortJobs() // those that now coincide stand by id
+	w.Sort() // those that now coincide stand by id
 	return nil
 }

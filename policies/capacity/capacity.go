@@ -21,6 +21,7 @@ type Scheduler struct {
 	total  heddle.Resource
 	users  []string // names by UserID, for weights; may be shorter than the ids in use
 	apps   []appState
+	woken  []heddle.AppID
 }
 
 // queue is what the scheduler remembers of a queue.

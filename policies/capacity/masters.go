@@ -76,6 +76,13 @@ func (s *Scheduler) Open(_ policy.View, a *policy.App, _ heddle.Kind) int {
 	return 0
 }
 
+// Woken implements [policy.Waker].
+func (s *Scheduler) Woken(ids []heddle.AppID) []heddle.AppID {
+	ids = append(ids, s.woken...)
+	s.woken = s.woken[:0]
+	return ids
+}
+
 // Granted implements [policy.Granted].
 func (s *Scheduler) Granted(policy.View, *policy.Container) { s.stamp++ }
 
@@ -173,6 +180,7 @@ func (s *Scheduler) activate(v policy.View, id heddle.QueueID) {
 			continue
 		}
 		st.active = true
+		s.woken = append(s.woken, app)
 		l.active++
 		l.masters = l.masters.Plus(st.master)
 		u.waiting--

@@ -23,6 +23,7 @@ type Scheduler struct {
 	names  []string              // users by UserID
 	dirty  bool
 	parked []heddle.AppID // not runnable, in order of submission
+	woken  []heddle.AppID
 }
 
 type queue struct {
@@ -30,7 +31,8 @@ type queue struct {
 	min, max heddle.Resource
 	fair     heddle.Resource
 	demand   heddle.Resource
-	runnable int // applications at or below
+	runnable int            // applications at or below
+	masters  []heddle.AppID // runnable ones of a leaf that have no master, in order of submission
 }
 
 type app struct {
@@ -38,6 +40,7 @@ type app struct {
 	user     heddle.UserID
 	known    bool
 	runnable bool
+	open     bool // may ask for its master's container
 	fair     heddle.Resource
 	demand   heddle.Resource
 }

@@ -2,6 +2,7 @@ package fair
 
 import (
 	"math"
+	"slices"
 
 	"heddle"
 	"heddle/policy"
@@ -70,16 +71,65 @@ func (s *Scheduler) Headroom(v policy.View, a *policy.App) heddle.Resource {
 	return room.Max(heddle.Resource{})
 }
 
-// Open implements [policy.Gate] for masters: the application must be runnable.
+// window is how many applications of a leaf may ask for a master's container at once. All of them have
+// nothing, so the fair order among them is that of submission: those behind could only overtake by
+// asking for a smaller container.
+const window = 16
+
+// Open implements [policy.Gate] for masters: the application must be runnable and its turn.
 func (s *Scheduler) Open(_ policy.View, a *policy.App, _ heddle.Kind) int {
-	if s.of(a).runnable {
+	if s.of(a).open {
 		return 1
 	}
 	return 0
 }
 
+// openMasters lets the first of a leaf that wait for a master ask, as far as the masters' share has room
+// for each alone.
+func (s *Scheduler) openMasters(v policy.View, id heddle.QueueID) {
+	c := &s.queues[id]
+	for i, app := range c.masters {
+		if i == window {
+			return
+		}
+		a := v.App(app)
+		if a == nil || s.apps[app].open {
+			continue
+		}
+		for _, k := range a.Asks() {
+			if k.Kind() == heddle.AM && s.mastersFit(v, a.Queue(), k.Size()) {
+				s.apps[app].open = true
+				s.woken = append(s.woken, app)
+			}
+		}
+	}
+}
+
+// Woken implements [policy.Waker].
+func (s *Scheduler) Woken(ids []heddle.AppID) []heddle.AppID {
+	ids = append(ids, s.woken...)
+	s.woken = s.woken[:0]
+	return ids
+}
+
 // Granted implements [policy.Granted].
-func (s *Scheduler) Granted(policy.View, *policy.Container) { s.dirty = true }
+func (s *Scheduler) Granted(v policy.View, x *policy.Container) {
+	s.dirty = true
+	if x.Kind() == heddle.AM {
+		a := x.App()
+		s.leave(a.Queue().ID(), a.ID())
+		s.openMasters(v, a.Queue().ID())
+	}
+}
+
+// leave takes an application out of those that wait for a master.
+func (s *Scheduler) leave(q heddle.QueueID, id heddle.AppID) {
+	c := &s.queues[q]
+	if i := slices.Index(c.masters, id); i >= 0 {
+		c.masters = slices.Delete(c.masters, i, i+1)
+	}
+	s.apps[id].open = false
+}
 
 // Observe implements [policy.Observe].
 func (s *Scheduler) Observe(v policy.View, ev heddle.Event) {
@@ -96,10 +146,23 @@ func (s *Scheduler) Observe(v policy.View, ev heddle.Event) {
 				s.parked = append(s.parked, e.App)
 			}
 		}
+	case heddle.Attempt:
+		if a := v.App(e.App); a != nil && s.of(a).runnable {
+			s.queue(v, e.App)
+		}
 	case heddle.AppDone:
 		s.done(v, e.App)
 	}
 	s.dirty = true
+}
+
+// queue puts a runnable application among those that wait for a master.
+func (s *Scheduler) queue(v policy.View, id heddle.AppID) {
+	q := s.apps[id].queue
+	c := &s.queues[q]
+	i, _ := slices.BinarySearch(c.masters, id)
+	c.masters = slices.Insert(c.masters, i, id)
+	s.openMasters(v, q)
 }
 
 // run makes an application runnable if its queues and its user have not as many as they may.
@@ -115,6 +178,7 @@ func (s *Scheduler) run(v policy.View, id heddle.AppID) bool {
 	}
 	s.count(v, st, 1)
 	st.runnable = true
+	s.queue(v, id)
 	return true
 }
 
@@ -138,10 +202,14 @@ func (s *Scheduler) done(v policy.View, id heddle.AppID) {
 	if int(id) >= len(s.apps) || !s.apps[id].known {
 		return
 	}
-	if st := &s.apps[id]; st.runnable {
+	st := &s.apps[id]
+	q := st.queue
+	if st.runnable {
 		s.count(v, st, -1)
+		s.leave(q, id)
 	}
 	s.apps[id] = app{}
+	s.openMasters(v, q)
 	kept := s.parked[:0]
 	for _, p := range s.parked {
 		if p != id && !s.run(v, p) {

@@ -36,7 +36,9 @@ type Master interface {
 // The simulator leaves such calls out until there is something to tell.
 type Idler interface {
 	// Idle reports whether Beat with no grant, no end and no lost node, whatever the headroom, would
-	// ask for nothing and do nothing, now and at any later time, until another method was called.
+	// ask for nothing and do nothing, now and at any later time, until another method was called. A
+	// method that ends this says in out.Beat when the next call is due, on the grid the ones left out
+	// were on.
 	Idle() bool
 }
 

@@ -119,6 +119,12 @@ func (m *loadSim) Beat(now heddle.Time, in *Response, out *Actions) {
 	out.Beat = now.Plus(m.c.HeartbeatInterval)
 }
 
+// Idle is an [Idler]'s: the last answer was empty, and nothing is due to be asked for.
+func (m *loadSim) Idle() bool {
+	return m.answered && m.left > 0 && len(m.before.Granted)+len(m.before.Completed) == 0 &&
+		len(m.pending)+len(m.release) == 0 && (m.mapsLeft > 0 || len(m.reduces) == 0)
+}
+
 // Up is of no interest.
 func (m *loadSim) Up(heddle.Time, heddle.ContainerID, *Actions) {}
 

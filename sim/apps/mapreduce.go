@@ -65,7 +65,6 @@ type holding struct {
 
 type mapReduce struct {
 	c     Config
-	job   *workload.Job
 	table table
 
 	maps, reduces      []task
@@ -91,6 +90,7 @@ type mapReduce struct {
 	grants             []Grant     // scratch of assign
 	racks              []heddle.RackID
 	excluded           exclusions
+	next               heddle.Time // due beat
 }
 
 // NewMapReduce returns a master that behaves as Hadoop's MRAppMaster: one allocate call a second from
@@ -110,7 +110,7 @@ type mapReduce struct {
 func NewMapReduce(job *workload.Job, c Config) Master {
 	c = c.filled()
 	m := &mapReduce{
-		c: c, job: job,
+		c:    c,
 		maps: make([]task, len(job.Maps)), reduces: make([]task, len(job.Reduces)),
 		held:   map[heddle.ContainerID]holding{},
 		byHost: map[heddle.NodeID]*fifo[ref]{}, byRack: map[heddle.RackID]*fifo[ref]{},
@@ -172,7 +172,8 @@ func (m *mapReduce) Start(now heddle.Time, out *Actions) {
 		}
 	}
 	m.checkOver()
-	out.Beat = at.Plus(m.c.HeartbeatInterval)
+	m.next = at.Plus(m.c.HeartbeatInterval)
+	out.Beat = m.next
 }
 
 func (m *mapReduce) Beat(now heddle.Time, in *Response, out *Actions) {
@@ -180,7 +181,8 @@ func (m *mapReduce) Beat(now heddle.Time, in *Response, out *Actions) {
 		out.Finish = m.over
 		return
 	}
-	out.Beat = now.Plus(m.c.HeartbeatInterval)
+	m.next = now.Plus(m.c.HeartbeatInterval)
+	out.Beat = m.next
 	out.Rows = m.table.flush(out.Rows)
 	out.Release = append(out.Release, m.release...)
 	m.release = m.release[:0]
@@ -211,7 +213,7 @@ func (m *mapReduce) Up(heddle.Time, heddle.ContainerID, *Actions) {}
 // Alarm is never asked for.
 func (m *mapReduce) Alarm(heddle.Time, *Actions) {}
 
-func (m *mapReduce) WorkDone(now heddle.Time, w Work, ok bool, _ *Actions) {
+func (m *mapReduce) WorkDone(now heddle.Time, w Work, ok bool, out *Actions) {
 	tasks := m.tasks(w.Kind)
 	if w.Index < 0 || int(w.Index) >= len(tasks) {
 		return
@@ -220,6 +222,14 @@ func (m *mapReduce) WorkDone(now heddle.Time, w Work, ok bool, _ *Actions) {
 	if t.state != running || t.container != w.Container || t.attempt != w.Attempt {
 		return // of an attempt that was given up meanwhile
 	}
+	idle := m.Idle()
+	m.workDone(now, w, t, ok)
+	if idle && !m.Idle() {
+		out.Beat = onGrid(m.next, now, m.c.HeartbeatInterval)
+	}
+}
+
+func (m *mapReduce) workDone(now heddle.Time, w Work, t *task, ok bool) {
 	if !ok {
 		m.attemptFailed(now, w.Kind, w.Index)
 		return
@@ -231,6 +241,25 @@ func (m *mapReduce) WorkDone(now heddle.Time, w Work, ok bool, _ *Actions) {
 		m.doneReds++
 	}
 	m.checkOver()
+}
+
+// Idle is an [Idler]'s: nothing waits to be sent, and no decision about reduces is open that headroom
+// or time could turn.
+func (m *mapReduce) Idle() bool {
+	if m.over != Running || !m.table.flushed() || len(m.release) > 0 || len(m.excluded.bad) > 0 {
+		return false
+	}
+	starving := len(m.reduces) > 0 && m.heldMaps == 0 && m.scheduledMaps > 0
+	held := m.pending.len() == 0 || (!m.reduceStarted && m.doneMaps < m.slowStart)
+	return m.c.AllReducesAtOnce || (held && !starving)
+}
+
+// onGrid is the first time at next plus whole intervals that is not before now.
+func onGrid(next, now heddle.Time, interval heddle.Span) heddle.Time {
+	if late := now.Since(next); late > 0 {
+		return next.Plus((late + interval - 1) / interval * interval)
+	}
+	return next
 }
 
 func (m *mapReduce) Done() *Done {

@@ -152,9 +152,24 @@ func (m *spark) wake(now heddle.Time, out *Actions) {
 	if m.calls == 0 {
 		return
 	}
-	if at := max(now, m.lastCall.Plus(sparkFirstAllocation)); at < m.nextCall {
-		m.call(at, out)
+	m.catchUp(now)
+	m.call(min(m.nextCall, max(now, m.lastCall.Plus(sparkFirstAllocation))), out)
+}
+
+// catchUp takes note of calls that were left out because the master was idle.
+func (m *spark) catchUp(now heddle.Time) {
+	if now > m.nextCall {
+		m.nextCall = onGrid(m.nextCall, now, sparkHeartbeat)
+		m.lastCall = m.nextCall.Plus(-sparkHeartbeat)
 	}
+}
+
+// Idle is an [Idler]'s: what is asked for is what is wanted, and calls are as far apart as they get.
+func (m *spark) Idle() bool {
+	steady := len(m.requests) == 0 || m.interval > sparkHeartbeat
+	missing := m.target - len(m.requests) - m.launched
+	return m.over == Running && m.calls > 1 && m.failures < m.maxFail && steady && m.table.flushed() &&
+		len(m.release) == 0 && (missing == 0 || (missing < 0 && len(m.requests) == 0))
 }
 
 func (m *spark) Beat(now heddle.Time, in *Response, out *Actions) {
@@ -274,6 +289,11 @@ func (m *spark) settle(now heddle.Time, out *Actions) {
 	}
 	if m.dynamic != nil {
 		m.adjust(now, out)
+		if len(m.release) > 0 {
+			m.catchUp(now)
+			m.call(m.nextCall, out)
+		}
+		m.arm(m.dynamic.next(now), out)
 	}
 	if !m.ready {
 		m.arm(m.deadline, out)
@@ -284,9 +304,6 @@ func (m *spark) settle(now heddle.Time, out *Actions) {
 		// changed by then.
 		ticks := now.Since(m.registered)/sparkRevive + 1
 		m.arm(m.registered.Plus(ticks*sparkRevive), out)
-	}
-	if m.dynamic != nil {
-		m.arm(m.dynamic.next(now), out)
 	}
 }
 

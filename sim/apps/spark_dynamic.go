@@ -20,7 +20,7 @@ type dynamic struct {
 	min, max, initial int
 	idle, backlog     heddle.Span
 
-	starting bool        // no stage was submitted yet: the initial number stays
+	starting bool        // no stage was submitted, no executor idle too long yet: the initial number stays
 	toAdd    int         // executors the next round adds
 	addAt    heddle.Time // when tasks have waited long enough; 0 = none wait
 	removeAt heddle.Time // when the first idle executor's time is up; 0 = none
@@ -83,6 +83,8 @@ func (d *dynamic) idleFrom(e *executor) {
 func (m *spark) adjust(now heddle.Time, out *Actions) {
 	d := m.dynamic
 	before := m.target
+	expired := d.removeAt != 0 && now >= d.removeAt
+	d.starting = d.starting && !expired
 	if !d.starting {
 		need := (m.tasksLeft + m.slots - 1) / m.slots
 		if need < m.target {
@@ -93,7 +95,7 @@ func (m *spark) adjust(now heddle.Time, out *Actions) {
 			d.addAt = now.Plus(d.backlog)
 		}
 	}
-	if (d.removeAt != 0 && now >= d.removeAt) || (d.kept && m.target < before) {
+	if expired || (d.kept && m.target < before) {
 		m.removeIdle(now)
 	}
 	if m.target != before {
@@ -135,7 +137,6 @@ func (m *spark) activeExecutors() int {
 func (m *spark) removeIdle(now heddle.Time) {
 	d := m.dynamic
 	d.removeAt, d.kept = 0, false
-	d.starting = false
 	left := m.activeExecutors()
 	for _, e := range m.alive {
 		if e.removing || e.caches || len(e.running) > 0 {

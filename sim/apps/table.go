@@ -90,6 +90,9 @@ func (t *table) flush(dst []heddle.Row) []heddle.Row {
 	return dst
 }
 
+// flushed reports whether no row changed since the last flush.
+func (t *table) flushed() bool { return len(t.dirty) == 0 }
+
 // clean forgets that rows changed.
 func (t *table) clean() {
 	for _, i := range t.dirty {

@@ -61,6 +61,9 @@ func Of(jobs []Job, total heddle.Resource) (Bounds, error) {
 	}
 	b.MeanJCT = mean(b.Jobs)
 	for d := range heddle.Dim(heddle.NumDims) {
+		if total[d] == 0 {
+			continue
+		}
 		if s := area(jobs, byArrival, need[d]); s > b.Makespan {
 			b.Makespan, b.MakespanBy = s, "work: "+d.String()
 		}

@@ -127,6 +127,22 @@ func (w *World) setQuota(c *container) {
 	}
 }
 
+// divideUp shares the weight and the quota of a container among its tasks, after their number changed.
+func (w *World) divideUp(i int32) {
+	c := &w.conts[i]
+	if len(c.tasks) == 0 {
+		return
+	}
+	for _, t := range c.tasks {
+		if a := w.tasks[t].act; a >= 0 {
+			w.acts[a].weight = c.weight / float64(len(c.tasks))
+		}
+	}
+	if !math.IsInf(c.quota, 1) {
+		w.reprice(c.node)
+	}
+}
+
 // Suspend freezes a container at once: its processes run no more, its memory stays.
 func (w *World) Suspend(now heddle.Time, c heddle.ContainerID) {
 	w.at(now)

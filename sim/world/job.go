@@ -40,7 +40,8 @@ type job struct {
 	cached map[partition]heddle.ContainerID // where a Spark job's partitions are in memory
 }
 
-// AddJob takes a job in. It must stay as it is until EndJob.
+// AddJob takes a job in. It must stay as it is until EndJob. What is drawn for a job depends on its place
+// in the order of AddJob, so that runs are comparable when all add their jobs in the same order.
 func (w *World) AddJob(def *workload.Job) JobID {
 	j := &job{id: JobID(len(w.jobs)), def: def, prog: w.p.program(def.Program)}
 	w.jobs = append(w.jobs, j)

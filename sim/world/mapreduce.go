@@ -1,10 +1,6 @@
 package world
 
-import (
-	"math"
-
-	"heddle"
-)
+import "heddle"
 
 // A mapNeed is what a map takes. It reads, computes and collects at once; when the sort buffer is full it
 // spills meanwhile; at the end it sorts what is left and merges. Without reduces it writes its output
@@ -94,8 +90,10 @@ func (w *World) reduceNeed(j *job, i int32, limit int64) reduceNeed {
 	n.mergeDisk = n.part
 	if n.part > buffer {
 		n.spilled = 1
-		runs := n.part / (w.p.MergePercent * buffer)
-		n.mergeDisk = 2 * n.part * max(0, math.Ceil(math.Log(runs)/math.Log(w.p.SortFactor))-1)
+		n.mergeDisk = 0
+		for runs := n.part / (w.p.MergePercent * buffer); runs > w.p.SortFactor; runs /= max(2, w.p.SortFactor) {
+			n.mergeDisk += 2 * n.part // one more pass over all of it
+		}
 	}
 	if n.demand == 0 {
 		n.demand = w.p.TaskBase + min(w.p.ReduceWants, int64(w.p.ReducePerInput*n.part/mib))
@@ -133,7 +131,7 @@ func (w *World) fetchMore(i int32) {
 	if t.part > 0 {
 		w.setDemand(t.cont, w.wants(t))
 	}
-	todo := t.part*j.released - t.copied
+	todo := float64(t.part*j.released) - t.copied
 	enough := todo <= 1 // a byte of rounding
 	switch {
 	case c.suspended, enough && j.mapsLeft > 0:

@@ -67,7 +67,10 @@ func (w *World) addNodes(c Config) {
 	}
 	w.racks = make([]rack, max(racks, 1))
 	for i := range w.racks {
-		w.racks[i] = rack{uplink: c.UplinkBps * p.NetEfficiency, fout: 1, fin: 1}
+		w.racks[i] = rack{fout: 1, fin: 1}
+		if w.fx.Contention {
+			w.racks[i].uplink = c.UplinkBps * p.NetEfficiency
+		}
 	}
 	w.nodes = make([]node, len(c.Nodes))
 	for i := range c.Nodes {
@@ -110,7 +113,7 @@ func (p *Params) efficiency(streams float64) float64 {
 	if streams <= 1 {
 		return 1
 	}
-	return 1 / (1 + p.SeekSeconds/p.SliceSeconds*(1-1/streams))
+	return 1 / (1 + float64(p.SeekSeconds/p.SliceSeconds*(1-1/streams)))
 }
 
 // touch notes that what runs on a node changed.

@@ -74,9 +74,9 @@ type Params struct {
 	// 1.2 and 1.75 times (PageRank) and 1.08 times (NutchIndexing) slower; the mean. Linear between 1 and
 	// that, and on below it.
 	SlowAtTenth float64
-	// SwapPasses is how often a second a running JVM goes over its memory. Derived from HotSpot's young
-	// collections; with it the slowdown of a node with o bytes too many is 1 + 2·o·SwapPasses/DiskBps: each
-	// pass writes o out and reads o in.
+	// SwapPasses is how often a JVM goes over its memory in a second of work. Derived: once each young
+	// collection, of which terasort made 15 in 22.7 s (measured, 820 MiB heap). The slowdown of a node with o
+	// bytes too many is then 1 + 2·o·SwapPasses/DiskBps: each pass writes o out and reads o in.
 	SwapPasses float64
 	// ReservedMemory is the share of a machine that is not offered to YARN: Hortonworks' recommended
 	// reserved memory (HDP manual, "Determine YARN and MapReduce memory configuration"): 2 of 16 GB, 8 of 64.
@@ -99,9 +99,13 @@ type Params struct {
 	// distribution over a million keys, hashed to ten reduces, give the largest partition 16 % of the
 	// data; so do ten sizes falling with exponent 0.35.
 	PartitionZipf float64
-	// Noise is the standard deviation of the logarithm of like tasks' processor time: see noiseSigma below.
+	// Noise is the standard deviation of the logarithm of like tasks' processor time. Measured: 0.070, eight
+	// wordcount maps of equal size. What production clusters show beyond it (Mantri, OSDI 2010: tasks of one
+	// phase that take 1.5 times the median and more) comes from skew, contention and slow nodes, which are
+	// modelled by themselves.
 	Noise float64
-	// NodeSpread is the same for the speed of nodes of one specification: see nodeSpread below.
+	// NodeSpread is the same for the speed of nodes of one specification. An assumption, for want of
+	// published figures on private clusters: as much as between tasks. Real stragglers are for SetSpeed.
 	NodeSpread float64
 
 	// Costs of acting. LaunchMin and LaunchMax bound the start of a container's process, 1 to 3 s;
@@ -112,7 +116,7 @@ type Params struct {
 
 	// Batches of the shuffle (DESIGN.md). Numerical, not physical: they trade exactness for time.
 	BatchFloor, BatchOfRest float64     // a batch of map output is fetched when it is this share of all, or of what is to come
-	PullDrift               float64     // a job's load on its sources is set anew when it has moved by this share …
+	PullDrift               float64     // a job's load on its sources is set anew when its readers come or go, and when it has moved by this share …
 	PullEvery               heddle.Span // … but not more often than this for each source
 
 	Programs map[string]Program
@@ -134,15 +138,6 @@ type Program struct {
 	Grow    float64 // Spark: bytes in memory per byte of the input that was cached
 }
 
-// noiseSigma. Derived: Mantri (Ananthanarayanan et al., OSDI 2010) calls a task an outlier that takes 1.5
-// times the median of its phase. A lognormal with σ = 0.2 makes 2 % of tasks outliers by chance alone; the
-// rest of what is observed comes from skew, contention and slow nodes, which are modelled by themselves.
-const noiseSigma = 0.2
-
-// nodeSpread. Derived: the same lognormal for machines, half as wide: two thirds of nominally equal nodes
-// lie within 10 % of each other.
-const nodeSpread = 0.1
-
 // DefaultParams returns the constants with the sources above.
 func DefaultParams() Params {
 	return Params{
@@ -152,13 +147,13 @@ func DefaultParams() Params {
 		SortBuffer: 100, SpillPercent: 0.8, HeapRatio: 0.8, ShuffleBuffer: 0.7, MergePercent: 0.66, SortFactor: 10,
 		TaskBase: 189, SortCPU: (2.49 - 0.95) / 128.7, SortShare: (2.49 - 0.95) / 2.49, MergeShare: 0.5,
 		ReducePerInput: (740.0 - 189) / 387, ReduceWants: 1147,
-		SlowAtTenth: (1.2 + 1.75 + 1.08) / 3, SwapPasses: 1, ReservedMemory: 0.125,
+		SlowAtTenth: (1.2 + 1.75 + 1.08) / 3, SwapPasses: 15 / 22.7, ReservedMemory: 0.125,
 		MasterBase: 179, MasterPerTask: 15500,
 		SparkReserved: 300, SparkFraction: 0.6, SparkOverhead: 0.1, SparkMinOverhead: 384,
-		PartitionZipf: 0.35, Noise: noiseSigma, NodeSpread: nodeSpread,
+		PartitionZipf: 0.35, Noise: 0.07, NodeSpread: 0.07,
 		LaunchMin: heddle.Second, LaunchMax: 3 * heddle.Second,
 		SuspendCost: 2700 * heddle.Millisecond, ResizeCost: 50 * heddle.Millisecond,
-		BatchFloor: 0.05, BatchOfRest: 0.25, PullDrift: 0.25, PullEvery: 20 * heddle.Millisecond,
+		BatchFloor: 0.05, BatchOfRest: 0.1, PullDrift: 0.25, PullEvery: 1 * heddle.Millisecond,
 		Programs: programs(), Mean: mean(programs()),
 	}
 }

@@ -90,7 +90,7 @@ func (w *World) allow(i int32) {
 		}
 		if g := &a.legs[u.leg]; g.share != f.claims[k].rate {
 			if p := a.pool; p != nil {
-				p.want += (f.claims[k].rate - g.share) * a.reads
+				p.want += float64((f.claims[k].rate - g.share) * a.reads)
 				w.drift(p)
 			}
 			g.share = f.claims[k].rate
@@ -111,9 +111,8 @@ func (w *World) claim(f *fill, n *node, u user) {
 	c.need[diskR], c.need[inR], c.need[outR] = g.disk, g.in, g.out
 	c.weight[diskR], c.weight[inR], c.weight[outR] = 1, a.fetch, 1
 	if u.leg == 0 {
-		k := &w.conts[w.tasks[a.task].cont]
 		c.need[cpuR] = w.cpuNeed(a, n)
-		c.weight[cpuR] = k.weight / float64(len(k.tasks))
+		c.weight[cpuR] = a.weight
 		c.need[diskR] *= a.mult * n.swap
 	}
 }

@@ -74,25 +74,25 @@ func (p *pool) share(node int32) float64 {
 	return 0
 }
 
-// drift asks for the sources to be set anew when the readers' demand has moved.
+// drift asks for the sources to be set anew: at once when the first reader comes or the last goes, in due
+// time when their demand has moved.
 func (w *World) drift(p *pool) {
-	if p.queued || p.armed {
+	if p.queued {
 		return
 	}
-	if d := p.want - p.demand; len(p.copying) > 0 && p.demand > 0 && d <= p.demand*w.p.PullDrift && -d <= p.demand*w.p.PullDrift {
-		return
-	}
-	if len(p.copying) == 0 && p.demand == 0 {
+	idle, none := p.demand == 0, len(p.copying) == 0
+	d := p.want - p.demand
+	if idle && none || !idle && !none && max(d, -d) <= p.demand*w.p.PullDrift {
 		return
 	}
 	due := p.pulledAt.Plus(w.p.PullEvery * heddle.Span(len(p.src)))
-	if p.fresh || due <= w.now {
+	if p.fresh || p.pulledAt < w.now && (idle != none || due <= w.now) {
 		p.queued = true
 		w.pulls = append(w.pulls, p)
-		return
+	} else if !p.armed {
+		p.armed = true
+		w.timer(timer{at: max(due, w.now.Plus(heddle.Millisecond)), pool: p})
 	}
-	p.armed = true
-	w.timer(timer{at: due, pool: p})
 }
 
 // pull spreads the readers' demand over the sources.

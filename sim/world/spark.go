@@ -32,7 +32,7 @@ func (w *World) startSpark(i int32) {
 	case in > 0:
 		a.pool, a.reads, a.fetch = t.job.pool, in, w.p.Fetchers
 		a.legs[0].in = in * (1 - t.job.pool.share(t.node))
-		a.cpu += a.legs[0].in * w.p.NetCPU
+		a.cpu += float64(a.legs[0].in * w.p.NetCPU)
 	}
 	out := max(0, float64(d.Output))
 	switch {

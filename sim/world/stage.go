@@ -8,28 +8,29 @@ import (
 
 // An act is a stage of a task that is running, or would be if its container were not suspended.
 type act struct {
-	task  int32
-	home  int32
-	on    bool // has its claims on the nodes
-	cpu   float64
-	mult  float64 // how much more processor and disk it takes for want of memory
-	fetch float64 // weight of its receiving: connections
-	legs  [4]leg  // at home, where it reads, and at two where it writes
-	nlegs int32
-	paths [2]path // over uplinks
-	npath int32
+	home   int32
+	nlegs  int32
+	npath  int32
+	on     bool // has its claims on the nodes
+	moved  bool // in World.moved
+	cpu    float64
+	mult   float64 // how much more processor and disk it takes for want of memory
+	weight float64 // of its claim on a busy processor
+	fetch  float64 // weight of its receiving: connections
+	rate   float64 // of left, per second
+	peak   float64 // the highest rate this stage can have when alone
+	pool   *pool   // of a stage that reads what others left on many nodes
+	legs   [4]leg  // at home, where it reads, and at two where it writes
 
-	pool    *pool // of a stage that reads what others left on many nodes
+	left    float64 // 1 at the start, 0 at the end
+	since   heddle.Time
+	end     heddle.Time
+	task    int32
+	cont    int32
 	poolPos int32
-	reads   float64 // bytes from there
-
-	left  float64 // 1 at the start, 0 at the end
-	rate  float64 // of left, per second
-	peak  float64 // the highest rate this stage can have when alone
-	since heddle.Time
-	end   heddle.Time
-	seq   int64
-	moved bool // in World.moved
+	reads   float64 // bytes from the pool
+	seq     int64
+	paths   [2]path // over uplinks
 }
 
 // add gives a stage a part on another node.
@@ -60,8 +61,9 @@ func (w *World) newAct(t int32) int32 {
 		w.acts = append(w.acts, act{})
 	}
 	w.seq++
-	w.acts[i] = act{task: t, home: w.tasks[t].node, mult: 1, fetch: 1, left: 1, since: w.now, end: never, nlegs: 1, seq: w.seq}
-	w.acts[i].legs[0].node = w.tasks[t].node
+	c := &w.conts[w.tasks[t].cont]
+	w.acts[i] = act{task: t, cont: w.tasks[t].cont, home: c.node, weight: c.weight / float64(len(c.tasks)), mult: 1, fetch: 1, left: 1, since: w.now, end: never, nlegs: 1, seq: w.seq}
+	w.acts[i].legs[0].node = c.node
 	w.tasks[t].act = i
 	return i
 }
@@ -106,7 +108,7 @@ func (w *World) unplug(i int32) {
 		p.copying[a.poolPos] = p.copying[last]
 		w.acts[p.copying[a.poolPos]].poolPos = a.poolPos
 		p.copying = p.copying[:last]
-		p.want -= a.legs[0].share * a.reads
+		p.want -= float64(a.legs[0].share * a.reads)
 		w.drift(p)
 	}
 }
@@ -136,7 +138,7 @@ func (w *World) free(i int32) {
 func (w *World) setPeak(i int32) {
 	a := &w.acts[i]
 	n := &w.nodes[a.home]
-	c := &w.conts[w.tasks[a.task].cont]
+	c := &w.conts[a.cont]
 	peak := 1e9
 	if s := w.cpuNeed(a, n); s > 0 {
 		peak = min(peak, min(1, c.quota/float64(len(c.tasks)))/s)
@@ -186,7 +188,7 @@ func (w *World) progress(i int32) {
 
 // account books the processor time of a part of a stage to its container.
 func (w *World) account(a *act, did float64) {
-	c := &w.conts[w.tasks[a.task].cont]
+	c := &w.conts[a.cont]
 	c.cpuUsed += float64(did * w.cpuNeed(a, &w.nodes[a.home]))
 }
 

@@ -44,7 +44,7 @@ func (w *World) Run(now heddle.Time, k Work, hosts []heddle.NodeID) {
 		return
 	}
 	j := w.job(w.conts[c].job)
-	if j == nil || !j.has(k) {
+	if j == nil || !j.has(k) || (k.Kind == heddle.Executor) != (w.conts[c].kind == heddle.Executor) {
 		return
 	}
 	var i int32
@@ -55,11 +55,9 @@ func (w *World) Run(now heddle.Time, k Work, hosts []heddle.NodeID) {
 		i = int32(len(w.tasks))
 		w.tasks = append(w.tasks, task{})
 	}
-	w.tasks[i] = task{work: k, cont: c, node: w.conts[c].node, job: j, act: -1, waiting: -1, hosts: hosts}
+	w.tasks[i] = task{work: k, cont: c, node: w.conts[c].node, job: j, act: -1, waiting: -1, hosts: append(w.tasks[i].hosts[:0], hosts...)}
 	w.conts[c].tasks = append(w.conts[c].tasks, i)
-	if len(w.conts[c].tasks) > 1 {
-		w.reprice(w.conts[c].node)
-	}
+	w.divideUp(c)
 	switch k.Kind {
 	case heddle.Map:
 		w.startMap(i)
@@ -152,15 +150,13 @@ func (w *World) endTask(i int32) {
 			break
 		}
 	}
-	if len(c.tasks) > 0 {
-		w.reprice(c.node)
-	}
+	w.divideUp(t.cont)
 	if c.kind == heddle.Executor {
 		w.executorDemand(t.cont)
 	} else {
 		w.setDemand(t.cont, w.idleDemand(c))
 	}
-	t.job, t.hosts = nil, nil
+	t.job = nil
 	w.freeT = append(w.freeT, i)
 }
 
@@ -213,7 +209,7 @@ func (w *World) readFrom(a *act, t *task, bytes float64, hosts []heddle.NodeID) 
 // receive lets a stage receive bytes from a node, of which so many come from its disk.
 func (w *World) receive(a *act, src int32, bytes, disk float64) {
 	a.legs[0].in += bytes
-	a.cpu += bytes * w.p.NetCPU
+	a.cpu += float64(bytes * w.p.NetCPU)
 	a.add(leg{node: src, disk: disk, out: bytes})
 	w.overRacks(a, src, a.home, bytes)
 }

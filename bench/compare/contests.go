@@ -1,0 +1,126 @@
+package main
+
+import (
+	"strconv"
+
+	"heddle/bench/internal/measure"
+)
+
+// A contest measures others beside a base.
+type contest struct {
+	name   string
+	base   side
+	others []side
+	goals  []goal
+}
+
+// A side is a program that is run, and how it is called in the result. One without a program is a limit
+// that was set: its figures are fixed.
+type side struct {
+	name    string
+	program string
+	args    []string
+	fixed   measure.Figures
+	beside  bool // printed for comparison, bound by no goal
+}
+
+// A goal is what other ÷ base must reach, or stay below, in one of the programs' figures, whose names end
+// in their unit.
+type goal struct {
+	figure string
+	ratio  float64
+	below  bool
+}
+
+func (g goal) met(ratio float64) bool {
+	if g.below {
+		return ratio <= g.ratio
+	}
+	return ratio >= g.ratio
+}
+
+func (g goal) String() string {
+	sign := "≥"
+	if g.below {
+		sign = "≤"
+	}
+	return sign + " " + strconv.FormatFloat(g.ratio, 'g', -1, 64)
+}
+
+const (
+	rate = "allocations_per_s"
+	life = "allocation_and_release_ns"
+	wall = "wall_s"
+	pace = "simulated_per_wall"
+)
+
+// peerAsks bounds what the peer is asked for: at ten thousand it is at its best, and done in half a minute.
+const peerAsks = 10_000
+
+// contests are all comparisons, in the order they are run.
+var contests = list()
+
+func list() []contest {
+	var all []contest
+	for _, s := range measure.Shapes {
+		asks := strconv.Itoa(min(s.Asks, peerAsks))
+		all = append(all, contest{
+			name: "peer " + s.Name, goals: []goal{{figure: rate, ratio: 500}},
+			base:   side{name: "kube-scheduler, " + asks + " pods", program: "peer-kube", args: []string{"-nodes", strconv.Itoa(s.Nodes), "-asks", asks}},
+			others: []side{core("node by node", s, "beat"), core("spreading", s, "spread")},
+		})
+	}
+	for _, s := range measure.Shapes {
+		all = append(all, contest{
+			name: "floor " + s.Name, goals: []goal{{figure: life, ratio: 8, below: true}},
+			base:   side{name: "floor", program: "floor", args: []string{"-shape", s.Name}},
+			others: []side{core("node by node", s, "beat"), core("spreading", s, "spread")},
+		})
+	}
+	for _, s := range measure.Shapes[:2] {
+		all = append(all, contest{
+			name: "cliffs " + s.Name, goals: []goal{{figure: rate, ratio: 0.8}},
+			base: core("spreading", s, "spread"),
+			others: []side{
+				core("2 applications", s, "spread", "-apps", "2"),
+				core("packing", s, "pack"),
+				core("10 × the nodes", s, "spread", "-nodes", strconv.Itoa(10*s.Nodes)),
+			},
+		})
+	}
+	return append(all, simulators()...)
+}
+
+// simulators are the contests of 10,000 nodes and a million tasks.
+func simulators() []contest {
+	given := func(load string) side {
+		return side{name: "heddle sim, given world", program: "sim", args: []string{"-load", load}}
+	}
+	full := func(load string) side {
+		return side{name: "heddle sim, full world", program: "sim", args: []string{"-load", load, "-full"}, beside: true}
+	}
+	return []contest{
+		{
+			name:   "simulator, farm",
+			goals:  []goal{{wall, 1, true}, {measure.PeakMemory, 1, true}},
+			base:   side{name: "limit", fixed: measure.Figures{wall: 30, measure.PeakMemory: 2048}},
+			others: []side{given("farm"), full("farm")},
+		},
+		{
+			name:   "simulator, day",
+			goals:  []goal{{figure: pace, ratio: 1500}, {measure.PeakMemory, 1, true}},
+			base:   side{name: "real time", fixed: measure.Figures{pace: 1, measure.PeakMemory: 2048}},
+			others: []side{given("day"), full("day")},
+		},
+		{
+			name:   "simulator, farm beside SimGrid",
+			goals:  []goal{{wall, 0.5, true}, {measure.PeakMemory, 0.5, true}},
+			base:   side{name: "SimGrid, deciding nothing", program: simgrid, args: []string{"10000", "1000000"}},
+			others: []side{given("farm")},
+		},
+	}
+}
+
+func core(name string, s measure.Shape, place string, more ...string) side {
+	return side{name: "heddle, " + name, program: "core", args: append([]string{"-shape", s.Name, "-place", place}, more...)}
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"heddle"
+)
+
+// rates are what a life, and an event of it, cost in nanoseconds.
+type rates struct{ perLife, perEvent float64 }
+
+// saturate has the applications want more than there is for good, fills the cluster up, and then replaces
+// a quarter of its containers.
+func (b *bed) saturate() error {
+	for i := range b.Apps {
+		b.ask(i, 1<<28)
+	}
+	for before := -1; before < len(b.held); {
+		before = len(b.held)
+		b.round()
+	}
+	for _, x := range b.held {
+		b.do(heddle.Started{Container: x.id})
+	}
+	for range len(b.held) / 4 {
+		if err := b.live(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// churn ends one container after another in the saturated cluster: each end, report of the node, grant,
+// fetch and start is a life.
+func (b *bed) churn() (rates, error) {
+	if err := b.saturate(); err != nil {
+		return rates{}, err
+	}
+	lives, events := 0, b.events
+	start := time.Now()
+	for time.Since(start) < time.Second {
+		for range 256 {
+			if err := b.live(); err != nil {
+				return rates{}, err
+			}
+		}
+		lives += 256
+	}
+	took := float64(time.Since(start).Nanoseconds())
+	return rates{took / float64(lives), took / float64(b.events-events)}, nil
+}
+
+// live ends a container somewhere in the list and sees its successor, which takes its place there, start.
+func (b *bed) live() error {
+	i := int(uint64(b.turn*2654435761) * uint64(len(b.held)) >> 32)
+	b.turn++
+	x, n := b.held[i], len(b.held)
+	b.do(heddle.Exit{Container: x.id})
+	if b.beats {
+		b.do(heddle.Heartbeat{Node: x.node})
+	}
+	if len(b.held) != n+1 {
+		return fmt.Errorf("a container of application %d on node %d ended, everybody wants more, and %d were granted", x.app, x.node, len(b.held)-n)
+	}
+	b.held[i] = b.held[n]
+	b.held = b.held[:n]
+	b.acquire()
+	b.do(heddle.Started{Container: b.held[i].id})
+	return nil
+}

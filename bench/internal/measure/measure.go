@@ -1,0 +1,69 @@
+// Package measure is how a benchmark program hands its figures to the one that compares: one line of
+// JSON on standard output, with the memory the process took at its peak.
+package measure
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"syscall"
+)
+
+// Figures are a program's results by name, with the unit last in the name.
+type Figures map[string]float64
+
+// PeakMemory is the name under which [Print] adds the peak of the process's memory.
+const PeakMemory = "peak_rss_mib"
+
+// Print writes the figures and the process's peak memory so far as one line.
+func Print(f Figures) error {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return fmt.Errorf("read the peak of memory: %w", err)
+	}
+	f[PeakMemory] = float64(u.Maxrss) / 1024
+	return json.NewEncoder(os.Stdout).Encode(f)
+}
+
+// Parse reads the last line of a program's output.
+func Parse(out []byte) (Figures, error) {
+	end := len(out)
+	for end > 0 && out[end-1] == '\n' {
+		end--
+	}
+	start := end
+	for start > 0 && out[start-1] != '\n' {
+		start--
+	}
+	var f Figures
+	if err := json.Unmarshal(out[start:end], &f); err != nil {
+		return nil, fmt.Errorf("the last line of output is %q, want figures as JSON: %w", out[start:end], err)
+	}
+	return f, nil
+}
+
+// A Shape is a cluster and what is asked of it.
+type Shape struct {
+	Name                      string
+	Nodes, Asks, Queues, Apps int
+}
+
+// Shapes are those at which schedulers are compared, smallest first.
+var Shapes = []Shape{
+	{"A", 1_000, 10_000, 10, 100},
+	{"B", 5_000, 50_000, 10, 100},
+	{"C", 10_000, 100_000, 10, 1_000},
+}
+
+// Slots is how many containers a node of the shape has room for: its part of what is asked, and one more.
+func (s Shape) Slots() int { return (s.Asks+s.Nodes-1)/s.Nodes + 1 }
+
+// ShapeNamed returns the shape of a name, or an error with those there are.
+func ShapeNamed(name string) (Shape, error) {
+	for _, s := range Shapes {
+		if s.Name == name {
+			return s, nil
+		}
+	}
+	return Shape{}, fmt.Errorf("no shape %q; want A, B or C", name)
+}

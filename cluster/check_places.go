@@ -1,0 +1,155 @@
+package cluster
+
+import "heddle"
+
+// node compares a node's books with the recount.
+func (d *audit) node(n *Node) {
+	t, name := at(d.nodes, n), n.name()
+	d.equal("node-sums", name+" used", n.used, t.used)
+	d.same("node-counts", name+" containers", int64(n.count), int64(t.count))
+	for k := range n.kinds {
+		d.same("node-counts", name+" "+heddle.Kind(k).String(), int64(n.kinds[k]), int64(t.kinds[k]))
+	}
+	if n.total.AnyNegative() || n.used.AnyNegative() || n.over.AnyNegative() || n.count < 0 {
+		d.fail("non-negative", name+" total "+text(n.total)+" used "+text(n.used)+" borrowed "+text(n.over))
+	}
+	if n.up && !d.c.Fits(t.used.Minus(n.over), n.total) {
+		d.fail("node-capacity", name+" of "+text(n.total)+" holds "+text(t.used)+", borrowed "+text(n.over))
+	}
+	if x := n.booked; x != nil && (d.c.slab.get(x.id) != x || x.state != Reserved || x.node != n) {
+		d.fail("one-reservation-a-node", name+" is reserved by "+x.name()+" "+x.state.String()+", which is no reservation of it")
+	}
+	d.list(name, n.first, t.count, func(x *Container) *links { return &x.onNode }, func(x *Container) bool { return x.node == n })
+	d.lends(n)
+}
+
+// list walks a list of containers: linked both ways, each once, all of its owner, none left out.
+func (d *audit) list(name string, first *Container, want int, of func(*Container) *links, mine func(*Container) bool) {
+	seen := 0
+	var before *Container
+	for x := first; x != nil; x = of(x).next {
+		if seen++; seen > len(d.held) {
+			d.fail("lists-linked", name+" has a list that does not end")
+			return
+		}
+		if of(x).prev != before {
+			d.fail("lists-linked", name+" lists "+x.name()+" with another before it than stands there")
+		}
+		if !mine(x) || d.c.slab.get(x.id) != x || x.state == Reserved {
+			d.fail("container-unique-place", name+" lists "+x.name()+", which is not there")
+		}
+		before = x
+	}
+	if seen != want {
+		d.fail("container-unique-place", name+" lists "+num(int64(seen))+" containers of "+num(int64(want)))
+	}
+}
+
+// lends compares the pools of a node with what its containers lend and borrow.
+func (d *audit) lends(n *Node) {
+	over := heddle.Resource{}
+	for i := range n.pools {
+		p := &n.pools[i]
+		over[heddle.CPU] += p.borrowed
+		for j := range i {
+			if n.pools[j].app == p.app {
+				d.fail("pools", n.name()+" has two pools of "+p.app.name())
+			}
+		}
+		want := d.pools[poolKey{n, p.app}]
+		if want == nil || want.suspended != p.suspended || want.borrowed != p.borrowed {
+			if want == nil {
+				want = &pool{}
+			}
+			d.fail("pools", n.name()+" "+p.app.name()+" lends "+num(p.suspended)+" borrows "+num(p.borrowed)+
+				", recounted "+num(want.suspended)+" and "+num(want.borrowed))
+		}
+	}
+	d.equal("pools", n.name()+" borrowed", n.over, over)
+}
+
+// cluster compares the sums over nodes.
+func (d *audit) cluster() {
+	c := d.c
+	var total, largest heddle.Resource
+	live, racked := 0, 0
+	for i, n := range c.nodes {
+		if n == nil {
+			continue
+		}
+		if int(n.id) != i {
+			d.fail("racks", n.name()+" stands where node "+num(int64(i))+" belongs")
+		}
+		if n.up {
+			live++
+			total = total.Plus(n.total)
+			largest = largest.Max(n.total)
+		}
+		d.racked(n)
+		racked++
+	}
+	for _, r := range c.racks {
+		racked -= len(r)
+	}
+	d.same("racks", "nodes without a rack", int64(racked), 0)
+	d.same("live-nodes-total", "nodes up", int64(c.live), int64(live))
+	d.equal("live-nodes-total", "total", c.total, total)
+	d.equal("largest-node", "largest", c.largest, largest)
+	d.equal("root-equals-nodes", "root used", c.queues[0].used, d.used)
+	for k, p := range d.pools { // order: at most one finding is kept, whichever comes first says the same
+		if !k.node.pooled(k.app) && (p.suspended != 0 || p.borrowed != 0) {
+			d.fail("pools", "containers lend or borrow without a pool")
+			break
+		}
+	}
+}
+
+func (n *Node) pooled(a *App) bool {
+	for i := range n.pools {
+		if n.pools[i].app == a {
+			return true
+		}
+	}
+	return false
+}
+
+// racked looks for a node in its rack.
+func (d *audit) racked(n *Node) {
+	found := 0
+	if n.rack >= 0 && int(n.rack) < len(d.c.racks) {
+		for _, id := range d.c.racks[n.rack] {
+			if id == n.id {
+				found++
+			}
+		}
+	}
+	if found != 1 {
+		d.fail("racks", n.name()+" stands "+num(int64(found))+" times in rack "+num(int64(n.rack)))
+	}
+}
+
+// roomIndex looks for every live node in the bucket of its room, and for nothing else.
+func (d *audit) roomIndex() {
+	x := d.c.index
+	if x == nil {
+		return
+	}
+	in := 0
+	for b := range x.buckets {
+		in += len(x.buckets[b])
+		if (len(x.buckets[b]) > 0) != (x.mask[b/64]>>(b%64)&1 == 1) {
+			d.fail("room-index", "bucket "+num(int64(b))+" of "+num(int64(len(x.buckets[b])))+" nodes is marked otherwise")
+		}
+	}
+	for _, n := range d.c.nodes {
+		if n == nil || !n.up {
+			continue
+		}
+		in--
+		b := x.level(d.c, n.Free())
+		if n.bucket != b || int(n.slot) >= len(x.buckets[b]) || x.buckets[b][n.slot] != n {
+			d.fail("room-index", n.name()+" with "+text(n.Free())+" free stands in bucket "+num(int64(n.bucket))+", belongs in "+num(int64(b)))
+		}
+	}
+	d.same("room-index", "nodes beyond the live ones", int64(in), 0)
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"heddle/policies"
+)
+
+func newCompletion(a *app) *cobra.Command {
+	shells := []string{"bash", "zsh", "fish"}
+	return &cobra.Command{
+		Use:   "completion bash|zsh|fish",
+		Short: "Print a script that makes a shell complete heddle's commands and flags",
+		Long: `Print a script that makes a shell complete heddle's commands, flags, profiles and formats.
+
+  bash   source <(heddle completion bash)          (needs the package bash-completion)
+  zsh    heddle completion zsh > "${fpath[1]}/_heddle"
+  fish   heddle completion fish > ~/.config/fish/completions/heddle.fish`,
+		ValidArgs: shells,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 || !slices.Contains(shells, args[0]) {
+				return usagef("%s wants one of %s", cmd.CommandPath(), strings.Join(shells, ", "))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			root := cmd.Root()
+			switch args[0] {
+			case "bash":
+				return wrote(root.GenBashCompletionV2(a.out, true))
+			case "zsh":
+				return wrote(root.GenZshCompletion(a.out))
+			}
+			return wrote(root.GenFishCompletion(a.out, true))
+		},
+	}
+}
+
+// complete makes shells complete a flag's values.
+func complete(cmd *cobra.Command, name string, values []string) {
+	must(cmd.RegisterFlagCompletionFunc(name, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return values, cobra.ShellCompDirectiveNoFileComp
+	}))
+}
+
+// must panics where a command is put together wrongly, such as with a flag that is not there.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// completeProfile completes a built-in profile or a file.
+func completeProfile(_ *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	return policies.Names(), cobra.ShellCompDirectiveDefault
+}
+
+// completeProfiles completes the last of a list of profiles; what stands in it already is not offered.
+func completeProfiles(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+	before := typed[:strings.LastIndexByte(typed, ',')+1]
+	var out []string
+	for _, name := range policies.Names() {
+		if !slices.Contains(strings.Split(before, ","), name) {
+			out = append(out, before+name)
+		}
+	}
+	return out, cobra.ShellCompDirectiveNoSpace
+}

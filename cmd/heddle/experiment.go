@@ -1,0 +1,170 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"heddle/conf"
+	"heddle/exp"
+	"heddle/policies"
+	"heddle/sim"
+	"heddle/workload"
+)
+
+// An experiment is everything that is known before the first run.
+type experiment struct {
+	input    *input
+	plan     *exp.Plan
+	hardware *hardware
+	world    string
+	notes    []string
+}
+
+// prepare reads everything and refuses what is wrong, so that no run begins in vain.
+func (a *app) prepare(f *simFlags, path string, seeds int) (*experiment, error) {
+	if err := f.check(); err != nil {
+		return nil, err
+	}
+	in, err := a.readInput(path, f.read.options(), f.firstSeed)
+	if err != nil {
+		return nil, err
+	}
+	h, err := configuration(f.conf)
+	if err != nil {
+		return nil, err
+	}
+	e := &experiment{input: in, world: in.world(f.world.value)}
+	e.plan = &exp.Plan{
+		Workload: in.workload, Conf: h, Seeds: in.seeds(f.seeds.n, f.firstSeed, seeds), Effects: in.effects,
+		Given: e.world == "given", KeepTasks: f.tasks != "" || f.report != "", Check: os.Getenv("HEDDLE_CHECK") == "1",
+	}
+	if err := e.choose(f, h); err != nil {
+		return nil, err
+	}
+	e.notes = append(configurationNotes(h, f.conf, e.plan.Profiles), e.notes...)
+	if e.hardware, err = f.cluster.cluster(in, h.Site.Node); err != nil {
+		return nil, err
+	}
+	e.notes = append(e.notes, e.hardware.notes...)
+	e.plan.Nodes, e.plan.UplinkBps, e.plan.Rebuild = e.hardware.nodes, e.hardware.uplinkBps, in.build
+	return e, e.settle(float64(f.load))
+}
+
+// choose finds the profiles.
+func (e *experiment) choose(f *simFlags, h *conf.Hadoop) error {
+	specs := f.profiles
+	if len(specs) == 0 {
+		own, err := e.input.profile(f.set)
+		if err != nil {
+			return err
+		}
+		if own != nil {
+			e.plan.Profiles = []*policies.Profile{own}
+			return checkProfiles(e.plan.Profiles, h, f.conf)
+		}
+		name, why := defaultProfile(h, f.conf)
+		specs, e.notes = []string{name}, append(e.notes, why)
+	}
+	var err error
+	if e.plan.Profiles, err = loadProfiles(specs, f.set); err != nil {
+		return err
+	}
+	return checkProfiles(e.plan.Profiles, h, f.conf)
+}
+
+// settle makes the workload what it is to be: it scales it, and works out what goes wrong in it.
+func (e *experiment) settle(load float64) error {
+	in := e.input
+	if e.plan.Given {
+		if ok, job, field := in.workload.Given(); !ok {
+			return fmt.Errorf("%s: job %s states no duration for its %s, and the given world needs one for every task; --world full works them out",
+				in.path, job, field)
+		}
+	}
+	if load > 0 {
+		if err := e.scale(load); err != nil {
+			return fmt.Errorf("%s: --load %g: %w", in.path, load, err)
+		}
+	}
+	faults, err := in.faults(len(e.plan.Nodes), e.plan.Seeds)
+	if err != nil {
+		return err
+	}
+	e.plan.Faults = func(seed uint64) []sim.Fault { return faults[seed] }
+	return nil
+}
+
+// scale spaces the jobs so that they offer a load.
+func (e *experiment) scale(load float64) error {
+	in, factor := e.input, 0.0
+	to := func(w *workload.Workload, seed uint64) error {
+		q := *e.plan
+		q.Workload, q.Rebuild, q.Seeds = w, nil, []uint64{seed}
+		f, err := q.ScaleTo(load)
+		if err == nil {
+			err = w.Scale(f)
+		}
+		if w == in.workload {
+			factor = f
+		}
+		return err
+	}
+	if drawn := in.build; drawn != nil {
+		in.build = func(seed uint64) (*workload.Workload, error) {
+			w, err := drawn(seed)
+			if err == nil {
+				err = to(w, seed)
+			}
+			return w, err
+		}
+		e.plan.Rebuild = in.build
+	}
+	if err := to(in.workload, e.plan.Seeds[0]); err != nil {
+		return err
+	}
+	e.notes = append(e.notes, fmt.Sprintf("--load %g: the time between jobs is %.3g times what it was; as they came, they offered %.3g of the cluster's capacity",
+		load, factor, factor*load))
+	return nil
+}
+
+// configuration reads a folder of Hadoop's, or returns what holds without one.
+func configuration(dir string) (*conf.Hadoop, error) {
+	if dir == "" {
+		return conf.Default(), nil
+	}
+	return conf.ReadDir(dir)
+}
+
+// Most notices of a kind that a report repeats.
+const maxNotices = 8
+
+// configurationNotes says what a reader must know of the configuration: what of it has no effect, or
+// another than it seems to have. What concerns schedulers that no profile uses is left out.
+func configurationNotes(h *conf.Hadoop, dir string, profiles []*policies.Profile) []string {
+	if dir == "" {
+		return []string{"no configuration folder was given: one queue, default, and dominant resources"}
+	}
+	uses := func(tree string) bool {
+		return slices.ContainsFunc(profiles, func(p *policies.Profile) bool { return p.Queues == tree })
+	}
+	var notes []string
+	for _, kind := range []conf.NoticeKind{conf.Unsupported, conf.Unknown, conf.Remark} {
+		n := 0
+		for _, notice := range h.Notices {
+			tree, isScheduler := strings.CutSuffix(filepath.Base(notice.File), "-scheduler.xml")
+			if notice.Kind != kind || isScheduler && !uses(tree) {
+				continue
+			}
+			if n++; n <= maxNotices {
+				notes = append(notes, fmt.Sprintf("%s: %s", kind, notice))
+			}
+		}
+		if n > maxNotices {
+			notes = append(notes, fmt.Sprintf("%s: %d more, listed by: heddle config check %s", kind, n-maxNotices, dir))
+		}
+	}
+	return append([]string{"configuration: " + dir}, notes...)
+}

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"heddle"
+)
+
+// A choice is a flag with a few possible values.
+type choice struct {
+	value string
+	of    []string
+}
+
+func (c *choice) String() string { return c.value }
+func (c *choice) Type() string   { return strings.Join(c.of, "|") }
+
+func (c *choice) Set(s string) error {
+	if !slices.Contains(c.of, s) {
+		return fmt.Errorf("want %s", oneOf(c.of))
+	}
+	c.value = s
+	return nil
+}
+
+// choose adds a flag with a few possible values, which shells complete.
+func choose(cmd *cobra.Command, c *choice, name, short, usage string) {
+	cmd.Flags().VarP(c, name, short, usage)
+	complete(cmd, name, c.of)
+}
+
+// A count is a flag with a whole number from 1; 0 = not given.
+type count struct {
+	n    int
+	most int
+}
+
+func (c *count) Type() string { return "N" }
+
+func (c *count) String() string {
+	if c.n == 0 {
+		return "" // so that the help shows no default
+	}
+	return strconv.Itoa(c.n)
+}
+
+func (c *count) Set(s string) error {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 1 || n > c.most {
+		return fmt.Errorf("want a whole number from 1 to %d", c.most)
+	}
+	c.n = n
+	return nil
+}
+
+// A fraction is a flag with a number above 0; 0 = not given.
+type fraction float64
+
+func (f *fraction) Type() string { return "F" }
+
+func (f *fraction) String() string {
+	if *f == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(float64(*f), 'g', -1, 64)
+}
+
+func (f *fraction) Set(s string) error {
+	x, err := strconv.ParseFloat(s, 64)
+	if err != nil || !(x > 0) || math.IsInf(x, 1) {
+		return fmt.Errorf("want a number above 0, such as 0.85")
+	}
+	*f = fraction(x)
+	return nil
+}
+
+// A size is a flag with the size of a node; zero = not given.
+type size heddle.Resource
+
+func (s *size) Type() string { return "SIZE" }
+
+func (s *size) String() string {
+	if *s == (size{}) {
+		return ""
+	}
+	return show(heddle.Resource(*s))
+}
+
+func (s *size) Set(text string) error {
+	r, err := parseSize(text)
+	if err != nil {
+		return err
+	}
+	*s = size(r)
+	return nil
+}
+
+// A list is a flag with values between commas; it may stand several times.
+type list []string
+
+func (l *list) Type() string   { return "P,P…" }
+func (l *list) String() string { return strings.Join(*l, ",") }
+
+func (l *list) Set(s string) error {
+	parts := splitList(s)
+	if slices.Contains(parts, "") {
+		return fmt.Errorf("a name is missing before or after a comma")
+	}
+	*l = append(*l, parts...)
+	return nil
+}
+
+// oneOf lists values for a sentence: a, b or c.
+func oneOf(values []string) string {
+	if n := len(values); n > 1 {
+		return strings.Join(values[:n-1], ", ") + " or " + values[n-1]
+	}
+	return strings.Join(values, "")
+}

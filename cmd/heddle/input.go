@@ -1,0 +1,151 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"heddle"
+	"heddle/policies"
+	"heddle/scenario"
+	"heddle/sim"
+	"heddle/sim/world"
+	"heddle/workload"
+)
+
+// An input is a workload and what comes with it.
+type input struct {
+	path     string
+	workload *workload.Workload // of the first seed
+	effects  world.Effects
+
+	scenario *scenario.Scenario                            // nil for a trace
+	build    func(seed uint64) (*workload.Workload, error) // nil where the workload is the same for every seed
+}
+
+// readInput reads a scenario or a trace.
+func (a *app) readInput(path string, o workload.Options, seed uint64) (*input, error) {
+	began := time.Now()
+	in := &input{path: path, effects: world.AllEffects()}
+	var err error
+	if scenario.IsScenario(path) {
+		if in.scenario, err = scenario.ReadWith(path, o); err != nil {
+			return nil, err
+		}
+		in.effects = world.Effects(in.scenario.Effects)
+		in.build = in.scenario.Build
+		in.workload, err = in.build(seed)
+	} else {
+		in.workload, err = workload.Read(path, o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	a.log.Info("read", "path", path, "format", in.workload.Format, "jobs", len(in.workload.Jobs),
+		"skipped", len(in.workload.Skipped), "took", time.Since(began))
+	return in, nil
+}
+
+// world is full or given: what the flag says, else the scenario.
+func (in *input) world(flag string) string {
+	switch {
+	case flag != "":
+		return flag
+	case in.scenario != nil && in.scenario.World != "":
+		return in.scenario.World
+	}
+	return "full"
+}
+
+// seeds are the seeds from first on, as many as the flag says, else the scenario, else otherwise.
+func (in *input) seeds(flag int, first uint64, otherwise int) []uint64 {
+	n := otherwise
+	if in.scenario != nil && in.scenario.Seeds > 0 {
+		n = in.scenario.Seeds
+	}
+	if flag > 0 {
+		n = flag
+	}
+	out := make([]uint64, n)
+	for i := range out {
+		out[i] = first + uint64(i)
+	}
+	return out
+}
+
+// profile is the scenario's own, nil where it has none.
+func (in *input) profile(set []string) (*policies.Profile, error) {
+	if in.scenario == nil {
+		return nil, nil
+	}
+	switch p := in.scenario.Profile.(type) {
+	case nil:
+		return nil, nil
+	case string:
+		if beside := filepath.Join(filepath.Dir(in.path), p); !slices.Contains(policies.Names(), p) && !filepath.IsAbs(p) && isFile(beside) {
+			p = beside
+		}
+		loaded, err := loadProfiles([]string{p}, set)
+		if err != nil {
+			return nil, fmt.Errorf("%s: profile: %w", in.path, err)
+		}
+		return loaded[0], nil
+	}
+	if len(set) > 0 {
+		return nil, usagef("--set changes a profile that has a name, and %s writes its own out; change it there or add --profile", in.path)
+	}
+	return policies.Parse(in.path, in.scenario.ProfileYAML)
+}
+
+// faults returns what goes wrong, by seed, and makes sure that it can go wrong on so many nodes.
+func (in *input) faults(nodes int, seeds []uint64) (map[uint64][]sim.Fault, error) {
+	if in.scenario == nil {
+		return nil, nil
+	}
+	all := map[uint64][]sim.Fault{}
+	for _, seed := range seeds {
+		w, err := in.build(seed)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range in.scenario.Faults(seed, w) {
+			if f.Node >= nodes {
+				return nil, fmt.Errorf("%s: a %s hits its node %d, and the cluster chosen with flags has %d", in.path, f.Kind, f.Node+1, nodes)
+			}
+			all[seed] = append(all[seed], sim.Fault{
+				Kind: faultKind(f.Kind), At: f.At, For: f.For, Node: heddle.NodeID(f.Node), Job: f.Job, Factor: f.Speed, Rate: f.Rate,
+			})
+		}
+	}
+	return all, nil
+}
+
+func faultKind(k scenario.FaultKind) sim.FaultKind {
+	return map[scenario.FaultKind]sim.FaultKind{
+		scenario.NodeLoss: sim.NodeLoss, scenario.SlowNode: sim.SlowNode, scenario.SilentNode: sim.SilentNode,
+		scenario.MasterFailure: sim.MasterFailure, scenario.TaskFailure: sim.TaskFailure,
+	}[k]
+}
+
+// scenarioCluster lays out the nodes of a scenario.
+func scenarioCluster(s *scenario.Scenario) *hardware {
+	h := &hardware{uplinkBps: s.Uplink}
+	racks := map[string]heddle.RackID{}
+	for _, n := range s.Nodes() {
+		rack, ok := racks[n.Rack]
+		if !ok {
+			rack = heddle.RackID(len(racks))
+			racks[n.Rack] = rack
+		}
+		g := &s.Cluster[n.Group]
+		h.nodes = append(h.nodes, world.NodeSpec{Name: n.Name, Rack: rack, Total: g.Size, DiskBps: g.Disk, NICBps: g.NIC, Speed: g.Speed})
+	}
+	return h
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"heddle/workload"
+)
+
+const (
+	mostNames   = 8 // users, queues, … that a line lists
+	mostDefects = 20
+)
+
+// inspectTable writes a workload for people.
+func inspectTable(w io.Writer, wl *workload.Workload) error {
+	s := workload.Inspect(wl)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	line := func(label, format string, args ...any) {
+		fmt.Fprintf(t, "%s\t%s\n", label, fmt.Sprintf(format, args...))
+	}
+	line("workload", "%s (%s)", s.Name, s.Format)
+	if s.Lines > 0 {
+		line("records", "%d read, %d skipped", s.Lines, s.Skipped)
+	}
+	line("jobs", "%d over %s: %s", s.Jobs, span(s.SpanSeconds), names(s.Frameworks, ""))
+	line("tasks", "%s", tasks(&s))
+	if s.TaskSeconds > 0 {
+		line("task time", "%s, by the durations that are stated", span(s.TaskSeconds))
+	}
+	line("users", "%s", names(s.Users, "not stated"))
+	line("queues", "%s", names(s.Queues, "not stated"))
+	line("programs", "%s", names(s.Programs, "not known"))
+	if s.Hosts > 0 {
+		line("hosts", "%d named", s.Hosts)
+	}
+	for i, f := range s.Filled {
+		rule := f.Rule
+		if !strings.HasPrefix(rule, f.Field+" ") {
+			rule = f.Field + ": " + rule
+		}
+		line(first(i, "filled"), "%s (%s)", rule, plural(f.Jobs, "job"))
+	}
+	if len(s.Missing) > 0 {
+		line("not stated", "%s", strings.Join(s.Missing, ", "))
+	}
+	for i, d := range wl.Skipped {
+		if i == mostDefects {
+			line("", "and %d more; -o json lists all", len(wl.Skipped)-i)
+			break
+		}
+		line(first(i, "skipped"), "%s", d)
+	}
+	t.Flush()
+	return bytesTable(w, &s)
+}
+
+// bytesTable writes how bytes are spread over jobs.
+func bytesTable(w io.Writer, s *workload.Summary) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(t, "\nbytes of a job\tmedian\tp90\tp99\tlargest\tall jobs\t\n")
+	for _, row := range []struct {
+		label string
+		b     workload.Bytes
+	}{{"input", s.Input}, {"shuffle", s.Shuffle}, {"output", s.Output}} {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t\n", row.label, bytes(row.b.P50), bytes(row.b.P90), bytes(row.b.P99), bytes(row.b.Max), bytes(row.b.Total))
+	}
+	return t.Flush()
+}
+
+// first is a label of the first of several lines.
+func first(i int, label string) string {
+	if i > 0 {
+		return ""
+	}
+	return label
+}
+
+func tasks(s *workload.Summary) string {
+	var parts []string
+	for _, k := range []struct {
+		n    int
+		noun string
+	}{
+		{s.Maps, "map"}, {s.Reduces, "reduce"}, {s.OtherTasks, "other container"}, {s.StageTasks, "Spark task"}, {s.Stages, "stage"},
+	} {
+		if k.n > 0 {
+			parts = append(parts, plural(k.n, k.noun))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// names lists names with their jobs; unknown stands for no name.
+func names(counts []workload.Count, unknown string) string {
+	var parts []string
+	for i, c := range counts {
+		if i == mostNames {
+			parts = append(parts, fmt.Sprintf("and %d more", len(counts)-i))
+			break
+		}
+		if c.Name == "" {
+			c.Name = unknown
+		}
+		if len(counts) == 1 {
+			return c.Name
+		}
+		parts = append(parts, fmt.Sprintf("%s %d", c.Name, c.Jobs))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// span writes a length of time: 45.2s, 1h12m, 3d4h.
+func span(seconds float64) string {
+	d := time.Duration(seconds * float64(time.Second))
+	switch {
+	case d < time.Minute:
+		return d.Round(100 * time.Millisecond).String()
+	case d < 48*time.Hour:
+		return strings.TrimSuffix(d.Round(time.Second).String(), "0s")
+	}
+	hours := int64(d.Round(time.Hour) / time.Hour)
+	return fmt.Sprintf("%dd%dh", hours/24, hours%24)
+}
+
+// bytes writes an amount to three digits: 17 B, 1.25 MiB, 938 GiB.
+func bytes(n int64) string {
+	if n < 1000 {
+		return fmt.Sprintf("%d B", n)
+	}
+	x, unit := float64(n), 0
+	for x >= 1000 {
+		x, unit = x/1024, unit+1
+	}
+	return fmt.Sprintf("%.3g %ciB", x, " KMGTPE"[unit])
+}

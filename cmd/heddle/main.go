@@ -1,0 +1,154 @@
+// Command heddle shows what a scheduling policy does to a workload: it simulates YARN clusters around
+// the real scheduler core, compares profiles, and reads the traces and configurations people have.
+//
+// It parses flags, reads files and prints. It knows nothing of scheduling itself: every decision about
+// a container is made in the packages it puts together.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+)
+
+// Exit codes.
+const (
+	exitDone   = 0
+	exitFailed = 1 // a run failed or was stopped, or a result could not be written
+	exitBad    = 2 // bad input or usage
+)
+
+func main() { os.Exit(run(os.Args[1:])) }
+
+// run executes a command line and returns the exit code.
+func run(args []string) int {
+	root := newRoot(&app{out: os.Stdout, err: os.Stderr, log: slog.New(slog.DiscardHandler)})
+	root.SetArgs(args)
+	cmd, err := root.ExecuteC()
+	if err == nil {
+		return exitDone
+	}
+	fmt.Fprintf(os.Stderr, "heddle: %v\n", err)
+	if errors.As(err, new(usageError)) {
+		fmt.Fprintf(os.Stderr, "%s --help says more\n", cmd.CommandPath())
+	}
+	if errors.As(err, new(failure)) {
+		return exitFailed
+	}
+	return exitBad
+}
+
+// A failure is an error that neither the command line nor an input is to blame for. All others are.
+type failure struct{ error }
+
+func (f failure) Unwrap() error { return f.error }
+
+// A usageError is a wrong command line.
+type usageError struct{ error }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// An app is what every command shares.
+type app struct {
+	out, err io.Writer
+	log      *slog.Logger
+
+	verbose, quiet, noColor bool
+}
+
+// note tells the user something on stderr that is neither a result nor an error.
+func (a *app) note(format string, args ...any) {
+	if !a.quiet {
+		fmt.Fprintf(a.err, "heddle: "+format+"\n", args...)
+	}
+}
+
+// terminal reports whether w is a terminal, and how wide.
+func terminal(w io.Writer) (width int, ok bool) {
+	f, isFile := w.(*os.File)
+	if !isFile || !term.IsTerminal(int(f.Fd())) {
+		return 0, false
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil || width <= 0 {
+		return 0, true
+	}
+	return width, true
+}
+
+func newRoot(a *app) *cobra.Command {
+	root := group(&cobra.Command{
+		Use:   "heddle",
+		Short: "See what a scheduling policy does to a workload",
+		Long: `Heddle simulates YARN clusters around a real scheduler core: workloads from scenario files or
+from a cluster's own history, under the CapacityScheduler, the FairScheduler and others.`,
+		Example: `  heddle sim compare --profiles capacity,fair,fifo scenarios/demo.yaml
+  heddle sim run --profile fair --nodes 600 history.tsv
+  heddle trace inspect history.tsv
+  heddle config check /etc/hadoop/conf`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		PersistentPreRun: func(*cobra.Command, []string) {
+			if a.verbose {
+				a.log = slog.New(slog.NewTextHandler(a.err, nil))
+			}
+		},
+	}, newSim(a), newTrace(a), newConfig(a), newVersion(a), newCompletion(a))
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetHelpCommand(newHelp())
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	f := root.PersistentFlags()
+	f.BoolVarP(&a.verbose, "verbose", "v", false, "say on stderr what is done and how long it takes")
+	f.BoolVarP(&a.quiet, "quiet", "q", false, "nothing on stderr but errors: no progress, no notes")
+	f.BoolVar(&a.noColor, "no-color", false, "no colours (so does NO_COLOR in the environment)")
+	return root
+}
+
+// group makes a command that only holds others.
+func group(c *cobra.Command, kids ...*cobra.Command) *cobra.Command {
+	c.AddCommand(kids...)
+	c.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		return usagef("there is no command %q", cmd.CommandPath()+" "+args[0])
+	}
+	c.RunE = func(cmd *cobra.Command, _ []string) error {
+		cmd.SetOut(os.Stderr)
+		if err := cmd.Help(); err != nil {
+			return err
+		}
+		return fmt.Errorf("%s needs one of its commands", cmd.CommandPath())
+	}
+	return c
+}
+
+func newHelp() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Describe a command",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			found, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return usagef("there is no command %q", cmd.Root().Name()+" "+strings.Join(args, " "))
+			}
+			return found.Help()
+		},
+	}
+}
+
+// exactly wants so many arguments; name is what they are called in the usage.
+func exactly(n int, name string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == n {
+			return nil
+		}
+		return usagef("%s wants %s, got %d arguments", cmd.CommandPath(), name, len(args))
+	}
+}

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"heddle"
+	"heddle/exp"
+	"heddle/scenario"
+	"heddle/sim/world"
+	"heddle/workload"
+)
+
+// The cluster for a trace that says nothing of one.
+const (
+	defaultNodes = 10
+	defaultRacks = 2
+	nodesOfRack  = 40 // where --racks is not given
+)
+
+// clusterFlags say what cluster to simulate.
+type clusterFlags struct {
+	nodes, racks count
+	file         string
+	node         size
+}
+
+// A hardware is the cluster of a run.
+type hardware struct {
+	nodes     []world.NodeSpec
+	uplinkBps float64
+	notes     []string
+}
+
+// cluster is the one that flags ask for, else the scenario's, else of the hosts that the trace names,
+// else a small one. each holds for nodes of which nobody says how large they are.
+func (f *clusterFlags) cluster(in *input, each heddle.Resource) (*hardware, error) {
+	if err := f.check(); err != nil {
+		return nil, err
+	}
+	if f.node != (size{}) {
+		each = heddle.Resource(f.node)
+	}
+	switch {
+	case f.nodes.n > 0:
+		racks := f.racks.n
+		if racks == 0 {
+			racks = (f.nodes.n + nodesOfRack - 1) / nodesOfRack
+		}
+		return &hardware{nodes: exp.Cluster(f.nodes.n, racks, each)}, nil
+	case f.file != "":
+		return clusterOf(f.file, each)
+	case in.scenario != nil:
+		return scenarioCluster(in.scenario), nil
+	case len(in.workload.Hosts) > 0:
+		return hostsOf(in, each)
+	}
+	return &hardware{
+		nodes: exp.Cluster(defaultNodes, defaultRacks, each),
+		notes: []string{fmt.Sprintf("neither the trace nor a flag says what cluster to use: %d nodes of %s in %d racks; --nodes, --racks, --node or --cluster choose another",
+			defaultNodes, show(each), defaultRacks)},
+	}, nil
+}
+
+func (f *clusterFlags) check() error {
+	switch {
+	case f.file != "" && (f.nodes.n > 0 || f.racks.n > 0):
+		return usagef("--cluster FILE says what nodes and racks there are; leave --nodes and --racks out")
+	case f.racks.n > 0 && f.nodes.n == 0:
+		return usagef("--racks needs --nodes")
+	case f.racks.n > f.nodes.n && f.nodes.n > 0:
+		return usagef("--racks %d: there are only %d nodes", f.racks.n, f.nodes.n)
+	}
+	return nil
+}
+
+// clusterOf reads a file: a scenario's cluster, or a list of nodes.
+func clusterOf(path string, each heddle.Resource) (*hardware, error) {
+	if scenario.IsScenario(path) {
+		s, err := scenario.Read(path)
+		if err != nil {
+			return nil, err
+		}
+		return scenarioCluster(s), nil
+	}
+	list, err := workload.ReadNodes(path)
+	if err != nil {
+		return nil, err
+	}
+	return listed(path, list, each)
+}
+
+func listed(path string, list []workload.Node, each heddle.Resource) (*hardware, error) {
+	nodes, err := exp.FromList(list, each)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	h := &hardware{nodes: nodes}
+	if n := unsized(list); n > 0 {
+		h.notes = append(h.notes, fmt.Sprintf("%s: %d of %d nodes state no size and have %s", filepath.Base(path), n, len(list), show(each)))
+	}
+	return h, nil
+}
+
+func unsized(list []workload.Node) int {
+	n := 0
+	for i := range list {
+		if list[i].Size.IsZero() {
+			n++
+		}
+	}
+	return n
+}
+
+// hostsOf makes a node of every host that a trace names.
+func hostsOf(in *input, each heddle.Resource) (*hardware, error) {
+	var list []workload.Node
+	for _, h := range in.workload.Hosts {
+		list = append(list, workload.Node{Name: h.Name, Rack: h.Rack, Size: each})
+	}
+	nodes, err := exp.FromList(list, each)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", in.path, err)
+	}
+	return &hardware{nodes: nodes, notes: []string{fmt.Sprintf("no cluster was given: the %d hosts that the trace names, with %s each", len(nodes), show(each))}}, nil
+}
+
+// total is what all nodes offer.
+func (h *hardware) total() heddle.Resource {
+	var t heddle.Resource
+	for i := range h.nodes {
+		t = t.Plus(h.nodes[i].Total)
+	}
+	return t
+}
+
+// maxSizes is how many sizes of node a description tells apart.
+const maxSizes = 3
+
+// describe writes the cluster for people.
+func (h *hardware) describe() string {
+	type kind struct {
+		size heddle.Resource
+		n    int
+	}
+	var kinds []kind
+	racks := map[heddle.RackID]bool{}
+	for i := range h.nodes {
+		n := &h.nodes[i]
+		racks[n.Rack] = true
+		k := slices.IndexFunc(kinds, func(k kind) bool { return k.size == n.Total })
+		if k < 0 {
+			k = len(kinds)
+			kinds = append(kinds, kind{size: n.Total})
+		}
+		kinds[k].n++
+	}
+	s := fmt.Sprintf("%s in %s, ", plural(len(h.nodes), "node"), plural(len(racks), "rack"))
+	switch {
+	case len(kinds) == 1 && len(h.nodes) == 1:
+		return s + show(kinds[0].size)
+	case len(kinds) == 1:
+		return s + show(kinds[0].size) + " each"
+	case len(kinds) > maxSizes:
+		return s + show(h.total()) + " in all"
+	}
+	var parts []string
+	for _, k := range kinds {
+		parts = append(parts, fmt.Sprintf("%d of %s", k.n, show(k.size)))
+	}
+	return s + strings.Join(parts, ", ")
+}
+
+// show writes an amount of memory and vcores.
+func show(r heddle.Resource) string {
+	s := fmt.Sprintf("%d MiB and %g vcores", r[heddle.Memory], float64(r[heddle.CPU])/1000)
+	for d := heddle.Extra1; d < heddle.NumDims; d++ {
+		if r[d] > 0 {
+			s += fmt.Sprintf(" and %d %s", r[d], d)
+		}
+	}
+	return s
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// wrote makes a failure of an error of writing a result.
+func wrote(err error) error {
+	if err == nil {
+		return nil
+	}
+	return failure{fmt.Errorf("write the result: %w", err)}
+}
+
+// A target is a file that is going to be written. What was there stays until the new content is whole.
+type target struct {
+	path string
+	file *os.File
+	temp string // the neighbour of path that is written first; "" for a pipe or a device
+	done bool
+}
+
+// openTarget makes sure, before anything long begins, that a file can be written. inputs are files that
+// it must not be.
+func openTarget(flag, path string, inputs ...string) (*target, error) {
+	info, err := os.Stat(path)
+	exists := err == nil
+	switch {
+	case exists && info.IsDir():
+		return nil, fmt.Errorf("%s: %s is a folder; want a file", flag, path)
+	case exists && !info.Mode().IsRegular():
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", flag, err)
+		}
+		return &target{path: path, file: f}, nil
+	}
+	for _, in := range inputs {
+		if other, e := os.Stat(in); exists && e == nil && os.SameFile(info, other) {
+			return nil, fmt.Errorf("%s: %s is an input and would be overwritten", flag, path)
+		}
+	}
+	mode := os.FileMode(0o666)
+	if exists {
+		mode = info.Mode().Perm()
+		if path, err = filepath.EvalSymlinks(path); err != nil {
+			return nil, fmt.Errorf("%s: %w", flag, err)
+		}
+	}
+	temp := filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.%d", filepath.Base(path), os.Getpid()))
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %s cannot be written: %w", flag, path, err)
+	}
+	return &target{path: path, file: f, temp: temp}, nil
+}
+
+// write fills the file and puts it in its place.
+func (t *target) write(fill func(io.Writer) error) error {
+	t.done = true
+	b := bufio.NewWriter(t.file)
+	err := fill(b)
+	if err == nil {
+		err = b.Flush()
+	}
+	if e := t.file.Close(); err == nil {
+		err = e
+	}
+	if t.temp != "" {
+		if err == nil {
+			err = os.Rename(t.temp, t.path)
+		} else {
+			os.Remove(t.temp) // the first error is the one to tell
+		}
+	}
+	if err != nil {
+		return failure{fmt.Errorf("write %s: %w", t.path, err)}
+	}
+	return nil
+}
+
+// drop gives the file up; after a write it does nothing.
+func (t *target) drop() {
+	if t == nil || t.done {
+		return
+	}
+	t.file.Close()
+	if t.temp != "" {
+		os.Remove(t.temp)
+	}
+}

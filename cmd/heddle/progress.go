@@ -1,0 +1,133 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+
+	"heddle/sim"
+)
+
+// A bar shows on a terminal how far the runs are: how many are done, how far the first that is not has
+// come in simulated time, events a second over all, and how long it will still take.
+type bar struct {
+	all  *mpb.Progress // nil where nothing is shown
+	line *mpb.Bar
+
+	mu    sync.Mutex // the drawing looks at what follows
+	began time.Time
+	jobs  int // of one run
+	runs  []sim.Progress
+	ended []bool
+}
+
+// steps is how finely a bar divides a run.
+const steps = 1000
+
+// newBar shows a bar if stderr is a terminal and the user did not ask for quiet.
+func (a *app) newBar(e *experiment) *bar {
+	n := e.plan.Runs()
+	b := &bar{began: time.Now(), jobs: max(1, len(e.input.workload.Jobs)), runs: make([]sim.Progress, n), ended: make([]bool, n)}
+	if _, tty := terminal(a.err); !tty || a.quiet || os.Getenv("TERM") == "dumb" {
+		return b
+	}
+	b.all = mpb.New(mpb.WithOutput(a.err), mpb.WithWidth(24), mpb.WithAutoRefresh())
+	b.line = b.all.New(int64(n*steps), mpb.BarStyle().Lbound("[").Filler("=").Tip(">").Padding(" ").Rbound("]"),
+		mpb.BarRemoveOnComplete(),
+		mpb.PrependDecorators(decor.Any(func(decor.Statistics) string { return b.before() })),
+		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return b.after() })))
+	return b
+}
+
+// report notes how far a run is.
+func (b *bar) report(run int, p sim.Progress) {
+	b.mu.Lock()
+	b.runs[run] = p
+	at := b.position()
+	b.mu.Unlock()
+	b.move(at)
+}
+
+// done notes that a run ended.
+func (b *bar) done(run int, r *sim.Result) {
+	b.mu.Lock()
+	b.ended[run] = true
+	b.runs[run].Events = r.Events
+	at := b.position()
+	b.mu.Unlock()
+	b.move(at)
+}
+
+func (b *bar) move(at int64) {
+	if b.line != nil {
+		b.line.SetCurrent(at)
+	}
+}
+
+// end takes the bar away.
+func (b *bar) end() {
+	if b.all == nil {
+		return
+	}
+	b.line.Abort(true)
+	b.all.Wait()
+}
+
+// position is how many steps are done. A run is as far as its jobs are; all but the last step, since the
+// bar would go away.
+func (b *bar) position() int64 {
+	at := 0
+	for i := range b.runs {
+		if b.ended[i] {
+			at += steps
+		} else {
+			at += min(steps-1, b.runs[i].Jobs*steps/b.jobs)
+		}
+	}
+	return int64(at)
+}
+
+func (b *bar) before() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	done, current := 0, sim.Progress{}
+	for i := len(b.runs) - 1; i >= 0; i-- {
+		if b.ended[i] {
+			done++
+		} else if b.runs[i].Events > 0 {
+			current = b.runs[i]
+		}
+	}
+	simulated := (time.Duration(current.Now) * time.Nanosecond).Truncate(time.Second)
+	return fmt.Sprintf("%d of %d runs done, simulated %v ", done, len(b.runs), simulated)
+}
+
+func (b *bar) after() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	took := time.Since(b.began)
+	var events int64
+	for i := range b.runs {
+		events += b.runs[i].Events
+	}
+	s := fmt.Sprintf(" %s events/s", thousands(float64(events)/took.Seconds()))
+	if done := float64(b.position()) / float64(steps*len(b.runs)); done > 0.01 {
+		s += fmt.Sprintf(", %v left", time.Duration(float64(took)*(1-done)/done).Round(time.Second))
+	}
+	return s
+}
+
+// thousands writes a rate to three digits: 950, 12.3k, 1.24M.
+func thousands(x float64) string {
+	switch {
+	case x >= 1e6:
+		return fmt.Sprintf("%.3gM", x/1e6)
+	case x >= 1e3:
+		return fmt.Sprintf("%.3gk", x/1e3)
+	}
+	return fmt.Sprintf("%.0f", x)
+}

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"math"
+
+	"github.com/spf13/cobra"
+
+	"heddle/workload"
+)
+
+// The most runs one command does of a profile.
+const maxSeeds = 10_000
+
+// simFlags are the flags of sim run and sim compare.
+type simFlags struct {
+	read    readFlags
+	cluster clusterFlags
+
+	load      fraction
+	world     choice
+	seeds     count
+	firstSeed uint64
+
+	profiles, set []string
+	conf          string
+
+	output              choice
+	jobs, tasks, report string
+}
+
+func newSim(a *app) *cobra.Command {
+	return group(&cobra.Command{
+		Use:   "sim",
+		Short: "Simulate a workload on a cluster",
+	}, newRun(a), newCompare(a))
+}
+
+// aboutWorkload is the part of the help that run and compare share.
+const aboutWorkload = `WORKLOAD is a scenario (.yaml or .yml), or a trace: a SWIM sample, a job list of Hadoop's Scheduler
+Load Simulator, a Rumen job trace, MapReduce history (.jhist files or a folder of them) or Spark
+event logs (likewise); gzip and zstd are read through. Flags come before what a scenario says.
+
+P is a built-in profile, a YAML file, or one of both with changes: "fair --set place.map=delay".`
+
+func newRun(a *app) *cobra.Command {
+	f := &simFlags{}
+	var profile string
+	cmd := &cobra.Command{
+		Use:   "run [flags] WORKLOAD",
+		Short: "Simulate a workload under one profile",
+		Long:  "Simulate a workload under one profile, and print what its jobs got.\n\n" + aboutWorkload,
+		Example: `  heddle sim run scenarios/demo.yaml
+  heddle sim run --profile fair --conf /etc/hadoop/conf --nodes 600 --jobs jobs.csv history.tsv
+  heddle sim run --world given --cluster nodes.json jobs.json`,
+		Args: exactly(1, "one WORKLOAD"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("profile") {
+				f.profiles = []string{profile}
+			}
+			return a.simulate(f, args[0], 1)
+		},
+	}
+	cmd.Flags().StringVar(&profile, "profile", "", "profile `P` (default: the scenario's, else the scheduler of --conf, else capacity)")
+	must(cmd.RegisterFlagCompletionFunc("profile", completeProfile))
+	f.add(cmd)
+	return cmd
+}
+
+func newCompare(a *app) *cobra.Command {
+	f := &simFlags{}
+	var more []string
+	cmd := &cobra.Command{
+		Use:   "compare --profiles P,P… [flags] WORKLOAD",
+		Short: "Simulate a workload under several profiles, side by side",
+		Long:  "Simulate a workload under several profiles and seeds, and print what its jobs got under each.\n\n" + aboutWorkload,
+		Example: `  heddle sim compare --profiles capacity,fair,fifo scenarios/demo.yaml
+  heddle sim compare --profiles "fair,fair --set place.map=any" --report fair.html history.tsv
+  heddle sim compare --profiles capacity,mine.yaml --nodes 100 --load 0.85 -o json history.tsv`,
+		Args: exactly(1, "one WORKLOAD"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			f.profiles = append(f.profiles, more...)
+			if len(f.profiles) == 0 {
+				return usagef("sim compare wants --profiles, such as --profiles capacity,fair,fifo")
+			}
+			return a.simulate(f, args[0], 5)
+		},
+	}
+	cmd.Flags().Var((*list)(&f.profiles), "profiles", "profiles to compare, the first one against the others")
+	cmd.Flags().StringArrayVar(&more, "profile", nil, "one profile `P` more; may stand several times")
+	must(cmd.RegisterFlagCompletionFunc("profiles", completeProfiles))
+	must(cmd.RegisterFlagCompletionFunc("profile", completeProfile))
+	f.add(cmd)
+	return cmd
+}
+
+// add adds what both commands have.
+func (f *simFlags) add(cmd *cobra.Command) {
+	f.cluster.nodes.most, f.cluster.racks.most, f.seeds.most = workload.MaxNodes, workload.MaxNodes, maxSeeds
+	f.world.of, f.output = []string{"full", "given"}, choice{"table", []string{"table", "json", "csv"}}
+	fl := cmd.Flags()
+	f.read.add(cmd)
+	fl.Var(&f.cluster.nodes, "nodes", "nodes of the cluster, all alike")
+	fl.Var(&f.cluster.racks, "racks", "racks they stand in (default: one for 40 nodes)")
+	fl.StringVar(&f.cluster.file, "cluster", "", "cluster from `FILE`: a scenario, or the load simulator's nodes JSON")
+	fl.Var(&f.cluster.node, "node", "what a node offers that states nothing, such as 8192MiB,8 (the default)")
+	fl.Var(&f.load, "load", "scale the time between jobs so that they offer this fraction of the cluster")
+	choose(cmd, &f.world, "world", "", "full simulates how long tasks take, given takes it from the trace")
+	fl.Var(&f.seeds, "seeds", "runs of each profile, each with a seed of its own (default 1 for run, 5 for compare)")
+	fl.Uint64Var(&f.firstSeed, "first-seed", 1, "the first seed; the others follow")
+	fl.StringArrayVar(&f.set, "set", nil, "`CHANGE` of all profiles, such as place.map=delay; may stand several times")
+	fl.StringVar(&f.conf, "conf", "", "Hadoop configuration folder `DIR` (default: one queue, dominant resources)")
+	choose(cmd, &f.output, "output", "o", "what to print")
+	fl.StringVar(&f.jobs, "jobs", "", "write one row a job to `FILE` (CSV)")
+	fl.StringVar(&f.tasks, "tasks", "", "write one row a container to `FILE` (CSV)")
+	fl.StringVar(&f.report, "report", "", "write a page with plots to `FILE` (HTML)")
+	must(cmd.MarkFlagDirname("conf"))
+}
+
+func (f *simFlags) check() error {
+	if f.seeds.n > 0 && f.firstSeed > math.MaxUint64-uint64(f.seeds.n) {
+		return usagef("--first-seed %d: there are not %d seeds from there on", f.firstSeed, f.seeds.n)
+	}
+	return f.cluster.check()
+}
+
+// readFlags say how to read a trace.
+type readFlags struct {
+	format choice
+	strict bool
+}
+
+func (f *readFlags) add(cmd *cobra.Command) {
+	f.format.of = []string{"swim", "sls", "rumen", "jhist", "spark"}
+	choose(cmd, &f.format, "format", "", "format of the trace (default: guessed from its content)")
+	cmd.Flags().BoolVar(&f.strict, "strict", false, "stop at the first line that cannot be read instead of skipping it")
+}
+
+func (f *readFlags) options() workload.Options {
+	return workload.Options{Format: f.format.value, Strict: f.strict}
+}

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"heddle/report"
+	"heddle/sim"
+)
+
+// simulate is sim run and sim compare.
+func (a *app) simulate(f *simFlags, path string, seeds int) error {
+	e, err := a.prepare(f, path, seeds)
+	if err != nil {
+		return err
+	}
+	out, err := f.open(path)
+	defer out.drop()
+	if err != nil {
+		return err
+	}
+	runs, stopped, err := a.runAll(e, f.tasks != "")
+	if err != nil {
+		return failure{fmt.Errorf("%s: %w", path, err)}
+	}
+	c, done := e.comparison(runs, stopped)
+	if err := a.show(c, f.output.value); err != nil {
+		return err
+	}
+	if err := out.write(a, c); err != nil {
+		return err
+	}
+	if stopped {
+		return failure{fmt.Errorf("%s: stopped early, after %d of %d runs", path, done, e.plan.Runs())}
+	}
+	return nil
+}
+
+// runAll runs the plan until it is done or the user interrupts. The tasks of a run are kept where a file
+// of all tasks is wanted, else for the first seed alone, which the page shows.
+func (a *app) runAll(e *experiment, allTasks bool) (runs [][]*sim.Result, stopped bool, err error) {
+	var stop atomic.Bool
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	over := make(chan struct{})
+	go func() {
+		select {
+		case <-signals:
+			stop.Store(true)
+			signal.Stop(signals) // the next one ends the program
+		case <-over:
+		}
+	}()
+	defer close(over)
+	defer signal.Stop(signals)
+
+	bar := a.newBar(e)
+	e.plan.Stop = stop.Load
+	e.plan.Report = bar.report
+	e.plan.Done = func(run int, r *sim.Result) {
+		if !allTasks && r.Seed != e.plan.Seeds[0] {
+			r.Tasks = nil
+		}
+		bar.done(run, r)
+		a.log.Info("ran", "profile", r.Profile, "seed", r.Seed, "simulated", r.Makespan.Seconds(), "events", r.Events,
+			"heartbeats left out", r.SkippedOffers, "steps checked", r.CheckedSteps, "cut", r.Cut)
+	}
+	began := time.Now()
+	runs, err = e.plan.Run()
+	bar.end()
+	a.log.Info("done", "runs", e.plan.Runs(), "took", time.Since(began))
+	return runs, stop.Load(), err
+}
+
+// comparison puts the runs together. Of a plan that was stopped it takes the seeds that every profile
+// has run to the end, so that like is held against like, or whatever there is where there is none.
+func (e *experiment) comparison(runs [][]*sim.Result, stopped bool) (c *report.Comparison, done int) {
+	c = &report.Comparison{
+		Workload: e.input.workload, World: e.world, Cluster: e.hardware.describe(), Notes: e.notes,
+	}
+	whole := make([]bool, len(e.plan.Seeds))
+	anyWhole := false
+	for s := range whole {
+		whole[s] = true
+		for p := range runs {
+			ok := runs[p][s] != nil && !(stopped && runs[p][s].Cut)
+			whole[s] = whole[s] && ok
+			if ok {
+				done++
+			}
+		}
+		anyWhole = anyWhole || whole[s]
+	}
+	for p, profile := range e.plan.Profiles {
+		pr := report.ProfileRuns{Name: profile.Name}
+		for s, r := range runs[p] {
+			if r != nil && (whole[s] || !anyWhole) {
+				pr.Runs = append(pr.Runs, r)
+			}
+		}
+		c.Profiles = append(c.Profiles, pr)
+	}
+	if stopped {
+		c.Notes = append(c.Notes, fmt.Sprintf("stopped early, after %d of %d runs", done, e.plan.Runs()))
+	}
+	return c, done
+}
+
+// show prints the result. Where it is for scripts, what people must know of it goes to stderr.
+func (a *app) show(c *report.Comparison, format string) error {
+	if format != "table" {
+		for _, n := range c.Notes {
+			a.note("%s", n)
+		}
+		if n := len(c.Workload.Skipped); n > 0 {
+			a.note("%d of %d records skipped, the first: %s", n, c.Workload.Lines, c.Workload.Skipped[0])
+		}
+	}
+	switch format {
+	case "json":
+		return wrote(report.JSON(a.out, c))
+	case "csv":
+		return wrote(report.CSV(a.out, c))
+	}
+	width, tty := terminal(a.out)
+	return wrote(report.Table(a.out, c, report.TableOptions{Colour: tty && !a.noColor, Width: width}))
+}
+
+// results are the files of a simulation.
+type results []result
+
+type result struct {
+	*target
+	fill func(io.Writer, *report.Comparison) error
+}
+
+// open makes sure that all files can be written.
+func (f *simFlags) open(path string) (results, error) {
+	var out results
+	seen := map[string]string{}
+	for _, r := range []struct {
+		flag, path string
+		fill       func(io.Writer, *report.Comparison) error
+	}{
+		{"--jobs", f.jobs, report.JobsCSV}, {"--tasks", f.tasks, report.TasksCSV}, {"--report", f.report, report.HTML},
+	} {
+		if r.path == "" {
+			continue
+		}
+		if other, twice := seen[r.path]; twice {
+			return out, usagef("%s and %s name the same file, %s", other, r.flag, r.path)
+		}
+		seen[r.path] = r.flag
+		t, err := openTarget(r.flag, r.path, path, f.cluster.file)
+		if err != nil {
+			return out, err
+		}
+		out = append(out, result{t, r.fill})
+	}
+	return out, nil
+}
+
+func (rs results) write(a *app, c *report.Comparison) error {
+	for _, r := range rs {
+		if err := r.target.write(func(w io.Writer) error { return r.fill(w, c) }); err != nil {
+			return err
+		}
+		a.note("%s written", r.path)
+	}
+	return nil
+}
+
+func (rs results) drop() {
+	for _, r := range rs {
+		r.target.drop()
+	}
+}

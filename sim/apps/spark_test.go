@@ -1,0 +1,358 @@
+package apps
+
+import (
+	"testing"
+
+	"heddle"
+	"heddle/workload"
+)
+
+// sparkJob has executors of 1 GiB and two cores, and a chain of stages with so many tasks.
+func sparkJob(executors int, tasks ...int) *workload.Job {
+	sj := &workload.SparkJob{Executors: executors, Executor: heddle.Of(1024, 2000)}
+	for i, n := range tasks {
+		st := workload.Stage{ID: 10 + i, Tasks: make([]workload.Task, n), Input: i == 0}
+		if i > 0 {
+			st.Parents = []int{9 + i}
+		}
+		sj.Stages = append(sj.Stages, st)
+	}
+	return &workload.Job{Spark: sj}
+}
+
+func ex(node heddle.NodeID, first, n int) []Grant {
+	return gr(0, heddle.Executor, heddle.Of(1024, 2000), node, first, n)
+}
+
+// The calls of a static application and what they carry: first ask 0.2 s after registering, a second
+// as the reporter starts, then 0.2, 0.4, 0.8 … 3 s apart while requests are pending, 3 s otherwise; one
+// more call before it unregisters.
+// Reference: yarn-wire.md 6.2.
+func TestSparkCalls(t *testing.T) {
+	s := start(t, NewSpark(sparkJob(3, 2), Config{StartUp: 10 * heddle.Second}), 0)
+	s.beatAt(10200, Response{}, "0:*=3")
+	s.beatAt(10220, Response{}, "")
+	s.beatAt(10420, Response{}, "")
+	s.beatAt(10820, Response{Granted: ex(0, 1, 2)}, "launch:1 launch:2")
+	s.beatAt(11620, Response{Granted: ex(0, 3, 2)}, "0:*=1 launch:3")
+	s.beatAt(14620, Response{}, "0:*=0 release:4")
+	s.beatAt(17620, Response{Completed: ended(1, 3)}, "")
+	s.beatAt(20620, Response{}, "0:*=1")
+	for _, at := range []int64{20820, 21220, 22020, 23620, 26620, 29620} {
+		s.beatAt(at, Response{}, "")
+	}
+	s.up(1, "")
+	s.up(2, "")
+	s.alarmAt(40000, "executor0.0@1 executor1.0@2")
+	s.done(1, true, "")
+	s.done(2, true, "")
+	s.beatAt(40000, Response{}, "finished")
+}
+
+// Tasks start when 0.8 of the executors have registered, one per core, the stages in order.
+func TestSparkStages(t *testing.T) {
+	s := start(t, NewSpark(sparkJob(3, 5, 1), Config{}), 0)
+	s.beat(Response{}, "-")
+	s.beat(Response{Granted: ex(0, 1, 3)}, "launch:1 launch:2 launch:3")
+	s.up(1, "")
+	s.up(2, "")
+	s.up(3, "executor0.0@1 executor1.0@2 executor2.0@3 executor3.0@1 executor4.0@2")
+	for _, c := range []heddle.ContainerID{1, 2, 3, 1} {
+		s.done(c, true, "")
+	}
+	s.done(2, true, "executor0.0@1")
+	if w := s.out.Work[0]; w.Stage != 1 {
+		t.Errorf("stage %d, want 1", w.Stage)
+	}
+	s.done(1, true, "")
+	s.beatAt(220, Response{}, "finished")
+}
+
+// Outside the cluster the driver's 30 s began before the master.
+func TestSparkClient(t *testing.T) {
+	j := sparkJob(3, 1)
+	j.Spark.Client = true
+	s := start(t, NewSpark(j, Config{Submitted: heddle.Time(2 * heddle.Second)}), heddle.Time(12*heddle.Second))
+	s.beatAt(12200, Response{Granted: ex(0, 1, 1)}, "-")
+	s.up(1, "")
+	s.alarmAt(32000, "executor0.0@1")
+}
+
+// A task waits 3 s for an executor on its node, 3 s for one in its rack; then any will do. Free slots
+// are offered again each second.
+func TestSparkLocality(t *testing.T) {
+	hosts := map[int32][]heddle.NodeID{0: {0}, 1: {0}, 2: {0}, 3: nil, 4: {4}, 5: {0}}
+	c := Config{
+		Rack:  []heddle.RackID{0, 0, 1, 1, 1},
+		Hosts: func(w Work) []heddle.NodeID { return hosts[w.Index] },
+	}
+	s := start(t, NewSpark(sparkJob(3, 6), c), 0)
+	s.beat(Response{}, "-")
+	s.now = heddle.Time(500 * heddle.Millisecond)
+	s.call("-", func() {
+		s.m.Beat(s.now, &Response{Granted: append(append(ex(0, 1, 1), ex(1, 2, 1)...), ex(2, 3, 1)...)}, &s.out)
+	})
+	s.up(1, "")
+	s.up(2, "")
+	// Two tasks on node 0, and the one that wishes nothing; 2, 4 and 5 wait.
+	s.up(3, "executor0.0@1 executor1.0@1 executor3.0@2")
+	s.alarmAt(1000, "")
+	s.alarmAt(2000, "")
+	s.alarmAt(3000, "")
+	// 3.5 s passed: a second each; rack 0 for task 2, rack 1 for task 4.
+	s.alarmAt(4000, "executor2.0@2 executor4.0@3")
+	s.alarmAt(5000, "")
+	s.alarmAt(6000, "")
+	s.alarmAt(7000, "executor5.0@3")
+}
+
+// The waits of the levels follow each other: node until 3.5 s, rack until 6.5 s, though nothing is
+// offered in the rack.
+func TestSparkLocalityWaits(t *testing.T) {
+	c := Config{Rack: []heddle.RackID{0, 0, 1}, Hosts: func(Work) []heddle.NodeID { return []heddle.NodeID{0} }}
+	s := start(t, NewSpark(sparkJob(3, 7), c), 0)
+	s.beat(Response{}, "-")
+	s.now = heddle.Time(500 * heddle.Millisecond)
+	s.call("-", func() {
+		s.m.Beat(s.now, &Response{Granted: append(append(ex(0, 1, 1), ex(1, 2, 1)...), ex(2, 3, 1)...)}, &s.out)
+	})
+	s.up(1, "")
+	s.up(2, "")
+	s.up(3, "executor0.0@1 executor1.0@1")
+	for _, at := range []int64{1000, 2000, 3000} {
+		s.alarmAt(at, "")
+	}
+	s.alarmAt(4000, "executor2.0@2 executor3.0@2")
+	s.alarmAt(5000, "")
+	s.alarmAt(6000, "")
+	s.alarmAt(7000, "executor4.0@3 executor5.0@3")
+}
+
+// Tasks that do start on their node do not make those wait anew that a free executor elsewhere was
+// refused: 3 s for the node and 3 s for the rack after 0.5 s, it takes two.
+func TestSparkLocalityNotReset(t *testing.T) {
+	c := Config{Rack: []heddle.RackID{0, 1}, Hosts: func(Work) []heddle.NodeID { return []heddle.NodeID{0} }}
+	s := start(t, NewSpark(sparkJob(2, 30), c), 0)
+	s.beat(Response{}, "-")
+	s.now = heddle.Time(500 * heddle.Millisecond)
+	s.call("-", func() { s.m.Beat(s.now, &Response{Granted: append(ex(0, 1, 1), ex(1, 2, 1)...)}, &s.out) })
+	s.up(1, "")
+	s.up(2, "executor0.0@1 executor1.0@1")
+	for at := int64(1000); at < 7000; at += 1000 {
+		s.alarmAt(at, "")
+		s.done(1, true, "-")
+		if len(s.out.Work) != 1 {
+			t.Errorf("at %d ms a slot on the node took %d tasks, want 1", at, len(s.out.Work))
+		}
+	}
+	s.alarmAt(7000, "executor8.0@2 executor9.0@2")
+}
+
+// A slot that comes free on the right node is taken at once.
+func TestSparkLocalityFreed(t *testing.T) {
+	c := Config{Hosts: func(Work) []heddle.NodeID { return []heddle.NodeID{0} }}
+	s := start(t, NewSpark(sparkJob(2, 3), c), 0)
+	s.beat(Response{Granted: append(ex(0, 1, 1), ex(1, 2, 1)...)}, "-")
+	s.up(2, "")
+	s.up(1, "executor0.0@1 executor1.0@1")
+	s.done(1, true, "executor2.0@1")
+}
+
+// A stage that reads a cache prefers the executor that ran the same task of the stage that filled it.
+func TestSparkCached(t *testing.T) {
+	j := sparkJob(2, 4, 4)
+	j.Spark.Stages[0].Caches = true
+	j.Spark.Stages[1].Cached = true
+	s := start(t, NewSpark(j, Config{}), 0)
+	s.beat(Response{Granted: append(ex(0, 1, 1), ex(5, 2, 1)...)}, "-")
+	s.up(2, "")
+	s.up(1, "executor0.0@2 executor1.0@1 executor2.0@2 executor3.0@1")
+	for range 2 {
+		s.done(1, true, "")
+	}
+	s.done(2, true, "")
+	s.done(2, true, "executor0.0@2 executor1.0@1 executor2.0@2 executor3.0@1")
+}
+
+// Losing an executor sends its running tasks back, and the finished ones whose output it held as long
+// as a later stage needs them; a lost one is replaced.
+func TestSparkExecutorLost(t *testing.T) {
+	s := start(t, NewSpark(sparkJob(2, 4, 2), Config{}), 0)
+	s.beat(Response{}, "-")
+	s.beat(Response{Granted: append(ex(0, 1, 1), ex(1, 2, 1)...)}, "-")
+	s.up(1, "")
+	s.up(2, "executor0.0@1 executor1.0@2 executor2.0@1 executor3.0@2")
+	s.done(1, true, "")
+	s.done(1, true, "")
+	s.done(2, true, "")
+	s.done(2, true, "executor0.0@1 executor1.0@2") // the second stage
+	s.done(1, true, "")
+	s.last[2] = nil
+	// Its tasks 1 and 3 of the first stage run again before task 1 of the second may.
+	s.beat(Response{Completed: ended(heddle.Aborted, 2)}, "0:*=0 executor1.1@1 executor3.1@1")
+	if w := s.out.Work[0]; w.Stage != 0 {
+		t.Errorf("stage %d runs, want 0 again", w.Stage)
+	}
+	s.beat(Response{Granted: ex(3, 3, 1)}, "0:*=1 launch:3")
+	s.done(1, true, "")
+	s.done(1, true, "executor1.1@1")
+	s.done(1, true, "")
+	s.beat(Response{}, "finished")
+}
+
+// Output lost while nobody needed it is missed when a later stage is lost too.
+func TestSparkOutputLostBefore(t *testing.T) {
+	s := start(t, NewSpark(sparkJob(2, 2, 2, 2), Config{}), 0)
+	s.beat(Response{}, "-")
+	s.beat(Response{Granted: append(ex(0, 1, 1), ex(1, 2, 1)...)}, "-")
+	s.up(1, "")
+	s.up(2, "executor0.0@1 executor1.0@2")
+	for range 2 { // the first two stages
+		s.done(1, true, "")
+		s.done(2, true, "executor0.0@1 executor1.0@2")
+	}
+	s.beat(Response{Completed: ended(heddle.Aborted, 2)}, "-")
+	// Both tasks 1 are gone; the second stage's waits for the first's.
+	if w := s.out.Work; len(w) != 1 || w[0].Stage != 0 || w[0].Index != 1 || w[0].Attempt != 1 {
+		t.Errorf("runs %v, want task 1 of stage 0 again", w)
+	}
+}
+
+// … also when it was lost at another time.
+func TestSparkOutputLostLongBefore(t *testing.T) {
+	s := start(t, NewSpark(sparkJob(2, 2, 1, 1), Config{}), 0)
+	s.beat(Response{}, "-")
+	s.beat(Response{Granted: append(ex(0, 1, 1), ex(1, 2, 1)...)}, "-")
+	s.up(1, "")
+	s.up(2, "executor0.0@1 executor1.0@2")
+	s.done(2, true, "")
+	s.done(1, true, "executor0.0@1")
+	s.done(1, true, "executor0.0@1")
+	s.beat(Response{Completed: ended(heddle.Aborted, 2)}, "0:*=0") // the second stage is done: nothing is missed
+	s.beat(Response{Completed: ended(heddle.Aborted, 1), Granted: ex(2, 3, 1)}, "0:*=1 launch:3")
+	s.up(3, "executor0.1@3 executor1.1@3")
+}
+
+func TestSparkFailures(t *testing.T) {
+	s := start(t, NewSpark(sparkJob(1, 1), Config{}), 0)
+	s.beat(Response{}, "-")
+	s.beat(Response{Granted: ex(0, 1, 1)}, "-")
+	s.up(1, "executor0.0@1")
+	s.done(1, false, "executor0.1@1")
+	s.done(1, false, "executor0.2@1")
+	s.done(1, false, "executor0.3@1")
+	s.done(1, false, "")
+	s.beat(Response{}, "failed")
+
+	// Too many executors that failed by the application's fault, at least three, end it as well.
+	s = start(t, NewSpark(sparkJob(1, 1), Config{}), 0)
+	s.beat(Response{}, "-")
+	id := 1
+	for _, status := range []heddle.ExitStatus{1, heddle.Preempted, heddle.KilledOverPhysical, heddle.Aborted, 137} {
+		s.beat(Response{Granted: ex(0, id, 1)}, "-")
+		s.beat(Response{Completed: ended(status, heddle.ContainerID(id))}, "-")
+		s.beat(Response{}, "-")
+		id++
+	}
+	if s.out.Finish != FinishedBadly {
+		t.Errorf("three failures of executors: %v, want the application failed", s.out.Finish)
+	}
+}
+
+// While tasks wait, the target grows by 1, 2, 4 … each second, to what the tasks can use; it falls with
+// them; executors idle for the timeout go back as long as the least number is kept.
+func TestSparkDynamic(t *testing.T) {
+	j := sparkJob(0, 20)
+	j.Spark.Dynamic = &workload.Dynamic{Min: 1, Max: 100, Initial: 1}
+	s := start(t, NewSpark(j, Config{}), 0)
+	s.beatAt(200, Response{}, "0:*=1")
+	s.beatAt(220, Response{Granted: ex(0, 1, 1)}, "launch:1")
+	s.up(1, "executor0.0@1 executor1.0@1")
+	// Tasks wait since 0.22 s. A changed target makes the reporter call at once.
+	s.alarmAt(1220, "")
+	s.beatAt(1220, Response{}, "0:*=1")
+	s.beatAt(1420, Response{}, "")
+	s.beatAt(1820, Response{}, "")
+	s.alarmAt(2220, "")
+	s.beatAt(2220, Response{}, "0:*=3")
+	s.beatAt(2420, Response{}, "")
+	s.beatAt(2820, Response{}, "")
+	s.alarmAt(3220, "")
+	s.beatAt(3220, Response{Granted: ex(1, 2, 7)}, "0:*=7 launch:2 launch:3 launch:4 launch:5 launch:6 launch:7 launch:8")
+	s.alarmAt(4220, "")
+	// 20 tasks need 10 executors, so the next step is 2, not 8.
+	s.beatAt(4220, Response{Granted: ex(2, 9, 2)}, "0:*=2 launch:9 launch:10")
+	for c := heddle.ContainerID(2); c <= 9; c++ {
+		s.up(c, "-")
+		if len(s.out.Work) != 2 {
+			t.Errorf("executor %d took %d tasks, want 2", c, len(s.out.Work))
+		}
+	}
+	s.up(10, "-")
+	// Nobody waits. Eight tasks end, the target falls to six with them.
+	for c := heddle.ContainerID(2); c <= 5; c++ {
+		s.done(c, true, "")
+		s.done(c, true, "")
+	}
+	if got := s.m.(*spark).target; got != 6 {
+		t.Errorf("target %d, want 6", got)
+	}
+	s.now = heddle.Time(64220 * heddle.Millisecond)
+	s.call("", func() { s.m.Alarm(s.now, &s.out) })
+	s.next = heddle.Time(65 * heddle.Second)
+	s.beat(Response{}, "0:*=0 release:2 release:3 release:4 release:5")
+	s.beat(Response{Completed: ended(heddle.Aborted, 2, 3, 4, 5)}, "")
+	s.beat(Response{}, "") // none of them is replaced
+}
+
+// Under dynamic allocation requests name the hosts of the input, in proportion to the tasks there,
+// by the numbers of Spark's own example: 20 tasks on hosts 1, 2, 3 and 10 on 1, 2, 4; two tasks an
+// executor, so 15 are needed, of which the hosts' parts are ⌈15·30/90⌉ = 5, 5, ⌈15·20/90⌉ = 4, 2: 16.
+func TestSparkPlacement(t *testing.T) {
+	j := sparkJob(18, 30)
+	c := Config{
+		PreferInput: true,
+		Rack:        []heddle.RackID{0, 0, 0, 1, 1},
+		Hosts: func(w Work) []heddle.NodeID {
+			if w.Index < 20 {
+				return []heddle.NodeID{1, 2, 3}
+			}
+			return []heddle.NodeID{1, 2, 4}
+		},
+	}
+	s := start(t, NewSpark(j, c), 0)
+	// 16 of 18 have places: ⌈5·16/5⌉ = 16 name hosts 1 and 2, ⌈4·16/5⌉ = 13 host 3, ⌈2·16/5⌉ = 7 host 4.
+	s.beat(Response{}, "0:*=18 0:r0=16 0:r1=13 0:h1=16 0:h2=16 0:h3=13 0:h4=7")
+	s.beat(Response{Granted: append(ex(4, 1, 1), ex(0, 2, 1)...)}, "launch:1 launch:2")
+	// By host for node 4; by rack for node 0, where the oldest request left for the rack goes.
+	s.beat(Response{}, "0:*=16 0:r0=14 0:r1=11 0:h1=14 0:h2=14 0:h3=11 0:h4=5")
+
+	j = sparkJob(10, 30)
+	s = start(t, NewSpark(j, c), 0)
+	s.beat(Response{}, "0:*=10 0:r0=10 0:r1=8 0:h1=10 0:h2=10 0:h3=8 0:h4=4")
+}
+
+// Requests nobody needs any more are taken back. No executor is on the tasks' node, so none waits.
+func TestSparkCancel(t *testing.T) {
+	j := sparkJob(0, 4)
+	j.Spark.Dynamic = &workload.Dynamic{Initial: 6}
+	c := Config{Hosts: func(Work) []heddle.NodeID { return []heddle.NodeID{3} }}
+	s := start(t, NewSpark(j, c), 0)
+	s.beat(Response{}, "0:*=6")
+	s.beat(Response{Granted: ex(9, 1, 1)}, "-")
+	s.up(1, "")
+	s.beat(Response{}, "0:*=5")
+	for s.next < s.al {
+		s.beat(Response{}, "")
+	}
+	s.alarmAt(30000, "executor0.0@1 executor1.0@1")
+	s.beatAt(30000, Response{}, "0:*=1") // four tasks need two executors, one of which is there
+}
+
+func TestSparkNothingToDo(t *testing.T) {
+	s := start(t, NewSpark(&workload.Job{}, Config{}), 0)
+	s.beatAt(200, Response{}, "0:*=2")
+	s.beatAt(220, Response{Granted: ex(0, 1, 2)}, "-")
+	s.alarmAt(30000, "")
+	s.beat(Response{}, "finished")
+}

@@ -1,0 +1,153 @@
+package world
+
+import (
+	"testing"
+
+	"heddle"
+	"heddle/workload"
+)
+
+// kmeans is a Spark job: a pass that reads parts of so many MiB and caches them, and iterations over them.
+func kmeans(parts int, mb, storage int64, iterations int) *workload.Job {
+	s := &workload.SparkJob{Storage: storage}
+	s.Stages = append(s.Stages, workload.Stage{ID: 10, Input: true, Caches: true})
+	for i := range iterations {
+		s.Stages = append(s.Stages, workload.Stage{ID: 11 + i, Parents: []int{10 + i}, Cached: true})
+	}
+	for i := range s.Stages {
+		for range parts {
+			s.Stages[i].Tasks = append(s.Stages[i].Tasks, workload.Task{Input: mb << 20})
+		}
+	}
+	return &workload.Job{Program: "kmeans", Framework: heddle.Spark, Spark: s}
+}
+
+// pass runs a stage's tasks at once, task i in executor i modulo the count, and returns how long it took.
+func (l *lab) pass(j JobID, stage, tasks, executors int, hosts ...heddle.NodeID) float64 {
+	from := l.w.now
+	for i := range tasks {
+		l.w.Run(from, Work{Container: heddle.ContainerID(i%executors + 1), Kind: heddle.Executor, Stage: int32(stage), Index: int32(i)}, hosts)
+	}
+	for left := tasks; left > 0; {
+		t, ok := l.w.Next()
+		if !ok {
+			l.t.Fatalf("stage %d: %d tasks never ended", stage, left)
+		}
+		left -= len(l.w.Advance(t, nil))
+	}
+	return heddle.Span(l.w.now - from).Seconds()
+}
+
+func (l *lab) executors(j JobID, n int, size heddle.Resource) {
+	for i := range n {
+		l.last++
+		l.w.Open(l.w.now, l.last, j, heddle.Executor, heddle.NodeID(i), size, size)
+	}
+}
+
+var executor = heddle.Of(4096, 4000)
+
+func TestLaterPassesComeFromMemory(t *testing.T) {
+	l := newLab(t, cluster(4, 1))
+	j := l.w.AddJob(kmeans(8, 128, 0, 2))
+	l.executors(j, 2, executor)
+	first := l.pass(j, 0, 8, 2)
+	second, third := l.pass(j, 1, 8, 2), l.pass(j, 2, 8, 2)
+	if second > first/4 || second != third {
+		t.Errorf("passes take %.3f, %.3f, %.3f s; want the later ones equal and much shorter", first, second, third)
+	}
+	if disk := l.w.Disk(l.w.now, 0); disk.Requests*l.w.p.RequestBytes > 4.001*(128<<20) {
+		t.Errorf("node 0 read %.0f bytes, want its four partitions once", disk.Requests*l.w.p.RequestBytes)
+	}
+}
+
+func TestEvictedPartitionsAreComputedAgain(t *testing.T) {
+	room := int64(360 << 20) // two of four partitions of 137 MiB
+	l := newLab(t, cluster(1, 1))
+	j := l.w.AddJob(kmeans(4, 128, room, 3))
+	l.executors(j, 1, executor)
+	l.pass(j, 0, 4, 1)
+	second := l.pass(j, 1, 4, 1)
+	ample := newLab(t, cluster(1, 1))
+	k := ample.w.AddJob(kmeans(4, 128, 0, 3))
+	ample.executors(k, 1, executor)
+	ample.pass(k, 0, 4, 1)
+	if want := ample.pass(k, 1, 4, 1); second < 4*want {
+		t.Errorf("with half of the partitions evicted a pass takes %.3f s, with none %.3f", second, want)
+	}
+	if c := &l.w.conts[0]; c.stored > float64(room) || len(c.cache) != 2 {
+		t.Errorf("%d partitions of %.0f bytes stored in %d", len(c.cache), c.stored, room)
+	}
+	// A smaller limit leaves less room for them.
+	l.w.SetLimit(l.w.now, 1, heddle.Of(2048, 4000))
+	l.w.Advance(l.w.now.Plus(heddle.Second), nil)
+	if n := len(l.w.conts[0].cache); n != 1 {
+		t.Errorf("%d partitions stored at half of the limit, want 1", n)
+	}
+}
+
+func TestExecutorPlacementDecidesLocality(t *testing.T) {
+	run := func(hosts ...heddle.NodeID) float64 {
+		l := newLab(t, cluster(4, 1))
+		job := kmeans(1, 256, 0, 0)
+		job.Program = "grep" // little to compute
+		j := l.w.AddJob(job)
+		l.w.jobs[j].prog.First = l.w.p.Programs["grep"].Map
+		l.executors(j, 1, executor)
+		return l.pass(j, 0, 1, 1, hosts...)
+	}
+	if near, far := run(0), run(2); far < 1.1*near {
+		t.Errorf("a task reads its block in %.3f s locally and in %.3f s from another node", near, far)
+	}
+}
+
+func TestPartitionsOfOtherExecutorsComeOverTheNetwork(t *testing.T) {
+	l := newLab(t, cluster(2, 1))
+	job := kmeans(1, 128, 0, 2)
+	j := l.w.AddJob(job)
+	l.executors(j, 2, executor)
+	l.pass(j, 0, 1, 1)
+	own := l.pass(j, 1, 1, 1)
+	from := l.w.now
+	l.w.Run(from, Work{Container: 2, Kind: heddle.Executor, Stage: 2}, nil)
+	at, _ := l.w.Next()
+	l.w.Advance(at, nil)
+	if other := heddle.Span(at - from).Seconds(); other < 1.5*own {
+		t.Errorf("a cached partition is read in %.3f s by its own executor, in %.3f s by another node's", own, other)
+	}
+	// The partition is gone with its executor.
+	l.w.Close(l.w.now, 1)
+	from = l.w.now
+	l.w.Run(from, Work{Container: 2, Kind: heddle.Executor, Stage: 1}, nil)
+	at, _ = l.w.Next()
+	l.w.Advance(at, nil)
+	if again := heddle.Span(at - from).Seconds(); again < 5*own {
+		t.Errorf("a lost partition is computed again in %.3f s, read from memory in %.3f", again, own)
+	}
+}
+
+func TestSparkShuffle(t *testing.T) {
+	job := &workload.Job{Program: "pagerank", Framework: heddle.Spark, Spark: &workload.SparkJob{Stages: []workload.Stage{
+		{ID: 0, Input: true, Tasks: make([]workload.Task, 4)},
+		{ID: 1, Parents: []int{0}, Tasks: make([]workload.Task, 2)},
+	}}}
+	for i := range job.Spark.Stages[0].Tasks {
+		job.Spark.Stages[0].Tasks[i] = workload.Task{Input: 64 << 20, Output: 32 << 20}
+	}
+	for i := range job.Spark.Stages[1].Tasks {
+		job.Spark.Stages[1].Tasks[i] = workload.Task{Input: 64 << 20}
+	}
+	l := newLab(t, cluster(2, 1))
+	j := l.w.AddJob(job)
+	l.executors(j, 2, executor)
+	l.pass(j, 0, 4, 2)
+	if got := l.w.MapOutput(j); len(got) != 2 || got[0].Bytes != 64<<20 || got[1].Bytes != 64<<20 {
+		t.Errorf("shuffle files: %v", got)
+	}
+	before := l.w.Disk(l.w.now, 0).Requests
+	if s := l.pass(j, 1, 2, 2); s < 64*4.45/32.5 {
+		t.Errorf("grouping 64 MiB takes %.3f s, want at least the measured %.3f", s, 64*4.45/32.5)
+	}
+	read := (l.w.Disk(l.w.now, 0).Requests - before) * l.w.p.RequestBytes / mib
+	near(t, "MiB of shuffle files read on one of two nodes", read, 64, 0.05)
+}
