@@ -21,7 +21,7 @@ var Checks = []string{
 // the name being one of [Checks]. It changes nothing and costs time in proportion to the state.
 func (c *Cluster) Check() []string {
 	d := audit{c: c, nodes: map[*Node]*tally{}, apps: map[*App]*tally{}, users: map[*User]*tally{},
-		queues: map[*Queue]*tally{}, asks: map[*Ask]int32{}, pools: map[poolKey]*pool{}}
+		queues: map[*Queue]*tally{}, asks: map[*Ask]int32{}, fresh: map[*Ask]int32{}, pools: map[poolKey]*pool{}}
 	d.collect()
 	for _, n := range c.nodes {
 		if n != nil {
@@ -55,6 +55,7 @@ type audit struct {
 	users  map[*User]*tally
 	queues map[*Queue]*tally
 	asks   map[*Ask]int32 // reservations of each
+	fresh  map[*Ask]int32 // grants of each that were not fetched
 	pools  map[poolKey]*pool
 	used   heddle.Resource
 	found  []string
@@ -197,6 +198,7 @@ func (d *audit) container(x *Container) {
 	n, a, u := at(d.nodes, x.node), at(d.apps, x.app), at(d.users, x.app.user)
 	if x.state == Allocated {
 		a.fresh++
+		d.fresh[x.ask]++
 	}
 	for _, t := range []*tally{n, a, u} {
 		t.used = t.used.Plus(x.limit)

@@ -138,6 +138,7 @@ func (d *audit) ask(a *App, i int, k *Ask) {
 		d.fail("non-negative", name+" is for "+num(int64(k.count))+" of "+text(k.size))
 	}
 	d.same("booked-sums", name+" reservations", int64(k.bookings), int64(d.asks[k]))
+	d.same("unseen-list", name+" has grants to fetch,", int64(k.unseen), int64(d.fresh[k]))
 	if k.kind >= heddle.NumKinds || k.since > d.c.now || k.rebooked < 0 || k.rebooked > 0 && k.bookings == 0 {
 		d.fail("ask-counts", name+" waits since "+num(int64(k.since))+", offers in vain "+num(int64(k.rebooked)))
 	}

@@ -66,6 +66,11 @@ func (d *audit) lends(n *Node) {
 		}
 	}
 	d.equal("pools", n.name()+" borrowed", n.over, over)
+	for i := range n.pools {
+		if p := &n.pools[i]; p.borrowed > p.suspended && n.Free()[heddle.CPU] > 0 {
+			d.fail("pools", n.name()+" has "+num(n.Free()[heddle.CPU])+" free while "+p.app.name()+" still borrows what nobody lends")
+		}
+	}
 }
 
 // cluster compares the sums over nodes.

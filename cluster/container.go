@@ -310,23 +310,25 @@ func (c *Cluster) End(x *Container, to State, status heddle.ExitStatus) {
 	if a.master == x {
 		a.master = nil
 	}
-	unlink(&n.first, x, func(y *Container) *links { return &y.onNode })
-	unlink(&a.first, x, func(y *Container) *links { return &y.ofApp })
+	if p := x.onNode.prev; p == nil {
+		n.first = x.onNode.next
+	} else {
+		p.onNode.next = x.onNode.next
+	}
+	if y := x.onNode.next; y != nil {
+		y.onNode.prev = x.onNode.prev
+	}
+	if p := x.ofApp.prev; p == nil {
+		a.first = x.ofApp.next
+	} else {
+		p.ofApp.next = x.ofApp.next
+	}
+	if y := x.ofApp.next; y != nil {
+		y.ofApp.prev = x.ofApp.prev
+	}
 	c.slab.drop(x)
 	c.settle(n)
 	c.touched(n)
-}
-
-func unlink(head **Container, x *Container, of func(*Container) *links) {
-	l := of(x)
-	if l.prev == nil {
-		*head = l.next
-	} else {
-		of(l.prev).next = l.next
-	}
-	if l.next != nil {
-		of(l.next).prev = l.prev
-	}
 }
 
 func (c *Cluster) forgetUnseen(x *Container) {
@@ -353,8 +355,8 @@ func (c *Cluster) putBack(x *Container) {
 	c.setCount(k, k.count+1)
 }
 
-// Book reserves a node for one container of an ask.
-func (c *Cluster) Book(k *Ask, n *Node) *Container {
+// Book reserves a node for one container of an ask; at is how near to what was asked it would be.
+func (c *Cluster) Book(k *Ask, n *Node, at heddle.Locality) *Container {
 	if n.booked != nil {
 		panic("cluster: node reserved twice")
 	}
@@ -363,7 +365,7 @@ func (c *Cluster) Book(k *Ask, n *Node) *Container {
 	}
 	x := c.slab.new()
 	x.become(Reserved)
-	x.app, x.node, x.ask, x.kind, x.granted = k.app, n, k, k.kind, c.now
+	x.app, x.node, x.ask, x.kind, x.at, x.granted = k.app, n, k, k.kind, at, c.now
 	x.priority, x.allocID, x.told, x.limit = k.priority, k.allocID, k.size, k.size
 	n.booked = x
 	k.bookings++

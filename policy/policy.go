@@ -116,7 +116,7 @@ type (
 	}
 
 	// Place judges whether a container of the ask may go on this node now; at is the best locality it
-	// would have there. Judge is asked once per offer and ask.
+	// would have there. Judge is asked once per offer and ask, of a node that is reserved for the ask too.
 	Place interface {
 		Judge(v View, k *Ask, n *Node, at heddle.Locality) Verdict
 	}
@@ -155,7 +155,8 @@ type (
 		Observe(v View, ev heddle.Event)
 	}
 
-	// Granted hears of every grant.
+	// Granted hears of every grant, and of every reservation, whose container is in state Reserved. The
+	// grant that fulfils a reservation says so.
 	Granted interface {
 		Granted(v View, x *Container)
 	}
@@ -178,6 +179,12 @@ type (
 	// Unbooker goes with a Share whose verdicts set Unbook: how much a reservation given up must free.
 	Unbooker interface {
 		Unbook(v View, a *App, need heddle.Resource) heddle.Resource
+	}
+
+	// Checker recounts what the policy keeps and the limits it stands for, and returns every one that is
+	// broken as "name: what". Core.Check asks it after the cluster's own checks.
+	Checker interface {
+		Check(v View) []string
 	}
 
 	// Admitter is a Share that may refuse an application altogether as it is submitted.

@@ -20,20 +20,13 @@ func (c *Core) control() {
 		k.next = now + heddle.Time(k.c.Every())
 		k.c.Run(c.v, &c.plan)
 	}
-	for i, s := range c.plan.Steps {
-		if !c.touchedBefore(i) {
+	clear(c.touched)
+	for _, s := range c.plan.Steps {
+		if !c.touched[s.Container] {
+			c.touched[s.Container] = true
 			c.carryOut(s)
 		}
 	}
-}
-
-func (c *Core) touchedBefore(i int) bool {
-	for _, s := range c.plan.Steps[:i] {
-		if s.Container == c.plan.Steps[i].Container {
-			return true
-		}
-	}
-	return false
 }
 
 func (c *Core) carryOut(s policy.Step) {
@@ -64,7 +57,11 @@ func (c *Core) carryOut(s policy.Step) {
 		c.arena.resumes = append(c.arena.resumes, heddle.Resume{Container: x.ID()})
 		c.out = append(c.out, &c.arena.resumes[len(c.arena.resumes)-1])
 	case policy.Kill:
+		a, master := x.App(), x.Kind() == heddle.AM
 		c.end(x, cluster.Killed, heddle.Preempted, true)
+		if master {
+			c.clear(a, heddle.Aborted)
+		}
 		return
 	}
 	c.touch(x.App())

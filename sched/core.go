@@ -28,8 +28,10 @@ type Core struct {
 	wakers    []policy.Waker
 	woken     []heddle.AppID
 	tickers   []ticker
+	checkers  []policy.Checker
 	controls  []controller
 	plan      policy.Plan
+	touched   map[heddle.ContainerID]bool // by the plan so far
 
 	out     []heddle.Decision
 	arena   arena
@@ -79,7 +81,7 @@ type arena struct {
 // New returns a core for a policy set. It panics when the set is not whole: no lane, a kind in two
 // lanes or in none, a lane without an order, no queue.
 func New(set policy.Set) *Core {
-	c := &Core{set: set, c: cluster.New(set.Queues, set.MemoryOnly), version: 1}
+	c := &Core{set: set, c: cluster.New(set.Queues, set.MemoryOnly), version: 1, touched: map[heddle.ContainerID]bool{}}
 	c.v = c.c.View()
 	for k := range c.laneOf {
 		c.laneOf[k] = -1
@@ -95,6 +97,11 @@ func New(set policy.Set) *Core {
 			panic("sched: lane without an order")
 		}
 		c.lanes = append(c.lanes, newLane(l, len(set.Queues)))
+		for _, k := range l.Kinds {
+			if _, whole := set.Trim[k].(policy.Whole); set.Trim[k] != nil && !whole {
+				c.lanes[i].trims = true
+			}
+		}
 	}
 	for k, l := range c.laneOf {
 		if l < 0 {
@@ -138,6 +145,9 @@ func (c *Core) findPowers() {
 		if t, ok := h.(policy.Ticker); ok {
 			c.tickers = append(c.tickers, ticker{t: t})
 		}
+		if k, ok := h.(policy.Checker); ok {
+			c.checkers = append(c.checkers, k)
+		}
 	}
 	for _, l := range c.set.Lanes {
 		add(l.Order)
@@ -167,9 +177,6 @@ func (c *Core) View() policy.View { return c.v }
 
 // Counts returns what the core did so far.
 func (c *Core) Counts() Counts { return c.counts }
-
-// Check recounts the state from the containers up and returns every broken invariant by name.
-func (c *Core) Check() []string { return c.c.Check() }
 
 // Deadline says by when Step(…, Wake) is wanted. The core never waits; it says when to wake it.
 func (c *Core) Deadline() (heddle.Time, bool) {
@@ -259,7 +266,7 @@ func (c *Core) worth(n *policy.Node) bool {
 		if l.active == 0 {
 			continue
 		}
-		if n.Lends() || c.v.Fits(l.smallest, free) {
+		if n.Lends() || c.v.Fits(c.least(l), free) {
 			return true
 		}
 		if c.set.Book != nil && c.v.Fits(c.set.Book.Floor(c.v, l.largest), free) {

@@ -9,6 +9,8 @@ import (
 type lane struct {
 	policy.Lane
 	queues   []laneQueue
+	dirty    []*policy.Queue
+	trims    bool            // limits may be below what is asked for
 	active   int             // applications in the lane
 	smallest heddle.Resource // no ask of the lane since it was last empty is smaller, per dimension
 	largest  heddle.Resource // … or larger
@@ -19,6 +21,7 @@ type laneQueue struct {
 	waiting ordered
 	key     policy.Key // under which the queue stands with its parent
 	active  int        // applications at or below
+	dirty   bool       // its key may have changed
 }
 
 // appState is what the core remembers of an application.
@@ -89,10 +92,8 @@ func (c *Core) touch(a *policy.App) {
 // reorder moves an application to where its key of now belongs.
 func (c *Core) reorder(l *lane, in *inLane, a *policy.App) {
 	if k := l.Order.App(c.v, a); k != in.key {
-		q := &l.queues[a.Queue().ID()]
-		q.waiting.remove(in.key, int32(a.ID()))
+		l.queues[a.Queue().ID()].waiting.move(in.key, k, int32(a.ID()))
 		in.key = k
-		q.waiting.insert(k, int32(a.ID()))
 	}
 }
 
@@ -129,6 +130,14 @@ func (c *Core) leave(l *lane, in *inLane, a *policy.App) {
 	}
 }
 
+// least is the smallest room in which a container of the lane may start.
+func (c *Core) least(l *lane) heddle.Resource {
+	if !l.trims {
+		return l.smallest
+	}
+	return c.set.Minimum.Max(heddle.Of(1, 0))
+}
+
 // measure widens the lane's bounds by an ask's size.
 func (l *lane) measure(k *policy.Ask) {
 	if k.Count() > 0 {
@@ -137,23 +146,36 @@ func (l *lane) measure(k *policy.Ask) {
 	}
 }
 
-// touchQueues re-orders a queue and those above it among their siblings.
+// touchQueues notes that the keys of a queue and of those above it may have changed. They are put in
+// their places when the lane is next walked.
 func (c *Core) touchQueues(q *policy.Queue) {
 	for i := range c.lanes {
 		l := &c.lanes[i]
 		for q := q; q.Parent() != nil; q = q.Parent() {
 			lq := &l.queues[q.ID()]
-			if lq.active == 0 {
-				break
+			if lq.dirty {
+				break // and so are those above
 			}
-			if k := l.Order.Queue(c.v, q); k != lq.key {
-				p := &l.queues[q.Parent().ID()].waiting
-				p.remove(lq.key, int32(q.ID()))
-				lq.key = k
-				p.insert(k, int32(q.ID()))
-			}
+			lq.dirty = true
+			l.dirty = append(l.dirty, q)
 		}
 	}
+}
+
+// settle puts the lane's queues in order.
+func (c *Core) settle(l *lane) {
+	for _, q := range l.dirty {
+		lq := &l.queues[q.ID()]
+		lq.dirty = false
+		if lq.active == 0 {
+			continue
+		}
+		if k := l.Order.Queue(c.v, q); k != lq.key {
+			l.queues[q.Parent().ID()].waiting.move(lq.key, k, int32(q.ID()))
+			lq.key = k
+		}
+	}
+	l.dirty = l.dirty[:0]
 }
 
 // rekey recomputes every key. With wake it also brings back the applications that sleep.

@@ -71,7 +71,7 @@ func (c *Core) bed() {
 // roomy reports whether the smallest ask of some lane fits.
 func (c *Core) roomy(free heddle.Resource) bool {
 	for i := range c.lanes {
-		if l := &c.lanes[i]; l.active > 0 && c.v.Fits(l.smallest, free) {
+		if l := &c.lanes[i]; l.active > 0 && c.v.Fits(c.least(l), free) {
 			return true
 		}
 	}
@@ -104,6 +104,7 @@ func (c *Core) round(o *offer) outcome {
 			c.local = true
 			continue
 		}
+		c.settle(l)
 		if r := c.walk(l, c.v.Root(), o); r != nothing {
 			return r
 		}

@@ -89,3 +89,46 @@ func (o *ordered) remove(key policy.Key, id int32) {
 		o.blocks = append(o.blocks[:bi], o.blocks[bi+1:]...)
 	}
 }
+
+// has reports whether the order holds (key, id).
+func (o *ordered) has(key policy.Key, id int32) bool {
+	if len(o.blocks) == 0 {
+		return false
+	}
+	b := o.blocks[o.block(key, id)]
+	i := search(b, key, id)
+	return i < len(b) && b[i] == entry{key, id}
+}
+
+// len counts the entries.
+func (o *ordered) len() (n int) {
+	for _, b := range o.blocks {
+		n += len(b)
+	}
+	return n
+}
+
+// move gives an entry another key. Most moves stay between the same neighbours.
+func (o *ordered) move(from, to policy.Key, id int32) {
+	bi := o.block(from, id)
+	b := o.blocks[bi]
+	i := search(b, from, id)
+	if i == len(b) || b[i].id != id || b[i].key != from {
+		panic("sched: moved what is not in the order")
+	}
+	j := search(b, to, id)
+	switch {
+	case j > i && j < len(b):
+		copy(b[i:], b[i+1:j])
+		b[j-1] = entry{to, id}
+	case j > i && bi == len(o.blocks)-1:
+		copy(b[i:], b[i+1:])
+		b[len(b)-1] = entry{to, id}
+	case j <= i && (j > 0 || bi == 0):
+		copy(b[j+1:i+1], b[j:i])
+		b[j] = entry{to, id}
+	default:
+		o.remove(from, id)
+		o.insert(to, id)
+	}
+}

@@ -81,7 +81,7 @@ func (c *Core) apply(ev heddle.Event) {
 			c.c.Exclude(a, e.Nodes)
 		}
 	case heddle.Release:
-		if x := c.v.Container(e.Container); x != nil && x.App().ID() == e.App && x.State() != cluster.Reserved {
+		if x := c.v.Container(e.Container); x != nil && x.App().ID() == e.App && x.State() != cluster.Reserved && x.Kind() != heddle.AM {
 			c.end(x, cluster.Released, heddle.Aborted, true)
 		}
 	case heddle.Acquire:
@@ -153,7 +153,10 @@ func (c *Core) askMaster(a *policy.App, size heddle.Resource) {
 	if s := c.set.Size[heddle.AM]; s != nil {
 		size = s.Size(c.v, a, heddle.AM, size)
 	}
-	size, _ = c.normalise(size)
+	size, ok := c.normalise(size)
+	if !ok { // the asked size was admitted; a policy enlarged it
+		size = size.Min(c.set.Maximum)
+	}
 	c.setRow(a, heddle.Anywhere(0, heddle.AM, 1, size))
 	c.touch(a)
 }

@@ -77,6 +77,9 @@ func (c *Core) serve(a *policy.App, k *policy.Ask, o *offer) (outcome, policy.Ve
 			return nothing, policy.NoApp(heddle.NoRoom)
 		}
 		n = c.v.Node(id)
+		if d := c.picked(a, k, n); !d.OK() {
+			return nothing, d
+		}
 	}
 	at, allowed := k.Nearest(n)
 	if !allowed {
@@ -103,7 +106,7 @@ func (c *Core) serve(a *policy.App, k *policy.Ask, o *offer) (outcome, policy.Ve
 	}
 	if !fits {
 		c.local = true
-		return c.reserve(a, k, n, o, unbook)
+		return c.reserve(a, k, n, at, o, unbook)
 	}
 	if d := c.makeWay(a, k, unbook); !d.OK() {
 		c.local = true
@@ -113,8 +116,24 @@ func (c *Core) serve(a *policy.App, k *policy.Ask, o *offer) (outcome, policy.Ve
 	return granted, policy.Yes
 }
 
+// picked reports whether a node that a policy named can be used.
+func (c *Core) picked(a *policy.App, k *policy.Ask, n *policy.Node) policy.Verdict {
+	l := &c.lanes[c.laneOf[k.Kind()]]
+	switch {
+	case n == nil || !n.Up():
+		return policy.NoApp(heddle.NodeGone)
+	case a.Excludes(n.ID()):
+		return policy.NoApp(heddle.NodeExcluded)
+	case n.Booked() != nil && n.Booked().Ask() != k:
+		return policy.NoApp(heddle.NodeReserved)
+	case l.PerNode > 0 && c.onNode(l, n) >= l.PerNode:
+		return policy.NoApp(heddle.NotPicked)
+	}
+	return policy.Yes
+}
+
 // reserve books the node for an ask that it could hold if it were emptier.
-func (c *Core) reserve(a *policy.App, k *policy.Ask, n *policy.Node, o *offer, unbook bool) (outcome, policy.Verdict) {
+func (c *Core) reserve(a *policy.App, k *policy.Ask, n *policy.Node, at heddle.Locality, o *offer, unbook bool) (outcome, policy.Verdict) {
 	switch {
 	case !c.v.Fits(k.Size(), n.Total()):
 		return nothing, policy.No(heddle.NodeTooSmall)
@@ -129,7 +148,10 @@ func (c *Core) reserve(a *policy.App, k *policy.Ask, n *policy.Node, o *offer, u
 	case !c.set.Book.Reserve(c.v, k, n):
 		return nothing, policy.NoApp(heddle.NoRoom)
 	}
-	x := c.c.Book(k, n)
+	x := c.c.Book(k, n, at)
+	for _, g := range c.granted {
+		g.Granted(c.v, x)
+	}
 	c.counts.Bookings++
 	c.arena.books = append(c.arena.books, heddle.Book{Container: x.ID(), App: a.ID(), Node: n.ID()})
 	c.out = append(c.out, &c.arena.books[len(c.arena.books)-1])
@@ -236,11 +258,24 @@ func (c *Core) fulfil(n *policy.Node) (done bool) {
 		c.unbook(x)
 		return c.set.Beat.StopAtBook
 	}
-	if !c.v.Fits(k.Size(), n.Room(x.App())) {
+	d := policy.Yes
+	if p := c.set.Place[k.Kind()]; p != nil {
+		d = p.Judge(c.v, k, n, at)
+	}
+	limit, room := k.Size(), n.Room(x.App())
+	if t := c.set.Trim[k.Kind()]; t != nil {
+		limit = t.Trim(c.v, k, n, room)
+	}
+	switch {
+	case !c.v.Fits(limit, room):
 		c.c.Rebook(x)
 		return true
+	case !d.OK():
+		return true
+	case d.Far:
+		at = heddle.OffSwitch
 	}
-	c.grant(k, n, at, k.Size(), &offer{n: n})
+	c.grant(k, n, at, limit, &offer{n: n})
 	return true
 }
 

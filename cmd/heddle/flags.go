@@ -16,10 +16,17 @@ import (
 type choice struct {
 	value string
 	of    []string
+	kind  string // what the help calls a value; "" = the values
 }
 
 func (c *choice) String() string { return c.value }
-func (c *choice) Type() string   { return strings.Join(c.of, "|") }
+
+func (c *choice) Type() string {
+	if c.kind != "" {
+		return c.kind
+	}
+	return strings.Join(c.of, "|")
+}
 
 func (c *choice) Set(s string) error {
 	if !slices.Contains(c.of, s) {
@@ -104,7 +111,7 @@ func (s *size) Set(text string) error {
 // A list is a flag with values between commas; it may stand several times.
 type list []string
 
-func (l *list) Type() string   { return "P,P…" }
+func (l *list) Type() string   { return "P,P,P" }
 func (l *list) String() string { return strings.Join(*l, ",") }
 
 func (l *list) Set(s string) error {

@@ -100,14 +100,51 @@ from a cluster's own history, under the CapacityScheduler, the FairScheduler and
 			}
 		},
 	}, newSim(a), newTrace(a), newConfig(a), newVersion(a), newCompletion(a))
-	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetHelpCommand(newHelp())
+	root.InitDefaultHelpCmd()
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetUsageTemplate(usageTemplate)
+	eachCommand(root, func(c *cobra.Command) { c.DisableFlagsInUseLine = true }) // they name theirs themselves
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	f := root.PersistentFlags()
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "say on stderr what is done and how long it takes")
 	f.BoolVarP(&a.quiet, "quiet", "q", false, "nothing on stderr but errors: no progress, no notes")
 	f.BoolVar(&a.noColor, "no-color", false, "no colours (so does NO_COLOR in the environment)")
 	return root
+}
+
+// usageTemplate is cobra's own, with lines that fit 100 columns.
+const usageTemplate = `Usage:
+  {{if .HasAvailableSubCommands}}{{.CommandPath}} COMMAND{{else}}{{.UseLine}}{{end}}
+{{- if .HasExample}}
+
+Examples:
+{{.Example}}
+{{- end}}
+{{- if .HasAvailableSubCommands}}
+
+Commands:
+{{- range .Commands}}{{if or .IsAvailableCommand (eq .Name "help")}}
+  {{rpad .Name .NamePadding}} {{.Short}}
+{{- end}}{{end}}
+{{- end}}
+{{- if .HasAvailableLocalFlags}}
+
+Flags:
+{{.LocalFlags.FlagUsagesWrapped 100 | trimTrailingWhitespaces}}
+{{- end}}
+{{- if .HasAvailableInheritedFlags}}
+
+Flags of all commands:
+{{.InheritedFlags.FlagUsagesWrapped 100 | trimTrailingWhitespaces}}
+{{- end}}
+`
+
+func eachCommand(c *cobra.Command, do func(*cobra.Command)) {
+	do(c)
+	for _, kid := range c.Commands() {
+		eachCommand(kid, do)
+	}
 }
 
 // group makes a command that only holds others.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -54,6 +55,10 @@ func openTarget(flag, path string, inputs ...string) (*target, error) {
 	temp := filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.%d", filepath.Base(path), os.Getpid()))
 	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode)
 	if err != nil {
+		var why *os.PathError
+		if errors.As(err, &why) {
+			err = why.Err // without the name of the neighbour
+		}
 		return nil, fmt.Errorf("%s: %s cannot be written: %w", flag, path, err)
 	}
 	return &target{path: path, file: f, temp: temp}, nil

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/spf13/cobra"
@@ -46,7 +47,7 @@ func newRun(a *app) *cobra.Command {
 	f := &simFlags{}
 	var profile string
 	cmd := &cobra.Command{
-		Use:   "run [flags] WORKLOAD",
+		Use:   "run [--profile P] [flags] WORKLOAD",
 		Short: "Simulate a workload under one profile",
 		Long:  "Simulate a workload under one profile, and print what its jobs got.\n\n" + aboutWorkload,
 		Example: `  heddle sim run scenarios/demo.yaml
@@ -60,9 +61,10 @@ func newRun(a *app) *cobra.Command {
 			return a.simulate(f, args[0], 1)
 		},
 	}
+	cmd.Flags().SortFlags = false
 	cmd.Flags().StringVar(&profile, "profile", "", "profile `P` (default: the scenario's, else the scheduler of --conf, else capacity)")
 	must(cmd.RegisterFlagCompletionFunc("profile", completeProfile))
-	f.add(cmd)
+	f.add(cmd, 1)
 	return cmd
 }
 
@@ -70,7 +72,7 @@ func newCompare(a *app) *cobra.Command {
 	f := &simFlags{}
 	var more []string
 	cmd := &cobra.Command{
-		Use:   "compare --profiles P,P… [flags] WORKLOAD",
+		Use:   "compare --profiles P,P,P [flags] WORKLOAD",
 		Short: "Simulate a workload under several profiles, side by side",
 		Long:  "Simulate a workload under several profiles and seeds, and print what its jobs got under each.\n\n" + aboutWorkload,
 		Example: `  heddle sim compare --profiles capacity,fair,fifo scenarios/demo.yaml
@@ -85,30 +87,31 @@ func newCompare(a *app) *cobra.Command {
 			return a.simulate(f, args[0], 5)
 		},
 	}
+	cmd.Flags().SortFlags = false
 	cmd.Flags().Var((*list)(&f.profiles), "profiles", "profiles to compare, the first one against the others")
 	cmd.Flags().StringArrayVar(&more, "profile", nil, "one profile `P` more; may stand several times")
 	must(cmd.RegisterFlagCompletionFunc("profiles", completeProfiles))
 	must(cmd.RegisterFlagCompletionFunc("profile", completeProfile))
-	f.add(cmd)
+	f.add(cmd, 5)
 	return cmd
 }
 
-// add adds what both commands have.
-func (f *simFlags) add(cmd *cobra.Command) {
+// add adds what both commands have; seeds is how many there are otherwise.
+func (f *simFlags) add(cmd *cobra.Command, seeds int) {
 	f.cluster.nodes.most, f.cluster.racks.most, f.seeds.most = workload.MaxNodes, workload.MaxNodes, maxSeeds
-	f.world.of, f.output = []string{"full", "given"}, choice{"table", []string{"table", "json", "csv"}}
+	f.world.of, f.output = []string{"full", "given"}, choice{value: "table", of: []string{"table", "json", "csv"}}
 	fl := cmd.Flags()
-	f.read.add(cmd)
-	fl.Var(&f.cluster.nodes, "nodes", "nodes of the cluster, all alike")
-	fl.Var(&f.cluster.racks, "racks", "racks they stand in (default: one for 40 nodes)")
-	fl.StringVar(&f.cluster.file, "cluster", "", "cluster from `FILE`: a scenario, or the load simulator's nodes JSON")
-	fl.Var(&f.cluster.node, "node", "what a node offers that states nothing, such as 8192MiB,8 (the default)")
-	fl.Var(&f.load, "load", "scale the time between jobs so that they offer this fraction of the cluster")
-	choose(cmd, &f.world, "world", "", "full simulates how long tasks take, given takes it from the trace")
-	fl.Var(&f.seeds, "seeds", "runs of each profile, each with a seed of its own (default 1 for run, 5 for compare)")
-	fl.Uint64Var(&f.firstSeed, "first-seed", 1, "the first seed; the others follow")
-	fl.StringArrayVar(&f.set, "set", nil, "`CHANGE` of all profiles, such as place.map=delay; may stand several times")
+	fl.StringArrayVar(&f.set, "set", nil, "make `CHANGE` in every profile, such as place.map=delay; may stand several times")
 	fl.StringVar(&f.conf, "conf", "", "Hadoop configuration folder `DIR` (default: one queue, dominant resources)")
+	fl.Var(&f.cluster.nodes, "nodes", "nodes of the cluster, all alike (default: the scenario's, the hosts that the trace names, or 10)")
+	fl.Var(&f.cluster.racks, "racks", "racks they stand in (default: one for every 40 nodes)")
+	fl.StringVar(&f.cluster.file, "cluster", "", "cluster of `FILE`: a scenario, or the load simulator's list of nodes (JSON)")
+	fl.Var(&f.cluster.node, "node", "memory and vcores of a node, where nothing else states them (default 8192MiB,8)")
+	f.read.add(cmd)
+	fl.Var(&f.load, "load", "scale the time between jobs so that the work they offer is `F` of the cluster's capacity")
+	choose(cmd, &f.world, "world", "", "full: work takes the time it takes on a node (default); given: what the trace says")
+	fl.Var(&f.seeds, "seeds", fmt.Sprintf("runs of each profile, each with a seed of its own (default %d, or the scenario's)", seeds))
+	fl.Uint64Var(&f.firstSeed, "first-seed", 1, "the first seed, `K`; the others follow")
 	choose(cmd, &f.output, "output", "o", "what to print")
 	fl.StringVar(&f.jobs, "jobs", "", "write one row a job to `FILE` (CSV)")
 	fl.StringVar(&f.tasks, "tasks", "", "write one row a container to `FILE` (CSV)")
@@ -130,8 +133,8 @@ type readFlags struct {
 }
 
 func (f *readFlags) add(cmd *cobra.Command) {
-	f.format.of = []string{"swim", "sls", "rumen", "jhist", "spark"}
-	choose(cmd, &f.format, "format", "", "format of the trace (default: guessed from its content)")
+	f.format = choice{of: []string{"swim", "sls", "rumen", "jhist", "spark"}, kind: "FORMAT"}
+	choose(cmd, &f.format, "format", "", "of the trace: "+oneOf(f.format.of)+" (default: guessed from its content)")
 	cmd.Flags().BoolVar(&f.strict, "strict", false, "stop at the first line that cannot be read instead of skipping it")
 }
 

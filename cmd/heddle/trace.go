@@ -18,7 +18,7 @@ func newTrace(a *app) *cobra.Command {
 }
 
 func newInspect(a *app) *cobra.Command {
-	read, output := &readFlags{}, &choice{"table", []string{"table", "json"}}
+	read, output := &readFlags{}, &choice{value: "table", of: []string{"table", "json"}}
 	cmd := &cobra.Command{
 		Use:   "inspect [flags] FILE",
 		Short: "Say what is in a trace: jobs, tasks, bytes, and what it lacks",
@@ -64,8 +64,8 @@ func newConvert(a *app) *cobra.Command {
 		Use:   "convert --to sls|swim [flags] FILE",
 		Short: "Write a trace in another format",
 		Long: `Write a trace or a scenario as a job list of Hadoop's Scheduler Load Simulator (sls) or as a SWIM
-sample (swim). What the format cannot hold is named on stderr; a job that it cannot hold at all is an
-error, and then nothing is written.`,
+sample (swim). What the format cannot hold is named on stderr; a job that it cannot hold at all is
+an error, and then nothing is written.`,
 		Args: exactly(1, "one FILE"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if to.value == "" {

@@ -15,6 +15,10 @@ func (s *Scheduler) compare(a, b heddle.Resource) int {
 	if s.cfg.MemoryOnly {
 		return sign(float64(a[heddle.Memory] - b[heddle.Memory]))
 	}
+	// Who has no less of anything has no smaller share, whichever is dominant.
+	if c, ok := s.dominates(a, b); ok {
+		return c
+	}
 	x, y := s.sorted(a), s.sorted(b)
 	for i := range x {
 		if d := sign(x[i] - y[i]); d != 0 {
@@ -22,6 +26,26 @@ func (s *Scheduler) compare(a, b heddle.Resource) int {
 		}
 	}
 	return 0
+}
+
+// dominates compares resources of which one is at least the other in every dimension the cluster has.
+func (s *Scheduler) dominates(a, b heddle.Resource) (int, bool) {
+	var less, more bool
+	for d := range a {
+		if s.total[d] > 0 {
+			less = less || a[d] < b[d]
+			more = more || a[d] > b[d]
+		}
+	}
+	switch {
+	case less && more:
+		return 0, false
+	case less:
+		return -1, true
+	case more:
+		return 1, true
+	}
+	return 0, true
 }
 
 // sorted returns the shares of the cluster, largest first.
@@ -73,13 +97,12 @@ func (s *Scheduler) share(r heddle.Resource) float64 {
 	return r.Share(s.total)
 }
 
-// divide is the ratio of two dominant shares, in single precision.
-func (s *Scheduler) divide(a, b heddle.Resource) float32 {
-	d := s.share(b)
-	if d == 0 {
+// divide is the ratio of dominant shares, in single precision; by is the share of the divisor.
+func (s *Scheduler) divide(a heddle.Resource, by float64) float32 {
+	if by == 0 {
 		return 0
 	}
-	return float32(s.share(a) / d)
+	return float32(s.share(a) / by)
 }
 
 // anyAbove reports whether a dimension that counts is above 0.

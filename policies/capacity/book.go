@@ -7,19 +7,21 @@ import (
 
 // Beside implements [policy.Book]: an application normally holds no more reservations than it still
 // wants containers, a few more after waiting long.
-func (s *Scheduler) Beside(_ policy.View, k *policy.Ask) bool {
+func (s *Scheduler) Beside(_ policy.View, k *policy.Ask) bool { return s.cfg.beside(k) }
+
+func (c *Config) beside(k *policy.Ask) bool {
 	starvation := 0
 	if n := k.Bookings(); n > 0 {
-		largest := s.cfg.Maximum
-		nodeFactor := s.ratio(k.Size(), largest)
-		minFactor := s.ratio(largest.Minus(s.cfg.Minimum), largest)
+		largest := c.Maximum
+		nodeFactor := c.ratio(k.Size(), largest)
+		minFactor := c.ratio(largest.Minus(c.Minimum), largest)
 		starvation = int(float32(k.Rebooked()) / float32(n) * (1 - min(nodeFactor, minFactor)))
 	}
 	return starvation+k.Count()-k.Bookings() > 0
 }
 
-func (s *Scheduler) ratio(a, b heddle.Resource) float32 {
-	if s.cfg.MemoryOnly {
+func (c *Config) ratio(a, b heddle.Resource) float32 {
+	if c.MemoryOnly {
 		return float32(a[heddle.Memory]) / float32(b[heddle.Memory])
 	}
 	return float32(a.Share(b))
@@ -37,9 +39,8 @@ func (s *Scheduler) Floor(policy.View, heddle.Resource) heddle.Resource { return
 // A Delay is the Place of the CapacityScheduler: an ask that names places waits for them, counted in
 // offers it let pass.
 type Delay struct {
-	node, rack int
-	fullReset  bool
-	missed     []missed
+	cfg    *Config
+	missed []missed
 }
 
 type missed struct {
@@ -50,7 +51,7 @@ type missed struct {
 
 // NewDelay returns the delay scheduling of a configuration.
 func NewDelay(cfg *Config) *Delay {
-	return &Delay{node: cfg.NodeLocalityDelay, rack: cfg.RackLocalityAdditional, fullReset: cfg.RackLocalityFullReset}
+	return &Delay{cfg: cfg}
 }
 
 func (d *Delay) of(k *policy.Ask) *missed {
@@ -66,18 +67,26 @@ func (d *Delay) of(k *policy.Ask) *missed {
 
 // Judge implements [policy.Place].
 func (d *Delay) Judge(v policy.View, k *policy.Ask, n *policy.Node, at heddle.Locality) policy.Verdict {
-	if !v.Fits(k.Size(), n.Total()) {
-		return policy.NoApp(heddle.NodeTooSmall)
+	reserved := n.Booked() != nil
+	if !reserved && !d.cfg.ContinueLooking && !d.cfg.beside(k) {
+		return policy.No(heddle.HoldsBooking)
 	}
 	m := d.of(k)
 	m.n++
 	switch {
-	case at == heddle.NodeLocal || at == heddle.RackLocal && m.n > min(v.Live(), d.node):
+	case !v.Fits(k.Size(), n.Total()):
+		if k.Strict() {
+			m.n--
+		}
+		return policy.NoApp(heddle.NodeTooSmall)
+	case at == heddle.NodeLocal || at == heddle.RackLocal && m.n > min(v.Live(), d.cfg.NodeLocalityDelay):
 		return policy.Yes
 	case k.Strict():
-		m.n--
+		if !reserved {
+			m.n--
+		}
 		return policy.No(heddle.StrictElsewhere)
-	case d.farAllowed(v, k, m.n):
+	case reserved || d.farAllowed(v, k, m.n):
 		return policy.Verdict{Far: true}
 	case at == heddle.RackLocal:
 		return policy.NoApp(heddle.WaitLocal)
@@ -91,16 +100,20 @@ func (d *Delay) farAllowed(v policy.View, k *policy.Ask, passed int) bool {
 	if k.Places() == 1 {
 		return true
 	}
-	if d.rack > -1 {
-		return passed > min(nodes, d.node+d.rack)
+	if d.cfg.RackLocalityAdditional > -1 {
+		return passed > min(nodes, d.cfg.NodeLocalityDelay+d.cfg.RackLocalityAdditional)
 	}
 	factor := min(float32(k.Places()-1)/float32(nodes), 1)
 	return min(float32(nodes), float32(k.Count())*factor) < float32(passed)
 }
 
-// Granted implements [policy.Granted].
+// Granted implements [policy.Granted]: the count starts anew when a container is found near its data, or
+// reserved there; what fulfils a reservation was counted then.
 func (d *Delay) Granted(_ policy.View, x *policy.Container) {
-	if x.At() == heddle.NodeLocal || x.At() == heddle.RackLocal && d.fullReset {
+	if x.Fulfils() {
+		return
+	}
+	if x.At() == heddle.NodeLocal || x.At() == heddle.RackLocal && d.cfg.RackLocalityFullReset {
 		d.of(x.Ask()).n = 0
 	}
 }

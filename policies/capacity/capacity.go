@@ -30,6 +30,8 @@ type queue struct {
 	abs       float32 // absolute capacity
 	absMax    float32
 	min, max  heddle.Resource // effective guaranteed and maximum
+	minShare  float64         // dominant share of the guarantee, at least of the smallest container
+	safe      heddle.Resource // no active user's limit is below
 	limit     heddle.Resource // what the parents leave the queue in this walk
 	blocked   heddle.Resource // headroom kept for queues below that were stopped by a limit
 	head      heddle.Resource // limit − used
@@ -95,6 +97,10 @@ func (s *Scheduler) resize(v policy.View) {
 	}
 	s.stamp++
 	for i := range s.queues {
+		q := &s.queues[i]
+		guaranteed := s.more(q.min, s.cfg.Minimum)
+		q.minShare = s.share(guaranteed)
+		q.safe = s.less(divideUp(times(guaranteed, 100*q.cfg.MinimumUserLimit), 100), s.ceiling(q))
 		id := heddle.QueueID(i)
 		s.enterLimit(v.Queue(id))
 		s.queues[i].current = s.less(s.queues[i].max.RoundDown(s.cfg.Minimum), s.queues[i].limit)
@@ -110,13 +116,13 @@ func (s *Scheduler) Queue(_ policy.View, q *policy.Queue) policy.Key {
 	if c.abs == 0 {
 		empty, used = 2, float32(s.share(taken))
 	} else {
-		used = s.divide(taken, s.more(c.min, s.cfg.Minimum))
+		used = s.divide(taken, c.minShare)
 	}
 	if q.Parent() != nil && s.queues[q.Parent().ID()].cfg.ByPriority {
 		if used >= 1 {
 			empty++
 		}
-		return policy.Key{empty, -int64(c.cfg.Priority), int64(math.Float32bits(used))}
+		return policy.Key{empty, -int64(c.cfg.Priority), int64(math.Float32bits(used))<<32 - int64(math.Float32bits(c.abs))}
 	}
 	return policy.Key{empty, int64(math.Float32bits(used)), -int64(math.Float32bits(c.abs))}
 }
@@ -183,8 +189,8 @@ func (s *Scheduler) belowLimit(c *queue, taken, freeable heddle.Resource) bool {
 func (s *Scheduler) Allow(v policy.View, a *policy.App, _ heddle.Kind, need heddle.Resource) policy.Verdict {
 	q := a.Queue()
 	c := &s.queues[q.ID()]
-	if a.Bookings() == 0 && !q.Booked().IsZero() && !s.belowLimit(c, q.Used().Plus(q.Booked()), heddle.Resource{}) {
-		return policy.NoApp(heddle.QueueLimit)
+	if !q.Booked().IsZero() && !s.belowLimit(c, q.Used().Plus(q.Booked()), a.Booked()) {
+		return policy.NoQueue(heddle.QueueLimit)
 	}
 	over, ok := s.userOver(v, a)
 	if !ok {

@@ -12,8 +12,12 @@ import (
 // it is possible.
 func (s *Scheduler) userOver(v policy.View, a *policy.App) (over heddle.Resource, ok bool) {
 	u := a.User()
-	limit := s.weigh(&s.queues[a.Queue().ID()], s.limitFor(v, a.Queue()), u.ID())
 	taken := u.Used().Plus(u.Booked())
+	c := &s.queues[a.Queue().ID()]
+	if c.cfg.UserWeights == nil && s.compare(taken, c.safe) <= 0 {
+		return heddle.Resource{}, true
+	}
+	limit := s.weigh(c, s.limitFor(v, a.Queue()), u.ID())
 	if s.compare(taken, limit) <= 0 {
 		return heddle.Resource{}, true
 	}
@@ -54,11 +58,15 @@ func (s *Scheduler) computeLimit(v policy.View, q *policy.Queue, c *queue) heddl
 	}
 	limit := s.more(divideUp(active.Plus(minimum), weights),
 		divideUp(times(current, 100*c.cfg.MinimumUserLimit), 100))
-	ceiling := times(guaranteed, float64(float32(c.cfg.UserLimitFactor)))
+	return s.less(limit, s.ceiling(c)).RoundUp(minimum)
+}
+
+// ceiling is what no user of a leaf may go beyond.
+func (s *Scheduler) ceiling(c *queue) heddle.Resource {
 	if c.cfg.UserLimitFactor == -1 || c.min.IsZero() {
-		ceiling = c.max.RoundDown(minimum)
+		return c.max.RoundDown(s.cfg.Minimum)
 	}
-	return s.less(limit, ceiling).RoundUp(minimum)
+	return times(s.more(c.min, s.cfg.Minimum), float64(float32(c.cfg.UserLimitFactor)))
 }
 
 // divideUp divides each dimension, rounding up to whole units.

@@ -9,6 +9,7 @@ import (
 	"errors"
 
 	"heddle"
+	"heddle/cluster"
 	"heddle/policy"
 )
 
@@ -71,7 +72,13 @@ func (p *Place) of(v policy.View, k *policy.Ask) *state {
 }
 
 // Judge implements [policy.Place].
-func (p *Place) Judge(v policy.View, k *policy.Ask, _ *policy.Node, at heddle.Locality) policy.Verdict {
+func (p *Place) Judge(v policy.View, k *policy.Ask, n *policy.Node, at heddle.Locality) policy.Verdict {
+	if !v.Fits(k.Size(), n.Total()) {
+		return policy.No(heddle.NodeTooSmall)
+	}
+	if n.Booked() != nil && !v.Fits(k.Size(), n.Room(k.App())) {
+		return policy.Yes // the reservation waits for room, not for a place
+	}
 	s := p.of(v, k)
 	s.offers++
 	level := p.allowed(v, s)
@@ -120,9 +127,12 @@ func (p *Place) allowed(v policy.View, s *state) heddle.Locality {
 
 // Granted implements [policy.Granted]: who found a better place than allowed waits for it again.
 func (p *Place) Granted(v policy.View, x *policy.Container) {
+	if x.State() == cluster.Reserved {
+		return
+	}
 	s := p.of(v, x.Ask())
 	if x.At() < s.level {
-		s.level, s.offers = x.At(), 0
+		s.level = x.At() // what was counted so far stays counted
 	}
 	s.since = v.Now()
 }

@@ -105,23 +105,19 @@ func (s *Scheduler) Queue(v policy.View, q *policy.Queue) policy.Key {
 func (s *Scheduler) App(v policy.View, a *policy.App) policy.Key {
 	p := s.queues[a.Queue().ID()].cfg.Policy
 	if p == FIFO {
-		return policy.Key{-int64(a.Priority())}
+		return policy.Key{}
 	}
 	st := s.of(a)
-	return s.key(v, p, a.Used(), heddle.Resource{}, st.demand, s.weight(a, st.demand))
+	return s.key(v, p, a.Used(), heddle.Resource{}, st.demand, s.weight(st.demand))
 }
 
-// weight is an application's: 1, times its priority where it has one; with weights by size the
-// logarithm of its demand.
-func (s *Scheduler) weight(a *policy.App, demand heddle.Resource) float64 {
-	w := 1.0
+// weight is an application's: 1, or with weights by size the logarithm of its demand. Its priority
+// counts for nothing, as in Hadoop.
+func (s *Scheduler) weight(demand heddle.Resource) float64 {
 	if s.cfg.SizeBasedWeight {
-		w = math.Log1p(float64(demand[heddle.Memory])) / math.Ln2
+		return float64(float32(math.Log1p(float64(demand[heddle.Memory])) / math.Ln2))
 	}
-	if a.Priority() > 0 {
-		w *= float64(a.Priority())
-	}
-	return w
+	return 1
 }
 
 // key orders schedulables: below the minimum share first, by how far below; then by use against

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"heddle"
+	"heddle/cluster"
 	"heddle/policy"
 )
 
@@ -115,7 +116,7 @@ func (s *Scheduler) Woken(ids []heddle.AppID) []heddle.AppID {
 // Granted implements [policy.Granted].
 func (s *Scheduler) Granted(v policy.View, x *policy.Container) {
 	s.dirty = true
-	if x.Kind() == heddle.AM {
+	if x.Kind() == heddle.AM && x.State() != cluster.Reserved {
 		a := x.App()
 		s.leave(a.Queue().ID(), a.ID())
 		s.openMasters(v, a.Queue().ID())
@@ -231,10 +232,28 @@ func (s *Scheduler) Reserve(v policy.View, k *policy.Ask, n *policy.Node) bool {
 	if !below(v, p, a.Used(), st.fair) || !s.largeEnough(v, p, k.Size()) {
 		return false
 	}
-	if at, _ := k.Nearest(n); at != heddle.NodeLocal {
-		return a.Bookings() < int(math.Ceil(float64(v.Live())*s.cfg.ReservableNodes))
+	switch at, _ := k.Nearest(n); at {
+	case heddle.RackLocal:
+		nodes, held := 0, 0
+		for _, id := range v.Rack(n.Rack()) {
+			m := v.Node(id)
+			if m.Up() {
+				nodes++
+			}
+			if m.Booked() != nil && m.Booked().App() == a {
+				held++
+			}
+		}
+		return held < s.reservable(nodes)
+	case heddle.OffSwitch:
+		return a.Bookings() < s.reservable(v.Live())
 	}
 	return true
+}
+
+// reservable is how many of so many nodes one application may reserve.
+func (s *Scheduler) reservable(nodes int) int {
+	return int(math.Ceil(float64(nodes) * s.cfg.ReservableNodes))
 }
 
 // below compares by memory, or by dominant share under DRF.

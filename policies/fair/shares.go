@@ -86,7 +86,7 @@ func (s *Scheduler) shareDim(q *policy.Queue, d heddle.Dim, total int64) {
 		apps := s.runnable(q)
 		ps := make([]party, len(apps))
 		for i, a := range apps {
-			ps[i] = party{weight: s.weight(a, s.of(a).demand), max: unlimited, fixed: -1}
+			ps[i] = party{weight: s.weight(s.of(a).demand), max: unlimited, fixed: -1}
 			if ps[i].weight <= 0 {
 				ps[i].fixed = 0
 			}

@@ -22,7 +22,7 @@ func TestFillIsMaxMin(t *testing.T) {
 			c := claim{peak: 0.1 + 3*rng.Float64()}
 			for r := range numR {
 				c.weight[r] = float64(1 + rng.IntN(4))
-				if rng.IntN(2) == 0 || r == 0 {
+				if rng.IntN(2) == 0 {
 					c.need[r] = 3 * rng.Float64()
 				}
 			}

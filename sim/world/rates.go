@@ -98,7 +98,7 @@ func (w *World) allow(i int32) {
 		}
 	}
 	for k, q := range n.pulled {
-		q.pool.src[q.src].grant = f.claims[len(n.users)+k].rate
+		w.granted(q, f.claims[len(n.users)+k].rate)
 	}
 }
 
@@ -221,8 +221,9 @@ func (w *World) reserve(n *node) (streams, rated, cpu, disk float64) {
 	}
 	for _, q := range n.pulled {
 		s := &q.pool.src[q.src]
-		used[diskR] += s.rate
-		used[outR] += s.rate
+		rate := min(s.grant, s.peak*q.pool.throttle)
+		used[diskR] += rate
+		used[outR] += rate
 		if s.peak > 0.01*n.disk {
 			streams += s.streams
 		}

@@ -55,14 +55,20 @@ func (f *fill) run() {
 				c.fair = min(c.fair, f.capacity[r]*c.weight[r]/weights[r]/c.need[r])
 			}
 		}
+		c.done = math.IsInf(c.fair, 1) // needs nothing
 	}
 	f.grow()
 }
 
 // grow raises all rates from nothing, as multiples t of the fair ones, until each claim is done.
 func (f *fill) grow() {
-	left := f.capacity
-	for open := len(f.claims); open > 0; {
+	left, open := f.capacity, 0
+	for i := range f.claims {
+		if !f.claims[i].done {
+			open++
+		}
+	}
+	for open > 0 {
 		var slope [numR]float64 // what all open claims take as t grows by 1
 		for i := range f.claims {
 			if c := &f.claims[i]; !c.done {

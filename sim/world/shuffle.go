@@ -22,6 +22,8 @@ type pool struct {
 	throttle float64
 	pulledAt heddle.Time
 	fresh    bool // never pulled
+	pulling  bool // between pull and setThrottle
+	shifted  bool // a source's grant is not what throttle was computed from
 	armed    bool // a timer is set
 	queued   bool
 	out, in  []int64 // what it adds to the uplinks, by rack
@@ -34,7 +36,7 @@ type source struct {
 	peak    float64 // bytes/s the readers want from here
 	streams float64
 	grant   float64 // bytes/s the node allows
-	rate    float64 // bytes/s read
+	basis   float64 // the same when throttle was computed
 	pos     int32   // in node.pulled, -1 when nobody reads
 }
 
@@ -75,14 +77,14 @@ func (p *pool) share(node int32) float64 {
 }
 
 // drift asks for the sources to be set anew: at once when the first reader comes or the last goes, in due
-// time when their demand has moved.
+// time when their demand or what a source grants has moved.
 func (w *World) drift(p *pool) {
 	if p.queued {
 		return
 	}
 	idle, none := p.demand == 0, len(p.copying) == 0
 	d := p.want - p.demand
-	if idle && none || !idle && !none && max(d, -d) <= p.demand*w.p.PullDrift {
+	if idle && none || !idle && !none && !p.shifted && max(d, -d) <= p.demand*w.p.PullDrift {
 		return
 	}
 	due := p.pulledAt.Plus(w.p.PullEvery * heddle.Span(len(p.src)))
@@ -97,7 +99,7 @@ func (w *World) drift(p *pool) {
 
 // pull spreads the readers' demand over the sources.
 func (w *World) pull(p *pool) {
-	p.queued, p.fresh, p.pulledAt = false, false, w.now
+	p.queued, p.fresh, p.shifted, p.pulling, p.pulledAt = false, false, false, true, w.now
 	p.want = 0
 	for _, i := range p.copying {
 		p.want += float64(w.acts[i].legs[0].share * w.acts[i].reads)
@@ -133,7 +135,17 @@ func (w *World) setPulled(p *pool, k int32, on bool) {
 		m.pool.src[m.src].pos = s.pos
 		n.pulled[last] = pulled{}
 		n.pulled = n.pulled[:last]
-		s.pos, s.grant, s.rate = -1, 0, 0
+		s.pos, s.grant, s.basis = -1, 0, 0
+	}
+}
+
+// granted notes what a node allows to be read from a source.
+func (w *World) granted(q pulled, rate float64) {
+	p, s := q.pool, &q.pool.src[q.src]
+	s.grant = rate
+	if d := rate - s.basis; !p.pulling && max(d, -d) > s.basis*w.p.PullDrift {
+		p.shifted = true
+		w.drift(p)
 	}
 }
 
@@ -141,9 +153,11 @@ func (w *World) setPulled(p *pool, k int32, on bool) {
 // the parts take unlike times; the pace of the whole is their mean by bytes: readers turn to other sources
 // while one is slow, but need all in the end.
 func (w *World) setThrottle(p *pool) {
+	p.pulling = false
 	slowness := 0.0 // seconds for each byte of the whole
 	for k := range p.src {
 		if s := &p.src[k]; s.pos >= 0 {
+			s.basis = s.grant
 			part := s.bytes / p.total
 			slowness += part * part / max(s.grant, 1)
 		}
@@ -153,11 +167,6 @@ func (w *World) setThrottle(p *pool) {
 		t = min(1, 1/(slowness*p.demand))
 	}
 	t *= w.poolUplink(p)
-	for k := range p.src {
-		if s := &p.src[k]; s.pos >= 0 {
-			s.rate = min(s.grant, s.peak*t)
-		}
-	}
 	if t == p.throttle {
 		return
 	}

@@ -154,6 +154,9 @@ func (w *World) setPeak(i int32) {
 		peak = least(peak, at.nic, g.in)
 		peak = least(peak, at.nic, g.out)
 	}
+	if a.pool != nil { // what lies here comes from this disk
+		peak = least(peak, n.disk, a.reads-a.legs[0].in)
+	}
 	peak *= w.overUplinks(a, peak)
 	if peak == a.peak {
 		return

@@ -95,23 +95,20 @@ func (w *World) crossPool(p *pool) {
 	if p.racks == nil || p.total <= 0 {
 		return
 	}
-	w.uncrossPool(p)
+	in := make([]float64, len(w.racks)) // bytes/s wanted in each rack
+	all := 0.0
 	for _, i := range p.copying {
 		a := &w.acts[i]
-		p.in[w.nodes[a.home].rack] += int64(a.legs[0].share * a.reads)
-	}
-	var all int64
-	for _, d := range p.in {
+		d := float64(a.legs[0].share * a.reads)
+		in[w.nodes[a.home].rack] += d
 		all += d
 	}
-	for r := range p.in {
+	for r := range in {
 		here := p.racks[r] / p.total
-		p.out[r] = int64(here * float64(all-p.in[r]))
-		p.in[r] = int64((1 - here) * float64(p.in[r]))
-	}
-	for r := range p.in {
-		w.racks[r].in += p.in[r]
-		w.racks[r].out += p.out[r]
+		out, in := int64(here*(all-in[r])), int64((1-here)*in[r])
+		w.racks[r].in += in - p.in[r]
+		w.racks[r].out += out - p.out[r]
+		p.in[r], p.out[r] = in, out
 		w.squeeze(int32(r))
 	}
 }
@@ -122,6 +119,7 @@ func (w *World) uncrossPool(p *pool) {
 		w.racks[r].in -= p.in[r]
 		w.racks[r].out -= p.out[r]
 		p.in[r], p.out[r] = 0, 0
+		w.squeeze(int32(r))
 	}
 }
 
