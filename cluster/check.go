@@ -49,7 +49,6 @@ func (c *Cluster) Check() []string {
 type audit struct {
 	c      *Cluster
 	held   []*Container
-	booked []*Container
 	nodes  map[*Node]*tally
 	apps   map[*App]*tally
 	users  map[*User]*tally
@@ -58,7 +57,9 @@ type audit struct {
 	fresh  map[*Ask]int32 // grants of each that were not fetched
 	pools  map[poolKey]*pool
 	used   heddle.Resource
-	found  []string
+
+	lending int // pools on nodes
+	found   []string
 }
 
 type poolKey struct {
@@ -124,6 +125,7 @@ func at[K comparable, T any](m map[K]*T, k K) *T {
 
 // collect adds everything up: containers from the slab, asks from the applications alive.
 func (d *audit) collect() {
+	all := 0
 	for p, pg := range d.c.slab.pages {
 		if pg == nil {
 			continue
@@ -140,8 +142,9 @@ func (d *audit) collect() {
 			d.container(x)
 		}
 		d.same("slab-counts", "page "+num(int64(p))+" holds", int64(pg.live), int64(live))
+		all += live
 	}
-	d.same("slab-counts", "containers", int64(d.c.slab.live), int64(len(d.held)+len(d.booked)))
+	d.same("slab-counts", "containers", int64(d.c.slab.live), int64(all))
 	for _, a := range d.c.apps {
 		if a == nil {
 			continue
@@ -189,7 +192,6 @@ func (d *audit) container(x *Container) {
 		d.fail("non-negative", x.name()+" told "+text(x.told)+" limit "+text(x.limit)+" borrowed "+num(x.borrowed)+" lent "+num(x.lent))
 	}
 	if x.state == Reserved {
-		d.booked = append(d.booked, x)
 		d.reservation(x)
 		return
 	}

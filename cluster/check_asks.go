@@ -142,9 +142,9 @@ func (d *audit) ask(a *App, i int, k *Ask) {
 	if k.kind >= heddle.NumKinds || k.since > d.c.now || k.rebooked < 0 || k.rebooked > 0 && k.bookings == 0 {
 		d.fail("ask-counts", name+" waits since "+num(int64(k.since))+", offers in vain "+num(int64(k.rebooked)))
 	}
-	for _, r := range k.racks {
-		if n := k.AtRack(r.rack); r.count <= 0 || n != int(r.count) {
-			d.fail("ask-counts", name+" wants "+num(int64(r.count))+" in rack "+num(int64(r.rack))+", of which there are two rows or none")
+	for i, r := range k.racks {
+		if r.count <= 0 || rackIn(k.racks[:i], r.rack) {
+			d.fail("ask-counts", name+" keeps a row of "+num(int64(r.count))+" for rack "+num(int64(r.rack))+", or two")
 		}
 	}
 	least := int32(1)
@@ -154,6 +154,15 @@ func (d *audit) ask(a *App, i int, k *Ask) {
 	if least < 1 {
 		d.fail("ask-counts", name+" keeps a row of "+num(int64(least))+" for a host")
 	}
+}
+
+func rackIn(rows []rackRow, rack heddle.RackID) bool {
+	for _, r := range rows {
+		if r.rack == rack {
+			return true
+		}
+	}
+	return false
 }
 
 // table looks at the ids of asks: each in use by an application alive, or free, once.

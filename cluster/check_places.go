@@ -47,6 +47,7 @@ func (d *audit) list(name string, first *Container, want int, of func(*Container
 
 // lends compares the pools of a node with what its containers lend and borrow.
 func (d *audit) lends(n *Node) {
+	d.lending += len(n.pools)
 	over := heddle.Resource{}
 	for i := range n.pools {
 		p := &n.pools[i]
@@ -101,6 +102,7 @@ func (d *audit) cluster() {
 	d.equal("live-nodes-total", "total", c.total, total)
 	d.equal("largest-node", "largest", c.largest, largest)
 	d.equal("root-equals-nodes", "root used", c.queues[0].used, d.used)
+	d.same("pools", "pools", int64(c.pools), int64(d.lending))
 	for k, p := range d.pools { // order: at most one finding is kept, whichever comes first says the same
 		if !k.node.pooled(k.app) && (p.suspended != 0 || p.borrowed != 0) {
 			d.fail("pools", "containers lend or borrow without a pool")
@@ -157,4 +159,11 @@ func (d *audit) roomIndex() {
 		}
 	}
 	d.same("room-index", "nodes beyond the live ones", int64(in), 0)
+	for _, r := range x.none[:min(x.nones, len(x.none))] {
+		for _, n := range d.c.nodes {
+			if n != nil && n.up && n.booked == nil && d.c.Fits(r, n.Free()) && r != nothing {
+				d.fail("room-index", text(r)+" is said to fit nowhere and fits "+n.name())
+			}
+		}
+	}
 }

@@ -54,7 +54,7 @@ func fixture() *Cluster {
 	c.AddOutput(a, 0, 100)
 	c.AddOutput(a, 2, 100)
 	c.DropAsk(ask(b, 99, heddle.Other, 1, master))
-	c.View().MostFree(a, master)
+	c.View().MostFree(a, heddle.Of(1024, 0))
 	c.SetNow(12)
 	return c
 }
@@ -83,19 +83,23 @@ var corruptions = map[string]func(c *Cluster){
 	"one-master":     func(c *Cluster) { c.apps[0].master = nil },
 	"pending-sums":   func(c *Cluster) { c.queues[0].pending[heddle.Memory]++ },
 	"waiting-counts": func(c *Cluster) { c.queues[2].waiting++ },
-	"ask-counts":     func(c *Cluster) { c.apps[0].asks[1].racks = append(c.apps[0].asks[1].racks, rackRow{rack: 0, count: 1}) },
-	"non-negative":   func(c *Cluster) { c.apps[0].finished[heddle.Map] = -1 },
+	"ask-counts": func(c *Cluster) {
+		c.apps[0].asks[1].racks = append(c.apps[0].asks[1].racks, rackRow{rack: 0, count: 1})
+	},
+	"non-negative": func(c *Cluster) { c.apps[0].finished[heddle.Map] = -1 },
 	"container-states": func(c *Cluster) {
-		c.apps[0].master.state = Completed
+		x := c.apps[0].master
+		x.state, x.started = Completed, 0
 	},
 	"container-times":        func(c *Cluster) { c.apps[0].master.started = 99 },
 	"container-unique-place": func(c *Cluster) { n := c.nodes[0]; n.first, n.first.onNode.next.onNode.prev = n.first.onNode.next, nil },
 	"lists-linked":           func(c *Cluster) { c.nodes[0].first.onNode.next.onNode.prev = nil },
-	"no-orphan-containers":   func(c *Cluster) { c.apps[1].over = true; c.nodes[3].id = 3 },
+	"no-orphan-containers":   func(c *Cluster) { x := c.slab.new(); x.state, x.kind = Allocated, heddle.Map },
 	"one-reservation-a-node": func(c *Cluster) { c.nodes[1].booked = nil },
 	"reservation-owner-alive": func(c *Cluster) {
 		x := c.nodes[1].booked
-		x.ask = &Ask{app: c.apps[1], bookings: 1}
+		x.ask.bookings--
+		x.ask = &Ask{app: c.apps[1]}
 	},
 	"reservation-fits-empty-node": func(c *Cluster) { // larger than the node, with every sum right
 		x := c.nodes[1].booked
@@ -115,7 +119,7 @@ var corruptions = map[string]func(c *Cluster){
 	"queue-apps":         func(c *Cluster) { c.queues[1].apps = append(c.queues[1].apps, c.apps[0]) },
 	"queue-tree":         func(c *Cluster) { c.queues[2].depth++ },
 	"unseen-list":        func(c *Cluster) { c.apps[1].unseen = c.apps[1].unseen.nextUnseen },
-	"id-order":           func(c *Cluster) { x := c.apps[0].master; x.id += 1000; c.slab.pages[2] = &page{} },
+	"id-order":           func(c *Cluster) { c.slab.last -= 2 },
 	"slab-counts":        func(c *Cluster) { c.slab.live++ },
 	"outputs-indexed":    func(c *Cluster) { c.apps[0].outputAt[2] = 0 },
 }

@@ -26,6 +26,7 @@ type Cluster struct {
 	asks    []*Ask // by ask id; nil where free
 	freeAsk []int32
 	index   *roomIndex
+	pools   int // of all nodes
 }
 
 // New returns a cluster without nodes. parents holds the queue tree: for each queue the id of its

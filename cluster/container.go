@@ -43,32 +43,32 @@ func (s State) Ended() bool { return s >= Completed }
 // A Container is a grant, or a reservation that waits to become one. After its end the object is
 // reused: hold its id, not the pointer.
 type Container struct {
-	id       heddle.ContainerID
-	app      *App
-	node     *Node
-	ask      *Ask
-	kind     heddle.Kind
-	state    State
-	at       heddle.Locality
-	priority int32
-	allocID  int64
-	told     heddle.Resource
-	limit    heddle.Resource
-	granted  heddle.Time
-	started  heddle.Time
-	fulfils  bool // was a reservation first
-
-	borrowed  int64 // milli-vcores taken from its application's pool on the node
+	// What ending a container looks at stands first, in as few cache lines as it fits.
+	id        heddle.ContainerID
+	kind      heddle.Kind
+	state     State
+	at        heddle.Locality
 	suspended bool
-	lent      int64 // milli-vcores given to the pool by suspension
+	fulfils   bool // was a reservation before
+	priority  int32
+	app       *App
+	node      *Node
+	ask       *Ask
+	limit     heddle.Resource
+	borrowed  int64 // milli-vcores taken from its application's pool on the node
+	onNode    links
+	ofApp     links
 
-	phase    heddle.Phase
-	fraction float64
-	cpuUsed  int64
-	memUsed  int64
-
-	onNode, ofApp links
-	nextUnseen    *Container
+	told       heddle.Resource
+	granted    heddle.Time
+	started    heddle.Time
+	allocID    int64
+	lent       int64 // milli-vcores given to the pool by suspension
+	nextUnseen *Container
+	cpuUsed    int64
+	memUsed    int64
+	fraction   float64
+	phase      heddle.Phase
 }
 
 type links struct{ prev, next *Container }
@@ -389,6 +389,7 @@ func (c *Cluster) unbook(x *Container) {
 		panic("cluster: not the node's reservation")
 	}
 	x.node.booked = nil
+	c.touched(x.node)
 	x.ask.bookings--
 	x.ask.rebooked = 0
 	c.addBooked(x, -1)
@@ -429,6 +430,7 @@ func (c *Cluster) Suspend(x *Container) {
 		}
 	}
 	x.node.pools = append(x.node.pools, pool{app: x.app, suspended: x.lent})
+	c.pools++
 }
 
 // Resume thaws a suspended container. What others borrowed meanwhile stays with them until they end.
@@ -441,7 +443,7 @@ func (c *Cluster) Resume(x *Container) {
 		if p := &x.node.pools[i]; p.app == x.app {
 			p.suspended -= x.lent
 			x.lent = 0
-			x.node.dropPool(i)
+			c.dropPool(x.node, i)
 			return
 		}
 	}
@@ -462,7 +464,7 @@ func (c *Cluster) settle(n *Node) {
 				due -= d
 			}
 		}
-		n.dropPool(i)
+		c.dropPool(n, i)
 	}
 }
 
@@ -472,16 +474,17 @@ func (c *Cluster) repay(x *Container) {
 			p.borrowed -= x.borrowed
 			x.node.over[heddle.CPU] -= x.borrowed
 			x.borrowed = 0
-			x.node.dropPool(i)
+			c.dropPool(x.node, i)
 			return
 		}
 	}
 }
 
 // dropPool removes the pool when nobody lends or borrows.
-func (n *Node) dropPool(i int) {
+func (c *Cluster) dropPool(n *Node, i int) {
 	if p := n.pools[i]; p.suspended == 0 && p.borrowed == 0 {
 		n.pools = append(n.pools[:i], n.pools[i+1:]...)
+		c.pools--
 	}
 }
 

@@ -1,14 +1,10 @@
 package cluster
 
-import (
-	"math/bits"
-
-	"heddle"
-)
+import "heddle"
 
 const (
 	levels         = 256
-	triesPerBucket = 16 // nodes looked at in one bucket before the next one is tried
+	triesPerBucket = 16 // nodes too full for the need looked at in one bucket before the next one is tried
 )
 
 // A roomIndex keeps live nodes in buckets by how much they have free, so that a policy that names its
@@ -18,6 +14,9 @@ type roomIndex struct {
 	largest heddle.Resource
 	mask    [levels / 64]uint64
 	buckets [levels][]*Node
+
+	none  [8]heddle.Resource // needs that no node had room for when looked for, nor since
+	nones int                // how many were noted so far
 }
 
 // roomIndex builds the index at its first use; clusters whose policies never ask do not pay for it.
@@ -46,6 +45,7 @@ func (x *roomIndex) level(c *Cluster, r heddle.Resource) int32 {
 }
 
 func (x *roomIndex) update(c *Cluster, n *Node) {
+	x.hope(c, n)
 	to := int32(-1)
 	if n.up {
 		to = x.level(c, n.Free())
@@ -70,45 +70,92 @@ func (x *roomIndex) update(c *Cluster, n *Node) {
 	}
 }
 
+// mostFree looks in the emptiest buckets first, leastFree in the fullest that can hold need.
 func (x *roomIndex) mostFree(c *Cluster, a *App, need heddle.Resource) (heddle.NodeID, bool) {
-	for w := len(x.mask) - 1; w >= 0; w-- {
-		for m := x.mask[w]; m != 0; {
-			b := bits.Len64(m) - 1
-			m &^= 1 << b
-			if n, ok := x.tryBucket(c, w*64+b, a, need); ok {
-				return n, true
-			}
-		}
-	}
-	return heddle.NoNode, false
+	return x.search(c, a, need, levels-1, -1, -1)
 }
 
 func (x *roomIndex) leastFree(c *Cluster, a *App, need heddle.Resource) (heddle.NodeID, bool) {
-	from := int(x.level(c, need))
-	for w := from / 64; w < len(x.mask); w++ {
-		m := x.mask[w]
-		if w == from/64 {
-			m &= ^uint64(0) << (from % 64)
-		}
-		for m != 0 {
-			b := bits.TrailingZeros64(m)
-			m &^= 1 << b
-			if n, ok := x.tryBucket(c, w*64+b, a, need); ok {
-				return n, true
+	from := 0
+	if c.pools == 0 {
+		from = int(x.level(c, need)) // what nobody holds is all there is to take
+	}
+	return x.search(c, a, need, from, levels, 1)
+}
+
+// search goes through the buckets, first looking at a few nodes of each, then, where that left some out,
+// at all of them.
+func (x *roomIndex) search(c *Cluster, a *App, need heddle.Resource, from, to, step int) (heddle.NodeID, bool) {
+	if c.pools == 0 && x.hopeless(need) {
+		return heddle.NoNode, false
+	}
+	excluded := false
+	for _, tries := range [...]int{triesPerBucket, len(c.nodes)} {
+		cut := false
+		for b := x.nextBucket(from, to, step); b != to; b = x.nextBucket(b+step, to, step) {
+			misses := 0
+			for _, n := range x.buckets[b] {
+				switch {
+				case misses == tries:
+				case n.booked != nil:
+					continue
+				case a.Excludes(n.id):
+					excluded = true
+					continue
+				case c.Fits(need, n.Room(a)):
+					return n.id, true
+				default:
+					misses++
+					continue
+				}
+				cut = true
+				break
 			}
 		}
+		if !cut {
+			break
+		}
+	}
+	if !excluded {
+		x.none[x.nones%len(x.none)] = need
+		x.nones++
 	}
 	return heddle.NoNode, false
 }
 
-func (x *roomIndex) tryBucket(c *Cluster, b int, a *App, need heddle.Resource) (heddle.NodeID, bool) {
-	for i, n := range x.buckets[b] {
-		if i == triesPerBucket {
-			break
-		}
-		if n.booked == nil && !a.Excludes(n.id) && c.Fits(need, n.Room(a)) {
-			return n.id, true
+// nextBucket returns the first bucket in use from b on, or to.
+func (x *roomIndex) nextBucket(b, to, step int) int {
+	for ; b != to; b += step {
+		switch m := x.mask[b/64]; {
+		case m>>(b%64)&1 == 1:
+			return b
+		case m == 0 && step > 0:
+			b |= 63
+		case m == 0:
+			b &^= 63
 		}
 	}
-	return heddle.NoNode, false
+	return to
 }
+
+// hopeless reports whether no node had room for need when it was last looked for, and none since.
+func (x *roomIndex) hopeless(need heddle.Resource) bool {
+	for _, r := range x.none[:min(x.nones, len(x.none))] {
+		if r == need {
+			return true
+		}
+	}
+	return false
+}
+
+// hope forgets the needs that a node has room for now.
+func (x *roomIndex) hope(c *Cluster, n *Node) {
+	for i := 0; i < min(x.nones, len(x.none)); i++ {
+		if n.up && n.booked == nil && c.Fits(x.none[i], n.Free()) {
+			x.none[i] = nothing
+		}
+	}
+}
+
+// nothing is a need nobody has.
+var nothing = heddle.Resource{-1, -1, -1, -1}

@@ -70,7 +70,8 @@ func (v View) Fits(need, room heddle.Resource) bool { return v.c.Fits(need, room
 func (v View) Counts(d heddle.Dim) bool { return v.c.counted[d] }
 
 // MostFree returns the node with the most free room that could hold need for the application now, by
-// the least of its dimensions, to a 256th of the largest node.
+// the least of its dimensions, to a 256th of the largest node. Where many nodes have much of one dimension
+// and too little of another it may settle for a fuller one; it finds none only where there is none.
 func (v View) MostFree(a *App, need heddle.Resource) (heddle.NodeID, bool) {
 	return v.c.roomIndex().mostFree(v.c, a, need)
 }

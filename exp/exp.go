@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"heddle"
 	"heddle/conf"
@@ -132,7 +133,13 @@ func (p *Plan) one(run int, profile *policies.Profile, seed uint64, mu *sync.Mut
 			p.Report(run, q)
 		}
 	}
-	return sim.Run(o)
+	began := time.Now()
+	r, err := sim.Run(o)
+	if err != nil {
+		return nil, err
+	}
+	r.Wall = time.Since(began).Seconds()
+	return r, nil
 }
 
 // countCPU reports whether every profile counts processors.

@@ -42,7 +42,7 @@ func Build(p *Profile, env Env) (*Built, error) {
 	if err := b.queues(); err != nil {
 		return nil, fmt.Errorf("profile %s: %w", p.Name, err)
 	}
-	for _, step := range []func() error{b.lanes, b.slots, b.estimates} {
+	for _, step := range []func() error{b.estimates, b.lanes, b.slots} {
 		if err := step(); err != nil {
 			return nil, fmt.Errorf("profile %s: %w", p.Name, err)
 		}
@@ -184,9 +184,11 @@ func (b *builder) estimates() error {
 		if name != "remaining" {
 			return fmt.Errorf("estimate: no quantity %q; there is remaining", name)
 		}
-		if _, err := make1(b, "estimate", Table.Remain, b.p.Estimate[name]); err != nil {
+		r, err := make1(b, "estimate", Table.Remain, b.p.Estimate[name])
+		if err != nil {
 			return fmt.Errorf("estimate.%s: %w", name, err)
 		}
+		b.out.Remaining = r
 	}
 	return nil
 }
@@ -220,11 +222,16 @@ func make1[H any](b *builder, slot string, table map[string]policy.Maker[H], ref
 	}
 	h := fnv.New64a()
 	h.Write([]byte(name))
-	return maker(policy.Args{
-		Decode: func(into any) error { return decode(name, options, into) },
-		Rand:   rand.New(rand.NewPCG(b.env.Seed, h.Sum64())),
-		Shared: b.sharedOf,
+	made, err := maker(policy.Args{
+		Decode:    func(into any) error { return decode(name, options, into) },
+		Rand:      rand.New(rand.NewPCG(b.env.Seed, h.Sum64())),
+		Remaining: b.out.Remaining,
+		Shared:    b.sharedOf,
 	})
+	if f, ok := any(made).(policy.Feeder); ok && err == nil {
+		b.out.Feeds = b.out.Feeds.And(f.Feeds())
+	}
+	return made, err
 }
 
 func reference(ref any) (name string, options any, err error) {

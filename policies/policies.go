@@ -9,6 +9,7 @@ import (
 	"heddle/policies/delay"
 	"heddle/policies/fair"
 	"heddle/policies/fifo"
+	"heddle/policies/progress"
 	"heddle/policies/slowstart"
 	"heddle/policies/spread"
 	"heddle/policy"
@@ -53,7 +54,9 @@ var Table = policy.Table{
 	Control: map[string]policy.Maker[policy.Control]{
 		"idle": neutral[policy.Control](policy.Idle{}),
 	},
-	Remain: map[string]policy.Maker[policy.Remaining]{},
+	Remain: map[string]policy.Maker[policy.Remaining]{
+		"progress": progress.New,
+	},
 }
 
 // neutral makes the policy of a slot that changes nothing.

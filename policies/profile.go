@@ -138,7 +138,7 @@ func (p *Profile) merge(o *Profile) {
 		if *m.to == nil {
 			*m.to = map[string]any{}
 		}
-		for k, v := range *m.from {
+		for k, v := range *m.from { // order: a map again
 			(*m.to)[k] = v
 		}
 	}

@@ -176,6 +176,11 @@ type (
 		Woken(ids []heddle.AppID) []heddle.AppID
 	}
 
+	// Feeder says which measurements of running tasks a policy lives off.
+	Feeder interface {
+		Feeds() Feeds
+	}
+
 	// Unbooker goes with a Share whose verdicts set Unbook: how much a reservation given up must free.
 	Unbooker interface {
 		Unbook(v View, a *App, need heddle.Resource) heddle.Resource

@@ -14,13 +14,14 @@ type Set struct {
 	Name  string
 	Lanes []Lane
 
-	Size    [heddle.NumKinds]Size
-	Share   []Share
-	Gate    [heddle.NumKinds][]Gate
-	Trim    [heddle.NumKinds]Trim
-	Place   [heddle.NumKinds]Place // nil = any node
-	Book    Book                   // nil = nothing is reserved
-	Control []Control
+	Size      [heddle.NumKinds]Size
+	Share     []Share
+	Gate      [heddle.NumKinds][]Gate
+	Trim      [heddle.NumKinds]Trim
+	Place     [heddle.NumKinds]Place // nil = any node
+	Book      Book                   // nil = nothing is reserved
+	Control   []Control
+	Remaining Remaining // nil = nobody estimates
 
 	// Queues holds each queue's parent, parents before children, NoQueue for the root.
 	Queues []heddle.QueueID
@@ -52,4 +53,18 @@ type Feeds struct {
 	Starts   bool // hear of starts at the node's next heartbeat, even if nothing else makes it matter
 	Output   bool // hear where map output lies
 	Splits   bool // know every job's splits and their hosts
+}
+
+// And returns what satisfies both: the shorter span of each measurement.
+func (f Feeds) And(o Feeds) Feeds {
+	shorter := func(a, b heddle.Span) heddle.Span {
+		if a == 0 || b != 0 && b < a {
+			return b
+		}
+		return a
+	}
+	return Feeds{
+		Progress: shorter(f.Progress, o.Progress), Profile: shorter(f.Profile, o.Profile),
+		Starts: f.Starts || o.Starts, Output: f.Output || o.Output, Splits: f.Splits || o.Splits,
+	}
 }

@@ -164,6 +164,7 @@ func (c *Core) findPowers() {
 		add(c.set.Place[k])
 	}
 	add(c.set.Book)
+	add(c.set.Remaining)
 	for _, ctl := range c.set.Control {
 		add(ctl)
 		if ctl.Every() > 0 {

@@ -49,6 +49,14 @@ type NodeGroup struct {
 // maxHolders bounds the holders of one ask.
 const maxHolders = 5
 
+// Refusals returns how often each reason refused an application so far.
+func (c *Core) Refusals(id heddle.AppID) [heddle.NumWhys]uint32 {
+	if id < 0 || int(id) >= len(c.apps) {
+		return [heddle.NumWhys]uint32{}
+	}
+	return c.apps[id].refused
+}
+
 // Explain says, for an application that is alive, what each of its asks waits for. It looks at every
 // node and changes nothing; what a Place would say depends on how long it waited and is told from the
 // last refusal.

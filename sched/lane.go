@@ -24,9 +24,12 @@ type laneQueue struct {
 	dirty   bool       // its key may have changed
 }
 
+// maxLanes bounds the lanes of a set: there is one for every kind at the most.
+const maxLanes = heddle.NumKinds
+
 // appState is what the core remembers of an application.
 type appState struct {
-	in      []inLane
+	in      [maxLanes]inLane
 	asleep  bool
 	refused [heddle.NumWhys]uint32
 	last    refusal
@@ -63,9 +66,6 @@ func (c *Core) state(id heddle.AppID) *appState {
 		c.apps = append(c.apps, appState{})
 	}
 	s := &c.apps[id]
-	if s.in == nil {
-		s.in = make([]inLane, len(c.lanes))
-	}
 	return s
 }
 

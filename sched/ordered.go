@@ -108,8 +108,12 @@ func (o *ordered) len() (n int) {
 	return n
 }
 
-// move gives an entry another key. Most moves stay between the same neighbours.
+// move gives an entry another key. Most moves are short.
 func (o *ordered) move(from, to policy.Key, id int32) {
+	if len(o.blocks) == 1 && len(o.blocks[0]) <= scanned {
+		slide(o.blocks[0], to, id)
+		return
+	}
 	bi := o.block(from, id)
 	b := o.blocks[bi]
 	i := search(b, from, id)
@@ -131,4 +135,22 @@ func (o *ordered) move(from, to policy.Key, id int32) {
 		o.remove(from, id)
 		o.insert(to, id)
 	}
+}
+
+// scanned is how many entries are looked through one by one rather than searched.
+const scanned = 32
+
+// slide gives the entry of an id another key and moves it past its neighbours to its place.
+func slide(b []entry, to policy.Key, id int32) {
+	i := 0
+	for b[i].id != id {
+		i++
+	}
+	for ; i > 0 && !b[i-1].before(to, id); i-- {
+		b[i] = b[i-1]
+	}
+	for ; i < len(b)-1 && b[i+1].before(to, id); i++ {
+		b[i] = b[i+1]
+	}
+	b[i] = entry{to, id}
 }

@@ -11,10 +11,13 @@ import (
 // ignored: their news crossed with the end on the way.
 func (c *Core) Step(at heddle.Time, ev heddle.Event) []heddle.Decision {
 	c.c.SetNow(at)
-	c.out = c.out[:0]
-	c.arena.reset()
+	if len(c.out) > 0 {
+		c.out = c.out[:0]
+		c.arena.reset()
+	}
 	c.counts.Steps++
 	c.tick(at)
+	before := c.version
 	if hb, ok := ev.(heddle.Heartbeat); ok {
 		c.heartbeat(hb.Node)
 	} else {
@@ -30,8 +33,10 @@ func (c *Core) Step(at heddle.Time, ev heddle.Event) []heddle.Decision {
 	case heddle.NodeUp, heddle.NodeDown:
 		c.rekey(true) // shares were worked out anew
 	}
-	c.wakeNamed()
-	c.offerPicks()
+	if c.version != before {
+		c.wakeNamed()
+		c.offerPicks()
+	}
 	return c.out
 }
 
@@ -58,8 +63,8 @@ func (c *Core) tick(at heddle.Time) {
 			c.version++
 			c.rekey(false)
 		}
+		c.wakeNamed()
 	}
-	c.wakeNamed()
 }
 
 func (c *Core) apply(ev heddle.Event) {

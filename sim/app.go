@@ -2,6 +2,7 @@ package sim
 
 import (
 	"math/rand/v2"
+	"slices"
 
 	"heddle"
 	"heddle/sim/apps"
@@ -17,6 +18,7 @@ type app struct {
 	master    apps.Master // the running attempt's, nil between attempts
 	masterAt  heddle.ContainerID
 	attempts  int
+	failures  int         // attempts that ended by their own fault
 	memory    int64       // MiB of the last master
 	done      apps.Finish // what the master said as it unregistered
 	admitted  bool
@@ -39,6 +41,8 @@ type app struct {
 	first      heddle.Time // start of the first container that is not a master; −1 before
 	mapsEnd    heddle.Time
 	mapsLeft   int
+	mapped     bitset        // maps that have ended
+	held       []entry       // in the given world: ends of reduces that wait for maps
 	launches   []heddle.Time // of reduces
 	reduceHeld heddle.Span
 	reduces    int
@@ -63,7 +67,7 @@ func newApp(s *Sim, id heddle.AppID, j *workload.Job) *app {
 
 func (s *Sim) arrive(a *app) {
 	a.submitted = s.now
-	s.progress = s.now
+	s.lives()
 	j := a.job
 	facts := heddle.Facts{InputBytes: j.InputBytes(), Maps: int32(len(j.Maps)), Reduces: int32(len(j.Reduces))}
 	if s.o.Set.Feeds.Splits {
@@ -93,7 +97,8 @@ func (a *app) masterSize() heddle.Resource {
 
 func (s *Sim) reject(a *app) {
 	if !a.admitted {
-		a.state, a.over, a.end = Rejected, true, s.now
+		a.state, a.over = Rejected, true
+		s.ends(a)
 		s.alive--
 		return
 	}
@@ -105,11 +110,17 @@ func (s *Sim) fail(a *app) {
 	if a.over {
 		return
 	}
-	if a.end == 0 {
-		a.end = s.now
+	if a.done == apps.Running {
+		s.ends(a)
 	}
 	a.state = Failed
 	s.over(a)
+}
+
+// ends notes the end of a job.
+func (s *Sim) ends(a *app) {
+	a.end = s.now
+	s.lastEnd = mark{s.now, s.m.memory}
 }
 
 // over is the application's end for the ResourceManager.
@@ -120,17 +131,18 @@ func (s *Sim) over(a *app) {
 	s.alive--
 	s.step(heddle.AppDone{App: a.id})
 	s.phys.endJob(a)
-	s.progress = s.now
+	s.lives()
 }
 
 // masterUp is the master's process running: it registers and begins to ask.
 func (s *Sim) masterUp(c *container) {
-	if c == nil || c.over {
+	if c == nil || c.over || s.nodes[c.node].dead {
 		return
 	}
 	a := c.app
 	c.up, c.started = true, s.now
 	s.phys.open(s.now, c)
+	s.phys.manage(s.now, c, 0)
 	s.m.running(heddle.AM, 1)
 	s.nodes[c.node].starts = append(s.nodes[c.node].starts, c.id)
 	a.attempts++
@@ -187,9 +199,6 @@ func (s *Sim) masterBeat(a *app) {
 	a.inbox.Granted, a.inbox.Completed, a.inbox.LostNodes = a.inbox.Granted[:0], a.inbox.Completed[:0], a.inbox.LostNodes[:0]
 	in.Headroom = s.core.Headroom(a.id)
 	in.Nodes = s.core.View().Live()
-	if c := s.container(a.masterAt); c != nil {
-		s.phys.manage(s.now, c, a.managed)
-	}
 	a.master.Beat(s.now, &in, s.actions())
 	s.perform(a)
 	if i, ok := a.master.(apps.Idler); ok && i.Idle() && !s.o.EveryBeat && s.quietInbox(a) {
@@ -289,7 +298,7 @@ func (s *Sim) begin(c *container) {
 // unregistered is a master having said how its application ended. It leaves soon after.
 func (s *Sim) unregistered(a *app, how apps.Finish) {
 	a.done = how
-	a.end = s.now
+	s.ends(a)
 	a.state = Succeeded
 	if how == apps.FinishedBadly {
 		a.state = Failed
@@ -303,9 +312,30 @@ func (s *Sim) unregistered(a *app, how apps.Finish) {
 	s.heap.push(entry{at: s.now.Plus(grace), what: gone, id: int64(a.masterAt)})
 }
 
+// masterDied is the master's process having ended: it says and hears nothing any more. What it had got
+// done is on record for the next one, but for map output on nodes whose loss it had not heard of yet.
+func (s *Sim) masterDied(a *app) {
+	if r, ok := a.master.(apps.Recoverer); ok {
+		a.finished = r.Done()
+		for _, n := range a.inbox.LostNodes {
+			a.loseOutput(n)
+		}
+	}
+	a.master = nil
+	a.beatGen++
+	a.alarmGen++
+}
+
+// loseOutput takes the maps whose output lay on a node off the record.
+func (a *app) loseOutput(n heddle.NodeID) {
+	if a.finished != nil {
+		a.finished.Maps = slices.DeleteFunc(a.finished.Maps, func(d apps.DoneTask) bool { return d.Node == n })
+	}
+}
+
 // masterGone is the ResourceManager having heard of the master's end: the application is over, or gets
-// another attempt.
-func (s *Sim) masterGone(a *app) {
+// another attempt. Attempts lost with their node or preempted do not count against it.
+func (s *Sim) masterGone(a *app, status heddle.ExitStatus) {
 	if a.over {
 		return
 	}
@@ -314,14 +344,12 @@ func (s *Sim) masterGone(a *app) {
 		return
 	}
 	s.res.FailedAttempts++
-	if r, ok := a.master.(apps.Recoverer); ok {
-		d := r.Done()
-		a.finished = d
+	switch status {
+	case heddle.Aborted, heddle.DisksFailed, heddle.Preempted, heddle.KilledByRM:
+	default:
+		a.failures++
 	}
-	a.master = nil
-	a.beatGen++
-	a.alarmGen++
-	if a.attempts >= s.o.Attempts {
+	if a.failures >= s.o.Attempts {
 		s.fail(a)
 		return
 	}

@@ -28,16 +28,23 @@ func Bounds(o Options, countCPU bool) (bound.Bounds, []bound.Job, heddle.Resourc
 		w := newWorld(&o)
 		total[heddle.CPU] = int64(1000 * w.Capacity())
 		for i := range o.Workload.Jobs {
-			jobs = append(jobs, fullNeed(w, &o.Workload.Jobs[i]))
+			n := fullNeed(w, &o.Workload.Jobs[i])
+			if !o.Effects.Contention { // then a node does any amount of work at once
+				n.Work = [heddle.NumDims]float64{}
+			}
+			jobs = append(jobs, n)
 		}
 	}
 	b, err := bound.Of(jobs, total)
 	return b, jobs, total, err
 }
 
-// Offered returns what the jobs' tasks would hold of an idle cluster, for its load: each its container
-// for the shortest time it can take; and what the cluster has. Masters and executors between tasks are
-// left out.
+// diskDim is the dimension in which [Offered] counts what disks transfer, in MB and MB/s.
+const diskDim = heddle.Extra2
+
+// Offered returns what the jobs' tasks would take of an idle cluster, for its load: each its container
+// for the shortest time it can take and, in the full world, the disks' time; and what the cluster has.
+// Masters and executors between tasks are left out.
 func Offered(o Options) ([]bound.Job, heddle.Resource) {
 	var total heddle.Resource
 	for _, n := range o.Nodes {
@@ -46,6 +53,7 @@ func Offered(o Options) ([]bound.Job, heddle.Resource) {
 	var w *world.World
 	if !o.Given {
 		w = newWorld(&o)
+		total[diskDim] = int64(w.DiskBps() / 1e6)
 	}
 	jobs := make([]bound.Job, len(o.Workload.Jobs))
 	for i := range jobs {
@@ -90,6 +98,7 @@ func held(w *world.World, j *workload.Job) bound.Job {
 			}
 		}
 	}
+	n.Work[diskDim] = w.DiskBytes(id) / 1e6
 	w.EndJob(id)
 	return n
 }
@@ -97,24 +106,24 @@ func held(w *world.World, j *workload.Job) bound.Job {
 // givenNeed is what a job needs where every container lasts what the trace says.
 func givenNeed(j *workload.Job, loadSim, countCPU bool) bound.Job {
 	n := bound.Job{Arrival: j.Submit}
-	add := func(t *workload.Task) heddle.Span {
-		size := t.Size
-		if size.IsZero() {
-			size = heddle.Of(1024, 1000)
-		}
-		n.Work[heddle.Memory] += float64(size[heddle.Memory]) * t.Duration.Seconds()
-		if countCPU {
-			n.Work[heddle.CPU] += float64(size[heddle.CPU]) * t.Duration.Seconds()
-		}
-		return t.Duration
-	}
-	longest := func(ts []workload.Task) (l heddle.Span) {
+	add := func(ts []workload.Task, likeFirst bool) (longest heddle.Span) {
 		for i := range ts {
-			l = max(l, add(&ts[i]))
+			size, span := ts[i].Size, ts[i].Duration
+			if likeFirst { // masters ask for all maps, and all reduces, at one size
+				size = ts[0].Size
+			}
+			if size.IsZero() {
+				size = heddle.Of(1024, 1000)
+			}
+			n.Work[heddle.Memory] += float64(size[heddle.Memory]) * span.Seconds()
+			if countCPU {
+				n.Work[heddle.CPU] += float64(size[heddle.CPU]) * span.Seconds()
+			}
+			longest = max(longest, span)
 		}
-		return l
+		return longest
 	}
-	maps, reduces, other := longest(j.Maps), longest(j.Reduces), longest(j.Other)
+	maps, reduces, other := add(j.Maps, true), add(j.Reduces, true), add(j.Other, false)
 	if loadSim {
 		n.CriticalPath = max(maps+reduces, other)
 	} else {
@@ -131,6 +140,9 @@ func givenNeed(j *workload.Job, loadSim, countCPU bool) bound.Job {
 // memory the same part.
 func sparkWork(s *workload.SparkJob, w [heddle.NumDims]float64, countCPU bool) [heddle.NumDims]float64 {
 	cores := int64(max(s.TaskCores, 1)) * heddle.CPU.Unit()
+	if has := s.Executor[heddle.CPU]; has > 0 {
+		cores = min(cores, has) // an executor runs one task at least
+	}
 	for i := range s.Stages {
 		for k := range s.Stages[i].Tasks {
 			sec := s.Stages[i].Tasks[k].Duration.Seconds()

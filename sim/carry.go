@@ -18,6 +18,7 @@ type container struct {
 	started heddle.Time
 	up      bool // its process runs
 	over    bool // its process ended, or it is known to have ended
+	frozen  bool // suspended
 	work    apps.Work
 	hasWork bool
 	index   int32 // of the task it ran first, −1 before
@@ -95,11 +96,13 @@ func (s *Sim) carryOut(d heddle.Decision) {
 		}
 	case *heddle.Suspend:
 		if c := s.container(d.Container); c != nil && !c.over {
+			c.frozen = true
 			s.phys.suspend(s.now, c)
 			s.room(c.node)
 		}
 	case *heddle.Resume:
 		if c := s.container(d.Container); c != nil && !c.over {
+			c.frozen = false
 			s.phys.resume(s.now, c)
 			s.room(c.node)
 		}
@@ -114,7 +117,7 @@ func (s *Sim) launch(d *heddle.Launch) {
 	a.unbooked(d.Container, s.now)
 	c := s.conts.add(d.Container)
 	c.app, c.node, c.kind, c.at, c.told, c.limit, c.granted = a, d.Node, d.Kind, d.At, d.Told, d.Limit, s.now
-	s.progress = s.now
+	s.lives()
 	s.room(d.Node)
 	a.containers++
 	if d.Kind == heddle.AM {
@@ -128,14 +131,17 @@ func (s *Sim) launch(d *heddle.Launch) {
 	s.wake(a)
 }
 
-// killed is a container ended by the ResourceManager, which tells its master.
+// killed is a container ended by the ResourceManager, which tells its master; if it was the master, the
+// application goes on once the decisions at hand are carried out.
 func (s *Sim) killed(c *container, status heddle.ExitStatus) {
 	if c == nil {
 		return
 	}
 	a := c.app
 	s.stopProcess(c)
-	if c.kind != heddle.AM {
+	if c.kind == heddle.AM {
+		s.todo = append(s.todo, func() { s.masterGone(a, status) })
+	} else {
 		a.inbox.Completed = append(a.inbox.Completed, apps.Completed{Container: c.id, Status: status})
 		s.wake(a)
 	}
@@ -147,6 +153,9 @@ func (s *Sim) stopProcess(c *container) {
 	if c.up && !c.over {
 		s.m.running(c.kind, -1)
 		s.phys.close(s.now, c)
+		if c.kind == heddle.AM {
+			s.masterDied(c.app)
+		}
 	}
 	c.over = true
 }
@@ -166,15 +175,15 @@ func (s *Sim) exit(c *container, status heddle.ExitStatus) {
 // master's own, nobody is left to hear.
 func (s *Sim) exitKnown(c *container, status heddle.ExitStatus) {
 	a := c.app
-	s.progress = s.now
-	master := c.kind == heddle.AM && a.masterAt == c.id
-	if c.kind != heddle.AM {
+	s.lives()
+	master := c.kind == heddle.AM
+	if !master {
 		a.inbox.Completed = append(a.inbox.Completed, apps.Completed{Container: c.id, Status: status})
 		s.wake(a)
 	}
 	s.forget(c, status)
-	if master {
-		s.masterGone(a)
+	if master { // c is no more
+		s.masterGone(a, status)
 	}
 }
 
@@ -195,11 +204,14 @@ func (s *Sim) forget(c *container, status heddle.ExitStatus) {
 
 // start is a container's process beginning to run.
 func (s *Sim) start(c *container) {
-	if c == nil || c.over {
+	if c == nil || c.over || s.nodes[c.node].dead {
 		return
 	}
 	a := c.app
 	a.managed++
+	if m := s.container(a.masterAt); m != nil {
+		s.phys.manage(s.now, m, a.managed)
+	}
 	c.up, c.started = true, s.now
 	s.m.running(c.kind, 1)
 	s.phys.open(s.now, c)
@@ -230,7 +242,9 @@ func (s *Sim) workEnded(e *ended) {
 		ok, status = false, 1
 	}
 	if ok && e.work.Kind == heddle.Map {
-		a.mapDone(s.now)
+		if a.mapDone(s.now, e.work.Index) {
+			s.phys.mapsDone(s.now, a)
+		}
 		s.countLocality(a, c, e.work)
 		if e.output > 0 && s.o.Set.Feeds.Output {
 			s.step(heddle.Output{App: a.id, Node: c.node, Bytes: e.output})

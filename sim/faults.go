@@ -44,8 +44,10 @@ func (s *Sim) plan(fs []Fault) error {
 		switch {
 		case f.Kind <= SilentNode && (f.Node < 0 || int(f.Node) >= len(s.o.Nodes)):
 			return fmt.Errorf("fault %d: node %d; there are nodes 0 to %d", i, f.Node, len(s.o.Nodes)-1)
-		case f.Kind == SlowNode && !(f.Factor > 0):
-			return fmt.Errorf("fault %d: speed factor %v; it must be above 0", i, f.Factor)
+		case f.At < 0 || f.For < 0:
+			return fmt.Errorf("fault %d: at %g s for %g s; neither may be negative", i, f.At.Seconds(), f.For.Seconds())
+		case f.Kind == SlowNode && !(f.Factor > 0 && f.Factor <= 1):
+			return fmt.Errorf("fault %d: speed factor %v; it must be above 0 and at most 1", i, f.Factor)
 		case f.Kind == MasterFailure && (f.Job < 0 || f.Job >= len(s.apps)):
 			return fmt.Errorf("fault %d: job %d; there are jobs 0 to %d", i, f.Job, len(s.apps)-1)
 		case f.Kind == TaskFailure:
@@ -80,7 +82,9 @@ func (s *Sim) strike(f *Fault, stage uint32) {
 		n := &s.nodes[f.Node]
 		switch stage {
 		case strikes:
-			n.silent, n.downAt = true, s.now
+			if !n.silent {
+				n.silent, n.downAt = true, s.now
+			}
 			if f.Kind == NodeLoss {
 				s.crash(f.Node)
 			}
@@ -90,9 +94,11 @@ func (s *Sim) strike(f *Fault, stage uint32) {
 				s.lose(f.Node)
 			}
 		case mends:
-			s.comeBack(f.Node, f.Kind == NodeLoss)
+			if f.Kind == NodeLoss || !n.dead { // heartbeats of a dead node cannot come back
+				s.comeBack(f.Node)
+			}
 		}
-		s.wheel.reports.set(s.wheel.rank[f.Node], !n.silent && len(n.exits) > 0)
+		s.wheel.reports.set(s.wheel.rank[f.Node], !n.silent && len(n.exits)+len(n.starts) > 0)
 		s.room(f.Node)
 	case SlowNode:
 		factor := f.Factor
@@ -121,7 +127,8 @@ func (s *Sim) crash(id heddle.NodeID) {
 			}
 		}
 	}
-	s.nodes[id].starts, s.nodes[id].exits = nil, nil
+	n := &s.nodes[id]
+	n.dead, n.starts, n.exits = true, nil, nil
 	s.phys.nodeDown(s.now, id)
 }
 
@@ -133,30 +140,31 @@ func (s *Sim) lose(id heddle.NodeID) {
 	s.nodes[id].lost = true
 	s.step(heddle.NodeDown{Node: id})
 	for _, a := range s.apps {
-		if a.master != nil && !a.over {
+		switch {
+		case a.over:
+		case a.master != nil:
 			a.inbox.LostNodes = append(a.inbox.LostNodes, id)
 			s.wake(a)
-		}
-		if c := s.container(a.masterAt); a.masterAt != 0 && c == nil && !a.over && a.admitted && (a.master != nil || a.done != apps.Running) {
-			s.todo = append(s.todo, func() { s.masterGone(a) })
+		default:
+			a.loseOutput(id)
 		}
 	}
 }
 
-// comeBack is a node registering again. What ran on it is over, even if it was never missed.
-func (s *Sim) comeBack(id heddle.NodeID, crashed bool) {
+// comeBack is a node's heartbeats arriving again. A node that died or was given up registers anew: what
+// ran on it is over, even if it was never missed.
+func (s *Sim) comeBack(id heddle.NodeID) {
 	n := &s.nodes[id]
-	if !n.silent {
-		return
-	}
-	if crashed || n.lost {
-		if !crashed {
+	if n.dead || n.lost {
+		if !n.dead {
 			s.crash(id)
 		}
 		s.lose(id)
-		n.lost, n.silent = false, false
+		n.lost, n.dead = false, false
 		s.phys.nodeUp(s.now, id)
+		n.silent = false
 		s.nodeUp(id)
+		return
 	}
 	n.silent = false
 }

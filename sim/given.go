@@ -6,7 +6,8 @@ import (
 )
 
 // given is the world in which every container lasts exactly what the trace says, from the moment its
-// master starts it. Only scheduling and heartbeats take time.
+// master starts it. Only scheduling and heartbeats take time. A reduce that was started before its job's
+// last map ended does not end before that map: it would lack its input.
 type given struct {
 	s    *Sim
 	ends heap
@@ -37,8 +38,12 @@ func (g *given) run(now heddle.Time, c *container, w apps.Work) {
 	}
 	r := &g.runs[i]
 	*r = givenRun{work: w, live: true, gen: r.gen + 1, start: now, cpu: g.s.coresOf(c, w)}
-	g.account(now, r.cpu)
 	c.runs = append(c.runs, i)
+	if c.frozen {
+		r.left = g.s.durationOf(c.app, w)
+		return
+	}
+	g.account(now, r.cpu)
 	g.ends.push(entry{at: now.Plus(g.s.durationOf(c.app, w)), gen: r.gen, id: int64(i)})
 }
 
@@ -93,9 +98,31 @@ func (g *given) advance(now heddle.Time, done []ended) []ended {
 		}
 		e := g.ends.pop()
 		w := g.runs[e.id].work
-		g.drop(at, g.s.container(w.Container), int32(e.id))
+		c := g.s.container(w.Container)
+		if w.Kind == heddle.Reduce && c.app.mapsLeft > 0 {
+			g.hold(at, c.app, &e)
+			continue
+		}
+		g.drop(at, c, int32(e.id))
 		done = append(done, ended{work: w, ok: true})
 	}
+}
+
+// hold keeps a reduce that is through with its time until the maps are done.
+func (g *given) hold(now heddle.Time, a *app, e *entry) {
+	r := &g.runs[e.id]
+	g.account(now, -r.cpu)
+	r.cpu = 0
+	a.held = append(a.held, *e)
+}
+
+// mapsDone lets the reduces end that waited for the maps.
+func (g *given) mapsDone(now heddle.Time, a *app) {
+	for i := range a.held {
+		a.held[i].at = now
+		g.ends.push(a.held[i])
+	}
+	a.held = nil
 }
 
 func (g *given) setLimit(heddle.Time, *container) {}

@@ -10,7 +10,7 @@ const (
 	fault                     // something breaks, or is mended
 	started                   // a container's process runs
 	masterUp                  // a master's process runs
-	gone                      // a master that unregistered is gone
+	gone                      // a master that unregistered is gone: the last that surely changes something
 	feed                      // running tasks are measured
 	alarm                     // a call a master asked for
 	beat                      // a master's allocate call
@@ -38,13 +38,17 @@ func (e *entry) before(o *entry) bool {
 
 // heap is a four-way heap of values.
 type heap struct {
-	es  []entry
-	seq uint64
+	es   []entry
+	seq  uint64
+	sure int // entries that surely change something, up to gone: the others may go on for ever
 }
 
 func (h *heap) push(e entry) {
 	h.seq++
 	e.seq = h.seq
+	if e.what <= gone {
+		h.sure++
+	}
 	h.es = append(h.es, e)
 	i := len(h.es) - 1
 	for i > 0 {
@@ -60,6 +64,9 @@ func (h *heap) push(e entry) {
 
 func (h *heap) pop() entry {
 	top := h.es[0]
+	if top.what <= gone {
+		h.sure--
+	}
 	n := len(h.es) - 1
 	e := h.es[n]
 	h.es = h.es[:n]

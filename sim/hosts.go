@@ -2,6 +2,7 @@ package sim
 
 import (
 	"math/rand/v2"
+	"slices"
 
 	"heddle"
 	"heddle/sim/apps"
@@ -80,8 +81,10 @@ func (s *Sim) hostsOf(a *app, w apps.Work) []heddle.NodeID {
 	}
 	if len(t.Hosts) > 0 {
 		out := make([]heddle.NodeID, 0, len(t.Hosts))
-		for _, h := range t.Hosts {
-			out = append(out, s.hostNode(h))
+		for _, h := range t.Hosts { // two hosts of a trace may be one node here
+			if n := s.hostNode(h); !slices.Contains(out, n) {
+				out = append(out, n)
+			}
 		}
 		return out
 	}

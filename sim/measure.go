@@ -19,6 +19,12 @@ type measure struct {
 	series  Series
 }
 
+// A mark is a time, and the memory held until then in MiB·s.
+type mark struct {
+	at     heddle.Time
+	memory float64
+}
+
 func (m *measure) running(k heddle.Kind, by int32) { m.run[k] += by }
 
 // advance integrates up to a time, and samples at every step passed.
@@ -107,10 +113,20 @@ func (a *app) begun(c *container, now heddle.Time) {
 	}
 }
 
-func (a *app) mapDone(now heddle.Time) {
-	if a.mapsLeft--; a.mapsLeft <= 0 {
+// mapDone notes the end of a map, which may have ended before and run again since; last means that none
+// is missing.
+func (a *app) mapDone(now heddle.Time, index int32) (last bool) {
+	if a.mapped == nil {
+		a.mapped = newBitset(len(a.job.Maps))
+	}
+	if !a.mapped.has(index) {
+		a.mapped.set(index, true)
+		a.mapsLeft--
+	}
+	if a.mapsLeft == 0 {
 		a.mapsEnd = now
 	}
+	return a.mapsLeft == 0
 }
 
 // ended notes the end of a container.
@@ -143,39 +159,61 @@ func (a *app) starvation() heddle.Span {
 // finish puts the result together.
 func (s *Sim) finish() *Result {
 	r := s.res
-	var firstIn, lastOut heddle.Time
+	last := s.last()
+	var firstIn heddle.Time
 	for i, a := range s.apps {
-		j := a.result(r)
-		r.Jobs = append(r.Jobs, j)
+		r.Jobs = append(r.Jobs, a.result(last.at))
+		r.LocalMaps += a.localMaps
 		if i == 0 || a.job.Submit < firstIn {
 			firstIn = a.job.Submit
 		}
-		lastOut = max(lastOut, j.End)
 	}
-	if s.alive > 0 {
-		lastOut = max(lastOut, s.now)
-	}
-	r.Makespan = max(lastOut.Since(firstIn), 0)
-	if sec := lastOut.Seconds(); sec > 0 {
-		span := r.Makespan.Seconds()
+	r.Makespan = max(last.at.Since(firstIn), 0)
+	if span := r.Makespan.Seconds(); span > 0 {
 		var memory float64
 		for _, n := range s.o.Nodes {
 			memory += float64(n.Total[heddle.Memory])
 		}
-		if span > 0 {
-			r.CPUUsed = s.phys.cpuUsed(max(s.now, lastOut)) / (s.m.cores * span)
-			r.MemoryHeld = s.m.memory / (memory * span)
-		}
+		r.CPUUsed = s.phys.cpuUsed(s.now) / (s.m.cores * span)
+		r.MemoryHeld = last.memory / (memory * span)
 	}
-	s.m.series.Step = s.m.step
+	s.m.series.until(last.at, s.m.step)
 	r.Series = s.m.series
 	r.Events = int64(s.core.Counts().Steps)
 	r.CheckedSteps = s.checked
+	r.SkippedOffers = max(0, int64(s.now)/int64(s.o.NodeBeat)*int64(len(s.nodes))-s.wheel.beats)
 	return r
 }
 
-func (a *app) result(r *Result) JobResult {
+// last is where the figures end: at the last job's end; in a run that was cut, where it was cut; in one
+// that stalled, at the last sign of life.
+func (s *Sim) last() mark {
+	switch {
+	case s.alive == 0:
+		return s.lastEnd
+	case s.stalled:
+		return s.progress
+	}
+	return mark{s.now, s.m.memory}
+}
+
+// until drops the samples after a time.
+func (r *Series) until(at heddle.Time, step heddle.Span) {
+	r.Step = step
+	if step <= 0 {
+		return
+	}
+	n := min(int(at/heddle.Time(step)), len(r.Maps))
+	r.Maps, r.Reduces, r.Executors = r.Maps[:n], r.Reduces[:n], r.Executors[:n]
+	r.CPUUsed, r.CPUHeld, r.MemoryHeld = r.CPUUsed[:n], r.CPUHeld[:n], r.MemoryHeld[:n]
+}
+
+// result is what the job got until the run's end.
+func (a *app) result(end heddle.Time) JobResult {
 	j := a.job
+	for _, at := range a.bookings { // order: a sum
+		a.reserved += max(end.Since(at), 0)
+	}
 	out := JobResult{
 		ID: j.ID, Queue: j.Queue, User: j.User, Framework: j.Framework, Maps: len(j.Maps) + len(j.Other),
 		Reduces: len(j.Reduces), InputBytes: j.InputBytes(), Submit: j.Submit, End: a.end,
@@ -194,6 +232,5 @@ func (a *app) result(r *Result) JobResult {
 	if a.reduces > 0 {
 		out.ReduceHold = a.reduceHeld / heddle.Span(a.reduces)
 	}
-	r.LocalMaps += a.localMaps
 	return out
 }

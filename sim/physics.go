@@ -28,6 +28,8 @@ type physics interface {
 
 	// launchDelay is how long a process takes to start.
 	launchDelay(k heddle.Kind) heddle.Span
+	// mapsDone says that every map of a job has ended.
+	mapsDone(now heddle.Time, a *app)
 	// endJob says that a job is over.
 	endJob(a *app)
 	// manage says how many containers a master looks after now.

@@ -77,9 +77,10 @@ type Sim struct {
 
 	alive    int // jobs not done
 	events   int64
-	skipped  int64
 	checked  int64
-	progress heddle.Time // of the last sign of life
+	progress mark // the last sign of life
+	lastEnd  mark // the last end of a job
+	stalled  bool
 	m        measure
 	res      *Result
 	err      error
@@ -94,8 +95,9 @@ type Sim struct {
 type nodeState struct {
 	starts []heddle.ContainerID
 	exits  []exit
-	silent bool // lost, or its beats do not arrive
-	lost   bool
+	silent bool // its beats do not arrive
+	dead   bool // its processes are gone
+	lost   bool // given up by the ResourceManager
 	downAt heddle.Time
 }
 
@@ -105,8 +107,8 @@ type exit struct {
 }
 
 const (
-	// stall is how long nothing may happen to any job before the run ends: what is left waits for
-	// something that never comes.
+	// stall is how long masters and nodes may only talk, with no work running and nothing planned,
+	// before the run ends: what is left waits for something that never comes.
 	stall = 6 * heddle.Hour
 	// reportEvery is how many events pass between two calls of Report and Stop.
 	reportEvery = 4096
@@ -172,8 +174,8 @@ func newSim(o Options) (*Sim, error) {
 	if err := s.plan(o.Faults); err != nil {
 		return nil, err
 	}
-	for _, f := range []heddle.Span{o.Set.Feeds.Progress, o.Set.Feeds.Profile} {
-		if f > 0 {
+	for i, f := range []heddle.Span{o.Set.Feeds.Progress, o.Set.Feeds.Profile} {
+		if f > 0 && (i == 0 || f != o.Set.Feeds.Progress) {
 			s.heap.push(entry{at: heddle.Time(f), what: feed, id: int64(f)})
 		}
 	}
@@ -195,8 +197,13 @@ func (s *Sim) loop() {
 		if what == nothingLeft {
 			return
 		}
-		if s.o.MaxTime > 0 && at > s.o.MaxTime || at.Since(s.progress) > stall && len(s.heap.es) > 0 {
-			s.res.Cut = s.o.MaxTime > 0 && at > s.o.MaxTime
+		if s.o.MaxTime > 0 && at > s.o.MaxTime {
+			s.m.advance(s, s.o.MaxTime)
+			s.now, s.res.Cut = s.o.MaxTime, true
+			return
+		}
+		if s.stalls(at) {
+			s.stalled = true
 			return
 		}
 		s.m.advance(s, at)
@@ -213,6 +220,18 @@ func (s *Sim) loop() {
 		}
 	}
 }
+
+// stalls reports whether only talk has been going on for too long by a time.
+func (s *Sim) stalls(at heddle.Time) bool {
+	if at.Since(s.progress.at) <= stall || s.heap.sure > 0 {
+		return false
+	}
+	_, working := s.phys.next()
+	return !working
+}
+
+// lives notes a sign of life.
+func (s *Sim) lives() { s.progress = mark{s.now, s.m.memory} }
 
 func (s *Sim) interrupted() bool {
 	if s.o.Report != nil {

@@ -22,6 +22,7 @@ type wheel struct {
 
 	cycle int64 // of the last beat made
 	last  int32 // its rank; −1 before the first
+	beats int64 // made
 }
 
 func newWheel(nodes int, interval heddle.Span, rng *rand.Rand) *wheel {
@@ -77,11 +78,14 @@ func firstIn(a, b bitset, from int32, n int) (int32, bool) {
 // made notes that a beat was made.
 func (w *wheel) made(at heddle.Time, rank int32) {
 	w.cycle, w.last = int64(at)/int64(w.interval), rank
+	w.beats++
 }
 
 type bitset []uint64
 
 func newBitset(n int) bitset { return make(bitset, (n+63)/64) }
+
+func (b bitset) has(i int32) bool { return b[i/64]>>(i%64)&1 == 1 }
 
 func (b bitset) set(i int32, on bool) {
 	if on {

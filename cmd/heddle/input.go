@@ -140,7 +140,9 @@ func scenarioCluster(s *scenario.Scenario) *hardware {
 			racks[n.Rack] = rack
 		}
 		g := &s.Cluster[n.Group]
-		h.nodes = append(h.nodes, world.NodeSpec{Name: n.Name, Rack: rack, Total: g.Size, DiskBps: g.Disk, NICBps: g.NIC, Speed: g.Speed})
+		h.nodes = append(h.nodes, world.NodeSpec{
+			Name: n.Name, Rack: rack, Total: g.Size, Cores: g.Cores, DiskBps: g.Disk, NICBps: g.NIC, Speed: g.Speed,
+		})
 	}
 	return h
 }

@@ -54,19 +54,24 @@ func inspectTable(w io.Writer, wl *workload.Workload) error {
 		}
 		line(first(i, "skipped"), "%s", d)
 	}
-	t.Flush()
+	if err := t.Flush(); err != nil {
+		return err
+	}
 	return bytesTable(w, &s)
 }
 
-// bytesTable writes how bytes are spread over jobs.
+// bytesTable writes how bytes are spread over jobs, if there are any.
 func bytesTable(w io.Writer, s *workload.Summary) error {
+	if s.Input.Total == 0 && s.Shuffle.Total == 0 && s.Output.Total == 0 {
+		return nil
+	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(t, "\nbytes of a job\tmedian\tp90\tp99\tlargest\tall jobs\t\n")
 	for _, row := range []struct {
 		label string
 		b     workload.Bytes
 	}{{"input", s.Input}, {"shuffle", s.Shuffle}, {"output", s.Output}} {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t\n", row.label, bytes(row.b.P50), bytes(row.b.P90), bytes(row.b.P99), bytes(row.b.Max), bytes(row.b.Total))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t\n", row.label, amount(row.b.P50), amount(row.b.P90), amount(row.b.P99), amount(row.b.Max), amount(row.b.Total))
 	}
 	return t.Flush()
 }
@@ -113,21 +118,27 @@ func names(counts []workload.Count, unknown string) string {
 	return strings.Join(parts, ", ")
 }
 
-// span writes a length of time: 45.2s, 1h12m, 3d4h.
+// span writes a length of time: 45.2 s, 4 m 10 s, 1 h 12 m, 3 d 4 h.
 func span(seconds float64) string {
 	d := time.Duration(seconds * float64(time.Second))
 	switch {
-	case d < time.Minute:
-		return d.Round(100 * time.Millisecond).String()
-	case d < 48*time.Hour:
-		return strings.TrimSuffix(d.Round(time.Second).String(), "0s")
+	case d < time.Minute-50*time.Millisecond:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	case d < time.Hour-time.Second/2:
+		return twoUnits(d, time.Second, "m", "s", 60)
+	case d < 48*time.Hour-time.Minute/2:
+		return twoUnits(d, time.Minute, "h", "m", 60)
 	}
-	hours := int64(d.Round(time.Hour) / time.Hour)
-	return fmt.Sprintf("%dd%dh", hours/24, hours%24)
+	return twoUnits(d, time.Hour, "d", "h", 24)
 }
 
-// bytes writes an amount to three digits: 17 B, 1.25 MiB, 938 GiB.
-func bytes(n int64) string {
+func twoUnits(d, unit time.Duration, large, small string, per int64) string {
+	n := int64(d.Round(unit) / unit)
+	return fmt.Sprintf("%d %s %d %s", n/per, large, n%per, small)
+}
+
+// amount writes an amount to three digits: 17 B, 1.25 MiB, 938 GiB.
+func amount(n int64) string {
 	if n < 1000 {
 		return fmt.Sprintf("%d B", n)
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -31,6 +30,7 @@ type clusterFlags struct {
 type hardware struct {
 	nodes     []world.NodeSpec
 	uplinkBps float64
+	unsized   int // nodes whose size nothing but flags and defaults states
 	notes     []string
 }
 
@@ -43,13 +43,21 @@ func (f *clusterFlags) cluster(in *input, each heddle.Resource) (*hardware, erro
 	if f.node != (size{}) {
 		each = heddle.Resource(f.node)
 	}
+	h, err := f.lay(in, each)
+	if err == nil && f.node != (size{}) && h.unsized == 0 {
+		h.notes = append(h.notes, "--node changes nothing: every node's size is stated")
+	}
+	return h, err
+}
+
+func (f *clusterFlags) lay(in *input, each heddle.Resource) (*hardware, error) {
 	switch {
 	case f.nodes.n > 0:
 		racks := f.racks.n
 		if racks == 0 {
 			racks = (f.nodes.n + nodesOfRack - 1) / nodesOfRack
 		}
-		return &hardware{nodes: exp.Cluster(f.nodes.n, racks, each)}, nil
+		return alike(f.nodes.n, racks, each), nil
 	case f.file != "":
 		return clusterOf(f.file, each)
 	case in.scenario != nil:
@@ -57,11 +65,14 @@ func (f *clusterFlags) cluster(in *input, each heddle.Resource) (*hardware, erro
 	case len(in.workload.Hosts) > 0:
 		return hostsOf(in, each)
 	}
-	return &hardware{
-		nodes: exp.Cluster(defaultNodes, defaultRacks, each),
-		notes: []string{fmt.Sprintf("neither the trace nor a flag says what cluster to use: %d nodes of %s in %d racks; --nodes, --racks, --node or --cluster choose another",
-			defaultNodes, show(each), defaultRacks)},
-	}, nil
+	h := alike(defaultNodes, defaultRacks, each)
+	h.notes = []string{fmt.Sprintf("neither the trace nor a flag says what cluster to use: %d nodes of %s in %d racks; "+
+		"--nodes, --racks, --node or --cluster choose another", defaultNodes, show(each), defaultRacks)}
+	return h, nil
+}
+
+func alike(nodes, racks int, each heddle.Resource) *hardware {
+	return &hardware{nodes: exp.Cluster(nodes, racks, each), unsized: nodes}
 }
 
 func (f *clusterFlags) check() error {
@@ -98,20 +109,15 @@ func listed(path string, list []workload.Node, each heddle.Resource) (*hardware,
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	h := &hardware{nodes: nodes}
-	if n := unsized(list); n > 0 {
-		h.notes = append(h.notes, fmt.Sprintf("%s: %d of %d nodes state no size and have %s", filepath.Base(path), n, len(list), show(each)))
-	}
-	return h, nil
-}
-
-func unsized(list []workload.Node) int {
-	n := 0
 	for i := range list {
 		if list[i].Size.IsZero() {
-			n++
+			h.unsized++
 		}
 	}
-	return n
+	if h.unsized > 0 {
+		h.notes = append(h.notes, fmt.Sprintf("%s: %d of %d nodes state no size and have %s", path, h.unsized, len(list), show(each)))
+	}
+	return h, nil
 }
 
 // hostsOf makes a node of every host that a trace names.
@@ -124,7 +130,9 @@ func hostsOf(in *input, each heddle.Resource) (*hardware, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", in.path, err)
 	}
-	return &hardware{nodes: nodes, notes: []string{fmt.Sprintf("no cluster was given: the %d hosts that the trace names, with %s each", len(nodes), show(each))}}, nil
+	return &hardware{nodes: nodes, unsized: len(nodes), notes: []string{
+		fmt.Sprintf("no cluster was given: the %d hosts that the trace names, with %s each", len(nodes), show(each)),
+	}}, nil
 }
 
 // total is what all nodes offer.

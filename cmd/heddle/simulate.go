@@ -71,6 +71,7 @@ func (a *app) runAll(e *experiment, allTasks bool) (runs [][]*sim.Result, stoppe
 			"heartbeats left out", r.SkippedOffers, "steps checked", r.CheckedSteps, "cut", r.Cut)
 	}
 	began := time.Now()
+	a.log.Info("running", "runs", e.plan.Runs(), "cluster", e.hardware.describe(), "world", e.world)
 	runs, err = e.plan.Run()
 	bar.end()
 	a.log.Info("done", "runs", e.plan.Runs(), "took", time.Since(began))

@@ -30,13 +30,16 @@ func parseSize(s string) (heddle.Resource, error) {
 
 // parseMemory reads an amount of memory in MiB.
 func parseMemory(s string) (int64, error) {
-	number := strings.TrimRight(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
-	unit := s[len(number):]
-	per, ok := map[string]float64{"MiB": 1, "GiB": 1 << 10, "TiB": 1 << 20}[unit]
-	if !ok {
+	number, per := s, 0.0
+	for i, unit := range []string{"MiB", "GiB", "TiB"} {
+		if rest, ok := strings.CutSuffix(s, unit); ok {
+			number, per = strings.TrimSpace(rest), float64(int64(1)<<(10*i))
+		}
+	}
+	if per == 0 {
 		return 0, fmt.Errorf("%q memory: want a number with MiB, GiB or TiB behind it, such as 8192MiB or 8GiB", s)
 	}
-	f, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	f, err := strconv.ParseFloat(number, 64)
 	if err != nil || math.IsNaN(f) {
 		return 0, fmt.Errorf("%q memory: %q is not a number", s, number)
 	}

@@ -30,9 +30,11 @@ type queue struct {
 	abs       float32 // absolute capacity
 	absMax    float32
 	min, max  heddle.Resource // effective guaranteed and maximum
+	maxDown   heddle.Resource // max, in whole containers
 	minShare  float64         // dominant share of the guarantee, at least of the smallest container
 	safe      heddle.Resource // no active user's limit is below
 	limit     heddle.Resource // what the parents leave the queue in this walk
+	most      heddle.Resource // the smaller of max and limit
 	blocked   heddle.Resource // headroom kept for queues below that were stopped by a limit
 	head      heddle.Resource // limit − used
 	current   heddle.Resource // of a leaf: the last limit a walk found, for headroom and the masters' share
@@ -100,10 +102,11 @@ func (s *Scheduler) resize(v policy.View) {
 		q := &s.queues[i]
 		guaranteed := s.more(q.min, s.cfg.Minimum)
 		q.minShare = s.share(guaranteed)
+		q.maxDown = q.max.RoundDown(s.cfg.Minimum)
 		q.safe = s.less(divideUp(times(guaranteed, 100*q.cfg.MinimumUserLimit), 100), s.ceiling(q))
 		id := heddle.QueueID(i)
 		s.enterLimit(v.Queue(id))
-		s.queues[i].current = s.less(s.queues[i].max.RoundDown(s.cfg.Minimum), s.queues[i].limit)
+		s.queues[i].current = s.less(q.maxDown, q.limit)
 	}
 }
 
@@ -150,7 +153,7 @@ func (s *Scheduler) Enter(v policy.View, q *policy.Queue) policy.Verdict {
 	s.enterLimit(q)
 	c := &s.queues[q.ID()]
 	if q.Leaf() {
-		c.current = s.less(c.max.RoundDown(s.cfg.Minimum), c.limit)
+		c.current = s.less(c.maxDown, c.limit)
 	}
 	if !s.belowLimit(c, q.Used().Plus(q.Booked()), q.Booked()) {
 		return policy.NoQueue(heddle.QueueLimit)
@@ -171,17 +174,17 @@ func (s *Scheduler) enterLimit(q *policy.Queue) {
 		left := pc.limit.Minus(pc.blocked).Minus(p.Used().Plus(p.Booked()))
 		c.limit = floor(left.Plus(taken), s.cfg.Minimum)
 	}
-	c.head = s.less(c.max, c.limit).Minus(taken)
+	c.most = s.less(c.max, c.limit)
+	c.head = c.most.Minus(taken)
 }
 
 // belowLimit reports whether a queue that took so much may take more; freeable is what giving up
 // reservations could free.
 func (s *Scheduler) belowLimit(c *queue, taken, freeable heddle.Resource) bool {
-	limit := s.less(c.max, c.limit)
-	if s.compare(taken, limit) < 0 {
+	if s.compare(taken, c.most) < 0 {
 		return true
 	}
-	return s.cfg.ContinueLooking && !freeable.IsZero() && s.compare(taken.Minus(freeable), limit) < 0
+	return s.cfg.ContinueLooking && !freeable.IsZero() && s.compare(taken.Minus(freeable), c.most) < 0
 }
 
 // Allow implements [policy.Share]: the queue's limit, then the user's, then whether the container fits

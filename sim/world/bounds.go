@@ -120,3 +120,58 @@ func (w *World) Capacity() float64 {
 	}
 	return sum / w.bounds.speed
 }
+
+// DiskBytes returns what a job's tasks move to and from disks when nothing is short of memory: splits,
+// spills, map output read by reduces, merges and replicas of what is written. It is what the job offers
+// the disks, not a bound.
+func (w *World) DiskBytes(id JobID) float64 {
+	j := w.job(id)
+	if j == nil {
+		return 0
+	}
+	sum := 0.0
+	for i := range j.def.Maps {
+		n := w.mapNeed(j, int32(i))
+		sum += n.in + n.spilled + n.spillDisk + w.written(n.out)
+	}
+	for i := range j.def.Reduces {
+		told := j.def.Reduces[i].Size[heddle.Memory]
+		if told == 0 {
+			told = 1024
+		}
+		n := w.reduceNeed(j, int32(i), told)
+		sum += n.part*(1+n.spilled) + n.mergeDisk + w.written(n.result)
+	}
+	for i := range j.def.Other {
+		sum += max(0, float64(j.def.Other[i].Input)) + max(0, float64(j.def.Other[i].Output))
+	}
+	if s := j.def.Spark; s != nil {
+		for i := range s.Stages {
+			for k := range s.Stages[i].Tasks {
+				t := &s.Stages[i].Tasks[k]
+				if !s.Stages[i].Cached {
+					sum += max(0, float64(t.Input))
+				}
+				sum += max(0, float64(t.Output))
+			}
+		}
+	}
+	return sum
+}
+
+// written is what writing a file of so many bytes costs disks, with its replicas.
+func (w *World) written(bytes float64) float64 {
+	if bytes < w.p.FreeOutput {
+		return bytes
+	}
+	return bytes * float64(min(w.p.Replicas, 3, len(w.nodes)))
+}
+
+// DiskBps returns what the disks of all nodes transfer together, in bytes a second.
+func (w *World) DiskBps() float64 {
+	sum := 0.0
+	for i := range w.nodes {
+		sum += w.nodes[i].disk
+	}
+	return sum
+}

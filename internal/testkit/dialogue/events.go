@@ -1,0 +1,305 @@
+package dialogue
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"heddle"
+	"heddle/cluster"
+)
+
+// verbs are the lines of an events block: the words after the verb are names, then key=value.
+var verbs = map[string]func(*session, []string, map[string]string) error{
+	"submit":  (*session).submit,
+	"attempt": (*session).attempt,
+	"ask":     (*session).ask,
+	"beat":    (*session).beats,
+	"run":     (*session).run,
+	"wait":    (*session).wait,
+	"exit":    (*session).exit,
+	"release": (*session).release,
+	"acquire": (*session).acquire,
+	"exclude": (*session).exclude,
+	"done":    (*session).done,
+	"down":    (*session).down,
+	"up":      (*session).up,
+	"suspend": (*session).suspend,
+	"resume":  (*session).resume,
+	"resize":  (*session).resize,
+	"kill":    (*session).kill,
+	"wake":    (*session).wake,
+}
+
+func (s *session) event(words []string) error {
+	f, ok := verbs[words[0]]
+	if !ok {
+		return fmt.Errorf("no event %q", words[0])
+	}
+	if words[0] == "submit" { // users must be known when the policies are made
+		for _, w := range words {
+			if u, ok := strings.CutPrefix(w, "user="); ok && s.core == nil {
+				s.users.id(u)
+			}
+		}
+	}
+	if err := s.start(); err != nil {
+		return err
+	}
+	var names []string
+	options := map[string]string{}
+	for _, w := range words[1:] {
+		if k, v, ok := strings.Cut(w, "="); ok {
+			options[k] = v
+		} else {
+			names = append(names, w)
+		}
+	}
+	return f(s, names, options)
+}
+
+// step gives the core an event and prints what it answers; after it nothing may be broken.
+func (s *session) step(ev heddle.Event, where string) error {
+	decisions := s.core.Step(s.now, ev)
+	for _, d := range decisions {
+		s.print(d)
+	}
+	s.printRefusals(where)
+	if broken := s.core.Check(); len(broken) > 0 {
+		return fmt.Errorf("after %T: %s", ev, strings.Join(broken, "; "))
+	}
+	return nil
+}
+
+func (s *session) submit(names []string, o map[string]string) error {
+	if err := want(names, 1, "a new application"); err != nil {
+		return err
+	}
+	e := heddle.Submit{App: heddle.AppID(s.apps.id(names[0])), Queue: heddle.NoQueue}
+	path := orText(o["queue"], "root.default")
+	for i, p := range s.built.Paths {
+		if p == path {
+			e.Queue = heddle.QueueID(i)
+		}
+	}
+	e.User = heddle.UserID(s.users.id(orText(o["user"], "ann")))
+	e.Framework = map[string]heddle.Framework{"mapreduce": heddle.MapReduce, "spark": heddle.Spark}[o["type"]]
+	e.Priority = int32(number(o["priority"]))
+	e.Facts.Maps, e.Facts.Reduces = int32(number(o["maps"])), int32(number(o["reduces"]))
+	var err error
+	if e.Master, err = parseSize(orText(o["am"], "1g,1c")); err != nil {
+		return err
+	}
+	return s.step(e, "")
+}
+
+func (s *session) attempt(names []string, o map[string]string) error {
+	a, err := s.app(names)
+	if err != nil {
+		return err
+	}
+	size, err := parseSize(orText(o["am"], "1g,1c"))
+	if err != nil {
+		return err
+	}
+	return s.step(heddle.Attempt{App: a, Master: size}, "")
+}
+
+// ask reads: ask j1 map n=4 size=1g,1c p=20 at=n1:2,r1:3 id=7 strict=any,r1. A count after a place is
+// that place's, 1 without one.
+func (s *session) ask(names []string, o map[string]string) error {
+	if err := want(names, 2, "an application and a kind"); err != nil {
+		return err
+	}
+	a, err := s.app(names[:1])
+	if err != nil {
+		return err
+	}
+	kind, err := kindOf(names[1])
+	if err != nil {
+		return err
+	}
+	size, err := parseSize(orText(o["size"], "1g,1c"))
+	if err != nil {
+		return err
+	}
+	row := heddle.Anywhere(int32(number(orText(o["p"], "20"))), kind, int32(number(orText(o["n"], "1"))), size)
+	row.AllocID = number(o["id"])
+	strict := "," + o["strict"] + ","
+	rows := []heddle.Row{row}
+	rows[0].Strict = strings.Contains(strict, ",any,")
+	for _, place := range strings.Split(o["at"], ",") {
+		if place == "" {
+			continue
+		}
+		name, count, counted := strings.Cut(place, ":")
+		r := row
+		r.Count = 1
+		if counted {
+			r.Count = int32(number(count))
+		}
+		if id, ok := s.racks[name]; ok {
+			r.Rack, r.Strict = heddle.RackID(id), strings.Contains(strict, ","+name+",")
+		} else if id, err := s.nodes.known(name, "node or rack"); err == nil {
+			r.Host = heddle.NodeID(id)
+		} else {
+			return err
+		}
+		rows = append(rows, r)
+	}
+	return s.step(heddle.Ask{App: a, Rows: rows}, "")
+}
+
+// beats reads node names, or all.
+func (s *session) beats(names []string, _ map[string]string) error {
+	if len(names) == 1 && names[0] == "all" {
+		names = nil
+		for _, h := range s.hosts {
+			names = append(names, s.nodes.name(int(h.node)))
+		}
+	}
+	for _, name := range names {
+		id, err := s.nodes.known(name, "node")
+		if err != nil {
+			return err
+		}
+		if err := s.step(heddle.Heartbeat{Node: heddle.NodeID(id)}, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// run lets so many seconds pass; each second begins with every node's heartbeat, in order.
+func (s *session) run(names []string, _ map[string]string) error {
+	if err := want(names, 1, "a number of seconds"); err != nil {
+		return err
+	}
+	for range number(names[0]) {
+		if err := s.beats([]string{"all"}, nil); err != nil {
+			return err
+		}
+		s.now = s.now.Plus(heddle.Second)
+	}
+	return nil
+}
+
+// wait lets seconds pass in which nothing happens.
+func (s *session) wait(names []string, _ map[string]string) error {
+	if err := want(names, 1, "a number of seconds"); err != nil {
+		return err
+	}
+	f, err := strconv.ParseFloat(names[0], 64)
+	s.now = s.now.Plus(heddle.Seconds(f))
+	return err
+}
+
+// exit ends containers on their nodes; they are fetched and started before, unless lost is said.
+func (s *session) exit(names []string, o map[string]string) error {
+	for _, name := range names {
+		if name == "unfetched" {
+			continue
+		}
+		x, err := s.container(name)
+		if err != nil {
+			return err
+		}
+		if names[len(names)-1] != "unfetched" {
+			if err := s.fetch(x); err != nil {
+				return err
+			}
+		}
+		if err := s.step(heddle.Exit{Container: x.ID(), Status: heddle.ExitStatus(number(o["status"]))}, ""); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fetch has a container acquired and started.
+func (s *session) fetch(x *cluster.Container) error {
+	if err := s.step(heddle.Acquire{App: x.App().ID()}, ""); err != nil {
+		return err
+	}
+	return s.step(heddle.Started{Container: x.ID()}, "")
+}
+
+func (s *session) release(names []string, _ map[string]string) error {
+	for _, name := range names {
+		x, err := s.container(name)
+		if err != nil {
+			return err
+		}
+		if err := s.step(heddle.Release{App: x.App().ID(), Container: x.ID()}, ""); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *session) acquire(names []string, _ map[string]string) error {
+	a, err := s.app(names)
+	if err != nil {
+		return err
+	}
+	return s.step(heddle.Acquire{App: a}, "")
+}
+
+func (s *session) exclude(names []string, _ map[string]string) error {
+	if len(names) == 0 {
+		return fmt.Errorf("want an application and nodes")
+	}
+	a, err := s.app(names[:1])
+	if err != nil {
+		return err
+	}
+	var nodes []heddle.NodeID
+	for _, name := range names[1:] {
+		id, err := s.nodes.known(name, "node")
+		if err != nil {
+			return err
+		}
+		nodes = append(nodes, heddle.NodeID(id))
+	}
+	return s.step(heddle.Exclude{App: a, Nodes: nodes}, "")
+}
+
+func (s *session) done(names []string, _ map[string]string) error {
+	a, err := s.app(names)
+	if err != nil {
+		return err
+	}
+	return s.step(heddle.AppDone{App: a}, "")
+}
+
+func (s *session) down(names []string, _ map[string]string) error {
+	for _, name := range names {
+		id, err := s.nodes.known(name, "node")
+		if err != nil {
+			return err
+		}
+		if err := s.step(heddle.NodeDown{Node: heddle.NodeID(id)}, ""); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *session) up(names []string, o map[string]string) error {
+	if err := want(names, 1, "a node"); err != nil {
+		return err
+	}
+	for i, h := range s.hosts {
+		if s.nodes.name(int(h.node)) != names[0] {
+			continue
+		}
+		if o["size"] != "" {
+			var err error
+			if s.hosts[i].size, err = parseSize(o["size"]); err != nil {
+				return err
+			}
+		}
+		return s.step(heddle.NodeUp{Node: h.node, Rack: h.rack, Total: s.hosts[i].size}, "")
+	}
+	return fmt.Errorf("no node %q", names[0])
+}
