@@ -221,7 +221,7 @@ func (v *view) bars(r *sim.Result, thin float64) []bar {
 		free[n][lane] = t.Ended
 		v.lanes = max(v.lanes, lane+1)
 		b := bar{from: x.at(max(t.Granted, v.from).Since(v.from).Seconds()), to: x.at(min(t.Ended, v.to).Since(v.from).Seconds()),
-			row: n, lane: lane, kind: t.Kind, bad: bad(t.Status), many: 1, task: i}
+			row: n, lane: lane, kind: t.Kind, bad: bad(r, t), many: 1, task: i}
 		if k := last[n][lane]; k >= 0 && out[k].takes(b, thin) {
 			out[k].to, out[k].many = b.to, out[k].many+1
 			continue
@@ -242,11 +242,14 @@ func (a *bar) takes(b bar, thin float64) bool {
 }
 
 // bad reports whether a container came to a bad end. Masters stop their containers when these have
-// done their work, so being stopped by one's master is a good end.
-func bad(s heddle.ExitStatus) bool {
-	switch s {
+// done their work, what is left when an application is over is ended with it, and what never ran was
+// only given back: those are good ends.
+func bad(r *sim.Result, t *sim.TaskResult) bool {
+	switch t.Status {
 	case heddle.Success, heddle.KilledByMaster, heddle.KilledAfterCompletion:
 		return false
+	case heddle.Aborted:
+		return t.Started > 0 && t.Ended < r.Jobs[t.Job].End
 	}
 	return true
 }

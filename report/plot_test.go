@@ -162,17 +162,29 @@ func TestGanttIsBounded(t *testing.T) {
 }
 
 func TestBadEnds(t *testing.T) {
-	for _, s := range []heddle.ExitStatus{heddle.Success, heddle.KilledByMaster, heddle.KilledAfterCompletion} {
-		if bad(s) {
-			t.Errorf("%d counts as a bad end", s)
+	const end = heddle.Time(100)
+	r := &sim.Result{Jobs: []sim.JobResult{{End: end}}}
+	for _, c := range []struct {
+		status         heddle.ExitStatus
+		started, ended heddle.Time
+		want           bool
+	}{
+		{heddle.Success, 10, 20, false},
+		{heddle.KilledByMaster, 10, 20, false},
+		{heddle.KilledAfterCompletion, 10, 20, false},
+		{heddle.Aborted, 0, 20, false},   // given back before it ran
+		{heddle.Aborted, 10, end, false}, // ended with its application
+		{heddle.Aborted, 10, 20, true},   // lost with its node
+		{heddle.Preempted, 10, 20, true},
+		{heddle.KilledOverPhysical, 10, 20, true},
+		{1, 10, 20, true},
+		{143, 10, 20, true},
+	} {
+		if got := bad(r, &sim.TaskResult{Status: c.status, Started: c.started, Ended: c.ended}); got != c.want {
+			t.Errorf("status %d, started %d, ended %d: bad = %v, want %v", c.status, c.started, c.ended, got, c.want)
 		}
 	}
-	for _, s := range []heddle.ExitStatus{1, 143, heddle.Preempted, heddle.KilledOverPhysical, heddle.Aborted} {
-		if !bad(s) {
-			t.Errorf("%d does not count as a bad end", s)
-		}
-	}
-	r := lanes([2]float64{0, 5}, [2]float64{5, 10})
+	r = lanes([2]float64{0, 5}, [2]float64{5, 10})
 	r.Tasks[1].Status = heddle.Preempted
 	charts, _ := compare(r).gantt()
 	if !strings.Contains(string(charts[0].Image), "ended with -102") {

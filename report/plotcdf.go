@@ -82,10 +82,11 @@ func (c *Comparison) cdf(m *measure) (panel, bool) {
 		return p, false
 	}
 	lo, log := span(lo, hi)
-	f := frame{72, 30, 588, 330}
+	above := keyLine * float64(len(c.Profiles))
+	f := frame{72, 30 + above, 588, 330 + above}
 	x := timeAxis(lo, hi, f.left, f.right, log, 7, m.name+pick(log, ", logarithmic", ""))
 	y := shareAxis(1, f.bottom, f.top, "of jobs within")
-	d := draw("plot", 600, 380, c.cdfWords(m, pooled))
+	d := draw("plot", 600, 380+above, c.cdfWords(m, pooled))
 	d.grid(f, x, y)
 	for i, runs := range c.Profiles {
 		if len(pooled[i]) == 0 {
@@ -98,7 +99,7 @@ func (c *Comparison) cdf(m *measure) (panel, bool) {
 		d.path("curve", trace(curve(pooled[i], x, y)))
 		d.end()
 	}
-	c.key(d, f, pooled)
+	c.key(d, f.right, pooled)
 	p.Image, p.Table = d.html(), c.cdfTable(pooled)
 	if len(c.Seeds()) > 1 {
 		p.Caption = "All seeds together; the shade is the range between seeds."
@@ -148,15 +149,18 @@ func (m *measure) band(runs []*sim.Result, x, y axis) string {
 	return outline(low, high)
 }
 
-// key names the curves in the corner a distribution leaves empty, with the medians.
-func (c *Comparison) key(d *drawing, f frame, pooled [][]float64) {
-	at := f.bottom - 16 - 26*float64(len(c.Profiles)-1)
+// keyLine is the height of a line of the key.
+const keyLine = 24.0
+
+// key names the curves above the plot, with the medians: every corner of a plot may hold a curve.
+func (c *Comparison) key(d *drawing, right float64, pooled [][]float64) {
+	at := 18.0
 	for i, p := range c.Profiles {
 		d.group(profileClass(i))
-		d.line("curve", f.right-14, at-5, f.right, at-5)
-		d.text("key end", f.right-22, at, fmt.Sprintf("%s, median %s", short(p.Name, 24), seconds(Quantile(pooled[i], 0.5))))
+		d.line("curve", right-14, at-5, right, at-5)
+		d.text("key end", right-22, at, fmt.Sprintf("%s, median %s", short(p.Name, 24), seconds(Quantile(pooled[i], 0.5))))
 		d.end()
-		at += 26
+		at += keyLine
 	}
 }
 

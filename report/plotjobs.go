@@ -24,33 +24,42 @@ const (
 	dotMostRad = 7.0
 )
 
-// duels pairs the jobs that succeeded in every run of both profiles. The runs of a comparison list the
-// same jobs in the same order.
+// duels pairs the jobs, by id, that succeeded in every run of both profiles. A workload drawn by seed has
+// its jobs in another order under another seed.
 func duels(a, b []*sim.Result) []duel {
 	if len(a) == 0 || len(b) == 0 {
 		return nil
 	}
+	x, y := meanJCTs(a), meanJCTs(b)
 	var out []duel
 	for i := range a[0].Jobs {
 		id := a[0].Jobs[i].ID
-		x, okA := meanJCT(a, i, id)
-		y, okB := meanJCT(b, i, id)
-		if okA && okB && x > 0 && y > 0 {
-			out = append(out, duel{id, x, y})
+		if x[id] > 0 && y[id] > 0 {
+			out = append(out, duel{id, x[id], y[id]})
 		}
 	}
 	return out
 }
 
-func meanJCT(runs []*sim.Result, i int, id string) (float64, bool) {
-	sum := 0.0
+// meanJCTs is the mean completion time, in seconds, of every job that succeeded in every run.
+func meanJCTs(runs []*sim.Result) map[string]float64 {
+	sum, times := map[string]float64{}, map[string]int{}
 	for _, r := range runs {
-		if i >= len(r.Jobs) || r.Jobs[i].ID != id || r.Jobs[i].State != sim.Succeeded || r.Jobs[i].JCT < 0 {
-			return 0, false
+		for i := range r.Jobs {
+			if j := &r.Jobs[i]; j.State == sim.Succeeded && j.JCT >= 0 {
+				sum[j.ID] += j.JCT.Seconds()
+				times[j.ID]++
+			}
 		}
-		sum += r.Jobs[i].JCT.Seconds()
 	}
-	return sum / float64(len(runs)), true
+	for id, n := range times {
+		if n < len(runs) {
+			delete(sum, id)
+			continue
+		}
+		sum[id] /= float64(n)
+	}
+	return sum
 }
 
 // perJob draws every job's completion time under each further profile against that under the first.

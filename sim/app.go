@@ -33,7 +33,7 @@ type app struct {
 	alarmGen uint32
 	parked   bool // no beat is planned: it would change nothing
 	beatAt   heddle.Time
-	interval heddle.Span
+	interval heddle.Span // between beats while nothing is going on
 
 	containers int
 	managed    int // containers the running attempt has had
@@ -58,6 +58,10 @@ type app struct {
 // unregisterGrace is how long a master lives on after it unregistered: MapReduce's waits five seconds
 // for late clients, Spark's leaves at once.
 const unregisterGrace = 5 * heddle.Second
+
+// sparkInterval is how far apart an idle Spark master's calls are:
+// spark.yarn.scheduler.heartbeat.interval-ms.
+const sparkInterval = 3 * heddle.Second
 
 func newApp(s *Sim, id heddle.AppID, j *workload.Job) *app {
 	a := &app{id: id, job: j, first: -1, mapsLeft: len(j.Maps)}
@@ -167,10 +171,12 @@ func (s *Sim) newMaster(a *app) apps.Master {
 		Progress:          s.progressOf,
 		Rand:              rand.New(rand.NewPCG(s.o.Seed, uint64(a.id)<<8|uint64(a.attempts))),
 	}
+	a.interval = orSpan(s.o.MasterBeat, heddle.Second)
 	switch {
 	case s.o.LoadSim || a.job.Framework == heddle.Plain:
 		return apps.NewLoadSimulator(a.job, c)
 	case a.job.Spark != nil:
+		a.interval = sparkInterval
 		return apps.NewSpark(a.job, c)
 	}
 	return apps.NewMapReduce(a.job, c)
@@ -220,7 +226,21 @@ func (s *Sim) wake(a *app) {
 	if late := s.now.Since(a.beatAt); late > 0 {
 		a.beatAt += heddle.Time((late + a.interval - 1) / a.interval * a.interval)
 	}
+	if a.beatAt == s.now && s.beatPassed(a) {
+		a.beatAt = a.beatAt.Plus(a.interval)
+	}
 	s.planBeat(a, a.beatAt)
+}
+
+// beatPassed reports whether a master's beat of this instant would have been before what is happening.
+func (s *Sim) beatPassed(a *app) bool {
+	switch s.from {
+	case fromWorld:
+		return false
+	case fromHeap:
+		return s.entry.what == beat && s.entry.id >= int64(a.id)
+	}
+	return true
 }
 
 func (s *Sim) planBeat(a *app, at heddle.Time) {
@@ -275,7 +295,6 @@ func (s *Sim) perform(a *app) {
 		s.heap.push(entry{at: max(out.Alarm, s.now), what: alarm, gen: a.alarmGen, id: int64(a.id)})
 	}
 	if out.Beat > 0 {
-		a.interval = out.Beat.Since(s.now)
 		a.parked = false
 		s.planBeat(a, out.Beat)
 	}

@@ -25,13 +25,17 @@ type entry struct {
 	id   int64
 }
 
-// before orders by time; at one time by what happens, masters' calls last; then by order of insertion.
+// before orders by time; at one time by what happens, masters' calls last; then by whom it happens to,
+// so that the order does not hang on calls that were left out; then by order of insertion.
 func (e *entry) before(o *entry) bool {
 	if e.at != o.at {
 		return e.at < o.at
 	}
 	if e.what != o.what {
 		return e.what < o.what
+	}
+	if e.id != o.id {
+		return e.id < o.id
 	}
 	return e.seq < o.seq
 }

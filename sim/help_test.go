@@ -161,7 +161,9 @@ func kept(r *Result, job int, k heddle.Kind) []TaskResult {
 			out = append(out, x)
 		}
 	}
-	slices.SortFunc(out, func(a, b TaskResult) int { return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(a.Started, b.Started)) })
+	slices.SortFunc(out, func(a, b TaskResult) int {
+		return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(a.Started, b.Started))
+	})
 	return out
 }
 

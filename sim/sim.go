@@ -68,6 +68,8 @@ type Sim struct {
 	wheel *wheel
 	rng   *rand.Rand // of faults
 	now   heddle.Time
+	from  source // of what is happening
+	entry entry  // where that is the heap
 
 	nodes []nodeState
 	racks []heddle.RackID
@@ -275,14 +277,14 @@ func (s *Sim) nextBeat() (heddle.Time, int32, bool) {
 	if s.o.EveryBeat {
 		return w.next(s.now, w.up, s.none)
 	}
-	if !s.core.Quiet() {
-		if s.core.AnyNode() {
-			return w.next(s.now, w.reports, w.up)
-		}
-		at, rank, ok := w.next(s.now, w.reports, w.roomy)
-		return at, rank, ok
+	who := w.roomy
+	switch {
+	case s.core.Quiet():
+		who = s.none
+	case s.core.AnyNode():
+		who = w.up
 	}
-	at, rank, ok := w.next(s.now, w.reports, s.none)
+	at, rank, ok := w.next(s.now, w.reports, who)
 	if tick, due := s.core.NextTick(); due {
 		if t, r, k := w.next(max(tick, s.now), w.up, s.none); k && (!ok || t < at) {
 			return t, r, k
@@ -292,6 +294,7 @@ func (s *Sim) nextBeat() (heddle.Time, int32, bool) {
 }
 
 func (s *Sim) happen(what source) {
+	s.from = what
 	switch what {
 	case fromWorld:
 		s.ended = s.phys.advance(s.now, s.ended[:0])
@@ -299,8 +302,8 @@ func (s *Sim) happen(what source) {
 			s.workEnded(&s.ended[i])
 		}
 	case fromHeap:
-		e := s.heap.pop()
-		s.planned(&e)
+		s.entry = s.heap.pop()
+		s.planned(&s.entry)
 	case fromCore:
 		s.step(heddle.Wake{})
 	case fromWheel:

@@ -41,7 +41,7 @@ func (a *app) prepare(f *simFlags, path string, seeds int) (*experiment, error) 
 		Workload: in.workload, Conf: h, Seeds: in.seeds(f.seeds.n, f.firstSeed, seeds), Effects: in.effects,
 		Given: e.world == "given", KeepTasks: f.tasks != "" || f.report != "", Check: os.Getenv("HEDDLE_CHECK") == "1",
 	}
-	if err := e.choose(f, h); err != nil {
+	if err = e.choose(f, h); err != nil {
 		return nil, err
 	}
 	e.notes = append(configurationNotes(h, f.conf, e.plan.Profiles), e.notes...)

@@ -31,7 +31,7 @@ func interrupt(t *testing.T, sig syscall.Signal) {
 	for range 100 {
 		jobs.WriteString(`{"job.start.ms": 0, "job.count": 1000, "job.tasks": [{"count": 10, "container.duration.ms": 3000, "container.type": "map"}]}` + "\n")
 	}
-	if err := os.WriteFile(trace, []byte(jobs.String()), 0o600); err != nil {
+	if err = os.WriteFile(trace, []byte(jobs.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(exe, "sim", "compare", "--profiles", "fifo,fair", "-v", "--world", "given", "--nodes", "2",
@@ -47,9 +47,11 @@ func interrupt(t *testing.T, sig syscall.Signal) {
 		t.Fatal(err)
 	}
 	var said strings.Builder
+	signalled := false
 	for lines := bufio.NewScanner(stderr); lines.Scan(); {
 		said.WriteString(lines.Text() + "\n")
-		if strings.Contains(lines.Text(), "msg=running") {
+		if strings.Contains(lines.Text(), `msg="under way"`) && !signalled {
+			signalled = true
 			if err := cmd.Process.Signal(sig); err != nil {
 				t.Fatal(err)
 			}

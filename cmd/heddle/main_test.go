@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -45,9 +46,7 @@ func exit(ts *testscript.TestScript, neg bool, args []string) {
 	code := 0
 	if err := ts.Exec("heddle", args[1:]...); err != nil {
 		var status interface{ ExitCode() int }
-		if e, ok := err.(interface{ ExitCode() int }); ok {
-			status = e
-		} else {
+		if !errors.As(err, &status) {
 			ts.Fatalf("%v", err)
 		}
 		code = status.ExitCode()
@@ -65,7 +64,7 @@ func shape(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	d := json.NewDecoder(bytes.NewBufferString(ts.ReadFile(args[0])))
 	ts.Check(shapeOf(ts.Stdout(), d, ""))
-	if _, err := d.Token(); err != io.EOF {
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		ts.Fatalf("more than one object")
 	}
 }
@@ -122,7 +121,7 @@ func TestNothingLeftOpen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := out.write(func(w io.Writer) error { fmt.Fprint(w, "half"); return io.ErrUnexpectedEOF }); err == nil {
+	if err = out.write(func(w io.Writer) error { fmt.Fprint(w, "half"); return io.ErrUnexpectedEOF }); err == nil {
 		t.Error("a failed write is no error")
 	}
 	if got, _ := os.ReadFile(path); string(got) != "before" {

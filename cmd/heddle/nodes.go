@@ -183,13 +183,13 @@ func (h *hardware) describe() string {
 
 // show writes an amount of memory and vcores.
 func show(r heddle.Resource) string {
-	s := fmt.Sprintf("%d MiB and %g vcores", r[heddle.Memory], float64(r[heddle.CPU])/1000)
+	parts := []string{fmt.Sprintf("%d MiB", r[heddle.Memory]), fmt.Sprintf("%g vcores", float64(r[heddle.CPU])/1000)}
 	for d := heddle.Extra1; d < heddle.NumDims; d++ {
 		if r[d] > 0 {
-			s += fmt.Sprintf(" and %d %s", r[d], d)
+			parts = append(parts, fmt.Sprintf("%d %s", r[d], d))
 		}
 	}
-	return s
+	return strings.Join(parts, " and ")
 }
 
 func plural(n int, noun string) string {

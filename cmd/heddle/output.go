@@ -34,9 +34,9 @@ func openTarget(flag, path string, inputs ...string) (*target, error) {
 	case exists && info.IsDir():
 		return nil, fmt.Errorf("%s: %s is a folder; want a file", flag, path)
 	case exists && !info.Mode().IsRegular():
-		f, err := os.OpenFile(path, os.O_WRONLY, 0)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", flag, err)
+		f, e := os.OpenFile(path, os.O_WRONLY, 0)
+		if e != nil {
+			return nil, fmt.Errorf("%s: %w", flag, e)
 		}
 		return &target{path: path, file: f}, nil
 	}
@@ -55,8 +55,7 @@ func openTarget(flag, path string, inputs ...string) (*target, error) {
 	temp := filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.%d", filepath.Base(path), os.Getpid()))
 	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode)
 	if err != nil {
-		var why *os.PathError
-		if errors.As(err, &why) {
+		if why, ok := errors.AsType[*os.PathError](err); ok {
 			err = why.Err // without the name of the neighbour
 		}
 		return nil, fmt.Errorf("%s: %s cannot be written: %w", flag, path, err)
@@ -79,7 +78,7 @@ func (t *target) write(fill func(io.Writer) error) error {
 		if err == nil {
 			err = os.Rename(t.temp, t.path)
 		} else {
-			os.Remove(t.temp) // the first error is the one to tell
+			_ = os.Remove(t.temp) // the first error is the one to tell
 		}
 	}
 	if err != nil {
@@ -93,8 +92,8 @@ func (t *target) drop() {
 	if t == nil || t.done {
 		return
 	}
-	t.file.Close()
+	_ = t.file.Close() // nothing of it is wanted
 	if t.temp != "" {
-		os.Remove(t.temp)
+		_ = os.Remove(t.temp)
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -43,13 +44,15 @@ func (a *app) newBar(e *experiment) *bar {
 	return b
 }
 
-// report notes how far a run is.
-func (b *bar) report(run int, p sim.Progress) {
+// report notes how far a run is, and says whether it is the first time.
+func (b *bar) report(run int, p sim.Progress) (first bool) {
 	b.mu.Lock()
+	first = b.runs[run].Events == 0
 	b.runs[run] = p
 	at := b.position()
 	b.mu.Unlock()
 	b.move(at)
+	return first
 }
 
 // done notes that a run ended.
@@ -95,11 +98,11 @@ func (b *bar) before() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	done, current := 0, sim.Progress{}
-	for i := len(b.runs) - 1; i >= 0; i-- {
+	for i, p := range slices.Backward(b.runs) {
 		if b.ended[i] {
 			done++
-		} else if b.runs[i].Events > 0 {
-			current = b.runs[i]
+		} else if p.Events > 0 {
+			current = p
 		}
 	}
 	simulated := (time.Duration(current.Now) * time.Nanosecond).Truncate(time.Second)

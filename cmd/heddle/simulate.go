@@ -29,6 +29,9 @@ func (a *app) simulate(f *simFlags, path string, seeds int) error {
 		return failure{fmt.Errorf("%s: %w", path, err)}
 	}
 	c, done := e.comparison(runs, stopped)
+	if stopped && len(c.Seeds()) == 0 {
+		return failure{fmt.Errorf("%s: stopped before anything ran", path)}
+	}
 	if err := a.show(c, f.output.value); err != nil {
 		return err
 	}
@@ -61,7 +64,11 @@ func (a *app) runAll(e *experiment, allTasks bool) (runs [][]*sim.Result, stoppe
 
 	bar := a.newBar(e)
 	e.plan.Stop = stop.Load
-	e.plan.Report = bar.report
+	e.plan.Report = func(run int, p sim.Progress) {
+		if bar.report(run, p) {
+			a.log.Info("under way", "run", run+1, "of", e.plan.Runs())
+		}
+	}
 	e.plan.Done = func(run int, r *sim.Result) {
 		if !allTasks && r.Seed != e.plan.Seeds[0] {
 			r.Tasks = nil
@@ -89,7 +96,7 @@ func (e *experiment) comparison(runs [][]*sim.Result, stopped bool) (c *report.C
 	for s := range whole {
 		whole[s] = true
 		for p := range runs {
-			ok := runs[p][s] != nil && !(stopped && runs[p][s].Cut)
+			ok := runs[p][s] != nil && (!stopped || !runs[p][s].Cut)
 			whole[s] = whole[s] && ok
 			if ok {
 				done++
@@ -136,7 +143,7 @@ func (a *app) show(c *report.Comparison, format string) error {
 type results []result
 
 type result struct {
-	*target
+	to   *target
 	fill func(io.Writer, *report.Comparison) error
 }
 
@@ -168,16 +175,16 @@ func (f *simFlags) open(path string) (results, error) {
 
 func (rs results) write(a *app, c *report.Comparison) error {
 	for _, r := range rs {
-		if err := r.target.write(func(w io.Writer) error { return r.fill(w, c) }); err != nil {
+		if err := r.to.write(func(w io.Writer) error { return r.fill(w, c) }); err != nil {
 			return err
 		}
-		a.note("%s written", r.path)
+		a.note("%s written", r.to.path)
 	}
 	return nil
 }
 
 func (rs results) drop() {
 	for _, r := range rs {
-		r.target.drop()
+		r.to.drop()
 	}
 }

@@ -128,7 +128,26 @@ func (s *session) do(d *datadriven.TestData) (string, error) {
 	if s.out.Len() == 0 {
 		s.out.WriteString("ok\n")
 	}
-	return s.out.String(), err
+	return folded(s.out.String()), err
+}
+
+// folded says once, with a count, what is said several times in a row.
+func folded(text string) string {
+	var out strings.Builder
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	for i := 0; i < len(lines); {
+		n := 1
+		for i+n < len(lines) && lines[i+n] == lines[i] {
+			n++
+		}
+		out.WriteString(lines[i])
+		if n > 1 {
+			fmt.Fprintf(&out, " (%d times)", n)
+		}
+		out.WriteByte('\n')
+		i += n
+	}
+	return out.String()
 }
 
 // lines calls f for every line that is neither empty nor a comment.

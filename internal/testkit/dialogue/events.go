@@ -150,8 +150,16 @@ func (s *session) ask(names []string, o map[string]string) error {
 	return s.step(heddle.Ask{App: a, Rows: rows}, "")
 }
 
-// beats reads node names, or all.
-func (s *session) beats(names []string, _ map[string]string) error {
+// beats reads node names, or all; times repeats them.
+func (s *session) beats(names []string, o map[string]string) error {
+	if n := number(o["times"]); n > 1 {
+		for range n {
+			if err := s.beats(names, nil); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	if len(names) == 1 && names[0] == "all" {
 		names = nil
 		for _, h := range s.hosts {
