@@ -37,11 +37,8 @@ type hardware struct {
 // cluster is the one that flags ask for, else the scenario's, else of the hosts that the trace names,
 // else a small one. each holds for nodes of which nobody says how large they are.
 func (f *clusterFlags) cluster(in *input, each heddle.Resource) (*hardware, error) {
-	if err := f.check(); err != nil {
-		return nil, err
-	}
 	if f.node != (size{}) {
-		each = heddle.Resource(f.node)
+		each[heddle.Memory], each[heddle.CPU] = f.node[heddle.Memory], f.node[heddle.CPU]
 	}
 	h, err := f.lay(in, each)
 	if err == nil && f.node != (size{}) && h.unsized == 0 {

@@ -38,7 +38,7 @@ func (a *app) simulate(f *simFlags, path string, seeds int) error {
 	if err := out.write(a, c); err != nil {
 		return err
 	}
-	if stopped {
+	if stopped && done < e.plan.Runs() {
 		return failure{fmt.Errorf("%s: stopped early, after %d of %d runs", path, done, e.plan.Runs())}
 	}
 	return nil
@@ -113,7 +113,7 @@ func (e *experiment) comparison(runs [][]*sim.Result, stopped bool) (c *report.C
 		}
 		c.Profiles = append(c.Profiles, pr)
 	}
-	if stopped {
+	if stopped && done < e.plan.Runs() {
 		c.Notes = append(c.Notes, fmt.Sprintf("stopped early, after %d of %d runs", done, e.plan.Runs()))
 	}
 	return c, done

@@ -1,0 +1,31 @@
+package world
+
+import (
+	"math"
+	"testing"
+
+	"heddle"
+	"heddle/workload"
+)
+
+// One map reads 100 MiB and leaves 50; one reduce reads those, merges them on disk and writes 10 MiB three
+// times over. The map's output fits its sort buffer (100 MiB, spilled at 80 %), so it is written once;
+// the reduce's part fits its shuffle buffer (0.8 · 0.7 of 1024 MiB), so it is written once more.
+func TestDiskBytes(t *testing.T) {
+	w := New(Config{Nodes: []NodeSpec{{Total: heddle.Of(8192, 8000)}, {Total: heddle.Of(8192, 8000)}, {Total: heddle.Of(8192, 8000)}}, Params: DefaultParams()})
+	id := w.AddJob(&workload.Job{
+		Framework: heddle.MapReduce,
+		Maps:      []workload.Task{{Input: 100 << 20, Output: 50 << 20}},
+		Reduces:   []workload.Task{{Input: 50 << 20, Output: 10 << 20}},
+	})
+	const want = 100 + 50 + 50 + 50 + 3*10
+	if got := w.DiskBytes(id) / (1 << 20); math.Abs(got-want) > 1e-6 {
+		t.Errorf("the disks move %.3f MiB, want %d", got, want)
+	}
+	if got, want := w.DiskBps(), 3*DefaultParams().DiskBps; got != want {
+		t.Errorf("the disks transfer %g bytes a second, want %g", got, want)
+	}
+	if got := w.DiskBytes(JobID(7)); got != 0 {
+		t.Errorf("a job that is not there moves %g bytes", got)
+	}
+}
