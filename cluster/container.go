@@ -298,7 +298,7 @@ func (c *Cluster) End(x *Container, to State, status heddle.ExitStatus) {
 		}
 	}
 	if x.suspended {
-		c.Resume(x)
+		c.thaw(x)
 	}
 	if x.borrowed > 0 {
 		c.repay(x)
@@ -433,11 +433,19 @@ func (c *Cluster) Suspend(x *Container) {
 	c.pools++
 }
 
-// Resume thaws a suspended container. What others borrowed meanwhile stays with them until they end.
+// Resume thaws a suspended container. What others borrowed meanwhile stays with them until they end, or
+// until the node has as much free.
 func (c *Cluster) Resume(x *Container) {
 	if !x.suspended {
 		panic("cluster: container resumed that is not suspended")
 	}
+	c.thaw(x)
+	c.settle(x.node)
+	c.touched(x.node)
+}
+
+// thaw takes what a suspended container lends out of the pool.
+func (c *Cluster) thaw(x *Container) {
 	x.suspended = false
 	for i := range x.node.pools {
 		if p := &x.node.pools[i]; p.app == x.app {

@@ -33,6 +33,17 @@ func (n *Node) ID() heddle.NodeID { return n.id }
 // Rack returns the node's rack.
 func (n *Node) Rack() heddle.RackID { return n.rack }
 
+// To returns how far another node is: its [heddle.Locality.Hops] are the hops between them.
+func (n *Node) To(o *Node) heddle.Locality {
+	switch {
+	case n == o:
+		return heddle.NodeLocal
+	case n.rack == o.rack:
+		return heddle.RackLocal
+	}
+	return heddle.OffSwitch
+}
+
 // Up reports whether the node is alive.
 func (n *Node) Up() bool { return n.up }
 

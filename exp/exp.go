@@ -122,7 +122,7 @@ func (p *Plan) one(run int, profile *policies.Profile, seed uint64, mu *sync.Mut
 		Given: p.Given, LoadSim: wl.Format == "sls", NodeBeat: p.Conf.Site.NodeHeartbeat, MasterBeat: p.Conf.Site.MasterHeartbeat,
 		KeepTasks: p.KeepTasks, EveryBeat: p.EveryBeat, Check: p.Check, MaxTime: p.MaxTime, Stop: p.Stop,
 	}
-	o.CountCPU = p.countCPU()
+	o.CountCPU, o.SlotMaster = p.countCPU(), profile.Masters == policies.AtOnce
 	if p.Faults != nil {
 		o.Faults = p.Faults(seed)
 	}

@@ -34,11 +34,17 @@ type Built struct {
 	Paths []string // of queues, by QueueID
 }
 
+// AtOnce is the way of masters that ask for all reduces together with the maps.
+const AtOnce = "at-once"
+
 // Build makes the policies a profile names. A wrong name is answered with the names there are; a name
 // in a slot it does not fit, with the slots it fits.
 func Build(p *Profile, env Env) (*Built, error) {
 	b := builder{p: p, env: env, shared: map[string]any{}}
 	b.out.Name = p.Name
+	if p.Masters != "" && p.Masters != "stock" && p.Masters != AtOnce {
+		return nil, fmt.Errorf("profile %s: masters: no way to ask %q; there are stock and %s", p.Name, p.Masters, AtOnce)
+	}
 	if err := b.queues(); err != nil {
 		return nil, fmt.Errorf("profile %s: %w", p.Name, err)
 	}

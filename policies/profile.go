@@ -16,10 +16,13 @@ var profiles embed.FS
 
 // A Profile is a whole scheduler as people write it: a policy by name, with options, for every slot.
 type Profile struct {
-	Name     string         `yaml:"-"`
-	Profile  string         `yaml:"profile,omitempty"` // starting point
-	About    string         `yaml:"about,omitempty"`
-	Queues   string         `yaml:"queues,omitempty"` // capacity, fair or one
+	Name    string `yaml:"-"`
+	Profile string `yaml:"profile,omitempty"` // starting point
+	About   string `yaml:"about,omitempty"`
+	Queues  string `yaml:"queues,omitempty"` // capacity, fair or one
+	// Masters is how MapReduce masters ask in simulations: stock, or at-once for all reduces together
+	// with the maps, as masters of slot clusters do; a gate then decides when reduces start.
+	Masters  string         `yaml:"masters,omitempty"`
 	Lanes    []LaneSpec     `yaml:"lanes,omitempty"`
 	Share    []any          `yaml:"share,omitempty"`
 	Size     map[string]any `yaml:"size,omitempty"`
@@ -119,6 +122,9 @@ func (p *Profile) merge(o *Profile) {
 	}
 	if o.Queues != "" {
 		p.Queues = o.Queues
+	}
+	if o.Masters != "" {
+		p.Masters = o.Masters
 	}
 	if o.Lanes != nil {
 		p.Lanes = o.Lanes

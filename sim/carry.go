@@ -19,6 +19,8 @@ type container struct {
 	up      bool // its process runs
 	over    bool // its process ended, or it is known to have ended
 	frozen  bool // suspended
+	exited  bool // by itself or its master's will, with code; nobody may have heard of it
+	code    heddle.ExitStatus
 	work    apps.Work
 	hasWork bool
 	index   int32 // of the task it ran first, −1 before
@@ -166,6 +168,7 @@ func (s *Sim) exit(c *container, status heddle.ExitStatus) {
 		return
 	}
 	s.stopProcess(c)
+	c.exited, c.code = true, status
 	n := &s.nodes[c.node]
 	n.exits = append(n.exits, exit{c.id, status})
 	s.wheel.reports.set(s.wheel.rank[c.node], !n.silent)
@@ -187,11 +190,15 @@ func (s *Sim) exitKnown(c *container, status heddle.ExitStatus) {
 	}
 }
 
-// forget records a container's life and lets it go.
+// forget records a container's life and lets it go. What it ended with counts, not what the
+// ResourceManager believes that had not heard of it.
 func (s *Sim) forget(c *container, status heddle.ExitStatus) {
 	a := c.app
 	a.containers--
 	a.ended(c, s.now)
+	if c.exited {
+		status = c.code
+	}
 	if s.o.KeepTasks {
 		s.res.Tasks = append(s.res.Tasks, TaskResult{
 			Job: int(a.id), Kind: c.kind, Index: c.index, Container: c.id, Node: c.node, At: c.at,

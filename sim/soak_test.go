@@ -57,6 +57,7 @@ func TestSoak(t *testing.T) {
 		t.Run(p.name, func(t *testing.T) {
 			rapid.Check(t, func(rt *rapid.T) {
 				o := anything(drawn(rt), true)
+				rt.Log(show(&o))
 				r := p.run(t, o)
 				for i := range r.Jobs {
 					if s := r.Jobs[i].State; s != Succeeded && (s != Failed || len(o.Faults) == 0) {
@@ -67,6 +68,25 @@ func TestSoak(t *testing.T) {
 			})
 		})
 	}
+}
+
+// show is what a run was about.
+func show(o *Options) string {
+	s := fmt.Sprintf("seed %d, given %v, expiry %v, all effects %v\n", o.Seed, o.Given, o.Expiry.Seconds(), o.Effects.Noise)
+	for i := range o.Nodes {
+		s += fmt.Sprintf("node %d in %d: %v\n", i, o.Nodes[i].Rack, o.Nodes[i].Total)
+	}
+	for _, f := range o.Faults {
+		s += fmt.Sprintf("fault %+v\n", f)
+	}
+	for i := range o.Workload.Jobs {
+		j := &o.Workload.Jobs[i]
+		s += fmt.Sprintf("%+v\n", *j)
+		if j.Spark != nil {
+			s += fmt.Sprintf("  %+v\n", *j.Spark)
+		}
+	}
+	return s
 }
 
 // sound recounts a run from its containers.

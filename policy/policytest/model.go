@@ -1,0 +1,128 @@
+package policytest
+
+import (
+	"fmt"
+
+	"heddle"
+	"heddle/cluster"
+	"heddle/policy"
+)
+
+// A model knows what was asked for and what was granted, and nothing else: no ask may be granted more
+// often than it stood, no container granted twice, no node hold more than it has.
+type model struct {
+	asked map[key]int32
+	live  map[heddle.ContainerID]grant
+	room  map[heddle.NodeID]heddle.Resource
+	total map[heddle.NodeID]heddle.Resource
+	last  heddle.ContainerID
+	gone  map[heddle.AppID]bool // whose attempt ended in this step
+	fits  func(need, room heddle.Resource) bool
+}
+
+type key struct {
+	app      heddle.AppID
+	priority int32
+	kind     heddle.Kind
+	id       int64
+}
+
+type grant struct {
+	key
+	node    heddle.NodeID
+	limit   heddle.Resource
+	fetched bool
+}
+
+func newModel() model {
+	return model{asked: map[key]int32{}, live: map[heddle.ContainerID]grant{}, room: map[heddle.NodeID]heddle.Resource{},
+		total: map[heddle.NodeID]heddle.Resource{}}
+}
+
+// before notes what an event says.
+func (m *model) before(v policy.View, ev heddle.Event) {
+	m.gone = map[heddle.AppID]bool{}
+	m.fits = v.Fits
+	switch e := ev.(type) {
+	case heddle.NodeUp:
+		m.total[e.Node], m.room[e.Node] = e.Total, e.Total
+	case heddle.Submit:
+		m.asked[key{app: e.App, kind: heddle.AM}] = 1
+	case heddle.Attempt:
+		if a := v.App(e.App); a != nil && a.Master() == nil {
+			m.asked[key{app: e.App, kind: heddle.AM}] = 1
+		}
+	case heddle.Ask:
+		if v.App(e.App) == nil {
+			return
+		}
+		for _, r := range e.Rows {
+			if r.Host == heddle.NoNode && r.Rack == heddle.NoRack {
+				m.asked[key{e.App, r.Priority, r.Kind, r.AllocID}] = r.Count
+			}
+		}
+	case heddle.Acquire:
+		for id, g := range m.live {
+			if g.app == e.App {
+				g.fetched = true
+				m.live[id] = g
+			}
+		}
+	case heddle.AppDone:
+		m.forget(e.App)
+	case heddle.Exit:
+		if x := v.Container(e.Container); x != nil && x.State() != cluster.Reserved {
+			m.end(e.Container)
+		}
+	}
+}
+
+// forget drops what an application asks for: its attempt, or itself, is over.
+func (m *model) forget(a heddle.AppID) {
+	m.gone[a] = true
+	for k := range m.asked {
+		if k.app == a {
+			delete(m.asked, k)
+		}
+	}
+}
+
+func (m *model) end(id heddle.ContainerID) {
+	g, ok := m.live[id]
+	if !ok {
+		return
+	}
+	delete(m.live, id)
+	m.room[g.node] = m.room[g.node].Plus(g.limit)
+	switch {
+	case g.kind == heddle.AM:
+		m.forget(g.app)
+	case !g.fetched && !m.gone[g.app]:
+		m.asked[g.key]++
+	}
+}
+
+// after holds decisions against what was asked.
+func (m *model) after(decisions []heddle.Decision) error {
+	for _, d := range decisions {
+		switch d := d.(type) {
+		case *heddle.Launch:
+			k := key{d.App, d.Priority, d.Kind, d.AllocID}
+			if m.asked[k] <= 0 {
+				return fmt.Errorf("container %d granted to application %d, which asks for none", d.Container, d.App)
+			}
+			if _, twice := m.live[d.Container]; twice {
+				return fmt.Errorf("container %d granted twice", d.Container)
+			}
+			m.asked[k]--
+			m.live[d.Container] = grant{key: k, node: d.Node, limit: d.Limit, fetched: d.Kind == heddle.AM}
+			m.room[d.Node] = m.room[d.Node].Minus(d.Limit)
+			if !m.fits(heddle.Resource{}, m.room[d.Node]) {
+				return fmt.Errorf("node %d of %v is left with %v", d.Node, m.total[d.Node], m.room[d.Node])
+			}
+		case *heddle.Kill:
+			m.end(d.Container)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,240 @@
+// Package policytest is the suite every mechanism must pass: two of a kind answer alike, nothing they do
+// changes the state, refusing costs no allocation, no stream of events breaks the books, and unknown
+// options are refused.
+//
+// It knows no mechanism: a caller says how one is made and where in a policy set it belongs.
+package policytest
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+	"pgregory.net/rapid"
+
+	"heddle"
+	"heddle/policy"
+	"heddle/sched"
+)
+
+// Steps is how long a random stream may be.
+const Steps = 120
+
+// Args is what makers are called with: options in YAML, and a stream of random numbers.
+func Args(options string) policy.Args {
+	return policy.Args{
+		Decode: func(into any) error {
+			if strings.TrimSpace(options) == "" {
+				return nil
+			}
+			return yaml.NewDecoder(bytes.NewReader([]byte(options)), yaml.Strict()).Decode(into)
+		},
+		Rand:   rand.New(rand.NewPCG(1, 2)),
+		Shared: func(name string) (any, error) { return nil, fmt.Errorf("there is no %s here", name) },
+	}
+}
+
+// Base is a whole set of one queue, first come first served, for a policy to be put in.
+func Base(order policy.Order) policy.Set {
+	return policy.Set{
+		Lanes:  []policy.Lane{{Kinds: []heddle.Kind{heddle.AM, heddle.Map, heddle.Reduce, heddle.Executor, heddle.Other}, Order: order}},
+		Queues: []heddle.QueueID{heddle.NoQueue, 0}, Minimum: heddle.Of(1024, 1000), Step: heddle.Of(1024, 1000),
+	}
+}
+
+// Submitted is an order for sets whose test is about something else: that of submission.
+type Submitted struct{}
+
+// Queue returns the same key for all.
+func (Submitted) Queue(policy.View, *policy.Queue) policy.Key { return policy.Key{} }
+
+// App returns the same key for all.
+func (Submitted) App(policy.View, *policy.App) policy.Key { return policy.Key{} }
+
+// Run holds a mechanism against everything this package asks. put builds a fresh set around what maker
+// makes with the options given in YAML.
+func Run[H any](t *testing.T, maker policy.Maker[H], options string, put func(H) policy.Set) {
+	t.Helper()
+	set := func() policy.Set {
+		h, err := maker(Args(options))
+		if err != nil {
+			t.Fatalf("options %q: %v", options, err)
+		}
+		return put(h)
+	}
+	t.Run("unknown options", func(t *testing.T) {
+		if _, err := maker(Args("no_such_option: 1")); err == nil {
+			t.Error("an option that does not exist was taken")
+		}
+	})
+	t.Run("twins", func(t *testing.T) {
+		Streams(t, func(t *rapid.T) { NewStream(t, 2, set).Run(Steps) })
+	})
+	t.Run("view unchanged", func(t *testing.T) { unchanged(t, set) })
+	t.Run("refusing", func(t *testing.T) {
+		if n := RefusalAllocs(set(), 1000); n != 0 {
+			t.Errorf("a heartbeat in vain costs %v allocations", n)
+		}
+	})
+	t.Run("wanted heartbeats", func(t *testing.T) { Streams(t, func(t *rapid.T) { Wanted(t, set) }) })
+}
+
+// Wanted runs a core that gets every heartbeat beside one that gets only those it wants; they must decide
+// alike.
+func Wanted(t *rapid.T, set func() policy.Set) {
+	s := NewStream(t, 2, set)
+	s.Beat = func(core int, c *sched.Core, n heddle.NodeID, now heddle.Time) bool {
+		tick, due := c.NextTick()
+		return core == 0 || c.Wants(n) || due && now >= tick
+	}
+	s.Run(Steps)
+}
+
+// Refusing makes a core with so many applications that wait for containers no node could ever hold, and
+// a node to be offered in vain.
+func Refusing(set policy.Set, apps int) *sched.Core {
+	c := sched.New(set)
+	c.Step(0, heddle.NodeUp{Node: 0, Rack: 0, Total: heddle.Of(4096, 1000*1000)})
+	leaf := leaves(set.Queues)[0]
+	for n := range apps { // room for the masters, and for the limits to leave to all who ask
+		c.Step(0, heddle.NodeUp{Node: heddle.NodeID(n + 1), Rack: 0, Total: heddle.Of(1<<20, 1000*1000)})
+	}
+	for i := range apps {
+		a := heddle.AppID(i)
+		c.Step(0, heddle.Submit{App: a, Queue: leaf, Master: heddle.Of(1024, 1000)})
+		c.Step(heddle.Time(i+1)*heddle.Time(heddle.Second), heddle.Heartbeat{Node: heddle.NodeID(i + 1)})
+	}
+	now := heddle.Time(apps+1) * heddle.Time(heddle.Second)
+	for i := range apps {
+		c.Step(now, heddle.Ask{App: heddle.AppID(i), Rows: []heddle.Row{heddle.Anywhere(20, heddle.Map, 3, heddle.Of(8192, 1000))}})
+	}
+	c.Step(now.Plus(heddle.Second), heddle.Started{Container: 1})
+	return c
+}
+
+// RefusalAllocs is how many allocations a heartbeat costs that every waiting application is refused at.
+func RefusalAllocs(set policy.Set, apps int) float64 {
+	c := Refusing(set, apps)
+	now := heddle.Time(apps+10) * heddle.Time(heddle.Second)
+	var ev heddle.Event = heddle.Heartbeat{Node: 0}
+	c.Step(now, ev)
+	return testing.AllocsPerRun(20, func() { c.Step(now, ev) })
+}
+
+// unchanged calls every hook of the set on random states and compares what can be seen before and after.
+func unchanged(t *testing.T, set func() policy.Set) {
+	Streams(t, func(t *rapid.T) {
+		made := set()
+		s := NewStream(t, 1, func() policy.Set { return made })
+		s.Run(40)
+		v := s.Core(0).View()
+		before := Picture(v)
+		call(made, v)
+		if after := Picture(v); !reflect.DeepEqual(before, after) {
+			t.Fatalf("the state changed from\n%v\nto\n%v", before, after)
+		}
+	})
+}
+
+// call asks every policy of a set about everything there is.
+func call(set policy.Set, v policy.View) {
+	for q := range v.Queues() {
+		for _, l := range set.Lanes {
+			l.Order.Queue(v, v.Queue(heddle.QueueID(q)))
+		}
+		for _, s := range set.Share {
+			s.Enter(v, v.Queue(heddle.QueueID(q)))
+		}
+	}
+	for _, c := range set.Control {
+		var p policy.Plan
+		c.Run(v, &p)
+	}
+	for id := range v.AppIDs() {
+		a := v.App(heddle.AppID(id))
+		if a == nil {
+			continue
+		}
+		for _, l := range set.Lanes {
+			l.Order.App(v, a)
+		}
+		for _, s := range set.Share {
+			s.Headroom(v, a)
+		}
+		for _, k := range a.Asks() {
+			ask(set, v, a, k)
+		}
+	}
+}
+
+func ask(set policy.Set, v policy.View, a *policy.App, k *policy.Ask) {
+	if s := set.Size[k.Kind()]; s != nil {
+		s.Size(v, a, k.Kind(), k.Size())
+	}
+	for _, s := range set.Share {
+		s.Allow(v, a, k.Kind(), k.Size())
+	}
+	for _, g := range set.Gate[k.Kind()] {
+		g.Open(v, a, k.Kind())
+	}
+	if p, ok := set.Place[k.Kind()].(policy.Pick); ok {
+		p.Pick(v, k)
+	}
+	if set.Book != nil {
+		set.Book.Beside(v, k)
+		set.Book.Floor(v, k.Size())
+	}
+	for i := range v.NodeIDs() {
+		n := v.Node(heddle.NodeID(i))
+		if n == nil || !n.Up() {
+			continue
+		}
+		at, _ := k.Nearest(n)
+		if p := set.Place[k.Kind()]; p != nil {
+			p.Judge(v, k, n, at)
+		}
+		if t := set.Trim[k.Kind()]; t != nil {
+			t.Trim(v, k, n, n.Room(a))
+		}
+		if set.Book != nil {
+			set.Book.Reserve(v, k, n)
+			if x := n.Booked(); x != nil {
+				set.Book.Keep(v, x)
+			}
+		}
+	}
+}
+
+// Picture is everything that can be seen of a state, as lines.
+func Picture(v policy.View) (lines []string) {
+	add := func(format string, a ...any) { lines = append(lines, fmt.Sprintf(format, a...)) }
+	add("now %v total %v used %v largest %v live %d alive %d", v.Now(), v.Total(), v.Used(), v.Largest(), v.Live(), v.Alive())
+	for i := range v.NodeIDs() {
+		if n := v.Node(heddle.NodeID(i)); n != nil {
+			add("node %d up %v total %v used %v free %v booked %v", i, n.Up(), n.Total(), n.Used(), n.Free(), n.Booked() != nil)
+			n.Each(func(x *policy.Container) bool {
+				add(" container %d %v %v told %v limit %v at %v suspended %v", x.ID(), x.State(), x.Kind(), x.Told(), x.Limit(), x.At(), x.Suspended())
+				return true
+			})
+		}
+	}
+	for i := range v.Queues() {
+		q := v.Queue(heddle.QueueID(i))
+		add("queue %d used %v booked %v masters %v pending %v waiting %v", i, q.Used(), q.Booked(), q.Masters(), q.Pending(), q.Waiting())
+		for _, u := range q.Users() {
+			add(" user %d nth %d used %v booked %v apps %d waiting %v", u.ID(), u.Nth(), u.Used(), u.Booked(), u.Apps(), u.Waiting())
+		}
+		for _, a := range q.Apps() {
+			add(" app %d used %v booked %v pending %v bookings %d outputs %v", a.ID(), a.Used(), a.Booked(), a.Pending(), a.Bookings(), a.Outputs())
+			for _, k := range a.Asks() {
+				add("  ask %d priority %d kind %v size %v count %d places %d bookings %d rebooked %d since %v",
+					k.ID(), k.Priority(), k.Kind(), k.Size(), k.Count(), k.Places(), k.Bookings(), k.Rebooked(), k.Since())
+			}
+		}
+	}
+	return lines
+}

@@ -1,0 +1,366 @@
+package policytest
+
+import (
+	"fmt"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"heddle"
+	"heddle/policy"
+	"heddle/sched"
+)
+
+// A Stream is a random sequence of events that could happen, fed to one core or to several that must
+// answer alike. After every event the state is recounted and the answers are held against a model that
+// knows only what was asked for and what was granted.
+type Stream struct {
+	// Beat, if set, says whether a core gets a heartbeat; the first core gets all.
+	Beat func(core int, c *sched.Core, n heddle.NodeID, now heddle.Time) bool
+	// Node translates a node for a core, Back the other way; nil leaves it as it is.
+	Node, Back func(core int, n heddle.NodeID) heddle.NodeID
+	// Users and Steady restrict the stream: so many users (0 = 3), and no master, node or container lost.
+	Users  int
+	Steady bool
+
+	t      *rapid.T
+	cores  []*sched.Core
+	leaves []heddle.QueueID
+	now    heddle.Time
+	nodes  int
+	up     []bool
+	apps   []heddle.AppID
+	given  []heddle.ContainerID
+	next   heddle.AppID
+	model  model
+}
+
+// Racks is how many racks the nodes of a stream stand in.
+const Racks = 2
+
+// NewStream starts a stream over fresh cores for the sets that make returns, with a few nodes up.
+func NewStream(t *rapid.T, cores int, make func() policy.Set) *Stream {
+	s := &Stream{t: t, model: newModel()}
+	for range cores {
+		set := make()
+		s.cores = append(s.cores, sched.New(set))
+		s.leaves = leaves(set.Queues)
+	}
+	s.nodes = rapid.IntRange(1, 6).Draw(t, "nodes")
+	s.up = append(s.up, []bool{false, false, false, false, false, false}[:s.nodes]...)
+	return s
+}
+
+func leaves(parents []heddle.QueueID) (out []heddle.QueueID) {
+	inner := map[heddle.QueueID]bool{}
+	for _, p := range parents {
+		inner[p] = true
+	}
+	for i := range parents {
+		if !inner[heddle.QueueID(i)] {
+			out = append(out, heddle.QueueID(i))
+		}
+	}
+	return out
+}
+
+// Core returns one of the cores.
+func (s *Stream) Core(i int) *sched.Core { return s.cores[i] }
+
+// Run makes up to so many random steps.
+func (s *Stream) Run(most int) {
+	for i := range s.nodes {
+		s.nodeUp(heddle.NodeID(i))
+	}
+	for range s.intn(most, "steps") {
+		s.random()
+	}
+}
+
+func (s *Stream) intn(n int, what string) int { return rapid.IntRange(0, n-1).Draw(s.t, what) }
+
+func (s *Stream) size(what string) heddle.Resource {
+	return heddle.Of(int64(1024*(1+s.intn(4, what))), int64(1000*(1+s.intn(3, what))))
+}
+
+func (s *Stream) random() {
+	switch s.intn(20, "event") {
+	case 0, 1:
+		s.submit()
+	case 2, 3, 4, 5:
+		s.ask()
+	case 6, 7, 8:
+		s.beat(heddle.NodeID(s.intn(s.nodes, "node")))
+	case 9, 10:
+		s.BeatAll()
+	case 11:
+		s.now = s.now.Plus(heddle.Span(s.intn(1500, "wait")) * heddle.Millisecond)
+	case 12:
+		if a, ok := s.app(); ok {
+			s.Step(heddle.Acquire{App: a})
+		}
+	case 13:
+		if c, ok := s.container(); ok {
+			s.Step(heddle.Started{Container: c})
+		}
+	case 14, 15:
+		if c, ok := s.container(); ok {
+			s.Step(heddle.Exit{Container: c, Status: heddle.ExitStatus(s.intn(2, "status"))})
+		}
+	default:
+		s.rare()
+	}
+}
+
+// rare is what happens less often.
+func (s *Stream) rare() {
+	a, alive := s.app()
+	switch s.intn(9, "rare") {
+	case 0:
+		if alive {
+			s.Step(heddle.AppDone{App: a})
+		}
+	case 1:
+		if c, ok := s.container(); ok {
+			s.Step(heddle.Release{App: s.cores[0].View().Container(c).App().ID(), Container: c})
+		}
+	case 2:
+		if alive && !s.Steady {
+			s.Step(heddle.Exclude{App: a, Nodes: []heddle.NodeID{heddle.NodeID(s.intn(s.nodes, "excluded"))}})
+		}
+	case 3, 4:
+		if n := heddle.NodeID(s.intn(s.nodes, "node")); !s.Steady && s.up[n] {
+			s.up[n] = false
+			s.Step(heddle.NodeDown{Node: n})
+		} else if !s.up[n] {
+			s.nodeUp(n)
+		}
+	case 5:
+		if c, ok := s.container(); ok {
+			s.Step(heddle.Progress{Container: c, Phase: heddle.MapRead, Fraction: 0.5})
+			s.Step(heddle.Profile{Container: c, CPU: 500, Memory: 512})
+		}
+	case 6:
+		if alive {
+			s.Step(heddle.Output{App: a, Node: heddle.NodeID(s.intn(s.nodes, "node")), Bytes: 1000})
+		}
+	case 7:
+		s.Step(heddle.Wake{})
+	case 8: // news of what is gone
+		s.Step(heddle.Exit{Container: 1 << 40})
+		s.Step(heddle.AppDone{App: s.next + 5})
+		s.Step(heddle.Heartbeat{Node: heddle.NodeID(s.nodes + 5)})
+		s.Step(heddle.NodeDown{Node: heddle.NodeID(s.nodes + 5)})
+	}
+	if alive {
+		if v := s.cores[0].View().App(a); v != nil && v.Master() == nil && v.Waiting(heddle.AM) == 0 {
+			s.Step(heddle.Attempt{App: a, Master: heddle.Of(1024, 1000)})
+		}
+	}
+}
+
+func (s *Stream) nodeUp(n heddle.NodeID) {
+	s.up[n] = true
+	s.Step(heddle.NodeUp{Node: n, Rack: heddle.RackID(n % Racks), Total: heddle.Of(int64(1024*(3+s.intn(8, "memory"))), int64(1000*(2+s.intn(10, "cores"))))})
+}
+
+func (s *Stream) submit() {
+	users := s.Users
+	if users == 0 {
+		users = 3
+	}
+	s.Step(heddle.Submit{App: s.next, Queue: s.leaves[s.intn(len(s.leaves), "queue")], User: heddle.UserID(s.intn(users, "user")),
+		Priority: int32(s.intn(3, "priority")), Master: heddle.Of(1024, 1000), Facts: heddle.Facts{Maps: int32(s.intn(9, "maps"))}})
+	s.next++
+}
+
+func (s *Stream) ask() {
+	a, ok := s.app()
+	if !ok {
+		return
+	}
+	row := heddle.Anywhere(int32(s.intn(3, "priority")), heddle.Kind(1+s.intn(4, "kind")), int32(s.intn(5, "count")), s.size("size"))
+	row.AllocID = int64(s.intn(2, "id"))
+	rows := []heddle.Row{row}
+	if s.intn(2, "places") == 0 {
+		n := heddle.NodeID(s.intn(s.nodes, "host"))
+		host, rack := row, row
+		host.Host, rack.Rack = n, heddle.RackID(n%Racks)
+		rows = append(rows, host, rack)
+		if !s.Steady && s.intn(4, "strict") == 0 {
+			rows[0].Strict, rows[2].Strict = true, s.intn(2, "rack strict") == 0
+		}
+	}
+	s.Step(heddle.Ask{App: a, Rows: rows})
+}
+
+func (s *Stream) app() (heddle.AppID, bool) {
+	if len(s.apps) == 0 {
+		return 0, false
+	}
+	return s.apps[s.intn(len(s.apps), "app")], true
+}
+
+func (s *Stream) container() (heddle.ContainerID, bool) {
+	var live []heddle.ContainerID
+	for _, id := range s.given {
+		if x := s.cores[0].View().Container(id); x != nil && !(s.Steady && x.Kind() == heddle.AM) {
+			live = append(live, id)
+		}
+	}
+	s.given = live
+	if len(live) == 0 {
+		return 0, false
+	}
+	return live[s.intn(len(live), "container")], true
+}
+
+// BeatAll has every node that is up report in.
+func (s *Stream) BeatAll() {
+	for n := range s.up {
+		if s.up[n] {
+			s.beat(heddle.NodeID(n))
+		}
+	}
+}
+
+func (s *Stream) beat(n heddle.NodeID) {
+	if s.up[n] {
+		s.Step(heddle.Heartbeat{Node: n})
+	}
+}
+
+// Wait lets time pass.
+func (s *Stream) Wait(d heddle.Span) { s.now = s.now.Plus(d) }
+
+// Step feeds one event to every core that gets it, and holds the answers against each other, the model
+// and the checks.
+func (s *Stream) Step(ev heddle.Event) []string {
+	s.model.before(s.cores[0].View(), ev)
+	var first []string
+	for i, c := range s.cores {
+		own := ev
+		if s.Node != nil {
+			own = mapped(ev, func(n heddle.NodeID) heddle.NodeID { return s.Node(i, n) })
+		}
+		if hb, ok := own.(heddle.Heartbeat); ok && s.Beat != nil && !s.Beat(i, c, hb.Node, s.now) {
+			if len(first) > 0 {
+				s.t.Fatalf("core %d does not want the heartbeat of node %d, which brings %v", i, hb.Node, first)
+			}
+			continue
+		}
+		decisions := c.Step(s.now, own)
+		if i == 0 {
+			if err := s.model.after(decisions); err != nil {
+				s.t.Fatalf("after %T%+v: %v", ev, ev, err)
+			}
+			s.note(decisions)
+		}
+		text := s.text(i, decisions)
+		if i == 0 {
+			first = text
+		} else if fmt.Sprint(first) != fmt.Sprint(text) {
+			s.t.Fatalf("after %T%+v core 0 says\n%v\nand core %d\n%v", ev, ev, first, i, text)
+		}
+		s.check(i, c, ev)
+	}
+	return first
+}
+
+func (s *Stream) check(i int, c *sched.Core, ev heddle.Event) {
+	if broken := c.Check(); len(broken) > 0 {
+		s.t.Fatalf("core %d after %T%+v: %v", i, ev, ev, broken)
+	}
+	for _, a := range s.apps {
+		if h := c.Headroom(a); h.AnyNegative() {
+			s.t.Fatalf("headroom of application %d is %v", a, h)
+		}
+	}
+}
+
+// note keeps who lives and what was granted.
+func (s *Stream) note(decisions []heddle.Decision) {
+	for _, d := range decisions {
+		switch d := d.(type) {
+		case *heddle.Admit:
+			s.apps = append(s.apps, d.App)
+		case *heddle.Launch:
+			s.given = append(s.given, d.Container)
+		}
+	}
+	kept := s.apps[:0]
+	for _, a := range s.apps {
+		if s.cores[0].View().App(a) != nil {
+			kept = append(kept, a)
+		}
+	}
+	s.apps = kept
+}
+
+func (s *Stream) text(core int, decisions []heddle.Decision) (out []string) {
+	back := func(n heddle.NodeID) heddle.NodeID { return n }
+	if s.Back != nil {
+		back = func(n heddle.NodeID) heddle.NodeID { return s.Back(core, n) }
+	}
+	for _, d := range decisions {
+		switch d := d.(type) {
+		case *heddle.Launch:
+			e := *d
+			e.Node = back(e.Node)
+			out = append(out, fmt.Sprintf("Launch%+v", e))
+		case *heddle.Book:
+			e := *d
+			e.Node = back(e.Node)
+			out = append(out, fmt.Sprintf("Book%+v", e))
+		case *heddle.Unbook:
+			e := *d
+			e.Node = back(e.Node)
+			out = append(out, fmt.Sprintf("Unbook%+v", e))
+		default:
+			out = append(out, fmt.Sprintf("%T%+v", d, d))
+		}
+	}
+	return out
+}
+
+// mapped is an event with its nodes translated.
+func mapped(ev heddle.Event, f func(heddle.NodeID) heddle.NodeID) heddle.Event {
+	switch e := ev.(type) {
+	case heddle.NodeUp:
+		e.Node = f(e.Node)
+		return e
+	case heddle.NodeDown:
+		e.Node = f(e.Node)
+		return e
+	case heddle.Heartbeat:
+		e.Node = f(e.Node)
+		return e
+	case heddle.Output:
+		e.Node = f(e.Node)
+		return e
+	case heddle.Exclude:
+		nodes := e.Nodes
+		e.Nodes = nil
+		for _, n := range nodes {
+			e.Nodes = append(e.Nodes, f(n))
+		}
+		return e
+	case heddle.Ask:
+		rows := e.Rows
+		e.Rows = nil
+		for _, r := range rows {
+			if r.Host != heddle.NoNode {
+				r.Host = f(r.Host)
+			}
+			e.Rows = append(e.Rows, r)
+		}
+		return e
+	}
+	return ev
+}
+
+// Streams runs a property over random streams.
+func Streams(t *testing.T, f func(t *rapid.T)) {
+	t.Helper()
+	rapid.Check(t, f)
+}

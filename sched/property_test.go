@@ -1,0 +1,232 @@
+package sched_test
+
+import (
+	"fmt"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"heddle"
+	"heddle/policies"
+	"heddle/policies/capacity"
+	"heddle/policies/fair"
+	"heddle/policy"
+	"heddle/policy/policytest"
+	"heddle/sched"
+)
+
+// capacityConfig is Hadoop's defaults over a small tree.
+func capacityConfig(change func(*capacity.Config), queues ...capacity.QueueConfig) *capacity.Config {
+	c := &capacity.Config{NodeLocalityDelay: 40, RackLocalityAdditional: -1, RackLocalityFullReset: true, ContinueLooking: true,
+		MultipleAssignments: true, MaxAssignments: 100, MaxOffSwitch: 1, MaxApplications: 10000, GlobalQueueMaxApplication: -1,
+		Minimum: heddle.Of(1024, 1000), Maximum: heddle.Of(8192, 8000)}
+	c.Queues = append([]capacity.QueueConfig{{Path: "root", Parent: -1, Capacity: 1, MaxCapacity: 1}}, queues...)
+	if change != nil {
+		change(c)
+	}
+	return c
+}
+
+func leafQueue(path string, parent int, share float64) capacity.QueueConfig {
+	return capacity.QueueConfig{Path: path, Parent: parent, Capacity: share, MaxCapacity: 1, MinimumUserLimit: 0.5, UserLimitFactor: 2,
+		MaxAMShare: 0.5, MaxApplications: -1}
+}
+
+func tree() []capacity.QueueConfig {
+	a, b, x, y := leafQueue("root.a", 0, 0.5), leafQueue("root.p", 0, 0.5), leafQueue("root.p.x", 2, 0.7), leafQueue("root.p.y", 2, 0.3)
+	a.MaxCapacity, y.MaxCapacity = 0.8, 0.5
+	return []capacity.QueueConfig{a, b, x, y}
+}
+
+func fairConfig(change func(*fair.Config), queues ...fair.QueueConfig) *fair.Config {
+	c := &fair.Config{UpdateInterval: 500 * heddle.Millisecond, DynamicMaxAssign: true, MaxAssign: -1, NodeThreshold: -1, RackThreshold: -1,
+		NodeDelay: -1, RackDelay: -1, ReservableNodes: 0.3, ReservationThreshold: 2, Increment: heddle.Of(1024, 1000),
+		Minimum: heddle.Of(1024, 1000), Maximum: heddle.Of(8192, 8000)}
+	c.Queues = append([]fair.QueueConfig{{Path: "root", Parent: -1, Weight: 1, MaxAMShare: 0.5}}, queues...)
+	if change != nil {
+		change(c)
+	}
+	return c
+}
+
+func fairTree(p fair.Policy) []fair.QueueConfig {
+	min := fair.Amount{Set: true, Fixed: heddle.Of(4096, 2000)}
+	max := fair.Amount{Set: true, Fixed: heddle.Of(10240, 9000)}
+	return []fair.QueueConfig{
+		{Path: "root.a", Weight: 2, MaxAMShare: 0.5, Min: min, Policy: p},
+		{Path: "root.b", Weight: 1, MaxAMShare: -1, Max: max, MaxApps: 2, Policy: p},
+		{Path: "root.p", Weight: 1, Policy: p}, {Path: "root.p.x", Parent: 3, Weight: 1, MaxAMShare: 0.5, Policy: p},
+		{Path: "root.p.y", Parent: 3, Weight: 3, MaxAMShare: 0.5, Policy: fair.FIFO},
+	}
+}
+
+// A scheduler is a profile with its queues.
+type scheduler struct {
+	name, profile, changes string
+	capacity               *capacity.Config
+	fair                   *fair.Config
+}
+
+func (s scheduler) set() policy.Set {
+	p, err := policies.Parse(s.name, []byte("profile: "+s.profile+"\n"+s.changes))
+	if err != nil {
+		panic(err)
+	}
+	b, err := policies.Build(p, policies.Env{Capacity: s.capacity, Fair: s.fair, Minimum: heddle.Of(1024, 1000), Maximum: heddle.Of(8192, 8000), Users: []string{"ann", "bob"}, Seed: 3})
+	if err != nil {
+		panic(err)
+	}
+	return b.Set
+}
+
+var schedulers = []scheduler{
+	{name: "fifo", profile: "fifo"},
+	{name: "spread", profile: "fifo", changes: "place: {am: spread, executor: spread, other: pack}"},
+	{name: "lanes", profile: "fifo", changes: "lanes:\n  - {kinds: [am, map, executor, other], order: fifo}\n  - {kinds: [reduce], order: fifo, per_node: 2}\ngate: {reduce: slowstart}"},
+	{name: "delay", profile: "fifo", changes: "place: {map: {delay: {node_wait: 2, rack_wait: 1}}, reduce: {delay: {node_wait: -1, rack_wait: -1, node_fraction: 0.5, rack_fraction: 0.7}}}"},
+	{name: "capacity", profile: "capacity", capacity: capacityConfig(nil, tree()...)},
+	{name: "capacity, memory only", profile: "capacity", capacity: capacityConfig(func(c *capacity.Config) {
+		c.MemoryOnly, c.MaxOffSwitch, c.Queues[0].ByPriority, c.Queues[1].Fair = true, 3, true, true
+	}, tree()...)},
+	{name: "capacity, not looking", profile: "capacity", capacity: capacityConfig(func(c *capacity.Config) {
+		c.ContinueLooking, c.RackLocalityAdditional = false, 2
+	}, tree()...)},
+	{name: "capacity with spread", profile: "capacity", changes: "place: {am: spread, executor: spread}", capacity: capacityConfig(nil, tree()...)},
+	{name: "fair", profile: "fair", fair: fairConfig(nil, fairTree(fair.FairShare)...)},
+	{name: "fair, drf", profile: "fair", fair: fairConfig(func(c *fair.Config) {
+		c.AssignMultiple, c.NodeThreshold, c.RackThreshold, c.Queues[0].Policy = true, 0.5, 0.5, fair.DRF
+	}, fairTree(fair.DRF)...)},
+	{name: "fair with spread", profile: "fair", changes: "place: {executor: spread, other: pack}", fair: fairConfig(func(c *fair.Config) { c.SizeBasedWeight = true }, fairTree(fair.FairShare)...)},
+}
+
+func each(t *testing.T, f func(t *rapid.T, s scheduler)) {
+	for _, s := range schedulers {
+		t.Run(s.name, func(t *testing.T) { policytest.Streams(t, func(t *rapid.T) { f(t, s) }) })
+	}
+}
+
+// Two cores fed the same events answer byte for byte the same; the books and the model hold throughout.
+func TestTwins(t *testing.T) {
+	each(t, func(t *rapid.T, s scheduler) { policytest.NewStream(t, 2, s.set).Run(policytest.Steps) })
+}
+
+// A core that is spared the heartbeats it does not want decides as one that gets all of them.
+func TestWantedHeartbeats(t *testing.T) {
+	each(t, func(t *rapid.T, s scheduler) { policytest.Wanted(t, s.set) })
+}
+
+// Whoever drives as the simulator does, by Quiet, AnyNode, NextTick and what room nodes have, gets the
+// same schedule too.
+func TestSparedHeartbeats(t *testing.T) {
+	each(t, func(t *rapid.T, s scheduler) {
+		st := policytest.NewStream(t, 2, s.set)
+		least := heddle.Of(1024, 1000)
+		st.Beat = func(core int, c *sched.Core, id heddle.NodeID, now heddle.Time) bool {
+			if core == 0 {
+				return true
+			}
+			if tick, due := c.NextTick(); due && now >= tick {
+				return true
+			}
+			n := c.View().Node(id)
+			if c.Quiet() || n == nil || !n.Up() {
+				return false
+			}
+			return c.AnyNode() || n.Booked() != nil || n.Lends() || c.View().Fits(least, n.Free())
+		}
+		st.Run(policytest.Steps)
+	})
+}
+
+// Explaining changes no decision.
+func TestExplainChangesNothing(t *testing.T) {
+	each(t, func(t *rapid.T, s scheduler) {
+		st := policytest.NewStream(t, 2, s.set)
+		st.Beat = func(core int, c *sched.Core, _ heddle.NodeID, _ heddle.Time) bool {
+			if core == 1 {
+				for id := range c.View().AppIDs() {
+					c.Explain(heddle.AppID(id))
+				}
+			}
+			return true
+		}
+		st.Run(60)
+	})
+}
+
+// Nodes have no names to a scheduler without reservations: relabelled nodes get relabelled decisions.
+func TestRelabelledNodes(t *testing.T) {
+	for _, s := range schedulers[:4] {
+		t.Run(s.name, func(t *testing.T) {
+			policytest.Streams(t, func(t *rapid.T) {
+				st := policytest.NewStream(t, 2, s.set)
+				to := rapid.Permutation([]heddle.NodeID{0, 1, 2, 3, 4, 5}).Draw(t, "labels")
+				from := make([]heddle.NodeID, len(to))
+				for i, n := range to {
+					from[n] = heddle.NodeID(i)
+				}
+				st.Node = func(core int, n heddle.NodeID) heddle.NodeID {
+					if core == 0 || int(n) >= len(to) {
+						return n
+					}
+					return to[n]
+				}
+				st.Back = func(core int, n heddle.NodeID) heddle.NodeID {
+					if core == 0 {
+						return n
+					}
+					return from[n]
+				}
+				st.Run(policytest.Steps)
+			})
+		})
+	}
+}
+
+// Once nothing more happens, no ask is left that a free node could hold and every limit allows.
+func TestWorkConservation(t *testing.T) {
+	one := leafQueue("root.default", 0, 1)
+	one.MaxAMShare, one.UserLimitFactor, one.MinimumUserLimit = 1, -1, 1
+	for _, s := range []scheduler{schedulers[0], schedulers[1], schedulers[3],
+		{name: "capacity, one queue", profile: "capacity", capacity: capacityConfig(nil, one)}} {
+		t.Run(s.name, func(t *testing.T) {
+			policytest.Streams(t, func(t *rapid.T) {
+				st := policytest.NewStream(t, 1, s.set)
+				st.Steady, st.Users = true, 1
+				st.Run(policytest.Steps)
+				for range 60 {
+					st.Wait(heddle.Second)
+					st.BeatAll()
+				}
+				st.Step(heddle.Wake{}) // asks that name their node are looked at
+				if left := idle(st.Core(0).View()); left != "" {
+					t.Fatal(left)
+				}
+			})
+		})
+	}
+}
+
+// idle names an ask that could be served now.
+func idle(v policy.View) string {
+	root := v.Root()
+	open := v.Total().Minus(root.Used()).Minus(root.Booked())
+	for id := range v.AppIDs() {
+		a := v.App(heddle.AppID(id))
+		if a == nil {
+			continue
+		}
+		for _, k := range a.Asks() {
+			if k.Count() == 0 || k.Bookings() > 0 || !v.Fits(k.Size(), open) {
+				continue
+			}
+			for i := range v.NodeIDs() {
+				n := v.Node(heddle.NodeID(i))
+				if n != nil && n.Up() && n.Booked() == nil && v.Fits(k.Size(), n.Room(a)) {
+					return fmt.Sprintf("application %d waits for %d of %v and node %d has %v free", id, k.Count(), k.Size(), i, n.Free())
+				}
+			}
+		}
+	}
+	return ""
+}
