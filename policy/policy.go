@@ -186,6 +186,12 @@ type (
 		Unbook(v View, a *App, need heddle.Resource) heddle.Resource
 	}
 
+	// Explained goes with a Share that takes notes as offers walk the queues. Explaining walks them too: from
+	// Explaining(true) to Explaining(false) no note may be taken that a decision could depend on.
+	Explained interface {
+		Explaining(on bool)
+	}
+
 	// Checker recounts what the policy keeps and the limits it stands for, and returns every one that is
 	// broken as "name: what". Core.Check asks it after the cluster's own checks.
 	Checker interface {

@@ -57,15 +57,17 @@ func TestJSONShape(t *testing.T) {
 	for i, p := range profiles {
 		m := keys("a profile", p, append([]string{"profile", "spread"}, figures...)...)
 		spread := keys("spread", m["spread"], figures...)
-		for _, k := range []string{"jct_seconds", "wait_seconds"} {
+		for _, k := range []string{"jct_seconds", "wait_seconds", "starvation_seconds"} {
 			keys(k, m[k], "mean", "p50", "p95", "p99")
 			keys("spread."+k, spread[k], "mean", "p50", "p95", "p99")
 		}
 		if i == 1 {
-			for _, k := range []string{"starvation_seconds", "local_maps"} {
-				if m[k] != nil || spread[k] != nil {
-					t.Errorf("%s is %v with spread %v, want null", k, m[k], spread[k])
-				}
+			starved, starvedSpread := m["starvation_seconds"].(map[string]any), spread["starvation_seconds"].(map[string]any)
+			if starved["mean"] != nil || starved["p99"] != nil || starvedSpread["mean"] != nil {
+				t.Errorf("starvation_seconds is %v with spread %v, want nulls", starved, starvedSpread)
+			}
+			if m["local_maps"] != nil || spread["local_maps"] != nil {
+				t.Errorf("local_maps is %v with spread %v, want null", m["local_maps"], spread["local_maps"])
 			}
 		}
 		if pair := spread["cpu_utilisation"].([]any); len(pair) != 2 || pair[0].(float64) > pair[1].(float64) {

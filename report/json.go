@@ -39,18 +39,18 @@ type quantilesJSON[T any] struct {
 
 // One type for means and for spreads, so that their keys cannot drift apart.
 type figuresJSON[T any] struct {
-	Jobs         T                 `json:"jobs"`
-	Completed    T                 `json:"completed"`
-	Failed       T                 `json:"failed"`
-	JCT          *quantilesJSON[T] `json:"jct_seconds"`
-	Wait         *quantilesJSON[T] `json:"wait_seconds"`
-	Starvation   *quantilesJSON[T] `json:"starvation_seconds"`
-	Makespan     T                 `json:"makespan_seconds"`
-	LocalMaps    T                 `json:"local_maps"`
-	CPU          T                 `json:"cpu_utilisation"`
-	Memory       T                 `json:"memory_utilisation"`
-	JCTOverBound T                 `json:"jct_over_bound"`
-	Wall         T                 `json:"wall_seconds"`
+	Jobs         T                `json:"jobs"`
+	Completed    T                `json:"completed"`
+	Failed       T                `json:"failed"`
+	JCT          quantilesJSON[T] `json:"jct_seconds"`
+	Wait         quantilesJSON[T] `json:"wait_seconds"`
+	Starvation   quantilesJSON[T] `json:"starvation_seconds"`
+	Makespan     T                `json:"makespan_seconds"`
+	LocalMaps    T                `json:"local_maps"`
+	CPU          T                `json:"cpu_utilisation"`
+	Memory       T                `json:"memory_utilisation"`
+	JCTOverBound T                `json:"jct_over_bound"`
+	Wall         T                `json:"wall_seconds"`
 }
 
 type inputJSON struct {
@@ -102,11 +102,8 @@ func JSON(w io.Writer, c *Comparison) error {
 }
 
 func figures[T any](s *Summary, at func(Metric) T) figuresJSON[T] {
-	four := func(first Metric) *quantilesJSON[T] {
-		if math.IsNaN(s.Mean[first]) {
-			return nil
-		}
-		return &quantilesJSON[T]{at(first), at(first + 1), at(first + 2), at(first + 3)}
+	four := func(first Metric) quantilesJSON[T] {
+		return quantilesJSON[T]{at(first), at(first + 1), at(first + 2), at(first + 3)}
 	}
 	return figuresJSON[T]{
 		Jobs: at(Jobs), Completed: at(Completed), Failed: at(Failed),

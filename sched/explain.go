@@ -66,12 +66,23 @@ func (c *Core) Explain(id heddle.AppID) (Explanation, bool) {
 		return Explanation{}, false
 	}
 	e := Explanation{App: id, History: c.state(id).refused}
+	c.explaining(true)
+	defer c.explaining(false)
 	for _, k := range a.Asks() {
 		if k.Count() > 0 {
 			e.Pending = append(e.Pending, c.explain(a, k))
 		}
 	}
 	return e, true
+}
+
+// explaining tells the shares that nothing is to come of the next walks, or that it is over.
+func (c *Core) explaining(on bool) {
+	for _, s := range c.set.Share {
+		if x, ok := s.(policy.Explained); ok {
+			x.Explaining(on)
+		}
+	}
 }
 
 func (c *Core) explain(a *policy.App, k *policy.Ask) PendingAsk {

@@ -154,9 +154,10 @@ func TestExplainChangesNothing(t *testing.T) {
 	})
 }
 
-// Nodes have no names to a scheduler without reservations: relabelled nodes get relabelled decisions.
+// Nodes that come to be offered have no names: relabelled nodes get relabelled decisions. Where a policy
+// names its node, and where one of several reservations is given up, ties end in the id.
 func TestRelabelledNodes(t *testing.T) {
-	for _, s := range schedulers[:4] {
+	for _, s := range []scheduler{schedulers[0], schedulers[2], schedulers[3]} {
 		t.Run(s.name, func(t *testing.T) {
 			policytest.Streams(t, func(t *rapid.T) {
 				st := policytest.NewStream(t, 2, s.set)
@@ -199,7 +200,7 @@ func TestWorkConservation(t *testing.T) {
 					st.BeatAll()
 				}
 				st.Step(heddle.Wake{}) // asks that name their node are looked at
-				if left := idle(st.Core(0).View()); left != "" {
+				if left := idle(st.Core(0)); left != "" {
 					t.Fatal(left)
 				}
 			})
@@ -208,7 +209,8 @@ func TestWorkConservation(t *testing.T) {
 }
 
 // idle names an ask that could be served now.
-func idle(v policy.View) string {
+func idle(c *sched.Core) string {
+	v := c.View()
 	root := v.Root()
 	open := v.Total().Minus(root.Used()).Minus(root.Booked())
 	for id := range v.AppIDs() {
@@ -217,16 +219,25 @@ func idle(v policy.View) string {
 			continue
 		}
 		for _, k := range a.Asks() {
-			if k.Count() == 0 || k.Bookings() > 0 || !v.Fits(k.Size(), open) {
+			if k.Count() == 0 {
 				continue
+			}
+			if k.Bookings() > 0 || !v.Fits(k.Size(), open) {
+				break
 			}
 			for i := range v.NodeIDs() {
 				n := v.Node(heddle.NodeID(i))
 				if n != nil && n.Up() && n.Booked() == nil && v.Fits(k.Size(), n.Room(a)) {
-					return fmt.Sprintf("application %d waits for %d of %v and node %d has %v free", id, k.Count(), k.Size(), i, n.Free())
+					return fmt.Sprintf("application %d waits for %d of %v and node %d has %v free: %+v", id, k.Count(), k.Size(), i, n.Free(), explained(c, a.ID()))
 				}
 			}
+			break // an application's asks are served in order: what stands behind may wait
 		}
 	}
 	return ""
+}
+
+func explained(c *sched.Core, id heddle.AppID) sched.Explanation {
+	e, _ := c.Explain(id)
+	return e
 }

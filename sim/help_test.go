@@ -46,7 +46,9 @@ var allProfiles = []profile{
 	}},
 	{name: "single", base: "capacity", tune: func(c *capacity.Config, _ *fair.Config) { c.MultipleAssignments = false }},
 	{name: "memory", base: "capacity", tune: func(c *capacity.Config, _ *fair.Config) { c.MemoryOnly = true }},
-	{name: "slowstart", base: "fifo", set: []string{"gate.reduce={slowstart: {completed: 0.5}}"}, slots: true},
+	{name: "slowstart", base: "fifo", set: []string{
+		"gate.reduce={slowstart: {completed: 0.5}}", "lanes=[{kinds: [am, map, executor, other], order: fifo}, {kinds: [reduce], order: fifo, per_node: 2}]",
+	}, slots: true},
 	{name: "unbooked", base: "fair", set: []string{"book=none"}},
 }
 

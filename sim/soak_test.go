@@ -35,10 +35,11 @@ func drawFaults(d draw, nodes, jobs int) []Fault {
 	return fs
 }
 
-// anything draws a run: a cluster on which each container fits, work, and faults where wanted.
+// anything draws a run: a cluster on whose every node all masters and a container more find room, so that
+// masters cannot wait for each other for ever; work, and faults where wanted.
 func anything(d draw, faults bool) Options {
-	n := d(1, 6)
-	o := fullWorld(nodes(n, d(1, min(n, 3)), heddle.Of(int64(1024*d(4, 10)), int64(1000*d(3, 9)))))
+	n := d(1, 4)
+	o := fullWorld(nodes(n, d(1, min(n, 3)), heddle.Of(int64(1024*d(16, 20)), int64(1000*d(9, 12)))))
 	o.Seed, o.Given, o.Expiry = uint64(d(0, 1000)), d(0, 1) == 0, heddle.Span(d(5, 40))*second
 	if d(0, 1) == 0 {
 		o.Effects = world.AllEffects()

@@ -22,6 +22,8 @@ type Scheduler struct {
 	users  []string // names by UserID, for weights; may be shorter than the ids in use
 	apps   []appState
 	woken  []heddle.AppID
+
+	explaining bool
 }
 
 // queue is what the scheduler remembers of a queue.
@@ -152,7 +154,7 @@ func (s *Scheduler) Enter(v policy.View, q *policy.Queue) policy.Verdict {
 	}
 	s.enterLimit(q)
 	c := &s.queues[q.ID()]
-	if q.Leaf() {
+	if q.Leaf() && !s.explaining {
 		c.current = s.less(c.maxDown, c.limit)
 	}
 	if !s.belowLimit(c, q.Used().Plus(q.Booked()), q.Booked()) {
@@ -160,6 +162,9 @@ func (s *Scheduler) Enter(v policy.View, q *policy.Queue) policy.Verdict {
 	}
 	return policy.Yes
 }
+
+// Explaining implements [policy.Explained]: the limit a leaf met in its last walk stays.
+func (s *Scheduler) Explaining(on bool) { s.explaining = on }
 
 // enterLimit sets what a queue's parents leave it in this walk.
 func (s *Scheduler) enterLimit(q *policy.Queue) {
