@@ -6,6 +6,7 @@ package exp
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -185,7 +186,7 @@ func route(profile *policies.Profile, h *conf.Hadoop, wl *workload.Workload, see
 		}
 		users[i] = id
 	}
-	paths, err := place(profile, h, wl, &env)
+	paths, err := place(profile, h, wl, &env, seed)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -210,7 +211,7 @@ func route(profile *policies.Profile, h *conf.Hadoop, wl *workload.Workload, see
 
 // place finds the path of every job's queue; for the fair scheduler it creates the queues its rules
 // create.
-func place(profile *policies.Profile, h *conf.Hadoop, wl *workload.Workload, env *policies.Env) ([]string, error) {
+func place(profile *policies.Profile, h *conf.Hadoop, wl *workload.Workload, env *policies.Env, seed uint64) ([]string, error) {
 	paths := make([]string, len(wl.Jobs))
 	switch profile.Queues {
 	case "capacity":
@@ -243,6 +244,7 @@ func place(profile *policies.Profile, h *conf.Hadoop, wl *workload.Workload, env
 		cfg := *h.Fair
 		cfg.Queues = slices.Clone(cfg.Queues)
 		cfg.SortQueues()
+		cfg.UpdatePhase = phase(seed, cfg.UpdateInterval)
 		env.Fair = &cfg
 	default:
 		for i := range paths {
@@ -250,6 +252,13 @@ func place(profile *policies.Profile, h *conf.Hadoop, wl *workload.Workload, env
 		}
 	}
 	return paths, nil
+}
+
+// phase is when within its interval the fair scheduler looks at demand. Nothing else in a cluster keeps
+// step with that, so it differs by seed; multiples of the golden ratio spread few seeds evenly.
+func phase(seed uint64, interval heddle.Span) heddle.Span {
+	_, part := math.Modf(float64(seed%1024) * math.Phi)
+	return heddle.Span(part * float64(interval))
 }
 
 // Cluster returns n nodes of a size in racks racks of equal size.

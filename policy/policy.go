@@ -169,6 +169,11 @@ type (
 		Tick(v View) bool
 	}
 
+	// Phased goes with a Ticker that ticks so long after each multiple of Every.
+	Phased interface {
+		Phase() heddle.Span
+	}
+
 	// Waker names applications whose gates may have opened for a reason that was no event of their own.
 	// It is asked after every step.
 	Waker interface {

@@ -57,8 +57,11 @@ func (c *Core) tick(at heddle.Time) {
 		if at < t.next {
 			continue
 		}
-		every := heddle.Time(t.t.Every())
-		t.next = at - at%every + every
+		every, phase := heddle.Time(t.t.Every()), heddle.Time(0)
+		if p, ok := t.t.(policy.Phased); ok {
+			phase = heddle.Time(p.Phase()) % every
+		}
+		t.next = at + every - (at+every-phase)%every
 		if t.t.Tick(c.v) {
 			c.version++
 			c.rekey(false)

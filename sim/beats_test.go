@@ -16,10 +16,13 @@ func TestIdleHeartbeatsChangeNothing(t *testing.T) {
 	for _, p := range allProfiles {
 		t.Run(p.name, func(t *testing.T) {
 			left := int64(0)
-			for seed := range uint64(12) {
+			for seed := range uint64(16) {
 				o := fullWorld(nodes(5, 2, heddle.Of(6144, 6000)))
 				o.Given, o.Effects, o.Seed = seed%2 == 0, world.AllEffects(), seed
 				o.Workload = mixed(seeded(seed), 6)
+				if seed%4 > 1 {
+					o = anything(seeded(seed), true) // with nodes lost and silent, and masters that fail
+				}
 				few := p.run(t, o)
 				o.EveryBeat = true
 				all := p.run(t, o)

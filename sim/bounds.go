@@ -25,7 +25,7 @@ func Bounds(o Options, countCPU bool) (bound.Bounds, []bound.Job, heddle.Resourc
 			jobs = append(jobs, givenNeed(&o.Workload.Jobs[i], o.LoadSim, countCPU))
 		}
 	} else {
-		w := newWorld(&o)
+		w := newWorld(&o, nil)
 		total[heddle.CPU] = int64(1000 * w.Capacity())
 		for i := range o.Workload.Jobs {
 			n := fullNeed(w, &o.Workload.Jobs[i])
@@ -52,7 +52,7 @@ func Offered(o Options) ([]bound.Job, heddle.Resource) {
 	}
 	var w *world.World
 	if !o.Given {
-		w = newWorld(&o)
+		w = newWorld(&o, nil)
 		total[diskDim] = int64(w.DiskBps() / 1e6)
 	}
 	jobs := make([]bound.Job, len(o.Workload.Jobs))

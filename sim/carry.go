@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"slices"
+
 	"heddle"
 	"heddle/sim/apps"
 )
@@ -143,11 +145,20 @@ func (s *Sim) killed(c *container, status heddle.ExitStatus) {
 	s.stopProcess(c)
 	if c.kind == heddle.AM {
 		s.todo = append(s.todo, func() { s.masterGone(a, status) })
-	} else {
+	} else if !a.unseen(c.id) { // what its master had not fetched is asked for again, and the master hears of neither
 		a.inbox.Completed = append(a.inbox.Completed, apps.Completed{Container: c.id, Status: status})
 		s.wake(a)
 	}
 	s.forget(c, status)
+}
+
+// unseen takes a grant out of the inbox, if it is still there.
+func (a *app) unseen(id heddle.ContainerID) bool {
+	i := slices.IndexFunc(a.inbox.Granted, func(g apps.Grant) bool { return g.Container == id })
+	if i >= 0 {
+		a.inbox.Granted = slices.Delete(a.inbox.Granted, i, i+1)
+	}
+	return i >= 0
 }
 
 // stopProcess ends the process and the work in it, if there are any.
@@ -245,9 +256,6 @@ func (s *Sim) workEnded(e *ended) {
 	}
 	a := c.app
 	ok, status := e.ok, e.status
-	if ok && e.work.Kind != heddle.AM && s.unlucky() {
-		ok, status = false, 1
-	}
 	if ok && e.work.Kind == heddle.Map {
 		if a.mapDone(s.now, e.work.Index) {
 			s.phys.mapsDone(s.now, a)

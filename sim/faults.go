@@ -62,8 +62,14 @@ func (s *Sim) plan(fs []Fault) error {
 	return nil
 }
 
-// unlucky draws whether a task that would have ended well fails.
-func (s *Sim) unlucky() bool { return s.failRate > 0 && s.rng.Float64() < s.failRate }
+// fails reports whether a task that comes to its end fails there: by bad luck, or because its master is
+// gone and cannot be told.
+func (s *Sim) fails(id heddle.ContainerID) bool {
+	if c := s.container(id); c != nil && c.app.master == nil {
+		return true
+	}
+	return s.failRate > 0 && s.rng.Float64() < s.failRate
+}
 
 // strike makes a fault happen, end, or be noticed.
 func (s *Sim) strike(f *Fault, stage uint32) {
@@ -86,11 +92,13 @@ func (s *Sim) strike(f *Fault, stage uint32) {
 				n.silent, n.downAt = true, s.now
 			}
 			if f.Kind == NodeLoss {
+				n.dead = true
 				s.crash(f.Node)
 			}
 			later(s.o.Expiry, expires)
 		case expires:
 			if n.silent && s.now.Since(n.downAt) >= s.o.Expiry {
+				s.crash(f.Node) // what a node does that was given up counts for nobody
 				s.lose(f.Node)
 			}
 		case mends:
@@ -127,8 +135,7 @@ func (s *Sim) crash(id heddle.NodeID) {
 			}
 		}
 	}
-	n := &s.nodes[id]
-	n.dead, n.starts, n.exits = true, nil, nil
+	s.nodes[id].starts, s.nodes[id].exits = nil, nil
 	s.phys.nodeDown(s.now, id)
 }
 
@@ -155,18 +162,13 @@ func (s *Sim) lose(id heddle.NodeID) {
 // ran on it is over, even if it was never missed.
 func (s *Sim) comeBack(id heddle.NodeID) {
 	n := &s.nodes[id]
+	n.silent = false
 	if n.dead || n.lost {
-		if !n.dead {
-			s.crash(id)
-		}
 		s.lose(id)
 		n.lost, n.dead = false, false
 		s.phys.nodeUp(s.now, id)
-		n.silent = false
 		s.nodeUp(id)
-		return
 	}
-	n.silent = false
 }
 
 func (s *Sim) nodeUp(id heddle.NodeID) {

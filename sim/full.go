@@ -14,15 +14,15 @@ type full struct {
 }
 
 func newFull(s *Sim) *full {
-	f := &full{s: s, w: newWorld(&s.o)}
+	f := &full{s: s, w: newWorld(&s.o, func(k world.Work) bool { return s.fails(k.Container) })}
 	for _, a := range s.apps {
 		a.inWorld = f.w.AddJob(a.job)
 	}
 	return f
 }
 
-func newWorld(o *Options) *world.World {
-	return world.New(world.Config{Nodes: o.Nodes, UplinkBps: o.UplinkBps, Params: o.Params, Effects: o.Effects, Seed: o.Seed})
+func newWorld(o *Options, fails func(world.Work) bool) *world.World {
+	return world.New(world.Config{Nodes: o.Nodes, UplinkBps: o.UplinkBps, Params: o.Params, Effects: o.Effects, Seed: o.Seed, Fails: fails})
 }
 
 func (f *full) open(now heddle.Time, c *container) {
@@ -44,7 +44,7 @@ func (f *full) advance(now heddle.Time, out []ended) []ended {
 		switch d.Outcome {
 		case world.OverLimit:
 			e.status = heddle.KilledOverPhysical
-		case world.OutOfMemory:
+		case world.OutOfMemory, world.Failed:
 			e.status = 1
 		case world.Finished:
 		}

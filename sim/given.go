@@ -104,7 +104,11 @@ func (g *given) advance(now heddle.Time, done []ended) []ended {
 			continue
 		}
 		g.drop(at, c, int32(e.id))
-		done = append(done, ended{work: w, ok: true})
+		d := ended{work: w, ok: true}
+		if g.s.fails(w.Container) {
+			d.ok, d.status = false, 1
+		}
+		done = append(done, d)
 	}
 }
 

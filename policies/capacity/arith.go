@@ -122,13 +122,20 @@ func times(r heddle.Resource, f float64) heddle.Resource {
 	return r
 }
 
-// timesUp returns r·f rounded up to whole steps.
-func timesUp(r heddle.Resource, f float64, step heddle.Resource) heddle.Resource {
+// timesUp returns r·f rounded up to whole smallest containers: to whole units first, upwards with
+// dominant resources, to the nearest with the default calculator.
+func (s *Scheduler) timesUp(r heddle.Resource, f float64) heddle.Resource {
 	for d := range r {
 		u := heddle.Dim(d).Unit()
-		r[d] = int64(math.Ceil(float64(float32(float64(r[d]/u)*f)))) * u
+		x := float64(r[d]/u) * f
+		if s.cfg.MemoryOnly {
+			x = math.Floor(x + 0.5)
+		} else {
+			x = math.Ceil(float64(float32(x)))
+		}
+		r[d] = int64(x) * u
 	}
-	return r.RoundUp(step)
+	return r.RoundUp(s.cfg.Minimum)
 }
 
 // floor rounds down to whole steps, below zero too: as Java's integer division does, towards zero.

@@ -39,9 +39,11 @@ type queue struct {
 	most      heddle.Resource // the smaller of max and limit
 	blocked   heddle.Resource // headroom kept for queues below that were stopped by a limit
 	head      heddle.Resource // limit − used
-	current   heddle.Resource // of a leaf: the last limit a walk found, for headroom and the masters' share
+	hard      heddle.Resource // what no maximum from here up to the root forbids, per dimension
+	current   heddle.Resource // of a leaf: its limit when an application was last looked at, for headroom and the masters' share
 	userLimit heddle.Resource // of a leaf, for an active user of weight 1, valid while limitOK == stamp
 	limitOK   uint64
+	excused   bool // above its maximum when the cluster last changed its size
 	leaf      *leaf
 }
 
@@ -92,12 +94,14 @@ func (s *Scheduler) resize(v policy.View) {
 		q := &s.queues[i]
 		q.min, q.max = times(s.total, float64(q.abs)), times(s.total, float64(q.absMax))
 		if i > 0 && !q.cfg.Absolute.IsZero() {
-			q.min = q.cfg.Absolute.Min(s.queues[q.cfg.Parent].min)
+			q.min = s.scaled(q.cfg.Parent, q.cfg.Absolute)
 			q.abs = float32(s.share(q.min))
 		}
 		if i > 0 && !q.cfg.MaxAbsolute.IsZero() {
 			q.max = q.cfg.MaxAbsolute.Min(s.queues[q.cfg.Parent].max)
 		}
+		vq := v.Queue(heddle.QueueID(i))
+		q.excused = !v.Fits(vq.Used().Plus(vq.Booked()), q.max)
 	}
 	s.stamp++
 	for i := range s.queues {
@@ -105,11 +109,28 @@ func (s *Scheduler) resize(v policy.View) {
 		guaranteed := s.more(q.min, s.cfg.Minimum)
 		q.minShare = s.share(guaranteed)
 		q.maxDown = q.max.RoundDown(s.cfg.Minimum)
-		q.safe = s.less(divideUp(times(guaranteed, 100*q.cfg.MinimumUserLimit), 100), s.ceiling(q))
+		q.safe = s.less(s.percent(guaranteed, q), s.ceiling(q))
 		id := heddle.QueueID(i)
 		s.enterLimit(v.Queue(id))
 		s.queues[i].current = s.less(q.maxDown, q.limit)
 	}
+}
+
+// scaled is a guaranteed amount in a cluster that may be too small for what its parent's children are
+// guaranteed together: each then has its part, per dimension.
+func (s *Scheduler) scaled(parent int, amount heddle.Resource) heddle.Resource {
+	var all heddle.Resource
+	for i := range s.queues {
+		if i > 0 && s.queues[i].cfg.Parent == parent {
+			all = all.Plus(s.queues[i].cfg.Absolute)
+		}
+	}
+	for d, have := range s.queues[parent].min {
+		if u := heddle.Dim(d).Unit(); all[d] > have {
+			amount[d] = int64(float64(amount[d]/u)*float64(float32(have)/float32(all[d]))) * u
+		}
+	}
+	return amount
 }
 
 // Queue implements [policy.Order]: least used against its guarantee first.
@@ -154,9 +175,6 @@ func (s *Scheduler) Enter(v policy.View, q *policy.Queue) policy.Verdict {
 	}
 	s.enterLimit(q)
 	c := &s.queues[q.ID()]
-	if q.Leaf() && !s.explaining {
-		c.current = s.less(c.maxDown, c.limit)
-	}
 	if !s.belowLimit(c, q.Used().Plus(q.Booked()), q.Booked()) {
 		return policy.NoQueue(heddle.QueueLimit)
 	}
@@ -171,10 +189,12 @@ func (s *Scheduler) enterLimit(q *policy.Queue) {
 	c := &s.queues[q.ID()]
 	c.blocked = heddle.Resource{}
 	taken := q.Used().Plus(q.Booked())
+	c.hard = c.max.Minus(taken)
 	if p := q.Parent(); p == nil {
 		c.limit = s.total
 	} else {
 		pc := &s.queues[p.ID()]
+		c.hard = c.hard.Min(pc.hard)
 		pc.limit = s.less(pc.limit, pc.max)
 		left := pc.limit.Minus(pc.blocked).Minus(p.Used().Plus(p.Booked()))
 		c.limit = floor(left.Plus(taken), s.cfg.Minimum)
@@ -193,12 +213,16 @@ func (s *Scheduler) belowLimit(c *queue, taken, freeable heddle.Resource) bool {
 }
 
 // Allow implements [policy.Share]: the queue's limit, then the user's, then whether the container fits
-// what is left.
+// what is left, and every maximum on the way to the root. Hadoop finds the last out as it commits, and
+// wastes the beat; here the queue is passed over.
 func (s *Scheduler) Allow(v policy.View, a *policy.App, _ heddle.Kind, need heddle.Resource) policy.Verdict {
 	q := a.Queue()
 	c := &s.queues[q.ID()]
 	if !q.Booked().IsZero() && !s.belowLimit(c, q.Used().Plus(q.Booked()), a.Booked()) {
 		return policy.NoQueue(heddle.QueueLimit)
+	}
+	if !s.explaining {
+		c.current = s.less(c.maxDown, c.limit)
 	}
 	over, ok := s.userOver(v, a)
 	if !ok {
@@ -216,7 +240,14 @@ func (s *Scheduler) Allow(v policy.View, a *policy.App, _ heddle.Kind, need hedd
 		}
 		return policy.NoQueue(heddle.QueueLimit)
 	}
-	if a.Bookings() > 0 && s.cfg.ContinueLooking && s.anyAbove(s.more(need.Minus(c.head), over)) {
+	look := a.Bookings() > 0 && s.cfg.ContinueLooking
+	if !v.Fits(need, c.hard) {
+		if !look || !v.Fits(need, c.hard.Plus(a.Booked())) {
+			return policy.NoQueue(heddle.QueueLimit)
+		}
+		return policy.Verdict{Unbook: true}
+	}
+	if look && s.anyAbove(s.more(need.Minus(c.head), over)) {
 		return policy.Verdict{Unbook: true}
 	}
 	return policy.Yes
@@ -225,7 +256,8 @@ func (s *Scheduler) Allow(v policy.View, a *policy.App, _ heddle.Kind, need hedd
 // Unbook implements [policy.Unbooker].
 func (s *Scheduler) Unbook(v policy.View, a *policy.App, need heddle.Resource) heddle.Resource {
 	over, _ := s.userOver(v, a)
-	return s.more(need.Minus(s.queues[a.Queue().ID()].head), over)
+	c := &s.queues[a.Queue().ID()]
+	return s.more(need.Minus(c.head), over).Max(need.Minus(c.hard))
 }
 
 // Headroom implements [policy.Share].

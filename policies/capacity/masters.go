@@ -11,11 +11,19 @@ type leaf struct {
 	active  int
 	masters heddle.Resource // of activated applications, started or not
 	users   []user          // by [policy.User.Nth]
+
+	asking   int             // users who ask for something
+	inactive int             // users of whom no application runs but some wait, when last counted
+	counted  heddle.Resource // what the leaf held when inactive was counted
+	recount  bool            // who asks has changed since
 }
 
+// asking counts the applications of a user that want containers. One counts from the moment it asks
+// while an application of the user is active: the master's own request does not, when the application
+// is let in later.
 type user struct {
-	active, waiting int
-	masters         heddle.Resource
+	active, waiting, asking int
+	masters                 heddle.Resource
 }
 
 // appState is what the scheduler remembers of an application after the cluster forgot it.
@@ -25,6 +33,7 @@ type appState struct {
 	priority int32
 	master   heddle.Resource
 	active   bool
+	asking   bool // counted in user.asking
 	known    bool
 }
 
@@ -84,13 +93,21 @@ func (s *Scheduler) Woken(ids []heddle.AppID) []heddle.AppID {
 }
 
 // Granted implements [policy.Granted].
-func (s *Scheduler) Granted(policy.View, *policy.Container) { s.stamp++ }
+func (s *Scheduler) Granted(_ policy.View, x *policy.Container) {
+	s.stamp++
+	if a := x.App(); !asks(a) {
+		s.ask(a.ID(), false)
+	}
+}
 
 // Observe implements [policy.Observe].
 func (s *Scheduler) Observe(v policy.View, ev heddle.Event) {
 	s.stamp++
 	switch e := ev.(type) {
 	case heddle.NodeUp, heddle.NodeDown:
+		for i := range s.apps { // grants that were lost with a node are asked for again
+			s.asked(v.App(heddle.AppID(i)))
+		}
 		s.resize(v)
 		for i := range s.queues {
 			s.activate(v, heddle.QueueID(i))
@@ -99,6 +116,10 @@ func (s *Scheduler) Observe(v policy.View, ev heddle.Event) {
 		if a := v.App(e.App); a != nil {
 			s.wait(v, a)
 		}
+	case heddle.Ask:
+		s.asked(v.App(e.App))
+	case heddle.Release:
+		s.asked(v.App(e.App))
 	case heddle.Attempt:
 		if a := v.App(e.App); a != nil {
 			s.forget(e.App)
@@ -126,6 +147,7 @@ func (s *Scheduler) wait(v policy.View, a *policy.App) {
 		}
 	}
 	l := s.queues[st.queue].leaf
+	s.countInactive(v, st.queue)
 	s.userAt(l, st.user).waiting++
 	i := len(l.waiting)
 	for i > 0 && s.apps[l.waiting[i-1]].priority < st.priority {
@@ -135,10 +157,71 @@ func (s *Scheduler) wait(v policy.View, a *policy.App) {
 	copy(l.waiting[i+1:], l.waiting[i:])
 	l.waiting[i] = a.ID()
 	s.activate(v, st.queue)
+	s.asked(a)
+}
+
+// asked brings the count of a user's asking applications up to date after one changed what it asks for.
+func (s *Scheduler) asked(a *policy.App) {
+	if a == nil || int(a.ID()) >= len(s.apps) || !s.apps[a.ID()].known {
+		return
+	}
+	if st := &s.apps[a.ID()]; !asks(a) {
+		s.ask(a.ID(), false)
+	} else if s.userAt(s.queues[st.queue].leaf, st.user).active > 0 {
+		s.ask(a.ID(), true)
+	}
+}
+
+func (s *Scheduler) ask(id heddle.AppID, asking bool) {
+	st := &s.apps[id]
+	if st.asking == asking {
+		return
+	}
+	st.asking = asking
+	l := s.queues[st.queue].leaf
+	u := s.userAt(l, st.user)
+	by := 1
+	if !asking {
+		by = -1
+	}
+	was := u.asking > 0
+	u.asking += by
+	if is := u.asking > 0; is != was {
+		l.asking += by
+		l.recount = true
+	}
+}
+
+// asks reports whether an application wants containers.
+func asks(a *policy.App) bool {
+	for _, k := range a.Asks() {
+		if k.Count() > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// countInactive counts the users of whom applications wait but none is active. As in Hadoop that number
+// is only taken anew when what the leaf holds, or who asks in it, has changed.
+func (s *Scheduler) countInactive(v policy.View, id heddle.QueueID) {
+	l := s.queues[id].leaf
+	q := v.Queue(id)
+	held := q.Used().Plus(q.Booked())
+	if held == l.counted && !l.recount {
+		return
+	}
+	l.counted, l.recount, l.inactive = held, false, 0
+	for i := range l.users {
+		if u := &l.users[i]; u.active == 0 && u.waiting > 0 {
+			l.inactive++
+		}
+	}
 }
 
 // forget takes an application out of the counts.
 func (s *Scheduler) forget(id heddle.AppID) {
+	s.ask(id, false)
 	st := &s.apps[id]
 	l := s.queues[st.queue].leaf
 	u := s.userAt(l, st.user)
@@ -167,7 +250,7 @@ func (s *Scheduler) activate(v policy.View, id heddle.QueueID) {
 	if len(l.waiting) == 0 || v.Live() == 0 {
 		return
 	}
-	limit := s.mastersLimit(c)
+	limit := s.mastersLimit(v, c)
 	mine := s.less(s.userMastersLimit(v, id), limit)
 	kept := l.waiting[:0]
 	for _, app := range l.waiting {
@@ -191,29 +274,22 @@ func (s *Scheduler) activate(v policy.View, id heddle.QueueID) {
 }
 
 // mastersLimit is what the masters of a leaf may hold together: a share of what the queue can reach now.
-func (s *Scheduler) mastersLimit(c *queue) heddle.Resource {
+func (s *Scheduler) mastersLimit(v policy.View, c *queue) heddle.Resource {
 	usable := c.min
-	if c.min.Fits(c.current) {
+	if v.Fits(c.min, c.current) {
 		usable = c.current
 	}
-	return timesUp(usable, float64(float32(c.cfg.MaxAMShare)), s.cfg.Minimum)
+	return s.timesUp(usable, float64(float32(c.cfg.MaxAMShare)))
 }
 
 // userMastersLimit is what one user's masters may hold.
 func (s *Scheduler) userMastersLimit(v policy.View, id heddle.QueueID) heddle.Resource {
 	c := &s.queues[id]
-	users := 0
-	for _, u := range v.Queue(id).Users() {
-		st := s.user(u)
-		if s.active(u) || st.active == 0 && st.waiting > 0 {
-			users++
-		}
-	}
-	share := max(float32(c.cfg.MinimumUserLimit), 1/float32(max(users, 1)))
+	s.countInactive(v, id)
+	share := float32(c.cfg.MaxAMShare)
 	if c.cfg.UserLimitFactor != -1 {
-		share *= float32(c.cfg.UserLimitFactor)
-	} else {
-		share = 1
+		part := max(float32(c.cfg.MinimumUserLimit), 1/float32(max(c.leaf.asking+c.leaf.inactive, 1)))
+		share = share * part * float32(c.cfg.UserLimitFactor)
 	}
-	return timesUp(c.min, float64(float32(c.cfg.MaxAMShare)*share), s.cfg.Minimum)
+	return s.timesUp(c.min, float64(share))
 }

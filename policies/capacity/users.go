@@ -44,20 +44,19 @@ func (s *Scheduler) computeLimit(v policy.View, q *policy.Queue, c *queue) heddl
 	for _, u := range q.Users() {
 		taken := u.Used().Plus(u.Booked())
 		ratio += float32(s.share(taken))
-		if s.active(u) {
+		if s.user(u).asking > 0 {
 			active = active.Plus(taken)
 			weights += float32(s.weight(c, u.ID()))
 		}
 	}
 	minimum := s.cfg.Minimum
 	guaranteed := s.more(c.min, minimum)
-	consumed := timesUp(v.Total(), float64(ratio), minimum)
+	consumed := s.timesUp(v.Total(), float64(ratio))
 	current := guaranteed
 	if s.compare(consumed, guaranteed) >= 0 {
 		current = consumed.Plus(minimum)
 	}
-	limit := s.more(divideUp(active.Plus(minimum), weights),
-		divideUp(times(current, 100*c.cfg.MinimumUserLimit), 100))
+	limit := s.more(divideUp(active.Plus(minimum), weights), s.percent(current, c))
 	return s.less(limit, s.ceiling(c)).RoundUp(minimum)
 }
 
@@ -69,22 +68,26 @@ func (s *Scheduler) ceiling(c *queue) heddle.Resource {
 	return times(s.more(c.min, s.cfg.Minimum), float64(float32(c.cfg.UserLimitFactor)))
 }
 
-// divideUp divides each dimension, rounding up to whole units.
-func divideUp(r heddle.Resource, by float32) heddle.Resource {
-	if by == 0 {
-		return heddle.Unbounded
-	}
+// percent is the part of r that the leaf's minimum user limit says, rounded up to whole units.
+func (s *Scheduler) percent(r heddle.Resource, c *queue) heddle.Resource {
+	r = times(r, float64(float32(100*c.cfg.MinimumUserLimit)))
 	for d := range r {
 		u := heddle.Dim(d).Unit()
-		r[d] = int64(math.Ceil(float64(r[d]/u)/float64(by))) * u
+		r[d] = (r[d]/u + 99) / 100 * u
 	}
 	return r
 }
 
-// active reports whether a user counts among those who share the leaf: one with an activated
-// application asks for something.
-func (s *Scheduler) active(u *policy.User) bool {
-	return u.Waiting() && s.user(u).active > 0
+// divideUp divides each dimension in single precision, rounding up to whole units; by 0 it gives nothing.
+func divideUp(r heddle.Resource, by float32) heddle.Resource {
+	if by == 0 {
+		return heddle.Resource{}
+	}
+	for d := range r {
+		u := heddle.Dim(d).Unit()
+		r[d] = int64(math.Ceil(float64(float32(r[d]/u)/by))) * u
+	}
+	return r
 }
 
 func (s *Scheduler) weight(c *queue, u heddle.UserID) float64 {

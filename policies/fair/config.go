@@ -12,6 +12,7 @@ type Config struct {
 	Queues []QueueConfig // parents before children; the first is root
 
 	UpdateInterval       heddle.Span // 500 ms
+	UpdatePhase          heddle.Span // how long after each multiple of the interval demand is looked at
 	AssignMultiple       bool        // false
 	DynamicMaxAssign     bool        // true: at most half of what is free, when AssignMultiple
 	MaxAssign            int         // −1

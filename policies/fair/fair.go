@@ -29,6 +29,7 @@ type Scheduler struct {
 type queue struct {
 	cfg      *QueueConfig
 	min, max heddle.Resource
+	excused  bool // above its maximum when the cluster last changed its size
 	fair     heddle.Resource
 	demand   heddle.Resource
 	runnable int            // applications at or below
@@ -65,7 +66,8 @@ func New(cfg Config, names []string) (*Scheduler, error) {
 }
 
 // resize works minimum and maximum shares out for a cluster of another size.
-func (s *Scheduler) resize(total heddle.Resource) {
+func (s *Scheduler) resize(v policy.View) {
+	total := v.Total()
 	for i := range s.queues {
 		q := &s.queues[i]
 		q.min = q.cfg.Min.of(total, heddle.Resource{})
@@ -74,6 +76,7 @@ func (s *Scheduler) resize(total heddle.Resource) {
 			q.max = s.cfg.Queues[q.cfg.Parent].MaxChild.of(total, heddle.Unbounded)
 		}
 		q.max = q.max.Max(q.min)
+		q.excused = !v.Queue(heddle.QueueID(i)).Used().Fits(q.max)
 	}
 }
 
@@ -146,19 +149,7 @@ func (s *Scheduler) key(v policy.View, p Policy, used, minShare, demand heddle.R
 
 // drfKey compares dominant shares against weight, the other share breaking ties.
 func drfKey(total, used, minShare heddle.Resource, weight float64) policy.Key {
-	var first, second float64
-	dom := heddle.Memory
-	for d := range used {
-		if total[d] == 0 {
-			continue
-		}
-		switch sh := float64(used[d]) / float64(total[d]); {
-		case sh > first || d == 0:
-			first, second, dom = sh, max(first, second), heddle.Dim(d)
-		case sh > second:
-			second = sh
-		}
-	}
+	first, second, dom := dominant(total, used)
 	if used[dom] < minShare[dom] {
 		least := 0.0
 		for d := range used {
@@ -172,6 +163,22 @@ func drfKey(total, used, minShare heddle.Resource, weight float64) policy.Key {
 		return policy.Key{1, math.MaxInt64}
 	}
 	return policy.Key{1, bits(first / weight), bits(second / weight)}
+}
+
+// dominant returns the largest share of the cluster, the one after it, and the dimension of the largest.
+func dominant(total, r heddle.Resource) (first, second float64, dom heddle.Dim) {
+	for d := range r {
+		if total[d] == 0 {
+			continue
+		}
+		switch sh := float64(r[d]) / float64(total[d]); {
+		case sh > first || d == 0:
+			first, second, dom = sh, max(first, second), heddle.Dim(d)
+		case sh > second:
+			second = sh
+		}
+	}
+	return first, second, dom
 }
 
 // bits maps a non-negative float to an integer of the same order.

@@ -138,7 +138,7 @@ func (s *Scheduler) Observe(v policy.View, ev heddle.Event) {
 	case heddle.Heartbeat, heddle.Started, heddle.Acquire, heddle.Progress, heddle.Profile:
 		return
 	case heddle.NodeUp, heddle.NodeDown:
-		s.resize(v.Total())
+		s.resize(v)
 	case heddle.Submit:
 		if a := v.App(e.App); a != nil {
 			st := s.of(a)
@@ -264,8 +264,16 @@ func below(v policy.View, p Policy, a, b heddle.Resource) bool {
 	return a[heddle.Memory] < b[heddle.Memory]
 }
 
+// largeEnough reports whether nodes are reserved for containers of a size. Under DRF the smaller share
+// decides between equal dominant ones.
 func (s *Scheduler) largeEnough(v policy.View, p Policy, size heddle.Resource) bool {
-	return !below(v, p, size, s.cfg.Increment.Times(s.cfg.ReservationThreshold))
+	least := s.cfg.Increment.Times(s.cfg.ReservationThreshold)
+	if p != DRF {
+		return size[heddle.Memory] >= least[heddle.Memory]
+	}
+	first, second, _ := dominant(v.Total(), size)
+	least1, least2, _ := dominant(v.Total(), least)
+	return first > least1 || first == least1 && second >= least2
 }
 
 // Keep implements [policy.Book].
@@ -278,8 +286,11 @@ func (s *Scheduler) Keep(v policy.View, x *policy.Container) bool {
 }
 
 // Floor implements [policy.Book]: where no ask is large enough to reserve a node, only nodes with room
-// for one are worth an offer.
+// for one are worth an offer; but where asks wait for places by counting offers, every offer counts.
 func (s *Scheduler) Floor(v policy.View, largest heddle.Resource) heddle.Resource {
+	if s.cfg.NodeThreshold >= 0 && s.cfg.RackThreshold >= 0 && !s.cfg.Continuous {
+		return heddle.Resource{}
+	}
 	for i := range s.queues {
 		if s.largeEnough(v, s.queues[i].cfg.Policy, largest) {
 			return heddle.Resource{}

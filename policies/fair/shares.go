@@ -15,13 +15,16 @@ const (
 // Every implements [policy.Ticker].
 func (s *Scheduler) Every() heddle.Span { return s.cfg.UpdateInterval }
 
+// Phase implements [policy.Phased].
+func (s *Scheduler) Phase() heddle.Span { return s.cfg.UpdatePhase }
+
 // Tick implements [policy.Ticker]: demand, then fair shares, as of now.
 func (s *Scheduler) Tick(v policy.View) bool {
 	if !s.dirty {
 		return false
 	}
 	s.dirty = false
-	s.resize(v.Total())
+	s.resize(v)
 	for i := len(s.queues) - 1; i >= 0; i-- {
 		s.updateDemand(v, v.Queue(heddle.QueueID(i)))
 	}

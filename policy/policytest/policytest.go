@@ -105,8 +105,9 @@ func Refusing(set policy.Set, apps int) *sched.Core {
 	}
 	for i := range apps {
 		a := heddle.AppID(i)
-		c.Step(0, heddle.Submit{App: a, Queue: leaf, Master: heddle.Of(1024, 1000)})
-		c.Step(heddle.Time(i+1)*heddle.Time(heddle.Second), heddle.Heartbeat{Node: heddle.NodeID(i + 1)})
+		at := heddle.Time(i) * heddle.Time(heddle.Second)
+		c.Step(at, heddle.Submit{App: a, Queue: leaf, Master: heddle.Of(1024, 1000)})
+		c.Step(at.Plus(heddle.Second), heddle.Heartbeat{Node: heddle.NodeID(i + 1)})
 	}
 	now := heddle.Time(apps+1) * heddle.Time(heddle.Second)
 	for i := range apps {

@@ -1,7 +1,9 @@
 package policytest
 
 import (
+	"flag"
 	"fmt"
+	"strconv"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -19,7 +21,8 @@ type Stream struct {
 	Beat func(core int, c *sched.Core, n heddle.NodeID, now heddle.Time) bool
 	// Node translates a node for a core, Back the other way; nil leaves it as it is.
 	Node, Back func(core int, n heddle.NodeID) heddle.NodeID
-	// Users and Steady restrict the stream: so many users (0 = 3), and no master, node or container lost.
+	// Users and Steady restrict the stream: so many users (0 = 3), and no master or node lost, no node
+	// excluded, nothing asked without a master.
 	Users  int
 	Steady bool
 
@@ -34,6 +37,9 @@ type Stream struct {
 	next   heddle.AppID
 	model  model
 }
+
+// streams is how many random streams a property is tried on.
+const streams = 30
 
 // Racks is how many racks the nodes of a stream stand in.
 const Racks = 2
@@ -176,8 +182,8 @@ func (s *Stream) submit() {
 
 func (s *Stream) ask() {
 	a, ok := s.app()
-	if !ok {
-		return
+	if !ok || s.Steady && s.cores[0].View().App(a).Master() == nil {
+		return // only a master asks
 	}
 	row := heddle.Anywhere(int32(s.intn(3, "priority")), heddle.Kind(1+s.intn(4, "kind")), int32(s.intn(5, "count")), s.size("size"))
 	row.AllocID = int64(s.intn(2, "id"))
@@ -359,8 +365,14 @@ func mapped(ev heddle.Event, f func(heddle.NodeID) heddle.NodeID) heddle.Event {
 	return ev
 }
 
-// Streams runs a property over random streams.
+// Streams runs a property over random streams: streams of them, or as many as -rapid.checks says.
 func Streams(t *testing.T, f func(t *rapid.T)) {
 	t.Helper()
+	if n := flag.Lookup("rapid.checks"); n != nil && n.Value.String() == n.DefValue {
+		if err := n.Value.Set(strconv.Itoa(streams)); err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = n.Value.Set(n.DefValue) }()
+	}
 	rapid.Check(t, f)
 }

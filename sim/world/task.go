@@ -179,6 +179,11 @@ func (w *World) stageDone(i int32, done []Done) []Done {
 		return done
 	}
 	d := Done{At: w.now, Work: t.work, Node: heddle.NodeID(t.node), Read: t.read}
+	if w.fails != nil && w.fails(t.work) {
+		d.Outcome = Failed
+		w.endTask(i)
+		return append(done, d)
+	}
 	switch t.work.Kind {
 	case heddle.Map:
 		d.Output = w.left(t.job, t.work.Index, t.node)

@@ -25,6 +25,10 @@ type Config struct {
 	Params    Params
 	Effects   Effects
 	Seed      uint64
+
+	// Fails is asked of every task that comes to its end; yes makes it fail there, having left nothing.
+	// Nil = none fails.
+	Fails func(Work) bool
 }
 
 // Effects are the physical effects a scenario can switch off. The zero value has none of them;
@@ -67,6 +71,7 @@ const (
 	Finished    Outcome = iota
 	OutOfMemory         // a master whose tasks need more memory than it has; the process ends itself
 	OverLimit           // demanded more memory than told, under Effects.MemoryKill
+	Failed              // Config.Fails said so; its container lives on
 )
 
 // Done says that a piece of work ended, or that a container failed; a failed container is closed, with
@@ -84,10 +89,11 @@ type Done struct {
 // go backwards, and all that ends up to a time must be collected with Advance before anything is changed
 // at a later one. Ids that are unknown or over are ignored: a decision may cross an end on its way.
 type World struct {
-	p    Params
-	fx   Effects
-	seed uint64
-	now  heddle.Time
+	p     Params
+	fx    Effects
+	seed  uint64
+	fails func(Work) bool
+	now   heddle.Time
 
 	nodes   []node
 	racks   []rack
@@ -120,7 +126,7 @@ type World struct {
 // New makes a cluster. It panics on no nodes or on a node without processors or memory, which no
 // configuration reader lets through.
 func New(c Config) *World {
-	w := &World{p: c.Params, fx: c.Effects, seed: c.Seed, byID: map[heddle.ContainerID]int32{}}
+	w := &World{p: c.Params, fx: c.Effects, seed: c.Seed, fails: c.Fails, byID: map[heddle.ContainerID]int32{}}
 	w.pcg = rand.NewPCG(0, 0)
 	w.rng = rand.New(w.pcg)
 	w.launch = rand.New(rand.NewPCG(c.Seed, streamLaunch))

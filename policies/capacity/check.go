@@ -1,0 +1,54 @@
+package capacity
+
+import (
+	"strconv"
+
+	"heddle"
+	"heddle/policy"
+)
+
+// Check implements [policy.Checker]: no queue above its maximum, unless the cluster shrank under it; the
+// guarantees of children within their parent's; and the masters let in as counted.
+func (s *Scheduler) Check(v policy.View) (found []string) {
+	guaranteed := make([]heddle.Resource, len(s.queues))
+	for i := range s.queues {
+		c, q := &s.queues[i], v.Queue(heddle.QueueID(i))
+		if !v.Fits(q.Used().Plus(q.Booked()), c.max) && !c.excused {
+			found = append(found, "queue-maximum: "+c.cfg.Path+" is above its maximum")
+		}
+		if i > 0 {
+			guaranteed[c.cfg.Parent] = guaranteed[c.cfg.Parent].Plus(c.min)
+		}
+		found = append(found, s.checkMasters(heddle.QueueID(i))...)
+	}
+	for i := range s.queues {
+		// Single precision may give a unit too much.
+		if !guaranteed[i].Fits(s.queues[i].min.Plus(heddle.Of(1, 1000))) {
+			found = append(found, "queue-guarantees: the children of "+s.queues[i].cfg.Path+" are guaranteed more than it is")
+		}
+	}
+	return found
+}
+
+func (s *Scheduler) checkMasters(id heddle.QueueID) (found []string) {
+	c := &s.queues[id]
+	active, waiting := 0, 0
+	var masters heddle.Resource
+	for i := range s.apps {
+		st := &s.apps[i]
+		if !st.known || st.queue != id {
+			continue
+		}
+		if st.active {
+			active++
+			masters = masters.Plus(st.master)
+		} else {
+			waiting++
+		}
+	}
+	if active != c.leaf.active || masters != c.leaf.masters || waiting != len(c.leaf.waiting) {
+		found = append(found, "masters-counted: "+c.cfg.Path+" counts "+strconv.Itoa(c.leaf.active)+" applications let in of "+
+			strconv.Itoa(active)+", and "+strconv.Itoa(len(c.leaf.waiting))+" waiting of "+strconv.Itoa(waiting))
+	}
+	return found
+}

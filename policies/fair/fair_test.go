@@ -1,0 +1,79 @@
+package fair_test
+
+import (
+	"strings"
+	"testing"
+
+	"heddle"
+	"heddle/policies/fair"
+	"heddle/policy"
+	"heddle/policy/policytest"
+)
+
+func config() fair.Config {
+	c := fair.Config{UpdateInterval: 500 * heddle.Millisecond, MaxAssign: -1, NodeThreshold: -1, RackThreshold: -1, NodeDelay: -1, RackDelay: -1,
+		ReservableNodes: 0.3, ReservationThreshold: 2, Increment: heddle.Of(1024, 1000), Minimum: heddle.Of(1024, 1000), Maximum: heddle.Of(8192, 8000)}
+	c.Queues = []fair.QueueConfig{{Path: "root", Parent: -1, Weight: 1, MaxAMShare: 0.5}, {Path: "root.a", Weight: 2, MaxAMShare: -1},
+		{Path: "root.b", Weight: 1, MaxAMShare: 0.5, MaxApps: 3}}
+	return c
+}
+
+func put(s *fair.Scheduler) policy.Set {
+	set := policytest.Base(s)
+	set.Share, set.Book = []policy.Share{s}, s
+	set.Gate[heddle.AM] = []policy.Gate{s}
+	set.Queues = []heddle.QueueID{heddle.NoQueue, 0, 0}
+	set.Beat, set.Maximum = s.Config().Beat(), s.Config().Maximum
+	return set
+}
+
+func maker(change func(*fair.Config)) policy.Maker[*fair.Scheduler] {
+	return func(a policy.Args) (*fair.Scheduler, error) {
+		if err := a.Decode(&struct{}{}); err != nil {
+			return nil, err
+		}
+		c := config()
+		if change != nil {
+			change(&c)
+		}
+		return fair.New(c, []string{"ann", "bob"})
+	}
+}
+
+func TestSuite(t *testing.T) { policytest.Run(t, maker(nil), "", put) }
+
+func TestSuiteWithShares(t *testing.T) {
+	policytest.Run(t, maker(func(c *fair.Config) {
+		c.AssignMultiple, c.DynamicMaxAssign, c.SizeBasedWeight = true, true, true
+		c.Queues[0].Policy, c.Queues[1].Policy, c.Queues[2].Policy = fair.DRF, fair.DRF, fair.FIFO
+		c.Queues[0].MaxChild = fair.Amount{Set: true, Fraction: [heddle.NumDims]float64{0.8, 0.7}}
+		c.Queues[1].Min = fair.Amount{Set: true, Fixed: heddle.Of(4096, 4000)}
+		c.UserMaxApps, c.UserMaxAppsDefault = map[string]int{"bob": 2}, 4
+	}), "", put)
+}
+
+func TestTreesThatAreNone(t *testing.T) {
+	for name, change := range map[string]func(*fair.Config){
+		"no queues":     func(c *fair.Config) { c.Queues = nil },
+		"no root":       func(c *fair.Config) { c.Queues = c.Queues[1:] },
+		"parent behind": func(c *fair.Config) { c.Queues[1].Parent = 2 },
+		"no interval":   func(c *fair.Config) { c.UpdateInterval = 0 },
+	} {
+		if _, err := maker(change)(policytest.Args("")); err == nil || !strings.HasPrefix(err.Error(), "fair: ") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestQueuesAreSortedByPath(t *testing.T) {
+	c := fair.Config{Queues: []fair.QueueConfig{{Path: "root", Parent: -1}, {Path: "root.z"}, {Path: "root.a"}, {Path: "root.z.y", Parent: 1}, {Path: "root.a.x", Parent: 2}}}
+	c.SortQueues()
+	for i, want := range []struct {
+		path   string
+		parent int
+	}{{"root", -1}, {"root.a", 0}, {"root.a.x", 1}, {"root.z", 0}, {"root.z.y", 3}} {
+		if q := c.Queues[i]; q.Path != want.path || q.Parent != want.parent {
+			t.Errorf("queue %d is %s under %d, want %s under %d", i, q.Path, q.Parent, want.path, want.parent)
+		}
+	}
+}

@@ -1,0 +1,157 @@
+package policies_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"heddle"
+	"heddle/policies"
+	"heddle/policies/capacity"
+	"heddle/policies/fair"
+	"heddle/policy"
+)
+
+func env() policies.Env {
+	c := &capacity.Config{Queues: []capacity.QueueConfig{{Path: "root", Parent: -1, Capacity: 1, MaxCapacity: 1}, {Path: "root.default", Capacity: 1, MaxCapacity: 1}},
+		Minimum: heddle.Of(1024, 1000), Maximum: heddle.Of(8192, 4000), MultipleAssignments: true, MaxAssignments: 7, MaxOffSwitch: 2}
+	f := &fair.Config{Queues: []fair.QueueConfig{{Path: "root", Parent: -1}, {Path: "root.default"}}, UpdateInterval: heddle.Second,
+		NodeThreshold: 0.5, RackThreshold: 0.5, Increment: heddle.Of(512, 1000)}
+	return policies.Env{Capacity: c, Fair: f, Minimum: heddle.Of(256, 1000), Users: []string{"ann"}}
+}
+
+func TestEveryBuiltInProfileBuilds(t *testing.T) {
+	for _, name := range policies.Names() {
+		p, err := policies.Load(name, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := policies.Build(p, env())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b.Name != name || p.About == "" || len(b.Paths) != 2 || len(b.Queues) != 2 || b.Paths[1] != "root.default" {
+			t.Errorf("%s builds %q %q with queues %v", name, b.Name, p.About, b.Paths)
+		}
+	}
+}
+
+func build(text string) (*policies.Built, error) {
+	p, err := policies.Parse("test.yaml", []byte(text))
+	if err != nil {
+		return nil, err
+	}
+	return policies.Build(p, env())
+}
+
+func TestWhatAProfileTakesFromItsQueues(t *testing.T) {
+	for _, c := range []struct {
+		profile string
+		step    heddle.Resource
+		beat    policy.Beat
+	}{
+		{"fifo", heddle.Of(256, 1000), policy.Beat{}},
+		{"capacity", heddle.Of(1024, 1000), policy.Beat{Containers: 7, OffSwitch: 2, StopAtBook: true}},
+		{"fair", heddle.Of(512, 1000), policy.Beat{Containers: 1}},
+	} {
+		b, err := build("profile: " + c.profile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b.Step != c.step || b.Beat != c.beat {
+			t.Errorf("%s: step %v beat %+v, want %v %+v", c.profile, b.Step, b.Beat, c.step, c.beat)
+		}
+	}
+}
+
+func TestSlotsAreFilledByKind(t *testing.T) {
+	b, err := build(`
+profile: fifo
+lanes:
+  - {kinds: [am, map, executor, other], order: fifo}
+  - {kinds: [reduce], order: fifo, per_node: 3}
+gate: {reduce: [open, {slowstart: {completed: 0.5}}]}
+place: {map: {delay: {node_wait: 1, rack_wait: 2}}, executor: spread}
+trim: {map: whole}
+size: {am: asked}
+share: [whole]
+control: [idle]
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(b.Lanes) != 2 || b.Lanes[1].PerNode != 3 || len(b.Gate[heddle.Reduce]) != 2 || b.Place[heddle.Map] == nil || b.Place[heddle.Reduce] != nil ||
+		b.Trim[heddle.Map] == nil || b.Size[heddle.AM] == nil || len(b.Share) != 1 || len(b.Control) != 1 || b.Book != nil {
+		t.Errorf("%+v", b.Set)
+	}
+}
+
+// A wrong profile is answered with what would be right.
+func TestErrors(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"no such policy", "profile: fifo\nplace: {map: nowhere}", `no policy "nowhere" for the slot place; there are`},
+		{"wrong slot", "profile: fifo\nplace: {map: slowstart}", "slowstart does not fit the slot place; it fits gate"},
+		{"no such kind", "profile: fifo\nplace: {mop: any}", `no kind "mop"; there are am, map, reduce, executor and other`},
+		{"kind of a gate", "profile: fifo\ngate: {mop: open}", `no kind "mop"`},
+		{"kind in no lane", "profile: fifo\nlanes: [{kinds: [am], order: fifo}]", "map stands in 0 lanes"},
+		{"kind of a lane", "profile: fifo\nlanes: [{kinds: [mop], order: fifo}]", `lanes[0]: no kind "mop"`},
+		{"order of a lane", "profile: fifo\nlanes: [{kinds: [am], order: slow}]", `lanes[0]: no policy "slow"`},
+		{"unknown option", "profile: fifo\nplace: {map: {delay: {wait: 3}}}", "options of delay"},
+		{"options of none", "profile: fifo\nplace: {map: {any: {wait: 3}}}", "options of any"},
+		{"two names", "profile: fifo\nplace: {map: {any: 1, delay: 2}}", "want a policy's name, or one name with its options"},
+		{"share", "profile: fifo\nshare: [nothing]", "share[0]"},
+		{"control", "profile: fifo\ncontrol: [nothing]", "control[0]"},
+		{"book", "profile: fifo\nbook: nothing", "book: "},
+		{"size", "profile: fifo\nsize: {am: nothing}", "size.am: "},
+		{"trim", "profile: fifo\ntrim: {map: nothing}", "trim.map: "},
+		{"estimate", "profile: fifo\nestimate: {past: x}", `no quantity "past"; there is remaining`},
+		{"tree", "profile: fifo\nqueues: many", `no tree "many"; there are capacity, fair and one`},
+		{"other's tree", "profile: fifo\nshare: [capacity]", "the profile's queues must be capacity"},
+		{"no such base", "profile: lifo", `no built-in profile "lifo"; there are`},
+		{"unknown key", "profile: fifo\nplaces: {}", "places"},
+	} {
+		_, err := build(c.text)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q in it", c.name, err, c.want)
+		}
+	}
+	for profile, want := range map[string]string{"capacity": "needs a capacity scheduler's configuration", "fair": "needs a fair scheduler's configuration"} {
+		p, err := policies.Load(profile, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = policies.Build(p, policies.Env{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q in it", profile, err, want)
+		}
+	}
+}
+
+func TestLoad(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "mine.yaml")
+	if err := os.WriteFile(file, []byte("profile: fifo\nabout: mine\nplace: {map: any}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, err := policies.Load(file, []string{"place.reduce=any", "place.map={delay: {node_wait: 5}}", "book=none"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Name != "mine (place.reduce=any, place.map={delay: {node_wait: 5}}, book=none)" || p.About != "mine" || len(p.Lanes) != 1 ||
+		p.Place["reduce"] != "any" || p.Place["map"] == "any" || p.Book != "none" {
+		t.Errorf("%+v", p)
+	}
+	for _, c := range []struct {
+		name string
+		set  []string
+		want string
+	}{
+		{"nowhere", nil, "the built-in ones are capacity"},
+		{"fifo", []string{"place.map"}, "want slot.kind=policy"},
+		{"fifo", []string{"profile=fair"}, "name the starting point with --profile"},
+		{"fifo", []string{"plaice.map=any"}, "plaice"},
+	} {
+		if _, err := policies.Load(c.name, c.set); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s %v: %v, want %q in it", c.name, c.set, err, c.want)
+		}
+	}
+}

@@ -1,0 +1,233 @@
+package sched_test
+
+import (
+	"fmt"
+	"testing"
+
+	"heddle"
+	"heddle/policies/capacity"
+	"heddle/policies/fair"
+	"heddle/policy"
+	"heddle/policy/policytest"
+	"heddle/sched"
+)
+
+// roomy are schedulers of one queue whose limits leave room for a thousand masters.
+func roomy() []scheduler {
+	c := leafQueue("root.default", 0, 1)
+	c.MaxAMShare, c.UserLimitFactor, c.MinimumUserLimit = 1, -1, 1
+	f := fair.QueueConfig{Path: "root.default", Weight: 1, MaxAMShare: -1}
+	return []scheduler{{name: "fifo", profile: "fifo"},
+		{name: "capacity", profile: "capacity", capacity: capacityConfig(nil, c)},
+		{name: "fair", profile: "fair", fair: fairConfig(nil, f)}}
+}
+
+const refused = 1000
+
+// Refusing a thousand applications at a heartbeat costs no allocation.
+func TestRefusingAllocatesNothing(t *testing.T) {
+	for _, s := range roomy() {
+		t.Run(s.name, func(t *testing.T) {
+			set := s.set()
+			c := policytest.Refusing(set, refused)
+			before := c.Counts().Refusals
+			c.Step(1e15, heddle.Heartbeat{Node: 0})
+			if s.name != "fifo" && c.Counts().Refusals-before != refused { // fifo sees that nobody fits
+				t.Errorf("%d applications were refused of %d", c.Counts().Refusals-before, refused)
+			}
+			if n := policytest.RefusalAllocs(s.set(), refused); n != 0 {
+				t.Errorf("%v allocations", n)
+			}
+		})
+	}
+}
+
+// BenchmarkRefused is what one application costs that is refused at a heartbeat.
+func BenchmarkRefused(b *testing.B) {
+	for _, s := range roomy()[1:] {
+		b.Run(s.name, func(b *testing.B) {
+			c := policytest.Refusing(s.set(), refused)
+			var ev heddle.Event = heddle.Heartbeat{Node: 0}
+			c.Step(1e15, ev)
+			was := c.Counts().Refusals
+			b.ReportAllocs()
+			b.ResetTimer()
+			for range b.N {
+				c.Step(1e15, ev)
+			}
+			b.StopTimer()
+			if n := c.Counts().Refusals - was; n != uint64(b.N)*refused {
+				b.Fatalf("%d refusals in %d heartbeats", n, b.N)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/refused, "ns/refusal")
+		})
+	}
+}
+
+// A load keeps a full cluster busy: containers end, nodes report, masters ask again.
+type load struct {
+	c     *sched.Core
+	now   heddle.Time
+	nodes int
+	apps  int
+	run   []heddle.ContainerID
+	of    []heddle.AppID
+}
+
+func newLoad(set policy.Set, nodes, apps int) *load {
+	l := &load{c: sched.New(set), nodes: nodes, apps: apps}
+	leaf := heddle.QueueID(len(set.Queues) - 1)
+	for n := range nodes {
+		l.c.Step(0, heddle.NodeUp{Node: heddle.NodeID(n), Rack: heddle.RackID(n / 40), Total: heddle.Of(8192, 8000)})
+	}
+	for a := range apps {
+		l.c.Step(0, heddle.Submit{App: heddle.AppID(a), Queue: leaf, Master: heddle.Of(1024, 1000)})
+	}
+	for range 40 {
+		l.now = l.now.Plus(heddle.Second)
+		for n := range nodes {
+			l.step(heddle.Heartbeat{Node: heddle.NodeID(n)})
+		}
+		if len(l.run) == 0 {
+			for a := range apps {
+				l.ask(heddle.AppID(a))
+			}
+		}
+	}
+	return l
+}
+
+func (l *load) ask(a heddle.AppID) {
+	l.step(heddle.Ask{App: a, Rows: []heddle.Row{heddle.Anywhere(20, heddle.Map, 200, heddle.Of(1024, 1000))}})
+}
+
+func (l *load) step(ev heddle.Event) {
+	for _, d := range l.c.Step(l.now, ev) {
+		if g, ok := d.(*heddle.Launch); ok && g.Kind != heddle.AM {
+			l.run = append(l.run, g.Container)
+			l.of = append(l.of, g.App)
+		}
+	}
+}
+
+// BenchmarkEvents is the mean cost of an event on 10,000 full nodes with 1,000 applications waiting: of
+// sixteen events one is the end of a container, one its node's beat, one a master's ask, the rest beats
+// of full nodes.
+func BenchmarkEvents(b *testing.B) {
+	for _, s := range roomy() {
+		b.Run(s.name, func(b *testing.B) {
+			l := newLoad(s.set(), 10_000, 1000)
+			if len(l.run) < 10_000 {
+				b.Fatalf("only %d containers run", len(l.run))
+			}
+			b.ReportAllocs()
+			b.ResetTimer()
+			at := 0
+			for i := range b.N {
+				switch i % 16 {
+				case 0:
+					at = (at + 7919) % len(l.run)
+					id, app := l.run[at], l.of[at]
+					node := l.c.View().Container(id).Node().ID()
+					l.run[at], l.of[at] = l.run[len(l.run)-1], l.of[len(l.of)-1]
+					l.run, l.of = l.run[:len(l.run)-1], l.of[:len(l.of)-1]
+					l.step(heddle.Acquire{App: app})
+					l.step(heddle.Exit{Container: id})
+					l.step(heddle.Heartbeat{Node: node})
+				case 1:
+					l.ask(heddle.AppID(i / 16 % l.apps))
+				default:
+					l.now += heddle.Time(heddle.Second) / 10_000 // every node once a second
+					l.step(heddle.Heartbeat{Node: heddle.NodeID(i * 31 % l.nodes)})
+				}
+			}
+			b.StopTimer()
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N+b.N/16*2), "ns/event")
+		})
+	}
+}
+
+// A shape is a cluster and what is asked of it: containers of 1 core and 10 MiB, nodes with room for all
+// they get and one more.
+type shape struct {
+	name        string
+	nodes, asks int
+	queues      int
+	apps        int
+}
+
+var shapes = []shape{{"A", 1000, 10_000, 10, 100}, {"B", 5000, 50_000, 10, 100}, {"C", 10_000, 100_000, 10, 1000}}
+
+func (s shape) set(spread bool) policy.Set {
+	var queues []capacity.QueueConfig
+	for i := range s.queues {
+		q := leafQueue(fmt.Sprintf("root.q%d", i), 0, 1/float64(s.queues))
+		q.MaxAMShare, q.UserLimitFactor = 1, -1
+		queues = append(queues, q)
+	}
+	changes := ""
+	if spread {
+		changes = "place: {other: spread}"
+	}
+	return scheduler{name: s.name, profile: "capacity", changes: changes, capacity: capacityConfig(func(c *capacity.Config) {
+		c.Minimum, c.Maximum, c.MaxOffSwitch, c.MaxAssignments = heddle.Of(10, 1000), heddle.Of(1000, 100_000), 0, -1
+		c.MaxApplications = 100_000
+	}, queues...)}.set()
+}
+
+// BenchmarkAllocate grants every ask of a shape, under the CapacityScheduler's rules: at heartbeats, or
+// at once to the emptiest node.
+func BenchmarkAllocate(b *testing.B) {
+	for _, mode := range []string{"heartbeat", "spread"} {
+		for _, s := range shapes {
+			b.Run(mode+"/"+s.name, func(b *testing.B) {
+				for range b.N {
+					b.StopTimer()
+					c := s.prepared(mode == "spread")
+					b.StartTimer()
+					s.allocate(b, c)
+				}
+				b.ReportMetric(float64(b.N)*float64(s.asks)/b.Elapsed().Seconds(), "grants/s")
+			})
+		}
+	}
+}
+
+// prepared has the nodes up and every master running.
+func (s shape) prepared(spread bool) *sched.Core {
+	set := s.set(spread)
+	c := sched.New(set)
+	each := int64((s.asks+s.apps)/s.nodes + 2)
+	for n := range s.nodes {
+		c.Step(0, heddle.NodeUp{Node: heddle.NodeID(n), Rack: heddle.RackID(n / 40), Total: heddle.Of(10*each, 1000*each)})
+	}
+	for a := range s.apps {
+		c.Step(0, heddle.Submit{App: heddle.AppID(a), Queue: heddle.QueueID(1 + a%s.queues), Master: heddle.Of(10, 1000)})
+	}
+	for n := range s.nodes {
+		c.Step(1, heddle.Heartbeat{Node: heddle.NodeID(n)})
+	}
+	return c
+}
+
+func (s shape) allocate(b *testing.B, c *sched.Core) {
+	granted := 0
+	count := func(ds []heddle.Decision) {
+		for _, d := range ds {
+			if _, ok := d.(*heddle.Launch); ok {
+				granted++
+			}
+		}
+	}
+	for a := range s.apps {
+		count(c.Step(2, heddle.Ask{App: heddle.AppID(a), Rows: []heddle.Row{heddle.Anywhere(20, heddle.Other, int32(s.asks/s.apps), heddle.Of(10, 1000))}}))
+	}
+	for beat := 0; granted < s.asks && beat < 20; beat++ {
+		for n := range s.nodes {
+			count(c.Step(3, heddle.Heartbeat{Node: heddle.NodeID(n)}))
+		}
+	}
+	if granted != s.asks {
+		b.Fatalf("%d granted of %d", granted, s.asks)
+	}
+}

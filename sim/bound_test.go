@@ -1,0 +1,237 @@
+package sim
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"heddle"
+	"heddle/sim/world"
+	"heddle/workload"
+)
+
+// beaten fails where a job beat its own bound, or all of them together one of the whole.
+func beaten(t *rapid.T, r *Result) {
+	var sum heddle.Span
+	for i := range r.Jobs {
+		j := &r.Jobs[i]
+		if j.State != Succeeded {
+			t.Fatalf("job %s: %v", j.ID, j.State)
+		}
+		if j.JCT < j.Bound {
+			t.Fatalf("job %s took %v, its bound is %v", j.ID, j.JCT, j.Bound)
+		}
+		sum += j.JCT
+	}
+	if m := sum / heddle.Span(len(r.Jobs)); m < r.MeanJCTBound {
+		t.Fatalf("mean JCT %v, the bound is %v (%s)", m, r.MeanJCTBound, r.BoundName)
+	}
+	if r.Makespan < r.MakespanBound {
+		t.Fatalf("makespan %v, the bound is %v", r.Makespan, r.MakespanBound)
+	}
+}
+
+func TestNoRunBeatsTheBounds(t *testing.T) {
+	for _, p := range allProfiles {
+		t.Run(p.name, func(t *testing.T) {
+			rapid.Check(t, func(rt *rapid.T) {
+				o := anything(drawn(rt), false)
+				rt.Log(show(&o))
+				beaten(rt, p.plain(t, o))
+			})
+		})
+	}
+}
+
+// The cases in which little stands between a run and its bound: one task, everything at once, nodes that
+// are far too large, or that offer more processors than they have, and effects switched off.
+func TestNoAdversaryBeatsTheBounds(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		d := drawn(rt)
+		o := fullWorld(nodes(d(1, 3), 1, heddle.Of(1<<18, 256_000)))
+		for i := range o.Nodes {
+			o.Nodes[i].Cores, o.Nodes[i].Speed = float64(d(1, 4)), float64(d(1, 4))/2
+		}
+		o.Given = d(0, 1) == 0
+		o.Effects = world.Effects{Locality: d(0, 1) == 0, Contention: d(0, 1) == 0, Noise: d(0, 1) == 0, SlowNodes: d(0, 1) == 0, Skew: d(0, 1) == 0}
+		o.Workload = &workload.Workload{}
+		for i := range d(1, 3) {
+			j := workload.Job{ID: string(rune('a' + i)), Framework: heddle.MapReduce, SlowStart: 0}
+			switch d(0, 3) {
+			case 0:
+				j.Maps = drawTasks(d, 1, 1)
+			case 1:
+				j.Maps = drawTasks(d, 1, 40)
+			case 2: // unlike sizes: masters ask for the first one's
+				j.Maps, j.Reduces = drawTasks(d, 1, 5), drawTasks(d, 1, 3)
+				for k := range j.Maps {
+					j.Maps[k].Size = heddle.Of(int64(1024*d(1, 8)), int64(1000*d(1, 4)))
+				}
+			default:
+				j.Framework, j.Spark = heddle.Spark, drawSpark(d)
+				j.Spark.TaskCores = d(0, 3)
+			}
+			o.Workload.Jobs = append(o.Workload.Jobs, j)
+		}
+		o.LoadSim = o.Given && d(0, 1) == 0
+		for i := range o.Workload.Jobs {
+			o.LoadSim = o.LoadSim && o.Workload.Jobs[i].Spark == nil
+		}
+		rt.Log(show(&o))
+		beaten(rt, named(t, []string{"fifo", "capacity", "fair", "memory"}[d(0, 3)]).plain(t, o))
+	})
+}
+
+// In tiny cases the best schedule there is, found by trying them all, lies between the bound and what a
+// scheduler came to.
+func TestOptimumLiesBetweenBoundAndRun(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		d := drawn(rt)
+		o := givenWorld(nodes(d(1, 2), 1, heddle.Of(1<<14, int64(1000*d(3, 6)))))
+		o.LoadSim, o.MasterBeat, o.NodeBeat = true, 100*heddle.Millisecond, 100*heddle.Millisecond
+		left := 6
+		for i := range d(1, 3) {
+			j := workload.Job{ID: string(rune('a' + i)), Submit: at(float64(d(0, 5))), Framework: heddle.MapReduce, Master: heddle.Of(256, 0), SlowStart: -1}
+			j.Maps = drawTiny(d, 1, &left)
+			j.Reduces = drawTiny(d, 0, &left)
+			if len(j.Maps) > 0 {
+				o.Workload.Jobs = append(o.Workload.Jobs, j)
+			}
+		}
+		o.Workload.Sort()
+		rt.Log(show(&o))
+		p := profile{name: "fifo", base: "fifo"}
+		p.into(t, &o)
+		o.Set.Minimum = heddle.Of(256, 0) // masters take no processors: the optimum knows none of them
+		r, err := Run(o)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		beaten(rt, r)
+		mean, makespan := optimum(&o)
+		if r.MeanJCTBound > mean || r.MakespanBound > makespan {
+			rt.Fatalf("bounds: mean %v, makespan %v; the optima are %v and %v", r.MeanJCTBound, r.MakespanBound, mean, makespan)
+		}
+		var sum heddle.Span
+		for i := range r.Jobs {
+			sum += r.Jobs[i].JCT
+		}
+		if m := sum / heddle.Span(len(r.Jobs)); m < mean || r.Makespan < makespan {
+			rt.Fatalf("the run: mean %v, makespan %v; the optima are %v and %v", m, r.Makespan, mean, makespan)
+		}
+	})
+}
+
+// drawTiny draws tasks of one size, no more than are left.
+func drawTiny(d draw, lo int, left *int) []workload.Task {
+	n := min(d(lo, 3), *left)
+	*left -= n
+	size := heddle.Of(1024, int64(1000*d(1, 3)))
+	ts := make([]workload.Task, n)
+	for i := range ts {
+		ts[i] = workload.Task{Duration: heddle.Span(d(1, 4)) * second, Size: size}
+	}
+	return ts
+}
+
+// A piece is one task of a schedule.
+type piece struct {
+	job, stage int
+	from, span heddle.Time
+	node       int
+	cpu        int64
+}
+
+// optimum tries every order of the tasks and every node for each, each task as early as it fits beside
+// those before it: among these schedules are the best of both kinds.
+func optimum(o *Options) (meanJCT, makespan heddle.Span) {
+	var todo []piece
+	for i := range o.Workload.Jobs {
+		j := &o.Workload.Jobs[i]
+		for s, ts := range [][]workload.Task{j.Maps, j.Reduces} {
+			for _, t := range ts {
+				todo = append(todo, piece{job: i, stage: s, span: heddle.Time(t.Duration), cpu: t.Size[heddle.CPU]})
+			}
+		}
+	}
+	meanJCT, makespan = math.MaxInt64, math.MaxInt64
+	var try func(done, rest []piece)
+	try = func(done, rest []piece) {
+		if len(rest) == 0 {
+			m, k := ends(o, done)
+			meanJCT, makespan = min(meanJCT, m), min(makespan, k)
+			return
+		}
+		for i, p := range rest {
+			if slices.Contains(rest[:i], p) || slices.ContainsFunc(rest, func(q piece) bool { return q.job == p.job && q.stage < p.stage }) {
+				continue // tried already, or not ready
+			}
+			for n := range o.Nodes {
+				p.node = n
+				p.from = earliest(o, done, p)
+				left := append(slices.Clone(rest[:i]), rest[i+1:]...)
+				try(append(done, p), left)
+			}
+		}
+	}
+	try(nil, todo)
+	return meanJCT, makespan
+}
+
+// earliest is when a task fits beside others on its node at the earliest.
+func earliest(o *Options, done []piece, p piece) heddle.Time {
+	ready := o.Workload.Jobs[p.job].Submit
+	for _, q := range done {
+		if q.job == p.job && q.stage < p.stage {
+			ready = max(ready, q.from+q.span)
+		}
+	}
+	best := heddle.Time(math.MaxInt64)
+	for i := -1; i < len(done); i++ {
+		from := ready
+		if i >= 0 {
+			from = max(from, done[i].from+done[i].span)
+		}
+		if from < best && fits(o, done, p, from) {
+			best = from
+		}
+	}
+	return best
+}
+
+func fits(o *Options, done []piece, p piece, from heddle.Time) bool {
+	// The use of a node rises only when a task starts.
+	for i := -1; i < len(done); i++ {
+		at := from
+		if i >= 0 {
+			at = done[i].from
+		}
+		if at < from || at >= from+p.span {
+			continue
+		}
+		used := p.cpu
+		for _, q := range done {
+			if q.node == p.node && q.from <= at && at < q.from+q.span {
+				used += q.cpu
+			}
+		}
+		if used > o.Nodes[p.node].Total[heddle.CPU] {
+			return false
+		}
+	}
+	return true
+}
+
+func ends(o *Options, done []piece) (meanJCT, makespan heddle.Span) {
+	end := make([]heddle.Time, len(o.Workload.Jobs))
+	for _, p := range done {
+		end[p.job] = max(end[p.job], p.from+p.span)
+	}
+	for i, e := range end {
+		meanJCT += e.Since(o.Workload.Jobs[i].Submit)
+		makespan = max(makespan, e.Since(o.Workload.Jobs[0].Submit))
+	}
+	return meanJCT / heddle.Span(len(end)), makespan
+}

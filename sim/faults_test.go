@@ -1,0 +1,288 @@
+package sim
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"heddle"
+	"heddle/policy"
+	"heddle/workload"
+)
+
+// apart is a set whose masters run on node 0 alone and whose reduces run on node 1.
+func apart() policy.Set {
+	s := bare()
+	s.Place[heddle.AM] = on{lo: 0, hi: 0}
+	s.Place[heddle.Reduce] = on{lo: 1, hi: 1}
+	return s
+}
+
+// sorting is a job of eight maps with output and two reduces, on three nodes of eight processors.
+func sorting() Options {
+	j := mapReduce("sort", 0, tasks(8, workload.Task{Input: 32 << 20, CPU: 10 * second, Size: heddle.Of(1024, 1000)}), tasks(2, workload.Task{CPU: 20 * second, Size: heddle.Of(1024, 1000)}))
+	j.Program = "sort"
+	o := fullWorld(nodes(3, 1, heddle.Of(16384, 4000)), j)
+	o.Expiry = 30 * second
+	return o
+}
+
+// reruns lists the tasks that have more than one container.
+func reruns(ts []TaskResult) []int32 {
+	var again []int32
+	for i := 1; i < len(ts); i++ {
+		if ts[i].Index == ts[i-1].Index && !slices.Contains(again, ts[i].Index) {
+			again = append(again, ts[i].Index)
+		}
+	}
+	return again
+}
+
+// A node that dies takes the output of its maps with it: when it is given up, they run again elsewhere,
+// and the reduces, which live, go on to their end.
+func TestNodeLossRunsLostMapsAgain(t *testing.T) {
+	calm := under(t, apart(), sorting())
+	states(t, calm, Succeeded)
+	if again := reruns(kept(calm, 0, heddle.Map)); len(again) > 0 {
+		t.Fatalf("maps %v ran twice though nothing broke", again)
+	}
+	maps := kept(calm, 0, heddle.Map)
+	var done heddle.Time
+	var lost []int32
+	for _, m := range maps {
+		if m.Node == 2 {
+			lost, done = append(lost, m.Index), max(done, m.Ended)
+		}
+	}
+	if len(lost) == 0 {
+		t.Fatal("no map ran on node 2")
+	}
+	for _, back := range []heddle.Span{0, 10 * second, 100 * second} {
+		o := sorting()
+		o.Faults = []Fault{{Kind: NodeLoss, Node: 2, At: done.Plus(100 * heddle.Millisecond), For: back}}
+		r := under(t, apart(), o)
+		states(t, r, Succeeded)
+		again := reruns(kept(r, 0, heddle.Map))
+		for _, i := range lost {
+			if !slices.Contains(again, i) {
+				t.Errorf("back after %v: map %d was on the lost node and did not run again; %v did", back.Seconds(), i, again)
+			}
+		}
+		noticed := o.Faults[0].At.Plus(o.Expiry)
+		if back > 0 {
+			noticed = min(noticed, o.Faults[0].At.Plus(back))
+		}
+		for _, m := range kept(r, 0, heddle.Map) {
+			if m.Node == 2 && m.Granted > o.Faults[0].At && (back == 0 || m.Granted < o.Faults[0].At.Plus(back)) {
+				t.Errorf("back after %v: map %d granted on the dead node at %.1f s", back.Seconds(), m.Index, m.Granted.Seconds())
+			}
+			if m.Granted > o.Faults[0].At && m.Granted < noticed && slices.Contains(lost, m.Index) {
+				t.Errorf("back after %v: map %d ran again at %.1f s, before the loss was noticed", back.Seconds(), m.Index, m.Granted.Seconds())
+			}
+		}
+		if n := len(kept(r, 0, heddle.Reduce)); n != 2 {
+			t.Errorf("back after %v: %d containers for two reduces", back.Seconds(), n)
+		}
+		if r.Jobs[0].MasterAttempts != 1 || r.Jobs[0].JCT < calm.Jobs[0].JCT {
+			t.Errorf("back after %v: %+v; undisturbed %v", back.Seconds(), r.Jobs[0], calm.Jobs[0].JCT)
+		}
+	}
+}
+
+// A master that dies with its node gets another attempt once the node is given up, which takes over what
+// was done; losing one's node is no failure of one's own, however often.
+func TestMasterLostWithItsNode(t *testing.T) {
+	o := sorting()
+	o.Attempts = 1
+	o.Workload.Jobs[0].Reduces = nil
+	anywhere := bare()
+	o.Faults = []Fault{{Kind: NodeLoss, Node: 0, At: at(16), For: 0}, {Kind: NodeLoss, Node: 1, At: at(300)}}
+	anywhere.Place[heddle.AM] = stepping{}
+	anywhere.Place[heddle.Map] = on{lo: 2, hi: 2}
+	for i := range o.Workload.Jobs[0].Maps {
+		o.Workload.Jobs[0].Maps[i].CPU = heddle.Span(10+100*(i/4)) * second
+	}
+	r := under(t, anywhere, o)
+	states(t, r, Succeeded)
+	j := r.Jobs[0]
+	if j.MasterAttempts < 2 || r.FailedAttempts != j.MasterAttempts-1 {
+		t.Errorf("%d attempts, %d failed", j.MasterAttempts, r.FailedAttempts)
+	}
+	am := kept(r, 0, heddle.AM)
+	near(t, "the first master counts as lost", am[0].Ended.Seconds(), 16+30, 0.001)
+	if am[1].Granted < am[0].Ended {
+		t.Errorf("second master granted at %v, the first lost at %v", am[1].Granted, am[0].Ended)
+	}
+}
+
+// stepping puts masters on the node of the lowest id that is up.
+type stepping struct{}
+
+func (stepping) Judge(v policy.View, _ *policy.Ask, n *policy.Node, _ heddle.Locality) policy.Verdict {
+	for i := range n.ID() {
+		if v.Node(i).Up() {
+			return policy.No(heddle.NotPicked)
+		}
+	}
+	return policy.Yes
+}
+
+// A master on a dead node says nothing: until the loss is noticed its job stands still.
+func TestDeadMasterIsSilent(t *testing.T) {
+	for _, given := range []bool{true, false} {
+		o := sorting()
+		o.Given = given
+		o.Workload.Jobs[0] = mapReduce("j", 0, lasting(20, 10), nil)
+		s := apart()
+		s.Place[heddle.AM] = stepping{}
+		s.Place[heddle.Map] = on{lo: 1, hi: 2}
+		o.Faults = []Fault{{Kind: NodeLoss, Node: 0, At: at(12)}}
+		r := under(t, s, o)
+		states(t, r, Succeeded)
+		for _, m := range kept(r, 0, heddle.Map) {
+			if m.Started > at(12+3) && m.Started < at(42) {
+				t.Errorf("given %v: map %d was started at %.1f s by a master that died at 12 s and was given up at 42 s", given, m.Index, m.Started.Seconds())
+			}
+		}
+	}
+}
+
+// Lost heartbeats alone do no harm while they come back before the node is given up.
+func TestSilentNode(t *testing.T) {
+	run := func(silence float64) *Result {
+		o := sorting()
+		o.Faults = []Fault{{Kind: SilentNode, Node: 2, At: at(8), For: heddle.Seconds(silence)}}
+		r := under(t, apart(), o)
+		states(t, r, Succeeded)
+		return r
+	}
+	short := run(20)
+	if again := reruns(kept(short, 0, heddle.Map)); len(again) > 0 {
+		t.Errorf("maps %v ran again after 20 s of silence", again)
+	}
+	late := 0
+	for _, m := range kept(short, 0, heddle.Map) {
+		if m.Node == 2 && m.Granted < at(8) {
+			if m.Ended < at(28) {
+				t.Errorf("map %d on the silent node is known to have ended at %.1f s", m.Index, m.Ended.Seconds())
+			}
+			if late++; m.Status != heddle.Success {
+				t.Errorf("map %d on the silent node: %v", m.Index, m.Status)
+			}
+		}
+	}
+	if late == 0 {
+		t.Error("nothing ran on the silent node")
+	}
+	long := run(60)
+	if again := reruns(kept(long, 0, heddle.Map)); len(again) == 0 {
+		t.Error("no map ran again after 60 s of silence, though 30 s is the end")
+	}
+}
+
+func TestSlowNode(t *testing.T) {
+	o := fullWorld(nodes(2, 1, heddle.Of(16384, 8000)), mapReduce("j", 0, lasting(8, 20), nil))
+	o.Faults = []Fault{{Kind: SlowNode, Node: 1, At: 0, Factor: 0.5}}
+	r := under(t, bare(), o)
+	states(t, r, Succeeded)
+	seen := 0
+	for _, m := range kept(r, 0, heddle.Map) {
+		want := 20.0
+		if m.Node == 1 {
+			want = 40
+			seen++
+		}
+		near(t, "a map", m.Ended.Since(m.Started).Seconds(), want, 0.02)
+	}
+	if seen == 0 {
+		t.Error("nothing ran on the slow node")
+	}
+	o.Faults[0].For = 15 * second
+	for _, m := range kept(under(t, bare(), o), 0, heddle.Map) {
+		if m.Node == 1 { // slow until 15 s: what is done by then took twice as long
+			near(t, "a map on the node that recovered", m.Ended.Since(m.Started).Seconds(), 20+at(15).Since(m.Started).Seconds()/2, 0.02)
+		}
+	}
+}
+
+// A master that ends badly is tried once more; the second failure ends the application.
+func TestMasterFailure(t *testing.T) {
+	once, twice := sorting(), sorting()
+	once.Faults = []Fault{{Kind: MasterFailure, At: at(18)}}
+	r := under(t, apart(), once)
+	states(t, r, Succeeded)
+	if j := r.Jobs[0]; j.MasterAttempts != 2 || r.FailedAttempts != 1 {
+		t.Errorf("%d attempts, %d failed", j.MasterAttempts, r.FailedAttempts)
+	}
+	if again := reruns(kept(r, 0, heddle.Map)); len(again) == 8 {
+		t.Error("every map ran again: the second master took nothing over")
+	}
+	twice.Faults = append(once.Faults, Fault{Kind: MasterFailure, At: at(30)})
+	r = under(t, apart(), twice)
+	states(t, r, Failed)
+	j := r.Jobs[0]
+	near(t, "failed at", j.End.Seconds(), 30, 0.02)
+	if j.JCT != j.End.Since(0) || j.MasterAttempts != 2 {
+		t.Errorf("%+v", j)
+	}
+	for _, x := range r.Tasks {
+		if x.Ended > j.End {
+			t.Errorf("%v %d ended at %v, after its application", x.Kind, x.Index, x.Ended)
+		}
+	}
+	twice.Attempts = 3
+	states(t, under(t, apart(), twice), Succeeded)
+}
+
+// Of the tasks that come to their end about the stated part fails, and is run again.
+func TestTaskFailures(t *testing.T) {
+	for _, isGiven := range []bool{true, false} {
+		o := fullWorld(nodes(10, 1, heddle.Of(65536, 40000)), mapReduce("j", 0, lasting(600, 5), nil))
+		o.Given, o.Seed = isGiven, 2
+		o.Faults = []Fault{{Kind: TaskFailure, Rate: 0.05}}
+		r := under(t, bare(), o)
+		states(t, r, Succeeded)
+		good, bad := 0, 0
+		for _, x := range kept(r, 0, heddle.Map) {
+			switch x.Status {
+			case heddle.Success:
+				good++
+			case 1:
+				bad++
+			}
+		}
+		if good != 600 || bad < 15 || bad > 50 {
+			t.Errorf("given %v: %d maps ended well and %d badly, want 600 and about 5 %% of them", isGiven, good, bad)
+		}
+	}
+	// What always fails ends the job with its fourth attempt.
+	o := fullWorld(nodes(4, 1, heddle.Of(65536, 40000)), mapReduce("j", 0, lasting(1, 5), nil))
+	o.Faults = []Fault{{Kind: TaskFailure, Rate: 0.999999}}
+	r := under(t, bare(), o)
+	states(t, r, Failed)
+	if n := len(kept(r, 0, heddle.Map)); n != 4 {
+		t.Errorf("%d attempts of the map, want 4", n)
+	}
+}
+
+func TestFaultsThatCannotBe(t *testing.T) {
+	for _, c := range []struct {
+		f    Fault
+		want string
+	}{
+		{Fault{Kind: NodeLoss, Node: 3}, "fault 0: node 3; there are nodes 0 to 2"},
+		{Fault{Kind: SilentNode, Node: -1}, "node -1"},
+		{Fault{Kind: SlowNode, Factor: 0}, "speed factor 0"},
+		{Fault{Kind: SlowNode, Factor: 1.5}, "at most 1"},
+		{Fault{Kind: MasterFailure, Job: 1}, "job 1; there are jobs 0 to 0"},
+		{Fault{Kind: TaskFailure, Rate: 1}, "rate 1"},
+		{Fault{Kind: NodeLoss, At: -1}, "negative"},
+		{Fault{Kind: NodeLoss, For: -1}, "negative"},
+	} {
+		o := sorting()
+		o.Faults, o.Set, o.Queues, o.Users = []Fault{c.f}, bare(), []heddle.QueueID{1}, []heddle.UserID{0}
+		if _, err := Run(o); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v, want %q", c.f, err, c.want)
+		}
+	}
+}
