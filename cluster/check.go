@@ -20,8 +20,10 @@ var Checks = []string{
 // Check recounts the state from the containers up and returns every broken invariant as "name: what",
 // the name being one of [Checks]. It changes nothing and costs time in proportion to the state.
 func (c *Cluster) Check() []string {
-	d := audit{c: c, nodes: map[*Node]*tally{}, apps: map[*App]*tally{}, users: map[*User]*tally{},
-		queues: map[*Queue]*tally{}, asks: map[*Ask]int32{}, fresh: map[*Ask]int32{}, pools: map[poolKey]*pool{}}
+	d := audit{
+		c: c, nodes: map[*Node]*tally{}, apps: map[*App]*tally{}, users: map[*User]*tally{},
+		queues: map[*Queue]*tally{}, asks: map[*Ask]int32{}, fresh: map[*Ask]int32{}, pools: map[poolKey]*pool{},
+	}
 	d.collect()
 	for _, n := range c.nodes {
 		if n != nil {

@@ -121,8 +121,10 @@ func (c *Cluster) Submit(e heddle.Submit) *App {
 	if len(q.children) > 0 {
 		panic("cluster: application in a queue with children")
 	}
-	a := &App{id: e.App, queue: q, user: q.userOf(e.User), priority: e.Priority, framework: e.Framework,
-		facts: e.Facts, submitted: c.now}
+	a := &App{
+		id: e.App, queue: q, user: q.userOf(e.User), priority: e.Priority, framework: e.Framework,
+		facts: e.Facts, submitted: c.now,
+	}
 	c.apps[e.App] = a
 	c.alive++
 	a.user.apps++

@@ -34,8 +34,10 @@ func simulate(b *testing.B, profile string, nodes int, w *workload.Workload, giv
 	}
 	h := conf.Default()
 	h.Capacity.Queues[1].MaxAMShare = 0.5
-	plan := Plan{Workload: w, Profiles: []*policies.Profile{p}, Seeds: []uint64{1}, Conf: h,
-		Nodes: Cluster(nodes, nodes/40, heddle.Of(8192, 8000)), Given: given}
+	plan := Plan{
+		Workload: w, Profiles: []*policies.Profile{p}, Seeds: []uint64{1}, Conf: h,
+		Nodes: Cluster(nodes, nodes/40, heddle.Of(8192, 8000)), Given: given,
+	}
 	runs, err := plan.Run()
 	if err != nil {
 		b.Fatal(err)

@@ -306,9 +306,15 @@ func slotsOf(name string) []string {
 		slot  string
 		names []string
 	}{
-		{"size", sorted(Table.Size)}, {"order", sorted(Table.Order)}, {"share", sorted(Table.Share)},
-		{"gate", sorted(Table.Gate)}, {"trim", sorted(Table.Trim)}, {"place", sorted(Table.Place)},
-		{"book", sorted(Table.Book)}, {"control", sorted(Table.Control)}, {"estimate", sorted(Table.Remain)},
+		{"size", sorted(Table.Size)},
+		{"order", sorted(Table.Order)},
+		{"share", sorted(Table.Share)},
+		{"gate", sorted(Table.Gate)},
+		{"trim", sorted(Table.Trim)},
+		{"place", sorted(Table.Place)},
+		{"book", sorted(Table.Book)},
+		{"control", sorted(Table.Control)},
+		{"estimate", sorted(Table.Remain)},
 	} {
 		if slices.Contains(s.names, name) {
 			fits = append(fits, s.slot)

@@ -14,10 +14,14 @@ import (
 )
 
 func env() policies.Env {
-	c := &capacity.Config{Queues: []capacity.QueueConfig{{Path: "root", Parent: -1, Capacity: 1, MaxCapacity: 1}, {Path: "root.default", Capacity: 1, MaxCapacity: 1}},
-		Minimum: heddle.Of(1024, 1000), Maximum: heddle.Of(8192, 4000), MultipleAssignments: true, MaxAssignments: 7, MaxOffSwitch: 2}
-	f := &fair.Config{Queues: []fair.QueueConfig{{Path: "root", Parent: -1}, {Path: "root.default"}}, UpdateInterval: heddle.Second,
-		NodeThreshold: 0.5, RackThreshold: 0.5, Increment: heddle.Of(512, 1000)}
+	c := &capacity.Config{
+		Queues:  []capacity.QueueConfig{{Path: "root", Parent: -1, Capacity: 1, MaxCapacity: 1}, {Path: "root.default", Capacity: 1, MaxCapacity: 1}},
+		Minimum: heddle.Of(1024, 1000), Maximum: heddle.Of(8192, 4000), MultipleAssignments: true, MaxAssignments: 7, MaxOffSwitch: 2,
+	}
+	f := &fair.Config{
+		Queues: []fair.QueueConfig{{Path: "root", Parent: -1}, {Path: "root.default"}}, UpdateInterval: heddle.Second,
+		NodeThreshold: 0.5, RackThreshold: 0.5, Increment: heddle.Of(512, 1000),
+	}
 	return policies.Env{Capacity: c, Fair: f, Minimum: heddle.Of(256, 1000), Users: []string{"ann"}}
 }
 

@@ -28,8 +28,11 @@ func TestKeysCompareFieldByField(t *testing.T) {
 		a, b policy.Key
 		less bool
 	}{
-		{policy.Key{1}, policy.Key{2}, true}, {policy.Key{2}, policy.Key{1}, false}, {policy.Key{1, 5}, policy.Key{1, 6, -9}, true},
-		{policy.Key{1, 5, 2}, policy.Key{1, 5, 1}, false}, {policy.Key{1, 5, 1}, policy.Key{1, 5, 1}, false},
+		{policy.Key{1}, policy.Key{2}, true},
+		{policy.Key{2}, policy.Key{1}, false},
+		{policy.Key{1, 5}, policy.Key{1, 6, -9}, true},
+		{policy.Key{1, 5, 2}, policy.Key{1, 5, 1}, false},
+		{policy.Key{1, 5, 1}, policy.Key{1, 5, 1}, false},
 	} {
 		if c.a.Less(c.b) != c.less {
 			t.Errorf("%v before %v: %v", c.a, c.b, !c.less)
@@ -43,8 +46,10 @@ func TestVerdicts(t *testing.T) {
 		ok   bool
 		skip policy.Skip
 	}{
-		{policy.Yes, true, policy.SkipAsk}, {policy.No(heddle.NoRoom), false, policy.SkipAsk},
-		{policy.NoApp(heddle.NoRoom), false, policy.SkipApp}, {policy.NoQueue(heddle.NoRoom), false, policy.SkipQueue},
+		{policy.Yes, true, policy.SkipAsk},
+		{policy.No(heddle.NoRoom), false, policy.SkipAsk},
+		{policy.NoApp(heddle.NoRoom), false, policy.SkipApp},
+		{policy.NoQueue(heddle.NoRoom), false, policy.SkipQueue},
 	} {
 		if c.v.OK() != c.ok || c.v.Skip != c.skip {
 			t.Errorf("%+v", c.v)

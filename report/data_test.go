@@ -51,8 +51,10 @@ func TestJSONShape(t *testing.T) {
 	if top["seeds"] != 2.0 {
 		t.Errorf("seeds is %v, want the count 2", top["seeds"])
 	}
-	figures := []string{"jobs", "completed", "failed", "jct_seconds", "wait_seconds", "starvation_seconds", "makespan_seconds",
-		"local_maps", "cpu_utilisation", "memory_utilisation", "jct_over_bound", "wall_seconds"}
+	figures := []string{
+		"jobs", "completed", "failed", "jct_seconds", "wait_seconds", "starvation_seconds", "makespan_seconds",
+		"local_maps", "cpu_utilisation", "memory_utilisation", "jct_over_bound", "wall_seconds",
+	}
 	profiles := top["profiles"].([]any)
 	for i, p := range profiles {
 		m := keys("a profile", p, append([]string{"profile", "spread"}, figures...)...)

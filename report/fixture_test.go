@@ -127,8 +127,10 @@ func (f fixture) job(i, p int, length float64, shape, luck *rand.Rand) sim.JobRe
 // containers gives every job its containers, on nodes with a free lane, and samples the series.
 func (f fixture) containers(r *sim.Result, luck *rand.Rand) {
 	samples := int(r.Makespan/f.step) + 1
-	s := counted{sim.Series{Step: f.step, Maps: make([]int32, samples), Reduces: make([]int32, samples), Executors: make([]int32, samples),
-		CPUUsed: make([]float32, samples), CPUHeld: make([]float32, samples), MemoryHeld: make([]float32, samples)}}
+	s := counted{sim.Series{
+		Step: f.step, Maps: make([]int32, samples), Reduces: make([]int32, samples), Executors: make([]int32, samples),
+		CPUUsed: make([]float32, samples), CPUHeld: make([]float32, samples), MemoryHeld: make([]float32, samples),
+	}}
 	free := make([]heddle.Time, f.nodes*8)
 	id := heddle.ContainerID(0)
 	place := func(job int, k heddle.Kind, index int, from, to heddle.Time) {
@@ -147,9 +149,11 @@ func (f fixture) containers(r *sim.Result, luck *rand.Rand) {
 		if luck.IntN(200) == 0 {
 			status = heddle.Preempted
 		}
-		t := sim.TaskResult{Job: job, Kind: k, Index: int32(index), Container: id, Node: heddle.NodeID(lane / 8),
+		t := sim.TaskResult{
+			Job: job, Kind: k, Index: int32(index), Container: id, Node: heddle.NodeID(lane / 8),
 			At: heddle.Locality(luck.IntN(3)), Granted: from, Started: from + heddle.Time(heddle.Second/2), Ended: to,
-			Size: heddle.Of(1024, 1000), Limit: heddle.Of(1024, 1000), Status: status}
+			Size: heddle.Of(1024, 1000), Limit: heddle.Of(1024, 1000), Status: status,
+		}
 		if f.tasks {
 			r.Tasks = append(r.Tasks, t)
 		}

@@ -220,8 +220,10 @@ func (v *view) bars(r *sim.Result, thin float64) []bar {
 		}
 		free[n][lane] = t.Ended
 		v.lanes = max(v.lanes, lane+1)
-		b := bar{from: x.at(max(t.Granted, v.from).Since(v.from).Seconds()), to: x.at(min(t.Ended, v.to).Since(v.from).Seconds()),
-			row: n, lane: lane, kind: t.Kind, bad: bad(r, t), many: 1, task: i}
+		b := bar{
+			from: x.at(max(t.Granted, v.from).Since(v.from).Seconds()), to: x.at(min(t.Ended, v.to).Since(v.from).Seconds()),
+			row: n, lane: lane, kind: t.Kind, bad: bad(r, t), many: 1, task: i,
+		}
 		if k := last[n][lane]; k >= 0 && out[k].takes(b, thin) {
 			out[k].to, out[k].many = b.to, out[k].many+1
 			continue

@@ -205,9 +205,11 @@ func headlines(sums []Summary) [][]headline {
 		best := r.best(sums)
 		h := headline{Label: r.label}
 		for i := range sums {
-			h.Cells = append(h.Cells, headCell{profileClass(i), r.format(sums[i].Mean[r.metric]),
+			h.Cells = append(h.Cells, headCell{
+				profileClass(i), r.format(sums[i].Mean[r.metric]),
 				strings.ReplaceAll(r.spread(&sums[i]), " ", "\u00a0"), // it may only be broken in its middle
-				best[i], strip(sums, i, r.metric)})
+				best[i], strip(sums, i, r.metric),
+			})
 		}
 		groups[len(groups)-1] = append(groups[len(groups)-1], h)
 	}

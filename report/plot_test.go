@@ -72,8 +72,10 @@ func TestDuels(t *testing.T) {
 func lanes(spans ...[2]float64) *sim.Result {
 	r := &sim.Result{Jobs: []sim.JobResult{{ID: "a"}}, Nodes: []sim.NodeInfo{{Name: "n1"}}}
 	for i, s := range spans {
-		r.Tasks = append(r.Tasks, sim.TaskResult{Kind: heddle.Map, Index: int32(i), Container: heddle.ContainerID(i + 1),
-			Granted: heddle.Time(heddle.Seconds(s[0])), Ended: heddle.Time(heddle.Seconds(s[1]))})
+		r.Tasks = append(r.Tasks, sim.TaskResult{
+			Kind: heddle.Map, Index: int32(i), Container: heddle.ContainerID(i + 1),
+			Granted: heddle.Time(heddle.Seconds(s[0])), Ended: heddle.Time(heddle.Seconds(s[1])),
+		})
 	}
 	return r
 }
@@ -143,8 +145,10 @@ func TestGanttIsBounded(t *testing.T) {
 			r.Nodes = append(r.Nodes, sim.NodeInfo{Name: "n"})
 			for i := range 4000 {
 				from := heddle.Time(i) * heddle.Time(heddle.Second)
-				r.Tasks = append(r.Tasks, sim.TaskResult{Kind: heddle.Kind(1 + i%2), Node: heddle.NodeID(n), Container: heddle.ContainerID(n*4000 + i),
-					Granted: from, Ended: from + heddle.Time(heddle.Second)})
+				r.Tasks = append(r.Tasks, sim.TaskResult{
+					Kind: heddle.Kind(1 + i%2), Node: heddle.NodeID(n), Container: heddle.ContainerID(n*4000 + i),
+					Granted: from, Ended: from + heddle.Time(heddle.Second),
+				})
 			}
 		}
 		return r

@@ -148,8 +148,10 @@ func (c *Comparison) utilisation(l lapse, end, top float64) panel {
 		}
 	}
 	d.end()
-	return panel{Title: "Utilisation", Profile: l.profile, Image: d.html(),
-		Caption: fmt.Sprintf("On average %s of the CPU used, %s of the memory held.", percent(r.CPUUsed), percent(r.MemoryHeld))}
+	return panel{
+		Title: "Utilisation", Profile: l.profile, Image: d.html(),
+		Caption: fmt.Sprintf("On average %s of the CPU used, %s of the memory held.", percent(r.CPUUsed), percent(r.MemoryHeld)),
+	}
 }
 
 const lapseRows = 16

@@ -72,10 +72,18 @@ func TestSummaries(t *testing.T) {
 		name      string
 		got, want float64
 	}{
-		{"fair's mean JCT", fair.Mean[JCTMean], 40}, {"lowest", fair.Low[JCTMean], 40}, {"highest", fair.High[JCTMean], 40},
-		{"fair's median", fair.Mean[JCTP50], 27.5}, {"lowest", fair.Low[JCTP50], 25}, {"highest", fair.High[JCTP50], 30},
-		{"fair's CPU", fair.Mean[CPUUtilisation], 0.6}, {"lowest", fair.Low[CPUUtilisation], 0.5}, {"highest", fair.High[CPUUtilisation], 0.7},
-		{"fifo's mean JCT", fifo.Mean[JCTMean], 50.0 / 3}, {"lowest", fifo.Low[JCTMean], 20.0 / 3}, {"highest", fifo.High[JCTMean], 80.0 / 3},
+		{"fair's mean JCT", fair.Mean[JCTMean], 40},
+		{"lowest", fair.Low[JCTMean], 40},
+		{"highest", fair.High[JCTMean], 40},
+		{"fair's median", fair.Mean[JCTP50], 27.5},
+		{"lowest", fair.Low[JCTP50], 25},
+		{"highest", fair.High[JCTP50], 30},
+		{"fair's CPU", fair.Mean[CPUUtilisation], 0.6},
+		{"lowest", fair.Low[CPUUtilisation], 0.5},
+		{"highest", fair.High[CPUUtilisation], 0.7},
+		{"fifo's mean JCT", fifo.Mean[JCTMean], 50.0 / 3},
+		{"lowest", fifo.Low[JCTMean], 20.0 / 3},
+		{"highest", fifo.High[JCTMean], 80.0 / 3},
 	} {
 		if !near(c.got, c.want) {
 			t.Errorf("%s is %v, want %v", c.name, c.got, c.want)

@@ -159,9 +159,14 @@ func (r *rawFault) only(keys ...string) error {
 		set bool
 		at  position
 	}{
-		{"at", r.At.set, r.At.position}, {"every", r.Every.set, r.Every.position}, {"until", r.Until.set, r.Until.position},
-		{"for", r.For.set, r.For.position}, {"node", r.Node.value != "", r.Node.position}, {"job", r.Job.value != "", r.Job.position},
-		{"speed", r.Speed.set, r.Speed.position}, {"rate", r.Rate.set, r.Rate.position},
+		{"at", r.At.set, r.At.position},
+		{"every", r.Every.set, r.Every.position},
+		{"until", r.Until.set, r.Until.position},
+		{"for", r.For.set, r.For.position},
+		{"node", r.Node.value != "", r.Node.position},
+		{"job", r.Job.value != "", r.Job.position},
+		{"speed", r.Speed.set, r.Speed.position},
+		{"rate", r.Rate.set, r.Rate.position},
 	} {
 		if k.set && !slices.Contains(keys, k.key) {
 			return k.at.errorf("%s has no use for %s; it has %s", r.Kind.value, k.key, strings.Join(keys, ", "))

@@ -17,9 +17,11 @@ func roomy() []scheduler {
 	c := leafQueue("root.default", 0, 1)
 	c.MaxAMShare, c.UserLimitFactor, c.MinimumUserLimit = 1, -1, 1
 	f := fair.QueueConfig{Path: "root.default", Weight: 1, MaxAMShare: -1}
-	return []scheduler{{name: "fifo", profile: "fifo"},
+	return []scheduler{
+		{name: "fifo", profile: "fifo"},
 		{name: "capacity", profile: "capacity", capacity: capacityConfig(nil, c)},
-		{name: "fair", profile: "fair", fair: fairConfig(nil, f)}}
+		{name: "fair", profile: "fair", fair: fairConfig(nil, f)},
+	}
 }
 
 const refused = 1000

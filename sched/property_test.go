@@ -17,9 +17,11 @@ import (
 
 // capacityConfig is Hadoop's defaults over a small tree.
 func capacityConfig(change func(*capacity.Config), queues ...capacity.QueueConfig) *capacity.Config {
-	c := &capacity.Config{NodeLocalityDelay: 40, RackLocalityAdditional: -1, RackLocalityFullReset: true, ContinueLooking: true,
+	c := &capacity.Config{
+		NodeLocalityDelay: 40, RackLocalityAdditional: -1, RackLocalityFullReset: true, ContinueLooking: true,
 		MultipleAssignments: true, MaxAssignments: 100, MaxOffSwitch: 1, MaxApplications: 10000, GlobalQueueMaxApplication: -1,
-		Minimum: heddle.Of(1024, 1000), Maximum: heddle.Of(8192, 8000)}
+		Minimum: heddle.Of(1024, 1000), Maximum: heddle.Of(8192, 8000),
+	}
 	c.Queues = append([]capacity.QueueConfig{{Path: "root", Parent: -1, Capacity: 1, MaxCapacity: 1}}, queues...)
 	if change != nil {
 		change(c)
@@ -28,8 +30,10 @@ func capacityConfig(change func(*capacity.Config), queues ...capacity.QueueConfi
 }
 
 func leafQueue(path string, parent int, share float64) capacity.QueueConfig {
-	return capacity.QueueConfig{Path: path, Parent: parent, Capacity: share, MaxCapacity: 1, MinimumUserLimit: 0.5, UserLimitFactor: 2,
-		MaxAMShare: 0.5, MaxApplications: -1}
+	return capacity.QueueConfig{
+		Path: path, Parent: parent, Capacity: share, MaxCapacity: 1, MinimumUserLimit: 0.5, UserLimitFactor: 2,
+		MaxAMShare: 0.5, MaxApplications: -1,
+	}
 }
 
 func tree() []capacity.QueueConfig {
@@ -39,9 +43,11 @@ func tree() []capacity.QueueConfig {
 }
 
 func fairConfig(change func(*fair.Config), queues ...fair.QueueConfig) *fair.Config {
-	c := &fair.Config{UpdateInterval: 500 * heddle.Millisecond, DynamicMaxAssign: true, MaxAssign: -1, NodeThreshold: -1, RackThreshold: -1,
+	c := &fair.Config{
+		UpdateInterval: 500 * heddle.Millisecond, DynamicMaxAssign: true, MaxAssign: -1, NodeThreshold: -1, RackThreshold: -1,
 		NodeDelay: -1, RackDelay: -1, ReservableNodes: 0.3, ReservationThreshold: 2, Increment: heddle.Of(1024, 1000),
-		Minimum: heddle.Of(1024, 1000), Maximum: heddle.Of(8192, 8000)}
+		Minimum: heddle.Of(1024, 1000), Maximum: heddle.Of(8192, 8000),
+	}
 	c.Queues = append([]fair.QueueConfig{{Path: "root", Parent: -1, Weight: 1, MaxAMShare: 0.5}}, queues...)
 	if change != nil {
 		change(c)
@@ -55,7 +61,8 @@ func fairTree(p fair.Policy) []fair.QueueConfig {
 	return []fair.QueueConfig{
 		{Path: "root.a", Weight: 2, MaxAMShare: 0.5, Min: min, Policy: p},
 		{Path: "root.b", Weight: 1, MaxAMShare: -1, Max: max, MaxApps: 2, Policy: p},
-		{Path: "root.p", Weight: 1, Policy: p}, {Path: "root.p.x", Parent: 3, Weight: 1, MaxAMShare: 0.5, Policy: p},
+		{Path: "root.p", Weight: 1, Policy: p},
+		{Path: "root.p.x", Parent: 3, Weight: 1, MaxAMShare: 0.5, Policy: p},
 		{Path: "root.p.y", Parent: 3, Weight: 3, MaxAMShare: 0.5, Policy: fair.FIFO},
 	}
 }
@@ -188,8 +195,10 @@ func TestRelabelledNodes(t *testing.T) {
 func TestWorkConservation(t *testing.T) {
 	one := leafQueue("root.default", 0, 1)
 	one.MaxAMShare, one.UserLimitFactor, one.MinimumUserLimit = 1, -1, 1
-	for _, s := range []scheduler{schedulers[0], schedulers[1], schedulers[3],
-		{name: "capacity, one queue", profile: "capacity", capacity: capacityConfig(nil, one)}} {
+	for _, s := range []scheduler{
+		schedulers[0], schedulers[1], schedulers[3],
+		{name: "capacity, one queue", profile: "capacity", capacity: capacityConfig(nil, one)},
+	} {
 		t.Run(s.name, func(t *testing.T) {
 			policytest.Streams(t, func(t *rapid.T) {
 				st := policytest.NewStream(t, 1, s.set)

@@ -79,8 +79,10 @@ func (s *Sim) arrive(a *app) {
 			facts.Splits = append(facts.Splits, heddle.Split{Bytes: j.Maps[i].Input, Hosts: s.hostsOf(a, apps.Work{Kind: heddle.Map, Index: int32(i)})})
 		}
 	}
-	s.step(heddle.Submit{App: a.id, Queue: s.o.Queues[a.id], User: s.o.Users[a.id], Priority: j.Priority,
-		Framework: j.Framework, Master: a.masterSize(), Facts: facts})
+	s.step(heddle.Submit{
+		App: a.id, Queue: s.o.Queues[a.id], User: s.o.Users[a.id], Priority: j.Priority,
+		Framework: j.Framework, Master: a.masterSize(), Facts: facts,
+	})
 }
 
 // masterSize is what is asked for the master: what the job states, or its framework's default

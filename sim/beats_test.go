@@ -49,7 +49,8 @@ func TestStepsDoNotGrowWithIdleNodes(t *testing.T) {
 		for _, isGiven := range []bool{true, false} {
 			steps := func(n int) int64 {
 				spark := workload.Job{ID: "s", Submit: at(30), Framework: heddle.Spark, Spark: &workload.SparkJob{
-					Executors: 2, Executor: heddle.Of(2048, 2000), Stages: []workload.Stage{{Tasks: lasting(6, 50)}}}}
+					Executors: 2, Executor: heddle.Of(2048, 2000), Stages: []workload.Stage{{Tasks: lasting(6, 50)}},
+				}}
 				o := fullWorld(nodes(n, 1, heddle.Of(8192, 8000)),
 					mapReduce("m", 0, lasting(6, 300), lasting(2, 60)), spark,
 					workload.Job{ID: "p", Submit: at(2000), Other: lasting(3, 1000)})

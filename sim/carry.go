@@ -255,6 +255,7 @@ func (s *Sim) workEnded(e *ended) {
 		return
 	}
 	a := c.app
+	s.lives()
 	ok, status := e.ok, e.status
 	if ok && e.work.Kind == heddle.Map {
 		if a.mapDone(s.now, e.work.Index) {

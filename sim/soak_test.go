@@ -28,8 +28,10 @@ func drawn(t *rapid.T) draw {
 func drawFaults(d draw, nodes, jobs int) []Fault {
 	var fs []Fault
 	for range d(0, 4) {
-		f := Fault{Kind: FaultKind(d(0, 4)), At: at(float64(d(0, 90))), For: heddle.Span(d(1, 60)) * second,
-			Node: heddle.NodeID(d(0, nodes-1)), Job: d(0, jobs-1), Factor: float64(d(1, 4)) / 4, Rate: float64(d(0, 20)) / 100}
+		f := Fault{
+			Kind: FaultKind(d(0, 4)), At: at(float64(d(0, 90))), For: heddle.Span(d(1, 60)) * second,
+			Node: heddle.NodeID(d(0, nodes-1)), Job: d(0, jobs-1), Factor: float64(d(1, 4)) / 4, Rate: float64(d(0, 20)) / 100,
+		}
 		fs = append(fs, f)
 	}
 	return fs

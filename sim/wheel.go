@@ -26,8 +26,10 @@ type wheel struct {
 }
 
 func newWheel(nodes int, interval heddle.Span, rng *rand.Rand) *wheel {
-	w := &wheel{interval: interval, order: make([]heddle.NodeID, nodes), offset: make([]heddle.Span, nodes),
-		rank: make([]int32, nodes), reports: newBitset(nodes), roomy: newBitset(nodes), up: newBitset(nodes), last: -1}
+	w := &wheel{
+		interval: interval, order: make([]heddle.NodeID, nodes), offset: make([]heddle.Span, nodes),
+		rank: make([]int32, nodes), reports: newBitset(nodes), roomy: newBitset(nodes), up: newBitset(nodes), last: -1,
+	}
 	by := make([]heddle.Span, nodes)
 	for i := range by {
 		w.order[i] = heddle.NodeID(i)

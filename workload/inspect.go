@@ -161,8 +161,13 @@ func (m *missing) see(tasks []Task, inExecutor bool) {
 			lacks bool
 			n     *int
 		}{
-			{t.Duration == 0, &m.duration}, {t.CPU == 0, &m.cpu}, {t.Input == 0, &m.input}, {t.Output == 0, &m.output},
-			{t.Memory == 0, &m.memory}, {len(t.Hosts) == 0, &m.hosts}, {t.Size.IsZero() && !inExecutor, &m.size},
+			{t.Duration == 0, &m.duration},
+			{t.CPU == 0, &m.cpu},
+			{t.Input == 0, &m.input},
+			{t.Output == 0, &m.output},
+			{t.Memory == 0, &m.memory},
+			{len(t.Hosts) == 0, &m.hosts},
+			{t.Size.IsZero() && !inExecutor, &m.size},
 		} {
 			if c.lacks {
 				*c.n++
@@ -183,8 +188,12 @@ func (m *missing) names() []string {
 		n, of  int
 		always bool
 	}{
-		{"duration", m.duration, m.tasks, false}, {"cpu", m.cpu, m.tasks, false}, {"input", m.input, m.tasks, true},
-		{"output", m.output, m.tasks, true}, {"memory", m.memory, m.tasks, false}, {"hosts", m.hosts, m.tasks, true},
+		{"duration", m.duration, m.tasks, false},
+		{"cpu", m.cpu, m.tasks, false},
+		{"input", m.input, m.tasks, true},
+		{"output", m.output, m.tasks, true},
+		{"memory", m.memory, m.tasks, false},
+		{"hosts", m.hosts, m.tasks, true},
 		{"container", m.size, m.inYarn, false},
 	} {
 		switch {

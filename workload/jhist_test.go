@@ -53,9 +53,14 @@ func TestHistoryFolder(t *testing.T) {
 			what      string
 			got, want int64
 		}{
-			{"map time", durations(j.Maps), want.mapMS}, {"reduce time", durations(j.Reduces), want.redMS}, {"cpu", int64(cpu / heddle.Millisecond), want.cpu},
-			{"bytes read", j.InputBytes(), want.read}, {"shuffle", j.ShuffleBytes(), want.shuffled}, {"bytes written", j.OutputBytes(), want.written},
-			{"peak memory", peak, want.peakMap}, {"map output", sumOf(j.Maps, output), want.shuffled},
+			{"map time", durations(j.Maps), want.mapMS},
+			{"reduce time", durations(j.Reduces), want.redMS},
+			{"cpu", int64(cpu / heddle.Millisecond), want.cpu},
+			{"bytes read", j.InputBytes(), want.read},
+			{"shuffle", j.ShuffleBytes(), want.shuffled},
+			{"bytes written", j.OutputBytes(), want.written},
+			{"peak memory", peak, want.peakMap},
+			{"map output", sumOf(j.Maps, output), want.shuffled},
 		} {
 			if c.got != c.want {
 				t.Errorf("%s: %s %d, want %d", j.ID, c.what, c.got, c.want)

@@ -133,8 +133,12 @@ func (t *rumenTask) check() *fault {
 			field string
 			value int64
 		}{
-			{"hdfsBytesRead", a.HDFSRead}, {"hdfsBytesWritten", a.HDFSWritten}, {"mapOutputBytes", a.MapOutput},
-			{"reduceShuffleBytes", a.ShuffleBytes}, {"cumulativeCpuUsage", a.Usage.CPU}, {"physicalMemoryUsage", a.Usage.Memory},
+			{"hdfsBytesRead", a.HDFSRead},
+			{"hdfsBytesWritten", a.HDFSWritten},
+			{"mapOutputBytes", a.MapOutput},
+			{"reduceShuffleBytes", a.ShuffleBytes},
+			{"cumulativeCpuUsage", a.Usage.CPU},
+			{"physicalMemoryUsage", a.Usage.Memory},
 		}...)
 		if a.Start > 0 && a.Finish > 0 && a.Finish != a.Start {
 			if _, bad := taskSpan("attempts.finishTime", a.Start, a.Finish); bad != nil {

@@ -51,8 +51,12 @@ func TestSLS(t *testing.T) {
 		field, rule string
 		jobs        int
 	}{
-		{"container", `"container.memory" is ignored`, 1}, {"am", "1024 MiB", 3}, {"container", "1024 MiB, 1 vcore", 4},
-		{"user", "default", 3}, {"slow_start", "1:", 1}, {"id", "job.count", 2},
+		{"container", `"container.memory" is ignored`, 1},
+		{"am", "1024 MiB", 3},
+		{"container", "1024 MiB, 1 vcore", 4},
+		{"user", "default", 3},
+		{"slow_start", "1:", 1},
+		{"id", "job.count", 2},
 	} {
 		if n := filled(w, c.field, c.rule); n != c.jobs {
 			t.Errorf("rule %q of %s touched %d jobs, want %d: %v", c.rule, c.field, n, c.jobs, w.Filled)

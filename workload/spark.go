@@ -224,8 +224,12 @@ func (e *sparkEvent) task() (t Task, bad *fault) {
 		field string
 		value int64
 	}{
-		{"Executor CPU Time", m.CPU}, {"Remote Bytes Read", m.ShuffleRead.Remote}, {"Local Bytes Read", m.ShuffleRead.Local},
-		{"Shuffle Bytes Written", m.ShuffleWrite.Bytes}, {"Input Metrics.Bytes Read", m.Input.Bytes}, {"Bytes Written", m.Output.Bytes},
+		{"Executor CPU Time", m.CPU},
+		{"Remote Bytes Read", m.ShuffleRead.Remote},
+		{"Local Bytes Read", m.ShuffleRead.Local},
+		{"Shuffle Bytes Written", m.ShuffleWrite.Bytes},
+		{"Input Metrics.Bytes Read", m.Input.Bytes},
+		{"Bytes Written", m.Output.Bytes},
 	} {
 		if n.value < 0 || n.value > MaxBytes {
 			return t, faultf(n.field, "%d; wanted 0 to %d", n.value, int64(MaxBytes))

@@ -36,8 +36,10 @@ func TestSWIM(t *testing.T) {
 			of    func(*Task) int64
 			want  []int64
 		}{
-			{"map input", j.Maps, input, want.in}, {"map output", j.Maps, output, want.mapOut},
-			{"reduce input", j.Reduces, input, want.reduceIn}, {"reduce output", j.Reduces, output, want.written},
+			{"map input", j.Maps, input, want.in},
+			{"map output", j.Maps, output, want.mapOut},
+			{"reduce input", j.Reduces, input, want.reduceIn},
+			{"reduce output", j.Reduces, output, want.written},
 		} {
 			var got []int64
 			for k := range c.tasks {

@@ -11,13 +11,17 @@ import (
 )
 
 func config() capacity.Config {
-	c := capacity.Config{NodeLocalityDelay: 40, RackLocalityAdditional: -1, RackLocalityFullReset: true, ContinueLooking: true,
+	c := capacity.Config{
+		NodeLocalityDelay: 40, RackLocalityAdditional: -1, RackLocalityFullReset: true, ContinueLooking: true,
 		MultipleAssignments: true, MaxAssignments: 100, MaxOffSwitch: 1, MaxApplications: 10000, GlobalQueueMaxApplication: -1,
-		Minimum: heddle.Of(1024, 1000), Maximum: heddle.Of(8192, 8000)}
+		Minimum: heddle.Of(1024, 1000), Maximum: heddle.Of(8192, 8000),
+	}
 	c.Queues = []capacity.QueueConfig{{Path: "root", Parent: -1, Capacity: 1, MaxCapacity: 1}}
 	for _, path := range []string{"root.a", "root.b"} {
-		c.Queues = append(c.Queues, capacity.QueueConfig{Path: path, Capacity: 0.5, MaxCapacity: 1, MinimumUserLimit: 0.5,
-			UserLimitFactor: 3, MaxAMShare: 1, MaxApplications: -1})
+		c.Queues = append(c.Queues, capacity.QueueConfig{
+			Path: path, Capacity: 0.5, MaxCapacity: 1, MinimumUserLimit: 0.5,
+			UserLimitFactor: 3, MaxAMShare: 1, MaxApplications: -1,
+		})
 	}
 	return c
 }

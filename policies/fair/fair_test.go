@@ -11,10 +11,15 @@ import (
 )
 
 func config() fair.Config {
-	c := fair.Config{UpdateInterval: 500 * heddle.Millisecond, MaxAssign: -1, NodeThreshold: -1, RackThreshold: -1, NodeDelay: -1, RackDelay: -1,
-		ReservableNodes: 0.3, ReservationThreshold: 2, Increment: heddle.Of(1024, 1000), Minimum: heddle.Of(1024, 1000), Maximum: heddle.Of(8192, 8000)}
-	c.Queues = []fair.QueueConfig{{Path: "root", Parent: -1, Weight: 1, MaxAMShare: 0.5}, {Path: "root.a", Weight: 2, MaxAMShare: -1},
-		{Path: "root.b", Weight: 1, MaxAMShare: 0.5, MaxApps: 3}}
+	c := fair.Config{
+		UpdateInterval: 500 * heddle.Millisecond, MaxAssign: -1, NodeThreshold: -1, RackThreshold: -1, NodeDelay: -1, RackDelay: -1,
+		ReservableNodes: 0.3, ReservationThreshold: 2, Increment: heddle.Of(1024, 1000), Minimum: heddle.Of(1024, 1000), Maximum: heddle.Of(8192, 8000),
+	}
+	c.Queues = []fair.QueueConfig{
+		{Path: "root", Parent: -1, Weight: 1, MaxAMShare: 0.5},
+		{Path: "root.a", Weight: 2, MaxAMShare: -1},
+		{Path: "root.b", Weight: 1, MaxAMShare: 0.5, MaxApps: 3},
+	}
 	return c
 }
 

@@ -35,8 +35,10 @@ type grant struct {
 }
 
 func newModel() model {
-	return model{asked: map[key]int32{}, live: map[heddle.ContainerID]grant{}, room: map[heddle.NodeID]heddle.Resource{},
-		total: map[heddle.NodeID]heddle.Resource{}}
+	return model{
+		asked: map[key]int32{}, live: map[heddle.ContainerID]grant{}, room: map[heddle.NodeID]heddle.Resource{},
+		total: map[heddle.NodeID]heddle.Resource{},
+	}
 }
 
 // before notes what an event says.

@@ -175,8 +175,10 @@ func (s *Stream) submit() {
 	if users == 0 {
 		users = 3
 	}
-	s.Step(heddle.Submit{App: s.next, Queue: s.leaves[s.intn(len(s.leaves), "queue")], User: heddle.UserID(s.intn(users, "user")),
-		Priority: int32(s.intn(3, "priority")), Master: heddle.Of(1024, 1000), Facts: heddle.Facts{Maps: int32(s.intn(9, "maps"))}})
+	s.Step(heddle.Submit{
+		App: s.next, Queue: s.leaves[s.intn(len(s.leaves), "queue")], User: heddle.UserID(s.intn(users, "user")),
+		Priority: int32(s.intn(3, "priority")), Master: heddle.Of(1024, 1000), Facts: heddle.Facts{Maps: int32(s.intn(9, "maps"))},
+	})
 	s.next++
 }
 

@@ -56,8 +56,10 @@ func (w *World) Open(now heddle.Time, c heddle.ContainerID, job JobID, kind hedd
 	}
 	n := &w.nodes[at]
 	k := &w.conts[i]
-	*k = container{id: c, job: job, kind: kind, node: int32(at), pos: int32(len(n.conts)), told: told, limit: limit,
-		weight: max(1, float64(told[heddle.CPU])), usageAt: now, tasks: k.tasks[:0], cache: k.cache[:0]}
+	*k = container{
+		id: c, job: job, kind: kind, node: int32(at), pos: int32(len(n.conts)), told: told, limit: limit,
+		weight: max(1, float64(told[heddle.CPU])), usageAt: now, tasks: k.tasks[:0], cache: k.cache[:0],
+	}
 	n.conts = append(n.conts, i)
 	w.byID[c] = i
 	w.setQuota(k)

@@ -79,7 +79,8 @@ func (w *World) addNodes(c Config) {
 			panic("world: node " + s.Name + " offers no processors or no memory")
 		}
 		n := &w.nodes[i]
-		*n = node{rack: max(int32(s.Rack), 0), up: true, total: s.Total, swap: 1,
+		*n = node{
+			rack: max(int32(s.Rack), 0), up: true, total: s.Total, swap: 1,
 			cores:  or(s.Cores, float64(s.Total[heddle.CPU])/1000),
 			disk:   or(s.DiskBps, p.DiskBps),
 			nic:    or(s.NICBps, p.NICBps) * p.NetEfficiency,

@@ -216,8 +216,18 @@ func mean(all map[string]Program) Program {
 func (p *Params) program(name string) Program {
 	plain := strings.ToLower(strings.NewReplacer(" ", "", "-", "", "_", "").Replace(name))
 	for _, k := range [...][2]string{
-		{"wordcount", "wordcount"}, {"wcount", "wordcount"}, {"grep", "grep"}, {"terasort", "terasort"}, {"randomwriter", "randomwriter"},
-		{"teragen", "randomwriter"}, {"sort", "sort"}, {"montecarlo", "pi"}, {"piest", "pi"}, {"kmeans", "kmeans"}, {"pagerank", "pagerank"}, {"index", "index"},
+		{"wordcount", "wordcount"},
+		{"wcount", "wordcount"},
+		{"grep", "grep"},
+		{"terasort", "terasort"},
+		{"randomwriter", "randomwriter"},
+		{"teragen", "randomwriter"},
+		{"sort", "sort"},
+		{"montecarlo", "pi"},
+		{"piest", "pi"},
+		{"kmeans", "kmeans"},
+		{"pagerank", "pagerank"},
+		{"index", "index"},
 	} {
 		if q, ok := p.Programs[k[1]]; ok && strings.Contains(plain, k[0]) {
 			return q

@@ -34,9 +34,11 @@ func (s *session) queues(d *datadriven.TestData) error {
 }
 
 func (s *session) capacityQueues(o map[string]string, input string) error {
-	c := &capacity.Config{MemoryOnly: true, NodeLocalityDelay: 40, RackLocalityAdditional: -1, RackLocalityFullReset: true,
+	c := &capacity.Config{
+		MemoryOnly: true, NodeLocalityDelay: 40, RackLocalityAdditional: -1, RackLocalityFullReset: true,
 		ContinueLooking: true, MultipleAssignments: true, MaxAssignments: 100, MaxOffSwitch: 1, MaxApplications: 10000,
-		GlobalQueueMaxApplication: -1, Minimum: heddle.Of(1024, 1000), Maximum: heddle.Of(8192, 4000)}
+		GlobalQueueMaxApplication: -1, Minimum: heddle.Of(1024, 1000), Maximum: heddle.Of(8192, 4000),
+	}
 	p := options{o: o}
 	p.flag("dominant", func(on bool) { c.MemoryOnly = !on })
 	p.integer("node-locality-delay", &c.NodeLocalityDelay)
@@ -83,9 +85,11 @@ func (s *session) capacityQueues(o map[string]string, input string) error {
 }
 
 func (s *session) fairQueues(o map[string]string, input string) error {
-	c := &fair.Config{UpdateInterval: 500 * heddle.Millisecond, DynamicMaxAssign: true, MaxAssign: -1, NodeThreshold: -1, RackThreshold: -1,
+	c := &fair.Config{
+		UpdateInterval: 500 * heddle.Millisecond, DynamicMaxAssign: true, MaxAssign: -1, NodeThreshold: -1, RackThreshold: -1,
 		NodeDelay: -1, RackDelay: -1, ReservableNodes: 0.05, ReservationThreshold: 2, Increment: heddle.Of(1024, 1000),
-		Minimum: heddle.Of(1024, 1000), Maximum: heddle.Of(8192, 4000)}
+		Minimum: heddle.Of(1024, 1000), Maximum: heddle.Of(8192, 4000),
+	}
 	p := options{o: o}
 	p.flag("assign-multiple", func(on bool) { c.AssignMultiple = on })
 	p.flag("dynamic", func(on bool) { c.DynamicMaxAssign = on })
