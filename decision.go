@@ -2,6 +2,8 @@ package heddle
 
 // A Decision is something to be done. The set is closed; the values are pointers into the core's own
 // buffers, valid until its next Step.
+//
+//sumtype:decl
 type Decision interface{ decision() }
 
 type (

@@ -1,6 +1,8 @@
 package heddle
 
 // An Event is something that happened. The set is closed.
+//
+//sumtype:decl
 type Event interface{ event() }
 
 type (

@@ -213,7 +213,7 @@ func (c *Cluster) setCount(k *Ask, n int32) {
 	k.count = n
 	a := k.app
 	delta := k.size.Times(int64(n - was))
-	a.pending = a.pending.Plus(delta)
+	add(&a.pending, &delta)
 	a.waiting[k.kind] += n - was
 	var turn int
 	switch {
@@ -224,7 +224,7 @@ func (c *Cluster) setCount(k *Ask, n int32) {
 	}
 	a.user.waiting += turn
 	for q := a.queue; q != nil; q = q.parent {
-		q.pending = q.pending.Plus(delta)
+		add(&q.pending, &delta)
 		q.waiting += turn
 	}
 }

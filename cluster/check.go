@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"slices"
 	"strconv"
 
 	"heddle"
@@ -133,10 +134,11 @@ func (d *audit) collect() {
 			continue
 		}
 		live := 0
-		for i, x := range pg.at {
-			if x == nil {
+		for i, slot := range pg.at {
+			if slot == 0 {
 				continue
 			}
+			x := d.c.slab.at(slot)
 			live++
 			if want := heddle.ContainerID((p+d.c.slab.base)*slabChunk + i); x.id != want || x.id > d.c.slab.last || x.id <= 0 {
 				d.fail("id-order", x.name()+" stands where "+num(int64(want))+" belongs; the last one given was "+num(int64(d.c.slab.last)))
@@ -190,8 +192,8 @@ func (d *audit) container(x *Container) {
 	if d.c.View().Node(x.node.id) != x.node || !x.node.up {
 		d.fail("no-orphan-containers", x.name()+" is on "+x.node.name()+", which is gone")
 	}
-	if x.limit.AnyNegative() || x.told.AnyNegative() || x.borrowed < 0 || x.lent < 0 {
-		d.fail("non-negative", x.name()+" told "+text(x.told)+" limit "+text(x.limit)+" borrowed "+num(x.borrowed)+" lent "+num(x.lent))
+	if x.limit.AnyNegative() || x.Told().AnyNegative() || x.borrowed < 0 || x.lent < 0 {
+		d.fail("non-negative", x.name()+" told "+text(x.Told())+" limit "+text(x.limit)+" borrowed "+num(x.borrowed)+" lent "+num(x.lent))
 	}
 	if x.state == Reserved {
 		d.reservation(x)
@@ -271,11 +273,7 @@ func (d *audit) reservation(x *Container) {
 // listed reports whether an application alive has the ask.
 func (d *audit) listed(k *Ask) bool {
 	if a := d.c.View().App(k.app.id); a != nil {
-		for _, o := range a.asks {
-			if o == k {
-				return true
-			}
-		}
+		return slices.Contains(a.asks, k)
 	}
 	return false
 }

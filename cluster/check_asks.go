@@ -65,7 +65,7 @@ func (d *audit) app(id heddle.AppID, a *App) {
 		d.fail("queue-apps", name+" stands as number "+num(int64(id))+", or is over")
 	}
 	d.same("queue-apps", name+" is listed by its queue once;", 1, int64(t.listed))
-	if int(a.user.nth) >= len(a.queue.users) || a.queue.users[a.user.nth] != a.user {
+	if a.user.nth >= len(a.queue.users) || a.queue.users[a.user.nth] != a.user {
 		d.fail("users-counted", name+" has an owner its queue does not know")
 	}
 	d.equal("app-sums", name+" used", a.used, t.used)
@@ -80,7 +80,7 @@ func (d *audit) app(id heddle.AppID, a *App) {
 			d.fail("non-negative", name+" finished "+num(int64(a.finished[k]))+" of kind "+kind)
 		}
 	}
-	d.list(name, a.first, t.count, func(x *Container) *links { return &x.ofApp }, func(x *Container) bool { return x.app == a })
+	d.list(name, ofApp, a.first, t.count, func(x *Container) bool { return x.app == a })
 	d.master(a, t)
 	d.unseen(a, t)
 	d.outputs(a)

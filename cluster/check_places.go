@@ -10,35 +10,35 @@ func (d *audit) node(n *Node) {
 	for k := range n.kinds {
 		d.same("node-counts", name+" "+heddle.Kind(k).String(), int64(n.kinds[k]), int64(t.kinds[k]))
 	}
-	if n.total.AnyNegative() || n.used.AnyNegative() || n.over.AnyNegative() || n.count < 0 {
-		d.fail("non-negative", name+" total "+text(n.total)+" used "+text(n.used)+" borrowed "+text(n.over))
+	if n.total.AnyNegative() || n.used.AnyNegative() || n.over < 0 || n.count < 0 {
+		d.fail("non-negative", name+" total "+text(n.total)+" used "+text(n.used)+" borrowed "+num(n.over))
 	}
-	if n.up && !d.c.Fits(t.used.Minus(n.over), n.total) {
-		d.fail("node-capacity", name+" of "+text(n.total)+" holds "+text(t.used)+", borrowed "+text(n.over))
+	if n.up && !d.c.Fits(t.used.Minus(heddle.Of(0, n.over)), n.total) {
+		d.fail("node-capacity", name+" of "+text(n.total)+" holds "+text(t.used)+", borrowed "+num(n.over))
 	}
 	if x := n.booked; x != nil && (d.c.slab.get(x.id) != x || x.state != Reserved || x.node != n) {
 		d.fail("one-reservation-a-node", name+" is reserved by "+x.name()+" "+x.state.String()+", which is no reservation of it")
 	}
-	d.list(name, n.first, t.count, func(x *Container) *links { return &x.onNode }, func(x *Container) bool { return x.node == n })
+	d.list(name, onNode, n.first, t.count, func(x *Container) bool { return x.node == n })
 	d.lends(n)
 }
 
 // list walks a list of containers: linked both ways, each once, all of its owner, none left out.
-func (d *audit) list(name string, first *Container, want int, of func(*Container) *links, mine func(*Container) bool) {
-	seen := 0
-	var before *Container
-	for x := first; x != nil; x = of(x).next {
+func (d *audit) list(name string, l list, first int32, want int, mine func(*Container) bool) {
+	s := &d.c.slab
+	seen, before := 0, int32(0)
+	for x := s.at(first); x != nil; x = s.after(l, x) {
 		if seen++; seen > len(d.held) {
 			d.fail("lists-linked", name+" has a list that does not end")
 			return
 		}
-		if of(x).prev != before {
+		if s.links[x.slot][l].prev != before {
 			d.fail("lists-linked", name+" lists "+x.name()+" with another before it than stands there")
 		}
-		if !mine(x) || d.c.slab.get(x.id) != x || x.state == Reserved {
+		if !mine(x) || s.get(x.id) != x || x.state == Reserved {
 			d.fail("container-unique-place", name+" lists "+x.name()+", which is not there")
 		}
-		before = x
+		before = x.slot
 	}
 	if seen != want {
 		d.fail("container-unique-place", name+" lists "+num(int64(seen))+" containers of "+num(int64(want)))
@@ -48,10 +48,10 @@ func (d *audit) list(name string, first *Container, want int, of func(*Container
 // lends compares the pools of a node with what its containers lend and borrow.
 func (d *audit) lends(n *Node) {
 	d.lending += len(n.pools)
-	over := heddle.Resource{}
+	over := int64(0)
 	for i := range n.pools {
 		p := &n.pools[i]
-		over[heddle.CPU] += p.borrowed
+		over += p.borrowed
 		for j := range i {
 			if n.pools[j].app == p.app {
 				d.fail("pools", n.name()+" has two pools of "+p.app.name())
@@ -66,7 +66,7 @@ func (d *audit) lends(n *Node) {
 				", recounted "+num(want.suspended)+" and "+num(want.borrowed))
 		}
 	}
-	d.equal("pools", n.name()+" borrowed", n.over, over)
+	d.same("pools", n.name()+" borrowed", n.over, over)
 	for i := range n.pools {
 		if p := &n.pools[i]; p.borrowed > p.suspended && n.Free()[heddle.CPU] > 0 {
 			d.fail("pools", n.name()+" has "+num(n.Free()[heddle.CPU])+" free while "+p.app.name()+" still borrows what nobody lends")
@@ -153,9 +153,12 @@ func (d *audit) roomIndex() {
 			continue
 		}
 		in--
-		b := x.level(d.c, n.Free())
-		if n.bucket != b || int(n.slot) >= len(x.buckets[b]) || x.buckets[b][n.slot] != n {
-			d.fail("room-index", n.name()+" with "+text(n.Free())+" free stands in bucket "+num(int64(n.bucket))+", belongs in "+num(int64(b)))
+		b, at := x.level(n.Free()), nowhere
+		if int(n.id) < len(x.spots) {
+			at = x.spots[n.id]
+		}
+		if at.bucket != b || int(at.place) >= len(x.buckets[b]) || x.buckets[b][at.place] != n.id {
+			d.fail("room-index", n.name()+" with "+text(n.Free())+" free stands in bucket "+num(int64(at.bucket))+", belongs in "+num(int64(b)))
 		}
 	}
 	d.same("room-index", "nodes beyond the live ones", int64(in), 0)

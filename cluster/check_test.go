@@ -91,9 +91,16 @@ var corruptions = map[string]func(c *Cluster){
 		x := c.apps[0].master
 		x.state, x.started = Completed, 0
 	},
-	"container-times":        func(c *Cluster) { c.apps[0].master.started = 99 },
-	"container-unique-place": func(c *Cluster) { n := c.nodes[0]; n.first, n.first.onNode.next.onNode.prev = n.first.onNode.next, nil },
-	"lists-linked":           func(c *Cluster) { c.nodes[0].first.onNode.next.onNode.prev = nil },
+	"container-times": func(c *Cluster) { c.apps[0].master.started = 99 },
+	"container-unique-place": func(c *Cluster) {
+		n, s := c.nodes[0], &c.slab
+		n.first = s.links[n.first][onNode].next
+		s.links[n.first][onNode].prev = 0
+	},
+	"lists-linked": func(c *Cluster) {
+		s := &c.slab
+		s.links[s.links[c.nodes[0].first][onNode].next][onNode].prev = 0
+	},
 	"no-orphan-containers":   func(c *Cluster) { x := c.slab.new(); x.state, x.kind = Allocated, heddle.Map },
 	"one-reservation-a-node": func(c *Cluster) { c.nodes[1].booked = nil },
 	"reservation-owner-alive": func(c *Cluster) {
@@ -114,7 +121,7 @@ var corruptions = map[string]func(c *Cluster){
 	"no-orphan-asks":     func(c *Cluster) { c.freeAsk = append(c.freeAsk, 0) },
 	"asks-sorted-unique": func(c *Cluster) { k := c.apps[1].asks; k[0], k[1] = k[1], k[0] },
 	"pools":              func(c *Cluster) { c.nodes[0].pools[0].suspended++ },
-	"room-index":         func(c *Cluster) { n := c.nodes[2]; n.bucket-- },
+	"room-index":         func(c *Cluster) { c.index.spots[2].bucket-- },
 	"users-counted":      func(c *Cluster) { c.queues[1].users[1].apps++ },
 	"queue-apps":         func(c *Cluster) { c.queues[1].apps = append(c.queues[1].apps, c.apps[0]) },
 	"queue-tree":         func(c *Cluster) { c.queues[2].depth++ },
@@ -158,8 +165,8 @@ func TestEachCheckFires(t *testing.T) {
 // A broken list must be reported, not walked forever.
 func TestCheckEnds(t *testing.T) {
 	c := fixture()
-	x := c.nodes[0].first
-	x.onNode.next.onNode.next = x
+	links, x := c.slab.links, c.nodes[0].first
+	links[links[x][onNode].next][onNode].next = x
 	u := c.apps[1].unseen
 	u.nextUnseen = u
 	found := c.Check()

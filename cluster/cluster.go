@@ -76,7 +76,7 @@ func (c *Cluster) AddNode(id heddle.NodeID, rack heddle.RackID, total heddle.Res
 	n := c.nodes[id]
 	switch {
 	case n == nil:
-		n = &Node{id: id, rack: rack, bucket: -1}
+		n = &Node{id: id, rack: rack, slab: &c.slab}
 		c.nodes[id] = n
 		c.racks[rack] = append(c.racks[rack], id)
 	case n.up:
@@ -94,7 +94,7 @@ func (c *Cluster) AddNode(id heddle.NodeID, rack heddle.RackID, total heddle.Res
 
 // RemoveNode takes a node out. Its containers must have ended and its reservation be given up before.
 func (c *Cluster) RemoveNode(n *Node) {
-	if !n.up || n.first != nil || n.booked != nil {
+	if !n.up || n.first != 0 || n.booked != nil {
 		panic("cluster: node removed that is down or in use")
 	}
 	n.up = false
@@ -122,7 +122,7 @@ func (c *Cluster) Submit(e heddle.Submit) *App {
 		panic("cluster: application in a queue with children")
 	}
 	a := &App{
-		id: e.App, queue: q, user: q.userOf(e.User), priority: e.Priority, framework: e.Framework,
+		slab: &c.slab, id: e.App, queue: q, user: q.userOf(e.User), priority: e.Priority, framework: e.Framework,
 		facts: e.Facts, submitted: c.now,
 	}
 	c.apps[e.App] = a
@@ -134,7 +134,7 @@ func (c *Cluster) Submit(e heddle.Submit) *App {
 
 // Finish forgets an application. Its containers must have ended, its asks and reservations be gone.
 func (c *Cluster) Finish(a *App) {
-	if a.first != nil || len(a.asks) > 0 || a.bookings > 0 {
+	if a.first != 0 || len(a.asks) > 0 || a.bookings > 0 {
 		panic("cluster: application finished that still holds or asks")
 	}
 	c.apps[a.id] = nil

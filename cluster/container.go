@@ -43,35 +43,42 @@ func (s State) Ended() bool { return s >= Completed }
 // A Container is a grant, or a reservation that waits to become one. After its end the object is
 // reused: hold its id, not the pointer.
 type Container struct {
-	// What ending a container looks at stands first, in as few cache lines as it fits.
-	id        heddle.ContainerID
-	kind      heddle.Kind
-	state     State
-	at        heddle.Locality
-	suspended bool
-	fulfils   bool // was a reservation before
-	priority  int32
-	app       *App
-	node      *Node
-	ask       *Ask
-	limit     heddle.Resource
-	borrowed  int64 // milli-vcores taken from its application's pool on the node
-	onNode    links
-	ofApp     links
-
-	told       heddle.Resource
-	granted    heddle.Time
-	started    heddle.Time
-	allocID    int64
-	lent       int64 // milli-vcores given to the pool by suspension
-	nextUnseen *Container
-	cpuUsed    int64
-	memUsed    int64
-	fraction   float64
+	// Containers are most of what the core touches in memory: two cache lines each, what every event looks
+	// at in the first.
+	id         heddle.ContainerID
+	app        *App
+	node       *Node
+	ask        *Ask
+	slot       int32 // in the slab
+	kind       heddle.Kind
+	state      State
+	at         heddle.Locality
 	phase      heddle.Phase
+	suspended  bool
+	fulfils    bool  // was a reservation before
+	borrowed   int64 // milli-vcores taken from its application's pool on the node
+	nextUnseen *Container
+
+	limit   heddle.Resource
+	granted heddle.Time
+	started heddle.Time
+	lent    int64 // milli-vcores given to the pool by suspension
+	seldom  *seldom
 }
 
-type links struct{ prev, next *Container }
+// seldom is what few containers have. Where there is none the application was told the limit.
+type seldom struct {
+	told             heddle.Resource
+	cpuUsed, memUsed int64
+	fraction         float64
+}
+
+func (c *Container) rare() *seldom {
+	if c.seldom == nil {
+		c.seldom = &seldom{told: c.limit}
+	}
+	return c.seldom
+}
 
 // ID returns the container's id.
 func (c *Container) ID() heddle.ContainerID { return c.id }
@@ -95,7 +102,12 @@ func (c *Container) State() State { return c.state }
 func (c *Container) At() heddle.Locality { return c.at }
 
 // Told returns the size its application was told.
-func (c *Container) Told() heddle.Resource { return c.told }
+func (c *Container) Told() heddle.Resource {
+	if c.seldom == nil {
+		return c.limit
+	}
+	return c.seldom.told
+}
 
 // Limit returns the size its node enforces; the books are kept in limits.
 func (c *Container) Limit() heddle.Resource { return c.limit }
@@ -113,67 +125,19 @@ func (c *Container) Started() heddle.Time { return c.started }
 func (c *Container) Suspended() bool { return c.suspended }
 
 // Progress returns what it was last heard to be doing and how far it is, 0 to 1.
-func (c *Container) Progress() (heddle.Phase, float64) { return c.phase, c.fraction }
+func (c *Container) Progress() (heddle.Phase, float64) {
+	if c.seldom == nil {
+		return c.phase, 0
+	}
+	return c.phase, c.seldom.fraction
+}
 
 // Usage returns what it was last heard to use: milli-vcores and MiB.
-func (c *Container) Usage() (cpu, memory int64) { return c.cpuUsed, c.memUsed }
-
-const slabChunk = 512
-
-// A slab holds containers without an allocation each, and finds them by id.
-type slab struct {
-	free  []*Container
-	last  heddle.ContainerID
-	base  int // number of the first page
-	pages []*page
-	live  int
-}
-
-type page struct {
-	at   [slabChunk]*Container
-	live int
-}
-
-func (s *slab) new() *Container {
-	if len(s.free) == 0 {
-		chunk := make([]Container, slabChunk)
-		for i := range chunk {
-			s.free = append(s.free, &chunk[slabChunk-1-i])
-		}
+func (c *Container) Usage() (cpu, memory int64) {
+	if c.seldom == nil {
+		return 0, 0
 	}
-	c := s.free[len(s.free)-1]
-	s.free = s.free[:len(s.free)-1]
-	s.last++
-	*c = Container{id: s.last}
-	p := int(s.last)/slabChunk - s.base
-	for p >= len(s.pages) {
-		s.pages = append(s.pages, &page{})
-	}
-	s.pages[p].at[s.last%slabChunk] = c
-	s.pages[p].live++
-	s.live++
-	return c
-}
-
-func (s *slab) get(id heddle.ContainerID) *Container {
-	p := int(id)/slabChunk - s.base
-	if p < 0 || p >= len(s.pages) {
-		return nil
-	}
-	return s.pages[p].at[id%slabChunk]
-}
-
-func (s *slab) drop(c *Container) {
-	p := int(c.id)/slabChunk - s.base
-	s.pages[p].at[c.id%slabChunk] = nil
-	s.pages[p].live--
-	s.live--
-	for len(s.pages) > 1 && s.pages[0].live == 0 {
-		s.pages[0] = nil
-		s.pages = s.pages[1:]
-		s.base++
-	}
-	s.free = append(s.free, c)
+	return c.seldom.cpuUsed, c.seldom.memUsed
 }
 
 func (c *Container) become(t State) {
@@ -201,21 +165,16 @@ func (c *Cluster) Grant(k *Ask, n *Node, at heddle.Locality, told, limit heddle.
 	a := k.app
 	x.become(Allocated)
 	x.app, x.node, x.ask, x.kind, x.at = a, n, k, k.kind, at
-	x.priority, x.allocID, x.told, x.limit, x.granted = k.priority, k.allocID, told, limit, c.now
+	x.limit, x.granted = limit, c.now
+	if told != limit || x.seldom != nil {
+		x.rare().told = told
+	}
 	c.borrow(x)
 	c.take(k, n, at)
 	n.kinds[x.kind]++
 	n.count++
-	x.onNode = links{next: n.first}
-	if n.first != nil {
-		n.first.onNode.prev = x
-	}
-	n.first = x
-	x.ofApp = links{next: a.first}
-	if a.first != nil {
-		a.first.ofApp.prev = x
-	}
-	a.first = x
+	c.slab.push(onNode, &n.first, x.slot)
+	c.slab.push(ofApp, &a.first, x.slot)
 	a.running[x.kind]++
 	if x.kind == heddle.AM {
 		if a.master != nil {
@@ -226,7 +185,7 @@ func (c *Cluster) Grant(k *Ask, n *Node, at heddle.Locality, told, limit heddle.
 		x.nextUnseen, a.unseen = a.unseen, x
 		k.unseen++
 	}
-	c.hold(x, limit)
+	c.hold(x, &limit)
 	if !c.Fits(heddle.Resource{}, n.Free()) {
 		panic("cluster: grant does not fit the node")
 	}
@@ -244,22 +203,31 @@ func (c *Cluster) borrow(x *Container) {
 		if p := &x.node.pools[i]; p.app == x.app {
 			x.borrowed = max(0, min(short, p.suspended-p.borrowed))
 			p.borrowed += x.borrowed
-			x.node.over[heddle.CPU] += x.borrowed
+			x.node.over += x.borrowed
 		}
 	}
 }
 
 // hold adds d to every sum that counts what x holds.
-func (c *Cluster) hold(x *Container, d heddle.Resource) {
-	x.node.used = x.node.used.Plus(d)
-	x.app.used = x.app.used.Plus(d)
-	x.app.user.used = x.app.user.used.Plus(d)
-	for q := x.app.queue; q != nil; q = q.parent {
-		q.used = q.used.Plus(d)
+func (c *Cluster) hold(x *Container, d *heddle.Resource) {
+	a := x.app
+	add(&x.node.used, d)
+	add(&a.used, d)
+	add(&a.user.used, d)
+	for q := a.queue; q != nil; q = q.parent {
+		add(&q.used, d)
 		if x.kind == heddle.AM {
-			q.masters = q.masters.Plus(d)
+			add(&q.masters, d)
 		}
 	}
+}
+
+// add is r = r + d in place: sums are kept up the tree at every event, and copies cost more than the sums.
+func add(r, d *heddle.Resource) {
+	r[0] += d[0]
+	r[1] += d[1]
+	r[2] += d[2]
+	r[3] += d[3]
 }
 
 // Acquire marks every granted container of an application as fetched by its master.
@@ -303,29 +271,16 @@ func (c *Cluster) End(x *Container, to State, status heddle.ExitStatus) {
 	if x.borrowed > 0 {
 		c.repay(x)
 	}
-	c.hold(x, heddle.Resource{}.Minus(x.limit))
+	gone := x.limit.Times(-1)
+	c.hold(x, &gone)
 	n.kinds[x.kind]--
 	n.count--
 	a.running[x.kind]--
-	if a.master == x {
+	if x.kind == heddle.AM {
 		a.master = nil
 	}
-	if p := x.onNode.prev; p == nil {
-		n.first = x.onNode.next
-	} else {
-		p.onNode.next = x.onNode.next
-	}
-	if y := x.onNode.next; y != nil {
-		y.onNode.prev = x.onNode.prev
-	}
-	if p := x.ofApp.prev; p == nil {
-		a.first = x.ofApp.next
-	} else {
-		p.ofApp.next = x.ofApp.next
-	}
-	if y := x.ofApp.next; y != nil {
-		y.ofApp.prev = x.ofApp.prev
-	}
+	c.slab.unlink(onNode, &n.first, x.slot)
+	c.slab.unlink(ofApp, &a.first, x.slot)
 	c.slab.drop(x)
 	c.settle(n)
 	c.touched(n)
@@ -366,7 +321,7 @@ func (c *Cluster) Book(k *Ask, n *Node, at heddle.Locality) *Container {
 	x := c.slab.new()
 	x.become(Reserved)
 	x.app, x.node, x.ask, x.kind, x.at, x.granted = k.app, n, k, k.kind, at, c.now
-	x.priority, x.allocID, x.told, x.limit = k.priority, k.allocID, k.size, k.size
+	x.limit = k.size
 	n.booked = x
 	k.bookings++
 	k.rebooked = 0
@@ -408,7 +363,9 @@ func (c *Cluster) addBooked(x *Container, sign int64) {
 // SetLimit changes what a node enforces for a container, and the books with it. The caller sees to it
 // that the node has room.
 func (c *Cluster) SetLimit(x *Container, limit heddle.Resource) {
-	c.hold(x, limit.Minus(x.limit))
+	x.rare() // keeps what the application was told
+	d := limit.Minus(x.limit)
+	c.hold(x, &d)
 	x.limit = limit
 	c.settle(x.node)
 	if !c.Fits(heddle.Resource{}, x.node.Free()) {
@@ -463,12 +420,12 @@ func (c *Cluster) settle(n *Node) {
 	for i := len(n.pools) - 1; i >= 0; i-- {
 		p := &n.pools[i]
 		due := min(p.borrowed-p.suspended, n.Free()[heddle.CPU])
-		for x := n.first; x != nil && due > 0; x = x.onNode.next {
+		for x := c.slab.at(n.first); x != nil && due > 0; x = c.slab.after(onNode, x) {
 			if x.app == p.app && x.borrowed > 0 {
 				d := min(due, x.borrowed)
 				x.borrowed -= d
 				p.borrowed -= d
-				n.over[heddle.CPU] -= d
+				n.over -= d
 				due -= d
 			}
 		}
@@ -480,7 +437,7 @@ func (c *Cluster) repay(x *Container) {
 	for i := range x.node.pools {
 		if p := &x.node.pools[i]; p.app == x.app {
 			p.borrowed -= x.borrowed
-			x.node.over[heddle.CPU] -= x.borrowed
+			x.node.over -= x.borrowed
 			x.borrowed = 0
 			c.dropPool(x.node, i)
 			return
@@ -498,8 +455,10 @@ func (c *Cluster) dropPool(n *Node, i int) {
 
 // SetProgress notes how far a container is.
 func (c *Cluster) SetProgress(x *Container, p heddle.Phase, fraction float64) {
-	x.phase, x.fraction = p, fraction
+	x.phase, x.rare().fraction = p, fraction
 }
 
 // SetUsage notes what a container used lately.
-func (c *Cluster) SetUsage(x *Container, cpu, memory int64) { x.cpuUsed, x.memUsed = cpu, memory }
+func (c *Cluster) SetUsage(x *Container, cpu, memory int64) {
+	x.rare().cpuUsed, x.rare().memUsed = cpu, memory
+}

@@ -1,6 +1,11 @@
 package cluster
 
-import "heddle"
+import (
+	"math/bits"
+	"slices"
+
+	"heddle"
+)
 
 const (
 	levels         = 256
@@ -12,20 +17,32 @@ const (
 // is the same for the same events.
 type roomIndex struct {
 	largest heddle.Resource
+	dims    []heddle.Dim // those that count
 	mask    [levels / 64]uint64
-	buckets [levels][]*Node
+	buckets [levels][]heddle.NodeID
+	spots   []spot // by node
 
 	none  [8]heddle.Resource // needs that no node had room for when looked for, nor since
 	nones int                // how many were noted so far
 }
 
+// A spot is where a node stands. Spots are kept close together: as one node leaves a bucket another is
+// moved, and nothing else of that one is looked at.
+type spot struct{ bucket, place int32 }
+
+var nowhere = spot{bucket: -1}
+
 // roomIndex builds the index at its first use; clusters whose policies never ask do not pay for it.
 func (c *Cluster) roomIndex() *roomIndex {
 	if c.index == nil || c.index.largest != c.largest {
 		c.index = &roomIndex{largest: c.largest}
+		for d, most := range c.largest {
+			if c.counted[d] && most > 0 {
+				c.index.dims = append(c.index.dims, heddle.Dim(d))
+			}
+		}
 		for _, n := range c.nodes {
 			if n != nil {
-				n.bucket = -1
 				c.index.update(c, n)
 			}
 		}
@@ -34,53 +51,62 @@ func (c *Cluster) roomIndex() *roomIndex {
 }
 
 // level is the bucket of an amount: the least share of the largest node over the dimensions that count.
-func (x *roomIndex) level(c *Cluster, r heddle.Resource) int32 {
+func (x *roomIndex) level(r heddle.Resource) int32 {
 	l := int64(levels - 1)
-	for d := range r {
-		if c.counted[d] && x.largest[d] > 0 {
-			l = min(l, r[d]*(levels-1)/x.largest[d])
-		}
+	for _, d := range x.dims {
+		l = min(l, r[d]*(levels-1)/x.largest[d])
 	}
 	return int32(max(l, 0))
 }
 
 func (x *roomIndex) update(c *Cluster, n *Node) {
-	x.hope(c, n)
-	to := int32(-1)
-	if n.up {
-		to = x.level(c, n.Free())
+	for int(n.id) >= len(x.spots) {
+		x.spots = append(x.spots, nowhere)
 	}
-	if to == n.bucket && (to < 0 || int(n.slot) < len(x.buckets[to]) && x.buckets[to][n.slot] == n) {
+	at, to := &x.spots[n.id], nowhere.bucket
+	if n.up {
+		free := n.Free()
+		to = x.level(free)
+		if x.nones > 0 && n.booked == nil {
+			x.hope(c, free)
+		}
+	}
+	if to == at.bucket {
 		return
 	}
-	if b := n.bucket; b >= 0 {
+	if b := at.bucket; b >= 0 {
 		last := len(x.buckets[b]) - 1
 		m := x.buckets[b][last]
-		x.buckets[b][n.slot], m.slot = m, n.slot
+		x.buckets[b][at.place] = m
+		x.spots[m].place = at.place
 		x.buckets[b] = x.buckets[b][:last]
 		if last == 0 {
 			x.mask[b/64] &^= 1 << (b % 64)
 		}
 	}
-	n.bucket = to
+	at.bucket = to
 	if to >= 0 {
-		n.slot = int32(len(x.buckets[to]))
-		x.buckets[to] = append(x.buckets[to], n)
+		at.place = int32(len(x.buckets[to]))
+		x.buckets[to] = append(x.buckets[to], n.id)
 		x.mask[to/64] |= 1 << (to % 64)
 	}
 }
 
 // mostFree looks in the emptiest buckets first, leastFree in the fullest that can hold need.
 func (x *roomIndex) mostFree(c *Cluster, a *App, need heddle.Resource) (heddle.NodeID, bool) {
-	return x.search(c, a, need, levels-1, -1, -1)
+	return x.search(c, a, need, levels-1, x.fullest(c, need)-1, -1)
 }
 
 func (x *roomIndex) leastFree(c *Cluster, a *App, need heddle.Resource) (heddle.NodeID, bool) {
-	from := 0
-	if c.pools == 0 {
-		from = int(x.level(c, need)) // what nobody holds is all there is to take
+	return x.search(c, a, need, x.fullest(c, need), levels, 1)
+}
+
+// fullest is the fullest bucket that can hold need.
+func (x *roomIndex) fullest(c *Cluster, need heddle.Resource) int {
+	if c.pools > 0 {
+		return 0 // what nobody holds is not all there is to take
 	}
-	return x.search(c, a, need, from, levels, 1)
+	return int(x.level(need))
 }
 
 // search goes through the buckets, first looking at a few nodes of each, then, where that left some out,
@@ -94,7 +120,8 @@ func (x *roomIndex) search(c *Cluster, a *App, need heddle.Resource, from, to, s
 		cut := false
 		for b := x.nextBucket(from, to, step); b != to; b = x.nextBucket(b+step, to, step) {
 			misses := 0
-			for _, n := range x.buckets[b] {
+			for _, id := range x.buckets[b] {
+				n := c.nodes[id]
 				switch {
 				case misses == tries:
 				case n.booked != nil:
@@ -123,35 +150,32 @@ func (x *roomIndex) search(c *Cluster, a *App, need heddle.Resource, from, to, s
 	return heddle.NoNode, false
 }
 
-// nextBucket returns the first bucket in use from b on, or to.
+// nextBucket returns the first bucket in use from b on, up or down, or to.
 func (x *roomIndex) nextBucket(b, to, step int) int {
-	for ; b != to; b += step {
-		switch m := x.mask[b/64]; {
-		case m>>(b%64)&1 == 1:
-			return b
-		case m == 0 && step > 0:
-			b |= 63
-		case m == 0:
-			b &^= 63
+	for step > 0 && b < to {
+		if m := x.mask[b/64] >> (b % 64); m != 0 {
+			return min(b+bits.TrailingZeros64(m), to)
 		}
+		b = (b | 63) + 1
+	}
+	for step < 0 && b > to {
+		if m := x.mask[b/64] << (63 - b%64); m != 0 {
+			return max(b-bits.LeadingZeros64(m), to)
+		}
+		b = (b &^ 63) - 1
 	}
 	return to
 }
 
 // hopeless reports whether no node had room for need when it was last looked for, and none since.
 func (x *roomIndex) hopeless(need heddle.Resource) bool {
-	for _, r := range x.none[:min(x.nones, len(x.none))] {
-		if r == need {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(x.none[:min(x.nones, len(x.none))], need)
 }
 
-// hope forgets the needs that a node has room for now.
-func (x *roomIndex) hope(c *Cluster, n *Node) {
-	for i := 0; i < min(x.nones, len(x.none)); i++ {
-		if n.up && n.booked == nil && c.Fits(x.none[i], n.Free()) {
+// hope forgets the needs that fit what a node has free now.
+func (x *roomIndex) hope(c *Cluster, free heddle.Resource) {
+	for i := range x.none[:min(x.nones, len(x.none))] {
+		if c.Fits(x.none[i], free) {
 			x.none[i] = nothing
 		}
 	}

@@ -207,7 +207,7 @@ func (d *driver) twin() {
 	most, least := int32(-1), int32(levels)
 	for _, n := range d.c.nodes {
 		if n != nil && n.up && n.booked == nil && !a.Excludes(n.id) && d.c.Fits(need, n.Room(a)) {
-			l := x.level(d.c, n.Free())
+			l := x.level(n.Free())
 			most, least = max(most, l), min(least, l)
 		}
 	}
@@ -220,8 +220,8 @@ func (d *driver) twin() {
 		if ok != (most >= 0) {
 			d.t.Fatalf("%s finds %v, a look at every node says %v", w.name, ok, most >= 0)
 		}
-		if ok && x.level(d.c, d.c.nodes[id].Free()) != w.want {
-			d.t.Fatalf("%s finds node %d of level %d, the best level is %d", w.name, id, x.level(d.c, d.c.nodes[id].Free()), w.want)
+		if ok && x.level(d.c.nodes[id].Free()) != w.want {
+			d.t.Fatalf("%s finds node %d of level %d, the best level is %d", w.name, id, x.level(d.c.nodes[id].Free()), w.want)
 		}
 	}
 }
@@ -287,7 +287,7 @@ func TestIndexFindsTheOneThatFits(t *testing.T) {
 	if n, ok := c.View().MostFree(a, heddle.Of(4096, 1000)); ok {
 		t.Errorf("found node %d, none has room", n)
 	}
-	for x := c.nodes[5].first; x != nil; x = c.nodes[5].first {
+	for x := c.slab.at(c.nodes[5].first); x != nil; x = c.slab.at(c.nodes[5].first) {
 		c.Acquire(a)
 		c.End(x, Killed, heddle.Aborted)
 	}

@@ -4,20 +4,22 @@ import "heddle"
 
 // A Node is a machine that offers resources.
 type Node struct {
+	// What every grant and end looks at, and what a look for room does, stand together.
 	id     heddle.NodeID
 	rack   heddle.RackID
-	up     bool
-	total  heddle.Resource
-	used   heddle.Resource // held by containers, suspended ones included
-	over   heddle.Resource // the part of used that is borrowed from suspended containers
-	first  *Container      // containers on the node, newest first
-	count  int
-	booked *Container // the reservation, if any
-	pools  []pool
+	first  int32 // slot of the newest container on the node
+	count  int32
 	kinds  [heddle.NumKinds]int32
+	up     bool
+	booked *Container // the reservation, if any
+	slab   *slab
+	over   int64 // milli-vcores of used that are borrowed from suspended containers
 
-	bucket int32 // in the room index
-	slot   int32
+	total heddle.Resource
+	used  heddle.Resource // held by containers, suspended ones included
+
+	pools []pool
+	_     [40]byte // to whole cache lines
 }
 
 // A pool is what suspended containers of one application lend on one node.
@@ -54,7 +56,10 @@ func (n *Node) Total() heddle.Resource { return n.total }
 func (n *Node) Used() heddle.Resource { return n.used }
 
 // Free returns what nobody holds.
-func (n *Node) Free() heddle.Resource { return n.total.Minus(n.used).Plus(n.over) }
+func (n *Node) Free() heddle.Resource {
+	t, u := &n.total, &n.used
+	return heddle.Resource{t[0] - u[0], t[1] - u[1] + n.over, t[2] - u[2], t[3] - u[3]}
+}
 
 // Booked returns the node's reservation, or nil.
 func (n *Node) Booked() *Container { return n.booked }
@@ -63,11 +68,11 @@ func (n *Node) Booked() *Container { return n.booked }
 func (n *Node) Running(k heddle.Kind) int { return int(n.kinds[k]) }
 
 // Containers returns how many containers the node holds.
-func (n *Node) Containers() int { return n.count }
+func (n *Node) Containers() int { return int(n.count) }
 
 // Each calls f for every container on the node, newest first, until f returns false.
 func (n *Node) Each(f func(*Container) bool) {
-	for c := n.first; c != nil; c = c.onNode.next {
+	for c := n.slab.at(n.first); c != nil; c = n.slab.after(onNode, c) {
 		if !f(c) {
 			return
 		}
@@ -77,6 +82,13 @@ func (n *Node) Each(f func(*Container) bool) {
 // Room is what an application may take on the node: what is free, plus what its own suspended
 // containers lend; nothing where the node is reserved for another.
 func (n *Node) Room(a *App) heddle.Resource {
+	if n.booked == nil && len(n.pools) == 0 {
+		return n.Free()
+	}
+	return n.roomOf(a)
+}
+
+func (n *Node) roomOf(a *App) heddle.Resource {
 	if n.booked != nil && n.booked.app != a {
 		return heddle.Resource{}
 	}
@@ -124,6 +136,12 @@ func (q *Queue) Used() heddle.Resource { return q.used }
 
 // Booked returns what the queue's applications have reserved on nodes.
 func (q *Queue) Booked() heddle.Resource { return q.booked }
+
+// Taken returns Used and Booked together.
+func (q *Queue) Taken() heddle.Resource {
+	u, b := &q.used, &q.booked
+	return heddle.Resource{u[0] + b[0], u[1] + b[1], u[2] + b[2], u[3] + b[3]}
+}
 
 // Masters returns the part of Used that masters hold.
 func (q *Queue) Masters() heddle.Resource { return q.masters }
@@ -177,6 +195,12 @@ func (u *User) Used() heddle.Resource { return u.used }
 // Booked returns what the user's applications in this queue have reserved.
 func (u *User) Booked() heddle.Resource { return u.booked }
 
+// Taken returns Used and Booked together.
+func (u *User) Taken() heddle.Resource {
+	h, b := &u.used, &u.booked
+	return heddle.Resource{h[0] + b[0], h[1] + b[1], h[2] + b[2], h[3] + b[3]}
+}
+
 // Apps returns how many applications of the user are alive in this queue.
 func (u *User) Apps() int { return u.apps }
 
@@ -185,29 +209,31 @@ func (u *User) Waiting() bool { return u.waiting > 0 }
 
 // An App is an application.
 type App struct {
-	id        heddle.AppID
-	queue     *Queue
-	user      *User
-	priority  int32
-	framework heddle.Framework
-	facts     heddle.Facts
-	submitted heddle.Time
-	over      bool
-
+	// What every grant and end looks at stands first.
+	queue    *Queue
+	user     *User
+	slab     *slab
 	asks     []*Ask // by priority, then kind, then allocation id
+	excluded map[heddle.NodeID]bool
+	id       heddle.AppID
+	first    int32 // slot of the newest container
 	used     heddle.Resource
-	booked   heddle.Resource
-	bookings int
 	pending  heddle.Resource
 	waiting  [heddle.NumKinds]int32 // containers asked for
 	running  [heddle.NumKinds]int32 // containers held
 	finished [heddle.NumKinds]int32 // containers that ended well
-	master   *Container
-	first    *Container
+	over     bool
 	unseen   *Container // granted and not acquired, oldest last
-	excluded map[heddle.NodeID]bool
-	outputs  []Output
-	outputAt map[heddle.NodeID]int
+	master   *Container
+	booked   heddle.Resource
+	bookings int
+
+	priority  int32
+	framework heddle.Framework
+	facts     heddle.Facts
+	submitted heddle.Time
+	outputs   []Output
+	outputAt  map[heddle.NodeID]int
 }
 
 // Output is how much map output of an application lies on a node.
@@ -275,7 +301,7 @@ func (a *App) Outputs() []Output { return a.outputs }
 
 // Each calls f for every container of the application, newest first, until f returns false.
 func (a *App) Each(f func(*Container) bool) {
-	for c := a.first; c != nil; c = c.ofApp.next {
+	for c := a.slab.at(a.first); c != nil; c = a.slab.after(ofApp, c) {
 		if !f(c) {
 			return
 		}

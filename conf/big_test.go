@@ -23,7 +23,7 @@ func TestLargeFiles(t *testing.T) {
 		"unknown": {"root.queues=a\nroot.a.capacity=100\n" + deep.String(), ""},
 	} {
 		start := time.Now()
-		_, l := disk{capacityFile: cs(c.doc)}.load(nil)
+		_, l := disk{capacityFile: cs(c.doc)}.load()
 		got := errorLines(l)
 		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %.200s", name, got)

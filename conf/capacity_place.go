@@ -60,7 +60,7 @@ func (p *CapacityPlacement) Place(queue, user string, groups []string) (path str
 			if !m.matches(user, groups) {
 				continue
 			}
-			path, err := p.leaf(p.expand(m.path, queue, user, groups))
+			path, err = p.leaf(p.expand(m.path, queue, user, groups))
 			if err != nil { // Hadoop falls back to the default queue
 				path, err = p.leaf("root.default")
 			}

@@ -69,7 +69,7 @@ func TestCapacityErrors(t *testing.T) {
 		two + "queue-mappings=u:ann:root.c.%user":                                         f + ":5|there is no queue root.c",
 	} {
 		t.Run(in, func(t *testing.T) {
-			_, l := disk{capacityFile: cs(in)}.load(nil)
+			_, l := disk{capacityFile: cs(in)}.load()
 			expect(t, errorLines(l), want)
 		})
 	}
@@ -211,7 +211,7 @@ func TestCapacityNotices(t *testing.T) {
 		"nodelocality-delay=4":                          {Kind: Unknown, Text: "no such property of the capacity scheduler"},
 	} {
 		t.Run(in, func(t *testing.T) {
-			h, l := disk{capacityFile: cs(two + in)}.load(nil)
+			h, l := disk{capacityFile: cs(two + in)}.load()
 			if err := l.err(); err != nil {
 				t.Fatal(err)
 			}

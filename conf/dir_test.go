@@ -2,6 +2,7 @@ package conf
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -54,7 +55,7 @@ func TestReadDirErrors(t *testing.T) {
 		yarnSite: props("yarn.scheduler.minimum-allocation-mb=x"), capacityFile: "<configuration>", fairFile: q1("<weight>x</weight>"),
 	})
 	h, err := ReadDir(dir)
-	errs, _ := err.(Errors)
+	errs, _ := errors.AsType[Errors](err)
 	if h != nil || len(errs) != 3 || errs[0].Line != 1 || errs[1].Field != "weight" || errs[2].File != filepath.Join(dir, yarnSite) {
 		t.Errorf("got %+v, %v", h, err)
 	}

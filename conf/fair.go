@@ -1,6 +1,7 @@
 package conf
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -117,7 +118,7 @@ func readFair(l *log, cfg *fair.Config, t types, file string, data []byte) *Fair
 
 // asError gives an error without a place its file.
 func asError(file string, err error) Error {
-	if e, ok := err.(Error); ok {
+	if e, ok := errors.AsType[Error](err); ok {
 		return e
 	}
 	return Error{File: file, Text: err.Error()}

@@ -2,6 +2,7 @@ package conf
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -111,7 +112,7 @@ func (p *FairPlacement) apply(r *fair.Rule, queue, user string, groups []string)
 		path = under(up, groups[0])
 	case "secondaryGroupExistingQueue":
 		for _, g := range groups {
-			if path := under(up, g); p.configured(path) {
+			if path = under(up, g); p.configured(path) {
 				return path, nil
 			}
 		}
@@ -209,6 +210,15 @@ func (p *FairPlacement) Create(path string) error {
 		p.cfg.Queues = append(p.cfg.Queues, q)
 	}
 	return nil
+}
+
+// Clone returns a copy of the placement, and of the configuration that its Create adds to: what is created
+// for one run is not there for the next.
+func (p *FairPlacement) Clone() (*FairPlacement, *fair.Config) {
+	q, c := *p, *p.cfg
+	c.Queues = slices.Clone(c.Queues)
+	q.cfg, q.index, q.holder, q.dynamic = &c, maps.Clone(p.index), maps.Clone(p.holder), maps.Clone(p.dynamic)
+	return &q, &c
 }
 
 // goodPath reports whether a queue may be asked for by this name.

@@ -68,7 +68,7 @@ func TestFairPlaceSwitches(t *testing.T) {
 		"yarn.scheduler.fair.allow-undeclared-pools=false": "root.default root.default",
 		"": "root.new root.ann",
 	} {
-		h, l := disk{yarnSite: props(site), fairFile: "<allocations/>"}.load(nil)
+		h, l := disk{yarnSite: props(site), fairFile: "<allocations/>"}.load()
 		if err := l.err(); err != nil {
 			t.Fatal(err)
 		}

@@ -20,58 +20,58 @@ func rules(s string) string {
 }
 
 func TestFairErrors(t *testing.T) {
-	for doc, want := range map[string]string{
-		"<configuration/>":                                                            ":1: configuration|must be <allocations>",
-		"<allocations>":                                                               ":1|not well-formed",
-		"<allocations/><allocations/>":                                                ":1|nothing may follow",
-		alloc("<queue/>"):                                                             ":2: queue|has no name",
-		alloc("<queue name=' '/>"):                                                    ":2: queue|has no name",
-		alloc("<pool name='a.b'/>"):                                                   ":2: pool|has a dot",
-		alloc("<queue name='ROOT'/>\n<queue name='a'/>"):                              ":2: queue|stands beside other queues",
-		alloc("<user><maxRunningApps>1</maxRunningApps></user>"):                      ":2: user|has no name",
-		alloc("<user name='a'>\n<maxRunningApps>x</maxRunningApps></user>"):           ":3: maxRunningApps|not a number of applications",
-		alloc("<userMaxAppsDefault>0</userMaxAppsDefault>"):                           ":2: userMaxAppsDefault|no application ever run",
-		alloc("<queueMaxAMShareDefault>-2</queueMaxAMShareDefault>"):                  ":2: queueMaxAMShareDefault|neither a fraction",
-		alloc("<defaultQueueSchedulingPolicy>FIFO</defaultQueueSchedulingPolicy>"):    ":2: defaultQueueSchedulingPolicy|cannot be the default",
-		alloc("<defaultQueueSchedulingPolicy>best</defaultQueueSchedulingPolicy>"):    ":2: defaultQueueSchedulingPolicy|expected fair, drf or fifo",
-		q1("<weight>-1</weight>"):                                                     ":2: weight|not a weight",
-		q1("<weight>NaN</weight>"):                                                    ":2: weight|not a weight",
-		q1("<weight/>"):                                                               ":2: weight|not a weight",
-		q1("<maxRunningApps>99999999999</maxRunningApps>"):                            ":2: maxRunningApps|not a number",
-		q1("<maxAMShare>x</maxAMShare>"):                                              ":2: maxAMShare|neither a fraction",
-		q1("<maxAMShare>0.2</maxAMShare><queue name='b'/>"):                           ":2: maxAMShare|belongs to queues without children",
-		alloc("<queue name='a' type='parent'>\n<maxAMShare>0.2</maxAMShare></queue>"): ":3: maxAMShare|belongs to queues without children",
-		q1("\n<schedulingPolicy>drf</schedulingPolicy>"):                              ":3: schedulingPolicy|a drf queue needs a drf parent",
-		q1("\n<schedulingPolicy>fifo</schedulingPolicy><queue name='b'/>"):            ":3: schedulingPolicy|fifo orders applications only",
-		q1("<minResources/>"):                                                         ":2: minResources|is empty",
-		q1("<maxResources>much</maxResources>"):                                       ":2: maxResources|not an amount of resources",
-		q1("<maxResources>1024 mb</maxResources>"):                                    ":2: maxResources|not an amount of resources",
-		q1("<maxResources>1024 mb, 2 mb</maxResources>"):                              ":2: maxResources|lacks an amount in vcores",
-		q1("<maxResources>x mb, 2 vcores</maxResources>"):                             ":2: maxResources|not a number of mb",
-		q1("<maxResources>-1 mb, 2 vcores</maxResources>"):                            ":2: maxResources|not between 0",
-		q1("<maxResources>-5%</maxResources>"):                                        ":2: maxResources|not a percentage",
-		q1("<maxResources>5% memory, 4 cpu</maxResources>"):                           ":2: maxResources|not a percentage",
-		q1("<maxResources>5% memory, 4% disk</maxResources>"):                         ":2: maxResources|lacks a percentage of cpu",
-		q1("<maxResources>gpu=1</maxResources>"):                                      ":2: maxResources|no resource of this cluster",
-		q1("<maxResources>vcores=1=2</maxResources>"):                                 ":2: maxResources|not name=value",
-		q1("<maxResources>vcores=1k</maxResources>"):                                  ":2: maxResources|not a whole number",
-		q1("<maxResources>vcores=-1</maxResources>"):                                  ":2: maxResources|not a whole number",
-		q1("<maxResources>vcores=1%, memory-mb=5</maxResources>"):                     ":2: maxResources|all must be",
-		rules(""):                                                        ":2: queuePlacementPolicy|has no rule",
-		rules("<rule/>"):                                                 ":3: rule|there is no rule \"\"",
-		rules("<rule name='Specified'/>"):                                ":3: rule|expected one of specified",
-		rules("<rule name='specified'/>"):                                ":3: rule|may place nowhere",
-		rules("<rule name='user' create='false'/>"):                      ":3: rule|may place nowhere",
-		rules("<rule name='default'/>\n<rule name='reject'/>"):           ":3: rule|never count",
-		rules("<rule name='nestedUserQueue'/>"):                          ":3: rule|needs a rule inside",
-		rules("<rule name='default'><rule name='user'/></rule>"):         ":3: rule|takes no rule inside",
-		rules("<rule name='nestedUserQueue'><rule name='user'/></rule>"): ":3: rule|the same name",
-		rules("<rule name='user'>\n<rule name='reject'/></rule>"):        ":4: rule|cannot stand inside",
-		rules("<rule name='default' queue='.a'/>"):                       ":3: rule|not the path of a queue",
+	for _, c := range []struct{ doc, want string }{
+		{"<configuration/>", ":1: configuration|must be <allocations>"},
+		{"<allocations>", ":1|not well-formed"},
+		{"<allocations/><allocations/>", ":1|nothing may follow"},
+		{alloc("<queue/>"), ":2: queue|has no name"},
+		{alloc("<queue name=' '/>"), ":2: queue|has no name"},
+		{alloc("<pool name='a.b'/>"), ":2: pool|has a dot"},
+		{alloc("<queue name='ROOT'/>\n<queue name='a'/>"), ":2: queue|stands beside other queues"},
+		{alloc("<user><maxRunningApps>1</maxRunningApps></user>"), ":2: user|has no name"},
+		{alloc("<user name='a'>\n<maxRunningApps>x</maxRunningApps></user>"), ":3: maxRunningApps|not a number of applications"},
+		{alloc("<userMaxAppsDefault>0</userMaxAppsDefault>"), ":2: userMaxAppsDefault|no application ever run"},
+		{alloc("<queueMaxAMShareDefault>-2</queueMaxAMShareDefault>"), ":2: queueMaxAMShareDefault|neither a fraction"},
+		{alloc("<defaultQueueSchedulingPolicy>FIFO</defaultQueueSchedulingPolicy>"), ":2: defaultQueueSchedulingPolicy|cannot be the default"},
+		{alloc("<defaultQueueSchedulingPolicy>best</defaultQueueSchedulingPolicy>"), ":2: defaultQueueSchedulingPolicy|expected fair, drf or fifo"},
+		{q1("<weight>-1</weight>"), ":2: weight|not a weight"},
+		{q1("<weight>NaN</weight>"), ":2: weight|not a weight"},
+		{q1("<weight/>"), ":2: weight|not a weight"},
+		{q1("<maxRunningApps>99999999999</maxRunningApps>"), ":2: maxRunningApps|not a number"},
+		{q1("<maxAMShare>x</maxAMShare>"), ":2: maxAMShare|neither a fraction"},
+		{q1("<maxAMShare>0.2</maxAMShare><queue name='b'/>"), ":2: maxAMShare|belongs to queues without children"},
+		{q1("\n<schedulingPolicy>drf</schedulingPolicy>"), ":3: schedulingPolicy|a drf queue needs a drf parent"},
+		{q1("\n<schedulingPolicy>fifo</schedulingPolicy><queue name='b'/>"), ":3: schedulingPolicy|fifo orders applications only"},
+		{q1("<minResources/>"), ":2: minResources|is empty"},
+		{q1("<maxResources>much</maxResources>"), ":2: maxResources|not an amount of resources"},
+		{q1("<maxResources>1024 mb</maxResources>"), ":2: maxResources|not an amount of resources"},
+		{q1("<maxResources>1024 mb, 2 mb</maxResources>"), ":2: maxResources|lacks an amount in vcores"},
+		{q1("<maxResources>x mb, 2 vcores</maxResources>"), ":2: maxResources|not a number of mb"},
+		{q1("<maxResources>-1 mb, 2 vcores</maxResources>"), ":2: maxResources|not between 0"},
+		{q1("<maxResources>-5%</maxResources>"), ":2: maxResources|not a percentage"},
+		{q1("<maxResources>5% memory, 4 cpu</maxResources>"), ":2: maxResources|not a percentage"},
+		{q1("<maxResources>5% memory, 4% disk</maxResources>"), ":2: maxResources|lacks a percentage of cpu"},
+		{q1("<maxResources>gpu=1</maxResources>"), ":2: maxResources|no resource of this cluster"},
+		{q1("<maxResources>vcores=1=2</maxResources>"), ":2: maxResources|not name=value"},
+		{q1("<maxResources>vcores=1k</maxResources>"), ":2: maxResources|not a whole number"},
+		{q1("<maxResources>vcores=-1</maxResources>"), ":2: maxResources|not a whole number"},
+		{q1("<maxResources>vcores=1%, memory-mb=5</maxResources>"), ":2: maxResources|all must be"},
+		{alloc("<queue name='a' type='parent'>\n<maxAMShare>0.2</maxAMShare></queue>"), ":3: maxAMShare|belongs to queues without children"},
+		{rules(""), ":2: queuePlacementPolicy|has no rule"},
+		{rules("<rule/>"), ":3: rule|there is no rule \"\""},
+		{rules("<rule name='Specified'/>"), ":3: rule|expected one of specified"},
+		{rules("<rule name='specified'/>"), ":3: rule|may place nowhere"},
+		{rules("<rule name='user' create='false'/>"), ":3: rule|may place nowhere"},
+		{rules("<rule name='default'/>\n<rule name='reject'/>"), ":3: rule|never count"},
+		{rules("<rule name='nestedUserQueue'/>"), ":3: rule|needs a rule inside"},
+		{rules("<rule name='default'><rule name='user'/></rule>"), ":3: rule|takes no rule inside"},
+		{rules("<rule name='nestedUserQueue'><rule name='user'/></rule>"), ":3: rule|the same name"},
+		{rules("<rule name='user'>\n<rule name='reject'/></rule>"), ":4: rule|cannot stand inside"},
+		{rules("<rule name='default' queue='.a'/>"), ":3: rule|not the path of a queue"},
 	} {
-		t.Run(doc, func(t *testing.T) {
-			_, l := disk{fairFile: doc}.load(nil)
-			expect(t, errorLines(l), fairFile+want)
+		t.Run(c.doc, func(t *testing.T) {
+			_, l := disk{fairFile: c.doc}.load()
+			expect(t, errorLines(l), fairFile+c.want)
 		})
 	}
 }
@@ -104,7 +104,7 @@ func TestFairQueues(t *testing.T) {
 
 // A queue that stands twice is one queue.
 func TestFairQueueTwice(t *testing.T) {
-	h, l := disk{fairFile: alloc("<queue name='a'><weight>2</weight></queue>\n<queue name='a'><queue name='b'/></queue>")}.load(nil)
+	h, l := disk{fairFile: alloc("<queue name='a'><weight>2</weight></queue>\n<queue name='a'><queue name='b'/></queue>")}.load()
 	if err := l.err(); err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +165,7 @@ func TestFairNotices(t *testing.T) {
 		alloc("<queuePlacementPolicy><role/><rule name='reject'/></queuePlacementPolicy>"):                            {Kind: Unknown, Property: "role"},
 		alloc("<queuePlacementPolicy><rule name='user'><rule name='primaryGroup'><rule name='user'/></rule></rule></queuePlacementPolicy>"): {Kind: Remark, Property: "rule"},
 	} {
-		h, l := disk{fairFile: doc}.load(nil)
+		h, l := disk{fairFile: doc}.load()
 		if err := l.err(); err != nil {
 			t.Errorf("%s: %v", doc, err)
 			continue

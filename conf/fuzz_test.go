@@ -69,7 +69,7 @@ func FuzzProperties(f *testing.F) {
 	f.Add(cs("root.queues=a,b\nroot.a.capacity=[memory=8Gi,vcores=4]\nroot.b.capacity=3w\nqueue-mappings=u:%user:root.%user"))
 	f.Fuzz(func(t *testing.T, doc string) {
 		for _, name := range []string{capacityFile, yarnSite, mapredSite} {
-			h, l := disk{name: doc}.load(nil)
+			h, l := disk{name: doc}.load()
 			sound(t, h, l)
 			report(t, h, l)
 		}
@@ -80,7 +80,7 @@ func FuzzAllocations(f *testing.F) {
 	seed(f, "testdata/drf/fair-scheduler.xml")
 	f.Add(rules("<rule name='primaryGroup'><rule name='specified'/></rule><rule name='default'/>"))
 	f.Fuzz(func(t *testing.T, doc string) {
-		h, l := disk{fairFile: doc}.load(nil)
+		h, l := disk{fairFile: doc}.load()
 		sound(t, h, l)
 		report(t, h, l)
 	})

@@ -22,8 +22,8 @@ func (d disk) open(path string) ([]byte, error) {
 }
 
 // load reads a folder in memory.
-func (d disk) load(env map[string]string) (*Hadoop, *log) {
-	l := newLoader(d.open, func(n string) (string, bool) { v, ok := env[n]; return v, ok })
+func (d disk) load() (*Hadoop, *log) {
+	l := newLoader(d.open, func(string) (string, bool) { return "", false })
 	f := files{path: map[string]string{}}
 	for name := range d {
 		f.path[name] = name
@@ -80,7 +80,7 @@ func expect(t *testing.T, got, want string) {
 
 func capacityOf(t *testing.T, lines string) (*capacity.Config, *CapacityPlacement) {
 	t.Helper()
-	h, l := disk{capacityFile: cs(lines)}.load(nil)
+	h, l := disk{capacityFile: cs(lines)}.load()
 	if err := l.err(); err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func capacityOf(t *testing.T, lines string) (*capacity.Config, *CapacityPlacemen
 
 func fairOf(t *testing.T, doc string) (*fair.Config, *FairPlacement) {
 	t.Helper()
-	h, l := disk{fairFile: doc}.load(nil)
+	h, l := disk{fairFile: doc}.load()
 	if err := l.err(); err != nil {
 		t.Fatal(err)
 	}

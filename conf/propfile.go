@@ -107,8 +107,8 @@ func (r *propReader) property(s *scanner, start xml.StartElement) error {
 		line := s.line
 		switch e.Name.Local {
 		case "name", "value", "final":
-			text, err := s.text(e.Name.Local)
-			if err != nil {
+			var text string
+			if text, err = s.text(e.Name.Local); err != nil {
 				return err
 			}
 			switch e.Name.Local {

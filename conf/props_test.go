@@ -30,7 +30,7 @@ func TestPropertyFileErrors(t *testing.T) {
 		"grows":           {props("yarn.cluster.max-application-priority=${a}${a}\na=" + strings.Repeat("x", maxValue-9)), "yarn-site.xml:2: yarn.cluster.max-application-priority|beyond a mebibyte"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, l := disk{yarnSite: c.doc}.load(nil)
+			_, l := disk{yarnSite: c.doc}.load()
 			expect(t, errorLines(l), c.want)
 		})
 	}
@@ -76,7 +76,7 @@ func TestLayers(t *testing.T) {
 			<property><name>yarn.scheduler.minimum-allocation-mb</name><value> <![CDATA[512]]><!-- half --> </value></property>
 			</configuration>`,
 		"more.xml": props("yarn.scheduler.maximum-allocation-mb=4096"),
-	}.load(nil)
+	}.load()
 	if err := l.err(); err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func TestOddProperties(t *testing.T) {
 		<property><name>a</name><value>1</value><what/></property>
 		<property><name>a</name><value>2</value></property>
 		<property><name>yarn.scheduler.fair.assignmultiple</name><value>yes</value></property>
-		</configuration>`}.load(nil)
+		</configuration>`}.load()
 	if err := l.err(); err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,7 @@ func (r *Report) WriteText(w io.Writer) error {
 		r.capacity(b)
 		r.fair(b)
 	}
-	for k := Unsupported; k < Harmless; k++ {
+	for k := range Harmless {
 		r.notices(b, k)
 	}
 	r.harmless(b)
@@ -92,7 +92,7 @@ func (r *Report) site(b *bufio.Writer) {
 	fmt.Fprintf(w, "node\t%s, heartbeat %.4g s\n", t.show(s.Node), s.NodeHeartbeat.Seconds())
 	fmt.Fprintf(w, "MapReduce\tmap %s; reduce %s; master %s, heartbeat %.4g s; slow start %.4g\n",
 		t.show(s.Map), t.show(s.Reduce), t.show(s.Master), s.MasterHeartbeat.Seconds(), s.SlowStart)
-	w.Flush()
+	_ = w.Flush() // an error of b's, which keeps it
 }
 
 // number writes a 32-bit float as it was written in the file.
@@ -149,7 +149,7 @@ func (r *Report) capacity(b *bufio.Writer) {
 		note(q.SizeBasedWeight, "by size")
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", indent(q.Path), guaranteed, most, limits, strings.Join(notes, ", "))
 	}
-	w.Flush()
+	_ = w.Flush() // an error of b's, which keeps it
 	if p := r.Hadoop.CapacityPlacement; p != nil && len(p.mappings) > 0 {
 		fmt.Fprintf(b, "%d queue mappings%s\n", len(p.mappings), order(p.override, ", also for applications that name a queue", ""))
 	}
@@ -203,7 +203,7 @@ func (r *Report) fair(b *bufio.Writer) {
 			[...]string{fair.FairShare: "fair", fair.DRF: "drf", fair.FIFO: "fifo"}[q.Policy],
 			t.showAmount(q.Min), t.showAmount(q.Max), apps, masters, strings.Join(notes, ", "))
 	}
-	w.Flush()
+	_ = w.Flush() // an error of b's, which keeps it
 	if p := r.Hadoop.FairPlacement; p != nil {
 		fmt.Fprint(b, "placement")
 		for i := range p.rules {

@@ -50,7 +50,7 @@ func TestSite(t *testing.T) {
 			mapreduce.reduce.resource.memory-mb=3Gi
 			yarn.app.mapreduce.am.resource.mb=2048
 			yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms=500`),
-	}.load(nil)
+	}.load()
 	if err := l.err(); err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestSiteErrors(t *testing.T) {
 		"yarn.scheduler.fair.locality.threshold.node=2":             "yarn-site.xml:2: yarn.scheduler.fair.locality.threshold.node|nor -1",
 		"yarn.scheduler.reservation-threshold.increment-multiple=x": "yarn-site.xml:2: yarn.scheduler.reservation-threshold.increment-multiple|not a number",
 	} {
-		_, l := disk{yarnSite: props(in)}.load(nil)
+		_, l := disk{yarnSite: props(in)}.load()
 		expect(t, errorLines(l), want)
 	}
 }
@@ -112,7 +112,7 @@ func TestFairSite(t *testing.T) {
 			yarn.scheduler.reservation-threshold.increment-multiple=2.5
 			yarn.scheduler.fair.allow-undeclared-pools=false`),
 		fairFile: "<allocations/>",
-	}.load(nil)
+	}.load()
 	if err := l.err(); err != nil {
 		t.Fatal(err)
 	}

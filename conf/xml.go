@@ -138,8 +138,7 @@ func (s *scanner) text(field string) (string, error) {
 }
 
 func (s *scanner) syntax(err error) error {
-	var se *xml.SyntaxError
-	if errors.As(err, &se) {
+	if se, ok := errors.AsType[*xml.SyntaxError](err); ok {
 		return Error{s.file, se.Line, "", "not well-formed XML: " + se.Msg}
 	}
 	return Error{s.file, s.line, "", "not readable XML: " + err.Error()}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -72,9 +71,7 @@ func (p *Plan) Run() ([][]*sim.Result, error) {
 		next  int
 	)
 	for range min(workers, p.Runs()) {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
+		wg.Go(func() {
 			for {
 				mu.Lock()
 				run := next
@@ -97,7 +94,7 @@ func (p *Plan) Run() ([][]*sim.Result, error) {
 				}
 				mu.Unlock()
 			}
-		}()
+		})
 	}
 	wg.Wait()
 	return out, first
@@ -111,9 +108,7 @@ func (p *Plan) one(run int, profile *policies.Profile, seed uint64, mu *sync.Mut
 			return nil, err
 		}
 	}
-	mu.Lock() // placement rules may create queues
 	built, queues, users, err := route(profile, p.Conf, wl, seed)
-	mu.Unlock()
 	if err != nil {
 		return nil, err
 	}
@@ -228,24 +223,23 @@ func place(profile *policies.Profile, h *conf.Hadoop, wl *workload.Workload, env
 		if h.Fair == nil {
 			return nil, fmt.Errorf("the configuration folder holds no fair-scheduler.xml")
 		}
+		rules, cfg := h.FairPlacement.Clone() // every run creates its own queues
 		for i := range wl.Jobs {
 			j := &wl.Jobs[i]
-			path, isNew, err := h.FairPlacement.Place(j.Queue, j.User, nil)
+			path, isNew, err := rules.Place(j.Queue, j.User, nil)
 			if err != nil {
 				continue
 			}
 			if isNew {
-				if err := h.FairPlacement.Create(path); err != nil {
+				if err := rules.Create(path); err != nil {
 					return nil, err
 				}
 			}
 			paths[i] = path
 		}
-		cfg := *h.Fair
-		cfg.Queues = slices.Clone(cfg.Queues)
 		cfg.SortQueues()
 		cfg.UpdatePhase = phase(seed, cfg.UpdateInterval)
-		env.Fair = &cfg
+		env.Fair = cfg
 	default:
 		for i := range paths {
 			paths[i] = "root.default"

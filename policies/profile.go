@@ -4,6 +4,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -144,9 +145,7 @@ func (p *Profile) merge(o *Profile) {
 		if *m.to == nil {
 			*m.to = map[string]any{}
 		}
-		for k, v := range *m.from { // order: a map again
-			(*m.to)[k] = v
-		}
+		maps.Copy(*m.to, *m.from)
 	}
 }
 

@@ -12,14 +12,27 @@ import (
 	"heddle/cluster"
 )
 
-// What policies look at.
+// What policies look at, under the names they know it by.
 type (
-	View      = cluster.View
-	Queue     = cluster.Queue
-	User      = cluster.User
-	App       = cluster.App
-	Ask       = cluster.Ask
-	Node      = cluster.Node
+	// View is the whole cluster, to be read only.
+	View = cluster.View
+
+	// Queue is a queue with its applications and sums.
+	Queue = cluster.Queue
+
+	// User is a user in one leaf queue.
+	User = cluster.User
+
+	// App is an application.
+	App = cluster.App
+
+	// Ask is what an application asks for under one key.
+	Ask = cluster.Ask
+
+	// Node is a node with what it holds.
+	Node = cluster.Node
+
+	// Container is a container granted or reserved.
 	Container = cluster.Container
 )
 
@@ -64,17 +77,6 @@ func (v Verdict) OK() bool { return v.Why == heddle.Fine }
 
 // A Key orders queues or applications: smaller first, compared field by field; ties end in the id.
 type Key [3]int64
-
-// Less reports whether k comes before o.
-func (k Key) Less(o Key) bool {
-	if k[0] != o[0] {
-		return k[0] < o[0]
-	}
-	if k[1] != o[1] {
-		return k[1] < o[1]
-	}
-	return k[2] < o[2]
-}
 
 // The slots. v is read-only and cheap to copy.
 type (
@@ -154,6 +156,10 @@ type (
 	Observe interface {
 		Observe(v View, ev heddle.Event)
 	}
+
+	// Aloof goes with an Observe to which news of running tasks are nothing, and they are most of what
+	// happens: it is not told of Acquire, Started, Progress and Profile.
+	Aloof interface{ Aloof() }
 
 	// Granted hears of every grant, and of every reservation, whose container is in state Reserved. The
 	// grant that fulfils a reservation says so.

@@ -23,23 +23,6 @@ func TestNeutralPolicies(t *testing.T) {
 	})
 }
 
-func TestKeysCompareFieldByField(t *testing.T) {
-	for _, c := range []struct {
-		a, b policy.Key
-		less bool
-	}{
-		{policy.Key{1}, policy.Key{2}, true},
-		{policy.Key{2}, policy.Key{1}, false},
-		{policy.Key{1, 5}, policy.Key{1, 6, -9}, true},
-		{policy.Key{1, 5, 2}, policy.Key{1, 5, 1}, false},
-		{policy.Key{1, 5, 1}, policy.Key{1, 5, 1}, false},
-	} {
-		if c.a.Less(c.b) != c.less {
-			t.Errorf("%v before %v: %v", c.a, c.b, !c.less)
-		}
-	}
-}
-
 func TestVerdicts(t *testing.T) {
 	for _, c := range []struct {
 		v    policy.Verdict

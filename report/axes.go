@@ -108,9 +108,10 @@ func (a axis) logTicks(room float64) []float64 {
 }
 
 // countAxis is an axis of whole numbers from 0 to at least hi.
-func countAxis(hi, from, to float64, most int, label string) axis {
+func countAxis(hi, from, to float64, label string) axis {
+	const most = 4 // ticks above 0, as far as roundness allows
 	step := 1.0
-	for i := 0; step*float64(most) < hi; i++ {
+	for i := 0; step*most < hi; i++ {
 		step *= [...]float64{2, 2.5, 2}[i%3] // 1, 2, 5, 10, …
 	}
 	top := math.Max(step, math.Ceil(hi/step)*step)

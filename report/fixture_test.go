@@ -201,6 +201,7 @@ func (s *counted) count(t sim.TaskResult, lanes int) {
 		case heddle.Executor:
 			s.Executors[i]++
 			s.CPUUsed[i] += 0.7 / float32(lanes)
+		default:
 		}
 	}
 }

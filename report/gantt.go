@@ -234,13 +234,13 @@ func (v *view) bars(r *sim.Result, thin float64) []bar {
 	return out
 }
 
-// takes reports whether b is to be drawn as part of a: neighbours too narrow to be told apart, of one
-// kind unless there is no room for that.
-func (a *bar) takes(b bar, thin float64) bool {
-	if thin == ganttMerge && (a.kind != b.kind || a.bad != b.bad) {
+// takes reports whether the next bar is to be drawn as part of b: neighbours too narrow to be told
+// apart, of one kind unless there is no room for that.
+func (b *bar) takes(next bar, thin float64) bool {
+	if thin == ganttMerge && (b.kind != next.kind || b.bad != next.bad) {
 		return false
 	}
-	return b.to-b.from < thin && (a.many > 1 || a.to-a.from < thin) && b.from-a.to < thin
+	return next.to-next.from < thin && (b.many > 1 || b.to-b.from < thin) && next.from-b.to < thin
 }
 
 // bad reports whether a container came to a bad end. Masters stop their containers when these have
@@ -252,8 +252,9 @@ func bad(r *sim.Result, t *sim.TaskResult) bool {
 		return false
 	case heddle.Aborted:
 		return t.Started > 0 && t.Ended < r.Jobs[t.Job].End
+	default:
+		return true
 	}
-	return true
 }
 
 // axis counts from the beginning of the window.
@@ -297,7 +298,7 @@ func (b *bar) draw(d *drawing, r *sim.Result, y, lane float64) {
 	if width > 2.5 {
 		width -= 0.6 // so that neighbours can be told apart
 	}
-	extra, title := "", ""
+	var extra, title string
 	if b.many > 1 {
 		title = count(float64(b.many)) + " short containers"
 	} else {

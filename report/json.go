@@ -91,8 +91,8 @@ func JSON(w io.Writer, c *Comparison) error {
 	for _, s := range c.Summaries() {
 		out.Profiles = append(out.Profiles, profileJSON{
 			Profile:     s.Profile,
-			figuresJSON: figures(&s, func(m Metric) number { return number(s.Mean[m]) }),
-			Spread:      figures(&s, func(m Metric) pair { return pair{number(s.Low[m]), number(s.High[m])} }),
+			figuresJSON: figures(func(m Metric) number { return number(s.Mean[m]) }),
+			Spread:      figures(func(m Metric) pair { return pair{number(s.Low[m]), number(s.High[m])} }),
 		})
 	}
 	e := json.NewEncoder(w)
@@ -101,7 +101,7 @@ func JSON(w io.Writer, c *Comparison) error {
 	return e.Encode(out)
 }
 
-func figures[T any](s *Summary, at func(Metric) T) figuresJSON[T] {
+func figures[T any](at func(Metric) T) figuresJSON[T] {
 	four := func(first Metric) quantilesJSON[T] {
 		return quantilesJSON[T]{at(first), at(first + 1), at(first + 2), at(first + 3)}
 	}

@@ -19,9 +19,9 @@ func TestAxes(t *testing.T) {
 		{"a day", timeAxis(0, 86400, 0, 600, false, 6, ""), []float64{0, 21600, 43200, 64800, 86400}},
 		{"nothing", timeAxis(0, 0, 0, 600, false, 6, ""), []float64{0, 0.2, 0.4, 0.6, 0.8, 1}},
 		{"decades", timeAxis(1, 36000, 0, 600, true, 7, ""), []float64{1, 10, 60, 600, 3600, 36000}},
-		{"7 containers", countAxis(7, 0, 100, 4, ""), []float64{0, 2, 4, 6, 8}},
-		{"none", countAxis(0, 0, 100, 4, ""), []float64{0, 1}},
-		{"1,100 containers", countAxis(1100, 0, 100, 4, ""), []float64{0, 500, 1000, 1500}},
+		{"7 containers", countAxis(7, 0, 100, ""), []float64{0, 2, 4, 6, 8}},
+		{"none", countAxis(0, 0, 100, ""), []float64{0, 1}},
+		{"1,100 containers", countAxis(1100, 0, 100, ""), []float64{0, 500, 1000, 1500}},
 		{"little used", shareAxis(0.04, 0, 100, ""), []float64{0, 0.01, 0.02, 0.03, 0.04, 0.05}},
 		{"well used", shareAxis(0.7, 0, 100, ""), []float64{0, 0.25, 0.5, 0.75, 1}},
 	} {

@@ -92,7 +92,7 @@ func (c *Comparison) overTime() (pairs [][2]panel) {
 
 func (c *Comparison) running(l lapse, end, top float64) panel {
 	f := lapseFrame
-	x, y := timeAxis(0, end, f.left, f.right, false, 6, ""), countAxis(top, f.bottom, f.top, 4, "containers")
+	x, y := timeAxis(0, end, f.left, f.right, false, 6, ""), countAxis(top, f.bottom, f.top, "containers")
 	name := c.Profiles[l.profile].Name
 	words := fmt.Sprintf("Running containers over time under %s, seed %d.", name, l.seed)
 	peaks := ""

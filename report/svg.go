@@ -4,6 +4,7 @@ import (
 	"html"
 	"html/template"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -77,8 +78,8 @@ func outline(upper, lower [][2]float64) string {
 	for _, q := range upper {
 		p.to(q[0], q[1])
 	}
-	for i := len(lower) - 1; i >= 0; i-- {
-		p.to(lower[i][0], lower[i][1])
+	for _, q := range slices.Backward(lower) {
+		p.to(q[0], q[1])
 	}
 	return p.b.String() + "Z"
 }

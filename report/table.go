@@ -34,8 +34,8 @@ func Table(w io.Writer, c *Comparison, o TableOptions) error {
 	ink := ink{o.Colour && os.Getenv("NO_COLOR") == ""}
 	sums := c.Summaries()
 	columns := make([][]string, len(sums))
-	rows := shown(sums)
-	for _, r := range rows {
+	lines := shown(sums)
+	for _, r := range lines {
 		best := r.best(sums)
 		for i := range sums {
 			columns[i] = append(columns[i], r.format(sums[i].Mean[r.metric]), r.spread(&sums[i]), pick(best[i], mark, ""))
@@ -44,7 +44,7 @@ func Table(w io.Writer, c *Comparison, o TableOptions) error {
 	var b strings.Builder
 	for from := 0; from < len(sums); {
 		cells, to := layOut(columns, from, o.Width, ink)
-		b.WriteString(grid(rows, cells, c.Profiles[from:to], ink))
+		b.WriteString(grid(lines, cells, c.Profiles[from:to], ink))
 		b.WriteString("\n")
 		from = to
 	}

@@ -36,7 +36,7 @@ func TestTableFits(t *testing.T) {
 	f := usual()
 	f.profiles = append(f.profiles, "fair+coupling", "dress", "ikayak")
 	for _, width := range []int{80, 100, 120, 200} {
-		for _, line := range strings.Split(render(t, f.build(), TableOptions{Width: width}), "\n") {
+		for line := range strings.SplitSeq(render(t, f.build(), TableOptions{Width: width}), "\n") {
 			if n := text.StringWidthWithoutEscSequences(line); n > width {
 				t.Errorf("at %d columns a line has %d: %s", width, n, line)
 			}

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"heddle"
-
 	"heddle/workload"
 )
 

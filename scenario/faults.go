@@ -138,11 +138,12 @@ func (r *rawFault) check(s *Scenario, ids map[string]bool) error {
 			return r.errorf("silent_node: wanted for, how long its heartbeats are lost")
 		}
 		return cmp.Or(r.checkNode(s), r.only("at", "every", "until", "for", "node"))
+	default: // MasterFailure
+		if r.Job.value != "" && !ids[r.Job.value] {
+			return r.Job.errorf("%s: no job has this id", clip(r.Job.value))
+		}
+		return r.only("at", "every", "until", "job")
 	}
-	if r.Job.value != "" && !ids[r.Job.value] {
-		return r.Job.errorf("%s: no job has this id", clip(r.Job.value))
-	}
-	return r.only("at", "every", "until", "job")
 }
 
 func (r *rawFault) checkNode(s *Scenario) error {

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 
@@ -180,7 +181,7 @@ func sum(of []int64) int64 {
 
 // at completes an error with the file's path.
 func (s *Scenario) at(err error) error {
-	if e, ok := err.(*Error); ok {
+	if e, ok := errors.AsType[*Error](err); ok {
 		e.Path = s.Path
 	}
 	return err

@@ -117,6 +117,24 @@ func parts(s string) (v float64, unit string, ok bool) {
 	return v, m[2], err == nil
 }
 
+// scaled reads a number with a unit. A unit is worth what units say, a number without one plain; what is
+// not allowed is refused with the words of want.
+func scaled(n ast.Node, units map[string]float64, plain float64, want string, allowed func(float64) bool) (float64, position, error) {
+	s, p, err := scalarText(n, strings.TrimPrefix(want, "wanted "))
+	if err != nil {
+		return 0, p, err
+	}
+	v, unit, ok := parts(s)
+	scale, known := units[unit]
+	if unit == "" {
+		scale, known = plain, true
+	}
+	if v *= scale; !ok || !known || !allowed(v) {
+		return 0, p, p.errorf("%s: %s", clip(s), want)
+	}
+	return v, p, nil
+}
+
 var byteUnits = map[string]float64{
 	"B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12, "PB": 1e15,
 	"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40, "PiB": 1 << 50,
@@ -132,20 +150,11 @@ type size struct {
 const wantSize = "wanted bytes, or an amount like 64MiB, 28GB or 1.5TiB"
 
 func (z *size) UnmarshalYAML(n ast.Node) error {
-	s, p, err := scalarText(n, strings.TrimPrefix(wantSize, "wanted "))
-	if err != nil {
-		return err
+	v, p, err := scaled(n, byteUnits, 1, wantSize, func(v float64) bool { return v <= workload.MaxBytes })
+	if err == nil {
+		z.position, z.set, z.bytes = p, true, int64(math.Round(v))
 	}
-	v, unit, ok := parts(s)
-	scale, known := byteUnits[unit]
-	if unit == "" {
-		scale, known = 1, true
-	}
-	if v *= scale; !ok || !known || v > workload.MaxBytes {
-		return p.errorf("%s: %s", clip(s), wantSize)
-	}
-	z.position, z.set, z.bytes = p, true, int64(math.Round(v))
-	return nil
+	return err
 }
 
 // memory is an amount of memory in MiB.
@@ -158,25 +167,19 @@ type memory struct {
 const wantMemory = "wanted MiB, or an amount like 8GiB or 512MiB that is a whole number of MiB"
 
 func (m *memory) UnmarshalYAML(n ast.Node) error {
-	s, p, err := scalarText(n, strings.TrimPrefix(wantMemory, "wanted "))
-	if err != nil {
-		return err
+	const mib = 1 << 20
+	v, p, err := scaled(n, byteUnits, mib, wantMemory, func(v float64) bool {
+		return v/mib == math.Trunc(v/mib) && v/mib <= workload.MaxMemory
+	})
+	if err == nil {
+		m.position, m.set, m.mib = p, true, int64(v/mib)
 	}
-	v, unit, ok := parts(s)
-	scale, known := byteUnits[unit]
-	if unit == "" {
-		scale, known = 1<<20, true
-	}
-	v *= scale / (1 << 20)
-	if !ok || !known || v != math.Trunc(v) || v > workload.MaxMemory {
-		return p.errorf("%s: %s", clip(s), wantMemory)
-	}
-	m.position, m.set, m.mib = p, true, int64(v)
-	return nil
+	return err
 }
 
-var spanUnits = map[string]heddle.Span{
-	"": heddle.Second, "ms": heddle.Millisecond, "s": heddle.Second, "m": heddle.Minute, "min": heddle.Minute, "h": heddle.Hour, "d": 24 * heddle.Hour,
+var spanUnits = map[string]float64{
+	"ms": float64(heddle.Millisecond), "s": float64(heddle.Second), "m": float64(heddle.Minute), "min": float64(heddle.Minute),
+	"h": float64(heddle.Hour), "d": float64(24 * heddle.Hour),
 }
 
 // span is a length of time.
@@ -189,20 +192,14 @@ type span struct {
 const wantSpan = "wanted seconds, or a time like 500ms, 90s, 1.5m, 2h"
 
 func (t *span) UnmarshalYAML(n ast.Node) error {
-	s, p, err := scalarText(n, strings.TrimPrefix(wantSpan, "wanted "))
-	if err != nil {
-		return err
+	v, p, err := scaled(n, spanUnits, float64(heddle.Second), wantSpan, func(v float64) bool { return v <= float64(workload.MaxSpan) })
+	if err == nil {
+		t.position, t.set, t.value = p, true, heddle.Span(math.Round(v))
 	}
-	v, unit, ok := parts(s)
-	scale, known := spanUnits[unit]
-	if v *= float64(scale); !ok || !known || v > float64(workload.MaxSpan) {
-		return p.errorf("%s: %s", clip(s), wantSpan)
-	}
-	t.position, t.set, t.value = p, true, heddle.Span(math.Round(v))
-	return nil
+	return err
 }
 
-var rateUnits = map[string]float64{"": 1e6, "MB/s": 1e6, "GB/s": 1e9, "MiB/s": 1 << 20, "Mb/s": 1e6 / 8, "Gb/s": 1e9 / 8}
+var rateUnits = map[string]float64{"MB/s": 1e6, "GB/s": 1e9, "MiB/s": 1 << 20, "Mb/s": 1e6 / 8, "Gb/s": 1e9 / 8}
 
 // rate is a speed of transfer in bytes/s.
 type rate struct {
@@ -214,17 +211,11 @@ type rate struct {
 const wantRate = "wanted MB/s above 0, or a rate like 150MB/s or 10Gb/s"
 
 func (r *rate) UnmarshalYAML(n ast.Node) error {
-	s, p, err := scalarText(n, strings.TrimPrefix(wantRate, "wanted "))
-	if err != nil {
-		return err
+	v, p, err := scaled(n, rateUnits, 1e6, wantRate, func(v float64) bool { return v > 0 && v <= 1e15 })
+	if err == nil {
+		r.position, r.set, r.bps = p, true, v
 	}
-	v, unit, ok := parts(s)
-	scale, known := rateUnits[unit]
-	if v *= scale; !ok || !known || v <= 0 || v > 1e15 {
-		return p.errorf("%s: %s", clip(s), wantRate)
-	}
-	r.position, r.set, r.bps = p, true, v
-	return nil
+	return err
 }
 
 // amount is data in bytes, or, written as a plain number, a ratio of a job's input.

@@ -135,8 +135,7 @@ func decode(n ast.Node, into any) error {
 		return positionOf(n).errorf("wanted a mapping with %s", strings.Join(keys(kind), ", "))
 	}
 	err := yaml.NodeToValue(n, into, yaml.Strict())
-	var unknown *yaml.UnknownFieldError
-	if errors.As(err, &unknown) {
+	if unknown, ok := errors.AsType[*yaml.UnknownFieldError](err); ok {
 		p := tokenPosition(unknown.GetToken())
 		name := unknown.GetToken().Value
 		if name == "params" {
@@ -150,8 +149,8 @@ func decode(n ast.Node, into any) error {
 // keys are the YAML keys of a struct.
 func keys(kind reflect.Type) []string {
 	var out []string
-	for i := range kind.NumField() {
-		if tag := kind.Field(i).Tag.Get("yaml"); tag != "" && tag != "-" {
+	for f := range kind.Fields() {
+		if tag := f.Tag.Get("yaml"); tag != "" && tag != "-" {
 			out = append(out, tag)
 		}
 	}
@@ -169,8 +168,7 @@ func yamlError(err error) error {
 		return position{}.errorf("%v", err)
 	}
 	p := tokenPosition(e.GetToken())
-	var typed *yaml.TypeError
-	if errors.As(err, &typed) {
+	if typed, ok := errors.AsType[*yaml.TypeError](err); ok {
 		return p.errorf("wanted %s", wanted(typed.DstType))
 	}
 	return p.errorf("%s", e.GetMessage())
@@ -184,6 +182,7 @@ func wanted(t reflect.Type) string {
 		return "a mapping"
 	case reflect.String:
 		return "text"
+	default:
+		return "a " + t.Kind().String()
 	}
-	return "a " + t.Kind().String()
 }

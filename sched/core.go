@@ -5,6 +5,8 @@
 package sched
 
 import (
+	"slices"
+
 	"heddle"
 	"heddle/cluster"
 	"heddle/policy"
@@ -17,13 +19,16 @@ type Core struct {
 	c   *cluster.Cluster
 	v   policy.View
 
-	lanes  []lane
-	laneOf [heddle.NumKinds]int8
-	picks  [heddle.NumKinds]policy.Pick
-	blind  [heddle.NumKinds]bool // the kind's Place takes any node and keeps no count of offers
-	apps   []appState
+	lanes     []lane
+	laneOf    [heddle.NumKinds]int8
+	picks     [heddle.NumKinds]policy.Pick
+	pickLanes []int8                // of the kinds with a pick
+	blind     [heddle.NumKinds]bool // the kind's Place takes any node and keeps no count of offers
+	apps      []appState
+	notes     []notes // by application, as apps
 
 	observers []policy.Observe
+	curious   []policy.Observe // those that hear of running tasks too
 	granted   []policy.Granted
 	wakers    []policy.Waker
 	woken     []heddle.AppID
@@ -109,6 +114,7 @@ func New(set policy.Set) *Core {
 		}
 		if p, ok := set.Place[k].(policy.Pick); ok {
 			c.picks[k] = p
+			c.pickLanes = append(c.pickLanes, l)
 		}
 		_, anywhere := set.Place[k].(policy.Anywhere)
 		c.blind[k] = anywhere || set.Place[k] == nil
@@ -127,14 +133,15 @@ func (c *Core) findPowers() {
 		if h == nil {
 			return
 		}
-		for _, s := range seen {
-			if s == h {
-				return
-			}
+		if slices.Contains(seen, h) {
+			return
 		}
 		seen = append(seen, h)
 		if o, ok := h.(policy.Observe); ok {
 			c.observers = append(c.observers, o)
+			if _, aloof := h.(policy.Aloof); !aloof {
+				c.curious = append(c.curious, o)
+			}
 		}
 		if g, ok := h.(policy.Granted); ok {
 			c.granted = append(c.granted, g)
@@ -219,16 +226,16 @@ func (c *Core) Wants(id heddle.NodeID) bool {
 func (c *Core) Quiet() bool { return c.v.Root().Booked().IsZero() && c.idle() }
 
 // idle reports whether no node without a reservation could be given anything.
-func (c *Core) idle() bool {
-	if c.quiet == c.version {
-		return true
-	}
+func (c *Core) idle() bool { return c.quiet == c.version || !c.waited() }
+
+// waited reports whether any application waits in a lane.
+func (c *Core) waited() bool {
 	for i := range c.lanes {
 		if c.lanes[i].active > 0 {
-			return false
+			return true
 		}
 	}
-	return true
+	return false
 }
 
 // AnyNode reports whether even nodes without room for the smallest container may matter: a policy may
@@ -257,22 +264,4 @@ func (c *Core) NextTick() (at heddle.Time, ok bool) {
 		}
 	}
 	return at, ok
-}
-
-// worth reports whether an offer of the node could bring a grant or a reservation.
-func (c *Core) worth(n *policy.Node) bool {
-	free := n.Free()
-	for i := range c.lanes {
-		l := &c.lanes[i]
-		if l.active == 0 {
-			continue
-		}
-		if n.Lends() || c.v.Fits(c.least(l), free) {
-			return true
-		}
-		if c.set.Book != nil && c.v.Fits(c.set.Book.Floor(c.v, l.largest), free) {
-			return true
-		}
-	}
-	return false
 }

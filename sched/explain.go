@@ -51,10 +51,10 @@ const maxHolders = 5
 
 // Refusals returns how often each reason refused an application so far.
 func (c *Core) Refusals(id heddle.AppID) [heddle.NumWhys]uint32 {
-	if id < 0 || int(id) >= len(c.apps) {
+	if id < 0 || int(id) >= len(c.notes) {
 		return [heddle.NumWhys]uint32{}
 	}
-	return c.apps[id].refused
+	return c.notes[id].refused
 }
 
 // Explain says, for an application that is alive, what each of its asks waits for. It looks at every
@@ -65,7 +65,7 @@ func (c *Core) Explain(id heddle.AppID) (Explanation, bool) {
 	if a == nil {
 		return Explanation{}, false
 	}
-	e := Explanation{App: id, History: c.state(id).refused}
+	e := Explanation{App: id, History: c.notes[id].refused}
 	c.explaining(true)
 	defer c.explaining(false)
 	for _, k := range a.Asks() {
@@ -173,7 +173,7 @@ func (c *Core) answer(a *policy.App, k *policy.Ask, n *policy.Node) heddle.Why {
 	case !c.v.Fits(k.Size(), n.Room(a)):
 		return heddle.NoRoom
 	}
-	if last := c.state(a.ID()).last; last.ask == int32(k.ID()) && (last.why == heddle.WaitLocal || last.why == heddle.WaitRack) {
+	if last := c.notes[a.ID()].last; last.ask == int32(k.ID()) && (last.why == heddle.WaitLocal || last.why == heddle.WaitRack) {
 		if at, _ := k.Nearest(n); at != heddle.NodeLocal {
 			return last.why
 		}
@@ -198,6 +198,7 @@ func (c *Core) holders(a *policy.App, why heddle.Why) []Holder {
 			if b.Queue() != a.Queue() {
 				continue
 			}
+		default: // it is about the whole cluster
 		}
 		h := Holder{b.ID(), b.Used()}
 		at := len(out)

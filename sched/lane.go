@@ -29,8 +29,13 @@ const maxLanes = heddle.NumKinds
 
 // appState is what the core remembers of an application.
 type appState struct {
-	in      [maxLanes]inLane
-	asleep  bool
+	asleep bool
+	in     [maxLanes]inLane
+}
+
+// notes are what is told of an application and decides nothing: they stand apart from its state, which
+// every event looks at.
+type notes struct {
 	refused [heddle.NumWhys]uint32
 	last    refusal
 }
@@ -64,6 +69,7 @@ func (l *lane) waits(a *policy.App) bool {
 func (c *Core) state(id heddle.AppID) *appState {
 	for int(id) >= len(c.apps) {
 		c.apps = append(c.apps, appState{})
+		c.notes = append(c.notes, notes{})
 	}
 	s := &c.apps[id]
 	return s
@@ -74,8 +80,7 @@ func (c *Core) touch(a *policy.App) {
 	s := c.state(a.ID())
 	s.asleep = false
 	for i := range c.lanes {
-		l := &c.lanes[i]
-		in := &s.in[i]
+		l, in := &c.lanes[i], &s.in[i]
 		want := !a.Over() && l.waits(a)
 		switch {
 		case want && !in.on:
@@ -140,9 +145,11 @@ func (c *Core) least(l *lane) heddle.Resource {
 
 // measure widens the lane's bounds by an ask's size.
 func (l *lane) measure(k *policy.Ask) {
-	if k.Count() > 0 {
-		l.smallest = l.smallest.Min(k.Size())
-		l.largest = l.largest.Max(k.Size())
+	if k.Count() == 0 {
+		return
+	}
+	for d, n := range k.Size() {
+		l.smallest[d], l.largest[d] = min(l.smallest[d], n), max(l.largest[d], n)
 	}
 }
 
@@ -180,7 +187,7 @@ func (c *Core) settle(l *lane) {
 
 // rekey recomputes every key. With wake it also brings back the applications that sleep.
 func (c *Core) rekey(wake bool) {
-	for i := 0; i < c.v.Queues(); i++ {
+	for i := range c.v.Queues() {
 		q := c.v.Queue(heddle.QueueID(i))
 		if !q.Leaf() {
 			continue

@@ -36,14 +36,19 @@ func (c *Core) heartbeat(id heddle.NodeID) {
 			return
 		}
 	}
-	if c.idle() || !c.worth(n) {
+	if c.idle() {
+		c.counts.EmptyOffers++
+		return
+	}
+	free := n.Free()
+	roomy := n.Lends() || c.roomy(&free)
+	if !roomy && !c.bookable(&free) {
 		c.counts.EmptyOffers++
 		return
 	}
 	c.counts.Offers++
-	free := n.Free()
 	o := offer{n: n, half: heddle.Resource{free[0] / 2, free[1] / 2, free[2] / 2, free[3] / 2}}
-	o.full = c.set.Book != nil && !n.Lends() && !c.roomy(free)
+	o.full = c.set.Book != nil && !roomy
 	c.local = false
 	for r := c.round(&o); r != nothing; r = c.round(&o) {
 		c.drowsy = c.drowsy[:0] // a grant may have opened their gates
@@ -68,10 +73,29 @@ func (c *Core) bed() {
 	c.drowsy = c.drowsy[:0]
 }
 
+// worth reports whether an offer of the node could bring a grant or a reservation to who waits.
+func (c *Core) worth(n *policy.Node) bool {
+	free := n.Free()
+	return n.Lends() && c.waited() || c.roomy(&free) || c.bookable(&free)
+}
+
 // roomy reports whether the smallest ask of some lane fits.
-func (c *Core) roomy(free heddle.Resource) bool {
+func (c *Core) roomy(free *heddle.Resource) bool {
 	for i := range c.lanes {
-		if l := &c.lanes[i]; l.active > 0 && c.v.Fits(c.least(l), free) {
+		if l := &c.lanes[i]; l.active > 0 && c.v.Fits(c.least(l), *free) {
+			return true
+		}
+	}
+	return false
+}
+
+// bookable reports whether a node with so much room could be reserved.
+func (c *Core) bookable(free *heddle.Resource) bool {
+	if c.set.Book == nil {
+		return false
+	}
+	for i := range c.lanes {
+		if l := &c.lanes[i]; l.active > 0 && c.v.Fits(c.set.Book.Floor(c.v, l.largest), *free) {
 			return true
 		}
 	}
@@ -129,9 +153,8 @@ func (c *Core) walk(l *lane, q *policy.Queue, o *offer) outcome {
 		}
 	}
 	waiting := &l.queues[q.ID()].waiting
-	for bi := 0; bi < len(waiting.blocks); bi++ {
-		b := waiting.blocks[bi]
-		for i := 0; i < len(b); i++ {
+	for _, b := range waiting.blocks { // they stay as they are as long as nothing is decided
+		for i := range b {
 			if !q.Leaf() {
 				if r := c.walk(l, c.v.Queue(heddle.QueueID(b[i].id)), o); r != nothing {
 					return r

@@ -16,15 +16,20 @@ type entry struct {
 	id  int32
 }
 
-func (e *entry) before(key policy.Key, id int32) bool {
-	if e.key != key {
-		return e.key.Less(key)
+func (e *entry) before(key *policy.Key, id int32) bool {
+	switch k := &e.key; {
+	case k[0] != key[0]:
+		return k[0] < key[0]
+	case k[1] != key[1]:
+		return k[1] < key[1]
+	case k[2] != key[2]:
+		return k[2] < key[2]
 	}
 	return e.id < id
 }
 
 // block returns the first block whose last entry is not before (key, id), or the last block.
-func (o *ordered) block(key policy.Key, id int32) int {
+func (o *ordered) block(key *policy.Key, id int32) int {
 	lo, hi := 0, len(o.blocks)-1
 	for lo < hi {
 		mid := (lo + hi) / 2
@@ -38,7 +43,7 @@ func (o *ordered) block(key policy.Key, id int32) int {
 	return lo
 }
 
-func search(b []entry, key policy.Key, id int32) int {
+func search(b []entry, key *policy.Key, id int32) int {
 	lo, hi := 0, len(b)
 	for lo < hi {
 		mid := (lo + hi) / 2
@@ -55,9 +60,9 @@ func (o *ordered) insert(key policy.Key, id int32) {
 	if len(o.blocks) == 0 {
 		o.blocks = append(o.blocks, make([]entry, 0, blockSize))
 	}
-	bi := o.block(key, id)
+	bi := o.block(&key, id)
 	b := o.blocks[bi]
-	i := search(b, key, id)
+	i := search(b, &key, id)
 	b = append(b, entry{})
 	copy(b[i+1:], b[i:])
 	b[i] = entry{key, id}
@@ -76,9 +81,9 @@ func (o *ordered) remove(key policy.Key, id int32) {
 	if len(o.blocks) == 0 {
 		panic("sched: removed from an empty order")
 	}
-	bi := o.block(key, id)
+	bi := o.block(&key, id)
 	b := o.blocks[bi]
-	i := search(b, key, id)
+	i := search(b, &key, id)
 	if i == len(b) || b[i].id != id || b[i].key != key {
 		panic("sched: removed what is not in the order")
 	}
@@ -95,8 +100,8 @@ func (o *ordered) has(key policy.Key, id int32) bool {
 	if len(o.blocks) == 0 {
 		return false
 	}
-	b := o.blocks[o.block(key, id)]
-	i := search(b, key, id)
+	b := o.blocks[o.block(&key, id)]
+	i := search(b, &key, id)
 	return i < len(b) && b[i] == entry{key, id}
 }
 
@@ -111,16 +116,16 @@ func (o *ordered) len() (n int) {
 // move gives an entry another key. Most moves are short.
 func (o *ordered) move(from, to policy.Key, id int32) {
 	if len(o.blocks) == 1 && len(o.blocks[0]) <= scanned {
-		slide(o.blocks[0], to, id)
+		slide(o.blocks[0], &to, id)
 		return
 	}
-	bi := o.block(from, id)
+	bi := o.block(&from, id)
 	b := o.blocks[bi]
-	i := search(b, from, id)
+	i := search(b, &from, id)
 	if i == len(b) || b[i].id != id || b[i].key != from {
 		panic("sched: moved what is not in the order")
 	}
-	j := search(b, to, id)
+	j := search(b, &to, id)
 	switch {
 	case j > i && j < len(b):
 		copy(b[i:], b[i+1:j])
@@ -141,7 +146,7 @@ func (o *ordered) move(from, to policy.Key, id int32) {
 const scanned = 32
 
 // slide gives the entry of an id another key and moves it past its neighbours to its place.
-func slide(b []entry, to policy.Key, id int32) {
+func slide(b []entry, to *policy.Key, id int32) {
 	i := 0
 	for b[i].id != id {
 		i++
@@ -152,5 +157,5 @@ func slide(b []entry, to policy.Key, id int32) {
 	for ; i < len(b)-1 && b[i+1].before(to, id); i++ {
 		b[i] = b[i+1]
 	}
-	b[i] = entry{to, id}
+	b[i] = entry{*to, id}
 }

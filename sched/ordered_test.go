@@ -53,7 +53,7 @@ func order(a, b entry) int {
 	switch {
 	case a == b:
 		return 0
-	case a.before(b.key, b.id):
+	case a.before(&b.key, b.id):
 		return -1
 	}
 	return 1

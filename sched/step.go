@@ -18,20 +18,26 @@ func (c *Core) Step(at heddle.Time, ev heddle.Event) []heddle.Decision {
 	c.counts.Steps++
 	c.tick(at)
 	before := c.version
-	if hb, ok := ev.(heddle.Heartbeat); ok {
-		c.heartbeat(hb.Node)
-	} else {
-		if matters(ev) {
-			c.version++
-		}
+	switch e := ev.(type) {
+	case heddle.Heartbeat:
+		c.heartbeat(e.Node)
+		tell(c.observers, c.v, ev)
+	case heddle.Acquire, heddle.Started, heddle.Progress, heddle.Profile:
+		// News of running tasks cannot open what was refused before: a policy that lives off them says so
+		// in a tick.
 		c.apply(ev)
-	}
-	for _, o := range c.observers {
-		o.Observe(c.v, ev)
-	}
-	switch ev.(type) {
+		tell(c.curious, c.v, ev)
+	case heddle.Refused:
+		tell(c.observers, c.v, ev)
 	case heddle.NodeUp, heddle.NodeDown:
+		c.version++
+		c.apply(ev)
+		tell(c.observers, c.v, ev)
 		c.rekey(true) // shares were worked out anew
+	default:
+		c.version++
+		c.apply(ev)
+		tell(c.observers, c.v, ev)
 	}
 	if c.version != before {
 		c.wakeNamed()
@@ -40,14 +46,10 @@ func (c *Core) Step(at heddle.Time, ev heddle.Event) []heddle.Decision {
 	return c.out
 }
 
-// matters reports whether an event can open what was refused before. Measurements of running tasks
-// cannot: a policy that lives off them says so in a tick.
-func matters(ev heddle.Event) bool {
-	switch ev.(type) {
-	case heddle.Started, heddle.Acquire, heddle.Progress, heddle.Profile, heddle.Refused:
-		return false
+func tell(observers []policy.Observe, v policy.View, ev heddle.Event) {
+	for _, o := range observers {
+		o.Observe(v, ev)
 	}
-	return true
 }
 
 // tick runs the policies' periodic arithmetic that has come due.
@@ -118,7 +120,7 @@ func (c *Core) apply(ev heddle.Event) {
 		c.appDone(e.App)
 	case heddle.Wake:
 		c.control()
-	case heddle.Heartbeat, heddle.Refused:
+	case heddle.Heartbeat, heddle.Refused: // change nothing that is kept
 	}
 }
 
@@ -262,7 +264,7 @@ func (c *Core) newest(a *policy.App) (first *policy.Container) {
 
 // unbookOne gives up some reservation of the application: the one on the lowest node.
 func (c *Core) unbookOne(a *policy.App) {
-	for i := 0; i < c.v.NodeIDs(); i++ {
+	for i := range c.v.NodeIDs() {
 		if n := c.v.Node(heddle.NodeID(i)); n != nil && n.Booked() != nil && n.Booked().App() == a {
 			c.unbook(n.Booked())
 			return
@@ -279,7 +281,7 @@ func (c *Core) appDone(id heddle.AppID) {
 	c.clear(a, heddle.KilledAfterCompletion)
 	c.c.Finish(a)
 	c.touch(a)
-	c.apps[id] = appState{}
+	c.apps[id], c.notes[id] = appState{}, notes{}
 }
 
 func (c *Core) nodeDown(id heddle.NodeID) {

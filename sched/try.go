@@ -188,7 +188,7 @@ func (c *Core) bookingOf(k *policy.Ask, need heddle.Resource) *policy.Container 
 	if k.Bookings() == 0 {
 		return nil
 	}
-	for i := 0; i < c.v.NodeIDs(); i++ {
+	for i := range c.v.NodeIDs() {
 		n := c.v.Node(heddle.NodeID(i))
 		if n == nil || n.Booked() == nil || n.Booked().Ask() != k {
 			continue
@@ -237,7 +237,7 @@ func (c *Core) grant(k *policy.Ask, n *policy.Node, at heddle.Locality, limit he
 // refuse remembers why an ask was not served.
 func (c *Core) refuse(a *policy.App, k *policy.Ask, o *offer, d policy.Verdict) outcome {
 	c.counts.Refusals++
-	s := &c.apps[a.ID()]
+	s := &c.notes[a.ID()]
 	s.refused[d.Why]++
 	s.last = refusal{why: d.Why, at: c.v.Now(), node: heddle.NoNode, ask: -1}
 	if o.n != nil {
@@ -295,8 +295,8 @@ func (c *Core) offerPicks() {
 
 // anyPick reports whether anything is asked for whose policy names its node.
 func (c *Core) anyPick() bool {
-	for k, p := range c.picks {
-		if p != nil && c.lanes[c.laneOf[k]].active > 0 {
+	for _, l := range c.pickLanes {
+		if c.lanes[l].active > 0 {
 			return true
 		}
 	}

@@ -35,7 +35,6 @@ type app struct {
 	beatAt   heddle.Time
 	interval heddle.Span // between beats while nothing is going on
 
-	containers int
 	managed    int // containers the running attempt has had
 	inWorld    world.JobID
 	first      heddle.Time // start of the first container that is not a master; −1 before
@@ -241,8 +240,9 @@ func (s *Sim) beatPassed(a *app) bool {
 		return false
 	case fromHeap:
 		return s.entry.what == beat && s.entry.id >= int64(a.id)
+	default:
+		return true
 	}
-	return true
 }
 
 func (s *Sim) planBeat(a *app, at heddle.Time) {
@@ -374,5 +374,7 @@ func (s *Sim) masterGone(a *app, status heddle.ExitStatus) {
 		s.fail(a)
 		return
 	}
+	// The next master may go anywhere, and knows nothing of what this one excluded, so could not lift it.
+	s.step(heddle.Exclude{App: a.id})
 	s.step(heddle.Attempt{App: a.id, Master: a.masterSize()})
 }

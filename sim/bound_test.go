@@ -84,6 +84,19 @@ func TestNoAdversaryBeatsTheBounds(t *testing.T) {
 	})
 }
 
+// Masters ask for all maps at the first one's size: that is what they hold, whatever else they state.
+func TestBoundOfUnlikeSizes(t *testing.T) {
+	j := mapReduce("j", 0, lasting(8, 10), nil)
+	for i := range j.Maps[1:] {
+		j.Maps[i+1].Size = heddle.Of(8192, 1000)
+	}
+	r := profile{name: "fifo", base: "fifo"}.run(t, givenWorld(nodes(1, 1, heddle.Of(16384, 16000)), j))
+	states(t, r, Succeeded)
+	if x := r.Jobs[0]; x.JCT < x.Bound || x.JCT > 15*second {
+		t.Errorf("took %v, the bound is %v", x.JCT, x.Bound)
+	}
+}
+
 // In tiny cases the best schedule there is, found by trying them all, lies between the bound and what a
 // scheduler came to.
 func TestOptimumLiesBetweenBoundAndRun(t *testing.T) {

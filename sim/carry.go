@@ -123,7 +123,6 @@ func (s *Sim) launch(d *heddle.Launch) {
 	c.app, c.node, c.kind, c.at, c.told, c.limit, c.granted = a, d.Node, d.Kind, d.At, d.Told, d.Limit, s.now
 	s.lives()
 	s.room(d.Node)
-	a.containers++
 	if d.Kind == heddle.AM {
 		a.masterAt = c.id
 		s.heap.push(entry{at: s.now.Plus(s.phys.launchDelay(heddle.AM)), what: masterUp, id: int64(c.id)})
@@ -205,7 +204,6 @@ func (s *Sim) exitKnown(c *container, status heddle.ExitStatus) {
 // ResourceManager believes that had not heard of it.
 func (s *Sim) forget(c *container, status heddle.ExitStatus) {
 	a := c.app
-	a.containers--
 	a.ended(c, s.now)
 	if c.exited {
 		status = c.code

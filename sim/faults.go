@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 
 	"heddle"
 	"heddle/policy"
@@ -188,8 +189,8 @@ func (s *Sim) feed(every heddle.Span) {
 			ids = append(ids, x.ID())
 			return true
 		})
-		for i := len(ids) - 1; i >= 0; i-- {
-			c := s.container(ids[i])
+		for _, id := range slices.Backward(ids) {
+			c := s.container(id)
 			if c == nil || !c.up || c.over {
 				continue
 			}

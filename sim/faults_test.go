@@ -132,17 +132,54 @@ func TestDeadMasterIsSilent(t *testing.T) {
 	for _, given := range []bool{true, false} {
 		o := sorting()
 		o.Given = given
-		o.Workload.Jobs[0] = mapReduce("j", 0, lasting(20, 10), nil)
+		o.Workload.Jobs[0] = mapReduce("j", 0, lasting(20, 15), nil)
 		s := apart()
 		s.Place[heddle.AM] = stepping{}
 		s.Place[heddle.Map] = on{lo: 1, hi: 2}
 		o.Faults = []Fault{{Kind: NodeLoss, Node: 0, At: at(12)}}
 		r := under(t, s, o)
 		states(t, r, Succeeded)
+		orphans := 0
 		for _, m := range kept(r, 0, heddle.Map) {
 			if m.Started > at(12+3) && m.Started < at(42) {
 				t.Errorf("given %v: map %d was started at %.1f s by a master that died at 12 s and was given up at 42 s", given, m.Index, m.Started.Seconds())
 			}
+			if m.Started > 0 && m.Started < at(12) && m.Ended > at(12.1) && m.Ended < at(42) {
+				if orphans++; m.Status == heddle.Success {
+					t.Errorf("given %v: map %d ended well at %.1f s with no master to tell", given, m.Index, m.Ended.Seconds())
+				}
+			}
+		}
+		if orphans == 0 {
+			t.Errorf("given %v: no map ended while the master was dead", given)
+		}
+	}
+}
+
+// Policies that name nodes name dead ones too, until the loss is noticed: nothing starts there. What was
+// granted there and not fetched when it is noticed, is asked for again once and not twice.
+func TestGrantsOnADeadNode(t *testing.T) {
+	for _, expiry := range []heddle.Span{7 * second, 30 * second} {
+		small := func(submit float64, maps, reduces int, slowStart float64) workload.Job {
+			j := mapReduce("j", submit, lasting(maps, 1), lasting(reduces, 1))
+			j.Queue, j.SlowStart = "a", slowStart
+			return j
+		}
+		o := givenWorld(nodes(2, 1, heddle.Of(16384, 9000)), small(0, 2, 0, -1), small(6, 5, 1, 0), small(6, 2, 0, 0), small(6, 1, 2, -1))
+		o.Seed, o.Expiry = 0, expiry
+		o.Faults = []Fault{{Kind: NodeLoss, At: at(1), For: expiry}}
+		r := named(t, "pack").run(t, o)
+		states(t, r, Succeeded)
+		there := 0
+		for _, x := range r.Tasks {
+			if back := at(1).Plus(expiry); x.Node == 0 && x.Granted > at(1) && x.Granted < back {
+				if there++; x.Started != 0 && x.Started < back {
+					t.Errorf("container %d started at %.1f s on a dead node", x.Container, x.Started.Seconds())
+				}
+			}
+		}
+		if there == 0 {
+			t.Error("nothing was granted on the dead node")
 		}
 	}
 }
@@ -217,7 +254,7 @@ func TestMasterFailure(t *testing.T) {
 	if again := reruns(kept(r, 0, heddle.Map)); len(again) == 8 {
 		t.Error("every map ran again: the second master took nothing over")
 	}
-	twice.Faults = append(once.Faults, Fault{Kind: MasterFailure, At: at(30)})
+	twice.Faults = []Fault{once.Faults[0], {Kind: MasterFailure, At: at(30)}}
 	r = under(t, apart(), twice)
 	states(t, r, Failed)
 	j := r.Jobs[0]
@@ -249,6 +286,7 @@ func TestTaskFailures(t *testing.T) {
 				good++
 			case 1:
 				bad++
+			default:
 			}
 		}
 		if good != 600 || bad < 15 || bad > 50 {

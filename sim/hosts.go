@@ -42,12 +42,7 @@ const tries = 32
 func appendReplicas(dst []heddle.NodeID, nodes []world.NodeSpec, reps int, rng *rand.Rand) []heddle.NodeID {
 	from := len(dst)
 	taken := func(n heddle.NodeID) bool {
-		for _, o := range dst[from:] {
-			if o == n {
-				return true
-			}
-		}
-		return false
+		return slices.Contains(dst[from:], n)
 	}
 	for len(dst)-from < reps {
 		var n heddle.NodeID
@@ -136,8 +131,9 @@ func (a *app) task(w apps.Work) *workload.Task {
 		return &a.job.Other[w.Index]
 	case heddle.Executor:
 		return &a.job.Spark.Stages[w.Stage].Tasks[w.Index]
+	default:
+		return nil
 	}
-	return nil
 }
 
 func (s *Sim) durationOf(a *app, w apps.Work) heddle.Span { return a.task(w).Duration }

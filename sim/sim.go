@@ -350,7 +350,7 @@ func (s *Sim) beat(id heddle.NodeID) {
 		s.step(heddle.Started{Container: c})
 	}
 	n.starts = n.starts[:0]
-	for i := 0; i < len(n.exits); i++ {
+	for i := 0; i < len(n.exits); i++ { //nolint:intrange // what is decided meanwhile may end more
 		x := n.exits[i]
 		c := s.container(x.c)
 		if c == nil {

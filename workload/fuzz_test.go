@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// fuzz reads whatever comes as a trace and checks what every workload promises.
-func fuzz(f *testing.F, format string, seeds ...string) {
-	for _, pattern := range seeds {
+// seed adds the files that patterns find.
+func seed(f *testing.F, patterns ...string) {
+	for _, pattern := range patterns {
 		paths, err := filepath.Glob(pattern)
 		if err != nil || len(paths) == 0 {
 			f.Fatal(pattern, err)
@@ -24,12 +24,17 @@ func fuzz(f *testing.F, format string, seeds ...string) {
 			f.Add(data)
 		}
 	}
+}
+
+// fuzz reads whatever comes as a trace and checks what every workload promises.
+func fuzz(f *testing.F, format string, seeds ...string) {
+	seed(f, seeds...)
 	path := filepath.Join(f.TempDir(), "trace")
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if err := os.WriteFile(path, data, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		Guess(path)
+		_, _ = Guess(path)
 		w, err := Read(path, Options{Format: format, maxTasks: 20_000})
 		if err != nil {
 			return
@@ -120,13 +125,7 @@ func FuzzSpark(f *testing.F) {
 }
 
 func FuzzNodes(f *testing.F) {
-	for _, path := range []string{"testdata/nodes.json", "testdata/topology.json"} {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(data)
-	}
+	seed(f, "testdata/nodes.json", "testdata/topology.json")
 	path := filepath.Join(f.TempDir(), "nodes")
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if err := os.WriteFile(path, data, 0o644); err != nil {

@@ -22,7 +22,7 @@ func open(path string) (io.ReadCloser, error) {
 	}
 	r, err := decompress(bufio.NewReaderSize(f, 256<<10))
 	if err != nil {
-		f.Close()
+		_ = f.Close()
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return struct {
@@ -100,9 +100,9 @@ func (l *lineReader) next() (line []byte, long bool, err error) {
 			l.buf = append(l.buf, part...)
 		}
 		switch {
-		case err == bufio.ErrBufferFull:
+		case errors.Is(err, bufio.ErrBufferFull):
 			continue
-		case err == io.EOF && (long || len(l.buf) > 0), err == nil:
+		case errors.Is(err, io.EOF) && (long || len(l.buf) > 0), err == nil:
 			return bytes.TrimRight(l.buf, "\r\n"), long, nil
 		}
 		return nil, false, err
@@ -144,7 +144,7 @@ func isFolder(path string) (bool, error) {
 func (im *importer) lines(l *lineReader, read func(line int, text []byte) error) error {
 	for {
 		text, long, err := l.next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {

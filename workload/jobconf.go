@@ -39,7 +39,7 @@ func (im *importer) jobConf(path string) (jobConf, error) {
 	var name, value, into string
 	for {
 		token, err := d.RawToken()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return c, nil
 		}
 		if err != nil {

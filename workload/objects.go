@@ -74,8 +74,9 @@ func (o *objectReader) object() (bad, err error) {
 	for depth > 0 {
 		atLineStart := o.prev == '\n'
 		c, err := o.byte()
-		if err == io.EOF {
-			return errUnclosed, o.retry(start)
+		if errors.Is(err, io.EOF) {
+			o.retry(start)
+			return errUnclosed, nil
 		}
 		if err != nil {
 			return nil, err
@@ -113,7 +114,7 @@ func (o *objectReader) skip() error {
 	for {
 		atLineStart := o.prev == '\n'
 		c, err := o.byte()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return nil // the next read says so again
 		}
 		if err != nil {
@@ -133,17 +134,16 @@ func (o *objectReader) unread() error {
 
 // retry goes on after the first line of an object, begun on line start, that reached the end of the
 // input unclosed.
-func (o *objectReader) retry(start int) error {
+func (o *objectReader) retry(start int) {
 	i := bytes.Index(o.buf, []byte("\n{"))
 	if i < 0 || o.retries == maxRetries {
-		return nil
+		return
 	}
 	o.retries++
 	rest := bytes.Clone(o.buf[i+1:])
 	o.line = start + bytes.Count(o.buf[:i+1], []byte("\n"))
 	o.prev = '\n'
 	o.r = bufio.NewReader(bytes.NewReader(rest))
-	return nil
 }
 
 // eachObject reads a file of JSON objects.
@@ -163,7 +163,7 @@ func (im *importer) eachObject(path string, read func(line int, object []byte) e
 			}
 		}
 		switch {
-		case err == io.EOF:
+		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
 			return im.defect(o.line, faultf("", "cannot be read further: %v", err))

@@ -174,7 +174,7 @@ func headOf(path string) ([]byte, error) {
 	defer r.Close()
 	head := make([]byte, 64<<10)
 	n, err := io.ReadFull(r, head)
-	if err != nil && n == 0 && err != io.EOF {
+	if err != nil && n == 0 && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return bytes.TrimLeft(head[:n], " \t\r\n\ufeff"), nil

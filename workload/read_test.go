@@ -135,8 +135,10 @@ func TestReadsCompressedAndTruncated(t *testing.T) {
 	}
 	var b strings.Builder
 	z := gzip.NewWriter(&b)
-	z.Write(plain)
-	z.Close()
+	_, err = z.Write(plain)
+	if err = errors.Join(err, z.Close()); err != nil {
+		t.Fatal(err)
+	}
 	path := write(t, "rumen.json.gz", b.String())
 	w := mustRead(t, path, Options{Strict: true})
 	if len(w.Jobs) != 2 || w.Format != "rumen" || w.Name != "rumen" {

@@ -1,6 +1,7 @@
 package capacity
 
 import (
+	"cmp"
 	"math"
 
 	"heddle"
@@ -8,48 +9,44 @@ import (
 
 // compare orders two resources as the resource calculator does: by dominant share of the cluster, the
 // next share breaking ties; by memory alone with the default calculator.
-func (s *Scheduler) compare(a, b heddle.Resource) int {
-	if a == b {
-		return 0
-	}
+func (s *Scheduler) compare(a, b *heddle.Resource) int {
 	if s.cfg.MemoryOnly {
-		return sign(float64(a[heddle.Memory] - b[heddle.Memory]))
+		return cmp.Compare(a[heddle.Memory], b[heddle.Memory])
 	}
-	// Who has no less of anything has no smaller share, whichever is dominant.
-	if c, ok := s.dominates(a, b); ok {
-		return c
+	// Who has no less of anything has no smaller share, whichever is dominant: most often nothing need be
+	// divided.
+	var less, more bool
+	for _, d := range s.dims {
+		switch x, y := a[d], b[d]; {
+		case x < y:
+			less = true
+		case x > y:
+			more = true
+		}
 	}
+	switch {
+	case less && more:
+		return s.compareShares(a, b)
+	case less:
+		return -1
+	case more:
+		return 1
+	}
+	return 0
+}
+
+func (s *Scheduler) compareShares(a, b *heddle.Resource) int {
 	x, y := s.sorted(a), s.sorted(b)
 	for i := range x {
-		if d := sign(x[i] - y[i]); d != 0 {
+		if d := cmp.Compare(x[i], y[i]); d != 0 {
 			return d
 		}
 	}
 	return 0
 }
 
-// dominates compares resources of which one is at least the other in every dimension the cluster has.
-func (s *Scheduler) dominates(a, b heddle.Resource) (int, bool) {
-	var less, more bool
-	for d := range a {
-		if s.total[d] > 0 {
-			less = less || a[d] < b[d]
-			more = more || a[d] > b[d]
-		}
-	}
-	switch {
-	case less && more:
-		return 0, false
-	case less:
-		return -1, true
-	case more:
-		return 1, true
-	}
-	return 0, true
-}
-
 // sorted returns the shares of the cluster, largest first.
-func (s *Scheduler) sorted(r heddle.Resource) (sh [heddle.NumDims]float64) {
+func (s *Scheduler) sorted(r *heddle.Resource) (sh [heddle.NumDims]float64) {
 	n := 0
 	for d := range r {
 		if s.total[d] > 0 {
@@ -65,40 +62,36 @@ func (s *Scheduler) sorted(r heddle.Resource) (sh [heddle.NumDims]float64) {
 	return sh
 }
 
-func sign(x float64) int {
-	switch {
-	case x < 0:
-		return -1
-	case x > 0:
-		return 1
-	}
-	return 0
-}
-
 func (s *Scheduler) less(a, b heddle.Resource) heddle.Resource {
-	if s.compare(a, b) <= 0 {
+	if s.compare(&a, &b) <= 0 {
 		return a
 	}
 	return b
 }
 
 func (s *Scheduler) more(a, b heddle.Resource) heddle.Resource {
-	if s.compare(a, b) >= 0 {
+	if s.compare(&a, &b) >= 0 {
 		return a
 	}
 	return b
 }
 
 // share is the dominant share of the cluster.
-func (s *Scheduler) share(r heddle.Resource) float64 {
-	if s.cfg.MemoryOnly {
-		r = heddle.Resource{heddle.Memory: r[heddle.Memory]}
+func (s *Scheduler) share(r *heddle.Resource) float64 {
+	most := 0.0
+	for _, d := range s.dims {
+		if s.cfg.MemoryOnly && d != heddle.Memory {
+			break
+		}
+		if x := float64(r[d]) / float64(s.total[d]); x > most {
+			most = x
+		}
 	}
-	return r.Share(s.total)
+	return most
 }
 
 // divide is the ratio of dominant shares, in single precision; by is the share of the divisor.
-func (s *Scheduler) divide(a heddle.Resource, by float64) float32 {
+func (s *Scheduler) divide(a *heddle.Resource, by float64) float32 {
 	if by == 0 {
 		return 0
 	}
@@ -136,9 +129,4 @@ func (s *Scheduler) timesUp(r heddle.Resource, f float64) heddle.Resource {
 		r[d] = int64(x) * u
 	}
 	return r.RoundUp(s.cfg.Minimum)
-}
-
-// floor rounds down to whole steps, below zero too: as Java's integer division does, towards zero.
-func floor(r, step heddle.Resource) heddle.Resource {
-	return r.RoundDown(step)
 }

@@ -10,6 +10,7 @@ import (
 	"math"
 
 	"heddle"
+	_ "heddle/cluster" // with it the compiler can inline what a View and all below it are asked for
 	"heddle/policy"
 )
 
@@ -19,7 +20,8 @@ type Scheduler struct {
 	queues []queue
 	stamp  uint64 // changes with the state
 	total  heddle.Resource
-	users  []string // names by UserID, for weights; may be shorter than the ids in use
+	dims   []heddle.Dim // those that total has
+	users  []string     // names by UserID, for weights; may be shorter than the ids in use
 	apps   []appState
 	woken  []heddle.AppID
 
@@ -36,7 +38,9 @@ type queue struct {
 	minShare  float64         // dominant share of the guarantee, at least of the smallest container
 	safe      heddle.Resource // no active user's limit is below
 	limit     heddle.Resource // what the parents leave the queue in this walk
+	below     heddle.Resource // … and it leaves its children, before what they have taken
 	most      heddle.Resource // the smaller of max and limit
+	capped    heddle.Resource // the smaller of maxDown and limit
 	blocked   heddle.Resource // headroom kept for queues below that were stopped by a limit
 	head      heddle.Resource // limit − used
 	hard      heddle.Resource // what no maximum from here up to the root forbids, per dimension
@@ -89,13 +93,18 @@ func (s *Scheduler) shares() {
 
 // resize works the effective resources of every queue out for a cluster of another size.
 func (s *Scheduler) resize(v policy.View) {
-	s.total = v.Total()
+	s.total, s.dims = v.Total(), s.dims[:0]
+	for d, n := range s.total {
+		if n > 0 {
+			s.dims = append(s.dims, heddle.Dim(d))
+		}
+	}
 	for i := range s.queues {
 		q := &s.queues[i]
 		q.min, q.max = times(s.total, float64(q.abs)), times(s.total, float64(q.absMax))
 		if i > 0 && !q.cfg.Absolute.IsZero() {
 			q.min = s.scaled(q.cfg.Parent, q.cfg.Absolute)
-			q.abs = float32(s.share(q.min))
+			q.abs = float32(s.share(&q.min))
 		}
 		if i > 0 && !q.cfg.MaxAbsolute.IsZero() {
 			q.max = q.cfg.MaxAbsolute.Min(s.queues[q.cfg.Parent].max)
@@ -107,12 +116,15 @@ func (s *Scheduler) resize(v policy.View) {
 	for i := range s.queues {
 		q := &s.queues[i]
 		guaranteed := s.more(q.min, s.cfg.Minimum)
-		q.minShare = s.share(guaranteed)
+		q.minShare = s.share(&guaranteed)
 		q.maxDown = q.max.RoundDown(s.cfg.Minimum)
 		q.safe = s.less(s.percent(guaranteed, q), s.ceiling(q))
-		id := heddle.QueueID(i)
-		s.enterLimit(v.Queue(id))
-		s.queues[i].current = s.less(q.maxDown, q.limit)
+		if i == 0 { // the same in every walk
+			q.limit = s.total
+			s.bound(q)
+		}
+		s.enterLimit(v.Queue(heddle.QueueID(i)), q)
+		q.current = q.capped
 	}
 }
 
@@ -136,13 +148,13 @@ func (s *Scheduler) scaled(parent int, amount heddle.Resource) heddle.Resource {
 // Queue implements [policy.Order]: least used against its guarantee first.
 func (s *Scheduler) Queue(_ policy.View, q *policy.Queue) policy.Key {
 	c := &s.queues[q.ID()]
-	used := float32(0)
+	var used float32
 	empty := int64(0)
-	taken := q.Used().Plus(q.Booked())
+	taken := q.Taken()
 	if c.abs == 0 {
-		empty, used = 2, float32(s.share(taken))
+		empty, used = 2, float32(s.share(&taken))
 	} else {
-		used = s.divide(taken, c.minShare)
+		used = s.divide(&taken, c.minShare)
 	}
 	if q.Parent() != nil && s.queues[q.Parent().ID()].cfg.ByPriority {
 		if used >= 1 {
@@ -173,9 +185,9 @@ func (s *Scheduler) Enter(v policy.View, q *policy.Queue) policy.Verdict {
 	if q.Parent() == nil {
 		s.stamp++
 	}
-	s.enterLimit(q)
 	c := &s.queues[q.ID()]
-	if !s.belowLimit(c, q.Used().Plus(q.Booked()), q.Booked()) {
+	taken := s.enterLimit(q, c)
+	if !s.belowLimit(c, &taken, q.Booked()) {
 		return policy.NoQueue(heddle.QueueLimit)
 	}
 	return policy.Yes
@@ -184,32 +196,53 @@ func (s *Scheduler) Enter(v policy.View, q *policy.Queue) policy.Verdict {
 // Explaining implements [policy.Explained]: the limit a leaf met in its last walk stays.
 func (s *Scheduler) Explaining(on bool) { s.explaining = on }
 
-// enterLimit sets what a queue's parents leave it in this walk.
-func (s *Scheduler) enterLimit(q *policy.Queue) {
-	c := &s.queues[q.ID()]
-	c.blocked = heddle.Resource{}
-	taken := q.Used().Plus(q.Booked())
-	c.hard = c.max.Minus(taken)
-	if p := q.Parent(); p == nil {
-		c.limit = s.total
-	} else {
-		pc := &s.queues[p.ID()]
-		c.hard = c.hard.Min(pc.hard)
-		pc.limit = s.less(pc.limit, pc.max)
-		left := pc.limit.Minus(pc.blocked).Minus(p.Used().Plus(p.Booked()))
-		c.limit = floor(left.Plus(taken), s.cfg.Minimum)
+// enterLimit sets what a queue's parents leave it in this walk, and returns what it has taken.
+func (s *Scheduler) enterLimit(q *policy.Queue, c *queue) (taken heddle.Resource) {
+	taken = q.Taken()
+	c.hard, c.blocked = c.max.Minus(taken), heddle.Resource{}
+	if p := q.Parent(); p != nil {
+		pc, siblings := &s.queues[p.ID()], p.Taken()
+		for d := range c.limit {
+			left := pc.below[d] - pc.blocked[d] - siblings[d] + taken[d]
+			if step := s.cfg.Minimum[d]; step > 0 {
+				left -= left % step // to whole steps, towards zero as in Java
+			}
+			c.limit[d] = left
+			c.hard[d] = min(c.hard[d], pc.hard[d])
+		}
+		s.bound(c)
 	}
-	c.most = s.less(c.max, c.limit)
 	c.head = c.most.Minus(taken)
+	return taken
+}
+
+// bound sets what follows from a queue's limit and its maximum.
+func (s *Scheduler) bound(c *queue) {
+	switch d := s.compare(&c.limit, &c.max); {
+	case d < 0:
+		c.most, c.below = c.limit, c.limit
+	case d == 0: // the same share, perhaps of something else
+		c.most, c.below = c.max, c.limit
+	default:
+		c.most, c.below = c.max, c.max
+	}
+	c.capped = c.most
+	if c.maxDown != c.max {
+		c.capped = s.less(c.maxDown, c.limit)
+	}
 }
 
 // belowLimit reports whether a queue that took so much may take more; freeable is what giving up
 // reservations could free.
-func (s *Scheduler) belowLimit(c *queue, taken, freeable heddle.Resource) bool {
-	if s.compare(taken, c.most) < 0 {
+func (s *Scheduler) belowLimit(c *queue, taken *heddle.Resource, freeable heddle.Resource) bool {
+	if s.compare(taken, &c.most) < 0 {
 		return true
 	}
-	return s.cfg.ContinueLooking && !freeable.IsZero() && s.compare(taken.Minus(freeable), c.most) < 0
+	if !s.cfg.ContinueLooking || freeable.IsZero() {
+		return false
+	}
+	sure := taken.Minus(freeable)
+	return s.compare(&sure, &c.most) < 0
 }
 
 // Allow implements [policy.Share]: the queue's limit, then the user's, then whether the container fits
@@ -218,18 +251,21 @@ func (s *Scheduler) belowLimit(c *queue, taken, freeable heddle.Resource) bool {
 func (s *Scheduler) Allow(v policy.View, a *policy.App, _ heddle.Kind, need heddle.Resource) policy.Verdict {
 	q := a.Queue()
 	c := &s.queues[q.ID()]
-	if !q.Booked().IsZero() && !s.belowLimit(c, q.Used().Plus(q.Booked()), a.Booked()) {
-		return policy.NoQueue(heddle.QueueLimit)
+	if !q.Booked().IsZero() {
+		if taken := q.Taken(); !s.belowLimit(c, &taken, a.Booked()) {
+			return policy.NoQueue(heddle.QueueLimit)
+		}
 	}
 	if !s.explaining {
-		c.current = s.less(c.maxDown, c.limit)
+		c.current = c.capped
 	}
 	over, ok := s.userOver(v, a)
 	if !ok {
 		return policy.NoApp(heddle.UserLimit)
 	}
+	look := a.Bookings() > 0 && s.cfg.ContinueLooking
 	room := c.head
-	if s.cfg.ContinueLooking {
+	if look {
 		room = room.Plus(a.Booked())
 	}
 	if !v.Fits(need, room) {
@@ -240,7 +276,6 @@ func (s *Scheduler) Allow(v policy.View, a *policy.App, _ heddle.Kind, need hedd
 		}
 		return policy.NoQueue(heddle.QueueLimit)
 	}
-	look := a.Bookings() > 0 && s.cfg.ContinueLooking
 	if !v.Fits(need, c.hard) {
 		if !look || !v.Fits(need, c.hard.Plus(a.Booked())) {
 			return policy.NoQueue(heddle.QueueLimit)
@@ -266,10 +301,10 @@ func (s *Scheduler) Headroom(v policy.View, a *policy.App) heddle.Resource {
 	c := &s.queues[q.ID()]
 	u := a.User()
 	limit := s.weigh(c, s.limitFor(v, q), u.ID())
-	h := limit.Minus(u.Used().Plus(u.Booked())).Max(heddle.Resource{})
-	h = h.Min(c.current.Minus(q.Used().Plus(q.Booked())).Max(heddle.Resource{}))
+	h := limit.Minus(u.Taken()).Max(heddle.Resource{})
+	h = h.Min(c.current.Minus(q.Taken()).Max(heddle.Resource{}))
 	root := v.Root()
-	return s.less(v.Total().Minus(root.Used().Plus(root.Booked())), h.RoundDown(s.cfg.Minimum)).Max(heddle.Resource{})
+	return s.less(v.Total().Minus(root.Taken()), h.RoundDown(s.cfg.Minimum)).Max(heddle.Resource{})
 }
 
 // Beat is how much one heartbeat may bring under this configuration.

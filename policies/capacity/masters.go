@@ -100,13 +100,18 @@ func (s *Scheduler) Granted(_ policy.View, x *policy.Container) {
 	}
 }
 
+// Aloof implements [policy.Aloof].
+func (s *Scheduler) Aloof() {}
+
 // Observe implements [policy.Observe].
 func (s *Scheduler) Observe(v policy.View, ev heddle.Event) {
 	s.stamp++
 	switch e := ev.(type) {
 	case heddle.NodeUp, heddle.NodeDown:
-		for i := range s.apps { // grants that were lost with a node are asked for again
-			s.asked(v.App(heddle.AppID(i)))
+		if _, down := ev.(heddle.NodeDown); down { // grants that were lost with it are asked for again
+			for i := range s.apps {
+				s.asked(v.App(heddle.AppID(i)))
+			}
 		}
 		s.resize(v)
 		for i := range s.queues {
@@ -131,6 +136,7 @@ func (s *Scheduler) Observe(v policy.View, ev heddle.Event) {
 			s.forget(e.App)
 			s.activate(v, q)
 		}
+	default: // changes no queue and no master
 	}
 }
 
@@ -256,7 +262,7 @@ func (s *Scheduler) activate(v policy.View, id heddle.QueueID) {
 	for _, app := range l.waiting {
 		st := &s.apps[app]
 		u := s.userAt(l, st.user)
-		first := l.active < 1 || s.compare(l.masters, heddle.Resource{}) <= 0
+		first := l.active < 1 || s.compare(&l.masters, &heddle.Resource{}) <= 0
 		fits := v.Fits(st.master.Plus(l.masters), limit) && v.Fits(st.master.Plus(u.masters), mine)
 		if c.cfg.MaxParallelApps > 0 && l.active >= c.cfg.MaxParallelApps || !fits && !first {
 			kept = append(kept, app)

@@ -12,17 +12,19 @@ import (
 // it is possible.
 func (s *Scheduler) userOver(v policy.View, a *policy.App) (over heddle.Resource, ok bool) {
 	u := a.User()
-	taken := u.Used().Plus(u.Booked())
+	taken := u.Taken()
 	c := &s.queues[a.Queue().ID()]
-	if c.cfg.UserWeights == nil && s.compare(taken, c.safe) <= 0 {
+	if c.cfg.UserWeights == nil && s.compare(&taken, &c.safe) <= 0 {
 		return heddle.Resource{}, true
 	}
 	limit := s.weigh(c, s.limitFor(v, a.Queue()), u.ID())
-	if s.compare(taken, limit) <= 0 {
+	if s.compare(&taken, &limit) <= 0 {
 		return heddle.Resource{}, true
 	}
-	if s.cfg.ContinueLooking && s.compare(taken.Minus(a.Booked()), limit) <= 0 {
-		return taken.Minus(limit), true
+	if s.cfg.ContinueLooking {
+		if sure := taken.Minus(a.Booked()); s.compare(&sure, &limit) <= 0 {
+			return taken.Minus(limit), true
+		}
 	}
 	return heddle.Resource{}, false
 }
@@ -42,8 +44,8 @@ func (s *Scheduler) computeLimit(v policy.View, q *policy.Queue, c *queue) heddl
 	var active heddle.Resource
 	var weights float32
 	for _, u := range q.Users() {
-		taken := u.Used().Plus(u.Booked())
-		ratio += float32(s.share(taken))
+		taken := u.Taken()
+		ratio += float32(s.share(&taken))
 		if s.user(u).asking > 0 {
 			active = active.Plus(taken)
 			weights += float32(s.weight(c, u.ID()))
@@ -53,7 +55,7 @@ func (s *Scheduler) computeLimit(v policy.View, q *policy.Queue, c *queue) heddl
 	guaranteed := s.more(c.min, minimum)
 	consumed := s.timesUp(v.Total(), float64(ratio))
 	current := guaranteed
-	if s.compare(consumed, guaranteed) >= 0 {
+	if s.compare(&consumed, &guaranteed) >= 0 {
 		current = consumed.Plus(minimum)
 	}
 	limit := s.more(divideUp(active.Plus(minimum), weights), s.percent(current, c))

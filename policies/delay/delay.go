@@ -60,7 +60,7 @@ func Of(o Options) (*Place, error) {
 	return &Place{o: o}, nil
 }
 
-func (p *Place) of(v policy.View, k *policy.Ask) *state {
+func (p *Place) of(k *policy.Ask) *state {
 	for k.ID() >= len(p.asks) {
 		p.asks = append(p.asks, state{app: heddle.NoApp})
 	}
@@ -79,7 +79,7 @@ func (p *Place) Judge(v policy.View, k *policy.Ask, n *policy.Node, at heddle.Lo
 	if n.Booked() != nil && !v.Fits(k.Size(), n.Room(k.App())) {
 		return policy.Yes // the reservation waits for room, not for a place
 	}
-	s := p.of(v, k)
+	s := p.of(k)
 	s.offers++
 	level := p.allowed(v, s)
 	if at <= level || k.Places() == 1 {
@@ -130,7 +130,7 @@ func (p *Place) Granted(v policy.View, x *policy.Container) {
 	if x.State() == cluster.Reserved {
 		return
 	}
-	s := p.of(v, x.Ask())
+	s := p.of(x.Ask())
 	if x.At() < s.level {
 		s.level = x.At() // what was counted so far stays counted
 	}

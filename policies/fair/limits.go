@@ -132,6 +132,9 @@ func (s *Scheduler) leave(q heddle.QueueID, id heddle.AppID) {
 	s.apps[id].open = false
 }
 
+// Aloof implements [policy.Aloof].
+func (s *Scheduler) Aloof() {}
+
 // Observe implements [policy.Observe].
 func (s *Scheduler) Observe(v policy.View, ev heddle.Event) {
 	switch e := ev.(type) {
@@ -153,6 +156,7 @@ func (s *Scheduler) Observe(v policy.View, ev heddle.Event) {
 		}
 	case heddle.AppDone:
 		s.done(v, e.App)
+	default: // changes demand alone
 	}
 	s.dirty = true
 }
@@ -247,8 +251,9 @@ func (s *Scheduler) Reserve(v policy.View, k *policy.Ask, n *policy.Node) bool {
 		return held < s.reservable(nodes)
 	case heddle.OffSwitch:
 		return a.Bookings() < s.reservable(v.Live())
+	default:
+		return true
 	}
-	return true
 }
 
 // reservable is how many of so many nodes one application may reserve.

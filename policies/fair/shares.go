@@ -2,6 +2,7 @@ package fair
 
 import (
 	"math"
+	"slices"
 
 	"heddle"
 	"heddle/policy"
@@ -25,7 +26,7 @@ func (s *Scheduler) Tick(v policy.View) bool {
 	}
 	s.dirty = false
 	s.resize(v)
-	for i := len(s.queues) - 1; i >= 0; i-- {
+	for i := range slices.Backward(s.queues) { // children stand after their parents
 		s.updateDemand(v, v.Queue(heddle.QueueID(i)))
 	}
 	s.queues[0].fair = v.Total()

@@ -4,10 +4,9 @@ import (
 	"testing"
 
 	"heddle/policies/fifo"
-	"heddle/policy"
 	"heddle/policy/policytest"
 )
 
 func TestSuite(t *testing.T) {
-	policytest.Run(t, fifo.New, "", func(o policy.Order) policy.Set { return policytest.Base(o) })
+	policytest.Run(t, fifo.New, "", policytest.Base)
 }

@@ -15,7 +15,6 @@ type model struct {
 	live  map[heddle.ContainerID]grant
 	room  map[heddle.NodeID]heddle.Resource
 	total map[heddle.NodeID]heddle.Resource
-	last  heddle.ContainerID
 	gone  map[heddle.AppID]bool // whose attempt ended in this step
 	fits  func(need, room heddle.Resource) bool
 }
@@ -76,6 +75,7 @@ func (m *model) before(v policy.View, ev heddle.Event) {
 		if x := v.Container(e.Container); x != nil && x.State() != cluster.Reserved {
 			m.end(e.Container)
 		}
+	default: // nothing the model counts
 	}
 }
 
@@ -124,6 +124,7 @@ func (m *model) after(decisions []heddle.Decision) error {
 			}
 		case *heddle.Kill:
 			m.end(d.Container)
+		default: // neither grants nor ends
 		}
 	}
 	return nil

@@ -294,6 +294,7 @@ func (s *Stream) note(decisions []heddle.Decision) {
 			s.apps = append(s.apps, d.App)
 		case *heddle.Launch:
 			s.given = append(s.given, d.Container)
+		default:
 		}
 	}
 	kept := s.apps[:0]
@@ -363,8 +364,9 @@ func mapped(ev heddle.Event, f func(heddle.NodeID) heddle.NodeID) heddle.Event {
 			e.Rows = append(e.Rows, r)
 		}
 		return e
+	default: // names no node
+		return ev
 	}
-	return ev
 }
 
 // Streams runs a property over random streams: streams of them, or as many as -rapid.checks says.

@@ -53,18 +53,18 @@ func BenchmarkIdleBeat(b *testing.B) {
 	}
 }
 
-// life drives a master to its end and returns its beats.
-func life(m Master, priority int32, k heddle.Kind) int {
+// life drives a master to its end.
+func life(m Master, priority int32, k heddle.Kind) {
 	var out Actions
 	var in Response
 	next, now := heddle.ContainerID(0), heddle.Time(0)
 	m.Start(now, &out)
-	for beats := 0; ; beats++ {
+	for {
 		out.Reset()
 		now += heddle.Time(heddle.Second)
 		m.Beat(now, &in, &out)
 		if out.Finish != Running {
-			return beats
+			return
 		}
 		in.Completed = in.Completed[:0]
 		for _, w := range out.Work {

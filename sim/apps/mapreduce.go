@@ -282,8 +282,9 @@ func (m *mapReduce) tasks(k heddle.Kind) []task {
 		return m.maps
 	case heddle.Reduce:
 		return m.reduces
+	default:
+		return nil
 	}
-	return nil
 }
 
 func (m *mapReduce) checkOver() {

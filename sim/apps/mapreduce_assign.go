@@ -127,10 +127,10 @@ const none int32 = -1
 
 // assignUnplaced picks the task of a container whose place does not matter.
 func (m *mapReduce) assignUnplaced(g Grant) int32 {
-	switch {
-	case g.Priority == priorityReduce:
+	switch g.Priority {
+	case priorityReduce:
 		return m.wanted.pop()
-	case g.Priority == priorityFastFail:
+	case priorityFastFail:
 		return m.popMap(&m.failed)
 	}
 	return none

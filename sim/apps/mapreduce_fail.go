@@ -91,7 +91,6 @@ const (
 type exclusions struct {
 	failures map[heddle.NodeID]int
 	bad      []heddle.NodeID // in order of ids
-	nodes    int
 	ignored  bool
 	changed  bool
 }

@@ -11,7 +11,7 @@ import (
 	"heddle/workload"
 )
 
-// show writes actions down: one word per row, release, launch, …
+// show writes actions down: one word per row, release, launch and so on.
 func show(a *Actions) string {
 	var w []string
 	for _, r := range a.Rows {
@@ -40,6 +40,7 @@ func show(a *Actions) string {
 		w = append(w, fmt.Sprintf("exclude:%v", a.Exclude))
 	}
 	switch a.Finish {
+	case Running:
 	case FinishedWell:
 		w = append(w, "finished")
 	case FinishedBadly:

@@ -359,6 +359,7 @@ func failedByApplication(s heddle.ExitStatus) bool {
 	case heddle.Success, heddle.Preempted, heddle.Aborted, heddle.DisksFailed,
 		heddle.KilledByMaster, heddle.KilledByRM, heddle.KilledAfterCompletion:
 		return false
+	default:
+		return true
 	}
-	return true
 }

@@ -81,7 +81,7 @@ func (m *spark) submitStages(now heddle.Time) {
 		}
 		s.locality.start(now)
 		m.tasksLeft += len(s.tasks)
-		for i := len(s.tasks) - 1; i >= 0; i-- { // the lists are taken from their ends
+		for i := range slices.Backward(s.tasks) { // the lists are taken from their ends
 			m.enlist(s, int32(i))
 		}
 		s.mask = m.levels(s)

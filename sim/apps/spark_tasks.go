@@ -86,6 +86,7 @@ func (l *locality) allowed(now heddle.Time) level {
 			more = l.hosted > 0
 		case noWishLevel:
 			more, wait = l.free > 0, 0
+		case anyLevel, noLevel: // not nearer than any
 		}
 		switch {
 		case !more:

@@ -78,6 +78,18 @@ func TestSparkClient(t *testing.T) {
 	s.alarmAt(32000, "executor0.0@1")
 }
 
+// threeExecutors grants executors 1, 2 and 3 on nodes 0, 1 and 2 half a second in, and starts the first two.
+func (s *script) threeExecutors() {
+	s.t.Helper()
+	s.beat(Response{}, "-")
+	s.now = heddle.Time(500 * heddle.Millisecond)
+	s.call("-", func() {
+		s.m.Beat(s.now, &Response{Granted: append(append(ex(0, 1, 1), ex(1, 2, 1)...), ex(2, 3, 1)...)}, &s.out)
+	})
+	s.up(1, "")
+	s.up(2, "")
+}
+
 // A task waits 3 s for an executor on its node, 3 s for one in its rack; then any will do. Free slots
 // are offered again each second.
 func TestSparkLocality(t *testing.T) {
@@ -87,13 +99,7 @@ func TestSparkLocality(t *testing.T) {
 		Hosts: func(w Work) []heddle.NodeID { return hosts[w.Index] },
 	}
 	s := start(t, NewSpark(sparkJob(3, 6), c), 0)
-	s.beat(Response{}, "-")
-	s.now = heddle.Time(500 * heddle.Millisecond)
-	s.call("-", func() {
-		s.m.Beat(s.now, &Response{Granted: append(append(ex(0, 1, 1), ex(1, 2, 1)...), ex(2, 3, 1)...)}, &s.out)
-	})
-	s.up(1, "")
-	s.up(2, "")
+	s.threeExecutors()
 	// Two tasks on node 0, and the one that wishes nothing; 2, 4 and 5 wait.
 	s.up(3, "executor0.0@1 executor1.0@1 executor3.0@2")
 	s.alarmAt(1000, "")
@@ -111,13 +117,7 @@ func TestSparkLocality(t *testing.T) {
 func TestSparkLocalityWaits(t *testing.T) {
 	c := Config{Rack: []heddle.RackID{0, 0, 1}, Hosts: func(Work) []heddle.NodeID { return []heddle.NodeID{0} }}
 	s := start(t, NewSpark(sparkJob(3, 7), c), 0)
-	s.beat(Response{}, "-")
-	s.now = heddle.Time(500 * heddle.Millisecond)
-	s.call("-", func() {
-		s.m.Beat(s.now, &Response{Granted: append(append(ex(0, 1, 1), ex(1, 2, 1)...), ex(2, 3, 1)...)}, &s.out)
-	})
-	s.up(1, "")
-	s.up(2, "")
+	s.threeExecutors()
 	s.up(3, "executor0.0@1 executor1.0@1")
 	for _, at := range []int64{1000, 2000, 3000} {
 		s.alarmAt(at, "")

@@ -37,7 +37,7 @@ func (w *World) ShortestReduce(id JobID, index int32) heddle.Span {
 	if j == nil || !j.has(Work{Kind: heddle.Reduce, Index: index}) {
 		return 0
 	}
-	n := w.reduceNeed(j, index, int64(heddle.Unbounded[heddle.Memory]>>24))
+	n := w.reduceNeed(j, index, heddle.Unbounded[heddle.Memory]>>24)
 	return w.shortest(n.mergeCPU, 0) + w.shortest(n.cpu, max(n.part, n.result))
 }
 

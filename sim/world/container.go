@@ -46,14 +46,7 @@ func (w *World) Open(now heddle.Time, c heddle.ContainerID, job JobID, kind hedd
 	if _, ok := w.byID[c]; ok || !w.known(at) || !w.nodes[at].up || w.job(job) == nil {
 		return
 	}
-	var i int32
-	if k := len(w.freeC); k > 0 {
-		i = w.freeC[k-1]
-		w.freeC = w.freeC[:k-1]
-	} else {
-		i = int32(len(w.conts))
-		w.conts = append(w.conts, container{})
-	}
+	i := slot(&w.freeC, &w.conts)
 	n := &w.nodes[at]
 	k := &w.conts[i]
 	*k = container{

@@ -147,8 +147,8 @@ func TestMapsSpillAndLeaveTheirOutput(t *testing.T) {
 	if got := l.done[c].Output; got != 64<<20 {
 		t.Errorf("output = %d", got)
 	}
-	if got := l.w.MapOutput(j); len(got) != 1 || got[0] != (NodeBytes{1, 64 << 20}) {
-		t.Errorf("MapOutput = %v", got)
+	if got := l.mapOutput(j); len(got) != 1 || got[0] != (nodeBytes{1, 64 << 20}) {
+		t.Errorf("map output on %v", got)
 	}
 	l.w.Open(l.w.now, 99, j, heddle.Map, 0, oneCore, oneCore)
 	l.w.Run(l.w.now, Work{Container: 99, Kind: heddle.Map, Attempt: 1}, nil)
@@ -413,7 +413,7 @@ func TestNodeLoss(t *testing.T) {
 	if _, ok := l.done[reduce]; ok {
 		t.Error("a reduce ended although map output was lost")
 	}
-	if got := l.w.MapOutput(j); len(got) != 1 || got[0].Node != 1 {
+	if got := l.mapOutput(j); len(got) != 1 || got[0].node != 1 {
 		t.Errorf("map output after the loss: %v", got)
 	}
 	l.w.Open(l.w.now, 50, j, heddle.Map, 0, oneCore, oneCore)

@@ -76,3 +76,23 @@ func (l *lab) seconds(c heddle.ContainerID) float64 {
 	}
 	return d.At.Seconds()
 }
+
+type nodeBytes struct {
+	node  heddle.NodeID
+	bytes int64
+}
+
+// mapOutput says where a job's map output lies, in order of first arrival.
+func (l *lab) mapOutput(j JobID) []nodeBytes {
+	pool := l.w.job(j).pool
+	if pool == nil {
+		return nil
+	}
+	var out []nodeBytes
+	for k := range pool.src {
+		if s := &pool.src[k]; s.bytes > 0 {
+			out = append(out, nodeBytes{heddle.NodeID(s.node), int64(s.bytes)})
+		}
+	}
+	return out
+}

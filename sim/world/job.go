@@ -25,9 +25,8 @@ type job struct {
 	def  *workload.Job
 	prog Program
 
-	output []float64 // of each map; nil when scale says it
-	scale  float64   // output per byte of input, when the workload states none
-	parts  []float64 // bytes each reduce copies
+	scale float64   // output per byte of input, when the workload states none
+	parts []float64 // bytes each reduce copies
 
 	where    []int32 // node of each map's output, -1 = not there
 	mapsLeft int
@@ -218,9 +217,8 @@ func (w *World) release(j *job) {
 		}
 	}
 	j.released = f
-	woken := append(w.woken[:0], j.waiting...)
-	w.woken = woken
-	for _, t := range woken {
+	w.woken = append(w.woken[:0], j.waiting...)
+	for _, t := range w.woken {
 		w.fetchMore(t)
 	}
 }
@@ -246,25 +244,4 @@ func (w *World) loseOutput(j *job, node int32) {
 	}
 	w.leave(j.pool, node, -j.pool.src[k].bytes)
 	w.setPulled(j.pool, k, false)
-}
-
-// NodeBytes is map output on a node.
-type NodeBytes struct {
-	Node  heddle.NodeID
-	Bytes int64
-}
-
-// MapOutput says where a job's map output lies, in order of first arrival.
-func (w *World) MapOutput(id JobID) []NodeBytes {
-	j := w.job(id)
-	if j == nil || j.pool == nil {
-		return nil
-	}
-	var out []NodeBytes
-	for k := range j.pool.src {
-		if s := &j.pool.src[k]; s.bytes > 0 {
-			out = append(out, NodeBytes{heddle.NodeID(s.node), int64(s.bytes)})
-		}
-	}
-	return out
 }

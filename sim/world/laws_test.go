@@ -242,7 +242,7 @@ func TestBoundsHold(t *testing.T) {
 	}
 	k := l.w.AddJob(kmeans(6, 64, 0, 1))
 	l.executors(k, 6, executor)
-	first := heddle.ContainerID(l.last - 5)
+	first := l.last - 5
 	for stage := range 2 {
 		for i := range 6 {
 			from := l.w.now

@@ -13,7 +13,7 @@ func (w *World) flush() {
 		return
 	}
 	for {
-		for k := 0; k < len(w.stale); k++ { // grows where uplinks are squeezed
+		for k := 0; k < len(w.stale); k++ { //nolint:intrange // grows where uplinks are squeezed
 			w.renewPeaks(w.stale[k])
 		}
 		w.stale = w.stale[:0]

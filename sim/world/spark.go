@@ -1,6 +1,8 @@
 package world
 
 import (
+	"slices"
+
 	"heddle"
 	"heddle/workload"
 )
@@ -65,10 +67,8 @@ func (j *job) sparkTask(k Work) (*workload.Stage, *workload.Task) {
 // hasChild reports whether a later stage reads a stage's output.
 func (j *job) hasChild(id int) bool {
 	for i := range j.def.Spark.Stages {
-		for _, p := range j.def.Spark.Stages[i].Parents {
-			if p == id {
-				return true
-			}
+		if slices.Contains(j.def.Spark.Stages[i].Parents, id) {
+			return true
 		}
 	}
 	return false

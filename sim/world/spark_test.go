@@ -23,7 +23,7 @@ func kmeans(parts int, mb, storage int64, iterations int) *workload.Job {
 }
 
 // pass runs a stage's tasks at once, task i in executor i modulo the count, and returns how long it took.
-func (l *lab) pass(j JobID, stage, tasks, executors int, hosts ...heddle.NodeID) float64 {
+func (l *lab) pass(stage, tasks, executors int, hosts ...heddle.NodeID) float64 {
 	from := l.w.now
 	for i := range tasks {
 		l.w.Run(from, Work{Container: heddle.ContainerID(i%executors + 1), Kind: heddle.Executor, Stage: int32(stage), Index: int32(i)}, hosts)
@@ -51,8 +51,8 @@ func TestLaterPassesComeFromMemory(t *testing.T) {
 	l := newLab(t, cluster(4, 1))
 	j := l.w.AddJob(kmeans(8, 128, 0, 2))
 	l.executors(j, 2, executor)
-	first := l.pass(j, 0, 8, 2)
-	second, third := l.pass(j, 1, 8, 2), l.pass(j, 2, 8, 2)
+	first := l.pass(0, 8, 2)
+	second, third := l.pass(1, 8, 2), l.pass(2, 8, 2)
 	if second > first/4 || second != third {
 		t.Errorf("passes take %.3f, %.3f, %.3f s; want the later ones equal and much shorter", first, second, third)
 	}
@@ -66,13 +66,13 @@ func TestEvictedPartitionsAreComputedAgain(t *testing.T) {
 	l := newLab(t, cluster(1, 1))
 	j := l.w.AddJob(kmeans(4, 128, room, 3))
 	l.executors(j, 1, executor)
-	l.pass(j, 0, 4, 1)
-	second := l.pass(j, 1, 4, 1)
+	l.pass(0, 4, 1)
+	second := l.pass(1, 4, 1)
 	ample := newLab(t, cluster(1, 1))
 	k := ample.w.AddJob(kmeans(4, 128, 0, 3))
 	ample.executors(k, 1, executor)
-	ample.pass(k, 0, 4, 1)
-	if want := ample.pass(k, 1, 4, 1); second < 4*want {
+	ample.pass(0, 4, 1)
+	if want := ample.pass(1, 4, 1); second < 4*want {
 		t.Errorf("with half of the partitions evicted a pass takes %.3f s, with none %.3f", second, want)
 	}
 	if c := &l.w.conts[0]; c.stored > float64(room) || len(c.cache) != 2 {
@@ -94,7 +94,7 @@ func TestExecutorPlacementDecidesLocality(t *testing.T) {
 		j := l.w.AddJob(job)
 		l.w.jobs[j].prog.First = l.w.p.Programs["grep"].Map
 		l.executors(j, 1, executor)
-		return l.pass(j, 0, 1, 1, hosts...)
+		return l.pass(0, 1, 1, hosts...)
 	}
 	if near, far := run(0), run(2); far < 1.1*near {
 		t.Errorf("a task reads its block in %.3f s locally and in %.3f s from another node", near, far)
@@ -106,8 +106,8 @@ func TestPartitionsOfOtherExecutorsComeOverTheNetwork(t *testing.T) {
 	job := kmeans(1, 128, 0, 2)
 	j := l.w.AddJob(job)
 	l.executors(j, 2, executor)
-	l.pass(j, 0, 1, 1)
-	own := l.pass(j, 1, 1, 1)
+	l.pass(0, 1, 1)
+	own := l.pass(1, 1, 1)
 	from := l.w.now
 	l.w.Run(from, Work{Container: 2, Kind: heddle.Executor, Stage: 2}, nil)
 	at, _ := l.w.Next()
@@ -140,12 +140,12 @@ func TestSparkShuffle(t *testing.T) {
 	l := newLab(t, cluster(2, 1))
 	j := l.w.AddJob(job)
 	l.executors(j, 2, executor)
-	l.pass(j, 0, 4, 2)
-	if got := l.w.MapOutput(j); len(got) != 2 || got[0].Bytes != 64<<20 || got[1].Bytes != 64<<20 {
+	l.pass(0, 4, 2)
+	if got := l.mapOutput(j); len(got) != 2 || got[0].bytes != 64<<20 || got[1].bytes != 64<<20 {
 		t.Errorf("shuffle files: %v", got)
 	}
 	before := l.w.Disk(l.w.now, 0).Requests
-	if s := l.pass(j, 1, 2, 2); s < 64*4.45/32.5 {
+	if s := l.pass(1, 2, 2); s < 64*4.45/32.5 {
 		t.Errorf("grouping 64 MiB takes %.3f s, want at least the measured %.3f", s, 64*4.45/32.5)
 	}
 	read := (l.w.Disk(l.w.now, 0).Requests - before) * l.w.p.RequestBytes / mib

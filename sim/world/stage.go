@@ -50,16 +50,20 @@ type leg struct {
 // shared reports whether other nodes have a say in the rate.
 func (a *act) shared() bool { return a.nlegs > 1 || a.pool != nil }
 
+// slot returns a place in a list: one that was freed, as it was left, or a new one at the end.
+func slot[T any](free *[]int32, all *[]T) int32 {
+	if n := len(*free); n > 0 {
+		i := (*free)[n-1]
+		*free = (*free)[:n-1]
+		return i
+	}
+	*all = append(*all, *new(T))
+	return int32(len(*all) - 1)
+}
+
 // newAct takes an act from the free list; the caller fills it in and calls plug.
 func (w *World) newAct(t int32) int32 {
-	var i int32
-	if k := len(w.freeA); k > 0 {
-		i = w.freeA[k-1]
-		w.freeA = w.freeA[:k-1]
-	} else {
-		i = int32(len(w.acts))
-		w.acts = append(w.acts, act{})
-	}
+	i := slot(&w.freeA, &w.acts)
 	w.seq++
 	c := &w.conts[w.tasks[t].cont]
 	w.acts[i] = act{task: t, cont: w.tasks[t].cont, home: c.node, weight: c.weight / float64(len(c.tasks)), mult: 1, fetch: 1, left: 1, since: w.now, end: never, nlegs: 1, seq: w.seq}

@@ -24,15 +24,6 @@ func (w *World) CPUUsed(now heddle.Time) float64 {
 	return sum
 }
 
-// Cores returns the processors of the cluster, against which CPUUsed counts.
-func (w *World) Cores() float64 {
-	sum := 0.0
-	for i := range w.nodes {
-		sum += w.nodes[i].cores
-	}
-	return sum
-}
-
 // Disk returns what a node's disk did so far.
 func (w *World) Disk(now heddle.Time, id heddle.NodeID) DiskStats {
 	w.at(now)

@@ -30,7 +30,6 @@ type task struct {
 
 	// A reduce.
 	part, copied, burst float64 // bytes
-	cpu                 float64 // core-seconds after the copy
 	waiting             int32   // place in job.waiting, -1 when not
 }
 
@@ -47,14 +46,7 @@ func (w *World) Run(now heddle.Time, k Work, hosts []heddle.NodeID) {
 	if j == nil || !j.has(k) || (k.Kind == heddle.Executor) != (w.conts[c].kind == heddle.Executor) {
 		return
 	}
-	var i int32
-	if n := len(w.freeT); n > 0 {
-		i = w.freeT[n-1]
-		w.freeT = w.freeT[:n-1]
-	} else {
-		i = int32(len(w.tasks))
-		w.tasks = append(w.tasks, task{})
-	}
+	i := slot(&w.freeT, &w.tasks)
 	w.tasks[i] = task{work: k, cont: c, node: w.conts[c].node, job: j, act: -1, waiting: -1, hosts: append(w.tasks[i].hosts[:0], hosts...)}
 	w.conts[c].tasks = append(w.conts[c].tasks, i)
 	w.divideUp(c)
@@ -85,6 +77,7 @@ func (j *job) has(k Work) bool {
 		}
 	case heddle.Other:
 		n = len(j.def.Other)
+	case heddle.AM: // the master's own, not a task
 	}
 	return k.Index >= 0 && int(k.Index) < n
 }
@@ -189,6 +182,7 @@ func (w *World) stageDone(i int32, done []Done) []Done {
 		d.Output = w.left(t.job, t.work.Index, t.node)
 	case heddle.Executor:
 		w.sparkDone(t)
+	default:
 	}
 	w.endTask(i)
 	return append(done, d)

@@ -1,6 +1,7 @@
 package world
 
 import (
+	"maps"
 	"math/rand/v2"
 	"testing"
 
@@ -153,9 +154,7 @@ func (w *twin) rates(now float64) map[*twinTask]float64 {
 				reserved[r] += need[r] * result[t]
 			}
 		}
-		for t, r := range w.fillNode(n, single, reserved, streams[n]) {
-			result[t] = r
-		}
+		maps.Copy(result, w.fillNode(n, single, reserved, streams[n]))
 	}
 	return result
 }

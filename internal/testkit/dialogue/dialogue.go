@@ -53,7 +53,6 @@ type session struct {
 	fair     *fair.Config
 	trims    map[heddle.Kind]heddle.Resource
 	memory   bool
-	beat     *policy.Beat
 	built    *policies.Built
 	core     *sched.Core
 	hand     hand

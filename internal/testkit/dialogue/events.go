@@ -128,7 +128,7 @@ func (s *session) ask(names []string, o map[string]string) error {
 	strict := "," + o["strict"] + ","
 	rows := []heddle.Row{row}
 	rows[0].Strict = strings.Contains(strict, ",any,")
-	for _, place := range strings.Split(o["at"], ",") {
+	for place := range strings.SplitSeq(o["at"], ",") {
 		if place == "" {
 			continue
 		}

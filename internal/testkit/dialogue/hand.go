@@ -102,8 +102,9 @@ func kindOf(name string) (heddle.Kind, error) {
 
 // parseSize reads 4g,2c: memory in g or m, processors in c; 500mc are half of one.
 func parseSize(text string) (r heddle.Resource, err error) {
-	for _, part := range strings.Split(text, ",") {
-		unit, dim, scale := "", heddle.Memory, int64(1)
+	for part := range strings.SplitSeq(text, ",") {
+		var unit string
+		dim, scale := heddle.Memory, int64(1)
 		switch {
 		case strings.HasSuffix(part, "mc"):
 			unit, dim = "mc", heddle.CPU

@@ -1,0 +1,119 @@
+package cluster
+
+import "heddle"
+
+const slabChunk = 512
+
+// A slab holds containers without an allocation each, finds them by id, and keeps the lists they are in.
+// Slot 0 is none.
+type slab struct {
+	chunks []*[slabChunk]Container // by slot
+	links  []links                 // by slot
+	free   []*Container
+	last   heddle.ContainerID
+	base   int // number of the first page
+	pages  []*page
+	live   int
+}
+
+// A page says in which slots containers of consecutive ids are.
+type page struct {
+	at   [slabChunk]int32
+	live int
+}
+
+// A list is one of the two that a granted container is in, newest first.
+type list uint8
+
+const (
+	onNode list = iota
+	ofApp
+)
+
+// links are a container's neighbours in each list. They stand apart from the containers, close together:
+// taking one out of its lists looks at four neighbours and at nothing else of them.
+type links [2]struct{ prev, next int32 }
+
+func (s *slab) new() *Container {
+	if len(s.free) == 0 {
+		s.grow()
+	}
+	x := s.free[len(s.free)-1]
+	s.free = s.free[:len(s.free)-1]
+	s.last++
+	*x = Container{id: s.last, slot: x.slot}
+	p := int(s.last)/slabChunk - s.base
+	for p >= len(s.pages) {
+		s.pages = append(s.pages, &page{})
+	}
+	s.pages[p].at[s.last%slabChunk] = x.slot
+	s.pages[p].live++
+	s.live++
+	return x
+}
+
+func (s *slab) grow() {
+	chunk, from := new([slabChunk]Container), len(s.links)
+	s.chunks = append(s.chunks, chunk)
+	s.links = append(s.links, make([]links, slabChunk)...)
+	for i := slabChunk - 1; i >= 0; i-- {
+		if slot := from + i; slot > 0 {
+			chunk[i].slot = int32(slot)
+			s.free = append(s.free, &chunk[i])
+		}
+	}
+}
+
+// at returns the container in a slot, nil for none.
+func (s *slab) at(slot int32) *Container {
+	if slot == 0 {
+		return nil
+	}
+	return &s.chunks[uint32(slot)/slabChunk][uint32(slot)%slabChunk]
+}
+
+func (s *slab) get(id heddle.ContainerID) *Container {
+	p := uint64(id)/slabChunk - uint64(s.base) // ids before the first page, or below 0, come out too large
+	if p >= uint64(len(s.pages)) {
+		return nil
+	}
+	return s.at(s.pages[p].at[uint64(id)%slabChunk])
+}
+
+func (s *slab) drop(x *Container) {
+	p := int(x.id)/slabChunk - s.base
+	s.pages[p].at[x.id%slabChunk] = 0
+	s.pages[p].live--
+	s.live--
+	for len(s.pages) > 1 && s.pages[0].live == 0 {
+		s.pages[0] = nil
+		s.pages = s.pages[1:]
+		s.base++
+	}
+	s.free = append(s.free, x)
+}
+
+// push puts the container of a slot first in a list.
+func (s *slab) push(l list, first *int32, slot int32) {
+	s.links[slot][l].prev, s.links[slot][l].next = 0, *first
+	if *first != 0 {
+		s.links[*first][l].prev = slot
+	}
+	*first = slot
+}
+
+// unlink takes the container of a slot out of a list.
+func (s *slab) unlink(l list, first *int32, slot int32) {
+	k := s.links[slot][l]
+	if k.prev == 0 {
+		*first = k.next
+	} else {
+		s.links[k.prev][l].next = k.next
+	}
+	if k.next != 0 {
+		s.links[k.next][l].prev = k.prev
+	}
+}
+
+// after returns the next container in a list, nil at the end.
+func (s *slab) after(l list, x *Container) *Container { return s.at(s.links[x.slot][l].next) }

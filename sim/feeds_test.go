@@ -1,0 +1,129 @@
+package sim
+
+import (
+	"testing"
+
+	"heddle"
+	"heddle/policy"
+	"heddle/workload"
+)
+
+// What a policy asks to be told, it is told, in both worlds, and each thing once.
+func TestFeeds(t *testing.T) {
+	for _, isGiven := range []bool{true, false} {
+		j := mapReduce("sort", 0, tasks(4, workload.Task{Duration: 20 * second, CPU: 20 * second, Input: 64 << 20, Hosts: []int32{1, 1}, Size: heddle.Of(1024, 1000)}), lasting(1, 10))
+		j.Program = "sort"
+		spark := workload.Job{ID: "s", Framework: heddle.Spark, Spark: &workload.SparkJob{Executors: 1, Executor: heddle.Of(2048, 2000), Stages: []workload.Stage{{Tasks: lasting(4, 10)}}}}
+		o := fullWorld(nodes(2, 1, heddle.Of(16384, 8000)), j, spark)
+		o.Given = isGiven
+		s := bare()
+		s.Feeds = policy.Feeds{Progress: second, Profile: second, Splits: true, Output: true}
+		type key struct {
+			c    heddle.ContainerID
+			at   heddle.Time
+			what string
+		}
+		seen := map[key]bool{}
+		fraction := map[heddle.ContainerID]float64{}
+		var output, cpu int64
+		splits, half := 0, false
+		s.Lanes[0].Order = watch{saw: func(v policy.View, ev heddle.Event) {
+			k := key{at: v.Now()}
+			switch e := ev.(type) {
+			case heddle.Submit:
+				for _, p := range e.Facts.Splits {
+					if splits++; p.Bytes != 64<<20 || len(p.Hosts) != 1 || p.Hosts[0] != 1 {
+						t.Errorf("split %+v, want 64 MiB on node 1", p)
+					}
+				}
+				return
+			case heddle.Output:
+				output += e.Bytes
+				return
+			case heddle.Progress:
+				k.c, k.what = e.Container, "progress"
+				if e.Fraction < fraction[e.Container] && v.Container(e.Container).Kind() != heddle.Executor || e.Fraction > 1 {
+					t.Errorf("given %v: progress of %v from %v to %v", isGiven, e.Container, fraction[e.Container], e.Fraction)
+				}
+				fraction[e.Container] = e.Fraction
+				half = half || e.Fraction > 0.4 && e.Fraction < 0.6
+			case heddle.Profile:
+				k.c, k.what = e.Container, "profile"
+				if e.CPU < 0 || e.Memory < 0 || e.CPU > v.Container(e.Container).Limit()[heddle.CPU]+1 {
+					t.Errorf("given %v: %+v", isGiven, e)
+				}
+				cpu = max(cpu, e.CPU)
+			default:
+				return
+			}
+			if seen[k] {
+				t.Errorf("given %v: %s of container %d told twice at %v", isGiven, k.what, k.c, k.at)
+			}
+			seen[k] = true
+		}}
+		r := under(t, s, o)
+		states(t, r, Succeeded)
+		if splits != 4 || !half || cpu < 900 || cpu > 2001 {
+			t.Errorf("given %v: %d splits, half done seen %v, at most %d milli-vcores", isGiven, splits, half, cpu)
+		}
+		if want := int64(4 * 64 << 20); !isGiven && output != want {
+			t.Errorf("map output of %d bytes, want %d", output, want)
+		}
+	}
+}
+
+// Under a stock NodeManager a task that demands more than its container is killed, four times.
+func TestMemoryKill(t *testing.T) {
+	run := func(kill bool) *Result {
+		j := mapReduce("j", 0, lasting(1, 30), nil)
+		j.Maps[0].Memory = 2048
+		o := fullWorld(nodes(2, 1, heddle.Of(16384, 8000)), j)
+		o.Effects.MemoryKill = kill
+		return under(t, bare(), o)
+	}
+	states(t, run(false), Succeeded)
+	r := run(true)
+	states(t, r, Failed)
+	maps := kept(r, 0, heddle.Map)
+	if len(maps) != 4 {
+		t.Errorf("%d attempts, want 4", len(maps))
+	}
+	for _, x := range maps {
+		if x.Status != heddle.KilledOverPhysical || x.Ended.Since(x.Started) > 4*second {
+			t.Errorf("%+v", x)
+		}
+	}
+}
+
+// A master that a controller kills gets another attempt.
+func TestKilledMaster(t *testing.T) {
+	s := with(deed{15, func(v policy.View, p *policy.Plan) { p.Kill(v.App(0).Master().ID()) }})
+	r := under(t, s, thirty(3, 1))
+	states(t, r, Succeeded)
+	if j := r.Jobs[0]; j.MasterAttempts != 2 || r.FailedAttempts != 1 {
+		t.Errorf("%d attempts, %d failed", j.MasterAttempts, r.FailedAttempts)
+	}
+	if am := kept(r, 0, heddle.AM); len(am) != 2 || am[0].Status != heddle.Preempted {
+		t.Errorf("%+v", am)
+	}
+}
+
+// In the given world a reduce that was started early ends with the last map, not before it.
+func TestGivenReduceWaitsForMaps(t *testing.T) {
+	o := givenWorld(nodes(1, 1, heddle.Of(16384, 4000)), mapReduce("j", 0, lasting(20, 10), lasting(1, 5)))
+	s := placed(&o, 0, 0)
+	s.Lanes[1].PerNode = 2
+	r := under(t, s, o)
+	states(t, r, Succeeded)
+	var last heddle.Time
+	for _, m := range kept(r, 0, heddle.Map) {
+		last = max(last, m.Ended)
+	}
+	red := kept(r, 0, heddle.Reduce)[0]
+	if red.Started > last || red.Ended < last {
+		t.Errorf("the reduce ran from %.2f to %.2f s, the last map ended at %.2f s", red.Started.Seconds(), red.Ended.Seconds(), last.Seconds())
+	}
+	if used := r.CPUUsed * 4 * r.Makespan.Seconds(); used < 204.9 || used > 205.1 {
+		t.Errorf("%.2f core-seconds, want 20·10 + 5: a reduce that waits uses none", used)
+	}
+}
