@@ -31,7 +31,8 @@ type (
 		Facts     Facts
 	}
 
-	// Attempt says that an application whose master failed is to have another one.
+	// Attempt says that an application whose master failed is to have another one. What the failed one
+	// excluded is forgotten.
 	Attempt struct {
 		App    AppID
 		Master Resource

@@ -25,20 +25,16 @@ const (
 	GateClosed                 // the policy lets no more of this kind start yet
 	NotPicked                  // the policy chose another node
 	HoldsBooking               // holds a reservation for this ask elsewhere
-	OffSwitchLimit             // the node took as many far containers as one beat may
-	BeatLimit                  // the node took as many containers as one beat may
-	TriesLimit                 // so many applications were asked that the offer ended
 	NoSuchQueue                // no such queue, or it has children
 	TooLarge                   // above the largest container the cluster allows
 
-	NumWhys = 24
+	NumWhys = 21
 )
 
 var whyNames = [NumWhys]string{
 	"fine", "nothing-pending", "no-room", "node-too-small", "node-reserved", "node-excluded", "node-gone",
 	"wait-local", "wait-rack", "strict-elsewhere", "queue-limit", "user-limit", "am-limit", "user-am-limit",
-	"app-limit", "share-limit", "gate-closed", "not-picked", "holds-booking", "off-switch-limit", "beat-limit",
-	"tries-limit", "no-queue", "too-large",
+	"app-limit", "share-limit", "gate-closed", "not-picked", "holds-booking", "no-queue", "too-large",
 }
 
 // String returns the reason's code.

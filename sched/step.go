@@ -82,6 +82,7 @@ func (c *Core) apply(ev heddle.Event) {
 		c.submit(e)
 	case heddle.Attempt:
 		if a := c.v.App(e.App); a != nil && a.Master() == nil {
+			c.c.Exclude(a, nil) // the next master may go anywhere, and knows nothing of what the last one excluded
 			c.askMaster(a, e.Master)
 		}
 	case heddle.Ask:

@@ -374,7 +374,5 @@ func (s *Sim) masterGone(a *app, status heddle.ExitStatus) {
 		s.fail(a)
 		return
 	}
-	// The next master may go anywhere, and knows nothing of what this one excluded, so could not lift it.
-	s.step(heddle.Exclude{App: a.id})
 	s.step(heddle.Attempt{App: a.id, Master: a.masterSize()})
 }

@@ -98,5 +98,4 @@ type Series struct {
 	Maps, Reduces, Executors   []int32 // running containers
 	CPUUsed, CPUHeld           []float32
 	MemoryHeld                 []float32 // fractions of the cluster
-	PendingApps, PendingAskSum []int32
 }

@@ -106,7 +106,9 @@ func sound(t *rapid.T, o *Options, r *Result, memoryOnly bool) {
 		if x.Ended < x.Started || x.Started > 0 && x.Started < x.Granted || x.Granted < r.Jobs[x.Job].Submit {
 			t.Fatalf("container %d of job %d: granted %d, started %d, ended %d", x.Container, x.Job, x.Granted, x.Started, x.Ended)
 		}
-		changes = append(changes, change{x.Granted, x.Size, x.Node, 2*i + 1}, change{x.Ended, heddle.Resource{}.Minus(x.Size), x.Node, 2 * i})
+		if x.Ended > x.Granted {
+			changes = append(changes, change{x.Granted, x.Size, x.Node, 2*i + 1}, change{x.Ended, heddle.Resource{}.Minus(x.Size), x.Node, 2 * i})
+		}
 		if x.Status == heddle.Success {
 			well[fmt.Sprint(x.Job, x.Kind, x.Index)]++
 		}
