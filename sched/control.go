@@ -40,22 +40,19 @@ func (c *Core) carryOut(s policy.Step) {
 			return
 		}
 		c.c.SetLimit(x, s.Limit)
-		c.arena.resizes = append(c.arena.resizes, heddle.Resize{Container: x.ID(), Limit: s.Limit})
-		c.out = append(c.out, &c.arena.resizes[len(c.arena.resizes)-1])
+		c.out = append(c.out, c.arena.resizes.put(heddle.Resize{Container: x.ID(), Limit: s.Limit}))
 	case policy.Suspend:
 		if x.Suspended() {
 			return
 		}
 		c.c.Suspend(x)
-		c.arena.suspends = append(c.arena.suspends, heddle.Suspend{Container: x.ID()})
-		c.out = append(c.out, &c.arena.suspends[len(c.arena.suspends)-1])
+		c.out = append(c.out, c.arena.suspends.put(heddle.Suspend{Container: x.ID()}))
 	case policy.Resume:
 		if !x.Suspended() {
 			return
 		}
 		c.c.Resume(x)
-		c.arena.resumes = append(c.arena.resumes, heddle.Resume{Container: x.ID()})
-		c.out = append(c.out, &c.arena.resumes[len(c.arena.resumes)-1])
+		c.out = append(c.out, c.arena.resumes.put(heddle.Resume{Container: x.ID()}))
 	case policy.Kill:
 		a, master := x.App(), x.Kind() == heddle.AM
 		c.end(x, cluster.Killed, heddle.Preempted, true)

@@ -70,19 +70,6 @@ type controller struct {
 	next heddle.Time
 }
 
-// arena holds the decisions of one step.
-type arena struct {
-	admits   []heddle.Admit
-	rejects  []heddle.Reject
-	launches []heddle.Launch
-	books    []heddle.Book
-	unbooks  []heddle.Unbook
-	resizes  []heddle.Resize
-	suspends []heddle.Suspend
-	resumes  []heddle.Resume
-	kills    []heddle.Kill
-}
-
 // New returns a core for a policy set. It panics when the set is not whole: no lane, a kind in two
 // lanes or in none, a lane without an order, no queue.
 func New(set policy.Set) *Core {

@@ -132,8 +132,7 @@ func (c *Core) submit(e heddle.Submit) {
 		return
 	}
 	a := c.c.Submit(e)
-	c.arena.admits = append(c.arena.admits, heddle.Admit{App: e.App})
-	c.out = append(c.out, &c.arena.admits[len(c.arena.admits)-1])
+	c.out = append(c.out, c.arena.admits.put(heddle.Admit{App: e.App}))
 	c.askMaster(a, e.Master)
 }
 
@@ -155,8 +154,7 @@ func (c *Core) admit(e *heddle.Submit) heddle.Why {
 }
 
 func (c *Core) reject(app heddle.AppID, why heddle.Why) {
-	c.arena.rejects = append(c.arena.rejects, heddle.Reject{App: app, Why: why})
-	c.out = append(c.out, &c.arena.rejects[len(c.arena.rejects)-1])
+	c.out = append(c.out, c.arena.rejects.put(heddle.Reject{App: app, Why: why}))
 }
 
 // askMaster asks for the container of an application's master.
@@ -235,8 +233,7 @@ func (c *Core) exit(e heddle.Exit) {
 func (c *Core) end(x *policy.Container, to cluster.State, status heddle.ExitStatus, tell bool) {
 	a := x.App()
 	if tell {
-		c.arena.kills = append(c.arena.kills, heddle.Kill{Container: x.ID(), Status: status})
-		c.out = append(c.out, &c.arena.kills[len(c.arena.kills)-1])
+		c.out = append(c.out, c.arena.kills.put(heddle.Kill{Container: x.ID(), Status: status}))
 	}
 	k := x.Ask()
 	c.c.End(x, to, status)
@@ -303,10 +300,4 @@ func (c *Core) nodeDown(id heddle.NodeID) {
 		}
 	}
 	c.c.RemoveNode(n)
-}
-
-func (a *arena) reset() {
-	a.admits, a.rejects, a.launches = a.admits[:0], a.rejects[:0], a.launches[:0]
-	a.books, a.unbooks = a.books[:0], a.unbooks[:0]
-	a.resizes, a.suspends, a.resumes, a.kills = a.resizes[:0], a.suspends[:0], a.resumes[:0], a.kills[:0]
 }

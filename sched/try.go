@@ -153,8 +153,7 @@ func (c *Core) reserve(a *policy.App, k *policy.Ask, n *policy.Node, at heddle.L
 		g.Granted(c.v, x)
 	}
 	c.counts.Bookings++
-	c.arena.books = append(c.arena.books, heddle.Book{Container: x.ID(), App: a.ID(), Node: n.ID()})
-	c.out = append(c.out, &c.arena.books[len(c.arena.books)-1])
+	c.out = append(c.out, c.arena.books.put(heddle.Book{Container: x.ID(), App: a.ID(), Node: n.ID()}))
 	c.version++
 	c.touch(a)
 	return booked, policy.Yes
@@ -201,8 +200,7 @@ func (c *Core) bookingOf(k *policy.Ask, need heddle.Resource) *policy.Container 
 }
 
 func (c *Core) unbook(x *policy.Container) {
-	c.arena.unbooks = append(c.arena.unbooks, heddle.Unbook{Container: x.ID(), App: x.App().ID(), Node: x.Node().ID()})
-	c.out = append(c.out, &c.arena.unbooks[len(c.arena.unbooks)-1])
+	c.out = append(c.out, c.arena.unbooks.put(heddle.Unbook{Container: x.ID(), App: x.App().ID(), Node: x.Node().ID()}))
 	a := x.App()
 	c.c.Unbook(x)
 	c.version++
@@ -225,11 +223,10 @@ func (c *Core) grant(k *policy.Ask, n *policy.Node, at heddle.Locality, limit he
 	if far {
 		o.far++
 	}
-	c.arena.launches = append(c.arena.launches, heddle.Launch{
+	c.out = append(c.out, c.arena.launches.put(heddle.Launch{
 		Container: x.ID(), App: a.ID(), Node: n.ID(), Kind: x.Kind(), Priority: k.Priority(), AllocID: k.AllocID(),
 		At: at, Told: x.Told(), Limit: limit,
-	})
-	c.out = append(c.out, &c.arena.launches[len(c.arena.launches)-1])
+	}))
 	c.version++
 	c.touch(a)
 }
