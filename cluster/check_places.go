@@ -32,7 +32,7 @@ func (d *audit) list(name string, l list, first int32, want int, mine func(*Cont
 			d.fail("lists-linked", name+" has a list that does not end")
 			return
 		}
-		if s.links[x.slot][l].prev != before {
+		if s.links(x.slot)[l].prev != before {
 			d.fail("lists-linked", name+" lists "+x.name()+" with another before it than stands there")
 		}
 		if !mine(x) || s.get(x.id) != x || x.state == Reserved {
@@ -48,6 +48,9 @@ func (d *audit) list(name string, l list, first int32, want int, mine func(*Cont
 // lends compares the pools of a node with what its containers lend and borrow.
 func (d *audit) lends(n *Node) {
 	d.lending += len(n.pools)
+	if n.lends != (len(n.pools) > 0) {
+		d.fail("pools", n.name()+" has "+num(int64(len(n.pools)))+" pools and says otherwise")
+	}
 	over := int64(0)
 	for i := range n.pools {
 		p := &n.pools[i]

@@ -94,12 +94,12 @@ var corruptions = map[string]func(c *Cluster){
 	"container-times": func(c *Cluster) { c.apps[0].master.started = 99 },
 	"container-unique-place": func(c *Cluster) {
 		n, s := c.nodes[0], &c.slab
-		n.first = s.links[n.first][onNode].next
-		s.links[n.first][onNode].prev = 0
+		n.first = s.links(n.first)[onNode].next
+		s.links(n.first)[onNode].prev = 0
 	},
 	"lists-linked": func(c *Cluster) {
 		s := &c.slab
-		s.links[s.links[c.nodes[0].first][onNode].next][onNode].prev = 0
+		s.links(s.links(c.nodes[0].first)[onNode].next)[onNode].prev = 0
 	},
 	"no-orphan-containers":   func(c *Cluster) { x := c.slab.new(); x.state, x.kind = Allocated, heddle.Map },
 	"one-reservation-a-node": func(c *Cluster) { c.nodes[1].booked = nil },
@@ -165,8 +165,8 @@ func TestEachCheckFires(t *testing.T) {
 // A broken list must be reported, not walked forever.
 func TestCheckEnds(t *testing.T) {
 	c := fixture()
-	links, x := c.slab.links, c.nodes[0].first
-	links[links[x][onNode].next][onNode].next = x
+	s, x := &c.slab, c.nodes[0].first
+	s.links(s.links(x)[onNode].next)[onNode].next = x
 	u := c.apps[1].unseen
 	u.nextUnseen = u
 	found := c.Check()

@@ -196,7 +196,7 @@ func (c *Cluster) Grant(k *Ask, n *Node, at heddle.Locality, told, limit heddle.
 // borrow takes from the application's pool what of x's processors the node has not free.
 func (c *Cluster) borrow(x *Container) {
 	short := x.limit[heddle.CPU] - x.node.Free()[heddle.CPU]
-	if short <= 0 {
+	if short <= 0 || !x.node.lends {
 		return
 	}
 	for i := range x.node.pools {
@@ -387,6 +387,7 @@ func (c *Cluster) Suspend(x *Container) {
 		}
 	}
 	x.node.pools = append(x.node.pools, pool{app: x.app, suspended: x.lent})
+	x.node.lends = true
 	c.pools++
 }
 
@@ -417,6 +418,9 @@ func (c *Cluster) thaw(x *Container) {
 // settle pays back with free processors what was borrowed from containers that have come back or ended
 // since: a loan nobody lends for any more is ordinary use.
 func (c *Cluster) settle(n *Node) {
+	if !n.lends {
+		return
+	}
 	for i := len(n.pools) - 1; i >= 0; i-- {
 		p := &n.pools[i]
 		due := min(p.borrowed-p.suspended, n.Free()[heddle.CPU])
@@ -449,6 +453,7 @@ func (c *Cluster) repay(x *Container) {
 func (c *Cluster) dropPool(n *Node, i int) {
 	if p := n.pools[i]; p.suspended == 0 && p.borrowed == 0 {
 		n.pools = append(n.pools[:i], n.pools[i+1:]...)
+		n.lends = len(n.pools) > 0
 		c.pools--
 	}
 }

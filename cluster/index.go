@@ -35,7 +35,7 @@ var nowhere = spot{bucket: -1}
 // roomIndex builds the index at its first use; clusters whose policies never ask do not pay for it.
 func (c *Cluster) roomIndex() *roomIndex {
 	if c.index == nil || c.index.largest != c.largest {
-		c.index = &roomIndex{largest: c.largest}
+		c.index = &roomIndex{largest: c.largest, spots: make([]spot, 0, len(c.nodes))}
 		for d, most := range c.largest {
 			if c.counted[d] && most > 0 {
 				c.index.dims = append(c.index.dims, heddle.Dim(d))

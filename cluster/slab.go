@@ -7,13 +7,20 @@ const slabChunk = 512
 // A slab holds containers without an allocation each, finds them by id, and keeps the lists they are in.
 // Slot 0 is none.
 type slab struct {
-	chunks []*[slabChunk]Container // by slot
-	links  []links                 // by slot
+	chunks []*chunk
+	slots  int32 // ever used, slot 0 with them
 	free   []*Container
 	last   heddle.ContainerID
 	base   int // number of the first page
 	pages  []*page
 	live   int
+}
+
+// A chunk is the containers of consecutive slots. Their links stand apart, close together: taking a
+// container out of its lists looks at four neighbours and at nothing else of them.
+type chunk struct {
+	containers [slabChunk]Container
+	links      [slabChunk]links
 }
 
 // A page says in which slots containers of consecutive ids are.
@@ -30,16 +37,11 @@ const (
 	ofApp
 )
 
-// links are a container's neighbours in each list. They stand apart from the containers, close together:
-// taking one out of its lists looks at four neighbours and at nothing else of them.
+// links are the slots of a container's neighbours in each list.
 type links [2]struct{ prev, next int32 }
 
 func (s *slab) new() *Container {
-	if len(s.free) == 0 {
-		s.grow()
-	}
-	x := s.free[len(s.free)-1]
-	s.free = s.free[:len(s.free)-1]
+	x := s.take()
 	s.last++
 	*x = Container{id: s.last, slot: x.slot}
 	p := int(s.last)/slabChunk - s.base
@@ -52,16 +54,21 @@ func (s *slab) new() *Container {
 	return x
 }
 
-func (s *slab) grow() {
-	chunk, from := new([slabChunk]Container), len(s.links)
-	s.chunks = append(s.chunks, chunk)
-	s.links = append(s.links, make([]links, slabChunk)...)
-	for i := slabChunk - 1; i >= 0; i-- {
-		if slot := from + i; slot > 0 {
-			chunk[i].slot = int32(slot)
-			s.free = append(s.free, &chunk[i])
-		}
+// take returns the container that ended last, or one never used.
+func (s *slab) take() *Container {
+	if n := len(s.free); n > 0 {
+		x := s.free[n-1]
+		s.free = s.free[:n-1]
+		return x
 	}
+	if s.slots%slabChunk == 0 {
+		s.chunks = append(s.chunks, new(chunk))
+	}
+	s.slots = max(s.slots, 1)
+	x := s.at(s.slots)
+	x.slot = s.slots
+	s.slots++
+	return x
 }
 
 // at returns the container in a slot, nil for none.
@@ -69,7 +76,11 @@ func (s *slab) at(slot int32) *Container {
 	if slot == 0 {
 		return nil
 	}
-	return &s.chunks[uint32(slot)/slabChunk][uint32(slot)%slabChunk]
+	return &s.chunks[uint32(slot)/slabChunk].containers[uint32(slot)%slabChunk]
+}
+
+func (s *slab) links(slot int32) *links {
+	return &s.chunks[uint32(slot)/slabChunk].links[uint32(slot)%slabChunk]
 }
 
 func (s *slab) get(id heddle.ContainerID) *Container {
@@ -95,25 +106,26 @@ func (s *slab) drop(x *Container) {
 
 // push puts the container of a slot first in a list.
 func (s *slab) push(l list, first *int32, slot int32) {
-	s.links[slot][l].prev, s.links[slot][l].next = 0, *first
-	if *first != 0 {
-		s.links[*first][l].prev = slot
+	k := &s.links(slot)[l]
+	k.prev, k.next = 0, *first
+	if k.next != 0 {
+		s.links(k.next)[l].prev = slot
 	}
 	*first = slot
 }
 
 // unlink takes the container of a slot out of a list.
 func (s *slab) unlink(l list, first *int32, slot int32) {
-	k := s.links[slot][l]
+	k := &s.links(slot)[l]
 	if k.prev == 0 {
 		*first = k.next
 	} else {
-		s.links[k.prev][l].next = k.next
+		s.links(k.prev)[l].next = k.next
 	}
 	if k.next != 0 {
-		s.links[k.next][l].prev = k.prev
+		s.links(k.next)[l].prev = k.prev
 	}
 }
 
 // after returns the next container in a list, nil at the end.
-func (s *slab) after(l list, x *Container) *Container { return s.at(s.links[x.slot][l].next) }
+func (s *slab) after(l list, x *Container) *Container { return s.at(s.links(x.slot)[l].next) }

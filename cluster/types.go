@@ -4,20 +4,20 @@ import "heddle"
 
 // A Node is a machine that offers resources.
 type Node struct {
-	// What every grant and end looks at, and what a look for room does, stand together.
+	// What every grant and end looks at, and what a look for room does, takes two cache lines.
 	id     heddle.NodeID
 	rack   heddle.RackID
 	first  int32 // slot of the newest container on the node
 	count  int32
 	kinds  [heddle.NumKinds]int32
 	up     bool
+	lends  bool       // there are pools
 	booked *Container // the reservation, if any
-	slab   *slab
-	over   int64 // milli-vcores of used that are borrowed from suspended containers
+	over   int64      // milli-vcores of used that are borrowed from suspended containers
+	total  heddle.Resource
+	used   heddle.Resource // held by containers, suspended ones included
 
-	total heddle.Resource
-	used  heddle.Resource // held by containers, suspended ones included
-
+	slab  *slab
 	pools []pool
 	_     [40]byte // to whole cache lines
 }
@@ -82,7 +82,7 @@ func (n *Node) Each(f func(*Container) bool) {
 // Room is what an application may take on the node: what is free, plus what its own suspended
 // containers lend; nothing where the node is reserved for another.
 func (n *Node) Room(a *App) heddle.Resource {
-	if n.booked == nil && len(n.pools) == 0 {
+	if n.booked == nil && !n.lends {
 		return n.Free()
 	}
 	return n.roomOf(a)
@@ -102,7 +102,7 @@ func (n *Node) roomOf(a *App) heddle.Resource {
 }
 
 // Lends reports whether suspended containers on the node lend anything.
-func (n *Node) Lends() bool { return len(n.pools) > 0 }
+func (n *Node) Lends() bool { return n.lends }
 
 // A Queue is a node of the queue tree.
 type Queue struct {
