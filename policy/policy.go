@@ -157,6 +157,10 @@ type (
 		Observe(v View, ev heddle.Event)
 	}
 
+	// Steady goes with an Order that gives some applications a key which is the same all their life: of
+	// those Steady says yes to it is not asked for again while they wait.
+	Steady interface{ Steady(a *App) bool }
+
 	// Aloof goes with an Observe to which news of running tasks are nothing, and they are most of what
 	// happens: it is not told of Acquire, Started, Progress and Profile.
 	Aloof interface{ Aloof() }

@@ -32,12 +32,17 @@ type bin[T any] struct {
 
 // put keeps v until the next reset.
 func (b *bin[T]) put(v T) *T {
+	x := b.next()
+	*x = v
+	return x
+}
+
+// next returns room for one more, to be filled in whole.
+func (b *bin[T]) next() *T {
 	at := uint(b.n)
 	if at/piece == uint(len(b.pieces)) {
 		b.pieces = append(b.pieces, new([piece]T))
 	}
 	b.n++
-	x := &b.pieces[at/piece][at%piece]
-	*x = v
-	return x
+	return &b.pieces[at/piece][at%piece]
 }

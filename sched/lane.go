@@ -8,6 +8,7 @@ import (
 // A lane is a list of kinds with one order, and what waits in it.
 type lane struct {
 	policy.Lane
+	steady   policy.Steady // the order, if it can say
 	queues   []laneQueue
 	dirty    []*policy.Queue
 	trims    bool            // limits may be below what is asked for
@@ -42,8 +43,9 @@ type notes struct {
 
 // inLane is an application's place in one lane.
 type inLane struct {
-	key policy.Key
-	on  bool
+	key    policy.Key
+	on     bool
+	steady bool // the key does not change
 }
 
 type refusal struct {
@@ -54,7 +56,8 @@ type refusal struct {
 }
 
 func newLane(l policy.Lane, queues int) lane {
-	return lane{Lane: l, queues: make([]laneQueue, queues)}
+	steady, _ := l.Order.(policy.Steady)
+	return lane{Lane: l, steady: steady, queues: make([]laneQueue, queues)}
 }
 
 func (l *lane) waits(a *policy.App) bool {
@@ -71,8 +74,7 @@ func (c *Core) state(id heddle.AppID) *appState {
 		c.apps = append(c.apps, appState{})
 		c.notes = append(c.notes, notes{})
 	}
-	s := &c.apps[id]
-	return s
+	return &c.apps[id]
 }
 
 // touch brings an application's place in every lane up to date, and its queues' places.
@@ -96,6 +98,9 @@ func (c *Core) touch(a *policy.App) {
 
 // reorder moves an application to where its key of now belongs.
 func (c *Core) reorder(l *lane, in *inLane, a *policy.App) {
+	if in.steady {
+		return
+	}
 	if k := l.Order.App(c.v, a); k != in.key {
 		l.queues[a.Queue().ID()].waiting.move(in.key, k, int32(a.ID()))
 		in.key = k
@@ -104,6 +109,7 @@ func (c *Core) reorder(l *lane, in *inLane, a *policy.App) {
 
 func (c *Core) enter(l *lane, in *inLane, a *policy.App) {
 	in.on, in.key = true, l.Order.App(c.v, a)
+	in.steady = l.steady != nil && l.steady.Steady(a)
 	if l.active == 0 {
 		l.smallest, l.largest = heddle.Unbounded, heddle.Resource{}
 	}

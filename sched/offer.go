@@ -47,8 +47,10 @@ func (c *Core) heartbeat(id heddle.NodeID) {
 		return
 	}
 	c.counts.Offers++
-	o := offer{n: n, half: heddle.Resource{free[0] / 2, free[1] / 2, free[2] / 2, free[3] / 2}}
-	o.full = c.set.Book != nil && !roomy
+	o := offer{n: n, full: c.set.Book != nil && !roomy}
+	if c.set.Beat.HalfFree {
+		o.half = heddle.Resource{free[0] / 2, free[1] / 2, free[2] / 2, free[3] / 2}
+	}
 	c.local = false
 	for r := c.round(&o); r != nothing; r = c.round(&o) {
 		c.drowsy = c.drowsy[:0] // a grant may have opened their gates

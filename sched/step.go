@@ -235,9 +235,11 @@ func (c *Core) end(x *policy.Container, to cluster.State, status heddle.ExitStat
 	if tell {
 		c.out = append(c.out, c.arena.kills.put(heddle.Kill{Container: x.ID(), Status: status}))
 	}
-	k := x.Ask()
+	k, unseen := x.Ask(), x.State() == cluster.Allocated
 	c.c.End(x, to, status)
-	c.lanes[c.laneOf[k.Kind()]].measure(k) // it may ask again
+	if unseen { // it may be asked for again
+		c.lanes[c.laneOf[k.Kind()]].measure(k)
+	}
 	c.touch(a)
 }
 

@@ -208,9 +208,9 @@ func (c *Core) unbook(x *policy.Container) {
 }
 
 func (c *Core) grant(k *policy.Ask, n *policy.Node, at heddle.Locality, limit heddle.Resource, o *offer) {
-	a := k.App()
+	a, told := k.App(), k.Size()
 	far := at == heddle.OffSwitch
-	x := c.c.Grant(k, n, at, k.Size(), limit)
+	x := c.c.Grant(k, n, at, told, limit)
 	if x.Kind() == heddle.AM {
 		c.c.AcquireMaster(x)
 	}
@@ -223,10 +223,12 @@ func (c *Core) grant(k *policy.Ask, n *policy.Node, at heddle.Locality, limit he
 	if far {
 		o.far++
 	}
-	c.out = append(c.out, c.arena.launches.put(heddle.Launch{
+	l := c.arena.launches.next()
+	*l = heddle.Launch{
 		Container: x.ID(), App: a.ID(), Node: n.ID(), Kind: x.Kind(), Priority: k.Priority(), AllocID: k.AllocID(),
-		At: at, Told: x.Told(), Limit: limit,
-	}))
+		At: at, Told: told, Limit: limit,
+	}
+	c.out = append(c.out, l)
 	c.version++
 	c.touch(a)
 }

@@ -94,8 +94,8 @@ type TaskResult struct {
 
 // A Series samples the cluster at equal steps.
 type Series struct {
-	Step                       heddle.Span
-	Maps, Reduces, Executors   []int32 // running containers
-	CPUUsed, CPUHeld           []float32
-	MemoryHeld                 []float32 // fractions of the cluster
+	Step                     heddle.Span
+	Maps, Reduces, Executors []int32 // running containers
+	CPUUsed, CPUHeld         []float32
+	MemoryHeld               []float32 // fractions of the cluster
 }

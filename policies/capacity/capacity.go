@@ -179,6 +179,9 @@ func (s *Scheduler) App(_ policy.View, a *policy.App) policy.Key {
 	return policy.Key{-int64(a.Priority())}
 }
 
+// Steady implements [policy.Steady]: priorities do not change.
+func (s *Scheduler) Steady(a *policy.App) bool { return !s.queues[a.Queue().ID()].cfg.Fair }
+
 // Enter implements [policy.Share]: a queue at its maximum, or at what its parents leave it, is not
 // entered, unless giving up a reservation could help.
 func (s *Scheduler) Enter(v policy.View, q *policy.Queue) policy.Verdict {
@@ -199,7 +202,8 @@ func (s *Scheduler) Explaining(on bool) { s.explaining = on }
 // enterLimit sets what a queue's parents leave it in this walk, and returns what it has taken.
 func (s *Scheduler) enterLimit(q *policy.Queue, c *queue) (taken heddle.Resource) {
 	taken = q.Taken()
-	c.hard, c.blocked = c.max.Minus(taken), heddle.Resource{}
+	c.hard = c.max.Minus(taken)
+	c.blocked = heddle.Resource{}
 	if p := q.Parent(); p != nil {
 		pc, siblings := &s.queues[p.ID()], p.Taken()
 		for d := range c.limit {
@@ -218,13 +222,13 @@ func (s *Scheduler) enterLimit(q *policy.Queue, c *queue) (taken heddle.Resource
 
 // bound sets what follows from a queue's limit and its maximum.
 func (s *Scheduler) bound(c *queue) {
-	switch d := s.compare(&c.limit, &c.max); {
-	case d < 0:
-		c.most, c.below = c.limit, c.limit
-	case d == 0: // the same share, perhaps of something else
-		c.most, c.below = c.max, c.limit
-	default:
-		c.most, c.below = c.max, c.max
+	d := s.compare(&c.limit, &c.max)
+	c.most, c.below = c.max, c.max
+	if d < 0 {
+		c.most = c.limit
+	}
+	if d <= 0 { // the same share may be of something else
+		c.below = c.limit
 	}
 	c.capped = c.most
 	if c.maxDown != c.max {
