@@ -367,11 +367,32 @@ func (c *Cluster) SetLimit(x *Container, limit heddle.Resource) {
 	d := limit.Minus(x.limit)
 	c.hold(x, &d)
 	x.limit = limit
+	x.node.relend(x)
 	c.settle(x.node)
 	if !c.Fits(heddle.Resource{}, x.node.Free()) {
 		panic("cluster: limit beyond the node")
 	}
 	c.touched(x.node)
+}
+
+// relend keeps what a container lends what it has, and what it borrows no more than that.
+func (n *Node) relend(x *Container) {
+	for i := range n.pools {
+		p := &n.pools[i]
+		if p.app != x.app {
+			continue
+		}
+		has := x.limit[heddle.CPU]
+		if x.suspended {
+			p.suspended += has - x.lent
+			x.lent = has
+		}
+		if back := x.borrowed - has; back > 0 {
+			x.borrowed -= back
+			p.borrowed -= back
+			n.over -= back
+		}
+	}
 }
 
 // Suspend freezes a running container: its processors go to its application's pool on the node.
