@@ -142,6 +142,20 @@ func TestExactIsExact(t *testing.T) {
 	})
 }
 
+// Two nodes of two processors. Where the short task runs beside one of the long ones, the job that comes
+// at 3 s and wants a whole node waits until 5 s; where the long ones share a node, it does not.
+func TestExactTellsNodesApartByWhatRunsThere(t *testing.T) {
+	node, one := heddle.Of(1, 2), heddle.Of(0, 1)
+	p := tiny{
+		nodes: []heddle.Resource{node, node},
+		jobs:  []tinyJob{{0, 1}, {3, 1}},
+		tasks: []tinyTask{{0, 0, 2, one}, {0, 0, 5, one}, {0, 0, 5, one}, {1, 0, 2, heddle.Of(0, 2)}},
+	}
+	if got := p.exact(makespan); got != 5 {
+		t.Errorf("makespan %d, want 5", got)
+	}
+}
+
 // drawTiny draws a problem of at most so many tasks.
 func drawTiny(t *rapid.T, most int) *tiny {
 	small := rapid.IntRange(1, 4)

@@ -200,6 +200,8 @@ type situation struct {
 const mostTasks = 12
 
 // branch tries everything that may start now among the tasks from index from on, then everything later.
+// Of nodes that are wholly free the first stands for all; two with as much free as each other are not
+// alike while what runs on them ends at different times.
 func (e *exact) branch(s *state, from int) {
 	if e.value(e.t, e.t.result(s)) >= e.best {
 		return
@@ -209,7 +211,8 @@ func (e *exact) branch(s *state, from int) {
 			continue // of two alike the first goes first
 		}
 		for n := range e.t.nodes {
-			if e.t.tasks[i].size.Fits(s.free[n]) && slices.Index(s.free, s.free[n]) == n {
+			idle := s.free[n] == e.t.nodes[n]
+			if e.t.tasks[i].size.Fits(s.free[n]) && (!idle || slices.Index(s.free, s.free[n]) == n) {
 				e.t.put(s, i, n)
 				e.branch(s, i+1)
 				e.t.take(s, i)
