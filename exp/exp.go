@@ -38,6 +38,7 @@ type Plan struct {
 
 	Given     bool
 	KeepTasks bool
+	Trace     bool // keep predictions, and what tasks were given and used
 	EveryBeat bool
 	Check     bool
 	MaxTime   heddle.Time
@@ -116,7 +117,7 @@ func (p *Plan) one(run int, profile *policies.Profile, seed uint64, mu *sync.Mut
 		Profile: profile.Name, Set: built.Set, Seed: seed, Workload: wl, Queues: queues, Users: users,
 		Nodes: p.Nodes, UplinkBps: p.UplinkBps, Params: world.DefaultParams(), Effects: p.Effects,
 		Given: p.Given, LoadSim: wl.Format == "sls", NodeBeat: p.Conf.Site.NodeHeartbeat, MasterBeat: p.Conf.Site.MasterHeartbeat,
-		KeepTasks: p.KeepTasks, EveryBeat: p.EveryBeat, Check: p.Check, MaxTime: p.MaxTime, Stop: p.Stop,
+		KeepTasks: p.KeepTasks, Trace: p.Trace, EveryBeat: p.EveryBeat, Check: p.Check, MaxTime: p.MaxTime, Stop: p.Stop,
 	}
 	o.CountCPU, o.SlotMaster = p.countCPU(), profile.Masters == policies.AtOnce
 	if p.Faults != nil {

@@ -187,14 +187,18 @@ func (b *builder) gates() error {
 
 func (b *builder) estimates() error {
 	for _, name := range sorted(b.p.Estimate) {
-		if name != "remaining" {
-			return fmt.Errorf("estimate: no quantity %q; there is remaining", name)
+		var err error
+		switch name {
+		case "release":
+			b.out.Release, err = make1(b, "estimate", Table.Release, b.p.Estimate[name])
+		case "remaining":
+			b.out.Remaining, err = make1(b, "estimate", Table.Remain, b.p.Estimate[name])
+		default:
+			return fmt.Errorf("estimate: no quantity %q; there are release and remaining", name)
 		}
-		r, err := make1(b, "estimate", Table.Remain, b.p.Estimate[name])
 		if err != nil {
 			return fmt.Errorf("estimate.%s: %w", name, err)
 		}
-		b.out.Remaining = r
 	}
 	return nil
 }
@@ -232,6 +236,7 @@ func make1[H any](b *builder, slot string, table map[string]policy.Maker[H], ref
 		Decode:    func(into any) error { return decode(name, options, into) },
 		Rand:      rand.New(rand.NewPCG(b.env.Seed, h.Sum64())),
 		Remaining: b.out.Remaining,
+		Release:   b.out.Release,
 		Shared:    b.sharedOf,
 	})
 	if f, ok := any(made).(policy.Feeder); ok && err == nil {
@@ -314,7 +319,7 @@ func slotsOf(name string) []string {
 		{"place", sorted(Table.Place)},
 		{"book", sorted(Table.Book)},
 		{"control", sorted(Table.Control)},
-		{"estimate", sorted(Table.Remain)},
+		{"estimate", append(sorted(Table.Release), sorted(Table.Remain)...)},
 	} {
 		if slices.Contains(s.names, name) {
 			fits = append(fits, s.slot)

@@ -213,17 +213,31 @@ type (
 		Check(v View) []string
 	}
 
+	// Gauged shows numbers of its own that are worth watching over time (dress: δ). They are read now and
+	// then and decide nothing.
+	Gauged interface {
+		// Gauges calls emit for each number, always the same names in the same order.
+		Gauges(v View, emit func(name string, value float64))
+	}
+
 	// Admitter is a Share that may refuse an application altogether as it is submitted.
 	Admitter interface {
 		Admit(v View, e *heddle.Submit) heddle.Why
 	}
 )
 
-// Remaining is what mechanisms ask each other for without importing each other: how long a running
-// container will still hold what it holds.
-type Remaining interface {
-	Remaining(v View, x *Container) (heddle.Span, bool)
-}
+// What mechanisms ask each other for without importing each other.
+type (
+	// Remaining estimates how long a running container will still hold what it holds.
+	Remaining interface {
+		Remaining(v View, x *Container) (heddle.Span, bool)
+	}
+
+	// Release estimates how many containers an application gives back between now and now + within.
+	Release interface {
+		Release(v View, a *App, within heddle.Span) float64
+	}
+)
 
 // A Plan is what controllers want done to running containers. The first to touch a container in an
 // instant wins.
@@ -276,8 +290,9 @@ type Args struct {
 	Decode func(into any) error
 	// Rand is a stream of the mechanism's own, derived from the run's seed and its name.
 	Rand *rand.Rand
-	// Remaining is the estimate of the profile, or nil.
+	// Remaining and Release are the estimates of the profile, or nil.
 	Remaining Remaining
+	Release   Release
 	// Shared returns the scheduler of that name that fills several slots at once from one
 	// configuration of queues.
 	Shared func(name string) (any, error)
@@ -297,4 +312,5 @@ type Table struct {
 	Book    map[string]Maker[Book]
 	Control map[string]Maker[Control]
 	Remain  map[string]Maker[Remaining]
+	Release map[string]Maker[Release]
 }

@@ -22,6 +22,7 @@ type Set struct {
 	Book      Book                   // nil = nothing is reserved
 	Control   []Control
 	Remaining Remaining // nil = nobody estimates
+	Release   Release   // likewise
 
 	// Queues holds each queue's parent, parents before children, NoQueue for the root.
 	Queues []heddle.QueueID

@@ -25,6 +25,16 @@ func ReadWith(path string, o workload.Options) (*Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
+	return parseFile(path, data, o)
+}
+
+// Parse reads the text of a scenario. path names it in errors, and a trace it names is looked for beside
+// it.
+func Parse(path string, data []byte) (*Scenario, error) {
+	return parseFile(path, data, workload.Options{})
+}
+
+func parseFile(path string, data []byte, o workload.Options) (*Scenario, error) {
 	s, err := read(path, data, o)
 	var own *Error
 	if errors.As(err, &own) && own.Path == "" {

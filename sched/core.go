@@ -29,6 +29,7 @@ type Core struct {
 
 	observers []policy.Observe
 	curious   []policy.Observe // those that hear of running tasks too
+	gauged    []policy.Gauged
 	granted   []policy.Granted
 	wakers    []policy.Waker
 	woken     []heddle.AppID
@@ -130,6 +131,9 @@ func (c *Core) findPowers() {
 				c.curious = append(c.curious, o)
 			}
 		}
+		if g, ok := h.(policy.Gauged); ok {
+			c.gauged = append(c.gauged, g)
+		}
 		if g, ok := h.(policy.Granted); ok {
 			c.granted = append(c.granted, g)
 		}
@@ -158,6 +162,7 @@ func (c *Core) findPowers() {
 		add(c.set.Place[k])
 	}
 	add(c.set.Book)
+	add(c.set.Release)
 	add(c.set.Remaining)
 	for _, ctl := range c.set.Control {
 		add(ctl)
@@ -172,6 +177,13 @@ func (c *Core) View() policy.View { return c.v }
 
 // Counts returns what the core did so far.
 func (c *Core) Counts() Counts { return c.counts }
+
+// Gauges calls emit for every number the policies show, always the same names in the same order.
+func (c *Core) Gauges(emit func(name string, value float64)) {
+	for _, g := range c.gauged {
+		g.Gauges(c.v, emit)
+	}
+}
 
 // Deadline says by when Step(…, Wake) is wanted. The core never waits; it says when to wake it.
 func (c *Core) Deadline() (heddle.Time, bool) {

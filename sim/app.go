@@ -20,6 +20,7 @@ type app struct {
 	attempts  int
 	failures  int         // attempts that ended by their own fault
 	memory    int64       // MiB of the last master
+	cpu       int64       // milli-vcores of it
 	done      apps.Finish // what the master said as it unregistered
 	admitted  bool
 	over      bool
@@ -151,7 +152,7 @@ func (s *Sim) masterUp(c *container) {
 	s.m.running(heddle.AM, 1)
 	s.nodes[c.node].starts = append(s.nodes[c.node].starts, c.id)
 	a.attempts++
-	a.memory = c.told[heddle.Memory]
+	a.memory, a.cpu = c.told[heddle.Memory], c.told[heddle.CPU]
 	a.inbox, a.spare = apps.Response{}, apps.Response{}
 	a.parked, a.managed = false, 0
 	a.master = s.newMaster(a)

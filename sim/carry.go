@@ -164,6 +164,9 @@ func (a *app) unseen(id heddle.ContainerID) bool {
 func (s *Sim) stopProcess(c *container) {
 	if c.up && !c.over {
 		s.m.running(c.kind, -1)
+		if s.tracer != nil {
+			s.tracer.stopped(s, c)
+		}
 		s.phys.close(s.now, c)
 		if c.kind == heddle.AM {
 			s.masterDied(c.app)
@@ -214,6 +217,9 @@ func (s *Sim) forget(c *container, status heddle.ExitStatus) {
 			Granted: c.granted, Started: c.started, Ended: s.now, Size: c.told, Limit: c.limit, Status: status,
 		})
 	}
+	if s.tracer != nil {
+		s.tracer.forgotten(s.now, c.id, status)
+	}
 	s.room(c.node)
 	s.conts.drop(c.id)
 }
@@ -237,6 +243,9 @@ func (s *Sim) start(c *container) {
 		s.wheel.reports.set(s.wheel.rank[c.node], !n.silent)
 	}
 	a.begun(c, s.now)
+	if s.tracer != nil {
+		s.tracer.started(s, c)
+	}
 	if c.hasWork {
 		s.phys.run(s.now, c, c.work)
 	}

@@ -197,6 +197,9 @@ func (s *Sim) feed(every heddle.Span) {
 			if every == s.o.Set.Feeds.Progress {
 				ph, f := s.phys.progress(s.now, c)
 				s.step(heddle.Progress{Container: c.id, Phase: ph, Fraction: f})
+				if s.tracer != nil {
+					s.tracer.reported(s, c)
+				}
 			}
 			if every == s.o.Set.Feeds.Profile {
 				cpu, mem := s.phys.usage(s.now, c)

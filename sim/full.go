@@ -74,3 +74,20 @@ func (f *full) progress(now heddle.Time, c *container) (heddle.Phase, float64) {
 }
 func (f *full) usage(now heddle.Time, c *container) (int64, int64) { return f.w.Usage(now, c.id) }
 func (f *full) cpuUsed(now heddle.Time) float64                    { return f.w.CPUUsed(now) }
+
+func (f *full) consumed(now heddle.Time, c *container) (float64, int64) {
+	return f.w.Consumed(now, c.id)
+}
+
+func (f *full) disks(now heddle.Time) world.DiskStats {
+	var sum world.DiskStats
+	for i := range f.s.o.Nodes {
+		d := f.w.Disk(now, heddle.NodeID(i))
+		sum.Busy += d.Busy
+		sum.IOWait += d.IOWait
+		sum.Requests += d.Requests
+		sum.Service += d.Service
+		sum.Await += d.Await
+	}
+	return sum
+}

@@ -3,6 +3,7 @@ package sim
 import (
 	"heddle"
 	"heddle/sim/apps"
+	"heddle/sim/world"
 )
 
 // given is the world in which every container lasts exactly what the trace says, from the moment its
@@ -168,12 +169,15 @@ func (g *given) progress(now heddle.Time, c *container) (heddle.Phase, float64) 
 		return heddle.Holding, 0
 	}
 	r := &g.runs[c.runs[0]]
-	total := g.s.durationOf(c.app, r.work)
-	gone := now.Since(r.start)
+	return heddle.NoPhase, min(float64(g.gone(now, c, r))/float64(g.s.durationOf(c.app, r.work)), 1)
+}
+
+// gone is how long a piece of work has run, suspensions left out.
+func (g *given) gone(now heddle.Time, c *container, r *givenRun) heddle.Span {
 	if r.left > 0 {
-		gone = total - r.left
+		return g.s.durationOf(c.app, r.work) - r.left
 	}
-	return heddle.NoPhase, min(float64(gone)/float64(total), 1)
+	return now.Since(r.start)
 }
 
 func (g *given) usage(_ heddle.Time, c *container) (int64, int64) {
@@ -185,6 +189,20 @@ func (g *given) usage(_ heddle.Time, c *container) (int64, int64) {
 	}
 	return cpu, c.limit[heddle.Memory]
 }
+
+// consumed counts the work in the container, of which a map or a reduce has one piece in its life; a reduce
+// that is held for want of maps uses nothing any more.
+func (g *given) consumed(now heddle.Time, c *container) (float64, int64) {
+	var cpu float64
+	for _, i := range c.runs {
+		r := &g.runs[i]
+		span := min(g.gone(now, c, r), g.s.durationOf(c.app, r.work))
+		cpu += float64(g.s.coresOf(c, r.work)) / 1000 * span.Seconds()
+	}
+	return cpu, c.limit[heddle.Memory]
+}
+
+func (g *given) disks(heddle.Time) world.DiskStats { return world.DiskStats{} }
 
 func (g *given) cpuUsed(now heddle.Time) float64 {
 	g.account(now, 0)

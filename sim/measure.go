@@ -17,6 +17,9 @@ type measure struct {
 	lastCPU float64
 	cores   float64
 	series  Series
+	gauges  []Gauge
+	seen    int // gauges emitted for this sample
+	emit    func(name string, value float64)
 }
 
 // A mark is a time, and the memory held until then in MiB·s.
@@ -32,6 +35,7 @@ func (m *measure) advance(s *Sim, to heddle.Time) {
 	if m.step == 0 {
 		m.step = heddle.Second
 		m.nextAt = heddle.Time(m.step)
+		m.emit = m.gauge
 		for _, n := range s.o.Nodes {
 			m.cores += coresOfNode(&n)
 		}
@@ -57,9 +61,24 @@ func (m *measure) sample(s *Sim, used heddle.Resource) {
 	m.lastCPU = cpu
 	r.CPUHeld = append(r.CPUHeld, ratio(used[heddle.CPU], total[heddle.CPU]))
 	r.MemoryHeld = append(r.MemoryHeld, ratio(used[heddle.Memory], total[heddle.Memory]))
+	m.seen = 0
+	s.core.Gauges(m.emit)
+	if s.tracer != nil {
+		s.tracer.sample(s, m.nextAt)
+	}
 	if len(r.Maps) >= maxSamples {
 		m.halve()
 	}
+}
+
+// gauge takes one number of a sample; their order is always the same.
+func (m *measure) gauge(name string, value float64) {
+	if m.seen == len(m.gauges) {
+		m.gauges = append(m.gauges, Gauge{Name: name})
+	}
+	g := &m.gauges[m.seen]
+	g.Values = append(g.Values, float32(value))
+	m.seen++
 }
 
 func ratio(a, b int64) float32 {
@@ -76,10 +95,15 @@ func (m *measure) halve() {
 		*p = pairs(*p, func(a, b int32) int32 { return (a + b + 1) / 2 })
 	}
 	for _, p := range []*[]float32{&r.CPUUsed, &r.CPUHeld, &r.MemoryHeld} {
-		*p = pairs(*p, func(a, b float32) float32 { return (a + b) / 2 })
+		*p = pairs(*p, middle)
+	}
+	for i := range m.gauges {
+		m.gauges[i].Values = pairs(m.gauges[i].Values, middle)
 	}
 	m.step *= 2
 }
+
+func middle(a, b float32) float32 { return (a + b) / 2 }
 
 func pairs[T any](xs []T, mean func(a, b T) T) []T {
 	n := len(xs) / 2
@@ -179,10 +203,30 @@ func (s *Sim) finish() *Result {
 	}
 	s.m.series.until(last.at, s.m.step)
 	r.Series = s.m.series
+	for _, g := range s.m.gauges {
+		r.Gauges = append(r.Gauges, Gauge{g.Name, g.Values[:min(len(r.Series.Maps), len(g.Values))]})
+	}
+	r.Disks = s.diskUse(r.Makespan.Seconds())
+	if s.tracer != nil {
+		s.tracer.finish(r)
+	}
 	r.Events = int64(s.core.Counts().Steps)
 	r.CheckedSteps = s.checked
 	r.SkippedOffers = max(0, int64(s.now)/int64(s.o.NodeBeat)*int64(len(s.nodes))-s.wheel.beats)
 	return r
+}
+
+// diskUse sets what the disks did against the cluster's time.
+func (s *Sim) diskUse(span float64) DiskUse {
+	d := s.phys.disks(s.now)
+	if span <= 0 || d.Requests <= 0 {
+		return DiskUse{}
+	}
+	return DiskUse{
+		IOWait:  d.IOWait / (float64(len(s.o.Nodes)) * span),
+		Await:   d.Await / d.Requests,
+		Service: d.Service / d.Requests,
+	}
 }
 
 // last is where the figures end: at the last job's end; in a run that was cut, where it was cut; in one
@@ -218,7 +262,7 @@ func (a *app) result(end heddle.Time) JobResult {
 		ID: j.ID, Queue: j.Queue, User: j.User, Framework: j.Framework, Maps: len(j.Maps) + len(j.Other),
 		Reduces: len(j.Reduces), InputBytes: j.InputBytes(), Submit: j.Submit, End: a.end,
 		Wait: NoSpan, JCT: NoSpan, Starvation: a.starvation(), ReduceHold: NoSpan, Reservation: a.reserved,
-		LocalMaps: a.localMaps, MasterMemory: a.memory, State: a.state, MasterAttempts: a.attempts,
+		LocalMaps: a.localMaps, MasterMemory: a.memory, MasterCPU: a.cpu, State: a.state, MasterAttempts: a.attempts,
 	}
 	if j.Spark != nil {
 		out.Maps = j.Spark.Executors

@@ -3,6 +3,7 @@ package sim
 import (
 	"heddle"
 	"heddle/sim/apps"
+	"heddle/sim/world"
 )
 
 // physics is how long work takes: the full world, or the given one in which everything lasts what its
@@ -38,6 +39,11 @@ type physics interface {
 	progress(now heddle.Time, c *container) (heddle.Phase, float64)
 	// usage is what a container used since it was last asked.
 	usage(now heddle.Time, c *container) (cpuMilli, memMiB int64)
+	// consumed is the processor time a container used so far, in vcore-seconds, and the memory it holds.
+	// Asking for it changes nothing.
+	consumed(now heddle.Time, c *container) (vcoreSeconds float64, memMiB int64)
+	// disks is what the disks of all nodes did so far.
+	disks(now heddle.Time) world.DiskStats
 	// cpuUsed is the processor time used so far, in core-seconds of the nodes.
 	cpuUsed(now heddle.Time) float64
 }

@@ -27,6 +27,48 @@ type Result struct {
 	RackMaps       int
 	LocalisedMaps  int // maps that had a split to be near to
 	FailedAttempts int
+
+	Disks       DiskUse
+	Gauges      []Gauge      // what the policies showed, sampled with Series
+	Predictions []Prediction // only with Options.Trace and a profile that estimates remaining times
+	Traces      []Trace      // only with Options.Trace, in order of start
+}
+
+// DiskUse is what the disks of all nodes did together, as iostat has it; zero in the given world.
+type DiskUse struct {
+	IOWait  float64 // fraction of the cluster's time until Makespan in which a disk was busy and processors idle
+	Await   float64 // mean seconds from a request to its end
+	Service float64 // mean seconds of service of a request (svctm)
+}
+
+// A Gauge is one number that a policy shows, over time.
+type Gauge struct {
+	Name   string
+	Values []float32 // one a step of Series
+}
+
+// A Prediction is what the profile's estimate said of a running reduce.
+type Prediction struct {
+	Container heddle.ContainerID
+	Job       int // index into Result.Jobs
+	At        heddle.Time
+	Remaining heddle.Span
+	Actual    heddle.Span // until it gave its container back; NoSpan where it did not end well or was not seen to
+}
+
+// A Trace is what one map or reduce was given and what it used, over time.
+type Trace struct {
+	Container heddle.ContainerID
+	Job       int // index into Result.Jobs
+	Kind      heddle.Kind
+	Points    []TracePoint
+}
+
+// A TracePoint is one moment of a Trace: the limit and the use in milli-vcores and MiB.
+type TracePoint struct {
+	At          heddle.Time
+	Limit       heddle.Resource
+	CPU, Memory int64
 }
 
 // A NodeInfo names a node of the simulated cluster.
@@ -68,6 +110,7 @@ type JobResult struct {
 	Reservation    heddle.Span // total time nodes were reserved for the job
 	LocalMaps      int
 	MasterMemory   int64 // MiB of the last attempt's master
+	MasterCPU      int64 // milli-vcores of the same
 	Bound          heddle.Span
 	State          JobState
 	MasterAttempts int

@@ -44,6 +44,7 @@ type Options struct {
 	CountCPU bool // every profile compared counts processors: see [Bounds]
 
 	KeepTasks bool
+	Trace     bool // keep predictions and what tasks were given and used
 	EveryBeat bool // simulate every heartbeat, also those that can change nothing
 	Check     bool // recount the whole state after every step
 
@@ -84,6 +85,7 @@ type Sim struct {
 	lastEnd  mark // the last end of a job
 	stalled  bool
 	m        measure
+	tracer   *tracer // nil = off
 	res      *Result
 	err      error
 	none     bitset
@@ -157,6 +159,9 @@ func newSim(o Options) (*Sim, error) {
 	s.wheel = newWheel(len(o.Nodes), o.NodeBeat, rand.New(rand.NewPCG(o.Seed, 0xbea7)))
 	s.none = newBitset(len(o.Nodes))
 	s.nodes = make([]nodeState, len(o.Nodes))
+	if o.Trace {
+		s.tracer = newTracer(&s.o)
+	}
 	s.res = &Result{Profile: o.Profile, Seed: o.Seed, World: "full"}
 	for i := range jobs {
 		s.apps = append(s.apps, newApp(s, heddle.AppID(i), &jobs[i]))

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"heddle"
+	"heddle/exp"
 	"heddle/policies"
 	"heddle/scenario"
 	"heddle/sim"
@@ -110,41 +110,16 @@ func (in *input) faults(nodes int, seeds []uint64) (map[uint64][]sim.Fault, erro
 		if err != nil {
 			return nil, err
 		}
-		for _, f := range in.scenario.Faults(seed, w) {
-			if f.Node >= nodes {
-				return nil, fmt.Errorf("%s: a %s hits its node %d, and the cluster chosen with flags has %d", in.path, f.Kind, f.Node+1, nodes)
-			}
-			all[seed] = append(all[seed], sim.Fault{
-				Kind: faultKind(f.Kind), At: f.At, For: f.For, Node: heddle.NodeID(f.Node), Job: f.Job, Factor: f.Speed, Rate: f.Rate,
-			})
+		if all[seed], err = exp.Faults(in.scenario, seed, w, nodes); err != nil {
+			return nil, err
 		}
 	}
 	return all, nil
 }
 
-func faultKind(k scenario.FaultKind) sim.FaultKind {
-	return map[scenario.FaultKind]sim.FaultKind{
-		scenario.NodeLoss: sim.NodeLoss, scenario.SlowNode: sim.SlowNode, scenario.SilentNode: sim.SilentNode,
-		scenario.MasterFailure: sim.MasterFailure, scenario.TaskFailure: sim.TaskFailure,
-	}[k]
-}
-
 // scenarioCluster lays out the nodes of a scenario.
 func scenarioCluster(s *scenario.Scenario) *hardware {
-	h := &hardware{uplinkBps: s.Uplink}
-	racks := map[string]heddle.RackID{}
-	for _, n := range s.Nodes() {
-		rack, ok := racks[n.Rack]
-		if !ok {
-			rack = heddle.RackID(len(racks))
-			racks[n.Rack] = rack
-		}
-		g := &s.Cluster[n.Group]
-		h.nodes = append(h.nodes, world.NodeSpec{
-			Name: n.Name, Rack: rack, Total: g.Size, Cores: g.Cores, DiskBps: g.Disk, NICBps: g.NIC, Speed: g.Speed,
-		})
-	}
-	return h
+	return &hardware{nodes: exp.Nodes(s), uplinkBps: s.Uplink}
 }
 
 func isFile(path string) bool {

@@ -99,7 +99,7 @@ from a cluster's own history, under the CapacityScheduler, the FairScheduler and
 				a.log = slog.New(slog.NewTextHandler(a.err, nil))
 			}
 		},
-	}, newSim(a), newTrace(a), newConfig(a), newVersion(a), newCompletion(a))
+	}, newSim(a), newExp(a), newTrace(a), newConfig(a), newVersion(a), newCompletion(a))
 	root.SetHelpCommand(newHelp())
 	root.InitDefaultHelpCmd()
 	root.CompletionOptions.DisableDefaultCmd = true

@@ -58,6 +58,27 @@ func (w *World) Usage(now heddle.Time, c heddle.ContainerID) (cpu, memory int64)
 	return cpu, k.held
 }
 
+// Consumed returns the processor time a container used so far, in vcore-seconds of its node, and the
+// memory it holds, in MiB. It only looks: unlike [World.Usage], asking moves neither the clock nor what
+// is asked next.
+func (w *World) Consumed(now heddle.Time, c heddle.ContainerID) (vcoreSeconds float64, memory int64) {
+	i, ok := w.byID[c]
+	if !ok {
+		return 0, 0
+	}
+	k := &w.conts[i]
+	n := &w.nodes[k.node]
+	used := k.cpuUsed
+	for _, t := range k.tasks {
+		if x := w.tasks[t].act; x >= 0 && w.acts[x].on {
+			a := &w.acts[x]
+			did := min(a.left, a.rate*now.Since(a.since).Seconds())
+			used += float64(did * w.cpuNeed(a, n))
+		}
+	}
+	return used / n.cores * float64(n.total[heddle.CPU]) / 1000, k.held
+}
+
 // Progress returns what a container is doing and how far its task is, weighted as MapReduce does: two
 // thirds of a map before the sort if it has one, a third of a reduce each for copy, sort and reduce.
 func (w *World) Progress(now heddle.Time, c heddle.ContainerID) (heddle.Phase, float64) {

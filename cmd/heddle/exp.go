@@ -1,0 +1,324 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/spf13/cobra"
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+
+	"heddle/exp"
+)
+
+func newExp(a *app) *cobra.Command {
+	return group(&cobra.Command{
+		Use:   "exp",
+		Short: "Run the papers' experiments again, beside what was published",
+	}, newExpList(a), newExpRun(a), newExpShow(a))
+}
+
+// completeExperiments completes the name of an experiment or a system.
+func completeExperiments(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	names := append([]string{"all"}, exp.Systems...)
+	for _, e := range exp.All() {
+		names = append(names, e.Name+"\t"+e.Title)
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+func newExpList(a *app) *cobra.Command {
+	output := choice{value: "table", of: []string{"table", "json"}}
+	cmd := &cobra.Command{
+		Use:   "list [flags]",
+		Short: "List the experiments",
+		Args:  exactly(0, "no argument"),
+		RunE: func(*cobra.Command, []string) error {
+			all := exp.All()
+			if output.value == "json" {
+				type line struct {
+					System     string `json:"system"`
+					Experiment string `json:"experiment"`
+					Title      string `json:"title"`
+					Source     string `json:"source"`
+				}
+				lines := []line{}
+				for _, e := range all {
+					lines = append(lines, line{e.System, e.Name, e.Title, e.Source})
+				}
+				return a.json(lines)
+			}
+			t := a.grid()
+			t.AppendHeader(table.Row{"system", "experiment", "of the paper", "what"})
+			for i, e := range all {
+				if i > 0 && e.System != all[i-1].System {
+					t.AppendSeparator()
+				}
+				t.AppendRow(table.Row{e.System, e.Name, e.Source, e.Title})
+			}
+			_, err := fmt.Fprintln(a.out, t.Render())
+			return wrote(err)
+		},
+	}
+	choose(cmd, &output, "output", "o", "what to print")
+	return cmd
+}
+
+// expFlags are the flags of exp run.
+type expFlags struct {
+	seeds     count
+	firstSeed uint64
+	output    choice
+}
+
+func newExpRun(a *app) *cobra.Command {
+	f := &expFlags{seeds: count{n: 5, most: maxSeeds}, output: choice{value: "table", of: []string{"table", "json"}}}
+	cmd := &cobra.Command{
+		Use:   "run [flags] NAME...",
+		Short: "Run experiments and print each figure beside the published one",
+		Long: `Run experiments and print each figure beside the published one: the median over seeds, the lowest and
+the highest. NAME is an experiment, a system, or all.
+
+A gain is reached from 0.8 of the published effect, a cost up to 1.25 of the published loss, a level
+within 20 % of the published value, a shape if it holds. Times of our own code are shown, not judged.`,
+		Example: `  heddle exp run coupling
+  heddle exp run all --seeds 5 -o json > figures.json
+  heddle exp run dress-spark --first-seed 100`,
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: completeExperiments,
+		RunE: func(_ *cobra.Command, args []string) error {
+			list, err := experiments(args)
+			if err != nil {
+				return err
+			}
+			o := exp.Options{Seeds: seedsFrom(f.firstSeed, f.seeds.n), Check: os.Getenv("HEDDLE_CHECK") == "1"}
+			var outcomes []*exp.Outcome
+			err = a.experiment(list, o, func(x *exp.Outcome) error {
+				x.All = nil
+				outcomes = append(outcomes, x)
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			if f.output.value == "json" {
+				lines := []exp.Line{}
+				for _, x := range outcomes {
+					lines = append(lines, x.Lines()...)
+				}
+				return a.json(lines)
+			}
+			return a.figures(outcomes)
+		},
+	}
+	fl := cmd.Flags()
+	fl.Var(&f.seeds, "seeds", "runs of each arm, each with a seed of its own")
+	fl.Uint64Var(&f.firstSeed, "first-seed", 1, "the first seed, `K`; the others follow")
+	choose(cmd, &f.output, "output", "o", "what to print")
+	return cmd
+}
+
+func newExpShow(a *app) *cobra.Command {
+	var arm string
+	var seed uint64
+	cmd := &cobra.Command{
+		Use:   "show [flags] NAME",
+		Short: "Print what an experiment is given to do, as a scenario",
+		Long: `Print the scenario of an arm of an experiment for a seed, with the arms and their profiles in comments.
+Where an experiment changes jobs beyond what a scenario can say, the comments name it.`,
+		Example:           `  heddle exp show coupling-two-greps > greps.yaml && heddle sim compare --profiles slots,coupling greps.yaml`,
+		Args:              exactly(1, "one NAME"),
+		ValidArgsFunction: completeExperiments,
+		RunE: func(_ *cobra.Command, args []string) error {
+			list, err := exp.Find(args[0])
+			if err != nil {
+				return err
+			}
+			if len(list) > 1 {
+				return usagef("exp show wants one experiment, and %s has %d", args[0], len(list))
+			}
+			e, of := list[0], &list[0].Arms[0]
+			if arm != "" {
+				if of, err = e.Arm(arm); err != nil {
+					return err
+				}
+			}
+			scenario, err := e.Scenario(of, seed)
+			if err != nil {
+				return err
+			}
+			var b strings.Builder
+			fmt.Fprintf(&b, "# %s: %s\n", e.Name, e.Title)
+			for i := range e.Arms {
+				x := &e.Arms[i]
+				fmt.Fprintf(&b, "# arm %s: profile %s", x.Name, x.Profile)
+				for _, s := range x.Set {
+					fmt.Fprintf(&b, " --set '%s'", s)
+				}
+				if x.Change != nil {
+					b.WriteString("; it changes the jobs further")
+				}
+				if x.Hadoop != nil {
+					b.WriteString("; it has Hadoop settings of its own")
+				}
+				b.WriteString("\n")
+			}
+			_, err = fmt.Fprint(a.out, b.String(), scenario)
+			return wrote(err)
+		},
+	}
+	cmd.Flags().StringVar(&arm, "arm", "", "the arm `A` (default: the first)")
+	cmd.Flags().Uint64Var(&seed, "seed", 1, "the seed `K`")
+	return cmd
+}
+
+// experiments finds what names stand for, each once.
+func experiments(names []string) ([]*exp.Experiment, error) {
+	var list []*exp.Experiment
+	seen := map[string]bool{}
+	for _, name := range names {
+		found, err := exp.Find(name)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range found {
+			if !seen[e.Name] {
+				seen[e.Name] = true
+				list = append(list, e)
+			}
+		}
+	}
+	return list, nil
+}
+
+func seedsFrom(first uint64, n int) []uint64 {
+	out := make([]uint64, n)
+	for i := range out {
+		out[i] = first + uint64(i)
+	}
+	return out
+}
+
+// experiment runs experiments with a bar on stderr, until they are done or the user interrupts.
+func (a *app) experiment(list []*exp.Experiment, o exp.Options, each func(*exp.Outcome) error) error {
+	var stop atomic.Bool
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	over := make(chan struct{})
+	go func() {
+		select {
+		case <-signals:
+			stop.Store(true)
+			signal.Stop(signals) // the next one ends the program
+		case <-over:
+		}
+	}()
+	defer close(over)
+	defer signal.Stop(signals)
+	o.Stop = stop.Load
+
+	began := time.Now()
+	var show *mpb.Progress
+	var line *mpb.Bar
+	var now atomic.Value
+	now.Store("")
+	if _, tty := terminal(a.err); tty && !a.quiet && os.Getenv("TERM") != "dumb" {
+		show = mpb.New(mpb.WithOutput(a.err), mpb.WithWidth(24), mpb.WithAutoRefresh())
+		line = show.New(0, mpb.BarStyle().Lbound("[").Filler("=").Tip(">").Padding(" ").Rbound("]"), mpb.BarRemoveOnComplete(),
+			mpb.PrependDecorators(decor.CountersNoUnit("%d of %d runs ")),
+			mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return " " + now.Load().(string) })))
+	}
+	o.Report = func(done, of int, what string) {
+		if line != nil {
+			left := time.Duration(float64(time.Since(began)) * float64(of-done) / float64(done)).Round(time.Second)
+			now.Store(fmt.Sprintf("%v left, %s", left, what))
+			line.SetTotal(int64(of)+1, false) // the bar goes when it is taken away
+			line.SetCurrent(int64(done))
+		}
+	}
+	err := exp.Run(list, o, func(x *exp.Outcome) error {
+		a.log.Info("done", "experiment", x.Experiment.Name, "since the start", time.Since(began).Round(time.Millisecond))
+		return each(x)
+	})
+	if show != nil {
+		line.Abort(true)
+		show.Wait()
+	}
+	if err != nil && (errors.Is(err, exp.ErrStopped) || stop.Load()) {
+		return failure{exp.ErrStopped}
+	}
+	return err
+}
+
+// json prints v for scripts.
+func (a *app) json(v any) error {
+	e := json.NewEncoder(a.out)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return wrote(e.Encode(v))
+}
+
+// grid is a table in the style of all.
+func (a *app) grid() table.Writer {
+	t := table.NewWriter()
+	style := table.StyleLight
+	style.Options = table.Options{SeparateHeader: true}
+	style.Format.Header = text.FormatDefault
+	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
+	t.SetStyle(style)
+	return t
+}
+
+// figures prints the outcomes for people.
+func (a *app) figures(outcomes []*exp.Outcome) error {
+	var b strings.Builder
+	reached, counted := 0, 0
+	for _, x := range outcomes {
+		e := x.Experiment
+		fmt.Fprintf(&b, "%s: %s (%s)\n", e.Name, e.Title, e.Source)
+		t := a.grid()
+		t.AppendHeader(table.Row{"", "published", "ours", "lowest – highest", "direction", "reached"})
+		t.SetColumnConfigs([]table.ColumnConfig{
+			{Number: 2, Align: text.AlignRight, WidthMax: 36}, {Number: 3, Align: text.AlignRight}, {Number: 4, Align: text.AlignRight},
+		})
+		for i := range x.Metrics {
+			m := &x.Metrics[i]
+			row := m.Row()
+			t.AppendRow(table.Row{row.Name, row.Published, row.Ours, row.Range, row.Direction, row.Reached})
+			if m.Counted {
+				counted++
+				if m.Reached {
+					reached++
+				}
+			}
+		}
+		b.WriteString(t.Render() + "\n")
+		for i := range x.Metrics {
+			if m := &x.Metrics[i]; m.Why != "" {
+				b.WriteString(text.WrapSoft("  "+m.Name+": "+m.Why, 110) + "\n")
+			}
+		}
+		b.WriteString("\n")
+	}
+	fmt.Fprintf(&b, "%d of %d published figures reached.\n", reached, counted)
+	_, err := fmt.Fprint(a.out, b.String())
+	return wrote(err)
+}
+
+// writeFile writes a file whole or not at all.
+func writeFile(path string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, data, 0o644)
+}

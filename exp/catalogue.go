@@ -1,0 +1,68 @@
+package exp
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Systems are the systems experiments belong to, in the order of pages and tables.
+var Systems = []string{"dress", "coupling", "ikayak", "adaptcont", "mrorchestrator", "heddle"}
+
+// All returns every experiment: by system, in its paper's order.
+func All() []*Experiment {
+	var out []*Experiment
+	for _, list := range [][]Experiment{} {
+		for i := range list {
+			out = append(out, &list[i])
+		}
+	}
+	return out
+}
+
+// Find returns the experiments of a name: of an experiment, of a system, or all.
+func Find(name string) ([]*Experiment, error) {
+	all := All()
+	if name == "all" {
+		return all, nil
+	}
+	var out []*Experiment
+	for _, e := range all {
+		if e.Name == name || e.System == name {
+			out = append(out, e)
+		}
+	}
+	if len(out) > 0 {
+		return out, nil
+	}
+	var near []string
+	for _, e := range all {
+		if strings.Contains(e.Name, name) {
+			near = append(near, e.Name)
+		}
+	}
+	if len(near) > 0 {
+		return nil, fmt.Errorf("no experiment %q; there are %s", name, strings.Join(near, ", "))
+	}
+	return nil, fmt.Errorf("no experiment %q; want all, a system (%s), or a name that exp list shows", name, strings.Join(Systems, ", "))
+}
+
+// Arm returns the arm of a name, of the experiment or of one of its sweeps.
+func (e *Experiment) Arm(name string) (*Arm, error) {
+	var names []string
+	lists := [][]Arm{e.Arms}
+	for i := range e.Sweeps {
+		lists = append(lists, e.Sweeps[i].Arms)
+	}
+	for _, arms := range lists {
+		for i := range arms {
+			if arms[i].Name == name {
+				return &arms[i], nil
+			}
+			if !slices.Contains(names, arms[i].Name) {
+				names = append(names, arms[i].Name)
+			}
+		}
+	}
+	return nil, fmt.Errorf("experiment %s has no arm %q; there are %s", e.Name, name, strings.Join(names, ", "))
+}

@@ -1,0 +1,140 @@
+package exp
+
+import (
+	"heddle/conf"
+	"heddle/sim"
+	"heddle/workload"
+)
+
+// An Experiment is one row of a paper's table of experiments: what is run, what is measured of it, and
+// what was published.
+type Experiment struct {
+	System string // dress, coupling, ikayak, adaptcont, mrorchestrator, heddle
+	Name   string // unique among all: coupling-two-greps
+	Title  string // a sentence for people
+	Source string // where the paper has it: "Fig. 1 and 2"
+	Method string // how the paper's set-up was read, what was assumed and from which source; Markdown
+
+	Work    Work     // of every arm that has none of its own
+	Arms    []Arm    // the first is the baseline
+	Metrics []Metric // the first is the headline
+	Plots   []Plot
+	Sweeps  []Sweep
+
+	// LivesOff names the effects of the world, as scenarios do, that the headline claims to live off. A
+	// gain that survives without one of them is a defect.
+	LivesOff []string
+
+	// Given runs it in the given world, where every container lasts what its job says.
+	Given bool
+}
+
+// A Work writes an arm's scenario for a seed: cluster, jobs and faults as a scenario file has them.
+// Whatever it draws, it draws from the seed alone.
+type Work func(seed uint64) (string, error)
+
+// An Arm is one side of an experiment: a scheduler, and what it is given to do.
+type Arm struct {
+	Name    string   // as tables have it: fair, coupling β = 0.5
+	Profile string   // a built-in profile
+	Set     []string // changes of it, each as --set has them
+
+	Work   Work                                    // nil = the experiment's
+	Change func(seed uint64, w *workload.Workload) // of the jobs, for what a scenario cannot say; may be nil
+	Hadoop func() *conf.Hadoop                     // nil = [conf.Default]; a new one at each call
+}
+
+// Kind says what it means for a metric to be reached.
+type Kind uint8
+
+// The kinds of metric.
+const (
+	Gain     Kind = iota // at least 0.8 of the published effect
+	Cost                 // no worse than 1.25 of the published loss
+	Level                // within 20 % of the published value
+	Shape                // a predicate holds, which is published as text
+	Measured             // a time of our own code: shown, never counted
+)
+
+// String returns the kind as it stands in JSON.
+func (k Kind) String() string {
+	return [...]string{"gain", "cost", "level", "shape", "measured"}[k]
+}
+
+// A Metric is one figure of an experiment beside the published one.
+//
+// Effects are written so that a larger number is a larger effect: "mean JCT, reduction", 39.1, %.
+type Metric struct {
+	Name      string
+	Unit      string // %, s, points, MiB; empty for a plain number
+	Kind      Kind
+	Published float64
+	Text      string // what was published of a Shape; of others, shown instead of the number where set
+
+	// Of computes the figure from the runs of one seed; NaN where it does not apply.
+	Of func(r Runs) float64
+
+	// Holds is the predicate of a Shape over the runs of all seeds.
+	Holds func(all []Runs) bool
+
+	// Why is the best explanation for a figure that is not reached; it names the run that supports it,
+	// a sweep or an effect switched off. It is shown only where the figure is not reached.
+	Why string
+}
+
+// Runs are the runs of one seed.
+type Runs struct {
+	Seed uint64
+	arms map[string]*sim.Result
+	work map[string]*workload.Workload
+}
+
+// Arm returns what an arm came to. It panics where the experiment has no such arm.
+func (r Runs) Arm(name string) *sim.Result {
+	if x, ok := r.arms[name]; ok {
+		return x
+	}
+	panic("exp: no arm " + name)
+}
+
+// Workload returns what an arm was given to do.
+func (r Runs) Workload(arm string) *workload.Workload { return r.work[arm] }
+
+// A Sweep is a table without a published figure in each cell: each mechanism alone and left out, or a
+// parameter over its range.
+type Sweep struct {
+	Name    string // unique in the experiment: ablation, beta
+	Title   string
+	Base    string // the experiment's arm that the others are held against
+	Arms    []Arm
+	Columns []Column
+	Plot    bool // draw the first column over the arms
+}
+
+// A Column is one figure of each arm of a sweep.
+type Column struct {
+	Name, Unit string
+	Of         func(base, x *sim.Result) float64
+}
+
+// PlotKind is the form of a plot.
+type PlotKind uint8
+
+// The forms, each as a paper has it.
+const (
+	RunningOverTime PlotKind = iota // running maps and reduces of each job over time, the first seed
+	CDF                             // of JCT, the jobs of all seeds
+	BarsPerJob                      // JCT of each job, median over seeds
+	GaugeOverTime                   // a number a policy shows, the first seed
+	Predicted                       // predicted and actual remaining time of reduces, the first seed
+	Allocation                      // CPU and memory of a few tasks over time: what they got and what they used
+)
+
+// A Plot is one picture of an experiment.
+type Plot struct {
+	Kind  PlotKind
+	Title string
+	Arms  []string // empty = all
+	Jobs  []string // ids; empty = all
+	Gauge string   // of a GaugeOverTime
+}

@@ -1,0 +1,88 @@
+package exp
+
+import (
+	"math"
+	"slices"
+
+	"heddle"
+	"heddle/sim"
+)
+
+// A Pick chooses jobs of a run; nil chooses all.
+type Pick func(j *sim.JobResult) bool
+
+// IDs chooses the jobs of these ids.
+func IDs(ids ...string) Pick {
+	return func(j *sim.JobResult) bool { return slices.Contains(ids, j.ID) }
+}
+
+// Of chooses the jobs of a framework.
+func Of(f heddle.Framework) Pick {
+	return func(j *sim.JobResult) bool { return j.Framework == f }
+}
+
+// Jobs calls f for the chosen jobs that succeeded.
+func Jobs(r *sim.Result, pick Pick, f func(j *sim.JobResult)) {
+	for i := range r.Jobs {
+		if j := &r.Jobs[i]; j.State == sim.Succeeded && (pick == nil || pick(j)) {
+			f(j)
+		}
+	}
+}
+
+// MeanJCT is the mean completion time of the chosen jobs, in seconds. It is NaN where one of them did
+// not succeed: the mean of the others would flatter.
+func MeanJCT(r *sim.Result, pick Pick) float64 {
+	return meanOf(r, pick, func(j *sim.JobResult) float64 { return j.JCT.Seconds() })
+}
+
+// MeanWait is the mean waiting time of the chosen jobs, in seconds; NaN likewise.
+func MeanWait(r *sim.Result, pick Pick) float64 {
+	return meanOf(r, pick, func(j *sim.JobResult) float64 { return j.Wait.Seconds() })
+}
+
+func meanOf(r *sim.Result, pick Pick, of func(j *sim.JobResult) float64) float64 {
+	sum, n := 0.0, 0
+	for i := range r.Jobs {
+		j := &r.Jobs[i]
+		switch {
+		case pick != nil && !pick(j):
+			continue
+		case j.State != sim.Succeeded:
+			return math.NaN()
+		}
+		sum += of(j)
+		n++
+	}
+	return sum / float64(n)
+}
+
+// JCT is the completion time of one job, in seconds; NaN where it did not succeed.
+func JCT(r *sim.Result, id string) float64 { return MeanJCT(r, IDs(id)) }
+
+// Reduction is by how many percent ours is below base.
+func Reduction(base, ours float64) float64 { return 100 * (1 - ours/base) }
+
+// Increase is by how many percent ours is above base.
+func Increase(base, ours float64) float64 { return 100 * (ours/base - 1) }
+
+// MeanTask is the mean time from start to end of the tasks of a kind that ended well, in seconds.
+func MeanTask(r *sim.Result, k heddle.Kind, pick Pick) float64 {
+	sum, n := 0.0, 0
+	for i := range r.Tasks {
+		t := &r.Tasks[i]
+		if t.Kind == k && t.Status == heddle.Success && (pick == nil || pick(&r.Jobs[t.Job])) {
+			sum += t.Ended.Since(t.Started).Seconds()
+			n++
+		}
+	}
+	return sum / float64(n)
+}
+
+// LocalRate is the percentage of maps that ran on a node holding their split.
+func LocalRate(r *sim.Result) float64 { return 100 * float64(r.LocalMaps) / float64(r.LocalisedMaps) }
+
+// ReducedJCT returns the reduction of the mean completion time of the chosen jobs from one arm to another.
+func ReducedJCT(base, ours string, pick Pick) func(Runs) float64 {
+	return func(r Runs) float64 { return Reduction(MeanJCT(r.Arm(base), pick), MeanJCT(r.Arm(ours), pick)) }
+}

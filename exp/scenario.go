@@ -1,0 +1,51 @@
+package exp
+
+import (
+	"fmt"
+
+	"heddle"
+	"heddle/scenario"
+	"heddle/sim"
+	"heddle/sim/world"
+	"heddle/workload"
+)
+
+// Nodes lays out the nodes of a scenario.
+func Nodes(s *scenario.Scenario) []world.NodeSpec {
+	var nodes []world.NodeSpec
+	racks := map[string]heddle.RackID{}
+	for _, n := range s.Nodes() {
+		rack, ok := racks[n.Rack]
+		if !ok {
+			rack = heddle.RackID(len(racks))
+			racks[n.Rack] = rack
+		}
+		g := &s.Cluster[n.Group]
+		nodes = append(nodes, world.NodeSpec{
+			Name: n.Name, Rack: rack, Total: g.Size, Cores: g.Cores, DiskBps: g.Disk, NICBps: g.NIC, Speed: g.Speed,
+		})
+	}
+	return nodes
+}
+
+// Faults returns what goes wrong in a scenario for a seed, of which w is the work, on a cluster of so many
+// nodes. A fault of a node beyond them is an error.
+func Faults(s *scenario.Scenario, seed uint64, w *workload.Workload, nodes int) ([]sim.Fault, error) {
+	var out []sim.Fault
+	for _, f := range s.Faults(seed, w) {
+		if f.Node >= nodes {
+			return nil, fmt.Errorf("%s: a %s hits its node %d, and the cluster has %d", s.Path, f.Kind, f.Node+1, nodes)
+		}
+		out = append(out, sim.Fault{
+			Kind: faultKind(f.Kind), At: f.At, For: f.For, Node: heddle.NodeID(f.Node), Job: f.Job, Factor: f.Speed, Rate: f.Rate,
+		})
+	}
+	return out, nil
+}
+
+func faultKind(k scenario.FaultKind) sim.FaultKind {
+	return map[scenario.FaultKind]sim.FaultKind{
+		scenario.NodeLoss: sim.NodeLoss, scenario.SlowNode: sim.SlowNode, scenario.SilentNode: sim.SilentNode,
+		scenario.MasterFailure: sim.MasterFailure, scenario.TaskFailure: sim.TaskFailure,
+	}[k]
+}

@@ -1,0 +1,161 @@
+package exp
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+)
+
+// A Line is a metric of an experiment as scripts read it.
+type Line struct {
+	System     string `json:"system"`
+	Experiment string `json:"experiment"`
+	Metric     string `json:"metric"`
+	Unit       string `json:"unit"`
+	Kind       string `json:"kind"`
+	Published  any    `json:"published"` // a number; the text of a shape
+	Ours       struct {
+		Median Number `json:"median"`
+		Low    Number `json:"low"`
+		High   Number `json:"high"`
+	} `json:"ours"`
+	SameDirection bool   `json:"same_direction"`
+	Reached       bool   `json:"reached"`
+	Why           string `json:"why"`
+}
+
+// A Number is a figure to nine significant digits, which is more than any of them means and less than
+// what could differ between machines; null where it does not apply.
+type Number float64
+
+// MarshalJSON writes the number, or null.
+func (n Number) MarshalJSON() ([]byte, error) {
+	if math.IsNaN(float64(n)) || math.IsInf(float64(n), 0) {
+		return []byte("null"), nil
+	}
+	return strconv.AppendFloat(nil, float64(n), 'g', 9, 64), nil
+}
+
+// UnmarshalJSON reads a number; null is NaN.
+func (n *Number) UnmarshalJSON(text []byte) error {
+	if string(text) == "null" {
+		*n = Number(math.NaN())
+		return nil
+	}
+	x, err := strconv.ParseFloat(string(text), 64)
+	*n = Number(x)
+	return err
+}
+
+// Lines returns the outcome's metrics for scripts.
+func (o *Outcome) Lines() []Line {
+	var out []Line
+	for i := range o.Metrics {
+		m := &o.Metrics[i]
+		l := Line{
+			System: o.Experiment.System, Experiment: o.Experiment.Name, Metric: m.Name, Unit: m.Unit, Kind: m.Kind.String(),
+			Published: Number(m.Published), SameDirection: m.SameDirection, Reached: m.Reached, Why: m.Why,
+		}
+		if m.Kind == Shape {
+			l.Published = m.Text
+		}
+		l.Ours.Median, l.Ours.Low, l.Ours.High = Number(m.Ours.Median), Number(m.Ours.Low), Number(m.Ours.High)
+		out = append(out, l)
+	}
+	return out
+}
+
+// A Summary is what is kept of an experiment's outcome: enough to see that a change moved a figure.
+type Summary struct {
+	Experiment string       `json:"experiment"`
+	Seeds      []uint64     `json:"seeds"`
+	Metrics    []KeptMetric `json:"metrics"`
+}
+
+// A KeptMetric is a line with its figures by seed.
+type KeptMetric struct {
+	Line
+	Values []Number `json:"values"`
+}
+
+// Summary returns what is kept of the outcome.
+func (o *Outcome) Summary() Summary {
+	s := Summary{Experiment: o.Experiment.Name, Seeds: o.Seeds}
+	for i, l := range o.Lines() {
+		k := KeptMetric{Line: l}
+		for _, v := range o.Metrics[i].Ours.Values {
+			if o.Metrics[i].Kind != Measured { // a time of this machine's
+				k.Values = append(k.Values, Number(v))
+			}
+		}
+		s.Metrics = append(s.Metrics, k)
+	}
+	return s
+}
+
+// WriteSummaries writes the summaries of a system.
+func WriteSummaries(w io.Writer, list []Summary) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", " ")
+	e.SetEscapeHTML(false)
+	return e.Encode(list)
+}
+
+// ReadSummaries reads what WriteSummaries wrote; path names it in errors.
+func ReadSummaries(path string, r io.Reader) ([]Summary, error) {
+	var list []Summary
+	d := json.NewDecoder(r)
+	d.DisallowUnknownFields()
+	if err := d.Decode(&list); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return list, nil
+}
+
+// A Row is a verdict as tables for people have it.
+type Row struct{ Name, Published, Ours, Range, Direction, Reached string }
+
+// Row returns the verdict for people.
+func (v *Verdict) Row() Row {
+	r := Row{Name: v.Name, Published: Figure(v.Published, v.Unit), Ours: Figure(v.Ours.Median, v.Unit), Reached: yesNo(v.Reached)}
+	r.Range = Figure(v.Ours.Low, "") + " – " + Figure(v.Ours.High, "")
+	r.Direction = yesNo(v.SameDirection)
+	if v.Text != "" {
+		r.Published = v.Text
+	}
+	if v.Kind == Shape {
+		r.Direction = ""
+	}
+	if !v.Counted {
+		r.Direction, r.Reached = "", ""
+	}
+	return r
+}
+
+func yesNo(yes bool) string {
+	if yes {
+		return "yes"
+	}
+	return "no"
+}
+
+// Figure writes a number with three significant digits, and its unit; – where there is none.
+func Figure(x float64, unit string) string {
+	if math.IsNaN(x) {
+		return "–"
+	}
+	digits := 0
+	switch a := math.Abs(x); {
+	case a != 0 && a < 1:
+		digits = 2
+	case a < 100:
+		digits = 1
+	}
+	s := strconv.FormatFloat(x, 'f', digits, 64)
+	if unit == "" {
+		return s
+	}
+	return s + " " + unit
+}
