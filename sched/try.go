@@ -248,12 +248,14 @@ func (c *Core) refuse(a *policy.App, k *policy.Ask, o *offer, d policy.Verdict) 
 	return nothing
 }
 
-// fulfil serves the reservation of a node, or gives it up; done ends the node's offer.
+// fulfil serves the reservation of a node, or gives it up; done ends the node's offer. A reservation was
+// let through every limit in the size it was made: an ask of another size has to pass them anew. (Hadoop
+// waits for room for the new size, then grants a container of the old one, which nobody asks for any more.)
 func (c *Core) fulfil(n *policy.Node) (done bool) {
 	x := n.Booked()
 	k := x.Ask()
 	at, allowed := k.Nearest(n)
-	if k.Count() == 0 || !allowed || (c.set.Book != nil && !c.set.Book.Keep(c.v, x)) {
+	if k.Count() == 0 || k.Size() != x.Limit() || !allowed || (c.set.Book != nil && !c.set.Book.Keep(c.v, x)) {
 		c.unbook(x)
 		return c.set.Beat.StopAtBook
 	}
