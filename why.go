@@ -26,15 +26,16 @@ const (
 	NotPicked                  // the policy chose another node
 	HoldsBooking               // holds a reservation for this ask elsewhere
 	NoSuchQueue                // no such queue, or it has children
+	NodeCrowded                // what runs on the node waits for its disk or network already
 	TooLarge                   // above the largest container the cluster allows
 
-	NumWhys = 21
+	NumWhys = 22
 )
 
 var whyNames = [NumWhys]string{
 	"fine", "nothing-pending", "no-room", "node-too-small", "node-reserved", "node-excluded", "node-gone",
 	"wait-local", "wait-rack", "strict-elsewhere", "queue-limit", "user-limit", "am-limit", "user-am-limit",
-	"app-limit", "share-limit", "gate-closed", "not-picked", "holds-booking", "no-queue", "too-large",
+	"app-limit", "share-limit", "gate-closed", "not-picked", "holds-booking", "no-queue", "node-crowded", "too-large",
 }
 
 // String returns the reason's code.

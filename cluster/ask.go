@@ -213,6 +213,9 @@ func (c *Cluster) setCount(k *Ask, n int32) {
 	k.count = n
 	a := k.app
 	delta := k.size.Times(int64(n - was))
+	if a.pending.IsZero() {
+		a.passed = c.now
+	}
 	add(&a.pending, &delta)
 	a.waiting[k.kind] += n - was
 	var turn int

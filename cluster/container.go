@@ -163,6 +163,7 @@ func (c *Cluster) Grant(k *Ask, n *Node, at heddle.Locality, told, limit heddle.
 		x = c.slab.new()
 	}
 	a := k.app
+	a.passed = c.now
 	x.become(Allocated)
 	x.app, x.node, x.ask, x.kind, x.at = a, n, k, k.kind, at
 	x.limit, x.granted = limit, c.now

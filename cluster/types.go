@@ -232,6 +232,7 @@ type App struct {
 	framework heddle.Framework
 	facts     heddle.Facts
 	submitted heddle.Time
+	passed    heddle.Time // since when it asks and is given nothing
 	outputs   []Output
 	outputAt  map[heddle.NodeID]int
 }
@@ -262,6 +263,10 @@ func (a *App) Facts() *heddle.Facts { return &a.facts }
 
 // Submitted returns when the application was taken in.
 func (a *App) Submitted() heddle.Time { return a.submitted }
+
+// PassedOver returns since when the application has been asking for something without being given
+// anything; meaningless while it asks for nothing.
+func (a *App) PassedOver() heddle.Time { return a.passed }
 
 // Over reports whether the application is done; policies may still hold it.
 func (a *App) Over() bool { return a.over }

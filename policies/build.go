@@ -158,10 +158,40 @@ func (b *builder) slots() error {
 	if err := perKind(b, "trim", b.p.Trim, Table.Trim, &b.out.Trim); err != nil {
 		return err
 	}
-	if err := perKind(b, "place", b.p.Place, Table.Place, &b.out.Place); err != nil {
+	if err := b.places(); err != nil {
 		return err
 	}
 	return b.gates()
+}
+
+// places makes the places of every kind. Of several the first decides where, and the others may refuse a
+// node before it is asked.
+func (b *builder) places() error {
+	for _, name := range sorted(b.p.Place) {
+		kind, err := kindOf(name)
+		if err != nil {
+			return fmt.Errorf("place: %w", err)
+		}
+		refs, ok := b.p.Place[name].([]any)
+		if !ok {
+			refs = []any{b.p.Place[name]}
+		}
+		for i, ref := range refs {
+			p, err := make1(b, "place", Table.Place, ref)
+			if err != nil {
+				return fmt.Errorf("place.%s: %w", name, err)
+			}
+			if i == 0 {
+				b.out.Place[kind] = p
+				continue
+			}
+			if _, picks := p.(policy.Pick); picks {
+				return fmt.Errorf("place.%s: %v names its node; it can only stand first", name, ref)
+			}
+			b.out.Veto[kind] = append(b.out.Veto[kind], p)
+		}
+	}
+	return nil
 }
 
 func (b *builder) gates() error {

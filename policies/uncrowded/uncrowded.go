@@ -1,0 +1,138 @@
+// Package uncrowded starts no more tasks on a node whose tasks wait more than they compute: its disk or
+// network is the bottleneck, and another task would slow those that run and gain nothing. A task that has
+// not been measured yet is taken to compute as much as others of its job, or else of the cluster.
+//
+// It looks at processor time alone, which is what a node can tell of a task; it knows nothing of disks.
+package uncrowded
+
+import (
+	"errors"
+	"math"
+
+	"heddle"
+	"heddle/cluster"
+	"heddle/policy"
+)
+
+// Options are the place's.
+type Options struct {
+	// Least is how many tasks of a kind a node takes in any case.
+	Least int `yaml:"least"`
+	// Busy is the share of a vcore that the node's tasks of the kind must use on average for it to take another.
+	Busy float64 `yaml:"busy"`
+	// Patience is how many seconds an application is passed over at most before any node will do.
+	Patience float64 `yaml:"patience"`
+}
+
+// Default are the defaults: one task that reads and one that computes, and more while they compute more
+// than they wait.
+var Default = Options{Least: 2, Busy: 0.5, Patience: 600}
+
+// sampleEvery is how often tasks are measured.
+const sampleEvery = 5 * heddle.Second
+
+// memory is the weight of the last measurement in a running mean.
+const memory = 0.05
+
+// A Place refuses crowded nodes.
+type Place struct {
+	o       Options
+	byApp   []mean
+	cluster mean
+}
+
+// A mean is a running mean of the share of a vcore a task uses.
+type mean struct {
+	value float64
+	known bool
+}
+
+func (m *mean) add(x float64) {
+	if !m.known {
+		m.value, m.known = x, true
+		return
+	}
+	m.value += memory * (x - m.value)
+}
+
+// New returns the place.
+func New(a policy.Args) (policy.Place, error) {
+	o := Default
+	if err := a.Decode(&o); err != nil {
+		return nil, err
+	}
+	switch {
+	case o.Least < 1:
+		return nil, errors.New("uncrowded: least must be 1 or more")
+	case !(o.Busy >= 0 && o.Busy <= 1):
+		return nil, errors.New("uncrowded: busy must be a share of a vcore, 0 to 1")
+	case !(o.Patience > 0) || o.Patience > math.MaxInt32:
+		return nil, errors.New("uncrowded: patience must be above 0 s")
+	}
+	return &Place{o: o}, nil
+}
+
+// Feeds implements [policy.Feeder].
+func (p *Place) Feeds() policy.Feeds { return policy.Feeds{Profile: sampleEvery} }
+
+// Observe implements [policy.Observe]: it learns how much the maps of a job compute.
+func (p *Place) Observe(v policy.View, ev heddle.Event) {
+	e, ok := ev.(heddle.Profile)
+	if !ok {
+		return
+	}
+	x := v.Container(e.Container)
+	if x == nil || x.Kind() != heddle.Map || !measured(v, x) {
+		return
+	}
+	used := share(x)
+	p.cluster.add(used)
+	id := x.App().ID()
+	for int(id) >= len(p.byApp) {
+		p.byApp = append(p.byApp, mean{})
+	}
+	p.byApp[id].add(used)
+}
+
+// Judge implements [policy.Place].
+func (p *Place) Judge(v policy.View, k *policy.Ask, n *policy.Node, _ heddle.Locality) policy.Verdict {
+	running := n.Running(k.Kind())
+	if running < p.o.Least || v.Now().Since(k.App().PassedOver()) > heddle.Seconds(p.o.Patience) {
+		return policy.Yes
+	}
+	used := 0.0
+	n.Each(func(x *policy.Container) bool {
+		if x.Kind() == k.Kind() && !x.Suspended() {
+			used += p.expect(v, x)
+		}
+		return true
+	})
+	if used >= p.o.Busy*float64(running) {
+		return policy.Yes
+	}
+	return policy.No(heddle.NodeCrowded)
+}
+
+// expect is the share of a vcore that a task uses, as far as anybody knows; 1 where nobody does.
+func (p *Place) expect(v policy.View, x *policy.Container) float64 {
+	id := int(x.App().ID())
+	switch {
+	case measured(v, x):
+		return share(x)
+	case id < len(p.byApp) && p.byApp[id].known:
+		return p.byApp[id].value
+	case p.cluster.known:
+		return p.cluster.value
+	}
+	return 1
+}
+
+// measured reports whether a task has run for long enough to have been measured.
+func measured(v policy.View, x *policy.Container) bool {
+	return x.State() == cluster.Running && v.Now().Since(x.Started()) >= 2*sampleEvery
+}
+
+func share(x *policy.Container) float64 {
+	cpu, _ := x.Usage()
+	return min(1, float64(cpu)/float64(heddle.CPU.Unit()))
+}
