@@ -138,6 +138,7 @@ func Anywhere(priority int32, k Kind, count int32, size Resource) Row {
 
 // Facts are what is known of a job beside its requests. Zero means unknown.
 type Facts struct {
+	Name       string // of the application, as it was submitted: most programs run under a name of their own
 	InputBytes int64
 	Maps       int32 // wanted in all
 	Reduces    int32

@@ -22,6 +22,7 @@ type Site struct {
 
 	Node          heddle.Resource // what a node offers that does not say otherwise
 	NodeHeartbeat heddle.Span
+	NodeExpiry    heddle.Span // silence after which a node counts as lost
 
 	Map, Reduce, Master heddle.Resource // containers of MapReduce jobs that do not say otherwise
 	MasterHeartbeat     heddle.Span     // of the MapReduce master
@@ -52,6 +53,7 @@ func readSite(ps *properties) *Site {
 	s.readLimits(ps)
 	s.MaxPriority = int32(ps.integer("yarn.cluster.max-application-priority", 0, 0))
 	s.NodeHeartbeat = ps.millis("yarn.resourcemanager.nodemanagers.heartbeat-interval-ms", 1000, 1)
+	s.NodeExpiry = ps.millis("yarn.nm.liveness-monitor.expiry-interval-ms", 600_000, 1)
 	s.fairFile = ps.text("yarn.scheduler.fair.allocation.file", "fair-scheduler.xml")
 
 	mem := ps.integer("yarn.nodemanager.resource.memory-mb", -1, -1)

@@ -24,7 +24,7 @@ func TestSiteDefaults(t *testing.T) {
 	s := DefaultSite()
 	want := Site{
 		Scheduler: "capacity", Minimum: of(1024, 1), Maximum: of(8192, 4), Increment: of(1024, 1), Node: of(8192, 8),
-		NodeHeartbeat: heddle.Second, Map: of(1024, 1), Reduce: of(1024, 1), Master: of(1536, 1),
+		NodeHeartbeat: heddle.Second, NodeExpiry: 10 * heddle.Minute, Map: of(1024, 1), Reduce: of(1024, 1), Master: of(1536, 1),
 		MasterHeartbeat: heddle.Second, SlowStart: float64(float32(0.05)), fairFile: "fair-scheduler.xml",
 	}
 	if d := diff(want, *s); d != "" {
@@ -41,6 +41,7 @@ func TestSite(t *testing.T) {
 			yarn.scheduler.increment-allocation-vcores=2
 			yarn.resource-types.memory-mb.increment-allocation=512
 			yarn.resourcemanager.nodemanagers.heartbeat-interval-ms=250
+			yarn.nm.liveness-monitor.expiry-interval-ms=9000
 			yarn.nodemanager.resource.cpu-vcores=24
 			yarn.nodemanager.resource-type.yarn.io/gpu=4`),
 		typesFile: props("yarn.resource-types=memory-mb, yarn.io/gpu,licence\nyarn.resource-types.licence.maximum-allocation=3"),
@@ -56,7 +57,7 @@ func TestSite(t *testing.T) {
 	}
 	want := Site{
 		Scheduler: "fifo", Minimum: of(256, 1), Maximum: of(16384, 4), Increment: of(512, 2), Node: of(8192, 24),
-		NodeHeartbeat: 250 * heddle.Millisecond, Map: of(2048, 1), Reduce: of(3072, 2), Master: of(2048, 1),
+		NodeHeartbeat: 250 * heddle.Millisecond, NodeExpiry: 9 * heddle.Second, Map: of(2048, 1), Reduce: of(3072, 2), Master: of(2048, 1),
 		MasterHeartbeat: 500 * heddle.Millisecond, SlowStart: float64(float32(0.05)), fairFile: "fair-scheduler.xml",
 		Extra: []string{"yarn.io/gpu", "licence"},
 	}

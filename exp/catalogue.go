@@ -12,7 +12,12 @@ var Systems = []string{"dress", "coupling", "ikayak", "adaptcont", "mrorchestrat
 // All returns every experiment: by system, in its paper's order.
 func All() []*Experiment {
 	var out []*Experiment
-	for _, list := range [][]Experiment{} {
+	for _, list := range [][]Experiment{
+		dressExperiments(),
+		couplingExperiments(),
+		adaptcontExperiments(),
+		mrorchestratorExperiments(),
+	} {
 		for i := range list {
 			out = append(out, &list[i])
 		}

@@ -15,6 +15,7 @@ import (
 	"heddle"
 	"heddle/conf"
 	"heddle/policies"
+	"heddle/policy"
 	"heddle/sim"
 	"heddle/sim/bound"
 	"heddle/sim/world"
@@ -32,6 +33,9 @@ type Plan struct {
 	UplinkBps float64
 	Effects   world.Effects
 	Faults    func(seed uint64) []sim.Fault
+
+	// Prepare may change the policies of a run before it begins; nil = they run as the profile has them.
+	Prepare func(run int, set *policy.Set)
 
 	// Rebuild makes the workload of another seed, where it is drawn by seed; nil = always the same.
 	Rebuild func(seed uint64) (*workload.Workload, error)
@@ -113,10 +117,13 @@ func (p *Plan) one(run int, profile *policies.Profile, seed uint64, mu *sync.Mut
 	if err != nil {
 		return nil, err
 	}
+	if p.Prepare != nil {
+		p.Prepare(run, &built.Set)
+	}
 	o := sim.Options{
 		Profile: profile.Name, Set: built.Set, Seed: seed, Workload: wl, Queues: queues, Users: users,
 		Nodes: p.Nodes, UplinkBps: p.UplinkBps, Params: world.DefaultParams(), Effects: p.Effects,
-		Given: p.Given, LoadSim: wl.Format == "sls", NodeBeat: p.Conf.Site.NodeHeartbeat, MasterBeat: p.Conf.Site.MasterHeartbeat,
+		Given: p.Given, LoadSim: wl.Format == "sls", NodeBeat: p.Conf.Site.NodeHeartbeat, Expiry: p.Conf.Site.NodeExpiry, MasterBeat: p.Conf.Site.MasterHeartbeat,
 		KeepTasks: p.KeepTasks, Trace: p.Trace, EveryBeat: p.EveryBeat, Check: p.Check, MaxTime: p.MaxTime, Stop: p.Stop,
 	}
 	o.CountCPU, o.SlotMaster = p.countCPU(), profile.Masters == policies.AtOnce

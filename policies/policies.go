@@ -5,57 +5,88 @@
 package policies
 
 import (
+	"heddle/policies/adaptcont"
 	"heddle/policies/capacity"
+	"heddle/policies/coupling"
 	"heddle/policies/delay"
+	"heddle/policies/dress"
 	"heddle/policies/fair"
 	"heddle/policies/fifo"
+	"heddle/policies/ikayak"
+	"heddle/policies/mrorchestrator"
 	"heddle/policies/progress"
+	"heddle/policies/shortest"
+	"heddle/policies/slots"
 	"heddle/policies/slowstart"
 	"heddle/policies/spread"
+	"heddle/policies/uncrowded"
 	"heddle/policy"
 )
 
 // Table is what there is to choose from: one line a mechanism.
 var Table = policy.Table{
 	Size: map[string]policy.Maker[policy.Size]{
-		"asked": neutral[policy.Size](policy.AsAsked{}),
+		"asked":             neutral[policy.Size](policy.AsAsked{}),
+		"adaptcont.dynamic": adaptcont.NewDynamic,
+		"adaptcont.pool":    adaptcont.NewPool,
 	},
 	Order: map[string]policy.Maker[policy.Order]{
-		"fifo":     fifo.New,
-		"capacity": shared[policy.Order]("capacity"),
-		"fair":     shared[policy.Order]("fair"),
+		"fifo":              fifo.New,
+		"capacity":          shared[policy.Order]("capacity"),
+		"fair":              shared[policy.Order]("fair"),
+		"coupling.mismatch": coupling.NewOrder,
+		"shortest":          newShortest,
+		"slots":             slots.New,
 	},
 	Share: map[string]policy.Maker[policy.Share]{
 		"whole":    neutral[policy.Share](policy.Unshared{}),
 		"capacity": shared[policy.Share]("capacity"),
+		"dress":    dress.New,
 		"fair":     shared[policy.Share]("fair"),
 	},
 	Gate: map[string]policy.Maker[policy.Gate]{
-		"open":      neutral[policy.Gate](policy.Ajar{}),
-		"capacity":  shared[policy.Gate]("capacity"),
-		"fair":      shared[policy.Gate]("fair"),
-		"slowstart": slowstart.New,
+		"open":              neutral[policy.Gate](policy.Ajar{}),
+		"capacity":          shared[policy.Gate]("capacity"),
+		"fair":              shared[policy.Gate]("fair"),
+		"coupling.mismatch": coupling.NewGate,
+		"slowstart":         slowstart.New,
+		"ikayak.client":     ikayak.NewClient,
 	},
 	Trim: map[string]policy.Maker[policy.Trim]{
-		"whole": neutral[policy.Trim](policy.Whole{}),
+		"whole":         neutral[policy.Trim](policy.Whole{}),
+		"ikayak.shrink": ikayak.NewShrink,
+		"ikayak.fixed":  ikayak.NewFixed,
 	},
 	Place: map[string]policy.Maker[policy.Place]{
-		"any":      neutral[policy.Place](policy.Anywhere{}),
-		"capacity": newCapacityDelay,
-		"delay":    delay.New,
-		"fair":     newFairDelay,
-		"pack":     spread.NewPack,
-		"spread":   spread.New,
+		"any":                 neutral[policy.Place](policy.Anywhere{}),
+		"capacity":            newCapacityDelay,
+		"delay":               delay.New,
+		"fair":                newFairDelay,
+		"pack":                spread.NewPack,
+		"coupling.peek":       coupling.NewPeek,
+		"spread":              spread.New,
+		"uncrowded":           uncrowded.New,
+		"coupling.wait":       coupling.NewWait,
+		"ikayak.executor":     ikayak.NewExecutor,
+		"ikayak.spreadout":    ikayak.NewSpreadOut,
+		"ikayak.nonspreadout": ikayak.NewNonSpreadOut,
 	},
 	Book: map[string]policy.Maker[policy.Book]{
 		"capacity": shared[policy.Book]("capacity"),
 		"fair":     shared[policy.Book]("fair"),
 	},
 	Control: map[string]policy.Maker[policy.Control]{
-		"idle": neutral[policy.Control](policy.Idle{}),
+		"mrorchestrator.regression": mrorchestrator.NewRegression,
+		"mrorchestrator.uniform":    mrorchestrator.NewUniform,
+		"idle":                      neutral[policy.Control](policy.Idle{}),
+		"ikayak.suspend":            ikayak.NewSuspend,
+	},
+	Release: map[string]policy.Maker[policy.Release]{
+		"dress": dress.NewRelease,
 	},
 	Remain: map[string]policy.Maker[policy.Remaining]{
-		"progress": progress.New,
+		"ikayak.fuzzy": ikayak.NewRemaining,
+		"progress":     progress.New,
 	},
 }
 
@@ -85,6 +116,16 @@ func newCapacityDelay(a policy.Args) (policy.Place, error) {
 		return nil, err
 	}
 	return capacity.NewDelay(s.(*capacity.Scheduler).Config()), nil
+}
+
+// newShortest makes the order that serves the least remaining work first within the profile's own queues.
+func newShortest(a policy.Args) (policy.Order, error) {
+	for _, name := range []string{"capacity", "fair"} {
+		if s, err := a.Shared(name); err == nil {
+			return shortest.Within(a, s.(policy.Order))
+		}
+	}
+	return shortest.New(a)
 }
 
 // newFairDelay makes the delay that the FairScheduler's own settings ask for.

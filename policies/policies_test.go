@@ -109,7 +109,7 @@ func TestErrors(t *testing.T) {
 		{"book", "profile: fifo\nbook: nothing", "book: "},
 		{"size", "profile: fifo\nsize: {am: nothing}", "size.am: "},
 		{"trim", "profile: fifo\ntrim: {map: nothing}", "trim.map: "},
-		{"estimate", "profile: fifo\nestimate: {past: x}", `no quantity "past"; there is remaining`},
+		{"estimate", "profile: fifo\nestimate: {past: x}", `no quantity "past"; there are release and remaining`},
 		{"tree", "profile: fifo\nqueues: many", `no tree "many"; there are capacity, fair and one`},
 		{"other's tree", "profile: fifo\nshare: [capacity]", "the profile's queues must be capacity"},
 		{"no such base", "profile: lifo", `no built-in profile "lifo"; there are`},
@@ -149,7 +149,7 @@ func TestLoad(t *testing.T) {
 		set  []string
 		want string
 	}{
-		{"nowhere", nil, "the built-in ones are capacity"},
+		{"nowhere", nil, "the built-in ones are adaptcont, capacity"},
 		{"fifo", []string{"place.map"}, "want slot.kind=policy"},
 		{"fifo", []string{"profile=fair"}, "name the starting point with --profile"},
 		{"fifo", []string{"plaice.map=any"}, "plaice"},

@@ -137,7 +137,7 @@ type (
 		Floor(v View, largest heddle.Resource) heddle.Resource
 	}
 
-	// Control acts on running containers, every so often.
+	// Control acts on running containers, every so often. Whatever stands in another slot may be one too.
 	Control interface {
 		Every() heddle.Span
 		Run(v View, p *Plan)
@@ -165,6 +165,12 @@ type (
 	// happens: it is not told of Acquire, Started, Progress and Profile.
 	Aloof interface{ Aloof() }
 
+	// Floorer goes with a Trim that may enforce less than the cluster's smallest container: the least room in
+	// which it has a container started when no ask is smaller than smallest. Fuller nodes are not offered.
+	Floorer interface {
+		Floor(smallest heddle.Resource) heddle.Resource
+	}
+
 	// Granted hears of every grant, and of every reservation, whose container is in state Reserved. The
 	// grant that fulfils a reservation says so.
 	Granted interface {
@@ -189,6 +195,13 @@ type (
 	Waker interface {
 		// Woken appends the applications named since the last call to ids.
 		Woken(ids []heddle.AppID) []heddle.AppID
+	}
+
+	// Reviser goes with a Size that changes its mind while masters wait. It is asked after every step; the
+	// masters it names, if they still wait, are sized anew from what was asked for first.
+	Reviser interface {
+		// Revised appends the applications named since the last call to ids.
+		Revised(v View, ids []heddle.AppID) []heddle.AppID
 	}
 
 	// Feeder says which measurements of running tasks a policy lives off.

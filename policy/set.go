@@ -18,8 +18,9 @@ type Set struct {
 	Share     []Share
 	Gate      [heddle.NumKinds][]Gate
 	Trim      [heddle.NumKinds]Trim
-	Place     [heddle.NumKinds]Place // nil = any node
-	Book      Book                   // nil = nothing is reserved
+	Place     [heddle.NumKinds]Place   // nil = any node
+	Veto      [heddle.NumKinds][]Place // all must say yes to an offered node before Place is asked
+	Book      Book                     // nil = nothing is reserved
 	Control   []Control
 	Remaining Remaining // nil = nobody estimates
 	Release   Release   // likewise

@@ -3,6 +3,7 @@ package report
 import (
 	"math"
 	"slices"
+	"strconv"
 )
 
 // A scale maps values to coordinates.
@@ -82,7 +83,7 @@ func niceStep(least float64) float64 {
 
 func multiples(lo, hi, step float64) []float64 {
 	var out []float64
-	for i := int(math.Ceil(lo/step - 1e-9)); float64(i)*step <= hi*(1+1e-9); i++ {
+	for i := int(math.Ceil(lo/step - 1e-9)); float64(i)*step <= hi+1e-9*step; i++ {
 		out = append(out, float64(i)*step)
 	}
 	return out
@@ -128,6 +129,30 @@ func shareAxis(hi, from, to float64, label string) axis {
 	}
 	parts := pick(top == 1, 4.0, 5.0)
 	return axis{scale{0, top, from, to, false}, multiples(0, top, top/parts), wholePercent, label}
+}
+
+// numberAxis is an axis of plain numbers with at most about so many ticks.
+func numberAxis(lo, hi, from, to float64, most int, label string) axis {
+	if hi <= lo {
+		hi = lo + 1
+	}
+	step := math.Pow(10, math.Floor(math.Log10((hi-lo)/float64(most))))
+	for _, times := range []float64{1, 2, 5, 10} {
+		if step*times*float64(most) >= (hi-lo)*(1-1e-9) {
+			step *= times
+			break
+		}
+	}
+	lo, hi = math.Floor(lo/step+1e-9)*step, math.Ceil(hi/step-1e-9)*step
+	digits := max(0, -int(math.Floor(math.Log10(step)+1e-9)))
+	format := func(v float64) string {
+		s := strconv.FormatFloat(v, 'f', digits, 64)
+		if digits == 0 {
+			s = count(v)
+		}
+		return pick(v == 0, "0", s)
+	}
+	return axis{scale{lo, hi, from, to, false}, multiples(lo, hi, step), format, label}
 }
 
 func wholePercent(f float64) string { return count(math.Round(100*f)) + " %" }

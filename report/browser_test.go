@@ -160,7 +160,7 @@ func TestPageInBrowser(t *testing.T) {
 	for _, f := range []struct {
 		name string
 		fixture
-	}{{"three", usual()}, {"six", six}, {"one", one}} {
+	}{{"three", usual()}, {"six", six}, {"one", one}, {"watched", watched()}} {
 		var page bytes.Buffer
 		if err := HTML(&page, f.build()); err != nil {
 			t.Fatal(err)

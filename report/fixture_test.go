@@ -21,6 +21,7 @@ type fixture struct {
 	incomplete  bool // the last profile leaves jobs failed, rejected and unfinished
 	step        heddle.Span
 	longestName bool
+	watched     bool // gauges, predictions and traces, of all profiles but the first
 }
 
 func usual() fixture {
@@ -83,7 +84,48 @@ func (f fixture) run(p int, seed uint64) *sim.Result {
 	r.MeanJCTBound = boundSum / heddle.Span(f.jobs) * 11 / 10
 	r.MakespanBound = heddle.Seconds(length * 0.8)
 	f.containers(r, luck)
+	if f.watched && p > 0 {
+		watch(r, luck)
+	}
 	return r
+}
+
+// watch adds what policies showed, what was foretold of reduces and what tasks were given.
+func watch(r *sim.Result, luck *rand.Rand) {
+	n := len(r.Series.Maps)
+	delta, debt := sim.Gauge{Name: "δ"}, sim.Gauge{Name: "debt, MiB"}
+	for i := range n {
+		delta.Values = append(delta.Values, float32(0.1+0.3*math.Abs(math.Sin(float64(i)/200))))
+		debt.Values = append(debt.Values, float32(4000*math.Sin(float64(i)/90)))
+	}
+	debt.Values[0] = float32(math.NaN())
+	r.Gauges = []sim.Gauge{delta, debt}
+	for i := range r.Tasks {
+		t := &r.Tasks[i]
+		if t.Kind == heddle.Reduce {
+			for at := t.Started; at < t.Ended && at < t.Started+heddle.Time(200*heddle.Second); at += heddle.Time(3 * heddle.Second) {
+				rest := t.Ended.Since(at)
+				r.Predictions = append(r.Predictions, sim.Prediction{
+					Container: t.Container, Job: t.Job, At: at, Actual: rest, Remaining: heddle.Span(float64(rest) * (0.6 + 0.8*luck.Float64())),
+				})
+			}
+		}
+		if t.Kind == heddle.AM || i%9 > 0 {
+			continue
+		}
+		x := sim.Trace{Container: t.Container, Job: t.Job, Kind: t.Kind}
+		limit := t.Limit
+		for at := t.Started; at < t.Ended; at += heddle.Time(heddle.Second) {
+			if luck.IntN(10) == 0 {
+				limit[heddle.CPU] = int64(600 + luck.IntN(900))
+				limit[heddle.Memory] = int64(700 + luck.IntN(900))
+			}
+			x.Points = append(x.Points, sim.TracePoint{
+				At: at, Limit: limit, CPU: int64(float64(limit[heddle.CPU]) * (0.7 + 0.3*luck.Float64())), Memory: min(limit[heddle.Memory], 800),
+			})
+		}
+		r.Traces = append(r.Traces, x)
+	}
 }
 
 func (f fixture) job(i, p int, length float64, shape, luck *rand.Rand) sim.JobResult {

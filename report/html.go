@@ -44,9 +44,11 @@ type page struct {
 	Lead     []string
 	Groups   [][]headline // rows of the result table
 	Legend   []string
-	Jobs     []panel // distributions, then job against job
-	OverTime [][2]panel
-	Seed     uint64 // of the plots that show one run
+	Jobs     []panel   // distributions, then job against job
+	OverTime [][]panel // by profile, as the next two
+	Foretold [][]panel
+	Given    [][]panel // what tasks were given
+	Seed     uint64    // of the plots that show one run
 	Kinds    []kindLabel
 	Gantt    []panel
 	GanttIs  string
@@ -95,8 +97,9 @@ func HTML(w io.Writer, c *Comparison) error {
 func (c *Comparison) page() *page {
 	sums := c.Summaries()
 	p := &page{
-		CSS: template.CSS(pageCSS), JS: template.JS(pageJS), Title: c.Workload.Name, Single: len(c.Profiles) == 1, Many: len(c.Profiles) > 3,
+		CSS: template.CSS(plotCSS + pageCSS), JS: template.JS(pageJS), Title: c.Workload.Name, Single: len(c.Profiles) == 1, Many: len(c.Profiles) > 3,
 		Lead: lead(sums, len(c.Seeds())), Legend: c.legendLines(sums), Jobs: append(c.cdfs(), c.perJob()...), OverTime: c.overTime(),
+		Foretold: c.estimates(), Given: c.allocations(),
 		Groups: headlines(sums), Topics: c.pageTopics(),
 	}
 	if seeds := c.Seeds(); len(seeds) > 0 {

@@ -17,6 +17,7 @@ type panel struct {
 	Image   template.HTML
 	Caption string
 	Table   grille
+	Keys    []Key // what its colours stand for, where they are not profiles
 }
 
 // A grille is a plain table: the figures behind a plot.

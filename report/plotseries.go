@@ -81,13 +81,14 @@ func (b *band) at(k int) float64 {
 
 var lapseFrame = frame{72, 30, 588, 196}
 
-// overTime draws, for every profile, the running containers and the utilisation beside each other.
-func (c *Comparison) overTime() (pairs [][2]panel) {
+// overTime draws, for every profile, the running containers and the utilisation beside each other, then
+// what its policies show.
+func (c *Comparison) overTime() (out [][]panel) {
 	all, end, top, share := c.lapses()
 	for _, l := range all {
-		pairs = append(pairs, [2]panel{c.running(l, end, top), c.utilisation(l, end, share)})
+		out = append(out, append([]panel{c.running(l, end, top), c.utilisation(l, end, share)}, c.gauges(l.profile, end)...))
 	}
-	return pairs
+	return out
 }
 
 func (c *Comparison) running(l lapse, end, top float64) panel {

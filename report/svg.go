@@ -60,6 +60,11 @@ func (d *drawing) text(class string, x, y float64, s string) {
 	d.b.WriteString(`<text class="` + class + `" x="` + num(x) + `" y="` + num(y) + `">` + html.EscapeString(s) + "</text>")
 }
 
+// slanted writes a text that ends at a point, rising towards it.
+func (d *drawing) slanted(class string, x, y float64, s string) {
+	d.b.WriteString(`<text class="` + class + `" transform="translate(` + num(x) + " " + num(y) + `) rotate(-35)">` + html.EscapeString(s) + "</text>")
+}
+
 // num writes a coordinate, to a tenth of a unit.
 func num(x float64) string {
 	return strconv.FormatFloat(math.Round(x*10)/10, 'f', -1, 64)
@@ -71,6 +76,19 @@ type pen struct{ b strings.Builder }
 func (p *pen) to(x, y float64) {
 	p.b.WriteString(pick(p.b.Len() == 0, "M", "L") + num(x) + " " + num(y))
 }
+
+func (p *pen) move(x, y float64) { p.b.WriteString("M" + num(x) + " " + num(y)) }
+
+// step goes on level to x, then up or down to y unless it is there already.
+func (p *pen) step(x, y float64, level bool) {
+	p.b.WriteString("H" + num(x))
+	if !level {
+		p.b.WriteString("V" + num(y))
+	}
+}
+
+// dot is a line of no length, which round ends make a dot.
+func (p *pen) dot(x, y float64) { p.b.WriteString("M" + num(x) + " " + num(y) + "h0") }
 
 // outline is the closed path along the upper points and back along the lower.
 func outline(upper, lower [][2]float64) string {

@@ -32,6 +32,9 @@ type Core struct {
 	gauged    []policy.Gauged
 	granted   []policy.Granted
 	wakers    []policy.Waker
+	revisers  []policy.Reviser
+	masters   []heddle.Resource // what was asked for, by application; kept for revisers
+	revised   []heddle.AppID
 	woken     []heddle.AppID
 	tickers   []ticker
 	checkers  []policy.Checker
@@ -91,7 +94,9 @@ func New(set policy.Set) *Core {
 		}
 		c.lanes = append(c.lanes, newLane(l, len(set.Queues)))
 		for _, k := range l.Kinds {
-			if _, whole := set.Trim[k].(policy.Whole); set.Trim[k] != nil && !whole {
+			if f, ok := set.Trim[k].(policy.Floorer); ok {
+				c.lanes[i].floors = append(c.lanes[i].floors, f)
+			} else if _, whole := set.Trim[k].(policy.Whole); set.Trim[k] != nil && !whole {
 				c.lanes[i].trims = true
 			}
 		}
@@ -140,11 +145,17 @@ func (c *Core) findPowers() {
 		if w, ok := h.(policy.Waker); ok {
 			c.wakers = append(c.wakers, w)
 		}
+		if r, ok := h.(policy.Reviser); ok {
+			c.revisers = append(c.revisers, r)
+		}
 		if t, ok := h.(policy.Ticker); ok {
 			c.tickers = append(c.tickers, ticker{t: t})
 		}
 		if k, ok := h.(policy.Checker); ok {
 			c.checkers = append(c.checkers, k)
+		}
+		if k, ok := h.(policy.Control); ok && k.Every() > 0 {
+			c.controls = append(c.controls, controller{c: k, next: heddle.Time(k.Every())})
 		}
 	}
 	for _, l := range c.set.Lanes {
@@ -160,15 +171,15 @@ func (c *Core) findPowers() {
 		}
 		add(c.set.Trim[k])
 		add(c.set.Place[k])
+		for _, p := range c.set.Veto[k] {
+			add(p)
+		}
 	}
 	add(c.set.Book)
 	add(c.set.Release)
 	add(c.set.Remaining)
 	for _, ctl := range c.set.Control {
 		add(ctl)
-		if ctl.Every() > 0 {
-			c.controls = append(c.controls, controller{c: ctl, next: heddle.Time(ctl.Every())})
-		}
 	}
 }
 

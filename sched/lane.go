@@ -11,10 +11,11 @@ type lane struct {
 	steady   policy.Steady // the order, if it can say
 	queues   []laneQueue
 	dirty    []*policy.Queue
-	trims    bool            // limits may be below what is asked for
-	active   int             // applications in the lane
-	smallest heddle.Resource // no ask of the lane since it was last empty is smaller, per dimension
-	largest  heddle.Resource // … or larger
+	trims    bool             // limits may be below what is asked for
+	floors   []policy.Floorer // … down to what these say
+	active   int              // applications in the lane
+	smallest heddle.Resource  // no ask of the lane since it was last empty is smaller, per dimension
+	largest  heddle.Resource  // … or larger
 }
 
 // A laneQueue is one queue's part of a lane: its applications, or its children, that wait, in order.
@@ -143,10 +144,14 @@ func (c *Core) leave(l *lane, in *inLane, a *policy.App) {
 
 // least is the smallest room in which a container of the lane may start.
 func (c *Core) least(l *lane) heddle.Resource {
-	if !l.trims {
-		return l.smallest
+	least := l.smallest
+	if l.trims {
+		least = c.set.Minimum.Max(heddle.Of(1, 0))
 	}
-	return c.set.Minimum.Max(heddle.Of(1, 0))
+	for _, f := range l.floors {
+		least = least.Min(f.Floor(l.smallest))
+	}
+	return least
 }
 
 // measure widens the lane's bounds by an ask's size.

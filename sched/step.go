@@ -40,6 +40,7 @@ func (c *Core) Step(at heddle.Time, ev heddle.Event) []heddle.Decision {
 		tell(c.observers, c.v, ev)
 	}
 	if c.version != before {
+		c.revise()
 		c.wakeNamed()
 		c.offerPicks()
 	}
@@ -159,6 +160,12 @@ func (c *Core) reject(app heddle.AppID, why heddle.Why) {
 
 // askMaster asks for the container of an application's master.
 func (c *Core) askMaster(a *policy.App, size heddle.Resource) {
+	if len(c.revisers) > 0 {
+		for int(a.ID()) >= len(c.masters) {
+			c.masters = append(c.masters, heddle.Resource{})
+		}
+		c.masters[a.ID()] = size
+	}
 	if s := c.set.Size[heddle.AM]; s != nil {
 		size = s.Size(c.v, a, heddle.AM, size)
 	}
@@ -168,6 +175,19 @@ func (c *Core) askMaster(a *policy.App, size heddle.Resource) {
 	}
 	c.setRow(a, heddle.Anywhere(0, heddle.AM, 1, size))
 	c.touch(a)
+}
+
+// revise sizes the masters that wait anew where a policy has changed its mind.
+func (c *Core) revise() {
+	for _, r := range c.revisers {
+		c.revised = r.Revised(c.v, c.revised[:0])
+		for _, id := range c.revised {
+			if a := c.v.App(id); a != nil && a.Master() == nil && a.Waiting(heddle.AM) > 0 {
+				c.version++
+				c.askMaster(a, c.masters[id])
+			}
+		}
+	}
 }
 
 // normalise rounds a request up as YARN does; ok is false where it is above the largest container.

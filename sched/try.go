@@ -96,6 +96,15 @@ func (c *Core) serve(a *policy.App, k *policy.Ask, o *offer) (outcome, policy.Ve
 		c.local = true
 		return nothing, policy.NoApp(heddle.NoRoom)
 	}
+	for _, p := range c.set.Veto[k.Kind()] {
+		if o.n == nil {
+			break // the node was named
+		}
+		if d := p.Judge(c.v, k, n, at); !d.OK() {
+			c.local = true
+			return nothing, d
+		}
+	}
 	if p := c.set.Place[k.Kind()]; p != nil && o.n != nil {
 		if d := p.Judge(c.v, k, n, at); !d.OK() {
 			c.local = true

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 
@@ -73,7 +74,7 @@ func (s *Sim) arrive(a *app) {
 	a.submitted = s.now
 	s.lives()
 	j := a.job
-	facts := heddle.Facts{InputBytes: j.InputBytes(), Maps: int32(len(j.Maps)), Reduces: int32(len(j.Reduces))}
+	facts := heddle.Facts{Name: cmp.Or(j.Program, j.Name), InputBytes: j.InputBytes(), Maps: int32(len(j.Maps)), Reduces: int32(len(j.Reduces))}
 	if s.o.Set.Feeds.Splits {
 		for i := range j.Maps {
 			facts.Splits = append(facts.Splits, heddle.Split{Bytes: j.Maps[i].Input, Hosts: s.hostsOf(a, apps.Work{Kind: heddle.Map, Index: int32(i)})})

@@ -25,7 +25,7 @@ func newExp(a *app) *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "exp",
 		Short: "Run the papers' experiments again, beside what was published",
-	}, newExpList(a), newExpRun(a), newExpShow(a))
+	}, newExpList(a), newExpRun(a), newExpReport(a), newExpShow(a), newExpTrain(a))
 }
 
 // completeExperiments completes the name of an experiment or a system.

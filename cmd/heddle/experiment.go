@@ -39,7 +39,7 @@ func (a *app) prepare(f *simFlags, path string, seeds int) (*experiment, error) 
 	e := &experiment{input: in, world: in.world(f.world.value)}
 	e.plan = &exp.Plan{
 		Workload: in.workload, Conf: h, Seeds: in.seeds(f.seeds.n, f.firstSeed, seeds), Effects: in.effects,
-		Given: e.world == "given", KeepTasks: f.tasks != "" || f.report != "", Check: os.Getenv("HEDDLE_CHECK") == "1",
+		Given: e.world == "given", KeepTasks: f.tasks != "" || f.report != "", Trace: f.report != "", Check: os.Getenv("HEDDLE_CHECK") == "1",
 	}
 	if err = e.choose(f, h); err != nil {
 		return nil, err

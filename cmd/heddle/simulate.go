@@ -45,7 +45,7 @@ func (a *app) simulate(f *simFlags, path string, seeds int) error {
 }
 
 // runAll runs the plan until it is done or the user interrupts. The tasks of a run are kept where a file
-// of all tasks is wanted, else for the first seed alone, which the page shows.
+// of all tasks is wanted, else for the first seed alone, which the page shows with what it traced.
 func (a *app) runAll(e *experiment, allTasks bool) (runs [][]*sim.Result, stopped bool, err error) {
 	var stop atomic.Bool
 	signals := make(chan os.Signal, 1)
@@ -70,8 +70,11 @@ func (a *app) runAll(e *experiment, allTasks bool) (runs [][]*sim.Result, stoppe
 		}
 	}
 	e.plan.Done = func(run int, r *sim.Result) {
-		if !allTasks && r.Seed != e.plan.Seeds[0] {
-			r.Tasks = nil
+		if r.Seed != e.plan.Seeds[0] {
+			r.Traces, r.Predictions = nil, nil
+			if !allTasks {
+				r.Tasks = nil
+			}
 		}
 		bar.done(run, r)
 		a.log.Info("ran", "profile", r.Profile, "seed", r.Seed, "simulated", r.Makespan.Seconds(), "events", r.Events,

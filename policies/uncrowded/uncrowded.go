@@ -37,8 +37,8 @@ const memory = 0.05
 // A Place refuses crowded nodes.
 type Place struct {
 	o       Options
-	byApp   []mean
-	cluster mean
+	byApp   [][heddle.NumKinds]mean
+	cluster [heddle.NumKinds]mean
 }
 
 // A mean is a running mean of the share of a vcore a task uses.
@@ -75,23 +75,23 @@ func New(a policy.Args) (policy.Place, error) {
 // Feeds implements [policy.Feeder].
 func (p *Place) Feeds() policy.Feeds { return policy.Feeds{Profile: sampleEvery} }
 
-// Observe implements [policy.Observe]: it learns how much the maps of a job compute.
+// Observe implements [policy.Observe]: it learns how much the tasks of a job compute.
 func (p *Place) Observe(v policy.View, ev heddle.Event) {
 	e, ok := ev.(heddle.Profile)
 	if !ok {
 		return
 	}
 	x := v.Container(e.Container)
-	if x == nil || x.Kind() != heddle.Map || !measured(v, x) {
+	if x == nil || !measured(v, x) {
 		return
 	}
 	used := share(x)
-	p.cluster.add(used)
+	p.cluster[x.Kind()].add(used)
 	id := x.App().ID()
 	for int(id) >= len(p.byApp) {
-		p.byApp = append(p.byApp, mean{})
+		p.byApp = append(p.byApp, [heddle.NumKinds]mean{})
 	}
-	p.byApp[id].add(used)
+	p.byApp[id][x.Kind()].add(used)
 }
 
 // Judge implements [policy.Place].
@@ -115,16 +115,18 @@ func (p *Place) Judge(v policy.View, k *policy.Ask, n *policy.Node, _ heddle.Loc
 
 // expect is the share of a vcore that a task uses, as far as anybody knows; 1 where nobody does.
 func (p *Place) expect(v policy.View, x *policy.Container) float64 {
-	id := int(x.App().ID())
+	id, kind := int(x.App().ID()), x.Kind()
+	usual := 1.0
 	switch {
-	case measured(v, x):
-		return share(x)
-	case id < len(p.byApp) && p.byApp[id].known:
-		return p.byApp[id].value
-	case p.cluster.known:
-		return p.cluster.value
+	case id < len(p.byApp) && p.byApp[id][kind].known:
+		usual = p.byApp[id][kind].value
+	case p.cluster[kind].known:
+		usual = p.cluster[kind].value
 	}
-	return 1
+	if measured(v, x) {
+		return min(usual, share(x))
+	}
+	return usual
 }
 
 // measured reports whether a task has run for long enough to have been measured.

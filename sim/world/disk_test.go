@@ -29,3 +29,27 @@ func TestDiskBytes(t *testing.T) {
 		t.Errorf("a job that is not there moves %g bytes", got)
 	}
 }
+
+// Consumed grows by what Usage says was used meanwhile, and asking for it again changes neither.
+func TestConsumed(t *testing.T) {
+	l := newLab(t, cluster(2, 1))
+	job := l.w.AddJob(mr("sort", 1, 64, 0))
+	c := l.start(0, job, heddle.Map, 0, 0, oneCore, oneCore, 1)
+	before := 0.0
+	for s := 1; s < 4; s++ {
+		now := heddle.Time(s) * heddle.Time(heddle.Second/4)
+		l.until(now)
+		for range 3 {
+			l.w.Consumed(now, c)
+		}
+		after, memory := l.w.Consumed(now, c)
+		cpu, held := l.w.Usage(now, c)
+		if got := 4 * 1000 * (after - before); math.Abs(got-float64(cpu)) > 1 || memory != held || cpu == 0 {
+			t.Errorf("at %d/4 s: consumed at %.1f milli-vcores holding %d MiB, usage says %d and %d", s, got, memory, cpu, held)
+		}
+		before = after
+	}
+	if cpu, memory := l.w.Consumed(0, 99); cpu != 0 || memory != 0 {
+		t.Errorf("of a container that is not there: %v, %v", cpu, memory)
+	}
+}

@@ -18,8 +18,9 @@ var Table = []Row{
 	{"sim/world", []string{".", "workload"}},
 	{"sim/bound", []string{"."}},
 	{"sim", []string{".", "cluster", "policy", "sched", "workload", "sim/apps", "sim/world", "sim/bound"}},
-	{"exp", []string{".", "workload", "policies", "policy", "conf", "sim", "sim/world", "sim/bound"}},
+	{"exp", []string{".", "workload", "scenario", "policies", "policy", "conf", "sim", "sim/world", "sim/bound"}},
 	{"report", []string{".", "sim", "workload"}},
+	{"exp/page", []string{".", "exp", "report", "sim"}},
 	{"cmd/heddle", []string{"*"}},
 	{"internal/testkit/*", []string{"*"}}, // imported by tests only: no row above names it
 }

@@ -11,24 +11,28 @@ import (
 
 // verbs are the lines of an events block: the words after the verb are names, then key=value.
 var verbs = map[string]func(*session, []string, map[string]string) error{
-	"submit":  (*session).submit,
-	"attempt": (*session).attempt,
-	"ask":     (*session).ask,
-	"beat":    (*session).beats,
-	"run":     (*session).run,
-	"wait":    (*session).wait,
-	"exit":    (*session).exit,
-	"release": (*session).release,
-	"acquire": (*session).acquire,
-	"exclude": (*session).exclude,
-	"done":    (*session).done,
-	"down":    (*session).down,
-	"up":      (*session).up,
-	"suspend": (*session).suspend,
-	"resume":  (*session).resume,
-	"resize":  (*session).resize,
-	"kill":    (*session).kill,
-	"wake":    (*session).wake,
+	"submit":   (*session).submit,
+	"attempt":  (*session).attempt,
+	"ask":      (*session).ask,
+	"beat":     (*session).beats,
+	"run":      (*session).run,
+	"wait":     (*session).wait,
+	"start":    (*session).begin,
+	"progress": (*session).progress,
+	"usage":    (*session).usage,
+	"output":   (*session).output,
+	"exit":     (*session).exit,
+	"release":  (*session).release,
+	"acquire":  (*session).acquire,
+	"exclude":  (*session).exclude,
+	"done":     (*session).done,
+	"down":     (*session).down,
+	"up":       (*session).up,
+	"suspend":  (*session).suspend,
+	"resume":   (*session).resume,
+	"resize":   (*session).resize,
+	"kill":     (*session).kill,
+	"wake":     (*session).wake,
 }
 
 func (s *session) event(words []string) error {
@@ -218,6 +222,86 @@ func (s *session) exit(names []string, o map[string]string) error {
 			}
 		}
 		if err := s.step(heddle.Exit{Container: x.ID(), Status: heddle.ExitStatus(number(o["status"]))}, ""); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// output has so many bytes of an application's map output lie on nodes.
+func (s *session) output(names []string, o map[string]string) error {
+	if len(names) < 2 {
+		return fmt.Errorf("want an application and nodes")
+	}
+	a, err := s.app(names[:1])
+	if err != nil {
+		return err
+	}
+	for _, name := range names[1:] {
+		id, err := s.nodes.known(name, "node")
+		if err != nil {
+			return err
+		}
+		if err := s.step(heddle.Output{App: a, Node: heddle.NodeID(id), Bytes: number(o["bytes"])}, ""); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// begin has containers acquired and started.
+func (s *session) begin(names []string, _ map[string]string) error {
+	for _, name := range names {
+		x, err := s.container(name)
+		if err != nil {
+			return err
+		}
+		if err := s.fetch(x); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// phases are the names of what tasks do.
+var phases = map[string]heddle.Phase{
+	"read": heddle.MapRead, "copy": heddle.ReduceCopy, "sort": heddle.ReduceSort, "write": heddle.ReduceWrite, "hold": heddle.Holding,
+}
+
+// progress says how far running containers are.
+func (s *session) progress(names []string, o map[string]string) error {
+	phase, ok := phases[o["phase"]]
+	if !ok {
+		return fmt.Errorf("no phase %q; there are read, copy, sort, write and hold", o["phase"])
+	}
+	part, err := strconv.ParseFloat(o["part"], 64)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		x, err := s.container(name)
+		if err != nil {
+			return err
+		}
+		if err := s.step(heddle.Progress{Container: x.ID(), Phase: phase, Fraction: part}, ""); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// usage says what running containers used lately: size=512m,300mc.
+func (s *session) usage(names []string, o map[string]string) error {
+	size, err := parseSize(o["size"])
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		x, err := s.container(name)
+		if err != nil {
+			return err
+		}
+		if err := s.step(heddle.Profile{Container: x.ID(), CPU: size[heddle.CPU], Memory: size[heddle.Memory]}, ""); err != nil {
 			return err
 		}
 	}

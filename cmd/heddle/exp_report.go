@@ -1,0 +1,139 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"heddle/exp"
+	"heddle/exp/page"
+)
+
+// reportFlags are the flags of exp report.
+type reportFlags struct {
+	seeds, sweepSeeds count
+	firstSeed         uint64
+	out, readme       string
+}
+
+func newExpReport(a *app) *cobra.Command {
+	f := &reportFlags{seeds: count{n: 5, most: maxSeeds}, sweepSeeds: count{n: 3, most: maxSeeds}}
+	cmd := &cobra.Command{
+		Use:   "report [flags] [SYSTEM...]",
+		Short: "Run everything and write a page for each system, with plots",
+		Long: `Run the experiments of systems (all of them, if none is named): every arm with every seed, once more with
+each effect of the world switched off, and the sweeps. Write for each system SYSTEM.md, with its plots in
+plots/, and SYSTEM.json, the figures by seed that the tests hold the program to.`,
+		Example: `  heddle exp report
+  heddle exp report --out /tmp/pages coupling dress`,
+		ValidArgs: exp.Systems,
+		Args:      cobra.OnlyValidArgs,
+		RunE: func(_ *cobra.Command, systems []string) error {
+			if len(systems) == 0 {
+				systems = exp.Systems
+			}
+			return a.report(f, systems)
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.out, "out", "docs/experiments", "write the pages to `DIR`")
+	fl.StringVar(&f.readme, "readme", "", "replace the table of headlines in `FILE`; needs all systems")
+	fl.Var(&f.seeds, "seeds", "runs of each arm, each with a seed of its own")
+	fl.Var(&f.sweepSeeds, "sweep-seeds", "runs of each arm of a sweep, with the first of those seeds")
+	fl.Uint64Var(&f.firstSeed, "first-seed", 1, "the first seed, `K`; the others follow")
+	must(cmd.MarkFlagDirname("out"))
+	return cmd
+}
+
+// report runs the systems' experiments and writes their pages.
+func (a *app) report(f *reportFlags, systems []string) error {
+	if f.readme != "" && len(systems) < len(exp.Systems) {
+		return usagef("--readme needs all systems: its table has a line for each")
+	}
+	list, err := experiments(systems)
+	if err != nil {
+		return err
+	}
+	o := exp.Options{Seeds: seedsFrom(f.firstSeed, f.seeds.n), SweepSeeds: f.sweepSeeds.n, Effects: true}
+	var sections []*page.Section
+	kept := map[string][]exp.Summary{}
+	err = a.experiment(list, o, func(x *exp.Outcome) error {
+		sections = append(sections, page.New(x))
+		kept[x.Experiment.System] = append(kept[x.Experiment.System], x.Summary())
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, system := range systems {
+		if len(kept[system]) == 0 {
+			continue
+		}
+		if err := writeSystem(f.out, system, sections, kept[system]); err != nil {
+			return failure{err}
+		}
+	}
+	if f.readme != "" {
+		if err := putTable(f.readme, page.Headlines(sections)); err != nil {
+			return failure{err}
+		}
+	}
+	a.note("%d experiments written to %s", len(list), f.out)
+	return nil
+}
+
+// writeSystem writes a system's page, figures and plots; plots that it no longer has are removed.
+func writeSystem(dir, system string, sections []*page.Section, kept []exp.Summary) error {
+	old, err := filepath.Glob(filepath.Join(dir, "plots", system+"-*.svg"))
+	if err != nil {
+		return err
+	}
+	var figures bytes.Buffer
+	if err := exp.WriteSummaries(&figures, kept); err != nil {
+		return err
+	}
+	files := []page.File{{Name: system + ".md", Data: page.Page(system, sections)}, {Name: system + ".json", Data: figures.Bytes()}}
+	for _, s := range sections {
+		if s.System() == system {
+			files = append(files, s.Plots...)
+		}
+	}
+	for _, file := range files {
+		path := filepath.Join(dir, filepath.FromSlash(file.Name))
+		if err := writeFile(path, file.Data); err != nil {
+			return err
+		}
+		old = slices.DeleteFunc(old, func(o string) bool { return o == path })
+	}
+	for _, path := range old {
+		if err := os.Remove(path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// The lines between which a file's table of headlines stands.
+const (
+	tableFrom = "<!-- headlines: made by heddle exp report -->\n"
+	tableTo   = "<!-- end of headlines -->\n"
+)
+
+// putTable replaces a file's table of headlines.
+func putTable(path string, headlines []byte) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	before, rest, ok := bytes.Cut(text, []byte(tableFrom))
+	_, after, ok2 := bytes.Cut(rest, []byte(tableTo))
+	if !ok || !ok2 {
+		return errors.New(path + ": has no table of headlines between its two comments, " + fmt.Sprintf("%q and %q", tableFrom, tableTo))
+	}
+	return writeFile(path, slices.Concat(before, []byte(tableFrom), headlines, []byte(tableTo), after))
+}

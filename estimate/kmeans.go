@@ -1,0 +1,101 @@
+package estimate
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+// KMeans divides points into k clusters, each point to the nearest mean, and returns every point's
+// cluster: Lloyd's algorithm from starting points drawn as k-means++ does, far from each other. Ties go
+// to the lower cluster. Clusters are numbered by their mean's last coordinate, rising. Where there are
+// fewer unlike points than k some clusters are empty.
+func KMeans(points [][]float64, k int, rng *rand.Rand) (of []int) {
+	of = make([]int, len(points))
+	if len(points) == 0 || k <= 1 {
+		return of
+	}
+	means := spread(points, k, rng)
+	for range 100 { // it settles long before; the bound is against cycles by rounding
+		moved := false
+		for i, p := range points {
+			if c, _ := nearest(means, p); c != of[i] {
+				of[i], moved = c, true
+			}
+		}
+		centre(points, of, means)
+		if !moved {
+			break
+		}
+	}
+	renumber(of, means)
+	return of
+}
+
+// spread draws k points, each with a chance in proportion to its squared distance from those drawn.
+func spread(points [][]float64, k int, rng *rand.Rand) [][]float64 {
+	means := [][]float64{append([]float64(nil), points[rng.IntN(len(points))]...)}
+	far := make([]float64, len(points))
+	for len(means) < k {
+		total := 0.0
+		for i, p := range points {
+			_, far[i] = nearest(means, p)
+			total += far[i]
+		}
+		at, pick := rng.Float64()*total, 0
+		for i, d := range far {
+			if at -= d; at < 0 {
+				pick = i
+				break
+			}
+		}
+		means = append(means, append([]float64(nil), points[pick]...))
+	}
+	return means
+}
+
+func nearest(means [][]float64, p []float64) (cluster int, squared float64) {
+	squared = math.Inf(1)
+	for c, m := range means {
+		d := 0.0
+		for i := range p {
+			d += (p[i] - m[i]) * (p[i] - m[i])
+		}
+		if d < squared {
+			cluster, squared = c, d
+		}
+	}
+	return cluster, squared
+}
+
+// centre moves each mean to the middle of its points; one without points stays.
+func centre(points [][]float64, of []int, means [][]float64) {
+	count := make([]int, len(means))
+	for _, c := range of {
+		count[c]++
+	}
+	for c, n := range count {
+		if n > 0 {
+			clear(means[c])
+		}
+	}
+	for i, p := range points {
+		for j, v := range p {
+			means[of[i]][j] += v / float64(count[of[i]])
+		}
+	}
+}
+
+func renumber(of []int, means [][]float64) {
+	last := len(means[0]) - 1
+	rank := make([]int, len(means))
+	for c := range means {
+		for d := range means {
+			if means[d][last] < means[c][last] || means[d][last] == means[c][last] && d < c {
+				rank[c]++
+			}
+		}
+	}
+	for i, c := range of {
+		of[i] = rank[c]
+	}
+}

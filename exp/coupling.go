@@ -1,0 +1,372 @@
+package exp
+
+import (
+	"fmt"
+	"math"
+
+	"heddle"
+	"heddle/sim"
+)
+
+// cpMethod is how all of Coupling's experiments were read.
+const cpMethod = `
+* Nodes: four cores, one disk, 1 Gb/s. A core's speed is 0.12 of the reference core, which is what the paper's WordCount maps come to
+  (µ = 1/48.5 for 65.6 MB). Memory is generous, so that only slots bind, as in Hadoop 0.20: four for maps and two for reduces a node.
+  Masters exist, as they do in YARN, and take no slot. One rack: the paper says nothing of racks.
+* Baseline: Hadoop's fair scheduler over slots, reduces from 5 % of the maps on, delay scheduling with T1 = T2 = 15 s.
+* Nodes report every 3 s, as Hadoop 0.20 has it; all free slots may be filled in one heartbeat.
+* Disks: 60 MB/s, a 10,000 rpm disk of 73 GB. Sort2 alone then takes about as long under Fair as Fig. 12 has it (16 to 23 minutes).
+* What a Grep map takes depends on pattern and input, and the paper gives no figure; totals of the baseline do. Wikipedia in Fig. 1 and 5: 32 s
+  (ten jobs of 427 maps keep 32 slots busy for 78 minutes). Wikipedia in the tables: 21 s, and random numbers: 40 s, from how long the reduces of
+  jobs 11 to 13 and 03 wait under Fair (Table IV).
+* Map output. Grep on Wikipedia: 0.016 of the input, distinct words as for WordCount. Grep on random numbers: 0.04; [1-5]* matches runs of digits whose
+  length is geometric with 1/2, of which about a quarter of a million differ among the 17 million of a split, at twelve bytes each.
+  WordCount on random numbers: 1.5, for every number is a word of its own. Sort as much as it reads.
+* RandomWriter writes 1 GiB a map, its default; outputs have three replicas, Hadoop's default; input has one.
+`
+
+const (
+	cpFair     = "Fair"
+	cpCoupling = "Coupling"
+)
+
+// cpArm is an arm on a profile with changes.
+func cpArm(name, profile string, set ...string) Arm {
+	return Arm{Name: name, Profile: profile, Set: set, Hadoop: cpHadoop}
+}
+
+// cpBoth are the paper's two.
+func cpBoth() []Arm { return []Arm{cpArm(cpFair, "slots"), cpArm(cpCoupling, "coupling")} }
+
+// The changes that put one mechanism into the baseline, or the baseline's in its place.
+const (
+	cpLanes       = "lanes=[{kinds: [am, executor, other], order: fifo}, {kinds: [map], order: {slots: {kind: map}}, per_node: 4}, {kinds: [reduce], order: %s, per_node: 2}]"
+	cpSlowStart   = "gate.reduce={slowstart: {completed: 0.05}}"
+	cpMismatch    = "gate.reduce=coupling.mismatch"
+	cpNoWait      = "place.reduce=any"
+	cpWait        = "place.reduce={coupling.wait: {slots: 2}}"
+	cpDelay       = "place.map={delay: {node_wait: 15, rack_wait: 15}}"
+	cpPeek        = "place.map={coupling.peek: {slots: 4}}"
+	cpPeekOptions = "place.map={coupling.peek: {slots: 4, %s}}"
+)
+
+func cpOrder(name string) string { return fmt.Sprintf(cpLanes, name) }
+
+// cpAblation is each mechanism alone, and each left out.
+func cpAblation(columns ...Column) Sweep {
+	fair, lag := cpOrder("{slots: {kind: reduce}}"), cpOrder("coupling.mismatch")
+	return Sweep{
+		Name: "ablation", Title: "Each mechanism alone, and each left out", Base: cpFair, Columns: columns, Plot: true,
+		Arms: []Arm{
+			cpArm("all", "coupling"),
+			cpArm("mismatch alone", "slots", lag, cpMismatch),
+			cpArm("wait alone", "slots", cpWait),
+			cpArm("peek alone", "slots", cpPeek),
+			cpArm("without mismatch", "coupling", fair, cpSlowStart),
+			cpArm("without wait", "coupling", cpNoWait),
+			cpArm("without peek", "coupling", cpDelay),
+		},
+	}
+}
+
+// cpBetas are fixed and adaptive β, and the rack's part in α left out.
+func cpBetas(columns ...Column) Sweep {
+	s := Sweep{Name: "beta", Title: "Random peeking: β fixed and adaptive, α with and without racks", Base: cpFair, Columns: columns, Plot: true}
+	for _, o := range []struct{ name, option string }{
+		{"β = 0.1", "beta: 0.1"}, {"β = 0.3", "beta: 0.3"}, {"β = 0.5", "beta: 0.5"}, {"β = 1", "beta: 1"},
+		{"β = 0.1, α = 1", "beta: 0.1, alpha_rack: 1, alpha_reduce: 1"}, {"β = 0.5, α = 1", "beta: 0.5, alpha_rack: 1, alpha_reduce: 1"},
+		{"adaptive, α = 1", "alpha_rack: 1, alpha_reduce: 1"}, {"adaptive, other nodes' slots", "others: true"},
+	} {
+		s.Arms = append(s.Arms, cpArm(o.name, "coupling", fmt.Sprintf(cpPeekOptions, o.option)))
+	}
+	s.Arms = append(s.Arms, cpArm("adaptive", "coupling"))
+	return s
+}
+
+var (
+	cpJCTColumn   = Column{"mean JCT, reduction", "%", func(base, x *sim.Result) float64 { return Reduction(MeanJCT(base, nil), MeanJCT(x, nil)) }}
+	cpStarvColumn = Column{"starvation, mean", "s", func(_, x *sim.Result) float64 { return Starvation(x, cpReducing) }}
+	cpLocalColumn = Column{"local maps", "%", func(_, x *sim.Result) float64 { return LocalRate(x) }}
+	cpSlotColumn  = Column{"reduce slots, time held, reduction", "%", func(base, x *sim.Result) float64 {
+		return Reduction(SlotTime(base, heddle.Reduce), SlotTime(x, heddle.Reduce))
+	}}
+)
+
+// cpReducing chooses jobs with reduces.
+func cpReducing(j *sim.JobResult) bool { return j.Reduces > 0 }
+
+// couplingExperiments are those of Coupling Task Progress for MapReduce Resource-Aware Scheduling
+// (INFOCOM 2013).
+func couplingExperiments() []Experiment {
+	return []Experiment{
+		cpTwoGreps(), cpTenGreps(), cpWordCount(), cpSingle(), cpMapOnly(), cpSequence(), cpLocality(), cpLarge(),
+	}
+}
+
+func cpTwoGreps() Experiment {
+	starved := func(r *sim.Result) float64 { return Starvation(r, IDs("2")) }
+	return Experiment{
+		System: "coupling", Name: "coupling-two-greps", Title: "Two Grep jobs, the second a minute after the first", Source: "Fig. 1 and 2",
+		Method: cpMethod + `* The two jobs have no published size. The first: 427 maps on Wikipedia, whose maps then end when Fig. 1 has it; it takes all 14 reduce slots, so that
+  it has at least as many reduces: 15, as the large Greps of Table IV, and so has the second. The second: of the paper's files the one, RandomInput30 with 45 maps,
+  that half of the slots are done with in the 2.8 minutes of Fig. 1.
+`,
+		Work: cpWork(7, 0,
+			cpJob{id: "1", program: "wiki", maps: 427, reduces: 15},
+			cpJob{id: "2", at: 60, program: "random", maps: 45, reduces: 15}),
+		Arms: cpBoth(),
+		Metrics: []Metric{
+			{Name: "starvation of job 2, reduction", Unit: "%", Published: 100, Text: "100: no starvation",
+				Of: func(r Runs) float64 { return Reduction(starved(r.Arm(cpFair)), starved(r.Arm(cpCoupling))) }},
+			{Name: "starvation of job 2 under Fair", Unit: "s", Kind: Level, Published: 450, Text: "450: its maps end at 3.8 min, its reduces start at 11.3 min",
+				Of: func(r Runs) float64 { return starved(r.Arm(cpFair)) }},
+			{Name: "maps of job 2 end under Fair, since its submission", Unit: "s", Kind: Level, Published: 168,
+				Of: func(r Runs) float64 { return MapsEnd(r.Arm(cpFair), "2") }},
+			{Name: "reduce slots, time held, reduction", Unit: "%", Published: 50, Text: "about half",
+				Of: func(r Runs) float64 { return cpSlotColumn.Of(r.Arm(cpFair), r.Arm(cpCoupling)) }},
+			{Name: "both jobs are faster", Kind: Shape, Text: "both jobs run faster with Coupling",
+				Of: func(r Runs) float64 {
+					return min(ReducedJCT(cpFair, cpCoupling, IDs("1"))(r), ReducedJCT(cpFair, cpCoupling, IDs("2"))(r))
+				},
+				Holds: func(all []Runs) bool {
+					return medianOf(all, ReducedJCT(cpFair, cpCoupling, IDs("1"))) > 0 && medianOf(all, ReducedJCT(cpFair, cpCoupling, IDs("2"))) > 0
+				}},
+		},
+		Plots: []Plot{
+			{Kind: RunningOverTime, Title: "Fair (Fig. 1)", Arms: []string{cpFair}},
+			{Kind: RunningOverTime, Title: "Coupling (Fig. 2)", Arms: []string{cpCoupling}},
+		},
+		Sweeps: []Sweep{cpAblation(cpJCTColumn, cpStarvColumn, cpSlotColumn)},
+	}
+}
+
+func cpTenGreps() Experiment {
+	var jobs []cpJob
+	for i := range 10 {
+		jobs = append(jobs, cpJob{id: fmt.Sprint(i + 1), at: float64(300 * i), program: "wiki", maps: 427, reduces: 8})
+	}
+	disk := func(of func(sim.DiskUse) float64) func(Runs) float64 {
+		return func(r Runs) float64 { return Reduction(of(r.Arm(cpFair).Disks), of(r.Arm(cpCoupling).Disks)) }
+	}
+	return Experiment{
+		System: "coupling", Name: "coupling-ten-greps", Title: "Ten equal Grep jobs, five minutes apart, on eight nodes", Source: "Fig. 5, 6, 8 and Table I",
+		Method: cpMethod, Work: cpWork(8, 0, jobs...), Arms: cpBoth(),
+		Metrics: []Metric{
+			{Name: "mean JCT, reduction", Unit: "%", Published: 16.1, Of: ReducedJCT(cpFair, cpCoupling, nil)},
+			{Name: "map time, reduction", Unit: "%", Published: 10.1, Of: func(r Runs) float64 {
+				return Reduction(MeanTask(r.Arm(cpFair), heddle.Map, nil), MeanTask(r.Arm(cpCoupling), heddle.Map, nil))
+			}},
+			{Name: "iowait, reduction", Unit: "%", Published: 40, Of: disk(func(d sim.DiskUse) float64 { return d.IOWait })},
+			{Name: "await, reduction", Unit: "%", Published: 13.6, Of: disk(func(d sim.DiskUse) float64 { return d.Await })},
+			{Name: "svctm, reduction", Unit: "%", Published: 13.2, Of: disk(func(d sim.DiskUse) float64 { return d.Service })},
+			{Name: "makespan under Fair", Unit: "s", Kind: Level, Published: 78 * 60, Of: func(r Runs) float64 { return r.Arm(cpFair).Makespan.Seconds() }},
+			{Name: "all jobs are faster", Kind: Shape, Text: "all of the ten jobs have a shorter processing time", Holds: func(all []Runs) bool {
+				for i := range jobs {
+					if !(medianOf(all, ReducedJCT(cpFair, cpCoupling, IDs(jobs[i].id))) > 0) {
+						return false
+					}
+				}
+				return true
+			}},
+		},
+		Plots: []Plot{
+			{Kind: RunningOverTime, Title: "Fair (Fig. 5)", Arms: []string{cpFair}},
+			{Kind: RunningOverTime, Title: "Coupling (Fig. 6b)", Arms: []string{cpCoupling}},
+			{Kind: BarsPerJob, Title: "Completion time of each job (Fig. 6a)"},
+		},
+		Sweeps: []Sweep{cpAblation(cpJCTColumn, cpStarvColumn, cpLocalColumn, cpSlotColumn)},
+	}
+}
+
+func cpWordCount() Experiment {
+	const beta1, beta5 = "Coupling, β = 0.1", "Coupling, β = 0.5"
+	return Experiment{
+		System: "coupling", Name: "coupling-wordcount", Title: "One WordCount whose data lies on seven of fifteen nodes", Source: "Fig. 10, 11 and Eq. 2",
+		Method: cpMethod + "* One reduce, Hadoop's default; the paper names none.\n",
+		Work:   cpWork(7, 8, cpJob{id: "wordcount", program: "wordcount", maps: 427, reduces: 1}),
+		Arms: append(cpBoth(), cpArm(beta1, "coupling", fmt.Sprintf(cpPeekOptions, "beta: 0.1")),
+			cpArm(beta5, "coupling", fmt.Sprintf(cpPeekOptions, "beta: 0.5"))),
+		Metrics: []Metric{
+			{Name: "JCT with β = 0.5, reduction", Unit: "%", Published: 38.7, Of: ReducedJCT(cpFair, beta5, nil)},
+			{Name: "JCT with β = 0.1, reduction", Unit: "%", Published: 18.3, Of: ReducedJCT(cpFair, beta1, nil)},
+			{Name: "maps that run most of the time under Fair", Kind: Level, Published: 28, Of: func(r Runs) float64 { return MostMapsFor(r.Arm(cpFair)) }},
+			{Name: "probability that all maps start where their data is (Eq. 2), by the map time under Fair", Unit: "%", Kind: Level, Published: 92.9,
+				Of: func(r Runs) float64 {
+					const s, T, N = 28, 15, 427
+					return 100 * math.Pow(-math.Expm1(-s*T/MeanTask(r.Arm(cpFair), heddle.Map, nil)), N)
+				}},
+			{Name: "map time under Fair", Unit: "s", Kind: Level, Published: 48.5, Of: func(r Runs) float64 { return MeanTask(r.Arm(cpFair), heddle.Map, nil) }},
+		},
+		Plots: []Plot{
+			{Kind: RunningOverTime, Title: "Fair (Fig. 10)", Arms: []string{cpFair}},
+			{Kind: RunningOverTime, Title: "β = 0.5 (Fig. 11)", Arms: []string{beta5}},
+			{Kind: RunningOverTime, Title: "β = 0.1 (Fig. 11)", Arms: []string{beta1}},
+		},
+		Sweeps: []Sweep{cpBetas(cpJCTColumn, cpLocalColumn)},
+	}
+}
+
+func cpSingle() Experiment {
+	e := Experiment{
+		System: "coupling", Name: "coupling-single", Title: "Single jobs: gradual launching does them no harm", Source: "Table II and Fig. 12",
+		Method: cpMethod + "* Each job runs alone on set A.\n",
+	}
+	for _, j := range cpTable2 {
+		for _, a := range cpBoth() {
+			a.Name, a.Work = j.id+", "+a.Name, cpWork(7, 0, j)
+			e.Arms = append(e.Arms, a)
+		}
+	}
+	faster := func(id string) func(Runs) float64 { return ReducedJCT(id+", "+cpFair, id+", "+cpCoupling, nil) }
+	e.Metrics = []Metric{
+		{Name: "JCT of Sort1, reduction", Unit: "%", Published: 14.6, Of: faster("Sort1")},
+		{Name: "no harm to single jobs", Unit: "%", Kind: Shape, Text: "no job slower on average by more than 5 % (Sort2 is slightly slower, Grep and MonteCarlo are faster)",
+			Of: func(r Runs) float64 {
+				worst := math.Inf(1)
+				for _, j := range cpTable2 {
+					worst = min(worst, faster(j.id)(r))
+				}
+				return worst
+			},
+			Holds: func(all []Runs) bool {
+				for _, j := range cpTable2 {
+					if !(medianOf(all, faster(j.id)) > -5) {
+						return false
+					}
+				}
+				return true
+			}},
+	}
+	for _, id := range []string{"Grep", "MonteCarlo"} {
+		e.Metrics = append(e.Metrics, Metric{
+			Name: "JCT of " + id + ", reduction", Unit: "%", Kind: Shape, Text: "faster", Of: faster(id),
+			Holds: func(all []Runs) bool { return medianOf(all, faster(id)) > 0 },
+		})
+	}
+	e.Plots = []Plot{{Kind: BarsPerJob, Title: "Completion time of each job (Fig. 12)"}}
+	return e
+}
+
+func cpMapOnly() Experiment {
+	return Experiment{
+		System: "coupling", Name: "coupling-map-only", Title: "Ten jobs without reduces, whose data lies on seven of fifteen nodes", Source: "Table III and Fig. 13",
+		Method: cpMethod, Work: cpWork(7, 8, cpTable3...), Arms: cpBoth(),
+		Metrics: []Metric{{Name: "mean JCT, reduction", Unit: "%", Published: 24, Of: ReducedJCT(cpFair, cpCoupling, nil)}},
+		Plots: []Plot{
+			{Kind: BarsPerJob, Title: "Completion time of each job (Fig. 13a)"},
+			{Kind: RunningOverTime, Title: "Fair (Fig. 13b)", Arms: []string{cpFair}},
+			{Kind: RunningOverTime, Title: "Coupling (Fig. 13b)", Arms: []string{cpCoupling}},
+		},
+		Sweeps: []Sweep{cpBetas(cpJCTColumn, cpLocalColumn)},
+	}
+}
+
+func cpSequence() Experiment {
+	starving := IDs("03", "04", "05", "06", "07", "11", "12", "13")
+	e := Experiment{
+		System: "coupling", Name: "coupling-22-jobs", Title: "22 jobs on set A: large ones, and small ones behind them", Source: "Table IV and Fig. 3",
+		Method: cpMethod, Work: cpWork(7, 0, cpTable4...), Arms: cpBoth(),
+		Metrics: []Metric{
+			{Name: "mean JCT, reduction", Unit: "%", Published: 39.1, Of: ReducedJCT(cpFair, cpCoupling, nil)},
+			{Name: "times job 03 is faster", Unit: "", Published: 12.8, Of: func(r Runs) float64 { return JCT(r.Arm(cpFair), "03") / JCT(r.Arm(cpCoupling), "03") }},
+		},
+		Plots:  []Plot{{Kind: BarsPerJob, Title: "Completion time of each job (Fig. 3)"}},
+		Sweeps: []Sweep{cpStarved(), cpAblation(cpJCTColumn, cpStarvColumn, cpLocalColumn, cpSlotColumn), cpThresholds()},
+	}
+	for _, id := range []string{"03", "06", "12", "13"} {
+		e.Metrics = append(e.Metrics, Metric{Name: "JCT of job " + id + ", reduction", Unit: "%", Published: 70, Text: "more than 70", Of: ReducedJCT(cpFair, cpCoupling, IDs(id))})
+	}
+	return with(e,
+		Metric{Name: "starvation of jobs 03–07 and 11–13, reduction", Unit: "%", Published: 96.2,
+			Of: func(r Runs) float64 {
+				return Reduction(Starvation(r.Arm(cpFair), starving), Starvation(r.Arm(cpCoupling), starving))
+			}},
+		Metric{Name: "starvation of jobs 03–07 and 11–13 under Fair", Unit: "s", Kind: Level, Published: 337,
+			Of: func(r Runs) float64 { return Starvation(r.Arm(cpFair), starving) }})
+}
+
+// with appends metrics.
+func with(e Experiment, more ...Metric) Experiment {
+	e.Metrics = append(e.Metrics, more...)
+	return e
+}
+
+// cpStarved is the last two columns of Table IV.
+func cpStarved() Sweep {
+	s := Sweep{Name: "starvation", Title: "Starvation of each job in minutes; after its number, what Table IV has for Fair and Coupling", Base: cpFair, Arms: cpBoth()}
+	for _, j := range cpTable4 {
+		if j.reduces > 0 {
+			s.Columns = append(s.Columns, Column{
+				fmt.Sprintf("%s: %g, %g", j.id, j.starved[0], j.starved[1]), "min",
+				func(_, x *sim.Result) float64 { return Starvation(x, IDs(j.id)) / 60 },
+			})
+		}
+	}
+	return s
+}
+
+// cpThresholds are other values of what the paper sets without a test.
+func cpThresholds() Sweep {
+	s := Sweep{Name: "parameters", Title: "Threshold of the mismatch, δ by output, D of wait scheduling", Base: cpFair, Columns: []Column{cpJCTColumn, cpStarvColumn, cpSlotColumn}, Plot: true}
+	add := func(name string, set ...string) { s.Arms = append(s.Arms, cpArm(name, "coupling", set...)) }
+	for _, t := range []string{"1", "3", "6", "12"} {
+		o := "{coupling.mismatch: {threshold: " + t + "}}"
+		add("threshold "+t, cpOrder(o), "gate.reduce="+o)
+	}
+	o := "{coupling.mismatch: {delta_by_output: true}}"
+	add("δ by output", cpOrder(o), "gate.reduce="+o)
+	for _, d := range []string{"1", "3"} {
+		add("D = "+d, "place.reduce={coupling.wait: {slots: 2, d: "+d+"}}")
+	}
+	add("a candidate a job", "place.reduce={coupling.wait: {slots: 2, each: true}}")
+	return s
+}
+
+func cpLocality() Experiment {
+	const beta1, beta5 = "Coupling, β = 0.1", "Coupling, β = 0.5"
+	local := func(arm string) func(Runs) float64 {
+		return func(r Runs) float64 { return float64(r.Arm(arm).LocalMaps) }
+	}
+	intake := func(arm string) func(Runs) float64 {
+		return func(r Runs) float64 {
+			w := r.Workload(arm)
+			return PeakIntake(r.Arm(arm), func(job int, task int32) int64 { return w.Jobs[job].Maps[task].Input })
+		}
+	}
+	return Experiment{
+		System: "coupling", Name: "coupling-locality", Title: "Local maps and the busiest node's network, ten jobs without reduces", Source: "Fig. 14 and 15",
+		Method: cpMethod + "* The busiest node's traffic is the map input it receives over the network, the mean over time.\n",
+		Work:   cpWork(7, 8, cpTable3...),
+		Arms: append(cpBoth(), cpArm(beta1, "coupling", fmt.Sprintf(cpPeekOptions, "beta: 0.1")),
+			cpArm(beta5, "coupling", fmt.Sprintf(cpPeekOptions, "beta: 0.5"))),
+		Metrics: []Metric{
+			{Name: "local maps under Fair, between those with β = 0.1 and 0.5", Kind: Shape, Text: "Fair lies between β = 0.1 (more) and β = 0.5 (fewer)",
+				Of: local(cpFair),
+				Holds: func(all []Runs) bool {
+					fair := medianOf(all, local(cpFair))
+					return medianOf(all, local(beta1)) >= fair && fair >= medianOf(all, local(beta5))
+				}},
+			{Name: "busiest node's intake, Coupling ÷ Fair", Kind: Shape, Text: "higher with Coupling",
+				Of:    func(r Runs) float64 { return intake(cpCoupling)(r) / intake(cpFair)(r) },
+				Holds: func(all []Runs) bool { return medianOf(all, intake(cpCoupling)) > medianOf(all, intake(cpFair)) }},
+		},
+		Plots:  []Plot{{Kind: BarsPerJob, Title: "Completion time of each job"}},
+		Sweeps: []Sweep{cpBetas(cpLocalColumn, cpJCTColumn)},
+	}
+}
+
+func cpLarge() Experiment {
+	return Experiment{
+		System: "coupling", Name: "coupling-200-jobs", Title: "200 jobs on 62 nodes", Source: "Fig. 16",
+		Method: cpMethod + `* Ten batches of twenty jobs. What each job is of the jobs of its program in Table IV, and when it comes, is drawn from the seed; the share of programs is the
+  paper's: 147 Greps, 18 WordCounts, 14 Monte Carlos, 21 Sorts.
+`,
+		Work: cpBatches, Arms: cpBoth(),
+		Metrics: []Metric{
+			{Name: "mean JCT, reduction", Unit: "%", Published: 21.3, Of: ReducedJCT(cpFair, cpCoupling, nil)},
+			{Name: "P[T < t] is larger for every t", Kind: Shape, Text: "larger for every t", Holds: func(all []Runs) bool { return Sooner(all, cpFair, cpCoupling) }},
+		},
+		Plots:  []Plot{{Kind: CDF, Title: "Completion times (Fig. 16)"}},
+		Sweeps: []Sweep{cpAblation(cpJCTColumn, cpStarvColumn, cpLocalColumn, cpSlotColumn)},
+	}
+}

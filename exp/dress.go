@@ -1,0 +1,263 @@
+package exp
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"heddle/sim"
+)
+
+const dressMethod = `Five nodes of 20 cores and 140 GiB for containers (160 GB less an eighth for the system), one rack, 10 Gb/s.
+The paper counts fewer than ten containers as small and θ = 10 %, so there are about a hundred: one of 7 GiB a
+core. Masters have 2 GiB. The scheduler is Hadoop 2.7.4's CapacityScheduler as it comes: one queue, memory alone counts.
+
+The paper does not publish its 20 jobs. They are drawn by seed: which are small, the program from HiBench's
+list, 3 to 8 containers for a small job and 16 to 36 for a large one, and an input for lengths that differ by
+2.25 times; a large and a small job last alike, as the published waits and completion times of job 7 say. A job
+comes every 5 s. Two figures are fitted, to the baseline alone and over twenty seeds: Spark's lengths to
+Capacity's makespan, mean wait and mean JCT of Table II, and MapReduce's, of which no such table is given, to the
+JCT of Capacity's two small jobs with 10 % small (484.5 and 540.3 s). Best, worst and mean are over the small or
+the large jobs; no job of ours stands for one of theirs.
+
+DRESS runs with the paper's θ, δ, t_s, t_e and pw, adjusting every second, with δ between 0 and 0.5.`
+
+func dressExperiments() []Experiment {
+	out := []Experiment{dressFourJobs()}
+	spark := dressOf("dress-spark", "20 Spark jobs, 6 of them small", "Fig. 6 and 7, Table II", dressMix{small: 6, ids: []int{4, 5, 7, 9, 10, 12}, spark: true})
+	spark.Metrics = []Metric{
+		{Name: "JCT of small jobs, mean reduction", Unit: "%", Published: 27.6, Of: dressRate(mean, dressJCT, dressSmall)},
+		{Name: "JCT of small jobs, best reduction", Unit: "%", Published: 51.2, Of: dressRate(slices.Max[[]float64], dressJCT, dressSmall)},
+		{Name: "wait of small jobs, best reduction", Unit: "%", Published: 90.5, Of: dressRate(slices.Max[[]float64], dressWait, dressSmall)},
+		{Name: "JCT of large jobs, worst increase", Unit: "%", Kind: Cost, Published: 32.0, Of: dressWorst(dressLarge)},
+		{Name: "makespan, increase", Unit: "%", Kind: Cost, Published: 0.64, Of: func(r Runs) float64 {
+			return Increase(r.Arm("capacity").Makespan.Seconds(), r.Arm("dress").Makespan.Seconds())
+		}, Why: whyMakespan},
+		{Name: "mean wait, reduction", Unit: "%", Published: 14.7, Of: dressReduced(mean, dressWait)},
+		{Name: "median wait, reduction", Unit: "%", Published: 50.1, Of: dressReduced(median, dressWait), Why: whyMedian},
+		{Name: "mean JCT, reduction", Unit: "%", Published: 6.6, Of: dressReduced(mean, dressJCT)},
+		{Name: "median JCT, reduction", Unit: "%", Published: 40.1, Of: dressReduced(median, dressJCT), Why: whyMedian},
+		{Name: "Capacity's makespan (fitted)", Unit: "s", Kind: Level, Published: 1028.6, Of: func(r Runs) float64 { return r.Arm("capacity").Makespan.Seconds() }},
+		{Name: "Capacity's mean wait (fitted)", Unit: "s", Kind: Level, Published: 310.1, Of: func(r Runs) float64 { return MeanWait(r.Arm("capacity"), nil) }},
+		{Name: "Capacity's mean JCT (fitted)", Unit: "s", Kind: Level, Published: 570.1, Of: func(r Runs) float64 { return MeanJCT(r.Arm("capacity"), nil) }},
+	}
+	mr := dressOf("dress-mapreduce", "20 MapReduce jobs, 6 of them small", "Fig. 8 and 9", dressMix{small: 6, ids: []int{4, 5, 6, 8, 10, 11}, mapReduce: true})
+	mr.Metrics = []Metric{
+		{Name: "JCT of small jobs, mean reduction", Unit: "%", Published: 25.7, Of: dressRate(mean, dressJCT, dressSmall)},
+		{Name: "wait of large jobs, best reduction", Unit: "%", Published: 89.4, Of: dressRate(slices.Max[[]float64], dressWait, dressLarge)},
+		{Name: "JCT of large jobs, best reduction", Unit: "%", Published: 23.2, Of: dressRate(slices.Max[[]float64], dressJCT, dressLarge)},
+		{Name: "JCT of large jobs, worst increase", Unit: "%", Kind: Cost, Published: 29.3, Of: dressWorst(dressLarge)},
+		{Name: "jobs with a shorter JCT", Published: 12, Of: func(r Runs) float64 { return float64(len(dressSide(r, 1))) }},
+		{Name: "JCT of those, mean reduction", Unit: "%", Published: 18.5, Of: func(r Runs) float64 { return mean(dressSide(r, 1)) }},
+		{Name: "JCT of the others, mean increase", Unit: "%", Kind: Cost, Published: 8.2, Of: func(r Runs) float64 { return mean(dressSide(r, -1)) }},
+	}
+	out = append(out, spark, mr)
+	for i, published := range []float64{76.1, 36.2, 21.9, 23.7} {
+		n := 2 * (i + 1)
+		m := dressMix{small: n, mapReduce: true, spark: true}
+		if n == 2 {
+			m.ids = []int{6, 8}
+		}
+		e := dressOf(fmt.Sprintf("dress-mixed-%d", 10*(i+1)), fmt.Sprintf("20 MapReduce and Spark jobs, %d of them small", n), fmt.Sprintf("Fig. %d", 10+i), m)
+		e.Metrics = []Metric{{Name: "JCT of small jobs, mean reduction", Unit: "%", Published: published, Of: dressRate(mean, dressJCT, dressSmall)}}
+		if i == 0 {
+			e.Metrics = append(e.Metrics, Metric{Name: "JCT of Capacity's small jobs (fitted)", Unit: "s", Kind: Level, Published: 512.4, Of: func(r Runs) float64 { return MeanJCT(r.Arm("capacity"), dressSmall) }})
+		}
+		out = append(out, e)
+	}
+	for i := range out {
+		switch out[i].Name {
+		case "dress-spark", "dress-mapreduce", "dress-mixed-30":
+			out[i].Sweeps = dressSweeps()
+		}
+	}
+	return out
+}
+
+const (
+	whyMakespan = ""
+	whyMedian   = ""
+)
+
+// dressFourJobs is the paper's introductory example.
+func dressFourJobs() Experiment {
+	return Experiment{
+		System: "dress", Name: "dress-four-jobs", Title: "four jobs a second apart on six containers", Source: "Fig. 1",
+		Method: `Of the figure the text keeps job 1 (3 containers, 10 s). With 3, 4, 3 and 2 containers for 10, 20, 10 and 10 s strict
+order gives the published waits. Each job is one container of so many times 8 GiB, so that it starts whole or not at
+all, in the given world: no physics, but masters that start and nodes that report each second. Six containers are too
+few for θ = 10 %: here jobs up to half the cluster are small, half is reserved for them at first, and δ is free. The
+published makespan of 30 s cannot count from the first submission: a job of 20 s and four containers beside three,
+three and two leaves no schedule that ends by then; counted from the fourth's, at 3 s, it does.`,
+		Work: dressFour, Given: true,
+		Arms: []Arm{
+			{Name: "capacity", Profile: "capacity", Hadoop: dressFourSite},
+			{Name: "dress", Profile: "dress", Hadoop: dressFourSite, Set: dressSet("theta: [0.5], delta: 0.5, delta_max: 1, interval: 0.5")},
+		},
+		Metrics: []Metric{
+			{Name: "mean wait, reduction", Unit: "%", Published: 64.1, Of: dressReduced(mean, dressWait)},
+			{Name: "makespan, reduction", Unit: "%", Published: 25, Of: func(r Runs) float64 {
+				return Reduction(r.Arm("capacity").Makespan.Seconds(), r.Arm("dress").Makespan.Seconds())
+			}},
+			{Name: "mean wait under Capacity", Unit: "s", Kind: Level, Published: 16, Of: func(r Runs) float64 { return MeanWait(r.Arm("capacity"), nil) }},
+			{Name: "makespan under Capacity", Unit: "s", Kind: Level, Published: 40, Of: func(r Runs) float64 { return r.Arm("capacity").Makespan.Seconds() }},
+		},
+		Plots: []Plot{{Kind: BarsPerJob, Title: "JCT of each job"}, {Kind: GaugeOverTime, Title: "δ", Arms: []string{"dress"}, Gauge: "dress.delta"}},
+	}
+}
+
+// dressOf is one of the evaluation's experiments, without its metrics.
+func dressOf(name, title, source string, m dressMix) Experiment {
+	return Experiment{
+		System: "dress", Name: name, Title: title, Source: source, Method: dressMethod, Work: m.work,
+		Arms: []Arm{{Name: "capacity", Profile: "capacity", Hadoop: dressSite}, dressArm("dress", "")},
+		Plots: []Plot{
+			{Kind: BarsPerJob, Title: "JCT of each job"},
+			{Kind: CDF, Title: "JCT"},
+			{Kind: GaugeOverTime, Title: "δ", Arms: []string{"dress"}, Gauge: "dress.delta"},
+		},
+	}
+}
+
+// dressArm is DRESS with other options than the paper's; empty = none.
+func dressArm(name, options string) Arm {
+	a := Arm{Name: name, Profile: "dress", Hadoop: dressSite}
+	if options != "" {
+		a.Set = dressSet(options)
+	}
+	return a
+}
+
+func dressSet(options string) []string {
+	return []string{"share=[{dress: {" + options + "}}, capacity]"}
+}
+
+func dressJCT(j *sim.JobResult) float64  { return j.JCT.Seconds() }
+func dressWait(j *sim.JobResult) float64 { return j.Wait.Seconds() }
+
+// dressRates are the reductions of the chosen jobs from one run to another, in %; empty where any of
+// them did not succeed.
+func dressRates(base, ours *sim.Result, of func(*sim.JobResult) float64, pick Pick) []float64 {
+	var out []float64
+	for i := range base.Jobs {
+		a, b := &base.Jobs[i], &ours.Jobs[i]
+		if pick != nil && !pick(a) {
+			continue
+		}
+		if a.State != sim.Succeeded || b.State != sim.Succeeded {
+			return nil
+		}
+		out = append(out, Reduction(of(a), of(b)))
+	}
+	return out
+}
+
+// dressRate sums the reductions of the chosen jobs up.
+func dressRate(sum func([]float64) float64, of func(*sim.JobResult) float64, pick Pick) func(Runs) float64 {
+	return func(r Runs) float64 {
+		rates := dressRates(r.Arm("capacity"), r.Arm("dress"), of, pick)
+		if len(rates) == 0 {
+			return math.NaN()
+		}
+		return sum(rates)
+	}
+}
+
+// dressWorst is the largest increase of a chosen job's JCT.
+func dressWorst(pick Pick) func(Runs) float64 {
+	least := dressRate(slices.Min[[]float64], dressJCT, pick)
+	return func(r Runs) float64 { return -least(r) }
+}
+
+// dressSide returns the reductions of the jobs with a shorter JCT (sign 1), or the increases of the others
+// (−1).
+func dressSide(r Runs, sign float64) []float64 {
+	var out []float64
+	for _, x := range dressRates(r.Arm("capacity"), r.Arm("dress"), dressJCT, nil) {
+		if (x > 0) == (sign > 0) {
+			out = append(out, sign*x)
+		}
+	}
+	return out
+}
+
+// dressReduced is the reduction of a figure of all jobs.
+func dressReduced(sum func([]float64) float64, of func(*sim.JobResult) float64) func(Runs) float64 {
+	return func(r Runs) float64 {
+		var figures [2]float64
+		for i, name := range []string{"capacity", "dress"} {
+			var all []float64
+			for k := range r.Arm(name).Jobs {
+				j := &r.Arm(name).Jobs[k]
+				if j.State != sim.Succeeded {
+					return math.NaN()
+				}
+				all = append(all, of(j))
+			}
+			figures[i] = sum(all)
+		}
+		return Reduction(figures[0], figures[1])
+	}
+}
+
+func mean(of []float64) float64 {
+	sum := 0.0
+	for _, x := range of {
+		sum += x
+	}
+	return sum / float64(len(of))
+}
+
+// dressSweeps are the ablations and the parameters the paper leaves out for space.
+func dressSweeps() []Sweep {
+	columns := []Column{
+		{Name: "JCT of small jobs, mean reduction", Unit: "%", Of: func(base, x *sim.Result) float64 { return mean(dressRates(base, x, dressJCT, dressSmall)) }},
+		{Name: "JCT of large jobs, mean increase", Unit: "%", Of: func(base, x *sim.Result) float64 { return -mean(dressRates(base, x, dressJCT, dressLarge)) }},
+		{Name: "mean JCT, reduction", Unit: "%", Of: func(base, x *sim.Result) float64 { return Reduction(MeanJCT(base, nil), MeanJCT(x, nil)) }},
+		{Name: "makespan, increase", Unit: "%", Of: func(base, x *sim.Result) float64 { return Increase(base.Makespan.Seconds(), x.Makespan.Seconds()) }},
+	}
+	sweep := func(name, title string, plot bool, options ...string) Sweep {
+		s := Sweep{Name: name, Title: title, Base: "capacity", Columns: columns, Plot: plot}
+		for _, o := range options {
+			label := strings.NewReplacer("theta: ", "θ = ", "delta_min: ", "δ_min = ", "delta_max: ", "δ_max = ", "delta: ", "δ = ", "adjust: false", "fixed").Replace(o)
+			s.Arms = append(s.Arms, dressArm(label, o))
+		}
+		return s
+	}
+	ablation := sweep("ablation", "each mechanism alone and left out", false)
+	ablation.Arms = []Arm{
+		dressArm("all", ""),
+		dressArm("categories alone", "reserve: false"),
+		dressArm("fixed reservation (no Alg. 1 to 3)", "adjust: false"),
+		dressArm("without the release estimate (no Alg. 1, 2)", "release: false"),
+		dressArm("without the bound on waiting", "patience: -1"),
+		{Name: "behind Capacity's own limits", Profile: "capacity", Hadoop: dressSite, Set: []string{"share=[capacity, dress]"}},
+	}
+	estimates := sweep("estimate", "the release estimate", false)
+	estimates.Arms = []Arm{
+		dressArm("within the look-ahead", ""),
+		dressArm("cumulative, as printed", "estimate: cumulative"),
+		dressArm("γ with heading tasks", "gamma: all"),
+		dressArm("t_s = t_e = 1", "t_s: 1, t_e: 1"),
+		dressArm("t_s = t_e = 10", "t_s: 10, t_e: 10"),
+		dressArm("pw = 5 s", "window: 5"),
+		dressArm("pw = 30 s", "window: 30"),
+	}
+	classes := sweep("classes", "how jobs are classified", false)
+	classes.Arms = []Arm{
+		dressArm("against the total", ""),
+		dressArm("against what is available", "classify_against: available"),
+		dressArm("three categories, θ = 5 and 10 %", "theta: [0.05, 0.10], delta: 0.05"),
+		dressArm("three categories, θ = 10 and 20 %", "theta: [0.10, 0.20], delta: 0.10"),
+	}
+	return []Sweep{
+		ablation,
+		sweep("theta", "the bound between small and large", true, "theta: [0.02]", "theta: [0.05]", "theta: [0.10]", "theta: [0.15]", "theta: [0.20]", "theta: [0.30]"),
+		sweep("delta", "the reserve ratio at first", true, "delta: 0", "delta: 0.05", "delta: 0.10", "delta: 0.20", "delta: 0.30", "delta: 0.50"),
+		sweep("fixed", "the reserve ratio, never adjusted", true, "delta: 0.05, adjust: false", "delta: 0.10, adjust: false", "delta: 0.20, adjust: false", "delta: 0.30, adjust: false", "delta: 0.40, adjust: false"),
+		sweep("bounds", "bounds of the reserve ratio", false, "delta_min: 0.05", "delta_min: 0.10", "delta_min: 0.20, delta: 0.20", "delta_max: 0.20", "delta_max: 0.30", "delta_max: 1"),
+		sweep("interval", "seconds between adjustments", true, "interval: 0.2", "interval: 0.5", "interval: 1", "interval: 2", "interval: 5", "interval: 10"),
+		estimates, classes,
+	}
+}

@@ -1,0 +1,474 @@
+package exp
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"heddle/sim"
+)
+
+// What every page of MROrchestrator says of its set-up.
+const (
+	orchCluster = `23 workers of 4 cores at 0.12 of the reference core (the paper's are dual 2.4 GHz Opterons; what Coupling's map ` +
+		`times come to on cores of those years), 4 GB less the eighth reserved for the system, one Ultra320 disk at 70 MB/s ` +
+		`(an assumption: 10,000 rpm disks of the time sustained 40 to 80), 1 Gb/s, heartbeats every 5 s as the paper says. `
+	orchDefaults = `What the paper leaves open is Hadoop 0.20's default: 2 map and 2 reduce slots a node, blocks of 64 MiB, ` +
+		`heaps of 200 MB (-Xmx200m, a process of 250 MiB at YARN's ratio of 0.8), reduces from 5 % of the maps on; one reduce a job, ` +
+		`for Sort and Twitter nine tenths of the reduce slots (Hadoop's Sort). Twitter is a program of which nothing is known and takes the mean ` +
+		`of those measured; Kmeans is one pass; PiEst has 10 maps. Masters take no slot: Hadoop 0.20 has them on a machine of their own. `
+	orchWorld = `In this world processors nobody uses are used by others anyhow, a map or reduce is one thread, and a cap is a cap: ` +
+		`lowering is not done by weights. So control of processors can help only by taking from hogs where a node's are all in use. `
+)
+
+// mrorchestratorExperiments lists MROrchestrator's experiments, as its paper has them.
+func mrorchestratorExperiments() []Experiment {
+	return []Experiment{
+		orchProblem(),
+		orchNativeTogether(),
+		orchNativeSingle(),
+		orchVirtualTogether(),
+		orchVirtualSingle(),
+		orchOnMesos(),
+		orchOnNGM(),
+		orchAgainst(),
+		orchCost(),
+	}
+}
+
+func orchProblem() Experiment {
+	ids := orchIDs(orchFour)
+	e := Experiment{
+		System: "mrorchestrator", Name: "mrorchestrator-problem",
+		Title:  "Four jobs that run together take several times as long as each alone",
+		Source: "II-A, Fig. 3a",
+		Method: orchCluster + orchDefaults + "Sort of 15 GB and Wcount of 10 GB as published; DistGrep and PiEst as in the other experiments, where the paper calls their data random.",
+		Work:   orchWork(23, orchFour),
+		Arms:   []Arm{orchArm("together", 2, orchHeap, "")},
+	}
+	for _, id := range ids {
+		a := orchArm(id, 2, orchHeap, "")
+		a.Work = orchWork(23, orchFour, id)
+		e.Arms = append(e.Arms, a)
+	}
+	e.Metrics = []Metric{{
+		Name: "JCT together over JCT alone, mean of the four", Kind: Level, Published: 2.9,
+		Of: func(r Runs) float64 {
+			var x []float64
+			for _, id := range ids {
+				x = append(x, JCT(r.Arm("together"), id)/JCT(r.Arm(id), id))
+			}
+			return orchMean(x)
+		},
+		Why: "The fair scheduler gives each job an equal part of the slots, so that four jobs of one size would take up to four times " +
+			"as long; the jobs' sizes say how much less it is, and two of the four are not published. PiEst's ten maps fit beside the others and " +
+			"lose little.",
+	}}
+	e.Plots = []Plot{{Kind: BarsPerJob, Title: "Completion time of the jobs, together and alone"}}
+	return e
+}
+
+// orchEstimators are the two schemes with the names of their arms.
+var orchEstimators = [...][2]string{{"REGRESSION", "regression"}, {"UNIFORM", "uniform"}}
+
+// orchFigures are the four published reductions of a scene, mean and largest, with REGRESSION and with UNIFORM.
+type orchFigures struct{ mean, largest, uniform, uniformLargest float64 }
+
+// metrics writes them down; reduced computes the reduction of every job with an arm.
+func (f orchFigures) metrics(reduced func(r Runs, arm string) []float64, why, whyUniform string) []Metric {
+	of := func(arm string, fold func([]float64) float64) func(Runs) float64 {
+		return func(r Runs) float64 { return fold(reduced(r, arm)) }
+	}
+	return []Metric{
+		{Name: "JCT with REGRESSION, mean reduction", Unit: "%", Kind: Gain, Published: f.mean, Of: of("REGRESSION CPU+Memory", orchMean), Why: why},
+		{Name: "JCT with REGRESSION, largest reduction", Unit: "%", Kind: Gain, Published: f.largest, Of: of("REGRESSION CPU+Memory", slices.Max[[]float64]), Why: why},
+		{Name: "JCT with UNIFORM, mean reduction", Unit: "%", Kind: Gain, Published: f.uniform, Of: of("UNIFORM CPU+Memory", orchMean), Why: whyUniform},
+		{Name: "JCT with UNIFORM, largest reduction", Unit: "%", Kind: Gain, Published: f.uniformLargest, Of: of("UNIFORM CPU+Memory", slices.Max[[]float64]), Why: whyUniform},
+	}
+}
+
+// orchBest is the shape that controlling both resources gains at least as much as controlling either.
+func orchBest(reduced func(r Runs, arm string) []float64) Metric {
+	return Metric{
+		Name: "CPU+Memory against either alone", Kind: Shape, Text: "CPU+Memory tends to yield the largest reduction",
+		Holds: func(all []Runs) bool {
+			var m [len(orchModes)]float64
+			for i, mode := range orchModes {
+				m[i] = medianOf(all, func(r Runs) float64 { return orchMean(reduced(r, "REGRESSION "+mode[0])) })
+			}
+			return m[0] >= max(m[1], m[2])
+		},
+		Why: "The two modes touch the same tasks at the same times; a tie or a loss of a few tenths of a percent is the order in which containers end.",
+	}
+}
+
+// orchLong is the shape that long jobs gain more than short ones.
+func orchLong(reduced func(r Runs, arm string) []float64) Metric {
+	return Metric{
+		Name: "Twitter, Sort and Kmeans against PiEst, DistGrep and Wcount", Kind: Shape, Text: "larger jobs gain more",
+		Holds: func(all []Runs) bool {
+			ids := orchIDs(orchSuite)
+			mean := func(large bool) float64 {
+				return medianOf(all, func(r Runs) float64 {
+					var x []float64
+					for i, by := range reduced(r, "REGRESSION CPU+Memory") {
+						if slices.Contains([]string{"Twitter", "Sort", "Kmeans"}, ids[i]) == large {
+							x = append(x, by)
+						}
+					}
+					return orchMean(x)
+				})
+			}
+			return mean(true) > mean(false)
+		},
+		Why: "Kmeans is one pass here and no long job; Wcount is the longest.",
+	}
+}
+
+const (
+	orchWhy = "What memory can gain is bounded by the world's published slope (a task with a tenth of its memory takes 1.34 times as long): the " +
+		"sweep over task sizes shows how much faster the baseline itself is when every task has what it wants. Processors gain nothing on nodes " +
+		"whose four tasks have a core each; with the effect memory switched off the reduction is gone altogether. The paper's gain must " +
+		"come from contention that neither its text nor this world contains."
+	orchWhyUniform = "UNIFORM gives a task what its peers use; where all are cut off at the same size it never asks for more than they have."
+	orchWhyVirtual = "A machine of half the memory for each task is more than any task here wants, and a task of one thread does not use the second " +
+		"processor: there is nothing to give. The overheads of Xen, which the paper names, are not in this world."
+	orchWhyUtilisation = "Fewer core-seconds are needed when tasks have their memory, so that use falls with the time; what is held counts limits, not pages."
+)
+
+// orchModeArms are the baseline and every estimator in every mode.
+func orchModeArms(arm func(name, control string) Arm) []Arm {
+	arms := []Arm{arm("slots", "")}
+	for _, est := range orchEstimators {
+		for _, mode := range orchModes {
+			arms = append(arms, arm(est[0]+" "+mode[0], orchestrate(est[1], "mode: "+mode[1])))
+		}
+	}
+	return arms
+}
+
+func orchNativeTogether() Experiment {
+	ids := orchIDs(orchSuite)
+	reduced := func(r Runs, arm string) []float64 { return orchTogether(r, "slots", arm, ids) }
+	e := Experiment{
+		System: "mrorchestrator", Name: "mrorchestrator-native-together",
+		Title:  "Six jobs together on the native cluster: completion times and utilisation with each estimator and mode",
+		Source: "IV-A, Fig. 6c, 6d, 7a, 7b",
+		Method: orchCluster + orchDefaults + orchWorld,
+		Work:   orchWork(23, orchSuite),
+		Arms: orchModeArms(func(name, control string) Arm {
+			return orchArm(name, 2, orchHeap, control)
+		}),
+		Metrics:  orchFigures{26.5, 38.2, 9.2, 12.1}.metrics(reduced, orchWhy, orchWhyUniform),
+		LivesOff: []string{"memory"},
+		Plots: []Plot{
+			{Kind: BarsPerJob, Title: "Completion time of the six jobs together", Arms: []string{"slots", "REGRESSION CPU+Memory", "UNIFORM CPU+Memory"}},
+			{Kind: Allocation, Title: "CPU and memory of reduces of Sort", Arms: []string{"REGRESSION CPU+Memory"}, Jobs: []string{"Sort"}},
+		},
+	}
+	e.Metrics = append(e.Metrics, orchBest(reduced), orchLong(reduced))
+	e.Metrics = append(e.Metrics, orchUtilisation("slots", "REGRESSION CPU+Memory", 15.2, 14.5, orchWhyUtilisation)...)
+	e.Sweeps = []Sweep{orchAblation(), orchEpochs(), orchSlotCounts(), orchTaskSizes()}
+	return e
+}
+
+// orchUtilisation are the metrics of the cluster's utilisation, by how many percent it grows.
+func orchUtilisation(base, ours string, cpu, memory float64, why string) []Metric {
+	return []Metric{
+		{Name: "CPU utilisation, increase", Unit: "%", Kind: Gain, Published: cpu, Why: why, Of: func(r Runs) float64 {
+			return Increase(r.Arm(base).CPUUsed, r.Arm(ours).CPUUsed)
+		}},
+		{Name: "memory utilisation, increase", Unit: "%", Kind: Gain, Published: memory, Why: why, Of: func(r Runs) float64 {
+			return Increase(r.Arm(base).MemoryHeld, r.Arm(ours).MemoryHeld)
+		}},
+	}
+}
+
+func orchNativeSingle() Experiment {
+	ids := orchIDs(orchSuite)
+	reduced := func(r Runs, arm string) []float64 { return orchAlone(r, "slots", arm, ids) }
+	e := Experiment{
+		System: "mrorchestrator", Name: "mrorchestrator-native-single",
+		Title:   "Each of the six jobs alone on the native cluster",
+		Source:  "IV-A, Fig. 6a, 6b",
+		Method:  orchCluster + orchDefaults + orchWorld,
+		Work:    orchWork(23, orchSuite),
+		Metrics: orchFigures{20.5, 29, 9.6, 11.4}.metrics(reduced, orchWhy, orchWhyUniform),
+	}
+	for _, id := range ids {
+		e.Arms = append(e.Arms, orchAloneArms(id, 23, func(name, control string) Arm {
+			return orchArm(name, 2, orchHeap, control)
+		})...)
+	}
+	e.Metrics = append(e.Metrics, orchBest(reduced), orchLong(reduced))
+	for _, f := range []struct {
+		name      string
+		published float64
+		of        func(x *sim.Result) float64
+	}{
+		{"CPU utilisation, mean increase", 7, func(x *sim.Result) float64 { return x.CPUUsed }},
+		{"memory utilisation, mean increase", 8.5, func(x *sim.Result) float64 { return x.MemoryHeld }},
+	} {
+		e.Metrics = append(e.Metrics, Metric{
+			Name: f.name, Unit: "%", Kind: Gain, Published: f.published, Why: orchWhyUtilisation,
+			Of: func(r Runs) float64 {
+				var x []float64
+				for _, id := range ids {
+					x = append(x, Increase(f.of(r.Arm(id+", slots")), f.of(r.Arm(id+", REGRESSION CPU+Memory"))))
+				}
+				return orchMean(x)
+			},
+		})
+	}
+	return e
+}
+
+// orchAloneArms are the arms of one job alone, named "job, arm".
+func orchAloneArms(id string, workers int, arm func(name, control string) Arm) []Arm {
+	arms := orchModeArms(arm)
+	for i := range arms {
+		arms[i].Name = id + ", " + arms[i].Name
+		arms[i].Work = orchWork(workers, orchSuite, id)
+	}
+	return arms
+}
+
+const orchXen = "Twelve machines of two virtual machines each, one task in each: a node is a machine, with one slot for maps and one for reduces of half its " +
+	"processors and memory, between which the hypervisor may move both. (A map and a reduce that shared one slot would wait for each " +
+	"other for ever.) "
+
+func orchVirtualTogether() Experiment {
+	ids := orchIDs(orchSuite)
+	reduced := func(r Runs, arm string) []float64 { return orchTogether(r, "slots", arm, ids) }
+	e := Experiment{
+		System: "mrorchestrator", Name: "mrorchestrator-virtual-together",
+		Title:  "Six jobs together on virtual machines",
+		Source: "IV-B, Fig. 7c, 7d, 8c, 8d",
+		Method: orchXen + orchCluster + orchDefaults + orchWorld,
+		Work:   orchWork(12, orchSuite),
+		Arms: orchModeArms(func(name, control string) Arm {
+			return orchArm(name, 1, orchVM, control)
+		}),
+		Metrics: orchFigures{21.5, 31.4, 8.5, 10.8}.metrics(reduced, orchWhyVirtual, orchWhyVirtual),
+		Plots:   []Plot{{Kind: BarsPerJob, Title: "Completion time of the six jobs together", Arms: []string{"slots", "REGRESSION CPU+Memory", "UNIFORM CPU+Memory"}}},
+	}
+	e.Metrics = append(e.Metrics, orchUtilisation("slots", "REGRESSION CPU+Memory", 14.1, 13.1, orchWhyVirtual)...)
+	return e
+}
+
+func orchVirtualSingle() Experiment {
+	ids := orchIDs(orchSuite)
+	reduced := func(r Runs, arm string) []float64 { return orchAlone(r, "slots", arm, ids) }
+	e := Experiment{
+		System: "mrorchestrator", Name: "mrorchestrator-virtual-single",
+		Title:   "Each of the six jobs alone on virtual machines",
+		Source:  "IV-B, Fig. 8a, 8b",
+		Method:  orchXen + orchCluster + orchDefaults + orchWorld,
+		Work:    orchWork(12, orchSuite),
+		Metrics: orchFigures{15.6, 22.6, 7.8, 9.6}.metrics(reduced, orchWhyVirtual, orchWhyVirtual),
+	}
+	for _, id := range ids {
+		e.Arms = append(e.Arms, orchAloneArms(id, 12, func(name, control string) Arm {
+			return orchArm(name, 1, orchVM, control)
+		})...)
+	}
+	return e
+}
+
+const orchReserve = "A limit that is lowered frees room in the scheduler's books as well, so that more containers start: what the paper's prototype could " +
+	"not do below an unchanged Hadoop, and all that is gained here. "
+
+// orchMesos is an arm on Mesos: slots of 1 core and 1 GiB, its Hadoop framework's default, shared by dominant
+// resources among the jobs.
+func orchMesos(name, control string) Arm { return orchOn("fair", name, nil, orchGB, control) }
+
+// orchNGM is an arm on Hadoop 0.23: containers of 1 GiB, shared by the capacity scheduler.
+func orchNGM(name, control string) Arm { return orchOn("capacity", name, nil, orchGB, control) }
+
+// orchAtop is an experiment with the orchestrator on top of another resource manager.
+func orchAtop(name, title, method, base string, arm func(name, control string) Arm, mean, largest, cpu, memory float64) Experiment {
+	ids := orchIDs(orchSuite)
+	ours := "MROrchestrator + " + base
+	why := "Memory that is held is what limits say, and the point of lowering them is to hold less of it for each task: more tasks run at once in no more memory."
+	e := Experiment{
+		System: "mrorchestrator", Name: name, Title: title, Source: "IV-C, Fig. 9d",
+		Method: method + orchReserve + orchCluster,
+		Work:   orchWork(23, orchSuite),
+		Arms: []Arm{
+			arm(base, ""), arm(ours, orchestrate("regression", "")),
+			arm("UNIFORM + "+base, orchestrate("uniform", "")),
+		},
+		Metrics: []Metric{
+			{Name: "JCT, mean reduction", Unit: "%", Kind: Gain, Published: mean, Of: func(r Runs) float64 {
+				return orchMean(orchTogether(r, base, ours, ids))
+			}},
+			{Name: "JCT, largest reduction", Unit: "%", Kind: Gain, Published: largest, Of: func(r Runs) float64 {
+				return slices.Max(orchTogether(r, base, ours, ids))
+			}},
+		},
+		Plots: []Plot{{Kind: BarsPerJob, Title: "Completion time of the six jobs together"}},
+	}
+	e.Metrics = append(e.Metrics, orchUtilisation(base, ours, cpu, memory, why)...)
+	e.Sweeps = []Sweep{{
+		Name: "ablation", Title: "What it gains from", Base: base,
+		Arms: []Arm{
+			arm(base, ""), arm(ours, orchestrate("regression", "")),
+			arm("CPU", orchestrate("regression", "mode: cpu")),
+			arm("Memory", orchestrate("regression", "mode: memory")),
+			arm("memory lowered when needed only", orchestrate("regression", "lower_memory: needed")),
+			arm("flagged tasks only", orchestrate("regression", "scope: flagged")),
+		},
+		Columns: orchColumns(),
+	}}
+	return e
+}
+
+func orchOnMesos() Experiment {
+	return orchAtop("mrorchestrator-mesos", "MROrchestrator on Mesos with dominant resource fairness",
+		"Mesos is the fair scheduler with DRF among the jobs, on slots of 1 core and 1 GiB (the defaults of Mesos' Hadoop framework). ",
+		"Mesos", orchMesos, 12.8, 17, 11.7, 8.2)
+}
+
+func orchOnNGM() Experiment {
+	return orchAtop("mrorchestrator-ngm", "MROrchestrator on the next generation of MapReduce (YARN)",
+		"NGM is the capacity scheduler of Hadoop 0.23, which counts memory alone, with its default containers of 1 GiB. ",
+		"NGM", orchNGM, 16.6, 23.1, 19.2, 13.1)
+}
+
+func orchAgainst() Experiment {
+	ids := orchIDs(orchSuite)
+	more := func(than string) func(r Runs) float64 {
+		return func(r Runs) float64 {
+			return orchMean(orchTogether(r, "slots", "MROrchestrator", ids)) - orchMean(orchTogether(r, "slots", than, ids))
+		}
+	}
+	why := "MROrchestrator on slots cannot start a task more than there are slots, whereas containers of either kind fill the node: they gain what it cannot. "
+	return Experiment{
+		System: "mrorchestrator", Name: "mrorchestrator-against",
+		Title:  "MROrchestrator, Mesos and NGM, each against slots under the fair scheduler",
+		Source: "IV-C, Fig. 9c",
+		Method: "Slots, Mesos and NGM as in the experiments of their own. " + orchCluster + orchDefaults,
+		Work:   orchWork(23, orchSuite),
+		Arms: []Arm{
+			orchArm("slots", 2, orchHeap, ""), orchArm("MROrchestrator", 2, orchHeap, orchestrate("regression", "")),
+			orchMesos("Mesos", ""), orchNGM("NGM", ""),
+		},
+		Metrics: []Metric{
+			{Name: "mean reduction of JCT, beyond Mesos'", Unit: "points", Kind: Gain, Published: 17.5, Of: more("Mesos"), Why: why},
+			{Name: "mean reduction of JCT, beyond NGM's", Unit: "points", Kind: Gain, Published: 8.4, Of: more("NGM"), Why: why},
+			{
+				Name: "jobs for which MROrchestrator is best", Kind: Shape, Text: "all but PiEst", Why: why,
+				Holds: func(all []Runs) bool {
+					for _, id := range ids {
+						best := medianOf(all, func(r Runs) float64 {
+							return math.Min(JCT(r.Arm("Mesos"), id), JCT(r.Arm("NGM"), id)) - JCT(r.Arm("MROrchestrator"), id)
+						}) > 0
+						if best == (id == "PiEst") {
+							return false
+						}
+					}
+					return true
+				},
+			},
+		},
+		Plots: []Plot{{Kind: BarsPerJob, Title: "Completion time of the six jobs together"}},
+	}
+}
+
+// orchColumns are the figures of every sweep.
+func orchColumns() []Column {
+	ids := orchIDs(orchSuite)
+	return []Column{
+		{Name: "JCT, mean reduction", Unit: "%", Of: func(base, x *sim.Result) float64 {
+			return orchMean(orchReductions(ids, func(string) *sim.Result { return base }, func(string) *sim.Result { return x }))
+		}},
+		{Name: "mean JCT", Unit: "s", Of: func(_, x *sim.Result) float64 { return MeanJCT(x, nil) }},
+		{Name: "CPU used", Unit: "%", Of: func(_, x *sim.Result) float64 { return 100 * x.CPUUsed }},
+		{Name: "memory held", Unit: "%", Of: func(_, x *sim.Result) float64 { return 100 * x.MemoryHeld }},
+	}
+}
+
+// orchAblation takes the mechanism apart.
+func orchAblation() Sweep {
+	s := Sweep{
+		Name: "ablation", Title: "Every part alone and left out", Base: "slots", Columns: orchColumns(),
+		Arms: []Arm{orchArm("slots", 2, orchHeap, "")},
+	}
+	for _, a := range [][3]string{
+		{"REGRESSION", "regression", ""},
+		{"UNIFORM", "uniform", ""},
+		{"CPU", "regression", "mode: cpu"},
+		{"Memory", "regression", "mode: memory"},
+		{"peers and stragglers only", "regression", "peers_only: true"},
+		{"every straggler treated", "regression", "causes: false"},
+		{"peers and every straggler", "regression", "peers_only: true, causes: false"},
+		{"flagged tasks only", "regression", "scope: flagged"},
+		{"out of step", "regression", "in_step: false"},
+		{"memory lowered when needed only", "regression", "lower_memory: needed"},
+		{"CPU lowered when needed", "regression", "lower_cpu: needed"},
+		{"CPU lowered always (Alg. 1 as printed)", "regression", "lower_cpu: always"},
+	} {
+		s.Arms = append(s.Arms, orchArm(a[0], 2, orchHeap, orchestrate(a[1], a[2])))
+	}
+	return s
+}
+
+// orchEpochs varies the epoch.
+func orchEpochs() Sweep {
+	s := Sweep{Name: "epoch", Title: "Length of the epoch", Base: "slots", Columns: orchColumns(), Plot: true}
+	for _, epoch := range []int{5, 10, 20, 40, 60, 120} {
+		s.Arms = append(s.Arms, orchArm(fmt.Sprintf("%d s", epoch), 2, orchHeap, orchestrate("regression", fmt.Sprintf("epoch: %d", epoch))))
+	}
+	return s
+}
+
+// orchSlotCounts varies the slots of a node, of which the paper's formula and its figures say different
+// numbers; each with its own baseline.
+func orchSlotCounts() Sweep {
+	s := Sweep{Name: "slots", Title: "Slots of each kind a node, without and with MROrchestrator; the reduction is against 2 slots without", Base: "slots", Columns: orchColumns()}
+	for n := 1; n <= 5; n++ {
+		s.Arms = append(s.Arms,
+			orchArm(fmt.Sprintf("%d slots", n), n, orchShared(n), ""),
+			orchArm(fmt.Sprintf("%d slots, MROrchestrator", n), n, orchShared(n), orchestrate("regression", "")))
+	}
+	return s
+}
+
+// orchTaskSizes varies the memory of a task, each with its own baseline.
+func orchTaskSizes() Sweep {
+	s := Sweep{Name: "memory", Title: "Memory of a task, without and with MROrchestrator; the reduction is against 250 MiB without", Base: "slots", Columns: orchColumns()}
+	for _, mib := range []int64{250, 400, 600, orchSlice[0]} {
+		size := orchSlice
+		size[0] = mib
+		s.Arms = append(s.Arms,
+			orchArm(fmt.Sprintf("%d MiB", mib), 2, size, ""),
+			orchArm(fmt.Sprintf("%d MiB, MROrchestrator", mib), 2, size, orchestrate("regression", "")))
+	}
+	return s
+}
+
+func orchCost() Experiment {
+	cost := func(arm string) func(Runs) float64 {
+		return func(r Runs) float64 {
+			base, ours := r.Arm("slots"), r.Arm(arm)
+			return 1000 * (ours.Wall - base.Wall) / (ours.Makespan.Seconds() / 20)
+		}
+	}
+	return Experiment{
+		System: "mrorchestrator", Name: "mrorchestrator-cost",
+		Title:  "What profiling, detection, models and resolution cost in each epoch of 20 s",
+		Source: "IV-D",
+		Method: "The six jobs together: what a run takes longer on this machine than without MROrchestrator, over its epochs. That " +
+			"includes the simulator's part in measuring tasks every 5 s.",
+		Work: orchWork(23, orchSuite),
+		Arms: []Arm{
+			orchArm("slots", 2, orchHeap, ""),
+			orchArm("REGRESSION", 2, orchHeap, orchestrate("regression", "")),
+			orchArm("UNIFORM", 2, orchHeap, orchestrate("uniform", "")),
+		},
+		Metrics: []Metric{
+			{Name: "an epoch with REGRESSION", Unit: "ms", Kind: Measured, Published: 2000, Text: "less than 10 % of 20 s for the models, 4 % for the resolution, tens of ms for detection", Of: cost("REGRESSION")},
+			{Name: "an epoch with UNIFORM", Unit: "ms", Kind: Measured, Published: 200, Text: "less than 1 % of 20 s for the models", Of: cost("UNIFORM")},
+		},
+	}
+}

@@ -1,0 +1,58 @@
+package page
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// escape keeps a text from becoming markup.
+func escape(s string) string { return escaper.Replace(s) }
+
+var (
+	escaper     = strings.NewReplacer("|", `\|`, "<", "&lt;", "*", `\*`, "_", `\_`, "`", "\\`", "\n", " ")
+	bracketless = strings.NewReplacer("[", "(", "]", ")", "\n", " ")
+)
+
+func upperFirst(s string) string {
+	r, n := utf8.DecodeRuneInString(s)
+	if n == 0 {
+		return s
+	}
+	return string(unicode.ToUpper(r)) + s[n:]
+}
+
+// A mdTable is a table in Markdown.
+type mdTable struct {
+	head    []string
+	numbers map[int]bool // columns that stand to the right
+	rows    [][]string
+}
+
+func newTable(head ...string) *mdTable { return &mdTable{head: head, numbers: map[int]bool{}} }
+
+func (t *mdTable) right(columns ...int) {
+	for _, c := range columns {
+		t.numbers[c] = true
+	}
+}
+
+func (t *mdTable) row(cells ...string) { t.rows = append(t.rows, cells) }
+
+func (t *mdTable) String() string {
+	var b strings.Builder
+	line := func(cells []string) { b.WriteString("| " + strings.Join(cells, " | ") + " |\n") }
+	line(t.head)
+	rule := make([]string, len(t.head))
+	for i := range rule {
+		rule[i] = "---"
+		if t.numbers[i] {
+			rule[i] = "---:"
+		}
+	}
+	line(rule)
+	for _, r := range t.rows {
+		line(r)
+	}
+	return b.String()
+}

@@ -1,0 +1,313 @@
+// Package page writes what experiments came to for people: a Markdown page for each system with its plots,
+// and the table of headlines.
+//
+// It runs nothing and judges nothing, and touches no file: the same outcomes give the same bytes.
+package page
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"heddle/exp"
+	"heddle/report"
+)
+
+// A Section is what a page has of one experiment. It is made while the experiment's runs are there, and
+// does not hold on to them.
+type Section struct {
+	Plots []File // by names relative to the page
+
+	outcome *exp.Outcome
+	text    []string // of each plot of the experiment: its picture, or why there is none
+	swept   []string // likewise of each sweep; empty where none is wanted
+}
+
+// A File is a plot on its own.
+type File struct {
+	Name string // plots/coupling-two-greps-1.svg
+	Data []byte
+}
+
+// New makes the section of an outcome.
+func New(x *exp.Outcome) *Section {
+	kept := *x
+	kept.All = nil
+	s := &Section{outcome: &kept}
+	for i := range x.Experiment.Plots {
+		p := &x.Experiment.Plots[i]
+		drawn := draw(x.Experiment, p, x.All)
+		if len(drawn) == 0 {
+			s.text = append(s.text, fmt.Sprintf("*%s: the runs have nothing to show.*", escape(p.Title)))
+			continue
+		}
+		var links []string
+		for _, d := range drawn {
+			links = append(links, s.add(d))
+		}
+		s.text = append(s.text, strings.Join(links, "\n\n"))
+	}
+	for i := range x.Sweeps {
+		link := ""
+		if x.Sweeps[i].Plot {
+			if p := sweepPlot(&x.Sweeps[i]); p != nil {
+				link = s.add(p)
+			}
+		}
+		s.swept = append(s.swept, link)
+	}
+	return s
+}
+
+// add keeps a plot as a file and returns the Markdown that shows it.
+func (s *Section) add(p *report.Plot) string {
+	f := File{Name: fmt.Sprintf("plots/%s-%d.svg", s.outcome.Experiment.Name, len(s.Plots)+1), Data: p.SVG()}
+	s.Plots = append(s.Plots, f)
+	return fmt.Sprintf("![%s](%s)", bracketless.Replace(p.Title), f.Name)
+}
+
+// Page returns the page of a system, of the sections that are its own, in their order.
+func Page(system string, sections []*Section) []byte {
+	sections = slices.DeleteFunc(slices.Clone(sections), func(s *Section) bool { return s.outcome.Experiment.System != system })
+	var b strings.Builder
+	about := systems[system]
+	fmt.Fprintf(&b, "<!-- Made by heddle exp report. Changes are lost. -->\n\n# %s\n\n%s\n\n", about.title, about.what)
+	if about.paper != "" {
+		fmt.Fprintf(&b, "The paper: %s\n\n", about.paper)
+	}
+	reached, counted := tally(sections)
+	fmt.Fprintf(&b, "%d of %d published figures are reached. Ours is the median over seeds, beside it the lowest and the highest.\n"+
+		"A gain is reached from 0.8 of the published effect on, a cost up to 1.25 of the published loss, a level within\n"+
+		"20 %% of the published value, a shape if it holds. Times of our own code are shown and not judged.\n\n", reached, counted)
+	b.WriteString(figures(sections))
+	for _, s := range sections {
+		s.write(&b)
+	}
+	return []byte(b.String())
+}
+
+// tally counts published figures.
+func tally(sections []*Section) (reached, counted int) {
+	for _, s := range sections {
+		for i := range s.outcome.Metrics {
+			if m := &s.outcome.Metrics[i]; m.Counted {
+				counted++
+				if m.Reached {
+					reached++
+				}
+			}
+		}
+	}
+	return reached, counted
+}
+
+// figures is the table of all figures of a system.
+func figures(sections []*Section) string {
+	t := newTable("experiment", "figure", "published", "ours", "lowest – highest", "same direction", "reached")
+	t.right(2, 3, 4)
+	for _, s := range sections {
+		name := fmt.Sprintf("[%s](#%s)", s.outcome.Experiment.Name, s.outcome.Experiment.Name)
+		for i := range s.outcome.Metrics {
+			m := &s.outcome.Metrics[i]
+			r := row(m)
+			t.row(name, escape(r.Name), escape(r.Published), r.Ours, r.Range, r.Direction, r.Reached)
+			name = ""
+		}
+	}
+	return t.String()
+}
+
+// row is a verdict for people; a shape without a number has none.
+func row(m *exp.Verdict) exp.Row {
+	r := m.Row()
+	if m.Kind == exp.Shape {
+		r.Direction = ""
+		if math.IsNaN(m.Ours.Median) {
+			r.Ours, r.Range = "", ""
+		}
+	}
+	if m.Ours.Low == m.Ours.High {
+		r.Range = ""
+	}
+	return r
+}
+
+func (s *Section) write(b *strings.Builder) {
+	e := s.outcome.Experiment
+	fmt.Fprintf(b, "\n## %s\n\n**%s** (%s)\n\n", e.Name, escape(strings.TrimSuffix(e.Title, ".")), escape(e.Source))
+	if m := strings.TrimSpace(e.Method); m != "" {
+		b.WriteString(m + "\n\n")
+	}
+	fmt.Fprintf(b, "%s\n\n", s.arms())
+	for _, p := range s.text {
+		b.WriteString(p + "\n\n")
+	}
+	s.shortfalls(b)
+	s.effects(b)
+	for i := range s.outcome.Sweeps {
+		writeSweep(b, &s.outcome.Sweeps[i], s.swept[i])
+	}
+}
+
+// arms says what was held against what and how often, and which profiles the arms are.
+func (s *Section) arms() string {
+	var names, profiles []string
+	tell, wide := false, 0
+	for i := range s.outcome.Experiment.Arms {
+		wide = max(wide, utf8.RuneCountInString(s.outcome.Experiment.Arms[i].Name))
+	}
+	for i := range s.outcome.Experiment.Arms {
+		a := &s.outcome.Experiment.Arms[i]
+		names = append(names, escape(a.Name))
+		profiles = append(profiles, fmt.Sprintf("%-*s  %s", wide, a.Name, profileOf(a)))
+		tell = tell || profileOf(a) != a.Name
+	}
+	text := "Arms: " + strings.Join(names, "; ") + ". " + seeds(s.outcome.Seeds) + "."
+	if tell {
+		text += "\n\n<details><summary>The arms as profiles</summary>\n\n```\n" + strings.Join(profiles, "\n") + "\n```\n\n</details>"
+	}
+	return text
+}
+
+// profileOf is an arm's profile as a command line has it.
+func profileOf(a *exp.Arm) string {
+	s := a.Profile
+	for _, set := range a.Set {
+		s += " --set " + set
+	}
+	return s
+}
+
+func seeds(list []uint64) string {
+	n := len(list)
+	switch {
+	case n == 1:
+		return fmt.Sprintf("Seed %d", list[0])
+	case n > 1 && list[n-1]-list[0] == uint64(n-1):
+		return fmt.Sprintf("Seeds %d to %d", list[0], list[n-1])
+	}
+	return "Seeds " + strings.Trim(strings.ReplaceAll(fmt.Sprint(list), " ", ", "), "[]")
+}
+
+// shortfalls says of each figure that is not reached by how much, and why; figures with one reason
+// together.
+func (s *Section) shortfalls(b *strings.Builder) {
+	var whys []string
+	lines := map[string][]string{}
+	for i := range s.outcome.Metrics {
+		m := &s.outcome.Metrics[i]
+		if !m.Counted || m.Reached {
+			continue
+		}
+		why := strings.TrimSpace(m.Why)
+		if why == "" {
+			why = "No explanation has been found."
+		}
+		if lines[why] == nil {
+			whys = append(whys, why)
+		}
+		lines[why] = append(lines[why], escape(m.Name)+": "+shortfall(m))
+	}
+	if len(whys) == 0 {
+		return
+	}
+	b.WriteString("Not reached:\n\n")
+	for _, why := range whys {
+		fmt.Fprintf(b, "- %s.\n  %s\n", strings.Join(lines[why], ";\n  "), upperFirst(why))
+	}
+	b.WriteString("\n")
+}
+
+// shortfall says by how much a figure is not reached.
+func shortfall(m *exp.Verdict) string {
+	ours, published := m.Ours.Median, m.Published
+	off := fmt.Sprintf("%s against %s", exp.Figure(ours, m.Unit), exp.Figure(published, m.Unit))
+	switch {
+	case m.Kind == exp.Shape:
+		return fmt.Sprintf("published is “%s”, which does not hold", strings.TrimSuffix(escape(m.Text), "."))
+	case math.IsNaN(ours):
+		return "there is no figure"
+	case published == 0:
+		return off
+	case m.Kind == exp.Level:
+		return fmt.Sprintf("%s, %+.0f %%, where 20 %% are allowed", off, 100*(ours/published-1))
+	case m.Kind == exp.Cost && published < 0:
+		return off
+	case m.Kind == exp.Cost:
+		return fmt.Sprintf("%s, %.2f times the published loss", off, ours/published)
+	case !m.SameDirection:
+		return off + ", the other direction"
+	}
+	return fmt.Sprintf("%s, %.0f %% of the published effect", off, 100*ours/published)
+}
+
+// effects is the table of the headline without each effect of the world.
+func (s *Section) effects(b *strings.Builder) {
+	if len(s.outcome.Effects) == 0 {
+		return
+	}
+	unit := s.outcome.Metrics[0].Unit
+	fmt.Fprintf(b, "The headline (%s) with effects of the world switched off, seed %d; with all of them it is %s:\n\n",
+		escape(s.outcome.Metrics[0].Name), s.outcome.Seeds[0], exp.Figure(s.outcome.Effects[0].With, unit))
+	t := newTable("without", "headline", "survives without it?")
+	t.right(1)
+	for _, f := range s.outcome.Effects {
+		t.row(f.Name, exp.Figure(f.Without, unit), survival(&f))
+	}
+	b.WriteString(t.String() + "\n")
+}
+
+func survival(f *exp.Effect) string {
+	switch {
+	case f.Defect:
+		return "yes, though the gain is said to live off it: **a defect**"
+	case !f.LivesOn:
+		return ""
+	case math.IsNaN(f.Without):
+		return "there is no figure without it"
+	case f.With <= 0:
+		return "there is no gain to lose"
+	}
+	return fmt.Sprintf("no: %.0f %% of it is left", 100*math.Max(0, f.Without/f.With))
+}
+
+func writeSweep(b *strings.Builder, x *exp.Swept, picture string) {
+	fmt.Fprintf(b, "### %s\n\n", escape(upperFirst(strings.TrimSuffix(x.Title, "."))))
+	head := []string{""}
+	for _, c := range x.Columns {
+		head = append(head, escape(named(c.Name, c.Unit)))
+	}
+	t := newTable(head...)
+	for c := range x.Columns {
+		t.right(c + 1)
+	}
+	n := 0
+	for a := range x.Arms {
+		cells := []string{escape(x.Arms[a].Name)}
+		for _, v := range x.Cells[a] {
+			cell := exp.Figure(v.Median, "")
+			if low, high := exp.Figure(v.Low, ""), exp.Figure(v.High, ""); low != high {
+				cell += " (" + low + " – " + high + ")"
+			}
+			cells = append(cells, cell)
+			n = max(n, len(v.Values))
+		}
+		t.row(cells...)
+	}
+	fmt.Fprintf(b, "Held against %s; %d %s.\n\n%s\n", escape(x.Base), n, map[bool]string{true: "seed", false: "seeds"}[n == 1], t)
+	if picture != "" {
+		b.WriteString(picture + "\n\n")
+	}
+}
+
+func named(name, unit string) string {
+	if unit == "" {
+		return name
+	}
+	return name + ", " + unit
+}
+
+// System is the system the section's experiment belongs to.
+func (s *Section) System() string { return s.outcome.Experiment.System }

@@ -1,0 +1,280 @@
+package page
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"heddle/exp"
+	"heddle/sim"
+)
+
+// small is an experiment with one of everything a page can have.
+func small() *exp.Experiment {
+	const text = `
+cluster: {nodes: [{count: 4, memory: 8GiB, vcores: 8}]}
+workload:
+  jobs:
+    - {id: large, program: sort, input: 12GiB, reduces: 4}
+    - {id: small, program: grep, submit: 20s, input: 256MiB, reduces: 1}
+`
+	jct := func(r exp.Runs) float64 { return exp.JCT(r.Arm("fair, patient"), "small") }
+	return &exp.Experiment{
+		System: "heddle", Name: "small-behind-large", Title: "A small job behind a large one.", Source: "Fig. 1",
+		Method: "Two jobs on four nodes.",
+		Work:   func(uint64) (string, error) { return text, nil },
+		Arms: []exp.Arm{
+			{Name: "fifo", Profile: "fifo"},
+			{Name: "fair, patient", Profile: "fair", Set: []string{"place.map={delay: {node_wait: 4}}", "estimate.remaining=progress"}},
+		},
+		Metrics: []exp.Metric{
+			{Name: "JCT of the small job, reduction", Unit: "%", Published: 50, Of: exp.ReducedJCT("fifo", "fair, patient", exp.IDs("small"))},
+			{Name: "JCT of the small job", Unit: "s", Kind: exp.Level, Published: 1, Of: jct, Why: "the *world* is slower | wider"},
+			{Name: "makespan, increase", Unit: "%", Kind: exp.Cost, Published: 0.5, Of: func(r exp.Runs) float64 { return 1 }},
+			{Name: "a gain that is too small", Published: 1000, Unit: "%", Of: func(r exp.Runs) float64 { return 100 }},
+			{Name: "a loss instead of a gain", Published: 10, Unit: "%", Of: func(r exp.Runs) float64 { return -3 }},
+			{Name: "the small job ends first", Kind: exp.Shape, Text: "It ends first", Holds: func([]exp.Runs) bool { return false }},
+			{Name: "time to decide", Unit: "ms", Kind: exp.Measured, Published: 50, Of: func(exp.Runs) float64 { return 0.5 }},
+		},
+		LivesOff: []string{"noise"},
+		Plots: []exp.Plot{
+			{Kind: exp.RunningOverTime, Title: "Running maps and reduces"},
+			{Kind: exp.CDF, Title: "Completion times"},
+			{Kind: exp.BarsPerJob, Title: "Each job"},
+			{Kind: exp.GaugeOverTime, Title: "δ over time", Gauge: "δ"},
+			{Kind: exp.Allocation, Title: "What maps got", Jobs: []string{"large"}, Arms: []string{"fifo"}},
+		},
+		Sweeps: []exp.Sweep{{
+			Name: "delay", Title: "How long a map waits for its data.", Base: "fifo", Plot: true,
+			Arms: []exp.Arm{
+				{Name: "1 heartbeat", Profile: "fifo", Set: []string{"place.map={delay: {node_wait: 1}}"}},
+				{Name: "9 heartbeats", Profile: "fifo", Set: []string{"place.map={delay: {node_wait: 9}}"}},
+			},
+			Columns: []exp.Column{
+				{Name: "mean JCT, reduction", Unit: "%", Of: func(base, x *sim.Result) float64 { return exp.Reduction(exp.MeanJCT(base, nil), exp.MeanJCT(x, nil)) }},
+				{Name: "local maps", Unit: "%", Of: func(_, x *sim.Result) float64 { return exp.LocalRate(x) }},
+			},
+		}},
+	}
+}
+
+func outcome(t *testing.T, e *exp.Experiment) *exp.Outcome {
+	t.Helper()
+	var out *exp.Outcome
+	o := exp.Options{Seeds: []uint64{1, 2, 3}, SweepSeeds: 2, Effects: true}
+	if err := exp.Run([]*exp.Experiment{e}, o, func(x *exp.Outcome) error { out = x; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func TestPage(t *testing.T) {
+	x := outcome(t, small())
+	s := New(x)
+	text := string(Page("heddle", []*Section{s}))
+	for _, want := range []string{
+		"# Heddle\n", "## small-behind-large\n", "**A small job behind a large one** (Fig. 1)", "Two jobs on four nodes.",
+		"1 of 6 published figures are reached",
+		"| [small-behind-large](#small-behind-large) | JCT of the small job, reduction | 50.0 % | ",
+		"|  | time to decide | 50.0 ms | 0.50 ms |  |  |  |",
+		"|  | the small job ends first | It ends first |  |  |  | no |",
+		"Arms: fifo; fair, patient. Seeds 1 to 3.",
+		"\nfifo           fifo\nfair, patient  fair --set place.map={delay: {node_wait: 4}} --set estimate.remaining=progress\n",
+		"where 20 % are allowed.\n  The *world* is slower | wider\n", // Markdown of the experiment's own
+		"- makespan, increase: 1.0 % against 0.50 %, 2.00 times the published loss;\n" + // one reason
+			"  a gain that is too small: 100 % against 1000 %, 10 % of the published effect;\n" +
+			"  a loss instead of a gain: -3.0 % against 10.0 %, the other direction;\n" +
+			"  the small job ends first: published is “It ends first”, which does not hold.\n  No explanation has been found.\n",
+		"**a defect**", "### How long a map waits for its data\n", "Held against fifo; 2 seeds.", "| 9 heartbeats | ",
+		"*δ over time: the runs have nothing to show.*",
+		"![Running maps and reduces](plots/small-behind-large-1.svg)", "![How long a map waits for its data](plots/small-behind-large-5.svg)",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if t.Failed() {
+		t.Log(text)
+	}
+	if strings.Contains(text, "NaN") {
+		t.Error("the page shows what does not apply as a number")
+	}
+	var names []string
+	for _, f := range s.Plots {
+		names = append(names, f.Name)
+		checkSVG(t, f)
+	}
+	for _, link := range regexp.MustCompile(`\]\((plots/[^)]*)\)`).FindAllStringSubmatch(text, -1) {
+		if !slices.Contains(names, link[1]) {
+			t.Errorf("the page shows %s, which is not drawn", link[1])
+		}
+	}
+	if len(names) != 5 {
+		t.Errorf("plots %v", names)
+	}
+	again := New(outcome(t, small()))
+	if other := string(Page("heddle", []*Section{again})); other != text {
+		t.Error("the same experiment gave another page")
+	}
+	for i := range s.Plots {
+		if !bytes.Equal(s.Plots[i].Data, again.Plots[i].Data) {
+			t.Errorf("the same experiment gave another %s", s.Plots[i].Name)
+		}
+	}
+	if other := string(Page("dress", []*Section{s})); strings.Contains(other, "small-behind-large") || !strings.Contains(other, "# DRESS") {
+		t.Errorf("the page of another system:\n%s", other)
+	}
+	if dir := os.Getenv("HEDDLE_PAGE"); dir != "" { // to look at
+		_ = os.MkdirAll(filepath.Join(dir, "plots"), 0o755)
+		_ = os.WriteFile(filepath.Join(dir, "heddle.md"), []byte(text), 0o644)
+		for _, f := range s.Plots {
+			_ = os.WriteFile(filepath.Join(dir, f.Name), f.Data, 0o644)
+		}
+	}
+}
+
+// checkSVG fails for a picture that is too large, not well-formed, or shows what does not apply.
+func checkSVG(t *testing.T, f File) {
+	t.Helper()
+	if n := len(f.Data); n > 60_000 || n < 1000 {
+		t.Errorf("%s has %d bytes", f.Name, n)
+	}
+	d := xml.NewDecoder(bytes.NewReader(f.Data))
+	for {
+		if _, err := d.Token(); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatalf("%s: %v", f.Name, err)
+		}
+	}
+	for _, bad := range []string{"NaN", "Inf", "http://", "https://"} {
+		if strings.Contains(strings.ReplaceAll(string(f.Data), "http://www.w3.org/2000/svg", ""), bad) {
+			t.Errorf("%s has %q", f.Name, bad)
+		}
+	}
+	for _, must := range []string{"<title>", "<desc>", "prefers-color-scheme", `class="tick`, `class="name`} {
+		if !bytes.Contains(f.Data, []byte(must)) {
+			t.Errorf("%s lacks %s", f.Name, must)
+		}
+	}
+}
+
+func TestHeadlines(t *testing.T) {
+	s := New(outcome(t, small()))
+	text := string(Headlines([]*Section{s}))
+	if lines := strings.Split(strings.TrimSpace(text), "\n"); len(lines) != 3 ||
+		!strings.HasPrefix(lines[2], "| [Heddle](docs/experiments/heddle.md) | JCT of the small job, reduction | 50.0 % | ") || !strings.HasSuffix(lines[2], " | yes | 1 of 6 |") {
+		t.Errorf("headlines:\n%s", text)
+	}
+	if text := string(Headlines(nil)); strings.Count(text, "\n") != 2 {
+		t.Errorf("no headlines:\n%s", text)
+	}
+}
+
+func TestEverySystemHasWords(t *testing.T) {
+	for _, name := range exp.Systems {
+		s := systems[name]
+		if s.title == "" || strings.Count(s.what, ". ") != 1 || !strings.HasSuffix(s.what, ".") {
+			t.Errorf("%s: %q", name, s.what)
+		}
+		if own, _ := exp.Find(name); len(own) > 0 && s.headline != "" && !slices.ContainsFunc(own, func(e *exp.Experiment) bool { return e.Name == s.headline }) {
+			t.Errorf("%s: no experiment %q", name, s.headline)
+		}
+	}
+	if len(systems) != len(exp.Systems) {
+		t.Errorf("words for %d systems, want %d", len(systems), len(exp.Systems))
+	}
+}
+
+func TestSurvival(t *testing.T) {
+	for _, c := range []struct {
+		f    exp.Effect
+		want string
+	}{
+		{exp.Effect{With: 40, Without: 38, LivesOn: true, Defect: true}, "yes, though"},
+		{exp.Effect{With: 40, Without: 10, LivesOn: true}, "no: 25 % of it is left"},
+		{exp.Effect{With: 40, Without: -10, LivesOn: true}, "no: 0 % of it is left"},
+		{exp.Effect{With: -1, Without: 10, LivesOn: true}, "no gain to lose"},
+		{exp.Effect{With: 40, Without: math.NaN(), LivesOn: true}, "no figure"},
+	} {
+		if got := survival(&c.f); !strings.Contains(got, c.want) {
+			t.Errorf("%+v: %q, want %q", c.f, got, c.want)
+		}
+	}
+	if got := survival(&exp.Effect{With: 40, Without: 39}); got != "" {
+		t.Errorf("of what is not claimed: %q", got)
+	}
+}
+
+// Averaging over columns keeps what ran in sum.
+func TestCounts(t *testing.T) {
+	x := outcome(t, small())
+	r := x.All[0].Arm("fifo")
+	end := r.Makespan.Seconds()
+	want := 0.0
+	for _, k := range r.Tasks {
+		if r.Jobs[k.Job].ID == "large" && k.Started > 0 && k.Kind.String() == "map" {
+			want += k.Ended.Since(k.Started).Seconds()
+		}
+	}
+	for _, columns := range []int{40, 300} {
+		got := 0.0
+		for _, v := range counts(r, []string{"large", "small"}, end, columns)[0][0] {
+			got += v * end / float64(columns)
+		}
+		if math.Abs(got-want) > 1e-6*want || want == 0 {
+			t.Errorf("%d columns: %.3f task-seconds, want %.3f", columns, got, want)
+		}
+	}
+}
+
+// Many jobs and many arms stay within what a page should carry.
+func TestLargePlotsStaySmall(t *testing.T) {
+	e := small()
+	e.Metrics, e.Sweeps, e.LivesOff = e.Metrics[:1], nil, nil
+	var jobs strings.Builder
+	for i := range 60 {
+		jobs.WriteString("    - {id: a-job-with-a-long-name-" + strconv.Itoa(i) + ", program: sort, submit: " + strconv.Itoa(i*5) + "s, input: 1GiB, reduces: 2}\n")
+	}
+	e.Work = func(uint64) (string, error) {
+		return "cluster: {nodes: [{count: 8, memory: 16GiB, vcores: 8}]}\nworkload:\n  jobs:\n" + jobs.String(), nil
+	}
+	e.Metrics[0].Of = func(exp.Runs) float64 { return 1 }
+	e.Arms = nil
+	for i := range 6 {
+		e.Arms = append(e.Arms, exp.Arm{Name: "arm " + strconv.Itoa(i), Profile: "fair"})
+	}
+	ids := make([]string, mostJobs)
+	for i := range ids {
+		ids[i] = "a-job-with-a-long-name-" + strconv.Itoa(i)
+	}
+	e.Plots = []exp.Plot{
+		{Kind: exp.RunningOverTime, Title: "all"}, {Kind: exp.RunningOverTime, Title: "eight", Jobs: ids},
+		{Kind: exp.CDF, Title: "cdf"}, {Kind: exp.BarsPerJob, Title: "bars"}, {Kind: exp.Allocation, Title: "given", Arms: []string{"arm 0"}},
+	}
+	var x *exp.Outcome
+	if err := exp.Run([]*exp.Experiment{e}, exp.Options{Seeds: []uint64{1}}, func(o *exp.Outcome) error { x = o; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	s := New(x)
+	if len(s.Plots) != len(e.Plots) {
+		t.Errorf("%d plots of %d", len(s.Plots), len(e.Plots))
+	}
+	for _, f := range s.Plots {
+		checkSVG(t, f)
+	}
+	if dir := os.Getenv("HEDDLE_PAGE"); dir != "" {
+		for _, f := range s.Plots {
+			_ = os.WriteFile(filepath.Join(dir, strings.Replace(f.Name, "small-", "large-", 1)), f.Data, 0o644)
+		}
+	}
+}

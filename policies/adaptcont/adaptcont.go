@@ -1,0 +1,166 @@
+package adaptcont
+
+import (
+	"heddle"
+	"heddle/policy"
+)
+
+// A Sizer is the Size of masters and, with feedback, the Control of those that run.
+type Sizer struct {
+	o    Options
+	pool bool
+
+	slots      []int // worker containers of each node
+	containers int   // … of all
+	apps       []master
+	jobs       []job // of the last playing of waves
+
+	played  bool // jobs is of this step
+	pending bool // a constraint has changed since masters that wait were looked at
+	running bool // … since those that run were
+}
+
+// master is what is remembered of an application's master.
+type master struct {
+	size  heddle.Resource // decided last; zero = never
+	named bool            // Revised named it, and size holds what it is to be
+}
+
+// Size implements [policy.Size].
+func (s *Sizer) Size(v policy.View, a *policy.App, k heddle.Kind, asked heddle.Resource) heddle.Resource {
+	if k != heddle.AM || s.containers == 0 || s.o.maps(a) == 0 {
+		return asked
+	}
+	m := s.master(a.ID())
+	if !m.named {
+		s.decide(v)
+		for i := range s.jobs {
+			if j := &s.jobs[i]; j.app == a.ID() {
+				m.size = s.size(j)
+			}
+		}
+	}
+	m.named = false
+	return beside(m.size, asked)
+}
+
+// beside is a decided size with what is asked for beside memory and processors.
+func beside(size, asked heddle.Resource) heddle.Resource {
+	size[heddle.Extra1], size[heddle.Extra2] = asked[heddle.Extra1], asked[heddle.Extra2]
+	return size
+}
+
+func (s *Sizer) master(a heddle.AppID) *master {
+	for int(a) >= len(s.apps) {
+		s.apps = append(s.apps, master{})
+	}
+	return &s.apps[a]
+}
+
+// decide finds every job's wave as constraints are now.
+func (s *Sizer) decide(v policy.View) {
+	s.play(s.gather(v))
+	s.played = true
+}
+
+// Observe implements [policy.Observe]: it notes what changes a constraint.
+func (s *Sizer) Observe(v policy.View, ev heddle.Event) {
+	switch e := ev.(type) {
+	case heddle.NodeUp:
+		s.nodeChanged(v, e.Node)
+	case heddle.NodeDown:
+		s.nodeChanged(v, e.Node)
+	case heddle.AppDone:
+		if e.App >= 0 && int(e.App) < len(s.apps) {
+			s.apps[e.App] = master{}
+		}
+	case heddle.Submit, heddle.Attempt:
+		s.pending, s.running = s.o.Feedback, s.o.Feedback
+		return // what Size has just found out still holds
+	default:
+		s.played = false
+		return
+	}
+	s.played, s.pending, s.running = false, s.o.Feedback, s.o.Feedback
+}
+
+// Aloof implements [policy.Aloof].
+func (s *Sizer) Aloof() {}
+
+// Revised implements [policy.Reviser]: masters that wait are decided on again at once.
+func (s *Sizer) Revised(v policy.View, ids []heddle.AppID) []heddle.AppID {
+	if !s.pending {
+		return ids
+	}
+	s.pending = false
+	if !s.played {
+		s.decide(v)
+	}
+	s.played = false
+	if s.containers == 0 {
+		return ids
+	}
+	for i := range s.jobs {
+		j := &s.jobs[i]
+		if !j.waits {
+			continue
+		}
+		m := s.master(j.app)
+		if size := s.size(j); size != m.size {
+			m.size, m.named = size, true
+			ids = append(ids, j.app)
+		}
+	}
+	return ids
+}
+
+// Every implements [policy.Control].
+func (s *Sizer) Every() heddle.Span {
+	if !s.o.Feedback {
+		return 0
+	}
+	return heddle.Seconds(s.o.Every)
+}
+
+// Run implements [policy.Control]: after a change of a constraint running masters are given what they
+// will need. A wish that the core does not carry out is repeated.
+func (s *Sizer) Run(v policy.View, p *policy.Plan) {
+	if !s.running || s.containers == 0 {
+		return
+	}
+	s.running = false
+	s.decide(v)
+	s.played = false
+	for i := range s.jobs {
+		j := &s.jobs[i]
+		x := v.App(j.app).Master()
+		if x == nil {
+			continue
+		}
+		m, size := s.master(j.app), s.size(j)
+		if want, ok := s.resized(x, m.size, size); ok {
+			p.Resize(x.ID(), want)
+			s.running = true // to see that it was done
+		} else {
+			m.size = size
+		}
+	}
+}
+
+// resized is the limit that a running master is to have, and whether that is another than it has. A
+// limit that is not what was decided was rounded up as it was granted; it is not taken below that.
+func (s *Sizer) resized(x *policy.Container, decided, size heddle.Resource) (heddle.Resource, bool) {
+	limit := x.Limit()
+	want := beside(size, limit)
+	if !s.o.Shrink || beside(decided, limit) != limit {
+		want = want.Max(limit)
+	}
+	return want, want != limit
+}
+
+// Gauges implements [policy.Gauged].
+func (s *Sizer) Gauges(v policy.View, emit func(name string, value float64)) {
+	held := v.Root().Masters()
+	emit("masters, MiB", float64(held[heddle.Memory]))
+	emit("masters, vcores", float64(held[heddle.CPU])/1000)
+}

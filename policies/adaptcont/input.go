@@ -1,0 +1,109 @@
+package adaptcont
+
+import (
+	"math"
+
+	"heddle"
+	"heddle/policy"
+)
+
+// ceil is ⌈n/d⌉ for d > 0.
+func ceil(n, d int64) int64 { return (n + d - 1) / d }
+
+// splits is into how many splits of a size a workload falls (2.1).
+func splits(workload, size int64) int64 { return ceil(workload, size) }
+
+// waves is in how many waves so many splits are worked off with so many containers (2.1).
+func waves(splits, containers int64) int64 { return ceil(splits, containers) }
+
+// available is how many containers of a size a node has for workers: as many as fit in the dimensions
+// that count, and no more than most, unless that is 0.
+func available(node, one heddle.Resource, counts func(heddle.Dim) bool, most int) int {
+	n := int64(math.MaxInt32)
+	for d := range heddle.Dim(heddle.NumDims) {
+		if one[d] > 0 && counts(d) {
+			n = min(n, max(node[d], 0)/one[d])
+		}
+	}
+	if most > 0 {
+		n = min(n, int64(most))
+	}
+	return int(n)
+}
+
+// maps is how many maps a job has: as its facts say, or as many as its input has splits; 0 = unknown.
+// Only MapReduce jobs have any.
+func (o *Options) maps(a *policy.App) int {
+	f := a.Facts()
+	switch {
+	case a.Framework() != heddle.MapReduce:
+		return 0
+	case f.Maps > 0:
+		return int(f.Maps)
+	case len(f.Splits) > 0:
+		return len(f.Splits)
+	case f.InputBytes > 0:
+		return int(min(splits(f.InputBytes, o.SplitSize<<20), math.MaxInt32))
+	}
+	return 0
+}
+
+// nodeChanged counts the containers of a node anew.
+func (s *Sizer) nodeChanged(v policy.View, id heddle.NodeID) {
+	n := v.Node(id)
+	if n == nil {
+		return
+	}
+	for int(id) >= len(s.slots) {
+		s.slots = append(s.slots, 0)
+	}
+	now := 0
+	if n.Up() {
+		now = available(n.Total(), s.o.Container.resource(), v.Counts, s.o.PerNode)
+	}
+	s.containers += now - s.slots[id]
+	s.slots[id] = now
+}
+
+// gather lists the jobs that waves are played with, and returns how many containers there are for them and
+// among how many users.
+func (s *Sizer) gather(v policy.View) (containers, users int) {
+	s.jobs = s.jobs[:0]
+	containers = s.containers
+	leaves := 0
+	for i := range v.Queues() {
+		q := v.Queue(heddle.QueueID(i))
+		if !q.Leaf() {
+			continue
+		}
+		leaves++
+		for _, a := range q.Apps() {
+			users++
+			m := s.o.maps(a)
+			if m == 0 { // for all anyone knows it keeps what it has
+				containers -= workers(a)
+				continue
+			}
+			s.jobs = append(s.jobs, job{
+				app: a.ID(), priority: a.Priority(), at: a.Submitted(), tasks: m + int(a.Facts().Reduces),
+				left: undone(m, a.Finished(heddle.Map)), wave: workers(a), waits: a.Master() == nil && a.Waiting(heddle.AM) > 0,
+			})
+		}
+	}
+	if leaves > 1 {
+		users = leaves
+	}
+	if s.o.Users > 0 {
+		users = s.o.Users
+	}
+	return max(containers, 1), users
+}
+
+// workers is how many containers a job's master looks after now.
+func workers(a *policy.App) int {
+	n := 0
+	for k := heddle.AM + 1; k < heddle.NumKinds; k++ {
+		n += a.Running(k)
+	}
+	return n
+}

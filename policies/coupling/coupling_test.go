@@ -1,0 +1,75 @@
+package coupling_test
+
+import (
+	"testing"
+
+	"heddle"
+	"heddle/internal/testkit/dialogue"
+	"heddle/policies/coupling"
+	"heddle/policy"
+	"heddle/policy/policytest"
+)
+
+func TestDialogues(t *testing.T) { dialogue.Run(t, "testdata") }
+
+// slots is a set whose maps and reduces have slots.
+func slots(reduces policy.Order) policy.Set {
+	s := policytest.Base(policytest.Submitted{})
+	s.Lanes = []policy.Lane{
+		{Kinds: []heddle.Kind{heddle.AM, heddle.Executor, heddle.Other}, Order: policytest.Submitted{}},
+		{Kinds: []heddle.Kind{heddle.Map}, Order: policytest.Submitted{}, PerNode: 4},
+		{Kinds: []heddle.Kind{heddle.Reduce}, Order: reduces, PerNode: 2},
+	}
+	return s
+}
+
+func TestGateSuite(t *testing.T) {
+	policytest.Run(t, coupling.NewGate, "delta_by_output: true", func(g policy.Gate) policy.Set {
+		s := slots(policytest.Submitted{})
+		s.Gate[heddle.Reduce] = []policy.Gate{g}
+		s.Feeds.Output = true
+		return s
+	})
+}
+
+func TestOrderSuite(t *testing.T) {
+	policytest.Run(t, coupling.NewOrder, "threshold: 2", slots)
+}
+
+func TestWaitSuite(t *testing.T) {
+	for _, options := range []string{"", "{each: true, d: 2}", "{slots: 0}"} {
+		policytest.Run(t, coupling.NewWait, options, func(p policy.Place) policy.Set {
+			s := slots(policytest.Submitted{})
+			s.Place[heddle.Reduce] = p
+			return s
+		})
+	}
+}
+
+func TestPeekSuite(t *testing.T) {
+	for _, options := range []string{"", "{beta: 0.5, sample: 2}", "{slots: 0, others: true}"} {
+		policytest.Run(t, coupling.NewPeek, options, func(p policy.Place) policy.Set {
+			s := slots(policytest.Submitted{})
+			s.Place[heddle.Map] = p
+			return s
+		})
+	}
+}
+
+func TestOptionsOutOfRange(t *testing.T) {
+	for _, o := range []string{"threshold: 0", "threshold: -1", "threshold: .nan", "threshold: .inf"} {
+		if _, err := coupling.NewGate(policytest.Args(o)); err == nil {
+			t.Errorf("the gate took %s", o)
+		}
+	}
+	for _, o := range []string{"d: 0", "slots: -1"} {
+		if _, err := coupling.NewWait(policytest.Args(o)); err == nil {
+			t.Errorf("wait took %s", o)
+		}
+	}
+	for _, o := range []string{"sample: 0", "slots: -1", "beta: -0.1", "beta: .nan", "beta: .inf", "alpha_rack: 1.1", "alpha_off: -1", "alpha_reduce: .nan"} {
+		if _, err := coupling.NewPeek(policytest.Args(o)); err == nil {
+			t.Errorf("peek took %s", o)
+		}
+	}
+}

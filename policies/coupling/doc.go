@@ -1,0 +1,25 @@
+// Package coupling lets reduces keep pace with maps, as the Coupling Scheduler does (Tan, Meng, Zhang,
+// Coupling Task Progress for MapReduce Resource-Aware Scheduling, INFOCOM 2013): reduces start gradually
+// as maps end, near the data they will fetch, and maps without local data start at random, the more
+// readily the less there is to wait for.
+//
+// It is for masters that ask for all reduces at once. It knows no fair shares: who gets the next map is
+// another policy's business.
+//
+//	mechanism                file         source          used as
+//	map and reduce progress  mismatch.go  Alg. 1          gate of reduces, order of their lane
+//	wait scheduling          wait.go      Alg. 2, Eq. 1   place of reduces
+//	centrality               central.go   Eq. 1, II-A.2   by wait
+//	random peeking           peek.go      Alg. 3, Eq. 3   place of maps
+//
+// What differs from the paper, and why:
+//
+//	rounds of N heartbeats   Only nodes with a free reduce slot are offered here. A round, in which every node
+//	                         reports once, therefore ends when the node that began it is offered again,
+//	                         or at the latest after N offers.
+//	a node of L refuses      A node that has no room is not offered, so there is no refusal to count: the
+//	                         round runs on.
+//	drawing for map slots    A slot that a job's draw leaves empty is offered to the next job of the fair order
+//	                         in the same heartbeat, where the paper's list of candidates is fixed.
+//	δ by output              The paper names the direction only: see [DeltaByOutput].
+package coupling

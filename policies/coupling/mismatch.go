@@ -1,0 +1,168 @@
+package coupling
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+
+	"heddle"
+	"heddle/policy"
+)
+
+// Progress is what Alg. 1 looks at: how many of a job's maps and reduces there are of each sort.
+type Progress struct {
+	DesiredMaps, FinishedMaps, PendingMaps                          int
+	DesiredReduces, FinishedReduces, RunningReduces, PendingReduces int
+}
+
+// Delta is δ, the fraction of maps by whose end all R reduces of a job should have been launched:
+// 1 − exp(−R/threshold).
+//
+// Reference: Alg. 1, line 3.
+func Delta(R int, threshold float64) float64 { return -math.Expm1(-float64(R) / threshold) }
+
+// DeltaByOutput raises δ for a job with little intermediate data, of which the paper says only that less
+// data imply a larger δ. ρ is the bytes of map output for each byte of input: at 1 and more δ stays as
+// it is, at 0 it is 1, between them 1 − δ is in proportion to ρ.
+//
+// Reference: Section II-A, the paragraph on Alg. 1.
+func DeltaByOutput(δ, ρ float64) float64 { return 1 - (1-δ)*min(max(ρ, 0), 1) }
+
+// Mismatch is by how much a job's reduces lag behind its maps. A job may launch a reduce while it is
+// above 0; the largest goes first. Jobs whose maps have all been launched come before all others, the one
+// with the fewest pending reduces first.
+//
+// Reference: Alg. 1.
+func Mismatch(p Progress, δ float64) float64 {
+	if p.PendingReduces <= 0 {
+		return 0 // line 12
+	}
+	if p.PendingMaps <= 0 {
+		return 4 + 1/float64(p.PendingReduces) // line 9
+	}
+	return (p.mapProgress(δ) - p.redProgress()) / float64(p.DesiredReduces) // line 7
+}
+
+// mapProgress is how many reduces the finished maps are worth.
+//
+// Reference: Alg. 1, lines 4 and 5.
+func (p Progress) mapProgress(δ float64) float64 {
+	unit := δ * float64(p.DesiredMaps) / float64(p.DesiredReduces)
+	return float64(p.FinishedMaps) / unit
+}
+
+// redProgress is how many reduces there would be with one more.
+//
+// Reference: Alg. 1, line 6.
+func (p Progress) redProgress() float64 { return float64(p.FinishedReduces + p.RunningReduces + 1) }
+
+// Launchable is how many reduces can be launched one after the other, each at a mismatch above 0, before
+// another map ends.
+func Launchable(p Progress, δ float64) int {
+	switch {
+	case p.PendingReduces <= 0:
+		return 0
+	case p.PendingMaps <= 0:
+		return p.PendingReduces
+	}
+	lag := p.mapProgress(δ) - p.redProgress()
+	if !(lag > 0) {
+		return 0
+	}
+	return min(p.PendingReduces, int(math.Ceil(min(lag, float64(p.PendingReduces)))))
+}
+
+// Options of Alg. 1.
+type MismatchOptions struct {
+	// Threshold is how many reduces give δ = 1 − 1/e.
+	Threshold float64 `yaml:"threshold"`
+	// DeltaByOutput lets a job with little intermediate data launch its reduces later.
+	DeltaByOutput bool `yaml:"delta_by_output"`
+}
+
+// DefaultMismatch are the paper's.
+var DefaultMismatch = MismatchOptions{Threshold: 3}
+
+// A Lag is Alg. 1 as the gate of reduces and as the order of their lane.
+type Lag struct {
+	o    MismatchOptions
+	salt uint64 // of ties
+}
+
+// NewGate returns the gate.
+func NewGate(a policy.Args) (policy.Gate, error) { return newLag(a) }
+
+// NewOrder returns the order.
+func NewOrder(a policy.Args) (policy.Order, error) { return newLag(a) }
+
+func newLag(a policy.Args) (*Lag, error) {
+	o := DefaultMismatch
+	if err := a.Decode(&o); err != nil {
+		return nil, err
+	}
+	if !(o.Threshold > 0) || math.IsInf(o.Threshold, 1) {
+		return nil, errors.New("coupling.mismatch: threshold must be above 0: so many reduces give δ = 1 − 1/e")
+	}
+	return &Lag{o: o, salt: a.Rand.Uint64()}, nil
+}
+
+// Feeds implements [policy.Feeder].
+func (l *Lag) Feeds() policy.Feeds { return policy.Feeds{Output: l.o.DeltaByOutput} }
+
+// Open implements [policy.Gate].
+func (l *Lag) Open(_ policy.View, a *policy.App, _ heddle.Kind) int {
+	p := progress(a)
+	return Launchable(p, l.delta(a, p))
+}
+
+// Queue implements [policy.Order]: queues in the order they are listed.
+func (l *Lag) Queue(policy.View, *policy.Queue) policy.Key { return policy.Key{} }
+
+// App implements [policy.Order]: the largest mismatch first; among equals chance decides, anew with every
+// reduce that a job launches.
+func (l *Lag) App(_ policy.View, a *policy.App) policy.Key {
+	const steps = 1 << 32 // a mismatch is at most 5 and at least −1/R
+	p := progress(a)
+	m := Mismatch(p, l.delta(a, p))
+	return policy.Key{-int64(m * steps), tie(l.salt, uint64(a.ID()), uint64(p.PendingReduces))}
+}
+
+func (l *Lag) delta(a *policy.App, p Progress) float64 {
+	δ := Delta(p.DesiredReduces, l.o.Threshold)
+	if !l.o.DeltaByOutput {
+		return δ
+	}
+	read := float64(a.Facts().InputBytes) * float64(p.FinishedMaps) / float64(max(p.DesiredMaps, 1))
+	if !(read > 0) {
+		return δ
+	}
+	written := int64(0)
+	for _, o := range a.Outputs() {
+		written += o.Bytes
+	}
+	return DeltaByOutput(δ, float64(written)/read)
+}
+
+// progress counts a job's tasks. What its facts do not say is taken from what it has asked for so far.
+func progress(a *policy.App) Progress {
+	p := Progress{
+		FinishedMaps: a.Finished(heddle.Map), FinishedReduces: a.Finished(heddle.Reduce),
+		RunningReduces: a.Running(heddle.Reduce), PendingReduces: a.Waiting(heddle.Reduce),
+	}
+	begun := p.FinishedMaps + a.Running(heddle.Map)
+	p.DesiredMaps = max(int(a.Facts().Maps), begun+a.Waiting(heddle.Map))
+	if a.Facts().Maps > 0 {
+		p.DesiredMaps = int(a.Facts().Maps)
+	}
+	p.PendingMaps = max(a.Waiting(heddle.Map), p.DesiredMaps-begun)
+	p.DesiredReduces = int(a.Facts().Reduces)
+	if p.DesiredReduces <= 0 {
+		p.DesiredReduces = p.FinishedReduces + p.RunningReduces + p.PendingReduces
+	}
+	return p
+}
+
+// tie is a number that looks drawn at random, the same for the same arguments.
+func tie(salt, a, b uint64) int64 {
+	return int64(rand.NewPCG(salt^a, b).Uint64() >> 1)
+}

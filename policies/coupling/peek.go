@@ -1,0 +1,190 @@
+package coupling
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+
+	"heddle"
+	"heddle/policy"
+)
+
+// Beta is β_j, by how much the nodes that hold input of a job weigh: the more maps are pending for each
+// node with a free slot, the nearer to 1.
+//
+// Reference: Eq. 3, below it.
+func Beta(M, N float64) float64 { return 0.1 + 0.9*-math.Expm1(-M/max(N, 1)) }
+
+// Chance is p_j, the probability with which a map candidate of job j is launched on a node that holds no
+// input of it: share is p_m, the share of nodes that hold input of its pending maps, N the number of nodes with a
+// free map slot.
+//
+// Reference: Eq. 3.
+func Chance(α, share, β, N float64) float64 { return 1 - α*math.Pow(share, β)*-math.Expm1(-N) }
+
+// PeekOptions of Alg. 3.
+type PeekOptions struct {
+	// Sample is K, how many nodes are looked at; all where there are no more of them.
+	Sample int `yaml:"sample"`
+	// Slots is how many maps a node takes: the per_node of their lane; 0 = as many as there is room for.
+	Slots int `yaml:"slots"`
+	// Beta fixes β; left out, it is [Beta] of what is pending and free.
+	Beta *float64 `yaml:"beta"`
+	// AlphaReduce, AlphaRack and AlphaOff are α: where the job has data in the rack and a reduce of it runs on
+	// the node, where it has data in the rack, and elsewhere.
+	AlphaReduce float64 `yaml:"alpha_reduce"`
+	AlphaRack   float64 `yaml:"alpha_rack"`
+	AlphaOff    float64 `yaml:"alpha_off"`
+	// Others leaves the node itself out of the nodes with a free slot. The definition counts every node; the
+	// remark that p is 1 when there are none holds for the others only.
+	Others bool `yaml:"others"`
+}
+
+// DefaultPeek are the paper's; its cluster of 62 nodes was looked at as a whole.
+var DefaultPeek = PeekOptions{Sample: 64, Slots: 4, AlphaReduce: 0.7, AlphaRack: 0.8, AlphaOff: 1}
+
+// A Peek is random peeking: maps start at once on a node without their data, with a probability that falls
+// with what other nodes could do for them.
+//
+// Reference: Alg. 3.
+type Peek struct {
+	o     PeekOptions
+	rand  *rand.Rand
+	beat  uint64          // number of the heartbeat
+	drawn uint64          // the heartbeat that the sample is of
+	nodes []heddle.NodeID // the sample
+	asks  []draws         // by ask
+}
+
+// draws are what an ask has had of a heartbeat.
+type draws struct {
+	beat   uint64
+	left   int // candidates of the ask that chance has still to decide on
+	chance float64
+}
+
+// NewPeek returns the place.
+func NewPeek(a policy.Args) (policy.Place, error) {
+	o := DefaultPeek
+	if err := a.Decode(&o); err != nil {
+		return nil, err
+	}
+	fraction := func(x float64) bool { return x >= 0 && x <= 1 }
+	switch {
+	case o.Sample < 1:
+		return nil, errors.New("coupling.peek: sample must be at least 1: so many nodes are looked at")
+	case o.Slots < 0:
+		return nil, errors.New("coupling.peek: slots must be at least 0, the per_node of the maps' lane")
+	case o.Beta != nil && !(*o.Beta >= 0 && *o.Beta <= math.MaxFloat64):
+		return nil, errors.New("coupling.peek: beta must be at least 0; leave it out to have it follow the pending maps")
+	case !fraction(o.AlphaReduce) || !fraction(o.AlphaRack) || !fraction(o.AlphaOff):
+		return nil, errors.New("coupling.peek: alpha_reduce, alpha_rack and alpha_off must be between 0 and 1")
+	}
+	return &Peek{o: o, rand: a.Rand, beat: 1}, nil
+}
+
+// Aloof implements [policy.Aloof].
+func (p *Peek) Aloof() {}
+
+// Observe implements [policy.Observe]: it tells heartbeats apart.
+func (p *Peek) Observe(_ policy.View, ev heddle.Event) {
+	if _, ok := ev.(heddle.Heartbeat); ok {
+		p.beat++
+	}
+}
+
+// Judge implements [policy.Place]. Every free slot of the node is a candidate for the order's first job;
+// what chance denies it, it may grant the next.
+func (p *Peek) Judge(v policy.View, k *policy.Ask, n *policy.Node, at heddle.Locality) policy.Verdict {
+	if at == heddle.NodeLocal || k.Places() == 1 || n.Booked() != nil {
+		return policy.Yes
+	}
+	for k.ID() >= len(p.asks) {
+		p.asks = append(p.asks, draws{})
+	}
+	d := &p.asks[k.ID()]
+	if d.beat != p.beat {
+		*d = draws{beat: p.beat, left: p.slots(v, k, n), chance: p.chance(v, k, n)}
+	}
+	for ; d.left > 0; d.left-- {
+		if p.rand.Float64() < d.chance {
+			d.left--
+			return policy.Yes
+		}
+	}
+	return policy.No(heddle.WaitLocal)
+}
+
+// slots is how many containers of the ask the node could start now.
+func (p *Peek) slots(v policy.View, k *policy.Ask, n *policy.Node) int {
+	if p.o.Slots > 0 {
+		return p.o.Slots - n.Running(k.Kind())
+	}
+	fit := int64(math.MaxInt32)
+	room, size := n.Room(k.App()), k.Size()
+	for d := range size {
+		if size[d] > 0 && v.Counts(heddle.Dim(d)) {
+			fit = min(fit, room[d]/size[d])
+		}
+	}
+	return int(fit)
+}
+
+// chance is Eq. 3 for an ask without data on the node, by what the sample shows.
+func (p *Peek) chance(v policy.View, k *policy.Ask, n *policy.Node) float64 {
+	p.draw(v)
+	local, free, own := 0, 0, 0
+	for _, id := range p.nodes {
+		o := v.Node(id)
+		if k.AtHost(id) > 0 {
+			local++
+		}
+		switch {
+		case p.o.Others && o == n:
+			own = 1
+		case p.slots(v, k, o) > 0:
+			free++
+		}
+	}
+	K := float64(len(p.nodes))
+	share := float64(local) / K
+	N := float64(v.Live()-own) * float64(free) / max(K-float64(own), 1)
+	β := 0.0
+	if p.o.Beta != nil {
+		β = *p.o.Beta
+	} else {
+		β = Beta(float64(k.Count()), N)
+	}
+	return Chance(p.alpha(k, n), share, β, N)
+}
+
+// draw takes the heartbeat's sample of live nodes: all of them, or some at random.
+func (p *Peek) draw(v policy.View) {
+	if p.drawn == p.beat {
+		return
+	}
+	p.drawn, p.nodes = p.beat, p.nodes[:0]
+	if v.Live() <= p.o.Sample {
+		for i := range v.NodeIDs() {
+			if n := v.Node(heddle.NodeID(i)); n != nil && n.Up() {
+				p.nodes = append(p.nodes, n.ID())
+			}
+		}
+		return
+	}
+	for len(p.nodes) < p.o.Sample { // more nodes live than are wanted, so that it ends
+		if n := v.Node(heddle.NodeID(p.rand.IntN(v.NodeIDs()))); n != nil && n.Up() {
+			p.nodes = append(p.nodes, n.ID())
+		}
+	}
+}
+
+func (p *Peek) alpha(k *policy.Ask, n *policy.Node) float64 {
+	switch {
+	case k.AtRack(n.Rack()) == 0:
+		return p.o.AlphaOff
+	case runs(n, k.App(), heddle.Reduce):
+		return p.o.AlphaReduce
+	}
+	return p.o.AlphaRack
+}

@@ -1,0 +1,216 @@
+package coupling
+
+import (
+	"errors"
+	"math/rand/v2"
+
+	"heddle"
+	"heddle/cluster"
+	"heddle/policy"
+)
+
+// WaitOptions of Alg. 2.
+type WaitOptions struct {
+	// D is how many of the cheapest nodes are kept.
+	D int `yaml:"d"`
+	// Slots is how many reduces a node takes: the per_node of their lane; 0 = as many as there is room for.
+	Slots int `yaml:"slots"`
+	// Each lets every job look for a node at the same time. The paper has one candidate in the whole cluster.
+	Each bool `yaml:"each"`
+	// Patient lets a round run on when a node of its list reports that runs a reduce of the job already. Line 12
+	// can be read so; left out, such a node refuses, as one does without room, and the next round begins (line 16).
+	Patient bool `yaml:"patient"`
+}
+
+// DefaultWait are the paper's.
+var DefaultWait = WaitOptions{D: 7, Slots: 2}
+
+// rounds of heartbeats in which only certain nodes will do; in one more, any does.
+const rounds = 3
+
+// A Wait is wait scheduling: reduces are held back until a node near the centrality of their job's
+// intermediate data reports, at most for three rounds of heartbeats.
+//
+// Reference: Alg. 2.
+type Wait struct {
+	o       WaitOptions
+	rand    *rand.Rand
+	beat    uint64 // number of the heartbeat
+	bids    []bid  // by ask; only the first where there is one candidate
+	central central
+}
+
+// A bid is a candidate's search for a node.
+type bid struct {
+	app    heddle.AppID
+	ask    int
+	kind   heddle.Kind
+	round  int           // 1 to rounds, one more for any node
+	first  heddle.NodeID // whose offer began the round
+	offers int           // in the round
+	beat   uint64        // the last that was counted
+	last   uint64        // the last in which a node refused
+	list   []near        // L, as it stood when the round began
+}
+
+// NewWait returns the place.
+func NewWait(a policy.Args) (policy.Place, error) {
+	o := DefaultWait
+	if err := a.Decode(&o); err != nil {
+		return nil, err
+	}
+	switch {
+	case o.D < 1:
+		return nil, errors.New("coupling.wait: d must be at least 1: so many nodes are kept")
+	case o.Slots < 0:
+		return nil, errors.New("coupling.wait: slots must be at least 0, the per_node of the reduces' lane")
+	}
+	return &Wait{o: o, rand: a.Rand, beat: 1}, nil
+}
+
+// Feeds implements [policy.Feeder].
+func (p *Wait) Feeds() policy.Feeds { return policy.Feeds{Output: true} }
+
+// Aloof implements [policy.Aloof].
+func (p *Wait) Aloof() {}
+
+// Observe implements [policy.Observe]: it tells heartbeats apart.
+func (p *Wait) Observe(_ policy.View, ev heddle.Event) {
+	if _, ok := ev.(heddle.Heartbeat); ok {
+		p.beat++
+	}
+}
+
+// Judge implements [policy.Place]. The lane's order asks for the job with the largest mismatch first, so
+// that the first asked for becomes the candidate.
+func (p *Wait) Judge(v policy.View, k *policy.Ask, n *policy.Node, _ heddle.Locality) policy.Verdict {
+	if n.Booked() != nil {
+		return policy.Yes // the reservation waits for room, not for a place
+	}
+	b := p.of(k)
+	if b.app != heddle.NoApp && !b.wanted(v) {
+		b.app = heddle.NoApp
+	}
+	if fresh := b.beat != p.beat; fresh {
+		b.beat = p.beat
+		if b.app == heddle.NoApp { // lines 4 to 8
+			p.begin(v, b, k)
+			return policy.NoApp(heddle.WaitLocal)
+		}
+		p.count(v, b, n)
+	}
+	switch {
+	case b.app != k.App().ID() || b.ask != k.ID():
+		return policy.NoApp(heddle.NotPicked)
+	case b.last == p.beat:
+	case b.round > rounds: // line 20
+		return policy.Yes
+	case !b.near(n): // line 12
+	case !runs(n, k.App(), k.Kind()):
+		return policy.Yes
+	case !p.o.Patient: // line 16
+		b.last = p.beat
+		p.next(v, b, heddle.NoNode)
+	}
+	return policy.NoApp(heddle.WaitLocal)
+}
+
+// Granted implements [policy.Granted]: the candidate has launched its reduce.
+//
+// Reference: Alg. 2, lines 14 and 22.
+func (p *Wait) Granted(_ policy.View, x *policy.Container) {
+	if x.State() == cluster.Reserved {
+		return
+	}
+	if b := p.of(x.Ask()); b.app == x.App().ID() && b.ask == x.Ask().ID() {
+		b.app = heddle.NoApp
+	}
+}
+
+func (p *Wait) of(k *policy.Ask) *bid {
+	i := 0
+	if p.o.Each {
+		i = k.ID()
+	}
+	for i >= len(p.bids) {
+		p.bids = append(p.bids, bid{app: heddle.NoApp})
+	}
+	return &p.bids[i]
+}
+
+// wanted reports whether the candidate still asks for a container.
+func (b *bid) wanted(v policy.View) bool {
+	a := v.App(b.app)
+	return a != nil && a.Waiting(b.kind) > 0
+}
+
+// begin makes an ask the candidate.
+func (p *Wait) begin(v policy.View, b *bid, k *policy.Ask) {
+	b.app, b.ask, b.kind = k.App().ID(), k.ID(), k.Kind()
+	b.round, b.first, b.offers = 1, heddle.NoNode, 0
+	p.fill(v, b)
+}
+
+// count counts a heartbeat that the candidate saw. Every node reports once in a round, so that another
+// begins when the node that began this one is back.
+//
+// Reference: Alg. 2, lines 10 to 12, 20 and 25.
+func (p *Wait) count(v policy.View, b *bid, n *policy.Node) {
+	b.offers++
+	if b.first == heddle.NoNode {
+		b.first = n.ID()
+		return
+	}
+	if b.first == n.ID() || b.offers > v.Live() {
+		p.next(v, b, n.ID())
+		b.offers = 1
+	}
+}
+
+// next begins the candidate's next round, with the offer of a node or with the next that comes.
+func (p *Wait) next(v policy.View, b *bid, first heddle.NodeID) {
+	b.round, b.first, b.offers = b.round+1, first, 0
+	switch {
+	case b.round > rounds+1:
+		b.app = heddle.NoApp
+	case b.round <= rounds:
+		p.fill(v, b)
+	}
+}
+
+// fill makes the list of the nodes nearest to the candidate's data.
+func (p *Wait) fill(v policy.View, b *bid) {
+	a := v.App(b.app)
+	var size heddle.Resource
+	for _, k := range a.Asks() {
+		if k.ID() == b.ask {
+			size = k.Size()
+		}
+	}
+	free := func(n *policy.Node) bool {
+		return (p.o.Slots == 0 || n.Running(b.kind) < p.o.Slots) && v.Fits(size, n.Room(a)) && !a.Excludes(n.ID())
+	}
+	b.list = append(b.list[:0], p.central.nearest(v, a.Outputs(), p.o.D, p.rand.Uint64(), free)...)
+}
+
+// near reports whether the node is in the round's group of the list.
+func (b *bid) near(n *policy.Node) bool {
+	for i := range b.list {
+		if b.list[i].node == n.ID() {
+			return Group(i) == b.round
+		}
+	}
+	return false
+}
+
+// runs reports whether a container of the application and kind is on the node.
+func runs(n *policy.Node, a *policy.App, kind heddle.Kind) (found bool) {
+	if a.Running(kind) == 0 || n.Running(kind) == 0 {
+		return false
+	}
+	n.Each(func(x *policy.Container) bool {
+		found = x.App() == a && x.Kind() == kind && x.State() != cluster.Reserved
+		return !found
+	})
+	return found
+}

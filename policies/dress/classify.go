@@ -1,0 +1,53 @@
+package dress
+
+import (
+	"heddle"
+	"heddle/policy"
+)
+
+// slack is how far sums of parts of a cluster may be off by rounding.
+const slack = 1e-9
+
+// classify returns the category, from 0 for the smallest, of a job that demands r where there is R: the
+// first whose bound θ·R is not below r (IV-C; with one bound, 0 is SD and 1 is LD).
+func classify(r, R float64, theta []float64) int {
+	for k, bound := range theta {
+		if r <= bound*R+slack {
+			return k
+		}
+	}
+	return len(theta)
+}
+
+// share returns the part of total that r is, by the dimension it has most of. Only dimensions that take
+// part in fits count.
+func share(v policy.View, r, total heddle.Resource) float64 {
+	s := 0.0
+	for d, n := range total {
+		if n > 0 && v.Counts(heddle.Dim(d)) {
+			s = max(s, float64(r[d])/float64(n))
+		}
+	}
+	return s
+}
+
+// category classifies an application by the most it held and asked for at once so far. Against what is
+// available it is classified when it asks for more than ever, by what is free then, and never becomes
+// smaller again.
+func (s *Scheduler) category(v policy.View, st *appState, grown bool) int {
+	r := share(v, st.peak, v.Total())
+	if s.o.Against == total {
+		return classify(r, 1, s.o.Theta)
+	}
+	if !grown {
+		return st.category
+	}
+	free := v.Total().Minus(v.Used()).Max(heddle.Resource{})
+	least := 1.0
+	for d, n := range v.Total() {
+		if n > 0 && v.Counts(heddle.Dim(d)) {
+			least = min(least, float64(free[d])/float64(n))
+		}
+	}
+	return max(st.category, classify(r, least, s.o.Theta))
+}

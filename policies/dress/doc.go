@@ -1,0 +1,32 @@
+// Package dress is DRESS, a dynamic resource reservation scheme: jobs are put into categories by how much
+// they ask for at once, each category has a part of the cluster reserved, and the parts are moved by what
+// waits and by what running jobs are about to give back (Mao et al., DRESS: Dynamic RESource-reservation
+// Scheme for Congested Data-intensive Computing Platforms).
+//
+// It knows nothing of queues, nodes or how long work takes; inside a category the order is whatever the
+// profile's order says.
+//
+// Where everything is, with the paper's names:
+//
+//	mechanism                      file          paper            deviation
+//	categories SD, LD, … by θ      classify.go   IV-C             R is the cluster's total by default (classify_against)
+//	starting variation Δps         phase.go      Alg. 1           "no growth" is ≤ 0, where the listing has = 0
+//	starting release time γ        phase.go      Alg. 2           γ leaves heading tasks out by default (gamma)
+//	release estimate p, f, F       release.go    Eq. 1, 5, 9      expected in the look-ahead by default (estimate)
+//	reserve ratio δ                ratio.go      Alg. 3           corrected listing; δ bounded; more categories
+//	reservation                    dress.go      III              a category passed over too long may start one container
+//
+// Amounts. The paper counts containers of one size. YARN's differ, so everything that Alg. 3 adds up is a
+// part of the cluster, by the dimension that is used most: with equal containers that is the count over
+// Tot_R. The thresholds t_s and t_e count containers. Masters count as part of their job's demand and to
+// its category, and a job that has asked for nothing but its master is small. Masters belong to no phase:
+// they last as long as the job.
+//
+// Corrections of Alg. 3 as printed: line 14 adds F_2 to A_c2, not F_1; "fits" is ≥ and not >; the loops
+// begin with the first job; line 20 takes r_j; line 21 goes on from the first small job that did not fit.
+//
+// Nobody waits for ever behind a reserve: a category that waits alone, or has waited for the patience that the
+// options give it with none of its tasks running, may start one whatever its part is, and the others leave
+// room for it. The paper has no such rule, and with δ at 0 and a large category that takes whatever is
+// freed, a small job would wait until that has nothing left to ask for.
+package dress

@@ -1,0 +1,405 @@
+package dress
+
+import (
+	"math"
+	"slices"
+
+	"heddle"
+	_ "heddle/cluster" // with it the compiler can inline what a View and all below it are asked for
+	"heddle/policy"
+)
+
+// A Scheduler is the reservation: what each category may hold, and the periodic adjustment of it.
+//
+// The adjustment is a [policy.Ticker] and not a [policy.Control]: it acts on no container, and between
+// events nothing that Alg. 3 adds up changes except by the passing of time. Intervals that went by without
+// an event can therefore be worked off one by one when the next event comes, with the outcome they would
+// have had at their time, and a quiet cluster is not woken for them.
+type Scheduler struct {
+	o     Options
+	est   *Estimator
+	alone bool // the estimator hears of events through the scheduler only
+
+	apps   []appState
+	alive  []heddle.AppID // in order of submission
+	booked []heddle.AppID // that held reservations when last seen
+
+	cats  []category
+	delta []float64 // by category; they sum to 1
+	total heddle.Resource
+	next  heddle.Time // of the next adjustment
+}
+
+// appState is what the scheduler remembers of an application.
+type appState struct {
+	known    bool
+	booked   bool // in Scheduler.booked
+	category int
+	taken    heddle.Resource // counted in its category: held and reserved
+	tasks    int             // likewise: containers and reservations, the master left out
+	peak     heddle.Resource // the most it held and asked for at once, per dimension
+}
+
+// category is a category's jobs together.
+type category struct {
+	supply
+	taken heddle.Resource
+	tasks int
+	limit heddle.Resource // what it may take in all
+	head  heddle.Resource // the container that the first of its jobs waits for; zero when none waits
+	stuck bool            // it waits, and no task of it runs
+	since heddle.Time     // … since when
+	due   bool            // … for so long, or with so little around, that it may start one container
+}
+
+// Enter implements [policy.Share]: categories are not queues.
+func (s *Scheduler) Enter(policy.View, *policy.Queue) policy.Verdict { return policy.Yes }
+
+// Allow implements [policy.Share]: a category takes nothing of what is reserved for another, except to start
+// one container where it would wait for ever or has waited too long.
+func (s *Scheduler) Allow(v policy.View, a *policy.App, k heddle.Kind, need heddle.Resource) policy.Verdict {
+	if !s.o.Reserve || int(a.ID()) >= len(s.apps) || !s.apps[a.ID()].known {
+		return policy.Yes
+	}
+	c := &s.cats[s.apps[a.ID()].category]
+	wants := c.taken.Plus(need)
+	switch {
+	case v.Fits(wants, c.limit), c.due && c.idle(k):
+		return policy.Yes
+	case a.Bookings() > 0 && v.Fits(wants.Minus(a.Booked()), c.limit):
+		return policy.Verdict{Unbook: true}
+	}
+	return policy.NoApp(heddle.ShareLimit)
+}
+
+// idle reports whether nothing of the category runs that a container of the kind could wait for: no task, or
+// for a master nothing at all.
+func (c *category) idle(k heddle.Kind) bool {
+	return c.tasks == 0 && (k != heddle.AM || c.taken.IsZero())
+}
+
+// Unbook implements [policy.Unbooker]: as much as the category is above its limit.
+func (s *Scheduler) Unbook(_ policy.View, a *policy.App, need heddle.Resource) heddle.Resource {
+	c := &s.cats[s.apps[a.ID()].category]
+	return c.taken.Plus(need).Minus(c.limit).Max(heddle.Resource{})
+}
+
+// Headroom implements [policy.Share]: what is left of the category's part.
+func (s *Scheduler) Headroom(v policy.View, a *policy.App) heddle.Resource {
+	free := v.Total().Minus(v.Used()).Max(heddle.Resource{})
+	if !s.o.Reserve || int(a.ID()) >= len(s.apps) || !s.apps[a.ID()].known {
+		return free
+	}
+	c := &s.cats[s.apps[a.ID()].category]
+	left := c.limit.Minus(c.taken).Max(heddle.Resource{})
+	for d := range left {
+		if !v.Counts(heddle.Dim(d)) { // nothing is reserved of it
+			left[d] = free[d]
+		}
+	}
+	return left
+}
+
+// Feeds implements [policy.Feeder].
+func (s *Scheduler) Feeds() policy.Feeds {
+	if s.o.Release && s.o.Adjust && s.o.Reserve {
+		return s.est.Feeds()
+	}
+	return policy.Feeds{}
+}
+
+// Granted implements [policy.Granted].
+func (s *Scheduler) Granted(v policy.View, x *policy.Container) {
+	if s.alone {
+		s.est.Granted(v, x)
+	}
+	s.refresh(v, x.App())
+}
+
+// Observe implements [policy.Observe].
+func (s *Scheduler) Observe(v policy.View, ev heddle.Event) {
+	owner := heddle.NoApp
+	if e, ok := ev.(heddle.Exit); ok {
+		owner = s.est.owner(e.Container)
+	}
+	if s.alone {
+		s.est.Observe(v, ev)
+	}
+	switch e := ev.(type) {
+	case heddle.NodeUp, heddle.NodeDown:
+		s.total = v.Total()
+		s.refreshAll(v)
+		s.limits(v)
+	case heddle.Wake:
+		s.refreshAll(v)
+	case heddle.Submit:
+		s.submitted(v, e.App)
+	case heddle.Heartbeat: // reservations may have been given up
+		for i := len(s.booked) - 1; i >= 0; i-- {
+			s.refresh(v, v.App(s.booked[i]))
+		}
+	case heddle.Ask:
+		s.refresh(v, v.App(e.App))
+	case heddle.Attempt:
+		s.refresh(v, v.App(e.App))
+	case heddle.Release:
+		s.refresh(v, v.App(e.App))
+	case heddle.Exit:
+		s.refresh(v, v.App(owner))
+	case heddle.AppDone:
+		s.forget(e.App)
+	default: // changes nobody's holdings
+	}
+}
+
+func (s *Scheduler) submitted(v policy.View, id heddle.AppID) {
+	a := v.App(id)
+	if a == nil || int(id) < len(s.apps) && s.apps[id].known { // turned away, or there already
+		return
+	}
+	for int(id) >= len(s.apps) {
+		s.apps = append(s.apps, appState{})
+	}
+	s.apps[id] = appState{known: true}
+	s.alive = append(s.alive, id)
+	s.refresh(v, a)
+}
+
+func (s *Scheduler) forget(id heddle.AppID) {
+	if int(id) >= len(s.apps) || !s.apps[id].known {
+		return
+	}
+	st := &s.apps[id]
+	s.count(st, heddle.Resource{}, 0)
+	if st.booked {
+		s.booked = slices.DeleteFunc(s.booked, func(b heddle.AppID) bool { return b == id })
+	}
+	s.alive = slices.DeleteFunc(s.alive, func(b heddle.AppID) bool { return b == id })
+	*st = appState{}
+}
+
+func (s *Scheduler) refreshAll(v policy.View) {
+	for _, id := range s.alive {
+		s.refresh(v, v.App(id))
+	}
+}
+
+// refresh brings what is counted of an application up to date, and its category.
+func (s *Scheduler) refresh(v policy.View, a *policy.App) {
+	if a == nil || int(a.ID()) >= len(s.apps) || !s.apps[a.ID()].known {
+		return
+	}
+	st := &s.apps[a.ID()]
+	peak := st.peak.Max(a.Used().Plus(a.Pending()))
+	grown := peak != st.peak
+	st.peak = peak
+	s.count(st, heddle.Resource{}, 0)
+	if s.total != (heddle.Resource{}) {
+		st.category = s.category(v, st, grown)
+	}
+	s.count(st, a.Used().Plus(a.Booked()), tasksOf(a))
+	if has := a.Bookings() > 0; has && !st.booked {
+		s.booked = append(s.booked, a.ID())
+		st.booked = true
+	} else if !has && st.booked {
+		s.booked = slices.DeleteFunc(s.booked, func(b heddle.AppID) bool { return b == a.ID() })
+		st.booked = false
+	}
+}
+
+// tasksOf counts what an application holds or has reserved beside its master.
+func tasksOf(a *policy.App) int {
+	n := a.Bookings()
+	for k := heddle.AM + 1; k < heddle.NumKinds; k++ {
+		n += a.Running(k)
+	}
+	return n
+}
+
+// count replaces what an application counts for in its category.
+func (s *Scheduler) count(st *appState, taken heddle.Resource, tasks int) {
+	c := &s.cats[st.category]
+	c.taken = c.taken.Plus(taken).Minus(st.taken)
+	c.tasks += tasks - st.tasks
+	st.taken, st.tasks = taken, tasks
+}
+
+// Every implements [policy.Ticker].
+func (s *Scheduler) Every() heddle.Span { return heddle.Seconds(s.o.Interval) }
+
+// Tick implements [policy.Ticker]: it works off the intervals since the last one.
+func (s *Scheduler) Tick(v policy.View) bool {
+	changed := false
+	every := heddle.Time(s.Every())
+	last := v.Now() - v.Now()%every
+	for ; s.next <= last; s.next += every {
+		if s.adjustAt(v, s.next) {
+			changed = true
+		} else if s.resting(v) { // the last interval alone counts
+			s.next = max(s.next, last-every) // the loop adds one
+		}
+	}
+	return changed
+}
+
+// resting reports whether further intervals change δ no more until something happens.
+func (s *Scheduler) resting(v policy.View) bool {
+	if !s.o.Adjust || !s.o.Release {
+		return true
+	}
+	for _, id := range s.alive {
+		if !s.est.resting(id, s.next) {
+			return false
+		}
+	}
+	return true
+}
+
+// adjustAt is what an interval that ends at t brings. It reports whether any category's limit changed.
+func (s *Scheduler) adjustAt(v policy.View, t heddle.Time) bool {
+	if !s.o.Reserve || s.total.IsZero() {
+		return false
+	}
+	for k := range s.cats {
+		c := &s.cats[k]
+		c.available, c.released = s.delta[k]-share(v, c.taken, s.total), 0
+		c.demands, c.head = c.demands[:0], heddle.Resource{}
+	}
+	waits := false
+	for _, id := range s.alive {
+		if a := v.App(id); a != nil {
+			waits = s.gather(v, a, t) || waits
+		}
+	}
+	s.patience(t)
+	if s.o.Adjust && waits { // with nobody waiting there is nothing to divide
+		supplies := make([]supply, len(s.cats))
+		for k := range s.cats {
+			slices.Sort(s.cats[k].demands)
+			supplies[k] = s.cats[k].supply
+		}
+		adjust(s.delta, supplies)
+		bound(s.delta, s.o.DeltaMin, s.o.DeltaMax)
+	}
+	return s.limits(v)
+}
+
+// gather adds what an application wants and is about to release to its category. It reports whether the
+// application waits for anything.
+func (s *Scheduler) gather(v policy.View, a *policy.App, t heddle.Time) bool {
+	st := &s.apps[a.ID()]
+	c := &s.cats[st.category]
+	if n := st.tasks - a.Bookings(); s.o.Adjust && s.o.Release && n > 0 {
+		held := a.Used()
+		if m := a.Master(); m != nil {
+			held = held.Minus(m.Limit())
+		}
+		c.released += s.est.release(a.ID(), t, s.Every()) * share(v, held, s.total) / float64(n)
+	}
+	r := share(v, a.Pending(), s.total)
+	if r == 0 {
+		return false
+	}
+	c.demands = append(c.demands, r)
+	if c.head.IsZero() {
+		for _, k := range a.Asks() {
+			if k.Count() > 0 {
+				c.head = k.Size()
+				break
+			}
+		}
+	}
+	return true
+}
+
+// patience finds the categories that are due a container: those that have waited with no task running for
+// Options.Patience, and those that wait beside nobody.
+func (s *Scheduler) patience(t heddle.Time) {
+	busy := 0 // categories that hold something or wait
+	for k := range s.cats {
+		c := &s.cats[k]
+		if !c.taken.IsZero() || !c.head.IsZero() {
+			busy++
+		}
+		stuck := c.tasks == 0 && !c.head.IsZero()
+		if stuck && !c.stuck {
+			c.since = t
+		}
+		c.stuck = stuck
+	}
+	for k := range s.cats {
+		c := &s.cats[k]
+		c.due = c.stuck && (busy == 1 || s.o.Patience >= 0 && t.Since(c.since) >= heddle.Seconds(s.o.Patience))
+	}
+}
+
+// limits works out what each category may take: everything but what is reserved for the others. One that is
+// due a container has room for that reserved.
+func (s *Scheduler) limits(v policy.View) (changed bool) {
+	all := 0.0
+	reserve := func(k int) float64 {
+		c := &s.cats[k]
+		if !c.due {
+			return s.delta[k]
+		}
+		return max(s.delta[k], share(v, c.taken.Plus(c.head), s.total))
+	}
+	for k := range s.cats {
+		all += reserve(k)
+	}
+	for k := range s.cats {
+		own := reserve(k)
+		part := min(max(1-(all-own), own), 1)
+		var limit heddle.Resource
+		for d, n := range s.total {
+			limit[d] = int64(math.Round(part * float64(n)))
+		}
+		changed = changed || limit != s.cats[k].limit
+		s.cats[k].limit = limit
+	}
+	return changed
+}
+
+// Gauges implements [policy.Gauged]: δ, the part reserved for the smallest category; with more than two
+// categories, that of the others but the last too.
+func (s *Scheduler) Gauges(_ policy.View, emit func(name string, value float64)) {
+	emit("dress.delta", s.delta[0])
+	for k := 1; k < len(s.delta)-1; k++ {
+		emit("dress.delta."+string(rune('1'+k)), s.delta[k])
+	}
+}
+
+// Check implements [policy.Checker].
+func (s *Scheduler) Check(v policy.View) (broken []string) {
+	taken, tasks := make([]heddle.Resource, len(s.cats)), make([]int, len(s.cats))
+	n := 0
+	for id := range v.AppIDs() {
+		a := v.App(heddle.AppID(id))
+		if a == nil || !s.apps[id].known {
+			continue
+		}
+		k := s.apps[id].category
+		taken[k] = taken[k].Plus(a.Used()).Plus(a.Booked())
+		tasks[k] += tasksOf(a)
+		a.Each(func(x *policy.Container) bool {
+			if n++; s.est.owner(x.ID()) != a.ID() {
+				broken = append(broken, "dress-owner: a container is not known as its application's")
+			}
+			return true
+		})
+	}
+	sum := 0.0
+	for k := range s.cats {
+		if s.cats[k].taken != taken[k] || s.cats[k].tasks != tasks[k] {
+			broken = append(broken, "dress-taken: a category counts other than its applications hold")
+		}
+		sum += s.delta[k]
+	}
+	if n != len(s.est.where) {
+		broken = append(broken, "dress-containers: ended containers are remembered")
+	}
+	if math.Abs(sum-1) > slack*1000 {
+		broken = append(broken, "dress-ratio: the ratios do not sum to 1")
+	}
+	return broken
+}

@@ -1,0 +1,111 @@
+package dress
+
+import (
+	"errors"
+	"strconv"
+
+	"heddle/policy"
+)
+
+// What θ is a part of.
+const (
+	total     = "total"
+	available = "available"
+)
+
+// Options are the scheduler's. The defaults are the paper's (V-A1), with δ free between 0 and a half.
+type Options struct {
+	// Theta are the upper bounds of the categories, ascending, as parts of the cluster; what demands more than
+	// the last bound is in the last category. One bound makes two: SD and LD.
+	Theta []float64 `yaml:"theta"`
+
+	// Against says what θ is a part of. The paper has A_c, what is available at the moment, and then uses a fixed
+	// bound in its experiments; in a full cluster A_c is 0 and every job is large. "total" is the whole
+	// cluster, "available" the literal reading.
+	Against string `yaml:"classify_against"`
+
+	Delta    float64 `yaml:"delta"`     // δ at first, of each category but the last
+	DeltaMin float64 `yaml:"delta_min"` // each of these keeps as much
+	DeltaMax float64 `yaml:"delta_max"` // … and they have no more together
+	Interval float64 `yaml:"interval"`  // seconds between adjustments, which is how far the estimate looks ahead
+
+	// Patience is how long, in seconds, a category that waits and of which no task runs may be passed over: then
+	// one container of it goes before the other's reserve. The paper has no such bound, and with δ at 0 a job
+	// can wait as long as the large ones take whatever is freed. Negative: no bound.
+	Patience float64 `yaml:"patience"`
+
+	Reserve bool `yaml:"reserve"` // false: jobs are put into categories and nothing is reserved
+	Adjust  bool `yaml:"adjust"`  // false: δ stays as it is at first
+	Release bool `yaml:"release"` // false: F is 0, only what is available counts
+
+	EstimateOptions `yaml:",inline"`
+}
+
+// Default is the paper's; one second is the interval at which nodes report, and half a minute of patience is
+// longer than a container takes to start, and shorter than people wait for a small job.
+var Default = Options{
+	Theta: []float64{0.10}, Against: total, Delta: 0.10, DeltaMin: 0, DeltaMax: 0.5, Interval: 1, Patience: 30,
+	Reserve: true, Adjust: true, Release: true, EstimateOptions: DefaultEstimate,
+}
+
+// maxCategories bounds what a profile can ask for.
+const maxCategories = 16
+
+func (o *Options) check() error {
+	if n := len(o.Theta); n == 0 || n >= maxCategories {
+		return errors.New("dress: theta must list 1 to " + strconv.Itoa(maxCategories-1) + " bounds")
+	}
+	least := 0.0
+	for _, t := range o.Theta {
+		if !(t > least && t < 1) {
+			return errors.New("dress: theta must ascend between 0 and 1, both excluded")
+		}
+		least = t
+	}
+	n := float64(len(o.Theta))
+	switch {
+	case o.Against != total && o.Against != available:
+		return errors.New("dress: classify_against must be total or available, not " + o.Against)
+	case !(o.DeltaMin >= 0 && o.DeltaMax <= 1 && o.DeltaMin*n <= o.DeltaMax):
+		return errors.New("dress: delta_min and delta_max must lie between 0 and 1, and delta_min times the categories but the last must not be above delta_max")
+	case !(o.Delta >= o.DeltaMin && o.Delta*n <= o.DeltaMax):
+		return errors.New("dress: delta must not be below delta_min, nor, times the categories but the last, above delta_max")
+	case !(o.Interval >= 0.001 && o.Interval <= 86400):
+		return errors.New("dress: interval must be 0.001 to 86400 s")
+	case !(o.Patience <= 86400):
+		return errors.New("dress: patience must be 86400 s at most, or negative for none")
+	}
+	return o.EstimateOptions.check()
+}
+
+// New returns the reservation as a share. Where the profile's release estimate is dress too, it is the one
+// that is used.
+func New(a policy.Args) (policy.Share, error) {
+	o := Default
+	o.Theta = nil // a list in the profile replaces the default's
+	if err := a.Decode(&o); err != nil {
+		return nil, err
+	}
+	if o.Theta == nil {
+		o.Theta = Default.Theta
+	}
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	s := &Scheduler{o: o, cats: make([]category, len(o.Theta)+1), delta: make([]float64, len(o.Theta)+1)}
+	last := len(o.Theta)
+	s.delta[last] = 1
+	for k := range last {
+		s.delta[k] = o.Delta
+		s.delta[last] -= o.Delta
+	}
+	if e, ok := a.Release.(*Estimator); ok {
+		if o.EstimateOptions != DefaultEstimate {
+			return nil, errors.New("dress: the profile's release estimate is dress: its options belong there, not to the share")
+		}
+		s.est = e
+	} else {
+		s.est, s.alone = newEstimator(o.EstimateOptions), true
+	}
+	return s, nil
+}

@@ -1,0 +1,30 @@
+package dress
+
+import "heddle"
+
+// A window holds the times of what happened within the last pw, oldest first.
+type window struct {
+	times []heddle.Time
+	from  int // of times; those before are over
+}
+
+func (w *window) len() int { return len(w.times) - w.from }
+
+// oldest returns the first time; the window must not be empty.
+func (w *window) oldest() heddle.Time { return w.times[w.from] }
+
+func (w *window) add(t heddle.Time) { w.times = append(w.times, t) }
+
+// drop forgets everything at or before t, and returns how much that was.
+func (w *window) drop(t heddle.Time) int {
+	was := w.from
+	for w.from < len(w.times) && w.times[w.from] <= t {
+		w.from++
+	}
+	n := w.from - was
+	if 2*w.from >= len(w.times) {
+		w.times = append(w.times[:0], w.times[w.from:]...)
+		w.from = 0
+	}
+	return n
+}

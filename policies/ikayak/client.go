@@ -1,0 +1,72 @@
+package ikayak
+
+import (
+	"errors"
+	"math"
+	"slices"
+
+	"heddle"
+	"heddle/policy"
+)
+
+// ClientOptions are those of the baseline.
+type ClientOptions struct {
+	Applications int `yaml:"applications"` // Spark applications at a time, 1 or more
+}
+
+// A Client is the paper's YARN-client deployment as a Gate of masters: one Spark application runs at a
+// time, in order of submission; the others wait. It says nothing of other applications.
+type Client struct {
+	most  int
+	alive []heddle.AppID // Spark's, in order of submission
+	woken []heddle.AppID
+}
+
+// NewClient returns the gate.
+func NewClient(a policy.Args) (policy.Gate, error) {
+	o := ClientOptions{Applications: 1}
+	if err := a.Decode(&o); err != nil {
+		return nil, err
+	}
+	if o.Applications < 1 {
+		return nil, errors.New("ikayak.client: applications must be 1 or more")
+	}
+	return &Client{most: o.Applications}, nil
+}
+
+// Open implements [policy.Gate].
+func (c *Client) Open(_ policy.View, a *policy.App, _ heddle.Kind) int {
+	if a.Framework() == heddle.Spark && !slices.Contains(c.running(), a.ID()) {
+		return 0
+	}
+	return math.MaxInt32
+}
+
+// running are those whose turn it is.
+func (c *Client) running() []heddle.AppID { return c.alive[:min(c.most, len(c.alive))] }
+
+// Aloof implements [policy.Aloof].
+func (*Client) Aloof() {}
+
+// Observe implements [policy.Observe].
+func (c *Client) Observe(v policy.View, ev heddle.Event) {
+	switch e := ev.(type) {
+	case heddle.Submit:
+		if e.Framework == heddle.Spark && v.App(e.App) != nil {
+			c.alive = append(c.alive, e.App)
+		}
+	case heddle.AppDone:
+		if i := slices.Index(c.alive, e.App); i >= 0 {
+			c.alive = slices.Delete(c.alive, i, i+1)
+			c.woken = append(c.woken, c.running()...)
+		}
+	default: // nobody's turn ends
+	}
+}
+
+// Woken implements [policy.Waker].
+func (c *Client) Woken(ids []heddle.AppID) []heddle.AppID {
+	ids = append(ids, c.woken...)
+	c.woken = c.woken[:0]
+	return ids
+}

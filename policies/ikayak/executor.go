@@ -1,0 +1,199 @@
+package ikayak
+
+import (
+	"math"
+	"slices"
+
+	"heddle"
+	"heddle/policy"
+)
+
+// never is the end of a reduce of which nothing is known: after all that are predicted.
+const never = heddle.Time(math.MaxInt64)
+
+// A running is a running reduce: the resources u it holds, and the time y at which it is predicted to give
+// them back. The paper's y is the time that remains; ends can be compared without looking at a clock.
+type running struct {
+	id heddle.ContainerID
+	u  heddle.Resource
+	y  heddle.Time
+}
+
+// wait is Alg. 2, lines 4 to 8, for one node: when reduces, by their ends, will have given back need, which
+// is R_executor − (R_free + R_map). ok is false where all of them together do not hold as much. fits
+// compares in the dimensions that count.
+func wait(need heddle.Resource, reduces []running, fits func(need, room heddle.Resource) bool) (y heddle.Time, ok bool) {
+	var sum heddle.Resource
+	for i := range reduces {
+		sum = sum.Plus(reduces[i].u)
+		if fits(need, sum) {
+			return reduces[i].y, true
+		}
+	}
+	return 0, false
+}
+
+// sortEnds is Alg. 2, line 4: the soonest first, ties by id.
+func sortEnds(reduces []running) {
+	slices.SortFunc(reduces, func(a, b running) int {
+		switch {
+		case a.y < b.y, a.y == b.y && a.id < b.id:
+			return -1
+		case a == b:
+			return 0
+		}
+		return 1
+	})
+}
+
+// A gauge measures what nodes would have left after placing R: scanning ten thousand of them must be cheap.
+type gauge struct {
+	r    heddle.Resource
+	dims []heddle.Dim // in which R must fit
+	per  [heddle.NumDims]float64
+}
+
+// set makes the gauge one for R in a cluster of a total size.
+func (g *gauge) set(r, total heddle.Resource, counts func(heddle.Dim) bool) {
+	g.r, g.dims, g.per = r, g.dims[:0], [heddle.NumDims]float64{}
+	for d, n := range total {
+		if counts(heddle.Dim(d)) {
+			g.dims = append(g.dims, heddle.Dim(d))
+		}
+		if n > 0 {
+			g.per[d] = 1 / float64(n)
+		}
+	}
+}
+
+// left is the dominant share, in the cluster's total, of what is left of have after placing R; below 0 where
+// R does not fit.
+func (g *gauge) left(have *heddle.Resource) float64 {
+	s := 0.0
+	for _, d := range g.dims {
+		n := have[d] - g.r[d]
+		if n < 0 {
+			return -1
+		}
+		s = max(s, float64(n)*g.per[d])
+	}
+	return s
+}
+
+// fits reports whether R fits into have.
+func (g *gauge) fits(have *heddle.Resource) bool {
+	for _, d := range g.dims {
+		if have[d] < g.r[d] {
+			return false
+		}
+	}
+	return true
+}
+
+// An Executor is the Place of Spark's executors: reservation-aware executor placement. An executor goes
+//
+//	to the node with the most free, if one has enough free;
+//	else to the one with the most free or in maps, which end soon, if that is enough somewhere;
+//	else to the one whose reduces are predicted to have given back what is missing first.
+//
+// In the last two cases the node is reserved. A reserved executor still takes a node that becomes free
+// before: then one of its application's reservations is given up.
+type Executor struct {
+	books
+	gauge gauge
+	none  [8]refused // the last needs for which no node could be reserved
+	nones int
+}
+
+// refused is a need no node could be reserved for, and when that was found.
+type refused struct {
+	need   heddle.Resource
+	stamp  uint64
+	booked heddle.Resource
+}
+
+// NewExecutor returns the place. It needs the profile's estimate of remaining times.
+func NewExecutor(a policy.Args) (policy.Place, error) {
+	if err := a.Decode(&struct{}{}); err != nil {
+		return nil, err
+	}
+	return &Executor{books: books{rest: a.Remaining, where: map[heddle.ContainerID]place{}}}, nil
+}
+
+// Judge implements [policy.Place]; it is asked for reservations only.
+func (*Executor) Judge(policy.View, *policy.Ask, *policy.Node, heddle.Locality) policy.Verdict {
+	return policy.Yes
+}
+
+// Pick implements [policy.Pick]: Alg. 1.
+func (e *Executor) Pick(v policy.View, k *policy.Ask) (heddle.NodeID, bool) {
+	e.drain(v)
+	e.gauge.set(k.Size(), v.Total(), v.Counts)
+	if _, ok := v.MostFree(k.App(), k.Size()); ok { // the index knows at once when there is none
+		if n := e.most(v, k, e.free); n != heddle.NoNode {
+			return n, true
+		}
+	}
+	if k.Bookings() >= k.Count() {
+		return heddle.NoNode, false
+	}
+	now := refused{k.Size(), e.stamp, v.Root().Booked()}
+	if slices.Contains(e.none[:], now) {
+		return heddle.NoNode, false
+	}
+	if n := e.most(v, k, e.maps); n != heddle.NoNode {
+		return n, true
+	}
+	n, excluded := e.soonest(v, k)
+	if n == heddle.NoNode && !excluded {
+		e.none[e.nones%len(e.none)] = now
+		e.nones++
+	}
+	return n, n != heddle.NoNode
+}
+
+// most is Alg. 1, lines 4 to 11: of the nodes that have enough, the one with the most left; ties end in
+// the lower id.
+func (e *Executor) most(v policy.View, k *policy.Ask, have []heddle.Resource) heddle.NodeID {
+	best, share := heddle.NoNode, -1.0
+	for i := range have {
+		if s := e.gauge.left(&have[i]); s > share && usable(v, k, heddle.NodeID(i)) {
+			best, share = heddle.NodeID(i), s
+		}
+	}
+	return best
+}
+
+// soonest is Alg. 2: the node with the smallest estimated wait. A reduce that should have ended keeps
+// nobody waiting. excluded reports whether a node was passed over because the application wants nothing
+// there, which no other application need.
+func (e *Executor) soonest(v policy.View, k *policy.Ask) (best heddle.NodeID, excluded bool) {
+	best = heddle.NoNode
+	var least heddle.Time
+	r, now := k.Size(), v.Now()
+	for i := range e.all {
+		if best != heddle.NoNode && e.first[i] >= least || !e.gauge.fits(&e.all[i]) {
+			continue
+		}
+		y, ok := wait(r.Minus(e.maps[i]), e.reduces[i], v.Fits)
+		if y = max(y, now); !ok || best != heddle.NoNode && y >= least {
+			continue
+		}
+		if usable(v, k, heddle.NodeID(i)) {
+			best, least = heddle.NodeID(i), y
+		} else {
+			excluded = excluded || v.Node(heddle.NodeID(i)).Booked() == nil
+		}
+	}
+	return best, excluded
+}
+
+// usable reports whether a node can be given to the ask, or reserved for it.
+func usable(v policy.View, k *policy.Ask, id heddle.NodeID) bool {
+	n := v.Node(id)
+	if n.Booked() != nil || k.App().Excludes(id) {
+		return false
+	}
+	_, allowed := k.Nearest(n)
+	return allowed
+}

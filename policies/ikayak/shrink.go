@@ -1,0 +1,180 @@
+package ikayak
+
+import (
+	"errors"
+
+	"heddle"
+	"heddle/cluster"
+	"heddle/policy"
+)
+
+// shrink is Alg. 3: how many of p maps with local data, of demand D each, a node with so much free accepts,
+// and the size each is given: all at D if they fit, else as many as get at least β·D when they divide what
+// is free. The listing takes the size before it lowers the number; it is that of the number accepted here. In
+// no dimension is a map given more than D, nor less than one unit of what it demands. accepted is 0 where
+// not even one map gets enough. With proportional all dimensions are shrunk by the part of the scarcest.
+func shrink(free, d heddle.Resource, p int, beta float64, counts func(heddle.Dim) bool, proportional bool) (accepted int, size heddle.Resource) {
+	for ; p > 0; p-- {
+		part := 1.0
+		size = d
+		for i := range d {
+			if !counts(heddle.Dim(i)) || d[i] == 0 {
+				continue
+			}
+			size[i] = min(d[i], free[i]/int64(p))
+			part = min(part, float64(size[i])/float64(d[i]))
+		}
+		if part < beta || part <= 0 {
+			continue
+		}
+		if proportional {
+			for i := range d {
+				size[i] = max(min(d[i], 1), int64(part*float64(d[i])))
+			}
+		}
+		return p, size
+	}
+	return 0, d
+}
+
+// ratio is β = N_local/(N_local + N_remote) (section 3.3): 1 until enough maps ran to say.
+func ratio(local, remote, enough int64) float64 {
+	if n := local + remote; n >= enough && n > 0 {
+		return float64(local) / float64(n)
+	}
+	return 1
+}
+
+// ShrinkOptions are the shrinking's.
+type ShrinkOptions struct {
+	// Proportional shrinks a map in all dimensions alike. The paper's algorithm divides what is free, which
+	// leaves a map all the memory it wants where only processors are scarce; its text has containers
+	// "proportionally" shrunk.
+	Proportional bool `yaml:"proportional"`
+	// Sample is how many maps must have started before β is other than 1: shares of a few mean nothing.
+	// The paper does not say.
+	Sample int `yaml:"sample"`
+}
+
+// ShrinkDefault is the paper's algorithm.
+var ShrinkDefault = ShrinkOptions{Sample: 20}
+
+// A Shrink is the Trim of maps: where several maps find their data on a node that has too little free for all
+// of them, each is given less, so that fewer must read over the network.
+type Shrink struct {
+	o      ShrinkOptions
+	sofar  started
+	before started // … when a map last started
+	at     heddle.Time
+	shrunk int64
+}
+
+// started counts maps.
+type started struct{ local, remote int64 }
+
+// NewShrink returns the trim.
+func NewShrink(a policy.Args) (policy.Trim, error) {
+	o := ShrinkDefault
+	if err := a.Decode(&o); err != nil {
+		return nil, err
+	}
+	if o.Sample < 0 {
+		return nil, errors.New("ikayak.shrink: sample must be 0 or more")
+	}
+	return &Shrink{o: o}, nil
+}
+
+// Trim implements [policy.Trim]. Maps whose data lies elsewhere are left as they are.
+func (s *Shrink) Trim(v policy.View, k *policy.Ask, n *policy.Node, room heddle.Resource) heddle.Resource {
+	if at, _ := k.Nearest(n); at != heddle.NodeLocal {
+		return k.Size()
+	}
+	p := min(k.AtHost(n.ID()), k.AtRack(n.Rack()), k.Count())
+	_, size := shrink(room, k.Size(), p, s.beta(v.Now()), v.Counts, s.o.Proportional)
+	return size
+}
+
+// beta is β of the maps that started before now: those accepted together are all measured by the same β.
+func (s *Shrink) beta(now heddle.Time) float64 {
+	if now == s.at {
+		return s.ratio(s.before)
+	}
+	return s.ratio(s.sofar)
+}
+
+func (s *Shrink) ratio(n started) float64 { return ratio(n.local, n.remote, int64(s.o.Sample)) }
+
+// Floor implements [policy.Floorer]: no map is given less than β of its demand.
+func (s *Shrink) Floor(smallest heddle.Resource) heddle.Resource {
+	b := min(s.ratio(s.before), s.ratio(s.sofar))
+	for d, n := range smallest {
+		if n > 0 {
+			smallest[d] = max(1, int64(b*float64(n)))
+		}
+	}
+	return smallest
+}
+
+// Granted implements [policy.Granted]: it counts where maps start. Maps that may run anywhere, because nobody
+// knows where their data lies or because they failed before, say nothing of locality.
+func (s *Shrink) Granted(v policy.View, x *policy.Container) {
+	if x.Kind() != heddle.Map || x.State() == cluster.Reserved {
+		return
+	}
+	if v.Now() != s.at {
+		s.before, s.at = s.sofar, v.Now()
+	}
+	switch {
+	case x.At() == heddle.NodeLocal:
+		s.sofar.local++
+		if x.Limit() != x.Told() {
+			s.shrunk++
+		}
+	case x.At() == heddle.RackLocal || x.Ask().Places() > 1:
+		s.sofar.remote++
+	}
+}
+
+// Gauges implements [policy.Gauged]: β, and how many maps were shrunk so far.
+func (s *Shrink) Gauges(_ policy.View, emit func(name string, value float64)) {
+	emit("ikayak.beta", s.ratio(s.sofar))
+	emit("ikayak.shrunk", float64(s.shrunk))
+}
+
+// FixedOptions are those of [Fixed].
+type FixedOptions struct {
+	Part float64 `yaml:"part"` // of what is asked for, above 0, at most 1
+}
+
+// Fixed is the Trim of the paper's study of map variants (Fig. 6): everything is given the same part of
+// what it asks for.
+type Fixed struct{ part float64 }
+
+// NewFixed returns the trim.
+func NewFixed(a policy.Args) (policy.Trim, error) {
+	o := FixedOptions{Part: 1}
+	if err := a.Decode(&o); err != nil {
+		return nil, err
+	}
+	if !(o.Part > 0 && o.Part <= 1) {
+		return nil, errors.New("ikayak.fixed: part must be above 0 and at most 1")
+	}
+	return Fixed{o.Part}, nil
+}
+
+// Trim implements [policy.Trim].
+func (f Fixed) Trim(_ policy.View, k *policy.Ask, _ *policy.Node, _ heddle.Resource) heddle.Resource {
+	return f.of(k.Size())
+}
+
+// Floor implements [policy.Floorer].
+func (f Fixed) Floor(smallest heddle.Resource) heddle.Resource { return f.of(smallest) }
+
+func (f Fixed) of(r heddle.Resource) heddle.Resource {
+	for d, n := range r {
+		if n > 0 {
+			r[d] = max(1, int64(f.part*float64(n)))
+		}
+	}
+	return r
+}

@@ -1,0 +1,164 @@
+package ikayak
+
+import (
+	"errors"
+	"math"
+
+	"heddle"
+	"heddle/cluster"
+	"heddle/policy"
+)
+
+// delayFactor is γ = R_Spark/(R_Spark + R_MR) (section 3.2), by dominant shares of total; 0 where neither
+// holds anything.
+func delayFactor(spark, mapReduce, total heddle.Resource) float64 {
+	s, m := spark.Share(total), mapReduce.Share(total)
+	if s+m == 0 {
+		return 0
+	}
+	return s / (s + m)
+}
+
+// suspension is T_suspend = (γ^v − ε)·T (section 3.2), and none where that is negative.
+func suspension(gamma, v, epsilon float64, t heddle.Span) heddle.Span {
+	return heddle.Span(max(0, math.Pow(gamma, v)-epsilon) * float64(t))
+}
+
+// starved reports whether a reduce cannot use what it holds because its job's maps lag: it copies map
+// output, maps of its job wait for containers, and it has copied as much as the maps done so far gave it,
+// short of slack, the part of all map output that comes in one batch. fraction is of the whole task, of
+// which copying is the first third.
+func starved(phase heddle.Phase, fraction float64, maps, finished, waiting int, slack float64) bool {
+	if phase != heddle.ReduceCopy || waiting == 0 || maps <= finished {
+		return false
+	}
+	return 3*fraction >= float64(finished)/float64(maps)-slack
+}
+
+// SuspendOptions are the suspension's parameters, by the paper's symbols.
+type SuspendOptions struct {
+	V        float64 `yaml:"v"`        // weight of the delay factor, above 0
+	Epsilon  float64 `yaml:"epsilon"`  // ε, the overhead of a suspension as a part of T, 0 to 1
+	Interval float64 `yaml:"interval"` // T, seconds
+	Slack    float64 `yaml:"slack"`    // how far behind its maps, as a part of them, a reduce is that still counts as waiting for them
+}
+
+// SuspendDefault is what the paper settled on; it names no slack: the default is the fraction of the maps
+// after which Hadoop starts reduces, as small a part of a job as the framework reckons with.
+var SuspendDefault = SuspendOptions{V: 1, Epsilon: 0.15, Interval: 300, Slack: 0.05}
+
+// A Suspend is the Control that suspends reduces which wait for maps: their processors run maps of the same
+// job on the node meanwhile, by the cluster's own pools. Every T it suspends, and T_suspend later it resumes.
+type Suspend struct {
+	o      SuspendOptions
+	t      heddle.Span
+	next   heddle.Time // when to look for starved reduces
+	frozen []frozen
+	gamma  float64 // as last worked out
+}
+
+// frozen is a reduce under suspension.
+type frozen struct {
+	id    heddle.ContainerID
+	until heddle.Time
+}
+
+// stepsPerT is how often in T suspended reduces are looked at, to resume them in time.
+const stepsPerT = 60
+
+// NewSuspend returns the control.
+func NewSuspend(a policy.Args) (policy.Control, error) {
+	o := SuspendDefault
+	if err := a.Decode(&o); err != nil {
+		return nil, err
+	}
+	switch {
+	case !(o.V > 0) || math.IsInf(o.V, 1):
+		return nil, errors.New("ikayak.suspend: v must be above 0")
+	case !(o.Epsilon >= 0 && o.Epsilon <= 1):
+		return nil, errors.New("ikayak.suspend: epsilon must be between 0 and 1")
+	case !(o.Interval >= 1 && o.Interval <= 86400):
+		return nil, errors.New("ikayak.suspend: interval must be between 1 and 86400 seconds")
+	case !(o.Slack >= 0 && o.Slack <= 1):
+		return nil, errors.New("ikayak.suspend: slack must be between 0 and 1")
+	}
+	t := heddle.Seconds(o.Interval)
+	return &Suspend{o: o, t: t, next: heddle.Time(t)}, nil
+}
+
+// Every implements [policy.Control].
+func (s *Suspend) Every() heddle.Span { return s.t / stepsPerT }
+
+// Feeds implements [policy.Feeder]: reduces report progress every 3 s, as MapReduce's tasks do.
+func (s *Suspend) Feeds() policy.Feeds {
+	return policy.Feeds{Progress: 3 * heddle.Second, Starts: true}
+}
+
+// Run implements [policy.Control].
+func (s *Suspend) Run(v policy.View, p *policy.Plan) {
+	s.resume(v, p)
+	if v.Now() < s.next {
+		return
+	}
+	s.next = v.Now().Plus(s.t)
+	s.gamma = s.factor(v)
+	length := suspension(s.gamma, s.o.V, s.o.Epsilon, s.t)
+	if length < s.Every() {
+		return
+	}
+	for i := range v.AppIDs() {
+		a := v.App(heddle.AppID(i))
+		if a == nil || a.Running(heddle.Reduce) == 0 || a.Waiting(heddle.Map) == 0 {
+			continue
+		}
+		a.Each(func(x *policy.Container) bool {
+			if s.waits(a, x) {
+				p.Suspend(x.ID())
+				s.frozen = append(s.frozen, frozen{x.ID(), v.Now().Plus(length)})
+			}
+			return true
+		})
+	}
+}
+
+// resume thaws what has been suspended long enough, and forgets what is gone.
+func (s *Suspend) resume(v policy.View, p *policy.Plan) {
+	kept := s.frozen[:0]
+	for _, f := range s.frozen {
+		x := v.Container(f.id)
+		switch {
+		case x == nil || !x.Suspended():
+		case v.Now() >= f.until:
+			p.Resume(f.id)
+		default:
+			kept = append(kept, f)
+		}
+	}
+	s.frozen = kept
+}
+
+// waits reports whether a container is a running reduce that its job's maps keep waiting.
+func (s *Suspend) waits(a *policy.App, x *policy.Container) bool {
+	if x.Kind() != heddle.Reduce || x.State() != cluster.Running || x.Suspended() {
+		return false
+	}
+	phase, fraction := x.Progress()
+	return starved(phase, fraction, int(a.Facts().Maps), a.Finished(heddle.Map), a.Waiting(heddle.Map), s.o.Slack)
+}
+
+// factor is γ of what applications hold now.
+func (s *Suspend) factor(v policy.View) float64 {
+	var held [3]heddle.Resource
+	for i := range v.AppIDs() {
+		if a := v.App(heddle.AppID(i)); a != nil {
+			held[a.Framework()] = held[a.Framework()].Plus(a.Used())
+		}
+	}
+	return delayFactor(held[heddle.Spark], held[heddle.MapReduce], v.Total())
+}
+
+// Gauges implements [policy.Gauged]: γ, and how many reduces are suspended.
+func (s *Suspend) Gauges(_ policy.View, emit func(name string, value float64)) {
+	emit("ikayak.gamma", s.gamma)
+	emit("ikayak.suspended", float64(len(s.frozen)))
+}

@@ -1,0 +1,191 @@
+package mrorchestrator
+
+import (
+	"math"
+
+	"heddle"
+	"heddle/policy"
+)
+
+// Adjust is Algorithm 1 for one task and resource: by how much the allocation cur is to change for the
+// estimate est. Below a part of cur the task counts as balanced.
+func Adjust(est, cur, tolerance float64) float64 {
+	if math.Abs(est-cur) < tolerance*cur {
+		return 0
+	}
+	return est - cur
+}
+
+// Able is the part of what is wanted on a node that it can give, of its free room and what may be taken
+// from neighbours.
+func Able(free, takable, wanted float64) float64 {
+	if !(wanted > 0) {
+		return 1
+	}
+	return min(1, max(0, free+takable)/wanted)
+}
+
+// InStep is how much of a raise helps: as much as the worst served of the peers gets. able holds the part
+// each peer's node can give.
+func InStep(able ...float64) float64 {
+	least := 1.0
+	for _, a := range able {
+		least = min(least, a)
+	}
+	return least
+}
+
+// A wish is what Algorithm 1 comes to for one task and resource.
+type wish struct {
+	due     float64 // to be raised, up to the size its job was told
+	beyond  float64 // to be raised beyond it
+	surplus float64 // not used, and not needed by the estimate
+	excess  float64 // used, by a task that hogs
+}
+
+// A room is one resource of a node in an epoch.
+type room struct {
+	idle  float64 // nobody holds it
+	spare float64 // … nor will soon
+
+	wish         // sums over the tasks
+	able float64 // the part of beyond that can be met
+	gave float64 // of idle, to what was due
+	free float64 // for beyond, without taking anything
+	take float64 // from surplus and excess, as decided
+}
+
+// most is the largest allocation of a resource that a task has use for.
+func (m *Manager) most(r *row, d heddle.Dim) float64 {
+	if d == heddle.CPU {
+		return float64(max(r.x.Told()[heddle.CPU], heddle.CPU.Unit()))
+	}
+	return math.Inf(1)
+}
+
+// wishes says what is to become of a row's allocation of a resource.
+func (m *Manager) wishes(r *row, d heddle.Dim) (w wish) {
+	by := Adjust(min(r.est[d], m.most(r, d)), r.cur[d], m.o.Tolerance)
+	switch {
+	case m.o.Scope == scopeFlagged && r.verdict[d] == Alike:
+	case by > 0 && r.verdict[d] != Hogging:
+		w.due = math.Floor(min(by, max(0, float64(r.x.Told()[d])-r.cur[d])))
+		w.beyond = math.Floor(by) - w.due
+	case by < 0 && (r.verdict[d] == Hogging || m.o.lower(d) != lowerHogging):
+		w.surplus = math.Floor(max(0, r.cur[d]-max(r.est[d], r.use[d], m.tasks[r.t].last[d])))
+		if r.verdict[d] == Hogging {
+			w.excess = math.Floor(max(0, -by-w.surplus))
+		}
+	}
+	return w
+}
+
+// balance decides what every row gets of a resource.
+func (m *Manager) balance(d heddle.Dim) {
+	for i := range m.sites {
+		if s := &m.sites[i]; s.first < s.end {
+			m.weigh(s, d)
+		}
+	}
+	for i := range m.sites {
+		if s := &m.sites[i]; s.first < s.end {
+			m.settle(s, d)
+		}
+	}
+}
+
+// weigh sums the wishes on a node, lowers what is lowered whatever the others want, gives what is due, and
+// tells phases which part of their other wishes can be met here.
+func (m *Manager) weigh(s *site, d heddle.Dim) {
+	k := &s.slot[d]
+	always := m.o.lower(d) == lowerAlways
+	for _, j := range m.byNode[s.first:s.end] {
+		r := &m.rows[j]
+		r.wish[d] = m.wishes(r, d)
+		w := &r.wish[d]
+		if always {
+			r.change[d] -= w.surplus
+		}
+		k.due += w.due
+		k.beyond += w.beyond
+		k.surplus += w.surplus
+		k.excess += w.excess
+	}
+	part := Able(k.idle, 0, k.due)
+	for _, j := range m.byNode[s.first:s.end] {
+		r := &m.rows[j]
+		got := math.Floor(r.wish[d].due * part)
+		r.change[d] += got
+		k.gave += got
+	}
+	k.free = min(k.spare, k.idle-k.gave)
+	switch {
+	case m.lent:
+		k.surplus = 0 // goes to who waits
+	case always:
+		k.free += k.surplus
+		k.surplus = 0 // given up already
+	}
+	k.able = Able(k.free, k.surplus+k.excess, k.beyond)
+	for _, j := range m.byNode[s.first:s.end] {
+		if r := &m.rows[j]; r.wish[d].beyond > 0 {
+			r.f.able[d] = InStep(r.f.able[d], k.able)
+		}
+	}
+}
+
+// settle raises the rows of a node beyond their size, from its free room and then from what can be taken
+// of neighbours in step.
+func (m *Manager) settle(s *site, d heddle.Dim) {
+	k := &s.slot[d]
+	if k.beyond <= 0 {
+		return
+	}
+	free := Able(k.free, 0, k.beyond)
+	for _, j := range m.byNode[s.first:s.end] {
+		r := &m.rows[j]
+		part := k.able
+		if m.o.InStep {
+			part = InStep(part, r.f.able[d])
+		}
+		got := math.Floor(r.wish[d].beyond * max(part, free))
+		r.change[d] += got
+		k.take += got
+	}
+	k.take = max(0, k.take-math.Floor(k.free))
+	if k.take == 0 {
+		return
+	}
+	unused := Able(k.take, 0, k.surplus)
+	hogged := Able(k.take-k.surplus, 0, k.excess)
+	for _, j := range m.byNode[s.first:s.end] {
+		r := &m.rows[j]
+		if k.surplus > 0 {
+			r.change[d] -= math.Ceil(r.wish[d].surplus * unused)
+		}
+		r.change[d] -= math.Ceil(r.wish[d].excess * hogged)
+	}
+}
+
+// plan writes the steps: what only lowers goes first, so that what is taken can be given. A raise that
+// does not fit at its turn is cut to what is left.
+func (m *Manager) plan(p *policy.Plan) {
+	for _, raising := range [2]bool{false, true} {
+		for i := range m.rows {
+			r := &m.rows[i]
+			up := r.change[heddle.Memory] > 0 || r.change[heddle.CPU] > 0
+			if r.change == (amount{}) || up != raising {
+				continue
+			}
+			to, s := r.x.Limit(), &m.sites[r.node]
+			for _, d := range controlled {
+				by := max(min(r.change[d], s.slot[d].idle), 1-r.cur[d])
+				s.slot[d].idle -= by
+				to[d] += int64(by)
+			}
+			if to != r.x.Limit() {
+				p.Resize(r.x.ID(), to)
+			}
+		}
+	}
+}

@@ -1,0 +1,179 @@
+package mrorchestrator
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"heddle"
+	"heddle/policy"
+	"heddle/policy/policytest"
+	"heddle/sched"
+)
+
+var makers = []policy.Maker[policy.Control]{NewUniform, NewRegression}
+
+func put(c policy.Control) policy.Set {
+	s := policytest.Base(policytest.Submitted{})
+	s.Control = []policy.Control{c}
+	return s
+}
+
+func TestSuite(t *testing.T) {
+	for i, name := range []string{"uniform", "regression"} {
+		t.Run(name, func(t *testing.T) {
+			policytest.Run(t, makers[i], "{epoch: 3, profile: 1, lower_memory: always, lower_cpu: always}", put)
+		})
+	}
+}
+
+func TestWrongOptions(t *testing.T) {
+	for option, want := range map[string]string{
+		"epoch: 0":          "epoch must be between",
+		"profile: -1":       "profile must be between",
+		"deficit: 1.1":      "deficit must be between 0 and 1, not 1.1",
+		"hogging: 0.9":      "hogging must be between",
+		"straggler: .nan":   "straggler must be between",
+		"alpha: 0.5":        "alpha must be between",
+		"mode: disk":        `mode must be one of cpu, memory, both, not "disk"`,
+		"scope: some":       "scope must be one of flagged, all",
+		"lower_cpu: never":  "lower_cpu must be one of",
+		"lower_memory: 100": "lower_memory must be one of",
+	} {
+		for _, maker := range makers {
+			if _, err := maker(policytest.Args(option)); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, want %q", option, err, want)
+			}
+		}
+	}
+}
+
+// running is a core on which every node runs so many maps of a hundred jobs, four windows into their
+// lives. Some hog and some are short, so that there is something to do.
+func running(m *Manager, nodes, each int) *sched.Core {
+	const jobs = 100
+	set := put(m)
+	set.Minimum, set.Step = heddle.Of(1, 0), heddle.Of(1, 0)
+	c := sched.New(set)
+	size := heddle.Of(512, 1000)
+	for n := range nodes {
+		c.Step(0, heddle.NodeUp{Node: heddle.NodeID(n), Rack: heddle.RackID(n / 40), Total: heddle.Of(int64(each)*600, int64(each)*1000)})
+	}
+	for a := range heddle.AppID(jobs) {
+		c.Step(0, heddle.Submit{App: a, Queue: 1, Master: heddle.Of(1, 0), Framework: heddle.MapReduce})
+	}
+	c.Step(0, heddle.Heartbeat{Node: 0})
+	for a := range heddle.AppID(jobs) {
+		c.Step(0, heddle.Ask{App: a, Rows: []heddle.Row{heddle.Anywhere(20, heddle.Map, int32(nodes*each/jobs), size)}})
+	}
+	var ids []heddle.ContainerID
+	for n := range nodes {
+		for _, d := range c.Step(0, heddle.Heartbeat{Node: heddle.NodeID(n)}) {
+			if l, ok := d.(*heddle.Launch); ok {
+				ids = append(ids, l.Container)
+			}
+		}
+	}
+	for a := range heddle.AppID(jobs) {
+		c.Step(0, heddle.Acquire{App: a})
+	}
+	for _, id := range ids {
+		c.Step(0, heddle.Started{Container: id})
+	}
+	for w := 1; w <= 3; w++ {
+		now := heddle.Time(w) * heddle.Time(5*heddle.Second)
+		for _, id := range ids {
+			c.Step(now, heddle.Progress{Container: id, Phase: heddle.MapRead, Fraction: float64(w) * (0.05 + float64(id%7)/100)})
+			c.Step(now, heddle.Profile{Container: id, CPU: 300 + 100*int64(id%8), Memory: 100 + 59*int64(id%8)})
+		}
+	}
+	return c
+}
+
+// What is decided never adds up to more than a node has, however much is wanted, and is carried out as
+// decided.
+func TestNodesHoldWhatIsGiven(t *testing.T) {
+	for _, options := range []string{"", "{lower_cpu: needed}", "{lower_memory: needed, in_step: false}", "{lower_cpu: always, tolerance: 0}"} {
+		for i, maker := range makers {
+			m := made(t, maker, options)
+			core := running(m, 40, 10)
+			free := make([]heddle.Resource, 40)
+			for n := range free {
+				free[n] = core.View().Node(heddle.NodeID(n)).Free()
+			}
+			var p policy.Plan
+			m.Run(core.View(), &p)
+			for _, s := range p.Steps {
+				x := core.View().Container(s.Container)
+				n := x.Node().ID()
+				if free[n] = free[n].Minus(s.Limit.Minus(x.Limit())); free[n].AnyNegative() {
+					t.Fatalf("%q, estimator %d: node %d is left with %v after %+v", options, i, n, free[n], s)
+				}
+			}
+			if len(p.Steps) == 0 && i == 1 {
+				t.Errorf("%q: nothing was done", options)
+			}
+			if i == 1 && resizes(running(made(t, maker, options), 40, 10)) != len(p.Steps) {
+				t.Errorf("%q: not all of %d steps were carried out", options, len(p.Steps))
+			}
+		}
+	}
+}
+
+// resizes runs a core's next epoch and counts what is carried out.
+func resizes(c *sched.Core) (n int) {
+	for _, d := range c.Step(heddle.Time(20*heddle.Second), heddle.Wake{}) {
+		if _, ok := d.(*heddle.Resize); ok {
+			n++
+		}
+	}
+	return n
+}
+
+func made(t testing.TB, maker policy.Maker[policy.Control], options string) *Manager {
+	t.Helper()
+	c, err := maker(policytest.Args(options))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.(*Manager)
+}
+
+// BenchmarkEpoch is one control epoch over 100,000 running tasks on 10,000 nodes. The project's limit is 200 ms.
+func BenchmarkEpoch(b *testing.B) {
+	for i, name := range []string{"uniform", "regression"} {
+		b.Run(name, func(b *testing.B) {
+			m := made(b, makers[i], "")
+			c := running(m, 10_000, 10)
+			sums := make([]task, len(m.tasks))
+			copy(sums, m.tasks)
+			var p policy.Plan
+			b.ReportAllocs()
+			for b.Loop() {
+				b.StopTimer()
+				copy(m.tasks, sums)
+				p.Steps = p.Steps[:0]
+				b.StartTimer()
+				m.Run(c.View(), &p)
+			}
+			if each := b.Elapsed() / time.Duration(b.N); each > 200*time.Millisecond {
+				b.Errorf("an epoch takes %v, more than 200 ms", each)
+			}
+			b.ReportMetric(float64(len(m.rows)), "tasks")
+			b.ReportMetric(float64(len(p.Steps)), "resizes")
+		})
+	}
+}
+
+// BenchmarkProfile is one measurement of a task taken in.
+func BenchmarkProfile(b *testing.B) {
+	m := made(b, NewRegression, "")
+	c := running(m, 1000, 10)
+	v := c.View()
+	b.ReportAllocs()
+	i := 0
+	for b.Loop() {
+		m.Observe(v, heddle.Profile{Container: m.tasks[i%len(m.tasks)].id, CPU: 800, Memory: 300})
+		i++
+	}
+}

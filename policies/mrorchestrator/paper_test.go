@@ -1,0 +1,222 @@
+package mrorchestrator
+
+import (
+	"math"
+	"testing"
+
+	"heddle"
+	"heddle/estimate"
+	"heddle/policy/policytest"
+)
+
+func near(t *testing.T, what string, got, want float64) {
+	t.Helper()
+	if math.Abs(got-want) > 1e-9 {
+		t.Errorf("%s: %v, want %v", what, got, want)
+	}
+}
+
+// A task a quarter done after a minute is expected to be done in three more.
+// Reference: III-A, Eq. 1
+func TestFinishTime(t *testing.T) {
+	rest, ok := estimate.Remaining(60, 0.25)
+	if !ok {
+		t.Fatal("nothing was said")
+	}
+	near(t, "T̂", rest, 180)
+}
+
+// α above 1 is deficiency, below 1 excess, 1 balance; what must be done at once is as deficient as may be.
+// Reference: III-A, Eq. 2
+func TestAlpha(t *testing.T) {
+	for _, c := range []struct{ rest, target, want float64 }{
+		{180, 120, 1.5}, {90, 120, 0.75}, {120, 120, 1}, {600, 120, 2}, {1, 120, 0.5}, {60, 0, 2}, {60, -5, 2},
+	} {
+		near(t, "α", Alpha(c.rest, c.target, 2), c.want)
+	}
+}
+
+// Five tasks of a job use about 60 % of their memory, one on the sixth node less than 25 %: it is deficit.
+// Reference: III, step 2
+func TestDeficitAgainstPeers(t *testing.T) {
+	var g peers
+	for _, use := range []float64{60, 61, 59, 60, 60, 24} {
+		g.count++
+		g.use[heddle.Memory] += use
+	}
+	for _, c := range []struct {
+		use  float64
+		want Verdict
+	}{{24, Deficit}, {60, Alike}} {
+		mean, _, ok := g.others(amount{c.use, 0}, 0)
+		if v := Against(c.use, mean[heddle.Memory], Default.Deficit, Default.Hogging); !ok || v != c.want {
+			t.Errorf("%v among peers of %v: %v, want %v", c.use, mean[heddle.Memory], v, c.want)
+		}
+	}
+	if v := Against(95, 60, Default.Deficit, Default.Hogging); v != Hogging {
+		t.Errorf("95 among peers of 60: %v, want hogging", v)
+	}
+}
+
+// A task without peers is like nobody.
+func TestNoPeers(t *testing.T) {
+	g := peers{count: 1, use: amount{60, 900}, rate: 0.1}
+	if _, _, ok := g.others(amount{60, 900}, 0.1); ok {
+		t.Error("it has peers")
+	}
+}
+
+// Stragglers have four causes, and only contention is for the orchestrator.
+// Reference: III, step 2, (i) to (iv)
+func TestCauses(t *testing.T) {
+	if !Straggles(0.7, 1, 0.2) || Straggles(0.85, 1, 0.2) {
+		t.Error("a rate of 0.7 against 1 straggles by 0.2, one of 0.85 does not")
+	}
+	for _, c := range []struct {
+		name string
+		e    Evidence
+		want Cause
+	}{
+		{"uses all it has", Evidence{Pressed: true, NodePace: 1}, Contention},
+		{"starved on a full node", Evidence{Starved: true, NodePace: 1}, Contention},
+		{"starved while reading from elsewhere", Evidence{Starved: true, Remote: true, NodePace: 0.5}, Contention},
+		{"reads from elsewhere", Evidence{Remote: true, NodePace: 1}, Network},
+		{"on a node where everything is slow", Evidence{NodePace: 0.5}, Faulty},
+		{"like its neighbours", Evidence{NodePace: 0.95}, Skew},
+	} {
+		if got := CauseOf(c.e, 0.2); got != c.want {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+// UNIFORM is the mean use over all tasks of the phase and all past windows.
+// Reference: Alg. 2, line 4
+func TestUniform(t *testing.T) {
+	p := profiler{}
+	f := p.phase(3, heddle.MapRead)
+	for _, use := range []float64{300, 500, 100} {
+		f.sum[heddle.Memory] += use
+		f.n++
+	}
+	est, ok := Uniform(f.sum[heddle.Memory], f.n)
+	if !ok {
+		t.Fatal("nothing was said")
+	}
+	near(t, "estimate", est, 300)
+	if _, ok := Uniform(0, 0); ok {
+		t.Error("something was said of no windows")
+	}
+}
+
+// Processors are regressed over the whole history: 100, 200 and 300 at 5, 10 and 15 s go on to 700 at 35 s.
+// Reference: Alg. 2, line 7
+func TestRegressionOfCPU(t *testing.T) {
+	var x task
+	for i, use := range []float64{100, 200, 300} {
+		x.cpu.Add(5*float64(i+1), use)
+	}
+	y, ok := x.cpu.At(35)
+	if !ok {
+		t.Fatal("no line")
+	}
+	near(t, "estimate", y, 700)
+}
+
+// Memory is regressed over a tenth of the windows: after 30 flat ones, three that grow count alone.
+// Reference: III-B-1, the number of recent time windows
+func TestRecentWindows(t *testing.T) {
+	var s series
+	for i := range 27 {
+		s.add(5*float64(i), 200)
+	}
+	for i := range 3 {
+		s.add(5*float64(27+i), int64(300+100*i)) // 300, 400, 500
+	}
+	// 30 windows, a tenth are 3. From 400 and 300 the newest, 500, follows exactly; from 200 too it does
+	// not, yet better than the mean of 220 has it.
+	if k := windowsOf(&s, 220, 0.1); k != 3 {
+		t.Errorf("%d windows, want 3", k)
+	}
+	// The line through 500, 400, 300 and 200, the windows before the newest and itself: 100 each 5 s.
+	near(t, "estimate", recent(&s, 5*29+20, 220, 0.1), 900)
+}
+
+// Where no number of recent windows predicts better than the mean, the mean is the estimate.
+// Reference: III-B-1, the threshold of the windows
+func TestRecentIsNoWorseThanUniform(t *testing.T) {
+	var s series
+	for i, use := range []int64{100, 500, 100, 500, 100, 300} {
+		s.add(5*float64(i), use)
+	}
+	// From 500, 100 the line comes to −300 at the newest, 300, which is the mean.
+	if k := windowsOf(&s, 300, 0.1); k != 0 {
+		t.Errorf("%d windows, want none", k)
+	}
+	near(t, "estimate", recent(&s, 60, 300, 0.1), 300)
+	if k := windowsOf(&series{n: 2}, 300, 0.1); k != 0 {
+		t.Errorf("%d of two windows, want none: nothing is left to predict", k)
+	}
+}
+
+// A series longer than its ring keeps the last windows.
+func TestSeriesIsARing(t *testing.T) {
+	var s series
+	for i := range 3*windows + 5 {
+		s.add(float64(i), int64(10*i))
+	}
+	at, use := s.back(0)
+	near(t, "time of the last", at, 3*windows+4)
+	near(t, "its use", use, 10*(3*windows+4))
+	at, _ = s.back(windows - 1)
+	near(t, "time of the oldest kept", at, 2*windows+5)
+}
+
+// Raise by the difference, lower by the difference, else go on.
+// Reference: Alg. 1, lines 2 to 8
+func TestAdjust(t *testing.T) {
+	near(t, "est > cur", Adjust(700, 500, 0), 200)
+	near(t, "est < cur", Adjust(300, 500, 0), -200)
+	near(t, "est = cur", Adjust(500, 500, 0), 0)
+	near(t, "within the tolerance", Adjust(520, 500, 0.05), 0)
+}
+
+// A1 could be raised on N1 at B1's cost, but A2 starves on N3, where nothing can be taken: nothing is.
+// Reference: II-B, Fig. 3c
+func TestInStep(t *testing.T) {
+	n1 := Able(0, 300, 200)
+	n3 := Able(0, 0, 200)
+	near(t, "on N1", n1, 1)
+	near(t, "on N3", n3, 0)
+	near(t, "in step", InStep(n1, n3), 0)
+	near(t, "where N3 can give half", InStep(n1, Able(40, 60, 200)), 0.5)
+	near(t, "where nothing is wanted", Able(0, 0, 0), 1)
+}
+
+// The epoch is 20 s, profiles are taken each 5 s.
+// Reference: IV-D
+func TestEpoch(t *testing.T) {
+	for _, maker := range makers {
+		c, err := maker(policytest.Args(""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := c.(*Manager)
+		if m.Every() != 20*heddle.Second || m.Feeds().Profile != 5*heddle.Second || m.Feeds().Progress != 5*heddle.Second {
+			t.Errorf("epoch %v, feeds %+v", m.Every(), m.Feeds())
+		}
+	}
+}
+
+// CPU, memory, or both are controlled.
+// Reference: IV-A, control modes (a) to (c)
+func TestModes(t *testing.T) {
+	for mode, want := range map[string][2]bool{"cpu": {false, true}, "memory": {true, false}, "both": {true, true}} {
+		o := Options{Mode: mode}
+		for _, d := range controlled {
+			if o.controls(d) != want[d] {
+				t.Errorf("mode %s controls %v: %v", mode, d, o.controls(d))
+			}
+		}
+	}
+}

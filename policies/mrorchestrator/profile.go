@@ -1,0 +1,128 @@
+package mrorchestrator
+
+import (
+	"heddle"
+	"heddle/cluster"
+	"heddle/estimate"
+	"heddle/policy"
+)
+
+// The resources that are controlled, in the order of their dimensions.
+var controlled = [...]heddle.Dim{heddle.Memory, heddle.CPU}
+
+// An amount is one figure for each controlled resource, by dimension: MiB and milli-vcores.
+type amount [2]float64
+
+// windows is how many windows of a task's memory are kept.
+const windows = 32
+
+// A series is the memory of a task over its last windows.
+type series struct {
+	n    int32 // windows seen
+	time [windows]float32
+	use  [windows]int32
+}
+
+// add notes the use at so many seconds of run time.
+func (s *series) add(time float64, use int64) {
+	s.time[s.n%windows], s.use[s.n%windows] = float32(time), int32(use)
+	s.n++
+}
+
+// back returns the window so many before the last, 0 being the last itself.
+func (s *series) back(i int) (time, use float64) {
+	k := (int(s.n) - 1 - i) % windows
+	return float64(s.time[k]), float64(s.use[k])
+}
+
+// A task is the profile of one running map or reduce.
+type task struct {
+	id     heddle.ContainerID
+	app    heddle.AppID
+	cpu    estimate.Line // use against run time, the whole history
+	memory series
+	sum    amount // of uses since the last epoch
+	n      float64
+	last   amount // use in the last window
+}
+
+// A phase is what all tasks of a job used in one step, those that have ended too.
+type phase struct {
+	sum amount
+	n   float64
+
+	peers        // of the running epoch
+	able  amount // the part of what the worst served wants that it can be given, by resource
+}
+
+// steps is one more than the last [heddle.Phase] of a map or reduce.
+const steps = heddle.ReduceWrite + 1
+
+// A profiler keeps the profiles of tasks and of phases.
+type profiler struct {
+	tasks []task // those of id 0 are free places
+	free  []int32
+	of    map[heddle.ContainerID]int32
+	jobs  []*[steps]phase // by AppID; nil = nothing known
+}
+
+// note takes a measurement of a container in.
+func (p *profiler) note(x *policy.Container, now heddle.Time, cpu, memory int64) {
+	at, _ := x.Progress()
+	if at == heddle.NoPhase || at >= steps || x.State() != cluster.Running || x.Suspended() {
+		return
+	}
+	i, ok := p.of[x.ID()]
+	if !ok {
+		i = p.place()
+		p.of[x.ID()] = i
+		p.tasks[i] = task{id: x.ID(), app: x.App().ID()}
+	}
+	t, f, use := &p.tasks[i], p.phase(x.App().ID(), at), amount{float64(memory), float64(cpu)}
+	ran := now.Since(x.Started()).Seconds()
+	t.cpu.Add(ran, use[heddle.CPU])
+	t.memory.add(ran, memory)
+	t.n++
+	f.n++
+	t.last = use
+	for d := range use {
+		t.sum[d] += use[d]
+		f.sum[d] += use[d]
+	}
+}
+
+// place returns where a new task goes.
+func (p *profiler) place() int32 {
+	if n := len(p.free); n > 0 {
+		i := p.free[n-1]
+		p.free = p.free[:n-1]
+		return i
+	}
+	p.tasks = append(p.tasks, task{})
+	return int32(len(p.tasks) - 1)
+}
+
+// phase returns the profile of a job's step.
+func (p *profiler) phase(a heddle.AppID, at heddle.Phase) *phase {
+	for int(a) >= len(p.jobs) {
+		p.jobs = append(p.jobs, nil)
+	}
+	if p.jobs[a] == nil {
+		p.jobs[a] = new([steps]phase)
+	}
+	return &p.jobs[a][at]
+}
+
+// forget drops a job.
+func (p *profiler) forget(a heddle.AppID) {
+	if int(a) < len(p.jobs) {
+		p.jobs[a] = nil
+	}
+}
+
+// drop forgets the task at a place, which the next new one takes.
+func (p *profiler) drop(i int32) {
+	delete(p.of, p.tasks[i].id)
+	p.tasks[i] = task{}
+	p.free = append(p.free, i)
+}
