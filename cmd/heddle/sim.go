@@ -62,7 +62,7 @@ func newRun(a *app) *cobra.Command {
 		},
 	}
 	cmd.Flags().SortFlags = false
-	cmd.Flags().StringVar(&profile, "profile", "", "profile `P` (default: the scenario's, else the scheduler of --conf, else capacity)")
+	cmd.Flags().StringVar(&profile, "profile", "", "profile `P` (default: the scenario's, else the scheduler of --conf, else heddle)")
 	must(cmd.RegisterFlagCompletionFunc("profile", completeProfile))
 	f.add(cmd, 1)
 	return cmd

@@ -30,4 +30,4 @@ func (Remaining) Remaining(v policy.View, x *policy.Container) (heddle.Span, boo
 }
 
 // Feeds implements [policy.Feeder].
-func (Remaining) Feeds() policy.Feeds { return policy.Feeds{Progress: reportEvery} }
+func (Remaining) Feeds() policy.Feeds { return policy.Feeds{Progress: reportEvery, Starts: true} }

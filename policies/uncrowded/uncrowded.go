@@ -26,7 +26,7 @@ type Options struct {
 
 // Default are the defaults: one task that reads and one that computes, and more while they compute more
 // than they wait.
-var Default = Options{Least: 2, Busy: 0.5, Patience: 600}
+var Default = Options{Least: 2, Busy: 0.75, Patience: 600}
 
 // sampleEvery is how often tasks are measured.
 const sampleEvery = 5 * heddle.Second
