@@ -55,6 +55,9 @@ func (k *Ask) Strict() bool { return k.strict }
 // Places returns how many places the ask names, anywhere included.
 func (k *Ask) Places() int { return 1 + len(k.hosts) + len(k.racks) }
 
+// Hosts returns on how many nodes a container could run where its data lies.
+func (k *Ask) Hosts() int { return len(k.hosts) }
+
 // AtHost returns how many of the containers could run where their data lies on the node.
 func (k *Ask) AtHost(n heddle.NodeID) int { return int(k.hosts[n]) }
 

@@ -6,29 +6,47 @@ import (
 )
 
 // KMeans divides points into k clusters, each point to the nearest mean, and returns every point's
-// cluster: Lloyd's algorithm from starting points drawn as k-means++ does, far from each other. Ties go
-// to the lower cluster. Clusters are numbered by their mean's last coordinate, rising. Where there are
-// fewer unlike points than k some clusters are empty.
+// cluster: Lloyd's algorithm from starting points drawn as k-means++ does, far from each other, and of
+// several such starts the one that ends with the points nearest to their means. Ties go to the lower
+// cluster. Clusters are numbered by their mean's last coordinate, rising. Where there are fewer unlike
+// points than k some clusters are empty.
 func KMeans(points [][]float64, k int, rng *rand.Rand) (of []int) {
+	const starts = 8
 	of = make([]int, len(points))
 	if len(points) == 0 || k <= 1 {
 		return of
 	}
-	means := spread(points, k, rng)
-	for range 100 { // it settles long before; the bound is against cycles by rounding
-		moved := false
-		for i, p := range points {
-			if c, _ := nearest(means, p); c != of[i] {
-				of[i], moved = c, true
-			}
+	least := math.Inf(1)
+	for range starts {
+		means := spread(points, k, rng)
+		try, sum := settle(points, means)
+		if sum < least {
+			renumber(try, means)
+			of, least = try, sum
 		}
-		centre(points, of, means)
+	}
+	return of
+}
+
+// settle moves means until no point changes its cluster, and returns the sum of squared distances. It
+// is done long before the bound, which is against cycles by rounding.
+func settle(points, means [][]float64) (of []int, sum float64) {
+	of = make([]int, len(points))
+	for range 100 {
+		moved := false
+		sum = 0
+		for i, p := range points {
+			c, d := nearest(means, p)
+			moved = moved || c != of[i]
+			of[i] = c
+			sum += d
+		}
 		if !moved {
 			break
 		}
+		centre(points, of, means)
 	}
-	renumber(of, means)
-	return of
+	return of, sum
 }
 
 // spread draws k points, each with a chance in proportion to its squared distance from those drawn.

@@ -1,5 +1,7 @@
 package estimate
 
+import "math"
+
 // Recursive is a linear model y = θ·x that learns from one sample after the other: recursive least
 // squares with exponential forgetting.
 type Recursive struct {
@@ -7,9 +9,10 @@ type Recursive struct {
 
 	forget float64
 	p      []float64 // covariance, row by row
+	doubt  []float64 // its diagonal to begin with
 	gain   []float64
-	trace  float64 // of p
-	most   float64 // the trace it began with
+
+	some, touched []int // scratch
 }
 
 // NewRecursive returns a model of len(doubt) coefficients, all 0. forget, in (0, 1], is what a sample
@@ -17,50 +20,68 @@ type Recursive struct {
 // squared, in units of the variance of y.
 func NewRecursive(doubt []float64, forget float64) *Recursive {
 	n := len(doubt)
-	r := &Recursive{Theta: make([]float64, n), forget: forget, p: make([]float64, n*n), gain: make([]float64, n)}
+	r := &Recursive{
+		Theta: make([]float64, n), forget: forget, p: make([]float64, n*n),
+		doubt: append([]float64(nil), doubt...), gain: make([]float64, n),
+		some: make([]int, 0, n), touched: make([]int, 0, n),
+	}
 	for i, d := range doubt {
 		r.p[i*n+i] = d
-		r.most += d
 	}
-	r.trace = r.most
 	return r
 }
 
-// Forget makes what was learned so far count less by the factor of forgetting. It does nothing while the
-// doubt is as large as it was to begin with: directions no sample tells anything about would be blown up.
+// Forget makes what was learned so far count less by the factor of forgetting. No coefficient is doubted
+// more than to begin with: the doubt about those that no sample tells anything of would grow for ever.
 func (r *Recursive) Forget() {
-	if r.trace/r.forget > r.most {
-		return
-	}
-	for i := range r.p {
-		r.p[i] /= r.forget
-	}
-	r.trace /= r.forget
-}
-
-// Learn takes in a sample of a weight, and returns by how much the model was off before: y − θ·x.
-func (r *Recursive) Learn(x []float64, y, weight float64) (off float64) {
 	n := len(r.Theta)
-	off = y
-	power := 1 / weight
-	for i := range n {
-		row, sum := r.p[i*n:i*n+n], 0.0
-		for j, v := range x {
-			sum += row[j] * v
+	for i, d := range r.doubt {
+		r.gain[i] = math.Sqrt(1 / r.forget)
+		if p := r.p[i*n+i]; p > d*r.forget {
+			r.gain[i] = math.Sqrt(d / p)
 		}
-		r.gain[i] = sum
-		off -= r.Theta[i] * x[i]
-		power += sum * x[i]
 	}
-	r.trace = 0
 	for i, g := range r.gain {
-		r.Theta[i] += off * g / power
 		row := r.p[i*n : i*n+n]
 		for j, h := range r.gain {
-			row[j] -= g * h / power
+			row[j] *= g * h
+		}
+	}
+}
+
+// Learn takes in a sample of a weight, and returns by how much the model was off before: y − θ·x. It
+// costs time in proportion to the number of coefficients and of those of them that the sample touches.
+func (r *Recursive) Learn(x []float64, y, weight float64) (off float64) {
+	n := len(r.Theta)
+	some, touched := r.some[:0], r.touched[:0]
+	off = y
+	for j, v := range x {
+		if v != 0 {
+			some = append(some, j)
+			off -= r.Theta[j] * v
+		}
+	}
+	for i := range n {
+		row, sum := r.p[i*n:i*n+n], 0.0
+		for _, j := range some {
+			sum += row[j] * x[j]
+		}
+		if r.gain[i] = sum; sum != 0 {
+			touched = append(touched, i)
+		}
+	}
+	power := 1 / weight
+	for _, j := range some {
+		power += r.gain[j] * x[j]
+	}
+	for _, i := range touched {
+		g := r.gain[i] / power
+		r.Theta[i] += off * g
+		row := r.p[i*n : i*n+n]
+		for _, j := range touched {
+			row[j] -= g * r.gain[j]
 		}
 		row[i] = max(0, row[i])
-		r.trace += row[i]
 	}
 	return off
 }

@@ -15,8 +15,11 @@ func All() []*Experiment {
 	for _, list := range [][]Experiment{
 		dressExperiments(),
 		couplingExperiments(),
+		ikayakExperiments(),
+		remainingExperiments(),
 		adaptcontExperiments(),
 		mrorchestratorExperiments(),
+		heddleExperiments(),
 	} {
 		for i := range list {
 			out = append(out, &list[i])

@@ -25,6 +25,10 @@ type Experiment struct {
 	// gain that survives without one of them is a defect.
 	LivesOff []string
 
+	// Traced keeps predictions and traces of tasks in every run, for metrics that live off them; else the
+	// first seed alone has them.
+	Traced bool
+
 	// Given runs it in the given world, where every container lasts what its job says.
 	Given bool
 }

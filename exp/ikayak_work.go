@@ -9,17 +9,7 @@ import (
 	"heddle/sim/world"
 )
 
-// ikayakNodes are the paper's fifteen workers; a sixteenth machine is the master.
-const ikayakNodes = `cluster:
-  nodes:
-    - {name: t110, count: 3, memory: 16GiB, vcores: 8, nic_mb_s: 1Gb/s}
-    - {name: t420, count: 2, memory: 32GiB, vcores: 24, nic_mb_s: 1Gb/s}
-    - {name: t320, count: 1, memory: 24GiB, vcores: 12, nic_mb_s: 1Gb/s}
-    - {name: t620, count: 2, memory: 32GiB, vcores: 24, nic_mb_s: 1Gb/s}
-    - {name: desktop, count: 7, memory: 16GiB, vcores: 8, nic_mb_s: 1Gb/s}
-`
-
-// An ikayakMix is a workload on those workers. Zero values are the paper's, or those of ikayakMSD.
+// An ikayakMix is a workload on the paper's fifteen workers; a sixteenth machine is the master.
 type ikayakMix struct {
 	jobs      int      // of MapReduce
 	maps      []string // their programs
@@ -28,13 +18,14 @@ type ikayakMix struct {
 	gap       float64  // mean seconds between two MapReduce jobs
 	inputGB   float64  // of every MapReduce job; 0 = drawn
 	slowStart float64
+	replicas  int  // of each block
 	dynamic   bool // Spark's dynamic allocation
 }
 
 // ikayakMSD is the mix of section 4.3: 87 jobs like those of a production month, and as much work for Spark.
 var ikayakMSD = ikayakMix{
-	jobs: 87, maps: []string{"wordcount", "grep", "terasort"}, spark: []string{"kmeans", "pagerank", "index"}, share: 0.5, gap: 60,
-	slowStart: 0.05,
+	jobs: 87, maps: []string{"wordcount", "grep", "terasort"}, spark: []string{"kmeans", "pagerank", "index"}, share: 0.5, gap: 20,
+	slowStart: 0.05, replicas: 3,
 }
 
 // Sizes of the production jobs: their median is 14 GB, and 90 % are below 100 GB (Rowstron et al., Nobody
@@ -69,7 +60,7 @@ var ikayakTaskGB = map[string]int{"wordcount": 1, "grep": 2, "terasort": 2}
 func (m ikayakMix) work(seed uint64) (string, error) {
 	rng := rand.New(rand.NewPCG(seed, 0x1ca7a4))
 	var b strings.Builder
-	b.WriteString("name: ikayak\n" + ikayakNodes + "workload:\n  jobs:\n")
+	b.WriteString("name: ikayak\n" + testbed + "workload:\n  jobs:\n")
 	at, done := 0.0, 0.0
 	order := rng.Perm(m.jobs)
 	for i := range m.jobs {
@@ -112,8 +103,8 @@ func (m ikayakMix) mapReduce(b *strings.Builder, id, program string, at, gb floa
 	maps := math.Ceil(gb * 1000 / (ikayakBlockMB * 1.048576))
 	mem := ikayakTaskGB[program]
 	fmt.Fprintf(b, "    - {id: %s, program: %s, submit: %.3fs, input: %.0fMB, split: 256MiB, reduces: %.0f, slow_start: %g, "+
-		"map: {memory: %dGiB, vcores: 1}, reduce: {memory: %dGiB, vcores: 1}, master: {memory: 2GiB, vcores: 1}}\n",
-		id, program, at, gb*1000, math.Ceil(maps/ikayakMapsReduce), m.slowStart, mem, mem)
+		"map: {memory: %dGiB, vcores: 1}, reduce: {memory: %dGiB, vcores: 1}, master: {memory: 2GiB, vcores: 1}, data: {replicas: %d}}\n",
+		id, program, at, gb*1000, math.Ceil(maps/ikayakMapsReduce), m.slowStart, mem, mem, m.replicas)
 }
 
 // application writes one of Spark, with a core for each of a stage's tasks.
@@ -122,8 +113,8 @@ func (m ikayakMix) application(b *strings.Builder, id, program string, at float6
 	tasks := math.Ceil(ikayakSparkGB * 1000 / (ikayakBlockMB * 1.048576))
 	n := int(math.Ceil(tasks / float64(x.cores)))
 	p := world.DefaultParams().Programs[program]
-	fmt.Fprintf(b, "    - id: %s\n      program: %s\n      framework: spark\n      submit: %.3fs\n      input: %.0fMB\n      split: 256MiB\n      master: {memory: 2GiB, vcores: 1}\n",
-		id, program, at, ikayakSparkGB*1000)
+	fmt.Fprintf(b, "    - id: %s\n      program: %s\n      framework: spark\n      submit: %.3fs\n      input: %.0fMB\n      split: 256MiB\n      master: {memory: 2GiB, vcores: 1}\n      data: {replicas: %d}\n",
+		id, program, at, ikayakSparkGB*1000, m.replicas)
 	if program != "index" {
 		fmt.Fprintf(b, "      shuffle: %.4f\n      output: 1MB\n", p.Ratio)
 	}

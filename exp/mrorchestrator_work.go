@@ -7,7 +7,6 @@ import (
 
 	"heddle"
 	"heddle/conf"
-	"heddle/policies/fair"
 	"heddle/sim"
 	"heddle/workload"
 )
@@ -57,7 +56,7 @@ func orchWork(workers int, mix []orchJob, ids ...string) Work {
 		fmt.Fprintf(&b, `name: mrorchestrator
 cluster:
   nodes:
-    - {name: workers, count: %d, memory: 3584MiB, vcores: 4, disk_mb_s: 70MB/s, nic_mb_s: 1Gb/s, speed: 0.12}
+    - {name: workers, count: %d, memory: 3584MiB, vcores: 4, disk_mb_s: 70MB/s, nic_mb_s: 1Gb/s, speed: 0.025}
 workload:
   jobs:
 `, workers)
@@ -106,17 +105,14 @@ func orchShared(slots int) heddle.Resource {
 	return size
 }
 
-// orchHadoop lets containers have any size, sends heartbeats every 5 s, lets the capacity scheduler count
-// memory alone and the fair scheduler share by dominant resources.
+// orchHadoop lets containers have any size, sends heartbeats every 5 s and lets the capacity scheduler count
+// memory alone; the fair scheduler shares by dominant resources as it is.
 func orchHadoop() *conf.Hadoop {
 	h := conf.Default()
 	h.Site.NodeHeartbeat = 5 * heddle.Second
 	least := heddle.Of(1, 0)
 	h.Site.Minimum, h.Capacity.Minimum, h.Fair.Minimum, h.Fair.Increment = least, least, least, least
 	h.Capacity.MemoryOnly = true
-	for i := range h.Fair.Queues {
-		h.Fair.Queues[i].Policy = fair.DRF
-	}
 	return h
 }
 
@@ -175,4 +171,13 @@ func orchMean(x []float64) float64 {
 		sum += v
 	}
 	return sum / float64(len(x))
+}
+
+// orchMedian is the median over seeds of a figure.
+func orchMedian(all []Runs, of func(Runs) float64) float64 {
+	var x []float64
+	for _, r := range all {
+		x = append(x, of(r))
+	}
+	return spread(x).Median
 }

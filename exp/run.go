@@ -191,7 +191,7 @@ func (e *Experiment) run(p *part, o *Options) error {
 		Workload: p.work, Profiles: []*policies.Profile{profile}, Seeds: []uint64{p.seed}, Conf: h,
 		Nodes: nodes, UplinkBps: s.Uplink, Effects: world.Effects(s.Effects),
 		Faults: func(uint64) []sim.Fault { return faults },
-		Given:  e.Given, KeepTasks: true, Trace: p.trace, Check: o.Check, MaxTime: longest, Workers: 1, Stop: o.Stop,
+		Given:  e.Given, KeepTasks: true, Trace: p.trace || e.Traced, Check: o.Check, MaxTime: longest, Workers: 1, Stop: o.Stop,
 	}
 	if p.off >= 0 {
 		effects[p.off].off(&plan.Effects)

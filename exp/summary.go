@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 )
 
@@ -112,6 +113,30 @@ func ReadSummaries(path string, r io.Reader) ([]Summary, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return list, nil
+}
+
+// A Shortfall is a reason and the metrics that are not reached for it.
+type Shortfall struct {
+	Metrics []string
+	Why     string
+}
+
+// Shortfalls groups the metrics that are not reached by their reason, in order.
+func (o *Outcome) Shortfalls() []Shortfall {
+	var out []Shortfall
+	for i := range o.Metrics {
+		m := &o.Metrics[i]
+		if m.Why == "" {
+			continue
+		}
+		at := slices.IndexFunc(out, func(s Shortfall) bool { return s.Why == m.Why })
+		if at < 0 {
+			at = len(out)
+			out = append(out, Shortfall{Why: m.Why})
+		}
+		out[at].Metrics = append(out[at].Metrics, m.Name)
+	}
+	return out
 }
 
 // A Row is a verdict as tables for people have it.

@@ -214,7 +214,7 @@ func decimate(points [][2]float64, most int) [][2]float64 {
 	return append(out, points[len(points)-1])
 }
 
-const charWidth = 6.9 // of the text of plots, on average
+const charWidth = 7.5 // of the text of plots, on average, where fonts are wide
 
 func textWidth(s string) float64 { return charWidth * float64(len([]rune(s))) }
 

@@ -108,7 +108,8 @@ func TestPlotFiles(t *testing.T) {
 		Y: Axis{Label: "gain, %"},
 		Groups: []Group{
 			{"one", []Bar{{3, 2, 4}, {math.NaN(), math.NaN(), math.NaN()}}},
-			{"a group with a rather long name", []Bar{{-3, -4, -2}, {0, 0, 0}}}, {"x", nil},
+			{"a group with a rather long name", []Bar{{-3, -4, -2}, {0, 0, 0}}},
+			{"x", nil},
 		},
 	}}}
 	for _, p := range []*Plot{gauge, said, given, bars} {
@@ -170,8 +171,10 @@ func TestPlotsOfNothing(t *testing.T) {
 func TestForetoldByHand(t *testing.T) {
 	s := heddle.Second
 	r := &sim.Result{Jobs: []sim.JobResult{{ID: "sort"}}, Predictions: []sim.Prediction{
-		{Container: 7, Remaining: 11 * s, Actual: 10 * s}, {Container: 7, At: heddle.Time(s), Remaining: 7 * s, Actual: 9 * s},
-		{Container: 3, Remaining: 13 * s, Actual: 10 * s}, {Container: 3, At: heddle.Time(s), Remaining: 19 * s, Actual: 9 * s},
+		{Container: 7, Remaining: 11 * s, Actual: 10 * s},
+		{Container: 7, At: heddle.Time(s), Remaining: 7 * s, Actual: 9 * s},
+		{Container: 3, Remaining: 13 * s, Actual: 10 * s},
+		{Container: 3, At: heddle.Time(s), Remaining: 19 * s, Actual: 9 * s},
 		{Container: 9, Remaining: 100 * s, Actual: sim.NoSpan},
 	}}
 	f := newForetold(r)
@@ -187,6 +190,11 @@ func TestForetoldByHand(t *testing.T) {
 	one := f.one(0)
 	if !slices.Equal(one.Curves[1].Points, [][2]float64{{0, 13}, {1, 19}}) || !slices.Equal(one.Curves[0].Points, [][2]float64{{0, 10}, {1, 9}}) {
 		t.Errorf("%+v", one.Curves)
+	}
+	p := Panel{Caption: "Of two.", Dots: []Dots{{0, [][2]float64{{10, 11}, {5, 90}, {8, 29}}}}}
+	p.square()
+	if p.X.High != 30 || p.Y.High != 30 || p.Dots[0].Points[1] != [2]float64{5, 30} || p.Caption != "Of two. 1 dot beyond the axis at its edge." {
+		t.Errorf("%+v", p)
 	}
 	if rows := f.table().Rows; len(rows) != 2 || rows[1][1] != "2" || rows[1][2] != "12.0 s" || rows[1][3] != "2.0 s" {
 		t.Errorf("table %q", rows)

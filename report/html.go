@@ -82,10 +82,11 @@ type pageTopic struct {
 // mostDefects is how many lines that could not be read the page lists.
 const mostDefects = 40
 
-// HTML writes one self-contained page: the result table, distributions, time lines, what ran on the
-// nodes, job against job, and what was run. It needs no network, and no script to be read. Plots of
-// single runs show the first run of each profile; the nodes are shown where its tasks were kept. It
-// returns w's error.
+// HTML writes one self-contained page: the result table, distributions, job against job, time lines with
+// what policies show, estimates against what came, what tasks got, what ran on the nodes, and what was
+// run. It needs no network, and no script to be read. Plots of single runs show the first run of each
+// profile; the nodes are shown where its tasks were kept, estimates and what tasks got where it was
+// traced. It returns w's error.
 func HTML(w io.Writer, c *Comparison) error {
 	out := bufio.NewWriter(w)
 	if err := pageTemplate.Execute(out, c.page()); err != nil {

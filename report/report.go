@@ -1,5 +1,5 @@
 // Package report is everything a person or a script sees of simulation results: the terminal table,
-// JSON, CSV of runs, jobs and tasks, and one self-contained page with plots.
+// JSON, CSV of runs, jobs and tasks, one self-contained page with plots, and plots as files of their own.
 //
 // It only looks at results. It knows nothing of how a run came about: no policies, no scheduler core,
 // no flags and no files, and it never reads a clock. The same results give the same bytes.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"heddle"
 	"heddle/sim"
@@ -89,13 +90,43 @@ func Predictions(title string, runs []Named) (p *Plot, ok bool) {
 	return p, true
 }
 
-// square gives both axes the same end.
+// furthest is how many times the longest actual time the axis of estimates goes to at most: early ones may
+// be off by far more, and would leave no room for the rest.
+const furthest = 3
+
+// square gives both axes of a panel of dots the same end, and moves dots beyond it to the edge; the caption
+// says how many.
 func (p *Panel) square() {
+	actual, all := 0.0, 0.0
 	for k := range 2 {
 		for _, v := range p.values(k) {
-			p.X.High, p.Y.High = math.Max(p.X.High, v), math.Max(p.Y.High, v)
+			all = math.Max(all, v)
+			if k == 0 {
+				actual = math.Max(actual, v)
+			}
 		}
 	}
+	p.X.High = math.Min(all, furthest*actual)
+	p.Y.High = p.X.High
+	beyond := 0
+	for _, d := range p.Dots {
+		beyond += cut(d.Points, p.Y.High)
+	}
+	if beyond > 0 {
+		p.Caption += fmt.Sprintf(" %s beyond the axis at its edge.", pick(beyond == 1, "1 dot", count(float64(beyond))+" dots"))
+		p.Caption = strings.TrimSpace(p.Caption)
+	}
+}
+
+// cut moves points above a value down to it and counts them; at 0 there is nothing to go by.
+func cut(points [][2]float64, most float64) (n int) {
+	for i := range points {
+		if points[i][1] > most && most > 0 {
+			points[i][1] = most
+			n++
+		}
+	}
+	return n
 }
 
 // foretold is what was foretold in a run and came to be known.
@@ -166,6 +197,8 @@ func (f *foretold) one(colour int) Panel {
 		}
 	}
 	lo, hi := said.Points[0][0], said.Points[len(said.Points)-1][0]
+	_, longest := reach(was.Points)
+	cut(said.Points, furthest*longest)
 	return Panel{
 		Title: "One reduce of " + f.run.Jobs[job].ID, X: Axis{Label: "time of the run", Unit: Times, Low: lo, High: hi},
 		Y: Axis{Label: "remaining time", Unit: Times}, Curves: []Curve{was, said},

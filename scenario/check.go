@@ -58,6 +58,9 @@ func (r *rawJob) check(s *Scenario) error {
 			return z.errorf("a container's size: wanted memory and vcores, both above 0")
 		}
 	}
+	if r.Replicas.set && r.Replicas.value == 0 {
+		return r.Replicas.errorf("wanted at least 1 replica of the output")
+	}
 	if r.SlowStart.value > 1 {
 		return r.SlowStart.errorf("%g: wanted a fraction of the maps, 0 to 1", r.SlowStart.value)
 	}

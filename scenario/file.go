@@ -63,6 +63,7 @@ type (
 		Split      size       `yaml:"split"`
 		Shuffle    amount     `yaml:"shuffle"`
 		Output     amount     `yaml:"output"`
+		Replicas   whole      `yaml:"output_replicas"`
 		MapSize    rawSize    `yaml:"map"`
 		ReduceSize rawSize    `yaml:"reduce"`
 		Master     rawSize    `yaml:"master"`

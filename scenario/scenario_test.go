@@ -142,6 +142,7 @@ func TestErrors(t *testing.T) {
 		{job("{maps: 1, map: {memory: 1GiB}}"), "4:22: a container's size: wanted memory and vcores"},
 		{job("{maps: 1, map: {memory: 1.3, vcores: 1}}"), "whole number of MiB"},
 		{job("{maps: 1, slow_start: 2}"), "wanted a fraction of the maps"},
+		{job("{maps: 1, output_replicas: 0}"), "wanted at least 1 replica"},
 		{job("{maps: 1, data: {on: [big]}}"), `4:29: "big": no group of nodes has this name`},
 		{job("{maps: 1, spark: {executors: 2}}"), "wanted framework: spark"},
 		{job("{maps: 1, framework: spark, reduces: 2}"), "reduces of a Spark job"},

@@ -214,6 +214,7 @@ func TestSchemaRefuses(t *testing.T) {
 		nodes4 + "workload: {jobs: [{maps: 1, framework: tez}]}\n",
 		nodes4 + "workload: {jobs: [{maps: 1, arrival: never}]}\n",
 		nodes4 + "workload: {jobs: [{maps: 1, slow_start: 2}]}\n",
+		nodes4 + "workload: {jobs: [{maps: 1, output_replicas: 0}]}\n",
 		nodes4 + "workload: {jobs: [{maps: 1, map: {memory: 5}}]}\n",
 		nodes4 + "workload: {jobs: [{maps: 1}]}\nfaults: [{at: 3}]\n",
 		nodes4 + "workload: {jobs: [{maps: 1}]}\neffects: {skew: 3}\n",

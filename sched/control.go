@@ -36,7 +36,7 @@ func (c *Core) carryOut(s policy.Step) {
 	}
 	switch s.Do {
 	case policy.Resize:
-		if s.Limit.AnyNegative() || s.Limit == x.Limit() || !c.v.Fits(s.Limit.Minus(x.Limit()), x.Node().Free()) {
+		if s.Limit.AnyNegative() || s.Limit == x.Limit() || !c.v.Fits(s.Limit.Minus(x.Limit()), x.Node().Free()) || !c.mayGrow(x, s.Limit.Minus(x.Limit())) {
 			return
 		}
 		c.c.SetLimit(x, s.Limit)
@@ -62,4 +62,14 @@ func (c *Core) carryOut(s policy.Step) {
 		return
 	}
 	c.touch(x.App())
+}
+
+// mayGrow reports whether the shares let a container take so much more.
+func (c *Core) mayGrow(x *cluster.Container, more heddle.Resource) bool {
+	if more = more.Max(heddle.Resource{}); more.IsZero() {
+		return true
+	}
+	c.explaining(true) // no offer is being walked: nothing is to be remembered of it
+	defer c.explaining(false)
+	return c.shares(x.App(), x.Kind(), more) == heddle.Fine
 }

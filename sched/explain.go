@@ -113,13 +113,18 @@ func (c *Core) everywhere(a *policy.App, k *policy.Ask) heddle.Why {
 		}
 		return d.Why
 	}
+	return c.shares(a, k.Kind(), k.Size())
+}
+
+// shares is why the shares refuse an application so much more, Fine where they do not.
+func (c *Core) shares(a *policy.App, kind heddle.Kind, need heddle.Resource) heddle.Why {
 	for _, s := range c.set.Share {
 		for _, q := range path(a.Queue()) {
 			if d := s.Enter(c.v, q); !d.OK() {
 				return d.Why
 			}
 		}
-		if d := s.Allow(c.v, a, k.Kind(), k.Size()); !d.OK() {
+		if d := s.Allow(c.v, a, kind, need); !d.OK() {
 			return d.Why
 		}
 	}

@@ -28,10 +28,12 @@ type Result struct {
 	LocalisedMaps  int // maps that had a split to be near to
 	FailedAttempts int
 
-	Disks       DiskUse
-	Gauges      []Gauge      // what the policies showed, sampled with Series
-	Predictions []Prediction // only with Options.Trace and a profile that estimates remaining times
-	Traces      []Trace      // only with Options.Trace, in order of start
+	Disks  DiskUse
+	Gauges []Gauge // what the policies showed, sampled with Series
+
+	// Only with Options.Trace. A task that lives long keeps every second, fourth … of what it would have.
+	Predictions []Prediction // by time, of a profile that estimates: at most 240 of a reduce, of 1024 reduces
+	Traces      []Trace      // by start: at most 240 points of a task, 48 maps and 48 reduces of a job, 1024 tasks
 }
 
 // DiskUse is what the disks of all nodes did together, as iostat has it; zero in the given world.

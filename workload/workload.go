@@ -60,6 +60,9 @@ type Job struct {
 	// default, 0.05.
 	SlowStart float64
 
+	// Replicas is how many copies of its output the file system keeps; 0 = HDFS's default, 3.
+	Replicas int
+
 	Spark *SparkJob // set when Framework is Spark
 }
 

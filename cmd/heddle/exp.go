@@ -303,10 +303,8 @@ func (a *app) figures(outcomes []*exp.Outcome) error {
 			}
 		}
 		b.WriteString(t.Render() + "\n")
-		for i := range x.Metrics {
-			if m := &x.Metrics[i]; m.Why != "" {
-				b.WriteString(text.WrapSoft("  "+m.Name+": "+m.Why, 110) + "\n")
-			}
+		for _, s := range x.Shortfalls() {
+			b.WriteString(text.WrapSoft("  "+strings.Join(s.Metrics, "; ")+": "+s.Why, 110) + "\n")
 		}
 		b.WriteString("\n")
 	}

@@ -14,9 +14,10 @@ var (
 	bracketless = strings.NewReplacer("[", "(", "]", ")", "\n", " ")
 )
 
+// upperFirst begins a sentence; a symbol at its beginning stays what it is.
 func upperFirst(s string) string {
 	r, n := utf8.DecodeRuneInString(s)
-	if n == 0 {
+	if next, m := utf8.DecodeRuneInString(s[n:]); n == 0 || m == 0 || !unicode.IsLetter(next) {
 		return s
 	}
 	return string(unicode.ToUpper(r)) + s[n:]

@@ -13,6 +13,7 @@ import (
 
 	"heddle/exp"
 	"heddle/report"
+	"heddle/sim"
 )
 
 // A Section is what a page has of one experiment. It is made while the experiment's runs are there, and
@@ -23,6 +24,7 @@ type Section struct {
 	outcome *exp.Outcome
 	text    []string // of each plot of the experiment: its picture, or why there is none
 	swept   []string // likewise of each sweep; empty where none is wanted
+	failed  []string // of which arms some jobs did not succeed
 }
 
 // A File is a plot on its own.
@@ -35,7 +37,7 @@ type File struct {
 func New(x *exp.Outcome) *Section {
 	kept := *x
 	kept.All = nil
-	s := &Section{outcome: &kept}
+	s := &Section{outcome: &kept, failed: failures(x)}
 	for i := range x.Experiment.Plots {
 		p := &x.Experiment.Plots[i]
 		drawn := draw(x.Experiment, p, x.All)
@@ -59,6 +61,32 @@ func New(x *exp.Outcome) *Section {
 		s.swept = append(s.swept, link)
 	}
 	return s
+}
+
+// failures tells, arm by arm, which jobs did not succeed: figures may lack them, or be of less work.
+func failures(x *exp.Outcome) []string {
+	var out []string
+	for i := range x.Experiment.Arms {
+		arm := x.Experiment.Arms[i].Name
+		lost, jobs := 0, 0
+		var first string
+		for _, r := range x.All {
+			for k := range r.Arm(arm).Jobs {
+				j := &r.Arm(arm).Jobs[k]
+				jobs++
+				if j.State == sim.Succeeded {
+					continue
+				}
+				if lost++; lost == 1 {
+					first = fmt.Sprintf("%s %s with seed %d", j.ID, j.State, r.Seed)
+				}
+			}
+		}
+		if lost > 0 {
+			out = append(out, fmt.Sprintf("%s: %d of %d, the first %s", escape(arm), lost, jobs, escape(first)))
+		}
+	}
+	return out
 }
 
 // add keeps a plot as a file and returns the Markdown that shows it.
@@ -141,6 +169,9 @@ func (s *Section) write(b *strings.Builder) {
 		b.WriteString(m + "\n\n")
 	}
 	fmt.Fprintf(b, "%s\n\n", s.arms())
+	if len(s.failed) > 0 {
+		fmt.Fprintf(b, "**Jobs that did not succeed**, over all seeds: %s.\n\n", strings.Join(s.failed, "; "))
+	}
 	for _, p := range s.text {
 		b.WriteString(p + "\n\n")
 	}

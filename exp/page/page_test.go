@@ -52,6 +52,7 @@ workload:
 			{Kind: exp.BarsPerJob, Title: "Each job"},
 			{Kind: exp.GaugeOverTime, Title: "δ over time", Gauge: "δ"},
 			{Kind: exp.Allocation, Title: "What maps got", Jobs: []string{"large"}, Arms: []string{"fifo"}},
+			{Kind: exp.Predicted, Title: "Remaining time of reduces"},
 		},
 		Sweeps: []exp.Sweep{{
 			Name: "delay", Title: "How long a map waits for its data.", Base: "fifo", Plot: true,
@@ -96,7 +97,7 @@ func TestPage(t *testing.T) {
 			"  the small job ends first: published is “It ends first”, which does not hold.\n  No explanation has been found.\n",
 		"**a defect**", "### How long a map waits for its data\n", "Held against fifo; 2 seeds.", "| 9 heartbeats | ",
 		"*δ over time: the runs have nothing to show.*",
-		"![Running maps and reduces](plots/small-behind-large-1.svg)", "![How long a map waits for its data](plots/small-behind-large-5.svg)",
+		"![Running maps and reduces](plots/small-behind-large-1.svg)", "![How long a map waits for its data](plots/small-behind-large-6.svg)",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q", want)
@@ -118,7 +119,7 @@ func TestPage(t *testing.T) {
 			t.Errorf("the page shows %s, which is not drawn", link[1])
 		}
 	}
-	if len(names) != 5 {
+	if len(names) != 6 {
 		t.Errorf("plots %v", names)
 	}
 	again := New(outcome(t, small()))
@@ -139,6 +140,25 @@ func TestPage(t *testing.T) {
 		for _, f := range s.Plots {
 			_ = os.WriteFile(filepath.Join(dir, f.Name), f.Data, 0o644)
 		}
+	}
+}
+
+// A page says which jobs did not succeed.
+func TestFailures(t *testing.T) {
+	e := small()
+	if got := failures(outcome(t, e)); got != nil {
+		t.Errorf("%q of jobs that all succeeded", got)
+	}
+	e.Plots, e.Sweeps = nil, nil
+	e.Work = func(seed uint64) (string, error) {
+		return "cluster: {nodes: [{count: 2, memory: 4GiB, vcores: 8}]}\nworkload:\n  jobs:\n" +
+			"    - {id: small, program: grep, input: 256MiB}\n    - {id: too_large, program: grep, input: 1GiB, map: {memory: 7GiB, vcores: 1}}\n", nil
+	}
+	e.Metrics = e.Metrics[6:]
+	s := New(outcome(t, e))
+	text := string(Page("heddle", []*Section{s}))
+	if want := `**Jobs that did not succeed**, over all seeds: fifo: 3 of 6, the first too\_large `; !strings.Contains(text, want) {
+		t.Errorf("the page lacks %q:\n%s", want, text)
 	}
 }
 
@@ -215,6 +235,14 @@ func TestSurvival(t *testing.T) {
 	}
 }
 
+func TestUpperFirst(t *testing.T) {
+	for s, want := range map[string]string{"": "", "a": "a", "v from 1": "v from 1", "ε = 0.1": "ε = 0.1", "the world": "The world", "öl": "Öl", "The": "The"} {
+		if got := upperFirst(s); got != want {
+			t.Errorf("%q: %q, want %q", s, got, want)
+		}
+	}
+}
+
 // Averaging over columns keeps what ran in sum.
 func TestCounts(t *testing.T) {
 	x := outcome(t, small())
@@ -258,8 +286,11 @@ func TestLargePlotsStaySmall(t *testing.T) {
 		ids[i] = "a-job-with-a-long-name-" + strconv.Itoa(i)
 	}
 	e.Plots = []exp.Plot{
-		{Kind: exp.RunningOverTime, Title: "all"}, {Kind: exp.RunningOverTime, Title: "eight", Jobs: ids},
-		{Kind: exp.CDF, Title: "cdf"}, {Kind: exp.BarsPerJob, Title: "bars"}, {Kind: exp.Allocation, Title: "given", Arms: []string{"arm 0"}},
+		{Kind: exp.RunningOverTime, Title: "all"},
+		{Kind: exp.RunningOverTime, Title: "eight", Jobs: ids},
+		{Kind: exp.CDF, Title: "cdf"},
+		{Kind: exp.BarsPerJob, Title: "bars"},
+		{Kind: exp.Allocation, Title: "given", Arms: []string{"arm 0"}},
 	}
 	var x *exp.Outcome
 	if err := exp.Run([]*exp.Experiment{e}, exp.Options{Seeds: []uint64{1}}, func(o *exp.Outcome) error { x = o; return nil }); err != nil {

@@ -34,7 +34,8 @@ var systems = map[string]system{
 		title: "iKayak",
 		what: "iKayak runs Spark and MapReduce on one cluster: it places executors on nodes whose tasks end soon, predicts how long reduces will still run, and suspends some while maps are short of room. " +
 			"Where a map would otherwise go far from its data, it starts it in a smaller container near them.",
-		paper: "D. Cheng, X. Zhou, P. Lama, J. Wu and C. Jiang, *Cross-platform Resource Scheduling for Spark and MapReduce on YARN*.",
+		paper:    "D. Cheng, X. Zhou, P. Lama, J. Wu and C. Jiang, *Cross-platform Resource Scheduling for Spark and MapReduce on YARN*.",
+		headline: "ikayak-overall",
 	},
 	"adaptcont": {
 		title: "AdaptCont",

@@ -37,7 +37,7 @@ func TestOrderSuite(t *testing.T) {
 }
 
 func TestWaitSuite(t *testing.T) {
-	for _, options := range []string{"", "{each: true, d: 2}", "{slots: 0}"} {
+	for _, options := range []string{"", "{each: true, d: 2}", "{slots: 0, patient: true}"} {
 		policytest.Run(t, coupling.NewWait, options, func(p policy.Place) policy.Set {
 			s := slots(policytest.Submitted{})
 			s.Place[heddle.Reduce] = p
@@ -47,7 +47,7 @@ func TestWaitSuite(t *testing.T) {
 }
 
 func TestPeekSuite(t *testing.T) {
-	for _, options := range []string{"", "{beta: 0.5, sample: 2}", "{slots: 0, others: true}"} {
+	for _, options := range []string{"", "{beta: 0.5, sample: 2, once: true}", "{slots: 0, others: true}"} {
 		policytest.Run(t, coupling.NewPeek, options, func(p policy.Place) policy.Set {
 			s := slots(policytest.Submitted{})
 			s.Place[heddle.Map] = p

@@ -17,8 +17,10 @@
 //	rounds of N heartbeats   Only nodes with a free reduce slot are offered here. A round, in which every node
 //	                         reports once, therefore ends when the node that began it is offered again,
 //	                         or at the latest after N offers.
-//	a node of L refuses      A node that has no room is not offered, so there is no refusal to count: the
-//	                         round runs on.
+//	a node of L refuses      A node that has no room is not offered; one that runs a reduce of the job already
+//	                         refuses. [WaitOptions] has the other reading.
+//	a sample of K nodes      The books say how many nodes hold input of a job, so that only free slots are
+//	                         looked for in the sample.
 //	drawing for map slots    A slot that a job's draw leaves empty is offered to the next job of the fair order
 //	                         in the same heartbeat, where the paper's list of candidates is fixed.
 //	δ by output              The paper names the direction only: see [DeltaByOutput].

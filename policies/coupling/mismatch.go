@@ -72,7 +72,7 @@ func Launchable(p Progress, δ float64) int {
 	return min(p.PendingReduces, int(math.Ceil(min(lag, float64(p.PendingReduces)))))
 }
 
-// Options of Alg. 1.
+// MismatchOptions of Alg. 1.
 type MismatchOptions struct {
 	// Threshold is how many reduces give δ = 1 − 1/e.
 	Threshold float64 `yaml:"threshold"`

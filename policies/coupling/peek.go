@@ -16,15 +16,15 @@ import (
 func Beta(M, N float64) float64 { return 0.1 + 0.9*-math.Expm1(-M/max(N, 1)) }
 
 // Chance is p_j, the probability with which a map candidate of job j is launched on a node that holds no
-// input of it: share is p_m, the share of nodes that hold input of its pending maps, N the number of nodes with a
-// free map slot.
+// input of it: share is p̂_m, the share of nodes that hold input of its pending maps, N is N̂_m, the number of
+// nodes with a free map slot.
 //
 // Reference: Eq. 3.
 func Chance(α, share, β, N float64) float64 { return 1 - α*math.Pow(share, β)*-math.Expm1(-N) }
 
 // PeekOptions of Alg. 3.
 type PeekOptions struct {
-	// Sample is K, how many nodes are looked at; all where there are no more of them.
+	// Sample is K, how many nodes are looked at for free slots; all where there are no more of them.
 	Sample int `yaml:"sample"`
 	// Slots is how many maps a node takes: the per_node of their lane; 0 = as many as there is room for.
 	Slots int `yaml:"slots"`
@@ -38,6 +38,9 @@ type PeekOptions struct {
 	// Others leaves the node itself out of the nodes with a free slot. The definition counts every node; the
 	// remark that p is 1 when there are none holds for the others only.
 	Others bool `yaml:"others"`
+	// Once gives a job one candidate in a heartbeat; left out, it has one for every free slot of the node. The
+	// paper leaves the length of the list to the fair scheduler.
+	Once bool `yaml:"once"`
 }
 
 // DefaultPeek are the paper's; its cluster of 62 nodes was looked at as a whole.
@@ -54,6 +57,9 @@ type Peek struct {
 	drawn uint64          // the heartbeat that the sample is of
 	nodes []heddle.NodeID // the sample
 	asks  []draws         // by ask
+
+	counted uint64  // the heartbeat that N is of
+	N       float64 // nodes with a free slot, N̂_m
 }
 
 // draws are what an ask has had of a heartbeat.
@@ -105,6 +111,9 @@ func (p *Peek) Judge(v policy.View, k *policy.Ask, n *policy.Node, at heddle.Loc
 	d := &p.asks[k.ID()]
 	if d.beat != p.beat {
 		*d = draws{beat: p.beat, left: p.slots(v, k, n), chance: p.chance(v, k, n)}
+		if p.o.Once {
+			d.left = min(d.left, 1)
+		}
 	}
 	for ; d.left > 0; d.left-- {
 		if p.rand.Float64() < d.chance {
@@ -130,25 +139,11 @@ func (p *Peek) slots(v policy.View, k *policy.Ask, n *policy.Node) int {
 	return int(fit)
 }
 
-// chance is Eq. 3 for an ask without data on the node, by what the sample shows.
+// chance is Eq. 3 for an ask without data on the node. How many nodes hold its input is known; how many have
+// a free slot, the sample shows.
 func (p *Peek) chance(v policy.View, k *policy.Ask, n *policy.Node) float64 {
-	p.draw(v)
-	local, free, own := 0, 0, 0
-	for _, id := range p.nodes {
-		o := v.Node(id)
-		if k.AtHost(id) > 0 {
-			local++
-		}
-		switch {
-		case p.o.Others && o == n:
-			own = 1
-		case p.slots(v, k, o) > 0:
-			free++
-		}
-	}
-	K := float64(len(p.nodes))
-	share := float64(local) / K
-	N := float64(v.Live()-own) * float64(free) / max(K-float64(own), 1)
+	share := min(float64(k.Hosts())/float64(max(v.Live(), 1)), 1)
+	N := p.free(v, k, n)
 	β := 0.0
 	if p.o.Beta != nil {
 		β = *p.o.Beta
@@ -156,6 +151,27 @@ func (p *Peek) chance(v policy.View, k *policy.Ask, n *policy.Node) float64 {
 		β = Beta(float64(k.Count()), N)
 	}
 	return Chance(p.alpha(k, n), share, β, N)
+}
+
+// free estimates how many nodes have a free slot. With slots that is the same for all who ask in a
+// heartbeat.
+func (p *Peek) free(v policy.View, k *policy.Ask, n *policy.Node) float64 {
+	if p.counted == p.beat && p.o.Slots > 0 {
+		return p.N
+	}
+	p.draw(v)
+	free, own := 0, 0
+	for _, id := range p.nodes {
+		switch o := v.Node(id); {
+		case p.o.Others && o == n:
+			own = 1
+		case p.slots(v, k, o) > 0:
+			free++
+		}
+	}
+	p.counted = p.beat
+	p.N = float64(v.Live()-own) * float64(free) / float64(max(len(p.nodes)-own, 1))
+	return p.N
 }
 
 // draw takes the heartbeat's sample of live nodes: all of them, or some at random.

@@ -95,13 +95,13 @@ func (p *Wait) Judge(v policy.View, k *policy.Ask, n *policy.Node, _ heddle.Loca
 		b.beat = p.beat
 		if b.app == heddle.NoApp { // lines 4 to 8
 			p.begin(v, b, k)
-			return policy.NoApp(heddle.WaitLocal)
+			return policy.No(heddle.WaitLocal)
 		}
 		p.count(v, b, n)
 	}
 	switch {
 	case b.app != k.App().ID() || b.ask != k.ID():
-		return policy.NoApp(heddle.NotPicked)
+		return policy.No(heddle.NotPicked)
 	case b.last == p.beat:
 	case b.round > rounds: // line 20
 		return policy.Yes
@@ -112,7 +112,7 @@ func (p *Wait) Judge(v policy.View, k *policy.Ask, n *policy.Node, _ heddle.Loca
 		b.last = p.beat
 		p.next(v, b, heddle.NoNode)
 	}
-	return policy.NoApp(heddle.WaitLocal)
+	return policy.No(heddle.WaitLocal)
 }
 
 // Granted implements [policy.Granted]: the candidate has launched its reduce.

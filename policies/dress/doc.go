@@ -25,8 +25,8 @@
 // Corrections of Alg. 3 as printed: line 14 adds F_2 to A_c2, not F_1; "fits" is ≥ and not >; the loops
 // begin with the first job; line 20 takes r_j; line 21 goes on from the first small job that did not fit.
 //
-// Nobody waits for ever behind a reserve: a category that waits alone, or has waited for the patience that the
-// options give it with none of its tasks running, may start one whatever its part is, and the others leave
-// room for it. The paper has no such rule, and with δ at 0 and a large category that takes whatever is
-// freed, a small job would wait until that has nothing left to ask for.
+// Nobody waits for ever behind a reserve: a category of which no task runs may start one container an interval,
+// whatever its part is, when no task of another runs either, or when it has waited for the patience that the
+// options give it; the others leave room for it. The paper has no such rule, and with δ at 0 and a large
+// category that takes whatever is freed, a small job would wait until that has nothing left to ask for.
 package dress

@@ -3,6 +3,7 @@ package dress
 import (
 	"math"
 	"slices"
+	"strconv"
 
 	"heddle"
 	_ "heddle/cluster" // with it the compiler can inline what a View and all below it are asked for
@@ -49,7 +50,15 @@ type category struct {
 	head  heddle.Resource // the container that the first of its jobs waits for; zero when none waits
 	stuck bool            // it waits, and no task of it runs
 	since heddle.Time     // … since when
-	due   bool            // … for so long, or with so little around, that it may start one container
+	due   bool            // … for so long, or with so little around, that it may start one container until the next interval
+}
+
+// of returns the category whose limit an application is held to, or nil where nothing is reserved.
+func (s *Scheduler) of(a *policy.App) *category {
+	if !s.o.Reserve || int(a.ID()) >= len(s.apps) || !s.apps[a.ID()].known {
+		return nil
+	}
+	return &s.cats[s.apps[a.ID()].category]
 }
 
 // Enter implements [policy.Share]: categories are not queues.
@@ -57,14 +66,14 @@ func (s *Scheduler) Enter(policy.View, *policy.Queue) policy.Verdict { return po
 
 // Allow implements [policy.Share]: a category takes nothing of what is reserved for another, except to start
 // one container where it would wait for ever or has waited too long.
-func (s *Scheduler) Allow(v policy.View, a *policy.App, k heddle.Kind, need heddle.Resource) policy.Verdict {
-	if !s.o.Reserve || int(a.ID()) >= len(s.apps) || !s.apps[a.ID()].known {
+func (s *Scheduler) Allow(v policy.View, a *policy.App, _ heddle.Kind, need heddle.Resource) policy.Verdict {
+	c := s.of(a)
+	if c == nil {
 		return policy.Yes
 	}
-	c := &s.cats[s.apps[a.ID()].category]
 	wants := c.taken.Plus(need)
 	switch {
-	case v.Fits(wants, c.limit), c.due && c.idle(k):
+	case v.Fits(wants, c.limit), c.due:
 		return policy.Yes
 	case a.Bookings() > 0 && v.Fits(wants.Minus(a.Booked()), c.limit):
 		return policy.Verdict{Unbook: true}
@@ -72,25 +81,22 @@ func (s *Scheduler) Allow(v policy.View, a *policy.App, k heddle.Kind, need hedd
 	return policy.NoApp(heddle.ShareLimit)
 }
 
-// idle reports whether nothing of the category runs that a container of the kind could wait for: no task, or
-// for a master nothing at all.
-func (c *category) idle(k heddle.Kind) bool {
-	return c.tasks == 0 && (k != heddle.AM || c.taken.IsZero())
-}
-
 // Unbook implements [policy.Unbooker]: as much as the category is above its limit.
 func (s *Scheduler) Unbook(_ policy.View, a *policy.App, need heddle.Resource) heddle.Resource {
-	c := &s.cats[s.apps[a.ID()].category]
+	c := s.of(a)
+	if c == nil {
+		return heddle.Resource{}
+	}
 	return c.taken.Plus(need).Minus(c.limit).Max(heddle.Resource{})
 }
 
 // Headroom implements [policy.Share]: what is left of the category's part.
 func (s *Scheduler) Headroom(v policy.View, a *policy.App) heddle.Resource {
 	free := v.Total().Minus(v.Used()).Max(heddle.Resource{})
-	if !s.o.Reserve || int(a.ID()) >= len(s.apps) || !s.apps[a.ID()].known {
+	c := s.of(a)
+	if c == nil {
 		return free
 	}
-	c := &s.cats[s.apps[a.ID()].category]
 	left := c.limit.Minus(c.taken).Max(heddle.Resource{})
 	for d := range left {
 		if !v.Counts(heddle.Dim(d)) { // nothing is reserved of it
@@ -114,6 +120,9 @@ func (s *Scheduler) Granted(v policy.View, x *policy.Container) {
 		s.est.Granted(v, x)
 	}
 	s.refresh(v, x.App())
+	if c := s.of(x.App()); c != nil {
+		c.due = false
+	}
 }
 
 // Observe implements [policy.Observe].
@@ -263,7 +272,7 @@ func (s *Scheduler) adjustAt(v policy.View, t heddle.Time) bool {
 	for k := range s.cats {
 		c := &s.cats[k]
 		c.available, c.released = s.delta[k]-share(v, c.taken, s.total), 0
-		c.demands, c.head = c.demands[:0], heddle.Resource{}
+		c.demands, c.head, c.keeps = c.demands[:0], heddle.Resource{}, false
 	}
 	waits := false
 	for _, id := range s.alive {
@@ -289,6 +298,7 @@ func (s *Scheduler) adjustAt(v policy.View, t heddle.Time) bool {
 func (s *Scheduler) gather(v policy.View, a *policy.App, t heddle.Time) bool {
 	st := &s.apps[a.ID()]
 	c := &s.cats[st.category]
+	c.keeps = s.o.Keep == whileJobs && st.category < len(s.cats)-1
 	if n := st.tasks - a.Bookings(); s.o.Adjust && s.o.Release && n > 0 {
 		held := a.Used()
 		if m := a.Master(); m != nil {
@@ -312,44 +322,36 @@ func (s *Scheduler) gather(v policy.View, a *policy.App, t heddle.Time) bool {
 	return true
 }
 
-// patience finds the categories that are due a container: those that have waited with no task running for
-// Options.Patience, and those that wait beside nobody.
+// patience finds the categories that are due a container. None of their tasks runs, and either no task runs at
+// all, so that nothing that ends could change that, or they have waited for Options.Patience.
 func (s *Scheduler) patience(t heddle.Time) {
-	busy := 0 // categories that hold something or wait
+	running := 0
+	for k := range s.cats {
+		running += s.cats[k].tasks
+	}
 	for k := range s.cats {
 		c := &s.cats[k]
-		if !c.taken.IsZero() || !c.head.IsZero() {
-			busy++
-		}
 		stuck := c.tasks == 0 && !c.head.IsZero()
 		if stuck && !c.stuck {
 			c.since = t
 		}
 		c.stuck = stuck
-	}
-	for k := range s.cats {
-		c := &s.cats[k]
-		c.due = c.stuck && (busy == 1 || s.o.Patience >= 0 && t.Since(c.since) >= heddle.Seconds(s.o.Patience))
+		c.due = stuck && (running == 0 || s.o.Patience >= 0 && t.Since(c.since) >= heddle.Seconds(s.o.Patience))
 	}
 }
 
-// limits works out what each category may take: everything but what is reserved for the others. One that is
-// due a container has room for that reserved.
+// limits works out what each category may take: everything but what is reserved for the others.
 func (s *Scheduler) limits(v policy.View) (changed bool) {
 	all := 0.0
-	reserve := func(k int) float64 {
-		c := &s.cats[k]
-		if !c.due {
-			return s.delta[k]
+	for k := range s.cats {
+		all += s.reserve(v, k)
+	}
+	for k := range s.cats {
+		own := s.reserve(v, k)
+		part := max(1-(all-own), 0)
+		if s.cats[k].due {
+			part = max(part, own)
 		}
-		return max(s.delta[k], share(v, c.taken.Plus(c.head), s.total))
-	}
-	for k := range s.cats {
-		all += reserve(k)
-	}
-	for k := range s.cats {
-		own := reserve(k)
-		part := min(max(1-(all-own), own), 1)
 		var limit heddle.Resource
 		for d, n := range s.total {
 			limit[d] = int64(math.Round(part * float64(n)))
@@ -360,12 +362,26 @@ func (s *Scheduler) limits(v policy.View) (changed bool) {
 	return changed
 }
 
+// reserve is what the other categories leave to one. One that is due a container has room for that. The last
+// category, of which δ_max keeps the others from taking all, has no more than it holds while it waits for
+// nothing: Alg. 3 would give the rest away in any case (line 11).
+func (s *Scheduler) reserve(v policy.View, k int) float64 {
+	c := &s.cats[k]
+	switch {
+	case c.due:
+		return max(s.delta[k], share(v, c.taken.Plus(c.head), s.total))
+	case k == len(s.cats)-1 && s.o.Adjust && c.head.IsZero():
+		return min(s.delta[k], share(v, c.taken, s.total))
+	}
+	return s.delta[k]
+}
+
 // Gauges implements [policy.Gauged]: δ, the part reserved for the smallest category; with more than two
 // categories, that of the others but the last too.
 func (s *Scheduler) Gauges(_ policy.View, emit func(name string, value float64)) {
 	emit("dress.delta", s.delta[0])
 	for k := 1; k < len(s.delta)-1; k++ {
-		emit("dress.delta."+string(rune('1'+k)), s.delta[k])
+		emit("dress.delta."+strconv.Itoa(k+1), s.delta[k])
 	}
 }
 

@@ -1,11 +1,15 @@
 package dress_test
 
 import (
+	"strings"
 	"testing"
 
+	"heddle"
+	"heddle/cluster"
 	"heddle/policies/dress"
 	"heddle/policy"
 	"heddle/policy/policytest"
+	"heddle/sched"
 )
 
 func put(s policy.Share) policy.Set {
@@ -14,16 +18,139 @@ func put(s policy.Share) policy.Set {
 	return set
 }
 
+// eager books every full node, so that reservations are seen too.
+type eager struct{}
+
+func (eager) Reserve(policy.View, *policy.Ask, *policy.Node) bool    { return true }
+func (eager) Beside(policy.View, *policy.Ask) bool                   { return true }
+func (eager) Keep(policy.View, *policy.Container) bool               { return true }
+func (eager) Floor(policy.View, heddle.Resource) (r heddle.Resource) { return r }
+
 func TestShare(t *testing.T) {
 	for _, o := range []string{
 		"",
 		"{theta: [0.3], delta: 0.3, interval: 0.5, window: 2, t_s: 0, t_e: 0}",
 		"{theta: [0.2, 0.5], delta: 0.2, delta_min: 0.05, delta_max: 0.9, classify_against: available}",
-		"{theta: [0.5], adjust: false, delta: 0.5}",
-		"{reserve: false}",
-		"{theta: [0.3], release: false, delta_max: 1}",
+		"{theta: [0.5], adjust: false, delta: 0.5, patience: -1}",
+		"{theta: [0.3], release: false, delta_max: 1, keep: jobs, patience: 0}",
 		"{theta: [0.3], estimate: cumulative, gamma: all, t_s: 0, t_e: 0, window: 1}",
 	} {
 		t.Run(o, func(t *testing.T) { policytest.Run(t, dress.New, o, put) })
+	}
+	t.Run("booking", func(t *testing.T) {
+		policytest.Run(t, dress.New, "{theta: [0.3], delta: 0.3, patience: 1}", func(s policy.Share) policy.Set {
+			set := put(s)
+			set.Book = eager{}
+			return set
+		})
+	})
+}
+
+func TestRelease(t *testing.T) {
+	policytest.Run(t, dress.NewRelease, "{t_s: 0, t_e: 0, window: 2}", func(r policy.Release) policy.Set {
+		set := policytest.Base(policytest.Submitted{})
+		set.Release = r
+		return set
+	})
+}
+
+// Where the profile's estimate is dress's, the share uses it, and both hear of events once.
+func TestOneEstimatorForBoth(t *testing.T) {
+	maker := func(a policy.Args) (policy.Set, error) {
+		r, err := dress.NewRelease(policytest.Args("{t_s: 0, t_e: 0, window: 2}"))
+		if err != nil {
+			return policy.Set{}, err
+		}
+		a.Release = r
+		s, err := dress.New(a)
+		if err != nil {
+			return policy.Set{}, err
+		}
+		set := put(s)
+		set.Release = r
+		return set, nil
+	}
+	policytest.Run(t, maker, "{theta: [0.3]}", func(s policy.Set) policy.Set { return s })
+	if _, err := maker(policytest.Args("{window: 5}")); err == nil || !strings.Contains(err.Error(), "belong there") {
+		t.Errorf("options of the estimate beside the profile's own were taken: %v", err)
+	}
+}
+
+func TestOptions(t *testing.T) {
+	for o, want := range map[string]string{
+		"theta: []":              "theta must list",
+		"theta: [0.2, 0.2]":      "theta must ascend",
+		"theta: [0]":             "theta must ascend",
+		"theta: [1]":             "theta must ascend",
+		"theta: [.nan]":          "theta must ascend",
+		"classify_against: free": "total or available",
+		"keep: always":           "never or jobs",
+		"delta_min: -0.1":        "delta_min and delta_max",
+		"delta_max: 1.1":         "delta_min and delta_max",
+		"delta_max: .nan":        "delta_min and delta_max",
+		"{theta: [0.1, 0.2, 0.3], delta_min: 0.2}": "delta_min and delta_max",
+		"delta: 0.6":                   "delta must not",
+		"{delta: 0.1, delta_min: 0.2}": "delta must not",
+		"delta: .nan":                  "delta must not",
+		"interval: 0":                  "interval must",
+		"interval: .inf":               "interval must",
+		"patience: .nan":               "patience must",
+		"patience: 1e9":                "patience must",
+		"window: 0":                    "window must",
+		"window: .nan":                 "window must",
+		"t_s: -1":                      "t_s and t_e",
+		"t_e: 2000":                    "t_e must",
+		"estimate: mean":               "window or cumulative",
+		"gamma: first":                 "window or all",
+	} {
+		if _, err := dress.New(policytest.Args(o)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want it to say %q", o, err, want)
+		}
+	}
+	if _, err := dress.NewRelease(policytest.Args("window: -1")); err == nil {
+		t.Error("an estimate took a negative window")
+	}
+}
+
+// Eight tasks start and end within two seconds of each other: after six ends the estimate expects the rest,
+// c·h/Δps of them a second and no more than still run.
+func TestEstimateFromEvents(t *testing.T) {
+	r, err := dress.NewRelease(policytest.Args(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := policytest.Base(policytest.Submitted{})
+	set.Release = r
+	c := sched.New(set)
+	c.Step(0, heddle.NodeUp{Total: heddle.Of(9<<10, 9000)})
+	c.Step(0, heddle.Submit{Queue: 1, Master: heddle.Of(1024, 1000)})
+	c.Step(0, heddle.Heartbeat{})
+	c.Step(0, heddle.Ask{Rows: []heddle.Row{heddle.Anywhere(20, heddle.Map, 8, heddle.Of(1024, 1000))}})
+	c.Step(0, heddle.Heartbeat{})
+	c.Step(0, heddle.Acquire{})
+	second := func(s float64) heddle.Time { return heddle.Time(heddle.Seconds(s)) }
+	for i := range 8 { // Δps = 7/4 s
+		c.Step(second(float64(i)/4), heddle.Started{Container: heddle.ContainerID(2 + i)})
+	}
+	expects := func() float64 { return r.Release(c.View(), c.View().App(0), heddle.Second) }
+	for i := range 6 {
+		if got := expects(); got != 0 {
+			t.Errorf("after %d ends %v are expected", i, got)
+		}
+		c.Step(second(30+float64(i)/10), heddle.Exit{Container: heddle.ContainerID(2 + i)})
+	}
+	if got := expects(); got != 2 { // 8/(7/4) = 4.57 in a second, and two run
+		t.Errorf("%v are expected, want the 2 that still run", got)
+	}
+	c.Step(second(31), heddle.Exit{Container: 8})
+	if got := expects(); got != 1 {
+		t.Errorf("%v are expected, want 1", got)
+	}
+	if x := c.View().Container(9); x.State() != cluster.Running {
+		t.Fatalf("the last task is %v", x.State())
+	}
+	c.Step(second(31.75), heddle.Wake{}) // γ + Δps is over: it is a trailing task
+	if got := expects(); got != 0 {
+		t.Errorf("%v are expected of a trailing task", got)
 	}
 }

@@ -7,10 +7,13 @@ import (
 	"heddle/policy"
 )
 
-// What θ is a part of.
+// What θ is a part of, and when a category keeps its surplus.
 const (
 	total     = "total"
 	available = "available"
+
+	never     = "never"
+	whileJobs = "jobs"
 )
 
 // Options are the scheduler's. The defaults are the paper's (V-A1), with δ free between 0 and a half.
@@ -34,6 +37,13 @@ type Options struct {
 	// can wait as long as the large ones take whatever is freed. Negative: no bound.
 	Patience float64 `yaml:"patience"`
 
+	// Keep says when a category but the last keeps what it has too much. By the listing never: a second in which
+	// no small job waits takes the whole reserve away, before any large job is short of it. What the paper tells of
+	// its runs (V-B1) is otherwise: a large job delayed by the reserve while no small one waited, and later
+	// small jobs that started in it. "jobs" keeps the reserve while the category has any job, running or
+	// pending.
+	Keep string `yaml:"keep"`
+
 	Reserve bool `yaml:"reserve"` // false: jobs are put into categories and nothing is reserved
 	Adjust  bool `yaml:"adjust"`  // false: δ stays as it is at first
 	Release bool `yaml:"release"` // false: F is 0, only what is available counts
@@ -41,10 +51,10 @@ type Options struct {
 	EstimateOptions `yaml:",inline"`
 }
 
-// Default is the paper's; one second is the interval at which nodes report, and half a minute of patience is
-// longer than a container takes to start, and shorter than people wait for a small job.
+// Default is the paper's; one second is the interval at which nodes report, and five minutes of patience are longer
+// than most of the paper's jobs run: a guard, not a part of the mechanism.
 var Default = Options{
-	Theta: []float64{0.10}, Against: total, Delta: 0.10, DeltaMin: 0, DeltaMax: 0.5, Interval: 1, Patience: 30,
+	Theta: []float64{0.10}, Against: total, Delta: 0.10, DeltaMin: 0, DeltaMax: 0.5, Interval: 1, Patience: 300, Keep: never,
 	Reserve: true, Adjust: true, Release: true, EstimateOptions: DefaultEstimate,
 }
 
@@ -72,6 +82,8 @@ func (o *Options) check() error {
 		return errors.New("dress: delta must not be below delta_min, nor, times the categories but the last, above delta_max")
 	case !(o.Interval >= 0.001 && o.Interval <= 86400):
 		return errors.New("dress: interval must be 0.001 to 86400 s")
+	case o.Keep != never && o.Keep != whileJobs:
+		return errors.New("dress: keep must be never or jobs, not " + o.Keep)
 	case !(o.Patience <= 86400):
 		return errors.New("dress: patience must be 86400 s at most, or negative for none")
 	}

@@ -5,6 +5,7 @@ package dress
 type supply struct {
 	available, released float64
 	demands             []float64 // r_i of its pending jobs, ascending
+	keeps               bool      // what it has too much is not given away
 }
 
 // surplus is A_c + F − P.
@@ -29,7 +30,7 @@ func adjust(delta []float64, cats []supply) {
 	gave := false
 	for k := range cats {
 		more := cats[k].surplus()
-		if more < -slack {
+		if more < -slack || cats[k].keeps {
 			continue
 		}
 		gave = true

@@ -6,16 +6,16 @@
 // After Cheng, Zhou, Lama, Wu and Jiang, Cross-Platform Resource Scheduling for Spark and MapReduce on YARN,
 // IEEE Transactions on Computers, 2017.
 //
-//	mechanism                           file                          paper                  otherwise than there
-//	executor placement                  executor.go, executor_books.go  Alg. 1, Alg. 2       several dimensions: enough is enough in each, and
-//	                                                                                         the most is the largest dominant share of what is left;
-//	                                                                                         a reserved executor still takes a node that becomes free first
-//	remaining time of reduces           remaining.go and beside it    Eq. 1 to 6, Fig. 9
-//	suspension of reduces               suspend.go                    section 3.2            γ is read every T, when it is used; at the arrival of an
-//	                                                                                         application, where the paper has it, the newcomer holds nothing yet
-//	shrinking of local maps             shrink.go                     Alg. 3, section 3.3    the size is that of the number of maps accepted in the
-//	                                                                                         end; β is 1 until 20 maps ran
-//	YARN-client, a baseline             client.go                     section 5.1            a gate in place of a deployment of its own
+//	mechanism                     file                           paper            otherwise than there
+//	placement of executors        executor.go, executor_books.go Alg. 1, Alg. 2   enough is enough in every dimension, the most is the largest dominant
+//	                                                                              share left; a reserved executor takes a node that is free before
+//	remaining time of reduces     remaining.go and those after   Eq. 1 to 6       see there
+//	suspension of reduces         suspend.go                     section 3.2      γ is read when it is used, every T: as an application arrives, when the
+//	                                                                              paper reads it, the newcomer holds nothing yet
+//	shrinking of local maps       shrink.go                      Alg. 3           the size is that of the number of maps accepted in the end, where the listing
+//	                                                                              has that of one more; β is 1 until 20 maps started
+//	SpreadOut, NonSpreadOut       spreadout.go                   section 5.2      baselines; what they reserve when no node has room is ours
+//	YARN-client                   client.go                      section 5.1      a baseline; a gate in place of a deployment of its own
 //
 // What the paper leaves open is an option: when a reduce counts as waiting for maps ([SuspendOptions]),
 // whether containers shrink in proportion or by what is scarce, and from when on β counts ([ShrinkOptions]).

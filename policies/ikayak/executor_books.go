@@ -61,7 +61,7 @@ func (b *books) Observe(v policy.View, ev heddle.Event) {
 	b.drain(v)
 	switch e := ev.(type) {
 	case heddle.Progress:
-		if b.where[e.Container].kind == heddle.Reduce {
+		if x := v.Container(e.Container); x != nil && x.Kind() == heddle.Reduce {
 			b.news = append(b.news, e.Container)
 		}
 	case heddle.Exit:

@@ -7,7 +7,7 @@ import (
 
 // A Base is a rule base as training made it.
 type Base struct {
-	Program string // or pooled
+	Program string // one of Bases
 	Shape   Shape
 	Fuzzy   estimate.Fuzzy
 	// Size is the root mean square of each coefficient's regressor, rule by rule, as a part of its
@@ -20,8 +20,8 @@ const (
 	// normal is how far off one reduce's samples may be without a rule being wrong: 0.1.
 	normal = 0.01
 	// doubtTrained and doubtUntrained are how far each coefficient is taken to put the output off before
-	// anything is learned: 0.1 after training, 1 without.
-	doubtTrained   = 0.01
+	// anything is learned: 0.05 after training, 1 without.
+	doubtTrained   = 0.0025
 	doubtUntrained = 1
 )
 

@@ -168,8 +168,10 @@ func (m *Manager) settle(s *site, d heddle.Dim) {
 }
 
 // plan writes the steps: what only lowers goes first, so that what is taken can be given. A raise that
-// does not fit at its turn is cut to what is left.
-func (m *Manager) plan(p *policy.Plan) {
+// does not fit at its turn is cut to what its node has left, and the cluster beside what it has reserved.
+func (m *Manager) plan(v policy.View, p *policy.Plan) {
+	spare := v.Total().Minus(v.Root().Taken())
+	left := amount{float64(spare[heddle.Memory]), float64(spare[heddle.CPU])}
 	for _, raising := range [2]bool{false, true} {
 		for i := range m.rows {
 			r := &m.rows[i]
@@ -179,8 +181,12 @@ func (m *Manager) plan(p *policy.Plan) {
 			}
 			to, s := r.x.Limit(), &m.sites[r.node]
 			for _, d := range controlled {
-				by := max(min(r.change[d], s.slot[d].idle), 1-r.cur[d])
+				by := max(r.change[d], 1-r.cur[d])
+				if by > 0 {
+					by = max(0, min(by, s.slot[d].idle, left[d]))
+				}
 				s.slot[d].idle -= by
+				left[d] -= by
 				to[d] += int64(by)
 			}
 			if to != r.x.Limit() {

@@ -21,9 +21,12 @@
 //     and a writing one do not perform similar operations.
 //   - Windows are as long as profiles are apart, so that a tenth of them is more than one.
 //   - The memory windows kept of a task are the last 32.
-//   - What a raise needs is taken from the node's free room first; only what is taken from neighbours must be
-//     in step.
-//   - Nobody's processors are lowered to below what it uses unless it hogs, nor its memory to below what it
-//     holds: a cap below use costs more than it gives where processors are shared by whoever has work.
+//   - A task that uses all it is allocated is deficit whatever its peers use, and asks for as much more as α
+//     may say: what it would use cannot be seen. (peers_only leaves that out.)
+//   - A task is raised back to its size before another is raised beyond its own, and beyond it only by room that
+//     no waiting container would have. What that takes from neighbours is taken only in step with peers.
+//   - Unused memory is given up at once, to whoever waits. Processors are taken from hogs alone: others may use
+//     what one leaves anyhow, and a limit below a task's size is a cap. (lower_memory, lower_cpu)
+//   - Nobody is lowered to below what it uses or holds unless it hogs.
 //   - A map or reduce is one thread: its processors are not raised beyond one core.
 package mrorchestrator

@@ -71,7 +71,7 @@ func (m *Manager) Run(v policy.View, p *policy.Plan) {
 			m.balance(d)
 		}
 	}
-	m.plan(p)
+	m.plan(v, p)
 	for i := range m.tasks {
 		m.tasks[i].sum, m.tasks[i].n = amount{}, 0
 	}
@@ -92,7 +92,7 @@ func (m *Manager) gather(v policy.View) {
 		switch {
 		case x == nil || x.State() != cluster.Running:
 			m.drop(int32(i))
-		case t.n > 0 && !x.Suspended():
+		case t.n > 0 && profiled(x):
 			m.rows = append(m.rows, m.row(v, x, int32(i)))
 		}
 	}
@@ -103,7 +103,14 @@ func (m *Manager) gather(v policy.View) {
 	for i := range m.rows {
 		m.rows[i].join()
 	}
-	m.sortByNode(v)
+	m.sortByNode()
+	next := waiting(v)
+	m.lent = !next.IsZero()
+	for i := range m.sites {
+		if s := &m.sites[i]; s.first < s.end {
+			m.rooms(s, next)
+		}
+	}
 }
 
 // row describes a running task.
@@ -119,7 +126,7 @@ func (m *Manager) row(v policy.View, x *policy.Container, i int32) row {
 		r.cur[d] = float64(x.Limit()[d])
 		r.use[d] = t.sum[d] / t.n
 	}
-	if r.ran > 0 {
+	if r.ran > 0 && r.part > 0 && r.part <= 1 {
 		r.rate = r.part / r.ran
 	}
 	return r
@@ -139,9 +146,8 @@ func (r *row) join() {
 	}
 }
 
-// sortByNode lists the rows of each node, and notes what the nodes have free. A node that is reserved has
-// nothing to give away.
-func (m *Manager) sortByNode(v policy.View) {
+// sortByNode lists the rows of each node.
+func (m *Manager) sortByNode() {
 	for i := range m.rows {
 		m.sites[m.rows[i].node].end++
 	}
@@ -156,18 +162,11 @@ func (m *Manager) sortByNode(v policy.View) {
 		m.byNode[s.end] = int32(i)
 		s.end++
 	}
-	next := waiting(v)
-	m.lent = !next.IsZero()
-	for i := range m.sites {
-		if s := &m.sites[i]; s.first < s.end {
-			m.rooms(s, next)
-		}
-	}
 }
 
 // rooms notes what a node has free, and what of it is spare: where somebody waits for a container that is
 // what is left once one has gone there and every task has its whole size again, as those have that come
-// after it.
+// after it. A node that is reserved has nothing to give away.
 func (m *Manager) rooms(s *site, waiting heddle.Resource) {
 	n := m.rows[m.byNode[s.first]].x.Node()
 	if n.Booked() != nil {

@@ -1,6 +1,7 @@
 package mrorchestrator
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -48,16 +49,16 @@ func TestWrongOptions(t *testing.T) {
 	}
 }
 
-// running is a core on which every node runs so many maps of a hundred jobs, four windows into their
-// lives. Some hog and some are short, so that there is something to do.
-func running(m *Manager, nodes, each int) *sched.Core {
-	const jobs = 100
+// running is a core on which every node runs ten maps of a hundred jobs, four windows into their lives.
+// Some hog and some are short, so that there is something to do.
+func running(m *Manager, nodes int) *sched.Core {
+	const jobs, each = 100, 10
 	set := put(m)
 	set.Minimum, set.Step = heddle.Of(1, 0), heddle.Of(1, 0)
 	c := sched.New(set)
 	size := heddle.Of(512, 1000)
 	for n := range nodes {
-		c.Step(0, heddle.NodeUp{Node: heddle.NodeID(n), Rack: heddle.RackID(n / 40), Total: heddle.Of(int64(each)*600, int64(each)*1000)})
+		c.Step(0, heddle.NodeUp{Node: heddle.NodeID(n), Rack: heddle.RackID(n / 40), Total: heddle.Of(each*600, each*1000)})
 	}
 	for a := range heddle.AppID(jobs) {
 		c.Step(0, heddle.Submit{App: a, Queue: 1, Master: heddle.Of(1, 0), Framework: heddle.MapReduce})
@@ -96,7 +97,7 @@ func TestNodesHoldWhatIsGiven(t *testing.T) {
 	for _, options := range []string{"", "{lower_cpu: needed}", "{lower_memory: needed, in_step: false}", "{lower_cpu: always, tolerance: 0}"} {
 		for i, maker := range makers {
 			m := made(t, maker, options)
-			core := running(m, 40, 10)
+			core := running(m, 40)
 			free := make([]heddle.Resource, 40)
 			for n := range free {
 				free[n] = core.View().Node(heddle.NodeID(n)).Free()
@@ -113,9 +114,80 @@ func TestNodesHoldWhatIsGiven(t *testing.T) {
 			if len(p.Steps) == 0 && i == 1 {
 				t.Errorf("%q: nothing was done", options)
 			}
-			if i == 1 && resizes(running(made(t, maker, options), 40, 10)) != len(p.Steps) {
+			if i == 1 && resizes(running(made(t, maker, options), 40)) != len(p.Steps) {
 				t.Errorf("%q: not all of %d steps were carried out", options, len(p.Steps))
 			}
+		}
+	}
+}
+
+// Whatever a node reports, a limit stays one.
+func TestNonsenseIsReported(t *testing.T) {
+	for _, maker := range makers {
+		m := made(t, maker, "{lower_cpu: always, alpha: 1000000}")
+		c := running(m, 40)
+		now := heddle.Time(19 * heddle.Second)
+		for i, x := range []heddle.Progress{
+			{Phase: heddle.MapRead, Fraction: math.NaN()},
+			{Phase: heddle.MapRead, Fraction: -3},
+			{Phase: heddle.ReduceCopy, Fraction: math.Inf(1)},
+			{Phase: heddle.Holding, Fraction: 0.5},
+			{Phase: heddle.NoPhase},
+			{Phase: 200, Fraction: 1e300},
+		} {
+			x.Container = m.tasks[i].id
+			c.Step(now, x)
+			c.Step(now, heddle.Profile{Container: x.Container, CPU: math.MaxInt64, Memory: math.MinInt64})
+			c.Step(now, heddle.Profile{Container: x.Container, CPU: math.MinInt64, Memory: math.MaxInt64})
+		}
+		var p policy.Plan
+		m.Run(c.View(), &p)
+		for _, s := range p.Steps {
+			x := c.View().Container(s.Container)
+			if s.Limit.AnyNegative() || !s.Limit.Fits(x.Node().Total()) {
+				t.Errorf("container %d of %v: limit %v", s.Container, x.Limit(), s.Limit)
+			}
+		}
+	}
+}
+
+// Profiles of tasks that have ended make room for others.
+func TestProfilesAreDropped(t *testing.T) {
+	m := made(t, NewRegression, "")
+	c := running(m, 10)
+	tasks := len(m.tasks)
+	now := heddle.Time(20 * heddle.Second)
+	for i := range tasks / 2 {
+		c.Step(now, heddle.Exit{Container: m.tasks[i].id})
+	}
+	m.Run(c.View(), &policy.Plan{})
+	if len(m.of) != tasks-tasks/2 || len(m.free) != tasks/2 {
+		t.Errorf("%d of %d tasks are known and %d places free", len(m.of), tasks, len(m.free))
+	}
+	if m.gather(c.View()); len(m.rows) != 0 {
+		t.Errorf("%d tasks take part in an epoch in which nothing was measured of them", len(m.rows))
+	}
+	i := m.place()
+	if int(i) >= tasks || len(m.tasks) != tasks {
+		t.Errorf("a new task goes to place %d of %d", i, tasks)
+	}
+}
+
+// A use far below the peers' is a deficit only of a task that is behind them.
+func TestDeficitIsBehind(t *testing.T) {
+	m := made(t, NewRegression, "")
+	c := running(m, 10)
+	m.gather(c.View())
+	r := &m.rows[0]
+	m.tasks[r.t].last = amount{100, 100}
+	r.use = amount{100, 100}
+	for _, v := range []struct {
+		rate float64
+		want Verdict
+	}{{1, Alike}, {0.85, Deficit}} {
+		r.rate = v.rate
+		if got := m.judge(r, heddle.Memory, 400, 0.9, true); got != v.want {
+			t.Errorf("a rate of %v against 0.9: %v, want %v", v.rate, got, v.want)
 		}
 	}
 }
@@ -144,7 +216,7 @@ func BenchmarkEpoch(b *testing.B) {
 	for i, name := range []string{"uniform", "regression"} {
 		b.Run(name, func(b *testing.B) {
 			m := made(b, makers[i], "")
-			c := running(m, 10_000, 10)
+			c := running(m, 10_000)
 			sums := make([]task, len(m.tasks))
 			copy(sums, m.tasks)
 			var p policy.Plan
@@ -168,7 +240,7 @@ func BenchmarkEpoch(b *testing.B) {
 // BenchmarkProfile is one measurement of a task taken in.
 func BenchmarkProfile(b *testing.B) {
 	m := made(b, NewRegression, "")
-	c := running(m, 1000, 10)
+	c := running(m, 1000)
 	v := c.View()
 	b.ReportAllocs()
 	i := 0

@@ -17,7 +17,7 @@ func near(t *testing.T, what string, got, want float64) {
 }
 
 // A task a quarter done after a minute is expected to be done in three more.
-// Reference: III-A, Eq. 1
+// Reference: III-A, Eq. 1.
 func TestFinishTime(t *testing.T) {
 	rest, ok := estimate.Remaining(60, 0.25)
 	if !ok {
@@ -27,7 +27,7 @@ func TestFinishTime(t *testing.T) {
 }
 
 // α above 1 is deficiency, below 1 excess, 1 balance; what must be done at once is as deficient as may be.
-// Reference: III-A, Eq. 2
+// Reference: III-A, Eq. 2.
 func TestAlpha(t *testing.T) {
 	for _, c := range []struct{ rest, target, want float64 }{
 		{180, 120, 1.5}, {90, 120, 0.75}, {120, 120, 1}, {600, 120, 2}, {1, 120, 0.5}, {60, 0, 2}, {60, -5, 2},
@@ -37,7 +37,7 @@ func TestAlpha(t *testing.T) {
 }
 
 // Five tasks of a job use about 60 % of their memory, one on the sixth node less than 25 %: it is deficit.
-// Reference: III, step 2
+// Reference: III, step 2.
 func TestDeficitAgainstPeers(t *testing.T) {
 	var g peers
 	for _, use := range []float64{60, 61, 59, 60, 60, 24} {
@@ -67,7 +67,7 @@ func TestNoPeers(t *testing.T) {
 }
 
 // Stragglers have four causes, and only contention is for the orchestrator.
-// Reference: III, step 2, (i) to (iv)
+// Reference: III, step 2, (i) to (iv).
 func TestCauses(t *testing.T) {
 	if !Straggles(0.7, 1, 0.2) || Straggles(0.85, 1, 0.2) {
 		t.Error("a rate of 0.7 against 1 straggles by 0.2, one of 0.85 does not")
@@ -91,7 +91,7 @@ func TestCauses(t *testing.T) {
 }
 
 // UNIFORM is the mean use over all tasks of the phase and all past windows.
-// Reference: Alg. 2, line 4
+// Reference: Alg. 2, line 4.
 func TestUniform(t *testing.T) {
 	p := profiler{}
 	f := p.phase(3, heddle.MapRead)
@@ -110,7 +110,7 @@ func TestUniform(t *testing.T) {
 }
 
 // Processors are regressed over the whole history: 100, 200 and 300 at 5, 10 and 15 s go on to 700 at 35 s.
-// Reference: Alg. 2, line 7
+// Reference: Alg. 2, line 7.
 func TestRegressionOfCPU(t *testing.T) {
 	var x task
 	for i, use := range []float64{100, 200, 300} {
@@ -124,7 +124,7 @@ func TestRegressionOfCPU(t *testing.T) {
 }
 
 // Memory is regressed over a tenth of the windows: after 30 flat ones, three that grow count alone.
-// Reference: III-B-1, the number of recent time windows
+// Reference: III-B-1, the number of recent time windows.
 func TestRecentWindows(t *testing.T) {
 	var s series
 	for i := range 27 {
@@ -143,7 +143,7 @@ func TestRecentWindows(t *testing.T) {
 }
 
 // Where no number of recent windows predicts better than the mean, the mean is the estimate.
-// Reference: III-B-1, the threshold of the windows
+// Reference: III-B-1, the threshold of the windows.
 func TestRecentIsNoWorseThanUniform(t *testing.T) {
 	var s series
 	for i, use := range []int64{100, 500, 100, 500, 100, 300} {
@@ -154,6 +154,14 @@ func TestRecentIsNoWorseThanUniform(t *testing.T) {
 		t.Errorf("%d windows, want none", k)
 	}
 	near(t, "estimate", recent(&s, 60, 300, 0.1), 300)
+	// A flat series predicts as well as its mean does, and counts.
+	var flat series
+	for i := range 4 {
+		flat.add(5*float64(i), 300)
+	}
+	if k := windowsOf(&flat, 300, 0.1); k != 2 {
+		t.Errorf("%d flat windows, want 2", k)
+	}
 	if k := windowsOf(&series{n: 2}, 300, 0.1); k != 0 {
 		t.Errorf("%d of two windows, want none: nothing is left to predict", k)
 	}
@@ -173,7 +181,7 @@ func TestSeriesIsARing(t *testing.T) {
 }
 
 // Raise by the difference, lower by the difference, else go on.
-// Reference: Alg. 1, lines 2 to 8
+// Reference: Alg. 1, lines 2 to 8.
 func TestAdjust(t *testing.T) {
 	near(t, "est > cur", Adjust(700, 500, 0), 200)
 	near(t, "est < cur", Adjust(300, 500, 0), -200)
@@ -182,7 +190,7 @@ func TestAdjust(t *testing.T) {
 }
 
 // A1 could be raised on N1 at B1's cost, but A2 starves on N3, where nothing can be taken: nothing is.
-// Reference: II-B, Fig. 3c
+// Reference: II-B, Fig. 3c.
 func TestInStep(t *testing.T) {
 	n1 := Able(0, 300, 200)
 	n3 := Able(0, 0, 200)
@@ -194,7 +202,7 @@ func TestInStep(t *testing.T) {
 }
 
 // The epoch is 20 s, profiles are taken each 5 s.
-// Reference: IV-D
+// Reference: IV-D.
 func TestEpoch(t *testing.T) {
 	for _, maker := range makers {
 		c, err := maker(policytest.Args(""))
@@ -209,7 +217,7 @@ func TestEpoch(t *testing.T) {
 }
 
 // CPU, memory, or both are controlled.
-// Reference: IV-A, control modes (a) to (c)
+// Reference: IV-A, control modes (a) to (c).
 func TestModes(t *testing.T) {
 	for mode, want := range map[string][2]bool{"cpu": {false, true}, "memory": {true, false}, "both": {true, true}} {
 		o := Options{Mode: mode}

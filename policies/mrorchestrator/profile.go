@@ -1,6 +1,8 @@
 package mrorchestrator
 
 import (
+	"math"
+
 	"heddle"
 	"heddle/cluster"
 	"heddle/estimate"
@@ -25,7 +27,7 @@ type series struct {
 
 // add notes the use at so many seconds of run time.
 func (s *series) add(time float64, use int64) {
-	s.time[s.n%windows], s.use[s.n%windows] = float32(time), int32(use)
+	s.time[s.n%windows], s.use[s.n%windows] = float32(time), int32(min(max(use, 0), math.MaxInt32))
 	s.n++
 }
 
@@ -66,12 +68,18 @@ type profiler struct {
 	jobs  []*[steps]phase // by AppID; nil = nothing known
 }
 
+// profiled reports whether a container says what it does, and does it.
+func profiled(x *policy.Container) bool {
+	at, _ := x.Progress()
+	return at > heddle.NoPhase && at < steps && !x.Suspended()
+}
+
 // note takes a measurement of a container in.
 func (p *profiler) note(x *policy.Container, now heddle.Time, cpu, memory int64) {
-	at, _ := x.Progress()
-	if at == heddle.NoPhase || at >= steps || x.State() != cluster.Running || x.Suspended() {
+	if x.State() != cluster.Running || !profiled(x) {
 		return
 	}
+	at, _ := x.Progress()
 	i, ok := p.of[x.ID()]
 	if !ok {
 		i = p.place()

@@ -73,7 +73,7 @@ func (m *Manager) estimate(r *row) {
 			r.est[d] = mean
 			continue
 		}
-		y := mean
+		var y float64
 		if d == heddle.Memory {
 			y = recent(&t.memory, next, mean, m.o.Recent)
 		} else if y, ok = t.cpu.At(next); !ok {
@@ -95,6 +95,7 @@ func scaled(α float64, v Verdict) float64 {
 		return max(1, α)
 	case Hogging:
 		return min(1, α)
+	case Alike:
 	}
 	return 1
 }

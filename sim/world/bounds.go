@@ -132,7 +132,7 @@ func (w *World) DiskBytes(id JobID) float64 {
 	sum := 0.0
 	for i := range j.def.Maps {
 		n := w.mapNeed(j, int32(i))
-		sum += n.in + n.spilled + n.spillDisk + w.written(n.out)
+		sum += n.in + n.spilled + n.spillDisk + w.written(j, n.out)
 	}
 	for i := range j.def.Reduces {
 		told := j.def.Reduces[i].Size[heddle.Memory]
@@ -140,7 +140,7 @@ func (w *World) DiskBytes(id JobID) float64 {
 			told = 1024
 		}
 		n := w.reduceNeed(j, int32(i), told)
-		sum += n.part*(1+n.spilled) + n.mergeDisk + w.written(n.result)
+		sum += n.part*(1+n.spilled) + n.mergeDisk + w.written(j, n.result)
 	}
 	for i := range j.def.Other {
 		sum += max(0, float64(j.def.Other[i].Input)) + max(0, float64(j.def.Other[i].Output))
@@ -160,11 +160,11 @@ func (w *World) DiskBytes(id JobID) float64 {
 }
 
 // written is what writing a file of so many bytes costs disks, with its replicas.
-func (w *World) written(bytes float64) float64 {
+func (w *World) written(j *job, bytes float64) float64 {
 	if bytes < w.p.FreeOutput {
 		return bytes
 	}
-	return bytes * float64(min(w.p.Replicas, 3, len(w.nodes)))
+	return bytes * float64(min(w.replicas(j), len(w.nodes)))
 }
 
 // DiskBps returns what the disks of all nodes transfer together, in bytes a second.

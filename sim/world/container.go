@@ -15,7 +15,7 @@ type container struct {
 	pos    int32 // in node.conts
 	told   heddle.Resource
 	limit  heddle.Resource
-	weight float64 // vcores told: the share of a busy processor
+	weight float64 // vcores told, or the limit's where that is more: the share of a busy processor
 	quota  float64 // cores it may use at most; +Inf without a cap
 	tasks  []int32 // running
 	demand int64   // MiB it would like to have now
@@ -40,7 +40,7 @@ const monitorInterval = 3 * heddle.Second
 
 // Open starts the process of a container: it holds memory from now on, and work can be run in it. Told is
 // the size its application knows, limit what the node enforces; a limit below told caps its processor
-// time, else told is only its weight against others. A node that is down opens nothing.
+// time, else the larger of them is only its weight against others. A node that is down opens nothing.
 func (w *World) Open(now heddle.Time, c heddle.ContainerID, job JobID, kind heddle.Kind, at heddle.NodeID, told, limit heddle.Resource) {
 	w.at(now)
 	if _, ok := w.byID[c]; ok || !w.known(at) || !w.nodes[at].up || w.job(job) == nil {
@@ -51,7 +51,7 @@ func (w *World) Open(now heddle.Time, c heddle.ContainerID, job JobID, kind hedd
 	k := &w.conts[i]
 	*k = container{
 		id: c, job: job, kind: kind, node: int32(at), pos: int32(len(n.conts)), told: told, limit: limit,
-		weight: max(1, float64(told[heddle.CPU])), usageAt: now, tasks: k.tasks[:0], cache: k.cache[:0],
+		usageAt: now, tasks: k.tasks[:0], cache: k.cache[:0],
 	}
 	n.conts = append(n.conts, i)
 	w.byID[c] = i
@@ -103,7 +103,10 @@ func (w *World) SetLimit(now heddle.Time, c heddle.ContainerID, limit heddle.Res
 func (w *World) applyLimit(i int32) {
 	c := &w.conts[i]
 	c.limit, c.nextAt = c.next, 0
-	w.setQuota(c)
+	if was := c.weight; w.setQuota(c) != was {
+		w.divideUp(i)
+		w.reprice(c.node)
+	}
 	w.setDemand(i, c.demand)
 	if c.kind == heddle.Executor {
 		w.evict(c, w.storage(c))
@@ -114,12 +117,14 @@ func (w *World) applyLimit(i int32) {
 	w.checkMaster(i)
 }
 
-// setQuota derives the hard cap on processor time.
-func (w *World) setQuota(c *container) {
+// setQuota derives the hard cap on processor time, and the weight, which it returns.
+func (w *World) setQuota(c *container) float64 {
+	c.weight = max(1, float64(max(c.told[heddle.CPU], c.limit[heddle.CPU])))
 	c.quota = math.Inf(1)
 	if n := &w.nodes[c.node]; c.limit[heddle.CPU] < c.told[heddle.CPU] {
 		c.quota = max(1e-3, float64(c.limit[heddle.CPU])/float64(n.total[heddle.CPU])*n.cores)
 	}
+	return c.weight
 }
 
 // divideUp shares the weight and the quota of a container among its tasks, after their number changed.

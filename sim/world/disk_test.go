@@ -22,6 +22,13 @@ func TestDiskBytes(t *testing.T) {
 	if got := w.DiskBytes(id) / (1 << 20); math.Abs(got-want) > 1e-6 {
 		t.Errorf("the disks move %.3f MiB, want %d", got, want)
 	}
+	id = w.AddJob(&workload.Job{
+		Framework: heddle.MapReduce, Replicas: 1,
+		Maps: []workload.Task{{Input: 100 << 20, Output: 50 << 20}},
+	})
+	if got, want := w.DiskBytes(id)/(1<<20), 100.0+50; math.Abs(got-want) > 1e-6 {
+		t.Errorf("with one replica the disks move %.3f MiB, want %g", got, want)
+	}
 	if got, want := w.DiskBps(), 3*DefaultParams().DiskBps; got != want {
 		t.Errorf("the disks transfer %g bytes a second, want %g", got, want)
 	}
@@ -51,5 +58,24 @@ func TestConsumed(t *testing.T) {
 	}
 	if cpu, memory := l.w.Consumed(0, 99); cpu != 0 || memory != 0 {
 		t.Errorf("of a container that is not there: %v, %v", cpu, memory)
+	}
+}
+
+// A map that writes 1.5 GB to files of one replica and little else takes its own disk 10 s at 150 MB/s, and
+// no network; replicas on other disks of the same speed, over 118 MB/s of network, take longer.
+func TestReplicasOfTheOutput(t *testing.T) {
+	run := func(replicas int) float64 {
+		l := newLab(t, cluster(3, 1))
+		j := mr("none", 1, 1, 0)
+		j.Maps[0] = workload.Task{CPU: heddle.Second, Output: 1500e6}
+		j.Replicas = replicas
+		return l.seconds(l.start(0, l.w.AddJob(j), heddle.Map, 0, 0, oneCore, oneCore))
+	}
+	start := run(1) - 10
+	if start < 0 || start > 0.1 {
+		t.Errorf("with one replica it takes %.2f s, want 10", start+10)
+	}
+	if two, standard, three := run(2), run(0), run(3); two < 12.5 || standard != three {
+		t.Errorf("with two replicas %.2f s, with HDFS's default %.2f, with three %.2f", two, standard, three)
 	}
 }

@@ -273,7 +273,7 @@ func (w *World) writeOut(a *act, t *task, bytes float64) {
 	}
 	w.pcg.Seed(mix(w.seed^streamPlace^uint64(t.job.id)<<20), mix(uint64(t.work.Kind)<<60|uint64(t.work.Stage)<<32|uint64(t.work.Index)))
 	prev := t.node
-	for r := 1; r < min(w.p.Replicas, 3); r++ {
+	for r := 1; r < w.replicas(t.job); r++ {
 		at := w.place(t.node, prev, r)
 		if at < 0 {
 			return
@@ -288,6 +288,14 @@ func (w *World) writeOut(a *act, t *task, bytes float64) {
 		a.add(leg{node: at, in: bytes, disk: bytes})
 		prev = at
 	}
+}
+
+// replicas is how many copies of a job's output there are.
+func (w *World) replicas(j *job) int {
+	if j.def.Replicas > 0 {
+		return min(j.def.Replicas, 3)
+	}
+	return min(w.p.Replicas, 3)
 }
 
 // place draws a node for a replica; -1 when a few draws find none.

@@ -5,10 +5,15 @@ import (
 	"strings"
 )
 
-// A Shape is a number of lags and rules that rules are trained for.
+// A Shape is a number of lags and of rules: n_y, n_u and the rules of a program.
 type Shape struct{ Outputs, Inputs, Rules int }
 
-// Shapes are those there are rules for: the default, and those of the sweeps around it.
+// String returns n_y/n_u/rules.
+func (s Shape) String() string {
+	return strconv.Itoa(s.Outputs) + "/" + strconv.Itoa(s.Inputs) + "/" + strconv.Itoa(s.Rules)
+}
+
+// Shapes are those there are rules for: the default, and around it one number changed at a time.
 var Shapes = []Shape{
 	{3, 2, 3},
 	{1, 2, 3}, {2, 2, 3}, {5, 2, 3},
@@ -26,10 +31,10 @@ func trained(program string, s Shape) (Base, bool) {
 	return Base{}, false
 }
 
-func trainedFor() string {
+func shapes() string {
 	var out []string
 	for _, s := range Shapes {
-		out = append(out, strconv.Itoa(s.Outputs)+"/"+strconv.Itoa(s.Inputs)+"/"+strconv.Itoa(s.Rules))
+		out = append(out, s.String())
 	}
 	return strings.Join(out, ", ")
 }

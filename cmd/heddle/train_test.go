@@ -1,0 +1,39 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"testing"
+)
+
+// The same runs give the same source, byte for byte, and all runs the one that is committed. HEDDLE_TRAIN=1
+// makes all of them.
+func TestTrain(t *testing.T) {
+	runs := 6
+	if os.Getenv("HEDDLE_TRAIN") == "1" {
+		runs = trainingRuns
+	}
+	var texts [2][]byte
+	for i := range texts {
+		all, err := trials(runs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if texts[i], err = rules(all); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(texts[0], texts[1]) {
+		t.Error("two trainings differ")
+	}
+	if runs < trainingRuns {
+		return
+	}
+	committed, err := os.ReadFile("../../policies/ikayak/fuzzy_rules.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(texts[0], committed) {
+		t.Error("policies/ikayak/fuzzy_rules.go is not what heddle exp train prints: train again, or say why not")
+	}
+}

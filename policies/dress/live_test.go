@@ -1,0 +1,79 @@
+package dress_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"heddle"
+	"heddle/policies/dress"
+	"heddle/policy/policytest"
+	"heddle/sched"
+)
+
+// Whatever is reserved for whom, every job gets all it asks for in the end: no reserve makes a job of another
+// category wait for ever.
+func TestNobodyWaitsForEver(t *testing.T) {
+	policytest.Streams(t, func(t *rapid.T) {
+		num := func(low, high int, what string) int { return rapid.IntRange(low, high).Draw(t, what) }
+		flag := func(what string) bool { return rapid.Bool().Draw(t, what) }
+		theta := float64(num(1, 60, "theta")) / 100
+		least := float64(num(0, 40, "delta_min")) / 100
+		options := fmt.Sprintf("{theta: [%g], delta_min: %g, delta: %g, delta_max: %g, adjust: %v, release: %v, patience: %d, keep: %s}",
+			theta, least, least, math.Max(least, float64(num(0, 100, "delta_max"))/100), flag("adjust"), flag("release"),
+			num(-1, 20, "patience"), rapid.SampledFrom([]string{"never", "jobs"}).Draw(t, "keep"))
+		s, err := dress.New(policytest.Args(options))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := sched.New(put(s))
+		nodes := num(1, 2, "nodes")
+		for n := range nodes {
+			c.Step(0, heddle.NodeUp{Node: heddle.NodeID(n), Total: heddle.Of(16<<10, 64000)})
+		}
+		left := make([]int, num(1, 6, "jobs"))
+		ends := map[heddle.Time][]heddle.ContainerID{}
+		now := heddle.Time(0)
+		take := func(out []heddle.Decision) {
+			var launched []heddle.Launch // decisions are valid until the next step
+			for _, d := range out {
+				if l, ok := d.(*heddle.Launch); ok {
+					launched = append(launched, *l)
+				}
+			}
+			for _, l := range launched {
+				if l.Kind == heddle.AM {
+					left[l.App] = num(1, 8, "tasks")
+					size := heddle.Of(int64(num(1, 8, "size"))<<10, 1000)
+					c.Step(now, heddle.Ask{App: l.App, Rows: []heddle.Row{heddle.Anywhere(20, heddle.Map, int32(left[l.App]), size)}})
+					continue
+				}
+				left[l.App]--
+				c.Step(now, heddle.Acquire{App: l.App}) // what ends unfetched is asked for again
+				c.Step(now, heddle.Started{Container: l.Container})
+				at := now.Plus(heddle.Span(num(1, 9, "length")) * heddle.Second)
+				ends[at] = append(ends[at], l.Container)
+			}
+		}
+		for a := range left {
+			left[a] = 1 // its master's asking
+			c.Step(now, heddle.Submit{App: heddle.AppID(a), Queue: 1, Master: heddle.Of(1024, 1000)})
+		}
+		// 48 tasks at the most, one after the other: each waits for nine seconds' work or for its patience.
+		for ; now < heddle.Time(48*40*heddle.Second); now = now.Plus(heddle.Second) {
+			for _, x := range ends[now] {
+				c.Step(now, heddle.Exit{Container: x})
+			}
+			for n := range nodes {
+				take(c.Step(now, heddle.Heartbeat{Node: heddle.NodeID(n)}))
+			}
+			if slices.Max(left) == 0 {
+				return
+			}
+		}
+		t.Fatalf("%s: containers that were never granted, by job: %v", options, left)
+	})
+}

@@ -1,0 +1,125 @@
+package ikayak_test
+
+import (
+	"testing"
+
+	"heddle"
+	"heddle/policies/ikayak"
+	"heddle/policy"
+	"heddle/policy/policytest"
+	"heddle/sched"
+)
+
+// life has a terasort of four maps and a reduce report every 3 s, until the reduce writes: maps end 30 s apart, the copy ends
+// with them, the sort lasts 60 s.
+func life(t testing.TB, options string) (*sched.Core, policy.Remaining, heddle.Time) {
+	rest, err := ikayak.NewRemaining(policytest.Args(options))
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := policytest.Base(policytest.Submitted{})
+	set.Remaining = rest
+	c := sched.New(set)
+	c.Step(0, heddle.NodeUp{Node: 0, Total: heddle.Of(16384, 16000)})
+	c.Step(0, heddle.Submit{App: 0, Queue: 1, Framework: heddle.MapReduce, Master: heddle.Of(1024, 1000), Facts: heddle.Facts{
+		Name: "TeraSort", InputBytes: 8 << 30, Maps: 4, Reduces: 1,
+	}})
+	c.Step(0, heddle.Heartbeat{Node: 0}) // container 1
+	c.Step(0, heddle.Ask{App: 0, Rows: []heddle.Row{
+		heddle.Anywhere(20, heddle.Map, 4, heddle.Of(1024, 1000)), heddle.Anywhere(30, heddle.Reduce, 1, heddle.Of(1024, 1000)),
+	}})
+	c.Step(0, heddle.Heartbeat{Node: 0}) // containers 2 to 5, and 6
+	c.Step(0, heddle.Acquire{App: 0})
+	for id := heddle.ContainerID(2); id <= 6; id++ {
+		c.Step(0, heddle.Started{Container: id})
+	}
+	at := heddle.Time(0)
+	for s := 3; s < 180; s += 3 {
+		at = heddle.Time(heddle.Span(s) * heddle.Second)
+		p := heddle.Progress{Container: 6, Phase: heddle.ReduceCopy, Fraction: float64(s/30) / 12}
+		if s >= 120 {
+			p = heddle.Progress{Container: 6, Phase: heddle.ReduceSort, Fraction: 1./3 + float64(s-120)/180}
+		}
+		if s%30 == 0 && s <= 120 {
+			c.Step(at, heddle.Exit{Container: heddle.ContainerID(1 + s/30)})
+		}
+		c.Step(at, p)
+	}
+	return c, rest, at
+}
+
+// Without training the stage's pace is all there is: the sort of 60 s, reported 57 s in, has 3 s left, and
+// a second later 2.
+func TestRemainingByPace(t *testing.T) {
+	c, rest, at := life(t, "{offline: false, online: false}")
+	x := c.View().Container(6)
+	if got, ok := rest.Remaining(c.View(), x); !ok || got < 2900*heddle.Millisecond || got > 3100*heddle.Millisecond {
+		t.Errorf("%v s %v, want 3 s", got.Seconds(), ok)
+	}
+	c.Step(at.Plus(heddle.Second), heddle.Heartbeat{Node: 0})
+	if got, ok := rest.Remaining(c.View(), x); !ok || got < 1900*heddle.Millisecond || got > 2100*heddle.Millisecond {
+		t.Errorf("%v s %v, want 2 s", got.Seconds(), ok)
+	}
+	if _, ok := rest.Remaining(c.View(), c.View().Container(1)); ok {
+		t.Error("something is said of a master")
+	}
+}
+
+// Trained rules know that writing comes after sorting; and once the reduce has ended nothing is said of it.
+func TestRemainingTrained(t *testing.T) {
+	c, rest, at := life(t, "")
+	x := c.View().Container(6)
+	got, ok := rest.Remaining(c.View(), x)
+	if !ok || got < 4*heddle.Second || got > 600*heddle.Second {
+		t.Errorf("%v s %v, want more than the 3 s that the sort takes", got.Seconds(), ok)
+	}
+	id := *x
+	c.Step(at.Plus(60*heddle.Second), heddle.Exit{Container: 6})
+	if _, ok := rest.Remaining(c.View(), &id); ok {
+		t.Error("something is said of a reduce that ended")
+	}
+}
+
+// A forced error multiplies what is said, always by the same.
+func TestRemainingErring(t *testing.T) {
+	c, rest, _ := life(t, "")
+	d, wrong, _ := life(t, "error: 0.35")
+	right, _ := rest.Remaining(c.View(), c.View().Container(6))
+	a, ok := wrong.Remaining(d.View(), d.View().Container(6))
+	b, _ := wrong.Remaining(d.View(), d.View().Container(6))
+	if f := a.Seconds() / right.Seconds(); !ok || a != b || f < 0.3 || f > 1.7 || a == right {
+		t.Errorf("%v s, then %v s, of %v s", a.Seconds(), b.Seconds(), right.Seconds())
+	}
+}
+
+func TestRemainingSuite(t *testing.T) {
+	for _, options := range []string{"", "error: 0.2"} {
+		policytest.Run(t, ikayak.NewRemaining, options, func(r policy.Remaining) policy.Set {
+			s := policytest.Base(policytest.Submitted{})
+			s.Remaining = r
+			return s
+		})
+	}
+}
+
+// BenchmarkRemainingReport is a report of a reduce: a sample and its prediction.
+func BenchmarkRemainingReport(b *testing.B) {
+	c, rest, _ := life(b, "")
+	o := rest.(policy.Observe)
+	v := c.View()
+	var ev heddle.Event = heddle.Progress{Container: 6, Phase: heddle.ReduceSort, Fraction: 0.65}
+	b.ReportAllocs()
+	for b.Loop() {
+		o.Observe(v, ev)
+	}
+}
+
+// BenchmarkRemainingAsked is one question.
+func BenchmarkRemainingAsked(b *testing.B) {
+	c, rest, _ := life(b, "")
+	v, x := c.View(), c.View().Container(6)
+	b.ReportAllocs()
+	for b.Loop() {
+		rest.Remaining(v, x)
+	}
+}

@@ -1,0 +1,120 @@
+package ikayak
+
+import (
+	"slices"
+	"testing"
+
+	"heddle"
+	"heddle/cluster"
+	"heddle/policy"
+	"heddle/policy/policytest"
+)
+
+// lagging is a node with a Spark application that holds half of it and a job that holds the other half: a
+// master and three reduces that copied all there is, while maps wait.
+func lagging(t *testing.T) (c *cluster.Cluster, reduces []*cluster.Container) {
+	t.Helper()
+	c = cluster.New([]heddle.QueueID{heddle.NoQueue, 0}, false)
+	n := c.AddNode(0, 0, heddle.Of(16384, 8000))
+	s := c.Submit(heddle.Submit{App: 0, Queue: 1, Framework: heddle.Spark})
+	j := c.Submit(heddle.Submit{App: 1, Queue: 1, Framework: heddle.MapReduce, Facts: heddle.Facts{Maps: 10}})
+	size := heddle.Of(1024, 1000)
+	grant := func(a *cluster.App, k heddle.Kind, size heddle.Resource) *cluster.Container {
+		x := c.Grant(c.SetRow(a, heddle.Anywhere(1, k, 1, size)), n, heddle.OffSwitch, size, size)
+		c.Acquire(a)
+		c.Start(x)
+		return x
+	}
+	grant(s, heddle.Executor, heddle.Of(4096, 4000))
+	grant(j, heddle.Other, size)
+	for range 3 {
+		x := grant(j, heddle.Reduce, size)
+		c.SetProgress(x, heddle.ReduceCopy, 0)
+		reduces = append(reduces, x)
+	}
+	c.SetRow(j, heddle.Anywhere(20, heddle.Map, 5, size))
+	return c, reduces
+}
+
+// run has a control act at a time, in seconds, and carries its plan out.
+func run(c *cluster.Cluster, s policy.Control, at float64) []policy.Step {
+	c.SetNow(heddle.Time(heddle.Seconds(at)))
+	var p policy.Plan
+	s.Run(c.View(), &p)
+	for _, step := range p.Steps {
+		switch x := c.View().Container(step.Container); step.Do {
+		case policy.Suspend:
+			c.Suspend(x)
+		case policy.Resume:
+			c.Resume(x)
+		default:
+			panic("suspension does neither")
+		}
+	}
+	return p.Steps
+}
+
+// Reduces are suspended at every multiple of T, and resumed 0.35 · T later; what ended or was resumed by others
+// meanwhile is left alone.
+//
+// Reference: section 3.2, "The length of suspension is dependent on the delay factor γ".
+func TestSuspendedAreResumed(t *testing.T) {
+	s, err := NewSuspend(policytest.Args(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Every() != 5*heddle.Second {
+		t.Fatalf("looks every %v s", s.Every().Seconds())
+	}
+	c, reduces := lagging(t)
+	for _, at := range []float64{5, 150, 295} {
+		if steps := run(c, s, at); len(steps) > 0 {
+			t.Fatalf("%v s: %v", at, steps)
+		}
+	}
+	if steps := run(c, s, 300); len(steps) != 3 {
+		t.Fatalf("at T: %v", steps)
+	}
+	c.End(reduces[0], cluster.Completed, heddle.Success)
+	c.Resume(reduces[1])
+	if steps := run(c, s, 400); len(steps) > 0 {
+		t.Fatalf("100 s later: %v", steps)
+	}
+	want := []policy.Step{{Container: reduces[2].ID(), Do: policy.Resume}}
+	if steps := run(c, s, 405); !slices.Equal(steps, want) {
+		t.Fatalf("105 s later: %v, want %v", steps, want)
+	}
+	if steps := run(c, s, 595); len(steps) > 0 {
+		t.Fatalf("before 2·T: %v", steps)
+	}
+	if steps := run(c, s, 600); len(steps) != 2 {
+		t.Fatalf("at 2·T: %v", steps)
+	}
+}
+
+// Where no map waits nobody could run on the processors, and where Spark holds nothing γ is 0: nothing is
+// suspended.
+//
+// Reference: section 3.2, "due to the delay of their map task execution".
+func TestSuspendOnlyWhatLags(t *testing.T) {
+	for name, change := range map[string]func(c *cluster.Cluster){
+		"no map waits": func(c *cluster.Cluster) {
+			c.SetRow(c.View().App(1), heddle.Anywhere(20, heddle.Map, 0, heddle.Of(1024, 1000)))
+		},
+		"no Spark": func(c *cluster.Cluster) {
+			var x *cluster.Container
+			c.View().App(0).Each(func(y *cluster.Container) bool { x = y; return false })
+			c.End(x, cluster.Completed, heddle.Success)
+		},
+	} {
+		s, err := NewSuspend(policytest.Args(""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, _ := lagging(t)
+		change(c)
+		if steps := run(c, s, 300); len(steps) > 0 {
+			t.Errorf("%s: %v", name, steps)
+		}
+	}
+}
