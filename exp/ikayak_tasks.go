@@ -58,6 +58,7 @@ workload:
 				Of:    func(r Runs) float64 { return Increase(mean(r, "L100"), mean(r, "L40")) },
 				Holds: func(all []Runs) bool { return medianOf(all, over("L40")) > medianOf(all, over("R100")) }},
 		},
+		Plots:    []Plot{{Kind: BarsPerJob, Title: "Completion time"}},
 		LivesOff: []string{"locality"},
 	}
 }

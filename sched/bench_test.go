@@ -21,6 +21,7 @@ func roomy() []scheduler {
 		{name: "fifo", profile: "fifo"},
 		{name: "capacity", profile: "capacity", capacity: capacityConfig(nil, c)},
 		{name: "fair", profile: "fair", fair: fairConfig(nil, f)},
+		{name: "ikayak", profile: "ikayak", capacity: capacityConfig(nil, c)},
 	}
 }
 

@@ -39,6 +39,7 @@ func (c *Core) carryOut(s policy.Step) {
 		if s.Limit.AnyNegative() || s.Limit == x.Limit() || !c.v.Fits(s.Limit.Minus(x.Limit()), x.Node().Free()) || !c.mayGrow(x, s.Limit.Minus(x.Limit())) {
 			return
 		}
+		c.frees(x.Node())
 		c.c.SetLimit(x, s.Limit)
 		c.out = append(c.out, c.arena.resizes.put(heddle.Resize{Container: x.ID(), Limit: s.Limit}))
 	case policy.Suspend:

@@ -23,6 +23,10 @@ type offer struct {
 	taken  heddle.Resource
 	half   heddle.Resource
 	full   bool // the node has no room for any ask: it can only be reserved
+
+	// Of a round without a node: whether somebody who goes first waits for nodes to report, and for how little.
+	waits bool
+	least heddle.Resource
 }
 
 // heartbeat offers a node to whoever waits.

@@ -99,6 +99,8 @@ var schedulers = []scheduler{
 		c.ContinueLooking, c.RackLocalityAdditional = false, 2
 	}, tree()...)},
 	{name: "capacity with spread", profile: "capacity", changes: "place: {am: spread, executor: spread}", capacity: capacityConfig(nil, tree()...)},
+	{name: "ikayak", profile: "ikayak", changes: "trim: {map: {ikayak.shrink: {sample: 2}}}\ncontrol: [{ikayak.suspend: {interval: 2, epsilon: 0, slack: 1}}]", capacity: capacityConfig(nil, tree()...)},
+	{name: "YARN-client", profile: "yarn-client", capacity: capacityConfig(nil, tree()...)},
 	{name: "fair", profile: "fair", fair: fairConfig(nil, fairTree(fair.FairShare)...)},
 	{name: "fair, drf", profile: "fair", fair: fairConfig(func(c *fair.Config) {
 		c.AssignMultiple, c.NodeThreshold, c.RackThreshold, c.Queues[0].Policy = true, 0.5, 0.5, fair.DRF

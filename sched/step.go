@@ -16,8 +16,12 @@ func (c *Core) Step(at heddle.Time, ev heddle.Event) []heddle.Decision {
 		c.arena.reset()
 	}
 	c.counts.Steps++
-	c.tick(at)
+	if c.retry > 0 && at >= c.retry {
+		c.retry, c.pickTry = 0, 0
+		c.version++
+	}
 	before := c.version
+	c.tick(at)
 	switch e := ev.(type) {
 	case heddle.Heartbeat:
 		c.heartbeat(e.Node)
@@ -256,6 +260,7 @@ func (c *Core) end(x *policy.Container, to cluster.State, status heddle.ExitStat
 		c.out = append(c.out, c.arena.kills.put(heddle.Kill{Container: x.ID(), Status: status}))
 	}
 	k, unseen := x.Ask(), x.State() == cluster.Allocated
+	c.frees(x.Node())
 	c.c.End(x, to, status)
 	if unseen { // it may be asked for again
 		c.lanes[c.laneOf[k.Kind()]].measure(k)

@@ -15,6 +15,9 @@ func (c *Core) try(l *lane, a *policy.App, o *offer) (outcome, policy.Skip) {
 	for _, k := range a.Asks() {
 		if k.Count() == 0 || &c.lanes[c.laneOf[k.Kind()]] != l || (c.picks[k.Kind()] == nil) != (o.n != nil) {
 			gated = gated && (k.Count() == 0 || &c.lanes[c.laneOf[k.Kind()]] != l)
+			if o.n == nil && k.Count() > 0 && &c.lanes[c.laneOf[k.Kind()]] == l && c.gate(a, k).OK() {
+				o.ahead(k.Size())
+			}
 			continue
 		}
 		var r outcome
@@ -117,6 +120,9 @@ func (c *Core) serve(a *policy.App, k *policy.Ask, o *offer) (outcome, policy.Ve
 		c.local = true
 		return c.reserve(a, k, n, at, o, unbook)
 	}
+	if o.n == nil && c.overtakes(n, o) {
+		return nothing, policy.No(heddle.NotPicked)
+	}
 	if d := c.makeWay(a, k, unbook); !d.OK() {
 		c.local = true
 		return nothing, d
@@ -139,6 +145,45 @@ func (c *Core) picked(a *policy.App, k *policy.Ask, n *policy.Node) policy.Verdi
 		return policy.NoApp(heddle.NotPicked)
 	}
 	return policy.Yes
+}
+
+// ahead notes that somebody waits for nodes to report who goes before those that name theirs.
+func (o *offer) ahead(size heddle.Resource) {
+	if !o.waits {
+		o.waits, o.least = true, size
+		return
+	}
+	o.least = o.least.Min(size)
+}
+
+// beat is how long a node takes to report: yarn.resourcemanager.nodemanagers.heartbeat-interval-ms.
+const beat = heddle.Second
+
+// overtakes reports whether a container on a node that was named would take room that has just come free
+// from somebody who goes first and is served when the node reports. It is tried again once it has.
+func (c *Core) overtakes(n *policy.Node, o *offer) bool {
+	if !o.waits || !c.v.Fits(o.least, n.Free()) || int(n.ID()) >= len(c.freed) {
+		return false
+	}
+	until := c.freed[n.ID()].Plus(beat)
+	if c.v.Now() >= until {
+		return false
+	}
+	if c.retry == 0 || until < c.retry {
+		c.retry = until
+	}
+	return true
+}
+
+// frees notes that room came free on a node.
+func (c *Core) frees(n *policy.Node) {
+	if !c.anyPicks {
+		return
+	}
+	for int(n.ID()) >= len(c.freed) {
+		c.freed = append(c.freed, -heddle.Time(beat))
+	}
+	c.freed[n.ID()] = c.v.Now()
 }
 
 // reserve books the node for an ask that it could hold if it were emptier.

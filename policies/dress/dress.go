@@ -352,6 +352,9 @@ func (s *Scheduler) limits(v policy.View) (changed bool) {
 		if s.cats[k].due {
 			part = max(part, own)
 		}
+		if s.o.Cap == capLast && k < len(s.cats)-1 {
+			part = 1
+		}
 		var limit heddle.Resource
 		for d, n := range s.total {
 			limit[d] = int64(math.Round(part * float64(n)))

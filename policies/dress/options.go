@@ -14,6 +14,9 @@ const (
 
 	never     = "never"
 	whileJobs = "jobs"
+
+	capAll  = "all"
+	capLast = "last"
 )
 
 // Options are the scheduler's. The defaults are the paper's (V-A1), with δ free between 0 and a half.
@@ -44,6 +47,11 @@ type Options struct {
 	// pending.
 	Keep string `yaml:"keep"`
 
+	// Cap says whom the reservation holds back: "all", as the paper has it, each category from what is reserved for
+	// the others, or "last", only the jobs with the largest demands: where the order serves small jobs first
+	// anyway, holding them to δ leaves room idle that they could use.
+	Cap string `yaml:"cap"`
+
 	Reserve bool `yaml:"reserve"` // false: jobs are put into categories and nothing is reserved
 	Adjust  bool `yaml:"adjust"`  // false: δ stays as it is at first
 	Release bool `yaml:"release"` // false: F is 0, only what is available counts
@@ -54,7 +62,7 @@ type Options struct {
 // Default is the paper's; one second is the interval at which nodes report, and five minutes of patience are longer
 // than most of the paper's jobs run: a guard, not a part of the mechanism.
 var Default = Options{
-	Theta: []float64{0.10}, Against: total, Delta: 0.10, DeltaMin: 0, DeltaMax: 0.5, Interval: 1, Patience: 300, Keep: never,
+	Theta: []float64{0.10}, Against: total, Delta: 0.10, DeltaMin: 0, DeltaMax: 0.5, Interval: 1, Patience: 300, Keep: never, Cap: capAll,
 	Reserve: true, Adjust: true, Release: true, EstimateOptions: DefaultEstimate,
 }
 
@@ -84,6 +92,8 @@ func (o *Options) check() error {
 		return errors.New("dress: interval must be 0.001 to 86400 s")
 	case o.Keep != never && o.Keep != whileJobs:
 		return errors.New("dress: keep must be never or jobs, not " + o.Keep)
+	case o.Cap != capAll && o.Cap != capLast:
+		return errors.New("dress: cap must be all or last, not " + o.Cap)
 	case !(o.Patience <= 86400):
 		return errors.New("dress: patience must be 86400 s at most, or negative for none")
 	}

@@ -15,7 +15,8 @@ type ClientOptions struct {
 }
 
 // A Client is the paper's YARN-client deployment as a Gate of masters: one Spark application runs at a
-// time, in order of submission; the others wait. It says nothing of other applications.
+// time, in order of submission; the others wait. It says nothing of other applications. Those that wait still
+// count where a scheduler limits how many masters may be active.
 type Client struct {
 	most  int
 	alive []heddle.AppID // Spark's, in order of submission

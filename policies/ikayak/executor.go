@@ -112,7 +112,8 @@ type refused struct {
 	booked heddle.Resource
 }
 
-// NewExecutor returns the place. It needs the profile's estimate of remaining times.
+// NewExecutor returns the place. Where the profile estimates no remaining times, all reduces are taken to end
+// alike.
 func NewExecutor(a policy.Args) (policy.Place, error) {
 	if err := a.Decode(&struct{}{}); err != nil {
 		return nil, err

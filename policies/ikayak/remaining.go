@@ -53,8 +53,18 @@ func (o *RemainingOptions) check() (s Shape, only int, err error) {
 }
 
 // Remaining estimates how long a reduce still runs, by a Takagi–Sugeno model of the NARX kind for each
-// program, which goes on learning as reduces end. Of other containers, and of reduces that have not yet
-// shown how fast they go, it says nothing.
+// program, which goes on learning as reduces end (ikayak: 3.1.2, Eq. 1 to 6). Of other containers, and of
+// reduces that have not yet shown how fast they go, it says nothing.
+//
+// Where the paper is silent or could not be followed:
+//   - The output y cannot be measured before a reduce ends. Its lags are what is left of the running stage
+//     at the stage's pace; while maps run, that is theirs.
+//   - Stages have unlike paces, so the stage stands among the antecedents too, and nowhere else.
+//   - d is the job's input, as in Eq. 1, and each reduce's part of it, as in the text before.
+//   - Learning compares each prediction with what the reduce turned out to take, when it ends. Errors count
+//     as parts of its whole time, in training too.
+//   - Rules belong to programs, which are told apart by the application's name; one that is not known
+//     has the rules trained on all.
 type Remaining struct {
 	online  bool
 	bases   [numBases]*base

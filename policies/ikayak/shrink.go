@@ -64,8 +64,8 @@ var ShrinkDefault = ShrinkOptions{Sample: 20}
 type Shrink struct {
 	o      ShrinkOptions
 	sofar  started
-	before started // … when a map last started
-	at     heddle.Time
+	at     heddle.Time // when a map last started
+	before started     // how many had before that
 	shrunk int64
 }
 

@@ -134,7 +134,10 @@ func measured(v policy.View, x *policy.Container) bool {
 	return x.State() == cluster.Running && v.Now().Since(x.Started()) >= 2*sampleEvery
 }
 
+// share is how much of a vcore a task uses, or of what it may use, where that is less: one that others have
+// shrunk does not wait because it is small.
 func share(x *policy.Container) float64 {
 	cpu, _ := x.Usage()
-	return min(1, float64(cpu)/float64(heddle.CPU.Unit()))
+	may := max(1, min(heddle.CPU.Unit(), x.Limit()[heddle.CPU]))
+	return min(1, float64(cpu)/float64(may))
 }
