@@ -19,8 +19,13 @@ type rival struct {
 	baseline string   // arm
 	system   string   // arm: the paper's system
 	set      []string // changes of heddle that the cluster asks for
-	headline string   // what is compared beside the mean JCT of all jobs
-	value    func(r *sim.Result) float64
+	values   []value  // what is compared beside the mean JCT of all jobs, the headline first
+}
+
+// A value is a figure of a run of which less is better.
+type value struct {
+	name string
+	of   func(r *sim.Result) float64
 }
 
 // slotLanes keep heddle to fixed slots.
@@ -31,27 +36,29 @@ func slotLanes(maps, reduces string) string {
 
 // heddleExperiments hold the profile heddle against each system on the work of that system's paper.
 func heddleExperiments() []Experiment {
-	small := func(r *sim.Result) float64 { return MeanJCT(r, dressSmall) }
+	meanOf := func(name string, pick Pick) value {
+		return value{"mean JCT of " + name, func(r *sim.Result) float64 { return MeanJCT(r, pick) }}
+	}
+	mix := func(name string) rival {
+		return rival{of: func() Experiment { return named(dressExperiments(), name) }, baseline: "capacity", system: "dress", values: []value{meanOf("small jobs", dressSmall)}}
+	}
 	var out []Experiment
 	for _, x := range []rival{
-		{of: func() Experiment { return named(dressExperiments(), "dress-mixed-10") }, baseline: "capacity", system: "dress", headline: "mean JCT of small jobs", value: small},
-		{of: func() Experiment { return named(dressExperiments(), "dress-mixed-40") }, baseline: "capacity", system: "dress", headline: "mean JCT of small jobs", value: small},
-		{of: cpSequence, baseline: cpFair, system: cpCoupling, set: []string{slotLanes("4", "2"), "masters=at-once", "trim.map=whole"}, headline: "mean JCT of jobs with reduces", value: func(r *sim.Result) float64 {
-			return MeanJCT(r, cpReducing)
-		}},
-		{of: ikOverall, baseline: ikCluster, system: ikAll, headline: "mean JCT of Spark", value: func(r *sim.Result) float64 { return MeanJCT(r, Of(heddle.Spark)) }},
+		mix("dress-mixed-10"), mix("dress-mixed-20"), mix("dress-mixed-30"), mix("dress-mixed-40"),
+		{
+			of: cpSequence, baseline: cpFair, system: cpCoupling, set: []string{slotLanes("4", "2"), "masters=at-once", "trim.map=whole"},
+			values: []value{meanOf("jobs with reduces", cpReducing)},
+		},
+		{of: ikOverall, baseline: ikCluster, system: ikAll, values: []value{meanOf("Spark", Of(heddle.Spark)), meanOf("MapReduce", Of(heddle.MapReduce))}},
 		{
 			of: func() Experiment { return named(adaptcontExperiments(), "adaptcont-all-mixed") }, baseline: "Capacity, YARN", system: "Capacity, Dynamic",
 			set: []string{
 				"lanes=[{kinds: [am], order: shortest, per_node: 1}, {kinds: [map, reduce, executor, other], order: shortest, per_node: 5}]",
 				"size.am={adaptcont.dynamic: {queue: capacity, per_node: 5}}",
 			},
-			headline: "memory of masters", value: masterMemory,
+			values: []value{{"memory of masters", masterMemory}},
 		},
-		{
-			of: func() Experiment { return named(mrorchestratorExperiments(), "mrorchestrator-native-together") }, baseline: "slots", system: "REGRESSION CPU+Memory",
-			headline: "makespan", value: func(r *sim.Result) float64 { return r.Makespan.Seconds() },
-		},
+		{of: func() Experiment { return named(mrorchestratorExperiments(), "mrorchestrator-native-together") }, baseline: "slots", system: "REGRESSION CPU+Memory"},
 	} {
 		out = append(out, x.experiment())
 	}
@@ -82,33 +89,42 @@ func (x *rival) experiment() Experiment {
 	}
 	ours := arm(x.system)
 	ours.Name, ours.Profile, ours.Set = "heddle", "heddle", x.set
-	gain := func(base string, of func(*sim.Result) float64) func(Runs) float64 {
-		return func(r Runs) float64 { return Reduction(of(r.Arm(base)), of(r.Arm("heddle"))) }
+	gain := func(base string, v value) func(Runs) float64 {
+		return func(r Runs) float64 { return Reduction(v.of(r.Arm(base)), v.of(r.Arm("heddle"))) }
 	}
-	all := func(r *sim.Result) float64 { return MeanJCT(r, nil) }
-	notWorse := func(of func(*sim.Result) float64) func([]Runs) bool {
-		return func(runs []Runs) bool { return medianOf(runs, gain(x.system, of)) >= 0 }
-	}
-	return Experiment{
+	e := Experiment{
 		System: "heddle", Name: "heddle-on-" + theirs.Name, Title: theirs.Title + ": all mechanisms together", Source: theirs.Source,
 		Method: heddleMethod, Work: theirs.Work, Arms: []Arm{arm(x.baseline), arm(x.system), ours}, Given: theirs.Given,
-		Metrics: []Metric{
-			{Name: x.headline + ", reduction against " + x.system, Unit: "%", Kind: Shape, Text: "goal: at least as good", Of: gain(x.system, x.value), Holds: notWorse(x.value)},
-			{Name: "mean JCT, reduction against " + x.system, Unit: "%", Kind: Shape, Text: "goal: at least as good", Of: gain(x.system, all), Holds: notWorse(all)},
-			{Name: x.headline + ", reduction against " + x.baseline, Unit: "%", Kind: Measured, Published: math.NaN(), Of: gain(x.baseline, x.value)},
-			{Name: "mean JCT, reduction against " + x.baseline, Unit: "%", Kind: Measured, Published: math.NaN(), Of: gain(x.baseline, all)},
-		},
 		Plots:  []Plot{{Kind: BarsPerJob, Title: "Completion time"}},
 		Sweeps: []Sweep{x.without(ours)},
 	}
+	values := append(slices.Clone(x.values), allJobs)
+	for _, v := range values {
+		of := gain(x.system, v)
+		e.Metrics = append(e.Metrics, Metric{
+			Name: v.name + ", reduction against " + x.system, Unit: "%", Kind: Shape, Text: "goal: at least as good", Of: of,
+			Holds: func(runs []Runs) bool { return medianOf(runs, of) >= 0 },
+		})
+	}
+	for _, v := range values {
+		e.Metrics = append(e.Metrics, Metric{
+			Name: v.name + ", reduction against " + x.baseline, Unit: "%", Kind: Measured, Published: math.NaN(), Of: gain(x.baseline, v),
+		})
+	}
+	return e
 }
+
+// allJobs is compared in every experiment.
+var allJobs = value{"mean JCT", func(r *sim.Result) float64 { return MeanJCT(r, nil) }}
 
 // without leaves each mechanism of heddle out.
 func (x *rival) without(ours Arm) Sweep {
-	s := Sweep{Name: "left-out", Title: "Each mechanism of heddle left out", Base: x.system, Columns: []Column{
-		{Name: x.headline + ", reduction against " + x.system, Unit: "%", Of: func(base, r *sim.Result) float64 { return Reduction(x.value(base), x.value(r)) }},
-		{Name: "mean JCT, reduction against " + x.system, Unit: "%", Of: func(base, r *sim.Result) float64 { return Reduction(MeanJCT(base, nil), MeanJCT(r, nil)) }},
-	}}
+	s := Sweep{Name: "left-out", Title: "Each mechanism of heddle left out", Base: x.system}
+	for _, v := range append(slices.Clone(x.values), allJobs) {
+		s.Columns = append(s.Columns, Column{
+			Name: v.name + ", reduction against " + x.system, Unit: "%", Of: func(base, r *sim.Result) float64 { return Reduction(v.of(base), v.of(r)) },
+		})
+	}
 	for _, m := range []struct{ name, set string }{
 		{"a reserve for small jobs", "share=[capacity]"},
 		{"holding large jobs alone to it", "share=[dress, capacity]"},
