@@ -14,7 +14,7 @@ LINT     := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.
 REWRITES  = $(shell grep -rlE '"github.com/cockroachdb/datadriven"|flag.Bool."rewrite"' --include='*_test.go' . | xargs -r -n1 dirname | sort -u)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo unit test race check rewrite fuzz bench bench-compare cover browser
+.PHONY: help build demo unit test race check rewrite fuzz bench bench-compare cover exp exp-smoke browser
 
 help: ## print this
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | awk -F'\t' '{ printf "  %-14s %s\n", $$1, $$2 }'
@@ -24,6 +24,12 @@ build: ## the one binary, bin/heddle
 
 demo: build ## a mixed workload under three schedulers: a table here, plots in demo.html
 	./bin/heddle sim compare --profiles capacity,fair,fifo --report demo.html scenarios/demo.yaml
+
+exp: build ## the papers' experiments, all seeds: docs/experiments and the README's table; about 6 minutes on 2 cores
+	./bin/heddle exp report --readme README.md
+
+exp-smoke: ## the first seed of every experiment against the figures that are kept
+	$(GO) test ./exp -run 'TestExperimentsAsKept'
 
 unit: ## unit, dialogue and property tests at small size
 	$(GO) test -short ./...

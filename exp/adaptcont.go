@@ -1,6 +1,7 @@
 package exp
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -134,28 +135,27 @@ func acArms() []Arm {
 }
 
 func adaptcontExperiments() []Experiment {
-	bottom, top := "40 to 75 over all cells", "75, the top of the range"
 	allMixed := acExperiment("adaptcont-all-mixed", "Ten jobs of 0.5 to 105 GB, all at once", "Fig. 5(a), 6(a), 7(a)", acWork(acMixed, false, false), []acCell{
 		{arm: "FIFO, Dynamic", memory: 40, total: 6144, cpu: 15},
 		{arm: "FIFO, Pool", memory: 50, total: 5120, cpu: 50},
-		{arm: "Fair, Dynamic", memory: 75, text: top, cpu: 50},
-		{arm: "Capacity, Dynamic", memory: 40, text: bottom, cpu: 50},
+		{arm: "Fair, Dynamic", memory: 75, text: acTop, cpu: 50},
+		{arm: "Capacity, Dynamic", memory: 40, text: acBottom, cpu: 50},
 	})
 	allMixed.Sweeps = append(acSweeps(), acShared(), acWide())
 	allSame := acExperiment("adaptcont-all-same", "Ten jobs of 10 GB, all at once", "Fig. 5(c), 6(c), 7(c)", acWork(acSame, false, false), []acCell{
-		{arm: "FIFO, Dynamic", memory: 40, text: bottom, cpu: 50},
-		{arm: "Fair, Dynamic", memory: 75, text: top, cpu: 50},
-		{arm: "Capacity, Dynamic", memory: 75, text: top, cpu: 50},
+		{arm: "FIFO, Dynamic", memory: 40, text: acBottom, cpu: 50},
+		{arm: "Fair, Dynamic", memory: 75, text: acTop, cpu: 50},
+		{arm: "Capacity, Dynamic", memory: 75, text: acTop, cpu: 50},
 	})
 	randomMixed := acExperiment("adaptcont-random-mixed", "Ten jobs of 0.5 to 105 GB in random order, one a wave", "Fig. 5(b), 6(b), 7(b)", acWork(acMixed, true, false), []acCell{
-		{arm: "FIFO, Dynamic", memory: 40, text: bottom, cpu: 15},
-		{arm: "Fair, Dynamic", memory: 75, text: top, cpu: 50},
-		{arm: "Capacity, Dynamic", memory: 40, text: bottom, cpu: 15},
+		{arm: "FIFO, Dynamic", memory: 40, text: acBottom, cpu: 15},
+		{arm: "Fair, Dynamic", memory: 75, text: acTop, cpu: 50},
+		{arm: "Capacity, Dynamic", memory: 40, text: acBottom, cpu: 15},
 	})
 	randomSame := acExperiment("adaptcont-random-same", "Ten jobs of 10 GB, one a wave", "Fig. 5(d), 6(d), 7(d)", acWork(acSame, true, false), []acCell{
-		{arm: "FIFO, Dynamic", memory: 40, text: bottom, cpu: 50},
-		{arm: "Fair, Dynamic", memory: 75, text: top, cpu: 50},
-		{arm: "Capacity, Dynamic", memory: 40, text: bottom, cpu: 50},
+		{arm: "FIFO, Dynamic", memory: 40, text: acBottom, cpu: 50},
+		{arm: "Fair, Dynamic", memory: 75, text: acTop, cpu: 50},
+		{arm: "Capacity, Dynamic", memory: 40, text: acBottom, cpu: 50},
 	})
 	return []Experiment{allMixed, allSame, randomMixed, randomSame, acLoss()}
 }
@@ -166,8 +166,8 @@ func acLoss() Experiment {
 		acWork(acMixed, false, true), []acCell{
 			{arm: "FIFO, Dynamic", memory: 40, total: 6144, cpu: 15},
 			{arm: "FIFO, Pool", memory: 50, total: 5120, cpu: 50},
-			{arm: "Fair, Dynamic", memory: 75, text: "75, the top of the range", cpu: 50},
-			{arm: "Capacity, Dynamic", memory: 40, text: "40 to 75 over all cells", cpu: 50},
+			{arm: "Fair, Dynamic", memory: 75, text: acTop, cpu: 50},
+			{arm: "Capacity, Dynamic", memory: 40, text: acBottom, cpu: 50},
 		})
 	e.Method += "\n* Every master runs by the fifth wave, and with 225 containers none would be of another size: k stays. What feedback changes here is what the first jobs get before it is known that others come.\n* The ResourceManager notices a lost node after ten missed heartbeats, not after Hadoop's ten minutes. A master on one of the five nodes is lost with it, in every arm."
 	for i := range e.Arms {
@@ -184,6 +184,12 @@ func acLoss() Experiment {
 	e.Sweeps = []Sweep{sweep}
 	return e
 }
+
+// What is shown where only the range of all cells was published.
+const (
+	acBottom = "40 to 75 over all cells"
+	acTop    = "75, the top of the range"
+)
 
 // An acCell is what was published of one of the nine: reductions in percent, the total in MiB where the text
 // has it, and what to show instead of the reduction where it only follows from the published range.
@@ -316,12 +322,7 @@ func acWaves(r *sim.Result) []int {
 	}
 	out := make([]int, len(r.Jobs))
 	for j, e := range edges {
-		slices.SortFunc(e, func(x, y edge) int {
-			if x.at != y.at {
-				return int(x.at - y.at)
-			}
-			return x.by - y.by // ends first
-		})
+		slices.SortFunc(e, func(x, y edge) int { return cmp.Or(cmp.Compare(x.at, y.at), x.by-y.by) }) // ends first
 		now := 0
 		for i := range e {
 			now += e[i].by

@@ -1,22 +1,13 @@
 package exp
 
 import (
+	"cmp"
 	"slices"
 	"testing"
 
 	"heddle"
 	"heddle/sim"
 )
-
-// acRun runs the arms of one of AdaptCont's experiments for a seed, without sweeps.
-func acRun(t *testing.T, e *Experiment, seed uint64) *Outcome {
-	t.Helper()
-	var out *Outcome
-	if err := Run([]*Experiment{e}, Options{Seeds: []uint64{seed}}, func(o *Outcome) error { out = o; return nil }); err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
 
 // What the simulated ResourceManager gives masters is what the paper's rules give by hand.
 //
@@ -36,9 +27,9 @@ func TestAdaptContTotals(t *testing.T) {
 		if want[0] == 0 { // the order of arrival is drawn
 			continue
 		}
-		o := acRun(t, e, 7)
+		runs := runOf(t, e, 7, false)
 		for k := range e.Arms {
-			r := o.All[0].Arm(e.Arms[k].Name)
+			r := runs.Arm(e.Arms[k].Name)
 			if got := acMemory(r); got != want[k] {
 				t.Errorf("%s, %s: masters of %v MiB, want %v", e.Name, e.Arms[k].Name, got, want[k])
 			}
@@ -52,9 +43,9 @@ func TestAdaptContTotals(t *testing.T) {
 // Workers never get what is set apart for masters, nor masters what is for workers.
 func TestAdaptContKeepsMastersApart(t *testing.T) {
 	list := adaptcontExperiments()
-	o := acRun(t, &list[0], 3)
+	runs := runOf(t, &list[0], 3, false)
 	for _, a := range list[0].Arms {
-		r := o.All[0].Arm(a.Name)
+		r := runs.Arm(a.Name)
 		type end struct {
 			at heddle.Time
 			by int
@@ -65,12 +56,7 @@ func TestAdaptContKeepsMastersApart(t *testing.T) {
 				ends = append(ends, end{x.Started, 1}, end{x.Ended, -1})
 			}
 		}
-		slices.SortFunc(ends, func(x, y end) int {
-			if x.at != y.at {
-				return int(x.at - y.at)
-			}
-			return x.by - y.by
-		})
+		slices.SortFunc(ends, func(x, y end) int { return cmp.Or(cmp.Compare(x.at, y.at), x.by-y.by) })
 		now, most := 0, 0
 		for _, x := range ends {
 			now += x.by

@@ -61,6 +61,28 @@ func BenchmarkMillion(b *testing.B) {
 	}
 }
 
+// BenchmarkHeddle is the same with every mechanism on.
+func BenchmarkHeddle(b *testing.B) {
+	everything(b, 10_000, flood(1000, 1000, 60*heddle.Second, heddle.Second), true)
+}
+
+// BenchmarkHeddleWorld is every mechanism on in the full world, on fewer nodes.
+func BenchmarkHeddleWorld(b *testing.B) {
+	everything(b, 400, flood(100, 200, 60*heddle.Second, 5*heddle.Second), false)
+}
+
+// everything simulates with every mechanism on; the time of an event has the simulator's in it.
+func everything(b *testing.B, nodes int, w *workload.Workload, given bool) {
+	events := int64(0)
+	for b.Loop() {
+		r := simulate(b, "heddle", nodes, w, given)
+		events += r.Events
+		b.ReportMetric(float64(r.Events), "events")
+		b.ReportMetric(r.Makespan.Seconds(), "simulated-s")
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(events), "ns/event")
+}
+
 // BenchmarkDay is a day of 10,000 nodes with 1,000,000 tasks.
 func BenchmarkDay(b *testing.B) {
 	w := flood(1000, 1000, 400*heddle.Second, 86*heddle.Second)

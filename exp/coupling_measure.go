@@ -1,6 +1,7 @@
 package exp
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -56,7 +57,7 @@ func MostMapsFor(r *sim.Result) float64 {
 			edges = append(edges, edge{t.Granted, 1}, edge{t.Ended, -1})
 		}
 	}
-	slices.SortFunc(edges, func(a, b edge) int { return int(max(min(a.at.Since(b.at), 1), -1)) })
+	slices.SortFunc(edges, func(a, b edge) int { return cmp.Compare(a.at, b.at) })
 	var spent []heddle.Span
 	running := 0
 	for i, e := range edges {
@@ -126,13 +127,4 @@ func Sooner(all []Runs, base, ours string) bool {
 		}
 	}
 	return true
-}
-
-// medianOf is the median over seeds of a figure.
-func medianOf(all []Runs, of func(Runs) float64) float64 {
-	var values []float64
-	for _, r := range all {
-		values = append(values, of(r))
-	}
-	return spread(values).Median
 }

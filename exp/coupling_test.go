@@ -5,32 +5,12 @@ import (
 	"testing"
 
 	"heddle"
-	"heddle/scenario"
 	"heddle/sim"
-	"heddle/workload"
 )
-
-// cpBuild builds an arm's jobs.
-func cpBuild(t *testing.T, w Work, seed uint64) *workload.Workload {
-	t.Helper()
-	text, err := w(seed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := scenario.Parse("coupling.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	jobs, err := s.Build(seed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return jobs
-}
 
 // The columns of Table IV add up to 2150 maps and 195 reduces.
 func TestCouplingSequence(t *testing.T) {
-	w := cpBuild(t, cpWork(7, 0, cpTable4...), 1)
+	w := jobsOf(t, cpWork(7, 0, cpTable4...), 1)
 	maps, reduces := 0, 0
 	for i := range w.Jobs {
 		maps, reduces = maps+len(w.Jobs[i].Maps), reduces+len(w.Jobs[i].Reduces)
@@ -45,7 +25,7 @@ func TestCouplingSequence(t *testing.T) {
 
 // Set B: seven nodes hold all input, once each.
 func TestCouplingSetB(t *testing.T) {
-	w := cpBuild(t, cpWork(7, 8, cpTable3...), 1)
+	w := jobsOf(t, cpWork(7, 8, cpTable3...), 1)
 	for i := range w.Jobs {
 		for _, m := range w.Jobs[i].Maps {
 			if len(m.Hosts) != 1 || m.Hosts[0] >= 7 {
@@ -63,7 +43,7 @@ func TestCouplingMapTime(t *testing.T) {
 }
 
 func TestCouplingBatches(t *testing.T) {
-	w := cpBuild(t, cpBatches, 3)
+	w := jobsOf(t, cpBatches, 3)
 	programs := map[string]int{}
 	for i := range w.Jobs {
 		programs[w.Jobs[i].Program]++
@@ -76,7 +56,7 @@ func TestCouplingBatches(t *testing.T) {
 			t.Errorf("%d jobs are %s, want %d", programs[p], p, n)
 		}
 	}
-	if other := cpBuild(t, cpBatches, 4); other.Jobs[7].Submit == w.Jobs[7].Submit {
+	if other := jobsOf(t, cpBatches, 4); other.Jobs[7].Submit == w.Jobs[7].Submit {
 		t.Error("another seed gives the same times")
 	}
 }

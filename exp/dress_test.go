@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"heddle"
-	"heddle/scenario"
 	"heddle/sim"
 )
 
@@ -14,18 +13,7 @@ import (
 func TestDressWork(t *testing.T) {
 	for _, m := range []dressMix{{small: 6, ids: []int{4, 5, 7, 9, 10, 12}, spark: true}, {small: 8, mapReduce: true}, {small: 2, mapReduce: true, spark: true}} {
 		for seed := range uint64(5) {
-			text, err := m.work(seed)
-			if again, _ := m.work(seed); err != nil || again != text {
-				t.Fatalf("the same seed gives other jobs (%v)", err)
-			}
-			s, err := scenario.Parse("dress.yaml", []byte(text))
-			if err != nil {
-				t.Fatal(err)
-			}
-			w, err := s.Build(seed)
-			if err != nil {
-				t.Fatal(err)
-			}
+			w := jobsOf(t, m.work, seed)
 			small := 0
 			for i := range w.Jobs {
 				j := &w.Jobs[i]
@@ -94,22 +82,17 @@ func TestDressFigures(t *testing.T) {
 // has, or less, and the end 30 s after the fourth job came and a start-up of a second.
 func TestDressFourJobs(t *testing.T) {
 	e := dressFourJobs()
-	err := Run([]*Experiment{&e}, Options{Seeds: []uint64{1}, Check: true}, func(o *Outcome) error {
-		base, ours := o.All[0].Arm("capacity"), o.All[0].Arm("dress")
-		for i, want := range []float64{0, 9, 28, 27} {
-			if got := base.Jobs[i].Wait.Seconds(); math.Abs(got-want) > 1 {
-				t.Errorf("job %d waits %.2f s in strict order, want %v", i+1, got, want)
-			}
+	r := runOf(t, &e, 1, true)
+	base, ours := r.Arm("capacity"), r.Arm("dress")
+	for i, want := range []float64{0, 9, 28, 27} {
+		if got := base.Jobs[i].Wait.Seconds(); math.Abs(got-want) > 1 {
+			t.Errorf("job %d waits %.2f s in strict order, want %v", i+1, got, want)
 		}
-		if w := MeanWait(ours, nil); w > 5.75 {
-			t.Errorf("mean wait %.2f s, want 5.75 or less", w)
-		}
-		if end := ours.Makespan.Seconds(); end-3 > 31 {
-			t.Errorf("the end is %.2f s after the fourth submission, want 30 and a start-up of 1 s", end-3)
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
+	}
+	if w := MeanWait(ours, nil); w > 5.75 {
+		t.Errorf("mean wait %.2f s, want 5.75 or less", w)
+	}
+	if end := ours.Makespan.Seconds(); end-3 > 31 {
+		t.Errorf("the end is %.2f s after the fourth submission, want 30 and a start-up of 1 s", end-3)
 	}
 }

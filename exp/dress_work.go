@@ -50,8 +50,16 @@ var (
 		{"nweight", 3, 0.133 + 2*0.0141},
 	}
 	dressMapReduce = []dressProgram{
-		{"wordcount", 0, 0.0934}, {"sort", 0, 0.075}, {"terasort", 0, 0.075}, {"kmeans", 0, 0.0303}, {"logistic", 0, 0.075},
-		{"bayes", 0, 0.075}, {"scan", 0, 0.075}, {"join", 0, 0.075}, {"pagerank", 0, 0.344}, {"nweight", 0, 0.075},
+		{"wordcount", 0, 0.0934},
+		{"sort", 0, 0.075},
+		{"terasort", 0, 0.075},
+		{"kmeans", 0, 0.0303},
+		{"logistic", 0, 0.075},
+		{"bayes", 0, 0.075},
+		{"scan", 0, 0.075},
+		{"join", 0, 0.075},
+		{"pagerank", 0, 0.344},
+		{"nweight", 0, 0.075},
 	}
 )
 

@@ -7,7 +7,6 @@ package exp
 import (
 	"fmt"
 	"math"
-	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -65,44 +64,22 @@ func (p *Plan) Run() ([][]*sim.Result, error) {
 	for i := range out {
 		out[i] = make([]*sim.Result, len(p.Seeds))
 	}
-	workers := p.Workers
-	if workers <= 0 {
-		workers = runtime.GOMAXPROCS(0)
-	}
-	var (
-		mu    sync.Mutex
-		wg    sync.WaitGroup
-		first error
-		next  int
-	)
-	for range min(workers, p.Runs()) {
-		wg.Go(func() {
-			for {
-				mu.Lock()
-				run := next
-				next++
-				stop := first != nil || run >= p.Runs() || p.Stop != nil && p.Stop()
-				mu.Unlock()
-				if stop {
-					return
-				}
-				// Seeds vary slowest, so that a run cut short has every profile for the first seeds.
-				seed, profile := run/len(p.Profiles), run%len(p.Profiles)
-				r, err := p.one(run, p.Profiles[profile], p.Seeds[seed], &mu)
-				mu.Lock()
-				if err != nil && first == nil {
-					first = fmt.Errorf("profile %s, seed %d: %w", p.Profiles[profile].Name, p.Seeds[seed], err)
-				}
-				out[profile][seed] = r
-				if r != nil && p.Done != nil {
-					p.Done(run, r)
-				}
-				mu.Unlock()
+	q := pool{workers: p.Workers, stop: p.Stop}
+	err := q.run(p.Runs(), func(run int) (func(), error) {
+		// Seeds vary slowest, so that a run cut short has every profile for the first seeds.
+		seed, profile := run/len(p.Profiles), run%len(p.Profiles)
+		r, err := p.one(run, p.Profiles[profile], p.Seeds[seed], &q.mu)
+		if err != nil {
+			err = fmt.Errorf("profile %s, seed %d: %w", p.Profiles[profile].Name, p.Seeds[seed], err)
+		}
+		return func() {
+			out[profile][seed] = r
+			if r != nil && p.Done != nil {
+				p.Done(run, r)
 			}
-		})
-	}
-	wg.Wait()
-	return out, first
+		}, err
+	})
+	return out, err
 }
 
 func (p *Plan) one(run int, profile *policies.Profile, seed uint64, mu *sync.Mutex) (*sim.Result, error) {

@@ -57,7 +57,7 @@ const (
 	Cost                 // no worse than 1.25 of the published loss
 	Level                // within 20 % of the published value
 	Shape                // a predicate holds, which is published as text
-	Measured             // a time of our own code: shown, never counted
+	Measured             // shown, never counted: a time of our own code, what a parameter was set by, what nobody published
 )
 
 // String returns the kind as it stands in JSON.

@@ -1,7 +1,6 @@
 package exp
 
 import (
-	"math"
 	"slices"
 
 	"heddle"
@@ -19,6 +18,7 @@ type rival struct {
 	baseline string   // arm
 	system   string   // arm: the paper's system
 	set      []string // changes of heddle that the cluster asks for
+	plot     PlotKind // bars where there are few jobs
 	values   []value  // what is compared beside the mean JCT of all jobs, the headline first
 }
 
@@ -40,25 +40,25 @@ func heddleExperiments() []Experiment {
 		return value{"mean JCT of " + name, func(r *sim.Result) float64 { return MeanJCT(r, pick) }}
 	}
 	mix := func(name string) rival {
-		return rival{of: func() Experiment { return named(dressExperiments(), name) }, baseline: "capacity", system: "dress", values: []value{meanOf("small jobs", dressSmall)}}
+		return rival{of: func() Experiment { return named(dressExperiments(), name) }, baseline: "capacity", system: "dress", plot: BarsPerJob, values: []value{meanOf("small jobs", dressSmall)}}
 	}
 	var out []Experiment
 	for _, x := range []rival{
 		mix("dress-mixed-10"), mix("dress-mixed-20"), mix("dress-mixed-30"), mix("dress-mixed-40"),
 		{
-			of: cpSequence, baseline: cpFair, system: cpCoupling, set: []string{slotLanes("4", "2"), "masters=at-once", "trim.map=whole"},
+			of: cpSequence, baseline: cpFair, system: cpCoupling, plot: BarsPerJob, set: []string{slotLanes("4", "2"), "masters=at-once", "trim.map=whole"},
 			values: []value{meanOf("jobs with reduces", cpReducing)},
 		},
-		{of: ikOverall, baseline: ikCluster, system: ikAll, values: []value{meanOf("Spark", Of(heddle.Spark)), meanOf("MapReduce", Of(heddle.MapReduce))}},
+		{of: ikOverall, baseline: ikCluster, system: ikAll, plot: CDF, values: []value{meanOf("Spark", Of(heddle.Spark)), meanOf("MapReduce", Of(heddle.MapReduce))}},
 		{
-			of: func() Experiment { return named(adaptcontExperiments(), "adaptcont-all-mixed") }, baseline: "Capacity, YARN", system: "Capacity, Dynamic",
+			of: func() Experiment { return named(adaptcontExperiments(), "adaptcont-all-mixed") }, baseline: "Capacity, YARN", system: "Capacity, Dynamic", plot: BarsPerJob,
 			set: []string{
 				"lanes=[{kinds: [am], order: shortest, per_node: 1}, {kinds: [map, reduce, executor, other], order: shortest, per_node: 5}]",
 				"size.am={adaptcont.dynamic: {queue: capacity, per_node: 5}}",
 			},
-			values: []value{{"memory of masters", masterMemory}},
+			values: []value{{"memory of masters", acMemory}},
 		},
-		{of: func() Experiment { return named(mrorchestratorExperiments(), "mrorchestrator-native-together") }, baseline: "slots", system: "REGRESSION CPU+Memory"},
+		{of: func() Experiment { return named(mrorchestratorExperiments(), "mrorchestrator-native-together") }, baseline: "slots", system: "REGRESSION CPU+Memory", plot: BarsPerJob},
 	} {
 		out = append(out, x.experiment())
 	}
@@ -67,14 +67,6 @@ func heddleExperiments() []Experiment {
 
 func named(list []Experiment, name string) Experiment {
 	return list[slices.IndexFunc(list, func(e Experiment) bool { return e.Name == name })]
-}
-
-func masterMemory(r *sim.Result) float64 {
-	sum := 0.0
-	for i := range r.Jobs {
-		sum += float64(r.Jobs[i].MasterMemory)
-	}
-	return sum
 }
 
 // experiment is the rival's experiment with heddle in it.
@@ -95,8 +87,8 @@ func (x *rival) experiment() Experiment {
 	e := Experiment{
 		System: "heddle", Name: "heddle-on-" + theirs.Name, Title: theirs.Title + ": all mechanisms together", Source: theirs.Source,
 		Method: heddleMethod, Work: theirs.Work, Arms: []Arm{arm(x.baseline), arm(x.system), ours}, Given: theirs.Given,
-		Plots:  []Plot{{Kind: BarsPerJob, Title: "Completion time"}},
-		Sweeps: []Sweep{x.without(ours)},
+		Plots:  []Plot{{Kind: x.plot, Title: "Completion time"}},
+		Sweeps: []Sweep{x.table("baseline", "Against the paper's baseline", x.baseline, arm(x.system), ours), x.without(ours)},
 	}
 	values := append(slices.Clone(x.values), allJobs)
 	for _, v := range values {
@@ -106,25 +98,26 @@ func (x *rival) experiment() Experiment {
 			Holds: func(runs []Runs) bool { return medianOf(runs, of) >= 0 },
 		})
 	}
-	for _, v := range values {
-		e.Metrics = append(e.Metrics, Metric{
-			Name: v.name + ", reduction against " + x.baseline, Unit: "%", Kind: Measured, Published: math.NaN(), Of: gain(x.baseline, v),
-		})
-	}
 	return e
 }
 
 // allJobs is compared in every experiment.
 var allJobs = value{"mean JCT", func(r *sim.Result) float64 { return MeanJCT(r, nil) }}
 
-// without leaves each mechanism of heddle out.
-func (x *rival) without(ours Arm) Sweep {
-	s := Sweep{Name: "left-out", Title: "Each mechanism of heddle left out", Base: x.system}
+// table holds arms against a base, by every value.
+func (x *rival) table(name, title, base string, arms ...Arm) Sweep {
+	s := Sweep{Name: name, Title: title, Base: base, Arms: arms}
 	for _, v := range append(slices.Clone(x.values), allJobs) {
 		s.Columns = append(s.Columns, Column{
-			Name: v.name + ", reduction against " + x.system, Unit: "%", Of: func(base, r *sim.Result) float64 { return Reduction(v.of(base), v.of(r)) },
+			Name: v.name + ", reduction", Unit: "%", Of: func(base, r *sim.Result) float64 { return Reduction(v.of(base), v.of(r)) },
 		})
 	}
+	return s
+}
+
+// without leaves each mechanism of heddle out.
+func (x *rival) without(ours Arm) Sweep {
+	s := x.table("left-out", "Each mechanism of heddle left out, against "+x.system+" alone", x.system, ours)
 	for _, m := range []struct{ name, set string }{
 		{"a reserve for small jobs", "share=[capacity]"},
 		{"holding large jobs alone to it", "share=[dress, capacity]"},

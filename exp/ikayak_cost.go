@@ -20,8 +20,10 @@ func ikCost() Experiment {
 		Method: ikMethod + "* Wall time of the placement's decisions on the machine that made this page, in a run of its own. BenchmarkPlacement has it on 10,000 nodes.\n",
 		Work:   ikayakMSD.work,
 		Arms:   []Arm{ikArm(ikAll, "ikayak")},
-		Metrics: []Metric{{Name: "placing an executor", Unit: "µs", Kind: Measured, Published: 135_000, Text: "120 to 150 ms",
-			Of: func(r Runs) float64 { return 1e6 * placementTime(r.Seed) }}},
+		Metrics: []Metric{{
+			Name: "placing an executor", Unit: "µs", Kind: Measured, Published: 135_000, Text: "120 to 150 ms",
+			Of: func(r Runs) float64 { return 1e6 * placementTime(r.Seed) },
+		}},
 	}
 }
 

@@ -40,11 +40,11 @@ func onNodes(r *sim.Result, k heddle.Kind, first heddle.NodeID, f func(t *sim.Ta
 	}
 }
 
-// perHour is how many tasks of a kind ended well on nodes from one on in an hour, from the first's start to the
-// last's end.
-func perHour(r *sim.Result, k heddle.Kind, node heddle.NodeID) float64 {
+// mapsPerHour is how many maps ended well on nodes from one on in an hour, from the first's start to the last's
+// end.
+func mapsPerHour(r *sim.Result, node heddle.NodeID) float64 {
 	n, first, last := 0, heddle.Time(math.MaxInt64), heddle.Time(0)
-	onNodes(r, k, node, func(t *sim.TaskResult) {
+	onNodes(r, heddle.Map, node, func(t *sim.TaskResult) {
 		n++
 		first, last = min(first, t.Started), max(last, t.Ended)
 	})

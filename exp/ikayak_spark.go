@@ -53,16 +53,22 @@ workload:
 `,
 		Arms: []Arm{arm(alone, false), arm(mixed, true)},
 		Metrics: []Metric{
-			{Name: "local maps with Spark", Unit: "%", Kind: Level, Published: 68, Of: func(r Runs) float64 { return LocalRate(r.Arm(mixed)) },
-				Why: "With three replicas on six nodes any node has the data of half of all maps, so that a free slot nearly always finds a local one among those that wait, however few slots a node has."},
+			{
+				Name: "local maps with Spark", Unit: "%", Kind: Level, Published: 68, Of: func(r Runs) float64 { return LocalRate(r.Arm(mixed)) },
+				Why: "With three replicas on six nodes any node has the data of half of all maps, so that a free slot nearly always finds a local one among those that wait, however few slots a node has.",
+			},
 			{Name: "local maps alone", Unit: "%", Kind: Level, Published: 95, Of: func(r Runs) float64 { return LocalRate(r.Arm(alone)) }},
 			{Name: "map waves alone", Kind: Level, Published: 5, Of: func(r Runs) float64 { return mapWaves(r.Arm(alone)) }},
 			{Name: "map waves with Spark", Kind: Level, Published: 10, Of: func(r Runs) float64 { return mapWaves(r.Arm(mixed)) }, Why: why},
-			{Name: "reduces held alone", Unit: "s", Kind: Level, Published: 120, Of: held(alone),
-				Why: why + " A reduce holds its container for as long as the maps take after the first of them are done."},
+			{
+				Name: "reduces held alone", Unit: "s", Kind: Level, Published: 120, Of: held(alone),
+				Why: why + " A reduce holds its container for as long as the maps take after the first of them are done.",
+			},
 			{Name: "reduces held with Spark", Unit: "s", Kind: Level, Published: 300, Of: held(mixed), Why: why},
-			{Name: "reduces held, with Spark over alone", Kind: Level, Published: 2.5,
-				Of: func(r Runs) float64 { return held(mixed)(r) / held(alone)(r) }, Why: why},
+			{
+				Name: "reduces held, with Spark over alone", Kind: Level, Published: 2.5,
+				Of: func(r Runs) float64 { return held(mixed)(r) / held(alone)(r) }, Why: why,
+			},
 		},
 		Plots: []Plot{{Kind: RunningOverTime, Title: "Running maps and reduces"}},
 	}
@@ -147,10 +153,12 @@ func ikDelay() Experiment {
 		Metrics: []Metric{
 			{Name: "local maps, MapReduce delaying, increase", Unit: "points", Published: 12, Of: more("N-D", maps), Why: ikWhyDelay},
 			{Name: "local executors, Spark delaying, increase", Unit: "points", Published: 12, Of: more("D-N", spark), Why: ikWhyDelay},
-			{Name: "local maps, both delaying, increase", Unit: "points", Kind: Shape, Text: "both: like neither, within 5 points", Of: more("D-D", maps),
+			{
+				Name: "local maps, both delaying, increase", Unit: "points", Kind: Shape, Text: "both: like neither, within 5 points", Of: more("D-D", maps),
 				Holds: func(all []Runs) bool {
 					return math.Abs(medianOf(all, more("D-D", maps))) <= 5 && math.Abs(medianOf(all, more("D-D", spark))) <= 5
-				}, Why: "Delay scheduling does not undo itself: whoever waits for its data finds it, whatever the other does (arm D-D beside N-D). The paper gives no reason for it."},
+				}, Why: "Delay scheduling does not undo itself: whoever waits for its data finds it, whatever the other does (arm D-D beside N-D). The paper gives no reason for it.",
+			},
 		},
 	}
 }

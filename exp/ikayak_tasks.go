@@ -48,15 +48,19 @@ workload:
 `,
 		Arms: []Arm{arm("L100", true, 1), arm("L80", true, 0.8), arm("L60", true, 0.6), arm("L40", true, 0.4), arm("R100", false, 1)},
 		Metrics: []Metric{
-			{Name: "R100 against L80, longer by", Unit: "%", Kind: Shape, Text: "L100 fastest, L80 faster than R100, L40 not",
+			{
+				Name: "R100 against L80, longer by", Unit: "%", Kind: Shape, Text: "L100 fastest, L80 faster than R100, L40 not",
 				Of: func(r Runs) float64 { return Increase(mean(r, "L80"), mean(r, "R100")) },
 				Holds: func(all []Runs) bool {
 					at := func(a string) float64 { return medianOf(all, over(a)) }
 					return at("L80") >= 0.99 && at("L80") < at("R100") && at("L40") > at("R100")
-				}},
-			{Name: "L40 against L100, longer by", Unit: "%", Kind: Shape, Text: "longer than R100",
+				},
+			},
+			{
+				Name: "L40 against L100, longer by", Unit: "%", Kind: Shape, Text: "longer than R100",
 				Of:    func(r Runs) float64 { return Increase(mean(r, "L100"), mean(r, "L40")) },
-				Holds: func(all []Runs) bool { return medianOf(all, over("L40")) > medianOf(all, over("R100")) }},
+				Holds: func(all []Runs) bool { return medianOf(all, over("L40")) > medianOf(all, over("R100")) },
+			},
 		},
 		Plots:    []Plot{{Kind: BarsPerJob, Title: "Completion time"}},
 		LivesOff: []string{"locality"},
@@ -72,20 +76,24 @@ func ikSuspension() Experiment {
 		Work:   ikayakMSD.work,
 		Arms:   []Arm{ikArm(ikCluster, "yarn-cluster"), ikArm(ours, "yarn-cluster", ikSuspend...)},
 		Metrics: []Metric{
-			{Name: "maps an hour on desktops, increase", Unit: "%", Published: 17, Why: ikWhySuspend,
+			{
+				Name: "maps an hour on desktops, increase", Unit: "%", Published: 17, Why: ikWhySuspend,
 				Of: func(r Runs) float64 {
-					return Increase(perHour(r.Arm(ikCluster), heddle.Map, ikDesktops), perHour(r.Arm(ours), heddle.Map, ikDesktops))
-				}},
-			{Name: "reduce time on desktops, reduction", Unit: "%", Published: 8, Why: ikWhySuspend,
+					return Increase(mapsPerHour(r.Arm(ikCluster), ikDesktops), mapsPerHour(r.Arm(ours), ikDesktops))
+				},
+			},
+			{
+				Name: "reduce time on desktops, reduction", Unit: "%", Published: 8, Why: ikWhySuspend,
 				Of: func(r Runs) float64 {
 					return Reduction(meanTaskOn(r.Arm(ikCluster), heddle.Reduce, ikDesktops), meanTaskOn(r.Arm(ours), heddle.Reduce, ikDesktops))
-				}},
+				},
+			},
 		},
 		Plots: []Plot{{Kind: GaugeOverTime, Title: "Suspended reduces", Arms: []string{ours}, Gauge: "ikayak.suspended"}},
 		Sweeps: []Sweep{{
 			Name: "memory", Title: "What binds: memory as listed and doubled, T shorter", Base: ikCluster,
 			Columns: []Column{
-				{"maps an hour on desktops", "", func(_, x *sim.Result) float64 { return perHour(x, heddle.Map, ikDesktops) }},
+				{"maps an hour on desktops", "", func(_, x *sim.Result) float64 { return mapsPerHour(x, ikDesktops) }},
 				{"reduce time on desktops", "s", func(_, x *sim.Result) float64 { return meanTaskOn(x, heddle.Reduce, ikDesktops) }},
 				{"reduce time spent suspended", "%", func(_, x *sim.Result) float64 { return suspendedTime(x) }},
 				{"memory held", "%", func(_, x *sim.Result) float64 { return 100 * x.MemoryHeld }},
@@ -118,12 +126,16 @@ func ikLocality() Experiment {
 		Arms: []Arm{ikArm(ikCluster, "yarn-cluster"), ikArm(ours, "yarn-cluster", ikShrink...)},
 		Metrics: []Metric{
 			{Name: "local maps, increase", Unit: "points", Published: 27, Of: func(r Runs) float64 { return LocalRate(r.Arm(ours)) - LocalRate(r.Arm(ikCluster)) }, Why: ikWhyLocal},
-			{Name: "map time, increase", Unit: "%", Kind: Cost, Published: 9,
+			{
+				Name: "map time, increase", Unit: "%", Kind: Cost, Published: 9,
 				Of: func(r Runs) float64 {
 					return Increase(MeanTask(r.Arm(ikCluster), heddle.Map, nil), MeanTask(r.Arm(ours), heddle.Map, nil))
-				}},
-			{Name: "MapReduce, mean JCT, reduction", Unit: "%", Kind: Shape, Text: "lower", Of: ReducedJCT(ikCluster, ours, Of(heddle.MapReduce)), Why: ikWhyLocal,
-				Holds: func(all []Runs) bool { return medianOf(all, ReducedJCT(ikCluster, ours, Of(heddle.MapReduce))) > 0 }},
+				},
+			},
+			{
+				Name: "MapReduce, mean JCT, reduction", Unit: "%", Kind: Shape, Text: "lower", Of: ReducedJCT(ikCluster, ours, Of(heddle.MapReduce)), Why: ikWhyLocal,
+				Holds: func(all []Runs) bool { return medianOf(all, ReducedJCT(ikCluster, ours, Of(heddle.MapReduce))) > 0 },
+			},
 		},
 		Plots: []Plot{{Kind: GaugeOverTime, Title: "β", Arms: []string{ours}, Gauge: "ikayak.beta"}},
 		Sweeps: []Sweep{{
@@ -219,14 +231,16 @@ func ikEarlyStart() Experiment {
 	at := func(s float64) func(Runs) float64 {
 		return ReducedJCT(name("YARN", s), name("iKayak", s), Of(heddle.MapReduce))
 	}
-	e.Metrics = []Metric{{Name: "MapReduce, mean JCT, reduction, mean over all", Unit: "%", Published: 7, Why: ikWhyOverall,
+	e.Metrics = []Metric{{
+		Name: "MapReduce, mean JCT, reduction, mean over all", Unit: "%", Published: 7, Why: ikWhyOverall,
 		Of: func(r Runs) float64 {
 			sum := 0.0
 			for _, s := range starts {
 				sum += at(s)(r)
 			}
 			return sum / float64(len(starts))
-		}}}
+		},
+	}}
 	for _, s := range starts {
 		e.Metrics = append(e.Metrics, Metric{Name: fmt.Sprintf("MapReduce, mean JCT, reduction at %g %%", 100*s), Unit: "%", Published: 7, Of: at(s), Why: ikWhyOverall})
 	}

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"heddle"
-	"heddle/scenario"
 )
 
 // Every seed has 87 MapReduce jobs of the sizes between the cut tails, and about as much work for Spark; the
@@ -14,21 +13,7 @@ import (
 func TestIkayakWork(t *testing.T) {
 	lowest := ikayakMedian * math.Exp(ikayakSpread*normalQuantile(ikayakLowest)) * 1e9
 	for seed := uint64(1); seed <= 5; seed++ {
-		text, err := ikayakMSD.work(seed)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if again, _ := ikayakMSD.work(seed); again != text {
-			t.Fatalf("seed %d writes two texts", seed)
-		}
-		s, err := scenario.Parse("x.yaml", []byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		w, err := s.Build(seed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := jobsOf(t, ikayakMSD.work, seed)
 		jobs, maps, spark := 0, 0.0, 0.0
 		for i := range w.Jobs {
 			j := &w.Jobs[i]
@@ -62,39 +47,13 @@ func TestIkayakSizes(t *testing.T) {
 	}
 }
 
-// One short run of every kind of workload: each metric comes to a number, every sweep's arms can be built.
-func TestIkayakExperiments(t *testing.T) {
-	names := map[string]bool{}
-	for _, e := range ikayakExperiments() {
-		if names[e.Name] || e.System != "ikayak" || !strings.HasPrefix(e.Name, "ikayak-") {
-			t.Errorf("experiment %s of %s", e.Name, e.System)
+// In a run of the case study each metric comes to a number.
+func TestIkayakProblem(t *testing.T) {
+	e := ikProblem()
+	r := runOf(t, &e, 1, false)
+	for _, m := range e.Metrics {
+		if math.IsNaN(m.Of(r)) {
+			t.Errorf("%s came to nothing", m.Name)
 		}
-		names[e.Name] = true
-		for _, m := range e.Metrics {
-			if (m.Kind == Shape) != (m.Holds != nil) || m.Of == nil {
-				t.Errorf("%s, %s: a shape has a predicate and everything a figure", e.Name, m.Name)
-			}
-		}
-		for _, arms := range append([]Sweep{{Arms: e.Arms}}, e.Sweeps...) {
-			for i := range arms.Arms {
-				if text, err := e.Scenario(&arms.Arms[i], 1); err != nil {
-					t.Errorf("%s, %s: %v", e.Name, arms.Arms[i].Name, err)
-				} else if _, err := scenario.Parse("x.yaml", []byte(text)); err != nil {
-					t.Errorf("%s, %s: %v", e.Name, arms.Arms[i].Name, err)
-				}
-			}
-		}
-	}
-	small := ikProblem()
-	err := Run([]*Experiment{&small}, Options{Seeds: []uint64{1}}, func(x *Outcome) error {
-		for _, m := range x.Metrics {
-			if math.IsNaN(m.Ours.Median) {
-				t.Errorf("%s came to nothing", m.Name)
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 }

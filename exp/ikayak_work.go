@@ -45,7 +45,7 @@ func normalQuantile(u float64) float64 { return math.Sqrt2 * math.Erfinv(2*u-1) 
 const ikayakSparkGB = 10.0
 
 const (
-	ikayakBlockMB    = 256.0
+	ikayakBlockMiB   = 256.0
 	ikayakIterations = 10 // passes after the first: the default of Spark's own PageRank
 	ikayakMapsReduce = 8  // maps for each reduce, as the authors have it in later papers' tables of the same jobs: 16 to 1600 maps, 4 to 128 reduces
 )
@@ -55,6 +55,12 @@ var ikayakExecutors = map[string]struct{ cores, gb int }{"kmeans": {4, 4}, "page
 
 // ikayakTaskGB are the sizes of Table 2; each task has one core.
 var ikayakTaskGB = map[string]int{"wordcount": 1, "grep": 2, "terasort": 2}
+
+// ikBlocks is how many blocks so many GB have.
+func ikBlocks(gb float64) float64 { return math.Ceil(gb * 1e9 / (ikayakBlockMiB * (1 << 20))) }
+
+// ikReduces is how many reduces a job of so many GB has.
+func ikReduces(gb float64) float64 { return math.Ceil(ikBlocks(gb) / ikayakMapsReduce) }
 
 // work writes the scenario.
 func (m ikayakMix) work(seed uint64) (string, error) {
@@ -100,18 +106,16 @@ func (m ikayakMix) applications(b *strings.Builder, rng *rand.Rand, span, wanted
 }
 
 func (m ikayakMix) mapReduce(b *strings.Builder, id, program string, at, gb float64) {
-	maps := math.Ceil(gb * 1000 / (ikayakBlockMB * 1.048576))
 	mem := ikayakTaskGB[program]
 	fmt.Fprintf(b, "    - {id: %s, program: %s, submit: %.3fs, input: %.0fMB, split: 256MiB, reduces: %.0f, slow_start: %g, "+
 		"map: {memory: %dGiB, vcores: 1}, reduce: {memory: %dGiB, vcores: 1}, master: {memory: 2GiB, vcores: 1}, data: {replicas: %d}}\n",
-		id, program, at, gb*1000, math.Ceil(maps/ikayakMapsReduce), m.slowStart, mem, mem, m.replicas)
+		id, program, at, gb*1000, ikReduces(gb), m.slowStart, mem, mem, m.replicas)
 }
 
 // application writes one of Spark, with a core for each of a stage's tasks.
 func (m ikayakMix) application(b *strings.Builder, id, program string, at float64) {
 	x := ikayakExecutors[program]
-	tasks := math.Ceil(ikayakSparkGB * 1000 / (ikayakBlockMB * 1.048576))
-	n := int(math.Ceil(tasks / float64(x.cores)))
+	n := int(math.Ceil(ikBlocks(ikayakSparkGB) / float64(x.cores)))
 	p := world.DefaultParams().Programs[program]
 	fmt.Fprintf(b, "    - id: %s\n      program: %s\n      framework: spark\n      submit: %.3fs\n      input: %.0fMB\n      split: 256MiB\n      master: {memory: 2GiB, vcores: 1}\n      data: {replicas: %d}\n",
 		id, program, at, ikayakSparkGB*1000, m.replicas)

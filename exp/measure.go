@@ -86,3 +86,21 @@ func LocalRate(r *sim.Result) float64 { return 100 * float64(r.LocalMaps) / floa
 func ReducedJCT(base, ours string, pick Pick) func(Runs) float64 {
 	return func(r Runs) float64 { return Reduction(MeanJCT(r.Arm(base), pick), MeanJCT(r.Arm(ours), pick)) }
 }
+
+// medianOf is the median over seeds of a figure; NaN where it is NaN for one.
+func medianOf(all []Runs, of func(Runs) float64) float64 {
+	var values []float64
+	for _, r := range all {
+		values = append(values, of(r))
+	}
+	return spread(values).Median
+}
+
+// mean is the arithmetic mean; NaN of nothing.
+func mean(of []float64) float64 {
+	sum := 0.0
+	for _, x := range of {
+		sum += x
+	}
+	return sum / float64(len(of))
+}

@@ -61,7 +61,7 @@ func orchProblem() Experiment {
 			for _, id := range ids {
 				x = append(x, JCT(r.Arm("together"), id)/JCT(r.Arm(id), id))
 			}
-			return orchMean(x)
+			return mean(x)
 		},
 		Why: "Four jobs under fair sharing take up to four times as long, and the less the more they differ: PiEst's ten maps and DistGrep " +
 			"are done while the others, whose sizes are those published, have most of the cluster again. PiEst alone and together differ little, whereas " +
@@ -83,9 +83,9 @@ func (f orchFigures) metrics(reduced func(r Runs, arm string) []float64, why, wh
 		return func(r Runs) float64 { return fold(reduced(r, arm)) }
 	}
 	return []Metric{
-		{Name: "JCT with REGRESSION, mean reduction", Unit: "%", Kind: Gain, Published: f.mean, Of: of("REGRESSION CPU+Memory", orchMean), Why: why},
+		{Name: "JCT with REGRESSION, mean reduction", Unit: "%", Kind: Gain, Published: f.mean, Of: of("REGRESSION CPU+Memory", mean), Why: why},
 		{Name: "JCT with REGRESSION, largest reduction", Unit: "%", Kind: Gain, Published: f.largest, Of: of("REGRESSION CPU+Memory", slices.Max[[]float64]), Why: why},
-		{Name: "JCT with UNIFORM, mean reduction", Unit: "%", Kind: Gain, Published: f.uniform, Of: of("UNIFORM CPU+Memory", orchMean), Why: whyUniform},
+		{Name: "JCT with UNIFORM, mean reduction", Unit: "%", Kind: Gain, Published: f.uniform, Of: of("UNIFORM CPU+Memory", mean), Why: whyUniform},
 		{Name: "JCT with UNIFORM, largest reduction", Unit: "%", Kind: Gain, Published: f.uniformLargest, Of: of("UNIFORM CPU+Memory", slices.Max[[]float64]), Why: whyUniform},
 	}
 }
@@ -97,7 +97,7 @@ func orchBest(reduced func(r Runs, arm string) []float64) Metric {
 		Holds: func(all []Runs) bool {
 			var m [len(orchModes)]float64
 			for i, mode := range orchModes {
-				m[i] = orchMedian(all, func(r Runs) float64 { return orchMean(reduced(r, "REGRESSION "+mode[0])) })
+				m[i] = medianOf(all, func(r Runs) float64 { return mean(reduced(r, "REGRESSION "+mode[0])) })
 			}
 			return m[0] > max(m[1], m[2])
 		},
@@ -111,18 +111,18 @@ func orchLong(reduced func(r Runs, arm string) []float64) Metric {
 		Name: "Twitter, Sort and Kmeans against PiEst, DistGrep and Wcount", Kind: Shape, Text: "larger jobs gain more",
 		Holds: func(all []Runs) bool {
 			ids := orchIDs(orchSuite)
-			mean := func(large bool) float64 {
-				return orchMedian(all, func(r Runs) float64 {
+			gain := func(large bool) float64 {
+				return medianOf(all, func(r Runs) float64 {
 					var x []float64
 					for i, by := range reduced(r, "REGRESSION CPU+Memory") {
 						if slices.Contains([]string{"Twitter", "Sort", "Kmeans"}, ids[i]) == large {
 							x = append(x, by)
 						}
 					}
-					return orchMean(x)
+					return mean(x)
 				})
 			}
-			return mean(true) > mean(false)
+			return gain(true) > gain(false)
 		},
 		Why: "Kmeans is one pass here and no long job; Wcount is the longest.",
 	}
@@ -130,15 +130,15 @@ func orchLong(reduced func(r Runs, arm string) []float64) Metric {
 
 const (
 	orchWhy = "What memory can gain is bounded by the world's published slope (a task with a tenth of its memory takes 1.34 times as long): in " +
-		"the sweep over task sizes the baseline itself is 5 % faster when every task has what it wants, and REGRESSION gains as much. " +
+		"the sweep over task sizes (mrorchestrator-native-together) the baseline itself is 5 % faster when every task has what it wants, and REGRESSION gains as much. " +
 		"Processors gain nothing: four tasks of one thread have a core each, and where there are more (the sweep over slots) others use what one " +
-		"leaves. With the effect memory switched off the reduction is gone altogether. The paper's gain must come from contention that " +
-		"neither its text nor this world contains."
+		"leaves. With the effect memory switched off the reduction is gone altogether. What else the paper's gain comes from, its text " +
+		"does not say."
 	orchWhyUniform = "UNIFORM gives a task what its peers use; where all are cut off at the same size it never asks for more than they have, and a " +
 		"reduce whose memory grows is held to the mean of the past."
 	orchWhyVirtual = "A machine of half the memory for each task is more than any task here wants, and a task of one thread does not use the second " +
 		"processor: there is nothing to give, and what is lowered for nothing comes back an epoch late. The overheads of Xen, which the paper names, are not in this world."
-	orchWhyUtilisation = "Fewer core-seconds are needed when tasks have their memory, so that use falls with the time."
+	orchWhyUtilisation = "Fewer core-seconds are needed when tasks have their memory, and in less time, so that use hardly changes."
 )
 
 // orchModeArms are the baseline and every estimator in every mode.
@@ -152,17 +152,22 @@ func orchModeArms(arm func(name, control string) Arm) []Arm {
 	return arms
 }
 
+// orchNative is an arm on the native cluster.
+func orchNative(name, control string) Arm { return orchArm(name, 2, orchHeap, control) }
+
+// orchVirtual is an arm on virtual machines.
+func orchVirtual(name, control string) Arm { return orchArm(name, 1, orchVM, control) }
+
 func orchNativeTogether() Experiment {
 	ids := orchIDs(orchSuite)
 	reduced := func(r Runs, arm string) []float64 { return orchTogether(r, "slots", arm, ids) }
-	native := func(name, control string) Arm { return orchArm(name, 2, orchHeap, control) }
 	e := Experiment{
 		System: "mrorchestrator", Name: "mrorchestrator-native-together",
 		Title:    "Six jobs together on the native cluster: completion times and utilisation with each estimator and mode",
 		Source:   "IV-A, Fig. 6c, 6d, 7a, 7b",
 		Method:   orchCluster + orchDefaults + orchWorld,
 		Work:     orchWork(23, orchSuite),
-		Arms:     orchModeArms(native),
+		Arms:     orchModeArms(orchNative),
 		Metrics:  orchFigures{26.5, 38.2, 9.2, 12.1}.metrics(reduced, orchWhy, orchWhyUniform),
 		LivesOff: []string{"memory"},
 		Plots: []Plot{
@@ -172,7 +177,7 @@ func orchNativeTogether() Experiment {
 	}
 	e.Metrics = append(e.Metrics, orchBest(reduced), orchLong(reduced))
 	e.Metrics = append(e.Metrics, orchUtilisation("slots", "REGRESSION CPU+Memory", 15.2, 14.5, orchWhyUtilisation)...)
-	e.Sweeps = []Sweep{orchAblation(), orchEpochs("slots", native), orchSlotCounts(), orchTaskSizes(), orchSpeeds("slots", native)}
+	e.Sweeps = []Sweep{orchAblation(), orchEpochs("slots", orchNative), orchSlotCounts(), orchTaskSizes(), orchSpeeds("slots", orchNative)}
 	return e
 }
 
@@ -200,9 +205,7 @@ func orchNativeSingle() Experiment {
 		Metrics: orchFigures{20.5, 29, 9.6, 11.4}.metrics(reduced, orchWhy, orchWhyUniform),
 	}
 	for _, id := range ids {
-		e.Arms = append(e.Arms, orchAloneArms(id, 23, func(name, control string) Arm {
-			return orchArm(name, 2, orchHeap, control)
-		})...)
+		e.Arms = append(e.Arms, orchAloneArms(id, 23, orchNative)...)
 	}
 	e.Metrics = append(e.Metrics, orchBest(reduced), orchLong(reduced))
 	for _, f := range []struct {
@@ -220,7 +223,7 @@ func orchNativeSingle() Experiment {
 				for _, id := range ids {
 					x = append(x, Increase(f.of(r.Arm(id+", slots")), f.of(r.Arm(id+", REGRESSION CPU+Memory"))))
 				}
-				return orchMean(x)
+				return mean(x)
 			},
 		})
 	}
@@ -246,13 +249,11 @@ func orchVirtualTogether() Experiment {
 	reduced := func(r Runs, arm string) []float64 { return orchTogether(r, "slots", arm, ids) }
 	e := Experiment{
 		System: "mrorchestrator", Name: "mrorchestrator-virtual-together",
-		Title:  "Six jobs together on virtual machines",
-		Source: "IV-B, Fig. 7c, 7d, 8c, 8d",
-		Method: orchXen + orchCluster + orchDefaults + orchWorld,
-		Work:   orchWork(12, orchSuite),
-		Arms: orchModeArms(func(name, control string) Arm {
-			return orchArm(name, 1, orchVM, control)
-		}),
+		Title:   "Six jobs together on virtual machines",
+		Source:  "IV-B, Fig. 7c, 7d, 8c, 8d",
+		Method:  orchXen + orchCluster + orchDefaults + orchWorld,
+		Work:    orchWork(12, orchSuite),
+		Arms:    orchModeArms(orchVirtual),
 		Metrics: orchFigures{21.5, 31.4, 8.5, 10.8}.metrics(reduced, orchWhyVirtual, orchWhyVirtual),
 		Plots:   []Plot{{Kind: BarsPerJob, Title: "Completion time of the six jobs together", Arms: []string{"slots", "REGRESSION CPU+Memory", "UNIFORM CPU+Memory"}}},
 	}
@@ -272,9 +273,7 @@ func orchVirtualSingle() Experiment {
 		Metrics: orchFigures{15.6, 22.6, 7.8, 9.6}.metrics(reduced, orchWhyVirtual, orchWhyVirtual),
 	}
 	for _, id := range ids {
-		e.Arms = append(e.Arms, orchAloneArms(id, 12, func(name, control string) Arm {
-			return orchArm(name, 1, orchVM, control)
-		})...)
+		e.Arms = append(e.Arms, orchAloneArms(id, 12, orchVirtual)...)
 	}
 	return e
 }
@@ -291,7 +290,7 @@ func orchMesos(name, control string) Arm { return orchOn("fair", name, nil, orch
 func orchNGM(name, control string) Arm { return orchOn("capacity", name, nil, orchGB, control) }
 
 // orchAtop is an experiment with the orchestrator on top of another resource manager.
-func orchAtop(name, title, method, base string, arm func(name, control string) Arm, mean, largest, cpu, memory float64) Experiment {
+func orchAtop(name, title, method, base string, arm func(name, control string) Arm, typical, largest, cpu, memory float64) Experiment {
 	ids := orchIDs(orchSuite)
 	ours := "MROrchestrator + " + base
 	why := "What is held is what limits say, and they are lowered to what tasks use: more tasks run at once in less memory, which a measure of pages in use would show as more."
@@ -304,8 +303,8 @@ func orchAtop(name, title, method, base string, arm func(name, control string) A
 			arm("UNIFORM + "+base, orchestrate("uniform", "")),
 		},
 		Metrics: []Metric{
-			{Name: "JCT, mean reduction", Unit: "%", Kind: Gain, Published: mean, Of: func(r Runs) float64 {
-				return orchMean(orchTogether(r, base, ours, ids))
+			{Name: "JCT, mean reduction", Unit: "%", Kind: Gain, Published: typical, Of: func(r Runs) float64 {
+				return mean(orchTogether(r, base, ours, ids))
 			}},
 			{Name: "JCT, largest reduction", Unit: "%", Kind: Gain, Published: largest, Of: func(r Runs) float64 {
 				return slices.Max(orchTogether(r, base, ours, ids))
@@ -345,7 +344,7 @@ func orchAgainst() Experiment {
 	ids := orchIDs(orchSuite)
 	more := func(than string) func(r Runs) float64 {
 		return func(r Runs) float64 {
-			return orchMean(orchTogether(r, "slots", "MROrchestrator", ids)) - orchMean(orchTogether(r, "slots", than, ids))
+			return mean(orchTogether(r, "slots", "MROrchestrator", ids)) - mean(orchTogether(r, "slots", than, ids))
 		}
 	}
 	why := "On slots MROrchestrator cannot start a task more than there are slots, two for maps and two for reduces; NGM's three containers of either kind a node are " +
@@ -367,7 +366,7 @@ func orchAgainst() Experiment {
 				Name: "jobs for which MROrchestrator is best", Kind: Shape, Text: "all but PiEst", Why: why,
 				Holds: func(all []Runs) bool {
 					for _, id := range ids {
-						best := orchMedian(all, func(r Runs) float64 {
+						best := medianOf(all, func(r Runs) float64 {
 							return math.Min(JCT(r.Arm("Mesos"), id), JCT(r.Arm("NGM"), id)) - JCT(r.Arm("MROrchestrator"), id)
 						}) > 0
 						if best == (id == "PiEst") {
@@ -387,7 +386,7 @@ func orchColumns() []Column {
 	ids := orchIDs(orchSuite)
 	return []Column{
 		{Name: "JCT, mean reduction", Unit: "%", Of: func(base, x *sim.Result) float64 {
-			return orchMean(orchReductions(ids, func(string) *sim.Result { return base }, func(string) *sim.Result { return x }))
+			return mean(orchReductions(ids, func(string) *sim.Result { return base }, func(string) *sim.Result { return x }))
 		}},
 		{Name: "mean JCT", Unit: "s", Of: func(_, x *sim.Result) float64 { return MeanJCT(x, nil) }},
 		{Name: "CPU used", Unit: "%", Of: func(_, x *sim.Result) float64 { return 100 * x.CPUUsed }},

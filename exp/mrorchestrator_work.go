@@ -164,20 +164,3 @@ func orchAlone(r Runs, base, ours string, ids []string) []float64 {
 		func(id string) *sim.Result { return r.Arm(id + ", " + base) },
 		func(id string) *sim.Result { return r.Arm(id + ", " + ours) })
 }
-
-func orchMean(x []float64) float64 {
-	sum := 0.0
-	for _, v := range x {
-		sum += v
-	}
-	return sum / float64(len(x))
-}
-
-// orchMedian is the median over seeds of a figure.
-func orchMedian(all []Runs, of func(Runs) float64) float64 {
-	var x []float64
-	for _, r := range all {
-		x = append(x, of(r))
-	}
-	return spread(x).Median
-}

@@ -3,8 +3,6 @@ package exp
 import (
 	"fmt"
 	"math"
-	"runtime"
-	"sync"
 
 	"heddle"
 	"heddle/conf"
@@ -54,7 +52,6 @@ type part struct {
 
 	result *sim.Result
 	work   *workload.Workload
-	err    error
 }
 
 // Run runs experiments one after the other and hands each outcome over as it stands; what the outcome
@@ -110,43 +107,23 @@ func (e *Experiment) parts(o *Options) []part {
 }
 
 func runParts(e *Experiment, parts []part, o *Options, report func(*part)) error {
-	workers := o.Workers
-	if workers <= 0 {
-		workers = runtime.GOMAXPROCS(0)
+	stopped := false
+	p := pool{workers: o.Workers, stop: func() bool {
+		stopped = stopped || o.Stop != nil && o.Stop()
+		return stopped
+	}}
+	err := p.run(len(parts), func(i int) (func(), error) {
+		x := &parts[i]
+		err := e.run(x, o)
+		if err != nil {
+			err = fmt.Errorf("%s, seed %d: %w", x.arm.Name, x.seed, err)
+		}
+		return func() { report(x) }, err
+	})
+	if err == nil && stopped {
+		return ErrStopped
 	}
-	var (
-		mu    sync.Mutex
-		wg    sync.WaitGroup
-		next  int
-		first error
-	)
-	for range min(workers, len(parts)) {
-		wg.Go(func() {
-			for {
-				mu.Lock()
-				if first == nil && o.Stop != nil && o.Stop() {
-					first = ErrStopped
-				}
-				i := next
-				next++
-				stop := first != nil || i >= len(parts)
-				mu.Unlock()
-				if stop {
-					return
-				}
-				p := &parts[i]
-				p.err = e.run(p, o)
-				mu.Lock()
-				if p.err != nil && first == nil {
-					first = fmt.Errorf("%s, seed %d: %w", p.arm.Name, p.seed, p.err)
-				}
-				report(p)
-				mu.Unlock()
-			}
-		})
-	}
-	wg.Wait()
-	return first
+	return err
 }
 
 // Scenario returns the text of the scenario that an arm of the experiment is given for a seed.

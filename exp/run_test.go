@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"heddle/policies"
+	"heddle/scenario"
 	"heddle/sim"
 )
 
@@ -137,9 +139,10 @@ func TestStands(t *testing.T) {
 	}
 }
 
-// Every experiment is whole: names are unique, arms and jobs that are named exist, profiles load.
+// Every experiment is whole: names are unique, arms that are named exist, profiles load, and works write
+// scenarios.
 func TestCatalogue(t *testing.T) {
-	names := map[string]bool{}
+	names, read := map[string]bool{}, map[string]bool{}
 	for _, e := range All() {
 		if names[e.Name] || !strings.HasPrefix(e.Name, e.System+"-") {
 			t.Errorf("%s: the name is not unique, or does not begin with %s-", e.Name, e.System)
@@ -160,12 +163,44 @@ func TestCatalogue(t *testing.T) {
 				}
 			}
 		}
+		arms := map[string]bool{}
+		for i := range e.Arms {
+			if arms[e.Arms[i].Name] {
+				t.Errorf("%s: arm %s twice", e.Name, e.Arms[i].Name)
+			}
+			arms[e.Arms[i].Name] = true
+			checkArm(t, e, &e.Arms[i], read)
+		}
+		for _, s := range e.Sweeps {
+			if !arms[s.Base] {
+				t.Errorf("%s, %s: no arm %s to be held against", e.Name, s.Name, s.Base)
+			}
+			for i := range s.Arms {
+				checkArm(t, e, &s.Arms[i], read)
+			}
+		}
 		for _, f := range e.LivesOff {
 			if !slices.Contains(effectNames(), f) {
 				t.Errorf("%s: no effect %q", e.Name, f)
 			}
 		}
 	}
+}
+
+// checkArm loads an arm's profile and reads its scenario, unless that was read before.
+func checkArm(t *testing.T, e *Experiment, a *Arm, read map[string]bool) {
+	t.Helper()
+	if _, err := policies.Load(a.Profile, a.Set); err != nil {
+		t.Errorf("%s, %s: %v", e.Name, a.Name, err)
+	}
+	text, err := e.Scenario(a, 1)
+	if err == nil && !read[text] {
+		_, err = scenario.Parse(e.Name+".yaml", []byte(text))
+	}
+	if err != nil {
+		t.Errorf("%s, %s: %v", e.Name, a.Name, err)
+	}
+	read[text] = true
 }
 
 func effectNames() (names []string) {

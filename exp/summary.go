@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // A Line is a metric of an experiment as scripts read it.
@@ -16,7 +17,7 @@ type Line struct {
 	Metric     string `json:"metric"`
 	Unit       string `json:"unit"`
 	Kind       string `json:"kind"`
-	Published  any    `json:"published"` // a number; the text of a shape
+	Published  any    `json:"published"` // a number; the text of a shape; null where nothing was published
 	Ours       struct {
 		Median Number `json:"median"`
 		Low    Number `json:"low"`
@@ -59,8 +60,11 @@ func (o *Outcome) Lines() []Line {
 			System: o.Experiment.System, Experiment: o.Experiment.Name, Metric: m.Name, Unit: m.Unit, Kind: m.Kind.String(),
 			Published: Number(m.Published), SameDirection: m.SameDirection, Reached: m.Reached, Why: m.Why,
 		}
-		if m.Kind == Shape {
+		switch {
+		case m.Kind == Shape, m.Kind == Measured && m.Text != "":
 			l.Published = m.Text
+		case m.Kind == Measured && m.Published == 0:
+			l.Published = nil
 		}
 		l.Ours.Median, l.Ours.Low, l.Ours.High = Number(m.Ours.Median), Number(m.Ours.Low), Number(m.Ours.High)
 		out = append(out, l)
@@ -117,26 +121,42 @@ func ReadSummaries(path string, r io.Reader) ([]Summary, error) {
 
 // A Shortfall is a reason and the metrics that are not reached for it.
 type Shortfall struct {
-	Metrics []string
+	Metrics []*Verdict
 	Why     string
 }
+
+// unexplained stands for the reason where there is none.
+const unexplained = "No explanation has been found."
 
 // Shortfalls groups the metrics that are not reached by their reason, in order.
 func (o *Outcome) Shortfalls() []Shortfall {
 	var out []Shortfall
 	for i := range o.Metrics {
 		m := &o.Metrics[i]
-		if m.Why == "" {
+		if !m.Counted || m.Reached {
 			continue
 		}
-		at := slices.IndexFunc(out, func(s Shortfall) bool { return s.Why == m.Why })
+		why := strings.TrimSpace(m.Why)
+		if why == "" {
+			why = unexplained
+		}
+		at := slices.IndexFunc(out, func(s Shortfall) bool { return s.Why == why })
 		if at < 0 {
 			at = len(out)
-			out = append(out, Shortfall{Why: m.Why})
+			out = append(out, Shortfall{Why: why})
 		}
-		out[at].Metrics = append(out[at].Metrics, m.Name)
+		out[at].Metrics = append(out[at].Metrics, m)
 	}
 	return out
+}
+
+// Names are the names of the metrics.
+func (s *Shortfall) Names() []string {
+	var names []string
+	for _, m := range s.Metrics {
+		names = append(names, m.Name)
+	}
+	return names
 }
 
 // A Row is a verdict as tables for people have it.
@@ -147,8 +167,11 @@ func (v *Verdict) Row() Row {
 	r := Row{Name: v.Name, Published: Figure(v.Published, v.Unit), Ours: Figure(v.Ours.Median, v.Unit), Reached: yesNo(v.Reached)}
 	r.Range = Figure(v.Ours.Low, "") + " – " + Figure(v.Ours.High, "")
 	r.Direction = yesNo(v.SameDirection)
-	if v.Text != "" {
+	switch {
+	case v.Text != "":
 		r.Published = v.Text
+	case v.Kind == Measured && v.Published == 0: // nothing was published
+		r.Published = Figure(math.NaN(), "")
 	}
 	if v.Kind == Shape {
 		r.Direction = ""

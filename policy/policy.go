@@ -44,6 +44,10 @@ const (
 	SkipAsk   Skip = iota // the application's next ask is tried
 	SkipApp               // the next application
 	SkipQueue             // the next queue
+
+	// SkipKind, from a [Place], ends the walk for all asks of the kind: nobody who could ask would be given a
+	// container of it on this node now.
+	SkipKind
 )
 
 // A Verdict is yes, or why not. It is small: refusing costs no allocation.

@@ -2,9 +2,13 @@ package sched_test
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"strings"
 	"testing"
+	"time"
 
 	"heddle"
+	"heddle/cluster"
 	"heddle/policies/capacity"
 	"heddle/policies/fair"
 	"heddle/policy"
@@ -22,6 +26,7 @@ func roomy() []scheduler {
 		{name: "capacity", profile: "capacity", capacity: capacityConfig(nil, c)},
 		{name: "fair", profile: "fair", fair: fairConfig(nil, f)},
 		{name: "ikayak", profile: "ikayak", capacity: capacityConfig(nil, c)},
+		{name: "heddle", profile: "heddle", capacity: capacityConfig(nil, c)},
 	}
 }
 
@@ -146,6 +151,158 @@ func BenchmarkEvents(b *testing.B) {
 			}
 			b.StopTimer()
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N+b.N/16*2), "ns/event")
+		})
+	}
+}
+
+// A mix is a full cluster under whatever happens in one: every node reports each second, every task its progress
+// every 3 s and its use every 5 s, and lasts a minute; of ten jobs two are Spark's and the others have maps, with
+// data on three nodes each, and reduces.
+type mix struct {
+	*load
+	set   policy.Set
+	rand  *rand.Rand
+	queue []heddle.Event
+	node  heddle.NodeID
+	spent map[string]time.Duration
+	count map[string]int
+}
+
+func newMix(set policy.Set, nodes, apps int) *mix {
+	m := &mix{
+		load: &load{c: sched.New(set), nodes: nodes, apps: apps}, set: set, rand: rand.New(rand.NewPCG(1, 2)),
+		spent: map[string]time.Duration{}, count: map[string]int{},
+	}
+	for n := range nodes {
+		m.c.Step(0, heddle.NodeUp{Node: heddle.NodeID(n), Rack: heddle.RackID(n / 40), Total: heddle.Of(8192, 8000)})
+	}
+	leaf := heddle.QueueID(len(set.Queues) - 1)
+	for a := range apps {
+		e := heddle.Submit{App: heddle.AppID(a), Queue: leaf, Master: heddle.Of(1024, 1000), Facts: heddle.Facts{Maps: 200, Reduces: 20}}
+		if a%5 == 0 {
+			e.Framework, e.Facts = heddle.Spark, heddle.Facts{}
+		}
+		m.c.Step(0, e)
+	}
+	return m
+}
+
+// next is the next event; a second of the cluster is a round over its nodes.
+func (m *mix) next() heddle.Event {
+	for len(m.queue) == 0 {
+		m.report()
+	}
+	ev := m.queue[0]
+	m.queue = m.queue[1:]
+	return ev
+}
+
+// report queues what a node has to tell, and what the masters do meanwhile.
+func (m *mix) report() {
+	m.queue = m.queue[:0]
+	m.node++
+	if int(m.node) == m.nodes {
+		m.node = 0
+	}
+	m.now += heddle.Time(heddle.Second) / heddle.Time(m.nodes)
+	v := m.c.View()
+	if at, ok := m.c.Deadline(); ok && m.now >= at {
+		m.queue = append(m.queue, heddle.Wake{})
+	}
+	if n := m.nodes / m.apps; int(m.node)%n == 0 { // every master once a second
+		m.master(heddle.AppID(int(m.node) / n))
+	}
+	second := int64(m.now) / int64(heddle.Second)
+	v.Node(m.node).Each(func(x *policy.Container) bool {
+		id := int64(x.ID())
+		switch {
+		case x.Kind() == heddle.AM:
+		case x.State() == cluster.Acquired:
+			m.queue = append(m.queue, heddle.Started{Container: x.ID()})
+		case x.State() != cluster.Running:
+		case m.rand.IntN(60) == 0:
+			m.queue = append(m.queue, heddle.Exit{Container: x.ID()})
+			if x.Kind() == heddle.Map {
+				m.queue = append(m.queue, heddle.Output{App: x.App().ID(), Node: m.node, Bytes: 1 << 20})
+			}
+		default:
+			if (second+id)%3 == 0 {
+				phase := heddle.MapRead
+				if x.Kind() == heddle.Reduce {
+					phase = heddle.ReduceCopy
+				}
+				m.queue = append(m.queue, heddle.Progress{Container: x.ID(), Phase: phase, Fraction: float64(second%60) / 60})
+			}
+			if (second+id)%5 == 0 {
+				m.queue = append(m.queue, heddle.Profile{Container: x.ID(), CPU: 500 + id%500, Memory: 900})
+			}
+		}
+		return true
+	})
+	m.queue = append(m.queue, heddle.Heartbeat{Node: m.node})
+}
+
+// master queues an acquire, and an ask anew when a job waits for little.
+func (m *mix) master(id heddle.AppID) {
+	a := m.c.View().App(id)
+	if a == nil || a.Master() == nil {
+		return
+	}
+	m.queue = append(m.queue, heddle.Acquire{App: id})
+	one := heddle.Of(1024, 1000)
+	if a.Framework() == heddle.Spark {
+		if a.Waiting(heddle.Executor) == 0 && a.Running(heddle.Executor) < 20 {
+			m.queue = append(m.queue, heddle.Ask{App: id, Rows: []heddle.Row{heddle.Anywhere(1, heddle.Executor, 20, heddle.Of(2048, 2000))}})
+		}
+		return
+	}
+	if a.Waiting(heddle.Map) > 20 {
+		return
+	}
+	rows := []heddle.Row{heddle.Anywhere(10, heddle.Reduce, 20, one), heddle.Anywhere(20, heddle.Map, 200, one)}
+	for range 60 {
+		host := rows[1]
+		host.Host, host.Count = heddle.NodeID(m.rand.IntN(m.nodes)), 10
+		rack := rows[1]
+		rack.Rack, rack.Count = heddle.RackID(host.Host/40), 10
+		rows = append(rows, host, rack)
+	}
+	m.queue = append(m.queue, heddle.Ask{App: id, Rows: rows})
+}
+
+func (m *mix) step(ev heddle.Event) {
+	from := time.Now()
+	m.c.Step(m.now, ev)
+	name := strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T", ev), "heddle."))
+	m.spent[name] += time.Since(from)
+	m.count[name]++
+}
+
+// BenchmarkMix is the mean cost of an event on 10,000 nodes that are full, with 1,000 applications and every
+// mechanism on, by event.
+func BenchmarkMix(b *testing.B) {
+	for _, s := range roomy() {
+		if s.name != "capacity" && s.name != "heddle" {
+			continue
+		}
+		b.Run(s.name, func(b *testing.B) {
+			m := newMix(s.set(), 10_000, 1000)
+			for m.now < heddle.Time(30*heddle.Second) {
+				m.c.Step(m.now, m.next())
+			}
+			b.ResetTimer()
+			for range b.N {
+				m.step(m.next())
+			}
+			b.StopTimer()
+			all, n := time.Duration(0), 0
+			for name, d := range m.spent { // order: metrics are sorted by name
+				b.ReportMetric(float64(d.Nanoseconds())/float64(m.count[name]), "ns/"+name)
+				all, n = all+d, n+m.count[name]
+			}
+			b.ReportMetric(float64(all.Nanoseconds())/float64(n), "ns/event")
+			v := m.c.View()
+			b.ReportMetric(float64(v.Used()[heddle.Memory])/float64(v.Total()[heddle.Memory]), "full")
 		})
 	}
 }

@@ -255,13 +255,17 @@ func (c *Core) waited() bool {
 }
 
 // AnyNode reports whether even nodes without room for the smallest container may matter: a policy may
-// reserve them.
+// reserve them, or start a container there with less than it asked for.
 func (c *Core) AnyNode() bool {
-	if c.set.Book == nil {
-		return false
-	}
 	for i := range c.lanes {
-		if l := &c.lanes[i]; l.active > 0 && !c.set.Minimum.Fits(c.set.Book.Floor(c.v, l.largest)) {
+		l := &c.lanes[i]
+		if l.active == 0 {
+			continue
+		}
+		if len(l.floors) > 0 && !c.v.Fits(c.set.Minimum, c.least(l)) {
+			return true
+		}
+		if c.set.Book != nil && !c.set.Minimum.Fits(c.set.Book.Floor(c.v, l.largest)) {
 			return true
 		}
 	}

@@ -22,7 +22,9 @@ type offer struct {
 	far    int // grants off their rack or without a place
 	taken  heddle.Resource
 	half   heddle.Resource
-	full   bool // the node has no room for any ask: it can only be reserved
+	full   bool                  // the node has no room for any ask: it can only be reserved
+	barred [heddle.NumKinds]bool // no container of the kind starts on the node
+	passed passed
 
 	// Of a round without a node: whether somebody who goes first waits for nodes to report, and for how little.
 	waits bool
@@ -58,6 +60,7 @@ func (c *Core) heartbeat(id heddle.NodeID) {
 	c.local = false
 	for r := c.round(&o); r != nothing; r = c.round(&o) {
 		c.drowsy = c.drowsy[:0] // a grant may have opened their gates
+		o.barred, o.passed = [heddle.NumKinds]bool{}, passed{}
 		if !c.more(&o, r) || !c.worth(n) {
 			c.local = true
 			break

@@ -86,6 +86,19 @@ func (s scheduler) set() policy.Set {
 	return b.Set
 }
 
+// hasty is heddle with spans so short that random streams get through them.
+const hasty = `
+lanes:
+  - {kinds: [am, map, reduce, executor, other], order: {shortest: {patience: 3}}}
+share: [{dress: {cap: last, keep: jobs, delta_max: 0.1, patience: 3}}, capacity]
+place:
+  map: [coupling.peek, {uncrowded: {least: 1, patience: 3}}]
+  reduce: [any, {uncrowded: {least: 1, busy: 0.9, patience: 3}}]
+  executor: {ikayak.executor: {patience: 3}}
+trim: {map: {ikayak.shrink: {sample: 2}}}
+control: [{ikayak.suspend: {interval: 2, epsilon: 0, slack: 1}}, {mrorchestrator.regression: {lower_memory: needed, epoch: 2, profile: 1}}]
+`
+
 var schedulers = []scheduler{
 	{name: "fifo", profile: "fifo"},
 	{name: "spread", profile: "fifo", changes: "place: {am: spread, executor: spread, other: pack}"},
@@ -101,6 +114,12 @@ var schedulers = []scheduler{
 	{name: "capacity with spread", profile: "capacity", changes: "place: {am: spread, executor: spread}", capacity: capacityConfig(nil, tree()...)},
 	{name: "ikayak", profile: "ikayak", changes: "trim: {map: {ikayak.shrink: {sample: 2}}}\ncontrol: [{ikayak.suspend: {interval: 2, epsilon: 0, slack: 1}}]", capacity: capacityConfig(nil, tree()...)},
 	{name: "YARN-client", profile: "yarn-client", capacity: capacityConfig(nil, tree()...)},
+	{name: "heddle", profile: "heddle", capacity: capacityConfig(nil, tree()...)},
+	{name: "heddle, hasty", profile: "heddle", changes: hasty, capacity: capacityConfig(nil, tree()...)},
+	{name: "dress", profile: "dress", capacity: capacityConfig(nil, tree()...)},
+	{name: "coupling", profile: "coupling"},
+	{name: "mrorchestrator", profile: "mrorchestrator", changes: "control: [{mrorchestrator.regression: {epoch: 2, profile: 1}}]"},
+	{name: "adaptcont", profile: "adaptcont", capacity: capacityConfig(nil, tree()...)},
 	{name: "fair", profile: "fair", fair: fairConfig(nil, fairTree(fair.FairShare)...)},
 	{name: "fair, drf", profile: "fair", fair: fairConfig(func(c *fair.Config) {
 		c.AssignMultiple, c.NodeThreshold, c.RackThreshold, c.Queues[0].Policy = true, 0.5, 0.5, fair.DRF

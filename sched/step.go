@@ -16,10 +16,6 @@ func (c *Core) Step(at heddle.Time, ev heddle.Event) []heddle.Decision {
 		c.arena.reset()
 	}
 	c.counts.Steps++
-	if c.retry > 0 && at >= c.retry {
-		c.retry, c.pickTry = 0, 0
-		c.version++
-	}
 	before := c.version
 	c.tick(at)
 	switch e := ev.(type) {
@@ -46,7 +42,9 @@ func (c *Core) Step(at heddle.Time, ev heddle.Event) []heddle.Decision {
 	if c.version != before {
 		c.revise()
 		c.wakeNamed()
-		c.offerPicks()
+		if _, ok := ev.(heddle.Output); !ok || c.version != before+1 { // that alone makes no room, and there are many
+			c.offerPicks()
+		}
 	}
 	return c.out
 }
@@ -125,6 +123,9 @@ func (c *Core) apply(ev heddle.Event) {
 	case heddle.AppDone:
 		c.appDone(e.App)
 	case heddle.Wake:
+		if c.v.Now() >= c.retry { // those that name their node are tried again, as after every event of this sort
+			c.retry = 0
+		}
 		c.control()
 	case heddle.Heartbeat, heddle.Refused: // change nothing that is kept
 	}

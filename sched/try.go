@@ -13,10 +13,19 @@ func (c *Core) try(l *lane, a *policy.App, o *offer) (outcome, policy.Skip) {
 	}
 	gated := true
 	for _, k := range a.Asks() {
-		if k.Count() == 0 || &c.lanes[c.laneOf[k.Kind()]] != l || (c.picks[k.Kind()] == nil) != (o.n != nil) {
-			gated = gated && (k.Count() == 0 || &c.lanes[c.laneOf[k.Kind()]] != l)
-			if o.n == nil && k.Count() > 0 && &c.lanes[c.laneOf[k.Kind()]] == l && c.gate(a, k).OK() {
-				o.ahead(k.Size())
+		if k.Count() == 0 || &c.lanes[c.laneOf[k.Kind()]] != l {
+			continue
+		}
+		if o.barred[k.Kind()] {
+			gated = false
+			continue
+		}
+		if (c.picks[k.Kind()] == nil) != (o.n != nil) {
+			if open, skip := c.passBy(a, k, o); open {
+				gated = false
+				if skip == policy.SkipQueue {
+					return nothing, skip
+				}
 			}
 			continue
 		}
@@ -30,7 +39,11 @@ func (c *Core) try(l *lane, a *policy.App, o *offer) (outcome, policy.Skip) {
 			return r, policy.SkipAsk
 		}
 		c.refuse(a, k, o, d)
-		if d.Skip != policy.SkipAsk {
+		switch d.Skip {
+		case policy.SkipAsk:
+		case policy.SkipKind:
+			o.barred[k.Kind()] = true
+		default:
 			return nothing, d.Skip
 		}
 	}
@@ -147,13 +160,55 @@ func (c *Core) picked(a *policy.App, k *policy.Ask, n *policy.Node) policy.Verdi
 	return policy.Yes
 }
 
-// ahead notes that somebody waits for nodes to report who goes before those that name theirs.
-func (o *offer) ahead(size heddle.Resource) {
+// passBy looks at an ask that is not served in this walk, because its policy names its node and the walk is a
+// node's, or the other way round. Whoever comes after it takes nothing of what its queue has too little of
+// for it, nor, in a walk of those that name their node, room that has just come free. open reports whether
+// the gates let it start a container.
+func (c *Core) passBy(a *policy.App, k *policy.Ask, o *offer) (open bool, skip policy.Skip) {
+	if o.passed.covers(a, k) && (o.n != nil || o.waits && c.v.Fits(o.least, c.set.Minimum)) {
+		return true, policy.SkipAsk
+	}
+	if !c.gate(a, k).OK() {
+		return false, policy.SkipAsk
+	}
+	for _, s := range c.set.Share {
+		if d := s.Allow(c.v, a, k.Kind(), k.Size()); !d.OK() {
+			c.refuse(a, k, o, d)
+			return true, d.Skip
+		}
+	}
+	if a.Bookings() == 0 {
+		o.passed = passed{queue: a.Queue(), size: k.Size()}
+	}
+	if o.n == nil {
+		need := k.Size()
+		if b := c.set.Book; b != nil && b.Beside(c.v, k) { // it could reserve the node
+			need = need.Min(b.Floor(c.v, need))
+		}
+		o.ahead(need)
+	}
+	return true, policy.SkipAsk
+}
+
+// passed is what the shares let somebody without reservations have in this walk: whoever wants no more of the same
+// queue has no reason to end its walk either, and a thousand who wait need not be asked.
+type passed struct {
+	queue *policy.Queue
+	size  heddle.Resource
+}
+
+func (p *passed) covers(a *policy.App, k *policy.Ask) bool {
+	return p.queue == a.Queue() && k.Size().Fits(p.size)
+}
+
+// ahead notes that somebody waits for nodes to report who goes before those that name theirs, and how
+// little room of a node matters to it.
+func (o *offer) ahead(need heddle.Resource) {
 	if !o.waits {
-		o.waits, o.least = true, size
+		o.waits, o.least = true, need
 		return
 	}
-	o.least = o.least.Min(size)
+	o.least = o.least.Min(need)
 }
 
 // beat is how long a node takes to report: yarn.resourcemanager.nodemanagers.heartbeat-interval-ms.
@@ -342,7 +397,7 @@ func (c *Core) offerPicks() {
 	var o offer
 	for c.round(&o) != nothing {
 		c.drowsy = c.drowsy[:0]
-		o.tries = 0
+		o = offer{}
 	}
 	c.bed()
 	c.pickTry = c.version

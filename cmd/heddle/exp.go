@@ -1,15 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -60,6 +59,9 @@ func newExpList(a *app) *cobra.Command {
 			}
 			t := a.grid()
 			t.AppendHeader(table.Row{"system", "experiment", "of the paper", "what"})
+			t.SetColumnConfigs([]table.ColumnConfig{
+				{Number: 3, WidthMax: 24, WidthMaxEnforcer: text.WrapSoft}, {Number: 4, WidthMax: 56, WidthMaxEnforcer: text.WrapSoft},
+			})
 			for i, e := range all {
 				if i > 0 && e.System != all[i-1].System {
 					t.AppendSeparator()
@@ -94,7 +96,12 @@ within 20 % of the published value, a shape if it holds. Times of our own code a
 		Example: `  heddle exp run coupling
   heddle exp run all --seeds 5 -o json > figures.json
   heddle exp run dress-spark --first-seed 100`,
-		Args:              cobra.MinimumNArgs(1),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usagef("%s wants the NAME of an experiment, of a system, or all; exp list shows them", cmd.CommandPath())
+			}
+			return nil
+		},
 		ValidArgsFunction: completeExperiments,
 		RunE: func(_ *cobra.Command, args []string) error {
 			list, err := experiments(args)
@@ -211,21 +218,9 @@ func seedsFrom(first uint64, n int) []uint64 {
 
 // experiment runs experiments with a bar on stderr, until they are done or the user interrupts.
 func (a *app) experiment(list []*exp.Experiment, o exp.Options, each func(*exp.Outcome) error) error {
-	var stop atomic.Bool
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	over := make(chan struct{})
-	go func() {
-		select {
-		case <-signals:
-			stop.Store(true)
-			signal.Stop(signals) // the next one ends the program
-		case <-over:
-		}
-	}()
-	defer close(over)
-	defer signal.Stop(signals)
-	o.Stop = stop.Load
+	stop, over := interrupts()
+	defer over()
+	o.Stop = stop
 
 	began := time.Now()
 	var show *mpb.Progress
@@ -254,10 +249,13 @@ func (a *app) experiment(list []*exp.Experiment, o exp.Options, each func(*exp.O
 		line.Abort(true)
 		show.Wait()
 	}
-	if err != nil && (errors.Is(err, exp.ErrStopped) || stop.Load()) {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, exp.ErrStopped) || stop():
 		return failure{exp.ErrStopped}
 	}
-	return err
+	return failure{err}
 }
 
 // json prints v for scripts.
@@ -289,7 +287,10 @@ func (a *app) figures(outcomes []*exp.Outcome) error {
 		t := a.grid()
 		t.AppendHeader(table.Row{"", "published", "ours", "lowest – highest", "direction", "reached"})
 		t.SetColumnConfigs([]table.ColumnConfig{
-			{Number: 2, Align: text.AlignRight, WidthMax: 36}, {Number: 3, Align: text.AlignRight}, {Number: 4, Align: text.AlignRight},
+			{Number: 1, WidthMax: 44, WidthMaxEnforcer: text.WrapSoft},
+			{Number: 2, Align: text.AlignRight, WidthMax: 28, WidthMaxEnforcer: text.WrapSoft},
+			{Number: 3, Align: text.AlignRight},
+			{Number: 4, Align: text.AlignRight},
 		})
 		for i := range x.Metrics {
 			m := &x.Metrics[i]
@@ -304,7 +305,7 @@ func (a *app) figures(outcomes []*exp.Outcome) error {
 		}
 		b.WriteString(t.Render() + "\n")
 		for _, s := range x.Shortfalls() {
-			b.WriteString(text.WrapSoft("  "+strings.Join(s.Metrics, "; ")+": "+s.Why, 110) + "\n")
+			b.WriteString(text.WrapSoft("  "+strings.Join(s.Names(), "; ")+": "+s.Why, 110) + "\n")
 		}
 		b.WriteString("\n")
 	}
@@ -315,8 +316,21 @@ func (a *app) figures(outcomes []*exp.Outcome) error {
 
 // writeFile writes a file whole or not at all.
 func writeFile(path string, data []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	return os.WriteFile(path, data, 0o644)
+	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	err = cmp.Or(err, f.Chmod(0o644), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
 }

@@ -3,10 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
-	"sync/atomic"
-	"syscall"
 	"time"
 
 	"heddle/report"
@@ -47,23 +43,10 @@ func (a *app) simulate(f *simFlags, path string, seeds int) error {
 // runAll runs the plan until it is done or the user interrupts. The tasks of a run are kept where a file
 // of all tasks is wanted, else for the first seed alone, which the page shows with what it traced.
 func (a *app) runAll(e *experiment, allTasks bool) (runs [][]*sim.Result, stopped bool, err error) {
-	var stop atomic.Bool
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	over := make(chan struct{})
-	go func() {
-		select {
-		case <-signals:
-			stop.Store(true)
-			signal.Stop(signals) // the next one ends the program
-		case <-over:
-		}
-	}()
-	defer close(over)
-	defer signal.Stop(signals)
-
+	stop, over := interrupts()
+	defer over()
 	bar := a.newBar(e)
-	e.plan.Stop = stop.Load
+	e.plan.Stop = stop
 	e.plan.Report = func(run int, p sim.Progress) {
 		if bar.report(run, p) {
 			a.log.Info("under way", "run", run+1, "of", e.plan.Runs())
@@ -85,7 +68,7 @@ func (a *app) runAll(e *experiment, allTasks bool) (runs [][]*sim.Result, stoppe
 	runs, err = e.plan.Run()
 	bar.end()
 	a.log.Info("done", "runs", e.plan.Runs(), "took", time.Since(began))
-	return runs, stop.Load(), err
+	return runs, stop(), err
 }
 
 // comparison puts the runs together. Of a plan that was stopped it takes the seeds that every profile

@@ -9,7 +9,7 @@ import (
 // The same runs give the same source, byte for byte, and all runs the one that is committed. HEDDLE_TRAIN=1
 // makes all of them.
 func TestTrain(t *testing.T) {
-	runs := 6
+	runs := 3
 	if os.Getenv("HEDDLE_TRAIN") == "1" {
 		runs = trainingRuns
 	}

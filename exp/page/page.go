@@ -108,7 +108,7 @@ func Page(system string, sections []*Section) []byte {
 	reached, counted := tally(sections)
 	fmt.Fprintf(&b, "%d of %d published figures are reached. Ours is the median over seeds, beside it the lowest and the highest.\n"+
 		"A gain is reached from 0.8 of the published effect on, a cost up to 1.25 of the published loss, a level within\n"+
-		"20 %% of the published value, a shape if it holds. Times of our own code are shown and not judged.\n\n", reached, counted)
+		"20 %% of the published value, a shape if it holds. Times of our own code, and what parameters were set by,\nare shown and not judged.\n\n", reached, counted)
 	b.WriteString(figures(sections))
 	for _, s := range sections {
 		s.write(&b)
@@ -150,11 +150,8 @@ func figures(sections []*Section) string {
 // row is a verdict for people; a shape without a number has none.
 func row(m *exp.Verdict) exp.Row {
 	r := m.Row()
-	if m.Kind == exp.Shape {
-		r.Direction = ""
-		if math.IsNaN(m.Ours.Median) {
-			r.Ours, r.Range = "", ""
-		}
+	if m.Kind == exp.Shape && math.IsNaN(m.Ours.Median) {
+		r.Ours, r.Range = "", ""
 	}
 	if m.Ours.Low == m.Ours.High {
 		r.Range = ""
@@ -225,28 +222,17 @@ func seeds(list []uint64) string {
 // shortfalls says of each figure that is not reached by how much, and why; figures with one reason
 // together.
 func (s *Section) shortfalls(b *strings.Builder) {
-	var whys []string
-	lines := map[string][]string{}
-	for i := range s.outcome.Metrics {
-		m := &s.outcome.Metrics[i]
-		if !m.Counted || m.Reached {
-			continue
-		}
-		why := strings.TrimSpace(m.Why)
-		if why == "" {
-			why = "No explanation has been found."
-		}
-		if lines[why] == nil {
-			whys = append(whys, why)
-		}
-		lines[why] = append(lines[why], escape(m.Name)+": "+shortfall(m))
-	}
-	if len(whys) == 0 {
+	all := s.outcome.Shortfalls()
+	if len(all) == 0 {
 		return
 	}
 	b.WriteString("Not reached:\n\n")
-	for _, why := range whys {
-		fmt.Fprintf(b, "- %s.\n  %s\n", strings.Join(lines[why], ";\n  "), upperFirst(why))
+	for _, f := range all {
+		var lines []string
+		for _, m := range f.Metrics {
+			lines = append(lines, escape(m.Name)+": "+shortfall(m))
+		}
+		fmt.Fprintf(b, "- %s.\n  %s\n", strings.Join(lines, ";\n  "), upperFirst(f.Why))
 	}
 	b.WriteString("\n")
 }

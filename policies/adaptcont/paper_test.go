@@ -52,19 +52,26 @@ func totals(queue string, pool bool, containers int, maps []int) (mib, cores int
 	return mib, cores
 }
 
+// Reference: 2.1, parameter (iv); 4.2, Wave Behavior.
 func TestSplitsAndWaves(t *testing.T) {
 	// 500 MB in splits of 64 MB: 7.8, so 8; 15 GB: 240; 240 splits on 250 containers: 1 wave, on 74: 4.
 	for _, c := range []struct{ got, want int64 }{
-		{splits(500, 64), 8}, {splits(3584, 64), 56}, {splits(15*1024, 64), 240}, {splits(105*1024, 64), 1680},
-		{waves(240, 250), 1}, {waves(240, 74), 4}, {waves(250, 250), 1}, {waves(251, 250), 2},
+		{splits(500, 64), 8},
+		{splits(3584, 64), 56},
+		{splits(15*1024, 64), 240},
+		{splits(105*1024, 64), 1680},
+		{waves(240, 250), 1},
+		{waves(240, 74), 4},
+		{waves(250, 250), 1},
+		{waves(251, 250), 2},
 	} {
 		if c.got != c.want {
 			t.Errorf("%d, want %d", c.got, c.want)
 		}
 	}
-	// Reference: 2.1, parameter (iv); 4.2, Wave Behavior
 }
 
+// Reference: 4.1, Constraints.
 func TestMapsDecide(t *testing.T) {
 	if n := undone(240, 74); n != 166 {
 		t.Errorf("%d, want the other 166", n)
@@ -77,16 +84,16 @@ func TestMapsDecide(t *testing.T) {
 	if s.decide(c.View()); s.jobs[0].wave != 80 {
 		t.Errorf("80 maps and 240 reduces make a wave of %d, want 80", s.jobs[0].wave)
 	}
-	// Reference: 4.1, Constraints
 }
 
+// Reference: 2.2, constraints defined by users.
 func TestAUsersLimitBoundsTheWave(t *testing.T) {
 	if bounded(166, 100) != 100 || bounded(66, 100) != 66 || bounded(166, 0) != 166 {
 		t.Error("a limit of 100 must leave 66 alone and make 166 of it 100; no limit must leave it alone")
 	}
-	// Reference: 2.2, constraints defined by users
 }
 
+// Reference: 2.1, parameter (iii).
 func TestContainersOfANode(t *testing.T) {
 	all := func(heddle.Dim) bool { return true }
 	memory := func(d heddle.Dim) bool { return d == heddle.Memory }
@@ -107,38 +114,38 @@ func TestContainersOfANode(t *testing.T) {
 			t.Errorf("%v, at most %d: %d, want %d", c.node, c.most, n, c.want)
 		}
 	}
-	// Reference: 2.1, parameter (iii)
 }
 
 // 8 + 56 + 112 leave 74 of 250 for the fourth job, whose other 166 come in the next wave; there the
 // fifth is left 84, then has all 250, as every job after it.
+// Reference: 4.2, Wave Behavior, FIFO scheduler; Fig. 5(a).
 func TestFIFOMixed(t *testing.T) {
 	want := []int{8, 56, 112, 166, 250, 250, 250, 250, 250, 250}
 	if got := played(with(fifoQueue), 250, mixed); !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	// Reference: 4.2, Wave Behavior, FIFO scheduler; Fig. 5(a)
 }
 
 // Waves of 250 over ten times 160: 160, 90 | 70, 160, 20 | 140, 110 | 50, 160, 40 | 120, 130 | 30, 160, 60 | 100.
+// Reference: 4.2, Wave Behavior; Fig. 5(c).
 func TestFIFOSameOscillates(t *testing.T) {
 	want := []int{160, 90, 160, 140, 110, 160, 120, 130, 160, 100}
 	if got := played(with(fifoQueue), 250, same); !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	// Reference: 4.2, Wave Behavior; Fig. 5(c)
 }
 
 // One job a wave finds the cluster empty: 160 of 250, all it has.
+// Reference: 4.2, Wave Behavior; Fig. 5(d).
 func TestFIFOAndCapacityOfSameJobsArrivingOneAWave(t *testing.T) {
 	for _, q := range []string{fifoQueue, capacityQueue} {
 		if got := played(with(q), 250, same[:1]); got[0] != 160 {
 			t.Errorf("%s: %v, want 160", q, got)
 		}
 	}
-	// Reference: 4.2, Wave Behavior; Fig. 5(d)
 }
 
+// Reference: 4.2, Wave Behavior, fair scheduler; Fig. 5(a).
 func TestFairSharesAlikeForLife(t *testing.T) {
 	want := []int{8, 25, 25, 25, 25, 25, 25, 25, 25, 25}
 	if got := played(with(fairQueue), 250, mixed); !slices.Equal(got, want) {
@@ -148,12 +155,12 @@ func TestFairSharesAlikeForLife(t *testing.T) {
 	if got := played(with(fairQueue), 225, mixed); got[9] != 22 {
 		t.Errorf("%v, want 22 for the last", got)
 	}
-	// Reference: 4.2, Wave Behavior, fair scheduler; Fig. 5(a)
 }
 
 // 25 each until the first ends, in wave 1, then 250/9 = 27 for two waves, 250/8 = 31 for two, 35 for
 // three, 41 for six, 50 for five, 62 for four, 83 for three and 125 for two waves: 1489 maps of the last
 // job are done, and it has its other 191 at once.
+// Reference: 4.2, Wave Behavior, capacity scheduler; Fig. 5(a), 5(c).
 func TestCapacityGrowsAsJobsEnd(t *testing.T) {
 	want := []int{8, 27, 31, 35, 41, 50, 62, 83, 125, 191}
 	if got := played(with(capacityQueue), 250, mixed); !slices.Equal(got, want) {
@@ -163,27 +170,27 @@ func TestCapacityGrowsAsJobsEnd(t *testing.T) {
 	if got := played(with(capacityQueue), 250, same); !slices.Equal(got, slices.Repeat([]int{25}, 10)) {
 		t.Errorf("%v, want 25 each", got)
 	}
-	// Reference: 4.2, Wave Behavior, capacity scheduler; Fig. 5(a), 5(c)
 }
 
+// Reference: 3.2, k = ⌈Ω/Ω_min⌉.
 func TestMagnitude(t *testing.T) {
 	for wave, want := range map[int]int{0: 1, 8: 1, 100: 1, 101: 2, 166: 2, 200: 2, 201: 3, 250: 3} { // order: each by itself
 		if k := magnitude(wave, 100); k != want {
 			t.Errorf("a wave of %d: %d, want %d", wave, k, want)
 		}
 	}
-	// Reference: 3.2, k = ⌈Ω/Ω_min⌉
 }
 
+// Reference: 4.2, Memory Usage; CPU Usage: 768 MB have 2 virtual cores.
 func TestMemoryAndVcores(t *testing.T) {
 	for i, want := range []struct{ mib, cores int64 }{{256, 1}, {512, 1}, {768, 2}, {1024, 2}, {1280, 3}} {
 		if m, c := memory(i+1, 256), vcores(i+1); m != want.mib || c != want.cores {
 			t.Errorf("k = %d: %d MiB, %d vcores, want %v", i+1, m, c, want)
 		}
 	}
-	// Reference: 4.2, Memory Usage; CPU Usage: 768 MB have 2 virtual cores
 }
 
+// Reference: 2.4; 4.2, Memory Usage: 512, 1024 and 2048 MB, small up to 250 containers.
 func TestPool(t *testing.T) {
 	for _, c := range []struct {
 		wave        int
@@ -205,11 +212,11 @@ func TestPool(t *testing.T) {
 			t.Errorf("a wave of %d: %v, want %v", c.wave, got, want)
 		}
 	}
-	// Reference: 2.4; 4.2, Memory Usage: 512, 1024 and 2048 MB, small up to 250 containers
 }
 
 // Ten masters of 1024 MiB are YARN's 10 GB. FIFO: 2·256 + 2·512 + 6·768 against 10·512. Capacity: two of
 // ten have waves above 100.
+// Reference: 4.2, Memory Usage: 6144 MB, 5120 MB and 10 GB; Fig. 6(a), 6(c), 7.
 func TestTotalsOfAllAtOnce(t *testing.T) {
 	for _, c := range []struct {
 		queue      string
@@ -231,10 +238,10 @@ func TestTotalsOfAllAtOnce(t *testing.T) {
 			t.Errorf("%s, pool %v: %d MiB and %d vcores, want %d and %d", c.queue, c.pool, mib, cores, c.mib, c.cores)
 		}
 	}
-	// Reference: 4.2, Memory Usage: 6144 MB, 5120 MB and 10 GB; Fig. 6(a), 6(c), 7
 }
 
 // What the paper does not say: a job of many tasks has them all in its master's memory, whatever its wave.
+// Reference: none; see Options.UnitTasks.
 func TestManyTasksNeedMemoryWhateverTheWave(t *testing.T) {
 	s := Sizer{o: with(fairQueue)}
 	for tasks, want := range map[int]int64{1680: 256, 5000: 256, 5001: 512, 12_000: 768} { // order: each by itself
@@ -246,5 +253,4 @@ func TestManyTasksNeedMemoryWhateverTheWave(t *testing.T) {
 	if r := s.size(&job{wave: 25, tasks: 12_000}); r[heddle.Memory] != 256 {
 		t.Errorf("the paper's own rule: %v, want 256 MiB", r)
 	}
-	// Reference: none; see Options.UnitTasks
 }

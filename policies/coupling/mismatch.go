@@ -86,7 +86,8 @@ var DefaultMismatch = MismatchOptions{Threshold: 3}
 // A Lag is Alg. 1 as the gate of reduces and as the order of their lane.
 type Lag struct {
 	o    MismatchOptions
-	salt uint64 // of ties
+	salt uint64    // of ties
+	of   []float64 // δ by the number of reduces, once asked for; 0 = not yet
 }
 
 // NewGate returns the gate.
@@ -100,7 +101,7 @@ func newLag(a policy.Args) (*Lag, error) {
 	if err := a.Decode(&o); err != nil {
 		return nil, err
 	}
-	if !(o.Threshold > 0) || math.IsInf(o.Threshold, 1) {
+	if !(o.Threshold > 0) || o.Threshold > math.MaxInt32 {
 		return nil, errors.New("coupling.mismatch: threshold must be above 0: so many reduces give δ = 1 − 1/e")
 	}
 	return &Lag{o: o, salt: a.Rand.Uint64()}, nil
@@ -128,7 +129,7 @@ func (l *Lag) App(_ policy.View, a *policy.App) policy.Key {
 }
 
 func (l *Lag) delta(a *policy.App, p Progress) float64 {
-	δ := Delta(p.DesiredReduces, l.o.Threshold)
+	δ := l.known(p.DesiredReduces)
 	if !l.o.DeltaByOutput {
 		return δ
 	}
@@ -141,6 +142,23 @@ func (l *Lag) delta(a *policy.App, p Progress) float64 {
 		written += o.Bytes
 	}
 	return DeltaByOutput(δ, float64(written)/read)
+}
+
+// knows is up to how many reduces δ is kept.
+const knows = 4096
+
+// known is [Delta], which whoever waits is asked for at every offer.
+func (l *Lag) known(R int) float64 {
+	if R < 0 || R >= knows {
+		return Delta(R, l.o.Threshold)
+	}
+	for R >= len(l.of) {
+		l.of = append(l.of, 0)
+	}
+	if l.of[R] == 0 {
+		l.of[R] = Delta(R, l.o.Threshold)
+	}
+	return l.of[R]
 }
 
 // progress counts a job's tasks. What its facts do not say is taken from what it has asked for so far.

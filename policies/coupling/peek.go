@@ -144,11 +144,9 @@ func (p *Peek) slots(v policy.View, k *policy.Ask, n *policy.Node) int {
 func (p *Peek) chance(v policy.View, k *policy.Ask, n *policy.Node) float64 {
 	share := min(float64(k.Hosts())/float64(max(v.Live(), 1)), 1)
 	N := p.free(v, k, n)
-	β := 0.0
+	β := Beta(float64(k.Count()), N)
 	if p.o.Beta != nil {
 		β = *p.o.Beta
-	} else {
-		β = Beta(float64(k.Count()), N)
 	}
 	return Chance(p.alpha(k, n), share, β, N)
 }

@@ -39,6 +39,7 @@ type appState struct {
 	taken    heddle.Resource // counted in its category: held and reserved
 	tasks    int             // likewise: containers and reservations, the master left out
 	peak     heddle.Resource // the most it held and asked for at once, per dimension
+	late     bool            // it may start one container whatever is reserved: it was passed over for Options.Patience
 }
 
 // category is a category's jobs together.
@@ -65,7 +66,7 @@ func (s *Scheduler) of(a *policy.App) *category {
 func (s *Scheduler) Enter(policy.View, *policy.Queue) policy.Verdict { return policy.Yes }
 
 // Allow implements [policy.Share]: a category takes nothing of what is reserved for another, except to start
-// one container where it would wait for ever or has waited too long.
+// one container where it, or one of its applications, would wait for ever or has waited too long.
 func (s *Scheduler) Allow(v policy.View, a *policy.App, _ heddle.Kind, need heddle.Resource) policy.Verdict {
 	c := s.of(a)
 	if c == nil {
@@ -73,7 +74,7 @@ func (s *Scheduler) Allow(v policy.View, a *policy.App, _ heddle.Kind, need hedd
 	}
 	wants := c.taken.Plus(need)
 	switch {
-	case v.Fits(wants, c.limit), c.due:
+	case v.Fits(wants, c.limit), c.due, s.apps[a.ID()].late:
 		return policy.Yes
 	case a.Bookings() > 0 && v.Fits(wants.Minus(a.Booked()), c.limit):
 		return policy.Verdict{Unbook: true}
@@ -122,6 +123,7 @@ func (s *Scheduler) Granted(v policy.View, x *policy.Container) {
 	s.refresh(v, x.App())
 	if c := s.of(x.App()); c != nil {
 		c.due = false
+		s.apps[x.App().ID()].late = false
 	}
 }
 
@@ -144,8 +146,8 @@ func (s *Scheduler) Observe(v policy.View, ev heddle.Event) {
 	case heddle.Submit:
 		s.submitted(v, e.App)
 	case heddle.Heartbeat: // reservations may have been given up
-		for i := len(s.booked) - 1; i >= 0; i-- {
-			s.refresh(v, v.App(s.booked[i]))
+		for _, id := range slices.Backward(s.booked) { // refresh may take the one at hand out
+			s.refresh(v, v.App(id))
 		}
 	case heddle.Ask:
 		s.refresh(v, v.App(e.App))
@@ -244,7 +246,7 @@ func (s *Scheduler) Tick(v policy.View) bool {
 	for ; s.next <= last; s.next += every {
 		if s.adjustAt(v, s.next) {
 			changed = true
-		} else if s.resting(v) { // the last interval alone counts
+		} else if s.resting() { // the last interval alone counts
 			s.next = max(s.next, last-every) // the loop adds one
 		}
 	}
@@ -252,7 +254,7 @@ func (s *Scheduler) Tick(v policy.View) bool {
 }
 
 // resting reports whether further intervals change δ no more until something happens.
-func (s *Scheduler) resting(v policy.View) bool {
+func (s *Scheduler) resting() bool {
 	if !s.o.Adjust || !s.o.Release {
 		return true
 	}
@@ -274,10 +276,11 @@ func (s *Scheduler) adjustAt(v policy.View, t heddle.Time) bool {
 		c.available, c.released = s.delta[k]-share(v, c.taken, s.total), 0
 		c.demands, c.head, c.keeps = c.demands[:0], heddle.Resource{}, false
 	}
-	waits := false
+	waits, late := false, false
 	for _, id := range s.alive {
 		if a := v.App(id); a != nil {
 			waits = s.gather(v, a, t) || waits
+			late = s.lateness(a, t) || late
 		}
 	}
 	s.patience(t)
@@ -290,7 +293,16 @@ func (s *Scheduler) adjustAt(v policy.View, t heddle.Time) bool {
 		adjust(s.delta, supplies)
 		bound(s.delta, s.o.DeltaMin, s.o.DeltaMax)
 	}
-	return s.limits(v)
+	return s.limits(v) || late
+}
+
+// lateness finds out whether an application has been passed over for [Options.Patience], where that is each one's
+// own. It reports whether it has become so just now.
+func (s *Scheduler) lateness(a *policy.App, t heddle.Time) bool {
+	st := &s.apps[a.ID()]
+	was := st.late
+	st.late = s.o.Cap == capLast && s.o.Patience >= 0 && !a.Pending().IsZero() && t.Since(a.PassedOver()) >= heddle.Seconds(s.o.Patience)
+	return st.late && !was
 }
 
 // gather adds what an application wants and is about to release to its category. It reports whether the

@@ -49,7 +49,9 @@ type Options struct {
 
 	// Cap says whom the reservation holds back: "all", as the paper has it, each category from what is reserved for
 	// the others, or "last", only the jobs with the largest demands: where the order serves small jobs first
-	// anyway, holding them to δ leaves room idle that they could use.
+	// anyway, holding them to δ leaves room idle that they could use. With "last" Patience is each job's own too: of
+	// those held back the ones that ask for small containers would else take whatever comes free below the
+	// limit, and the one that asks for a large container wait for ever.
 	Cap string `yaml:"cap"`
 
 	Reserve bool `yaml:"reserve"` // false: jobs are put into categories and nothing is reserved

@@ -22,7 +22,7 @@ func papers() *tracker { return &tracker{pw: 10 * heddle.Second, ts: 5, te: 5} }
 
 // A job whose request is larger than A_c × θ is classified to LD, otherwise it joins SD. Of 100 containers
 // and θ = 10 % that is from the eleventh on; where nothing is available, from the first.
-// Reference: IV-C, second paragraph
+// Reference: IV-C, second paragraph.
 func TestClassify(t *testing.T) {
 	for _, c := range []struct {
 		r, R  float64
@@ -45,7 +45,7 @@ func TestClassify(t *testing.T) {
 
 // Twenty maps start within three seconds: the phase opens with the sixth, its first start is the
 // earliest, and ten seconds after the last nothing has grown for pw: Δps = 3 s.
-// Reference: Alg. 1, lines 11 to 16
+// Reference: Alg. 1, lines 11 to 16.
 func TestStartingVariation(t *testing.T) {
 	k := papers()
 	for i := range 20 {
@@ -60,8 +60,8 @@ func TestStartingVariation(t *testing.T) {
 	}
 	k.advance(at(113))
 	dps, ok := k.at(0).variation()
-	if !ok || dps != 3*heddle.Second || k.alpha != at(100) {
-		t.Errorf("Δps = %v (%v), α = %v; want 3 s and 100 s", dps.Seconds(), ok, k.alpha.Seconds())
+	if p := k.at(0); !ok || dps != 3*heddle.Second || p.first != at(100) || p.last != at(103) {
+		t.Errorf("Δps = %v (%v) from %v to %v; want 3 s from 100 to 103 s", dps.Seconds(), ok, p.first.Seconds(), p.last.Seconds())
 	}
 	if n := k.start(at(130)); n != 1 {
 		t.Errorf("a task after the phase's last start is in phase %d, want the next one", n)
@@ -69,7 +69,7 @@ func TestStartingVariation(t *testing.T) {
 }
 
 // Five starts within pw are no more than t_s, and open no phase however many follow slowly.
-// Reference: Alg. 1, line 11
+// Reference: Alg. 1, line 11.
 func TestFewStartsOpenNoPhase(t *testing.T) {
 	k := papers()
 	for i := range 30 {
@@ -82,7 +82,7 @@ func TestFewStartsOpenNoPhase(t *testing.T) {
 
 // Of the nine reduces of the PageRank example one takes 1.26 s and the others about 18.25 s: the short one
 // is a heading task, and the release starts with the first of the others.
-// Reference: III-A2; Alg. 2, lines 8 to 10
+// Reference: III-A2; Alg. 2, lines 8 to 10.
 func TestHeadingTask(t *testing.T) {
 	for _, all := range []bool{false, true} {
 		k := papers()
@@ -109,7 +109,7 @@ func TestHeadingTask(t *testing.T) {
 
 // One task takes 17.6 s longer than the others. When none has ended for pw it is a trailing task, and counts
 // to the next phase; when it ends, no task is left and the job is over.
-// Reference: Alg. 2, lines 11 to 14
+// Reference: Alg. 2, lines 11 to 14.
 func TestTrailingTask(t *testing.T) {
 	k := papers()
 	for i := range 20 {
@@ -131,14 +131,14 @@ func TestTrailingTask(t *testing.T) {
 		t.Errorf("the trailing task is not counted to the next phase: %+v", k.phases)
 	}
 	k.finish(at(63.4), to)
-	if k.beta != at(63.4) || len(k.phases) != 0 {
-		t.Errorf("β = %v with %d phases, want 63.4 and none", k.beta.Seconds(), len(k.phases))
+	if k.running != 0 || len(k.phases) != 0 {
+		t.Errorf("%d tasks run in %d phases, want none", k.running, len(k.phases))
 	}
 }
 
 // Nothing before γ; then c containers evenly within Δps; nothing after. Of 20 containers from 10 s on
 // within 4 s that is 5 a second. As printed, the function gives what was released since γ.
-// Reference: Eq. 9
+// Reference: Eq. 9.
 func TestReleasePattern(t *testing.T) {
 	const c, h = 20, heddle.Second
 	gamma, dps := at(10), 4*heddle.Second
@@ -159,7 +159,7 @@ func TestReleasePattern(t *testing.T) {
 }
 
 // A job releases what its phases release together; one that has not started or is over, nothing.
-// Reference: Eq. 5
+// Reference: Eq. 5.
 func TestJobRelease(t *testing.T) {
 	k := papers()
 	near(t, "before α", k.f(at(5), heddle.Second, expected), 0)
@@ -184,7 +184,7 @@ func two(a1, f1 float64, sd []float64, a2, f2 float64, ld []float64) []supply {
 }
 
 // Each case by hand, in containers of 100, δ first at 30 %.
-// Reference: Alg. 3
+// Reference: Alg. 3.
 func TestAdjust(t *testing.T) {
 	for _, c := range []struct {
 		what string
@@ -211,7 +211,7 @@ func TestAdjust(t *testing.T) {
 }
 
 // A category that keeps its surplus gives nothing away, and still gets what another has too much.
-// Reference: V-B1, "after Job 4-5, the DRESS increased the reserved ratio"
+// Reference: V-B1, "after Job 4-5, the DRESS increased the reserved ratio".
 func TestKeep(t *testing.T) {
 	delta, cats := []float64{0.3, 0.7}, two(4, 2, []float64{2}, 0, 0, []float64{40})
 	cats[0].keeps = true
@@ -225,7 +225,7 @@ func TestKeep(t *testing.T) {
 
 // It is easy to classify into more categories: what one has too much goes to the smallest that is short;
 // when all are short, the smaller ones' next jobs are served from what they and the larger ones leave.
-// Reference: IV-C, second paragraph
+// Reference: IV-C, second paragraph.
 func TestThreeCategories(t *testing.T) {
 	delta := []float64{0.2, 0.3, 0.5}
 	adjust(delta, []supply{
@@ -253,7 +253,7 @@ func close3(a, b []float64) bool {
 }
 
 // δ lies in (0, 1) by the paper; here within its bounds, the larger categories giving way first.
-// Reference: IV-C, fourth paragraph
+// Reference: IV-C, fourth paragraph.
 func TestBound(t *testing.T) {
 	for _, c := range []struct{ delta, want []float64 }{
 		{[]float64{-0.1, 1.1}, []float64{0.05, 0.95}},

@@ -37,8 +37,6 @@ type tracker struct {
 	running      int    // |R_J|
 	phases       []phase
 	gone         int // phases forgotten before phases[0]
-	alpha, beta  heddle.Time
-	any          bool // alpha is known
 }
 
 // growth is RT(t) − RT(t−pw).
@@ -50,9 +48,6 @@ func (k *tracker) at(n int) *phase { return &k.phases[n-k.gone] }
 // start notes that a task started, and returns the number of its phase.
 func (k *tracker) start(t heddle.Time) int {
 	k.advance(t)
-	if !k.any {
-		k.any, k.alpha = true, t
-	}
 	if len(k.phases) == 0 {
 		k.phases = append(k.phases, phase{})
 	}
@@ -122,7 +117,6 @@ func (k *tracker) leave(t heddle.Time, p *phase) {
 	k.ends.add(t)
 	k.grown()
 	if k.running == 0 { // line 14: the job, or all of it so far, is over
-		k.beta = t
 		k.gone += len(k.phases)
 		k.phases = k.phases[:0]
 	}

@@ -2,6 +2,7 @@ package dress
 
 import (
 	"errors"
+	"slices"
 
 	"heddle"
 	"heddle/cluster"
@@ -249,9 +250,9 @@ func (e *Estimator) sweep(v policy.View, id heddle.AppID) {
 	if j == nil {
 		return
 	}
-	for i := len(j.tasks) - 1; i >= 0; i-- {
-		if c := j.tasks[i].id; v.Container(c) == nil {
-			e.remove(v.Now(), e.where[c], false)
+	for _, t := range slices.Backward(j.tasks) { // remove puts the last in the place of the one it takes out
+		if v.Container(t.id) == nil {
+			e.remove(v.Now(), e.where[t.id], false)
 		}
 	}
 }

@@ -15,16 +15,13 @@ func (w *window) oldest() heddle.Time { return w.times[w.from] }
 
 func (w *window) add(t heddle.Time) { w.times = append(w.times, t) }
 
-// drop forgets everything at or before t, and returns how much that was.
-func (w *window) drop(t heddle.Time) int {
-	was := w.from
+// drop forgets everything at or before t.
+func (w *window) drop(t heddle.Time) {
 	for w.from < len(w.times) && w.times[w.from] <= t {
 		w.from++
 	}
-	n := w.from - was
 	if 2*w.from >= len(w.times) {
 		w.times = append(w.times[:0], w.times[w.from:]...)
 		w.from = 0
 	}
-	return n
 }

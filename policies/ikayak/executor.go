@@ -1,6 +1,7 @@
 package ikayak
 
 import (
+	"errors"
 	"math"
 	"slices"
 
@@ -90,6 +91,15 @@ func (g *gauge) fits(have *heddle.Resource) bool {
 	return true
 }
 
+// ExecutorOptions are the placement's.
+type ExecutorOptions struct {
+	// Patience is after how many seconds of being passed over an application's executor has a node reserved on
+	// which neither maps nor reduces hold what is missing: what other executors and masters hold they may keep
+	// for ever, but where all nodes are full of them somebody's end is all there is to wait for, and whoever
+	// asks for less takes it first. The paper has no such bound; 0 = none.
+	Patience float64 `yaml:"patience"`
+}
+
 // An Executor is the Place of Spark's executors: reservation-aware executor placement. An executor goes
 //
 //	to the node with the most free, if one has enough free;
@@ -100,9 +110,10 @@ func (g *gauge) fits(have *heddle.Resource) bool {
 // before: then one of its application's reservations is given up.
 type Executor struct {
 	books
-	gauge gauge
-	none  [8]refused // the last needs for which no node could be reserved
-	nones int
+	patience heddle.Span // 0 = without end
+	gauge    gauge
+	none     [8]refused // the last needs for which no node could be reserved
+	nones    int
 }
 
 // refused is a need no node could be reserved for, and when that was found.
@@ -115,10 +126,14 @@ type refused struct {
 // NewExecutor returns the place. Where the profile estimates no remaining times, all reduces are taken to end
 // alike.
 func NewExecutor(a policy.Args) (policy.Place, error) {
-	if err := a.Decode(&struct{}{}); err != nil {
+	var o ExecutorOptions
+	if err := a.Decode(&o); err != nil {
 		return nil, err
 	}
-	return &Executor{books: books{rest: a.Remaining, where: map[heddle.ContainerID]place{}}}, nil
+	if !(o.Patience >= 0) || o.Patience > math.MaxInt32 {
+		return nil, errors.New("ikayak.executor: patience must be 0 s, for none, or more")
+	}
+	return &Executor{patience: heddle.Seconds(o.Patience), books: books{rest: a.Remaining, where: map[heddle.ContainerID]place{}}}, nil
 }
 
 // Judge implements [policy.Place]; it is asked for reservations only.
@@ -138,8 +153,9 @@ func (e *Executor) Pick(v policy.View, k *policy.Ask) (heddle.NodeID, bool) {
 	if k.Bookings() >= k.Count() {
 		return heddle.NoNode, false
 	}
+	late := e.patience > 0 && v.Now().Since(k.App().PassedOver()) > e.patience
 	now := refused{k.Size(), e.stamp, v.Root().Booked()}
-	if slices.Contains(e.none[:], now) {
+	if !late && slices.Contains(e.none[:], now) {
 		return heddle.NoNode, false
 	}
 	if n := e.most(v, k, e.maps); n != heddle.NoNode {
@@ -150,7 +166,32 @@ func (e *Executor) Pick(v policy.View, k *policy.Ask) (heddle.NodeID, bool) {
 		e.none[e.nones%len(e.none)] = now
 		e.nones++
 	}
+	if n == heddle.NoNode && late {
+		n = e.last(v, k)
+	}
 	return n, n != heddle.NoNode
+}
+
+// last is where an executor waits that has waited too long: of the nodes as large as it asks for, the one with
+// the most free or in maps and reduces, by the least of its dimensions; ties end in the lower id.
+func (e *Executor) last(v policy.View, k *policy.Ask) heddle.NodeID {
+	best, most := heddle.NoNode, -1.0
+	for i := range e.all {
+		n := v.Node(heddle.NodeID(i))
+		if n == nil || !n.Up() || !v.Fits(k.Size(), n.Total()) {
+			continue
+		}
+		part := 1.0
+		for _, d := range e.gauge.dims {
+			if e.gauge.r[d] > 0 {
+				part = min(part, float64(e.all[i][d])*e.gauge.per[d])
+			}
+		}
+		if part > most && usable(v, k, n.ID()) {
+			best, most = n.ID(), part
+		}
+	}
+	return best
 }
 
 // most is Alg. 1, lines 4 to 11: of the nodes that have enough, the one with the most left; ties end in

@@ -9,8 +9,9 @@ import (
 	"heddle/policy"
 )
 
-// Books are what executor placement knows of every node, kept up to date event by event: only nodes that
-// an event touched are looked at again, before the next decision that needs them.
+// Books are what executor placement knows of every node: only nodes that an event touched are looked at again,
+// before the next decision that needs them, or with the next event where a reduce started, whose end is
+// predicted as of then.
 type books struct {
 	rest policy.Remaining // nil = nothing is known of remaining times
 
@@ -25,6 +26,7 @@ type books struct {
 	apps   [][]heddle.ContainerID // ever granted, of applications that are not done
 	dirty  []heddle.NodeID        // to be looked at again
 	marked []bool                 // by node: is in dirty
+	starts bool                   // a reduce started on one of them
 	news   []heddle.ContainerID   // reduces whose end is to be predicted anew
 	fresh  []running              // room for one node's reduces
 	stamp  uint64                 // changes when some node may have come to offer more
@@ -50,6 +52,7 @@ func (b *books) Granted(_ policy.View, x *policy.Container) {
 	}
 	b.apps[p.app] = append(b.apps[p.app], x.ID())
 	b.mark(p.node)
+	b.starts = b.starts || p.kind == heddle.Reduce
 }
 
 // Observe implements [policy.Observe]. Progress is acted on with the next event, when the estimate has
@@ -58,7 +61,9 @@ func (b *books) Observe(v policy.View, ev heddle.Event) {
 	if _, beat := ev.(heddle.Heartbeat); beat {
 		return
 	}
-	b.drain(v)
+	if b.starts || len(b.news) > 0 {
+		b.drain(v)
+	}
 	switch e := ev.(type) {
 	case heddle.Progress:
 		if x := v.Container(e.Container); x != nil && x.Kind() == heddle.Reduce {
@@ -78,7 +83,6 @@ func (b *books) Observe(v policy.View, ev heddle.Event) {
 		for i := range v.NodeIDs() {
 			b.mark(heddle.NodeID(i))
 		}
-		b.drain(v)
 	default: // grants are told by Granted, and nothing else changes what nodes hold
 	}
 }
@@ -131,7 +135,7 @@ func (b *books) drain(v policy.View) {
 		b.marked[id] = false
 		b.count(v, id)
 	}
-	b.dirty = b.dirty[:0]
+	b.dirty, b.starts = b.dirty[:0], false
 	for _, id := range b.news {
 		b.predict(v, id)
 	}

@@ -16,9 +16,16 @@ func (s Shape) String() string {
 // Shapes are those there are rules for: the default, and around it one number changed at a time.
 var Shapes = []Shape{
 	{3, 2, 3},
-	{1, 2, 3}, {2, 2, 3}, {5, 2, 3},
-	{3, 0, 3}, {3, 1, 3}, {3, 3, 3},
-	{3, 2, 1}, {3, 2, 2}, {3, 2, 5}, {3, 2, 8},
+	{1, 2, 3},
+	{2, 2, 3},
+	{5, 2, 3},
+	{3, 0, 3},
+	{3, 1, 3},
+	{3, 3, 3},
+	{3, 2, 1},
+	{3, 2, 2},
+	{3, 2, 5},
+	{3, 2, 8},
 }
 
 // trained finds the rules of a program.

@@ -38,9 +38,14 @@ func TestDelayFactor(t *testing.T) {
 // Reference: section 3.2, T_suspend = [γ^v − ε]·T; section 4.2, T = 5 min, v = 1, ε = 0.15.
 func TestSuspension(t *testing.T) {
 	for _, c := range []struct{ gamma, v, epsilon, want float64 }{
-		{0.5, 1, 0.15, 105}, {0.8, 1, 0.15, 195}, {1, 1, 0.15, 255},
-		{0.15, 1, 0.15, 0}, {0, 1, 0.15, 0},
-		{0.5, 2, 0.15, 30}, {0.25, 0.5, 0.15, 105}, {0.5, 1, 0, 150},
+		{0.5, 1, 0.15, 105},
+		{0.8, 1, 0.15, 195},
+		{1, 1, 0.15, 255},
+		{0.15, 1, 0.15, 0},
+		{0, 1, 0.15, 0},
+		{0.5, 2, 0.15, 30},
+		{0.25, 0.5, 0.15, 105},
+		{0.5, 1, 0, 150},
 	} {
 		got := suspension(c.gamma, c.v, c.epsilon, 300*heddle.Second).Seconds()
 		if math.Abs(got-c.want) > 1e-6 {
@@ -234,8 +239,11 @@ func TestMostLeft(t *testing.T) {
 		have heddle.Resource
 		want float64
 	}{
-		{heddle.Of(20480, 8000), 0.25}, {heddle.Of(10240, 14000), 10.0 / 64},
-		{heddle.Of(4096, 4000), 0}, {heddle.Of(20480, 3999), -1}, {heddle.Of(4095, 8000), -1},
+		{heddle.Of(20480, 8000), 0.25},
+		{heddle.Of(10240, 14000), 10.0 / 64},
+		{heddle.Of(4096, 4000), 0},
+		{heddle.Of(20480, 3999), -1},
+		{heddle.Of(4095, 8000), -1},
 	} {
 		if got := g.left(&c.have); got != c.want || g.fits(&c.have) != (c.want >= 0) {
 			t.Errorf("%v: %v left, want %v", c.have, got, c.want)

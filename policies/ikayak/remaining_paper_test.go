@@ -12,6 +12,8 @@ import (
 )
 
 // The regression vector holds the lagged outputs and inputs; with it go the present allocation and the input.
+//
+// Reference: Eq. 2.
 func TestPaperRegressors(t *testing.T) {
 	rs := newReduces(3, 2)
 	r := &reduce{stage: sorting, y: [5]float64{50, 53, 56, 59, 62}, u: [4]float64{1, 2, 3, 4}, d: [2]float64{300, 25}}
@@ -20,10 +22,11 @@ func TestPaperRegressors(t *testing.T) {
 	if want := []float64{50, 53, 56, 1, 2, 3, 300, 25, 2}; !slices.Equal(x, want) {
 		t.Errorf("%v, want %v", x, want)
 	}
-	// Reference: Eq. 2
 }
 
 // Each rule's output is linear; the model's is their mean, weighted by how strongly each fires.
+//
+// Reference: Eq. 4.
 func TestPaperRules(t *testing.T) {
 	o := DefaultRemaining
 	b := newBase(&Base{
@@ -39,7 +42,6 @@ func TestPaperRules(t *testing.T) {
 	if y := b.predict(); math.Abs(y-(255+180)/2.) > 1e-9 {
 		t.Errorf("%v, want 217.5", y)
 	}
-	// Reference: Eq. 4
 }
 
 // finished is a reduce that took 100 s, sampled every 10 s, always measured to take twice as long as it did.
@@ -57,6 +59,8 @@ func finished(o *RemainingOptions) *reduce {
 }
 
 // A prediction error that is not 0 adapts the parameters, so that it becomes smaller.
+//
+// Reference: Eq. 5, Eq. 6.
 func TestPaperLearning(t *testing.T) {
 	for _, lambda := range []float64{0, 0.5} {
 		o := DefaultRemaining
@@ -78,11 +82,12 @@ func TestPaperLearning(t *testing.T) {
 			t.Errorf("λ = %v: off by %v s, and %v s after ten more", lambda, before, after)
 		}
 	}
-	// Reference: Eq. 5, Eq. 6
 }
 
 // The error before counts λ of the present one: two samples that disagree about one coefficient, the later
 // of which counts (1 + λ) in all where there is one after it, and 1 where there is none.
+//
+// Reference: Eq. 6.
 func TestPaperDiscount(t *testing.T) {
 	learned := func(lambda float64) float64 {
 		o := RemainingOptions{Outputs: 1, Offline: true, Discount: lambda, Forgetting: 1}
@@ -104,11 +109,12 @@ func TestPaperDiscount(t *testing.T) {
 			t.Errorf("λ = %v: %v, want %v", lambda, got, want)
 		}
 	}
-	// Reference: Eq. 6
 }
 
 // Training finds the law that samples follow, one for each phase: what is left of the phase, and 2 s a
 // GiB for what comes after it.
+//
+// Reference: section 3.1.2, offline training.
 func TestPaperOffline(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	var trials []Trial
@@ -140,7 +146,6 @@ func TestPaperOffline(t *testing.T) {
 	if again := Train(trials, "grep", Shape{3, 2, 3}); !slices.Equal(again.Size, b.Size) || !slices.Equal(again.Fuzzy[1].Out, b.Fuzzy[1].Out) {
 		t.Error("the same trials gave other rules")
 	}
-	// Reference: section 3.1.2, offline training
 }
 
 // There are rules for every shape and program, whole and finite.
@@ -225,6 +230,8 @@ func TestKeep(t *testing.T) {
 }
 
 // An error forced on the estimates is as large as asked for on average, and stays the same for a container.
+//
+// Reference: Fig. 9b.
 func TestErrorIsForced(t *testing.T) {
 	for _, e := range []float64{0.1, 0.35} {
 		r := newErring(nil, e, rand.New(rand.NewPCG(1, 2)))
@@ -242,7 +249,6 @@ func TestErrorIsForced(t *testing.T) {
 			t.Errorf("mean size %v, mean %v; want %v and 0", size, mean, e)
 		}
 	}
-	// Reference: Fig. 9b
 }
 
 func TestRemainingOptions(t *testing.T) {

@@ -1,6 +1,8 @@
 package ikayak
 
 import (
+	"slices"
+
 	"heddle"
 	"heddle/estimate"
 	"heddle/policy"
@@ -165,8 +167,7 @@ func newReduces(outputs, inputs int) *reduces {
 func width(outputs, inputs int) int { return outputs + inputs + 1 + 2 + 1 }
 
 // regressors fills x with y(t−1) … y(t−n_y), u(t) … u(t−n_u), d and the stage. The stage only chooses
-// between rules: each has its own pace, and neither a lag nor d tells one from
-// the next.
+// between rules: each has its own pace, and neither a lag nor d tells one from the next.
 func (rs *reduces) regressors(r *reduce, x []float64) {
 	n := copy(x, r.y[:rs.outputs])
 	n += copy(x[n:], r.u[:rs.inputs+1])
@@ -302,9 +303,9 @@ func (rs *reduces) drop(r *reduce) {
 // sweep drops reduces that are over without having ended on their nodes: with those, or with their jobs.
 // Ids do not return, so that it may wait until many may have gathered.
 func (rs *reduces) sweep(v policy.View) {
-	for i := len(rs.all) - 1; i >= 0; i-- {
-		if v.Container(rs.all[i].id) == nil {
-			rs.drop(rs.all[i])
+	for _, r := range slices.Backward(rs.all) { // drop puts the last in the place of the one it takes out
+		if v.Container(r.id) == nil {
+			rs.drop(r)
 		}
 	}
 }

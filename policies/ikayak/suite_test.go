@@ -10,6 +10,13 @@ import (
 	"heddle/policy/policytest"
 )
 
+// executors gives a place to Spark's executors.
+func executors(p policy.Place) policy.Set {
+	s := policytest.Base(policytest.Submitted{})
+	s.Place[heddle.Executor] = p
+	return s
+}
+
 func TestExecutor(t *testing.T) {
 	maker := func(a policy.Args) (policy.Place, error) {
 		rest, err := progress.New(policytest.Args(""))
@@ -19,11 +26,7 @@ func TestExecutor(t *testing.T) {
 		a.Remaining = rest
 		return ikayak.NewExecutor(a)
 	}
-	policytest.Run(t, maker, "", func(p policy.Place) policy.Set {
-		s := policytest.Base(policytest.Submitted{})
-		s.Place[heddle.Executor] = p
-		return s
-	})
+	policytest.Run(t, maker, "", executors)
 }
 
 func TestExecutorWithoutEstimate(t *testing.T) {
@@ -60,11 +63,7 @@ func TestFixed(t *testing.T) {
 
 func TestSpreadOut(t *testing.T) {
 	for _, m := range []policy.Maker[policy.Place]{ikayak.NewSpreadOut, ikayak.NewNonSpreadOut} {
-		policytest.Run(t, m, "", func(p policy.Place) policy.Set {
-			s := policytest.Base(policytest.Submitted{})
-			s.Place[heddle.Executor] = p
-			return s
-		})
+		policytest.Run(t, m, "", executors)
 	}
 }
 
@@ -92,5 +91,13 @@ func TestOptionsOutOfRange(t *testing.T) {
 	}
 	if _, err := ikayak.NewClient(policytest.Args("applications: 0")); err == nil {
 		t.Error("client took applications: 0")
+	}
+}
+
+func TestExecutorOptionsOutOfRange(t *testing.T) {
+	for _, o := range []string{"patience: -1", "patience: .nan", "patience: 1e12"} {
+		if _, err := ikayak.NewExecutor(policytest.Args(o)); err == nil {
+			t.Errorf("%s was taken", o)
+		}
 	}
 }

@@ -4,6 +4,24 @@
 //
 // What is left is what the application holds and still asks for, so it needs neither a job's history nor
 // the length of its tasks. The package knows nothing of nodes.
+//
+// # The bound
+//
+// An application is late when it has been passed over for longer than patience and that has been looked for,
+// which is done every 5 s. Let n others have been passed over for longer when it becomes late, and let no task
+// hold its room for longer than L. Under profile heddle it is given a container within
+//
+//	patience + 5 s + (n+1) · 2 · (L + a heartbeat)
+//
+// if its gate is open: the n others are served before it, none that becomes late after it is, and each turn
+// takes at most twice L and a beat. Whoever is first is passed by no one for what its queue has too little of
+// for it: after L the queue has room. If no node has, the next one to report is reserved for it: after L that
+// one has.
+//
+// Not counted is how long a gate is closed (the limit on masters, reduces that would be ahead of their maps),
+// what other queues and users are owed before it, and what masters hold, which end with their jobs: one
+// that waits for a node full of them has others reserved too. A place that is waited for elsewhere (strict
+// locality, excluded nodes) counts from when it takes part.
 package shortest
 
 import (
@@ -16,8 +34,8 @@ import (
 
 // Options are the order's.
 type Options struct {
-	// Patience is how many seconds an application is passed over at most before it goes first: with n
-	// applications ahead of it in their own patience, it is served with the (n+1)-th container that comes free.
+	// Patience is how many seconds an application is passed over at most before it goes first, behind those
+	// that have been passed over for longer.
 	Patience float64 `yaml:"patience"`
 }
 
@@ -28,7 +46,7 @@ var Default = Options{Patience: 600}
 type Order struct {
 	queues   policy.Order // orders queues; nil = as listed
 	patience heddle.Span
-	overdue  []bool // by application, as its key was last given
+	overdue  []heddle.Time // by application: since when it had been passed over, when that was found too long
 }
 
 // New returns the order for a flat list of queues.
@@ -56,9 +74,7 @@ func (s *Order) Queue(v policy.View, q *policy.Queue) policy.Key {
 
 // App implements [policy.Order]: by patience, then priority, then what is left.
 func (s *Order) App(v policy.View, a *policy.App) policy.Key {
-	late := s.late(v, a)
-	*s.at(a.ID()) = late
-	if late {
+	if s.late(a) {
 		return policy.Key{math.MinInt64, int64(a.PassedOver())}
 	}
 	return policy.Key{-int64(a.Priority()), left(a.Pending().Plus(a.Used()), v.Total())}
@@ -67,15 +83,10 @@ func (s *Order) App(v policy.View, a *policy.App) policy.Key {
 // left is the dominant share of work in a cluster, in billionths.
 func left(work, total heddle.Resource) int64 { return int64(work.Share(total) * 1e9) }
 
-func (s *Order) late(v policy.View, a *policy.App) bool {
-	return !a.Pending().IsZero() && v.Now().Since(a.PassedOver()) > s.patience
-}
-
-func (s *Order) at(id heddle.AppID) *bool {
-	for int(id) >= len(s.overdue) {
-		s.overdue = append(s.overdue, false)
-	}
-	return &s.overdue[id]
+// late reports whether the application's patience was over when it was last looked for that, and it has been
+// given nothing since.
+func (s *Order) late(a *policy.App) bool {
+	return int(a.ID()) < len(s.overdue) && s.overdue[a.ID()] == a.PassedOver() && !a.Pending().IsZero()
 }
 
 // lookEvery is how often it is looked whether somebody's patience is over.
@@ -87,19 +98,25 @@ func (s *Order) Every() heddle.Span { return lookEvery }
 // Tick implements [policy.Ticker]: keys change when somebody's patience is over.
 func (s *Order) Tick(v policy.View) bool { return s.look(v, v.Root()) }
 
-func (s *Order) look(v policy.View, q *policy.Queue) bool {
+func (s *Order) look(v policy.View, q *policy.Queue) (changed bool) {
 	if !q.Waiting() {
 		return false
 	}
 	for _, kid := range q.Children() {
-		if s.look(v, kid) {
-			return true
-		}
+		changed = s.look(v, kid) || changed
 	}
 	for _, a := range q.Apps() {
-		if s.late(v, a) != *s.at(a.ID()) {
-			return true
+		if a.Pending().IsZero() || v.Now().Since(a.PassedOver()) <= s.patience || s.late(a) {
+			continue
 		}
+		for int(a.ID()) >= len(s.overdue) {
+			s.overdue = append(s.overdue, never)
+		}
+		s.overdue[a.ID()] = a.PassedOver()
+		changed = true
 	}
-	return false
+	return changed
 }
+
+// never is since when an application has been passed over whose patience was never over.
+const never = heddle.Time(math.MinInt64)

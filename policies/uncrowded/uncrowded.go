@@ -39,6 +39,7 @@ type Place struct {
 	o       Options
 	byApp   [][heddle.NumKinds]mean
 	cluster [heddle.NumKinds]mean
+	late    bool // somebody's patience is over, or may be before it is looked again
 }
 
 // A mean is a running mean of the share of a vcore a task uses.
@@ -110,7 +111,25 @@ func (p *Place) Judge(v policy.View, k *policy.Ask, n *policy.Node, _ heddle.Loc
 	if used >= p.o.Busy*float64(running) {
 		return policy.Yes
 	}
-	return policy.No(heddle.NodeCrowded)
+	no := policy.No(heddle.NodeCrowded)
+	if !p.late {
+		no.Skip = policy.SkipKind // whoever asks
+	}
+	return no
+}
+
+// Every implements [policy.Ticker].
+func (p *Place) Every() heddle.Span { return sampleEvery }
+
+// Tick implements [policy.Ticker]: it looks whether anybody's patience ends before the next time.
+func (p *Place) Tick(v policy.View) bool {
+	p.late = heddle.Seconds(p.o.Patience) <= sampleEvery
+	for i := range v.AppIDs() {
+		if a := v.App(heddle.AppID(i)); a != nil && !a.Pending().IsZero() {
+			p.late = p.late || v.Now().Since(a.PassedOver())+sampleEvery > heddle.Seconds(p.o.Patience)
+		}
+	}
+	return false
 }
 
 // expect is the share of a vcore that a task uses, as far as anybody knows; 1 where nobody does.

@@ -249,18 +249,23 @@ func (s *session) output(names []string, o map[string]string) error {
 	return nil
 }
 
-// begin has containers acquired and started.
-func (s *session) begin(names []string, _ map[string]string) error {
+// forEach does something with every container of these names.
+func (s *session) forEach(names []string, f func(*cluster.Container) error) error {
 	for _, name := range names {
 		x, err := s.container(name)
 		if err != nil {
 			return err
 		}
-		if err := s.fetch(x); err != nil {
+		if err := f(x); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// begin has containers acquired and started.
+func (s *session) begin(names []string, _ map[string]string) error {
+	return s.forEach(names, s.fetch)
 }
 
 // phases are the names of what tasks do.
@@ -278,16 +283,9 @@ func (s *session) progress(names []string, o map[string]string) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range names {
-		x, err := s.container(name)
-		if err != nil {
-			return err
-		}
-		if err := s.step(heddle.Progress{Container: x.ID(), Phase: phase, Fraction: part}, ""); err != nil {
-			return err
-		}
-	}
-	return nil
+	return s.forEach(names, func(x *cluster.Container) error {
+		return s.step(heddle.Progress{Container: x.ID(), Phase: phase, Fraction: part}, "")
+	})
 }
 
 // usage says what running containers used lately: size=512m,300mc.
@@ -296,16 +294,9 @@ func (s *session) usage(names []string, o map[string]string) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range names {
-		x, err := s.container(name)
-		if err != nil {
-			return err
-		}
-		if err := s.step(heddle.Profile{Container: x.ID(), CPU: size[heddle.CPU], Memory: size[heddle.Memory]}, ""); err != nil {
-			return err
-		}
-	}
-	return nil
+	return s.forEach(names, func(x *cluster.Container) error {
+		return s.step(heddle.Profile{Container: x.ID(), CPU: size[heddle.CPU], Memory: size[heddle.Memory]}, "")
+	})
 }
 
 // fetch has a container acquired and started.
@@ -317,16 +308,9 @@ func (s *session) fetch(x *cluster.Container) error {
 }
 
 func (s *session) release(names []string, _ map[string]string) error {
-	for _, name := range names {
-		x, err := s.container(name)
-		if err != nil {
-			return err
-		}
-		if err := s.step(heddle.Release{App: x.App().ID(), Container: x.ID()}, ""); err != nil {
-			return err
-		}
-	}
-	return nil
+	return s.forEach(names, func(x *cluster.Container) error {
+		return s.step(heddle.Release{App: x.App().ID(), Container: x.ID()}, "")
+	})
 }
 
 func (s *session) acquire(names []string, _ map[string]string) error {

@@ -32,17 +32,13 @@ func (s *session) resize(names []string, o map[string]string) error {
 
 // wish has every container running and notes what is wanted of it.
 func (s *session) wish(names []string, f func(*cluster.Container)) error {
-	for _, name := range names {
-		x, err := s.container(name)
-		if err != nil {
-			return err
-		}
+	return s.forEach(names, func(x *cluster.Container) error {
 		if err := s.fetch(x); err != nil {
 			return err
 		}
 		f(x)
-	}
-	return nil
+		return nil
+	})
 }
 
 // wake lets the time of the next control pass and has the controllers act.
