@@ -23,7 +23,7 @@ build: ## the one binary, bin/heddle
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/heddle ./cmd/heddle
 
 demo: build ## a mixed workload under three schedulers: a table here, plots in demo.html
-	./bin/heddle sim compare --profiles capacity,fair,fifo --report demo.html scenarios/demo.yaml
+	./bin/heddle sim compare --profiles capacity,fair,heddle --report demo.html scenarios/demo.yaml
 
 exp: build ## the papers' experiments, all seeds: docs/experiments and the README's table; about 6 minutes on 2 cores
 	./bin/heddle exp report --readme README.md

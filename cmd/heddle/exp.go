@@ -309,7 +309,7 @@ func (a *app) figures(outcomes []*exp.Outcome) error {
 		}
 		b.WriteString("\n")
 	}
-	fmt.Fprintf(&b, "%d of %d published figures reached.\n", reached, counted)
+	fmt.Fprintf(&b, "%d of %d figures reached.\n", reached, counted)
 	_, err := fmt.Fprint(a.out, b.String())
 	return wrote(err)
 }

@@ -88,7 +88,7 @@ func newRoot(a *app) *cobra.Command {
 		Short: "See what a scheduling policy does to a workload",
 		Long: `Heddle simulates YARN clusters around a real scheduler core: workloads from scenario files or
 from a cluster's own history, under the CapacityScheduler, the FairScheduler and others.`,
-		Example: `  heddle sim compare --profiles capacity,fair,fifo scenarios/demo.yaml
+		Example: `  heddle sim compare --profiles capacity,fair,heddle scenarios/demo.yaml
   heddle sim run --profile fair --nodes 600 history.tsv
   heddle trace inspect history.tsv
   heddle config check /etc/hadoop/conf`,

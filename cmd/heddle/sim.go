@@ -75,14 +75,14 @@ func newCompare(a *app) *cobra.Command {
 		Use:   "compare --profiles P,P,P [flags] WORKLOAD",
 		Short: "Simulate a workload under several profiles, side by side",
 		Long:  "Simulate a workload under several profiles and seeds, and print what its jobs got under each.\n\n" + aboutWorkload,
-		Example: `  heddle sim compare --profiles capacity,fair,fifo scenarios/demo.yaml
+		Example: `  heddle sim compare --profiles capacity,fair,heddle scenarios/demo.yaml
   heddle sim compare --profiles "fair,fair --set place.map=delay" --report fair.html history.tsv
   heddle sim compare --profiles capacity,mine.yaml --nodes 100 --load 0.85 -o json history.tsv`,
 		Args: exactly(1, "one WORKLOAD"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			f.profiles = append(f.profiles, more...)
 			if len(f.profiles) == 0 {
-				return usagef("sim compare wants --profiles, such as --profiles capacity,fair,fifo")
+				return usagef("sim compare wants --profiles, such as --profiles capacity,fair,heddle")
 			}
 			return a.simulate(f, args[0], 5)
 		},

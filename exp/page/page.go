@@ -106,7 +106,7 @@ func Page(system string, sections []*Section) []byte {
 		fmt.Fprintf(&b, "The paper: %s\n\n", about.paper)
 	}
 	reached, counted := tally(sections)
-	fmt.Fprintf(&b, "%d of %d published figures are reached. Ours is the median over seeds, beside it the lowest and the highest.\n"+
+	fmt.Fprintf(&b, "%d of %d figures are reached. Ours is the median over seeds, beside it the lowest and the highest.\n"+
 		"A gain is reached from 0.8 of the published effect on, a cost up to 1.25 of the published loss, a level within\n"+
 		"20 %% of the published value, a shape if it holds. Times of our own code, and what parameters were set by,\nare shown and not judged.\n\n", reached, counted)
 	b.WriteString(figures(sections))

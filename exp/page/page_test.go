@@ -84,7 +84,7 @@ func TestPage(t *testing.T) {
 	text := string(Page("heddle", []*Section{s}))
 	for _, want := range []string{
 		"# Heddle\n", "## small-behind-large\n", "**A small job behind a large one** (Fig. 1)", "Two jobs on four nodes.",
-		"1 of 6 published figures are reached",
+		"1 of 6 figures are reached",
 		"| [small-behind-large](#small-behind-large) | JCT of the small job, reduction | 50.0 % | ",
 		"|  | time to decide | 50.0 ms | 0.50 ms |  |  |  |",
 		"|  | the small job ends first | It ends first |  |  |  | no |",

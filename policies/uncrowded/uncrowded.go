@@ -16,17 +16,27 @@ import (
 
 // Options are the place's.
 type Options struct {
-	// Least is how many tasks of a kind a node takes in any case.
-	Least int `yaml:"least"`
+	// Least is how many tasks of a kind a node takes in any case, and Share the part of the node that they may
+	// hold in any case, by the dominant resource.
+	Least int     `yaml:"least"`
+	Share float64 `yaml:"share"`
+	// Of says whose part Share is: of the tasks of the kind alone, or of all maps and reduces of the node, so that
+	// reduces find room where no maps are left.
+	Of string `yaml:"of"`
 	// Busy is the share of a vcore that the node's tasks of the kind must use on average for it to take another.
 	Busy float64 `yaml:"busy"`
 	// Patience is how many seconds an application is passed over at most before any node will do.
 	Patience float64 `yaml:"patience"`
 }
 
-// Default are the defaults: one task that reads and one that computes, and more while they compute more
-// than they wait.
-var Default = Options{Least: 2, Busy: 0.75, Patience: 600}
+// What Share is the part of.
+const (
+	ofKind  = "kind"
+	ofTasks = "tasks"
+)
+
+// Default are the defaults: a quarter of a node, which is two tasks where eight fit.
+var Default = Options{Least: 1, Share: 0.25, Of: ofKind, Busy: 0.75, Patience: 600}
 
 // sampleEvery is how often tasks are measured.
 const sampleEvery = 5 * heddle.Second
@@ -65,6 +75,10 @@ func New(a policy.Args) (policy.Place, error) {
 	switch {
 	case o.Least < 1:
 		return nil, errors.New("uncrowded: least must be 1 or more")
+	case !(o.Share >= 0 && o.Share <= 1):
+		return nil, errors.New("uncrowded: share must be a part of a node, 0 to 1")
+	case o.Of != ofKind && o.Of != ofTasks:
+		return nil, errors.New("uncrowded: of must be kind or tasks, not " + o.Of)
 	case !(o.Busy >= 0 && o.Busy <= 1):
 		return nil, errors.New("uncrowded: busy must be a share of a vcore, 0 to 1")
 	case !(o.Patience > 0) || o.Patience > math.MaxInt32:
@@ -101,19 +115,22 @@ func (p *Place) Judge(v policy.View, k *policy.Ask, n *policy.Node, _ heddle.Loc
 	if running < p.o.Least || v.Now().Since(k.App().PassedOver()) > heddle.Seconds(p.o.Patience) {
 		return policy.Yes
 	}
-	used := 0.0
+	used, held := 0.0, k.Size()
 	n.Each(func(x *policy.Container) bool {
+		if x.Kind() == k.Kind() || p.o.Of == ofTasks && (x.Kind() == heddle.Map || x.Kind() == heddle.Reduce) {
+			held = held.Plus(x.Limit())
+		}
 		if x.Kind() == k.Kind() && !x.Suspended() {
 			used += p.expect(v, x)
 		}
 		return true
 	})
-	if used >= p.o.Busy*float64(running) {
+	if held.Share(n.Total()) <= p.o.Share || used >= p.o.Busy*float64(running) {
 		return policy.Yes
 	}
 	no := policy.No(heddle.NodeCrowded)
-	if !p.late {
-		no.Skip = policy.SkipKind // whoever asks
+	if !p.late && held.Minus(k.Size()).Share(n.Total()) > p.o.Share {
+		no.Skip = policy.SkipKind // whoever asks, and for however little
 	}
 	return no
 }
