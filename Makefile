@@ -25,7 +25,7 @@ build: ## the one binary, bin/heddle
 demo: build ## a mixed workload under three schedulers: a table here, plots in demo.html
 	./bin/heddle sim compare --profiles capacity,fair,heddle --report demo.html scenarios/demo.yaml
 
-exp: build ## the papers' experiments, all seeds: docs/experiments and the README's table; about 6 minutes on 2 cores
+exp: build ## the papers' experiments, all seeds: docs/experiments and the README's table; about 4 minutes on 2 cores
 	./bin/heddle exp report --readme README.md
 
 exp-smoke: ## the first seed of every experiment against the figures that are kept
