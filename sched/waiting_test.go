@@ -96,7 +96,6 @@ type runningTask struct {
 	app     heddle.AppID
 	granted heddle.Time
 	left    heddle.Span // to run
-	started bool
 }
 
 // patience is that of the sets under test, look how often the order looks whether it is over, reports how often

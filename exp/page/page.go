@@ -268,26 +268,35 @@ func (s *Section) effects(b *strings.Builder) {
 	unit := s.outcome.Metrics[0].Unit
 	fmt.Fprintf(b, "The headline (%s) with effects of the world switched off, seed %d; with all of them it is %s:\n\n",
 		escape(s.outcome.Metrics[0].Name), s.outcome.Seeds[0], exp.Figure(s.outcome.Effects[0].With, unit))
-	t := newTable("without", "headline", "survives without it?")
-	t.right(1)
+	t := newTable("without", "headline", "of that is left", "said to live off it")
+	t.right(1, 2)
+	claimed := false
 	for _, f := range s.outcome.Effects {
-		t.row(f.Name, exp.Figure(f.Without, unit), survival(&f))
+		t.row(f.Name, exp.Figure(f.Without, unit), left(&f), claim(&f))
+		claimed = claimed || f.LivesOn
 	}
 	b.WriteString(t.String() + "\n")
+	if !claimed {
+		b.WriteString("The headline is said to live off none of them: it comes from what runs when, not from how fast it runs.\n\n")
+	}
 }
 
-func survival(f *exp.Effect) string {
+// left is the part of a headline that is there without an effect.
+func left(f *exp.Effect) string {
+	if math.IsNaN(f.Without) || !(f.With > 0) {
+		return "–"
+	}
+	return fmt.Sprintf("%.0f %%", 100*f.Without/f.With)
+}
+
+func claim(f *exp.Effect) string {
 	switch {
 	case f.Defect:
-		return "yes, though the gain is said to live off it: **a defect**"
-	case !f.LivesOn:
-		return ""
-	case math.IsNaN(f.Without):
-		return "there is no figure without it"
-	case f.With <= 0:
-		return "there is no gain to lose"
+		return "yes, and it survives: **a defect**"
+	case f.LivesOn:
+		return "yes"
 	}
-	return fmt.Sprintf("no: %.0f %% of it is left", 100*math.Max(0, f.Without/f.With))
+	return ""
 }
 
 func writeSweep(b *strings.Builder, x *exp.Swept, picture string) {

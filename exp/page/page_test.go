@@ -217,21 +217,19 @@ func TestEverySystemHasWords(t *testing.T) {
 
 func TestSurvival(t *testing.T) {
 	for _, c := range []struct {
-		f    exp.Effect
-		want string
+		f           exp.Effect
+		left, claim string
 	}{
-		{exp.Effect{With: 40, Without: 38, LivesOn: true, Defect: true}, "yes, though"},
-		{exp.Effect{With: 40, Without: 10, LivesOn: true}, "no: 25 % of it is left"},
-		{exp.Effect{With: 40, Without: -10, LivesOn: true}, "no: 0 % of it is left"},
-		{exp.Effect{With: -1, Without: 10, LivesOn: true}, "no gain to lose"},
-		{exp.Effect{With: 40, Without: math.NaN(), LivesOn: true}, "no figure"},
+		{exp.Effect{With: 40, Without: 38, LivesOn: true, Defect: true}, "95 %", "yes, and it survives: **a defect**"},
+		{exp.Effect{With: 40, Without: 10, LivesOn: true}, "25 %", "yes"},
+		{exp.Effect{With: 40, Without: -10, LivesOn: true}, "-25 %", "yes"},
+		{exp.Effect{With: -1, Without: 10, LivesOn: true}, "–", "yes"},
+		{exp.Effect{With: 40, Without: math.NaN()}, "–", ""},
+		{exp.Effect{With: 40, Without: 39}, "98 %", ""},
 	} {
-		if got := survival(&c.f); !strings.Contains(got, c.want) {
-			t.Errorf("%+v: %q, want %q", c.f, got, c.want)
+		if l, k := left(&c.f), claim(&c.f); l != c.left || k != c.claim {
+			t.Errorf("%+v: %q, %q, want %q, %q", c.f, l, k, c.left, c.claim)
 		}
-	}
-	if got := survival(&exp.Effect{With: 40, Without: 39}); got != "" {
-		t.Errorf("of what is not claimed: %q", got)
 	}
 }
 
