@@ -270,7 +270,7 @@ func cpSingle() Experiment {
 		{
 			Name: "JCT of Sort1, reduction", Unit: "%", Published: 14.6, Of: faster("Sort1"),
 			Why: "Where reduces stand matters less here than which of them has the largest part and when it starts: the gain spreads from a loss to nearly the published one " +
-				"over the seeds, and is larger with the effects contention and skew switched off.",
+				"over the seeds, and is larger with the effects contention, slow nodes or skew switched off.",
 		},
 		{
 			Name: "no harm to single jobs", Unit: "%", Kind: Shape, Text: "no job slower on average by more than 5 % (Sort2 is slightly slower, Grep and MonteCarlo are faster)",

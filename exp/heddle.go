@@ -9,7 +9,7 @@ import (
 
 // heddleMethod is what all of Heddle's own experiments share.
 const heddleMethod = `The work, the cluster and the settings are those of the paper's own experiment. The profile ` + "`heddle`" + ` replaces its system whole; where the cluster has
-slots that its nodes' sizes do not express, its lanes keep to them and maps are not shrunk. Nothing was published: what is stated is the goal, to be at least as good as the paper's system alone.
+slots that its nodes' sizes do not express, its lanes keep to them; where these are slots for maps and for reduces, masters ask for all reduces at once and maps are not shrunk. Nothing was published: what is stated is the goal, to be at least as good as the paper's system alone.
 `
 
 // A rival is an experiment of a paper and what heddle is held against in it.

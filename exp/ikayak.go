@@ -232,20 +232,23 @@ func ikShare() Experiment {
 
 // What stands between ours and the published figures.
 const (
-	ikWhyOverall = "Placement makes the gain; suspension and shrinking, which add to it in the paper, do not (ablation; ikayak-suspension and ikayak-locality say why). " +
-		"Memory is what binds: nine tenths of it are held all the time, so that most of a completion time is waiting for jobs that came before, and what can be won is what reservations left idle. " +
-		"How far apart jobs come, which the paper does not state, decides on the figure (load): it is largest 100 s apart, where the cluster is busy but keeps up. " +
-		"Seeds, which differ in the order of jobs, differ much."
+	ikWhyOverall = "Placement makes what gain there is, about 15 % alone for either framework over the three seeds of the sweep; suspension and shrinking, which add to it in the paper, lose 7 to 10 % alone, and the gain is larger without suspension " +
+		"(ablation; ikayak-suspension and ikayak-locality say why). " +
+		"Memory is what binds: with jobs 20 s apart nine tenths of it are held all the time, so that more than four fifths of a Spark application's time pass before its first executor runs, waiting for jobs that came before, " +
+		"and what can be won is what reservations left idle: they are about a third as long. " +
+		"Placing at once wins no time: room that has just come free is offered to whoever goes first before a placement may name the node, so that an executor waits for its turn as under YARN-cluster. " +
+		"How far apart jobs come, which the paper does not state, decides on the figure (load): it is largest 100 s apart, where the cluster is busy but keeps up, and gone 150 s apart, where half of the memory is free. " +
+		"Seeds, which differ in the order of jobs, differ much: the first three, which the sweeps have, put iKayak 14 and 9 % before YARN-cluster, all five together level with it."
 	ikWhyClient = "YARN-client runs one Spark application at a time and so leaves MapReduce more of the cluster: its jobs take a third less time under it than under YARN-cluster here, and less at any distance between jobs (load), " +
 		"where the paper has 6 %. Running Spark beside MapReduce, as iKayak does, cannot give that back."
 	ikWhyUse = "The work is the same and processors are not what binds: about 14 % of their time is used and nine tenths of the memory are held; with twice the memory a quarter more maps end in an hour (ikayak-suspension, memory). " +
 		"Processor use then moves only as the whole takes less time."
-	ikWhyPlace = "The paper does not say what its SpreadOut and NonSpreadOut do about nodes without room; here they use nodes with room first, as iKayak does, and differ from it only in what they reserve. Reservations " +
+	ikWhyPlace = "The paper does not say what its SpreadOut and NonSpreadOut do about nodes without room; here they use nodes with room first, as iKayak does, and differ from it in which of these they take and in what they reserve. Reservations " +
 		"shrink by more than published, but a completion time is mostly waiting for memory (ikayak-overall, load)."
 	ikWhySuspend = "Suspension gives processors back and keeps memory, and memory is what binds on this cluster: only nodes with memory to spare can run a map on a lent processor, and the suspended reduce holds its memory " +
 		"for longer. With twice the memory hardly a reduce waits any more (memory). Reduces live for about 200 s here, less than one interval of 300 s; a shorter one does not help."
-	ikWhyLocal = "Nine of ten maps are local already: with three replicas on fifteen nodes a job of some size has maps for any node. β is then 0.9, and hardly a map is shrunk. With one replica two thirds are local and a quarter " +
-		"or more of the maps are shrunk (replicas), but containers come free one or two at a time, and one free core cannot be divided at β = 0.65; other nodes take the maps meanwhile, and more streams on one disk cost more than their being local saves."
+	ikWhyLocal = "Nine of ten maps are local already: with three replicas on fifteen nodes a job of some size has maps for any node. β is then 0.9, and hardly a map is shrunk. With one replica two thirds are local and about " +
+		"a third of the maps are shrunk (replicas), but containers come free one or two at a time, and one free core cannot be divided at β = 0.65; other nodes take the maps meanwhile, and more streams on one disk cost more than their being local saves."
 	ikWhyReduces = "MapReduce's own master starts reduces only as far as its headroom leaves room for maps: where Spark holds most of the cluster, reduces come late and wait less. Two jobs that compete from the start show what the paper " +
 		"means (ikayak-problem)."
 	ikWhyDelay = "Without delay scheduling nine of ten maps and more than eight of ten executors are local already, because three replicas on fifteen nodes leave few nodes without data for a job of some size (ikayak-locality, replicas)."

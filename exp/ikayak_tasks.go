@@ -179,7 +179,8 @@ func ikParameters() Experiment {
 			return func(r Runs) float64 { return Increase(jct(symbol, middle)(r), jct(symbol, x)(r)) }
 		}
 		return Metric{
-			Name: fmt.Sprintf("mean JCT at the nearer end, against %s = %g, increase", symbol, middle), Unit: "%", Kind: Shape, Why: ikWhySuspend,
+			Name: fmt.Sprintf("mean JCT at the nearer end, against %s = %g, increase", symbol, middle), Unit: "%", Kind: Shape,
+			Why:  ikWhySuspend + " From v = 1.5 and from ε = 0.2 on, where suspensions are shorter, jobs take 6 to 8 % less time; below, the figure goes up and down by no more than it does between seeds (sweeps v and epsilon).",
 			Text: fmt.Sprintf("a minimum near %s = %g", symbol, middle),
 			Of:   func(r Runs) float64 { return min(rises(low)(r), rises(high)(r)) },
 			Holds: func(all []Runs) bool {
