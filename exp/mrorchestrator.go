@@ -176,20 +176,29 @@ func orchNativeTogether() Experiment {
 		},
 	}
 	e.Metrics = append(e.Metrics, orchBest(reduced), orchLong(reduced))
-	e.Metrics = append(e.Metrics, orchUtilisation("slots", "REGRESSION CPU+Memory", 15.2, 14.5, orchWhyUtilisation)...)
+	e.Metrics = append(e.Metrics, orchUtilisation([]orchPair{{"slots", "REGRESSION CPU+Memory"}}, "increase", 15.2, 14.5, orchWhyUtilisation)...)
 	e.Sweeps = []Sweep{orchAblation(), orchEpochs("slots", orchNative), orchSlotCounts(), orchTaskSizes(), orchSpeeds("slots", orchNative)}
 	return e
 }
 
-// orchUtilisation are the metrics of the cluster's utilisation, by how many percent it grows.
-func orchUtilisation(base, ours string, cpu, memory float64, why string) []Metric {
+// A pair of arms: the one without control, and the one with it.
+type orchPair struct{ base, ours string }
+
+// orchUtilisation are the metrics of the cluster's utilisation: by how many percent it grows, the mean over
+// pairs of arms. what is increase, or mean increase.
+func orchUtilisation(pairs []orchPair, what string, cpu, memory float64, why string) []Metric {
+	grows := func(of func(x *sim.Result) float64) func(Runs) float64 {
+		return func(r Runs) float64 {
+			var x []float64
+			for _, p := range pairs {
+				x = append(x, Increase(of(r.Arm(p.base)), of(r.Arm(p.ours))))
+			}
+			return mean(x)
+		}
+	}
 	return []Metric{
-		{Name: "CPU utilisation, increase", Unit: "%", Kind: Gain, Published: cpu, Why: why, Of: func(r Runs) float64 {
-			return Increase(r.Arm(base).CPUUsed, r.Arm(ours).CPUUsed)
-		}},
-		{Name: "memory held (limits), increase", Unit: "%", Kind: Gain, Published: memory, Why: why, Of: func(r Runs) float64 {
-			return Increase(r.Arm(base).MemoryHeld, r.Arm(ours).MemoryHeld)
-		}},
+		{Name: "CPU utilisation, " + what, Unit: "%", Kind: Gain, Published: cpu, Why: why, Of: grows(func(x *sim.Result) float64 { return x.CPUUsed })},
+		{Name: "memory held (limits), " + what, Unit: "%", Kind: Gain, Published: memory, Why: why, Of: grows(func(x *sim.Result) float64 { return x.MemoryHeld })},
 	}
 }
 
@@ -208,25 +217,11 @@ func orchNativeSingle() Experiment {
 		e.Arms = append(e.Arms, orchAloneArms(id, 23, orchNative)...)
 	}
 	e.Metrics = append(e.Metrics, orchBest(reduced), orchLong(reduced))
-	for _, f := range []struct {
-		name      string
-		published float64
-		of        func(x *sim.Result) float64
-	}{
-		{"CPU utilisation, mean increase", 7, func(x *sim.Result) float64 { return x.CPUUsed }},
-		{"memory held (limits), mean increase", 8.5, func(x *sim.Result) float64 { return x.MemoryHeld }},
-	} {
-		e.Metrics = append(e.Metrics, Metric{
-			Name: f.name, Unit: "%", Kind: Gain, Published: f.published, Why: orchWhyUtilisation,
-			Of: func(r Runs) float64 {
-				var x []float64
-				for _, id := range ids {
-					x = append(x, Increase(f.of(r.Arm(id+", slots")), f.of(r.Arm(id+", REGRESSION CPU+Memory"))))
-				}
-				return mean(x)
-			},
-		})
+	var pairs []orchPair
+	for _, id := range ids {
+		pairs = append(pairs, orchPair{id + ", slots", id + ", REGRESSION CPU+Memory"})
 	}
+	e.Metrics = append(e.Metrics, orchUtilisation(pairs, "mean increase", 7, 8.5, orchWhyUtilisation)...)
 	return e
 }
 
@@ -257,7 +252,7 @@ func orchVirtualTogether() Experiment {
 		Metrics: orchFigures{21.5, 31.4, 8.5, 10.8}.metrics(reduced, orchWhyVirtual, orchWhyVirtual),
 		Plots:   []Plot{{Kind: BarsPerJob, Title: "Completion time of the six jobs together", Arms: []string{"slots", "REGRESSION CPU+Memory", "UNIFORM CPU+Memory"}}},
 	}
-	e.Metrics = append(e.Metrics, orchUtilisation("slots", "REGRESSION CPU+Memory", 14.1, 13.1, orchWhyVirtual)...)
+	e.Metrics = append(e.Metrics, orchUtilisation([]orchPair{{"slots", "REGRESSION CPU+Memory"}}, "increase", 14.1, 13.1, orchWhyVirtual)...)
 	return e
 }
 
@@ -312,7 +307,7 @@ func orchAtop(name, title, method, base string, arm func(name, control string) A
 		},
 		Plots: []Plot{{Kind: BarsPerJob, Title: "Completion time of the six jobs together"}},
 	}
-	e.Metrics = append(e.Metrics, orchUtilisation(base, ours, cpu, memory, why)...)
+	e.Metrics = append(e.Metrics, orchUtilisation([]orchPair{{base, ours}}, "increase", cpu, memory, why)...)
 	e.Sweeps = []Sweep{{
 		Name: "ablation", Title: "What it gains from", Base: base,
 		Arms: []Arm{

@@ -90,7 +90,7 @@ func TestRun(t *testing.T) {
 	if !json.Valid(text[0].Bytes()) || !strings.Contains(text[0].String(), `"ours":{"median":null`) {
 		t.Errorf("%s", &text[0])
 	}
-	back, err := ReadSummaries("x", strings.NewReader("["+text[0].String()+"]"))
+	back, err := readSummaries("x", strings.NewReader("["+text[0].String()+"]"))
 	if err != nil || len(back) != 1 || !math.IsNaN(float64(back[0].Metrics[3].Values[0])) {
 		t.Errorf("%+v, %v", back, err)
 	}
@@ -226,7 +226,7 @@ func TestExperimentsAsKept(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		list, err := ReadSummaries(path, f)
+		list, err := readSummaries(path, f)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,7 +2,6 @@ package exp
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -38,17 +37,6 @@ func (n Number) MarshalJSON() ([]byte, error) {
 		return []byte("null"), nil
 	}
 	return strconv.AppendFloat(nil, float64(n), 'g', 9, 64), nil
-}
-
-// UnmarshalJSON reads a number; null is NaN.
-func (n *Number) UnmarshalJSON(text []byte) error {
-	if string(text) == "null" {
-		*n = Number(math.NaN())
-		return nil
-	}
-	x, err := strconv.ParseFloat(string(text), 64)
-	*n = Number(x)
-	return err
 }
 
 // Lines returns the outcome's metrics for scripts.
@@ -108,17 +96,6 @@ func WriteSummaries(w io.Writer, list []Summary) error {
 	return e.Encode(list)
 }
 
-// ReadSummaries reads what WriteSummaries wrote; path names it in errors.
-func ReadSummaries(path string, r io.Reader) ([]Summary, error) {
-	var list []Summary
-	d := json.NewDecoder(r)
-	d.DisallowUnknownFields()
-	if err := d.Decode(&list); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return list, nil
-}
-
 // A Shortfall is a reason and the metrics that are not reached for it.
 type Shortfall struct {
 	Metrics []*Verdict
@@ -165,7 +142,12 @@ type Row struct{ Name, Published, Ours, Range, Direction, Reached string }
 // Row returns the verdict for people.
 func (v *Verdict) Row() Row {
 	r := Row{Name: v.Name, Published: Figure(v.Published, v.Unit), Ours: Figure(v.Ours.Median, v.Unit), Reached: yesNo(v.Reached)}
-	r.Range = Figure(v.Ours.Low, "") + " – " + Figure(v.Ours.High, "")
+	switch {
+	case v.Kind == Shape && math.IsNaN(v.Ours.Median): // it has no number
+		r.Ours = ""
+	case v.Ours.Low != v.Ours.High:
+		r.Range = Figure(v.Ours.Low, "") + " – " + Figure(v.Ours.High, "")
+	}
 	r.Direction = yesNo(v.SameDirection)
 	switch {
 	case v.Text != "":

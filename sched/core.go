@@ -42,17 +42,16 @@ type Core struct {
 	plan      policy.Plan
 	touched   map[heddle.ContainerID]bool // by the plan so far
 
-	out      []heddle.Decision
-	arena    arena
-	drowsy   []drowsy
-	version  uint64        // of everything but heartbeats
-	quiet    uint64        // the version at which an offer found that no node could be given anything
-	pickTry  uint64        // the version at which naming nodes last came to nothing
-	anyPicks bool          // some kind's place names its node
-	freed    []heddle.Time // when room last came free, by node; kept where some place names its node
-	retry    heddle.Time   // when to try naming nodes again; 0 = no need
-	local    bool          // the walk met a refusal that another node might not give
-	counts   Counts
+	out     []heddle.Decision
+	arena   arena
+	drowsy  []drowsy
+	version uint64        // of everything but heartbeats
+	quiet   uint64        // the version at which an offer found that no node could be given anything
+	pickTry uint64        // the version at which naming nodes last came to nothing
+	freed   []heddle.Time // when room last came free, by node; kept where some place names its node
+	retry   heddle.Time   // when to try naming nodes again; 0 = no need
+	local   bool          // the walk met a refusal that another node might not give
+	counts  Counts
 }
 
 // Counts is what the core did so far.
@@ -109,7 +108,7 @@ func New(set policy.Set) *Core {
 			panic("sched: kind " + heddle.Kind(k).String() + " in no lane")
 		}
 		if p, ok := set.Place[k].(policy.Pick); ok {
-			c.picks[k], c.anyPicks = p, true
+			c.picks[k] = p
 			c.pickLanes = append(c.pickLanes, l)
 		}
 		_, anywhere := set.Place[k].(policy.Anywhere)

@@ -78,13 +78,9 @@ func (c *Core) serve(a *policy.App, k *policy.Ask, o *offer) (outcome, policy.Ve
 		c.local = true
 		return nothing, policy.NoApp(heddle.NoRoom)
 	}
-	unbook := false
-	for _, s := range c.set.Share {
-		d := s.Allow(c.v, a, k.Kind(), k.Size())
-		if !d.OK() {
-			return nothing, d
-		}
-		unbook = unbook || d.Unbook
+	allowed := c.allow(a, k.Kind(), k.Size())
+	if !allowed.OK() {
+		return nothing, allowed
 	}
 	n := o.n
 	if n == nil {
@@ -97,8 +93,8 @@ func (c *Core) serve(a *policy.App, k *policy.Ask, o *offer) (outcome, policy.Ve
 			return nothing, d
 		}
 	}
-	at, allowed := k.Nearest(n)
-	if !allowed {
+	at, near := k.Nearest(n)
+	if !near {
 		c.local = true
 		return nothing, policy.No(heddle.StrictElsewhere)
 	}
@@ -112,36 +108,55 @@ func (c *Core) serve(a *policy.App, k *policy.Ask, o *offer) (outcome, policy.Ve
 		c.local = true
 		return nothing, policy.NoApp(heddle.NoRoom)
 	}
-	for _, p := range c.set.Veto[k.Kind()] {
-		if o.n == nil {
-			break // the node was named
-		}
-		if d := p.Judge(c.v, k, n, at); !d.OK() {
+	if o.n != nil { // else the place has named it
+		d := c.judge(k, n, at)
+		if !d.OK() {
 			c.local = true
 			return nothing, d
 		}
-	}
-	if p := c.set.Place[k.Kind()]; p != nil && o.n != nil {
-		if d := p.Judge(c.v, k, n, at); !d.OK() {
-			c.local = true
-			return nothing, d
-		} else if d.Far {
+		if d.Far {
 			at = heddle.OffSwitch
 		}
 	}
 	if !fits {
 		c.local = true
-		return c.reserve(a, k, n, at, o, unbook)
+		return c.reserve(a, k, n, at, o, allowed.Unbook)
 	}
 	if o.n == nil && c.overtakes(n, o) {
 		return nothing, policy.No(heddle.NotPicked)
 	}
-	if d := c.makeWay(a, k, unbook); !d.OK() {
+	if d := c.makeWay(a, k, allowed.Unbook); !d.OK() {
 		c.local = true
 		return nothing, d
 	}
 	c.grant(k, n, at, limit, o)
 	return granted, policy.Yes
+}
+
+// allow asks every share. A yes that sets Unbook holds only if a reservation elsewhere is given up first.
+func (c *Core) allow(a *policy.App, kind heddle.Kind, need heddle.Resource) policy.Verdict {
+	out := policy.Yes
+	for _, s := range c.set.Share {
+		d := s.Allow(c.v, a, kind, need)
+		if !d.OK() {
+			return d
+		}
+		out.Unbook = out.Unbook || d.Unbook
+	}
+	return out
+}
+
+// judge asks everybody who may refuse an offered node, the place that decides last.
+func (c *Core) judge(k *policy.Ask, n *policy.Node, at heddle.Locality) policy.Verdict {
+	for _, p := range c.set.Veto[k.Kind()] {
+		if d := p.Judge(c.v, k, n, at); !d.OK() {
+			return d
+		}
+	}
+	if p := c.set.Place[k.Kind()]; p != nil {
+		return p.Judge(c.v, k, n, at)
+	}
+	return policy.Yes
 }
 
 // picked reports whether a node that a policy named can be used.
@@ -171,11 +186,9 @@ func (c *Core) passBy(a *policy.App, k *policy.Ask, o *offer) (open bool, skip p
 	if !c.gate(a, k).OK() {
 		return false, policy.SkipAsk
 	}
-	for _, s := range c.set.Share {
-		if d := s.Allow(c.v, a, k.Kind(), k.Size()); !d.OK() {
-			c.refuse(a, k, o, d)
-			return true, d.Skip
-		}
+	if d := c.allow(a, k.Kind(), k.Size()); !d.OK() {
+		c.refuse(a, k, o, d)
+		return true, d.Skip
 	}
 	if a.Bookings() == 0 {
 		o.passed = passed{queue: a.Queue(), size: k.Size()}
@@ -232,7 +245,7 @@ func (c *Core) overtakes(n *policy.Node, o *offer) bool {
 
 // frees notes that room came free on a node.
 func (c *Core) frees(n *policy.Node) {
-	if !c.anyPicks {
+	if len(c.pickLanes) == 0 {
 		return
 	}
 	for int(n.ID()) >= len(c.freed) {

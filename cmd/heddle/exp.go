@@ -1,12 +1,9 @@
 package main
 
 import (
-	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -14,8 +11,6 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
-	"github.com/vbauerster/mpb/v8"
-	"github.com/vbauerster/mpb/v8/decor"
 
 	"heddle/exp"
 )
@@ -55,7 +50,7 @@ func newExpList(a *app) *cobra.Command {
 				for _, e := range all {
 					lines = append(lines, line{e.System, e.Name, e.Title, e.Source})
 				}
-				return a.json(lines)
+				return wrote(printJSON(a.out, lines))
 			}
 			t := a.grid()
 			t.AppendHeader(table.Row{"system", "experiment", "of the paper", "what"})
@@ -123,7 +118,7 @@ within 20 % of the published value, a shape if it holds. Times of our own code a
 				for _, x := range outcomes {
 					lines = append(lines, x.Lines()...)
 				}
-				return a.json(lines)
+				return wrote(printJSON(a.out, lines))
 			}
 			return a.figures(outcomes)
 		},
@@ -223,21 +218,16 @@ func (a *app) experiment(list []*exp.Experiment, o exp.Options, each func(*exp.O
 	o.Stop = stop
 
 	began := time.Now()
-	var show *mpb.Progress
-	var line *mpb.Bar
-	var now atomic.Value
-	now.Store("")
-	if _, tty := terminal(a.err); tty && !a.quiet && os.Getenv("TERM") != "dumb" {
-		show = mpb.New(mpb.WithOutput(a.err), mpb.WithWidth(24), mpb.WithAutoRefresh())
-		line = show.New(0, mpb.BarStyle().Lbound("[").Filler("=").Tip(">").Padding(" ").Rbound("]"), mpb.BarRemoveOnComplete(),
-			mpb.PrependDecorators(decor.CountersNoUnit("%d of %d runs ")),
-			mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return " " + now.Load().(string) })))
-	}
+	var before, after atomic.Value
+	before.Store("")
+	after.Store("")
+	show, line := a.draw(0, func() string { return before.Load().(string) }, func() string { return after.Load().(string) })
 	o.Report = func(done, of int, what string) {
 		if line != nil {
 			left := time.Duration(float64(time.Since(began)) * float64(of-done) / float64(done)).Round(time.Second)
-			now.Store(fmt.Sprintf("%v left, %s", left, what))
-			line.SetTotal(int64(of)+1, false) // the bar goes when it is taken away
+			before.Store(fmt.Sprintf("%d of %d runs ", done, of))
+			after.Store(fmt.Sprintf(" %v left, %s", left, what))
+			line.SetTotal(int64(of), false)
 			line.SetCurrent(int64(done))
 		}
 	}
@@ -256,14 +246,6 @@ func (a *app) experiment(list []*exp.Experiment, o exp.Options, each func(*exp.O
 		return failure{exp.ErrStopped}
 	}
 	return failure{err}
-}
-
-// json prints v for scripts.
-func (a *app) json(v any) error {
-	e := json.NewEncoder(a.out)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return wrote(e.Encode(v))
 }
 
 // grid is a table in the style of all.
@@ -312,25 +294,4 @@ func (a *app) figures(outcomes []*exp.Outcome) error {
 	fmt.Fprintf(&b, "%d of %d figures reached.\n", reached, counted)
 	_, err := fmt.Fprint(a.out, b.String())
 	return wrote(err)
-}
-
-// writeFile writes a file whole or not at all.
-func writeFile(path string, data []byte) error {
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+"-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	err = cmp.Or(err, f.Chmod(0o644), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
 }

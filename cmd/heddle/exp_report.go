@@ -105,7 +105,7 @@ func writeSystem(dir, system string, sections []*page.Section, kept []exp.Summar
 	}
 	for _, file := range files {
 		path := filepath.Join(dir, filepath.FromSlash(file.Name))
-		if err := writeFile(path, file.Data); err != nil {
+		if err := replaceFile("--out", path, file.Data); err != nil {
 			return err
 		}
 		old = slices.DeleteFunc(old, func(o string) bool { return o == path })
@@ -135,5 +135,5 @@ func putTable(path string, headlines []byte) error {
 	if !ok || !ok2 {
 		return errors.New(path + ": has no table of headlines between its two comments, " + fmt.Sprintf("%q and %q", tableFrom, tableTo))
 	}
-	return writeFile(path, slices.Concat(before, []byte(tableFrom), headlines, []byte(tableTo), after))
+	return replaceFile("--readme", path, slices.Concat(before, []byte(tableFrom), headlines, []byte(tableTo), after))
 }

@@ -68,11 +68,7 @@ func (in *input) seeds(flag int, first uint64, otherwise int) []uint64 {
 	if flag > 0 {
 		n = flag
 	}
-	out := make([]uint64, n)
-	for i := range out {
-		out[i] = first + uint64(i)
-	}
-	return out
+	return seedsFrom(first, n)
 }
 
 // profile is the scenario's own, nil where it has none.

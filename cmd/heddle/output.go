@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -96,4 +97,27 @@ func (t *target) drop() {
 	if t.temp != "" {
 		_ = os.Remove(t.temp)
 	}
+}
+
+// replaceFile writes a file that a flag names, and the folders above it that are missing.
+func replaceFile(flag, path string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return fmt.Errorf("%s: %w", flag, err)
+	}
+	t, err := openTarget(flag, path)
+	if err != nil {
+		return err
+	}
+	return t.write(func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
+// printJSON writes v for scripts, and for people who look.
+func printJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
 }

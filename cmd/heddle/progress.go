@@ -33,15 +33,20 @@ const steps = 1000
 func (a *app) newBar(e *experiment) *bar {
 	n := e.plan.Runs()
 	b := &bar{began: time.Now(), jobs: max(1, len(e.input.workload.Jobs)), runs: make([]sim.Progress, n), ended: make([]bool, n)}
-	if _, tty := terminal(a.err); !tty || a.quiet || os.Getenv("TERM") == "dumb" {
-		return b
-	}
-	b.all = mpb.New(mpb.WithOutput(a.err), mpb.WithWidth(24), mpb.WithAutoRefresh())
-	b.line = b.all.New(int64(n*steps), mpb.BarStyle().Lbound("[").Filler("=").Tip(">").Padding(" ").Rbound("]"),
-		mpb.BarRemoveOnComplete(),
-		mpb.PrependDecorators(decor.Any(func(decor.Statistics) string { return b.before() })),
-		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return b.after() })))
+	b.all, b.line = a.draw(int64(n*steps), b.before, b.after)
 	return b
+}
+
+// draw shows a bar with texts at its sides; nil where nothing is to be shown. A total of 0 is set later.
+func (a *app) draw(total int64, before, after func() string) (*mpb.Progress, *mpb.Bar) {
+	if _, tty := terminal(a.err); !tty || a.quiet || os.Getenv("TERM") == "dumb" {
+		return nil, nil
+	}
+	all := mpb.New(mpb.WithOutput(a.err), mpb.WithWidth(24), mpb.WithAutoRefresh())
+	return all, all.New(total, mpb.BarStyle().Lbound("[").Filler("=").Tip(">").Padding(" ").Rbound("]"),
+		mpb.BarRemoveOnComplete(),
+		mpb.PrependDecorators(decor.Any(func(decor.Statistics) string { return before() })),
+		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return after() })))
 }
 
 // report notes how far a run is, and says whether it is the first time.

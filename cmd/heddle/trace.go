@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 
@@ -47,10 +46,7 @@ func inspectJSON(w io.Writer, wl *workload.Workload) error {
 	if defects == nil {
 		defects = []workload.Defect{} // an empty list, not null
 	}
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(struct {
+	return printJSON(w, struct {
 		workload.Summary
 		Defects []workload.Defect `json:"defects"`
 	}{workload.Inspect(wl), defects})

@@ -139,24 +139,12 @@ func figures(sections []*Section) string {
 		name := fmt.Sprintf("[%s](#%s)", s.outcome.Experiment.Name, s.outcome.Experiment.Name)
 		for i := range s.outcome.Metrics {
 			m := &s.outcome.Metrics[i]
-			r := row(m)
+			r := m.Row()
 			t.row(name, escape(r.Name), escape(r.Published), r.Ours, r.Range, r.Direction, r.Reached)
 			name = ""
 		}
 	}
 	return t.String()
-}
-
-// row is a verdict for people; a shape without a number has none.
-func row(m *exp.Verdict) exp.Row {
-	r := m.Row()
-	if m.Kind == exp.Shape && math.IsNaN(m.Ours.Median) {
-		r.Ours, r.Range = "", ""
-	}
-	if m.Ours.Low == m.Ours.High {
-		r.Range = ""
-	}
-	return r
 }
 
 func (s *Section) write(b *strings.Builder) {

@@ -68,7 +68,7 @@ func Headlines(sections []*Section) []byte {
 		if len(own) == 0 || len(own[at].outcome.Metrics) == 0 {
 			continue
 		}
-		r := row(&own[at].outcome.Metrics[0])
+		r := own[at].outcome.Metrics[0].Row()
 		reached, counted := tally(own)
 		t.row(fmt.Sprintf("[%s](docs/experiments/%s.md)", systems[name].title, name), escape(r.Name), escape(r.Published), r.Ours, r.Range, r.Reached,
 			fmt.Sprintf("%d of %d", reached, counted))
