@@ -129,8 +129,8 @@ func (p *Place) Judge(v policy.View, k *policy.Ask, n *policy.Node, _ heddle.Loc
 		return policy.Yes
 	}
 	no := policy.No(heddle.NodeCrowded)
-	if !p.late && held.Minus(k.Size()).Share(n.Total()) > p.o.Share {
-		no.Skip = policy.SkipKind // whoever asks, and for however little
+	if !p.late && held.Minus(k.Size()).Share(n.Total()) >= p.o.Share {
+		no.Skip = policy.SkipKind // whoever asks, and for however little: every container has some of each resource
 	}
 	return no
 }
