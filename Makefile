@@ -8,13 +8,14 @@ FUZZTIME ?= 30s
 REF      ?= origin/main
 
 GOFUMPT  := $(GO) run mvdan.cc/gofumpt@v0.12.0
+BED      := $(GO) run ./internal/testkit/hadoop/bed
 LINT     := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 # The folders whose tests keep golden files, and so know the flag -rewrite.
 REWRITES  = $(shell grep -rlE '"github.com/cockroachdb/datadriven"|flag.Bool."rewrite"' --include='*_test.go' . | xargs -r -n1 dirname | sort -u)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo unit test race check rewrite fuzz bench bench-compare cover exp exp-smoke browser
+.PHONY: help build demo hadoop demo-hadoop compare-hadoop unit test test-hadoop test-hadoop-full race check rewrite fuzz bench bench-compare cover exp exp-smoke browser
 
 help: ## print this
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | awk -F'\t' '{ printf "  %-14s %s\n", $$1, $$2 }'
@@ -24,6 +25,15 @@ build: ## the one binary, bin/heddle
 
 demo: build ## a mixed workload under three schedulers: a table here, plots in demo.html
 	./bin/heddle sim compare --profiles capacity,fair,heddle --report demo.html scenarios/demo.yaml
+
+hadoop: ## fetch Hadoop 3.4.2 and Spark 3.5.9 and 4.1.4 into the cache: a gigabyte, with Maven and pip
+	$(BED) fetch
+
+demo-hadoop: ## a MapReduce and a Spark job, as they are, on heddle rm
+	$(BED) demo
+
+compare-hadoop: ## heddle rm beside the stock ResourceManager, alternating: a table; about an hour
+	$(GO) run ./test/hadoop/compare
 
 exp: build ## the papers' experiments, all seeds: docs/experiments and the README's table; about 4 minutes on 2 cores
 	./bin/heddle exp report --readme README.md
@@ -38,6 +48,20 @@ test: browser ## everything that proves the program on this machine
 	$(GO) vet ./...
 	$(GO) test ./...
 	cd bench && $(GO) vet ./compare ./core ./floor ./sim ./internal/... && $(GO) test ./compare ./core ./floor ./sim ./internal/...
+	$(MAKE) --no-print-directory test-hadoop
+
+# With HEDDLE_HADOOP_REQUIRED=1 a machine that lacks something fails instead.
+define on-hadoop
+	@why="$$($(BED) check)"; \
+	if [ -n "$$why" ]; then echo "left out, because it runs real Hadoop and there is $$why"; \
+	else $(GO) test ./test/hadoop -count=1 -parallel 3 $(1); fi
+endef
+
+test-hadoop: ## each MapReduce and Spark job on heddle rm, under one profile each, and faults; about 12 minutes
+	$(call on-hadoop,-hadoop normal -timeout 40m)
+
+test-hadoop-full: ## all of it under every profile; about 40 minutes
+	$(call on-hadoop,-hadoop full -timeout 2h)
 
 race: ## all tests under the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race -short ./...

@@ -10,7 +10,7 @@ type (
 	// Admit says that an application was taken in.
 	Admit struct{ App AppID }
 
-	// Reject says that an application was not taken in, and why.
+	// Reject says that an application was not taken in, an ask of it not, or that it was not moved, and why.
 	Reject struct {
 		App AppID
 		Why Why
@@ -28,6 +28,12 @@ type (
 		AllocID     int64
 		At          Locality
 		Told, Limit Resource
+	}
+
+	// Adopt answers a container that was found running: it is held under this id from now on.
+	Adopt struct {
+		Container ContainerID
+		Ref       int64 // as in Found
 	}
 
 	// Book reserves a node for an ask that fits it when it is emptier.
@@ -66,6 +72,7 @@ type (
 func (*Admit) decision()   {}
 func (*Reject) decision()  {}
 func (*Launch) decision()  {}
+func (*Adopt) decision()   {}
 func (*Book) decision()    {}
 func (*Unbook) decision()  {}
 func (*Resize) decision()  {}

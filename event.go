@@ -16,9 +16,29 @@ type (
 	// NodeDown says that a node is lost; every container on it is over (Aborted).
 	NodeDown struct{ Node NodeID }
 
+	// NodeResized says that a node that is up offers another total from now on. It may be less than its
+	// containers hold: none is ended, and nothing starts there until they fit again.
+	NodeResized struct {
+		Node  NodeID
+		Total Resource
+	}
+
 	// Heartbeat says that a node reported in and may be given work. Exits it reports come as events of
 	// their own, before it.
 	Heartbeat struct{ Node NodeID }
+
+	// Found says that a node which registered runs a container of an application already, started before
+	// the scheduler knew of either. It is held from now on, whatever the limits say. Nothing comes of it
+	// where the node or the application is not there, or a second master is found.
+	Found struct {
+		App      AppID
+		Node     NodeID
+		Kind     Kind
+		Priority int32 // of the ask it once answered
+		AllocID  int64
+		Size     Resource
+		Ref      int64 // the sender's own; comes back in Adopt
+	}
 
 	// Submit says that a user handed in an application and wants a container for its master.
 	Submit struct {
@@ -27,7 +47,7 @@ type (
 		User      UserID
 		Priority  int32 // higher is sooner
 		Framework Framework
-		Master    Resource // wanted for the ApplicationMaster
+		Master    Resource // wanted for the ApplicationMaster; zero where none is: it runs already, or elsewhere
 		Facts     Facts
 	}
 
@@ -35,7 +55,20 @@ type (
 	// excluded is forgotten.
 	Attempt struct {
 		App    AppID
-		Master Resource
+		Master Resource // zero as in Submit
+	}
+
+	// Move says that an application goes to another leaf queue with all it holds and asks for. What it has
+	// reserved is given up. It is answered with a Reject, and stays, where the queue cannot take it.
+	Move struct {
+		App   AppID
+		Queue QueueID
+	}
+
+	// Reprioritise says that an application has another priority from now on; higher is sooner.
+	Reprioritise struct {
+		App      AppID
+		Priority int32
 	}
 
 	// Ask replaces rows of an application's request table.
@@ -43,6 +76,11 @@ type (
 		App  AppID
 		Rows []Row
 	}
+
+	// Offer says that nodes are to be offered at once for what an application asks for, without waiting for
+	// them to report: first those it names, then those with the most room. Who goes first is served first,
+	// and nobody who waits for a place loses patience over it.
+	Offer struct{ App AppID }
 
 	// Exclude replaces an application's list of nodes it wants nothing on.
 	Exclude struct {
@@ -99,23 +137,28 @@ type (
 	Wake struct{}
 )
 
-func (NodeUp) event()    {}
-func (NodeDown) event()  {}
-func (Heartbeat) event() {}
-func (Submit) event()    {}
-func (Attempt) event()   {}
-func (Ask) event()       {}
-func (Exclude) event()   {}
-func (Release) event()   {}
-func (Acquire) event()   {}
-func (Started) event()   {}
-func (Progress) event()  {}
-func (Profile) event()   {}
-func (Output) event()    {}
-func (Exit) event()      {}
-func (AppDone) event()   {}
-func (Refused) event()   {}
-func (Wake) event()      {}
+func (NodeUp) event()       {}
+func (NodeDown) event()     {}
+func (NodeResized) event()  {}
+func (Heartbeat) event()    {}
+func (Found) event()        {}
+func (Submit) event()       {}
+func (Attempt) event()      {}
+func (Move) event()         {}
+func (Reprioritise) event() {}
+func (Ask) event()          {}
+func (Offer) event()        {}
+func (Exclude) event()      {}
+func (Release) event()      {}
+func (Acquire) event()      {}
+func (Started) event()      {}
+func (Progress) event()     {}
+func (Profile) event()      {}
+func (Output) event()       {}
+func (Exit) event()         {}
+func (AppDone) event()      {}
+func (Refused) event()      {}
+func (Wake) event()         {}
 
 // A Row is one line of an application's request table: so many containers of a size at a place.
 // Count is absolute and replaces what was asked before; 0 deletes. The row for anywhere (Host and

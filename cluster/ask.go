@@ -61,6 +61,13 @@ func (k *Ask) Hosts() int { return len(k.hosts) }
 // AtHost returns how many of the containers could run where their data lies on the node.
 func (k *Ask) AtHost(n heddle.NodeID) int { return int(k.hosts[n]) }
 
+// EachHost calls f for every node the ask names, in no particular order.
+func (k *Ask) EachHost(f func(n heddle.NodeID)) {
+	for n := range k.hosts { // order: as the comment says; callers sort, or do not mind
+		f(n)
+	}
+}
+
 // AtRack returns how many of the containers could run in the rack of their data.
 func (k *Ask) AtRack(r heddle.RackID) int {
 	for i := range k.racks {
@@ -126,28 +133,9 @@ func (k *Ask) less(priority int32, kind heddle.Kind, alloc int64) bool {
 // and returning it; nil when a row of 0 found no ask. The size of the last row of a key holds for the
 // whole key. An ask stays, with count 0, until [Cluster.DropAsk].
 func (c *Cluster) SetRow(a *App, r heddle.Row) *Ask {
-	i := 0
-	for i < len(a.asks) && a.asks[i].less(r.Priority, r.Kind, r.AllocID) {
-		i++
-	}
-	var k *Ask
-	if i < len(a.asks) && a.asks[i].priority == r.Priority && a.asks[i].kind == r.Kind && a.asks[i].allocID == r.AllocID {
-		k = a.asks[i]
-	} else {
-		if r.Count <= 0 {
-			return nil
-		}
-		k = &Ask{app: a, priority: r.Priority, kind: r.Kind, allocID: r.AllocID, size: r.Size}
-		if n := len(c.freeAsk); n > 0 {
-			k.id, c.freeAsk = c.freeAsk[n-1], c.freeAsk[:n-1]
-			c.asks[k.id] = k
-		} else {
-			k.id = int32(len(c.asks))
-			c.asks = append(c.asks, k)
-		}
-		a.asks = append(a.asks, nil)
-		copy(a.asks[i+1:], a.asks[i:])
-		a.asks[i] = k
+	k := c.ask(a, r.Priority, r.Kind, r.AllocID, r.Size, r.Count > 0)
+	if k == nil {
+		return nil
 	}
 	if r.Count > 0 && r.Size != k.size {
 		n := k.count
@@ -171,6 +159,32 @@ func (c *Cluster) SetRow(a *App, r heddle.Row) *Ask {
 		k.strict = r.Strict
 		c.setCount(k, max(r.Count, 0))
 	}
+	return k
+}
+
+// ask returns the application's ask of a key; where there is none a new one for nothing, if add says so.
+func (c *Cluster) ask(a *App, priority int32, kind heddle.Kind, alloc int64, size heddle.Resource, add bool) *Ask {
+	i := 0
+	for i < len(a.asks) && a.asks[i].less(priority, kind, alloc) {
+		i++
+	}
+	if i < len(a.asks) && a.asks[i].priority == priority && a.asks[i].kind == kind && a.asks[i].allocID == alloc {
+		return a.asks[i]
+	}
+	if !add {
+		return nil
+	}
+	k := &Ask{app: a, priority: priority, kind: kind, allocID: alloc, size: size}
+	if n := len(c.freeAsk); n > 0 {
+		k.id, c.freeAsk = c.freeAsk[n-1], c.freeAsk[:n-1]
+		c.asks[k.id] = k
+	} else {
+		k.id = int32(len(c.asks))
+		c.asks = append(c.asks, k)
+	}
+	a.asks = append(a.asks, nil)
+	copy(a.asks[i+1:], a.asks[i:])
+	a.asks[i] = k
 	return k
 }
 

@@ -13,7 +13,7 @@ func (d *audit) node(n *Node) {
 	if n.total.AnyNegative() || n.used.AnyNegative() || n.over < 0 || n.count < 0 {
 		d.fail("non-negative", name+" total "+text(n.total)+" used "+text(n.used)+" borrowed "+num(n.over))
 	}
-	if n.up && !d.c.Fits(t.used.Minus(heddle.Of(0, n.over)), n.total) {
+	if fits := d.c.Fits(t.used.Minus(heddle.Of(0, n.over)), n.total); n.up && fits == n.full {
 		d.fail("node-capacity", name+" of "+text(n.total)+" holds "+text(t.used)+", borrowed "+num(n.over))
 	}
 	if x := n.booked; x != nil && (d.c.slab.get(x.id) != x || x.state != Reserved || x.node != n) {

@@ -84,7 +84,7 @@ func (c *Cluster) AddNode(id heddle.NodeID, rack heddle.RackID, total heddle.Res
 	case n.rack != rack:
 		panic("cluster: node moved to another rack")
 	}
-	n.up, n.total = true, total
+	n.up, n.full, n.total = true, false, total
 	c.live++
 	c.total = c.total.Plus(total)
 	c.largest = c.largest.Max(total)
@@ -100,12 +100,31 @@ func (c *Cluster) RemoveNode(n *Node) {
 	n.up = false
 	c.live--
 	c.total = c.total.Minus(n.total)
+	c.remeasure()
+	c.touched(n)
+}
+
+// remeasure looks for the largest node.
+func (c *Cluster) remeasure() {
 	c.largest = heddle.Resource{}
 	for _, m := range c.nodes {
 		if m != nil && m.up {
 			c.largest = c.largest.Max(m.total)
 		}
 	}
+}
+
+// ResizeNode changes what a live node offers. It may be less than the node's containers hold; a reservation
+// that does not fit the new total must be given up before.
+func (c *Cluster) ResizeNode(n *Node, total heddle.Resource) {
+	if !n.up || n.booked != nil && !c.Fits(n.booked.limit, total) {
+		panic("cluster: node resized that is down, or below its reservation")
+	}
+	c.total = c.total.Plus(total).Minus(n.total)
+	n.total = total
+	c.remeasure()
+	c.settle(n)
+	n.full = !c.Fits(heddle.Resource{}, n.Free())
 	c.touched(n)
 }
 
@@ -149,6 +168,63 @@ func (c *Cluster) Finish(a *App) {
 		}
 	}
 }
+
+// Move puts an application into another leaf, with all it holds and asks for. Its reservations must have been
+// given up before.
+func (c *Cluster) Move(a *App, q *Queue) {
+	if len(q.children) > 0 || a.bookings > 0 {
+		panic("cluster: application moved to a queue with children, or with reservations")
+	}
+	c.charge(a, -1)
+	for i, b := range a.queue.apps {
+		if b == a {
+			a.queue.apps = append(a.queue.apps[:i], a.queue.apps[i+1:]...)
+			break
+		}
+	}
+	a.queue, a.user = q, q.userOf(a.user.id)
+	i := len(q.apps)
+	for i > 0 && q.apps[i-1].after(a) {
+		i--
+	}
+	q.apps = append(q.apps, nil)
+	copy(q.apps[i+1:], q.apps[i:])
+	q.apps[i] = a
+	c.charge(a, 1)
+}
+
+// after reports whether an application was submitted after another.
+func (a *App) after(b *App) bool {
+	return a.submitted > b.submitted || a.submitted == b.submitted && a.id > b.id
+}
+
+// charge adds what an application holds and asks for to its queues and its user, or with −1 takes it away.
+func (c *Cluster) charge(a *App, sign int) {
+	used, pending := a.used.Times(int64(sign)), a.pending.Times(int64(sign))
+	var masters heddle.Resource
+	if a.master != nil {
+		masters = a.master.limit.Times(int64(sign))
+	}
+	waiting := 0
+	for _, k := range a.asks {
+		if k.count > 0 {
+			waiting += sign
+		}
+	}
+	u := a.user
+	u.apps += sign
+	u.waiting += waiting
+	add(&u.used, &used)
+	for q := a.queue; q != nil; q = q.parent {
+		add(&q.used, &used)
+		add(&q.masters, &masters)
+		add(&q.pending, &pending)
+		q.waiting += waiting
+	}
+}
+
+// SetPriority changes an application's priority; higher is sooner.
+func (c *Cluster) SetPriority(a *App, priority int32) { a.priority = priority }
 
 // Exclude replaces the nodes an application wants nothing on.
 func (c *Cluster) Exclude(a *App, nodes []heddle.NodeID) {

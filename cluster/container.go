@@ -27,7 +27,7 @@ func (s State) String() string {
 
 // next lists, for every state, the states that may follow.
 var next = [NumStates]uint16{
-	Created:   1<<Reserved | 1<<Allocated,
+	Created:   1<<Reserved | 1<<Allocated | 1<<Running, // found running
 	Reserved:  1<<Allocated | 1<<Killed | 1<<Released,
 	Allocated: 1<<Acquired | 1<<Killed | 1<<Expired | 1<<Released,
 	Acquired:  1<<Running | 1<<Completed | 1<<Expired | 1<<Released | 1<<Killed,
@@ -89,7 +89,7 @@ func (c *Container) App() *App { return c.app }
 // Node returns where it is.
 func (c *Container) Node() *Node { return c.node }
 
-// Ask returns the ask it answers.
+// Ask returns the ask it answers, or once answered where it was found running.
 func (c *Container) Ask() *Ask { return c.ask }
 
 // Kind returns what it is for.
@@ -172,6 +172,34 @@ func (c *Cluster) Grant(k *Ask, n *Node, at heddle.Locality, told, limit heddle.
 	}
 	c.borrow(x)
 	c.take(k, n, at)
+	if x.kind != heddle.AM {
+		x.nextUnseen, a.unseen = a.unseen, x
+		k.unseen++
+	}
+	c.enlist(x)
+	if !c.Fits(heddle.Resource{}, n.Free()) {
+		panic("cluster: grant does not fit the node")
+	}
+	c.touched(n)
+	return x
+}
+
+// Adopt takes over a container that a node was found running for an application. No ask pays for it and no
+// limit counts: the node may hold more than it has. Nobody is asked whether its data lies near.
+func (c *Cluster) Adopt(a *App, n *Node, kind heddle.Kind, priority int32, alloc int64, size heddle.Resource) *Container {
+	x := c.slab.new()
+	x.become(Running)
+	x.app, x.node, x.ask, x.kind, x.at = a, n, c.ask(a, priority, kind, alloc, size, true), kind, heddle.OffSwitch
+	x.limit, x.granted, x.started = size, c.now, c.now
+	c.enlist(x)
+	n.full = !c.Fits(heddle.Resource{}, n.Free())
+	c.touched(n)
+	return x
+}
+
+// enlist counts a container wherever what it holds is counted.
+func (c *Cluster) enlist(x *Container) {
+	a, n := x.app, x.node
 	n.kinds[x.kind]++
 	n.count++
 	c.slab.push(onNode, &n.first, x.slot)
@@ -182,16 +210,8 @@ func (c *Cluster) Grant(k *Ask, n *Node, at heddle.Locality, told, limit heddle.
 			panic("cluster: second master")
 		}
 		a.master = x
-	} else {
-		x.nextUnseen, a.unseen = a.unseen, x
-		k.unseen++
 	}
-	c.hold(x, &limit)
-	if !c.Fits(heddle.Resource{}, n.Free()) {
-		panic("cluster: grant does not fit the node")
-	}
-	c.touched(n)
-	return x
+	c.hold(x, &x.limit)
 }
 
 // borrow takes from the application's pool what of x's processors the node has not free.
@@ -284,6 +304,7 @@ func (c *Cluster) End(x *Container, to State, status heddle.ExitStatus) {
 	c.slab.unlink(ofApp, &a.first, x.slot)
 	c.slab.drop(x)
 	c.settle(n)
+	n.full = n.full && !c.Fits(heddle.Resource{}, n.Free())
 	c.touched(n)
 }
 
@@ -373,6 +394,7 @@ func (c *Cluster) SetLimit(x *Container, limit heddle.Resource) {
 	if !c.Fits(heddle.Resource{}, x.node.Free()) {
 		panic("cluster: limit beyond the node")
 	}
+	x.node.full = false
 	c.touched(x.node)
 }
 

@@ -9,7 +9,8 @@ import (
 
 const (
 	levels         = 256
-	triesPerBucket = 16 // nodes too full for the need looked at in one bucket before the next one is tried
+	roomiestLooks  = 1024 // nodes looked at, at the most, to list the roomiest
+	triesPerBucket = 16   // nodes too full for the need looked at in one bucket before the next one is tried
 )
 
 // A roomIndex keeps live nodes in buckets by how much they have free, so that a policy that names its
@@ -148,6 +149,26 @@ func (x *roomIndex) search(c *Cluster, a *App, need heddle.Resource, from, to, s
 		x.nones++
 	}
 	return heddle.NoNode, false
+}
+
+// roomiest looks in the emptiest buckets first.
+func (x *roomIndex) roomiest(c *Cluster, a *App, need heddle.Resource, most int, ids []heddle.NodeID) []heddle.NodeID {
+	if c.pools == 0 && x.hopeless(need) {
+		return ids
+	}
+	to, looks := x.fullest(c, need)-1, roomiestLooks
+	for b := x.nextBucket(levels-1, to, -1); b != to; b = x.nextBucket(b-1, to, -1) {
+		for _, id := range x.buckets[b] {
+			if looks--; looks < 0 || most <= 0 {
+				return ids
+			}
+			if n := c.nodes[id]; n.booked == nil && !a.Excludes(id) && c.Fits(need, n.Room(a)) {
+				ids = append(ids, id)
+				most--
+			}
+		}
+	}
+	return ids
 }
 
 // nextBucket returns the first bucket in use from b on, up or down, or to.

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -58,6 +59,21 @@ func (d *driver) container(ok func(*Container) bool) *Container {
 		return nil
 	}
 	return some[d.intn(len(some), "container")]
+}
+
+// A queue lists its applications in order of submission, wherever they came from.
+func TestMovedStandInOrder(t *testing.T) {
+	c := New([]heddle.QueueID{heddle.NoQueue, 0, 0}, false)
+	var apps []*App
+	for i := range 4 {
+		c.SetNow(heddle.Time(i))
+		apps = append(apps, c.Submit(heddle.Submit{App: heddle.AppID(3 - i), Queue: heddle.QueueID(1 + i%2)}))
+	}
+	c.Move(apps[0], c.queues[2])
+	c.Move(apps[2], c.queues[2])
+	if got := c.queues[2].apps; !slices.Equal(got, apps) || len(c.queues[1].apps) > 0 {
+		t.Errorf("they stand as %v", got)
+	}
 }
 
 func held(x *Container) bool { return x.state != Reserved }
@@ -177,6 +193,40 @@ var steps = []func(d *driver){
 		}
 	},
 	func(d *driver) { d.twin() },
+	func(d *driver) { // a container is found, or a node changes its size
+		a, n := d.anApp(), d.node(true)
+		switch {
+		case n == nil:
+		case a != nil && d.intn(2, "found") == 0:
+			kind := heddle.Kind(d.intn(heddle.NumKinds, "kind"))
+			if kind == heddle.AM && a.master != nil {
+				return
+			}
+			x := d.c.Adopt(a, n, kind, int32(d.intn(3, "priority")), int64(d.intn(2, "id")), d.size())
+			if x.state != Running || x.ask == nil || x.Told() != x.limit {
+				d.t.Fatalf("found as %+v", x)
+			}
+		default:
+			total := heddle.Of(int64(1024*(1+d.intn(8, "total"))), int64(1000*(1+d.intn(8, "cores"))))
+			if n.booked != nil && !d.c.Fits(n.booked.limit, total) {
+				d.c.Unbook(n.booked)
+			}
+			d.c.ResizeNode(n, total)
+		}
+	},
+	func(d *driver) { // an application changes its queue, or its priority
+		a := d.anApp()
+		if a == nil {
+			return
+		}
+		for _, n := range d.c.nodes {
+			if n != nil && n.booked != nil && n.booked.app == a {
+				d.c.Unbook(n.booked)
+			}
+		}
+		d.c.Move(a, d.c.queues[2+d.intn(2, "queue")])
+		d.c.SetPriority(a, int32(d.intn(3, "priority")))
+	},
 	func(d *driver) {
 		if n := d.node(true); n != nil && n.booked != nil {
 			if d.intn(2, "re") == 0 {
@@ -222,6 +272,30 @@ func (d *driver) twin() {
 		}
 		if ok && x.level(d.c.nodes[id].Free()) != w.want {
 			d.t.Fatalf("%s finds node %d of level %d, the best level is %d", w.name, id, x.level(d.c.nodes[id].Free()), w.want)
+		}
+	}
+	d.roomiest(a, need)
+}
+
+// roomiest compares the list of the roomiest with a look at every node.
+func (d *driver) roomiest(a *App, need heddle.Resource) {
+	v := d.c.View()
+	for _, most := range []int{1 + d.intn(3, "most"), len(d.c.nodes) + 1} {
+		got := v.Roomiest(a, need, most, nil)
+		fit := 0
+		for _, n := range d.c.nodes {
+			if n == nil || !n.up || n.booked != nil || a.Excludes(n.id) || !d.c.Fits(need, n.Room(a)) {
+				if n != nil && slices.Contains(got, n.id) {
+					d.t.Fatalf("%v names node %d, which has no room for %v", got, n.id, need)
+				}
+				continue
+			}
+			if fit++; !slices.Contains(got, n.id) && (len(got) < most || v.Level(n.id) > v.Level(got[len(got)-1])) {
+				d.t.Fatalf("%v of %d at the most leaves node %d out, which has more room", got, most, n.id)
+			}
+		}
+		if len(got) != min(most, fit) || !slices.IsSortedFunc(got, func(x, y heddle.NodeID) int { return v.Level(y) - v.Level(x) }) {
+			d.t.Fatalf("%v of %d nodes, at most %d, is not all of them in order", got, fit, most)
 		}
 	}
 }

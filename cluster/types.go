@@ -12,6 +12,7 @@ type Node struct {
 	kinds  [heddle.NumKinds]int32
 	up     bool
 	lends  bool       // there are pools
+	full   bool       // more is held than the node has: containers were found on it, or it shrank
 	booked *Container // the reservation, if any
 	over   int64      // milli-vcores of used that are borrowed from suspended containers
 	total  heddle.Resource
@@ -55,7 +56,7 @@ func (n *Node) Total() heddle.Resource { return n.total }
 // Used returns what containers hold.
 func (n *Node) Used() heddle.Resource { return n.used }
 
-// Free returns what nobody holds.
+// Free returns what nobody holds; below 0 where more is held than the node has.
 func (n *Node) Free() heddle.Resource {
 	t, u := &n.total, &n.used
 	return heddle.Resource{t[0] - u[0], t[1] - u[1] + n.over, t[2] - u[2], t[3] - u[3]}
@@ -93,6 +94,9 @@ func (n *Node) roomOf(a *App) heddle.Resource {
 		return heddle.Resource{}
 	}
 	r := n.Free()
+	if r[heddle.CPU] < 0 {
+		return r // what is lent is missing elsewhere
+	}
 	for i := range n.pools {
 		if p := &n.pools[i]; p.app == a && p.suspended > p.borrowed {
 			r[heddle.CPU] += p.suspended - p.borrowed

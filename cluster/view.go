@@ -76,6 +76,15 @@ func (v View) MostFree(a *App, need heddle.Resource) (heddle.NodeID, bool) {
 	return v.c.roomIndex().mostFree(v.c, a, need)
 }
 
+// Roomiest appends up to most nodes that could hold need for the application now to ids, the emptiest first
+// as [View.MostFree] goes. Where many have too little of one dimension it may leave some out.
+func (v View) Roomiest(a *App, need heddle.Resource, most int, ids []heddle.NodeID) []heddle.NodeID {
+	return v.c.roomIndex().roomiest(v.c, a, need, most, ids)
+}
+
+// Level returns how empty a node is, by the least of its dimensions, in 256ths of the largest node.
+func (v View) Level(id heddle.NodeID) int { return int(v.c.roomIndex().level(v.c.nodes[id].Free())) }
+
 // LeastFree returns the fullest node that could hold need for the application now, likewise.
 func (v View) LeastFree(a *App, need heddle.Resource) (heddle.NodeID, bool) {
 	return v.c.roomIndex().leastFree(v.c, a, need)

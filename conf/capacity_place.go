@@ -1,7 +1,6 @@
 package conf
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -133,18 +132,18 @@ func (p *CapacityPlacement) find(name string) (int, error) {
 	same := p.short[head]
 	switch {
 	case head == "root" && len(same) == 0:
-		return 0, fmt.Errorf("there is no queue %s", name)
+		return 0, refuse(ErrUnknownQueue, "there is no queue %s", name)
 	case len(same) == 0:
-		return 0, fmt.Errorf("there is no queue %s", head)
+		return 0, refuse(ErrUnknownQueue, "there is no queue %s", head)
 	case len(same) > 1:
-		return 0, fmt.Errorf("queue %s is ambiguous; say %s or %s", head, p.queues[same[0]].path, p.queues[same[1]].path)
+		return 0, refuse(ErrAmbiguousQueue, "queue %s is ambiguous; say %s or %s", head, p.queues[same[0]].path, p.queues[same[1]].path)
 	case !deeper:
 		return same[0], nil
 	}
 	if i, ok := p.full[p.queues[same[0]].path+"."+rest]; ok {
 		return i, nil
 	}
-	return 0, fmt.Errorf("there is no queue %s", p.queues[same[0]].path+"."+rest)
+	return 0, refuse(ErrUnknownQueue, "there is no queue %s", p.queues[same[0]].path+"."+rest)
 }
 
 // leaf returns the path of the leaf that a name means.
@@ -164,7 +163,7 @@ func (p *CapacityPlacement) leaf(name string) (string, error) {
 		}
 	}
 	if !p.queues[i].leaf {
-		return "", fmt.Errorf("queue %s has children; applications go to queues without", p.queues[i].path)
+		return "", refuse(ErrNotLeaf, "queue %s has children; applications go to queues without", p.queues[i].path)
 	}
 	return p.queues[i].path, nil
 }

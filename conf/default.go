@@ -8,7 +8,7 @@ import (
 // Default returns what is used without a configuration folder: Hadoop's defaults, and for both
 // schedulers one queue, default, that takes every application and counts every resource.
 func Default() *Hadoop {
-	h := &Hadoop{Site: DefaultSite(), Capacity: DefaultCapacity(), Fair: DefaultFair()}
+	h := &Hadoop{Site: DefaultSite(), Daemon: DefaultDaemon(), Capacity: DefaultCapacity(), Fair: DefaultFair()}
 	h.CapacityPlacement = NewCapacityPlacement(h.Capacity)
 	h.CapacityPlacement.mappings = []mapping{{source: "%user", path: "root.default"}}
 	h.CapacityPlacement.override = true

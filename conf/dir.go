@@ -18,7 +18,8 @@ import (
 
 // Hadoop is what a configuration folder says about scheduling.
 type Hadoop struct {
-	Site *Site
+	Site   *Site
+	Daemon *Daemon
 
 	Capacity          *capacity.Config // nil when there is no capacity-scheduler.xml
 	CapacityPlacement *CapacityPlacement
@@ -26,8 +27,16 @@ type Hadoop struct {
 	Fair          *fair.Config // nil when there is no fair-scheduler.xml
 	FairPlacement *FairPlacement
 
+	CapacityACLs map[string]QueueACL // by path; what is not there has none of its own
+	FairACLs     map[string]QueueACL
+
 	Notices []Notice // in order of file and line
+
+	fairSite fair.Config // without queues: what yarn-site.xml says of the fair scheduler
 }
+
+// ErrNoFiles is the error of a folder that has none of Hadoop's files.
+var ErrNoFiles = errors.New("has none of the files of a Hadoop configuration")
 
 // ReadDir reads a configuration folder. The error is an [Errors] of everything wrong with it, or says
 // why the folder cannot be read; nothing is returned then.
@@ -104,7 +113,7 @@ func (l *loader) folder(dir string) (files, error) {
 		}
 	}
 	if len(f.path) == 0 {
-		return f, fmt.Errorf("%s has none of the files of a Hadoop configuration: %s, %s, %s, %s", dir, capacityFile, fairFile, yarnSite, mapredSite)
+		return f, fmt.Errorf("%s %w: %s, %s, %s, %s", dir, ErrNoFiles, capacityFile, fairFile, yarnSite, mapredSite)
 	}
 	return f, nil
 }
@@ -136,6 +145,7 @@ func (l *loader) load(f files) *Hadoop {
 		base = base.over(props)
 	}
 	h.Site = readSite(base)
+	h.Daemon = l.daemon(base)
 	props, _ := l.properties(f, mapredSite)
 	mr := base.over(props)
 	readMapReduce(mr, h.Site)
@@ -145,15 +155,17 @@ func (l *loader) load(f files) *Hadoop {
 	if ok || base.m[csPrefix+"root.queues"] != nil {
 		h.Capacity, h.CapacityPlacement = readCapacity(cs, h.Site, f.path[capacityFile])
 		if h.Capacity != nil {
+			h.CapacityACLs = cs.queueACLs(h.Capacity)
 			for i := range h.Capacity.Queues {
 				queues[h.Capacity.Queues[i].Path] = true
 			}
 		}
 	}
 	site := readFairSite(base, h.Site)
+	h.fairSite = *site
 	if path, data := l.allocations(f, base, h.Site); data != nil {
 		h.Fair = site
-		h.FairPlacement = readFair(l.log, site, h.Site.Extra, path, data)
+		h.FairPlacement, h.FairACLs = readFair(l.log, site, h.Site.Extra, path, data)
 	}
 	l.missing(h, base)
 	maps.Copy(cs.m, mr.m)

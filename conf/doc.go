@@ -1,6 +1,7 @@
-// Package conf reads a Hadoop configuration folder as it is: capacity-scheduler.xml, fair-scheduler.xml
-// and what yarn-site.xml, mapred-site.xml and resource-types.xml say that matters to scheduling. What is
-// unset has Hadoop 3.4's default.
+// Package conf reads a Hadoop configuration folder as it is: capacity-scheduler.xml, fair-scheduler.xml,
+// what yarn-site.xml, mapred-site.xml and resource-types.xml say that matters to scheduling, and what
+// core-site.xml and yarn-site.xml tell a ResourceManager beside that ([Daemon]). What is unset has Hadoop
+// 3.4's default.
 //
 // Every error and every [Notice] names the file and the line. A property that has no effect here is
 // listed by name and never silently dropped: a configuration that relies on it would be misread.

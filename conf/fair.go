@@ -20,6 +20,7 @@ type fairReader struct {
 	order    []*fairQueue // parents before children
 	defaults fairDefaults
 	policy   fair.Policy
+	acls     map[string]QueueACL
 }
 
 // fairDefaults are what a queue has that does not say otherwise.
@@ -101,19 +102,19 @@ func (ps *properties) multiple(name string, def float64) int64 {
 
 // readFair reads an allocations file over what the site says. The result is of use only if nothing was
 // logged as an error.
-func readFair(l *log, cfg *fair.Config, t types, file string, data []byte) *FairPlacement {
+func readFair(l *log, cfg *fair.Config, t types, file string, data []byte) (*FairPlacement, map[string]QueueACL) {
 	doc, err := readTree(file, data, "allocations")
 	if err != nil {
 		l.errs = append(l.errs, asError(file, err))
-		return nil
+		return nil, nil
 	}
-	r := &fairReader{log: l, file: file, types: t, cfg: cfg, declared: map[string]*fairQueue{}}
+	r := &fairReader{log: l, file: file, types: t, cfg: cfg, declared: map[string]*fairQueue{}, acls: everybody()}
 	r.defaults = fairDefaults{amShare: 0.5}
 	r.queue("", "root", doc.line)
 	r.top(doc)
 	r.finish()
 	r.checkPolicies()
-	return r.placement()
+	return r.placement(), r.acls
 }
 
 // asError gives an error without a place its file.

@@ -58,6 +58,15 @@ func (r *fairReader) placement() *FairPlacement {
 	return p
 }
 
+// Rules returns the rules in effect, in order; not to be changed.
+func (p *FairPlacement) Rules() []fair.Rule { return p.rules }
+
+// Creates reports whether the rules may place an application into a queue that is not there yet, other than
+// one that the configuration names.
+func (p *FairPlacement) Creates() bool {
+	return slices.ContainsFunc(p.rules, func(r fair.Rule) bool { return r.Create && r.Name != "default" && r.Name != "reject" })
+}
+
 // Place returns the full path of the leaf for an application. An empty queue is the queue default, which
 // leaves the choice to the rules. created says that the queue is not there and is to be created. The
 // error says why the application would be rejected.
@@ -66,7 +75,7 @@ func (p *FairPlacement) Place(queue, user string, groups []string) (path string,
 		queue = "default"
 	}
 	if !goodPath(queue) {
-		return "", false, fmt.Errorf("%q is not the name of a queue", queue)
+		return "", false, refuse(ErrUnknownQueue, "%q is not the name of a queue", queue)
 	}
 	for i := range p.rules {
 		path, err := p.apply(&p.rules[i], queue, user, groups)
@@ -84,7 +93,7 @@ func (p *FairPlacement) Place(queue, user string, groups []string) (path string,
 			break
 		}
 	}
-	return "", false, fmt.Errorf("the placement rules have no queue for user %s and queue %s", user, queue)
+	return "", false, refuse(ErrUnknownQueue, "the placement rules have no queue for user %s and queue %s", user, queue)
 }
 
 // apply returns the queue a rule gives, or "".
@@ -152,22 +161,22 @@ func (p *FairPlacement) isLeaf(path string) bool {
 func (p *FairPlacement) check(path string) (create bool, err error) {
 	if _, ok := p.index[path]; ok {
 		if p.holder[path] {
-			return false, fmt.Errorf("queue %s has queues, not applications", path)
+			return false, refuse(ErrNotLeaf, "queue %s has queues, not applications", path)
 		}
 		return false, nil
 	}
 	if slices.ContainsFunc(strings.Split(path, "."), func(s string) bool { return s == "" || s != strings.TrimSpace(s) }) {
-		return false, fmt.Errorf("%q is not the path of a queue", path)
+		return false, refuse(ErrUnknownQueue, "%q is not the path of a queue", path)
 	}
 	if strings.Count(path, ".") > maxNesting {
 		return false, fmt.Errorf("queue %.40s… is more than %d deep", path, maxNesting)
 	}
 	up := p.ancestor(path)
 	if !p.holder[up] {
-		return false, fmt.Errorf("queue %s cannot be created: %s has applications, not queues", path, up)
+		return false, refuse(ErrUnknownQueue, "queue %s cannot be created: %s has applications, not queues", path, up)
 	}
 	if p.policy == fair.DRF && p.cfg.Queues[p.index[up]].Policy == fair.FairShare {
-		return false, fmt.Errorf("queue %s cannot be created: the default policy is drf and %s is fair", path, up)
+		return false, refuse(ErrUnknownQueue, "queue %s cannot be created: the default policy is drf and %s is fair", path, up)
 	}
 	return true, nil
 }

@@ -103,6 +103,7 @@ func (r *fairReader) field(q *fairQueue, f *node) {
 	case "schedulingPolicy", "schedulingMode":
 		q.Policy, q.hasPolicy, q.policyLine = r.schedulingPolicy(f), true, f.line
 	default:
+		r.acl(q.Path, f)
 		r.unread(f, queueElements)
 	}
 }

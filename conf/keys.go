@@ -15,9 +15,10 @@ type key struct {
 }
 
 const (
+	beatText     = "heddle rm sets the interval by its own rule, see beats in heddle.yaml; in simulations it is fixed"
 	labelText    = "node labels are not in effect: all nodes form the default partition"
 	preemptText  = "preemption is not in effect"
-	aclText      = "everybody may submit to every queue"
+	aclText      = "heddle rm asks it where yarn.acl.enable is true; in simulations everybody may submit to every queue"
 	reserveText  = "reservations in advance are not in effect"
 	autoText     = "queues are not created from templates"
 	asyncText    = "nodes are scheduled at their heartbeats only"
@@ -105,20 +106,19 @@ var siteKeys = []key{
 	{"yarn.scheduler.fair.waitTimeBeforeNextStarvationCheck", Harmless, preemptText},
 	{"yarn.scheduler.fair.event-log.", Harmless, metricText},
 	{"yarn.scheduler.fair.continuous-scheduling-sleep-ms", Harmless, "belongs to continuous scheduling"},
+	{"hadoop.security.authorization", Unsupported, "hadoop-policy.xml is not read: heddle rm lets every user call every service"},
 	{"yarn.node-labels.enabled", Unsupported, labelText},
 	{"yarn.node-labels.", Harmless, labelText},
-	{"yarn.acl.enable", Unsupported, aclText},
 	{"yarn.resourcemanager.reservation-system.enable", Unsupported, reserveText},
 	{"yarn.resourcemanager.reservation-system.", Harmless, reserveText},
 	{"yarn.resourcemanager.opportunistic-container-allocation.enabled", Unsupported, "all containers are guaranteed ones"},
 	{"yarn.resourcemanager.placement-constraints.handler", Unsupported, "placement constraints are not in effect"},
 	{"yarn.resourcemanager.application-tag-based-placement.enable", Unsupported, mappingText},
-	{"yarn.resourcemanager.nodemanagers.heartbeat-interval-scaling-enable", Unsupported, "heartbeats come at a fixed interval"},
-	{"yarn.resourcemanager.nodemanagers.heartbeat-interval-", Harmless, "heartbeats come at a fixed interval"},
+	{"yarn.resourcemanager.nodemanagers.heartbeat-interval-scaling-enable", Unsupported, beatText},
+	{"yarn.resourcemanager.nodemanagers.heartbeat-interval-", Harmless, beatText},
 	{"yarn.nodemanager.resource.detect-hardware-capabilities", Unsupported, "nodes have what the configuration or the scenario says"},
 	{"yarn.scheduler.queue-placement-rules", Unsupported, "queue mappings by user and group are in effect, and no others"},
 	{"yarn.scheduler.queue-placement-rules.", Unsupported, mappingText},
-	{"yarn.scheduler.include-port-in-node-name", Harmless, otherText},
 	{"yarn.scheduler.configuration.", Harmless, otherText},
 	{"yarn.scheduler.app-placement-allocator.class", Unsupported, "nodes are chosen by locality"},
 	{"yarn.scheduler.skip.node.multiplier", Harmless, asyncText},
@@ -158,7 +158,6 @@ func (ps *properties) leftovers(queues map[string]bool) {
 		}
 	}
 	slices.SortFunc(left, func(a, b *property) int { return cmp.Compare(a.name, b.name) })
-	acls := ps.m["yarn.acl.enable"] != nil && ps.flag("yarn.acl.enable", false)
 	for _, p := range left {
 		kind, text := leftover(p.name, queues)
 		def, ok := siteDefaults[p.name]
@@ -167,8 +166,6 @@ func (ps *properties) leftovers(queues map[string]bool) {
 			kind, text = Harmless, "is what is so anyway"
 		case kind == Unsupported && strings.TrimSpace(p.raw) == "false":
 			kind, text = Harmless, "is off"
-		case kind == Harmless && text == aclText && acls:
-			kind = Unsupported
 		}
 		ps.log.note(kind, p.file, p.nameLine, p.name, "%s", text)
 	}

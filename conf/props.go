@@ -166,6 +166,15 @@ func (ps *properties) text(name, def string) string {
 	return def
 }
 
+// given returns a trimmed value; p is nil where the property is unset or blank, which YARN's own defaults
+// use for unset.
+func (ps *properties) given(name string) (v string, p *property) {
+	if v, p = ps.value(name); p == nil || strings.TrimSpace(v) == "" {
+		return "", nil
+	}
+	return strings.TrimSpace(v), p
+}
+
 // flag returns a boolean. What is neither true nor false is the default, as in Hadoop, and noted.
 func (ps *properties) flag(name string, def bool) bool {
 	v, p := ps.value(name)

@@ -9,7 +9,8 @@ import (
 type node struct {
 	name string
 	attr []xml.Attr
-	text string
+	text string // without blanks around it
+	raw  string
 	line int
 	kids []*node
 }
@@ -41,7 +42,8 @@ func (s *scanner) tree(start xml.StartElement) (*node, error) {
 		}
 		switch t := t.(type) {
 		case xml.EndElement:
-			n.text = strings.TrimSpace(text.String())
+			n.raw = text.String()
+			n.text = strings.TrimSpace(n.raw)
 			return n, nil
 		case xml.CharData:
 			text.Write(t)

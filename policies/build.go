@@ -24,7 +24,7 @@ type Env struct {
 	Fair     *fair.Config
 	Minimum  heddle.Resource // for profiles that use neither
 	Maximum  heddle.Resource
-	Users    []string // by UserID
+	Users    []string // by UserID, as far as they are known; [Built.User] tells others
 	Seed     uint64
 }
 
@@ -32,6 +32,21 @@ type Env struct {
 type Built struct {
 	policy.Set
 	Paths []string // of queues, by QueueID
+
+	named []named
+}
+
+// named is a scheduler that goes by users' names.
+type named interface {
+	User(id heddle.UserID, name string)
+}
+
+// User tells the policies the name of a user that [Env.Users] did not have. It must come before the user's
+// first application.
+func (b *Built) User(id heddle.UserID, name string) {
+	for _, n := range b.named {
+		n.User(id, name)
+	}
 }
 
 // AtOnce is the way of masters that ask for all reduces together with the maps.
@@ -322,6 +337,9 @@ func (b *builder) sharedOf(name string) (any, error) {
 		return nil, err
 	}
 	b.shared[name] = s
+	if n, ok := s.(named); ok {
+		b.out.named = append(b.out.named, n)
+	}
 	return s, nil
 }
 

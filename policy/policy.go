@@ -161,8 +161,8 @@ type (
 		Observe(v View, ev heddle.Event)
 	}
 
-	// Steady goes with an Order that gives some applications a key which is the same all their life: of
-	// those Steady says yes to it is not asked for again while they wait.
+	// Steady goes with an Order that gives some applications a key which is the same as long as their queue and
+	// their priority are: of those Steady says yes to it is not asked for again while they wait.
 	Steady interface{ Steady(a *App) bool }
 
 	// Aloof goes with an Observe to which news of running tasks are nothing, and they are most of what
@@ -179,6 +179,19 @@ type (
 	// grant that fulfils a reservation says so.
 	Granted interface {
 		Granted(v View, x *Container)
+	}
+
+	// Adopter hears of every container that was found running and is held from now on. It was not granted:
+	// no ask paid for it, no limit was asked, and when it began and how near to its data nobody knows.
+	Adopter interface {
+		Adopted(v View, x *Container)
+	}
+
+	// Prompter goes with a policy that counts or draws by the offers it is asked about. From Prompt(true) to
+	// Prompt(false) nodes are offered that did not report: it answers as it would if they had, as far as it
+	// can without taking anything in, and remembers nothing of them.
+	Prompter interface {
+		Prompt(on bool)
 	}
 
 	// Ticker does periodic arithmetic of its own. Ticks are lazy: Tick is called before the first event

@@ -7,6 +7,7 @@ type arena struct {
 	admits   bin[heddle.Admit]
 	rejects  bin[heddle.Reject]
 	launches bin[heddle.Launch]
+	adopts   bin[heddle.Adopt]
 	books    bin[heddle.Book]
 	unbooks  bin[heddle.Unbook]
 	resizes  bin[heddle.Resize]
@@ -16,7 +17,7 @@ type arena struct {
 }
 
 func (a *arena) reset() {
-	a.admits.n, a.rejects.n, a.launches.n = 0, 0, 0
+	a.admits.n, a.rejects.n, a.launches.n, a.adopts.n = 0, 0, 0, 0
 	a.books.n, a.unbooks.n = 0, 0
 	a.resizes.n, a.suspends.n, a.resumes.n, a.kills.n = 0, 0, 0, 0
 }

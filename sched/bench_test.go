@@ -307,6 +307,78 @@ func BenchmarkMix(b *testing.B) {
 	}
 }
 
+// BenchmarkOffer is what an ask costs that is offered nodes at once, on 10,000 nodes with 1,000 applications and
+// every mechanism on: where nothing has room, all applications waiting, and where everything has.
+func BenchmarkOffer(b *testing.B) {
+	s := roomy()[len(roomy())-1]
+	b.Run("full", func(b *testing.B) {
+		m := newMix(s.set(), 10_000, 1000)
+		for m.now < heddle.Time(30*heddle.Second) {
+			m.c.Step(m.now, m.next())
+		}
+		b.ReportAllocs()
+		for i := 0; b.Loop(); i++ {
+			m.c.Step(m.now, heddle.Offer{App: heddle.AppID(i % m.apps)})
+		}
+	})
+	b.Run("one node free", func(b *testing.B) {
+		m := newMix(s.set(), 10_000, 1000)
+		for m.now < heddle.Time(30*heddle.Second) {
+			m.c.Step(m.now, m.next())
+		}
+		spent, granted := time.Duration(0), 0
+		for i := 0; i < b.N; i++ {
+			a := m.c.View().App(heddle.AppID(i % m.apps))
+			if a.Running(heddle.Map) == 0 {
+				continue
+			}
+			var x *policy.Container
+			a.Each(func(y *policy.Container) bool { x = y; return y.Kind() != heddle.Map })
+			m.c.Step(m.now, heddle.Acquire{App: a.ID()})
+			m.c.Step(m.now, heddle.Exit{Container: x.ID()})
+			from := time.Now()
+			granted += len(m.c.Step(m.now, heddle.Offer{App: a.ID()}))
+			spent += time.Since(from)
+		}
+		b.ReportMetric(float64(spent.Nanoseconds())/float64(b.N), "ns/offer")
+		b.ReportMetric(float64(granted)/float64(b.N), "grants")
+	})
+	b.Run("room", func(b *testing.B) {
+		l := newLoad(s.set(), 10_000, 1000)
+		for _, x := range l.run {
+			l.c.Step(l.now, heddle.Acquire{App: l.c.View().Container(x).App().ID()})
+			l.c.Step(l.now, heddle.Exit{Container: x})
+		}
+		for a := range l.apps {
+			l.c.Step(l.now, heddle.Ask{App: heddle.AppID(a), Rows: []heddle.Row{heddle.Anywhere(20, heddle.Map, 0, heddle.Of(1024, 1000))}})
+		}
+		spent, granted := time.Duration(0), 0
+		for i := 0; i < b.N; i++ {
+			l.run, l.of = l.run[:0], l.of[:0]
+			a := heddle.AppID(i % l.apps)
+			rows := []heddle.Row{heddle.Anywhere(20, heddle.Map, 4, heddle.Of(1024, 1000))}
+			for k := range 12 {
+				host := rows[0]
+				host.Host, host.Count = heddle.NodeID((i*31+k*977)%l.nodes), 1
+				rack := rows[0]
+				rack.Rack, rack.Count = heddle.RackID(host.Host/40), 1
+				rows = append(rows, host, rack)
+			}
+			l.c.Step(l.now, heddle.Ask{App: a, Rows: rows})
+			from := time.Now()
+			l.step(heddle.Offer{App: a})
+			spent += time.Since(from)
+			granted += len(l.run)
+			l.c.Step(l.now, heddle.Acquire{App: a})
+			for _, x := range l.run {
+				l.c.Step(l.now, heddle.Exit{Container: x})
+			}
+		}
+		b.ReportMetric(float64(spent.Nanoseconds())/float64(b.N), "ns/offer")
+		b.ReportMetric(float64(granted)/float64(b.N), "grants")
+	})
+}
+
 // A shape is a cluster and what is asked of it: containers of 1 core and 10 MiB, nodes with room for all
 // they get and one more.
 type shape struct {

@@ -31,6 +31,8 @@ type Core struct {
 	curious   []policy.Observe // those that hear of running tasks too
 	gauged    []policy.Gauged
 	granted   []policy.Granted
+	adopters  []policy.Adopter
+	prompters []policy.Prompter
 	wakers    []policy.Waker
 	revisers  []policy.Reviser
 	masters   []heddle.Resource // what was asked for, by application; kept for revisers
@@ -45,6 +47,7 @@ type Core struct {
 	out     []heddle.Decision
 	arena   arena
 	drowsy  []drowsy
+	prompt  prompt
 	version uint64        // of everything but heartbeats
 	quiet   uint64        // the version at which an offer found that no node could be given anything
 	pickTry uint64        // the version at which naming nodes last came to nothing
@@ -143,6 +146,12 @@ func (c *Core) findPowers() {
 		}
 		if g, ok := h.(policy.Granted); ok {
 			c.granted = append(c.granted, g)
+		}
+		if a, ok := h.(policy.Adopter); ok {
+			c.adopters = append(c.adopters, a)
+		}
+		if p, ok := h.(policy.Prompter); ok {
+			c.prompters = append(c.prompters, p)
 		}
 		if w, ok := h.(policy.Waker); ok {
 			c.wakers = append(c.wakers, w)

@@ -22,6 +22,7 @@ type offer struct {
 	far    int // grants off their rack or without a place
 	taken  heddle.Resource
 	half   heddle.Resource
+	one    bool                  // one container at the most: others are offered for it too
 	full   bool                  // the node has no room for any ask: it can only be reserved
 	barred [heddle.NumKinds]bool // no container of the kind starts on the node
 	passed passed
@@ -52,24 +53,29 @@ func (c *Core) heartbeat(id heddle.NodeID) {
 		c.counts.EmptyOffers++
 		return
 	}
-	c.counts.Offers++
 	o := offer{n: n, full: c.set.Book != nil && !roomy}
 	if c.set.Beat.HalfFree {
 		o.half = heddle.Resource{free[0] / 2, free[1] / 2, free[2] / 2, free[3] / 2}
 	}
+	c.serveNode(&o)
+	if o.grants == 0 && !c.local && o.tries <= c.set.Beat.Applications {
+		c.quiet = c.version
+	}
+}
+
+// serveNode gives who waits what the node has for them, as far as one offer goes.
+func (c *Core) serveNode(o *offer) {
+	c.counts.Offers++
 	c.local = false
-	for r := c.round(&o); r != nothing; r = c.round(&o) {
+	for r := c.round(o); r != nothing; r = c.round(o) {
 		c.drowsy = c.drowsy[:0] // a grant may have opened their gates
 		o.barred, o.passed = [heddle.NumKinds]bool{}, passed{}
-		if !c.more(&o, r) || !c.worth(n) {
+		if !c.more(o, r) || !c.worth(o.n) {
 			c.local = true
 			break
 		}
 	}
 	c.bed()
-	if o.grants == 0 && !c.local && o.tries <= c.set.Beat.Applications {
-		c.quiet = c.version
-	}
 }
 
 // bed puts to sleep who was found behind closed gates.
@@ -115,7 +121,7 @@ func (c *Core) bookable(free *heddle.Resource) bool {
 func (c *Core) more(o *offer, r outcome) bool {
 	b := &c.set.Beat
 	switch {
-	case r == booked || o.n.Booked() != nil:
+	case r == booked || o.one || o.n.Booked() != nil:
 		return false
 	case b.OffSwitch > 0 && o.far >= b.OffSwitch,
 		b.Containers > 0 && o.grants >= b.Containers,

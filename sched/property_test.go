@@ -2,6 +2,7 @@ package sched_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -70,6 +71,7 @@ func fairTree(p fair.Policy) []fair.QueueConfig {
 // A scheduler is a profile with its queues.
 type scheduler struct {
 	name, profile, changes string
+	bare                   bool // without a node agent
 	capacity               *capacity.Config
 	fair                   *fair.Config
 }
@@ -78,6 +80,9 @@ func (s scheduler) set() policy.Set {
 	p, err := policies.Parse(s.name, []byte("profile: "+s.profile+"\n"+s.changes))
 	if err != nil {
 		panic(err)
+	}
+	if s.bare {
+		p, _ = p.WithoutAgent()
 	}
 	b, err := policies.Build(p, policies.Env{Capacity: s.capacity, Fair: s.fair, Minimum: heddle.Of(1024, 1000), Maximum: heddle.Of(8192, 8000), Users: []string{"ann", "bob"}, Seed: 3})
 	if err != nil {
@@ -189,6 +194,7 @@ func TestRelabelledNodes(t *testing.T) {
 		t.Run(s.name, func(t *testing.T) {
 			policytest.Streams(t, func(t *rapid.T) {
 				st := policytest.NewStream(t, 2, s.set)
+				st.Beats = true // nodes that are offered without reporting are listed by id
 				to := rapid.Permutation([]heddle.NodeID{0, 1, 2, 3, 4, 5}).Draw(t, "labels")
 				from := make([]heddle.NodeID, len(to))
 				for i, n := range to {
@@ -233,6 +239,26 @@ func TestWorkConservation(t *testing.T) {
 				if left := idle(st.Core(0), s.capacity != nil); left != "" {
 					t.Fatal(left)
 				}
+			})
+		})
+	}
+}
+
+// What is left of a profile without a node agent grants containers as they were asked for, and leaves them so.
+func TestWithoutAgent(t *testing.T) {
+	all := slices.Clone(schedulers)
+	for _, name := range policies.Names() {
+		if !slices.ContainsFunc(all, func(s scheduler) bool { return s.profile == name }) {
+			all = append(all, scheduler{name: name, profile: name, capacity: capacityConfig(nil, tree()...), fair: fairConfig(nil, fairTree(fair.DRF)...)})
+		}
+	}
+	for _, s := range all {
+		s.bare = true
+		t.Run(s.name, func(t *testing.T) {
+			policytest.Streams(t, func(t *rapid.T) {
+				st := policytest.NewStream(t, 1, s.set)
+				st.Whole = true
+				st.Run(policytest.Steps)
 			})
 		})
 	}

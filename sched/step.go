@@ -29,7 +29,10 @@ func (c *Core) Step(at heddle.Time, ev heddle.Event) []heddle.Decision {
 		tell(c.curious, c.v, ev)
 	case heddle.Refused:
 		tell(c.observers, c.v, ev)
-	case heddle.NodeUp, heddle.NodeDown:
+	case heddle.Offer:
+		c.offerNow(e.App)
+		tell(c.observers, c.v, ev)
+	case heddle.NodeUp, heddle.NodeDown, heddle.NodeResized:
 		c.version++
 		c.apply(ev)
 		tell(c.observers, c.v, ev)
@@ -81,6 +84,10 @@ func (c *Core) apply(ev heddle.Event) {
 		c.c.AddNode(e.Node, e.Rack, e.Total)
 	case heddle.NodeDown:
 		c.nodeDown(e.Node)
+	case heddle.NodeResized:
+		c.resize(e)
+	case heddle.Found:
+		c.adopt(&e)
 	case heddle.Submit:
 		c.submit(e)
 	case heddle.Attempt:
@@ -88,6 +95,10 @@ func (c *Core) apply(ev heddle.Event) {
 			c.c.Exclude(a, nil) // the next master may go anywhere, and knows nothing of what the last one excluded
 			c.askMaster(a, e.Master)
 		}
+	case heddle.Move:
+		c.move(e)
+	case heddle.Reprioritise:
+		c.reprioritise(e)
 	case heddle.Ask:
 		c.ask(e)
 	case heddle.Exclude:
@@ -127,7 +138,7 @@ func (c *Core) apply(ev heddle.Event) {
 			c.retry = 0
 		}
 		c.control()
-	case heddle.Heartbeat, heddle.Refused: // change nothing that is kept
+	case heddle.Heartbeat, heddle.Offer, heddle.Refused: // change nothing that is kept
 	}
 }
 
@@ -143,11 +154,19 @@ func (c *Core) submit(e heddle.Submit) {
 }
 
 func (c *Core) admit(e *heddle.Submit) heddle.Why {
-	if int(e.Queue) < 0 || int(e.Queue) >= c.v.Queues() || !c.v.Queue(e.Queue).Leaf() {
-		return heddle.NoSuchQueue
+	if why := c.enters(e); why != heddle.Fine {
+		return why
 	}
 	if _, ok := c.normalise(e.Master); !ok {
 		return heddle.TooLarge
+	}
+	return heddle.Fine
+}
+
+// enters says why a queue does not take an application, which is new or comes from another queue.
+func (c *Core) enters(e *heddle.Submit) heddle.Why {
+	if int(e.Queue) < 0 || int(e.Queue) >= c.v.Queues() || !c.v.Queue(e.Queue).Leaf() {
+		return heddle.NoSuchQueue
 	}
 	for _, s := range c.set.Share {
 		if d, ok := s.(policy.Admitter); ok {
@@ -163,8 +182,12 @@ func (c *Core) reject(app heddle.AppID, why heddle.Why) {
 	c.out = append(c.out, c.arena.rejects.put(heddle.Reject{App: app, Why: why}))
 }
 
-// askMaster asks for the container of an application's master.
+// askMaster asks for the container of an application's master; a size of zero asks for none.
 func (c *Core) askMaster(a *policy.App, size heddle.Resource) {
+	if size.IsZero() {
+		c.touch(a)
+		return
+	}
 	if len(c.revisers) > 0 {
 		for int(a.ID()) >= len(c.masters) {
 			c.masters = append(c.masters, heddle.Resource{})

@@ -112,6 +112,7 @@ func (s *Sim) carryOut(d heddle.Decision) {
 		}
 	case *heddle.Kill:
 		s.killed(s.container(d.Container), d.Status)
+	case *heddle.Adopt: // no simulated node comes with containers of its own
 	}
 }
 

@@ -1,5 +1,6 @@
-// Command heddle shows what a scheduling policy does to a workload: it simulates YARN clusters around
-// the real scheduler core, compares profiles, and reads the traces and configurations people have.
+// Command heddle is a YARN ResourceManager and what people look at one with, and shows what a scheduling
+// policy does to a workload: it simulates YARN clusters around the same scheduler core, compares profiles, and
+// reads the traces and configurations people have.
 //
 // It parses flags, reads files and prints. It knows nothing of scheduling itself: every decision about
 // a container is made in the packages it puts together.
@@ -22,6 +23,7 @@ const (
 	exitDone   = 0
 	exitFailed = 1 // a run failed or was stopped, or a result could not be written
 	exitBad    = 2 // bad input or usage
+	exitNone   = 3 // the ResourceManager has no such application, node or queue
 )
 
 func main() { os.Exit(run(os.Args[1:])) }
@@ -38,8 +40,11 @@ func run(args []string) int {
 	if errors.As(err, new(usageError)) {
 		fmt.Fprintf(os.Stderr, "%s --help says more\n", cmd.CommandPath())
 	}
-	if errors.As(err, new(failure)) {
+	switch {
+	case errors.As(err, new(failure)):
 		return exitFailed
+	case errors.As(err, new(missing)):
+		return exitNone
 	}
 	return exitBad
 }
@@ -85,10 +90,14 @@ func terminal(w io.Writer) (width int, ok bool) {
 func newRoot(a *app) *cobra.Command {
 	root := group(&cobra.Command{
 		Use:   "heddle",
-		Short: "See what a scheduling policy does to a workload",
-		Long: `Heddle simulates YARN clusters around a real scheduler core: workloads from scenario files or
-from a cluster's own history, under the CapacityScheduler, the FairScheduler and others.`,
-		Example: `  heddle sim compare --profiles capacity,fair,heddle scenarios/demo.yaml
+		Short: "A YARN ResourceManager, and what a scheduling policy does to a workload",
+		Long: `Heddle is a YARN ResourceManager that Hadoop and Spark run on as they are, and a simulator around
+the same scheduler core: of workloads from scenario files or from a cluster's own history, under
+the CapacityScheduler, the FairScheduler and others.`,
+		Example: `  heddle rm
+  heddle app list
+  heddle why application_1700000000000_0001
+  heddle sim compare --profiles capacity,fair,heddle scenarios/demo.yaml
   heddle sim run --profile fair --nodes 600 history.tsv
   heddle trace inspect history.tsv
   heddle config check /etc/hadoop/conf`,
@@ -99,7 +108,8 @@ from a cluster's own history, under the CapacityScheduler, the FairScheduler and
 				a.log = slog.New(slog.NewTextHandler(a.err, nil))
 			}
 		},
-	}, newSim(a), newExp(a), newTrace(a), newConfig(a), newVersion(a), newCompletion(a))
+	}, newRM(a), newApp(a), newWhy(a), newNode(a), newQueue(a), newTop(a),
+		newSim(a), newExp(a), newTrace(a), newConfig(a), newVersion(a), newCompletion(a))
 	root.SetHelpCommand(newHelp())
 	root.InitDefaultHelpCmd()
 	root.CompletionOptions.DisableDefaultCmd = true

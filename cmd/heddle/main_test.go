@@ -30,6 +30,11 @@ func TestScripts(t *testing.T) {
 			e.Setenv("ROOT", root)
 			e.Setenv("NO_COLOR", "")
 			e.Setenv("HEDDLE_CHECK", "")
+			e.Setenv("HADOOP_CONF_DIR", "")
+			e.Setenv("HADOOP_USER_NAME", "ada")
+			e.Setenv("TZ", "UTC")
+			e.Setenv("RM", startFake(t, true, e.Defer))
+			e.Setenv("STOCK", startFake(t, false, e.Defer))
 			return nil
 		},
 		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exit": exit, "shape": shape},

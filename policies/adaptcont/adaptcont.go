@@ -70,6 +70,8 @@ func (s *Sizer) Observe(v policy.View, ev heddle.Event) {
 		s.nodeChanged(v, e.Node)
 	case heddle.NodeDown:
 		s.nodeChanged(v, e.Node)
+	case heddle.NodeResized:
+		s.nodeChanged(v, e.Node)
 	case heddle.AppDone:
 		if e.App >= 0 && int(e.App) < len(s.apps) {
 			s.apps[e.App] = master{}

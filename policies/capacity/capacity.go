@@ -8,6 +8,7 @@ package capacity
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"heddle"
 	_ "heddle/cluster" // with it the compiler can inline what a View and all below it are asked for
@@ -52,12 +53,12 @@ type queue struct {
 }
 
 // New returns a scheduler for a configuration. names are the users' names by UserID, for configured
-// weights.
+// weights, as far as they are known; [Scheduler.User] tells others.
 func New(cfg Config, names []string) (*Scheduler, error) {
 	if len(cfg.Queues) == 0 || cfg.Queues[0].Parent != -1 {
 		return nil, errors.New("capacity: the first queue must be root")
 	}
-	s := &Scheduler{cfg: cfg, queues: make([]queue, len(cfg.Queues)), users: names}
+	s := &Scheduler{cfg: cfg, queues: make([]queue, len(cfg.Queues)), users: slices.Clone(names)}
 	for i := range cfg.Queues {
 		c := &cfg.Queues[i]
 		if i > 0 && (c.Parent < 0 || c.Parent >= i) {
@@ -179,7 +180,7 @@ func (s *Scheduler) App(_ policy.View, a *policy.App) policy.Key {
 	return policy.Key{-int64(a.Priority())}
 }
 
-// Steady implements [policy.Steady]: priorities do not change.
+// Steady implements [policy.Steady]: what an application holds does not count.
 func (s *Scheduler) Steady(a *policy.App) bool { return !s.queues[a.Queue().ID()].cfg.Fair }
 
 // Enter implements [policy.Share]: a queue at its maximum, or at what its parents leave it, is not

@@ -1,6 +1,8 @@
 package capacity
 
 import (
+	"slices"
+
 	"heddle"
 	"heddle/policy"
 )
@@ -62,7 +64,11 @@ func (s *Scheduler) Admit(v policy.View, e *heddle.Submit) heddle.Why {
 		most = int(float32(s.cfg.MaxApplications) * c.abs)
 	}
 	q := v.Queue(e.Queue)
-	if len(q.Apps()) >= most || v.Alive() >= s.cfg.MaxApplications {
+	alive := v.Alive()
+	if v.App(e.App) != nil { // it comes from another queue
+		alive--
+	}
+	if len(q.Apps()) >= most || alive >= s.cfg.MaxApplications {
 		return heddle.AppLimit
 	}
 	perUser := most
@@ -107,7 +113,7 @@ func (s *Scheduler) Aloof() {}
 func (s *Scheduler) Observe(v policy.View, ev heddle.Event) {
 	s.stamp++
 	switch e := ev.(type) {
-	case heddle.NodeUp, heddle.NodeDown:
+	case heddle.NodeUp, heddle.NodeDown, heddle.NodeResized:
 		if _, down := ev.(heddle.NodeDown); down { // grants that were lost with it are asked for again
 			for i := range s.apps {
 				s.asked(v.App(heddle.AppID(i)))
@@ -130,6 +136,12 @@ func (s *Scheduler) Observe(v policy.View, ev heddle.Event) {
 			s.forget(e.App)
 			s.wait(v, a)
 		}
+	case heddle.Found: // its master may be wanted no more
+		s.asked(v.App(e.App))
+	case heddle.Move:
+		s.moved(v, v.App(e.App))
+	case heddle.Reprioritise:
+		s.reprioritised(v, v.App(e.App))
 	case heddle.AppDone:
 		if int(e.App) < len(s.apps) && s.apps[e.App].known {
 			q := s.apps[e.App].queue
@@ -155,15 +167,20 @@ func (s *Scheduler) wait(v policy.View, a *policy.App) {
 	l := s.queues[st.queue].leaf
 	s.countInactive(v, st.queue)
 	s.userAt(l, st.user).waiting++
+	s.line(l, a.ID())
+	s.activate(v, st.queue)
+	s.asked(a)
+}
+
+// line puts an application among those of its leaf that wait, behind those of its priority.
+func (s *Scheduler) line(l *leaf, id heddle.AppID) {
 	i := len(l.waiting)
-	for i > 0 && s.apps[l.waiting[i-1]].priority < st.priority {
+	for i > 0 && s.apps[l.waiting[i-1]].priority < s.apps[id].priority {
 		i--
 	}
 	l.waiting = append(l.waiting, 0)
 	copy(l.waiting[i+1:], l.waiting[i:])
-	l.waiting[i] = a.ID()
-	s.activate(v, st.queue)
-	s.asked(a)
+	l.waiting[i] = id
 }
 
 // asked brings the count of a user's asking applications up to date after one changed what it asks for.
@@ -238,14 +255,15 @@ func (s *Scheduler) forget(id heddle.AppID) {
 		u.masters = u.masters.Minus(st.master)
 	} else {
 		u.waiting--
-		for i, w := range l.waiting {
-			if w == id {
-				l.waiting = append(l.waiting[:i], l.waiting[i+1:]...)
-				break
-			}
-		}
+		l.unline(id)
 	}
 	*st = appState{}
+}
+
+func (l *leaf) unline(id heddle.AppID) {
+	if i := slices.Index(l.waiting, id); i >= 0 {
+		l.waiting = slices.Delete(l.waiting, i, i+1)
+	}
 }
 
 // activate lets every waiting application of a leaf have a master that the limits on masters, of the

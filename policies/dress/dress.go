@@ -127,6 +127,13 @@ func (s *Scheduler) Granted(v policy.View, x *policy.Container) {
 	}
 }
 
+// Adopted implements [policy.Adopter]. What the application holds now is counted as the event is heard of.
+func (s *Scheduler) Adopted(_ policy.View, x *policy.Container) {
+	if s.alone {
+		s.est.adopted(x)
+	}
+}
+
 // Observe implements [policy.Observe].
 func (s *Scheduler) Observe(v policy.View, ev heddle.Event) {
 	owner := heddle.NoApp
@@ -137,7 +144,7 @@ func (s *Scheduler) Observe(v policy.View, ev heddle.Event) {
 		s.est.Observe(v, ev)
 	}
 	switch e := ev.(type) {
-	case heddle.NodeUp, heddle.NodeDown:
+	case heddle.NodeUp, heddle.NodeDown, heddle.NodeResized:
 		s.total = v.Total()
 		s.refreshAll(v)
 		s.limits(v)
@@ -145,11 +152,15 @@ func (s *Scheduler) Observe(v policy.View, ev heddle.Event) {
 		s.refreshAll(v)
 	case heddle.Submit:
 		s.submitted(v, e.App)
-	case heddle.Heartbeat: // reservations may have been given up
+	case heddle.Heartbeat, heddle.Offer: // reservations may have been given up
 		for _, id := range slices.Backward(s.booked) { // refresh may take the one at hand out
 			s.refresh(v, v.App(id))
 		}
 	case heddle.Ask:
+		s.refresh(v, v.App(e.App))
+	case heddle.Found:
+		s.refresh(v, v.App(e.App))
+	case heddle.Move:
 		s.refresh(v, v.App(e.App))
 	case heddle.Attempt:
 		s.refresh(v, v.App(e.App))

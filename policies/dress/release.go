@@ -109,8 +109,9 @@ type job struct {
 // A task is a container that has not ended.
 type task struct {
 	id     heddle.ContainerID
-	phase  int // its phase's number; −1 before it starts, and of masters
+	phase  int // its phase's number; −1 before it starts, of masters, and of those that were found running
 	master bool
+	found  bool // found running: nobody knows since when
 }
 
 type containerAt struct {
@@ -175,9 +176,17 @@ func (e *Estimator) job(id heddle.AppID) *job {
 
 // Granted implements [policy.Granted].
 func (e *Estimator) Granted(_ policy.View, x *policy.Container) {
-	if x.State() == cluster.Reserved {
-		return
+	if x.State() != cluster.Reserved {
+		e.add(x, false)
 	}
+}
+
+// Adopted implements [policy.Adopter]: when such a container started is not known, and so it is of no phase.
+func (e *Estimator) Adopted(_ policy.View, x *policy.Container) { e.adopted(x) }
+
+func (e *Estimator) adopted(x *policy.Container) { e.add(x, true) }
+
+func (e *Estimator) add(x *policy.Container, found bool) {
 	id := x.App().ID()
 	for int(id) >= len(e.jobs) {
 		e.jobs = append(e.jobs, nil)
@@ -187,7 +196,7 @@ func (e *Estimator) Granted(_ policy.View, x *policy.Container) {
 	}
 	j := e.jobs[id]
 	e.where[x.ID()] = containerAt{id, int32(len(j.tasks))}
-	j.tasks = append(j.tasks, task{x.ID(), -1, x.Kind() == heddle.AM})
+	j.tasks = append(j.tasks, task{x.ID(), -1, x.Kind() == heddle.AM, found})
 }
 
 // owner returns whose a container is that was granted and has not ended.
@@ -225,7 +234,7 @@ func (e *Estimator) started(now heddle.Time, c heddle.ContainerID) {
 		return
 	}
 	j := e.jobs[at.app]
-	if t := &j.tasks[at.slot]; t.phase < 0 && !t.master {
+	if t := &j.tasks[at.slot]; t.phase < 0 && !t.master && !t.found {
 		j.pass(now)
 		t.phase = j.start(now)
 	}

@@ -9,6 +9,7 @@ package fair
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"heddle"
 	"heddle/policy"
@@ -24,6 +25,7 @@ type Scheduler struct {
 	dirty  bool
 	parked []heddle.AppID // not runnable, in order of submission
 	woken  []heddle.AppID
+	prompt bool
 }
 
 type queue struct {
@@ -46,7 +48,8 @@ type app struct {
 	demand   heddle.Resource
 }
 
-// New returns a scheduler for a configuration. names are the users' names by UserID.
+// New returns a scheduler for a configuration. names are the users' names by UserID, as far as they are known;
+// [Scheduler.User] tells others.
 func New(cfg Config, names []string) (*Scheduler, error) {
 	if len(cfg.Queues) == 0 || cfg.Queues[0].Parent != -1 {
 		return nil, errors.New("fair: the first queue must be root")
@@ -54,7 +57,7 @@ func New(cfg Config, names []string) (*Scheduler, error) {
 	if cfg.UpdateInterval <= 0 {
 		return nil, errors.New("fair: the update interval must be above 0")
 	}
-	s := &Scheduler{cfg: cfg, users: map[heddle.UserID]int{}, names: names, dirty: true}
+	s := &Scheduler{cfg: cfg, users: map[heddle.UserID]int{}, names: slices.Clone(names), dirty: true}
 	for i := range cfg.Queues {
 		c := &cfg.Queues[i]
 		if i > 0 && (c.Parent < 0 || c.Parent >= i) {

@@ -17,10 +17,13 @@ func (s *Scheduler) Enter(_ policy.View, q *policy.Queue) policy.Verdict {
 	return policy.Yes
 }
 
+// Prompt implements [policy.Prompter]: what was asked for just now counts at once then.
+func (s *Scheduler) Prompt(on bool) { s.prompt = on }
+
 // Allow implements [policy.Share]: demand known since the last update, the masters' share, and every
 // queue's maximum.
 func (s *Scheduler) Allow(v policy.View, a *policy.App, k heddle.Kind, need heddle.Resource) policy.Verdict {
-	if s.of(a).demand == a.Used() {
+	if !s.prompt && s.of(a).demand == a.Used() {
 		return policy.NoApp(heddle.NothingPending)
 	}
 	if k == heddle.AM && !s.mastersFit(v, a.Queue(), need) {
@@ -138,9 +141,9 @@ func (s *Scheduler) Aloof() {}
 // Observe implements [policy.Observe].
 func (s *Scheduler) Observe(v policy.View, ev heddle.Event) {
 	switch e := ev.(type) {
-	case heddle.Heartbeat, heddle.Started, heddle.Acquire, heddle.Progress, heddle.Profile:
+	case heddle.Heartbeat, heddle.Offer, heddle.Started, heddle.Acquire, heddle.Progress, heddle.Profile:
 		return
-	case heddle.NodeUp, heddle.NodeDown:
+	case heddle.NodeUp, heddle.NodeDown, heddle.NodeResized:
 		s.resize(v)
 	case heddle.Submit:
 		if a := v.App(e.App); a != nil {
@@ -154,6 +157,8 @@ func (s *Scheduler) Observe(v policy.View, ev heddle.Event) {
 		if a := v.App(e.App); a != nil && s.of(a).runnable {
 			s.queue(v, e.App)
 		}
+	case heddle.Move:
+		s.moved(v, v.App(e.App))
 	case heddle.AppDone:
 		s.done(v, e.App)
 	default: // changes demand alone
@@ -161,8 +166,11 @@ func (s *Scheduler) Observe(v policy.View, ev heddle.Event) {
 	s.dirty = true
 }
 
-// queue puts a runnable application among those that wait for a master.
+// queue puts a runnable application among those that wait for a master, if it wants one.
 func (s *Scheduler) queue(v policy.View, id heddle.AppID) {
+	if v.App(id).Waiting(heddle.AM) == 0 {
+		return
+	}
 	q := s.apps[id].queue
 	c := &s.queues[q]
 	i, _ := slices.BinarySearch(c.masters, id)
@@ -214,14 +222,14 @@ func (s *Scheduler) done(v policy.View, id heddle.AppID) {
 		s.leave(q, id)
 	}
 	s.apps[id] = app{}
+	s.parked = slices.DeleteFunc(s.parked, func(p heddle.AppID) bool { return p == id })
 	s.openMasters(v, q)
-	kept := s.parked[:0]
-	for _, p := range s.parked {
-		if p != id && !s.run(v, p) {
-			kept = append(kept, p)
-		}
-	}
-	s.parked = kept
+	s.unpark(v)
+}
+
+// unpark makes those runnable that have become so, in order of submission.
+func (s *Scheduler) unpark(v policy.View) {
+	s.parked = slices.DeleteFunc(s.parked, func(p heddle.AppID) bool { return s.run(v, p) })
 }
 
 // Beside implements [policy.Book].

@@ -45,6 +45,14 @@ func (b *books) Granted(_ policy.View, x *policy.Container) {
 		b.stamp++
 		return
 	}
+	b.enter(x)
+}
+
+// Adopted implements [policy.Adopter].
+func (b *books) Adopted(_ policy.View, x *policy.Container) { b.enter(x) }
+
+// enter takes note of a container that holds something from now on.
+func (b *books) enter(x *policy.Container) {
 	p := place{x.Node().ID(), x.App().ID(), x.Kind()}
 	b.where[x.ID()] = p
 	for int(p.app) >= len(b.apps) {
@@ -79,6 +87,10 @@ func (b *books) Observe(v policy.View, ev heddle.Event) {
 		b.stamp++
 	case heddle.NodeUp:
 		b.mark(e.Node)
+	case heddle.NodeResized:
+		if v.Node(e.Node) != nil {
+			b.mark(e.Node)
+		}
 	case heddle.NodeDown, heddle.Wake: // containers anywhere may have ended with their masters, or been resized
 		for i := range v.NodeIDs() {
 			b.mark(heddle.NodeID(i))

@@ -12,10 +12,12 @@ import (
 // often than it stood, no container granted twice, no node hold more than it has.
 type model struct {
 	asked map[key]int32
+	sizes map[key]heddle.Resource // asked for last
 	live  map[heddle.ContainerID]grant
 	room  map[heddle.NodeID]heddle.Resource
 	total map[heddle.NodeID]heddle.Resource
 	gone  map[heddle.AppID]bool // whose attempt ended in this step
+	found heddle.Found          // in this step
 	fits  func(need, room heddle.Resource) bool
 }
 
@@ -35,7 +37,7 @@ type grant struct {
 
 func newModel() model {
 	return model{
-		asked: map[key]int32{}, live: map[heddle.ContainerID]grant{}, room: map[heddle.NodeID]heddle.Resource{},
+		asked: map[key]int32{}, sizes: map[key]heddle.Resource{}, live: map[heddle.ContainerID]grant{}, room: map[heddle.NodeID]heddle.Resource{},
 		total: map[heddle.NodeID]heddle.Resource{},
 	}
 }
@@ -47,11 +49,20 @@ func (m *model) before(v policy.View, ev heddle.Event) {
 	switch e := ev.(type) {
 	case heddle.NodeUp:
 		m.total[e.Node], m.room[e.Node] = e.Total, e.Total
+	case heddle.NodeResized:
+		if n := v.Node(e.Node); n != nil && n.Up() {
+			m.room[e.Node] = m.room[e.Node].Plus(e.Total).Minus(m.total[e.Node])
+			m.total[e.Node] = e.Total
+		}
+	case heddle.Found:
+		m.found = e
 	case heddle.Submit:
-		m.asked[key{app: e.App, kind: heddle.AM}] = 1
+		if !e.Master.IsZero() {
+			m.wants(key{app: e.App, kind: heddle.AM}, 1, e.Master)
+		}
 	case heddle.Attempt:
-		if a := v.App(e.App); a != nil && a.Master() == nil {
-			m.asked[key{app: e.App, kind: heddle.AM}] = 1
+		if a := v.App(e.App); a != nil && a.Master() == nil && !e.Master.IsZero() {
+			m.wants(key{app: e.App, kind: heddle.AM}, 1, e.Master)
 		}
 	case heddle.Ask:
 		if v.App(e.App) == nil {
@@ -59,7 +70,7 @@ func (m *model) before(v policy.View, ev heddle.Event) {
 		}
 		for _, r := range e.Rows {
 			if r.Host == heddle.NoNode && r.Rack == heddle.NoRack {
-				m.asked[key{e.App, r.Priority, r.Kind, r.AllocID}] = r.Count
+				m.wants(key{e.App, r.Priority, r.Kind, r.AllocID}, r.Count, r.Size)
 			}
 		}
 	case heddle.Acquire:
@@ -77,6 +88,29 @@ func (m *model) before(v policy.View, ev heddle.Event) {
 		}
 	default: // nothing the model counts
 	}
+}
+
+func (m *model) wants(k key, count int32, size heddle.Resource) {
+	m.asked[k] = count
+	if count > 0 {
+		m.sizes[k] = size
+	}
+}
+
+// whole reports a container that is granted in less than was asked for, or changed while it runs.
+func (m *model) whole(decisions []heddle.Decision) error {
+	for _, d := range decisions {
+		switch d := d.(type) {
+		case *heddle.Launch:
+			if asked := m.sizes[key{d.App, d.Priority, d.Kind, d.AllocID}]; !m.fits(asked, d.Told) || d.Limit != d.Told {
+				return fmt.Errorf("container %d of %v, limited to %v, answers an ask for %v", d.Container, d.Told, d.Limit, asked)
+			}
+		case *heddle.Resize, *heddle.Suspend, *heddle.Resume:
+			return fmt.Errorf("%T%+v changes a running container", d, d)
+		default: // takes nothing from a container
+		}
+	}
+	return nil
 }
 
 // forget drops what an application asks for: its attempt, or itself, is over.
@@ -122,10 +156,33 @@ func (m *model) after(decisions []heddle.Decision) error {
 			if !m.fits(heddle.Resource{}, m.room[d.Node]) {
 				return fmt.Errorf("node %d of %v is left with %v", d.Node, m.total[d.Node], m.room[d.Node])
 			}
+		case *heddle.Adopt:
+			if err := m.adopted(d); err != nil {
+				return err
+			}
 		case *heddle.Kill:
 			m.end(d.Container)
 		default: // neither grants nor ends
 		}
 	}
+	return nil
+}
+
+// adopted holds a container that was found, however little room the node has.
+func (m *model) adopted(d *heddle.Adopt) error {
+	e := m.found
+	if _, twice := m.live[d.Container]; twice || d.Ref != e.Ref {
+		return fmt.Errorf("container %d, ref %d, adopted for ref %d", d.Container, d.Ref, e.Ref)
+	}
+	if e.Kind == heddle.AM {
+		for _, g := range m.live { // order: any other master will do
+			if g.kind == heddle.AM && g.app == e.App {
+				return fmt.Errorf("container %d adopted as the second master of application %d", d.Container, e.App)
+			}
+		}
+		delete(m.asked, key{app: e.App, kind: heddle.AM})
+	}
+	m.live[d.Container] = grant{key: key{e.App, e.Priority, e.Kind, e.AllocID}, node: e.Node, limit: e.Size, fetched: true}
+	m.room[e.Node] = m.room[e.Node].Minus(e.Size)
 	return nil
 }

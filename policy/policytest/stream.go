@@ -21,10 +21,14 @@ type Stream struct {
 	Beat func(core int, c *sched.Core, n heddle.NodeID, now heddle.Time) bool
 	// Node translates a node for a core, Back the other way; nil leaves it as it is.
 	Node, Back func(core int, n heddle.NodeID) heddle.NodeID
-	// Users and Steady restrict the stream: so many users (0 = 3), and no master or node lost, no node
-	// excluded, nothing asked without a master.
+	// Users, Steady and Beats restrict the stream: so many users (0 = 3); no master or node lost, no node resized or
+	// excluded, nothing asked without a master and nothing found that no limit was asked for; and no node offered
+	// but those that report.
 	Users  int
 	Steady bool
+	Beats  bool
+	// Whole has every container be granted in what was asked for at least, and left as it is while it runs.
+	Whole bool
 
 	t      *rapid.T
 	cores  []*sched.Core
@@ -121,7 +125,7 @@ func (s *Stream) random() {
 // rare is what happens less often.
 func (s *Stream) rare() {
 	a, alive := s.app()
-	switch s.intn(9, "rare") {
+	switch s.intn(14, "rare") {
 	case 0:
 		if alive {
 			s.Step(heddle.AppDone{App: a})
@@ -157,17 +161,58 @@ func (s *Stream) rare() {
 		s.Step(heddle.AppDone{App: s.next + 5})
 		s.Step(heddle.Heartbeat{Node: heddle.NodeID(s.nodes + 5)})
 		s.Step(heddle.NodeDown{Node: heddle.NodeID(s.nodes + 5)})
+		s.Step(heddle.NodeResized{Node: heddle.NodeID(s.nodes + 5), Total: heddle.Of(1024, 1000)})
+		s.Step(heddle.Found{App: s.next + 5, Node: 0, Kind: heddle.Map, Size: heddle.Of(1024, 1000)})
+		s.Step(heddle.Move{App: s.next + 5, Queue: s.leaves[0]})
+		s.Step(heddle.Reprioritise{App: s.next + 5, Priority: 1})
+		s.Step(heddle.Offer{App: s.next + 5})
+	default:
+		if alive {
+			s.change(a)
+		}
 	}
 	if alive {
 		if v := s.cores[0].View().App(a); v != nil && v.Master() == nil && v.Waiting(heddle.AM) == 0 {
-			s.Step(heddle.Attempt{App: a, Master: heddle.Of(1024, 1000)})
+			s.Step(heddle.Attempt{App: a, Master: s.master()})
 		}
 	}
 }
 
+// change is what happens to an application, or its nodes, in a scheduler that runs for long.
+func (s *Stream) change(a heddle.AppID) {
+	n := heddle.NodeID(s.intn(s.nodes, "node"))
+	switch what := s.intn(6, "change"); {
+	case what < 2 && !s.Steady:
+		s.Step(heddle.Found{
+			App: a, Node: n, Kind: heddle.Kind(s.intn(heddle.NumKinds, "kind")), Priority: int32(s.intn(3, "priority")),
+			AllocID: int64(s.intn(2, "id")), Size: s.size("size"), Ref: int64(s.intn(100, "ref")),
+		})
+	case what == 2 && !s.Steady:
+		s.Step(heddle.NodeResized{Node: n, Total: s.total()})
+	case what == 3: // a queue with children is none to go to
+		s.Step(heddle.Move{App: a, Queue: heddle.QueueID(s.intn(s.cores[0].View().Queues()+1, "queue"))})
+	case what == 4:
+		s.Step(heddle.Reprioritise{App: a, Priority: int32(s.intn(3, "priority"))})
+	case !s.Beats:
+		s.Step(heddle.Offer{App: a})
+	}
+}
+
+// master is what is wanted for a master: now and then nothing.
+func (s *Stream) master() heddle.Resource {
+	if !s.Steady && s.intn(8, "no master") == 0 {
+		return heddle.Resource{}
+	}
+	return heddle.Of(int64(1024*(1+s.intn(2, "master"))), 1000)
+}
+
+func (s *Stream) total() heddle.Resource {
+	return heddle.Of(int64(1024*(3+s.intn(8, "memory"))), int64(1000*(2+s.intn(10, "cores"))))
+}
+
 func (s *Stream) nodeUp(n heddle.NodeID) {
 	s.up[n] = true
-	s.Step(heddle.NodeUp{Node: n, Rack: heddle.RackID(n % Racks), Total: heddle.Of(int64(1024*(3+s.intn(8, "memory"))), int64(1000*(2+s.intn(10, "cores"))))})
+	s.Step(heddle.NodeUp{Node: n, Rack: heddle.RackID(n % Racks), Total: s.total()})
 }
 
 func (s *Stream) submit() {
@@ -177,7 +222,7 @@ func (s *Stream) submit() {
 	}
 	s.Step(heddle.Submit{
 		App: s.next, Queue: s.leaves[s.intn(len(s.leaves), "queue")], User: heddle.UserID(s.intn(users, "user")),
-		Priority: int32(s.intn(3, "priority")), Master: heddle.Of(1024, 1000), Facts: heddle.Facts{Maps: int32(s.intn(9, "maps"))},
+		Priority: int32(s.intn(3, "priority")), Framework: heddle.Framework(s.intn(3, "framework")), Master: s.master(), Facts: heddle.Facts{Maps: int32(s.intn(9, "maps"))},
 	})
 	s.next++
 }
@@ -200,6 +245,9 @@ func (s *Stream) ask() {
 		}
 	}
 	s.Step(heddle.Ask{App: a, Rows: rows})
+	if !s.Beats && s.intn(4, "offer") == 0 {
+		s.Step(heddle.Offer{App: a})
+	}
 }
 
 func (s *Stream) app() (heddle.AppID, bool) {
@@ -262,6 +310,9 @@ func (s *Stream) Step(ev heddle.Event) []string {
 			if err := s.model.after(decisions); err != nil {
 				s.t.Fatalf("after %T%+v: %v", ev, ev, err)
 			}
+			if err := s.model.whole(decisions); s.Whole && err != nil {
+				s.t.Fatalf("after %T%+v: %v", ev, ev, err)
+			}
 			s.note(decisions)
 		}
 		text := s.text(i, decisions)
@@ -293,6 +344,8 @@ func (s *Stream) note(decisions []heddle.Decision) {
 		case *heddle.Admit:
 			s.apps = append(s.apps, d.App)
 		case *heddle.Launch:
+			s.given = append(s.given, d.Container)
+		case *heddle.Adopt:
 			s.given = append(s.given, d.Container)
 		default:
 		}
@@ -339,6 +392,12 @@ func mapped(ev heddle.Event, f func(heddle.NodeID) heddle.NodeID) heddle.Event {
 		e.Node = f(e.Node)
 		return e
 	case heddle.NodeDown:
+		e.Node = f(e.Node)
+		return e
+	case heddle.NodeResized:
+		e.Node = f(e.Node)
+		return e
+	case heddle.Found:
 		e.Node = f(e.Node)
 		return e
 	case heddle.Heartbeat:

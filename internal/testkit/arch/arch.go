@@ -112,10 +112,14 @@ func Docs(p *source.Package) []string {
 	return nil
 }
 
-// Inits reports each init function: what a package needs is passed to its constructors.
+// Inits reports each init function: what a package needs is passed to its constructors. Generated code is
+// not ours to say.
 func Inits(p *source.Package) []string {
 	var wrong []string
 	for _, f := range p.Files {
+		if ast.IsGenerated(f) {
+			continue
+		}
 		for _, d := range f.Decls {
 			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && fn.Name.Name == "init" {
 				wrong = append(wrong, p.At(fn.Pos())+": an init function")

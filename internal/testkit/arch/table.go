@@ -21,6 +21,20 @@ var Table = []Row{
 	{"exp", []string{".", "workload", "scenario", "policies", "policy", "conf", "sim", "sim/world", "sim/bound"}},
 	{"report", []string{".", "sim", "workload"}},
 	{"exp/page", []string{".", "exp", "report", "sim"}},
+	{"yarn/ids", nil}, // the wire knows nothing of scheduling
+	{"yarn/wire", nil},
+	{"internal/protogen", nil},
+	{"yarn/conv", []string{"yarn/ids", "yarn/wire"}},
+	{"yarn/token", []string{"yarn/ids", "yarn/wire", "yarn/conv"}},
+	{"yarn/rpc", []string{"yarn/wire"}},
+	{"yarn/rest", []string{"yarn/ids"}},
+	{"client", []string{"yarn/ids", "yarn/rest"}},
+	{"rm/store", []string{"yarn/ids"}},
+	{"rm", []string{".", "cluster", "policy", "sched", "yarn/*", "rm/store"}}, // policies by name and files are rm/setup's
+	{"rm/clients", []string{".", "rm", "yarn/*"}},
+	{"rm/web", []string{".", "rm", "yarn/*"}},
+	{"rm/daemon", []string{"rm", "rm/store", "rm/clients", "rm/web", "yarn/*"}},
+	{"rm/setup", []string{".", "conf", "policies", "policies/*", "policy", "rm"}},
 	{"cmd/heddle", []string{"*"}},
 	{"internal/testkit/*", []string{"*"}}, // imported by tests only: no row above names it
 }

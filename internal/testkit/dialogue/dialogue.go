@@ -248,11 +248,7 @@ func (s *session) start() error {
 	if s.profile == nil {
 		return fmt.Errorf("no profile yet")
 	}
-	users := make([]string, len(s.users))
-	for name, id := range s.users { // order: each has a place of its own
-		users[id] = name
-	}
-	b, err := policies.Build(s.profile, policies.Env{Capacity: s.capacity, Fair: s.fair, Users: users, Minimum: heddle.Of(1024, 1000), Seed: 1})
+	b, err := policies.Build(s.profile, policies.Env{Capacity: s.capacity, Fair: s.fair, Minimum: heddle.Of(1024, 1000), Seed: 1})
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,11 @@ import (
 var verbs = map[string]func(*session, []string, map[string]string) error{
 	"submit":   (*session).submit,
 	"attempt":  (*session).attempt,
+	"found":    (*session).found,
+	"move":     (*session).move,
+	"priority": (*session).priority,
+	"offer":    (*session).offer,
+	"total":    (*session).resizeNode,
 	"ask":      (*session).ask,
 	"beat":     (*session).beats,
 	"run":      (*session).run,
@@ -39,13 +44,6 @@ func (s *session) event(words []string) error {
 	f, ok := verbs[words[0]]
 	if !ok {
 		return fmt.Errorf("no event %q", words[0])
-	}
-	if words[0] == "submit" { // users must be known when the policies are made
-		for _, w := range words {
-			if u, ok := strings.CutPrefix(w, "user="); ok && s.core == nil {
-				s.users.id(u)
-			}
-		}
 	}
 	if err := s.start(); err != nil {
 		return err
@@ -80,21 +78,44 @@ func (s *session) submit(names []string, o map[string]string) error {
 		return err
 	}
 	e := heddle.Submit{App: heddle.AppID(s.apps.id(names[0])), Queue: heddle.NoQueue}
-	path := orText(o["queue"], "root.default")
-	for i, p := range s.built.Paths {
-		if p == path {
-			e.Queue = heddle.QueueID(i)
-		}
-	}
-	e.User = heddle.UserID(s.users.id(orText(o["user"], "ann")))
+	e.Queue = s.queue(orText(o["queue"], "root.default"))
+	e.User = s.user(orText(o["user"], "ann"))
 	e.Framework = map[string]heddle.Framework{"mapreduce": heddle.MapReduce, "spark": heddle.Spark}[o["type"]]
 	e.Priority = int32(number(o["priority"]))
 	e.Facts.Maps, e.Facts.Reduces = int32(number(o["maps"])), int32(number(o["reduces"]))
 	var err error
-	if e.Master, err = parseSize(orText(o["am"], "1g,1c")); err != nil {
+	if e.Master, err = masterSize(o["am"]); err != nil {
 		return err
 	}
 	return s.step(e, "")
+}
+
+// masterSize reads the size of a master; none is that of one nobody asks a container for.
+func masterSize(text string) (heddle.Resource, error) {
+	if text == "none" {
+		return heddle.Resource{}, nil
+	}
+	return parseSize(orText(text, "1g,1c"))
+}
+
+// queue returns the queue of a path, NoQueue where there is none.
+func (s *session) queue(path string) heddle.QueueID {
+	for i, p := range s.built.Paths {
+		if p == path {
+			return heddle.QueueID(i)
+		}
+	}
+	return heddle.NoQueue
+}
+
+// user returns the id of a user, whose name the policies are told before the first application.
+func (s *session) user(name string) heddle.UserID {
+	id, known := s.users[name]
+	if !known {
+		id = s.users.id(name)
+		s.built.User(heddle.UserID(id), name)
+	}
+	return heddle.UserID(id)
 }
 
 func (s *session) attempt(names []string, o map[string]string) error {
@@ -102,7 +123,7 @@ func (s *session) attempt(names []string, o map[string]string) error {
 	if err != nil {
 		return err
 	}
-	size, err := parseSize(orText(o["am"], "1g,1c"))
+	size, err := masterSize(o["am"])
 	if err != nil {
 		return err
 	}

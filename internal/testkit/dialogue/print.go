@@ -39,6 +39,9 @@ func (s *session) print(d heddle.Decision) {
 			limit = " limit " + size(d.Limit)
 		}
 		s.printf("%s launch c%d %s %s %s at %s%s", s.nodeName(d.Node), d.Container, s.appName(d.App), d.Kind, size(d.Told), d.At, limit)
+	case *heddle.Adopt:
+		x := s.core.View().Container(d.Container)
+		s.printf("%s adopt c%d %s %s %s as %d", s.nodeName(x.Node().ID()), d.Container, s.appName(x.App().ID()), x.Kind(), size(x.Limit()), d.Ref)
 	case *heddle.Book:
 		s.printf("%s reserve c%d %s", s.nodeName(d.Node), d.Container, s.appName(d.App))
 	case *heddle.Unbook:

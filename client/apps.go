@@ -1,0 +1,131 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"heddle/yarn/rest"
+)
+
+// An AppFilter says which applications are wanted; what is empty does not restrict.
+type AppFilter struct {
+	States []string // YARN's names: ACCEPTED, RUNNING, …
+	Users  []string
+	Queues []string
+	Types  []string
+	Limit  int // the newest so many; 0 for all
+}
+
+// query is what YARN's services restrict by. They take one user and one queue; more are sorted out afterwards.
+func (f AppFilter) query() url.Values {
+	q := url.Values{}
+	set := func(key string, values []string) {
+		if len(values) > 0 {
+			q.Set(key, strings.Join(values, ","))
+		}
+	}
+	set("states", f.States)
+	set("applicationTypes", f.Types)
+	whole := true
+	for key, values := range map[string][]string{"user": f.Users, "queue": f.Queues} {
+		if len(values) == 1 {
+			q.Set(key, values[0])
+		}
+		whole = whole && len(values) < 2
+	}
+	if f.Limit > 0 && whole {
+		q.Set("limit", strconv.Itoa(f.Limit))
+	}
+	return q
+}
+
+// Apps returns applications, oldest first.
+func (c *Client) Apps(ctx context.Context, f AppFilter) ([]rest.App, error) {
+	var all rest.Apps
+	if err := c.get(ctx, rest.Base+"/apps", f.query(), "apps", &all); err != nil {
+		return nil, err
+	}
+	out := all.List[:0]
+	for _, a := range all.List {
+		if among(a.User, f.Users) && (len(f.Queues) < 2 || inQueue(a.Queue, f.Queues)) {
+			out = append(out, a)
+		}
+	}
+	sortApps(out)
+	if f.Limit > 0 && len(out) > f.Limit {
+		out = out[len(out)-f.Limit:]
+	}
+	return out, nil
+}
+
+// App returns one application.
+func (c *Client) App(ctx context.Context, id string) (*rest.App, error) {
+	out := &rest.App{}
+	if err := c.get(ctx, appPath(id), nil, "app", out); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// Attempts returns an application's attempts, the first first.
+func (c *Client) Attempts(ctx context.Context, id string) ([]rest.Attempt, error) {
+	var out rest.Attempts
+	if err := c.get(ctx, appPath(id)+"/appattempts", nil, "appAttempts", &out); err != nil {
+		return nil, err
+	}
+	return out.List, nil
+}
+
+// Kill has an application killed. It returns at once; done says that the application is over, and until it is the
+// call may be repeated.
+func (c *Client) Kill(ctx context.Context, id string) (done bool, err error) {
+	var now rest.AppState
+	status, err := c.call(ctx, http.MethodPut, appPath(id)+"/state", nil, rest.AppState{State: "KILLED"}, "", &now)
+	return status == http.StatusOK, err
+}
+
+// Move moves an application to another queue, and returns the path of the one it is in then.
+func (c *Client) Move(ctx context.Context, id, queue string) (string, error) {
+	var now rest.AppQueue
+	_, err := c.call(ctx, http.MethodPut, appPath(id)+"/queue", nil, rest.AppQueue{Queue: queue}, "", &now)
+	return now.Queue, err
+}
+
+// Why returns what an application that is not over waits for. The error is [ErrNotHeddle] where the
+// ResourceManager is another.
+func (c *Client) Why(ctx context.Context, id string) (*rest.Why, error) {
+	out := &rest.Why{}
+	if err := c.own(ctx, "/apps/"+url.PathEscape(id)+"/why", "why", out); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func appPath(id string) string { return rest.Base + "/apps/" + url.PathEscape(id) }
+
+func among(s string, values []string) bool {
+	for _, v := range values {
+		if s == v {
+			return true
+		}
+	}
+	return len(values) == 0
+}
+
+// inQueue reports whether a queue is one of those named, by its path or its last part.
+func inQueue(path string, names []string) bool {
+	for _, name := range names {
+		if SameQueue(path, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// SameQueue reports whether name means the queue with the path: by the path, or by its last part.
+func SameQueue(path, name string) bool {
+	return path == name || strings.HasSuffix(path, "."+name) && !strings.Contains(name, ".")
+}

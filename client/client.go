@@ -1,0 +1,197 @@
+// Package client talks to a ResourceManager over its REST interface: what stands under /ws/v1/cluster works
+// against any YARN ResourceManager, what stands under /ws/v1/heddle against Heddle's alone.
+//
+// It knows nothing of how answers are shown, and nothing of what a ResourceManager does inside.
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"heddle/yarn/rest"
+)
+
+const (
+	// maxAnswer bounds what is read of one answer.
+	maxAnswer = 256 << 20
+	// maxComplaint bounds what is read of an answer that refuses.
+	maxComplaint = 64 << 10
+	// defaultTimeout bounds one call where the options do not.
+	defaultTimeout = 30 * time.Second
+	// DefaultURL is where a ResourceManager on this machine is found that was told nothing else.
+	DefaultURL = "http://127.0.0.1:8088"
+)
+
+// Options say which ResourceManager a [Client] asks, and as whom.
+type Options struct {
+	URL     string        // the web address: http://host:port, or host:port; "" for [DefaultURL]
+	User    string        // sent as user.name, whom writes are checked for; "" for nobody
+	Timeout time.Duration // of one call; 0 for half a minute
+}
+
+// A Client asks one ResourceManager. It is safe for concurrent use.
+type Client struct {
+	base  *url.URL
+	user  string
+	http  *http.Client
+	stock atomic.Bool // it is known not to be Heddle
+}
+
+// New returns a client. It does not connect yet; the error is about the options.
+func New(o Options) (*Client, error) {
+	text := o.URL
+	if text == "" {
+		text = DefaultURL
+	}
+	if !strings.Contains(text, "://") {
+		text = "http://" + text
+	}
+	base, err := url.Parse(text)
+	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
+		return nil, fmt.Errorf("%q is no address of a ResourceManager; one reads http://host:8088", o.URL)
+	}
+	base.Path = strings.TrimRight(base.Path, "/")
+	base.RawQuery, base.Fragment = "", ""
+	if o.Timeout <= 0 {
+		o.Timeout = defaultTimeout
+	}
+	return &Client{base: base, user: o.User, http: &http.Client{Timeout: o.Timeout}}, nil
+}
+
+// URL returns the address of the ResourceManager.
+func (c *Client) URL() string { return c.base.String() }
+
+// An Error is a refusal by the ResourceManager.
+type Error struct {
+	Status    int    // of HTTP
+	Exception string // the class that the ResourceManager names, without its package; "" for none
+	Message   string // what it says, without the name of a class before it
+	URL       string // what was asked for
+}
+
+// Error returns the message and what was asked.
+func (e *Error) Error() string {
+	text := e.Message
+	if text == "" {
+		text = fmt.Sprintf("answered %d %s", e.Status, http.StatusText(e.Status))
+	}
+	return fmt.Sprintf("%s (%s)", text, e.URL)
+}
+
+// NotFound reports whether an error says that there is no such thing.
+func NotFound(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Status == http.StatusNotFound
+}
+
+// ErrNotHeddle says that a ResourceManager is another one, and does not have what was asked for.
+var ErrNotHeddle = errors.New("only Heddle tells that, and this is another ResourceManager")
+
+// get asks for a path below the base and reads the answer under root into out.
+func (c *Client) get(ctx context.Context, path string, query url.Values, root string, out any) error {
+	_, err := c.call(ctx, http.MethodGet, path, query, nil, root, out)
+	return err
+}
+
+// call sends in as JSON, if there is any, and reads the answer under root into out. What of path is not part of a
+// name is escaped by the caller. It returns the status, which is below 300 where there is no error.
+func (c *Client) call(ctx context.Context, method, path string, query url.Values, in any, root string, out any) (int, error) {
+	at := *c.base
+	at.RawPath = at.EscapedPath() + path
+	plain, err := url.PathUnescape(at.RawPath)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", path, err)
+	}
+	at.Path = plain
+	shown := at.String()
+	if c.user != "" {
+		if query == nil {
+			query = url.Values{}
+		}
+		query.Set("user.name", c.user)
+	}
+	at.RawQuery = query.Encode()
+	var body []byte
+	if in != nil {
+		if body, err = json.Marshal(in); err != nil {
+			return 0, fmt.Errorf("%s: %w", shown, err)
+		}
+	}
+	req, err := http.NewRequestWithContext(ctx, method, at.String(), bytes.NewReader(body))
+	if err != nil {
+		return 0, err
+	}
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("X-XSRF-Header", "heddle") // what YARN's filter against forged requests looks for
+	if in != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return 0, c.unreachable(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode >= 300 {
+		return resp.StatusCode, refusal(resp, shown)
+	}
+	return resp.StatusCode, c.read(resp, shown, root, out)
+}
+
+// unreachable says which ResourceManager did not answer, without the query that Go puts into its error.
+func (c *Client) unreachable(err error) error {
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		err = e.Err
+	}
+	return fmt.Errorf("no ResourceManager answers at %s: %w", c.base, err)
+}
+
+// read reads the answer under root into out.
+func (c *Client) read(resp *http.Response, shown, root string, out any) error {
+	if kind := resp.Header.Get("Content-Type"); !strings.HasPrefix(kind, "application/json") {
+		return fmt.Errorf("%s answered with %q and not with JSON: it is no ResourceManager's web address", shown, kind)
+	}
+	data, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	if err != nil {
+		return c.unreachable(err)
+	}
+	if len(data) > maxAnswer {
+		return fmt.Errorf("%s answered with more than %d MiB", shown, maxAnswer>>20)
+	}
+	if err := rest.Parse(data, root, out); err != nil {
+		return fmt.Errorf("%s: %w", shown, err)
+	}
+	return nil
+}
+
+// refusal reads an error in YARN's shape, or what else a server says.
+func refusal(resp *http.Response, shown string) error {
+	e := &Error{Status: resp.StatusCode, URL: shown}
+	data, _ := io.ReadAll(io.LimitReader(resp.Body, maxComplaint)) // what there is of it
+	var remote rest.RemoteException
+	switch kind := resp.Header.Get("Content-Type"); {
+	case rest.Parse(data, "RemoteException", &remote) == nil && remote.Message != "":
+		e.Exception = remote.Exception
+		e.Message = withoutClass(remote.Message)
+	case strings.HasPrefix(kind, "text/plain"):
+		e.Message = strings.TrimSpace(string(data))
+	}
+	return e
+}
+
+// withoutClass cuts the name of a Java class before a message.
+func withoutClass(message string) string {
+	class, rest, ok := strings.Cut(message, ": ")
+	if ok && strings.Contains(class, ".") && !strings.ContainsAny(class, " ,'\"") {
+		return rest
+	}
+	return message
+}

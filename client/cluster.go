@@ -1,0 +1,96 @@
+package client
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/url"
+	"slices"
+	"strings"
+
+	"heddle/yarn/ids"
+	"heddle/yarn/rest"
+)
+
+// Cluster returns what a ResourceManager tells of itself.
+func (c *Client) Cluster(ctx context.Context) (*rest.ClusterInfo, error) {
+	out := &rest.ClusterInfo{}
+	if err := c.get(ctx, rest.Base+"/info", nil, "clusterInfo", out); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// Metrics returns the cluster in figures.
+func (c *Client) Metrics(ctx context.Context) (*rest.ClusterMetrics, error) {
+	out := &rest.ClusterMetrics{}
+	if err := c.get(ctx, rest.Base+"/metrics", nil, "clusterMetrics", out); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// Info returns what Heddle tells of itself. The error is [ErrNotHeddle] where the ResourceManager is another.
+func (c *Client) Info(ctx context.Context) (*rest.Info, error) {
+	out := &rest.Info{}
+	if err := c.own(ctx, "/info", "info", out); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// Nodes returns the nodes in some states, or in any where none is named, by id.
+func (c *Client) Nodes(ctx context.Context, states []string) ([]rest.Node, error) {
+	var q url.Values
+	if len(states) > 0 {
+		q = url.Values{"states": {strings.Join(states, ",")}}
+	}
+	var out rest.Nodes
+	if err := c.get(ctx, rest.Base+"/nodes", q, "nodes", &out); err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(out.List, func(a, b rest.Node) int {
+		x, errX := ids.ParseNode(a.ID)
+		y, errY := ids.ParseNode(b.ID)
+		if errX != nil || errY != nil {
+			return strings.Compare(a.ID, b.ID)
+		}
+		return x.Compare(y)
+	})
+	return out.List, nil
+}
+
+// Node returns one node, by host:port.
+func (c *Client) Node(ctx context.Context, id string) (*rest.Node, error) {
+	out := &rest.Node{}
+	if err := c.get(ctx, rest.Base+"/nodes/"+url.PathEscape(id), nil, "node", out); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// own asks for what only Heddle has.
+func (c *Client) own(ctx context.Context, path, root string, out any) error {
+	err := c.get(ctx, rest.HeddleBase+path, nil, root, out)
+	if !NotFound(err) {
+		return err
+	}
+	if path != "/info" {
+		if _, other := c.Info(ctx); !errors.Is(other, ErrNotHeddle) {
+			return err
+		}
+	}
+	return ErrNotHeddle
+}
+
+// sortApps orders applications by age.
+func sortApps(apps []rest.App) {
+	slices.SortStableFunc(apps, func(a, b rest.App) int {
+		x, errX := ids.ParseApp(a.ID)
+		y, errY := ids.ParseApp(b.ID)
+		if errX != nil || errY != nil {
+			return cmp.Or(cmp.Compare(a.Started, b.Started), strings.Compare(a.ID, b.ID))
+		}
+		return x.Compare(y)
+	})
+}

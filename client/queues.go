@@ -1,0 +1,275 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"heddle/yarn/rest"
+)
+
+// Queues returns the queues, each after its parent, root first. Of another ResourceManager than Heddle it returns
+// what the scheduler's own answer has for it; what that does not say is 0, or −1 where 0 would be wrong.
+func (c *Client) Queues(ctx context.Context) ([]rest.Queue, error) {
+	if !c.stock.Load() {
+		var out rest.Queues
+		err := c.own(ctx, "/queues", "queues", &out)
+		if !errors.Is(err, ErrNotHeddle) {
+			return out.List, err
+		}
+		c.stock.Store(true) // so that who asks every second asks once
+	}
+	_, queues, err := c.Scheduler(ctx)
+	return queues, err
+}
+
+// Scheduler returns the type of the scheduler, capacity or fair, and its queues as YARN's services tell them.
+func (c *Client) Scheduler(ctx context.Context) (kind string, queues []rest.Queue, err error) {
+	var raw struct {
+		Info json.RawMessage `json:"schedulerInfo"`
+	}
+	if err := c.get(ctx, rest.Base+"/scheduler", nil, "scheduler", &raw); err != nil {
+		return "", nil, err
+	}
+	var head struct {
+		Type string `json:"type"`
+	}
+	if err := json.Unmarshal(raw.Info, &head); err != nil {
+		return "", nil, fmt.Errorf("%s: the scheduler's answer names no type: %w", c.base, err)
+	}
+	switch head.Type {
+	case rest.CapacityType:
+		var root capacityQueue
+		if err := json.Unmarshal(raw.Info, &root); err != nil {
+			return "", nil, fmt.Errorf("%s: the scheduler's answer: %w", c.base, err)
+		}
+		return "capacity", root.flat(nil, "", 1, 1), nil
+	case rest.FairType:
+		var s struct {
+			Root fairQueue `json:"rootQueue"`
+		}
+		if err := json.Unmarshal(raw.Info, &s); err != nil {
+			return "", nil, fmt.Errorf("%s: the scheduler's answer: %w", c.base, err)
+		}
+		return "fair", s.Root.flat(nil, ""), nil
+	}
+	return "", nil, fmt.Errorf("%s: the scheduler is of type %q; queues can be read of %s and %s", c.base, head.Type, rest.CapacityType, rest.FairType)
+}
+
+// A capacityQueue is what is read of a queue in the capacity scheduler's shape: of the root and of all others.
+// The other members differ between releases.
+type capacityQueue struct {
+	Type       string    `json:"type"`
+	Name       string    `json:"queueName"`
+	Path       string    `json:"queuePath"`
+	State      string    `json:"state"`
+	Capacity   float64   `json:"capacity"`
+	Max        float64   `json:"maxCapacity"`
+	Used       float64   `json:"usedCapacity"`
+	AbsUsed    *float64  `json:"absoluteUsedCapacity"`
+	Weight     *float64  `json:"weight"`
+	Containers int       `json:"allocatedContainers"`
+	Booked     int       `json:"reservedContainers"`
+	Waiting    int       `json:"pendingContainers"`
+	Active     int       `json:"numActiveApplications"`
+	Inactive   int       `json:"numPendingApplications"`
+	MaxApps    *int      `json:"maxApplications"`
+	UserLimit  float64   `json:"userLimit"`
+	UserFactor float64   `json:"userLimitFactor"`
+	Order      string    `json:"orderingPolicyInfo"`
+	Fixed      *bool     `json:"preemptionDisabled"`
+	Usage      usages    `json:"resources"`
+	Held       *amount   `json:"resourcesUsed"`
+	Capacities capByPart `json:"capacities"`
+	Users      struct {
+		List rest.List[struct {
+			Name     string `json:"username"`
+			Used     amount `json:"resourcesUsed"`
+			Masters  amount `json:"AMResourceUsed"`
+			Active   int    `json:"numActiveApplications"`
+			Inactive int    `json:"numPendingApplications"`
+		}] `json:"user"`
+	} `json:"users"`
+	Below struct {
+		List rest.List[capacityQueue] `json:"queue"`
+	} `json:"queues"`
+}
+
+type usages struct {
+	List []struct {
+		Partition string `json:"partitionName"`
+		Used      amount `json:"used"`
+		Reserved  amount `json:"reserved"`
+		Pending   amount `json:"pending"`
+		Masters   amount `json:"amUsed"`
+	} `json:"resourceUsagesByPartition"`
+}
+
+type capByPart struct {
+	List []struct {
+		Partition string  `json:"partitionName"`
+		AMShare   float64 `json:"maxAMLimitPercentage"`
+	} `json:"queueCapacitiesByPartition"`
+}
+
+// An amount is memory in MiB and vcores.
+type amount struct {
+	Memory int64 `json:"memory"`
+	VCores int64 `json:"vCores"`
+}
+
+func (a amount) rest() rest.Amounts {
+	return rest.Amounts{MemoryMB: a.Memory, MilliCores: 1000 * a.VCores}
+}
+
+// plus adds what b is to a.
+func plus(a *rest.Amounts, b rest.Amounts) {
+	a.MemoryMB += b.MemoryMB
+	a.MilliCores += b.MilliCores
+}
+
+// flat appends the queue and those below it. share and limit are what its parent may have of the cluster.
+func (q *capacityQueue) flat(out []rest.Queue, parent string, share, limit float64) []rest.Queue {
+	own := rest.Queue{
+		Path: q.Path, Parent: parent, Leaf: len(q.Below.List) == 0, State: q.State,
+		Capacity: q.Capacity / 100, Max: q.Max / 100, Weight: -1, MaxApps: -1, Order: q.Order,
+		Absolute: share * q.Capacity / 100, AbsoluteMax: limit * q.Max / 100,
+		UserLimit: q.UserLimit, UserFactor: q.UserFactor, Preemptable: q.Fixed == nil || !*q.Fixed,
+		UsedShare:  share * q.Capacity / 100 * q.Used / 100,
+		Containers: q.Containers, Reservations: q.Booked, Waiting: q.Waiting, Active: q.Active, Inactive: q.Inactive,
+	}
+	if own.Path == "" { // as releases before 3.3 tell it
+		own.Path = q.Name
+		if parent != "" {
+			own.Path = parent + "." + q.Name
+		}
+	}
+	if own.State == "" {
+		own.State = "RUNNING" // the root says nothing
+	}
+	if q.AbsUsed != nil {
+		own.UsedShare = *q.AbsUsed / 100
+	}
+	if q.Weight != nil {
+		own.Weight = *q.Weight
+	}
+	if q.MaxApps != nil {
+		own.MaxApps = *q.MaxApps
+	}
+	q.usage(&own)
+	at := len(out)
+	out = append(out, own)
+	for i := range q.Below.List {
+		from := len(out)
+		out = q.Below.List[i].flat(out, own.Path, own.Absolute, own.AbsoluteMax)
+		if q.Held == nil { // the root says nothing of what is used either
+			add(&out[at], &out[from])
+		} else {
+			out[at].Active += out[from].Active
+			out[at].Inactive += out[from].Inactive
+		}
+	}
+	return out
+}
+
+// usage fills in what is in use, in the partition without a name.
+func (q *capacityQueue) usage(own *rest.Queue) {
+	for _, u := range q.Usage.List {
+		if u.Partition == "" {
+			own.Used, own.Reserved, own.Pending, own.Masters = u.Used.rest(), u.Reserved.rest(), u.Pending.rest(), u.Masters.rest()
+		}
+	}
+	for _, c := range q.Capacities.List {
+		if c.Partition == "" {
+			own.AMShare = c.AMShare / 100
+		}
+	}
+	if q.Held != nil {
+		own.Used = q.Held.rest()
+	}
+	for _, u := range q.Users.List {
+		own.Users = append(own.Users, rest.QueueUser{Name: u.Name, Used: u.Used.rest(), Masters: u.Masters.rest(), Active: u.Active, Inactive: u.Inactive})
+	}
+}
+
+// add counts what a queue holds in its parent.
+func add(parent, q *rest.Queue) {
+	plus(&parent.Used, q.Used)
+	plus(&parent.Reserved, q.Reserved)
+	plus(&parent.Pending, q.Pending)
+	plus(&parent.Masters, q.Masters)
+	parent.Containers += q.Containers
+	parent.Reservations += q.Reservations
+	parent.Waiting += q.Waiting
+	parent.Active += q.Active
+	parent.Inactive += q.Inactive
+}
+
+// A fairQueue is what is read of a queue in the fair scheduler's shape.
+type fairQueue struct {
+	Name       string `json:"queueName"` // the whole path
+	MaxApps    int64  `json:"maxApps"`
+	Max        amount `json:"maxResources"`
+	Used       amount `json:"usedResources"`
+	Masters    amount `json:"amUsedResources"`
+	Demand     amount `json:"demandResources"`
+	Fair       amount `json:"steadyFairResources"`
+	Cluster    amount `json:"clusterResources"`
+	Booked     amount `json:"reservedResources"`
+	Containers int    `json:"allocatedContainers"`
+	Reserved   int    `json:"reservedContainers"`
+	Waiting    int    `json:"pendingContainers"`
+	Active     int    `json:"numActiveApps"`
+	Inactive   int    `json:"numPendingApps"`
+	Policy     string `json:"schedulingPolicy"`
+	Open       bool   `json:"preemptable"`
+	Below      *struct {
+		List rest.List[fairQueue] `json:"queue"`
+	} `json:"childQueues"`
+}
+
+// unlimited is how the fair scheduler writes that applications are not limited: Java's largest int.
+const unlimited = 1<<31 - 1
+
+// flat appends the queue and those below it.
+func (q *fairQueue) flat(out []rest.Queue, parent string) []rest.Queue {
+	demand := q.Demand.rest()
+	own := rest.Queue{
+		Path: q.Name, Parent: parent, Leaf: q.Below == nil || len(q.Below.List) == 0, State: "RUNNING", Weight: -1,
+		Absolute: q.Fair.of(q.Cluster), AbsoluteMax: min(q.Max.of(q.Cluster), 1), UsedShare: q.Used.of(q.Cluster),
+		Used: q.Used.rest(), Reserved: q.Booked.rest(), Masters: q.Masters.rest(),
+		Pending:    rest.Amounts{MemoryMB: max(demand.MemoryMB-q.Used.Memory, 0), MilliCores: max(demand.MilliCores-1000*q.Used.VCores, 0)},
+		Containers: q.Containers, Reservations: q.Reserved, Waiting: q.Waiting, Active: q.Active, Inactive: q.Inactive,
+		Order: strings.ToLower(q.Policy), Preemptable: q.Open, MaxApps: -1,
+	}
+	own.Capacity, own.Max = own.Absolute, own.AbsoluteMax
+	if q.MaxApps < unlimited {
+		own.MaxApps = int(q.MaxApps)
+	}
+	at := len(out)
+	out = append(out, own)
+	if q.Below == nil {
+		return out
+	}
+	for i := range q.Below.List {
+		from := len(out)
+		out = q.Below.List[i].flat(out, own.Path)
+		out[at].Active += out[from].Active
+		out[at].Inactive += out[from].Inactive
+	}
+	return out
+}
+
+// of is which part of a whole an amount is, in the larger dimension.
+func (a amount) of(whole amount) float64 {
+	share := 0.0
+	if whole.Memory > 0 {
+		share = float64(a.Memory) / float64(whole.Memory)
+	}
+	if whole.VCores > 0 {
+		share = max(share, float64(a.VCores)/float64(whole.VCores))
+	}
+	return share
+}

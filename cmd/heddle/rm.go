@@ -1,0 +1,197 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"heddle/rm/daemon"
+	"heddle/rm/setup"
+)
+
+const (
+	// stopTime is how long the daemon may take to stop before it is ended as it is. What was promised to
+	// anybody is on the disk at any moment.
+	stopTime = 10 * time.Second
+	// refreshTime is how long reading the configuration again may take.
+	refreshTime = 30 * time.Second
+)
+
+// rmFlags are the flags of heddle rm.
+type rmFlags struct {
+	setup.Options
+	listen listen
+	level  choice
+	format choice
+}
+
+func newRM(a *app) *cobra.Command {
+	f := &rmFlags{
+		level:  choice{of: []string{"debug", "info", "warn", "error"}},
+		format: choice{of: []string{"text", "json"}},
+	}
+	cmd := &cobra.Command{
+		Use:   "rm [--profile P] [--data DIR] [--conf DIR] [flags]",
+		Short: "Run a ResourceManager",
+		Long: `Run a ResourceManager that Hadoop and Spark use as they are. It needs no configuration: without one it
+serves this machine alone, on YARN's ports. SIGTERM and Ctrl-C stop it; what runs goes on and is found
+again by the next start. SIGHUP has it read queues, limits and profile again.`,
+		Example: `  heddle rm
+  heddle rm --conf /etc/hadoop/conf
+  heddle rm --profile fair --set place.map=delay --listen web=:9088`,
+		Args: exactly(0, "nothing"),
+		RunE: func(*cobra.Command, []string) error { return a.manage(f) },
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&f.Profile, "profile", "", "`P`, a profile or a file of one (default: the scheduler that is\nconfigured, else heddle)")
+	must(cmd.RegisterFlagCompletionFunc("profile", completeProfile))
+	fs.StringArrayVar(&f.Sets, "set", nil, "a change of the profile, `slot.kind=policy`; may stand several times")
+	fs.StringVar(&f.Data, "data", "", "keep state in `DIR` (default: heddle in $XDG_STATE_HOME)")
+	fs.StringVar(&f.ConfDir, "conf", "", "Hadoop configuration in `DIR`, with a heddle.yaml if there is one\n(default: $HADOOP_CONF_DIR)")
+	must(cmd.MarkFlagDirname("data"))
+	must(cmd.MarkFlagDirname("conf"))
+	fs.Var(&f.listen, "listen", "where to listen: a host for all ports, or "+oneOf(portNames)+"\nwith =host:port or =:port; may stand several times")
+	choose(cmd, &f.level, "log-level", "", "what is logged to stderr (default info)")
+	choose(cmd, &f.format, "log-format", "", "how it is logged (default text)")
+	return cmd
+}
+
+// manage runs a ResourceManager until it is told to stop.
+func (a *app) manage(f *rmFlags) error {
+	f.Listen = f.listen.Listen
+	d, err := setup.Load(f.Options)
+	if err != nil {
+		return err
+	}
+	log := a.logger(f, d.Log)
+	signals := make(chan os.Signal, 4)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer signal.Stop(signals)
+
+	first := untouched(d.DataDir)
+	began := time.Now()
+	running, err := daemon.Start(daemon.Options{
+		Config: d.Config, Scheduler: d.Scheduler, Refresh: d.Refresh, DataDir: d.DataDir, Version: version(), Owner: (&remoteFlags{}).who(), Log: log,
+	})
+	if err != nil {
+		return failure{fmt.Errorf("the ResourceManager cannot start: %w", err)}
+	}
+	log.Info("listening", "client", running.Client, "scheduler", running.Scheduler, "tracker", running.Tracker,
+		"admin", running.Admin, "web", running.Web, "profile", d.Scheduler.Profile, "data", d.DataDir, "took", time.Since(began).Round(time.Millisecond))
+	if !a.quiet && !f.json(d.Log) {
+		n := notice{setup: d, daemon: running, first: first, verbose: a.verbose}
+		if _, err := fmt.Fprint(a.out, n.text()); err != nil {
+			log.Warn("nobody reads what a start says", "error", err)
+		}
+	}
+	return manageUntil(running, signals, log)
+}
+
+// manageUntil waits for the signal that ends the daemon, or for its own end.
+func manageUntil(d *daemon.Daemon, signals chan os.Signal, log *slog.Logger) error {
+	for {
+		select {
+		case err := <-d.Ended():
+			return failure{errors.Join(fmt.Errorf("the ResourceManager ended: %w", err), d.Stop())}
+		case s := <-signals:
+			if s == syscall.SIGHUP {
+				refresh(d, log)
+				continue
+			}
+			log.Info("stopping", "signal", s.String())
+			signal.Stop(signals) // a second one ends the program at once
+			return halt(d, log)
+		}
+	}
+}
+
+// refresh reads the configuration of queues again. Where it is wrong, what was read before stays.
+func refresh(d *daemon.Daemon, log *slog.Logger) {
+	ctx, cancel := context.WithTimeout(context.Background(), refreshTime)
+	defer cancel()
+	if err := d.RM.RefreshQueues(ctx); err != nil {
+		log.Error("the configuration stays as it was", "error", err)
+	}
+}
+
+// halt stops the daemon, but does not wait for ever.
+func halt(d *daemon.Daemon, log *slog.Logger) error {
+	ended := make(chan error, 1)
+	go func() { ended <- d.Stop() }()
+	select {
+	case err := <-ended:
+		if err != nil {
+			return failure{fmt.Errorf("the ResourceManager stopped, but not cleanly: %w", err)}
+		}
+		log.Info("stopped")
+		return nil
+	case <-time.After(stopTime):
+		return failure{fmt.Errorf("the ResourceManager did not stop in %v and is ended as it is", stopTime)}
+	}
+}
+
+func (f *rmFlags) json(configured setup.Log) bool {
+	if f.format.value != "" {
+		return f.format.value == "json"
+	}
+	return configured.JSON
+}
+
+// logger is what the daemon logs with: as flags say, else as heddle.yaml does.
+func (a *app) logger(f *rmFlags, configured setup.Log) *slog.Logger {
+	o := &slog.HandlerOptions{Level: configured.Level}
+	if f.level.value != "" {
+		var l slog.Level
+		must(l.UnmarshalText([]byte(f.level.value))) // the flag takes no other words
+		o.Level = l
+	}
+	if f.json(configured) {
+		return slog.New(slog.NewJSONHandler(a.err, o))
+	}
+	return slog.New(slog.NewTextHandler(a.err, o))
+}
+
+// untouched reports whether nothing was kept in a folder yet.
+func untouched(dir string) bool {
+	in, err := os.ReadDir(dir)
+	return errors.Is(err, os.ErrNotExist) || err == nil && len(in) == 0
+}
+
+// A listen is a flag that says where to listen.
+type listen struct{ setup.Listen }
+
+// portNames are what --listen calls the ports.
+var portNames = []string{"client", "scheduler", "tracker", "admin", "web"}
+
+func (l *listen) Type() string { return "WHERE" }
+
+func (l *listen) String() string { return l.Host }
+
+func (l *listen) Set(s string) error {
+	for part := range strings.SplitSeq(s, ",") {
+		name, at, named := strings.Cut(strings.TrimSpace(part), "=")
+		if !named {
+			name, at = "", name
+		}
+		into, ok := map[string]*string{
+			"": &l.Host, "client": &l.Client, "scheduler": &l.Scheduler, "tracker": &l.Tracker, "admin": &l.Admin, "web": &l.Web,
+		}[name]
+		switch {
+		case !ok || named && !slices.Contains(portNames, name):
+			return fmt.Errorf("there is no port %q; want %s", name, oneOf(portNames))
+		case at == "":
+			return fmt.Errorf("want a host, or such as web=:9088")
+		}
+		*into = at
+	}
+	return nil
+}

@@ -1,0 +1,272 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"heddle/yarn/rest"
+)
+
+// A fakeRM answers as a ResourceManager does, from what one answered once. Applications end two calls after they
+// were killed.
+type fakeRM struct {
+	t      testing.TB
+	heddle bool // it has what only Heddle has
+
+	mu    sync.Mutex
+	apps  []json.RawMessage
+	state map[string]string // of applications that were killed
+	calls map[string]int    // how often each was told so
+	queue map[string]string // of applications that were moved
+}
+
+// startFake serves until the test is over, and returns the address. t is told what goes wrong.
+func startFake(t testing.TB, isHeddle bool, atEnd func(func())) string {
+	f := &fakeRM{t: t, heddle: isHeddle, state: map[string]string{}, calls: map[string]int{}, queue: map[string]string{}}
+	if err := json.Unmarshal(f.file("apps.json"), &f.apps); err != nil {
+		t.Error(err)
+	}
+	s := httptest.NewServer(f)
+	atEnd(s.Close)
+	return s.URL
+}
+
+func (f *fakeRM) file(name string) []byte {
+	data, err := os.ReadFile("testdata/rest/" + name)
+	if err != nil {
+		f.t.Error(err)
+	}
+	return bytes.TrimSpace(data)
+}
+
+func (f *fakeRM) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	path, ok := strings.CutPrefix(r.URL.Path, rest.Base)
+	if own, is := strings.CutPrefix(r.URL.Path, rest.HeddleBase); is && f.heddle {
+		f.own(w, own)
+		return
+	}
+	switch {
+	case !ok:
+		http.NotFound(w, r)
+	case path == "/info" || path == "/metrics" || path == "/scheduler":
+		answer(w, 200, f.file(path[1:]+".json"))
+	case path == "/apps":
+		f.list(w, r)
+	case path == "/nodes":
+		f.nodes(w, r.URL.Query().Get("states"))
+	case strings.HasPrefix(path, "/nodes/"):
+		f.node(w, path[len("/nodes/"):])
+	case strings.HasPrefix(path, "/apps/"):
+		id, rest, _ := strings.Cut(path[len("/apps/"):], "/")
+		f.app(w, r, id, rest)
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+func answer(w http.ResponseWriter, status int, body []byte) {
+	w.Header().Set("Content-Type", "application/json;charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // the client notices
+}
+
+// refuse answers as YARN refuses.
+func refuse(w http.ResponseWriter, status int, class, message string) {
+	answer(w, status, fmt.Appendf(nil, `{"RemoteException":{"exception":%q,"message":%q,"javaClassName":%q}}`,
+		class, "java.lang.Exception: "+message, "org.apache.hadoop.yarn.webapp."+class))
+}
+
+// shown is an application as it is now.
+func (f *fakeRM) shown(raw json.RawMessage) (a rest.App, text string) {
+	if err := json.Unmarshal(raw, &a); err != nil {
+		f.t.Error(err)
+	}
+	text = string(raw)
+	if now := f.state[a.ID]; now == "KILLED" {
+		text = strings.Replace(text, fmt.Sprintf(`"state":%q,"finalStatus":%q`, a.State, a.FinalStatus), `"state":"KILLED","finalStatus":"KILLED"`, 1)
+		a.State, a.FinalStatus = "KILLED", "KILLED"
+	}
+	return a, text
+}
+
+func (f *fakeRM) list(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	var out []string
+	for _, raw := range f.apps {
+		a, text := f.shown(raw)
+		if s := q.Get("states"); s != "" && !slices.Contains(strings.Split(s, ","), a.State) {
+			continue
+		}
+		if s := q.Get("applicationTypes"); s != "" && !slices.Contains(strings.Split(s, ","), a.Type) {
+			continue
+		}
+		if u := q.Get("user"); u != "" && u != a.User {
+			continue
+		}
+		out = append(out, text)
+	}
+	if q := q.Get("queue"); q != "" && q != "root.default" && q != "default" {
+		refuse(w, 400, "BadRequestException", "The queue "+q+" doesn't exist")
+		return
+	}
+	if len(out) == 0 {
+		answer(w, 200, []byte(`{"apps":null}`)) // as older releases write nothing
+		return
+	}
+	answer(w, 200, []byte(`{"apps":{"app":[`+strings.Join(out, ",")+`]}}`))
+}
+
+func (f *fakeRM) app(w http.ResponseWriter, r *http.Request, id, rest string) {
+	for _, raw := range f.apps {
+		a, text := f.shown(raw)
+		if a.ID != id {
+			continue
+		}
+		switch {
+		case rest == "":
+			answer(w, 200, []byte(`{"app":`+text+`}`))
+		case rest == "appattempts":
+			answer(w, 200, bytes.ReplaceAll(f.file("attempts.json"), []byte("1795246246143_0001"), []byte(id[len("application_"):])))
+		case r.Method == http.MethodPut && r.URL.Query().Get("user.name") != a.User:
+			refuse(w, 403, "ForbiddenException", "User "+r.URL.Query().Get("user.name")+" cannot perform operation on "+id)
+		case rest == "state" && r.Method == http.MethodPut:
+			f.kill(w, r, &a)
+		case rest == "queue" && r.Method == http.MethodPut:
+			f.move(w, r)
+		default:
+			http.NotFound(w, r)
+		}
+		return
+	}
+	refuse(w, 404, "NotFoundException", "app with id: "+id+" not found")
+}
+
+func (f *fakeRM) kill(w http.ResponseWriter, r *http.Request, a *rest.App) {
+	var want rest.AppState
+	if err := json.NewDecoder(r.Body).Decode(&want); err != nil || want.State != "KILLED" {
+		refuse(w, 400, "BadRequestException", "Only KILLED is allowed as a target state")
+		return
+	}
+	f.calls[a.ID]++
+	if f.calls[a.ID] < 3 {
+		answer(w, 202, []byte(`{"state":"RUNNING"}`))
+		return
+	}
+	f.state[a.ID] = "KILLED"
+	answer(w, 200, []byte(`{"state":"KILLED"}`))
+}
+
+func (f *fakeRM) move(w http.ResponseWriter, r *http.Request) {
+	data, _ := io.ReadAll(r.Body)
+	var to rest.AppQueue
+	if err := json.Unmarshal(data, &to); err != nil || !strings.HasPrefix("root."+strings.TrimPrefix(to.Queue, "root."), "root.small") {
+		refuse(w, 400, "BadRequestException", "Queue named "+to.Queue+" does not exist")
+		return
+	}
+	answer(w, 200, []byte(`{"queue":"root.small"}`))
+}
+
+func (f *fakeRM) nodes(w http.ResponseWriter, states string) {
+	var all struct {
+		Nodes struct{ Node []json.RawMessage }
+	}
+	if err := json.Unmarshal(f.file("nodes.json"), &all); err != nil {
+		f.t.Error(err)
+	}
+	var out []string
+	for _, raw := range all.Nodes.Node {
+		var n rest.Node
+		if err := json.Unmarshal(raw, &n); err != nil {
+			f.t.Error(err)
+		}
+		if states == "" || slices.Contains(strings.Split(states, ","), n.State) {
+			out = append(out, string(raw))
+		}
+	}
+	answer(w, 200, []byte(`{"nodes":{"node":[`+strings.Join(out, ",")+`]}}`))
+}
+
+func (f *fakeRM) node(w http.ResponseWriter, id string) {
+	var all struct {
+		Nodes struct{ Node []json.RawMessage }
+	}
+	if err := json.Unmarshal(f.file("nodes.json"), &all); err != nil {
+		f.t.Error(err)
+	}
+	for _, raw := range all.Nodes.Node {
+		if strings.Contains(string(raw), fmt.Sprintf(`"id":%q`, id)) {
+			answer(w, 200, []byte(`{"node":`+string(raw)+`}`))
+			return
+		}
+	}
+	refuse(w, 404, "NotFoundException", "nodeId, "+id+", is not found")
+}
+
+// own is what only Heddle answers.
+func (f *fakeRM) own(w http.ResponseWriter, path string) {
+	var a rest.Answer
+	switch path {
+	case "/info":
+		a = rest.Answer{Root: "info", Value: rest.Info{Version: "v0", Profile: "heddle", Scheduler: "capacity", Started: 1795246246143, Ready: true}}
+	case "/queues":
+		a = rest.Answer{Root: "queues", Value: fakeQueues}
+	case "/apps/application_1795246246143_0007/why":
+		a = rest.Answer{Root: "why", Value: fakeWhy}
+	case "/apps/application_1795246246143_0001/why":
+		a = rest.Answer{Root: "why", Value: rest.Why{App: "application_1795246246143_0001", Queue: "root.default"}}
+	default:
+		refuse(w, 404, "NotFoundException", "no such service")
+		return
+	}
+	var b bytes.Buffer
+	if err := a.WriteJSON(&b); err != nil {
+		f.t.Error(err)
+	}
+	answer(w, 200, b.Bytes())
+}
+
+func amounts(mib, vcores int64) rest.Amounts {
+	return rest.Amounts{MemoryMB: mib, MilliCores: 1000 * vcores}
+}
+
+var fakeQueues = rest.Queues{List: []rest.Queue{
+	{
+		Path: "root", State: "RUNNING", Capacity: 1, Max: 1, Absolute: 1, AbsoluteMax: 1, Weight: -1, MaxApps: 10000, UsedShare: 0.208333,
+		Used: amounts(2560, 5), Masters: amounts(512, 1), Pending: amounts(1024, 1), Containers: 5, Waiting: 1, Active: 1, Inactive: 1,
+	},
+	{
+		Path: "root.default", Parent: "root", Leaf: true, State: "RUNNING", Capacity: 0.7, Max: 1, Absolute: 0.7, AbsoluteMax: 1, Weight: -1,
+		MaxApps: 7000, UsedShare: 0.208333, Order: "fifo", Used: amounts(2560, 5), Masters: amounts(512, 1), Pending: amounts(1024, 1),
+		Containers: 5, Waiting: 1, Active: 1, Inactive: 1,
+		Users: []rest.QueueUser{
+			{Name: "ada", Used: amounts(2560, 5), Masters: amounts(512, 1), Active: 1},
+			{Name: "bob", Inactive: 1},
+		},
+	},
+	{
+		Path: "root.small", Parent: "root", Leaf: true, State: "STOPPED", Capacity: 0.3, Max: 0.5, Absolute: 0.3, AbsoluteMax: 0.5, Weight: -1,
+		MaxApps: 3000, Order: "fair",
+	},
+}}
+
+var fakeWhy = rest.Why{
+	App: "application_1795246246143_0007", Queue: "root.default",
+	Pending: []rest.WhyAsk{{
+		Priority: 0, Kind: "am", Count: 1, Since: 1795246299685, Size: amounts(1024, 1), Why: "fine", Text: "nodes differ",
+		Need: amounts(1024, 1), Have: amounts(512, 3), Short: amounts(512, 0),
+		Holders: []rest.Holder{{App: "application_1795246246143_0001", Name: "QuasiMonteCarlo", User: "ada", Used: amounts(2560, 5)}},
+		Nodes:   []rest.WhyNodes{{Why: "no-room", Nodes: 2, Most: amounts(512, 3)}, {Why: "node-gone", Nodes: 1}},
+	}},
+	History: []rest.WhyPast{{Why: "no-room", Times: 120}, {Why: "wait-local", Times: 1}},
+}

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
+)
+
+// manyRows is a snapshot of so many queues and applications.
+func manyRows(queues, apps int) *snapshot {
+	s := &snapshot{At: time.UnixMilli(1795246299685), URL: "http://127.0.0.1:8088", Cluster: clusterRow{
+		Scheduler: "capacity", Started: 1795246246143, Active: 3, Lost: 1, Running: apps,
+		Total: amountOf{MemoryMiB: 12288, Vcores: 24}, Used: amountOf{MemoryMiB: 11776, Vcores: 12.5}, Reserved: amountOf{MemoryMiB: 512},
+	}}
+	for i := range queues {
+		s.Queues = append(s.Queues, queueRow{Path: fmt.Sprintf("root.q%03d", i), Weight: -1, Capacity: 1})
+	}
+	for i := range apps {
+		s.Apps = append(s.Apps, appRow{
+			ID: fmt.Sprintf("application_1_%04d", i+1), Name: "größe\x1b[2J", State: "RUNNING", User: string(rune('a' + i%3)),
+			Used: amountOf{MemoryMiB: int64(i), Vcores: float64(apps - i)}, Started: int64(i), Elapsed: int64(apps - i), Progress: float64(i % 7),
+		})
+	}
+	return s
+}
+
+// A frame is never larger than its terminal, whatever there is to show, and says what it left out.
+func TestFrameFits(t *testing.T) {
+	for _, n := range []struct{ queues, apps int }{{0, 0}, {1, 0}, {1, 1}, {3, 5}, {200, 3}, {3, 70}, {70, 200}} {
+		s := manyRows(n.queues, n.apps)
+		for _, width := range []int{1, 20, 80, 200} {
+			for _, height := range []int{1, 2, 3, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 20, 24, 40, 60} {
+				for _, colour := range []bool{false, true} {
+					text := s.draw(&look{width: width, height: height, order: "memory", keys: true, colour: colour, skip: n.apps / 2, trouble: "no answer"})
+					lines := strings.Split(text, "\n")
+					if len(lines) > height {
+						t.Fatalf("%d queues, %d applications: %d lines on a terminal of %d:\n%s", n.queues, n.apps, len(lines), height, text)
+					}
+					for _, line := range lines {
+						if w := lipgloss.Width(line); w > width {
+							t.Fatalf("a line is %d wide on a terminal of %d: %q", w, width, line)
+						}
+					}
+					if height > 1 && width == 200 && !strings.Contains(lines[len(lines)-1], "q quit") {
+						t.Fatalf("%d lines: the last is %q, not what keys do", height, lines[len(lines)-1])
+					}
+				}
+			}
+		}
+	}
+	text := manyRows(200, 1000).draw(&look{width: 120, height: 40, order: "memory"})
+	if !strings.Contains(text, "more queues") || !strings.Contains(text, "more applications") {
+		t.Errorf("what does not fit is not counted:\n%s", text)
+	}
+	whole := manyRows(30, 40).draw(&look{width: 120, order: "memory"})
+	if strings.Contains(whole, "more") || strings.Count(whole, "application_1_") != 40 || strings.Count(whole, "q0") != 30 {
+		t.Errorf("without a height something is left out:\n%s", whole)
+	}
+	if strings.Contains(whole, "\x1b") {
+		t.Errorf("a frame without colours holds escapes: %q", whole)
+	}
+}
+
+// On a narrow terminal what matters least goes first, and what matters most stays.
+func TestFrameNarrows(t *testing.T) {
+	s := manyRows(1, 3)
+	for i := range s.Apps {
+		s.Apps[i].ID = fmt.Sprintf("application_1795246246143_%04d", i+1)
+	}
+	for width, gone := range map[int][]string{
+		160: nil, 121: {"type"}, 116: {"type", "vcores"}, 110: {"type", "vcores", "queue"}, 100: {"type", "vcores", "queue", "containers"},
+		90: {"type", "vcores", "queue", "containers", "name"},
+	} {
+		var head string
+		for line := range strings.Lines(s.draw(&look{width: width, order: "memory"})) {
+			if strings.HasPrefix(line, "application ") {
+				head = line
+			}
+		}
+		for _, name := range []string{"name", "type", "user", "queue", "state", "progress", "containers", "memory", "vcores", "asks for", "elapsed"} {
+			if strings.Contains(head, name) == slices.Contains(gone, name) {
+				t.Errorf("at a width of %d: %q, without %v", width, head, gone)
+			}
+		}
+	}
+}
+
+func TestFrameOrders(t *testing.T) {
+	for order, want := range map[string][]string{
+		"memory": {"4", "3", "2", "1"}, "vcores": {"1", "2", "3", "4"}, "waiting": {"2", "4", "1", "3"},
+		"progress": {"4", "3", "2", "1"}, "time": {"1", "2", "3", "4"}, "user": {"1", "4", "2", "3"},
+	} {
+		s := manyRows(0, 4)
+		s.Apps[1].State = "ACCEPTED"
+		s.Apps[3].Pending = amountOf{MemoryMiB: 1024}
+		for _, reversed := range []bool{false, true} {
+			sortApps(s.Apps, order, reversed)
+			var got []string
+			for _, r := range s.Apps {
+				got = append(got, strings.TrimPrefix(r.ID, "application_1_000"))
+			}
+			if !reversed && !slices.Equal(got, want) {
+				t.Errorf("by %s: %v, want %v", order, got, want)
+			}
+			if reversed && got[0] == want[0] {
+				t.Errorf("by %s, reversed: %v", order, got)
+			}
+		}
+	}
+}
+
+func press(m *topModel, key string) tea.Cmd {
+	k := tea.KeyPressMsg{Text: key, Code: []rune(key)[0]}
+	switch key {
+	case "down":
+		k = tea.KeyPressMsg{Code: tea.KeyDown}
+	case "end":
+		k = tea.KeyPressMsg{Code: tea.KeyEnd}
+	case "ctrl+c":
+		k = tea.KeyPressMsg{Code: 'c', Mod: tea.ModCtrl}
+	}
+	_, cmd := m.Update(k)
+	return cmd
+}
+
+// Keys, answers and failures make of a frame what they should.
+func TestTopModel(t *testing.T) {
+	answers := []taken{{manyRows(1, 30), nil}, {nil, errors.New("no ResourceManager answers")}, {manyRows(1, 2), nil}}
+	m := &topModel{look: look{width: 80, order: "memory", keys: true}, every: time.Millisecond}
+	m.take = func() (*snapshot, error) { return answers[0].snapshot, answers[0].err }
+	if text := m.View().Content; text != "asking …" {
+		t.Errorf("before the first answer: %q", text)
+	}
+	m.Update(tea.WindowSizeMsg{Width: 120, Height: 20})
+	_, cmd := m.Update(m.Init()())
+	if text := m.View().Content; !strings.Contains(text, "application_1_0030") || !m.View().AltScreen {
+		t.Errorf("after the first answer:\n%s", text)
+	}
+	if _, isAgain := cmd().(again); !isAgain {
+		t.Error("it is not asked again")
+	}
+
+	answers = answers[1:]
+	m.Update(m.ask())
+	if text := m.View().Content; !strings.Contains(text, "no ResourceManager answers") || !strings.Contains(text, "application_1_0030") {
+		t.Errorf("what was known is gone, or that it is old is not said:\n%s", text)
+	}
+
+	press(m, "end")
+	press(m, "down")
+	if text := m.View().Content; m.skip >= 29 || !strings.Contains(text, "application_1_0001") || strings.Contains(text, "more application") {
+		t.Errorf("scrolled past the end, to %d of 30:\n%s", m.skip, text)
+	}
+	if at := m.skip; press(m, "k") != nil || m.skip != at-1 {
+		t.Errorf("from %d one up to %d", at, m.skip)
+	}
+	press(m, "v")
+	if m.order != "vcores" || m.skip != 0 || !strings.Contains(m.View().Content, "v VCORES") {
+		t.Errorf("v: by %s, scrolled to %d", m.order, m.skip)
+	}
+	press(m, "r")
+	press(m, "down")
+	press(m, "x")
+	if !m.reversed || m.order != "vcores" || m.skip != 1 {
+		t.Errorf("%+v", m.look)
+	}
+	for _, key := range []string{"q", "ctrl+c"} {
+		if cmd := press(m, key); cmd == nil || cmd() != tea.Quit() {
+			t.Errorf("%s does not quit", key)
+		}
+	}
+
+	answers = answers[1:]
+	press(m, "end")
+	m.Update(m.ask())
+	if text := m.View().Content; strings.Contains(text, "no ResourceManager answers") || !strings.Contains(text, "application_1_0002") {
+		t.Errorf("scrolled past what there is now, or a failure that is over is still shown:\n%s", text)
+	}
+}
+
+// Where the first answer is a failure, it is shown, and asking goes on.
+func TestTopStartsWithoutAnswer(t *testing.T) {
+	m := &topModel{look: look{width: 80, order: "memory"}, every: time.Millisecond}
+	_, cmd := m.Update(taken{nil, errors.New("no ResourceManager answers at\nhttp://x")})
+	if text := m.View().Content; text != "no ResourceManager answers at http://x\nq quits" {
+		t.Errorf("%q", text)
+	}
+	if _, isAgain := cmd().(again); !isAgain {
+		t.Error("it is not asked again")
+	}
+}

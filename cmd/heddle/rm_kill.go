@@ -1,0 +1,188 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"heddle/client"
+)
+
+// A killRow is what became of an application that was to be killed.
+type killRow struct {
+	ID    string `json:"id"`
+	State string `json:"state"`
+	Final string `json:"final_status"`
+	// Killed says that this command ended it: it was not over before.
+	Killed bool   `json:"killed"`
+	Error  string `json:"error"` // "" where nothing went wrong
+}
+
+func newKill(a *app) *cobra.Command {
+	r := &remoteFlags{}
+	cmd := &cobra.Command{
+		Use:   "kill [flags] ID...",
+		Short: "Kill applications, and wait until they are over",
+		Long: `Kill applications, and wait until they are over. One that is over already is left as it is, and is
+no error. Ctrl-C ends the waiting; what was told to the ResourceManager stands.`,
+		Args:              appIDs(0),
+		ValidArgsFunction: r.completeIDs(0, liveApps),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return r.ask(func(ctx context.Context, c *client.Client) error { return a.kill(ctx, c, r.json(), args) })
+		},
+	}
+	r.add(cmd)
+	r.printing(cmd)
+	r.writing(cmd)
+	return cmd
+}
+
+func (a *app) kill(ctx context.Context, c *client.Client, asJSON bool, names []string) error {
+	var over atomic.Int64
+	show := a.waiting(int64(len(names)), func() string {
+		return fmt.Sprintf("waiting for the end of %s ", plural(len(names)-int(over.Load()), "application"))
+	})
+	rows, errs := killAll(ctx, c, names, func() { show.at(over.Add(1)) })
+	show.end()
+	if asJSON {
+		if err := printJSON(a.out, struct {
+			Applications []killRow `json:"applications"`
+		}{rows}); err != nil {
+			return wrote(err)
+		}
+		return worst(errs)
+	}
+	for i := range rows {
+		if rows[i].Error != "" {
+			continue
+		}
+		if _, err := fmt.Fprintln(a.out, rows[i].sentence()); err != nil {
+			return wrote(err)
+		}
+	}
+	return worst(errs)
+}
+
+func (k *killRow) sentence() string {
+	switch {
+	case k.Killed:
+		return k.ID + " is killed"
+	case k.State == k.Final:
+		return fmt.Sprintf("%s was over already: %s", k.ID, k.State)
+	}
+	return fmt.Sprintf("%s was over already: %s, %s", k.ID, k.State, k.Final)
+}
+
+// killAll has applications killed, all at a time, and waits until they are over. done is called for each that is,
+// or that nothing can be done about.
+func killAll(ctx context.Context, c *client.Client, names []string, done func()) (rows []killRow, errs []error) {
+	rows = make([]killRow, len(names))
+	waiting := make([]*killRow, 0, len(names))
+	for i, id := range names {
+		rows[i].ID = id
+		waiting = append(waiting, &rows[i])
+	}
+	step := func(step func(context.Context, *client.Client) (bool, error), k *killRow) bool {
+		over, err := step(ctx, c)
+		if err != nil {
+			k.Error = err.Error()
+			errs = append(errs, asked(err))
+		}
+		if over || err != nil {
+			done()
+		}
+		return over || err != nil
+	}
+	waiting = slices.DeleteFunc(waiting, func(k *killRow) bool { return step(k.look, k) })
+	for {
+		waiting = slices.DeleteFunc(waiting, func(k *killRow) bool { return step(k.kill, k) })
+		if len(waiting) == 0 {
+			return rows, errs
+		}
+		select {
+		case <-ctx.Done():
+			return rows, append(errs, failure{fmt.Errorf("stopped while %s was ending; it has been told to", waiting[0].ID)})
+		case <-time.After(pollEvery):
+		}
+	}
+}
+
+// look says whether the application is over without being killed.
+func (k *killRow) look(ctx context.Context, c *client.Client) (over bool, err error) {
+	a, err := c.App(ctx, k.ID)
+	if err != nil {
+		return false, err
+	}
+	k.State, k.Final = a.State, a.FinalStatus
+	return isOver(a.State), nil
+}
+
+// kill tells the ResourceManager, once more, and says whether the application is over now.
+func (k *killRow) kill(ctx context.Context, c *client.Client) (over bool, err error) {
+	if over, err = c.Kill(ctx, k.ID); !over || err != nil {
+		return false, err
+	}
+	if _, err = k.look(ctx, c); err != nil {
+		return false, err
+	}
+	k.Killed = k.State == "KILLED"
+	return true, nil
+}
+
+func isOver(state string) bool { return state == "FINISHED" || state == "FAILED" || state == "KILLED" }
+
+// worst joins errors. That something is missing is the verdict only where nothing else is wrong.
+func worst(errs []error) error {
+	joined := errors.Join(errs...)
+	for _, err := range errs {
+		if !errors.As(err, new(missing)) {
+			return failure{joined}
+		}
+	}
+	return joined
+}
+
+func newMove(a *app) *cobra.Command {
+	r := &remoteFlags{}
+	cmd := &cobra.Command{
+		Use:   "move [flags] ID QUEUE",
+		Short: "Move an application to another queue",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return usagef("%s wants one ID and one QUEUE, got %d arguments", cmd.CommandPath(), len(args))
+			}
+			return appIDs(1)(cmd, args[:1])
+		},
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+			if len(args) == 0 {
+				return r.completeIDs(1, liveApps)(cmd, args, typed)
+			}
+			return r.completeIDs(2, leafPaths)(cmd, args, typed)
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			return r.ask(func(ctx context.Context, c *client.Client) error {
+				queue, err := c.Move(ctx, args[0], args[1])
+				if err != nil {
+					return asked(err)
+				}
+				if r.json() {
+					return wrote(printJSON(a.out, struct {
+						ID    string `json:"id"`
+						Queue string `json:"queue"`
+					}{args[0], queue}))
+				}
+				_, err = fmt.Fprintf(a.out, "%s is in %s\n", args[0], queue)
+				return wrote(err)
+			})
+		},
+	}
+	r.add(cmd)
+	r.printing(cmd)
+	r.writing(cmd)
+	return cmd
+}

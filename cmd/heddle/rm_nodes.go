@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"heddle/client"
+	"heddle/yarn/ids"
+)
+
+var nodeStates = []string{"NEW", "RUNNING", "UNHEALTHY", "DECOMMISSIONING", "DECOMMISSIONED", "LOST", "REBOOTED", "SHUTDOWN"}
+
+func newNode(a *app) *cobra.Command {
+	return group(&cobra.Command{
+		Use:   "node",
+		Short: "Look at the nodes of a ResourceManager",
+	}, newNodeList(a), newNodeStatus(a))
+}
+
+func newNodeList(a *app) *cobra.Command {
+	r := &remoteFlags{}
+	states := words{of: nodeStates, kind: "S,S"}
+	cmd := &cobra.Command{
+		Use:   "list [flags]",
+		Short: "List nodes, those that are gone too",
+		Args:  exactly(0, "nothing"),
+		RunE: func(*cobra.Command, []string) error {
+			return r.ask(func(ctx context.Context, c *client.Client) error {
+				rows, err := nodeRows(ctx, c, states.values)
+				if err != nil {
+					return asked(err)
+				}
+				if r.json() {
+					return wrote(printJSON(a.out, struct {
+						Nodes []nodeRow `json:"nodes"`
+					}{rows}))
+				}
+				return a.printNodes(rows, time.Now())
+			})
+		},
+	}
+	r.add(cmd)
+	r.printing(cmd)
+	cmd.Flags().Var(&states, "state", "in one of these states: "+strings.Join(nodeStates, ", "))
+	complete(cmd, "state", nodeStates)
+	return cmd
+}
+
+func newNodeStatus(a *app) *cobra.Command {
+	r := &remoteFlags{}
+	cmd := &cobra.Command{
+		Use:   "status [flags] NODE",
+		Short: "Show all there is to tell of a node; NODE is host:port",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if err := exactly(1, "one NODE")(cmd, args); err != nil {
+				return err
+			}
+			if _, err := ids.ParseNode(args[0]); err != nil {
+				return usageError{err}
+			}
+			return nil
+		},
+		ValidArgsFunction: r.completeIDs(1, nodeIDs),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return r.ask(func(ctx context.Context, c *client.Client) error {
+				n, err := c.Node(ctx, args[0])
+				if err != nil {
+					return asked(err)
+				}
+				row := nodeOf(n)
+				if r.json() {
+					return wrote(printJSON(a.out, &row))
+				}
+				return a.printNode(&row, time.Now())
+			})
+		},
+	}
+	r.add(cmd)
+	r.printing(cmd)
+	return cmd
+}

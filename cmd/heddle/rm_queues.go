@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"heddle/client"
+)
+
+func newQueue(a *app) *cobra.Command {
+	return group(&cobra.Command{
+		Use:   "queue",
+		Short: "Look at the queues of a ResourceManager",
+	}, newQueueList(a), newQueueStatus(a))
+}
+
+func newQueueList(a *app) *cobra.Command {
+	r := &remoteFlags{}
+	cmd := &cobra.Command{
+		Use:   "list [flags]",
+		Short: "List queues as a tree, with what they use",
+		Args:  exactly(0, "nothing"),
+		RunE: func(*cobra.Command, []string) error {
+			return r.ask(func(ctx context.Context, c *client.Client) error {
+				rows, err := queueRows(ctx, c)
+				if err != nil {
+					return asked(err)
+				}
+				if r.json() {
+					return wrote(printJSON(a.out, struct {
+						Queues []queueRow `json:"queues"`
+					}{rows}))
+				}
+				return a.printQueues(rows)
+			})
+		},
+	}
+	r.add(cmd)
+	r.printing(cmd)
+	return cmd
+}
+
+func newQueueStatus(a *app) *cobra.Command {
+	r := &remoteFlags{}
+	cmd := &cobra.Command{
+		Use:               "status [flags] QUEUE",
+		Short:             "Show all there is to tell of a queue, with its users",
+		Long:              "Show all there is to tell of a queue, with its users. QUEUE is its path, or the last part where no\nother queue has the same.",
+		Args:              exactly(1, "one QUEUE"),
+		ValidArgsFunction: r.completeIDs(1, queuePaths),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return r.ask(func(ctx context.Context, c *client.Client) error {
+				rows, err := queueRows(ctx, c)
+				if err != nil {
+					return asked(err)
+				}
+				row, err := oneQueue(rows, args[0])
+				if err != nil {
+					return err
+				}
+				if r.json() {
+					return wrote(printJSON(a.out, row))
+				}
+				return a.printQueue(row)
+			})
+		},
+	}
+	r.add(cmd)
+	r.printing(cmd)
+	return cmd
+}
+
+// oneQueue finds the queue that a name means.
+func oneQueue(rows []queueRow, name string) (*queueRow, error) {
+	var found []*queueRow
+	var paths []string
+	for i := range rows {
+		if rows[i].Path == name {
+			return &rows[i], nil
+		}
+		if client.SameQueue(rows[i].Path, name) {
+			found = append(found, &rows[i])
+			paths = append(paths, rows[i].Path)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return nil, missing{fmt.Errorf("there is no queue %q; heddle queue list shows those there are", name)}
+	case 1:
+		return found[0], nil
+	}
+	return nil, usagef("%q could be %s", name, strings.TrimSpace(oneOf(paths)))
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"cmp"
+	"encoding/xml"
+	"fmt"
+	"net/netip"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"heddle/rm/daemon"
+	"heddle/rm/setup"
+)
+
+// A notice is what a ResourceManager tells people when it starts.
+type notice struct {
+	setup   *setup.Daemon
+	daemon  *daemon.Daemon
+	first   bool // nothing was kept yet
+	verbose bool
+}
+
+// A listening is one port of the daemon.
+type listening struct {
+	who, property string
+	at            netip.AddrPort
+	usual         uint16 // YARN's
+}
+
+func (n *notice) ports() []listening {
+	d := n.daemon
+	return []listening{
+		{"applications' clients", "yarn.resourcemanager.address", d.Client, 8032},
+		{"application masters", "yarn.resourcemanager.scheduler.address", d.Scheduler, 8030},
+		{"NodeManagers", "yarn.resourcemanager.resource-tracker.address", d.Tracker, 8031},
+		{"administrators", "yarn.resourcemanager.admin.address", d.Admin, 8033},
+		{"pages and REST", "yarn.resourcemanager.webapp.address", d.Web, 8088},
+	}
+}
+
+func (n *notice) text() string {
+	var b strings.Builder
+	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "Heddle's ResourceManager listens for")
+	for _, p := range n.ports() {
+		at := p.at.String()
+		if p.at == n.daemon.Web {
+			at = "http://" + at
+		}
+		fmt.Fprintf(t, "  %s\t%s\n", p.who, at)
+	}
+	_ = t.Flush() // into memory
+	if n.setup.Open {
+		b.WriteString("others can reach it, and whoever does can act as anybody: insecure_open says that this is meant\n")
+	} else {
+		b.WriteString("nobody but this machine can reach it\n")
+	}
+	for _, r := range n.setup.Remarks {
+		b.WriteString(r + "\n")
+	}
+	for _, off := range n.setup.Scheduler.Off {
+		b.WriteString("off: " + off + "\n")
+	}
+	b.WriteString("state: " + n.setup.DataDir + "\n")
+	if count := len(n.setup.Notices); count > 0 && !n.verbose {
+		fmt.Fprintf(&b, "%s on the configuration; -v shows them\n", plural(count, "remark"))
+	}
+	if n.verbose {
+		n.details(&b)
+	}
+	if n.first {
+		b.WriteString("\nThis is the first start. yarn-site.xml of NodeManagers and clients needs\n" + n.site())
+	}
+	return b.String()
+}
+
+// details are what only -v shows.
+func (n *notice) details(b *strings.Builder) {
+	for _, x := range n.setup.Notices {
+		fmt.Fprintf(b, "configuration: %s\n", x)
+	}
+	for _, x := range n.setup.Deviations {
+		fmt.Fprintf(b, "not as YARN: %s is %s (YARN: %s): %s\n", x.Name, x.Ours, x.YARN, x.Why)
+	}
+}
+
+// site is the properties by which others find the daemon.
+func (n *notice) site() string {
+	var b strings.Builder
+	property := func(name, value string) {
+		fmt.Fprintf(&b, "  <property><name>%s</name><value>", name)
+		_ = xml.EscapeText(&b, []byte(value)) // into memory
+		b.WriteString("</value></property>\n")
+	}
+	host := reached(n.daemon.Client.Addr())
+	property("yarn.resourcemanager.hostname", host)
+	for _, p := range n.ports() {
+		if at := reached(p.at.Addr()); at != host || p.at.Port() != p.usual {
+			if p.at.Addr().Is6() && strings.Contains(at, ":") {
+				at = "[" + at + "]"
+			}
+			property(p.property, fmt.Sprintf("%s:%d", at, p.at.Port()))
+		}
+	}
+	return b.String()
+}
+
+// reached is the name or address by which others reach what listens on an address.
+func reached(a netip.Addr) string {
+	if !a.IsUnspecified() {
+		return a.Unmap().String()
+	}
+	name, _ := os.Hostname()
+	return cmp.Or(name, a.String())
+}

@@ -1,0 +1,244 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+)
+
+const (
+	mostName = 32 // runes of an application's name in a table
+	// mostRequests is how many lines of an application's request table are printed for people.
+	mostRequests = 20
+)
+
+// right aligns columns, which count from 1.
+func right(t table.Writer, columns ...int) {
+	var c []table.ColumnConfig
+	for _, n := range columns {
+		c = append(c, table.ColumnConfig{Number: n, Align: text.AlignRight, AlignHeader: text.AlignRight})
+	}
+	t.SetColumnConfigs(c)
+}
+
+// print writes a table. Lines end where their text does.
+func (a *app) print(t table.Writer) error {
+	t.SuppressTrailingSpaces()
+	_, err := fmt.Fprintln(a.out, t.Render())
+	return wrote(err)
+}
+
+func (a *app) printApps(rows []appRow) error {
+	t := a.grid()
+	t.AppendHeader(table.Row{"application", "name", "type", "user", "queue", "state", "progress", "containers", "memory", "vcores", "started", "elapsed"})
+	right(t, 7, 8, 9, 10, 12)
+	for i := range rows {
+		r := &rows[i]
+		t.AppendRow(table.Row{
+			r.ID, snip(clean(r.Name), mostName), clean(r.Type), clean(r.User), r.Queue, ended(r), percent(r.Progress),
+			whole(r.Containers), mem(r.Used.MemoryMiB), vcores(r.Used.Vcores), moment(r.Started), lasting(r.Elapsed),
+		})
+	}
+	return a.print(t)
+}
+
+// ended is an application's state and, where that does not say it, how it ended.
+func ended(r *appRow) string {
+	if r.State == "FINISHED" && r.Final != "SUCCEEDED" {
+		return r.State + ", " + r.Final
+	}
+	return r.State
+}
+
+func (a *app) printNodes(rows []nodeRow, now time.Time) error {
+	t := a.grid()
+	t.AppendHeader(table.Row{"node", "rack", "state", "containers", "memory", "of", "vcores", "of", "last report", "version", "health"})
+	right(t, 4, 5, 6, 7, 8)
+	for i := range rows {
+		r := &rows[i]
+		t.AppendRow(table.Row{
+			r.ID, r.Rack, r.State, r.Containers, mem(r.Used.MemoryMiB), mem(r.Total.MemoryMiB),
+			vcores(r.Used.Vcores), vcores(r.Total.Vcores), ago(r.Reported, now), r.Version, snip(clean(r.Health), 60),
+		})
+	}
+	return a.print(t)
+}
+
+func (a *app) printQueues(rows []queueRow) error {
+	t := a.grid()
+	t.AppendHeader(table.Row{"queue", "state", "capacity", "at most", "used", "memory", "vcores", "containers", "pending", "apps running", "apps waiting"})
+	right(t, 3, 4, 5, 6, 7, 8, 9, 10, 11)
+	for i := range rows {
+		r := &rows[i]
+		t.AppendRow(table.Row{
+			indented(r), r.State, capacity(r), percent(r.MaxCapacity), percent(r.UsedCapacity),
+			mem(r.Used.MemoryMiB), vcores(r.Used.Vcores), whole(r.Containers), whole(r.Waiting), whole(r.Running), whole(r.Inactive),
+		})
+	}
+	return a.print(t)
+}
+
+// indented is the last part of a queue's path, two spaces in for each queue above it.
+func indented(r *queueRow) string {
+	name := r.Path[strings.LastIndexByte(r.Path, '.')+1:]
+	return strings.Repeat("  ", strings.Count(r.Path, ".")) + name
+}
+
+// capacity is what a queue is promised, in the words of its configuration.
+func capacity(r *queueRow) string {
+	if r.Weight >= 0 {
+		return "weight " + vcores(r.Weight)
+	}
+	return percent(r.Capacity)
+}
+
+// A card is one thing in lines of a label and what it has for it. Lines without a value are left out.
+type card struct{ *tabwriter.Writer }
+
+func newCard(w io.Writer) card { return card{tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)} }
+
+func (c card) line(label, format string, args ...any) {
+	if value := clean(fmt.Sprintf(format, args...)); strings.TrimSpace(value) != "" {
+		fmt.Fprintf(c, "%s\t%s\n", label, value)
+	}
+}
+
+func (c card) usage(label string, used, total amountOf) {
+	c.line(label, "%s of %s, %s of %s vcores", mem(used.MemoryMiB), mem(total.MemoryMiB), vcores(used.Vcores), vcores(total.Vcores))
+}
+
+func (a *app) printNode(r *nodeRow, now time.Time) error {
+	c := newCard(a.out)
+	c.line("node", "%s", r.ID)
+	c.line("state", "%s", r.State)
+	c.line("rack", "%s", r.Rack)
+	c.line("pages", "%s", r.HTTP)
+	c.line("version", "%s", r.Version)
+	c.line("health", "%s", r.Health)
+	c.line("last report", "%s, %s", moment(r.Reported), ago(r.Reported, now))
+	c.line("containers", "%d", r.Containers)
+	c.usage("given away", r.Used, r.Total)
+	c.line("measured", "%s of memory, %s vcores busy", mem(r.Measured.PhysicalMiB), vcores(r.Measured.Vcores))
+	c.line("of containers", "%s of memory, %s vcores busy", mem(r.OfTasks.PhysicalMiB), vcores(r.OfTasks.Vcores))
+	c.line("labels", "%s", strings.Join(r.Labels, ", "))
+	return wrote(c.Flush())
+}
+
+func (a *app) printQueue(r *queueRow) error {
+	c := newCard(a.out)
+	c.line("queue", "%s", r.Path)
+	c.line("state", "%s", r.State)
+	c.line("capacity", "%s", capacity(r))
+	c.line("at most", "%s", percent(r.MaxCapacity))
+	c.line("of the cluster", "%s, at most %s, uses %s", percent(r.Absolute), percent(r.AbsoluteMax), percent(r.Share))
+	used := r.Used.String()
+	if r.UsedCapacity >= 0 {
+		used += ", " + percent(r.UsedCapacity) + " of its capacity"
+	}
+	c.line("used", "%s", used)
+	c.line("for masters", "%s", r.Masters)
+	c.line("reserved", "%s", r.Reserved)
+	c.line("asked for", "%s", r.Pending)
+	c.line("containers", "%s held, %s waited for", whole(r.Containers), whole(r.Waiting))
+	c.line("applications", "%s with a master, %s waiting for one", whole(r.Running), whole(r.Inactive))
+	if r.MaxApps >= 0 {
+		c.line("", "at most %d", r.MaxApps)
+	}
+	c.line("order", "%s", r.Order)
+	if err := c.Flush(); err != nil || len(r.Users) == 0 {
+		return wrote(err)
+	}
+	fmt.Fprintln(a.out)
+	t := a.grid()
+	t.AppendHeader(table.Row{"user", "memory", "vcores", "for masters", "apps running", "apps waiting"})
+	right(t, 2, 3, 5, 6)
+	for _, u := range r.Users {
+		t.AppendRow(table.Row{clean(u.Name), mem(u.Used.MemoryMiB), vcores(u.Used.Vcores), u.Masters, u.Running, u.Inactive})
+	}
+	return a.print(t)
+}
+
+func (a *app) printApp(r *appDetail) error {
+	c := newCard(a.out)
+	c.line("application", "%s", r.ID)
+	c.line("name", "%s", r.Name)
+	c.line("type", "%s", r.Type)
+	c.line("tags", "%s", strings.Join(r.Tags, ", "))
+	c.line("user", "%s", r.User)
+	c.line("queue", "%s", r.Queue)
+	c.line("priority", "%d", r.Priority)
+	c.line("state", "%s", r.State)
+	if r.Final != "UNDEFINED" {
+		c.line("ended as", "%s", r.Final)
+	}
+	c.line("progress", "%s", percent(r.Progress))
+	c.line("started", "%s", moment(r.Started))
+	c.line("master given", "%s", moment(r.Launched))
+	c.line("finished", "%s", moment(r.Finished))
+	c.line("elapsed", "%s", lasting(r.Elapsed))
+	if r.Containers >= 0 {
+		c.line("holds", "%s: %s", plural(r.Containers, "container"), r.Used)
+		if !r.Reserved.zero() {
+			c.line("reserved", "%s", r.Reserved)
+		}
+		c.line("share", "%s of its queue, %s of the cluster", percent(r.QueueShare), percent(r.Share))
+	}
+	c.line("used so far", "%d MiB·s, %d vcore·s", r.MemorySeconds, r.VcoreSeconds)
+	if n := r.PreemptedWorkers + r.PreemptedMasters; n > 0 {
+		c.line("preempted", "%s, %d of them masters", plural(n, "container"), r.PreemptedMasters)
+	}
+	c.line("pages", "%s", r.Tracking)
+	c.line("master's node", "%s", r.MasterNode)
+	c.line("master's address", "%s", r.MasterAddress)
+	c.line("master's logs", "%s", r.MasterLogs)
+	c.line("log aggregation", "%s", r.LogAggregation)
+	if r.Unmanaged {
+		c.line("unmanaged", "its master runs outside of the cluster")
+	}
+	c.line("ends at the latest", "%s", r.Lifetime)
+	c.line("diagnostics", "%s", strings.TrimSpace(r.Diagnostics))
+	if err := c.Flush(); err != nil {
+		return wrote(err)
+	}
+	if err := a.printRequests(r.Requests); err != nil {
+		return err
+	}
+	return a.printAttempts(r.Attempts)
+}
+
+func (a *app) printRequests(rows []requestRow) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	fmt.Fprintln(a.out)
+	t := a.grid()
+	t.AppendHeader(table.Row{"asks at priority", "where", "containers", "of"})
+	right(t, 1, 3)
+	for i, r := range rows {
+		if i == mostRequests {
+			t.AppendRow(table.Row{"", fmt.Sprintf("and %d more; -o json lists all", len(rows)-i)})
+			break
+		}
+		t.AppendRow(table.Row{r.Priority, r.Place, r.Count, r.Size})
+	}
+	return a.print(t)
+}
+
+func (a *app) printAttempts(rows []attemptRow) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	fmt.Fprintln(a.out)
+	t := a.grid()
+	t.AppendHeader(table.Row{"attempt", "state", "started", "finished", "master", "node"})
+	for i := range rows {
+		r := &rows[i]
+		t.AppendRow(table.Row{r.ID, r.State, moment(r.Started), moment(r.Finished), r.Container, r.Node})
+	}
+	return a.print(t)
+}

@@ -1,0 +1,263 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"heddle/rm"
+	"heddle/rm/daemon"
+	"heddle/rm/setup"
+)
+
+// freePorts has every port be a free one.
+const freePorts = "client=:0,scheduler=:0,tracker=:0,admin=:0,web=:0"
+
+// A process is a heddle that runs.
+type process struct {
+	*exec.Cmd
+	t      *testing.T
+	stdout *bufio.Scanner
+	mu     sync.Mutex
+	stderr bytes.Buffer
+}
+
+// Write takes what the process logs.
+func (p *process) Write(data []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.stderr.Write(data)
+}
+
+func (p *process) log() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.stderr.String()
+}
+
+// start runs heddle with arguments until the test is over.
+func start(t *testing.T, args ...string) *process {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &process{Cmd: exec.Command(exe, args...), t: t}
+	p.Args[0], p.Stderr = "heddle", p
+	p.Env = append(os.Environ(), "HADOOP_CONF_DIR=", "TZ=UTC")
+	out, err := p.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.stdout = bufio.NewScanner(out)
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = p.Process.Kill() // where the test ended it, there is nothing to kill
+		_ = p.Wait()
+	})
+	return p
+}
+
+// until reads what is printed up to a line that matches, and returns all of it.
+func (p *process) until(pattern string) string {
+	p.t.Helper()
+	var all strings.Builder
+	for want := regexp.MustCompile(pattern); p.stdout.Scan(); {
+		all.WriteString(p.stdout.Text() + "\n")
+		if want.MatchString(p.stdout.Text()) {
+			return all.String()
+		}
+	}
+	p.t.Fatalf("no line matches %q in\n%s\n%s", pattern, all.String(), p.log())
+	return ""
+}
+
+// logs waits until something was logged.
+func (p *process) logs(what string) {
+	p.t.Helper()
+	for end := time.Now().Add(5 * time.Second); !strings.Contains(p.log(), what); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			p.t.Fatalf("%q was not logged:\n%s", what, p.log())
+		}
+	}
+}
+
+// end sends a signal and returns the exit code.
+func (p *process) end(s syscall.Signal) int {
+	p.t.Helper()
+	if err := p.Process.Signal(s); err != nil {
+		p.t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() {
+		_, _ = io.Copy(io.Discard, readerOf(p.stdout)) // Wait closes the pipe
+		ended <- p.Wait()
+	}()
+	select {
+	case <-ended:
+	case <-time.After(stopTime):
+		p.t.Fatalf("it did not end in %v:\n%s", stopTime, p.log())
+	}
+	return p.ProcessState.ExitCode()
+}
+
+// readerOf reads to the end of what is scanned.
+func readerOf(s *bufio.Scanner) io.Reader {
+	for s.Scan() {
+		continue
+	}
+	return strings.NewReader("")
+}
+
+// heddleSays runs a command that ends, and returns its output and exit code.
+func heddleSays(t *testing.T, args ...string) (string, int) {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command(exe, args...)
+	c.Args[0] = "heddle"
+	c.Env = append(os.Environ(), "HADOOP_CONF_DIR=", "TZ=UTC")
+	out, _ := c.CombinedOutput() // the exit code says it
+	return string(out), c.ProcessState.ExitCode()
+}
+
+// A ResourceManager starts without configuration, says where it is, answers, reads its configuration again,
+// stops when told, and the next start finds what was kept.
+func TestRunsAndStops(t *testing.T) {
+	dir := t.TempDir()
+	data := filepath.Join(dir, "state")
+	p := start(t, "rm", "--data", data, "--listen", freePorts)
+	said := p.until(`yarn.resourcemanager.webapp.address`)
+	for _, want := range []string{
+		"nobody but this machine can reach it", "profile heddle: no scheduler is configured", "off: ", "state: " + data, "This is the first start",
+		"<property><name>yarn.resourcemanager.hostname</name><value>127.0.0.1</value></property>",
+	} {
+		if !strings.Contains(said, want) {
+			t.Errorf("%q is not in\n%s", want, said)
+		}
+	}
+	if strings.Contains(said, "not as YARN") {
+		t.Errorf("deviations are listed without -v:\n%s", said)
+	}
+	web := regexp.MustCompile(`pages and REST +(http://\S+)`).FindStringSubmatch(said)
+	if web == nil {
+		t.Fatalf("no web address in\n%s", said)
+	}
+	for args, want := range map[string]string{
+		"queue list": "  default  RUNNING", "node list": "last report", "app list": "no such applications", "top": "profile heddle",
+		"app status application_1_0001": "application_1_0001", "why application_1_0001": "application_1_0001",
+		"app kill application_1_0001": "application_1_0001", "node status nosuch:1": "nosuch:1",
+	} {
+		out, code := heddleSays(t, append(strings.Fields(args), "--rm", web[1])...)
+		if missing := strings.ContainsAny(args, "1"); !strings.Contains(out, want) || missing != (code == exitNone) || !missing && code != exitDone {
+			t.Errorf("heddle %s ended with %d:\n%s", args, code, out)
+		}
+	}
+
+	if err := p.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	p.logs("read again")
+	if out, code := heddleSays(t, "rm", "--data", data, "--listen", freePorts); code != exitFailed || !strings.Contains(out, "cannot start") {
+		t.Errorf("a second one on the same state ended with %d: %s", code, out)
+	}
+	port := web[1][strings.LastIndexByte(web[1], ':'):]
+	if out, code := heddleSays(t, "rm", "--data", filepath.Join(dir, "other"), "--listen", freePorts, "--listen", "web="+port); code != exitFailed || !strings.Contains(out, port) {
+		t.Errorf("one on a port that is taken ended with %d: %s", code, out)
+	}
+	if code := p.end(syscall.SIGTERM); code != exitDone || !strings.Contains(p.log(), "msg=stopped") {
+		t.Errorf("it ended with %d:\n%s", code, p.log())
+	}
+
+	p = start(t, "rm", "-v", "--data", data, "--listen", freePorts, "--profile", "fair")
+	if said := p.until("not as YARN: yarn.resourcemanager.recovery.enabled"); strings.Contains(said, "first start") || !strings.Contains(said, "profile fair: named by --profile") {
+		t.Errorf("the second start says\n%s", said)
+	}
+	if code := p.end(syscall.SIGINT); code != exitDone {
+		t.Errorf("it ended with %d:\n%s", code, p.log())
+	}
+}
+
+// With --log-format json every line is an object, and there is nothing for people.
+func TestLogsJSON(t *testing.T) {
+	p := start(t, "rm", "--data", filepath.Join(t.TempDir(), "state"), "--listen", freePorts, "--log-format", "json", "--log-level", "info")
+	p.logs("listening")
+	if code := p.end(syscall.SIGTERM); code != exitDone {
+		t.Errorf("it ended with %d:\n%s", code, p.log())
+	}
+	var first struct{ Msg, Web, Profile string }
+	for line := range strings.Lines(p.log()) {
+		if err := json.Unmarshal([]byte(line), &first); err != nil {
+			t.Errorf("%q: %v", line, err)
+		}
+		if first.Msg == "listening" {
+			if _, err := netip.ParseAddrPort(first.Web); err != nil || first.Profile != "heddle" {
+				t.Errorf("%+v: %v", first, err)
+			}
+		}
+	}
+	if out := strings.TrimSpace(p.stdout.Text()); out != "" {
+		t.Errorf("on stdout: %q", out)
+	}
+}
+
+func TestListenFlag(t *testing.T) {
+	var l listen
+	for _, s := range []string{"10.0.0.1", "web=:9088,client=rm:9032", "tracker=[::1]:1"} {
+		if err := l.Set(s); err != nil {
+			t.Errorf("%s: %v", s, err)
+		}
+	}
+	if want := (setup.Listen{Host: "10.0.0.1", Web: ":9088", Client: "rm:9032", Tracker: "[::1]:1"}); l.Listen != want {
+		t.Errorf("%+v, want %+v", l.Listen, want)
+	}
+	for _, s := range []string{"", "web=", "wob=:1", "=:1", "a,"} {
+		if err := l.Set(s); err == nil {
+			t.Errorf("%q is taken", s)
+		}
+	}
+}
+
+// What yarn-site.xml needs is no more than what is not YARN's default.
+func TestSiteProperties(t *testing.T) {
+	at := func(s string) netip.AddrPort { return netip.MustParseAddrPort(s) }
+	n := notice{
+		setup: &setup.Daemon{Scheduler: &rm.Scheduler{}, Open: true},
+		daemon: &daemon.Daemon{
+			Client: at("10.0.0.1:8032"), Scheduler: at("10.0.0.1:8030"), Tracker: at("10.0.0.1:8031"), Admin: at("127.0.0.1:8033"), Web: at("[2001:db8::1]:9088"),
+		},
+	}
+	want := `  <property><name>yarn.resourcemanager.hostname</name><value>10.0.0.1</value></property>
+  <property><name>yarn.resourcemanager.admin.address</name><value>127.0.0.1:8033</value></property>
+  <property><name>yarn.resourcemanager.webapp.address</name><value>[2001:db8::1]:9088</value></property>
+`
+	if got := n.site(); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+	if text := n.text(); !strings.Contains(text, "others can reach it") || strings.Contains(text, "first start") || !strings.Contains(text, "http://[2001:db8::1]:9088") {
+		t.Errorf("%s", text)
+	}
+	host, _ := os.Hostname()
+	if got := reached(netip.IPv6Unspecified()); got != host {
+		t.Errorf("what listens everywhere is reached at %q, want %q", got, host)
+	}
+	if got := fmt.Sprint(reached(at("127.0.0.1:1").Addr())); got != "127.0.0.1" {
+		t.Errorf("%q", got)
+	}
+}

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"heddle/client"
+)
+
+func newWhy(a *app) *cobra.Command {
+	r := &remoteFlags{}
+	cmd := &cobra.Command{
+		Use:   "why [flags] ID",
+		Short: "Say what an application waits for, and who holds it",
+		Long: `Say what an application waits for: for each ask how many containers of which size, since when, the
+reason that holds for all nodes or for groups of them, what is missing, and who holds most of it.`,
+		Args:              appIDs(1),
+		ValidArgsFunction: r.completeIDs(1, liveApps),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return r.ask(func(ctx context.Context, c *client.Client) error {
+				w, err := whyOf(ctx, c, args[0])
+				if errors.Is(err, client.ErrNotHeddle) {
+					return failure{fmt.Errorf("%s: %w", c.URL(), err)}
+				}
+				if err != nil {
+					return asked(err)
+				}
+				if r.json() {
+					return wrote(printJSON(a.out, w))
+				}
+				_, err = fmt.Fprint(a.out, w.sentences(time.Now()))
+				return wrote(err)
+			})
+		},
+	}
+	r.add(cmd)
+	r.printing(cmd)
+	return cmd
+}

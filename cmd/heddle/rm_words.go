@@ -1,0 +1,160 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// An amountOf is memory and vcores as they stand in JSON, and what a site counts beside them, by name.
+type amountOf struct {
+	MemoryMiB int64            `json:"memory_mib"`
+	Vcores    float64          `json:"vcores"`
+	Extra     map[string]int64 `json:"extra,omitempty"`
+}
+
+func (a amountOf) zero() bool { return a.MemoryMiB == 0 && a.Vcores == 0 && len(a.Extra) == 0 }
+
+// String is for sentences: 1.5 GiB and 2 vcores. What there is none of is left out, unless there is nothing.
+func (a amountOf) String() string {
+	var parts []string
+	if a.MemoryMiB != 0 {
+		parts = append(parts, mem(a.MemoryMiB))
+	}
+	if a.Vcores != 0 {
+		parts = append(parts, a.cores())
+	}
+	for _, name := range slices.Sorted(maps.Keys(a.Extra)) {
+		parts = append(parts, fmt.Sprintf("%d %s", a.Extra[name], name))
+	}
+	if len(parts) == 0 {
+		return "nothing"
+	}
+	last := len(parts) - 1
+	return strings.Join(append(parts[:max(last-1, 0)], strings.Join(parts[max(last-1, 0):], " and ")), ", ")
+}
+
+func (a amountOf) cores() string {
+	if a.Vcores == 1 {
+		return "1 vcore"
+	}
+	return vcores(a.Vcores) + " vcores"
+}
+
+// mem writes an amount of memory in MiB.
+func mem(mib int64) string {
+	if mib < 0 {
+		return ""
+	}
+	return amount(mib << 20)
+}
+
+func vcores(n float64) string {
+	if n < 0 {
+		return ""
+	}
+	return strconv.FormatFloat(n, 'f', -1, 64)
+}
+
+// moment writes a time in milliseconds since 1970, in the local zone; nothing for 0.
+func moment(ms int64) string {
+	if ms <= 0 {
+		return ""
+	}
+	return time.UnixMilli(ms).Format(time.DateTime)
+}
+
+// lasting writes a length of time in milliseconds: 12 s, 4 m 10 s.
+func lasting(ms int64) string {
+	if ms < 0 {
+		return ""
+	}
+	if ms < 10_000 {
+		return span(float64(ms) / 1000)
+	}
+	if ms < 59_500 {
+		return fmt.Sprintf("%d s", (ms+500)/1000)
+	}
+	return span(float64(max(ms, 60_000)) / 1000)
+}
+
+// ago writes how long before now a time was.
+func ago(ms int64, now time.Time) string {
+	if ms <= 0 {
+		return "never"
+	}
+	return lasting(max(0, now.UnixMilli()-ms)) + " ago"
+}
+
+// percent writes a percentage with at most one digit behind the point.
+func percent(x float64) string {
+	if x < 0 {
+		return ""
+	}
+	return strings.TrimSuffix(strconv.FormatFloat(x, 'f', 1, 64), ".0") + " %"
+}
+
+// whole writes a number that may not apply, which is −1.
+func whole(n int) string {
+	if n < 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+// snip shortens a text to n runes.
+func snip(s string, n int) string {
+	r := []rune(s)
+	if len(r) <= n || n < 1 {
+		return s
+	}
+	return string(r[:n-1]) + "…"
+}
+
+// clean takes line ends and other control characters out of what users named, which would break a line or
+// a terminal.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r >= 0x7f && r < 0xa0 {
+			return ' '
+		}
+		return r
+	}, s)
+}
+
+// counted lists counts, most first: 120 times "no room", 3 times …
+func counted(counts map[string]int64, words func(string) string, most int) string {
+	keys := make([]string, 0, len(counts))
+	for k, n := range counts {
+		if n > 0 {
+			keys = append(keys, k)
+		}
+	}
+	slices.SortFunc(keys, func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a, b))
+	})
+	var parts []string
+	for i, k := range keys {
+		if i == most {
+			parts = append(parts, fmt.Sprintf("and for %d other reasons", len(keys)-i))
+			break
+		}
+		parts = append(parts, fmt.Sprintf("%s (%s)", words(k), times(counts[k])))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func times(n int64) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+// rounded cuts a number to what can be told apart: three digits behind the point.
+func rounded(x float64) float64 { return math.Round(x*1000) / 1000 }

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"heddle"
+)
+
+func TestRemoteWords(t *testing.T) {
+	for ms, want := range map[int64]string{-1: "", 0: "0.0 s", 9_400: "9.4 s", 10_792: "11 s", 59_400: "59 s", 59_600: "1 m 0 s", 75_000: "1 m 15 s", 90_061_000: "25 h 1 m"} {
+		if got := lasting(ms); got != want {
+			t.Errorf("%d ms last %q, want %q", ms, got, want)
+		}
+	}
+	now := time.UnixMilli(1_000_000)
+	for ms, want := range map[int64]string{0: "never", 998_000: "2.0 s ago", 1_500_000: "0.0 s ago"} {
+		if got := ago(ms, now); got != want {
+			t.Errorf("%d is %q, want %q", ms, got, want)
+		}
+	}
+	for a, want := range map[*amountOf]string{
+		{}:                           "nothing",
+		{MemoryMiB: 512}:             "512 MiB",
+		{Vcores: 1}:                  "1 vcore",
+		{Vcores: 1.5}:                "1.5 vcores",
+		{MemoryMiB: 1024, Vcores: 2}: "1 GiB and 2 vcores",
+		{MemoryMiB: 1024, Vcores: 2, Extra: map[string]int64{"gpu": 1, "fpga": 2}}: "1 GiB, 2 vcores, 2 fpga and 1 gpu",
+	} {
+		if got := a.String(); got != want {
+			t.Errorf("%+v is %q, want %q", *a, got, want)
+		}
+	}
+	for x, want := range map[float64]string{-1: "", 0: "0 %", 20.833: "20.8 %", 100: "100 %", 99.99: "100 %"} {
+		if got := percent(x); got != want {
+			t.Errorf("%g is %q, want %q", x, got, want)
+		}
+	}
+	if got := snip("größer", 4); got != "grö…" {
+		t.Errorf("snipped to %q", got)
+	}
+	if got := clean("a\n\x1b[2Jb\u009bc"); got != "a  [2Jb c" {
+		t.Errorf("cleaned to %q", got)
+	}
+}
+
+// Every reason of the core has words, for an ask, for one node and for several.
+func TestReasonsAreComplete(t *testing.T) {
+	for w := range heddle.NumWhys {
+		code := heddle.Why(w).String()
+		r, ok := reasons[code]
+		if !ok || r.ask == "" || r.node == "" || r.nodes == "" {
+			t.Errorf("%s: %+v", code, r)
+		}
+	}
+	if len(reasons) != heddle.NumWhys {
+		t.Errorf("%d reasons have words, and there are %d", len(reasons), heddle.NumWhys)
+	}
+}
+
+func TestSummaries(t *testing.T) {
+	for _, x := range []struct {
+		row   appRow
+		waits bool
+		want  string
+	}{
+		{appRow{State: "NEW_SAVING"}, false, "being stored"},
+		{appRow{State: "SUBMITTED"}, false, "waits for the scheduler"},
+		{appRow{State: "ACCEPTED", Elapsed: 3000}, true, "accepted 3.0 s ago and has no master yet."},
+		{appRow{State: "ACCEPTED", Elapsed: 3000}, false, "nothing is pending. It was accepted 3.0 s ago; its master has a container"},
+		{appRow{State: "RUNNING", Elapsed: 3000, Containers: 1, Used: amountOf{MemoryMiB: 512}}, true, "it runs for 3.0 s and holds 1 container, 512 MiB."},
+		{appRow{State: "RUNNING", Elapsed: 3000, Containers: 0}, false, "nothing is pending. It runs for 3.0 s and holds 0 containers."},
+		{appRow{State: "FINISHED", Final: "SUCCEEDED"}, false, "it ended as FINISHED, SUCCEEDED. It waits for nothing."},
+		{appRow{State: "FAILED", Final: "FAILED", Diagnostics: "no\nway."}, false, "it ended as FAILED: no way. It waits for nothing."},
+		{appRow{State: "STRANGE"}, false, "its state is STRANGE."},
+	} {
+		if got := summary(&x.row, x.waits); !strings.Contains(got, x.want) {
+			t.Errorf("%s: %q, want %q in it", x.row.State, got, x.want)
+		}
+	}
+	for _, s := range appStates {
+		if strings.Contains(summary(&appRow{State: s}, false), "its state is") {
+			t.Errorf("%s has no sentence of its own", s)
+		}
+	}
+}
+
+func TestAskSentences(t *testing.T) {
+	now := time.UnixMilli(1_000_000)
+	gib := amountOf{MemoryMiB: 1024, Vcores: 1}
+	for _, x := range []struct {
+		ask  askRow
+		want []string
+		not  string
+	}{
+		{
+			askRow{Kind: "map", Count: 3, Priority: 20, Size: gib, Since: 990_000, Why: "no-room", Text: "other words", Nodes: []groupRow{{"no-room", 2, amountOf{MemoryMiB: 256}}}},
+			[]string{"It waits for 3 maps of 1 GiB and 1 vcore each (priority 20), since ", " (10 s ago): no node has room for one.", "All 2 nodes have too little free (at most 256 MiB free)."},
+			"other words",
+		},
+		{askRow{Kind: "executor", Count: 1, Size: gib, Why: "fine"}, []string{"1 executor of 1 GiB and 1 vcore (priority 0): there is no node."}, "since"},
+		{
+			askRow{Kind: "other", Count: 2, Size: gib, Why: "fine", Nodes: []groupRow{{"node-gone", 1, amountOf{}}, {"fine", 2, gib}}},
+			[]string{"2 containers of", "Of 3 nodes, 2 would take one when they next report in (at most 1 GiB and 1 vcore free); 1 is down."}, "",
+		},
+		{
+			askRow{Kind: "am", Count: 1, Size: gib, Why: "new-reason", Text: "the moon is full.", Nodes: []groupRow{{"new-reason", 1, gib}}},
+			[]string{": the moon is full.\n", "Of 1 node, 1 answers new-reason."}, "",
+		},
+		{
+			askRow{Kind: "map", Count: 1, Size: gib, Why: "user-limit", Short: amountOf{MemoryMiB: 512}, Need: gib, Have: amountOf{MemoryMiB: 512, Vcores: 4}, Holders: []holdRow{
+				{"application_1_0001", "a\nb", "ada", gib}, {"application_1_0002", "", "", gib}, {"application_1_0003", "c", "", gib}, {"application_1_0004", "d", "", gib},
+			}},
+			[]string{
+				"its user is at the limit of the queue.", "One needs 1 GiB and 1 vcore, and there is 512 MiB and 4 vcores at most: 512 MiB too little.",
+				`Most is held by application_1_0001 "a b" of ada (1 GiB and 1 vcore), application_1_0002 (1 GiB and 1 vcore), application_1_0003`,
+			},
+			"application_1_0004",
+		},
+		{askRow{Kind: "map", Count: 1, Size: gib, Why: "wait-local", Holders: []holdRow{{"application_1_0001", "a", "ada", gib}}}, []string{"it waits for a node that holds its data"}, "held by"},
+	} {
+		got := x.ask.sentences(now)
+		for _, want := range x.want {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: %q is not in\n%s", x.ask.Why, want, got)
+			}
+		}
+		if x.not != "" && strings.Contains(got, x.not) {
+			t.Errorf("%s: %q is in\n%s", x.ask.Why, x.not, got)
+		}
+	}
+}
+
+func TestWordFlags(t *testing.T) {
+	w := words{of: appStates}
+	if err := w.Set("running, Killed"); err != nil || !slices.Equal(w.values, []string{"RUNNING", "KILLED"}) {
+		t.Errorf("%v, %v", w.values, err)
+	}
+	for _, bad := range []string{"", "RUNNING,", "UP"} {
+		if err := w.Set(bad); err == nil {
+			t.Errorf("%q is taken", bad)
+		}
+	}
+	free := words{}
+	if err := free.Set("a,,b"); err == nil {
+		t.Error("a name may be missing")
+	}
+}
+
+func TestOneQueue(t *testing.T) {
+	rows := []queueRow{{Path: "root"}, {Path: "root.a"}, {Path: "root.a.x"}, {Path: "root.b.x"}}
+	for name, want := range map[string]string{"root": "root", "a": "root.a", "root.b.x": "root.b.x"} {
+		if got, err := oneQueue(rows, name); err != nil || got.Path != want {
+			t.Errorf("%s is %v, %v; want %s", name, got, err, want)
+		}
+	}
+	if _, err := oneQueue(rows, "x"); err == nil || !strings.Contains(err.Error(), "root.a.x or root.b.x") {
+		t.Errorf("%v, want the queues it could be", err)
+	}
+	if _, err := oneQueue(rows, "a.x"); err == nil {
+		t.Error("part of a path is no name")
+	}
+}

@@ -1,0 +1,184 @@
+package conf
+
+import (
+	"fmt"
+	"strings"
+
+	"heddle"
+)
+
+// A Daemon is what core-site.xml and yarn-site.xml say to a ResourceManager beside what to schedule, with
+// the defaults of YARN 3.4 but for two that [ReadDir] has of its own: it listens on 127.0.0.1, and recovery
+// is on.
+type Daemon struct {
+	SchedulerNamed bool // yarn.resourcemanager.scheduler.class is set
+	ClusterID      string
+
+	Client, Scheduler, Tracker, Admin, Web Address
+
+	MasterExpiry    heddle.Span // silence after which a master counts as lost
+	ContainerExpiry heddle.Span // until which a granted container must run
+	MaxAttempts     int32       // of an application that does not say
+	GlobalAttempts  int32       // of any application
+	MaxCompleted    int         // ended applications that are kept
+	KeyRolling      heddle.Span // of keys for masters
+	NodeKeyRolling  heddle.Span // of keys for nodes: the shorter of container tokens' and NodeManager tokens'
+	ConnectRetries  int         // to a NodeManager that is to launch a master
+	IncludeFile     string      // hosts that may register; "" for all
+	ExcludeFile     string      // hosts that are to leave
+	Recovery        bool
+	WorkPreserving  bool
+	SchedulingWait  heddle.Span // after a start, before anything is granted
+	ACLs            bool        // queues' and applications' access lists count
+	Admins          string      // as in yarn.admin.acl: users, a blank, groups
+	PortInNodeName  bool
+	LogServerURL    string
+
+	TopologyScript string            // prints the racks of the hosts it is given; "" for none
+	TopologyTable  map[string]string // rack by host; nil for none
+
+	// GroupOverrides are users' groups that come before those of the machine.
+	GroupOverrides map[string][]string
+
+	// Refused says what a ResourceManager must not start with, because it would be less than was asked for.
+	// It is no error for anybody else.
+	Refused Errors
+}
+
+// Defaults of YARN 3.4.
+const (
+	defaultClientPort, defaultSchedulerPort, defaultTrackerPort = 8032, 8030, 8031
+	defaultAdminPort, defaultWebPort                            = 8033, 8088
+
+	defaultMasterExpiry    = 900_000
+	defaultContainerExpiry = 600_000
+	defaultSchedulingWait  = 10_000
+	defaultMaxAttempts     = 2
+	defaultMaxCompleted    = 1000
+	defaultConnectRetries  = 10
+	defaultRollingSeconds  = 86_400
+)
+
+const rmPrefix = "yarn.resourcemanager."
+
+// DefaultDaemon returns what a ResourceManager does without any file.
+func DefaultDaemon() *Daemon {
+	l := newLoader(readFile, func(string) (string, bool) { return "", false })
+	return l.daemon(newProperties(l.log, l.env))
+}
+
+// daemon reads what is a ResourceManager's alone.
+func (l *loader) daemon(ps *properties) *Daemon {
+	d := &Daemon{SchedulerNamed: ps.m[schedulerClass] != nil}
+	d.ClusterID = ps.text(rmPrefix+"cluster-id", "")
+	d.readAddresses(ps)
+	d.readTimes(ps)
+	d.MaxAttempts = int32(ps.integer(rmPrefix+"am.max-attempts", defaultMaxAttempts, 1))
+	d.GlobalAttempts = d.MaxAttempts
+	if _, p := ps.given(rmPrefix + "am.global.max-attempts"); p != nil {
+		d.GlobalAttempts = int32(ps.integer(p.name, int64(d.MaxAttempts), 1))
+	}
+	d.MaxCompleted = int(ps.integer(rmPrefix+"max-completed-applications", defaultMaxCompleted, 0))
+	d.ConnectRetries = int(ps.integer(rmPrefix+"nodemanager-connect-retries", defaultConnectRetries, 0))
+	d.IncludeFile = ps.text(rmPrefix+"nodes.include-path", "")
+	d.ExcludeFile = ps.text(rmPrefix+"nodes.exclude-path", "")
+	d.Recovery = ps.flag(rmPrefix+"recovery.enabled", true)
+	d.WorkPreserving = ps.flag(rmPrefix+"work-preserving-recovery.enabled", true)
+	d.ACLs = ps.flag("yarn.acl.enable", false)
+	d.Admins = "*"
+	if v, p := ps.value("yarn.admin.acl"); p != nil {
+		d.Admins = v // untrimmed: a list of groups alone begins with a blank
+	}
+	d.PortInNodeName = ps.flag("yarn.scheduler.include-port-in-node-name", false)
+	d.LogServerURL = ps.text("yarn.log.server.url", "")
+	l.topology(ps, d)
+	d.readGroups(ps)
+	d.refuse(ps)
+	return d
+}
+
+// readTimes reads the intervals.
+func (d *Daemon) readTimes(ps *properties) {
+	d.MasterExpiry = ps.millis("yarn.am.liveness-monitor.expiry-interval-ms", defaultMasterExpiry, 1)
+	d.ContainerExpiry = ps.millis(rmPrefix+"rm.container-allocation.expiry-interval-ms", defaultContainerExpiry, 1)
+	d.SchedulingWait = ps.millis(rmPrefix+"work-preserving-recovery.scheduling-wait-ms", defaultSchedulingWait, 0)
+	rolling := func(kind string) heddle.Span {
+		name := rmPrefix + kind + "-tokens.master-key-rolling-interval-secs"
+		return heddle.Span(ps.integer(name, defaultRollingSeconds, 1)) * heddle.Second
+	}
+	d.KeyRolling = rolling("am-rm")
+	d.NodeKeyRolling = min(rolling("container"), rolling("nm"))
+}
+
+// readGroups reads hadoop.user.group.static.mapping.overrides: user=group,group;user=.
+func (d *Daemon) readGroups(ps *properties) {
+	switch class, p := ps.given("hadoop.security.group.mapping"); class[strings.LastIndex(class, ".")+1:] {
+	case "", "JniBasedUnixGroupsMappingWithFallback", "JniBasedUnixGroupsMapping", "ShellBasedUnixGroupsMapping":
+	default:
+		ps.log.note(Unsupported, p.file, p.line, p.name, "users' groups are those of this machine's user database and of hadoop.user.group.static.mapping.overrides")
+	}
+	v, p := ps.value("hadoop.user.group.static.mapping.overrides")
+	if p == nil {
+		return
+	}
+	d.GroupOverrides = map[string][]string{}
+	for entry := range strings.SplitSeq(v, ";") {
+		if strings.TrimSpace(entry) == "" {
+			continue
+		}
+		user, list, _ := strings.Cut(entry, "=")
+		if user = strings.TrimSpace(user); user == "" || strings.Contains(list, "=") {
+			ps.bad(p, "%q names no user; expected user=group,group;user=group", entry)
+			continue
+		}
+		groups := []string{}
+		for g := range strings.SplitSeq(list, ",") {
+			if g = strings.TrimSpace(g); g != "" {
+				groups = append(groups, g)
+			}
+		}
+		d.GroupOverrides[user] = groups
+	}
+}
+
+// refusal is a value that a ResourceManager must not start with.
+type refusal struct {
+	name string
+	off  string // the value that asks for nothing
+	text string
+}
+
+var refusals = []refusal{
+	{
+		"hadoop.security.authentication",
+		"simple",
+		"heddle rm has no Kerberos: everybody would be taken at their word here. Set it to simple and keep the ports from those you do not trust",
+	},
+	{
+		"hadoop.rpc.protection",
+		"authentication",
+		"heddle rm neither signs nor encrypts calls. Set it to authentication, or use a private network",
+	},
+	{
+		"yarn.http.policy",
+		"HTTP_ONLY",
+		"heddle rm serves plain HTTP only. Set it to HTTP_ONLY, or put a proxy with TLS in front",
+	},
+	{
+		rmPrefix + "ha.enabled",
+		"false",
+		"heddle rm runs alone: others would look for it at addresses by ha.rm-ids. Set it to false, and " + rmPrefix + "hostname to its host, for all",
+	},
+}
+
+// refuse collects what a ResourceManager must not start with; others only hear of it.
+func (d *Daemon) refuse(ps *properties) {
+	for _, r := range refusals {
+		v, p := ps.given(r.name)
+		if p != nil && !strings.EqualFold(v, r.off) {
+			text := fmt.Sprintf("is %s: %s", v, r.text)
+			d.Refused = append(d.Refused, Error{p.file, p.line, p.name, text})
+			ps.log.note(Unsupported, p.file, p.line, p.name, "%s", text)
+		}
+	}
+}

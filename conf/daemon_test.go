@@ -1,0 +1,233 @@
+package conf
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"heddle"
+)
+
+func daemonOf(t *testing.T, d disk) *Daemon {
+	t.Helper()
+	h, l := d.load()
+	if err := l.err(); err != nil {
+		t.Fatal(err)
+	}
+	return h.Daemon
+}
+
+func TestDaemonDefaults(t *testing.T) {
+	at := func(port uint16) Address { return Address{Host: "127.0.0.1", Port: port} }
+	want := &Daemon{
+		Client: at(8032), Scheduler: at(8030), Tracker: at(8031), Admin: at(8033), Web: at(8088),
+		MasterExpiry: 15 * heddle.Minute, ContainerExpiry: 10 * heddle.Minute, MaxAttempts: 2, GlobalAttempts: 2, MaxCompleted: 1000,
+		KeyRolling: 24 * heddle.Hour, NodeKeyRolling: 24 * heddle.Hour, ConnectRetries: 10, Recovery: true, WorkPreserving: true,
+		SchedulingWait: 10 * heddle.Second, Admins: "*",
+	}
+	if d := cmp.Diff(want, DefaultDaemon()); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestDaemonReads(t *testing.T) {
+	got := daemonOf(t, disk{
+		coreSite: props(`net.topology.script.file.name=racks.sh
+			hadoop.user.group.static.mapping.overrides=dr.who=;ann=staff, ops;
+			hadoop.security.authentication=simple`),
+		yarnSite: props(`yarn.resourcemanager.cluster-id=west
+			yarn.am.liveness-monitor.expiry-interval-ms=1000
+			yarn.resourcemanager.rm.container-allocation.expiry-interval-ms=2000
+			yarn.resourcemanager.am.max-attempts=3
+			yarn.resourcemanager.am.global.max-attempts=5
+			yarn.resourcemanager.max-completed-applications=7
+			yarn.resourcemanager.am-rm-tokens.master-key-rolling-interval-secs=60
+			yarn.resourcemanager.container-tokens.master-key-rolling-interval-secs=90
+			yarn.resourcemanager.nm-tokens.master-key-rolling-interval-secs=80
+			yarn.resourcemanager.nodemanager-connect-retries=4
+			yarn.resourcemanager.nodes.include-path=/etc/in
+			yarn.resourcemanager.nodes.exclude-path=/etc/out
+			yarn.resourcemanager.recovery.enabled=false
+			yarn.resourcemanager.work-preserving-recovery.enabled=false
+			yarn.resourcemanager.work-preserving-recovery.scheduling-wait-ms=0
+			yarn.acl.enable=true
+			yarn.admin.acl= admins
+			yarn.scheduler.include-port-in-node-name=true
+			yarn.log.server.url=http://h/logs
+			yarn.resourcemanager.scheduler.class=x.FairScheduler`),
+	})
+	at := func(port uint16) Address { return Address{Host: "127.0.0.1", Port: port} }
+	want := &Daemon{
+		SchedulerNamed: true, ClusterID: "west",
+		Client: at(8032), Scheduler: at(8030), Tracker: at(8031), Admin: at(8033), Web: at(8088),
+		MasterExpiry: heddle.Second, ContainerExpiry: 2 * heddle.Second, MaxAttempts: 3, GlobalAttempts: 5, MaxCompleted: 7,
+		KeyRolling: heddle.Minute, NodeKeyRolling: 80 * heddle.Second, ConnectRetries: 4, IncludeFile: "/etc/in", ExcludeFile: "/etc/out",
+		ACLs: true, Admins: " admins", PortInNodeName: true, LogServerURL: "http://h/logs", TopologyScript: "racks.sh",
+		GroupOverrides: map[string][]string{"dr.who": {}, "ann": {"staff", "ops"}},
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestDaemonAddresses(t *testing.T) {
+	for _, c := range []struct{ site, client, listens, place, web string }{
+		{"", "127.0.0.1:8032", "127.0.0.1", "", "127.0.0.1:8088"},
+		{"yarn.resourcemanager.hostname=rm7", "rm7:8032", "rm7", "yarn-site.xml:2: yarn.resourcemanager.hostname", "rm7:8088"},
+		{"yarn.resourcemanager.hostname=\nyarn.resourcemanager.bind-host=", "127.0.0.1:8032", "127.0.0.1", "", "127.0.0.1:8088"},
+		{"yarn.resourcemanager.hostname=::1", "[::1]:8032", "::1", "yarn-site.xml:2: yarn.resourcemanager.hostname", "[::1]:8088"},
+		{
+			"yarn.resourcemanager.hostname=rm7\nyarn.resourcemanager.bind-host=0.0.0.0", "rm7:8032", "0.0.0.0",
+			"yarn-site.xml:3: yarn.resourcemanager.bind-host", "rm7:8088",
+		},
+		{
+			"yarn.resourcemanager.hostname=rm7\nyarn.resourcemanager.address=${yarn.resourcemanager.hostname}:9032\nyarn.resourcemanager.webapp.address=web",
+			"rm7:9032", "rm7", "yarn-site.xml:3: yarn.resourcemanager.address", "web:8088",
+		},
+		{"yarn.resourcemanager.address=${yarn.resourcemanager.hostname}:0", "127.0.0.1:0", "127.0.0.1", "yarn-site.xml:2: yarn.resourcemanager.address", "127.0.0.1:8088"},
+		{"yarn.resourcemanager.address=[::1]:9", "[::1]:9", "::1", "yarn-site.xml:2: yarn.resourcemanager.address", "127.0.0.1:8088"},
+	} {
+		d := daemonOf(t, disk{yarnSite: props(c.site)})
+		if a := d.Client; a.String() != c.client || a.Listens() != c.listens || a.Place != c.place || d.Web.String() != c.web {
+			t.Errorf("%s: client %v listens on %s by %q, web %v", c.site, a, a.Listens(), a.Place, d.Web)
+		}
+	}
+}
+
+func TestDaemonErrors(t *testing.T) {
+	for _, c := range []struct{ core, site, want string }{
+		{"", "yarn.resourcemanager.address=h:x", `yarn-site.xml:2: yarn.resourcemanager.address|"x" is no port`},
+		{"", "yarn.resourcemanager.address=h:65536", `yarn-site.xml:2: yarn.resourcemanager.address|at most 65535`},
+		{"", "yarn.resourcemanager.address=h:", `yarn-site.xml:2: yarn.resourcemanager.address|expected host:port, such as 127.0.0.1:8032`},
+		{"", "yarn.resourcemanager.address=:80", `yarn-site.xml:2: yarn.resourcemanager.address|no address`},
+		{"", "yarn.resourcemanager.webapp.address=http://h:80", `yarn-site.xml:2: yarn.resourcemanager.webapp.address|such as 127.0.0.1:8088`},
+		{"", "yarn.resourcemanager.webapp.address=[::1", `yarn-site.xml:2: yarn.resourcemanager.webapp.address|no address`},
+		{"", "yarn.resourcemanager.hostname=h:80", `yarn-site.xml:2: yarn.resourcemanager.hostname|belongs to the single addresses`},
+		{"", "yarn.resourcemanager.am.max-attempts=0", `yarn-site.xml:2: yarn.resourcemanager.am.max-attempts|at least 1`},
+		{"", "yarn.am.liveness-monitor.expiry-interval-ms=5m", `yarn-site.xml:2: yarn.am.liveness-monitor.expiry-interval-ms|not a whole number`},
+		{"hadoop.user.group.static.mapping.overrides==a", "", `core-site.xml:2: hadoop.user.group.static.mapping.overrides|names no user`},
+		{"net.topology.node.switch.mapping.impl=x.TableMapping", "", `core-site.xml:2: net.topology.node.switch.mapping.impl|net.topology.table.file.name must name it`},
+		{"net.topology.node.switch.mapping.impl=x.TableMapping\nnet.topology.table.file.name=nowhere", "", `core-site.xml:3: net.topology.table.file.name|cannot be read`},
+		{"net.topology.node.switch.mapping.impl=x.TableMapping\nnet.topology.table.file.name=racks", "", `racks:3: |expected two words, such as node7 /rack2`},
+	} {
+		_, l := disk{coreSite: props(c.core), yarnSite: props(c.site), "racks": "# hosts\nn1 /a\nn2 b\n"}.load()
+		expect(t, errorLines(l), c.want)
+	}
+}
+
+func TestDaemonTopology(t *testing.T) {
+	d := daemonOf(t, disk{
+		coreSite: props("net.topology.node.switch.mapping.impl=org.apache.hadoop.net.TableMapping\nnet.topology.table.file.name=racks"),
+		"racks":  "# hosts\n\nn1 /a\n  10.0.0.2\t/b/c\n",
+	})
+	if diff := cmp.Diff(map[string]string{"n1": "/a", "10.0.0.2": "/b/c"}, d.TopologyTable); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// What a ResourceManager must not start with is no error for a simulation, which is told of it.
+func TestDaemonRefuses(t *testing.T) {
+	for in, want := range map[string]string{
+		"hadoop.security.authentication=kerberos":       "core-site.xml:2: hadoop.security.authentication: is kerberos: heddle rm has no Kerberos",
+		"hadoop.rpc.protection=privacy":                 "core-site.xml:2: hadoop.rpc.protection: is privacy: heddle rm neither signs nor encrypts",
+		"hadoop.rpc.protection=authentication,privacy":  "core-site.xml:2: hadoop.rpc.protection: is authentication,privacy",
+		"yarn.http.policy=HTTPS_ONLY":                   "core-site.xml:2: yarn.http.policy: is HTTPS_ONLY",
+		"yarn.resourcemanager.ha.enabled=true":          "core-site.xml:2: yarn.resourcemanager.ha.enabled: is true: heddle rm runs alone",
+		"hadoop.security.authentication=SIMPLE":         "",
+		"yarn.http.policy=":                             "",
+		"yarn.resourcemanager.ha.enabled=false":         "",
+		"hadoop.security.authentication=${env.NOTHING}": "core-site.xml:2: hadoop.security.authentication: is ${env.NOTHING}",
+	} {
+		h, l := disk{coreSite: props(in)}.load()
+		if err := l.err(); err != nil {
+			t.Errorf("%s: %v", in, err)
+		}
+		got, name := "", strings.Split(in, "=")[0]
+		if len(h.Daemon.Refused) > 0 {
+			got = h.Daemon.Refused.Error()
+		}
+		if (got == "") != (want == "") || !strings.HasPrefix(got, want) {
+			t.Errorf("%s: refused %q, want %q", in, got, want)
+		}
+		if n := noticeOf(h, name); (n.Kind == Unsupported && n.Text != "") != (want != "") {
+			t.Errorf("%s: notice %v", in, n)
+		}
+	}
+}
+
+// What the daemon reads is known to the check of a configuration.
+func TestDaemonPropertiesAreUsed(t *testing.T) {
+	h, _ := disk{yarnSite: props(`yarn.resourcemanager.cluster-id=x
+		yarn.admin.acl=*
+		yarn.resourcemanager.scheduler.address=h
+		yarn.resourcemanager.zk-address=h`)}.load()
+	var names []string
+	for _, n := range h.Notices {
+		names = append(names, n.Property)
+	}
+	if d := cmp.Diff([]string{"yarn.resourcemanager.zk-address"}, names); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestACLs(t *testing.T) {
+	h, l := disk{
+		yarnSite:     props("who=ann"),
+		capacityFile: cs(two + "root.acl_submit_applications= \nroot.a.acl_submit_applications=${who},bob  staff\nroot.a.acl_administer_queue=eve"),
+		fairFile:     alloc(`<queue name="a"><aclSubmitApps> staff</aclSubmitApps></queue><queue name="b"/>`),
+	}.load()
+	if err := l.err(); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(map[string]QueueACL{"root": {"", "*"}, "root.a": {"ann,bob  staff", "eve"}}, trimmed(h.CapacityACLs)); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff(map[string]QueueACL{"root": {"*", "*"}, "root.a": {" staff", ""}}, h.FairACLs); d != "" {
+		t.Error(d)
+	}
+	if n := noticeOf(h, csPrefix+"root.a.acl_administer_queue"); n.Kind != Harmless || n.Text != aclText {
+		t.Errorf("%v", n)
+	}
+}
+
+// trimmed makes a list that lets nobody in comparable: files write it as a blank.
+func trimmed(acls map[string]QueueACL) map[string]QueueACL {
+	for path, a := range acls {
+		if strings.TrimSpace(a.Submit) == "" {
+			a.Submit = ""
+		}
+		acls[path] = a
+	}
+	return acls
+}
+
+func TestComplete(t *testing.T) {
+	h, l := disk{yarnSite: props(`yarn.scheduler.maximum-allocation-mb=4096
+		yarn.scheduler.fair.assignmultiple=true`)}.load()
+	if err := l.err(); err != nil {
+		t.Fatal(err)
+	}
+	if h.Capacity != nil || h.Fair != nil {
+		t.Fatal("there is a scheduler without a file")
+	}
+	h = h.Complete()
+	if h.Capacity.Maximum != heddle.Of(4096, 4000) || h.Capacity.MemoryOnly || len(h.Capacity.Queues) != 2 {
+		t.Errorf("capacity: %+v", h.Capacity)
+	}
+	if h.Fair.Maximum != heddle.Of(4096, 4000) || !h.Fair.AssignMultiple || len(h.Fair.Queues) != 2 {
+		t.Errorf("fair: %+v", h.Fair)
+	}
+	if path, _, err := h.CapacityPlacement.Place("", "ann", nil); path != "root.default" || err != nil {
+		t.Errorf("%s, %v", path, err)
+	}
+	if _, _, err := h.CapacityPlacement.Place("prod", "ann", nil); err == nil {
+		t.Error("a queue that is not there takes an application")
+	}
+	if path, created, err := h.FairPlacement.Place("prod", "ann", nil); path != "root.default" || created || err != nil {
+		t.Errorf("%s, %v, %v", path, created, err)
+	}
+	if b := Bare(); b.Capacity != nil || b.Site.Maximum != heddle.Of(8192, 4000) || b.Daemon.SchedulerNamed {
+		t.Errorf("%+v", b)
+	}
+}

@@ -1,0 +1,294 @@
+// Package hadoop runs a real Hadoop cluster on this machine for tests: HDFS, NodeManagers at addresses of
+// their own, job history, and Heddle's ResourceManager or the stock one; it runs MapReduce and Spark jobs
+// and YARN's command line on it, and reads what they left.
+//
+// It knows how the programs are configured, started and stopped, and nothing of what a test expects of
+// them. It fetches Hadoop with Maven and Spark with pip, and nothing else.
+package hadoop
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// The ResourceManagers a bed can have.
+const (
+	Heddle = "heddle" // this project's
+	Stock  = "stock"  // Hadoop's
+	None   = "none"   // somebody else starts one, with the bed's configuration
+)
+
+// Where the bed's servers listen. They are YARN's own defaults where it has one.
+const (
+	rmHost      = "127.0.0.1"
+	RMWeb       = rmHost + ":8088" // the ResourceManager's pages and REST
+	nameNodeRPC = "127.0.0.1:9000"
+	nameNodeWeb = "127.0.0.1:9870"
+	historyRPC  = "127.0.0.1:10020"
+	historyWeb  = "127.0.0.1:19888"
+)
+
+// startWithin is how long the whole bed may take to come up, on a machine that does much else.
+const startWithin = 3 * time.Minute
+
+// Options say what kind of bed is wanted. The zero value of a field is its default.
+type Options struct {
+	Dir        string            // everything is written there; it is emptied first. Default: "run" in the cache
+	RM         string            // Heddle (the default), Stock or None
+	Profile    string            // capacity (the default), fair, or one that Heddle has
+	Binary     string            // the heddle program; default: it is built
+	Nodes      int               // NodeManagers and DataNodes; default 3
+	NodeMB     int               // memory of each NodeManager in MiB; default 4096
+	NodeVcores int               // default 8
+	Recovery   bool              // the stock ResourceManager keeps its state in files (Heddle always does)
+	Site       map[string]string // properties of yarn-site.xml beside the bed's own
+	Detached   bool              // the daemons outlive the program that starts them
+	LockWait   time.Duration     // how long to wait for another bed on this machine to stop
+	Log        *slog.Logger      `json:"-"` // default: nowhere
+}
+
+func (o *Options) complete(c Cache) error {
+	if o.Dir == "" {
+		o.Dir = filepath.Join(c.Dir, "run")
+	}
+	dir, err := filepath.Abs(o.Dir)
+	if err != nil {
+		return err
+	}
+	o.Dir = dir
+	if o.RM == "" {
+		o.RM = Heddle
+	}
+	if o.Profile == "" {
+		o.Profile = "capacity"
+	}
+	switch {
+	case o.RM != Heddle && o.RM != Stock && o.RM != None:
+		return fmt.Errorf("ResourceManager %q: not %s, %s or %s", o.RM, Heddle, Stock, None)
+	case o.RM == Stock && o.Profile != "capacity" && o.Profile != "fair":
+		return fmt.Errorf("profile %q: the stock ResourceManager has capacity and fair", o.Profile)
+	}
+	o.Nodes = orDefault(o.Nodes, 3)
+	o.NodeMB = orDefault(o.NodeMB, 4096)
+	o.NodeVcores = orDefault(o.NodeVcores, 8)
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return nil
+}
+
+func orDefault(n, otherwise int) int {
+	if n == 0 {
+		return otherwise
+	}
+	return n
+}
+
+// A Bed is a running cluster. Its methods may be called at the same time, except those that stop, start
+// or change the ResourceManager, a node or the bed itself.
+type Bed struct {
+	Dir   string
+	Cache Cache
+
+	opt     Options
+	user    string
+	java    string
+	lock    *os.File
+	starter *starter
+	jobs    atomic.Int64 // numbers the logs of clients
+	echoOut []io.Writer
+	echoErr []io.Writer
+}
+
+// Start starts a bed and returns when all of it answers. Only one runs on a machine at a time. Nothing is
+// left running after an error, nor, unless the options say so, when the program ends without Stop.
+func Start(ctx context.Context, o Options) (*Bed, error) {
+	cache, err := OpenCache()
+	if err != nil {
+		return nil, err
+	}
+	if err := o.complete(cache); err != nil {
+		return nil, err
+	}
+	lock, err := takeLock(ctx, o.Dir, o.LockWait, o.Log)
+	if err != nil {
+		return nil, err
+	}
+	b, err := newBed(cache, o)
+	if err != nil {
+		lock.Close()
+		return nil, err
+	}
+	b.lock = lock
+	if err := b.up(ctx); err != nil {
+		return nil, errors.Join(err, b.Stop())
+	}
+	if o.Detached {
+		b.lock.Close() // the daemons hold it
+		b.lock = nil
+	}
+	return b, nil
+}
+
+// Open returns the bed that was started in a folder and is perhaps still running.
+func Open(dir string) (*Bed, error) {
+	cache, err := OpenCache()
+	if err != nil {
+		return nil, err
+	}
+	if dir == "" {
+		dir = filepath.Join(cache.Dir, "run")
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "bed.json"))
+	if err != nil {
+		return nil, fmt.Errorf("no bed was started in %s: %w", dir, err)
+	}
+	var o Options
+	if err := json.Unmarshal(text, &o); err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, "bed.json"), err)
+	}
+	if err := o.complete(cache); err != nil {
+		return nil, err
+	}
+	return newBed(cache, o)
+}
+
+func newBed(cache Cache, o Options) (*Bed, error) {
+	me, err := user.Current()
+	if err != nil {
+		return nil, err
+	}
+	java, err := exec.LookPath("java")
+	if err != nil {
+		return nil, errors.New(Missing())
+	}
+	if java, err = filepath.EvalSymlinks(java); err != nil {
+		return nil, err
+	}
+	return &Bed{Dir: o.Dir, Cache: cache, opt: o, user: me.Username, java: java, starter: newStarter()}, nil
+}
+
+// Echo makes what clients print from now on go to these too.
+func (b *Bed) Echo(stdout, stderr io.Writer) {
+	b.echoOut, b.echoErr = []io.Writer{stdout}, []io.Writer{stderr}
+}
+
+// Conf is the folder of the configuration files, what HADOOP_CONF_DIR is set to.
+func (b *Bed) Conf() string { return b.dir("conf") }
+
+// LogFile is where a daemon's output goes: namenode, datanode1, nodemanager1, historyserver or
+// resourcemanager.
+func (b *Bed) LogFile(daemon string) string { return filepath.Join(b.dir("log"), daemon+".log") }
+
+// Options returns how the bed runs now, with its defaults filled in.
+func (b *Bed) Options() Options { return b.opt }
+
+func (b *Bed) dir(name string) string { return filepath.Join(b.Dir, name) }
+
+// up empties the folder and starts everything at the same time: each daemon asks for the others until
+// they answer.
+func (b *Bed) up(ctx context.Context) error {
+	if err := b.Cache.Fetch(ctx); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, startWithin)
+	defer cancel()
+	began := time.Now()
+	if err := b.clear(); err != nil {
+		return err
+	}
+	if err := b.writeConf(); err != nil {
+		return err
+	}
+	if err := b.prepareRM(ctx); err != nil {
+		return err
+	}
+	start := []func() error{b.startNameNode, b.startHistory}
+	if b.opt.RM != None {
+		start = append(start, b.startRM)
+	}
+	for n := 1; n <= b.opt.Nodes; n++ {
+		start = append(start, func() error { return b.startDataNode(n) }, func() error { return b.startNodeManager(n) })
+	}
+	if err := b.format(ctx); err != nil {
+		return err
+	}
+	for _, f := range start {
+		if err := f(); err != nil {
+			return err
+		}
+	}
+	waits := []func() error{func() error { return b.awaitHDFS(ctx) }, func() error { return b.awaitHistory(ctx) }}
+	if b.opt.RM != None {
+		waits = append(waits, func() error { return b.awaitRM(ctx) })
+	}
+	if err := inParallel(waits...); err != nil {
+		return err
+	}
+	b.opt.Log.Info("the bed is up", "rm", b.opt.RM, "profile", b.opt.Profile, "seconds", time.Since(began).Seconds())
+	return nil
+}
+
+// clear empties the bed's folder, and ends what an earlier bed in it may have left running.
+func (b *Bed) clear() error {
+	b.reap()
+	if err := os.RemoveAll(b.Dir); err != nil {
+		return err
+	}
+	for _, dir := range []string{"log", "pid", "tmp"} {
+		if err := os.MkdirAll(b.dir(dir), 0o755); err != nil {
+			return err
+		}
+	}
+	return b.save()
+}
+
+// save keeps the options for Open.
+func (b *Bed) save() error {
+	text, err := json.MarshalIndent(b.opt, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(b.dir("bed.json"), append(text, '\n'), 0o644)
+}
+
+// Stop ends everything the bed started, containers included, and leaves its folder with all logs.
+// The ResourceManager gets the time to end by itself.
+func (b *Bed) Stop() error {
+	var err error
+	if _, e := b.pid("resourcemanager"); e == nil {
+		err = b.stop("resourcemanager", syscall.SIGTERM, 10*time.Second)
+	}
+	b.reap()
+	b.starter.close()
+	if b.lock != nil {
+		err = errors.Join(err, b.lock.Close())
+	}
+	return err
+}
+
+// reap kills what runs on behalf of the bed, whoever started it: data in the folder is worth nothing.
+func (b *Bed) reap() {
+	for _, name := range b.daemons() {
+		if p, err := b.pid(name); err == nil {
+			p.signalGroup(syscall.SIGKILL)
+			p.gone(5 * time.Second)
+		}
+		os.Remove(b.pidFile(name))
+	}
+	// Twice: what a dying container's shell still starts is in the second list.
+	for range 2 {
+		killIn(b.Dir)
+	}
+}

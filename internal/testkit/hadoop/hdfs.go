@@ -1,0 +1,158 @@
+package hadoop
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+func (b *Bed) startNameNode() error {
+	return b.start(command{
+		name:    "namenode",
+		args:    b.jvm(256, strings.Fields(thrifty), "org.apache.hadoop.hdfs.server.namenode.NameNode"),
+		onDeath: syscall.SIGKILL,
+	})
+}
+
+// format gives the NameNode an empty file system. The first one made is kept: making it takes a JVM.
+func (b *Bed) format(ctx context.Context) error {
+	kept := filepath.Join(b.Cache.Dir, "empty-hdfs-"+Version)
+	if !complete(kept) {
+		line := b.jvm(128, strings.Fields(thrifty), "org.apache.hadoop.hdfs.server.namenode.NameNode", "-format", "-force", "-nonInteractive")
+		if err := run(ctx, line[0], line[1:]...); err != nil {
+			return err
+		}
+		return once(kept, func() error { return os.CopyFS(kept, os.DirFS(b.dir("name"))) })
+	}
+	return os.CopyFS(b.dir("name"), os.DirFS(kept))
+}
+
+// startDataNode starts the DataNode of node n. The NameNode knows it by the address its call comes from,
+// always 127.0.0.1, and its port; the host name carries where its blocks are local.
+func (b *Bed) startDataNode(n int) error {
+	args := flagsD(Properties{
+		"dfs.datanode.data.dir":     filepath.Join(b.nodeDir(n), "hdfs"),
+		"dfs.datanode.hostname":     b.Addr(n),
+		"dfs.datanode.address":      fmt.Sprintf("127.0.0.1:%d", 9880+n),
+		"dfs.datanode.ipc.address":  fmt.Sprintf("127.0.0.1:%d", 9890+n),
+		"dfs.datanode.http.address": fmt.Sprintf("%s:%d", b.Addr(n), 9980+n),
+	})
+	return b.start(command{
+		name:    fmt.Sprintf("datanode%d", n),
+		args:    b.jvm(192, strings.Fields(thrifty), "org.apache.hadoop.hdfs.server.datanode.DataNode", args...),
+		onDeath: syscall.SIGKILL,
+	})
+}
+
+// awaitHDFS waits until the file system can be written to, and makes the folders that clients expect.
+func (b *Bed) awaitHDFS(ctx context.Context) error {
+	const state = "http://" + nameNodeWeb + "/jmx?qry=Hadoop:service=NameNode,name=FSNamesystemState"
+	ready := func(ctx context.Context) bool {
+		var jmx struct {
+			Beans []struct {
+				FSState          string
+				NumLiveDataNodes int
+			} `json:"beans"`
+		}
+		err := getJSON(ctx, state, &jmx)
+		return err == nil && len(jmx.Beans) == 1 && jmx.Beans[0].FSState == "Operational" && jmx.Beans[0].NumLiveDataNodes == b.opt.Nodes
+	}
+	if err := b.await(ctx, startWithin, "HDFS", ready, "namenode"); err != nil {
+		return err
+	}
+	for _, dir := range []string{"/tmp", "/user/" + b.user} {
+		if _, err := b.webHDFS(ctx, http.MethodPut, dir, "MKDIRS", nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Put writes a file of HDFS; the folders above it are made.
+func (b *Bed) Put(ctx context.Context, file string, content []byte) error {
+	_, err := b.webHDFS(ctx, http.MethodPut, file, "CREATE&overwrite=true", content)
+	return err
+}
+
+// Cat returns the content of a file of HDFS.
+func (b *Bed) Cat(ctx context.Context, file string) ([]byte, error) {
+	return b.webHDFS(ctx, http.MethodGet, file, "OPEN", nil)
+}
+
+// Parts returns the content of each part file of a job's output folder, in order of their names.
+func (b *Bed) Parts(ctx context.Context, dir string) ([][]byte, error) {
+	names, err := b.List(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	var parts [][]byte
+	for _, name := range names {
+		if !strings.HasPrefix(name, "part-") {
+			continue
+		}
+		content, err := b.Cat(ctx, dir+"/"+name)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, content)
+	}
+	if len(parts) == 0 {
+		return nil, fmt.Errorf("%s has no part files: %v", dir, names)
+	}
+	return parts, nil
+}
+
+// List returns the names in a folder of HDFS, in order.
+func (b *Bed) List(ctx context.Context, dir string) ([]string, error) {
+	text, err := b.webHDFS(ctx, http.MethodGet, dir, "LISTSTATUS", nil)
+	if err != nil {
+		return nil, err
+	}
+	var list struct {
+		FileStatuses struct {
+			FileStatus []struct {
+				PathSuffix string `json:"pathSuffix"`
+			}
+		}
+	}
+	if err := json.Unmarshal(text, &list); err != nil {
+		return nil, fmt.Errorf("list of %s: %w", dir, err)
+	}
+	var names []string
+	for _, s := range list.FileStatuses.FileStatus {
+		names = append(names, s.PathSuffix)
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// webHDFS asks the NameNode over HTTP and follows it to a DataNode, with the content sent along.
+func (b *Bed) webHDFS(ctx context.Context, method, file, op string, content []byte) ([]byte, error) {
+	u := url.URL{Scheme: "http", Host: nameNodeWeb, Path: "/webhdfs/v1" + file, RawQuery: "op=" + op + "&user.name=" + url.QueryEscape(b.user)}
+	req, err := http.NewRequestWithContext(ctx, method, u.String(), bytes.NewReader(content))
+	if err != nil {
+		return nil, err
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err == nil && res.StatusCode >= 300 {
+		err = fmt.Errorf("status %s: %s", res.Status, text)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("WebHDFS %s %s: %w", op, file, err)
+	}
+	return text, nil
+}

@@ -1,0 +1,147 @@
+package hadoop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Addr is the address that node n, from 1 on, has as a host.
+func (b *Bed) Addr(n int) string { return fmt.Sprintf("127.0.0.%d", n+1) }
+
+// NodeID is what YARN calls the NodeManager of node n.
+func (b *Bed) NodeID(n int) string { return b.Addr(n) + ":8041" }
+
+// NodeNumber is the n of a host or node id of YARN, 0 if it is none of the bed's.
+func (b *Bed) NodeNumber(id string) int {
+	host, _, _ := strings.Cut(id, ":")
+	for n := 1; n <= b.opt.Nodes; n++ {
+		if b.Addr(n) == host {
+			return n
+		}
+	}
+	return 0
+}
+
+func nodeManager(n int) string { return fmt.Sprintf("nodemanager%d", n) }
+
+func (b *Bed) nodeDir(n int) string { return b.dir(fmt.Sprintf("node%d", n)) }
+
+// ContainerLogs is the folder of what containers of node n printed: application, container, file.
+func (b *Bed) ContainerLogs(n int) string { return filepath.Join(b.nodeDir(n), "logs") }
+
+func (b *Bed) startNodeManager(n int) error {
+	local := filepath.Join(b.nodeDir(n), "local")
+	for _, dir := range []string{local, b.ContainerLogs(n)} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return err
+		}
+	}
+	args := flagsD(Properties{
+		"yarn.nodemanager.hostname":          b.Addr(n),
+		"yarn.nodemanager.address":           b.NodeID(n),
+		"yarn.nodemanager.localizer.address": b.Addr(n) + ":8040",
+		"yarn.nodemanager.webapp.address":    b.Addr(n) + ":8042",
+		"yarn.nodemanager.local-dirs":        local,
+		"yarn.nodemanager.log-dirs":          b.ContainerLogs(n),
+		"mapreduce.shuffle.port":             fmt.Sprint(13560 + n),
+	})
+	return b.start(command{
+		name: nodeManager(n),
+		args: b.jvm(256, strings.Fields(thrifty), "org.apache.hadoop.yarn.server.nodemanager.NodeManager", args...),
+		// It still ends its containers then.
+		onDeath: syscall.SIGTERM,
+	})
+}
+
+// flagsD are the properties as arguments of Hadoop's programs.
+func flagsD(p Properties) []string {
+	var args []string
+	for name, value := range p {
+		args = append(args, "-D", name+"="+value)
+	}
+	return args
+}
+
+// KillNode ends a NodeManager as a crash does. Its containers go on until somebody ends them.
+func (b *Bed) KillNode(n int) error { return b.stop(nodeManager(n), syscall.SIGKILL, 0) }
+
+// StopNode ends a NodeManager in order: it tells the ResourceManager and ends its containers.
+func (b *Bed) StopNode(n int) error { return b.stop(nodeManager(n), syscall.SIGTERM, 20*time.Second) }
+
+// KillContainers ends the processes of all containers of a node that has no NodeManager any more, which
+// is what the crash of a machine does.
+func (b *Bed) KillContainers(n int) { killIn(b.nodeDir(n)) }
+
+// StartNode starts a NodeManager that was stopped. It returns without waiting for anything.
+func (b *Bed) StartNode(n int) error {
+	if p, err := b.pid(nodeManager(n)); err == nil && p.alive() {
+		return errors.New(nodeManager(n) + " runs already")
+	}
+	return b.startNodeManager(n)
+}
+
+// Freeze makes a NodeManager stop answering, with its connections open; Thaw lets it go on.
+func (b *Bed) Freeze(n int) error { return b.signal(nodeManager(n), syscall.SIGSTOP) }
+
+// Thaw undoes Freeze.
+func (b *Bed) Thaw(n int) error { return b.signal(nodeManager(n), syscall.SIGCONT) }
+
+func (b *Bed) signal(name string, sig syscall.Signal) error {
+	p, err := b.pid(name)
+	if err != nil {
+		return err
+	}
+	p.signalGroup(sig)
+	return nil
+}
+
+// AwaitNodes waits until that many NodeManagers are active.
+func (b *Bed) AwaitNodes(ctx context.Context, active int) error {
+	yes := func(ctx context.Context) bool {
+		m, err := b.Metrics(ctx)
+		return err == nil && m.ActiveNodes == active
+	}
+	return b.await(ctx, 2*time.Minute, fmt.Sprintf("%d active nodes", active), yes)
+}
+
+// ContainerProcesses counts the processes of an application's containers on all nodes.
+func (b *Bed) ContainerProcesses(app string) int {
+	count := 0
+	for n := 1; n <= b.opt.Nodes; n++ {
+		user := filepath.Join(b.nodeDir(n), "local", "usercache", b.user, "appcache", app)
+		count += len(processesIn(user))
+	}
+	return count
+}
+
+// KillContainer ends the processes of one container as a crash does, and returns how many there were.
+func (b *Bed) KillContainer(app, container string) int {
+	count := 0
+	for n := 1; n <= b.opt.Nodes; n++ {
+		dir := filepath.Join(b.nodeDir(n), "local", "usercache", b.user, "appcache", app, container)
+		count += len(processesIn(dir))
+		killIn(dir)
+	}
+	return count
+}
+
+func (b *Bed) startHistory() error {
+	return b.start(command{
+		name:    "historyserver",
+		args:    b.jvm(256, strings.Fields(thrifty), "org.apache.hadoop.mapreduce.v2.hs.JobHistoryServer"),
+		onDeath: syscall.SIGKILL,
+	})
+}
+
+func (b *Bed) awaitHistory(ctx context.Context) error {
+	answers := func(ctx context.Context) bool {
+		return getJSON(ctx, "http://"+historyWeb+"/ws/v1/history/info", nil) == nil
+	}
+	return b.await(ctx, startWithin, "the history server's answer", answers, "historyserver")
+}

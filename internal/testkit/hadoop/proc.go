@@ -1,0 +1,98 @@
+package hadoop
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// A pid names a process of this machine for as long as the machine is up: numbers are used again,
+// start times with them are not.
+type pid struct {
+	N     int
+	Start string // clock ticks since the machine started, as /proc has it
+}
+
+// pidOf returns the name of the process that has a number now, and false where there is none or only
+// what is left of one.
+func pidOf(n int) (pid, bool) {
+	fields, ok := statFields(n)
+	if !ok || fields[0] == "Z" {
+		return pid{}, false
+	}
+	return pid{n, fields[19]}, true
+}
+
+// statFields are the fields of a process after its name, which may hold spaces: the state is the first.
+func statFields(n int) ([]string, bool) {
+	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(n), "stat"))
+	if err != nil {
+		return nil, false
+	}
+	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
+	return fields, len(fields) > 19
+}
+
+func (p pid) alive() bool {
+	now, ok := pidOf(p.N)
+	return ok && now == p
+}
+
+// signalGroup sends a signal to the process's group, if the process is still the one it was.
+func (p pid) signalGroup(sig syscall.Signal) {
+	if p.alive() {
+		_ = syscall.Kill(-p.N, sig) // it may have ended between the two
+	}
+}
+
+// processesIn returns the processes whose working folder is dir or below it. Containers run in folders
+// below their NodeManager's, so this finds them when their NodeManager is gone and cannot be asked.
+func processesIn(dir string) []pid {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil
+	}
+	var found []pid
+	for _, e := range entries {
+		n, err := strconv.Atoi(e.Name())
+		if err != nil || n == os.Getpid() {
+			continue
+		}
+		cwd, err := os.Readlink(filepath.Join("/proc", e.Name(), "cwd"))
+		if err != nil {
+			continue
+		}
+		cwd = strings.TrimSuffix(cwd, " (deleted)")
+		if p, ok := pidOf(n); ok && (cwd == dir || strings.HasPrefix(cwd, dir+"/")) {
+			found = append(found, p)
+		}
+	}
+	return found
+}
+
+// killIn ends the processes whose working folder is below dir.
+func killIn(dir string) {
+	for _, p := range processesIn(dir) {
+		_ = syscall.Kill(p.N, syscall.SIGKILL) // it may have ended by itself
+	}
+}
+
+// Resident is the memory of a process that is in RAM, in bytes; 0 when it is gone.
+func Resident(process int) int64 {
+	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(process), "status"))
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(text)) {
+		if value, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			kib, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
+			if err != nil {
+				return 0
+			}
+			return kib << 10
+		}
+	}
+	return 0
+}

@@ -1,0 +1,151 @@
+package hadoop
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+)
+
+// restWithin bounds one answer of a server.
+const restWithin = 10 * time.Second
+
+// An App is what a test wants to know of an application, by YARN's REST names.
+type App struct {
+	ID                string  `json:"id"`
+	User              string  `json:"user"`
+	Name              string  `json:"name"`
+	Queue             string  `json:"queue"`
+	Type              string  `json:"applicationType"`
+	State             string  `json:"state"`
+	FinalStatus       string  `json:"finalStatus"`
+	Progress          float64 `json:"progress"`
+	Diagnostics       string  `json:"diagnostics"`
+	Started           int64   `json:"startedTime"`  // ms since 1970: when it was submitted
+	Finished          int64   `json:"finishedTime"` // ms since 1970; 0 while it is not
+	RunningContainers int     `json:"runningContainers"`
+	AMHost            string  `json:"amHostHttpAddress"`
+}
+
+// Elapsed is the time from submission to the end.
+func (a App) Elapsed() time.Duration { return time.Duration(a.Finished-a.Started) * time.Millisecond }
+
+// An Attempt is one run of an application's master.
+type Attempt struct {
+	ID        int    `json:"id"`
+	Node      string `json:"nodeId"`
+	Container string `json:"containerId"`
+	State     string `json:"appAttemptState"`
+}
+
+// A Node is a NodeManager as the ResourceManager sees it.
+type Node struct {
+	ID         string `json:"id"`
+	State      string `json:"state"`
+	Containers int    `json:"numContainers"`
+	UsedMB     int64  `json:"usedMemoryMB"`
+}
+
+// Metrics are the ResourceManager's counts.
+type Metrics struct {
+	ActiveNodes         int   `json:"activeNodes"`
+	LostNodes           int   `json:"lostNodes"`
+	ContainersAllocated int   `json:"containersAllocated"`
+	AllocatedMB         int64 `json:"allocatedMB"`
+	AppsRunning         int   `json:"appsRunning"`
+	AppsPending         int   `json:"appsPending"`
+}
+
+// Get asks the ResourceManager for /ws/v1/cluster/path and decodes the answer into it, unless that is nil.
+func (b *Bed) Get(ctx context.Context, path string, into any) error {
+	return getJSON(ctx, "http://"+RMWeb+"/ws/v1/cluster/"+path, into)
+}
+
+// Metrics returns the ResourceManager's counts.
+func (b *Bed) Metrics(ctx context.Context) (Metrics, error) {
+	var answer struct {
+		ClusterMetrics Metrics `json:"clusterMetrics"`
+	}
+	err := b.Get(ctx, "metrics", &answer)
+	return answer.ClusterMetrics, err
+}
+
+// App returns one application.
+func (b *Bed) App(ctx context.Context, id string) (App, error) {
+	var answer struct{ App App }
+	err := b.Get(ctx, "apps/"+id, &answer)
+	return answer.App, err
+}
+
+// Apps returns all applications that the ResourceManager knows.
+func (b *Bed) Apps(ctx context.Context) ([]App, error) {
+	var answer struct{ Apps struct{ App []App } }
+	err := b.Get(ctx, "apps", &answer)
+	return answer.Apps.App, err
+}
+
+// Attempts returns an application's attempts, the first one first.
+func (b *Bed) Attempts(ctx context.Context, app string) ([]Attempt, error) {
+	var answer struct {
+		AppAttempts struct {
+			AppAttempt []Attempt `json:"appAttempt"`
+		} `json:"appAttempts"`
+	}
+	err := b.Get(ctx, "apps/"+app+"/appattempts", &answer)
+	return answer.AppAttempts.AppAttempt, err
+}
+
+// Nodes returns all nodes that the ResourceManager knows, in every state.
+func (b *Bed) Nodes(ctx context.Context) ([]Node, error) {
+	var answer struct{ Nodes struct{ Node []Node } }
+	err := b.Get(ctx, "nodes?states=NEW,RUNNING,UNHEALTHY,DECOMMISSIONED,LOST,REBOOTED,SHUTDOWN", &answer)
+	return answer.Nodes.Node, err
+}
+
+// Kill asks the ResourceManager over REST to end an application.
+func (b *Bed) Kill(ctx context.Context, app string) error {
+	ctx, cancel := context.WithTimeout(ctx, restWithin)
+	defer cancel()
+	address := "http://" + RMWeb + "/ws/v1/cluster/apps/" + app + "/state?user.name=" + b.user
+	req, err := http.NewRequestWithContext(ctx, http.MethodPut, address, bytes.NewReader([]byte(`{"state":"KILLED"}`)))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	_, err = answer(req)
+	return err
+}
+
+func getJSON(ctx context.Context, address string, into any) error {
+	ctx, cancel := context.WithTimeout(ctx, restWithin)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Accept", "application/json")
+	text, err := answer(req)
+	if err != nil || into == nil {
+		return err
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		return fmt.Errorf("%s: %w in %.200s", address, err, text)
+	}
+	return nil
+}
+
+func answer(req *http.Request) ([]byte, error) {
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err == nil && res.StatusCode >= 300 {
+		err = fmt.Errorf("%s %s: status %s: %.500s", req.Method, req.URL, res.Status, text)
+	}
+	return text, err
+}

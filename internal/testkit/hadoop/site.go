@@ -1,0 +1,261 @@
+package hadoop
+
+import (
+	"bytes"
+	"encoding/xml"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Properties are what a Hadoop configuration file holds.
+type Properties map[string]string
+
+// writeXML writes the properties as Hadoop reads them, in order of their names.
+func (p Properties) writeXML(file string) error {
+	type property struct {
+		Name  string `xml:"name"`
+		Value string `xml:"value"`
+	}
+	type configuration struct {
+		Property []property `xml:"property"`
+	}
+	var c configuration
+	for _, name := range slices.Sorted(maps.Keys(p)) {
+		c.Property = append(c.Property, property{name, p[name]})
+	}
+	text, err := xml.MarshalIndent(c, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, append(text, '\n'), 0o644)
+}
+
+// The flags of short-lived JVMs on a small machine: the optimising compiler and parallel collectors cost
+// more time here than they save.
+const thrifty = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+
+// writeConf writes all of the cluster's configuration, for the servers, containers and clients alike.
+func (b *Bed) writeConf() error {
+	for _, dir := range []string{b.Conf(), b.dir("web/webapps/hdfs"), b.dir("web/webapps/datanode"), b.dir("events")} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return err
+		}
+	}
+	files := map[string]Properties{
+		"core-site.xml":          b.coreSite(),
+		"hdfs-site.xml":          b.hdfsSite(),
+		"yarn-site.xml":          b.yarnSite(),
+		"mapred-site.xml":        b.mapredSite(),
+		"capacity-scheduler.xml": capacityScheduler(),
+	}
+	for name, p := range files {
+		if err := p.writeXML(filepath.Join(b.Conf(), name)); err != nil {
+			return err
+		}
+	}
+	for name, text := range map[string]string{"fair-scheduler.xml": fairScheduler, "log4j.properties": log4j} {
+		if err := os.WriteFile(filepath.Join(b.Conf(), name), []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	for _, s := range Sparks() {
+		if err := b.writeSpark(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *Bed) coreSite() Properties {
+	return Properties{
+		"fs.defaultFS":                "hdfs://" + nameNodeRPC,
+		"hadoop.tmp.dir":              b.dir("tmp"),
+		"hadoop.http.staticuser.user": b.user,
+	}
+}
+
+func (b *Bed) hdfsSite() Properties {
+	return Properties{
+		"dfs.namenode.name.dir":                 b.dir("name"),
+		"dfs.namenode.rpc-address":              nameNodeRPC,
+		"dfs.namenode.http-address":             nameNodeWeb,
+		"dfs.namenode.secondary.http-address":   "127.0.0.1:0",
+		"dfs.namenode.fs-limits.min-block-size": "1048576",
+		// Addresses of 127.0.0.0/8 have no names.
+		"dfs.namenode.datanode.registration.ip-hostname-check": "false",
+		// A file system without files needs no time to find its blocks.
+		"dfs.namenode.safemode.extension": "0",
+		"dfs.permissions.enabled":         "false",
+		"dfs.replication":                 "1",
+		"dfs.blocksize":                   "16m",
+	}
+}
+
+func (b *Bed) yarnSite() Properties {
+	p := Properties{
+		"yarn.resourcemanager.hostname":                                                 rmHost,
+		"yarn.resourcemanager.scheduler.class":                                          schedulerClass(b.opt.Profile),
+		"yarn.resourcemanager.connect.retry-interval.ms":                                "500",
+		"yarn.resourcemanager.connect.max-wait.ms":                                      "60000",
+		"yarn.nodemanager.resourcemanager.connect.retry-interval.ms":                    "500",
+		"yarn.nodemanager.resourcemanager.connect.max-wait.ms":                          "-1",
+		"yarn.scheduler.minimum-allocation-mb":                                          "128",
+		"yarn.scheduler.maximum-allocation-mb":                                          fmt.Sprint(b.opt.NodeMB),
+		"yarn.scheduler.maximum-allocation-vcores":                                      fmt.Sprint(b.opt.NodeVcores),
+		"yarn.scheduler.fair.allocation.file":                                           filepath.Join(b.Conf(), "fair-scheduler.xml"),
+		"yarn.nodemanager.resource.memory-mb":                                           fmt.Sprint(b.opt.NodeMB),
+		"yarn.nodemanager.resource.cpu-vcores":                                          fmt.Sprint(b.opt.NodeVcores),
+		"yarn.nodemanager.aux-services":                                                 "mapreduce_shuffle",
+		"yarn.nodemanager.aux-services.mapreduce_shuffle.class":                         "org.apache.hadoop.mapred.ShuffleHandler",
+		"yarn.nodemanager.vmem-check-enabled":                                           "false",
+		"yarn.nodemanager.delete.debug-delay-sec":                                       "3600", // what containers printed is read from there
+		"yarn.nodemanager.container-localizer.java.opts":                                "-Xmx128m " + thrifty,
+		"yarn.nodemanager.disk-health-checker.max-disk-utilization-per-disk-percentage": "99",
+		"yarn.application.classpath":                                                    b.classPath(),
+		"yarn.log-aggregation-enable":                                                   "true",
+		"yarn.log.server.url":                                                           "http://" + historyWeb + "/jobhistory/logs",
+	}
+	if b.opt.RM == Stock && b.opt.Recovery {
+		p["yarn.resourcemanager.recovery.enabled"] = "true"
+		p["yarn.resourcemanager.store.class"] = "org.apache.hadoop.yarn.server.resourcemanager.recovery.FileSystemRMStateStore"
+		p["yarn.resourcemanager.fs.state-store.uri"] = "file://" + b.dir("rm")
+	}
+	for name, value := range b.opt.Site {
+		p[name] = value
+	}
+	return p
+}
+
+// schedulerClass is the class that has the configuration a profile reads: heddle's own read YARN's
+// capacity queues.
+func schedulerClass(profile string) string {
+	const pkg = "org.apache.hadoop.yarn.server.resourcemanager.scheduler."
+	if profile == "fair" {
+		return pkg + "fair.FairScheduler"
+	}
+	return pkg + "capacity.CapacityScheduler"
+}
+
+func (b *Bed) mapredSite() Properties {
+	return Properties{
+		"mapreduce.framework.name":            "yarn",
+		"mapreduce.application.classpath":     b.classPath(),
+		"mapreduce.jobhistory.address":        historyRPC,
+		"mapreduce.jobhistory.webapp.address": historyWeb,
+		// The history server looks for finished jobs when it is asked for one, and at this interval.
+		"mapreduce.jobhistory.move.interval-ms":         "2000",
+		"yarn.app.mapreduce.am.staging-dir":             "/staging",
+		"yarn.app.mapreduce.am.resource.mb":             "512",
+		"yarn.app.mapreduce.am.command-opts":            "-Xmx384m " + thrifty,
+		"mapreduce.map.memory.mb":                       "512",
+		"mapreduce.map.java.opts":                       "-Xmx320m " + thrifty,
+		"mapreduce.reduce.memory.mb":                    "512",
+		"mapreduce.reduce.java.opts":                    "-Xmx320m " + thrifty,
+		"mapreduce.task.io.sort.mb":                     "64",
+		"mapreduce.client.completion.pollinterval":      "500",
+		"mapreduce.client.progressmonitor.pollinterval": "500",
+		// A second copy of a slow task would make the number of attempts a matter of luck.
+		"mapreduce.map.speculative":    "false",
+		"mapreduce.reduce.speculative": "false",
+	}
+}
+
+func capacityScheduler() Properties {
+	const root = "yarn.scheduler.capacity."
+	return Properties{
+		root + "root.queues":                 "default",
+		root + "root.default.capacity":       "100",
+		root + "maximum-am-resource-percent": "0.5",
+		root + "resource-calculator":         "org.apache.hadoop.yarn.util.resource.DominantResourceCalculator",
+		root + "node-locality-delay":         "3",
+	}
+}
+
+// Without placement rules of its own the FairScheduler makes a queue of each user below root, and the
+// user called root gets root itself, which is no leaf.
+const fairScheduler = `<allocations>
+  <queue name="default">
+    <maxAMShare>0.5</maxAMShare>
+  </queue>
+  <queuePlacementPolicy>
+    <rule name="specified"/>
+    <rule name="default"/>
+  </queuePlacementPolicy>
+</allocations>
+`
+
+const log4j = `hadoop.root.logger=INFO,console
+log4j.rootLogger=${hadoop.root.logger}
+log4j.logger.org.apache.hadoop.util.NativeCodeLoader=ERROR
+log4j.appender.console=org.apache.log4j.ConsoleAppender
+log4j.appender.console.target=System.err
+log4j.appender.console.layout=org.apache.log4j.PatternLayout
+log4j.appender.console.layout.ConversionPattern=%d{ISO8601} %p %c{1}: %m%n
+`
+
+// writeSpark writes the defaults of a Spark line. Its jars are used where they lie: every container runs
+// on this machine, and copying them into each would be most of a short job.
+func (b *Bed) writeSpark(spark string) error {
+	home, err := b.Cache.SparkHome(spark)
+	if err != nil {
+		return err
+	}
+	lines := Properties{
+		"spark.master":                           "yarn",
+		"spark.yarn.jars":                        "local:" + filepath.Join(home, "jars", "*"),
+		"spark.yarn.am.memory":                   "384m",
+		"spark.yarn.am.extraJavaOptions":         thrifty,
+		"spark.driver.memory":                    "512m",
+		"spark.driver.memoryOverhead":            "256m",
+		"spark.driver.extraJavaOptions":          thrifty,
+		"spark.executor.memory":                  "512m",
+		"spark.executor.memoryOverhead":          "256m",
+		"spark.executor.instances":               "2",
+		"spark.executor.extraJavaOptions":        thrifty,
+		"spark.executorEnv.SPARK_LOCAL_IP":       rmHost, // or they take the machine's outer address
+		"spark.yarn.appMasterEnv.SPARK_LOCAL_IP": rmHost,
+		"spark.yarn.appMasterEnv.PYSPARK_PYTHON": b.Cache.Python(spark),
+		"spark.ui.showConsoleProgress":           "false",
+		"spark.eventLog.enabled":                 "true",
+		"spark.eventLog.dir":                     "file://" + b.dir("events"),
+		"spark.eventLog.compress":                "false",
+		"spark.eventLog.rolling.enabled":         "false",
+		"spark.yarn.report.interval":             "500ms",
+	}
+	var text bytes.Buffer
+	for _, name := range slices.Sorted(maps.Keys(lines)) {
+		fmt.Fprintf(&text, "%s %s\n", name, lines[name])
+	}
+	dir := b.sparkConf(spark)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "spark-defaults.conf"), text.Bytes(), 0o644)
+}
+
+func (b *Bed) sparkConf(spark string) string { return b.dir("conf-spark-" + spark) }
+
+// classPath is what servers, containers and clients of Hadoop run with.
+func (b *Bed) classPath() string { return b.Conf() + "," + filepath.Join(b.Cache.Jars(), "*") }
+
+// jvm is the command line of one of Hadoop's classes.
+func (b *Bed) jvm(heapMB int, flags []string, main string, args ...string) []string {
+	line := []string{b.java, fmt.Sprintf("-Xmx%dm", heapMB), "-Djava.net.preferIPv4Stack=true",
+		"-Dhadoop.home.dir=" + b.Dir, "-Dhadoop.log.dir=" + b.dir("log"), "-Dyarn.log.dir=" + b.dir("log")}
+	for _, name := range opened {
+		line = append(line, "--add-opens=java.base/"+name+"=ALL-UNNAMED")
+	}
+	line = append(line, flags...)
+	cp := strings.Join([]string{b.Conf(), b.dir("web"), filepath.Join(b.Cache.Jars(), "*")}, ":")
+	return append(append(line, "-cp", cp, main), args...)
+}
+
+// opened are the packages that Hadoop reflects into and Java closes since version 17.
+var opened = []string{
+	"java.io", "java.lang", "java.lang.reflect", "java.math", "java.net", "java.nio", "java.text", "java.util",
+	"java.util.concurrent", "java.util.zip", "sun.nio.ch", "sun.security.util", "sun.security.x509",
+}

@@ -1,0 +1,102 @@
+package policies_test
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"heddle/policies"
+)
+
+// Every profile builds without an agent, and lives off nothing that only an agent could tell.
+func TestEveryProfileBuildsWithoutAgent(t *testing.T) {
+	for _, name := range policies.Names() {
+		p, err := policies.Load(name, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole := *p
+		carried, off := p.WithoutAgent()
+		if !reflect.DeepEqual(*p, whole) {
+			t.Errorf("%s was changed itself", name)
+		}
+		b, err := policies.Build(carried, env())
+		if err != nil {
+			t.Errorf("%s without %q: %v", name, off, err)
+			continue
+		}
+		if f := b.Feeds; f.Progress != 0 || f.Profile != 0 || f.Output || f.Splits {
+			t.Errorf("%s still wants %+v", name, f)
+		}
+		if _, again := carried.WithoutAgent(); len(again) > 0 {
+			t.Errorf("%s still has %q", name, again)
+		}
+	}
+}
+
+func TestWhatIsOffWithoutAgent(t *testing.T) {
+	const (
+		suspend = "ikayak.suspend (control): freezing a container needs a node agent"
+		shrink  = "ikayak.shrink (trim.map): running a task in less than was asked for needs a node agent"
+		fuzzy   = "ikayak.fuzzy (estimate.remaining): only a node agent tells how far a task is"
+	)
+	for name, want := range map[string][]string{
+		"fifo": nil, "capacity": nil, "fair": nil, "dress": nil, "slots": nil, "yarn-client": nil, "yarn-cluster": nil,
+		"adaptcont":      {"adaptcont.dynamic (size.am): a master in less than it asked for is killed, and its heap does not grow with its container"},
+		"coupling":       {"coupling.wait (place.reduce): only a node agent tells where map output lies"},
+		"ikayak":         {shrink, suspend, fuzzy},
+		"mrorchestrator": {"mrorchestrator.regression (control): changing what a running task may use needs a node agent"},
+		"heddle": {
+			"adaptcont.dynamic (size.am): a master in less than it asked for is killed, and its heap does not grow with its container",
+			shrink,
+			"uncrowded (place.map): only a node agent tells how much a task computes",
+			"uncrowded (place.reduce): only a node agent tells how much a task computes",
+			suspend,
+			"mrorchestrator.regression (control): changing what a running task may use needs a node agent",
+			fuzzy,
+		},
+	} {
+		p, err := policies.Load(name, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, off := p.WithoutAgent(); !reflect.DeepEqual(off, want) {
+			t.Errorf("%s: off\n%s\nwant\n%s", name, strings.Join(off, "\n"), strings.Join(want, "\n"))
+		}
+	}
+}
+
+// What is left keeps its place: options but those of no use, and the neutral policy before who may refuse.
+func TestWhatIsLeftWithoutAgent(t *testing.T) {
+	p, err := policies.Parse("test.yaml", []byte(`
+profile: fifo
+lanes:
+  - {kinds: [am, map, executor, other], order: fifo}
+  - {kinds: [reduce], order: {coupling.mismatch: {threshold: 5, delta_by_output: true}}}
+gate: {reduce: [open, {coupling.mismatch: {delta_by_output: false}}]}
+place: {map: [coupling.peek, uncrowded], reduce: [coupling.wait, delay], executor: uncrowded, other: [uncrowded, delay, 7]}
+trim: {map: whole, reduce: {ikayak.fixed: {part: 0.5}}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, off := p.WithoutAgent()
+	want := policies.Profile{
+		Place: map[string]any{"map": []any{"coupling.peek"}, "reduce": []any{"any", "delay"}, "other": []any{"any", "delay", uint64(7)}},
+		Trim:  map[string]any{"map": "whole"},
+		Gate:  map[string]any{"reduce": []any{"open", map[string]any{"coupling.mismatch": map[string]any{}}}},
+	}
+	if !reflect.DeepEqual(got.Place, want.Place) || !reflect.DeepEqual(got.Trim, want.Trim) || !reflect.DeepEqual(got.Gate, want.Gate) {
+		t.Errorf("left: place %v trim %v gate %v", got.Place, got.Trim, got.Gate)
+	}
+	if _, again := (&policies.Profile{Lanes: []policies.LaneSpec{{Order: nil}, {Order: "uncrowded"}}, Place: map[string]any{"map": []any{}, "am": nil}}).WithoutAgent(); again != nil {
+		t.Errorf("what is no reference is off: %v", again)
+	}
+	order, _ := got.Lanes[1].Order.(map[string]any)
+	if o, _ := order["coupling.mismatch"].(map[string]any); len(o) != 1 || o["threshold"] == nil {
+		t.Errorf("the order is %v", got.Lanes[1].Order)
+	}
+	if len(off) != 6 || !strings.HasPrefix(off[0], "coupling.mismatch: delta_by_output (lanes): ") {
+		t.Errorf("off: %s", strings.Join(off, "\n"))
+	}
+}

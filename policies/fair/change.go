@@ -1,0 +1,57 @@
+package fair
+
+import (
+	"slices"
+
+	"heddle"
+	"heddle/policy"
+)
+
+// Adopted implements [policy.Adopter]: nobody asked whether the queues have room for what was found, and whose
+// master was found waits for none.
+func (s *Scheduler) Adopted(v policy.View, x *policy.Container) {
+	s.dirty = true
+	a := x.App()
+	s.excuse(a.Queue())
+	if x.Kind() == heddle.AM && s.of(a).known {
+		s.leave(s.of(a).queue, a.ID())
+		s.openMasters(v, s.of(a).queue)
+	}
+}
+
+// excuse notes which queues were brought above their maxima by what no limit was asked for.
+func (s *Scheduler) excuse(q *policy.Queue) {
+	for ; q != nil; q = q.Parent() {
+		if c := &s.queues[q.ID()]; !q.Used().Fits(c.max) {
+			c.excused = true
+		}
+	}
+}
+
+// moved takes an application over into the leaf it is in now, where it is runnable if that has not as many
+// as it may. One that is not keeps what it holds.
+func (s *Scheduler) moved(v policy.View, a *policy.App) {
+	if a == nil || !s.of(a).known || s.of(a).queue == a.Queue().ID() {
+		return
+	}
+	st, from := s.of(a), s.of(a).queue
+	if st.runnable {
+		s.count(v, st, -1)
+		s.leave(from, a.ID())
+	}
+	st.queue, st.runnable = a.Queue().ID(), false
+	s.excuse(a.Queue())
+	s.openMasters(v, from)
+	if !slices.Contains(s.parked, a.ID()) {
+		s.parked = append(s.parked, a.ID())
+	}
+	s.unpark(v)
+}
+
+// User tells the name of a user, which limits go by. It must come before the user's first application.
+func (s *Scheduler) User(id heddle.UserID, name string) {
+	for int(id) >= len(s.names) {
+		s.names = append(s.names, "")
+	}
+	s.names[id] = name
+}

@@ -1,0 +1,162 @@
+package clients
+
+import (
+	"context"
+	"time"
+
+	"heddle"
+	"heddle/rm"
+	"heddle/yarn/conv"
+	"heddle/yarn/ids"
+	"heddle/yarn/wire"
+)
+
+// admin refuses everybody who is no administrator.
+func (s *service) admin(who rm.Actor, method string) error {
+	if s.administers(who.User) {
+		return nil
+	}
+	return deniedError("User %s doesn't have permission to call '%s': yarn.admin.acl does not name that user", who.User, method)
+}
+
+func (s *service) refreshQueues(ctx context.Context, who rm.Actor, _ *wire.RefreshQueuesRequest) (*wire.RefreshQueuesResponse, error) {
+	if err := s.admin(who, "refreshQueues"); err != nil {
+		return nil, err
+	}
+	if err := s.rm.RefreshQueues(ctx); err != nil {
+		return nil, err
+	}
+	return &wire.RefreshQueuesResponse{}, nil
+}
+
+// refreshNodes reads the lists of hosts anew. Forceful is for nodes that leave gracefully and shall now go at
+// once: what an ungraceful reading does.
+func (s *service) refreshNodes(ctx context.Context, who rm.Actor, req *wire.RefreshNodesRequest) (*wire.RefreshNodesResponse, error) {
+	if err := s.admin(who, "refreshNodes"); err != nil {
+		return nil, err
+	}
+	graceful, timeout := req.GetDecommissionType() == wire.DecommissionType_GRACEFUL, time.Duration(0)
+	if graceful {
+		timeout = -1 // as long as it takes
+		if req.DecommissionTimeout != nil && req.GetDecommissionTimeout() >= 0 {
+			timeout = time.Duration(req.GetDecommissionTimeout()) * time.Second
+		}
+	}
+	if err := s.rm.RefreshNodes(ctx, graceful, timeout); err != nil {
+		return nil, err
+	}
+	return &wire.RefreshNodesResponse{}, nil
+}
+
+func (s *service) checkForDecommissioningNodes(ctx context.Context, who rm.Actor, _ *wire.CheckForDecommissioningNodesRequest) (*wire.CheckForDecommissioningNodesResponse, error) {
+	if err := s.admin(who, "checkForDecommissioningNodes"); err != nil {
+		return nil, err
+	}
+	nodes, err := s.rm.Decommissioning(ctx)
+	if err != nil {
+		return nil, err
+	}
+	m := &wire.CheckForDecommissioningNodesResponse{}
+	for _, n := range nodes {
+		m.DecommissioningNodes = append(m.DecommissioningNodes, conv.WireNode(n))
+	}
+	return m, nil
+}
+
+// updateNodeResource changes what nodes offer: all of them, or none where one is not there or no size.
+func (s *service) updateNodeResource(ctx context.Context, who rm.Actor, req *wire.UpdateNodeResourceRequest) (*wire.UpdateNodeResourceResponse, error) {
+	if err := s.admin(who, "updateNodeResource"); err != nil {
+		return nil, err
+	}
+	nodes, err := s.rm.Nodes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	there := map[ids.Node]bool{}
+	for i := range nodes {
+		there[nodes[i].ID] = true
+	}
+	for _, c := range req.GetNodeResourceMap() {
+		id, size := conv.Node(c.GetNodeId()), s.amount(c.GetResourceOption().GetResource())
+		if !there[id] {
+			return nil, yarnError("nothing was changed: there is no node %s; yarn node -list -all shows those there are", id)
+		}
+		if size.AnyNegative() || size[heddle.Memory] == 0 || size[heddle.CPU] == 0 {
+			return nil, yarnError("nothing was changed: %s cannot offer %d MiB and %d vcores; expected more than 0 of both",
+				id, size[heddle.Memory], size[heddle.CPU]/1000)
+		}
+	}
+	for _, c := range req.GetNodeResourceMap() {
+		if err := s.rm.ResizeNode(ctx, conv.Node(c.GetNodeId()), s.amount(c.GetResourceOption().GetResource())); err != nil {
+			return nil, err
+		}
+	}
+	return &wire.UpdateNodeResourceResponse{}, nil
+}
+
+func (s *service) getGroupsForUser(_ context.Context, who rm.Actor, req *wire.GetGroupsForUserRequest) (*wire.GetGroupsForUserResponse, error) {
+	if err := s.admin(who, "getGroupsForUser"); err != nil {
+		return nil, err
+	}
+	groups, err := s.o.Groups(req.GetUser())
+	if err != nil {
+		s.o.Log.Warn("no groups of a user", "user", req.GetUser(), "error", err)
+		return &wire.GetGroupsForUserResponse{}, nil // as of one that no machine knows: in none
+	}
+	return &wire.GetGroupsForUserResponse{Groups: groups}, nil
+}
+
+// refreshUserToGroupsMappings has nothing to do: groups are looked up when they are needed.
+func (s *service) refreshUserToGroupsMappings(_ context.Context, who rm.Actor, _ *wire.RefreshUserToGroupsMappingsRequest) (*wire.RefreshUserToGroupsMappingsResponse, error) {
+	return &wire.RefreshUserToGroupsMappingsResponse{}, s.admin(who, "refreshUserToGroupsMappings")
+}
+
+// unchanged answers a call to read settings anew that are read at the start alone: its callers want an answer
+// that is none, and the log says what it takes.
+func (s *service) unchanged(who rm.Actor, method, settings string) error {
+	if err := s.admin(who, method); err != nil {
+		return err
+	}
+	s.o.Log.Warn("settings are read at the start alone; restart the ResourceManager for changed ones", "call", method, "user", who.User, "settings", settings)
+	return nil
+}
+
+func (s *service) refreshNodesResources(_ context.Context, who rm.Actor, _ *wire.RefreshNodesResourcesRequest) (*wire.RefreshNodesResourcesResponse, error) {
+	return &wire.RefreshNodesResourcesResponse{}, s.unchanged(who, "refreshNodesResources", "dynamic-resources.xml")
+}
+
+func (s *service) refreshSuperUserGroupsConfiguration(_ context.Context, who rm.Actor, _ *wire.RefreshSuperUserGroupsConfigurationRequest) (*wire.RefreshSuperUserGroupsConfigurationResponse, error) {
+	return &wire.RefreshSuperUserGroupsConfigurationResponse{}, s.unchanged(who, "refreshSuperUserGroupsConfiguration", "hadoop.proxyuser.*")
+}
+
+func (s *service) refreshAdminAcls(_ context.Context, who rm.Actor, _ *wire.RefreshAdminAclsRequest) (*wire.RefreshAdminAclsResponse, error) {
+	return &wire.RefreshAdminAclsResponse{}, s.unchanged(who, "refreshAdminAcls", "yarn.admin.acl")
+}
+
+func (s *service) refreshServiceAcls(_ context.Context, who rm.Actor, _ *wire.RefreshServiceAclsRequest) (*wire.RefreshServiceAclsResponse, error) {
+	return &wire.RefreshServiceAclsResponse{}, s.unchanged(who, "refreshServiceAcls", "hadoop-policy.xml")
+}
+
+func (s *service) refreshClusterMaxPriority(_ context.Context, who rm.Actor, _ *wire.RefreshClusterMaxPriorityRequest) (*wire.RefreshClusterMaxPriorityResponse, error) {
+	return &wire.RefreshClusterMaxPriorityResponse{}, s.unchanged(who, "refreshClusterMaxPriority", "yarn.cluster.max-application-priority")
+}
+
+// noLabels refuses to change labels of nodes, of which there are none.
+func (s *service) noLabels(who rm.Actor, method string) error {
+	if err := s.admin(who, method); err != nil {
+		return err
+	}
+	return yarnError("node labels are disabled: yarn.node-labels.enabled is not supported")
+}
+
+func (s *service) addToClusterNodeLabels(_ context.Context, who rm.Actor, _ *wire.AddToClusterNodeLabelsRequest) (*wire.AddToClusterNodeLabelsResponse, error) {
+	return nil, s.noLabels(who, "addToClusterNodeLabels")
+}
+
+func (s *service) removeFromClusterNodeLabels(_ context.Context, who rm.Actor, _ *wire.RemoveFromClusterNodeLabelsRequest) (*wire.RemoveFromClusterNodeLabelsResponse, error) {
+	return nil, s.noLabels(who, "removeFromClusterNodeLabels")
+}
+
+func (s *service) replaceLabelsOnNodes(_ context.Context, who rm.Actor, _ *wire.ReplaceLabelsOnNodeRequest) (*wire.ReplaceLabelsOnNodeResponse, error) {
+	return nil, s.noLabels(who, "replaceLabelsOnNodes")
+}

@@ -1,0 +1,223 @@
+package clients
+
+import (
+	"context"
+	"math"
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"heddle"
+	"heddle/rm"
+	"heddle/yarn/wire"
+)
+
+// The scheduler types by which the yarn command chooses how to print a queue.
+const (
+	capacityScheduler = "CapacityScheduler"
+	fairScheduler     = "FairScheduler"
+	fairType          = "fair" // of rm.ClusterReport.Scheduler
+)
+
+// getQueueInfo describes a queue that is named in full or by its last part. Of an unknown one the answer has
+// none.
+func (s *service) getQueueInfo(ctx context.Context, who rm.Actor, req *wire.GetQueueInfoRequest) (*wire.GetQueueInfoResponse, error) {
+	queues, err := s.rm.Queues(ctx)
+	if err != nil {
+		return nil, err
+	}
+	q := findQueue(queues, req.GetQueueName())
+	if q == nil {
+		return &wire.GetQueueInfoResponse{}, nil
+	}
+	cluster, err := s.rm.Cluster(ctx)
+	if err != nil {
+		return nil, err
+	}
+	d := describer{s, queues, cluster}
+	m := d.tree(q, req.GetIncludeChildQueues(), req.GetRecursive())
+	if req.GetIncludeApplications() {
+		apps, err := s.rm.Apps(ctx, rm.AppFilter{
+			Queues: leaves(queues, q), States: []rm.AppState{rm.AppSubmitted, rm.AppAccepted, rm.AppRunning},
+		})
+		if err != nil {
+			return nil, err
+		}
+		now := time.Now()
+		for i := range apps {
+			if s.sees(who.User, &apps[i]) {
+				m.Applications = append(m.Applications, s.appReport(&apps[i], true, now))
+			}
+		}
+	}
+	return &wire.GetQueueInfoResponse{QueueInfo: m}, nil
+}
+
+// findQueue finds a queue by its path or by its last part, nil where there is none or more than one.
+func findQueue(queues []rm.QueueReport, name string) *rm.QueueReport {
+	var found *rm.QueueReport
+	for i := range queues {
+		q := &queues[i]
+		if q.Path == name {
+			return q
+		}
+		if shortName(q.Path) == name {
+			if found != nil {
+				return nil
+			}
+			found = q
+		}
+	}
+	return found
+}
+
+func shortName(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
+
+// leaves are the paths of the leaf queues in and below a queue.
+func leaves(queues []rm.QueueReport, q *rm.QueueReport) []string {
+	var out []string
+	for i := range queues {
+		if p := queues[i].Path; queues[i].Leaf && (p == q.Path || strings.HasPrefix(p, q.Path+".")) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// A describer writes queues as of one moment.
+type describer struct {
+	s       *service
+	queues  []rm.QueueReport // by id
+	cluster rm.ClusterReport
+}
+
+// tree describes a queue, with its children and theirs where wanted.
+func (d describer) tree(q *rm.QueueReport, children, recursive bool) *wire.QueueInfo {
+	var m *wire.QueueInfo
+	if d.cluster.Scheduler == fairType {
+		m = d.fair(q)
+	} else {
+		m = d.capacity(q)
+	}
+	if children {
+		for _, c := range q.Children {
+			if int(c) < len(d.queues) {
+				m.ChildQueues = append(m.ChildQueues, d.tree(&d.queues[c], recursive, recursive))
+			}
+		}
+	}
+	return m
+}
+
+// capacity describes a queue in the words of the capacity scheduler.
+func (d describer) capacity(q *rm.QueueReport) *wire.QueueInfo {
+	state := wire.QueueState_Q_RUNNING
+	if !q.Running {
+		state = wire.QueueState_Q_STOPPED
+	}
+	guaranteed := fraction(d.cluster.Total, q.Absolute)
+	current := 0.0
+	if q.Absolute > 0 {
+		current = d.s.share(q.Used, d.cluster.Total) / q.Absolute
+	}
+	m := &wire.QueueInfo{
+		QueueName: proto.String(shortName(q.Path)), QueuePath: &q.Path, SchedulerType: proto.String(capacityScheduler),
+		Capacity: float(q.Capacity), MaximumCapacity: float(q.Max), CurrentCapacity: float(current),
+		State: &state, AccessibleNodeLabels: []string{"*"}, QueueStatistics: d.statistics(q, guaranteed),
+		PreemptionDisabled: proto.Bool(!q.Preemptable), IntraQueuePreemptionDisabled: proto.Bool(true),
+		Weight: float(q.Weight), MaxParallelApps: proto.Int32(math.MaxInt32),
+	}
+	none := d.s.resource(heddle.Resource{})
+	m.QueueConfigurationsMap = []*wire.QueueConfigurationsMap{{PartitionName: proto.String(""), QueueConfigurations: &wire.QueueConfigurations{
+		Capacity: float(q.Capacity), AbsoluteCapacity: float(q.Absolute), MaxCapacity: float(q.Max), AbsoluteMaxCapacity: float(q.AbsoluteMax),
+		MaxAMPercentage: float(q.AMShare), EffectiveMinCapacity: d.s.resource(guaranteed),
+		EffectiveMaxCapacity: d.s.resource(fraction(d.cluster.Total, q.AbsoluteMax)), ConfiguredMinCapacity: none, ConfiguredMaxCapacity: none,
+	}}}
+	return m
+}
+
+// fair describes a queue in the words of the fair scheduler.
+func (d describer) fair(q *rm.QueueReport) *wire.QueueInfo {
+	share := fraction(d.cluster.Total, q.Absolute)
+	most := q.MaxShare.Min(d.cluster.Total)
+	if q.MaxShare.IsZero() {
+		most = d.cluster.Total
+	}
+	apps := int32(math.MaxInt32)
+	if q.MaxApps >= 0 {
+		apps = int32(min(q.MaxApps, math.MaxInt32))
+	}
+	memory := func(a heddle.Resource) *int64 { return proto.Int64(a[heddle.Memory]) }
+	cores := func(a heddle.Resource) *int32 { return proto.Int32(int32(vcores(a))) }
+	return &wire.QueueInfo{
+		QueueName: &q.Path, SchedulerType: proto.String(fairScheduler), State: wire.QueueState_Q_RUNNING.Enum(),
+		Capacity: float(q.Absolute), CurrentCapacity: float(d.s.share(q.Used, share)), Weight: float(q.Weight),
+		MinResourceMemory: memory(q.MinShare), MinResourceVCore: cores(q.MinShare), MaxResourceMemory: memory(most), MaxResourceVCore: cores(most),
+		ReservedResourceMemory: memory(q.Reserved), ReservedResourceVCore: cores(q.Reserved),
+		SteadyFairShareMemory: memory(share), SteadyFairShareVCore: cores(share), MaxRunningApp: &apps,
+		PreemptionDisabled: proto.Bool(!q.Preemptable), QueueStatistics: d.statistics(q, share),
+	}
+}
+
+// statistics are a queue's numbers. Available is what is left of what the queue is entitled to.
+func (d describer) statistics(q *rm.QueueReport, entitled heddle.Resource) *wire.QueueStatistics {
+	n := func(i int) *int64 { return proto.Int64(int64(i)) }
+	memory := func(a heddle.Resource) *int64 { return proto.Int64(a[heddle.Memory]) }
+	cores := func(a heddle.Resource) *int64 { return proto.Int64(vcores(a)) }
+	left := entitled.Minus(q.Used).Max(heddle.Resource{})
+	users := 0
+	for i := range q.Users {
+		if q.Users[i].Active > 0 {
+			users++
+		}
+	}
+	return &wire.QueueStatistics{
+		NumAppsSubmitted: n(q.Submitted), NumAppsRunning: n(q.Active), NumAppsPending: n(q.Inactive), NumAppsCompleted: n(q.Completed),
+		NumAppsKilled: n(q.Killed), NumAppsFailed: n(q.Failed), NumActiveUsers: n(users),
+		AvailableMemoryMB: memory(left), AllocatedMemoryMB: memory(q.Used), PendingMemoryMB: memory(q.Pending), ReservedMemoryMB: memory(q.Reserved),
+		AvailableVCores: cores(left), AllocatedVCores: cores(q.Used), PendingVCores: cores(q.Pending), ReservedVCores: cores(q.Reserved),
+		AllocatedContainers: n(q.Containers), PendingContainers: n(q.Waiting), ReservedContainers: n(q.Reservations),
+	}
+}
+
+// fraction is a part of an amount, in whole MiB and vcores: what is less than one is not there.
+func fraction(a heddle.Resource, f float64) heddle.Resource {
+	for i := range a {
+		unit := heddle.Dim(i).Unit()
+		a[i] = int64(f*float64(a[i])) / unit * unit
+	}
+	return a
+}
+
+func float(f float64) *float32 { return proto.Float32(float32(f)) }
+
+// getQueueUserAcls says what the caller may do in each queue. What may be done in a queue may be done below it.
+func (s *service) getQueueUserAcls(ctx context.Context, who rm.Actor, _ *wire.GetQueueUserAclsInfoRequest) (*wire.GetQueueUserAclsInfoResponse, error) {
+	queues, err := s.rm.Queues(ctx)
+	if err != nil {
+		return nil, err
+	}
+	m := &wire.GetQueueUserAclsInfoResponse{}
+	type rights struct{ submit, administer bool }
+	have := make([]rights, len(queues))
+	for i := range queues {
+		q := &queues[i]
+		r := rights{!s.o.ACLs || s.administers(who.User), !s.o.ACLs || s.administers(who.User)}
+		if p := int(q.Parent); p >= 0 && p < i {
+			r.submit, r.administer = r.submit || have[p].submit, r.administer || have[p].administer
+		}
+		r.administer = r.administer || queueAccess(q.AdminACL).admits(s, who.User)
+		r.submit = r.submit || r.administer || queueAccess(q.SubmitACL).admits(s, who.User)
+		have[i] = r
+		info := &wire.QueueUserACLInfo{QueueName: &q.Path}
+		if r.submit {
+			info.UserAcls = append(info.UserAcls, wire.QueueACL_QACL_SUBMIT_APPLICATIONS)
+		}
+		if r.administer {
+			info.UserAcls = append(info.UserAcls, wire.QueueACL_QACL_ADMINISTER_QUEUE)
+		}
+		m.QueueUserAcls = append(m.QueueUserAcls, info)
+	}
+	return m, nil
+}

@@ -1,0 +1,177 @@
+package clients
+
+import (
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"heddle"
+	"heddle/rm"
+	"heddle/yarn/conv"
+	"heddle/yarn/ids"
+	"heddle/yarn/wire"
+)
+
+const (
+	// unavailable stands where there is nothing to tell yet, or for the one who asks. As the host of a running
+	// application it says to MapReduce's client that it may not look.
+	unavailable = "N/A"
+	// noAttempt numbers the attempt of an application that has none yet.
+	noAttempt = -1
+
+	noLabel       = "<Not set>"
+	defaultLabel  = "<DEFAULT_PARTITION>"
+	unlimited     = "UNLIMITED"
+	timeLayout    = "2006-01-02T15:04:05.000-0700" // of dates in timeouts
+	attemptPrefix = "APP_ATTEMPT_"
+	httpPrefix    = "http://"
+)
+
+// appReport is an application's report. Who may not see the application is told that it is there and how it
+// fares, and nothing of where it runs.
+func (s *service) appReport(a *rm.AppReport, see bool, now time.Time) *wire.ApplicationReport {
+	m := &wire.ApplicationReport{
+		ApplicationId: conv.WireApp(a.ID), User: &a.User, Queue: &a.Queue, Name: &a.Name,
+		Host: proto.String(unavailable), RpcPort: proto.Int32(-1),
+		YarnApplicationState: appState(a.State).Enum(), TrackingUrl: proto.String(unavailable), Diagnostics: proto.String(unavailable),
+		StartTime: &a.Started, FinishTime: &a.Finished, FinalApplicationStatus: finalStatus(a.Final).Enum(),
+		AppResource_Usage: noUsage(), OriginalTrackingUrl: proto.String(unavailable),
+		CurrentApplicationAttemptId: conv.WireAttempt(ids.Attempt{App: a.ID, N: noAttempt}),
+		Progress:                    proto.Float32(0), ApplicationType: &a.Type, ApplicationTags: a.Tags,
+		UnmanagedApplication: &a.Unmanaged, Priority: &wire.Priority{Priority: &a.Priority},
+		AppNodeLabelExpression: proto.String(noLabel), AmNodeLabelExpression: proto.String(defaultLabel),
+		AppTimeouts: timeouts(a, now), LaunchTime: &a.Launched,
+	}
+	if !see {
+		return m
+	}
+	m.AppResource_Usage = s.usage(a)
+	m.Diagnostics = &a.Diagnostics
+	m.TrackingUrl = orUnavailable(a.TrackingURL)
+	if a.Attempt == 0 {
+		return m
+	}
+	m.CurrentApplicationAttemptId.AttemptId = &a.Attempt
+	m.OriginalTrackingUrl = orUnavailable(a.OriginalURL)
+	m.Progress = &a.Progress
+	m.LogAggregationStatus = logStatus(a.LogAggregation).Enum()
+	if a.Host != "" {
+		m.Host, m.RpcPort = &a.Host, &a.RPCPort
+	}
+	return m
+}
+
+func orUnavailable(text string) *string {
+	if text == "" {
+		text = unavailable
+	}
+	return &text
+}
+
+// usage is what an application holds and has consumed. What it holds is −1 throughout where no attempt of it
+// is there to hold anything.
+func (s *service) usage(a *rm.AppReport) *wire.ApplicationResourceUsageReport {
+	m := noUsage()
+	if a.Live {
+		m.NumUsedContainers, m.NumReservedContainers = proto.Int32(int32(a.Containers)), proto.Int32(int32(a.Reservations))
+		m.UsedResources, m.ReservedResources = s.resource(a.Used), s.resource(a.Reserved)
+		m.NeededResources = s.resource(a.Used.Plus(a.Reserved))
+		m.QueueUsagePercentage, m.ClusterUsagePercentage = &a.QueueShare, &a.ClusterShare
+	}
+	consumed(m, a.MemorySeconds, a.VcoreSeconds, a.PreemptedMemory, a.PreemptedVcores)
+	return m
+}
+
+// noUsage is the usage of an application that one knows nothing of.
+func noUsage() *wire.ApplicationResourceUsageReport {
+	m := &wire.ApplicationResourceUsageReport{
+		NumUsedContainers: proto.Int32(-1), NumReservedContainers: proto.Int32(-1),
+		UsedResources: wireResource(-1, -1), ReservedResources: wireResource(-1, -1), NeededResources: wireResource(-1, -1),
+	}
+	consumed(m, 0, 0, 0, 0)
+	return m
+}
+
+// consumed sets what was held over time, MiB·s and vcore·s, and how much of it was taken back.
+func consumed(m *wire.ApplicationResourceUsageReport, memory, cores, preemptedMemory, preemptedCores int64) {
+	pair := func(memory, cores int64) []*wire.StringLongMap {
+		return []*wire.StringLongMap{{Key: proto.String(memoryName), Value: &memory}, {Key: proto.String(coresName), Value: &cores}}
+	}
+	m.MemorySeconds, m.VcoreSeconds = &memory, &cores
+	m.PreemptedMemorySeconds, m.PreemptedVcoreSeconds = &preemptedMemory, &preemptedCores
+	m.ApplicationResourceUsageMap = pair(memory, cores)
+	m.ApplicationPreemptedResourceUsageMap = pair(preemptedMemory, preemptedCores)
+}
+
+// timeouts is when an application is killed at the latest: the only timeout there is.
+func timeouts(a *rm.AppReport, now time.Time) []*wire.AppTimeoutsMap {
+	kind := wire.ApplicationTimeoutType_APP_TIMEOUT_LIFETIME
+	t := &wire.ApplicationTimeout{ApplicationTimeoutType: &kind, ExpireTime: proto.String(unlimited), RemainingTime: proto.Int64(-1)}
+	if a.Lifetime > 0 {
+		left := max(time.UnixMilli(a.Lifetime).Sub(now)/time.Second, 0)
+		if a.State.Final() {
+			left = 0
+		}
+		t.ExpireTime, t.RemainingTime = proto.String(time.UnixMilli(a.Lifetime).Format(timeLayout)), proto.Int64(int64(left))
+	}
+	return []*wire.AppTimeoutsMap{{ApplicationTimeoutType: &kind, ApplicationTimeout: t}}
+}
+
+// attemptReport is one attempt's report.
+func attemptReport(a *rm.AttemptReport) *wire.ApplicationAttemptReport {
+	m := &wire.ApplicationAttemptReport{
+		ApplicationAttemptId: conv.WireAttempt(a.ID), Host: proto.String(unavailable), RpcPort: proto.Int32(-1),
+		TrackingUrl: orUnavailable(a.TrackingURL), OriginalTrackingUrl: orUnavailable(a.OriginalURL), Diagnostics: &a.Diagnostics,
+		YarnApplicationAttemptState: attemptState(a.State).Enum(), StartTime: &a.Started, FinishTime: &a.Finished,
+	}
+	if a.Host != "" {
+		m.Host, m.RpcPort = &a.Host, &a.RPCPort
+	}
+	if !a.Master.IsZero() {
+		m.AmContainerId = conv.WireContainer(a.Master)
+	}
+	return m
+}
+
+// containerReport is one container's report.
+func (s *service) containerReport(c *rm.ContainerReport) *wire.ContainerReport {
+	m := &wire.ContainerReport{
+		ContainerId: conv.WireContainer(c.ID), Resource: s.resource(c.Size), NodeId: conv.WireNode(c.Node),
+		Priority: &wire.Priority{Priority: &c.Priority}, CreationTime: &c.Created, FinishTime: &c.Finished,
+		LogUrl:              proto.String(httpPrefix + c.NodeHTTP + "/node/containerlogs/" + c.ID.String() + "/" + c.User),
+		ContainerExitStatus: proto.Int32(0), ContainerState: wire.ContainerState_C_RUNNING.Enum(),
+		NodeHttpAddress: proto.String(httpPrefix + c.NodeHTTP), ExecutionType: wire.ExecutionType_GUARANTEED.Enum(),
+	}
+	if c.Complete {
+		m.ContainerState, m.ContainerExitStatus, m.DiagnosticsInfo = wire.ContainerState_C_COMPLETE.Enum(), &c.Exit, &c.Diagnostics
+	}
+	return m
+}
+
+// nodeReport is one node's report.
+func (s *service) nodeReport(n *rm.NodeReport) *wire.NodeReport {
+	m := &wire.NodeReport{
+		NodeId: conv.WireNode(n.ID), HttpAddress: &n.HTTP, RackName: &n.Rack, Used: s.resource(n.Used), Capability: s.resource(n.Total),
+		NodeState: nodeState(n.State).Enum(), HealthReport: &n.Health, LastHealthReportTime: &n.HealthAt,
+		ContainersUtilization: utilization(n.Aggregate), NodeUtilization: utilization(n.Utilization),
+	}
+	if n.Containers > 0 {
+		m.NumContainers = proto.Int32(int32(n.Containers))
+	}
+	return m
+}
+
+func utilization(u rm.Utilization) *wire.ResourceUtilization {
+	return &wire.ResourceUtilization{Pmem: &u.Physical, Vmem: &u.Virtual, Cpu: &u.CPU}
+}
+
+// share is how much of a total an amount is, in memory or in what it takes most of.
+func (s *service) share(a, total heddle.Resource) float64 {
+	if !s.o.MemoryOnly {
+		return a.Share(total)
+	}
+	if total[heddle.Memory] <= 0 {
+		return 0
+	}
+	return float64(a[heddle.Memory]) / float64(total[heddle.Memory])
+}

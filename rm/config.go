@@ -1,0 +1,113 @@
+package rm
+
+import (
+	"net/netip"
+	"time"
+
+	"heddle"
+	"heddle/policy"
+	"heddle/yarn/ids"
+)
+
+// A Config is what the daemon is told beside its scheduler. Every field has YARN's property in its comment;
+// the defaults are YARN's unless the comment says otherwise.
+type Config struct {
+	ClusterID string // yarn.resourcemanager.cluster-id; shown in reports, "" for the start time
+
+	// Where it listens. Port 0 takes a free one.
+	Client    netip.AddrPort // yarn.resourcemanager.address
+	Scheduler netip.AddrPort // yarn.resourcemanager.scheduler.address
+	Tracker   netip.AddrPort // yarn.resourcemanager.resource-tracker.address
+	Admin     netip.AddrPort // yarn.resourcemanager.admin.address
+	Web       netip.AddrPort // yarn.resourcemanager.webapp.address
+	// WebHost is host:port as clients reach the web pages, for tracking URLs; "" for the address listened on.
+	WebHost string
+
+	NodeExpiry       time.Duration // yarn.nm.liveness-monitor.expiry-interval-ms
+	MasterExpiry     time.Duration // yarn.am.liveness-monitor.expiry-interval-ms
+	ContainerExpiry  time.Duration // yarn.resourcemanager.rm.container-allocation.expiry-interval-ms
+	MaxAttempts      int32         // yarn.resourcemanager.am.max-attempts: of applications that do not say
+	GlobalAttempts   int32         // yarn.resourcemanager.am.global.max-attempts: none has more
+	MaxCompleted     int           // yarn.resourcemanager.max-completed-applications kept
+	KeyRolling       time.Duration // yarn.resourcemanager.am-rm-tokens.master-key-rolling-interval-secs
+	NodeKeyRolling   time.Duration // yarn.resourcemanager.container-tokens.…, nm-tokens.master-key-rolling-interval-secs: the shorter
+	ConnectRetries   int           // yarn.resourcemanager.nodemanager-connect-retries, for launching masters
+	IncludeFile      string        // yarn.resourcemanager.nodes.include-path
+	ExcludeFile      string        // yarn.resourcemanager.nodes.exclude-path
+	MaxPriority      int32         // yarn.cluster.max-application-priority
+	SchedulingWait   time.Duration // yarn.resourcemanager.work-preserving-recovery.scheduling-wait-ms
+	Recovery         bool          // yarn.resourcemanager.recovery.enabled; on unless said otherwise (YARN: off)
+	WorkPreserving   bool          // yarn.resourcemanager.work-preserving-recovery.enabled
+	ACLs             bool          // yarn.acl.enable
+	Admins           []string      // yarn.admin.acl: users; "*" for everybody
+	AdminGroups      []string      // yarn.admin.acl: groups, as [Scheduler.Groups] names them
+	ExtraResources   []string      // names of the resources counted in heddle.Extra1 and Extra2
+	Topology         string        // net.topology.script.file.name: prints the rack of each host it is given
+	TopologyTable    map[string]string
+	MemoryOnly       bool   // the resource calculator looks at memory alone
+	PortInNodeName   bool   // yarn.scheduler.include-port-in-node-name
+	CompletedLogsURL string // yarn.log.server.url, for links to logs
+
+	// How often nodes report in. The ResourceManager sets it: Beat while nothing waits or runs short
+	// (yarn.resourcemanager.nodemanagers.heartbeat-interval-ms), as fast as FastBeat while something does,
+	// as slow as IdleBeat while the cluster is empty, and never more than BeatLoad reports a second in all.
+	Beat, FastBeat, IdleBeat time.Duration
+	BeatLoad                 int
+}
+
+// A Scheduler is a policy set, the queues it was built for, and who goes where.
+type Scheduler struct {
+	Set policy.Set
+	// Type is the shape in which the queues are shown: "capacity" or "fair".
+	Type    string
+	Profile string
+	Off     []string    // mechanisms of the profile that need a node agent, as "what: why"
+	Queues  []QueueInfo // by QueueID
+	Minimum heddle.Resource
+	Maximum heddle.Resource
+	// Place says which leaf an application goes to: its path in Queues, or an error for the user.
+	Place func(Submission) (queue string, err error)
+	// Groups are a user's groups, the primary one first; none for somebody this machine does not know. Access
+	// lists ask it. It may be called from everywhere.
+	Groups func(user string) []string
+	// UserName is told the name of every user, in the order of UserIDs, before the user's first application.
+	UserName func(id heddle.UserID, name string)
+}
+
+// A Submission is what placement rules look at.
+type Submission struct {
+	User  string
+	Queue string // as submitted; "default" where nothing was said
+	Tags  []string
+	Name  string
+}
+
+// A QueueInfo is a queue as it was configured. Fractions are of the parent's or the cluster's capacity.
+type QueueInfo struct {
+	Path         string // from the root down: root.a.b
+	Parent       heddle.QueueID
+	Leaf         bool
+	Running      bool    // false where it was stopped
+	Capacity     float64 // of the parent
+	Max          float64 // of the parent
+	Absolute     float64 // of the cluster
+	AbsoluteMax  float64
+	Weight       float64 // of a fair queue; −1 for one with a capacity
+	MaxApps      int     // −1: no limit
+	AMShare      float64
+	UserLimit    float64 // per cent a user is guaranteed while others want their share
+	UserFactor   float64
+	Order        string          // how the queue orders its applications: fifo, fair, drf, …
+	MinShare     heddle.Resource // of a fair queue, or the capacity of one that has an amount; zero for none
+	MaxShare     heddle.Resource // likewise; heddle.Unbounded for none
+	SubmitACL    string          // users, a blank, groups, with commas between; "*" for everybody. A right holds below too
+	AdminACL     string          // likewise
+	Preemptable  bool
+	DefaultLabel string
+}
+
+// A RefreshFunc reads the configuration anew and returns the scheduler it describes. An error changes nothing.
+type RefreshFunc func() (*Scheduler, error)
+
+// ContainerRef names a container for callers outside: as YARN does.
+type ContainerRef = ids.Container

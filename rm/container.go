@@ -1,0 +1,164 @@
+package rm
+
+import (
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"heddle"
+	"heddle/yarn/conv"
+	"heddle/yarn/ids"
+	"heddle/yarn/wire"
+)
+
+// A container is one that was granted and has not ended.
+type container struct {
+	id       ids.Container
+	cid      heddle.ContainerID
+	attempt  *attempt
+	node     *node
+	kind     heddle.Kind
+	priority int32
+	allocID  int64
+	size     heddle.Resource
+	created  time.Time
+	fetched  time.Time // when its master was told; zero before
+	running  bool      // its node reported it
+	over     bool
+}
+
+// What masters are told of containers that did not end by themselves.
+const (
+	textReleased  = "Container released by application"
+	textLost      = "Container released on a *lost* node"
+	textPreempted = "Container preempted by scheduler"
+	textCompleted = "Container of a completed application"
+	textExpired   = "Container expired since it was unused"
+)
+
+// carry does what the core decided.
+func (r *RM) carry(d heddle.Decision) {
+	switch d := d.(type) {
+	case *heddle.Admit:
+		r.admitted(r.apps[d.App])
+	case *heddle.Reject:
+		r.rejected(r.apps[d.App], d.Why)
+	case *heddle.Launch:
+		r.granted(d)
+	case *heddle.Adopt:
+		r.adopted(d)
+	case *heddle.Kill:
+		r.killed(d)
+	case *heddle.Book, *heddle.Unbook: // the core's own; nobody outside is told
+	case *heddle.Resize, *heddle.Suspend, *heddle.Resume:
+		// Profiles are built without what needs a node agent, so these do not come; if one does it is not
+		// carried out, and the core is told so.
+		r.log.Error("a decision that stock NodeManagers cannot carry out", "decision", d)
+	}
+}
+
+// granted is a container for an application: its master's own, or one for the master to fetch.
+func (r *RM) granted(d *heddle.Launch) {
+	a := r.apps[d.App]
+	t := a.current()
+	t.seq++
+	c := &container{
+		id:  ids.Container{Attempt: t.id, ID: r.epoch<<ids.EpochShift | t.seq},
+		cid: d.Container, attempt: t, node: r.nodes[d.Node], kind: d.Kind, priority: d.Priority, allocID: d.AllocID,
+		size: d.Told, created: time.Now(),
+	}
+	r.track(c)
+	r.counts.grants++
+	if d.Kind == heddle.AM {
+		r.masterGranted(t, c)
+		return
+	}
+	t.granted = append(t.granted, c)
+}
+
+// track enters a container into the tables.
+func (r *RM) track(c *container) {
+	r.conts[c.cid], r.byCont[c.id] = c, c
+	c.node.conts[c.id] = c
+	a := c.attempt.app
+	c.node.apps[a.id] = true
+	a.nodes[c.node] = true
+	if c.attempt.conts == nil {
+		c.attempt.conts = map[ids.Container]*container{}
+	}
+	c.attempt.conts[c.id] = c
+}
+
+// killed is a container that the core ended: its node is told, and its master, unless it never heard of it.
+func (r *RM) killed(d *heddle.Kill) {
+	c := r.conts[d.Container]
+	if c == nil {
+		return
+	}
+	text := r.ending
+	switch {
+	case d.Status == heddle.Preempted:
+		text = textPreempted
+		c.attempt.app.preempted(c)
+	case text == "":
+		text = textCompleted
+	}
+	c.node.kill(c.id)
+	r.ended(c, statusOf(c.id, int32(d.Status), text))
+	if c.kind == heddle.AM {
+		r.masterEnded(c.attempt, int32(d.Status), text)
+	}
+}
+
+// exited is a container that must be taken for ended.
+func (r *RM) exited(c *container, status int32, diagnostics string) {
+	r.exitedAs(c, statusOf(c.id, status, diagnostics))
+}
+
+// exitedAs is a container that ended on its node, as the node put it: masters act on its codes and texts.
+func (r *RM) exitedAs(c *container, s *wire.ContainerStatus) {
+	if c.over {
+		return
+	}
+	r.ended(c, s)
+	r.step(heddle.Exit{Container: c.cid, Status: heddle.ExitStatus(s.GetExitStatus())})
+	if c.kind == heddle.AM {
+		r.masterEnded(c.attempt, s.GetExitStatus(), s.GetDiagnostics())
+	}
+}
+
+// statusOf is the end of a container as the ResourceManager itself puts it.
+func statusOf(id ids.Container, status int32, diagnostics string) *wire.ContainerStatus {
+	return &wire.ContainerStatus{
+		ContainerId: conv.WireContainer(id), State: wire.ContainerState_C_COMPLETE.Enum(),
+		Diagnostics: proto.String(diagnostics), ExitStatus: proto.Int32(status),
+	}
+}
+
+// ended takes a container out of the tables and keeps the news for its master.
+func (r *RM) ended(c *container, s *wire.ContainerStatus) {
+	if c.over {
+		return
+	}
+	c.over = true
+	delete(r.conts, c.cid)
+	delete(r.byCont, c.id)
+	delete(c.node.conts, c.id)
+	t := c.attempt
+	delete(t.conts, c.id)
+	r.charge(c)
+	if c.kind == heddle.AM {
+		return
+	}
+	if c.fetched.IsZero() {
+		t.unfetch(c)
+		return
+	}
+	t.finished = append(t.finished, &ended{c, s})
+}
+
+// ended is the end of a container that its master is to hear of.
+type ended struct {
+	c      *container
+	status *wire.ContainerStatus
+}

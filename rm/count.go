@@ -1,0 +1,67 @@
+package rm
+
+import "time"
+
+// tally counts what became of applications.
+type tally struct {
+	submitted, completed, killed, failed int
+	grants                               uint64
+	queues                               map[string]*queueTally
+}
+
+type queueTally struct{ completed, killed, failed int }
+
+func (t *queueTally) ended() int { return t.completed + t.killed + t.failed }
+
+func (t *tally) queue(path string) *queueTally {
+	if t.queues == nil {
+		t.queues = map[string]*queueTally{}
+	}
+	q := t.queues[path]
+	if q == nil {
+		q = &queueTally{}
+		t.queues[path] = q
+	}
+	return q
+}
+
+// end counts an application that is over.
+func (t *tally) end(a *app) {
+	q := t.queue(a.queue)
+	switch AppState(a.state) {
+	case AppFailed:
+		t.failed++
+		q.failed++
+	case AppKilled:
+		t.killed++
+		q.killed++
+	default:
+		t.completed++
+		q.completed++
+	}
+}
+
+// busyness is how much of the last seconds the loop was working.
+type busyness struct {
+	from    time.Time
+	idleFor time.Duration
+	last    float64
+}
+
+// busyWindow is the time a figure is taken over.
+const busyWindow = 5 * time.Second
+
+// idle notes that the loop waited.
+func (b *busyness) idle(from, to time.Time) {
+	if b.from.IsZero() {
+		b.from = from
+	}
+	b.idleFor += to.Sub(from)
+	if span := to.Sub(b.from); span >= busyWindow {
+		b.last = 100 * (1 - float64(b.idleFor)/float64(span))
+		b.from, b.idleFor = to, 0
+	}
+}
+
+// percent is the latest figure.
+func (b *busyness) percent() float64 { return b.last }

@@ -1,0 +1,153 @@
+// Package daemon puts a ResourceManager together: the store, the loop, a server for each of YARN's protocols
+// and the web server, and takes them down again in order.
+//
+// It knows which protocol belongs on which port. It reads no configuration and takes no decision.
+package daemon
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"heddle/rm"
+	"heddle/rm/clients"
+	"heddle/rm/store"
+	"heddle/rm/web"
+	"heddle/yarn/rpc"
+)
+
+// Options is what a daemon is made of.
+type Options struct {
+	Config    rm.Config
+	Scheduler *rm.Scheduler
+	Refresh   rm.RefreshFunc
+	DataDir   string // folder of the store; made where it lacks
+	Version   string // of the program
+	Owner     string // the user it runs as, who may administer it
+	Log       *slog.Logger
+}
+
+// A Daemon is a ResourceManager with its ports open.
+type Daemon struct {
+	RM *rm.RM
+	// Where it listens.
+	Client, Scheduler, Tracker, Admin, Web netip.AddrPort
+
+	log     *slog.Logger
+	store   *store.Store
+	servers []*rpc.Server
+	cancel  context.CancelFunc
+	stop    context.CancelFunc // ends the loop, after the servers
+	ended   chan error
+	closing sync.WaitGroup
+}
+
+// stopTime is how long calls in flight may take when the daemon stops.
+const stopTime = 5 * time.Second
+
+// A port is a listener and what is served on it.
+type port struct {
+	name string
+	want netip.AddrPort
+	at   *netip.AddrPort
+	serv func(net.Listener) error
+	ln   net.Listener
+}
+
+// Start opens the store and the ports. An error says which of them could not be opened and why.
+func Start(o Options) (*Daemon, error) {
+	st, state, err := store.Open(filepath.Join(o.DataDir, "rm.db"))
+	if err != nil {
+		return nil, err
+	}
+	m, err := rm.New(rm.Options{Config: o.Config, Scheduler: o.Scheduler, Refresh: o.Refresh, Store: st, State: state, Log: o.Log})
+	if err != nil {
+		return nil, errors.Join(err, st.Close())
+	}
+	d := &Daemon{RM: m, log: o.Log, store: st, ended: make(chan error, 1)}
+	ports := d.ports(o)
+	for i := range ports {
+		p := &ports[i]
+		if p.ln, err = net.Listen("tcp", p.want.String()); err != nil {
+			for _, q := range ports[:i] {
+				err = errors.Join(err, q.ln.Close())
+			}
+			return nil, errors.Join(fmt.Errorf("the %s port: %w", p.name, err), st.Close())
+		}
+		*p.at = p.ln.Addr().(*net.TCPAddr).AddrPort()
+	}
+	d.run(ports)
+	return d, nil
+}
+
+// ports is which protocol is served where.
+func (d *Daemon) ports(o Options) []port {
+	server := func(tokens rpc.Verifier, protocols ...rpc.Protocol) func(net.Listener) error {
+		s := rpc.NewServer(rpc.Options{Protocols: protocols, Tokens: tokens, Log: o.Log})
+		d.servers = append(d.servers, s)
+		return s.Serve
+	}
+	c := o.Config
+	access := clients.Options{
+		ACLs: c.ACLs, Admins: c.Admins, Owner: o.Owner, ExtraResources: c.ExtraResources, MemoryOnly: c.MemoryOnly, Log: o.Log,
+	}
+	ports := []port{
+		{"client", c.Client, &d.Client, server(nil, clients.Client(d.RM, access)), nil},
+		{"scheduler", c.Scheduler, &d.Scheduler, server(d.RM.Tokens(), d.RM.Masters()), nil},
+		{"resource tracker", c.Tracker, &d.Tracker, server(nil, d.RM.Tracker()), nil},
+		{"admin", c.Admin, &d.Admin, server(nil, clients.Admin(d.RM, access)), nil},
+	}
+	stats := web.RPC{}
+	for i, s := range d.servers {
+		stats[ports[i].name] = func() web.RPCStats { return web.RPCStats(s.Stats()) }
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	d.cancel = cancel
+	handler := web.New(web.Options{
+		RM: d.RM, Registry: prometheus.NewRegistry(), RPC: stats, Log: o.Log, Version: o.Version, Store: "bbolt", Off: o.Scheduler.Off,
+		Local: c.Web.Addr().IsLoopback(), WebHost: cmp.Or(c.WebHost, c.Web.String()), ProxySource: c.Web.Addr(),
+		Private:        []uint16{c.Client.Port(), c.Scheduler.Port(), c.Tracker.Port(), c.Admin.Port(), c.Web.Port()},
+		ExtraResources: c.ExtraResources, MemoryOnly: c.MemoryOnly, CompletedLogsURL: c.CompletedLogsURL,
+	})
+	return append(ports, port{"web", o.Config.Web, &d.Web, func(ln net.Listener) error { return web.Serve(ctx, ln, handler) }, nil})
+}
+
+// run starts the loop and serves the ports.
+func (d *Daemon) run(ports []port) {
+	ctx, stop := context.WithCancel(context.Background())
+	d.stop = stop
+	go func() { d.ended <- d.RM.Run(ctx) }()
+	for _, p := range ports {
+		d.closing.Go(func() {
+			if err := p.serv(p.ln); err != nil {
+				d.log.Error("a port is closed", "port", p.name, "error", err)
+			}
+		})
+	}
+}
+
+// Ended tells when the loop has ended by itself, and why.
+func (d *Daemon) Ended() <-chan error { return d.ended }
+
+// Stop closes the ports, answers what is in flight, ends the loop and closes the store.
+func (d *Daemon) Stop() error {
+	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
+	defer cancel()
+	var errs []error
+	d.cancel()
+	for _, s := range d.servers {
+		errs = append(errs, s.Close(ctx))
+	}
+	d.closing.Wait()
+	d.stop()
+	return errors.Join(append(errs, d.store.Close())...)
+}

@@ -1,0 +1,186 @@
+package rm
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+
+	"heddle"
+	"heddle/yarn/ids"
+)
+
+const (
+	defaultRack   = "/default-rack"
+	scriptTimeout = 10 * time.Second // of the script that tells racks
+	maxHostLines  = 1_000_000
+)
+
+// hostLists are the hosts whose NodeManagers may join, and those that may not.
+type hostLists struct{ include, exclude map[string]bool }
+
+// admits reports whether a host's NodeManagers may join. An empty include list admits all.
+func (l *hostLists) admits(host string) bool {
+	return (len(l.include) == 0 || l.include[host]) && !l.exclude[host]
+}
+
+// readHosts reads both lists. Where one cannot be read, what there was stays.
+func (r *RM) readHosts() error {
+	in, err := readHostFile(r.cfg.IncludeFile)
+	if err != nil {
+		return err
+	}
+	out, err := readHostFile(r.cfg.ExcludeFile)
+	if err != nil {
+		return err
+	}
+	r.listed = hostLists{in, out}
+	return nil
+}
+
+// readHostFile reads a list of hosts, separated by white space, # to the end of a line left out. No path is
+// an empty list, and so is a path where nothing is yet.
+func readHostFile(path string) (map[string]bool, error) {
+	if path == "" {
+		return nil, nil
+	}
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list of hosts: %w", err)
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	out := map[string]bool{}
+	sc := bufio.NewScanner(f)
+	for n := 1; sc.Scan(); n++ {
+		if n > maxHostLines {
+			return nil, fmt.Errorf("%s:%d: more than %d lines of hosts", path, n, maxHostLines)
+		}
+		line, _, _ := strings.Cut(sc.Text(), "#")
+		for host := range strings.FieldsSeq(line) {
+			if strings.HasPrefix(host, "<") {
+				return nil, fmt.Errorf("%s:%d: the XML form of host lists is not read; expected one host a line", path, n)
+			}
+			out[host] = true
+		}
+	}
+	if err := sc.Err(); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return out, nil
+}
+
+// racks remembers what the script said, by host.
+type rackCache struct {
+	mu   sync.Mutex
+	rack map[string]string
+}
+
+// rackOf is a host's rack: by the table, else by the script, else the default. It runs outside the loop: a
+// script may take its time.
+func (r *RM) rackOf(ctx context.Context, host string) string {
+	if rack, ok := r.cfg.TopologyTable[host]; ok {
+		return rack
+	}
+	if r.cfg.Topology == "" {
+		return defaultRack
+	}
+	r.known.mu.Lock()
+	rack, ok := r.known.rack[host]
+	r.known.mu.Unlock()
+	if ok {
+		return rack
+	}
+	ctx, cancel := context.WithTimeout(ctx, scriptTimeout)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, r.cfg.Topology, host).Output()
+	rack = strings.TrimSpace(string(out))
+	if err != nil || !strings.HasPrefix(rack, "/") || strings.ContainsAny(rack, " \n\t") {
+		r.log.Warn("the topology script did not tell a rack; the default is taken", "script", r.cfg.Topology, "host", host, "answer", rack, "error", err)
+		return defaultRack
+	}
+	r.known.mu.Lock()
+	defer r.known.mu.Unlock()
+	if r.known.rack == nil {
+		r.known.rack = map[string]string{}
+	}
+	r.known.rack[host] = rack
+	return rack
+}
+
+// RefreshNodes reads the lists of hosts again. NodeManagers that may no longer be there go: at once, or, where
+// graceful, when what runs there has ended or the timeout has passed; none if the timeout is negative.
+func (r *RM) RefreshNodes(ctx context.Context, graceful bool, timeout time.Duration) error {
+	_, err := read(ctx, r, func() (struct{}, error) {
+		if err := r.readHosts(); err != nil {
+			return struct{}{}, err
+		}
+		for _, n := range r.nodes {
+			admitted := r.listed.admits(n.id.Host)
+			switch {
+			case admitted && n.state == nodeDecommissioning:
+				n.state, n.deadline = nodeRunning, time.Time{}
+				r.step(heddle.NodeResized{Node: n.nid, Total: n.total})
+			case admitted && n.state == nodeDecommissioned:
+				n.state = nodeShutdown // may register again
+			case admitted || !n.state.active():
+			case graceful && n.state == nodeRunning:
+				n.state = nodeDecommissioning
+				if timeout >= 0 {
+					n.deadline = time.Now().Add(timeout)
+				}
+				r.step(heddle.NodeResized{Node: n.nid}) // nothing new fits
+			case !graceful:
+				r.nodeDown(n, nodeDecommissioned)
+			}
+		}
+		return struct{}{}, nil
+	})
+	return err
+}
+
+// drained lets a node go that is being decommissioned once nothing runs there.
+func (r *RM) drained(n *node) {
+	if len(n.conts) == 0 && len(n.apps) == 0 {
+		r.nodeDown(n, nodeDecommissioned)
+	}
+}
+
+// Decommissioning returns the nodes that are on their way out.
+func (r *RM) Decommissioning(ctx context.Context) ([]ids.Node, error) {
+	return read(ctx, r, func() (out []ids.Node, err error) {
+		for _, n := range r.nodes {
+			if n.state == nodeDecommissioning {
+				out = append(out, n.id)
+			}
+		}
+		return out, nil
+	})
+}
+
+// ResizeNode changes what a node offers. Its NodeManager is told with its next report.
+func (r *RM) ResizeNode(ctx context.Context, id ids.Node, total heddle.Resource) error {
+	_, err := read(ctx, r, func() (struct{}, error) {
+		n := r.byNode[id]
+		switch {
+		case n == nil || !n.state.active():
+			return struct{}{}, &NotFound{"active node " + id.String()}
+		case total.AnyNegative() || total[heddle.Memory] == 0 || total[heddle.CPU] == 0:
+			return struct{}{}, invalid(classYarn, "a node cannot offer %s; expected some memory and vcores", r.text(total))
+		}
+		n.total, n.resized = total, true
+		if n.up && n.state == nodeRunning {
+			r.step(heddle.NodeResized{Node: n.nid, Total: total})
+		}
+		return struct{}{}, nil
+	})
+	return err
+}

@@ -1,0 +1,144 @@
+package rm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"heddle/yarn/conv"
+	"heddle/yarn/rpc"
+	"heddle/yarn/token"
+	"heddle/yarn/wire"
+)
+
+const (
+	containerProtocol = "org.apache.hadoop.yarn.api.ContainerManagementProtocolPB"
+	launchTimeout     = 30 * time.Second // of one call to a NodeManager
+	launchPause       = time.Second      // between tries to reach one
+)
+
+// What a master finds in its environment beside what its client put there.
+const (
+	envProxyBase  = "APPLICATION_WEB_PROXY_BASE"
+	envSubmitTime = "APP_SUBMIT_TIME_ENV"
+)
+
+// launch starts a master on its node. It does not wait.
+func (r *RM) launch(t *attempt, c *container) {
+	spec, err := r.launchContext(t)
+	if err != nil {
+		r.failAttempt(t, exitInvalid, fmt.Sprintf("Error launching %s. Got exception: %v", t.id, err))
+		return
+	}
+	id := conv.WireContainer(c.id)
+	q := &wire.StartContainersRequest{StartContainerRequest: []*wire.StartContainerRequest{{
+		ContainerLaunchContext: spec, ContainerToken: r.auth.containerToken(r, c, time.Now()),
+	}}}
+	nm := r.nodeCall(t, c)
+	go func() {
+		p := &wire.StartContainersResponse{}
+		err := r.callNode(nm, "startContainers", q, p)
+		for _, f := range p.GetFailedRequests() {
+			if proto.Equal(f.GetContainerId(), id) {
+				err = fmt.Errorf("%s: %s", f.GetException().GetClassName(), f.GetException().GetMessage())
+			}
+		}
+		r.post(func() { r.launchDone(t, c, err) })
+	}()
+}
+
+// stop ends a master's container on its node, without waiting for the node's next report.
+func (r *RM) stop(t *attempt, c *container) {
+	if !c.node.state.active() {
+		return
+	}
+	nm := r.nodeCall(t, c)
+	nm.tries = 1 // the next report's answer says so too
+	q := &wire.StopContainersRequest{ContainerId: []*wire.ContainerId{conv.WireContainer(c.id)}}
+	go func() {
+		if err := r.callNode(nm, "stopContainers", q, &wire.StopContainersResponse{}); err != nil {
+			r.log.Info("a master could not be stopped directly; its node is told with its next report", "container", c.id, "error", err)
+		}
+	}()
+}
+
+// A nodeCall is what it takes to call a NodeManager for a master.
+type nodeCall struct {
+	addr  string
+	token *rpc.Token
+	tries int
+}
+
+func (r *RM) nodeCall(t *attempt, c *container) nodeCall {
+	k := r.auth.nodeToken(t.id, c.node.id, t.app.user)
+	return nodeCall{c.node.id.String(), &rpc.Token{Identifier: k.Identifier, Password: k.Password, Kind: k.GetKind(), Service: k.GetService()}, max(r.cfg.ConnectRetries, 1)}
+}
+
+// callNode makes one call to a NodeManager, trying again where it cannot be reached.
+func (r *RM) callNode(nm nodeCall, method string, q, p proto.Message) error {
+	r.launches <- struct{}{}
+	defer func() { <-r.launches }()
+	var err error
+	for try := range nm.tries {
+		if try > 0 {
+			select {
+			case <-time.After(launchPause):
+			case <-r.done:
+				return errStopped
+			}
+		}
+		if err = r.callOnce(nm, method, q, p); err == nil {
+			return nil
+		}
+		if remote := (*rpc.Error)(nil); errors.As(err, &remote) {
+			return err // it was reached, and refused
+		}
+	}
+	return fmt.Errorf("NodeManager %s: %w", nm.addr, err)
+}
+
+func once(nm nodeCall, method string, q, p proto.Message) error {
+	ctx, cancel := context.WithTimeout(context.Background(), launchTimeout)
+	defer cancel()
+	c, err := rpc.Dial(ctx, nm.addr, rpc.ClientOptions{Protocol: containerProtocol, Token: nm.token, Timeout: launchTimeout})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = c.Close() }() // the call is over either way
+	return c.Call(ctx, method, q, p)
+}
+
+// launchContext is what a client submitted for its master, with the token that lets the master in and what it
+// has to know added; nothing else is touched.
+func (r *RM) launchContext(t *attempt) (*wire.ContainerLaunchContext, error) {
+	a := t.app
+	spec := proto.CloneOf(a.context.GetAmContainerSpec())
+	if spec == nil {
+		spec = &wire.ContainerLaunchContext{}
+	}
+	creds, err := token.ParseCredentials(spec.GetTokens())
+	if err != nil {
+		return nil, fmt.Errorf("the credentials of the submission: %w", err)
+	}
+	creds.Add("", r.auth.masterToken(t.id))
+	spec.Tokens = creds.Bytes()
+	set(spec, envProxyBase, "/proxy/"+a.id.String())
+	set(spec, envSubmitTime, strconv.FormatInt(a.submitted, 10))
+	return spec, nil
+}
+
+// set puts a variable into a container's environment, in place of one of the same name.
+func set(spec *wire.ContainerLaunchContext, key, value string) {
+	kv := &wire.StringStringMap{Key: proto.String(key), Value: proto.String(value)}
+	i := slices.IndexFunc(spec.Environment, func(e *wire.StringStringMap) bool { return e.GetKey() == key })
+	if i >= 0 {
+		spec.Environment[i] = kv
+		return
+	}
+	spec.Environment = append(spec.Environment, kv)
+}

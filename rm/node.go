@@ -1,0 +1,151 @@
+package rm
+
+import (
+	"slices"
+	"time"
+
+	"heddle"
+	"heddle/yarn/ids"
+	"heddle/yarn/wire"
+)
+
+// A nodeState is what a NodeManager is, by YARN's names.
+type nodeState string
+
+const (
+	nodeRunning         nodeState = "RUNNING"
+	nodeUnhealthy       nodeState = "UNHEALTHY"
+	nodeDecommissioning nodeState = "DECOMMISSIONING"
+	nodeDecommissioned  nodeState = "DECOMMISSIONED"
+	nodeLost            nodeState = "LOST"
+	nodeRebooted        nodeState = "REBOOTED"
+	nodeShutdown        nodeState = "SHUTDOWN"
+)
+
+// active reports whether a node in this state reports in.
+func (s nodeState) active() bool {
+	return s == nodeRunning || s == nodeUnhealthy || s == nodeDecommissioning
+}
+
+// A node is a NodeManager.
+type node struct {
+	id      ids.Node
+	nid     heddle.NodeID
+	rack    string
+	http    string
+	version string
+	total   heddle.Resource
+	state   nodeState
+	up      bool // in the core
+
+	seen     time.Time // last report
+	lastID   int32
+	last     *wire.NodeHeartbeatResponse
+	every    time.Duration // what it was told last
+	health   string
+	healthAt int64
+	deadline time.Time // of a graceful decommission; zero for none
+
+	conts  map[ids.Container]*container
+	killed map[ids.Container]bool // told to be killed, end not yet reported
+	apps   map[ids.App]bool       // that ran here and are not cleaned up
+
+	// For the next report's answer.
+	cleanup  []ids.Container
+	forget   []ids.Container
+	cleanApp []ids.App
+	signals  []*wire.SignalContainerRequest
+	resized  bool
+
+	nodeUse, contUse Utilization
+}
+
+// nodeUp puts a node into the core, or tells it what changed.
+func (r *RM) nodeUp(n *node) {
+	if n.up {
+		return
+	}
+	n.up = true
+	r.step(heddle.NodeUp{Node: n.nid, Rack: r.rackID(n.rack), Total: n.total})
+	r.nameHosts(n)
+	r.tellNode(n, wire.NodeUpdateType_NODE_USABLE)
+}
+
+// nodeDown takes a node out of the core: everything on it is over.
+func (r *RM) nodeDown(n *node, to nodeState) {
+	n.state = to
+	if !n.up {
+		return
+	}
+	n.up = false
+	r.ending = textLost
+	r.step(heddle.NodeDown{Node: n.nid})
+	r.ending = ""
+	for _, a := range r.apps {
+		if a != nil {
+			if t := a.current(); t != nil {
+				delete(t.tokens, n.id)
+			}
+		}
+	}
+	r.tellNode(n, wire.NodeUpdateType_NODE_UNUSABLE)
+}
+
+// tellNode has every running master told what became of a node.
+func (r *RM) tellNode(n *node, how wire.NodeUpdateType) {
+	for _, a := range r.apps {
+		if a == nil {
+			continue
+		}
+		if t := a.current(); t != nil && t.responseID >= 0 {
+			t.updated = append(t.updated, nodeUpdate{n, how})
+		}
+	}
+}
+
+// rackID is a rack's number.
+func (r *RM) rackID(name string) heddle.RackID {
+	id, ok := r.racks[name]
+	if !ok {
+		id = heddle.RackID(len(r.rackIDs))
+		r.racks[name] = id
+		r.rackIDs = append(r.rackIDs, name)
+	}
+	return id
+}
+
+// addNode makes a node that was never seen, or one that moved to another rack.
+func (r *RM) addNode(id ids.Node, rack string) *node {
+	n := &node{
+		id: id, nid: heddle.NodeID(len(r.nodes)), rack: rack,
+		conts: map[ids.Container]*container{}, killed: map[ids.Container]bool{}, apps: map[ids.App]bool{},
+	}
+	if old := r.byNode[id]; old != nil {
+		for i, m := range r.hosts[id.Host] {
+			if m == old {
+				r.hosts[id.Host][i] = n
+			}
+		}
+	} else {
+		r.hosts[r.hostName(id)] = append(r.hosts[r.hostName(id)], n)
+	}
+	r.nodes = append(r.nodes, n)
+	r.byNode[id] = n
+	return n
+}
+
+// hostName is what masters call a node in what they ask for.
+func (r *RM) hostName(id ids.Node) string {
+	if r.cfg.PortInNodeName {
+		return id.String()
+	}
+	return id.Host
+}
+
+// kill has a container killed on its node: with the next report, or when the node registers again.
+func (n *node) kill(id ids.Container) {
+	if !n.killed[id] || !slices.Contains(n.cleanup, id) {
+		n.killed[id] = true
+		n.cleanup = append(n.cleanup, id)
+	}
+}

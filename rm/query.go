@@ -1,0 +1,409 @@
+package rm
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"heddle"
+	"heddle/cluster"
+	"heddle/yarn/ids"
+)
+
+// Apps returns the applications a filter lets through, oldest first.
+func (r *RM) Apps(ctx context.Context, f AppFilter) ([]AppReport, error) {
+	return read(ctx, r, func() ([]AppReport, error) {
+		list := slices.SortedFunc(maps.Values(r.byApp), func(a, b *app) int { return a.id.Compare(b.id) })
+		var out []AppReport
+		for _, a := range slices.Backward(list) {
+			if f.Limit > 0 && len(out) == f.Limit {
+				break
+			}
+			if f.lets(a) {
+				out = append(out, r.report(a))
+			}
+		}
+		slices.Reverse(out)
+		return out, nil
+	})
+}
+
+// lets reports whether the filter wants an application.
+func (f *AppFilter) lets(a *app) bool {
+	switch {
+	case len(f.States) > 0 && !slices.Contains(f.States, a.public()),
+		f.Final != "" && f.Final != a.finalStatus(),
+		len(f.Users) > 0 && !slices.Contains(f.Users, a.user),
+		len(f.Queues) > 0 && !slices.ContainsFunc(f.Queues, func(q string) bool { return q == a.queue || strings.HasSuffix(a.queue, "."+q) }),
+		len(f.Types) > 0 && !slices.ContainsFunc(f.Types, func(t string) bool { return strings.EqualFold(t, a.kind) }),
+		len(f.Tags) > 0 && !slices.ContainsFunc(f.Tags, func(t string) bool { return slices.Contains(a.tags, strings.ToLower(t)) }),
+		f.Name != "" && f.Name != a.name:
+		return false
+	}
+	return within(a.started, f.StartedFrom, f.StartedTo) && within(a.finished, f.FinishedFrom, f.FinishedTo)
+}
+
+// within reports whether a time lies between bounds, of which 0 is none.
+func within(at, from, to int64) bool { return (from == 0 || at >= from) && (to == 0 || at <= to) }
+
+// App returns one application.
+func (r *RM) App(ctx context.Context, id ids.App) (AppReport, error) {
+	return read(ctx, r, func() (AppReport, error) {
+		a := r.byApp[id]
+		if a == nil {
+			return AppReport{}, &NotFound{"application " + id.String()}
+		}
+		return r.report(a), nil
+	})
+}
+
+func (r *RM) report(a *app) AppReport {
+	p := AppReport{
+		ID: a.id, User: a.user, Queue: a.queue, Name: a.name, Type: a.kind, Tags: a.tags, Priority: a.priority,
+		State: a.public(), Internal: a.state, Final: a.finalStatus(), Diagnostics: a.diag, Submitted: a.submitted,
+		Started: a.started, Launched: a.launched, Host: "N/A", RPCPort: -1, TrackingURL: r.proxyURL(a),
+		MemorySeconds: int64(a.memorySeconds), VcoreSeconds: int64(a.vcoreSeconds), PreemptedMemory: int64(a.preMemorySeconds),
+		PreemptedVcores: int64(a.preVcoreSecs), PreemptedWorkers: a.preemptedWorkers, PreemptedMasters: a.preemptedMain,
+		LogAggregation: a.logs, Unmanaged: a.unmanaged, Lifetime: a.lifetime,
+	}
+	if a.state != stateFinalSaving {
+		p.Finished = a.finished
+	}
+	if t := a.current(); t != nil {
+		p.Attempt, p.Host, p.RPCPort, p.OriginalURL, p.Progress = t.id.N, t.host, t.port, t.url, t.progress
+		p.Master, p.MasterNode, p.MasterHTTP = t.masterID, t.masterNode, t.masterHTTP
+	}
+	switch {
+	case p.State == AppFailed || p.State == AppKilled:
+		p.Progress, p.TrackingURL = 1, r.pageURL(a)
+		p.OriginalURL = p.TrackingURL
+	case p.State == AppFinished:
+		p.Progress = 1
+	}
+	r.addUse(a, &p)
+	if p.Diagnostics == "" && p.State == AppAccepted {
+		p.Diagnostics = r.pendingText(a)
+	}
+	return p
+}
+
+// addUse adds what a live application holds and asks for.
+func (r *RM) addUse(a *app, p *AppReport) {
+	if a.aid == heddle.NoApp {
+		return
+	}
+	v := r.core.View()
+	c := v.App(a.aid)
+	if c == nil {
+		return
+	}
+	p.Live = true
+	p.Used, p.Reserved, p.Pending, p.Reservations = c.Used(), c.Booked(), c.Pending(), c.Bookings()
+	for k := range heddle.Kind(heddle.NumKinds) {
+		p.Containers += c.Running(k)
+	}
+	share := float32(100 * c.Used().Share(v.Total()))
+	p.ClusterShare, p.QueueShare = share, share
+	if q := r.sch.Queues[c.Queue().ID()]; q.Absolute > 0 {
+		p.QueueShare = share / float32(q.Absolute)
+	}
+	for _, x := range a.current().conts {
+		s := time.Since(x.created).Seconds()
+		p.MemorySeconds += int64(s * float64(x.size[heddle.Memory]))
+		p.VcoreSeconds += int64(s * float64(x.size[heddle.CPU]) / 1000)
+	}
+	p.Requests = r.requests(a, c)
+}
+
+// requests is an application's request table, with what is still wanted of each row.
+func (r *RM) requests(a *app, c *cluster.App) []RequestReport {
+	var out []RequestReport
+	for _, k := range c.Asks() {
+		if k.Kind() == heddle.AM && k.Count() > 0 {
+			out = append(out, RequestReport{Priority: k.Priority(), AllocID: -1, Place: anywhere, Size: k.Size(), Count: int32(k.Count()), Relax: true, Guarantee: true})
+		}
+	}
+	for _, row := range a.current().sortedRows() {
+		p := RequestReport{
+			Priority: row.GetPriority().GetPriority(), AllocID: row.GetAllocationRequestId(), Place: row.GetResourceName(),
+			Size: r.resource(row.GetCapability()), Relax: row.GetRelaxLocality(), Guarantee: true,
+			Enforce: row.GetExecutionTypeRequest().GetEnforceExecutionType(),
+		}
+		for _, k := range c.Asks() {
+			if k.Priority() == p.Priority && k.AllocID() == p.AllocID && k.Kind() != heddle.AM {
+				p.Count, p.Size = r.left(k, p.Place), k.Size()
+			}
+		}
+		if p.Count > 0 {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// left is how many containers an ask still wants at a place.
+func (r *RM) left(k *cluster.Ask, place string) int32 {
+	switch {
+	case place == anywhere:
+		return int32(k.Count())
+	case strings.HasPrefix(place, "/"):
+		if rack, ok := r.racks[place]; ok {
+			return int32(k.AtRack(rack))
+		}
+	default:
+		for _, n := range r.hosts[place] {
+			return int32(k.AtHost(n.nid))
+		}
+	}
+	return 0
+}
+
+// proxyURL is where clients find an application's own pages.
+func (r *RM) proxyURL(a *app) string {
+	return "http://" + r.webHost() + "/proxy/" + a.id.String() + "/"
+}
+
+// pageURL is an application's page here.
+func (r *RM) pageURL(a *app) string { return "http://" + r.webHost() + "/cluster/app/" + a.id.String() }
+
+func (r *RM) webHost() string { return cmp.Or(r.cfg.WebHost, r.cfg.Web.String()) }
+
+// Attempts returns an application's attempts, first one first.
+func (r *RM) Attempts(ctx context.Context, id ids.App) ([]AttemptReport, error) {
+	return read(ctx, r, func() ([]AttemptReport, error) {
+		a := r.byApp[id]
+		if a == nil {
+			return nil, &NotFound{"application " + id.String()}
+		}
+		var out []AttemptReport
+		for _, t := range a.attempts {
+			out = append(out, r.reportAttempt(t))
+		}
+		return out, nil
+	})
+}
+
+// Attempt returns one attempt.
+func (r *RM) Attempt(ctx context.Context, id ids.Attempt) (AttemptReport, error) {
+	return read(ctx, r, func() (AttemptReport, error) {
+		if t := r.findAttempt(id); t != nil {
+			return r.reportAttempt(t), nil
+		}
+		return AttemptReport{}, &NotFound{"attempt " + id.String()}
+	})
+}
+
+// findAttempt returns an attempt, over or not.
+func (r *RM) findAttempt(id ids.Attempt) *attempt {
+	if a := r.byApp[id.App]; a != nil {
+		for _, t := range a.attempts {
+			if t.id == id {
+				return t
+			}
+		}
+	}
+	return nil
+}
+
+func (r *RM) reportAttempt(t *attempt) AttemptReport {
+	p := AttemptReport{
+		ID: t.id, State: t.state, Host: t.host, RPCPort: t.port, TrackingURL: r.proxyURL(t.app), OriginalURL: t.url, Diagnostics: t.diag,
+		Master: t.masterID, Node: t.masterNode, NodeHTTP: t.masterHTTP, User: t.app.user, Started: t.began.UnixMilli(),
+		Blacklisted: slices.Sorted(maps.Keys(t.black)),
+	}
+	if !t.ended.IsZero() {
+		p.Finished = t.ended.UnixMilli()
+	}
+	if t.state == attemptFailed || t.state == attemptKilled {
+		p.TrackingURL = r.pageURL(t.app)
+		p.OriginalURL = p.TrackingURL
+	}
+	return p
+}
+
+// Containers returns the containers an attempt holds.
+func (r *RM) Containers(ctx context.Context, id ids.Attempt) ([]ContainerReport, error) {
+	return read(ctx, r, func() ([]ContainerReport, error) {
+		t := r.findAttempt(id)
+		if t == nil {
+			return nil, &NotFound{"attempt " + id.String()}
+		}
+		var out []ContainerReport
+		for _, c := range slices.SortedFunc(maps.Values(t.conts), func(a, b *container) int { return cmp.Compare(a.id.ID, b.id.ID) }) {
+			out = append(out, reportContainer(c))
+		}
+		return out, nil
+	})
+}
+
+// Container returns one container that has not ended.
+func (r *RM) Container(ctx context.Context, id ids.Container) (ContainerReport, error) {
+	return read(ctx, r, func() (ContainerReport, error) {
+		if c := r.byCont[id]; c != nil {
+			return reportContainer(c), nil
+		}
+		return ContainerReport{}, &NotFound{"container " + id.String()}
+	})
+}
+
+func reportContainer(c *container) ContainerReport {
+	return ContainerReport{
+		ID: c.id, Node: c.node.id, NodeHTTP: c.node.http, User: c.attempt.app.user, Size: c.size, Priority: c.priority,
+		Kind: c.kind, Created: c.created.UnixMilli(), Exit: exitInvalid, Running: c.running,
+	}
+}
+
+// Nodes returns every NodeManager that was ever here, by id.
+func (r *RM) Nodes(ctx context.Context) ([]NodeReport, error) {
+	return read(ctx, r, func() ([]NodeReport, error) {
+		out := make([]NodeReport, 0, len(r.byNode))
+		for _, n := range r.byNode {
+			out = append(out, r.reportNode(n))
+		}
+		slices.SortFunc(out, func(a, b NodeReport) int { return a.ID.Compare(b.ID) })
+		return out, nil
+	})
+}
+
+func (r *RM) reportNode(n *node) NodeReport {
+	p := NodeReport{
+		ID: n.id, HTTP: n.http, Rack: n.rack, State: string(n.state), Version: n.version, Health: n.health, HealthAt: n.healthAt,
+		Total: n.total, Containers: len(n.conts), Utilization: n.nodeUse, Aggregate: n.contUse,
+		BeatAt: n.seen.UnixMilli(), BeatEvery: n.every,
+	}
+	if n.up {
+		p.Used = r.usedOn(n)
+	}
+	seen := map[ids.App]bool{}
+	for _, c := range n.conts {
+		seen[c.attempt.app.id] = true
+	}
+	p.Apps = slices.SortedFunc(maps.Keys(seen), ids.App.Compare)
+	return p
+}
+
+// Queues returns every queue, the root first.
+func (r *RM) Queues(ctx context.Context) ([]QueueReport, error) {
+	return read(ctx, r, func() ([]QueueReport, error) {
+		v := r.core.View()
+		out := make([]QueueReport, len(r.sch.Queues))
+		for i := range out {
+			q := v.Queue(heddle.QueueID(i))
+			out[i] = QueueReport{
+				QueueInfo: r.sch.Queues[i], ID: heddle.QueueID(i), Used: q.Used(), Reserved: q.Booked(), Masters: q.Masters(), Pending: q.Pending(),
+			}
+			for _, c := range q.Children() {
+				out[i].Children = append(out[i].Children, c.ID())
+			}
+		}
+		for i := range slices.Backward(out) {
+			r.addApps(out, i)
+		}
+		return out, nil
+	})
+}
+
+// addApps adds a queue's applications to it, and the queue to its parent. Children come after their parents.
+func (r *RM) addApps(out []QueueReport, i int) {
+	p := &out[i]
+	names := slices.SortedFunc(maps.Keys(r.users), func(a, b string) int { return cmp.Compare(r.users[a], r.users[b]) })
+	users := map[heddle.UserID]int{}
+	for _, a := range r.core.View().Queue(p.ID).Apps() {
+		u, ok := users[a.User().ID()]
+		if !ok {
+			u = len(p.Users)
+			users[a.User().ID()] = u
+			p.Users = append(p.Users, UserReport{Name: names[a.User().ID()], Used: a.User().Used()})
+		}
+		if m := a.Master(); m != nil {
+			p.Active++
+			p.Users[u].Active++
+			p.Users[u].Masters = p.Users[u].Masters.Plus(m.Told())
+		} else {
+			p.Inactive++
+			p.Users[u].Inactive++
+		}
+		for k := range heddle.Kind(heddle.NumKinds) {
+			p.Containers += a.Running(k)
+			p.Waiting += a.Waiting(k)
+		}
+		p.Reservations += a.Bookings()
+	}
+	if p.Leaf {
+		t := r.counts.queue(p.Path)
+		p.Submitted, p.Completed, p.Killed, p.Failed = t.ended()+p.Active+p.Inactive, t.completed, t.killed, t.failed
+	}
+	if p.Parent != heddle.NoQueue {
+		up := &out[p.Parent]
+		up.Containers += p.Containers
+		up.Reservations += p.Reservations
+		up.Waiting += p.Waiting
+		up.Active += p.Active
+		up.Inactive += p.Inactive
+		up.Submitted += p.Submitted
+		up.Completed += p.Completed
+		up.Killed += p.Killed
+		up.Failed += p.Failed
+	}
+}
+
+// Cluster returns the cluster in figures.
+func (r *RM) Cluster(ctx context.Context) (ClusterReport, error) {
+	return read(ctx, r, func() (ClusterReport, error) {
+		v := r.core.View()
+		root := v.Root()
+		counts := r.core.Counts()
+		p := ClusterReport{
+			ClusterID: r.cfg.ClusterID, Started: r.cluster, Profile: r.sch.Profile, Scheduler: r.sch.Type, Minimum: r.sch.Minimum, Maximum: r.sch.Maximum,
+			Submitted: r.counts.submitted, Completed: r.counts.completed, FailedApps: r.counts.failed, KilledApps: r.counts.killed,
+			Total: v.Total(), Used: v.Used(), Reserved: root.Booked(), Pending: root.Pending(), Containers: len(r.conts),
+			Steps: counts.Steps, Grants: counts.Grants, BusyPercent: r.busy.percent(), Queue: len(r.calls), BeatEvery: r.cfg.Beat,
+		}
+		for _, a := range r.byApp {
+			switch a.public() {
+			case AppRunning:
+				p.RunningApps++
+			case AppNew, AppSaving, AppSubmitted, AppAccepted:
+				p.PendingApps++
+			}
+			if c := v.App(a.aid); c != nil {
+				p.Reservations += c.Bookings()
+				for k := range heddle.Kind(heddle.NumKinds) {
+					p.Waiting += c.Waiting(k)
+				}
+			}
+		}
+		for _, n := range r.byNode {
+			p.count(n)
+		}
+		return p, nil
+	})
+}
+
+func (p *ClusterReport) count(n *node) {
+	switch n.state {
+	case nodeRunning:
+		p.Active++
+		p.Utilized.Physical += n.nodeUse.Physical
+		p.Utilized.Virtual += n.nodeUse.Virtual
+		p.Utilized.CPU += n.nodeUse.CPU
+		if n.every > 0 {
+			p.BeatEvery = min(p.BeatEvery, n.every)
+		}
+	case nodeUnhealthy:
+		p.Unhealthy++
+	case nodeDecommissioning:
+		p.Decommissioning++
+	case nodeDecommissioned:
+		p.Decommissioned++
+	case nodeLost:
+		p.Lost++
+	case nodeRebooted:
+		p.Rebooted++
+	case nodeShutdown:
+		p.Shutdown++
+	}
+}

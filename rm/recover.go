@@ -1,0 +1,253 @@
+package rm
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"heddle"
+	"heddle/rm/store"
+	"heddle/yarn/conv"
+	"heddle/yarn/ids"
+	"heddle/yarn/wire"
+)
+
+// recover takes over what was going on before the start. Whose master was at work goes on once the master and
+// the nodes come back: until then nothing is given away.
+func (r *RM) recover(s *store.State) {
+	attempts := map[ids.App][]store.Attempt{}
+	for _, t := range s.Attempts {
+		attempts[t.ID.App] = append(attempts[t.ID.App], t)
+	}
+	for _, b := range s.Bad {
+		r.log.Error("a record of the store cannot be used; it is left alone, and so is what it belongs to", "bucket", b.Bucket, "key", b.Key, "reason", b.Reason)
+	}
+	r.hold = r.began.Add(r.cfg.SchedulingWait)
+	var alive []*app
+	for _, rec := range s.Apps {
+		a, err := r.recoverApp(rec, attempts[rec.ID])
+		if err != nil {
+			r.log.Error("an application of the store cannot be read; it is left alone", "app", rec.ID, "error", err)
+			continue
+		}
+		r.byApp[a.id] = a
+		r.counts.submitted++
+		if rec.State != "" {
+			r.counts.end(a)
+			r.over = append(r.over, a)
+			continue
+		}
+		alive = append(alive, a)
+	}
+	slices.SortStableFunc(r.over, func(a, b *app) int { return cmp.Compare(a.finished, b.finished) })
+	for _, a := range alive {
+		r.resume(a)
+	}
+	if len(alive) == 0 {
+		r.hold = time.Time{}
+	}
+}
+
+func (r *RM) recoverApp(rec store.App, attempts []store.Attempt) (*app, error) {
+	c := &wire.ApplicationSubmissionContext{}
+	if err := proto.Unmarshal(rec.Context, c); err != nil {
+		return nil, err
+	}
+	size, err := r.masterSize(c)
+	if err != nil && rec.State == "" {
+		r.log.Warn("a master is larger than containers may now be", "app", rec.ID, "error", err)
+	}
+	a := &app{
+		id: rec.ID, aid: heddle.NoApp, user: rec.User, queue: rec.Queue, name: cmp.Or(c.GetApplicationName(), noName),
+		kind: cmp.Or(c.GetApplicationType(), defaultType), tags: c.GetApplicationTags(), priority: rec.Priority, context: c,
+		master: size, unmanaged: c.GetUnmanagedAm(), state: rec.State, final: FinalStatus(rec.Final), diag: rec.Diagnostics,
+		nodes: map[*node]bool{}, logs: "NOT_START", submitted: rec.Submitted, started: rec.Started, launched: rec.Launched,
+		finished: rec.Finished, lifetime: rec.Lifetime, ended: rec.State != "",
+	}
+	a.framework = frameworkOf(a.kind)
+	a.maxAttempts = r.cfg.MaxAttempts
+	if n := c.GetMaxAppAttempts(); n > 0 {
+		a.maxAttempts = n
+	}
+	a.maxAttempts = min(a.maxAttempts, r.cfg.GlobalAttempts)
+	slices.SortFunc(attempts, func(x, y store.Attempt) int { return cmp.Compare(x.ID.N, y.ID.N) })
+	for _, k := range attempts {
+		t := r.newAttempt(a)
+		t.id.N = k.ID.N
+		t.state, t.final, t.diag, t.exit, t.url = k.State, FinalStatus(k.Final), k.Diagnostics, k.Exit, k.Tracking
+		t.began = time.UnixMilli(k.Started)
+		if k.Finished > 0 {
+			t.ended = time.UnixMilli(k.Finished)
+		}
+		if k.MasterID != 0 {
+			t.masterID = ids.Container{Attempt: k.ID, ID: k.MasterID}
+		}
+		t.masterNode, t.masterHTTP = k.Node, k.NodeHTTP
+		switch {
+		case k.State != "":
+		case rec.State != "": // over with its application
+			t.state, t.ended = rec.State, time.UnixMilli(rec.Finished)
+		case k.ID != attempts[len(attempts)-1].ID: // a later one was begun
+			t.state, t.ended = attemptFailed, t.began
+		default:
+			t.state = attemptLaunched
+		}
+	}
+	return a, nil
+}
+
+// resume goes on with an application that was alive.
+func (r *RM) resume(a *app) {
+	a.state = string(AppSubmitted)
+	t := a.current()
+	switch {
+	case t == nil || t.isOver(): // its next attempt begins when the wait is over, with those submitted meanwhile
+	default:
+		r.auth.admit(t.id)
+		t.seen = time.Now()
+		r.begin(a, true)
+		a.state = string(AppAccepted)
+	}
+	r.log.Info("application recovered", "app", a.id, "user", a.user, "queue", a.queue)
+}
+
+// recovering reports whether containers of before the start may still come back.
+func (r *RM) recovering() bool { return time.Since(r.began) < r.cfg.NodeExpiry && r.epoch > 0 }
+
+// release ends the wait after a start, when it has been long enough or everybody is back, and hands over what
+// has been asked for meanwhile.
+func (r *RM) release(now time.Time) {
+	if r.hold.IsZero() || now.Before(r.hold) && !r.allBack() {
+		return
+	}
+	r.hold = time.Time{}
+	r.log.Info("recovery is over", "after", now.Sub(r.began).Round(time.Millisecond), "nodes", r.core.View().Live(), "containers", len(r.conts))
+	var waiting []*app
+	for _, a := range r.byApp {
+		if a.state == string(AppSubmitted) && a.aid == heddle.NoApp {
+			waiting = append(waiting, a)
+		}
+	}
+	slices.SortFunc(waiting, func(a, b *app) int { return a.id.Compare(b.id) })
+	for _, a := range slices.Clone(r.apps) {
+		if a != nil {
+			r.askAgain(a)
+		}
+	}
+	for _, a := range waiting {
+		r.start(a)
+	}
+}
+
+// allBack reports whether every master that was at work has registered again, and its node too.
+func (r *RM) allBack() bool {
+	for _, a := range r.apps {
+		if a == nil {
+			continue
+		}
+		t := a.current()
+		if n := r.byNode[t.masterNode]; !t.registered() || n == nil || !n.up {
+			return false
+		}
+	}
+	return len(r.byNode) > 0
+}
+
+// reconcile takes over what a NodeManager that registered says it runs, and gives up what it does not know.
+func (r *RM) reconcile(n *node, list []*wire.NMContainerStatus) {
+	reported := map[ids.Container]bool{}
+	for _, s := range list {
+		id := conv.Container(s.GetContainerId())
+		reported[id] = true
+		c := r.byCont[id]
+		if s.GetContainerState() == wire.ContainerState_C_COMPLETE {
+			r.foundEnded(n, id, c, s)
+			continue
+		}
+		switch {
+		case c != nil && c.node == n:
+			r.runs(n, id, c)
+		case n.killed[id]: // its master was told that it is over
+			n.kill(id)
+		case c == nil:
+			r.found(n, id, s)
+		}
+	}
+	maps.DeleteFunc(n.killed, func(id ids.Container, _ bool) bool { return !reported[id] })
+	for _, c := range slices.SortedFunc(maps.Values(n.conts), func(a, b *container) int { return cmp.Compare(a.cid, b.cid) }) {
+		if !reported[c.id] && (c.running || c.kind == heddle.AM) {
+			r.exited(c, int32(heddle.Aborted), "Container "+c.id.String()+" was running but not reported from "+n.id.String())
+		}
+	}
+}
+
+// foundEnded is a container that ended while nobody listened.
+func (r *RM) foundEnded(n *node, id ids.Container, c *container, s *wire.NMContainerStatus) {
+	n.acknowledge(id)
+	if c != nil {
+		r.exited(c, s.GetContainerExitStatus(), s.GetDiagnostics())
+		return
+	}
+	t := r.attemptOf(id.Attempt)
+	if t == nil || t.isOver() || t.app.aid == heddle.NoApp {
+		return
+	}
+	if id == t.masterID {
+		t.stopping = false
+		r.masterEnded(t, s.GetContainerExitStatus(), s.GetDiagnostics())
+		return
+	}
+	t.finished = append(t.finished, &ended{&container{id: id, node: n, attempt: t}, statusOf(id, s.GetContainerExitStatus(), s.GetDiagnostics())})
+}
+
+// found is a container that a node runs and nobody here holds: it is taken over, or killed where nobody is left
+// to want it.
+func (r *RM) found(n *node, id ids.Container, s *wire.NMContainerStatus) {
+	t := r.attemptOf(id.Attempt)
+	switch {
+	case r.byApp[id.Attempt.App] == nil || r.byApp[id.Attempt.App].ended:
+		r.ranOn(id.Attempt.App, n)
+		return
+	case t == nil || t.isOver() || t.app.aid == heddle.NoApp || !n.up:
+		n.kill(id)
+		return
+	}
+	if _, back := t.releases[id]; back {
+		delete(t.releases, id)
+		n.kill(id)
+		return
+	}
+	kind := kindOf(t.app.framework, s.GetPriority().GetPriority())
+	if id == t.masterID {
+		kind = heddle.AM
+	}
+	r.foundID, r.foundTime = id, time.UnixMilli(s.GetCreationTime())
+	r.step(heddle.Found{
+		App: t.app.aid, Node: n.nid, Kind: kind, Priority: s.GetPriority().GetPriority(), AllocID: s.GetAllocationRequestId(),
+		Size: r.resource(s.GetResource()), Ref: int64(n.nid),
+	})
+	if c := r.byCont[id]; c != nil {
+		c.kind, c.priority, c.allocID, c.size = kind, s.GetPriority().GetPriority(), s.GetAllocationRequestId(), r.resource(s.GetResource())
+		if kind == heddle.AM {
+			t.master = c
+		}
+		return
+	}
+	n.kill(id)
+}
+
+// adopted is the core having taken over a container that was found.
+func (r *RM) adopted(d *heddle.Adopt) {
+	if c := r.byCont[r.foundID]; c != nil { // a new core's number for what was held already
+		c.cid = d.Container
+		r.conts[c.cid] = c
+		return
+	}
+	t := r.attemptOf(r.foundID.Attempt)
+	r.track(&container{
+		id: r.foundID, cid: d.Container, attempt: t, node: r.nodes[d.Ref], created: r.foundTime, fetched: r.foundTime, running: true,
+	})
+}

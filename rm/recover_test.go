@@ -1,0 +1,161 @@
+package rm
+
+import (
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"heddle/rm/store"
+	"heddle/yarn/conv"
+	"heddle/yarn/ids"
+	"heddle/yarn/wire"
+)
+
+// restart ends the ResourceManager without a word, after so long starts another on the same store, and returns
+// what closes the store.
+func (w *world) restart(path string, after time.Duration) {
+	w.Helper()
+	if w.stop != nil {
+		w.stop()
+		time.Sleep(after)
+	}
+	st, state, err := store.Open(path)
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.start("capacity", st, state)
+	end := w.stop
+	w.stop = func() {
+		end()
+		if err := st.Close(); err != nil {
+			w.Error(err)
+		}
+	}
+}
+
+// status is a container as a node that registers tells of it.
+func status(id ids.Container, priority int32, mem int64, state wire.ContainerState) *wire.NMContainerStatus {
+	return &wire.NMContainerStatus{
+		ContainerId: conv.WireContainer(id), ContainerState: state.Enum(), Priority: &wire.Priority{Priority: proto.Int32(priority)},
+		Resource: &wire.Resource{Memory: proto.Int64(mem), VirtualCores: proto.Int32(1)}, ContainerExitStatus: proto.Int32(0),
+	}
+}
+
+// A ResourceManager that died comes back: masters and nodes find it, nothing that ran is lost, and nothing that
+// ended is lost either.
+func TestWorkPreservingRestart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{T: t}
+		path := filepath.Join(t.TempDir(), "data", "rm.db")
+		w.restart(path, 0)
+		defer func() { w.stop() }()
+		n := w.node("n1", 8192, 8)
+		id := w.submit("MAPREDUCE", 1024)
+		master := w.masterOf(id)
+		n.run(master)
+		n.beat()
+		m := w.master(id)
+		a := m.ask(row(20, "*", 1024, 3))
+		var tasks []ids.Container
+		for _, c := range a.GetAllocatedContainers() {
+			tasks = append(tasks, conv.Container(c.GetId()))
+			n.run(tasks[len(tasks)-1])
+		}
+		n.beat()
+		old, token := w.r.cluster, w.r.auth.masterToken(ids.Attempt{App: id, N: 1}).GetIdentifier()
+
+		w.restart(path, 5*time.Second)
+		if w.r.cluster <= old {
+			t.Fatal("the new ResourceManager has the old one's timestamp")
+		}
+		if p := w.app(id); p.State != AppAccepted || p.Attempt != 1 || p.Master != master {
+			t.Fatalf("found again as %s, attempt %d, master %v", p.State, p.Attempt, p.Master)
+		}
+		if _, _, who, err := w.r.auth.Verify(token); err != nil || who.(caller).attempt.App != id {
+			t.Fatalf("the master's token is not good any more: %v", err)
+		}
+		if b := n.beat(); b.GetNodeAction() != wire.NodeAction_RESYNC {
+			t.Fatalf("a node that it does not know is told %v", b.GetNodeAction())
+		}
+		n.register(8192, 8, status(master, 0, 1024, wire.ContainerState_C_RUNNING), status(tasks[0], 20, 1024, wire.ContainerState_C_RUNNING),
+			status(tasks[1], 20, 1024, wire.ContainerState_C_COMPLETE), status(tasks[2], 20, 1024, wire.ContainerState_C_RUNNING))
+		if w.r.Ready() {
+			t.Error("recovery is over before the master is back")
+		}
+		_, err := m.try(&wire.AllocateRequest{ResponseId: proto.Int32(m.resp)})
+		wantClass(t, err, classNotRegistered)
+		m.register()
+		synctest.Wait()
+		if p := w.app(id); p.State != AppRunning || p.Containers != 3 || p.Used[0] != 3*1024 {
+			t.Fatalf("%s with %d containers and %d MiB, want RUNNING with 3 and 3072", p.State, p.Containers, p.Used[0])
+		}
+		a = m.ask(row(20, "*", 1024, 1))
+		if s := a.GetCompletedContainerStatuses(); len(s) != 1 || conv.Container(s[0].GetContainerId()) != tasks[1] {
+			t.Errorf("completions %v, want %v", s, tasks[1])
+		}
+		if got := a.GetAllocatedContainers(); len(got) != 1 || got[0].GetId().GetId()>>ids.EpochShift != 1 {
+			t.Errorf("granted %v, want one container of epoch 1", got)
+		}
+		n.exit(tasks[0], 0)
+		n.beat()
+		if s := m.ask().GetCompletedContainerStatuses(); len(s) != 1 {
+			t.Errorf("completions %v", s)
+		}
+		if !m.finish() {
+			t.Error("not finished")
+		}
+		n.exit(master, 0)
+		if b := n.beat(); len(b.GetApplicationsToCleanup()) != 1 {
+			t.Errorf("clean up %v", b)
+		}
+		w.check()
+
+		w.restart(path, time.Second)
+		if p := w.app(id); p.State != AppFinished || p.Final != Succeeded || p.OriginalURL != "http://history/job" || p.User != "ann" {
+			t.Errorf("after another start: %+v", p)
+		}
+		if !w.r.Ready() {
+			t.Error("with nothing to wait for it waits")
+		}
+	})
+}
+
+// A master that does not come back holds nobody up for long, and one that ended while nobody listened is
+// followed by another attempt.
+func TestRestartWithoutMaster(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{T: t}
+		path := filepath.Join(t.TempDir(), "data", "rm.db")
+		w.restart(path, 0)
+		defer func() { w.stop() }()
+		n := w.node("n1", 8192, 8)
+		id := w.submit("MAPREDUCE", 1024)
+		master := w.masterOf(id)
+		n.run(master)
+		n.beat()
+		w.master(id)
+		waiting := w.submit("SPARK", 8192) // has to wait
+
+		w.restart(path, time.Second)
+		n.register(8192, 8, status(master, 0, 1024, wire.ContainerState_C_COMPLETE))
+		later := w.submit("SPARK", 1024)
+		if p := w.app(later); p.State != AppSubmitted {
+			t.Errorf("taken in as %s before recovery is over", p.State)
+		}
+		time.Sleep(11 * time.Second)
+		n.beat()
+		if p := w.app(id); p.Attempt != 2 || p.State != AppAccepted {
+			t.Errorf("the application whose master ended is %s, attempt %d", p.State, p.Attempt)
+		}
+		if p := w.app(later); p.State != AppAccepted {
+			t.Errorf("the application that came during recovery is %s", p.State)
+		}
+		if p := w.app(waiting); p.State != AppAccepted || p.Attempt != 1 {
+			t.Errorf("the application that waited is %s, attempt %d", p.State, p.Attempt)
+		}
+		w.check()
+	})
+}

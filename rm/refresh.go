@@ -1,0 +1,104 @@
+package rm
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+
+	"heddle"
+	"heddle/sched"
+)
+
+// RefreshQueues reads the scheduler's configuration again and goes on with what it says: queues, limits, profile.
+// What runs stays, in the queue of the same path; what waits keeps its place by submission, but not what a policy
+// had learnt of it. Where a queue is gone that still has applications, or the configuration is wrong, nothing
+// changes.
+func (r *RM) RefreshQueues(ctx context.Context) error {
+	if r.refresh == nil {
+		return invalid(classYarn, "this ResourceManager was started with a scheduler that cannot change")
+	}
+	sch, err := r.refresh()
+	if err != nil {
+		return err
+	}
+	_, err = read(ctx, r, func() (struct{}, error) { return struct{}{}, r.reschedule(sch) })
+	return err
+}
+
+// reschedule builds a core for another scheduler and tells it everything there is.
+func (r *RM) reschedule(sch *Scheduler) error {
+	queues := map[string]heddle.QueueID{}
+	for i, q := range sch.Queues {
+		queues[q.Path] = heddle.QueueID(i)
+	}
+	for _, a := range r.apps {
+		if a == nil {
+			continue
+		}
+		if q, ok := queues[a.queue]; !ok || !sch.Queues[q].Leaf {
+			return invalid(classYarn, "queue %s still has applications, %s among them; it must stay a leaf queue until they are over", a.queue, a.id)
+		}
+	}
+	for _, name := range slices.SortedFunc(maps.Keys(r.users), func(a, b string) int { return cmp.Compare(r.users[a], r.users[b]) }) {
+		sch.UserName(r.users[name], name)
+	}
+	r.sch, r.queues, r.core = sch, queues, sched.New(sch.Set)
+	for _, n := range r.nodes {
+		if n.up {
+			r.step(heddle.NodeUp{Node: n.nid, Rack: r.rackID(n.rack), Total: n.total})
+			if n.state == nodeDecommissioning {
+				r.step(heddle.NodeResized{Node: n.nid})
+			}
+		}
+	}
+	for _, a := range r.apps {
+		if a != nil {
+			r.tellAgain(a)
+		}
+	}
+	if r.hold.IsZero() {
+		for _, a := range slices.Clone(r.apps) {
+			if a != nil {
+				r.askAgain(a)
+			}
+		}
+	}
+	r.log.Info("scheduler configuration read again", "profile", sch.Profile, "queues", len(sch.Queues))
+	return nil
+}
+
+// tellAgain tells a new core of an application and what it holds.
+func (r *RM) tellAgain(a *app) {
+	state := a.state
+	r.step(heddle.Submit{
+		App: a.aid, Queue: r.queues[a.queue], User: r.users[a.user], Priority: a.priority, Framework: a.framework,
+		Facts: heddle.Facts{Name: a.name},
+	})
+	a.state = state
+	t := a.current()
+	for _, c := range slices.SortedFunc(maps.Values(t.conts), func(x, y *container) int { return cmp.Compare(x.cid, y.cid) }) {
+		delete(r.conts, c.cid)
+		r.foundID = c.id
+		r.step(heddle.Found{App: a.aid, Node: c.node.nid, Kind: c.kind, Priority: c.priority, AllocID: c.allocID, Size: c.size, Ref: int64(c.node.nid)})
+	}
+}
+
+// askAgain hands an application's requests to the core, its master's among them.
+func (r *RM) askAgain(a *app) {
+	t := a.current()
+	if t.state == attemptScheduled && !a.unmanaged {
+		r.step(heddle.Attempt{App: a.aid, Master: a.master})
+	}
+	var rows []heddle.Row
+	for _, k := range t.sortedRows() {
+		rows = r.appendRows(rows, t, k)
+	}
+	if len(rows) > 0 {
+		r.step(heddle.Ask{App: a.aid, Rows: rows})
+	}
+	if len(t.black) > 0 {
+		r.exclude(t)
+	}
+	r.offer(a)
+}

@@ -1,0 +1,101 @@
+package setup
+
+import (
+	"strings"
+	"time"
+
+	"heddle"
+	"heddle/rm"
+)
+
+// How often nodes report in where nothing says otherwise. BeatLoad is what YARN's own interval comes to with
+// so many nodes: a larger cluster reports less often.
+const (
+	fastBeat = 100 * time.Millisecond
+	idleBeat = 2 * time.Second
+	beatLoad = 5000
+
+	minBeat = 10 * time.Millisecond
+	badBeat = "wanted a time of at least 10ms, such as 100ms or 2s"
+)
+
+// config returns the daemon's settings but for where it listens.
+func (s *source) config() (rm.Config, error) {
+	d, site := s.hadoop.Daemon, s.hadoop.Site
+	c := rm.Config{
+		ClusterID:        d.ClusterID,
+		NodeExpiry:       duration(site.NodeExpiry),
+		MasterExpiry:     duration(d.MasterExpiry),
+		ContainerExpiry:  duration(d.ContainerExpiry),
+		MaxAttempts:      d.MaxAttempts,
+		GlobalAttempts:   d.GlobalAttempts,
+		MaxCompleted:     d.MaxCompleted,
+		KeyRolling:       duration(d.KeyRolling),
+		NodeKeyRolling:   duration(d.NodeKeyRolling),
+		ConnectRetries:   d.ConnectRetries,
+		IncludeFile:      d.IncludeFile,
+		ExcludeFile:      d.ExcludeFile,
+		MaxPriority:      site.MaxPriority,
+		SchedulingWait:   duration(d.SchedulingWait),
+		Recovery:         d.Recovery,
+		WorkPreserving:   d.WorkPreserving,
+		ACLs:             d.ACLs,
+		ExtraResources:   site.Extra,
+		Topology:         d.TopologyScript,
+		TopologyTable:    d.TopologyTable,
+		PortInNodeName:   d.PortInNodeName,
+		CompletedLogsURL: d.LogServerURL,
+	}
+	c.Admins, c.AdminGroups = admins(d.Admins)
+	return c, s.beats(&c)
+}
+
+func duration(s heddle.Span) time.Duration { return time.Duration(s) }
+
+// beats sets how often nodes report in.
+func (s *source) beats(c *rm.Config) error {
+	b := s.file.Beats
+	c.Beat = duration(s.hadoop.Site.NodeHeartbeat)
+	if b.normal > 0 {
+		c.Beat = b.normal
+	}
+	c.FastBeat, c.IdleBeat, c.BeatLoad = min(fastBeat, c.Beat), max(idleBeat, c.Beat), beatLoad
+	if b.fast > 0 {
+		c.FastBeat = b.fast
+	}
+	if b.idle > 0 {
+		c.IdleBeat = b.idle
+	} else if c.IdleBeat > c.NodeExpiry/3 {
+		c.IdleBeat = c.Beat
+	}
+	if b.Load > 0 {
+		c.BeatLoad = b.Load
+	}
+	switch {
+	case c.FastBeat > c.Beat:
+		return s.file.errorOf("beats.fast", "%v is slower than the normal %v", c.FastBeat, c.Beat)
+	case c.IdleBeat < c.Beat:
+		return s.file.errorOf("beats.idle", "%v is faster than the normal %v", c.IdleBeat, c.Beat)
+	case b.idle > c.NodeExpiry/3:
+		return s.file.errorOf("beats.idle", "%v is too slow: a node counts as lost after %v (yarn.nm.liveness-monitor.expiry-interval-ms); at most a third of it", b.idle, c.NodeExpiry)
+	}
+	return nil
+}
+
+// admins reads an access list: users with commas between, a blank, groups with commas between.
+func admins(list string) (users, groups []string) {
+	first, rest, _ := strings.Cut(list, " ")
+	if strings.TrimSpace(list) == "*" {
+		return []string{"*"}, nil
+	}
+	return names(first), names(rest)
+}
+
+func names(list string) (out []string) {
+	for name := range strings.SplitSeq(list, ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			out = append(out, name)
+		}
+	}
+	return out
+}

@@ -1,0 +1,251 @@
+package setup
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+)
+
+// understood is what insecure_open must say.
+const understood = "I understand"
+
+// maxFile is how large heddle.yaml may be, in bytes: the YAML library takes quadratic time for deep nesting.
+const maxFile = 16 << 10
+
+// A file is heddle.yaml.
+type file struct {
+	Profile      string   `yaml:"profile,omitempty"`
+	Set          []string `yaml:"set,omitempty"`
+	Data         string   `yaml:"data,omitempty"`
+	Beats        beats    `yaml:"beats,omitempty"`
+	Listen       Listen   `yaml:"listen,omitempty"`
+	InsecureOpen string   `yaml:"insecure_open,omitempty"`
+	Logging      logging  `yaml:"log,omitempty"`
+
+	path string
+	tree ast.Node
+}
+
+// beats are how often nodes report in: times such as 100ms, and reports a second in all.
+type beats struct {
+	Fast   string `yaml:"fast,omitempty"`
+	Normal string `yaml:"normal,omitempty"`
+	Idle   string `yaml:"idle,omitempty"`
+	Load   int    `yaml:"load,omitempty"`
+
+	fast, normal, idle time.Duration // 0 for what is not said
+}
+
+// A Listen says where to listen, each as host:port, host or :port; "" leaves it to what comes after.
+type Listen struct {
+	Host      string `yaml:"host,omitempty"` // for all
+	Client    string `yaml:"client,omitempty"`
+	Scheduler string `yaml:"scheduler,omitempty"`
+	Tracker   string `yaml:"tracker,omitempty"`
+	Admin     string `yaml:"admin,omitempty"`
+	Web       string `yaml:"web,omitempty"`
+}
+
+type logging struct {
+	Level  string `yaml:"level,omitempty"`
+	Format string `yaml:"format,omitempty"`
+}
+
+// A Log is how the daemon logs.
+type Log struct {
+	Level slog.Level
+	JSON  bool // text otherwise
+}
+
+// readFile reads heddle.yaml.
+func readFile(path string) (*file, error) {
+	data, err := readLimited(path)
+	if err != nil {
+		return nil, err
+	}
+	return parseFile(path, data)
+}
+
+func parseFile(path string, data []byte) (*file, error) {
+	f := &file{path: path}
+	parsed, err := parser.ParseBytes(data, 0)
+	if err != nil {
+		return nil, f.yamlError(err)
+	}
+	var docs []ast.Node
+	for _, d := range parsed.Docs {
+		if d.Body != nil {
+			docs = append(docs, d.Body)
+		}
+	}
+	switch {
+	case len(docs) == 0:
+		return f, nil // all commented out
+	case len(docs) > 1:
+		return nil, f.errorAt(docs[1].GetToken(), "a second document: there must be one")
+	}
+	f.tree = docs[0]
+	if k := f.tree.Type(); k == ast.NullType {
+		return f, nil
+	} else if k != ast.MappingType && k != ast.MappingValueType {
+		return nil, f.errorAt(f.tree.GetToken(), "wanted a mapping with %s", strings.Join(keys(reflect.TypeFor[file]()), ", "))
+	}
+	if err := yaml.NodeToValue(f.tree, f, yaml.Strict()); err != nil {
+		return nil, f.yamlError(err)
+	}
+	return f, f.check()
+}
+
+func readLimited(path string) ([]byte, error) {
+	r, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = r.Close() }() // it was only read
+	data, err := io.ReadAll(io.LimitReader(r, maxFile+1))
+	if err == nil && len(data) > maxFile {
+		err = fmt.Errorf("%s is larger than the %d bytes it may have", path, maxFile)
+	}
+	return data, err
+}
+
+// check looks at values that have a form of their own.
+func (f *file) check() error {
+	for _, c := range []struct {
+		bad  bool
+		key  string
+		text string
+	}{
+		{f.InsecureOpen != "" && f.InsecureOpen != understood, "insecure_open", fmt.Sprintf("the only thing to say is %q", understood)},
+		{!interval(f.Beats.Fast, &f.Beats.fast), "beats.fast", badBeat},
+		{!interval(f.Beats.Normal, &f.Beats.normal), "beats.normal", badBeat},
+		{!interval(f.Beats.Idle, &f.Beats.idle), "beats.idle", badBeat},
+		{f.Beats.Load < 0, "beats.load", "wanted reports a second, at least 1"},
+		{f.Logging.Level != "" && !f.knownLevel(), "log.level", "wanted debug, info, warn or error"},
+		{f.Logging.Format != "" && f.Logging.Format != "text" && f.Logging.Format != "json", "log.format", "wanted text or json"},
+	} {
+		if c.bad {
+			return f.errorOf(c.key, "%s", c.text)
+		}
+	}
+	return nil
+}
+
+// interval reads a time between reports of a node, if there is one, and reports whether it is one.
+func interval(text string, into *time.Duration) bool {
+	if text == "" {
+		return true
+	}
+	var err error
+	*into, err = time.ParseDuration(text)
+	return err == nil && *into >= minBeat
+}
+
+func (f *file) knownLevel() bool {
+	var l slog.Level
+	return l.UnmarshalText([]byte(f.Logging.Level)) == nil && !strings.ContainsAny(f.Logging.Level, "+-")
+}
+
+func (f *file) log() Log {
+	l := Log{JSON: f.Logging.Format == "json"}
+	if f.Logging.Level != "" {
+		_ = l.Level.UnmarshalText([]byte(f.Logging.Level)) // was checked
+	}
+	return l
+}
+
+// beside returns the path of something the file names: a relative one is beside the file.
+func (f *file) beside(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(filepath.Dir(f.path), path)
+}
+
+// errorOf is an error about the value of a key such as beats.fast.
+func (f *file) errorOf(key, format string, args ...any) error {
+	text := fmt.Sprintf(format, args...)
+	p, err := yaml.PathString("$." + key)
+	if err == nil && f.tree != nil {
+		if n, err := p.FilterNode(f.tree); err == nil && n != nil {
+			return f.errorAt(n.GetToken(), "%s: %s", key, text)
+		}
+	}
+	return fmt.Errorf("%s: %s: %s", f.path, key, text)
+}
+
+func (f *file) errorAt(t *token.Token, format string, args ...any) error {
+	text := fmt.Sprintf(format, args...)
+	if t == nil || t.Position == nil {
+		return fmt.Errorf("%s: %s", f.path, text)
+	}
+	return fmt.Errorf("%s:%d:%d: %s", f.path, t.Position.Line, t.Position.Column, text)
+}
+
+// yamlError turns an error of the YAML library into one line with a place.
+func (f *file) yamlError(err error) error {
+	if unknown, ok := errors.AsType[*yaml.UnknownFieldError](err); ok {
+		return f.errorAt(unknown.GetToken(), "unknown key %q; there are %s", unknown.GetToken().Value, strings.Join(f.keysBeside(unknown.GetToken()), ", "))
+	}
+	if typed, ok := errors.AsType[*yaml.TypeError](err); ok {
+		want := "text"
+		if typed.DstType.Kind() == reflect.Int {
+			want = "a whole number"
+		}
+		return f.errorAt(typed.GetToken(), "wanted %s", want)
+	}
+	if e, ok := errors.AsType[yaml.Error](err); ok {
+		return f.errorAt(e.GetToken(), "%s", e.GetMessage())
+	}
+	return fmt.Errorf("%s: %w", f.path, err)
+}
+
+// keysBeside are the keys that could stand where an unknown one does.
+func (f *file) keysBeside(t *token.Token) []string {
+	kind := reflect.TypeFor[file]()
+	for field := range kind.Fields() {
+		if field.Type.Kind() != reflect.Struct {
+			continue
+		}
+		p, err := yaml.PathString("$." + tag(field))
+		if err != nil {
+			continue
+		}
+		n, err := p.FilterNode(f.tree)
+		if m, ok := n.(ast.MapNode); ok && err == nil {
+			for it := m.MapRange(); it.Next(); {
+				if it.Key().GetToken() == t {
+					return keys(field.Type)
+				}
+			}
+		}
+	}
+	return keys(kind)
+}
+
+// keys are the YAML keys of a struct.
+func keys(kind reflect.Type) []string {
+	var out []string
+	for field := range kind.Fields() {
+		if k := tag(field); k != "" {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+func tag(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+	return name
+}

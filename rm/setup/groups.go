@@ -1,0 +1,72 @@
+package setup
+
+import (
+	"os/user"
+	"sync"
+	"time"
+)
+
+const (
+	groupTime = 5 * time.Minute // after which a user's groups are looked up again, as in Hadoop
+	maxGroups = 10_000          // users whose groups are remembered
+)
+
+// groups knows users' groups: those of the configuration, then those of this machine.
+type groups struct {
+	fixed map[string][]string
+
+	mu    sync.Mutex
+	known map[string]membership
+	look  func(string) []string
+	now   func() time.Time
+}
+
+type membership struct {
+	groups []string
+	until  time.Time
+}
+
+func newGroups(fixed map[string][]string) *groups {
+	return &groups{fixed: fixed, known: map[string]membership{}, look: machineGroups, now: time.Now}
+}
+
+// of returns a user's groups, the primary one first.
+func (g *groups) of(name string) []string {
+	if own, ok := g.fixed[name]; ok {
+		return own
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	now := g.now()
+	if m, ok := g.known[name]; ok && now.Before(m.until) {
+		return m.groups
+	}
+	if len(g.known) >= maxGroups {
+		clear(g.known)
+	}
+	m := membership{g.look(name), now.Add(groupTime)}
+	g.known[name] = m
+	return m.groups
+}
+
+// machineGroups asks the machine's user database. Who is not in it has no groups.
+func machineGroups(name string) []string {
+	u, err := user.Lookup(name)
+	if err != nil {
+		return nil
+	}
+	all, err := u.GroupIds()
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, id := range append([]string{u.Gid}, all...) {
+		if id == u.Gid && len(out) > 0 {
+			continue
+		}
+		if g, err := user.LookupGroupId(id); err == nil {
+			out = append(out, g.Name)
+		}
+	}
+	return out
+}

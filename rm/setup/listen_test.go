@@ -1,0 +1,92 @@
+package setup
+
+import (
+	"fmt"
+	"net/netip"
+	"os"
+	"strings"
+	"testing"
+)
+
+const openUp = `insecure_open: "I understand"`
+
+func TestListen(t *testing.T) {
+	for name, c := range map[string]struct {
+		site, file string
+		flags      Listen
+		want       string // client, tracker and web
+		host       string // for links
+		open       bool
+	}{
+		"nothing said": {"a=b", "", Listen{}, "127.0.0.1:8032 127.0.0.1:8031 127.0.0.1:8088", "", false},
+		"a name":       {"yarn.resourcemanager.hostname=localhost", "", Listen{}, "127.0.0.1:8032 127.0.0.1:8031 127.0.0.1:8088", "localhost:8088", false},
+		"one port":     {"yarn.resourcemanager.address=127.0.0.2:0", "", Listen{}, "127.0.0.2:0 127.0.0.1:8031 127.0.0.1:8088", "", false},
+		"bound elsewhere": {
+			"yarn.resourcemanager.hostname=front.invalid\nyarn.resourcemanager.bind-host=127.0.0.3", "",
+			Listen{},
+			"127.0.0.3:8032 127.0.0.3:8031 127.0.0.3:8088", "front.invalid:8088", false,
+		},
+		"the file": {
+			"yarn.resourcemanager.hostname=10.0.0.1", "listen: {host: 127.0.0.4, web: ':0', client: 127.0.0.5, tracker: 9031}",
+			Listen{},
+			"127.0.0.5:8032 127.0.0.4:9031 127.0.0.4:0", "", false,
+		},
+		"flags": {
+			"a=b", "listen: {host: 127.0.0.4, web: ':1'}",
+			Listen{Host: "127.0.0.6", Client: "127.0.0.7:2"},
+			"127.0.0.7:2 127.0.0.6:8031 127.0.0.6:1", "", false,
+		},
+		"everywhere": {"yarn.resourcemanager.hostname=0.0.0.0", openUp, Listen{}, "0.0.0.0:8032 0.0.0.0:8031 0.0.0.0:8088", "HOST:8088", true},
+		"IPv6":       {"yarn.resourcemanager.hostname=::1", "", Listen{}, "[::1]:8032 [::1]:8031 [::1]:8088", "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			files := map[string]string{"yarn-site.xml": props(c.site)}
+			if c.file != "" {
+				files[FileName] = c.file
+			}
+			d := load(t, Options{ConfDir: folder(t, "capacity", files), Listen: c.flags})
+			if strings.HasPrefix(c.host, "HOST") {
+				machine, err := os.Hostname()
+				if err != nil {
+					t.Fatal(err)
+				}
+				c.host = machine + c.host[4:]
+			}
+			got := fmt.Sprint(d.Config.Client, " ", d.Config.Tracker, " ", d.Config.Web)
+			if got != c.want || d.Config.WebHost != c.host || d.Open != c.open {
+				t.Errorf("listens on %s, links to %q, open %v; want %s, %q, %v", got, d.Config.WebHost, d.Open, c.want, c.host, c.open)
+			}
+		})
+	}
+}
+
+// What others can reach is not listened on before somebody has understood what that means.
+func TestOthersAreKeptOut(t *testing.T) {
+	site := func(lines string) map[string]string { return map[string]string{"yarn-site.xml": props(lines)} }
+	for name, c := range map[string]struct {
+		files map[string]string
+		flags Listen
+		want  string
+	}{
+		"everywhere": {site("yarn.resourcemanager.hostname=0.0.0.0"), Listen{}, "DIR/yarn-site.xml:2: yarn.resourcemanager.hostname: would listen on every address of this machine (0.0.0.0), where others"},
+		"bind-host":  {site("yarn.resourcemanager.bind-host=::"), Listen{}, "DIR/yarn-site.xml:2: yarn.resourcemanager.bind-host: would listen on every address of this machine (::)"},
+		"one port":   {site("yarn.resourcemanager.webapp.address=10.1.2.3:80"), Listen{}, "DIR/yarn-site.xml:2: yarn.resourcemanager.webapp.address: would listen on 10.1.2.3, where"},
+		"the file":   {map[string]string{FileName: "listen: {admin: '10.1.2.3:1'}"}, Listen{}, "DIR/heddle.yaml: listen.admin: would listen on 10.1.2.3"},
+		"a flag":     {nil, Listen{Host: "10.1.2.3"}, "--listen: would listen on 10.1.2.3"},
+		"the way out": {
+			nil, Listen{Host: "10.1.2.3"}, `Listen on 127.0.0.1, or write insecure_open: "I understand" into DIR/heddle.yaml if everybody`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			fails(t, Options{ConfDir: folder(t, "capacity", c.files), Listen: c.flags}, c.want)
+		})
+	}
+	alone(t)
+	fails(t, Options{Listen: Listen{Host: "10.1.2.3"}}, "into heddle.yaml in a folder that --conf names")
+}
+
+func TestReach(t *testing.T) {
+	if got := reach("rm7", netip.MustParseAddr("10.0.0.7")); got != "would listen on rm7 (10.0.0.7)" {
+		t.Error(got)
+	}
+}

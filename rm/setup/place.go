@@ -1,0 +1,45 @@
+package setup
+
+import (
+	"errors"
+	"fmt"
+
+	"heddle/conf"
+	"heddle/rm"
+)
+
+const defaultQueue = "root.default"
+
+// placer returns who goes where. Its errors are for users and have the words of Hadoop's that programs look for.
+func placer(t *tree, groups func(string) []string) func(rm.Submission) (string, error) {
+	return func(a rm.Submission) (string, error) {
+		if t.rules == nil {
+			return defaultQueue, nil
+		}
+		path, created, err := t.rules.Place(a.Queue, a.User, groups(a.User))
+		if err != nil {
+			return "", refused(&a, err)
+		}
+		if created {
+			// Queues are those of the configuration while the daemon runs.
+			if !t.has(defaultQueue) {
+				return "", fmt.Errorf("submitted by user %s to unknown queue: %s: queues are not created while the ResourceManager runs; add it to fair-scheduler.xml", a.User, path)
+			}
+			path = defaultQueue
+		}
+		if state := t.stopped(path); state != "" {
+			return "", fmt.Errorf("submitted by user %s to queue %s: it is %s and cannot accept submission of applications", a.User, path, state)
+		}
+		return path, nil
+	}
+}
+
+// refused says why an application has no queue.
+func refused(a *rm.Submission, err error) error {
+	for _, kind := range []error{conf.ErrUnknownQueue, conf.ErrNotLeaf, conf.ErrAmbiguousQueue} {
+		if errors.Is(err, kind) {
+			return fmt.Errorf("submitted by user %s to %w: %s: %w", a.User, kind, a.Queue, err)
+		}
+	}
+	return fmt.Errorf("submitted by user %s to queue %s: %w", a.User, a.Queue, err)
+}

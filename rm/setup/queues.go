@@ -1,0 +1,131 @@
+package setup
+
+import (
+	"heddle"
+	"heddle/conf"
+	"heddle/policies/capacity"
+	"heddle/policies/fair"
+	"heddle/rm"
+)
+
+// capacityQueues returns a capacity scheduler's queues as they were configured. The parts of queues given as
+// amounts depend on the cluster and are 0.
+func capacityQueues(c *capacity.Config, acls map[string]conf.QueueACL) []rm.QueueInfo {
+	out := make([]rm.QueueInfo, len(c.Queues))
+	weights := make([]float64, len(c.Queues)) // of the children
+	for i := range c.Queues {
+		if q := &c.Queues[i]; q.Parent >= 0 {
+			weights[q.Parent] += q.Weight
+		}
+	}
+	for i := range c.Queues {
+		q, acl := &c.Queues[i], acls[c.Queues[i].Path]
+		info := rm.QueueInfo{
+			Path: q.Path, Parent: heddle.QueueID(q.Parent), Leaf: true, Running: !q.Stopped,
+			Capacity: q.Capacity, Max: q.MaxCapacity, Weight: -1,
+			AMShare: q.MaxAMShare, UserLimit: 100 * q.MinimumUserLimit, UserFactor: q.UserLimitFactor,
+			MinShare: q.Absolute, MaxShare: heddle.Unbounded,
+			SubmitACL: acl.Submit, AdminACL: acl.Administer,
+		}
+		if !q.MaxAbsolute.IsZero() {
+			info.MaxShare = q.MaxAbsolute
+		}
+		info.Absolute, info.AbsoluteMax = info.Capacity, info.Max
+		if q.Parent >= 0 {
+			above := &out[q.Parent]
+			above.Leaf = false
+			if q.Weight > 0 {
+				info.Weight, info.Capacity = q.Weight, q.Weight/weights[q.Parent]
+			}
+			info.Absolute, info.AbsoluteMax = above.Absolute*info.Capacity, above.AbsoluteMax*info.Max
+		}
+		out[i] = info
+	}
+	for i := range out {
+		out[i].Order = capacityOrder(&c.Queues[i], out[i].Leaf)
+		out[i].MaxApps = maxApps(c, &c.Queues[i], out[i].Absolute, out[i].Leaf)
+	}
+	return out
+}
+
+func capacityOrder(q *capacity.QueueConfig, leaf bool) string {
+	switch {
+	case leaf && q.Fair:
+		return "fair"
+	case leaf:
+		return "fifo"
+	case q.ByPriority:
+		return "priority-utilization"
+	}
+	return "utilization"
+}
+
+// maxApps is how many applications a queue takes: its own number, else the one of all queues, else its part of
+// the system's.
+func maxApps(c *capacity.Config, q *capacity.QueueConfig, absolute float64, leaf bool) int {
+	switch {
+	case !leaf:
+		return -1
+	case q.MaxApplications >= 0:
+		return q.MaxApplications
+	case c.GlobalQueueMaxApplication > 0:
+		return c.GlobalQueueMaxApplication
+	}
+	return int(float64(c.MaxApplications) * absolute)
+}
+
+// fairQueues returns a fair scheduler's queues as they were configured. Capacities are what weights come to
+// while every queue wants its share.
+func fairQueues(c *fair.Config, acls map[string]conf.QueueACL) []rm.QueueInfo {
+	out := make([]rm.QueueInfo, len(c.Queues))
+	weights := make([]float64, len(c.Queues)) // of the children
+	for i := range c.Queues {
+		if q := &c.Queues[i]; q.Parent >= 0 {
+			weights[q.Parent] += q.Weight
+		}
+	}
+	for i := range c.Queues {
+		q, acl := &c.Queues[i], acls[c.Queues[i].Path]
+		info := rm.QueueInfo{
+			Path: q.Path, Parent: heddle.QueueID(q.Parent), Leaf: true, Running: true,
+			Capacity: 1, Absolute: 1, Weight: q.Weight, MaxApps: -1,
+			AMShare: q.MaxAMShare, UserLimit: 100, UserFactor: -1,
+			Order:    [...]string{fair.FairShare: "fair", fair.DRF: "drf", fair.FIFO: "fifo"}[q.Policy],
+			MinShare: q.Min.Fixed, MaxShare: heddle.Unbounded,
+			SubmitACL: acl.Submit, AdminACL: acl.Administer,
+		}
+		if q.MaxApps > 0 {
+			info.MaxApps = q.MaxApps
+		}
+		info.Max, info.MaxShare = fairMax(q.Max)
+		info.AbsoluteMax = info.Max
+		if q.Parent >= 0 {
+			above := &out[q.Parent]
+			above.Leaf = false
+			info.Capacity = 0
+			if sum := weights[q.Parent]; sum > 0 {
+				info.Capacity = q.Weight / sum
+			}
+			info.Absolute = above.Absolute * info.Capacity
+			info.AbsoluteMax = min(above.AbsoluteMax, info.Max)
+		}
+		out[i] = info
+	}
+	return out
+}
+
+// fairMax splits a maximum into its part of the cluster, by the smallest of its percentages, and its amount.
+func fairMax(a fair.Amount) (part float64, most heddle.Resource) {
+	part, most = 1, heddle.Unbounded
+	if !a.Set {
+		return part, most
+	}
+	for d, f := range a.Fraction {
+		if f > 0 {
+			part = min(part, f)
+		} else if a.Fixed[d] > 0 {
+			most[d] = a.Fixed[d]
+		}
+	}
+	return part, most
+}

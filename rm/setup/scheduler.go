@@ -1,0 +1,156 @@
+package setup
+
+import (
+	"fmt"
+	"slices"
+
+	"heddle/conf"
+	"heddle/policies"
+	"heddle/policies/fair"
+	"heddle/rm"
+)
+
+const defaultProfile = "heddle"
+
+// choice returns the profile to use and what to change of it, and why it is that one.
+func (s *source) choice() (name string, sets []string, why string, err error) {
+	switch {
+	case s.Options.Profile != "":
+		return s.Options.Profile, s.Sets, "named by --profile", nil
+	case s.file.Profile != "":
+		name = s.file.Profile
+		if beside := s.file.beside(name); !slices.Contains(policies.Names(), name) && exists(beside) {
+			name = beside
+		}
+		why = "named in " + s.file.path
+	default:
+		if name, why, err = s.configured(); err != nil {
+			return "", nil, "", err
+		}
+	}
+	return name, append(slices.Clone(s.file.Set), s.Sets...), why, nil
+}
+
+// configured is the scheduler that Hadoop's files ask for.
+func (s *source) configured() (name, why string, err error) {
+	class := s.hadoop.Site.Scheduler
+	switch {
+	case s.hadoop.Daemon.SchedulerNamed && class == "":
+		return "", "", fmt.Errorf("%s: yarn.resourcemanager.scheduler.class names a scheduler that is not here; name CapacityScheduler, FairScheduler or FifoScheduler there, or a profile with --profile", s.ConfDir)
+	case s.hadoop.Daemon.SchedulerNamed:
+		return class, "the scheduler that yarn.resourcemanager.scheduler.class names", nil
+	case s.had.capacity:
+		return "capacity", "there is a capacity-scheduler.xml, and yarn.resourcemanager.scheduler.class names nothing else", nil
+	case s.had.fair:
+		return "fair", "the only scheduler that is configured", nil
+	}
+	return defaultProfile, "no scheduler is configured", nil
+}
+
+// scheduler builds the scheduler; why says for people which one it is.
+func (s *source) scheduler() (sch *rm.Scheduler, why []string, err error) {
+	name, sets, reason, err := s.choice()
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := policies.Load(name, sets)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, off := p.WithoutAgent()
+	t, err := s.tree(p.Queues)
+	if err != nil {
+		return nil, nil, err
+	}
+	h := s.hadoop
+	built, err := policies.Build(p, policies.Env{Capacity: h.Capacity, Fair: t.fair, Minimum: h.Site.Minimum, Maximum: h.Site.Maximum})
+	if err != nil {
+		return nil, nil, err
+	}
+	groups := newGroups(h.Daemon.GroupOverrides)
+	sch = &rm.Scheduler{
+		Set: built.Set, Type: t.kind, Profile: p.Name, Off: off, Queues: t.queues, Minimum: built.Minimum, Maximum: built.Maximum,
+		Place: placer(t, groups.of), Groups: groups.of, UserName: built.User,
+	}
+	why = []string{fmt.Sprintf("profile %s: %s", p.Name, reason)}
+	if t.missing != "" {
+		why = append(why, fmt.Sprintf("no %s: one queue, root.default", t.missing))
+	}
+	if t.grows {
+		why = append(why, "queues are not created while the ResourceManager runs: what would go to a new one goes to "+defaultQueue)
+	}
+	return sch, why, nil
+}
+
+// A tree is the queues of a profile.
+type tree struct {
+	kind    string // how it is shown: capacity or fair
+	queues  []rm.QueueInfo
+	fair    *fair.Config // what to build with; nil but for a fair tree
+	rules   rules        // nil where everything goes to root.default
+	grows   bool         // rules would create queues
+	missing string       // the file that would have said otherwise; "" where it is there or would not count
+}
+
+// rules say where an application goes.
+type rules interface {
+	Place(queue, user string, groups []string) (path string, created bool, err error)
+}
+
+func (s *source) tree(queues string) (*tree, error) {
+	h := s.hadoop
+	switch queues {
+	case "capacity":
+		t := &tree{kind: "capacity", queues: capacityQueues(h.Capacity, h.CapacityACLs), rules: h.CapacityPlacement}
+		if s.had.dir && !s.had.capacity {
+			t.missing = "capacity-scheduler.xml"
+		}
+		return t, nil
+	case "fair":
+		placement, cfg, err := fairTree(h.FairPlacement)
+		if err != nil {
+			return nil, err
+		}
+		t := &tree{kind: "fair", queues: fairQueues(cfg, h.FairACLs), fair: cfg, rules: placement, grows: placement.Creates()}
+		if s.had.dir && !s.had.fair {
+			t.missing = "fair-scheduler.xml"
+		}
+		return t, nil
+	default: // one, or what the builder has a word for
+		return &tree{kind: "capacity", queues: capacityQueues(conf.DefaultCapacity(), conf.Bare().Complete().CapacityACLs)}, nil
+	}
+}
+
+// fairTree returns the tree with the queues that rules send everybody to, in the order of Hadoop's ties.
+func fairTree(p *conf.FairPlacement) (*conf.FairPlacement, *fair.Config, error) {
+	p, cfg := p.Clone()
+	for _, r := range p.Rules() {
+		if r.Name == "default" && r.Create {
+			if err := p.Create(r.Queue); err != nil {
+				return nil, nil, fmt.Errorf("the placement rule default: %w", err)
+			}
+		}
+	}
+	if p.Creates() {
+		_ = p.Create(defaultQueue) // takes what would go to new queues; where it cannot be, that is refused
+	}
+	// The placement knows the queues by their places in its own list, which must stay as it is.
+	sorted := *cfg
+	sorted.Queues = slices.Clone(cfg.Queues)
+	sorted.SortQueues()
+	return p, &sorted, nil
+}
+
+// stopped returns the state a queue is in that takes no application, or "".
+func (t *tree) stopped(path string) string {
+	for i := range t.queues {
+		if q := &t.queues[i]; q.Path == path && !q.Running {
+			return "STOPPED"
+		}
+	}
+	return ""
+}
+
+func (t *tree) has(path string) bool {
+	return slices.ContainsFunc(t.queues, func(q rm.QueueInfo) bool { return q.Path == path && q.Leaf })
+}

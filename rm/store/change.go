@@ -1,0 +1,119 @@
+package store
+
+import (
+	"bytes"
+	"fmt"
+
+	"go.etcd.io/bbolt"
+
+	"heddle/yarn/ids"
+)
+
+// MaxRecord is how long one record may be, in bytes, base64 of its byte fields included. What is longer fails
+// its own commit and nothing else.
+const MaxRecord = 8 << 20
+
+// A Change is one record put or dropped. What a change points to must not be written to once it is handed in.
+type Change struct {
+	bucket []byte
+	key    []byte
+	value  any     // nil to drop
+	owner  ids.App // of an attempt: must be there
+	size   int     // roughly, of the byte fields, for the limit on what waits
+}
+
+// PutApp creates or replaces an application's record.
+func PutApp(a App) Change {
+	return Change{bucket: apps, key: []byte(a.ID.String()), value: &a, size: len(a.Context) + len(a.Diagnostics)}
+}
+
+// PutAttempt creates or replaces an attempt's record. Its application must be there, by an earlier commit or
+// by an earlier change of the same one.
+func PutAttempt(a Attempt) Change {
+	return Change{
+		bucket: attempts, key: []byte(a.ID.String()), value: &a, owner: a.ID.App,
+		size: len(a.Diagnostics),
+	}
+}
+
+// DropApp removes an application and all its attempts. Dropping what is not there does nothing.
+func DropApp(id ids.App) Change {
+	return Change{bucket: apps, key: []byte(id.String())}
+}
+
+// PutKeys replaces the secrets of the masters' tokens.
+func PutKeys(k Keys) Change {
+	return Change{bucket: tokens, key: keyAMRM, value: &k}
+}
+
+// encodeAll returns the records of the changes, nil for drops. An error concerns these changes only.
+func encodeAll(tx *bbolt.Tx, changes []Change) ([][]byte, error) {
+	out := make([][]byte, len(changes))
+	alive := map[string]bool{} // what the changes before did to applications
+	for i, c := range changes {
+		if bytes.Equal(c.bucket, apps) {
+			alive[string(c.key)] = c.value != nil
+		}
+		if c.value == nil {
+			continue
+		}
+		if !c.owner.IsZero() {
+			owner := c.owner.String()
+			there, said := alive[owner]
+			if !said {
+				there = tx.Bucket(apps).Get([]byte(owner)) != nil
+			}
+			if !there {
+				return nil, fmt.Errorf("%s: there is no %s to keep it under", c.key, owner)
+			}
+		}
+		record, err := encode(c.key, c.value)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", c.key, err)
+		}
+		if len(record) > MaxRecord {
+			return nil, fmt.Errorf("%s: its record is %d bytes, more than the %d that one may have", c.key, len(record), MaxRecord)
+		}
+		out[i] = record
+	}
+	return out, nil
+}
+
+// apply writes the changes with the records that encodeAll returned. An error is the store's.
+func apply(tx *bbolt.Tx, changes []Change, records [][]byte) error {
+	for i, c := range changes {
+		bucket := tx.Bucket(c.bucket)
+		if c.value != nil {
+			if err := bucket.Put(c.key, records[i]); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := bucket.Delete(c.key); err != nil {
+			return err
+		}
+		if err := dropAttempts(tx.Bucket(attempts), c.key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dropAttempts removes the attempts of the application of the given key. Their keys follow one another.
+func dropAttempts(bucket *bbolt.Bucket, app []byte) error {
+	id, err := ids.ParseApp(string(app))
+	if err != nil {
+		return err
+	}
+	prefix := fmt.Appendf(nil, "appattempt_%d_%04d_", id.Cluster, id.Seq)
+	for {
+		// A cursor is not to be gone on with after a deletion, so that each begins anew.
+		key, _ := bucket.Cursor().Seek(prefix)
+		if !bytes.HasPrefix(key, prefix) {
+			return nil
+		}
+		if err := bucket.Delete(bytes.Clone(key)); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,222 @@
+package store
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.etcd.io/bbolt"
+)
+
+func TestPermissions(t *testing.T) {
+	path := place(t)
+	dir := filepath.Dir(path)
+	s, _ := mustOpen(t, path)
+	must(t, s.Close())
+	for name, want := range map[string]os.FileMode{dir: 0o700, path: 0o600, path + ".lock": 0o600} {
+		info, err := os.Stat(name)
+		must(t, err)
+		if info.Mode().Perm() != want {
+			t.Errorf("%s has mode %o, want %o", name, info.Mode().Perm(), want)
+		}
+	}
+	refused := func(wide string, mode os.FileMode) {
+		t.Helper()
+		_, _, err := Open(path)
+		if want := fmt.Sprintf("run: chmod %o %s", mode, wide); err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%v, want … %s", err, want)
+		}
+		must(t, os.Chmod(wide, mode))
+	}
+	must(t, os.Chmod(dir, 0o750))
+	refused(dir, 0o700)
+	must(t, os.Chmod(path, 0o604))
+	refused(path, 0o600)
+	s, _ = mustOpen(t, path)
+	must(t, s.Close())
+}
+
+func TestHalfCreated(t *testing.T) {
+	path := place(t)
+	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	must(t, os.WriteFile(path+".new", []byte("half of a file"), 0o600))
+	s, _ := mustOpen(t, path)
+	must(t, s.Close())
+	if _, err := os.Stat(path + ".new"); err == nil {
+		t.Error("the file of the start that failed is still there")
+	}
+}
+
+// edit changes a closed store's records by hand.
+func edit(t *testing.T, path string, f func(tx *bbolt.Tx) error) {
+	t.Helper()
+	db, err := bbolt.Open(path, fileMode, nil)
+	must(t, err)
+	must(t, db.Update(f))
+	must(t, db.Close())
+}
+
+func flip(tx *bbolt.Tx, bucket []byte, key string) error {
+	b := tx.Bucket(bucket)
+	v := []byte(string(b.Get([]byte(key))))
+	v[len(v)/2] ^= 4
+	return b.Put([]byte(key), v)
+}
+
+func TestBadRecords(t *testing.T) {
+	path := place(t)
+	s, _ := mustOpen(t, path)
+	for n := range int32(6) {
+		must(t, commitNow(s, PutApp(App{ID: app(n), User: "ann"}), PutAttempt(Attempt{ID: attempt(n, 1)}), PutAttempt(Attempt{ID: attempt(n, 2)})))
+	}
+	must(t, commitNow(s, PutKeys(fullKeys)))
+	must(t, s.Close())
+	edit(t, path, func(tx *bbolt.Tx) error {
+		must(t, flip(tx, apps, app(0).String()))
+		must(t, flip(tx, attempts, attempt(2, 1).String()))
+		must(t, flip(tx, tokens, "amrm"))
+		must(t, tx.Bucket(apps).Put([]byte("application_x"), []byte("?")))
+		must(t, tx.Bucket(apps).Delete([]byte(app(3).String())))
+		other, err := encode([]byte(app(4).String()), App{ID: app(5)})
+		must(t, err)
+		return tx.Bucket(apps).Put([]byte(app(4).String()), other)
+	})
+	s, state := mustOpen(t, path)
+	if len(state.Apps) != 2 || state.Apps[0].ID != app(1) || state.Apps[1].ID != app(5) || len(state.Attempts) != 4 {
+		t.Errorf("kept %v and %v", state.Apps, state.Attempts)
+	}
+	if state.Keys.Current != nil {
+		t.Errorf("kept keys %+v", state.Keys)
+	}
+	want := map[string]string{
+		app(0).String():        "the record is damaged",
+		attempt(2, 1).String(): "the record is damaged",
+		"amrm":                 "the record is damaged",
+		"application_x":        "is not an application id",
+		attempt(3, 1).String(): "its application is not in the store",
+		attempt(3, 2).String(): "its application is not in the store",
+		app(4).String():        "it is a record of application_1700000000000_0005",
+	}
+	for _, b := range state.Bad {
+		if text, ok := want[b.Key]; !ok || !strings.Contains(b.Reason, text) {
+			t.Errorf("%s/%s: %q, want %q", b.Bucket, b.Key, b.Reason, text)
+		}
+		delete(want, b.Key)
+	}
+	if len(want) > 0 {
+		t.Errorf("not said: %v", want)
+	}
+	// What is bad stays until it is dropped.
+	must(t, commitNow(s, DropApp(app(0)), DropApp(app(3))))
+	must(t, s.Close())
+	s, state = mustOpen(t, path)
+	if len(state.Bad) != 4 {
+		t.Errorf("%d bad records of 4: %v", len(state.Bad), state.Bad)
+	}
+	must(t, s.Close())
+}
+
+func TestRefused(t *testing.T) {
+	set := func(key []byte, value string) func(tx *bbolt.Tx) error {
+		return func(tx *bbolt.Tx) error { return tx.Bucket(meta).Put(key, []byte(value)) }
+	}
+	tests := []struct {
+		name string
+		edit func(tx *bbolt.Tx) error
+		want string
+	}{
+		{"newer", set(keyFormat, "2"), "its format is 2, this program knows up to 1: start the newer Heddle"},
+		{"no number", set(keyFormat, "one"), `its format is "one"`},
+		{"foreign", func(tx *bbolt.Tx) error { return tx.DeleteBucket(meta) }, "not a store of Heddle"},
+		{"bucket", func(tx *bbolt.Tx) error { return tx.DeleteBucket(attempts) }, "bucket attempts is missing"},
+		{"epoch", set(keyEpoch, "00000000 7"), "meta/epoch: its checksum is 00000000"},
+		{"no epoch", func(tx *bbolt.Tx) error { return tx.Bucket(meta).Delete(keyEpoch) }, "meta/epoch is missing"},
+		{"last epoch", func(tx *bbolt.Tx) error { return put(tx.Bucket(meta), keyEpoch, maxEpoch) }, "as often as container numbers"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			path := place(t)
+			s, _ := mustOpen(t, path)
+			must(t, s.Close())
+			edit(t, path, tt.edit)
+			before, err := os.ReadFile(path)
+			must(t, err)
+			if _, _, err := Open(path); err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), path) {
+				t.Errorf("%v, want %q", err, tt.want)
+			}
+			after, err := os.ReadFile(path)
+			must(t, err)
+			if string(before) != string(after) {
+				t.Error("a store that was refused was written to")
+			}
+		})
+	}
+}
+
+// filled is a store of a few hundred pages, closed.
+func filled(t *testing.T) (path string, content []byte) {
+	path = place(t)
+	s, _ := mustOpen(t, path)
+	for n := range int32(150) {
+		s.Commit(nil, PutApp(App{ID: app(n), User: "ann", Context: make([]byte, 2000)}), PutAttempt(Attempt{ID: attempt(n, 1)}))
+	}
+	must(t, s.Close())
+	content, err := os.ReadFile(path)
+	must(t, err)
+	return path, content
+}
+
+func TestTorn(t *testing.T) {
+	path, content := filled(t)
+	opened := 0
+	for size := 0; size < len(content); size += 40960 + 1000 {
+		must(t, os.WriteFile(path, content[:size], 0o600))
+		s, state, err := Open(path)
+		if err == nil {
+			opened++
+			if len(state.Apps) != 150 {
+				t.Errorf("cut off at %d of %d bytes: opened with %d applications", size, len(content), len(state.Apps))
+			}
+			must(t, s.Close())
+		} else if !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "copy") {
+			t.Errorf("cut off at %d bytes: %v", size, err)
+		}
+	}
+	t.Logf("%d bytes; opened %d times", len(content), opened)
+}
+
+func TestFlippedBits(t *testing.T) {
+	path, content := filled(t)
+	r := rand.New(rand.NewPCG(1, 2))
+	refused, noticed, harmless := 0, 0, 0
+	for range 300 {
+		bad := []byte(string(content))
+		for range 1 + r.IntN(4) {
+			bad[r.IntN(len(bad))] ^= 1 << r.IntN(8)
+		}
+		must(t, os.WriteFile(path, bad, 0o600))
+		s, state, err := Open(path)
+		switch {
+		case err != nil:
+			refused++
+			continue
+		case len(state.Bad) > 0:
+			noticed++
+		default:
+			harmless++
+			if len(state.Apps) != 150 || len(state.Attempts) != 150 {
+				t.Errorf("%d applications, %d attempts, nothing said", len(state.Apps), len(state.Attempts))
+			}
+		}
+		for _, a := range state.Apps {
+			if a.User != "ann" || len(a.Context) != 2000 {
+				t.Errorf("%s is wrong and nothing was said", a.ID)
+			}
+		}
+		must(t, s.Close())
+	}
+	t.Logf("%d refused, %d noticed, %d harmless", refused, noticed, harmless)
+}

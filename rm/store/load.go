@@ -1,0 +1,215 @@
+package store
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strconv"
+
+	"go.etcd.io/bbolt"
+
+	"heddle/yarn/ids"
+)
+
+// A State is what a store held when it was opened.
+type State struct {
+	Epoch     int64  // how often the store was opened: 1 the first time
+	ClusterID string // made up when the store was created, and its name ever since
+	Apps      []App  // by id
+	Attempts  []Attempt
+	Keys      Keys
+	// Bad are the records that cannot be used. They stay in the file. An application with one of them is left
+	// out of Apps, its attempts out of Attempts; the others are whole.
+	Bad []Bad
+}
+
+// A Bad is a record that cannot be used.
+type Bad struct {
+	Bucket, Key string
+	App         ids.App // that is left out for it; none for a record of no application
+	Reason      string
+}
+
+// initialise fills a new file.
+func initialise(tx *bbolt.Tx) error {
+	for _, name := range [][]byte{meta, apps, attempts, tokens} {
+		if _, err := tx.CreateBucket(name); err != nil {
+			return err
+		}
+	}
+	b := tx.Bucket(meta)
+	var id [8]byte
+	if _, err := rand.Read(id[:]); err != nil {
+		return err
+	}
+	return errors.Join(
+		b.Put(keyFormat, strconv.AppendInt(nil, Format, 10)),
+		put(b, keyEpoch, int64(0)),
+		put(b, keyCluster, hex.EncodeToString(id[:])),
+	)
+}
+
+// put writes one record.
+func put(b *bbolt.Bucket, key []byte, v any) error {
+	record, err := encode(key, v)
+	if err != nil {
+		return err
+	}
+	return b.Put(key, record)
+}
+
+// load reads everything. The epoch it returns is one more than the file's.
+func load(db *bbolt.DB) (state *State, err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer caught(&err)
+	state = &State{}
+	err = db.View(func(tx *bbolt.Tx) error {
+		if err := state.loadMeta(tx); err != nil {
+			return err
+		}
+		return state.loadRecords(tx)
+	})
+	return state, err
+}
+
+// loadMeta reads what all else depends on. The format comes first: of another one nothing else is known.
+func (s *State) loadMeta(tx *bbolt.Tx) error {
+	b := tx.Bucket(meta)
+	if b == nil {
+		return errors.New("not a store of Heddle: it has no bucket meta; name another file")
+	}
+	text := string(b.Get(keyFormat))
+	switch format, err := strconv.Atoi(text); {
+	case err != nil || format < 1:
+		return fmt.Errorf("not a store of Heddle: its format is %q; name another file", text)
+	case format > Format:
+		return fmt.Errorf("its format is %d, this program knows up to %d: start the newer Heddle that wrote it", format, Format)
+	}
+	for _, name := range [][]byte{apps, attempts, tokens} {
+		if tx.Bucket(name) == nil {
+			return fmt.Errorf("bucket %s is missing: restore the file from a copy", name)
+		}
+	}
+	if err := get(b, keyEpoch, &s.Epoch); err != nil {
+		return err
+	}
+	if s.Epoch++; s.Epoch < 1 || s.Epoch > maxEpoch {
+		return fmt.Errorf("it was opened %d times, and %d is as often as container numbers have room for: move the file away", s.Epoch, maxEpoch)
+	}
+	return get(b, keyCluster, &s.ClusterID)
+}
+
+// get reads one record that must be there.
+func get(b *bbolt.Bucket, key []byte, v any) error {
+	record := b.Get(key)
+	if record == nil {
+		return fmt.Errorf("meta/%s is missing: restore the file from a copy", key)
+	}
+	if err := decode(key, record, v); err != nil {
+		return fmt.Errorf("meta/%s: %w: restore the file from a copy", key, err)
+	}
+	return nil
+}
+
+// loadRecords reads applications, attempts and keys. What cannot be used is noted and left out.
+func (s *State) loadRecords(tx *bbolt.Tx) error {
+	err := errors.Join(
+		each(tx, apps, func(key, record []byte) {
+			var a App
+			id, err := ids.ParseApp(string(key))
+			if err == nil {
+				err = decode(key, record, &a)
+			}
+			if err == nil && a.ID != id {
+				err = fmt.Errorf("it is a record of %s", a.ID)
+			}
+			if err != nil {
+				s.bad(apps, key, id, err)
+				return
+			}
+			s.Apps = append(s.Apps, a)
+		}),
+		each(tx, attempts, func(key, record []byte) {
+			var a Attempt
+			id, err := ids.ParseAttempt(string(key))
+			if err == nil {
+				err = decode(key, record, &a)
+			}
+			if err == nil && a.ID != id {
+				err = fmt.Errorf("it is a record of %s", a.ID)
+			}
+			if err != nil {
+				s.bad(attempts, key, id.App, err)
+				return
+			}
+			s.Attempts = append(s.Attempts, a)
+		}),
+	)
+	if err != nil {
+		return err
+	}
+	if record := tx.Bucket(tokens).Get(keyAMRM); record != nil {
+		if err := decode(keyAMRM, record, &s.Keys); err != nil {
+			s.Keys = Keys{}
+			s.bad(tokens, keyAMRM, ids.App{}, err)
+		}
+	}
+	s.sort()
+	s.leaveOut()
+	return nil
+}
+
+// each calls f with every record of a bucket, in the order of their keys. Keys out of order say that the file
+// is damaged.
+func each(tx *bbolt.Tx, bucket []byte, f func(key, record []byte)) error {
+	var last []byte
+	c := tx.Bucket(bucket).Cursor()
+	for key, record := c.First(); key != nil; key, record = c.Next() {
+		if last != nil && bytes.Compare(last, key) >= 0 {
+			return fmt.Errorf("bucket %s is damaged: %q comes after %q; restore the file from a copy", bucket, key, last)
+		}
+		f(key, record)
+		last = key
+	}
+	return nil
+}
+
+func (s *State) bad(bucket, key []byte, app ids.App, err error) {
+	s.Bad = append(s.Bad, Bad{Bucket: string(bucket), Key: string(key), App: app, Reason: err.Error()})
+}
+
+func (s *State) sort() {
+	slices.SortFunc(s.Apps, func(a, b App) int { return a.ID.Compare(b.ID) })
+	slices.SortFunc(s.Attempts, func(a, b Attempt) int {
+		if c := a.ID.App.Compare(b.ID.App); c != 0 {
+			return c
+		}
+		return int(a.ID.N) - int(b.ID.N)
+	})
+}
+
+// leaveOut takes the applications with bad records, and attempts of no application, out of the state.
+func (s *State) leaveOut() {
+	out := map[ids.App]bool{}
+	for _, b := range s.Bad {
+		out[b.App] = true
+	}
+	s.Apps = slices.DeleteFunc(s.Apps, func(a App) bool { return out[a.ID] })
+	there := make(map[ids.App]bool, len(s.Apps))
+	for _, a := range s.Apps {
+		there[a.ID] = true
+	}
+	s.Attempts = slices.DeleteFunc(s.Attempts, func(a Attempt) bool {
+		if there[a.ID.App] {
+			return false
+		}
+		if !out[a.ID.App] {
+			s.bad(attempts, []byte(a.ID.String()), a.ID.App, errors.New("its application is not in the store"))
+		}
+		return true
+	})
+}

@@ -1,0 +1,62 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// takeLock takes the lock file at path for this process and writes its number into it. The system lets go of
+// the lock when the process ends, however that comes about; the file stays.
+func takeLock(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, fileMode)
+	if err != nil {
+		return nil, err
+	}
+	if err := flock(f); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	// The number is for people only, so that its write is not worth a failure.
+	if f.Truncate(0) == nil {
+		_, _ = f.WriteAt(fmt.Appendf(nil, "%d\n", os.Getpid()), 0)
+	}
+	return f, nil
+}
+
+// flock waits for the lock for lockWait at most.
+func flock(f *os.File) error {
+	const pause = 20 * time.Millisecond
+	for end := time.Now().Add(lockWait); ; time.Sleep(pause) {
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		switch {
+		case err == nil:
+			return nil
+		case errors.Is(err, syscall.EINTR):
+		case !errors.Is(err, syscall.EWOULDBLOCK):
+			return fmt.Errorf("locking %s: %w", f.Name(), err)
+		case time.Now().After(end):
+			return fmt.Errorf("another ResourceManager%s uses it; end that one, or give this one a folder of its own (--data)", holder(f))
+		}
+	}
+}
+
+// holder reads who wrote into the lock file, as " (process 42)".
+func holder(f *os.File) string {
+	text, err := io.ReadAll(io.NewSectionReader(f, 0, 32))
+	pid := strings.TrimSpace(string(text))
+	if err != nil || pid == "" {
+		return ""
+	}
+	return " (process " + pid + ")"
+}
+
+// unlock lets go of the lock on a file and closes it. Closing alone is not enough while the file is still mapped
+// into memory.
+func unlock(f *os.File) {
+	_ = syscall.Flock(int(f.Fd()), syscall.LOCK_UN)
+	_ = f.Close()
+}

@@ -1,0 +1,216 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"time"
+
+	"go.etcd.io/bbolt"
+	berrors "go.etcd.io/bbolt/errors"
+)
+
+// Format is the version of the file's layout that this package writes.
+const Format = 1
+
+// maxEpoch is how often one store can be opened: the epoch has that much room in a container's number.
+const maxEpoch = 1<<23 - 1
+
+const (
+	fileMode   = 0o600
+	folderMode = 0o700
+	others     = 0o077 // the bits of a mode that let others in
+)
+
+// The buckets, and the keys in meta and tokens.
+var (
+	meta     = []byte("meta")
+	apps     = []byte("apps")
+	attempts = []byte("attempts")
+	tokens   = []byte("tokens")
+
+	keyFormat  = []byte("format")
+	keyEpoch   = []byte("epoch")
+	keyCluster = []byte("cluster")
+	keyAMRM    = []byte("amrm")
+)
+
+// Open opens the file at path, or creates it and the folders that lack, for this process alone, counts this
+// start and returns what the file holds. Everything is on the disk when it returns. An error says what to do.
+func Open(path string) (*Store, *State, error) {
+	s, state, err := open(path)
+	if err != nil {
+		return nil, nil, fmt.Errorf("store %s: %w", path, err)
+	}
+	return s, state, nil
+}
+
+func open(path string) (*Store, *State, error) {
+	if err := secureFolder(filepath.Dir(path)); err != nil {
+		return nil, nil, err
+	}
+	lock, err := takeLock(path + ".lock")
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		err = create(path)
+	case err == nil && info.Size() == 0:
+		err = errors.New("the file is empty; restore it from a copy, or remove it to start with an empty store")
+	}
+	if err == nil {
+		err = secureFile(path)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, lock.Close())
+	}
+	db, state, err := begin(path)
+	if err != nil {
+		return nil, nil, errors.Join(err, lock.Close())
+	}
+	return newStore(path, db, lock), state, nil
+}
+
+// begin opens an existing file, reads it and counts the start.
+func begin(path string) (*bbolt.DB, *State, error) {
+	db, err := openFile(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	state, err := load(db)
+	if err == nil {
+		err = countStart(db, state)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, db.Close())
+	}
+	return db, state, nil
+}
+
+// openFile opens the b-tree in the file at path. A file that is not one, or only a part of one, is an error.
+func openFile(path string) (db *bbolt.DB, err error) {
+	var file *os.File
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if err != nil && file != nil {
+			unlock(file) // closed already, unless opening ended in a panic
+		}
+		var system *fs.PathError
+		switch {
+		case err == nil, errors.As(err, &system):
+		case errors.Is(err, berrors.ErrTimeout):
+			err = errors.New("another program holds the file open; end it, or give this ResourceManager a folder of its own (--data)")
+		default:
+			err = fmt.Errorf("%w; restore the file from a copy, or move it away to start with an empty store", err)
+		}
+	}()
+	defer caught(&err)
+	db, err = bbolt.Open(path, fileMode, &bbolt.Options{
+		Timeout:      lockWait,
+		FreelistType: bbolt.FreelistMapType,
+		NoStatistics: true,
+		OpenFile: func(name string, flag int, mode os.FileMode) (*os.File, error) {
+			f, err := os.OpenFile(name, flag, mode)
+			file = f
+			return f, err
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := whole(db, file); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+// whole checks that the file is as long as what it says it holds.
+func whole(db *bbolt.DB, file *os.File) error {
+	return db.View(func(tx *bbolt.Tx) error {
+		info, err := file.Stat()
+		if err != nil {
+			return err
+		}
+		if info.Size() < tx.Size() {
+			return fmt.Errorf("the file is cut off: it has %d bytes of %d", info.Size(), tx.Size())
+		}
+		return nil
+	})
+}
+
+// create makes an empty store under another name and moves it to path, so that there is never half of one.
+func create(path string) error {
+	next := path + ".new"
+	// What a start left behind that did not get to its end; the lock says that nobody else is at it.
+	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	db, err := bbolt.Open(next, fileMode, &bbolt.Options{Timeout: lockWait, NoStatistics: true})
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(db.Update(initialise), db.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(next, path); err != nil {
+		return err
+	}
+	return syncFolder(filepath.Dir(path))
+}
+
+// countStart stores the epoch that load made one more.
+func countStart(db *bbolt.DB, state *State) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer caught(&err)
+	return db.Update(func(tx *bbolt.Tx) error {
+		return put(tx.Bucket(meta), keyEpoch, state.Epoch)
+	})
+}
+
+// secureFolder makes the folder, and refuses one that others can look into: tokens' keys are in there.
+func secureFolder(dir string) error {
+	if err := os.MkdirAll(dir, folderMode); err != nil {
+		return err
+	}
+	if err := onlyOurs(dir, folderMode); err != nil {
+		return err
+	}
+	return syncFolder(filepath.Dir(dir))
+}
+
+func secureFile(path string) error { return onlyOurs(path, fileMode) }
+
+func onlyOurs(path string, want os.FileMode) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if mode := info.Mode().Perm(); mode&others != 0 {
+		return fmt.Errorf("%s has mode %04o, so that others could read the secrets in it; run: chmod %o %s", path, mode, want, path)
+	}
+	return nil
+}
+
+// syncFolder makes a file's name in the folder durable.
+func syncFolder(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		if errors.Is(err, fs.ErrPermission) {
+			return nil // a folder above ours that we may pass through only
+		}
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+func closeBoth(db *bbolt.DB, lock *os.File) error {
+	return errors.Join(db.Close(), lock.Close())
+}
+
+// lockWait is how long a process that is just ending is waited for.
+const lockWait = 900 * time.Millisecond

@@ -1,0 +1,429 @@
+package rm
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"google.golang.org/protobuf/proto"
+
+	"heddle"
+	"heddle/rm/store"
+	"heddle/yarn/conv"
+	"heddle/yarn/ids"
+	"heddle/yarn/wire"
+)
+
+// What a submission may be, as YARN has it.
+const (
+	maxTypeLength = 20
+	maxTags       = 10
+	maxTagLength  = 100
+	defaultQueue  = "default"
+	defaultType   = "YARN"
+	noName        = "N/A"
+)
+
+// NewApp returns an id for an application that is to be submitted, and the largest container there can be.
+func (r *RM) NewApp(ctx context.Context) (ids.App, heddle.Resource, error) {
+	var most heddle.Resource
+	id, err := read(ctx, r, func() (ids.App, error) {
+		r.seq++
+		most = r.maximum()
+		return ids.App{Cluster: r.cluster, Seq: r.seq}, nil
+	})
+	return id, most, err
+}
+
+// Submit takes an application in. It returns once that is stored. Submitting one again that is there does
+// nothing: its client did not hear the first answer.
+func (r *RM) Submit(ctx context.Context, user string, c *wire.ApplicationSubmissionContext) error {
+	_, err := call(ctx, r, func(reply func(struct{}, error)) {
+		done := func(err error) { reply(struct{}{}, err) }
+		id := conv.App(c.GetApplicationId())
+		if id.Cluster <= 0 || id.Seq <= 0 {
+			done(invalid(classYarn, "the submission has no application id; ask for one with getNewApplication"))
+			return
+		}
+		if a := r.byApp[id]; a != nil {
+			if a.state == string(AppSaving) {
+				a.saved = append(a.saved, func() { done(nil) })
+				return
+			}
+			done(nil)
+			return
+		}
+		a, err := r.newApp(id, user, c)
+		if err != nil {
+			done(err)
+			return
+		}
+		r.byApp[id] = a
+		r.seq = max(r.seq, seqOf(id, r.cluster))
+		r.counts.submitted++
+		a.saved = append(a.saved, func() { done(nil) })
+		r.commit(func() { r.appStored(a) }, store.PutApp(a.record()))
+	})
+	return err
+}
+
+// seqOf is the number of an id that this ResourceManager could have given, so that it gives none twice.
+func seqOf(id ids.App, cluster int64) int32 {
+	if id.Cluster == cluster {
+		return id.Seq
+	}
+	return 0
+}
+
+// newApp checks a submission and makes an application of it.
+func (r *RM) newApp(id ids.App, user string, c *wire.ApplicationSubmissionContext) (*app, error) {
+	size, err := r.masterSize(c)
+	if err != nil {
+		return nil, err
+	}
+	if len(c.GetApplicationTags()) > maxTags {
+		return nil, invalid(classYarn, "Too many applicationTags, a maximum of only %d are allowed; %s has %d", maxTags, id, len(c.GetApplicationTags()))
+	}
+	now := time.Now()
+	a := &app{
+		id: id, aid: heddle.NoApp, user: user, name: c.GetApplicationName(), kind: c.GetApplicationType(), context: c,
+		priority: min(max(c.GetPriority().GetPriority(), 0), r.cfg.MaxPriority), master: size, unmanaged: c.GetUnmanagedAm(),
+		state: string(AppSaving), nodes: map[*node]bool{}, logs: "NOT_START",
+		submitted: now.UnixMilli(), started: now.UnixMilli(),
+	}
+	for _, t := range c.GetApplicationTags() {
+		if len(t) > maxTagLength || strings.ContainsFunc(t, func(x rune) bool { return x >= utf8.RuneSelf }) {
+			return nil, invalid(classYarn, "A tag can only have ASCII characters and at most %d of them; %q is not one", maxTagLength, t)
+		}
+		a.tags = append(a.tags, strings.ToLower(t))
+	}
+	if a.kind == "" {
+		a.kind = defaultType
+	}
+	a.kind = a.kind[:min(len(a.kind), maxTypeLength)]
+	a.framework = frameworkOf(a.kind)
+	if a.name == "" {
+		a.name = noName
+	}
+	a.maxAttempts = r.cfg.MaxAttempts
+	if n := c.GetMaxAppAttempts(); n > 0 {
+		a.maxAttempts = n
+	}
+	a.maxAttempts = min(a.maxAttempts, r.cfg.GlobalAttempts)
+	for _, t := range c.GetApplicationTimeouts() {
+		if s := t.GetTimeout(); s > 0 {
+			a.lifetime = now.Add(time.Duration(s) * time.Second).UnixMilli()
+		}
+	}
+	r.placeApp(a, c.GetQueue())
+	return a, nil
+}
+
+// placeApp finds an application's queue. Where there is none it is taken in all the same, and fails: its client
+// polls for that.
+func (r *RM) placeApp(a *app, asked string) {
+	if asked == "" {
+		asked = defaultQueue
+	}
+	q, err := r.sch.Place(Submission{User: a.user, Queue: asked, Tags: a.tags, Name: a.name})
+	if err != nil {
+		a.queue, a.kill = asked, fmt.Sprintf("Failed to submit application %s: %v", a.id, err)
+		return
+	}
+	a.queue = q
+}
+
+// masterSize is the container a submission wants for its master.
+func (r *RM) masterSize(c *wire.ApplicationSubmissionContext) (heddle.Resource, error) {
+	m := c.GetResource()
+	if list := c.GetAmContainerResourceRequest(); len(list) > 0 {
+		m = nil
+		for _, k := range list {
+			if k.GetResourceName() == anywhere {
+				if m != nil {
+					return heddle.Resource{}, invalid(classInvalidAsk, "Invalid resource request, only one resource request with * is allowed")
+				}
+				m = k.GetCapability()
+			}
+		}
+		if m == nil {
+			return heddle.Resource{}, invalid(classInvalidAsk, "Invalid resource request, no resource request specified with *")
+		}
+	}
+	if m == nil {
+		if c.GetUnmanagedAm() {
+			return heddle.Resource{}, nil
+		}
+		return heddle.Resource{}, invalid(classInvalidAsk, "Invalid resource request, no resources requested")
+	}
+	size, largest := r.resource(m), r.maximum()
+	if size.AnyNegative() || !size.Fits(largest) {
+		return heddle.Resource{}, invalid(classInvalidAsk, "Invalid resource request! Cannot allocate containers as requested resource is less than 0 or greater than maximum allowed allocation. Requested %s, maximum allowed %s", r.text(size), r.text(largest))
+	}
+	return size.Max(heddle.Of(1, 1000)), nil
+}
+
+// appStored is a submission being durable: its client is told, and the core gets it.
+func (r *RM) appStored(a *app) {
+	saved := a.saved
+	a.saved = nil
+	switch {
+	case a.kill != "" && a.final == Killed:
+		a.state = string(AppSubmitted)
+		r.end(a, string(AppKilled), Killed, a.kill)
+	case a.kill != "":
+		a.state = string(AppSubmitted)
+		r.end(a, string(AppFailed), Failed, a.kill)
+	case !r.hold.IsZero():
+		a.state = string(AppSubmitted) // handed over when the wait after the start is over
+	default:
+		r.start(a)
+	}
+	for _, f := range saved {
+		f()
+	}
+	r.log.Info("application submitted", "app", a.id, "user", a.user, "queue", a.queue, "type", a.kind, "name", a.name)
+}
+
+// start makes an application's first attempt and hands it to the core.
+func (r *RM) start(a *app) {
+	r.newAttempt(a)
+	r.begin(a, false)
+	if a.state == string(AppAccepted) {
+		r.offer(a)
+	}
+}
+
+// Kill ends an application. It returns once its end is stored.
+func (r *RM) Kill(ctx context.Context, who Actor, id ids.App, diagnostics string) (bool, error) {
+	return call(ctx, r, func(reply func(bool, error)) {
+		a, err := r.mine(who, "kill", id)
+		if err != nil {
+			reply(false, err)
+			return
+		}
+		yes := func() { reply(true, nil) }
+		if a.isOver() || a.state == stateFinishing {
+			yes()
+			return
+		}
+		text := fmt.Sprintf("Application %s was killed by user %s", id, who.User)
+		if who.Addr != "" {
+			text += " at " + who.Addr
+		}
+		if diagnostics != "" {
+			text += " with diagnostic message: " + diagnostics
+		}
+		a.saved = append(a.saved, yes)
+		switch a.state {
+		case stateFinalSaving:
+		case string(AppSaving):
+			a.kill, a.final = text, Killed
+		default:
+			r.log.Info("application killed", "app", id, "by", who.User)
+			r.end(a, string(AppKilled), Killed, text)
+		}
+	})
+}
+
+// mine returns an application that an actor may change.
+func (r *RM) mine(who Actor, do string, id ids.App) (*app, error) {
+	a := r.byApp[id]
+	if a == nil {
+		return nil, &NotFound{"application " + id.String()}
+	}
+	if !r.may(who.User, a) {
+		return nil, &Denied{who.User, do, id.String()}
+	}
+	return a, nil
+}
+
+// may reports whether a user may change an application.
+func (r *RM) may(user string, a *app) bool {
+	if !r.cfg.ACLs || user == a.user {
+		return true
+	}
+	for _, u := range r.cfg.Admins {
+		if u == "*" || u == user {
+			return true
+		}
+	}
+	for _, acl := range a.context.GetAmContainerSpec().GetApplication_ACLs() {
+		if acl.GetAccessType() == wire.ApplicationAccessType_APPACCESS_MODIFY_APP && inACL(acl.GetAcl(), user) {
+			return true
+		}
+	}
+	return false
+}
+
+// inACL reports whether an access list, users with commas between them and groups after a blank, names a user.
+func inACL(acl, user string) bool {
+	users, _, _ := strings.Cut(acl, " ")
+	for u := range strings.SplitSeq(users, ",") {
+		if u = strings.TrimSpace(u); u == "*" || u == user {
+			return true
+		}
+	}
+	return false
+}
+
+// FailAttempt ends an attempt as if its master had failed.
+func (r *RM) FailAttempt(ctx context.Context, who Actor, id ids.Attempt) error {
+	_, err := read(ctx, r, func() (struct{}, error) {
+		a, err := r.mine(who, "fail an attempt of", id.App)
+		if err != nil {
+			return struct{}{}, err
+		}
+		t := r.attemptOf(id)
+		if t == nil {
+			return struct{}{}, &NotFound{"running attempt " + id.String()}
+		}
+		if a.aid == heddle.NoApp || a.state == stateFinalSaving || a.state == stateFinishing {
+			return struct{}{}, invalid(classYarn, "%s is %s: there is nothing to fail", a.id, a.public())
+		}
+		r.failAttempt(t, int32(exitInvalid), "Attempt failed by user "+who.User)
+		return struct{}{}, nil
+	})
+	return err
+}
+
+// Move takes an application to another leaf queue. It returns once that is stored.
+func (r *RM) Move(ctx context.Context, who Actor, id ids.App, queue string) error {
+	_, err := call(ctx, r, func(reply func(struct{}, error)) {
+		a, err := r.mine(who, "move", id)
+		if err != nil {
+			reply(struct{}{}, err)
+			return
+		}
+		path, err := r.leaf(queue)
+		switch {
+		case err != nil:
+		case a.aid == heddle.NoApp || a.state == stateFinalSaving || a.state == stateFinishing:
+			err = invalid(classYarn, "%s is %s and cannot be moved", id, a.public())
+		}
+		if err != nil {
+			reply(struct{}{}, err)
+			return
+		}
+		a.moveWhy = heddle.Fine
+		r.step(heddle.Move{App: a.aid, Queue: r.queues[path]})
+		if a.moveWhy != heddle.Fine {
+			reply(struct{}{}, invalid(classYarn, "%s cannot be moved to %s: %s", id, path, whyText(a.moveWhy)))
+			return
+		}
+		a.queue = path
+		r.commit(func() { reply(struct{}{}, nil) }, store.PutApp(a.record()))
+		r.offer(a)
+	})
+	return err
+}
+
+// leaf is the path of a leaf queue that somebody named, in full or by its last part.
+func (r *RM) leaf(name string) (string, error) {
+	if q, ok := r.queues[name]; ok && r.sch.Queues[q].Leaf {
+		return name, nil
+	}
+	found := ""
+	for _, q := range r.sch.Queues {
+		if q.Leaf && strings.HasSuffix(q.Path, "."+name) {
+			if found != "" {
+				return "", invalid(classYarn, "the queue name %s is ambiguous: %s and %s end with it; give the full path", name, found, q.Path)
+			}
+			found = q.Path
+		}
+	}
+	if found == "" {
+		return "", invalid(classYarn, "there is no leaf queue %s", name)
+	}
+	return found, nil
+}
+
+// SetPriority gives an application another priority, cut to the cluster's maximum, and returns what it came to.
+func (r *RM) SetPriority(ctx context.Context, who Actor, id ids.App, priority int32) (int32, error) {
+	return call(ctx, r, func(reply func(int32, error)) {
+		a, err := r.mine(who, "change the priority of", id)
+		if err != nil {
+			reply(0, err)
+			return
+		}
+		if a.aid == heddle.NoApp {
+			reply(a.priority, nil)
+			return
+		}
+		a.priority = min(max(priority, 0), r.cfg.MaxPriority)
+		r.step(heddle.Reprioritise{App: a.aid, Priority: a.priority})
+		r.commit(func() { reply(a.priority, nil) }, store.PutApp(a.record()))
+	})
+}
+
+// SetLifetime says when an application is killed that is not over by then; a zero time says never.
+func (r *RM) SetLifetime(ctx context.Context, who Actor, id ids.App, until time.Time) error {
+	_, err := call(ctx, r, func(reply func(struct{}, error)) {
+		a, err := r.mine(who, "change the lifetime of", id)
+		if err == nil && a.public().Final() {
+			err = invalid(classYarn, "%s is %s; its lifetime cannot change", id, a.public())
+		}
+		if err != nil {
+			reply(struct{}{}, err)
+			return
+		}
+		a.lifetime = 0
+		if !until.IsZero() {
+			a.lifetime = until.UnixMilli()
+		}
+		r.commit(func() { reply(struct{}{}, nil) }, store.PutApp(a.record()))
+	})
+	return err
+}
+
+// Signal has a node signal a container with its next report.
+func (r *RM) Signal(ctx context.Context, who Actor, id ids.Container, command wire.SignalContainerCommand) error {
+	_, err := read(ctx, r, func() (struct{}, error) {
+		if _, err := r.mine(who, "signal containers of", id.Attempt.App); err != nil {
+			return struct{}{}, err
+		}
+		c := r.byCont[id]
+		if c == nil {
+			return struct{}{}, &NotFound{"container " + id.String()}
+		}
+		c.node.signals = append(c.node.signals, &wire.SignalContainerRequest{ContainerId: conv.WireContainer(id), Command: command.Enum()})
+		return struct{}{}, nil
+	})
+	return err
+}
+
+// record is what is kept of an application.
+func (a *app) record() store.App {
+	rec := store.App{
+		ID: a.id, User: a.user, Queue: a.queue, Priority: a.priority, Submitted: a.submitted, Started: a.started,
+		Launched: a.launched, Finished: a.finished, Lifetime: a.lifetime, Diagnostics: a.diag, Final: string(a.final),
+	}
+	c := a.context
+	if a.finished != 0 { // what starts masters is of no more use
+		c = proto.CloneOf(c)
+		c.AmContainerSpec = &wire.ContainerLaunchContext{Application_ACLs: c.GetAmContainerSpec().GetApplication_ACLs()}
+	}
+	if t := a.current(); t != nil {
+		rec.Tracking = t.url
+	}
+	data, err := proto.Marshal(c)
+	if err != nil {
+		panic("rm: a message that was decoded does not encode: " + err.Error())
+	}
+	rec.Context = data
+	return rec
+}
+
+// record is what is kept of an attempt.
+func (t *attempt) record() store.Attempt {
+	rec := store.Attempt{
+		ID: t.id, Node: t.masterNode, NodeHTTP: t.masterHTTP, MasterID: t.masterID.ID, Started: t.began.UnixMilli(),
+		Final: string(t.final), Diagnostics: t.diag, Exit: t.exit, Tracking: t.url,
+	}
+	if t.isOver() {
+		rec.State, rec.Finished = t.state, t.ended.UnixMilli()
+	}
+	return rec
+}

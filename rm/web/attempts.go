@@ -1,0 +1,143 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"heddle"
+	"heddle/rm"
+	"heddle/yarn/ids"
+	"heddle/yarn/rest"
+)
+
+// missing gives a NotFound the words that YARN's clients look for.
+func missing(err error, text string) error {
+	if nf := (*rm.NotFound)(nil); errors.As(err, &nf) {
+		return notFound(text)
+	}
+	return err
+}
+
+// attempts answers GET /apps/{id}/appattempts.
+func (s *site) attempts(r *http.Request) (rest.Answer, error) {
+	id, err := appID(r)
+	if err != nil {
+		return rest.Answer{}, err
+	}
+	reports, err := s.RM.Attempts(r.Context(), id)
+	if err != nil {
+		return rest.Answer{}, missing(err, "app with id: "+id.String()+" not found")
+	}
+	out := rest.Attempts{}
+	for i := range reports {
+		out.List = append(out.List, s.shape.attempt(&reports[i]))
+	}
+	return rest.Answer{Root: "appAttempts", Value: out}, nil
+}
+
+// attemptID reads the attempt in the path, which must be one of the application in it.
+func attemptID(r *http.Request) (ids.Attempt, error) {
+	app, err := appID(r)
+	if err != nil {
+		return ids.Attempt{}, err
+	}
+	text := r.PathValue("attempt")
+	id, err := ids.ParseAttempt(text)
+	if err != nil {
+		return id, badRequest("Invalid AppAttemptId: " + text)
+	}
+	if id.App != app {
+		return id, badRequest("appattempt " + text + " is not of " + app.String())
+	}
+	return id, nil
+}
+
+// attempt answers GET /apps/{id}/appattempts/{id}.
+func (s *site) attempt(r *http.Request) (rest.Answer, error) {
+	id, err := attemptID(r)
+	if err != nil {
+		return rest.Answer{}, err
+	}
+	a, err := s.RM.Attempt(r.Context(), id)
+	if err != nil {
+		return rest.Answer{}, missing(err, "app attempt with id: "+id.String()+" not found")
+	}
+	return rest.Answer{Root: "appAttempt", Value: s.shape.attempt(&a)}, nil
+}
+
+func (sh shaper) attempt(a *rm.AttemptReport) rest.Attempt {
+	logs := nodeLogs(a.NodeHTTP, a.Master, a.User)
+	if a.Finished > 0 {
+		logs = sh.endedLogs(a.NodeHTTP, a.Node, a.Master, a.User)
+	}
+	o := rest.Attempt{
+		N: a.ID.N, Started: a.Started, Finished: a.Finished, NodeHTTP: a.NodeHTTP, Logs: logs,
+		Blacklisted: strings.Join(a.Blacklisted, ","), ID: a.ID.String(), State: a.State, Ports: "null",
+	}
+	if !a.Master.IsZero() {
+		o.Container = a.Master.String()
+	}
+	if !a.Node.IsZero() {
+		o.Node = a.Node.String()
+	}
+	return o
+}
+
+// containers answers GET …/appattempts/{id}/containers.
+func (s *site) containers(r *http.Request) (rest.Answer, error) {
+	id, err := attemptID(r)
+	if err != nil {
+		return rest.Answer{}, err
+	}
+	reports, err := s.RM.Containers(r.Context(), id)
+	if err != nil {
+		return rest.Answer{}, missing(err, "app attempt with id: "+id.String()+" not found")
+	}
+	out := rest.Containers{}
+	for i := range reports {
+		out.List = append(out.List, s.shape.container(&reports[i]))
+	}
+	return rest.Answer{Root: "containers", Shape: rest.Mapped, Value: out}, nil
+}
+
+// container answers GET …/containers/{id}.
+func (s *site) container(r *http.Request) (rest.Answer, error) {
+	attempt, err := attemptID(r)
+	if err != nil {
+		return rest.Answer{}, err
+	}
+	text := r.PathValue("container")
+	id, err := ids.ParseContainer(text)
+	if err != nil {
+		return rest.Answer{}, badRequest("Invalid ContainerId: " + text)
+	}
+	if id.Attempt != attempt {
+		return rest.Answer{}, badRequest("container " + text + " is not of " + attempt.String())
+	}
+	c, err := s.RM.Container(r.Context(), id)
+	if err != nil {
+		return rest.Answer{}, missing(err, "container with id: "+text+" not found")
+	}
+	return rest.Answer{Root: "container", Shape: rest.Mapped, Value: s.shape.container(&c)}, nil
+}
+
+func (sh shaper) container(c *rm.ContainerReport) rest.Container {
+	state := "RUNNING"
+	logs := nodeLogs(c.NodeHTTP, c.ID, c.User)
+	if c.Complete {
+		state, logs = "COMPLETE", sh.endedLogs(c.NodeHTTP, c.Node, c.ID, c.User)
+	}
+	size := rest.Entries{
+		{Key: "memory-mb", Value: strconv.FormatInt(c.Size[heddle.Memory], 10)},
+		{Key: "vcores", Value: strconv.FormatInt(vcores(c.Size[heddle.CPU]), 10)},
+	}
+	return rest.Container{
+		ID: c.ID.String(), MB: rest.Number(c.Size[heddle.Memory]), VCores: rest.Number(vcores(c.Size[heddle.CPU])),
+		Node: c.Node.String(), Priority: rest.Number(c.Priority), Started: rest.Number(c.Created),
+		Finished: rest.Number(c.Finished), Elapsed: rest.Number(sh.elapsed(c.Created, c.Finished)),
+		Diagnostics: c.Diagnostics, Logs: logs, Exit: rest.Number(c.Exit), State: state,
+		NodeHTTP: "http://" + c.NodeHTTP, NodeID: c.Node.String(), Allocated: size,
+	}
+}

@@ -1,0 +1,190 @@
+package web
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"heddle"
+	"heddle/rm"
+	"heddle/yarn/rest"
+)
+
+// capacityRoot returns the queues in the capacity scheduler's shape. What the core does not keep (the last run,
+// templates of queues made by themselves, node labels) stands there as the stock ResourceManager says nothing.
+func (t tree) capacityRoot() *rest.CapacityScheduler {
+	q := &t.queues[0]
+	own, _ := t.usedOf(q)
+	return &rest.CapacityScheduler{
+		Type: rest.CapacityType, Capacity: float32(100 * q.Capacity), UsedCapacity: own,
+		MaxCapacity: float32(100 * q.Max), Weight: weight(q), Vector: t.vector(q), Name: lastPart(q.Path), Path: q.Path,
+		MaxParallelApps: math.MaxInt32, Queues: t.capacityQueues(0), Capacities: t.capacities(q),
+		Health: t.health(), MaximumAlloc: t.resource(t.cluster.Maximum), ACLs: acls(q),
+		Order: order(q, "utilization"), Mode: mode(q), QueueType: "parent", Creation: "static", AutoCreation: "off",
+		DefaultLabel: q.DefaultLabel,
+	}
+}
+
+// weight returns the weight of a queue that has one, −1 otherwise.
+func weight(q *rm.QueueReport) float32 {
+	if q.Weight < 0 {
+		return -1
+	}
+	return float32(q.Weight)
+}
+
+func mode(q *rm.QueueReport) string {
+	if q.Weight >= 0 {
+		return "weight"
+	}
+	return "percentage"
+}
+
+func order(q *rm.QueueReport, usual string) string {
+	if q.Order == "" {
+		return usual
+	}
+	return q.Order
+}
+
+// vector is a queue's capacity for each resource, as text.
+func (t tree) vector(q *rm.QueueReport) rest.CapacityVector {
+	value := javaFloat(100*q.Capacity) + "%"
+	if q.Weight >= 0 {
+		value = javaFloat(q.Weight) + "w"
+	}
+	names := append([]string{"memory-mb", "vcores"}, t.extra...)
+	v := rest.CapacityVector{}
+	pairs := make([]string, 0, len(names))
+	for _, n := range names {
+		v.Entries = append(v.Entries, rest.VectorEntry{Name: n, Value: value})
+		pairs = append(pairs, n+"="+value)
+	}
+	v.Configured = "[" + strings.Join(pairs, ",") + "]"
+	return v
+}
+
+// javaFloat prints a number with a point in it.
+func javaFloat(f float64) string {
+	s := strconv.FormatFloat(f, 'f', -1, 32)
+	if !strings.Contains(s, ".") {
+		s += ".0"
+	}
+	return s
+}
+
+func (t tree) capacities(q *rm.QueueReport) rest.Capacities {
+	own, absolute := t.usedOf(q)
+	none := t.resource(heddle.Resource{}).Within(t.resource(t.cluster.Minimum), t.resource(t.cluster.Maximum))
+	c := rest.Capacity{
+		Vector: t.vector(q), Capacity: float32(100 * q.Capacity), Used: own, Max: float32(100 * q.Max),
+		Abs: float32(100 * q.Absolute), AbsUsed: absolute, AbsMax: float32(100 * q.AbsoluteMax), Weight: weight(q),
+		MinResource: none, MaxResource: none, EffectiveMin: t.resource(part(t.cluster.Total, q.Absolute)),
+		EffectiveMax: t.resource(part(t.cluster.Total, q.AbsoluteMax)),
+	}
+	if q.Leaf {
+		c.AMLimit = float32(100 * max(0, q.AMShare))
+	}
+	return rest.Capacities{List: []rest.Capacity{c}}
+}
+
+func (t tree) health() rest.Health {
+	h := rest.Health{}
+	for _, what := range []string{"last-allocation", "last-release", "last-preemption", "last-reservation"} {
+		h.Operations = append(h.Operations, rest.HealthOperation{Operation: what, Node: "N/A", Container: "N/A", Queue: "N/A"})
+	}
+	for _, what := range []string{"releases", "allocations", "reservations"} {
+		h.Details = append(h.Details, rest.HealthDetail{Operation: what, Resources: t.resource(heddle.Resource{})})
+	}
+	return h
+}
+
+func acls(q *rm.QueueReport) rest.QueueACLs {
+	return rest.QueueACLs{List: []rest.QueueACL{
+		{Access: "ADMINISTER_QUEUE", List: q.AdminACL},
+		{Access: "APPLICATION_MAX_PRIORITY", List: "*"},
+		{Access: "SUBMIT_APP", List: q.SubmitACL},
+	}}
+}
+
+func (t tree) capacityQueues(i int) *rest.CapacityQueues {
+	below := t.children(i)
+	if len(below) == 0 {
+		return nil
+	}
+	out := new(rest.CapacityQueues)
+	for _, c := range below {
+		out.List = append(out.List, t.capacityQueue(c))
+	}
+	return out
+}
+
+func (t tree) capacityQueue(i int) rest.CapacityQueue {
+	q := &t.queues[i]
+	own, absolute := t.usedOf(q)
+	effective := t.resource(part(t.cluster.Total, q.AbsoluteMax))
+	o := rest.CapacityQueue{
+		Path: q.Path, Capacity: float32(100 * q.Capacity), UsedCapacity: own, MaxCapacity: float32(100 * q.Max),
+		AbsCapacity: float32(100 * q.Absolute), AbsMaxCapacity: float32(100 * q.AbsoluteMax), AbsUsedCapacity: absolute,
+		Weight: weight(q), Apps: q.Active + q.Inactive, MaxParallelApps: math.MaxInt32, Name: lastPart(q.Path),
+		State: queueState(q), Queues: t.capacityQueues(i), Used: t.resource(q.Used), Labels: []string{"*"},
+		Allocated: q.Containers, Reserved: q.Reservations, Pending: q.Waiting, Capacities: t.capacities(q),
+		Resources:    t.usages(q.Used, q.Reserved, q.Pending, q.Masters, q),
+		MinEffective: t.resource(part(t.cluster.Total, q.Absolute)), MaxEffective: effective,
+		MaximumAlloc: t.resource(t.cluster.Maximum), ACLs: acls(q), Order: order(q, "utilization"), Mode: mode(q),
+		QueueType: "parent", Creation: "static", AutoCreation: "off", DefaultLabel: q.DefaultLabel,
+	}
+	if q.Leaf {
+		t.leaf(&o, q)
+	}
+	return o
+}
+
+func queueState(q *rm.QueueReport) string {
+	if q.Running {
+		return "RUNNING"
+	}
+	return "STOPPED"
+}
+
+// usages is what is used of a leaf, with the limits for masters; of a parent, without.
+func (t tree) usages(used, reserved, pending, masters heddle.Resource, q *rm.QueueReport) rest.Usages {
+	u := rest.Usage{
+		Used: t.resource(used), Reserved: t.resource(reserved), Pending: t.resource(pending),
+		AMUsed: t.resource(masters), AMLimit: t.resource(heddle.Resource{}), UserAMLimit: t.resource(heddle.Resource{}),
+	}
+	if q.Leaf {
+		all, user := t.masterLimits(q)
+		u.AMLimit, u.UserAMLimit = t.resource(all), t.resource(user)
+	}
+	return rest.Usages{List: []rest.Usage{u}}
+}
+
+// leaf adds what only leaves have.
+func (t tree) leaf(o *rest.CapacityQueue, q *rm.QueueReport) {
+	all, user := t.masterLimits(q)
+	maxApps := q.MaxApps
+	if maxApps < 0 {
+		maxApps = math.MaxInt32
+	}
+	perUser := int(min(float64(maxApps), float64(maxApps)*q.UserLimit/100*q.UserFactor))
+	o.Type, o.QueueType, o.Order = rest.CapacityLeafType, "leaf", order(q, "fifo")
+	o.Active, o.Waiting, o.Containers = &q.Active, &q.Inactive, &q.Containers
+	o.MaxApps, o.MaxAppsPerUser = &maxApps, &perUser
+	o.UserLimit, o.UserFactor, o.AMShare = ref(float32(q.UserLimit)), ref(float32(q.UserFactor)), ref(float32(q.AMShare))
+	o.AMLimit, o.AMUsed, o.UserAMLimit = ref(t.resource(all)), ref(t.resource(q.Masters)), ref(t.resource(user))
+	o.NoPreemption, o.NoIntra = ref(!q.Preemptable), ref(!q.Preemptable)
+	o.DefaultPriority, o.AutoCreated = ref(int32(0)), ref(false)
+	o.MaxLifetime, o.DefaultLifetime = ref(int64(-1)), ref(int64(-1))
+	o.Users = new(rest.Users)
+	limit := part(t.cluster.Total, min(q.AbsoluteMax, q.Absolute*max(1, q.UserFactor)))
+	for _, u := range q.Users {
+		o.Users.List = append(o.Users.List, rest.User{
+			Name: u.Name, Used: t.resource(u.Used), Pending: u.Inactive, Active: u.Active, AMUsed: t.resource(u.Masters),
+			Limit: t.resource(limit), Resources: t.usages(u.Used, heddle.Resource{}, heddle.Resource{}, u.Masters, q),
+			Weight: 1, IsActive: u.Inactive > 0,
+		})
+	}
+}
+
+func ref[T any](v T) *T { return &v }

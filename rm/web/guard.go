@@ -1,0 +1,104 @@
+package web
+
+import (
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"sync/atomic"
+)
+
+// maxInFlight is how many requests are worked on at once; what comes above is told to come again.
+const maxInFlight = 256
+
+// traffic counts requests for /metrics.
+type traffic struct {
+	inFlight atomic.Int64
+	refused  atomic.Uint64
+	panics   atomic.Uint64
+	byClass  [6]atomic.Uint64 // 1xx to 5xx
+}
+
+// guard puts around every handler what holds for all of them: a limit, headers, no changes from pages of other
+// sites, and a panic ends the request alone.
+func (s *site) guard(h http.Handler) http.Handler {
+	cross := http.NewCrossOriginProtection()
+	cross.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.fail(w, r, &oops{
+			status: http.StatusForbidden, class: webapp + "ForbiddenException",
+			message: "a page of another site sent this request; it is refused",
+		})
+	}))
+	h = cross.Handler(h)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if s.traffic.inFlight.Add(1) > maxInFlight {
+			s.traffic.inFlight.Add(-1)
+			s.traffic.refused.Add(1)
+			w.Header().Set("Retry-After", "1")
+			http.Error(w, "too many requests at once; try again", http.StatusServiceUnavailable)
+			return
+		}
+		rec := &recorder{ResponseWriter: w}
+		defer func() {
+			s.traffic.inFlight.Add(-1)
+			s.recovered(rec, r, recover())
+			s.traffic.byClass[min(max(rec.status/100, 0), 5)].Add(1)
+		}()
+		secure(w.Header(), r.URL.Path)
+		r.Body = http.MaxBytesReader(rec, r.Body, maxBody)
+		h.ServeHTTP(rec, r)
+	})
+}
+
+// recovered ends a request that panicked: with 500 if nothing was written, by closing the connection otherwise.
+func (s *site) recovered(rec *recorder, r *http.Request, what any) {
+	switch what {
+	case nil:
+		return
+	case http.ErrAbortHandler:
+		panic(what)
+	}
+	s.traffic.panics.Add(1)
+	s.Log.Error("request panicked", "path", r.URL.Path, "panic", what, "stack", string(debug.Stack()))
+	if rec.status != 0 {
+		panic(http.ErrAbortHandler)
+	}
+	http.Error(rec, "internal error; the log of the daemon says more", http.StatusInternalServerError)
+}
+
+// secure sets what browsers are told. Pages of masters bring scripts of their own: they are told less.
+func secure(h http.Header, path string) {
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "same-origin")
+	if strings.HasPrefix(path, "/proxy/") {
+		h.Set("X-Frame-Options", "SAMEORIGIN")
+		return
+	}
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self' data:; "+
+		"base-uri 'none'; form-action 'self'; frame-ancestors 'none'")
+}
+
+// A recorder remembers the status of an answer.
+type recorder struct {
+	http.ResponseWriter
+	status int
+}
+
+// WriteHeader remembers the status and passes it on.
+func (r *recorder) WriteHeader(status int) {
+	if r.status == 0 {
+		r.status = status
+	}
+	r.ResponseWriter.WriteHeader(status)
+}
+
+// Write passes bytes on.
+func (r *recorder) Write(b []byte) (int, error) {
+	if r.status == 0 {
+		r.status = http.StatusOK
+	}
+	return r.ResponseWriter.Write(b)
+}
+
+// Unwrap returns what is behind, for http.ResponseController.
+func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }

@@ -1,0 +1,131 @@
+package web
+
+import (
+	"encoding/json"
+	"net/http"
+	"path"
+	"strings"
+
+	"heddle"
+	"heddle/rm"
+)
+
+// jmx answers GET /jmx with the beans that exporters read most. qry= picks some of them by name, with * for any text.
+func (s *site) jmx(w http.ResponseWriter, r *http.Request) {
+	beans, err := s.beans(r)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	out := []map[string]any{}
+	pattern := r.URL.Query().Get("qry")
+	for _, b := range beans {
+		if pattern == "" || like(b["name"].(string), pattern) {
+			out = append(out, b)
+		}
+	}
+	writeJSON(w, map[string]any{"beans": out})
+}
+
+func writeJSON(w http.ResponseWriter, v any) {
+	data, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", typeJSON+";charset=utf-8")
+	w.Header().Set("Cache-Control", "no-cache")
+	_, _ = w.Write(data) // the client is gone if this fails
+}
+
+// like reports whether a bean's name is what was asked for. The properties after the last * may be any.
+func like(name, pattern string) bool {
+	escaped := strings.NewReplacer(`\`, `\\`, "[", `\[`, "/", "\x00").Replace(pattern)
+	ok, err := path.Match(escaped, strings.ReplaceAll(name, "/", "\x00"))
+	return ok && err == nil
+}
+
+const beanPrefix = "Hadoop:service=ResourceManager,name="
+
+// beans returns cluster, queues and nodes as Hadoop's metrics name them.
+func (s *site) beans(r *http.Request) ([]map[string]any, error) {
+	c, err := s.RM.Cluster(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	queues, err := s.RM.Queues(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	nodes, err := s.RM.Nodes(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	out := []map[string]any{clusterBean(c)}
+	for i := range queues {
+		out = append(out, s.queueBean(c, &queues[i]))
+	}
+	live, err := liveNodes(nodes)
+	if err != nil {
+		return nil, err
+	}
+	return append(out, map[string]any{"name": beanPrefix + "RMNMInfo", "LiveNodeManagers": live}), nil
+}
+
+func clusterBean(c rm.ClusterReport) map[string]any {
+	return map[string]any{
+		"name": beanPrefix + "ClusterMetrics", "tag.Context": "yarn", "tag.ClusterMetrics": "ResourceManager",
+		"NumActiveNMs": c.Active, "NumDecommissioningNMs": c.Decommissioning, "NumDecommissionedNMs": c.Decommissioned,
+		"NumLostNMs": c.Lost, "NumUnhealthyNMs": c.Unhealthy, "NumRebootedNMs": c.Rebooted, "NumShutdownNMs": c.Shutdown,
+		"UtilizedMB": c.Utilized.Physical, "UtilizedVirtualCores": int64(c.Utilized.CPU),
+		"CapabilityMB": c.Total[heddle.Memory], "CapabilityVirtualCores": vcores(c.Total[heddle.CPU]),
+		"RmDispatcherEventQueueSize": c.Queue, "SchedulerDispatcherEventQueueSize": 0,
+	}
+}
+
+func (s *site) queueBean(c rm.ClusterReport, q *rm.QueueReport) map[string]any {
+	name := beanPrefix + "QueueMetrics"
+	for i, part := range strings.Split(q.Path, ".") {
+		name += ",q" + string('0'+rune(min(i, 9))) + "=" + part
+	}
+	guaranteed := part(c.Total, q.Absolute)
+	maximum := part(c.Total, q.AbsoluteMax)
+	free := guaranteed.Minus(q.Used).Max(heddle.Resource{})
+	share := s.shape.share(q.Used, c.Total)
+	own := 0.0
+	if q.Absolute > 0 {
+		own = share / q.Absolute
+	}
+	return map[string]any{
+		"name": name, "tag.Queue": q.Path, "tag.Context": "yarn",
+		"AppsSubmitted": q.Submitted, "AppsRunning": q.Active, "AppsPending": q.Inactive, "AppsCompleted": q.Completed,
+		"AppsKilled": q.Killed, "AppsFailed": q.Failed, "ActiveApplications": q.Active, "ActiveUsers": len(q.Users),
+		"AllocatedMB": q.Used[heddle.Memory], "AllocatedVCores": vcores(q.Used[heddle.CPU]), "AllocatedContainers": q.Containers,
+		"AvailableMB": free[heddle.Memory], "AvailableVCores": vcores(free[heddle.CPU]),
+		"PendingMB": q.Pending[heddle.Memory], "PendingVCores": vcores(q.Pending[heddle.CPU]), "PendingContainers": q.Waiting,
+		"ReservedMB": q.Reserved[heddle.Memory], "ReservedVCores": vcores(q.Reserved[heddle.CPU]), "ReservedContainers": q.Reservations,
+		"UsedAMResourceMB": q.Masters[heddle.Memory], "UsedAMResourceVCores": vcores(q.Masters[heddle.CPU]),
+		"UsedCapacity": own, "AbsoluteUsedCapacity": share,
+		"GuaranteedMB": guaranteed[heddle.Memory], "GuaranteedVCores": vcores(guaranteed[heddle.CPU]),
+		"MaxCapacityMB": maximum[heddle.Memory], "MaxCapacityVCores": vcores(maximum[heddle.CPU]),
+	}
+}
+
+// liveNodes is the value of LiveNodeManagers: a text that is JSON in turn.
+func liveNodes(nodes []rm.NodeReport) (string, error) {
+	list := []map[string]any{}
+	for i := range nodes {
+		n := &nodes[i]
+		if gone(n.State) {
+			continue
+		}
+		list = append(list, map[string]any{
+			"HostName": n.ID.Host, "Rack": n.Rack, "State": n.State, "NodeId": n.ID.String(), "NodeHTTPAddress": n.HTTP,
+			"LastHealthUpdate": n.HealthAt, "HealthReport": n.Health, "NodeManagerVersion": n.Version,
+			"NumContainers": n.Containers, "UsedMemoryMB": n.Used[heddle.Memory],
+			"AvailableMemoryMB": n.Total[heddle.Memory] - n.Used[heddle.Memory],
+		})
+	}
+	data, err := json.Marshal(list)
+	return string(data), err
+}

@@ -1,0 +1,88 @@
+package web
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"heddle"
+	"heddle/rm"
+	"heddle/yarn/ids"
+	"heddle/yarn/rest"
+)
+
+// everyNodeState is what the states of a node may be, in YARN's order.
+var everyNodeState = []string{
+	"NEW", "RUNNING", "UNHEALTHY", "DECOMMISSIONED", "LOST", "REBOOTED", "DECOMMISSIONING", "SHUTDOWN",
+}
+
+// gone reports whether a node in this state holds nothing and has no pages any more.
+func gone(state string) bool {
+	return state == "DECOMMISSIONED" || state == "LOST" || state == "REBOOTED" || state == "SHUTDOWN"
+}
+
+// nodes answers GET /nodes.
+func (s *site) nodes(r *http.Request) (rest.Answer, error) {
+	wanted := commas(r.URL.Query()["states"])
+	for i, text := range wanted {
+		wanted[i] = strings.ToUpper(text)
+		if !slices.Contains(everyNodeState, wanted[i]) {
+			return rest.Answer{}, badRequest("Invalid node state " + text + " specified. It should be one of " + listed(everyNodeState))
+		}
+	}
+	reports, err := s.RM.Nodes(r.Context())
+	if err != nil {
+		return rest.Answer{}, err
+	}
+	out := rest.Nodes{}
+	for i := range reports {
+		if len(wanted) == 0 || slices.Contains(wanted, reports[i].State) {
+			out.List = append(out.List, s.shape.node(&reports[i]))
+		}
+	}
+	return rest.Answer{Root: "nodes", Value: out}, nil
+}
+
+// node answers GET /nodes/{id}.
+func (s *site) node(r *http.Request) (rest.Answer, error) {
+	text := r.PathValue("node")
+	id, err := ids.ParseNode(text)
+	if err != nil {
+		return rest.Answer{}, badRequest("Invalid NodeId [" + text + "]. Expected host:port")
+	}
+	reports, err := s.RM.Nodes(r.Context())
+	if err != nil {
+		return rest.Answer{}, err
+	}
+	for i := range reports {
+		if reports[i].ID == id {
+			return rest.Answer{Root: "node", Value: s.shape.node(&reports[i])}, nil
+		}
+	}
+	return rest.Answer{}, notFound("nodeId, " + text + ", is not found")
+}
+
+func (sh shaper) node(n *rm.NodeReport) rest.Node {
+	o := rest.Node{
+		Rack: n.Rack, State: n.State, ID: n.ID.String(), Host: n.ID.Host, HealthAt: n.HealthAt,
+		Version: n.Version, Health: n.Health, Total: sh.resource(n.Total),
+		Utilization: rest.NodeUtilization{
+			NodePhysicalMB: n.Utilization.Physical, NodeVirtualMB: n.Utilization.Virtual,
+			NodeCPU:              float64(n.Utilization.CPU),
+			ContainersPhysicalMB: n.Aggregate.Physical, ContainersVirtualMB: n.Aggregate.Virtual,
+			ContainersCPU: float64(n.Aggregate.CPU),
+		},
+	}
+	if gone(n.State) {
+		return o
+	}
+	free := n.Total.Minus(n.Used)
+	used, available := sh.resource(n.Used), sh.resource(free)
+	o.HTTP, o.Containers, o.Used, o.Available = n.HTTP, n.Containers, &used, &available
+	o.UsedMB, o.AvailableMB = n.Used[heddle.Memory], free[heddle.Memory]
+	o.UsedVCores = vcores(n.Used[heddle.CPU])
+	o.AvailableVCores = vcores(n.Total[heddle.CPU]) - o.UsedVCores
+	o.MemoryPercent = float32(percent(float64(n.Utilization.Physical), float64(n.Total[heddle.Memory])))
+	o.CPUPercent = float32(percent(float64(n.Utilization.CPU)*1000, float64(n.Total[heddle.CPU])))
+	return o
+}

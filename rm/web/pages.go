@@ -1,0 +1,315 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"errors"
+	"html/template"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"heddle"
+	"heddle/rm"
+	"heddle/yarn/ids"
+)
+
+// maxRows is how many rows a table on a page has; what is beyond is counted below it.
+const maxRows = 500
+
+//go:embed pages/*.html pages/style.css
+var pageFiles embed.FS
+
+// pages are the pages for people: plain HTML made here, without scripts.
+type pages struct {
+	s     *site
+	by    map[string]*template.Template
+	style []byte
+}
+
+// newPages reads the templates. They are part of the program, so one that cannot be read is a mistake in it.
+func newPages(s *site) *pages {
+	p := &pages{s: s, by: make(map[string]*template.Template)}
+	base := template.New("").Funcs(template.FuncMap{
+		"memory": memory, "cores": cores, "when": when, "since": p.since, "percent": percentText, "share": p.share,
+		"last": lastPart, "lower": strings.ToLower, "indent": indent, "gone": gone, "times100": func(f float64) string { return strconv.FormatFloat(100*f, 'f', 1, 64) },
+	})
+	layout := template.Must(base.ParseFS(pageFiles, "pages/layout.html"))
+	for _, name := range []string{"overview", "apps", "app", "nodes", "scheduler", "problem"} {
+		p.by[name] = template.Must(template.Must(layout.Clone()).ParseFS(pageFiles, "pages/"+name+".html"))
+	}
+	style, err := pageFiles.ReadFile("pages/style.css")
+	if err != nil {
+		panic(err)
+	}
+	p.style = style
+	return p
+}
+
+func (p *pages) routes(mux *http.ServeMux) {
+	page := func(pattern string, f func(*http.Request) (string, any, error)) {
+		mux.Handle("GET "+pattern, p.page(f))
+	}
+	page("/cluster", p.overview)
+	page("/cluster/apps", p.apps)
+	page("/cluster/apps/{state}", p.apps)
+	page("/cluster/app/{app}", p.app)
+	page("/cluster/nodes", p.nodes)
+	page("/cluster/scheduler", p.scheduler)
+	mux.HandleFunc("GET /cluster/appattempt/{attempt}", p.attempt)
+	mux.HandleFunc("GET /cluster/container/{container}", p.container)
+	for from, to := range map[string]string{
+		"/{$}": "/cluster", "/cluster/{$}": "/cluster", "/cluster/cluster": "/cluster", "/cluster/about": "/cluster",
+	} {
+		mux.Handle("GET "+from, http.RedirectHandler(to, http.StatusFound))
+	}
+	mux.HandleFunc("GET /static/style.css", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/css; charset=utf-8")
+		w.Header().Set("Cache-Control", "max-age=300")
+		_, _ = w.Write(p.style) // the client is gone if this fails
+	})
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		p.problem(w, r, http.StatusNotFound, "There is no page "+r.URL.Path+".")
+	})
+}
+
+// A frame is what every page shows around its own content.
+type frame struct {
+	Title   string // of the window
+	Tab     string // which part of the menu is lit
+	Version string
+	Ready   bool
+	Cluster rm.ClusterReport
+	Now     time.Time
+	Page    any
+}
+
+// page makes a handler of a function that returns the page's name and content.
+func (p *pages) page(f func(*http.Request) (name string, content any, err error)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), answerTimeout)
+		defer cancel()
+		r = r.WithContext(ctx)
+		name, content, err := f(r)
+		if err != nil {
+			o := p.s.classify(r, err)
+			p.problem(w, r, o.status, strings.TrimPrefix(o.message, "java.lang.Exception: "))
+			return
+		}
+		p.render(w, r, http.StatusOK, name, content)
+	})
+}
+
+func (p *pages) problem(w http.ResponseWriter, r *http.Request, status int, text string) {
+	p.render(w, r, status, "problem", text)
+}
+
+func (p *pages) render(w http.ResponseWriter, r *http.Request, status int, name string, content any) {
+	cluster, err := p.s.RM.Cluster(r.Context())
+	if err != nil {
+		status, name, content = http.StatusServiceUnavailable, "problem", "The ResourceManager does not answer: "+err.Error()
+	}
+	f := frame{
+		Title: name, Tab: name, Version: p.s.Version, Ready: p.s.RM.Ready(), Cluster: cluster, Now: p.s.Now(), Page: content,
+	}
+	if a, ok := content.(appPage); ok {
+		f.Title, f.Tab = a.App.ID.String(), "apps"
+	}
+	var b bytes.Buffer
+	if err := p.by[name].ExecuteTemplate(&b, "layout.html", f); err != nil {
+		p.s.Log.Error("page", "page", name, "error", err)
+		http.Error(w, "the page cannot be shown; the log of the daemon says why", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-cache")
+	w.WriteHeader(status)
+	_, _ = w.Write(b.Bytes()) // the client is gone if this fails
+}
+
+// An overviewPage is the first page: what runs and what waits.
+type overviewPage struct {
+	Apps   []rm.AppReport // those that are not over, newest first
+	More   int
+	Queues []rm.QueueReport
+	Off    []string
+}
+
+func (p *pages) overview(r *http.Request) (string, any, error) {
+	apps, err := p.s.RM.Apps(r.Context(), rm.AppFilter{
+		States: []rm.AppState{rm.AppNew, rm.AppSaving, rm.AppSubmitted, rm.AppAccepted, rm.AppRunning},
+	})
+	if err != nil {
+		return "", nil, err
+	}
+	queues, err := p.s.RM.Queues(r.Context())
+	if err != nil {
+		return "", nil, err
+	}
+	list, more := newest(apps)
+	return "overview", overviewPage{Apps: list, More: more, Queues: queues, Off: p.s.Off}, nil
+}
+
+// newest returns the newest first, as many as a table has, and how many are left out.
+func newest(apps []rm.AppReport) ([]rm.AppReport, int) {
+	more := max(0, len(apps)-maxRows)
+	list := slices.Clone(apps[more:])
+	slices.Reverse(list)
+	return list, more
+}
+
+// An appsPage lists applications.
+type appsPage struct {
+	State  string // "" for all
+	States []rm.AppState
+	Apps   []rm.AppReport
+	More   int
+}
+
+func (p *pages) apps(r *http.Request) (string, any, error) {
+	states, err := appStates(nonEmpty(r.PathValue("state")))
+	if err != nil {
+		return "", nil, err
+	}
+	f := rm.AppFilter{States: states, Users: nonEmpty(r.URL.Query().Get("user"))}
+	apps, err := p.s.RM.Apps(r.Context(), f)
+	if err != nil {
+		return "", nil, err
+	}
+	page := appsPage{States: everyAppState}
+	if len(states) == 1 {
+		page.State = string(states[0])
+	}
+	page.Apps, page.More = newest(apps)
+	return "apps", page, nil
+}
+
+// An appPage is about one application.
+type appPage struct {
+	App      rm.AppReport
+	Attempts []attemptRow
+	Why      rm.Explanation
+	Proxied  bool // there are pages of the master's own to go to
+}
+
+type attemptRow struct {
+	rm.AttemptReport
+	Logs string
+}
+
+func (p *pages) app(r *http.Request) (string, any, error) {
+	a, err := p.s.appOf(r)
+	if err != nil {
+		return "", nil, err
+	}
+	page := appPage{App: a, Proxied: targetOf(a.OriginalURL) != nil}
+	attempts, err := p.s.RM.Attempts(r.Context(), a.ID)
+	if err != nil {
+		return "", nil, err
+	}
+	for i := range attempts {
+		page.Attempts = append(page.Attempts, attemptRow{attempts[i], p.s.shape.attempt(&attempts[i]).Logs})
+	}
+	slices.Reverse(page.Attempts)
+	if !a.State.Final() {
+		// It may have ended meanwhile: then nothing waits.
+		if page.Why, err = p.s.RM.Why(r.Context(), a.ID); err != nil && !errors.As(err, new(*rm.NotFound)) {
+			return "", nil, err
+		}
+	}
+	return "app", page, nil
+}
+
+// A nodesPage lists nodes.
+type nodesPage struct {
+	Nodes []rm.NodeReport
+	More  int
+}
+
+func (p *pages) nodes(r *http.Request) (string, any, error) {
+	nodes, err := p.s.RM.Nodes(r.Context())
+	if err != nil {
+		return "", nil, err
+	}
+	more := max(0, len(nodes)-maxRows)
+	return "nodes", nodesPage{nodes[:len(nodes)-more], more}, nil
+}
+
+func (p *pages) scheduler(r *http.Request) (string, any, error) {
+	queues, err := p.s.RM.Queues(r.Context())
+	return "scheduler", queues, err
+}
+
+// attempt and container send readers to the page of the application, which shows both.
+func (p *pages) attempt(w http.ResponseWriter, r *http.Request) {
+	id, err := ids.ParseAttempt(r.PathValue("attempt"))
+	p.toApp(w, r, id.App, err)
+}
+
+func (p *pages) container(w http.ResponseWriter, r *http.Request) {
+	id, err := ids.ParseContainer(r.PathValue("container"))
+	p.toApp(w, r, id.Attempt.App, err)
+}
+
+func (p *pages) toApp(w http.ResponseWriter, r *http.Request, app ids.App, err error) {
+	if err != nil {
+		p.problem(w, r, http.StatusNotFound, err.Error())
+		return
+	}
+	http.Redirect(w, r, "/cluster/app/"+app.String(), http.StatusFound)
+}
+
+// memory prints MiB as people read them.
+func memory(r heddle.Resource) string {
+	mib := r[heddle.Memory]
+	if mib < 10<<10 {
+		return strconv.FormatInt(mib, 10) + " MiB"
+	}
+	return strconv.FormatFloat(float64(mib)/1024, 'f', 1, 64) + " GiB"
+}
+
+// cores prints vcores, with a point only where it is needed.
+func cores(r heddle.Resource) string {
+	return strconv.FormatFloat(float64(r[heddle.CPU])/1000, 'f', -1, 64)
+}
+
+// when prints a moment, a dash for none.
+func when(ms int64) string {
+	if ms <= 0 {
+		return "–"
+	}
+	return time.UnixMilli(ms).UTC().Format("2006-01-02 15:04:05")
+}
+
+// since prints how long something takes or took.
+func (p *pages) since(start, finish int64) string {
+	if start <= 0 {
+		return "–"
+	}
+	d := time.Duration(p.s.shape.elapsed(start, finish)) * time.Millisecond
+	switch {
+	case d < time.Minute:
+		return strconv.Itoa(int(d.Seconds())) + " s"
+	case d < time.Hour:
+		return strconv.Itoa(int(d.Minutes())) + " min " + strconv.Itoa(int(d.Seconds())%60) + " s"
+	case d < 48*time.Hour:
+		return strconv.Itoa(int(d.Hours())) + " h " + strconv.Itoa(int(d.Minutes())%60) + " min"
+	}
+	return strconv.Itoa(int(d.Hours())/24) + " days"
+}
+
+// percentText prints a fraction as a whole per cent.
+func percentText(f float32) string {
+	return strconv.Itoa(int(100*f+0.5)) + " %"
+}
+
+// share returns how much of total something is, 0 to 100, for bars.
+func (p *pages) share(r, total heddle.Resource) int {
+	return int(100*min(1, p.s.shape.share(r, total)) + 0.5)
+}
+
+// indent returns how deep a queue is below the root.
+func indent(path string) int { return strings.Count(path, ".") }

@@ -1,0 +1,231 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"heddle"
+	"heddle/rm"
+)
+
+// RPC returns the figures of each RPC port, by its name: client, scheduler, tracker, admin.
+type RPC map[string]func() RPCStats
+
+// RPCStats are the figures of one RPC port since it was opened.
+type RPCStats struct {
+	Conns    int    // open now
+	Accepted uint64 // connections
+	Calls    int    // being answered now
+	BytesIn  uint64
+	BytesOut uint64
+	Panics   uint64
+	Methods  map[string]uint64 // calls by protocol/method
+	Failed   map[string]uint64 // those answered with an error
+	Refused  map[string]uint64 // connections and calls by the reason they were refused for
+}
+
+// scrapeTimeout is how long a scrape waits for the daemon.
+const scrapeTimeout = 5 * time.Second
+
+// prometheus returns the handler of /metrics, and registers what stands there.
+func (s *site) prometheus() http.Handler {
+	s.Registry.MustRegister(
+		collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		&collector{s: s},
+	)
+	return promhttp.HandlerFor(s.Registry, promhttp.HandlerOpts{
+		ErrorHandling: promhttp.ContinueOnError, MaxRequestsInFlight: 4, Timeout: 2 * scrapeTimeout,
+	})
+}
+
+// A collector asks the daemon when it is scraped: nothing is counted twice, and nothing costs anything between.
+type collector struct{ s *site }
+
+func desc(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc("heddle_"+name, help, labels, nil)
+}
+
+var (
+	descBuild      = desc("build_info", "1, with what runs here.", "version", "profile", "scheduler")
+	descReady      = desc("ready", "1 once recovery is done and every port answers.")
+	descApps       = desc("applications", "Applications that are not over, by state.", "state")
+	descAppsTotal  = desc("applications_total", "Applications since the start, by what became of them.", "event")
+	descNodes      = desc("nodes", "NodeManagers by state.", "state")
+	descMemory     = desc("memory_bytes", "Memory of the cluster.", "kind")
+	descCPU        = desc("vcores", "Virtual cores of the cluster.", "kind")
+	descContainers = desc("containers", "Containers: running, reserved, waiting.", "kind")
+	descMeasured   = desc("measured_memory_bytes", "Memory in use on the nodes, as they measure it.")
+	descMeasuredC  = desc("measured_vcores", "Cores in use on the nodes, as they measure it.")
+	descSteps      = desc("scheduler_steps_total", "Events the scheduler took.")
+	descGrants     = desc("scheduler_grants_total", "Containers the scheduler granted.")
+	descBusy       = desc("loop_busy_ratio", "Part of the last seconds the loop was working, 0 to 1.")
+	descWaiting    = desc("loop_calls_waiting", "Calls that wait for the loop.")
+	descBeat       = desc("heartbeat_interval_seconds", "What nodes are told to wait between reports.")
+
+	descQueueMemory = desc("queue_memory_bytes", "Memory of a queue.", "queue", "kind")
+	descQueueCPU    = desc("queue_vcores", "Virtual cores of a queue.", "queue", "kind")
+	descQueueApps   = desc("queue_applications", "Applications of a queue that are not over.", "queue", "state")
+	descQueueTotal  = desc("queue_applications_total", "Applications of a queue since the start.", "queue", "event")
+	descQueueConts  = desc("queue_containers", "Containers of a queue.", "queue", "kind")
+
+	descRPCConns    = desc("rpc_connections", "Open connections.", "port")
+	descRPCAccepted = desc("rpc_connections_total", "Connections, refused ones included.", "port")
+	descRPCNow      = desc("rpc_calls_in_progress", "Calls being answered.", "port")
+	descRPCBytes    = desc("rpc_bytes_total", "Bytes received and sent.", "port", "direction")
+	descRPCPanics   = desc("rpc_panics_total", "Calls that ended in a panic.", "port")
+	descRPCCalls    = desc("rpc_calls_total", "Calls.", "port", "protocol", "method")
+	descRPCFailed   = desc("rpc_failed_calls_total", "Calls answered with an error.", "port", "protocol", "method")
+	descRPCRefused  = desc("rpc_refused_total", "Connections and calls refused.", "port", "reason")
+
+	descHTTP        = desc("http_requests_total", "Requests answered, by class of status.", "class")
+	descHTTPNow     = desc("http_requests_in_progress", "Requests being answered.")
+	descHTTPRefused = desc("http_refused_total", "Requests turned away because too many were in progress.")
+	descHTTPPanics  = desc("http_panics_total", "Requests that ended in a panic.")
+)
+
+// Describe sends nothing: the collector checks itself.
+func (c *collector) Describe(chan<- *prometheus.Desc) {}
+
+// Collect sends everything there is to tell.
+func (c *collector) Collect(out chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
+	defer cancel()
+	m := sink{out}
+	ready := 0.0
+	if c.s.RM.Ready() {
+		ready = 1
+	}
+	m.gauge(descReady, ready)
+	c.s.collectTraffic(m)
+	c.s.collectRPC(m)
+	cluster, err := c.s.RM.Cluster(ctx)
+	if err != nil {
+		out <- prometheus.NewInvalidMetric(descApps, err)
+		return
+	}
+	m.gauge(descBuild, 1, c.s.Version, cluster.Profile, cluster.Scheduler)
+	collectCluster(m, cluster)
+	queues, err := c.s.RM.Queues(ctx)
+	if err != nil {
+		out <- prometheus.NewInvalidMetric(descQueueApps, err)
+		return
+	}
+	for i := range queues {
+		collectQueue(m, &queues[i])
+	}
+}
+
+// A sink sends metrics.
+type sink struct{ out chan<- prometheus.Metric }
+
+func (m sink) gauge(d *prometheus.Desc, v float64, labels ...string) {
+	m.send(d, prometheus.GaugeValue, v, labels)
+}
+
+func (m sink) counter(d *prometheus.Desc, v float64, labels ...string) {
+	m.send(d, prometheus.CounterValue, v, labels)
+}
+
+// send sends a metric. Names that users choose may hold anything: Prometheus takes UTF-8 only.
+func (m sink) send(d *prometheus.Desc, t prometheus.ValueType, v float64, labels []string) {
+	for i, l := range labels {
+		labels[i] = strings.ToValidUTF8(l, "\uFFFD")
+	}
+	m.out <- prometheus.MustNewConstMetric(d, t, v, labels...)
+}
+
+// resource sends memory and vcores of one kind.
+func (m sink) resource(memory, cpu *prometheus.Desc, r heddle.Resource, labels ...string) {
+	m.gauge(memory, float64(r[heddle.Memory])*(1<<20), labels...)
+	m.gauge(cpu, float64(r[heddle.CPU])/1000, labels...)
+}
+
+func collectCluster(m sink, c rm.ClusterReport) {
+	m.gauge(descApps, float64(c.PendingApps), "pending")
+	m.gauge(descApps, float64(c.RunningApps), "running")
+	m.counter(descAppsTotal, float64(c.Submitted), "submitted")
+	m.counter(descAppsTotal, float64(c.Completed), "completed")
+	m.counter(descAppsTotal, float64(c.FailedApps), "failed")
+	m.counter(descAppsTotal, float64(c.KilledApps), "killed")
+	m.gauge(descNodes, float64(c.Active), "active")
+	m.gauge(descNodes, float64(c.Lost), "lost")
+	m.gauge(descNodes, float64(c.Unhealthy), "unhealthy")
+	m.gauge(descNodes, float64(c.Decommissioning), "decommissioning")
+	m.gauge(descNodes, float64(c.Decommissioned), "decommissioned")
+	m.gauge(descNodes, float64(c.Rebooted), "rebooted")
+	m.gauge(descNodes, float64(c.Shutdown), "shutdown")
+	m.resource(descMemory, descCPU, c.Total, "total")
+	m.resource(descMemory, descCPU, c.Used, "used")
+	m.resource(descMemory, descCPU, c.Reserved, "reserved")
+	m.resource(descMemory, descCPU, c.Pending, "pending")
+	m.gauge(descContainers, float64(c.Containers), "running")
+	m.gauge(descContainers, float64(c.Reservations), "reserved")
+	m.gauge(descContainers, float64(c.Waiting), "waiting")
+	m.gauge(descMeasured, float64(c.Utilized.Physical)*(1<<20))
+	m.gauge(descMeasuredC, float64(c.Utilized.CPU))
+	m.counter(descSteps, float64(c.Steps))
+	m.counter(descGrants, float64(c.Grants))
+	m.gauge(descBusy, c.BusyPercent/100)
+	m.gauge(descWaiting, float64(c.Queue))
+	m.gauge(descBeat, c.BeatEvery.Seconds())
+}
+
+func collectQueue(m sink, q *rm.QueueReport) {
+	m.resource(descQueueMemory, descQueueCPU, q.Used, q.Path, "used")
+	m.resource(descQueueMemory, descQueueCPU, q.Reserved, q.Path, "reserved")
+	m.resource(descQueueMemory, descQueueCPU, q.Masters, q.Path, "masters")
+	m.resource(descQueueMemory, descQueueCPU, q.Pending, q.Path, "pending")
+	m.gauge(descQueueApps, float64(q.Active), q.Path, "active")
+	m.gauge(descQueueApps, float64(q.Inactive), q.Path, "pending")
+	m.counter(descQueueTotal, float64(q.Submitted), q.Path, "submitted")
+	m.counter(descQueueTotal, float64(q.Completed), q.Path, "completed")
+	m.counter(descQueueTotal, float64(q.Failed), q.Path, "failed")
+	m.counter(descQueueTotal, float64(q.Killed), q.Path, "killed")
+	m.gauge(descQueueConts, float64(q.Containers), q.Path, "running")
+	m.gauge(descQueueConts, float64(q.Reservations), q.Path, "reserved")
+	m.gauge(descQueueConts, float64(q.Waiting), q.Path, "waiting")
+}
+
+func (s *site) collectRPC(m sink) {
+	for port, stats := range s.RPC {
+		st := stats()
+		m.gauge(descRPCConns, float64(st.Conns), port)
+		m.counter(descRPCAccepted, float64(st.Accepted), port)
+		m.gauge(descRPCNow, float64(st.Calls), port)
+		m.counter(descRPCBytes, float64(st.BytesIn), port, "in")
+		m.counter(descRPCBytes, float64(st.BytesOut), port, "out")
+		m.counter(descRPCPanics, float64(st.Panics), port)
+		for name, n := range st.Methods {
+			protocol, method := methodName(name)
+			m.counter(descRPCCalls, float64(n), port, protocol, method)
+			m.counter(descRPCFailed, float64(st.Failed[name]), port, protocol, method)
+		}
+		for why, n := range st.Refused {
+			m.counter(descRPCRefused, float64(n), port, why)
+		}
+	}
+}
+
+// methodName splits protocol/method and leaves the protocol's package out.
+func methodName(name string) (protocol, method string) {
+	protocol, method, _ = strings.Cut(name, "/")
+	return protocol[strings.LastIndexByte(protocol, '.')+1:], method
+}
+
+func (s *site) collectTraffic(m sink) {
+	for i := range s.traffic.byClass {
+		if n := s.traffic.byClass[i].Load(); i > 0 {
+			m.counter(descHTTP, float64(n), string('0'+rune(i))+"xx")
+		}
+	}
+	m.gauge(descHTTPNow, float64(s.traffic.inFlight.Load()))
+	m.counter(descHTTPRefused, float64(s.traffic.refused.Load()))
+	m.counter(descHTTPPanics, float64(s.traffic.panics.Load()))
+}

@@ -1,0 +1,248 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"heddle/rm"
+	"heddle/yarn/ids"
+)
+
+// Limits of the proxy.
+const (
+	proxyTimeout    = 60 * time.Second // for a whole page
+	proxyHeaderWait = 30 * time.Second // for the master to begin its answer
+	connectTimeout  = 10 * time.Second
+	maxProxyAnswer  = 256 << 20 // bytes
+	maxRedirects    = 10
+	maxProxied      = 128 // requests at once
+	maxPerApp       = 16  // … to one application: a master that hangs keeps no others' pages waiting
+	proxyPrefix     = "/proxy/"
+)
+
+// A proxy shows the pages of ApplicationMasters under /proxy/<application>/.
+type proxy struct {
+	s         *site
+	transport http.RoundTripper
+
+	mu    sync.Mutex
+	total int
+	of    map[ids.App]int
+}
+
+func newProxy(s *site) *proxy {
+	return &proxy{s: s, transport: newTransport(s), of: make(map[ids.App]int)}
+}
+
+// passed are the request headers that a master gets to see.
+var passed = []string{
+	"User-Agent", "Accept", "Accept-Encoding", "Accept-Language", "Accept-Charset", "Content-Type", "Origin",
+	"Access-Control-Request-Method", "Access-Control-Request-Headers",
+}
+
+// ServeHTTP answers /proxy/[redirect/]<application>[/path].
+func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodPut {
+		w.Header().Set("Allow", "GET, HEAD, PUT")
+		http.Error(w, "the proxy passes on GET, HEAD and PUT, not "+r.Method, http.StatusMethodNotAllowed)
+		return
+	}
+	path := strings.TrimPrefix(strings.TrimPrefix(r.URL.EscapedPath(), proxyPrefix), "redirect/")
+	name, rest, _ := strings.Cut(path, "/")
+	id, err := ids.ParseApp(name)
+	if err != nil {
+		http.Error(w, "the path should read /proxy/<application id>/…: "+err.Error(), http.StatusNotFound)
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), proxyTimeout)
+	defer cancel()
+	app, err := p.s.RM.App(ctx, id)
+	if nf := (*rm.NotFound)(nil); errors.As(err, &nf) {
+		http.Error(w, "Application "+id.String()+" could not be found in RM or history server", http.StatusNotFound)
+		return
+	} else if err != nil {
+		http.Error(w, "the ResourceManager did not answer: "+err.Error(), http.StatusServiceUnavailable)
+		return
+	}
+	target := targetOf(app.OriginalURL)
+	if target == nil {
+		http.Redirect(w, r, "/cluster/app/"+id.String(), http.StatusFound)
+		return
+	}
+	where := join(target, rest, r.URL.RawQuery)
+	if app.State.Final() {
+		http.Redirect(w, r, where.String(), http.StatusFound)
+		return
+	}
+	if !p.enter(id) {
+		w.Header().Set("Retry-After", "2")
+		http.Error(w, "too many pages of "+id.String()+" are being fetched; try again", http.StatusServiceUnavailable)
+		return
+	}
+	defer p.leave(id)
+	p.fetch(w, r.WithContext(allowLoopback(ctx, p.s.mayLoop(&app, target))), id, target, where)
+}
+
+// targetOf returns where a master said its pages are, nil where there is nothing to go to.
+func targetOf(tracking string) *url.URL {
+	if tracking == "" || tracking == "N/A" {
+		return nil
+	}
+	if !strings.Contains(tracking, "://") {
+		tracking = "http://" + tracking
+	}
+	u, err := url.Parse(tracking)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
+		return nil
+	}
+	return u
+}
+
+// join returns a path below target.
+func join(target *url.URL, rest, query string) *url.URL {
+	u := *target
+	base := strings.TrimSuffix(target.EscapedPath(), "/")
+	u.RawPath = base + "/" + rest
+	if path, err := url.PathUnescape(u.RawPath); err == nil {
+		u.Path = path
+	} else {
+		u.Path, u.RawPath = u.RawPath, ""
+	}
+	u.RawQuery, u.Fragment = query, ""
+	return &u
+}
+
+func (p *proxy) enter(id ids.App) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.total >= maxProxied || p.of[id] >= maxPerApp {
+		return false
+	}
+	p.total++
+	p.of[id]++
+	return true
+}
+
+func (p *proxy) leave(id ids.App) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.total--
+	if p.of[id]--; p.of[id] == 0 {
+		delete(p.of, id)
+	}
+}
+
+// fetch asks the master and passes on what it says. Redirects within the master are followed here, since its
+// address may not be reachable for the reader; all others are the reader's to follow.
+func (p *proxy) fetch(w http.ResponseWriter, r *http.Request, id ids.App, target, where *url.URL) {
+	for range maxRedirects {
+		resp, err := p.ask(r, where)
+		if err != nil {
+			p.s.Log.Debug("proxy", "app", id.String(), "target", where.Host, "error", err)
+			http.Error(w, "the master of "+id.String()+" at "+where.Host+" cannot be reached: "+reason(err), http.StatusBadGateway)
+			return
+		}
+		next := p.follow(r, resp, id, target)
+		if next == nil {
+			p.pass(w, r, resp, id)
+			return
+		}
+		_ = resp.Body.Close() // a redirect's text is nobody's
+		where = next
+	}
+	http.Error(w, "the master of "+id.String()+" redirects without end", http.StatusBadGateway)
+}
+
+// reason returns an error without the URL in front of it.
+func reason(err error) string {
+	if u := (*url.Error)(nil); errors.As(err, &u) {
+		err = u.Err
+	}
+	return err.Error()
+}
+
+func (p *proxy) ask(r *http.Request, where *url.URL) (*http.Response, error) {
+	var body io.Reader
+	if r.Method == http.MethodPut {
+		body = r.Body
+	}
+	out, err := http.NewRequestWithContext(r.Context(), r.Method, where.String(), body)
+	if err != nil {
+		return nil, err
+	}
+	if r.Method == http.MethodPut {
+		out.ContentLength = r.ContentLength
+	}
+	out.Header["User-Agent"] = nil // none unless the caller has one
+	for _, h := range passed {
+		if v := r.Header.Get(h); v != "" {
+			out.Header.Set(h, v)
+		}
+	}
+	if user := p.s.user(r); user != "" {
+		out.Header.Set("Cookie", "proxy-user="+url.QueryEscape(user))
+	}
+	return p.transport.RoundTrip(out)
+}
+
+// follow returns where a redirect leads if that is within the application, nil otherwise.
+func (p *proxy) follow(r *http.Request, resp *http.Response, id ids.App, target *url.URL) *url.URL {
+	if resp.StatusCode/100 != 3 || r.Method == http.MethodPut {
+		return nil
+	}
+	to, err := resp.Location()
+	if err != nil {
+		return nil
+	}
+	if to.Scheme == target.Scheme && to.Host == target.Host {
+		return to
+	}
+	own := proxyPrefix + id.String()
+	if rest, ok := strings.CutPrefix(to.EscapedPath(), own); ok && to.Host == p.s.WebHost && (rest == "" || rest[0] == '/') {
+		return join(target, strings.TrimPrefix(rest, "/"), to.RawQuery)
+	}
+	return nil
+}
+
+// hop are the headers that concern one connection, or the whole site, and so do not pass.
+var hop = []string{
+	"Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Proxy-Connection", "Te", "Trailer",
+	"Transfer-Encoding", "Upgrade", "Set-Cookie", "Set-Cookie2", "Strict-Transport-Security", "Clear-Site-Data",
+	"Alt-Svc", "Service-Worker-Allowed", "Public-Key-Pins",
+}
+
+// pass writes the master's answer.
+func (p *proxy) pass(w http.ResponseWriter, r *http.Request, resp *http.Response, id ids.App) {
+	defer func() { _ = resp.Body.Close() }()
+	if to, err := resp.Location(); err == nil && strings.HasPrefix(to.Path, proxyPrefix+"redirect/"+id.String()) {
+		http.Error(w, "the master of "+id.String()+" sends readers back here, without end: it shows its pages only to the "+
+			"address that yarn.resourcemanager.webapp.address resolves to on its node, and this call did not come from there",
+			http.StatusBadGateway)
+		return
+	}
+	for _, names := range resp.Header.Values("Connection") {
+		for name := range strings.SplitSeq(names, ",") {
+			resp.Header.Del(strings.TrimSpace(name))
+		}
+	}
+	for _, name := range hop {
+		resp.Header.Del(name)
+	}
+	h := w.Header()
+	for name, values := range resp.Header {
+		h[name] = values
+	}
+	h.Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(resp.StatusCode)
+	n, err := io.Copy(w, io.LimitReader(resp.Body, maxProxyAnswer+1))
+	if err != nil || n > maxProxyAnswer {
+		p.s.Log.Debug("proxied page cut short", "app", id.String(), "path", r.URL.Path, "bytes", n, "error", err)
+		panic(http.ErrAbortHandler) // the reader must see that something is missing
+	}
+}

@@ -1,0 +1,239 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+
+	"heddle/rm"
+)
+
+const proxied = "application_1700000000000_0001"
+
+// master is a master's pages, and the daemon in front of it.
+func master(t *testing.T, pages http.HandlerFunc, set func(*Options, *fakeRM)) (front, back *httptest.Server) {
+	t.Helper()
+	back = httptest.NewServer(pages)
+	t.Cleanup(back.Close)
+	f := &fakeRM{ready: true, apps: []rm.AppReport{{
+		ID: app(proxied), User: "ann", State: rm.AppRunning, OriginalURL: back.URL,
+	}}}
+	front = httptest.NewUnstartedServer(nil)
+	o := Options{RM: f, Local: true, WebHost: front.Listener.Addr().String()}
+	if set != nil {
+		set(&o, f)
+	}
+	front.Config.Handler = New(o)
+	front.Start()
+	t.Cleanup(front.Close)
+	return front, back
+}
+
+// fetch gets a page without following redirects.
+func fetch(t *testing.T, method, address string, header http.Header) (*http.Response, string) {
+	t.Helper()
+	r, err := http.NewRequest(method, address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header = header
+	resp, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp, string(body)
+}
+
+func TestProxyPassesOnlyWhatItShould(t *testing.T) {
+	var got *http.Request
+	front, back := master(t, func(w http.ResponseWriter, r *http.Request) {
+		got = r
+		h := w.Header()
+		h.Set("Set-Cookie", "session=1")
+		h.Set("X-Custom", "kept")
+		h.Set("Connection", "X-Hop")
+		h.Set("X-Hop", "dropped")
+		h.Set("Strict-Transport-Security", "max-age=1")
+		h.Set("Content-Type", "text/html")
+		w.WriteHeader(http.StatusTeapot)
+		_, _ = io.WriteString(w, "<p>page")
+	}, nil)
+	resp, body := fetch(t, "GET", front.URL+"/proxy/"+proxied+"/ws/v1/a%2Fb?x=1&y=%20&user.name=bob", http.Header{
+		"Cookie": {"secret=1"}, "Authorization": {"Basic x"}, "Accept": {"text/x"}, "X-Forwarded-For": {"1.2.3.4"},
+	})
+	if resp.StatusCode != http.StatusTeapot || body != "<p>page" {
+		t.Errorf("got %d %q, want 418 and the page", resp.StatusCode, body)
+	}
+	if got.URL.EscapedPath() != "/ws/v1/a%2Fb" || got.URL.RawQuery != "x=1&y=%20&user.name=bob" || "http://"+got.Host != back.URL {
+		t.Errorf("the master was asked for %s%s", got.Host, got.URL)
+	}
+	if got.Header.Get("Cookie") != "proxy-user=bob" || got.Header.Get("Accept") != "text/x" ||
+		got.Header.Get("Authorization") != "" || got.Header.Get("X-Forwarded-For") != "" || got.Header.Get("User-Agent") != "" {
+		t.Errorf("the master saw %v", got.Header)
+	}
+	for _, name := range []string{"Set-Cookie", "X-Hop", "Strict-Transport-Security"} {
+		if v := resp.Header.Get(name); v != "" {
+			t.Errorf("%s: %s came through", name, v)
+		}
+	}
+	if resp.Header.Get("X-Custom") != "kept" || resp.Header.Get("X-Content-Type-Options") != "nosniff" {
+		t.Errorf("headers %v", resp.Header)
+	}
+}
+
+func TestProxyDecides(t *testing.T) {
+	page := func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/loop":
+			http.Redirect(w, r, "/loop", http.StatusFound)
+		case "/within":
+			http.Redirect(w, r, "/page", http.StatusFound)
+		case "/out":
+			http.Redirect(w, r, "http://192.0.2.1/x", http.StatusFound)
+		case "/self":
+			http.Redirect(w, r, "http://"+r.URL.Query().Get("front")+"/proxy/"+proxied+"/page", http.StatusFound)
+		case "/bounce":
+			http.Redirect(w, r, "http://"+r.URL.Query().Get("front")+"/proxy/redirect/"+proxied+"/bounce", http.StatusFound)
+		default:
+			_, _ = io.WriteString(w, "page of "+r.URL.Path)
+		}
+	}
+	state := func(s rm.AppState, original string) func(*Options, *fakeRM) {
+		return func(_ *Options, f *fakeRM) { f.apps[0].State, f.apps[0].OriginalURL = s, original }
+	}
+	tests := []struct {
+		name, method, path string
+		set                func(*Options, *fakeRM)
+		status             int
+		location, text     string
+	}{
+		{"root", "GET", "/proxy/" + proxied, nil, 200, "", "page of /"},
+		{"bounced", "GET", "/proxy/redirect/" + proxied + "/x", nil, 200, "", "page of /x"},
+		{"put", "PUT", "/proxy/" + proxied + "/x", nil, 200, "", "page of /x"},
+		{"post", "POST", "/proxy/" + proxied + "/x", nil, 405, "", "GET, HEAD and PUT"},
+		{"no id", "GET", "/proxy/nosuch/x", nil, 404, "", "should read"},
+		{"unknown", "GET", "/proxy/application_1_0001/", nil, 404, "", "could not be found"},
+		{"no pages", "GET", "/proxy/" + proxied, state(rm.AppRunning, "N/A"), 302, "/cluster/app/" + proxied, ""},
+		{"bad scheme", "GET", "/proxy/" + proxied, state(rm.AppRunning, "javascript://x/%0aalert(1)"), 302, "/cluster/app/" + proxied, ""},
+		{"finished", "GET", "/proxy/" + proxied + "/a?b=c", state(rm.AppFinished, "history:1/job"), 302, "http://history:1/job/a?b=c", ""},
+		{"redirect within", "GET", "/proxy/" + proxied + "/within", nil, 200, "", "page of /page"},
+		{"redirect to itself", "GET", "/proxy/" + proxied + "/self?front=FRONT", nil, 200, "", "page of /page"},
+		{"redirect out", "GET", "/proxy/" + proxied + "/out", nil, 302, "http://192.0.2.1/x", ""},
+		{"redirect loop", "GET", "/proxy/" + proxied + "/loop", nil, 502, "", "without end"},
+		{"bounce loop", "GET", "/proxy/" + proxied + "/bounce?front=FRONT", nil, 502, "", "yarn.resourcemanager.webapp.address"},
+		{"nobody there", "GET", "/proxy/" + proxied, state(rm.AppRunning, "127.0.0.1:1"), 502, "", "cannot be reached"},
+		{"busy", "GET", "/proxy/" + proxied, func(_ *Options, f *fakeRM) { f.fails = errBusy }, 503, "", "did not answer"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			front, _ := master(t, page, tt.set)
+			host := strings.TrimPrefix(front.URL, "http://")
+			resp, body := fetch(t, tt.method, front.URL+strings.ReplaceAll(tt.path, "FRONT", host), http.Header{})
+			if resp.StatusCode != tt.status || resp.Header.Get("Location") != tt.location || !strings.Contains(body, tt.text) {
+				t.Errorf("got %d, Location %q, %q; want %d, %q, %q",
+					resp.StatusCode, resp.Header.Get("Location"), body, tt.status, tt.location, tt.text)
+			}
+		})
+	}
+}
+
+// A master names its own address, so these are what one could try to make the daemon fetch.
+func TestProxyGoesToNoForbiddenAddress(t *testing.T) {
+	s := &site{Options: Options{Private: []uint16{8032}}}
+	tests := []struct {
+		address string
+		loop    bool // loopback is allowed
+		ok      bool
+	}{
+		{"192.0.2.7:80", false, true},
+		{"[2001:db8::1]:80", false, true},
+		{"127.0.0.1:80", false, false},
+		{"127.0.0.1:80", true, true},
+		{"127.0.0.1:8032", true, false},
+		{"127.9.9.9:8032", true, false},
+		{"[::1]:80", false, false},
+		{"[::ffff:127.0.0.1]:80", false, false},
+		{"[::ffff:127.0.0.1]:8032", true, false},
+		{"169.254.169.254:80", true, false},
+		{"[::ffff:169.254.169.254]:80", true, false},
+		{"[fe80::1%eth0]:80", true, false},
+		{"0.0.0.0:80", true, false},
+		{"[::]:80", true, false},
+		{"224.0.0.1:80", true, false},
+		{"255.255.255.255:80", true, false},
+		{"[ff02::1]:80", true, false},
+		{"192.0.2.7:8032", false, true}, // another machine's port is its own
+		{"nonsense", true, false},
+	}
+	for _, tt := range tests {
+		err := s.checkAddress(allowLoopback(context.Background(), tt.loop), "tcp", tt.address, nil)
+		if (err == nil) != tt.ok || err != nil && !errors.Is(err, errTarget) {
+			t.Errorf("%s (loopback %v): %v, want allowed %v", tt.address, tt.loop, err, tt.ok)
+		}
+	}
+}
+
+// The check is made of the address that is connected to, whatever name led there.
+func TestProxyChecksWhatItConnectsTo(t *testing.T) {
+	asked := false
+	front, back := master(t, func(http.ResponseWriter, *http.Request) { asked = true }, nil)
+	u, _ := url.Parse(back.URL)
+	port, _ := strconv.Atoi(u.Port())
+	front.Config.Handler = New(Options{
+		RM:    &fakeRM{apps: []rm.AppReport{{ID: app(proxied), State: rm.AppRunning, OriginalURL: "localhost:" + u.Port()}}},
+		Local: true, Private: []uint16{uint16(port)},
+	})
+	resp, body := fetch(t, "GET", front.URL+"/proxy/"+proxied, http.Header{})
+	if resp.StatusCode != http.StatusBadGateway || !strings.Contains(body, "port of the ResourceManager") || asked {
+		t.Errorf("got %d %q, asked %v; want 502 and no call", resp.StatusCode, body, asked)
+	}
+	front.Config.Handler = New(Options{
+		RM: &fakeRM{apps: []rm.AppReport{{ID: app(proxied), State: rm.AppRunning, OriginalURL: "localhost:" + u.Port()}}},
+	})
+	resp, body = fetch(t, "GET", front.URL+"/proxy/"+proxied, http.Header{})
+	if resp.StatusCode != http.StatusBadGateway || !strings.Contains(body, "loopback") || asked {
+		t.Errorf("got %d %q, asked %v; want 502 and no call", resp.StatusCode, body, asked)
+	}
+}
+
+func TestProxyCallsFromItsOwnAddress(t *testing.T) {
+	from := ""
+	front, _ := master(t, func(_ http.ResponseWriter, r *http.Request) { from = r.RemoteAddr },
+		func(o *Options, _ *fakeRM) { o.ProxySource = netip.MustParseAddr("127.0.0.9") })
+	resp, body := fetch(t, "GET", front.URL+"/proxy/"+proxied, http.Header{})
+	if resp.StatusCode != http.StatusOK || !strings.HasPrefix(from, "127.0.0.9:") {
+		t.Errorf("got %d %q, called from %s; want 200 from 127.0.0.9", resp.StatusCode, body, from)
+	}
+}
+
+func TestProxyLimitsCallsToOneApplication(t *testing.T) {
+	p := newProxy(&site{})
+	one, two := app(proxied), app("application_1700000000000_0002")
+	for range maxPerApp {
+		if !p.enter(one) {
+			t.Fatal("turned away below the limit")
+		}
+	}
+	if p.enter(one) {
+		t.Error("one application may have more than its part")
+	}
+	if !p.enter(two) {
+		t.Error("another application is kept waiting")
+	}
+	p.leave(one)
+	if !p.enter(one) {
+		t.Error("a place that was given back cannot be taken")
+	}
+}

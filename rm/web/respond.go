@@ -1,0 +1,222 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/klauspost/compress/gzip"
+
+	"heddle/rm"
+	"heddle/yarn/rest"
+)
+
+// Where the services are.
+const (
+	restBase   = rest.Base
+	heddleBase = rest.HeddleBase
+)
+
+// An answerFunc answers a question, or returns an error that [fail] writes.
+type answerFunc func(*http.Request) (rest.Answer, error)
+
+// answer makes a handler of a question.
+func (s *site) answer(f answerFunc) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), answerTimeout)
+		defer cancel()
+		a, err := f(r.WithContext(ctx))
+		if err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		s.write(w, r, http.StatusOK, a)
+	})
+}
+
+// An oops is an error with its status and the class YARN's clients know it by.
+type oops struct {
+	status  int
+	class   string // with its package
+	message string
+	plain   bool // as text, as YARN answers some refusals
+}
+
+func (e *oops) Error() string { return e.message }
+
+const webapp = "org.apache.hadoop.yarn.webapp."
+
+// badRequest and notFound carry the prefix that YARN's own web exceptions have.
+func badRequest(message string) error {
+	return &oops{status: http.StatusBadRequest, class: webapp + "BadRequestException", message: "java.lang.Exception: " + message}
+}
+
+func notFound(message string) error {
+	return &oops{status: http.StatusNotFound, class: webapp + "NotFoundException", message: "java.lang.Exception: " + message}
+}
+
+// fail writes an error in the shape YARN's clients know.
+func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
+	o := s.classify(r, err)
+	if o.plain {
+		http.Error(w, o.message, o.status)
+		return
+	}
+	short := o.class[strings.LastIndexByte(o.class, '.')+1:]
+	s.write(w, r, o.status, rest.Answer{Root: "RemoteException", Value: rest.RemoteException{
+		Exception: short, Message: o.message, Class: o.class,
+	}})
+}
+
+// classify says what an error is over HTTP. YARN answers 503 to whatever it has no better word for.
+func (s *site) classify(r *http.Request, err error) *oops {
+	var (
+		known   *oops
+		missing *rm.NotFound
+		denied  *rm.Denied
+		invalid *rm.Invalid
+		tooBig  *http.MaxBytesError
+	)
+	switch {
+	case errors.As(err, &known):
+		return known
+	case errors.As(err, &missing):
+		return &oops{status: http.StatusNotFound, class: webapp + "NotFoundException", message: "java.lang.Exception: " + err.Error()}
+	case errors.As(err, &denied):
+		return &oops{status: http.StatusForbidden, class: webapp + "ForbiddenException", message: err.Error()}
+	case errors.As(err, &invalid):
+		class := invalid.Class
+		if class == "" {
+			class = webapp + "BadRequestException"
+		}
+		return &oops{status: http.StatusBadRequest, class: class, message: err.Error()}
+	case errors.As(err, &tooBig):
+		return &oops{
+			status: http.StatusRequestEntityTooLarge, class: webapp + "BadRequestException",
+			message: "the body is longer than " + strconv.Itoa(maxBody) + " bytes",
+		}
+	}
+	s.Log.Warn("request failed", "path", r.URL.Path, "error", err)
+	return &oops{
+		status: http.StatusServiceUnavailable, class: "org.apache.hadoop.yarn.exceptions.YarnRuntimeException",
+		message: err.Error(),
+	}
+}
+
+var zippers = sync.Pool{New: func() any {
+	z, _ := gzip.NewWriterLevel(io.Discard, gzip.BestSpeed) // the level is one there is
+	return z
+}}
+
+// write writes an answer as JSON or XML, packed if the caller takes that.
+func (s *site) write(w http.ResponseWriter, r *http.Request, status int, a rest.Answer) {
+	h := w.Header()
+	h.Add("Vary", "Accept")
+	h.Add("Vary", "Accept-Encoding")
+	kind := negotiate(r.Header.Values("Accept"))
+	if kind == "" && status < http.StatusBadRequest {
+		http.Error(w, "what is served here is application/json or application/xml; Accept wants neither", http.StatusNotAcceptable)
+		return
+	}
+	if kind == "" {
+		kind = typeJSON
+	}
+	h.Set("Content-Type", kind+";charset=utf-8")
+	h.Set("Cache-Control", "no-cache")
+	var out io.Writer = w
+	if accepts(r.Header.Values("Accept-Encoding"), "gzip") && r.Method != http.MethodHead {
+		h.Set("Content-Encoding", "gzip")
+		z := zippers.Get().(*gzip.Writer)
+		z.Reset(w)
+		defer func() {
+			_ = z.Close() // the client is gone if this fails
+			zippers.Put(z)
+		}()
+		out = z
+	}
+	w.WriteHeader(status)
+	var err error
+	if kind == typeXML {
+		err = a.WriteXML(out)
+	} else {
+		err = a.WriteJSON(out)
+	}
+	if err != nil {
+		s.Log.Debug("answer cut short", "path", r.URL.Path, "error", err)
+	}
+}
+
+const (
+	typeJSON = "application/json"
+	typeXML  = "application/xml"
+)
+
+// negotiate returns the type that is accepted most, JSON where both are alike, or "" where neither is.
+func negotiate(accept []string) string {
+	asJSON, asXML, some := 0.0, 0.0, false
+	for part := range items(accept) {
+		some = true
+		name, q := quality(part)
+		switch name {
+		case "*/*", "application/*":
+			asJSON = max(asJSON, q)
+		case typeJSON:
+			asJSON = max(asJSON, q)
+		case typeXML, "text/xml":
+			asXML = max(asXML, q)
+		}
+	}
+	switch {
+	case !some:
+		return typeJSON
+	case asXML > asJSON:
+		return typeXML
+	case asJSON > 0:
+		return typeJSON
+	}
+	return ""
+}
+
+// accepts reports whether a coding is among those accepted.
+func accepts(header []string, coding string) bool {
+	for part := range items(header) {
+		if name, q := quality(part); name == coding && q > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// items yields what stands between the commas of a header, a limited number of them.
+func items(header []string) func(func(string) bool) {
+	const most = 64
+	return func(yield func(string) bool) {
+		n := 0
+		for _, line := range header {
+			for part := range strings.SplitSeq(line, ",") {
+				if n++; n > most {
+					return
+				}
+				if strings.TrimSpace(part) != "" && !yield(part) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// quality splits name;q=0.5. An unreadable q counts as 0.
+func quality(part string) (string, float64) {
+	name, params, _ := strings.Cut(part, ";")
+	q := 1.0
+	for p := range strings.SplitSeq(params, ";") {
+		if v, ok := strings.CutPrefix(strings.TrimSpace(p), "q="); ok {
+			q, _ = strconv.ParseFloat(v, 64)
+		}
+	}
+	return strings.ToLower(strings.TrimSpace(name)), q
+}

@@ -1,0 +1,116 @@
+package web
+
+import (
+	"net/http"
+
+	"heddle"
+	"heddle/rm"
+	"heddle/yarn/rest"
+)
+
+// The shapes in which queues are shown.
+const (
+	capacity = "capacity"
+	fair     = "fair"
+)
+
+// scheduler answers GET /scheduler, in the shape of the scheduler whose configuration the queues come from.
+func (s *site) scheduler(r *http.Request) (rest.Answer, error) {
+	c, err := s.RM.Cluster(r.Context())
+	if err != nil {
+		return rest.Answer{}, err
+	}
+	queues, err := s.RM.Queues(r.Context())
+	if err != nil {
+		return rest.Answer{}, err
+	}
+	if len(queues) == 0 {
+		return rest.Answer{}, notFound("the scheduler has no queues")
+	}
+	t := tree{shaper: s.shape, cluster: c, queues: queues}
+	var info any
+	if c.Scheduler == fair {
+		info = &rest.FairScheduler{Type: rest.FairType, Root: t.fairQueue(0)}
+	} else {
+		info = t.capacityRoot()
+	}
+	return rest.Answer{Root: "scheduler", Value: rest.Scheduler{Info: info}}, nil
+}
+
+// A tree is the queues of one moment. Queues are named by their index, the root is 0.
+type tree struct {
+	shaper
+	cluster rm.ClusterReport
+	queues  []rm.QueueReport
+}
+
+// children returns the indexes of the queues below one; a child of the wrong order is left out, so that no
+// mistake elsewhere becomes an endless tree here.
+func (t tree) children(i int) []int {
+	var out []int
+	for _, id := range t.queues[i].Children {
+		if c := int(id); c > i && c < len(t.queues) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// lastPart returns the queue's own name.
+func lastPart(path string) string {
+	for i := len(path) - 1; i >= 0; i-- {
+		if path[i] == '.' {
+			return path[i+1:]
+		}
+	}
+	return path
+}
+
+// fairQueue returns a queue and what is below it in the fair scheduler's shape. The shares it is entitled to are
+// those of its configuration: what it may have at least where every queue has work.
+func (t tree) fairQueue(i int) rest.FairQueue {
+	q := &t.queues[i]
+	steady := part(t.cluster.Total, q.Absolute)
+	maximum := t.cluster.Total
+	if !q.MaxShare.IsZero() {
+		maximum = maximum.Min(q.MaxShare)
+	}
+	o := rest.FairQueue{
+		MaxApps: q.MaxApps, Min: t.resource(q.MinShare), Max: t.resource(maximum), Used: t.resource(q.Used),
+		AMUsed: t.resource(q.Masters), AMMax: t.resource(part(steady, max(0, q.AMShare))),
+		Demand: t.resource(q.Used.Plus(q.Pending)), SteadyFair: t.resource(steady), Fair: t.resource(steady),
+		Cluster: t.resource(t.cluster.Total), ReservedAmt: t.resource(q.Reserved),
+		MaxContainer: t.resource(t.cluster.Maximum), Pending: q.Waiting, Allocated: q.Containers,
+		Reserved: q.Reservations, Name: q.Path, Policy: q.Order, Preemptable: q.Preemptable,
+	}
+	if q.MaxApps < 0 {
+		o.MaxApps = 1<<31 - 1
+	}
+	if q.Leaf {
+		waiting, active := q.Inactive, q.Active
+		o.Type, o.Waiting, o.Active = rest.FairLeafType, &waiting, &active
+		return o
+	}
+	if below := t.children(i); len(below) > 0 {
+		o.Children = new(rest.FairQueues)
+		for _, c := range below {
+			o.Children.List = append(o.Children.List, t.fairQueue(c))
+		}
+	}
+	return o
+}
+
+// usedOf returns how much of what a queue is entitled to it uses, in per cent, and how much of the cluster.
+func (t tree) usedOf(q *rm.QueueReport) (own, absolute float32) {
+	share := t.share(q.Used.Plus(q.Reserved), t.cluster.Total)
+	if q.Absolute > 0 {
+		own = float32(share/q.Absolute) * 100
+	}
+	return own, float32(share) * 100
+}
+
+// limits of a leaf for its masters: of all together and of one user.
+func (t tree) masterLimits(q *rm.QueueReport) (all, user heddle.Resource) {
+	all = part(t.cluster.Total, q.AbsoluteMax*max(0, q.AMShare))
+	return all, part(all, min(1, q.UserLimit/100*q.UserFactor))
+}

@@ -1,0 +1,354 @@
+package web
+
+import (
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"heddle"
+	"heddle/rm"
+	"heddle/yarn/ids"
+	"heddle/yarn/rest"
+)
+
+// ask asks a handler.
+func ask(h http.Handler, path string, header ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(http.MethodGet, path, nil)
+	for i := 0; i+1 < len(header); i += 2 {
+		r.Header.Add(header[i], header[i+1])
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+// demo is a fake with something of everything.
+func demo() *fakeRM {
+	id := app(proxied)
+	attempt := ids.Attempt{App: id, N: 1}
+	node := ids.Node{Host: "node1", Port: 8041}
+	f := &fakeRM{ready: true, queues: stockQueues(heddle.Of(2048, 2000), heddle.Of(512, 1000), 2, 1)}
+	f.cluster = rm.ClusterReport{
+		ClusterID: "c1", Started: 1700000000000, Profile: "heddle", Scheduler: "capacity", Minimum: heddle.Of(128, 1000),
+		Maximum: heddle.Of(4096, 8000), Total: heddle.Of(8192, 16000), Used: heddle.Of(2048, 2000), RunningApps: 1,
+		PendingApps: 1, Containers: 2, Waiting: 3, Active: 2, Lost: 1, Steps: 1234, Grants: 56, BusyPercent: 1.5, BeatEvery: time.Second,
+	}
+	f.apps = []rm.AppReport{
+		{
+			ID: id, User: "ann", Queue: "root.default", Name: "<script>alert(1)</script>", Type: "MAPREDUCE", State: rm.AppRunning,
+			Final: rm.Undefined, Progress: 0.5, Started: 1700000001000, Attempt: 1, TrackingURL: "rm:8088/proxy/" + proxied + "/",
+			OriginalURL: "node1:40000", Live: true, Containers: 2, Used: heddle.Of(2048, 2000), Tags: []string{"a", "b"},
+			Requests: []rm.RequestReport{{Priority: 20, Place: "*", Size: heddle.Of(1024, 1000), Count: 3, Relax: true, Guarantee: true}},
+		},
+		{ID: app("application_1700000000000_0002"), User: "bob", Queue: "root.default", Name: "waits", Type: "SPARK", State: rm.AppAccepted, Final: rm.Undefined, Started: 1700000002000},
+	}
+	f.attempts = map[ids.App][]rm.AttemptReport{id: {{
+		ID: attempt, State: "RUNNING", Node: node, NodeHTTP: "node1:8042", User: "ann", Started: 1700000001000, Master: ids.Container{Attempt: attempt, ID: 1},
+	}}}
+	f.containers = map[ids.Attempt][]rm.ContainerReport{attempt: {{
+		ID: ids.Container{Attempt: attempt, ID: 2}, Node: node, NodeHTTP: "node1:8042", User: "ann", Size: heddle.Of(1024, 1000),
+		Priority: 20, Created: 1700000003000, Running: true, Exit: -1000,
+	}}}
+	f.nodes = []rm.NodeReport{
+		{ID: node, HTTP: "node1:8042", Rack: "/default-rack", State: "RUNNING", Version: "3.4.2", Total: heddle.Of(4096, 8000), Used: heddle.Of(2048, 2000), Containers: 2},
+		{ID: ids.Node{Host: "node2", Port: 8041}, State: "LOST", Rack: "/default-rack", Total: heddle.Of(4096, 8000)},
+	}
+	f.whys = map[ids.App]rm.Explanation{id: {
+		Queue: "root.default", History: map[string]uint32{"no-room": 7, "queue-limit": 9, "am-limit": 7},
+		Pending: []rm.PendingAsk{{
+			Priority: 20, Kind: "map", Count: 3, Since: 1700000002000, Size: heddle.Of(1024, 1000), Why: "queue-limit",
+			Text: "The queue root.default is at its maximum.", Need: heddle.Of(1024, 1000), Short: heddle.Of(512, 0),
+			Holders: []rm.Holder{{App: id, Name: "<b>", User: "ann", Used: heddle.Of(2048, 2000)}},
+			Nodes:   []rm.NodeGroup{{Why: "no-room", Nodes: 1, Most: heddle.Of(512, 0)}},
+		}},
+	}}
+	return f
+}
+
+func TestFiltersReachTheDaemon(t *testing.T) {
+	f := demo()
+	h := New(Options{RM: f})
+	path := rest.Base + "/apps?states=running,finished&states=KILLED&state=FAILED&finalStatus=SUCCEEDED&user=ann&queue=default&limit=7" +
+		"&startedTimeBegin=1&startedTimeEnd=2&finishedTimeBegin=3&finishedTimeEnd=4&applicationTypes=SPARK,MAPREDUCE&applicationTags=X&name=n"
+	if w := ask(h, path); w.Code != http.StatusOK {
+		t.Fatalf("%d %s", w.Code, w.Body)
+	}
+	want := rm.AppFilter{
+		States: []rm.AppState{rm.AppRunning, rm.AppFinished, rm.AppKilled, rm.AppFailed}, Final: rm.Succeeded,
+		Users: []string{"ann"}, Queues: []string{"root.default"}, Types: []string{"SPARK", "MAPREDUCE"}, Tags: []string{"x"},
+		Name: "n", StartedFrom: 1, StartedTo: 2, FinishedFrom: 3, FinishedTo: 4, Limit: 7,
+	}
+	if diff := cmp.Diff(want, f.filter); diff != "" {
+		t.Errorf("filter (-want +got):\n%s", diff)
+	}
+}
+
+func TestBadQuestions(t *testing.T) {
+	h := New(Options{RM: demo()})
+	for path, want := range map[string]string{
+		"/apps?limit=x":                             "limit value must be a number!",
+		"/apps?limit=0":                             "limit value must be greater then 0",
+		"/apps?startedTimeBegin=-1":                 "startedTimeBegin must be greater than 0",
+		"/apps?startedTimeBegin=5&startedTimeEnd=4": "startedTimeEnd must be greater",
+		"/apps?finishedTimeEnd=x":                   "finishedTimeEnd value must be a number!",
+		"/apps?finalStatus=GOOD":                    "Invalid finalStatus GOOD",
+		"/apps?queue=nosuch":                        "Unknown queue: nosuch",
+		"/apps?deSelects=everything":                "Invalid deSelects string everything",
+		"/nodes?states=WELL":                        "Invalid node state WELL",
+		"/nodes/nosuch":                             "Expected host:port",
+		"/apps/application_x_1":                     "Invalid ApplicationId: application_x_1",
+		"/apps/" + proxied + "/timeouts/NEVER":      "Invalid timeout type NEVER",
+		"/apps/" + proxied + "/appattempts/x":       "Invalid AppAttemptId: x",
+		"/apps/" + proxied + "/appattempts/appattempt_1_0001_000001": "is not of",
+		"/appstatistics?applicationTypes=a,b":                        "more than one type",
+	} {
+		w := ask(h, rest.Base+path)
+		var e rest.RemoteException
+		if err := rest.Parse(w.Body.Bytes(), "RemoteException", &e); err != nil || w.Code != 400 || !strings.Contains(e.Message, want) {
+			t.Errorf("%s: %d %s, want 400 with %q", path, w.Code, w.Body, want)
+		}
+	}
+}
+
+func TestServicesThatHaveNoRecording(t *testing.T) {
+	h := New(Options{RM: demo(), Off: []string{"ikayak.shrink: needs a node agent"}, Version: "dev", Now: func() time.Time { return time.UnixMilli(1700000063000) }})
+	attempt := "/apps/" + proxied + "/appattempts/appattempt_1700000000000_0001_000001"
+	const container = `{"containerId":"container_1700000000000_0001_01_000002","allocatedMB":"1024","allocatedVCores":"1",` +
+		`"assignedNodeId":"node1:8041","priority":"20","startedTime":"1700000003000","finishedTime":"0","elapsedTime":"60000",` +
+		`"diagnosticsInfo":"","logUrl":"http://node1:8042/node/containerlogs/container_1700000000000_0001_01_000002/ann",` +
+		`"containerExitStatus":"-1000","containerState":"RUNNING","nodeHttpAddress":"http://node1:8042","nodeId":"node1:8041",` +
+		`"allocatedResources":{"entry":[{"key":"memory-mb","value":"1024"},{"key":"vcores","value":"1"}]}}`
+	for path, want := range map[string]string{
+		rest.Base + "/apps/" + proxied + "/queue":                                  `{"queue":"root.default"}`,
+		rest.Base + "/apps/" + proxied + "/priority":                               `{"priority":0}`,
+		rest.Base + "/apps/" + proxied + "/timeouts":                               `{"timeouts":{"timeout":[{"type":"LIFETIME","expiryTime":"UNLIMITED","remainingTimeInSeconds":-1}]}}`,
+		rest.Base + "/apps/" + proxied + "/timeouts/lifetime":                      `{"timeout":{"type":"LIFETIME","expiryTime":"UNLIMITED","remainingTimeInSeconds":-1}}`,
+		rest.Base + attempt + "/containers":                                        `{"container":` + container + `}`,
+		rest.Base + attempt + "/containers/container_1700000000000_0001_01_000002": container,
+		rest.Base + "/appstatistics?states=running&applicationTypes=mapreduce":     `{"appStatInfo":{"statItem":[{"state":"RUNNING","type":"mapreduce","count":1}]}}`,
+		rest.Base + "/nodes?states=decommissioned":                                 `{"nodes":{}}`,
+		rest.HeddleBase + "/info": `{"info":{"version":"dev","clusterId":"c1","started":1700000000000,"ready":true,"profile":"heddle",` +
+			`"scheduler":"capacity","off":["ikayak.shrink: needs a node agent"],"steps":1234,"grants":56,"busyPercent":1.5,"callsWaiting":0,"heartbeatMillis":1000}}`,
+		rest.HeddleBase + "/apps/" + proxied + "/why": `{"why":{"app":"application_1700000000000_0001","queue":"root.default","pending":[{"priority":20,` +
+			`"kind":"map","count":3,"since":1700000002000,"size":{"memoryMB":1024,"milliVcores":1000},"why":"queue-limit",` +
+			`"text":"The queue root.default is at its maximum.","need":{"memoryMB":1024,"milliVcores":1000},"have":{"memoryMB":0,"milliVcores":0},` +
+			`"short":{"memoryMB":512,"milliVcores":0},"holders":[{"app":"application_1700000000000_0001","name":"<b>","user":"ann",` +
+			`"used":{"memoryMB":2048,"milliVcores":2000}}],"nodes":[{"why":"no-room","nodes":1,"mostFree":{"memoryMB":512,"milliVcores":0}}]}],` +
+			`"history":[{"why":"queue-limit","times":9},{"why":"am-limit","times":7},{"why":"no-room","times":7}]}}`,
+	} {
+		w := ask(h, path)
+		if w.Code != http.StatusOK || w.Body.String() != want {
+			t.Errorf("%s: %d\n got %s\nwant %s", path, w.Code, w.Body, want)
+		}
+	}
+}
+
+func TestHeddleQueues(t *testing.T) {
+	w := ask(New(Options{RM: demo()}), rest.HeddleBase+"/queues")
+	var q rest.Queues
+	if err := rest.Parse(w.Body.Bytes(), "queues", &q); err != nil {
+		t.Fatal(err)
+	}
+	if len(q.List) != 2 || q.List[1].Parent != "root" || q.List[1].Path != "root.default" || q.List[1].UsedShare != 0.25 ||
+		q.List[1].Users[0].Used.MemoryMB != 2048 {
+		t.Errorf("got %+v", q.List)
+	}
+}
+
+func TestFairShape(t *testing.T) {
+	f := demo()
+	f.cluster.Scheduler = "fair"
+	f.queues[1].MinShare, f.queues[1].Order, f.queues[1].MaxApps = heddle.Of(1024, 1000), "drf", -1
+	w := ask(New(Options{RM: f}), rest.Base+"/scheduler")
+	var got struct {
+		SchedulerInfo struct {
+			Type string         `json:"type"`
+			Root rest.FairQueue `json:"rootQueue"`
+		} `json:"schedulerInfo"`
+	}
+	if err := rest.Parse(w.Body.Bytes(), "scheduler", &got); err != nil {
+		t.Fatal(err)
+	}
+	root := got.SchedulerInfo.Root
+	if got.SchedulerInfo.Type != rest.FairType || root.Type != "" || root.Active != nil || len(root.Children.List) != 1 {
+		t.Fatalf("got %s", w.Body)
+	}
+	leaf := root.Children.List[0]
+	if leaf.Type != rest.FairLeafType || leaf.Name != "root.default" || leaf.Policy != "drf" || *leaf.Active != 1 ||
+		leaf.Min.Memory != 1024 || leaf.MaxApps != 1<<31-1 || leaf.Demand.Memory != 2048 || leaf.Children != nil {
+		t.Errorf("leaf %+v", leaf)
+	}
+	var a rest.App
+	w = ask(New(Options{RM: f}), rest.Base+"/apps/"+proxied)
+	if err := rest.Parse(w.Body.Bytes(), "app", &a); err != nil || a.Resources != nil || a.MB != 2048 {
+		t.Errorf("%v; under fair an application has no resourceInfo: %s", err, w.Body)
+	}
+}
+
+// A tree that is no tree must not be walked for ever.
+func TestQueuesInACircle(t *testing.T) {
+	f := demo()
+	f.queues[0].Children, f.queues[1].Children = []heddle.QueueID{1, 0, 9}, []heddle.QueueID{0}
+	f.queues[1].Leaf = false
+	for _, kind := range []string{capacity, fair} {
+		f.cluster.Scheduler = kind
+		if w := ask(New(Options{RM: f}), rest.Base+"/scheduler"); w.Code != http.StatusOK {
+			t.Errorf("%s: %d %s", kind, w.Code, w.Body)
+		}
+	}
+}
+
+func TestDeselect(t *testing.T) {
+	h := New(Options{RM: demo()})
+	full := ask(h, rest.Base+"/apps/"+proxied).Body.String()
+	for _, part := range []string{"resourceRequests", "timeouts", "amNodeLabelExpression", "resourceInfo"} {
+		if !strings.Contains(full, `"`+part+`":`) {
+			t.Errorf("%s is missing in %s", part, full)
+		}
+		if got := ask(h, rest.Base+"/apps/"+proxied+"?deSelects="+part).Body.String(); strings.Contains(got, `"`+part+`":`) {
+			t.Errorf("%s was not left out of %s", part, got)
+		}
+	}
+	if got := ask(h, rest.Base+"/apps?deSelects=resourceRequests,timeouts").Body.String(); strings.Contains(got, "resourceRequests") {
+		t.Errorf("the list does not leave out what is not wanted: %s", got)
+	}
+}
+
+func TestNegotiation(t *testing.T) {
+	h := New(Options{RM: demo()})
+	for accept, want := range map[string]string{
+		"":                 "application/json;charset=utf-8",
+		"*/*":              "application/json;charset=utf-8",
+		"application/json": "application/json;charset=utf-8",
+		"application/xml":  "application/xml;charset=utf-8",
+		"text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8": "application/xml;charset=utf-8",
+		"application/xml;q=0.1, application/json;q=0.2":                   "application/json;charset=utf-8",
+		"text/plain":             "text/plain; charset=utf-8",
+		"application/xml;q=junk": "text/plain; charset=utf-8",
+	} {
+		w := ask(h, rest.Base+"/info", "Accept", accept)
+		if got := w.Header().Get("Content-Type"); got != want || (w.Code == http.StatusNotAcceptable) != strings.HasPrefix(want, "text") {
+			t.Errorf("Accept %q: %d %s, want %s", accept, w.Code, got, want)
+		}
+	}
+	w := ask(h, rest.Base+"/apps/x", "Accept", "text/html")
+	if w.Code != 400 || !strings.Contains(w.Body.String(), "RemoteException") {
+		t.Errorf("an error for somebody who takes neither: %d %s", w.Code, w.Body)
+	}
+	w = ask(h, rest.Base+"/apps/x", "Accept", "application/xml")
+	if !strings.Contains(w.Body.String(), "<RemoteException><exception>BadRequestException</exception>") {
+		t.Errorf("error in XML: %s", w.Body)
+	}
+}
+
+func TestGzip(t *testing.T) {
+	h := New(Options{RM: demo()})
+	plain := ask(h, rest.Base+"/nodes")
+	if plain.Header().Get("Content-Encoding") != "" {
+		t.Error("packed for somebody who did not ask for it")
+	}
+	if w := ask(h, rest.Base+"/nodes", "Accept-Encoding", "gzip;q=0"); w.Header().Get("Content-Encoding") != "" {
+		t.Error("packed for somebody who refuses it")
+	}
+	packed := ask(h, rest.Base+"/nodes", "Accept-Encoding", "br, gzip")
+	z, err := gzip.NewReader(packed.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := io.ReadAll(z)
+	if err != nil || string(got) != plain.Body.String() {
+		t.Errorf("%v; unpacked %s", err, got)
+	}
+}
+
+// What a daemon fails with is told as what it is.
+func TestFailures(t *testing.T) {
+	for _, tt := range []struct {
+		err    error
+		status int
+		class  string
+	}{
+		{errBusy, 503, "org.apache.hadoop.yarn.exceptions.YarnRuntimeException"},
+		{&rm.NotFound{What: "x"}, 404, "org.apache.hadoop.yarn.webapp.NotFoundException"},
+		{&rm.Denied{User: "u"}, 403, "org.apache.hadoop.yarn.webapp.ForbiddenException"},
+		{&rm.Invalid{Class: "a.b.C", Text: "t"}, 400, "a.b.C"},
+		{fmt.Errorf("while asking: %w", &rm.Invalid{Text: "t"}), 400, "org.apache.hadoop.yarn.webapp.BadRequestException"},
+	} {
+		f := demo()
+		f.fails = tt.err
+		h := New(Options{RM: f})
+		for _, path := range []string{"/info", "/metrics", "/scheduler", "/apps", "/nodes", "/nodes/a:1", "/appstatistics"} {
+			w := ask(h, rest.Base+path)
+			var e rest.RemoteException
+			if err := rest.Parse(w.Body.Bytes(), "RemoteException", &e); err != nil || w.Code != tt.status || e.Class != tt.class {
+				t.Errorf("%s with %v: %d %s, want %d %s", path, tt.err, w.Code, w.Body, tt.status, tt.class)
+			}
+		}
+	}
+}
+
+func TestExtraResources(t *testing.T) {
+	f := demo()
+	f.apps[0].Used[heddle.Extra1] = 4
+	w := ask(New(Options{RM: f, ExtraResources: []string{"yarn.io/gpu"}}), rest.Base+"/apps/"+proxied)
+	var a rest.App
+	if err := rest.Parse(w.Body.Bytes(), "app", &a); err != nil {
+		t.Fatal(err)
+	}
+	list := a.Resources.List[0].Used.Informations.List
+	if len(list) != 3 || list[2].Name != "yarn.io/gpu" || list[2].Value != 4 {
+		t.Errorf("got %+v", list)
+	}
+}
+
+func TestMemoryOnlyShare(t *testing.T) {
+	total, used := heddle.Of(1000, 1000), heddle.Of(100, 900)
+	if got := (shaper{}).share(used, total); got != 0.9 {
+		t.Errorf("dominant share %v, want 0.9", got)
+	}
+	if got := (shaper{memoryOnly: true}).share(used, total); got != 0.1 {
+		t.Errorf("share of memory %v, want 0.1", got)
+	}
+	if got := (shaper{memoryOnly: true}).share(used, heddle.Resource{}); got != 0 {
+		t.Errorf("share of nothing %v, want 0", got)
+	}
+}
+
+// Everything that is answered as JSON can be read back by the structs it was written from.
+func TestOwnAnswersParse(t *testing.T) {
+	h := New(Options{RM: demo()})
+	for path, v := range map[string]struct {
+		root string
+		into any
+	}{
+		rest.Base + "/info":                             {"clusterInfo", &rest.ClusterInfo{}},
+		rest.Base + "/metrics":                          {"clusterMetrics", &rest.ClusterMetrics{}},
+		rest.Base + "/apps":                             {"apps", &rest.Apps{}},
+		rest.Base + "/nodes":                            {"nodes", &rest.Nodes{}},
+		rest.Base + "/appstatistics":                    {"appStatInfo", &rest.Statistics{}},
+		rest.HeddleBase + "/queues":                     {"queues", &rest.Queues{}},
+		rest.HeddleBase + "/info":                       {"info", &rest.Info{}},
+		rest.Base + "/apps/" + proxied + "/appattempts": {"appAttempts", &rest.Attempts{}},
+		rest.Base + "/apps/" + proxied + "/appattempts/appattempt_1700000000000_0001_000001/containers": {"", &rest.Containers{}},
+	} {
+		w := ask(h, path)
+		if err := rest.Parse(w.Body.Bytes(), v.root, v.into); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+		if reflect.ValueOf(v.into).Elem().IsZero() {
+			t.Errorf("%s: nothing was read from %s", path, w.Body)
+		}
+		if !json.Valid(w.Body.Bytes()) {
+			t.Errorf("%s: no JSON: %s", path, w.Body)
+		}
+	}
+}

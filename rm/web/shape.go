@@ -1,0 +1,121 @@
+package web
+
+import (
+	"strconv"
+	"time"
+
+	"heddle"
+	"heddle/rm"
+	"heddle/yarn/ids"
+	"heddle/yarn/rest"
+)
+
+// A shaper turns reports into the shapes of package rest.
+type shaper struct {
+	now        func() time.Time
+	extra      []string // names of the two further resources
+	memoryOnly bool
+	logs       string
+}
+
+// vcores rounds milli-vcores up to what YARN can say.
+func vcores(milli int64) int64 {
+	if milli < 0 {
+		return milli / 1000
+	}
+	return (milli + 999) / 1000
+}
+
+func (sh shaper) resource(r heddle.Resource) rest.Resource {
+	if len(sh.extra) == 0 {
+		return rest.NewResource(r[heddle.Memory], vcores(r[heddle.CPU]))
+	}
+	extra := make([]rest.Amount, 0, len(sh.extra))
+	for i, name := range sh.extra {
+		if d := int(heddle.Extra1) + i; d < len(r) {
+			extra = append(extra, rest.Amount{Name: name, Value: r[d]})
+		}
+	}
+	return rest.NewResource(r[heddle.Memory], vcores(r[heddle.CPU]), extra...)
+}
+
+func (sh shaper) amounts(r heddle.Resource) rest.Amounts {
+	a := rest.Amounts{MemoryMB: r[heddle.Memory], MilliCores: r[heddle.CPU]}
+	for i, name := range sh.extra {
+		if d := int(heddle.Extra1) + i; d < len(r) {
+			a.Extra = append(a.Extra, rest.Entry{Key: name, Value: strconv.FormatInt(r[d], 10)})
+		}
+	}
+	return a
+}
+
+// share returns how much of total r is, 0 to 1: by memory alone or by the resource it is most of.
+func (sh shaper) share(r, total heddle.Resource) float64 {
+	if sh.memoryOnly {
+		if total[heddle.Memory] <= 0 {
+			return 0
+		}
+		return float64(r[heddle.Memory]) / float64(total[heddle.Memory])
+	}
+	return r.Share(total)
+}
+
+// part returns a fraction of r, rounded down.
+func part(r heddle.Resource, fraction float64) heddle.Resource {
+	for d := range r {
+		r[d] = int64(float64(r[d]) * fraction)
+	}
+	return r
+}
+
+// elapsed returns how long something runs or ran, in milliseconds.
+func (sh shaper) elapsed(start, finish int64) int64 {
+	switch {
+	case start <= 0:
+		return 0
+	case finish <= 0:
+		finish = sh.now().UnixMilli()
+	}
+	return max(0, finish-start)
+}
+
+// nodeLogs is where a NodeManager shows the logs of a container.
+func nodeLogs(http string, c ids.Container, user string) string {
+	if http == "" || c.IsZero() {
+		return ""
+	}
+	return "http://" + http + "/node/containerlogs/" + c.String() + "/" + user
+}
+
+// endedLogs is where the logs of an ended container are shown: by the log server where there is one.
+func (sh shaper) endedLogs(http string, n ids.Node, c ids.Container, user string) string {
+	if sh.logs == "" || n.IsZero() || c.IsZero() {
+		return nodeLogs(http, c, user)
+	}
+	return sh.logs + "/" + n.String() + "/" + c.String() + "/" + c.String() + "/" + user
+}
+
+// seconds is what an application used, by resource.
+func seconds(memory, vcore int64) rest.Entries {
+	return rest.Entries{
+		{Key: "memory-mb", Value: strconv.FormatInt(memory, 10)},
+		{Key: "vcores", Value: strconv.FormatInt(vcore, 10)},
+	}
+}
+
+// lifetime is when an application is ended, as YARN writes that.
+func (sh shaper) lifetime(a rm.AppReport) rest.Timeout {
+	if a.Lifetime <= 0 {
+		return rest.Timeout{Type: lifetimeType, Expiry: "UNLIMITED", Remaining: -1}
+	}
+	t := rest.Timeout{Type: lifetimeType, Expiry: time.UnixMilli(a.Lifetime).UTC().Format(isoTime)}
+	if !a.State.Final() {
+		t.Remaining = max(0, (a.Lifetime-sh.now().UnixMilli())/1000)
+	}
+	return t
+}
+
+const (
+	lifetimeType = "LIFETIME"
+	isoTime      = "2006-01-02T15:04:05.000-0700"
+)

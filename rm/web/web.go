@@ -1,0 +1,164 @@
+// Package web is the daemon's HTTP side: YARN's web services under /ws/v1/cluster and our own under
+// /ws/v1/heddle, the proxy to the pages of ApplicationMasters, small pages for people, Prometheus metrics and
+// health checks.
+//
+// It knows nothing of scheduling, of storage and of the other protocols: it turns requests into calls of [RM]
+// and reports into answers.
+package web
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"heddle"
+	"heddle/rm"
+	"heddle/yarn/ids"
+)
+
+// An RM is what this package needs of the daemon.
+type RM interface {
+	Apps(context.Context, rm.AppFilter) ([]rm.AppReport, error)
+	App(context.Context, ids.App) (rm.AppReport, error)
+	Attempts(context.Context, ids.App) ([]rm.AttemptReport, error)
+	Attempt(context.Context, ids.Attempt) (rm.AttemptReport, error)
+	Containers(context.Context, ids.Attempt) ([]rm.ContainerReport, error)
+	Container(context.Context, ids.Container) (rm.ContainerReport, error)
+	Nodes(context.Context) ([]rm.NodeReport, error)
+	Queues(context.Context) ([]rm.QueueReport, error)
+	Cluster(context.Context) (rm.ClusterReport, error)
+	Why(context.Context, ids.App) (rm.Explanation, error)
+	NewApp(context.Context) (ids.App, heddle.Resource, error)
+	Kill(ctx context.Context, who rm.Actor, app ids.App, diagnostics string) (done bool, err error)
+	Move(ctx context.Context, who rm.Actor, app ids.App, queue string) error
+	SetPriority(ctx context.Context, who rm.Actor, app ids.App, priority int32) (int32, error)
+	SetLifetime(ctx context.Context, who rm.Actor, app ids.App, until time.Time) error
+	Ready() bool
+}
+
+// Options are what [New] is made of. RM is required; everything else may be empty.
+type Options struct {
+	RM       RM
+	Registry *prometheus.Registry // for /metrics; nil for one of its own
+	RPC      RPC                  // figures of the RPC ports, for /metrics
+	Log      *slog.Logger
+	Now      func() time.Time // nil for time.Now
+
+	Version string // of the program
+	BuiltOn string // when it was built
+	Store   string // what the state is kept in
+	Off     []string
+	Conf    []Property // for /conf; values that are secret are not to be in it
+
+	// Local says that only this machine reaches the server: a caller is then who he says he is with the
+	// query parameter user.name. Without it nobody is known and whatever changes something is refused.
+	Local bool
+	// WebHost is host:port as clients reach the server. It stands in links, and pages of the proxy may
+	// send their readers there.
+	WebHost string
+	// ProxySource is the address the proxy calls masters from: the one of WebHost, which is what they
+	// expect. The zero address leaves it to the system.
+	ProxySource netip.Addr
+	// Private are ports of this machine that the proxy never connects to: the daemon's own.
+	Private []uint16
+
+	ExtraResources   []string // names of heddle.Extra1 and Extra2
+	MemoryOnly       bool     // the share of a queue is of memory alone
+	CompletedLogsURL string   // where logs of ended containers are: yarn.log.server.url
+}
+
+// Limits of the server.
+const (
+	answerTimeout = 20 * time.Second // for the daemon to say what is asked
+	maxBody       = 2 << 20          // bytes of a request's body
+	maxUserName   = 256              // bytes
+)
+
+// A site answers requests.
+type site struct {
+	Options
+	shape shaper
+	mux   *http.ServeMux
+	pages *pages
+	proxy *proxy
+
+	traffic traffic
+}
+
+// New returns the handler of everything the package serves. It panics when the registry already has the
+// daemon's metrics: a registry serves one daemon.
+func New(o Options) http.Handler {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Registry == nil {
+		o.Registry = prometheus.NewRegistry()
+	}
+	s := &site{Options: o, mux: http.NewServeMux()}
+	s.shape = shaper{now: o.Now, extra: o.ExtraResources, memoryOnly: o.MemoryOnly, logs: o.CompletedLogsURL}
+	s.pages = newPages(s)
+	s.proxy = newProxy(s)
+	s.serviceRoutes()
+	s.heddleRoutes()
+	s.otherRoutes()
+	return s.guard(s.mux)
+}
+
+// serviceRoutes are YARN's web services.
+func (s *site) serviceRoutes() {
+	get := func(path string, f answerFunc) { s.mux.Handle("GET "+restBase+path, s.answer(f)) }
+	get("", s.info)
+	get("/{$}", s.info)
+	get("/info", s.info)
+	get("/metrics", s.metrics)
+	get("/scheduler", s.scheduler)
+	get("/apps", s.apps)
+	get("/apps/{app}", s.app)
+	get("/apps/{app}/state", s.state)
+	get("/apps/{app}/queue", s.queue)
+	get("/apps/{app}/priority", s.priority)
+	get("/apps/{app}/timeouts", s.timeouts)
+	get("/apps/{app}/timeouts/{type}", s.timeout)
+	get("/apps/{app}/appattempts", s.attempts)
+	get("/apps/{app}/appattempts/{attempt}", s.attempt)
+	get("/apps/{app}/appattempts/{attempt}/containers", s.containers)
+	get("/apps/{app}/appattempts/{attempt}/containers/{container}", s.container)
+	get("/nodes", s.nodes)
+	get("/nodes/{node}", s.node)
+	get("/appstatistics", s.statistics)
+
+	change := func(pattern string, f changeFunc) { s.mux.Handle(pattern, s.change(f)) }
+	change("PUT "+restBase+"/apps/{app}/state", s.putState)
+	change("PUT "+restBase+"/apps/{app}/queue", s.putQueue)
+	change("PUT "+restBase+"/apps/{app}/priority", s.putPriority)
+	change("PUT "+restBase+"/apps/{app}/timeout", s.putTimeout)
+	change("POST "+restBase+"/apps/new-application", s.newApplication)
+	s.mux.HandleFunc("POST "+restBase+"/apps", s.submit)
+	s.mux.HandleFunc("/ws/", s.noService)
+}
+
+// heddleRoutes are our own web services.
+func (s *site) heddleRoutes() {
+	s.mux.Handle("GET "+heddleBase+"/apps/{app}/why", s.answer(s.why))
+	s.mux.Handle("GET "+heddleBase+"/queues", s.answer(s.heddleQueues))
+	s.mux.Handle("GET "+heddleBase+"/info", s.answer(s.heddleInfo))
+}
+
+// otherRoutes are pages, the proxy and what machines ask.
+func (s *site) otherRoutes() {
+	s.mux.Handle("/proxy/", s.proxy)
+	s.mux.HandleFunc("GET /healthz", s.healthz)
+	s.mux.HandleFunc("GET /readyz", s.readyz)
+	s.mux.HandleFunc("GET /isActive", s.isActive)
+	s.mux.Handle("GET /metrics", s.prometheus())
+	s.mux.HandleFunc("GET /jmx", s.jmx)
+	s.mux.HandleFunc("GET /conf", s.conf)
+	s.pages.routes(s.mux)
+}

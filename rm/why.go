@@ -1,0 +1,163 @@
+package rm
+
+import (
+	"context"
+	"fmt"
+
+	"heddle"
+	"heddle/sched"
+	"heddle/yarn/ids"
+)
+
+// An Explanation says what an application waits for: [sched.Explanation] with names.
+type Explanation struct {
+	App     ids.App
+	Queue   string
+	Pending []PendingAsk
+	History map[string]uint32 // how often each reason refused it so far
+}
+
+// A PendingAsk is one ask that waits, and what stands against it.
+type PendingAsk struct {
+	Priority          int32
+	Kind              string
+	Count             int
+	Since             int64 // milliseconds since 1970
+	Size              heddle.Resource
+	Why               string // the reason that holds everywhere; "fine" where it differs by node
+	Text              string // the same for people, one sentence
+	Need, Have, Short heddle.Resource
+	Holders           []Holder
+	Nodes             []NodeGroup
+}
+
+// A Holder is an application and what it holds.
+type Holder struct {
+	App  ids.App
+	Name string
+	User string
+	Used heddle.Resource
+}
+
+// A NodeGroup is how many nodes gave one answer, and the most free room among them.
+type NodeGroup struct {
+	Why   string
+	Nodes int
+	Most  heddle.Resource
+}
+
+// Why says what an application waits for. One that is over, or not yet with the scheduler, waits for nothing.
+func (r *RM) Why(ctx context.Context, id ids.App) (Explanation, error) {
+	return read(ctx, r, func() (Explanation, error) {
+		a := r.byApp[id]
+		if a == nil {
+			return Explanation{}, &NotFound{"application " + id.String()}
+		}
+		out := Explanation{App: id, Queue: a.queue, History: map[string]uint32{}}
+		if a.aid == heddle.NoApp {
+			return out, nil
+		}
+		e, _ := r.core.Explain(a.aid)
+		for w, n := range e.History {
+			if n > 0 {
+				out.History[heddle.Why(w).String()] = n
+			}
+		}
+		for i := range e.Pending {
+			out.Pending = append(out.Pending, r.pendingAsk(&e.Pending[i]))
+		}
+		return out, nil
+	})
+}
+
+func (r *RM) pendingAsk(k *sched.PendingAsk) PendingAsk {
+	p := PendingAsk{
+		Priority: k.Priority, Kind: k.Kind.String(), Count: k.Count, Since: r.epochMS(k.Since), Size: k.Size, Why: k.Why.String(),
+		Text: r.sentence(k), Need: k.Need, Have: k.Have, Short: k.Short,
+	}
+	for _, h := range k.Holders {
+		if a := r.apps[h.App]; a != nil {
+			p.Holders = append(p.Holders, Holder{a.id, a.name, a.user, h.Used})
+		}
+	}
+	for _, g := range k.Nodes {
+		p.Nodes = append(p.Nodes, NodeGroup{g.Why.String(), g.Nodes, g.Most})
+	}
+	return p
+}
+
+// pendingText is what clients read while an application waits for its master.
+func (r *RM) pendingText(a *app) string {
+	switch {
+	case a.aid == heddle.NoApp:
+		return "Waiting until what ran before the ResourceManager started has come back."
+	case a.current() != nil && a.current().master != nil:
+		return "AM container is launched, waiting for AM container to Register with RM"
+	}
+	e, _ := r.core.Explain(a.aid)
+	for i := range e.Pending {
+		if e.Pending[i].Kind == heddle.AM {
+			return "Application is added to the scheduler and is not yet activated. " + r.sentence(&e.Pending[i])
+		}
+	}
+	return ""
+}
+
+// sentence says what one ask waits for.
+func (r *RM) sentence(k *sched.PendingAsk) string {
+	what := fmt.Sprintf("%d %s of %s", k.Count, containersOf(k.Kind, k.Count), r.text(k.Size))
+	if r.core.View().Live() == 0 {
+		return what + ": there is no node."
+	}
+	if k.Why == heddle.Fine {
+		for _, g := range k.Nodes {
+			if g.Why == heddle.Fine {
+				return fmt.Sprintf("%s: %d of %d nodes will take it as they report in.", what, g.Nodes, r.core.View().Live())
+			}
+		}
+		return fmt.Sprintf("%s: no node takes it, for reasons that differ; the most that is free on one is %s.", what, r.text(k.Have))
+	}
+	s := what + ": " + whyText(k.Why)
+	if !k.Short.IsZero() {
+		s += fmt.Sprintf(", %s short", r.text(k.Short))
+	}
+	return s + "."
+}
+
+func containersOf(k heddle.Kind, n int) string {
+	s := map[heddle.Kind]string{
+		heddle.AM: "master", heddle.Map: "map", heddle.Reduce: "reduce", heddle.Executor: "executor", heddle.Other: "container",
+	}[k]
+	if n != 1 {
+		s += "s"
+	}
+	return s
+}
+
+var whyTexts = [heddle.NumWhys]string{
+	heddle.Fine:            "nothing stands against it",
+	heddle.NothingPending:  "nothing is asked for",
+	heddle.NoRoom:          "no node has that much free",
+	heddle.NodeTooSmall:    "no node is that large, even empty",
+	heddle.NodeReserved:    "the nodes with room are reserved for other applications",
+	heddle.NodeExcluded:    "the application wants nothing on the nodes there are",
+	heddle.NodeGone:        "the nodes are down",
+	heddle.WaitLocal:       "it waits for a node that holds its data",
+	heddle.WaitRack:        "it waits for a rack that holds its data",
+	heddle.StrictElsewhere: "it may only go to places it names, and none of them has room",
+	heddle.QueueLimit:      "the queue holds as much as it may",
+	heddle.UserLimit:       "the user holds as much of the queue as a user may",
+	heddle.AMLimit:         "masters hold as much of the queue as masters may",
+	heddle.UserAMLimit:     "the user's masters hold as much of the queue as they may",
+	heddle.AppLimit:        "as many applications run as may",
+	heddle.ShareLimit:      "the share that the policy has for such applications is used up",
+	heddle.GateClosed:      "the policy lets no more of these start yet",
+	heddle.NotPicked:       "the policy waits for another node",
+	heddle.HoldsBooking:    "a node is reserved for it",
+	heddle.NoSuchQueue:     "there is no such leaf queue",
+	heddle.NodeCrowded:     "what runs on the nodes waits for disks or network already",
+	heddle.TooLarge:        "it is larger than the largest container there may be",
+}
+
+// whyText is a reason for people.
+func whyText(w heddle.Why) string { return whyTexts[w] }

@@ -1,0 +1,270 @@
+package rm
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"heddle/conf"
+	"heddle/policies"
+	"heddle/rm/store"
+	"heddle/yarn/conv"
+	"heddle/yarn/ids"
+	"heddle/yarn/rpc"
+	"heddle/yarn/wire"
+)
+
+// world is a ResourceManager with NodeManagers, masters and clients that are functions of the test.
+type world struct {
+	*testing.T
+	r      *RM
+	stop   func()
+	calls  []string // of NodeManagers, by the ResourceManager
+	refuse error    // what they answer
+}
+
+func testConfig() Config {
+	return Config{
+		NodeExpiry: 10 * time.Minute, MasterExpiry: 15 * time.Minute, ContainerExpiry: 10 * time.Minute,
+		MaxAttempts: 2, GlobalAttempts: 2, MaxCompleted: 1000, KeyRolling: 24 * time.Hour, NodeKeyRolling: 24 * time.Hour,
+		ConnectRetries: 1, SchedulingWait: 10 * time.Second, Recovery: true, WorkPreserving: true,
+		Beat: time.Second, FastBeat: 200 * time.Millisecond, IdleBeat: 3 * time.Second, BeatLoad: 1000, MaxPriority: 10,
+	}
+}
+
+// testScheduler is a profile for one queue, root.default.
+func testScheduler(t *testing.T, profile string) *Scheduler {
+	t.Helper()
+	p, err := policies.Load(profile, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var off []string
+	h := conf.Default()
+	b, err := policies.Build(p, policies.Env{Capacity: h.Capacity, Fair: h.Fair, Minimum: h.Site.Minimum, Maximum: h.Site.Maximum, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Scheduler{Set: b.Set, Type: "capacity", Profile: profile, Off: off, Minimum: b.Minimum, Maximum: b.Maximum, UserName: b.User}
+	for i, path := range b.Paths {
+		s.Queues = append(s.Queues, QueueInfo{Path: path, Parent: b.Queues[i], Leaf: i > 0, Running: true, Capacity: 1, Max: 1, Absolute: 1, AbsoluteMax: 1})
+	}
+	s.Place = func(q Submission) (string, error) { return "root." + q.Queue, nil }
+	return s
+}
+
+// inWorld runs a test in a bubble of its own time.
+func inWorld(t *testing.T, profile string, f func(t *testing.T, w *world)) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{T: t}
+		w.start(profile, nil, nil)
+		defer func() { w.stop() }()
+		f(t, w)
+	})
+}
+
+// start starts a ResourceManager, which may find something in a store.
+func (w *world) start(profile string, st *store.Store, state *store.State) {
+	w.Helper()
+	r, err := New(Options{
+		Config: testConfig(), Scheduler: testScheduler(w.T, profile), Store: st, State: state,
+		Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	r.callOnce = func(c nodeCall, method string, _, _ proto.Message) error {
+		w.calls = append(w.calls, method+" "+c.addr)
+		return w.refuse
+	}
+	w.r = r
+	go func() { _ = r.Run(ctx) }()
+	w.stop = func() {
+		cancel()
+		<-r.done
+	}
+}
+
+// check recounts the core's books.
+func (w *world) check() {
+	w.Helper()
+	_, _ = read(context.Background(), w.r, func() (struct{}, error) {
+		for _, wrong := range w.r.core.Check() {
+			w.Error(wrong)
+		}
+		return struct{}{}, nil
+	})
+}
+
+// nm is a NodeManager.
+type nm struct {
+	w     *world
+	id    ids.Node
+	resp  int32
+	conts map[ids.Container]*wire.ContainerStatus
+}
+
+func (w *world) node(host string, mem int64, cores int32) *nm {
+	w.Helper()
+	n := &nm{w: w, id: ids.Node{Host: host, Port: 8041}, conts: map[ids.Container]*wire.ContainerStatus{}}
+	if p := n.register(mem, cores); p.GetNodeAction() != wire.NodeAction_NORMAL {
+		w.Fatalf("%s was not taken in: %s", host, p.GetDiagnosticsMessage())
+	}
+	return n
+}
+
+func (n *nm) register(mem int64, cores int32, list ...*wire.NMContainerStatus) *wire.RegisterNodeManagerResponse {
+	n.w.Helper()
+	q := &wire.RegisterNodeManagerRequest{
+		NodeId: conv.WireNode(n.id), HttpPort: proto.Int32(8042), NmVersion: proto.String("3.4.2"),
+		Resource: &wire.Resource{Memory: proto.Int64(mem), VirtualCores: proto.Int32(cores)}, ContainerStatuses: list,
+	}
+	for _, s := range list {
+		q.RunningApplications = append(q.RunningApplications, s.GetContainerId().GetAppAttemptId().GetApplicationId())
+	}
+	p, err := n.w.r.registerNode(context.Background(), &rpc.Call{}, q)
+	if err != nil {
+		n.w.Fatal(err)
+	}
+	n.resp = 0
+	return p
+}
+
+// beat reports what runs and what ended since the last report.
+func (n *nm) beat() *wire.NodeHeartbeatResponse {
+	n.w.Helper()
+	st := &wire.NodeStatus{NodeId: conv.WireNode(n.id), ResponseId: proto.Int32(n.resp), NodeHealthStatus: &wire.NodeHealthStatus{IsNodeHealthy: proto.Bool(true)}}
+	for id, s := range n.conts {
+		st.ContainersStatuses = append(st.ContainersStatuses, s)
+		if s.GetState() == wire.ContainerState_C_COMPLETE {
+			delete(n.conts, id)
+		}
+	}
+	p, err := n.w.r.heartbeat(context.Background(), &rpc.Call{}, &wire.NodeHeartbeatRequest{NodeStatus: st})
+	if err != nil {
+		n.w.Fatal(err)
+	}
+	n.resp = p.GetResponseId()
+	return p
+}
+
+// run starts a container.
+func (n *nm) run(id ids.Container) {
+	n.conts[id] = &wire.ContainerStatus{ContainerId: conv.WireContainer(id), State: wire.ContainerState_C_RUNNING.Enum()}
+}
+
+// exit ends a container; the next beat tells.
+func (n *nm) exit(id ids.Container, status int32) {
+	n.conts[id] = &wire.ContainerStatus{
+		ContainerId: conv.WireContainer(id), State: wire.ContainerState_C_COMPLETE.Enum(), ExitStatus: proto.Int32(status), Diagnostics: proto.String("as the node says"),
+	}
+}
+
+// am is an ApplicationMaster.
+type am struct {
+	w    *world
+	call *rpc.Call
+	resp int32
+}
+
+// submit hands an application in and returns its id.
+func (w *world) submit(kind string, mem int64) ids.App {
+	w.Helper()
+	id, _, err := w.r.NewApp(context.Background())
+	if err != nil {
+		w.Fatal(err)
+	}
+	if err := w.r.Submit(context.Background(), "ann", submission(id, kind, mem)); err != nil {
+		w.Fatal(err)
+	}
+	return id
+}
+
+func submission(id ids.App, kind string, mem int64) *wire.ApplicationSubmissionContext {
+	return &wire.ApplicationSubmissionContext{
+		ApplicationId: conv.WireApp(id), ApplicationName: proto.String("job"), Queue: proto.String("default"), ApplicationType: proto.String(kind),
+		Resource:        &wire.Resource{Memory: proto.Int64(mem), VirtualCores: proto.Int32(1)},
+		AmContainerSpec: &wire.ContainerLaunchContext{Command: []string{"run"}},
+	}
+}
+
+// app returns what clients see of an application.
+func (w *world) app(id ids.App) AppReport {
+	w.Helper()
+	synctest.Wait()
+	p, err := w.r.App(context.Background(), id)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return p
+}
+
+// master registers the master of an application's current attempt.
+func (w *world) master(id ids.App) *am {
+	w.Helper()
+	p := w.app(id)
+	m := &am{w: w, call: &rpc.Call{Identity: caller{attempt: ids.Attempt{App: id, N: p.Attempt}}}}
+	m.register()
+	return m
+}
+
+func (m *am) register() *wire.RegisterApplicationMasterResponse {
+	m.w.Helper()
+	p, err := m.w.r.registerMaster(context.Background(), m.call, &wire.RegisterApplicationMasterRequest{
+		Host: proto.String("n1"), RpcPort: proto.Int32(7000), TrackingUrl: proto.String("http://n1:7001"),
+	})
+	if err != nil {
+		m.w.Fatal(err)
+	}
+	m.resp = 0
+	return p
+}
+
+// ask is one allocate call.
+func (m *am) ask(rows ...*wire.ResourceRequest) *wire.AllocateResponse {
+	m.w.Helper()
+	p, err := m.try(&wire.AllocateRequest{Ask: rows, ResponseId: proto.Int32(m.resp)})
+	if err != nil {
+		m.w.Fatal(err)
+	}
+	return p
+}
+
+func (m *am) try(q *wire.AllocateRequest) (*wire.AllocateResponse, error) {
+	p, err := m.w.r.allocate(context.Background(), m.call, q)
+	if err == nil {
+		m.resp = p.GetResponseId()
+	}
+	return p, err
+}
+
+// row is count containers at a place.
+func row(priority int32, place string, mem int64, count int32) *wire.ResourceRequest {
+	return &wire.ResourceRequest{
+		Priority: &wire.Priority{Priority: proto.Int32(priority)}, ResourceName: proto.String(place), NumContainers: proto.Int32(count),
+		Capability: &wire.Resource{Memory: proto.Int64(mem), VirtualCores: proto.Int32(1)},
+	}
+}
+
+func (m *am) finish() bool {
+	m.w.Helper()
+	p, err := m.w.r.finishMaster(context.Background(), m.call, &wire.FinishApplicationMasterRequest{
+		FinalApplicationStatus: wire.FinalApplicationStatus_APP_SUCCEEDED.Enum(), TrackingUrl: proto.String("http://history/job"),
+	})
+	if err != nil {
+		m.w.Fatal(err)
+	}
+	return p.GetIsUnregistered()
+}
+
+// masterOf is the container of an application's master.
+func (w *world) masterOf(id ids.App) ids.Container {
+	w.Helper()
+	return w.app(id).Master
+}

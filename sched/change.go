@@ -1,0 +1,103 @@
+package sched
+
+import (
+	"heddle"
+	"heddle/policy"
+)
+
+// What happens to a scheduler that runs for long and among others: it takes over what it did not start, and
+// nodes, queues and priorities change under those who wait.
+
+// adopt holds a container that was found running, whatever the limits say. An application has one master:
+// one that is found takes the place of one that is waited for, and where there is one nothing comes of it.
+func (c *Core) adopt(e *heddle.Found) {
+	a, n := c.v.App(e.App), c.v.Node(e.Node)
+	if a == nil || n == nil || !n.Up() || e.Size.AnyNegative() || e.Kind >= heddle.NumKinds {
+		return
+	}
+	if e.Kind == heddle.AM {
+		if a.Master() != nil {
+			return
+		}
+		c.withdrawMaster(a)
+	}
+	x := c.c.Adopt(a, n, e.Kind, e.Priority, e.AllocID, e.Size)
+	c.out = append(c.out, c.arena.adopts.put(heddle.Adopt{Container: x.ID(), Ref: e.Ref}))
+	for _, o := range c.adopters {
+		o.Adopted(c.v, x)
+	}
+	c.touch(a)
+}
+
+// withdrawMaster takes back what is asked for an application's master.
+func (c *Core) withdrawMaster(a *policy.App) {
+	for _, k := range a.Asks() {
+		if k.Kind() != heddle.AM {
+			continue
+		}
+		for x := c.bookingOf(k, heddle.Resource{}); x != nil; x = c.bookingOf(k, heddle.Resource{}) {
+			c.unbook(x)
+		}
+		row := heddle.Anywhere(k.Priority(), heddle.AM, 0, k.Size())
+		row.AllocID = k.AllocID()
+		c.setRow(a, row)
+	}
+}
+
+// resize changes what a node offers. A reservation that no longer fits the node is given up.
+func (c *Core) resize(e heddle.NodeResized) {
+	n := c.v.Node(e.Node)
+	if n == nil || !n.Up() {
+		return
+	}
+	total := e.Total.Max(heddle.Resource{})
+	if x := n.Booked(); x != nil && !c.v.Fits(x.Limit(), total) {
+		c.unbook(x)
+	}
+	c.frees(n)
+	c.c.ResizeNode(n, total)
+}
+
+// move puts an application into another leaf queue, or says why it stays.
+func (c *Core) move(e heddle.Move) {
+	a := c.v.App(e.App)
+	if a == nil || a.Queue().ID() == e.Queue {
+		return
+	}
+	if why := c.enters(&heddle.Submit{
+		App: e.App, Queue: e.Queue, User: a.User().ID(), Priority: a.Priority(), Framework: a.Framework(), Facts: *a.Facts(),
+	}); why != heddle.Fine {
+		c.reject(e.App, why)
+		return
+	}
+	for a.Bookings() > 0 {
+		c.unbookOne(a)
+	}
+	c.leaveAll(a)
+	from := a.Queue()
+	c.c.Move(a, c.v.Queue(e.Queue))
+	c.touchQueues(from)
+	c.touch(a)
+}
+
+// reprioritise changes an application's priority. Even an order that says its keys are steady has another
+// one for it then.
+func (c *Core) reprioritise(e heddle.Reprioritise) {
+	a := c.v.App(e.App)
+	if a == nil || a.Priority() == e.Priority {
+		return
+	}
+	c.leaveAll(a)
+	c.c.SetPriority(a, e.Priority)
+	c.touch(a)
+}
+
+// leaveAll takes an application out of every lane; touch puts it in again.
+func (c *Core) leaveAll(a *policy.App) {
+	s := c.state(a.ID())
+	for i := range c.lanes {
+		if s.in[i].on {
+			c.leave(&c.lanes[i], &s.in[i], a)
+		}
+	}
+}

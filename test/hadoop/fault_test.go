@@ -1,0 +1,301 @@
+package hadoop_test
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"heddle/internal/testkit/hadoop"
+)
+
+// expiry is how long a NodeManager may be silent in these tests, in milliseconds; YARN's default is ten minutes.
+const expiry = "10000"
+
+func TestFaults(t *testing.T) {
+	ctx := onBed(t, time.Hour)
+	under := profiles()[len(profiles())-1:]
+	if *extent == "full" {
+		under = profiles()
+	}
+	for _, profile := range under {
+		t.Run(profile, func(t *testing.T) {
+			use(t, ctx, profile, true, map[string]string{"yarn.nm.liveness-monitor.expiry-interval-ms": expiry})
+			t.Run("applications", func(t *testing.T) {
+				t.Run("master-crash", testMasterCrash)
+				t.Run("kill", testKill)
+			})
+			t.Run("rm-crash", testRMCrash)
+			t.Run("node-crash", testNodeCrash)
+			t.Run("node-restart", testNodeRestart)
+			t.Run("node-silent", testNodeSilent)
+		})
+	}
+}
+
+// waves starts a sleep job whose maps run four at a time, so that some are done while others wait.
+func waves(t *testing.T, ctx context.Context, maps, ms string) (*hadoop.Run, string) {
+	t.Helper()
+	r := must(bed.StartSleep(ctx, "-Dmapreduce.job.running.map.limit=4", "-m", maps, "-r", "1", "-mt", ms, "-rt", "500"))(t)
+	return r, must(r.App(ctx))(t)
+}
+
+// mapsDone waits until so many maps of a running job have succeeded, and names them.
+func mapsDone(t *testing.T, ctx context.Context, app string, n int) []string {
+	t.Helper()
+	var done []string
+	enough := func() bool {
+		tasks, err := bed.RunningTasks(ctx, app)
+		done = done[:0]
+		for _, task := range tasks {
+			if task.State == "SUCCEEDED" {
+				done = append(done, task.ID)
+			}
+		}
+		return err == nil && len(done) >= n
+	}
+	eventually(t, ctx, 2*time.Minute, app+" with maps that are done", enough)
+	return done
+}
+
+// ranOnce fails unless each of a finished job's tasks had one attempt.
+func ranOnce(t *testing.T, ctx context.Context, app string, tasks []string) {
+	t.Helper()
+	for _, task := range tasks {
+		if had := must(bed.TaskAttempts(ctx, app, task))(t); len(had) != 1 || had[0].State != "SUCCEEDED" {
+			t.Errorf("%s was done and had these attempts in the end: %v", task, had)
+		}
+	}
+}
+
+func tasksOf(t *testing.T, ctx context.Context, app string) []string {
+	t.Helper()
+	var ids []string
+	for _, task := range must(bed.Tasks(ctx, app))(t) {
+		if task.State != "SUCCEEDED" {
+			t.Errorf("%s is %s", task.ID, task.State)
+		}
+		ids = append(ids, task.ID)
+	}
+	return ids
+}
+
+// testRMCrash ends the ResourceManager between two heartbeats, with a MapReduce and a Spark job at work.
+func testRMCrash(t *testing.T) {
+	ctx := onBed(t, jobTime)
+	before := must(bed.Apps(ctx))(t)
+	mr, mrApp := waves(t, ctx, "12", "4000")
+	spark := must(bed.StartSpark(ctx, hadoop.Spark3, testdata(t, "slow.py"), "28", "2"))(t)
+	sparkApp := must(spark.App(ctx))(t)
+	done := mapsDone(t, ctx, mrApp, 2)
+	working := func() bool {
+		n, err := bed.SparkTasksDone(ctx, sparkApp)
+		return err == nil && n >= 2
+	}
+	eventually(t, ctx, time.Minute, sparkApp+" with tasks that are done", working)
+	if m := must(bed.Running(ctx, mrApp))(t); m.MapsCompleted == m.MapsTotal {
+		t.Fatalf("the maps of %s were done before the crash: it proves nothing", mrApp)
+	}
+
+	if err := bed.KillRM(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(5 * time.Second)
+	if err := bed.RestartRM(ctx); err != nil {
+		t.Fatal(err)
+	}
+	finish(t, mr, nil)
+	res := finish(t, spark, nil)
+	succeeded(t, ctx, mrApp, 1)
+	succeeded(t, ctx, sparkApp, 1)
+
+	ranOnce(t, ctx, mrApp, done)
+	ranOnce(t, ctx, mrApp, tasksOf(t, ctx, mrApp)) // nor did the others lose a container
+	if want := "sums [1456, 1631, 1820, 2023]"; !slices.Contains(lines(res.Out), want) {
+		t.Errorf("Spark printed %q, want %q", res.Out, want)
+	}
+	e := must(bed.SparkEvents(sparkApp))(t)
+	for task, n := range e.Runs {
+		if n != 1 {
+			t.Errorf("task %v succeeded %d times", task, n)
+		}
+	}
+	if len(e.Runs) != 28+4 || e.Again != 0 || len(e.Removed) != 0 {
+		t.Errorf("Spark: %d tasks, %d started again, executors lost: %v; want 32, none, none", len(e.Runs), e.Again, e.Removed)
+	}
+	for _, was := range before {
+		if is, err := bed.App(ctx, was.ID); err != nil || is.FinalStatus != was.FinalStatus || is.Finished != was.Finished {
+			t.Errorf("%s was %s before the crash and is %s after it (%v)", was.ID, was.FinalStatus, is.FinalStatus, err)
+		}
+	}
+}
+
+// testMasterCrash ends an application's master: the second attempt takes over what the first had done.
+func testMasterCrash(t *testing.T) {
+	t.Parallel()
+	ctx := onBed(t, jobTime)
+	r, app := waves(t, ctx, "8", "3000")
+	done := mapsDone(t, ctx, app, 2)
+	first := must(bed.Attempts(ctx, app))(t)
+	if bed.KillContainer(app, first[0].Container) == 0 {
+		t.Fatalf("no process in %s, where the master of %s should be", first[0].Container, app)
+	}
+	finish(t, r, nil)
+	succeeded(t, ctx, app, 2)
+	ranOnce(t, ctx, app, done)
+	for _, a := range must(bed.Attempts(ctx, app))(t) {
+		if want := map[int]string{1: "FAILED", 2: "FINISHED"}[a.ID]; a.State != want {
+			t.Errorf("attempt %d of %s is %s, want %s", a.ID, app, a.State, want)
+		}
+	}
+	tasksOf(t, ctx, app)
+}
+
+// testKill ends a Spark application whose driver runs in the cluster.
+func testKill(t *testing.T) {
+	t.Parallel()
+	ctx := onBed(t, jobTime)
+	r := must(bed.StartSpark(ctx, hadoop.Spark4, "--deploy-mode", "cluster", testdata(t, "slow.py"), "200", "2"))(t)
+	app := must(r.App(ctx))(t)
+	working := func() bool {
+		a, err := bed.App(ctx, app)
+		return err == nil && a.State == "RUNNING" && a.RunningContainers == 3 && bed.ContainerProcesses(app) >= 3
+	}
+	eventually(t, ctx, 2*time.Minute, app+" RUNNING in 3 containers", working)
+	if err := bed.Kill(ctx, app); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, ctx, 30*time.Second, "no container of "+app, func() bool { return bed.ContainerProcesses(app) == 0 })
+	a := must(bed.App(ctx, app))(t)
+	if a.State != "KILLED" || a.FinalStatus != "KILLED" || a.RunningContainers > 0 {
+		t.Errorf("%s is %s, %s, with %d containers; want it KILLED, with none", app, a.State, a.FinalStatus, a.RunningContainers)
+	}
+	if _, err := r.Wait(); err == nil {
+		t.Error("spark-submit of a killed application succeeds")
+	}
+}
+
+// atWork returns a node that runs a map of the job and not its master.
+func atWork(t *testing.T, ctx context.Context, app string) int {
+	t.Helper()
+	master := bed.NodeNumber(must(bed.Attempts(ctx, app))(t)[0].Node)
+	found := 0
+	look := func() bool {
+		tasks, err := bed.RunningTasks(ctx, app)
+		if err != nil {
+			return false
+		}
+		for _, task := range tasks {
+			attempts, err := bed.RunningAttempts(ctx, app, task.ID)
+			if err != nil || len(attempts) == 0 || attempts[0].State != "RUNNING" {
+				continue
+			}
+			if n := bed.NodeNumber(attempts[0].Node); n != master {
+				found = n
+				return true
+			}
+		}
+		return false
+	}
+	eventually(t, ctx, 2*time.Minute, "a map of "+app+" beside its master's node", look)
+	return found
+}
+
+// becomes waits until the ResourceManager sees a node in a state.
+func becomes(t *testing.T, ctx context.Context, n int, state string) {
+	t.Helper()
+	yes := func() bool {
+		nodes, err := bed.Nodes(ctx)
+		return err == nil && slices.ContainsFunc(nodes, func(node hadoop.Node) bool { return node.ID == bed.NodeID(n) && node.State == state })
+	}
+	eventually(t, ctx, time.Minute, bed.NodeID(n)+" "+state, yes)
+}
+
+// again fails unless some task of a finished job ran more than once.
+func again(t *testing.T, ctx context.Context, app string) {
+	t.Helper()
+	runs := map[string]int{}
+	for _, task := range tasksOf(t, ctx, app) {
+		if had := must(bed.TaskAttempts(ctx, app, task))(t); len(had) > 1 {
+			runs[task] = len(had)
+		}
+	}
+	if len(runs) == 0 {
+		t.Errorf("no task of %s had a second attempt, though a node was lost under one", app)
+	}
+	t.Logf("%s: more than one attempt had %v", app, slices.Sorted(maps.Keys(runs)))
+}
+
+// testNodeCrash ends a NodeManager and all its containers, as a power cut does.
+func testNodeCrash(t *testing.T) {
+	ctx := onBed(t, jobTime)
+	r, app := waves(t, ctx, "8", "8000")
+	n := atWork(t, ctx, app)
+	if err := bed.KillNode(n); err != nil {
+		t.Fatal(err)
+	}
+	bed.KillContainers(n)
+	becomes(t, ctx, n, "LOST")
+	finish(t, r, nil)
+	succeeded(t, ctx, app, 1)
+	again(t, ctx, app)
+	if err := bed.StartNode(n); err != nil {
+		t.Fatal(err)
+	}
+	becomes(t, ctx, n, "RUNNING")
+}
+
+// testNodeRestart stops a NodeManager in order and starts it, and then kills one and starts it again before
+// anybody misses it.
+func testNodeRestart(t *testing.T) {
+	ctx := onBed(t, jobTime)
+	const stopped = 1
+	if err := bed.StopNode(stopped); err != nil {
+		t.Fatal(err)
+	}
+	becomes(t, ctx, stopped, "SHUTDOWN")
+	if err := bed.StartNode(stopped); err != nil {
+		t.Fatal(err)
+	}
+	becomes(t, ctx, stopped, "RUNNING")
+
+	r, app := waves(t, ctx, "8", "6000")
+	n := atWork(t, ctx, app)
+	if err := bed.KillNode(n); err != nil {
+		t.Fatal(err)
+	}
+	bed.KillContainers(n)
+	if err := bed.StartNode(n); err != nil {
+		t.Fatal(err)
+	}
+	finish(t, r, nil)
+	succeeded(t, ctx, app, 1)
+	again(t, ctx, app)
+	if err := bed.AwaitNodes(ctx, bed.Options().Nodes); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// testNodeSilent makes a NodeManager stop answering and, after it was given up, lets it go on.
+func testNodeSilent(t *testing.T) {
+	ctx := onBed(t, jobTime)
+	r, app := waves(t, ctx, "8", "6000")
+	n := atWork(t, ctx, app)
+	if err := bed.Freeze(n); err != nil {
+		t.Fatal(err)
+	}
+	becomes(t, ctx, n, "LOST")
+	if err := bed.Thaw(n); err != nil {
+		t.Fatal(err)
+	}
+	becomes(t, ctx, n, "RUNNING")
+	finish(t, r, nil)
+	succeeded(t, ctx, app, 1)
+	eventually(t, ctx, 30*time.Second, "no container of "+app, func() bool { return bed.ContainerProcesses(app) == 0 })
+	idle := func() bool {
+		m, err := bed.Metrics(ctx)
+		return err == nil && m.ContainersAllocated == 0 && m.AllocatedMB == 0
+	}
+	eventually(t, ctx, 30*time.Second, "a cluster with nothing allocated", idle)
+}

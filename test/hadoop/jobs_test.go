@@ -1,0 +1,82 @@
+package hadoop_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"heddle/internal/testkit/hadoop"
+)
+
+// A job is one kind of application: how to run it, and how to see that it did what it should.
+type job struct {
+	name string
+	run  func(t *testing.T, p place)
+}
+
+// A place is where one run of a job keeps what is its own.
+type place struct {
+	dir string // of HDFS
+}
+
+// jobTime bounds one job, with others beside it.
+const jobTime = 5 * time.Minute
+
+// plain are the jobs of MapReduce, and of YARN alone.
+func plain() []job {
+	return []job{
+		{"pi", testPi},
+		{"wordcount", testWordCount},
+		{"terasort", testTeraSort},
+		{"grep", testGrep},
+		{"sort", testSort},
+		{"sleep", testSleep},
+		{"shell", testShell},
+	}
+}
+
+// sparks are Spark's jobs: each example with its driver outside and inside the cluster, under each line.
+func sparks() []job {
+	var all []job
+	for _, example := range []sparkJob{{"pi", sparkPi}, {"kmeans", sparkKMeans}, {"pagerank", sparkPageRank}} {
+		for _, mode := range []string{"client", "cluster"} {
+			for _, spark := range hadoop.Sparks() {
+				run := func(t *testing.T, p place) { example.run(t, p, spark, mode) }
+				all = append(all, job{strings.Join([]string{"spark" + spark[:1], example.name, mode}, "-"), run})
+			}
+		}
+	}
+	for _, spark := range hadoop.Sparks() {
+		all = append(all, job{"spark" + spark[:1] + "-dynamic", func(t *testing.T, p place) { testDynamic(t, p, spark) }})
+	}
+	return all
+}
+
+// planned are the jobs that run under a profile, by its number: in a normal run each job has one profile,
+// and the profiles take turns, in both lists.
+func planned(profile int) []job {
+	var all []job
+	for _, list := range [][]job{plain(), sparks()} {
+		for i, j := range list {
+			if *extent == "full" || i%len(profiles()) == profile {
+				all = append(all, j)
+			}
+		}
+	}
+	return append(all, job{"yarn", testYarn})
+}
+
+func TestJobs(t *testing.T) {
+	ctx := onBed(t, 2*time.Hour)
+	for i, profile := range profiles() {
+		t.Run(profile, func(t *testing.T) {
+			use(t, ctx, profile, false, nil)
+			for _, j := range planned(i) {
+				t.Run(j.name, func(t *testing.T) {
+					t.Parallel()
+					j.run(t, place{dir: "/test/" + profile + "/" + j.name})
+				})
+			}
+		})
+	}
+}

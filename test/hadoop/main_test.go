@@ -1,0 +1,161 @@
+// Package hadoop_test runs real MapReduce and Spark jobs, and Hadoop's command line, on a ResourceManager and
+// checks what they did. The tests are about YARN, not about Heddle: with -rm stock they pass on Hadoop's own
+// ResourceManager, which shows that they ask for the right things.
+//
+// They take minutes and a machine to themselves, so go test runs them only when it is told to:
+//
+//	go test ./test/hadoop -hadoop normal|full [-rm stock] [-run 'TestJobs/fair/wordcount']
+package hadoop_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"heddle/internal/testkit/hadoop"
+)
+
+var (
+	extent     = flag.String("hadoop", "", "normal: each job under one profile; full: each under all; nothing: no test runs")
+	manager    = flag.String("rm", hadoop.Heddle, "the ResourceManager: heddle or stock")
+	binaryFlag = flag.String("binary", "", "the heddle program; it is built where none is named")
+)
+
+// bed is what the tests share: starting one takes 20 s, another ResourceManager on it 2 s.
+var bed *hadoop.Bed
+
+// lockWait is how long tests wait for another bed on this machine.
+const lockWait = 30 * time.Minute
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	code, err := run(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func run(m *testing.M) (code int, err error) {
+	switch *extent {
+	case "":
+		return m.Run(), nil
+	case "normal", "full":
+	default:
+		return 0, fmt.Errorf("-hadoop %s: not normal or full", *extent)
+	}
+	if missing := hadoop.Missing(); missing != "" {
+		return 0, fmt.Errorf("the tests on real Hadoop cannot run: %s", missing)
+	}
+	dir, err := testDir()
+	if err != nil {
+		return 0, err
+	}
+	bed, err = hadoop.Start(context.Background(), hadoop.Options{
+		Dir: dir, RM: *manager, Binary: *binaryFlag, LockWait: lockWait, Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
+	})
+	if err != nil {
+		return 0, err
+	}
+	code = m.Run()
+	return code, bed.Stop()
+}
+
+func testDir() (string, error) {
+	cache, err := hadoop.OpenCache()
+	return filepath.Join(cache.Dir, "test"), err
+}
+
+// onBed skips a test unless the bed is up, and gives it a context that ends with it.
+func onBed(t *testing.T, within time.Duration) context.Context {
+	t.Helper()
+	if bed == nil {
+		t.Skip("this runs real Hadoop: make test-hadoop, or go test -hadoop normal")
+	}
+	ctx, cancel := context.WithTimeoutCause(t.Context(), within, fmt.Errorf("the test had %v", within))
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// profiles are those that the tests run under.
+func profiles() []string {
+	if *manager == hadoop.Stock {
+		return []string{"capacity", "fair"}
+	}
+	return []string{"capacity", "fair", "heddle"}
+}
+
+// use makes the bed's ResourceManager one that knows nothing, with a profile and properties of its own.
+func use(t *testing.T, ctx context.Context, profile string, recovery bool, site map[string]string) {
+	t.Helper()
+	o := hadoop.Options{RM: *manager, Profile: profile, Recovery: recovery, Site: site}
+	if err := bed.UseRM(ctx, o); err != nil {
+		t.Fatalf("%s %s: %v", *manager, profile, err)
+	}
+}
+
+// finish waits for a client's success.
+func finish(t *testing.T, r *hadoop.Run, err error) hadoop.Result {
+	t.Helper()
+	res, err := hadoop.Finish(r, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+// must is for what has no reason to fail unless the bed is broken: must(f())(t) is f's value.
+func must[T any](v T, err error) func(*testing.T) T {
+	return func(t *testing.T) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// eventually fails unless the answer is yes within a time.
+func eventually(t *testing.T, ctx context.Context, within time.Duration, what string, yes func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(within); !yes(); {
+		if time.Now().After(deadline) || ctx.Err() != nil {
+			t.Fatalf("%s: not within %v", what, within)
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+}
+
+// succeeded fails unless the ResourceManager says that the application did, in its first attempt unless
+// it is said to have had more, and that nothing of it is left.
+func succeeded(t *testing.T, ctx context.Context, app string, attempts int) {
+	t.Helper()
+	var a hadoop.App
+	ended := func() bool { // the client may know it a moment before
+		var err error
+		a, err = bed.App(ctx, app)
+		return err == nil && a.State == "FINISHED"
+	}
+	eventually(t, ctx, 20*time.Second, app+" FINISHED", ended)
+	if a.FinalStatus != "SUCCEEDED" {
+		t.Errorf("%s: final status %s, diagnostics %q", app, a.FinalStatus, a.Diagnostics)
+	}
+	had, err := bed.Attempts(ctx, app)
+	if err != nil || len(had) != attempts {
+		t.Errorf("%s had %d attempts, want %d (%v): %v", app, len(had), attempts, err, had)
+	}
+	if slices.ContainsFunc(had, func(at hadoop.Attempt) bool { return at.Container == "" }) {
+		t.Errorf("%s: an attempt without its container: %v", app, had)
+	}
+}
+
+// lines are the lines of a text without their ends.
+func lines(text string) []string { return strings.Split(strings.TrimSpace(text), "\n") }

@@ -1,0 +1,150 @@
+// Package ids is YARN's identifiers: applications, attempts, containers and nodes, with their texts as every
+// client prints and parses them.
+//
+// It knows nothing of what they stand for.
+package ids
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// An App identifies an application: when the ResourceManager that took it in started, in milliseconds since
+// 1970, and a number counted from 1.
+type App struct {
+	Cluster int64
+	Seq     int32
+}
+
+// String returns application_<cluster>_<seq>, the number at least four digits wide.
+func (a App) String() string { return fmt.Sprintf("application_%d_%04d", a.Cluster, a.Seq) }
+
+// IsZero reports whether a is no application.
+func (a App) IsZero() bool { return a == App{} }
+
+// Compare orders applications by age.
+func (a App) Compare(b App) int {
+	return cmp.Or(cmp.Compare(a.Cluster, b.Cluster), cmp.Compare(a.Seq, b.Seq))
+}
+
+// An Attempt identifies one run of an application's master, counted from 1.
+type Attempt struct {
+	App App
+	N   int32
+}
+
+// String returns appattempt_<cluster>_<seq>_<n>, n at least six digits wide.
+func (a Attempt) String() string {
+	return fmt.Sprintf("appattempt_%d_%04d_%06d", a.App.Cluster, a.App.Seq, a.N)
+}
+
+// A Container identifies a container of an attempt. The low 40 bits of ID count from 1, what is above counts
+// the restarts of the ResourceManager that made it.
+type Container struct {
+	Attempt Attempt
+	ID      int64
+}
+
+// EpochShift is where a container's number ends and the epoch begins.
+const EpochShift = 40
+
+// String returns container_[e<epoch>_]<cluster>_<seq>_<attempt>_<number>.
+func (c Container) String() string {
+	epoch, n := c.ID>>EpochShift, c.ID&(1<<EpochShift-1)
+	a := c.Attempt
+	if epoch > 0 {
+		return fmt.Sprintf("container_e%02d_%d_%04d_%02d_%06d", epoch, a.App.Cluster, a.App.Seq, a.N, n)
+	}
+	return fmt.Sprintf("container_%d_%04d_%02d_%06d", a.App.Cluster, a.App.Seq, a.N, n)
+}
+
+// IsZero reports whether c is no container.
+func (c Container) IsZero() bool { return c == Container{} }
+
+// A Node identifies a NodeManager: its host, exactly as it registered, and the port of its container manager.
+type Node struct {
+	Host string
+	Port int32
+}
+
+// String returns host:port.
+func (n Node) String() string { return n.Host + ":" + strconv.Itoa(int(n.Port)) }
+
+// IsZero reports whether n is no node.
+func (n Node) IsZero() bool { return n == Node{} }
+
+// Compare orders nodes by host, then port.
+func (n Node) Compare(o Node) int {
+	return cmp.Or(strings.Compare(n.Host, o.Host), cmp.Compare(n.Port, o.Port))
+}
+
+// ParseApp reads an application id.
+func ParseApp(s string) (App, error) {
+	f, ok := numbers(s, "application_", 2)
+	if !ok || f[1] > 1<<31-1 {
+		return App{}, fmt.Errorf("%q is not an application id; one reads application_1700000000000_0001", s)
+	}
+	return App{f[0], int32(f[1])}, nil
+}
+
+// ParseAttempt reads an attempt id.
+func ParseAttempt(s string) (Attempt, error) {
+	f, ok := numbers(s, "appattempt_", 3)
+	if !ok || f[1] > 1<<31-1 || f[2] > 1<<31-1 {
+		return Attempt{}, fmt.Errorf("%q is not an attempt id; one reads appattempt_1700000000000_0001_000001", s)
+	}
+	return Attempt{App{f[0], int32(f[1])}, int32(f[2])}, nil
+}
+
+// ParseContainer reads a container id.
+func ParseContainer(s string) (Container, error) {
+	rest, epoch := s, int64(0)
+	if after, ok := strings.CutPrefix(s, "container_e"); ok {
+		e, tail, found := strings.Cut(after, "_")
+		n, err := strconv.ParseInt(e, 10, 24)
+		if !found || err != nil || n < 0 || e[0] == '+' {
+			rest = ""
+		} else {
+			rest, epoch = "container_"+tail, n
+		}
+	}
+	f, ok := numbers(rest, "container_", 4)
+	if !ok || f[1] > 1<<31-1 || f[2] > 1<<31-1 || f[3] >= 1<<EpochShift {
+		return Container{}, fmt.Errorf("%q is not a container id; one reads container_1700000000000_0001_01_000001", s)
+	}
+	return Container{Attempt{App{f[0], int32(f[1])}, int32(f[2])}, epoch<<EpochShift | f[3]}, nil
+}
+
+// ParseNode reads a node id.
+func ParseNode(s string) (Node, error) {
+	i := strings.LastIndexByte(s, ':')
+	if i > 0 {
+		if port, err := strconv.ParseUint(s[i+1:], 10, 16); err == nil {
+			return Node{s[:i], int32(port)}, nil
+		}
+	}
+	return Node{}, fmt.Errorf("%q is not a node id; one reads host:port", s)
+}
+
+// numbers reads n decimal numbers with underscores between them, after a prefix.
+func numbers(s, prefix string, n int) ([4]int64, bool) {
+	var out [4]int64
+	rest, ok := strings.CutPrefix(s, prefix)
+	if !ok {
+		return out, false
+	}
+	f := strings.Split(rest, "_")
+	if len(f) != n {
+		return out, false
+	}
+	for i, text := range f {
+		v, err := strconv.ParseUint(text, 10, 63)
+		if err != nil {
+			return out, false
+		}
+		out[i] = int64(v)
+	}
+	return out, true
+}

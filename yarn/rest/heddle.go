@@ -1,0 +1,117 @@
+package rest
+
+// A Why answers GET /ws/v1/heddle/apps/{id}/why, under the root "why": what an application waits for.
+type Why struct {
+	App     string    `json:"app"`
+	Queue   string    `json:"queue"`
+	Pending []WhyAsk  `json:"pending"`
+	History []WhyPast `json:"history"` // the most frequent first
+}
+
+// A WhyAsk is containers that were asked for and are not there.
+type WhyAsk struct {
+	Priority int32      `json:"priority"`
+	Kind     string     `json:"kind"` // am, map, reduce, …
+	Count    int        `json:"count"`
+	Since    int64      `json:"since"`
+	Size     Amounts    `json:"size"`
+	Why      string     `json:"why"`  // code
+	Text     string     `json:"text"` // a sentence
+	Need     Amounts    `json:"need"`
+	Have     Amounts    `json:"have"`
+	Short    Amounts    `json:"short"`
+	Holders  []Holder   `json:"holders"` // who holds what is missing, most first
+	Nodes    []WhyNodes `json:"nodes"`   // nodes by the reason they were passed over
+}
+
+// Amounts is an amount of resources in our own answers: MiB, milli-vcores, and others by name.
+type Amounts struct {
+	MemoryMB   int64   `json:"memoryMB"`
+	MilliCores int64   `json:"milliVcores"`
+	Extra      Entries `json:"extra,omitempty"`
+}
+
+// A Holder is an application that holds resources.
+type Holder struct {
+	App  string  `json:"app"`
+	Name string  `json:"name"`
+	User string  `json:"user"`
+	Used Amounts `json:"used"`
+}
+
+// WhyNodes counts the nodes that were passed over for one reason.
+type WhyNodes struct {
+	Why   string  `json:"why"`
+	Nodes int     `json:"nodes"`
+	Most  Amounts `json:"mostFree"` // on the node of them that has the most
+}
+
+// A WhyPast counts how often a reason was given.
+type WhyPast struct {
+	Why   string `json:"why"`
+	Times uint32 `json:"times"`
+}
+
+// Queues answers GET /ws/v1/heddle/queues, under the root "queues": root first, parents before children.
+type Queues struct {
+	List []Queue `json:"queue"`
+}
+
+// A Queue is a queue, whatever the scheduler.
+type Queue struct {
+	Path         string      `json:"path"`
+	Parent       string      `json:"parent"` // "" of the root
+	Leaf         bool        `json:"leaf"`
+	State        string      `json:"state"`    // RUNNING or STOPPED
+	Capacity     float64     `json:"capacity"` // fractions of the parent, as the next
+	Max          float64     `json:"maxCapacity"`
+	Absolute     float64     `json:"absoluteCapacity"` // fractions of the cluster, as the next
+	AbsoluteMax  float64     `json:"absoluteMaxCapacity"`
+	Weight       float64     `json:"weight"` // −1 for a queue with a capacity
+	MaxApps      int         `json:"maxApplications"`
+	AMShare      float64     `json:"amShare"`
+	UserLimit    float64     `json:"userLimitPercent"`
+	UserFactor   float64     `json:"userLimitFactor"`
+	Order        string      `json:"order"`
+	Preemptable  bool        `json:"preemptable"`
+	UsedShare    float64     `json:"usedShare"` // of the cluster, 0 to 1
+	Used         Amounts     `json:"used"`
+	Reserved     Amounts     `json:"reserved"`
+	Masters      Amounts     `json:"masters"`
+	Pending      Amounts     `json:"pending"`
+	Containers   int         `json:"containers"`
+	Reservations int         `json:"reservations"`
+	Waiting      int         `json:"waitingContainers"`
+	Active       int         `json:"activeApplications"`
+	Inactive     int         `json:"pendingApplications"`
+	Submitted    int         `json:"submitted"`
+	Completed    int         `json:"completed"`
+	Killed       int         `json:"killed"`
+	Failed       int         `json:"failed"`
+	Users        []QueueUser `json:"users"`
+}
+
+// A QueueUser is a user's part of a [Queue].
+type QueueUser struct {
+	Name     string  `json:"name"`
+	Used     Amounts `json:"used"`
+	Masters  Amounts `json:"masters"`
+	Active   int     `json:"activeApplications"`
+	Inactive int     `json:"pendingApplications"`
+}
+
+// An Info answers GET /ws/v1/heddle/info, under the root "info".
+type Info struct {
+	Version     string   `json:"version"`
+	ClusterID   string   `json:"clusterId"`
+	Started     int64    `json:"started"`
+	Ready       bool     `json:"ready"`
+	Profile     string   `json:"profile"`
+	Scheduler   string   `json:"scheduler"` // capacity or fair: the shape of the queues
+	Off         []string `json:"off"`       // mechanisms of the profile that are off, as "what: why"
+	Steps       uint64   `json:"steps"`     // events the scheduler took
+	Grants      uint64   `json:"grants"`
+	BusyPercent float64  `json:"busyPercent"`
+	Queue       int      `json:"callsWaiting"`
+	BeatMillis  int64    `json:"heartbeatMillis"` // what nodes are told now
+}

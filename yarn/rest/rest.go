@@ -1,0 +1,84 @@
+// Package rest is the shapes of the ResourceManager's web services under /ws/v1/cluster, and of our own under
+// /ws/v1/heddle: Go structs, and how they are written and read as JSON and XML in the form that clients of YARN
+// know.
+//
+// It knows nothing of HTTP, and nothing of where the figures come from. Times are milliseconds since 1970 and 0
+// for not yet, memory is in MiB, percentages are 0 to 100, unless a field says otherwise.
+package rest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"reflect"
+)
+
+// Where the services are.
+const (
+	Base       = "/ws/v1/cluster" // what YARN's clients use
+	HeddleBase = "/ws/v1/heddle"  // our own
+)
+
+// A Shape says how YARN writes a type as JSON. XML is the same for all.
+type Shape uint8
+
+// The shapes.
+const (
+	Natural Shape = iota // {"root": value}; numbers are numbers, lists are lists
+	Bare                 // as Natural, without the root
+	Mapped               // without the root; numbers are strings, a list of one is its element, empty lists vanish
+)
+
+// An Answer is a value, its name, and how it is written.
+type Answer struct {
+	Root  string
+	Shape Shape
+	Value any // a struct of this package, or one like them
+}
+
+// WriteJSON writes the answer as JSON, in pieces. It returns the error of w.
+func (a Answer) WriteJSON(w io.Writer) error {
+	e := encoder{w: w, form: formNatural}
+	if a.Shape == Mapped {
+		e.form = formMapped
+	}
+	if a.Shape == Natural {
+		e.str("{")
+		e.quote(a.Root)
+		e.str(":")
+	}
+	e.value(reflect.ValueOf(a.Value))
+	if a.Shape == Natural {
+		e.str("}")
+	}
+	return e.end()
+}
+
+// WriteXML writes the answer as XML, in pieces. It returns the error of w.
+func (a Answer) WriteXML(w io.Writer) error {
+	e := encoder{w: w, form: formXML}
+	e.str(`<?xml version="1.0" encoding="UTF-8" standalone="yes"?>`)
+	e.element(a.Root, reflect.ValueOf(a.Value))
+	return e.end()
+}
+
+// Parse reads a JSON answer into v, a pointer to a struct of this package. With a root, what is expected is
+// {"root": value}; an absent or null value leaves v as it is. Without one the value itself is expected.
+func Parse(data []byte, root string, v any) error {
+	if root != "" {
+		var outer map[string]json.RawMessage
+		if err := json.Unmarshal(data, &outer); err != nil {
+			return fmt.Errorf("answer with %q inside: %w", root, err)
+		}
+		inner, ok := outer[root]
+		if !ok || bytes.Equal(inner, []byte("null")) {
+			return nil
+		}
+		data = inner
+	}
+	if err := json.Unmarshal(data, v); err != nil {
+		return fmt.Errorf("answer %q: %w", root, err)
+	}
+	return nil
+}

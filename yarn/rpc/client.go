@@ -1,0 +1,312 @@
+package rpc
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"time"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+
+	"heddle/yarn/wire"
+)
+
+// A Token lets a client in where a server asks for one. Kind and Service are not sent.
+type Token struct {
+	Identifier, Password []byte
+	Kind, Service        string
+}
+
+// String says what kind of token t is and for whom; its password stays out of logs.
+func (t Token) String() string { return t.Kind + " for " + t.Service }
+
+// ClientOptions say what a [Client] is. Timeout bounds dialling, and every call whose context has no deadline
+// of its own; 0 is [DefaultTimeout].
+type ClientOptions struct {
+	Protocol string // full name, as in [Protocol]
+	User     string // on whose behalf; not sent with a token, which says it
+	Token    *Token // nil: SIMPLE
+	Timeout  time.Duration
+}
+
+// DefaultTimeout is how long a [Client] waits unless it is told otherwise.
+const DefaultTimeout = 60 * time.Second
+
+// A Client is one connection to a server, and what was called on it. It may be used by many goroutines.
+type Client struct {
+	nc       net.Conn
+	in       splitter
+	out      *outbox
+	id       [idSize]byte
+	addr     string
+	protocol string
+	timeout  time.Duration
+	ended    chan struct{} // closed when the reader has ended
+
+	mu      sync.Mutex
+	next    int32
+	pending map[int32]*waiter
+	err     error // why no further call can be made
+}
+
+// A waiter is a call that waits for its answer.
+type waiter struct {
+	resp proto.Message
+	done chan error
+}
+
+// errLeft says that a client was closed by its owner.
+var errLeft = errors.New("the client is closed")
+
+// Dial connects to addr, a host:port, and authenticates. Its error is an [Error] where the server refused.
+func Dial(ctx context.Context, addr string, o ClientOptions) (*Client, error) {
+	if o.Timeout <= 0 {
+		o.Timeout = DefaultTimeout
+	}
+	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
+	defer cancel()
+	nc, err := new(net.Dialer).DialContext(ctx, "tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("RPC to %s: %w", addr, err)
+	}
+	c, err := newClient(ctx, nc, o)
+	if err != nil {
+		return nil, fmt.Errorf("RPC to %s: %w", addr, err)
+	}
+	return c, nil
+}
+
+// newClient begins on nc, which it closes if that fails.
+func newClient(ctx context.Context, nc net.Conn, o ClientOptions) (*Client, error) {
+	c := &Client{nc: nc, addr: nc.RemoteAddr().String(), protocol: o.Protocol, timeout: o.Timeout, ended: make(chan struct{}), pending: make(map[int32]*waiter)}
+	rand.Read(c.id[:]) // it never fails: without randomness the program ends
+	c.in = splitter{r: nc, limit: DefaultFrame}
+	c.out = newOutbox(nc, DefaultOutput, min(o.Timeout, DefaultWrite), func(int) {})
+	// The end of ctx ends whatever is being read or written.
+	stop := context.AfterFunc(ctx, func() { _ = nc.SetDeadline(time.Unix(1, 0)) })
+	err := c.begin(o)
+	if !stop() && ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		_ = nc.Close() // err says what went wrong
+		return nil, err
+	}
+	go c.read()
+	return c, nil
+}
+
+// begin sends the connection header and the context, and authenticates between them.
+func (c *Client) begin(o ClientOptions) error {
+	who := &wire.UserInformation{}
+	auth := authNone
+	if o.Token != nil {
+		auth = authSASL
+	} else {
+		who.EffectiveUser = new(o.User)
+	}
+	b := append([]byte(magic), Version, 0, auth)
+	if o.Token != nil {
+		if err := c.authenticate(b, o.Token); err != nil {
+			return fmt.Errorf("SASL: %w", err)
+		}
+		b = nil
+	}
+	at := len(b)
+	b = appendRequestHeader(beginFrame(b), callContext, noRetry, c.id[:])
+	b, err := appendMessage(b, &wire.IpcConnectionContext{UserInfo: who, Protocol: new(o.Protocol)})
+	if err != nil {
+		return err
+	}
+	endFrame(b, at)
+	return c.out.send(b)
+}
+
+// Call calls method with req and reads the answer into resp. An error the server answered is an [Error]; after
+// any other one the server may or may not have done what it was asked. When ctx ends the answer is not waited
+// for; other calls are not touched.
+func (c *Client) Call(ctx context.Context, method string, req, resp proto.Message) error {
+	if err := c.call(ctx, method, req, resp); err != nil {
+		return fmt.Errorf("calling %s at %s: %w", method, c.addr, err)
+	}
+	return nil
+}
+
+// call is Call with errors that do not say which call failed.
+func (c *Client) call(ctx context.Context, method string, req, resp proto.Message) error {
+	if _, ok := ctx.Deadline(); !ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, c.timeout)
+		defer cancel()
+	}
+	w := &waiter{resp: resp, done: make(chan error, 1)}
+	id, err := c.register(w)
+	if err != nil {
+		return err
+	}
+	if err := c.request(id, method, req); err != nil {
+		c.drop(id)
+		return err
+	}
+	select {
+	case err = <-w.done:
+		return err
+	case <-ctx.Done():
+		if c.drop(id) {
+			return ctx.Err()
+		}
+		// The answer is being read into resp.
+		return <-w.done
+	}
+}
+
+// register gives w an id.
+func (c *Client) register(w *waiter) (int32, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err != nil {
+		return 0, c.err
+	}
+	id := c.next
+	for c.pending[id] != nil {
+		id = (id + 1) & maxCall
+	}
+	c.next = (id + 1) & maxCall
+	c.pending[id] = w
+	return id, nil
+}
+
+// maxCall is the largest id of a call; the one after it is 0.
+const maxCall = 1<<31 - 1
+
+// drop forgets call id and reports whether it was still waiting.
+func (c *Client) drop(id int32) bool { return c.claim(id) != nil }
+
+// claim takes call id out of those that wait.
+func (c *Client) claim(id int32) *waiter {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	w := c.pending[id]
+	delete(c.pending, id)
+	return w
+}
+
+// request sends a call.
+func (c *Client) request(id int32, method string, req proto.Message) error {
+	p := buffers.Get().(*[]byte)
+	defer keep(p)
+	b := appendRequestHeader(beginFrame((*p)[:0]), id, 0, c.id[:])
+	b, err := appendMessage(appendMethodHeader(b, method, c.protocol), req)
+	*p = b
+	if err != nil {
+		return fmt.Errorf("the request cannot be written: %w", err)
+	}
+	if len(b)-lengthSize > DefaultFrame {
+		return fmt.Errorf("the request has %d bytes, at most %d are sent", len(b)-lengthSize, DefaultFrame)
+	}
+	endFrame(b, 0)
+	if err := c.out.send(b); err != nil {
+		c.end(err)
+		return err
+	}
+	return nil
+}
+
+// read takes answers until the connection ends.
+func (c *Client) read() {
+	defer close(c.ended)
+	for {
+		b, err := c.in.next()
+		if err == nil {
+			err = c.answered(b)
+		}
+		if errors.Is(err, io.EOF) {
+			err = fmt.Errorf("the server closed the connection: %w", err)
+		}
+		if err != nil {
+			c.end(err)
+			return
+		}
+	}
+}
+
+// answered gives an answer to who waits for it. An error ends the connection.
+func (c *Client) answered(b []byte) error {
+	h, body, err := c.response(b, c.id[:])
+	if err != nil {
+		return err
+	}
+	if h.err != nil && h.status == int32(wire.RpcStatus_FATAL) {
+		return h.err
+	}
+	w := c.claim(h.call)
+	if w == nil {
+		return nil // nobody waits for it any longer
+	}
+	if h.err != nil {
+		w.done <- h.err
+		return nil
+	}
+	if err := decoding.Unmarshal(body, w.resp); err != nil {
+		err = fmt.Errorf("the answer cannot be read: %w", err)
+		w.done <- err
+	} else {
+		w.done <- nil
+	}
+	return nil
+}
+
+// response cuts an answer into its header and, where it is a success, its message. Client is who it must be for.
+func (c *Client) response(b, client []byte) (responseHeader, []byte, error) {
+	head, rest, err := delimited(b)
+	if err != nil {
+		return responseHeader{}, nil, fmt.Errorf("answer: %w", err)
+	}
+	h, err := parseResponseHeader(head)
+	if err != nil {
+		return h, nil, err
+	}
+	if len(h.client) > 0 && !bytes.Equal(h.client, client) {
+		return h, nil, errors.New("the answer is for another client's id")
+	}
+	if h.err != nil {
+		if len(rest) > 0 {
+			return h, nil, fmt.Errorf("%d bytes follow an error", len(rest))
+		}
+		return h, nil, nil
+	}
+	body, n := protowire.ConsumeBytes(rest)
+	if n != len(rest) {
+		return h, nil, errors.New("the answer's message does not fill its frame")
+	}
+	return h, body, nil
+}
+
+// end fails all calls with err, and those that come. Its first caller says why.
+func (c *Client) end(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err != nil {
+		return
+	}
+	c.err = err
+	for id, w := range c.pending {
+		delete(c.pending, id)
+		w.done <- err
+	}
+	_ = c.nc.Close() // what was to be sent is lost either way
+	c.out.close()
+}
+
+// Close ends the connection; calls that wait fail. It returns when nothing of the client runs any more.
+func (c *Client) Close() error {
+	c.end(errLeft)
+	<-c.ended
+	return nil
+}

@@ -1,0 +1,243 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"heddle/yarn/wire"
+)
+
+// When a connection ends with an answer, what the peer is still sending is read for a while: closing over it
+// would reset the connection and could take the answer away.
+const (
+	lingerTime  = time.Second
+	lingerBytes = 256 << 10
+)
+
+// errStopped says that the server wants no more frames of a connection.
+var errStopped = errors.New("the server is closing")
+
+// A refusal ends a connection, with an answer where err is not nil.
+type refusal struct {
+	why  reason
+	to   echo
+	err  *Error
+	text string // in place of an answer: what is written as it is
+}
+
+func (r *refusal) Error() string {
+	if r.err == nil {
+		return r.why.String()
+	}
+	return r.err.Error()
+}
+
+// An echo is what an answer repeats of the request it belongs to.
+type echo struct {
+	call, retry int32
+	client      [idSize]byte
+	anonymous   bool // there was no client id
+}
+
+// nobody is the echo of answers to no call.
+var nobody = echo{call: callConnection, retry: noRetry, anonymous: true}
+
+func (e *echo) id() []byte {
+	if e.anonymous {
+		return nil
+	}
+	return e.client[:]
+}
+
+// A conn is a connection to a server. What is not said to be shared belongs to the goroutine that reads.
+type conn struct {
+	s      *Server
+	nc     net.Conn
+	addr   netip.AddrPort
+	ctx    context.Context //nolint:containedctx // it is the connection's own, handed to every call of it
+	cancel context.CancelFunc
+	in     splitter
+	out    *outbox // shared
+
+	sasl     *saslServer // nil: the client says who it is
+	open     bool        // the connection context came
+	user     string
+	realUser string
+	identity any
+	context  string // the caller's, as last heard
+
+	armed    time.Time // the read deadline, while between frames
+	inFrame  bool      // the read deadline is that of a frame
+	slots    chan struct{}
+	calls    sync.WaitGroup // being answered
+	active   atomic.Int32   // how many; shared
+	answered atomic.Int64   // when the last one was, in nanoseconds since 1970; shared
+	stopped  atomic.Bool    // nothing more is to be read; shared
+	broken   atomic.Bool    // nothing more can be written; shared
+}
+
+// newConn makes the connection of nc.
+func newConn(s *Server, nc net.Conn, addr netip.AddrPort) *conn {
+	c := &conn{s: s, nc: nc, addr: addr, slots: make(chan struct{}, s.limits.CallsPer)}
+	c.ctx, c.cancel = context.WithCancel(context.Background())
+	c.in = splitter{r: nc, limit: s.limits.FirstFrame, wait: c.arm, room: s.room}
+	c.out = newOutbox(nc, s.limits.Output, min(s.limits.Write, s.limits.Handshake), func(n int) { s.count.bytesOut.Add(uint64(n)) })
+	return c
+}
+
+// room takes bytes of the limit on input buffers, or gives them back.
+func (s *Server) room(bytes int) bool {
+	if s.input.Add(int64(bytes)) > int64(s.limits.Input) && bytes > 0 {
+		s.input.Add(-int64(bytes))
+		return false
+	}
+	return true
+}
+
+// serve reads the connection to its end.
+func (c *conn) serve() {
+	defer c.s.forget(c)
+	defer c.finish()
+	defer func() {
+		if p := recover(); p != nil {
+			_ = c.fail(nobody, c.panicked(p)) // the connection ends whether the peer hears of it or not
+		}
+	}()
+	if tcp, ok := c.nc.(*net.TCPConn); ok {
+		_ = tcp.SetNoDelay(true) // Go's default; an answer must not wait for another
+	}
+	err := c.nc.SetReadDeadline(time.Now().Add(c.s.limits.Handshake))
+	if err == nil {
+		err = c.greet()
+	}
+	for err == nil {
+		err = c.frame()
+	}
+	c.leave(err)
+}
+
+// frame reads one frame and does what it says.
+func (c *conn) frame() error {
+	b, err := c.in.next()
+	if err != nil {
+		if c.idles(err) {
+			return nil
+		}
+		return err
+	}
+	c.inFrame = false
+	c.s.count.bytesIn.Add(uint64(len(b) + lengthSize))
+	return c.handle(b)
+}
+
+// arm sets the deadline of the next read. Before the connection context it is the one set at the beginning,
+// which bounds the handshake as a whole; then one for the time between frames, or one for a whole frame.
+func (c *conn) arm(begun bool) error {
+	if c.open {
+		now := time.Now()
+		switch {
+		case begun && !c.inFrame:
+			c.inFrame, c.armed = true, time.Time{}
+			if err := c.nc.SetReadDeadline(now.Add(c.s.limits.FrameTime)); err != nil {
+				return err
+			}
+		case !begun && c.armed.Sub(now) < c.s.limits.Idle*3/4:
+			// Setting a deadline costs as much as reading a small frame, so one serves for many.
+			c.armed = now.Add(c.s.limits.Idle)
+			if err := c.nc.SetReadDeadline(c.armed); err != nil {
+				return err
+			}
+		}
+	}
+	// Only after the deadline was set: stop sets its own after stopped, so that one of the two is seen.
+	if c.stopped.Load() {
+		return errStopped
+	}
+	return nil
+}
+
+// idles reports whether err is the deadline between frames on a connection that is to stay: one whose calls are
+// being answered, or were not long ago.
+func (c *conn) idles(err error) bool {
+	if !errors.Is(err, os.ErrDeadlineExceeded) || !c.open || c.inFrame || c.stopped.Load() {
+		return false
+	}
+	c.armed = time.Time{}
+	last := time.Unix(0, c.answered.Load())
+	return c.active.Load() > 0 || time.Since(last) < c.s.limits.Idle*3/4
+}
+
+// stop lets the reader read no further frame. It is called from any goroutine.
+func (c *conn) stop() {
+	c.stopped.Store(true)
+	_ = c.nc.SetReadDeadline(time.Unix(1, 0)) // a closed connection has stopped
+}
+
+// leave says goodbye for reason err.
+func (c *conn) leave(err error) {
+	var refused *refusal
+	var tooLong *tooLongError
+	switch {
+	case errors.As(err, &refused):
+	case errors.As(err, &tooLong):
+		refused = &refusal{refusedFrame, nobody, errorf(wire.RpcErrorCode_FATAL_INVALID_RPC_HEADER, ClassServer, "%v", err), ""}
+	case errors.Is(err, errNoRoom):
+		refused = &refusal{refusedInput, nobody, nil, ""}
+	case c.stopped.Load():
+		// What was called is answered: calls hold the connection until then.
+		c.calls.Wait()
+		c.linger()
+		return
+	case errors.Is(err, os.ErrDeadlineExceeded) && (!c.open || c.inFrame):
+		refused = &refusal{refusedDeadline, nobody, nil, ""}
+	default:
+		return // the peer went, or was idle
+	}
+	c.s.refuse(c.addr, refused.why, refused)
+	switch {
+	case refused.err != nil:
+		if c.fail(refused.to, refused.err) == nil {
+			c.linger()
+		}
+	case refused.text != "":
+		if c.out.send([]byte(refused.text)) == nil {
+			c.linger()
+		}
+	}
+}
+
+// linger says that nothing follows and reads on until the peer has seen it.
+func (c *conn) linger() {
+	half, ok := c.nc.(interface{ CloseWrite() error })
+	if !ok || half.CloseWrite() != nil {
+		return
+	}
+	if c.nc.SetReadDeadline(time.Now().Add(lingerTime)) == nil {
+		_, _ = io.CopyN(io.Discard, c.nc, lingerBytes) // any end of it will do
+	}
+}
+
+// finish ends the connection and waits for its calls.
+func (c *conn) finish() {
+	c.cancel()
+	_ = c.nc.Close() // there is nobody left to tell
+	c.out.close()
+	c.calls.Wait()
+	c.in.release()
+}
+
+// panicked notes panic p and returns what the peer is told. Its connection ends; the process goes on.
+func (c *conn) panicked(p any) *Error {
+	c.s.count.panics.Add(1)
+	c.s.count.refused[refusedPanic].Add(1)
+	c.s.log.Error("panic while answering a peer; its connection ends", "peer", c.addr.String(), "panic", p, "stack", string(debug.Stack()))
+	return errorf(wire.RpcErrorCode_FATAL_UNKNOWN, ClassYarn, "the server made a mistake while answering; its log has the details")
+}

@@ -1,0 +1,159 @@
+package rpc
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+const (
+	lengthSize = 4        // of a frame's length, big-endian
+	firstInput = 1 << 10  // what the input buffer of a connection starts with
+	keepInput  = 64 << 10 // what it is cut down to once it is empty
+)
+
+// errNoRoom says that the input buffers of all connections together are at their limit.
+var errNoRoom = errors.New("no room left for input: the limit on all connections' buffers is reached")
+
+// A tooLongError says that a peer announced a frame that is empty or above the limit.
+type tooLongError struct {
+	length uint32
+	limit  int
+}
+
+func (e *tooLongError) Error() string {
+	return fmt.Sprintf("a frame of %d bytes was announced, 1 to %d are taken", e.length, e.limit)
+}
+
+// A splitter cuts what arrives into frames. Its buffer grows with the bytes that are there, never by the length
+// a peer announces.
+type splitter struct {
+	r     io.Reader
+	buf   []byte // buf[start:end] arrived and was not handed out
+	start int
+	end   int
+	limit int // of a frame's length
+	// wait is called before a read, with whether a part of what is asked for has arrived; nil for none.
+	wait func(begun bool) error
+	// room is asked for every change of the buffer's size above keepInput; nil for none.
+	room func(bytes int) bool
+}
+
+// next returns the next frame without its length. It stays valid until the next call.
+func (s *splitter) next() ([]byte, error) {
+	head, err := s.peek(lengthSize)
+	if err != nil {
+		return nil, err
+	}
+	length := binary.BigEndian.Uint32(head)
+	if length == 0 || uint64(length) > uint64(s.limit) {
+		return nil, &tooLongError{length, s.limit}
+	}
+	n := lengthSize + int(length)
+	whole, err := s.peek(n)
+	if err != nil {
+		return nil, err
+	}
+	s.start += n
+	return whole[lengthSize:], nil
+}
+
+// take returns the next n bytes, valid until the next call.
+func (s *splitter) take(n int) ([]byte, error) {
+	b, err := s.peek(n)
+	if err != nil {
+		return nil, err
+	}
+	s.start += n
+	return b, nil
+}
+
+// peek returns the next n bytes and leaves them. A peer that stops before the first of them is io.EOF, after it
+// io.ErrUnexpectedEOF.
+func (s *splitter) peek(n int) ([]byte, error) {
+	for s.end-s.start < n {
+		begun := s.end > s.start
+		if err := s.makeRoom(n); err != nil {
+			return nil, err
+		}
+		if s.wait != nil {
+			if err := s.wait(begun); err != nil {
+				return nil, err
+			}
+		}
+		got, err := s.r.Read(s.buf[s.end:])
+		s.end += got
+		if err != nil && s.end-s.start < n {
+			if errors.Is(err, io.EOF) && s.end > s.start {
+				return nil, io.ErrUnexpectedEOF
+			}
+			return nil, err
+		}
+	}
+	return s.buf[s.start : s.start+n], nil
+}
+
+// makeRoom sees to it that the buffer has space for a read on the way to n bytes.
+func (s *splitter) makeRoom(n int) error {
+	if s.start == s.end {
+		s.start, s.end = 0, 0
+		if len(s.buf) > keepInput {
+			s.resize(keepInput)
+		}
+	}
+	switch {
+	case s.buf == nil:
+		s.buf = make([]byte, firstInput)
+	case s.end == len(s.buf) && s.start > 0, s.start+n > len(s.buf) && n <= len(s.buf):
+		s.end = copy(s.buf, s.buf[s.start:s.end])
+		s.start = 0
+	}
+	if s.end < len(s.buf) {
+		return nil
+	}
+	// Twice what has arrived at most: a peer pays a byte for a byte.
+	if !s.resize(min(2*len(s.buf), max(n, firstInput))) {
+		return errNoRoom
+	}
+	return nil
+}
+
+// resize moves what is unread to the beginning of a buffer of size bytes.
+func (s *splitter) resize(size int) bool {
+	if s.room != nil && !s.room(max(size-keepInput, 0)-max(len(s.buf)-keepInput, 0)) {
+		return false
+	}
+	grown := make([]byte, size)
+	s.end = copy(grown, s.buf[s.start:s.end])
+	s.start = 0
+	s.buf = grown
+	return true
+}
+
+// release gives the buffer back.
+func (s *splitter) release() {
+	if s.room != nil && len(s.buf) > keepInput {
+		s.room(keepInput - len(s.buf))
+	}
+	s.buf, s.start, s.end = nil, 0, 0
+}
+
+// delimited cuts a message off the front of b: a varint, and as many bytes as it says.
+func delimited(b []byte) (message, rest []byte, err error) {
+	message, n := protowire.ConsumeBytes(b)
+	if n < 0 {
+		return nil, nil, fmt.Errorf("a message's length does not fit the %d bytes that are left: %w", len(b), protowire.ParseError(n))
+	}
+	return message, b[n:], nil
+}
+
+// beginFrame appends a place for the length of a frame; endFrame fills it in for the frame that begins at
+// position at.
+func beginFrame(b []byte) []byte { return append(b, 0, 0, 0, 0) }
+
+func endFrame(b []byte, at int) {
+	binary.BigEndian.PutUint32(b[at:], uint32(len(b)-at-lengthSize))
+}

@@ -1,0 +1,141 @@
+package rpc
+
+import (
+	"unicode/utf8"
+
+	"heddle/yarn/wire"
+)
+
+// What a browser or a monitor gets that mistakes the port for one of HTTP.
+const notHTTP = "HTTP/1.1 404 Not Found\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\n" +
+	"This port speaks Hadoop RPC. The web pages have a port of their own.\r\n"
+
+// greet reads the connection header.
+func (c *conn) greet() error {
+	head, err := c.in.take(headerSize)
+	if err != nil {
+		return err
+	}
+	c.s.count.bytesIn.Add(headerSize)
+	refuse := func(why reason, code wire.RpcErrorCode, class, format string, args ...any) error {
+		return &refusal{why, nobody, errorf(code, class, format, args...), ""}
+	}
+	version := head[4]
+	switch {
+	case string(head[:4]) == "GET ":
+		return &refusal{refusedHeader, nobody, nil, notHTTP}
+	case string(head[:4]) != magic || version != Version:
+		// Before version 9 answers looked otherwise: such a client could not read this one.
+		if int8(version) < Version {
+			return &refusal{why: refusedVersion, to: nobody}
+		}
+		return refuse(refusedVersion, wire.RpcErrorCode_FATAL_VERSION_MISMATCH, ClassVersion,
+			"Server IPC version %d cannot communicate with client version %d", Version, int8(version))
+	}
+	switch auth := head[6]; {
+	case auth == authSASL:
+		c.sasl = newSASLServer(c.s.tokens)
+		return nil
+	case auth == authNone && c.s.tokens == nil:
+		return nil
+	case auth == authNone:
+		return refuse(refusedAuth, wire.RpcErrorCode_FATAL_UNAUTHORIZED, ClassAccessControl,
+			"SIMPLE authentication is not enabled.  Available:[TOKEN]")
+	default:
+		return refuse(refusedAuth, wire.RpcErrorCode_FATAL_UNAUTHORIZED, ClassIPC,
+			"authentication 0x%02x of the connection header is not known; 0x00 is SIMPLE, 0xdf is SASL", auth)
+	}
+}
+
+// handle does what a frame says. An error ends the connection.
+func (c *conn) handle(b []byte) error {
+	head, rest, err := delimited(b)
+	if err != nil {
+		return c.unreadable(nobody, err)
+	}
+	h, err := parseRequestHeader(head)
+	if err != nil {
+		return c.unreadable(nobody, err)
+	}
+	to := echo{call: h.call, retry: h.retry}
+	switch len(h.client) {
+	case 0:
+		to.anonymous = true
+	case idSize:
+		copy(to.client[:], h.client)
+	default:
+		return c.disorder(nobody, "clientId has %d bytes, must have %d or none", len(h.client), idSize)
+	}
+	switch {
+	case h.op == int32(wire.RpcRequestHeader_RPC_CLOSE_CONNECTION):
+		return errBye
+	case h.op != int32(wire.RpcRequestHeader_RPC_FINAL_PACKET):
+		return c.disorder(to, "rpcOp %d of the RPC request header is not implemented, 0 is", h.op)
+	case h.call >= 0 && h.kind != int32(wire.RpcKind_RPC_PROTOCOL_BUFFER):
+		return c.disorder(to, "rpcKind %d of the RPC request header is not implemented, 2 is", h.kind)
+	case h.call >= 0 && !c.open:
+		return c.disorder(to, "a call came before the connection context")
+	case h.call >= 0:
+		return c.called(h, to, rest)
+	case h.call == callPing:
+		return nil
+	case h.call == callContext:
+		return c.introduced(to, rest)
+	case h.call == callSASL:
+		return c.negotiate(to, rest)
+	default:
+		return c.disorder(to, "no call has the id %d", h.call)
+	}
+}
+
+// introduced reads the connection context: from here on there are calls.
+func (c *conn) introduced(to echo, b []byte) error {
+	switch {
+	case c.open:
+		return c.disorder(to, "the connection context was sent before")
+	case c.sasl != nil && !c.sasl.done:
+		return c.disorder(to, "the connection context came before SASL was done")
+	}
+	body, _, err := delimited(b)
+	if err != nil {
+		return c.unreadable(to, err)
+	}
+	var context wire.IpcConnectionContext
+	if err := decoding.Unmarshal(body, &context); err != nil {
+		return c.unreadable(to, err)
+	}
+	user, realUser := context.GetUserInfo().GetEffectiveUser(), context.GetUserInfo().GetRealUser()
+	refuse := func(format string, args ...any) error {
+		return &refusal{refusedContext, to, errorf(wire.RpcErrorCode_FATAL_UNAUTHORIZED, ClassAccessControl, format, args...), ""}
+	}
+	for _, name := range [...]string{user, realUser} {
+		if len(name) > maxUser || !utf8.ValidString(name) {
+			return refuse("the connection context has a user name that is longer than %d bytes or not UTF-8", maxUser)
+		}
+	}
+	switch {
+	case c.sasl != nil && c.sasl.verifier != nil:
+		// The token says who it is; a client may repeat it.
+		if user != "" && user != c.sasl.user || realUser != "" {
+			return refuse("Authenticated user (%s) doesn't match what the client claims to be (%s)", c.sasl.user, user)
+		}
+		c.user, c.identity = c.sasl.user, c.sasl.identity
+	case user == "":
+		return refuse("the connection context names no effectiveUser")
+	default:
+		c.user, c.realUser = user, realUser
+	}
+	c.open = true
+	c.in.limit = c.s.limits.Frame
+	c.out.write = c.s.limits.Write
+	return nil
+}
+
+// unreadable refuses what cannot be decoded, disorder what came out of turn.
+func (c *conn) unreadable(to echo, err error) error {
+	return &refusal{refusedMessage, to, errorf(wire.RpcErrorCode_FATAL_DESERIALIZING_REQUEST, ClassServer, "%v", err), ""}
+}
+
+func (c *conn) disorder(to echo, format string, args ...any) error {
+	return &refusal{refusedOrder, to, errorf(wire.RpcErrorCode_FATAL_INVALID_RPC_HEADER, ClassServer, format, args...), ""}
+}

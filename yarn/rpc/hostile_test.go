@@ -1,0 +1,365 @@
+package rpc
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"heddle/yarn/wire"
+)
+
+// skipFrame reads a frame and nothing of what follows.
+func skipFrame(r io.Reader) error {
+	s := splitter{r: exactly{r}, limit: DefaultFrame}
+	_, err := s.next()
+	return err
+}
+
+// exactly reads a byte at a time, so that a splitter takes nothing of what follows.
+type exactly struct{ io.Reader }
+
+func (e exactly) Read(b []byte) (int, error) { return e.Reader.Read(b[:1]) }
+
+// goneAfter waits for the server to end the connection and returns how long that took.
+func (p *peer) goneAfter() time.Duration {
+	p.t.Helper()
+	since := time.Now()
+	if _, err := io.Copy(io.Discard, p); err != nil {
+		p.t.Fatal(err)
+	}
+	return time.Since(since)
+}
+
+// Who does not authenticate in time is gone, however it wastes its time.
+func TestSlowHandshake(t *testing.T) {
+	drip := func(s string) func(*peer) {
+		return func(p *peer) {
+			for _, b := range unhex(s) {
+				if _, err := p.Write([]byte{b}); err != nil {
+					return
+				}
+				time.Sleep(time.Second)
+			}
+		}
+	}
+	for name, play := range map[string]func(*peer){
+		"silent":           func(*peer) {},
+		"a byte a second":  drip(hexSimpleHeader + hexSimpleContext),
+		"half of SASL":     func(p *peer) { p.send(hexSASLHeader); p.exchange(state(wire.RpcSasl_NEGOTIATE)) },
+		"half a frame":     func(p *peer) { p.send(hexSimpleHeader + "0000ffff00") },
+		"pings":            func(p *peer) { p.send(hexSimpleHeader); drip(strings.Repeat(hexFrame(head(callPing)), 9))(p) },
+		"header and quiet": func(p *peer) { p.send(hexSimpleHeader) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, dial := startPiped(t, Options{Tokens: nil})
+				if name == "half of SASL" {
+					s, dial = startPiped(t, Options{Tokens: goodTokens})
+				}
+				p, since := dial(), time.Now()
+				go play(p)
+				synctest.Wait()
+				time.Sleep(DefaultHandshake - time.Second)
+				synctest.Wait()
+				if s.Stats().Conns != 1 {
+					t.Fatalf("gone after %v", time.Since(since))
+				}
+				time.Sleep(time.Second + time.Millisecond)
+				synctest.Wait()
+				if st := s.Stats(); st.Conns != 0 || st.Refused["deadline"] != 1 {
+					t.Errorf("after %v: %+v", time.Since(since), st)
+				}
+				_ = p.Close()
+				time.Sleep(time.Minute) // for play to notice
+			})
+		})
+	}
+}
+
+// After the handshake a frame has its time, and the time between frames is no reason to go.
+func TestSlowFrame(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, dial := startPiped(t, Options{Protocols: newBench().protocol()})
+		p := dial()
+		p.send(hexSimpleHeader + hexSimpleContext)
+		time.Sleep(time.Minute)
+		p.send("00ffffff")
+		if took := p.goneAfter(); took != DefaultFrameTime {
+			t.Errorf("gone after %v", took)
+		}
+		synctest.Wait()
+		if got := s.Stats().Refused["deadline"]; got != 1 {
+			t.Errorf("counted %d times", got)
+		}
+	})
+}
+
+func TestIdle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, dial := startPiped(t, Options{Protocols: newBench().protocol()})
+		p := dial()
+		p.send(hexSimpleHeader + hexSimpleContext)
+		for range 10 {
+			time.Sleep(61 * time.Second)
+			p.send(hexMethod(1, "echo", &killReq{}))
+			p.answer()
+		}
+		if took := p.goneAfter(); took < time.Minute || took > 2*DefaultIdle {
+			t.Errorf("gone after %v", took)
+		}
+		synctest.Wait()
+		for why, n := range s.Stats().Refused {
+			if n > 0 {
+				t.Errorf("counted as refused: %s", why)
+			}
+		}
+	})
+}
+
+// A client that waits long for an answer pings meanwhile, and keeps its connection.
+func TestPingWhileWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench()
+		_, dial := startPiped(t, Options{Protocols: b.protocol()})
+		p := dial()
+		p.send(hexSimpleHeader + hexSimpleContext + hexMethod(5, "waitForIt", &killReq{}))
+		for range 20 {
+			time.Sleep(time.Minute)
+			p.send(hexFrame(head(callPing)))
+		}
+		time.Sleep(10 * DefaultIdle) // one that does not ping keeps it too
+		close(b.release)
+		if h, _ := p.answer(); h.GetCallId() != 5 || h.GetStatus() != wire.RpcStatus_SUCCESS {
+			t.Errorf("answer %v", h)
+		}
+	})
+}
+
+// A peer that calls and does not read holds a bounded amount for a bounded time.
+func TestNeverReads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, dial := startPiped(t, Options{Protocols: newBench().protocol()})
+		p := dial()
+		p.send(hexSimpleHeader + hexSimpleContext)
+		go func() {
+			for i := range int32(1000) { // 300 KiB each
+				if _, err := p.Write(unhex(hexMethod(i, "big", &killReq{Diagnostics: new(strings.Repeat("k", 300))}))); err != nil {
+					return
+				}
+			}
+		}()
+		synctest.Wait()
+		s.mu.Lock()
+		for c := range s.conns {
+			c.out.mu.Lock()
+			if n := len(c.out.waiting); n > DefaultOutput {
+				t.Errorf("%d bytes wait", n)
+			}
+			c.out.mu.Unlock()
+			if n := c.active.Load(); n > DefaultCallsPer {
+				t.Errorf("%d calls are being answered", n)
+			}
+		}
+		s.mu.Unlock()
+		if st := s.Stats(); st.Conns != 1 || st.Calls != 0 {
+			t.Errorf("no call may hold a place among all calls: %+v", st)
+		}
+		time.Sleep(DefaultWrite)
+		synctest.Wait()
+		if st := s.Stats(); st.Conns != 0 || st.Refused["output"] != 1 {
+			t.Errorf("after %v: %+v", DefaultWrite, st)
+		}
+	})
+}
+
+// Above the limits nothing is refused: the calls of one connection wait, and so do those of all.
+func TestCallLimits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench()
+		s, dial := startPiped(t, Options{Protocols: b.protocol(), Limits: Limits{CallsPer: 3, Calls: 5}})
+		peers := []*peer{dial(), dial()}
+		for _, p := range peers {
+			p.send(hexSimpleHeader + hexSimpleContext)
+			go func() {
+				for i := range int32(10) {
+					if _, err := p.Write(unhex(hexMethod(i, "waitForIt", &killReq{}))); err != nil {
+						return
+					}
+				}
+			}()
+		}
+		synctest.Wait()
+		if got := s.Stats().Calls; got != 5 {
+			t.Errorf("%d calls are being answered, want 5", got)
+		}
+		close(b.release)
+		for _, p := range peers {
+			for range 10 {
+				if h, _ := p.answer(); h.GetStatus() != wire.RpcStatus_SUCCESS {
+					t.Errorf("answer %v", h)
+				}
+			}
+		}
+	})
+}
+
+func TestConnectionLimits(t *testing.T) {
+	s, addr := startServer(t, Options{Limits: Limits{ConnsPer: 2, Conns: 3}, Protocols: newBench().protocol()})
+	open := func() *peer {
+		p := connect(t, addr)
+		p.send(hexSimpleHeader + hexSimpleContext + hexMethod(1, "echo", &killReq{}))
+		return p
+	}
+	first, second := open(), open()
+	first.answer()
+	second.answer()
+	third := connect(t, addr)
+	third.gone()
+	if st := s.Stats(); st.Refused["address"] != 1 || st.Conns != 2 {
+		t.Errorf("%+v", st)
+	}
+	_ = first.Close()
+	for s.Stats().Conns > 1 {
+		time.Sleep(time.Millisecond)
+	}
+	open().answer()
+
+	s, addr = startServer(t, Options{Limits: Limits{Conns: 1}, Protocols: newBench().protocol()})
+	open().answer()
+	connect(t, addr).gone()
+	if st := s.Stats(); st.Refused["connections"] != 1 {
+		t.Errorf("%+v", st)
+	}
+}
+
+// All input buffers together have a limit: who would exceed it goes, and what it held is free again.
+func TestInputLimit(t *testing.T) {
+	s, addr := startServer(t, Options{Limits: Limits{Input: 1 << 20}, Protocols: newBench().protocol()})
+	p := connect(t, addr)
+	p.send(hexSimpleHeader + hexSimpleContext)
+	// Two MiB are announced and would be taken; half of them fill the room.
+	p.send("00200000")
+	_, _ = p.Write(make([]byte, 2<<20)) // it may fail when the server is gone
+	p.gone()
+	if st := s.Stats(); st.Refused["input"] != 1 {
+		t.Errorf("%+v", st)
+	}
+	for s.input.Load() != 0 {
+		time.Sleep(time.Millisecond)
+	}
+	p = connect(t, addr)
+	p.send(hexSimpleHeader + hexSimpleContext + hexMethod(1, "echo", &killReq{Diagnostics: new(strings.Repeat("x", 500<<10))}))
+	if h, _ := p.answer(); h.GetStatus() != wire.RpcStatus_SUCCESS {
+		t.Errorf("answer %v", h)
+	}
+}
+
+// Close lets calls end, and ends them when there is no time left.
+func TestClose(t *testing.T) {
+	for _, patient := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			b := newBench()
+			s, dial := startPiped(t, Options{Protocols: b.protocol()})
+			p, idle, young := dial(), dial(), dial()
+			p.send(hexSimpleHeader + hexSimpleContext + hexMethod(5, "waitForIt", &killReq{}))
+			idle.send(hexSimpleHeader + hexSimpleContext)
+			young.send(hexSimpleHeader)
+			<-b.started
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			closed := make(chan error, 1)
+			go func() { closed <- s.Close(ctx) }()
+			if took := idle.goneAfter() + young.goneAfter(); took != 0 {
+				t.Errorf("the idle ones went after %v", took)
+			}
+			if patient {
+				time.Sleep(time.Second)
+				close(b.release)
+				if h, _ := p.answer(); h.GetStatus() != wire.RpcStatus_SUCCESS {
+					t.Errorf("answer %v", h)
+				}
+				if err := <-closed; err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			if took := p.goneAfter(); took != time.Minute {
+				t.Errorf("gone after %v", took)
+			}
+			if err := <-closed; !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("closed with %v", err)
+			}
+			if err := <-b.ended; !errors.Is(err, context.Canceled) {
+				t.Errorf("the call ended with %v", err)
+			}
+		})
+	}
+}
+
+// The buffer grows with what arrives, whatever was announced.
+func TestSplitterGrowsWithWhatArrives(t *testing.T) {
+	r, w := io.Pipe()
+	s := splitter{r: r, limit: 128 << 20}
+	ended := make(chan error, 1)
+	go func() { _, err := s.next(); ended <- err }()
+	sent := 0
+	for _, b := range [][]byte{unhex("07ffffff"), make([]byte, 10), make([]byte, 5000), make([]byte, 100_000)} {
+		if _, err := w.Write(b); err != nil {
+			t.Fatal(err)
+		}
+		sent += len(b)
+	}
+	_ = w.Close()
+	if err := <-ended; !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("ended with %v", err)
+	}
+	if len(s.buf) > 2*sent {
+		t.Errorf("%d bytes arrived, the buffer has %d", sent, len(s.buf))
+	}
+}
+
+// A listener that fails for a while is asked again, more and more slowly; one that was closed by others ends.
+func TestAcceptFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		s, ln := NewServer(Options{Log: slog.New(slog.NewTextHandler(&log, nil))}), &failing{newPipes(), 10}
+		since := time.Now()
+		if err := s.Serve(ln); !errors.Is(err, net.ErrClosed) {
+			t.Errorf("serving ended with %v", err)
+		}
+		if took := time.Since(since); took < time.Second || took > 5*time.Second {
+			t.Errorf("it took %v", took)
+		}
+		if n := strings.Count(log.String(), "too many open files"); n != 10 {
+			t.Errorf("%d lines in the log: %s", n, &log)
+		}
+		if err := s.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if err := s.Serve(newPipes()); err == nil {
+			t.Error("a closed server serves")
+		}
+	})
+}
+
+// failing fails a number of times and is closed then.
+type failing struct {
+	*pipes
+	left int
+}
+
+func (f *failing) Accept() (net.Conn, error) {
+	if f.left == 0 {
+		return nil, net.ErrClosed
+	}
+	f.left--
+	return nil, syscall.EMFILE
+}
