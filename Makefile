@@ -18,7 +18,7 @@ REWRITES  = $(shell grep -rlE '"github.com/cockroachdb/datadriven"|flag.Bool."re
 .PHONY: help build demo hadoop demo-hadoop compare-hadoop unit test test-hadoop test-hadoop-full race check rewrite fuzz bench bench-compare cover exp exp-smoke browser
 
 help: ## print this
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | awk -F'\t' '{ printf "  %-14s %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | awk -F'\t' '{ printf "  %-17s %s\n", $$1, $$2 }'
 
 build: ## the one binary, bin/heddle
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/heddle ./cmd/heddle
@@ -54,7 +54,7 @@ test: browser ## everything that proves the program on this machine
 define on-hadoop
 	@why="$$($(BED) check)"; \
 	if [ -n "$$why" ]; then echo "left out, because it runs real Hadoop and there is $$why"; \
-	else $(GO) test ./test/hadoop -count=1 -parallel 3 $(1); fi
+	else $(GO) test ./test/hadoop -count=1 -v -parallel 3 $(1); fi
 endef
 
 test-hadoop: ## each MapReduce and Spark job on heddle rm, under one profile each, and faults; about 12 minutes

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -50,7 +51,7 @@ func (c *Client) Apps(ctx context.Context, f AppFilter) ([]rest.App, error) {
 	}
 	out := all.List[:0]
 	for _, a := range all.List {
-		if among(a.User, f.Users) && (len(f.Queues) < 2 || inQueue(a.Queue, f.Queues)) {
+		if (len(f.Users) == 0 || slices.Contains(f.Users, a.User)) && (len(f.Queues) < 2 || inQueue(a.Queue, f.Queues)) {
 			out = append(out, a)
 		}
 	}
@@ -105,15 +106,6 @@ func (c *Client) Why(ctx context.Context, id string) (*rest.Why, error) {
 }
 
 func appPath(id string) string { return rest.Base + "/apps/" + url.PathEscape(id) }
-
-func among(s string, values []string) bool {
-	for _, v := range values {
-		if s == v {
-			return true
-		}
-	}
-	return len(values) == 0
-}
 
 // inQueue reports whether a queue is one of those named, by its path or its last part.
 func inQueue(path string, names []string) bool {

@@ -70,6 +70,13 @@ func (p *CapacityPlacement) Place(queue, user string, groups []string) (path str
 	return path, false, err
 }
 
+// NeedsGroups reports whether where an application goes may depend on its user's groups.
+func (p *CapacityPlacement) NeedsGroups() bool {
+	return slices.ContainsFunc(p.mappings, func(m mapping) bool {
+		return m.group || strings.Contains(m.path, "%primary_group") || strings.Contains(m.path, "%secondary_group")
+	})
+}
+
 func (m *mapping) matches(user string, groups []string) bool {
 	if !m.group {
 		return m.source == "%user" || m.source == user

@@ -67,6 +67,13 @@ func (p *FairPlacement) Creates() bool {
 	return slices.ContainsFunc(p.rules, func(r fair.Rule) bool { return r.Create && r.Name != "default" && r.Name != "reject" })
 }
 
+// NeedsGroups reports whether where an application goes may depend on its user's groups.
+func (p *FairPlacement) NeedsGroups() bool { return slices.ContainsFunc(p.rules, needsGroups) }
+
+func needsGroups(r fair.Rule) bool {
+	return r.Name == "primaryGroup" || r.Name == "secondaryGroupExistingQueue" || r.Nested != nil && needsGroups(*r.Nested)
+}
+
 // Place returns the full path of the leaf for an application. An empty queue is the queue default, which
 // leaves the choice to the rules. created says that the queue is not there and is to be created. The
 // error says why the application would be rejected.

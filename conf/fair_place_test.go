@@ -119,3 +119,25 @@ func TestFairCreate(t *testing.T) {
 		t.Error("a created queue counts as configured")
 	}
 }
+
+func TestNeedsGroups(t *testing.T) {
+	policy := func(s string) string { return alloc("<queuePlacementPolicy>" + s + "</queuePlacementPolicy>") }
+	for rules, want := range map[string]bool{
+		`<rule name="specified"/><rule name="default"/>`:                                                       false,
+		`<rule name="user" create="false"/><rule name="primaryGroup"/>`:                                        true,
+		`<rule name="secondaryGroupExistingQueue"/><rule name="default"/>`:                                     true,
+		`<rule name="nestedUserQueue"><rule name="primaryGroup" create="false"/></rule><rule name="default"/>`: true,
+		`<rule name="nestedUserQueue"><rule name="default" create="true"/></rule>`:                             false,
+	} {
+		if _, p := fairOf(t, policy(rules)); p.NeedsGroups() != want {
+			t.Errorf("%s: want %v", rules, want)
+		}
+	}
+	for mapping, want := range map[string]bool{
+		"u:ann:a": false, "g:ops:a": true, "u:%user:root.%primary_group": true, "u:%user:root.%secondary_group": true, "u:%user:root.%user": false,
+	} {
+		if _, p := capacityOf(t, two+"queue-mappings="+mapping); p.NeedsGroups() != want {
+			t.Errorf("%s: want %v", mapping, want)
+		}
+	}
+}

@@ -32,7 +32,6 @@ type app struct {
 	framework heddle.Framework
 	context   *wire.ApplicationSubmissionContext
 	master    heddle.Resource // asked for
-	unmanaged bool
 
 	state   string // NEW_SAVING, SUBMITTED, ACCEPTED, RUNNING, FINAL_SAVING, FINISHING, FINISHED, FAILED, KILLED
 	before  AppState
@@ -106,6 +105,7 @@ func (r *RM) rejected(a *app, why heddle.Why) {
 	if a.state != string(AppSubmitted) {
 		return // a move, whose sender is told
 	}
+	r.apps[a.aid] = nil
 	a.aid = heddle.NoApp
 	r.end(a, string(AppFailed), Failed, fmt.Sprintf("Application %s was not taken into queue %s by user %s: %s", a.id, a.queue, a.user, whyText(why)))
 }
@@ -121,20 +121,13 @@ func (r *RM) begin(a *app, running bool) {
 	a.aid = heddle.AppID(len(r.apps))
 	r.apps = append(r.apps, a)
 	size := a.master
-	if running || a.unmanaged {
+	if running {
 		size = heddle.Resource{}
 	}
-	t := a.current()
 	r.step(heddle.Submit{
 		App: a.aid, Queue: q, User: r.userID(a.user), Priority: a.priority, Framework: a.framework,
 		Master: size, Facts: heddle.Facts{Name: a.name},
 	})
-	if a.state != string(AppAccepted) || running || t != nil {
-		return
-	}
-	if a.current() != nil {
-		r.offer(a)
-	}
 }
 
 // userID is a user's number.
@@ -223,6 +216,7 @@ func (r *RM) close(a *app) {
 			n.cleanApp = append(n.cleanApp, a.id)
 		}
 		delete(n.apps, a.id)
+		maps.DeleteFunc(n.killed, func(id ids.Container, _ time.Time) bool { return id.Attempt.App == a.id })
 	}
 	a.nodes = nil
 	a.context = nil

@@ -172,6 +172,7 @@ func (r *RM) failAttempt(t *attempt, status int32, diagnostics string) {
 		return
 	}
 	a := t.app
+	waited := t.state == attemptScheduled
 	t.stopping = true
 	t.exit, t.diag = status, diagnostics
 	r.stopMaster(t, status)
@@ -184,14 +185,16 @@ func (r *RM) failAttempt(t *attempt, status int32, diagnostics string) {
 	}
 	r.commit(func() {}, store.PutAttempt(t.record()))
 	failures := a.failures(time.Now())
-	if a.unmanaged || failures >= a.maxAttempts || a.maxAttempts == 1 {
+	if failures >= a.maxAttempts || a.maxAttempts == 1 {
 		r.end(a, string(AppFailed), Failed, fmt.Sprintf("Application %s failed %d times due to %s. Failing the application.", a.id, failures, diagnostics))
 		return
 	}
 	a.state = string(AppAccepted)
 	r.newAttempt(a)
-	r.step(heddle.Attempt{App: a.aid, Master: a.master})
-	r.offer(a)
+	if !waited { // otherwise what the last one waited for is the next one's
+		r.step(heddle.Attempt{App: a.aid, Master: a.master})
+		r.offer(a)
+	}
 }
 
 // failures counts the attempts that failed by their own fault, lately where the application says so.

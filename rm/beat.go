@@ -18,11 +18,19 @@ func (r *RM) interval(n *node) time.Duration {
 	return d
 }
 
+// killTime is how long a kill is waited for: what a node never started it does not report either.
+const killTime = 10 * time.Second
+
 // restless reports whether news of a node would be of use soon: somebody waits for room, or a container there
 // was given away and has not begun, or was killed and has not ended.
 func (r *RM) restless(n *node) bool {
-	if n.up && r.core.Wants(n.nid) || len(n.killed) > 0 {
+	if n.up && r.core.Wants(n.nid) || len(n.cleanup) > 0 || len(n.cleanApp) > 0 {
 		return true
+	}
+	for _, at := range n.killed {
+		if time.Since(at) < killTime {
+			return true
+		}
 	}
 	for _, c := range n.conts {
 		if !c.running {

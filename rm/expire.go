@@ -2,15 +2,17 @@ package rm
 
 import (
 	"fmt"
+	"maps"
 	"time"
 
 	"heddle"
+	"heddle/yarn/ids"
 )
 
 // expire looks at everything that may be silent or stay unused for so long only.
 func (r *RM) expire(now time.Time) {
-	for _, id := range r.nodes {
-		n := id
+	for _, n := range r.nodes {
+		maps.DeleteFunc(n.killed, func(_ ids.Container, at time.Time) bool { return now.Sub(at) > r.cfg.ContainerExpiry })
 		switch {
 		case n.state.active() && now.Sub(n.seen) > r.cfg.NodeExpiry:
 			r.log.Warn("NodeManager lost", "node", n.id, "silent", now.Sub(n.seen).Round(time.Second))

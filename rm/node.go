@@ -47,8 +47,8 @@ type node struct {
 	deadline time.Time // of a graceful decommission; zero for none
 
 	conts  map[ids.Container]*container
-	killed map[ids.Container]bool // told to be killed, end not yet reported
-	apps   map[ids.App]bool       // that ran here and are not cleaned up
+	killed map[ids.Container]time.Time // told to be killed, and when; end not yet reported
+	apps   map[ids.App]bool            // that ran here and are not cleaned up
 
 	// For the next report's answer.
 	cleanup  []ids.Container
@@ -118,7 +118,7 @@ func (r *RM) rackID(name string) heddle.RackID {
 func (r *RM) addNode(id ids.Node, rack string) *node {
 	n := &node{
 		id: id, nid: heddle.NodeID(len(r.nodes)), rack: rack,
-		conts: map[ids.Container]*container{}, killed: map[ids.Container]bool{}, apps: map[ids.App]bool{},
+		conts: map[ids.Container]*container{}, killed: map[ids.Container]time.Time{}, apps: map[ids.App]bool{},
 	}
 	if old := r.byNode[id]; old != nil {
 		for i, m := range r.hosts[id.Host] {
@@ -144,8 +144,8 @@ func (r *RM) hostName(id ids.Node) string {
 
 // kill has a container killed on its node: with the next report, or when the node registers again.
 func (n *node) kill(id ids.Container) {
-	if !n.killed[id] || !slices.Contains(n.cleanup, id) {
-		n.killed[id] = true
+	n.killed[id] = time.Now()
+	if !slices.Contains(n.cleanup, id) {
 		n.cleanup = append(n.cleanup, id)
 	}
 }

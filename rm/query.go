@@ -67,7 +67,7 @@ func (r *RM) report(a *app) AppReport {
 		Started: a.started, Launched: a.launched, Host: "N/A", RPCPort: -1, TrackingURL: r.proxyURL(a),
 		MemorySeconds: int64(a.memorySeconds), VcoreSeconds: int64(a.vcoreSeconds), PreemptedMemory: int64(a.preMemorySeconds),
 		PreemptedVcores: int64(a.preVcoreSecs), PreemptedWorkers: a.preemptedWorkers, PreemptedMasters: a.preemptedMain,
-		LogAggregation: a.logs, Unmanaged: a.unmanaged, Lifetime: a.lifetime,
+		LogAggregation: a.logs, Lifetime: a.lifetime,
 	}
 	if a.state != stateFinalSaving {
 		p.Finished = a.finished

@@ -63,7 +63,7 @@ func (r *RM) recoverApp(rec store.App, attempts []store.Attempt) (*app, error) {
 	a := &app{
 		id: rec.ID, aid: heddle.NoApp, user: rec.User, queue: rec.Queue, name: cmp.Or(c.GetApplicationName(), noName),
 		kind: cmp.Or(c.GetApplicationType(), defaultType), tags: c.GetApplicationTags(), priority: rec.Priority, context: c,
-		master: size, unmanaged: c.GetUnmanagedAm(), state: rec.State, final: FinalStatus(rec.Final), diag: rec.Diagnostics,
+		master: size, state: rec.State, final: FinalStatus(rec.Final), diag: rec.Diagnostics,
 		nodes: map[*node]bool{}, logs: "NOT_START", submitted: rec.Submitted, started: rec.Started, launched: rec.Launched,
 		finished: rec.Finished, lifetime: rec.Lifetime, ended: rec.State != "",
 	}
@@ -103,6 +103,10 @@ func (r *RM) recoverApp(rec store.App, attempts []store.Attempt) (*app, error) {
 func (r *RM) resume(a *app) {
 	a.state = string(AppSubmitted)
 	t := a.current()
+	if t != nil && !t.isOver() && !r.cfg.WorkPreserving { // its node kills it when it registers
+		t.finish(attemptFailed)
+		t.exit = int32(heddle.Aborted)
+	}
 	switch {
 	case t == nil || t.isOver(): // its next attempt begins when the wait is over, with those submitted meanwhile
 	default:
@@ -170,13 +174,13 @@ func (r *RM) reconcile(n *node, list []*wire.NMContainerStatus) {
 		switch {
 		case c != nil && c.node == n:
 			r.runs(n, id, c)
-		case n.killed[id]: // its master was told that it is over
+		case !n.killed[id].IsZero(): // its master was told that it is over
 			n.kill(id)
 		case c == nil:
 			r.found(n, id, s)
 		}
 	}
-	maps.DeleteFunc(n.killed, func(id ids.Container, _ bool) bool { return !reported[id] })
+	maps.DeleteFunc(n.killed, func(id ids.Container, _ time.Time) bool { return !reported[id] })
 	for _, c := range slices.SortedFunc(maps.Values(n.conts), func(a, b *container) int { return cmp.Compare(a.cid, b.cid) }) {
 		if !reported[c.id] && (c.running || c.kind == heddle.AM) {
 			r.exited(c, int32(heddle.Aborted), "Container "+c.id.String()+" was running but not reported from "+n.id.String())

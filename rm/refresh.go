@@ -44,6 +44,7 @@ func (r *RM) reschedule(sch *Scheduler) error {
 		sch.UserName(r.users[name], name)
 	}
 	r.sch, r.queues, r.core = sch, queues, sched.New(sch.Set)
+	r.placer.Store(sch)
 	for _, n := range r.nodes {
 		if n.up {
 			r.step(heddle.NodeUp{Node: n.nid, Rack: r.rackID(n.rack), Total: n.total})
@@ -87,7 +88,7 @@ func (r *RM) tellAgain(a *app) {
 // askAgain hands an application's requests to the core, its master's among them.
 func (r *RM) askAgain(a *app) {
 	t := a.current()
-	if t.state == attemptScheduled && !a.unmanaged {
+	if t.state == attemptScheduled {
 		r.step(heddle.Attempt{App: a.aid, Master: a.master})
 	}
 	var rows []heddle.Row

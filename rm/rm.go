@@ -29,6 +29,7 @@ type RM struct {
 	cluster int64     // when this incarnation started, milliseconds since 1970: part of its ids and tokens
 	epoch   int64
 	ready   atomic.Bool
+	placer  atomic.Pointer[Scheduler] // sch, for callers outside the loop
 
 	calls chan func()   // waits for the loop; bounded
 	done  chan struct{} // the loop has ended
@@ -83,7 +84,7 @@ type Options struct {
 
 const (
 	maxCalls    = 4096 // waiting for the loop before callers wait to be let in
-	maxLaunches = 64   // masters being started or stopped at a time
+	maxLaunches = 1024 // masters being started or stopped at a time: many of them may wait for a node that is gone
 	// checkEvery is how often timers are looked at; expiry intervals are minutes, seconds in tests.
 	checkEvery = 250 * time.Millisecond
 )
@@ -106,6 +107,7 @@ func New(o Options) (*RM, error) {
 	for i, q := range o.Scheduler.Queues {
 		r.queues[q.Path] = heddle.QueueID(i)
 	}
+	r.placer.Store(o.Scheduler)
 	if err := r.readHosts(); err != nil {
 		return nil, err
 	}

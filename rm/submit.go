@@ -1,6 +1,7 @@
 package rm
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -40,6 +41,7 @@ func (r *RM) NewApp(ctx context.Context) (ids.App, heddle.Resource, error) {
 // Submit takes an application in. It returns once that is stored. Submitting one again that is there does
 // nothing: its client did not hear the first answer.
 func (r *RM) Submit(ctx context.Context, user string, c *wire.ApplicationSubmissionContext) error {
+	where := r.place(user, c) // outside the loop: groups of users may be looked up
 	_, err := call(ctx, r, func(reply func(struct{}, error)) {
 		done := func(err error) { reply(struct{}{}, err) }
 		id := conv.App(c.GetApplicationId())
@@ -55,7 +57,7 @@ func (r *RM) Submit(ctx context.Context, user string, c *wire.ApplicationSubmiss
 			done(nil)
 			return
 		}
-		a, err := r.newApp(id, user, c)
+		a, err := r.newApp(id, user, where, c)
 		if err != nil {
 			done(err)
 			return
@@ -78,7 +80,10 @@ func seqOf(id ids.App, cluster int64) int32 {
 }
 
 // newApp checks a submission and makes an application of it.
-func (r *RM) newApp(id ids.App, user string, c *wire.ApplicationSubmissionContext) (*app, error) {
+func (r *RM) newApp(id ids.App, user string, where placed, c *wire.ApplicationSubmissionContext) (*app, error) {
+	if c.GetUnmanagedAm() {
+		return nil, invalid(classYarn, "%s has an unmanaged ApplicationMaster; only masters that run in containers are supported", id)
+	}
 	size, err := r.masterSize(c)
 	if err != nil {
 		return nil, err
@@ -89,7 +94,7 @@ func (r *RM) newApp(id ids.App, user string, c *wire.ApplicationSubmissionContex
 	now := time.Now()
 	a := &app{
 		id: id, aid: heddle.NoApp, user: user, name: c.GetApplicationName(), kind: c.GetApplicationType(), context: c,
-		priority: min(max(c.GetPriority().GetPriority(), 0), r.cfg.MaxPriority), master: size, unmanaged: c.GetUnmanagedAm(),
+		priority: min(max(c.GetPriority().GetPriority(), 0), r.cfg.MaxPriority), master: size,
 		state: string(AppSaving), nodes: map[*node]bool{}, logs: "NOT_START",
 		submitted: now.UnixMilli(), started: now.UnixMilli(),
 	}
@@ -117,22 +122,26 @@ func (r *RM) newApp(id ids.App, user string, c *wire.ApplicationSubmissionContex
 			a.lifetime = now.Add(time.Duration(s) * time.Second).UnixMilli()
 		}
 	}
-	r.placeApp(a, c.GetQueue())
+	a.queue = where.queue
+	if where.err != nil { // it is taken in all the same, and fails: its client polls for that
+		a.kill = fmt.Sprintf("Failed to submit application %s: %v", a.id, where.err)
+	}
 	return a, nil
 }
 
-// placeApp finds an application's queue. Where there is none it is taken in all the same, and fails: its client
-// polls for that.
-func (r *RM) placeApp(a *app, asked string) {
-	if asked == "" {
-		asked = defaultQueue
-	}
-	q, err := r.sch.Place(Submission{User: a.user, Queue: asked, Tags: a.tags, Name: a.name})
+// placed is the queue an application goes to, or why there is none.
+type placed struct {
+	queue string
+	err   error
+}
+
+func (r *RM) place(user string, c *wire.ApplicationSubmissionContext) placed {
+	asked := cmp.Or(c.GetQueue(), defaultQueue)
+	q, err := r.placer.Load().Place(Submission{User: user, Queue: asked, Tags: c.GetApplicationTags(), Name: c.GetApplicationName()})
 	if err != nil {
-		a.queue, a.kill = asked, fmt.Sprintf("Failed to submit application %s: %v", a.id, err)
-		return
+		return placed{asked, err}
 	}
-	a.queue = q
+	return placed{queue: q}
 }
 
 // masterSize is the container a submission wants for its master.
@@ -153,9 +162,6 @@ func (r *RM) masterSize(c *wire.ApplicationSubmissionContext) (heddle.Resource, 
 		}
 	}
 	if m == nil {
-		if c.GetUnmanagedAm() {
-			return heddle.Resource{}, nil
-		}
 		return heddle.Resource{}, invalid(classInvalidAsk, "Invalid resource request, no resources requested")
 	}
 	size, largest := r.resource(m), r.maximum()

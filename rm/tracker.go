@@ -237,8 +237,7 @@ func (r *RM) runs(n *node, id ids.Container, c *container) {
 	case c != nil && !c.running:
 		c.running = true
 		r.step(heddle.Started{Container: c.cid})
-	case c != nil:
-	case n.killed[id]: // its end is on the way
+	case c != nil, !n.killed[id].IsZero(): // its end is on the way
 	case r.byApp[id.Attempt.App] == nil:
 		if !slices.Contains(n.cleanApp, id.Attempt.App) {
 			n.cleanApp = append(n.cleanApp, id.Attempt.App)

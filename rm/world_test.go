@@ -44,7 +44,7 @@ func testScheduler(t *testing.T, profile string) *Scheduler {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var off []string
+	p, off := p.WithoutAgent()
 	h := conf.Default()
 	b, err := policies.Build(p, policies.Env{Capacity: h.Capacity, Fair: h.Fair, Minimum: h.Site.Minimum, Maximum: h.Site.Maximum, Seed: 1})
 	if err != nil {

@@ -52,14 +52,14 @@ again by the next start. SIGHUP has it read queues, limits and profile again.`,
 		RunE: func(*cobra.Command, []string) error { return a.manage(f) },
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&f.Profile, "profile", "", "`P`, a profile or a file of one (default: the scheduler that is\nconfigured, else heddle)")
+	fs.StringVar(&f.Profile, "profile", "", "schedule by `P`, a profile or a file of one (default: the scheduler that is configured, else heddle)")
 	must(cmd.RegisterFlagCompletionFunc("profile", completeProfile))
 	fs.StringArrayVar(&f.Sets, "set", nil, "a change of the profile, `slot.kind=policy`; may stand several times")
 	fs.StringVar(&f.Data, "data", "", "keep state in `DIR` (default: heddle in $XDG_STATE_HOME)")
-	fs.StringVar(&f.ConfDir, "conf", "", "Hadoop configuration in `DIR`, with a heddle.yaml if there is one\n(default: $HADOOP_CONF_DIR)")
+	fs.StringVar(&f.ConfDir, "conf", "", "Hadoop configuration in `DIR`, with a heddle.yaml if there is one (default: $HADOOP_CONF_DIR)")
 	must(cmd.MarkFlagDirname("data"))
 	must(cmd.MarkFlagDirname("conf"))
-	fs.Var(&f.listen, "listen", "where to listen: a host for all ports, or "+oneOf(portNames)+"\nwith =host:port or =:port; may stand several times")
+	fs.Var(&f.listen, "listen", "where to listen: a host for all ports, or "+oneOf(portNames)+" with =host:port or =:port; may stand several times")
 	choose(cmd, &f.level, "log-level", "", "what is logged to stderr (default info)")
 	choose(cmd, &f.format, "log-format", "", "how it is logged (default text)")
 	return cmd

@@ -32,7 +32,7 @@ func newAppList(a *app) *cobra.Command {
 	r := &remoteFlags{}
 	var users, queues, types words
 	states := words{of: appStates, kind: "S,S"}
-	users.kind, queues.kind, types.kind = "USER,…", "QUEUE,…", "TYPE,…"
+	users.kind, queues.kind, types.kind = "U,U", "Q,Q", "T,T"
 	var all bool
 	limit := count{most: mostApps}
 	cmd := &cobra.Command{

@@ -29,8 +29,8 @@ const completionTime = time.Second
 
 // add gives a command the flags that all have that ask a ResourceManager.
 func (r *remoteFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&r.url, "rm", "", "web address of the ResourceManager, `URL` or host:port (default: what\n"+
-		"yarn-site.xml in HADOOP_CONF_DIR says, else "+client.DefaultURL+")")
+	cmd.Flags().StringVar(&r.url, "rm", "", "web address of the ResourceManager, `URL` or host:port (default: what yarn-site.xml in "+
+		"HADOOP_CONF_DIR says, else "+client.DefaultURL+")")
 }
 
 // printing adds -o.

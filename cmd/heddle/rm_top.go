@@ -60,7 +60,7 @@ func newTop(a *app) *cobra.Command {
 	f := cmd.Flags()
 	f.BoolVar(&once, "once", false, "print one frame and end")
 	f.BoolVar(&all, "all", false, "applications that are over too")
-	f.DurationVar(&every, "every", every, "how often to look, such as 500ms; a `DURATION`")
+	f.DurationVar(&every, "every", every, "how often to look, a `DURATION` such as 500ms")
 	choose(cmd, &order, "sort", "", "what comes first: "+strings.Join(orderNames(), ", "))
 	return cmd
 }

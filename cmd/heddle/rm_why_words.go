@@ -137,16 +137,27 @@ func (k *askRow) sentences(now time.Time) string {
 	return b.String()
 }
 
-// because is the reason as a clause.
+// because is the reason as a clause. What the ResourceManager says stands for a reason that has no words here; it
+// begins with what is asked for, which was said already.
 func (k *askRow) because() string {
-	text := strings.TrimSpace(k.Text)
-	if _, known := reasons[k.Why]; known && k.Why != "fine" || text == "" {
-		text = inWords(k.Why)
-		if k.Why == "fine" && len(k.Nodes) == 0 {
-			text = "there is no node"
+	r, known := reasons[k.Why]
+	switch {
+	case !known && k.Text != "":
+		_, text, ok := strings.Cut(k.Text, ": ")
+		if !ok {
+			text = k.Text
 		}
+		return strings.TrimSuffix(clean(strings.TrimSpace(text)), ".")
+	case !known:
+		return k.Why
+	case k.Why != "fine":
+		return r.ask
+	case len(k.Nodes) == 0:
+		return "there is no node"
+	case slices.ContainsFunc(k.Nodes, func(g groupRow) bool { return g.Why == "fine" }):
+		return "it is given one as soon as the right node reports in"
 	}
-	return strings.TrimSuffix(text, ".")
+	return r.ask
 }
 
 // containers is how many containers of a kind, by their names.

@@ -127,7 +127,7 @@ func clean(s string) string {
 	}, s)
 }
 
-// counted lists counts, most first: 120 times "no room", 3 times …
+// counted lists counts with their words, most first.
 func counted(counts map[string]int64, words func(string) string, most int) string {
 	keys := make([]string, 0, len(counts))
 	for k, n := range counts {

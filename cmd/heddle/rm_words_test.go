@@ -103,11 +103,13 @@ func TestAskSentences(t *testing.T) {
 		{askRow{Kind: "executor", Count: 1, Size: gib, Why: "fine"}, []string{"1 executor of 1 GiB and 1 vcore (priority 0): there is no node."}, "since"},
 		{
 			askRow{Kind: "other", Count: 2, Size: gib, Why: "fine", Nodes: []groupRow{{"node-gone", 1, amountOf{}}, {"fine", 2, gib}}},
-			[]string{"2 containers of", "Of 3 nodes, 2 would take one when they next report in (at most 1 GiB and 1 vcore free); 1 is down."}, "",
+			[]string{"2 containers of", ": it is given one as soon as the right node reports in.\n", "Of 3 nodes, 2 would take one when they next report in (at most 1 GiB and 1 vcore free); 1 is down."},
+			"",
 		},
 		{
-			askRow{Kind: "am", Count: 1, Size: gib, Why: "new-reason", Text: "the moon is full.", Nodes: []groupRow{{"new-reason", 1, gib}}},
-			[]string{": the moon is full.\n", "Of 1 node, 1 answers new-reason."}, "",
+			askRow{Kind: "am", Count: 1, Size: gib, Why: "new-reason", Text: "1 master of 1 GiB: the moon is full.", Nodes: []groupRow{{"new-reason", 1, gib}}},
+			[]string{"(priority 0): the moon is full.\n", "Of 1 node, 1 answers new-reason."},
+			"",
 		},
 		{
 			askRow{Kind: "map", Count: 1, Size: gib, Why: "user-limit", Short: amountOf{MemoryMiB: 512}, Need: gib, Have: amountOf{MemoryMiB: 512, Vcores: 4}, Holders: []holdRow{

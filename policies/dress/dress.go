@@ -152,7 +152,7 @@ func (s *Scheduler) Observe(v policy.View, ev heddle.Event) {
 		s.refreshAll(v)
 	case heddle.Submit:
 		s.submitted(v, e.App)
-	case heddle.Heartbeat, heddle.Offer: // reservations may have been given up
+	case heddle.Heartbeat: // reservations may have been given up
 		for _, id := range slices.Backward(s.booked) { // refresh may take the one at hand out
 			s.refresh(v, v.App(id))
 		}

@@ -5,8 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"google.golang.org/protobuf/proto"
-
 	"heddle/rm"
 	"heddle/yarn/conv"
 	"heddle/yarn/rpc"
@@ -112,7 +110,7 @@ func (s *service) getClusterMetrics(ctx context.Context, _ rm.Actor, _ *wire.Get
 	if err != nil {
 		return nil, err
 	}
-	n := func(i int) *int32 { return proto.Int32(int32(i)) }
+	n := func(i int) *int32 { return new(int32(i)) }
 	return &wire.GetClusterMetricsResponse{ClusterMetrics: &wire.YarnClusterMetrics{
 		NumNodeManagers:      n(c.Active + c.Unhealthy + c.Decommissioning), // those that report in
 		NumDecommissionedNms: n(c.Decommissioned), NumActiveNms: n(c.Active), NumLostNms: n(c.Lost), NumUnhealthyNms: n(c.Unhealthy),

@@ -54,8 +54,8 @@ func TestErrors(t *testing.T) {
 		{"getContainers", nil, &wire.GetContainersRequest{ApplicationAttemptId: conv.WireAttempt(noAttempt)}, classNoAttempt, noAttempt.String()},
 		{"getContainerReport", nil, &wire.GetContainerReportRequest{ContainerId: conv.WireContainer(noContainer)}, classNoCont, noContainer.String()},
 		{"getResourceProfiles", nil, &wire.GetAllResourceProfilesRequest{}, "org.apache.hadoop.yarn.exceptions.YARNFeatureNotEnabledException", "no resource profiles"},
-		{"getResourceProfile", nil, &wire.GetResourceProfileRequest{Profile: proto.String("x")}, "org.apache.hadoop.yarn.exceptions.YARNFeatureNotEnabledException", ""},
-		{"getDelegationToken", nil, &wire.GetDelegationTokenRequest{Renewer: proto.String("x")}, rpc.ClassYarn, "Delegation Token can be issued only with kerberos authentication"},
+		{"getResourceProfile", nil, &wire.GetResourceProfileRequest{Profile: new("x")}, "org.apache.hadoop.yarn.exceptions.YARNFeatureNotEnabledException", ""},
+		{"getDelegationToken", nil, &wire.GetDelegationTokenRequest{Renewer: new("x")}, rpc.ClassYarn, "Delegation Token can be issued only with kerberos authentication"},
 		{"submitApplication", nil, &wire.SubmitApplicationRequest{}, rpc.ClassYarn, "no application_submission_context"},
 		{"forceKillApplication", &rm.Denied{User: "eve", Do: "kill", What: anApp.String()}, kill, rpc.ClassAccessControl, "user eve may not kill " + anApp.String()},
 		{"forceKillApplication", &rm.Invalid{Class: "org.example.Mine", Text: "bad"}, kill, "org.example.Mine", "bad"},
@@ -91,13 +91,13 @@ func TestCallsOfTheDaemon(t *testing.T) {
 			t.Errorf("%s: %v", method, err)
 		}
 	}
-	call(c, "submitApplication", &wire.SubmitApplicationRequest{ApplicationSubmissionContext: &wire.ApplicationSubmissionContext{ApplicationName: proto.String("x")}}, &wire.SubmitApplicationResponse{})
+	call(c, "submitApplication", &wire.SubmitApplicationRequest{ApplicationSubmissionContext: &wire.ApplicationSubmissionContext{ApplicationName: new("x")}}, &wire.SubmitApplicationResponse{})
 	end := &wire.KillApplicationResponse{}
-	call(c, "forceKillApplication", &wire.KillApplicationRequest{ApplicationId: app, Diagnostics: proto.String(" why \n")}, end)
+	call(c, "forceKillApplication", &wire.KillApplicationRequest{ApplicationId: app, Diagnostics: new(" why \n")}, end)
 	if !end.GetIsKillCompleted() {
 		t.Error("a kill that is done is not said to be")
 	}
-	call(c, "moveApplicationAcrossQueues", &wire.MoveApplicationAcrossQueuesRequest{ApplicationId: app, TargetQueue: proto.String("b")}, &wire.MoveApplicationAcrossQueuesResponse{})
+	call(c, "moveApplicationAcrossQueues", &wire.MoveApplicationAcrossQueuesRequest{ApplicationId: app, TargetQueue: new("b")}, &wire.MoveApplicationAcrossQueuesResponse{})
 	for _, text := range []string{until.Format(timeLayout), until.UTC().Format(time.RFC3339)} {
 		call(c, "updateApplicationTimeouts", &wire.UpdateApplicationTimeoutsRequest{ApplicationId: app, ApplicationTimeouts: []*wire.ApplicationUpdateTimeoutMap{{ApplicationTimeoutType: &life, ExpireTime: &text}}}, &wire.UpdateApplicationTimeoutsResponse{})
 	}
@@ -142,7 +142,7 @@ func TestFilter(t *testing.T) {
 	full := &wire.GetApplicationsRequest{
 		ApplicationTypes: []string{"spark"}, ApplicationStates: []wire.YarnApplicationState{wire.YarnApplicationState_RUNNING, wire.YarnApplicationState_NEW_SAVING},
 		Users: []string{"ann"}, Queues: []string{"a", "nowhere"}, StartBegin: proto.Int64(1), StartEnd: proto.Int64(2), FinishBegin: proto.Int64(3),
-		FinishEnd: proto.Int64(4), ApplicationTags: []string{"TAG"}, Name: proto.String("n"), Limit: proto.Int64(1),
+		FinishEnd: proto.Int64(4), ApplicationTags: []string{"TAG"}, Name: new("n"), Limit: proto.Int64(1),
 	}
 	view := wire.ApplicationsRequestScope_VIEWABLE.Enum()
 	tests := []struct {
@@ -255,7 +255,7 @@ func TestAdministrators(t *testing.T) {
 	for method := range Admin(f, Options{}).Methods {
 		var req proto.Message = &wire.RefreshQueuesRequest{}
 		if method == "getGroupsForUser" {
-			req = &wire.GetGroupsForUserRequest{User: proto.String("root")}
+			req = &wire.GetGroupsForUserRequest{User: new("root")}
 		}
 		wantClass(t, a.Call(t.Context(), method, req, &wire.RefreshQueuesResponse{}), rpc.ClassAccessControl, "User eve doesn't have permission to call '"+method+"'")
 	}
@@ -290,10 +290,10 @@ func TestAdminAnswers(t *testing.T) {
 		return []string{"ann", "staff"}, nil
 	}}, "eve")
 	groups := &wire.GetGroupsForUserResponse{}
-	if err := a.Call(t.Context(), "getGroupsForUser", &wire.GetGroupsForUserRequest{User: proto.String("ann")}, groups); err != nil || !slices.Equal(groups.GetGroups(), []string{"ann", "staff"}) {
+	if err := a.Call(t.Context(), "getGroupsForUser", &wire.GetGroupsForUserRequest{User: new("ann")}, groups); err != nil || !slices.Equal(groups.GetGroups(), []string{"ann", "staff"}) {
 		t.Errorf("%v %v", groups, err)
 	}
-	if err := a.Call(t.Context(), "getGroupsForUser", &wire.GetGroupsForUserRequest{User: proto.String("x")}, groups); err != nil || len(groups.GetGroups()) > 0 {
+	if err := a.Call(t.Context(), "getGroupsForUser", &wire.GetGroupsForUserRequest{User: new("x")}, groups); err != nil || len(groups.GetGroups()) > 0 {
 		t.Errorf("%v %v", groups, err)
 	}
 	nodes := &wire.CheckForDecommissioningNodesResponse{}
@@ -319,7 +319,7 @@ func TestFairQueue(t *testing.T) {
 	f.cluster.Scheduler = "fair"
 	q := &f.queues[1]
 	q.Weight, q.MinShare, q.MaxShare, q.MaxApps, q.Absolute, q.Reserved = 2, heddle.Of(512, 1000), heddle.Of(9999, 4000), 7, 0.5, heddle.Of(128, 1000)
-	m, err := newService(f, Options{MemoryOnly: true}).getQueueInfo(t.Context(), rm.Actor{}, &wire.GetQueueInfoRequest{QueueName: proto.String("root.default")})
+	m, err := newService(f, Options{MemoryOnly: true}).getQueueInfo(t.Context(), rm.Actor{}, &wire.GetQueueInfoRequest{QueueName: new("root.default")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -381,6 +381,13 @@ var stockMethods = map[string]string{
 		replaceLabelsOnNodes saveFederationQueuePolicy updateNodeResource`,
 }
 
+// notServed are those of them that are answered with RpcNoSuchMethodException.
+var notServed = map[string]bool{
+	"getNewReservation": true, "submitReservation": true, "updateReservation": true, "deleteReservation": true, "listReservations": true,
+	"mapAttributesToNodes": true, "deregisterSubCluster": true, "saveFederationQueuePolicy": true, "batchSaveFederationQueuePolicies": true,
+	"listFederationQueuePolicies": true, "deleteFederationApplication": true, "getFederationSubClusters": true, "deleteFederationPoliciesByQueues": true,
+}
+
 // Every method is served or listed as not served, never both, and docs/protocols.md says which.
 func TestEveryMethod(t *testing.T) {
 	page, err := os.ReadFile("../../docs/protocols.md")
@@ -390,10 +397,10 @@ func TestEveryMethod(t *testing.T) {
 	served, rest, _ := strings.Cut(string(page), "\n## Not served")
 	known := map[string]bool{}
 	for _, p := range []rpc.Protocol{Client(stock(), Options{}), Admin(stock(), Options{})} {
-		for _, m := range strings.Fields(stockMethods[p.Name]) {
+		for m := range strings.FieldsSeq(stockMethods[p.Name]) {
 			known[m] = true
 			_, here := p.Methods[m]
-			_, not := NotServed[m]
+			not := notServed[m]
 			if here == not {
 				t.Errorf("%s: served %t, listed as not served %t", m, here, not)
 			}
@@ -410,7 +417,7 @@ func TestEveryMethod(t *testing.T) {
 			}
 		}
 	}
-	for m := range NotServed {
+	for m := range notServed {
 		if !known[m] {
 			t.Errorf("%s is no method", m)
 		}

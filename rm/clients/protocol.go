@@ -2,8 +2,8 @@ package clients
 
 import "heddle/yarn/rpc"
 
-// Client is what clients call: everything the yarn command, MapReduce's and Spark's clients need. What is not
-// served is in NotServed.
+// Client is what clients call: everything the yarn command, MapReduce's and Spark's clients need. Reservations
+// of time are not served.
 func Client(r RM, o Options) rpc.Protocol {
 	s := newService(r, o)
 	return rpc.Protocol{Name: ClientName, Methods: map[string]rpc.Method{
@@ -44,7 +44,7 @@ func Client(r RM, o Options) rpc.Protocol {
 	}}
 }
 
-// Admin is what yarn rmadmin calls.
+// Admin is what yarn rmadmin calls. Federation and node attributes are not served.
 func Admin(r RM, o Options) rpc.Protocol {
 	s := newService(r, o)
 	return rpc.Protocol{Name: AdminName, Methods: map[string]rpc.Method{
@@ -65,21 +65,4 @@ func Admin(r RM, o Options) rpc.Protocol {
 		"removeFromClusterNodeLabels": serve(s, s.removeFromClusterNodeLabels),
 		"replaceLabelsOnNodes":        serve(s, s.replaceLabelsOnNodes),
 	}}
-}
-
-// NotServed are the methods of the two protocols that are answered with RpcNoSuchMethodException, and why.
-var NotServed = map[string]string{
-	"getNewReservation":                "there are no reservations of time",
-	"submitReservation":                "there are no reservations of time",
-	"updateReservation":                "there are no reservations of time",
-	"deleteReservation":                "there are no reservations of time",
-	"listReservations":                 "there are no reservations of time",
-	"mapAttributesToNodes":             "there are no node attributes",
-	"deregisterSubCluster":             "there is no federation",
-	"saveFederationQueuePolicy":        "there is no federation",
-	"batchSaveFederationQueuePolicies": "there is no federation",
-	"listFederationQueuePolicies":      "there is no federation",
-	"deleteFederationApplication":      "there is no federation",
-	"getFederationSubClusters":         "there is no federation",
-	"deleteFederationPoliciesByQueues": "there is no federation",
 }

@@ -36,7 +36,7 @@ func (s *service) getQueueInfo(ctx context.Context, who rm.Actor, req *wire.GetQ
 		return nil, err
 	}
 	d := describer{s, queues, cluster}
-	m := d.tree(q, req.GetIncludeChildQueues(), req.GetRecursive())
+	m := d.tree(q, depth(req))
 	if req.GetIncludeApplications() {
 		apps, err := s.rm.Apps(ctx, rm.AppFilter{
 			Queues: leaves(queues, q), States: []rm.AppState{rm.AppSubmitted, rm.AppAccepted, rm.AppRunning},
@@ -92,19 +92,29 @@ type describer struct {
 	cluster rm.ClusterReport
 }
 
-// tree describes a queue, with its children and theirs where wanted.
-func (d describer) tree(q *rm.QueueReport, children, recursive bool) *wire.QueueInfo {
+// depth is how many levels below a queue are asked for.
+func depth(req *wire.GetQueueInfoRequest) int {
+	switch {
+	case !req.GetIncludeChildQueues():
+		return 0
+	case !req.GetRecursive():
+		return 1
+	default:
+		return math.MaxInt
+	}
+}
+
+// tree describes a queue and so many levels below it.
+func (d describer) tree(q *rm.QueueReport, levels int) *wire.QueueInfo {
 	var m *wire.QueueInfo
 	if d.cluster.Scheduler == fairType {
 		m = d.fair(q)
 	} else {
 		m = d.capacity(q)
 	}
-	if children {
+	if levels > 0 {
 		for _, c := range q.Children {
-			if int(c) < len(d.queues) {
-				m.ChildQueues = append(m.ChildQueues, d.tree(&d.queues[c], recursive, recursive))
-			}
+			m.ChildQueues = append(m.ChildQueues, d.tree(&d.queues[c], levels-1))
 		}
 	}
 	return m
@@ -122,14 +132,14 @@ func (d describer) capacity(q *rm.QueueReport) *wire.QueueInfo {
 		current = d.s.share(q.Used, d.cluster.Total) / q.Absolute
 	}
 	m := &wire.QueueInfo{
-		QueueName: proto.String(shortName(q.Path)), QueuePath: &q.Path, SchedulerType: proto.String(capacityScheduler),
+		QueueName: new(shortName(q.Path)), QueuePath: &q.Path, SchedulerType: new(capacityScheduler),
 		Capacity: float(q.Capacity), MaximumCapacity: float(q.Max), CurrentCapacity: float(current),
 		State: &state, AccessibleNodeLabels: []string{"*"}, QueueStatistics: d.statistics(q, guaranteed),
-		PreemptionDisabled: proto.Bool(!q.Preemptable), IntraQueuePreemptionDisabled: proto.Bool(true),
+		PreemptionDisabled: new(!q.Preemptable), IntraQueuePreemptionDisabled: new(true),
 		Weight: float(q.Weight), MaxParallelApps: proto.Int32(math.MaxInt32),
 	}
 	none := d.s.resource(heddle.Resource{})
-	m.QueueConfigurationsMap = []*wire.QueueConfigurationsMap{{PartitionName: proto.String(""), QueueConfigurations: &wire.QueueConfigurations{
+	m.QueueConfigurationsMap = []*wire.QueueConfigurationsMap{{PartitionName: new(""), QueueConfigurations: &wire.QueueConfigurations{
 		Capacity: float(q.Capacity), AbsoluteCapacity: float(q.Absolute), MaxCapacity: float(q.Max), AbsoluteMaxCapacity: float(q.AbsoluteMax),
 		MaxAMPercentage: float(q.AMShare), EffectiveMinCapacity: d.s.resource(guaranteed),
 		EffectiveMaxCapacity: d.s.resource(fraction(d.cluster.Total, q.AbsoluteMax)), ConfiguredMinCapacity: none, ConfiguredMaxCapacity: none,
@@ -148,23 +158,23 @@ func (d describer) fair(q *rm.QueueReport) *wire.QueueInfo {
 	if q.MaxApps >= 0 {
 		apps = int32(min(q.MaxApps, math.MaxInt32))
 	}
-	memory := func(a heddle.Resource) *int64 { return proto.Int64(a[heddle.Memory]) }
-	cores := func(a heddle.Resource) *int32 { return proto.Int32(int32(vcores(a))) }
+	memory := func(a heddle.Resource) *int64 { return new(a[heddle.Memory]) }
+	cores := func(a heddle.Resource) *int32 { return new(int32(vcores(a))) }
 	return &wire.QueueInfo{
-		QueueName: &q.Path, SchedulerType: proto.String(fairScheduler), State: wire.QueueState_Q_RUNNING.Enum(),
+		QueueName: &q.Path, SchedulerType: new(fairScheduler), State: wire.QueueState_Q_RUNNING.Enum(),
 		Capacity: float(q.Absolute), CurrentCapacity: float(d.s.share(q.Used, share)), Weight: float(q.Weight),
 		MinResourceMemory: memory(q.MinShare), MinResourceVCore: cores(q.MinShare), MaxResourceMemory: memory(most), MaxResourceVCore: cores(most),
 		ReservedResourceMemory: memory(q.Reserved), ReservedResourceVCore: cores(q.Reserved),
 		SteadyFairShareMemory: memory(share), SteadyFairShareVCore: cores(share), MaxRunningApp: &apps,
-		PreemptionDisabled: proto.Bool(!q.Preemptable), QueueStatistics: d.statistics(q, share),
+		PreemptionDisabled: new(!q.Preemptable), QueueStatistics: d.statistics(q, share),
 	}
 }
 
 // statistics are a queue's numbers. Available is what is left of what the queue is entitled to.
 func (d describer) statistics(q *rm.QueueReport, entitled heddle.Resource) *wire.QueueStatistics {
-	n := func(i int) *int64 { return proto.Int64(int64(i)) }
-	memory := func(a heddle.Resource) *int64 { return proto.Int64(a[heddle.Memory]) }
-	cores := func(a heddle.Resource) *int64 { return proto.Int64(vcores(a)) }
+	n := func(i int) *int64 { return new(int64(i)) }
+	memory := func(a heddle.Resource) *int64 { return new(a[heddle.Memory]) }
+	cores := func(a heddle.Resource) *int64 { return new(vcores(a)) }
 	left := entitled.Minus(q.Used).Max(heddle.Resource{})
 	users := 0
 	for i := range q.Users {
@@ -190,7 +200,7 @@ func fraction(a heddle.Resource, f float64) heddle.Resource {
 	return a
 }
 
-func float(f float64) *float32 { return proto.Float32(float32(f)) }
+func float(f float64) *float32 { return new(float32(f)) }
 
 // getQueueUserAcls says what the caller may do in each queue. What may be done in a queue may be done below it.
 func (s *service) getQueueUserAcls(ctx context.Context, who rm.Actor, _ *wire.GetQueueUserAclsInfoRequest) (*wire.GetQueueUserAclsInfoResponse, error) {

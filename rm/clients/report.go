@@ -32,14 +32,14 @@ const (
 func (s *service) appReport(a *rm.AppReport, see bool, now time.Time) *wire.ApplicationReport {
 	m := &wire.ApplicationReport{
 		ApplicationId: conv.WireApp(a.ID), User: &a.User, Queue: &a.Queue, Name: &a.Name,
-		Host: proto.String(unavailable), RpcPort: proto.Int32(-1),
-		YarnApplicationState: appState(a.State).Enum(), TrackingUrl: proto.String(unavailable), Diagnostics: proto.String(unavailable),
+		Host: new(unavailable), RpcPort: proto.Int32(-1),
+		YarnApplicationState: appState(a.State).Enum(), TrackingUrl: new(unavailable), Diagnostics: new(unavailable),
 		StartTime: &a.Started, FinishTime: &a.Finished, FinalApplicationStatus: finalStatus(a.Final).Enum(),
-		AppResource_Usage: noUsage(), OriginalTrackingUrl: proto.String(unavailable),
+		AppResource_Usage: noUsage(), OriginalTrackingUrl: new(unavailable),
 		CurrentApplicationAttemptId: conv.WireAttempt(ids.Attempt{App: a.ID, N: noAttempt}),
 		Progress:                    proto.Float32(0), ApplicationType: &a.Type, ApplicationTags: a.Tags,
 		UnmanagedApplication: &a.Unmanaged, Priority: &wire.Priority{Priority: &a.Priority},
-		AppNodeLabelExpression: proto.String(noLabel), AmNodeLabelExpression: proto.String(defaultLabel),
+		AppNodeLabelExpression: new(noLabel), AmNodeLabelExpression: new(defaultLabel),
 		AppTimeouts: timeouts(a, now), LaunchTime: &a.Launched,
 	}
 	if !see {
@@ -73,7 +73,7 @@ func orUnavailable(text string) *string {
 func (s *service) usage(a *rm.AppReport) *wire.ApplicationResourceUsageReport {
 	m := noUsage()
 	if a.Live {
-		m.NumUsedContainers, m.NumReservedContainers = proto.Int32(int32(a.Containers)), proto.Int32(int32(a.Reservations))
+		m.NumUsedContainers, m.NumReservedContainers = new(int32(a.Containers)), new(int32(a.Reservations))
 		m.UsedResources, m.ReservedResources = s.resource(a.Used), s.resource(a.Reserved)
 		m.NeededResources = s.resource(a.Used.Plus(a.Reserved))
 		m.QueueUsagePercentage, m.ClusterUsagePercentage = &a.QueueShare, &a.ClusterShare
@@ -95,7 +95,7 @@ func noUsage() *wire.ApplicationResourceUsageReport {
 // consumed sets what was held over time, MiB·s and vcore·s, and how much of it was taken back.
 func consumed(m *wire.ApplicationResourceUsageReport, memory, cores, preemptedMemory, preemptedCores int64) {
 	pair := func(memory, cores int64) []*wire.StringLongMap {
-		return []*wire.StringLongMap{{Key: proto.String(memoryName), Value: &memory}, {Key: proto.String(coresName), Value: &cores}}
+		return []*wire.StringLongMap{{Key: new(memoryName), Value: &memory}, {Key: new(coresName), Value: &cores}}
 	}
 	m.MemorySeconds, m.VcoreSeconds = &memory, &cores
 	m.PreemptedMemorySeconds, m.PreemptedVcoreSeconds = &preemptedMemory, &preemptedCores
@@ -106,13 +106,13 @@ func consumed(m *wire.ApplicationResourceUsageReport, memory, cores, preemptedMe
 // timeouts is when an application is killed at the latest: the only timeout there is.
 func timeouts(a *rm.AppReport, now time.Time) []*wire.AppTimeoutsMap {
 	kind := wire.ApplicationTimeoutType_APP_TIMEOUT_LIFETIME
-	t := &wire.ApplicationTimeout{ApplicationTimeoutType: &kind, ExpireTime: proto.String(unlimited), RemainingTime: proto.Int64(-1)}
+	t := &wire.ApplicationTimeout{ApplicationTimeoutType: &kind, ExpireTime: new(unlimited), RemainingTime: proto.Int64(-1)}
 	if a.Lifetime > 0 {
 		left := max(time.UnixMilli(a.Lifetime).Sub(now)/time.Second, 0)
 		if a.State.Final() {
 			left = 0
 		}
-		t.ExpireTime, t.RemainingTime = proto.String(time.UnixMilli(a.Lifetime).Format(timeLayout)), proto.Int64(int64(left))
+		t.ExpireTime, t.RemainingTime = new(time.UnixMilli(a.Lifetime).Format(timeLayout)), new(int64(left))
 	}
 	return []*wire.AppTimeoutsMap{{ApplicationTimeoutType: &kind, ApplicationTimeout: t}}
 }
@@ -120,7 +120,7 @@ func timeouts(a *rm.AppReport, now time.Time) []*wire.AppTimeoutsMap {
 // attemptReport is one attempt's report.
 func attemptReport(a *rm.AttemptReport) *wire.ApplicationAttemptReport {
 	m := &wire.ApplicationAttemptReport{
-		ApplicationAttemptId: conv.WireAttempt(a.ID), Host: proto.String(unavailable), RpcPort: proto.Int32(-1),
+		ApplicationAttemptId: conv.WireAttempt(a.ID), Host: new(unavailable), RpcPort: proto.Int32(-1),
 		TrackingUrl: orUnavailable(a.TrackingURL), OriginalTrackingUrl: orUnavailable(a.OriginalURL), Diagnostics: &a.Diagnostics,
 		YarnApplicationAttemptState: attemptState(a.State).Enum(), StartTime: &a.Started, FinishTime: &a.Finished,
 	}
@@ -138,9 +138,9 @@ func (s *service) containerReport(c *rm.ContainerReport) *wire.ContainerReport {
 	m := &wire.ContainerReport{
 		ContainerId: conv.WireContainer(c.ID), Resource: s.resource(c.Size), NodeId: conv.WireNode(c.Node),
 		Priority: &wire.Priority{Priority: &c.Priority}, CreationTime: &c.Created, FinishTime: &c.Finished,
-		LogUrl:              proto.String(httpPrefix + c.NodeHTTP + "/node/containerlogs/" + c.ID.String() + "/" + c.User),
+		LogUrl:              new(httpPrefix + c.NodeHTTP + "/node/containerlogs/" + c.ID.String() + "/" + c.User),
 		ContainerExitStatus: proto.Int32(0), ContainerState: wire.ContainerState_C_RUNNING.Enum(),
-		NodeHttpAddress: proto.String(httpPrefix + c.NodeHTTP), ExecutionType: wire.ExecutionType_GUARANTEED.Enum(),
+		NodeHttpAddress: new(httpPrefix + c.NodeHTTP), ExecutionType: wire.ExecutionType_GUARANTEED.Enum(),
 	}
 	if c.Complete {
 		m.ContainerState, m.ContainerExitStatus, m.DiagnosticsInfo = wire.ContainerState_C_COMPLETE.Enum(), &c.Exit, &c.Diagnostics
@@ -156,7 +156,7 @@ func (s *service) nodeReport(n *rm.NodeReport) *wire.NodeReport {
 		ContainersUtilization: utilization(n.Aggregate), NodeUtilization: utilization(n.Utilization),
 	}
 	if n.Containers > 0 {
-		m.NumContainers = proto.Int32(int32(n.Containers))
+		m.NumContainers = new(int32(n.Containers))
 	}
 	return m
 }

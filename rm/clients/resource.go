@@ -4,8 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"google.golang.org/protobuf/proto"
-
 	"heddle"
 	"heddle/yarn/wire"
 )
@@ -28,13 +26,13 @@ func (s *service) resource(a heddle.Resource) *wire.Resource {
 
 func wireResource(memory, cores int64) *wire.Resource {
 	return &wire.Resource{
-		Memory: proto.Int64(memory), VirtualCores: proto.Int32(int32(cores)),
+		Memory: new(memory), VirtualCores: new(int32(cores)),
 		ResourceValueMap: []*wire.ResourceInformation{information(memoryName, memoryUnits, memory), information(coresName, "", cores)},
 	}
 }
 
 func information(name, units string, v int64) *wire.ResourceInformation {
-	return &wire.ResourceInformation{Key: proto.String(name), Value: proto.Int64(v), Units: proto.String(units), Type: wire.ResourceTypes_COUNTABLE.Enum()}
+	return &wire.ResourceInformation{Key: new(name), Value: new(v), Units: new(units), Type: wire.ResourceTypes_COUNTABLE.Enum()}
 }
 
 // vcores is an amount's vcores in whole ones.
@@ -55,7 +53,7 @@ func (s *service) amount(m *wire.Resource) heddle.Resource {
 func (s *service) resourceTypes() []*wire.ResourceTypeInfo {
 	var list []*wire.ResourceTypeInfo
 	add := func(name, units string) {
-		list = append(list, &wire.ResourceTypeInfo{Name: proto.String(name), Units: proto.String(units), Type: wire.ResourceTypes_COUNTABLE.Enum()})
+		list = append(list, &wire.ResourceTypeInfo{Name: new(name), Units: new(units), Type: wire.ResourceTypes_COUNTABLE.Enum()})
 	}
 	add(memoryName, memoryUnits)
 	add(coresName, "")

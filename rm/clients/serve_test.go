@@ -2,6 +2,7 @@ package clients
 
 import (
 	"context"
+	"errors"
 	"net"
 	"testing"
 	"time"
@@ -22,8 +23,9 @@ func serveOn(t *testing.T, o rpc.Options) (addr string) {
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		defer cancel()
-		_ = s.Close(ctx)
-		<-ended
+		if err := errors.Join(s.Close(ctx), <-ended); err != nil {
+			t.Error(err)
+		}
 	})
 	return l.Addr().String()
 }

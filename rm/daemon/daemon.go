@@ -30,7 +30,7 @@ type Options struct {
 	Config    rm.Config
 	Scheduler *rm.Scheduler
 	Refresh   rm.RefreshFunc
-	DataDir   string // folder of the store; made where it lacks
+	DataDir   string // folder of the store; made where it lacks. Not used where recovery is off
 	Version   string // of the program
 	Owner     string // the user it runs as, who may administer it
 	Log       *slog.Logger
@@ -65,13 +65,17 @@ type port struct {
 
 // Start opens the store and the ports. An error says which of them could not be opened and why.
 func Start(o Options) (*Daemon, error) {
-	st, state, err := store.Open(filepath.Join(o.DataDir, "rm.db"))
-	if err != nil {
-		return nil, err
+	var st *store.Store
+	var state *store.State
+	var err error
+	if o.Config.Recovery {
+		if st, state, err = store.Open(filepath.Join(o.DataDir, "rm.db")); err != nil {
+			return nil, err
+		}
 	}
 	m, err := rm.New(rm.Options{Config: o.Config, Scheduler: o.Scheduler, Refresh: o.Refresh, Store: st, State: state, Log: o.Log})
 	if err != nil {
-		return nil, errors.Join(err, st.Close())
+		return nil, errors.Join(err, shut(st))
 	}
 	d := &Daemon{RM: m, log: o.Log, store: st, ended: make(chan error, 1)}
 	ports := d.ports(o)
@@ -81,7 +85,7 @@ func Start(o Options) (*Daemon, error) {
 			for _, q := range ports[:i] {
 				err = errors.Join(err, q.ln.Close())
 			}
-			return nil, errors.Join(fmt.Errorf("the %s port: %w", p.name, err), st.Close())
+			return nil, errors.Join(fmt.Errorf("the %s port: %w", p.name, err), shut(st))
 		}
 		*p.at = p.ln.Addr().(*net.TCPAddr).AddrPort()
 	}
@@ -149,5 +153,13 @@ func (d *Daemon) Stop() error {
 	}
 	d.closing.Wait()
 	d.stop()
-	return errors.Join(append(errs, d.store.Close())...)
+	return errors.Join(append(errs, shut(d.store))...)
+}
+
+// shut closes the store, where there is one.
+func shut(st *store.Store) error {
+	if st == nil {
+		return nil
+	}
+	return st.Close()
 }

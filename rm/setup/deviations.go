@@ -24,8 +24,8 @@ func Deviations() []Deviation {
 			"a restart must not cost running applications",
 		},
 		{
-			"yarn.resourcemanager.store.class", "files under hadoop.tmp.dir, which is under /tmp", "one file in --data, or else in $XDG_STATE_HOME/heddle",
-			"what is under /tmp is gone when the machine starts again",
+			"yarn.resourcemanager.store.class", "files under hadoop.tmp.dir", "one file in --data, or else in $XDG_STATE_HOME/heddle",
+			"temporary folders are emptied when the machine starts again",
 		},
 		{
 			"yarn.resourcemanager.nodemanagers.heartbeat-interval-ms", "1000, always", "1000; 100 where something waits, 2000 while the cluster is empty (beats in heddle.yaml)",

@@ -1,13 +1,17 @@
 package setup
 
 import (
+	"context"
+	"os/exec"
 	"os/user"
+	"strings"
 	"sync"
 	"time"
 )
 
 const (
 	groupTime = 5 * time.Minute // after which a user's groups are looked up again, as in Hadoop
+	askTime   = 2 * time.Second // that the directory may take, in which nothing else is decided
 	maxGroups = 10_000          // users whose groups are remembered
 )
 
@@ -49,11 +53,12 @@ func (g *groups) of(name string) []string {
 	return m.groups
 }
 
-// machineGroups asks the machine's user database. Who is not in it has no groups.
+// machineGroups asks the machine: its own files, then id, which knows those of a directory such as LDAP too. Who
+// is in neither has no groups.
 func machineGroups(name string) []string {
 	u, err := user.Lookup(name)
 	if err != nil {
-		return nil
+		return directoryGroups(name)
 	}
 	all, err := u.GroupIds()
 	if err != nil {
@@ -69,4 +74,15 @@ func machineGroups(name string) []string {
 		}
 	}
 	return out
+}
+
+// directoryGroups asks the program id, as Hadoop does.
+func directoryGroups(name string) []string {
+	ctx, cancel := context.WithTimeout(context.Background(), askTime)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, "id", "-Gn", "--", name).Output()
+	if err != nil {
+		return nil
+	}
+	return strings.Fields(string(out))
 }

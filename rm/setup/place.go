@@ -16,7 +16,11 @@ func placer(t *tree, groups func(string) []string) func(rm.Submission) (string, 
 		if t.rules == nil {
 			return defaultQueue, nil
 		}
-		path, created, err := t.rules.Place(a.Queue, a.User, groups(a.User))
+		var in []string
+		if t.rules.NeedsGroups() { // looking them up may take a while
+			in = groups(a.User)
+		}
+		path, created, err := t.rules.Place(a.Queue, a.User, in)
 		if err != nil {
 			return "", refused(&a, err)
 		}

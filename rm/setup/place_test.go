@@ -202,7 +202,10 @@ func TestMachineGroups(t *testing.T) {
 	if got := machineGroups("root"); len(got) == 0 || got[0] != "root" {
 		t.Skipf("this machine has no user root in a group root: %v", got)
 	}
-	if got := machineGroups("no such user"); got != nil {
+	if got := directoryGroups("root"); len(got) == 0 || got[0] != "root" {
+		t.Errorf("id says %v", got)
+	}
+	if got := machineGroups("-no such user"); got != nil {
 		t.Errorf("%v", got)
 	}
 }

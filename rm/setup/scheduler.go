@@ -95,6 +95,7 @@ type tree struct {
 // rules say where an application goes.
 type rules interface {
 	Place(queue, user string, groups []string) (path string, created bool, err error)
+	NeedsGroups() bool
 }
 
 func (s *source) tree(queues string) (*tree, error) {

@@ -18,7 +18,7 @@ type Change struct {
 	bucket []byte
 	key    []byte
 	value  any     // nil to drop
-	owner  ids.App // of an attempt: must be there
+	owner  ids.App // of an attempt: must be there; of a drop: whose attempts go too
 	size   int     // roughly, of the byte fields, for the limit on what waits
 }
 
@@ -38,7 +38,7 @@ func PutAttempt(a Attempt) Change {
 
 // DropApp removes an application and all its attempts. Dropping what is not there does nothing.
 func DropApp(id ids.App) Change {
-	return Change{bucket: apps, key: []byte(id.String())}
+	return Change{bucket: apps, key: []byte(id.String()), owner: id}
 }
 
 // PutKeys replaces the secrets of the masters' tokens.
@@ -79,32 +79,38 @@ func encodeAll(tx *bbolt.Tx, changes []Change) ([][]byte, error) {
 	return out, nil
 }
 
+// counts is how many records a bucket has, by its name: kept in the file too, so that lost ones are noticed.
+type counts map[string]int
+
 // apply writes the changes with the records that encodeAll returned. An error is the store's.
-func apply(tx *bbolt.Tx, changes []Change, records [][]byte) error {
+func (n counts) apply(tx *bbolt.Tx, changes []Change, records [][]byte) error {
 	for i, c := range changes {
 		bucket := tx.Bucket(c.bucket)
+		there := bucket.Get(c.key) != nil
 		if c.value != nil {
 			if err := bucket.Put(c.key, records[i]); err != nil {
 				return err
+			}
+			if !there {
+				n[string(c.bucket)]++
 			}
 			continue
 		}
 		if err := bucket.Delete(c.key); err != nil {
 			return err
 		}
-		if err := dropAttempts(tx.Bucket(attempts), c.key); err != nil {
+		if there {
+			n[string(c.bucket)]--
+		}
+		if err := n.dropAttempts(tx.Bucket(attempts), c.owner); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// dropAttempts removes the attempts of the application of the given key. Their keys follow one another.
-func dropAttempts(bucket *bbolt.Bucket, app []byte) error {
-	id, err := ids.ParseApp(string(app))
-	if err != nil {
-		return err
-	}
+// dropAttempts removes an application's attempts. Their keys follow one another.
+func (n counts) dropAttempts(bucket *bbolt.Bucket, id ids.App) error {
 	prefix := fmt.Appendf(nil, "appattempt_%d_%04d_", id.Cluster, id.Seq)
 	for {
 		// A cursor is not to be gone on with after a deletion, so that each begins anew.
@@ -115,5 +121,6 @@ func dropAttempts(bucket *bbolt.Bucket, app []byte) error {
 		if err := bucket.Delete(bytes.Clone(key)); err != nil {
 			return err
 		}
+		n[string(attempts)]--
 	}
 }

@@ -25,6 +25,8 @@ type State struct {
 	// Bad are the records that cannot be used. They stay in the file. An application with one of them is left
 	// out of Apps, its attempts out of Attempts; the others are whole.
 	Bad []Bad
+
+	kept counts // as they are, whatever the file says
 }
 
 // A Bad is a record that cannot be used.
@@ -50,6 +52,7 @@ func initialise(tx *bbolt.Tx) error {
 		b.Put(keyFormat, strconv.AppendInt(nil, Format, 10)),
 		put(b, keyEpoch, int64(0)),
 		put(b, keyCluster, hex.EncodeToString(id[:])),
+		put(b, keyCounts, counts{}),
 	)
 }
 
@@ -66,7 +69,7 @@ func put(b *bbolt.Bucket, key []byte, v any) error {
 func load(db *bbolt.DB) (state *State, err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer caught(&err)
-	state = &State{}
+	state = &State{kept: counts{}}
 	err = db.View(func(tx *bbolt.Tx) error {
 		if err := state.loadMeta(tx); err != nil {
 			return err
@@ -118,7 +121,7 @@ func get(b *bbolt.Bucket, key []byte, v any) error {
 // loadRecords reads applications, attempts and keys. What cannot be used is noted and left out.
 func (s *State) loadRecords(tx *bbolt.Tx) error {
 	err := errors.Join(
-		each(tx, apps, func(key, record []byte) {
+		s.each(tx, apps, func(key, record []byte) {
 			var a App
 			id, err := ids.ParseApp(string(key))
 			if err == nil {
@@ -133,7 +136,7 @@ func (s *State) loadRecords(tx *bbolt.Tx) error {
 			}
 			s.Apps = append(s.Apps, a)
 		}),
-		each(tx, attempts, func(key, record []byte) {
+		s.each(tx, attempts, func(key, record []byte) {
 			var a Attempt
 			id, err := ids.ParseAttempt(string(key))
 			if err == nil {
@@ -158,6 +161,7 @@ func (s *State) loadRecords(tx *bbolt.Tx) error {
 			s.bad(tokens, keyAMRM, ids.App{}, err)
 		}
 	}
+	s.missing(tx)
 	s.sort()
 	s.leaveOut()
 	return nil
@@ -165,7 +169,7 @@ func (s *State) loadRecords(tx *bbolt.Tx) error {
 
 // each calls f with every record of a bucket, in the order of their keys. Keys out of order say that the file
 // is damaged.
-func each(tx *bbolt.Tx, bucket []byte, f func(key, record []byte)) error {
+func (s *State) each(tx *bbolt.Tx, bucket []byte, f func(key, record []byte)) error {
 	var last []byte
 	c := tx.Bucket(bucket).Cursor()
 	for key, record := c.First(); key != nil; key, record = c.Next() {
@@ -174,8 +178,23 @@ func each(tx *bbolt.Tx, bucket []byte, f func(key, record []byte)) error {
 		}
 		f(key, record)
 		last = key
+		s.kept[string(bucket)]++
 	}
 	return nil
+}
+
+// missing notes where the file has other numbers of records than it should.
+func (s *State) missing(tx *bbolt.Tx) {
+	var should counts
+	if err := get(tx.Bucket(meta), keyCounts, &should); err != nil {
+		s.bad(meta, keyCounts, ids.App{}, err)
+		return
+	}
+	for _, bucket := range []string{string(apps), string(attempts)} {
+		if got, want := s.kept[bucket], should[bucket]; got != want {
+			s.bad([]byte(bucket), nil, ids.App{}, fmt.Errorf("there are %d records, and there were %d when it was last written", got, want))
+		}
+	}
 }
 
 func (s *State) bad(bucket, key []byte, app ids.App, err error) {

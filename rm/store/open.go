@@ -11,6 +11,8 @@ import (
 
 	"go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
+
+	"heddle/yarn/ids"
 )
 
 // Format is the version of the file's layout that this package writes.
@@ -35,6 +37,7 @@ var (
 	keyFormat  = []byte("format")
 	keyEpoch   = []byte("epoch")
 	keyCluster = []byte("cluster")
+	keyCounts  = []byte("counts")
 	keyAMRM    = []byte("amrm")
 )
 
@@ -73,27 +76,40 @@ func open(path string) (*Store, *State, error) {
 	if err != nil {
 		return nil, nil, errors.Join(err, lock.Close())
 	}
-	return newStore(path, db, lock), state, nil
+	return newStore(path, db, lock, state.kept), state, nil
 }
 
 // begin opens an existing file, reads it and counts the start.
 func begin(path string) (*bbolt.DB, *State, error) {
-	db, err := openFile(path)
+	db, state, err := read(path)
 	if err != nil {
 		return nil, nil, err
 	}
-	state, err := load(db)
-	if err == nil {
-		err = countStart(db, state)
-	}
-	if err != nil {
+	if err := countStart(db, state); err != nil {
 		return nil, nil, errors.Join(err, db.Close())
 	}
 	return db, state, nil
 }
 
-// openFile opens the b-tree in the file at path. A file that is not one, or only a part of one, is an error.
-func openFile(path string) (db *bbolt.DB, err error) {
+// read opens an existing file and reads it.
+func read(path string) (*bbolt.DB, *State, error) {
+	db, both, err := openFile(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	state, err := load(db)
+	if err != nil {
+		return nil, nil, errors.Join(err, db.Close())
+	}
+	if !both {
+		state.bad(meta, nil, ids.App{}, errors.New("one of the two first pages is damaged: the last commit is missing unless the process ended while it wrote it"))
+	}
+	return db, state, nil
+}
+
+// openFile opens the b-tree in the file at path. A file that is not one, or only a part of one, is an error. It
+// reports whether both meta pages are whole.
+func openFile(path string) (db *bbolt.DB, both bool, err error) {
 	var file *os.File
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -110,6 +126,9 @@ func openFile(path string) (db *bbolt.DB, err error) {
 		}
 	}()
 	defer caught(&err)
+	if both, err = checkFile(path); err != nil {
+		return nil, false, err
+	}
 	db, err = bbolt.Open(path, fileMode, &bbolt.Options{
 		Timeout:      lockWait,
 		FreelistType: bbolt.FreelistMapType,
@@ -120,27 +139,20 @@ func openFile(path string) (db *bbolt.DB, err error) {
 			return f, err
 		},
 	})
-	if err != nil {
-		return nil, err
-	}
-	if err := whole(db, file); err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	return db, nil
+	return db, both, err
 }
 
-// whole checks that the file is as long as what it says it holds.
-func whole(db *bbolt.DB, file *os.File) error {
-	return db.View(func(tx *bbolt.Tx) error {
-		info, err := file.Stat()
-		if err != nil {
-			return err
-		}
-		if info.Size() < tx.Size() {
-			return fmt.Errorf("the file is cut off: it has %d bytes of %d", info.Size(), tx.Size())
-		}
-		return nil
-	})
+// checkFile checks the structure of the file at path.
+func checkFile(path string) (both bool, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	info, err := f.Stat()
+	if err == nil {
+		both, err = check(f, info.Size())
+	}
+	return both, errors.Join(err, f.Close())
 }
 
 // create makes an empty store under another name and moves it to path, so that there is never half of one.

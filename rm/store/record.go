@@ -28,7 +28,6 @@ type App struct {
 	Final       string `json:",omitempty"`
 	Diagnostics string `json:",omitempty"`
 	Tracking    string `json:",omitempty"` // what the last master registered or finished with
-	Killer      string `json:",omitempty"` // the user whose kill was accepted and is not yet carried out
 }
 
 // An Attempt is what is kept of one run of an application's master. Times are milliseconds since 1970, 0 for

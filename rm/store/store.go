@@ -42,6 +42,8 @@ type Store struct {
 	closing bool
 	err     error // the first failure; nothing is written after it
 
+	kept counts // of the store's goroutine
+
 	failed chan struct{}
 	ended  chan struct{} // the goroutine is gone
 	close  func() error
@@ -54,8 +56,8 @@ type commit struct {
 	done    func(error)
 }
 
-func newStore(path string, db *bbolt.DB, lock *os.File) *Store {
-	s := &Store{path: path, db: db, lock: lock, failed: make(chan struct{}), ended: make(chan struct{})}
+func newStore(path string, db *bbolt.DB, lock *os.File, kept counts) *Store {
+	s := &Store{path: path, db: db, lock: lock, kept: kept, failed: make(chan struct{}), ended: make(chan struct{})}
 	s.wake = sync.NewCond(&s.mu)
 	s.close = sync.OnceValue(s.shut)
 	go s.run()
@@ -200,11 +202,11 @@ func (s *Store) write(batch []commit) (own []error, err error) {
 				own[i] = fmt.Errorf("store %s: %w", s.path, err)
 				continue
 			}
-			if err := apply(tx, c.changes, records); err != nil {
+			if err := s.kept.apply(tx, c.changes, records); err != nil {
 				return err
 			}
 		}
-		return nil
+		return put(tx.Bucket(meta), keyCounts, s.kept)
 	})
 	return own, err
 }

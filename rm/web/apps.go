@@ -143,12 +143,9 @@ func (sh shaper) app(a *rm.AppReport, kind string, skip deselect) rest.App {
 
 // tracking says whether there are pages to go to, and where.
 func tracking(a *rm.AppReport) (kind, url string) {
-	switch a.State {
-	case rm.AppNew, rm.AppSaving, rm.AppSubmitted, rm.AppAccepted:
-		return "UNASSIGNED", ""
-	}
+	started := a.State == rm.AppRunning || a.State.Final()
 	switch {
-	case a.TrackingURL == "":
+	case !started || a.TrackingURL == "":
 		return "UNASSIGNED", ""
 	case a.Finished == 0:
 		kind = "ApplicationMaster"

@@ -171,11 +171,11 @@ func (t tree) leaf(o *rest.CapacityQueue, q *rm.QueueReport) {
 	o.Type, o.QueueType, o.Order = rest.CapacityLeafType, "leaf", order(q, "fifo")
 	o.Active, o.Waiting, o.Containers = &q.Active, &q.Inactive, &q.Containers
 	o.MaxApps, o.MaxAppsPerUser = &maxApps, &perUser
-	o.UserLimit, o.UserFactor, o.AMShare = ref(float32(q.UserLimit)), ref(float32(q.UserFactor)), ref(float32(q.AMShare))
-	o.AMLimit, o.AMUsed, o.UserAMLimit = ref(t.resource(all)), ref(t.resource(q.Masters)), ref(t.resource(user))
-	o.NoPreemption, o.NoIntra = ref(!q.Preemptable), ref(!q.Preemptable)
-	o.DefaultPriority, o.AutoCreated = ref(int32(0)), ref(false)
-	o.MaxLifetime, o.DefaultLifetime = ref(int64(-1)), ref(int64(-1))
+	o.UserLimit, o.UserFactor, o.AMShare = new(float32(q.UserLimit)), new(float32(q.UserFactor)), new(float32(q.AMShare))
+	o.AMLimit, o.AMUsed, o.UserAMLimit = new(t.resource(all)), new(t.resource(q.Masters)), new(t.resource(user))
+	o.NoPreemption, o.NoIntra = new(!q.Preemptable), new(!q.Preemptable)
+	o.DefaultPriority, o.AutoCreated = new(int32(0)), new(false)
+	o.MaxLifetime, o.DefaultLifetime = new(int64(-1)), new(int64(-1))
 	o.Users = new(rest.Users)
 	limit := part(t.cluster.Total, min(q.AbsoluteMax, q.Absolute*max(1, q.UserFactor)))
 	for _, u := range q.Users {
@@ -186,5 +186,3 @@ func (t tree) leaf(o *rest.CapacityQueue, q *rm.QueueReport) {
 		})
 	}
 }
-
-func ref[T any](v T) *T { return &v }

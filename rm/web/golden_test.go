@@ -1,9 +1,11 @@
 package web
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -93,7 +95,7 @@ func flatXML(t *testing.T, data []byte) []string {
 	path, text := "", ""
 	for {
 		tok, err := d.Token()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return out
 		}
 		if err != nil {
@@ -361,5 +363,38 @@ func feed(t *testing.T, f *fakeRM, file string) {
 		for _, n := range recordedAs[rest.Nodes](t, file, "nodes").List {
 			f.nodes = append(f.nodes, nodeReport(t, n))
 		}
+	}
+}
+
+// A kill that takes its time, and an id, as recorded.
+func TestChangesAsRecorded(t *testing.T) {
+	f := changeable()
+	f.dying = true
+	f.apps[0].ID = app("application_1795246246143_0003")
+	h := New(Options{RM: f, Local: true, WebHost: "127.0.0.1:8088"})
+	send := func(method, path, body string) *httptest.ResponseRecorder {
+		r := httptest.NewRequest(method, rest.Base+path+"?user.name=root", strings.NewReader(body))
+		r.RemoteAddr = "127.0.0.1:5000"
+		r.Header.Set("Content-Type", "application/json")
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		return w
+	}
+	w := send(http.MethodPut, "/apps/application_1795246246143_0003/state", `{"state":"KILLED"}`)
+	want, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(recorded(t, "put-kill.headers"))), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w.Code != want.StatusCode || w.Body.String() != string(recorded(t, "put-kill.json")) {
+		t.Errorf("got %d %s, want %d", w.Code, w.Body, want.StatusCode)
+	}
+	for _, name := range []string{"Location", "Content-Type", "Cache-Control", "X-Content-Type-Options"} {
+		if got := w.Header().Get(name); got != want.Header.Get(name) {
+			t.Errorf("%s: %q, want %q", name, got, want.Header.Get(name))
+		}
+	}
+	w = send(http.MethodPost, "/apps/new-application", "")
+	if diff := cmp.Diff(flatJSON(t, recorded(t, "new-application.json")), flatJSON(t, w.Body.Bytes())); diff != "" || w.Code != http.StatusOK {
+		t.Errorf("%d; other than recorded (-stock +ours):\n%s", w.Code, diff)
 	}
 }

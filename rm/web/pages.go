@@ -34,8 +34,8 @@ type pages struct {
 func newPages(s *site) *pages {
 	p := &pages{s: s, by: make(map[string]*template.Template)}
 	base := template.New("").Funcs(template.FuncMap{
-		"memory": memory, "cores": cores, "when": when, "since": p.since, "percent": percentText, "share": p.share,
-		"last": lastPart, "lower": strings.ToLower, "indent": indent, "gone": gone, "times100": func(f float64) string { return strconv.FormatFloat(100*f, 'f', 1, 64) },
+		"memory": memory, "cores": cores, "when": when, "brief": brief, "since": p.since, "percent": percentText,
+		"share": p.share, "last": lastPart, "lower": strings.ToLower, "indent": indent, "gone": gone, "times100": times100,
 	})
 	layout := template.Must(base.ParseFS(pageFiles, "pages/layout.html"))
 	for _, name := range []string{"overview", "apps", "app", "nodes", "scheduler", "problem"} {
@@ -68,7 +68,7 @@ func (p *pages) routes(mux *http.ServeMux) {
 	}
 	mux.HandleFunc("GET /static/style.css", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/css; charset=utf-8")
-		w.Header().Set("Cache-Control", "max-age=300")
+		w.Header().Set("Cache-Control", "no-cache")
 		_, _ = w.Write(p.style) // the client is gone if this fails
 	})
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
@@ -205,7 +205,10 @@ func (p *pages) app(r *http.Request) (string, any, error) {
 	if err != nil {
 		return "", nil, err
 	}
-	page := appPage{App: a, Proxied: targetOf(a.OriginalURL) != nil}
+	page := appPage{App: a}
+	if target := targetOf(a.OriginalURL); target != nil {
+		page.Proxied = target.Path != "/cluster/app/"+a.ID.String() // that is this page
+	}
 	attempts, err := p.s.RM.Attempts(r.Context(), a.ID)
 	if err != nil {
 		return "", nil, err
@@ -284,6 +287,14 @@ func when(ms int64) string {
 	return time.UnixMilli(ms).UTC().Format("2006-01-02 15:04:05")
 }
 
+// brief prints a moment without its year.
+func brief(ms int64) string {
+	if ms <= 0 {
+		return "–"
+	}
+	return time.UnixMilli(ms).UTC().Format("Jan 2 15:04:05")
+}
+
 // since prints how long something takes or took.
 func (p *pages) since(start, finish int64) string {
 	if start <= 0 {
@@ -305,6 +316,9 @@ func (p *pages) since(start, finish int64) string {
 func percentText(f float32) string {
 	return strconv.Itoa(int(100*f+0.5)) + " %"
 }
+
+// times100 prints a fraction in per cent, without the sign.
+func times100(f float64) string { return strconv.FormatFloat(100*f, 'f', 1, 64) }
 
 // share returns how much of total something is, 0 to 100, for bars.
 func (p *pages) share(r, total heddle.Resource) int {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -107,8 +108,10 @@ func targetOf(tracking string) *url.URL {
 // join returns a path below target.
 func join(target *url.URL, rest, query string) *url.URL {
 	u := *target
-	base := strings.TrimSuffix(target.EscapedPath(), "/")
-	u.RawPath = base + "/" + rest
+	u.RawPath = target.EscapedPath()
+	if rest != "" || u.RawPath == "" {
+		u.RawPath = strings.TrimSuffix(u.RawPath, "/") + "/" + rest
+	}
 	if path, err := url.PathUnescape(u.RawPath); err == nil {
 		u.Path = path
 	} else {
@@ -235,9 +238,7 @@ func (p *proxy) pass(w http.ResponseWriter, r *http.Request, resp *http.Response
 		resp.Header.Del(name)
 	}
 	h := w.Header()
-	for name, values := range resp.Header {
-		h[name] = values
-	}
+	maps.Copy(h, resp.Header)
 	h.Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(resp.StatusCode)
 	n, err := io.Copy(w, io.LimitReader(resp.Body, maxProxyAnswer+1))

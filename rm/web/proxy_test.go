@@ -60,18 +60,17 @@ func TestProxyPassesOnlyWhatItShould(t *testing.T) {
 	var got *http.Request
 	front, back := master(t, func(w http.ResponseWriter, r *http.Request) {
 		got = r
-		h := w.Header()
-		h.Set("Set-Cookie", "session=1")
-		h.Set("X-Custom", "kept")
-		h.Set("Connection", "X-Hop")
-		h.Set("X-Hop", "dropped")
-		h.Set("Strict-Transport-Security", "max-age=1")
-		h.Set("Content-Type", "text/html")
-		w.WriteHeader(http.StatusTeapot)
-		_, _ = io.WriteString(w, "<p>page")
+		conn, _, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		_, _ = io.WriteString(conn, "HTTP/1.1 418 Teapot\r\nSet-Cookie: session=1\r\nX-Custom: kept\r\nConnection: X-Hop\r\nContent-Length: 7\r\n"+
+			"X-Hop: dropped\r\nStrict-Transport-Security: max-age=1\r\nContent-Type: text/html\r\n\r\n<p>page")
+		_ = conn.Close()
 	}, nil)
 	resp, body := fetch(t, "GET", front.URL+"/proxy/"+proxied+"/ws/v1/a%2Fb?x=1&y=%20&user.name=bob", http.Header{
-		"Cookie": {"secret=1"}, "Authorization": {"Basic x"}, "Accept": {"text/x"}, "X-Forwarded-For": {"1.2.3.4"},
+		"Cookie": {"secret=1"}, "Authorization": {"Basic x"}, "Accept": {"text/x"}, "X-Forwarded-For": {"1.2.3.4"}, "User-Agent": {""},
 	})
 	if resp.StatusCode != http.StatusTeapot || body != "<p>page" {
 		t.Errorf("got %d %q, want 418 and the page", resp.StatusCode, body)
@@ -128,6 +127,7 @@ func TestProxyDecides(t *testing.T) {
 		{"no pages", "GET", "/proxy/" + proxied, state(rm.AppRunning, "N/A"), 302, "/cluster/app/" + proxied, ""},
 		{"bad scheme", "GET", "/proxy/" + proxied, state(rm.AppRunning, "javascript://x/%0aalert(1)"), 302, "/cluster/app/" + proxied, ""},
 		{"finished", "GET", "/proxy/" + proxied + "/a?b=c", state(rm.AppFinished, "history:1/job"), 302, "http://history:1/job/a?b=c", ""},
+		{"killed", "GET", "/proxy/" + proxied, state(rm.AppKilled, "http://rm:8088/cluster/app/"+proxied), 302, "http://rm:8088/cluster/app/" + proxied, ""},
 		{"redirect within", "GET", "/proxy/" + proxied + "/within", nil, 200, "", "page of /page"},
 		{"redirect to itself", "GET", "/proxy/" + proxied + "/self?front=FRONT", nil, 200, "", "page of /page"},
 		{"redirect out", "GET", "/proxy/" + proxied + "/out", nil, 302, "http://192.0.2.1/x", ""},

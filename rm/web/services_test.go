@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"reflect"
 	"strings"
 	"testing"
@@ -95,19 +96,19 @@ func TestFiltersReachTheDaemon(t *testing.T) {
 func TestBadQuestions(t *testing.T) {
 	h := New(Options{RM: demo()})
 	for path, want := range map[string]string{
-		"/apps?limit=x":                             "limit value must be a number!",
-		"/apps?limit=0":                             "limit value must be greater then 0",
-		"/apps?startedTimeBegin=-1":                 "startedTimeBegin must be greater than 0",
-		"/apps?startedTimeBegin=5&startedTimeEnd=4": "startedTimeEnd must be greater",
-		"/apps?finishedTimeEnd=x":                   "finishedTimeEnd value must be a number!",
-		"/apps?finalStatus=GOOD":                    "Invalid finalStatus GOOD",
-		"/apps?queue=nosuch":                        "Unknown queue: nosuch",
-		"/apps?deSelects=everything":                "Invalid deSelects string everything",
-		"/nodes?states=WELL":                        "Invalid node state WELL",
-		"/nodes/nosuch":                             "Expected host:port",
-		"/apps/application_x_1":                     "Invalid ApplicationId: application_x_1",
-		"/apps/" + proxied + "/timeouts/NEVER":      "Invalid timeout type NEVER",
-		"/apps/" + proxied + "/appattempts/x":       "Invalid AppAttemptId: x",
+		"/apps?limit=x":                                              "limit value must be a number!",
+		"/apps?limit=0":                                              "limit value must be greater then 0",
+		"/apps?startedTimeBegin=-1":                                  "startedTimeBegin must be greater than 0",
+		"/apps?startedTimeBegin=5&startedTimeEnd=4":                  "startedTimeEnd must be greater",
+		"/apps?finishedTimeEnd=x":                                    "finishedTimeEnd value must be a number!",
+		"/apps?finalStatus=GOOD":                                     "Invalid finalStatus GOOD",
+		"/apps?queue=nosuch":                                         "Unknown queue: nosuch",
+		"/apps?deSelects=everything":                                 "Invalid deSelects string everything",
+		"/nodes?states=WELL":                                         "Invalid node state WELL",
+		"/nodes/nosuch":                                              "Expected host:port",
+		"/apps/application_x_1":                                      "Invalid ApplicationId: application_x_1",
+		"/apps/" + proxied + "/timeouts/NEVER":                       "Invalid timeout type NEVER",
+		"/apps/" + proxied + "/appattempts/x":                        "Invalid AppAttemptId: x",
 		"/apps/" + proxied + "/appattempts/appattempt_1_0001_000001": "is not of",
 		"/appstatistics?applicationTypes=a,b":                        "more than one type",
 	} {
@@ -351,4 +352,30 @@ func TestOwnAnswersParse(t *testing.T) {
 			t.Errorf("%s: no JSON: %s", path, w.Body)
 		}
 	}
+}
+
+// Whatever is asked, nothing panics and an answer that says it is JSON is JSON.
+func FuzzQuestions(f *testing.F) {
+	for _, path := range []string{"/info", "/apps?limit=1&states=RUNNING", "/apps/x/y", "/nodes/a:1?states=%00", "/../../conf?format=xml", "/apps/" + proxied + "/appattempts/x/containers/y"} {
+		f.Add(path, "application/json;q=0.5, application/xml", "gzip;q=")
+	}
+	h := New(Options{RM: demo()})
+	f.Fuzz(func(t *testing.T, path, accept, coding string) {
+		u, err := url.Parse(rest.Base + path)
+		if err != nil {
+			return
+		}
+		r := &http.Request{
+			Method: http.MethodGet, URL: u, Host: "h", Body: http.NoBody, RemoteAddr: "127.0.0.1:1",
+			Header: http.Header{"Accept": {accept}, "Accept-Encoding": {coding}},
+		}
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if w.Code == http.StatusInternalServerError {
+			t.Fatalf("%q: %s", path, w.Body)
+		}
+		if strings.HasPrefix(w.Header().Get("Content-Type"), typeJSON) && w.Header().Get("Content-Encoding") == "" && !json.Valid(w.Body.Bytes()) {
+			t.Fatalf("%q: no JSON: %s", path, w.Body)
+		}
+	})
 }

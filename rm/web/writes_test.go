@@ -1,6 +1,7 @@
 package web
 
 import (
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -69,9 +70,7 @@ func TestChanges(t *testing.T) {
 			r := httptest.NewRequest(tt.method, restBase+tt.path+tt.query, strings.NewReader(tt.body))
 			r.RemoteAddr = "127.0.0.1:5000"
 			r.Header.Set("Content-Type", "application/json")
-			for k, v := range tt.header {
-				r.Header[k] = v
-			}
+			maps.Copy(r.Header, tt.header)
 			w := httptest.NewRecorder()
 			New(o).ServeHTTP(w, r)
 			if w.Code != tt.status || !strings.Contains(w.Body.String(), tt.want) {

@@ -102,7 +102,7 @@ func testRMCrash(t *testing.T) {
 		t.Fatal(err)
 	}
 	time.Sleep(5 * time.Second)
-	if err := bed.RestartRM(ctx); err != nil {
+	if _, err := bed.RestartRM(ctx); err != nil {
 		t.Fatal(err)
 	}
 	finish(t, mr, nil)

@@ -16,7 +16,8 @@ type job struct {
 
 // A place is where one run of a job keeps what is its own.
 type place struct {
-	dir string // of HDFS
+	dir     string // of HDFS
+	profile string // of the ResourceManager
 }
 
 // jobTime bounds one job, with others beside it.
@@ -74,7 +75,7 @@ func TestJobs(t *testing.T) {
 			for _, j := range planned(i) {
 				t.Run(j.name, func(t *testing.T) {
 					t.Parallel()
-					j.run(t, place{dir: "/test/" + profile + "/" + j.name})
+					j.run(t, place{"/test/" + profile + "/" + j.name, profile})
 				})
 			}
 		})

@@ -97,7 +97,7 @@ func profiles() []string {
 func use(t *testing.T, ctx context.Context, profile string, recovery bool, site map[string]string) {
 	t.Helper()
 	o := hadoop.Options{RM: *manager, Profile: profile, Recovery: recovery, Site: site}
-	if err := bed.UseRM(ctx, o); err != nil {
+	if _, err := bed.UseRM(ctx, o); err != nil {
 		t.Fatalf("%s %s: %v", *manager, profile, err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"io"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -265,12 +266,9 @@ func (e *encoder) float(f float64, bits int) {
 	}
 	start := len(e.buf)
 	e.buf = strconv.AppendFloat(e.buf, f, 'f', -1, bits)
-	for _, c := range e.buf[start:] {
-		if c == '.' {
-			return
-		}
+	if !slices.Contains(e.buf[start:], '.') {
+		e.str(".0")
 	}
-	e.str(".0")
 }
 
 const hex = "0123456789abcdef"

@@ -231,7 +231,7 @@ func (b *Bed) up(ctx context.Context) error {
 	}
 	waits := []func() error{func() error { return b.awaitHDFS(ctx) }, func() error { return b.awaitHistory(ctx) }}
 	if b.opt.RM != None {
-		waits = append(waits, func() error { return b.awaitRM(ctx) })
+		waits = append(waits, func() error { _, err := b.awaitRM(ctx); return err })
 	}
 	if err := inParallel(waits...); err != nil {
 		return err

@@ -52,7 +52,7 @@ func moduleRoot() (string, error) {
 }
 
 func (b *Bed) startRM() error {
-	if err := os.MkdirAll(b.dir("rm"), 0o755); err != nil {
+	if err := os.MkdirAll(b.dir("rm"), 0o700); err != nil {
 		return err
 	}
 	c := command{name: resourceManager, env: []string{"HADOOP_CONF_DIR=" + b.Conf()}, onDeath: syscall.SIGKILL}
@@ -64,33 +64,42 @@ func (b *Bed) startRM() error {
 	return b.start(c)
 }
 
-// awaitRM waits until the ResourceManager answers and has all of the NodeManagers.
-func (b *Bed) awaitRM(ctx context.Context) error {
-	if err := b.awaitAnswer(ctx); err != nil {
-		return err
+// awaitRM waits until the ResourceManager answers and has all of the NodeManagers that live. It returns the
+// time until the first answer over REST.
+func (b *Bed) awaitRM(ctx context.Context) (time.Duration, error) {
+	began := time.Now()
+	for b.Get(ctx, "info", nil) != nil {
+		if err := errors.Join(b.died(resourceManager), sleep(ctx, 2*time.Millisecond)); err != nil {
+			return 0, fmt.Errorf("the ResourceManager's first answer: %w", err)
+		}
 	}
+	first, live := time.Since(began), b.liveNodes()
 	all := func(ctx context.Context) bool {
 		m, err := b.Metrics(ctx)
-		return err == nil && m.ActiveNodes == b.opt.Nodes
+		return err == nil && m.ActiveNodes == live
 	}
-	return b.await(ctx, startWithin, fmt.Sprintf("%d active nodes", b.opt.Nodes), all, resourceManager)
+	return first, b.await(ctx, startWithin, fmt.Sprintf("%d active nodes", live), all, resourceManager)
 }
 
-// awaitAnswer waits until the ResourceManager answers over REST.
-func (b *Bed) awaitAnswer(ctx context.Context) error {
-	answers := func(ctx context.Context) bool { return b.Get(ctx, "info", nil) == nil }
-	return b.await(ctx, time.Minute, "the ResourceManager's answer", answers, resourceManager)
+func (b *Bed) liveNodes() int {
+	live := 0
+	for n := 1; n <= b.opt.Nodes; n++ {
+		if p, err := b.pid(nodeManager(n)); err == nil && p.alive() {
+			live++
+		}
+	}
+	return live
 }
 
 // UseRM stops the ResourceManager and starts another one, or the same with other settings, that knows
 // nothing of applications before it. The NodeManagers stay and register with it. Only the fields RM,
-// Profile, Binary, Recovery and Site of the options count.
-func (b *Bed) UseRM(ctx context.Context, o Options) error {
+// Profile, Binary, Recovery and Site of the options count. It returns what RestartRM does.
+func (b *Bed) UseRM(ctx context.Context, o Options) (time.Duration, error) {
 	if err := b.stopRM(); err != nil {
-		return err
+		return 0, err
 	}
 	if err := os.RemoveAll(b.dir("rm")); err != nil {
-		return err
+		return 0, err
 	}
 	next := b.opt
 	next.RM, next.Profile, next.Recovery, next.Site = o.RM, o.Profile, o.Recovery, o.Site
@@ -98,14 +107,11 @@ func (b *Bed) UseRM(ctx context.Context, o Options) error {
 		next.Binary = o.Binary
 	}
 	if err := next.complete(b.Cache); err != nil {
-		return err
+		return 0, err
 	}
 	b.opt = next
-	if err := errors.Join(b.prepareRM(ctx), b.save(), b.writeConf()); err != nil {
-		return err
-	}
-	if b.opt.RM == None {
-		return nil
+	if err := errors.Join(b.prepareRM(ctx), b.save(), b.writeConf()); err != nil || b.opt.RM == None {
+		return 0, err
 	}
 	return b.RestartRM(ctx)
 }
@@ -120,27 +126,15 @@ func (b *Bed) stopRM() error {
 // KillRM ends the ResourceManager as a crash does, with no time to do anything.
 func (b *Bed) KillRM() error { return b.stop(resourceManager, syscall.SIGKILL, 0) }
 
-// RestartRM starts the ResourceManager again on the state that the last one left, and returns when all
-// nodes that live are there again.
-func (b *Bed) RestartRM(ctx context.Context) error {
-	if err := b.startRM(); err != nil {
-		return err
-	}
-	return b.awaitRM(ctx)
-}
-
-// LaunchRM starts the stopped ResourceManager and returns how long it took until it answered over REST.
-func (b *Bed) LaunchRM(ctx context.Context) (time.Duration, error) {
-	began := time.Now()
+// RestartRM starts the stopped ResourceManager on the state that the last one left, and returns when all
+// nodes that live are there again, with the time from its start to its first answer over REST.
+func (b *Bed) RestartRM(ctx context.Context) (time.Duration, error) {
+	ctx, cancel := context.WithTimeout(ctx, startWithin)
+	defer cancel()
 	if err := b.startRM(); err != nil {
 		return 0, err
 	}
-	for b.Get(ctx, "info", nil) != nil {
-		if err := errors.Join(b.died(resourceManager), sleep(ctx, time.Millisecond)); err != nil {
-			return 0, err
-		}
-	}
-	return time.Since(began), nil
+	return b.awaitRM(ctx)
 }
 
 // ResidentRM is the ResourceManager's memory in RAM, in bytes.

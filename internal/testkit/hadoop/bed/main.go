@@ -19,7 +19,7 @@ import (
 	"heddle/internal/testkit/hadoop"
 )
 
-// RequiredVariable, when set to 1, makes it an error that this machine lacks what the bed needs.
+// requiredVariable, when set to 1, makes it an error that this machine lacks what the bed needs.
 const requiredVariable = "HEDDLE_HADOOP_REQUIRED"
 
 // A verb is one thing the command can do with the arguments after its name.
@@ -37,7 +37,7 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	verbs := map[string]verb{
-		"check": check, "fetch": fetch, "up": up, "down": down, "status": status, "rm": rm, "env": env,
+		"check": check, "fetch": fetch, "up": up, "down": down, "status": status, "rm": rm, "env": env, "demo": demo,
 		"mr": job(func(ctx context.Context, b *hadoop.Bed, a []string) (*hadoop.Run, error) {
 			return b.StartMR(ctx, a[0], a[1:]...)
 		}),
@@ -138,13 +138,15 @@ func rm(ctx context.Context, args []string) error {
 	case len(args) > 0 && args[0] == "kill":
 		return b.KillRM()
 	case len(args) > 0 && args[0] == "start":
-		return b.RestartRM(ctx)
+		_, err := b.RestartRM(ctx)
+		return err
 	}
 	var o hadoop.Options
 	if err := rmFlags("rm", &o).Parse(args); err != nil {
 		return err
 	}
-	return b.UseRM(ctx, o)
+	_, err = b.UseRM(ctx, o)
+	return err
 }
 
 func down(context.Context, []string) error {

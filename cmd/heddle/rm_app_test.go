@@ -1,0 +1,90 @@
+package main
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"heddle/yarn/conv"
+	"heddle/yarn/rpc"
+	"heddle/yarn/wire"
+)
+
+// submit hands an application in as Hadoop's clients do, and returns its id.
+func submit(t *testing.T, addr, user, name string) string {
+	t.Helper()
+	c, err := rpc.Dial(t.Context(), addr, rpc.ClientOptions{Protocol: "org.apache.hadoop.yarn.api.ApplicationClientProtocolPB", User: user, Timeout: 5 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	var made wire.GetNewApplicationResponse
+	if err := c.Call(t.Context(), "getNewApplication", &wire.GetNewApplicationRequest{}, &made); err != nil {
+		t.Fatal(err)
+	}
+	context := &wire.ApplicationSubmissionContext{
+		ApplicationId: made.ApplicationId, ApplicationName: proto.String(name), ApplicationType: proto.String("YARN"),
+		AmContainerSpec: &wire.ContainerLaunchContext{Command: []string{"true"}},
+		Resource:        &wire.Resource{Memory: proto.Int64(1024), VirtualCores: proto.Int32(1)},
+	}
+	if err := c.Call(t.Context(), "submitApplication", &wire.SubmitApplicationRequest{ApplicationSubmissionContext: context}, &wire.SubmitApplicationResponse{}); err != nil {
+		t.Fatal(err)
+	}
+	return conv.App(made.ApplicationId).String()
+}
+
+// An application of a ResourceManager without nodes is listed, explained, and killed; the next start knows it.
+func TestApplicationFromOutside(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "state")
+	p := start(t, "rm", "--data", data, "--listen", freePorts)
+	said := p.until(`pages and REST`)
+	web := said[strings.LastIndex(said, "http://") : len(said)-1]
+	id := submit(t, regexp.MustCompile(`clients +(\S+)`).FindStringSubmatch(said)[1], "ada", "by hand")
+	for end := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		if out, _ := heddleSays(t, "app", "list", "--rm", web, "--state", "ACCEPTED", "-q"); strings.Contains(out, id) {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%s is not accepted:\n%s", id, p.log())
+		}
+	}
+	for _, x := range []struct {
+		args, want string
+		code       int
+	}{
+		{"app list", `(?m)^` + id + ` +by hand +YARN +ada +root.default +ACCEPTED +0 %`, exitDone},
+		{"app status " + id, `(?m)^state +ACCEPTED$`, exitDone},
+		{"why " + id, `(?s)has no master yet\.\n\nIt waits for 1 master of 1 GiB and 1 vcore .*: there is no node\.`, exitDone},
+		{"queue status default", `applications +0 with a master, 1 waiting for one`, exitDone},
+		{"top", `applications  0 running, 1 waiting`, exitDone},
+		{"__complete why --rm " + web + " ", id + "\tby hand of ada, ACCEPTED", exitDone},
+		{"app move --user ada " + id + " root.nosuch", `root.nosuch`, exitFailed},
+		{"app kill --user ada " + id, `^` + id + ` is killed\n$`, exitDone},
+		{"app kill --user ada " + id, `^` + id + ` was over already: KILLED\n$`, exitDone},
+		{"why " + id, `it ended as KILLED, at .* It waits for nothing\.`, exitDone},
+		{"app list --all", id + ` +by hand .* KILLED `, exitDone},
+	} {
+		args := strings.Split(x.args, " ")
+		if args[0] != "__complete" {
+			args = append(args, "--rm", web)
+		}
+		if out, code := heddleSays(t, args...); code != x.code || !regexp.MustCompile(x.want).MatchString(out) {
+			t.Errorf("heddle %s ended with %d, want %d and %s:\n%s", x.args, code, x.code, x.want, out)
+		}
+	}
+	if code := p.end(syscall.SIGTERM); code != exitDone {
+		t.Errorf("it ended with %d:\n%s", code, p.log())
+	}
+
+	p = start(t, "rm", "--data", data, "--listen", freePorts)
+	said = p.until(`pages and REST`)
+	web = said[strings.LastIndex(said, "http://") : len(said)-1]
+	if out, code := heddleSays(t, "app", "status", "--rm", web, id); code != exitDone || !regexp.MustCompile(`(?m)^state +KILLED$`).MatchString(out) {
+		t.Errorf("after a restart heddle app status ended with %d:\n%s", code, out)
+	}
+}

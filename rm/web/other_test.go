@@ -1,0 +1,330 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"heddle/rm"
+)
+
+func TestHealth(t *testing.T) {
+	f := demo()
+	h := New(Options{RM: f})
+	for _, tt := range []struct {
+		path   string
+		ready  bool
+		status int
+	}{{"/healthz", false, 200}, {"/readyz", false, 503}, {"/readyz", true, 200}, {"/isActive", true, 200}} {
+		f.ready = tt.ready
+		if w := ask(h, tt.path); w.Code != tt.status {
+			t.Errorf("%s when ready is %v: %d, want %d", tt.path, tt.ready, w.Code, tt.status)
+		}
+	}
+}
+
+func TestPrometheus(t *testing.T) {
+	f := demo()
+	f.queues[1].Path = "root.\xff\"quoted\"" // what a user may have put into a file
+	h := New(Options{RM: f, Version: "dev", RPC: RPC{"client": func() RPCStats {
+		return RPCStats{
+			Conns: 3, BytesIn: 7, Methods: map[string]uint64{"org.apache.P/getNodes": 4}, Failed: map[string]uint64{"org.apache.P/getNodes": 1},
+			Refused: map[string]uint64{"frame": 2},
+		}
+	}}})
+	ask(h, "/healthz")
+	w := ask(h, "/metrics")
+	for _, want := range []string{
+		`heddle_build_info{profile="heddle",scheduler="capacity",version="dev"} 1`,
+		`heddle_applications{state="running"} 1`, `heddle_applications{state="pending"} 1`, `heddle_nodes{state="lost"} 1`,
+		`heddle_memory_bytes{kind="total"} 8.589934592e+09`, `heddle_vcores{kind="used"} 2`, `heddle_containers{kind="waiting"} 3`,
+		`heddle_scheduler_steps_total 1234`, `heddle_scheduler_grants_total 56`, `heddle_loop_busy_ratio 0.015`,
+		`heddle_heartbeat_interval_seconds 1`, `heddle_queue_memory_bytes{kind="masters",queue="root.` + "\uFFFD" + `\"quoted\""} 5.36870912e+08`,
+		`heddle_queue_applications{queue="root",state="active"} 0`, `heddle_rpc_connections{port="client"} 3`,
+		`heddle_rpc_calls_total{method="getNodes",port="client",protocol="P"} 4`,
+		`heddle_rpc_failed_calls_total{method="getNodes",port="client",protocol="P"} 1`,
+		`heddle_rpc_refused_total{port="client",reason="frame"} 2`, `heddle_http_requests_total{class="2xx"} 1`, `heddle_ready 1`,
+		"go_goroutines ", "process_resident_memory_bytes ",
+	} {
+		if !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%s is missing", want)
+		}
+	}
+	f.fails = errBusy
+	if w = ask(h, "/metrics"); !strings.Contains(w.Body.String(), "heddle_ready 1") {
+		t.Errorf("what is known is not told when the daemon does not answer: %d %s", w.Code, w.Body)
+	}
+}
+
+func TestJMX(t *testing.T) {
+	h := New(Options{RM: demo()})
+	beans := func(query string) map[string]map[string]any {
+		var got struct{ Beans []map[string]any }
+		w := ask(h, "/jmx"+query)
+		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil {
+			t.Fatalf("%v in %s", err, w.Body)
+		}
+		out := map[string]map[string]any{}
+		for _, b := range got.Beans {
+			out[strings.TrimPrefix(b["name"].(string), "Hadoop:service=ResourceManager,name=")] = b
+		}
+		return out
+	}
+	all := beans("")
+	if len(all) != 4 || all["ClusterMetrics"]["NumLostNMs"] != 1.0 || all["QueueMetrics,q0=root,q1=default"]["AllocatedMB"] != 2048.0 {
+		t.Errorf("got %v", all)
+	}
+	var live []map[string]any
+	if err := json.Unmarshal([]byte(all["RMNMInfo"]["LiveNodeManagers"].(string)), &live); err != nil || len(live) != 1 || live[0]["NodeId"] != "node1:8041" {
+		t.Errorf("%v: %v", err, live)
+	}
+	if got := beans("?qry=Hadoop:service=ResourceManager,name=QueueMetrics,q0=root"); len(got) != 1 {
+		t.Errorf("one bean asked for, got %v", got)
+	}
+	if got := beans("?qry=Hadoop:*"); len(got) != 4 {
+		t.Errorf("all beans asked for, got %v", got)
+	}
+	if got := beans("?qry=[x"); len(got) != 0 {
+		t.Errorf("no bean has that name, got %v", got)
+	}
+}
+
+func TestConf(t *testing.T) {
+	h := New(Options{RM: demo(), Conf: []Property{
+		{Key: "yarn.a", Value: "1", Source: "yarn-site.xml"}, {Key: "ssl.keystore.password", Value: "hush"},
+	}})
+	var got struct{ Properties []Property }
+	w := ask(h, "/conf")
+	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || len(got.Properties) != 2 || got.Properties[0].Source != "yarn-site.xml" {
+		t.Errorf("%v: %s", err, w.Body)
+	}
+	var file struct {
+		Properties []Property `xml:"property"`
+	}
+	w = ask(h, "/conf?format=xml")
+	if err := xml.Unmarshal(w.Body.Bytes(), &file); err != nil || len(file.Properties) != 2 || file.Properties[0].Key != "yarn.a" {
+		t.Errorf("%v: %s", err, w.Body)
+	}
+	for _, query := range []string{"", "?format=xml", "?name=ssl.keystore.password"} {
+		if w := ask(h, "/conf"+query); strings.Contains(w.Body.String(), "hush") {
+			t.Errorf("/conf%s tells a secret", query)
+		}
+	}
+	if w := ask(h, "/conf?name=yarn.a"); !strings.Contains(w.Body.String(), `"property"`) || w.Code != 200 {
+		t.Errorf("one setting: %d %s", w.Code, w.Body)
+	}
+	if w := ask(h, "/conf?name=nosuch"); w.Code != 404 {
+		t.Errorf("a setting that is not there: %d", w.Code)
+	}
+	if w := ask(h, "/conf?format=yaml"); w.Code != 400 {
+		t.Errorf("a format that is not there: %d", w.Code)
+	}
+}
+
+func TestHeadersForBrowsers(t *testing.T) {
+	h := New(Options{RM: demo()})
+	for _, path := range []string{"/cluster", "/ws/v1/cluster/info", "/conf", "/nosuch", "/metrics"} {
+		got := ask(h, path).Header()
+		if got.Get("X-Content-Type-Options") != "nosniff" || got.Get("X-Frame-Options") != "DENY" ||
+			!strings.Contains(got.Get("Content-Security-Policy"), "default-src 'none'") {
+			t.Errorf("%s: %v", path, got)
+		}
+	}
+}
+
+type panicking struct{ *fakeRM }
+
+func (panicking) Cluster(context.Context) (rm.ClusterReport, error) { panic("a mistake") }
+
+func TestPanicEndsOneRequest(t *testing.T) {
+	h := New(Options{RM: panicking{demo()}, Log: slog.New(slog.DiscardHandler)})
+	if w := ask(h, "/ws/v1/cluster/info"); w.Code != http.StatusInternalServerError {
+		t.Errorf("got %d, want 500", w.Code)
+	}
+	if w := ask(h, "/healthz"); w.Code != http.StatusOK {
+		t.Errorf("afterwards: %d", w.Code)
+	}
+}
+
+// hanging answers when it is told to.
+type hanging struct {
+	*fakeRM
+	entered, leave chan struct{}
+}
+
+func (h hanging) Nodes(context.Context) ([]rm.NodeReport, error) {
+	h.entered <- struct{}{}
+	<-h.leave
+	return nil, nil
+}
+
+func TestTooManyRequestsAtOnce(t *testing.T) {
+	slow := hanging{demo(), make(chan struct{}), make(chan struct{})}
+	h := New(Options{RM: slow})
+	done := make(chan int, maxInFlight)
+	for range maxInFlight {
+		go func() { done <- ask(h, "/ws/v1/cluster/nodes").Code }()
+	}
+	for range maxInFlight {
+		<-slow.entered
+	}
+	if w := ask(h, "/healthz"); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
+		t.Errorf("one too many: %d %v", w.Code, w.Header())
+	}
+	close(slow.leave)
+	for range maxInFlight {
+		if code := <-done; code != http.StatusOK {
+			t.Errorf("one within the limit: %d", code)
+		}
+	}
+	if w := ask(h, "/healthz"); w.Code != http.StatusOK {
+		t.Errorf("afterwards: %d", w.Code)
+	}
+}
+
+func TestServe(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- Serve(ctx, l, New(Options{RM: demo()})) }()
+	address := "http://" + l.Addr().String()
+	resp, err := http.Get(address + "/healthz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	r, _ := http.NewRequest(http.MethodGet, address+"/healthz", nil)
+	r.Header.Set("X-Long", strings.Repeat("x", maxHeader+8<<10))
+	if resp, err = http.DefaultClient.Do(r); err != nil || resp.StatusCode != http.StatusRequestHeaderFieldsTooLarge {
+		t.Errorf("headers above the limit: %v %v", resp, err)
+	}
+	stop()
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Errorf("stopped with %v", err)
+		}
+	case <-time.After(stopTimeout + time.Second):
+		t.Fatal("did not stop")
+	}
+}
+
+func TestServeFails(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = l.Close()
+	if err := Serve(context.Background(), l, http.NotFoundHandler()); err == nil {
+		t.Error("a closed listener is no error")
+	}
+}
+
+func TestConnectionLimits(t *testing.T) {
+	inner, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &limited{Listener: inner, all: 3, each: 2}
+	defer l.Close()
+	accepted := make(chan net.Conn, 4)
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				close(accepted)
+				return
+			}
+			accepted <- c
+		}
+	}()
+	dial := func(from string) net.Conn {
+		d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
+		c, err := d.Dial("tcp", inner.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	refused := func(c net.Conn) bool {
+		_ = c.SetReadDeadline(time.Now().Add(2 * time.Second))
+		_, err := c.Read(make([]byte, 1))
+		return errors.Is(err, io.EOF) || err != nil && strings.Contains(err.Error(), "reset")
+	}
+	a, b := dial("127.0.0.2"), dial("127.0.0.2")
+	first := <-accepted
+	<-accepted
+	if c := dial("127.0.0.2"); !refused(c) {
+		t.Error("a third connection from one address was taken")
+	}
+	other := dial("127.0.0.3")
+	<-accepted
+	if c := dial("127.0.0.4"); !refused(c) {
+		t.Error("a fourth connection in all was taken")
+	}
+	_ = first.Close()
+	_ = first.Close() // gives one place back, not two
+	_ = dial("127.0.0.2")
+	<-accepted
+	if c := dial("127.0.0.4"); !refused(c) {
+		t.Error("closing twice gave two places back")
+	}
+	for _, c := range []net.Conn{a, b, other} {
+		_ = c.Close()
+	}
+}
+
+func BenchmarkApps(b *testing.B) {
+	for _, n := range []int{100, 10_000} {
+		f := demo()
+		base := f.apps[0]
+		base.Requests = nil
+		f.apps = make([]rm.AppReport, n)
+		for i := range f.apps {
+			f.apps[i] = base
+			f.apps[i].ID.Seq = int32(i + 1)
+			f.apps[i].Live = i%10 == 0
+		}
+		h := New(Options{RM: f})
+		for _, coding := range []string{"identity", "gzip"} {
+			b.Run(fmt.Sprintf("%d/%s", n, coding), func(b *testing.B) {
+				b.ReportAllocs()
+				size := 0
+				for b.Loop() {
+					r := httptest.NewRequest(http.MethodGet, "/ws/v1/cluster/apps", nil)
+					r.Header.Set("Accept-Encoding", coding)
+					w := &counter{header: http.Header{}}
+					h.ServeHTTP(w, r)
+					size = w.n
+				}
+				b.ReportMetric(float64(size), "bytes")
+			})
+		}
+	}
+}
+
+// A counter counts what is written.
+type counter struct {
+	header http.Header
+	n      int
+}
+
+func (c *counter) Header() http.Header { return c.header }
+func (c *counter) WriteHeader(int)     {}
+func (c *counter) Write(b []byte) (int, error) {
+	c.n += len(b)
+	return len(b), nil
+}

@@ -1,0 +1,106 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"heddle/rm"
+)
+
+func TestPages(t *testing.T) {
+	h := New(Options{RM: demo(), Version: "dev", Off: []string{"ikayak.shrink: needs a node agent"}})
+	for path, want := range map[string][]string{
+		"/cluster":                {"2048 MiB", "of 8192 MiB", "1 lost", "&lt;script&gt;alert(1)&lt;/script&gt;", "1 mechanisms off", "ready"},
+		"/cluster/apps":           {proxied, "application_1700000000000_0002", "root.default"},
+		"/cluster/apps/accepted":  {"application_1700000000000_0002"},
+		"/cluster/app/" + proxied: {"3 × map", "The queue root.default is at its maximum.", "&lt;b&gt;", "appattempt_1700000000000_0001_000001", "/proxy/" + proxied + "/"},
+		"/cluster/nodes":          {"node1:8041", "LOST", `href="http://node1:8042/"`},
+		"/cluster/scheduler":      {"root.default", "at most 50.0 %"},
+		"/static/style.css":       {"--paper"},
+	} {
+		w := ask(h, path)
+		if w.Code != http.StatusOK {
+			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+		}
+		for _, text := range want {
+			if !strings.Contains(w.Body.String(), text) {
+				t.Errorf("%s does not show %q", path, text)
+			}
+		}
+		if strings.Contains(w.Body.String(), "<script>") {
+			t.Errorf("%s: a name got through as markup", path)
+		}
+	}
+	if w := ask(h, "/cluster/apps/accepted"); strings.Contains(w.Body.String(), proxied) {
+		t.Error("the list of accepted applications shows one that runs")
+	}
+}
+
+func TestPagesSendElsewhere(t *testing.T) {
+	h := New(Options{RM: demo()})
+	for path, want := range map[string]string{
+		"/": "/cluster", "/cluster/": "/cluster", "/cluster/cluster": "/cluster",
+		"/cluster/appattempt/appattempt_1700000000000_0001_000001":      "/cluster/app/" + proxied,
+		"/cluster/container/container_e17_1700000000000_0001_01_000001": "/cluster/app/" + proxied,
+	} {
+		if w := ask(h, path); w.Code != http.StatusFound || w.Header().Get("Location") != want {
+			t.Errorf("%s: %d to %q, want %s", path, w.Code, w.Header().Get("Location"), want)
+		}
+	}
+}
+
+func TestPagesOfWhatIsNot(t *testing.T) {
+	f := demo()
+	h := New(Options{RM: f})
+	for path, status := range map[string]int{
+		"/nosuch": 404, "/cluster/app/application_1_0001": 404, "/cluster/app/x": 400, "/cluster/apps/x": 400, "/cluster/container/x": 404,
+	} {
+		if w := ask(h, path); w.Code != status || !strings.Contains(w.Body.String(), "That did not work") {
+			t.Errorf("%s: %d %s, want %d", path, w.Code, w.Body, status)
+		}
+	}
+	f.fails = errBusy
+	if w := ask(h, "/cluster"); w.Code != 503 || !strings.Contains(w.Body.String(), "the loop is busy") {
+		t.Errorf("a daemon that does not answer: %d %s", w.Code, w.Body)
+	}
+}
+
+func TestPagesAreOfLimitedLength(t *testing.T) {
+	f := demo()
+	f.apps = nil
+	for i := range maxRows + 3 {
+		f.apps = append(f.apps, rm.AppReport{ID: app(fmt.Sprintf("application_1700000000000_%04d", i+1)), State: rm.AppFinished})
+	}
+	body := ask(New(Options{RM: f}), "/cluster/apps").Body.String()
+	if rows := strings.Count(body, `<td class="id">`); rows != maxRows {
+		t.Errorf("%d rows, want %d", rows, maxRows)
+	}
+	if !strings.Contains(body, "3 older ones are not shown") || strings.Contains(body, "_0003<") || !strings.Contains(body, "_0503<") {
+		t.Error("what is left out should be the oldest")
+	}
+}
+
+// Strings of users on every page, as markup, as attributes and as links.
+func TestNoMarkupFromUsers(t *testing.T) {
+	const evil = `"><img src=x onerror=alert(1)><script>`
+	f := demo()
+	a := &f.apps[0]
+	a.Name, a.User, a.Queue, a.Type, a.Diagnostics, a.Tags = evil, evil, evil, evil, evil, []string{evil}
+	a.OriginalURL = "javascript:alert(1)"
+	f.nodes[0].Health, f.nodes[0].Version, f.nodes[0].Rack, f.nodes[0].HTTP = evil, evil, evil, `"onmouseover=alert(1)`
+	f.queues[1].Users[0].Name, f.queues[1].Order = evil, evil
+	w := f.whys[a.ID]
+	w.Pending[0].Text, w.Pending[0].Kind, w.Pending[0].Holders[0].Name = evil, evil, evil
+	f.attempts[a.ID][0].Diagnostics, f.attempts[a.ID][0].NodeHTTP = evil, evil
+	h := New(Options{RM: f, Off: []string{evil}})
+	for _, path := range []string{"/cluster", "/cluster/apps", "/cluster/app/" + proxied, "/cluster/nodes", "/cluster/scheduler", "/" + "x%3Cscript%3E"} {
+		body := ask(h, path).Body.String()
+		for _, bad := range []string{"<script", "<img", `"onmouseover`, "javascript:"} {
+			if strings.Contains(body, bad) {
+				t.Errorf("%s contains %q", path, bad)
+			}
+		}
+	}
+}

@@ -1,0 +1,86 @@
+// Command compare measures heddle rm beside Hadoop's own ResourceManager on the same real cluster, with the
+// same jobs, one after the other in turns, and writes the medians and spreads as Markdown.
+//
+// It knows what is measured and how it is shown. It draws no conclusions.
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"heddle/internal/testkit/hadoop"
+)
+
+// settings is what the command line says.
+type settings struct {
+	runs, mixRuns int
+	only          string
+	profiles      string
+	binary, out   string
+	log           *slog.Logger
+}
+
+func main() {
+	s := settings{log: slog.New(slog.NewTextHandler(os.Stderr, nil))}
+	flag.IntVar(&s.runs, "runs", 5, "how often each job runs on each ResourceManager")
+	flag.IntVar(&s.mixRuns, "mix-runs", 2, "how often each mix runs under each profile")
+	flag.StringVar(&s.only, "only", "", "jobs, or the name of one mix: "+strings.Join(mixNames(), ", "))
+	flag.StringVar(&s.profiles, "profiles", "capacity,fair,heddle", "heddle's profiles that the mixes run under")
+	flag.StringVar(&s.binary, "binary", "", "the heddle program; it is built where none is named")
+	flag.StringVar(&s.out, "o", "", "the file to write; default: standard output")
+	flag.Parse()
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := compare(ctx, s)
+	cancel()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "compare:", err)
+		os.Exit(1)
+	}
+}
+
+func compare(ctx context.Context, s settings) error {
+	var out bytes.Buffer
+	if s.only == "" || s.only == "jobs" {
+		if err := onBed(ctx, s, 4096, func(b *hadoop.Bed) error { return sideBySide(ctx, b, s, &out) }); err != nil {
+			return err
+		}
+	}
+	for _, m := range mixes() {
+		if s.only != "" && s.only != m.name {
+			continue
+		}
+		if err := onBed(ctx, s, m.nodeMB, func(b *hadoop.Bed) error { return runMix(ctx, b, s, m, &out) }); err != nil {
+			return err
+		}
+	}
+	if s.out == "" {
+		_, err := os.Stdout.Write(out.Bytes())
+		return err
+	}
+	return os.WriteFile(s.out, out.Bytes(), 0o644)
+}
+
+// onBed does something with a bed that nothing has run on before.
+func onBed(ctx context.Context, s settings, nodeMB int, do func(*hadoop.Bed) error) error {
+	cache, err := hadoop.OpenCache()
+	if err != nil {
+		return err
+	}
+	b, err := hadoop.Start(ctx, hadoop.Options{
+		Dir: filepath.Join(cache.Dir, "compare"), RM: hadoop.Stock, Binary: s.binary, NodeMB: nodeMB, LockWait: time.Hour, Log: s.log,
+	})
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(b), b.Stop())
+}

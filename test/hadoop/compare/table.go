@@ -1,0 +1,73 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"heddle/internal/testkit/hadoop"
+)
+
+// median is the middle of the values, and for an even number of them the mean of the two there.
+func median(values []float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	n := len(sorted)
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}
+
+// cell is a median with the least and the most in brackets.
+func cell(values []float64) string {
+	digits := 1
+	if median(values) < 1 {
+		digits = 3
+	}
+	return fmt.Sprintf("%.*f (%.*f to %.*f)", digits, median(values), digits, slices.Min(values), digits, slices.Max(values))
+}
+
+func row(out io.Writer, cells ...string) { fmt.Fprintf(out, "| %s |\n", strings.Join(cells, " | ")) }
+
+func head(out io.Writer, cells ...string) {
+	row(out, cells...)
+	fmt.Fprintf(out, "|%s\n", strings.Repeat("---|", len(cells)))
+}
+
+// writeJobs writes the table of the jobs that ran alone.
+func writeJobs(out io.Writer, runs int, names []string, measured map[string]series) error {
+	_, err := fmt.Fprintf(out, "## Beside the stock ResourceManager\n\nProfile capacity, %d runs each, in turns; medians, least to most in brackets. Jobs: seconds from submission to end.\n\n", runs)
+	head(out, "", "stock", "heddle rm", "difference")
+	for _, name := range names {
+		stock, ours := measured[hadoop.Stock][name], measured[hadoop.Heddle][name]
+		row(out, name, cell(stock), cell(ours), fmt.Sprintf("%+.1f %%", 100*(median(ours)/median(stock)-1)))
+	}
+	fmt.Fprintln(out)
+	return err
+}
+
+// writeMix writes the table of a mix: a row for each ResourceManager and profile.
+func writeMix(out io.Writer, m mix, under []hadoop.Options, results [][]mixResult) error {
+	_, err := fmt.Fprintf(out, "## Mix %s\n\n%s %d runs each; medians, least to most in brackets, in seconds, over all jobs of a size.\n\n", m.name, m.about, len(results[0]))
+	head(out, "", "small: wait", "small: completion", "large: wait", "large: completion", "makespan")
+	for i, o := range under {
+		cells := []string{o.RM + " " + o.Profile}
+		var makespans []float64
+		for _, size := range []string{"small", "large"} {
+			var waits, completions []float64
+			for _, r := range results[i] {
+				for _, j := range m.jobs {
+					if strings.HasPrefix(j.name, size) {
+						waits = append(waits, r.wait[j.name])
+						completions = append(completions, r.completion[j.name])
+					}
+				}
+			}
+			cells = append(cells, cell(waits), cell(completions))
+		}
+		for _, r := range results[i] {
+			makespans = append(makespans, r.makespan)
+		}
+		row(out, append(cells, cell(makespans))...)
+	}
+	fmt.Fprintln(out)
+	return err
+}
