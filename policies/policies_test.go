@@ -11,6 +11,7 @@ import (
 	"heddle/policies/capacity"
 	"heddle/policies/fair"
 	"heddle/policy"
+	"heddle/sched"
 )
 
 func env() policies.Env {
@@ -156,6 +157,49 @@ func TestLoad(t *testing.T) {
 	} {
 		if _, err := policies.Load(c.name, c.set); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s %v: %v, want %q in it", c.name, c.set, err, c.want)
+		}
+	}
+}
+
+// Users may be named when the policies are long made.
+func TestUsersAreNamedAsTheyCome(t *testing.T) {
+	for _, profile := range []string{"capacity", "fair"} {
+		e := env()
+		e.Users = nil
+		e.Capacity.Queues[1].UserWeights = map[string]float64{"bob": 0.5}
+		e.Capacity.Queues[1].MinimumUserLimit, e.Capacity.Queues[1].UserLimitFactor, e.Capacity.Queues[1].MaxAMShare = 1, 1, 1
+		e.Capacity.MaxApplications = 10
+		e.Fair.UserMaxApps, e.Fair.UserMaxAppsDefault = map[string]int{"bob": 1}, 2
+		e.Fair.Queues[0].MaxAMShare, e.Fair.Queues[1].MaxAMShare = -1, -1
+		p, err := policies.Load(profile, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := policies.Build(p, e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := sched.New(b.Set)
+		c.Step(0, heddle.NodeUp{Total: heddle.Of(8192, 8000)})
+		for i, name := range []string{"ann", "bob"} {
+			b.User(heddle.UserID(i), name)
+			for range 2 {
+				c.Step(0, heddle.Submit{App: heddle.AppID(c.View().AppIDs()), Queue: 1, User: heddle.UserID(i), Master: heddle.Of(1024, 1000)})
+			}
+		}
+		switch profile {
+		case "capacity": // half the weight, half of the queue
+			ann, bob := c.Headroom(0), c.Headroom(2)
+			if want := heddle.Of(8192, 8000); ann != want || bob != heddle.Of(4096, 4000) {
+				t.Errorf("ann may have %v, bob %v", ann, bob)
+			}
+		case "fair": // one application at a time, where others have two
+			for range 8 {
+				c.Step(heddle.Time(heddle.Second), heddle.Heartbeat{})
+			}
+			if v := c.View(); v.App(1).Master() == nil || v.App(2).Master() == nil || v.App(3).Master() != nil {
+				t.Errorf("masters run of ann's %v %v and of bob's %v %v", v.App(0).Master(), v.App(1).Master(), v.App(2).Master(), v.App(3).Master())
+			}
 		}
 	}
 }

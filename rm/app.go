@@ -219,6 +219,7 @@ func (r *RM) close(a *app) {
 		maps.DeleteFunc(n.killed, func(id ids.Container, _ time.Time) bool { return id.Attempt.App == a.id })
 	}
 	a.nodes = nil
+	r.commit(func() {}, store.PutApp(a.record())) // with what it held in the end
 	a.context = nil
 	r.counts.end(a)
 	r.over = append(r.over, a)

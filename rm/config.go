@@ -20,7 +20,7 @@ type Config struct {
 	Tracker   netip.AddrPort // yarn.resourcemanager.resource-tracker.address
 	Admin     netip.AddrPort // yarn.resourcemanager.admin.address
 	Web       netip.AddrPort // yarn.resourcemanager.webapp.address
-	// WebHost is host:port as clients reach the web pages, for tracking URLs; "" for the address listened on.
+	// WebHost is host:port as clients reach the web pages, for tracking URLs; see [RM.ServedAt].
 	WebHost string
 
 	NodeExpiry       time.Duration // yarn.nm.liveness-monitor.expiry-interval-ms

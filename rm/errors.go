@@ -36,7 +36,7 @@ type Denied struct{ User, Do, What string }
 
 // Error says who may not do what.
 func (e *Denied) Error() string {
-	return fmt.Sprintf("user %s may not %s %s: only its owner and administrators may (yarn.acl.enable, yarn.admin.acl)", e.User, e.Do, e.What)
+	return fmt.Sprintf("user %s may not %s %s: access lists are on (yarn.acl.enable), and none that is asked names the user", e.User, e.Do, e.What)
 }
 
 // An Invalid says what was wrong with a request. Class is the Java exception that its sender understands.
@@ -49,12 +49,19 @@ func invalid(class, format string, args ...any) error {
 	return &Invalid{class, fmt.Sprintf(format, args...)}
 }
 
+// ErrStopping says that the ResourceManager is on its way out: its callers try again.
+var ErrStopping = errors.New("the ResourceManager is stopping")
+
+const classRetry = "org.apache.hadoop.ipc.RetriableException"
+
 // byClass makes a handler's errors ones that name the Java class its caller acts on.
 func byClass[Q, P any](f func(context.Context, *rpc.Call, Q) (P, error)) func(context.Context, *rpc.Call, Q) (P, error) {
 	return func(ctx context.Context, c *rpc.Call, q Q) (P, error) {
 		p, err := f(ctx, c, q)
 		if bad := (*Invalid)(nil); errors.As(err, &bad) {
 			err = &rpc.Error{Class: bad.Class, Message: bad.Text}
+		} else if errors.Is(err, ErrStopping) {
+			err = &rpc.Error{Class: classRetry, Message: err.Error()}
 		}
 		return p, err
 	}

@@ -89,7 +89,7 @@ func (r *RM) callNode(nm nodeCall, method string, q, p proto.Message) error {
 			select {
 			case <-time.After(launchPause):
 			case <-r.done:
-				return errStopped
+				return ErrStopping
 			}
 		}
 		if err = r.callOnce(nm, method, q, p); err == nil {

@@ -60,7 +60,7 @@ func (r *RM) registerMaster(ctx context.Context, c *rpc.Call, q *wire.RegisterAp
 			Application_ACLs:       a.context.GetAmContainerSpec().GetApplication_ACLs(),
 			Queue:                  proto.String(a.queue),
 			SchedulerResourceTypes: []wire.SchedulerResourceTypes{wire.SchedulerResourceTypes_MEMORY},
-			ResourceTypes:          r.resourceTypes(),
+			ResourceTypes:          Units(r.cfg.ExtraResources).Types(),
 		}
 		if !r.cfg.MemoryOnly {
 			p.SchedulerResourceTypes = append(p.SchedulerResourceTypes, wire.SchedulerResourceTypes_CPU)

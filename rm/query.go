@@ -169,7 +169,7 @@ func (r *RM) proxyURL(a *app) string {
 // pageURL is an application's page here.
 func (r *RM) pageURL(a *app) string { return "http://" + r.webHost() + "/cluster/app/" + a.id.String() }
 
-func (r *RM) webHost() string { return cmp.Or(r.cfg.WebHost, r.cfg.Web.String()) }
+func (r *RM) webHost() string { return r.cfg.WebHost }
 
 // Attempts returns an application's attempts, first one first.
 func (r *RM) Attempts(ctx context.Context, id ids.App) ([]AttemptReport, error) {

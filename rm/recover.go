@@ -66,6 +66,8 @@ func (r *RM) recoverApp(rec store.App, attempts []store.Attempt) (*app, error) {
 		master: size, state: rec.State, final: FinalStatus(rec.Final), diag: rec.Diagnostics,
 		nodes: map[*node]bool{}, logs: "NOT_START", submitted: rec.Submitted, started: rec.Started, launched: rec.Launched,
 		finished: rec.Finished, lifetime: rec.Lifetime, ended: rec.State != "",
+		memorySeconds: rec.MemorySeconds, vcoreSeconds: rec.VcoreSeconds,
+		preMemorySeconds: rec.PreemptedMemorySeconds, preVcoreSecs: rec.PreemptedVcoreSeconds,
 	}
 	a.framework = frameworkOf(a.kind)
 	a.maxAttempts = r.cfg.MaxAttempts
@@ -86,6 +88,9 @@ func (r *RM) recoverApp(rec store.App, attempts []store.Attempt) (*app, error) {
 			t.masterID = ids.Container{Attempt: k.ID, ID: k.MasterID}
 		}
 		t.masterNode, t.masterHTTP = k.Node, k.NodeHTTP
+		if k.State != "" || rec.State != "" {
+			t.host, t.port = k.Host, k.RPCPort
+		}
 		switch {
 		case k.State != "":
 		case rec.State != "": // over with its application

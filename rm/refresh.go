@@ -88,7 +88,7 @@ func (r *RM) tellAgain(a *app) {
 // askAgain hands an application's requests to the core, its master's among them.
 func (r *RM) askAgain(a *app) {
 	t := a.current()
-	if t.state == attemptScheduled {
+	if v := r.core.View().App(a.aid); t.state == attemptScheduled && v.Waiting(heddle.AM) == 0 {
 		r.step(heddle.Attempt{App: a.aid, Master: a.master})
 	}
 	var rows []heddle.Row

@@ -8,48 +8,65 @@ import (
 	"slices"
 	"strings"
 
-	"google.golang.org/protobuf/proto"
-
 	"heddle"
 	"heddle/yarn/wire"
 )
 
-// resource reads an amount. Negative and huge numbers stay what they are as far as they go, for checks to find.
-func (r *RM) resource(m *wire.Resource) heddle.Resource {
+// Units are the names of the resources that [heddle.Extra1] and Extra2 count.
+type Units []string
+
+// Read reads an amount. Negative and huge numbers stay what they are, for checks to find.
+func (u Units) Read(m *wire.Resource) heddle.Resource {
 	out := heddle.Of(m.GetMemory(), 1000*int64(m.GetVirtualCores()))
 	for _, v := range m.GetResourceValueMap() {
-		if i := slices.Index(r.cfg.ExtraResources, v.GetKey()); i >= 0 {
+		if i := slices.Index(u, v.GetKey()); i >= 0 {
 			out[heddle.Extra1+heddle.Dim(i)] = v.GetValue()
 		}
 	}
 	return out
 }
 
-// wireResource is an amount as YARN writes it: memory and vcores twice, others in the map alone. Part of a
-// vcore is not told: rounded up, so that nothing above 0 reads as 0.
-func (r *RM) wireResource(a heddle.Resource) *wire.Resource {
-	cores := min((a[heddle.CPU]+999)/1000, math.MaxInt32)
-	m := &wire.Resource{Memory: proto.Int64(a[heddle.Memory]), VirtualCores: proto.Int32(int32(cores)), ResourceValueMap: []*wire.ResourceInformation{
-		{Key: proto.String("memory-mb"), Value: proto.Int64(a[heddle.Memory]), Units: proto.String("Mi"), Type: wire.ResourceTypes_COUNTABLE.Enum()},
-		{Key: proto.String("vcores"), Value: proto.Int64(cores), Units: proto.String(""), Type: wire.ResourceTypes_COUNTABLE.Enum()},
+// Wire is an amount as YARN writes it: memory and vcores twice, others in the map alone. Part of a vcore is not
+// told: rounded up, so that nothing above 0 reads as 0.
+func (u Units) Wire(a heddle.Resource) *wire.Resource {
+	cores := Vcores(a)
+	m := &wire.Resource{Memory: &a[heddle.Memory], VirtualCores: new(int32(cores)), ResourceValueMap: []*wire.ResourceInformation{
+		information("memory-mb", "Mi", a[heddle.Memory]), information("vcores", "", cores),
 	}}
-	for i, name := range r.cfg.ExtraResources {
-		m.ResourceValueMap = append(m.ResourceValueMap, &wire.ResourceInformation{
-			Key: proto.String(name), Value: proto.Int64(a[heddle.Extra1+heddle.Dim(i)]), Units: proto.String(""), Type: wire.ResourceTypes_COUNTABLE.Enum(),
-		})
+	for i, name := range u {
+		m.ResourceValueMap = append(m.ResourceValueMap, information(name, "", a[heddle.Extra1+heddle.Dim(i)]))
 	}
 	return m
 }
 
-func (r *RM) resourceTypes() []*wire.ResourceTypeInfo {
-	list := []*wire.ResourceTypeInfo{
-		{Name: proto.String("memory-mb"), Units: proto.String("Mi"), Type: wire.ResourceTypes_COUNTABLE.Enum()},
-		{Name: proto.String("vcores"), Units: proto.String(""), Type: wire.ResourceTypes_COUNTABLE.Enum()},
+// Vcores is an amount's processors in whole vcores, rounded up.
+func Vcores(a heddle.Resource) int64 {
+	milli := a[heddle.CPU]
+	if milli > 0 {
+		milli += 999
 	}
-	for _, name := range r.cfg.ExtraResources {
-		list = append(list, &wire.ResourceTypeInfo{Name: proto.String(name), Units: proto.String(""), Type: wire.ResourceTypes_COUNTABLE.Enum()})
+	return min(milli/1000, math.MaxInt32)
+}
+
+func information(name, units string, v int64) *wire.ResourceInformation {
+	return &wire.ResourceInformation{Key: &name, Value: &v, Units: &units, Type: wire.ResourceTypes_COUNTABLE.Enum()}
+}
+
+// Types are all resources there are.
+func (u Units) Types() []*wire.ResourceTypeInfo {
+	info := func(name, units string) *wire.ResourceTypeInfo {
+		return &wire.ResourceTypeInfo{Name: &name, Units: &units, Type: wire.ResourceTypes_COUNTABLE.Enum()}
+	}
+	list := []*wire.ResourceTypeInfo{info("memory-mb", "Mi"), info("vcores", "")}
+	for _, name := range u {
+		list = append(list, info(name, ""))
 	}
 	return list
+}
+
+func (r *RM) resource(m *wire.Resource) heddle.Resource { return Units(r.cfg.ExtraResources).Read(m) }
+func (r *RM) wireResource(a heddle.Resource) *wire.Resource {
+	return Units(r.cfg.ExtraResources).Wire(a)
 }
 
 // maximum is the largest container there can be: as configured, and no larger than the largest node once there

@@ -1,8 +1,8 @@
 package rm
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -89,8 +89,6 @@ const (
 	checkEvery = 250 * time.Millisecond
 )
 
-var errStopped = errors.New("the ResourceManager is stopping")
-
 // New returns a ResourceManager that has taken over what the store holds. It serves nothing before Run.
 func New(o Options) (*RM, error) {
 	now := time.Now()
@@ -124,6 +122,10 @@ func New(o Options) (*RM, error) {
 
 // ClusterTimestamp is when this ResourceManager started, in milliseconds since 1970: part of the ids it gives.
 func (r *RM) ClusterTimestamp() int64 { return r.cluster }
+
+// ServedAt says where clients reach the web pages, as host:port, where the configuration does not. It is for
+// before Run.
+func (r *RM) ServedAt(web string) { r.cfg.WebHost = cmp.Or(r.cfg.WebHost, web) }
 
 // Ready reports whether recovery is over: what was running before the start has been found again or given up.
 func (r *RM) Ready() bool { return r.ready.Load() }
@@ -251,7 +253,7 @@ func call[T any](ctx context.Context, r *RM, f func(reply func(T, error))) (T, e
 	case <-ctx.Done():
 		return none, ctx.Err()
 	case <-r.done:
-		return none, errStopped
+		return none, ErrStopping
 	}
 	select {
 	case a := <-ch:
@@ -259,7 +261,7 @@ func call[T any](ctx context.Context, r *RM, f func(reply func(T, error))) (T, e
 	case <-ctx.Done():
 		return none, ctx.Err()
 	case <-r.done:
-		return none, errStopped
+		return none, ErrStopping
 	}
 }
 

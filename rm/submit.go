@@ -41,7 +41,7 @@ func (r *RM) NewApp(ctx context.Context) (ids.App, heddle.Resource, error) {
 // Submit takes an application in. It returns once that is stored. Submitting one again that is there does
 // nothing: its client did not hear the first answer.
 func (r *RM) Submit(ctx context.Context, user string, c *wire.ApplicationSubmissionContext) error {
-	where := r.place(user, c) // outside the loop: groups of users may be looked up
+	where, p := r.place(user, c), r.person(Actor{User: user}) // outside the loop: groups may be looked up
 	_, err := call(ctx, r, func(reply func(struct{}, error)) {
 		done := func(err error) { reply(struct{}{}, err) }
 		id := conv.App(c.GetApplicationId())
@@ -58,6 +58,9 @@ func (r *RM) Submit(ctx context.Context, user string, c *wire.ApplicationSubmiss
 			return
 		}
 		a, err := r.newApp(id, user, where, c)
+		if err == nil && where.err == nil && !r.maySubmit(p, where.queue) {
+			err = &Denied{user, "submit applications to", where.queue}
+		}
 		if err != nil {
 			done(err)
 			return
@@ -204,8 +207,9 @@ func (r *RM) start(a *app) {
 
 // Kill ends an application. It returns once its end is stored.
 func (r *RM) Kill(ctx context.Context, who Actor, id ids.App, diagnostics string) (bool, error) {
+	p := r.person(who)
 	return call(ctx, r, func(reply func(bool, error)) {
-		a, err := r.mine(who, "kill", id)
+		a, err := r.mine(p, "kill", id)
 		if err != nil {
 			reply(false, err)
 			return
@@ -235,59 +239,31 @@ func (r *RM) Kill(ctx context.Context, who Actor, id ids.App, diagnostics string
 }
 
 // mine returns an application that an actor may change.
-func (r *RM) mine(who Actor, do string, id ids.App) (*app, error) {
+func (r *RM) mine(who person, do string, id ids.App) (*app, error) {
 	a := r.byApp[id]
 	if a == nil {
 		return nil, &NotFound{"application " + id.String()}
 	}
-	if !r.may(who.User, a) {
+	if !r.mayChange(who, a) {
 		return nil, &Denied{who.User, do, id.String()}
 	}
 	return a, nil
 }
 
-// may reports whether a user may change an application.
-func (r *RM) may(user string, a *app) bool {
-	if !r.cfg.ACLs || user == a.user {
-		return true
-	}
-	for _, u := range r.cfg.Admins {
-		if u == "*" || u == user {
-			return true
-		}
-	}
-	for _, acl := range a.context.GetAmContainerSpec().GetApplication_ACLs() {
-		if acl.GetAccessType() == wire.ApplicationAccessType_APPACCESS_MODIFY_APP && inACL(acl.GetAcl(), user) {
-			return true
-		}
-	}
-	return false
-}
-
-// inACL reports whether an access list, users with commas between them and groups after a blank, names a user.
-func inACL(acl, user string) bool {
-	users, _, _ := strings.Cut(acl, " ")
-	for u := range strings.SplitSeq(users, ",") {
-		if u = strings.TrimSpace(u); u == "*" || u == user {
-			return true
-		}
-	}
-	return false
-}
-
 // FailAttempt ends an attempt as if its master had failed.
 func (r *RM) FailAttempt(ctx context.Context, who Actor, id ids.Attempt) error {
+	p := r.person(who)
 	_, err := read(ctx, r, func() (struct{}, error) {
-		a, err := r.mine(who, "fail an attempt of", id.App)
+		a, err := r.mine(p, "fail an attempt of", id.App)
 		if err != nil {
 			return struct{}{}, err
 		}
-		t := r.attemptOf(id)
+		t := r.findAttempt(id)
 		if t == nil {
-			return struct{}{}, &NotFound{"running attempt " + id.String()}
+			return struct{}{}, &NotFound{"attempt " + id.String()}
 		}
-		if a.aid == heddle.NoApp || a.state == stateFinalSaving || a.state == stateFinishing {
-			return struct{}{}, invalid(classYarn, "%s is %s: there is nothing to fail", a.id, a.public())
+		if t != a.current() || a.aid == heddle.NoApp || a.state == stateFinalSaving || a.state == stateFinishing {
+			return struct{}{}, nil // it is over already
 		}
 		r.failAttempt(t, int32(exitInvalid), "Attempt failed by user "+who.User)
 		return struct{}{}, nil
@@ -297,8 +273,9 @@ func (r *RM) FailAttempt(ctx context.Context, who Actor, id ids.Attempt) error {
 
 // Move takes an application to another leaf queue. It returns once that is stored.
 func (r *RM) Move(ctx context.Context, who Actor, id ids.App, queue string) error {
+	p := r.person(who)
 	_, err := call(ctx, r, func(reply func(struct{}, error)) {
-		a, err := r.mine(who, "move", id)
+		a, err := r.mine(p, "move", id)
 		if err != nil {
 			reply(struct{}{}, err)
 			return
@@ -306,6 +283,8 @@ func (r *RM) Move(ctx context.Context, who Actor, id ids.App, queue string) erro
 		path, err := r.leaf(queue)
 		switch {
 		case err != nil:
+		case !r.maySubmit(p, path):
+			err = &Denied{who.User, "submit applications to", path}
 		case a.aid == heddle.NoApp || a.state == stateFinalSaving || a.state == stateFinishing:
 			err = invalid(classYarn, "%s is %s and cannot be moved", id, a.public())
 		}
@@ -348,8 +327,9 @@ func (r *RM) leaf(name string) (string, error) {
 
 // SetPriority gives an application another priority, cut to the cluster's maximum, and returns what it came to.
 func (r *RM) SetPriority(ctx context.Context, who Actor, id ids.App, priority int32) (int32, error) {
+	p := r.person(who)
 	return call(ctx, r, func(reply func(int32, error)) {
-		a, err := r.mine(who, "change the priority of", id)
+		a, err := r.mine(p, "change the priority of", id)
 		if err != nil {
 			reply(0, err)
 			return
@@ -366,8 +346,9 @@ func (r *RM) SetPriority(ctx context.Context, who Actor, id ids.App, priority in
 
 // SetLifetime says when an application is killed that is not over by then; a zero time says never.
 func (r *RM) SetLifetime(ctx context.Context, who Actor, id ids.App, until time.Time) error {
+	p := r.person(who)
 	_, err := call(ctx, r, func(reply func(struct{}, error)) {
-		a, err := r.mine(who, "change the lifetime of", id)
+		a, err := r.mine(p, "change the lifetime of", id)
 		if err == nil && a.public().Final() {
 			err = invalid(classYarn, "%s is %s; its lifetime cannot change", id, a.public())
 		}
@@ -386,8 +367,9 @@ func (r *RM) SetLifetime(ctx context.Context, who Actor, id ids.App, until time.
 
 // Signal has a node signal a container with its next report.
 func (r *RM) Signal(ctx context.Context, who Actor, id ids.Container, command wire.SignalContainerCommand) error {
+	p := r.person(who)
 	_, err := read(ctx, r, func() (struct{}, error) {
-		if _, err := r.mine(who, "signal containers of", id.Attempt.App); err != nil {
+		if _, err := r.mine(p, "signal containers of", id.Attempt.App); err != nil {
 			return struct{}{}, err
 		}
 		c := r.byCont[id]
@@ -405,6 +387,10 @@ func (a *app) record() store.App {
 	rec := store.App{
 		ID: a.id, User: a.user, Queue: a.queue, Priority: a.priority, Submitted: a.submitted, Started: a.started,
 		Launched: a.launched, Finished: a.finished, Lifetime: a.lifetime, Diagnostics: a.diag, Final: string(a.final),
+		MemorySeconds: a.memorySeconds, VcoreSeconds: a.vcoreSeconds, PreemptedMemorySeconds: a.preMemorySeconds, PreemptedVcoreSeconds: a.preVcoreSecs,
+	}
+	if a.isOver() {
+		rec.State = a.state
 	}
 	c := a.context
 	if a.finished != 0 { // what starts masters is of no more use
@@ -427,6 +413,7 @@ func (t *attempt) record() store.Attempt {
 	rec := store.Attempt{
 		ID: t.id, Node: t.masterNode, NodeHTTP: t.masterHTTP, MasterID: t.masterID.ID, Started: t.began.UnixMilli(),
 		Final: string(t.final), Diagnostics: t.diag, Exit: t.exit, Tracking: t.url,
+		Host: t.host, RPCPort: t.port,
 	}
 	if t.isOver() {
 		rec.State, rec.Finished = t.state, t.ended.UnixMilli()

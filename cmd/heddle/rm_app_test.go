@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"google.golang.org/protobuf/proto"
-
 	"heddle/yarn/conv"
 	"heddle/yarn/rpc"
 	"heddle/yarn/wire"
@@ -28,9 +26,9 @@ func submit(t *testing.T, addr, user, name string) string {
 		t.Fatal(err)
 	}
 	context := &wire.ApplicationSubmissionContext{
-		ApplicationId: made.ApplicationId, ApplicationName: proto.String(name), ApplicationType: proto.String("YARN"),
+		ApplicationId: made.ApplicationId, ApplicationName: new(name), ApplicationType: new("YARN"),
 		AmContainerSpec: &wire.ContainerLaunchContext{Command: []string{"true"}},
-		Resource:        &wire.Resource{Memory: proto.Int64(1024), VirtualCores: proto.Int32(1)},
+		Resource:        &wire.Resource{Memory: new(int64(1024)), VirtualCores: new(int32(1))},
 	}
 	if err := c.Call(t.Context(), "submitApplication", &wire.SubmitApplicationRequest{ApplicationSubmissionContext: context}, &wire.SubmitApplicationResponse{}); err != nil {
 		t.Fatal(err)

@@ -125,7 +125,7 @@ func (k *askRow) sentences(now time.Time) string {
 		fmt.Fprintf(&b, ", since %s (%s)", moment(k.Since), ago(k.Since, now))
 	}
 	fmt.Fprintf(&b, ": %s.\n", k.because())
-	if !k.Short.zero() {
+	if !k.Short.zero() && !k.nodeless() {
 		fmt.Fprintf(&b, "  One needs %s, and there is %s at most: %s too little.\n", k.Need, k.Have, k.Short)
 	}
 	if len(k.Nodes) > 0 {
@@ -150,14 +150,22 @@ func (k *askRow) because() string {
 		return strings.TrimSuffix(clean(strings.TrimSpace(text)), ".")
 	case !known:
 		return k.Why
-	case k.Why != "fine":
-		return r.ask
 	case len(k.Nodes) == 0:
 		return "there is no node"
+	case k.nodeless():
+		return "no node is up"
+	case k.Why != "fine":
+		return r.ask
 	case slices.ContainsFunc(k.Nodes, func(g groupRow) bool { return g.Why == "fine" }):
 		return "it is given one as soon as the right node reports in"
 	}
 	return r.ask
+}
+
+// nodeless reports whether there is nothing that anything could run on: limits are shares of nothing then, and say
+// nothing.
+func (k *askRow) nodeless() bool {
+	return !slices.ContainsFunc(k.Nodes, func(g groupRow) bool { return g.Why != "node-gone" })
 }
 
 // containers is how many containers of a kind, by their names.

@@ -100,6 +100,7 @@ func TestAskSentences(t *testing.T) {
 			[]string{"It waits for 3 maps of 1 GiB and 1 vcore each (priority 20), since ", " (10 s ago): no node has room for one.", "All 2 nodes have too little free (at most 256 MiB free)."},
 			"other words",
 		},
+		{askRow{Kind: "am", Count: 1, Size: gib, Need: gib, Short: gib, Why: "am-limit", Nodes: []groupRow{{"node-gone", 2, gib}}}, []string{": no node is up.\n", "All 2 nodes are down."}, "needs"},
 		{askRow{Kind: "executor", Count: 1, Size: gib, Why: "fine"}, []string{"1 executor of 1 GiB and 1 vcore (priority 0): there is no node."}, "since"},
 		{
 			askRow{Kind: "other", Count: 2, Size: gib, Why: "fine", Nodes: []groupRow{{"node-gone", 1, amountOf{}}, {"fine", 2, gib}}},
@@ -112,7 +113,7 @@ func TestAskSentences(t *testing.T) {
 			"",
 		},
 		{
-			askRow{Kind: "map", Count: 1, Size: gib, Why: "user-limit", Short: amountOf{MemoryMiB: 512}, Need: gib, Have: amountOf{MemoryMiB: 512, Vcores: 4}, Holders: []holdRow{
+			askRow{Kind: "map", Count: 1, Size: gib, Why: "user-limit", Short: amountOf{MemoryMiB: 512}, Need: gib, Have: amountOf{MemoryMiB: 512, Vcores: 4}, Nodes: []groupRow{{"no-room", 1, gib}}, Holders: []holdRow{
 				{"application_1_0001", "a\nb", "ada", gib}, {"application_1_0002", "", "", gib}, {"application_1_0003", "c", "", gib}, {"application_1_0004", "d", "", gib},
 			}},
 			[]string{
@@ -121,7 +122,7 @@ func TestAskSentences(t *testing.T) {
 			},
 			"application_1_0004",
 		},
-		{askRow{Kind: "map", Count: 1, Size: gib, Why: "wait-local", Holders: []holdRow{{"application_1_0001", "a", "ada", gib}}}, []string{"it waits for a node that holds its data"}, "held by"},
+		{askRow{Kind: "map", Count: 1, Size: gib, Why: "wait-local", Nodes: []groupRow{{"wait-local", 1, gib}}, Holders: []holdRow{{"application_1_0001", "a", "ada", gib}}}, []string{"it waits for a node that holds its data"}, "held by"},
 	} {
 		got := x.ask.sentences(now)
 		for _, want := range x.want {

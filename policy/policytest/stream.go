@@ -188,7 +188,11 @@ func (s *Stream) change(a heddle.AppID) {
 			AllocID: int64(s.intn(2, "id")), Size: s.size("size"), Ref: int64(s.intn(100, "ref")),
 		})
 	case what == 2 && !s.Steady:
-		s.Step(heddle.NodeResized{Node: n, Total: s.total()})
+		e := heddle.NodeResized{Node: n} // takes nothing more
+		if s.intn(4, "drained") > 0 {
+			e.Total = s.total()
+		}
+		s.Step(e)
 	case what == 3: // a queue with children is none to go to
 		s.Step(heddle.Move{App: a, Queue: heddle.QueueID(s.intn(s.cores[0].View().Queues()+1, "queue"))})
 	case what == 4:

@@ -4,7 +4,6 @@ import (
 	"net/netip"
 	"os/user"
 	"slices"
-	"strings"
 
 	"heddle/rm"
 	"heddle/yarn/rpc"
@@ -68,33 +67,6 @@ func (s *service) administers(name string) bool {
 // sees reports whether a user may look at an application.
 func (s *service) sees(name string, a *rm.AppReport) bool {
 	return !s.o.ACLs || name == a.User || s.administers(name)
-}
-
-// queueAccess is who may do something in a queue: users with commas between them, a blank, and groups so.
-type queueAccess string
-
-// admits reports whether an access list names a user or one of the user's groups.
-func (a queueAccess) admits(s *service, name string) bool {
-	users, groups, _ := strings.Cut(string(a), " ")
-	if strings.TrimSpace(string(a)) == everybody || slices.Contains(split(users), name) {
-		return true
-	}
-	wanted := split(groups)
-	if len(wanted) == 0 {
-		return false
-	}
-	have, err := s.o.Groups(name)
-	return err == nil && slices.ContainsFunc(have, func(g string) bool { return slices.Contains(wanted, g) })
-}
-
-func split(list string) []string {
-	var out []string
-	for f := range strings.SplitSeq(list, ",") {
-		if f = strings.TrimSpace(f); f != "" {
-			out = append(out, f)
-		}
-	}
-	return out
 }
 
 // systemGroups are the groups the machine knows a user by, the user's own first.

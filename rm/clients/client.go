@@ -138,7 +138,7 @@ func (s *service) getClusterNodes(ctx context.Context, _ rm.Actor, req *wire.Get
 }
 
 func (s *service) getResourceTypeInfo(context.Context, rm.Actor, *wire.GetAllResourceTypeInfoRequest) (*wire.GetAllResourceTypeInfoResponse, error) {
-	return &wire.GetAllResourceTypeInfoResponse{ResourceTypeInfo: s.resourceTypes()}, nil
+	return &wire.GetAllResourceTypeInfoResponse{ResourceTypeInfo: rm.Units(s.o.ExtraResources).Types()}, nil
 }
 
 // errNoProfiles has the one class that distributed shell's client goes on after.

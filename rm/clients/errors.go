@@ -47,6 +47,8 @@ func javaError(err error) error {
 		return &rpc.Error{Class: rpc.ClassAccessControl, Message: err.Error()}
 	case errors.As(err, &bad) && bad.Class != "":
 		return &rpc.Error{Class: bad.Class, Message: err.Error()}
+	case errors.Is(err, rm.ErrStopping):
+		return &rpc.Error{Class: classRetry, Message: err.Error()}
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return &rpc.Error{Class: classRetry, Message: "the ResourceManager could not answer in time: " + err.Error()}
 	default:

@@ -159,7 +159,7 @@ func (d describer) fair(q *rm.QueueReport) *wire.QueueInfo {
 		apps = int32(min(q.MaxApps, math.MaxInt32))
 	}
 	memory := func(a heddle.Resource) *int64 { return new(a[heddle.Memory]) }
-	cores := func(a heddle.Resource) *int32 { return new(int32(vcores(a))) }
+	cores := func(a heddle.Resource) *int32 { return new(int32(rm.Vcores(a))) }
 	return &wire.QueueInfo{
 		QueueName: &q.Path, SchedulerType: new(fairScheduler), State: wire.QueueState_Q_RUNNING.Enum(),
 		Capacity: float(q.Absolute), CurrentCapacity: float(d.s.share(q.Used, share)), Weight: float(q.Weight),
@@ -174,7 +174,7 @@ func (d describer) fair(q *rm.QueueReport) *wire.QueueInfo {
 func (d describer) statistics(q *rm.QueueReport, entitled heddle.Resource) *wire.QueueStatistics {
 	n := func(i int) *int64 { return new(int64(i)) }
 	memory := func(a heddle.Resource) *int64 { return new(a[heddle.Memory]) }
-	cores := func(a heddle.Resource) *int64 { return new(vcores(a)) }
+	cores := func(a heddle.Resource) *int64 { return new(rm.Vcores(a)) }
 	left := entitled.Minus(q.Used).Max(heddle.Resource{})
 	users := 0
 	for i := range q.Users {
@@ -208,6 +208,10 @@ func (s *service) getQueueUserAcls(ctx context.Context, who rm.Actor, _ *wire.Ge
 	if err != nil {
 		return nil, err
 	}
+	var groups []string
+	if s.o.ACLs {
+		groups, _ = s.o.Groups(who.User) // somebody unknown is in none
+	}
 	m := &wire.GetQueueUserAclsInfoResponse{}
 	type rights struct{ submit, administer bool }
 	have := make([]rights, len(queues))
@@ -217,8 +221,8 @@ func (s *service) getQueueUserAcls(ctx context.Context, who rm.Actor, _ *wire.Ge
 		if p := int(q.Parent); p >= 0 && p < i {
 			r.submit, r.administer = r.submit || have[p].submit, r.administer || have[p].administer
 		}
-		r.administer = r.administer || queueAccess(q.AdminACL).admits(s, who.User)
-		r.submit = r.submit || r.administer || queueAccess(q.SubmitACL).admits(s, who.User)
+		r.administer = r.administer || rm.ACL(q.AdminACL).Admits(who.User, groups)
+		r.submit = r.submit || r.administer || rm.ACL(q.SubmitACL).Admits(who.User, groups)
 		have[i] = r
 		info := &wire.QueueUserACLInfo{QueueName: &q.Path}
 		if r.submit {

@@ -86,7 +86,7 @@ func (s *service) usage(a *rm.AppReport) *wire.ApplicationResourceUsageReport {
 func noUsage() *wire.ApplicationResourceUsageReport {
 	m := &wire.ApplicationResourceUsageReport{
 		NumUsedContainers: proto.Int32(-1), NumReservedContainers: proto.Int32(-1),
-		UsedResources: wireResource(-1, -1), ReservedResources: wireResource(-1, -1), NeededResources: wireResource(-1, -1),
+		UsedResources: unknown(), ReservedResources: unknown(), NeededResources: unknown(),
 	}
 	consumed(m, 0, 0, 0, 0)
 	return m
@@ -95,7 +95,7 @@ func noUsage() *wire.ApplicationResourceUsageReport {
 // consumed sets what was held over time, MiB·s and vcore·s, and how much of it was taken back.
 func consumed(m *wire.ApplicationResourceUsageReport, memory, cores, preemptedMemory, preemptedCores int64) {
 	pair := func(memory, cores int64) []*wire.StringLongMap {
-		return []*wire.StringLongMap{{Key: new(memoryName), Value: &memory}, {Key: new(coresName), Value: &cores}}
+		return []*wire.StringLongMap{{Key: new("memory-mb"), Value: &memory}, {Key: new("vcores"), Value: &cores}}
 	}
 	m.MemorySeconds, m.VcoreSeconds = &memory, &cores
 	m.PreemptedMemorySeconds, m.PreemptedVcoreSeconds = &preemptedMemory, &preemptedCores

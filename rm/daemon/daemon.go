@@ -48,6 +48,7 @@ type Daemon struct {
 	cancel  context.CancelFunc
 	stop    context.CancelFunc // ends the loop, after the servers
 	ended   chan error
+	over    chan struct{} // the loop is no more
 	closing sync.WaitGroup
 }
 
@@ -89,6 +90,8 @@ func Start(o Options) (*Daemon, error) {
 		}
 		*p.at = p.ln.Addr().(*net.TCPAddr).AddrPort()
 	}
+	m.ServedAt(d.Web.String())
+	d.serveWeb(&ports[len(ports)-1], o)
 	d.run(ports)
 	return d, nil
 }
@@ -103,6 +106,7 @@ func (d *Daemon) ports(o Options) []port {
 	c := o.Config
 	access := clients.Options{
 		ACLs: c.ACLs, Admins: c.Admins, Owner: o.Owner, ExtraResources: c.ExtraResources, MemoryOnly: c.MemoryOnly, Log: o.Log,
+		Groups: func(user string) ([]string, error) { return o.Scheduler.Groups(user), nil },
 	}
 	ports := []port{
 		{"client", c.Client, &d.Client, server(nil, clients.Client(d.RM, access)), nil},
@@ -110,26 +114,37 @@ func (d *Daemon) ports(o Options) []port {
 		{"resource tracker", c.Tracker, &d.Tracker, server(nil, d.RM.Tracker()), nil},
 		{"admin", c.Admin, &d.Admin, server(nil, clients.Admin(d.RM, access)), nil},
 	}
+	return append(ports, port{"web", c.Web, &d.Web, nil, nil})
+}
+
+// serveWeb makes the web server, which has to know the other ports.
+func (d *Daemon) serveWeb(p *port, o Options) {
+	names := []string{"client", "scheduler", "resource tracker", "admin"}
 	stats := web.RPC{}
 	for i, s := range d.servers {
-		stats[ports[i].name] = func() web.RPCStats { return web.RPCStats(s.Stats()) }
+		stats[names[i]] = func() web.RPCStats { return web.RPCStats(s.Stats()) }
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	d.cancel = cancel
+	c := o.Config
 	handler := web.New(web.Options{
 		RM: d.RM, Registry: prometheus.NewRegistry(), RPC: stats, Log: o.Log, Version: o.Version, Store: "bbolt", Off: o.Scheduler.Off,
-		Local: c.Web.Addr().IsLoopback(), WebHost: cmp.Or(c.WebHost, c.Web.String()), ProxySource: c.Web.Addr(),
-		Private:        []uint16{c.Client.Port(), c.Scheduler.Port(), c.Tracker.Port(), c.Admin.Port(), c.Web.Port()},
+		Local: d.Web.Addr().IsLoopback(), WebHost: cmp.Or(c.WebHost, d.Web.String()), ProxySource: d.Web.Addr(),
+		Private:        []uint16{d.Client.Port(), d.Scheduler.Port(), d.Tracker.Port(), d.Admin.Port(), d.Web.Port()},
 		ExtraResources: c.ExtraResources, MemoryOnly: c.MemoryOnly, CompletedLogsURL: c.CompletedLogsURL,
 	})
-	return append(ports, port{"web", o.Config.Web, &d.Web, func(ln net.Listener) error { return web.Serve(ctx, ln, handler) }, nil})
+	p.serv = func(ln net.Listener) error { return web.Serve(ctx, ln, handler) }
 }
 
 // run starts the loop and serves the ports.
 func (d *Daemon) run(ports []port) {
 	ctx, stop := context.WithCancel(context.Background())
 	d.stop = stop
-	go func() { d.ended <- d.RM.Run(ctx) }()
+	d.over = make(chan struct{})
+	go func() {
+		defer close(d.over)
+		d.ended <- d.RM.Run(ctx)
+	}()
 	for _, p := range ports {
 		d.closing.Go(func() {
 			if err := p.serv(p.ln); err != nil {
@@ -153,6 +168,7 @@ func (d *Daemon) Stop() error {
 	}
 	d.closing.Wait()
 	d.stop()
+	<-d.over
 	return errors.Join(append(errs, shut(d.store))...)
 }
 

@@ -28,6 +28,12 @@ type App struct {
 	Final       string `json:",omitempty"`
 	Diagnostics string `json:",omitempty"`
 	Tracking    string `json:",omitempty"` // what the last master registered or finished with
+
+	// What it held, once it is over.
+	MemorySeconds          float64 `json:",omitempty"` // MiB·s
+	VcoreSeconds           float64 `json:",omitempty"`
+	PreemptedMemorySeconds float64 `json:",omitempty"`
+	PreemptedVcoreSeconds  float64 `json:",omitempty"`
 }
 
 // An Attempt is what is kept of one run of an application's master. Times are milliseconds since 1970, 0 for
@@ -49,12 +55,6 @@ type Attempt struct {
 	Final       string `json:",omitempty"`
 	Diagnostics string `json:",omitempty"`
 	Exit        int32  `json:",omitempty"` // of the master's container
-
-	Containers             int64 `json:",omitempty"` // granted in all
-	MemorySeconds          int64 `json:",omitempty"` // MiB·s
-	VcoreSeconds           int64 `json:",omitempty"`
-	PreemptedMemorySeconds int64 `json:",omitempty"`
-	PreemptedVcoreSeconds  int64 `json:",omitempty"`
 }
 
 // A Key is a secret that tokens are signed with.

@@ -62,7 +62,7 @@ var (
 	fullAttempt = Attempt{
 		ID: attempt(12, 2), MasterID: 1, Node: ids.Node{Host: "n1", Port: 45454}, NodeHTTP: "n1:8042",
 		Started: 6, Finished: 7, Host: "n1", RPCPort: 33000, Tracking: "http://y/", State: "FAILED", Final: "FAILED", Diagnostics: "d",
-		Exit: -100, Containers: 8, MemorySeconds: 9, VcoreSeconds: 10, PreemptedMemorySeconds: 11, PreemptedVcoreSeconds: 12,
+		Exit: -100,
 	}
 	fullKeys = Keys{Previous: &Key{1, []byte{1}, 1}, Current: &Key{2, []byte{2, 3}, 2}, Next: &Key{3, []byte{4}, 3}}
 )

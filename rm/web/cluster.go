@@ -19,8 +19,8 @@ func (s *site) info(r *http.Request) (rest.Answer, error) {
 	}
 	return rest.Answer{Root: "clusterInfo", Value: rest.ClusterInfo{
 		ID: c.Started, StartedOn: c.Started, State: "STARTED", HAState: "ACTIVE",
-		StateStore: s.Store, Version: s.Version, BuildVersion: "heddle " + s.Version, BuiltOn: s.BuiltOn,
-		HadoopVersion: HadoopVersion, HadoopBuild: "heddle " + s.Version + ", compatible with " + HadoopVersion,
+		StateStore: s.Store, Version: s.Version, BuildVersion: s.Version, BuiltOn: s.BuiltOn,
+		HadoopVersion: HadoopVersion, HadoopBuild: HadoopVersion + ", as " + s.Version + " speaks it",
 		HadoopBuiltOn: s.BuiltOn, ZooKeeperStatus: "ResourceManager HA is not in use.",
 	}}, nil
 }

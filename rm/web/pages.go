@@ -49,9 +49,9 @@ func newPages(s *site) *pages {
 	return p
 }
 
-func (p *pages) routes(mux *http.ServeMux) {
+func (p *pages) routes() {
 	page := func(pattern string, f func(*http.Request) (string, any, error)) {
-		mux.Handle("GET "+pattern, p.page(f))
+		p.s.handle("GET "+pattern, p.page(f))
 	}
 	page("/cluster", p.overview)
 	page("/cluster/apps", p.apps)
@@ -59,19 +59,19 @@ func (p *pages) routes(mux *http.ServeMux) {
 	page("/cluster/app/{app}", p.app)
 	page("/cluster/nodes", p.nodes)
 	page("/cluster/scheduler", p.scheduler)
-	mux.HandleFunc("GET /cluster/appattempt/{attempt}", p.attempt)
-	mux.HandleFunc("GET /cluster/container/{container}", p.container)
+	p.s.handleFunc("GET /cluster/appattempt/{attempt}", p.attempt)
+	p.s.handleFunc("GET /cluster/container/{container}", p.container)
 	for from, to := range map[string]string{
 		"/{$}": "/cluster", "/cluster/{$}": "/cluster", "/cluster/cluster": "/cluster", "/cluster/about": "/cluster",
 	} {
-		mux.Handle("GET "+from, http.RedirectHandler(to, http.StatusFound))
+		p.s.handle("GET "+from, http.RedirectHandler(to, http.StatusFound))
 	}
-	mux.HandleFunc("GET /static/style.css", func(w http.ResponseWriter, _ *http.Request) {
+	p.s.handleFunc("GET /static/style.css", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/css; charset=utf-8")
 		w.Header().Set("Cache-Control", "no-cache")
 		_, _ = w.Write(p.style) // the client is gone if this fails
 	})
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+	p.s.handleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		p.problem(w, r, http.StatusNotFound, "There is no page "+r.URL.Path+".")
 	})
 }

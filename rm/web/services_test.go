@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -95,27 +97,27 @@ func TestFiltersReachTheDaemon(t *testing.T) {
 
 func TestBadQuestions(t *testing.T) {
 	h := New(Options{RM: demo()})
-	for path, want := range map[string]string{
-		"/apps?limit=x":                                              "limit value must be a number!",
-		"/apps?limit=0":                                              "limit value must be greater then 0",
-		"/apps?startedTimeBegin=-1":                                  "startedTimeBegin must be greater than 0",
-		"/apps?startedTimeBegin=5&startedTimeEnd=4":                  "startedTimeEnd must be greater",
-		"/apps?finishedTimeEnd=x":                                    "finishedTimeEnd value must be a number!",
-		"/apps?finalStatus=GOOD":                                     "Invalid finalStatus GOOD",
-		"/apps?queue=nosuch":                                         "Unknown queue: nosuch",
-		"/apps?deSelects=everything":                                 "Invalid deSelects string everything",
-		"/nodes?states=WELL":                                         "Invalid node state WELL",
-		"/nodes/nosuch":                                              "Expected host:port",
-		"/apps/application_x_1":                                      "Invalid ApplicationId: application_x_1",
-		"/apps/" + proxied + "/timeouts/NEVER":                       "Invalid timeout type NEVER",
-		"/apps/" + proxied + "/appattempts/x":                        "Invalid AppAttemptId: x",
-		"/apps/" + proxied + "/appattempts/appattempt_1_0001_000001": "is not of",
-		"/appstatistics?applicationTypes=a,b":                        "more than one type",
+	for _, tt := range []struct{ path, want string }{
+		{"/apps?limit=x", "limit value must be a number!"},
+		{"/apps?limit=0", "limit value must be greater then 0"},
+		{"/apps?startedTimeBegin=-1", "startedTimeBegin must be greater than 0"},
+		{"/apps?startedTimeBegin=5&startedTimeEnd=4", "startedTimeEnd must be greater"},
+		{"/apps?finishedTimeEnd=x", "finishedTimeEnd value must be a number!"},
+		{"/apps?finalStatus=GOOD", "Invalid finalStatus GOOD"},
+		{"/apps?queue=nosuch", "Unknown queue: nosuch"},
+		{"/apps?deSelects=everything", "Invalid deSelects string everything"},
+		{"/nodes?states=WELL", "Invalid node state WELL"},
+		{"/nodes/nosuch", "Expected host:port"},
+		{"/apps/application_x_1", "Invalid ApplicationId: application_x_1"},
+		{"/apps/" + proxied + "/timeouts/NEVER", "Invalid timeout type NEVER"},
+		{"/apps/" + proxied + "/appattempts/x", "Invalid AppAttemptId: x"},
+		{"/apps/" + proxied + "/appattempts/appattempt_1_0001_000001", "is not of"},
+		{"/appstatistics?applicationTypes=a,b", "more than one type"},
 	} {
-		w := ask(h, rest.Base+path)
+		w := ask(h, rest.Base+tt.path)
 		var e rest.RemoteException
-		if err := rest.Parse(w.Body.Bytes(), "RemoteException", &e); err != nil || w.Code != 400 || !strings.Contains(e.Message, want) {
-			t.Errorf("%s: %d %s, want 400 with %q", path, w.Code, w.Body, want)
+		if err := rest.Parse(w.Body.Bytes(), "RemoteException", &e); err != nil || w.Code != 400 || !strings.Contains(e.Message, tt.want) {
+			t.Errorf("%s: %d %s, want 400 with %q", tt.path, w.Code, w.Body, tt.want)
 		}
 	}
 }
@@ -378,4 +380,31 @@ func FuzzQuestions(f *testing.F) {
 			t.Fatalf("%q: no JSON: %s", path, w.Body)
 		}
 	})
+}
+
+// docs/rest.md lists what is served, and nothing else.
+func TestDocumented(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "rest.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	documented := map[string]bool{}
+	for line := range strings.Lines(string(text)) {
+		cell, _, _ := strings.Cut(strings.TrimPrefix(line, "| "), " |")
+		if !strings.HasPrefix(line, "| `") {
+			continue
+		}
+		for part := range strings.SplitSeq(cell, ", ") {
+			documented[strings.Trim(part, "`")] = true
+		}
+	}
+	for _, p := range newSite(Options{RM: demo()}).paths {
+		if !documented[p] {
+			t.Errorf("%s is served and not in docs/rest.md", p)
+		}
+		delete(documented, p)
+	}
+	for p := range documented {
+		t.Errorf("%s is in docs/rest.md and not served", p)
+	}
 }

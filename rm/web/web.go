@@ -48,10 +48,10 @@ type Options struct {
 	Log      *slog.Logger
 	Now      func() time.Time // nil for time.Now
 
-	Version string // of the program
-	BuiltOn string // when it was built
-	Store   string // what the state is kept in
-	Off     []string
+	Version string     // of the program
+	BuiltOn string     // when it was built
+	Store   string     // what the state is kept in
+	Off     []string   // mechanisms of the profile that are off, as "what: why"
 	Conf    []Property // for /conf; values that are secret are not to be in it
 
 	// Local says that only this machine reaches the server: a caller is then who he says he is with the
@@ -83,6 +83,7 @@ type site struct {
 	Options
 	shape shaper
 	mux   *http.ServeMux
+	paths []string // patterns of everything that is served
 	pages *pages
 	proxy *proxy
 
@@ -92,6 +93,11 @@ type site struct {
 // New returns the handler of everything the package serves. It panics when the registry already has the
 // daemon's metrics: a registry serves one daemon.
 func New(o Options) http.Handler {
+	s := newSite(o)
+	return s.guard(s.mux)
+}
+
+func newSite(o Options) *site {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -108,12 +114,19 @@ func New(o Options) http.Handler {
 	s.serviceRoutes()
 	s.heddleRoutes()
 	s.otherRoutes()
-	return s.guard(s.mux)
+	return s
 }
+
+func (s *site) handle(pattern string, h http.Handler) {
+	s.paths = append(s.paths, pattern)
+	s.mux.Handle(pattern, h)
+}
+
+func (s *site) handleFunc(pattern string, f http.HandlerFunc) { s.handle(pattern, f) }
 
 // serviceRoutes are YARN's web services.
 func (s *site) serviceRoutes() {
-	get := func(path string, f answerFunc) { s.mux.Handle("GET "+restBase+path, s.answer(f)) }
+	get := func(path string, f answerFunc) { s.handle("GET "+restBase+path, s.answer(f)) }
 	get("", s.info)
 	get("/{$}", s.info)
 	get("/info", s.info)
@@ -134,31 +147,31 @@ func (s *site) serviceRoutes() {
 	get("/nodes/{node}", s.node)
 	get("/appstatistics", s.statistics)
 
-	change := func(pattern string, f changeFunc) { s.mux.Handle(pattern, s.change(f)) }
+	change := func(pattern string, f changeFunc) { s.handle(pattern, s.change(f)) }
 	change("PUT "+restBase+"/apps/{app}/state", s.putState)
 	change("PUT "+restBase+"/apps/{app}/queue", s.putQueue)
 	change("PUT "+restBase+"/apps/{app}/priority", s.putPriority)
 	change("PUT "+restBase+"/apps/{app}/timeout", s.putTimeout)
 	change("POST "+restBase+"/apps/new-application", s.newApplication)
-	s.mux.HandleFunc("POST "+restBase+"/apps", s.submit)
-	s.mux.HandleFunc("/ws/", s.noService)
+	s.handleFunc("POST "+restBase+"/apps", s.submit)
+	s.handleFunc("/ws/", s.noService)
 }
 
 // heddleRoutes are our own web services.
 func (s *site) heddleRoutes() {
-	s.mux.Handle("GET "+heddleBase+"/apps/{app}/why", s.answer(s.why))
-	s.mux.Handle("GET "+heddleBase+"/queues", s.answer(s.heddleQueues))
-	s.mux.Handle("GET "+heddleBase+"/info", s.answer(s.heddleInfo))
+	s.handle("GET "+heddleBase+"/apps/{app}/why", s.answer(s.why))
+	s.handle("GET "+heddleBase+"/queues", s.answer(s.heddleQueues))
+	s.handle("GET "+heddleBase+"/info", s.answer(s.heddleInfo))
 }
 
 // otherRoutes are pages, the proxy and what machines ask.
 func (s *site) otherRoutes() {
-	s.mux.Handle("/proxy/", s.proxy)
-	s.mux.HandleFunc("GET /healthz", s.healthz)
-	s.mux.HandleFunc("GET /readyz", s.readyz)
-	s.mux.HandleFunc("GET /isActive", s.isActive)
-	s.mux.Handle("GET /metrics", s.prometheus())
-	s.mux.HandleFunc("GET /jmx", s.jmx)
-	s.mux.HandleFunc("GET /conf", s.conf)
-	s.pages.routes(s.mux)
+	s.handle("/proxy/", s.proxy)
+	s.handleFunc("GET /healthz", s.healthz)
+	s.handleFunc("GET /readyz", s.readyz)
+	s.handleFunc("GET /isActive", s.isActive)
+	s.handle("GET /metrics", s.prometheus())
+	s.handleFunc("GET /jmx", s.jmx)
+	s.handleFunc("GET /conf", s.conf)
+	s.pages.routes()
 }

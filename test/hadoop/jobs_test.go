@@ -21,7 +21,7 @@ type place struct {
 }
 
 // jobTime bounds one job, with others beside it.
-const jobTime = 5 * time.Minute
+const jobTime = 8 * time.Minute
 
 // plain are the jobs of MapReduce, and of YARN alone.
 func plain() []job {

@@ -173,7 +173,7 @@ func TestClient(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "exit status 4") || !strings.Contains(err.Error(), "Submitted") {
 		t.Errorf("the error of a client that failed is %v", err)
 	}
-	hung, err := b.launch(t.Context(), "hung", nil, []string{"/bin/sh", "-c", "echo job_7_0004; sleep 60"})
+	hung, err := b.launch(t.Context(), "hung", nil, []string{"/bin/sh", "-c", "echo job_7_0003; echo Submitted application application_7_0004; sleep 60"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,7 +42,12 @@ type Result struct {
 	LogsAt string
 }
 
-var applicationID = regexp.MustCompile(`(?:application|job)_\d+_\d+`)
+var (
+	applicationID = regexp.MustCompile(`(?:application|job)_\d+_\d+`)
+	// submitted is what YARN's client library logs, whoever uses it, when the ResourceManager has accepted
+	// an application. Jobs name their ids before.
+	submitted = regexp.MustCompile(`Submitted application (application_\d+_\d+)`)
+)
 
 // launch starts a client. It is killed, with all it started, when ctx ends.
 func (b *Bed) launch(ctx context.Context, name string, env, line []string) (*Run, error) {
@@ -115,14 +120,14 @@ func (r *Run) Wait() (Result, error) {
 	return res, nil
 }
 
-// App returns the application that the client submitted, as soon as it has said so.
+// App returns the application that the client submitted, as soon as it was accepted.
 func (r *Run) App(ctx context.Context) (string, error) {
 	for {
 		r.mu.Lock()
-		id := applicationID.Find(r.all.Bytes())
+		found := submitted.FindSubmatch(r.all.Bytes())
 		r.mu.Unlock()
-		if id != nil {
-			return strings.Replace(string(id), "job_", "application_", 1), nil
+		if found != nil {
+			return string(found[1]), nil
 		}
 		select {
 		case <-r.ended:
