@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -49,6 +50,7 @@ func TestAnything(t *testing.T) {
 type noDeadline struct{ rapid.TB }
 
 type chaos struct {
+	mu    sync.Mutex
 	t     *testing.T
 	rt    *rapid.T
 	path  string
@@ -113,6 +115,8 @@ func (c *chaos) start() {
 func (c *chaos) call(nm nodeCall, method string, q, p proto.Message) error {
 	i := slices.IndexFunc(c.nodes, func(n *chaosNode) bool { return n.id.String() == nm.addr })
 	n := c.nodes[i]
+	c.mu.Lock() // several masters may be started at a time
+	defer c.mu.Unlock()
 	switch q := q.(type) {
 	case *wire.StartContainersRequest:
 		id, err := token.ParseContainer(q.GetStartContainerRequest()[0].GetContainerToken().GetIdentifier())
@@ -157,6 +161,7 @@ func (c *chaos) register(n *chaosNode) {
 	if _, err := c.r.registerNode(context.Background(), &rpc.Call{}, q); err != nil {
 		c.rt.Fatal(err)
 	}
+	synctest.Wait()
 	n.resp = 0
 }
 
@@ -170,6 +175,7 @@ func (c *chaos) beat(n *chaosNode, arrives bool) {
 	if err != nil {
 		c.rt.Fatal(err)
 	}
+	synctest.Wait() // what it brought about has run: masters started, among others
 	if !arrives {
 		return
 	}
@@ -233,7 +239,7 @@ func (c *chaos) running(id ids.Container) bool {
 // master is one call of a master that is alive.
 func (c *chaos) master(rt *rapid.T) {
 	a, p := c.app(rt)
-	if p.State.Final() || p.Attempt == 0 || !c.running(p.Master) {
+	if p.State.Final() || p.State == AppSubmitted || p.Attempt == 0 || !c.running(p.Master) {
 		rt.Skip("no master")
 	}
 	if a.attempt != p.Attempt {
@@ -286,6 +292,7 @@ func (c *chaos) allocate(rt *rapid.T, a *chaosApp, m *am, q *wire.AllocateReques
 	if err != nil {
 		rt.Fatal(err)
 	}
+	synctest.Wait()
 	if rapid.IntRange(0, 3).Draw(rt, "answer lost") == 0 {
 		again, err := c.r.allocate(context.Background(), m.call, q)
 		if err != nil || !proto.Equal(p, again) {

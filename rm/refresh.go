@@ -45,6 +45,7 @@ func (r *RM) reschedule(sch *Scheduler) error {
 	}
 	r.sch, r.queues, r.core = sch, queues, sched.New(sch.Set)
 	r.placer.Store(sch)
+	clear(r.conts) // the new core numbers them anew
 	for _, n := range r.nodes {
 		if n.up {
 			r.step(heddle.NodeUp{Node: n.nid, Rack: r.rackID(n.rack), Total: n.total})
@@ -79,7 +80,6 @@ func (r *RM) tellAgain(a *app) {
 	a.state = state
 	t := a.current()
 	for _, c := range slices.SortedFunc(maps.Values(t.conts), func(x, y *container) int { return cmp.Compare(x.cid, y.cid) }) {
-		delete(r.conts, c.cid)
 		r.foundID = c.id
 		r.step(heddle.Found{App: a.aid, Node: c.node.nid, Kind: c.kind, Priority: c.priority, AllocID: c.allocID, Size: c.size, Ref: int64(c.node.nid)})
 	}

@@ -28,8 +28,8 @@ func testShell(t *testing.T, _ place) {
 	// NodeManagers write the logs to HDFS a moment after the end.
 	var logs string
 	complete := func() bool {
-		res, err := bed.Yarn(ctx, "logs", "-applicationId", res.App)
-		logs = res.Out
+		said, err := bed.Yarn(ctx, "logs", "-applicationId", res.App)
+		logs = said.Out
 		return err == nil && strings.Count(logs, "this is container_") == 3
 	}
 	eventually(t, ctx, time.Minute, "yarn logs with the output of 3 containers", complete)

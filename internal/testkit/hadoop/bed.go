@@ -127,18 +127,17 @@ func Start(ctx context.Context, o Options) (*Bed, error) {
 	}
 	b, err := newBed(cache, o)
 	if err != nil {
-		lock.Close()
-		return nil, err
+		return nil, errors.Join(err, lock.Close())
 	}
 	b.lock = lock
 	if err := b.up(ctx); err != nil {
 		return nil, errors.Join(err, b.Stop())
 	}
 	if o.Detached {
-		b.lock.Close() // the daemons hold it
+		err = b.lock.Close() // the daemons hold it
 		b.lock = nil
 	}
-	return b, nil
+	return b, err
 }
 
 // Open returns the bed that was started in a folder and is perhaps still running.
@@ -264,7 +263,7 @@ func (b *Bed) save() error {
 }
 
 // Stop ends everything the bed started, containers included, and leaves its folder with all logs.
-// The ResourceManager gets the time to end by itself.
+// The ResourceManager gets the time to end by itself. Stopping twice does no harm.
 func (b *Bed) Stop() error {
 	var err error
 	if _, e := b.pid("resourcemanager"); e == nil {
@@ -274,6 +273,7 @@ func (b *Bed) Stop() error {
 	b.starter.close()
 	if b.lock != nil {
 		err = errors.Join(err, b.lock.Close())
+		b.lock = nil
 	}
 	return err
 }
@@ -285,7 +285,7 @@ func (b *Bed) reap() {
 			p.signalGroup(syscall.SIGKILL)
 			p.gone(5 * time.Second)
 		}
-		os.Remove(b.pidFile(name))
+		_ = os.Remove(b.pidFile(name)) // the folder is emptied before it is used again
 	}
 	// Twice: what a dying container's shell still starts is in the second list.
 	for range 2 {

@@ -24,6 +24,11 @@ func testBed(t *testing.T) *Bed {
 	if err := b.clear(); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		if err := b.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
 	return b
 }
 
@@ -49,7 +54,6 @@ func TestOptions(t *testing.T) {
 
 func TestStopAsksThenKills(t *testing.T) {
 	b := testBed(t)
-	defer b.Stop()
 	b.startShell(t, "obeys", "trap 'echo bye; exit' TERM; echo up; while :; do sleep 0.01; done")
 	deaf := b.startShell(t, "deaf", "trap '' TERM; echo up; while :; do sleep 0.01; done")
 	for _, name := range []string{"obeys", "deaf"} {
@@ -84,8 +88,11 @@ func TestStopReapsContainers(t *testing.T) {
 	if err := container.Start(); err != nil {
 		t.Fatal(err)
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- container.Wait() }()
+	ended := make(chan struct{})
+	go func() {
+		_ = container.Wait() // it is killed
+		close(ended)
+	}()
 	if n := b.ContainerProcesses("application_1_0001"); n != 1 {
 		t.Errorf("%d processes of the container, want 1", n)
 	}
@@ -114,7 +121,6 @@ func TestNothingOutlives(t *testing.T) {
 
 func TestAwaitSaysWhatDied(t *testing.T) {
 	b := testBed(t)
-	defer b.Stop()
 	b.startShell(t, "namenode", "sleep 0.1; echo no disk; exit 3")
 	err := b.await(t.Context(), 5*time.Second, "HDFS", func(context.Context) bool { return false }, "namenode")
 	if err == nil || !strings.Contains(err.Error(), "HDFS: namenode ended") || !strings.Contains(err.Error(), "no disk") {
@@ -158,12 +164,10 @@ func TestLockIsOnePerMachine(t *testing.T) {
 		t.Fatal(err)
 	}
 	second.Close()
-	b.starter.close()
 }
 
 func TestClient(t *testing.T) {
 	b := testBed(t)
-	defer b.Stop()
 	script := "echo Submitted application application_7_0003 >&2; echo done; exit $0"
 	res, err := Finish(b.launch(t.Context(), "good", nil, []string{"/bin/sh", "-c", script, "0"}))
 	if err != nil || res.App != "application_7_0003" || res.Out != "done\n" {
@@ -188,7 +192,6 @@ func TestClient(t *testing.T) {
 
 func TestSparkEvents(t *testing.T) {
 	b := testBed(t)
-	defer b.starter.close()
 	if err := os.MkdirAll(b.dir("events"), 0o755); err != nil {
 		t.Fatal(err)
 	}

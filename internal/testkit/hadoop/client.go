@@ -66,8 +66,7 @@ func (b *Bed) launch(ctx context.Context, name string, env, line []string) (*Run
 	r.cmd.Cancel = func() error { return syscall.Kill(-r.cmd.Process.Pid, syscall.SIGKILL) }
 	r.cmd.WaitDelay = 5 * time.Second // for what still holds its output open
 	if err := b.starter.start(r.cmd); err != nil {
-		log.Close()
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, errors.Join(fmt.Errorf("%s: %w", name, err), log.Close())
 	}
 	go func() {
 		r.err = r.cmd.Wait()
@@ -75,7 +74,7 @@ func (b *Bed) launch(ctx context.Context, name string, env, line []string) (*Run
 			r.err = cause
 		}
 		r.took = time.Since(r.began)
-		log.Close()
+		r.err = errors.Join(r.err, log.Close())
 		close(r.ended)
 	}()
 	return r, nil

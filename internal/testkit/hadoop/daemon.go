@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -25,12 +26,12 @@ type command struct {
 }
 
 // start starts a daemon. Its output goes to its log, behind what an earlier one of that name wrote.
-func (b *Bed) start(c command) error {
+func (b *Bed) start(c command) (err error) {
 	log, err := os.OpenFile(b.LogFile(c.name), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
 	if err != nil {
 		return err
 	}
-	defer log.Close()
+	defer func() { err = errors.Join(err, log.Close()) }()
 	cmd := exec.Command(c.args[0], c.args[1:]...)
 	cmd.Env = append(os.Environ(), c.env...)
 	cmd.Dir = b.dir("log")
@@ -142,10 +143,11 @@ func (b *Bed) await(ctx context.Context, within time.Duration, what string, yes 
 type starter struct {
 	work chan func()
 	done chan struct{}
+	stop sync.Once
 }
 
 func newStarter() *starter {
-	s := &starter{make(chan func()), make(chan struct{})}
+	s := &starter{work: make(chan func()), done: make(chan struct{})}
 	go func() {
 		runtime.LockOSThread() // never unlocked: the thread ends with this function
 		for f := range s.work {
@@ -163,7 +165,7 @@ func (s *starter) start(cmd *exec.Cmd) error {
 }
 
 func (s *starter) close() {
-	close(s.work)
+	s.stop.Do(func() { close(s.work) })
 	<-s.done
 }
 

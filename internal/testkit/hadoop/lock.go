@@ -22,34 +22,37 @@ func takeLock(ctx context.Context, dir string, wait time.Duration, log *slog.Log
 	if err != nil {
 		return nil, err
 	}
+	if err := awaitLock(ctx, f, wait, log); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	if err := f.Truncate(0); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	if _, err := fmt.Fprintf(f, "process %d, folder %s, since %s\n", os.Getpid(), dir, time.Now().Format(time.TimeOnly)); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+func awaitLock(ctx context.Context, f *os.File, wait time.Duration, log *slog.Logger) error {
 	for deadline, told := time.Now().Add(wait), false; ; {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		if err == nil {
-			break
+			return nil
 		}
-		holder, _ := os.ReadFile(lockFile())
+		text, _ := os.ReadFile(f.Name()) // only for people
+		holder := strings.TrimSpace(string(text))
 		if !errors.Is(err, syscall.EWOULDBLOCK) || !time.Now().Before(deadline) {
-			f.Close()
-			return nil, fmt.Errorf("%s is locked by another bed (%s): %w", lockFile(), strings.TrimSpace(string(holder)), err)
+			return fmt.Errorf("%s is locked by another bed (%s): %w", f.Name(), holder, err)
 		}
 		if !told {
-			log.Info("waiting for another bed to stop", "holder", strings.TrimSpace(string(holder)))
+			log.Info("waiting for another bed to stop", "holder", holder)
 			told = true
 		}
 		if err := sleep(ctx, 500*time.Millisecond); err != nil {
-			f.Close()
-			return nil, err
+			return err
 		}
 	}
-	if err := f.Truncate(0); err != nil {
-		f.Close()
-		return nil, err
-	}
-	if _, err := fmt.Fprintf(f, "process %d, folder %s, since %s\n", os.Getpid(), dir, time.Now().Format(time.TimeOnly)); err != nil {
-		f.Close()
-		return nil, err
-	}
-	return f, nil
 }
 
 // sleep waits for d or the end of ctx, whose error it returns.

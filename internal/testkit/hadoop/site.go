@@ -124,9 +124,7 @@ func (b *Bed) yarnSite() Properties {
 		p["yarn.resourcemanager.store.class"] = "org.apache.hadoop.yarn.server.resourcemanager.recovery.FileSystemRMStateStore"
 		p["yarn.resourcemanager.fs.state-store.uri"] = "file://" + b.dir("rm")
 	}
-	for name, value := range b.opt.Site {
-		p[name] = value
-	}
+	maps.Copy(p, b.opt.Site)
 	return p
 }
 
@@ -244,8 +242,10 @@ func (b *Bed) classPath() string { return b.Conf() + "," + filepath.Join(b.Cache
 
 // jvm is the command line of one of Hadoop's classes.
 func (b *Bed) jvm(heapMB int, flags []string, main string, args ...string) []string {
-	line := []string{b.java, fmt.Sprintf("-Xmx%dm", heapMB), "-Djava.net.preferIPv4Stack=true",
-		"-Dhadoop.home.dir=" + b.Dir, "-Dhadoop.log.dir=" + b.dir("log"), "-Dyarn.log.dir=" + b.dir("log")}
+	line := []string{
+		b.java, fmt.Sprintf("-Xmx%dm", heapMB), "-Djava.net.preferIPv4Stack=true",
+		"-Dhadoop.home.dir=" + b.Dir, "-Dhadoop.log.dir=" + b.dir("log"), "-Dyarn.log.dir=" + b.dir("log"),
+	}
 	for _, name := range opened {
 		line = append(line, "--add-opens=java.base/"+name+"=ALL-UNNAMED")
 	}
