@@ -29,14 +29,15 @@ func (s nodeState) active() bool {
 
 // A node is a NodeManager.
 type node struct {
-	id      ids.Node
-	nid     heddle.NodeID
-	rack    string
-	http    string
-	version string
-	total   heddle.Resource
-	state   nodeState
-	up      bool // in the core
+	id       ids.Node
+	nid      heddle.NodeID
+	rack     string
+	http     string
+	version  string
+	total    heddle.Resource
+	physical heddle.Resource // what the machine has, where it says
+	state    nodeState
+	up       bool // in the core
 
 	seen     time.Time // last report
 	lastID   int32

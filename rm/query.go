@@ -5,6 +5,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -104,6 +105,9 @@ func (r *RM) addUse(a *app, p *AppReport) {
 	p.Used, p.Reserved, p.Pending, p.Reservations = c.Used(), c.Booked(), c.Pending(), c.Bookings()
 	for k := range heddle.Kind(heddle.NumKinds) {
 		p.Containers += c.Running(k)
+	}
+	if m := c.Master(); m != nil {
+		p.MasterSize = m.Told()
 	}
 	share := float32(100 * c.Used().Share(v.Total()))
 	p.ClusterShare, p.QueueShare = share, share
@@ -271,7 +275,7 @@ func (r *RM) Nodes(ctx context.Context) ([]NodeReport, error) {
 func (r *RM) reportNode(n *node) NodeReport {
 	p := NodeReport{
 		ID: n.id, HTTP: n.http, Rack: n.rack, State: string(n.state), Version: n.version, Health: n.health, HealthAt: n.healthAt,
-		Total: n.total, Containers: len(n.conts), Utilization: n.nodeUse, Aggregate: n.contUse,
+		Total: n.total, Physical: n.physical, Containers: len(n.conts), Utilization: n.nodeUse, Aggregate: n.contUse,
 		BeatAt: n.seen.UnixMilli(), BeatEvery: n.every,
 	}
 	if n.up {
@@ -357,7 +361,7 @@ func (r *RM) Cluster(ctx context.Context) (ClusterReport, error) {
 		root := v.Root()
 		counts := r.core.Counts()
 		p := ClusterReport{
-			ClusterID: r.cfg.ClusterID, Started: r.cluster, Profile: r.sch.Profile, Scheduler: r.sch.Type, Minimum: r.sch.Minimum, Maximum: r.sch.Maximum,
+			ClusterID: cmp.Or(r.cfg.ClusterID, strconv.FormatInt(r.cluster, 10)), Started: r.cluster, Profile: r.sch.Profile, Scheduler: r.sch.Type, Minimum: r.sch.Minimum, Maximum: r.sch.Maximum,
 			Submitted: r.counts.submitted, Completed: r.counts.completed, FailedApps: r.counts.failed, KilledApps: r.counts.killed,
 			Total: v.Total(), Used: v.Used(), Reserved: root.Booked(), Pending: root.Pending(), Containers: len(r.conts),
 			Steps: counts.Steps, Grants: counts.Grants, BusyPercent: r.busy.percent(), Queue: len(r.calls), BeatEvery: r.cfg.Beat,

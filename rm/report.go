@@ -66,7 +66,8 @@ type AppReport struct {
 	MasterNode   ids.Node
 	MasterHTTP   string // host:port of the master's NodeManager's pages
 	Master       ids.Container
-	Live         bool // there is an attempt that holds containers: the five below count
+	MasterSize   heddle.Resource // of a live master's container
+	Live         bool            // there is an attempt that holds containers: the five below count
 	Containers   int
 	Reservations int
 	Used         heddle.Resource
@@ -145,6 +146,7 @@ type NodeReport struct {
 	Health      string
 	HealthAt    int64
 	Total       heddle.Resource
+	Physical    heddle.Resource // of the machine; zero where it does not say
 	Used        heddle.Resource
 	Containers  int
 	Utilization Utilization // of the node

@@ -70,7 +70,7 @@ func (r *RM) register(id ids.Node, rack string, q *wire.RegisterNodeManagerReque
 		r.nodeDown(n, nodeRebooted)
 	}
 	was := n.total
-	n.total, n.deadline = total, time.Time{}
+	n.total, n.physical, n.deadline = total, r.resource(q.GetPhysicalResource()), time.Time{}
 	n.setHealth(q.GetNodeStatus().GetNodeHealthStatus())
 	if n.state != nodeUnhealthy {
 		n.state = nodeRunning

@@ -106,9 +106,6 @@ func (r *RM) pendingText(a *app) string {
 // sentence says what one ask waits for.
 func (r *RM) sentence(k *sched.PendingAsk) string {
 	what := fmt.Sprintf("%d %s of %s", k.Count, containersOf(k.Kind, k.Count), r.text(k.Size))
-	if r.core.View().Live() == 0 {
-		return what + ": there is no node."
-	}
 	if k.Why == heddle.Fine {
 		for _, g := range k.Nodes {
 			if g.Why == heddle.Fine {
@@ -118,7 +115,7 @@ func (r *RM) sentence(k *sched.PendingAsk) string {
 		return fmt.Sprintf("%s: no node takes it, for reasons that differ; the most that is free on one is %s.", what, r.text(k.Have))
 	}
 	s := what + ": " + whyText(k.Why)
-	if !k.Short.IsZero() {
+	if !k.Short.IsZero() && k.Why != heddle.NodeGone {
 		s += fmt.Sprintf(", %s short", r.text(k.Short))
 	}
 	return s + "."
@@ -134,30 +131,5 @@ func containersOf(k heddle.Kind, n int) string {
 	return s
 }
 
-var whyTexts = [heddle.NumWhys]string{
-	heddle.Fine:            "nothing stands against it",
-	heddle.NothingPending:  "nothing is asked for",
-	heddle.NoRoom:          "no node has that much free",
-	heddle.NodeTooSmall:    "no node is that large, even empty",
-	heddle.NodeReserved:    "the nodes with room are reserved for other applications",
-	heddle.NodeExcluded:    "the application wants nothing on the nodes there are",
-	heddle.NodeGone:        "the nodes are down",
-	heddle.WaitLocal:       "it waits for a node that holds its data",
-	heddle.WaitRack:        "it waits for a rack that holds its data",
-	heddle.StrictElsewhere: "it may only go to places it names, and none of them has room",
-	heddle.QueueLimit:      "the queue holds as much as it may",
-	heddle.UserLimit:       "the user holds as much of the queue as a user may",
-	heddle.AMLimit:         "masters hold as much of the queue as masters may",
-	heddle.UserAMLimit:     "the user's masters hold as much of the queue as they may",
-	heddle.AppLimit:        "as many applications run as may",
-	heddle.ShareLimit:      "the share that the policy has for such applications is used up",
-	heddle.GateClosed:      "the policy lets no more of these start yet",
-	heddle.NotPicked:       "the policy waits for another node",
-	heddle.HoldsBooking:    "a node is reserved for it",
-	heddle.NoSuchQueue:     "there is no such leaf queue",
-	heddle.NodeCrowded:     "what runs on the nodes waits for disks or network already",
-	heddle.TooLarge:        "it is larger than the largest container there may be",
-}
-
 // whyText is a reason for people.
-func whyText(w heddle.Why) string { return whyTexts[w] }
+func whyText(w heddle.Why) string { return reasons[w].Ask }

@@ -107,6 +107,9 @@ func (c *Core) explain(a *policy.App, k *policy.Ask) PendingAsk {
 
 // everywhere is the reason that does not depend on the node, Fine where there is none.
 func (c *Core) everywhere(a *policy.App, k *policy.Ask) heddle.Why {
+	if c.v.Live() == 0 { // limits are shares of nothing then, and say nothing
+		return heddle.NodeGone
+	}
 	if d := c.gate(a, k); !d.OK() {
 		if s := c.set.Share; k.Kind() == heddle.AM && len(s) > 0 {
 			return heddle.AMLimit

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"heddle/rm"
 )
 
 // A whyRow is what an application waits for.
@@ -52,42 +54,10 @@ type groupRow struct {
 	Most  amountOf `json:"most_free"`
 }
 
-// A reason is a code of package heddle in words: for an ask as a whole, for one node and for several.
-type reason struct{ ask, node, nodes string }
-
-// reasons has every code that an explanation may hold.
-var reasons = map[string]reason{
-	"fine":            {"the reason differs from node to node", "would take one when it next reports in", "would take one when they next report in"},
-	"nothing-pending": {"it asks for nothing now", "is not asked for", "are not asked for"},
-	"no-room":         {"no node has room for one", "has too little free", "have too little free"},
-	"node-too-small":  {"no node could hold one even when empty", "could not hold one even when empty", "could not hold one even when empty"},
-	"node-reserved":   {"the nodes are reserved for other applications", "is reserved for another application", "are reserved for other applications"},
-	"node-excluded":   {"it wants nothing on any node that is there", "is on the application's blacklist", "are on the application's blacklist"},
-	"node-gone":       {"no node is up", "is down", "are down"},
-	"wait-local":      {"it waits for a node that holds its data", "is passed over for one that holds its data", "are passed over for one that holds its data"},
-	"wait-rack":       {"it waits for a rack that holds its data", "is passed over for a rack that holds its data", "are passed over for a rack that holds its data"},
-	"strict-elsewhere": {
-		"it names places and takes no others, and none of them is there",
-		"is none of the places that it names", "are none of the places that it names",
-	},
-	"queue-limit":   {"its queue is at its maximum", "is closed to its queue", "are closed to its queue"},
-	"user-limit":    {"its user is at the limit of the queue", "is closed to its user", "are closed to its user"},
-	"am-limit":      {"masters hold all that the queue gives to masters", "may hold no more masters", "may hold no more masters"},
-	"user-am-limit": {"its user's masters hold all that a user may have for masters", "may hold no more masters of this user", "may hold no more masters of this user"},
-	"app-limit":     {"as many applications run as may", "may run no more applications", "may run no more applications"},
-	"share-limit":   {"the policy's share for it is used up", "is outside of its share", "are outside of its share"},
-	"gate-closed":   {"the policy lets no more of this kind start yet", "may start no more of this kind yet", "may start no more of this kind yet"},
-	"not-picked":    {"the policy chose other nodes", "was not chosen by the policy", "were not chosen by the policy"},
-	"holds-booking": {"it has a reservation, and waits until there is room", "is reserved for it", "are reserved for it"},
-	"no-queue":      {"its queue is not there, or has queues below it", "is closed to it", "are closed to it"},
-	"node-crowded":  {"what runs waits for disks or networks already", "is crowded: what runs there waits for its disk or network already", "are crowded: what runs there waits for disks or networks already"},
-	"too-large":     {"one is above the largest container that the cluster allows", "is closed to a container so large", "are closed to containers so large"},
-}
-
 // inWords is a reason for an ask as a whole; a code that is not known stands for itself.
 func inWords(code string) string {
-	if r, ok := reasons[code]; ok {
-		return r.ask
+	if r, ok := rm.ReasonOf(code); ok {
+		return r.Ask
 	}
 	return code
 }
@@ -140,7 +110,7 @@ func (k *askRow) sentences(now time.Time) string {
 // because is the reason as a clause. What the ResourceManager says stands for a reason that has no words here; it
 // begins with what is asked for, which was said already.
 func (k *askRow) because() string {
-	r, known := reasons[k.Why]
+	r, known := rm.ReasonOf(k.Why)
 	switch {
 	case !known && k.Text != "":
 		_, text, ok := strings.Cut(k.Text, ": ")
@@ -155,11 +125,11 @@ func (k *askRow) because() string {
 	case k.nodeless():
 		return "no node is up"
 	case k.Why != "fine":
-		return r.ask
+		return r.Ask
 	case slices.ContainsFunc(k.Nodes, func(g groupRow) bool { return g.Why == "fine" }):
 		return "it is given one as soon as the right node reports in"
 	}
-	return r.ask
+	return r.Ask
 }
 
 // nodeless reports whether there is nothing that anything could run on: limits are shares of nothing then, and say
@@ -188,13 +158,13 @@ func (k *askRow) byNode() string {
 	groups := slices.SortedStableFunc(slices.Values(k.Nodes), func(a, b groupRow) int { return cmp.Compare(b.Nodes, a.Nodes) })
 	var parts []string
 	for _, g := range groups {
-		words, ok := reasons[g.Why]
+		words, ok := rm.ReasonOf(g.Why)
 		if !ok {
-			words = reason{g.Why, "answers " + g.Why, "answer " + g.Why}
+			words = rm.Reason{Ask: g.Why, Node: "answers " + g.Why, Nodes: "answer " + g.Why}
 		}
-		part := fmt.Sprintf("%d %s", g.Nodes, words.nodes)
+		part := fmt.Sprintf("%d %s", g.Nodes, words.Nodes)
 		if g.Nodes == 1 {
-			part = "1 " + words.node
+			part = "1 " + words.Node
 		}
 		if g.Why == "no-room" || g.Why == "node-too-small" || g.Why == "fine" {
 			part += fmt.Sprintf(" (at most %s free)", g.Most)

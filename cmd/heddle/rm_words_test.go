@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"heddle"
 )
 
 func TestRemoteWords(t *testing.T) {
@@ -43,20 +42,6 @@ func TestRemoteWords(t *testing.T) {
 	}
 	if got := clean("a\n\x1b[2Jb\u009bc"); got != "a  [2Jb c" {
 		t.Errorf("cleaned to %q", got)
-	}
-}
-
-// Every reason of the core has words, for an ask, for one node and for several.
-func TestReasonsAreComplete(t *testing.T) {
-	for w := range heddle.NumWhys {
-		code := heddle.Why(w).String()
-		r, ok := reasons[code]
-		if !ok || r.ask == "" || r.node == "" || r.nodes == "" {
-			t.Errorf("%s: %+v", code, r)
-		}
-	}
-	if len(reasons) != heddle.NumWhys {
-		t.Errorf("%d reasons have words, and there are %d", len(reasons), heddle.NumWhys)
 	}
 }
 

@@ -100,7 +100,7 @@ func testWordCount(t *testing.T, p place) {
 	r, err := bed.StartMR(ctx, "wordcount", "-Dmapreduce.job.reduces=2", in, p.dir+"/out")
 	res := finish(t, r, err)
 	want := map[string]int{}
-	for _, w := range strings.FieldsSeq(text) {
+	for w := range strings.FieldsSeq(text) {
 		want[w]++
 	}
 	parts, err := bed.Parts(ctx, p.dir+"/out")

@@ -3,6 +3,7 @@ package hadoop
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -108,11 +109,24 @@ func TestStopReapsContainers(t *testing.T) {
 	}
 }
 
-// TestNothingOutlives closes the thread that starts processes, which is what the end of the program does.
+// TestNothingOutlives runs itself in a second program, which dies without stopping its bed.
 func TestNothingOutlives(t *testing.T) {
-	b := testBed(t)
-	p := b.startShell(t, "namenode", "exec sleep 60")
-	b.starter.close()
+	const dies = "HEDDLE_TEST_DIES"
+	if os.Getenv(dies) != "" {
+		p := testBed(t).startShell(t, "namenode", "exec sleep 60")
+		fmt.Println("started", p.N, p.Start)
+		os.Exit(0) // no cleanup runs
+	}
+	program := exec.Command(os.Args[0], "-test.run", "^TestNothingOutlives$")
+	program.Env = append(os.Environ(), dies+"=1")
+	out, err := program.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var p pid
+	if _, err := fmt.Sscanf(string(out), "started %d %s", &p.N, &p.Start); err != nil {
+		t.Fatalf("it printed %q: %v", out, err)
+	}
 	if !p.gone(5 * time.Second) {
 		t.Error("a daemon outlives the program that started it")
 		p.signalGroup(syscall.SIGKILL)
@@ -155,6 +169,7 @@ func TestLockIsOnePerMachine(t *testing.T) {
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
 	}
+	b.lock = nil
 	if _, err := takeLock(t.Context(), "/two", 0, log); err == nil {
 		t.Error("the lock is free while a daemon runs")
 	}
@@ -163,7 +178,9 @@ func TestLockIsOnePerMachine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	second.Close()
+	if err := second.Close(); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestClient(t *testing.T) {
