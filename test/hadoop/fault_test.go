@@ -179,9 +179,13 @@ func testKill(t *testing.T) {
 // atWork returns a node that runs a map of the job and not its master.
 func atWork(t *testing.T, ctx context.Context, app string) int {
 	t.Helper()
-	master := bed.NodeNumber(must(bed.Attempts(ctx, app))(t)[0].Node)
 	found := 0
 	look := func() bool {
+		had, err := bed.Attempts(ctx, app)
+		if err != nil || len(had) == 0 || bed.NodeNumber(had[0].Node) == 0 {
+			return false // the master has no container yet
+		}
+		master := bed.NodeNumber(had[0].Node)
 		tasks, err := bed.RunningTasks(ctx, app)
 		if err != nil {
 			return false
@@ -230,7 +234,7 @@ func again(t *testing.T, ctx context.Context, app string) {
 // testNodeCrash ends a NodeManager and all its containers, as a power cut does.
 func testNodeCrash(t *testing.T) {
 	ctx := onBed(t, jobTime)
-	r, app := waves(t, ctx, "8", "8000")
+	r, app := waves(t, ctx, "6", "8000")
 	n := atWork(t, ctx, app)
 	if err := bed.KillNode(n); err != nil {
 		t.Fatal(err)
@@ -260,7 +264,7 @@ func testNodeRestart(t *testing.T) {
 	}
 	becomes(t, ctx, stopped, "RUNNING")
 
-	r, app := waves(t, ctx, "8", "6000")
+	r, app := waves(t, ctx, "6", "6000")
 	n := atWork(t, ctx, app)
 	if err := bed.KillNode(n); err != nil {
 		t.Fatal(err)
@@ -280,7 +284,7 @@ func testNodeRestart(t *testing.T) {
 // testNodeSilent makes a NodeManager stop answering and, after it was given up, lets it go on.
 func testNodeSilent(t *testing.T) {
 	ctx := onBed(t, jobTime)
-	r, app := waves(t, ctx, "8", "6000")
+	r, app := waves(t, ctx, "6", "6000")
 	n := atWork(t, ctx, app)
 	if err := bed.Freeze(n); err != nil {
 		t.Fatal(err)
