@@ -45,6 +45,7 @@ func kindOf(f heddle.Framework, priority int32) heddle.Kind {
 		}
 	case heddle.Spark:
 		return heddle.Executor
+	case heddle.Plain:
 	}
 	return heddle.Other
 }

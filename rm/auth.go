@@ -182,12 +182,12 @@ func (a *auth) containerToken(r *RM, c *container, now time.Time) *wire.Token {
 	}
 	addr := c.node.id.String()
 	return token.Container(&wire.ContainerTokenIdentifier{
-		ContainerId: conv.WireContainer(c.id), NmHostAddr: proto.String(addr), AppSubmitter: proto.String(c.attempt.app.user),
-		Resource: r.wireResource(c.size), ExpiryTimeStamp: proto.Int64(now.Add(r.cfg.ContainerExpiry).UnixMilli()),
-		RmIdentifier: proto.Int64(r.cluster), Priority: &wire.Priority{Priority: proto.Int32(c.priority)},
-		CreationTime: proto.Int64(c.created.UnixMilli()), LogAggregationContext: c.attempt.app.context.GetLogAggregationContext(),
-		NodeLabelExpression: proto.String(""), ContainerType: kind.Enum(), ExecutionType: wire.ExecutionType_GUARANTEED.Enum(),
-		Version: proto.Int32(0), AllocationRequestId: proto.Int64(c.allocID),
+		ContainerId: conv.WireContainer(c.id), NmHostAddr: new(addr), AppSubmitter: new(c.attempt.app.user),
+		Resource: r.wireResource(c.size), ExpiryTimeStamp: new(now.Add(r.cfg.ContainerExpiry).UnixMilli()),
+		RmIdentifier: new(r.cluster), Priority: &wire.Priority{Priority: new(c.priority)},
+		CreationTime: new(c.created.UnixMilli()), LogAggregationContext: c.attempt.app.context.GetLogAggregationContext(),
+		NodeLabelExpression: new(""), ContainerType: kind.Enum(), ExecutionType: wire.ExecutionType_GUARANTEED.Enum(),
+		Version: proto.Int32(0), AllocationRequestId: new(c.allocID),
 	}, a.conts.Signing(), addr)
 }
 

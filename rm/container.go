@@ -131,7 +131,7 @@ func (r *RM) exitedAs(c *container, s *wire.ContainerStatus) {
 func statusOf(id ids.Container, status int32, diagnostics string) *wire.ContainerStatus {
 	return &wire.ContainerStatus{
 		ContainerId: conv.WireContainer(id), State: wire.ContainerState_C_COMPLETE.Enum(),
-		Diagnostics: proto.String(diagnostics), ExitStatus: proto.Int32(status),
+		Diagnostics: new(diagnostics), ExitStatus: new(status),
 	}
 }
 

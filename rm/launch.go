@@ -134,7 +134,7 @@ func (r *RM) launchContext(t *attempt) (*wire.ContainerLaunchContext, error) {
 
 // set puts a variable into a container's environment, in place of one of the same name.
 func set(spec *wire.ContainerLaunchContext, key, value string) {
-	kv := &wire.StringStringMap{Key: proto.String(key), Value: proto.String(value)}
+	kv := &wire.StringStringMap{Key: new(key), Value: new(value)}
 	i := slices.IndexFunc(spec.Environment, func(e *wire.StringStringMap) bool { return e.GetKey() == key })
 	if i >= 0 {
 		spec.Environment[i] = kv

@@ -159,7 +159,7 @@ func TestRelease(t *testing.T) {
 		n.beat()
 		m := w.master(id)
 		c := m.ask(row(0, "*", 1024, 1)).GetAllocatedContainers()[0].GetId()
-		a, err := m.try(&wire.AllocateRequest{Release: []*wire.ContainerId{c}, ResponseId: proto.Int32(m.resp)})
+		a, err := m.try(&wire.AllocateRequest{Release: []*wire.ContainerId{c}, ResponseId: new(m.resp)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -176,7 +176,7 @@ func TestRelease(t *testing.T) {
 		if a = m.ask(); len(a.GetCompletedContainerStatuses()) != 0 {
 			t.Errorf("told twice: %v", a.GetCompletedContainerStatuses())
 		}
-		_, err = m.try(&wire.AllocateRequest{ResponseId: proto.Int32(m.resp), Release: []*wire.ContainerId{
+		_, err = m.try(&wire.AllocateRequest{ResponseId: new(m.resp), Release: []*wire.ContainerId{
 			conv.WireContainer(ids.Container{Attempt: ids.Attempt{App: ids.App{Cluster: 1, Seq: 1}, N: 1}, ID: 1}),
 		}})
 		wantClass(t, err, classInvalidRelease)
@@ -204,7 +204,7 @@ func TestAttempts(t *testing.T) {
 		if len(b.GetContainersToCleanup()) != 1 || conv.Container(b.GetContainersToCleanup()[0]) != task {
 			t.Errorf("to clean up: %v, want the task of the first attempt", b.GetContainersToCleanup())
 		}
-		_, err := m.try(&wire.AllocateRequest{ResponseId: proto.Int32(m.resp)})
+		_, err := m.try(&wire.AllocateRequest{ResponseId: new(m.resp)})
 		wantClass(t, err, classAttemptNotFound)
 		if _, _, _, err := w.r.auth.Verify(mustToken(w, ids.Attempt{App: id, N: 1})); err == nil {
 			t.Error("the first attempt's token still lets its master in")
@@ -254,7 +254,7 @@ func TestKill(t *testing.T) {
 		if len(w.calls) != 1 || !strings.HasPrefix(w.calls[0], "stopContainers ") {
 			t.Errorf("calls %q", w.calls)
 		}
-		_, err = m.try(&wire.AllocateRequest{ResponseId: proto.Int32(m.resp)})
+		_, err = m.try(&wire.AllocateRequest{ResponseId: new(m.resp)})
 		wantClass(t, err, classAttemptNotFound)
 		if done, err := w.r.Kill(t.Context(), Actor{User: "bob"}, id, ""); err != nil || !done {
 			t.Error("killing twice:", done, err)
@@ -328,7 +328,7 @@ func TestLostMaster(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	inWorld(t, "capacity", func(t *testing.T, w *world) {
-		if p, err := w.r.registerNode(t.Context(), &rpc.Call{}, &wire.RegisterNodeManagerRequest{NodeId: &wire.NodeId{Host: proto.String("tiny"), Port: proto.Int32(1)}, Resource: &wire.Resource{Memory: proto.Int64(1)}}); err != nil || p.GetNodeAction() != wire.NodeAction_SHUTDOWN {
+		if p, err := w.r.registerNode(t.Context(), &rpc.Call{}, &wire.RegisterNodeManagerRequest{NodeId: &wire.NodeId{Host: new("tiny"), Port: proto.Int32(1)}, Resource: &wire.Resource{Memory: proto.Int64(1)}}); err != nil || p.GetNodeAction() != wire.NodeAction_SHUTDOWN {
 			t.Errorf("a node smaller than the smallest container: %v, %v", p, err)
 		}
 		n := w.node("n1", 8192, 4)
@@ -344,14 +344,14 @@ func TestRefusals(t *testing.T) {
 		_, err = w.r.registerMaster(t.Context(), call, &wire.RegisterApplicationMasterRequest{})
 		wantClass(t, err, classInvalidMaster)
 		try := func(q *wire.AllocateRequest) error {
-			q.ResponseId = proto.Int32(m.resp)
+			q.ResponseId = new(m.resp)
 			return second(m.try(q))
 		}
 		wantClass(t, try(&wire.AllocateRequest{Ask: []*wire.ResourceRequest{row(20, "*", 9000, 1)}}), classInvalidAsk)
 		wantClass(t, try(&wire.AllocateRequest{Ask: []*wire.ResourceRequest{row(20, "*", -1, 1)}}), classInvalidAsk)
 		wantClass(t, try(&wire.AllocateRequest{Ask: []*wire.ResourceRequest{row(20, "*", 1024, -1)}}), classInvalidAsk)
 		labelled := row(20, "*", 1024, 1)
-		labelled.NodeLabelExpression = proto.String("gpu")
+		labelled.NodeLabelExpression = new("gpu")
 		wantClass(t, try(&wire.AllocateRequest{Ask: []*wire.ResourceRequest{labelled}}), classInvalidLabel)
 		wantClass(t, try(&wire.AllocateRequest{BlacklistRequest: &wire.ResourceBlacklistRequest{BlacklistAdditions: []string{"*"}}}), classInvalidBlacklist)
 		if p := w.app(id); len(p.Requests) != 0 {
@@ -362,7 +362,7 @@ func TestRefusals(t *testing.T) {
 		wantClass(t, w.r.Submit(t.Context(), "ann", submission(next, "SPARK", 9000)), classInvalidAsk)
 		wantClass(t, w.r.Submit(t.Context(), "ann", &wire.ApplicationSubmissionContext{}), classYarn)
 		c := submission(next, "SPARK", 1024)
-		c.Queue = proto.String("nowhere")
+		c.Queue = new("nowhere")
 		if err := w.r.Submit(t.Context(), "ann", c); err != nil {
 			t.Fatal(err)
 		}

@@ -58,7 +58,7 @@ func (r *RM) registerMaster(ctx context.Context, c *rpc.Call, q *wire.RegisterAp
 		p := &wire.RegisterApplicationMasterResponse{
 			MaximumCapability:      r.wireResource(r.maximum()),
 			Application_ACLs:       a.context.GetAmContainerSpec().GetApplication_ACLs(),
-			Queue:                  proto.String(a.queue),
+			Queue:                  new(a.queue),
 			SchedulerResourceTypes: []wire.SchedulerResourceTypes{wire.SchedulerResourceTypes_MEMORY},
 			ResourceTypes:          Units(r.cfg.ExtraResources).Types(),
 		}
@@ -115,7 +115,7 @@ func (r *RM) allocated(who caller, q *wire.AllocateRequest) (*wire.AllocateRespo
 	p := r.answerMaster(t)
 	for _, u := range q.GetUpdateRequests() {
 		p.UpdateErrors = append(p.UpdateErrors, &wire.UpdateContainerError{
-			Reason: proto.String("RESOURCE_OUTSIDE_ALLOWED_RANGE"), UpdateRequest: u, CurrentContainerVersion: proto.Int32(0),
+			Reason: new("RESOURCE_OUTSIDE_ALLOWED_RANGE"), UpdateRequest: u, CurrentContainerVersion: proto.Int32(0),
 		})
 	}
 	return p, nil
@@ -181,9 +181,9 @@ func (r *RM) answerMaster(t *attempt) *wire.AllocateResponse {
 	a := t.app
 	t.responseID = nextID(t.responseID)
 	p := &wire.AllocateResponse{
-		ResponseId: proto.Int32(t.responseID), NumClusterNodes: proto.Int32(int32(r.core.View().Live())),
-		ApplicationPriority: &wire.Priority{Priority: proto.Int32(a.priority)},
-		EnhancedHeadroom:    &wire.EnhancedHeadroom{TotalActiveCores: proto.Int32(int32(r.core.View().Total()[heddle.CPU] / 1000))},
+		ResponseId: new(t.responseID), NumClusterNodes: new(int32(r.core.View().Live())),
+		ApplicationPriority: &wire.Priority{Priority: new(a.priority)},
+		EnhancedHeadroom:    &wire.EnhancedHeadroom{TotalActiveCores: new(int32(r.core.View().Total()[heddle.CPU] / 1000))},
 	}
 	if len(t.granted) > 0 {
 		r.step(heddle.Acquire{App: a.aid})
@@ -209,7 +209,7 @@ func (r *RM) answerMaster(t *attempt) *wire.AllocateResponse {
 	if a.aid != heddle.NoApp {
 		p.Limit = r.wireResource(r.core.Headroom(a.aid))
 		if n := r.waiting(a); n > 0 {
-			p.EnhancedHeadroom.TotalPendingCount = proto.Int32(int32(n))
+			p.EnhancedHeadroom.TotalPendingCount = new(int32(n))
 		}
 	} else {
 		p.Limit = r.wireResource(heddle.Resource{})
@@ -233,10 +233,10 @@ func (r *RM) waiting(a *app) int {
 // wireContainer is a container as its master is told of it, with the token that starts it.
 func (r *RM) wireContainer(c *container, now time.Time) *wire.Container {
 	return &wire.Container{
-		Id: conv.WireContainer(c.id), NodeId: conv.WireNode(c.node.id), NodeHttpAddress: proto.String(c.node.http),
-		Resource: r.wireResource(c.size), Priority: &wire.Priority{Priority: proto.Int32(c.priority)},
+		Id: conv.WireContainer(c.id), NodeId: conv.WireNode(c.node.id), NodeHttpAddress: new(c.node.http),
+		Resource: r.wireResource(c.size), Priority: &wire.Priority{Priority: new(c.priority)},
 		ContainerToken: r.auth.containerToken(r, c, now), ExecutionType: wire.ExecutionType_GUARANTEED.Enum(),
-		AllocationRequestId: proto.Int64(c.allocID),
+		AllocationRequestId: new(c.allocID),
 	}
 }
 
@@ -244,13 +244,13 @@ func (r *RM) updatedNode(u nodeUpdate) *wire.NodeReport {
 	n := u.n
 	state := wire.NodeState(wire.NodeState_value["NS_"+string(n.state)])
 	p := &wire.NodeReport{
-		NodeId: conv.WireNode(n.id), HttpAddress: proto.String(n.http), RackName: proto.String(n.rack),
-		Used: r.wireResource(r.usedOn(n)), Capability: r.wireResource(n.total), NumContainers: proto.Int32(int32(len(n.conts))),
-		NodeState: &state, HealthReport: proto.String(n.health), LastHealthReportTime: proto.Int64(n.healthAt),
+		NodeId: conv.WireNode(n.id), HttpAddress: new(n.http), RackName: new(n.rack),
+		Used: r.wireResource(r.usedOn(n)), Capability: r.wireResource(n.total), NumContainers: new(int32(len(n.conts))),
+		NodeState: &state, HealthReport: new(n.health), LastHealthReportTime: new(n.healthAt),
 		NodeUpdateType: u.how.Enum(),
 	}
 	if !n.deadline.IsZero() {
-		p.DecommissioningTimeout = proto.Uint32(uint32(max(time.Until(n.deadline).Seconds(), 0)))
+		p.DecommissioningTimeout = new(uint32(max(time.Until(n.deadline).Seconds(), 0)))
 	}
 	return p
 }
@@ -265,7 +265,7 @@ func (r *RM) usedOn(n *node) heddle.Resource {
 func (r *RM) finishMaster(ctx context.Context, c *rpc.Call, q *wire.FinishApplicationMasterRequest) (*wire.FinishApplicationMasterResponse, error) {
 	who := c.Identity.(caller)
 	return call(ctx, r, func(reply func(*wire.FinishApplicationMasterResponse, error)) {
-		yes := func() { reply(&wire.FinishApplicationMasterResponse{IsUnregistered: proto.Bool(true)}, nil) }
+		yes := func() { reply(&wire.FinishApplicationMasterResponse{IsUnregistered: new(true)}, nil) }
 		a := r.byApp[who.attempt.App]
 		switch {
 		case a != nil && (a.isOver() || a.state == stateFinishing):

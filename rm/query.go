@@ -77,11 +77,11 @@ func (r *RM) report(a *app) AppReport {
 		p.Attempt, p.Host, p.RPCPort, p.OriginalURL, p.Progress = t.id.N, t.host, t.port, t.url, t.progress
 		p.Master, p.MasterNode, p.MasterHTTP = t.masterID, t.masterNode, t.masterHTTP
 	}
-	switch {
-	case p.State == AppFailed || p.State == AppKilled:
+	switch p.State {
+	case AppFailed, AppKilled:
 		p.Progress, p.TrackingURL = 1, r.pageURL(a)
 		p.OriginalURL = p.TrackingURL
-	case p.State == AppFinished:
+	case AppFinished:
 		p.Progress = 1
 	}
 	r.addUse(a, &p)
@@ -372,6 +372,7 @@ func (r *RM) Cluster(ctx context.Context) (ClusterReport, error) {
 				p.RunningApps++
 			case AppNew, AppSaving, AppSubmitted, AppAccepted:
 				p.PendingApps++
+			case AppFinished, AppFailed, AppKilled: // counted as they ended, and longer than they are remembered
 			}
 			if c := v.App(a.aid); c != nil {
 				p.Reservations += c.Bookings()

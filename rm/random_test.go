@@ -70,14 +70,13 @@ type chaosNode struct {
 }
 
 type chaosApp struct {
-	id       ids.App
-	attempt  int32
-	resp     int32
-	granted  []ids.Container
-	at       map[ids.Container]ids.Node
-	finished bool
-	told     map[ids.Container]bool // completions, to find one told twice
-	joined   bool
+	id      ids.App
+	attempt int32
+	resp    int32
+	granted []ids.Container
+	at      map[ids.Container]ids.Node
+	told    map[ids.Container]bool // completions, to find one told twice
+	joined  bool
 }
 
 func newChaos(t *testing.T, rt *rapid.T, path string) *chaos {
@@ -139,7 +138,7 @@ func (n *chaosNode) run(id ids.Container) {
 
 func (n *chaosNode) end(id ids.Container, status int32) {
 	if s := n.conts[id]; s != nil && s.GetState() == wire.ContainerState_C_RUNNING {
-		n.conts[id] = &wire.ContainerStatus{ContainerId: conv.WireContainer(id), State: wire.ContainerState_C_COMPLETE.Enum(), ExitStatus: proto.Int32(status)}
+		n.conts[id] = &wire.ContainerStatus{ContainerId: conv.WireContainer(id), State: wire.ContainerState_C_COMPLETE.Enum(), ExitStatus: new(status)}
 	}
 }
 
@@ -167,7 +166,7 @@ func (c *chaos) register(n *chaosNode) {
 
 // beat is a report; the answer may get lost, and the report then comes again.
 func (c *chaos) beat(n *chaosNode, arrives bool) {
-	st := &wire.NodeStatus{NodeId: conv.WireNode(n.id), ResponseId: proto.Int32(n.resp), NodeHealthStatus: &wire.NodeHealthStatus{IsNodeHealthy: proto.Bool(!n.sick)}}
+	st := &wire.NodeStatus{NodeId: conv.WireNode(n.id), ResponseId: new(n.resp), NodeHealthStatus: &wire.NodeHealthStatus{IsNodeHealthy: new(!n.sick)}}
 	for _, s := range n.conts {
 		st.ContainersStatuses = append(st.ContainersStatuses, s)
 	}
@@ -250,7 +249,7 @@ func (c *chaos) master(rt *rapid.T) {
 	if !a.joined {
 		c.join(rt, a, m)
 	}
-	q := &wire.AllocateRequest{ResponseId: proto.Int32(a.resp)}
+	q := &wire.AllocateRequest{ResponseId: new(a.resp)}
 	switch rapid.IntRange(0, 5).Draw(rt, "what") {
 	case 0, 1, 2:
 		priority := rapid.SampledFrom([]int32{5, 10, 20}).Draw(rt, "priority")
@@ -277,7 +276,7 @@ func (c *chaos) master(rt *rapid.T) {
 }
 
 func (c *chaos) join(rt *rapid.T, a *chaosApp, m *am) {
-	if _, err := c.r.registerMaster(context.Background(), m.call, &wire.RegisterApplicationMasterRequest{Host: proto.String("h"), RpcPort: proto.Int32(1)}); err != nil {
+	if _, err := c.r.registerMaster(context.Background(), m.call, &wire.RegisterApplicationMasterRequest{Host: new("h"), RpcPort: proto.Int32(1)}); err != nil {
 		rt.Fatal(err)
 	}
 	a.joined, a.resp = true, 0
@@ -285,7 +284,8 @@ func (c *chaos) join(rt *rapid.T, a *chaosApp, m *am) {
 
 func (c *chaos) allocate(rt *rapid.T, a *chaosApp, m *am, q *wire.AllocateRequest) {
 	p, err := c.r.allocate(context.Background(), m.call, q)
-	if bad, ok := err.(*Invalid); ok && bad.Class == classNotRegistered {
+	bad := &Invalid{}
+	if errors.As(err, &bad) {
 		c.join(rt, a, m)
 		return
 	}
@@ -337,7 +337,8 @@ func (c *chaos) kill(rt *rapid.T) {
 	a, p := c.app(rt)
 	if rapid.IntRange(0, 3).Draw(rt, "attempt only") == 0 && p.Attempt > 0 && !p.State.Final() {
 		err := c.r.FailAttempt(context.Background(), Actor{User: "bob"}, ids.Attempt{App: a.id, N: p.Attempt})
-		if _, invalid := err.(*Invalid); err != nil && !invalid {
+		invalid := &Invalid{}
+		if errors.As(err, &invalid) {
 			rt.Fatal(err)
 		}
 		synctest.Wait()
@@ -376,7 +377,8 @@ func (c *chaos) fault(rt *rapid.T) {
 		})
 	case "resize":
 		err := c.r.ResizeNode(context.Background(), n.id, heddle.Of(rapid.Int64Range(1, 8).Draw(rt, "GiB")*1024, 4000))
-		if _, gone := err.(*NotFound); err != nil && !gone {
+		notFound := &NotFound{}
+		if errors.As(err, &notFound) {
 			rt.Fatal(err)
 		}
 	}

@@ -37,10 +37,10 @@ func (w *world) restart(path string, after time.Duration) {
 }
 
 // status is a container as a node that registers tells of it.
-func status(id ids.Container, priority int32, mem int64, state wire.ContainerState) *wire.NMContainerStatus {
+func status(id ids.Container, priority int32, state wire.ContainerState) *wire.NMContainerStatus {
 	return &wire.NMContainerStatus{
-		ContainerId: conv.WireContainer(id), ContainerState: state.Enum(), Priority: &wire.Priority{Priority: proto.Int32(priority)},
-		Resource: &wire.Resource{Memory: proto.Int64(mem), VirtualCores: proto.Int32(1)}, ContainerExitStatus: proto.Int32(0),
+		ContainerId: conv.WireContainer(id), ContainerState: state.Enum(), Priority: &wire.Priority{Priority: new(priority)},
+		Resource: &wire.Resource{Memory: proto.Int64(1024), VirtualCores: proto.Int32(1)}, ContainerExitStatus: proto.Int32(0),
 	}
 }
 
@@ -80,12 +80,12 @@ func TestWorkPreservingRestart(t *testing.T) {
 		if b := n.beat(); b.GetNodeAction() != wire.NodeAction_RESYNC {
 			t.Fatalf("a node that it does not know is told %v", b.GetNodeAction())
 		}
-		n.register(8192, 8, status(master, 0, 1024, wire.ContainerState_C_RUNNING), status(tasks[0], 20, 1024, wire.ContainerState_C_RUNNING),
-			status(tasks[1], 20, 1024, wire.ContainerState_C_COMPLETE), status(tasks[2], 20, 1024, wire.ContainerState_C_RUNNING))
+		n.register(8192, 8, status(master, 0, wire.ContainerState_C_RUNNING), status(tasks[0], 20, wire.ContainerState_C_RUNNING),
+			status(tasks[1], 20, wire.ContainerState_C_COMPLETE), status(tasks[2], 20, wire.ContainerState_C_RUNNING))
 		if w.r.Ready() {
 			t.Error("recovery is over before the master is back")
 		}
-		_, err := m.try(&wire.AllocateRequest{ResponseId: proto.Int32(m.resp)})
+		_, err := m.try(&wire.AllocateRequest{ResponseId: new(m.resp)})
 		wantClass(t, err, classNotRegistered)
 		m.register()
 		synctest.Wait()
@@ -140,7 +140,7 @@ func TestRestartWithoutMaster(t *testing.T) {
 		waiting := w.submit("SPARK", 8192) // has to wait
 
 		w.restart(path, time.Second)
-		n.register(8192, 8, status(master, 0, 1024, wire.ContainerState_C_COMPLETE))
+		n.register(8192, 8, status(master, 0, wire.ContainerState_C_COMPLETE))
 		later := w.submit("SPARK", 1024)
 		if p := w.app(later); p.State != AppSubmitted {
 			t.Errorf("taken in as %s before recovery is over", p.State)

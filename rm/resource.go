@@ -65,6 +65,7 @@ func (u Units) Types() []*wire.ResourceTypeInfo {
 }
 
 func (r *RM) resource(m *wire.Resource) heddle.Resource { return Units(r.cfg.ExtraResources).Read(m) }
+
 func (r *RM) wireResource(a heddle.Resource) *wire.Resource {
 	return Units(r.cfg.ExtraResources).Wire(a)
 }

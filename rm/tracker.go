@@ -40,7 +40,7 @@ func (r *RM) registerNode(ctx context.Context, c *rpc.Call, q *wire.RegisterNode
 // refuseNode tells a NodeManager to go.
 func refuseNode(format string, args ...any) *wire.RegisterNodeManagerResponse {
 	return &wire.RegisterNodeManagerResponse{
-		NodeAction: wire.NodeAction_SHUTDOWN.Enum(), DiagnosticsMessage: proto.String(fmt.Sprintf(format, args...)),
+		NodeAction: wire.NodeAction_SHUTDOWN.Enum(), DiagnosticsMessage: new(fmt.Sprintf(format, args...)),
 	}
 }
 
@@ -92,7 +92,7 @@ func (r *RM) register(id ids.Node, rack string, q *wire.RegisterNodeManagerReque
 	r.release(time.Now())
 	return &wire.RegisterNodeManagerResponse{
 		ContainerTokenMasterKey: r.auth.containerKey(), NmTokenMasterKey: r.auth.nodeKey(),
-		NodeAction: wire.NodeAction_NORMAL.Enum(), RmIdentifier: proto.Int64(r.cluster), RmVersion: proto.String(Version),
+		NodeAction: wire.NodeAction_NORMAL.Enum(), RmIdentifier: new(r.cluster), RmVersion: new(Version),
 	}
 }
 
@@ -135,7 +135,7 @@ func (r *RM) heartbeat(ctx context.Context, _ *rpc.Call, q *wire.NodeHeartbeatRe
 // resync tells a NodeManager to register again.
 func resync(format string, args ...any) *wire.NodeHeartbeatResponse {
 	return &wire.NodeHeartbeatResponse{
-		NodeAction: wire.NodeAction_RESYNC.Enum(), DiagnosticsMessage: proto.String(fmt.Sprintf(format, args...)),
+		NodeAction: wire.NodeAction_RESYNC.Enum(), DiagnosticsMessage: new(fmt.Sprintf(format, args...)),
 	}
 }
 
@@ -153,7 +153,7 @@ func (r *RM) beat(q *wire.NodeHeartbeatRequest) *wire.NodeHeartbeatResponse {
 	case n.state == nodeDecommissioned || !r.listed.admits(id.Host) && n.state != nodeDecommissioning:
 		r.nodeDown(n, nodeDecommissioned)
 		return &wire.NodeHeartbeatResponse{
-			NodeAction: wire.NodeAction_SHUTDOWN.Enum(), DiagnosticsMessage: proto.String("Disallowed NodeManager nodeId: " + id.String() + " hostname: " + id.Host),
+			NodeAction: wire.NodeAction_SHUTDOWN.Enum(), DiagnosticsMessage: new("Disallowed NodeManager nodeId: " + id.String() + " hostname: " + id.Host),
 		}
 	case n.last != nil && nextID(st.GetResponseId()) == n.lastID: // its answer was lost
 		n.seen = time.Now()
@@ -259,8 +259,8 @@ func (r *RM) answerBeat(n *node, q *wire.NodeHeartbeatRequest) *wire.NodeHeartbe
 	n.lastID = nextID(n.lastID)
 	n.every = r.interval(n)
 	p := &wire.NodeHeartbeatResponse{
-		ResponseId: proto.Int32(n.lastID), NodeAction: wire.NodeAction_NORMAL.Enum(),
-		NextHeartBeatInterval: proto.Int64(n.every.Milliseconds()), TokenSequenceNo: proto.Int64(1),
+		ResponseId: new(n.lastID), NodeAction: wire.NodeAction_NORMAL.Enum(),
+		NextHeartBeatInterval: new(n.every.Milliseconds()), TokenSequenceNo: proto.Int64(1),
 		ContainersToSignal: n.signals,
 	}
 	for _, id := range n.cleanup {

@@ -122,8 +122,8 @@ func (w *world) node(host string, mem int64, cores int32) *nm {
 func (n *nm) register(mem int64, cores int32, list ...*wire.NMContainerStatus) *wire.RegisterNodeManagerResponse {
 	n.w.Helper()
 	q := &wire.RegisterNodeManagerRequest{
-		NodeId: conv.WireNode(n.id), HttpPort: proto.Int32(8042), NmVersion: proto.String("3.4.2"),
-		Resource: &wire.Resource{Memory: proto.Int64(mem), VirtualCores: proto.Int32(cores)}, ContainerStatuses: list,
+		NodeId: conv.WireNode(n.id), HttpPort: proto.Int32(8042), NmVersion: new("3.4.2"),
+		Resource: &wire.Resource{Memory: new(mem), VirtualCores: new(cores)}, ContainerStatuses: list,
 	}
 	for _, s := range list {
 		q.RunningApplications = append(q.RunningApplications, s.GetContainerId().GetAppAttemptId().GetApplicationId())
@@ -139,7 +139,7 @@ func (n *nm) register(mem int64, cores int32, list ...*wire.NMContainerStatus) *
 // beat reports what runs and what ended since the last report.
 func (n *nm) beat() *wire.NodeHeartbeatResponse {
 	n.w.Helper()
-	st := &wire.NodeStatus{NodeId: conv.WireNode(n.id), ResponseId: proto.Int32(n.resp), NodeHealthStatus: &wire.NodeHealthStatus{IsNodeHealthy: proto.Bool(true)}}
+	st := &wire.NodeStatus{NodeId: conv.WireNode(n.id), ResponseId: new(n.resp), NodeHealthStatus: &wire.NodeHealthStatus{IsNodeHealthy: new(true)}}
 	for id, s := range n.conts {
 		st.ContainersStatuses = append(st.ContainersStatuses, s)
 		if s.GetState() == wire.ContainerState_C_COMPLETE {
@@ -162,7 +162,7 @@ func (n *nm) run(id ids.Container) {
 // exit ends a container; the next beat tells.
 func (n *nm) exit(id ids.Container, status int32) {
 	n.conts[id] = &wire.ContainerStatus{
-		ContainerId: conv.WireContainer(id), State: wire.ContainerState_C_COMPLETE.Enum(), ExitStatus: proto.Int32(status), Diagnostics: proto.String("as the node says"),
+		ContainerId: conv.WireContainer(id), State: wire.ContainerState_C_COMPLETE.Enum(), ExitStatus: new(status), Diagnostics: new("as the node says"),
 	}
 }
 
@@ -188,8 +188,8 @@ func (w *world) submit(kind string, mem int64) ids.App {
 
 func submission(id ids.App, kind string, mem int64) *wire.ApplicationSubmissionContext {
 	return &wire.ApplicationSubmissionContext{
-		ApplicationId: conv.WireApp(id), ApplicationName: proto.String("job"), Queue: proto.String("default"), ApplicationType: proto.String(kind),
-		Resource:        &wire.Resource{Memory: proto.Int64(mem), VirtualCores: proto.Int32(1)},
+		ApplicationId: conv.WireApp(id), ApplicationName: new("job"), Queue: new("default"), ApplicationType: new(kind),
+		Resource:        &wire.Resource{Memory: new(mem), VirtualCores: proto.Int32(1)},
 		AmContainerSpec: &wire.ContainerLaunchContext{Command: []string{"run"}},
 	}
 }
@@ -217,7 +217,7 @@ func (w *world) master(id ids.App) *am {
 func (m *am) register() *wire.RegisterApplicationMasterResponse {
 	m.w.Helper()
 	p, err := m.w.r.registerMaster(context.Background(), m.call, &wire.RegisterApplicationMasterRequest{
-		Host: proto.String("n1"), RpcPort: proto.Int32(7000), TrackingUrl: proto.String("http://n1:7001"),
+		Host: new("n1"), RpcPort: proto.Int32(7000), TrackingUrl: new("http://n1:7001"),
 	})
 	if err != nil {
 		m.w.Fatal(err)
@@ -229,7 +229,7 @@ func (m *am) register() *wire.RegisterApplicationMasterResponse {
 // ask is one allocate call.
 func (m *am) ask(rows ...*wire.ResourceRequest) *wire.AllocateResponse {
 	m.w.Helper()
-	p, err := m.try(&wire.AllocateRequest{Ask: rows, ResponseId: proto.Int32(m.resp)})
+	p, err := m.try(&wire.AllocateRequest{Ask: rows, ResponseId: new(m.resp)})
 	if err != nil {
 		m.w.Fatal(err)
 	}
@@ -247,15 +247,15 @@ func (m *am) try(q *wire.AllocateRequest) (*wire.AllocateResponse, error) {
 // row is count containers at a place.
 func row(priority int32, place string, mem int64, count int32) *wire.ResourceRequest {
 	return &wire.ResourceRequest{
-		Priority: &wire.Priority{Priority: proto.Int32(priority)}, ResourceName: proto.String(place), NumContainers: proto.Int32(count),
-		Capability: &wire.Resource{Memory: proto.Int64(mem), VirtualCores: proto.Int32(1)},
+		Priority: &wire.Priority{Priority: new(priority)}, ResourceName: new(place), NumContainers: new(count),
+		Capability: &wire.Resource{Memory: new(mem), VirtualCores: proto.Int32(1)},
 	}
 }
 
 func (m *am) finish() bool {
 	m.w.Helper()
 	p, err := m.w.r.finishMaster(context.Background(), m.call, &wire.FinishApplicationMasterRequest{
-		FinalApplicationStatus: wire.FinalApplicationStatus_APP_SUCCEEDED.Enum(), TrackingUrl: proto.String("http://history/job"),
+		FinalApplicationStatus: wire.FinalApplicationStatus_APP_SUCCEEDED.Enum(), TrackingUrl: new("http://history/job"),
 	})
 	if err != nil {
 		m.w.Fatal(err)
