@@ -3,8 +3,6 @@ package rm
 import (
 	"time"
 
-	"google.golang.org/protobuf/proto"
-
 	"heddle"
 	"heddle/yarn/conv"
 	"heddle/yarn/ids"

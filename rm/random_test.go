@@ -2,6 +2,7 @@ package rm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
