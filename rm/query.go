@@ -83,6 +83,7 @@ func (r *RM) report(a *app) AppReport {
 		p.OriginalURL = p.TrackingURL
 	case AppFinished:
 		p.Progress = 1
+	case AppNew, AppSaving, AppSubmitted, AppAccepted, AppRunning: // as its master says
 	}
 	r.addUse(a, &p)
 	if p.Diagnostics == "" && p.State == AppAccepted {

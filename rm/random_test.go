@@ -285,8 +285,7 @@ func (c *chaos) join(rt *rapid.T, a *chaosApp, m *am) {
 
 func (c *chaos) allocate(rt *rapid.T, a *chaosApp, m *am, q *wire.AllocateRequest) {
 	p, err := c.r.allocate(context.Background(), m.call, q)
-	bad := &Invalid{}
-	if errors.As(err, &bad) {
+	if bad := (*Invalid)(nil); errors.As(err, &bad) && bad.Class == classNotRegistered {
 		c.join(rt, a, m)
 		return
 	}
@@ -338,8 +337,7 @@ func (c *chaos) kill(rt *rapid.T) {
 	a, p := c.app(rt)
 	if rapid.IntRange(0, 3).Draw(rt, "attempt only") == 0 && p.Attempt > 0 && !p.State.Final() {
 		err := c.r.FailAttempt(context.Background(), Actor{User: "bob"}, ids.Attempt{App: a.id, N: p.Attempt})
-		invalid := &Invalid{}
-		if errors.As(err, &invalid) {
+		if err != nil {
 			rt.Fatal(err)
 		}
 		synctest.Wait()
@@ -378,8 +376,7 @@ func (c *chaos) fault(rt *rapid.T) {
 		})
 	case "resize":
 		err := c.r.ResizeNode(context.Background(), n.id, heddle.Of(rapid.Int64Range(1, 8).Draw(rt, "GiB")*1024, 4000))
-		notFound := &NotFound{}
-		if errors.As(err, &notFound) {
+		if gone := (*NotFound)(nil); err != nil && !errors.As(err, &gone) {
 			rt.Fatal(err)
 		}
 	}
