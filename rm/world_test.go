@@ -38,7 +38,7 @@ func testConfig() Config {
 }
 
 // testScheduler is a profile for one queue, root.default.
-func testScheduler(t *testing.T, profile string) *Scheduler {
+func testScheduler(t testing.TB, profile string) *Scheduler {
 	t.Helper()
 	p, err := policies.Load(profile, nil)
 	if err != nil {
