@@ -272,7 +272,7 @@ func (b *Bed) Stop() error {
 	b.reap()
 	b.starter.close()
 	if b.lock != nil {
-		err = errors.Join(err, b.lock.Close())
+		err = errors.Join(err, b.lock.Truncate(0), b.lock.Close())
 		b.lock = nil
 	}
 	return err

@@ -115,9 +115,11 @@ func (b *Bed) yarnSite() Properties {
 		"yarn.nodemanager.delete.debug-delay-sec":                                       "3600", // what containers printed is read from there
 		"yarn.nodemanager.container-localizer.java.opts":                                "-Xmx128m " + thrifty,
 		"yarn.nodemanager.disk-health-checker.max-disk-utilization-per-disk-percentage": "99",
-		"yarn.application.classpath":                                                    b.classPath(),
-		"yarn.log-aggregation-enable":                                                   "true",
-		"yarn.log.server.url":                                                           "http://" + historyWeb + "/jobhistory/logs",
+		// A master does not end before it has given up on the nodes of its containers.
+		"yarn.client.nodemanager-connect.max-wait-ms": "10000",
+		"yarn.application.classpath":                  b.classPath(),
+		"yarn.log-aggregation-enable":                 "true",
+		"yarn.log.server.url":                         "http://" + historyWeb + "/jobhistory/logs",
 	}
 	if b.opt.RM == Stock && b.opt.Recovery {
 		p["yarn.resourcemanager.recovery.enabled"] = "true"

@@ -125,6 +125,9 @@ func once(ctx context.Context, b *hadoop.Bed, m mix, number int) (mixResult, err
 		if err != nil {
 			return r, err
 		}
+		if len(tasks) == 0 {
+			return r, fmt.Errorf("%s, %s, has no tasks in its history", j.name, app.ID)
+		}
 		running := tasks[0].Started
 		for _, task := range tasks {
 			running = min(running, task.Started)
