@@ -41,6 +41,7 @@ type app struct {
 	saved   []func()   // wait for its end to be stored
 	gone    bool       // its master's container ended while the end was being stored
 	kill    string     // it was killed while its submission was being stored: why
+	killers []func()   // wait for that kill to be stored
 	moveWhy heddle.Why // why the core turned the last move down
 	nodes   map[*node]bool
 	logs    string
@@ -157,7 +158,7 @@ func (r *RM) end(a *app, to string, final FinalStatus, diagnostics string) {
 	a.before, a.state, a.target = a.public(), stateFinalSaving, to
 	a.final, a.finished = final, time.Now().UnixMilli()
 	if diagnostics != "" {
-		a.diag = diagnostics
+		a.diag = clip(diagnostics, maxDiagnostics)
 	}
 	if to != stateFinishing {
 		r.stopAttempt(a, to)
@@ -213,7 +214,7 @@ func (r *RM) close(a *app) {
 	}
 	for _, n := range slices.SortedFunc(maps.Keys(a.nodes), func(m, n *node) int { return m.id.Compare(n.id) }) {
 		if n.state.active() {
-			n.cleanApp = append(n.cleanApp, a.id)
+			n.clean(a.id)
 		}
 		delete(n.apps, a.id)
 		maps.DeleteFunc(n.killed, func(id ids.Container, _ time.Time) bool { return id.Attempt.App == a.id })
@@ -221,7 +222,8 @@ func (r *RM) close(a *app) {
 	a.nodes = nil
 	r.commit(func() {}, store.PutApp(a.record())) // with what it held in the end
 	a.context = nil
-	r.counts.end(a)
+	_, known := r.queues[a.queue]
+	r.counts.end(a, known)
 	r.over = append(r.over, a)
 	r.trim()
 }
@@ -262,7 +264,7 @@ func (r *RM) newAttempt(a *app) *attempt {
 		app: a, id: ids.Attempt{App: a.id, N: int32(len(a.attempts) + 1)}, state: attemptScheduled,
 		responseID: unregistered, began: time.Now(), seen: time.Now(),
 		host: "N/A", port: -1, tokens: map[ids.Node]bool{}, rows: map[rowKey]*wire.ResourceRequest{},
-		exit: exitInvalid,
+		keys: map[askKey]int{}, heard: map[ids.Container]bool{}, updated: map[*node]wire.NodeUpdateType{}, exit: exitInvalid,
 	}
 	a.attempts = append(a.attempts, t)
 	return t

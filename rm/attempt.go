@@ -1,7 +1,10 @@
 package rm
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"heddle"
@@ -55,12 +58,14 @@ type attempt struct {
 
 	seq      int64 // of its containers
 	conts    map[ids.Container]*container
-	granted  []*container // not yet fetched
-	finished []*ended     // its master is to hear of
-	sent     []*ended     // it was told; known to have arrived with its next call
-	updated  []nodeUpdate
-	tokens   map[ids.Node]bool // nodes it was given NMTokens for
+	granted  []*container                  // not yet fetched
+	finished []*ended                      // its master is to hear of
+	sent     []*ended                      // it was told; known to have arrived with its next call
+	heard    map[ids.Container]bool        // ends that are known: true once its master has them; see wasHere
+	updated  map[*node]wire.NodeUpdateType // news of nodes for its master
+	tokens   map[ids.Node]bool             // nodes it was given NMTokens for
 	rows     map[rowKey]*wire.ResourceRequest
+	keys     map[askKey]int // how many of the rows each key has
 	black    map[string]bool
 	releases map[ids.Container]time.Time // given back before their nodes came again after a restart
 	stopping bool                        // its end is on its way
@@ -68,15 +73,14 @@ type attempt struct {
 
 // A rowKey names a row of an application's request table.
 type rowKey struct {
-	priority int32
-	allocID  int64
-	place    string
+	askKey
+	place string
 }
 
-// A nodeUpdate is news of a node for a master.
-type nodeUpdate struct {
-	n   *node
-	how wire.NodeUpdateType
+// An askKey names what rows for several places are about.
+type askKey struct {
+	priority int32
+	allocID  int64
 }
 
 // isOver reports whether the attempt has ended.
@@ -97,7 +101,7 @@ func (t *attempt) finish(state string) {
 
 // drop lets go of what only a live attempt needs.
 func (t *attempt) drop() {
-	t.last, t.rows, t.black, t.granted, t.releases, t.updated = nil, nil, nil, nil, nil, nil
+	t.last, t.rows, t.keys, t.black, t.granted, t.releases, t.updated, t.heard = nil, nil, nil, nil, nil, nil, nil, nil
 	for _, list := range [][]*ended{t.finished, t.sent} {
 		for _, e := range list {
 			e.c.node.acknowledge(e.c.id)
@@ -134,7 +138,9 @@ func (r *RM) launchDone(t *attempt, c *container, err error) {
 	if t.isOver() || t.stopping || c.over {
 		return
 	}
-	if err != nil {
+	if err != nil && (t.registered() || c.running) { // only the answer was lost
+		r.log.Warn("a master runs whose start was reported as failed", "attempt", t.id, "error", err)
+	} else if err != nil {
 		r.failAttempt(t, int32(exitInvalid), fmt.Sprintf("Error launching %s. Got exception: %v", t.id, err))
 		return
 	}
@@ -174,8 +180,11 @@ func (r *RM) failAttempt(t *attempt, status int32, diagnostics string) {
 	a := t.app
 	waited := t.state == attemptScheduled
 	t.stopping = true
-	t.exit, t.diag = status, diagnostics
+	t.exit, t.diag = status, clip(diagnostics, maxDiagnostics)
 	r.stopMaster(t, status)
+	if t.master == nil {
+		r.abandon(t)
+	}
 	t.finish(attemptFailed)
 	t.drop()
 	r.auth.drop(t.id)
@@ -184,9 +193,8 @@ func (r *RM) failAttempt(t *attempt, status int32, diagnostics string) {
 		return
 	}
 	r.commit(func() {}, store.PutAttempt(t.record()))
-	failures := a.failures(time.Now())
-	if failures >= a.maxAttempts || a.maxAttempts == 1 {
-		r.end(a, string(AppFailed), Failed, fmt.Sprintf("Application %s failed %d times due to %s. Failing the application.", a.id, failures, diagnostics))
+	if a.exhausted() {
+		r.giveUp(a)
 		return
 	}
 	a.state = string(AppAccepted)
@@ -195,6 +203,30 @@ func (r *RM) failAttempt(t *attempt, status int32, diagnostics string) {
 		r.step(heddle.Attempt{App: a.aid, Master: a.master})
 		r.offer(a)
 	}
+}
+
+// exhausted reports whether the application, whose last attempt failed, has no other one left.
+func (a *app) exhausted() bool {
+	return a.failures(time.Now()) >= a.maxAttempts || a.maxAttempts == 1
+}
+
+// giveUp ends an application that has no attempt left.
+func (r *RM) giveUp(a *app) {
+	r.end(a, string(AppFailed), Failed, fmt.Sprintf("Application %s failed %d times due to %s. Failing the application.", a.id, a.failures(time.Now()), a.current().diag))
+}
+
+// abandon ends what an attempt holds and asks for whose master's container was never found again after a start:
+// with no end of a master the core knows nothing of it.
+func (r *RM) abandon(t *attempt) {
+	if t.app.aid == heddle.NoApp {
+		return
+	}
+	r.withdraw(t)
+	r.ending = textCompleted
+	for _, c := range slices.SortedFunc(maps.Values(t.conts), func(a, b *container) int { return cmp.Compare(a.cid, b.cid) }) {
+		r.step(heddle.Release{App: t.app.aid, Container: c.cid})
+	}
+	r.ending = ""
 }
 
 // failures counts the attempts that failed by their own fault, lately where the application says so.
@@ -206,7 +238,7 @@ func (a *app) failures(now time.Time) int32 {
 		case t.state != attemptFailed:
 		case heddle.ExitStatus(t.exit) == heddle.Preempted, heddle.ExitStatus(t.exit) == heddle.Aborted,
 			heddle.ExitStatus(t.exit) == heddle.DisksFailed, heddle.ExitStatus(t.exit) == heddle.KilledByRM:
-		case window > 0 && now.Sub(t.ended) > time.Duration(window)*time.Millisecond:
+		case window > 0 && now.Sub(t.ended).Milliseconds() > window:
 		default:
 			n++
 		}

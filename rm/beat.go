@@ -13,7 +13,7 @@ func (r *RM) interval(n *node) time.Duration {
 		d = r.cfg.IdleBeat
 	}
 	if r.cfg.BeatLoad > 0 {
-		d = max(d, time.Duration(len(r.byNode))*time.Second/time.Duration(r.cfg.BeatLoad))
+		d = max(d, time.Duration(r.core.View().Live())*time.Second/time.Duration(r.cfg.BeatLoad))
 	}
 	return d
 }

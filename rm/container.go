@@ -148,11 +148,45 @@ func (r *RM) ended(c *container, s *wire.ContainerStatus) {
 	if c.kind == heddle.AM {
 		return
 	}
-	if c.fetched.IsZero() {
+	switch {
+	case t.isOver(): // nobody is left to hear of it
+	case c.fetched.IsZero():
 		t.unfetch(c)
-		return
+	default:
+		t.heard[c.id] = false
+		t.finished = append(t.finished, &ended{c, s})
 	}
-	t.finished = append(t.finished, &ended{c, s})
+}
+
+// wasHere reports whether a container that is not held has ended here before, so that its master was told or is
+// going to be: it is one of this incarnation, or one of an earlier one whose end was heard of.
+func (r *RM) wasHere(t *attempt, id ids.Container) bool {
+	_, heard := t.heard[id]
+	return heard || id.ID>>ids.EpochShift == r.epoch
+}
+
+// arrived notes that a master has the news of containers that ended: their nodes may forget them. Ends of
+// earlier incarnations are remembered, because nothing else tells that they are old news.
+func (r *RM) arrived(t *attempt, list []*ended) {
+	for _, e := range list {
+		e.c.node.acknowledge(e.c.id)
+		if e.c.id.ID>>ids.EpochShift == r.epoch {
+			delete(t.heard, e.c.id)
+		} else {
+			t.heard[e.c.id] = true
+		}
+	}
+}
+
+// forgettable lets a node forget a container that ended and is not held, unless its master is still to hear of
+// it: should this process die before that, the node is the one that knows.
+func (r *RM) forgettable(n *node, id ids.Container) {
+	if t := r.attemptOf(id.Attempt); t != nil {
+		if has, heard := t.heard[id]; heard && !has {
+			return
+		}
+	}
+	n.acknowledge(id)
 }
 
 // ended is the end of a container that its master is to hear of.

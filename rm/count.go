@@ -25,9 +25,13 @@ func (t *tally) queue(path string) *queueTally {
 	return q
 }
 
-// end counts an application that is over.
-func (t *tally) end(a *app) {
-	q := t.queue(a.queue)
+// end counts an application that is over; known says that its queue is one that there is, not just what its
+// user wrote.
+func (t *tally) end(a *app, known bool) {
+	q := &queueTally{}
+	if known {
+		q = t.queue(a.queue)
+	}
 	switch AppState(a.state) {
 	case AppFailed:
 		t.failed++

@@ -39,6 +39,9 @@ func (r *RM) expireApp(a *app, now time.Time) {
 	if t == nil || t.isOver() {
 		return
 	}
+	if !r.recovering() { // a node that comes so late is not waited for
+		t.releases = nil
+	}
 	if now.Sub(t.seen) > r.cfg.MasterExpiry {
 		switch {
 		case a.state == stateFinishing: // it said it was done, and stays: it is ended

@@ -14,6 +14,7 @@ import (
 
 	"heddle"
 	"heddle/yarn/ids"
+	"heddle/yarn/wire"
 )
 
 const (
@@ -30,17 +31,26 @@ func (l *hostLists) admits(host string) bool {
 	return (len(l.include) == 0 || l.include[host]) && !l.exclude[host]
 }
 
-// readHosts reads both lists. Where one cannot be read, what there was stays.
-func (r *RM) readHosts() error {
-	in, err := readHostFile(r.cfg.IncludeFile)
-	if err != nil {
-		return err
+// readHosts reads both lists.
+func (r *RM) readHosts() (l hostLists, err error) {
+	if l.include, err = readHostFile(r.cfg.IncludeFile); err != nil {
+		return l, err
 	}
-	out, err := readHostFile(r.cfg.ExcludeFile)
-	if err != nil {
-		return err
+	l.exclude, err = readHostFile(r.cfg.ExcludeFile)
+	return l, err
+}
+
+// replace takes other lists. A file that was there and is gone is a mistake: what it said holds on.
+func (r *RM) replace(l hostLists) error {
+	for _, f := range []struct {
+		path     string
+		was, now map[string]bool
+	}{{r.cfg.IncludeFile, r.listed.include, l.include}, {r.cfg.ExcludeFile, r.listed.exclude, l.exclude}} {
+		if f.was != nil && f.now == nil {
+			return fmt.Errorf("list of hosts: %s is gone; make it, empty if it is to name nobody", f.path)
+		}
 	}
-	r.listed = hostLists{in, out}
+	r.listed = l
 	return nil
 }
 
@@ -112,15 +122,21 @@ func (r *RM) rackOf(ctx context.Context, host string) string {
 	if r.known.rack == nil {
 		r.known.rack = map[string]string{}
 	}
-	r.known.rack[host] = rack
+	if len(r.known.rack) < maxNodes {
+		r.known.rack[host] = rack
+	}
 	return rack
 }
 
 // RefreshNodes reads the lists of hosts again. NodeManagers that may no longer be there go: at once, or, where
 // graceful, when what runs there has ended or the timeout has passed; none if the timeout is negative.
 func (r *RM) RefreshNodes(ctx context.Context, graceful bool, timeout time.Duration) error {
-	_, err := read(ctx, r, func() (struct{}, error) {
-		if err := r.readHosts(); err != nil {
+	lists, err := r.readHosts()
+	if err != nil {
+		return err
+	}
+	_, err = read(ctx, r, func() (struct{}, error) {
+		if err := r.replace(lists); err != nil {
 			return struct{}{}, err
 		}
 		for _, n := range r.nodes {
@@ -129,15 +145,20 @@ func (r *RM) RefreshNodes(ctx context.Context, graceful bool, timeout time.Durat
 			case admitted && n.state == nodeDecommissioning:
 				n.state, n.deadline = nodeRunning, time.Time{}
 				r.step(heddle.NodeResized{Node: n.nid, Total: n.total})
+				r.tellNode(n, wire.NodeUpdateType_NODE_USABLE)
 			case admitted && n.state == nodeDecommissioned:
 				n.state = nodeShutdown // may register again
 			case admitted || !n.state.active():
-			case graceful && n.state == nodeRunning:
-				n.state = nodeDecommissioning
+			case graceful && (n.state == nodeRunning || n.state == nodeDecommissioning):
+				n.deadline = time.Time{}
 				if timeout >= 0 {
 					n.deadline = time.Now().Add(timeout)
 				}
-				r.step(heddle.NodeResized{Node: n.nid}) // nothing new fits
+				if n.state == nodeRunning {
+					n.state = nodeDecommissioning
+					r.step(heddle.NodeResized{Node: n.nid}) // nothing new fits
+				}
+				r.tellNode(n, wire.NodeUpdateType_NODE_DECOMMISSIONING)
 			case !graceful:
 				r.nodeDown(n, nodeDecommissioned)
 			}
@@ -173,7 +194,7 @@ func (r *RM) ResizeNode(ctx context.Context, id ids.Node, total heddle.Resource)
 		switch {
 		case n == nil || !n.state.active():
 			return struct{}{}, &NotFound{"active node " + id.String()}
-		case total.AnyNegative() || total[heddle.Memory] == 0 || total[heddle.CPU] == 0:
+		case !plausible(total) || total[heddle.Memory] == 0 || total[heddle.CPU] == 0:
 			return struct{}{}, invalid(classYarn, "a node cannot offer %s; expected some memory and vcores", r.text(total))
 		}
 		n.total, n.resized = total, true

@@ -1,8 +1,11 @@
 package rm
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,7 +51,7 @@ func (r *RM) registerMaster(ctx context.Context, c *rpc.Call, q *wire.RegisterAp
 		}
 		a := t.app
 		t.responseID, t.last, t.seen, t.key = 0, nil, time.Now(), who.key
-		t.host, t.port, t.url = q.GetHost(), q.GetRpcPort(), q.GetTrackingUrl()
+		t.host, t.port, t.url = clip(q.GetHost(), maxURL), q.GetRpcPort(), clip(q.GetTrackingUrl(), maxURL)
 		t.tokens = map[ids.Node]bool{}
 		t.state = attemptRunning
 		if a.state == string(AppAccepted) {
@@ -103,11 +106,9 @@ func (r *RM) allocated(who caller, q *wire.AllocateRequest) (*wire.AllocateRespo
 	}
 	t.progress = clamp(q.GetProgress())
 	if q.TrackingUrl != nil {
-		t.url = q.GetTrackingUrl()
+		t.url = clip(q.GetTrackingUrl(), maxURL)
 	}
-	for _, e := range t.sent { // this call proves that the last answer arrived
-		e.c.node.acknowledge(e.c.id)
-	}
+	r.arrived(t, t.sent) // this call proves that the last answer arrived
 	t.sent = nil
 	r.blacklist(t, q.GetBlacklistRequest())
 	r.giveBack(t, q.GetRelease())
@@ -138,7 +139,7 @@ func (r *RM) giveBack(t *attempt, list []*wire.ContainerId) {
 		switch {
 		case c != nil && c.kind != heddle.AM:
 			r.step(heddle.Release{App: t.app.aid, Container: c.cid})
-		case c == nil && r.recovering(): // its node has not come back yet
+		case c == nil && r.recovering() && len(t.releases) < maxAskRows: // its node has not come back yet
 			if t.releases == nil {
 				t.releases = map[ids.Container]time.Time{}
 			}
@@ -202,10 +203,10 @@ func (r *RM) answerMaster(t *attempt) *wire.AllocateResponse {
 		p.CompletedContainerStatuses = append(p.CompletedContainerStatuses, e.status)
 	}
 	t.sent, t.finished = append(t.sent, t.finished...), nil
-	for _, u := range t.updated {
-		p.UpdatedNodes = append(p.UpdatedNodes, r.updatedNode(u))
+	for _, n := range slices.SortedFunc(maps.Keys(t.updated), func(m, n *node) int { return cmp.Compare(m.nid, n.nid) }) {
+		p.UpdatedNodes = append(p.UpdatedNodes, r.updatedNode(n, t.updated[n]))
 	}
-	t.updated = nil
+	clear(t.updated)
 	if a.aid != heddle.NoApp {
 		p.Limit = r.wireResource(r.core.Headroom(a.aid))
 		if n := r.waiting(a); n > 0 {
@@ -240,14 +241,13 @@ func (r *RM) wireContainer(c *container, now time.Time) *wire.Container {
 	}
 }
 
-func (r *RM) updatedNode(u nodeUpdate) *wire.NodeReport {
-	n := u.n
+func (r *RM) updatedNode(n *node, how wire.NodeUpdateType) *wire.NodeReport {
 	state := wire.NodeState(wire.NodeState_value["NS_"+string(n.state)])
 	p := &wire.NodeReport{
 		NodeId: conv.WireNode(n.id), HttpAddress: new(n.http), RackName: new(n.rack),
 		Used: r.wireResource(r.usedOn(n)), Capability: r.wireResource(n.total), NumContainers: new(int32(len(n.conts))),
 		NodeState: &state, HealthReport: new(n.health), LastHealthReportTime: new(n.healthAt),
-		NodeUpdateType: u.how.Enum(),
+		NodeUpdateType: how.Enum(),
 	}
 	if !n.deadline.IsZero() {
 		p.DecommissioningTimeout = new(uint32(max(time.Until(n.deadline).Seconds(), 0)))
@@ -285,12 +285,16 @@ func (r *RM) finishMaster(ctx context.Context, c *rpc.Call, q *wire.FinishApplic
 			return
 		}
 		t.seen = time.Now()
-		t.final = FinalStatus(strings.TrimPrefix(q.GetFinalApplicationStatus().String(), "APP_"))
-		t.diag = q.GetDiagnostics()
+		t.final = Undefined
+		if name, ok := wire.FinalApplicationStatus_name[int32(q.GetFinalApplicationStatus())]; ok {
+			t.final = FinalStatus(strings.TrimPrefix(name, "APP_"))
+		}
+		t.diag = clip(q.GetDiagnostics(), maxDiagnostics)
 		if q.TrackingUrl != nil {
-			t.url = q.GetTrackingUrl()
+			t.url = clip(q.GetTrackingUrl(), maxURL)
 		}
 		t.progress = 1
+		r.withdraw(t)
 		a.saved = append(a.saved, yes)
 		r.end(a, stateFinishing, t.final, t.diag)
 	})

@@ -22,6 +22,12 @@ const (
 	nodeShutdown        nodeState = "SHUTDOWN"
 )
 
+const (
+	maxNodes    = 100_000 // that ever registered, by host and port
+	maxHostName = 255     // characters, as DNS has it; of a version too
+	maxSignals  = 1000    // for containers of a node between two reports
+)
+
 // active reports whether a node in this state reports in.
 func (s nodeState) active() bool {
 	return s == nodeRunning || s == nodeUnhealthy || s == nodeDecommissioning
@@ -98,8 +104,8 @@ func (r *RM) tellNode(n *node, how wire.NodeUpdateType) {
 		if a == nil {
 			continue
 		}
-		if t := a.current(); t != nil && t.responseID >= 0 {
-			t.updated = append(t.updated, nodeUpdate{n, how})
+		if t := a.current(); t != nil && t.registered() && !t.isOver() {
+			t.updated[n] = how
 		}
 	}
 }
@@ -122,9 +128,10 @@ func (r *RM) addNode(id ids.Node, rack string) *node {
 		conts: map[ids.Container]*container{}, killed: map[ids.Container]time.Time{}, apps: map[ids.App]bool{},
 	}
 	if old := r.byNode[id]; old != nil {
-		for i, m := range r.hosts[id.Host] {
+		n.killed = old.killed // what was given up on it is so still
+		for i, m := range r.hosts[r.hostName(id)] {
 			if m == old {
-				r.hosts[id.Host][i] = n
+				r.hosts[r.hostName(id)][i] = n
 			}
 		}
 	} else {
@@ -141,6 +148,13 @@ func (r *RM) hostName(id ids.Node) string {
 		return id.String()
 	}
 	return id.Host
+}
+
+// clean has a node clean up after an application, with the next report's answer.
+func (n *node) clean(id ids.App) {
+	if !slices.Contains(n.cleanApp, id) {
+		n.cleanApp = append(n.cleanApp, id)
+	}
 }
 
 // kill has a container killed on its node: with the next report, or when the node registers again.

@@ -126,7 +126,11 @@ func (r *RM) addUse(a *app, p *AppReport) {
 // requests is an application's request table, with what is still wanted of each row.
 func (r *RM) requests(a *app, c *cluster.App) []RequestReport {
 	var out []RequestReport
+	asks := map[askKey]*cluster.Ask{}
 	for _, k := range c.Asks() {
+		if k.Kind() != heddle.AM {
+			asks[askKey{k.Priority(), k.AllocID()}] = k
+		}
 		if k.Kind() == heddle.AM && k.Count() > 0 {
 			out = append(out, RequestReport{Priority: k.Priority(), AllocID: -1, Place: anywhere, Size: k.Size(), Count: int32(k.Count()), Relax: true, Guarantee: true})
 		}
@@ -137,10 +141,8 @@ func (r *RM) requests(a *app, c *cluster.App) []RequestReport {
 			Size: r.resource(row.GetCapability()), Relax: row.GetRelaxLocality(), Guarantee: true,
 			Enforce: row.GetExecutionTypeRequest().GetEnforceExecutionType(),
 		}
-		for _, k := range c.Asks() {
-			if k.Priority() == p.Priority && k.AllocID() == p.AllocID && k.Kind() != heddle.AM {
-				p.Count, p.Size = r.left(k, p.Place), k.Size()
-			}
+		if k := asks[askKey{p.Priority, p.AllocID}]; k != nil {
+			p.Count, p.Size = r.left(k, p.Place), k.Size()
 		}
 		if p.Count > 0 {
 			out = append(out, p)

@@ -267,7 +267,13 @@ func (c *chaos) master(rt *rapid.T) {
 	case 4:
 		q.BlacklistRequest = &wire.ResourceBlacklistRequest{BlacklistAdditions: []string{"n2"}}
 	case 5:
-		if _, err := c.r.finishMaster(context.Background(), m.call, &wire.FinishApplicationMasterRequest{FinalApplicationStatus: wire.FinalApplicationStatus_APP_SUCCEEDED.Enum()}); err != nil {
+		end := &wire.FinishApplicationMasterRequest{FinalApplicationStatus: wire.FinalApplicationStatus_APP_SUCCEEDED.Enum()}
+		_, err := c.r.finishMaster(context.Background(), m.call, end)
+		if bad := (*Invalid)(nil); errors.As(err, &bad) && bad.Class == classNotRegistered { // another ResourceManager
+			c.join(rt, a, m)
+			_, err = c.r.finishMaster(context.Background(), m.call, end)
+		}
+		if err != nil {
 			rt.Fatal(err)
 		}
 		synctest.Wait()
@@ -350,9 +356,21 @@ func (c *chaos) kill(rt *rapid.T) {
 }
 
 func (c *chaos) fault(rt *rapid.T) {
-	switch n := c.node(rt); rapid.SampledFrom([]string{"silence", "NodeManager", "health", "ResourceManager", "refresh", "resize"}).Draw(rt, "fault") {
+	switch n := c.node(rt); rapid.SampledFrom([]string{"silence", "silence of one", "number", "NodeManager", "health", "ResourceManager", "refresh", "resize"}).Draw(rt, "fault") {
 	case "silence":
 		time.Sleep(11 * time.Minute)
+	case "silence of one":
+		for range 11 {
+			time.Sleep(time.Minute)
+			for _, m := range c.nodes {
+				if m != n {
+					c.beat(m, true)
+				}
+			}
+		}
+	case "number": // a report that is neither the next nor the last one again
+		n.resp += 5
+		c.beat(n, true)
 	case "NodeManager": // all it ran is gone with it
 		clear(n.conts)
 		clear(n.apps)
@@ -405,6 +423,9 @@ func (c *chaos) books() {
 			c.rt.Errorf("%d containers on nodes, %d and %d in the tables", held, len(r.conts), len(r.byCont))
 		}
 		for id, k := range r.byCont {
+			if k.attempt != k.attempt.app.current() {
+				c.rt.Errorf("%s is held for an attempt that is over", id)
+			}
 			if x := v.Container(k.cid); x == nil || x.App().ID() != k.attempt.app.aid || x.Node().ID() != k.node.nid || r.conts[k.cid] != k || k.attempt.conts[id] != k {
 				c.rt.Errorf("%s is not what the core holds as %d", id, k.cid)
 			}
@@ -438,6 +459,7 @@ func (c *chaos) settle() {
 			c.rt.Fatal(done, err)
 		}
 	}
+	synctest.Wait() // masters are being stopped
 	for range 5 {
 		for _, n := range c.nodes {
 			c.beat(n, true)

@@ -2,6 +2,7 @@ package rm
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -36,7 +37,8 @@ func (r *RM) recover(s *store.State) {
 		r.byApp[a.id] = a
 		r.counts.submitted++
 		if rec.State != "" {
-			r.counts.end(a)
+			_, known := r.queues[a.queue]
+			r.counts.end(a, known)
 			r.over = append(r.over, a)
 			continue
 		}
@@ -62,7 +64,7 @@ func (r *RM) recoverApp(rec store.App, attempts []store.Attempt) (*app, error) {
 	}
 	a := &app{
 		id: rec.ID, aid: heddle.NoApp, user: rec.User, queue: rec.Queue, name: cmp.Or(c.GetApplicationName(), noName),
-		kind: cmp.Or(c.GetApplicationType(), defaultType), tags: c.GetApplicationTags(), priority: rec.Priority, context: c,
+		kind: typeOf(c), tags: tagsOf(c), priority: rec.Priority, context: c,
 		master: size, state: rec.State, final: FinalStatus(rec.Final), diag: rec.Diagnostics,
 		nodes: map[*node]bool{}, logs: "NOT_START", submitted: rec.Submitted, started: rec.Started, launched: rec.Launched,
 		finished: rec.Finished, lifetime: rec.Lifetime, ended: rec.State != "",
@@ -108,6 +110,10 @@ func (r *RM) recoverApp(rec store.App, attempts []store.Attempt) (*app, error) {
 func (r *RM) resume(a *app) {
 	a.state = string(AppSubmitted)
 	t := a.current()
+	if t != nil && t.isOver() && a.exhausted() { // what came of its last attempt was not stored any more
+		r.giveUp(a)
+		return
+	}
 	if t != nil && !t.isOver() && !r.cfg.WorkPreserving { // its node kills it when it registers
 		t.finish(attemptFailed)
 		t.exit = int32(heddle.Aborted)
@@ -118,7 +124,6 @@ func (r *RM) resume(a *app) {
 		r.auth.admit(t.id)
 		t.seen = time.Now()
 		r.begin(a, true)
-		a.state = string(AppAccepted)
 	}
 	r.log.Info("application recovered", "app", a.id, "user", a.user, "queue", a.queue)
 }
@@ -185,6 +190,7 @@ func (r *RM) reconcile(n *node, list []*wire.NMContainerStatus) {
 			r.found(n, id, s)
 		}
 	}
+	r.missMasters(n, reported)
 	maps.DeleteFunc(n.killed, func(id ids.Container, _ time.Time) bool { return !reported[id] })
 	for _, c := range slices.SortedFunc(maps.Values(n.conts), func(a, b *container) int { return cmp.Compare(a.cid, b.cid) }) {
 		if !reported[c.id] && (c.running || c.kind == heddle.AM) {
@@ -193,22 +199,45 @@ func (r *RM) reconcile(n *node, list []*wire.NMContainerStatus) {
 	}
 }
 
-// foundEnded is a container that ended while nobody listened.
+// missMasters gives up masters of before the start that their own node, which has come back, does not have: they
+// were never started, or ended and were forgotten.
+func (r *RM) missMasters(n *node, reported map[ids.Container]bool) {
+	for _, a := range r.apps {
+		if a == nil {
+			continue
+		}
+		t := a.current()
+		switch {
+		case t.master != nil || t.masterNode != n.id || reported[t.masterID]:
+		case a.state == stateFinishing:
+			r.close(a)
+		case t.state == attemptLaunched && !t.registered():
+			r.failAttempt(t, int32(heddle.Aborted), fmt.Sprintf("Container %s of the master was not reported from %s", t.masterID, n.id))
+		}
+	}
+}
+
+// foundEnded is a container that ended while nobody listened. Its node may forget it when its master knows.
 func (r *RM) foundEnded(n *node, id ids.Container, c *container, s *wire.NMContainerStatus) {
-	n.acknowledge(id)
 	if c != nil {
+		if c.kind == heddle.AM {
+			n.acknowledge(id)
+		}
 		r.exited(c, s.GetContainerExitStatus(), s.GetDiagnostics())
 		return
 	}
 	t := r.attemptOf(id.Attempt)
-	if t == nil || t.isOver() || t.app.aid == heddle.NoApp {
+	switch {
+	case t == nil || t.isOver() || t.app.aid == heddle.NoApp || id != t.masterID && r.wasHere(t, id):
+		r.forgettable(n, id)
 		return
-	}
-	if id == t.masterID {
+	case id == t.masterID:
+		n.acknowledge(id)
 		t.stopping = false
 		r.masterEnded(t, s.GetContainerExitStatus(), s.GetDiagnostics())
 		return
 	}
+	t.heard[id] = false
 	t.finished = append(t.finished, &ended{&container{id: id, node: n, attempt: t}, statusOf(id, s.GetContainerExitStatus(), s.GetDiagnostics())})
 }
 
@@ -220,12 +249,13 @@ func (r *RM) found(n *node, id ids.Container, s *wire.NMContainerStatus) {
 	case r.byApp[id.Attempt.App] == nil || r.byApp[id.Attempt.App].ended:
 		r.ranOn(id.Attempt.App, n)
 		return
-	case t == nil || t.isOver() || t.app.aid == heddle.NoApp || !n.up:
+	case t == nil || t.isOver() || t.app.aid == heddle.NoApp || !n.up, r.wasHere(t, id), !plausible(r.resource(s.GetResource())):
 		n.kill(id)
 		return
 	}
 	if _, back := t.releases[id]; back {
 		delete(t.releases, id)
+		t.heard[id] = true
 		n.kill(id)
 		return
 	}
@@ -233,7 +263,10 @@ func (r *RM) found(n *node, id ids.Container, s *wire.NMContainerStatus) {
 	if id == t.masterID {
 		kind = heddle.AM
 	}
-	r.foundID, r.foundTime = id, time.UnixMilli(s.GetCreationTime())
+	r.foundID, r.foundTime = id, time.Now()
+	if made := time.UnixMilli(s.GetCreationTime()); made.Before(r.foundTime) && made.After(time.UnixMilli(t.app.submitted)) { // clocks differ
+		r.foundTime = made
+	}
 	r.step(heddle.Found{
 		App: t.app.aid, Node: n.nid, Kind: kind, Priority: s.GetPriority().GetPriority(), AllocID: s.GetAllocationRequestId(),
 		Size: r.resource(s.GetResource()), Ref: int64(n.nid),

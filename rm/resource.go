@@ -70,10 +70,18 @@ func (r *RM) wireResource(a heddle.Resource) *wire.Resource {
 	return Units(r.cfg.ExtraResources).Wire(a)
 }
 
+// maxAmount is more of anything than a machine has; sums over maxNodes of it still fit.
+const maxAmount = 1 << 42
+
+// plausible reports whether what a node says is an amount that can be counted with.
+func plausible(a heddle.Resource) bool {
+	return !a.AnyNegative() && a.Fits(heddle.Resource{maxAmount, maxAmount, maxAmount, maxAmount})
+}
+
 // maximum is the largest container there can be: as configured, and no larger than the largest node once there
-// are any.
+// are any, unless larger ones may still come back after a start: masters that ask for the same again would be refused.
 func (r *RM) maximum() heddle.Resource {
-	if v := r.core.View(); v.Live() > 0 {
+	if v := r.core.View(); v.Live() > 0 && !r.recovering() {
 		return r.sch.Maximum.Min(v.Largest())
 	}
 	return r.sch.Maximum

@@ -106,10 +106,10 @@ func New(o Options) (*RM, error) {
 		r.queues[q.Path] = heddle.QueueID(i)
 	}
 	r.placer.Store(o.Scheduler)
-	if err := r.readHosts(); err != nil {
+	var err error
+	if r.listed, err = r.readHosts(); err != nil {
 		return nil, err
 	}
-	var err error
 	if r.auth, err = newAuth(r.cfg, o.State, now); err != nil {
 		return nil, err
 	}

@@ -19,12 +19,17 @@ import (
 
 // What a submission may be, as YARN has it.
 const (
-	maxTypeLength = 20
-	maxTags       = 10
-	maxTagLength  = 100
-	defaultQueue  = "default"
-	defaultType   = "YARN"
-	noName        = "N/A"
+	maxTypeLength  = 20
+	maxTags        = 10
+	maxTagLength   = 100
+	maxName        = 1024                // bytes, of users and queues
+	maxLifetime    = 100 * 365 * 86400   // seconds
+	maxContext     = store.MaxRecord / 2 // bytes of a submission, which the store keeps as text
+	maxURL         = 8192                // bytes, of what a master says of itself
+	maxDiagnostics = 64 << 10            // bytes that are kept of a text for people
+	defaultQueue   = "default"
+	defaultType    = "YARN"
+	noName         = "N/A"
 )
 
 // NewApp returns an id for an application that is to be submitted, and the largest container there can be.
@@ -45,8 +50,8 @@ func (r *RM) Submit(ctx context.Context, user string, c *wire.ApplicationSubmiss
 	_, err := call(ctx, r, func(reply func(struct{}, error)) {
 		done := func(err error) { reply(struct{}{}, err) }
 		id := conv.App(c.GetApplicationId())
-		if id.Cluster <= 0 || id.Seq <= 0 {
-			done(invalid(classYarn, "the submission has no application id; ask for one with getNewApplication"))
+		if id.Cluster <= 0 || id.Seq <= 0 || id.Cluster == r.cluster && id.Seq > r.seq {
+			done(invalid(classYarn, "the submission has no application id that was given: %s; ask for one with getNewApplication", id))
 			return
 		}
 		if a := r.byApp[id]; a != nil {
@@ -65,27 +70,26 @@ func (r *RM) Submit(ctx context.Context, user string, c *wire.ApplicationSubmiss
 			done(err)
 			return
 		}
+		rec := a.record()
+		if len(rec.Context) > maxContext {
+			done(invalid(classYarn, "the submission of %s has %d bytes; at most %d are kept of one", id, len(rec.Context), maxContext))
+			return
+		}
 		r.byApp[id] = a
-		r.seq = max(r.seq, seqOf(id, r.cluster))
 		r.counts.submitted++
 		a.saved = append(a.saved, func() { done(nil) })
-		r.commit(func() { r.appStored(a) }, store.PutApp(a.record()))
+		r.commit(func() { r.appStored(a) }, store.PutApp(rec))
 	})
 	return err
-}
-
-// seqOf is the number of an id that this ResourceManager could have given, so that it gives none twice.
-func seqOf(id ids.App, cluster int64) int32 {
-	if id.Cluster == cluster {
-		return id.Seq
-	}
-	return 0
 }
 
 // newApp checks a submission and makes an application of it.
 func (r *RM) newApp(id ids.App, user string, where placed, c *wire.ApplicationSubmissionContext) (*app, error) {
 	if c.GetUnmanagedAm() {
 		return nil, invalid(classYarn, "%s has an unmanaged ApplicationMaster; only masters that run in containers are supported", id)
+	}
+	if len(user) > maxName || len(where.queue) > maxName {
+		return nil, invalid(classYarn, "%s is of a user, or for a queue, whose name has more than %d bytes", id, maxName)
 	}
 	size, err := r.masterSize(c)
 	if err != nil {
@@ -96,7 +100,7 @@ func (r *RM) newApp(id ids.App, user string, where placed, c *wire.ApplicationSu
 	}
 	now := time.Now()
 	a := &app{
-		id: id, aid: heddle.NoApp, user: user, name: c.GetApplicationName(), kind: c.GetApplicationType(), context: c,
+		id: id, aid: heddle.NoApp, user: user, name: cmp.Or(c.GetApplicationName(), noName), kind: typeOf(c), tags: tagsOf(c), context: c,
 		priority: min(max(c.GetPriority().GetPriority(), 0), r.cfg.MaxPriority), master: size,
 		state: string(AppSaving), nodes: map[*node]bool{}, logs: "NOT_START",
 		submitted: now.UnixMilli(), started: now.UnixMilli(),
@@ -105,16 +109,8 @@ func (r *RM) newApp(id ids.App, user string, where placed, c *wire.ApplicationSu
 		if len(t) > maxTagLength || strings.ContainsFunc(t, func(x rune) bool { return x >= utf8.RuneSelf }) {
 			return nil, invalid(classYarn, "A tag can only have ASCII characters and at most %d of them; %q is not one", maxTagLength, t)
 		}
-		a.tags = append(a.tags, strings.ToLower(t))
 	}
-	if a.kind == "" {
-		a.kind = defaultType
-	}
-	a.kind = a.kind[:min(len(a.kind), maxTypeLength)]
 	a.framework = frameworkOf(a.kind)
-	if a.name == "" {
-		a.name = noName
-	}
 	a.maxAttempts = r.cfg.MaxAttempts
 	if n := c.GetMaxAppAttempts(); n > 0 {
 		a.maxAttempts = n
@@ -122,7 +118,7 @@ func (r *RM) newApp(id ids.App, user string, where placed, c *wire.ApplicationSu
 	a.maxAttempts = min(a.maxAttempts, r.cfg.GlobalAttempts)
 	for _, t := range c.GetApplicationTimeouts() {
 		if s := t.GetTimeout(); s > 0 {
-			a.lifetime = now.Add(time.Duration(s) * time.Second).UnixMilli()
+			a.lifetime = now.Add(time.Duration(min(s, maxLifetime)) * time.Second).UnixMilli()
 		}
 	}
 	a.queue = where.queue
@@ -130,6 +126,20 @@ func (r *RM) newApp(id ids.App, user string, where placed, c *wire.ApplicationSu
 		a.kill = fmt.Sprintf("Failed to submit application %s: %v", a.id, where.err)
 	}
 	return a, nil
+}
+
+// typeOf is the type of an application, as long as it may be.
+func typeOf(c *wire.ApplicationSubmissionContext) string {
+	return clip(cmp.Or(c.GetApplicationType(), defaultType), maxTypeLength)
+}
+
+// tagsOf are the tags of an application, as they are looked for.
+func tagsOf(c *wire.ApplicationSubmissionContext) []string {
+	var out []string
+	for _, t := range c.GetApplicationTags() {
+		out = append(out, strings.ToLower(t))
+	}
+	return out
 }
 
 // placed is the queue an application goes to, or why there is none.
@@ -177,7 +187,7 @@ func (r *RM) masterSize(c *wire.ApplicationSubmissionContext) (heddle.Resource, 
 // appStored is a submission being durable: its client is told, and the core gets it.
 func (r *RM) appStored(a *app) {
 	saved := a.saved
-	a.saved = nil
+	a.saved, a.killers = a.killers, nil
 	switch {
 	case a.kill != "" && a.final == Killed:
 		a.state = string(AppSubmitted)
@@ -226,12 +236,14 @@ func (r *RM) Kill(ctx context.Context, who Actor, id ids.App, diagnostics string
 		if diagnostics != "" {
 			text += " with diagnostic message: " + diagnostics
 		}
-		a.saved = append(a.saved, yes)
 		switch a.state {
 		case stateFinalSaving:
-		case string(AppSaving):
+			a.saved = append(a.saved, yes)
+		case string(AppSaving): // those who wait for the submission are told sooner
 			a.kill, a.final = text, Killed
+			a.killers = append(a.killers, yes)
 		default:
+			a.saved = append(a.saved, yes)
 			r.log.Info("application killed", "app", id, "by", who.User)
 			r.end(a, string(AppKilled), Killed, text)
 		}
@@ -334,12 +346,14 @@ func (r *RM) SetPriority(ctx context.Context, who Actor, id ids.App, priority in
 			reply(0, err)
 			return
 		}
-		if a.aid == heddle.NoApp {
+		if a.public().Final() || a.state == stateFinalSaving {
 			reply(a.priority, nil)
 			return
 		}
 		a.priority = min(max(priority, 0), r.cfg.MaxPriority)
-		r.step(heddle.Reprioritise{App: a.aid, Priority: a.priority})
+		if a.aid != heddle.NoApp { // otherwise it comes to the core with it
+			r.step(heddle.Reprioritise{App: a.aid, Priority: a.priority})
+		}
 		r.commit(func() { reply(a.priority, nil) }, store.PutApp(a.record()))
 	})
 }
@@ -376,10 +390,24 @@ func (r *RM) Signal(ctx context.Context, who Actor, id ids.Container, command wi
 		if c == nil {
 			return struct{}{}, &NotFound{"container " + id.String()}
 		}
+		if len(c.node.signals) >= maxSignals {
+			return struct{}{}, invalid(classYarn, "%d signals wait for the next report of %s already; try again after it", maxSignals, c.node.id)
+		}
 		c.node.signals = append(c.node.signals, &wire.SignalContainerRequest{ContainerId: conv.WireContainer(id), Command: command.Enum()})
 		return struct{}{}, nil
 	})
 	return err
+}
+
+// clip cuts a text, at the end of a character, to so many bytes: whoever sends it, it is kept and shown.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
 }
 
 // record is what is kept of an application.

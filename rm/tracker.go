@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -30,8 +31,8 @@ func (r *RM) Tracker() rpc.Protocol {
 
 func (r *RM) registerNode(ctx context.Context, c *rpc.Call, q *wire.RegisterNodeManagerRequest) (*wire.RegisterNodeManagerResponse, error) {
 	id := conv.Node(q.GetNodeId())
-	if id.Host == "" || id.Port <= 0 {
-		return nil, invalid(classYarn, "a NodeManager registered as %q; expected a host and the port of its container manager", id)
+	if id.Host == "" || len(id.Host) > maxHostName || id.Port <= 0 {
+		return nil, invalid(classYarn, "a NodeManager registered as %q; expected a host of up to %d characters and the port of its container manager", clip(id.String(), maxHostName), maxHostName)
 	}
 	rack := r.rackOf(ctx, id.Host)
 	return read(ctx, r, func() (*wire.RegisterNodeManagerResponse, error) { return r.register(id, rack, q), nil })
@@ -46,15 +47,24 @@ func refuseNode(format string, args ...any) *wire.RegisterNodeManagerResponse {
 
 // register takes a NodeManager in, or back.
 func (r *RM) register(id ids.Node, rack string, q *wire.RegisterNodeManagerRequest) *wire.RegisterNodeManagerResponse {
-	total := r.resource(q.GetResource())
+	total, known := r.resource(q.GetResource()), q.GetContainerStatuses()
+	n := r.byNode[id]
+	// One that is on its way out and has something left to finish may go on with it.
+	leaving := n != nil && n.state == nodeDecommissioning && n.rack == rack && len(known)+len(q.GetRunningApplications()) > 0
 	switch {
-	case !r.listed.admits(id.Host):
+	case !r.listed.admits(id.Host) && !leaving:
 		r.log.Warn("a NodeManager that is not on the list was refused", "node", id)
+		if n != nil {
+			r.nodeDown(n, nodeDecommissioned)
+		}
 		return refuseNode("Disallowed NodeManager from  %s, Sending SHUTDOWN signal to the NodeManager.", id.Host)
 	case total[heddle.Memory] < r.sch.Minimum[heddle.Memory] || total[heddle.CPU] < r.sch.Minimum[heddle.CPU]:
 		return refuseNode("NodeManager from  %s doesn't satisfy minimum allocations, Sending SHUTDOWN signal to the NodeManager.", id.Host)
+	case !plausible(total):
+		return refuseNode("NodeManager from  %s offers %s, which is no amount that a machine has, Sending SHUTDOWN signal to the NodeManager.", id.Host, r.text(total))
+	case n == nil && len(r.nodes) >= maxNodes:
+		return refuseNode("NodeManager from  %s is one more than the %d that there can be, Sending SHUTDOWN signal to the NodeManager.", id.Host, maxNodes)
 	}
-	n := r.byNode[id]
 	switch {
 	case n == nil:
 		n = r.addNode(id, rack)
@@ -63,21 +73,17 @@ func (r *RM) register(id ids.Node, rack string, q *wire.RegisterNodeManagerReque
 		n = r.addNode(id, rack)
 	}
 	n.http = fmt.Sprintf("%s:%d", id.Host, q.GetHttpPort())
-	n.version, n.seen, n.lastID, n.last = q.GetNmVersion(), time.Now(), 0, nil
+	n.version, n.seen, n.lastID, n.last = clip(q.GetNmVersion(), maxHostName), time.Now(), 0, nil
 	n.cleanup, n.forget, n.signals = nil, nil, nil
-	known := q.GetContainerStatuses()
 	if n.up && len(known) == 0 && len(q.GetRunningApplications()) == 0 { // it knows nothing of what ran there
 		r.nodeDown(n, nodeRebooted)
 	}
 	was := n.total
-	n.total, n.physical, n.deadline = total, r.resource(q.GetPhysicalResource()), time.Time{}
-	n.setHealth(q.GetNodeStatus().GetNodeHealthStatus())
-	if n.state != nodeUnhealthy {
-		n.state = nodeRunning
-		if n.up && was != total {
-			r.step(heddle.NodeResized{Node: n.nid, Total: total})
-		}
-		r.nodeUp(n)
+	n.total, n.physical = total, r.resource(q.GetPhysicalResource())
+	if !leaving {
+		n.deadline = time.Time{}
+		n.setHealth(q.GetNodeStatus().GetNodeHealthStatus())
+		r.join(n, was)
 	}
 	for _, a := range q.GetRunningApplications() {
 		r.ranOn(conv.App(a), n)
@@ -96,6 +102,19 @@ func (r *RM) register(id ids.Node, rack string, q *wire.RegisterNodeManagerReque
 	}
 }
 
+// join makes a node that registered usable, if it is healthy.
+func (r *RM) join(n *node, was heddle.Resource) {
+	if n.state == nodeUnhealthy {
+		r.nodeDown(n, nodeUnhealthy)
+		return
+	}
+	n.state = nodeRunning
+	if n.up && was != n.total {
+		r.step(heddle.NodeResized{Node: n.nid, Total: n.total})
+	}
+	r.nodeUp(n)
+}
+
 // ranOn notes that an application has files on a node; one that is over or unknown is cleaned up.
 func (r *RM) ranOn(id ids.App, n *node) {
 	if a := r.byApp[id]; a != nil && !a.ended {
@@ -103,14 +122,14 @@ func (r *RM) ranOn(id ids.App, n *node) {
 		n.apps[id] = true
 		return
 	}
-	n.cleanApp = append(n.cleanApp, id)
+	n.clean(id)
 }
 
 func (n *node) setHealth(h *wire.NodeHealthStatus) {
 	if h == nil {
 		return
 	}
-	n.health, n.healthAt = h.GetHealthReport(), h.GetLastHealthReportTime()
+	n.health, n.healthAt = clip(h.GetHealthReport(), maxDiagnostics), h.GetLastHealthReportTime()
 	if h.IsNodeHealthy != nil && !h.GetIsNodeHealthy() {
 		n.state = nodeUnhealthy
 	} else if n.state == nodeUnhealthy {
@@ -216,7 +235,7 @@ func (r *RM) statuses(n *node, list []*wire.ContainerStatus) {
 		delete(n.killed, id)
 		switch {
 		case c == nil:
-			n.acknowledge(id)
+			r.forgettable(n, id)
 		case c.kind == heddle.AM:
 			n.acknowledge(id)
 			r.exitedAs(c, s)
@@ -233,15 +252,15 @@ func (r *RM) statuses(n *node, list []*wire.ContainerStatus) {
 
 // runs is a container that a node says is there.
 func (r *RM) runs(n *node, id ids.Container, c *container) {
+	a := r.byApp[id.Attempt.App]
 	switch {
 	case c != nil && !c.running:
 		c.running = true
 		r.step(heddle.Started{Container: c.cid})
-	case c != nil, !n.killed[id].IsZero(): // its end is on the way
-	case r.byApp[id.Attempt.App] == nil:
-		if !slices.Contains(n.cleanApp, id.Attempt.App) {
-			n.cleanApp = append(n.cleanApp, id.Attempt.App)
-		}
+	case c != nil:
+	case a == nil || a.ended: // a start that was under way when the application ended, perhaps
+		n.clean(id.Attempt.App)
+	case time.Since(n.killed[id]) < killTime: // its end is on the way
 	default:
 		n.kill(id)
 	}
@@ -288,6 +307,7 @@ func utilization(u *wire.ResourceUtilization) Utilization {
 
 // aggregated is what a node says of collecting an application's logs.
 func (a *app) aggregated(s wire.LogAggregationStatus) {
-	name := s.String()
-	a.logs = name[len("LOG_"):]
+	if name, ok := wire.LogAggregationStatus_name[int32(s)]; ok { // newer nodes may know others
+		a.logs = strings.TrimPrefix(name, "LOG_")
+	}
 }

@@ -1,0 +1,308 @@
+package rm
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"heddle/conf"
+	"heddle/policies"
+	"heddle/yarn/conv"
+	"heddle/yarn/ids"
+	"heddle/yarn/rpc"
+	"heddle/yarn/wire"
+)
+
+// job is a master at work on its own node, and another node.
+func (w *world) job(kind string) (id ids.App, m *am, home, other *nm) {
+	w.Helper()
+	home = w.node("n1", 2048, 4)
+	id = w.submit(kind, 1024)
+	home.run(w.masterOf(id))
+	home.beat()
+	return id, w.master(id), home, w.node("n2", 4096, 4)
+}
+
+// task has a master ask for one container on the other node, which starts it.
+func (n *nm) task(m *am) ids.Container {
+	n.w.Helper()
+	a := m.ask(row(20, "*", 2048, 1))
+	if len(a.GetAllocatedContainers()) != 1 {
+		n.w.Fatalf("granted %v, want one container", a.GetAllocatedContainers())
+	}
+	id := conv.Container(a.GetAllocatedContainers()[0].GetId())
+	m.ask(row(20, "*", 2048, 0))
+	n.run(id)
+	n.beat()
+	return id
+}
+
+// What a master was told is over stays over, whatever a node that registers again says of it.
+func TestOldNews(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		id, m, home, n := w.job("MAPREDUCE")
+		c := n.task(m)
+		n.exit(c, 0)
+		n.beat()
+		n.register(4096, 4, status(c, 20, wire.ContainerState_C_COMPLETE)) // nobody said that it may forget it
+		if s := m.ask().GetCompletedContainerStatuses(); len(s) != 1 {
+			t.Errorf("completions %v, want one", s)
+		}
+		n.register(4096, 4, status(c, 20, wire.ContainerState_C_COMPLETE))
+		if s := m.ask().GetCompletedContainerStatuses(); len(s) != 0 {
+			t.Errorf("told again: %v", s)
+		}
+
+		lost := n.task(m)
+		for range 25 { // longer than kills are remembered
+			time.Sleep(time.Minute)
+			home.beat()
+			m.ask()
+		}
+		n.register(4096, 4, status(lost, 20, wire.ContainerState_C_RUNNING))
+		if b := n.beat(); len(b.GetContainersToCleanup()) != 1 {
+			t.Errorf("a container whose master was told that it is lost runs on: %v", b)
+		}
+		if p := w.app(id); p.Containers != 1 {
+			t.Errorf("%d containers are held, want the master alone", p.Containers)
+		}
+		w.check()
+	})
+}
+
+// A start that was under way when its application or attempt ended is ended all the same.
+func TestLateStart(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		id, m, home, n := w.job("MAPREDUCE")
+		c := n.task(m)
+		if _, err := m.try(&wire.AllocateRequest{ResponseId: new(m.resp), Release: []*wire.ContainerId{conv.WireContainer(c)}}); err != nil {
+			t.Fatal(err)
+		}
+		if b := n.beat(); len(b.GetContainersToCleanup()) != 1 {
+			t.Fatalf("to clean up: %v", b)
+		}
+		time.Sleep(time.Minute)
+		if b := n.beat(); len(b.GetContainersToCleanup()) != 1 {
+			t.Errorf("it runs a minute after its kill, and nobody minds: %v", b)
+		}
+		if _, err := w.r.Kill(t.Context(), Actor{User: "bob"}, id, ""); err != nil {
+			t.Fatal(err)
+		}
+		home.beat()
+		if b := home.beat(); len(b.GetApplicationsToCleanup()) != 1 {
+			t.Errorf("what runs of an application that is over is not cleaned up again: %v", b)
+		}
+		w.check()
+	})
+}
+
+// A master whose start was answered with an error, or not at all, and that runs is not given up.
+func TestStartAnswerLost(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		w.r.callOnce = func(nodeCall, string, proto.Message, proto.Message) error {
+			time.Sleep(10 * time.Second)
+			return errors.New("no answer")
+		}
+		n := w.node("n1", 2048, 4)
+		id := w.submit("MAPREDUCE", 1024)
+		n.run(w.masterOf(id))
+		n.beat()
+		time.Sleep(20 * time.Second)
+		if p := w.app(id); p.Attempt != 1 || p.Launched == 0 {
+			t.Errorf("attempt %d, launched %d; want the first one, which runs", p.Attempt, p.Launched)
+		}
+	})
+}
+
+// What is granted and not fetched is part of what a master still asks for when it calls.
+func TestUnfetched(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		_, m, _, n := w.job("MAPREDUCE")
+		m.ask(row(20, "*", 2048, 3)) // two fit
+		a := w.node("n3", 8192, 4)
+		a.beat() // the third is granted
+		got := m.ask(row(20, "*", 2048, 1)).GetAllocatedContainers()
+		if len(got) != 1 {
+			t.Errorf("%d containers, want the one that was still asked for", len(got))
+		}
+		n.beat()
+		if got = m.ask(row(20, "*", 2048, 0)).GetAllocatedContainers(); len(got) != 0 {
+			t.Errorf("%d containers that nobody wants", len(got))
+		}
+		w.check()
+	})
+}
+
+// A master that has finished gets nothing any more of what it had asked for.
+func TestFinishWithdraws(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		id, m, _, _ := w.job("MAPREDUCE")
+		m.ask(row(20, "*", 2048, 5))
+		if !m.finish() {
+			t.Fatal("not finished")
+		}
+		w.node("n3", 8192, 4).beat()
+		if p := w.app(id); p.Containers != 3 || len(p.Requests) != 0 {
+			t.Errorf("%d containers and requests %v after the end", p.Containers, p.Requests)
+		}
+		if a := m.ask(); len(a.GetAllocatedContainers()) != 0 {
+			t.Errorf("granted %v", a.GetAllocatedContainers())
+		}
+		w.check()
+	})
+}
+
+// A kill that came while the submission was being stored is answered when it is stored itself.
+func TestKillWhileStored(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		id, _, err := w.r.NewApp(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.r.post(func() { time.Sleep(time.Second) }) // both wait for the loop then
+		submitted := make(chan error, 1)
+		go func() { submitted <- w.r.Submit(t.Context(), "ann", submission(id, "SPARK", 1024)) }()
+		time.Sleep(time.Millisecond)
+		ended := make(chan int, 1)
+		a := func() *app { return w.r.byApp[id] }
+		go func() {
+			time.Sleep(time.Millisecond)
+			w.r.calls <- func() { // as Kill does
+				ended <- len(a().killers) + 10*len(a().saved)
+			}
+		}()
+		done, err := w.r.Kill(t.Context(), Actor{User: "bob"}, id, "")
+		if err != nil || !done || <-submitted != nil {
+			t.Fatal(done, err)
+		}
+		if n := <-ended; n != 11 {
+			t.Errorf("%d: the kill is told together with the submission", n)
+		}
+		if p := w.app(id); p.State != AppKilled {
+			t.Errorf("it is %s", p.State)
+		}
+	})
+}
+
+// Nodes that leave gracefully: masters hear of it, what runs there may come back, what is empty goes.
+func TestDecommission(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		_, m, _, n := w.job("SPARK")
+		c := n.task(m)
+		file := filepath.Join(t.TempDir(), "exclude")
+		_, _ = read(t.Context(), w.r, func() (struct{}, error) { w.r.cfg.ExcludeFile = file; return struct{}{}, nil })
+		if err := w.r.RefreshNodes(t.Context(), true, time.Hour); err != nil {
+			t.Fatalf("a list that was never there: %v", err)
+		}
+		if err := os.WriteFile(file, []byte("n2\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.r.RefreshNodes(t.Context(), true, time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		u := m.ask().GetUpdatedNodes()
+		if i := len(u) - 1; i < 0 || u[i].GetNodeUpdateType() != wire.NodeUpdateType_NODE_DECOMMISSIONING || u[i].GetDecommissioningTimeout() == 0 {
+			t.Errorf("its master is told %v", u)
+		}
+		if p := n.register(4096, 4, status(c, 0, wire.ContainerState_C_RUNNING)); p.GetNodeAction() != wire.NodeAction_NORMAL {
+			t.Errorf("a node that has something to finish is told %v", p.GetNodeAction())
+		}
+		if p, _ := w.r.Nodes(t.Context()); p[1].State != "DECOMMISSIONING" || p[1].Containers != 1 {
+			t.Errorf("it is %s with %d containers", p[1].State, p[1].Containers)
+		}
+		if err := os.Remove(file); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.r.RefreshNodes(t.Context(), false, 0); err == nil {
+			t.Error("a list that is gone was taken for an empty one")
+		}
+		if p := n.register(4096, 4); p.GetNodeAction() != wire.NodeAction_SHUTDOWN {
+			t.Errorf("a node with nothing left is told %v", p.GetNodeAction())
+		}
+		if p, _ := w.r.Nodes(t.Context()); p[1].State != "DECOMMISSIONED" {
+			t.Errorf("it is %s", p[1].State)
+		}
+		w.check()
+	})
+}
+
+// A node that registers again as a sick one gets nothing.
+func TestSickAgain(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		n := w.node("n1", 4096, 4)
+		if _, err := w.r.registerNode(t.Context(), &rpc.Call{}, &wire.RegisterNodeManagerRequest{
+			NodeId: conv.WireNode(n.id), HttpPort: proto.Int32(8042), Resource: &wire.Resource{Memory: proto.Int64(4096), VirtualCores: proto.Int32(4)},
+			NodeStatus:          &wire.NodeStatus{NodeHealthStatus: &wire.NodeHealthStatus{IsNodeHealthy: new(false)}},
+			RunningApplications: []*wire.ApplicationId{{Id: proto.Int32(1), ClusterTimestamp: proto.Int64(1)}},
+		}); err != nil {
+			t.Fatal(err)
+		}
+		id := w.submit("SPARK", 1024)
+		p, _ := w.r.Nodes(t.Context())
+		if c, _ := w.r.Cluster(t.Context()); p[0].State != "UNHEALTHY" || !c.Total.IsZero() || w.app(id).Master.ID != 0 {
+			t.Errorf("it is %s, the cluster has %v", p[0].State, c.Total)
+		}
+		w.check()
+	})
+}
+
+// A configuration that does not take what runs changes nothing.
+func TestRefreshRefused(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		id, m, _, _ := w.job("MAPREDUCE")
+		_, err := read(t.Context(), w.r, func() (struct{}, error) {
+			sch := testScheduler(t, "capacity")
+			h := conf.Default()
+			h.Capacity.MaxApplications = 0
+			for i := range h.Capacity.Queues {
+				h.Capacity.Queues[i].Stopped = true
+			}
+			p, err := policies.Load("capacity", nil)
+			if err != nil {
+				return struct{}{}, err
+			}
+			p, _ = p.WithoutAgent()
+			b, err := policies.Build(p, policies.Env{Capacity: h.Capacity, Fair: h.Fair, Minimum: h.Site.Minimum, Maximum: h.Site.Maximum, Seed: 1})
+			if err != nil {
+				return struct{}{}, err
+			}
+			sch.Set, sch.UserName = b.Set, b.User
+			return struct{}{}, w.r.reschedule(sch)
+		})
+		wantClass(t, err, classYarn)
+		if a := m.ask(row(20, "*", 1024, 1)); len(a.GetAllocatedContainers()) != 1 || w.app(id).State != AppRunning {
+			t.Errorf("after the refused refresh: %v", a)
+		}
+		w.check()
+	})
+}
+
+// A node that comes back in another rack is found by its name, and keeps nothing that was given up.
+func TestOtherRack(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		_, _ = read(t.Context(), w.r, func() (struct{}, error) { w.r.cfg.PortInNodeName = true; return struct{}{}, nil })
+		id, m, _, n := w.job("MAPREDUCE")
+		c := n.task(m)
+		_, _ = read(t.Context(), w.r, func() (struct{}, error) {
+			w.r.cfg.TopologyTable = map[string]string{"n2": "/other"}
+			return struct{}{}, nil
+		})
+		n.register(4096, 4, status(c, 20, wire.ContainerState_C_RUNNING))
+		if b := n.beat(); len(b.GetContainersToCleanup()) != 1 || w.app(id).Containers != 1 {
+			t.Errorf("a container whose master was told that it is lost runs on: %v", b)
+		}
+		pinned := row(7, "/other", 1024, 1)
+		pinned.RelaxLocality = new(false)
+		nowhere := row(7, "*", 1024, 1)
+		nowhere.RelaxLocality = new(false)
+		a := m.ask(row(7, "n2:8041", 1024, 1), pinned, nowhere)
+		if got := a.GetAllocatedContainers(); len(got) != 1 || conv.Node(got[0].GetNodeId()) != n.id {
+			t.Errorf("granted %v, want a container on the node that was named", got)
+		}
+		w.check()
+	})
+}
