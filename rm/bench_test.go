@@ -104,7 +104,7 @@ func BenchmarkAllocate(b *testing.B) {
 			who := m.call.Identity.(caller)
 			b.ReportAllocs()
 			for b.Loop() {
-				p, err := r.allocated(who, &wire.AllocateRequest{Ask: []*wire.ResourceRequest{row(20, "*", 1024, 4)}, ResponseId: proto.Int32(m.resp)})
+				p, err := r.allocated(who, &wire.AllocateRequest{Ask: []*wire.ResourceRequest{row(20, "*", 1024, 4)}, ResponseId: new(m.resp)})
 				if err != nil || len(p.GetAllocatedContainers()) != 4 {
 					b.Fatal(len(p.GetAllocatedContainers()), err)
 				}
