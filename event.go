@@ -47,7 +47,7 @@ type (
 		User      UserID
 		Priority  int32 // higher is sooner
 		Framework Framework
-		Master    Resource // wanted for the ApplicationMaster; zero where none is: it runs already, or elsewhere
+		Master    Resource // wanted for the ApplicationMaster; zero where none is: it runs already, and no limit turns it away
 		Facts     Facts
 	}
 

@@ -250,8 +250,8 @@ func TestSickAgain(t *testing.T) {
 	})
 }
 
-// A configuration that does not take what runs changes nothing.
-func TestRefreshRefused(t *testing.T) {
+// A queue that is stopped takes nobody, and what runs there runs on.
+func TestStoppedQueueDrains(t *testing.T) {
 	inWorld(t, "capacity", func(t *testing.T, w *world) {
 		id, m, _, _ := w.job("MAPREDUCE")
 		_, err := read(t.Context(), w.r, func() (struct{}, error) {
@@ -271,6 +271,28 @@ func TestRefreshRefused(t *testing.T) {
 				return struct{}{}, err
 			}
 			sch.Set, sch.UserName = b.Set, b.User
+			return struct{}{}, w.r.reschedule(sch)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a := m.ask(row(20, "*", 1024, 1)); len(a.GetAllocatedContainers()) != 1 || w.app(id).State != AppRunning {
+			t.Errorf("after its queue was stopped: %v", a)
+		}
+		if p := w.app(w.submit("SPARK", 1024)); p.State != AppFailed {
+			t.Errorf("an application for a stopped queue is %s", p.State)
+		}
+		w.check()
+	})
+}
+
+// A configuration that lacks the queue of what runs changes nothing.
+func TestRefreshRefused(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		id, m, _, _ := w.job("MAPREDUCE")
+		_, err := read(t.Context(), w.r, func() (struct{}, error) {
+			sch := testScheduler(t, "capacity")
+			sch.Queues[1].Path = "root.other"
 			return struct{}{}, w.r.reschedule(sch)
 		})
 		wantClass(t, err, classYarn)

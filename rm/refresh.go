@@ -43,15 +43,7 @@ func (r *RM) reschedule(sch *Scheduler) error {
 	for _, name := range slices.SortedFunc(maps.Keys(r.users), func(a, b string) int { return cmp.Compare(r.users[a], r.users[b]) }) {
 		sch.UserName(r.users[name], name)
 	}
-	old, oldQueues, oldCore := r.sch, r.queues, r.core
 	r.sch, r.queues, r.core = sch, queues, sched.New(sch.Set)
-	for _, a := range r.apps {
-		if a == nil || r.submitAgain(a) {
-			continue
-		}
-		r.sch, r.queues, r.core = old, oldQueues, oldCore
-		return invalid(classYarn, "queue %s would not take %s, which it has: %s; it must have room for what runs", a.queue, a.id, whyText(a.moveWhy))
-	}
 	r.placer.Store(sch)
 	clear(r.conts) // the new core numbers them anew
 	for _, n := range r.nodes {
@@ -78,19 +70,14 @@ func (r *RM) reschedule(sch *Scheduler) error {
 	return nil
 }
 
-// submitAgain tells a new core of an application, and reports whether it was taken.
-func (r *RM) submitAgain(a *app) bool {
+// tellAgain tells a new core of an application and what it holds. The core takes it: it is at work already.
+func (r *RM) tellAgain(a *app) {
 	state := a.state
 	r.step(heddle.Submit{
 		App: a.aid, Queue: r.queues[a.queue], User: r.users[a.user], Priority: a.priority, Framework: a.framework,
 		Facts: heddle.Facts{Name: a.name},
 	})
 	a.state = state
-	return r.core.View().App(a.aid) != nil
-}
-
-// tellAgain tells a new core what an application holds.
-func (r *RM) tellAgain(a *app) {
 	t := a.current()
 	for _, c := range slices.SortedFunc(maps.Values(t.conts), func(x, y *container) int { return cmp.Compare(x.cid, y.cid) }) {
 		r.foundID = c.id

@@ -154,6 +154,12 @@ func (c *Core) submit(e heddle.Submit) {
 }
 
 func (c *Core) admit(e *heddle.Submit) heddle.Why {
+	if !c.leaf(e.Queue) {
+		return heddle.NoSuchQueue
+	}
+	if e.Master.IsZero() { // it is at work already, in a queue that may have been stopped since
+		return heddle.Fine
+	}
 	if why := c.enters(e); why != heddle.Fine {
 		return why
 	}
@@ -163,9 +169,14 @@ func (c *Core) admit(e *heddle.Submit) heddle.Why {
 	return heddle.Fine
 }
 
+// leaf reports whether there is such a queue and applications go into it.
+func (c *Core) leaf(q heddle.QueueID) bool {
+	return q >= 0 && int(q) < c.v.Queues() && c.v.Queue(q).Leaf()
+}
+
 // enters says why a queue does not take an application, which is new or comes from another queue.
 func (c *Core) enters(e *heddle.Submit) heddle.Why {
-	if int(e.Queue) < 0 || int(e.Queue) >= c.v.Queues() || !c.v.Queue(e.Queue).Leaf() {
+	if !c.leaf(e.Queue) {
 		return heddle.NoSuchQueue
 	}
 	for _, s := range c.set.Share {

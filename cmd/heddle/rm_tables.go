@@ -57,7 +57,7 @@ func ended(r *appRow) string {
 
 func (a *app) printNodes(rows []nodeRow, now time.Time) error {
 	t := a.grid()
-	t.AppendHeader(table.Row{"node", "rack", "state", "containers", "memory", "of", "vcores", "of", "last report", "version", "health"})
+	t.AppendHeader(table.Row{"node", "rack", "state", "containers", "memory", "of", "vcores", "of", "health checked", "version", "health"})
 	right(t, 4, 5, 6, 7, 8)
 	for i := range rows {
 		r := &rows[i]
@@ -120,7 +120,7 @@ func (a *app) printNode(r *nodeRow, now time.Time) error {
 	c.line("pages", "%s", r.HTTP)
 	c.line("version", "%s", r.Version)
 	c.line("health", "%s", r.Health)
-	c.line("last report", "%s, %s", moment(r.Reported), ago(r.Reported, now))
+	c.line("health checked", "%s, %s", moment(r.Reported), ago(r.Reported, now))
 	c.line("containers", "%d", r.Containers)
 	c.usage("given away", r.Used, r.Total)
 	c.line("measured", "%s of memory, %s vcores busy", mem(r.Measured.PhysicalMiB), vcores(r.Measured.Vcores))

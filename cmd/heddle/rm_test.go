@@ -159,7 +159,7 @@ func TestRunsAndStops(t *testing.T) {
 		code       int
 	}{
 		{"queue list", "  default  RUNNING", exitDone},
-		{"node list", "last report", exitDone},
+		{"node list", "health checked", exitDone},
 		{"app list", "no such applications", exitDone},
 		{"top", "profile heddle", exitDone},
 		{"app status application_1_0001", "application_1_0001", exitNone},
