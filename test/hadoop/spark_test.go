@@ -47,8 +47,9 @@ func example(t *testing.T, spark, name string) string {
 
 func sparkPi(t *testing.T, _ place, spark, mode string) {
 	app, out := submit(t, spark, mode, example(t, spark, "pi.py"), "4")
-	// With 400,000 points the standard deviation is 0.0026.
-	if got := number(t, out, `Pi is roughly ([\d.]+)`); math.Abs(got-math.Pi) > 0.015 {
+	// Each of the four tasks draws 100,000 points. Python's workers are forked, and may draw the same ones: then the
+	// standard deviation is 0.0052. The bound is six of those.
+	if got := number(t, out, `Pi is roughly ([\d.]+)`); math.Abs(got-math.Pi) > 0.031 {
 		t.Errorf("pi = %v", got)
 	}
 	if e := must(bed.SparkEvents(app))(t); len(e.Runs) != 4 || e.Added != 2 {
