@@ -2,6 +2,7 @@ package rm
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"time"
@@ -65,7 +66,18 @@ func (a *app) current() *attempt {
 	return a.attempts[len(a.attempts)-1]
 }
 
-// final reports whether the application is over here, masters and all.
+// current yields the applications that the core knows, in the order it met them, each with its newest attempt.
+func (r *RM) current() iter.Seq2[*app, *attempt] {
+	return func(yield func(*app, *attempt) bool) {
+		for _, a := range r.apps {
+			if a != nil && a.current() != nil && !yield(a, a.current()) {
+				return
+			}
+		}
+	}
+}
+
+// isOver reports whether the application is over here, masters and all.
 func (a *app) isOver() bool {
 	return a.state == string(AppFinished) || a.state == string(AppFailed) || a.state == string(AppKilled)
 }
@@ -137,6 +149,7 @@ func (r *RM) userID(name string) heddle.UserID {
 	if !ok {
 		id = heddle.UserID(len(r.users))
 		r.users[name] = id
+		r.userNames = append(r.userNames, name)
 		r.sch.UserName(id, name)
 	}
 	return id
@@ -240,17 +253,17 @@ func (r *RM) trim() {
 
 // charge adds what a container held to what its application used.
 func (r *RM) charge(c *container) {
-	s := time.Since(c.created).Seconds()
+	memory, vcores := c.held()
 	a := c.attempt.app
-	a.memorySeconds += s * float64(c.size[heddle.Memory])
-	a.vcoreSeconds += s * float64(c.size[heddle.CPU]) / 1000
+	a.memorySeconds += memory
+	a.vcoreSeconds += vcores
 }
 
 // preempted counts a container taken from an application.
 func (a *app) preempted(c *container) {
-	s := time.Since(c.created).Seconds()
-	a.preMemorySeconds += s * float64(c.size[heddle.Memory])
-	a.preVcoreSecs += s * float64(c.size[heddle.CPU]) / 1000
+	memory, vcores := c.held()
+	a.preMemorySeconds += memory
+	a.preVcoreSecs += vcores
 	if c.kind == heddle.AM {
 		a.preemptedMain++
 	} else {

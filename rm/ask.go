@@ -220,12 +220,8 @@ func (r *RM) nameHosts(n *node) {
 	if !r.hold.IsZero() {
 		return
 	}
-	for _, a := range r.apps {
-		if a == nil {
-			continue
-		}
-		t := a.current()
-		if t == nil || !t.registered() || t.isOver() {
+	for a, t := range r.current() {
+		if !t.registered() || t.isOver() {
 			continue
 		}
 		var rows []heddle.Row

@@ -1,10 +1,7 @@
 package rm
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"heddle"
@@ -67,8 +64,8 @@ type attempt struct {
 	rows     map[rowKey]*wire.ResourceRequest
 	keys     map[askKey]int // how many of the rows each key has
 	black    map[string]bool
-	releases map[ids.Container]time.Time // given back before their nodes came again after a restart
-	stopping bool                        // its end is on its way
+	releases map[ids.Container]bool // given back before their nodes came again after a restart
+	stopping bool                   // its end is on its way
 }
 
 // A rowKey names a row of an application's request table.
@@ -223,7 +220,7 @@ func (r *RM) abandon(t *attempt) {
 	}
 	r.withdraw(t)
 	r.ending = textCompleted
-	for _, c := range slices.SortedFunc(maps.Values(t.conts), func(a, b *container) int { return cmp.Compare(a.cid, b.cid) }) {
+	for _, c := range byAge(t.conts) {
 		r.step(heddle.Release{App: t.app.aid, Container: c.cid})
 	}
 	r.ending = ""

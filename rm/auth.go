@@ -112,10 +112,8 @@ func (r *RM) roll(now time.Time) {
 		r.log.Error("no new keys for nodes; the old ones stay", "error", err)
 	}
 	if renewed { // every master needs its NMTokens again
-		for _, a := range r.apps {
-			if a != nil && a.current() != nil {
-				clear(a.current().tokens)
-			}
+		for _, t := range r.current() {
+			clear(t.tokens)
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 
 	"heddle"
 	"heddle/policy"
-	"heddle/yarn/ids"
 )
 
 // A Config is what the daemon is told beside its scheduler. Every field has YARN's property in its comment;
@@ -108,6 +107,3 @@ type QueueInfo struct {
 
 // A RefreshFunc reads the configuration anew and returns the scheduler it describes. An error changes nothing.
 type RefreshFunc func() (*Scheduler, error)
-
-// ContainerRef names a container for callers outside: as YARN does.
-type ContainerRef = ids.Container

@@ -1,6 +1,10 @@
 package rm
 
 import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"heddle"
@@ -23,6 +27,17 @@ type container struct {
 	fetched  time.Time // when its master was told; zero before
 	running  bool      // its node reported it
 	over     bool
+}
+
+// held is what the container has held so far: MiB·s and vcore·s.
+func (c *container) held() (memory, vcores float64) {
+	s := time.Since(c.created).Seconds()
+	return s * float64(c.size[heddle.Memory]), s * float64(c.size[heddle.CPU]) / 1000
+}
+
+// byAge is containers, the oldest first.
+func byAge(list map[ids.Container]*container) []*container {
+	return slices.SortedFunc(maps.Values(list), func(a, b *container) int { return cmp.Compare(a.cid, b.cid) })
 }
 
 // What masters are told of containers that did not end by themselves.
@@ -49,8 +64,8 @@ func (r *RM) carry(d heddle.Decision) {
 		r.killed(d)
 	case *heddle.Book, *heddle.Unbook: // the core's own; nobody outside is told
 	case *heddle.Resize, *heddle.Suspend, *heddle.Resume:
-		// Profiles are built without what needs a node agent, so these do not come; if one does it is not
-		// carried out, and the core is told so.
+		// Profiles are built without what needs a node agent, so these do not come. If one does it is not
+		// carried out.
 		r.log.Error("a decision that stock NodeManagers cannot carry out", "decision", d)
 	}
 }
@@ -66,7 +81,6 @@ func (r *RM) granted(d *heddle.Launch) {
 		size: d.Told, created: time.Now(),
 	}
 	r.track(c)
-	r.counts.grants++
 	if d.Kind == heddle.AM {
 		r.masterGranted(t, c)
 		return
@@ -122,6 +136,20 @@ func (r *RM) exitedAs(c *container, s *wire.ContainerStatus) {
 	r.step(heddle.Exit{Container: c.cid, Status: heddle.ExitStatus(s.GetExitStatus())})
 	if c.kind == heddle.AM {
 		r.masterEnded(c.attempt, s.GetExitStatus(), s.GetDiagnostics())
+	}
+}
+
+// unreported ends the containers of a node that it should have told of and did not.
+func (r *RM) unreported(n *node, missing func(*container) bool) {
+	var gone []*container
+	for _, c := range n.conts {
+		if missing(c) {
+			gone = append(gone, c)
+		}
+	}
+	slices.SortFunc(gone, func(a, b *container) int { return cmp.Compare(a.cid, b.cid) })
+	for _, c := range gone {
+		r.exited(c, int32(heddle.Aborted), fmt.Sprintf("Container %s was running but not reported from %s", c.id, n.id))
 	}
 }
 

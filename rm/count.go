@@ -5,7 +5,6 @@ import "time"
 // tally counts what became of applications.
 type tally struct {
 	submitted, completed, killed, failed int
-	grants                               uint64
 	queues                               map[string]*queueTally
 }
 

@@ -21,22 +21,19 @@ func (r *RM) expire(now time.Time) {
 			r.nodeDown(n, nodeDecommissioned)
 		}
 	}
-	for _, a := range r.apps {
-		if a != nil {
-			r.expireApp(a, now)
-		}
+	for a, t := range r.current() {
+		r.expireApp(a, t, now)
 	}
 	r.roll(now)
 	r.release(now)
 }
 
-func (r *RM) expireApp(a *app, now time.Time) {
+func (r *RM) expireApp(a *app, t *attempt, now time.Time) {
 	if a.lifetime > 0 && now.UnixMilli() >= a.lifetime && !a.public().Final() {
 		r.end(a, string(AppKilled), Killed, fmt.Sprintf("Application %s was killed: it was to live until %s", a.id, time.UnixMilli(a.lifetime).Format(time.RFC3339)))
 		return
 	}
-	t := a.current()
-	if t == nil || t.isOver() {
+	if t.isOver() {
 		return
 	}
 	if !r.recovering() { // a node that comes so late is not waited for

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"heddle"
+	"heddle/cluster"
 	"heddle/yarn/conv"
 	"heddle/yarn/ids"
 	"heddle/yarn/rpc"
@@ -39,12 +40,20 @@ func (r *RM) attemptOf(id ids.Attempt) *attempt {
 	return nil
 }
 
+// liveAttempt is likewise, and nil where the attempt has ended too.
+func (r *RM) liveAttempt(id ids.Attempt) *attempt {
+	if t := r.attemptOf(id); t != nil && !t.isOver() && !t.stopping {
+		return t
+	}
+	return nil
+}
+
 func (r *RM) registerMaster(ctx context.Context, c *rpc.Call, q *wire.RegisterApplicationMasterRequest) (*wire.RegisterApplicationMasterResponse, error) {
 	who := c.Identity.(caller)
 	return read(ctx, r, func() (*wire.RegisterApplicationMasterResponse, error) {
-		t := r.attemptOf(who.attempt)
+		t := r.liveAttempt(who.attempt)
 		switch {
-		case t == nil || t.isOver() || t.stopping:
+		case t == nil:
 			return nil, invalid(classInvalidMaster, "Application doesn't exist in cache %s", who.attempt)
 		case t.registered():
 			return nil, invalid(classInvalidMaster, "Application Master is already registered : %s", who.attempt.App)
@@ -82,9 +91,9 @@ func (r *RM) allocate(ctx context.Context, c *rpc.Call, q *wire.AllocateRequest)
 
 // allocated is one call of a master.
 func (r *RM) allocated(who caller, q *wire.AllocateRequest) (*wire.AllocateResponse, error) {
-	t := r.attemptOf(who.attempt)
+	t := r.liveAttempt(who.attempt)
 	switch {
-	case t == nil || t.isOver() || t.stopping:
+	case t == nil:
 		return nil, invalid(classAttemptNotFound, "Application attempt %s doesn't exist in ApplicationMasterService cache.", who.attempt)
 	case !t.registered():
 		return nil, invalid(classNotRegistered, "AM is not registered for known application attempt: %s or RM had restarted after AM registered. AM should re-register.", who.attempt)
@@ -141,9 +150,9 @@ func (r *RM) giveBack(t *attempt, list []*wire.ContainerId) {
 			r.step(heddle.Release{App: t.app.aid, Container: c.cid})
 		case c == nil && r.recovering() && len(t.releases) < maxAskRows: // its node has not come back yet
 			if t.releases == nil {
-				t.releases = map[ids.Container]time.Time{}
+				t.releases = map[ids.Container]bool{}
 			}
-			t.releases[id] = time.Now()
+			t.releases[id] = true
 		}
 	}
 	r.ending = ""
@@ -207,26 +216,27 @@ func (r *RM) answerMaster(t *attempt) *wire.AllocateResponse {
 		p.UpdatedNodes = append(p.UpdatedNodes, r.updatedNode(n, t.updated[n]))
 	}
 	clear(t.updated)
-	if a.aid != heddle.NoApp {
-		p.Limit = r.wireResource(r.core.Headroom(a.aid))
-		if n := r.waiting(a); n > 0 {
-			p.EnhancedHeadroom.TotalPendingCount = new(int32(n))
-		}
-	} else {
-		p.Limit = r.wireResource(heddle.Resource{})
+	p.Limit = r.wireResource(r.core.Headroom(a.aid)) // nothing where the core does not know it
+	if v := r.core.View().App(a.aid); v != nil && waiting(v) > 0 {
+		p.EnhancedHeadroom.TotalPendingCount = new(int32(waiting(v)))
 	}
 	p.AmRmToken = r.auth.rolled(t.id, t.key)
 	t.last = p
 	return p
 }
 
-// waiting is how many containers an application asks for.
-func (r *RM) waiting(a *app) int {
-	n := 0
-	if v := r.core.View().App(a.aid); v != nil {
-		for k := range heddle.Kind(heddle.NumKinds) {
-			n += v.Waiting(k)
-		}
+// waiting is how many containers of all kinds an application asks for.
+func waiting(a *cluster.App) (n int) {
+	for k := range heddle.Kind(heddle.NumKinds) {
+		n += a.Waiting(k)
+	}
+	return n
+}
+
+// running is how many containers of all kinds an application holds.
+func running(a *cluster.App) (n int) {
+	for k := range heddle.Kind(heddle.NumKinds) {
+		n += a.Running(k)
 	}
 	return n
 }
@@ -275,9 +285,9 @@ func (r *RM) finishMaster(ctx context.Context, c *rpc.Call, q *wire.FinishApplic
 			a.saved = append(a.saved, yes)
 			return
 		}
-		t := r.attemptOf(who.attempt)
+		t := r.liveAttempt(who.attempt)
 		switch {
-		case t == nil || t.isOver() || t.stopping:
+		case t == nil:
 			reply(nil, invalid(classInvalidMaster, "Application doesn't exist in cache %s", who.attempt))
 			return
 		case !t.registered():

@@ -88,25 +88,23 @@ func (r *RM) nodeDown(n *node, to nodeState) {
 	r.ending = textLost
 	r.step(heddle.NodeDown{Node: n.nid})
 	r.ending = ""
-	for _, a := range r.apps {
-		if a != nil {
-			if t := a.current(); t != nil {
-				delete(t.tokens, n.id)
-			}
-		}
-	}
+	r.forgetTokens(n)
 	r.tellNode(n, wire.NodeUpdateType_NODE_UNUSABLE)
 }
 
 // tellNode has every running master told what became of a node.
 func (r *RM) tellNode(n *node, how wire.NodeUpdateType) {
-	for _, a := range r.apps {
-		if a == nil {
-			continue
-		}
-		if t := a.current(); t != nil && t.registered() && !t.isOver() {
+	for _, t := range r.current() {
+		if t.registered() && !t.isOver() {
 			t.updated[n] = how
 		}
+	}
+}
+
+// forgetTokens has every master given a new token for a node with its next container there.
+func (r *RM) forgetTokens(n *node) {
+	for _, t := range r.current() {
+		delete(t.tokens, n.id)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"heddle"
 	"heddle/cluster"
@@ -104,9 +103,7 @@ func (r *RM) addUse(a *app, p *AppReport) {
 	}
 	p.Live = true
 	p.Used, p.Reserved, p.Pending, p.Reservations = c.Used(), c.Booked(), c.Pending(), c.Bookings()
-	for k := range heddle.Kind(heddle.NumKinds) {
-		p.Containers += c.Running(k)
-	}
+	p.Containers = running(c)
 	if m := c.Master(); m != nil {
 		p.MasterSize = m.Told()
 	}
@@ -116,9 +113,9 @@ func (r *RM) addUse(a *app, p *AppReport) {
 		p.QueueShare = share / float32(q.Absolute)
 	}
 	for _, x := range a.current().conts {
-		s := time.Since(x.created).Seconds()
-		p.MemorySeconds += int64(s * float64(x.size[heddle.Memory]))
-		p.VcoreSeconds += int64(s * float64(x.size[heddle.CPU]) / 1000)
+		memory, vcores := x.held()
+		p.MemorySeconds += int64(memory)
+		p.VcoreSeconds += int64(vcores)
 	}
 	p.Requests = r.requests(a, c)
 }
@@ -316,14 +313,13 @@ func (r *RM) Queues(ctx context.Context) ([]QueueReport, error) {
 // addApps adds a queue's applications to it, and the queue to its parent. Children come after their parents.
 func (r *RM) addApps(out []QueueReport, i int) {
 	p := &out[i]
-	names := slices.SortedFunc(maps.Keys(r.users), func(a, b string) int { return cmp.Compare(r.users[a], r.users[b]) })
 	users := map[heddle.UserID]int{}
 	for _, a := range r.core.View().Queue(p.ID).Apps() {
 		u, ok := users[a.User().ID()]
 		if !ok {
 			u = len(p.Users)
 			users[a.User().ID()] = u
-			p.Users = append(p.Users, UserReport{Name: names[a.User().ID()], Used: a.User().Used()})
+			p.Users = append(p.Users, UserReport{Name: r.userNames[a.User().ID()], Used: a.User().Used()})
 		}
 		if m := a.Master(); m != nil {
 			p.Active++
@@ -333,10 +329,8 @@ func (r *RM) addApps(out []QueueReport, i int) {
 			p.Inactive++
 			p.Users[u].Inactive++
 		}
-		for k := range heddle.Kind(heddle.NumKinds) {
-			p.Containers += a.Running(k)
-			p.Waiting += a.Waiting(k)
-		}
+		p.Containers += running(a)
+		p.Waiting += waiting(a)
 		p.Reservations += a.Bookings()
 	}
 	if p.Leaf {
@@ -379,9 +373,7 @@ func (r *RM) Cluster(ctx context.Context) (ClusterReport, error) {
 			}
 			if c := v.App(a.aid); c != nil {
 				p.Reservations += c.Bookings()
-				for k := range heddle.Kind(heddle.NumKinds) {
-					p.Waiting += c.Waiting(k)
-				}
+				p.Waiting += waiting(c)
 			}
 		}
 		for _, n := range r.byNode {

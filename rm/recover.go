@@ -62,21 +62,12 @@ func (r *RM) recoverApp(rec store.App, attempts []store.Attempt) (*app, error) {
 	if err != nil && rec.State == "" {
 		r.log.Warn("a master is larger than containers may now be", "app", rec.ID, "error", err)
 	}
-	a := &app{
-		id: rec.ID, aid: heddle.NoApp, user: rec.User, queue: rec.Queue, name: cmp.Or(c.GetApplicationName(), noName),
-		kind: typeOf(c), tags: tagsOf(c), priority: rec.Priority, context: c,
-		master: size, state: rec.State, final: FinalStatus(rec.Final), diag: rec.Diagnostics,
-		nodes: map[*node]bool{}, logs: "NOT_START", submitted: rec.Submitted, started: rec.Started, launched: rec.Launched,
-		finished: rec.Finished, lifetime: rec.Lifetime, ended: rec.State != "",
-		memorySeconds: rec.MemorySeconds, vcoreSeconds: rec.VcoreSeconds,
-		preMemorySeconds: rec.PreemptedMemorySeconds, preVcoreSecs: rec.PreemptedVcoreSeconds,
-	}
-	a.framework = frameworkOf(a.kind)
-	a.maxAttempts = r.cfg.MaxAttempts
-	if n := c.GetMaxAppAttempts(); n > 0 {
-		a.maxAttempts = n
-	}
-	a.maxAttempts = min(a.maxAttempts, r.cfg.GlobalAttempts)
+	a := r.appOf(rec.ID, rec.User, size, c)
+	a.queue, a.priority, a.state, a.final, a.diag = rec.Queue, rec.Priority, rec.State, FinalStatus(rec.Final), rec.Diagnostics
+	a.submitted, a.started, a.launched, a.finished, a.lifetime = rec.Submitted, rec.Started, rec.Launched, rec.Finished, rec.Lifetime
+	a.ended = rec.State != ""
+	a.memorySeconds, a.vcoreSeconds = rec.MemorySeconds, rec.VcoreSeconds
+	a.preMemorySeconds, a.preVcoreSecs = rec.PreemptedMemorySeconds, rec.PreemptedVcoreSeconds
 	slices.SortFunc(attempts, func(x, y store.Attempt) int { return cmp.Compare(x.ID.N, y.ID.N) })
 	for _, k := range attempts {
 		t := r.newAttempt(a)
@@ -146,10 +137,8 @@ func (r *RM) release(now time.Time) {
 		}
 	}
 	slices.SortFunc(waiting, func(a, b *app) int { return a.id.Compare(b.id) })
-	for _, a := range slices.Clone(r.apps) {
-		if a != nil {
-			r.askAgain(a)
-		}
+	for a := range r.current() {
+		r.askAgain(a)
 	}
 	for _, a := range waiting {
 		r.start(a)
@@ -158,11 +147,7 @@ func (r *RM) release(now time.Time) {
 
 // allBack reports whether every master that was at work has registered again, and its node too.
 func (r *RM) allBack() bool {
-	for _, a := range r.apps {
-		if a == nil {
-			continue
-		}
-		t := a.current()
+	for _, t := range r.current() {
 		if n := r.byNode[t.masterNode]; !t.registered() || n == nil || !n.up {
 			return false
 		}
@@ -192,21 +177,13 @@ func (r *RM) reconcile(n *node, list []*wire.NMContainerStatus) {
 	}
 	r.missMasters(n, reported)
 	maps.DeleteFunc(n.killed, func(id ids.Container, _ time.Time) bool { return !reported[id] })
-	for _, c := range slices.SortedFunc(maps.Values(n.conts), func(a, b *container) int { return cmp.Compare(a.cid, b.cid) }) {
-		if !reported[c.id] && (c.running || c.kind == heddle.AM) {
-			r.exited(c, int32(heddle.Aborted), "Container "+c.id.String()+" was running but not reported from "+n.id.String())
-		}
-	}
+	r.unreported(n, func(c *container) bool { return !reported[c.id] && (c.running || c.kind == heddle.AM) })
 }
 
 // missMasters gives up masters of before the start that their own node, which has come back, does not have: they
 // were never started, or ended and were forgotten.
 func (r *RM) missMasters(n *node, reported map[ids.Container]bool) {
-	for _, a := range r.apps {
-		if a == nil {
-			continue
-		}
-		t := a.current()
+	for a, t := range r.current() {
 		switch {
 		case t.master != nil || t.masterNode != n.id || reported[t.masterID]:
 		case a.state == stateFinishing:
@@ -233,7 +210,6 @@ func (r *RM) foundEnded(n *node, id ids.Container, c *container, s *wire.NMConta
 		return
 	case id == t.masterID:
 		n.acknowledge(id)
-		t.stopping = false
 		r.masterEnded(t, s.GetContainerExitStatus(), s.GetDiagnostics())
 		return
 	}

@@ -1,10 +1,7 @@
 package rm
 
 import (
-	"cmp"
 	"context"
-	"maps"
-	"slices"
 
 	"heddle"
 	"heddle/sched"
@@ -32,16 +29,13 @@ func (r *RM) reschedule(sch *Scheduler) error {
 	for i, q := range sch.Queues {
 		queues[q.Path] = heddle.QueueID(i)
 	}
-	for _, a := range r.apps {
-		if a == nil {
-			continue
-		}
+	for a := range r.current() {
 		if q, ok := queues[a.queue]; !ok || !sch.Queues[q].Leaf {
 			return invalid(classYarn, "queue %s still has applications, %s among them; it must stay a leaf queue until they are over", a.queue, a.id)
 		}
 	}
-	for _, name := range slices.SortedFunc(maps.Keys(r.users), func(a, b string) int { return cmp.Compare(r.users[a], r.users[b]) }) {
-		sch.UserName(r.users[name], name)
+	for id, name := range r.userNames {
+		sch.UserName(heddle.UserID(id), name)
 	}
 	r.sch, r.queues, r.core = sch, queues, sched.New(sch.Set)
 	r.placer.Store(sch)
@@ -54,16 +48,12 @@ func (r *RM) reschedule(sch *Scheduler) error {
 			}
 		}
 	}
-	for _, a := range r.apps {
-		if a != nil {
-			r.tellAgain(a)
-		}
+	for a := range r.current() {
+		r.tellAgain(a)
 	}
 	if r.hold.IsZero() {
-		for _, a := range slices.Clone(r.apps) {
-			if a != nil {
-				r.askAgain(a)
-			}
+		for a := range r.current() {
+			r.askAgain(a)
 		}
 	}
 	r.log.Info("scheduler configuration read again", "profile", sch.Profile, "queues", len(sch.Queues))
@@ -79,7 +69,7 @@ func (r *RM) tellAgain(a *app) {
 	})
 	a.state = state
 	t := a.current()
-	for _, c := range slices.SortedFunc(maps.Values(t.conts), func(x, y *container) int { return cmp.Compare(x.cid, y.cid) }) {
+	for _, c := range byAge(t.conts) {
 		r.foundID = c.id
 		r.step(heddle.Found{App: a.aid, Node: c.node.nid, Kind: c.kind, Priority: c.priority, AllocID: c.allocID, Size: c.size, Ref: int64(c.node.nid)})
 	}

@@ -48,21 +48,22 @@ type RM struct {
 	foundID   ids.Container  // the container that the core is told was found, and when it was made
 	foundTime time.Time
 
-	apps    []*app // by heddle.AppID
-	byApp   map[ids.App]*app
-	seq     int32
-	over    []*app // of byApp, that ended, oldest first
-	nodes   []*node
-	byNode  map[ids.Node]*node
-	hosts   map[string][]*node
-	racks   map[string]heddle.RackID
-	rackIDs []string
-	users   map[string]heddle.UserID
-	queues  map[string]heddle.QueueID
-	conts   map[heddle.ContainerID]*container
-	byCont  map[ids.Container]*container
-	listed  hostLists
-	known   rackCache // used outside the loop too
+	apps      []*app // by heddle.AppID
+	byApp     map[ids.App]*app
+	seq       int32
+	over      []*app // of byApp, that ended, oldest first
+	nodes     []*node
+	byNode    map[ids.Node]*node
+	hosts     map[string][]*node
+	racks     map[string]heddle.RackID
+	rackIDs   []string
+	users     map[string]heddle.UserID
+	userNames []string // by UserID
+	queues    map[string]heddle.QueueID
+	conts     map[heddle.ContainerID]*container
+	byCont    map[ids.Container]*container
+	listed    hostLists
+	known     rackCache // used outside the loop too
 
 	auth     *auth
 	launches chan struct{} // slots of the launcher

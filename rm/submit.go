@@ -99,23 +99,14 @@ func (r *RM) newApp(id ids.App, user string, where placed, c *wire.ApplicationSu
 		return nil, invalid(classYarn, "Too many applicationTags, a maximum of only %d are allowed; %s has %d", maxTags, id, len(c.GetApplicationTags()))
 	}
 	now := time.Now()
-	a := &app{
-		id: id, aid: heddle.NoApp, user: user, name: cmp.Or(c.GetApplicationName(), noName), kind: typeOf(c), tags: tagsOf(c), context: c,
-		priority: min(max(c.GetPriority().GetPriority(), 0), r.cfg.MaxPriority), master: size,
-		state: string(AppSaving), nodes: map[*node]bool{}, logs: "NOT_START",
-		submitted: now.UnixMilli(), started: now.UnixMilli(),
-	}
+	a := r.appOf(id, user, size, c)
+	a.priority, a.state = min(max(c.GetPriority().GetPriority(), 0), r.cfg.MaxPriority), string(AppSaving)
+	a.submitted, a.started = now.UnixMilli(), now.UnixMilli()
 	for _, t := range c.GetApplicationTags() {
 		if len(t) > maxTagLength || strings.ContainsFunc(t, func(x rune) bool { return x >= utf8.RuneSelf }) {
 			return nil, invalid(classYarn, "A tag can only have ASCII characters and at most %d of them; %q is not one", maxTagLength, t)
 		}
 	}
-	a.framework = frameworkOf(a.kind)
-	a.maxAttempts = r.cfg.MaxAttempts
-	if n := c.GetMaxAppAttempts(); n > 0 {
-		a.maxAttempts = n
-	}
-	a.maxAttempts = min(a.maxAttempts, r.cfg.GlobalAttempts)
 	for _, t := range c.GetApplicationTimeouts() {
 		if s := t.GetTimeout(); s > 0 {
 			a.lifetime = now.Add(time.Duration(min(s, maxLifetime)) * time.Second).UnixMilli()
@@ -128,18 +119,22 @@ func (r *RM) newApp(id ids.App, user string, where placed, c *wire.ApplicationSu
 	return a, nil
 }
 
-// typeOf is the type of an application, as long as it may be.
-func typeOf(c *wire.ApplicationSubmissionContext) string {
-	return clip(cmp.Or(c.GetApplicationType(), defaultType), maxTypeLength)
-}
-
-// tagsOf are the tags of an application, as they are looked for.
-func tagsOf(c *wire.ApplicationSubmissionContext) []string {
-	var out []string
-	for _, t := range c.GetApplicationTags() {
-		out = append(out, strings.ToLower(t))
+// appOf is what a submission says of an application, new or found in the store.
+func (r *RM) appOf(id ids.App, user string, master heddle.Resource, c *wire.ApplicationSubmissionContext) *app {
+	a := &app{
+		id: id, aid: heddle.NoApp, user: user, name: cmp.Or(c.GetApplicationName(), noName),
+		kind: clip(cmp.Or(c.GetApplicationType(), defaultType), maxTypeLength), context: c, master: master,
+		nodes: map[*node]bool{}, logs: "NOT_START", maxAttempts: r.cfg.MaxAttempts,
 	}
-	return out
+	a.framework = frameworkOf(a.kind)
+	for _, t := range c.GetApplicationTags() {
+		a.tags = append(a.tags, strings.ToLower(t))
+	}
+	if n := c.GetMaxAppAttempts(); n > 0 {
+		a.maxAttempts = n
+	}
+	a.maxAttempts = min(a.maxAttempts, r.cfg.GlobalAttempts)
+	return a
 }
 
 // placed is the queue an application goes to, or why there is none.

@@ -3,8 +3,6 @@ package rm
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -89,11 +87,7 @@ func (r *RM) register(id ids.Node, rack string, q *wire.RegisterNodeManagerReque
 		r.ranOn(conv.App(a), n)
 	}
 	r.reconcile(n, known)
-	for _, a := range r.apps {
-		if a != nil && a.current() != nil {
-			delete(a.current().tokens, n.id)
-		}
-	}
+	r.forgetTokens(n)
 	r.log.Info("NodeManager registered", "node", id, "rack", rack, "memory", total[heddle.Memory], "vcores", total[heddle.CPU]/1000, "version", n.version, "containers", len(known))
 	r.release(time.Now())
 	return &wire.RegisterNodeManagerResponse{
@@ -243,11 +237,7 @@ func (r *RM) statuses(n *node, list []*wire.ContainerStatus) {
 			r.exitedAs(c, s)
 		}
 	}
-	for _, c := range slices.SortedFunc(maps.Values(n.conts), func(a, b *container) int { return int(a.cid - b.cid) }) {
-		if c.running && !reported[c.id] {
-			r.exited(c, int32(heddle.Aborted), fmt.Sprintf("Container %s was running but not reported from %s", c.id, n.id))
-		}
-	}
+	r.unreported(n, func(c *container) bool { return c.running && !reported[c.id] })
 }
 
 // runs is a container that a node says is there.
