@@ -26,11 +26,12 @@ import (
 // TestAnything lets NodeManagers, masters, users and accidents do what they like, in any order, and recounts all
 // books after every step. In the end everybody stops, and nothing may be left.
 func TestAnything(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		n := 0
-		rapid.Check(noDeadline{t}, func(rt *rapid.T) {
-			n++
-			c := newChaos(t, rt, filepath.Join(t.TempDir(), fmt.Sprint("data", n), "rm.db"))
+	n := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		n++
+		path := filepath.Join(t.TempDir(), fmt.Sprint("data", n), "rm.db")
+		inBubble(t, func(t *testing.T) {
+			c := newChaos(t, rt, path)
 			defer func() { c.stop() }()
 			rt.Repeat(map[string]func(*rapid.T){
 				"":       func(*rapid.T) { c.books() },
@@ -47,8 +48,19 @@ func TestAnything(t *testing.T) {
 	})
 }
 
-// noDeadline hides the test's deadline, which a bubble's clock has none of.
-type noDeadline struct{ rapid.TB }
+// inBubble runs f in a bubble of its own: in one for all cases, rapid's limit on the time of a test would run out
+// after some days of the bubble's clock, which are a few dozen cases. What f panics with, which is how rapid ends a
+// case, comes out of it.
+func inBubble(t *testing.T, f func(*testing.T)) {
+	var why any
+	synctest.Test(t, func(t *testing.T) {
+		defer func() { why = recover() }()
+		f(t)
+	})
+	if why != nil {
+		panic(why)
+	}
+}
 
 type chaos struct {
 	mu    sync.Mutex
