@@ -2,6 +2,7 @@ package conf
 
 import (
 	"fmt"
+	"net/netip"
 	"strings"
 
 	"heddle"
@@ -40,9 +41,19 @@ type Daemon struct {
 	// GroupOverrides are users' groups that come before those of the machine.
 	GroupOverrides map[string][]string
 
+	// ProxyUsers are those who may act for others, by name.
+	ProxyUsers map[string]ProxyUser
+
 	// Refused says what a ResourceManager must not start with, because it would be less than was asked for.
 	// It is no error for anybody else.
 	Refused Errors
+}
+
+// A ProxyUser says for whom somebody may act, which needs one of the first two, and from where, which must match
+// too: hadoop.proxyuser.<name>.users, .groups and .hosts. "*" stands for all.
+type ProxyUser struct {
+	Users, Groups []string
+	Hosts         []string // names, addresses, networks as 10.0.0.0/8
 }
 
 // Defaults of YARN 3.4.
@@ -93,8 +104,48 @@ func (l *loader) daemon(ps *properties) *Daemon {
 	d.LogServerURL = ps.text("yarn.log.server.url", "")
 	l.topology(ps, d)
 	d.readGroups(ps)
+	d.readProxyUsers(ps)
 	d.refuse(ps)
 	return d
+}
+
+// readProxyUsers reads hadoop.proxyuser.<name>.users, .groups and .hosts.
+func (d *Daemon) readProxyUsers(ps *properties) {
+	const prefix = "hadoop.proxyuser."
+	for _, key := range ps.names(prefix) {
+		rest := key[len(prefix):]
+		dot := strings.LastIndexByte(rest, '.')
+		if dot <= 0 {
+			continue // no property of Hadoop's: it is told with what nobody reads
+		}
+		name := rest[:dot]
+		p := d.ProxyUsers[name]
+		list := map[string]*[]string{"users": &p.Users, "groups": &p.Groups, "hosts": &p.Hosts}[rest[dot+1:]]
+		if list == nil {
+			continue
+		}
+		*list = split(ps.text(key, ""))
+		for _, host := range p.Hosts {
+			if _, err := netip.ParsePrefix(host); strings.Contains(host, "/") && err != nil {
+				ps.bad(ps.m[key], "%q is no network; expected one as 10.0.0.0/8", host)
+			}
+		}
+		if d.ProxyUsers == nil {
+			d.ProxyUsers = map[string]ProxyUser{}
+		}
+		d.ProxyUsers[name] = p
+	}
+}
+
+// split returns what stands between commas.
+func split(list string) []string {
+	out := []string{}
+	for s := range strings.SplitSeq(list, ",") {
+		if s = strings.TrimSpace(s); s != "" {
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 // readTimes reads the intervals.
@@ -131,13 +182,7 @@ func (d *Daemon) readGroups(ps *properties) {
 			ps.bad(p, "%q names no user; expected user=group,group;user=group", entry)
 			continue
 		}
-		groups := []string{}
-		for g := range strings.SplitSeq(list, ",") {
-			if g = strings.TrimSpace(g); g != "" {
-				groups = append(groups, g)
-			}
-		}
-		d.GroupOverrides[user] = groups
+		d.GroupOverrides[user] = split(list)
 	}
 }
 

@@ -35,6 +35,12 @@ func TestDaemonReads(t *testing.T) {
 	got := daemonOf(t, disk{
 		coreSite: props(`net.topology.script.file.name=racks.sh
 			hadoop.user.group.static.mapping.overrides=dr.who=;ann=staff, ops;
+			hadoop.proxyuser.hue.hosts=edge1, 10.0.0.0/8
+			hadoop.proxyuser.hue.groups=staff
+			hadoop.proxyuser.svc.oozie.users=*
+			hadoop.proxyuser.svc.oozie.hosts=*
+			hadoop.proxyuser.x=1
+			hadoop.proxyuser.y.z=1
 			hadoop.security.authentication=simple`),
 		yarnSite: props(`yarn.resourcemanager.cluster-id=west
 			yarn.am.liveness-monitor.expiry-interval-ms=1000
@@ -65,6 +71,9 @@ func TestDaemonReads(t *testing.T) {
 		KeyRolling: heddle.Minute, NodeKeyRolling: 80 * heddle.Second, ConnectRetries: 4, IncludeFile: "/etc/in", ExcludeFile: "/etc/out",
 		ACLs: true, Admins: " admins", PortInNodeName: true, LogServerURL: "http://h/logs", TopologyScript: "racks.sh",
 		GroupOverrides: map[string][]string{"dr.who": {}, "ann": {"staff", "ops"}},
+		ProxyUsers: map[string]ProxyUser{
+			"hue": {Groups: []string{"staff"}, Hosts: []string{"edge1", "10.0.0.0/8"}}, "svc.oozie": {Users: []string{"*"}, Hosts: []string{"*"}},
+		},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
@@ -107,6 +116,7 @@ func TestDaemonErrors(t *testing.T) {
 		{"", "yarn.resourcemanager.am.max-attempts=0", `yarn-site.xml:2: yarn.resourcemanager.am.max-attempts|at least 1`},
 		{"", "yarn.am.liveness-monitor.expiry-interval-ms=5m", `yarn-site.xml:2: yarn.am.liveness-monitor.expiry-interval-ms|not a whole number`},
 		{"hadoop.user.group.static.mapping.overrides==a", "", `core-site.xml:2: hadoop.user.group.static.mapping.overrides|names no user`},
+		{"hadoop.proxyuser.hue.hosts=10.0.0.0/33", "", `core-site.xml:2: hadoop.proxyuser.hue.hosts|"10.0.0.0/33" is no network; expected one as 10.0.0.0/8`},
 		{"net.topology.node.switch.mapping.impl=x.TableMapping", "", `core-site.xml:2: net.topology.node.switch.mapping.impl|net.topology.table.file.name must name it`},
 		{"net.topology.node.switch.mapping.impl=x.TableMapping\nnet.topology.table.file.name=nowhere", "", `core-site.xml:3: net.topology.table.file.name|cannot be read`},
 		{"net.topology.node.switch.mapping.impl=x.TableMapping\nnet.topology.table.file.name=racks", "", `racks:3: |expected two words, such as node7 /rack2`},

@@ -30,9 +30,17 @@ type Hadoop struct {
 	CapacityACLs map[string]QueueACL // by path; what is not there has none of its own
 	FairACLs     map[string]QueueACL
 
-	Notices []Notice // in order of file and line
+	Properties []Property // what the files set, by name
+	Notices    []Notice   // in order of file and line
 
 	fairSite fair.Config // without queues: what yarn-site.xml says of the fair scheduler
+}
+
+// A Property is what the files make of one property: every ${…} in its value is replaced.
+type Property struct {
+	Name, Value string
+	Final       bool
+	File        string
 }
 
 // ErrNoFiles is the error of a folder that has none of Hadoop's files.
@@ -170,6 +178,7 @@ func (l *loader) load(f files) *Hadoop {
 	l.missing(h, base)
 	maps.Copy(cs.m, mr.m)
 	cs.leftovers(queues)
+	h.Properties = cs.list()
 	l.log.sort()
 	h.Notices = l.log.notices
 	return h

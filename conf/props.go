@@ -143,6 +143,20 @@ func variable(s string) (from, to int) {
 	return -1, -1
 }
 
+// list returns all properties by name; where a ${…} cannot be replaced the value is as it was written.
+func (ps *properties) list() []Property {
+	out := make([]Property, 0, len(ps.m))
+	for name, p := range ps.m {
+		v, err := ps.substitute(p.raw)
+		if err != nil {
+			v = p.raw
+		}
+		out = append(out, Property{name, v, p.final, p.file})
+	}
+	slices.SortFunc(out, func(a, b Property) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
 // first returns the first of the properties that is set.
 func (ps *properties) first(names ...string) *property {
 	for _, n := range names {

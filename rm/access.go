@@ -51,8 +51,7 @@ func (r *RM) person(who Actor) person {
 
 // administers reports whether somebody may do anything.
 func (r *RM) administers(p person) bool {
-	return slices.Contains(r.cfg.Admins, everybody) || slices.Contains(r.cfg.Admins, p.User) ||
-		slices.ContainsFunc(r.cfg.AdminGroups, func(g string) bool { return slices.Contains(p.groups, g) })
+	return r.cfg.Admins.Admits(p.User, p.groups)
 }
 
 // mayChange reports whether somebody may change an application: its owner, administrators, those of its queue
@@ -76,9 +75,18 @@ func (r *RM) maySubmit(p person, queue string) bool {
 	})
 }
 
-// inQueue reports whether something holds of a queue or one above it.
+// inQueue reports whether something holds of a queue, which need not be there yet, or of one above it.
 func (r *RM) inQueue(path string, holds func(*QueueInfo) bool) bool {
-	for id, ok := r.queues[path]; ok && id != heddle.NoQueue; id = r.sch.Queues[id].Parent {
+	id, ok := r.queues[path]
+	for !ok {
+		dot := strings.LastIndexByte(path, '.')
+		if dot < 0 {
+			return false
+		}
+		path = path[:dot]
+		id, ok = r.queues[path]
+	}
+	for ; id != heddle.NoQueue; id = r.sch.Queues[id].Parent {
 		if holds(&r.sch.Queues[id]) {
 			return true
 		}

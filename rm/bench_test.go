@@ -33,8 +33,8 @@ func large(b *testing.B, profile string, nodes int, mem int64) (*RM, []*nm) {
 	return r, list
 }
 
-// begun is an application whose master runs and has registered.
-func begun(b *testing.B, r *RM, seq int32, kind string) *am {
+// queued is an application that was submitted.
+func queued(b *testing.B, r *RM, seq int32, kind string) *app {
 	b.Helper()
 	id := ids.App{Cluster: r.cluster, Seq: seq}
 	a, err := r.newApp(id, "ann", placed{queue: "root.default"}, submission(id, kind, 1024))
@@ -43,13 +43,48 @@ func begun(b *testing.B, r *RM, seq int32, kind string) *am {
 	}
 	r.byApp[id] = a
 	r.appStored(a)
+	return a
+}
+
+// begun is an application whose master runs and has registered.
+func begun(b *testing.B, r *RM, seq int32, kind string) *am {
+	b.Helper()
+	a := queued(b, r, seq, kind)
 	t := a.current()
 	if t == nil || t.master == nil {
-		b.Fatalf("%s has no master: %s", id, a.state)
+		b.Fatalf("%s has no master: %s", a.id, a.state)
 	}
 	t.state, t.responseID, a.state = attemptRunning, 0, string(AppRunning)
 	r.drain()
 	return &am{call: &rpc.Call{Identity: caller{attempt: t.id}}}
+}
+
+// full is a cluster of 10,000 nodes with two containers each.
+func full(b *testing.B, profile string) (*RM, []*nm) {
+	b.Helper()
+	r, nodes := large(b, profile, 10_000, 2048)
+	m := begun(b, r, 1, "MAPREDUCE")
+	if _, err := r.allocated(m.call.Identity.(caller), &wire.AllocateRequest{Ask: []*wire.ResourceRequest{row(20, "*", 1024, 19_999)}, ResponseId: proto.Int32(0)}); err != nil {
+		b.Fatal(err)
+	}
+	for range 2 {
+		for _, n := range nodes {
+			n.report(r)
+		}
+	}
+	if len(r.conts) < 18_000 { // profile heddle holds a tenth back for small jobs
+		b.Fatalf("%d containers, want a full cluster", len(r.conts))
+	}
+	return r, nodes
+}
+
+// report is what a node says of the containers it runs.
+func (n *nm) report(r *RM) {
+	st := &wire.NodeStatus{NodeId: conv.WireNode(n.id), ResponseId: &n.resp}
+	for id := range r.byNode[n.id].conts {
+		st.ContainersStatuses = append(st.ContainersStatuses, &wire.ContainerStatus{ContainerId: conv.WireContainer(id), State: wire.ContainerState_C_RUNNING.Enum()})
+	}
+	n.resp = r.beat(&wire.NodeHeartbeatRequest{NodeStatus: st}).GetResponseId()
 }
 
 // BenchmarkHeartbeat is one report of a node with two containers, in a cluster of 10,000 that is full, where nobody
@@ -57,39 +92,13 @@ func begun(b *testing.B, r *RM, seq int32, kind string) *am {
 func BenchmarkHeartbeat(b *testing.B) {
 	for _, waiting := range []int32{0, 1000} {
 		b.Run(fmt.Sprintf("waiting=%d", waiting), func(b *testing.B) {
-			r, nodes := large(b, "heddle", 10_000, 2048)
-			m := begun(b, r, 1, "MAPREDUCE")
-			who := m.call.Identity.(caller)
-			if _, err := r.allocated(who, &wire.AllocateRequest{Ask: []*wire.ResourceRequest{row(20, "*", 1024, 19_999)}, ResponseId: proto.Int32(0)}); err != nil {
-				b.Fatal(err)
-			}
-			report := func(n *nm) {
-				st := &wire.NodeStatus{NodeId: conv.WireNode(n.id), ResponseId: &n.resp}
-				for id := range r.byNode[n.id].conts {
-					st.ContainersStatuses = append(st.ContainersStatuses, &wire.ContainerStatus{ContainerId: conv.WireContainer(id), State: wire.ContainerState_C_RUNNING.Enum()})
-				}
-				n.resp = r.beat(&wire.NodeHeartbeatRequest{NodeStatus: st}).GetResponseId()
-			}
-			for range 2 {
-				for _, n := range nodes {
-					report(n)
-				}
-			}
-			if len(r.conts) < 18_000 { // profile heddle holds a tenth back for small jobs
-				b.Fatalf("%d containers, want a full cluster", len(r.conts))
-			}
+			r, nodes := full(b, "heddle")
 			for i := range waiting {
-				id := ids.App{Cluster: r.cluster, Seq: i + 2}
-				a, err := r.newApp(id, "ann", placed{queue: "root.default"}, submission(id, "MAPREDUCE", 1024))
-				if err != nil {
-					b.Fatal(err)
-				}
-				r.byApp[id] = a
-				r.appStored(a)
+				queued(b, r, i+2, "MAPREDUCE")
 			}
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
-				report(nodes[i%len(nodes)])
+				nodes[i%len(nodes)].report(r)
 			}
 		})
 	}
@@ -118,5 +127,29 @@ func BenchmarkAllocate(b *testing.B) {
 				m.resp = p.GetResponseId()
 			}
 		})
+	}
+}
+
+// BenchmarkCreateQueue is an application in a queue that its placement creates, where 10,000 nodes run 20,000
+// containers: all of them are told to a new core.
+func BenchmarkCreateQueue(b *testing.B) {
+	r, _ := full(b, "fair")
+	for i := 0; b.Loop(); i++ {
+		if err := r.create(fmt.Sprint("root.u", i)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkList is a list of 1,000 applications that wait for their masters, in a full cluster of 10,000 nodes.
+func BenchmarkList(b *testing.B) {
+	r, _ := full(b, "fair")
+	for i := range int32(1000) {
+		queued(b, r, i+2, "MAPREDUCE")
+	}
+	for b.Loop() {
+		if got := len(r.list(AppFilter{})); got != 1001 {
+			b.Fatal(got)
+		}
 	}
 }

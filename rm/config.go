@@ -22,26 +22,26 @@ type Config struct {
 	// WebHost is host:port as clients reach the web pages, for tracking URLs; see [RM.ServedAt].
 	WebHost string
 
-	NodeExpiry       time.Duration // yarn.nm.liveness-monitor.expiry-interval-ms
-	MasterExpiry     time.Duration // yarn.am.liveness-monitor.expiry-interval-ms
-	ContainerExpiry  time.Duration // yarn.resourcemanager.rm.container-allocation.expiry-interval-ms
-	MaxAttempts      int32         // yarn.resourcemanager.am.max-attempts: of applications that do not say
-	GlobalAttempts   int32         // yarn.resourcemanager.am.global.max-attempts: none has more
-	MaxCompleted     int           // yarn.resourcemanager.max-completed-applications kept
-	KeyRolling       time.Duration // yarn.resourcemanager.am-rm-tokens.master-key-rolling-interval-secs
-	NodeKeyRolling   time.Duration // yarn.resourcemanager.container-tokens.…, nm-tokens.master-key-rolling-interval-secs: the shorter
-	ConnectRetries   int           // yarn.resourcemanager.nodemanager-connect-retries, for launching masters
-	IncludeFile      string        // yarn.resourcemanager.nodes.include-path
-	ExcludeFile      string        // yarn.resourcemanager.nodes.exclude-path
-	MaxPriority      int32         // yarn.cluster.max-application-priority
-	SchedulingWait   time.Duration // yarn.resourcemanager.work-preserving-recovery.scheduling-wait-ms
-	Recovery         bool          // yarn.resourcemanager.recovery.enabled; on unless said otherwise (YARN: off)
-	WorkPreserving   bool          // yarn.resourcemanager.work-preserving-recovery.enabled
-	ACLs             bool          // yarn.acl.enable
-	Admins           []string      // yarn.admin.acl: users; "*" for everybody
-	AdminGroups      []string      // yarn.admin.acl: groups, as [Scheduler.Groups] names them
-	ExtraResources   []string      // names of the resources counted in heddle.Extra1 and Extra2
-	Topology         string        // net.topology.script.file.name: prints the rack of each host it is given
+	NodeExpiry       time.Duration        // yarn.nm.liveness-monitor.expiry-interval-ms
+	MasterExpiry     time.Duration        // yarn.am.liveness-monitor.expiry-interval-ms
+	ContainerExpiry  time.Duration        // yarn.resourcemanager.rm.container-allocation.expiry-interval-ms
+	MaxAttempts      int32                // yarn.resourcemanager.am.max-attempts: of applications that do not say
+	GlobalAttempts   int32                // yarn.resourcemanager.am.global.max-attempts: none has more
+	MaxCompleted     int                  // yarn.resourcemanager.max-completed-applications kept
+	KeyRolling       time.Duration        // yarn.resourcemanager.am-rm-tokens.master-key-rolling-interval-secs
+	NodeKeyRolling   time.Duration        // yarn.resourcemanager.container-tokens.…, nm-tokens.master-key-rolling-interval-secs: the shorter
+	ConnectRetries   int                  // yarn.resourcemanager.nodemanager-connect-retries, for launching masters
+	IncludeFile      string               // yarn.resourcemanager.nodes.include-path
+	ExcludeFile      string               // yarn.resourcemanager.nodes.exclude-path
+	MaxPriority      int32                // yarn.cluster.max-application-priority
+	SchedulingWait   time.Duration        // yarn.resourcemanager.work-preserving-recovery.scheduling-wait-ms
+	Recovery         bool                 // yarn.resourcemanager.recovery.enabled; on unless said otherwise (YARN: off)
+	WorkPreserving   bool                 // yarn.resourcemanager.work-preserving-recovery.enabled
+	ACLs             bool                 // yarn.acl.enable
+	Admins           ACL                  // yarn.admin.acl
+	ProxyUsers       map[string]ProxyUser // by name
+	ExtraResources   []string             // names of the resources counted in heddle.Extra1 and Extra2
+	Topology         string               // net.topology.script.file.name: prints the rack of each host it is given
 	TopologyTable    map[string]string
 	MemoryOnly       bool   // the resource calculator looks at memory alone
 	PortInNodeName   bool   // yarn.scheduler.include-port-in-node-name
@@ -54,6 +54,13 @@ type Config struct {
 	BeatLoad                 int
 }
 
+// A ProxyUser is for whom somebody may act, whom Users or Groups name, and from where: as hadoop.proxyuser.<name>.users,
+// .groups and .hosts have it. "*" stands for all users or groups.
+type ProxyUser struct {
+	Users, Groups []string
+	From          []netip.Prefix
+}
+
 // A Scheduler is a policy set, the queues it was built for, and who goes where.
 type Scheduler struct {
 	Set policy.Set
@@ -64,8 +71,11 @@ type Scheduler struct {
 	Queues  []QueueInfo // by QueueID
 	Minimum heddle.Resource
 	Maximum heddle.Resource
-	// Place says which leaf an application goes to: its path in Queues, or an error for the user.
+	// Place says which leaf an application goes to: its path in Queues, or one for Grow, or an error for the user.
 	Place func(Submission) (queue string, err error)
+	// Grow returns the scheduler as configured with further leaves and the queues above them, for placement rules
+	// that create queues; a leaf that cannot be is left out. nil where the queues are those of the configuration.
+	Grow func(leaves []string) (*Scheduler, error)
 	// Groups are a user's groups, the primary one first; none for somebody this machine does not know. Access
 	// lists ask it. It may be called from everywhere.
 	Groups func(user string) []string

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -326,5 +327,25 @@ func TestOtherRack(t *testing.T) {
 			t.Errorf("granted %v, want a container on the node that was named", got)
 		}
 		w.check()
+	})
+}
+
+// A list says of the newest applications alone what they wait for; each one's own report says it always.
+func TestListExplainsTheNewest(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		w.job("MAPREDUCE") // takes the one master's room that the queue has
+		var waiting []ids.App
+		for range explained + 1 {
+			waiting = append(waiting, w.submit("MAPREDUCE", 1024))
+		}
+		list, err := w.r.Apps(t.Context(), AppFilter{States: []AppState{AppAccepted}})
+		if err != nil || len(list) != len(waiting) {
+			t.Fatalf("%d wait, want %d: %v", len(list), len(waiting), err)
+		}
+		for i, a := range list {
+			if whole := w.app(a.ID).Diagnostics; (a.Diagnostics == whole) != (i > 0) || !strings.HasPrefix(whole, a.Diagnostics) {
+				t.Errorf("application %d: %q in the list, %q alone", i, a.Diagnostics, whole)
+			}
+		}
 	})
 }

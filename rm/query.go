@@ -13,22 +13,31 @@ import (
 	"heddle/yarn/ids"
 )
 
-// Apps returns the applications a filter lets through, oldest first.
+// explained is for how many applications a list says what they wait for: to find out looks at every node.
+const explained = 10
+
+// Apps returns the applications a filter lets through, oldest first. Of those that wait, only the newest say what
+// for.
 func (r *RM) Apps(ctx context.Context, f AppFilter) ([]AppReport, error) {
-	return read(ctx, r, func() ([]AppReport, error) {
-		list := slices.SortedFunc(maps.Values(r.byApp), func(a, b *app) int { return a.id.Compare(b.id) })
-		var out []AppReport
-		for _, a := range slices.Backward(list) {
-			if f.Limit > 0 && len(out) == f.Limit {
-				break
-			}
-			if f.lets(a) {
-				out = append(out, r.report(a))
+	return read(ctx, r, func() ([]AppReport, error) { return r.list(f), nil })
+}
+
+func (r *RM) list(f AppFilter) (out []AppReport) {
+	waiting := 0
+	all := slices.SortedFunc(maps.Values(r.byApp), func(a, b *app) int { return a.id.Compare(b.id) })
+	for _, a := range slices.Backward(all) {
+		if f.Limit > 0 && len(out) == f.Limit {
+			break
+		}
+		if f.lets(a) {
+			out = append(out, r.report(a, waiting < explained))
+			if a.public() == AppAccepted {
+				waiting++
 			}
 		}
-		slices.Reverse(out)
-		return out, nil
-	})
+	}
+	slices.Reverse(out)
+	return out
 }
 
 // lets reports whether the filter wants an application.
@@ -56,11 +65,12 @@ func (r *RM) App(ctx context.Context, id ids.App) (AppReport, error) {
 		if a == nil {
 			return AppReport{}, &NotFound{"application " + id.String()}
 		}
-		return r.report(a), nil
+		return r.report(a, true), nil
 	})
 }
 
-func (r *RM) report(a *app) AppReport {
+// report is what clients see of an application; explain says to find out what it waits for.
+func (r *RM) report(a *app, explain bool) AppReport {
 	p := AppReport{
 		ID: a.id, User: a.user, Queue: a.queue, Name: a.name, Type: a.kind, Tags: a.tags, Priority: a.priority,
 		State: a.public(), Internal: a.state, Final: a.finalStatus(), Diagnostics: a.diag, Submitted: a.submitted,
@@ -86,7 +96,10 @@ func (r *RM) report(a *app) AppReport {
 	}
 	r.addUse(a, &p)
 	if p.Diagnostics == "" && p.State == AppAccepted {
-		p.Diagnostics = r.pendingText(a)
+		p.Diagnostics = notActive
+		if explain {
+			p.Diagnostics = r.pendingText(a)
+		}
 	}
 	return p
 }

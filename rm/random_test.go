@@ -224,7 +224,11 @@ func (c *chaos) submit(rt *rapid.T) {
 		rt.Fatal(err)
 	}
 	kind := rapid.SampledFrom([]string{"MAPREDUCE", "SPARK", "YARN"}).Draw(rt, "type")
-	if err := c.r.Submit(context.Background(), "ann", submission(id, kind, 1024)); err != nil {
+	what := submission(id, kind, 1024)
+	if c.with == "fair" { // whose rules create queues
+		what.Queue = new(rapid.SampledFrom([]string{"default", "ann", "bob"}).Draw(rt, "queue"))
+	}
+	if err := c.r.Submit(context.Background(), "ann", what); err != nil {
 		rt.Fatal(err)
 	}
 	c.apps = append(c.apps, &chaosApp{id: id, at: map[ids.Container]ids.Node{}, told: map[ids.Container]bool{}})
@@ -399,7 +403,11 @@ func (c *chaos) fault(rt *rapid.T) {
 		}
 	case "refresh":
 		_, _ = read(context.Background(), c.r, func() (struct{}, error) {
-			if err := c.r.reschedule(testScheduler(c.t, c.with)); err != nil {
+			sch, err := c.r.grown(testScheduler(c.t, c.with))
+			if err == nil {
+				err = c.r.reschedule(sch)
+			}
+			if err != nil {
 				rt.Error(err)
 			}
 			return struct{}{}, nil

@@ -45,6 +45,14 @@ func (r *RM) recover(s *store.State) {
 		alive = append(alive, a)
 	}
 	slices.SortStableFunc(r.over, func(a, b *app) int { return cmp.Compare(a.finished, b.finished) })
+	if sch, err := r.grown(r.sch); err != nil || len(sch.Queues) > len(r.sch.Queues) {
+		if err == nil {
+			err = r.reschedule(sch)
+		}
+		if err != nil {
+			r.log.Error("queues that were created before the start cannot be", "error", err)
+		}
+	}
 	for _, a := range alive {
 		r.resume(a)
 	}

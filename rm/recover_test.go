@@ -1,11 +1,13 @@
 package rm
 
 import (
+	"cmp"
 	"path/filepath"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	gocmp "github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/proto"
 
 	"heddle/rm/store"
@@ -26,7 +28,7 @@ func (w *world) restart(path string, after time.Duration) {
 	if err != nil {
 		w.Fatal(err)
 	}
-	w.start("capacity", st, state)
+	w.start(cmp.Or(w.profile, "capacity"), st, state)
 	end := w.stop
 	w.stop = func() {
 		end()
@@ -156,6 +158,63 @@ func TestRestartWithoutMaster(t *testing.T) {
 		if p := w.app(waiting); p.State != AppAccepted || p.Attempt != 1 {
 			t.Errorf("the application that waited is %s, attempt %d", p.State, p.Attempt)
 		}
+		w.check()
+	})
+}
+
+// Placement rules may create queues: a queue is made for the application that is placed there, is there after a
+// restart, and goes when another is made and nobody is in it any more.
+func TestQueuesAreCreated(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{T: t, profile: "fair"}
+		path := filepath.Join(t.TempDir(), "data", "rm.db")
+		w.restart(path, 0)
+		defer func() { w.stop() }()
+		running, m, _, _ := w.job("MAPREDUCE")
+		into := func(queue string) ids.App {
+			id, _, err := w.r.NewApp(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := submission(id, "MAPREDUCE", 1024)
+			c.Queue = &queue
+			if err := w.r.Submit(t.Context(), "ann", c); err != nil {
+				t.Fatal(err)
+			}
+			return id
+		}
+		queues := func(want ...string) {
+			t.Helper()
+			list, err := w.r.Queues(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, q := range list {
+				got = append(got, q.Path)
+			}
+			if diff := gocmp.Diff(want, got); diff != "" {
+				t.Error(diff)
+			}
+		}
+		first := into("eve")
+		queues("root", "root.default", "root.eve")
+		if a := w.app(first); a.State != AppAccepted || a.Queue != "root.eve" {
+			t.Errorf("%s in %s", a.State, a.Queue)
+		}
+		if a := m.ask(row(20, "*", 1024, 1)); len(a.GetAllocatedContainers()) != 1 || w.app(running).State != AppRunning {
+			t.Errorf("what ran before goes on: %v", a)
+		}
+		w.restart(path, time.Second)
+		queues("root", "root.default", "root.eve")
+		if a := w.app(first); a.State.Final() {
+			t.Errorf("after the restart it is %s: %s", a.State, a.Diagnostics)
+		}
+		if _, err := w.r.Kill(t.Context(), Actor{User: "ann"}, first, ""); err != nil {
+			t.Fatal(err)
+		}
+		into("bob")
+		queues("root", "root.bob", "root.default")
 		w.check()
 	})
 }

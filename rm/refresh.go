@@ -2,6 +2,8 @@ package rm
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"heddle"
 	"heddle/sched"
@@ -19,8 +21,50 @@ func (r *RM) RefreshQueues(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = read(ctx, r, func() (struct{}, error) { return struct{}{}, r.reschedule(sch) })
+	_, err = read(ctx, r, func() (struct{}, error) {
+		sch, err := r.grown(sch)
+		if err == nil {
+			err = r.reschedule(sch)
+		}
+		if err == nil {
+			r.log.Info("scheduler configuration read again", "profile", sch.Profile, "queues", len(sch.Queues))
+		}
+		return struct{}{}, err
+	})
 	return err
+}
+
+// create makes a leaf queue that placement rules gave an application and that is not there. Created queues that
+// nobody is in any more go at the same time.
+func (r *RM) create(path string) error {
+	if _, ok := r.queues[path]; ok || r.sch.Grow == nil {
+		return nil
+	}
+	sch, err := r.grown(r.sch, path)
+	if err == nil {
+		err = r.reschedule(sch)
+	}
+	if err == nil {
+		r.log.Info("queue created", "queue", path, "queues", len(sch.Queues))
+	}
+	return err
+}
+
+// grown returns a scheduler with the queues that its rules created for applications that are not over, and more.
+func (r *RM) grown(sch *Scheduler, more ...string) (*Scheduler, error) {
+	if sch.Grow == nil {
+		return sch, nil
+	}
+	leaves := map[string]bool{}
+	for _, q := range more {
+		leaves[q] = true
+	}
+	for _, a := range r.byApp {
+		if wants := a.aid != heddle.NoApp || a.kill == "" && a.state != stateFinalSaving; wants && !a.isOver() {
+			leaves[a.queue] = true
+		}
+	}
+	return sch.Grow(slices.Sorted(maps.Keys(leaves)))
 }
 
 // reschedule builds a core for another scheduler and tells it everything there is.
@@ -56,7 +100,6 @@ func (r *RM) reschedule(sch *Scheduler) error {
 			r.askAgain(a)
 		}
 	}
-	r.log.Info("scheduler configuration read again", "profile", sch.Profile, "queues", len(sch.Queues))
 	return nil
 }
 

@@ -75,6 +75,12 @@ func (r *RM) Submit(ctx context.Context, user string, c *wire.ApplicationSubmiss
 			done(invalid(classYarn, "the submission of %s has %d bytes; at most %d are kept of one", id, len(rec.Context), maxContext))
 			return
 		}
+		if where.err == nil {
+			where.err = r.create(where.queue)
+		}
+		if where.err != nil { // it is taken in all the same, and fails: its client polls for that
+			a.kill = fmt.Sprintf("Failed to submit application %s: %v", a.id, where.err)
+		}
 		r.byApp[id] = a
 		r.counts.submitted++
 		a.saved = append(a.saved, func() { done(nil) })
@@ -113,9 +119,6 @@ func (r *RM) newApp(id ids.App, user string, where placed, c *wire.ApplicationSu
 		}
 	}
 	a.queue = where.queue
-	if where.err != nil { // it is taken in all the same, and fails: its client polls for that
-		a.kill = fmt.Sprintf("Failed to submit application %s: %v", a.id, where.err)
-	}
 	return a, nil
 }
 

@@ -86,6 +86,9 @@ func (r *RM) pendingAsk(k *sched.PendingAsk) PendingAsk {
 	return p
 }
 
+// notActive is how YARN says that an application waits for its master.
+const notActive = "Application is added to the scheduler and is not yet activated."
+
 // pendingText is what clients read while an application waits for its master.
 func (r *RM) pendingText(a *app) string {
 	switch {
@@ -97,7 +100,7 @@ func (r *RM) pendingText(a *app) string {
 	e, _ := r.core.Explain(a.aid)
 	for i := range e.Pending {
 		if e.Pending[i].Kind == heddle.AM {
-			return "Application is added to the scheduler and is not yet activated. " + r.sentence(&e.Pending[i])
+			return notActive + " " + r.sentence(&e.Pending[i])
 		}
 	}
 	return ""

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,6 +13,7 @@ import (
 
 	"heddle/conf"
 	"heddle/policies"
+	"heddle/policies/fair"
 	"heddle/rm/store"
 	"heddle/yarn/conv"
 	"heddle/yarn/ids"
@@ -22,10 +24,11 @@ import (
 // world is a ResourceManager with NodeManagers, masters and clients that are functions of the test.
 type world struct {
 	*testing.T
-	r      *RM
-	stop   func()
-	calls  []string // of NodeManagers, by the ResourceManager
-	refuse error    // what they answer
+	profile string // of those that are started on a store; capacity where it is empty
+	r       *RM
+	stop    func()
+	calls   []string // of NodeManagers, by the ResourceManager
+	refuse  error    // what they answer
 }
 
 func testConfig() Config {
@@ -37,8 +40,8 @@ func testConfig() Config {
 	}
 }
 
-// testScheduler is a profile for one queue, root.default.
-func testScheduler(t testing.TB, profile string) *Scheduler {
+// testScheduler is a profile for one queue, root.default; fair also for leaves below the root that it is grown by.
+func testScheduler(t testing.TB, profile string, leaves ...string) *Scheduler {
 	t.Helper()
 	p, err := policies.Load(profile, nil)
 	if err != nil {
@@ -46,7 +49,15 @@ func testScheduler(t testing.TB, profile string) *Scheduler {
 	}
 	p, off := p.WithoutAgent()
 	h := conf.Default()
-	b, err := policies.Build(p, policies.Env{Capacity: h.Capacity, Fair: h.Fair, Minimum: h.Site.Minimum, Maximum: h.Site.Maximum, Seed: 1})
+	queues := *h.Fair
+	queues.Queues = slices.Clone(queues.Queues)
+	for _, leaf := range leaves {
+		if !slices.ContainsFunc(queues.Queues, func(q fair.QueueConfig) bool { return q.Path == leaf }) {
+			queues.Queues = append(queues.Queues, fair.QueueConfig{Path: leaf, Weight: 1, MaxAMShare: -1})
+		}
+	}
+	queues.SortQueues()
+	b, err := policies.Build(p, policies.Env{Capacity: h.Capacity, Fair: &queues, Minimum: h.Site.Minimum, Maximum: h.Site.Maximum, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,6 +66,9 @@ func testScheduler(t testing.TB, profile string) *Scheduler {
 		s.Queues = append(s.Queues, QueueInfo{Path: path, Parent: b.Queues[i], Leaf: i > 0, Running: true, Capacity: 1, Max: 1, Absolute: 1, AbsoluteMax: 1})
 	}
 	s.Place = func(q Submission) (string, error) { return "root." + q.Queue, nil }
+	if p.Queues == "fair" {
+		s.Grow = func(leaves []string) (*Scheduler, error) { return testScheduler(t, profile, leaves...), nil }
+	}
 	return s
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"heddle/rm/daemon"
 	"heddle/rm/setup"
+	"heddle/rm/web"
 )
 
 const (
@@ -79,8 +80,12 @@ func (a *app) manage(f *rmFlags) error {
 
 	first := untouched(d.DataDir)
 	began := time.Now()
+	settings := make([]web.Property, len(d.Properties))
+	for i, p := range d.Properties {
+		settings[i] = web.Property{Key: p.Name, Value: p.Value, Final: p.Final, Source: p.File}
+	}
 	running, err := daemon.Start(daemon.Options{
-		Config: d.Config, Scheduler: d.Scheduler, Refresh: d.Refresh, DataDir: d.DataDir, Version: version(), Owner: (&remoteFlags{}).who(), Log: log,
+		Config: d.Config, Scheduler: d.Scheduler, Refresh: d.Refresh, Settings: settings, DataDir: d.DataDir, Version: version(), Owner: (&remoteFlags{}).who(), Log: log,
 	})
 	if err != nil {
 		return failure{fmt.Errorf("the ResourceManager cannot start: %w", err)}

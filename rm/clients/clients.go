@@ -53,17 +53,14 @@ type RM interface {
 // Options is what the protocols are told beside the daemon.
 type Options struct {
 	ACLs           bool     // yarn.acl.enable: who may look at applications is checked
-	Admins         []string // yarn.admin.acl: users; "*" for everybody
+	Admins         rm.ACL   // yarn.admin.acl
 	Owner          string   // the user the daemon runs as, who may administer it too
 	ExtraResources []string // names of the resources counted in heddle.Extra1 and Extra2
 	MemoryOnly     bool     // the resource calculator looks at memory alone
 
-	// ProxyUsers are those who may act for others, by name. It is empty unless hadoop.proxyuser.<user>.* of
-	// core-site.xml says otherwise.
-	ProxyUsers map[string]ProxyUser
-	// Groups returns the groups of a user; nil for those of the machine.
-	Groups func(user string) ([]string, error)
-	Log    *slog.Logger // nil for none
+	ProxyUsers map[string]rm.ProxyUser    // those who may act for others, by name
+	Groups     func(user string) []string // of a user, none for somebody unknown; nil where nobody is in any
+	Log        *slog.Logger               // nil for none
 }
 
 // A service is what the handlers share.
@@ -74,7 +71,7 @@ type service struct {
 
 func newService(r RM, o Options) *service {
 	if o.Groups == nil {
-		o.Groups = systemGroups
+		o.Groups = func(string) []string { return nil }
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

@@ -84,7 +84,7 @@ func TestCallsOfTheDaemon(t *testing.T) {
 	until := time.Now().Add(time.Hour).Truncate(time.Second)
 	f := stock()
 	f.killed = true
-	c, a := dial(t, f, Options{Admins: []string{"root"}}, "root")
+	c, a := dial(t, f, Options{Admins: "root"}, "root")
 	call := func(c *rpc.Client, method string, req, resp proto.Message) {
 		t.Helper()
 		if err := c.Call(t.Context(), method, req, resp); err != nil {
@@ -162,7 +162,7 @@ func TestFilter(t *testing.T) {
 		{"own of others", &wire.GetApplicationsRequest{Users: []string{"ann"}, Scope: wire.ApplicationsRequestScope_OWN.Enum()}, Options{}, rm.AppFilter{}, nil},
 		{"viewable", &wire.GetApplicationsRequest{Scope: view}, Options{ACLs: true}, rm.AppFilter{}, []int32{2}},
 		{"viewable without lists", &wire.GetApplicationsRequest{Scope: view}, Options{}, rm.AppFilter{}, []int32{1, 2}},
-		{"viewable for administrators", &wire.GetApplicationsRequest{Scope: view}, Options{ACLs: true, Admins: []string{"*"}}, rm.AppFilter{}, []int32{1, 2}},
+		{"viewable for administrators", &wire.GetApplicationsRequest{Scope: view}, Options{ACLs: true, Admins: "*"}, rm.AppFilter{}, []int32{1, 2}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -211,13 +211,13 @@ func TestHidden(t *testing.T) {
 
 func TestProxyUsers(t *testing.T) {
 	o := Options{
-		ProxyUsers: map[string]ProxyUser{
-			"oozie": {Users: []string{"ann"}, Groups: []string{"staff"}, Hosts: []string{"10.0.0.0/8", "::1"}},
-			"all":   {Users: []string{"*"}, Hosts: []string{"*"}},
-			"none":  {Hosts: []string{"*"}},
+		ProxyUsers: map[string]rm.ProxyUser{
+			"oozie": {Users: []string{"ann"}, Groups: []string{"staff"}, From: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("::1/128")}},
+			"all":   {Users: []string{"*"}, From: []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0")}},
+			"none":  {From: []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0")}},
 		},
-		Groups: func(user string) ([]string, error) {
-			return map[string][]string{"bob": {"staff"}, "eve": {"guests"}}[user], nil
+		Groups: func(user string) []string {
+			return map[string][]string{"bob": {"staff"}, "eve": {"guests"}}[user]
 		},
 	}
 	tests := []struct {
@@ -251,7 +251,7 @@ func TestProxyUsers(t *testing.T) {
 // Every administrative method refuses who is no administrator, and none of them does anything for such a user.
 func TestAdministrators(t *testing.T) {
 	f := stock()
-	c, a := dial(t, f, Options{ACLs: true, Admins: []string{"root"}, Owner: "yarn"}, "eve")
+	c, a := dial(t, f, Options{ACLs: true, Admins: "root", Owner: "yarn"}, "eve")
 	for method := range Admin(f, Options{}).Methods {
 		var req proto.Message = &wire.RefreshQueuesRequest{}
 		if method == "getGroupsForUser" {
@@ -275,19 +275,18 @@ func TestAdministrators(t *testing.T) {
 	if want := []string{"root[]", "root.default[QACL_SUBMIT_APPLICATIONS]", "root.a" + both, "root.a.b" + both}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	s := newService(f, Options{Admins: []string{"root"}, Owner: "yarn"})
-	if !s.administers("yarn") || !s.administers("root") || s.administers("") || s.administers("eve") {
-		t.Error("administrators are not those named, and the owner")
+	s := newService(f, Options{Admins: "root ops", Owner: "yarn", Groups: func(user string) []string {
+		return map[string][]string{"bob": {"ops"}, "eve": {"staff"}}[user]
+	}})
+	if !s.administers("yarn") || !s.administers("root") || !s.administers("bob") || s.administers("") || s.administers("eve") {
+		t.Error("administrators are not those named, those of a group named, and the owner")
 	}
 }
 
 func TestAdminAnswers(t *testing.T) {
 	f := stock()
-	_, a := dial(t, f, Options{Admins: []string{"*"}, Groups: func(user string) ([]string, error) {
-		if user != "ann" {
-			return nil, errors.New("unknown")
-		}
-		return []string{"ann", "staff"}, nil
+	_, a := dial(t, f, Options{Admins: "*", Groups: func(user string) []string {
+		return map[string][]string{"ann": {"ann", "staff"}}[user]
 	}}, "eve")
 	groups := &wire.GetGroupsForUserResponse{}
 	if err := a.Call(t.Context(), "getGroupsForUser", &wire.GetGroupsForUserRequest{User: new("ann")}, groups); err != nil || !slices.Equal(groups.GetGroups(), []string{"ann", "staff"}) {

@@ -210,7 +210,7 @@ func (s *service) getQueueUserAcls(ctx context.Context, who rm.Actor, _ *wire.Ge
 	}
 	var groups []string
 	if s.o.ACLs {
-		groups, _ = s.o.Groups(who.User) // somebody unknown is in none
+		groups = s.o.Groups(who.User)
 	}
 	m := &wire.GetQueueUserAclsInfoResponse{}
 	type rights struct{ submit, administer bool }

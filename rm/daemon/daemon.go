@@ -30,9 +30,10 @@ type Options struct {
 	Config    rm.Config
 	Scheduler *rm.Scheduler
 	Refresh   rm.RefreshFunc
-	DataDir   string // folder of the store; made where it lacks. Not used where recovery is off
-	Version   string // of the program
-	Owner     string // the user it runs as, who may administer it
+	Settings  []web.Property // for those who ask which hold
+	DataDir   string         // folder of the store; made where it lacks. Not used where recovery is off
+	Version   string         // of the program
+	Owner     string         // the user it runs as, who may administer it
 	Log       *slog.Logger
 }
 
@@ -106,7 +107,7 @@ func (d *Daemon) ports(o Options) []port {
 	c := o.Config
 	access := clients.Options{
 		ACLs: c.ACLs, Admins: c.Admins, Owner: o.Owner, ExtraResources: c.ExtraResources, MemoryOnly: c.MemoryOnly, Log: o.Log,
-		Groups: func(user string) ([]string, error) { return o.Scheduler.Groups(user), nil },
+		ProxyUsers: c.ProxyUsers, Groups: o.Scheduler.Groups,
 	}
 	ports := []port{
 		{"client", c.Client, &d.Client, server(nil, clients.Client(d.RM, access)), nil},
@@ -128,7 +129,7 @@ func (d *Daemon) serveWeb(p *port, o Options) {
 	d.cancel = cancel
 	c := o.Config
 	handler := web.New(web.Options{
-		RM: d.RM, Registry: prometheus.NewRegistry(), RPC: stats, Log: o.Log, Version: o.Version, Store: "bbolt", Off: o.Scheduler.Off,
+		RM: d.RM, Registry: prometheus.NewRegistry(), RPC: stats, Log: o.Log, Version: o.Version, Store: "bbolt", Conf: o.Settings, Off: o.Scheduler.Off,
 		Local: d.Web.Addr().IsLoopback(), WebHost: cmp.Or(c.WebHost, d.Web.String()), ProxySource: d.Web.Addr(),
 		Private:        []uint16{d.Client.Port(), d.Scheduler.Port(), d.Tracker.Port(), d.Admin.Port(), d.Web.Port()},
 		ExtraResources: c.ExtraResources, MemoryOnly: c.MemoryOnly, CompletedLogsURL: c.CompletedLogsURL,

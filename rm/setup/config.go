@@ -1,7 +1,6 @@
 package setup
 
 import (
-	"strings"
 	"time"
 
 	"heddle"
@@ -46,7 +45,7 @@ func (s *source) config() (rm.Config, error) {
 		PortInNodeName:   d.PortInNodeName,
 		CompletedLogsURL: d.LogServerURL,
 	}
-	c.Admins, c.AdminGroups = admins(d.Admins)
+	c.Admins = rm.ACL(d.Admins)
 	return c, s.beats(&c)
 }
 
@@ -80,22 +79,4 @@ func (s *source) beats(c *rm.Config) error {
 		return s.file.errorOf("beats.idle", "%v is too slow: a node counts as lost after %v (yarn.nm.liveness-monitor.expiry-interval-ms); at most a third of it", b.idle, c.NodeExpiry)
 	}
 	return nil
-}
-
-// admins reads an access list: users with commas between, a blank, groups with commas between.
-func admins(list string) (users, groups []string) {
-	first, rest, _ := strings.Cut(list, " ")
-	if strings.TrimSpace(list) == "*" {
-		return []string{"*"}, nil
-	}
-	return names(first), names(rest)
-}
-
-func names(list string) (out []string) {
-	for name := range strings.SplitSeq(list, ",") {
-		if name = strings.TrimSpace(name); name != "" {
-			out = append(out, name)
-		}
-	}
-	return out
 }

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -123,8 +124,17 @@ func hostPort(text, host string, number uint16) (string, uint16, error) {
 
 // lookup returns the address of a host; of several the first of IPv4, as Hadoop's daemons listen on.
 func lookup(host string) (netip.Addr, error) {
+	all, err := addresses(host)
+	if err != nil {
+		return netip.Addr{}, fmt.Errorf("%q has no address here (%w); give an address, or a name that this machine knows", host, err)
+	}
+	return all[max(0, slices.IndexFunc(all, netip.Addr.Is4))], nil
+}
+
+// addresses returns the addresses of a host, at least one.
+func addresses(host string) ([]netip.Addr, error) {
 	if a, err := netip.ParseAddr(host); err == nil {
-		return a, nil
+		return []netip.Addr{a}, nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), lookupTime)
 	defer cancel()
@@ -132,15 +142,10 @@ func lookup(host string) (netip.Addr, error) {
 	if err == nil && len(all) == 0 {
 		err = errors.New("no answer")
 	}
-	if err != nil {
-		return netip.Addr{}, fmt.Errorf("%q has no address here (%w); give an address, or a name that this machine knows", host, err)
+	for i := range all {
+		all[i] = all[i].Unmap()
 	}
-	for _, a := range all {
-		if a = a.Unmap(); a.Is4() {
-			return a, nil
-		}
-	}
-	return all[0], nil
+	return all, err
 }
 
 // webHost returns host:port for links to the pages; "" where the address listened on is as good.

@@ -20,16 +20,9 @@ func placer(t *tree, groups func(string) []string) func(rm.Submission) (string, 
 		if t.rules.NeedsGroups() { // looking them up may take a while
 			in = groups(a.User)
 		}
-		path, created, err := t.rules.Place(a.Queue, a.User, in)
+		path, _, err := t.rules.Place(a.Queue, a.User, in)
 		if err != nil {
 			return "", refused(&a, err)
-		}
-		if created {
-			// Queues are those of the configuration while the daemon runs.
-			if !t.has(defaultQueue) {
-				return "", fmt.Errorf("submitted by user %s to unknown queue: %s: queues are not created while the ResourceManager runs; add it to fair-scheduler.xml", a.User, path)
-			}
-			path = defaultQueue
 		}
 		if state := t.stopped(path); state != "" {
 			return "", fmt.Errorf("submitted by user %s to queue %s: it is %s and cannot accept submission of applications", a.User, path, state)

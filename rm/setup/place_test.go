@@ -74,18 +74,17 @@ func text(err error) string {
 
 func TestFairPlace(t *testing.T) {
 	// Without placement rules the queue that is named counts, else the user's own.
-	d := load(t, Options{ConfDir: folder(t, "fair", map[string]string{
+	s := load(t, Options{ConfDir: folder(t, "fair", map[string]string{
 		"fair-scheduler.xml": `<allocations><queue name="b"><queue name="x"/></queue><queue name="a"/></allocations>`,
-	})})
-	s := d.Scheduler
+	})}).Scheduler
 	if diff := cmp.Diff([]string{"root", "root.a", "root.b", "root.b.x", "root.default"}, paths(s.Queues)); diff != "" {
 		t.Errorf("queues are not in the order of Hadoop's ties: %s", diff)
 	}
 	for _, c := range []struct{ queue, user, want, err string }{
 		{"b.x", "ann", "root.b.x", ""},
 		{"default", "a", "root.a", ""},
-		{"default", "ann", "root.default", ""}, // for root.ann, which is not there
-		{"new", "ann", "root.default", ""},
+		{"default", "ann", "root.ann", ""}, // for Grow
+		{"new", "ann", "root.new", ""},
 		{"b", "ann", "", "submitted by user ann to non-leaf queue: b: "},
 		{"a.new", "ann", "", "submitted by user ann to unknown queue: a.new: "},
 	} {
@@ -94,15 +93,29 @@ func TestFairPlace(t *testing.T) {
 			t.Errorf("%s by %s: %q, %v; want %q, %s", c.queue, c.user, got, err, c.want, c.err)
 		}
 	}
-	if got := strings.Join(d.Remarks, "\n"); !strings.Contains(got, "what would go to a new one goes to root.default") {
-		t.Errorf("remarks:\n%s", got)
+	grown, err := s.Grow([]string{"root.a", "root.ann", "root.a.no", "root.team.bob", "root.b"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"root", "root.a", "root.ann", "root.b", "root.b.x", "root.default", "root.team", "root.team.bob"}
+	if diff := cmp.Diff(want, paths(grown.Queues)); diff != "" {
+		t.Errorf("with queues created: %s", diff)
+	}
+	if q := grown.Queues[2]; !q.Leaf || !q.Running || q.Parent != 0 || q.AMShare != 0.5 || q.SubmitACL != "" {
+		t.Errorf("root.ann is %+v", q)
+	}
+	if _, err := grown.Place(rm.Submission{User: "eve", Queue: "ann.x"}); !strings.HasPrefix(text(err), "submitted by user eve to unknown queue: ann.x: ") {
+		t.Errorf("below a leaf that was created: %v", err)
+	}
+	if again, err := grown.Grow(nil); err != nil || len(again.Queues) != len(s.Queues) {
+		t.Errorf("without those created: %v, %v", again, err)
 	}
 
-	full := load(t, Options{ConfDir: folder(t, "fair", map[string]string{
-		"fair-scheduler.xml": `<allocations><queue name="default"><queue name="x"/></queue></allocations>`,
+	fixed := load(t, Options{ConfDir: folder(t, "fair", map[string]string{
+		"fair-scheduler.xml": `<allocations><queue name="a"/><queuePlacementPolicy><rule name="specified" create="false"/><rule name="default" queue="a"/></queuePlacementPolicy></allocations>`,
 	})})
-	if _, err := full.Scheduler.Place(rm.Submission{User: "ann", Queue: "new"}); !strings.HasPrefix(text(err), "submitted by user ann to unknown queue: root.new: queues are not created") {
-		t.Errorf("%v", err)
+	if fixed.Scheduler.Grow != nil {
+		t.Error("rules that create nothing make queues")
 	}
 	fails(t, Options{ConfDir: folder(t, "fair", map[string]string{
 		"fair-scheduler.xml": `<allocations><queue name="a"/><queuePlacementPolicy><rule name="default" queue="root.a.b"/></queuePlacementPolicy></allocations>`,

@@ -58,38 +58,53 @@ func (s *source) scheduler() (sch *rm.Scheduler, why []string, err error) {
 		return nil, nil, err
 	}
 	p, off := p.WithoutAgent()
-	t, err := s.tree(p.Queues)
-	if err != nil {
-		return nil, nil, err
-	}
-	h := s.hadoop
-	built, err := policies.Build(p, policies.Env{Capacity: h.Capacity, Fair: t.fair, Minimum: h.Site.Minimum, Maximum: h.Site.Maximum})
-	if err != nil {
-		return nil, nil, err
-	}
-	groups := newGroups(h.Daemon.GroupOverrides)
-	sch = &rm.Scheduler{
-		Set: built.Set, Type: t.kind, Profile: p.Name, Off: off, Queues: t.queues, Minimum: built.Minimum, Maximum: built.Maximum,
-		Place: placer(t, groups.of), Groups: groups.of, UserName: built.User,
-	}
 	why = []string{fmt.Sprintf("profile %s: %s", p.Name, reason)}
-	if t.missing != "" {
-		why = append(why, fmt.Sprintf("no %s: one queue, root.default", t.missing))
+	if file := s.lacks(p.Queues); file != "" {
+		why = append(why, fmt.Sprintf("no %s: one queue, root.default", file))
 	}
-	if t.grows {
-		why = append(why, "queues are not created while the ResourceManager runs: what would go to a new one goes to "+defaultQueue)
+	groups := newGroups(s.hadoop.Daemon.GroupOverrides)
+	var build func([]string) (*rm.Scheduler, error)
+	build = func(created []string) (*rm.Scheduler, error) {
+		t, err := s.tree(p.Queues, created)
+		if err != nil {
+			return nil, err
+		}
+		h := s.hadoop
+		built, err := policies.Build(p, policies.Env{Capacity: h.Capacity, Fair: t.fair, Minimum: h.Site.Minimum, Maximum: h.Site.Maximum})
+		if err != nil {
+			return nil, err
+		}
+		sch := &rm.Scheduler{
+			Set: built.Set, Type: t.kind, Profile: p.Name, Off: off, Queues: t.queues, Minimum: built.Minimum, Maximum: built.Maximum,
+			Place: placer(t, groups.of), Groups: groups.of, UserName: built.User,
+		}
+		if t.grows {
+			sch.Grow = build
+		}
+		return sch, nil
 	}
-	return sch, why, nil
+	sch, err = build(nil)
+	return sch, why, err
+}
+
+// lacks returns the file that would have said which queues there are and is not there, "" where none would.
+func (s *source) lacks(queues string) string {
+	switch {
+	case queues == "capacity" && s.had.dir && !s.had.capacity:
+		return "capacity-scheduler.xml"
+	case queues == "fair" && s.had.dir && !s.had.fair:
+		return "fair-scheduler.xml"
+	}
+	return ""
 }
 
 // A tree is the queues of a profile.
 type tree struct {
-	kind    string // how it is shown: capacity or fair
-	queues  []rm.QueueInfo
-	fair    *fair.Config // what to build with; nil but for a fair tree
-	rules   rules        // nil where everything goes to root.default
-	grows   bool         // rules would create queues
-	missing string       // the file that would have said otherwise; "" where it is there or would not count
+	kind   string // how it is shown: capacity or fair
+	queues []rm.QueueInfo
+	fair   *fair.Config // what to build with; nil but for a fair tree
+	rules  rules        // nil where everything goes to root.default
+	grows  bool         // rules create queues
 }
 
 // rules say where an application goes.
@@ -98,32 +113,25 @@ type rules interface {
 	NeedsGroups() bool
 }
 
-func (s *source) tree(queues string) (*tree, error) {
+func (s *source) tree(queues string, created []string) (*tree, error) {
 	h := s.hadoop
 	switch queues {
 	case "capacity":
-		t := &tree{kind: "capacity", queues: capacityQueues(h.Capacity, h.CapacityACLs), rules: h.CapacityPlacement}
-		if s.had.dir && !s.had.capacity {
-			t.missing = "capacity-scheduler.xml"
-		}
-		return t, nil
+		return &tree{kind: "capacity", queues: capacityQueues(h.Capacity, h.CapacityACLs), rules: h.CapacityPlacement}, nil
 	case "fair":
-		placement, cfg, err := fairTree(h.FairPlacement)
+		placement, cfg, err := fairTree(h.FairPlacement, created)
 		if err != nil {
 			return nil, err
 		}
-		t := &tree{kind: "fair", queues: fairQueues(cfg, h.FairACLs), fair: cfg, rules: placement, grows: placement.Creates()}
-		if s.had.dir && !s.had.fair {
-			t.missing = "fair-scheduler.xml"
-		}
-		return t, nil
+		return &tree{kind: "fair", queues: fairQueues(cfg, h.FairACLs), fair: cfg, rules: placement, grows: placement.Creates()}, nil
 	default: // one, or what the builder has a word for
 		return &tree{kind: "capacity", queues: capacityQueues(conf.DefaultCapacity(), conf.Bare().Complete().CapacityACLs)}, nil
 	}
 }
 
-// fairTree returns the tree with the queues that rules send everybody to, in the order of Hadoop's ties.
-func fairTree(p *conf.FairPlacement) (*conf.FairPlacement, *fair.Config, error) {
+// fairTree returns the tree with the queues that rules send everybody to and those that were created, in the
+// order of Hadoop's ties.
+func fairTree(p *conf.FairPlacement, created []string) (*conf.FairPlacement, *fair.Config, error) {
 	p, cfg := p.Clone()
 	for _, r := range p.Rules() {
 		if r.Name == "default" && r.Create {
@@ -133,7 +141,9 @@ func fairTree(p *conf.FairPlacement) (*conf.FairPlacement, *fair.Config, error) 
 		}
 	}
 	if p.Creates() {
-		_ = p.Create(defaultQueue) // takes what would go to new queues; where it cannot be, that is refused
+		for _, path := range append([]string{defaultQueue}, created...) { // the root is never a leaf
+			_ = p.Create(path) // where that cannot be, placement refuses it too
+		}
 	}
 	// The placement knows the queues by their places in its own list, which must stay as it is.
 	sorted := *cfg
@@ -150,8 +160,4 @@ func (t *tree) stopped(path string) string {
 		}
 	}
 	return ""
-}
-
-func (t *tree) has(path string) bool {
-	return slices.ContainsFunc(t.queues, func(q rm.QueueInfo) bool { return q.Path == path && q.Leaf })
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"heddle/conf"
 	"heddle/rm"
@@ -34,9 +35,10 @@ type Daemon struct {
 	Log     Log
 	Open    bool // somebody understands that everybody who reaches the ports can act as anybody
 
-	Notices    []conf.Notice // what of the configuration has another effect than it seems to have, or none where it should
-	Deviations []Deviation   // where defaults are not YARN's
-	Remarks    []string      // for people, at the start: what was read, which scheduler, and why
+	Properties []conf.Property // what Hadoop's files set
+	Notices    []conf.Notice   // what of the configuration has another effect than it seems to have, or none where it should
+	Deviations []Deviation     // where defaults are not YARN's
+	Remarks    []string        // for people, at the start: what was read, which scheduler, and why
 }
 
 // A source is everything that was read.
@@ -59,7 +61,7 @@ func Load(o Options) (*Daemon, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Daemon{Notices: notable(s.hadoop.Notices), Deviations: Deviations(), Log: s.file.log()}
+	d := &Daemon{Properties: s.hadoop.Properties, Notices: notable(s.hadoop.Notices), Deviations: Deviations(), Log: s.file.log()}
 	if d.DataDir, err = s.dataDir(); err != nil {
 		return nil, err
 	}
@@ -74,6 +76,10 @@ func Load(o Options) (*Daemon, error) {
 		return nil, err
 	}
 	d.Config.MemoryOnly = d.Scheduler.Set.MemoryOnly
+	var unknown []string
+	if d.Config.ProxyUsers, unknown = s.proxyUsers(); len(unknown) > 0 {
+		why = append(why, "no address is known of "+strings.Join(unknown, ", ")+": nobody may act for others from there (hadoop.proxyuser.*.hosts)")
+	}
 	d.Remarks = append(s.remarks(), why...)
 	d.Refresh = func() (*rm.Scheduler, error) {
 		again, err := read(s.Options)

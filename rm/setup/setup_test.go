@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -101,7 +102,7 @@ func TestNoConfiguration(t *testing.T) {
 		Client: loop(8032), Scheduler: loop(8030), Tracker: loop(8031), Admin: loop(8033), Web: loop(8088),
 		NodeExpiry: 10 * time.Minute, MasterExpiry: 15 * time.Minute, ContainerExpiry: 10 * time.Minute,
 		MaxAttempts: 2, GlobalAttempts: 2, MaxCompleted: 1000, KeyRolling: 24 * time.Hour, NodeKeyRolling: 24 * time.Hour,
-		ConnectRetries: 10, SchedulingWait: 10 * time.Second, Recovery: true, WorkPreserving: true, Admins: []string{"*"},
+		ConnectRetries: 10, SchedulingWait: 10 * time.Second, Recovery: true, WorkPreserving: true, Admins: "*",
 		Beat: time.Second, FastBeat: 100 * time.Millisecond, IdleBeat: 2 * time.Second, BeatLoad: 5000,
 	}
 	if diff := cmp.Diff(want, d.Config, cmp.Comparer(func(a, b netip.AddrPort) bool { return a == b })); diff != "" {
@@ -312,8 +313,8 @@ func TestSettings(t *testing.T) {
 	if d.DataDir != filepath.Join(dir, "state") || !d.Log.JSON || d.Log.Level.String() != "DEBUG" {
 		t.Errorf("data in %s, log %+v", d.DataDir, d.Log)
 	}
-	if cmp.Diff([]string{"ann", "bob"}, c.Admins) != "" || cmp.Diff([]string{"ops", "staff"}, c.AdminGroups) != "" || !c.ACLs {
-		t.Errorf("admins %q, groups %q", c.Admins, c.AdminGroups)
+	if c.Admins != "ann,bob ops,staff" || !c.ACLs {
+		t.Errorf("admins %q, checked %v", c.Admins, c.ACLs)
 	}
 	if cmp.Diff([]string{"gpu"}, c.ExtraResources) != "" || c.MaxPriority != 9 {
 		t.Errorf("%+v", c)
@@ -356,5 +357,32 @@ func TestDeviationsAreDocumented(t *testing.T) {
 	}
 	if conf.Loopback != Deviations()[0].Ours {
 		t.Errorf("%s is not what is listed", conf.Loopback)
+	}
+}
+
+// Who may act for others is told with addresses; a host that nobody knows lets nobody in.
+func TestProxyUsers(t *testing.T) {
+	d := load(t, Options{ConfDir: folder(t, "capacity", map[string]string{"core-site.xml": props(`hadoop.proxyuser.hue.users=ann
+		hadoop.proxyuser.hue.hosts=10.0.0.0/8,192.168.1.9,no-such-host.invalid
+		hadoop.proxyuser.root.groups=*
+		hadoop.proxyuser.root.hosts=*`)})})
+	networks := func(list ...string) (out []netip.Prefix) {
+		for _, n := range list {
+			out = append(out, netip.MustParsePrefix(n))
+		}
+		return out
+	}
+	want := map[string]rm.ProxyUser{
+		"hue":  {Users: []string{"ann"}, From: networks("10.0.0.0/8", "192.168.1.9/32")},
+		"root": {Groups: []string{"*"}, From: networks("0.0.0.0/0", "::/0")},
+	}
+	if diff := cmp.Diff(want, d.Config.ProxyUsers, cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })); diff != "" {
+		t.Error(diff)
+	}
+	if got := strings.Join(d.Remarks, "\n"); !strings.Contains(got, "no address is known of no-such-host.invalid: nobody may act for others from there") {
+		t.Errorf("remarks:\n%s", got)
+	}
+	if !slices.ContainsFunc(d.Properties, func(p conf.Property) bool { return p.Name == "hadoop.proxyuser.hue.users" && p.Value == "ann" }) {
+		t.Errorf("what is set is not told: %v", d.Properties)
 	}
 }
