@@ -71,11 +71,11 @@ type Scheduler struct {
 	Queues  []QueueInfo // by QueueID
 	Minimum heddle.Resource
 	Maximum heddle.Resource
-	// Place says which leaf an application goes to: its path in Queues, or one for Grow, or an error for the user.
+	// Place says which leaf an application goes to: its path in Queues, or one for Rebuild, or an error for the user.
 	Place func(Submission) (queue string, err error)
-	// Grow returns the scheduler as configured with further leaves and the queues above them, for placement rules
-	// that create queues; a leaf that cannot be is left out. nil where the queues are those of the configuration.
-	Grow func(leaves []string) (*Scheduler, error)
+	// Rebuild returns the scheduler new, as it was configured, and with those of these leaves that placement rules
+	// can create.
+	Rebuild func(leaves []string) (*Scheduler, error)
 	// Groups are a user's groups, the primary one first; none for somebody this machine does not know. Access
 	// lists ask it. It may be called from everywhere.
 	Groups func(user string) []string

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -347,5 +349,71 @@ func TestListExplainsTheNewest(t *testing.T) {
 				t.Errorf("application %d: %q in the list, %q alone", i, a.Diagnostics, whole)
 			}
 		}
+	})
+}
+
+// Numbers begin anew once most of those that have one are gone: what is there goes on, and the tables stay small.
+func TestTidy(t *testing.T) {
+	inWorld(t, "heddle", func(t *testing.T, w *world) {
+		id, m, home, n := w.job("MAPREDUCE")
+		task := n.task(m)
+		for i := range 40 {
+			gone := w.submit("SPARK", 1024)
+			if _, err := w.r.Kill(t.Context(), Actor{User: "ann"}, gone, ""); err != nil {
+				t.Fatal(err)
+			}
+			if i == 20 {
+				synctest.Wait()
+				w.r.tidyAt = 0
+				time.Sleep(2 * checkEvery)
+			}
+		}
+		synctest.Wait()
+		if len(w.r.apps) > 21 || w.r.tidyAt < tidyAt {
+			t.Errorf("%d numbers were given, again at %d", len(w.r.apps), w.r.tidyAt)
+		}
+		w.check()
+		m.ask(row(20, "*", 1024, 1))
+		n.exit(task, 0)
+		n.beat()
+		a := m.ask()
+		if s := a.GetCompletedContainerStatuses(); len(s) != 1 || conv.Container(s[0].GetContainerId()) != task {
+			t.Errorf("completed %v, want %v", s, task)
+		}
+		if p := w.app(id); p.State != AppRunning || p.Containers != 2 {
+			t.Errorf("%s with %d containers", p.State, p.Containers)
+		}
+		home.beat()
+		w.check()
+	})
+}
+
+// A NodeManager that comes back on another port is the same machine: what is gone is in no list any more.
+func TestNodeOnAnotherPort(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		old := w.node("n1", 4096, 4)
+		other := w.node("n2", 4096, 4)
+		time.Sleep(testConfig().NodeExpiry / 2)
+		other.beat()
+		time.Sleep(testConfig().NodeExpiry/2 + time.Second)
+		n := &nm{w: w, id: ids.Node{Host: old.id.Host, Port: old.id.Port + 1}, conts: old.conts}
+		states := func(want ...string) {
+			t.Helper()
+			list, err := w.r.Nodes(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, k := range list {
+				got = append(got, k.ID.String()+" "+k.State)
+			}
+			slices.Sort(got)
+			if !slices.Equal(got, want) {
+				t.Errorf("nodes %v, want %v", got, want)
+			}
+		}
+		states(old.id.String()+" LOST", other.id.String()+" RUNNING")
+		n.register(4096, 4)
+		states(n.id.String()+" RUNNING", other.id.String()+" RUNNING")
 	})
 }

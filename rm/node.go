@@ -23,7 +23,7 @@ const (
 )
 
 const (
-	maxNodes    = 100_000 // that ever registered, by host and port
+	maxNodes    = 100_000 // by host and port, those that are gone included
 	maxHostName = 255     // characters, as DNS has it; of a version too
 	maxSignals  = 1000    // for containers of a node between two reports
 )
@@ -133,11 +133,24 @@ func (r *RM) addNode(id ids.Node, rack string) *node {
 			}
 		}
 	} else {
+		r.replaced(id)
 		r.hosts[r.hostName(id)] = append(r.hosts[r.hostName(id)], n)
 	}
 	r.nodes = append(r.nodes, n)
 	r.byNode[id] = n
 	return n
+}
+
+// replaced forgets the nodes of a host that are gone for good: its NodeManager has come back on another port.
+func (r *RM) replaced(id ids.Node) {
+	host := r.hostName(id)
+	r.hosts[host] = slices.DeleteFunc(r.hosts[host], func(n *node) bool {
+		gone := n.state == nodeLost || n.state == nodeRebooted || n.state == nodeShutdown
+		if gone {
+			delete(r.byNode, n.id)
+		}
+		return gone
+	})
 }
 
 // hostName is what masters call a node in what they ask for.

@@ -403,11 +403,7 @@ func (c *chaos) fault(rt *rapid.T) {
 		}
 	case "refresh":
 		_, _ = read(context.Background(), c.r, func() (struct{}, error) {
-			sch, err := c.r.grown(testScheduler(c.t, c.with))
-			if err == nil {
-				err = c.r.reschedule(sch)
-			}
-			if err != nil {
+			if err := c.r.rebuild(testScheduler(c.t, c.with)); err != nil {
 				rt.Error(err)
 			}
 			return struct{}{}, nil

@@ -45,12 +45,9 @@ func (r *RM) recover(s *store.State) {
 		alive = append(alive, a)
 	}
 	slices.SortStableFunc(r.over, func(a, b *app) int { return cmp.Compare(a.finished, b.finished) })
-	if sch, err := r.grown(r.sch); err != nil || len(sch.Queues) > len(r.sch.Queues) {
-		if err == nil {
-			err = r.reschedule(sch)
-		}
-		if err != nil {
-			r.log.Error("queues that were created before the start cannot be", "error", err)
+	if slices.ContainsFunc(alive, func(a *app) bool { _, there := r.queues[a.queue]; return !there }) {
+		if err := r.rebuild(r.sch); err != nil {
+			r.log.Error("queues that were there before the start cannot be created", "error", err)
 		}
 	}
 	for _, a := range alive {

@@ -21,40 +21,40 @@ func (r *RM) RefreshQueues(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = read(ctx, r, func() (struct{}, error) {
-		sch, err := r.grown(sch)
-		if err == nil {
-			err = r.reschedule(sch)
-		}
-		if err == nil {
-			r.log.Info("scheduler configuration read again", "profile", sch.Profile, "queues", len(sch.Queues))
-		}
-		return struct{}{}, err
-	})
+	_, err = read(ctx, r, func() (struct{}, error) { return struct{}{}, r.rebuild(sch) })
+	if err == nil {
+		r.log.Info("scheduler configuration read again", "profile", sch.Profile)
+	}
 	return err
 }
 
 // create makes a leaf queue that placement rules gave an application and that is not there. Created queues that
 // nobody is in any more go at the same time.
 func (r *RM) create(path string) error {
-	if _, ok := r.queues[path]; ok || r.sch.Grow == nil {
+	if _, ok := r.queues[path]; ok {
 		return nil
 	}
-	sch, err := r.grown(r.sch, path)
-	if err == nil {
-		err = r.reschedule(sch)
-	}
-	if err == nil {
-		r.log.Info("queue created", "queue", path, "queues", len(sch.Queues))
-	}
-	return err
+	r.log.Info("queue created", "queue", path)
+	return r.rebuild(r.sch, path)
 }
 
-// grown returns a scheduler with the queues that its rules created for applications that are not over, and more.
-func (r *RM) grown(sch *Scheduler, more ...string) (*Scheduler, error) {
-	if sch.Grow == nil {
-		return sch, nil
+// tidyAt is how many entries tables by number may have beyond twice those in use.
+const tidyAt = 20_000
+
+// tidy begins anew with the numbers of applications, nodes and users once most of those that have one are gone.
+func (r *RM) tidy() {
+	if len(r.apps)+len(r.nodes)+len(r.userNames) < r.tidyAt {
+		return
 	}
+	if err := r.rebuild(r.sch); err != nil {
+		r.log.Error("the scheduler cannot be built anew", "error", err)
+	}
+	r.tidyAt = 2*(len(r.apps)+len(r.nodes)+len(r.userNames)) + tidyAt
+}
+
+// rebuild goes on with a new scheduler as sch was configured, with the queues that placement created for
+// applications that are not over, and more.
+func (r *RM) rebuild(sch *Scheduler, more ...string) error {
 	leaves := map[string]bool{}
 	for _, q := range more {
 		leaves[q] = true
@@ -64,7 +64,11 @@ func (r *RM) grown(sch *Scheduler, more ...string) (*Scheduler, error) {
 			leaves[a.queue] = true
 		}
 	}
-	return sch.Grow(slices.Sorted(maps.Keys(leaves)))
+	sch, err := sch.Rebuild(slices.Sorted(maps.Keys(leaves)))
+	if err != nil {
+		return err
+	}
+	return r.reschedule(sch)
 }
 
 // reschedule builds a core for another scheduler and tells it everything there is.
@@ -78,12 +82,9 @@ func (r *RM) reschedule(sch *Scheduler) error {
 			return invalid(classYarn, "queue %s still has applications, %s among them; it must stay a leaf queue until they are over", a.queue, a.id)
 		}
 	}
-	for id, name := range r.userNames {
-		sch.UserName(heddle.UserID(id), name)
-	}
 	r.sch, r.queues, r.core = sch, queues, sched.New(sch.Set)
 	r.placer.Store(sch)
-	clear(r.conts) // the new core numbers them anew
+	r.renumber()
 	for _, n := range r.nodes {
 		if n.up {
 			r.step(heddle.NodeUp{Node: n.nid, Rack: r.rackID(n.rack), Total: n.total})
@@ -103,11 +104,28 @@ func (r *RM) reschedule(sch *Scheduler) error {
 	return nil
 }
 
+// renumber gives those that are there the numbers from 0 on, which a new core knows nothing of. What is named as it
+// is met again gets its number then.
+func (r *RM) renumber() {
+	r.apps = slices.DeleteFunc(r.apps, func(a *app) bool { return a == nil })
+	for i, a := range r.apps {
+		a.aid = heddle.AppID(i)
+	}
+	r.nodes = slices.DeleteFunc(r.nodes, func(n *node) bool { return r.byNode[n.id] != n })
+	for i, n := range r.nodes {
+		n.nid = heddle.NodeID(i)
+	}
+	clear(r.conts)
+	clear(r.racks)
+	clear(r.users)
+	r.rackIDs, r.userNames = nil, nil
+}
+
 // tellAgain tells a new core of an application and what it holds. The core takes it: it is at work already.
 func (r *RM) tellAgain(a *app) {
 	state := a.state
 	r.step(heddle.Submit{
-		App: a.aid, Queue: r.queues[a.queue], User: r.users[a.user], Priority: a.priority, Framework: a.framework,
+		App: a.aid, Queue: r.queues[a.queue], User: r.userID(a.user), Priority: a.priority, Framework: a.framework,
 		Facts: heddle.Facts{Name: a.name},
 	})
 	a.state = state

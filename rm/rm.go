@@ -69,6 +69,7 @@ type RM struct {
 	launches chan struct{} // slots of the launcher
 	callOnce func(nodeCall, string, proto.Message, proto.Message) error
 	checked  time.Time // when timers were last looked at
+	tidyAt   int       // how many numbers may be given before they begin anew
 	counts   tally
 	busy     busyness
 }
@@ -101,7 +102,7 @@ func New(o Options) (*RM, error) {
 		byApp: map[ids.App]*app{}, byNode: map[ids.Node]*node{}, hosts: map[string][]*node{},
 		racks: map[string]heddle.RackID{}, users: map[string]heddle.UserID{}, queues: map[string]heddle.QueueID{},
 		conts: map[heddle.ContainerID]*container{}, byCont: map[ids.Container]*container{},
-		launches: make(chan struct{}, maxLaunches), callOnce: once, checked: now,
+		launches: make(chan struct{}, maxLaunches), callOnce: once, checked: now, tidyAt: tidyAt,
 	}
 	for i, q := range o.Scheduler.Queues {
 		r.queues[q.Path] = heddle.QueueID(i)
@@ -200,6 +201,7 @@ func (r *RM) tick() {
 	if now.Sub(r.checked) >= checkEvery {
 		r.checked = now
 		r.expire(now)
+		r.tidy()
 	}
 }
 

@@ -60,7 +60,7 @@ func (r *RM) register(id ids.Node, rack string, q *wire.RegisterNodeManagerReque
 		return refuseNode("NodeManager from  %s doesn't satisfy minimum allocations, Sending SHUTDOWN signal to the NodeManager.", id.Host)
 	case !plausible(total):
 		return refuseNode("NodeManager from  %s offers %s, which is no amount that a machine has, Sending SHUTDOWN signal to the NodeManager.", id.Host, r.text(total))
-	case n == nil && len(r.nodes) >= maxNodes:
+	case n == nil && len(r.byNode) >= maxNodes:
 		return refuseNode("NodeManager from  %s is one more than the %d that there can be, Sending SHUTDOWN signal to the NodeManager.", id.Host, maxNodes)
 	}
 	switch {

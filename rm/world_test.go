@@ -66,8 +66,11 @@ func testScheduler(t testing.TB, profile string, leaves ...string) *Scheduler {
 		s.Queues = append(s.Queues, QueueInfo{Path: path, Parent: b.Queues[i], Leaf: i > 0, Running: true, Capacity: 1, Max: 1, Absolute: 1, AbsoluteMax: 1})
 	}
 	s.Place = func(q Submission) (string, error) { return "root." + q.Queue, nil }
-	if p.Queues == "fair" {
-		s.Grow = func(leaves []string) (*Scheduler, error) { return testScheduler(t, profile, leaves...), nil }
+	s.Rebuild = func(leaves []string) (*Scheduler, error) {
+		if p.Queues != "fair" {
+			leaves = nil
+		}
+		return testScheduler(t, profile, leaves...), nil
 	}
 	return s
 }

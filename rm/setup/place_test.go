@@ -83,7 +83,7 @@ func TestFairPlace(t *testing.T) {
 	for _, c := range []struct{ queue, user, want, err string }{
 		{"b.x", "ann", "root.b.x", ""},
 		{"default", "a", "root.a", ""},
-		{"default", "ann", "root.ann", ""}, // for Grow
+		{"default", "ann", "root.ann", ""}, // for Rebuild
 		{"new", "ann", "root.new", ""},
 		{"b", "ann", "", "submitted by user ann to non-leaf queue: b: "},
 		{"a.new", "ann", "", "submitted by user ann to unknown queue: a.new: "},
@@ -93,7 +93,7 @@ func TestFairPlace(t *testing.T) {
 			t.Errorf("%s by %s: %q, %v; want %q, %s", c.queue, c.user, got, err, c.want, c.err)
 		}
 	}
-	grown, err := s.Grow([]string{"root.a", "root.ann", "root.a.no", "root.team.bob", "root.b"})
+	grown, err := s.Rebuild([]string{"root.a", "root.ann", "root.a.no", "root.team.bob", "root.b"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,15 +107,15 @@ func TestFairPlace(t *testing.T) {
 	if _, err := grown.Place(rm.Submission{User: "eve", Queue: "ann.x"}); !strings.HasPrefix(text(err), "submitted by user eve to unknown queue: ann.x: ") {
 		t.Errorf("below a leaf that was created: %v", err)
 	}
-	if again, err := grown.Grow(nil); err != nil || len(again.Queues) != len(s.Queues) {
+	if again, err := grown.Rebuild(nil); err != nil || len(again.Queues) != len(s.Queues) {
 		t.Errorf("without those created: %v, %v", again, err)
 	}
 
 	fixed := load(t, Options{ConfDir: folder(t, "fair", map[string]string{
 		"fair-scheduler.xml": `<allocations><queue name="a"/><queuePlacementPolicy><rule name="specified" create="false"/><rule name="default" queue="a"/></queuePlacementPolicy></allocations>`,
 	})})
-	if fixed.Scheduler.Grow != nil {
-		t.Error("rules that create nothing make queues")
+	if same, err := fixed.Scheduler.Rebuild([]string{"root.ann"}); err != nil || len(same.Queues) != 2 {
+		t.Errorf("rules that create nothing make queues: %v, %v", same, err)
 	}
 	fails(t, Options{ConfDir: folder(t, "fair", map[string]string{
 		"fair-scheduler.xml": `<allocations><queue name="a"/><queuePlacementPolicy><rule name="default" queue="root.a.b"/></queuePlacementPolicy></allocations>`,

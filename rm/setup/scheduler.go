@@ -74,14 +74,10 @@ func (s *source) scheduler() (sch *rm.Scheduler, why []string, err error) {
 		if err != nil {
 			return nil, err
 		}
-		sch := &rm.Scheduler{
+		return &rm.Scheduler{
 			Set: built.Set, Type: t.kind, Profile: p.Name, Off: off, Queues: t.queues, Minimum: built.Minimum, Maximum: built.Maximum,
-			Place: placer(t, groups.of), Groups: groups.of, UserName: built.User,
-		}
-		if t.grows {
-			sch.Grow = build
-		}
-		return sch, nil
+			Place: placer(t, groups.of), Rebuild: build, Groups: groups.of, UserName: built.User,
+		}, nil
 	}
 	sch, err = build(nil)
 	return sch, why, err
@@ -123,7 +119,7 @@ func (s *source) tree(queues string, created []string) (*tree, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &tree{kind: "fair", queues: fairQueues(cfg, h.FairACLs), fair: cfg, rules: placement, grows: placement.Creates()}, nil
+		return &tree{kind: "fair", queues: fairQueues(cfg, h.FairACLs), fair: cfg, rules: placement}, nil
 	default: // one, or what the builder has a word for
 		return &tree{kind: "capacity", queues: capacityQueues(conf.DefaultCapacity(), conf.Bare().Complete().CapacityACLs)}, nil
 	}
