@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"heddle/client"
+	"heddle/rm/setup"
 )
 
 // remoteFlags say which ResourceManager a command asks, as whom, and what it prints.
@@ -29,7 +30,7 @@ const completionTime = time.Second
 
 // add gives a command the flags that all have that ask a ResourceManager.
 func (r *remoteFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&r.url, "rm", "", "web address of the ResourceManager, `URL` or host:port (default: what yarn-site.xml in "+
+	cmd.Flags().StringVar(&r.url, "rm", "", "web address of the ResourceManager, `URL` or host:port (default: what "+
 		"HADOOP_CONF_DIR says, else "+client.DefaultURL+")")
 }
 
@@ -51,7 +52,7 @@ func (r *remoteFlags) client(timeout time.Duration) (*client.Client, error) {
 	at := r.url
 	if at == "" {
 		var err error
-		if at, err = configuredURL(os.Getenv("HADOOP_CONF_DIR")); err != nil {
+		if at, err = setup.WebURL(); err != nil {
 			return nil, fmt.Errorf("%w; --rm names a ResourceManager without it", err)
 		}
 	}

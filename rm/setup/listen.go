@@ -85,6 +85,27 @@ func reach(host string, a netip.Addr) string {
 	return fmt.Sprintf("would listen on %s (%s)", host, a)
 }
 
+// WebURL is where the web pages are of the ResourceManager that HADOOP_CONF_DIR describes, as clients reach it; ""
+// where that is not set. Nothing is looked up.
+func WebURL() (string, error) {
+	dir := os.Getenv("HADOOP_CONF_DIR")
+	if dir == "" {
+		return "", nil
+	}
+	s, err := read(Options{ConfDir: dir})
+	if err != nil {
+		return "", fmt.Errorf("HADOOP_CONF_DIR: %w", err)
+	}
+	a := s.hadoop.Daemon.Web
+	if err := s.overrides(&a, port{key: s.file.Listen.Web, name: "web"}); err != nil {
+		return "", err
+	}
+	if host, err := netip.ParseAddr(a.Host); err == nil && host.IsUnspecified() {
+		a.Host = conf.Loopback // a ResourceManager that listens everywhere listens here
+	}
+	return "http://" + net.JoinHostPort(a.Host, fmt.Sprint(a.Port)), nil
+}
+
 // overrides lays what heddle.yaml and the command line say over what Hadoop's files say.
 func (s *source) overrides(a *conf.Address, p port) error {
 	for _, o := range []struct {

@@ -90,3 +90,23 @@ func TestReach(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestWebURL(t *testing.T) {
+	for _, c := range []struct{ site, own, want string }{
+		{"", "", "http://127.0.0.1:8088"},
+		{"yarn.resourcemanager.hostname=rm7", "", "http://rm7:8088"},
+		{"yarn.resourcemanager.webapp.address=0.0.0.0:80", "", "http://127.0.0.1:80"},
+		{"yarn.resourcemanager.hostname=rm7", "listen: {web: ':9088'}", "http://rm7:9088"},
+		{"", "listen: {host: '::1'}", "http://[::1]:8088"},
+	} {
+		dir := folder(t, "", map[string]string{"yarn-site.xml": props(c.site), "heddle.yaml": c.own + "\n"})
+		t.Setenv("HADOOP_CONF_DIR", dir)
+		if got, err := WebURL(); got != c.want || err != nil {
+			t.Errorf("%s, %s: %s, %v; want %s", c.site, c.own, got, err, c.want)
+		}
+	}
+	t.Setenv("HADOOP_CONF_DIR", "")
+	if got, err := WebURL(); got != "" || err != nil {
+		t.Errorf("without a configuration: %s, %v", got, err)
+	}
+}
