@@ -84,8 +84,7 @@ type AppReport struct {
 	PreemptedMasters int
 
 	LogAggregation string // DISABLED, NOT_START, RUNNING, SUCCEEDED, FAILED, TIME_OUT, RUNNING_WITH_FAILURE
-	Unmanaged      bool
-	Lifetime       int64 // when it is killed, milliseconds since 1970; 0 for never
+	Lifetime       int64  // when it is killed, milliseconds since 1970; 0 for never
 	Requests       []RequestReport
 }
 

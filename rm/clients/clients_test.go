@@ -332,12 +332,12 @@ func TestFairQueue(t *testing.T) {
 
 func TestRunning(t *testing.T) {
 	a := launched()
-	a.State, a.Host, a.RPCPort, a.OriginalURL, a.Progress, a.Unmanaged = rm.AppRunning, "n1", 4000, "http://n1:5/", 0.25, true
+	a.State, a.Host, a.RPCPort, a.OriginalURL, a.Progress = rm.AppRunning, "n1", 4000, "http://n1:5/", 0.25
 	a.Lifetime = time.Now().Add(90 * time.Second).UnixMilli()
 	a.Used[heddle.Extra1], a.Used[heddle.CPU] = 3, 1500
 	s := newService(with(a), Options{ExtraResources: []string{"yarn.io/gpu"}})
 	r := s.appReport(&a, true, time.Now())
-	if r.GetHost() != "n1" || r.GetRpcPort() != 4000 || r.GetOriginalTrackingUrl() != "http://n1:5/" || r.GetProgress() != 0.25 || !r.GetUnmanagedApplication() {
+	if r.GetHost() != "n1" || r.GetRpcPort() != 4000 || r.GetOriginalTrackingUrl() != "http://n1:5/" || r.GetProgress() != 0.25 {
 		t.Errorf("%v", r)
 	}
 	if left := r.GetAppTimeouts()[0].GetApplicationTimeout().GetRemainingTime(); left < 88 || left > 90 {

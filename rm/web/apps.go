@@ -119,7 +119,7 @@ func (sh shaper) app(a *rm.AppReport, kind string, skip deselect) rest.App {
 		MBSeconds: a.MemorySeconds, CPUSeconds: a.VcoreSeconds, Seconds: seconds(a.MemorySeconds, a.VcoreSeconds),
 		PreemptedWorkers: a.PreemptedWorkers, PreemptedMasters: a.PreemptedMasters,
 		PreemptedMBSeconds: a.PreemptedMemory, PreemptedCPUSeconds: a.PreemptedVcores,
-		LogAggregation: a.LogAggregation, Unmanaged: a.Unmanaged,
+		LogAggregation: a.LogAggregation,
 	}
 	o.TrackingUI, o.TrackingURL = tracking(a)
 	if !a.MasterNode.IsZero() {
@@ -131,7 +131,7 @@ func (sh shaper) app(a *rm.AppReport, kind string, skip deselect) rest.App {
 	if a.PreemptedMemory > 0 || a.PreemptedVcores > 0 {
 		o.PreemptedSeconds = seconds(a.PreemptedMemory, a.PreemptedVcores)
 	}
-	if !skip.amLabel && !a.Unmanaged {
+	if !skip.amLabel {
 		o.AMLabel = new(string) // the default partition
 	}
 	if !skip.timeouts {
@@ -177,7 +177,7 @@ func (sh shaper) usage(o *rest.App, a *rm.AppReport, kind string, skip deselect)
 		none := sh.resource(heddle.Resource{})
 		o.Resources = &rest.Usages{List: []rest.Usage{{
 			Used: sh.resource(a.Used), Reserved: sh.resource(a.Reserved), Pending: sh.resource(a.Pending),
-			AMUsed: none, AMLimit: none, UserAMLimit: none,
+			AMUsed: sh.resource(a.MasterSize), AMLimit: none, UserAMLimit: none,
 		}}}
 	}
 }

@@ -82,7 +82,11 @@ func (sh shaper) node(n *rm.NodeReport) rest.Node {
 	o.UsedMB, o.AvailableMB = n.Used[heddle.Memory], free[heddle.Memory]
 	o.UsedVCores = vcores(n.Used[heddle.CPU])
 	o.AvailableVCores = vcores(n.Total[heddle.CPU]) - o.UsedVCores
-	o.MemoryPercent = float32(percent(float64(n.Utilization.Physical), float64(n.Total[heddle.Memory])))
-	o.CPUPercent = float32(percent(float64(n.Utilization.CPU)*1000, float64(n.Total[heddle.CPU])))
+	machine := n.Physical
+	if machine.IsZero() {
+		machine = n.Total
+	}
+	o.MemoryPercent = float32(percent(float64(n.Utilization.Physical), float64(machine[heddle.Memory])))
+	o.CPUPercent = float32(percent(float64(n.Utilization.CPU)*1000, float64(machine[heddle.CPU])))
 	return o
 }
