@@ -32,6 +32,7 @@ type app struct {
 	priority  int32
 	framework heddle.Framework
 	context   *wire.ApplicationSubmissionContext
+	viewers   ACL             // whom it lets look at itself
 	master    heddle.Resource // asked for
 
 	state   string // NEW_SAVING, SUBMITTED, ACCEPTED, RUNNING, FINAL_SAVING, FINISHING, FINISHED, FAILED, KILLED

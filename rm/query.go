@@ -82,6 +82,13 @@ func (r *RM) report(a *app, explain bool) AppReport {
 	if a.state != stateFinalSaving {
 		p.Finished = a.finished
 	}
+	if r.cfg.ACLs {
+		p.Viewers = append(p.Viewers, a.viewers)
+		r.inQueue(a.queue, func(q *QueueInfo) bool {
+			p.Viewers = append(p.Viewers, ACL(q.AdminACL))
+			return false
+		})
+	}
 	if t := a.current(); t != nil {
 		p.Attempt, p.Host, p.RPCPort, p.OriginalURL, p.Progress = t.id.N, t.host, t.port, t.url, t.progress
 		p.Master, p.MasterNode, p.MasterHTTP = t.masterID, t.masterNode, t.masterHTTP

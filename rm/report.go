@@ -83,6 +83,10 @@ type AppReport struct {
 	PreemptedWorkers int
 	PreemptedMasters int
 
+	// Viewers are who may look at it beside its owner and administrators, where access is checked: whom it names,
+	// and those who administer its queue or one above.
+	Viewers []ACL
+
 	LogAggregation string // DISABLED, NOT_START, RUNNING, SUCCEEDED, FAILED, TIME_OUT, RUNNING_WITH_FAILURE
 	Lifetime       int64  // when it is killed, milliseconds since 1970; 0 for never
 	Requests       []RequestReport

@@ -133,6 +133,11 @@ func (r *RM) appOf(id ids.App, user string, master heddle.Resource, c *wire.Appl
 	for _, t := range c.GetApplicationTags() {
 		a.tags = append(a.tags, strings.ToLower(t))
 	}
+	for _, acl := range c.GetAmContainerSpec().GetApplication_ACLs() {
+		if acl.GetAccessType() == wire.ApplicationAccessType_APPACCESS_VIEW_APP {
+			a.viewers = ACL(acl.GetAcl())
+		}
+	}
 	if n := c.GetMaxAppAttempts(); n > 0 {
 		a.maxAttempts = n
 	}

@@ -43,5 +43,6 @@ func (s *service) administers(name string) bool {
 
 // sees reports whether a user may look at an application.
 func (s *service) sees(name string, a *rm.AppReport) bool {
-	return !s.o.ACLs || name == a.User || s.administers(name)
+	return !s.o.ACLs || name == a.User || s.administers(name) ||
+		slices.ContainsFunc(a.Viewers, func(acl rm.ACL) bool { return acl.Admits(name, s.o.Groups(name)) })
 }

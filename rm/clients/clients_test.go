@@ -190,8 +190,8 @@ func TestFilter(t *testing.T) {
 // Who may not see an application is told nothing of where it runs, in the words that MapReduce's client knows.
 func TestHidden(t *testing.T) {
 	a := launched()
-	a.State, a.Host, a.RPCPort = rm.AppRunning, "n1", 4000
-	s := newService(with(a), Options{ACLs: true})
+	a.State, a.Host, a.RPCPort, a.Viewers = rm.AppRunning, "n1", 4000, []rm.ACL{"", "ann ops"}
+	s := newService(with(a), Options{ACLs: true, Groups: func(user string) []string { return map[string][]string{"bob": {"ops"}}[user] }})
 	m, err := s.getApplicationReport(t.Context(), rm.Actor{User: "eve"}, &wire.GetApplicationReportRequest{ApplicationId: conv.WireApp(anApp)})
 	if err != nil {
 		t.Fatal(err)
@@ -203,6 +203,11 @@ func TestHidden(t *testing.T) {
 	}
 	_, err = s.getContainers(t.Context(), rm.Actor{User: "eve"}, &wire.GetContainersRequest{ApplicationAttemptId: conv.WireAttempt(anAttempt)})
 	wantClass(t, err, rpc.ClassYarn, "User eve does not have privilege to see this application")
+	for _, name := range []string{"ann", "bob"} {
+		if _, err := s.getContainers(t.Context(), rm.Actor{User: name}, &wire.GetContainersRequest{ApplicationAttemptId: conv.WireAttempt(anAttempt)}); err != nil {
+			t.Errorf("%s, whom the application names: %v", name, err)
+		}
+	}
 	m, err = s.getApplicationReport(t.Context(), rm.Actor{User: "root"}, &wire.GetApplicationReportRequest{ApplicationId: conv.WireApp(anApp)})
 	if err != nil || m.GetApplicationReport().GetHost() != "n1" || m.GetApplicationReport().GetRpcPort() != 4000 {
 		t.Errorf("its owner sees %v, %v", m, err)
