@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"heddle/yarn/rest"
@@ -30,17 +29,12 @@ func (f AppFilter) query() url.Values {
 	}
 	set("states", f.States)
 	set("applicationTypes", f.Types)
-	whole := true
 	for key, values := range map[string][]string{"user": f.Users, "queue": f.Queues} {
 		if len(values) == 1 {
 			q.Set(key, values[0])
 		}
-		whole = whole && len(values) < 2
 	}
-	if f.Limit > 0 && whole {
-		q.Set("limit", strconv.Itoa(f.Limit))
-	}
-	return q
+	return q // without the limit: YARN's own takes any so many, not the newest
 }
 
 // Apps returns applications, oldest first.

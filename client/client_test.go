@@ -126,7 +126,7 @@ func TestAppFilter(t *testing.T) {
 		want  []string
 	}{
 		{AppFilter{}, "", []string{"02", "09", "10", "11"}},
-		{AppFilter{Limit: 2}, "limit=2", []string{"10", "11"}},
+		{AppFilter{Limit: 2}, "", []string{"10", "11"}},
 		{AppFilter{Users: []string{"a"}, States: []string{"NEW", "RUNNING"}}, "states=NEW%2CRUNNING&user=a", []string{"02", "10"}},
 		{AppFilter{Users: []string{"a", "b"}, Limit: 2}, "", []string{"09", "10"}},
 		{AppFilter{Queues: []string{"root.x"}, Types: []string{"SPARK"}}, "applicationTypes=SPARK&queue=root.x", []string{"02", "09", "10", "11"}},

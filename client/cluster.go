@@ -71,6 +71,9 @@ func (c *Client) Node(ctx context.Context, id string) (*rest.Node, error) {
 
 // own asks for what only Heddle has.
 func (c *Client) own(ctx context.Context, path, root string, out any) error {
+	if c.stock.Load() { // who asks every second asks once
+		return ErrNotHeddle
+	}
 	err := c.get(ctx, rest.HeddleBase+path, nil, root, out)
 	if !NotFound(err) {
 		return err
@@ -80,6 +83,7 @@ func (c *Client) own(ctx context.Context, path, root string, out any) error {
 			return err
 		}
 	}
+	c.stock.Store(true)
 	return ErrNotHeddle
 }
 

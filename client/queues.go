@@ -13,13 +13,9 @@ import (
 // Queues returns the queues, each after its parent, root first. Of another ResourceManager than Heddle it returns
 // what the scheduler's own answer has for it; what that does not say is 0, or −1 where 0 would be wrong.
 func (c *Client) Queues(ctx context.Context) ([]rest.Queue, error) {
-	if !c.stock.Load() {
-		var out rest.Queues
-		err := c.own(ctx, "/queues", "queues", &out)
-		if !errors.Is(err, ErrNotHeddle) {
-			return out.List, err
-		}
-		c.stock.Store(true) // so that who asks every second asks once
+	var out rest.Queues
+	if err := c.own(ctx, "/queues", "queues", &out); !errors.Is(err, ErrNotHeddle) {
+		return out.List, err
 	}
 	_, queues, err := c.Scheduler(ctx)
 	return queues, err

@@ -118,15 +118,15 @@ func (d *Daemon) readProxyUsers(ps *properties) {
 		if dot <= 0 {
 			continue // no property of Hadoop's: it is told with what nobody reads
 		}
-		name := rest[:dot]
+		name, what := rest[:dot], rest[dot+1:]
 		p := d.ProxyUsers[name]
-		list := map[string]*[]string{"users": &p.Users, "groups": &p.Groups, "hosts": &p.Hosts}[rest[dot+1:]]
+		list := map[string]*[]string{"users": &p.Users, "groups": &p.Groups, "hosts": &p.Hosts}[what]
 		if list == nil {
 			continue
 		}
 		*list = split(ps.text(key, ""))
-		for _, host := range p.Hosts {
-			if _, err := netip.ParsePrefix(host); strings.Contains(host, "/") && err != nil {
+		for _, host := range *list {
+			if _, err := netip.ParsePrefix(host); what == "hosts" && strings.Contains(host, "/") && err != nil {
 				ps.bad(ps.m[key], "%q is no network; expected one as 10.0.0.0/8", host)
 			}
 		}

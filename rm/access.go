@@ -24,6 +24,12 @@ func (a ACL) Admits(user string, groups []string) bool {
 	return slices.ContainsFunc(listed(of), func(g string) bool { return slices.Contains(groups, g) })
 }
 
+// NamesGroups reports whether it depends on a user's groups whether the list admits the user.
+func (a ACL) NamesGroups() bool {
+	_, groups, _ := strings.Cut(string(a), " ")
+	return strings.TrimSpace(groups) != ""
+}
+
 // listed splits a list with commas.
 func listed(s string) []string {
 	var out []string
@@ -41,12 +47,15 @@ type person struct {
 	groups []string
 }
 
+// Groups are a user's groups, as the configuration and this machine have them. It may take a while.
+func (r *RM) Groups(user string) []string { return r.placer.Load().Groups(user) }
+
 // person looks up an actor's groups. It is not for the loop: a directory may be asked.
 func (r *RM) person(who Actor) person {
 	if !r.cfg.ACLs {
 		return person{Actor: who}
 	}
-	return person{who, r.placer.Load().Groups(who.User)}
+	return person{who, r.Groups(who.User)}
 }
 
 // administers reports whether somebody may do anything.
@@ -77,19 +86,25 @@ func (r *RM) maySubmit(p person, queue string) bool {
 
 // inQueue reports whether something holds of a queue, which need not be there yet, or of one above it.
 func (r *RM) inQueue(path string, holds func(*QueueInfo) bool) bool {
-	id, ok := r.queues[path]
-	for !ok {
-		dot := strings.LastIndexByte(path, '.')
-		if dot < 0 {
-			return false
-		}
-		path = path[:dot]
-		id, ok = r.queues[path]
-	}
-	for ; id != heddle.NoQueue; id = r.sch.Queues[id].Parent {
+	id, ok := r.queues[lowest(r.queues, path)]
+	for ; ok && id != heddle.NoQueue; id = r.sch.Queues[id].Parent {
 		if holds(&r.sch.Queues[id]) {
 			return true
 		}
 	}
 	return false
+}
+
+// lowest is the path of the lowest queue that there is at or above one, "" for none.
+func lowest(queues map[string]heddle.QueueID, path string) string {
+	for {
+		if _, ok := queues[path]; ok {
+			return path
+		}
+		dot := strings.LastIndexByte(path, '.')
+		if dot < 0 {
+			return ""
+		}
+		path = path[:dot]
+	}
 }

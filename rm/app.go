@@ -278,7 +278,7 @@ func (r *RM) newAttempt(a *app) *attempt {
 		app: a, id: ids.Attempt{App: a.id, N: int32(len(a.attempts) + 1)}, state: attemptScheduled,
 		responseID: unregistered, began: time.Now(), seen: time.Now(),
 		host: "N/A", port: -1, tokens: map[ids.Node]bool{}, rows: map[rowKey]*wire.ResourceRequest{},
-		keys: map[askKey]int{}, heard: map[ids.Container]bool{}, updated: map[*node]wire.NodeUpdateType{}, exit: exitInvalid,
+		keys: map[askKey]int{}, heard: map[ids.Container]bool{}, updated: map[ids.Node]nodeNews{}, exit: exitInvalid,
 	}
 	a.attempts = append(a.attempts, t)
 	return t

@@ -55,12 +55,12 @@ type attempt struct {
 
 	seq      int64 // of its containers
 	conts    map[ids.Container]*container
-	granted  []*container                  // not yet fetched
-	finished []*ended                      // its master is to hear of
-	sent     []*ended                      // it was told; known to have arrived with its next call
-	heard    map[ids.Container]bool        // ends that are known: true once its master has them; see wasHere
-	updated  map[*node]wire.NodeUpdateType // news of nodes for its master
-	tokens   map[ids.Node]bool             // nodes it was given NMTokens for
+	granted  []*container           // not yet fetched
+	finished []*ended               // its master is to hear of
+	sent     []*ended               // it was told; known to have arrived with its next call
+	heard    map[ids.Container]bool // ends that are known: true once its master has them; see wasHere
+	updated  map[ids.Node]nodeNews  // for its master
+	tokens   map[ids.Node]bool      // nodes it was given NMTokens for
 	rows     map[rowKey]*wire.ResourceRequest
 	keys     map[askKey]int // how many of the rows each key has
 	black    map[string]bool

@@ -1,6 +1,10 @@
 package rm
 
-import "time"
+import (
+	"time"
+
+	"heddle"
+)
 
 // tally counts what became of applications.
 type tally struct {
@@ -22,6 +26,20 @@ func (t *tally) queue(path string) *queueTally {
 		t.queues[path] = q
 	}
 	return q
+}
+
+// keep leaves the queues that there are. What became of applications in others counts for the queue above.
+func (t *tally) keep(queues map[string]heddle.QueueID) {
+	for path, q := range t.queues {
+		if _, ok := queues[path]; ok {
+			continue
+		}
+		delete(t.queues, path)
+		if up := lowest(queues, path); up != "" {
+			sum := t.queue(up)
+			sum.completed, sum.killed, sum.failed = sum.completed+q.completed, sum.killed+q.killed, sum.failed+q.failed
+		}
+	}
 }
 
 // end counts an application that is over; known says that its queue is one that there is, not just what its

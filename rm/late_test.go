@@ -417,3 +417,48 @@ func TestNodeOnAnotherPort(t *testing.T) {
 		states(n.id.String()+" RUNNING", other.id.String()+" RUNNING")
 	})
 }
+
+// Another core owes a master what the one before did: nothing that was delivered is granted again, and what was not
+// fetched is.
+func TestOwedByTheNextCore(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		_, m, _, n := w.job("MAPREDUCE") // 1 GiB is free on its node, 4 on the other
+		rebuild := func() {
+			t.Helper()
+			if _, err := read(t.Context(), w.r, func() (struct{}, error) { return struct{}{}, w.r.rebuild(w.r.sch) }); err != nil {
+				t.Fatal(err)
+			}
+			w.check()
+		}
+		if got := len(m.ask(row(20, "*", 1024, 3)).GetAllocatedContainers()); got != 3 {
+			t.Fatalf("granted %d, want 3", got)
+		}
+		rebuild()
+		if got := len(m.ask().GetAllocatedContainers()); got != 0 {
+			t.Errorf("%d more than were asked for", got)
+		}
+
+		if got := len(m.ask(row(20, "*", 1024, 4)).GetAllocatedContainers()); got != 2 {
+			t.Fatalf("granted %d of 4, want the 2 that fit", got)
+		}
+		for id := range n.conts {
+			n.exit(id, 0)
+		}
+		var held []ids.Container
+		for id := range w.r.byNode[n.id].conts {
+			held = append(held, id)
+		}
+		n.run(held[0])
+		n.beat()
+		n.exit(held[0], 0)
+		n.beat() // which has room for one: it is granted, and nobody fetches it
+		rebuild()
+		a := m.ask()
+		if got := len(a.GetAllocatedContainers()); got != 1 {
+			t.Errorf("granted %d after what was not fetched was lost, want 1", got)
+		}
+		if got := a.GetEnhancedHeadroom().GetTotalPendingCount(); got != 1 {
+			t.Errorf("%d are still owed, want 1", got)
+		}
+	})
+}

@@ -1,7 +1,6 @@
 package rm
 
 import (
-	"cmp"
 	"context"
 	"maps"
 	"math"
@@ -212,8 +211,8 @@ func (r *RM) answerMaster(t *attempt) *wire.AllocateResponse {
 		p.CompletedContainerStatuses = append(p.CompletedContainerStatuses, e.status)
 	}
 	t.sent, t.finished = append(t.sent, t.finished...), nil
-	for _, n := range slices.SortedFunc(maps.Keys(t.updated), func(m, n *node) int { return cmp.Compare(m.nid, n.nid) }) {
-		p.UpdatedNodes = append(p.UpdatedNodes, r.updatedNode(n, t.updated[n]))
+	for _, id := range slices.SortedFunc(maps.Keys(t.updated), ids.Node.Compare) {
+		p.UpdatedNodes = append(p.UpdatedNodes, r.updatedNode(t.updated[id].n, t.updated[id].how))
 	}
 	clear(t.updated)
 	p.Limit = r.wireResource(r.core.Headroom(a.aid)) // nothing where the core does not know it
@@ -266,7 +265,7 @@ func (r *RM) updatedNode(n *node, how wire.NodeUpdateType) *wire.NodeReport {
 }
 
 func (r *RM) usedOn(n *node) heddle.Resource {
-	if v := r.core.View().Node(n.nid); v != nil {
+	if v := r.core.View().Node(n.nid); n.up && v != nil {
 		return v.Used()
 	}
 	return heddle.Resource{}

@@ -92,11 +92,17 @@ func (r *RM) nodeDown(n *node, to nodeState) {
 	r.tellNode(n, wire.NodeUpdateType_NODE_UNUSABLE)
 }
 
+// nodeNews is what became of a node.
+type nodeNews struct {
+	n   *node
+	how wire.NodeUpdateType
+}
+
 // tellNode has every running master told what became of a node.
 func (r *RM) tellNode(n *node, how wire.NodeUpdateType) {
 	for _, t := range r.current() {
 		if t.registered() && !t.isOver() {
-			t.updated[n] = how
+			t.updated[n.id] = nodeNews{n, how}
 		}
 	}
 }

@@ -103,10 +103,7 @@ func (r *RM) report(a *app, explain bool) AppReport {
 	}
 	r.addUse(a, &p)
 	if p.Diagnostics == "" && p.State == AppAccepted {
-		p.Diagnostics = notActive
-		if explain {
-			p.Diagnostics = r.pendingText(a)
-		}
+		p.Diagnostics = r.pendingText(a, explain)
 	}
 	return p
 }
@@ -298,9 +295,7 @@ func (r *RM) reportNode(n *node) NodeReport {
 		Total: n.total, Physical: n.physical, Containers: len(n.conts), Utilization: n.nodeUse, Aggregate: n.contUse,
 		BeatAt: n.seen.UnixMilli(), BeatEvery: n.every,
 	}
-	if n.up {
-		p.Used = r.usedOn(n)
-	}
+	p.Used = r.usedOn(n)
 	seen := map[ids.App]bool{}
 	for _, c := range n.conts {
 		seen[c.attempt.app.id] = true
@@ -354,8 +349,10 @@ func (r *RM) addApps(out []QueueReport, i int) {
 		p.Reservations += a.Bookings()
 	}
 	if p.Leaf {
-		t := r.counts.queue(p.Path)
-		p.Submitted, p.Completed, p.Killed, p.Failed = t.ended()+p.Active+p.Inactive, t.completed, t.killed, t.failed
+		p.Submitted = p.Active + p.Inactive
+	}
+	if t := r.counts.queues[p.Path]; t != nil {
+		p.Submitted, p.Completed, p.Killed, p.Failed = p.Submitted+t.ended(), p.Completed+t.completed, p.Killed+t.killed, p.Failed+t.failed
 	}
 	if p.Parent != heddle.NoQueue {
 		up := &out[p.Parent]
@@ -381,7 +378,7 @@ func (r *RM) Cluster(ctx context.Context) (ClusterReport, error) {
 			ClusterID: cmp.Or(r.cfg.ClusterID, strconv.FormatInt(r.cluster, 10)), Started: r.cluster, Profile: r.sch.Profile, Scheduler: r.sch.Type, Minimum: r.sch.Minimum, Maximum: r.sch.Maximum,
 			Submitted: r.counts.submitted, Completed: r.counts.completed, FailedApps: r.counts.failed, KilledApps: r.counts.killed,
 			Total: v.Total(), Used: v.Used(), Reserved: root.Booked(), Pending: root.Pending(), Containers: len(r.conts),
-			Steps: counts.Steps, Grants: counts.Grants, BusyPercent: r.busy.percent(), Queue: len(r.calls), BeatEvery: r.cfg.Beat,
+			Steps: r.steps + counts.Steps, Grants: r.grants + counts.Grants, BusyPercent: r.busy.percent(), Queue: len(r.calls), BeatEvery: r.cfg.Beat,
 		}
 		for _, a := range r.byApp {
 			switch a.public() {

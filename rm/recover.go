@@ -142,12 +142,11 @@ func (r *RM) release(now time.Time) {
 		}
 	}
 	slices.SortFunc(waiting, func(a, b *app) int { return a.id.Compare(b.id) })
-	for a := range r.current() {
-		r.askAgain(a)
-	}
 	for _, a := range waiting {
-		r.start(a)
+		r.newAttempt(a)
+		r.begin(a, false)
 	}
+	r.askAll()
 }
 
 // allBack reports whether every master that was at work has registered again, and its node too.

@@ -1,6 +1,7 @@
 package rm
 
 import (
+	"errors"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -203,6 +204,35 @@ func TestRestartKeepsTheReport(t *testing.T) {
 		w.restart(path, time.Second)
 		if p := w.app(id).Priority; p != 3 {
 			t.Errorf("its priority is %d, was set to 3 before the last start", p)
+		}
+	})
+}
+
+// A disk that hangs calls nobody back: the ResourceManager ends all the same, since it can promise nothing.
+func TestHungDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{T: t}
+		w.restart(filepath.Join(t.TempDir(), "data", "rm.db"), 0)
+		hold := make(chan struct{})
+		defer func() {
+			close(hold)
+			if err := w.r.store.Close(); err == nil {
+				t.Error("the store closes as if nothing had been")
+			}
+		}()
+		w.r.store.Commit(func(error) { <-hold })
+		synctest.Wait()
+		for range store.MaxWaiting + 1 {
+			w.r.store.Commit(nil)
+		}
+		synctest.Wait()
+		select {
+		case <-w.r.done:
+		default:
+			t.Error("it goes on")
+		}
+		if _, _, err := w.r.NewApp(t.Context()); !errors.Is(err, ErrStopping) {
+			t.Errorf("who asks is told %v", err)
 		}
 	})
 }

@@ -163,7 +163,7 @@ func TestRestartWithoutMaster(t *testing.T) {
 }
 
 // Placement rules may create queues: a queue is made for the application that is placed there, is there after a
-// restart, and goes when another is made and nobody is in it any more.
+// restart, and goes when numbers begin anew and nobody is in it any more.
 func TestQueuesAreCreated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{T: t, profile: "fair"}
@@ -214,7 +214,13 @@ func TestQueuesAreCreated(t *testing.T) {
 			t.Fatal(err)
 		}
 		into("bob")
+		queues("root", "root.bob", "root.default", "root.eve")
+		w.r.tidyAt = 0
+		time.Sleep(2 * checkEvery)
 		queues("root", "root.bob", "root.default")
+		if list, err := w.r.Queues(t.Context()); err != nil || list[0].Killed != 1 || list[0].Submitted != 2 { // bob's waits for the end of recovery
+			t.Errorf("the root counts %d submitted, %d killed, want 2 and 1 (%v)", list[0].Submitted, list[0].Killed, err)
+		}
 		w.check()
 	})
 }

@@ -5,7 +5,10 @@ import (
 	"maps"
 	"slices"
 
+	"google.golang.org/protobuf/proto"
+
 	"heddle"
+	"heddle/cluster"
 	"heddle/sched"
 )
 
@@ -28,29 +31,47 @@ func (r *RM) RefreshQueues(ctx context.Context) error {
 	return err
 }
 
-// create makes a leaf queue that placement rules gave an application and that is not there. Created queues that
-// nobody is in any more go at the same time.
+// maxQueues is how many queues there may be where placement rules create them.
+const maxQueues = 4096
+
+// create makes a leaf queue that placement rules gave an application and that is not there.
 func (r *RM) create(path string) error {
 	if _, ok := r.queues[path]; ok {
 		return nil
 	}
-	r.log.Info("queue created", "queue", path)
-	return r.rebuild(r.sch, path)
+	if len(r.queues) >= maxQueues {
+		return invalid(classYarn, "queue %s cannot be created: there are %d, the most there may be; yarn rmadmin -refreshQueues drops those nobody is in", path, len(r.queues))
+	}
+	all := []string{path}
+	for _, q := range r.sch.Queues {
+		if q.Leaf {
+			all = append(all, q.Path)
+		}
+	}
+	err := r.rebuild(r.sch, all...)
+	if _, ok := r.queues[path]; ok {
+		r.log.Info("queue created", "queue", path)
+	}
+	return err
 }
 
-// tidyAt is how many entries tables by number may have beyond twice those in use.
+// tidyAt is how many numbers may be given beyond twice those in use.
 const tidyAt = 20_000
 
-// tidy begins anew with the numbers of applications, nodes and users once most of those that have one are gone.
+// tidy begins anew with the numbers of applications, nodes and users once most of those that have one are gone, and
+// drops created queues that nobody is in.
 func (r *RM) tidy() {
-	if len(r.apps)+len(r.nodes)+len(r.userNames) < r.tidyAt {
+	if r.numbers() < r.tidyAt {
 		return
 	}
 	if err := r.rebuild(r.sch); err != nil {
 		r.log.Error("the scheduler cannot be built anew", "error", err)
 	}
-	r.tidyAt = 2*(len(r.apps)+len(r.nodes)+len(r.userNames)) + tidyAt
+	r.tidyAt = 2*r.numbers() + tidyAt
 }
+
+// numbers is how many numbers were given since they began anew.
+func (r *RM) numbers() int { return len(r.apps) + len(r.nodes) + len(r.userNames) }
 
 // rebuild goes on with a new scheduler as sch was configured, with the queues that placement created for
 // applications that are not over, and more.
@@ -82,8 +103,16 @@ func (r *RM) reschedule(sch *Scheduler) error {
 			return invalid(classYarn, "queue %s still has applications, %s among them; it must stay a leaf queue until they are over", a.queue, a.id)
 		}
 	}
+	if r.hold.IsZero() {
+		for a, t := range r.current() {
+			r.settle(a, t)
+		}
+	}
+	past := r.core.Counts()
+	r.steps, r.grants = r.steps+past.Steps, r.grants+past.Grants
 	r.sch, r.queues, r.core = sch, queues, sched.New(sch.Set)
 	r.placer.Store(sch)
+	r.counts.keep(queues)
 	r.renumber()
 	for _, n := range r.nodes {
 		if n.up {
@@ -97,11 +126,49 @@ func (r *RM) reschedule(sch *Scheduler) error {
 		r.tellAgain(a)
 	}
 	if r.hold.IsZero() {
-		for a := range r.current() {
-			r.askAgain(a)
-		}
+		r.askAll()
 	}
 	return nil
+}
+
+// settle brings what a master asks for to what the core still owes it, and takes back what it was granted and has not
+// fetched: another core grants it anew.
+func (r *RM) settle(a *app, t *attempt) {
+	v := r.core.View().App(a.aid)
+	if v == nil {
+		return
+	}
+	owed := map[askKey]*cluster.Ask{}
+	for _, k := range v.Asks() {
+		if k.Kind() != heddle.AM {
+			owed[askKey{k.Priority(), k.AllocID()}] = k
+		}
+	}
+	for _, row := range t.sortedRows() {
+		key := keyOf(row)
+		left := t.unfetched(key.askKey)
+		if k := owed[key.askKey]; k != nil {
+			left += r.left(k, key.place)
+		}
+		if left < row.GetNumContainers() {
+			row = proto.CloneOf(row)
+			row.NumContainers = &left
+			t.enter(row)
+		}
+	}
+	for _, c := range slices.Clone(t.granted) {
+		r.ended(c, nil) // no news of it: nobody has heard of it
+	}
+}
+
+// askAll hands all requests to the core, and then has each offered what there is.
+func (r *RM) askAll() {
+	for a, t := range r.current() {
+		r.askAgain(a, t)
+	}
+	for a := range r.current() {
+		r.offer(a)
+	}
 }
 
 // renumber gives those that are there the numbers from 0 on, which a new core knows nothing of. What is named as it
@@ -137,10 +204,12 @@ func (r *RM) tellAgain(a *app) {
 }
 
 // askAgain hands an application's requests to the core, its master's among them.
-func (r *RM) askAgain(a *app) {
-	t := a.current()
+func (r *RM) askAgain(a *app, t *attempt) {
 	if v := r.core.View().App(a.aid); t.state == attemptScheduled && v.Waiting(heddle.AM) == 0 {
 		r.step(heddle.Attempt{App: a.aid, Master: a.master})
+	}
+	if len(t.black) > 0 {
+		r.exclude(t)
 	}
 	var rows []heddle.Row
 	for _, k := range t.sortedRows() {
@@ -149,8 +218,4 @@ func (r *RM) askAgain(a *app) {
 	if len(rows) > 0 {
 		r.step(heddle.Ask{App: a.aid, Rows: rows})
 	}
-	if len(t.black) > 0 {
-		r.exclude(t)
-	}
-	r.offer(a)
 }

@@ -71,6 +71,8 @@ type RM struct {
 	checked  time.Time // when timers were last looked at
 	tidyAt   int       // how many numbers may be given before they begin anew
 	counts   tally
+	steps    uint64 // of cores before the one there is
+	grants   uint64 // likewise
 	busy     busyness
 }
 
@@ -138,6 +140,10 @@ func (r *RM) Run(ctx context.Context) error {
 	r.keepKeys(r.auth.masters, func() {})
 	timer := time.NewTimer(0)
 	defer timer.Stop()
+	var broken <-chan struct{}
+	if r.store != nil {
+		broken = r.store.Failed()
+	}
 	for r.failed == nil {
 		if r.hold.IsZero() {
 			r.ready.Store(true)
@@ -150,6 +156,8 @@ func (r *RM) Run(ctx context.Context) error {
 		case f = <-r.calls:
 		case <-r.wake:
 		case <-timer.C:
+		case <-broken: // it may hang, and never call back
+			return storeFailed(r.store.Err())
 		}
 		r.busy.idle(idle, time.Now())
 		if f != nil {
@@ -283,10 +291,14 @@ func (r *RM) commit(then func(), changes ...store.Change) {
 	r.store.Commit(func(err error) {
 		r.post(func() {
 			if err != nil {
-				r.failed = fmt.Errorf("the store failed, and nothing can be promised without it: %w", err)
+				r.failed = storeFailed(err)
 				return
 			}
 			then()
 		})
 	}, changes...)
+}
+
+func storeFailed(err error) error {
+	return fmt.Errorf("the store failed, and nothing can be promised without it: %w", err)
 }

@@ -89,13 +89,16 @@ func (r *RM) pendingAsk(k *sched.PendingAsk) PendingAsk {
 // notActive is how YARN says that an application waits for its master.
 const notActive = "Application is added to the scheduler and is not yet activated."
 
-// pendingText is what clients read while an application waits for its master.
-func (r *RM) pendingText(a *app) string {
+// pendingText is what clients read while an application waits for its master; explain says to find out why it does.
+func (r *RM) pendingText(a *app, explain bool) string {
 	switch {
 	case a.aid == heddle.NoApp:
 		return "Waiting until what ran before the ResourceManager started has come back."
 	case a.current() != nil && a.current().master != nil:
 		return "AM container is launched, waiting for AM container to Register with RM"
+	}
+	if !explain {
+		return notActive
 	}
 	e, _ := r.core.Explain(a.aid)
 	for i := range e.Pending {

@@ -93,7 +93,7 @@ func (a *app) manage(f *rmFlags) error {
 	log.Info("listening", "client", running.Client, "scheduler", running.Scheduler, "tracker", running.Tracker,
 		"admin", running.Admin, "web", running.Web, "profile", d.Scheduler.Profile, "data", d.DataDir, "took", time.Since(began).Round(time.Millisecond))
 	if !a.quiet && !f.json(d.Log) {
-		n := notice{setup: d, daemon: running, first: first, verbose: a.verbose}
+		n := notice{setup: d, daemon: running, first: first && d.Config.Recovery, verbose: a.verbose}
 		if _, err := fmt.Fprint(a.out, n.text()); err != nil {
 			log.Warn("nobody reads what a start says", "error", err)
 		}
@@ -106,7 +106,8 @@ func manageUntil(d *daemon.Daemon, signals chan os.Signal, log *slog.Logger) err
 	for {
 		select {
 		case err := <-d.Ended():
-			return failure{errors.Join(fmt.Errorf("the ResourceManager ended: %w", err), d.Stop())}
+			signal.Stop(signals)
+			return failure{errors.Join(fmt.Errorf("the ResourceManager ended: %w", err), halt(d, log))}
 		case s := <-signals:
 			if s == syscall.SIGHUP {
 				refresh(d, log)

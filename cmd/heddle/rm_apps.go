@@ -54,7 +54,11 @@ func newAppList(a *app) *cobra.Command {
 						Applications []appRow `json:"applications"`
 					}{rows}))
 				}
-				if len(rows) == 0 {
+				switch {
+				case len(rows) > 0:
+				case all || len(states.values) > 0:
+					a.note("no such applications")
+				default:
 					a.note("no such applications; --all shows those that are over too")
 				}
 				return a.printApps(rows)

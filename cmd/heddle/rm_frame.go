@@ -72,9 +72,13 @@ func orderNames() []string {
 	return out
 }
 
-// waits is what an application asks for and does not have, in MiB; one without a master waits before all.
+// waits is what an application asks for and does not have, in MiB; one without a master waits before all, one that
+// is over last.
 func waits(r *appRow) int64 {
-	if r.State != "RUNNING" {
+	switch {
+	case isOver(r.State):
+		return -1
+	case r.State != "RUNNING":
 		return 1 << 50
 	}
 	return r.Pending.MemoryMiB

@@ -106,7 +106,12 @@ func killAll(ctx context.Context, c *client.Client, names []string, done func())
 		}
 		select {
 		case <-ctx.Done():
-			return rows, append(errs, failure{fmt.Errorf("stopped while %s was ending; it has been told to", waiting[0].ID)})
+			for _, k := range waiting {
+				err := fmt.Errorf("stopped while %s was ending; it has been told to", k.ID)
+				k.Error = err.Error()
+				errs = append(errs, failure{err})
+			}
+			return rows, errs
 		case <-time.After(pollEvery):
 		}
 	}

@@ -62,7 +62,11 @@ func (n *notice) text() string {
 	for _, off := range n.setup.Scheduler.Off {
 		b.WriteString("off: " + off + "\n")
 	}
-	b.WriteString("state: " + n.setup.DataDir + "\n")
+	if n.setup.Config.Recovery {
+		b.WriteString("state: " + n.setup.DataDir + "\n")
+	} else {
+		b.WriteString("state: kept nowhere (yarn.resourcemanager.recovery.enabled is false)\n")
+	}
 	if count := len(n.setup.Notices); count > 0 && !n.verbose {
 		fmt.Fprintf(&b, "%s on the configuration; -v shows them\n", plural(count, "remark"))
 	}

@@ -18,7 +18,7 @@ func (s *service) admit(call *rpc.Call) error {
 		return nil
 	}
 	p, ok := s.o.ProxyUsers[call.RealUser]
-	if ok && from(p, call.Addr.Addr().Unmap()) && s.mayActFor(p, call.User) {
+	if ok && from(p, call.Addr.Addr().Unmap().WithZone("")) && s.mayActFor(p, call.User) {
 		return nil
 	}
 	return deniedError("User: %s is not allowed to impersonate %s from %s: set hadoop.proxyuser.%[1]s.hosts and hadoop.proxyuser.%[1]s.users or .groups in core-site.xml",
@@ -38,11 +38,16 @@ func (s *service) mayActFor(p rm.ProxyUser, name string) bool {
 
 // administers reports whether a user is an administrator, as stock has it: yarn.acl.enable does not matter.
 func (s *service) administers(name string) bool {
-	return name == s.o.Owner && name != "" || s.o.Admins.Admits(name, nil) || s.o.Admins.Admits(name, s.o.Groups(name))
+	return name == s.o.Owner && name != "" || s.admits(s.o.Admins, name)
+}
+
+// admits looks groups up only where they matter.
+func (s *service) admits(acl rm.ACL, name string) bool {
+	return acl.Admits(name, nil) || acl.NamesGroups() && acl.Admits(name, s.o.Groups(name))
 }
 
 // sees reports whether a user may look at an application.
 func (s *service) sees(name string, a *rm.AppReport) bool {
 	return !s.o.ACLs || name == a.User || s.administers(name) ||
-		slices.ContainsFunc(a.Viewers, func(acl rm.ACL) bool { return acl.Admits(name, s.o.Groups(name)) })
+		slices.ContainsFunc(a.Viewers, func(acl rm.ACL) bool { return s.admits(acl, name) })
 }

@@ -13,16 +13,18 @@ const (
 	groupTime = 5 * time.Minute // after which a user's groups are looked up again, as in Hadoop
 	askTime   = 2 * time.Second // that the directory may take, in which nothing else is decided
 	maxGroups = 10_000          // users whose groups are remembered
+	maxAsking = 8               // lookups at a time
 )
 
 // groups knows users' groups: those of the configuration, then those of this machine.
 type groups struct {
 	fixed map[string][]string
 
-	mu    sync.Mutex
-	known map[string]membership
-	look  func(string) []string
-	now   func() time.Time
+	mu     sync.Mutex
+	known  map[string]membership
+	asking chan struct{} // slots of those who ask the machine, which may take a while
+	look   func(string) []string
+	now    func() time.Time
 }
 
 type membership struct {
@@ -31,7 +33,7 @@ type membership struct {
 }
 
 func newGroups(fixed map[string][]string) *groups {
-	return &groups{fixed: fixed, known: map[string]membership{}, look: machineGroups, now: time.Now}
+	return &groups{fixed: fixed, known: map[string]membership{}, asking: make(chan struct{}, maxAsking), look: machineGroups, now: time.Now}
 }
 
 // of returns a user's groups, the primary one first.
@@ -40,15 +42,19 @@ func (g *groups) of(name string) []string {
 		return own
 	}
 	g.mu.Lock()
-	defer g.mu.Unlock()
-	now := g.now()
-	if m, ok := g.known[name]; ok && now.Before(m.until) {
+	m, ok := g.known[name]
+	g.mu.Unlock()
+	if ok && g.now().Before(m.until) {
 		return m.groups
 	}
+	g.asking <- struct{}{}
+	m = membership{g.look(name), g.now().Add(groupTime)}
+	<-g.asking
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	if len(g.known) >= maxGroups {
 		clear(g.known)
 	}
-	m := membership{g.look(name), now.Add(groupTime)}
 	g.known[name] = m
 	return m.groups
 }

@@ -93,6 +93,9 @@ func WebURL() (string, error) {
 		return "", nil
 	}
 	s, err := read(Options{ConfDir: dir})
+	if errors.Is(err, conf.ErrNoFiles) {
+		return "", nil
+	}
 	if err != nil {
 		return "", fmt.Errorf("HADOOP_CONF_DIR: %w", err)
 	}

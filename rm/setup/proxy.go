@@ -44,6 +44,7 @@ func networks(host string) []netip.Prefix {
 	all, _ := addresses(host)
 	out := make([]netip.Prefix, len(all))
 	for i, a := range all {
+		a = a.Unmap().WithZone("")
 		out[i] = netip.PrefixFrom(a, a.BitLen())
 	}
 	return out

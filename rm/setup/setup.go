@@ -57,7 +57,7 @@ type found struct {
 
 // Load reads the configuration. Errors name file and line, and what would be right.
 func Load(o Options) (*Daemon, error) {
-	s, err := read(o)
+	s, err := serving(o)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func Load(o Options) (*Daemon, error) {
 	}
 	d.Remarks = append(s.remarks(), why...)
 	d.Refresh = func() (*rm.Scheduler, error) {
-		again, err := read(s.Options)
+		again, err := serving(s.Options)
 		if err != nil {
 			return nil, err
 		}
@@ -100,6 +100,15 @@ func notable(all []conf.Notice) (out []conf.Notice) {
 		}
 	}
 	return out
+}
+
+// serving reads the files, for a ResourceManager: it may not be less than they ask for.
+func serving(o Options) (*source, error) {
+	s, err := read(o)
+	if err == nil && len(s.hadoop.Daemon.Refused) > 0 {
+		return nil, s.hadoop.Daemon.Refused
+	}
+	return s, err
 }
 
 // read reads the files.
@@ -130,9 +139,6 @@ func read(o Options) (*source, error) {
 		case !errors.Is(err, conf.ErrNoFiles) || !exists(filepath.Join(s.ConfDir, FileName)):
 			return nil, fmt.Errorf("%s%w", named, err)
 		}
-	}
-	if refused := s.hadoop.Daemon.Refused; len(refused) > 0 {
-		return nil, refused
 	}
 	s.hadoop = s.hadoop.Complete()
 	return s, nil
