@@ -3,7 +3,10 @@ package web
 import (
 	"encoding/xml"
 	"net/http"
+	"regexp"
+	"slices"
 	"strings"
+	"unicode"
 )
 
 // A Property is one setting the daemon runs with.
@@ -11,7 +14,7 @@ type Property struct {
 	Key    string `json:"key" xml:"name"`
 	Value  string `json:"value" xml:"value"`
 	Final  bool   `json:"isFinal" xml:"final"`
-	Source string `json:"resource" xml:"source"` // the file it stands in, or who set it
+	Source string `json:"resource" xml:"source"` // the file it stands in
 }
 
 // conf answers GET /conf: the settings, as JSON or in the form of a configuration file, or one of them with name=.
@@ -29,6 +32,7 @@ func (s *site) conf(w http.ResponseWriter, r *http.Request) {
 	}
 	list := make([]Property, 0, len(s.Conf))
 	name := r.URL.Query().Get("name")
+	secret := s.secrets()
 	for _, p := range s.Conf {
 		if secret(p.Key) {
 			p.Value = "<redacted>"
@@ -52,15 +56,32 @@ func (s *site) conf(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, map[string]any{"properties": list})
 }
 
-// secret reports whether a setting is not to be shown, going by how its name ends, as Hadoop does.
-func secret(key string) bool {
-	key = strings.ToLower(key)
-	for _, end := range []string{"secret", "password", "pass", "passphrase", "credential", "token", "secret.key", "access.key", "account.key"} {
-		if strings.HasSuffix(key, end) {
-			return true
+// telling are parts of names of settings whose values are not to be shown, as Hadoop's own list has them and a little
+// more.
+var telling = regexp.MustCompile(`(?i)secret|password|pass$|passphrase|credential|token$|oauth.*token|(access|account|encryption)\.key|private\.key`)
+
+// sensitive is the property that names more of them: regular expressions with commas or blanks between.
+const sensitive = "hadoop.security.sensitive-config-keys"
+
+// secrets returns which settings are not to be shown. Where what the configuration says of that cannot be read, none is.
+func (s *site) secrets() func(key string) bool {
+	all := []*regexp.Regexp{telling}
+	for _, p := range s.Conf {
+		if p.Key != sensitive {
+			continue
+		}
+		for text := range strings.FieldsFuncSeq(p.Value, func(c rune) bool { return c == ',' || unicode.IsSpace(c) }) {
+			more, err := regexp.Compile(text)
+			if err != nil {
+				s.Log.Warn("settings are not shown: "+sensitive+" is not understood", "part", text, "error", err)
+				return func(string) bool { return true }
+			}
+			all = append(all, more)
 		}
 	}
-	return false
+	return func(key string) bool {
+		return slices.ContainsFunc(all, func(r *regexp.Regexp) bool { return r.MatchString(key) })
+	}
 }
 
 func (s *site) confXML(w http.ResponseWriter, list []Property) {

@@ -126,6 +126,19 @@ func TestConf(t *testing.T) {
 	if w := ask(h, "/conf?name=nosuch"); w.Code != 404 {
 		t.Errorf("a setting that is not there: %d", w.Code)
 	}
+	for _, key := range []string{
+		"fs.azure.account.key.x.blob.core.windows.net", "fs.azure.account.oauth2.client.secret.x", "fs.s3a.bucket.b.server-side-encryption.key",
+		"fs.s3a.encryption.key", "fs.s3a.access.key", "fs.s3a.session.token", "ssl.server.keystore.keypassword", "ssl.keystore.pass", "own.thing",
+	} {
+		h := New(Options{RM: demo(), Conf: []Property{{Key: key, Value: "hush"}, {Key: sensitive, Value: "x.y, ^own"}, {Key: "token.master-key-rolling-interval-secs", Value: "9"}}})
+		if w := ask(h, "/conf"); strings.Contains(w.Body.String(), "hush") || !strings.Contains(w.Body.String(), `"9"`) {
+			t.Errorf("with %s: %s", key, w.Body)
+		}
+	}
+	unclear := New(Options{RM: demo(), Conf: []Property{{Key: sensitive, Value: "(own"}, {Key: "own", Value: "hush"}}})
+	if w := ask(unclear, "/conf"); strings.Contains(w.Body.String(), "hush") {
+		t.Errorf("where it is not understood what is secret: %s", w.Body)
+	}
 	if w := ask(h, "/conf?format=yaml"); w.Code != 400 {
 		t.Errorf("a format that is not there: %d", w.Code)
 	}
