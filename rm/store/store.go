@@ -93,13 +93,6 @@ func (s *Store) Commit(done func(error), changes ...Change) {
 	s.wake.Signal()
 }
 
-// Waiting returns how many commits are not yet on the disk, those being written not counted.
-func (s *Store) Waiting() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.queue)
-}
-
 // Failed is closed at the first error in writing. Nothing is written from then on, since nobody knows what a
 // failed write left behind: the process has to stop, and to start again from what is on the disk.
 func (s *Store) Failed() <-chan struct{} { return s.failed }

@@ -4,14 +4,18 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"heddle/internal/testkit/hadoop"
 )
 
-// expiry is how long a NodeManager may be silent in these tests, in milliseconds; YARN's default is ten minutes.
-const expiry = "10000"
+// expiry is how long a NodeManager may be silent in most of these tests, in milliseconds; YARN's default is ten minutes.
+const (
+	expiry     = "10000"
+	expiryName = "yarn.nm.liveness-monitor.expiry-interval-ms"
+)
 
 func TestFaults(t *testing.T) {
 	ctx := onBed(t, time.Hour)
@@ -21,15 +25,16 @@ func TestFaults(t *testing.T) {
 	}
 	for _, profile := range under {
 		t.Run(profile, func(t *testing.T) {
-			use(t, ctx, profile, true, map[string]string{"yarn.nm.liveness-monitor.expiry-interval-ms": expiry})
+			use(t, ctx, profile, true, map[string]string{expiryName: expiry})
 			t.Run("applications", func(t *testing.T) {
 				t.Run("master-crash", testMasterCrash)
 				t.Run("kill", testKill)
 			})
 			t.Run("rm-crash", testRMCrash)
 			t.Run("node-crash", testNodeCrash)
-			t.Run("node-restart", testNodeRestart)
 			t.Run("node-silent", testNodeSilent)
+			use(t, ctx, profile, true, map[string]string{expiryName: "60000"}) // longer than a NodeManager takes to start
+			t.Run("node-restart", testNodeRestart)
 		})
 	}
 }
@@ -85,7 +90,7 @@ func tasksOf(t *testing.T, ctx context.Context, app string) []string {
 func testRMCrash(t *testing.T) {
 	ctx := onBed(t, jobTime)
 	before := must(bed.Apps(ctx))(t)
-	mr, mrApp := waves(t, ctx, "12", "4000")
+	mr, mrApp := waves(t, ctx, "16", "4000")
 	spark := must(bed.StartSpark(ctx, hadoop.Spark3, testdata(t, "slow.py"), "28", "2"))(t)
 	sparkApp := must(spark.App(ctx))(t)
 	done := mapsDone(t, ctx, mrApp, 2)
@@ -110,8 +115,9 @@ func testRMCrash(t *testing.T) {
 	succeeded(t, ctx, mrApp, 1)
 	succeeded(t, ctx, sparkApp, 1)
 
+	all := tasksOf(t, ctx, mrApp)
 	ranOnce(t, ctx, mrApp, done)
-	ranOnce(t, ctx, mrApp, tasksOf(t, ctx, mrApp)) // nor did the others lose a container
+	ranOnce(t, ctx, mrApp, all) // nor did the others lose a container
 	if want := "sums [1456, 1631, 1820, 2023]"; !slices.Contains(lines(res.Out), want) {
 		t.Errorf("Spark printed %q, want %q", res.Out, want)
 	}
@@ -143,13 +149,18 @@ func testMasterCrash(t *testing.T) {
 	}
 	finish(t, r, nil)
 	succeeded(t, ctx, app, 2)
+	tasksOf(t, ctx, app)
 	ranOnce(t, ctx, app, done)
+	for _, task := range done { // a master that takes nothing over runs them as attempts of its own, from 1000 on
+		if had := must(bed.TaskAttempts(ctx, app, task))(t); len(had) != 1 || !strings.HasSuffix(had[0].ID, "_0") {
+			t.Errorf("%s was done before its master was lost, and has the attempts %v", task, had)
+		}
+	}
 	over := func() bool {
 		had, err := bed.Attempts(ctx, app)
 		return err == nil && len(had) == 2 && had[0].State == "FAILED" && had[1].State == "FINISHED"
 	}
 	eventually(t, ctx, 20*time.Second, app+" with its attempts FAILED and FINISHED", over)
-	tasksOf(t, ctx, app)
 }
 
 // testKill ends a Spark application whose driver runs in the cluster.
@@ -216,6 +227,16 @@ func becomes(t *testing.T, ctx context.Context, n int, state string) {
 	eventually(t, ctx, time.Minute, bed.NodeID(n)+" "+state, yes)
 }
 
+// lost reports whether the ResourceManager saw a node as lost at some moment before ctx ended.
+func lost(ctx context.Context, n int) (was bool) {
+	for ctx.Err() == nil {
+		nodes, _ := bed.Nodes(ctx) // what cannot be asked once is asked again
+		was = was || slices.ContainsFunc(nodes, func(node hadoop.Node) bool { return node.ID == bed.NodeID(n) && node.State == "LOST" })
+		time.Sleep(100 * time.Millisecond)
+	}
+	return was
+}
+
 // again fails unless some task of a finished job ran more than once.
 func again(t *testing.T, ctx context.Context, app string) {
 	t.Helper()
@@ -236,6 +257,7 @@ func testNodeCrash(t *testing.T) {
 	ctx := onBed(t, jobTime)
 	r, app := waves(t, ctx, "6", "8000")
 	n := atWork(t, ctx, app)
+	t.Cleanup(func() { _ = bed.StartNode(n) }) // where the test ends before it does
 	if err := bed.KillNode(n); err != nil {
 		t.Fatal(err)
 	}
@@ -255,6 +277,7 @@ func testNodeCrash(t *testing.T) {
 func testNodeRestart(t *testing.T) {
 	ctx := onBed(t, jobTime)
 	const stopped = 1
+	t.Cleanup(func() { _ = bed.StartNode(stopped) }) // where the test ends before it does
 	if err := bed.StopNode(stopped); err != nil {
 		t.Fatal(err)
 	}
@@ -266,6 +289,7 @@ func testNodeRestart(t *testing.T) {
 
 	r, app := waves(t, ctx, "6", "6000")
 	n := atWork(t, ctx, app)
+	t.Cleanup(func() { _ = bed.StartNode(n) }) // where the test ends before it does
 	if err := bed.KillNode(n); err != nil {
 		t.Fatal(err)
 	}
@@ -273,10 +297,17 @@ func testNodeRestart(t *testing.T) {
 	if err := bed.StartNode(n); err != nil {
 		t.Fatal(err)
 	}
+	missed := make(chan bool)
+	over, stop := context.WithCancel(ctx)
+	go func() { missed <- lost(over, n) }()
 	finish(t, r, nil)
+	stop()
+	if <-missed {
+		t.Errorf("%s was given up, though it came back in time", bed.NodeID(n))
+	}
 	succeeded(t, ctx, app, 1)
 	again(t, ctx, app)
-	if err := bed.AwaitNodes(ctx, bed.Options().Nodes); err != nil {
+	if err := bed.AwaitNodes(ctx); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -286,6 +317,7 @@ func testNodeSilent(t *testing.T) {
 	ctx := onBed(t, jobTime)
 	r, app := waves(t, ctx, "6", "6000")
 	n := atWork(t, ctx, app)
+	t.Cleanup(func() { _ = bed.Thaw(n) }) // where the test ends before it does
 	if err := bed.Freeze(n); err != nil {
 		t.Fatal(err)
 	}

@@ -13,9 +13,11 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -32,7 +34,7 @@ var (
 var bed *hadoop.Bed
 
 // lockWait is how long tests wait for another bed on this machine.
-const lockWait = 30 * time.Minute
+const lockWait = 20 * time.Minute
 
 func TestMain(m *testing.M) {
 	flag.Parse()
@@ -65,6 +67,14 @@ func run(m *testing.M) (code int, err error) {
 	if err != nil {
 		return 0, err
 	}
+	interrupted := make(chan os.Signal, 1)
+	signal.Notify(interrupted, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		s := <-interrupted
+		fmt.Fprintln(os.Stderr, "stopping the bed:", s)
+		_ = bed.Stop() // what is left is ended with this program
+		os.Exit(1)
+	}()
 	code = m.Run()
 	return code, bed.Stop()
 }
@@ -96,7 +106,7 @@ func profiles() []string {
 // use makes the bed's ResourceManager one that knows nothing, with a profile and properties of its own.
 func use(t *testing.T, ctx context.Context, profile string, recovery bool, site map[string]string) {
 	t.Helper()
-	o := hadoop.Options{RM: *manager, Profile: profile, Recovery: recovery, Site: site}
+	o := hadoop.Options{RM: *manager, Profile: profile, Binary: bed.Options().Binary, Recovery: recovery, Site: site}
 	if _, err := bed.UseRM(ctx, o); err != nil {
 		t.Fatalf("%s %s: %v", *manager, profile, err)
 	}
@@ -142,12 +152,13 @@ func succeeded(t *testing.T, ctx context.Context, app string, attempts int) {
 	ended := func() bool { // the client may know it a moment before
 		var err error
 		a, err = bed.App(ctx, app)
-		return err == nil && a.State == "FINISHED"
+		return err == nil && (a.State == "FINISHED" || a.State == "FAILED" || a.State == "KILLED")
 	}
-	eventually(t, ctx, 20*time.Second, app+" FINISHED", ended)
-	if a.FinalStatus != "SUCCEEDED" {
-		t.Errorf("%s: final status %s, diagnostics %q", app, a.FinalStatus, a.Diagnostics)
+	eventually(t, ctx, 20*time.Second, app+" over", ended)
+	if a.State != "FINISHED" || a.FinalStatus != "SUCCEEDED" {
+		t.Errorf("%s: %s, final status %s, diagnostics %q", app, a.State, a.FinalStatus, a.Diagnostics)
 	}
+	eventually(t, ctx, time.Minute, "no container of "+app, func() bool { return bed.ContainerProcesses(app) == 0 })
 	had, err := bed.Attempts(ctx, app)
 	if err != nil || len(had) != attempts {
 		t.Errorf("%s had %d attempts, want %d (%v): %v", app, len(had), attempts, err, had)

@@ -54,9 +54,9 @@ func testYarn(t *testing.T, p place) {
 	says(t, []string{"application", "-list"}, row(app, "Sleep job", "MAPREDUCE", `\S+`, `(root\.)?default`, "RUNNING", "UNDEFINED"))
 	says(t, []string{"application", "-status", app},
 		`Application-Id : `+app, `Application-Name : Sleep job`, `Application-Type : MAPREDUCE`, `Queue : (root\.)?default`,
-		`State : RUNNING`, `Final-State : UNDEFINED`, `AM Host : 127\.0\.0\.\d`, `Aggregate Resource Allocation : [1-9]\d* MB-seconds, [1-9]\d* vcore-seconds`)
+		`(?m)^\s*State : RUNNING`, `Final-State : UNDEFINED`, `AM Host : 127\.0\.0\.\d`, `Aggregate Resource Allocation : [1-9]\d* MB-seconds, [1-9]\d* vcore-seconds`)
 	says(t, []string{"node", "-list"}, `Total Nodes:3`, row(`127\.0\.0\.2:8041`, "RUNNING"), row(`127\.0\.0\.3:8041`, "RUNNING"), row(`127\.0\.0\.4:8041`, "RUNNING"))
-	queue := []string{`Queue Name : (root\.)?default`, `State : RUNNING`}
+	queue := []string{`Queue Name : (root\.)?default`, `(?m)^\s*State : RUNNING`}
 	if p.profile != "fair" { // the command prints other lines for fair queues
 		queue = append(queue, `\sCapacity : 100`, `Current Capacity : [1-9]`)
 	}
@@ -64,7 +64,7 @@ func testYarn(t *testing.T, p place) {
 	says(t, []string{"applicationattempt", "-list", app}, row(strings.Replace(app, "application", "appattempt", 1)+"_000001", "RUNNING"))
 
 	says(t, []string{"application", "-kill", app}, `Killing application `+app)
-	says(t, []string{"application", "-status", app}, `State : KILLED`, `Final-State : KILLED`)
+	says(t, []string{"application", "-status", app}, `(?m)^\s*State : KILLED`, `Final-State : KILLED`)
 	says(t, []string{"application", "-list", "-appStates", "KILLED"}, row(app, "Sleep job", "MAPREDUCE", `\S+`, `(root\.)?default`, "KILLED", "KILLED"))
 	eventually(t, ctx, 30*time.Second, "no container of "+app, func() bool { return bed.ContainerProcesses(app) == 0 })
 	if _, err := r.Wait(); err == nil {

@@ -39,6 +39,9 @@ const (
 	historyWeb  = "127.0.0.1:19888"
 )
 
+// maxNodes is how many NodeManagers and DataNodes there are ports for.
+const maxNodes = 9
+
 // startWithin is how long the whole bed may take to come up, on a machine that does much else.
 const startWithin = 3 * time.Minute
 
@@ -66,7 +69,13 @@ func (o *Options) complete(c Cache) error {
 	if err != nil {
 		return err
 	}
-	o.Dir = dir
+	// The system names the folders of processes by what links lead to.
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	if o.Dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return err
+	}
 	if o.RM == "" {
 		o.RM = Heddle
 	}
@@ -79,7 +88,9 @@ func (o *Options) complete(c Cache) error {
 	case o.RM == Stock && o.Profile != "capacity" && o.Profile != "fair":
 		return fmt.Errorf("profile %q: the stock ResourceManager has capacity and fair", o.Profile)
 	}
-	o.Nodes = orDefault(o.Nodes, 3)
+	if o.Nodes = orDefault(o.Nodes, 3); o.Nodes < 0 || o.Nodes > maxNodes {
+		return fmt.Errorf("%d nodes: not 1 to %d", o.Nodes, maxNodes)
+	}
 	o.NodeMB = orDefault(o.NodeMB, 4096)
 	o.NodeVcores = orDefault(o.NodeVcores, 8)
 	if o.Log == nil {
@@ -265,10 +276,7 @@ func (b *Bed) save() error {
 // Stop ends everything the bed started, containers included, and leaves its folder with all logs.
 // The ResourceManager gets the time to end by itself. Stopping twice does no harm.
 func (b *Bed) Stop() error {
-	var err error
-	if _, e := b.pid("resourcemanager"); e == nil {
-		err = b.stop("resourcemanager", syscall.SIGTERM, 10*time.Second)
-	}
+	err := b.stopRM()
 	b.reap()
 	b.starter.close()
 	if b.lock != nil {
@@ -289,6 +297,9 @@ func (b *Bed) reap() {
 	}
 	// Twice: what a dying container's shell still starts is in the second list.
 	for range 2 {
-		killIn(b.Dir)
+		killIn(b.dir("tmp"))
+		for n := 1; n <= maxNodes; n++ { // an earlier bed may have had more than this one
+			killIn(b.nodeDir(n))
+		}
 	}
 }

@@ -46,7 +46,8 @@ func (b *Bed) startShell(t *testing.T, name, script string) pid {
 }
 
 func TestOptions(t *testing.T) {
-	for _, o := range []Options{{RM: "yarn"}, {RM: Stock, Profile: "heddle"}} {
+	for _, o := range []Options{{RM: "yarn"}, {RM: Stock, Profile: "heddle"}, {Nodes: maxNodes + 1}} {
+		o.Dir = t.TempDir()
 		if err := o.complete(Cache{}); err == nil {
 			t.Errorf("%+v is accepted", o)
 		}
@@ -57,7 +58,7 @@ func TestStopAsksThenKills(t *testing.T) {
 	b := testBed(t)
 	b.startShell(t, "obeys", "trap 'echo bye; exit' TERM; echo up; while :; do sleep 0.01; done")
 	deaf := b.startShell(t, "deaf", "trap '' TERM; echo up; while :; do sleep 0.01; done")
-	for _, name := range []string{"obeys", "deaf"} {
+	for name, grace := range map[string]time.Duration{"obeys": 5 * time.Second, "deaf": 200 * time.Millisecond} {
 		up := func(context.Context) bool {
 			text, err := os.ReadFile(b.LogFile(name))
 			return err == nil && string(text) == "up\n"
@@ -65,7 +66,7 @@ func TestStopAsksThenKills(t *testing.T) {
 		if err := b.await(t.Context(), 5*time.Second, name, up, name); err != nil {
 			t.Fatal(err)
 		}
-		if err := b.stop(name, syscall.SIGTERM, 200*time.Millisecond); err != nil {
+		if err := b.stop(name, syscall.SIGTERM, grace); err != nil {
 			t.Error(err)
 		}
 	}
@@ -118,7 +119,7 @@ func TestNothingOutlives(t *testing.T) {
 		os.Exit(0) // no cleanup runs
 	}
 	program := exec.Command(os.Args[0], "-test.run", "^TestNothingOutlives$")
-	program.Env = append(os.Environ(), dies+"=1")
+	program.Env = append(os.Environ(), dies+"=1", "TMPDIR="+t.TempDir())
 	out, err := program.Output()
 	if err != nil {
 		t.Fatal(err)

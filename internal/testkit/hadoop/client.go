@@ -23,11 +23,9 @@ type Run struct {
 	Log  string // the file its output is kept in, both streams
 
 	cmd    *exec.Cmd
-	began  time.Time
 	mu     sync.Mutex
 	out    bytes.Buffer // guarded by mu
 	all    bytes.Buffer // guarded by mu
-	took   time.Duration
 	err    error
 	ended  chan struct{}
 	cancel context.CancelFunc
@@ -35,11 +33,9 @@ type Run struct {
 
 // A Result is what a finished client program said.
 type Result struct {
-	App    string // the last application it named, "" if none
-	Out    string // its standard output
-	All    string // both streams, in the order they came
-	Took   time.Duration
-	LogsAt string
+	App string // the last application it named, "" if none
+	Out string // its standard output
+	All string // both streams, in the order they came
 }
 
 var (
@@ -51,7 +47,7 @@ var (
 
 // launch starts a client. It is killed, with all it started, when ctx ends.
 func (b *Bed) launch(ctx context.Context, name string, env, line []string) (*Run, error) {
-	r := &Run{Name: name, began: time.Now(), ended: make(chan struct{})}
+	r := &Run{Name: name, ended: make(chan struct{})}
 	log, err := b.clientLog(r)
 	if err != nil {
 		return nil, err
@@ -73,7 +69,6 @@ func (b *Bed) launch(ctx context.Context, name string, env, line []string) (*Run
 		if cause := context.Cause(ctx); cause != nil && r.err != nil {
 			r.err = cause
 		}
-		r.took = time.Since(r.began)
 		r.err = errors.Join(r.err, log.Close())
 		close(r.ended)
 	}()
@@ -109,7 +104,7 @@ func (r *Run) Wait() (Result, error) {
 	r.cancel()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	res := Result{Out: r.out.String(), All: r.all.String(), Took: r.took, LogsAt: r.Log}
+	res := Result{Out: r.out.String(), All: r.all.String()}
 	if ids := applicationID.FindAllString(res.All, -1); len(ids) > 0 {
 		res.App = strings.Replace(ids[len(ids)-1], "job_", "application_", 1)
 	}

@@ -36,6 +36,8 @@ func (b *Bed) format(ctx context.Context) error {
 	return os.CopyFS(b.dir("name"), os.DirFS(kept))
 }
 
+func dataNode(n int) string { return fmt.Sprintf("datanode%d", n) }
+
 // startDataNode starts the DataNode of node n. The NameNode knows it by the address its call comes from,
 // always 127.0.0.1, and its port; the host name carries where its blocks are local.
 func (b *Bed) startDataNode(n int) error {
@@ -47,7 +49,7 @@ func (b *Bed) startDataNode(n int) error {
 		"dfs.datanode.http.address": fmt.Sprintf("%s:%d", b.Addr(n), 9980+n),
 	})
 	return b.start(command{
-		name:    fmt.Sprintf("datanode%d", n),
+		name:    dataNode(n),
 		args:    b.jvm(192, strings.Fields(thrifty), "org.apache.hadoop.hdfs.server.datanode.DataNode", args...),
 		onDeath: syscall.SIGKILL,
 	})
@@ -66,7 +68,11 @@ func (b *Bed) awaitHDFS(ctx context.Context) error {
 		err := getJSON(ctx, state, &jmx)
 		return err == nil && len(jmx.Beans) == 1 && jmx.Beans[0].FSState == "Operational" && jmx.Beans[0].NumLiveDataNodes == b.opt.Nodes
 	}
-	if err := b.await(ctx, startWithin, "HDFS", ready, "namenode"); err != nil {
+	daemons := []string{"namenode"}
+	for n := 1; n <= b.opt.Nodes; n++ {
+		daemons = append(daemons, dataNode(n))
+	}
+	if err := b.await(ctx, startWithin, "HDFS", ready, daemons...); err != nil {
 		return err
 	}
 	for _, dir := range []string{"/tmp", "/user/" + b.user} {

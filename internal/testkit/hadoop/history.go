@@ -28,11 +28,9 @@ type TaskAttempt struct {
 
 // A MapReduceJob is how far a job is.
 type MapReduceJob struct {
-	State            string `json:"state"`
-	MapsTotal        int    `json:"mapsTotal"`
-	MapsCompleted    int    `json:"mapsCompleted"`
-	ReducesTotal     int    `json:"reducesTotal"`
-	ReducesCompleted int    `json:"reducesCompleted"`
+	State         string `json:"state"`
+	MapsTotal     int    `json:"mapsTotal"`
+	MapsCompleted int    `json:"mapsCompleted"`
 }
 
 // Job is the name that MapReduce gives to an application.

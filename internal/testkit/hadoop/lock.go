@@ -42,8 +42,11 @@ func awaitLock(ctx context.Context, f *os.File, wait time.Duration, log *slog.Lo
 		}
 		text, _ := os.ReadFile(f.Name()) // only for people
 		holder := strings.TrimSpace(string(text))
-		if !errors.Is(err, syscall.EWOULDBLOCK) || !time.Now().Before(deadline) {
-			return fmt.Errorf("%s is locked by another bed (%s): %w", f.Name(), holder, err)
+		if !errors.Is(err, syscall.EWOULDBLOCK) {
+			return fmt.Errorf("locking %s: %w", f.Name(), err)
+		}
+		if !time.Now().Before(deadline) {
+			return fmt.Errorf("another bed is up (%s), and a machine has room for one: stop it, or end its processes (%s)", holder, f.Name())
 		}
 		if !told {
 			log.Info("waiting for another bed to stop", "holder", holder)

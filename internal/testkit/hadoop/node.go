@@ -54,8 +54,9 @@ func (b *Bed) startNodeManager(n int) error {
 	return b.start(command{
 		name: nodeManager(n),
 		args: b.jvm(256, strings.Fields(thrifty), "org.apache.hadoop.yarn.server.nodemanager.NodeManager", args...),
-		// It still ends its containers then.
-		onDeath: syscall.SIGTERM,
+		// Its containers are left to who starts the next bed in this folder: asked to end them, it would wait for
+		// the ResourceManager, and one that is frozen would keep the machine's lock.
+		onDeath: syscall.SIGKILL,
 	})
 }
 
@@ -101,13 +102,22 @@ func (b *Bed) signal(name string, sig syscall.Signal) error {
 	return nil
 }
 
-// AwaitNodes waits until that many NodeManagers are active.
-func (b *Bed) AwaitNodes(ctx context.Context, active int) error {
+// AwaitNodes waits until all NodeManagers are active.
+func (b *Bed) AwaitNodes(ctx context.Context) error {
+	var all []string
+	for n := 1; n <= b.opt.Nodes; n++ {
+		all = append(all, nodeManager(n))
+	}
+	return b.awaitNodes(ctx, 2*time.Minute, all)
+}
+
+// awaitNodes waits until so many NodeManagers are active.
+func (b *Bed) awaitNodes(ctx context.Context, within time.Duration, names []string) error {
 	yes := func(ctx context.Context) bool {
 		m, err := b.Metrics(ctx)
-		return err == nil && m.ActiveNodes == active
+		return err == nil && m.ActiveNodes == len(names)
 	}
-	return b.await(ctx, 2*time.Minute, fmt.Sprintf("%d active nodes", active), yes)
+	return b.await(ctx, within, fmt.Sprintf("%d active nodes", len(names)), yes, append(names, resourceManager)...)
 }
 
 // ContainerProcesses counts the processes of an application's containers on all nodes.

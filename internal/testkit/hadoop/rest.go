@@ -15,19 +15,17 @@ const restWithin = 10 * time.Second
 
 // An App is what a test wants to know of an application, by YARN's REST names.
 type App struct {
-	ID                string  `json:"id"`
-	User              string  `json:"user"`
-	Name              string  `json:"name"`
-	Queue             string  `json:"queue"`
-	Type              string  `json:"applicationType"`
-	State             string  `json:"state"`
-	FinalStatus       string  `json:"finalStatus"`
-	Progress          float64 `json:"progress"`
-	Diagnostics       string  `json:"diagnostics"`
-	Started           int64   `json:"startedTime"`  // ms since 1970: when it was submitted
-	Finished          int64   `json:"finishedTime"` // ms since 1970; 0 while it is not
-	RunningContainers int     `json:"runningContainers"`
-	AMHost            string  `json:"amHostHttpAddress"`
+	ID                string `json:"id"`
+	User              string `json:"user"`
+	Name              string `json:"name"`
+	Queue             string `json:"queue"`
+	Type              string `json:"applicationType"`
+	State             string `json:"state"`
+	FinalStatus       string `json:"finalStatus"`
+	Diagnostics       string `json:"diagnostics"`
+	Started           int64  `json:"startedTime"`  // ms since 1970: when it was submitted
+	Finished          int64  `json:"finishedTime"` // ms since 1970; 0 while it is not
+	RunningContainers int    `json:"runningContainers"`
 }
 
 // Elapsed is the time from submission to the end.
@@ -46,17 +44,13 @@ type Node struct {
 	ID         string `json:"id"`
 	State      string `json:"state"`
 	Containers int    `json:"numContainers"`
-	UsedMB     int64  `json:"usedMemoryMB"`
 }
 
 // Metrics are the ResourceManager's counts.
 type Metrics struct {
 	ActiveNodes         int   `json:"activeNodes"`
-	LostNodes           int   `json:"lostNodes"`
 	ContainersAllocated int   `json:"containersAllocated"`
 	AllocatedMB         int64 `json:"allocatedMB"`
-	AppsRunning         int   `json:"appsRunning"`
-	AppsPending         int   `json:"appsPending"`
 }
 
 // Get asks the ResourceManager for /ws/v1/cluster/path and decodes the answer into it, unless that is nil.

@@ -73,22 +73,17 @@ func (b *Bed) awaitRM(ctx context.Context) (time.Duration, error) {
 			return 0, fmt.Errorf("the ResourceManager's first answer: %w", err)
 		}
 	}
-	first, live := time.Since(began), b.liveNodes()
-	all := func(ctx context.Context) bool {
-		m, err := b.Metrics(ctx)
-		return err == nil && m.ActiveNodes == live
-	}
-	return first, b.await(ctx, startWithin, fmt.Sprintf("%d active nodes", live), all, resourceManager)
+	return time.Since(began), b.awaitNodes(ctx, startWithin, b.liveNodes())
 }
 
-func (b *Bed) liveNodes() int {
-	live := 0
+// liveNodes are the names of the NodeManagers that live.
+func (b *Bed) liveNodes() (names []string) {
 	for n := 1; n <= b.opt.Nodes; n++ {
 		if p, err := b.pid(nodeManager(n)); err == nil && p.alive() {
-			live++
+			names = append(names, nodeManager(n))
 		}
 	}
-	return live
+	return names
 }
 
 // UseRM stops the ResourceManager and starts another one, or the same with other settings, that knows
@@ -102,10 +97,7 @@ func (b *Bed) UseRM(ctx context.Context, o Options) (time.Duration, error) {
 		return 0, err
 	}
 	next := b.opt
-	next.RM, next.Profile, next.Recovery, next.Site = o.RM, o.Profile, o.Recovery, o.Site
-	if o.Binary != "" {
-		next.Binary = o.Binary
-	}
+	next.RM, next.Profile, next.Binary, next.Recovery, next.Site = o.RM, o.Profile, o.Binary, o.Recovery, o.Site
 	if err := next.complete(b.Cache); err != nil {
 		return 0, err
 	}

@@ -76,7 +76,7 @@ func sideBySide(ctx context.Context, b *hadoop.Bed, s settings, out io.Writer) e
 			slices.Reverse(order)
 		}
 		for _, rm := range order {
-			first, err := b.UseRM(ctx, hadoop.Options{RM: rm, Profile: "capacity"})
+			first, err := b.UseRM(ctx, hadoop.Options{RM: rm, Profile: "capacity", Binary: b.Options().Binary})
 			if err != nil {
 				return err
 			}

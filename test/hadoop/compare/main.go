@@ -5,7 +5,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -14,11 +13,13 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
 
 	"heddle/internal/testkit/hadoop"
+	"heddle/policies"
 )
 
 // settings is what the command line says.
@@ -48,10 +49,35 @@ func main() {
 	}
 }
 
-func compare(ctx context.Context, s settings) error {
-	var out bytes.Buffer
+// check refuses what would only be found out an hour later.
+func (s *settings) check() error {
+	if s.only != "" && s.only != "jobs" && !slices.Contains(mixNames(), s.only) {
+		return fmt.Errorf("-only %s: not jobs, %s", s.only, strings.Join(mixNames(), ", "))
+	}
+	if s.runs < 1 || s.mixRuns < 1 {
+		return fmt.Errorf("-runs %d -mix-runs %d: not at least 1", s.runs, s.mixRuns)
+	}
+	for p := range strings.SplitSeq(s.profiles, ",") {
+		if _, err := policies.Load(p, nil); err != nil {
+			return fmt.Errorf("-profiles: %w", err)
+		}
+	}
+	return nil
+}
+
+func compare(ctx context.Context, s settings) (err error) {
+	if err := s.check(); err != nil {
+		return err
+	}
+	out := os.Stdout
+	if s.out != "" {
+		if out, err = os.Create(s.out); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, out.Close()) }()
+	}
 	if s.only == "" || s.only == "jobs" {
-		if err := onBed(ctx, s, 4096, func(b *hadoop.Bed) error { return sideBySide(ctx, b, s, &out) }); err != nil {
+		if err := onBed(ctx, s, 4096, func(b *hadoop.Bed) error { return sideBySide(ctx, b, s, out) }); err != nil {
 			return err
 		}
 	}
@@ -59,15 +85,11 @@ func compare(ctx context.Context, s settings) error {
 		if s.only != "" && s.only != m.name {
 			continue
 		}
-		if err := onBed(ctx, s, m.nodeMB, func(b *hadoop.Bed) error { return runMix(ctx, b, s, m, &out) }); err != nil {
+		if err := onBed(ctx, s, m.nodeMB, func(b *hadoop.Bed) error { return runMix(ctx, b, s, m, out) }); err != nil {
 			return err
 		}
 	}
-	if s.out == "" {
-		_, err := os.Stdout.Write(out.Bytes())
-		return err
-	}
-	return os.WriteFile(s.out, out.Bytes(), 0o644)
+	return nil
 }
 
 // onBed does something with a bed that nothing has run on before.

@@ -78,6 +78,7 @@ func runMix(ctx context.Context, b *hadoop.Bed, s settings, m mix, out io.Writer
 	results := make([][]mixResult, len(under))
 	for round := range s.mixRuns {
 		for i, o := range under {
+			o.Binary = b.Options().Binary
 			if _, err := b.UseRM(ctx, o); err != nil {
 				return err
 			}
