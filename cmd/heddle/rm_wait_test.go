@@ -2,9 +2,15 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"heddle/client"
 )
 
 // What a command waits for is said once it takes longer than people like to wait, and only then.
@@ -32,4 +38,33 @@ func TestWaitingSaysSo(t *testing.T) {
 			t.Errorf("said %q", got)
 		}
 	})
+}
+
+// Who stops waiting is told of every application that was still ending, and of none that it was over.
+func TestKillStopped(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPut {
+			answer(w, http.StatusAccepted, []byte(`{"state":"RUNNING"}`))
+			if strings.Contains(r.URL.Path, "_0002") {
+				stop()
+			}
+			return
+		}
+		answer(w, http.StatusOK, []byte(`{"app":{"id":"application_1_0001","state":"RUNNING","finalStatus":"UNDEFINED"}}`))
+	}))
+	defer server.Close()
+	c, err := client.New(client.Options{URL: server.URL, User: "ann"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, errs := killAll(ctx, c, []string{"application_1_0001", "application_1_0002"}, func() {})
+	for _, k := range rows {
+		if k.Killed || k.Error == "" {
+			t.Errorf("%+v", k)
+		}
+	}
+	if len(errs) != 2 {
+		t.Errorf("%v", errs)
+	}
 }
