@@ -5,8 +5,6 @@ import (
 	"slices"
 	"testing"
 
-	"google.golang.org/protobuf/proto"
-
 	"heddle/yarn/wire"
 )
 
@@ -60,7 +58,7 @@ func TestAccess(t *testing.T) {
 		for kind, list := range map[wire.ApplicationAccessType]string{
 			wire.ApplicationAccessType_APPACCESS_VIEW_APP: "vic", wire.ApplicationAccessType_APPACCESS_MODIFY_APP: "moe",
 		} {
-			c.AmContainerSpec.Application_ACLs = append(c.AmContainerSpec.Application_ACLs, &wire.ApplicationACLMap{AccessType: kind.Enum(), Acl: proto.String(list)})
+			c.AmContainerSpec.Application_ACLs = append(c.AmContainerSpec.Application_ACLs, &wire.ApplicationACLMap{AccessType: kind.Enum(), Acl: new(list)})
 		}
 		if err := w.r.Submit(t.Context(), "ann", c); err != nil {
 			t.Fatal(err)

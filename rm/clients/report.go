@@ -38,7 +38,7 @@ func (s *service) appReport(a *rm.AppReport, see bool, now time.Time) *wire.Appl
 		AppResource_Usage: noUsage(), OriginalTrackingUrl: new(unavailable),
 		CurrentApplicationAttemptId: conv.WireAttempt(ids.Attempt{App: a.ID, N: noAttempt}),
 		Progress:                    proto.Float32(0), ApplicationType: &a.Type, ApplicationTags: a.Tags,
-		UnmanagedApplication: proto.Bool(false), Priority: &wire.Priority{Priority: &a.Priority},
+		UnmanagedApplication: new(false), Priority: &wire.Priority{Priority: &a.Priority},
 		AppNodeLabelExpression: new(noLabel), AmNodeLabelExpression: new(defaultLabel),
 		AppTimeouts: timeouts(a, now), LaunchTime: &a.Launched,
 	}

@@ -100,7 +100,6 @@ type tree struct {
 	queues []rm.QueueInfo
 	fair   *fair.Config // what to build with; nil but for a fair tree
 	rules  rules        // nil where everything goes to root.default
-	grows  bool         // rules create queues
 }
 
 // rules say where an application goes.
