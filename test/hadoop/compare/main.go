@@ -25,6 +25,7 @@ import (
 type settings struct {
 	runs, mixRuns int
 	only          string
+	stock         string
 	profiles      string
 	binary, out   string
 	log           *slog.Logger
@@ -35,6 +36,7 @@ func main() {
 	flag.IntVar(&s.runs, "runs", 5, "how often each job runs on each ResourceManager")
 	flag.IntVar(&s.mixRuns, "mix-runs", 2, "how often each mix runs under each profile")
 	flag.StringVar(&s.only, "only", "", "jobs, or the name of one mix: "+strings.Join(mixNames(), ", "))
+	flag.StringVar(&s.stock, "stock", "capacity,fair", "the stock ResourceManager's schedulers that the mixes run under")
 	flag.StringVar(&s.profiles, "profiles", "capacity,fair,heddle", "heddle's profiles that the mixes run under")
 	flag.StringVar(&s.binary, "binary", "", "the heddle program; it is built where none is named")
 	flag.StringVar(&s.out, "o", "", "the file to write; default: standard output")

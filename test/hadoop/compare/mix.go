@@ -71,10 +71,7 @@ func runMix(ctx context.Context, b *hadoop.Bed, s settings, m mix, out io.Writer
 	if err := putWords(ctx, b); err != nil {
 		return err
 	}
-	under := []hadoop.Options{{RM: hadoop.Stock, Profile: "capacity"}, {RM: hadoop.Stock, Profile: "fair"}}
-	for p := range strings.SplitSeq(s.profiles, ",") {
-		under = append(under, hadoop.Options{RM: hadoop.Heddle, Profile: p})
-	}
+	under := append(options(hadoop.Stock, s.stock), options(hadoop.Heddle, s.profiles)...)
 	results := make([][]mixResult, len(under))
 	for round := range s.mixRuns {
 		for i, o := range under {
@@ -91,6 +88,18 @@ func runMix(ctx context.Context, b *hadoop.Bed, s settings, m mix, out io.Writer
 		}
 	}
 	return writeMix(out, m, under, results)
+}
+
+// options are those of a ResourceManager under each of the profiles in a list.
+func options(rm, profiles string) (all []hadoop.Options) {
+	for p := range strings.SplitSeq(profiles, ",") {
+		o := hadoop.Options{RM: rm, Profile: p}
+		if p == "fair" { // which grants memory in steps of 1024 MiB otherwise, and has half the containers
+			o.Site = map[string]string{"yarn.resource-types.memory-mb.increment-allocation": "512"}
+		}
+		all = append(all, o)
+	}
+	return all
 }
 
 func once(ctx context.Context, b *hadoop.Bed, m mix, number int) (mixResult, error) {
