@@ -2,6 +2,7 @@ package rm
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -422,7 +423,7 @@ func TestNodeOnAnotherPort(t *testing.T) {
 // fetched is.
 func TestOwedByTheNextCore(t *testing.T) {
 	inWorld(t, "capacity", func(t *testing.T, w *world) {
-		_, m, _, n := w.job("MAPREDUCE") // 1 GiB is free on its node, 4 on the other
+		id, m, _, n := w.job("MAPREDUCE") // 1 GiB is free on its node, 4 on the other
 		rebuild := func() {
 			t.Helper()
 			if _, err := read(t.Context(), w.r, func() (struct{}, error) { return struct{}{}, w.r.rebuild(w.r.sch) }); err != nil {
@@ -459,6 +460,15 @@ func TestOwedByTheNextCore(t *testing.T) {
 		}
 		if got := a.GetEnhancedHeadroom().GetTotalPendingCount(); got != 1 {
 			t.Errorf("%d are still owed, want 1", got)
+		}
+		m.ask(row(20, "*", 1024, 1), row(20, "elsewhere", 1024, 1), row(20, "/default-rack", 1024, 1))
+		rebuild()
+		var rows []string
+		for _, k := range w.r.byApp[id].current().sortedRows() {
+			rows = append(rows, fmt.Sprint(k.GetResourceName(), " ", k.GetNumContainers()))
+		}
+		if want := []string{"* 1", "/default-rack 1", "elsewhere 1"}; !slices.Equal(rows, want) {
+			t.Errorf("rows %q, want %q: one names a host that may yet come", rows, want)
 		}
 	})
 }

@@ -165,6 +165,12 @@ func (r *RM) requests(a *app, c *cluster.App) []RequestReport {
 	return out
 }
 
+// knows reports whether a place that a row names is there.
+func (r *RM) knows(place string) bool {
+	_, rack := r.racks[place]
+	return place == anywhere || rack || len(r.hosts[place]) > 0
+}
+
 // left is how many containers an ask still wants at a place.
 func (r *RM) left(k *cluster.Ask, place string) int32 {
 	switch {

@@ -147,8 +147,12 @@ func (r *RM) settle(a *app, t *attempt) {
 	for _, row := range t.sortedRows() {
 		key := keyOf(row)
 		left := t.unfetched(key.askKey)
-		if k := owed[key.askKey]; k != nil {
+		switch k := owed[key.askKey]; {
+		case k == nil:
+		case r.knows(key.place):
 			left += r.left(k, key.place)
+		default: // the core heard nothing of the row yet
+			left += int32(k.Count())
 		}
 		if left < row.GetNumContainers() {
 			row = proto.CloneOf(row)
