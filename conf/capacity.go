@@ -121,10 +121,8 @@ func (r *csReader) add(path string, parent int, declared *property) {
 	}
 	r.queues[i].list = p
 	seen := map[string]bool{}
-	for name := range strings.SplitSeq(v, ",") {
-		name = strings.TrimSpace(name)
+	for _, name := range split(v) {
 		switch {
-		case name == "":
 		case seen[name]:
 			r.bad(p, "names %s twice", name)
 		case strings.Contains(name, "."):

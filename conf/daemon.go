@@ -137,7 +137,7 @@ func (d *Daemon) readProxyUsers(ps *properties) {
 	}
 }
 
-// split returns what stands between commas.
+// split returns what stands between commas, without blanks around it; what is empty is left out.
 func split(list string) []string {
 	out := []string{}
 	for s := range strings.SplitSeq(list, ",") {

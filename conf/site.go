@@ -161,11 +161,10 @@ func readTypes(ps *properties) types {
 		return nil
 	}
 	var out types
-	for name := range strings.SplitSeq(v, ",") {
-		name = strings.TrimSpace(name)
+	for _, name := range split(v) {
 		_, again := out.dim(name)
 		switch {
-		case name == "" || name == "memory-mb" || name == "vcores":
+		case name == "memory-mb" || name == "vcores":
 		case name == "memory":
 			ps.bad(p, "memory is always there, as memory-mb, and cannot be defined again")
 		case again:

@@ -83,6 +83,15 @@ type Scheduler struct {
 	UserName func(id heddle.UserID, name string)
 }
 
+// numbers are the queues' numbers by path.
+func (s *Scheduler) numbers() map[string]heddle.QueueID {
+	ids := make(map[string]heddle.QueueID, len(s.Queues))
+	for i := range s.Queues {
+		ids[s.Queues[i].Path] = heddle.QueueID(i)
+	}
+	return ids
+}
+
 // A Submission is what placement rules look at.
 type Submission struct {
 	User  string

@@ -140,11 +140,8 @@ func (r *RM) addUse(a *app, p *AppReport) {
 // requests is an application's request table, with what is still wanted of each row.
 func (r *RM) requests(a *app, c *cluster.App) []RequestReport {
 	var out []RequestReport
-	asks := map[askKey]*cluster.Ask{}
+	asks := workerAsks(c)
 	for _, k := range c.Asks() {
-		if k.Kind() != heddle.AM {
-			asks[askKey{k.Priority(), k.AllocID()}] = k
-		}
 		if k.Kind() == heddle.AM && k.Count() > 0 {
 			out = append(out, RequestReport{Priority: k.Priority(), AllocID: -1, Place: anywhere, Size: k.Size(), Count: int32(k.Count()), Relax: true, Guarantee: true})
 		}
@@ -163,6 +160,17 @@ func (r *RM) requests(a *app, c *cluster.App) []RequestReport {
 		}
 	}
 	return out
+}
+
+// workerAsks are an application's asks but for its master's.
+func workerAsks(c *cluster.App) map[askKey]*cluster.Ask {
+	asks := map[askKey]*cluster.Ask{}
+	for _, k := range c.Asks() {
+		if k.Kind() != heddle.AM {
+			asks[askKey{k.Priority(), k.AllocID()}] = k
+		}
+	}
+	return asks
 }
 
 // knows reports whether a place that a row names is there.

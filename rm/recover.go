@@ -143,8 +143,7 @@ func (r *RM) release(now time.Time) {
 	}
 	slices.SortFunc(waiting, func(a, b *app) int { return a.id.Compare(b.id) })
 	for _, a := range waiting {
-		r.newAttempt(a)
-		r.begin(a, false)
+		r.start(a)
 	}
 	r.askAll()
 }

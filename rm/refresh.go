@@ -8,7 +8,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"heddle"
-	"heddle/cluster"
 	"heddle/sched"
 )
 
@@ -94,10 +93,7 @@ func (r *RM) rebuild(sch *Scheduler, more ...string) error {
 
 // reschedule builds a core for another scheduler and tells it everything there is.
 func (r *RM) reschedule(sch *Scheduler) error {
-	queues := map[string]heddle.QueueID{}
-	for i, q := range sch.Queues {
-		queues[q.Path] = heddle.QueueID(i)
-	}
+	queues := sch.numbers()
 	for a := range r.current() {
 		if q, ok := queues[a.queue]; !ok || !sch.Queues[q].Leaf {
 			return invalid(classYarn, "queue %s still has applications, %s among them; it must stay a leaf queue until they are over", a.queue, a.id)
@@ -138,12 +134,7 @@ func (r *RM) settle(a *app, t *attempt) {
 	if v == nil {
 		return
 	}
-	owed := map[askKey]*cluster.Ask{}
-	for _, k := range v.Asks() {
-		if k.Kind() != heddle.AM {
-			owed[askKey{k.Priority(), k.AllocID()}] = k
-		}
-	}
+	owed := workerAsks(v)
 	for _, row := range t.sortedRows() {
 		key := keyOf(row)
 		left := t.unfetched(key.askKey)

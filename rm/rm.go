@@ -102,12 +102,9 @@ func New(o Options) (*RM, error) {
 		calls: make(chan func(), maxCalls), done: make(chan struct{}), wake: make(chan struct{}, 1),
 		core:  sched.New(o.Scheduler.Set),
 		byApp: map[ids.App]*app{}, byNode: map[ids.Node]*node{}, hosts: map[string][]*node{},
-		racks: map[string]heddle.RackID{}, users: map[string]heddle.UserID{}, queues: map[string]heddle.QueueID{},
+		racks: map[string]heddle.RackID{}, users: map[string]heddle.UserID{}, queues: o.Scheduler.numbers(),
 		conts: map[heddle.ContainerID]*container{}, byCont: map[ids.Container]*container{},
 		launches: make(chan struct{}, maxLaunches), callOnce: once, checked: now, tidyAt: tidyAt,
-	}
-	for i, q := range o.Scheduler.Queues {
-		r.queues[q.Path] = heddle.QueueID(i)
 	}
 	r.placer.Store(o.Scheduler)
 	var err error

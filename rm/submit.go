@@ -202,6 +202,9 @@ func (r *RM) appStored(a *app) {
 		a.state = string(AppSubmitted) // handed over when the wait after the start is over
 	default:
 		r.start(a)
+		if a.state == string(AppAccepted) {
+			r.offer(a)
+		}
 	}
 	for _, f := range saved {
 		f()
@@ -213,9 +216,6 @@ func (r *RM) appStored(a *app) {
 func (r *RM) start(a *app) {
 	r.newAttempt(a)
 	r.begin(a, false)
-	if a.state == string(AppAccepted) {
-		r.offer(a)
-	}
 }
 
 // Kill ends an application. It returns once its end is stored.
