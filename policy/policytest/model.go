@@ -152,9 +152,19 @@ func (m *model) after(decisions []heddle.Decision) error {
 			}
 			m.asked[k]--
 			m.live[d.Container] = grant{key: k, node: d.Node, limit: d.Limit, fetched: d.Kind == heddle.AM}
-			m.room[d.Node] = m.room[d.Node].Minus(d.Limit)
-			if !m.fits(heddle.Resource{}, m.room[d.Node]) {
-				return fmt.Errorf("node %d of %v is left with %v", d.Node, m.total[d.Node], m.room[d.Node])
+			if err := m.take(d.Node, d.Limit); err != nil {
+				return err
+			}
+		case *heddle.Resize:
+			g, ok := m.live[d.Container]
+			if !ok {
+				return fmt.Errorf("container %d resized, which does not live", d.Container)
+			}
+			more := d.Limit.Minus(g.limit)
+			g.limit = d.Limit
+			m.live[d.Container] = g
+			if err := m.take(g.node, more); err != nil {
+				return err
 			}
 		case *heddle.Adopt:
 			if err := m.adopted(d); err != nil {
@@ -164,6 +174,15 @@ func (m *model) after(decisions []heddle.Decision) error {
 			m.end(d.Container)
 		default: // neither grants nor ends
 		}
+	}
+	return nil
+}
+
+// take counts what a node gives, and reports that it has not so much.
+func (m *model) take(n heddle.NodeID, more heddle.Resource) error {
+	m.room[n] = m.room[n].Minus(more)
+	if !m.fits(heddle.Resource{}, m.room[n]) {
+		return fmt.Errorf("node %d of %v is left with %v", n, m.total[n], m.room[n])
 	}
 	return nil
 }
