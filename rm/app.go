@@ -53,10 +53,10 @@ type app struct {
 	lifetime                               int64
 	maxAttempts                            int32
 	attempts                               []*attempt
-
-	memorySeconds, vcoreSeconds     float64
-	preMemorySeconds, preVcoreSecs  float64
-	preemptedWorkers, preemptedMain int
+	recovered                              bool // was there before the start
+	memorySeconds, vcoreSeconds            float64
+	preMemorySeconds, preVcoreSecs         float64
+	preemptedWorkers, preemptedMain        int
 }
 
 // current is the newest attempt, nil before the first.
@@ -177,12 +177,7 @@ func (r *RM) end(a *app, to string, final FinalStatus, diagnostics string) {
 	if to != stateFinishing {
 		r.stopAttempt(a, to)
 	}
-	rec := a.record()
-	rec.State = to
-	if to == stateFinishing {
-		rec.State = string(AppFinished)
-	}
-	changes := []store.Change{store.PutApp(rec)}
+	changes := []store.Change{store.PutApp(a.record())}
 	if t := a.current(); t != nil {
 		changes = append(changes, store.PutAttempt(t.record()))
 	}
@@ -244,12 +239,17 @@ func (r *RM) close(a *app) {
 
 // trim forgets the oldest applications that are over, beyond so many.
 func (r *RM) trim() {
-	for len(r.over) > r.cfg.MaxCompleted {
-		a := r.over[0]
-		r.over = r.over[1:]
-		delete(r.byApp, a.id)
-		r.commit(func() {}, store.DropApp(a.id))
+	n := len(r.over) - r.cfg.MaxCompleted
+	if n <= 0 {
+		return
 	}
+	var drop []store.Change
+	for _, a := range r.over[:n] {
+		delete(r.byApp, a.id)
+		drop = append(drop, store.DropApp(a.id))
+	}
+	r.over = r.over[n:]
+	r.commit(func() {}, drop...)
 }
 
 // charge adds what a container held to what its application used.

@@ -60,7 +60,7 @@ func kindOf(f heddle.Framework, priority int32) heddle.Kind {
 
 // checkAsk refuses the whole of a call where part of it is wrong.
 func (r *RM) checkAsk(t *attempt, q *wire.AllocateRequest) error {
-	largest := r.maximum()
+	largest := r.largest(t.app.queue)
 	for _, k := range q.GetAsk() {
 		if k.GetNumContainers() < 0 {
 			return invalid(classInvalidAsk, "Invalid resource request, %d containers requested at %q; expected 0 or more", k.GetNumContainers(), k.GetResourceName())

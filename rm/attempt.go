@@ -119,6 +119,9 @@ func (t *attempt) unfetch(c *container) {
 
 // masterGranted is the container of a master: it is stored, then started.
 func (r *RM) masterGranted(t *attempt, c *container) {
+	if t.isOver() { // while the end of its application is being stored; it goes with it
+		return
+	}
 	t.master, t.masterID, t.masterNode, t.masterHTTP = c, c.id, c.node.id, c.node.http
 	c.fetched = time.Now()
 	t.state = attemptSaving
@@ -189,7 +192,7 @@ func (r *RM) failAttempt(t *attempt, status int32, diagnostics string) {
 	if a.state == stateFinalSaving || a.state == stateFinishing || a.isOver() {
 		return
 	}
-	r.commit(func() {}, store.PutAttempt(t.record()))
+	r.commit(func() {}, store.PutAttempt(t.record()), store.PutApp(a.record())) // with what it used
 	if a.exhausted() {
 		r.giveUp(a)
 		return
@@ -218,6 +221,8 @@ func (r *RM) abandon(t *attempt) {
 	if t.app.aid == heddle.NoApp {
 		return
 	}
+	r.withdraw(t)
+	r.step(heddle.Acquire{App: t.app.aid}) // nothing that is given back is owed again
 	r.withdraw(t)
 	r.ending = textCompleted
 	for _, c := range byAge(t.conts) {

@@ -25,7 +25,7 @@ func large(b *testing.B, profile string, nodes int, mem int64) (*RM, []*nm) {
 	list := make([]*nm, nodes)
 	for i := range list {
 		n := &nm{id: ids.Node{Host: fmt.Sprintf("n%05d", i), Port: 8041}}
-		r.register(n.id, fmt.Sprintf("/r%02d", i/40), &wire.RegisterNodeManagerRequest{
+		r.register(n.id, []string{n.id.Host}, fmt.Sprintf("/r%02d", i/40), &wire.RegisterNodeManagerRequest{
 			HttpPort: proto.Int32(8042), Resource: &wire.Resource{Memory: &mem, VirtualCores: proto.Int32(32)},
 		})
 		list[i] = n

@@ -121,6 +121,8 @@ type QueueInfo struct {
 	SubmitACL    string          // users, a blank, groups, with commas between; "*" for everybody. A right holds below too
 	AdminACL     string          // likewise
 	Preemptable  bool
+	Largest      heddle.Resource // container; zero: the cluster's
+	Priority     int32           // of applications that name none
 	DefaultLabel string
 }
 

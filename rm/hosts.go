@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -20,15 +22,35 @@ import (
 const (
 	defaultRack   = "/default-rack"
 	scriptTimeout = 10 * time.Second // of the script that tells racks
+	scriptsAtOnce = 8
+	lookupTimeout = 5 * time.Second // of a host's addresses
 	maxHostLines  = 1_000_000
 )
 
 // hostLists are the hosts whose NodeManagers may join, and those that may not.
 type hostLists struct{ include, exclude map[string]bool }
 
-// admits reports whether a host's NodeManagers may join. An empty include list admits all.
-func (l *hostLists) admits(host string) bool {
-	return (len(l.include) == 0 || l.include[host]) && !l.exclude[host]
+// admits reports whether a host's NodeManagers may join, whose name and addresses are given. An empty include list
+// admits all.
+func (l *hostLists) admits(names []string) bool {
+	in := func(list map[string]bool) bool {
+		return slices.ContainsFunc(names, func(n string) bool { return list[n] })
+	}
+	return (len(l.include) == 0 || in(l.include)) && !in(l.exclude)
+}
+
+// namesOf is what lists may call a host: its name and its addresses. It runs outside the loop.
+func (r *RM) namesOf(ctx context.Context, host string) []string {
+	if r.cfg.IncludeFile == "" && r.cfg.ExcludeFile == "" {
+		return []string{host}
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
+	defer cancel()
+	addresses, err := net.DefaultResolver.LookupHost(ctx, host)
+	if err != nil {
+		r.log.Warn("a NodeManager's host has no address; lists of hosts are searched for its name alone", "host", host, "error", err)
+	}
+	return append(addresses, host)
 }
 
 // readHosts reads both lists.
@@ -88,14 +110,15 @@ func readHostFile(path string) (map[string]bool, error) {
 	return out, nil
 }
 
-// racks remembers what the script said, by host.
+// A rackCache remembers what the script said, by host.
 type rackCache struct {
 	mu   sync.Mutex
 	rack map[string]string
+	runs chan struct{} // a place for each script that runs
 }
 
-// rackOf is a host's rack: by the table, else by the script, else the default. It runs outside the loop: a
-// script may take its time.
+// rackOf is a host's rack: by the table, else by the script, else the default; "" where the script should have
+// told it and did not. It runs outside the loop: a script may take its time.
 func (r *RM) rackOf(ctx context.Context, host string) string {
 	if rack, ok := r.cfg.TopologyTable[host]; ok {
 		return rack
@@ -109,19 +132,24 @@ func (r *RM) rackOf(ctx context.Context, host string) string {
 	if ok {
 		return rack
 	}
+	select { // a whole cluster registers at once after a start
+	case r.known.runs <- struct{}{}:
+	case <-ctx.Done():
+		return ""
+	}
 	ctx, cancel := context.WithTimeout(ctx, scriptTimeout)
-	defer cancel()
-	out, err := exec.CommandContext(ctx, r.cfg.Topology, host).Output()
+	cmd := exec.CommandContext(ctx, r.cfg.Topology, host)
+	cmd.WaitDelay = time.Second // something it started may hold its output open
+	out, err := cmd.Output()
+	cancel()
+	<-r.known.runs
 	rack = strings.TrimSpace(string(out))
 	if err != nil || !strings.HasPrefix(rack, "/") || strings.ContainsAny(rack, " \n\t") {
-		r.log.Warn("the topology script did not tell a rack; the default is taken", "script", r.cfg.Topology, "host", host, "answer", rack, "error", err)
-		return defaultRack
+		r.log.Warn("the topology script did not tell a rack", "script", r.cfg.Topology, "host", host, "answer", rack, "error", err)
+		return ""
 	}
 	r.known.mu.Lock()
 	defer r.known.mu.Unlock()
-	if r.known.rack == nil {
-		r.known.rack = map[string]string{}
-	}
 	if len(r.known.rack) < maxNodes {
 		r.known.rack[host] = rack
 	}
@@ -140,7 +168,7 @@ func (r *RM) RefreshNodes(ctx context.Context, graceful bool, timeout time.Durat
 			return struct{}{}, err
 		}
 		for _, n := range r.nodes {
-			admitted := r.listed.admits(n.id.Host)
+			admitted := r.listed.admits(n.names)
 			switch {
 			case admitted && n.state == nodeDecommissioning:
 				n.state, n.deadline = nodeRunning, time.Time{}

@@ -13,6 +13,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"heddle"
 	"heddle/conf"
 	"heddle/policies"
 	"heddle/yarn/conv"
@@ -254,29 +255,32 @@ func TestSickAgain(t *testing.T) {
 	})
 }
 
+// stoppedQueues is a scheduler whose queues take nobody.
+func stoppedQueues(t *testing.T) *Scheduler {
+	t.Helper()
+	sch, h := testScheduler(t, "capacity"), conf.Default()
+	h.Capacity.MaxApplications = 0
+	for i := range h.Capacity.Queues {
+		h.Capacity.Queues[i].Stopped = true
+	}
+	p, err := policies.Load("capacity", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, _ = p.WithoutAgent()
+	b, err := policies.Build(p, policies.Env{Capacity: h.Capacity, Fair: h.Fair, Minimum: h.Site.Minimum, Maximum: h.Site.Maximum, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sch.Set, sch.UserName = b.Set, b.User
+	return sch
+}
+
 // A queue that is stopped takes nobody, and what runs there runs on.
 func TestStoppedQueueDrains(t *testing.T) {
 	inWorld(t, "capacity", func(t *testing.T, w *world) {
 		id, m, _, _ := w.job("MAPREDUCE")
-		_, err := read(t.Context(), w.r, func() (struct{}, error) {
-			sch := testScheduler(t, "capacity")
-			h := conf.Default()
-			h.Capacity.MaxApplications = 0
-			for i := range h.Capacity.Queues {
-				h.Capacity.Queues[i].Stopped = true
-			}
-			p, err := policies.Load("capacity", nil)
-			if err != nil {
-				return struct{}{}, err
-			}
-			p, _ = p.WithoutAgent()
-			b, err := policies.Build(p, policies.Env{Capacity: h.Capacity, Fair: h.Fair, Minimum: h.Site.Minimum, Maximum: h.Site.Maximum, Seed: 1})
-			if err != nil {
-				return struct{}{}, err
-			}
-			sch.Set, sch.UserName = b.Set, b.User
-			return struct{}{}, w.r.reschedule(sch)
-		})
+		_, err := read(t.Context(), w.r, func() (struct{}, error) { return struct{}{}, w.r.reschedule(stoppedQueues(t)) })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -300,6 +304,12 @@ func TestRefreshRefused(t *testing.T) {
 			return struct{}{}, w.r.reschedule(sch)
 		})
 		wantClass(t, err, classYarn)
+		_, err = read(t.Context(), w.r, func() (struct{}, error) {
+			sch := testScheduler(t, "capacity")
+			sch.Maximum[heddle.Memory]--
+			return struct{}{}, w.r.reschedule(sch)
+		})
+		wantClass(t, err, classYarn) // what is asked for might be larger
 		if a := m.ask(row(20, "*", 1024, 1)); len(a.GetAllocatedContainers()) != 1 || w.app(id).State != AppRunning {
 			t.Errorf("after the refused refresh: %v", a)
 		}
@@ -307,7 +317,7 @@ func TestRefreshRefused(t *testing.T) {
 	})
 }
 
-// A node that comes back in another rack is found by its name, and keeps nothing that was given up.
+// A node whose rack is another one now moves there when nothing runs on it, and is found by its name.
 func TestOtherRack(t *testing.T) {
 	inWorld(t, "capacity", func(t *testing.T, w *world) {
 		_, _ = read(t.Context(), w.r, func() (struct{}, error) { w.r.cfg.PortInNodeName = true; return struct{}{}, nil })
@@ -318,9 +328,12 @@ func TestOtherRack(t *testing.T) {
 			return struct{}{}, nil
 		})
 		n.register(4096, 4, status(c, 20, wire.ContainerState_C_RUNNING))
-		if b := n.beat(); len(b.GetContainersToCleanup()) != 1 || w.app(id).Containers != 1 {
-			t.Errorf("a container whose master was told that it is lost runs on: %v", b)
+		if b := n.beat(); len(b.GetContainersToCleanup()) != 0 || w.app(id).Containers != 2 {
+			t.Errorf("what runs on a node that is said to have moved: %v", b)
 		}
+		n.exit(c, 0)
+		n.beat()
+		n.register(4096, 4)
 		pinned := row(7, "/other", 1024, 1)
 		pinned.RelaxLocality = new(false)
 		nowhere := row(7, "*", 1024, 1)
@@ -330,6 +343,60 @@ func TestOtherRack(t *testing.T) {
 			t.Errorf("granted %v, want a container on the node that was named", got)
 		}
 		w.check()
+	})
+}
+
+// Sizes are rounded up to steps, but not beyond the largest node: what fits as it is asked for is granted.
+func TestRoundedIntoTheNode(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		_, m, _, _ := w.job("MAPREDUCE")
+		w.node("n3", 5000, 4)
+		a := m.ask(row(20, "*", 4900, 1))
+		if got := a.GetAllocatedContainers(); len(got) != 1 || got[0].GetResource().GetMemory() != 5000 {
+			t.Errorf("granted %v, want one of the whole node", got)
+		}
+		w.check()
+	})
+}
+
+// A queue may have a largest container of its own and a priority for those that name none.
+func TestQueueLimits(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		_, _ = read(t.Context(), w.r, func() (struct{}, error) {
+			q := &w.r.sch.Queues[w.r.queues["root.default"]]
+			q.Largest, q.Priority = heddle.Of(2048, 2000), 4
+			return struct{}{}, nil
+		})
+		id, m, _, _ := w.job("SPARK")
+		if p := w.app(id).Priority; p != 4 {
+			t.Errorf("priority %d, want the queue's", p)
+		}
+		_, err := m.try(&wire.AllocateRequest{ResponseId: new(m.resp), Ask: []*wire.ResourceRequest{row(1, "*", 2049, 1)}})
+		wantClass(t, err, classInvalidAsk)
+		next, _, err := w.r.NewApp(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantClass(t, w.r.Submit(t.Context(), "ann", submission(next, "SPARK", 4096)), classInvalidAsk)
+		c := submission(next, "SPARK", 1024)
+		c.Priority = &wire.Priority{Priority: proto.Int32(0)}
+		if err := w.r.Submit(t.Context(), "ann", c); err != nil || w.app(next).Priority != 0 {
+			t.Errorf("%v, priority %d, want the one that was asked for", err, w.app(next).Priority)
+		}
+	})
+}
+
+// A lifetime ends later than now, or is not taken: an application must not die of a clock in another zone.
+func TestLifetimeInThePast(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		id, _, _, _ := w.job("SPARK")
+		for _, until := range []time.Time{{}, time.Now(), time.Now().Add(-time.Hour)} {
+			wantClass(t, w.r.SetLifetime(t.Context(), Actor{User: "ann"}, id, until), classYarn)
+		}
+		time.Sleep(time.Second)
+		if p := w.app(id); p.State != AppRunning || p.Lifetime != 0 {
+			t.Errorf("it is %s, and ends at %d", p.State, p.Lifetime)
+		}
 	})
 }
 

@@ -1,6 +1,8 @@
 package rm
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -42,6 +44,59 @@ func TestTooLongForTheStore(t *testing.T) {
 		}
 		if p := w.app(id); p.State != AppFinished || len(p.Diagnostics) > maxDiagnostics || !strings.HasSuffix(p.Diagnostics, "ä") {
 			t.Errorf("%s with a text of %d bytes", p.State, len(p.Diagnostics))
+		}
+	})
+}
+
+// What every container's token carries is small, and so is what lists show of every application.
+func TestLargeSubmission(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		id, _, err := w.r.NewApp(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := submission(id, "SPARK", 1024)
+		c.LogAggregationContext = &wire.LogAggregationContext{IncludePattern: new(strings.Repeat("x", maxLogContext))}
+		wantClass(t, w.r.Submit(t.Context(), "ann", c), classYarn)
+		c.LogAggregationContext = nil
+		c.ApplicationName = new(strings.Repeat("ä", 1<<20))
+		if err := w.r.Submit(t.Context(), "ann", c); err != nil {
+			t.Fatal(err)
+		}
+		if p := w.app(id); len(p.Name) != maxName || !strings.HasSuffix(p.Name, "ä") {
+			t.Errorf("a name of %d bytes", len(p.Name))
+		}
+	})
+}
+
+// Submissions that come faster than the disk takes them have to come again, and the ResourceManager goes on.
+func TestSlowDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{T: t}
+		w.restart(filepath.Join(t.TempDir(), "data", "rm.db"), 0)
+		defer func() { w.stop() }()
+		release := make(chan struct{})
+		w.r.store.Commit(func(error) { <-release })
+		synctest.Wait()
+		var refused error
+		for i := 0; refused == nil && i < 100; i++ {
+			id, _, err := w.r.NewApp(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := submission(id, "SPARK", 1024)
+			c.AmContainerSpec.Command = []string{strings.Repeat("x", 3<<20)}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			if err := w.r.Submit(ctx, "ann", c); !errors.Is(err, context.DeadlineExceeded) {
+				refused = err
+			}
+			cancel()
+		}
+		wantClass(t, refused, classRetry)
+		close(release)
+		synctest.Wait()
+		if p := w.app(w.submit("SPARK", 1024)); p.State != AppAccepted {
+			t.Errorf("one that comes when the disk has caught up is %s", p.State)
 		}
 	})
 }

@@ -67,7 +67,7 @@ func (r *RM) registerMaster(ctx context.Context, c *rpc.Call, q *wire.RegisterAp
 		}
 		r.release(time.Now())
 		p := &wire.RegisterApplicationMasterResponse{
-			MaximumCapability:      r.wireResource(r.maximum()),
+			MaximumCapability:      r.wireResource(r.largest(a.queue)),
 			Application_ACLs:       a.context.GetAmContainerSpec().GetApplication_ACLs(),
 			Queue:                  new(a.queue),
 			SchedulerResourceTypes: []wire.SchedulerResourceTypes{wire.SchedulerResourceTypes_MEMORY},
@@ -194,19 +194,21 @@ func (r *RM) answerMaster(t *attempt) *wire.AllocateResponse {
 		ApplicationPriority: &wire.Priority{Priority: new(a.priority)},
 		EnhancedHeadroom:    &wire.EnhancedHeadroom{TotalActiveCores: new(int32(r.core.View().Total()[heddle.CPU] / 1000))},
 	}
-	if len(t.granted) > 0 {
+	now, granted := time.Now(), t.granted
+	t.granted = nil
+	for _, c := range granted {
+		c.fetched = now
+	}
+	if len(granted) > 0 { // what the core grants as it hears of it is for the next call
 		r.step(heddle.Acquire{App: a.aid})
 	}
-	now := time.Now()
-	for _, c := range t.granted {
-		c.fetched = now
+	for _, c := range granted {
 		p.AllocatedContainers = append(p.AllocatedContainers, r.wireContainer(c, now))
 		if !t.tokens[c.node.id] {
 			t.tokens[c.node.id] = true
 			p.NmTokens = append(p.NmTokens, &wire.NMToken{NodeId: conv.WireNode(c.node.id), Token: r.auth.nodeToken(t.id, c.node.id, a.user)})
 		}
 	}
-	t.granted = nil
 	for _, e := range t.finished {
 		p.CompletedContainerStatuses = append(p.CompletedContainerStatuses, e.status)
 	}

@@ -37,6 +37,7 @@ func (s nodeState) active() bool {
 type node struct {
 	id       ids.Node
 	nid      heddle.NodeID
+	names    []string // that lists of hosts may have for it
 	rack     string
 	http     string
 	version  string
@@ -58,22 +59,22 @@ type node struct {
 	apps   map[ids.App]bool            // that ran here and are not cleaned up
 
 	// For the next report's answer.
-	cleanup  []ids.Container
+	cleanup  map[ids.Container]bool
 	forget   []ids.Container
-	cleanApp []ids.App
+	cleanApp map[ids.App]bool
 	signals  []*wire.SignalContainerRequest
 	resized  bool
 
 	nodeUse, contUse Utilization
 }
 
-// nodeUp puts a node into the core, or tells it what changed.
-func (r *RM) nodeUp(n *node) {
+// nodeUp puts a node into the core, with so much to give.
+func (r *RM) nodeUp(n *node, total heddle.Resource) {
 	if n.up {
 		return
 	}
 	n.up = true
-	r.step(heddle.NodeUp{Node: n.nid, Rack: r.rackID(n.rack), Total: n.total})
+	r.step(heddle.NodeUp{Node: n.nid, Rack: r.rackID(n.rack), Total: total})
 	r.nameHosts(n)
 	r.tellNode(n, wire.NodeUpdateType_NODE_USABLE)
 }
@@ -130,6 +131,7 @@ func (r *RM) addNode(id ids.Node, rack string) *node {
 	n := &node{
 		id: id, nid: heddle.NodeID(len(r.nodes)), rack: rack,
 		conts: map[ids.Container]*container{}, killed: map[ids.Container]time.Time{}, apps: map[ids.App]bool{},
+		cleanup: map[ids.Container]bool{}, cleanApp: map[ids.App]bool{},
 	}
 	if old := r.byNode[id]; old != nil {
 		n.killed = old.killed // what was given up on it is so still
@@ -169,15 +171,11 @@ func (r *RM) hostName(id ids.Node) string {
 
 // clean has a node clean up after an application, with the next report's answer.
 func (n *node) clean(id ids.App) {
-	if !slices.Contains(n.cleanApp, id) {
-		n.cleanApp = append(n.cleanApp, id)
-	}
+	n.cleanApp[id] = true
 }
 
 // kill has a container killed on its node: with the next report, or when the node registers again.
 func (n *node) kill(id ids.Container) {
 	n.killed[id] = time.Now()
-	if !slices.Contains(n.cleanup, id) {
-		n.cleanup = append(n.cleanup, id)
-	}
+	n.cleanup[id] = true
 }

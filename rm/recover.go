@@ -63,14 +63,11 @@ func (r *RM) recoverApp(rec store.App, attempts []store.Attempt) (*app, error) {
 	if err := proto.Unmarshal(rec.Context, c); err != nil {
 		return nil, err
 	}
-	size, err := r.masterSize(c)
-	if err != nil && rec.State == "" {
-		r.log.Warn("a master is larger than containers may now be", "app", rec.ID, "error", err)
-	}
+	size, _ := r.masterSize(rec.Queue, c) // it was taken in
 	a := r.appOf(rec.ID, rec.User, size, c)
 	a.queue, a.priority, a.state, a.final, a.diag = rec.Queue, rec.Priority, rec.State, FinalStatus(rec.Final), rec.Diagnostics
 	a.submitted, a.started, a.launched, a.finished, a.lifetime = rec.Submitted, rec.Started, rec.Launched, rec.Finished, rec.Lifetime
-	a.ended = rec.State != ""
+	a.ended, a.recovered = rec.State != "", true
 	a.memorySeconds, a.vcoreSeconds = rec.MemorySeconds, rec.VcoreSeconds
 	a.preMemorySeconds, a.preVcoreSecs = rec.PreemptedMemorySeconds, rec.PreemptedVcoreSeconds
 	slices.SortFunc(attempts, func(x, y store.Attempt) int { return cmp.Compare(x.ID.N, y.ID.N) })
@@ -116,6 +113,10 @@ func (r *RM) resume(a *app) {
 	}
 	switch {
 	case t == nil || t.isOver(): // its next attempt begins when the wait is over, with those submitted meanwhile
+		if _, err := r.masterSize(a.queue, a.context); err != nil {
+			r.end(a, string(AppFailed), Failed, fmt.Sprintf("Application %s cannot go on after the ResourceManager's start: %v", a.id, err))
+			return
+		}
 	default:
 		r.auth.admit(t.id)
 		t.seen = time.Now()
@@ -211,13 +212,22 @@ func (r *RM) foundEnded(n *node, id ids.Container, c *container, s *wire.NMConta
 	case t == nil || t.isOver() || t.app.aid == heddle.NoApp || id != t.masterID && r.wasHere(t, id):
 		r.forgettable(n, id)
 		return
-	case id == t.masterID:
+	}
+	if id == t.masterID {
 		n.acknowledge(id)
-		r.masterEnded(t, s.GetContainerExitStatus(), s.GetDiagnostics())
+	}
+	r.foundOver(n, t, statusOf(id, s.GetContainerExitStatus(), s.GetDiagnostics()))
+}
+
+// foundOver is the end of a container of before the start.
+func (r *RM) foundOver(n *node, t *attempt, s *wire.ContainerStatus) {
+	id := conv.Container(s.GetContainerId())
+	if id == t.masterID {
+		r.masterEnded(t, s.GetExitStatus(), s.GetDiagnostics())
 		return
 	}
 	t.heard[id] = false
-	t.finished = append(t.finished, &ended{&container{id: id, node: n, attempt: t}, statusOf(id, s.GetContainerExitStatus(), s.GetDiagnostics())})
+	t.finished = append(t.finished, &ended{&container{id: id, node: n, attempt: t}, s})
 }
 
 // found is a container that a node runs and nobody here holds: it is taken over, or killed where nobody is left
@@ -228,8 +238,12 @@ func (r *RM) found(n *node, id ids.Container, s *wire.NMContainerStatus) {
 	case r.byApp[id.Attempt.App] == nil || r.byApp[id.Attempt.App].ended:
 		r.ranOn(id.Attempt.App, n)
 		return
-	case t == nil || t.isOver() || t.app.aid == heddle.NoApp || !n.up, r.wasHere(t, id), !plausible(r.resource(s.GetResource())):
+	case t == nil || t.isOver() || t.app.aid == heddle.NoApp, r.wasHere(t, id), !plausible(r.resource(s.GetResource())):
 		n.kill(id)
+		return
+	case !n.up: // it came back unhealthy
+		n.kill(id)
+		r.foundOver(n, t, statusOf(id, int32(heddle.Aborted), textLost))
 		return
 	}
 	if _, back := t.releases[id]; back {

@@ -1,16 +1,22 @@
 package rm
 
 import (
+	"context"
 	"errors"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"google.golang.org/protobuf/proto"
+
+	"heddle"
 	"heddle/rm/store"
 	"heddle/yarn/conv"
 	"heddle/yarn/ids"
+	"heddle/yarn/rpc"
 	"heddle/yarn/wire"
 )
 
@@ -206,6 +212,122 @@ func TestRestartKeepsTheReport(t *testing.T) {
 			t.Errorf("its priority is %d, was set to 3 before the last start", p)
 		}
 	})
+}
+
+// Who was taken in before a start goes on, though its queue takes nobody any more.
+func TestRestartInStoppedQueue(t *testing.T) {
+	inRestarts(t, func(t *testing.T, w *world, path string) {
+		id := w.submit("SPARK", 1024)
+		w.restart(path, time.Second)
+		if _, err := read(t.Context(), w.r, func() (struct{}, error) { return struct{}{}, w.r.reschedule(stoppedQueues(t)) }); err != nil {
+			t.Fatal(err)
+		}
+		w.node("n1", 2048, 4)
+		time.Sleep(11 * time.Second)
+		if p := w.app(id); p.State != AppAccepted || p.Master.ID == 0 {
+			t.Errorf("it is %s, its master %v: %s", p.State, p.Master, p.Diagnostics)
+		}
+		w.check()
+	})
+}
+
+// A master that is larger than containers may be after a start: one that waits fails and says so, and the next
+// attempt of one that runs gets the largest container there is.
+func TestRestartWithSmallerContainers(t *testing.T) {
+	inRestarts(t, func(t *testing.T, w *world, path string) {
+		n := w.node("n1", 4096, 4)
+		runs, waits := w.submit("SPARK", 4096), w.submit("SPARK", 3000)
+		n.run(w.masterOf(runs))
+		n.beat()
+		master := w.masterOf(runs)
+		w.largest = 2048
+		w.restart(path, time.Second)
+		if p := w.app(waits); p.State != AppFailed || !strings.Contains(p.Diagnostics, "maximum allowed <memory:2048") {
+			t.Errorf("it is %s: %s", p.State, p.Diagnostics)
+		}
+		n.register(4096, 4, status(master, 0, wire.ContainerState_C_COMPLETE))
+		time.Sleep(11 * time.Second)
+		n.beat()
+		if p := w.app(runs); p.Attempt != 2 || p.Master.ID == 0 {
+			t.Errorf("attempt %d of %s has the master %v", p.Attempt, p.State, p.Master)
+		}
+		w.check()
+	})
+}
+
+// A node that comes back late and full is given nothing more, though a policy names nodes as soon as they are there.
+func TestRestartFullNode(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{T: t, profile: "heddle"}
+		path := filepath.Join(t.TempDir(), "data", "rm.db")
+		w.restart(path, 0)
+		defer func() { w.stop() }()
+		id, m, home, n := w.job("SPARK")
+		var list []*wire.NMContainerStatus
+		for range 2 {
+			s := status(n.task(m), 20, wire.ContainerState_C_RUNNING)
+			s.Resource.Memory = proto.Int64(2048)
+			list = append(list, s)
+		}
+		master := w.masterOf(id)
+		w.restart(path, time.Second)
+		home.register(2048, 4, status(master, 0, wire.ContainerState_C_RUNNING))
+		m.register()
+		time.Sleep(11 * time.Second)
+		m.ask(row(20, "*", 2048, 2)) // has no room
+		n.register(4096, 4, list...)
+		if a := m.ask(); len(a.GetAllocatedContainers()) != 0 {
+			t.Errorf("granted on a full node: %v", a.GetAllocatedContainers())
+		}
+		if p := w.app(id); p.Containers != 3 {
+			t.Errorf("%d containers, want the master and the two that came back", p.Containers)
+		}
+		w.check()
+	})
+}
+
+// What runs on a node that comes back sick is over, and its masters are told; a master there is followed by another.
+func TestRestartSickNode(t *testing.T) {
+	sick := func(n *nm, list ...*wire.NMContainerStatus) {
+		q := &wire.RegisterNodeManagerRequest{
+			NodeId: conv.WireNode(n.id), HttpPort: proto.Int32(8042), Resource: &wire.Resource{Memory: proto.Int64(4096), VirtualCores: proto.Int32(4)},
+			NodeStatus: &wire.NodeStatus{NodeHealthStatus: &wire.NodeHealthStatus{IsNodeHealthy: new(false)}}, ContainerStatuses: list,
+		}
+		if _, err := n.w.r.registerNode(context.Background(), &rpc.Call{}, q); err != nil {
+			t.Fatal(err)
+		}
+	}
+	inRestarts(t, func(t *testing.T, w *world, path string) {
+		id, m, home, n := w.job("SPARK")
+		task, master := n.task(m), w.masterOf(id)
+		w.restart(path, time.Second)
+		m.register()
+		sick(n, status(task, 20, wire.ContainerState_C_RUNNING))
+		if s := m.ask().GetCompletedContainerStatuses(); len(s) != 1 || s[0].GetExitStatus() != int32(heddle.Aborted) || conv.Container(s[0].GetContainerId()) != task {
+			t.Errorf("the master is told %v, want the end of its container", s)
+		}
+		sick(home, status(master, 0, wire.ContainerState_C_RUNNING))
+		if p := w.app(id); p.Attempt != 2 {
+			t.Errorf("attempt %d of %s", p.Attempt, p.State)
+		}
+		w.check()
+	})
+}
+
+// What is written of an application while its end is being stored, or after, says that it is over.
+func TestRecordOfAnEnd(t *testing.T) {
+	for _, x := range []struct{ state, target, want string }{
+		{string(AppRunning), "", ""},
+		{stateFinalSaving, stateFinishing, "FINISHED"},
+		{stateFinalSaving, "KILLED", "KILLED"},
+		{stateFinishing, stateFinishing, "FINISHED"},
+		{string(AppFailed), "FAILED", "FAILED"},
+	} {
+		a := &app{state: x.state, target: x.target, context: &wire.ApplicationSubmissionContext{}}
+		if got := a.record().State; got != x.want {
+			t.Errorf("%s, to be %s: kept as %q, want %q", x.state, x.target, got, x.want)
+		}
+	}
 }
 
 // A disk that hangs calls nobody back: the ResourceManager ends all the same, since it can promise nothing.

@@ -95,6 +95,9 @@ func (r *RM) rebuild(sch *Scheduler, more ...string) error {
 func (r *RM) reschedule(sch *Scheduler) error {
 	queues := sch.numbers()
 	for a := range r.current() {
+		if !r.sch.Maximum.Fits(sch.Maximum) {
+			return invalid(classYarn, "the largest container cannot shrink, from %s to %s, while there are applications, %s among them", r.text(r.sch.Maximum), r.text(sch.Maximum), a.id)
+		}
 		if q, ok := queues[a.queue]; !ok || !sch.Queues[q].Leaf {
 			return invalid(classYarn, "queue %s still has applications, %s among them; it must stay a leaf queue until they are over", a.queue, a.id)
 		}

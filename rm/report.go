@@ -1,6 +1,7 @@
 package rm
 
 import (
+	"strings"
 	"time"
 
 	"heddle"
@@ -163,6 +164,35 @@ type NodeReport struct {
 type Utilization struct {
 	Physical, Virtual int32   // MiB
 	CPU               float32 // vcores
+}
+
+// FindQueue finds a queue by its path or by its last part, nil where there is none or more than one.
+func FindQueue(queues []QueueReport, name string) *QueueReport {
+	var found *QueueReport
+	for i := range queues {
+		q := &queues[i]
+		if q.Path == name {
+			return q
+		}
+		if strings.HasSuffix(q.Path, "."+name) {
+			if found != nil {
+				return nil
+			}
+			found = q
+		}
+	}
+	return found
+}
+
+// Leaves are the paths of the leaf queues in and below a queue.
+func Leaves(queues []QueueReport, q *QueueReport) []string {
+	var out []string
+	for i := range queues {
+		if p := queues[i].Path; queues[i].Leaf && (p == q.Path || strings.HasPrefix(p, q.Path+".")) {
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 // A QueueReport is a queue as it is.

@@ -87,6 +87,15 @@ func (r *RM) maximum() heddle.Resource {
 	return r.sch.Maximum
 }
 
+// largest is the largest container there can be for an application of a queue.
+func (r *RM) largest(queue string) heddle.Resource {
+	most := r.maximum()
+	if q, ok := r.queues[queue]; ok && !r.sch.Queues[q].Largest.IsZero() {
+		most = most.Min(r.sch.Queues[q].Largest)
+	}
+	return most
+}
+
 // text is an amount for people, as YARN writes it.
 func (r *RM) text(a heddle.Resource) string {
 	var b strings.Builder

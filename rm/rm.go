@@ -105,6 +105,7 @@ func New(o Options) (*RM, error) {
 		racks: map[string]heddle.RackID{}, users: map[string]heddle.UserID{}, queues: o.Scheduler.numbers(),
 		conts: map[heddle.ContainerID]*container{}, byCont: map[ids.Container]*container{},
 		launches: make(chan struct{}, maxLaunches), callOnce: once, checked: now, tidyAt: tidyAt,
+		known: rackCache{rack: map[string]string{}, runs: make(chan struct{}, scriptsAtOnce)},
 	}
 	r.placer.Store(o.Scheduler)
 	var err error

@@ -22,7 +22,9 @@ const (
 	maxTypeLength  = 20
 	maxTags        = 10
 	maxTagLength   = 100
-	maxName        = 1024                // bytes, of users and queues
+	maxName        = 1024                // bytes, of applications, users and queues
+	maxLogContext  = 16 << 10            // bytes
+	maxUnwritten   = 64 << 20            // bytes on their way to the disk before submissions have to come again
 	maxLifetime    = 100 * 365 * 86400   // seconds
 	maxContext     = store.MaxRecord / 2 // bytes of a submission, which the store keeps as text
 	maxURL         = 8192                // bytes, of what a master says of itself
@@ -62,6 +64,10 @@ func (r *RM) Submit(ctx context.Context, user string, c *wire.ApplicationSubmiss
 			done(nil)
 			return
 		}
+		if r.store != nil && r.store.Waiting() > maxUnwritten {
+			done(invalid(classRetry, "%s is not taken in: the disk is %d bytes behind; try again", id, r.store.Waiting()))
+			return
+		}
 		a, err := r.newApp(id, user, where, c)
 		if err == nil && where.err == nil && !r.maySubmit(p, where.queue) {
 			err = &Denied{user, "submit applications to", where.queue}
@@ -97,16 +103,22 @@ func (r *RM) newApp(id ids.App, user string, where placed, c *wire.ApplicationSu
 	if len(user) > maxName || len(where.queue) > maxName {
 		return nil, invalid(classYarn, "%s is of a user, or for a queue, whose name has more than %d bytes", id, maxName)
 	}
-	size, err := r.masterSize(c)
+	size, err := r.masterSize(where.queue, c)
 	if err != nil {
 		return nil, err
+	}
+	if n := proto.Size(c.GetLogAggregationContext()); n > maxLogContext {
+		return nil, invalid(classYarn, "the log aggregation context of %s has %d bytes; at most %d go into the token of every container", id, n, maxLogContext)
+	}
+	if len(c.GetApplicationName()) > maxName {
+		c.ApplicationName = new(clip(c.GetApplicationName(), maxName))
 	}
 	if len(c.GetApplicationTags()) > maxTags {
 		return nil, invalid(classYarn, "Too many applicationTags, a maximum of only %d are allowed; %s has %d", maxTags, id, len(c.GetApplicationTags()))
 	}
 	now := time.Now()
 	a := r.appOf(id, user, size, c)
-	a.priority, a.state = min(max(c.GetPriority().GetPriority(), 0), r.cfg.MaxPriority), string(AppSaving)
+	a.priority, a.state = min(max(r.priority(where.queue, c), 0), r.cfg.MaxPriority), string(AppSaving)
 	a.submitted, a.started = now.UnixMilli(), now.UnixMilli()
 	for _, t := range c.GetApplicationTags() {
 		if len(t) > maxTagLength || strings.ContainsFunc(t, func(x rune) bool { return x >= utf8.RuneSelf }) {
@@ -145,6 +157,14 @@ func (r *RM) appOf(id ids.App, user string, master heddle.Resource, c *wire.Appl
 	return a
 }
 
+// priority is what a submission asks for, or its queue gives who asks for none.
+func (r *RM) priority(queue string, c *wire.ApplicationSubmissionContext) int32 {
+	if q, ok := r.queues[queue]; ok && c.GetPriority() == nil {
+		return r.sch.Queues[q].Priority
+	}
+	return c.GetPriority().GetPriority()
+}
+
 // placed is the queue an application goes to, or why there is none.
 type placed struct {
 	queue string
@@ -160,8 +180,8 @@ func (r *RM) place(user string, c *wire.ApplicationSubmissionContext) placed {
 	return placed{queue: q}
 }
 
-// masterSize is the container a submission wants for its master.
-func (r *RM) masterSize(c *wire.ApplicationSubmissionContext) (heddle.Resource, error) {
+// masterSize is the container a submission wants for its master. It comes with the error of one that is too large.
+func (r *RM) masterSize(queue string, c *wire.ApplicationSubmissionContext) (heddle.Resource, error) {
 	m := c.GetResource()
 	if list := c.GetAmContainerResourceRequest(); len(list) > 0 {
 		m = nil
@@ -180,9 +200,9 @@ func (r *RM) masterSize(c *wire.ApplicationSubmissionContext) (heddle.Resource, 
 	if m == nil {
 		return heddle.Resource{}, invalid(classInvalidAsk, "Invalid resource request, no resources requested")
 	}
-	size, largest := r.resource(m), r.maximum()
+	size, largest := r.resource(m), r.largest(queue)
 	if size.AnyNegative() || !size.Fits(largest) {
-		return heddle.Resource{}, invalid(classInvalidAsk, "Invalid resource request! Cannot allocate containers as requested resource is less than 0 or greater than maximum allowed allocation. Requested %s, maximum allowed %s", r.text(size), r.text(largest))
+		return size, invalid(classInvalidAsk, "Invalid resource request! Cannot allocate containers as requested resource is less than 0 or greater than maximum allowed allocation. Requested %s, maximum allowed %s", r.text(size), r.text(largest))
 	}
 	return size.Max(heddle.Of(1, 1000)), nil
 }
@@ -212,10 +232,11 @@ func (r *RM) appStored(a *app) {
 	r.log.Info("application submitted", "app", a.id, "user", a.user, "queue", a.queue, "type", a.kind, "name", a.name)
 }
 
-// start makes an application's first attempt and hands it to the core.
+// start makes an application's next attempt and hands it to the core. One that was there before the start was taken
+// in then, whatever its queue would say now.
 func (r *RM) start(a *app) {
 	r.newAttempt(a)
-	r.begin(a, false)
+	r.begin(a, a.recovered)
 }
 
 // Kill ends an application. It returns once its end is stored.
@@ -361,7 +382,7 @@ func (r *RM) SetPriority(ctx context.Context, who Actor, id ids.App, priority in
 	})
 }
 
-// SetLifetime says when an application is killed that is not over by then; a zero time says never.
+// SetLifetime says when an application is killed that is not over by then.
 func (r *RM) SetLifetime(ctx context.Context, who Actor, id ids.App, until time.Time) error {
 	p := r.person(who)
 	_, err := call(ctx, r, func(reply func(struct{}, error)) {
@@ -369,14 +390,14 @@ func (r *RM) SetLifetime(ctx context.Context, who Actor, id ids.App, until time.
 		if err == nil && a.public().Final() {
 			err = invalid(classYarn, "%s is %s; its lifetime cannot change", id, a.public())
 		}
+		if err == nil && !until.After(time.Now()) {
+			err = invalid(classYarn, "the expire time %s of %s is not in the future", until.UTC().Format(time.RFC3339), id)
+		}
 		if err != nil {
 			reply(struct{}{}, err)
 			return
 		}
-		a.lifetime = 0
-		if !until.IsZero() {
-			a.lifetime = until.UnixMilli()
-		}
+		a.lifetime = until.UnixMilli()
 		r.commit(func() { reply(struct{}{}, nil) }, store.PutApp(a.record()))
 	})
 	return err
@@ -420,8 +441,13 @@ func (a *app) record() store.App {
 		Launched: a.launched, Finished: a.finished, Lifetime: a.lifetime, Diagnostics: a.diag, Final: string(a.final),
 		MemorySeconds: a.memorySeconds, VcoreSeconds: a.vcoreSeconds, PreemptedMemorySeconds: a.preMemorySeconds, PreemptedVcoreSeconds: a.preVcoreSecs,
 	}
-	if a.isOver() {
+	switch {
+	case a.isOver():
 		rec.State = a.state
+	case a.state == stateFinishing, a.state == stateFinalSaving && a.target == stateFinishing:
+		rec.State = string(AppFinished)
+	case a.state == stateFinalSaving:
+		rec.State = a.target
 	}
 	c := a.context
 	if a.finished != 0 { // what starts masters is of no more use

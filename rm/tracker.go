@@ -3,6 +3,8 @@ package rm
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,8 +34,8 @@ func (r *RM) registerNode(ctx context.Context, c *rpc.Call, q *wire.RegisterNode
 	if id.Host == "" || len(id.Host) > maxHostName || id.Port <= 0 {
 		return nil, invalid(classYarn, "a NodeManager registered as %q; expected a host of up to %d characters and the port of its container manager", clip(id.String(), maxHostName), maxHostName)
 	}
-	rack := r.rackOf(ctx, id.Host)
-	return read(ctx, r, func() (*wire.RegisterNodeManagerResponse, error) { return r.register(id, rack, q), nil })
+	rack, names := r.rackOf(ctx, id.Host), r.namesOf(ctx, id.Host)
+	return read(ctx, r, func() (*wire.RegisterNodeManagerResponse, error) { return r.register(id, names, rack, q), nil })
 }
 
 // refuseNode tells a NodeManager to go.
@@ -44,13 +46,19 @@ func refuseNode(format string, args ...any) *wire.RegisterNodeManagerResponse {
 }
 
 // register takes a NodeManager in, or back.
-func (r *RM) register(id ids.Node, rack string, q *wire.RegisterNodeManagerRequest) *wire.RegisterNodeManagerResponse {
+func (r *RM) register(id ids.Node, names []string, rack string, q *wire.RegisterNodeManagerRequest) *wire.RegisterNodeManagerResponse {
 	total, known := r.resource(q.GetResource()), q.GetContainerStatuses()
 	n := r.byNode[id]
+	switch {
+	case n != nil && (rack == "" || rack != n.rack && len(n.conts) > 0): // it moves when nothing runs there
+		rack = n.rack
+	case rack == "":
+		rack = defaultRack
+	}
 	// One that is on its way out and has something left to finish may go on with it.
 	leaving := n != nil && n.state == nodeDecommissioning && n.rack == rack && len(known)+len(q.GetRunningApplications()) > 0
 	switch {
-	case !r.listed.admits(id.Host) && !leaving:
+	case !r.listed.admits(names) && !leaving:
 		r.log.Warn("a NodeManager that is not on the list was refused", "node", id)
 		if n != nil {
 			r.nodeDown(n, nodeDecommissioned)
@@ -70,23 +78,26 @@ func (r *RM) register(id ids.Node, rack string, q *wire.RegisterNodeManagerReque
 		r.nodeDown(n, nodeShutdown)
 		n = r.addNode(id, rack)
 	}
-	n.http = fmt.Sprintf("%s:%d", id.Host, q.GetHttpPort())
+	n.names, n.http = names, fmt.Sprintf("%s:%d", id.Host, q.GetHttpPort())
 	n.version, n.seen, n.lastID, n.last = clip(q.GetNmVersion(), maxHostName), time.Now(), 0, nil
-	n.cleanup, n.forget, n.signals = nil, nil, nil
+	n.forget, n.signals = nil, nil
+	clear(n.cleanup)
 	if n.up && len(known) == 0 && len(q.GetRunningApplications()) == 0 { // it knows nothing of what ran there
 		r.nodeDown(n, nodeRebooted)
 	}
-	was := n.total
 	n.total, n.physical = total, r.resource(q.GetPhysicalResource())
 	if !leaving {
 		n.deadline = time.Time{}
 		n.setHealth(q.GetNodeStatus().GetNodeHealthStatus())
-		r.join(n, was)
+		r.join(n)
 	}
 	for _, a := range q.GetRunningApplications() {
 		r.ranOn(conv.App(a), n)
 	}
 	r.reconcile(n, known)
+	if n.up && !leaving { // not sooner: what it has free is known now
+		r.step(heddle.NodeResized{Node: n.nid, Total: n.total})
+	}
 	r.forgetTokens(n)
 	r.log.Info("NodeManager registered", "node", id, "rack", rack, "memory", total[heddle.Memory], "vcores", total[heddle.CPU]/1000, "version", n.version, "containers", len(known))
 	r.release(time.Now())
@@ -96,17 +107,14 @@ func (r *RM) register(id ids.Node, rack string, q *wire.RegisterNodeManagerReque
 	}
 }
 
-// join makes a node that registered usable, if it is healthy.
-func (r *RM) join(n *node, was heddle.Resource) {
+// join makes a node that registered one of the cluster's, if it is healthy. It has nothing to give yet.
+func (r *RM) join(n *node) {
 	if n.state == nodeUnhealthy {
 		r.nodeDown(n, nodeUnhealthy)
 		return
 	}
 	n.state = nodeRunning
-	if n.up && was != n.total {
-		r.step(heddle.NodeResized{Node: n.nid, Total: n.total})
-	}
-	r.nodeUp(n)
+	r.nodeUp(n, heddle.Resource{})
 }
 
 // ranOn notes that an application has files on a node; one that is over or unknown is cleaned up.
@@ -163,7 +171,7 @@ func (r *RM) beat(q *wire.NodeHeartbeatRequest) *wire.NodeHeartbeatResponse {
 	switch {
 	case n == nil || !n.state.active() && n.state != nodeDecommissioned:
 		return resync("Node not found resyncing %s", id)
-	case n.state == nodeDecommissioned || !r.listed.admits(id.Host) && n.state != nodeDecommissioning:
+	case n.state == nodeDecommissioned || !r.listed.admits(n.names) && n.state != nodeDecommissioning:
 		r.nodeDown(n, nodeDecommissioned)
 		return &wire.NodeHeartbeatResponse{
 			NodeAction: wire.NodeAction_SHUTDOWN.Enum(), DiagnosticsMessage: new("Disallowed NodeManager nodeId: " + id.String() + " hostname: " + id.Host),
@@ -207,7 +215,7 @@ func (r *RM) health(n *node, h *wire.NodeHealthStatus) {
 		r.nodeDown(n, nodeUnhealthy)
 	default:
 		r.log.Info("node is healthy again", "node", n.id)
-		r.nodeUp(n)
+		r.nodeUp(n, n.total)
 	}
 }
 
@@ -272,16 +280,18 @@ func (r *RM) answerBeat(n *node, q *wire.NodeHeartbeatRequest) *wire.NodeHeartbe
 		NextHeartBeatInterval: new(n.every.Milliseconds()), TokenSequenceNo: proto.Int64(1),
 		ContainersToSignal: n.signals,
 	}
-	for _, id := range n.cleanup {
+	for _, id := range slices.SortedFunc(maps.Keys(n.cleanup), ids.Container.Compare) {
 		p.ContainersToCleanup = append(p.ContainersToCleanup, conv.WireContainer(id))
 	}
 	for _, id := range n.forget {
 		p.ContainersToBeRemovedFromNm = append(p.ContainersToBeRemovedFromNm, conv.WireContainer(id))
 	}
-	for _, id := range n.cleanApp {
+	for _, id := range slices.SortedFunc(maps.Keys(n.cleanApp), ids.App.Compare) {
 		p.ApplicationsToCleanup = append(p.ApplicationsToCleanup, conv.WireApp(id))
 	}
-	n.cleanup, n.forget, n.cleanApp, n.signals = nil, nil, nil, nil
+	n.forget, n.signals = nil, nil
+	clear(n.cleanup)
+	clear(n.cleanApp)
 	if n.resized {
 		p.Resource, n.resized = r.wireResource(n.total), false
 	}

@@ -11,6 +11,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"heddle"
 	"heddle/conf"
 	"heddle/policies"
 	"heddle/policies/fair"
@@ -25,6 +26,7 @@ import (
 type world struct {
 	*testing.T
 	profile string // of those that are started on a store; capacity where it is empty
+	largest int64  // MiB of the largest container, where it is not the default
 	r       *RM
 	stop    func()
 	calls   []string // of NodeManagers, by the ResourceManager
@@ -88,8 +90,12 @@ func inWorld(t *testing.T, profile string, f func(t *testing.T, w *world)) {
 // start starts a ResourceManager, which may find something in a store.
 func (w *world) start(profile string, st *store.Store, state *store.State) {
 	w.Helper()
+	sch := testScheduler(w.T, profile)
+	if w.largest > 0 {
+		sch.Maximum[heddle.Memory], sch.Set.Maximum[heddle.Memory] = w.largest, w.largest
+	}
 	r, err := New(Options{
-		Config: testConfig(), Scheduler: testScheduler(w.T, profile), Store: st, State: state,
+		Config: testConfig(), Scheduler: sch, Store: st, State: state,
 		Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	})
 	if err != nil {

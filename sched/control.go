@@ -8,7 +8,7 @@ import (
 
 // control lets the controllers that are due write their plan, checks every step of it and carries out
 // what holds: a step on a container that is gone, not running, touched before in this instant, or that
-// the node has no room for, is left out.
+// the node has no room for or holds too much already, is left out.
 func (c *Core) control() {
 	now := c.v.Now()
 	c.plan.Steps = c.plan.Steps[:0]
@@ -36,7 +36,8 @@ func (c *Core) carryOut(s policy.Step) {
 	}
 	switch s.Do {
 	case policy.Resize:
-		if s.Limit.AnyNegative() || s.Limit == x.Limit() || !c.v.Fits(s.Limit.Minus(x.Limit()), x.Node().Free()) || !c.mayGrow(x, s.Limit.Minus(x.Limit())) {
+		more, free := s.Limit.Minus(x.Limit()), x.Node().Free()
+		if s.Limit.AnyNegative() || more.IsZero() || !c.v.Fits(heddle.Resource{}, free) || !c.v.Fits(more, free) || !c.mayGrow(x, more) {
 			return
 		}
 		c.frees(x.Node())
@@ -72,5 +73,5 @@ func (c *Core) mayGrow(x *cluster.Container, more heddle.Resource) bool {
 	}
 	c.explaining(true) // no offer is being walked: nothing is to be remembered of it
 	defer c.explaining(false)
-	return c.shares(x.App(), x.Kind(), more) == heddle.Fine
+	return c.shares(x.App(), x.Kind(), more) == heddle.Fine && !c.allow(x.App(), x.Kind(), more).Unbook
 }

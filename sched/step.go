@@ -229,13 +229,30 @@ func (c *Core) revise() {
 	}
 }
 
-// normalise rounds a request up as YARN does; ok is false where it is above the largest container.
-func (c *Core) normalise(r heddle.Resource) (heddle.Resource, bool) {
-	r = r.Max(c.set.Minimum).RoundUp(c.set.Step)
+// normalise rounds a request up as YARN does, though not beyond the largest container or the largest node; ok is
+// false where it is above the largest container as it is.
+func (c *Core) normalise(r heddle.Resource) (_ heddle.Resource, ok bool) {
+	r = r.Max(c.set.Minimum)
 	if c.set.MemoryOnly {
 		r[heddle.CPU] = heddle.CPU.Unit()
 	}
-	return r, c.set.Maximum.IsZero() || r.Fits(c.set.Maximum)
+	limited, largest := !c.set.Maximum.IsZero(), c.v.Largest()
+	if limited && !r.Fits(c.set.Maximum) {
+		return r, false
+	}
+	rounded := r.RoundUp(c.set.Step)
+	for d := range rounded {
+		if limited {
+			rounded[d] = min(rounded[d], c.set.Maximum[d])
+		}
+		if r[d] <= largest[d] {
+			rounded[d] = min(rounded[d], largest[d])
+		}
+	}
+	if c.set.MemoryOnly {
+		rounded[heddle.CPU] = heddle.CPU.Unit()
+	}
+	return rounded, true
 }
 
 // ask replaces rows. A row above the largest container is left out and answered with a Reject.

@@ -263,7 +263,7 @@ func (s *snapshot) appLines(l *look, k inks) []string {
 			asks = mem(r.Pending.MemoryMiB)
 		}
 		rows = append(rows, []string{
-			r.ID, snip(clean(r.Name), mostName), clean(r.Type), clean(r.User), r.Queue, r.State, percent(r.Progress),
+			r.ID, snip(clean(r.Name), mostName), clean(r.Type), clean(r.User), clean(r.Queue), r.State, percent(r.Progress),
 			whole(r.Containers), mem(r.Used.MemoryMiB), vcores(r.Used.Vcores), asks, lasting(r.Elapsed),
 		})
 	}

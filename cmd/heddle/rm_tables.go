@@ -33,14 +33,24 @@ func (a *app) print(t table.Writer) error {
 	return wrote(err)
 }
 
+// addRow adds a row of what a cluster said, whose texts may hold anything.
+func addRow(t table.Writer, cells table.Row) {
+	for i, c := range cells {
+		if s, ok := c.(string); ok {
+			cells[i] = clean(s)
+		}
+	}
+	t.AppendRow(cells)
+}
+
 func (a *app) printApps(rows []appRow) error {
 	t := a.grid()
 	t.AppendHeader(table.Row{"application", "name", "type", "user", "queue", "state", "progress", "containers", "memory", "vcores", "started", "elapsed"})
 	right(t, 7, 8, 9, 10, 12)
 	for i := range rows {
 		r := &rows[i]
-		t.AppendRow(table.Row{
-			r.ID, snip(clean(r.Name), mostName), clean(r.Type), clean(r.User), r.Queue, ended(r), percent(r.Progress),
+		addRow(t, table.Row{
+			r.ID, snip(r.Name, mostName), r.Type, r.User, r.Queue, ended(r), percent(r.Progress),
 			whole(r.Containers), mem(r.Used.MemoryMiB), vcores(r.Used.Vcores), moment(r.Started), lasting(r.Elapsed),
 		})
 	}
@@ -61,9 +71,9 @@ func (a *app) printNodes(rows []nodeRow, now time.Time) error {
 	right(t, 4, 5, 6, 7, 8)
 	for i := range rows {
 		r := &rows[i]
-		t.AppendRow(table.Row{
+		addRow(t, table.Row{
 			r.ID, r.Rack, r.State, r.Containers, mem(r.Used.MemoryMiB), mem(r.Total.MemoryMiB),
-			vcores(r.Used.Vcores), vcores(r.Total.Vcores), ago(r.Reported, now), r.Version, snip(clean(r.Health), 60),
+			vcores(r.Used.Vcores), vcores(r.Total.Vcores), ago(r.Reported, now), r.Version, snip(r.Health, 60),
 		})
 	}
 	return a.print(t)
@@ -75,7 +85,7 @@ func (a *app) printQueues(rows []queueRow) error {
 	right(t, 3, 4, 5, 6, 7, 8, 9, 10, 11)
 	for i := range rows {
 		r := &rows[i]
-		t.AppendRow(table.Row{
+		addRow(t, table.Row{
 			indented(r), r.State, capacity(r), percent(r.MaxCapacity), percent(r.UsedCapacity),
 			mem(r.Used.MemoryMiB), vcores(r.Used.Vcores), whole(r.Containers), whole(r.Waiting), whole(r.Running), whole(r.Inactive),
 		})
@@ -85,7 +95,7 @@ func (a *app) printQueues(rows []queueRow) error {
 
 // indented is the last part of a queue's path, two spaces in for each queue above it.
 func indented(r *queueRow) string {
-	name := r.Path[strings.LastIndexByte(r.Path, '.')+1:]
+	name := clean(r.Path[strings.LastIndexByte(r.Path, '.')+1:])
 	return strings.Repeat("  ", strings.Count(r.Path, ".")) + name
 }
 
@@ -158,7 +168,7 @@ func (a *app) printQueue(r *queueRow) error {
 	t.AppendHeader(table.Row{"user", "memory", "vcores", "for masters", "apps running", "apps waiting"})
 	right(t, 2, 3, 5, 6)
 	for _, u := range r.Users {
-		t.AppendRow(table.Row{clean(u.Name), mem(u.Used.MemoryMiB), vcores(u.Used.Vcores), u.Masters, u.Running, u.Inactive})
+		addRow(t, table.Row{u.Name, mem(u.Used.MemoryMiB), vcores(u.Used.Vcores), u.Masters, u.Running, u.Inactive})
 	}
 	return a.print(t)
 }
@@ -221,10 +231,10 @@ func (a *app) printRequests(rows []requestRow) error {
 	right(t, 1, 3)
 	for i, r := range rows {
 		if i == mostRequests {
-			t.AppendRow(table.Row{"", fmt.Sprintf("and %d more; -o json lists all", len(rows)-i)})
+			addRow(t, table.Row{"", fmt.Sprintf("and %d more; -o json lists all", len(rows)-i)})
 			break
 		}
-		t.AppendRow(table.Row{r.Priority, r.Place, r.Count, r.Size})
+		addRow(t, table.Row{r.Priority, r.Place, r.Count, r.Size})
 	}
 	return a.print(t)
 }
@@ -238,7 +248,7 @@ func (a *app) printAttempts(rows []attemptRow) error {
 	t.AppendHeader(table.Row{"attempt", "state", "started", "finished", "master", "node"})
 	for i := range rows {
 		r := &rows[i]
-		t.AppendRow(table.Row{r.ID, r.State, moment(r.Started), moment(r.Finished), r.Container, r.Node})
+		addRow(t, table.Row{r.ID, r.State, moment(r.Started), moment(r.Finished), r.Container, r.Node})
 	}
 	return a.print(t)
 }

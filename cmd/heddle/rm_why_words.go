@@ -74,7 +74,7 @@ const mostHolders = 3
 // sentences explains an application to people.
 func (w *whyRow) sentences(now time.Time) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %q of %s in %s: %s\n", w.ID, clean(w.Name), clean(w.User), w.Queue, w.Summary)
+	fmt.Fprintf(&b, "%s %q of %s in %s: %s\n", w.ID, clean(w.Name), clean(w.User), clean(w.Queue), clean(w.Summary))
 	for i := range w.Pending {
 		fmt.Fprintf(&b, "\n%s", w.Pending[i].sentences(now))
 	}

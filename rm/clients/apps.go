@@ -76,8 +76,8 @@ func (s *service) filter(ctx context.Context, req *wire.GetApplicationsRequest) 
 		return f, err
 	}
 	for _, name := range req.GetQueues() {
-		if q := findQueue(queues, name); q != nil {
-			f.Queues = append(f.Queues, leaves(queues, q)...)
+		if q := rm.FindQueue(queues, name); q != nil {
+			f.Queues = append(f.Queues, rm.Leaves(queues, q)...)
 		} else {
 			f.Queues = append(f.Queues, name) // one that was, or never: nothing but its own applications
 		}

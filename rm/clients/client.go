@@ -78,9 +78,6 @@ func (s *service) updateApplicationTimeouts(ctx context.Context, who rm.Actor, r
 		return nil, err
 	}
 	if !a.State.Final() {
-		if !until.After(time.Now()) {
-			return nil, yarnError("the expire time %s of %s is not in the future", list[0].GetExpireTime(), id)
-		}
 		if err := s.rm.SetLifetime(ctx, who, id, until); err != nil {
 			return nil, err
 		}

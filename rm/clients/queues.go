@@ -27,7 +27,7 @@ func (s *service) getQueueInfo(ctx context.Context, who rm.Actor, req *wire.GetQ
 	if err != nil {
 		return nil, err
 	}
-	q := findQueue(queues, req.GetQueueName())
+	q := rm.FindQueue(queues, req.GetQueueName())
 	if q == nil {
 		return &wire.GetQueueInfoResponse{}, nil
 	}
@@ -39,7 +39,7 @@ func (s *service) getQueueInfo(ctx context.Context, who rm.Actor, req *wire.GetQ
 	m := d.tree(q, depth(req))
 	if req.GetIncludeApplications() {
 		apps, err := s.rm.Apps(ctx, rm.AppFilter{
-			Queues: leaves(queues, q), States: []rm.AppState{rm.AppSubmitted, rm.AppAccepted, rm.AppRunning},
+			Queues: rm.Leaves(queues, q), States: []rm.AppState{rm.AppSubmitted, rm.AppAccepted, rm.AppRunning},
 		})
 		if err != nil {
 			return nil, err
@@ -52,37 +52,6 @@ func (s *service) getQueueInfo(ctx context.Context, who rm.Actor, req *wire.GetQ
 		}
 	}
 	return &wire.GetQueueInfoResponse{QueueInfo: m}, nil
-}
-
-// findQueue finds a queue by its path or by its last part, nil where there is none or more than one.
-func findQueue(queues []rm.QueueReport, name string) *rm.QueueReport {
-	var found *rm.QueueReport
-	for i := range queues {
-		q := &queues[i]
-		if q.Path == name {
-			return q
-		}
-		if shortName(q.Path) == name {
-			if found != nil {
-				return nil
-			}
-			found = q
-		}
-	}
-	return found
-}
-
-func shortName(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
-
-// leaves are the paths of the leaf queues in and below a queue.
-func leaves(queues []rm.QueueReport, q *rm.QueueReport) []string {
-	var out []string
-	for i := range queues {
-		if p := queues[i].Path; queues[i].Leaf && (p == q.Path || strings.HasPrefix(p, q.Path+".")) {
-			out = append(out, p)
-		}
-	}
-	return out
 }
 
 // A describer writes queues as of one moment.
@@ -132,7 +101,7 @@ func (d describer) capacity(q *rm.QueueReport) *wire.QueueInfo {
 		current = d.s.share(q.Used, d.cluster.Total) / q.Absolute
 	}
 	m := &wire.QueueInfo{
-		QueueName: new(shortName(q.Path)), QueuePath: &q.Path, SchedulerType: new(capacityScheduler),
+		QueueName: new(q.Path[strings.LastIndexByte(q.Path, '.')+1:]), QueuePath: &q.Path, SchedulerType: new(capacityScheduler),
 		Capacity: float(q.Capacity), MaximumCapacity: float(q.Max), CurrentCapacity: float(current),
 		State: &state, AccessibleNodeLabels: []string{"*"}, QueueStatistics: d.statistics(q, guaranteed),
 		PreemptionDisabled: new(!q.Preemptable), IntraQueuePreemptionDisabled: new(true),

@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"fmt"
 	"time"
 
 	"heddle"
@@ -46,6 +47,17 @@ func (s *source) config() (rm.Config, error) {
 		CompletedLogsURL: d.LogServerURL,
 	}
 	c.Admins = rm.ACL(d.Admins)
+	for _, k := range []struct {
+		every, expiry time.Duration
+		name, of      string
+	}{
+		{c.KeyRolling, c.MasterExpiry, "am-rm-tokens", "am"},
+		{c.NodeKeyRolling, c.NodeExpiry, "container-tokens and nm-tokens", "nm"},
+	} {
+		if k.every <= k.expiry*3/2 { // a key is signed with only when everybody who lives has it
+			return c, fmt.Errorf("master-key-rolling-interval-secs of yarn.resourcemanager.%s comes to %v; expected more than one and a half times the %v of yarn.%s.liveness-monitor.expiry-interval-ms", k.name, k.every, k.expiry, k.of)
+		}
+	}
 	return c, s.beats(&c)
 }
 

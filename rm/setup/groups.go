@@ -86,7 +86,9 @@ func machineGroups(name string) []string {
 func directoryGroups(name string) []string {
 	ctx, cancel := context.WithTimeout(context.Background(), askTime)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, "id", "-Gn", "--", name).Output()
+	cmd := exec.CommandContext(ctx, "id", "-Gn", "--", name)
+	cmd.WaitDelay = time.Second
+	out, err := cmd.Output()
 	if err != nil {
 		return nil
 	}

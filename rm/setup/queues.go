@@ -26,6 +26,7 @@ func capacityQueues(c *capacity.Config, acls map[string]conf.QueueACL) []rm.Queu
 			AMShare: q.MaxAMShare, UserLimit: 100 * q.MinimumUserLimit, UserFactor: q.UserLimitFactor,
 			MinShare: q.Absolute, MaxShare: heddle.Unbounded,
 			SubmitACL: acl.Submit, AdminACL: acl.Administer,
+			Largest: q.Maximum, Priority: q.DefaultPriority,
 		}
 		if !q.MaxAbsolute.IsZero() {
 			info.MaxShare = q.MaxAbsolute
@@ -93,6 +94,7 @@ func fairQueues(c *fair.Config, acls map[string]conf.QueueACL) []rm.QueueInfo {
 			Order:    [...]string{fair.FairShare: "fair", fair.DRF: "drf", fair.FIFO: "fifo"}[q.Policy],
 			MinShare: q.Min.Fixed, MaxShare: heddle.Unbounded,
 			SubmitACL: acl.Submit, AdminACL: acl.Administer,
+			Largest: q.MaxResource,
 		}
 		if q.MaxApps > 0 {
 			info.MaxApps = q.MaxApps

@@ -93,6 +93,13 @@ func (s *Store) Commit(done func(error), changes ...Change) {
 	s.wake.Signal()
 }
 
+// Waiting is how many bytes of commits are not on the disk yet.
+func (s *Store) Waiting() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.bytes
+}
+
 // Failed is closed at the first error in writing. Nothing is written from then on, since nobody knows what a
 // failed write left behind: the process has to stop, and to start again from what is on the disk.
 func (s *Store) Failed() <-chan struct{} { return s.failed }

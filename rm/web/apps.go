@@ -27,11 +27,9 @@ func (s *site) apps(r *http.Request) (rest.Answer, error) {
 		return rest.Answer{}, err
 	}
 	if name := q.Get("queue"); name != "" {
-		path, err := s.queuePath(r, name)
-		if err != nil {
+		if f.Queues, err = s.leaves(r, name); err != nil {
 			return rest.Answer{}, err
 		}
-		f.Queues = []string{path}
 	}
 	reports, err := s.RM.Apps(r.Context(), f)
 	if err != nil {
@@ -50,18 +48,17 @@ func (s *site) schedulerType(r *http.Request) (string, error) {
 	return c.Scheduler, err
 }
 
-// queuePath returns the full path of a queue that may be named by its last part.
-func (s *site) queuePath(r *http.Request, name string) (string, error) {
+// leaves returns the paths of the leaf queues in and below a queue, which may be named by its last part.
+func (s *site) leaves(r *http.Request, name string) ([]string, error) {
 	queues, err := s.RM.Queues(r.Context())
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	for i := range queues {
-		if p := queues[i].Path; p == name || strings.HasSuffix(p, "."+name) {
-			return p, nil
-		}
+	q := rm.FindQueue(queues, name)
+	if q == nil {
+		return nil, badRequest("Unknown queue: " + name)
 	}
-	return "", badRequest("Unknown queue: " + name)
+	return rm.Leaves(queues, q), nil
 }
 
 // app answers GET /apps/{id}.

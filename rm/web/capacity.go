@@ -131,7 +131,7 @@ func (t tree) capacityQueue(i int) rest.CapacityQueue {
 		Allocated: q.Containers, Reserved: q.Reservations, Pending: q.Waiting, Capacities: t.capacities(q),
 		Resources:    t.usages(q.Used, q.Reserved, q.Pending, q.Masters, q),
 		MinEffective: t.resource(part(t.cluster.Total, q.Absolute)), MaxEffective: effective,
-		MaximumAlloc: t.resource(t.cluster.Maximum), ACLs: acls(q), Order: order(q, "utilization"), Mode: mode(q),
+		MaximumAlloc: t.resource(t.largest(q)), ACLs: acls(q), Order: order(q, "utilization"), Mode: mode(q),
 		QueueType: "parent", Creation: "static", AutoCreation: "off", DefaultLabel: q.DefaultLabel,
 	}
 	if q.Leaf {
@@ -174,7 +174,7 @@ func (t tree) leaf(o *rest.CapacityQueue, q *rm.QueueReport) {
 	o.UserLimit, o.UserFactor, o.AMShare = new(float32(q.UserLimit)), new(float32(q.UserFactor)), new(float32(q.AMShare))
 	o.AMLimit, o.AMUsed, o.UserAMLimit = new(t.resource(all)), new(t.resource(q.Masters)), new(t.resource(user))
 	o.NoPreemption, o.NoIntra = new(!q.Preemptable), new(!q.Preemptable)
-	o.DefaultPriority, o.AutoCreated = new(int32(0)), new(false)
+	o.DefaultPriority, o.AutoCreated = new(q.Priority), new(false)
 	o.MaxLifetime, o.DefaultLifetime = new(int64(-1)), new(int64(-1))
 	o.Users = new(rest.Users)
 	limit := part(t.cluster.Total, min(q.AbsoluteMax, q.Absolute*max(1, q.UserFactor)))

@@ -7,7 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// maxInFlight is how many requests are worked on at once; what comes above is told to come again.
+// maxInFlight is how many requests are worked on at once; what comes above is told to come again, unless it asks
+// how the daemon is: whoever watches it would start it again.
 const maxInFlight = 256
 
 // traffic counts requests for /metrics.
@@ -30,7 +31,7 @@ func (s *site) guard(h http.Handler) http.Handler {
 	}))
 	h = cross.Handler(h)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if s.traffic.inFlight.Add(1) > maxInFlight {
+		if s.traffic.inFlight.Add(1) > maxInFlight && r.URL.Path != "/healthz" && r.URL.Path != "/readyz" {
 			s.traffic.inFlight.Add(-1)
 			s.traffic.refused.Add(1)
 			w.Header().Set("Retry-After", "1")

@@ -191,8 +191,13 @@ func TestTooManyRequestsAtOnce(t *testing.T) {
 	for range maxInFlight {
 		<-slow.entered
 	}
-	if w := ask(h, "/healthz"); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
+	if w := ask(h, "/isActive"); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
 		t.Errorf("one too many: %d %v", w.Code, w.Header())
+	}
+	for _, probe := range []string{"/healthz", "/readyz"} {
+		if w := ask(h, probe); w.Body.String() == "too many requests at once; try again\n" {
+			t.Errorf("who watches the daemon is not answered at %s", probe)
+		}
 	}
 	close(slow.leave)
 	for range maxInFlight {
@@ -200,7 +205,7 @@ func TestTooManyRequestsAtOnce(t *testing.T) {
 			t.Errorf("one within the limit: %d", code)
 		}
 	}
-	if w := ask(h, "/healthz"); w.Code != http.StatusOK {
+	if w := ask(h, "/isActive"); w.Code != http.StatusOK {
 		t.Errorf("afterwards: %d", w.Code)
 	}
 }

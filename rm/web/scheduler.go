@@ -80,7 +80,7 @@ func (t tree) fairQueue(i int) rest.FairQueue {
 		AMUsed: t.resource(q.Masters), AMMax: t.resource(part(steady, max(0, q.AMShare))),
 		Demand: t.resource(q.Used.Plus(q.Pending)), SteadyFair: t.resource(steady), Fair: t.resource(steady),
 		Cluster: t.resource(t.cluster.Total), ReservedAmt: t.resource(q.Reserved),
-		MaxContainer: t.resource(t.cluster.Maximum), Pending: q.Waiting, Allocated: q.Containers,
+		MaxContainer: t.resource(t.largest(q)), Pending: q.Waiting, Allocated: q.Containers,
 		Reserved: q.Reservations, Name: q.Path, Policy: q.Order, Preemptable: q.Preemptable,
 	}
 	if q.MaxApps < 0 {
@@ -113,4 +113,12 @@ func (t tree) usedOf(q *rm.QueueReport) (own, absolute float32) {
 func (t tree) masterLimits(q *rm.QueueReport) (all, user heddle.Resource) {
 	all = part(t.cluster.Total, q.AbsoluteMax*max(0, q.AMShare))
 	return all, part(all, min(1, q.UserLimit/100*q.UserFactor))
+}
+
+// largest is the largest container there may be in a queue.
+func (t tree) largest(q *rm.QueueReport) heddle.Resource {
+	if q.Largest.IsZero() {
+		return t.cluster.Maximum
+	}
+	return t.cluster.Maximum.Min(q.Largest)
 }

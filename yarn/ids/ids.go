@@ -63,6 +63,11 @@ func (c Container) String() string {
 // IsZero reports whether c is no container.
 func (c Container) IsZero() bool { return c == Container{} }
 
+// Compare orders containers by application, attempt and age.
+func (c Container) Compare(o Container) int {
+	return cmp.Or(c.Attempt.App.Compare(o.Attempt.App), cmp.Compare(c.Attempt.N, o.Attempt.N), cmp.Compare(c.ID, o.ID))
+}
+
 // A Node identifies a NodeManager: its host, exactly as it registered, and the port of its container manager.
 type Node struct {
 	Host string

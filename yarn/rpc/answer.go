@@ -25,6 +25,7 @@ type task struct {
 	method *served
 	req    proto.Message
 	to     echo
+	work   int64 // bytes held of [Limits.Work]
 }
 
 // called reads a call and has it answered. What is wrong with one call ends that call, what is wrong with its
@@ -46,23 +47,30 @@ func (c *conn) called(h requestHeader, to echo, b []byte) error {
 	if failed != nil {
 		return c.turnDown(why, to, failed)
 	}
+	work := int64(min(len(body), c.s.limits.Work))
+	if err := c.s.work.Acquire(c.ctx, work); err != nil {
+		return err
+	}
 	req, err := method.decode(body)
 	if err != nil {
+		c.s.work.Release(work)
 		return c.turnDown(refusedMessage, to, errorf(wire.RpcErrorCode_ERROR_RPC_SERVER, ClassServer,
 			"the request of %s cannot be read: %v", method.name, err))
 	}
 	if string(h.context) != c.context {
 		c.context = string(h.context[:min(len(h.context), maxContext)])
 	}
-	t := &task{method: method, req: req, to: to, Call: Call{
+	t := &task{method: method, req: req, to: to, work: work, Call: Call{
 		Method: method.name, User: c.user, RealUser: c.realUser, Addr: c.addr,
 		ClientID: to.client, ID: h.call, Retry: h.retry, Context: c.context, Identity: c.identity,
 	}}
 	// Above either limit nothing more is read, and the peer's writes wait in their turn.
 	if !c.takeSlot(c.slots) {
+		c.s.work.Release(work)
 		return c.ctx.Err()
 	}
 	if !c.takeSlot(c.s.slots) {
+		c.s.work.Release(work)
 		<-c.slots
 		return c.ctx.Err()
 	}
@@ -141,12 +149,13 @@ func (c *conn) ran() {
 	c.calls.Done()
 }
 
-// invoke calls the handler. Its place among the calls of all connections is free before the answer leaves: a
-// peer that does not read holds none.
+// invoke calls the handler. What it holds of what all connections share is free before the answer leaves: a
+// peer that does not read holds none of it.
 func (c *conn) invoke(t *task) (resp proto.Message, err error) {
 	t.method.calls.Add(1)
 	defer func() {
 		c.s.count.calls.Add(-1)
+		c.s.work.Release(t.work)
 		<-c.s.slots
 		if p := recover(); p != nil {
 			resp, err = nil, c.panicked(p)
@@ -193,8 +202,11 @@ func (c *conn) sendFrame(b []byte) error {
 	endFrame(b, 0)
 	err := c.out.send(b)
 	if err != nil && c.broken.CompareAndSwap(false, true) {
-		if errors.Is(err, os.ErrDeadlineExceeded) {
+		switch {
+		case errors.Is(err, os.ErrDeadlineExceeded):
 			c.s.refuse(c.addr, refusedOutput, errors.New("it does not read its answers"))
+		case errors.Is(err, errBacklog):
+			c.s.refuse(c.addr, refusedOutput, err)
 		}
 		c.cancel()
 		_ = c.nc.Close() // the reader ends with it

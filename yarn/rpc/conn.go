@@ -89,7 +89,7 @@ func newConn(s *Server, nc net.Conn, addr netip.AddrPort) *conn {
 	c := &conn{s: s, nc: nc, addr: addr, slots: make(chan struct{}, s.limits.CallsPer)}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	c.in = splitter{r: nc, limit: s.limits.FirstFrame, wait: c.arm, room: s.room}
-	c.out = newOutbox(nc, s.limits.Output, min(s.limits.Write, s.limits.Handshake), func(n int) { s.count.bytesOut.Add(uint64(n)) })
+	c.out = newOutbox(nc, s.limits.Output, min(s.limits.Write, s.limits.Handshake), &s.unsent, func(n int) { s.count.bytesOut.Add(uint64(n)) })
 	return c
 }
 

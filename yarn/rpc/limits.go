@@ -7,7 +7,9 @@ type Limits struct {
 	FirstFrame int           // bytes of a frame before the connection is authenticated: DefaultFirstFrame
 	Frame      int           // bytes of a frame after it: DefaultFrame
 	Input      int           // bytes in the input buffers of all connections above 64 KiB each: DefaultInput
+	Work       int           // bytes of the requests being answered in all; above it nothing is read: DefaultWork
 	Output     int           // bytes of answers waiting on one connection; further calls of it wait: DefaultOutput
+	Unsent     int           // bytes of answers that have not left in all; above it large ones end their connection: DefaultUnsent
 	Conns      int           // connections in all: DefaultConns
 	ConnsPer   int           // connections from one address: DefaultConnsPer
 	Calls      int           // calls being answered in all; above it nothing is read: DefaultCalls
@@ -23,7 +25,9 @@ const (
 	DefaultFirstFrame = 64 << 10
 	DefaultFrame      = 16 << 20
 	DefaultInput      = 256 << 20
+	DefaultWork       = 32 << 20
 	DefaultOutput     = 1 << 20
+	DefaultUnsent     = 256 << 20
 	DefaultConns      = 10_000
 	DefaultConnsPer   = 1_000
 	DefaultCalls      = 4_096
@@ -54,7 +58,9 @@ func (l Limits) withDefaults() Limits {
 	number(&l.FirstFrame, DefaultFirstFrame)
 	number(&l.Frame, DefaultFrame)
 	number(&l.Input, DefaultInput)
+	number(&l.Work, DefaultWork)
 	number(&l.Output, DefaultOutput)
+	number(&l.Unsent, DefaultUnsent)
 	number(&l.Conns, DefaultConns)
 	number(&l.ConnsPer, DefaultConnsPer)
 	number(&l.Calls, DefaultCalls)

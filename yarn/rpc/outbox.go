@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -11,6 +12,15 @@ const (
 	writePiece = 256 << 10 // bytes of a write that has a deadline of its own
 	keepOutput = 64 << 10  // what the buffers of an outbox may keep
 )
+
+// errBacklog says that the answers of all connections that have not left are too many for a large one more.
+var errBacklog = errors.New("too much waits for peers that do not read")
+
+// A backlog counts the bytes that have not left, over many outboxes.
+type backlog struct {
+	most  int64
+	bytes atomic.Int64
+}
 
 // errClosed says that a connection ended before what was to be sent had left.
 var errClosed = errors.New("the connection is closed")
@@ -22,6 +32,7 @@ type outbox struct {
 	conn  net.Conn
 	limit int           // of bytes waiting; whoever would exceed it waits
 	write time.Duration // for one piece; a peer that takes longer is gone
+	all   *backlog
 
 	mu      sync.Mutex
 	room    sync.Cond // waiting shrank, or closed
@@ -35,8 +46,8 @@ type outbox struct {
 }
 
 // newOutbox returns the outbox of conn. Sent is told how many bytes left.
-func newOutbox(conn net.Conn, limit int, write time.Duration, sent func(int)) *outbox {
-	o := &outbox{conn: conn, limit: limit, write: write, sent: sent}
+func newOutbox(conn net.Conn, limit int, write time.Duration, all *backlog, sent func(int)) *outbox {
+	o := &outbox{conn: conn, limit: limit, write: write, all: all, sent: sent}
 	o.room.L = &o.mu
 	return o
 }
@@ -44,12 +55,18 @@ func newOutbox(conn net.Conn, limit int, write time.Duration, sent func(int)) *o
 // send sees to it that frame leaves, after what was sent before. It returns when frame was written or put
 // behind what is being written; frame is the caller's again.
 func (o *outbox) send(frame []byte) error {
+	size := int64(len(frame))
+	if all := o.all.bytes.Add(size); all > o.all.most && size > keepOutput {
+		o.all.bytes.Add(-size)
+		return errBacklog
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for o.err == nil && o.busy && len(o.waiting) > 0 && len(o.waiting)+len(frame) > o.limit {
 		o.room.Wait()
 	}
 	if o.err != nil {
+		o.all.bytes.Add(-size)
 		return o.err
 	}
 	if o.busy {
@@ -58,11 +75,13 @@ func (o *outbox) send(frame []byte) error {
 	}
 	o.busy = true
 	err := o.out(frame)
+	o.all.bytes.Add(-size)
 	for err == nil && len(o.waiting) > 0 {
 		batch := o.waiting
 		o.waiting, o.spare = o.spare[:0], nil
 		o.room.Broadcast()
 		err = o.out(batch)
+		o.all.bytes.Add(-int64(len(batch)))
 		if cap(batch) <= keepOutput {
 			o.spare = batch
 		}
@@ -109,6 +128,7 @@ func (o *outbox) fail(err error) {
 	if o.err == nil {
 		o.err = err
 	}
+	o.all.bytes.Add(-int64(len(o.waiting)))
 	o.waiting, o.spare = nil, nil
 	o.room.Broadcast()
 }

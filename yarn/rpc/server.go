@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/semaphore"
 )
 
 // Options say what a [Server] serves.
@@ -30,6 +32,8 @@ type Server struct {
 	log       *slog.Logger
 	slots     chan struct{} // one for each call being answered
 	count     counters
+	work      *semaphore.Weighted // bytes of the requests being answered: what they are read into is many times as large
+	unsent    backlog
 	input     atomic.Int64 // bytes of input buffers above keepInput each
 	told      atomic.Int64 // when a refusal was logged last, in nanoseconds since 1970
 	untold    atomic.Int64 // refusals since then
@@ -51,6 +55,8 @@ func NewServer(o Options) *Server {
 		limits:    l,
 		log:       o.Log,
 		slots:     make(chan struct{}, l.Calls),
+		work:      semaphore.NewWeighted(int64(l.Work)),
+		unsent:    backlog{most: int64(l.Unsent)},
 		listeners: make(map[net.Listener]struct{}),
 		conns:     make(map[*conn]struct{}),
 		perAddr:   make(map[netip.Addr]int),

@@ -1,0 +1,77 @@
+package rm
+
+import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// Lists may name hosts by their addresses.
+func TestHostsByAddress(t *testing.T) {
+	r := &RM{cfg: Config{ExcludeFile: "somewhere"}, log: slog.New(slog.DiscardHandler)}
+	names := r.namesOf(t.Context(), "localhost")
+	local := map[string]bool{"127.0.0.1": true, "::1": true}
+	for _, x := range []struct {
+		list hostLists
+		want bool
+	}{
+		{hostLists{}, true},
+		{hostLists{include: local}, true},
+		{hostLists{exclude: local}, false},
+		{hostLists{include: map[string]bool{"localhost": true}}, true},
+		{hostLists{include: map[string]bool{"elsewhere": true}}, false},
+		{hostLists{exclude: map[string]bool{"elsewhere": true}}, true},
+	} {
+		if got := x.list.admits(names); got != x.want {
+			t.Errorf("%v admits %v: %v", x.list, names, got)
+		}
+	}
+}
+
+// The topology script runs a few times at once however many nodes register, and where it fails nothing is remembered.
+func TestTopologyScript(t *testing.T) {
+	dir := t.TempDir()
+	script := filepath.Join(dir, "racks")
+	// It notes how many run beside it, and fails for hosts whose name ends with 7.
+	text := `#!/bin/sh
+cd "$(dirname "$0")" || exit 1
+: > "run.$1"; sleep 0.02; ls run.* | wc -l > "saw.$1"; rm "run.$1"
+case $1 in *7) exit 1;; esac
+echo "/rack of $1" | tr -d ' '
+`
+	if err := os.WriteFile(script, []byte(text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r, err := New(Options{Config: Config{Topology: script, KeyRolling: 2, NodeKeyRolling: 2}, Scheduler: testScheduler(t, "capacity"), Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for i := range 40 {
+		host := "h" + strconv.Itoa(i)
+		want := "/rackof" + host
+		if strings.HasSuffix(host, "7") {
+			want = ""
+		}
+		all.Go(func() {
+			if got := r.rackOf(t.Context(), host); got != want {
+				t.Errorf("%s is in %q, want %q", host, got, want)
+			}
+		})
+	}
+	all.Wait()
+	saw, err := filepath.Glob(filepath.Join(dir, "saw.*"))
+	if err != nil || len(saw) != 40 {
+		t.Fatalf("the script ran %d times: %v", len(saw), err)
+	}
+	for _, f := range saw {
+		b, err := os.ReadFile(f)
+		if n, bad := strconv.Atoi(strings.TrimSpace(string(b))); err != nil || bad != nil || n > scriptsAtOnce {
+			t.Errorf("%s of them ran at once: %v", b, err)
+		}
+	}
+}
