@@ -5,6 +5,7 @@ SHELL       := bash
 
 GO       ?= go
 FUZZTIME ?= 30s
+CHECKS   ?= 2000
 REF      ?= origin/main
 
 GOFUMPT  := $(GO) run mvdan.cc/gofumpt@v0.12.0
@@ -15,7 +16,7 @@ LINT     := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.
 REWRITES  = $(shell grep -rlE '"github.com/cockroachdb/datadriven"|flag.Bool."rewrite"' --include='*_test.go' . | xargs -r -n1 dirname | sort -u)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo hadoop demo-hadoop compare-hadoop unit test test-hadoop test-hadoop-full race check rewrite fuzz bench bench-compare cover exp exp-smoke browser
+.PHONY: help build demo hadoop demo-hadoop compare-hadoop unit test search test-hadoop test-hadoop-full race check rewrite fuzz bench bench-compare cover exp exp-smoke browser
 
 help: ## print this
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | awk -F'\t' '{ printf "  %-17s %s\n", $$1, $$2 }'
@@ -54,7 +55,7 @@ test: browser ## everything that proves the program on this machine
 define on-hadoop
 	@why="$$($(BED) check)"; \
 	if [ -n "$$why" ]; then echo "left out, because it runs real Hadoop and there is $$why"; \
-	else $(GO) test ./test/hadoop -count=1 -v -parallel 3 $(1); fi
+	else $(BED) fetch || $(BED) fetch || exit 1; $(GO) test ./test/hadoop -count=1 -v -parallel 3 $(1); fi
 endef
 
 test-hadoop: ## each MapReduce and Spark job on heddle rm, under one profile each, and faults; about 12 minutes
@@ -62,6 +63,10 @@ test-hadoop: ## each MapReduce and Spark job on heddle rm, under one profile eac
 
 test-hadoop-full: ## all of it under every profile; about 40 minutes
 	$(call on-hadoop,-hadoop full -timeout 2h)
+
+search: ## property tests on CHECKS=2000 random cases each, other ones every time
+	@grep -rl --include='*_test.go' pgregory.net/rapid . | xargs -n1 dirname | sort -u | \
+	while read -r dir; do $(GO) test "$$dir" -count=1 -rapid.checks $(CHECKS) -timeout 1h || exit 1; done
 
 race: ## all tests under the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race -short ./...

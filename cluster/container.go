@@ -383,7 +383,7 @@ func (c *Cluster) addBooked(x *Container, sign int64) {
 }
 
 // SetLimit changes what a node enforces for a container, and the books with it. The caller sees to it
-// that the node has room.
+// that the node has room and holds no more than it has.
 func (c *Cluster) SetLimit(x *Container, limit heddle.Resource) {
 	x.rare() // keeps what the application was told
 	d := limit.Minus(x.limit)

@@ -183,7 +183,8 @@ var steps = []func(d *driver){
 		}
 		switch {
 		case d.intn(3, "resize") == 0:
-			if to := d.size(); d.c.Fits(to.Minus(x.limit), x.node.Free()) {
+			free := x.node.Free()
+			if to := d.size(); d.c.Fits(heddle.Resource{}, free) && d.c.Fits(to.Minus(x.limit), free) {
 				d.c.SetLimit(x, to)
 			}
 		case x.suspended:

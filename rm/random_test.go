@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -41,7 +42,10 @@ func TestAnything(t *testing.T) {
 				"exit":   func(rt *rapid.T) { c.exit(rt) },
 				"kill":   func(rt *rapid.T) { c.kill(rt) },
 				"fault":  func(rt *rapid.T) { c.fault(rt) },
-				"sleep":  func(rt *rapid.T) { time.Sleep(time.Duration(rapid.IntRange(1, 90).Draw(rt, "seconds")) * time.Second) },
+				"sleep": func(rt *rapid.T) {
+					time.Sleep(time.Duration(rapid.IntRange(1, 90).Draw(rt, "seconds")) * time.Second)
+					synctest.Wait()
+				},
 			})
 			c.settle()
 		})
@@ -373,7 +377,7 @@ func (c *chaos) unfetched(m *am, row *wire.ResourceRequest) int32 {
 // exit ends a container on its node.
 func (c *chaos) exit(rt *rapid.T) {
 	n := c.node(rt)
-	for id := range n.conts {
+	for _, id := range slices.SortedFunc(maps.Keys(n.conts), ids.Container.Compare) {
 		if rapid.Bool().Draw(rt, "this one") {
 			n.end(id, rapid.SampledFrom([]int32{0, 1, 143}).Draw(rt, "status"))
 			return

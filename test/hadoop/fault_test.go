@@ -11,10 +11,12 @@ import (
 	"heddle/internal/testkit/hadoop"
 )
 
-// expiry is how long a NodeManager may be silent in most of these tests, in milliseconds; YARN's default is ten minutes.
+// How long a NodeManager may be silent, in milliseconds; YARN's default is ten minutes.
 const (
-	expiry     = "10000"
-	expiryName = "yarn.nm.liveness-monitor.expiry-interval-ms"
+	expirySoon  = "10000"
+	expiryLater = "30000" // longer than starting JVMs keep one from reporting on a small machine
+	expiryLate  = "60000" // longer than one takes to start
+	expiryName  = "yarn.nm.liveness-monitor.expiry-interval-ms"
 )
 
 func TestFaults(t *testing.T) {
@@ -25,15 +27,16 @@ func TestFaults(t *testing.T) {
 	}
 	for _, profile := range under {
 		t.Run(profile, func(t *testing.T) {
-			use(t, ctx, profile, true, map[string]string{expiryName: expiry})
+			use(t, ctx, profile, true, map[string]string{expiryName: expiryLater})
 			t.Run("applications", func(t *testing.T) {
 				t.Run("master-crash", testMasterCrash)
 				t.Run("kill", testKill)
 			})
 			t.Run("rm-crash", testRMCrash)
+			use(t, ctx, profile, true, map[string]string{expiryName: expirySoon})
 			t.Run("node-crash", testNodeCrash)
 			t.Run("node-silent", testNodeSilent)
-			use(t, ctx, profile, true, map[string]string{expiryName: "60000"}) // longer than a NodeManager takes to start
+			use(t, ctx, profile, true, map[string]string{expiryName: expiryLate})
 			t.Run("node-restart", testNodeRestart)
 		})
 	}
@@ -90,7 +93,7 @@ func tasksOf(t *testing.T, ctx context.Context, app string) []string {
 func testRMCrash(t *testing.T) {
 	ctx := onBed(t, jobTime)
 	before := must(bed.Apps(ctx))(t)
-	mr, mrApp := waves(t, ctx, "16", "4000")
+	mr, mrApp := waves(t, ctx, "24", "4000")
 	spark := must(bed.StartSpark(ctx, hadoop.Spark3, testdata(t, "slow.py"), "28", "2"))(t)
 	sparkApp := must(spark.App(ctx))(t)
 	done := mapsDone(t, ctx, mrApp, 2)
@@ -143,6 +146,7 @@ func testMasterCrash(t *testing.T) {
 	ctx := onBed(t, jobTime)
 	r, app := waves(t, ctx, "8", "3000")
 	done := mapsDone(t, ctx, app, 2)
+	time.Sleep(2 * time.Second) // its history is written by a thread of its own
 	first := must(bed.Attempts(ctx, app))(t)
 	if bed.KillContainer(app, first[0].Container) == 0 {
 		t.Fatalf("no process in %s, where the master of %s should be", first[0].Container, app)

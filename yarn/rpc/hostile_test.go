@@ -180,6 +180,70 @@ func TestNeverReads(t *testing.T) {
 	})
 }
 
+// Answers that peers do not read fill what there is for all; then large ones end their connections, small ones leave.
+func TestNobodyReads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, dial := startPiped(t, Options{Protocols: newBench().protocol(), Limits: Limits{Unsent: 1 << 20}})
+		big := func(p *peer, calls int32) {
+			p.send(hexSimpleHeader + hexSimpleContext)
+			for i := range calls {
+				p.send(hexMethod(i, "big", &killReq{Diagnostics: new(strings.Repeat("k", 300))}))
+			}
+			synctest.Wait()
+		}
+		first := dial()
+		big(first, 3)
+		if n := s.unsent.bytes.Load(); n < 900<<10 || s.Stats().Refused["output"] != 0 {
+			t.Errorf("%d bytes have not left", n)
+		}
+		one := dial()
+		big(one, 1)
+		one.gone()
+		small := dial()
+		small.send(hexSimpleHeader + hexSimpleContext + hexMethod(7, "echo", &killReq{}))
+		if h, _ := small.answer(); h.GetStatus() != wire.RpcStatus_SUCCESS {
+			t.Errorf("a small answer: %v", h)
+		}
+		if st := s.Stats(); st.Refused["output"] != 1 || st.Conns != 2 {
+			t.Errorf("%+v", st)
+		}
+		time.Sleep(DefaultWrite)
+		synctest.Wait()
+		if n := s.unsent.bytes.Load(); n != 0 || s.Stats().Conns != 1 {
+			t.Errorf("%d bytes are held of nobody", n)
+		}
+	})
+}
+
+// The requests of all connections that are being answered have a limit; one above it is answered alone.
+func TestWorkLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench()
+		s, dial := startPiped(t, Options{Protocols: b.protocol(), Limits: Limits{Work: 1000}})
+		var peers []*peer
+		for i, size := range []int{600, 600, 5000} {
+			p := dial()
+			peers = append(peers, p)
+			p.send(hexSimpleHeader + hexSimpleContext + hexMethod(int32(i), "waitForIt", &killReq{Diagnostics: new(strings.Repeat("w", size))}))
+			synctest.Wait()
+		}
+		if got := s.Stats().Calls; got != 1 {
+			t.Errorf("%d calls are being answered, want 1", got)
+		}
+		close(b.release)
+		for i, p := range peers {
+			if h, _ := p.answer(); h.GetStatus() != wire.RpcStatus_SUCCESS || h.GetCallId() != uint32(i) {
+				t.Errorf("answer %v", h)
+			}
+		}
+		peers[0].send(hexMethod(9, "echo", &wire.Token{Identifier: []byte("not what it reads"), Password: []byte{}, Kind: new(""), Service: new("")}))
+		peers[0].answer()
+		if synctest.Wait(); !s.work.TryAcquire(1000) {
+			t.Error("a call that is over holds a place")
+		}
+	})
+}
+
 // Above the limits nothing is refused: the calls of one connection wait, and so do those of all.
 func TestCallLimits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -138,8 +138,8 @@ func (s *Server) accept(nc net.Conn) {
 	}
 	if refused >= 0 {
 		s.mu.Unlock()
-		_ = nc.Close()
 		s.refuse(addr, refused, errors.New("the limit on connections is reached"))
+		_ = nc.Close()
 		return
 	}
 	c := newConn(s, nc, addr)

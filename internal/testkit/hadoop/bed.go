@@ -212,8 +212,6 @@ func (b *Bed) up(ctx context.Context) error {
 	if err := b.Cache.Fetch(ctx); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, startWithin)
-	defer cancel()
 	began := time.Now()
 	if err := b.clear(); err != nil {
 		return err
@@ -221,9 +219,11 @@ func (b *Bed) up(ctx context.Context) error {
 	if err := b.writeConf(); err != nil {
 		return err
 	}
-	if err := b.prepareRM(ctx); err != nil {
+	if err := b.prepareRM(ctx); err != nil { // it may build first
 		return err
 	}
+	ctx, cancel := context.WithTimeout(ctx, startWithin)
+	defer cancel()
 	start := []func() error{b.startNameNode, b.startHistory}
 	if b.opt.RM != None {
 		start = append(start, b.startRM)

@@ -131,15 +131,16 @@ func (c Cache) fetchJars(ctx context.Context) error {
 	if err := os.WriteFile(file, pom, 0o644); err != nil {
 		return err
 	}
-	return run(ctx, "mvn", "--quiet", "--batch-mode", "--file", file, copyJars, "-DincludeScope=runtime", "-DoutputDirectory="+c.Jars())
+	return run(ctx, "mvn", "--quiet", "--batch-mode", "-Dmaven.wagon.http.retryHandler.count=5", "-Daether.connector.http.retryHandler.count=5",
+		"--file", file, copyJars, "-DincludeScope=runtime", "-DoutputDirectory="+c.Jars())
 }
 
-// The K-means example needs numpy.
+// The K-means example needs numpy. A package is hundreds of megabytes: what stalls is asked for again.
 func (c Cache) fetchSpark(ctx context.Context, spark string) error {
 	if err := run(ctx, "python3", "-m", "venv", c.venv(spark)); err != nil {
 		return err
 	}
-	return run(ctx, c.Python(spark), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "pyspark=="+spark, "numpy")
+	return run(ctx, c.Python(spark), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--retries", "10", "--timeout", "60", "pyspark=="+spark, "numpy")
 }
 
 func run(ctx context.Context, name string, args ...string) error {

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 def burst(context, tasks):
     def one(n):
-        time.sleep(1.5)
+        time.sleep(3)
         return n % 3, n
 
     return context.parallelize(range(tasks), tasks).map(one).reduceByKey(lambda a, b: a + b, 2).collect()
