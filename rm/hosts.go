@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
 	"os"
 	"os/exec"
 	"slices"
@@ -46,7 +45,7 @@ func (r *RM) namesOf(ctx context.Context, host string) []string {
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 	defer cancel()
-	addresses, err := net.DefaultResolver.LookupHost(ctx, host)
+	addresses, err := r.lookup(ctx, host)
 	if err != nil {
 		r.log.Warn("a NodeManager's host has no address; lists of hosts are searched for its name alone", "host", host, "error", err)
 	}

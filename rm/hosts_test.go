@@ -1,6 +1,7 @@
 package rm
 
 import (
+	"context"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -13,8 +14,9 @@ import (
 // Lists may name hosts by their addresses.
 func TestHostsByAddress(t *testing.T) {
 	r := &RM{cfg: Config{ExcludeFile: "somewhere"}, log: slog.New(slog.DiscardHandler)}
-	names := r.namesOf(t.Context(), "localhost")
-	local := map[string]bool{"127.0.0.1": true, "::1": true}
+	r.lookup = func(context.Context, string) ([]string, error) { return []string{"10.0.0.7", "fd00::7"}, nil }
+	names := r.namesOf(t.Context(), "n7")
+	local := map[string]bool{"10.0.0.7": true}
 	for _, x := range []struct {
 		list hostLists
 		want bool
@@ -22,7 +24,7 @@ func TestHostsByAddress(t *testing.T) {
 		{hostLists{}, true},
 		{hostLists{include: local}, true},
 		{hostLists{exclude: local}, false},
-		{hostLists{include: map[string]bool{"localhost": true}}, true},
+		{hostLists{include: map[string]bool{"n7": true}}, true},
 		{hostLists{include: map[string]bool{"elsewhere": true}}, false},
 		{hostLists{exclude: map[string]bool{"elsewhere": true}}, true},
 	} {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -68,6 +69,7 @@ type RM struct {
 	auth     *auth
 	launches chan struct{} // slots of the launcher
 	callOnce func(nodeCall, string, proto.Message, proto.Message) error
+	lookup   func(ctx context.Context, host string) (addresses []string, err error)
 	checked  time.Time // when timers were last looked at
 	tidyAt   int       // how many numbers may be given before they begin anew
 	counts   tally
@@ -104,7 +106,7 @@ func New(o Options) (*RM, error) {
 		byApp: map[ids.App]*app{}, byNode: map[ids.Node]*node{}, hosts: map[string][]*node{},
 		racks: map[string]heddle.RackID{}, users: map[string]heddle.UserID{}, queues: o.Scheduler.numbers(),
 		conts: map[heddle.ContainerID]*container{}, byCont: map[ids.Container]*container{},
-		launches: make(chan struct{}, maxLaunches), callOnce: once, checked: now, tidyAt: tidyAt,
+		launches: make(chan struct{}, maxLaunches), callOnce: once, lookup: net.DefaultResolver.LookupHost, checked: now, tidyAt: tidyAt,
 		known: rackCache{rack: map[string]string{}, runs: make(chan struct{}, scriptsAtOnce)},
 	}
 	r.placer.Store(o.Scheduler)
