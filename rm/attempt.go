@@ -192,7 +192,7 @@ func (r *RM) failAttempt(t *attempt, status int32, diagnostics string) {
 	if a.state == stateFinalSaving || a.state == stateFinishing || a.isOver() {
 		return
 	}
-	r.commit(func() {}, store.PutAttempt(t.record()), store.PutApp(a.record())) // with what it used
+	r.commit(func() {}, store.PutAttempt(t.record()))
 	if a.exhausted() {
 		r.giveUp(a)
 		return

@@ -131,16 +131,17 @@ func (r *RM) rackOf(ctx context.Context, host string) string {
 	if ok {
 		return rack
 	}
+	ctx, cancel := context.WithTimeout(ctx, scriptTimeout)
+	defer cancel()
 	select { // a whole cluster registers at once after a start
 	case r.known.runs <- struct{}{}:
 	case <-ctx.Done():
+		r.log.Warn("the topology script was not asked: others that run take too long", "script", r.cfg.Topology, "host", host)
 		return ""
 	}
-	ctx, cancel := context.WithTimeout(ctx, scriptTimeout)
 	cmd := exec.CommandContext(ctx, r.cfg.Topology, host)
 	cmd.WaitDelay = time.Second // something it started may hold its output open
 	out, err := cmd.Output()
-	cancel()
 	<-r.known.runs
 	rack = strings.TrimSpace(string(out))
 	if err != nil || !strings.HasPrefix(rack, "/") || strings.ContainsAny(rack, " \n\t") {

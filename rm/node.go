@@ -75,7 +75,6 @@ func (r *RM) nodeUp(n *node, total heddle.Resource) {
 	}
 	n.up = true
 	r.step(heddle.NodeUp{Node: n.nid, Rack: r.rackID(n.rack), Total: total})
-	r.nameHosts(n)
 	r.tellNode(n, wire.NodeUpdateType_NODE_USABLE)
 }
 

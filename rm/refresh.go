@@ -13,8 +13,8 @@ import (
 
 // RefreshQueues reads the scheduler's configuration again and goes on with what it says: queues, limits, profile.
 // What runs stays, in the queue of the same path; what waits keeps its place by submission, but not what a policy
-// had learnt of it. Where a queue is gone that still has applications, or the configuration is wrong, nothing
-// changes.
+// had learnt of it. Where a queue is gone that still has applications, the largest container shrinks while there are
+// any, or the configuration is wrong, nothing changes.
 func (r *RM) RefreshQueues(ctx context.Context) error {
 	if r.refresh == nil {
 		return invalid(classYarn, "this ResourceManager was started with a scheduler that cannot change")

@@ -24,7 +24,7 @@ const (
 	maxTagLength   = 100
 	maxName        = 1024                // bytes, of applications, users and queues
 	maxLogContext  = 16 << 10            // bytes
-	maxUnwritten   = 64 << 20            // bytes on their way to the disk before submissions have to come again
+	maxUnwritten   = 8 << 20             // bytes on their way to the disk before submissions have to come again
 	maxLifetime    = 100 * 365 * 86400   // seconds
 	maxContext     = store.MaxRecord / 2 // bytes of a submission, which the store keeps as text
 	maxURL         = 8192                // bytes, of what a master says of itself

@@ -85,6 +85,10 @@ func (r *RM) register(id ids.Node, names []string, rack string, q *wire.Register
 	if n.up && len(known) == 0 && len(q.GetRunningApplications()) == 0 { // it knows nothing of what ran there
 		r.nodeDown(n, nodeRebooted)
 	}
+	if n.up && !leaving { // it may offer less than before
+		r.step(heddle.NodeResized{Node: n.nid, Total: n.total.Min(total)})
+	}
+	fresh := !n.up
 	n.total, n.physical = total, r.resource(q.GetPhysicalResource())
 	if !leaving {
 		n.deadline = time.Time{}
@@ -97,6 +101,9 @@ func (r *RM) register(id ids.Node, names []string, rack string, q *wire.Register
 	r.reconcile(n, known)
 	if n.up && !leaving { // not sooner: what it has free is known now
 		r.step(heddle.NodeResized{Node: n.nid, Total: n.total})
+		if fresh {
+			r.nameHosts(n)
+		}
 	}
 	r.forgetTokens(n)
 	r.log.Info("NodeManager registered", "node", id, "rack", rack, "memory", total[heddle.Memory], "vcores", total[heddle.CPU]/1000, "version", n.version, "containers", len(known))
@@ -216,6 +223,7 @@ func (r *RM) health(n *node, h *wire.NodeHealthStatus) {
 	default:
 		r.log.Info("node is healthy again", "node", n.id)
 		r.nodeUp(n, n.total)
+		r.nameHosts(n)
 	}
 }
 

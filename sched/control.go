@@ -8,7 +8,7 @@ import (
 
 // control lets the controllers that are due write their plan, checks every step of it and carries out
 // what holds: a step on a container that is gone, not running, touched before in this instant, or that
-// the node has no room for or holds too much already, is left out.
+// the node has no room for, is left out.
 func (c *Core) control() {
 	now := c.v.Now()
 	c.plan.Steps = c.plan.Steps[:0]
@@ -37,7 +37,8 @@ func (c *Core) carryOut(s policy.Step) {
 	switch s.Do {
 	case policy.Resize:
 		more, free := s.Limit.Minus(x.Limit()), x.Node().Free()
-		if s.Limit.AnyNegative() || more.IsZero() || !c.v.Fits(heddle.Resource{}, free) || !c.v.Fits(more, free) || !c.mayGrow(x, more) {
+		overfull := !c.v.Fits(heddle.Resource{}, free) // where loans come back, less for one is not more for the node
+		if s.Limit.AnyNegative() || more.IsZero() || overfull && x.Node().Lends() || !c.v.Fits(more, free) || !c.mayGrow(x, more) {
 			return
 		}
 		c.frees(x.Node())

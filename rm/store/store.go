@@ -165,7 +165,6 @@ func (s *Store) take() ([]commit, error) {
 	if len(s.queue) == 0 {
 		s.queue = nil // let go of what the slice held
 	}
-	s.bytes -= size
 	return batch, s.err
 }
 
@@ -181,6 +180,11 @@ func (s *Store) finish(batch []commit, failure error) {
 			s.mu.Unlock()
 		}
 	}
+	s.mu.Lock()
+	for i := range batch {
+		s.bytes -= batch[i].size
+	}
+	s.mu.Unlock()
 	for i, c := range batch {
 		if failure != nil {
 			c.done(failure)

@@ -47,13 +47,20 @@ func (c *conn) called(h requestHeader, to echo, b []byte) error {
 	if failed != nil {
 		return c.turnDown(why, to, failed)
 	}
+	// Above any of these limits nothing more is read, and the peer's writes wait in their turn. The connection's own
+	// comes first: one whose answers do not leave holds nothing of the others' while it waits.
+	if !c.takeSlot(c.slots) {
+		return c.ctx.Err()
+	}
 	work := int64(min(len(body), c.s.limits.Work))
 	if err := c.s.work.Acquire(c.ctx, work); err != nil {
+		<-c.slots
 		return err
 	}
 	req, err := method.decode(body)
 	if err != nil {
 		c.s.work.Release(work)
+		<-c.slots
 		return c.turnDown(refusedMessage, to, errorf(wire.RpcErrorCode_ERROR_RPC_SERVER, ClassServer,
 			"the request of %s cannot be read: %v", method.name, err))
 	}
@@ -64,11 +71,6 @@ func (c *conn) called(h requestHeader, to echo, b []byte) error {
 		Method: method.name, User: c.user, RealUser: c.realUser, Addr: c.addr,
 		ClientID: to.client, ID: h.call, Retry: h.retry, Context: c.context, Identity: c.identity,
 	}}
-	// Above either limit nothing more is read, and the peer's writes wait in their turn.
-	if !c.takeSlot(c.slots) {
-		c.s.work.Release(work)
-		return c.ctx.Err()
-	}
 	if !c.takeSlot(c.s.slots) {
 		c.s.work.Release(work)
 		<-c.slots

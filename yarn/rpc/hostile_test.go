@@ -169,7 +169,7 @@ func TestNeverReads(t *testing.T) {
 			}
 		}
 		s.mu.Unlock()
-		if st := s.Stats(); st.Conns != 1 || st.Calls != 0 {
+		if st := s.Stats(); st.Conns != 1 || st.Calls != 0 || !s.work.TryAcquire(DefaultWork) {
 			t.Errorf("no call may hold a place among all calls: %+v", st)
 		}
 		time.Sleep(DefaultWrite)
