@@ -27,6 +27,7 @@ type Daemon struct {
 	ConnectRetries  int         // to a NodeManager that is to launch a master
 	IncludeFile     string      // hosts that may register; "" for all
 	ExcludeFile     string      // hosts that are to leave
+	Decommission    heddle.Span // until which what runs on a node that leaves gracefully may end; below 0: as long as it takes
 	Recovery        bool
 	WorkPreserving  bool
 	SchedulingWait  heddle.Span // after a start, before anything is granted
@@ -68,6 +69,8 @@ const (
 	defaultMaxCompleted    = 1000
 	defaultConnectRetries  = 10
 	defaultRollingSeconds  = 86_400
+
+	defaultDecommissionSeconds = 3600
 )
 
 const rmPrefix = "yarn.resourcemanager."
@@ -93,6 +96,7 @@ func (l *loader) daemon(ps *properties) *Daemon {
 	d.ConnectRetries = int(ps.integer(rmPrefix+"nodemanager-connect-retries", defaultConnectRetries, 0))
 	d.IncludeFile = ps.text(rmPrefix+"nodes.include-path", "")
 	d.ExcludeFile = ps.text(rmPrefix+"nodes.exclude-path", "")
+	d.Decommission = heddle.Span(ps.integer(rmPrefix+"nodemanager-graceful-decommission-timeout-secs", defaultDecommissionSeconds, -1)) * heddle.Second
 	d.Recovery = ps.flag(rmPrefix+"recovery.enabled", true)
 	d.WorkPreserving = ps.flag(rmPrefix+"work-preserving-recovery.enabled", true)
 	d.ACLs = ps.flag("yarn.acl.enable", false)

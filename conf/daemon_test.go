@@ -23,7 +23,7 @@ func TestDaemonDefaults(t *testing.T) {
 	want := &Daemon{
 		Client: at(8032), Scheduler: at(8030), Tracker: at(8031), Admin: at(8033), Web: at(8088),
 		MasterExpiry: 15 * heddle.Minute, ContainerExpiry: 10 * heddle.Minute, MaxAttempts: 2, GlobalAttempts: 2, MaxCompleted: 1000,
-		KeyRolling: 24 * heddle.Hour, NodeKeyRolling: 24 * heddle.Hour, ConnectRetries: 10, Recovery: true, WorkPreserving: true,
+		KeyRolling: 24 * heddle.Hour, NodeKeyRolling: 24 * heddle.Hour, ConnectRetries: 10, Recovery: true, WorkPreserving: true, Decommission: heddle.Hour,
 		SchedulingWait: 10 * heddle.Second, Admins: "*",
 	}
 	if d := cmp.Diff(want, DefaultDaemon()); d != "" {
@@ -52,6 +52,7 @@ func TestDaemonReads(t *testing.T) {
 			yarn.resourcemanager.container-tokens.master-key-rolling-interval-secs=90
 			yarn.resourcemanager.nm-tokens.master-key-rolling-interval-secs=80
 			yarn.resourcemanager.nodemanager-connect-retries=4
+			yarn.resourcemanager.nodemanager-graceful-decommission-timeout-secs=-1
 			yarn.resourcemanager.nodes.include-path=/etc/in
 			yarn.resourcemanager.nodes.exclude-path=/etc/out
 			yarn.resourcemanager.recovery.enabled=false
@@ -68,7 +69,7 @@ func TestDaemonReads(t *testing.T) {
 		SchedulerNamed: true, ClusterID: "west",
 		Client: at(8032), Scheduler: at(8030), Tracker: at(8031), Admin: at(8033), Web: at(8088),
 		MasterExpiry: heddle.Second, ContainerExpiry: 2 * heddle.Second, MaxAttempts: 3, GlobalAttempts: 5, MaxCompleted: 7,
-		KeyRolling: heddle.Minute, NodeKeyRolling: 80 * heddle.Second, ConnectRetries: 4, IncludeFile: "/etc/in", ExcludeFile: "/etc/out",
+		KeyRolling: heddle.Minute, NodeKeyRolling: 80 * heddle.Second, ConnectRetries: 4, Decommission: -heddle.Second, IncludeFile: "/etc/in", ExcludeFile: "/etc/out",
 		ACLs: true, Admins: " admins", PortInNodeName: true, LogServerURL: "http://h/logs", TopologyScript: "racks.sh",
 		GroupOverrides: map[string][]string{"dr.who": {}, "ann": {"staff", "ops"}},
 		ProxyUsers: map[string]ProxyUser{

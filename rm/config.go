@@ -30,6 +30,7 @@ type Config struct {
 	MaxCompleted     int                  // yarn.resourcemanager.max-completed-applications kept
 	KeyRolling       time.Duration        // yarn.resourcemanager.am-rm-tokens.master-key-rolling-interval-secs
 	NodeKeyRolling   time.Duration        // yarn.resourcemanager.container-tokens.…, nm-tokens.master-key-rolling-interval-secs: the shorter
+	Decommission     time.Duration        // yarn.resourcemanager.nodemanager-graceful-decommission-timeout-secs; below 0: as long as it takes
 	ConnectRetries   int                  // yarn.resourcemanager.nodemanager-connect-retries, for launching masters
 	IncludeFile      string               // yarn.resourcemanager.nodes.include-path
 	ExcludeFile      string               // yarn.resourcemanager.nodes.exclude-path

@@ -22,6 +22,7 @@ const (
 	defaultRack   = "/default-rack"
 	scriptTimeout = 10 * time.Second // of the script that tells racks
 	scriptsAtOnce = 8
+	scriptWait    = time.Minute     // for the turn of a host's script; callers give up after two
 	lookupTimeout = 5 * time.Second // of a host's addresses
 	maxHostLines  = 1_000_000
 )
@@ -131,14 +132,16 @@ func (r *RM) rackOf(ctx context.Context, host string) string {
 	if ok {
 		return rack
 	}
-	ctx, cancel := context.WithTimeout(ctx, scriptTimeout)
-	defer cancel()
 	select { // a whole cluster registers at once after a start
 	case r.known.runs <- struct{}{}:
 	case <-ctx.Done():
-		r.log.Warn("the topology script was not asked: others that run take too long", "script", r.cfg.Topology, "host", host)
+		return ""
+	case <-time.After(scriptWait):
+		r.log.Warn("the topology script was not asked: it takes too long for other hosts", "script", r.cfg.Topology, "host", host)
 		return ""
 	}
+	ctx, cancel := context.WithTimeout(ctx, scriptTimeout)
+	defer cancel()
 	cmd := exec.CommandContext(ctx, r.cfg.Topology, host)
 	cmd.WaitDelay = time.Second // something it started may hold its output open
 	out, err := cmd.Output()

@@ -208,8 +208,7 @@ func (r *RM) foundEnded(n *node, id ids.Container, c *container, s *wire.NMConta
 		return
 	}
 	t := r.attemptOf(id.Attempt)
-	switch {
-	case t == nil || t.isOver() || t.app.aid == heddle.NoApp || id != t.masterID && r.wasHere(t, id):
+	if t == nil || t.isOver() || t.app.aid == heddle.NoApp || id != t.masterID && r.wasHere(t, id) {
 		r.forgettable(n, id)
 		return
 	}

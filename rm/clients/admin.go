@@ -36,11 +36,11 @@ func (s *service) refreshNodes(ctx context.Context, who rm.Actor, req *wire.Refr
 		return nil, err
 	}
 	graceful, timeout := req.GetDecommissionType() == wire.DecommissionType_GRACEFUL, time.Duration(0)
-	if graceful {
-		timeout = -1 // as long as it takes
-		if req.DecommissionTimeout != nil && req.GetDecommissionTimeout() >= 0 {
-			timeout = time.Duration(req.GetDecommissionTimeout()) * time.Second
-		}
+	switch {
+	case graceful && req.DecommissionTimeout == nil:
+		timeout = s.o.Decommission
+	case graceful:
+		timeout = time.Duration(req.GetDecommissionTimeout()) * time.Second
 	}
 	if err := s.rm.RefreshNodes(ctx, graceful, timeout); err != nil {
 		return nil, err

@@ -52,11 +52,12 @@ type RM interface {
 
 // Options is what the protocols are told beside the daemon.
 type Options struct {
-	ACLs           bool     // yarn.acl.enable: who may look at applications is checked
-	Admins         rm.ACL   // yarn.admin.acl
-	Owner          string   // the user the daemon runs as, who may administer it too
-	ExtraResources []string // names of the resources counted in heddle.Extra1 and Extra2
-	MemoryOnly     bool     // the resource calculator looks at memory alone
+	ACLs           bool          // yarn.acl.enable: who may look at applications is checked
+	Admins         rm.ACL        // yarn.admin.acl
+	Owner          string        // the user the daemon runs as, who may administer it too
+	ExtraResources []string      // names of the resources counted in heddle.Extra1 and Extra2
+	MemoryOnly     bool          // the resource calculator looks at memory alone
+	Decommission   time.Duration // how long a node may take to leave that is to do so gracefully; below 0: as long as it takes
 
 	ProxyUsers map[string]rm.ProxyUser    // those who may act for others, by name
 	Groups     func(user string) []string // of a user, none for somebody unknown; nil where nobody is in any

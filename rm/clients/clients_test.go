@@ -83,7 +83,7 @@ func TestCallsOfTheDaemon(t *testing.T) {
 	until := time.Now().Add(time.Hour).Truncate(time.Second)
 	f := stock()
 	f.killed = true
-	c, a := dial(t, f, Options{Admins: "root"}, "root")
+	c, a := dial(t, f, Options{Admins: "root", Decommission: time.Hour}, "root")
 	call := func(c *rpc.Client, method string, req, resp proto.Message) {
 		t.Helper()
 		if err := c.Call(t.Context(), method, req, resp); err != nil {
@@ -119,7 +119,7 @@ func TestCallsOfTheDaemon(t *testing.T) {
 		"queues",
 		"nodes false 0",
 		"nodes false 0",
-		"nodes true -1",
+		"nodes true 3600000000000",
 		"nodes true 60000000000",
 		"resize 127.0.0.12:18041 [2048 4000 0 0]",
 	}

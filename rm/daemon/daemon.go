@@ -107,7 +107,7 @@ func (d *Daemon) ports(o Options) []port {
 	c := o.Config
 	access := clients.Options{
 		ACLs: c.ACLs, Admins: c.Admins, Owner: o.Owner, ExtraResources: c.ExtraResources, MemoryOnly: c.MemoryOnly, Log: o.Log,
-		ProxyUsers: c.ProxyUsers, Groups: d.RM.Groups,
+		ProxyUsers: c.ProxyUsers, Groups: d.RM.Groups, Decommission: c.Decommission,
 	}
 	ports := []port{
 		{"client", c.Client, &d.Client, server(nil, clients.Client(d.RM, access)), nil},

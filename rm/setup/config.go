@@ -32,6 +32,7 @@ func (s *source) config() (rm.Config, error) {
 		MaxCompleted:     d.MaxCompleted,
 		KeyRolling:       duration(d.KeyRolling),
 		NodeKeyRolling:   duration(d.NodeKeyRolling),
+		Decommission:     duration(d.Decommission),
 		ConnectRetries:   d.ConnectRetries,
 		IncludeFile:      d.IncludeFile,
 		ExcludeFile:      d.ExcludeFile,

@@ -102,7 +102,7 @@ func TestNoConfiguration(t *testing.T) {
 		Client: loop(8032), Scheduler: loop(8030), Tracker: loop(8031), Admin: loop(8033), Web: loop(8088),
 		NodeExpiry: 10 * time.Minute, MasterExpiry: 15 * time.Minute, ContainerExpiry: 10 * time.Minute,
 		MaxAttempts: 2, GlobalAttempts: 2, MaxCompleted: 1000, KeyRolling: 24 * time.Hour, NodeKeyRolling: 24 * time.Hour,
-		ConnectRetries: 10, SchedulingWait: 10 * time.Second, Recovery: true, WorkPreserving: true, Admins: "*",
+		Decommission: time.Hour, ConnectRetries: 10, SchedulingWait: 10 * time.Second, Recovery: true, WorkPreserving: true, Admins: "*",
 		Beat: time.Second, FastBeat: 100 * time.Millisecond, IdleBeat: 2 * time.Second, BeatLoad: 5000,
 	}
 	if diff := cmp.Diff(want, d.Config, cmp.Comparer(func(a, b netip.AddrPort) bool { return a == b })); diff != "" {
