@@ -90,9 +90,9 @@ func runMix(ctx context.Context, b *hadoop.Bed, s settings, m mix, out io.Writer
 	return writeMix(out, m, under, results)
 }
 
-// options are those of a ResourceManager under each of the profiles in a list.
+// options are those of a ResourceManager under each of the profiles in a list, which may be empty.
 func options(rm, profiles string) (all []hadoop.Options) {
-	for p := range strings.SplitSeq(profiles, ",") {
+	for p := range strings.FieldsFuncSeq(profiles, func(c rune) bool { return c == ',' }) {
 		o := hadoop.Options{RM: rm, Profile: p}
 		if p == "fair" { // which grants memory in steps of 1024 MiB otherwise, and has half the containers
 			o.Site = map[string]string{"yarn.resource-types.memory-mb.increment-allocation": "512"}
