@@ -65,7 +65,7 @@ test-hadoop-full: ## all of it under every profile; about 40 minutes
 	$(call on-hadoop,-hadoop full -timeout 2h)
 
 search: ## property tests on CHECKS=2000 random cases each, other ones every time
-	@grep -rl --include='*_test.go' pgregory.net/rapid . | xargs -n1 dirname | sort -u | \
+	@grep -rlE --include='*_test.go' 'pgregory.net/rapid|heddle/policy/policytest' . | xargs -n1 dirname | sort -u | \
 	while read -r dir; do $(GO) test "$$dir" -count=1 -rapid.checks $(CHECKS) -timeout 1h || exit 1; done
 
 race: ## all tests under the race detector (needs a C compiler)
