@@ -2,6 +2,7 @@ package rm
 
 import (
 	"net/netip"
+	"strings"
 	"time"
 
 	"heddle"
@@ -125,6 +126,17 @@ type QueueInfo struct {
 	Largest      heddle.Resource // container; zero: the cluster's
 	Priority     int32           // of applications that name none
 	DefaultLabel string
+}
+
+// Name is the last part of the queue's path.
+func (q *QueueInfo) Name() string { return q.Path[strings.LastIndexByte(q.Path, '.')+1:] }
+
+// LargestOf is the largest container of the queue where the cluster's is most.
+func (q *QueueInfo) LargestOf(most heddle.Resource) heddle.Resource {
+	if q.Largest.IsZero() {
+		return most
+	}
+	return most.Min(q.Largest)
 }
 
 // A RefreshFunc reads the configuration anew and returns the scheduler it describes. An error changes nothing.

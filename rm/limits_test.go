@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -21,10 +20,7 @@ import (
 
 // Texts and submissions larger than the store takes harm nobody but their sender.
 func TestTooLongForTheStore(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := &world{T: t}
-		w.restart(filepath.Join(t.TempDir(), "data", "rm.db"), 0)
-		defer func() { w.stop() }()
+	inRestarts(t, "capacity", func(t *testing.T, w *world, _ string) {
 		n := w.node("n1", 8192, 8)
 		id := w.submit("SPARK", 1024)
 		n.run(w.masterOf(id))
@@ -71,10 +67,7 @@ func TestLargeSubmission(t *testing.T) {
 
 // Submissions that come faster than the disk takes them have to come again, and the ResourceManager goes on.
 func TestSlowDisk(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := &world{T: t}
-		w.restart(filepath.Join(t.TempDir(), "data", "rm.db"), 0)
-		defer func() { w.stop() }()
+	inRestarts(t, "capacity", func(t *testing.T, w *world, _ string) {
 		release := make(chan struct{})
 		w.r.store.Commit(func(error) { <-release })
 		synctest.Wait()

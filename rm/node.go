@@ -78,6 +78,13 @@ func (r *RM) nodeUp(n *node, total heddle.Resource) {
 	r.tellNode(n, wire.NodeUpdateType_NODE_USABLE)
 }
 
+// resizeNode changes what a node of the core has to give.
+func (r *RM) resizeNode(n *node, total heddle.Resource) {
+	if r.core.View().Node(n.nid).Total() != total {
+		r.step(heddle.NodeResized{Node: n.nid, Total: total})
+	}
+}
+
 // nodeDown takes a node out of the core: everything on it is over.
 func (r *RM) nodeDown(n *node, to nodeState) {
 	n.state = to

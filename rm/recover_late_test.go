@@ -1,7 +1,6 @@
 package rm
 
 import (
-	"context"
 	"errors"
 	"path/filepath"
 	"slices"
@@ -16,14 +15,13 @@ import (
 	"heddle/rm/store"
 	"heddle/yarn/conv"
 	"heddle/yarn/ids"
-	"heddle/yarn/rpc"
 	"heddle/yarn/wire"
 )
 
 // inRestarts runs a test in a bubble, on a store of its own.
-func inRestarts(t *testing.T, f func(t *testing.T, w *world, path string)) {
+func inRestarts(t *testing.T, profile string, f func(t *testing.T, w *world, path string)) {
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{T: t}
+		w := &world{T: t, profile: profile}
 		path := filepath.Join(t.TempDir(), "data", "rm.db")
 		w.restart(path, 0)
 		defer func() { w.stop() }()
@@ -37,7 +35,7 @@ func TestRestartMasterGone(t *testing.T) {
 		"not there": nil, "ended": {wire.ContainerState_C_COMPLETE},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inRestarts(t, func(t *testing.T, w *world, path string) {
+			inRestarts(t, "capacity", func(t *testing.T, w *world, path string) {
 				id, m, home, n := w.job("MAPREDUCE")
 				master, task := w.masterOf(id), n.task(m)
 
@@ -70,7 +68,7 @@ func TestRestartMasterGone(t *testing.T) {
 
 // A master that came back and whose node did not: when it falls silent all it holds and asks for ends with it.
 func TestRestartMasterWithoutNode(t *testing.T) {
-	inRestarts(t, func(t *testing.T, w *world, path string) {
+	inRestarts(t, "capacity", func(t *testing.T, w *world, path string) {
 		id, m, _, n := w.job("MAPREDUCE")
 		task := n.task(m)
 		w.restart(path, time.Second)
@@ -91,7 +89,7 @@ func TestRestartMasterWithoutNode(t *testing.T) {
 
 // A completion that no master has heard of survives another start: the node that knows of it may not forget.
 func TestSecondRestart(t *testing.T) {
-	inRestarts(t, func(t *testing.T, w *world, path string) {
+	inRestarts(t, "capacity", func(t *testing.T, w *world, path string) {
 		id, m, home, n := w.job("MAPREDUCE")
 		master, task := w.masterOf(id), n.task(m)
 		w.restart(path, time.Second)
@@ -121,7 +119,7 @@ func TestSecondRestart(t *testing.T) {
 
 // A release that comes before its container's node ends the container when the node is there.
 func TestReleaseBeforeNode(t *testing.T) {
-	inRestarts(t, func(t *testing.T, w *world, path string) {
+	inRestarts(t, "capacity", func(t *testing.T, w *world, path string) {
 		id, m, home, n := w.job("MAPREDUCE")
 		master, task := w.masterOf(id), n.task(m)
 		w.restart(path, time.Second)
@@ -145,7 +143,7 @@ func TestReleaseBeforeNode(t *testing.T) {
 
 // An end that came between two writes: all attempts are over, and nothing says so of the application.
 func TestRestartExhausted(t *testing.T) {
-	inRestarts(t, func(t *testing.T, w *world, path string) {
+	inRestarts(t, "capacity", func(t *testing.T, w *world, path string) {
 		id, _, _, _ := w.job("MAPREDUCE")
 		w.stop()
 		st, _, err := store.Open(path)
@@ -168,7 +166,7 @@ func TestRestartExhausted(t *testing.T) {
 
 // A master that came back and finished before its node came back: the application is over when the node says so.
 func TestRestartFinished(t *testing.T) {
-	inRestarts(t, func(t *testing.T, w *world, path string) {
+	inRestarts(t, "capacity", func(t *testing.T, w *world, path string) {
 		id, m, home, _ := w.job("MAPREDUCE")
 		w.restart(path, time.Second)
 		m.register()
@@ -188,7 +186,7 @@ func TestRestartFinished(t *testing.T) {
 
 // An application is after a start what it was before.
 func TestRestartKeepsTheReport(t *testing.T) {
-	inRestarts(t, func(t *testing.T, w *world, path string) {
+	inRestarts(t, "capacity", func(t *testing.T, w *world, path string) {
 		id, _, err := w.r.NewApp(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -216,7 +214,7 @@ func TestRestartKeepsTheReport(t *testing.T) {
 
 // Who was taken in before a start goes on, though its queue takes nobody any more.
 func TestRestartInStoppedQueue(t *testing.T) {
-	inRestarts(t, func(t *testing.T, w *world, path string) {
+	inRestarts(t, "capacity", func(t *testing.T, w *world, path string) {
 		id := w.submit("SPARK", 1024)
 		w.restart(path, time.Second)
 		if _, err := read(t.Context(), w.r, func() (struct{}, error) { return struct{}{}, w.r.reschedule(stoppedQueues(t)) }); err != nil {
@@ -234,7 +232,7 @@ func TestRestartInStoppedQueue(t *testing.T) {
 // A master that is larger than containers may be after a start: one that waits fails and says so, and the next
 // attempt of one that runs gets the largest container there is.
 func TestRestartWithSmallerContainers(t *testing.T) {
-	inRestarts(t, func(t *testing.T, w *world, path string) {
+	inRestarts(t, "capacity", func(t *testing.T, w *world, path string) {
 		n := w.node("n1", 4096, 4)
 		runs, waits := w.submit("SPARK", 4096), w.submit("SPARK", 3000)
 		n.run(w.masterOf(runs))
@@ -257,11 +255,7 @@ func TestRestartWithSmallerContainers(t *testing.T) {
 
 // A node that comes back late and full is given nothing more, though a policy names nodes as soon as they are there.
 func TestRestartFullNode(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := &world{T: t, profile: "heddle"}
-		path := filepath.Join(t.TempDir(), "data", "rm.db")
-		w.restart(path, 0)
-		defer func() { w.stop() }()
+	inRestarts(t, "heddle", func(t *testing.T, w *world, path string) {
 		id, m, home, n := w.job("SPARK")
 		var list []*wire.NMContainerStatus
 		for range 2 {
@@ -288,25 +282,17 @@ func TestRestartFullNode(t *testing.T) {
 
 // What runs on a node that comes back sick is over, and its masters are told; a master there is followed by another.
 func TestRestartSickNode(t *testing.T) {
-	sick := func(n *nm, list ...*wire.NMContainerStatus) {
-		q := &wire.RegisterNodeManagerRequest{
-			NodeId: conv.WireNode(n.id), HttpPort: proto.Int32(8042), Resource: &wire.Resource{Memory: proto.Int64(4096), VirtualCores: proto.Int32(4)},
-			NodeStatus: &wire.NodeStatus{NodeHealthStatus: &wire.NodeHealthStatus{IsNodeHealthy: new(false)}}, ContainerStatuses: list,
-		}
-		if _, err := n.w.r.registerNode(context.Background(), &rpc.Call{}, q); err != nil {
-			t.Fatal(err)
-		}
-	}
-	inRestarts(t, func(t *testing.T, w *world, path string) {
+	inRestarts(t, "capacity", func(t *testing.T, w *world, path string) {
 		id, m, home, n := w.job("SPARK")
 		task, master := n.task(m), w.masterOf(id)
 		w.restart(path, time.Second)
 		m.register()
-		sick(n, status(task, 20, wire.ContainerState_C_RUNNING))
+		n.sick, home.sick = true, true
+		n.register(4096, 4, status(task, 20, wire.ContainerState_C_RUNNING))
 		if s := m.ask().GetCompletedContainerStatuses(); len(s) != 1 || s[0].GetExitStatus() != int32(heddle.Aborted) || conv.Container(s[0].GetContainerId()) != task {
 			t.Errorf("the master is told %v, want the end of its container", s)
 		}
-		sick(home, status(master, 0, wire.ContainerState_C_RUNNING))
+		home.register(2048, 4, status(master, 0, wire.ContainerState_C_RUNNING))
 		if p := w.app(id); p.Attempt != 2 {
 			t.Errorf("attempt %d of %s", p.Attempt, p.State)
 		}

@@ -2,7 +2,6 @@ package rm
 
 import (
 	"cmp"
-	"path/filepath"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -49,11 +48,7 @@ func status(id ids.Container, priority int32, state wire.ContainerState) *wire.N
 // A ResourceManager that died comes back: masters and nodes find it, nothing that ran is lost, and nothing that
 // ended is lost either.
 func TestWorkPreservingRestart(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := &world{T: t}
-		path := filepath.Join(t.TempDir(), "data", "rm.db")
-		w.restart(path, 0)
-		defer func() { w.stop() }()
+	inRestarts(t, "capacity", func(t *testing.T, w *world, path string) {
 		n := w.node("n1", 8192, 8)
 		id := w.submit("MAPREDUCE", 1024)
 		master := w.masterOf(id)
@@ -128,11 +123,7 @@ func TestWorkPreservingRestart(t *testing.T) {
 // A master that does not come back holds nobody up for long, and one that ended while nobody listened is
 // followed by another attempt.
 func TestRestartWithoutMaster(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := &world{T: t}
-		path := filepath.Join(t.TempDir(), "data", "rm.db")
-		w.restart(path, 0)
-		defer func() { w.stop() }()
+	inRestarts(t, "capacity", func(t *testing.T, w *world, path string) {
 		n := w.node("n1", 8192, 8)
 		id := w.submit("MAPREDUCE", 1024)
 		master := w.masterOf(id)
@@ -165,11 +156,7 @@ func TestRestartWithoutMaster(t *testing.T) {
 // Placement rules may create queues: a queue is made for the application that is placed there, is there after a
 // restart, and goes when numbers begin anew and nobody is in it any more.
 func TestQueuesAreCreated(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := &world{T: t, profile: "fair"}
-		path := filepath.Join(t.TempDir(), "data", "rm.db")
-		w.restart(path, 0)
-		defer func() { w.stop() }()
+	inRestarts(t, "fair", func(t *testing.T, w *world, path string) {
 		running, m, _, _ := w.job("MAPREDUCE")
 		into := func(queue string) ids.App {
 			id, _, err := w.r.NewApp(t.Context())

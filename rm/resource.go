@@ -89,11 +89,11 @@ func (r *RM) maximum() heddle.Resource {
 
 // largest is the largest container there can be for an application of a queue.
 func (r *RM) largest(queue string) heddle.Resource {
-	most := r.maximum()
-	if q, ok := r.queues[queue]; ok && !r.sch.Queues[q].Largest.IsZero() {
-		most = most.Min(r.sch.Queues[q].Largest)
+	q, ok := r.queues[queue]
+	if !ok {
+		return r.maximum()
 	}
-	return most
+	return r.sch.Queues[q].LargestOf(r.maximum())
 }
 
 // text is an amount for people, as YARN writes it.

@@ -441,13 +441,15 @@ func (a *app) record() store.App {
 		Launched: a.launched, Finished: a.finished, Lifetime: a.lifetime, Diagnostics: a.diag, Final: string(a.final),
 		MemorySeconds: a.memorySeconds, VcoreSeconds: a.vcoreSeconds, PreemptedMemorySeconds: a.preMemorySeconds, PreemptedVcoreSeconds: a.preVcoreSecs,
 	}
-	switch {
-	case a.isOver():
-		rec.State = a.state
-	case a.state == stateFinishing, a.state == stateFinalSaving && a.target == stateFinishing:
-		rec.State = string(AppFinished)
-	case a.state == stateFinalSaving:
-		rec.State = a.target
+	state := a.state
+	if state == stateFinalSaving {
+		state = a.target
+	}
+	if state == stateFinishing {
+		state = string(AppFinished)
+	}
+	if AppState(state).Final() {
+		rec.State = state
 	}
 	c := a.context
 	if a.finished != 0 { // what starts masters is of no more use

@@ -86,7 +86,7 @@ func (r *RM) register(id ids.Node, names []string, rack string, q *wire.Register
 		r.nodeDown(n, nodeRebooted)
 	}
 	if n.up && !leaving { // it may offer less than before
-		r.step(heddle.NodeResized{Node: n.nid, Total: n.total.Min(total)})
+		r.resizeNode(n, n.total.Min(total))
 	}
 	fresh := !n.up
 	n.total, n.physical = total, r.resource(q.GetPhysicalResource())
@@ -100,7 +100,7 @@ func (r *RM) register(id ids.Node, names []string, rack string, q *wire.Register
 	}
 	r.reconcile(n, known)
 	if n.up && !leaving { // not sooner: what it has free is known now
-		r.step(heddle.NodeResized{Node: n.nid, Total: n.total})
+		r.resizeNode(n, n.total)
 		if fresh {
 			r.nameHosts(n)
 		}

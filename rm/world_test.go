@@ -131,6 +131,7 @@ type nm struct {
 	w     *world
 	id    ids.Node
 	resp  int32
+	sick  bool // as it registers
 	conts map[ids.Container]*wire.ContainerStatus
 }
 
@@ -148,6 +149,7 @@ func (n *nm) register(mem int64, cores int32, list ...*wire.NMContainerStatus) *
 	q := &wire.RegisterNodeManagerRequest{
 		NodeId: conv.WireNode(n.id), HttpPort: proto.Int32(8042), NmVersion: new("3.4.2"),
 		Resource: &wire.Resource{Memory: new(mem), VirtualCores: new(cores)}, ContainerStatuses: list,
+		NodeStatus: &wire.NodeStatus{NodeHealthStatus: &wire.NodeHealthStatus{IsNodeHealthy: new(!n.sick)}},
 	}
 	for _, s := range list {
 		q.RunningApplications = append(q.RunningApplications, s.GetContainerId().GetAppAttemptId().GetApplicationId())

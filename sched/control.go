@@ -74,5 +74,6 @@ func (c *Core) mayGrow(x *cluster.Container, more heddle.Resource) bool {
 	}
 	c.explaining(true) // no offer is being walked: nothing is to be remembered of it
 	defer c.explaining(false)
-	return c.shares(x.App(), x.Kind(), more) == heddle.Fine && !c.allow(x.App(), x.Kind(), more).Unbook
+	d := c.shares(x.App(), x.Kind(), more)
+	return d.OK() && !d.Unbook
 }

@@ -116,22 +116,26 @@ func (c *Core) everywhere(a *policy.App, k *policy.Ask) heddle.Why {
 		}
 		return d.Why
 	}
-	return c.shares(a, k.Kind(), k.Size())
+	return c.shares(a, k.Kind(), k.Size()).Why
 }
 
-// shares is why the shares refuse an application so much more, Fine where they do not.
-func (c *Core) shares(a *policy.App, kind heddle.Kind, need heddle.Resource) heddle.Why {
+// shares is what the shares say to an application that wants so much more. A yes that sets Unbook holds only if a
+// reservation is given up first.
+func (c *Core) shares(a *policy.App, kind heddle.Kind, need heddle.Resource) policy.Verdict {
+	out := policy.Yes
 	for _, s := range c.set.Share {
 		for _, q := range path(a.Queue()) {
 			if d := s.Enter(c.v, q); !d.OK() {
-				return d.Why
+				return d
 			}
 		}
-		if d := s.Allow(c.v, a, kind, need); !d.OK() {
-			return d.Why
+		d := s.Allow(c.v, a, kind, need)
+		if !d.OK() {
+			return d
 		}
+		out.Unbook = out.Unbook || d.Unbook
 	}
-	return heddle.Fine
+	return out
 }
 
 // path is the queues from the root down to q.

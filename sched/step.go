@@ -232,15 +232,15 @@ func (c *Core) revise() {
 // normalise rounds a request up as YARN does, though not beyond the largest container or the largest node; ok is
 // false where it is above the largest container as it is.
 func (c *Core) normalise(r heddle.Resource) (_ heddle.Resource, ok bool) {
-	r = r.Max(c.set.Minimum)
+	r, step := r.Max(c.set.Minimum), c.set.Step
 	if c.set.MemoryOnly {
-		r[heddle.CPU] = heddle.CPU.Unit()
+		r[heddle.CPU], step[heddle.CPU] = heddle.CPU.Unit(), 0
 	}
 	limited, largest := !c.set.Maximum.IsZero(), c.v.Largest()
 	if limited && !r.Fits(c.set.Maximum) {
 		return r, false
 	}
-	rounded := r.RoundUp(c.set.Step)
+	rounded := r.RoundUp(step)
 	for d := range rounded {
 		if limited {
 			rounded[d] = min(rounded[d], c.set.Maximum[d])
@@ -248,9 +248,6 @@ func (c *Core) normalise(r heddle.Resource) (_ heddle.Resource, ok bool) {
 		if r[d] <= largest[d] {
 			rounded[d] = min(rounded[d], largest[d])
 		}
-	}
-	if c.set.MemoryOnly {
-		rounded[heddle.CPU] = heddle.CPU.Unit()
 	}
 	return rounded, true
 }

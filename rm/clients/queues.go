@@ -3,7 +3,6 @@ package clients
 import (
 	"context"
 	"math"
-	"strings"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -101,7 +100,7 @@ func (d describer) capacity(q *rm.QueueReport) *wire.QueueInfo {
 		current = d.s.share(q.Used, d.cluster.Total) / q.Absolute
 	}
 	m := &wire.QueueInfo{
-		QueueName: new(q.Path[strings.LastIndexByte(q.Path, '.')+1:]), QueuePath: &q.Path, SchedulerType: new(capacityScheduler),
+		QueueName: new(q.Name()), QueuePath: &q.Path, SchedulerType: new(capacityScheduler),
 		Capacity: float(q.Capacity), MaximumCapacity: float(q.Max), CurrentCapacity: float(current),
 		State: &state, AccessibleNodeLabels: []string{"*"}, QueueStatistics: d.statistics(q, guaranteed),
 		PreemptionDisabled: new(!q.Preemptable), IntraQueuePreemptionDisabled: new(true),

@@ -17,7 +17,7 @@ func (t tree) capacityRoot() *rest.CapacityScheduler {
 	own, _ := t.usedOf(q)
 	return &rest.CapacityScheduler{
 		Type: rest.CapacityType, Capacity: float32(100 * q.Capacity), UsedCapacity: own,
-		MaxCapacity: float32(100 * q.Max), Weight: weight(q), Vector: t.vector(q), Name: lastPart(q.Path), Path: q.Path,
+		MaxCapacity: float32(100 * q.Max), Weight: weight(q), Vector: t.vector(q), Name: q.Name(), Path: q.Path,
 		MaxParallelApps: math.MaxInt32, Queues: t.capacityQueues(0), Capacities: t.capacities(q),
 		Health: t.health(), MaximumAlloc: t.resource(t.cluster.Maximum), ACLs: acls(q),
 		Order: order(q, "utilization"), Mode: mode(q), QueueType: "parent", Creation: "static", AutoCreation: "off",
@@ -126,12 +126,12 @@ func (t tree) capacityQueue(i int) rest.CapacityQueue {
 	o := rest.CapacityQueue{
 		Path: q.Path, Capacity: float32(100 * q.Capacity), UsedCapacity: own, MaxCapacity: float32(100 * q.Max),
 		AbsCapacity: float32(100 * q.Absolute), AbsMaxCapacity: float32(100 * q.AbsoluteMax), AbsUsedCapacity: absolute,
-		Weight: weight(q), Apps: q.Active + q.Inactive, MaxParallelApps: math.MaxInt32, Name: lastPart(q.Path),
+		Weight: weight(q), Apps: q.Active + q.Inactive, MaxParallelApps: math.MaxInt32, Name: q.Name(),
 		State: queueState(q), Queues: t.capacityQueues(i), Used: t.resource(q.Used), Labels: []string{"*"},
 		Allocated: q.Containers, Reserved: q.Reservations, Pending: q.Waiting, Capacities: t.capacities(q),
 		Resources:    t.usages(q.Used, q.Reserved, q.Pending, q.Masters, q),
 		MinEffective: t.resource(part(t.cluster.Total, q.Absolute)), MaxEffective: effective,
-		MaximumAlloc: t.resource(t.largest(q)), ACLs: acls(q), Order: order(q, "utilization"), Mode: mode(q),
+		MaximumAlloc: t.resource(q.LargestOf(t.cluster.Maximum)), ACLs: acls(q), Order: order(q, "utilization"), Mode: mode(q),
 		QueueType: "parent", Creation: "static", AutoCreation: "off", DefaultLabel: q.DefaultLabel,
 	}
 	if q.Leaf {

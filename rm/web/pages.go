@@ -35,7 +35,7 @@ func newPages(s *site) *pages {
 	p := &pages{s: s, by: make(map[string]*template.Template)}
 	base := template.New("").Funcs(template.FuncMap{
 		"memory": memory, "cores": cores, "when": when, "brief": brief, "since": p.since, "percent": percentText,
-		"share": p.share, "last": lastPart, "lower": strings.ToLower, "indent": indent, "gone": gone, "times100": times100,
+		"share": p.share, "lower": strings.ToLower, "indent": indent, "gone": gone, "times100": times100,
 	})
 	layout := template.Must(base.ParseFS(pageFiles, "pages/layout.html"))
 	for _, name := range []string{"overview", "apps", "app", "nodes", "scheduler", "problem"} {

@@ -56,16 +56,6 @@ func (t tree) children(i int) []int {
 	return out
 }
 
-// lastPart returns the queue's own name.
-func lastPart(path string) string {
-	for i := len(path) - 1; i >= 0; i-- {
-		if path[i] == '.' {
-			return path[i+1:]
-		}
-	}
-	return path
-}
-
 // fairQueue returns a queue and what is below it in the fair scheduler's shape. The shares it is entitled to are
 // those of its configuration: what it may have at least where every queue has work.
 func (t tree) fairQueue(i int) rest.FairQueue {
@@ -80,7 +70,7 @@ func (t tree) fairQueue(i int) rest.FairQueue {
 		AMUsed: t.resource(q.Masters), AMMax: t.resource(part(steady, max(0, q.AMShare))),
 		Demand: t.resource(q.Used.Plus(q.Pending)), SteadyFair: t.resource(steady), Fair: t.resource(steady),
 		Cluster: t.resource(t.cluster.Total), ReservedAmt: t.resource(q.Reserved),
-		MaxContainer: t.resource(t.largest(q)), Pending: q.Waiting, Allocated: q.Containers,
+		MaxContainer: t.resource(q.LargestOf(t.cluster.Maximum)), Pending: q.Waiting, Allocated: q.Containers,
 		Reserved: q.Reservations, Name: q.Path, Policy: q.Order, Preemptable: q.Preemptable,
 	}
 	if q.MaxApps < 0 {
@@ -113,12 +103,4 @@ func (t tree) usedOf(q *rm.QueueReport) (own, absolute float32) {
 func (t tree) masterLimits(q *rm.QueueReport) (all, user heddle.Resource) {
 	all = part(t.cluster.Total, q.AbsoluteMax*max(0, q.AMShare))
 	return all, part(all, min(1, q.UserLimit/100*q.UserFactor))
-}
-
-// largest is the largest container there may be in a queue.
-func (t tree) largest(q *rm.QueueReport) heddle.Resource {
-	if q.Largest.IsZero() {
-		return t.cluster.Maximum
-	}
-	return t.cluster.Maximum.Min(q.Largest)
 }

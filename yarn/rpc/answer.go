@@ -47,19 +47,13 @@ func (c *conn) called(h requestHeader, to echo, b []byte) error {
 	if failed != nil {
 		return c.turnDown(why, to, failed)
 	}
-	// Above any of these limits nothing more is read, and the peer's writes wait in their turn. The connection's own
-	// comes first: one whose answers do not leave holds nothing of the others' while it waits.
-	if !c.takeSlot(c.slots) {
-		return c.ctx.Err()
-	}
 	work := int64(min(len(body), c.s.limits.Work))
-	if err := c.s.work.Acquire(c.ctx, work); err != nil {
-		<-c.slots
+	if err := c.admit(work); err != nil {
 		return err
 	}
 	req, err := method.decode(body)
 	if err != nil {
-		c.s.work.Release(work)
+		c.s.dismiss(work)
 		<-c.slots
 		return c.turnDown(refusedMessage, to, errorf(wire.RpcErrorCode_ERROR_RPC_SERVER, ClassServer,
 			"the request of %s cannot be read: %v", method.name, err))
@@ -71,16 +65,34 @@ func (c *conn) called(h requestHeader, to echo, b []byte) error {
 		Method: method.name, User: c.user, RealUser: c.realUser, Addr: c.addr,
 		ClientID: to.client, ID: h.call, Retry: h.retry, Context: c.context, Identity: c.identity,
 	}}
-	if !c.takeSlot(c.s.slots) {
-		c.s.work.Release(work)
-		<-c.slots
-		return c.ctx.Err()
-	}
 	c.calls.Add(1)
 	c.active.Add(1)
 	c.s.count.calls.Add(1)
 	go c.run(t)
 	return nil
+}
+
+// admit waits until a call may be answered whose request has so many bytes: above any of the limits nothing more is
+// read, and the peer's writes wait in their turn. The connection's own limit comes first: one whose answers do not
+// leave holds nothing of the others' while it waits.
+func (c *conn) admit(work int64) error {
+	if !c.takeSlot(c.slots) {
+		return c.ctx.Err()
+	}
+	if c.s.work.Acquire(c.ctx, work) == nil {
+		if c.takeSlot(c.s.slots) {
+			return nil
+		}
+		c.s.work.Release(work)
+	}
+	<-c.slots
+	return c.ctx.Err()
+}
+
+// dismiss gives back what a call holds of what all connections share.
+func (s *Server) dismiss(work int64) {
+	s.work.Release(work)
+	<-s.slots
 }
 
 // takeSlot waits for a place among the calls being answered.
@@ -157,8 +169,7 @@ func (c *conn) invoke(t *task) (resp proto.Message, err error) {
 	t.method.calls.Add(1)
 	defer func() {
 		c.s.count.calls.Add(-1)
-		c.s.work.Release(t.work)
-		<-c.s.slots
+		c.s.dismiss(t.work)
 		if p := recover(); p != nil {
 			resp, err = nil, c.panicked(p)
 		}
