@@ -9,7 +9,7 @@ CHECKS   ?= 2000
 REF      ?= origin/main
 
 GOFUMPT  := $(GO) run mvdan.cc/gofumpt@v0.12.0
-BED      := $(GO) run ./internal/testkit/hadoop/bed
+TESTBED      := $(GO) run ./internal/testkit/hadoop/testbed
 LINT     := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 # The folders whose tests keep golden files, and so know the flag -rewrite.
@@ -28,10 +28,10 @@ demo: build ## a mixed workload under three schedulers: a table here, plots in d
 	./bin/heddle sim compare --profiles capacity,fair,heddle --report demo.html scenarios/demo.yaml
 
 hadoop: ## fetch Hadoop 3.4.2 and Spark 3.5.9 and 4.1.4 into the cache: a gigabyte, with Maven and pip
-	$(BED) fetch
+	$(TESTBED) fetch
 
 demo-hadoop: ## a MapReduce and a Spark job, as they are, on heddle rm
-	$(BED) demo
+	$(TESTBED) demo
 
 compare-hadoop: ## heddle rm beside the stock ResourceManager, alternating: a table; about an hour
 	$(GO) run ./test/hadoop/compare
@@ -53,9 +53,9 @@ test: browser ## everything that proves the program on this machine
 
 # With HEDDLE_HADOOP_REQUIRED=1 a machine that lacks something fails instead.
 define on-hadoop
-	@why="$$($(BED) check)"; \
+	@why="$$($(TESTBED) check)"; \
 	if [ -n "$$why" ]; then echo "left out, because it runs real Hadoop and there is $$why"; \
-	else $(BED) fetch || $(BED) fetch || exit 1; $(GO) test ./test/hadoop -count=1 -v -parallel 3 $(1); fi
+	else $(TESTBED) fetch || $(TESTBED) fetch || exit 1; $(GO) test ./test/hadoop -count=1 -v -parallel 3 $(1); fi
 endef
 
 test-hadoop: ## each MapReduce and Spark job on heddle rm, under one profile each, and faults; about 12 minutes

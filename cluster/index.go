@@ -69,7 +69,7 @@ func (x *roomIndex) update(c *Cluster, n *Node) {
 		free := n.Free()
 		to = x.level(free)
 		if x.nones > 0 && n.booked == nil {
-			x.hope(c, free)
+			x.forgetFitting(c, free)
 		}
 	}
 	if to == at.bucket {
@@ -113,7 +113,7 @@ func (x *roomIndex) fullest(c *Cluster, need heddle.Resource) int {
 // search goes through the buckets, first looking at a few nodes of each, then, where that left some out,
 // at all of them.
 func (x *roomIndex) search(c *Cluster, a *App, need heddle.Resource, from, to, step int) (heddle.NodeID, bool) {
-	if c.pools == 0 && x.hopeless(need) {
+	if c.pools == 0 && x.fitsNowhere(need) {
 		return heddle.NoNode, false
 	}
 	excluded := false
@@ -153,7 +153,7 @@ func (x *roomIndex) search(c *Cluster, a *App, need heddle.Resource, from, to, s
 
 // roomiest looks in the emptiest buckets first.
 func (x *roomIndex) roomiest(c *Cluster, a *App, need heddle.Resource, most int, ids []heddle.NodeID) []heddle.NodeID {
-	if c.pools == 0 && x.hopeless(need) {
+	if c.pools == 0 && x.fitsNowhere(need) {
 		return ids
 	}
 	to, looks := x.fullest(c, need)-1, roomiestLooks
@@ -188,13 +188,13 @@ func (x *roomIndex) nextBucket(b, to, step int) int {
 	return to
 }
 
-// hopeless reports whether no node had room for need when it was last looked for, and none since.
-func (x *roomIndex) hopeless(need heddle.Resource) bool {
+// fitsNowhere reports whether no node had room for need when it was last looked for, and none since.
+func (x *roomIndex) fitsNowhere(need heddle.Resource) bool {
 	return slices.Contains(x.none[:min(x.nones, len(x.none))], need)
 }
 
-// hope forgets the needs that fit what a node has free now.
-func (x *roomIndex) hope(c *Cluster, free heddle.Resource) {
+// forgetFitting forgets the needs that fit what a node has free now.
+func (x *roomIndex) forgetFitting(c *Cluster, free heddle.Resource) {
 	for i := range x.none[:min(x.nones, len(x.none))] {
 		if c.Fits(x.none[i], free) {
 			x.none[i] = nothing

@@ -45,7 +45,7 @@ var Table = policy.Table{
 		"fair":     shared[policy.Share]("fair"),
 	},
 	Gate: map[string]policy.Maker[policy.Gate]{
-		"open":              neutral[policy.Gate](policy.Ajar{}),
+		"open":              neutral[policy.Gate](policy.AlwaysOpen{}),
 		"capacity":          shared[policy.Gate]("capacity"),
 		"fair":              shared[policy.Gate]("fair"),
 		"coupling.mismatch": coupling.NewGate,

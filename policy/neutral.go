@@ -22,11 +22,11 @@ type Anywhere struct{}
 // Judge says yes.
 func (Anywhere) Judge(View, *Ask, *Node, heddle.Locality) Verdict { return Yes }
 
-// Ajar is the Gate that never closes.
-type Ajar struct{}
+// AlwaysOpen is the Gate that never closes.
+type AlwaysOpen struct{}
 
 // Open returns a number no application reaches.
-func (Ajar) Open(View, *App, heddle.Kind) int { return 1 << 30 }
+func (AlwaysOpen) Open(View, *App, heddle.Kind) int { return 1 << 30 }
 
 // Unshared is the Share that gives everybody the whole cluster.
 type Unshared struct{}

@@ -165,9 +165,9 @@ type (
 	// their priority are: of those Steady says yes to it is not asked for again while they wait.
 	Steady interface{ Steady(a *App) bool }
 
-	// Aloof goes with an Observe to which news of running tasks are nothing, and they are most of what
+	// IgnoresTaskNews goes with an Observe to which news of running tasks are nothing, and they are most of what
 	// happens: it is not told of Acquire, Started, Progress and Profile.
-	Aloof interface{ Aloof() }
+	IgnoresTaskNews interface{ IgnoresTaskNews() }
 
 	// Floorer goes with a Trim that may enforce less than the cluster's smallest container: the least room in
 	// which it has a container started when no ask is smaller than smallest. Fuller nodes are not offered.

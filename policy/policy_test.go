@@ -17,7 +17,7 @@ func TestNeutralPolicies(t *testing.T) {
 		s.Control = []policy.Control{policy.Idle{}}
 		for k := range s.Place {
 			s.Size[k], s.Place[k], s.Trim[k] = policy.AsAsked{}, policy.Anywhere{}, policy.Whole{}
-			s.Gate[k] = []policy.Gate{policy.Ajar{}}
+			s.Gate[k] = []policy.Gate{policy.AlwaysOpen{}}
 		}
 		return s
 	})

@@ -46,7 +46,7 @@ type Core struct {
 
 	out     []heddle.Decision
 	arena   arena
-	drowsy  []drowsy
+	gated   []gatedApp
 	prompt  prompt
 	version uint64        // of everything but heartbeats
 	quiet   uint64        // the version at which an offer found that no node could be given anything
@@ -68,8 +68,8 @@ type ticker struct {
 	next heddle.Time
 }
 
-// drowsy is an application whose every ask in a lane was found behind a closed gate.
-type drowsy struct {
+// gatedApp is an application whose every ask in a lane was found behind a closed gate.
+type gatedApp struct {
 	app  heddle.AppID
 	lane int
 }
@@ -137,7 +137,7 @@ func (c *Core) findPowers() {
 		seen = append(seen, h)
 		if o, ok := h.(policy.Observe); ok {
 			c.observers = append(c.observers, o)
-			if _, aloof := h.(policy.Aloof); !aloof {
+			if _, ignores := h.(policy.IgnoresTaskNews); !ignores {
 				c.curious = append(c.curious, o)
 			}
 		}

@@ -68,24 +68,24 @@ func (c *Core) serveNode(o *offer) {
 	c.counts.Offers++
 	c.local = false
 	for r := c.round(o); r != nothing; r = c.round(o) {
-		c.drowsy = c.drowsy[:0] // a grant may have opened their gates
+		c.gated = c.gated[:0] // a grant may have opened their gates
 		o.barred, o.passed = [heddle.NumKinds]bool{}, passed{}
 		if !c.more(o, r) || !c.worth(o.n) {
 			c.local = true
 			break
 		}
 	}
-	c.bed()
+	c.suspendGated()
 }
 
-// bed puts to sleep who was found behind closed gates.
-func (c *Core) bed() {
-	for _, d := range c.drowsy {
+// suspendGated stops serving the applications that were found behind closed gates until one may have opened.
+func (c *Core) suspendGated() {
+	for _, d := range c.gated {
 		if a := c.v.App(d.app); a != nil {
 			c.sleep(&c.lanes[d.lane], a)
 		}
 	}
-	c.drowsy = c.drowsy[:0]
+	c.gated = c.gated[:0]
 }
 
 // worth reports whether an offer of the node could bring a grant or a reservation to who waits.

@@ -48,7 +48,7 @@ func (c *Core) try(l *lane, a *policy.App, o *offer) (outcome, policy.Skip) {
 		}
 	}
 	if gated {
-		c.drowsy = append(c.drowsy, drowsy{a.ID(), c.laneIndex(l)})
+		c.gated = append(c.gated, gatedApp{a.ID(), c.laneIndex(l)})
 	}
 	return nothing, policy.SkipApp
 }
@@ -409,10 +409,10 @@ func (c *Core) offerPicks() {
 	}
 	var o offer
 	for c.round(&o) != nothing {
-		c.drowsy = c.drowsy[:0]
+		c.gated = c.gated[:0]
 		o = offer{}
 	}
-	c.bed()
+	c.suspendGated()
 	c.pickTry = c.version
 }
 

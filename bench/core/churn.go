@@ -12,7 +12,7 @@ type rates struct{ perLife, perEvent float64 }
 
 // saturate has the applications want more than there is for good, fills the cluster up, and then replaces
 // a quarter of its containers.
-func (b *bed) saturate() error {
+func (b *harness) saturate() error {
 	for i := range b.Apps {
 		b.ask(i, 1<<28)
 	}
@@ -33,7 +33,7 @@ func (b *bed) saturate() error {
 
 // churn ends one container after another in the saturated cluster: each end, report of the node, grant,
 // fetch and start is a life.
-func (b *bed) churn() (rates, error) {
+func (b *harness) churn() (rates, error) {
 	if err := b.saturate(); err != nil {
 		return rates{}, err
 	}
@@ -52,7 +52,7 @@ func (b *bed) churn() (rates, error) {
 }
 
 // live ends a container somewhere in the list and sees its successor, which takes its place there, start.
-func (b *bed) live() error {
+func (b *harness) live() error {
 	i := int(uint64(b.turn*2654435761) * uint64(len(b.held)) >> 32)
 	b.turn++
 	x, n := b.held[i], len(b.held)

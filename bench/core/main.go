@@ -39,10 +39,10 @@ func main() {
 // for another.
 func run(s measure.Shape, place string) error {
 	var rates []float64
-	var b *bed
+	var b *harness
 	for spent := time.Duration(0); spent < time.Second || len(rates) < 3; {
 		var err error
-		if b, err = newBed(s, place); err != nil {
+		if b, err = newHarness(s, place); err != nil {
 			return err
 		}
 		took, err := b.fill()

@@ -86,8 +86,8 @@ func (s *Sizer) Observe(v policy.View, ev heddle.Event) {
 	s.played, s.pending, s.running = false, s.o.Feedback, s.o.Feedback
 }
 
-// Aloof implements [policy.Aloof].
-func (s *Sizer) Aloof() {}
+// IgnoresTaskNews implements [policy.IgnoresTaskNews].
+func (s *Sizer) IgnoresTaskNews() {}
 
 // Revised implements [policy.Reviser]: masters that wait are decided on again at once.
 func (s *Sizer) Revised(v policy.View, ids []heddle.AppID) []heddle.AppID {

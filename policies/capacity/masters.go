@@ -106,8 +106,8 @@ func (s *Scheduler) Granted(_ policy.View, x *policy.Container) {
 	}
 }
 
-// Aloof implements [policy.Aloof].
-func (s *Scheduler) Aloof() {}
+// IgnoresTaskNews implements [policy.IgnoresTaskNews].
+func (s *Scheduler) IgnoresTaskNews() {}
 
 // Observe implements [policy.Observe].
 func (s *Scheduler) Observe(v policy.View, ev heddle.Event) {

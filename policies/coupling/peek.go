@@ -90,8 +90,8 @@ func NewPeek(a policy.Args) (policy.Place, error) {
 	return &Peek{o: o, rand: a.Rand, beat: 1}, nil
 }
 
-// Aloof implements [policy.Aloof].
-func (p *Peek) Aloof() {}
+// IgnoresTaskNews implements [policy.IgnoresTaskNews].
+func (p *Peek) IgnoresTaskNews() {}
 
 // Observe implements [policy.Observe]: it tells heartbeats apart.
 func (p *Peek) Observe(_ policy.View, ev heddle.Event) {

@@ -72,8 +72,8 @@ func NewWait(a policy.Args) (policy.Place, error) {
 // Feeds implements [policy.Feeder].
 func (p *Wait) Feeds() policy.Feeds { return policy.Feeds{Output: true} }
 
-// Aloof implements [policy.Aloof].
-func (p *Wait) Aloof() {}
+// IgnoresTaskNews implements [policy.IgnoresTaskNews].
+func (p *Wait) IgnoresTaskNews() {}
 
 // Observe implements [policy.Observe]: it tells heartbeats apart.
 func (p *Wait) Observe(_ policy.View, ev heddle.Event) {

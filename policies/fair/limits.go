@@ -135,8 +135,8 @@ func (s *Scheduler) leave(q heddle.QueueID, id heddle.AppID) {
 	s.apps[id].open = false
 }
 
-// Aloof implements [policy.Aloof].
-func (s *Scheduler) Aloof() {}
+// IgnoresTaskNews implements [policy.IgnoresTaskNews].
+func (s *Scheduler) IgnoresTaskNews() {}
 
 // Observe implements [policy.Observe].
 func (s *Scheduler) Observe(v policy.View, ev heddle.Event) {

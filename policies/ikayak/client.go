@@ -46,8 +46,8 @@ func (c *Client) Open(_ policy.View, a *policy.App, _ heddle.Kind) int {
 // running are those whose turn it is.
 func (c *Client) running() []heddle.AppID { return c.alive[:min(c.most, len(c.alive))] }
 
-// Aloof implements [policy.Aloof].
-func (*Client) Aloof() {}
+// IgnoresTaskNews implements [policy.IgnoresTaskNews].
+func (*Client) IgnoresTaskNews() {}
 
 // Observe implements [policy.Observe].
 func (c *Client) Observe(v policy.View, ev heddle.Event) {

@@ -20,7 +20,7 @@ const (
 )
 
 func TestFaults(t *testing.T) {
-	ctx := onBed(t, time.Hour)
+	ctx := onTestbed(t, time.Hour)
 	under := profiles()[len(profiles())-1:]
 	if *extent == "full" {
 		under = profiles()
@@ -45,7 +45,7 @@ func TestFaults(t *testing.T) {
 // waves starts a sleep job whose maps run four at a time, so that some are done while others wait.
 func waves(t *testing.T, ctx context.Context, maps, ms string) (*hadoop.Run, string) {
 	t.Helper()
-	r := must(bed.StartSleep(ctx, "-Dmapreduce.job.running.map.limit=4", "-m", maps, "-r", "1", "-mt", ms, "-rt", "500"))(t)
+	r := must(testbed.StartSleep(ctx, "-Dmapreduce.job.running.map.limit=4", "-m", maps, "-r", "1", "-mt", ms, "-rt", "500"))(t)
 	return r, must(r.App(ctx))(t)
 }
 
@@ -54,7 +54,7 @@ func mapsDone(t *testing.T, ctx context.Context, app string, n int) []string {
 	t.Helper()
 	var done []string
 	enough := func() bool {
-		tasks, err := bed.RunningTasks(ctx, app)
+		tasks, err := testbed.RunningTasks(ctx, app)
 		done = done[:0]
 		for _, task := range tasks {
 			if task.State == "SUCCEEDED" {
@@ -71,7 +71,7 @@ func mapsDone(t *testing.T, ctx context.Context, app string, n int) []string {
 func ranOnce(t *testing.T, ctx context.Context, app string, tasks []string) {
 	t.Helper()
 	for _, task := range tasks {
-		if had := must(bed.TaskAttempts(ctx, app, task))(t); len(had) != 1 || had[0].State != "SUCCEEDED" {
+		if had := must(testbed.TaskAttempts(ctx, app, task))(t); len(had) != 1 || had[0].State != "SUCCEEDED" {
 			t.Errorf("%s was done and had these attempts in the end: %v", task, had)
 		}
 	}
@@ -80,7 +80,7 @@ func ranOnce(t *testing.T, ctx context.Context, app string, tasks []string) {
 func tasksOf(t *testing.T, ctx context.Context, app string) []string {
 	t.Helper()
 	var ids []string
-	for _, task := range must(bed.Tasks(ctx, app))(t) {
+	for _, task := range must(testbed.Tasks(ctx, app))(t) {
 		if task.State != "SUCCEEDED" {
 			t.Errorf("%s is %s", task.ID, task.State)
 		}
@@ -91,26 +91,26 @@ func tasksOf(t *testing.T, ctx context.Context, app string) []string {
 
 // testRMCrash ends the ResourceManager between two heartbeats, with a MapReduce and a Spark job at work.
 func testRMCrash(t *testing.T) {
-	ctx := onBed(t, jobTime)
-	before := must(bed.Apps(ctx))(t)
+	ctx := onTestbed(t, jobTime)
+	before := must(testbed.Apps(ctx))(t)
 	mr, mrApp := waves(t, ctx, "24", "4000")
-	spark := must(bed.StartSpark(ctx, hadoop.Spark3, testdata(t, "slow.py"), "28", "2"))(t)
+	spark := must(testbed.StartSpark(ctx, hadoop.Spark3, testdata(t, "slow.py"), "28", "2"))(t)
 	sparkApp := must(spark.App(ctx))(t)
 	done := mapsDone(t, ctx, mrApp, 2)
 	working := func() bool {
-		n, err := bed.SparkTasksDone(ctx, sparkApp)
+		n, err := testbed.SparkTasksDone(ctx, sparkApp)
 		return err == nil && n >= 2
 	}
 	eventually(t, ctx, time.Minute, sparkApp+" with tasks that are done", working)
-	if m := must(bed.Running(ctx, mrApp))(t); m.MapsCompleted == m.MapsTotal {
+	if m := must(testbed.Running(ctx, mrApp))(t); m.MapsCompleted == m.MapsTotal {
 		t.Fatalf("the maps of %s were done before the crash: it proves nothing", mrApp)
 	}
 
-	if err := bed.KillRM(); err != nil {
+	if err := testbed.KillRM(); err != nil {
 		t.Fatal(err)
 	}
 	time.Sleep(5 * time.Second)
-	if _, err := bed.RestartRM(ctx); err != nil {
+	if _, err := testbed.RestartRM(ctx); err != nil {
 		t.Fatal(err)
 	}
 	finish(t, mr, nil)
@@ -124,7 +124,7 @@ func testRMCrash(t *testing.T) {
 	if want := "sums [1456, 1631, 1820, 2023]"; !slices.Contains(lines(res.Out), want) {
 		t.Errorf("Spark printed %q, want %q", res.Out, want)
 	}
-	e := must(bed.SparkEvents(sparkApp))(t)
+	e := must(testbed.SparkEvents(sparkApp))(t)
 	for task, n := range e.Runs {
 		if n != 1 {
 			t.Errorf("task %v succeeded %d times", task, n)
@@ -134,7 +134,7 @@ func testRMCrash(t *testing.T) {
 		t.Errorf("Spark: %d tasks, %d started again, executors lost: %v; want 32, none, none", len(e.Runs), e.Again, e.Removed)
 	}
 	for _, was := range before {
-		if is, err := bed.App(ctx, was.ID); err != nil || is.FinalStatus != was.FinalStatus || is.Finished != was.Finished {
+		if is, err := testbed.App(ctx, was.ID); err != nil || is.FinalStatus != was.FinalStatus || is.Finished != was.Finished {
 			t.Errorf("%s was %s before the crash and is %s after it (%v)", was.ID, was.FinalStatus, is.FinalStatus, err)
 		}
 	}
@@ -143,12 +143,12 @@ func testRMCrash(t *testing.T) {
 // testMasterCrash ends an application's master: the second attempt takes over what the first had done.
 func testMasterCrash(t *testing.T) {
 	t.Parallel()
-	ctx := onBed(t, jobTime)
+	ctx := onTestbed(t, jobTime)
 	r, app := waves(t, ctx, "8", "3000")
 	done := mapsDone(t, ctx, app, 2)
 	time.Sleep(2 * time.Second) // its history is written by a thread of its own
-	first := must(bed.Attempts(ctx, app))(t)
-	if bed.KillContainer(app, first[0].Container) == 0 {
+	first := must(testbed.Attempts(ctx, app))(t)
+	if testbed.KillContainer(app, first[0].Container) == 0 {
 		t.Fatalf("no process in %s, where the master of %s should be", first[0].Container, app)
 	}
 	finish(t, r, nil)
@@ -156,12 +156,12 @@ func testMasterCrash(t *testing.T) {
 	tasksOf(t, ctx, app)
 	ranOnce(t, ctx, app, done)
 	for _, task := range done { // a master that takes nothing over runs them as attempts of its own, from 1000 on
-		if had := must(bed.TaskAttempts(ctx, app, task))(t); len(had) != 1 || !strings.HasSuffix(had[0].ID, "_0") {
+		if had := must(testbed.TaskAttempts(ctx, app, task))(t); len(had) != 1 || !strings.HasSuffix(had[0].ID, "_0") {
 			t.Errorf("%s was done before its master was lost, and has the attempts %v", task, had)
 		}
 	}
 	over := func() bool {
-		had, err := bed.Attempts(ctx, app)
+		had, err := testbed.Attempts(ctx, app)
 		return err == nil && len(had) == 2 && had[0].State == "FAILED" && had[1].State == "FINISHED"
 	}
 	eventually(t, ctx, 20*time.Second, app+" with its attempts FAILED and FINISHED", over)
@@ -170,19 +170,19 @@ func testMasterCrash(t *testing.T) {
 // testKill ends a Spark application whose driver runs in the cluster.
 func testKill(t *testing.T) {
 	t.Parallel()
-	ctx := onBed(t, jobTime)
-	r := must(bed.StartSpark(ctx, hadoop.Spark4, "--deploy-mode", "cluster", testdata(t, "slow.py"), "200", "2"))(t)
+	ctx := onTestbed(t, jobTime)
+	r := must(testbed.StartSpark(ctx, hadoop.Spark4, "--deploy-mode", "cluster", testdata(t, "slow.py"), "200", "2"))(t)
 	app := must(r.App(ctx))(t)
 	working := func() bool {
-		a, err := bed.App(ctx, app)
-		return err == nil && a.State == "RUNNING" && a.RunningContainers == 3 && bed.ContainerProcesses(app) >= 3
+		a, err := testbed.App(ctx, app)
+		return err == nil && a.State == "RUNNING" && a.RunningContainers == 3 && testbed.ContainerProcesses(app) >= 3
 	}
 	eventually(t, ctx, 2*time.Minute, app+" RUNNING in 3 containers", working)
-	if err := bed.Kill(ctx, app); err != nil {
+	if err := testbed.Kill(ctx, app); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, ctx, 30*time.Second, "no container of "+app, func() bool { return bed.ContainerProcesses(app) == 0 })
-	a := must(bed.App(ctx, app))(t)
+	eventually(t, ctx, 30*time.Second, "no container of "+app, func() bool { return testbed.ContainerProcesses(app) == 0 })
+	a := must(testbed.App(ctx, app))(t)
 	if a.State != "KILLED" || a.FinalStatus != "KILLED" || a.RunningContainers > 0 {
 		t.Errorf("%s is %s, %s, with %d containers; want it KILLED, with none", app, a.State, a.FinalStatus, a.RunningContainers)
 	}
@@ -196,21 +196,21 @@ func atWork(t *testing.T, ctx context.Context, app string) int {
 	t.Helper()
 	found := 0
 	look := func() bool {
-		had, err := bed.Attempts(ctx, app)
-		if err != nil || len(had) == 0 || bed.NodeNumber(had[0].Node) == 0 {
+		had, err := testbed.Attempts(ctx, app)
+		if err != nil || len(had) == 0 || testbed.NodeNumber(had[0].Node) == 0 {
 			return false // the master has no container yet
 		}
-		master := bed.NodeNumber(had[0].Node)
-		tasks, err := bed.RunningTasks(ctx, app)
+		master := testbed.NodeNumber(had[0].Node)
+		tasks, err := testbed.RunningTasks(ctx, app)
 		if err != nil {
 			return false
 		}
 		for _, task := range tasks {
-			attempts, err := bed.RunningAttempts(ctx, app, task.ID)
+			attempts, err := testbed.RunningAttempts(ctx, app, task.ID)
 			if err != nil || len(attempts) == 0 || attempts[0].State != "RUNNING" {
 				continue
 			}
-			if n := bed.NodeNumber(attempts[0].Node); n != master {
+			if n := testbed.NodeNumber(attempts[0].Node); n != master {
 				found = n
 				return true
 			}
@@ -225,17 +225,17 @@ func atWork(t *testing.T, ctx context.Context, app string) int {
 func becomes(t *testing.T, ctx context.Context, n int, state string) {
 	t.Helper()
 	yes := func() bool {
-		nodes, err := bed.Nodes(ctx)
-		return err == nil && slices.ContainsFunc(nodes, func(node hadoop.Node) bool { return node.ID == bed.NodeID(n) && node.State == state })
+		nodes, err := testbed.Nodes(ctx)
+		return err == nil && slices.ContainsFunc(nodes, func(node hadoop.Node) bool { return node.ID == testbed.NodeID(n) && node.State == state })
 	}
-	eventually(t, ctx, time.Minute, bed.NodeID(n)+" "+state, yes)
+	eventually(t, ctx, time.Minute, testbed.NodeID(n)+" "+state, yes)
 }
 
 // lost reports whether the ResourceManager saw a node as lost at some moment before ctx ended.
 func lost(ctx context.Context, n int) (was bool) {
 	for ctx.Err() == nil {
-		nodes, _ := bed.Nodes(ctx) // what cannot be asked once is asked again
-		was = was || slices.ContainsFunc(nodes, func(node hadoop.Node) bool { return node.ID == bed.NodeID(n) && node.State == "LOST" })
+		nodes, _ := testbed.Nodes(ctx) // what cannot be asked once is asked again
+		was = was || slices.ContainsFunc(nodes, func(node hadoop.Node) bool { return node.ID == testbed.NodeID(n) && node.State == "LOST" })
 		time.Sleep(100 * time.Millisecond)
 	}
 	return was
@@ -246,7 +246,7 @@ func again(t *testing.T, ctx context.Context, app string) {
 	t.Helper()
 	runs := map[string]int{}
 	for _, task := range tasksOf(t, ctx, app) {
-		if had := must(bed.TaskAttempts(ctx, app, task))(t); len(had) > 1 {
+		if had := must(testbed.TaskAttempts(ctx, app, task))(t); len(had) > 1 {
 			runs[task] = len(had)
 		}
 	}
@@ -258,19 +258,19 @@ func again(t *testing.T, ctx context.Context, app string) {
 
 // testNodeCrash ends a NodeManager and all its containers, as a power cut does.
 func testNodeCrash(t *testing.T) {
-	ctx := onBed(t, jobTime)
+	ctx := onTestbed(t, jobTime)
 	r, app := waves(t, ctx, "6", "8000")
 	n := atWork(t, ctx, app)
-	t.Cleanup(func() { _ = bed.StartNode(n) }) // where the test ends before it does
-	if err := bed.KillNode(n); err != nil {
+	t.Cleanup(func() { _ = testbed.StartNode(n) }) // where the test ends before it does
+	if err := testbed.KillNode(n); err != nil {
 		t.Fatal(err)
 	}
-	bed.KillContainers(n)
+	testbed.KillContainers(n)
 	becomes(t, ctx, n, "LOST")
 	finish(t, r, nil)
 	succeeded(t, ctx, app, 1)
 	again(t, ctx, app)
-	if err := bed.StartNode(n); err != nil {
+	if err := testbed.StartNode(n); err != nil {
 		t.Fatal(err)
 	}
 	becomes(t, ctx, n, "RUNNING")
@@ -279,26 +279,26 @@ func testNodeCrash(t *testing.T) {
 // testNodeRestart stops a NodeManager in order and starts it, and then kills one and starts it again before
 // anybody misses it.
 func testNodeRestart(t *testing.T) {
-	ctx := onBed(t, jobTime)
+	ctx := onTestbed(t, jobTime)
 	const stopped = 1
-	t.Cleanup(func() { _ = bed.StartNode(stopped) }) // where the test ends before it does
-	if err := bed.StopNode(stopped); err != nil {
+	t.Cleanup(func() { _ = testbed.StartNode(stopped) }) // where the test ends before it does
+	if err := testbed.StopNode(stopped); err != nil {
 		t.Fatal(err)
 	}
 	becomes(t, ctx, stopped, "SHUTDOWN")
-	if err := bed.StartNode(stopped); err != nil {
+	if err := testbed.StartNode(stopped); err != nil {
 		t.Fatal(err)
 	}
 	becomes(t, ctx, stopped, "RUNNING")
 
 	r, app := waves(t, ctx, "6", "6000")
 	n := atWork(t, ctx, app)
-	t.Cleanup(func() { _ = bed.StartNode(n) }) // where the test ends before it does
-	if err := bed.KillNode(n); err != nil {
+	t.Cleanup(func() { _ = testbed.StartNode(n) }) // where the test ends before it does
+	if err := testbed.KillNode(n); err != nil {
 		t.Fatal(err)
 	}
-	bed.KillContainers(n)
-	if err := bed.StartNode(n); err != nil {
+	testbed.KillContainers(n)
+	if err := testbed.StartNode(n); err != nil {
 		t.Fatal(err)
 	}
 	missed := make(chan bool)
@@ -307,34 +307,34 @@ func testNodeRestart(t *testing.T) {
 	finish(t, r, nil)
 	stop()
 	if <-missed {
-		t.Errorf("%s was given up, though it came back in time", bed.NodeID(n))
+		t.Errorf("%s was given up, though it came back in time", testbed.NodeID(n))
 	}
 	succeeded(t, ctx, app, 1)
 	again(t, ctx, app)
-	if err := bed.AwaitNodes(ctx); err != nil {
+	if err := testbed.AwaitNodes(ctx); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // testNodeSilent makes a NodeManager stop answering and, after it was given up, lets it go on.
 func testNodeSilent(t *testing.T) {
-	ctx := onBed(t, jobTime)
+	ctx := onTestbed(t, jobTime)
 	r, app := waves(t, ctx, "6", "6000")
 	n := atWork(t, ctx, app)
-	t.Cleanup(func() { _ = bed.Thaw(n) }) // where the test ends before it does
-	if err := bed.Freeze(n); err != nil {
+	t.Cleanup(func() { _ = testbed.Thaw(n) }) // where the test ends before it does
+	if err := testbed.Freeze(n); err != nil {
 		t.Fatal(err)
 	}
 	becomes(t, ctx, n, "LOST")
-	if err := bed.Thaw(n); err != nil {
+	if err := testbed.Thaw(n); err != nil {
 		t.Fatal(err)
 	}
 	becomes(t, ctx, n, "RUNNING")
 	finish(t, r, nil)
 	succeeded(t, ctx, app, 1)
-	eventually(t, ctx, 30*time.Second, "no container of "+app, func() bool { return bed.ContainerProcesses(app) == 0 })
+	eventually(t, ctx, 30*time.Second, "no container of "+app, func() bool { return testbed.ContainerProcesses(app) == 0 })
 	idle := func() bool {
-		m, err := bed.Metrics(ctx)
+		m, err := testbed.Metrics(ctx)
 		return err == nil && m.ContainersAllocated == 0 && m.AllocatedMB == 0
 	}
 	eventually(t, ctx, 30*time.Second, "a cluster with nothing allocated", idle)

@@ -68,7 +68,7 @@ func planned(profile int) []job {
 }
 
 func TestJobs(t *testing.T) {
-	ctx := onBed(t, 2*time.Hour)
+	ctx := onTestbed(t, 2*time.Hour)
 	for i, profile := range profiles() {
 		t.Run(profile, func(t *testing.T) {
 			use(t, ctx, profile, false, nil)

@@ -30,10 +30,10 @@ var (
 	binaryFlag = flag.String("binary", "", "the heddle program; it is built where none is named")
 )
 
-// bed is what the tests share: starting one takes 20 s, another ResourceManager on it 2 s.
-var bed *hadoop.Bed
+// testbed is what the tests share: starting one takes 20 s, another ResourceManager on it 2 s.
+var testbed *hadoop.Testbed
 
-// lockWait is how long tests wait for another bed on this machine.
+// lockWait is how long tests wait for another testbed on this machine.
 const lockWait = 20 * time.Minute
 
 func TestMain(m *testing.M) {
@@ -61,7 +61,7 @@ func run(m *testing.M) (code int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	bed, err = hadoop.Start(context.Background(), hadoop.Options{
+	testbed, err = hadoop.Start(context.Background(), hadoop.Options{
 		Dir: dir, RM: *manager, Binary: *binaryFlag, LockWait: lockWait, Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
 	})
 	if err != nil {
@@ -71,12 +71,12 @@ func run(m *testing.M) (code int, err error) {
 	signal.Notify(interrupted, os.Interrupt, syscall.SIGTERM)
 	go func() {
 		s := <-interrupted
-		fmt.Fprintln(os.Stderr, "stopping the bed:", s)
-		_ = bed.Stop() // what is left is ended with this program
+		fmt.Fprintln(os.Stderr, "stopping the testbed:", s)
+		_ = testbed.Stop() // what is left is ended with this program
 		os.Exit(1)
 	}()
 	code = m.Run()
-	return code, bed.Stop()
+	return code, testbed.Stop()
 }
 
 func testDir() (string, error) {
@@ -84,10 +84,10 @@ func testDir() (string, error) {
 	return filepath.Join(cache.Dir, "test"), err
 }
 
-// onBed skips a test unless the bed is up, and gives it a context that ends with it.
-func onBed(t *testing.T, within time.Duration) context.Context {
+// onTestbed skips a test unless the testbed is up, and gives it a context that ends with it.
+func onTestbed(t *testing.T, within time.Duration) context.Context {
 	t.Helper()
-	if bed == nil {
+	if testbed == nil {
 		t.Skip("this runs real Hadoop: make test-hadoop, or go test -hadoop normal")
 	}
 	ctx, cancel := context.WithTimeoutCause(t.Context(), within, fmt.Errorf("the test had %v", within))
@@ -103,11 +103,11 @@ func profiles() []string {
 	return []string{"capacity", "fair", "heddle"}
 }
 
-// use makes the bed's ResourceManager one that knows nothing, with a profile and properties of its own.
+// use makes the testbed's ResourceManager one that knows nothing, with a profile and properties of its own.
 func use(t *testing.T, ctx context.Context, profile string, recovery bool, site map[string]string) {
 	t.Helper()
-	o := hadoop.Options{RM: *manager, Profile: profile, Binary: bed.Options().Binary, Recovery: recovery, Site: site}
-	if _, err := bed.UseRM(ctx, o); err != nil {
+	o := hadoop.Options{RM: *manager, Profile: profile, Binary: testbed.Options().Binary, Recovery: recovery, Site: site}
+	if _, err := testbed.UseRM(ctx, o); err != nil {
 		t.Fatalf("%s %s: %v", *manager, profile, err)
 	}
 }
@@ -122,7 +122,7 @@ func finish(t *testing.T, r *hadoop.Run, err error) hadoop.Result {
 	return res
 }
 
-// must is for what has no reason to fail unless the bed is broken: must(f())(t) is f's value.
+// must is for what has no reason to fail unless the testbed is broken: must(f())(t) is f's value.
 func must[T any](v T, err error) func(*testing.T) T {
 	return func(t *testing.T) T {
 		t.Helper()
@@ -151,15 +151,15 @@ func succeeded(t *testing.T, ctx context.Context, app string, attempts int) {
 	var a hadoop.App
 	ended := func() bool { // the client may know it a moment before
 		var err error
-		a, err = bed.App(ctx, app)
+		a, err = testbed.App(ctx, app)
 		return err == nil && (a.State == "FINISHED" || a.State == "FAILED" || a.State == "KILLED")
 	}
 	eventually(t, ctx, 20*time.Second, app+" over", ended)
 	if a.State != "FINISHED" || a.FinalStatus != "SUCCEEDED" {
 		t.Errorf("%s: %s, final status %s, diagnostics %q", app, a.State, a.FinalStatus, a.Diagnostics)
 	}
-	eventually(t, ctx, time.Minute, "no container of "+app, func() bool { return bed.ContainerProcesses(app) == 0 })
-	had, err := bed.Attempts(ctx, app)
+	eventually(t, ctx, time.Minute, "no container of "+app, func() bool { return testbed.ContainerProcesses(app) == 0 })
+	had, err := testbed.Attempts(ctx, app)
 	if err != nil || len(had) != attempts {
 		t.Errorf("%s had %d attempts, want %d (%v): %v", app, len(had), attempts, err, had)
 	}

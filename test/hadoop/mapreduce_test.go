@@ -14,9 +14,9 @@ import (
 
 // testPi compares with the same quasi-random points counted here.
 func testPi(t *testing.T, _ place) {
-	ctx := onBed(t, jobTime)
+	ctx := onTestbed(t, jobTime)
 	const maps, samples = 4, 1000
-	r, err := bed.StartMR(ctx, "pi", strconv.Itoa(maps), strconv.Itoa(samples))
+	r, err := testbed.StartMR(ctx, "pi", strconv.Itoa(maps), strconv.Itoa(samples))
 	res := finish(t, r, err)
 	inside := 0
 	for i := range maps * samples {
@@ -66,10 +66,10 @@ func words(seed uint64, n int) string {
 // texts puts two files of words into a folder and returns them in one.
 func texts(t *testing.T, p place) (dir, text string) {
 	t.Helper()
-	ctx := onBed(t, jobTime)
+	ctx := onTestbed(t, jobTime)
 	for i := range 2 {
 		part := words(uint64(i), 20_000)
-		if err := bed.Put(ctx, fmt.Sprintf("%s/in/%d", p.dir, i), []byte(part)); err != nil {
+		if err := testbed.Put(ctx, fmt.Sprintf("%s/in/%d", p.dir, i), []byte(part)); err != nil {
 			t.Fatal(err)
 		}
 		text += part
@@ -95,15 +95,15 @@ func counts(t *testing.T, parts [][]byte, key, count int) map[string]int {
 }
 
 func testWordCount(t *testing.T, p place) {
-	ctx := onBed(t, jobTime)
+	ctx := onTestbed(t, jobTime)
 	in, text := texts(t, p)
-	r, err := bed.StartMR(ctx, "wordcount", "-Dmapreduce.job.reduces=2", in, p.dir+"/out")
+	r, err := testbed.StartMR(ctx, "wordcount", "-Dmapreduce.job.reduces=2", in, p.dir+"/out")
 	res := finish(t, r, err)
 	want := map[string]int{}
 	for w := range strings.FieldsSeq(text) {
 		want[w]++
 	}
-	parts, err := bed.Parts(ctx, p.dir+"/out")
+	parts, err := testbed.Parts(ctx, p.dir+"/out")
 	if err != nil || len(parts) != 2 {
 		t.Fatalf("%d parts, want 2: %v", len(parts), err)
 	}
@@ -115,16 +115,16 @@ func testWordCount(t *testing.T, p place) {
 
 // testGrep runs two jobs: one finds and counts, one sorts by the counts.
 func testGrep(t *testing.T, p place) {
-	ctx := onBed(t, jobTime)
+	ctx := onTestbed(t, jobTime)
 	in, text := texts(t, p)
 	const pattern = "w[13]5"
-	r, err := bed.StartMR(ctx, "grep", in, p.dir+"/out", pattern)
+	r, err := testbed.StartMR(ctx, "grep", in, p.dir+"/out", pattern)
 	res := finish(t, r, err)
 	want := map[string]int{}
 	for _, w := range regexp.MustCompile(pattern).FindAllString(text, -1) {
 		want[w]++
 	}
-	parts := must(bed.Parts(ctx, p.dir+"/out"))(t)
+	parts := must(testbed.Parts(ctx, p.dir+"/out"))(t)
 	if got := counts(t, parts, 1, 0); len(want) != 2 || !maps.Equal(got, want) {
 		t.Errorf("found %v, want %v", got, want)
 	}
@@ -140,18 +140,18 @@ func testGrep(t *testing.T, p place) {
 
 // testTeraSort generates, sorts and validates, three jobs, and looks at the records itself too.
 func testTeraSort(t *testing.T, p place) {
-	ctx := onBed(t, jobTime)
+	ctx := onTestbed(t, jobTime)
 	const rows, size, key = 20_000, 100, 10
 	in, out, report := p.dir+"/in", p.dir+"/out", p.dir+"/report"
-	r, err := bed.StartMR(ctx, "teragen", "-Dmapreduce.job.maps=2", strconv.Itoa(rows), in)
+	r, err := testbed.StartMR(ctx, "teragen", "-Dmapreduce.job.maps=2", strconv.Itoa(rows), in)
 	finish(t, r, err)
-	r, err = bed.StartMR(ctx, "terasort", "-Dmapreduce.job.reduces=2", in, out)
+	r, err = testbed.StartMR(ctx, "terasort", "-Dmapreduce.job.reduces=2", in, out)
 	finish(t, r, err)
-	r, err = bed.StartMR(ctx, "teravalidate", out, report)
+	r, err = testbed.StartMR(ctx, "teravalidate", out, report)
 	res := finish(t, r, err)
 
 	split := func(dir string) []string {
-		all := bytes.Join(must(bed.Parts(ctx, dir))(t), nil)
+		all := bytes.Join(must(testbed.Parts(ctx, dir))(t), nil)
 		if len(all) != rows*size {
 			t.Fatalf("%s has %d bytes, want %d records of %d", dir, len(all), rows, size)
 		}
@@ -170,7 +170,7 @@ func testTeraSort(t *testing.T, p place) {
 	if !slices.Equal(before, after) {
 		t.Error("what was sorted is not what was generated")
 	}
-	said := strings.Fields(string(bytes.Join(must(bed.Parts(ctx, report))(t), nil)))
+	said := strings.Fields(string(bytes.Join(must(testbed.Parts(ctx, report))(t), nil)))
 	if len(said) != 2 || said[0] != "checksum" {
 		t.Errorf("teravalidate reports %q, want a checksum and no error", said)
 	}
@@ -179,23 +179,23 @@ func testTeraSort(t *testing.T, p place) {
 
 // testSort sorts what randomwriter wrote.
 func testSort(t *testing.T, p place) {
-	ctx := onBed(t, jobTime)
+	ctx := onTestbed(t, jobTime)
 	in, out := p.dir+"/in", p.dir+"/out"
-	r, err := bed.StartMR(ctx, "randomwriter", "-Dmapreduce.randomwriter.totalbytes=600000",
+	r, err := testbed.StartMR(ctx, "randomwriter", "-Dmapreduce.randomwriter.totalbytes=600000",
 		"-Dmapreduce.randomwriter.bytespermap=200000", "-Dmapreduce.randomwriter.maxvalue=500", in)
 	finish(t, r, err)
-	r, err = bed.StartMR(ctx, "sort", "-r", "2", in, out)
+	r, err = testbed.StartMR(ctx, "sort", "-r", "2", in, out)
 	res := finish(t, r, err)
 
 	var before, after []record
-	ins := must(bed.Parts(ctx, in))(t)
+	ins := must(testbed.Parts(ctx, in))(t)
 	for _, part := range ins {
 		before = append(before, must(sequenceFile(part))(t)...)
 	}
 	if len(ins) != 3 || len(before) < 500 {
 		t.Errorf("randomwriter wrote %d records in %d files, want at least 500 in 3", len(before), len(ins))
 	}
-	outs := must(bed.Parts(ctx, out))(t)
+	outs := must(testbed.Parts(ctx, out))(t)
 	for i, part := range outs {
 		records := must(sequenceFile(part))(t)
 		if !slices.IsSortedFunc(records, func(a, b record) int { return strings.Compare(a.key, b.key) }) {
@@ -216,11 +216,11 @@ func testSort(t *testing.T, p place) {
 
 // testSleep looks at the tasks in the job's history.
 func testSleep(t *testing.T, _ place) {
-	ctx := onBed(t, jobTime)
+	ctx := onTestbed(t, jobTime)
 	const mapMS = 1200
-	r, err := bed.StartSleep(ctx, "-m", "5", "-r", "2", "-mt", strconv.Itoa(mapMS), "-rt", "500")
+	r, err := testbed.StartSleep(ctx, "-m", "5", "-r", "2", "-mt", strconv.Itoa(mapMS), "-rt", "500")
 	res := finish(t, r, err)
-	tasks := must(bed.Tasks(ctx, res.App))(t)
+	tasks := must(testbed.Tasks(ctx, res.App))(t)
 	count := map[string]int{}
 	for _, task := range tasks {
 		count[task.Type+" "+task.State]++

@@ -21,16 +21,16 @@ type sparkJob struct {
 // submit runs a Python file and returns what its driver printed, wherever that ran.
 func submit(t *testing.T, spark, mode, file string, args ...string) (app, out string) {
 	t.Helper()
-	ctx := onBed(t, jobTime)
+	ctx := onTestbed(t, jobTime)
 	// Without a bound the Python examples split what they join into more and more pieces.
 	flags := []string{"--deploy-mode", mode, "--conf", "spark.default.parallelism=2", file}
-	r, err := bed.StartSpark(ctx, spark, append(flags, args...)...)
+	r, err := testbed.StartSpark(ctx, spark, append(flags, args...)...)
 	res := finish(t, r, err)
 	succeeded(t, ctx, res.App, 1)
 	if mode == "client" {
 		return res.App, res.Out
 	}
-	outs := must(bed.ContainerOutput(res.App, "stdout"))(t)
+	outs := must(testbed.ContainerOutput(res.App, "stdout"))(t)
 	for container, text := range outs {
 		if strings.HasSuffix(container, "_01_000001") {
 			return res.App, text
@@ -42,7 +42,7 @@ func submit(t *testing.T, spark, mode, file string, args ...string) (app, out st
 
 func example(t *testing.T, spark, name string) string {
 	t.Helper()
-	return must(bed.SparkExample(spark, name))(t)
+	return must(testbed.SparkExample(spark, name))(t)
 }
 
 func sparkPi(t *testing.T, _ place, spark, mode string) {
@@ -52,14 +52,14 @@ func sparkPi(t *testing.T, _ place, spark, mode string) {
 	if got := number(t, out, `Pi is roughly ([\d.]+)`); math.Abs(got-math.Pi) > 0.031 {
 		t.Errorf("pi = %v", got)
 	}
-	if e := must(bed.SparkEvents(app))(t); len(e.Runs) != 4 || e.Added != 2 {
+	if e := must(testbed.SparkEvents(app))(t); len(e.Runs) != 4 || e.Added != 2 {
 		t.Errorf("%d tasks on %d executors, want 4 on 2", len(e.Runs), e.Added)
 	}
 }
 
 // sparkKMeans finds the middles of two clusters that lie far apart.
 func sparkKMeans(t *testing.T, p place, spark, mode string) {
-	ctx := onBed(t, jobTime)
+	ctx := onTestbed(t, jobTime)
 	random := rand.New(rand.NewPCG(3, 0))
 	const points = 200
 	var file strings.Builder
@@ -71,7 +71,7 @@ func sparkKMeans(t *testing.T, p place, spark, mode string) {
 			fmt.Fprintf(&file, "%.3f%c", x, "  \n"[axis])
 		}
 	}
-	if err := bed.Put(ctx, p.dir+"/points", []byte(file.String())); err != nil {
+	if err := testbed.Put(ctx, p.dir+"/points", []byte(file.String())); err != nil {
 		t.Fatal(err)
 	}
 	_, out := submit(t, spark, mode, example(t, spark, "kmeans.py"), p.dir+"/points", "2", "0.001")
@@ -96,7 +96,7 @@ func sparkKMeans(t *testing.T, p place, spark, mode string) {
 
 // sparkPageRank compares with the same iteration done here.
 func sparkPageRank(t *testing.T, p place, spark, mode string) {
-	ctx := onBed(t, jobTime)
+	ctx := onTestbed(t, jobTime)
 	const pages, rounds = 12, 3
 	random := rand.New(rand.NewPCG(4, 0))
 	links := map[int][]int{}
@@ -107,7 +107,7 @@ func sparkPageRank(t *testing.T, p place, spark, mode string) {
 			fmt.Fprintf(&file, "p%d p%d\n", from, to)
 		}
 	}
-	if err := bed.Put(ctx, p.dir+"/links", []byte(file.String())); err != nil {
+	if err := testbed.Put(ctx, p.dir+"/links", []byte(file.String())); err != nil {
 		t.Fatal(err)
 	}
 	ranks := map[int]float64{}
@@ -143,7 +143,7 @@ func sparkPageRank(t *testing.T, p place, spark, mode string) {
 
 // testDynamic lets Spark ask for executors as it has work and give them back when they are idle.
 func testDynamic(t *testing.T, _ place, spark string) {
-	ctx := onBed(t, jobTime)
+	ctx := onTestbed(t, jobTime)
 	args := []string{}
 	for name, value := range map[string]string{
 		"enabled": "true", "shuffleTracking.enabled": "true", "shuffleTracking.timeout": "2s", "executorIdleTimeout": "2s",
@@ -152,13 +152,13 @@ func testDynamic(t *testing.T, _ place, spark string) {
 		args = append(args, "--conf", "spark.dynamicAllocation."+name+"="+value)
 	}
 	args = append(args, "--conf", "spark.executor.instances=1", testdata(t, "bursts.py"), "12")
-	r, err := bed.StartSpark(ctx, spark, args...)
+	r, err := testbed.StartSpark(ctx, spark, args...)
 	res := finish(t, r, err)
 	if want := "totals 66 15"; !strings.Contains(res.Out, want) {
 		t.Errorf("it printed %q, want %q", res.Out, want)
 	}
 	succeeded(t, ctx, res.App, 1)
-	e := must(bed.SparkEvents(res.App))(t)
+	e := must(testbed.SparkEvents(res.App))(t)
 	given := e.Removed["Executor killed by driver."]
 	if e.Peak < 2 || given < 1 || e.Added <= e.Peak || len(e.Removed) > 1 {
 		t.Errorf("executors: %d came, at most %d at once, went %v; want at least 2 at once, idle ones given back, others in their place", e.Added, e.Peak, e.Removed)

@@ -10,12 +10,12 @@ import (
 
 // testShell runs YARN's distributed shell, and reads what its containers printed with yarn logs.
 func testShell(t *testing.T, _ place) {
-	ctx := onBed(t, jobTime)
-	r, err := bed.StartShell(ctx, "-shell_command", "echo this is $CONTAINER_ID", "-num_containers", "3",
+	ctx := onTestbed(t, jobTime)
+	r, err := testbed.StartShell(ctx, "-shell_command", "echo this is $CONTAINER_ID", "-num_containers", "3",
 		"-container_memory", "128", "-master_memory", "256")
 	res := finish(t, r, err)
 	succeeded(t, ctx, res.App, 1)
-	outs := must(bed.ContainerOutput(res.App, "stdout"))(t)
+	outs := must(testbed.ContainerOutput(res.App, "stdout"))(t)
 	said := map[string]bool{}
 	for container, text := range outs {
 		if text == "this is "+container+"\n" {
@@ -28,7 +28,7 @@ func testShell(t *testing.T, _ place) {
 	// NodeManagers write the logs to HDFS a moment after the end.
 	var logs string
 	complete := func() bool {
-		said, err := bed.Yarn(ctx, "logs", "-applicationId", res.App)
+		said, err := testbed.Yarn(ctx, "logs", "-applicationId", res.App)
 		logs = said.Out
 		return err == nil && strings.Count(logs, "this is container_") == 3
 	}
@@ -42,11 +42,11 @@ func testShell(t *testing.T, _ place) {
 
 // testYarn looks at a running application with each command, ends it, and looks again.
 func testYarn(t *testing.T, p place) {
-	ctx := onBed(t, jobTime)
-	r := must(bed.StartSleep(ctx, "-m", "2", "-r", "1", "-mt", "240000"))(t)
+	ctx := onTestbed(t, jobTime)
+	r := must(testbed.StartSleep(ctx, "-m", "2", "-r", "1", "-mt", "240000"))(t)
 	app := must(r.App(ctx))(t)
 	running := func() bool {
-		a, err := bed.App(ctx, app)
+		a, err := testbed.App(ctx, app)
 		return err == nil && a.State == "RUNNING" && a.RunningContainers == 3
 	}
 	eventually(t, ctx, 2*time.Minute, app+" RUNNING with 3 containers", running)
@@ -66,11 +66,11 @@ func testYarn(t *testing.T, p place) {
 	says(t, []string{"application", "-kill", app}, `Killing application `+app)
 	says(t, []string{"application", "-status", app}, `(?m)^\s*State : KILLED`, `Final-State : KILLED`)
 	says(t, []string{"application", "-list", "-appStates", "KILLED"}, row(app, "Sleep job", "MAPREDUCE", `\S+`, `(root\.)?default`, "KILLED", "KILLED"))
-	eventually(t, ctx, 30*time.Second, "no container of "+app, func() bool { return bed.ContainerProcesses(app) == 0 })
+	eventually(t, ctx, 30*time.Second, "no container of "+app, func() bool { return testbed.ContainerProcesses(app) == 0 })
 	if _, err := r.Wait(); err == nil {
 		t.Error("the client of a killed job says that it succeeded")
 	}
-	if _, err := bed.Yarn(ctx, "application", "-status", "application_1_0001"); err == nil {
+	if _, err := testbed.Yarn(ctx, "application", "-status", "application_1_0001"); err == nil {
 		t.Error("yarn application -status of one that never was succeeds")
 	}
 }
@@ -81,8 +81,8 @@ func row(columns ...string) string { return `(?m)^\s*` + strings.Join(columns, `
 // says fails unless a command of yarn prints what each of the patterns finds.
 func says(t *testing.T, command []string, patterns ...string) {
 	t.Helper()
-	ctx := onBed(t, jobTime)
-	res, err := bed.Yarn(ctx, command[0], command[1:]...)
+	ctx := onTestbed(t, jobTime)
+	res, err := testbed.Yarn(ctx, command[0], command[1:]...)
 	if err != nil {
 		t.Fatal(err)
 	}

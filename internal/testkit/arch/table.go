@@ -36,7 +36,7 @@ var Table = []Row{
 	{"rm/daemon", []string{"rm", "rm/store", "rm/clients", "rm/web", "yarn/*"}},
 	{"rm/setup", []string{".", "conf", "policies", "policies/*", "policy", "rm"}},
 	{"cmd/heddle", []string{"*"}},
-	{"internal/testkit/hadoop/bed", []string{"internal/testkit/hadoop"}},
+	{"internal/testkit/hadoop/testbed", []string{"internal/testkit/hadoop"}},
 	{"test/hadoop/compare", []string{"internal/testkit/hadoop"}},
 	{"internal/testkit/*", []string{"*"}}, // imported by tests only: no row above names it
 }

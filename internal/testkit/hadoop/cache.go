@@ -13,7 +13,7 @@ import (
 	"sync"
 )
 
-// Version is the Hadoop that the bed runs. The pom names it too.
+// Version is the Hadoop that the testbed runs. The pom names it too.
 const Version = "3.4.2"
 
 // The Spark lines that jobs are run under.
@@ -78,7 +78,7 @@ func (c Cache) SparkHome(spark string) (string, error) {
 
 func (c Cache) venv(spark string) string { return filepath.Join(c.Dir, "spark-"+spark) }
 
-// Missing says in one line which tools the bed needs and this machine does not have, or is "".
+// Missing says in one line which tools the testbed needs and this machine does not have, or is "".
 func Missing() string {
 	var missing []string
 	for _, tool := range []string{"java", "mvn", "python3"} {

@@ -46,7 +46,7 @@ var (
 )
 
 // launch starts a client. It is killed, with all it started, when ctx ends.
-func (b *Bed) launch(ctx context.Context, name string, env, line []string) (*Run, error) {
+func (b *Testbed) launch(ctx context.Context, name string, env, line []string) (*Run, error) {
 	r := &Run{Name: name, ended: make(chan struct{})}
 	log, err := b.clientLog(r)
 	if err != nil {
@@ -76,11 +76,11 @@ func (b *Bed) launch(ctx context.Context, name string, env, line []string) (*Run
 }
 
 // clientLog makes the client's log, under a number that tells in which order clients came.
-func (b *Bed) clientLog(r *Run) (*os.File, error) {
+func (b *Testbed) clientLog(r *Run) (*os.File, error) {
 	for {
 		r.Log = filepath.Join(b.dir("log"), fmt.Sprintf("client-%03d-%s.log", b.jobs.Add(1), r.Name))
 		log, err := os.OpenFile(r.Log, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-		if !errors.Is(err, fs.ErrExist) { // an earlier program on the same bed counted from 1 too
+		if !errors.Is(err, fs.ErrExist) { // an earlier program on the same testbed counted from 1 too
 			return log, err
 		}
 	}
@@ -141,33 +141,33 @@ func (r *Run) Kill() {
 }
 
 // clientJVM is a class of Hadoop with the cluster's configuration, as a short-lived client.
-func (b *Bed) clientJVM(main string, args ...string) []string {
+func (b *Testbed) clientJVM(main string, args ...string) []string {
 	return b.jvm(256, strings.Fields(thrifty), main, args...)
 }
 
 // StartJava runs a class of Hadoop's jars with the cluster's configuration.
-func (b *Bed) StartJava(ctx context.Context, name, main string, args ...string) (*Run, error) {
+func (b *Testbed) StartJava(ctx context.Context, name, main string, args ...string) (*Run, error) {
 	return b.launch(ctx, name, []string{"HADOOP_CONF_DIR=" + b.Conf()}, b.clientJVM(main, args...))
 }
 
 // StartMR runs one of the MapReduce examples: pi, wordcount, grep, teragen and so on.
-func (b *Bed) StartMR(ctx context.Context, example string, args ...string) (*Run, error) {
+func (b *Testbed) StartMR(ctx context.Context, example string, args ...string) (*Run, error) {
 	return b.StartJava(ctx, example, "org.apache.hadoop.examples.ExampleDriver", append([]string{example}, args...)...)
 }
 
 // StartSleep runs the MapReduce sleep job: -m maps and -r reduces of -mt and -rt milliseconds.
-func (b *Bed) StartSleep(ctx context.Context, args ...string) (*Run, error) {
+func (b *Testbed) StartSleep(ctx context.Context, args ...string) (*Run, error) {
 	return b.StartJava(ctx, "sleep", "org.apache.hadoop.mapreduce.SleepJob", args...)
 }
 
 // StartShell runs YARN's distributed shell.
-func (b *Bed) StartShell(ctx context.Context, args ...string) (*Run, error) {
+func (b *Testbed) StartShell(ctx context.Context, args ...string) (*Run, error) {
 	jar := filepath.Join(b.Cache.Jars(), "hadoop-yarn-applications-distributedshell-"+Version+".jar")
 	return b.StartJava(ctx, "shell", "org.apache.hadoop.yarn.applications.distributedshell.Client", append([]string{"-jar", jar}, args...)...)
 }
 
 // StartSpark runs spark-submit of a Spark line.
-func (b *Bed) StartSpark(ctx context.Context, spark string, args ...string) (*Run, error) {
+func (b *Testbed) StartSpark(ctx context.Context, spark string, args ...string) (*Run, error) {
 	home, err := b.Cache.SparkHome(spark)
 	if err != nil {
 		return nil, err
@@ -181,7 +181,7 @@ func (b *Bed) StartSpark(ctx context.Context, spark string, args ...string) (*Ru
 }
 
 // SparkExample is the path of one of a Spark line's Python examples: "pi.py".
-func (b *Bed) SparkExample(spark, name string) (string, error) {
+func (b *Testbed) SparkExample(spark, name string) (string, error) {
 	home, err := b.Cache.SparkHome(spark)
 	return filepath.Join(home, "examples", "src", "main", "python", name), err
 }
@@ -193,7 +193,7 @@ var yarnClasses = map[string]string{
 }
 
 // StartYarn runs a command of YARN's command line: "application", "-list".
-func (b *Bed) StartYarn(ctx context.Context, command string, args ...string) (*Run, error) {
+func (b *Testbed) StartYarn(ctx context.Context, command string, args ...string) (*Run, error) {
 	class, ok := yarnClasses[command]
 	if !ok {
 		return nil, fmt.Errorf("yarn %s: no such command here", command)
@@ -205,7 +205,7 @@ func (b *Bed) StartYarn(ctx context.Context, command string, args ...string) (*R
 }
 
 // Yarn runs a command of YARN's command line to its end.
-func (b *Bed) Yarn(ctx context.Context, command string, args ...string) (Result, error) {
+func (b *Testbed) Yarn(ctx context.Context, command string, args ...string) (Result, error) {
 	return Finish(b.StartYarn(ctx, command, args...))
 }
 

@@ -16,17 +16,17 @@ import (
 	"time"
 )
 
-// A command is a process to be started: a daemon of the bed.
+// A command is a process to be started: a daemon of the testbed.
 type command struct {
 	name string // of its log and of the file with its process number
 	args []string
 	env  []string
-	// onDeath is what it is sent when the program that started it dies without stopping the bed.
+	// onDeath is what it is sent when the program that started it dies without stopping the testbed.
 	onDeath syscall.Signal
 }
 
 // start starts a daemon. Its output goes to its log, behind what an earlier one of that name wrote.
-func (b *Bed) start(c command) (err error) {
+func (b *Testbed) start(c command) (err error) {
 	log, err := os.OpenFile(b.LogFile(c.name), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
 	if err != nil {
 		return err
@@ -54,10 +54,10 @@ func (b *Bed) start(c command) (err error) {
 	return os.WriteFile(b.pidFile(c.name), fmt.Appendf(nil, "%d %s\n", p.N, p.Start), 0o644)
 }
 
-func (b *Bed) pidFile(name string) string { return filepath.Join(b.dir("pid"), name) }
+func (b *Testbed) pidFile(name string) string { return filepath.Join(b.dir("pid"), name) }
 
 // daemons returns the names of all daemons that were started and not stopped, in order.
-func (b *Bed) daemons() []string {
+func (b *Testbed) daemons() []string {
 	entries, err := os.ReadDir(b.dir("pid"))
 	if err != nil {
 		return nil
@@ -69,7 +69,7 @@ func (b *Bed) daemons() []string {
 	return names
 }
 
-func (b *Bed) pid(name string) (pid, error) {
+func (b *Testbed) pid(name string) (pid, error) {
 	text, err := os.ReadFile(b.pidFile(name))
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -85,7 +85,7 @@ func (b *Bed) pid(name string) (pid, error) {
 }
 
 // stop ends a daemon: with sig, and after grace with SIGKILL. It is no error when it has ended before.
-func (b *Bed) stop(name string, sig syscall.Signal, grace time.Duration) error {
+func (b *Testbed) stop(name string, sig syscall.Signal, grace time.Duration) error {
 	p, err := b.pid(name)
 	if err != nil {
 		return err
@@ -111,7 +111,7 @@ func (p pid) gone(within time.Duration) bool {
 }
 
 // died returns an error when one of the daemons has ended, with the end of its log.
-func (b *Bed) died(names ...string) error {
+func (b *Testbed) died(names ...string) error {
 	for _, name := range names {
 		if p, err := b.pid(name); err != nil || !p.alive() {
 			text, _ := os.ReadFile(b.LogFile(name))
@@ -123,7 +123,7 @@ func (b *Bed) died(names ...string) error {
 
 // await asks until the answer is yes, at most for within. It fails early when one of the daemons it
 // depends on has ended.
-func (b *Bed) await(ctx context.Context, within time.Duration, what string, yes func(context.Context) bool, daemons ...string) error {
+func (b *Testbed) await(ctx context.Context, within time.Duration, what string, yes func(context.Context) bool, daemons ...string) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, within, fmt.Errorf("%s: not within %v; see %s", what, within, b.dir("log")))
 	defer cancel()
 	for !yes(ctx) {
@@ -174,7 +174,7 @@ func lastLines(text []byte, n int) string {
 	return strings.Join(lines[max(0, len(lines)-n):], "")
 }
 
-// A DaemonStatus is what one of the bed's daemons is doing.
+// A DaemonStatus is what one of the testbed's daemons is doing.
 type DaemonStatus struct {
 	Name     string
 	Process  int
@@ -191,7 +191,7 @@ func (d DaemonStatus) State() string {
 }
 
 // Status returns all daemons that were started and not stopped.
-func (b *Bed) Status() []DaemonStatus {
+func (b *Testbed) Status() []DaemonStatus {
 	var all []DaemonStatus
 	for _, name := range b.daemons() {
 		if p, err := b.pid(name); err == nil {

@@ -22,7 +22,7 @@ type SparkEvents struct {
 type SparkTask struct{ Stage, Index int }
 
 // SparkEvents reads the event log of an application.
-func (b *Bed) SparkEvents(app string) (SparkEvents, error) {
+func (b *Testbed) SparkEvents(app string) (SparkEvents, error) {
 	// The name goes on where an application had several attempts or is not finished.
 	files, err := filepath.Glob(filepath.Join(b.dir("events"), app+"*"))
 	if err != nil {

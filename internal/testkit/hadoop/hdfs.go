@@ -15,7 +15,7 @@ import (
 	"syscall"
 )
 
-func (b *Bed) startNameNode() error {
+func (b *Testbed) startNameNode() error {
 	return b.start(command{
 		name:    "namenode",
 		args:    b.jvm(256, strings.Fields(thrifty), "org.apache.hadoop.hdfs.server.namenode.NameNode"),
@@ -24,7 +24,7 @@ func (b *Bed) startNameNode() error {
 }
 
 // format gives the NameNode an empty file system. The first one made is kept: making it takes a JVM.
-func (b *Bed) format(ctx context.Context) error {
+func (b *Testbed) format(ctx context.Context) error {
 	kept := filepath.Join(b.Cache.Dir, "empty-hdfs-"+Version)
 	if !complete(kept) {
 		line := b.jvm(128, strings.Fields(thrifty), "org.apache.hadoop.hdfs.server.namenode.NameNode", "-format", "-force", "-nonInteractive")
@@ -40,7 +40,7 @@ func dataNode(n int) string { return fmt.Sprintf("datanode%d", n) }
 
 // startDataNode starts the DataNode of node n. The NameNode knows it by the address its call comes from,
 // always 127.0.0.1, and its port; the host name carries where its blocks are local.
-func (b *Bed) startDataNode(n int) error {
+func (b *Testbed) startDataNode(n int) error {
 	args := flagsD(Properties{
 		"dfs.datanode.data.dir":     filepath.Join(b.nodeDir(n), "hdfs"),
 		"dfs.datanode.hostname":     b.Addr(n),
@@ -56,7 +56,7 @@ func (b *Bed) startDataNode(n int) error {
 }
 
 // awaitHDFS waits until the file system can be written to, and makes the folders that clients expect.
-func (b *Bed) awaitHDFS(ctx context.Context) error {
+func (b *Testbed) awaitHDFS(ctx context.Context) error {
 	const state = "http://" + nameNodeWeb + "/jmx?qry=Hadoop:service=NameNode,name=FSNamesystemState"
 	ready := func(ctx context.Context) bool {
 		var jmx struct {
@@ -84,18 +84,18 @@ func (b *Bed) awaitHDFS(ctx context.Context) error {
 }
 
 // Put writes a file of HDFS; the folders above it are made.
-func (b *Bed) Put(ctx context.Context, file string, content []byte) error {
+func (b *Testbed) Put(ctx context.Context, file string, content []byte) error {
 	_, err := b.webHDFS(ctx, http.MethodPut, file, "CREATE&overwrite=true", content)
 	return err
 }
 
 // Cat returns the content of a file of HDFS.
-func (b *Bed) Cat(ctx context.Context, file string) ([]byte, error) {
+func (b *Testbed) Cat(ctx context.Context, file string) ([]byte, error) {
 	return b.webHDFS(ctx, http.MethodGet, file, "OPEN", nil)
 }
 
 // Parts returns the content of each part file of a job's output folder, in order of their names.
-func (b *Bed) Parts(ctx context.Context, dir string) ([][]byte, error) {
+func (b *Testbed) Parts(ctx context.Context, dir string) ([][]byte, error) {
 	names, err := b.List(ctx, dir)
 	if err != nil {
 		return nil, err
@@ -118,7 +118,7 @@ func (b *Bed) Parts(ctx context.Context, dir string) ([][]byte, error) {
 }
 
 // List returns the names in a folder of HDFS, in order.
-func (b *Bed) List(ctx context.Context, dir string) ([]string, error) {
+func (b *Testbed) List(ctx context.Context, dir string) ([]string, error) {
 	text, err := b.webHDFS(ctx, http.MethodGet, dir, "LISTSTATUS", nil)
 	if err != nil {
 		return nil, err
@@ -142,7 +142,7 @@ func (b *Bed) List(ctx context.Context, dir string) ([]string, error) {
 }
 
 // webHDFS asks the NameNode over HTTP and follows it to a DataNode, with the content sent along.
-func (b *Bed) webHDFS(ctx context.Context, method, file, op string, content []byte) ([]byte, error) {
+func (b *Testbed) webHDFS(ctx context.Context, method, file, op string, content []byte) ([]byte, error) {
 	u := url.URL{Scheme: "http", Host: nameNodeWeb, Path: "/webhdfs/v1" + file, RawQuery: "op=" + op + "&user.name=" + url.QueryEscape(b.user)}
 	req, err := http.NewRequestWithContext(ctx, method, u.String(), bytes.NewReader(content))
 	if err != nil {

@@ -42,24 +42,24 @@ const (
 )
 
 // Running asks a running job's own master, through the ResourceManager's proxy, how far it is.
-func (b *Bed) Running(ctx context.Context, app string) (MapReduceJob, error) {
+func (b *Testbed) Running(ctx context.Context, app string) (MapReduceJob, error) {
 	var answer struct{ Job MapReduceJob }
 	err := getJSON(ctx, fmt.Sprintf(masterREST, app)+Job(app), &answer)
 	return answer.Job, err
 }
 
 // RunningTasks asks a running job's own master for its tasks.
-func (b *Bed) RunningTasks(ctx context.Context, app string) ([]Task, error) {
+func (b *Testbed) RunningTasks(ctx context.Context, app string) ([]Task, error) {
 	return tasks(ctx, fmt.Sprintf(masterREST, app)+Job(app)+"/tasks")
 }
 
 // RunningAttempts asks a running job's own master for the runs of a task.
-func (b *Bed) RunningAttempts(ctx context.Context, app, task string) ([]TaskAttempt, error) {
+func (b *Testbed) RunningAttempts(ctx context.Context, app, task string) ([]TaskAttempt, error) {
 	return taskAttempts(ctx, fmt.Sprintf(masterREST, app)+Job(app)+"/tasks/"+task+"/attempts")
 }
 
 // Tasks returns a finished job's tasks, as the history server has them, which may take it a moment.
-func (b *Bed) Tasks(ctx context.Context, app string) ([]Task, error) {
+func (b *Testbed) Tasks(ctx context.Context, app string) ([]Task, error) {
 	var all []Task
 	read := func(ctx context.Context) bool {
 		var err error
@@ -71,7 +71,7 @@ func (b *Bed) Tasks(ctx context.Context, app string) ([]Task, error) {
 }
 
 // TaskAttempts returns the runs of a finished job's task.
-func (b *Bed) TaskAttempts(ctx context.Context, app, task string) ([]TaskAttempt, error) {
+func (b *Testbed) TaskAttempts(ctx context.Context, app, task string) ([]TaskAttempt, error) {
 	return taskAttempts(ctx, historyREST+Job(app)+"/tasks/"+task+"/attempts")
 }
 
@@ -92,7 +92,7 @@ func taskAttempts(ctx context.Context, address string) ([]TaskAttempt, error) {
 }
 
 // ContainerOutput returns what an application's containers wrote to a file, such as stdout, by container.
-func (b *Bed) ContainerOutput(app, file string) (map[string]string, error) {
+func (b *Testbed) ContainerOutput(app, file string) (map[string]string, error) {
 	out := map[string]string{}
 	for n := 1; n <= b.opt.Nodes; n++ {
 		files, err := filepath.Glob(filepath.Join(b.ContainerLogs(n), app, "container_*", file))
@@ -112,7 +112,7 @@ func (b *Bed) ContainerOutput(app, file string) (map[string]string, error) {
 
 // SparkTasksDone asks a running Spark application's driver, through the ResourceManager's proxy, how many
 // tasks have succeeded.
-func (b *Bed) SparkTasksDone(ctx context.Context, app string) (int, error) {
+func (b *Testbed) SparkTasksDone(ctx context.Context, app string) (int, error) {
 	var stages []struct {
 		Complete int `json:"numCompleteTasks"`
 	}

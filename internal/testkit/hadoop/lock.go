@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// lockFile is one for the machine: a bed's ports are fixed, so only one can run.
-func lockFile() string { return filepath.Join(os.TempDir(), "heddle-bed.lock") }
+// lockFile is one for the machine: a testbed's ports are fixed, so only one can run.
+func lockFile() string { return filepath.Join(os.TempDir(), "heddle-testbed.lock") }
 
 // takeLock takes the machine's lock and waits for it at most wait. The lock belongs to the open file:
 // daemons inherit it, and it is free again when the last of them has ended, however that came about.
@@ -46,10 +46,10 @@ func awaitLock(ctx context.Context, f *os.File, wait time.Duration, log *slog.Lo
 			return fmt.Errorf("locking %s: %w", f.Name(), err)
 		}
 		if !time.Now().Before(deadline) {
-			return fmt.Errorf("another bed is up (%s), and a machine has room for one: stop it, or end its processes (%s)", holder, f.Name())
+			return fmt.Errorf("another testbed is up (%s), and a machine has room for one: stop it, or end its processes (%s)", holder, f.Name())
 		}
 		if !told {
-			log.Info("waiting for another bed to stop", "holder", holder)
+			log.Info("waiting for another testbed to stop", "holder", holder)
 			told = true
 		}
 		if err := sleep(ctx, 500*time.Millisecond); err != nil {

@@ -12,13 +12,13 @@ import (
 )
 
 // Addr is the address that node n, from 1 on, has as a host.
-func (b *Bed) Addr(n int) string { return fmt.Sprintf("127.0.0.%d", n+1) }
+func (b *Testbed) Addr(n int) string { return fmt.Sprintf("127.0.0.%d", n+1) }
 
 // NodeID is what YARN calls the NodeManager of node n.
-func (b *Bed) NodeID(n int) string { return b.Addr(n) + ":8041" }
+func (b *Testbed) NodeID(n int) string { return b.Addr(n) + ":8041" }
 
-// NodeNumber is the n of a host or node id of YARN, 0 if it is none of the bed's.
-func (b *Bed) NodeNumber(id string) int {
+// NodeNumber is the n of a host or node id of YARN, 0 if it is none of the testbed's.
+func (b *Testbed) NodeNumber(id string) int {
 	host, _, _ := strings.Cut(id, ":")
 	for n := 1; n <= b.opt.Nodes; n++ {
 		if b.Addr(n) == host {
@@ -30,12 +30,12 @@ func (b *Bed) NodeNumber(id string) int {
 
 func nodeManager(n int) string { return fmt.Sprintf("nodemanager%d", n) }
 
-func (b *Bed) nodeDir(n int) string { return b.dir(fmt.Sprintf("node%d", n)) }
+func (b *Testbed) nodeDir(n int) string { return b.dir(fmt.Sprintf("node%d", n)) }
 
 // ContainerLogs is the folder of what containers of node n printed: application, container, file.
-func (b *Bed) ContainerLogs(n int) string { return filepath.Join(b.nodeDir(n), "logs") }
+func (b *Testbed) ContainerLogs(n int) string { return filepath.Join(b.nodeDir(n), "logs") }
 
-func (b *Bed) startNodeManager(n int) error {
+func (b *Testbed) startNodeManager(n int) error {
 	local := filepath.Join(b.nodeDir(n), "local")
 	for _, dir := range []string{local, b.ContainerLogs(n)} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -54,7 +54,7 @@ func (b *Bed) startNodeManager(n int) error {
 	return b.start(command{
 		name: nodeManager(n),
 		args: b.jvm(256, strings.Fields(thrifty), "org.apache.hadoop.yarn.server.nodemanager.NodeManager", args...),
-		// Its containers are left to who starts the next bed in this folder: asked to end them, it would wait for
+		// Its containers are left to who starts the next testbed in this folder: asked to end them, it would wait for
 		// the ResourceManager, and one that is frozen would keep the machine's lock.
 		onDeath: syscall.SIGKILL,
 	})
@@ -70,17 +70,17 @@ func flagsD(p Properties) []string {
 }
 
 // KillNode ends a NodeManager as a crash does. Its containers go on until somebody ends them.
-func (b *Bed) KillNode(n int) error { return b.stop(nodeManager(n), syscall.SIGKILL, 0) }
+func (b *Testbed) KillNode(n int) error { return b.stop(nodeManager(n), syscall.SIGKILL, 0) }
 
 // StopNode ends a NodeManager in order: it tells the ResourceManager and ends its containers.
-func (b *Bed) StopNode(n int) error { return b.stop(nodeManager(n), syscall.SIGTERM, 20*time.Second) }
+func (b *Testbed) StopNode(n int) error { return b.stop(nodeManager(n), syscall.SIGTERM, 20*time.Second) }
 
 // KillContainers ends the processes of all containers of a node that has no NodeManager any more, which
 // is what the crash of a machine does.
-func (b *Bed) KillContainers(n int) { killIn(b.nodeDir(n)) }
+func (b *Testbed) KillContainers(n int) { killIn(b.nodeDir(n)) }
 
 // StartNode starts a NodeManager that was stopped. It returns without waiting for anything.
-func (b *Bed) StartNode(n int) error {
+func (b *Testbed) StartNode(n int) error {
 	if p, err := b.pid(nodeManager(n)); err == nil && p.alive() {
 		return errors.New(nodeManager(n) + " runs already")
 	}
@@ -88,12 +88,12 @@ func (b *Bed) StartNode(n int) error {
 }
 
 // Freeze makes a NodeManager stop answering, with its connections open; Thaw lets it go on.
-func (b *Bed) Freeze(n int) error { return b.signal(nodeManager(n), syscall.SIGSTOP) }
+func (b *Testbed) Freeze(n int) error { return b.signal(nodeManager(n), syscall.SIGSTOP) }
 
 // Thaw undoes Freeze.
-func (b *Bed) Thaw(n int) error { return b.signal(nodeManager(n), syscall.SIGCONT) }
+func (b *Testbed) Thaw(n int) error { return b.signal(nodeManager(n), syscall.SIGCONT) }
 
-func (b *Bed) signal(name string, sig syscall.Signal) error {
+func (b *Testbed) signal(name string, sig syscall.Signal) error {
 	p, err := b.pid(name)
 	if err != nil {
 		return err
@@ -103,7 +103,7 @@ func (b *Bed) signal(name string, sig syscall.Signal) error {
 }
 
 // AwaitNodes waits until all NodeManagers are active.
-func (b *Bed) AwaitNodes(ctx context.Context) error {
+func (b *Testbed) AwaitNodes(ctx context.Context) error {
 	var all []string
 	for n := 1; n <= b.opt.Nodes; n++ {
 		all = append(all, nodeManager(n))
@@ -112,7 +112,7 @@ func (b *Bed) AwaitNodes(ctx context.Context) error {
 }
 
 // awaitNodes waits until so many NodeManagers are active.
-func (b *Bed) awaitNodes(ctx context.Context, within time.Duration, names []string) error {
+func (b *Testbed) awaitNodes(ctx context.Context, within time.Duration, names []string) error {
 	yes := func(ctx context.Context) bool {
 		m, err := b.Metrics(ctx)
 		return err == nil && m.ActiveNodes == len(names)
@@ -121,7 +121,7 @@ func (b *Bed) awaitNodes(ctx context.Context, within time.Duration, names []stri
 }
 
 // ContainerProcesses counts the processes of an application's containers on all nodes.
-func (b *Bed) ContainerProcesses(app string) int {
+func (b *Testbed) ContainerProcesses(app string) int {
 	count := 0
 	for n := 1; n <= b.opt.Nodes; n++ {
 		user := filepath.Join(b.nodeDir(n), "local", "usercache", b.user, "appcache", app)
@@ -131,7 +131,7 @@ func (b *Bed) ContainerProcesses(app string) int {
 }
 
 // KillContainer ends the processes of one container as a crash does, and returns how many there were.
-func (b *Bed) KillContainer(app, container string) int {
+func (b *Testbed) KillContainer(app, container string) int {
 	count := 0
 	for n := 1; n <= b.opt.Nodes; n++ {
 		dir := filepath.Join(b.nodeDir(n), "local", "usercache", b.user, "appcache", app, container)
@@ -141,7 +141,7 @@ func (b *Bed) KillContainer(app, container string) int {
 	return count
 }
 
-func (b *Bed) startHistory() error {
+func (b *Testbed) startHistory() error {
 	return b.start(command{
 		name:    "historyserver",
 		args:    b.jvm(256, strings.Fields(thrifty), "org.apache.hadoop.mapreduce.v2.hs.JobHistoryServer"),
@@ -149,7 +149,7 @@ func (b *Bed) startHistory() error {
 	})
 }
 
-func (b *Bed) awaitHistory(ctx context.Context) error {
+func (b *Testbed) awaitHistory(ctx context.Context) error {
 	answers := func(ctx context.Context) bool {
 		return getJSON(ctx, "http://"+historyWeb+"/ws/v1/history/info", nil) == nil
 	}

@@ -54,12 +54,12 @@ type Metrics struct {
 }
 
 // Get asks the ResourceManager for /ws/v1/cluster/path and decodes the answer into it, unless that is nil.
-func (b *Bed) Get(ctx context.Context, path string, into any) error {
+func (b *Testbed) Get(ctx context.Context, path string, into any) error {
 	return getJSON(ctx, "http://"+RMWeb+"/ws/v1/cluster/"+path, into)
 }
 
 // Metrics returns the ResourceManager's counts.
-func (b *Bed) Metrics(ctx context.Context) (Metrics, error) {
+func (b *Testbed) Metrics(ctx context.Context) (Metrics, error) {
 	var answer struct {
 		ClusterMetrics Metrics `json:"clusterMetrics"`
 	}
@@ -68,21 +68,21 @@ func (b *Bed) Metrics(ctx context.Context) (Metrics, error) {
 }
 
 // App returns one application.
-func (b *Bed) App(ctx context.Context, id string) (App, error) {
+func (b *Testbed) App(ctx context.Context, id string) (App, error) {
 	var answer struct{ App App }
 	err := b.Get(ctx, "apps/"+id, &answer)
 	return answer.App, err
 }
 
 // Apps returns all applications that the ResourceManager knows.
-func (b *Bed) Apps(ctx context.Context) ([]App, error) {
+func (b *Testbed) Apps(ctx context.Context) ([]App, error) {
 	var answer struct{ Apps struct{ App []App } }
 	err := b.Get(ctx, "apps", &answer)
 	return answer.Apps.App, err
 }
 
 // Attempts returns an application's attempts, the first one first.
-func (b *Bed) Attempts(ctx context.Context, app string) ([]Attempt, error) {
+func (b *Testbed) Attempts(ctx context.Context, app string) ([]Attempt, error) {
 	var answer struct {
 		AppAttempts struct {
 			AppAttempt []Attempt `json:"appAttempt"`
@@ -93,14 +93,14 @@ func (b *Bed) Attempts(ctx context.Context, app string) ([]Attempt, error) {
 }
 
 // Nodes returns all nodes that the ResourceManager knows, in every state.
-func (b *Bed) Nodes(ctx context.Context) ([]Node, error) {
+func (b *Testbed) Nodes(ctx context.Context) ([]Node, error) {
 	var answer struct{ Nodes struct{ Node []Node } }
 	err := b.Get(ctx, "nodes?states=NEW,RUNNING,UNHEALTHY,DECOMMISSIONED,LOST,REBOOTED,SHUTDOWN", &answer)
 	return answer.Nodes.Node, err
 }
 
 // Kill asks the ResourceManager over REST to end an application.
-func (b *Bed) Kill(ctx context.Context, app string) error {
+func (b *Testbed) Kill(ctx context.Context, app string) error {
 	ctx, cancel := context.WithTimeout(ctx, restWithin)
 	defer cancel()
 	address := "http://" + RMWeb + "/ws/v1/cluster/apps/" + app + "/state?user.name=" + b.user

@@ -15,7 +15,7 @@ import (
 const resourceManager = "resourcemanager"
 
 // prepareRM builds the heddle program, unless the options name one.
-func (b *Bed) prepareRM(ctx context.Context) error {
+func (b *Testbed) prepareRM(ctx context.Context) error {
 	if b.opt.RM != Heddle || b.opt.Binary != "" {
 		return nil
 	}
@@ -23,7 +23,7 @@ func (b *Bed) prepareRM(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// Beside the folder of the bed, which is emptied: the build's cache has the rest.
+	// Beside the folder of the testbed, which is emptied: the build's cache has the rest.
 	file := filepath.Join(b.Cache.Dir, "heddle")
 	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", file, "./cmd/heddle")
 	build.Dir = root
@@ -51,7 +51,7 @@ func moduleRoot() (string, error) {
 	}
 }
 
-func (b *Bed) startRM() error {
+func (b *Testbed) startRM() error {
 	if err := os.MkdirAll(b.dir("rm"), 0o700); err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (b *Bed) startRM() error {
 
 // awaitRM waits until the ResourceManager answers and has all of the NodeManagers that live. It returns the
 // time until the first answer over REST.
-func (b *Bed) awaitRM(ctx context.Context) (time.Duration, error) {
+func (b *Testbed) awaitRM(ctx context.Context) (time.Duration, error) {
 	began := time.Now()
 	for b.Get(ctx, "info", nil) != nil {
 		if err := errors.Join(b.died(resourceManager), sleep(ctx, 2*time.Millisecond)); err != nil {
@@ -77,7 +77,7 @@ func (b *Bed) awaitRM(ctx context.Context) (time.Duration, error) {
 }
 
 // liveNodes are the names of the NodeManagers that live.
-func (b *Bed) liveNodes() (names []string) {
+func (b *Testbed) liveNodes() (names []string) {
 	for n := 1; n <= b.opt.Nodes; n++ {
 		if p, err := b.pid(nodeManager(n)); err == nil && p.alive() {
 			names = append(names, nodeManager(n))
@@ -89,7 +89,7 @@ func (b *Bed) liveNodes() (names []string) {
 // UseRM stops the ResourceManager and starts another one, or the same with other settings, that knows
 // nothing of applications before it. The NodeManagers stay and register with it. Only the fields RM,
 // Profile, Binary, Recovery and Site of the options count. It returns what RestartRM does.
-func (b *Bed) UseRM(ctx context.Context, o Options) (time.Duration, error) {
+func (b *Testbed) UseRM(ctx context.Context, o Options) (time.Duration, error) {
 	if err := b.stopRM(); err != nil {
 		return 0, err
 	}
@@ -108,7 +108,7 @@ func (b *Bed) UseRM(ctx context.Context, o Options) (time.Duration, error) {
 	return b.RestartRM(ctx)
 }
 
-func (b *Bed) stopRM() error {
+func (b *Testbed) stopRM() error {
 	if _, err := b.pid(resourceManager); err != nil {
 		return nil // there is none
 	}
@@ -116,11 +116,11 @@ func (b *Bed) stopRM() error {
 }
 
 // KillRM ends the ResourceManager as a crash does, with no time to do anything.
-func (b *Bed) KillRM() error { return b.stop(resourceManager, syscall.SIGKILL, 0) }
+func (b *Testbed) KillRM() error { return b.stop(resourceManager, syscall.SIGKILL, 0) }
 
 // RestartRM starts the stopped ResourceManager on the state that the last one left, and returns when all
 // nodes that live are there again, with the time from its start to its first answer over REST.
-func (b *Bed) RestartRM(ctx context.Context) (time.Duration, error) {
+func (b *Testbed) RestartRM(ctx context.Context) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, startWithin)
 	defer cancel()
 	if err := b.startRM(); err != nil {
@@ -130,7 +130,7 @@ func (b *Bed) RestartRM(ctx context.Context) (time.Duration, error) {
 }
 
 // ResidentRM is the ResourceManager's memory in RAM, in bytes.
-func (b *Bed) ResidentRM() (int64, error) {
+func (b *Testbed) ResidentRM() (int64, error) {
 	p, err := b.pid(resourceManager)
 	if err != nil {
 		return 0, err
@@ -139,4 +139,4 @@ func (b *Bed) ResidentRM() (int64, error) {
 }
 
 // Describe names the ResourceManager and its profile: "heddle fair".
-func (b *Bed) Describe() string { return strings.Join([]string{b.opt.RM, b.opt.Profile}, " ") }
+func (b *Testbed) Describe() string { return strings.Join([]string{b.opt.RM, b.opt.Profile}, " ") }

@@ -39,7 +39,7 @@ func (p Properties) writeXML(file string) error {
 const thrifty = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 
 // writeConf writes all of the cluster's configuration, for the servers, containers and clients alike.
-func (b *Bed) writeConf() error {
+func (b *Testbed) writeConf() error {
 	for _, dir := range []string{b.Conf(), b.dir("web/webapps/hdfs"), b.dir("web/webapps/datanode"), b.dir("events")} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return err
@@ -70,7 +70,7 @@ func (b *Bed) writeConf() error {
 	return nil
 }
 
-func (b *Bed) coreSite() Properties {
+func (b *Testbed) coreSite() Properties {
 	return Properties{
 		"fs.defaultFS":                "hdfs://" + nameNodeRPC,
 		"hadoop.tmp.dir":              b.dir("tmp"),
@@ -78,7 +78,7 @@ func (b *Bed) coreSite() Properties {
 	}
 }
 
-func (b *Bed) hdfsSite() Properties {
+func (b *Testbed) hdfsSite() Properties {
 	return Properties{
 		"dfs.namenode.name.dir":                 b.dir("name"),
 		"dfs.namenode.rpc-address":              nameNodeRPC,
@@ -95,7 +95,7 @@ func (b *Bed) hdfsSite() Properties {
 	}
 }
 
-func (b *Bed) yarnSite() Properties {
+func (b *Testbed) yarnSite() Properties {
 	p := Properties{
 		"yarn.resourcemanager.hostname":                                                 rmHost,
 		"yarn.resourcemanager.scheduler.class":                                          schedulerClass(b.opt.Profile),
@@ -140,7 +140,7 @@ func schedulerClass(profile string) string {
 	return pkg + "capacity.CapacityScheduler"
 }
 
-func (b *Bed) mapredSite() Properties {
+func (b *Testbed) mapredSite() Properties {
 	return Properties{
 		"mapreduce.framework.name":            "yarn",
 		"mapreduce.application.classpath":     b.classPath(),
@@ -199,7 +199,7 @@ log4j.appender.console.layout.ConversionPattern=%d{ISO8601} %p %c{1}: %m%n
 
 // writeSpark writes the defaults of a Spark line. Its jars are used where they lie: every container runs
 // on this machine, and copying them into each would be most of a short job.
-func (b *Bed) writeSpark(spark string) error {
+func (b *Testbed) writeSpark(spark string) error {
 	home, err := b.Cache.SparkHome(spark)
 	if err != nil {
 		return err
@@ -237,13 +237,13 @@ func (b *Bed) writeSpark(spark string) error {
 	return os.WriteFile(filepath.Join(dir, "spark-defaults.conf"), text.Bytes(), 0o644)
 }
 
-func (b *Bed) sparkConf(spark string) string { return b.dir("conf-spark-" + spark) }
+func (b *Testbed) sparkConf(spark string) string { return b.dir("conf-spark-" + spark) }
 
 // classPath is what servers, containers and clients of Hadoop run with.
-func (b *Bed) classPath() string { return b.Conf() + "," + filepath.Join(b.Cache.Jars(), "*") }
+func (b *Testbed) classPath() string { return b.Conf() + "," + filepath.Join(b.Cache.Jars(), "*") }
 
 // jvm is the command line of one of Hadoop's classes.
-func (b *Bed) jvm(heapMB int, flags []string, main string, args ...string) []string {
+func (b *Testbed) jvm(heapMB int, flags []string, main string, args ...string) []string {
 	line := []string{
 		b.java, fmt.Sprintf("-Xmx%dm", heapMB), "-Djava.net.preferIPv4Stack=true",
 		"-Dhadoop.home.dir=" + b.Dir, "-Dhadoop.log.dir=" + b.dir("log"), "-Dyarn.log.dir=" + b.dir("log"),

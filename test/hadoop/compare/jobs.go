@@ -19,21 +19,21 @@ const settle = 10 * time.Second
 // A job is started, told how often something like it ran before, so that it can name an output of its own.
 type job struct {
 	name  string
-	start func(ctx context.Context, b *hadoop.Bed, n int) (*hadoop.Run, error)
+	start func(ctx context.Context, b *hadoop.Testbed, n int) (*hadoop.Run, error)
 }
 
 func jobs(pi string) []job {
 	return []job{
-		{"MapReduce pi, 4 maps", func(ctx context.Context, b *hadoop.Bed, _ int) (*hadoop.Run, error) {
+		{"MapReduce pi, 4 maps", func(ctx context.Context, b *hadoop.Testbed, _ int) (*hadoop.Run, error) {
 			return b.StartMR(ctx, "pi", "4", "1000")
 		}},
-		{"Spark pi, driver outside", func(ctx context.Context, b *hadoop.Bed, _ int) (*hadoop.Run, error) {
+		{"Spark pi, driver outside", func(ctx context.Context, b *hadoop.Testbed, _ int) (*hadoop.Run, error) {
 			return b.StartSpark(ctx, hadoop.Spark3, pi, "4")
 		}},
-		{"Spark pi, driver in the cluster", func(ctx context.Context, b *hadoop.Bed, _ int) (*hadoop.Run, error) {
+		{"Spark pi, driver in the cluster", func(ctx context.Context, b *hadoop.Testbed, _ int) (*hadoop.Run, error) {
 			return b.StartSpark(ctx, hadoop.Spark3, "--deploy-mode", "cluster", pi, "4")
 		}},
-		{"MapReduce wordcount, 16 maps, 4 reduces", func(ctx context.Context, b *hadoop.Bed, n int) (*hadoop.Run, error) {
+		{"MapReduce wordcount, 16 maps, 4 reduces", func(ctx context.Context, b *hadoop.Testbed, n int) (*hadoop.Run, error) {
 			return b.StartMR(ctx, "wordcount", "-Dmapreduce.job.reduces=4", wordsIn, "/out/"+strconv.Itoa(n))
 		}},
 	}
@@ -42,7 +42,7 @@ func jobs(pi string) []job {
 // wordsIn holds the text that is counted: 16 files of 2 MB.
 const wordsIn = "/words"
 
-func putWords(ctx context.Context, b *hadoop.Bed) error {
+func putWords(ctx context.Context, b *hadoop.Testbed) error {
 	for f := range 16 {
 		random := rand.New(rand.NewPCG(uint64(f), 0))
 		var text bytes.Buffer
@@ -60,7 +60,7 @@ func putWords(ctx context.Context, b *hadoop.Bed) error {
 type series map[string][]float64
 
 // sideBySide runs everything on both ResourceManagers in turns; which one begins changes with each round.
-func sideBySide(ctx context.Context, b *hadoop.Bed, s settings, out io.Writer) error {
+func sideBySide(ctx context.Context, b *hadoop.Testbed, s settings, out io.Writer) error {
 	pi, err := b.SparkExample(hadoop.Spark3, "pi.py")
 	if err != nil {
 		return err
@@ -113,7 +113,7 @@ const (
 	idle    = "memory when idle, MiB"
 )
 
-func runJob(ctx context.Context, b *hadoop.Bed, j job, number int) (hadoop.App, error) {
+func runJob(ctx context.Context, b *hadoop.Testbed, j job, number int) (hadoop.App, error) {
 	res, err := hadoop.Finish(j.start(ctx, b, number))
 	if err != nil {
 		return hadoop.App{}, err
@@ -122,7 +122,7 @@ func runJob(ctx context.Context, b *hadoop.Bed, j job, number int) (hadoop.App, 
 }
 
 // ended waits until the ResourceManager too knows that an application is over.
-func ended(ctx context.Context, b *hadoop.Bed, id string) (hadoop.App, error) {
+func ended(ctx context.Context, b *hadoop.Testbed, id string) (hadoop.App, error) {
 	for {
 		app, err := b.App(ctx, id)
 		if err != nil {

@@ -73,7 +73,7 @@ func compare(ctx context.Context, s settings) (err error) {
 		defer func() { err = errors.Join(err, out.Close()) }()
 	}
 	if s.only == "" || s.only == "jobs" {
-		if err := onBed(ctx, s, 4096, func(b *hadoop.Bed) error { return sideBySide(ctx, b, s, out) }); err != nil {
+		if err := onTestbed(ctx, s, 4096, func(b *hadoop.Testbed) error { return sideBySide(ctx, b, s, out) }); err != nil {
 			return err
 		}
 	}
@@ -81,15 +81,15 @@ func compare(ctx context.Context, s settings) (err error) {
 		if s.only != "" && s.only != m.name {
 			continue
 		}
-		if err := onBed(ctx, s, m.nodeMB, func(b *hadoop.Bed) error { return runMix(ctx, b, s, m, out) }); err != nil {
+		if err := onTestbed(ctx, s, m.nodeMB, func(b *hadoop.Testbed) error { return runMix(ctx, b, s, m, out) }); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// onBed does something with a bed that nothing has run on before.
-func onBed(ctx context.Context, s settings, nodeMB int, do func(*hadoop.Bed) error) error {
+// onTestbed does something with a testbed that nothing has run on before.
+func onTestbed(ctx context.Context, s settings, nodeMB int, do func(*hadoop.Testbed) error) error {
 	cache, err := hadoop.OpenCache()
 	if err != nil {
 		return err

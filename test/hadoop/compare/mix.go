@@ -67,7 +67,7 @@ type mixResult struct {
 }
 
 // runMix runs a mix under the stock ResourceManager's and Heddle's profiles, in turns.
-func runMix(ctx context.Context, b *hadoop.Bed, s settings, m mix, out io.Writer) error {
+func runMix(ctx context.Context, b *hadoop.Testbed, s settings, m mix, out io.Writer) error {
 	if err := putWords(ctx, b); err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func options(rm, profiles string) (all []hadoop.Options) {
 	return all
 }
 
-func once(ctx context.Context, b *hadoop.Bed, m mix, number int) (mixResult, error) {
+func once(ctx context.Context, b *hadoop.Testbed, m mix, number int) (mixResult, error) {
 	began := time.Now()
 	runs := make([]*hadoop.Run, len(m.jobs))
 	for i, j := range m.jobs {

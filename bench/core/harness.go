@@ -19,8 +19,8 @@ const racks = 20
 // size is that of every container.
 var size = heddle.Of(1024, 1000)
 
-// A bed is a core with nodes and running masters, and what its driver has to know.
-type bed struct {
+// A harness is a core with nodes and running masters, and what its driver has to know.
+type harness struct {
 	measure.Shape
 	core    *sched.Core
 	now     heddle.Time
@@ -40,13 +40,13 @@ type life struct {
 	app  heddle.AppID
 }
 
-// newBed starts the core: nodes up, applications submitted, each with its master running.
-func newBed(s measure.Shape, place string) (*bed, error) {
+// newHarness starts the core: nodes up, applications submitted, each with its master running.
+func newHarness(s measure.Shape, place string) (*harness, error) {
 	set, err := policySet(s, place)
 	if err != nil {
 		return nil, err
 	}
-	b := &bed{
+	b := &harness{
 		Shape: s, core: sched.New(set.Set), step: heddle.Second / heddle.Span(s.Nodes), beats: place == "beat",
 		waiting: make([]bool, s.Apps),
 	}
@@ -95,7 +95,7 @@ func policySet(s measure.Shape, place string) (*policies.Built, error) {
 }
 
 // do gives the core an event and files what it decided.
-func (b *bed) do(e heddle.Event) {
+func (b *harness) do(e heddle.Event) {
 	b.now = b.now.Plus(b.step)
 	b.events++
 	for _, d := range b.core.Step(b.now, e) {
@@ -112,14 +112,14 @@ func (b *bed) do(e heddle.Event) {
 }
 
 // round is one second: every node reports in, then every application with grants fetches them.
-func (b *bed) round() {
+func (b *harness) round() {
 	for i := range b.Nodes {
 		b.do(heddle.Heartbeat{Node: heddle.NodeID(i)})
 	}
 	b.acquire()
 }
 
-func (b *bed) acquire() {
+func (b *harness) acquire() {
 	for _, a := range b.fetch {
 		b.do(heddle.Acquire{App: a})
 		b.waiting[a] = false
@@ -128,13 +128,13 @@ func (b *bed) acquire() {
 }
 
 // ask has an application want so many containers.
-func (b *bed) ask(app, count int) {
+func (b *harness) ask(app, count int) {
 	row := heddle.Anywhere(20, heddle.Map, int32(count), size)
 	b.do(heddle.Ask{App: heddle.AppID(app), Rows: []heddle.Row{row}})
 }
 
 // fill asks for everything and returns how long it took until all was granted and fetched.
-func (b *bed) fill() (time.Duration, error) {
+func (b *harness) fill() (time.Duration, error) {
 	runtime.GC()
 	start := time.Now()
 	for i := range b.Apps {
@@ -152,7 +152,7 @@ func (b *bed) fill() (time.Duration, error) {
 }
 
 // verify adds up what is held on each node.
-func (b *bed) verify() error {
+func (b *harness) verify() error {
 	if len(b.held) != b.Asks {
 		return fmt.Errorf("%d containers were granted, and %d asked for", len(b.held), b.Asks)
 	}

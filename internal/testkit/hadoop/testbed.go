@@ -22,14 +22,14 @@ import (
 	"time"
 )
 
-// The ResourceManagers a bed can have.
+// The ResourceManagers a testbed can have.
 const (
 	Heddle = "heddle" // this project's
 	Stock  = "stock"  // Hadoop's
-	None   = "none"   // somebody else starts one, with the bed's configuration
+	None   = "none"   // somebody else starts one, with the testbed's configuration
 )
 
-// Where the bed's servers listen. They are YARN's own defaults where it has one.
+// Where the testbed's servers listen. They are YARN's own defaults where it has one.
 const (
 	rmHost      = "127.0.0.1"
 	RMWeb       = rmHost + ":8088" // the ResourceManager's pages and REST
@@ -42,10 +42,10 @@ const (
 // maxNodes is how many NodeManagers and DataNodes there are ports for.
 const maxNodes = 9
 
-// startWithin is how long the whole bed may take to come up, on a machine that does much else.
+// startWithin is how long the whole testbed may take to come up, on a machine that does much else.
 const startWithin = 3 * time.Minute
 
-// Options say what kind of bed is wanted. The zero value of a field is its default.
+// Options say what kind of testbed is wanted. The zero value of a field is its default.
 type Options struct {
 	Dir        string            // everything is written there; it is emptied first. Default: "run" in the cache
 	RM         string            // Heddle (the default), Stock or None
@@ -55,9 +55,9 @@ type Options struct {
 	NodeMB     int               // memory of each NodeManager in MiB; default 4096
 	NodeVcores int               // default 8
 	Recovery   bool              // the stock ResourceManager keeps its state in files (Heddle always does)
-	Site       map[string]string // properties of yarn-site.xml beside the bed's own
+	Site       map[string]string // properties of yarn-site.xml beside the testbed's own
 	Detached   bool              // the daemons outlive the program that starts them
-	LockWait   time.Duration     // how long to wait for another bed on this machine to stop
+	LockWait   time.Duration     // how long to wait for another testbed on this machine to stop
 	Log        *slog.Logger      `json:"-"` // default: nowhere
 }
 
@@ -106,9 +106,9 @@ func orDefault(n, otherwise int) int {
 	return n
 }
 
-// A Bed is a running cluster. Its methods may be called at the same time, except those that stop, start
-// or change the ResourceManager, a node or the bed itself.
-type Bed struct {
+// A Testbed is a running cluster. Its methods may be called at the same time, except those that stop, start
+// or change the ResourceManager, a node or the testbed itself.
+type Testbed struct {
 	Dir   string
 	Cache Cache
 
@@ -122,9 +122,9 @@ type Bed struct {
 	echoErr []io.Writer
 }
 
-// Start starts a bed and returns when all of it answers. Only one runs on a machine at a time. Nothing is
+// Start starts a testbed and returns when all of it answers. Only one runs on a machine at a time. Nothing is
 // left running after an error, nor, unless the options say so, when the program ends without Stop.
-func Start(ctx context.Context, o Options) (*Bed, error) {
+func Start(ctx context.Context, o Options) (*Testbed, error) {
 	cache, err := OpenCache()
 	if err != nil {
 		return nil, err
@@ -136,7 +136,7 @@ func Start(ctx context.Context, o Options) (*Bed, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := newBed(cache, o)
+	b, err := newTestbed(cache, o)
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
@@ -151,8 +151,8 @@ func Start(ctx context.Context, o Options) (*Bed, error) {
 	return b, err
 }
 
-// Open returns the bed that was started in a folder and is perhaps still running.
-func Open(dir string) (*Bed, error) {
+// Open returns the testbed that was started in a folder and is perhaps still running.
+func Open(dir string) (*Testbed, error) {
 	cache, err := OpenCache()
 	if err != nil {
 		return nil, err
@@ -160,21 +160,21 @@ func Open(dir string) (*Bed, error) {
 	if dir == "" {
 		dir = filepath.Join(cache.Dir, "run")
 	}
-	text, err := os.ReadFile(filepath.Join(dir, "bed.json"))
+	text, err := os.ReadFile(filepath.Join(dir, "testbed.json"))
 	if err != nil {
-		return nil, fmt.Errorf("no bed was started in %s: %w", dir, err)
+		return nil, fmt.Errorf("no testbed was started in %s: %w", dir, err)
 	}
 	var o Options
 	if err := json.Unmarshal(text, &o); err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, "bed.json"), err)
+		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, "testbed.json"), err)
 	}
 	if err := o.complete(cache); err != nil {
 		return nil, err
 	}
-	return newBed(cache, o)
+	return newTestbed(cache, o)
 }
 
-func newBed(cache Cache, o Options) (*Bed, error) {
+func newTestbed(cache Cache, o Options) (*Testbed, error) {
 	me, err := user.Current()
 	if err != nil {
 		return nil, err
@@ -186,29 +186,29 @@ func newBed(cache Cache, o Options) (*Bed, error) {
 	if java, err = filepath.EvalSymlinks(java); err != nil {
 		return nil, err
 	}
-	return &Bed{Dir: o.Dir, Cache: cache, opt: o, user: me.Username, java: java, starter: newStarter()}, nil
+	return &Testbed{Dir: o.Dir, Cache: cache, opt: o, user: me.Username, java: java, starter: newStarter()}, nil
 }
 
 // Echo makes what clients print from now on go to these too.
-func (b *Bed) Echo(stdout, stderr io.Writer) {
+func (b *Testbed) Echo(stdout, stderr io.Writer) {
 	b.echoOut, b.echoErr = []io.Writer{stdout}, []io.Writer{stderr}
 }
 
 // Conf is the folder of the configuration files, what HADOOP_CONF_DIR is set to.
-func (b *Bed) Conf() string { return b.dir("conf") }
+func (b *Testbed) Conf() string { return b.dir("conf") }
 
 // LogFile is where a daemon's output goes: namenode, datanode1, nodemanager1, historyserver or
 // resourcemanager.
-func (b *Bed) LogFile(daemon string) string { return filepath.Join(b.dir("log"), daemon+".log") }
+func (b *Testbed) LogFile(daemon string) string { return filepath.Join(b.dir("log"), daemon+".log") }
 
-// Options returns how the bed runs now, with its defaults filled in.
-func (b *Bed) Options() Options { return b.opt }
+// Options returns how the testbed runs now, with its defaults filled in.
+func (b *Testbed) Options() Options { return b.opt }
 
-func (b *Bed) dir(name string) string { return filepath.Join(b.Dir, name) }
+func (b *Testbed) dir(name string) string { return filepath.Join(b.Dir, name) }
 
 // up empties the folder and starts everything at the same time: each daemon asks for the others until
 // they answer.
-func (b *Bed) up(ctx context.Context) error {
+func (b *Testbed) up(ctx context.Context) error {
 	if err := b.Cache.Fetch(ctx); err != nil {
 		return err
 	}
@@ -246,12 +246,12 @@ func (b *Bed) up(ctx context.Context) error {
 	if err := inParallel(waits...); err != nil {
 		return err
 	}
-	b.opt.Log.Info("the bed is up", "rm", b.opt.RM, "profile", b.opt.Profile, "seconds", time.Since(began).Seconds())
+	b.opt.Log.Info("the testbed is up", "rm", b.opt.RM, "profile", b.opt.Profile, "seconds", time.Since(began).Seconds())
 	return nil
 }
 
-// clear empties the bed's folder, and ends what an earlier bed in it may have left running.
-func (b *Bed) clear() error {
+// clear empties the testbed's folder, and ends what an earlier testbed in it may have left running.
+func (b *Testbed) clear() error {
 	b.reap()
 	if err := os.RemoveAll(b.Dir); err != nil {
 		return err
@@ -265,17 +265,17 @@ func (b *Bed) clear() error {
 }
 
 // save keeps the options for Open.
-func (b *Bed) save() error {
+func (b *Testbed) save() error {
 	text, err := json.MarshalIndent(b.opt, "", "  ")
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(b.dir("bed.json"), append(text, '\n'), 0o644)
+	return os.WriteFile(b.dir("testbed.json"), append(text, '\n'), 0o644)
 }
 
-// Stop ends everything the bed started, containers included, and leaves its folder with all logs.
+// Stop ends everything the testbed started, containers included, and leaves its folder with all logs.
 // The ResourceManager gets the time to end by itself. Stopping twice does no harm.
-func (b *Bed) Stop() error {
+func (b *Testbed) Stop() error {
 	err := b.stopRM()
 	b.reap()
 	b.starter.close()
@@ -286,8 +286,8 @@ func (b *Bed) Stop() error {
 	return err
 }
 
-// reap kills what runs on behalf of the bed, whoever started it: data in the folder is worth nothing.
-func (b *Bed) reap() {
+// reap kills what runs on behalf of the testbed, whoever started it: data in the folder is worth nothing.
+func (b *Testbed) reap() {
 	for _, name := range b.daemons() {
 		if p, err := b.pid(name); err == nil {
 			p.signalGroup(syscall.SIGKILL)
@@ -298,7 +298,7 @@ func (b *Bed) reap() {
 	// Twice: what a dying container's shell still starts is in the second list.
 	for range 2 {
 		killIn(b.dir("tmp"))
-		for n := 1; n <= maxNodes; n++ { // an earlier bed may have had more than this one
+		for n := 1; n <= maxNodes; n++ { // an earlier testbed may have had more than this one
 			killIn(b.nodeDir(n))
 		}
 	}

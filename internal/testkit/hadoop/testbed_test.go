@@ -14,14 +14,14 @@ import (
 	"time"
 )
 
-// testBed is a bed of which nothing runs; what tests start in it are small programs instead of Java's.
-func testBed(t *testing.T) *Bed {
+// emptyTestbed is a testbed of which nothing runs; what tests start in it are small programs instead of Java's.
+func emptyTestbed(t *testing.T) *Testbed {
 	t.Helper()
 	o := Options{Dir: t.TempDir()}
 	if err := o.complete(Cache{Dir: t.TempDir()}); err != nil {
 		t.Fatal(err)
 	}
-	b := &Bed{Dir: o.Dir, opt: o, user: "somebody", starter: newStarter()}
+	b := &Testbed{Dir: o.Dir, opt: o, user: "somebody", starter: newStarter()}
 	if err := b.clear(); err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func testBed(t *testing.T) *Bed {
 	return b
 }
 
-func (b *Bed) startShell(t *testing.T, name, script string) pid {
+func (b *Testbed) startShell(t *testing.T, name, script string) pid {
 	t.Helper()
 	if err := b.start(command{name: name, args: []string{"/bin/sh", "-c", script}, onDeath: syscall.SIGKILL}); err != nil {
 		t.Fatal(err)
@@ -55,7 +55,7 @@ func TestOptions(t *testing.T) {
 }
 
 func TestStopAsksThenKills(t *testing.T) {
-	b := testBed(t)
+	b := emptyTestbed(t)
 	b.startShell(t, "obeys", "trap 'echo bye; exit' TERM; echo up; while :; do sleep 0.01; done")
 	deaf := b.startShell(t, "deaf", "trap '' TERM; echo up; while :; do sleep 0.01; done")
 	for name, grace := range map[string]time.Duration{"obeys": 5 * time.Second, "deaf": 200 * time.Millisecond} {
@@ -79,7 +79,7 @@ func TestStopAsksThenKills(t *testing.T) {
 }
 
 func TestStopReapsContainers(t *testing.T) {
-	b := testBed(t)
+	b := emptyTestbed(t)
 	dir := filepath.Join(b.nodeDir(2), "local", "usercache", "somebody", "appcache", "application_1_0001", "container_1_0001_01_000002")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
@@ -106,15 +106,15 @@ func TestStopReapsContainers(t *testing.T) {
 	}
 	<-ended
 	if daemon.alive() || b.ContainerProcesses("application_1_0001") != 0 {
-		t.Error("something of the bed is still running")
+		t.Error("something of the testbed is still running")
 	}
 }
 
-// TestNothingOutlives runs itself in a second program, which dies without stopping its bed.
+// TestNothingOutlives runs itself in a second program, which dies without stopping its testbed.
 func TestNothingOutlives(t *testing.T) {
 	const dies = "HEDDLE_TEST_DIES"
 	if os.Getenv(dies) != "" {
-		p := testBed(t).startShell(t, "namenode", "exec sleep 60")
+		p := emptyTestbed(t).startShell(t, "namenode", "exec sleep 60")
 		fmt.Println("started", p.N, p.Start)
 		os.Exit(0) // no cleanup runs
 	}
@@ -135,7 +135,7 @@ func TestNothingOutlives(t *testing.T) {
 }
 
 func TestAwaitSaysWhatDied(t *testing.T) {
-	b := testBed(t)
+	b := emptyTestbed(t)
 	b.startShell(t, "namenode", "sleep 0.1; echo no disk; exit 3")
 	err := b.await(t.Context(), 5*time.Second, "HDFS", func(context.Context) bool { return false }, "namenode")
 	if err == nil || !strings.Contains(err.Error(), "HDFS: namenode ended") || !strings.Contains(err.Error(), "no disk") {
@@ -156,7 +156,7 @@ func TestLockIsOnePerMachine(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := takeLock(t.Context(), "/two", 0, log); err == nil || !strings.Contains(err.Error(), "folder /one") {
-		t.Errorf("the second bed is told %v", err)
+		t.Errorf("the second testbed is told %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -164,7 +164,7 @@ func TestLockIsOnePerMachine(t *testing.T) {
 		t.Errorf("waiting ends with %v", err)
 	}
 	// A daemon inherits the lock: it is free when the daemon has ended too.
-	b := testBed(t)
+	b := emptyTestbed(t)
 	b.lock = first
 	p := b.startShell(t, "namenode", "exec sleep 60")
 	if err := first.Close(); err != nil {
@@ -185,7 +185,7 @@ func TestLockIsOnePerMachine(t *testing.T) {
 }
 
 func TestClient(t *testing.T) {
-	b := testBed(t)
+	b := emptyTestbed(t)
 	script := "echo Submitted application application_7_0003 >&2; echo done; exit $0"
 	res, err := Finish(b.launch(t.Context(), "good", nil, []string{"/bin/sh", "-c", script, "0"}))
 	if err != nil || res.App != "application_7_0003" || res.Out != "done\n" {
@@ -209,7 +209,7 @@ func TestClient(t *testing.T) {
 }
 
 func TestSparkEvents(t *testing.T) {
-	b := testBed(t)
+	b := emptyTestbed(t)
 	if err := os.MkdirAll(b.dir("events"), 0o755); err != nil {
 		t.Fatal(err)
 	}

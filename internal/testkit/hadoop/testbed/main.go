@@ -1,4 +1,4 @@
-// Command bed fetches, starts, uses and stops the real Hadoop cluster that the tests run on, for people.
+// Command testbed fetches, starts, uses and stops the real Hadoop cluster that the tests run on, for people.
 //
 // It is a thin shell around package hadoop: the README beside that package says how to use it.
 package main
@@ -19,7 +19,7 @@ import (
 	"heddle/internal/testkit/hadoop"
 )
 
-// requiredVariable, when set to 1, makes it an error that this machine lacks what the bed needs.
+// requiredVariable, when set to 1, makes it an error that this machine lacks what the testbed needs.
 const requiredVariable = "HEDDLE_HADOOP_REQUIRED"
 
 // A verb is one thing the command can do with the arguments after its name.
@@ -30,7 +30,7 @@ func main() {
 	err := run(ctx, os.Args[1:])
 	cancel()
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "bed:", err)
+		fmt.Fprintln(os.Stderr, "testbed:", err)
 		os.Exit(1)
 	}
 }
@@ -38,25 +38,25 @@ func main() {
 func run(ctx context.Context, args []string) error {
 	verbs := map[string]verb{
 		"check": check, "fetch": fetch, "up": up, "down": down, "status": status, "rm": rm, "env": env, "demo": demo,
-		"mr": job(func(ctx context.Context, b *hadoop.Bed, a []string) (*hadoop.Run, error) {
+		"mr": job(func(ctx context.Context, b *hadoop.Testbed, a []string) (*hadoop.Run, error) {
 			return b.StartMR(ctx, a[0], a[1:]...)
 		}),
-		"sleep": job(func(ctx context.Context, b *hadoop.Bed, a []string) (*hadoop.Run, error) {
+		"sleep": job(func(ctx context.Context, b *hadoop.Testbed, a []string) (*hadoop.Run, error) {
 			return b.StartSleep(ctx, a...)
 		}),
-		"shell": job(func(ctx context.Context, b *hadoop.Bed, a []string) (*hadoop.Run, error) {
+		"shell": job(func(ctx context.Context, b *hadoop.Testbed, a []string) (*hadoop.Run, error) {
 			return b.StartShell(ctx, a...)
 		}),
-		"spark": job(func(ctx context.Context, b *hadoop.Bed, a []string) (*hadoop.Run, error) {
+		"spark": job(func(ctx context.Context, b *hadoop.Testbed, a []string) (*hadoop.Run, error) {
 			return b.StartSpark(ctx, a[0], a[1:]...)
 		}),
-		"yarn": job(func(ctx context.Context, b *hadoop.Bed, a []string) (*hadoop.Run, error) {
+		"yarn": job(func(ctx context.Context, b *hadoop.Testbed, a []string) (*hadoop.Run, error) {
 			return b.StartYarn(ctx, a[0], a[1:]...)
 		}),
-		"java": job(func(ctx context.Context, b *hadoop.Bed, a []string) (*hadoop.Run, error) {
+		"java": job(func(ctx context.Context, b *hadoop.Testbed, a []string) (*hadoop.Run, error) {
 			return b.StartJava(ctx, "java", a[0], a[1:]...)
 		}),
-		"fs": job(func(ctx context.Context, b *hadoop.Bed, a []string) (*hadoop.Run, error) {
+		"fs": job(func(ctx context.Context, b *hadoop.Testbed, a []string) (*hadoop.Run, error) {
 			return b.StartJava(ctx, "fs", "org.apache.hadoop.fs.FsShell", a...)
 		}),
 	}
@@ -116,7 +116,7 @@ func up(ctx context.Context, args []string) error {
 	f := rmFlags("up", &o)
 	f.IntVar(&o.Nodes, "nodes", 3, "NodeManagers and DataNodes")
 	f.IntVar(&o.NodeMB, "mb", 4096, "memory of each NodeManager in MiB")
-	f.DurationVar(&o.LockWait, "wait", 0, "how long to wait for another bed to stop")
+	f.DurationVar(&o.LockWait, "wait", 0, "how long to wait for another testbed to stop")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func up(ctx context.Context, args []string) error {
 	return nil
 }
 
-// rm changes the ResourceManager of the running bed, kills it, or starts it again on the state it left.
+// rm changes the ResourceManager of the running testbed, kills it, or starts it again on the state it left.
 func rm(ctx context.Context, args []string) error {
 	b, err := hadoop.Open("")
 	if err != nil {
@@ -178,8 +178,8 @@ func env(context.Context, []string) error {
 	return nil
 }
 
-// job runs a client on the running bed and prints what it says.
-func job(start func(context.Context, *hadoop.Bed, []string) (*hadoop.Run, error)) verb {
+// job runs a client on the running testbed and prints what it says.
+func job(start func(context.Context, *hadoop.Testbed, []string) (*hadoop.Run, error)) verb {
 	return func(ctx context.Context, args []string) error {
 		if len(args) == 0 {
 			return errors.New("it takes arguments")

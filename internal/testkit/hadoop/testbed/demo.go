@@ -17,7 +17,7 @@ import (
 	"heddle/internal/testkit/hadoop"
 )
 
-// demo starts a bed with heddle rm, runs a MapReduce and a Spark job on it, shows where to look, and stops.
+// demo starts a testbed with heddle rm, runs a MapReduce and a Spark job on it, shows where to look, and stops.
 // In a terminal it waits for Enter in between.
 func demo(ctx context.Context, _ []string) (err error) {
 	cache, err := hadoop.OpenCache()
@@ -51,7 +51,7 @@ func demo(ctx context.Context, _ []string) (err error) {
 }
 
 // demoJobs runs both jobs at the same time and prints what they found.
-func demoJobs(ctx context.Context, b *hadoop.Bed) error {
+func demoJobs(ctx context.Context, b *hadoop.Testbed) error {
 	pi, err := b.SparkExample(hadoop.Spark4, "pi.py")
 	if err != nil {
 		return err
@@ -84,7 +84,7 @@ func demoJobs(ctx context.Context, b *hadoop.Bed) error {
 }
 
 // ask runs one of heddle's own commands.
-func ask(ctx context.Context, b *hadoop.Bed, args ...string) error {
+func ask(ctx context.Context, b *hadoop.Testbed, args ...string) error {
 	fmt.Println("$ heddle " + strings.Join(args, " "))
 	c := exec.CommandContext(ctx, b.Options().Binary, args...)
 	c.Env = append(os.Environ(), "HADOOP_CONF_DIR="+b.Conf())
