@@ -234,7 +234,9 @@ func (c *Cluster) setCount(k *Ask, n int32) {
 		a.passed = c.now
 	}
 	add(&a.pending, &delta)
+	unserved := a.Unserved()
 	a.waiting[k.kind] += n - was
+	c.countUnserved(a, unserved)
 	var turn int
 	switch {
 	case was == 0:

@@ -149,15 +149,20 @@ func (d *audit) collect() {
 		all += live
 	}
 	d.same("slab-counts", "containers", int64(d.c.slab.live), int64(all))
+	unserved := 0
 	for _, a := range d.c.apps {
 		if a == nil {
 			continue
+		}
+		if a.Unserved() {
+			unserved++
 		}
 		at(d.users, a.user).apps++
 		for _, k := range a.asks {
 			d.count(a, k)
 		}
 	}
+	d.same("waiting-counts", "unserved applications", int64(d.c.unserved), int64(unserved))
 }
 
 // count adds an ask up.

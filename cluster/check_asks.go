@@ -76,8 +76,8 @@ func (d *audit) app(id heddle.AppID, a *App) {
 		kind := heddle.Kind(k).String()
 		d.same("app-counts", name+" "+kind+" running", int64(a.running[k]), int64(t.kinds[k]))
 		d.same("waiting-counts", name+" "+kind+" waiting", int64(a.waiting[k]), int64(t.waiting[k]))
-		if a.finished[k] < 0 {
-			d.fail("non-negative", name+" finished "+num(int64(a.finished[k]))+" of kind "+kind)
+		if a.ended[k].count < 0 {
+			d.fail("non-negative", name+" finished "+num(a.ended[k].count)+" of kind "+kind)
 		}
 	}
 	d.list(name, ofApp, a.first, t.count, func(x *Container) bool { return x.app == a })

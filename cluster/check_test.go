@@ -86,7 +86,7 @@ var corruptions = map[string]func(c *Cluster){
 	"ask-counts": func(c *Cluster) {
 		c.apps[0].asks[1].racks = append(c.apps[0].asks[1].racks, rackRow{rack: 0, count: 1})
 	},
-	"non-negative": func(c *Cluster) { c.apps[0].finished[heddle.Map] = -1 },
+	"non-negative": func(c *Cluster) { c.apps[0].ended[heddle.Map].count = -1 },
 	"container-states": func(c *Cluster) {
 		x := c.apps[0].master
 		x.state, x.started = Completed, 0

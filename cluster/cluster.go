@@ -10,13 +10,15 @@ import "heddle"
 
 // A Cluster is the whole state. Only the scheduler core holds one; everybody else gets a [View].
 type Cluster struct {
-	now    heddle.Time
-	nodes  []*Node
-	live   int
-	racks  [][]heddle.NodeID
-	queues []*Queue
-	apps   []*App
-	alive  int // applications that are not done
+	now      heddle.Time
+	nodes    []*Node
+	live     int
+	racks    [][]heddle.NodeID
+	queues   []*Queue
+	apps     []*App
+	alive    int                    // applications that are not done
+	unserved int                    // applications that ask for tasks and have none running
+	ended    [heddle.NumKinds]ended // containers of any application that ended well
 
 	total   heddle.Resource // of live nodes
 	largest heddle.Resource // per dimension, over live nodes

@@ -197,6 +197,16 @@ func (c *Cluster) Adopt(a *App, n *Node, kind heddle.Kind, priority int32, alloc
 	return x
 }
 
+// countUnserved counts an application that was unserved, or not, as what it is now.
+func (c *Cluster) countUnserved(a *App, was bool) {
+	switch is := a.Unserved(); {
+	case is && !was:
+		c.unserved++
+	case was && !is:
+		c.unserved--
+	}
+}
+
 // enlist counts a container wherever what it holds is counted.
 func (c *Cluster) enlist(x *Container) {
 	a, n := x.app, x.node
@@ -204,7 +214,9 @@ func (c *Cluster) enlist(x *Container) {
 	n.count++
 	c.slab.push(onNode, &n.first, x.slot)
 	c.slab.push(ofApp, &a.first, x.slot)
+	unserved := a.Unserved()
 	a.running[x.kind]++
+	c.countUnserved(a, unserved)
 	if x.kind == heddle.AM {
 		if a.master != nil {
 			panic("cluster: second master")
@@ -277,7 +289,8 @@ func (c *Cluster) End(x *Container, to State, status heddle.ExitStatus) {
 	back := x.state == Allocated && x.kind != heddle.AM
 	x.become(to)
 	if to == Completed && status == heddle.Success {
-		a.finished[x.kind]++
+		a.ended[x.kind].add(c.now.Since(x.granted))
+		c.ended[x.kind].add(c.now.Since(x.granted))
 	}
 	if back {
 		c.forgetUnseen(x)
@@ -296,7 +309,9 @@ func (c *Cluster) End(x *Container, to State, status heddle.ExitStatus) {
 	c.hold(x, &gone)
 	n.kinds[x.kind]--
 	n.count--
+	unserved := a.Unserved()
 	a.running[x.kind]--
+	c.countUnserved(a, unserved)
 	if x.kind == heddle.AM {
 		a.master = nil
 	}

@@ -225,7 +225,7 @@ type App struct {
 	pending  heddle.Resource
 	waiting  [heddle.NumKinds]int32 // containers asked for
 	running  [heddle.NumKinds]int32 // containers held
-	finished [heddle.NumKinds]int32 // containers that ended well
+	ended    [heddle.NumKinds]ended // containers that ended well
 	over     bool
 	unseen   *Container // granted and not acquired, oldest last
 	master   *Container
@@ -239,6 +239,17 @@ type App struct {
 	passed    heddle.Time // since when it asks and is given nothing
 	outputs   []Output
 	outputAt  map[heddle.NodeID]int
+}
+
+// ended are containers that ended well: how many, and how long they were held from their grant on.
+type ended struct {
+	count int64
+	held  heddle.Span
+}
+
+func (e *ended) add(held heddle.Span) {
+	e.count++
+	e.held += held
 }
 
 // Output is how much map output of an application lies on a node.
@@ -296,8 +307,21 @@ func (a *App) Waiting(k heddle.Kind) int { return int(a.waiting[k]) }
 // Running returns how many containers of a kind are held.
 func (a *App) Running(k heddle.Kind) int { return int(a.running[k]) }
 
+// Unserved reports whether the application asks for tasks and none of it runs.
+func (a *App) Unserved() bool {
+	var waiting, running int32
+	for k := heddle.AM + 1; k < heddle.NumKinds; k++ {
+		waiting += a.waiting[k]
+		running += a.running[k]
+	}
+	return waiting > 0 && running == 0
+}
+
 // Finished returns how many containers of a kind ended well.
-func (a *App) Finished(k heddle.Kind) int { return int(a.finished[k]) }
+func (a *App) Finished(k heddle.Kind) int { return int(a.ended[k].count) }
+
+// Held returns how long the containers of a kind that ended well were held, together.
+func (a *App) Held(k heddle.Kind) heddle.Span { return a.ended[k].held }
 
 // Master returns the container of the application's master, or nil while it has none.
 func (a *App) Master() *Container { return a.master }

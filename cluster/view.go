@@ -60,6 +60,15 @@ func (v View) AppIDs() int { return len(v.c.apps) }
 // Alive returns how many applications are not done.
 func (v View) Alive() int { return v.c.alive }
 
+// Unserved returns how many applications ask for tasks and have none running.
+func (v View) Unserved() int { return v.c.unserved }
+
+// Finished returns how many containers of a kind ended well, of whatever application.
+func (v View) Finished(k heddle.Kind) int { return int(v.c.ended[k].count) }
+
+// Held returns how long those containers were held, together.
+func (v View) Held(k heddle.Kind) heddle.Span { return v.c.ended[k].held }
+
 // Container returns a container that has not ended, or nil.
 func (v View) Container(id heddle.ContainerID) *Container { return v.c.slab.get(id) }
 

@@ -103,7 +103,7 @@ func (p *Plan) one(run int, profile *policies.Profile, seed uint64, mu *sync.Mut
 		Given: p.Given, LoadSim: wl.Format == "sls", NodeBeat: p.Conf.Site.NodeHeartbeat, Expiry: p.Conf.Site.NodeExpiry, MasterBeat: p.Conf.Site.MasterHeartbeat,
 		KeepTasks: p.KeepTasks, Trace: p.Trace, EveryBeat: p.EveryBeat, Check: p.Check, MaxTime: p.MaxTime, Stop: p.Stop,
 	}
-	o.CountCPU, o.SlotMaster = p.countCPU(), profile.Masters == policies.AtOnce
+	o.CountCPU, o.SlotMaster, o.NoFacts = p.countCPU(), profile.Masters == policies.AtOnce, profile.Agentless
 	if p.Faults != nil {
 		o.Faults = p.Faults(seed)
 	}

@@ -44,6 +44,7 @@ var agentOptions = map[string]map[string]string{
 func (p *Profile) WithoutAgent() (carried *Profile, off []string) {
 	var w without
 	out := *p
+	out.Agentless = true
 	out.Lanes = slices.Clone(p.Lanes)
 	for i := range out.Lanes {
 		out.Lanes[i].Order = w.options("lanes", out.Lanes[i].Order)

@@ -14,6 +14,7 @@ import (
 	"heddle/policies/fifo"
 	"heddle/policies/ikayak"
 	"heddle/policies/mrorchestrator"
+	"heddle/policies/newcomers"
 	"heddle/policies/progress"
 	"heddle/policies/shortest"
 	"heddle/policies/slots"
@@ -39,14 +40,15 @@ var Table = policy.Table{
 		"slots":             slots.New,
 	},
 	Share: map[string]policy.Maker[policy.Share]{
-		"whole":    neutral[policy.Share](policy.Unshared{}),
-		"capacity": shared[policy.Share]("capacity"),
-		"dress":    dress.New,
-		"fair":     shared[policy.Share]("fair"),
+		"whole":     neutral[policy.Share](policy.Unshared{}),
+		"capacity":  shared[policy.Share]("capacity"),
+		"dress":     dress.New,
+		"fair":      shared[policy.Share]("fair"),
+		"newcomers": newcomers.New,
 	},
 	Gate: map[string]policy.Maker[policy.Gate]{
 		"open":              neutral[policy.Gate](policy.AlwaysOpen{}),
-		"capacity":          shared[policy.Gate]("capacity"),
+		"capacity":          newCapacityGate,
 		"fair":              shared[policy.Gate]("fair"),
 		"coupling.mismatch": coupling.NewGate,
 		"slowstart":         slowstart.New,
@@ -108,6 +110,20 @@ func shared[H any](name string) policy.Maker[H] {
 		}
 		return s.(H), nil
 	}
+}
+
+// newCapacityGate makes the CapacityScheduler's limits on masters, with options of Heddle's own.
+func newCapacityGate(a policy.Args) (policy.Gate, error) {
+	o := capacity.MastersOptions{Patience: 600}
+	if err := a.Decode(&o); err != nil {
+		return nil, err
+	}
+	s, err := a.Shared("capacity")
+	if err != nil {
+		return nil, err
+	}
+	gate := s.(*capacity.Scheduler)
+	return gate, gate.Masters(o)
 }
 
 func newCapacityDelay(a policy.Args) (policy.Place, error) {

@@ -33,6 +33,9 @@ type Profile struct {
 	Book     any            `yaml:"book,omitempty"`
 	Control  []any          `yaml:"control,omitempty"`
 	Estimate map[string]any `yaml:"estimate,omitempty"`
+
+	// Agentless says that [Profile.WithoutAgent] made it: in a simulation, jobs' facts are not known either.
+	Agentless bool `yaml:"-"`
 }
 
 // A LaneSpec is one lane of a profile.

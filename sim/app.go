@@ -74,8 +74,11 @@ func (s *Sim) arrive(a *app) {
 	a.submitted = s.now
 	s.lives()
 	j := a.job
-	facts := heddle.Facts{Name: cmp.Or(j.Program, j.Name), InputBytes: j.InputBytes(), Maps: int32(len(j.Maps)), Reduces: int32(len(j.Reduces))}
-	if s.o.Set.Feeds.Splits {
+	facts := heddle.Facts{Name: cmp.Or(j.Program, j.Name)}
+	if !s.o.NoFacts {
+		facts.InputBytes, facts.Maps, facts.Reduces = j.InputBytes(), int32(len(j.Maps)), int32(len(j.Reduces))
+	}
+	if s.o.Set.Feeds.Splits && !s.o.NoFacts {
 		for i := range j.Maps {
 			facts.Splits = append(facts.Splits, heddle.Split{Bytes: j.Maps[i].Input, Hosts: s.hostsOf(a, apps.Work{Kind: heddle.Map, Index: int32(i)})})
 		}

@@ -35,6 +35,7 @@ type Options struct {
 	Given      bool        // the given world: every container lasts what the trace says
 	LoadSim    bool        // masters behave as those of Hadoop's Scheduler Load Simulator
 	SlotMaster bool        // MapReduce masters ask for all reduces at once
+	NoFacts    bool        // of a job nothing but its name is known when it is submitted, as to a ResourceManager
 	NodeBeat   heddle.Span // 0 = 1 s
 	MasterBeat heddle.Span // of MapReduce masters; 0 = 1 s
 	Attempts   int         // masters an application may have; 0 = 2

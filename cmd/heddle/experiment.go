@@ -57,21 +57,22 @@ func (a *app) prepare(f *simFlags, path string, seeds int) (*experiment, error) 
 func (e *experiment) choose(f *simFlags, h *conf.Hadoop) error {
 	specs := f.profiles
 	if len(specs) == 0 {
-		own, err := e.input.profile(f.set)
+		own, off, err := e.input.profile(f.set, f.bare)
 		if err != nil {
 			return err
 		}
 		if own != nil {
-			e.plan.Profiles = []*policies.Profile{own}
+			e.plan.Profiles, e.notes = []*policies.Profile{own}, append(e.notes, off...)
 			return checkProfiles(e.plan.Profiles, h, f.conf)
 		}
 		name, why := defaultProfile(h, f.conf)
 		specs, e.notes = []string{name}, append(e.notes, why)
 	}
-	var err error
-	if e.plan.Profiles, err = loadProfiles(specs, f.set); err != nil {
+	profiles, off, err := loadProfiles(specs, f.set, f.bare)
+	if err != nil {
 		return err
 	}
+	e.plan.Profiles, e.notes = profiles, append(e.notes, off...)
 	return checkProfiles(e.plan.Profiles, h, f.conf)
 }
 

@@ -71,28 +71,34 @@ func (in *input) seeds(flag int, first uint64, otherwise int) []uint64 {
 	return seedsFrom(first, n)
 }
 
-// profile is the scenario's own, nil where it has none.
-func (in *input) profile(set []string) (*policies.Profile, error) {
+// profile is the scenario's own, nil where it has none; notes say what was left out of it.
+func (in *input) profile(set []string, bare bool) (own *policies.Profile, notes []string, err error) {
 	if in.scenario == nil {
-		return nil, nil
+		return nil, nil, nil
 	}
 	switch p := in.scenario.Profile.(type) {
 	case nil:
-		return nil, nil
+		return nil, nil, nil
 	case string:
 		if beside := filepath.Join(filepath.Dir(in.path), p); !slices.Contains(policies.Names(), p) && !filepath.IsAbs(p) && isFile(beside) {
 			p = beside
 		}
-		loaded, err := loadProfiles([]string{p}, set)
+		loaded, notes, err := loadProfiles([]string{p}, set, bare)
 		if err != nil {
-			return nil, fmt.Errorf("%s: profile: %w", in.path, err)
+			return nil, nil, fmt.Errorf("%s: profile: %w", in.path, err)
 		}
-		return loaded[0], nil
+		return loaded[0], notes, nil
 	}
 	if len(set) > 0 {
-		return nil, usagef("--set changes a profile that has a name, and %s writes its own out; change it there or add --profile", in.path)
+		return nil, nil, usagef("--set changes a profile that has a name, and %s writes its own out; change it there or add --profile", in.path)
 	}
-	return policies.Parse(in.path, in.scenario.ProfileYAML)
+	if own, err = policies.Parse(in.path, in.scenario.ProfileYAML); err != nil {
+		return nil, nil, err
+	}
+	if bare {
+		own, notes = carried(own)
+	}
+	return own, notes, nil
 }
 
 // faults returns what goes wrong, by seed, and makes sure that it can go wrong on so many nodes.

@@ -9,47 +9,68 @@ import (
 )
 
 // loadProfiles reads profiles from what stands on the command line: each a name, a file, or one of both
-// with changes behind it. set are changes to all of them.
-func loadProfiles(specs, set []string) ([]*policies.Profile, error) {
-	var out []*policies.Profile
+// with changes behind it. set are changes to all of them; bare leaves out of all what needs a node agent. notes say
+// what was left out.
+func loadProfiles(specs, set []string, bare bool) (out []*policies.Profile, notes []string, err error) {
 	seen := map[string]string{}
 	for _, spec := range specs {
-		name, own, err := parseSpec(spec)
+		name, own, ownBare, err := parseSpec(spec)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		p, err := policies.Load(name, append(own, set...))
 		if err != nil {
-			return nil, err
+			return nil, nil, err
+		}
+		if bare || ownBare {
+			var off []string
+			if p, off = carried(p); ownBare {
+				p.Name += withoutAgent
+			}
+			notes = append(notes, off...)
 		}
 		if other, twice := seen[p.Name]; twice {
 			if other == spec {
-				return nil, fmt.Errorf("profile %s stands twice", spec)
+				return nil, nil, fmt.Errorf("profile %s stands twice", spec)
 			}
 			p.Name = spec // two files of one name in different folders
 		}
 		seen[p.Name] = spec
 		out = append(out, p)
 	}
-	return out, nil
+	return out, notes, nil
 }
 
-// parseSpec takes "fair --set place.map=delay --set …" apart.
-func parseSpec(spec string) (name string, set []string, err error) {
+// carried is what of a profile the ResourceManager can carry out on stock NodeManagers. notes say what it cannot.
+func carried(p *policies.Profile) (left *policies.Profile, notes []string) {
+	left, off := p.WithoutAgent()
+	for _, mechanism := range off {
+		notes = append(notes, fmt.Sprintf("%s: off without a node agent: %s", p.Name, mechanism))
+	}
+	return left, notes
+}
+
+// withoutAgent is what follows a profile's name where what needs a node agent is to be left out of it.
+const withoutAgent = " --without-agent"
+
+// parseSpec takes "heddle --without-agent --set place.map=delay --set …" apart.
+func parseSpec(spec string) (name string, set []string, bare bool, err error) {
 	const flag = "--set"
-	parts := strings.Split(" "+spec, " "+flag)
+	rest := strings.TrimSuffix(strings.ReplaceAll(" "+spec+" ", withoutAgent+" ", " "), " ")
+	bare = len(rest) <= len(spec)
+	parts := strings.Split(rest, " "+flag)
 	name = strings.TrimSpace(parts[0])
 	if name == "" {
-		return "", nil, fmt.Errorf("profile %q: want a name, a YAML file, or one of them with changes, such as \"fair --set place.map=delay\"", spec)
+		return "", nil, false, fmt.Errorf("profile %q: want a name, a YAML file, or one of them with changes, such as \"fair --set place.map=delay\"", spec)
 	}
 	for _, part := range parts[1:] {
 		change := strings.TrimSpace(strings.TrimPrefix(part, "="))
 		if change == "" || part[0] != ' ' && part[0] != '=' {
-			return "", nil, fmt.Errorf("profile %q: want --set slot.kind=policy, such as --set place.map=delay", spec)
+			return "", nil, false, fmt.Errorf("profile %q: want --set slot.kind=policy, such as --set place.map=delay", spec)
 		}
 		set = append(set, change)
 	}
-	return name, set, nil
+	return name, set, bare, nil
 }
 
 // splitList splits at commas, but not inside brackets, braces and quotes, where options of policies have

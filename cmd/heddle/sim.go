@@ -19,6 +19,7 @@ type simFlags struct {
 
 	load      fraction
 	world     choice
+	bare      bool
 	seeds     count
 	firstSeed uint64
 
@@ -102,6 +103,7 @@ func (f *simFlags) add(cmd *cobra.Command, seeds int) {
 	f.world.of, f.output = []string{"full", "given"}, choice{value: "table", of: []string{"table", "json", "csv"}}
 	fl := cmd.Flags()
 	fl.StringArrayVar(&f.set, "set", nil, "make `CHANGE` in every profile, such as place.map=delay; may stand several times")
+	fl.BoolVar(&f.bare, "without-agent", false, "leave out of every profile what heddle rm cannot do on stock NodeManagers")
 	fl.StringVar(&f.conf, "conf", "", "Hadoop configuration folder `DIR` (default: one queue, dominant resources)")
 	fl.Var(&f.cluster.nodes, "nodes", "nodes of the cluster, all alike (default: the scenario's, the hosts that the trace names, or 10)")
 	fl.Var(&f.cluster.racks, "racks", "racks they stand in (default: one for every 40 nodes)")

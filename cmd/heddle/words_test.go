@@ -69,15 +69,21 @@ func TestSpecs(t *testing.T) {
 		"my profile.yaml":                       {"my profile.yaml"},
 		"fair --set a=b":                        {"fair", "a=b"},
 		"fair --set=a=b":                        {"fair", "a=b"},
+		"fair --without-agent":                  {"fair"},
+		"fair --without-agent --set a=b":        {"fair", "a=b"},
+		"fair --set a=b --without-agent":        {"fair", "a=b"},
 		"fair --set place.map={d: 1} --set c=d": {"fair", "place.map={d: 1}", "c=d"},
 	} {
-		name, set, err := parseSpec(text)
+		name, set, bare, err := parseSpec(text)
+		if bare != strings.Contains(text, "agent") {
+			t.Errorf("%q: without an agent: %v", text, bare)
+		}
 		if got := append([]string{name}, set...); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%q: %q, %v; want %q", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"", "--set a=b", "fair --set", "fair --set ", "fair --sets a=b", "fair --set  --set a=b"} {
-		if name, set, err := parseSpec(text); err == nil {
+	for _, text := range []string{"", "--set a=b", "fair --set", "fair --set ", "fair --sets a=b", "--without-agent", "fair --set  --set a=b"} {
+		if name, set, _, err := parseSpec(text); err == nil {
 			t.Errorf("%q: %q %q, want an error", text, name, set)
 		}
 	}

@@ -17,14 +17,15 @@ import (
 
 // A Scheduler is the Order, the Share and the master's Gate of a CapacityScheduler.
 type Scheduler struct {
-	cfg    Config
-	queues []queue
-	stamp  uint64 // changes with the state
-	total  heddle.Resource
-	dims   []heddle.Dim // those that total has
-	users  []string     // names by UserID, for weights; may be shorter than the ids in use
-	apps   []appState
-	woken  []heddle.AppID
+	cfg     Config
+	queues  []queue
+	stamp   uint64 // changes with the state
+	total   heddle.Resource
+	dims    []heddle.Dim // those that total has
+	users   []string     // names by UserID, for weights; may be shorter than the ids in use
+	apps    []appState
+	woken   []heddle.AppID
+	masters MastersOptions
 
 	explaining bool
 }

@@ -1,6 +1,8 @@
 package capacity
 
 import (
+	"errors"
+	"math"
 	"slices"
 
 	"heddle"
@@ -30,13 +32,15 @@ type user struct {
 
 // appState is what the scheduler remembers of an application after the cluster forgot it.
 type appState struct {
-	queue    heddle.QueueID
-	user     int
-	priority int32
-	master   heddle.Resource
-	active   bool
-	asking   bool // counted in user.asking
-	known    bool
+	queue     heddle.QueueID
+	user      int
+	priority  int32
+	master    heddle.Resource
+	active    bool
+	tasks     int32 // maps and reduces, 0 where unknown
+	submitted heddle.Time
+	asking    bool // counted in user.asking
+	known     bool
 }
 
 func (s *Scheduler) user(u *policy.User) *user {
@@ -106,6 +110,30 @@ func (s *Scheduler) Granted(_ policy.View, x *policy.Container) {
 	}
 }
 
+// MastersOptions change which applications of a leaf may run, for profiles that put the capacity scheduler's gate
+// in place with options.
+type MastersOptions struct {
+	// Share is the least part of a queue that masters may hold together, whatever the configuration says.
+	Share float64 `yaml:"share"`
+	// SmallestFirst lets in the application with the fewest tasks first, as far as they are known when it is
+	// submitted, instead of the one that was submitted first.
+	SmallestFirst bool `yaml:"smallest_first"`
+	// Patience is how many seconds an application waits at most before no smaller one is let in before it.
+	Patience float64 `yaml:"patience"`
+}
+
+// Masters sets the options of the gate.
+func (s *Scheduler) Masters(o MastersOptions) error {
+	switch {
+	case !(o.Share >= 0 && o.Share <= 1):
+		return errors.New("capacity: share must be a part of a queue, 0 to 1")
+	case !(o.Patience > 0) || o.Patience > math.MaxInt32:
+		return errors.New("capacity: patience must be above 0 s")
+	}
+	s.masters = o
+	return nil
+}
+
 // IgnoresTaskNews implements [policy.IgnoresTaskNews].
 func (s *Scheduler) IgnoresTaskNews() {}
 
@@ -158,7 +186,7 @@ func (s *Scheduler) wait(v policy.View, a *policy.App) {
 		s.apps = append(s.apps, appState{})
 	}
 	st := &s.apps[a.ID()]
-	*st = appState{queue: a.Queue().ID(), user: a.User().Nth(), priority: a.Priority(), known: true}
+	*st = appState{queue: a.Queue().ID(), user: a.User().Nth(), priority: a.Priority(), tasks: a.Facts().Maps + a.Facts().Reduces, submitted: a.Submitted(), known: true}
 	for _, k := range a.Asks() {
 		if k.Kind() == heddle.AM {
 			st.master = k.Size()
@@ -172,15 +200,24 @@ func (s *Scheduler) wait(v policy.View, a *policy.App) {
 	s.asked(a)
 }
 
-// line puts an application among those of its leaf that wait, behind those of its priority.
+// line puts an application among those of its leaf that wait, behind those of its priority that are not larger.
 func (s *Scheduler) line(l *leaf, id heddle.AppID) {
 	i := len(l.waiting)
-	for i > 0 && s.apps[l.waiting[i-1]].priority < s.apps[id].priority {
+	for i > 0 && s.before(id, l.waiting[i-1]) {
 		i--
 	}
 	l.waiting = append(l.waiting, 0)
 	copy(l.waiting[i+1:], l.waiting[i:])
 	l.waiting[i] = id
+}
+
+// before reports whether an application is let in before another one that was submitted earlier.
+func (s *Scheduler) before(id, earlier heddle.AppID) bool {
+	a, b := &s.apps[id], &s.apps[earlier]
+	if a.priority != b.priority {
+		return a.priority > b.priority
+	}
+	return s.masters.SmallestFirst && a.tasks < b.tasks && a.submitted.Since(b.submitted) < heddle.Seconds(s.masters.Patience)
 }
 
 // asked brings the count of a user's asking applications up to date after one changed what it asks for.
@@ -303,14 +340,19 @@ func (s *Scheduler) mastersLimit(v policy.View, c *queue) heddle.Resource {
 	if v.Fits(c.min, c.current) {
 		usable = c.current
 	}
-	return s.timesUp(usable, float64(float32(c.cfg.MaxAMShare)))
+	return s.timesUp(usable, float64(s.mastersShare(c)))
+}
+
+// mastersShare is the part of a queue that masters may hold together.
+func (s *Scheduler) mastersShare(c *queue) float32 {
+	return max(float32(c.cfg.MaxAMShare), float32(s.masters.Share))
 }
 
 // userMastersLimit is what one user's masters may hold.
 func (s *Scheduler) userMastersLimit(v policy.View, id heddle.QueueID) heddle.Resource {
 	c := &s.queues[id]
 	s.countInactive(v, id)
-	share := float32(c.cfg.MaxAMShare)
+	share := s.mastersShare(c)
 	if c.cfg.UserLimitFactor != -1 {
 		part := max(float32(c.cfg.MinimumUserLimit), 1/float32(max(c.leaf.asking+c.leaf.inactive, 1)))
 		share = share * part * float32(c.cfg.UserLimitFactor)

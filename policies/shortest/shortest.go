@@ -37,16 +37,49 @@ type Options struct {
 	// Patience is how many seconds an application is passed over at most before it goes first, behind those
 	// that have been passed over for longer.
 	Patience float64 `yaml:"patience"`
+	// UnstartedFirst has an application that no task has run for yet served before all others of its priority.
+	UnstartedFirst bool `yaml:"unstarted_first"`
+	// Durations weighs what is left by how long containers are held. Without it every container counts alike.
+	Durations bool `yaml:"durations"`
 }
 
 // Default is the order's default.
-var Default = Options{Patience: 600}
+var Default = Options{Patience: 600, UnstartedFirst: true, Durations: true}
 
 // An Order serves the least remaining work first.
 type Order struct {
 	queues   policy.Order // orders queues; nil = as listed
+	o        Options
 	patience heddle.Span
 	overdue  []heddle.Time // by application: since when it had been passed over, when that was found too long
+	usual    [heddle.NumKinds]usual
+	tasks    usual // of maps and reduces together
+}
+
+// usual is how long containers are held, as those that ended lately were.
+type usual struct {
+	mean  float64     // in seconds
+	count int         // of containers that had ended when the mean was last brought up to date
+	held  heddle.Span // … and how long they were held together
+}
+
+// memory is the number of containers after which what was usual before counts half.
+const memory = 1000
+
+// learn takes in that so many containers have ended by now and were held for so long together. It reports whether
+// any of them is new.
+func (u *usual) learn(count int, held heddle.Span) bool {
+	n := count - u.count
+	if n == 0 {
+		return false
+	}
+	mean, weight := (held-u.held).Seconds()/float64(n), 1.0
+	if u.count > 0 {
+		weight = float64(n) / float64(n+memory)
+	}
+	u.mean += (mean - u.mean) * weight
+	u.count, u.held = count, held
+	return true
 }
 
 // New returns the order for a flat list of queues.
@@ -61,7 +94,7 @@ func Within(a policy.Args, queues policy.Order) (policy.Order, error) {
 	if !(o.Patience > 0) || o.Patience > math.MaxInt32 {
 		return nil, errors.New("shortest: patience must be above 0 s")
 	}
-	return &Order{queues: queues, patience: heddle.Seconds(o.Patience)}, nil
+	return &Order{queues: queues, o: o, patience: heddle.Seconds(o.Patience)}, nil
 }
 
 // Queue implements [policy.Order].
@@ -77,11 +110,54 @@ func (s *Order) App(v policy.View, a *policy.App) policy.Key {
 	if s.late(a) {
 		return policy.Key{math.MinInt64, int64(a.PassedOver())}
 	}
-	return policy.Key{-int64(a.Priority()), left(a.Pending().Plus(a.Used()), v.Total())}
+	begun := int64(1)
+	if s.o.UnstartedFirst && unstarted(a) {
+		begun = 0
+	}
+	return policy.Key{-int64(a.Priority()), begun, int64(s.left(a, v.Total()) * 1e9)}
 }
 
-// left is the dominant share of work in a cluster, in billionths.
-func left(work, total heddle.Resource) int64 { return int64(work.Share(total) * 1e9) }
+// unstarted reports whether no task of the application has been given a container yet.
+func unstarted(a *policy.App) bool {
+	for k := heddle.AM + 1; k < heddle.Kind(heddle.NumKinds); k++ {
+		if a.Running(k) > 0 || a.Finished(k) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// left is what an application holds and asks for, as a dominant share of the cluster. With [Options.Durations] a
+// container counts as much as it is held longer than usual.
+func (s *Order) left(a *policy.App, total heddle.Resource) float64 {
+	count, weight := 0, 0.0
+	for k := heddle.AM + 1; k < heddle.NumKinds; k++ {
+		if n := a.Waiting(k) + a.Running(k); n > 0 {
+			count += n
+			weight += float64(n) * s.length(a, k)
+		}
+	}
+	share := a.Pending().Plus(a.Used()).Share(total)
+	if count == 0 || !s.o.Durations {
+		return share
+	}
+	return share * weight / float64(count)
+}
+
+// length is how long a container of an application is held: the mean of those of it that ended and of one as usual
+// for its kind, as a part of what is usual. Maps and reduces are measured against what is usual for both together,
+// since a job has both; executors are held for a job's whole life, and only against each other.
+func (s *Order) length(a *policy.App, k heddle.Kind) float64 {
+	kind, all := &s.usual[k], &s.usual[k]
+	if k == heddle.Map || k == heddle.Reduce {
+		all = &s.tasks
+	}
+	if kind.count == 0 {
+		return 1
+	}
+	mean := (a.Held(k).Seconds() + kind.mean) / float64(a.Finished(k)+1)
+	return max(mean, 1) / max(all.mean, 1)
+}
 
 // late reports whether the application's patience was over when it was last looked for that, and it has been
 // given nothing since.
@@ -96,7 +172,19 @@ const lookEvery = 5 * heddle.Second
 func (s *Order) Every() heddle.Span { return lookEvery }
 
 // Tick implements [policy.Ticker]: keys change when somebody's patience is over.
-func (s *Order) Tick(v policy.View) bool { return s.look(v, v.Root()) }
+func (s *Order) Tick(v policy.View) bool {
+	moved := s.learn(v)
+	return s.look(v, v.Root()) || moved
+}
+
+// learn brings up to date how long containers are usually held, and reports whether that changes keys.
+func (s *Order) learn(v policy.View) (moved bool) {
+	for k := range s.usual {
+		moved = s.usual[k].learn(v.Finished(heddle.Kind(k)), v.Held(heddle.Kind(k))) || moved
+	}
+	s.tasks.learn(v.Finished(heddle.Map)+v.Finished(heddle.Reduce), v.Held(heddle.Map)+v.Held(heddle.Reduce))
+	return moved && s.o.Durations
+}
 
 func (s *Order) look(v policy.View, q *policy.Queue) (changed bool) {
 	if !q.Waiting() {

@@ -112,7 +112,7 @@ func (p *Place) Observe(v policy.View, ev heddle.Event) {
 // Judge implements [policy.Place].
 func (p *Place) Judge(v policy.View, k *policy.Ask, n *policy.Node, _ heddle.Locality) policy.Verdict {
 	running := n.Running(k.Kind())
-	if running < p.o.Least || v.Now().Since(k.App().PassedOver()) > heddle.Seconds(p.o.Patience) {
+	if running < p.o.Least || k.App().Unserved() || v.Now().Since(k.App().PassedOver()) > heddle.Seconds(p.o.Patience) {
 		return policy.Yes
 	}
 	used, held := 0.0, k.Size()
@@ -129,7 +129,7 @@ func (p *Place) Judge(v policy.View, k *policy.Ask, n *policy.Node, _ heddle.Loc
 		return policy.Yes
 	}
 	no := policy.No(heddle.NodeCrowded)
-	if !p.late && held.Minus(k.Size()).Share(n.Total()) >= p.o.Share {
+	if !p.late && v.Unserved() == 0 && held.Minus(k.Size()).Share(n.Total()) >= p.o.Share {
 		no.Skip = policy.SkipKind // whoever asks, and for however little: every container has some of each resource
 	}
 	return no

@@ -1,0 +1,143 @@
+// Package newcomers holds room back for applications whose masters are starting. A master takes seconds to start and
+// to ask for its first task. What comes free meanwhile would go to applications that run already, and the new one
+// would wait until their tasks end.
+//
+// For each application that has a master and no task yet, as much as its master holds is kept free, since what it
+// will ask for is not known. Applications of which tasks run leave that room; masters and applications of which no
+// task runs may take it. It is bounded twice: an application counts for as long as [Options].Wait after its
+// master was granted, and no more than [Options].Most of the cluster is held back in all.
+package newcomers
+
+import (
+	"errors"
+
+	"heddle"
+	"heddle/policy"
+)
+
+// Options are the share's.
+type Options struct {
+	// Wait is for how many seconds after its master was granted room is held back for an application.
+	Wait float64 `yaml:"wait"`
+	// Most is the part of the cluster that is held back at most.
+	Most float64 `yaml:"most"`
+}
+
+// Default holds room back for as long as a master usually takes to start and to ask, and a tenth of the cluster at
+// most.
+var Default = Options{Wait: 10, Most: 0.1}
+
+// A Share holds room back.
+type Share struct {
+	o       Options
+	waiting []newcomer // by the time of the master's grant
+	held    heddle.Resource
+}
+
+// A newcomer is an application that room is held back for.
+type newcomer struct {
+	app   heddle.AppID
+	until heddle.Time
+	room  heddle.Resource
+}
+
+// New returns the share.
+func New(a policy.Args) (policy.Share, error) {
+	o := Default
+	if err := a.Decode(&o); err != nil {
+		return nil, err
+	}
+	switch {
+	case !(o.Wait > 0 && o.Wait <= 3600):
+		return nil, errors.New("newcomers: wait must be above 0 s and at most 3600 s")
+	case !(o.Most >= 0 && o.Most <= 1):
+		return nil, errors.New("newcomers: most must be a part of the cluster, 0 to 1")
+	}
+	return &Share{o: o}, nil
+}
+
+// Enter implements [policy.Share]: it knows nothing of queues.
+func (s *Share) Enter(policy.View, *policy.Queue) policy.Verdict { return policy.Yes }
+
+// Allow implements [policy.Share].
+func (s *Share) Allow(v policy.View, a *policy.App, k heddle.Kind, need heddle.Resource) policy.Verdict {
+	if len(s.waiting) == 0 || k == heddle.AM || a.Unserved() || v.Fits(need.Plus(s.hold(v)), v.Total().Minus(v.Used())) {
+		return policy.Yes
+	}
+	return policy.NoApp(heddle.ShareLimit)
+}
+
+// Headroom implements [policy.Share]: what is free. What is held back comes free in seconds, and no master should
+// give up tasks for it.
+func (s *Share) Headroom(v policy.View, a *policy.App) heddle.Resource {
+	return policy.Unshared{}.Headroom(v, a)
+}
+
+// hold is what is held back now.
+func (s *Share) hold(v policy.View) heddle.Resource {
+	hold, total := s.held, v.Total()
+	for d := range hold {
+		hold[d] = min(hold[d], int64(s.o.Most*float64(total[d])))
+	}
+	return hold
+}
+
+// Granted implements [policy.Granted].
+func (s *Share) Granted(v policy.View, x *policy.Container) {
+	a := x.App()
+	s.forget(a.ID())
+	if x.Kind() == heddle.AM {
+		s.waiting = append(s.waiting, newcomer{a.ID(), v.Now().Plus(heddle.Seconds(s.o.Wait)), x.Limit()})
+		s.held = s.held.Plus(x.Limit())
+	}
+}
+
+// IgnoresTaskNews implements [policy.IgnoresTaskNews].
+func (s *Share) IgnoresTaskNews() {}
+
+// Observe implements [policy.Observe].
+func (s *Share) Observe(_ policy.View, ev heddle.Event) {
+	switch e := ev.(type) {
+	case heddle.AppDone:
+		s.forget(e.App)
+	case heddle.Attempt:
+		s.forget(e.App)
+	default: // grants are told apart
+	}
+}
+
+func (s *Share) forget(id heddle.AppID) {
+	for i := range s.waiting {
+		if s.waiting[i].app == id {
+			s.held = s.held.Minus(s.waiting[i].room)
+			s.waiting = append(s.waiting[:i], s.waiting[i+1:]...)
+			return
+		}
+	}
+}
+
+// Every implements [policy.Ticker].
+func (s *Share) Every() heddle.Span { return heddle.Second }
+
+// Tick implements [policy.Ticker]: room is held back no longer for those who asked for nothing in time.
+func (s *Share) Tick(v policy.View) bool {
+	gone := 0
+	for gone < len(s.waiting) && s.waiting[gone].until <= v.Now() {
+		s.held = s.held.Minus(s.waiting[gone].room)
+		gone++
+	}
+	s.waiting = append(s.waiting[:0], s.waiting[gone:]...)
+	return gone > 0
+}
+
+// Check implements [policy.Checker].
+func (s *Share) Check(policy.View) []string {
+	var sum heddle.Resource
+	for i := range s.waiting {
+		sum = sum.Plus(s.waiting[i].room)
+	}
+	if sum != s.held {
+		return []string{"newcomers: what is held back is not the sum of what is held back for each"}
+	}
+	return nil
+}
