@@ -114,6 +114,7 @@ func newSite(o Options) *site {
 	s.serviceRoutes()
 	s.heddleRoutes()
 	s.otherRoutes()
+	s.optionRoutes()
 	return s
 }
 
