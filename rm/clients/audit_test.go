@@ -53,13 +53,13 @@ func TestAudit(t *testing.T) {
 		},
 		"forceKillApplication":        {&wire.KillApplicationRequest{ApplicationId: app}, "Kill Application Request", onApp},
 		"failApplicationAttempt":      {&wire.FailApplicationAttemptRequest{ApplicationAttemptId: conv.WireAttempt(anAttempt)}, "Fail Attempt Request", onApp + " APPATTEMPTID=" + anAttempt.String()},
-		"moveApplicationAcrossQueues": {&wire.MoveApplicationAcrossQueuesRequest{ApplicationId: app}, "Move Application Request", onApp},
-		"updateApplicationPriority":   {&wire.UpdateApplicationPriorityRequest{ApplicationId: app}, "Update Application Priority", onApp},
+		"moveApplicationAcrossQueues": {&wire.MoveApplicationAcrossQueuesRequest{ApplicationId: app, TargetQueue: new("b")}, "Move Application Request", onApp},
+		"updateApplicationPriority":   {&wire.UpdateApplicationPriorityRequest{ApplicationId: app, ApplicationPriority: &wire.Priority{Priority: proto.Int32(1)}}, "Update Application Priority", onApp},
 		"updateApplicationTimeouts": {&wire.UpdateApplicationTimeoutsRequest{ApplicationId: app, ApplicationTimeouts: []*wire.ApplicationUpdateTimeoutMap{{
 			ApplicationTimeoutType: wire.ApplicationTimeoutType_APP_TIMEOUT_LIFETIME.Enum(), ExpireTime: new(time.Now().Format(time.RFC3339)),
 		}}}, "Update Application Timeouts", onApp},
 		"signalToContainer": {
-			&wire.SignalContainerRequest{ContainerId: conv.WireContainer(aContainer)}, "Signal Container Request",
+			&wire.SignalContainerRequest{ContainerId: conv.WireContainer(aContainer), Command: wire.SignalContainerCommand_OUTPUT_THREAD_DUMP.Enum()}, "Signal Container Request",
 			onApp + " APPATTEMPTID=" + anAttempt.String() + " CONTAINERID=" + aContainer.String(),
 		},
 	}

@@ -121,12 +121,12 @@ func TestBadQuestions(t *testing.T) {
 }
 
 func TestServicesThatHaveNoRecording(t *testing.T) {
-	h := New(Options{RM: demo(), Off: []string{"ikayak.shrink: needs a node agent"}, Version: "dev", Now: func() time.Time { return time.UnixMilli(1700000063000) }})
+	h := New(Options{RM: demo(), Off: []string{"ikayak.shrink: needs a node agent"}, Version: "dev", ClientAddress: "0.0.0.0:8032"})
 	for path, want := range map[string]string{
 		rest.Base + "/appstatistics?states=running&applicationTypes=mapreduce": `{"appStatInfo":{"statItem":[{"state":"RUNNING","type":"mapreduce","count":1}]}}`,
 		rest.Base + "/nodes?states=decommissioned":                             `{"nodes":{}}`,
 		rest.HeddleBase + "/info": `{"info":{"version":"dev","clusterId":"c1","started":1700000000000,"ready":true,"profile":"heddle",` +
-			`"scheduler":"capacity","off":["ikayak.shrink: needs a node agent"],"steps":1234,"grants":56,"busyPercent":1.5,"callsWaiting":0,"heartbeatMillis":1000}}`,
+			`"scheduler":"capacity","off":["ikayak.shrink: needs a node agent"],"steps":1234,"grants":56,"busyPercent":1.5,"callsWaiting":0,"heartbeatMillis":1000,"clientAddress":"0.0.0.0:8032","restChanges":false}}`,
 		rest.HeddleBase + "/apps/" + proxied + "/why": `{"why":{"app":"application_1700000000000_0001","queue":"root.default","pending":[{"priority":20,` +
 			`"kind":"map","count":3,"since":1700000002000,"size":{"memoryMB":1024,"milliVcores":1000},"why":"queue-limit",` +
 			`"text":"The queue root.default is at its maximum.","need":{"memoryMB":1024,"milliVcores":1000},"have":{"memoryMB":0,"milliVcores":0},` +
