@@ -22,27 +22,32 @@ func TestDeed(t *testing.T) {
 		text, json string // without the time
 	}{
 		{
-			Deed{User: "ann", Addr: "10.0.0.1", Operation: OpKill, Target: TargetClients, App: app}, nil,
+			Deed{User: "ann", Addr: "10.0.0.1", Operation: OpKill, Target: TargetClients, App: app},
+			nil,
 			`level=INFO msg=audit USER=ann IP=10.0.0.1 OPERATION="Kill Application Request" TARGET=ClientRMService RESULT=SUCCESS APPID=application_1_0002`,
 			`"level":"INFO","msg":"audit","USER":"ann","IP":"10.0.0.1","OPERATION":"Kill Application Request","TARGET":"ClientRMService","RESULT":"SUCCESS","APPID":"application_1_0002"}`,
 		},
 		{
-			Deed{User: "a\nb\x1b[2J USER=root", Operation: "refreshQueues", Target: TargetAdmin}, errors.New("no\r\nlevel=INFO\tmsg=audit"),
+			Deed{User: "a\nb\x1b[2J USER=root", Operation: "refreshQueues", Target: TargetAdmin},
+			errors.New("no\r\nlevel=INFO\tmsg=audit"),
 			`level=WARN msg=audit USER="a\nb\x1b[2J USER=root" OPERATION=refreshQueues TARGET=AdminService RESULT=FAILURE DESCRIPTION="no\r\nlevel=INFO\tmsg=audit"`,
 			`"level":"WARN","msg":"audit","USER":"a\nb\u001b[2J USER=root","OPERATION":"refreshQueues","TARGET":"AdminService","RESULT":"FAILURE","DESCRIPTION":"no\r\nlevel=INFO\tmsg=audit"}`,
 		},
 		{
-			Deed{User: "ann", Operation: OpFail, Target: TargetClients, Attempt: attempt}, nil,
+			Deed{User: "ann", Operation: OpFail, Target: TargetClients, Attempt: attempt},
+			nil,
 			`level=INFO msg=audit USER=ann OPERATION="Fail Attempt Request" TARGET=ClientRMService RESULT=SUCCESS APPID=application_1_0002 APPATTEMPTID=appattempt_1_0002_000003`,
 			`"APPATTEMPTID":"appattempt_1_0002_000003"}`,
 		},
 		{
-			Deed{User: "ann", Operation: OpSignal, Target: TargetClients, Container: ids.Container{Attempt: attempt, ID: 4}}, nil,
+			Deed{User: "ann", Operation: OpSignal, Target: TargetClients, Container: ids.Container{Attempt: attempt, ID: 4}},
+			nil,
 			`RESULT=SUCCESS APPID=application_1_0002 APPATTEMPTID=appattempt_1_0002_000003 CONTAINERID=container_1_0002_03_000004`,
 			`"CONTAINERID":"container_1_0002_03_000004"}`,
 		},
 		{
-			Deed{User: strings.Repeat("é", maxAudited), Operation: OpMove, Target: TargetWeb}, nil,
+			Deed{User: strings.Repeat("é", maxAudited), Operation: OpMove, Target: TargetWeb},
+			nil,
 			" USER=" + strings.Repeat("é", maxAudited/2) + " ", `"USER":"` + strings.Repeat("é", maxAudited/2) + `"`,
 		},
 	} {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"os/user"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -132,7 +133,11 @@ func record(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	r := &recorder{dir: args[0], names: strings.NewReplacer("{app}", app,
+	who, err := user.Current()
+	if err != nil {
+		return err
+	}
+	r := &recorder{dir: args[0], user: who.Username, names: strings.NewReplacer("{app}", app,
 		"{attempt}", strings.Replace(app, "application", "appattempt", 1)+"_000001",
 		"{worker}", strings.Replace(app, "application", "container", 1)+"_01_000002")}
 	fair := b.Options().Profile == "fair"
@@ -186,8 +191,8 @@ func await(ctx context.Context, b *hadoop.Testbed, app string, containers int) e
 
 // A recorder keeps answers in a folder.
 type recorder struct {
-	dir   string
-	names *strings.Replacer
+	dir, user string // user is who changes something
+	names     *strings.Replacer
 }
 
 // build is what tells one build of Hadoop from another.
@@ -211,6 +216,7 @@ func (r *recorder) one(ctx context.Context, q question) error {
 	switch {
 	case q.put != "":
 		method = http.MethodPut
+		path += "?user.name=" + r.user
 	case kind == "headers":
 		method = http.MethodOptions
 	}
