@@ -135,7 +135,7 @@ func (c *Client) reached(listens string) (string, error) {
 func (c *Client) overRPC(ctx context.Context, at, method string, req, resp proto.Message) error {
 	conn, err := rpc.Dial(ctx, at, rpc.ClientOptions{Protocol: clientProtocol, User: c.user, Timeout: c.http.Timeout})
 	if err == nil {
-		defer conn.Close()
+		defer func() { _ = conn.Close() }() // the answer is here, or err says why not
 		err = conn.Call(ctx, method, req, resp)
 	}
 	refusal, ok := errors.AsType[*rpc.Error](err)
