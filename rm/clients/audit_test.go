@@ -1,19 +1,25 @@
 package clients
 
 import (
+	"bytes"
+	"encoding/binary"
 	"errors"
+	"io"
 	"log/slog"
 	"maps"
+	"net"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"google.golang.org/protobuf/encoding/protodelim"
 	"google.golang.org/protobuf/proto"
 
 	"heddle/rm"
 	"heddle/yarn/conv"
+	"heddle/yarn/rpc"
 	"heddle/yarn/wire"
 )
 
@@ -121,4 +127,43 @@ func TestAudit(t *testing.T) {
 	expect("a refresh that failed", `RESULT=FAILURE DESCRIPTION="bad file"`)
 	_ = forged.Call(t.Context(), "refreshQueues", &wire.RefreshQueuesRequest{}, &wire.RefreshQueuesResponse{})
 	expect("a name with a line in it", ` USER="x\nlevel=INFO msg=audit USER=root" IP=`)
+}
+
+// Who acts for another and may not leaves a line too: it names the one that was claimed, and why says who claimed it.
+func TestAuditOfImpersonation(t *testing.T) {
+	var log journal
+	addr := serveOn(t, rpc.Options{Protocols: []rpc.Protocol{Admin(stock(), Options{Admins: "*", Log: slog.New(slog.NewTextHandler(&log, nil))})}})
+	var sent bytes.Buffer
+	sent.WriteString("hrpc\x09\x00\x00")
+	frame := func(call int32, messages ...proto.Message) {
+		var b bytes.Buffer
+		head := &wire.RpcRequestHeader{
+			RpcKind: wire.RpcKind_RPC_PROTOCOL_BUFFER.Enum(), RpcOp: wire.RpcRequestHeader_RPC_FINAL_PACKET.Enum(), CallId: &call, ClientId: make([]byte, 16),
+		}
+		for _, m := range append([]proto.Message{head}, messages...) {
+			if _, err := protodelim.MarshalTo(&b, m); err != nil {
+				t.Fatal(err)
+			}
+		}
+		sent.Write(binary.BigEndian.AppendUint32(nil, uint32(b.Len())))
+		sent.Write(b.Bytes())
+	}
+	frame(-3, &wire.IpcConnectionContext{UserInfo: &wire.UserInformation{EffectiveUser: new("root"), RealUser: new("eve")}, Protocol: new(AdminName)})
+	frame(0, &wire.RequestHeader{MethodName: new("refreshQueues"), DeclaringClassProtocolName: new(AdminName), ClientProtocolVersion: new(uint64(1))}, &wire.RefreshQueuesRequest{})
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close() }() // the test is over
+	_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+	if _, err := c.Write(sent.Bytes()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(c, make([]byte, 4)); err != nil { // the answer begins
+		t.Fatal(err)
+	}
+	want := `USER=root IP=127.0.0.1 OPERATION=refreshQueues TARGET=AdminService RESULT=FAILURE DESCRIPTION="org.apache.hadoop.security.AccessControlException: User: eve is not allowed to impersonate root`
+	if got := log.take(); len(got) != 1 || !strings.Contains(got[0], want) {
+		t.Errorf("left %q, want one line with %q", got, want)
+	}
 }
