@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -72,21 +71,6 @@ func (c *Client) Attempts(ctx context.Context, id string) ([]rest.Attempt, error
 		return nil, err
 	}
 	return out.List, nil
-}
-
-// Kill has an application killed. It returns at once; done says that the application is over, and until it is the
-// call may be repeated.
-func (c *Client) Kill(ctx context.Context, id string) (done bool, err error) {
-	var now rest.AppState
-	status, err := c.call(ctx, http.MethodPut, appPath(id)+"/state", nil, rest.AppState{State: "KILLED"}, "", &now)
-	return status == http.StatusOK, err
-}
-
-// Move moves an application to another queue, and returns the path of the one it is in then.
-func (c *Client) Move(ctx context.Context, id, queue string) (string, error) {
-	var now rest.AppQueue
-	_, err := c.call(ctx, http.MethodPut, appPath(id)+"/queue", nil, rest.AppQueue{Queue: queue}, "", &now)
-	return now.Queue, err
 }
 
 // Why returns what an application that is not over waits for. The error is [ErrNotHeddle] where the

@@ -1,5 +1,6 @@
 // Package client talks to a ResourceManager over its REST interface: what stands under /ws/v1/cluster works
-// against any YARN ResourceManager, what stands under /ws/v1/heddle against Heddle's alone.
+// against any YARN ResourceManager, what stands under /ws/v1/heddle against Heddle's alone. Changes go over RPC where
+// REST does not take them.
 //
 // It knows nothing of how answers are shown, and nothing of what a ResourceManager does inside.
 package client
@@ -44,6 +45,8 @@ type Client struct {
 	user  string
 	http  *http.Client
 	stock atomic.Bool // it is known not to be Heddle
+
+	changes atomic.Pointer[string] // where changes go, once it was asked; see changesAt
 }
 
 // New returns a client. It does not connect yet; the error is about the options.
@@ -72,10 +75,10 @@ func (c *Client) URL() string { return c.base.String() }
 
 // An Error is a refusal by the ResourceManager.
 type Error struct {
-	Status    int    // of HTTP
+	Status    int    // of HTTP, or the like of it
 	Exception string // the class that the ResourceManager names, without its package; "" for none
 	Message   string // what it says, without the name of a class before it
-	URL       string // what was asked for
+	URL       string // what was asked for, and where
 }
 
 // Error returns the message and what was asked.

@@ -152,6 +152,10 @@ func TestAppFilter(t *testing.T) {
 func TestWrites(t *testing.T) {
 	status := 202
 	c := serve(t, Options{User: "ada"}, func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, rest.HeddleBase) {
+			http.NotFound(w, r)
+			return
+		}
 		var body strings.Builder
 		if err := r.Write(&body); err != nil {
 			t.Error(err)
@@ -165,6 +169,13 @@ func TestWrites(t *testing.T) {
 				t.Errorf("%s", text)
 			}
 			says(w, 200, `{"queue":"root.b"}`)
+			return
+		}
+		if strings.HasSuffix(r.URL.Path, "/priority") {
+			if !strings.Contains(text, `{"priority":99}`) {
+				t.Errorf("%s", text)
+			}
+			says(w, 200, `{"priority":10}`)
 			return
 		}
 		if !strings.Contains(text, `{"state":"KILLED"}`) {
@@ -181,6 +192,9 @@ func TestWrites(t *testing.T) {
 	}
 	if q, err := c.Move(t.Context(), "application_1_0001", "b"); q != "root.b" || err != nil {
 		t.Errorf("%q, %v", q, err)
+	}
+	if p, err := c.SetPriority(t.Context(), "application_1_0001", 99); p != 10 || err != nil {
+		t.Errorf("%d, %v", p, err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package rm
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -209,6 +210,7 @@ func (r *RM) close(a *app) {
 	if a.state == stateFinishing {
 		a.state = string(AppFinished)
 	}
+	r.logEnd(a)
 	if t := a.current(); t != nil {
 		r.auth.drop(t.id)
 		if !t.isOver() {
@@ -235,6 +237,19 @@ func (r *RM) close(a *app) {
 	r.counts.end(a, known)
 	r.over = append(r.over, a)
 	r.trim()
+}
+
+// logEnd leaves a line that says how an application ended. Who had it killed stands in the line of the call.
+func (r *RM) logEnd(a *app) {
+	d, err := Deed{User: a.user, Operation: opSucceeded, Target: targetApps, App: a.id}, error(nil)
+	switch AppState(a.state) {
+	case AppKilled:
+		d.Operation = opKilled
+	case AppFailed:
+		d.Operation, err = opFailed, errors.New(a.diag)
+	default:
+	}
+	d.Log(r.log, err)
 }
 
 // trim forgets the oldest applications that are over, beyond so many.

@@ -268,7 +268,6 @@ func (r *RM) Kill(ctx context.Context, who Actor, id ids.App, diagnostics string
 			a.killers = append(a.killers, yes)
 		default:
 			a.saved = append(a.saved, yes)
-			r.log.Info("application killed", "app", id, "by", who.User)
 			r.end(a, string(AppKilled), Killed, text)
 		}
 	})

@@ -1,8 +1,8 @@
 package rm
 
 import (
+	"bytes"
 	"context"
-	"io"
 	"log/slog"
 	"slices"
 	"testing"
@@ -29,6 +29,7 @@ type world struct {
 	largest int64  // MiB of the largest container, where it is not the default
 	r       *RM
 	stop    func()
+	log     bytes.Buffer
 	calls   []string // of NodeManagers, by the ResourceManager
 	refuse  error    // what they answer
 }
@@ -96,7 +97,7 @@ func (w *world) start(profile string, st *store.Store, state *store.State) {
 	}
 	r, err := New(Options{
 		Config: testConfig(), Scheduler: sch, Store: st, State: state,
-		Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Log: slog.New(slog.NewTextHandler(&w.log, nil)),
 	})
 	if err != nil {
 		w.Fatal(err)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -84,5 +85,54 @@ func TestApplicationFromOutside(t *testing.T) {
 	web = said[strings.LastIndex(said, "http://") : len(said)-1]
 	if out, code := heddleSays(t, "app", "status", "--rm", web, id); code != exitDone || !regexp.MustCompile(`(?m)^state +KILLED$`).MatchString(out) {
 		t.Errorf("after a restart heddle app status ended with %d:\n%s", code, out)
+	}
+}
+
+// Where others can reach it, HTTP does not know who asks: changes go over RPC, as the user, and are allowed or refused
+// as there.
+func TestChangesFromOutside(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"heddle.yaml": "insecure_open: I understand\n",
+		"yarn-site.xml": "<configuration><property><name>yarn.acl.enable</name><value>true</value></property>" +
+			"<property><name>yarn.admin.acl</name><value>root</value></property></configuration>",
+		"capacity-scheduler.xml": "<configuration><property><name>yarn.scheduler.capacity.root.queues</name><value>default,other</value></property>" +
+			"<property><name>yarn.scheduler.capacity.root.default.capacity</name><value>50</value></property>" +
+			"<property><name>yarn.scheduler.capacity.root.other.capacity</name><value>50</value></property>" +
+			"<property><name>yarn.scheduler.capacity.root.acl_administer_queue</name><value> </value></property></configuration>",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := start(t, "rm", "--data", filepath.Join(dir, "state"), "--conf", dir, "--listen", "0.0.0.0,"+freePorts)
+	said := p.until(`pages and REST`)
+	port := func(pattern string) string { return regexp.MustCompile(pattern).FindStringSubmatch(said)[1] }
+	web, rpcPort := "http://127.0.0.1:"+port(`pages and REST.*:(\d+)`), port(`clients .*:(\d+)`)
+	id := submit(t, "127.0.0.1:"+rpcPort, "ada", "by hand")
+	for _, x := range []struct {
+		args, want string
+		code       int
+	}{
+		{"app priority --user ada " + id + " 0", `^` + id + ` has priority 0\n$`, exitDone},
+		{"app move --user ada " + id + " other", `^` + id + ` is in root.other\n$`, exitDone},
+		{"app kill --user eve " + id, `user eve may not kill ` + id + `.*\(forceKillApplication at 127.0.0.1:` + rpcPort + `\)`, exitFailed},
+		{"app move --user ada application_1_0001 other", `application_1_0001 .*moveApplicationAcrossQueues at`, exitNone},
+		{"app kill --user ada " + id, `^` + id + ` is killed\n$`, exitDone},
+		{"app status " + id, `killed by user ada at 127.0.0.1`, exitDone},
+	} {
+		out, code := heddleSays(t, append(strings.Split(x.args, " "), "--rm", web)...)
+		if code != x.code || !regexp.MustCompile(x.want).MatchString(out) {
+			t.Errorf("heddle %s ended with %d, want %d and %s:\n%s", x.args, code, x.code, x.want, out)
+		}
+	}
+	for _, want := range []string{
+		`USER=ada IP=127.0.0.1 OPERATION="Kill Application Request" TARGET=ClientRMService RESULT=SUCCESS APPID=` + id,
+		`USER=eve IP=127.0.0.1 OPERATION="Kill Application Request" TARGET=ClientRMService RESULT=FAILURE`,
+		`USER=ada OPERATION="Application Finished - Killed" TARGET=RMAppManager RESULT=SUCCESS APPID=` + id,
+	} {
+		if n := strings.Count(p.log(), want); n != 1 {
+			t.Errorf("%q was logged %d times, want once:\n%s", want, n, p.log())
+		}
 	}
 }

@@ -24,8 +24,8 @@ var (
 func newApp(a *app) *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "app",
-		Short: "Look at applications of a ResourceManager, kill and move them",
-	}, newAppList(a), newAppStatus(a), newKill(a), newMove(a), newWhy(a))
+		Short: "Look at applications of a ResourceManager, and kill, move and rank them",
+	}, newAppList(a), newAppStatus(a), newKill(a), newMove(a), newPriority(a), newWhy(a))
 }
 
 func newAppList(a *app) *cobra.Command {

@@ -144,6 +144,8 @@ func (f *fakeRM) app(w http.ResponseWriter, r *http.Request, id, rest string) {
 			f.kill(w, r, &a)
 		case rest == "queue" && r.Method == http.MethodPut:
 			f.move(w, r)
+		case rest == "priority" && r.Method == http.MethodPut:
+			f.rank(w, r)
 		default:
 			http.NotFound(w, r)
 		}
@@ -175,6 +177,15 @@ func (f *fakeRM) move(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	answer(w, 200, []byte(`{"queue":"root.small"}`))
+}
+
+func (f *fakeRM) rank(w http.ResponseWriter, r *http.Request) {
+	var to rest.AppPriority
+	if err := json.NewDecoder(r.Body).Decode(&to); err != nil {
+		refuse(w, 400, "BadRequestException", err.Error())
+		return
+	}
+	answer(w, 200, fmt.Appendf(nil, `{"priority":%d}`, min(to.Priority, 10)))
 }
 
 func (f *fakeRM) nodes(w http.ResponseWriter, states string) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -150,6 +151,50 @@ func worst(errs []error) error {
 		}
 	}
 	return joined
+}
+
+func newPriority(a *app) *cobra.Command {
+	r := &remoteFlags{}
+	var priority int32
+	cmd := &cobra.Command{
+		Use:   "priority [flags] ID PRIORITY",
+		Short: "Change the priority of an application: the higher one goes first in its queue",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return usagef("%s wants one ID and one PRIORITY, got %d arguments", cmd.CommandPath(), len(args))
+			}
+			n, err := strconv.ParseInt(args[1], 10, 32)
+			if err != nil || n < 0 {
+				return usagef("PRIORITY is %q; want a whole number from 0 on", args[1])
+			}
+			priority = int32(n)
+			return appIDs(1)(cmd, args[:1])
+		},
+		ValidArgsFunction: r.completeIDs(1, liveApps),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return r.ask(func(ctx context.Context, c *client.Client) error {
+				got, err := c.SetPriority(ctx, args[0], priority)
+				if err != nil {
+					return asked(err)
+				}
+				if r.json() {
+					return wrote(printJSON(a.out, struct {
+						ID       string `json:"id"`
+						Priority int32  `json:"priority"`
+					}{args[0], got}))
+				}
+				if got != priority {
+					a.note("%d is the highest priority that the cluster allows (yarn.cluster.max-application-priority)", got)
+				}
+				_, err = fmt.Fprintf(a.out, "%s has priority %d\n", args[0], got)
+				return wrote(err)
+			})
+		},
+	}
+	r.add(cmd)
+	r.printing(cmd)
+	r.writing(cmd)
+	return cmd
 }
 
 func newMove(a *app) *cobra.Command {

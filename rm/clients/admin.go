@@ -19,10 +19,7 @@ func (s *service) admin(who rm.Actor, method string) error {
 	return deniedError("User %s doesn't have permission to call '%s': yarn.admin.acl does not name that user", who.User, method)
 }
 
-func (s *service) refreshQueues(ctx context.Context, who rm.Actor, _ *wire.RefreshQueuesRequest) (*wire.RefreshQueuesResponse, error) {
-	if err := s.admin(who, "refreshQueues"); err != nil {
-		return nil, err
-	}
+func (s *service) refreshQueues(ctx context.Context, _ rm.Actor, _ *wire.RefreshQueuesRequest) (*wire.RefreshQueuesResponse, error) {
 	if err := s.rm.RefreshQueues(ctx); err != nil {
 		return nil, err
 	}
@@ -31,10 +28,7 @@ func (s *service) refreshQueues(ctx context.Context, who rm.Actor, _ *wire.Refre
 
 // refreshNodes reads the lists of hosts anew. Forceful is for nodes that leave gracefully and shall now go at
 // once: what an ungraceful reading does.
-func (s *service) refreshNodes(ctx context.Context, who rm.Actor, req *wire.RefreshNodesRequest) (*wire.RefreshNodesResponse, error) {
-	if err := s.admin(who, "refreshNodes"); err != nil {
-		return nil, err
-	}
+func (s *service) refreshNodes(ctx context.Context, _ rm.Actor, req *wire.RefreshNodesRequest) (*wire.RefreshNodesResponse, error) {
 	graceful, timeout := req.GetDecommissionType() == wire.DecommissionType_GRACEFUL, time.Duration(0)
 	switch {
 	case graceful && req.DecommissionTimeout == nil:
@@ -48,10 +42,7 @@ func (s *service) refreshNodes(ctx context.Context, who rm.Actor, req *wire.Refr
 	return &wire.RefreshNodesResponse{}, nil
 }
 
-func (s *service) checkForDecommissioningNodes(ctx context.Context, who rm.Actor, _ *wire.CheckForDecommissioningNodesRequest) (*wire.CheckForDecommissioningNodesResponse, error) {
-	if err := s.admin(who, "checkForDecommissioningNodes"); err != nil {
-		return nil, err
-	}
+func (s *service) checkForDecommissioningNodes(ctx context.Context, _ rm.Actor, _ *wire.CheckForDecommissioningNodesRequest) (*wire.CheckForDecommissioningNodesResponse, error) {
 	nodes, err := s.rm.Decommissioning(ctx)
 	if err != nil {
 		return nil, err
@@ -64,10 +55,7 @@ func (s *service) checkForDecommissioningNodes(ctx context.Context, who rm.Actor
 }
 
 // updateNodeResource changes what nodes offer: all of them, or none where one is not there or no size.
-func (s *service) updateNodeResource(ctx context.Context, who rm.Actor, req *wire.UpdateNodeResourceRequest) (*wire.UpdateNodeResourceResponse, error) {
-	if err := s.admin(who, "updateNodeResource"); err != nil {
-		return nil, err
-	}
+func (s *service) updateNodeResource(ctx context.Context, _ rm.Actor, req *wire.UpdateNodeResourceRequest) (*wire.UpdateNodeResourceResponse, error) {
 	nodes, err := s.rm.Nodes(ctx)
 	if err != nil {
 		return nil, err
@@ -94,64 +82,57 @@ func (s *service) updateNodeResource(ctx context.Context, who rm.Actor, req *wir
 	return &wire.UpdateNodeResourceResponse{}, nil
 }
 
-func (s *service) getGroupsForUser(_ context.Context, who rm.Actor, req *wire.GetGroupsForUserRequest) (*wire.GetGroupsForUserResponse, error) {
-	if err := s.admin(who, "getGroupsForUser"); err != nil {
-		return nil, err
-	}
+func (s *service) getGroupsForUser(_ context.Context, _ rm.Actor, req *wire.GetGroupsForUserRequest) (*wire.GetGroupsForUserResponse, error) {
 	return &wire.GetGroupsForUserResponse{Groups: s.o.Groups(req.GetUser())}, nil
 }
 
 // refreshUserToGroupsMappings has nothing to do: groups are looked up when they are needed.
-func (s *service) refreshUserToGroupsMappings(_ context.Context, who rm.Actor, _ *wire.RefreshUserToGroupsMappingsRequest) (*wire.RefreshUserToGroupsMappingsResponse, error) {
-	return &wire.RefreshUserToGroupsMappingsResponse{}, s.admin(who, "refreshUserToGroupsMappings")
+func (s *service) refreshUserToGroupsMappings(_ context.Context, _ rm.Actor, _ *wire.RefreshUserToGroupsMappingsRequest) (*wire.RefreshUserToGroupsMappingsResponse, error) {
+	return &wire.RefreshUserToGroupsMappingsResponse{}, nil
 }
 
 // unchanged answers a call to read settings anew that are read at the start alone: its callers want an answer
 // that is none, and the log says what it takes.
-func (s *service) unchanged(who rm.Actor, method, settings string) error {
-	if err := s.admin(who, method); err != nil {
-		return err
-	}
-	s.o.Log.Warn("settings are read at the start alone; restart the ResourceManager for changed ones", "call", method, "user", who.User, "settings", settings)
-	return nil
+func (s *service) unchanged(method, settings string) {
+	s.o.Log.Warn("settings are read at the start alone; restart the ResourceManager for changed ones", "call", method, "settings", settings)
 }
 
-func (s *service) refreshNodesResources(_ context.Context, who rm.Actor, _ *wire.RefreshNodesResourcesRequest) (*wire.RefreshNodesResourcesResponse, error) {
-	return &wire.RefreshNodesResourcesResponse{}, s.unchanged(who, "refreshNodesResources", "dynamic-resources.xml")
+func (s *service) refreshNodesResources(_ context.Context, _ rm.Actor, _ *wire.RefreshNodesResourcesRequest) (*wire.RefreshNodesResourcesResponse, error) {
+	s.unchanged("refreshNodesResources", "dynamic-resources.xml")
+	return &wire.RefreshNodesResourcesResponse{}, nil
 }
 
-func (s *service) refreshSuperUserGroupsConfiguration(_ context.Context, who rm.Actor, _ *wire.RefreshSuperUserGroupsConfigurationRequest) (*wire.RefreshSuperUserGroupsConfigurationResponse, error) {
-	return &wire.RefreshSuperUserGroupsConfigurationResponse{}, s.unchanged(who, "refreshSuperUserGroupsConfiguration", "hadoop.proxyuser.*")
+func (s *service) refreshSuperUserGroupsConfiguration(_ context.Context, _ rm.Actor, _ *wire.RefreshSuperUserGroupsConfigurationRequest) (*wire.RefreshSuperUserGroupsConfigurationResponse, error) {
+	s.unchanged("refreshSuperUserGroupsConfiguration", "hadoop.proxyuser.*")
+	return &wire.RefreshSuperUserGroupsConfigurationResponse{}, nil
 }
 
-func (s *service) refreshAdminAcls(_ context.Context, who rm.Actor, _ *wire.RefreshAdminAclsRequest) (*wire.RefreshAdminAclsResponse, error) {
-	return &wire.RefreshAdminAclsResponse{}, s.unchanged(who, "refreshAdminAcls", "yarn.admin.acl")
+func (s *service) refreshAdminAcls(_ context.Context, _ rm.Actor, _ *wire.RefreshAdminAclsRequest) (*wire.RefreshAdminAclsResponse, error) {
+	s.unchanged("refreshAdminAcls", "yarn.admin.acl")
+	return &wire.RefreshAdminAclsResponse{}, nil
 }
 
-func (s *service) refreshServiceAcls(_ context.Context, who rm.Actor, _ *wire.RefreshServiceAclsRequest) (*wire.RefreshServiceAclsResponse, error) {
-	return &wire.RefreshServiceAclsResponse{}, s.unchanged(who, "refreshServiceAcls", "hadoop-policy.xml")
+func (s *service) refreshServiceAcls(_ context.Context, _ rm.Actor, _ *wire.RefreshServiceAclsRequest) (*wire.RefreshServiceAclsResponse, error) {
+	s.unchanged("refreshServiceAcls", "hadoop-policy.xml")
+	return &wire.RefreshServiceAclsResponse{}, nil
 }
 
-func (s *service) refreshClusterMaxPriority(_ context.Context, who rm.Actor, _ *wire.RefreshClusterMaxPriorityRequest) (*wire.RefreshClusterMaxPriorityResponse, error) {
-	return &wire.RefreshClusterMaxPriorityResponse{}, s.unchanged(who, "refreshClusterMaxPriority", "yarn.cluster.max-application-priority")
+func (s *service) refreshClusterMaxPriority(_ context.Context, _ rm.Actor, _ *wire.RefreshClusterMaxPriorityRequest) (*wire.RefreshClusterMaxPriorityResponse, error) {
+	s.unchanged("refreshClusterMaxPriority", "yarn.cluster.max-application-priority")
+	return &wire.RefreshClusterMaxPriorityResponse{}, nil
 }
 
-// noLabels refuses to change labels of nodes, of which there are none.
-func (s *service) noLabels(who rm.Actor, method string) error {
-	if err := s.admin(who, method); err != nil {
-		return err
-	}
-	return yarnError("node labels are disabled: yarn.node-labels.enabled is not supported")
+// errNoLabels is for changes of nodes' labels, of which there are none.
+var errNoLabels = yarnError("node labels are disabled: yarn.node-labels.enabled is not supported")
+
+func (s *service) addToClusterNodeLabels(_ context.Context, _ rm.Actor, _ *wire.AddToClusterNodeLabelsRequest) (*wire.AddToClusterNodeLabelsResponse, error) {
+	return nil, errNoLabels
 }
 
-func (s *service) addToClusterNodeLabels(_ context.Context, who rm.Actor, _ *wire.AddToClusterNodeLabelsRequest) (*wire.AddToClusterNodeLabelsResponse, error) {
-	return nil, s.noLabels(who, "addToClusterNodeLabels")
+func (s *service) removeFromClusterNodeLabels(_ context.Context, _ rm.Actor, _ *wire.RemoveFromClusterNodeLabelsRequest) (*wire.RemoveFromClusterNodeLabelsResponse, error) {
+	return nil, errNoLabels
 }
 
-func (s *service) removeFromClusterNodeLabels(_ context.Context, who rm.Actor, _ *wire.RemoveFromClusterNodeLabelsRequest) (*wire.RemoveFromClusterNodeLabelsResponse, error) {
-	return nil, s.noLabels(who, "removeFromClusterNodeLabels")
-}
-
-func (s *service) replaceLabelsOnNodes(_ context.Context, who rm.Actor, _ *wire.ReplaceLabelsOnNodeRequest) (*wire.ReplaceLabelsOnNodeResponse, error) {
-	return nil, s.noLabels(who, "replaceLabelsOnNodes")
+func (s *service) replaceLabelsOnNodes(_ context.Context, _ rm.Actor, _ *wire.ReplaceLabelsOnNodeRequest) (*wire.ReplaceLabelsOnNodeResponse, error) {
+	return nil, errNoLabels
 }

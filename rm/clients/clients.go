@@ -12,6 +12,7 @@ import (
 
 	"heddle"
 	"heddle/rm"
+	"heddle/yarn/conv"
 	"heddle/yarn/ids"
 	"heddle/yarn/rpc"
 	"heddle/yarn/wire"
@@ -83,12 +84,53 @@ func newService(r RM, o Options) *service {
 // serve makes a method of a handler, which is told who asks: those who act for others are let in or refused
 // before, and what the handler returns as an error gets its Java class.
 func serve[Req, Resp message](s *service, f func(context.Context, rm.Actor, Req) (Resp, error)) rpc.Method {
-	return rpc.Serve(func(ctx context.Context, call *rpc.Call, req Req) (Resp, error) {
-		if err := s.admit(call); err != nil {
-			var none Resp
-			return none, err
+	return serveAndTell(s, f, func(rm.Actor, Req, error) {})
+}
+
+// serveAndTell is serve for what somebody wants to know about: who asked for what, and how it ended.
+func serveAndTell[Req, Resp message](s *service, f func(context.Context, rm.Actor, Req) (Resp, error), tell func(rm.Actor, Req, error)) rpc.Method {
+	return rpc.Serve(func(ctx context.Context, call *rpc.Call, req Req) (resp Resp, err error) {
+		who := rm.Actor{User: call.User, Addr: address(call)}
+		if err = s.admit(call); err == nil {
+			resp, err = f(ctx, who, req)
 		}
-		resp, err := f(ctx, rm.Actor{User: call.User, Addr: address(call)}, req)
+		tell(who, req, err)
 		return resp, javaError(err)
+	})
+}
+
+// change is serve for what changes an application: the log says who did it, or was refused.
+func change[Req, Resp message](s *service, operation string, f func(context.Context, rm.Actor, Req) (Resp, error)) rpc.Method {
+	return serveAndTell(s, f, func(who rm.Actor, req Req, err error) {
+		d := rm.Deed{User: who.User, Addr: who.Addr, Operation: operation, Target: rm.TargetClients}
+		switch m := any(req).(type) {
+		case *wire.SubmitApplicationRequest:
+			d.App = conv.App(m.GetApplicationSubmissionContext().GetApplicationId())
+		case interface{ GetApplicationId() *wire.ApplicationId }:
+			d.App = conv.App(m.GetApplicationId())
+		case interface {
+			GetApplicationAttemptId() *wire.ApplicationAttemptId
+		}:
+			d.Attempt = conv.Attempt(m.GetApplicationAttemptId())
+		case interface{ GetContainerId() *wire.ContainerId }:
+			d.Container = conv.Container(m.GetContainerId())
+		}
+		d.Log(s.o.Log, err)
+	})
+}
+
+// administer is serve for administrators alone. The log says who asked for what; it leaves out what only looks,
+// unless somebody was refused.
+func administer[Req, Resp message](s *service, method string, looks bool, f func(context.Context, rm.Actor, Req) (Resp, error)) rpc.Method {
+	checked := func(ctx context.Context, who rm.Actor, req Req) (resp Resp, err error) {
+		if err := s.admin(who, method); err != nil {
+			return resp, err
+		}
+		return f(ctx, who, req)
+	}
+	return serveAndTell(s, checked, func(who rm.Actor, _ Req, err error) {
+		if err != nil || !looks {
+			rm.Deed{User: who.User, Addr: who.Addr, Operation: method, Target: rm.TargetAdmin}.Log(s.o.Log, err)
+		}
 	})
 }

@@ -1,6 +1,9 @@
 package clients
 
-import "heddle/yarn/rpc"
+import (
+	"heddle/rm"
+	"heddle/yarn/rpc"
+)
 
 // Client is what clients call: everything the yarn command, MapReduce's and Spark's clients need. Reservations
 // of time are not served.
@@ -8,13 +11,13 @@ func Client(r RM, o Options) rpc.Protocol {
 	s := newService(r, o)
 	return rpc.Protocol{Name: ClientName, Methods: map[string]rpc.Method{
 		"getNewApplication":           serve(s, s.getNewApplication),
-		"submitApplication":           serve(s, s.submitApplication),
-		"forceKillApplication":        serve(s, s.forceKillApplication),
-		"failApplicationAttempt":      serve(s, s.failApplicationAttempt),
-		"moveApplicationAcrossQueues": serve(s, s.moveApplicationAcrossQueues),
-		"updateApplicationPriority":   serve(s, s.updateApplicationPriority),
-		"updateApplicationTimeouts":   serve(s, s.updateApplicationTimeouts),
-		"signalToContainer":           serve(s, s.signalToContainer),
+		"submitApplication":           change(s, rm.OpSubmit, s.submitApplication),
+		"forceKillApplication":        change(s, rm.OpKill, s.forceKillApplication),
+		"failApplicationAttempt":      change(s, rm.OpFail, s.failApplicationAttempt),
+		"moveApplicationAcrossQueues": change(s, rm.OpMove, s.moveApplicationAcrossQueues),
+		"updateApplicationPriority":   change(s, rm.OpPriority, s.updateApplicationPriority),
+		"updateApplicationTimeouts":   change(s, rm.OpTimeouts, s.updateApplicationTimeouts),
+		"signalToContainer":           change(s, rm.OpSignal, s.signalToContainer),
 
 		"getApplicationReport":        serve(s, s.getApplicationReport),
 		"getApplications":             serve(s, s.getApplications),
@@ -48,21 +51,21 @@ func Client(r RM, o Options) rpc.Protocol {
 func Admin(r RM, o Options) rpc.Protocol {
 	s := newService(r, o)
 	return rpc.Protocol{Name: AdminName, Methods: map[string]rpc.Method{
-		"refreshQueues":                serve(s, s.refreshQueues),
-		"refreshNodes":                 serve(s, s.refreshNodes),
-		"checkForDecommissioningNodes": serve(s, s.checkForDecommissioningNodes),
-		"updateNodeResource":           serve(s, s.updateNodeResource),
-		"getGroupsForUser":             serve(s, s.getGroupsForUser),
-		"refreshUserToGroupsMappings":  serve(s, s.refreshUserToGroupsMappings),
+		"refreshQueues":                administer(s, "refreshQueues", false, s.refreshQueues),
+		"refreshNodes":                 administer(s, "refreshNodes", false, s.refreshNodes),
+		"checkForDecommissioningNodes": administer(s, "checkForDecommissioningNodes", true, s.checkForDecommissioningNodes),
+		"updateNodeResource":           administer(s, "updateNodeResource", false, s.updateNodeResource),
+		"getGroupsForUser":             administer(s, "getGroupsForUser", true, s.getGroupsForUser),
+		"refreshUserToGroupsMappings":  administer(s, "refreshUserToGroupsMappings", false, s.refreshUserToGroupsMappings),
 
-		"refreshNodesResources":               serve(s, s.refreshNodesResources),
-		"refreshSuperUserGroupsConfiguration": serve(s, s.refreshSuperUserGroupsConfiguration),
-		"refreshAdminAcls":                    serve(s, s.refreshAdminAcls),
-		"refreshServiceAcls":                  serve(s, s.refreshServiceAcls),
-		"refreshClusterMaxPriority":           serve(s, s.refreshClusterMaxPriority),
+		"refreshNodesResources":               administer(s, "refreshNodesResources", false, s.refreshNodesResources),
+		"refreshSuperUserGroupsConfiguration": administer(s, "refreshSuperUserGroupsConfiguration", false, s.refreshSuperUserGroupsConfiguration),
+		"refreshAdminAcls":                    administer(s, "refreshAdminAcls", false, s.refreshAdminAcls),
+		"refreshServiceAcls":                  administer(s, "refreshServiceAcls", false, s.refreshServiceAcls),
+		"refreshClusterMaxPriority":           administer(s, "refreshClusterMaxPriority", false, s.refreshClusterMaxPriority),
 
-		"addToClusterNodeLabels":      serve(s, s.addToClusterNodeLabels),
-		"removeFromClusterNodeLabels": serve(s, s.removeFromClusterNodeLabels),
-		"replaceLabelsOnNodes":        serve(s, s.replaceLabelsOnNodes),
+		"addToClusterNodeLabels":      administer(s, "addToClusterNodeLabels", false, s.addToClusterNodeLabels),
+		"removeFromClusterNodeLabels": administer(s, "removeFromClusterNodeLabels", false, s.removeFromClusterNodeLabels),
+		"replaceLabelsOnNodes":        administer(s, "replaceLabelsOnNodes", false, s.replaceLabelsOnNodes),
 	}}
 }

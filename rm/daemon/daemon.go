@@ -130,7 +130,7 @@ func (d *Daemon) serveWeb(p *port, o Options) {
 	c := o.Config
 	handler := web.New(web.Options{
 		RM: d.RM, Registry: prometheus.NewRegistry(), RPC: stats, Log: o.Log, Version: o.Version, Store: "bbolt", Conf: o.Settings, Off: o.Scheduler.Off,
-		Local: d.Web.Addr().IsLoopback(), WebHost: cmp.Or(c.WebHost, d.Web.String()), ProxySource: d.Web.Addr(),
+		Local: d.Web.Addr().IsLoopback(), ClientAddress: d.Client.String(), WebHost: cmp.Or(c.WebHost, d.Web.String()), ProxySource: d.Web.Addr(),
 		Private:        []uint16{d.Client.Port(), d.Scheduler.Port(), d.Tracker.Port(), d.Admin.Port(), d.Web.Port()},
 		ExtraResources: c.ExtraResources, MemoryOnly: c.MemoryOnly, CompletedLogsURL: c.CompletedLogsURL,
 	})

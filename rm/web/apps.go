@@ -229,7 +229,7 @@ func (s *site) timeouts(r *http.Request) (rest.Answer, error) {
 // timeout answers GET /apps/{id}/timeouts/{type}.
 func (s *site) timeout(r *http.Request) (rest.Answer, error) {
 	if t := r.PathValue("type"); !strings.EqualFold(t, lifetimeType) {
-		return rest.Answer{}, badRequest("Invalid timeout type " + t + " specified. It should be one of [" + lifetimeType + "]")
+		return rest.Answer{}, badRequest("Invalid application-state " + t + " specified. It should be one of [" + lifetimeType + "]") // the word is YARN's
 	}
 	a, err := s.appOf(r)
 	return rest.Answer{Root: "timeout", Value: s.shape.lifetime(a)}, err

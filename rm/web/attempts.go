@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"strconv"
@@ -46,12 +47,44 @@ func attemptID(r *http.Request) (ids.Attempt, error) {
 	text := r.PathValue("attempt")
 	id, err := ids.ParseAttempt(text)
 	if err != nil {
-		return id, badRequest("Invalid AppAttemptId: " + text)
+		return id, unreadable("AppAttemptId", "appattempt", text)
 	}
 	if id.App != app {
-		return id, badRequest("appattempt " + text + " is not of " + app.String())
+		return id, notFound("appId and appAttemptId don't match")
 	}
 	return id, nil
+}
+
+// unreadable says in YARN's words that a text is no id.
+func unreadable(kind, prefix, text string) error {
+	message := "Invalid " + kind + ": " + text
+	if got, _, _ := strings.Cut(text, "_"); got != prefix {
+		message = "Invalid " + kind + " prefix: " + text
+	}
+	return &oops{
+		status: http.StatusBadRequest, class: webapp + "BadRequestException",
+		message: "java.lang.IllegalArgumentException: " + message,
+	}
+}
+
+// missingPart says in YARN's words what of an application is missing: a part of it that is named, or all.
+func (s *site) missingPart(r *http.Request, err error, app ids.App, class, part string) error {
+	if nf := (*rm.NotFound)(nil); !errors.As(err, &nf) {
+		return err
+	}
+	text := part + " doesn't exist in RM."
+	if _, err := s.RM.App(r.Context(), app); errors.As(err, new(*rm.NotFound)) {
+		class = "ApplicationNotFoundException"
+		text = "Application with id '" + app.String() + "' doesn't exist in RM. Please check that the job submission was successful."
+	}
+	return &oops{
+		status: http.StatusNotFound, class: webapp + "NotFoundException",
+		message: "org.apache.hadoop.yarn.exceptions." + class + ": " + text,
+	}
+}
+
+func (s *site) missingAttempt(r *http.Request, err error, id ids.Attempt) error {
+	return s.missingPart(r, err, id.App, "ApplicationAttemptNotFoundException", "ApplicationAttempt with id '"+id.String()+"'")
 }
 
 // attempt answers GET /apps/{id}/appattempts/{id}.
@@ -62,10 +95,25 @@ func (s *site) attempt(r *http.Request) (rest.Answer, error) {
 	}
 	a, err := s.RM.Attempt(r.Context(), id)
 	if err != nil {
-		return rest.Answer{}, missing(err, "app attempt with id: "+id.String()+" not found")
+		return rest.Answer{}, s.missingAttempt(r, err, id)
 	}
-	return rest.Answer{Root: "appAttempt", Value: s.shape.attempt(&a)}, nil
+	return rest.Answer{Root: "appAttempt", Shape: rest.Mapped, Value: attemptDetail(&a)}, nil
 }
+
+func attemptDetail(a *rm.AttemptReport) rest.AttemptDetail {
+	o := rest.AttemptDetail{
+		ID: a.ID.String(), Host: cmp.Or(a.Host, none), RPCPort: rest.Number(a.RPCPort), TrackingURL: cmp.Or(a.TrackingURL, none),
+		OriginalURL: cmp.Or(a.OriginalURL, none), Diagnostics: a.Diagnostics, State: a.State,
+		Started: rest.Number(a.Started), Finished: rest.Number(a.Finished),
+	}
+	if !a.Master.IsZero() {
+		o.Container = a.Master.String()
+	}
+	return o
+}
+
+// none is YARN's text for a name or an address that there is not.
+const none = "N/A"
 
 func (sh shaper) attempt(a *rm.AttemptReport) rest.Attempt {
 	logs := nodeLogs(a.NodeHTTP, a.Master, a.User)
@@ -93,7 +141,7 @@ func (s *site) containers(r *http.Request) (rest.Answer, error) {
 	}
 	reports, err := s.RM.Containers(r.Context(), id)
 	if err != nil {
-		return rest.Answer{}, missing(err, "app attempt with id: "+id.String()+" not found")
+		return rest.Answer{}, s.missingAttempt(r, err, id)
 	}
 	out := rest.Containers{}
 	for i := range reports {
@@ -111,23 +159,23 @@ func (s *site) container(r *http.Request) (rest.Answer, error) {
 	text := r.PathValue("container")
 	id, err := ids.ParseContainer(text)
 	if err != nil {
-		return rest.Answer{}, badRequest("Invalid ContainerId: " + text)
+		return rest.Answer{}, unreadable("ContainerId", "container", text)
 	}
 	if id.Attempt != attempt {
-		return rest.Answer{}, badRequest("container " + text + " is not of " + attempt.String())
+		return rest.Answer{}, notFound("appAttemptId and containerId don't match")
 	}
 	c, err := s.RM.Container(r.Context(), id)
 	if err != nil {
-		return rest.Answer{}, missing(err, "container with id: "+text+" not found")
+		return rest.Answer{}, s.missingPart(r, err, id.Attempt.App, "ContainerNotFoundException", "Container with id '"+id.String()+"'")
 	}
 	return rest.Answer{Root: "container", Shape: rest.Mapped, Value: s.shape.container(&c)}, nil
 }
 
 func (sh shaper) container(c *rm.ContainerReport) rest.Container {
-	state := "RUNNING"
+	state, exit := "RUNNING", int32(0)
 	logs := nodeLogs(c.NodeHTTP, c.ID, c.User)
 	if c.Complete {
-		state, logs = "COMPLETE", sh.endedLogs(c.NodeHTTP, c.Node, c.ID, c.User)
+		state, exit, logs = "COMPLETE", c.Exit, sh.endedLogs(c.NodeHTTP, c.Node, c.ID, c.User)
 	}
 	size := rest.Entries{
 		{Key: "memory-mb", Value: strconv.FormatInt(c.Size[heddle.Memory], 10)},
@@ -137,7 +185,7 @@ func (sh shaper) container(c *rm.ContainerReport) rest.Container {
 		ID: c.ID.String(), MB: rest.Number(c.Size[heddle.Memory]), VCores: rest.Number(vcores(c.Size[heddle.CPU])),
 		Node: c.Node.String(), Priority: rest.Number(c.Priority), Started: rest.Number(c.Created),
 		Finished: rest.Number(c.Finished), Elapsed: rest.Number(sh.elapsed(c.Created, c.Finished)),
-		Diagnostics: c.Diagnostics, Logs: logs, Exit: rest.Number(c.Exit), State: state,
+		Diagnostics: c.Diagnostics, Logs: logs, Exit: rest.Number(exit), State: state,
 		NodeHTTP: "http://" + c.NodeHTTP, NodeID: c.Node.String(), Allocated: size,
 	}
 }

@@ -86,6 +86,9 @@ func (f *fakeRM) Attempt(_ context.Context, id ids.Attempt) (rm.AttemptReport, e
 }
 
 func (f *fakeRM) Containers(_ context.Context, id ids.Attempt) ([]rm.ContainerReport, error) {
+	if _, err := f.Attempt(context.Background(), id); err != nil {
+		return nil, err
+	}
 	return f.containers[id], f.fails
 }
 

@@ -72,7 +72,7 @@ func appFilter(q url.Values) (rm.AppFilter, error) {
 		f.Tags = append(f.Tags, strings.ToLower(tag))
 	}
 	if f.Final != "" && !slices.Contains(everyFinalStatus, f.Final) {
-		return f, badRequest("Invalid finalStatus " + string(f.Final) + " specified. It should be one of " + listed(everyFinalStatus))
+		return f, illegalArgument("Invalid finalStatus " + string(f.Final) + " specified. It should be one of " + listed(everyFinalStatus))
 	}
 	if text := q.Get("limit"); text != "" {
 		n, err := strconv.ParseInt(text, 10, 64)

@@ -92,7 +92,7 @@ func flatXML(t *testing.T, data []byte) []string {
 	t.Helper()
 	d := xml.NewDecoder(bytes.NewReader(data))
 	var out []string
-	path, text := "", ""
+	path, text, leaf := "", "", false
 	for {
 		tok, err := d.Token()
 		if errors.Is(err, io.EOF) {
@@ -105,14 +105,14 @@ func flatXML(t *testing.T, data []byte) []string {
 		case xml.StartElement:
 			path += "/" + v.Name.Local
 			out = append(out, path)
-			text = ""
+			text, leaf = "", true
 		case xml.CharData:
 			text = string(v)
 		case xml.EndElement:
-			if text != "" {
+			if text != "" && leaf {
 				out = append(out, path+" = "+text)
 			}
-			path, text = path[:strings.LastIndexByte(path, '/')], ""
+			path, text, leaf = path[:strings.LastIndexByte(path, '/')], "", false
 		}
 	}
 }
@@ -229,18 +229,22 @@ func stockQueues(used heddle.Resource, masters heddle.Resource, containers, acti
 	return out
 }
 
+// A recordedAnswer is an answer that is compared with the recorded one.
+type recordedAnswer struct {
+	file, path string
+	accept     string
+	now        int64 // of the clock; 0 for the start
+	status     int   // 0 for 200
+	mask       string
+	set        func(*fakeRM)
+}
+
 func TestAnswersAsRecorded(t *testing.T) {
 	const figures = `(memory|vCores|value)$`
 	running := recordedAs[rest.App](t, "app-running.json", "app")
-	tests := []struct {
-		file, path string
-		accept     string
-		now        int64 // of the clock; 0 for the start
-		status     int   // 0 for 200
-		mask       string
-		set        func(*fakeRM)
-	}{
+	tests := []recordedAnswer{
 		{file: "info-idle.json", path: "/info", mask: `(Store|Version|BuiltOn|ConnectionState|StoreName)`},
+		{file: "info-idle.json", path: "", mask: `(Store|Version|BuiltOn|ConnectionState|StoreName)`},
 		{file: "info-idle.json", path: "/", mask: `(Store|Version|BuiltOn|ConnectionState|StoreName)`},
 		{file: "metrics-idle.json", path: "/metrics", mask: `tilized`},
 		{file: "metrics-running.json", path: "/metrics", mask: `tilized|PerSecond`},
@@ -288,7 +292,12 @@ func TestAnswersAsRecorded(t *testing.T) {
 		{file: "error-bad-state.json", path: "/apps?states=BOGUS", status: 400},
 		{file: "error-no-node.json", path: "/nodes/nosuch:1", status: 404},
 	}
+	tests = append(tests, shellAnswers(t)...)
+	served := newSite(Options{RM: stockWorld(t)})
+	held := map[string]bool{}
 	for _, tt := range tests {
+		_, pattern := served.mux.Handler(httptest.NewRequest(http.MethodGet, rest.Base+tt.path, nil))
+		held[pattern] = held[pattern] || tt.status == 0
 		t.Run(tt.file+strings.ReplaceAll(tt.path, "/", "_"), func(t *testing.T) {
 			f := stockWorld(t)
 			feed(t, f, tt.file)
@@ -298,9 +307,15 @@ func TestAnswersAsRecorded(t *testing.T) {
 			now := time.UnixMilli(max(tt.now, stockStart))
 			h := New(Options{
 				RM: f, Now: func() time.Time { return now }, Version: "dev",
+				Store: "bbolt", BuiltOn: "today",
 				CompletedLogsURL: "http://127.0.0.1:19888/jobhistory/logs",
+				Conf:             []Property{{Key: "yarn.acl.enable", Value: "false", Source: "yarn-default.xml"}},
 			})
-			r := httptest.NewRequest(http.MethodGet, rest.Base+tt.path, nil)
+			path := tt.path
+			if !strings.HasPrefix(path, "/conf") {
+				path = rest.Base + path
+			}
+			r := httptest.NewRequest(http.MethodGet, path, nil)
 			r.Header.Set("Accept", tt.accept)
 			w := httptest.NewRecorder()
 			h.ServeHTTP(w, r)
@@ -312,13 +327,18 @@ func TestAnswersAsRecorded(t *testing.T) {
 				flat = flatXML
 			}
 			want, got := flat(t, recorded(t, tt.file)), flat(t, w.Body.Bytes())
-			if len(got) < 2 {
+			if len(got) < min(2, len(want)) {
 				t.Fatalf("nothing to compare in %s", w.Body)
 			}
 			if diff := cmp.Diff(masked(want, tt.mask), masked(got, tt.mask)); diff != "" {
 				t.Errorf("other than recorded (-stock +ours):\n%s", diff)
 			}
 		})
+	}
+	for _, p := range served.paths {
+		if strings.HasPrefix(p, "GET "+rest.Base) && !held[p] {
+			t.Errorf("%s is held against no recording", p)
+		}
 	}
 }
 

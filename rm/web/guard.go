@@ -24,10 +24,12 @@ type traffic struct {
 func (s *site) guard(h http.Handler) http.Handler {
 	cross := http.NewCrossOriginProtection()
 	cross.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.fail(w, r, &oops{
+		err := &oops{
 			status: http.StatusForbidden, class: webapp + "ForbiddenException",
 			message: "a page of another site sent this request; it is refused",
-		})
+		}
+		s.audit(r, err)
+		s.fail(w, r, err)
 	}))
 	h = cross.Handler(h)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

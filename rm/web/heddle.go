@@ -95,6 +95,6 @@ func (s *site) heddleInfo(r *http.Request) (rest.Answer, error) {
 	return rest.Answer{Root: "info", Value: rest.Info{
 		Version: s.Version, ClusterID: c.ClusterID, Started: c.Started, Ready: s.RM.Ready(), Profile: c.Profile,
 		Scheduler: c.Scheduler, Off: s.Off, Steps: c.Steps, Grants: c.Grants, BusyPercent: c.BusyPercent,
-		Queue: c.Queue, BeatMillis: c.BeatEvery.Milliseconds(),
+		Queue: c.Queue, BeatMillis: c.BeatEvery.Milliseconds(), ClientAddress: s.ClientAddress, RESTChanges: s.user(r) != "",
 	}}, nil
 }

@@ -27,7 +27,7 @@ func (s *site) nodes(r *http.Request) (rest.Answer, error) {
 	for i, text := range wanted {
 		wanted[i] = strings.ToUpper(text)
 		if !slices.Contains(everyNodeState, wanted[i]) {
-			return rest.Answer{}, badRequest("Invalid node state " + text + " specified. It should be one of " + listed(everyNodeState))
+			return rest.Answer{}, illegalArgument("Invalid node state " + text + " specified. It should be one of " + listed(everyNodeState))
 		}
 	}
 	reports, err := s.RM.Nodes(r.Context())
@@ -48,7 +48,7 @@ func (s *site) node(r *http.Request) (rest.Answer, error) {
 	text := r.PathValue("node")
 	id, err := ids.ParseNode(text)
 	if err != nil {
-		return rest.Answer{}, badRequest("Invalid NodeId [" + text + "]. Expected host:port")
+		return rest.Answer{}, illegalArgument("Invalid NodeId [" + text + "]. Expected host:port")
 	}
 	reports, err := s.RM.Nodes(r.Context())
 	if err != nil {

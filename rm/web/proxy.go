@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -47,10 +48,13 @@ var passed = []string{
 	"Access-Control-Request-Method", "Access-Control-Request-Headers",
 }
 
+// passedOn are the methods that are passed on.
+var passedOn = []string{http.MethodGet, http.MethodHead, http.MethodPut}
+
 // ServeHTTP answers /proxy/[redirect/]<application>[/path].
 func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodPut {
-		w.Header().Set("Allow", "GET, HEAD, PUT")
+	if !slices.Contains(passedOn, r.Method) {
+		w.Header().Set("Allow", strings.Join(passedOn, ", "))
 		http.Error(w, "the proxy passes on GET, HEAD and PUT, not "+r.Method, http.StatusMethodNotAllowed)
 		return
 	}

@@ -59,6 +59,11 @@ func notFound(message string) error {
 	return &oops{status: http.StatusNotFound, class: webapp + "NotFoundException", message: "java.lang.Exception: " + message}
 }
 
+// illegalArgument is what YARN says of some values that cannot be read.
+func illegalArgument(message string) error {
+	return &oops{status: http.StatusBadRequest, class: "java.lang.IllegalArgumentException", message: message}
+}
+
 // fail writes an error in the shape YARN's clients know.
 func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 	o := s.classify(r, err)

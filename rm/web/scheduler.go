@@ -65,9 +65,13 @@ func (t tree) fairQueue(i int) rest.FairQueue {
 	if !q.MaxShare.IsZero() {
 		maximum = maximum.Min(q.MaxShare)
 	}
+	var masters, mastersMost heddle.Resource // YARN counts masters in leaves alone
+	if q.Leaf {
+		masters, mastersMost = q.Masters, part(steady, max(0, q.AMShare))
+	}
 	o := rest.FairQueue{
 		MaxApps: q.MaxApps, Min: t.resource(q.MinShare), Max: t.resource(maximum), Used: t.resource(q.Used),
-		AMUsed: t.resource(q.Masters), AMMax: t.resource(part(steady, max(0, q.AMShare))),
+		AMUsed: t.resource(masters), AMMax: t.resource(mastersMost),
 		Demand: t.resource(q.Used.Plus(q.Pending)), SteadyFair: t.resource(steady), Fair: t.resource(steady),
 		Cluster: t.resource(t.cluster.Total), ReservedAmt: t.resource(q.Reserved),
 		MaxContainer: t.resource(q.LargestOf(t.cluster.Maximum)), Pending: q.Waiting, Allocated: q.Containers,

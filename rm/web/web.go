@@ -57,6 +57,8 @@ type Options struct {
 	// Local says that only this machine reaches the server: a caller is then who he says he is with the
 	// query parameter user.name. Without it nobody is known and whatever changes something is refused.
 	Local bool
+	// ClientAddress is where YARN's clients are served, for those whose changes are not taken here.
+	ClientAddress string
 	// WebHost is host:port as clients reach the server. It stands in links, and pages of the proxy may
 	// send their readers there.
 	WebHost string
@@ -114,6 +116,7 @@ func newSite(o Options) *site {
 	s.serviceRoutes()
 	s.heddleRoutes()
 	s.otherRoutes()
+	s.optionRoutes()
 	return s
 }
 

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"encoding/xml"
 	"errors"
@@ -13,19 +14,25 @@ import (
 	"time"
 
 	"heddle/rm"
+	"heddle/yarn/ids"
 	"heddle/yarn/rest"
 )
 
-// A changeFunc changes something on behalf of somebody and returns the status of its answer.
+// A changeFunc changes something on behalf of somebody and returns the status of its answer, or 0 where there was
+// nothing to change.
 type changeFunc func(r *http.Request, who rm.Actor) (int, rest.Answer, error)
 
-// change makes a handler of a change: it is for callers who are known, and for programs only.
+// change makes a handler of a change: it is for callers who are known, and for programs only. The log says what
+// became of it.
 func (s *site) change(f changeFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), answerTimeout)
 		defer cancel()
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 		status, a, err := s.asUser(f, r.WithContext(ctx))
+		if err != nil || status != 0 {
+			s.audit(r, err)
+		}
 		if err != nil {
 			s.fail(w, r, err)
 			return
@@ -33,7 +40,7 @@ func (s *site) change(f changeFunc) http.Handler {
 		if status == http.StatusAccepted {
 			w.Header().Set("Location", s.base()+r.URL.EscapedPath())
 		}
-		s.write(w, r, status, a)
+		s.write(w, r, cmp.Or(status, http.StatusOK), a)
 	})
 }
 
@@ -43,6 +50,33 @@ func (s *site) base() string {
 		return ""
 	}
 	return "http://" + s.WebHost
+}
+
+// operations are what changes are called in the log, by their patterns. What is not here changes nothing yet.
+var operations = map[string]string{
+	"PUT " + restBase + "/apps/{app}/state":    rm.OpKill,
+	"PUT " + restBase + "/apps/{app}/queue":    rm.OpMove,
+	"PUT " + restBase + "/apps/{app}/priority": rm.OpPriority,
+	"PUT " + restBase + "/apps/{app}/timeout":  rm.OpTimeouts,
+	"POST " + restBase + "/apps":               rm.OpSubmit,
+}
+
+// audit leaves a line that says what became of a request for a change, if it is one.
+func (s *site) audit(r *http.Request, err error) {
+	_, pattern := s.mux.Handler(r)
+	operation, ok := operations[pattern]
+	if !ok {
+		return
+	}
+	d := rm.Deed{User: s.user(r), Operation: operation, Target: rm.TargetWeb}
+	if host, _, err := net.SplitHostPort(r.RemoteAddr); err == nil {
+		d.Addr = host
+	}
+	name, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, restBase+"/apps/"), "/")
+	if id, err := ids.ParseApp(name); err == nil {
+		d.App = id
+	}
+	d.Log(s.Log, err)
 }
 
 func (s *site) asUser(f changeFunc, r *http.Request) (int, rest.Answer, error) {
@@ -134,7 +168,7 @@ func (s *site) putState(r *http.Request, who rm.Actor) (int, rest.Answer, error)
 	now := stateAnswer(a)
 	switch body.State {
 	case now.Value.(rest.AppState).State:
-		return http.StatusOK, now, nil
+		return 0, now, nil
 	case string(rm.AppKilled):
 	default:
 		return 0, rest.Answer{}, badRequest("Only 'KILLED' is allowed as a target state.")
@@ -143,7 +177,6 @@ func (s *site) putState(r *http.Request, who rm.Actor) (int, rest.Answer, error)
 	if err != nil {
 		return 0, rest.Answer{}, refused(err, "kill appid "+a.ID.String(), who)
 	}
-	s.Log.Info("application killed", "app", a.ID.String(), "user", who.User, "from", r.RemoteAddr)
 	if a, err = s.RM.App(r.Context(), a.ID); err != nil {
 		return 0, rest.Answer{}, err
 	}
@@ -241,11 +274,13 @@ func (s *site) newApplication(r *http.Request, _ rm.Actor) (int, rest.Answer, er
 
 // submit refuses POST /apps: an application submitted over plain HTTP runs a command that nobody vouches for.
 func (s *site) submit(w http.ResponseWriter, r *http.Request) {
-	s.fail(w, r, &oops{
+	err := &oops{
 		status: http.StatusForbidden, class: webapp + "ForbiddenException",
 		message: "applications are not taken over REST; submit with the yarn command, spark-submit or a Java client, " +
 			"which use yarn.resourcemanager.address",
-	})
+	}
+	s.audit(r, err)
+	s.fail(w, r, err)
 }
 
 // noService answers what is not served under /ws.

@@ -2,6 +2,7 @@ package hadoop_test
 
 import (
 	"fmt"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -56,6 +57,17 @@ func testYarn(t *testing.T, p place) {
 		`Application-Id : `+app, `Application-Name : Sleep job`, `Application-Type : MAPREDUCE`, `Queue : (root\.)?default`,
 		`(?m)^\s*State : RUNNING`, `Final-State : UNDEFINED`, `AM Host : 127\.0\.0\.\d`, `Aggregate Resource Allocation : [1-9]\d* MB-seconds, [1-9]\d* vcore-seconds`)
 	says(t, []string{"node", "-list"}, `Total Nodes:3`, row(`127\.0\.0\.2:8041`, "RUNNING"), row(`127\.0\.0\.3:8041`, "RUNNING"), row(`127\.0\.0\.4:8041`, "RUNNING"))
+	master := strings.Replace(app, "application", "container", 1) + "_01_000001"
+	says(t, []string{"logs", "-applicationId", app, "-am", "1"}, `(?m)^Container: `+master+` on 127\.0\.0\.\d`, `(?m)^LogType:syslog`)
+	top := must(testbed.StartYarn(ctx, "top", "-cols", "200", "-rows", "24"))(t) // it asks over HTTP how long the ResourceManager is up
+	defer top.Kill()
+	eventually(t, ctx, time.Minute, "yarn top that shows "+app, func() bool {
+		shown, err := os.ReadFile(top.Log)
+		if strings.Contains(string(shown), "Could not fetch RM start time") {
+			t.Fatalf("yarn top: %s", shown)
+		}
+		return err == nil && regexp.MustCompile(`YARN top - \S+, up 0d, \d+:\d+, `).Match(shown) && strings.Contains(string(shown), app)
+	})
 	queue := []string{`Queue Name : (root\.)?default`, `(?m)^\s*State : RUNNING`}
 	if p.profile != "fair" { // the command prints other lines for fair queues
 		queue = append(queue, `\sCapacity : 100`, `Current Capacity : [1-9]`)

@@ -116,7 +116,7 @@ type Attempts struct {
 	List []Attempt `json:"appAttempt,omitempty"`
 }
 
-// An Attempt answers GET /apps/{id}/appattempts/{id}, under the root "appAttempt".
+// An Attempt is one of [Attempts].
 type Attempt struct {
 	N             int32  `json:"id"`
 	Started       int64  `json:"startTime"`
@@ -130,6 +130,20 @@ type Attempt struct {
 	ID            string `json:"appAttemptId"`
 	Ports         string `json:"exportPorts"`
 	State         string `json:"appAttemptState"`
+}
+
+// An AttemptDetail answers GET /apps/{id}/appattempts/{id}, in the [Mapped] shape.
+type AttemptDetail struct {
+	ID          string `json:"appAttemptId"`
+	Host        string `json:"host"`    // of the master's own protocol; N/A where there is none
+	RPCPort     Number `json:"rpcPort"` // −1 where there is none
+	TrackingURL string `json:"trackingUrl"`
+	OriginalURL string `json:"originalTrackingUrl"`
+	Diagnostics string `json:"diagnosticsInfo"`
+	State       string `json:"appAttemptState"`
+	Container   string `json:"amContainerId,omitempty"`
+	Started     Number `json:"startedTime"`
+	Finished    Number `json:"finishedTime"`
 }
 
 // Containers answers GET …/appattempts/{id}/containers, in the [Mapped] shape.
@@ -147,11 +161,12 @@ type Container struct {
 	Started     Number  `json:"startedTime"`
 	Finished    Number  `json:"finishedTime"`
 	Elapsed     Number  `json:"elapsedTime"` // milliseconds
-	Diagnostics string  `json:"diagnosticsInfo"`
+	Diagnostics string  `json:"diagnosticsInfo,omitempty"`
 	Logs        string  `json:"logUrl"`
 	Exit        Number  `json:"containerExitStatus"`
 	State       string  `json:"containerState"` // RUNNING or COMPLETE
 	NodeHTTP    string  `json:"nodeHttpAddress"`
 	NodeID      string  `json:"nodeId"`
 	Allocated   Entries `json:"allocatedResources"`
+	Ports       string  `json:"exposedPorts"`
 }

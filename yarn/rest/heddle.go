@@ -114,4 +114,7 @@ type Info struct {
 	BusyPercent float64  `json:"busyPercent"`
 	Queue       int      `json:"callsWaiting"`
 	BeatMillis  int64    `json:"heartbeatMillis"` // what nodes are told now
+	// ClientAddress is where the protocol of YARN's clients is served, host:port as the daemon listens.
+	ClientAddress string `json:"clientAddress,omitempty"`
+	RESTChanges   bool   `json:"restChanges"` // changes of the one who asks this are taken over REST
 }

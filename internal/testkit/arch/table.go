@@ -28,7 +28,7 @@ var Table = []Row{
 	{"yarn/token", []string{"yarn/ids", "yarn/wire", "yarn/conv"}},
 	{"yarn/rpc", []string{"yarn/wire"}},
 	{"yarn/rest", []string{"yarn/ids"}},
-	{"client", []string{"yarn/ids", "yarn/rest"}},
+	{"client", []string{"yarn/*"}},
 	{"rm/store", []string{"yarn/ids"}},
 	{"rm", []string{".", "cluster", "policy", "sched", "yarn/*", "rm/store"}}, // policies by name and files are rm/setup's
 	{"rm/clients", []string{".", "rm", "yarn/*"}},

@@ -37,7 +37,7 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	verbs := map[string]verb{
-		"check": check, "fetch": fetch, "up": up, "down": down, "status": status, "rm": rm, "env": env, "demo": demo,
+		"check": check, "fetch": fetch, "up": up, "down": down, "status": status, "rm": rm, "env": env, "demo": demo, "record": record,
 		"mr": job(func(ctx context.Context, b *hadoop.Testbed, a []string) (*hadoop.Run, error) {
 			return b.StartMR(ctx, a[0], a[1:]...)
 		}),

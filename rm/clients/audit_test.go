@@ -1,0 +1,169 @@
+package clients
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+	"log/slog"
+	"maps"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/encoding/protodelim"
+	"google.golang.org/protobuf/proto"
+
+	"heddle/rm"
+	"heddle/yarn/conv"
+	"heddle/yarn/rpc"
+	"heddle/yarn/wire"
+)
+
+// A journal keeps the lines of the audit log.
+type journal struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (j *journal) Write(p []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if strings.Contains(string(p), "msg=audit") {
+		j.lines = append(j.lines, strings.TrimSpace(string(p)))
+	}
+	return len(p), nil
+}
+
+// take returns the lines since the last call.
+func (j *journal) take() []string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	defer func() { j.lines = nil }()
+	return j.lines
+}
+
+// Each call that changes something leaves one line, done or refused; what only looks leaves none unless refused.
+func TestAudit(t *testing.T) {
+	app := conv.WireApp(anApp)
+	onApp := " APPID=" + anApp.String()
+	changes := map[string]struct {
+		req        proto.Message
+		name, rest string
+	}{
+		"submitApplication": {
+			&wire.SubmitApplicationRequest{ApplicationSubmissionContext: &wire.ApplicationSubmissionContext{ApplicationId: app}}, "Submit Application Request", onApp,
+		},
+		"forceKillApplication":        {&wire.KillApplicationRequest{ApplicationId: app}, "Kill Application Request", onApp},
+		"failApplicationAttempt":      {&wire.FailApplicationAttemptRequest{ApplicationAttemptId: conv.WireAttempt(anAttempt)}, "Fail Attempt Request", onApp + " APPATTEMPTID=" + anAttempt.String()},
+		"moveApplicationAcrossQueues": {&wire.MoveApplicationAcrossQueuesRequest{ApplicationId: app, TargetQueue: new("b")}, "Move Application Request", onApp},
+		"updateApplicationPriority":   {&wire.UpdateApplicationPriorityRequest{ApplicationId: app, ApplicationPriority: &wire.Priority{Priority: proto.Int32(1)}}, "Update Application Priority", onApp},
+		"updateApplicationTimeouts": {&wire.UpdateApplicationTimeoutsRequest{ApplicationId: app, ApplicationTimeouts: []*wire.ApplicationUpdateTimeoutMap{{
+			ApplicationTimeoutType: wire.ApplicationTimeoutType_APP_TIMEOUT_LIFETIME.Enum(), ExpireTime: new(time.Now().Format(time.RFC3339)),
+		}}}, "Update Application Timeouts", onApp},
+		"signalToContainer": {
+			&wire.SignalContainerRequest{ContainerId: conv.WireContainer(aContainer), Command: wire.SignalContainerCommand_OUTPUT_THREAD_DUMP.Enum()}, "Signal Container Request",
+			onApp + " APPATTEMPTID=" + anAttempt.String() + " CONTAINERID=" + aContainer.String(),
+		},
+	}
+	var log journal
+	f := stock()
+	f.apps[0].State = rm.AppRunning
+	o := Options{Admins: "root", Log: slog.New(slog.NewTextHandler(&log, nil))}
+	c, a := dial(t, f, o, "root")
+	_, eve := dial(t, f, o, "eve")
+	_, forged := dial(t, f, o, "x\nlevel=INFO msg=audit USER=root")
+	expect := func(what, want string) {
+		t.Helper()
+		if got := log.take(); len(got) != 1 || !strings.Contains(got[0], want) {
+			t.Errorf("%s left\n%q, want one line with\n%q", what, got, want)
+		}
+	}
+	for method := range Client(f, o).Methods {
+		x, changing := changes[method]
+		if !changing {
+			_ = c.Call(t.Context(), method, &wire.GetNewApplicationRequest{}, &wire.GetNewApplicationResponse{})
+			if got := log.take(); len(got) > 0 {
+				t.Errorf("%s changes nothing and left %q", method, got)
+			}
+			continue
+		}
+		head := ` USER=root IP=127.0.0.1 OPERATION="` + x.name + `" TARGET=ClientRMService RESULT=`
+		f.err = nil
+		if err := c.Call(t.Context(), method, x.req, &wire.GetQueueInfoResponse{}); err != nil {
+			t.Errorf("%s: %v", method, err)
+		}
+		expect(method, "level=INFO msg=audit"+head+"SUCCESS"+x.rest)
+		f.err = &rm.Denied{User: "root", Do: "change", What: "it"}
+		_ = c.Call(t.Context(), method, x.req, &wire.GetQueueInfoResponse{})
+		expect(method+", refused", "level=WARN msg=audit"+head+`FAILURE DESCRIPTION="user root may not change it: access lists are on (yarn.acl.enable), and none that is asked names the user"`+x.rest)
+	}
+	for _, method := range slices.Sorted(maps.Keys(Admin(f, o).Methods)) {
+		var req proto.Message = &wire.RefreshQueuesRequest{}
+		if method == "getGroupsForUser" {
+			req = &wire.GetGroupsForUserRequest{User: new("root")}
+		}
+		f.err = nil
+		err := a.Call(t.Context(), method, req, &wire.RefreshQueuesResponse{})
+		head := " IP=127.0.0.1 OPERATION=" + method + " TARGET=AdminService RESULT="
+		switch {
+		case err != nil: // there are no labels
+			expect(method, " USER=root"+head+"FAILURE")
+		case method == "getGroupsForUser" || method == "checkForDecommissioningNodes":
+			if got := log.take(); len(got) > 0 {
+				t.Errorf("%s changes nothing and left %q", method, got)
+			}
+		default:
+			expect(method, " USER=root"+head+"SUCCESS")
+		}
+		_ = eve.Call(t.Context(), method, req, &wire.RefreshQueuesResponse{})
+		expect(method+" of somebody else", " USER=eve"+head+`FAILURE DESCRIPTION="org.apache.hadoop.security.AccessControlException: User eve doesn't have permission to call '`+method+`'`)
+	}
+	f.err = errors.New("bad file")
+	_ = a.Call(t.Context(), "refreshQueues", &wire.RefreshQueuesRequest{}, &wire.RefreshQueuesResponse{})
+	expect("a refresh that failed", `RESULT=FAILURE DESCRIPTION="bad file"`)
+	_ = forged.Call(t.Context(), "refreshQueues", &wire.RefreshQueuesRequest{}, &wire.RefreshQueuesResponse{})
+	expect("a name with a line in it", ` USER="x\nlevel=INFO msg=audit USER=root" IP=`)
+}
+
+// Who acts for another and may not leaves a line too: it names the one that was claimed, and why says who claimed it.
+func TestAuditOfImpersonation(t *testing.T) {
+	var log journal
+	addr := serveOn(t, rpc.Options{Protocols: []rpc.Protocol{Admin(stock(), Options{Admins: "*", Log: slog.New(slog.NewTextHandler(&log, nil))})}})
+	var sent bytes.Buffer
+	sent.WriteString("hrpc\x09\x00\x00")
+	frame := func(call int32, messages ...proto.Message) {
+		var b bytes.Buffer
+		head := &wire.RpcRequestHeader{
+			RpcKind: wire.RpcKind_RPC_PROTOCOL_BUFFER.Enum(), RpcOp: wire.RpcRequestHeader_RPC_FINAL_PACKET.Enum(), CallId: &call, ClientId: make([]byte, 16),
+		}
+		for _, m := range append([]proto.Message{head}, messages...) {
+			if _, err := protodelim.MarshalTo(&b, m); err != nil {
+				t.Fatal(err)
+			}
+		}
+		sent.Write(binary.BigEndian.AppendUint32(nil, uint32(b.Len())))
+		sent.Write(b.Bytes())
+	}
+	frame(-3, &wire.IpcConnectionContext{UserInfo: &wire.UserInformation{EffectiveUser: new("root"), RealUser: new("eve")}, Protocol: new(AdminName)})
+	frame(0, &wire.RequestHeader{MethodName: new("refreshQueues"), DeclaringClassProtocolName: new(AdminName), ClientProtocolVersion: new(uint64(1))}, &wire.RefreshQueuesRequest{})
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close() }() // the test is over
+	_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+	if _, err := c.Write(sent.Bytes()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(c, make([]byte, 4)); err != nil { // the answer begins
+		t.Fatal(err)
+	}
+	want := `USER=root IP=127.0.0.1 OPERATION=refreshQueues TARGET=AdminService RESULT=FAILURE DESCRIPTION="org.apache.hadoop.security.AccessControlException: User: eve is not allowed to impersonate root`
+	if got := log.take(); len(got) != 1 || !strings.Contains(got[0], want) {
+		t.Errorf("left %q, want one line with %q", got, want)
+	}
+}

@@ -1,0 +1,92 @@
+package web
+
+import (
+	"bytes"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// Each change that is asked for over REST leaves one line, done or refused; what changes nothing leaves none.
+func TestAudit(t *testing.T) {
+	const (
+		base = restBase + "/apps/" + proxied
+		kill = `{"state":"KILLED"}`
+		as   = "?user.name=ann"
+		ann  = `USER=ann IP=127.0.0.1 OPERATION="`
+		app  = "APPID=" + proxied
+	)
+	tests := []struct {
+		name, method, path, body string
+		header                   string // Sec-Fetch-Site
+		set                      func(*fakeRM, *Options)
+		want                     []string // in the one line; nil for no line
+	}{
+		{"kill", "PUT", base + "/state" + as, kill, "", nil, []string{"level=INFO", ann + `Kill Application Request" TARGET=RMWebService RESULT=SUCCESS ` + app}},
+		{"same state", "PUT", base + "/state" + as, `{"state":"RUNNING"}`, "", nil, nil},
+		{"bad state", "PUT", base + "/state" + as, `{"state":"NEW"}`, "", nil, []string{"level=WARN", "RESULT=FAILURE", "Only 'KILLED'", app}},
+		{"kill refused", "PUT", base + "/state" + as, kill, "", func(f *fakeRM, _ *Options) { f.denies = true }, []string{ann + "Kill", "RESULT=FAILURE", "Unauthorized attempt to kill", app}},
+		{"kill by nobody", "PUT", base + "/state", kill, "", nil, []string{`USER="" IP=127.0.0.1 OPERATION="Kill`, "RESULT=FAILURE", "not authenticated", app}},
+		{"kill from outside", "PUT", base + "/state" + as, kill, "", func(_ *fakeRM, o *Options) { o.Local = false }, []string{`USER="" IP=127.0.0.1`, "RESULT=FAILURE", "not authenticated"}},
+		{"kill by a page", "PUT", base + "/state" + as, kill, "cross-site", nil, []string{"OPERATION=\"Kill", "RESULT=FAILURE", "another site", app}},
+		{"kill by a master's page", "PUT", base + "/state" + as, kill, "same-origin", nil, []string{"OPERATION=\"Kill", "RESULT=FAILURE", "browsers", app}},
+		{"kill of nothing", "PUT", restBase + "/apps/application_1_0001/state" + as, kill, "", nil, []string{"RESULT=FAILURE", "not found", "APPID=application_1_0001"}},
+		{"kill of no id", "PUT", restBase + "/apps/x%0ay/state" + as, kill, "", nil, []string{"RESULT=FAILURE", `Invalid ApplicationId prefix: x\ny`}},
+		{"move", "PUT", base + "/queue" + as, `{"queue":"root.a"}`, "", nil, []string{ann + `Move Application Request" TARGET=RMWebService RESULT=SUCCESS ` + app}},
+		{"move nowhere", "PUT", base + "/queue" + as, `{"queue":"x\ny"}`, "", nil, []string{ann + "Move", "RESULT=FAILURE", `there is no queue x\ny`}},
+		{"priority", "PUT", base + "/priority" + as, `{"priority":3}`, "", nil, []string{ann + `Update Application Priority" TARGET=RMWebService RESULT=SUCCESS ` + app}},
+		{"priority refused", "PUT", base + "/priority" + as, `{"priority":3}`, "", func(f *fakeRM, _ *Options) { f.denies = true }, []string{ann + "Update Application Priority", "RESULT=FAILURE"}},
+		{"lifetime", "PUT", base + "/timeout" + as, `{"timeout":{"type":"LIFETIME","expiryTime":"2099-01-31T12:00:00.000+0000"}}`, "", nil, []string{ann + `Update Application Timeouts" TARGET=RMWebService RESULT=SUCCESS ` + app}},
+		{"lifetime refused", "PUT", base + "/timeout" + as, `{}`, "", nil, []string{ann + "Update Application Timeouts", "RESULT=FAILURE"}},
+		{"submission", "POST", restBase + "/apps" + as, `{}`, "", nil, []string{ann + `Submit Application Request" TARGET=RMWebService RESULT=FAILURE`, "not taken over REST"}},
+		{"new id", "POST", restBase + "/apps/new-application" + as, ``, "", nil, nil},
+		{"look", "GET", base + "/state" + as, ``, "", nil, nil},
+		{"options", "OPTIONS", base + "/state" + as, ``, "", nil, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var log bytes.Buffer
+			f := changeable()
+			o := Options{RM: f, Local: true, Log: slog.New(slog.NewTextHandler(&log, nil))}
+			if tt.set != nil {
+				tt.set(f, &o)
+			}
+			r := httptest.NewRequest(tt.method, tt.path, strings.NewReader(tt.body))
+			r.RemoteAddr = "127.0.0.1:5000"
+			r.Header = http.Header{"Content-Type": {"application/json"}, "Sec-Fetch-Site": {tt.header}}
+			if tt.header == "" {
+				r.Header.Del("Sec-Fetch-Site")
+			}
+			New(o).ServeHTTP(httptest.NewRecorder(), r)
+			lines := strings.Count(log.String(), "msg=audit")
+			if lines != min(len(tt.want), 1) || lines != strings.Count(log.String(), "\n") {
+				t.Errorf("%d lines:\n%s", lines, log.String())
+			}
+			for _, want := range tt.want {
+				if !strings.Contains(log.String(), want) {
+					t.Errorf("%q is missing in\n%s", want, log.String())
+				}
+			}
+		})
+	}
+}
+
+// Every route that changes an application is one that the log knows.
+func TestEveryChangeIsAudited(t *testing.T) {
+	s := newSite(Options{RM: &fakeRM{}})
+	served := map[string]bool{}
+	for _, p := range s.paths {
+		method, _, _ := strings.Cut(p, " ")
+		served[p] = true
+		if (method == "PUT" || method == "POST") && operations[p] == "" && !strings.HasSuffix(p, "/new-application") {
+			t.Errorf("%s has no name in the log", p)
+		}
+	}
+	for p := range operations {
+		if !served[p] {
+			t.Errorf("%s has a name in the log and is not served", p)
+		}
+	}
+}
