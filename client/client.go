@@ -167,7 +167,7 @@ func (c *Client) read(resp *http.Response, shown, root string, out any) error {
 		return fmt.Errorf("%s answered with more than %d MiB", shown, maxAnswer>>20)
 	}
 	if err := rest.Parse(data, root, out); err != nil {
-		return fmt.Errorf("%s: %w", shown, err)
+		return fmt.Errorf("%s: answer: %w", shown, err)
 	}
 	return nil
 }
