@@ -49,7 +49,7 @@ again by the next start. SIGHUP has it read queues, limits and profile again.`,
 		Example: `  heddle rm
   heddle rm --conf /etc/hadoop/conf
   heddle rm --profile fair --set place.map=delay --listen web=:9088`,
-		Args: exactly(0, "nothing"),
+		Args: exactly(),
 		RunE: func(*cobra.Command, []string) error { return a.manage(f) },
 	}
 	fs := cmd.Flags()

@@ -158,8 +158,8 @@ func newMove(a *app) *cobra.Command {
 		Use:   "move [flags] ID QUEUE",
 		Short: "Move an application to another queue",
 		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 2 {
-				return usagef("%s wants one ID and one QUEUE, got %d arguments", cmd.CommandPath(), len(args))
+			if err := exactly("one ID", "one QUEUE")(cmd, args); err != nil {
+				return err
 			}
 			return appIDs(1)(cmd, args[:1])
 		},
