@@ -60,7 +60,9 @@ func TestListsMustBeThere(t *testing.T) {
 			t.Errorf("%s: refreshed without it: %v", name, err)
 		}
 		stop()
-		<-ended
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
 		if one, other := r.listed.admits([]string{"n1"}), r.listed.admits([]string{"n2"}); one == other {
 			t.Errorf("%s: what the list said is forgotten: %+v", name, r.listed)
 		}

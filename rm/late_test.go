@@ -432,7 +432,7 @@ func TestTidy(t *testing.T) {
 			}
 			if i == 20 {
 				synctest.Wait()
-				w.r.tidyAt = 0
+				w.tidySoon()
 				time.Sleep(2 * checkEvery)
 			}
 		}

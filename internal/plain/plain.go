@@ -32,14 +32,14 @@ func Kind(t reflect.Type) string {
 		return "a list"
 	case reflect.Pointer:
 		return Kind(t.Elem())
+	default:
+		return "an object"
 	}
-	return "an object"
 }
 
 // JSON says what is wrong with JSON: the field it is wrong with, "" for the whole, and what is wrong.
 func JSON(err error) (field, text string) {
-	var typed *json.UnmarshalTypeError
-	if errors.As(err, &typed) {
+	if typed, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		want := Kind(typed.Type)
 		if n := strings.TrimPrefix(typed.Value, "number "); want == whole && strings.Trim(n, "-0123456789") == "" {
 			return typed.Field, n + " is out of range"

@@ -73,7 +73,9 @@ func flagsD(p Properties) []string {
 func (b *Testbed) KillNode(n int) error { return b.stop(nodeManager(n), syscall.SIGKILL, 0) }
 
 // StopNode ends a NodeManager in order: it tells the ResourceManager and ends its containers.
-func (b *Testbed) StopNode(n int) error { return b.stop(nodeManager(n), syscall.SIGTERM, 20*time.Second) }
+func (b *Testbed) StopNode(n int) error {
+	return b.stop(nodeManager(n), syscall.SIGTERM, 20*time.Second)
+}
 
 // KillContainers ends the processes of all containers of a node that has no NodeManager any more, which
 // is what the crash of a machine does.
