@@ -43,8 +43,7 @@ func TestAnything(t *testing.T) {
 				"kill":   func(rt *rapid.T) { c.kill(rt) },
 				"fault":  func(rt *rapid.T) { c.fault(rt) },
 				"sleep": func(rt *rapid.T) {
-					time.Sleep(time.Duration(rapid.IntRange(1, 90).Draw(rt, "seconds")) * time.Second)
-					c.quiet()
+					c.sleep(time.Duration(rapid.IntRange(1, 90).Draw(rt, "seconds")) * time.Second)
 				},
 			})
 			c.settle()
@@ -158,6 +157,12 @@ func (c *chaos) quiet() {
 	synctest.Wait()
 	c.mu.Lock()
 	defer c.mu.Unlock()
+}
+
+// sleep lets time go by.
+func (c *chaos) sleep(d time.Duration) {
+	time.Sleep(d)
+	c.quiet()
 }
 
 func (n *chaosNode) run(id ids.Container) {
@@ -411,10 +416,10 @@ func (c *chaos) kill(rt *rapid.T) {
 func (c *chaos) fault(rt *rapid.T) {
 	switch n := c.node(rt); rapid.SampledFrom([]string{"silence", "silence of one", "number", "NodeManager", "health", "ResourceManager", "refresh", "resize"}).Draw(rt, "fault") {
 	case "silence":
-		time.Sleep(11 * time.Minute)
+		c.sleep(11 * time.Minute)
 	case "silence of one":
 		for range 11 {
-			time.Sleep(time.Minute)
+			c.sleep(time.Minute)
 			for _, m := range c.nodes {
 				if m != n {
 					c.beat(m, true)
@@ -433,7 +438,7 @@ func (c *chaos) fault(rt *rapid.T) {
 		c.beat(n, true)
 	case "ResourceManager":
 		c.stop()
-		time.Sleep(5 * time.Second)
+		c.sleep(5 * time.Second)
 		c.start()
 		for _, a := range c.apps {
 			clear(a.told) // what was told and not acknowledged comes again
@@ -517,7 +522,7 @@ func (c *chaos) settle() {
 		for _, n := range c.nodes {
 			c.beat(n, true)
 		}
-		time.Sleep(4 * time.Minute)
+		c.sleep(4 * time.Minute)
 		c.quiet()
 	}
 	for _, n := range c.nodes { // a master that had finished and stayed is ended by its silence
