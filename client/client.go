@@ -56,7 +56,7 @@ func New(o Options) (*Client, error) {
 		text = "http://" + text
 	}
 	base, err := url.Parse(text)
-	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
+	if err != nil || base.Hostname() == "" || base.Scheme != "http" && base.Scheme != "https" {
 		return nil, fmt.Errorf("%q is no address of a ResourceManager; one reads http://host:8088", o.URL)
 	}
 	base.Path = strings.TrimRight(base.Path, "/")

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"heddle/conf"
 	"heddle/rm/daemon"
 	"heddle/rm/setup"
 	"heddle/rm/web"
@@ -96,6 +97,10 @@ func (a *app) manage(f *rmFlags) error {
 		n := notice{setup: d, daemon: running, first: first && d.Config.Recovery, verbose: a.verbose}
 		if _, err := fmt.Fprint(a.out, n.text()); err != nil {
 			log.Warn("nobody reads what a start says", "error", err)
+		}
+	} else {
+		for _, same := range conf.Together(d.Notices, conf.Unsupported) {
+			log.Warn("off, though it is configured", "what", same[0].Text, "place", same[0].Place())
 		}
 	}
 	return manageUntil(running, signals, log)

@@ -233,8 +233,14 @@ func TestStartSaysWhatIsOff(t *testing.T) {
 
 // With --log-format json every line is an object, and there is nothing for people.
 func TestLogsJSON(t *testing.T) {
-	p := start(t, "rm", "--data", filepath.Join(t.TempDir(), "state"), "--listen", freePorts, "--log-format", "json", "--log-level", "info")
+	dir := t.TempDir()
+	site := "<configuration><property><name>yarn.node-labels.enabled</name><value>true</value></property></configuration>"
+	if err := os.WriteFile(filepath.Join(dir, "yarn-site.xml"), []byte(site), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, "rm", "--conf", dir, "--data", filepath.Join(dir, "state"), "--listen", freePorts, "--log-format", "json", "--log-level", "info")
 	p.logs("listening")
+	p.logs(`"place":"` + dir + `/yarn-site.xml:1: yarn.node-labels.enabled"`)
 	if code := p.end(syscall.SIGTERM); code != exitDone {
 		t.Errorf("it ended with %d:\n%s", code, p.log())
 	}
