@@ -16,13 +16,13 @@ LINT     := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.
 REWRITES  = $(shell grep -rlE '"github.com/cockroachdb/datadriven"|flag.Bool."rewrite"' --include='*_test.go' . | xargs -r -n1 dirname | sort -u)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo hadoop demo-hadoop compare-hadoop unit test search test-hadoop test-hadoop-full race check rewrite fuzz bench bench-compare cover exp exp-smoke browser
+.PHONY: help build demo hadoop demo-hadoop compare-hadoop unit test search test-hadoop test-hadoop-full race race-daemon check rewrite fuzz bench bench-compare cover exp exp-smoke browser
 
 help: ## print this
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | awk -F'\t' '{ printf "  %-17s %s\n", $$1, $$2 }'
 
 build: ## the one binary, bin/heddle
-	CGO_ENABLED=0 $(GO) build -trimpath -o bin/heddle ./cmd/heddle
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w' -o bin/heddle ./cmd/heddle
 
 demo: build ## a mixed workload under three schedulers: a table here, plots in demo.html
 	./bin/heddle sim compare --profiles capacity,fair,heddle --report demo.html scenarios/demo.yaml
@@ -70,6 +70,10 @@ search: ## property tests on CHECKS=2000 random cases each, other ones every tim
 
 race: ## all tests under the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race -short ./...
+
+# What runs many goroutines. The scripts of simulations, which have none, take minutes under the detector.
+race-daemon: ## the daemon's tests under the race detector (needs a C compiler); about 4 minutes
+	CGO_ENABLED=1 $(GO) test -race -short -skip 'TestScripts/(cluster|conf|csv|exp|input|json|load|profiles|scenario|trace)$$' ./rm/... ./yarn/... ./cmd/...
 
 check: ## formatting, vet, linters, architecture, map order, go.mod
 	@files="$$($(GOFUMPT) -l .)"; [ -z "$$files" ] || { echo "not formatted as gofumpt does:"; echo "$$files"; exit 1; }

@@ -59,7 +59,7 @@ func New(o Options) (*Client, error) {
 		text = "http://" + text
 	}
 	base, err := url.Parse(text)
-	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
+	if err != nil || base.Hostname() == "" || base.Scheme != "http" && base.Scheme != "https" {
 		return nil, fmt.Errorf("%q is no address of a ResourceManager; one reads http://host:8088", o.URL)
 	}
 	base.Path = strings.TrimRight(base.Path, "/")
@@ -170,7 +170,7 @@ func (c *Client) read(resp *http.Response, shown, root string, out any) error {
 		return fmt.Errorf("%s answered with more than %d MiB", shown, maxAnswer>>20)
 	}
 	if err := rest.Parse(data, root, out); err != nil {
-		return fmt.Errorf("%s: %w", shown, err)
+		return fmt.Errorf("%s: answer: %w", shown, err)
 	}
 	return nil
 }

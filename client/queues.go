@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"heddle/internal/plain"
 	"heddle/yarn/rest"
 )
 
@@ -33,13 +34,13 @@ func (c *Client) Scheduler(ctx context.Context) (kind string, queues []rest.Queu
 		Type string `json:"type"`
 	}
 	if err := json.Unmarshal(raw.Info, &head); err != nil {
-		return "", nil, fmt.Errorf("%s: the scheduler's answer names no type: %w", c.base, err)
+		return "", nil, fmt.Errorf("%s: the scheduler's answer names no type: %s", c.base, plain.JSONText(err))
 	}
 	switch head.Type {
 	case rest.CapacityType:
 		var root capacityQueue
 		if err := json.Unmarshal(raw.Info, &root); err != nil {
-			return "", nil, fmt.Errorf("%s: the scheduler's answer: %w", c.base, err)
+			return "", nil, fmt.Errorf("%s: the scheduler's answer: %s", c.base, plain.JSONText(err))
 		}
 		return "capacity", root.flat(nil, "", 1, 1), nil
 	case rest.FairType:
@@ -47,7 +48,7 @@ func (c *Client) Scheduler(ctx context.Context) (kind string, queues []rest.Queu
 			Root fairQueue `json:"rootQueue"`
 		}
 		if err := json.Unmarshal(raw.Info, &s); err != nil {
-			return "", nil, fmt.Errorf("%s: the scheduler's answer: %w", c.base, err)
+			return "", nil, fmt.Errorf("%s: the scheduler's answer: %s", c.base, plain.JSONText(err))
 		}
 		return "fair", s.Root.flat(nil, ""), nil
 	}

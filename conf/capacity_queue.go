@@ -124,6 +124,9 @@ func (r *csReader) limits(i int) {
 		r.log.note(Remark, p.file, p.line, p.name, "is a fraction, not a percentage: %v lets masters take %v times the queue", q.MaxAMShare, q.MaxAMShare)
 	}
 	q.MaxApplications = int(r.integer(r.key(i, "maximum-applications"), -1, -1))
+	if p := r.m[r.key(i, "maximum-applications")]; p != nil && q.MaxApplications == 0 {
+		r.log.note(Remark, p.file, p.line, p.name, "the queue takes no application; leave it out for the queue's part of the cluster's maximum")
+	}
 	q.DefaultPriority = int32(r.integer(r.key(i, "default-application-priority"), 0, 0))
 	r.checkWeights(i)
 }

@@ -198,6 +198,7 @@ func TestCapacityNotices(t *testing.T) {
 		"root.a.c.user-settings.ann.weight=1":           {Kind: Unknown, Text: "there is no queue root.a.c"},
 		"root.a.capasity=5":                             {Kind: Unknown, Text: "no such property of a queue"},
 		"root.a.maximum-am-resource-percent=10":         {Kind: Remark, Text: "is a fraction"},
+		"root.a.maximum-applications=0":                 {Kind: Remark, Text: "takes no application"},
 		"root.a.ordering-policy=fifo-for-pending-apps":  {Kind: Unsupported, Text: "taken as fifo"},
 		"root.a.maximum-allocation=memory-mb=4096":      {Kind: Remark, Text: "names no vcores"},
 		"root.a.reservable=false":                       {Kind: Harmless, Text: "is off"},

@@ -48,6 +48,9 @@ type Daemon struct {
 	// Refused says what a ResourceManager must not start with, because it would be less than was asked for.
 	// It is no error for anybody else.
 	Refused Errors
+
+	// Remarks are for those who run a cluster alone: no simulation hears of them.
+	Remarks []Notice
 }
 
 // A ProxyUser says for whom somebody may act, which needs one of the first two, and from where, which must match
@@ -94,8 +97,8 @@ func (l *loader) daemon(ps *properties) *Daemon {
 	}
 	d.MaxCompleted = int(ps.integer(rmPrefix+"max-completed-applications", defaultMaxCompleted, 0))
 	d.ConnectRetries = int(ps.integer(rmPrefix+"nodemanager-connect-retries", defaultConnectRetries, 0))
-	d.IncludeFile = ps.text(rmPrefix+"nodes.include-path", "")
-	d.ExcludeFile = ps.text(rmPrefix+"nodes.exclude-path", "")
+	d.IncludeFile = l.hostList(ps, d, "nodes.include-path", "without it every host may join; make the file (an empty one lets every host join)")
+	d.ExcludeFile = l.hostList(ps, d, "nodes.exclude-path", "without it the hosts that were to leave may join; make the file (an empty one excludes nobody)")
 	d.Decommission = heddle.Span(ps.integer(rmPrefix+"nodemanager-graceful-decommission-timeout-secs", defaultDecommissionSeconds, -1)) * heddle.Second
 	d.Recovery = ps.flag(rmPrefix+"recovery.enabled", true)
 	d.WorkPreserving = ps.flag(rmPrefix+"work-preserving-recovery.enabled", true)
@@ -111,6 +114,53 @@ func (l *loader) daemon(ps *properties) *Daemon {
 	d.readProxyUsers(ps)
 	d.refuse(ps)
 	return d
+}
+
+// hostList reads the path of a list of hosts. Without the list, more hosts could join than somebody wanted.
+func (l *loader) hostList(ps *properties, d *Daemon, name, without string) string {
+	path, p := ps.given(rmPrefix + name)
+	if p == nil {
+		return ""
+	}
+	if _, err := l.open(path); err != nil {
+		d.Refused = append(d.Refused, Error{p.file, p.line, p.name, fmt.Sprintf("the list of hosts cannot be read: %v: %s", err, without)})
+	}
+	return path
+}
+
+// How long NodeManagers wait before they try again to reach a ResourceManager, and how long they should.
+const (
+	RetryName   = "yarn.nodemanager.resourcemanager.connect.retry-interval.ms"
+	RetryMillis = 1000
+
+	retryDefault = 30_000
+	retryMost    = 5000 // above it is worth a remark
+)
+
+// reconnect remarks on NodeManagers that stay away for long after a restart. They have their own yarn-site.xml, which
+// usually is the same file.
+func (l *loader) reconnect(f files, ps *properties, d *Daemon) {
+	file, ok := f.path[yarnSite]
+	if !ok {
+		return
+	}
+	at := Notice{Kind: Remark, File: file, Property: RetryName}
+	n, text, it := int64(retryDefault), "is not set: YARN's default", "it"
+	for _, name := range []string{rmPrefix + "connect.retry-interval.ms", RetryName} { // the second comes before the first
+		if v, p := ps.given(name); p != nil {
+			if set, err := parseInt(v); err == nil {
+				n, at.File, at.Line, at.Property, text = set, p.file, p.line, p.name, "it"
+			}
+		}
+	}
+	if n <= retryMost {
+		return
+	}
+	if at.Property != RetryName {
+		it = RetryName
+	}
+	at.Text = fmt.Sprintf("%s keeps NodeManagers away for %g s after a restart of the ResourceManager; set %s to %d in their %s", text, float64(n)/1000, it, RetryMillis, yarnSite)
+	d.Remarks = append(d.Remarks, at)
 }
 
 // readProxyUsers reads hadoop.proxyuser.<name>.users, .groups and .hosts.

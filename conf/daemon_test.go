@@ -42,7 +42,9 @@ func TestDaemonReads(t *testing.T) {
 			hadoop.proxyuser.x=1
 			hadoop.proxyuser.y.z=1
 			hadoop.security.authentication=simple`),
+		"/etc/in": "", "/etc/out": "",
 		yarnSite: props(`yarn.resourcemanager.cluster-id=west
+			yarn.nodemanager.resourcemanager.connect.retry-interval.ms=1000
 			yarn.am.liveness-monitor.expiry-interval-ms=1000
 			yarn.resourcemanager.rm.container-allocation.expiry-interval-ms=2000
 			yarn.resourcemanager.am.max-attempts=3
@@ -164,6 +166,58 @@ func TestDaemonRefuses(t *testing.T) {
 		if n := noticeOf(h, name); (n.Kind == Unsupported && n.Text != "") != (want != "") {
 			t.Errorf("%s: notice %v", in, n)
 		}
+	}
+}
+
+// A list of hosts that is named and is not there must not let more hosts join than the list would.
+func TestHostListsMustBeThere(t *testing.T) {
+	for name, want := range map[string]string{
+		"include": "without it every host may join; make the file",
+		"exclude": "without it the hosts that were to leave may join; make the file",
+	} {
+		site := props("yarn.resourcemanager.nodes." + name + "-path=/etc/hosts.list")
+		h, l := disk{yarnSite: site}.load()
+		if err := l.err(); err != nil {
+			t.Error(err)
+		}
+		place := "yarn-site.xml:2: yarn.resourcemanager.nodes." + name + "-path: the list of hosts cannot be read: "
+		if len(h.Daemon.Refused) != 1 || !strings.HasPrefix(h.Daemon.Refused.Error(), place) || !strings.Contains(h.Daemon.Refused.Error(), want) {
+			t.Errorf("%s: %v", name, h.Daemon.Refused)
+		}
+		if h, _ := (disk{yarnSite: site, "/etc/hosts.list": ""}).load(); h.Daemon.Refused != nil {
+			t.Errorf("%s, which is there: %v", name, h.Daemon.Refused)
+		}
+	}
+}
+
+// NodeManagers that stay away for long after a restart are worth a word.
+func TestNodeManagersComeBack(t *testing.T) {
+	const own, common = "yarn.nodemanager.resourcemanager.connect.retry-interval.ms", "yarn.resourcemanager.connect.retry-interval.ms"
+	for site, want := range map[string]string{
+		"":                                    "yarn-site.xml: " + own + ": is not set: YARN's default keeps NodeManagers away for 30 s after a restart of the ResourceManager; set it to 1000 in their yarn-site.xml",
+		own + "=30000":                        "yarn-site.xml:2: " + own + ": it keeps NodeManagers away for 30 s",
+		common + "=60000":                     "yarn-site.xml:2: " + common + ": it keeps NodeManagers away for 60 s after a restart of the ResourceManager; set " + own + " to 1000",
+		common + "=500\n" + own + "=20000":    "yarn-site.xml:3: " + own + ": it keeps NodeManagers away for 20 s",
+		own + "=1000":                         "",
+		own + "=1000\n" + common + "=30000":   "",
+		common + "=2000":                      "",
+		own + "=much\n" + common + "=1000":    "",
+		own + "=5000\nyarn.admin.acl=whoever": "",
+	} {
+		h, l := disk{yarnSite: props(site)}.load()
+		if err := l.err(); err != nil {
+			t.Error(err)
+		}
+		got := ""
+		if len(h.Daemon.Remarks) > 0 {
+			got = h.Daemon.Remarks[0].String()
+		}
+		if (got == "") != (want == "") || !strings.HasPrefix(got, want) || len(h.Daemon.Remarks) > 1 {
+			t.Errorf("%q: %q, want %q", site, got, want)
+		}
+	}
+	if h, _ := (disk{capacityFile: cs(two)}).load(); h.Daemon.Remarks != nil {
+		t.Errorf("without a yarn-site.xml: %v", h.Daemon.Remarks)
 	}
 }
 

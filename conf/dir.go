@@ -154,6 +154,7 @@ func (l *loader) load(f files) *Hadoop {
 	}
 	h.Site = readSite(base)
 	h.Daemon = l.daemon(base)
+	l.reconnect(f, base, h.Daemon)
 	props, _ := l.properties(f, mapredSite)
 	mr := base.over(props)
 	readMapReduce(mr, h.Site)

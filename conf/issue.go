@@ -58,6 +58,28 @@ type Notice struct {
 // String returns file:line: property: text.
 func (n Notice) String() string { return place(n.File, n.Line, n.Property) + n.Text }
 
+// Together returns the notices of a kind, those of one text together: one property may ask for the same in a hundred
+// queues.
+func Together(all []Notice, kind NoticeKind) [][]Notice {
+	var out [][]Notice
+	at := map[string]int{}
+	for _, n := range all {
+		if n.Kind != kind {
+			continue
+		}
+		i, ok := at[n.Text]
+		if !ok {
+			i = len(out)
+			at[n.Text], out = i, append(out, nil)
+		}
+		out[i] = append(out[i], n)
+	}
+	return out
+}
+
+// Place returns file:line: property.
+func (n Notice) Place() string { return strings.TrimSuffix(place(n.File, n.Line, n.Property), ": ") }
+
 func place(file string, line int, field string) string {
 	s := file
 	if line > 0 {

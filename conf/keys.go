@@ -21,15 +21,16 @@ const (
 	aclText      = "heddle rm asks it where yarn.acl.enable is true; in simulations everybody may submit to every queue"
 	reserveText  = "reservations in advance are not in effect"
 	autoText     = "queues are not created from templates"
-	asyncText    = "nodes are scheduled at their heartbeats only"
+	asyncText    = "no thread offers nodes on its own: they are offered when they report and, by heddle rm, when somebody asks"
 	multiText    = "each heartbeat offers one node"
-	lifeText     = "applications are not ended by age"
+	lifeText     = "queues do not limit how long applications live"
 	parentText   = "has no effect on a queue with children"
 	metricText   = "is about metrics only"
 	otherText    = "is not about scheduling"
 	rootText     = "the root is always the whole cluster"
 	mappingText  = "applications are not placed by name or tag"
 	workflowText = "workflow priorities are not in effect"
+	timelineText = "nothing is published to a timeline server"
 )
 
 // queueKeys are the properties of one queue that are not read, or not for every queue.
@@ -119,10 +120,24 @@ var siteKeys = []key{
 	{"yarn.nodemanager.resource.detect-hardware-capabilities", Unsupported, "nodes have what the configuration or the scenario says"},
 	{"yarn.scheduler.queue-placement-rules", Unsupported, "queue mappings by user and group are in effect, and no others"},
 	{"yarn.scheduler.queue-placement-rules.", Unsupported, mappingText},
+	{"yarn.scheduler.configuration.store.class", Unsupported, "queues are those of capacity-scheduler.xml: what another store holds is not read"},
 	{"yarn.scheduler.configuration.", Harmless, otherText},
 	{"yarn.scheduler.app-placement-allocator.class", Unsupported, "nodes are chosen by locality"},
 	{"yarn.scheduler.skip.node.multiplier", Harmless, asyncText},
 	{"yarn.scheduler.", Unknown, "no such property of a scheduler"},
+	{"yarn.resourcemanager.store.class", Unsupported, "state is kept in one file (see --data): what another store holds is not taken over"},
+	{"yarn.resourcemanager.system-metrics-publisher.enabled", Unsupported, timelineText},
+	{"yarn.system-metrics-publisher.enabled", Unsupported, timelineText},
+	{"yarn.federation.enabled", Unsupported, "there is no federation: this is one cluster"},
+	{"yarn.resourcemanager.resource-profiles.enabled", Unsupported, "there are no resource profiles"},
+	{"yarn.resourcemanager.application-https.policy", Unsupported, "masters' pages are reached without keys of YARN's own"},
+	{"yarn.resourcemanager.resource-tracker.nm.ip-hostname-check", Unsupported, "the names that NodeManagers register with are not looked up"},
+	{"yarn.resourcemanager.nodemanager.minimum.version", Unsupported, "NodeManagers of every version may join"},
+	{"yarn.resourcemanager.webapp.cross-origin.enabled", Unsupported, "no page of another site may ask over REST"},
+	{"yarn.webapp.filter-entity-list-by-user", Unsupported, "lists show the applications of all users"},
+	{"yarn.webapp.ui2.enable", Unsupported, "there is no /ui2"},
+	{"yarn.authorization-provider", Unsupported, "access lists are those of the scheduler's file and of yarn-site.xml"},
+	{"hadoop.http.authentication.type", Unsupported, "who calls over HTTP is taken at their word"},
 	{"yarn.resource-types.", Harmless, "belongs to no resource of this cluster, or is not about its amount"},
 }
 
@@ -143,6 +158,11 @@ var siteDefaults = map[string]string{
 	"yarn.scheduler.queue-placement-rules":               "user-group",
 	"yarn.resourcemanager.placement-constraints.handler": "disabled",
 	"yarn.scheduler.app-placement-allocator.class":       "",
+	"yarn.scheduler.configuration.store.class":           "file",
+	"yarn.resourcemanager.application-https.policy":      "NONE",
+	"yarn.resourcemanager.nodemanager.minimum.version":   "NONE",
+	"yarn.authorization-provider":                        "",
+	"hadoop.http.authentication.type":                    "simple",
 	csPrefix + "queue-mappings":                          "",
 	csPrefix + "workflow-priority-mappings":              "",
 	csPrefix + "multi-node-sorting.policy.names":         "",
@@ -164,11 +184,17 @@ func (ps *properties) leftovers(queues map[string]bool) {
 		switch {
 		case ok && def == strings.TrimSpace(p.raw):
 			kind, text = Harmless, "is what is so anyway"
-		case kind == Unsupported && strings.TrimSpace(p.raw) == "false":
+		case kind == Unsupported && (strings.TrimSpace(p.raw) == "false" || text == lifeText && !positive(p.raw)):
 			kind, text = Harmless, "is off"
 		}
 		ps.log.note(kind, p.file, p.nameLine, p.name, "%s", text)
 	}
+}
+
+// positive reports whether a limit is one: YARN takes 0 and less for none.
+func positive(limit string) bool {
+	n, err := parseInt(limit)
+	return err != nil || n > 0
 }
 
 func leftover(name string, queues map[string]bool) (NoticeKind, string) {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -24,7 +25,7 @@ type Report struct {
 func (r *Report) OK() bool { return len(r.Errors) == 0 }
 
 // WriteText writes the report for people: errors, then the queues as they are in effect, then what has
-// another effect than it seems to have.
+// another effect than it seems to have, and last what is off.
 func (r *Report) WriteText(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	for _, e := range r.Errors {
@@ -35,10 +36,14 @@ func (r *Report) WriteText(w io.Writer) error {
 		r.capacity(b)
 		r.fair(b)
 	}
-	for k := range Harmless {
-		r.notices(b, k)
+	all := r.All()
+	section(b, Unknown.String(), lines(all, Unknown))
+	section(b, Remark.String(), lines(all, Remark))
+	section(b, Harmless.String(), groups(all, Harmless))
+	if refused := r.Refused(); len(refused) > 0 {
+		section(b, "heddle rm does not start with", strings.Split(refused.Error(), "\n"))
 	}
-	r.harmless(b)
+	section(b, "off under Heddle, though it is configured", groups(all, Unsupported))
 	if r.OK() {
 		fmt.Fprintf(b, "\n%s: ok\n", r.Path)
 	} else {
@@ -47,37 +52,51 @@ func (r *Report) WriteText(w io.Writer) error {
 	return b.Flush()
 }
 
-func (r *Report) notices(b *bufio.Writer, kind NoticeKind) {
-	title := kind.String() + ":"
-	for _, n := range r.Notices {
-		if n.Kind == kind {
-			if title != "" {
-				fmt.Fprintf(b, "\n%s\n", title)
-				title = ""
-			}
-			fmt.Fprintf(b, "  %v\n", n)
-		}
+// Refused is what heddle rm does not start with.
+func (r *Report) Refused() Errors {
+	if r.Hadoop == nil || r.Hadoop.Daemon == nil {
+		return nil
+	}
+	return r.Hadoop.Daemon.Refused
+}
+
+// All are the notices, and the remarks for those who run a cluster; without what is refused, which is not merely off.
+func (r *Report) All() []Notice {
+	refused := r.Refused()
+	out := slices.DeleteFunc(slices.Clone(r.Notices), func(n Notice) bool {
+		return slices.ContainsFunc(refused, func(e Error) bool { return e == Error{n.File, n.Line, n.Property, n.Text} })
+	})
+	if r.Hadoop != nil && r.Hadoop.Daemon != nil {
+		out = append(out, r.Hadoop.Daemon.Remarks...)
+	}
+	return out
+}
+
+func section(b *bufio.Writer, title string, lines []string) {
+	if len(lines) > 0 {
+		fmt.Fprintf(b, "\n%s:\n  %s\n", title, strings.Join(lines, "\n  "))
 	}
 }
 
-// harmless lists what has no effect, together by reason: there may be hundreds.
-func (r *Report) harmless(b *bufio.Writer) {
-	var texts []string
-	names := map[string][]string{}
-	for _, n := range r.Notices {
-		if n.Kind == Harmless {
-			if names[n.Text] == nil {
-				texts = append(texts, n.Text)
-			}
-			names[n.Text] = append(names[n.Text], fmt.Sprintf("%s:%d: %s", n.File, n.Line, n.Property))
+// lines lists notices of a kind.
+func lines(all []Notice, kind NoticeKind) (out []string) {
+	for _, n := range all {
+		if n.Kind == kind {
+			out = append(out, n.String())
 		}
 	}
-	for i, text := range texts {
-		if i == 0 {
-			fmt.Fprintf(b, "\n%s:\n", Harmless)
+	return out
+}
+
+// groups lists notices of a kind, each text once: there may be hundreds.
+func groups(all []Notice, kind NoticeKind) (out []string) {
+	for _, same := range Together(all, kind) {
+		out = append(out, same[0].Text)
+		for _, n := range same {
+			out = append(out, "  "+n.Place())
 		}
-		fmt.Fprintf(b, "  %s\n    %s\n", text, strings.Join(names[text], "\n    "))
 	}
+	return out
 }
 
 func (r *Report) site(b *bufio.Writer) {

@@ -41,6 +41,7 @@ type Effect struct {
 	Without float64
 	LivesOn bool // the experiment says that its gain lives off this effect
 	Defect  bool // … and most of the gain survives without it
+	Lost    bool // most of the gain does not survive without it, whatever the experiment says
 }
 
 // A Swept is what a sweep came to: a row an arm, a spread a column.
@@ -54,7 +55,7 @@ const (
 	enoughGain = 0.8  // of the published effect
 	mostCost   = 1.25 // of the published loss
 	levelBand  = 0.2  // around the published value
-	survives   = 0.8  // of a gain that is said to live off an effect
+	survives   = 0.8  // of a gain without an effect: it does not live off it
 )
 
 func (e *Experiment) judge(parts []part, o *Options) *Outcome {
@@ -70,7 +71,7 @@ func (e *Experiment) judge(parts []part, o *Options) *Outcome {
 			x := Effect{Name: f.name, LivesOn: slices.Contains(e.LivesOff, f.name)}
 			x.With = out.Metrics[0].Ours.Values[0]
 			x.Without = e.Metrics[0].Of(runs(parts, o.Seeds[0], i, e.Arms))
-			x.Defect = x.LivesOn && x.With > 0 && x.Without >= survives*x.With
+			x.judge()
 			out.Effects = append(out.Effects, x)
 		}
 	}
@@ -80,6 +81,12 @@ func (e *Experiment) judge(parts []part, o *Options) *Outcome {
 		}
 	}
 	return out
+}
+
+// judge says whether the headline survives without the effect.
+func (x *Effect) judge() {
+	x.Lost = x.With > 0 && x.Without < survives*x.With
+	x.Defect = x.LivesOn && x.With > 0 && x.Without >= survives*x.With
 }
 
 func (m *Metric) judge(all []Runs) Verdict {

@@ -259,3 +259,22 @@ func TestExperimentsAsKept(t *testing.T) {
 func alike(a, b float64) bool {
 	return math.IsNaN(a) && math.IsNaN(b) || math.Abs(a-b) <= 1e-6*max(1, math.Abs(a))
 }
+
+// Without an effect a headline survives, or it does not; where there is no figure nobody knows.
+func TestEffectsAreJudged(t *testing.T) {
+	for _, c := range []struct {
+		x            Effect
+		lost, defect bool
+	}{
+		{Effect{With: 40, Without: 38}, false, false},
+		{Effect{With: 40, Without: 38, LivesOn: true}, false, true},
+		{Effect{With: 27, Without: 0.27}, true, false},
+		{Effect{With: 40, Without: -4, LivesOn: true}, true, false},
+		{Effect{With: 40, Without: math.NaN(), LivesOn: true}, false, false},
+		{Effect{With: -5, Without: -9}, false, false},
+	} {
+		if c.x.judge(); c.x.Lost != c.lost || c.x.Defect != c.defect {
+			t.Errorf("%+v", c.x)
+		}
+	}
+}

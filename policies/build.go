@@ -313,7 +313,7 @@ func decode(name string, options, into any) error {
 		return err
 	}
 	if err := yaml.NewDecoder(bytes.NewReader(text), yaml.Strict()).Decode(into); err != nil {
-		return fmt.Errorf("options of %s: %w", name, err)
+		return fmt.Errorf("options of %s: %s", name, wrong(err, into))
 	}
 	return nil
 }

@@ -168,7 +168,7 @@ func TestUsersAreNamedAsTheyCome(t *testing.T) {
 		e.Users = nil
 		e.Capacity.Queues[1].UserWeights = map[string]float64{"bob": 0.5}
 		e.Capacity.Queues[1].MinimumUserLimit, e.Capacity.Queues[1].UserLimitFactor, e.Capacity.Queues[1].MaxAMShare = 1, 1, 1
-		e.Capacity.MaxApplications = 10
+		e.Capacity.MaxApplications, e.Capacity.Queues[1].MaxApplications = 10, -1
 		e.Fair.UserMaxApps, e.Fair.UserMaxAppsDefault = map[string]int{"bob": 1}, 2
 		e.Fair.Queues[0].MaxAMShare, e.Fair.Queues[1].MaxAMShare = -1, -1
 		p, err := policies.Load(profile, nil)
@@ -200,6 +200,43 @@ func TestUsersAreNamedAsTheyCome(t *testing.T) {
 			if v := c.View(); v.App(1).Master() == nil || v.App(2).Master() == nil || v.App(3).Master() != nil {
 				t.Errorf("masters run of ann's %v %v and of bob's %v %v", v.App(0).Master(), v.App(1).Master(), v.App(2).Master(), v.App(3).Master())
 			}
+		}
+	}
+}
+
+// What is wrong with a profile is said with its place, and in the profile's words.
+func TestProfileErrorsArePlain(t *testing.T) {
+	for text, want := range map[string]string{
+		"profile: [a]": "f.yaml:1:10: profile: got a list; wanted text",
+		"profile: fair\nlanes: [{kinds: [map], per_node: x}]": "f.yaml:2:34: per_node: got text; wanted a whole number",
+		"nosuch: 1":  `f.yaml:1:1: unknown key "nosuch"; there are profile, about, queues, `,
+		"lanes: x":   "f.yaml:1:8: lanes: got text; wanted a list",
+		"profile: [": "f.yaml:1:10: ",
+	} {
+		if _, err := policies.Parse("f.yaml", []byte(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+	for set, want := range map[string]string{
+		"place=any":  `--set "place=any": place: got text; wanted a mapping`,
+		"place.x=[a": `--set "place.x=[a": sequence end token ']' not found`,
+		"plaice=any": `--set "plaice=any": unknown key "plaice"; there are profile, `,
+	} {
+		if _, err := policies.Load("fair", []string{set}); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", set, err, want)
+		}
+	}
+	for set, want := range map[string]string{
+		"place.map={delay: {node_wait: soon}}": "place.map: options of delay: node_wait: got text; wanted a number",
+		"place.map={delay: {wait: 1}}":         `place.map: options of delay: unknown key "wait"; there are node_wait, rack_wait, node_fraction, rack_fraction`,
+		"place.map={delay: 7}":                 "place.map: options of delay: got a number; wanted a mapping",
+	} {
+		p, err := policies.Load("fair", []string{set})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := policies.Build(p, env()); err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", set, err, want)
 		}
 	}
 }

@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
+
+	"heddle/internal/plain"
 )
 
 //go:embed profiles/*.yaml
@@ -101,7 +104,7 @@ func Parse(file string, data []byte) (*Profile, error) { return parse(file, "pro
 func parse(file, name string, data []byte) (*Profile, error) {
 	var p Profile
 	if err := yaml.UnmarshalWithOptions(data, &p, yaml.Strict()); err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+		return nil, fmt.Errorf("%s%s", placeOf(file, err), wrong(err, &p))
 	}
 	p.Name = name
 	if p.Profile == "" {
@@ -116,6 +119,29 @@ func parse(file, name string, data []byte) (*Profile, error) {
 	}
 	base.merge(&p)
 	return base, nil
+}
+
+// placeOf is where in a file YAML cannot be read: file:line:column.
+func placeOf(file string, err error) string {
+	if at, _, _ := plain.YAML(err); at != nil && at.Position != nil {
+		return fmt.Sprintf("%s:%d:%d: ", file, at.Position.Line, at.Position.Column)
+	}
+	return file + ": "
+}
+
+// wrong says what is wrong with YAML that was read into a struct.
+func wrong(err error, into any) string {
+	_, key, text := plain.YAML(err)
+	if errors.As(err, new(*yaml.UnknownFieldError)) {
+		text += "; there are " + strings.Join(plain.Keys(reflect.TypeOf(into).Elem()), ", ")
+		if _, whole := into.(*Profile); whole {
+			text += ", and of a lane " + strings.Join(plain.Keys(reflect.TypeFor[LaneSpec]()), ", ")
+		}
+	}
+	if key != "" {
+		return key + ": " + text
+	}
+	return text
 }
 
 // merge lays o over p: what o says replaces what p says, slot by slot and kind by kind.
@@ -170,7 +196,7 @@ func (p *Profile) with(change string) (*Profile, error) {
 	text.WriteString(" " + value + "\n")
 	var o Profile
 	if err := yaml.UnmarshalWithOptions([]byte(text.String()), &o, yaml.Strict()); err != nil {
-		return nil, fmt.Errorf("--set %q: %w", change, err)
+		return nil, fmt.Errorf("--set %q: %s", change, wrong(err, &o))
 	}
 	if o.Profile != "" {
 		return nil, fmt.Errorf("--set %q: name the starting point with --profile", change)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
-	"os/exec"
 	"strings"
 	"sync"
 	"testing"
@@ -16,35 +15,9 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
-)
 
-// browser starts a headless Chromium, or skips the test where there is none.
-func browser(t *testing.T) context.Context {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("starts a browser")
-	}
-	path := ""
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
-		if p, err := exec.LookPath(name); err == nil {
-			path = p
-			break
-		}
-	}
-	if path == "" {
-		t.Skip("no Chromium is installed (Debian: apt-get install chromium)")
-	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true))
-	alloc, cancel := chromedp.NewExecAllocator(t.Context(), options...)
-	t.Cleanup(cancel)
-	ctx, cancel := chromedp.NewContext(alloc)
-	t.Cleanup(cancel)
-	if err := chromedp.Do(ctx); err != nil {
-		t.Fatalf("start %s: %v", path, err)
-	}
-	return ctx
-}
+	"heddle/internal/testkit/browser"
+)
 
 // serve offers a page and notes what else is asked for.
 func serve(t *testing.T, page []byte) (address string, others func() []string) {
@@ -156,7 +129,7 @@ const colliding = `(() => {
 })()`
 
 func TestPageInBrowser(t *testing.T) {
-	ctx := browser(t)
+	ctx := browser.Start(t)
 	six := usual()
 	six.profiles = append(six.profiles, "fair+coupling", "dress", "a-profile-with-quite-a-long-name-indeed")
 	six.incomplete, six.longestName = true, true
@@ -206,7 +179,7 @@ func TestPageInBrowser(t *testing.T) {
 }
 
 func TestPageIsInteractive(t *testing.T) {
-	ctx := browser(t)
+	ctx := browser.Start(t)
 	var page bytes.Buffer
 	if err := HTML(&page, usual().build()); err != nil {
 		t.Fatal(err)

@@ -62,29 +62,15 @@ func (r *RM) readHosts() (l hostLists, err error) {
 	return l, err
 }
 
-// replace takes other lists. A file that was there and is gone is a mistake: what it said holds on.
-func (r *RM) replace(l hostLists) error {
-	for _, f := range []struct {
-		path     string
-		was, now map[string]bool
-	}{{r.cfg.IncludeFile, r.listed.include, l.include}, {r.cfg.ExcludeFile, r.listed.exclude, l.exclude}} {
-		if f.was != nil && f.now == nil {
-			return fmt.Errorf("list of hosts: %s is gone; make it, empty if it is to name nobody", f.path)
-		}
-	}
-	r.listed = l
-	return nil
-}
-
-// readHostFile reads a list of hosts, separated by white space, # to the end of a line left out. No path is
-// an empty list, and so is a path where nothing is yet.
+// readHostFile reads a list of hosts, separated by white space, # to the end of a line left out. No path is an empty
+// list. A path where nothing is is a mistake: an empty list would let hosts join that somebody wanted to keep out.
 func readHostFile(path string) (map[string]bool, error) {
 	if path == "" {
 		return nil, nil
 	}
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil, fmt.Errorf("there is no list of hosts %s; make it, empty if it is to name nobody", path)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("list of hosts: %w", err)
@@ -159,7 +145,7 @@ func (r *RM) rackOf(ctx context.Context, host string) string {
 	return rack
 }
 
-// RefreshNodes reads the lists of hosts again. NodeManagers that may no longer be there go: at once, or, where
+// RefreshNodes reads the lists of hosts again; where one cannot be read, nothing changes. NodeManagers that may no longer be there go: at once, or, where
 // graceful, when what runs there has ended or the timeout has passed; none if the timeout is negative.
 func (r *RM) RefreshNodes(ctx context.Context, graceful bool, timeout time.Duration) error {
 	lists, err := r.readHosts()
@@ -167,9 +153,7 @@ func (r *RM) RefreshNodes(ctx context.Context, graceful bool, timeout time.Durat
 		return err
 	}
 	_, err = read(ctx, r, func() (struct{}, error) {
-		if err := r.replace(lists); err != nil {
-			return struct{}{}, err
-		}
+		r.listed = lists
 		for _, n := range r.nodes {
 			admitted := r.listed.admits(n.names)
 			switch {

@@ -34,6 +34,41 @@ func TestHostsByAddress(t *testing.T) {
 	}
 }
 
+// A list that is named must be there, at the start and later; one that is gone later leaves what it said.
+func TestListsMustBeThere(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "hosts")
+	for name, c := range map[string]Config{"include": {IncludeFile: file}, "exclude": {ExcludeFile: file}} {
+		c.KeyRolling, c.NodeKeyRolling = 2, 2
+		o := Options{Config: c, Scheduler: testScheduler(t, "capacity"), Log: slog.New(slog.DiscardHandler)}
+		if _, err := New(o); err == nil || !strings.Contains(err.Error(), "there is no list of hosts "+file+"; make it") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := os.WriteFile(file, []byte("n1\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r, err := New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- r.Run(ctx) }()
+		if err := os.Remove(file); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.RefreshNodes(ctx, false, 0); err == nil || !strings.Contains(err.Error(), "there is no list of hosts "+file) {
+			t.Errorf("%s: refreshed without it: %v", name, err)
+		}
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		if one, other := r.listed.admits([]string{"n1"}), r.listed.admits([]string{"n2"}); one == other {
+			t.Errorf("%s: what the list said is forgotten: %+v", name, r.listed)
+		}
+	}
+}
+
 // The topology script runs a few times at once however many nodes register, and where it fails nothing is remembered.
 func TestTopologyScript(t *testing.T) {
 	dir := t.TempDir()

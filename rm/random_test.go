@@ -43,8 +43,7 @@ func TestAnything(t *testing.T) {
 				"kill":   func(rt *rapid.T) { c.kill(rt) },
 				"fault":  func(rt *rapid.T) { c.fault(rt) },
 				"sleep": func(rt *rapid.T) {
-					time.Sleep(time.Duration(rapid.IntRange(1, 90).Draw(rt, "seconds")) * time.Second)
-					synctest.Wait()
+					c.sleep(time.Duration(rapid.IntRange(1, 90).Draw(rt, "seconds")) * time.Second)
 				},
 			})
 			c.settle()
@@ -153,6 +152,19 @@ func (c *chaos) call(nm nodeCall, method string, q, p proto.Message) error {
 	return nil
 }
 
+// quiet waits until nothing happens any more. What calls to nodes wrote is seen from then on.
+func (c *chaos) quiet() {
+	synctest.Wait()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+}
+
+// sleep lets time go by.
+func (c *chaos) sleep(d time.Duration) {
+	time.Sleep(d)
+	c.quiet()
+}
+
 func (n *chaosNode) run(id ids.Container) {
 	n.apps[id.Attempt.App] = true
 	n.conts[id] = &wire.ContainerStatus{ContainerId: conv.WireContainer(id), State: wire.ContainerState_C_RUNNING.Enum()}
@@ -182,7 +194,7 @@ func (c *chaos) register(n *chaosNode) {
 	if _, err := c.r.registerNode(context.Background(), &rpc.Call{}, q); err != nil {
 		c.rt.Fatal(err)
 	}
-	synctest.Wait()
+	c.quiet()
 	n.resp = 0
 }
 
@@ -196,7 +208,7 @@ func (c *chaos) beat(n *chaosNode, arrives bool) {
 	if err != nil {
 		c.rt.Fatal(err)
 	}
-	synctest.Wait() // what it brought about has run: masters started, among others
+	c.quiet() // what it brought about has run: masters started, among others
 	if !arrives {
 		return
 	}
@@ -221,7 +233,7 @@ func (c *chaos) beat(n *chaosNode, arrives bool) {
 		}
 		delete(n.apps, conv.App(id))
 	}
-	synctest.Wait()
+	c.quiet()
 }
 
 func (c *chaos) submit(rt *rapid.T) {
@@ -241,7 +253,7 @@ func (c *chaos) submit(rt *rapid.T) {
 		rt.Fatal(err)
 	}
 	c.apps = append(c.apps, &chaosApp{id: id, at: map[ids.Container]ids.Node{}, told: map[ids.Container]bool{}})
-	synctest.Wait()
+	c.quiet()
 }
 
 func (c *chaos) app(rt *rapid.T) (*chaosApp, AppReport) {
@@ -301,7 +313,7 @@ func (c *chaos) master(rt *rapid.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		synctest.Wait()
+		c.quiet()
 		return
 	}
 	c.allocate(rt, a, m, q)
@@ -328,7 +340,7 @@ func (c *chaos) allocate(rt *rapid.T, a *chaosApp, m *am, q *wire.AllocateReques
 	if err != nil {
 		rt.Fatal(err)
 	}
-	synctest.Wait()
+	c.quiet()
 	if rapid.IntRange(0, 3).Draw(rt, "answer lost") == 0 {
 		again, err := c.r.allocate(context.Background(), m.call, q)
 		if err != nil || !proto.Equal(p, again) {
@@ -360,7 +372,7 @@ func (c *chaos) allocate(rt *rapid.T, a *chaosApp, m *am, q *wire.AllocateReques
 		a.told[id] = true
 		a.granted = slices.DeleteFunc(a.granted, func(g ids.Container) bool { return g == id })
 	}
-	synctest.Wait()
+	c.quiet()
 }
 
 // unfetched is how many containers of a row wait for a master's next call.
@@ -392,22 +404,22 @@ func (c *chaos) kill(rt *rapid.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		synctest.Wait()
+		c.quiet()
 		return
 	}
 	if done, err := c.r.Kill(context.Background(), Actor{User: "bob"}, a.id, ""); err != nil || !done {
 		rt.Fatal(done, err)
 	}
-	synctest.Wait()
+	c.quiet()
 }
 
 func (c *chaos) fault(rt *rapid.T) {
 	switch n := c.node(rt); rapid.SampledFrom([]string{"silence", "silence of one", "number", "NodeManager", "health", "ResourceManager", "refresh", "resize"}).Draw(rt, "fault") {
 	case "silence":
-		time.Sleep(11 * time.Minute)
+		c.sleep(11 * time.Minute)
 	case "silence of one":
 		for range 11 {
-			time.Sleep(time.Minute)
+			c.sleep(time.Minute)
 			for _, m := range c.nodes {
 				if m != n {
 					c.beat(m, true)
@@ -426,7 +438,7 @@ func (c *chaos) fault(rt *rapid.T) {
 		c.beat(n, true)
 	case "ResourceManager":
 		c.stop()
-		time.Sleep(5 * time.Second)
+		c.sleep(5 * time.Second)
 		c.start()
 		for _, a := range c.apps {
 			clear(a.told) // what was told and not acknowledged comes again
@@ -444,7 +456,7 @@ func (c *chaos) fault(rt *rapid.T) {
 			rt.Fatal(err)
 		}
 	}
-	synctest.Wait()
+	c.quiet()
 }
 
 // books recounts: the core's own, and the tables here against the core's.
@@ -505,13 +517,13 @@ func (c *chaos) settle() {
 			c.rt.Fatal(done, err)
 		}
 	}
-	synctest.Wait() // masters are being stopped
+	c.quiet() // masters are being stopped
 	for range 5 {
 		for _, n := range c.nodes {
 			c.beat(n, true)
 		}
-		time.Sleep(4 * time.Minute)
-		synctest.Wait()
+		c.sleep(4 * time.Minute)
+		c.quiet()
 	}
 	for _, n := range c.nodes { // a master that had finished and stayed is ended by its silence
 		c.beat(n, true)

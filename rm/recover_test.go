@@ -202,7 +202,7 @@ func TestQueuesAreCreated(t *testing.T) {
 		}
 		into("bob")
 		queues("root", "root.bob", "root.default", "root.eve")
-		w.r.tidyAt = 0
+		w.tidySoon()
 		time.Sleep(2 * checkEvery)
 		queues("root", "root.bob", "root.default")
 		if list, err := w.r.Queues(t.Context()); err != nil || list[0].Killed != 1 || list[0].Submitted != 2 { // bob's waits for the end of recovery

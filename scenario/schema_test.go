@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/goccy/go-yaml"
+
+	"heddle/internal/plain"
 )
 
 type schema map[string]any
@@ -50,7 +52,7 @@ func TestSchemaAgrees(t *testing.T) {
 			t.Errorf("%s: further keys are allowed", name)
 		}
 		properties, _ := def["properties"].(map[string]any)
-		have := keys(reflect.TypeOf(kind))
+		have := plain.Keys(reflect.TypeOf(kind))
 		for _, k := range have {
 			if _, ok := properties[k]; !ok {
 				t.Errorf("%s: the schema lacks %s", name, k)

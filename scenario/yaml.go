@@ -10,6 +10,8 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
+
+	"heddle/internal/plain"
 )
 
 // A position is a place in the file; the zero value is its beginning.
@@ -132,7 +134,7 @@ func decode(n ast.Node, into any) error {
 	switch n.(type) {
 	case *ast.MappingNode, *ast.MappingValueNode:
 	default:
-		return positionOf(n).errorf("wanted a mapping with %s", strings.Join(keys(kind), ", "))
+		return positionOf(n).errorf("wanted a mapping with %s", strings.Join(plain.Keys(kind), ", "))
 	}
 	err := yaml.NodeToValue(n, into, yaml.Strict())
 	if unknown, ok := errors.AsType[*yaml.UnknownFieldError](err); ok {
@@ -141,20 +143,9 @@ func decode(n ast.Node, into any) error {
 		if name == "params" {
 			return p.errorf("params: physical parameters cannot be set in a scenario: they are the same for all")
 		}
-		return p.errorf("unknown key %q; there are %s", name, strings.Join(keys(kind), ", "))
+		return p.errorf("unknown key %q; there are %s", name, strings.Join(plain.Keys(kind), ", "))
 	}
 	return yamlError(err)
-}
-
-// keys are the YAML keys of a struct.
-func keys(kind reflect.Type) []string {
-	var out []string
-	for f := range kind.Fields() {
-		if tag := f.Tag.Get("yaml"); tag != "" && tag != "-" {
-			out = append(out, tag)
-		}
-	}
-	return out
 }
 
 // yamlError turns an error of the YAML library into one of this package.
@@ -163,26 +154,6 @@ func yamlError(err error) error {
 	if err == nil || errors.As(err, &own) {
 		return err
 	}
-	var e yaml.Error
-	if !errors.As(err, &e) {
-		return position{}.errorf("%v", err)
-	}
-	p := tokenPosition(e.GetToken())
-	if typed, ok := errors.AsType[*yaml.TypeError](err); ok {
-		return p.errorf("wanted %s", wanted(typed.DstType))
-	}
-	return p.errorf("%s", e.GetMessage())
-}
-
-func wanted(t reflect.Type) string {
-	switch t.Kind() {
-	case reflect.Slice:
-		return "a list"
-	case reflect.Struct, reflect.Map, reflect.Pointer:
-		return "a mapping"
-	case reflect.String:
-		return "text"
-	default:
-		return "a " + t.Kind().String()
-	}
+	at, _, text := plain.YAML(err)
+	return tokenPosition(at).errorf("%s", text)
 }

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+
+	"heddle/internal/plain"
 )
 
 // An objectReader splits concatenated JSON objects, which may stand in one array or be separated by
@@ -183,11 +185,12 @@ func jsonFault(line int, object []byte, err error) (int, *fault) {
 	var typed *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &syntax):
-		return line + linesBefore(object, syntax.Offset), faultf("", "is not JSON: %v", err)
+		line += linesBefore(object, syntax.Offset)
 	case errors.As(err, &typed):
-		return line + linesBefore(object, typed.Offset), faultf(typed.Field, "is a %s; wanted a %s", typed.Value, typed.Type)
+		line += linesBefore(object, typed.Offset)
 	}
-	return line, faultf("", "is not JSON: %v", err)
+	field, text := plain.JSON(err)
+	return line, faultf(field, "%s", text)
 }
 
 func linesBefore(object []byte, offset int64) int {

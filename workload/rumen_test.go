@@ -53,8 +53,8 @@ func TestRumenDefects(t *testing.T) {
 	}{
 		{`{"jobID":"a","submitTime":-7}`, 1, "submitTime", "wanted ms since 1970"},
 		{`{"jobID":"a","submitTime":9223372036854775807}`, 1, "submitTime", "too large"},
-		{`{"jobID":"a","submitTime":99999999999999999999}`, 1, "submitTime", "wanted a int64"},
-		{"{\"jobID\":\"a\",\n\"submitTime\":\"x\"}", 2, "submitTime", "wanted a int64"},
+		{`{"jobID":"a","submitTime":99999999999999999999}`, 1, "submitTime", "99999999999999999999 is out of range"},
+		{"{\"jobID\":\"a\",\n\"submitTime\":\"x\"}", 2, "submitTime", "got text; wanted a whole number"},
 		{`{"jobID":"","submitTime":1}`, 1, "id", "no id"},
 		{`{"jobID":"a","submitTime":1,"totalMaps":1048577}`, 1, "totalMaps", "may have 1048576"},
 		{`{"jobID":"a","submitTime":1,"totalMaps":1048576,"totalReduces":1}`, 1, "totalMaps", "may have 1048576"},
@@ -62,7 +62,7 @@ func TestRumenDefects(t *testing.T) {
 		{`{"jobID":"a","submitTime":1,"mapTasks":[{"inputBytes":-2}]}`, 1, "mapTasks[0].inputBytes", "−1 means unknown"},
 		{`{"jobID":"a","submitTime":1,"reduceTasks":[{"attempts":[{"hdfsBytesWritten":9223372036854775807}]}]}`, 1, "reduceTasks[0].hdfsBytesWritten", "too large"},
 		{`{"jobID":"a","submitTime":1,"mapTasks":[{"attempts":[{"startTime":5,"finishTime":4}]}]}`, 1, "mapTasks[0].attempts.finishTime", "not after"},
-		{`{"jobID":"a","submitTime":1,"mapTasks":{}}`, 1, "mapTasks", "wanted a"},
+		{`{"jobID":"a","submitTime":1,"mapTasks":{}}`, 1, "mapTasks", "got an object; wanted a list"},
 		{`{"jobID":"a","submitTime":1}` + "\n" + `{"jobID":"a","submitTime":1}`, 2, "id", "stands twice"},
 	} {
 		t.Run(c.field+" "+c.reason, func(t *testing.T) { wantDefect(t, "rumen", c.text, c.line, c.field, c.reason) })

@@ -168,7 +168,7 @@ func TestReadNodes(t *testing.T) {
 		`{"nodes":[{"node":"a"},{"node":"a"}]}`: "stands twice",
 		`{"nodes":[{"node":"a","memory-mb":"-5"}]}`:      ":1: nodes[0].memory-mb: -5 is negative",
 		`{"children":[{"name":"r","children":[{}]}]}`:    "no name",
-		`{"children":[{"name":"r","children":"x"}]}`:     "wanted a",
+		`{"children":[{"name":"r","children":"x"}]}`:     "got text; wanted a list",
 		"\n\n" + `{"nodes":[{"node":"a","vcores":1.5}]}`: ":3: nodes[0].vcores",
 	} {
 		if _, err := ReadNodes(write(t, "n", text)); err == nil || !strings.Contains(err.Error(), reason) {

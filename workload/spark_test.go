@@ -233,7 +233,7 @@ func TestSparkDefects(t *testing.T) {
 		{sparkStart + sparkSubmit(0, 1, "[]") + sparkTask(0, 0, 1, 1, 2, "Success", 0), 3, "Index", "stage 0 has 1 tasks"},
 		{sparkStart + sparkSubmit(0, 1, "[]") + sparkTask(0, 0, 0, 9, 2, "Success", 0), 3, "Finish Time", "9"},
 		{sparkStart + sparkSubmit(0, 1, "[]") + sparkTask(0, 0, 0, 1, 2, "Success", -8), 3, "Input Metrics.Bytes Read", "wanted 0 to"},
-		{sparkStart + `{"Event":"SparkListenerJobStart","Job ID":"x"}`, 2, "Job ID", "wanted a int64"},
+		{sparkStart + `{"Event":"SparkListenerJobStart","Job ID":"x"}`, 2, "Job ID", "got text; wanted a whole number"},
 		{strings.Replace(sparkStart, "1000", "-1000", 1), 1, "Timestamp", "wanted ms"},
 		{sparkStart + sparkEnv(`"spark.executor.memory":"lots"`), 0, "spark.executor.memory", "not a whole number"},
 		{sparkStart + sparkEnv(`"spark.executor.memory":"5q"`), 0, "spark.executor.memory", "512m or 2g"},

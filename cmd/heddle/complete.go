@@ -22,7 +22,7 @@ func newCompletion(a *app) *cobra.Command {
 		ValidArgs: shells,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 || !slices.Contains(shells, args[0]) {
-				return usagef("%s wants one of %s", cmd.CommandPath(), strings.Join(shells, ", "))
+				return usagef("%s takes one of %s; got %s", cmd.CommandPath(), strings.Join(shells, ", "), howMany(args))
 			}
 			return nil
 		},

@@ -16,18 +16,28 @@ func newConfig(a *app) *cobra.Command {
 }
 
 func newCheck(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:   "check FILE",
+	output := &choice{value: "table", of: []string{"table", "json"}}
+	cmd := &cobra.Command{
+		Use:   "check [-o table|json] FILE",
 		Short: "Say what a Hadoop configuration comes to, and what is wrong with it",
 		Long: `Read capacity-scheduler.xml, fair-scheduler.xml, yarn-site.xml or mapred-site.xml, or the folder
-that holds them. Prints the queues as they are in effect, then what is not supported, unknown or
-without effect. Errors come with file and line, and make the exit code 2; warnings leave it at 0.`,
+that holds them. Prints the queues as they are in effect, then what is unknown or without effect, and
+last which behaviour is off under Heddle, though it is configured. Errors come with file and line.
+
+Exit codes: 0 where it can be used, whatever is off; 1 where the result could not be written; 2 where
+it has errors or cannot be read.`,
 		Example: "  heddle config check /etc/hadoop/conf\n  heddle config check capacity-scheduler.xml",
-		Args:    exactly(1, "one FILE"),
+		Args:    exactly("one FILE"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			r, err := conf.CheckFile(args[0])
 			if err != nil {
 				return err
+			}
+			if output.value == "json" {
+				if err := printJSON(a.out, checked(r)); err != nil || r.OK() {
+					return wrote(err)
+				}
+				return fmt.Errorf("%s cannot be used", args[0])
 			}
 			if r.OK() {
 				return wrote(r.WriteText(a.out))
@@ -37,5 +47,51 @@ without effect. Errors come with file and line, and make the exit code 2; warnin
 			}
 			return fmt.Errorf("%s cannot be used", args[0])
 		},
+	}
+	choose(cmd, output, "output", "o", "what to print")
+	return cmd
+}
+
+// A checkedRow is one thing that a check found, as JSON.
+type checkedRow struct {
+	File     string `json:"file"`
+	Line     int    `json:"line"` // 0 for the file as a whole
+	Property string `json:"property"`
+	Text     string `json:"text"`
+}
+
+// A checkedConf is what a check came to, as JSON.
+type checkedConf struct {
+	Path     string       `json:"path"`
+	OK       bool         `json:"ok"`
+	Errors   []checkedRow `json:"errors"`
+	Refused  []checkedRow `json:"refused"`
+	Off      []checkedRow `json:"off"`
+	Unknown  []checkedRow `json:"unknown"`
+	Remarks  []checkedRow `json:"remarks"`
+	NoEffect []checkedRow `json:"no_effect"`
+}
+
+func checked(r *conf.Report) checkedConf {
+	wrong := func(all conf.Errors) []checkedRow {
+		rows := []checkedRow{}
+		for _, e := range all {
+			rows = append(rows, checkedRow{e.File, e.Line, e.Field, e.Text})
+		}
+		return rows
+	}
+	all := r.All()
+	noted := func(kind conf.NoticeKind) []checkedRow {
+		rows := []checkedRow{}
+		for _, n := range all {
+			if n.Kind == kind {
+				rows = append(rows, checkedRow{n.File, n.Line, n.Property, n.Text})
+			}
+		}
+		return rows
+	}
+	return checkedConf{
+		Path: r.Path, OK: r.OK(), Errors: wrong(r.Errors), Refused: wrong(r.Refused()), Off: noted(conf.Unsupported),
+		Unknown: noted(conf.Unknown), Remarks: noted(conf.Remark), NoEffect: noted(conf.Harmless),
 	}
 }

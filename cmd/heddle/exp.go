@@ -36,7 +36,7 @@ func newExpList(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list [flags]",
 		Short: "List the experiments",
-		Args:  exactly(0, "no argument"),
+		Args:  exactly(),
 		RunE: func(*cobra.Command, []string) error {
 			all := exp.All()
 			if output.value == "json" {
@@ -93,7 +93,7 @@ within 20 % of the published value, a shape if it holds. Times of our own code a
   heddle exp run dress-spark --first-seed 100`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usagef("%s wants the NAME of an experiment, of a system, or all; exp list shows them", cmd.CommandPath())
+				return usagef("%s takes the NAME of an experiment, of a system, or all; exp list shows them", cmd.CommandPath())
 			}
 			return nil
 		},
@@ -139,7 +139,7 @@ func newExpShow(a *app) *cobra.Command {
 		Long: `Print the scenario of an arm of an experiment for a seed, with the arms and their profiles in comments.
 Where an experiment changes jobs beyond what a scenario can say, the comments name it.`,
 		Example:           `  heddle exp show coupling-two-greps > greps.yaml && heddle sim compare --profiles slots,coupling greps.yaml`,
-		Args:              exactly(1, "one NAME"),
+		Args:              exactly("one NAME"),
 		ValidArgsFunction: completeExperiments,
 		RunE: func(_ *cobra.Command, args []string) error {
 			list, err := exp.Find(args[0])
@@ -147,7 +147,7 @@ Where an experiment changes jobs beyond what a scenario can say, the comments na
 				return err
 			}
 			if len(list) > 1 {
-				return usagef("exp show wants one experiment, and %s has %d", args[0], len(list))
+				return usagef("exp show takes one experiment, and %s has %d", args[0], len(list))
 			}
 			e, of := list[0], &list[0].Arms[0]
 			if arm != "" {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -8,9 +9,25 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"heddle"
 )
+
+// flagError is a wrong flag. What a library says of its value becomes what would be right.
+func flagError(err error) error {
+	bad, ok := errors.AsType[*pflag.InvalidValueError](err)
+	if !ok {
+		return usageError{err}
+	}
+	want, ok := map[string]string{
+		"uint64": "want a whole number from 0", "bool": "want true or false", "duration": "want a time such as 500ms or 2s",
+	}[bad.GetFlag().Value.Type()]
+	if !ok { // a type of our own, which says so itself
+		return usageError{err}
+	}
+	return usagef("%s%s", strings.TrimSuffix(err.Error(), errors.Unwrap(bad).Error()), want)
+}
 
 // A choice is a flag with a few possible values.
 type choice struct {

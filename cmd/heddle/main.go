@@ -110,15 +110,18 @@ the CapacityScheduler, the FairScheduler and others.`,
 		},
 	}, newRM(a), newApp(a), newWhy(a), newNode(a), newQueue(a), newTop(a),
 		newSim(a), newExp(a), newTrace(a), newConfig(a), newVersion(a), newCompletion(a))
+	root.Version = version()
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetHelpCommand(newHelp())
 	root.InitDefaultHelpCmd()
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetUsageTemplate(usageTemplate)
 	eachCommand(root, func(c *cobra.Command) { c.DisableFlagsInUseLine = true }) // they name theirs themselves
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
 	f := root.PersistentFlags()
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "say on stderr what is done and how long it takes")
 	f.BoolVarP(&a.quiet, "quiet", "q", false, "nothing on stderr but errors: no progress, no notes")
+	root.Flags().Bool("version", false, "print what heddle version prints")
 	f.BoolVar(&a.noColor, "no-color", false, "no colours (so does NO_COLOR in the environment)")
 	return root
 }
@@ -190,12 +193,24 @@ func newHelp() *cobra.Command {
 	}
 }
 
-// exactly wants so many arguments; name is what they are called in the usage.
-func exactly(n int, name string) cobra.PositionalArgs {
+// exactly takes these arguments, by what they are called in the usage, such as one FILE.
+func exactly(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if len(args) == n {
+		if len(args) == len(names) {
 			return nil
 		}
-		return usagef("%s wants %s, got %d arguments", cmd.CommandPath(), name, len(args))
+		takes := strings.Join(names, " and ")
+		if takes == "" {
+			takes = "no arguments"
+		}
+		return usagef("%s takes %s; got %s", cmd.CommandPath(), takes, howMany(args))
 	}
+}
+
+// howMany says how many arguments there were, and which.
+func howMany(args []string) string {
+	if len(args) == 0 {
+		return "none"
+	}
+	return fmt.Sprintf("%d: %s", len(args), strings.Join(args, " "))
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"heddle/conf"
 	"heddle/rm/daemon"
 	"heddle/rm/setup"
 	"heddle/rm/web"
@@ -49,7 +50,7 @@ again by the next start. SIGHUP has it read queues, limits and profile again.`,
 		Example: `  heddle rm
   heddle rm --conf /etc/hadoop/conf
   heddle rm --profile fair --set place.map=delay --listen web=:9088`,
-		Args: exactly(0, "nothing"),
+		Args: exactly(),
 		RunE: func(*cobra.Command, []string) error { return a.manage(f) },
 	}
 	fs := cmd.Flags()
@@ -96,6 +97,10 @@ func (a *app) manage(f *rmFlags) error {
 		n := notice{setup: d, daemon: running, first: first && d.Config.Recovery, verbose: a.verbose}
 		if _, err := fmt.Fprint(a.out, n.text()); err != nil {
 			log.Warn("nobody reads what a start says", "error", err)
+		}
+	} else {
+		for _, same := range conf.Together(d.Notices, conf.Unsupported) {
+			log.Warn("off, though it is configured", "what", same[0].Text, "place", same[0].Place())
 		}
 	}
 	return manageUntil(running, signals, log)

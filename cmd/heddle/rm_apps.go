@@ -38,7 +38,7 @@ func newAppList(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list [flags]",
 		Short: "List applications, those that are not over unless flags say otherwise",
-		Args:  exactly(0, "nothing"),
+		Args:  exactly(),
 		RunE: func(*cobra.Command, []string) error {
 			f := client.AppFilter{States: states.values, Users: users.values, Queues: queues.values, Types: types.values, Limit: limit.n}
 			if len(f.States) == 0 && !all {
@@ -109,10 +109,10 @@ func newAppStatus(a *app) *cobra.Command {
 func appIDs(n int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if n > 0 && len(args) != n {
-			return usagef("%s wants one ID, got %d arguments", cmd.CommandPath(), len(args))
+			return usagef("%s takes one ID; got %s", cmd.CommandPath(), howMany(args))
 		}
 		if len(args) == 0 {
-			return usagef("%s wants one ID or more", cmd.CommandPath())
+			return usagef("%s takes one ID or more; got none", cmd.CommandPath())
 		}
 		for _, id := range args {
 			if _, err := ids.ParseApp(id); err != nil {

@@ -161,7 +161,7 @@ func newPriority(a *app) *cobra.Command {
 		Short: "Change the priority of an application: the higher one goes first in its queue",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 2 {
-				return usagef("%s wants one ID and one PRIORITY, got %d arguments", cmd.CommandPath(), len(args))
+				return usagef("%s takes one ID and one PRIORITY; got %s", cmd.CommandPath(), howMany(args))
 			}
 			n, err := strconv.ParseInt(args[1], 10, 32)
 			if err != nil || n < 0 {
@@ -203,8 +203,8 @@ func newMove(a *app) *cobra.Command {
 		Use:   "move [flags] ID QUEUE",
 		Short: "Move an application to another queue",
 		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 2 {
-				return usagef("%s wants one ID and one QUEUE, got %d arguments", cmd.CommandPath(), len(args))
+			if err := exactly("one ID", "one QUEUE")(cmd, args); err != nil {
+				return err
 			}
 			return appIDs(1)(cmd, args[:1])
 		},

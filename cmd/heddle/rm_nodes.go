@@ -26,7 +26,7 @@ func newNodeList(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list [flags]",
 		Short: "List nodes, those that are gone too",
-		Args:  exactly(0, "nothing"),
+		Args:  exactly(),
 		RunE: func(*cobra.Command, []string) error {
 			return r.ask(func(ctx context.Context, c *client.Client) error {
 				rows, err := nodeRows(ctx, c, states.values)
@@ -55,7 +55,7 @@ func newNodeStatus(a *app) *cobra.Command {
 		Use:   "status [flags] NODE",
 		Short: "Show all there is to tell of a node; NODE is host:port",
 		Args: func(cmd *cobra.Command, args []string) error {
-			if err := exactly(1, "one NODE")(cmd, args); err != nil {
+			if err := exactly("one NODE")(cmd, args); err != nil {
 				return err
 			}
 			if _, err := ids.ParseNode(args[0]); err != nil {

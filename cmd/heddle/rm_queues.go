@@ -22,7 +22,7 @@ func newQueueList(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list [flags]",
 		Short: "List queues as a tree, with what they use",
-		Args:  exactly(0, "nothing"),
+		Args:  exactly(),
 		RunE: func(*cobra.Command, []string) error {
 			return r.ask(func(ctx context.Context, c *client.Client) error {
 				rows, err := queueRows(ctx, c)
@@ -49,7 +49,7 @@ func newQueueStatus(a *app) *cobra.Command {
 		Use:               "status [flags] QUEUE",
 		Short:             "Show all there is to tell of a queue, with its users",
 		Long:              "Show all there is to tell of a queue, with its users. QUEUE is its path, or the last part where no\nother queue has the same.",
-		Args:              exactly(1, "one QUEUE"),
+		Args:              exactly("one QUEUE"),
 		ValidArgsFunction: r.completeIDs(1, queuePaths),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return r.ask(func(ctx context.Context, c *client.Client) error {

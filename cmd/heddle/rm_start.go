@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
+	"heddle/conf"
 	"heddle/rm/daemon"
 	"heddle/rm/setup"
 )
@@ -62,21 +65,36 @@ func (n *notice) text() string {
 	for _, off := range n.setup.Scheduler.Off {
 		b.WriteString("off: " + off + "\n")
 	}
+	n.off(&b)
 	if n.setup.Config.Recovery {
 		b.WriteString("state: " + n.setup.DataDir + "\n")
 	} else {
 		b.WriteString("state: kept nowhere (yarn.resourcemanager.recovery.enabled is false)\n")
 	}
-	if count := len(n.setup.Notices); count > 0 && !n.verbose {
+	others := slices.DeleteFunc(slices.Clone(n.setup.Notices), func(x conf.Notice) bool { return x.Kind == conf.Unsupported })
+	if count := len(others); count > 0 && !n.verbose {
 		fmt.Fprintf(&b, "%s on the configuration; -v shows them\n", plural(count, "remark"))
 	}
 	if n.verbose {
 		n.details(&b)
 	}
 	if n.first {
-		b.WriteString("\nThis is the first start. yarn-site.xml of NodeManagers and clients needs\n" + n.site())
+		b.WriteString("\nThis is the first start. yarn-site.xml of NodeManagers and clients needs\n" + n.site() +
+			"and of NodeManagers, so that they come back at once after a restart,\n")
+		writeProperty(&b, conf.RetryName, strconv.Itoa(conf.RetryMillis))
 	}
 	return b.String()
+}
+
+// off lists what the configuration asks for and does not get, each once.
+func (n *notice) off(b *strings.Builder) {
+	for _, same := range conf.Together(n.setup.Notices, conf.Unsupported) {
+		more := ""
+		if len(same) > 1 {
+			more = fmt.Sprintf(", and %d more, which -v lists", len(same)-1)
+		}
+		fmt.Fprintf(b, "off: %s (%s%s)\n", same[0].Text, same[0].Place(), more)
+	}
 }
 
 // details are what only -v shows.
@@ -92,11 +110,7 @@ func (n *notice) details(b *strings.Builder) {
 // site is the properties by which others find the daemon.
 func (n *notice) site() string {
 	var b strings.Builder
-	property := func(name, value string) {
-		fmt.Fprintf(&b, "  <property><name>%s</name><value>", name)
-		_ = xml.EscapeText(&b, []byte(value)) // into memory
-		b.WriteString("</value></property>\n")
-	}
+	property := func(name, value string) { writeProperty(&b, name, value) }
 	host := reached(n.daemon.Client.Addr())
 	property("yarn.resourcemanager.hostname", host)
 	for _, p := range n.ports() {
@@ -108,6 +122,12 @@ func (n *notice) site() string {
 		}
 	}
 	return b.String()
+}
+
+func writeProperty(b *strings.Builder, name, value string) {
+	fmt.Fprintf(b, "  <property><name>%s</name><value>", name)
+	_ = xml.EscapeText(b, []byte(value)) // into memory
+	b.WriteString("</value></property>\n")
 }
 
 // reached is the name or address by which others reach what listens on an address.

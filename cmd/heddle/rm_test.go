@@ -138,10 +138,11 @@ func TestRunsAndStops(t *testing.T) {
 	dir := t.TempDir()
 	data := filepath.Join(dir, "state")
 	p := start(t, "rm", "--data", data, "--listen", freePorts)
-	said := p.until(`yarn.resourcemanager.webapp.address`)
+	said := p.until(`yarn.nodemanager.resourcemanager.connect.retry-interval.ms`)
 	for _, want := range []string{
 		"nobody but this machine can reach it", "profile heddle: no scheduler is configured", "off: ", "state: " + data, "This is the first start",
 		"<property><name>yarn.resourcemanager.hostname</name><value>127.0.0.1</value></property>",
+		"of NodeManagers, so that they come back at once after a restart,\n  <property><name>yarn.nodemanager.resourcemanager.connect.retry-interval.ms</name><value>1000</value></property>",
 	} {
 		if !strings.Contains(said, want) {
 			t.Errorf("%q is not in\n%s", want, said)
@@ -197,10 +198,49 @@ func TestRunsAndStops(t *testing.T) {
 	}
 }
 
+// The start says what its configuration asks for and does not get: each once, with file, line and property.
+func TestStartSaysWhatIsOff(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"yarn-site.xml": `<configuration>
+<property><name>yarn.resourcemanager.scheduler.monitor.enable</name><value>true</value></property>
+<property><name>yarn.node-labels.enabled</name><value>true</value></property>
+</configuration>`,
+		"capacity-scheduler.xml": `<configuration>
+<property><name>yarn.scheduler.capacity.root.queues</name><value>default</value></property>
+<property><name>yarn.scheduler.capacity.root.default.capacity</name><value>100</value></property>
+<property><name>yarn.scheduler.capacity.root.default.maximum-application-lifetime</name><value>3600</value></property>
+<property><name>yarn.scheduler.capacity.root.default.accessible-node-labels</name><value>gpu</value></property>
+</configuration>`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := start(t, "rm", "--conf", dir, "--data", filepath.Join(dir, "state"), "--listen", freePorts)
+	said := p.until("state: ") + p.until("remark")
+	for _, want := range []string{
+		"off: preemption is not in effect (" + dir + "/yarn-site.xml:2: yarn.resourcemanager.scheduler.monitor.enable)\n",
+		"off: queues do not limit how long applications live (" + dir + "/capacity-scheduler.xml:4: yarn.scheduler.capacity.root.default.maximum-application-lifetime)\n",
+		"off: node labels are not in effect: all nodes form the default partition (" + dir + "/capacity-scheduler.xml:5: yarn.scheduler.capacity.root.default.accessible-node-labels, and 1 more, which -v lists)\n",
+		"1 remark on the configuration; -v shows them\n", // NodeManagers that come back late
+	} {
+		if !strings.Contains(said, want) {
+			t.Errorf("%q is not in\n%s", want, said)
+		}
+	}
+}
+
 // With --log-format json every line is an object, and there is nothing for people.
 func TestLogsJSON(t *testing.T) {
-	p := start(t, "rm", "--data", filepath.Join(t.TempDir(), "state"), "--listen", freePorts, "--log-format", "json", "--log-level", "info")
+	dir := t.TempDir()
+	site := "<configuration><property><name>yarn.node-labels.enabled</name><value>true</value></property></configuration>"
+	if err := os.WriteFile(filepath.Join(dir, "yarn-site.xml"), []byte(site), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, "rm", "--conf", dir, "--data", filepath.Join(dir, "state"), "--listen", freePorts, "--log-format", "json", "--log-level", "info")
 	p.logs("listening")
+	p.logs(`"place":"` + dir + `/yarn-site.xml:1: yarn.node-labels.enabled"`)
 	if code := p.end(syscall.SIGTERM); code != exitDone {
 		t.Errorf("it ended with %d:\n%s", code, p.log())
 	}

@@ -33,7 +33,7 @@ func newTop(a *app) *cobra.Command {
 		Long: `Watch the cluster, its queues and its applications. Without a terminal one frame is printed, as with
 --once. On one, q ends it, the arrows scroll, r reverses the order, and a letter chooses another:
 ` + strings.ReplaceAll(keysLine(&look{}), "  ", ", ") + `.`,
-		Args: exactly(0, "nothing"),
+		Args: exactly(),
 		RunE: func(*cobra.Command, []string) error {
 			if every < leastEvery || every > mostEvery {
 				return usagef("--every %v: want %v to %v", every, leastEvery, mostEvery)

@@ -54,7 +54,7 @@ func newRun(a *app) *cobra.Command {
 		Example: `  heddle sim run scenarios/demo.yaml
   heddle sim run --profile fair --conf /etc/hadoop/conf --nodes 600 --jobs jobs.csv history.tsv
   heddle sim run --world given --cluster nodes.json jobs.json`,
-		Args: exactly(1, "one WORKLOAD"),
+		Args: exactly("one WORKLOAD"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("profile") {
 				f.profiles = []string{profile}
@@ -79,11 +79,11 @@ func newCompare(a *app) *cobra.Command {
 		Example: `  heddle sim compare --profiles capacity,fair,heddle scenarios/demo.yaml
   heddle sim compare --profiles "fair,fair --set place.map=delay" --report fair.html history.tsv
   heddle sim compare --profiles capacity,mine.yaml --nodes 100 --load 0.85 -o json history.tsv`,
-		Args: exactly(1, "one WORKLOAD"),
+		Args: exactly("one WORKLOAD"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			f.profiles = append(f.profiles, more...)
 			if len(f.profiles) == 0 {
-				return usagef("sim compare wants --profiles, such as --profiles capacity,fair,heddle")
+				return usagef("sim compare needs --profiles, such as --profiles capacity,fair,heddle")
 			}
 			return a.simulate(f, args[0], 5)
 		},

@@ -23,7 +23,7 @@ func newInspect(a *app) *cobra.Command {
 		Short: "Say what is in a trace: jobs, tasks, bytes, and what it lacks",
 		Long: `Say what is in a trace or a scenario: its jobs, tasks, users, queues and bytes, what could not be
 read and why, what was missing and by which rule it was filled.`,
-		Args: exactly(1, "one FILE"),
+		Args: exactly("one FILE"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			in, err := a.readInput(args[0], read.options(), 1)
 			if err != nil {
@@ -62,10 +62,10 @@ func newConvert(a *app) *cobra.Command {
 		Long: `Write a trace or a scenario as a job list of Hadoop's Scheduler Load Simulator (sls) or as a SWIM
 sample (swim). What the format cannot hold is named on stderr; a job that it cannot hold at all is
 an error, and then nothing is written.`,
-		Args: exactly(1, "one FILE"),
+		Args: exactly("one FILE"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if to.value == "" {
-				return usagef("trace convert wants --to sls or --to swim")
+				return usagef("trace convert needs --to sls or --to swim")
 			}
 			in, err := a.readInput(args[0], read.options(), 1)
 			if err != nil {

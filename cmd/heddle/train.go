@@ -28,7 +28,7 @@ func newExpTrain(a *app) *cobra.Command {
 time of reduces, and print them as the Go source of policies/ikayak/fuzzy_rules.go. The result is the same,
 byte for byte, on machines of one architecture.`,
 		Example: `  heddle exp train > fuzzy_rules.go && mv fuzzy_rules.go policies/ikayak/`,
-		Args:    exactly(0, "no argument"),
+		Args:    exactly(),
 		RunE: func(*cobra.Command, []string) error {
 			trials, err := trials(trainingRuns)
 			if err != nil {

@@ -12,7 +12,7 @@ func newVersion(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version, the commit and what the binary was built with",
-		Args:  exactly(0, "nothing"),
+		Args:  exactly(),
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprintln(a.out, version())
 			return wrote(err)

@@ -258,21 +258,45 @@ func (s *Section) effects(b *strings.Builder) {
 		escape(s.outcome.Metrics[0].Name), s.outcome.Seeds[0], exp.Figure(s.outcome.Effects[0].With, unit))
 	t := newTable("without", "headline", "of that is left", "said to live off it")
 	t.right(1, 2)
-	claimed := false
 	for _, f := range s.outcome.Effects {
 		t.row(f.Name, exp.Figure(f.Without, unit), left(&f), claim(&f))
-		claimed = claimed || f.LivesOn
 	}
 	b.WriteString(t.String() + "\n")
-	if !claimed {
-		b.WriteString("The headline is said to live off none of them: it comes from what runs when, not from how fast it runs.\n\n")
+	if text := livesOff(s.outcome.Effects); text != "" {
+		b.WriteString(text + "\n\n")
 	}
 }
+
+// livesOff says what the table comes to where that is more than what it says itself.
+func livesOff(effects []exp.Effect) string {
+	var lost []string // that nobody said
+	said, judged := false, true
+	for i := range effects {
+		f := &effects[i]
+		said = said || f.LivesOn
+		judged = judged && left(f) != none
+		if f.Lost && !f.LivesOn {
+			lost = append(lost, f.Name)
+		}
+	}
+	switch {
+	case len(lost) > 0:
+		return "Less than 80 % of it is left without " + strings.Join(lost, ", ") + ", though it is not said to live off that."
+	case said:
+		return ""
+	case judged:
+		return "The headline lives off none of them: it comes from what runs when, not from how fast it runs."
+	}
+	return "The headline is said to live off none of them."
+}
+
+// none stands where there is no figure.
+const none = "–"
 
 // left is the part of a headline that is there without an effect.
 func left(f *exp.Effect) string {
 	if math.IsNaN(f.Without) || !(f.With > 0) {
-		return "–"
+		return none
 	}
 	return fmt.Sprintf("%.0f %%", 100*f.Without/f.With)
 }

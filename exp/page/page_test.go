@@ -233,6 +233,29 @@ func TestSurvival(t *testing.T) {
 	}
 }
 
+// What is said below the table of effects must be what the table shows.
+func TestLivesOff(t *testing.T) {
+	kept := exp.Effect{Name: "skew", With: 40, Without: 38}
+	lost := exp.Effect{Name: "slow_nodes", With: 27, Without: 0.27, Lost: true}
+	claimed := exp.Effect{Name: "noise", With: 40, Without: 4, LivesOn: true, Lost: true}
+	unknown := exp.Effect{Name: "memory", With: 40, Without: math.NaN()}
+	for _, c := range []struct {
+		effects []exp.Effect
+		want    string
+	}{
+		{[]exp.Effect{kept}, "The headline lives off none of them: it comes from what runs when, not from how fast it runs."},
+		{[]exp.Effect{kept, lost}, "Less than 80 % of it is left without slow_nodes, though it is not said to live off that."},
+		{[]exp.Effect{kept, claimed}, ""},
+		{[]exp.Effect{lost, claimed}, "Less than 80 % of it is left without slow_nodes, though it is not said to live off that."},
+		{[]exp.Effect{kept, unknown}, "The headline is said to live off none of them."},
+		{[]exp.Effect{{Name: "skew", With: -5, Without: -4}}, "The headline is said to live off none of them."},
+	} {
+		if got := livesOff(c.effects); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.effects, got, c.want)
+		}
+	}
+}
+
 func TestUpperFirst(t *testing.T) {
 	for s, want := range map[string]string{"": "", "a": "a", "v from 1": "v from 1", "ε = 0.1": "ε = 0.1", "the world": "The world", "öl": "Öl", "The": "The"} {
 		if got := upperFirst(s); got != want {

@@ -38,7 +38,7 @@ type QueueConfig struct {
 	UserLimitFactor  float64 // 1; −1 = no factor limit
 	UserWeights      map[string]float64
 	MaxAMShare       float64 // 0.1
-	MaxApplications  int     // −1 = derived
+	MaxApplications  int     // −1 = derived; 0 takes none
 	MaxParallelApps  int     // 0 = unlimited
 	Fair             bool    // leaf ordering-policy fair instead of fifo
 	SizeBasedWeight  bool
@@ -47,4 +47,20 @@ type QueueConfig struct {
 	DefaultPriority  int32
 	Stopped          bool
 	Maximum          heddle.Resource // largest container; zero = the cluster's
+}
+
+// MostApps is how many applications a leaf takes whose part of the cluster is abs: its own number, 0 included, else
+// the number for all queues, else its part of the system's. Of a queue that is given as an amount the number for all
+// queues is divided too.
+func (c *Config) MostApps(q *QueueConfig, abs float32) int {
+	if q.MaxApplications >= 0 {
+		return q.MaxApplications
+	}
+	most := c.MaxApplications
+	if c.GlobalQueueMaxApplication > 0 {
+		if most = min(most, c.GlobalQueueMaxApplication); q.Absolute.IsZero() {
+			return most
+		}
+	}
+	return int(float32(most) * abs)
 }

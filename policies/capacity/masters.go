@@ -60,13 +60,7 @@ func (s *Scheduler) Admit(v policy.View, e *heddle.Submit) heddle.Why {
 	if c.cfg.Stopped {
 		return heddle.NoSuchQueue
 	}
-	most := c.cfg.MaxApplications
-	if most < 0 {
-		most = s.cfg.GlobalQueueMaxApplication
-	}
-	if most <= 0 {
-		most = int(float32(s.cfg.MaxApplications) * c.abs)
-	}
+	most := s.cfg.MostApps(c.cfg, c.abs)
 	q := v.Queue(e.Queue)
 	alive := v.Alive()
 	if v.App(e.App) != nil { // it comes from another queue

@@ -15,6 +15,8 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
+
+	"heddle/internal/plain"
 )
 
 // understood is what insecure_open must say.
@@ -99,7 +101,7 @@ func parseFile(path string, data []byte) (*file, error) {
 	if k := f.tree.Type(); k == ast.NullType {
 		return f, nil
 	} else if k != ast.MappingType && k != ast.MappingValueType {
-		return nil, f.errorAt(f.tree.GetToken(), "wanted a mapping with %s", strings.Join(keys(reflect.TypeFor[file]()), ", "))
+		return nil, f.errorAt(f.tree.GetToken(), "wanted a mapping with %s", strings.Join(plain.Keys(reflect.TypeFor[file]()), ", "))
 	}
 	if err := yaml.NodeToValue(f.tree, f, yaml.Strict()); err != nil {
 		return nil, f.yamlError(err)
@@ -198,17 +200,8 @@ func (f *file) yamlError(err error) error {
 	if unknown, ok := errors.AsType[*yaml.UnknownFieldError](err); ok {
 		return f.errorAt(unknown.GetToken(), "unknown key %q; there are %s", unknown.GetToken().Value, strings.Join(f.keysBeside(unknown.GetToken()), ", "))
 	}
-	if typed, ok := errors.AsType[*yaml.TypeError](err); ok {
-		want := "text"
-		if typed.DstType.Kind() == reflect.Int {
-			want = "a whole number"
-		}
-		return f.errorAt(typed.GetToken(), "wanted %s", want)
-	}
-	if e, ok := errors.AsType[yaml.Error](err); ok {
-		return f.errorAt(e.GetToken(), "%s", e.GetMessage())
-	}
-	return fmt.Errorf("%s: %w", f.path, err)
+	at, _, text := plain.YAML(err)
+	return f.errorAt(at, "%s", text)
 }
 
 // keysBeside are the keys that could stand where an unknown one does.
@@ -226,23 +219,12 @@ func (f *file) keysBeside(t *token.Token) []string {
 		if m, ok := n.(ast.MapNode); ok && err == nil {
 			for it := m.MapRange(); it.Next(); {
 				if it.Key().GetToken() == t {
-					return keys(field.Type)
+					return plain.Keys(field.Type)
 				}
 			}
 		}
 	}
-	return keys(kind)
-}
-
-// keys are the YAML keys of a struct.
-func keys(kind reflect.Type) []string {
-	var out []string
-	for field := range kind.Fields() {
-		if k := tag(field); k != "" {
-			out = append(out, k)
-		}
-	}
-	return out
+	return plain.Keys(kind)
 }
 
 func tag(f reflect.StructField) string {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"heddle/internal/plain"
 )
 
 // FuzzFile looks for a heddle.yaml that breaks the reader. An error must say where; what is taken must hold.
@@ -64,7 +66,7 @@ func TestSchemaAgrees(t *testing.T) {
 		for key := range o.Properties {
 			have = append(have, key)
 		}
-		want := keys(kind)
+		want := plain.Keys(kind)
 		slices.Sort(have)
 		slices.Sort(want)
 		if !slices.Equal(have, want) {

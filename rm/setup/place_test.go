@@ -157,11 +157,30 @@ func TestCapacityQueues(t *testing.T) {
 		{Path: "root.m", Absolute: heddle.Of(1024, 1000), MaxCapacity: 1, MaxAbsolute: heddle.Of(2048, 2000), MaxApplications: -1},
 	}}
 	got := capacityQueues(all, nil)
+	if got[3].MaxApps != -1 {
+		t.Errorf("of a queue with an amount nothing is known without the cluster, and it is told to take %d applications", got[3].MaxApps)
+	}
 	if w := got[1]; w.Capacity != 0.75 || w.Weight != 3 || w.AbsoluteMax != 0.5 || w.MaxApps != 50 || w.Order != "fair" {
 		t.Errorf("%+v", w)
 	}
 	if m := got[3]; m.MinShare != heddle.Of(1024, 1000) || m.MaxShare != heddle.Of(2048, 2000) || got[2].MaxApps != 7 || got[0].Order != "priority-utilization" {
 		t.Errorf("%+v", got)
+	}
+}
+
+// What maximum-applications says is what is told, and what the core does: 0 takes none.
+func TestMaximumApplications(t *testing.T) {
+	const prefix = "yarn.scheduler.capacity."
+	for value, want := range map[string]int{"": 2500, prefix + "root.a.maximum-applications=7": 7, prefix + "root.a.maximum-applications=0": 0, prefix + "global-queue-max-application=50": 50} {
+		dir := folder(t, "", map[string]string{"capacity-scheduler.xml": props(prefix + "root.queues=a,b\n" + prefix + "root.a.capacity=25\n" + prefix + "root.b.capacity=75\n" + value)})
+		s := load(t, Options{ConfDir: dir}).Scheduler
+		h, err := conf.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if told, done := s.Queues[1].MaxApps, h.Capacity.MostApps(&h.Capacity.Queues[1], 0.25); told != want || done != want {
+			t.Errorf("%q: told %d, done %d, want %d", value, told, done, want)
+		}
 	}
 }
 

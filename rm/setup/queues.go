@@ -61,18 +61,12 @@ func capacityOrder(q *capacity.QueueConfig, leaf bool) string {
 	return "utilization"
 }
 
-// maxApps is how many applications a queue takes: its own number, else the one of all queues, else its part of
-// the system's.
+// maxApps is how many applications a queue takes; −1 for parents, and where it depends on the cluster.
 func maxApps(c *capacity.Config, q *capacity.QueueConfig, absolute float64, leaf bool) int {
-	switch {
-	case !leaf:
+	if !leaf || !q.Absolute.IsZero() && q.MaxApplications < 0 {
 		return -1
-	case q.MaxApplications >= 0:
-		return q.MaxApplications
-	case c.GlobalQueueMaxApplication > 0:
-		return c.GlobalQueueMaxApplication
 	}
-	return int(float64(c.MaxApplications) * absolute)
+	return c.MostApps(q, float32(absolute))
 }
 
 // fairQueues returns a fair scheduler's queues as they were configured. Capacities are what weights come to

@@ -61,7 +61,7 @@ func Load(o Options) (*Daemon, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Daemon{Properties: s.hadoop.Properties, Notices: notable(s.hadoop.Notices), Deviations: Deviations(), Log: s.file.log()}
+	d := &Daemon{Properties: s.hadoop.Properties, Notices: append(notable(s.hadoop.Notices), s.hadoop.Daemon.Remarks...), Deviations: Deviations(), Log: s.file.log()}
 	if d.DataDir, err = s.dataDir(); err != nil {
 		return nil, err
 	}

@@ -163,7 +163,7 @@ func TestFolders(t *testing.T) {
 
 func TestNotices(t *testing.T) {
 	d := load(t, Options{ConfDir: folder(t, "capacity", map[string]string{"yarn-site.xml": props("yarn.node-labels.enabled=true\nyarn.nodemanager.address=h")})})
-	if len(d.Notices) != 1 || d.Notices[0].Property != "yarn.node-labels.enabled" || d.Notices[0].Kind != conf.Unsupported {
+	if len(d.Notices) != 2 || d.Notices[1].Property != conf.RetryName || d.Notices[1].Kind != conf.Remark || d.Notices[0].Property != "yarn.node-labels.enabled" || d.Notices[0].Kind != conf.Unsupported {
 		t.Errorf("%v", d.Notices)
 	}
 }
@@ -227,6 +227,8 @@ func TestWrongValues(t *testing.T) {
 		"a scheduler":       {site("yarn.resourcemanager.scheduler.class=x.MyScheduler"), "names a scheduler that is not here"},
 		"kerberos":          {map[string]string{"core-site.xml": props("hadoop.security.authentication=kerberos")}, "DIR/core-site.xml:2: hadoop.security.authentication: is kerberos: heddle rm has no Kerberos"},
 		"two at once":       {site("yarn.http.policy=HTTPS_ONLY\nyarn.resourcemanager.ha.enabled=true"), "heddle rm serves plain HTTP only"},
+		"no include file":   {site("yarn.resourcemanager.nodes.include-path=/no/such/list"), `DIR/yarn-site.xml:2: yarn.resourcemanager.nodes.include-path: the list of hosts cannot be read: stat /no/such/list: no such file or directory: without it every host may join; make the file`},
+		"no exclude file":   {site("yarn.resourcemanager.nodes.exclude-path=/no/such/list"), `DIR/yarn-site.xml:2: yarn.resourcemanager.nodes.exclude-path: the list of hosts cannot be read`},
 		"a queue":           {map[string]string{"capacity-scheduler.xml": props("yarn.scheduler.capacity.root.queues=a")}, "DIR/capacity-scheduler.xml:2: yarn.scheduler.capacity.root.queues:"},
 		"XML":               {map[string]string{"yarn-site.xml": "<configuration>"}, "DIR/yarn-site.xml:1: not well-formed"},
 
@@ -239,15 +241,15 @@ func TestWrongValues(t *testing.T) {
 		"not YAML":           {file("a: [b"), "DIR/heddle.yaml:1:"},
 		"a key twice":        {file("data: a\ndata: b"), "DIR/heddle.yaml:2:1:"},
 		"two documents":      {file("data: a\n---\ndata: b"), "DIR/heddle.yaml:3:"},
-		"a type":             {file("set: x"), "DIR/heddle.yaml:1:6: string was used where sequence is expected"},
+		"a type":             {file("set: x"), "DIR/heddle.yaml:1:6: got text; wanted a list"},
 		"a time":             {file("beats: {fast: soon}"), "DIR/heddle.yaml:1:15: beats.fast: wanted a time of at least 10ms"},
 		"nanoseconds":        {file("beats: {fast: 100}"), "DIR/heddle.yaml:1:15: beats.fast: wanted a time of at least 10ms"},
 		"fast above normal":  {file("beats: {fast: 3s}"), "DIR/heddle.yaml:1:15: beats.fast: 3s is slower than the normal 1s"},
 		"idle below normal":  {file("beats: {idle: 500ms}"), "DIR/heddle.yaml:1:15: beats.idle: 500ms is faster than the normal 1s"},
 		"idle above expiry":  {file("beats: {idle: 5m}"), "beats.idle: 5m0s is too slow: a node counts as lost after 10m0s"},
 		"a load":             {file("beats: {load: -1}"), "beats.load: wanted reports a second"},
-		"a load in words":    {file("beats: {load: much}"), "DIR/heddle.yaml:1:15: wanted a whole number"},
-		"no mapping in it":   {file("beats: often"), "DIR/heddle.yaml:1:8: string was used where mapping is expected"},
+		"a load in words":    {file("beats: {load: much}"), "DIR/heddle.yaml:1:15: got text; wanted a whole number"},
+		"no mapping in it":   {file("beats: often"), "DIR/heddle.yaml:1:8: got text; wanted a mapping"},
 		"a level":            {file("log: {level: loud}"), "DIR/heddle.yaml:1:14: log.level: wanted debug, info, warn or error"},
 		"a format":           {file("log: {format: xml}"), "log.format: wanted text or json"},
 		"not understood":     {file("insecure_open: true"), `DIR/heddle.yaml:1:16: insecure_open: the only thing to say is "I understand"`},

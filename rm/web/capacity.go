@@ -167,7 +167,10 @@ func (t tree) leaf(o *rest.CapacityQueue, q *rm.QueueReport) {
 	if maxApps < 0 {
 		maxApps = math.MaxInt32
 	}
-	perUser := int(min(float64(maxApps), float64(maxApps)*q.UserLimit/100*q.UserFactor))
+	perUser := maxApps
+	if q.UserFactor >= 0 { // −1: no limit
+		perUser = int(min(float64(maxApps), float64(maxApps)*q.UserLimit/100*q.UserFactor))
+	}
 	o.Type, o.QueueType, o.Order = rest.CapacityLeafType, "leaf", order(q, "fifo")
 	o.Active, o.Waiting, o.Containers = &q.Active, &q.Inactive, &q.Containers
 	o.MaxApps, o.MaxAppsPerUser = &maxApps, &perUser

@@ -183,6 +183,33 @@ func TestFairShape(t *testing.T) {
 	}
 }
 
+// How many applications a queue and each of its users may have: 0 is none, and a factor of −1 leaves a user the whole queue.
+func TestMaximumApplications(t *testing.T) {
+	for _, c := range []struct {
+		most          int
+		factor        float64
+		want, perUser int
+	}{{10000, 0.5, 10000, 2500}, {10000, -1, 10000, 10000}, {0, 1, 0, 0}, {-1, -1, 1<<31 - 1, 1<<31 - 1}} {
+		f := demo()
+		leaf := &f.queues[1]
+		leaf.MaxApps, leaf.UserLimit, leaf.UserFactor = c.most, 50, c.factor
+		var got struct {
+			Info struct {
+				Queues struct {
+					List []rest.CapacityQueue `json:"queue"`
+				} `json:"queues"`
+			} `json:"schedulerInfo"`
+		}
+		w := ask(New(Options{RM: f}), rest.Base+"/scheduler")
+		if err := rest.Parse(w.Body.Bytes(), "scheduler", &got); err != nil || len(got.Info.Queues.List) != 1 {
+			t.Fatalf("%v in %s", err, w.Body)
+		}
+		if q := got.Info.Queues.List[0]; *q.MaxApps != c.want || *q.MaxAppsPerUser != c.perUser {
+			t.Errorf("%+v: %d applications, %d of a user", c, *q.MaxApps, *q.MaxAppsPerUser)
+		}
+	}
+}
+
 // A tree that is no tree must not be walked for ever.
 func TestQueuesInACircle(t *testing.T) {
 	f := demo()

@@ -5,11 +5,13 @@ import (
 	"context"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net"
 	"net/http"
 	"net/netip"
+	"strconv"
 	"strings"
 	"time"
 
@@ -137,6 +139,9 @@ func read(r *http.Request, root string, v any) error {
 			status: http.StatusUnsupportedMediaType, class: webapp + "BadRequestException",
 			message: "Content-Type is " + kind + "; it should be application/json or application/xml",
 		}
+	}
+	if number := (*strconv.NumError)(nil); errors.As(err, &number) {
+		return bad(fmt.Sprintf("the body cannot be read: got %.40q; wanted a whole number of at most 32 bits", number.Num))
 	}
 	if err != nil {
 		return bad("the body cannot be read: " + err.Error())

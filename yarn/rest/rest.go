@@ -9,9 +9,12 @@ package rest
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"reflect"
+
+	"heddle/internal/plain"
 )
 
 // Where the services are.
@@ -69,7 +72,7 @@ func Parse(data []byte, root string, v any) error {
 	if root != "" {
 		var outer map[string]json.RawMessage
 		if err := json.Unmarshal(data, &outer); err != nil {
-			return fmt.Errorf("answer with %q inside: %w", root, err)
+			return fmt.Errorf("wanted an object with %q inside: %s", root, plain.JSONText(err))
 		}
 		inner, ok := outer[root]
 		if !ok || bytes.Equal(inner, []byte("null")) {
@@ -78,7 +81,10 @@ func Parse(data []byte, root string, v any) error {
 		data = inner
 	}
 	if err := json.Unmarshal(data, v); err != nil {
-		return fmt.Errorf("answer %q: %w", root, err)
+		if root == "" {
+			return errors.New(plain.JSONText(err))
+		}
+		return fmt.Errorf("%q: %s", root, plain.JSONText(err))
 	}
 	return nil
 }

@@ -86,7 +86,7 @@ type Number int64
 func (n *Number) UnmarshalJSON(data []byte) error {
 	v, err := strconv.ParseInt(string(bytes.Trim(data, `"`)), 10, 64)
 	if err != nil {
-		return fmt.Errorf("number %s: %w", data, err)
+		return fmt.Errorf("got %.40s; wanted a whole number", data)
 	}
 	*n = Number(v)
 	return nil

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// What make builds is small: no tables for debuggers. It still knows its version, and where its goroutines are.
+func TestBuild(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a heddle")
+	}
+	makefile, err := os.ReadFile("../../Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	recipe := regexp.MustCompile(`\n\tCGO_ENABLED=0 \$\(GO\) (build .*) -o bin/heddle \./cmd/heddle\n`).FindSubmatch(makefile)
+	if recipe == nil {
+		t.Fatal("the Makefile builds no bin/heddle")
+	}
+	dir := t.TempDir()
+	exe := filepath.Join(dir, "heddle")
+	build := exec.Command("sh", "-c", "CGO_ENABLED=0 go "+string(recipe[1])+" -o "+exe+" .")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	const most = 28 << 20
+	if info, err := os.Stat(exe); err != nil || info.Size() > most {
+		t.Errorf("it has %d bytes, want at most %d: is -ldflags='-s -w' there? (%v)", info.Size(), most, err)
+	}
+	if out, err := exec.Command(exe, "version").Output(); err != nil || !strings.HasPrefix(string(out), "heddle ") || !strings.Contains(string(out), " go1.") {
+		t.Errorf("version: %q, %v", out, err)
+	}
+
+	p := &process{Cmd: exec.Command(exe, "rm", "--data", filepath.Join(dir, "state"), "--listen", freePorts), t: t}
+	p.Stderr, p.Env = p, append(os.Environ(), "HADOOP_CONF_DIR=", "GOTRACEBACK=all")
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	p.logs("listening")
+	if err := p.Process.Signal(syscall.SIGQUIT); err != nil {
+		t.Fatal(err)
+	}
+	_ = p.Wait() // it was ended
+	if trace := p.log(); !regexp.MustCompile(`heddle/rm\.\(\*RM\)\.Run\(.*\n\t\S*rm/rm\.go:\d+`).MatchString(trace) {
+		t.Errorf("the trace does not say where the loop is:\n%s", trace)
+	}
+}

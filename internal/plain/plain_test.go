@@ -1,0 +1,88 @@
+package plain
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+)
+
+type nested struct {
+	Count int      `json:"count" yaml:"count"`
+	Share float64  `json:"share" yaml:"share,omitempty"`
+	On    bool     `json:"on" yaml:"on"`
+	Name  string   `json:"name" yaml:"name"`
+	Kinds []string `json:"kinds" yaml:"kinds"`
+	Small int8     `json:"small" yaml:"small"`
+	Inner *nested  `json:"inner" yaml:"inner"`
+	Own   string   `json:"-" yaml:"-"`
+}
+
+func TestYAML(t *testing.T) {
+	for text, want := range map[string]string{
+		"count: many":        "1:8 count: got text; wanted a whole number",
+		"share: [1]":         "1:8 share: got a list; wanted a number",
+		"on: perhaps":        "1:5 on: got text; wanted true or false",
+		"name: {a: b}":       "1:7 name: got a mapping; wanted text",
+		"kinds: map":         "1:8 kinds: got text; wanted a list",
+		"inner: 5":           "1:8 inner: got a number; wanted a mapping",
+		"inner:\n  count: x": "2:10 count: got text; wanted a whole number",
+		"small: 300":         "1:8 small: 300 is out of range",
+		"number: 5":          `1:1 : unknown key "number"`,
+		"count: 1\ncount: 2": `2:1 : mapping key "count" already defined at [1:1]`,
+		"- a":                "1:1 : got a list; wanted a mapping",
+		"kinds: [a":          "1:8 : sequence end token ']' not found",
+	} {
+		err := yaml.UnmarshalWithOptions([]byte(text), &nested{}, yaml.Strict())
+		if err == nil {
+			t.Errorf("%q is read", text)
+			continue
+		}
+		at, key, said := YAML(err)
+		if at == nil || at.Position == nil {
+			t.Errorf("%q: no place", text)
+			continue
+		}
+		if got := jsonText(at.Position.Line) + ":" + jsonText(at.Position.Column) + " " + key + ": " + said; got != want {
+			t.Errorf("%q: %s\nwant %s", text, got, want)
+		}
+	}
+}
+
+func jsonText(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
+func TestJSON(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"count": "x"}`:           "count: got text; wanted a whole number",
+		`{"count": 1.5}`:           "count: got 1.5; wanted a whole number",
+		`{"inner": {"share": []}}`: "inner.share: got a list; wanted a number",
+		`{"small": 300}`:           "small: 300 is out of range",
+		`{"on": 1}`:                "on: got a number; wanted true or false",
+		`{"name": {}}`:             "name: got an object; wanted text",
+		`{"kinds": true}`:          "kinds: got true or false; wanted a list",
+		`{"inner": "x"}`:           "inner: got text; wanted an object",
+		`[]`:                       "got a list; wanted an object",
+		`{"count"`:                 "is not JSON: unexpected end of JSON input",
+	} {
+		err := json.Unmarshal([]byte(text), &nested{})
+		if err == nil {
+			t.Errorf("%s is read", text)
+		} else if got := JSONText(err); got != want {
+			t.Errorf("%s: %s\nwant %s", text, got, want)
+		}
+	}
+}
+
+func TestKeys(t *testing.T) {
+	if got := strings.Join(Keys(reflect.TypeFor[nested]()), " "); got != "count share on name kinds small inner" {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,48 @@
+package web
+
+import (
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"heddle"
+	"heddle/internal/testkit/browser"
+	"heddle/rm"
+)
+
+// On a screen of 1280 pixels the whole table of applications is to be seen, with names, users and queues as long as
+// they come, up to its last column.
+func TestApplicationsFitTheScreen(t *testing.T) {
+	ctx := browser.Start(t)
+	f := demo()
+	f.apps = nil
+	for i, name := range []string{
+		"word count", "INSERT OVERWRITE TABLE warehouse.daily_sales_by_region...region(Stage-4)", "com.example.analytics.NightlyAggregation$Runner",
+	} {
+		f.apps = append(f.apps, rm.AppReport{
+			ID:   app([]string{"application_1700000000000_0001", "application_1700000000000_0002", "application_1700000000000_10003"}[i]),
+			Name: name, Type: []string{"MAPREDUCE", "SPARK", "YARN-DISTRIBUTED-SHELL"}[i], User: []string{"ann", "svc-warehouse-etl", "benedikta.mueller"}[i],
+			Queue: []string{"root.default", "root.production.warehouse.nightly", "root.users.benedikta_dot_mueller"}[i],
+			State: []rm.AppState{rm.AppRunning, rm.AppAccepted, rm.AppFinished}[i], Final: []rm.FinalStatus{"UNDEFINED", "UNDEFINED", "SUCCEEDED"}[i],
+			Live: i < 2, Containers: 1234, Used: heddle.Of(2<<20, 1234500), Progress: 0.97, Started: 1700000000000, Finished: []int64{0, 0, 1700099999000}[i],
+		})
+	}
+	server := httptest.NewServer(New(Options{RM: f, Version: "dev"}))
+	t.Cleanup(server.Close)
+	for _, page := range []string{"/cluster/apps", "/cluster"} {
+		_, err := chromedp.Run(ctx, chromedp.Steps(chromedp.EmulateViewport(1280, 900), chromedp.Navigate(server.URL+page), chromedp.WaitReady(chromedp.CSS("footer"))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		const cut = `[...document.querySelectorAll(".scroll")].filter(e => e.scrollWidth > e.clientWidth).map(e => e.querySelector("th").textContent + ": " + e.scrollWidth + " of " + e.clientWidth).join("; ")`
+		if text, err := chromedp.Run(ctx, chromedp.Evaluate[string](cut)); err != nil || text != "" {
+			t.Errorf("%s: tables are cut off: %s (%v)", page, text, err)
+		}
+		const last = `[...document.querySelectorAll("td.t")].map(e => e.textContent.trim() + (e.getBoundingClientRect().right <= innerWidth ? "" : " cut") + (e.getClientRects().length == 1 && e.offsetHeight < 200 ? "" : " broken")).join("; ")`
+		if text, err := chromedp.Run(ctx, chromedp.Evaluate[string](last)); err != nil || !strings.HasPrefix(text, "Nov 14 22:13:20") || strings.Contains(text, "cut") || strings.Contains(text, "broken") {
+			t.Errorf("%s: the last column shows %q (%v)", page, text, err)
+		}
+	}
+}
