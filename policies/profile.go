@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
+
+	"heddle/internal/near"
 )
 
 //go:embed profiles/*.yaml
@@ -84,7 +87,7 @@ func load(name string) (*Profile, error) {
 	}
 	data, err := os.ReadFile(name)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("no profile %q: there is no such file, and the built-in ones are %s", name, strings.Join(Names(), ", "))
+		return nil, fmt.Errorf("no profile %q, neither built in nor a file; %s", name, near.Names(name, Names()))
 	}
 	if err != nil {
 		return nil, err
@@ -98,14 +101,14 @@ func Parse(file string, data []byte) (*Profile, error) { return parse(file, "pro
 func parse(file, name string, data []byte) (*Profile, error) {
 	var p Profile
 	if err := yaml.UnmarshalWithOptions(data, &p, yaml.Strict()); err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+		return nil, fmt.Errorf("%s: %w", file, keyError(err, &p))
 	}
 	p.Name = name
 	if p.Profile == "" {
 		return &p, nil
 	}
 	if !slices.Contains(Names(), p.Profile) {
-		return nil, fmt.Errorf("%s: profile: no built-in profile %q; there are %s", file, p.Profile, strings.Join(Names(), ", "))
+		return nil, fmt.Errorf("%s: profile: no built-in profile %q; %s", file, p.Profile, near.Names(p.Profile, Names()))
 	}
 	base, err := load(p.Profile)
 	if err != nil {
@@ -167,7 +170,7 @@ func (p *Profile) with(change string) (*Profile, error) {
 	text.WriteString(" " + value + "\n")
 	var o Profile
 	if err := yaml.UnmarshalWithOptions([]byte(text.String()), &o, yaml.Strict()); err != nil {
-		return nil, fmt.Errorf("--set %q: %w", change, err)
+		return nil, fmt.Errorf("--set %q: %w", change, keyError(err, &o))
 	}
 	if o.Profile != "" {
 		return nil, fmt.Errorf("--set %q: name the starting point with --profile", change)
@@ -175,4 +178,14 @@ func (p *Profile) with(change string) (*Profile, error) {
 	o.Name = p.Name
 	p.merge(&o)
 	return p, nil
+}
+
+// keyError tells which keys there are, where decoding met one that is not.
+func keyError(err error, into any) error {
+	unknown, ok := errors.AsType[*yaml.UnknownFieldError](err)
+	if !ok {
+		return err
+	}
+	t := unknown.GetToken()
+	return fmt.Errorf("line %d: no key %q; %s", t.Position.Line, t.Value, near.Names(t.Value, near.Keys(reflect.TypeOf(into).Elem())))
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
+
+	"heddle/internal/near"
 )
 
 // A position is a place in the file; the zero value is its beginning.
@@ -141,7 +143,7 @@ func decode(n ast.Node, into any) error {
 		if name == "params" {
 			return p.errorf("params: physical parameters cannot be set in a scenario: they are the same for all")
 		}
-		return p.errorf("unknown key %q; there are %s", name, strings.Join(keys(kind), ", "))
+		return p.errorf("unknown key %q; %s", name, near.Names(name, keys(kind)))
 	}
 	return yamlError(err)
 }

@@ -230,7 +230,7 @@ func TestWrongValues(t *testing.T) {
 		"a queue":           {map[string]string{"capacity-scheduler.xml": props("yarn.scheduler.capacity.root.queues=a")}, "DIR/capacity-scheduler.xml:2: yarn.scheduler.capacity.root.queues:"},
 		"XML":               {map[string]string{"yarn-site.xml": "<configuration>"}, "DIR/yarn-site.xml:1: not well-formed"},
 
-		"an unknown key":     {file("profile: fair\nprofil: x"), `DIR/heddle.yaml:2:1: unknown key "profil"; there are profile, set, data, beats, listen, insecure_open, log`},
+		"an unknown key":     {file("profile: fair\nprofil: x"), `DIR/heddle.yaml:2:1: unknown key "profil"; did you mean profile? There are profile, set, data, beats, listen, insecure_open, log`},
 		"an unknown key in":  {file("beats:\n  fast: 1s\n  slow: 2s"), `DIR/heddle.yaml:3:3: unknown key "slow"; there are fast, normal, idle, load`},
 		"no text":            {file("data: [a]"), "DIR/heddle.yaml:1:7: "},
 		"an odd change":      {file("set: [{a: b}]"), "DIR/heddle.yaml:1:"},
@@ -252,7 +252,7 @@ func TestWrongValues(t *testing.T) {
 		"a format":           {file("log: {format: xml}"), "log.format: wanted text or json"},
 		"not understood":     {file("insecure_open: true"), `DIR/heddle.yaml:1:16: insecure_open: the only thing to say is "I understand"`},
 		"too large":          {file(strings.Repeat("# a\n", maxFile/4) + "\n"), "DIR/heddle.yaml is larger than the 16384 bytes it may have"},
-		"a profile":          {file("profile: nowhere"), `no profile "nowhere": there is no such file`},
+		"a profile":          {file("profile: nowhere"), `no profile "nowhere", neither built in nor a file; there are`},
 		"a change":           {file("set: [place.mop=any]"), `no kind "mop"`},
 		"a listener":         {file("listen: {web: 'h:x'}"), `DIR/heddle.yaml: listen.web: "x" is no port`},
 		"a port for all":     {file("listen: {host: '127.0.0.1:1'}"), "listen.host: \"127.0.0.1:1\" has a port; a host alone is expected"},

@@ -5,20 +5,21 @@ package arch
 var Table = []Row{
 	{".", nil}, // package heddle
 	{"estimate", nil},
+	{"internal/near", nil}, // names that were probably meant
 	{"cluster", []string{"."}},
 	{"policy", []string{".", "cluster"}},
 	{"sched", []string{".", "cluster", "policy"}},
 	{"policy/policytest", []string{".", "cluster", "policy", "sched"}},
 	{"policies/*", []string{".", "cluster", "policy", "estimate"}}, // never sched, never each other
-	{"policies", []string{".", "policy", "policies/*"}},
+	{"policies", []string{".", "policy", "policies/*", "internal/near"}},
 	{"workload", []string{"."}},
-	{"scenario", []string{".", "workload"}},
+	{"scenario", []string{".", "workload", "internal/near"}},
 	{"conf", []string{".", "policy", "policies/capacity", "policies/fair"}},
 	{"sim/apps", []string{".", "workload"}},
 	{"sim/world", []string{".", "workload"}},
 	{"sim/bound", []string{"."}},
 	{"sim", []string{".", "cluster", "policy", "sched", "workload", "sim/apps", "sim/world", "sim/bound"}},
-	{"exp", []string{".", "workload", "scenario", "policies", "policy", "conf", "sim", "sim/world", "sim/bound"}},
+	{"exp", []string{".", "workload", "scenario", "policies", "policy", "conf", "sim", "sim/world", "sim/bound", "internal/near"}},
 	{"report", []string{".", "sim", "workload"}},
 	{"exp/page", []string{".", "exp", "report", "sim"}},
 	{"yarn/ids", nil}, // the wire knows nothing of scheduling
@@ -34,7 +35,7 @@ var Table = []Row{
 	{"rm/clients", []string{".", "rm", "yarn/*"}},
 	{"rm/web", []string{".", "rm", "yarn/*"}},
 	{"rm/daemon", []string{"rm", "rm/store", "rm/clients", "rm/web", "yarn/*"}},
-	{"rm/setup", []string{".", "conf", "policies", "policies/*", "policy", "rm"}},
+	{"rm/setup", []string{".", "conf", "policies", "policies/*", "policy", "rm", "internal/near"}},
 	{"cmd/heddle", []string{"*"}},
 	{"internal/testkit/hadoop/testbed", []string{"internal/testkit/hadoop"}},
 	{"test/hadoop/compare", []string{"internal/testkit/hadoop"}},

@@ -1,0 +1,48 @@
+package near
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+)
+
+func TestNames(t *testing.T) {
+	profiles := []string{"capacity", "fair", "fifo"}
+	for _, c := range []struct{ written, want string }{
+		{"capcity", "did you mean capacity? There are capacity, fair, fifo"},
+		{"Fair", "did you mean fair? There are capacity, fair, fifo"},
+		{"fiar", "did you mean fair? There are capacity, fair, fifo"},
+		{"fxxr", "there are capacity, fair, fifo"}, // two of four letters
+		{"fai", "did you mean fair? There are capacity, fair, fifo"},
+		{"nothing", "there are capacity, fair, fifo"},
+		{"x", "there are capacity, fair, fifo"}, // nothing of it would be left
+		{"", "there are capacity, fair, fifo"},
+	} {
+		if got := Names(c.written, profiles); got != c.want {
+			t.Errorf("%q: %s, want %s", c.written, got, c.want)
+		}
+	}
+	if got := Names("defalut", []string{"default"}); got != "did you mean default? There is only default" {
+		t.Error(got)
+	}
+	if name, ok := Name("mab", []string{"map", "mat"}); !ok || name != "map" {
+		t.Errorf("of two as near: %s, %v", name, ok)
+	}
+}
+
+func TestKeys(t *testing.T) {
+	type inner struct {
+		Kinds []string `yaml:"kinds"`
+		Order any      `yaml:"order"`
+	}
+	type outer struct {
+		Name  string             `yaml:"-"`
+		Order string             `yaml:"order,omitempty"`
+		Lanes []inner            `yaml:"lanes,omitempty"`
+		Other map[string]*inner  `yaml:"other"`
+		plain map[string]float64 //nolint:unused // a field without a key
+	}
+	if got := Keys(reflect.TypeFor[outer]()); !slices.Equal(got, []string{"order", "lanes", "other", "kinds"}) {
+		t.Error(got)
+	}
+}
