@@ -185,7 +185,7 @@ func jsonFault(line int, object []byte, err error) (int, *fault) {
 	case errors.As(err, &syntax):
 		return line + linesBefore(object, syntax.Offset), faultf("", "is not JSON: %v", err)
 	case errors.As(err, &typed):
-		return line + linesBefore(object, typed.Offset), faultf(typed.Field, "is a %s; wanted a %s", typed.Value, typed.Type)
+		return line + linesBefore(object, typed.Offset), faultf(typed.Field, "is a %s; wanted a %s", clip([]byte(typed.Value)), typed.Type)
 	}
 	return line, faultf("", "is not JSON: %v", err)
 }
