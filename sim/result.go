@@ -115,6 +115,8 @@ type JobResult struct {
 	MasterCPU      int64 // milli-vcores of the same
 	Bound          heddle.Span
 	State          JobState
+	Why            string      // it did not succeed; empty where it did
+	Recorded       heddle.Span // submission to end as the trace records them; NoSpan where it does not
 	MasterAttempts int
 }
 
