@@ -61,6 +61,7 @@ func read(path string, data []byte, o workload.Options) (*Scenario, error) {
 	s := &Scenario{
 		Path: path, Name: raw.Name.value, About: raw.About.value, World: raw.World.value, Seeds: raw.Seeds.value,
 		Effects: raw.Effects.effects(), faults: raw.Faults, jobs: raw.Workload.Jobs, factor: 1,
+		effectsSet: raw.Effects.position != (position{}),
 	}
 	if s.Name == "" {
 		s.Name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))

@@ -22,8 +22,9 @@ func (j *Job) lists(do func(kind int, tasks *[]Task)) {
 
 const taskKinds = 4
 
-// Unstated returns how many jobs have a task that states no duration, and whether any task states one.
-func (w *Workload) Unstated() (jobs int, stated bool) {
+// Unstated returns how many jobs have a task that states no duration, how many others have one that are recorded to
+// have failed, so that none could be stated, and whether any task states one.
+func (w *Workload) Unstated() (jobs, failed int, stated bool) {
 	for i := range w.Jobs {
 		lacks := false
 		w.Jobs[i].lists(func(_ int, tasks *[]Task) {
@@ -32,11 +33,14 @@ func (w *Workload) Unstated() (jobs int, stated bool) {
 				lacks = lacks || (*tasks)[k].Duration <= 0
 			}
 		})
-		if lacks {
+		switch {
+		case lacks && w.Jobs[i].Failed:
+			failed++
+		case lacks:
 			jobs++
 		}
 	}
-	return jobs, stated
+	return jobs, failed, stated
 }
 
 // FillDurations gives tasks that state no duration the median of their kind in their job, else in all jobs, else of

@@ -48,13 +48,29 @@ func TestRecorded(t *testing.T) {
 	}
 }
 
+// A job that is recorded to have failed could not state what its tasks that never ended last.
+func TestUnstatedOfFailed(t *testing.T) {
+	w, err := Read("testdata/history", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if jobs, failed, stated := w.Unstated(); jobs != 0 || failed != 1 || !stated || !w.Jobs[3].Failed || w.Jobs[0].Failed {
+		t.Errorf("%d jobs and %d that failed lack durations; want none, and the last of the history", jobs, failed)
+	}
+	for outcome, want := range map[string]bool{"SUCCESS": false, "KILLED": true, "FAILED": true, "": false} {
+		if got := one(t, "rumen", `{"jobID": "job_1_0001", "submitTime": 1, "outcome": "`+outcome+`", "totalMaps": 1}`).Failed; got != want {
+			t.Errorf("outcome %q: failed %v", outcome, got)
+		}
+	}
+}
+
 func TestFillDurations(t *testing.T) {
 	w := readText(t, "sls", `{"job.id": "a", "job.tasks": [
 		{"container.type": "map", "duration.ms": 1000}, {"container.type": "map", "duration.ms": 3000, "count": 2}, {"container.type": "map"}, {"container.type": "reduce"}]}
 		{"job.id": "b", "job.tasks": [{"container.type": "map"}, {"container.type": "reduce", "duration.ms": 7000}]}
 		{"job.id": "c", "job.tasks": [{"container.type": "map", "duration.ms": 500}]}`)
-	if jobs, stated := w.Unstated(); jobs != 2 || !stated {
-		t.Errorf("%d jobs lack durations, stated %v; want 2 and true", jobs, stated)
+	if jobs, failed, stated := w.Unstated(); jobs != 2 || failed != 0 || !stated {
+		t.Errorf("%d jobs and %d that failed lack durations, stated %v; want 2, 0 and true", jobs, failed, stated)
 	}
 	before := w.Jobs[0].Maps
 	w.FillDurations()
@@ -81,7 +97,7 @@ func TestFillDurations(t *testing.T) {
 	}
 	none := readText(t, "swim", "job0\t0\t0\t1\t0\t0\n")
 	none.FillDurations()
-	if jobs, stated := none.Unstated(); jobs != 1 || stated {
+	if jobs, _, stated := none.Unstated(); jobs != 1 || stated {
 		t.Errorf("%d jobs, stated %v, of a trace without durations", jobs, stated)
 	}
 }

@@ -19,7 +19,7 @@ type history struct {
 	submit                  int64 // ms since 1970
 	finish                  int64 // likewise, of a job that succeeded
 	totalMaps, totalReduces int64
-	uber                    bool
+	uber, failed            bool
 	maps, reduces           map[string]*historyTask // by task id
 }
 
@@ -63,6 +63,8 @@ func (h *history) take(kind string, e *avroRecord) {
 		}
 	case "JOB_FINISHED":
 		h.finish = e.number("finishTime", maxMillis)
+	case "JOB_FAILED", "JOB_KILLED", "JOB_ERROR":
+		h.failed = true
 	case "JOB_QUEUE_CHANGED":
 		h.queue = cmp.Or(e.text("jobQueueName"), h.queue)
 	case "JOB_PRIORITY_CHANGED":

@@ -95,6 +95,8 @@ func (im *importer) rumenJob(r *rumenJob) (j Job, bad *fault) {
 	}
 	if r.Outcome == "SUCCESS" || r.Outcome == "SUCCEEDED" {
 		j.Recorded = recorded(r.Submit, r.Finish)
+	} else {
+		j.Failed = r.Outcome != ""
 	}
 	im.rumenTasks(j.Maps, r.Maps, int(reduces) == 0, false)
 	im.rumenTasks(j.Reduces, r.Reduces, false, true)

@@ -65,6 +65,7 @@ type Job struct {
 	Priority  int32
 	Framework heddle.Framework
 	Submit    heddle.Time // since the start of the workload
+	Failed    bool        // the trace records that it failed or was killed
 	Recorded  heddle.Span // from submission to the end that the trace records, of a job that succeeded; 0 = not recorded
 
 	Program string          // grep, wordcount, sort …; "" = unknown: the mean program

@@ -19,7 +19,7 @@ type experiment struct {
 	input    *input
 	plan     *exp.Plan
 	hardware *hardware
-	world    string
+	world    choiceOfWorld
 	notes    []string
 }
 
@@ -37,11 +37,20 @@ func (a *app) prepare(f *simFlags, path string, seeds int) (*experiment, error) 
 		return nil, err
 	}
 	e := &experiment{input: in, world: in.world(f.world.value)}
+	if e.world.world == given {
+		in.fillDurations()
+	}
+	if e.world.note != "" {
+		e.notes = append(e.notes, e.world.note)
+	}
 	e.plan = &exp.Plan{
 		Workload: in.workload, Conf: h, Seeds: in.seeds(f.seeds.n, f.firstSeed, seeds), Effects: in.effects,
-		Given: e.world == "given", KeepTasks: f.tasks != "" || f.report != "", Trace: f.report != "", Check: os.Getenv("HEDDLE_CHECK") == "1",
+		Given: e.world.world == given, KeepTasks: f.tasks != "" || f.report != "", Trace: f.report != "", Check: os.Getenv("HEDDLE_CHECK") == "1",
 	}
 	if err = e.choose(f, h); err != nil {
+		return nil, err
+	}
+	if err = e.checkQueues(f, h); err != nil {
 		return nil, err
 	}
 	e.notes = append(configurationNotes(h, f.conf, e.plan.Profiles), e.notes...)
@@ -73,6 +82,28 @@ func (e *experiment) choose(f *simFlags, h *conf.Hadoop) error {
 		return err
 	}
 	return checkProfiles(e.plan.Profiles, h, f.conf)
+}
+
+// checkQueues makes sure that no job names a queue that is not there.
+func (e *experiment) checkQueues(f *simFlags, h *conf.Hadoop) error {
+	switch {
+	case f.oneQueue && f.conf != "":
+		return usagef("--one-queue is for runs without --conf, which says what queues there are")
+	case f.oneQueue:
+		return nil
+	case f.conf == "":
+		if err := exp.CheckOneQueue(e.input.workload); err != nil {
+			return fmt.Errorf("%w; --conf DIR brings the queues of a configuration, queues in a scenario define some, --one-queue runs every job in default",
+				e.input.at(err))
+		}
+		return nil
+	}
+	for _, p := range e.plan.Profiles {
+		if err := exp.CheckQueues(p, h, e.input.workload); err != nil {
+			return e.input.at(fmt.Errorf("profile %s: %w", p.Name, err))
+		}
+	}
+	return nil
 }
 
 // settle makes the workload what it is to be: it scales it, and works out what goes wrong in it.
