@@ -75,6 +75,9 @@ func read(path string, data []byte, o workload.Options) (*Scenario, error) {
 	if err := s.cluster(&raw); err != nil {
 		return nil, err
 	}
+	if s.Queues, err = queues(raw.Queues); err != nil {
+		return nil, err
+	}
 	if err := s.profile(&raw.Profile); err != nil {
 		return nil, err
 	}

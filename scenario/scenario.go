@@ -23,6 +23,7 @@ type Scenario struct {
 	World   string  // full, given or "" = not said
 	Seeds   int     // runs wanted; 0 = not said
 	Effects Effects
+	Queues  []Queue // below the root; nil = the file defines none
 
 	// Profile is what stands under profile: a string, a mapping (map[string]any), or nil.
 	// ProfileYAML is its text, for a reader of profiles of its own.

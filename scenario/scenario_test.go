@@ -104,7 +104,7 @@ func TestErrors(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"", "1:1: holds 0 documents"},
 		{"a: 1\n---\nb: 2\n", "holds 2 documents"},
-		{"- 1\n", "1:1: wanted a mapping with name, about, cluster, workload"},
+		{"- 1\n", "1:1: wanted a mapping with name, about, cluster, queues, workload"},
 		{"name: x\n\tabout: y\n", "2:1: "},
 		{"name: [a, b]\n", "1:7: wanted text"},
 		{"workload: {jobs: [{maps: 1}]}\n", "1:1: cluster: wanted nodes"},

@@ -32,7 +32,7 @@ func (a *app) prepare(f *simFlags, path string, seeds int) (*experiment, error) 
 	if err != nil {
 		return nil, err
 	}
-	h, err := configuration(f.conf)
+	h, err := in.configuration(f.conf, f.oneQueue)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func (a *app) prepare(f *simFlags, path string, seeds int) (*experiment, error) 
 	if err = e.checkQueues(f, h); err != nil {
 		return nil, err
 	}
-	e.notes = append(configurationNotes(h, f.conf, e.plan.Profiles), e.notes...)
+	e.notes = append(configurationNotes(h, f.conf, in.ownQueues(f.conf, f.oneQueue), e.plan.Profiles), e.notes...)
 	if e.hardware, err = f.cluster.cluster(in, h.Site.Node); err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (e *experiment) checkQueues(f *simFlags, h *conf.Hadoop) error {
 		return usagef("--one-queue is for runs without --conf, which says what queues there are")
 	case f.oneQueue:
 		return nil
-	case f.conf == "":
+	case f.conf == "" && !e.input.ownQueues(f.conf, f.oneQueue):
 		if err := exp.CheckOneQueue(e.input.workload); err != nil {
 			return fmt.Errorf("%w; --conf DIR brings the queues of a configuration, queues in a scenario define some, --one-queue runs every job in default",
 				e.input.at(err))
@@ -161,12 +161,21 @@ func (e *experiment) scale(load float64) error {
 	return nil
 }
 
-// configuration reads a folder of Hadoop's, or returns what holds without one.
-func configuration(dir string) (*conf.Hadoop, error) {
-	if dir == "" {
-		return conf.Default(), nil
+// ownQueues reports whether the queues of a scenario are in effect: a folder of Hadoop's or one queue for all come
+// before them.
+func (in *input) ownQueues(dir string, one bool) bool {
+	return dir == "" && !one && in.scenario != nil && len(in.scenario.Queues) > 0
+}
+
+// configuration reads a folder of Hadoop's, or returns the scenario's queues or what holds without any.
+func (in *input) configuration(dir string, one bool) (*conf.Hadoop, error) {
+	switch {
+	case dir != "":
+		return conf.ReadDir(dir)
+	case in.ownQueues(dir, one):
+		return exp.Conf(in.scenario)
 	}
-	return conf.ReadDir(dir)
+	return conf.Default(), nil
 }
 
 // Most notices of a kind that a report repeats.
@@ -174,7 +183,14 @@ const maxNotices = 8
 
 // configurationNotes says what a reader must know of the configuration: what of it has no effect, or
 // another than it seems to have. What concerns schedulers that no profile uses is left out.
-func configurationNotes(h *conf.Hadoop, dir string, profiles []*policies.Profile) []string {
+func configurationNotes(h *conf.Hadoop, dir string, own bool, profiles []*policies.Profile) []string {
+	if own {
+		notes := []string{"the scenario defines the queues; dominant resources"}
+		for _, n := range h.Notices {
+			notes = append(notes, fmt.Sprintf("%s: %s", n.Kind, n))
+		}
+		return notes
+	}
 	if dir == "" {
 		return []string{"no configuration folder was given: one queue, default, and dominant resources"}
 	}
