@@ -52,6 +52,7 @@ type page struct {
 	Given    [][]panel // what tasks were given
 	Seed     uint64    // of the plots that show one run
 	Kinds    []kindLabel
+	ByJob    []int // the colours of jobs
 	Gantt    []panel
 	GanttIs  string
 	Topics   []pageTopic
@@ -122,6 +123,9 @@ func (c *Comparison) page() *page {
 		p.Kinds = append(p.Kinds, kindLabel{[...]string{"masters", "maps", "reduces", "executors", "others"}[k], kindClass(heddle.Kind(k))})
 	}
 	p.Gantt, p.GanttIs = c.gantt()
+	for i := range jobColours {
+		p.ByJob = append(p.ByJob, i)
+	}
 	return p
 }
 

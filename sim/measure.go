@@ -208,7 +208,7 @@ func (s *Sim) finish() *Result {
 	s.m.series.until(last.at, s.m.step)
 	r.Series = s.m.series
 	for _, g := range s.m.gauges {
-		r.Gauges = append(r.Gauges, Gauge{g.Name, g.Values[:min(len(r.Series.Maps), len(g.Values))]})
+		r.Gauges = append(r.Gauges, Gauge{g.Name, s.core.GaugeWords(g.Name), g.Values[:min(len(r.Series.Maps), len(g.Values))]})
 	}
 	r.Disks = s.diskUse(r.Makespan.Seconds())
 	if s.tracer != nil {

@@ -46,6 +46,7 @@ type DiskUse struct {
 // A Gauge is one number that a policy shows, over time.
 type Gauge struct {
 	Name   string
+	Words  string    // a sentence: what the number is
 	Values []float32 // one a step of Series
 }
 
