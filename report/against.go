@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // A verdict is what changed for the worse and for the better under the last profile.
@@ -85,18 +86,26 @@ func changed(times float64) string {
 	return fmt.Sprintf("−%.0f %%", 100*(1-times))
 }
 
-// lines are the verdict's, each with its label: what is worse first.
-func (v *verdict) lines() []topic {
+// topics are the verdict's, what is worse first, in lines of a width that no change is broken across.
+func (v *verdict) topics(width int) []topic {
 	var out []topic
 	for _, t := range []struct {
 		label string
 		list  []string
 	}{{"worse", v.worse}, {"better", v.better}} {
-		text := strings.Join(t.list, "; ")
-		if text == "" {
-			text = "nothing by more than 2 %"
+		if len(t.list) == 0 {
+			t.list = []string{"nothing by more than 2 %"}
 		}
-		out = append(out, topic{t.label, []string{text}})
+		var lines []string
+		for i, text := range t.list {
+			text += pick(i < len(t.list)-1, ";", "")
+			if n := len(lines); n > 0 && utf8.RuneCountInString(lines[n-1]+" "+text) <= width {
+				lines[n-1] += " " + text
+				continue
+			}
+			lines = append(lines, text)
+		}
+		out = append(out, topic{t.label, lines})
 	}
 	return out
 }

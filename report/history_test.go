@@ -141,12 +141,19 @@ func TestAgainst(t *testing.T) {
 	if got, want := strings.Join(v.better, "; "), "local maps 99.0 % against 90.0 % (+10 %); JCT mean 1 m 22 s against 1 m 30 s (−9 %)"; got != want {
 		t.Errorf("better: %s\nwant    %s", got, want)
 	}
-	lines := v.lines()
+	lines := v.topics(math.MaxInt)
 	if lines[0].label != "worse" || lines[1].label != "better" {
 		t.Errorf("lines %v; want what is worse first", lines)
 	}
-	if v, _ := against([]Summary{sums[1], sums[1]}); v.lines()[0].lines[0] != "nothing by more than 2 %" {
-		t.Errorf("of two alike: %v", v.lines())
+	for _, topic := range v.topics(60) {
+		for i, line := range topic.lines {
+			if len([]rune(line)) > 60 && strings.Contains(line, ";") && i < len(topic.lines)-1 || strings.HasSuffix(line, " against") {
+				t.Errorf("a line of 60 columns: %q", line)
+			}
+		}
+	}
+	if v, _ := against([]Summary{sums[1], sums[1]}); v.topics(80)[0].lines[0] != "nothing by more than 2 %" {
+		t.Errorf("of two alike: %v", v.topics(80))
 	}
 	if _, ok := against(sums[:1]); ok {
 		t.Error("one profile is held against none")

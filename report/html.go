@@ -108,7 +108,7 @@ func (c *Comparison) page() *page {
 	}
 	if v, ok := against(sums); ok {
 		p.Against = v.title
-		for _, t := range v.lines() {
+		for _, t := range v.topics(math.MaxInt) {
 			p.Changes = append(p.Changes, pageTopic{t.label, t.lines})
 		}
 	}

@@ -21,7 +21,8 @@ const (
 	defaultWidth = 120
 	mark         = "•" // the best value of a row
 	shownDefects = 5
-	gap          = 2 // between columns
+	gap          = 2  // between columns
+	labelled     = 12 // what the label of a paragraph takes
 )
 
 // Table writes the result for people: metrics as rows, profiles as columns, each value the mean over
@@ -53,7 +54,7 @@ func Table(w io.Writer, c *Comparison, o TableOptions) error {
 		for _, line := range wrap(v.title+", rows within 2 % left out:", o.Width-1) {
 			b.WriteString(" " + line + "\n")
 		}
-		paragraphs(&b, v.lines(), o.Width, ink)
+		paragraphs(&b, v.topics(o.Width-labelled), o.Width, ink)
 		b.WriteString("\n")
 	}
 	paragraphs(&b, c.topics(shownDefects), o.Width, ink)
@@ -193,7 +194,7 @@ func paragraphs(b *strings.Builder, topics []topic, width int, k ink) {
 	for _, topic := range topics {
 		for i, line := range topic.lines {
 			label := pick(i == 0, topic.label, "")
-			for j, part := range wrap(line, width-12) {
+			for j, part := range wrap(line, width-labelled) {
 				b.WriteString(" " + k.dim(text.AlignLeft.Apply(pick(j == 0, label, ""), 9)) + "  " + part + "\n")
 			}
 		}
