@@ -59,6 +59,19 @@ func CheckQueues(profile *policies.Profile, h *conf.Hadoop, wl *workload.Workloa
 	})
 }
 
+// CreatedQueues are the queues that the fair scheduler's rules create for the jobs of a workload, in order of the jobs.
+func CreatedQueues(h *conf.Hadoop, wl *workload.Workload) []string {
+	rules, _ := h.FairPlacement.Clone()
+	var out []string
+	for i := range wl.Jobs {
+		path, created, err := rules.Place(wl.Jobs[i].Queue, wl.Jobs[i].User, nil)
+		if err == nil && created && !slices.Contains(out, path) {
+			out = append(out, path)
+		}
+	}
+	return out
+}
+
 // CheckOneQueue makes sure that every job names the queue default or none.
 func CheckOneQueue(wl *workload.Workload) error {
 	return checkQueues(wl, []string{"default"}, func(queue, _ string) error {

@@ -103,6 +103,15 @@ func (e *experiment) checkQueues(f *simFlags, h *conf.Hadoop) error {
 			return e.input.at(fmt.Errorf("profile %s: %w", p.Name, err))
 		}
 	}
+	if slices.ContainsFunc(e.plan.Profiles, func(p *policies.Profile) bool { return p.Queues == "fair" }) {
+		if made := exp.CreatedQueues(h, e.input.workload); len(made) > 0 {
+			shown := strings.Join(made[:min(len(made), maxNotices)], ", ")
+			if more := len(made) - maxNotices; more > 0 {
+				shown += fmt.Sprintf(" and %d more", more)
+			}
+			e.notes = append(e.notes, "the fair scheduler's placement rules create queues that the configuration does not list: "+shown)
+		}
+	}
 	return nil
 }
 
