@@ -132,7 +132,7 @@ func TestErrors(t *testing.T) {
 		{job("{maps: 1, submit: soon}"), `4:25: "soon": wanted seconds, or a time like`},
 		{job("{maps: 1, shuffle: much}"), `wanted a ratio of the input like 0.3`},
 		{job("{maps: 1, shuffle: 3000}"), `a ratio above 100; bytes are written with a unit: 3000B`},
-		{job("{maps: 1, framework: tez}"), `4:28: "tez": no such framework; there are mapreduce, spark`},
+		{job("{maps: 1, framework: tez}"), `4:28: "tez": no such framework; there are mapreduce and spark`},
 		{job("{maps: 1, program: worcdount}"), `4:26: "worcdount": no such program is known; did you mean wordcount? There are wordcount, grep,`},
 		{job("{maps: 1, program: mystery}"), `4:26: "mystery": no such program is known; there are wordcount, grep,`},
 		{job("{maps: 1, count: 0}"), "wanted 1 job or more"},

@@ -39,12 +39,15 @@ func letters(s string) []rune {
 	return l
 }
 
-// Names ends the message about a name that does not exist: "did you mean fair? There are capacity, fair",
+// Names ends the message about a name that does not exist: "did you mean fair? There are capacity and fair",
 // or without the question where no name is near.
 func Names(written string, known []string) string {
-	all := "here are " + strings.Join(known, ", ")
-	if len(known) == 1 {
+	all := "here are none"
+	switch n := len(known); {
+	case n == 1:
 		all = "here is only " + known[0]
+	case n > 1:
+		all = "here are " + strings.Join(known[:n-1], ", ") + " and " + known[n-1]
 	}
 	if name, ok := Name(written, known); ok {
 		return "did you mean " + name + "? T" + all
