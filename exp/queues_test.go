@@ -42,7 +42,7 @@ func TestCheckQueues(t *testing.T) {
 	if err := CheckOneQueue(work("", "default", "root.default")); err != nil {
 		t.Error(err)
 	}
-	if err := CheckOneQueue(work("default", "defualt")); err == nil || err.Error() != `job b names queue "defualt": unknown queue; did you mean default? There is only default` {
+	if err := CheckOneQueue(work("default", "defaul")); err == nil || err.Error() != `job b names queue "defaul": unknown queue; did you mean default? There is only default` {
 		t.Error(err)
 	}
 	if made := CreatedQueues(h, work("prod.etl", "")); len(made) != 0 {

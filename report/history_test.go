@@ -72,8 +72,9 @@ func TestRecordedForScripts(t *testing.T) {
 		Profiles []struct {
 			Error   struct{ P50, P95 float64 } `json:"recorded_error"`
 			History []struct {
-				Job                                 string
-				Recorded_seconds, Predicted_seconds float64
+				Job       string
+				Recorded  float64 `json:"recorded_seconds"`
+				Predicted float64 `json:"predicted_seconds"`
 			}
 			Failures []struct {
 				Seed            int
@@ -85,7 +86,7 @@ func TestRecordedForScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	fair, fifo := out.Profiles[0], out.Profiles[1]
-	if len(fair.History) != 2 || fair.History[1].Job != "b" || fair.History[1].Recorded_seconds != 40 || fair.History[1].Predicted_seconds != 22 {
+	if len(fair.History) != 2 || fair.History[1].Job != "b" || fair.History[1].Recorded != 40 || fair.History[1].Predicted != 22 {
 		t.Errorf("history %+v; want b with 40 s recorded and 22 s, the mean of 20 and 24", fair.History)
 	}
 	if fair.Error.P50 == 0 || fair.Error.P95 < fair.Error.P50 || out.Because == "" {

@@ -109,7 +109,7 @@ func table(t *testing.T, b *strings.Builder, def, defs yaml.MapSlice) {
 			what = "off"
 		case std != nil:
 			what = fmt.Sprint(std)
-		case slices.Contains(required, p.Key.(any)):
+		case slices.Contains(required, p.Key):
 			what = "required"
 		}
 		kind, unit := typed(rule, defs)
@@ -189,8 +189,9 @@ func TestDocumented(t *testing.T) {
 		t.Errorf("%s is not what the schema says; make rewrite brings it up to date (-schema +page):\n%s", page, diff)
 	}
 	// The example on it is a scenario.
-	example := want[strings.Index(want, "```yaml\n")+8:]
-	if _, err := scenario.Parse("example.yaml", []byte(example[:strings.Index(example, "```")])); err != nil {
+	_, example, _ := strings.Cut(want, "```yaml\n")
+	example, _, _ = strings.Cut(example, "```")
+	if _, err := scenario.Parse("example.yaml", []byte(example)); err != nil {
 		t.Errorf("the example is none: %v", err)
 	}
 }

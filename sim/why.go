@@ -22,12 +22,14 @@ func rejection(w heddle.Why) string {
 
 // mastersFailed says that an application had no more masters, the last of which ended with a status.
 func mastersFailed(times int, status heddle.ExitStatus) string {
-	how := fmt.Sprintf("with exit code %d", status)
+	var how string
 	switch status {
 	case heddle.KilledOverPhysical:
 		how = "because it used more memory than its container has"
 	case 1:
 		how = "with exit code 1, as a process that runs out of memory or crashes"
+	default:
+		how = fmt.Sprintf("with exit code %d", status)
 	}
 	if times == 1 {
 		return "its master failed " + how
