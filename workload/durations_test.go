@@ -64,6 +64,14 @@ func TestUnstatedOfFailed(t *testing.T) {
 	}
 }
 
+// An attempt whose begin is not known does not show a time of day as what it lasted.
+func TestLastAttemptWithoutBegin(t *testing.T) {
+	w := readText(t, "rumen", `{"jobID": "job_1_0001", "submitTime": 1, "totalMaps": 1, "mapTasks": [{"attempts": [{"result": "FAILED", "startTime": -1, "finishTime": 1285322646148}]}]}`)
+	if filled(w, "duration", "as long as its last attempt → 0 ms (1 job)") != 1 {
+		t.Errorf("filled %v", w.Filled)
+	}
+}
+
 func TestFillDurations(t *testing.T) {
 	w := readText(t, "sls", `{"job.id": "a", "job.tasks": [
 		{"container.type": "map", "duration.ms": 1000}, {"container.type": "map", "duration.ms": 3000, "count": 2}, {"container.type": "map"}, {"container.type": "reduce"}]}

@@ -177,7 +177,7 @@ func (h *history) fillTask(t *Task, from *historyTask, mapOnly bool) {
 	a := from.attempts[from.won]
 	if a == nil {
 		if a = from.attempts[from.last]; a != nil {
-			h.im.fillNumber("duration", "a task without a successful attempt lasts as long as its last attempt", a.finish-a.start, "ms")
+			h.im.fillNumber("duration", "a task without a successful attempt lasts as long as its last attempt", int64(recorded(a.start, a.finish)/heddle.Millisecond), "ms")
 		}
 	}
 	for host := range strings.SplitSeq(from.splits, ",") {

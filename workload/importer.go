@@ -266,12 +266,12 @@ func digits(s string) int {
 	return n
 }
 
-// recorded is how long a job took by the times of its submission and its end, in ms; 0 where they do not say.
-func recorded(submit, end int64) heddle.Span {
-	if submit <= 0 || end <= submit || end-submit > int64(MaxSpan/heddle.Millisecond) {
+// recorded is how long something took by the times of its beginning and its end, in ms; 0 where they do not say.
+func recorded(begin, end int64) heddle.Span {
+	if begin <= 0 || end <= begin || end-begin > int64(MaxSpan/heddle.Millisecond) {
 		return 0
 	}
-	return heddle.Span(end-submit) * heddle.Millisecond
+	return heddle.Span(end-begin) * heddle.Millisecond
 }
 
 // millis returns a time of ms milliseconds.

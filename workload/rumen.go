@@ -171,7 +171,7 @@ func (im *importer) rumenTasks(to []Task, from []rumenTask, mapOnly, reduces boo
 		r, t := &from[i], &to[i]
 		a, won := r.attempt()
 		if !won && len(r.Attempts) > 0 {
-			im.fillNumber("duration", "a task without a successful attempt lasts as long as its last attempt", a.Finish-a.Start, "ms")
+			im.fillNumber("duration", "a task without a successful attempt lasts as long as its last attempt", int64(recorded(a.Start, a.Finish)/heddle.Millisecond), "ms")
 		}
 		if a == nil {
 			a = &rumenAttempt{}
