@@ -108,6 +108,11 @@ func readFair(l *log, cfg *fair.Config, t types, file string, data []byte) (*Fai
 		l.errs = append(l.errs, asError(file, err))
 		return nil, nil
 	}
+	return readFairTree(l, cfg, t, file, doc)
+}
+
+// readFairTree is readFair of a document that was read.
+func readFairTree(l *log, cfg *fair.Config, t types, file string, doc *node) (*FairPlacement, map[string]QueueACL) {
 	r := &fairReader{log: l, file: file, types: t, cfg: cfg, declared: map[string]*fairQueue{}, acls: everybody()}
 	r.defaults = fairDefaults{amShare: 0.5}
 	r.queue("", "root", doc.line)

@@ -20,6 +20,7 @@ type FairPlacement struct {
 	dynamic  map[string]bool // created
 	defaults fairDefaults
 	policy   fair.Policy
+	strict   bool // a queue that is named must be configured
 }
 
 // NewFairPlacement returns the placement for a configuration whose queues say everything themselves;
@@ -83,6 +84,9 @@ func (p *FairPlacement) Place(queue, user string, groups []string) (path string,
 	}
 	if !goodPath(queue) {
 		return "", false, refuse(ErrUnknownQueue, "%q is not the name of a queue", queue)
+	}
+	if p.strict && queue != "default" && !p.configured(underRoot(queue)) {
+		return "", false, refuse(ErrUnknownQueue, "there is no queue %s", queue)
 	}
 	for i := range p.rules {
 		path, err := p.apply(&p.rules[i], queue, user, groups)

@@ -18,6 +18,7 @@ const (
 	acNodes   = 50
 	acPerNode = 5
 	acUsers   = 10
+	acWorkers = acNodes * acPerNode / acUsers // a user's part
 	// acWave is how long a wave takes, in seconds: a job of 10 GB that is alone under FIFO with YARN's master
 	// has its 160 maps done 20.3 s after submission.
 	acWave = 21
@@ -67,6 +68,11 @@ func acWorkBeside(room heddle.Resource, sizes []string, random, loss bool) Work 
 			gap = acWave
 			rand.New(rand.NewPCG(seed, 4)).Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 		}
+		b.WriteString("queues:\n")
+		for i := range acUsers {
+			fmt.Fprintf(&b, "  - {name: u%d, capacity: %d, user-limit-factor: %d, maxResources: \"%d mb, %d vcores\"}\n",
+				i+1, 100/acUsers, acUsers, 1024*(acWorkers+1), acWorkers+4)
+		}
 		b.WriteString("workload:\n  jobs:\n")
 		for i, n := range order {
 			fmt.Fprintf(&b, "    - {id: job%d, queue: u%d, user: u%d, program: wordcount, submit: %ds, input: %s, split: 64MiB, reduces: %d, slow_start: 1, "+
@@ -93,8 +99,7 @@ func acHadoop() *conf.Hadoop {
 	c, f := h.Capacity, h.Fair
 	elastic, held := c.Queues[1], f.Queues[1]
 	elastic.Capacity, elastic.MaxCapacity, elastic.UserLimitFactor = 1.0/acUsers, 1, acUsers
-	const workers = acNodes * acPerNode / acUsers
-	held.Max.Set, held.Max.Fixed = true, heddle.Of(1024*(workers+1), 1000*(workers+4))
+	held.Max.Set, held.Max.Fixed = true, heddle.Of(1024*(acWorkers+1), 1000*(acWorkers+4))
 	c.Queues, f.Queues, f.Rules = c.Queues[:1], f.Queues[:1], nil
 	for i := range acUsers {
 		elastic.Path = fmt.Sprintf("root.u%d", i+1)

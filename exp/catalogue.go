@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"heddle/internal/near"
 )
 
 // Systems are the systems experiments belong to, in the order of pages and tables.
@@ -43,14 +45,22 @@ func Find(name string) ([]*Experiment, error) {
 	if len(out) > 0 {
 		return out, nil
 	}
-	var near []string
+	names := append([]string{"all"}, Systems...)
 	for _, e := range all {
 		if strings.Contains(e.Name, name) {
-			near = append(near, e.Name)
+			out = append(out, e)
 		}
+		names = append(names, e.Name)
 	}
-	if len(near) > 0 {
-		return nil, fmt.Errorf("no experiment %q; there are %s", name, strings.Join(near, ", "))
+	if len(out) > 0 {
+		parts := make([]string, len(out))
+		for i, e := range out {
+			parts[i] = e.Name
+		}
+		return nil, fmt.Errorf("no experiment %q; there are %s", name, strings.Join(parts, ", "))
+	}
+	if meant, ok := near.Name(name, names); ok {
+		return nil, fmt.Errorf("no experiment %q; did you mean %s? exp list shows all", name, meant)
 	}
 	return nil, fmt.Errorf("no experiment %q; want all, a system (%s), or a name that exp list shows", name, strings.Join(Systems, ", "))
 }
@@ -72,5 +82,5 @@ func (e *Experiment) Arm(name string) (*Arm, error) {
 			}
 		}
 	}
-	return nil, fmt.Errorf("experiment %s has no arm %q; there are %s", e.Name, name, strings.Join(names, ", "))
+	return nil, fmt.Errorf("experiment %s has no arm %q; %s", e.Name, name, near.Names(name, names))
 }

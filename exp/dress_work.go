@@ -8,6 +8,7 @@ import (
 	"heddle"
 	"heddle/conf"
 	"heddle/sim"
+	"heddle/workload"
 )
 
 // DRESS's testbed: five machines of two E5-2660 v3 (ten cores each) and 160 GB, two 10k rpm disks and
@@ -96,15 +97,23 @@ func (m dressMix) work(seed uint64) (string, error) {
 			p := dressSpark[rng.IntN(len(dressSpark))]
 			input := dressSparkLength * seconds / p.cost * float64(containers)
 			fmt.Fprintf(&b, "program: %s, framework: spark, input: %dMiB, maps: %d, output: 0, spark: {executors: %d, executor: {memory: %dGiB, vcores: 1}, iterations: %d, cache: true}}\n",
-				p.name, int(input), 3*containers, containers, dressContainer, p.iterations)
+				programOf(p.name), int(input), 3*containers, containers, dressContainer, p.iterations)
 			continue
 		}
 		p := dressMapReduce[rng.IntN(len(dressMapReduce))]
 		input := dressMapReduceLength * seconds / p.cost * float64(containers)
 		fmt.Fprintf(&b, "program: %s, input: %dMiB, maps: %d, reduces: %d, map: {memory: %dGiB, vcores: 1}, reduce: {memory: %dGiB, vcores: 1}}\n",
-			p.name, int(input), containers, max(1, containers/5), dressContainer, dressContainer)
+			programOf(p.name), int(input), containers, max(1, containers/5), dressContainer, dressContainer)
 	}
 	return b.String(), nil
+}
+
+// programOf is how a scenario names a program: other, where nothing is known of it.
+func programOf(name string) string {
+	if _, known := workload.Program(name); !known {
+		return workload.OtherProgram
+	}
+	return name
 }
 
 // dressSite is Hadoop 2.7.4's CapacityScheduler as it comes: memory alone counts.

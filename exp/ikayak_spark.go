@@ -22,7 +22,7 @@ workload:
 `
 			if spark {
 				text += `    - id: regression
-      program: logistic
+      program: other
       framework: spark
       input: 10GB
       split: 256MiB

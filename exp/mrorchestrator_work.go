@@ -68,7 +68,7 @@ workload:
 			if j.input == "" {
 				input = fmt.Sprintf("maps: %d", j.maps)
 			}
-			fmt.Fprintf(&b, "    - {id: %s, program: %s, %s, reduces: %d}\n", j.id, j.program, input, j.reduces)
+			fmt.Fprintf(&b, "    - {id: %s, program: %s, %s, reduces: %d}\n", j.id, programOf(j.program), input, j.reduces)
 		}
 		return b.String(), nil
 	}

@@ -195,12 +195,33 @@ func checkArm(t *testing.T, e *Experiment, a *Arm, read map[string]bool) {
 	}
 	text, err := e.Scenario(a, 1)
 	if err == nil && !read[text] {
-		_, err = scenario.Parse(e.Name+".yaml", []byte(text))
+		var s *scenario.Scenario
+		if s, err = scenario.Parse(e.Name+".yaml", []byte(text)); err == nil {
+			err = checkShown(s)
+		}
 	}
 	if err != nil {
 		t.Errorf("%s, %s: %v", e.Name, a.Name, err)
 	}
 	read[text] = true
+}
+
+// checkShown makes sure that a scenario that exp show prints has the queues that its jobs name.
+func checkShown(s *scenario.Scenario) error {
+	w, err := s.Build(1)
+	if err != nil {
+		return err
+	}
+	if len(s.Queues) == 0 {
+		return CheckOneQueue(w)
+	}
+	h, err := Conf(s)
+	for _, profile := range []string{"capacity", "fair", "fifo"} {
+		if err == nil {
+			err = CheckQueues(&policies.Profile{Queues: map[string]string{"capacity": "capacity", "fair": "fair"}[profile]}, h, w)
+		}
+	}
+	return err
 }
 
 func effectNames() (names []string) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"heddle"
+	"heddle/conf"
 	"heddle/scenario"
 	"heddle/sim"
 	"heddle/sim/world"
@@ -26,6 +27,22 @@ func Nodes(s *scenario.Scenario) []world.NodeSpec {
 		})
 	}
 	return nodes
+}
+
+// Conf returns the configuration of both schedulers with the queues of a scenario.
+func Conf(s *scenario.Scenario) (*conf.Hadoop, error) {
+	var convert func(from []scenario.Queue) []conf.Queue
+	convert = func(from []scenario.Queue) []conf.Queue {
+		out := make([]conf.Queue, len(from))
+		for i, q := range from {
+			out[i] = conf.Queue{Name: q.Name, Line: q.Line, Queues: convert(q.Queues)}
+			for _, set := range q.Settings {
+				out[i].Settings = append(out[i].Settings, conf.Setting(set))
+			}
+		}
+		return out
+	}
+	return conf.FromQueues(s.Path, convert(s.Queues))
 }
 
 // Faults returns what goes wrong in a scenario for a seed, of which w is the work, on a cluster of so many

@@ -13,6 +13,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"heddle"
+	"heddle/internal/near"
 	"heddle/policies/capacity"
 	"heddle/policies/fair"
 	"heddle/policy"
@@ -58,7 +59,7 @@ func Build(p *Profile, env Env) (*Built, error) {
 	b := builder{p: p, env: env, shared: map[string]any{}}
 	b.out.Name = p.Name
 	if p.Masters != "" && p.Masters != "stock" && p.Masters != AtOnce {
-		return nil, fmt.Errorf("profile %s: masters: no way to ask %q; there are stock and %s", p.Name, p.Masters, AtOnce)
+		return nil, fmt.Errorf("profile %s: masters: no way to ask %q; %s", p.Name, p.Masters, near.Names(p.Masters, []string{"stock", AtOnce}))
 	}
 	if err := b.queues(); err != nil {
 		return nil, fmt.Errorf("profile %s: %w", p.Name, err)
@@ -110,7 +111,7 @@ func (b *builder) queues() error {
 		add("root.default", 0)
 		b.out.Minimum, b.out.Maximum, b.out.Step = b.env.Minimum, b.env.Maximum, b.env.Minimum
 	default:
-		return fmt.Errorf("queues: no tree %q; there are capacity, fair and one", b.p.Queues)
+		return fmt.Errorf("queues: no tree %q; %s", b.p.Queues, near.Names(b.p.Queues, []string{"capacity", "fair", "one"}))
 	}
 	return nil
 }
@@ -239,7 +240,7 @@ func (b *builder) estimates() error {
 		case "remaining":
 			b.out.Remaining, err = make1(b, "estimate", Table.Remain, b.p.Estimate[name])
 		default:
-			return fmt.Errorf("estimate: no quantity %q; there are release and remaining", name)
+			return fmt.Errorf("estimate: no quantity %q; %s", name, near.Names(name, []string{"release", "remaining"}))
 		}
 		if err != nil {
 			return fmt.Errorf("estimate.%s: %w", name, err)
@@ -273,7 +274,7 @@ func make1[H any](b *builder, slot string, table map[string]policy.Maker[H], ref
 		if fits := slotsOf(name); len(fits) > 0 {
 			return none, fmt.Errorf("%s does not fit the slot %s; it fits %s", name, slot, strings.Join(fits, ", "))
 		}
-		return none, fmt.Errorf("no policy %q for the slot %s; there are %s", name, slot, strings.Join(sorted(table), ", "))
+		return none, fmt.Errorf("no policy %q for the slot %s; %s", name, slot, near.Names(name, sorted(table)))
 	}
 	h := fnv.New64a()
 	h.Write([]byte(name))
@@ -349,7 +350,11 @@ func kindOf(name string) (heddle.Kind, error) {
 			return k, nil
 		}
 	}
-	return 0, fmt.Errorf("no kind %q; there are am, map, reduce, executor and other", name)
+	names := make([]string, heddle.NumKinds)
+	for k := range names {
+		names[k] = heddle.Kind(k).String()
+	}
+	return 0, fmt.Errorf("no kind %q; %s", name, near.Names(name, names))
 }
 
 // slotsOf lists the slots that know a name.

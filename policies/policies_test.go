@@ -97,7 +97,7 @@ func TestErrors(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"no such policy", "profile: fifo\nplace: {map: nowhere}", `no policy "nowhere" for the slot place; there are`},
 		{"wrong slot", "profile: fifo\nplace: {map: slowstart}", "slowstart does not fit the slot place; it fits gate"},
-		{"no such kind", "profile: fifo\nplace: {mop: any}", `no kind "mop"; there are am, map, reduce, executor and other`},
+		{"no such kind", "profile: fifo\nplace: {mop: any}", `no kind "mop"; did you mean map? There are am, map, reduce, executor and other`},
 		{"kind of a gate", "profile: fifo\ngate: {mop: open}", `no kind "mop"`},
 		{"kind in no lane", "profile: fifo\nlanes: [{kinds: [am], order: fifo}]", "map stands in 0 lanes"},
 		{"kind of a lane", "profile: fifo\nlanes: [{kinds: [mop], order: fifo}]", `lanes[0]: no kind "mop"`},
@@ -113,7 +113,7 @@ func TestErrors(t *testing.T) {
 		{"estimate", "profile: fifo\nestimate: {past: x}", `no quantity "past"; there are release and remaining`},
 		{"tree", "profile: fifo\nqueues: many", `no tree "many"; there are capacity, fair and one`},
 		{"other's tree", "profile: fifo\nshare: [capacity]", "the profile's queues must be capacity"},
-		{"no such base", "profile: lifo", `no built-in profile "lifo"; there are`},
+		{"no such base", "profile: lifo", `no built-in profile "lifo"; did you mean fifo? There are adaptcont, capacity`},
 		{"unknown key", "profile: fifo\nplaces: {}", "places"},
 	} {
 		_, err := build(c.text)
@@ -150,7 +150,7 @@ func TestLoad(t *testing.T) {
 		set  []string
 		want string
 	}{
-		{"nowhere", nil, "the built-in ones are adaptcont, capacity"},
+		{"nowhere", nil, "neither built in nor a file; there are adaptcont, capacity"},
 		{"fifo", []string{"place.map"}, "want slot.kind=policy"},
 		{"fifo", []string{"profile=fair"}, "name the starting point with --profile"},
 		{"fifo", []string{"plaice.map=any"}, "plaice"},
@@ -220,7 +220,7 @@ func TestProfileErrorsArePlain(t *testing.T) {
 	for set, want := range map[string]string{
 		"place=any":  `--set "place=any": place: got text; wanted a mapping`,
 		"place.x=[a": `--set "place.x=[a": sequence end token ']' not found`,
-		"plaice=any": `--set "plaice=any": unknown key "plaice"; there are profile, `,
+		"plaice=any": `--set "plaice=any": unknown key "plaice"; did you mean place? There are profile, `,
 	} {
 		if _, err := policies.Load("fair", []string{set}); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", set, err, want)
@@ -228,7 +228,7 @@ func TestProfileErrorsArePlain(t *testing.T) {
 	}
 	for set, want := range map[string]string{
 		"place.map={delay: {node_wait: soon}}": "place.map: options of delay: node_wait: got text; wanted a number",
-		"place.map={delay: {wait: 1}}":         `place.map: options of delay: unknown key "wait"; there are node_wait, rack_wait, node_fraction, rack_fraction`,
+		"place.map={delay: {wait: 1}}":         `place.map: options of delay: unknown key "wait"; there are node_wait, rack_wait, node_fraction and rack_fraction`,
 		"place.map={delay: 7}":                 "place.map: options of delay: got a number; wanted a mapping",
 	} {
 		p, err := policies.Load("fair", []string{set})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"heddle/internal/near"
 	"heddle/internal/plain"
 )
 
@@ -90,7 +91,7 @@ func load(name string) (*Profile, error) {
 	}
 	data, err := os.ReadFile(name)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("no profile %q: there is no such file, and the built-in ones are %s", name, strings.Join(Names(), ", "))
+		return nil, fmt.Errorf("no profile %q, neither built in nor a file; %s", name, near.Names(name, Names()))
 	}
 	if err != nil {
 		return nil, err
@@ -111,7 +112,7 @@ func parse(file, name string, data []byte) (*Profile, error) {
 		return &p, nil
 	}
 	if !slices.Contains(Names(), p.Profile) {
-		return nil, fmt.Errorf("%s: profile: no built-in profile %q; there are %s", file, p.Profile, strings.Join(Names(), ", "))
+		return nil, fmt.Errorf("%s: profile: no built-in profile %q; %s", file, p.Profile, near.Names(p.Profile, Names()))
 	}
 	base, err := load(p.Profile)
 	if err != nil {
@@ -132,10 +133,10 @@ func placeOf(file string, err error) string {
 // wrong says what is wrong with YAML that was read into a struct.
 func wrong(err error, into any) string {
 	_, key, text := plain.YAML(err)
-	if errors.As(err, new(*yaml.UnknownFieldError)) {
-		text += "; there are " + strings.Join(plain.Keys(reflect.TypeOf(into).Elem()), ", ")
+	if unknown, ok := errors.AsType[*yaml.UnknownFieldError](err); ok {
+		text += "; " + near.Names(unknown.GetToken().Value, plain.Keys(reflect.TypeOf(into).Elem()))
 		if _, whole := into.(*Profile); whole {
-			text += ", and of a lane " + strings.Join(plain.Keys(reflect.TypeFor[LaneSpec]()), ", ")
+			text += "; of a lane " + near.Names(unknown.GetToken().Value, plain.Keys(reflect.TypeFor[LaneSpec]()))
 		}
 	}
 	if key != "" {

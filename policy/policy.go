@@ -248,6 +248,8 @@ type (
 	Gauged interface {
 		// Gauges calls emit for each number, always the same names in the same order.
 		Gauges(v View, emit func(name string, value float64))
+		// GaugeWords says in a sentence what a number is, by its name.
+		GaugeWords(name string) string
 	}
 
 	// Admitter is a Share that may refuse an application altogether as it is submitted.

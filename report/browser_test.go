@@ -204,6 +204,17 @@ func TestPageIsInteractive(t *testing.T) {
 		chart.dispatchEvent(new PointerEvent("pointerleave"));
 		return chart.querySelectorAll(".on").length + chart.classList.contains("lit");
 	})()`)
+	colours := `(() => new Set([...document.querySelectorAll(".gantt g.k1 rect")].map(e => getComputedStyle(e).fill)).size)()`
+	byKind, kinds := ask[int](t, ctx, colours), ask[bool](t, ctx, `document.querySelector(".ofkind").offsetParent !== null`)
+	if err := chromedp.Do(ctx, chromedp.Click(chromedp.CSS("#byjob"))); err != nil {
+		t.Fatal(err)
+	}
+	if byJob := ask[int](t, ctx, colours); byKind != 1 || byJob < 6 {
+		t.Errorf("maps have %d colours by kind and %d by job; want 1 and several", byKind, byJob)
+	}
+	if hidden := ask[bool](t, ctx, `document.querySelector(".ofkind").offsetParent === null`); !kinds || !hidden {
+		t.Errorf("the key of kinds is shown by kind: %v; hidden by job: %v", kinds, hidden)
+	}
 	// One profile fewer: its two time lines, its chart of nodes, its jobs against the first profile's.
 	if before-after != 4 {
 		t.Errorf("hiding a profile hid %d of %d figures, want 4", before-after, before)

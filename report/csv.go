@@ -16,6 +16,7 @@ var runHeader = []string{
 	"wait_mean_s", "wait_p50_s", "wait_p95_s", "wait_p99_s",
 	"starvation_mean_s", "starvation_p50_s", "starvation_p95_s", "starvation_p99_s",
 	"makespan_s", "local_maps", "cpu_utilisation", "memory_utilisation", "jct_over_bound", "wall_s",
+	"recorded_error_p50", "recorded_error_p95",
 }
 
 // The metrics of runHeader, after profile and seed.
@@ -23,6 +24,7 @@ var runMetrics = []Metric{
 	Jobs, Completed, Failed, JCTMean, JCTP50, JCTP95, JCTP99, WaitMean, WaitP50, WaitP95, WaitP99,
 	StarvationMean, StarvationP50, StarvationP95, StarvationP99,
 	Makespan, LocalMaps, CPUUtilisation, MemoryUtilisation, JCTOverBound, Wall,
+	RecordedP50, RecordedP95,
 }
 
 // CSV writes one row a profile and seed, with the figures [JSON] writes the means of. A cell is empty
@@ -40,11 +42,12 @@ func CSV(w io.Writer, c *Comparison) error {
 var jobHeader = []string{
 	"profile", "seed", "job", "queue", "user", "type", "maps", "reduces", "input_bytes", "submit_s", "wait_s",
 	"jct_s", "starvation_s", "reduce_hold_s", "reservation_s", "local_maps", "am_memory_mib", "bound_s", "state",
+	"recorded_s", "why",
 }
 
 // JobsCSV writes one row a job, of every profile and seed. Times are in seconds with milliseconds; a
-// cell is empty where it does not apply, such as the completion time of a job that never ended. It
-// returns w's error.
+// cell is empty where it does not apply, such as the completion time of a job that never ended. recorded_s is the
+// completion time that the trace records; why says why a job did not succeed. It returns w's error.
 func JobsCSV(w io.Writer, c *Comparison) error {
 	return c.table(w, jobHeader, func(r *sim.Result, cells []string, write func([]string)) {
 		for i := range r.Jobs {
@@ -62,9 +65,17 @@ func JobsCSV(w io.Writer, c *Comparison) error {
 			write(append(cells, j.ID, j.Queue, j.User, j.Framework.String(), strconv.Itoa(j.Maps),
 				strconv.Itoa(j.Reduces), strconv.FormatInt(j.InputBytes, 10), millis(heddle.Span(j.Submit)),
 				millis(j.Wait), millis(jct), millis(j.Starvation), millis(j.ReduceHold), millis(j.Reservation),
-				local, master, millis(j.Bound), j.State.String()))
+				local, master, millis(j.Bound), j.State.String(), recordedCell(j), j.Why))
 		}
 	})
+}
+
+// recordedCell is the completion time that the trace records, empty where it records none.
+func recordedCell(j *sim.JobResult) string {
+	if j.Recorded <= 0 {
+		return ""
+	}
+	return millis(j.Recorded)
 }
 
 var taskHeader = []string{

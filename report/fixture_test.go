@@ -93,7 +93,7 @@ func (f fixture) run(p int, seed uint64) *sim.Result {
 // watch adds what policies showed, what was foretold of reduces and what tasks were given.
 func watch(r *sim.Result, luck *rand.Rand) {
 	n := len(r.Series.Maps)
-	delta, debt := sim.Gauge{Name: "δ"}, sim.Gauge{Name: "debt, MiB"}
+	delta, debt := sim.Gauge{Name: "δ", Words: "δ: the share that is reserved for jobs that ask for little."}, sim.Gauge{Name: "debt, MiB"}
 	for i := range n {
 		delta.Values = append(delta.Values, float32(0.1+0.3*math.Abs(math.Sin(float64(i)/200))))
 		debt.Values = append(debt.Values, float32(4000*math.Sin(float64(i)/90)))

@@ -22,6 +22,7 @@ const (
 	ganttMerge    = 1.5  // neighbours narrower than that are drawn as one
 	laneHeight    = 4.0
 	rowGap        = 5.0
+	jobColours    = 12 // used again from job to job where bars are coloured by job
 )
 
 // A view is what the Gantt charts of all profiles show: the same nodes in the same window.
@@ -40,8 +41,9 @@ type bar struct {
 	lane     int
 	kind     heddle.Kind
 	bad      bool
-	many     int // containers
-	task     int // the first of them, index into Tasks
+	mixed    bool // of several jobs
+	many     int  // containers
+	task     int  // the first of them, index into Tasks
 }
 
 // gantt draws what ran on the nodes, one chart a profile, and says in words which nodes and when. There
@@ -226,6 +228,7 @@ func (v *view) bars(r *sim.Result, thin float64) []bar {
 		}
 		if k := last[n][lane]; k >= 0 && out[k].takes(b, thin) {
 			out[k].to, out[k].many = b.to, out[k].many+1
+			out[k].mixed = out[k].mixed || r.Tasks[out[k].task].Job != t.Job
 			continue
 		}
 		last[n][lane] = len(out)
@@ -308,8 +311,15 @@ func (b *bar) draw(d *drawing, r *sim.Result, y, lane float64) {
 			title += fmt.Sprintf(", ended with %d", t.Status)
 		}
 	}
+	classes := ""
+	if !b.mixed {
+		classes = fmt.Sprintf("j%d", t.Job%jobColours)
+	}
 	if b.bad {
-		extra += ` class="bad"`
+		classes = strings.TrimSpace(classes + " bad")
+	}
+	if classes != "" {
+		extra += ` class="` + classes + `"`
 	}
 	d.rect(extra, b.from, y, math.Max(width, 0.5), math.Max(lane-0.5, 0.8), title)
 }

@@ -44,12 +44,15 @@ type page struct {
 	Lead     []string
 	Groups   [][]headline // rows of the result table
 	Legend   []string
-	Jobs     []panel   // distributions, then job against job
-	OverTime [][]panel // by profile, as the next two
+	Against  string      // the last profile and the others
+	Changes  []pageTopic // what is worse under it, and what better
+	Jobs     []panel     // distributions, then job against job
+	OverTime [][]panel   // by profile, as the next two
 	Foretold [][]panel
 	Given    [][]panel // what tasks were given
 	Seed     uint64    // of the plots that show one run
 	Kinds    []kindLabel
+	ByJob    []int // the colours of jobs
 	Gantt    []panel
 	GanttIs  string
 	Topics   []pageTopic
@@ -103,10 +106,16 @@ func (c *Comparison) page() *page {
 		Foretold: c.estimates(), Given: c.allocations(),
 		Groups: headlines(sums), Topics: c.pageTopics(),
 	}
+	if v, ok := against(sums); ok {
+		p.Against = v.title
+		for _, t := range v.topics(math.MaxInt) {
+			p.Changes = append(p.Changes, pageTopic{t.label, t.lines})
+		}
+	}
 	if seeds := c.Seeds(); len(seeds) > 0 {
 		p.Seed = seeds[0]
 	}
-	p.Subtitle = some(len(c.Profiles), "profile", "profiles") + " · " + some(len(c.Seeds()), "seed", "seeds") + " · " + c.World + " world"
+	p.Subtitle = some(len(c.Profiles), "profile", "profiles") + " · " + some(len(c.Seeds()), "seed", "seeds") + " · " + c.World + " world" + pick(c.WorldWhy == "", "", ", because "+c.WorldWhy)
 	for i, r := range c.Profiles {
 		p.Profiles = append(p.Profiles, profileLabel{r.Name, profileClass(i), i, i % colours})
 	}
@@ -114,6 +123,9 @@ func (c *Comparison) page() *page {
 		p.Kinds = append(p.Kinds, kindLabel{[...]string{"masters", "maps", "reduces", "executors", "others"}[k], kindClass(heddle.Kind(k))})
 	}
 	p.Gantt, p.GanttIs = c.gantt()
+	for i := range jobColours {
+		p.ByJob = append(p.ByJob, i)
+	}
 	return p
 }
 

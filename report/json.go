@@ -51,6 +51,28 @@ type figuresJSON[T any] struct {
 	Memory       T                `json:"memory_utilisation"`
 	JCTOverBound T                `json:"jct_over_bound"`
 	Wall         T                `json:"wall_seconds"`
+	Recorded     recordedJSON[T]  `json:"recorded_error"`
+}
+
+// recordedJSON is how far completion times are from those that the trace records, as fractions of these.
+type recordedJSON[T any] struct {
+	P50 T `json:"p50"`
+	P95 T `json:"p95"`
+}
+
+// historyJSON is a job whose completion time the trace records, beside what came out, the mean over seeds.
+type historyJSON struct {
+	Job       string `json:"job"`
+	Recorded  number `json:"recorded_seconds"`
+	Predicted number `json:"predicted_seconds"`
+}
+
+// failureJSON is a job that did not succeed.
+type failureJSON struct {
+	Seed  uint64 `json:"seed"`
+	Job   string `json:"job"`
+	State string `json:"state"`
+	Why   string `json:"why"`
 }
 
 type inputJSON struct {
@@ -62,12 +84,15 @@ type inputJSON struct {
 type profileJSON struct {
 	Profile string `json:"profile"`
 	figuresJSON[number]
-	Spread figuresJSON[pair] `json:"spread"`
+	Spread   figuresJSON[pair] `json:"spread"`
+	History  []historyJSON     `json:"history"`
+	Failures []failureJSON     `json:"failures"`
 }
 
 type comparisonJSON struct {
 	Workload string        `json:"workload"`
 	World    string        `json:"world"`
+	WorldWhy string        `json:"world_because"`
 	Seeds    int           `json:"seeds"`
 	Input    inputJSON     `json:"input"`
 	Profiles []profileJSON `json:"profiles"`
@@ -76,11 +101,12 @@ type comparisonJSON struct {
 // JSON writes the comparison as one object. Every figure is the mean over seeds, beside it under
 // "spread" the same keys with [lowest, highest]. Times are in seconds, fractions from 0 to 1; null is
 // what does not apply: starvation_seconds where no job has reduces, local_maps where no map had a split
-// to be near to. It returns w's error.
+// to be near to, recorded_error where the trace records no completion times. It returns w's error.
 func JSON(w io.Writer, c *Comparison) error {
 	out := comparisonJSON{
 		Workload: c.Workload.Name,
 		World:    c.World,
+		WorldWhy: c.WorldWhy,
 		Seeds:    len(c.Seeds()),
 		Input:    inputJSON{Lines: c.Workload.Lines, Skipped: len(c.Workload.Skipped), Filled: c.Workload.Filled},
 		Profiles: []profileJSON{},
@@ -88,11 +114,12 @@ func JSON(w io.Writer, c *Comparison) error {
 	if out.Input.Filled == nil {
 		out.Input.Filled = []workload.Fill{} // an empty list, not null
 	}
-	for _, s := range c.Summaries() {
+	for i, s := range c.Summaries() {
 		out.Profiles = append(out.Profiles, profileJSON{
 			Profile:     s.Profile,
 			figuresJSON: figures(func(m Metric) number { return number(s.Mean[m]) }),
 			Spread:      figures(func(m Metric) pair { return pair{number(s.Low[m]), number(s.High[m])} }),
+			History:     c.Profiles[i].history(), Failures: c.Profiles[i].failures(),
 		})
 	}
 	e := json.NewEncoder(w)
@@ -110,6 +137,6 @@ func figures[T any](at func(Metric) T) figuresJSON[T] {
 		JCT: four(JCTMean), Wait: four(WaitMean), Starvation: four(StarvationMean),
 		Makespan: at(Makespan), LocalMaps: at(LocalMaps),
 		CPU: at(CPUUtilisation), Memory: at(MemoryUtilisation),
-		JCTOverBound: at(JCTOverBound), Wall: at(Wall),
+		JCTOverBound: at(JCTOverBound), Wall: at(Wall), Recorded: recordedJSON[T]{at(RecordedP50), at(RecordedP95)},
 	}
 }

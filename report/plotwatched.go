@@ -39,6 +39,9 @@ func (c *Comparison) gauges(i int, end float64) []panel {
 		}
 		p.Title, p.Y.Label, p.X.High = g.Name, "", end
 		p.Caption = pick(plain(lo) == plain(hi), "Always "+plain(lo)+".", "Between "+plain(lo)+" and "+plain(hi)+".")
+		if g.Words != "" {
+			p.Caption = g.Words + " " + p.Caption
+		}
 		out = append(out, panelOf(p, i, 228, plot.About))
 	}
 	return out

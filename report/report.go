@@ -16,6 +16,7 @@ import (
 type Comparison struct {
 	Workload *workload.Workload // its name and the story of how it was read; its jobs are not looked at
 	World    string             // full or given
+	WorldWhy string             // why that one, half a sentence
 	Cluster  string             // for people: "600 nodes in 15 racks, 8192 MiB and 8 vcores each"
 	Profiles []ProfileRuns      // in the order they are shown; the first is what the others are held against
 	Notes    []string           // what a reader must know of the configuration, a sentence each

@@ -1,6 +1,9 @@
 package report
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // A row is one line of the result table, in the terminal and on the page.
 type row struct {
@@ -34,18 +37,25 @@ var rows = []row{
 	{"local maps", LocalMaps, percent, 1, false, false},
 	{"CPU used", CPUUtilisation, percent, 0, false, false},
 	{"memory held", MemoryUtilisation, percent, 0, false, false},
+	{"off record median", RecordedP50, percent, 0, true, false},
+	{"off record p95", RecordedP95, percent, 0, false, false},
 }
 
 // shown lists the rows worth showing.
 func shown(sums []Summary) []row {
 	var out []row
 	for _, r := range rows {
-		if r.odd && !anyAbove(sums, r.metric) {
+		if r.odd && !anyAbove(sums, r.metric) || r.metric >= RecordedP50 && !applies(sums, r.metric) {
 			continue
 		}
 		out = append(out, r)
 	}
 	return out
+}
+
+// applies reports whether a figure applies to any profile.
+func applies(sums []Summary, m Metric) bool {
+	return slices.ContainsFunc(sums, func(s Summary) bool { return !math.IsNaN(s.Mean[m]) })
 }
 
 func anyAbove(sums []Summary, m Metric) bool {

@@ -38,8 +38,10 @@ const (
 	MemoryUtilisation
 	JCTOverBound // mean completion time ÷ its lower bound
 	Wall         // seconds the run took on this machine
+	RecordedP50  // |predicted − recorded| ÷ recorded completion time, of jobs whose trace records theirs
+	RecordedP95
 
-	NumMetrics = 22
+	NumMetrics = 24
 )
 
 // Figures are a value of every metric; NaN where it does not apply.
@@ -54,7 +56,7 @@ func Measure(r *sim.Result) Figures {
 	for m := range f {
 		f[m] = math.NaN()
 	}
-	var jct, wait, starvation []float64
+	var jct, wait, starvation, off []float64
 	var completed, failed, own float64
 	for i := range r.Jobs {
 		j := &r.Jobs[i]
@@ -71,6 +73,9 @@ func Measure(r *sim.Result) Figures {
 		jct = appendSpan(jct, j.JCT)
 		wait = appendSpan(wait, j.Wait)
 		starvation = appendSpan(starvation, j.Starvation)
+		if j.Recorded > 0 {
+			off = append(off, math.Abs((j.JCT-j.Recorded).Seconds())/j.Recorded.Seconds())
+		}
 	}
 	all := float64(len(r.Jobs))
 	f[Jobs], f[Completed], f[Failed], f[Unfinished] = all, completed, failed, all-completed-failed
@@ -90,6 +95,8 @@ func Measure(r *sim.Result) Figures {
 		f[JCTOverBound] = f[JCTMean] / bound
 	}
 	f[Wall] = r.Wall
+	slices.Sort(off)
+	f[RecordedP50], f[RecordedP95] = Quantile(off, 0.5), Quantile(off, 0.95)
 	return f
 }
 

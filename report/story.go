@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"strings"
 )
 
 // A topic is one thing to know about a comparison beside its figures.
@@ -25,6 +24,8 @@ func (c *Comparison) topics(defects int) []topic {
 	add("cluster", c.Cluster)
 	add("world", c.worldLine())
 	add("bounds", c.boundsLine())
+	add("recorded", c.recorded())
+	add("failed", c.failed(defects)...)
 	add("notes", c.notes()...)
 	return topics
 }
@@ -51,11 +52,7 @@ func (c *Comparison) workloadLine() string {
 func (c *Comparison) filled() []string {
 	var out []string
 	for _, f := range c.Workload.Filled {
-		rule := f.Rule
-		if !strings.HasPrefix(rule, f.Field+" ") {
-			rule = f.Field + ": " + rule
-		}
-		out = append(out, rule+" ("+some(f.Jobs, "job", "jobs")+")")
+		out = append(out, f.String())
 	}
 	return out
 }
@@ -82,11 +79,14 @@ func (c *Comparison) skipped(limit int) []string {
 }
 
 func (c *Comparison) worldLine() string {
-	seeds := c.Seeds()
-	if len(seeds) == 0 {
-		return c.World
+	seeds, world := c.Seeds(), c.World
+	if c.WorldWhy != "" {
+		world += ", because " + c.WorldWhy
 	}
-	return fmt.Sprintf("%s; %s %s", c.World, pick(len(seeds) == 1, "seed", "seeds"), seedRange(seeds))
+	if len(seeds) == 0 {
+		return world
+	}
+	return fmt.Sprintf("%s; %s %s", world, pick(len(seeds) == 1, "seed", "seeds"), seedRange(seeds))
 }
 
 func (c *Comparison) boundsLine() string {

@@ -21,7 +21,8 @@ const (
 	defaultWidth = 120
 	mark         = "•" // the best value of a row
 	shownDefects = 5
-	gap          = 2 // between columns
+	gap          = 2  // between columns
+	labelled     = 12 // what the label of a paragraph takes
 )
 
 // Table writes the result for people: metrics as rows, profiles as columns, each value the mean over
@@ -49,7 +50,14 @@ func Table(w io.Writer, c *Comparison, o TableOptions) error {
 		from = to
 	}
 	legend(&b, c, sums, o.Width, ink)
-	story(&b, c, o.Width, ink)
+	if v, ok := against(sums); ok {
+		for _, line := range wrap(v.title+", rows within 2 % left out:", o.Width-1) {
+			b.WriteString(" " + line + "\n")
+		}
+		paragraphs(&b, v.topics(o.Width-labelled), o.Width, ink)
+		b.WriteString("\n")
+	}
+	paragraphs(&b, c.topics(shownDefects), o.Width, ink)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -181,12 +189,12 @@ func wonLine(sums []Summary, seeds int) string {
 	return fmt.Sprintf("lowest mean JCT, of %d seeds: %s", seeds, strings.Join(won, ", "))
 }
 
-// story writes what was run, what was assumed and what was left out, a topic a paragraph.
-func story(b *strings.Builder, c *Comparison, width int, k ink) {
-	for _, topic := range c.topics(shownDefects) {
+// paragraphs writes topics, a paragraph each.
+func paragraphs(b *strings.Builder, topics []topic, width int, k ink) {
+	for _, topic := range topics {
 		for i, line := range topic.lines {
 			label := pick(i == 0, topic.label, "")
-			for j, part := range wrap(line, width-12) {
+			for j, part := range wrap(line, width-labelled) {
 				b.WriteString(" " + k.dim(text.AlignLeft.Apply(pick(j == 0, label, ""), 9)) + "  " + part + "\n")
 			}
 		}

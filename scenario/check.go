@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"heddle"
+	"heddle/internal/near"
 	"heddle/workload"
 )
 
@@ -37,7 +38,12 @@ func (s *Scenario) check() error {
 
 func (r *rawJob) check(s *Scenario) error {
 	if !slices.Contains([]string{"", "mapreduce", "spark"}, r.Framework.value) {
-		return r.Framework.errorf("%s: wanted mapreduce or spark", clip(r.Framework.value))
+		return r.Framework.errorf("%s: no such framework; %s", clip(r.Framework.value), near.Names(r.Framework.value, []string{"mapreduce", "spark"}))
+	}
+	if p := r.Program.value; p != "" {
+		if _, known := workload.Program(p); !known {
+			return r.Program.errorf("%s: no such program is known; %s", clip(p), near.Names(p, workload.Programs()))
+		}
 	}
 	if r.Count.set && r.Count.value == 0 {
 		return r.Count.errorf("0: wanted 1 job or more")

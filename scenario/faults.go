@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"heddle"
+	"heddle/internal/near"
 	"heddle/workload"
 )
 
@@ -108,7 +109,7 @@ func (r *rawFault) check(s *Scenario, ids map[string]bool) error {
 		if r.Kind.value == "" {
 			at = r.position
 		}
-		return at.errorf("%s: no such kind of fault; there are %s", clip(r.Kind.value), strings.Join(faultKinds, ", "))
+		return at.errorf("%s: no such kind of fault; %s", clip(r.Kind.value), near.Names(r.Kind.value, faultKinds))
 	}
 	if FaultKind(kind) == TaskFailure {
 		if !r.Rate.set || r.Rate.value >= 1 {

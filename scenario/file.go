@@ -10,6 +10,7 @@ type (
 		Name     text        `yaml:"name"`
 		About    text        `yaml:"about"`
 		Cluster  rawCluster  `yaml:"cluster"`
+		Queues   []rawQueue  `yaml:"queues"`
 		Workload rawWorkload `yaml:"workload"`
 		Faults   []rawFault  `yaml:"faults"`
 		Effects  rawEffects  `yaml:"effects"`
@@ -36,6 +37,29 @@ type (
 		Speed    number `yaml:"speed"`
 		Rack     text   `yaml:"rack"`
 		Racks    []text `yaml:"racks"`
+	}
+
+	// rawQueue has settings by the names that they have in Hadoop's files, where they are checked.
+	rawQueue struct {
+		position     `yaml:"-"`
+		Name         text       `yaml:"name"`
+		Queues       []rawQueue `yaml:"queues"`
+		Capacity     text       `yaml:"capacity"`
+		MaxCapacity  text       `yaml:"maximum-capacity"`
+		Masters      text       `yaml:"maximum-am-resource-percent"`
+		UserLimit    text       `yaml:"minimum-user-limit-percent"`
+		UserFactor   text       `yaml:"user-limit-factor"`
+		Applications text       `yaml:"maximum-applications"`
+		Parallel     text       `yaml:"max-parallel-apps"`
+		Ordering     text       `yaml:"ordering-policy"`
+		Priority     text       `yaml:"priority"`
+		State        text       `yaml:"state"`
+		Weight       text       `yaml:"weight"`
+		MinResources text       `yaml:"minResources"`
+		MaxResources text       `yaml:"maxResources"`
+		RunningApps  text       `yaml:"maxRunningApps"`
+		FairMasters  text       `yaml:"maxAMShare"`
+		FairPolicy   text       `yaml:"schedulingPolicy"`
 	}
 
 	rawWorkload struct {
@@ -168,6 +192,12 @@ func (r *rawCluster) UnmarshalYAML(n ast.Node) error {
 
 func (r *rawNodes) UnmarshalYAML(n ast.Node) error {
 	type plain rawNodes
+	r.position = positionOf(n)
+	return decode(n, (*plain)(r))
+}
+
+func (r *rawQueue) UnmarshalYAML(n ast.Node) error {
+	type plain rawQueue
 	r.position = positionOf(n)
 	return decode(n, (*plain)(r))
 }

@@ -61,6 +61,7 @@ func read(path string, data []byte, o workload.Options) (*Scenario, error) {
 	s := &Scenario{
 		Path: path, Name: raw.Name.value, About: raw.About.value, World: raw.World.value, Seeds: raw.Seeds.value,
 		Effects: raw.Effects.effects(), faults: raw.Faults, jobs: raw.Workload.Jobs, factor: 1,
+		effectsSet: raw.Effects.position != (position{}),
 	}
 	if s.Name == "" {
 		s.Name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
@@ -72,6 +73,9 @@ func read(path string, data []byte, o workload.Options) (*Scenario, error) {
 		return nil, raw.Seeds.errorf("0: wanted 1 seed or more")
 	}
 	if err := s.cluster(&raw); err != nil {
+		return nil, err
+	}
+	if s.Queues, err = queues(raw.Queues); err != nil {
 		return nil, err
 	}
 	if err := s.profile(&raw.Profile); err != nil {

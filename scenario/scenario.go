@@ -23,18 +23,20 @@ type Scenario struct {
 	World   string  // full, given or "" = not said
 	Seeds   int     // runs wanted; 0 = not said
 	Effects Effects
+	Queues  []Queue // below the root; nil = the file defines none
 
 	// Profile is what stands under profile: a string, a mapping (map[string]any), or nil.
 	// ProfileYAML is its text, for a reader of profiles of its own.
 	Profile     any
 	ProfileYAML []byte
 
-	faults  []rawFault
-	jobs    []rawJob
-	trace   *workload.Workload
-	factor  float64 // of the trace's gaps
-	nodes   []Node
-	indexes map[string]int
+	faults     []rawFault
+	jobs       []rawJob
+	trace      *workload.Workload
+	factor     float64 // of the trace's gaps
+	nodes      []Node
+	indexes    map[string]int
+	effectsSet bool
 }
 
 // A NodeGroup is a number of like nodes. Zero means the simulated world's default.
@@ -69,6 +71,21 @@ type Effects struct {
 	LaunchDelay bool // processes take time to start
 	SlowNodes   bool // node speeds vary around their specification
 	MemoryKill  bool // a task that demands more than it was told is killed; off unless switched on
+}
+
+// Replays reports whether the scenario is a trace and nothing else: no jobs of its own, no faults, no effects.
+func (s *Scenario) Replays() bool {
+	return s.trace != nil && len(s.jobs) == 0 && len(s.faults) == 0 && !s.effectsSet
+}
+
+// QueueAt returns where in the file a queue is named first by a job; empty where no listed job names it.
+func (s *Scenario) QueueAt(queue string) string {
+	for i := range s.jobs {
+		if q := &s.jobs[i].Queue; q.value == queue && queue != "" {
+			return fmt.Sprintf("%s:%d:%d", s.Path, q.line, q.column)
+		}
+	}
+	return ""
 }
 
 // Streams of randomness, each with numbers of its own, so that a job more does not change the others.

@@ -40,7 +40,7 @@ func TestSchemaAgrees(t *testing.T) {
 	s := readSchema(t)
 	used := map[string]bool{"size": true, "memory": true, "span": true, "rate": true, "amount": true}
 	for name, kind := range map[string]any{
-		"": rawScenario{}, "cluster": rawCluster{}, "nodes": rawNodes{}, "workload": rawWorkload{}, "job": rawJob{}, "arrival": rawArrival{},
+		"": rawScenario{}, "cluster": rawCluster{}, "nodes": rawNodes{}, "queue": rawQueue{}, "workload": rawWorkload{}, "job": rawJob{}, "arrival": rawArrival{},
 		"container": rawSize{}, "data": rawData{}, "spark": rawSpark{}, "dynamic": rawDynamic{}, "stage": rawStage{}, "fault": rawFault{}, "effects": rawEffects{},
 	} {
 		def := map[string]any(s)
@@ -277,4 +277,24 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Every key is either required or says what holds without it, but for those that go together.
+func TestDefaultsAreSaid(t *testing.T) {
+	s := readSchema(t)
+	open := []string{"arrival.at", "arrival.every", "arrival.poisson", "fault.at", "fault.every", "fault.until", "fault.speed", "fault.rate"}
+	check := func(name string, def map[string]any) {
+		properties, _ := def["properties"].(map[string]any)
+		required, _ := def["required"].([]any)
+		for k, p := range properties {
+			_, has := p.(map[string]any)["default"]
+			if !has && !slices.Contains(required, any(k)) && !slices.Contains(open, name+"."+k) {
+				t.Errorf("%s.%s: schema.json does not say what holds without it", name, k)
+			}
+		}
+	}
+	check("", s)
+	for name := range s["$defs"].(map[string]any) {
+		check(name, s.def(name))
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 
+	"heddle/internal/near"
 	"heddle/internal/plain"
 )
 
@@ -143,7 +144,7 @@ func decode(n ast.Node, into any) error {
 		if name == "params" {
 			return p.errorf("params: physical parameters cannot be set in a scenario: they are the same for all")
 		}
-		return p.errorf("unknown key %q; there are %s", name, strings.Join(plain.Keys(kind), ", "))
+		return p.errorf("unknown key %q; %s", name, near.Names(name, plain.Keys(kind)))
 	}
 	return yamlError(err)
 }

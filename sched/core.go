@@ -207,6 +207,16 @@ func (c *Core) Gauges(emit func(name string, value float64)) {
 	}
 }
 
+// GaugeWords says what a number that the policies show is, by its name.
+func (c *Core) GaugeWords(name string) string {
+	for _, g := range c.gauged {
+		if words := g.GaugeWords(name); words != "" {
+			return words
+		}
+	}
+	return ""
+}
+
 // Deadline says by when Step(…, Wake) is wanted. The core never waits; it says when to wake it.
 func (c *Core) Deadline() (heddle.Time, bool) {
 	var at heddle.Time

@@ -26,6 +26,7 @@ type app struct {
 	admitted  bool
 	over      bool
 	state     JobState
+	why       string // it did not succeed
 	submitted heddle.Time
 	end       heddle.Time
 
@@ -105,21 +106,22 @@ func (a *app) masterSize() heddle.Resource {
 	return heddle.Of(1024, 1000)
 }
 
-func (s *Sim) reject(a *app) {
+func (s *Sim) reject(a *app, why heddle.Why) {
 	if !a.admitted {
-		a.state, a.over = Rejected, true
+		a.state, a.over, a.why = Rejected, true, rejection(why)
 		s.ends(a)
 		s.alive--
 		return
 	}
-	s.todo = append(s.todo, func() { s.fail(a) })
+	s.todo = append(s.todo, func() { s.fail(a, "it asks for containers above the largest that the scheduler grants") })
 }
 
 // fail ends an application whose master cannot go on.
-func (s *Sim) fail(a *app) {
+func (s *Sim) fail(a *app, why string) {
 	if a.over {
 		return
 	}
+	a.why = why
 	if a.done == apps.Running {
 		s.ends(a)
 	}
@@ -306,7 +308,7 @@ func (s *Sim) perform(a *app) {
 		s.planBeat(a, out.Beat)
 	}
 	if out.Finish != apps.Running && a.done == apps.Running {
-		s.unregistered(a, out.Finish)
+		s.unregistered(a, out.Finish, out.Why)
 	}
 	s.out = out
 }
@@ -322,12 +324,12 @@ func (s *Sim) begin(c *container) {
 }
 
 // unregistered is a master having said how its application ended. It leaves soon after.
-func (s *Sim) unregistered(a *app, how apps.Finish) {
+func (s *Sim) unregistered(a *app, how apps.Finish, why string) {
 	a.done = how
 	s.ends(a)
 	a.state = Succeeded
 	if how == apps.FinishedBadly {
-		a.state = Failed
+		a.state, a.why = Failed, why
 	}
 	a.beatGen++
 	a.alarmGen++
@@ -376,7 +378,7 @@ func (s *Sim) masterGone(a *app, status heddle.ExitStatus) {
 		a.failures++
 	}
 	if a.failures >= s.o.Attempts {
-		s.fail(a)
+		s.fail(a, mastersFailed(a.failures, status))
 		return
 	}
 	s.step(heddle.Attempt{App: a.id, Master: a.masterSize()})

@@ -83,7 +83,7 @@ func (s *Sim) carryOut(d heddle.Decision) {
 	case *heddle.Admit:
 		s.apps[d.App].admitted = true
 	case *heddle.Reject:
-		s.reject(s.apps[d.App])
+		s.reject(s.apps[d.App], d.Why)
 	case *heddle.Launch:
 		s.launch(d)
 	case *heddle.Book:

@@ -258,6 +258,7 @@ func TestMasterFailure(t *testing.T) {
 	r = under(t, apart(), twice)
 	states(t, r, Failed)
 	j := r.Jobs[0]
+	whys(t, r, "its master failed 2 times, the last time with exit code 1")
 	near(t, "failed at", j.End.Seconds(), 30, 0.02)
 	if j.JCT != j.End.Since(0) || j.MasterAttempts != 2 {
 		t.Errorf("%+v", j)
@@ -298,6 +299,7 @@ func TestTaskFailures(t *testing.T) {
 	o.Faults = []Fault{{Kind: TaskFailure, Rate: 0.999999}}
 	r := under(t, bare(), o)
 	states(t, r, Failed)
+	whys(t, r, "its map 1 failed 4 times")
 	if n := len(kept(r, 0, heddle.Map)); n != 4 {
 		t.Errorf("%d attempts of the map, want 4", n)
 	}

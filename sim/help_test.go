@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"heddle"
@@ -261,3 +262,13 @@ func drawSpark(d draw) *workload.SparkJob {
 }
 
 func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
+
+// whys wants every job to say why it did not succeed, in these words; "" = it says nothing.
+func whys(t *testing.T, r *Result, want ...string) {
+	t.Helper()
+	for i := range r.Jobs {
+		if j := &r.Jobs[i]; want[i] == "" && j.Why != "" || !strings.Contains(j.Why, want[i]) {
+			t.Errorf("job %s, %v, says %q; want %q", j.ID, j.State, j.Why, want[i])
+		}
+	}
+}

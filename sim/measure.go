@@ -186,7 +186,11 @@ func (s *Sim) finish() *Result {
 	last := s.last()
 	var firstIn heddle.Time
 	for i, a := range s.apps {
-		r.Jobs = append(r.Jobs, a.result(last.at))
+		j := a.result(last.at)
+		if j.State == Unfinished {
+			j.Why = s.unfinished()
+		}
+		r.Jobs = append(r.Jobs, j)
 		r.LocalMaps += a.localMaps
 		if i == 0 || a.job.Submit < firstIn {
 			firstIn = a.job.Submit
@@ -204,7 +208,7 @@ func (s *Sim) finish() *Result {
 	s.m.series.until(last.at, s.m.step)
 	r.Series = s.m.series
 	for _, g := range s.m.gauges {
-		r.Gauges = append(r.Gauges, Gauge{g.Name, g.Values[:min(len(r.Series.Maps), len(g.Values))]})
+		r.Gauges = append(r.Gauges, Gauge{g.Name, s.core.GaugeWords(g.Name), g.Values[:min(len(r.Series.Maps), len(g.Values))]})
 	}
 	r.Disks = s.diskUse(r.Makespan.Seconds())
 	if s.tracer != nil {
@@ -262,7 +266,10 @@ func (a *app) result(end heddle.Time) JobResult {
 		ID: j.ID, Queue: j.Queue, User: j.User, Framework: j.Framework, Maps: len(j.Maps) + len(j.Other),
 		Reduces: len(j.Reduces), InputBytes: j.InputBytes(), Submit: j.Submit, End: a.end,
 		Wait: NoSpan, JCT: NoSpan, Starvation: a.starvation(), ReduceHold: NoSpan, Reservation: a.reserved,
-		LocalMaps: a.localMaps, MasterMemory: a.memory, MasterCPU: a.cpu, State: a.state, MasterAttempts: a.attempts,
+		LocalMaps: a.localMaps, MasterMemory: a.memory, MasterCPU: a.cpu, State: a.state, Why: a.why, Recorded: NoSpan, MasterAttempts: a.attempts,
+	}
+	if j.Recorded > 0 {
+		out.Recorded = j.Recorded
 	}
 	if j.Spark != nil {
 		out.Maps = j.Spark.Executors

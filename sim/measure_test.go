@@ -121,6 +121,7 @@ func TestRejectedAndTooLarge(t *testing.T) {
 			t.Fatal(err)
 		}
 		states(t, r, Succeeded, Rejected, Failed, Rejected)
+		whys(t, r, "", "its queue does not exist", "containers above the largest", "its master asks for more than the largest container")
 		if j := r.Jobs[1]; j.JCT != NoSpan || j.Wait != NoSpan || j.MasterAttempts != 0 || j.End != at(1) {
 			t.Errorf("rejected: %+v", j)
 		}
@@ -152,6 +153,7 @@ func TestStall(t *testing.T) {
 			began := time.Now()
 			r = p.plain(t, o)
 			states(t, r, Succeeded, map[bool]JobState{true: Unfinished, false: Failed}[base == "fifo"], Succeeded)
+			whys(t, r, "", map[bool]string{true: "it waits for what never comes: nothing ran or ended for 6 h", false: "above the largest"}[base == "fifo"], "")
 			if took := time.Since(began); took > 10*time.Second {
 				t.Errorf("%s: took %v", base, took)
 			}
@@ -178,6 +180,7 @@ func TestCut(t *testing.T) {
 	o.MaxTime = at(100)
 	r := p.run(t, o)
 	states(t, r, Succeeded, Unfinished, Unfinished)
+	whys(t, r, "", "the run ended before it did", "the run ended before it did")
 	if !r.Cut || r.Makespan != 100*second || len(r.Series.Maps) != 100 {
 		t.Errorf("cut %v, makespan %v, %d samples", r.Cut, r.Makespan, len(r.Series.Maps))
 	}

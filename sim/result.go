@@ -46,6 +46,7 @@ type DiskUse struct {
 // A Gauge is one number that a policy shows, over time.
 type Gauge struct {
 	Name   string
+	Words  string    // a sentence: what the number is
 	Values []float32 // one a step of Series
 }
 
@@ -115,6 +116,8 @@ type JobResult struct {
 	MasterCPU      int64 // milli-vcores of the same
 	Bound          heddle.Span
 	State          JobState
+	Why            string      // it did not succeed; empty where it did
+	Recorded       heddle.Span // submission to end as the trace records them; NoSpan where it does not
 	MasterAttempts int
 }
 

@@ -25,6 +25,10 @@ func (g shown) Gauges(v policy.View, emit func(string, float64)) {
 	emit("constant", 0.25)
 }
 
+func (shown) GaugeWords(name string) string {
+	return map[string]string{"now": "What time it is."}[name]
+}
+
 // What policies show is sampled with the series, and halved and cut with it.
 func TestGauges(t *testing.T) {
 	for _, length := range []float64{30, 5000} {
@@ -41,6 +45,9 @@ func TestGauges(t *testing.T) {
 		states(t, r, Succeeded)
 		if len(r.Gauges) != 2 || r.Gauges[0].Name != "now" || r.Gauges[1].Name != "constant" {
 			t.Fatalf("gauges %+v", r.Gauges)
+		}
+		if r.Gauges[0].Words != "What time it is." || r.Gauges[1].Words != "" {
+			t.Errorf("in words %q and %q", r.Gauges[0].Words, r.Gauges[1].Words)
 		}
 		for _, g := range r.Gauges {
 			if len(g.Values) != len(r.Series.Maps) || len(g.Values) == 0 {

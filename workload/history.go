@@ -17,8 +17,9 @@ type history struct {
 	id, name, queue         string
 	user, priority          string
 	submit                  int64 // ms since 1970
+	finish                  int64 // likewise, of a job that succeeded
 	totalMaps, totalReduces int64
-	uber                    bool
+	uber, failed            bool
 	maps, reduces           map[string]*historyTask // by task id
 }
 
@@ -60,6 +61,10 @@ func (h *history) take(kind string, e *avroRecord) {
 			h.id, h.submit = id, submit
 			h.name, h.user, h.queue = e.text("jobName"), e.text("userName"), e.text("jobQueueName")
 		}
+	case "JOB_FINISHED":
+		h.finish = e.number("finishTime", maxMillis)
+	case "JOB_FAILED", "JOB_KILLED", "JOB_ERROR":
+		h.failed = true
 	case "JOB_QUEUE_CHANGED":
 		h.queue = cmp.Or(e.text("jobQueueName"), h.queue)
 	case "JOB_PRIORITY_CHANGED":
@@ -157,7 +162,7 @@ func (h *history) tasks(field string, of map[string]*historyTask, total int64) (
 		if bad := h.im.room(field, total); bad != nil {
 			return nil, bad
 		}
-		h.im.fill("tasks", "tasks that are counted and never started are added with nothing known of them")
+		h.im.fillNumber("tasks", "tasks that are counted and never started are added with nothing known of them", n, "a job")
 		list = append(list, make([]*historyTask, n)...)
 	}
 	return list, nil
@@ -166,13 +171,13 @@ func (h *history) tasks(field string, of map[string]*historyTask, total int64) (
 // fillTask says of t what its successful attempt showed.
 func (h *history) fillTask(t *Task, from *historyTask, mapOnly bool) {
 	if from == nil {
-		h.im.fill("duration", notStated)
+		h.im.lacks("duration")
 		return
 	}
 	a := from.attempts[from.won]
 	if a == nil {
 		if a = from.attempts[from.last]; a != nil {
-			h.im.fill("duration", "a task without a successful attempt lasts as long as its last attempt")
+			h.im.fillNumber("duration", "a task without a successful attempt lasts as long as its last attempt", int64(recorded(a.start, a.finish)/heddle.Millisecond), "ms")
 		}
 	}
 	for host := range strings.SplitSeq(from.splits, ",") {
@@ -181,7 +186,7 @@ func (h *history) fillTask(t *Task, from *historyTask, mapOnly bool) {
 		}
 	}
 	if a == nil || a.start <= 0 || a.finish <= a.start {
-		h.im.fill("duration", notStated)
+		h.im.lacks("duration")
 	} else {
 		t.Duration = heddle.Span(a.finish-a.start) * heddle.Millisecond
 	}
@@ -238,8 +243,11 @@ func (e *avroRecord) text(field string) string {
 
 // number reads a whole number from 0 to limit; −1, unknown, is 0.
 func (e *avroRecord) number(field string, limit int64) int64 {
-	n, ok := whole(e.value(field))
+	v := e.value(field)
+	n, ok := whole(v)
 	switch {
+	case !ok && allDigits(v):
+		e.fail(field, "%s is too large; at most %d", clip([]byte(v.(json.Number))), limit)
 	case !ok:
 		e.fail(field, "is not a whole number")
 	case n == -1:
@@ -252,6 +260,12 @@ func (e *avroRecord) number(field string, limit int64) int64 {
 		return n
 	}
 	return 0
+}
+
+// allDigits reports whether a value of JSON is a whole number, however large.
+func allDigits(v any) bool {
+	n, ok := v.(json.Number)
+	return ok && digits(string(n)) == len(n)
 }
 
 func whole(v any) (int64, bool) {

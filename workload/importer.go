@@ -19,8 +19,16 @@ type importer struct {
 	tasks int
 	slab  []Task
 
-	fills   map[Fill]int // keys have Jobs 0
-	pending []Fill       // of the job being read
+	fills   map[Fill]*fillSum // keys have no Value and no Jobs
+	pending map[Fill]*fillSum // of the job being read
+}
+
+// A fillSum is what a rule gave: texts, or numbers of things.
+type fillSum struct {
+	jobs      int
+	texts     []string // different ones, the first few
+	low, high int64
+	unit      string // set where it gives numbers
 }
 
 func newImporter(o Options) *importer {
@@ -29,7 +37,7 @@ func newImporter(o Options) *importer {
 		wl:    &Workload{},
 		hosts: map[string]int32{},
 		ids:   map[string]bool{},
-		fills: map[Fill]int{},
+		fills: map[Fill]*fillSum{}, pending: map[Fill]*fillSum{},
 	}
 }
 
@@ -64,7 +72,7 @@ func faultf(field, format string, args ...any) *fault {
 // defect counts a part that cannot be read. Its error ends the reading.
 func (im *importer) defect(line int, f *fault) error {
 	d := Defect{File: im.file, Line: line, Field: f.field, Reason: f.reason}
-	im.pending = im.pending[:0]
+	clear(im.pending)
 	if im.opts.Strict {
 		return &DefectError{d}
 	}
@@ -75,12 +83,53 @@ func (im *importer) defect(line int, f *fault) error {
 	return nil
 }
 
-// fill notes a rule used for the job being read; add counts it.
-func (im *importer) fill(field, rule string) {
-	f := Fill{Field: field, Rule: rule}
-	if !slices.Contains(im.pending, f) && len(im.pending) < maxFillRules {
-		im.pending = append(im.pending, f)
+// fill notes a rule used for the job being read, and the value that it gave; add counts it.
+func (im *importer) fill(field, rule, value string) {
+	im.note(field, rule, &fillSum{texts: []string{value}})
+}
+
+// fillNumber is fill for a number of things, which differs from job to job.
+func (im *importer) fillNumber(field, rule string, n int64, unit string) {
+	im.note(field, rule, &fillSum{low: n, high: n, unit: unit})
+}
+
+func (im *importer) note(field, rule string, sum *fillSum) {
+	merge(im.pending, Fill{Field: field, Rule: rule}, sum)
+}
+
+// merge adds what a rule gave to what it gave before.
+func merge(to map[Fill]*fillSum, f Fill, from *fillSum) {
+	sum := to[f]
+	if sum == nil {
+		if len(to) == maxFillRules {
+			return
+		}
+		sum = &fillSum{low: from.low, high: from.high, unit: from.unit}
+		to[f] = sum
 	}
+	sum.jobs += from.jobs
+	sum.low, sum.high = min(sum.low, from.low), max(sum.high, from.high)
+	for _, text := range from.texts {
+		if text != "" && len(sum.texts) <= shownValues && !slices.Contains(sum.texts, text) {
+			sum.texts = append(sum.texts, text)
+		}
+	}
+}
+
+// shownValues is how many different values of a rule are told.
+const shownValues = 3
+
+// value writes what was filled in.
+func (f *fillSum) value() string {
+	switch {
+	case f.unit != "" && f.low == f.high:
+		return fmt.Sprintf("%d %s", f.low, f.unit)
+	case f.unit != "":
+		return fmt.Sprintf("%d to %d %s", f.low, f.high, f.unit)
+	case len(f.texts) > shownValues:
+		return strings.Join(f.texts[:shownValues], ", ") + ", …"
+	}
+	return strings.Join(f.texts, ", ")
 }
 
 // add takes a finished job in. Its Submit is still the trace's own time.
@@ -96,12 +145,11 @@ func (im *importer) add(line int, j Job) error {
 	}
 	im.ids[j.ID] = true
 	im.wl.Jobs = append(im.wl.Jobs, j)
-	for _, f := range im.pending {
-		if _, known := im.fills[f]; known || len(im.fills) < maxFillRules {
-			im.fills[f]++
-		}
+	for f, sum := range im.pending {
+		sum.jobs = 1
+		merge(im.fills, f, sum)
 	}
-	im.pending = im.pending[:0]
+	clear(im.pending)
 	return nil
 }
 
@@ -171,8 +219,8 @@ func (im *importer) finish() *Workload {
 			w.Jobs[i].Submit -= first
 		}
 	}
-	for f, jobs := range im.fills {
-		f.Jobs = jobs
+	for f, sum := range im.fills {
+		f.Jobs, f.Value = sum.jobs, sum.value()
 		w.Filled = append(w.Filled, f)
 	}
 	slices.SortFunc(w.Filled, func(a, b Fill) int {
@@ -216,6 +264,14 @@ func digits(s string) int {
 		n++
 	}
 	return n
+}
+
+// recorded is how long something took by the times of its beginning and its end, in ms; 0 where they do not say.
+func recorded(begin, end int64) heddle.Span {
+	if begin <= 0 || end <= begin || end-begin > int64(MaxSpan/heddle.Millisecond) {
+		return 0
+	}
+	return heddle.Span(end-begin) * heddle.Millisecond
 }
 
 // millis returns a time of ms milliseconds.

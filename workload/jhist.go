@@ -167,7 +167,7 @@ func (h *history) job(c jobConf) (Job, *fault) {
 		return Job{}, bad
 	}
 	j := Job{
-		ID: h.id, Name: h.name, Queue: h.queue, User: h.user, Submit: millis(h.submit), SlowStart: -1,
+		ID: h.id, Name: h.name, Queue: h.queue, User: h.user, Submit: millis(h.submit), Failed: h.failed, Recorded: recorded(h.submit, h.finish), SlowStart: -1,
 		Priority: jobPriority(h.priority), Framework: heddle.MapReduce,
 		Maps: im.take(len(maps)), Reduces: im.take(len(reduces)),
 	}
@@ -178,7 +178,7 @@ func (h *history) job(c jobConf) (Job, *fault) {
 		h.fillTask(&j.Reduces[i], t, false)
 	}
 	if h.uber {
-		im.fill("uber", "a job that ran inside its master is read as if its tasks had containers of their own")
+		im.fill("uber", "a job that ran inside its master is read as if its tasks had containers of their own", "")
 	}
 	c.apply(im, &j)
 	return j, nil

@@ -71,7 +71,7 @@ func (im *importer) jobConf(path string) (jobConf, error) {
 // apply gives a job the sizes and settings of its configuration.
 func (c jobConf) apply(im *importer, j *Job) {
 	if c == nil {
-		im.fill("container", "no _conf.xml beside the history: unknown")
+		im.fill("container", "no _conf.xml beside the history", ownContainer)
 		return
 	}
 	c.sizeTasks(im, j.Maps, "mapreduce.map.memory.mb", "mapreduce.map.cpu.vcores")
@@ -99,13 +99,13 @@ func (c jobConf) sizeTasks(im *importer, tasks []Task, memory, vcores string) {
 func (c jobConf) size(im *importer, memory, vcores string) heddle.Resource {
 	mib, err := strconv.ParseInt(c[memory], 10, 64)
 	if err != nil || mib <= 0 || mib > MaxMemory {
-		im.fill("container", memory+" "+notStated)
+		im.fill("container", memory+" is "+notStated, ownContainer)
 		return heddle.Resource{}
 	}
 	cores, err := strconv.ParseInt(c[vcores], 10, 64)
 	if err != nil || cores <= 0 || cores > MaxVcores {
 		cores = 1
-		im.fill("vcores", vcores+" = 1, MapReduce's default")
+		im.fill("vcores", vcores+" is "+notStated+": MapReduce's default", "1")
 	}
 	return heddle.Of(mib, cores*1000)
 }

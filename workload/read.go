@@ -173,9 +173,37 @@ func headOf(path string) ([]byte, error) {
 	}
 	defer r.Close()
 	head := make([]byte, 64<<10)
-	n, err := io.ReadFull(r, head)
+	n, err := io.ReadFull(&squeezer{r: io.LimitReader(r, MaxLineBytes)}, head)
 	if err != nil && n == 0 && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return bytes.TrimLeft(head[:n], " \t\r\n\ufeff"), nil
+}
+
+// A squeezer leaves out all but the first digits of a long number, which alone would fill the head of a file and
+// hide what kind of file it is.
+type squeezer struct {
+	r   io.Reader
+	run int // digits in a row so far
+}
+
+const shownDigits = 24
+
+func (s *squeezer) Read(p []byte) (int, error) {
+	for {
+		n, err := s.r.Read(p)
+		kept := 0
+		for _, c := range p[:n] {
+			if s.run++; c < '0' || c > '9' {
+				s.run = 0
+			}
+			if s.run <= shownDigits {
+				p[kept] = c
+				kept++
+			}
+		}
+		if kept > 0 || err != nil {
+			return kept, err
+		}
+	}
 }

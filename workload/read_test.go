@@ -47,11 +47,11 @@ func one(t testing.TB, format, text string) *Job {
 	return &w.Jobs[0]
 }
 
-// filled returns how many jobs were filled by rules on a field that contain text.
+// filled counts the jobs that a rule of a field touched whose line has the text.
 func filled(w *Workload, field, text string) int {
 	n := 0
 	for _, f := range w.Filled {
-		if f.Field == field && strings.Contains(f.Rule, text) {
+		if f.Field == field && strings.Contains(f.String(), text) {
 			n += f.Jobs
 		}
 	}

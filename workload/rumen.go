@@ -19,6 +19,8 @@ type (
 		Queue        string            `json:"queue"`
 		Priority     string            `json:"priority"`
 		Submit       int64             `json:"submitTime"`
+		Finish       int64             `json:"finishTime"`
+		Outcome      string            `json:"outcome"`
 		TotalMaps    int64             `json:"totalMaps"`
 		TotalReduces int64             `json:"totalReduces"`
 		MapMB        int64             `json:"jobMapMB"`
@@ -83,12 +85,18 @@ func (im *importer) rumenJob(r *rumenJob) (j Job, bad *fault) {
 		return j, bad
 	}
 	if int(maps) > len(r.Maps) || int(reduces) > len(r.Reduces) {
-		im.fill("tasks", "tasks that are counted and not listed are added with nothing known of them")
+		im.fillNumber("tasks", "tasks that are counted and not listed are added with nothing known of them",
+			maps+reduces-int64(len(r.Maps)+len(r.Reduces)), "a job")
 	}
 	j = Job{
 		ID: r.ID, Name: r.Name, Queue: r.Queue, User: r.User, Priority: jobPriority(r.Priority),
 		Framework: heddle.MapReduce, Submit: millis(r.Submit), SlowStart: -1,
 		Maps: im.take(int(maps)), Reduces: im.take(int(reduces)),
+	}
+	if r.Outcome == "SUCCESS" || r.Outcome == "SUCCEEDED" {
+		j.Recorded = recorded(r.Submit, r.Finish)
+	} else {
+		j.Failed = r.Outcome != ""
 	}
 	im.rumenTasks(j.Maps, r.Maps, int(reduces) == 0, false)
 	im.rumenTasks(j.Reduces, r.Reduces, false, true)
@@ -163,14 +171,14 @@ func (im *importer) rumenTasks(to []Task, from []rumenTask, mapOnly, reduces boo
 		r, t := &from[i], &to[i]
 		a, won := r.attempt()
 		if !won && len(r.Attempts) > 0 {
-			im.fill("duration", "a task without a successful attempt lasts as long as its last attempt")
+			im.fillNumber("duration", "a task without a successful attempt lasts as long as its last attempt", int64(recorded(a.Start, a.Finish)/heddle.Millisecond), "ms")
 		}
 		if a == nil {
 			a = &rumenAttempt{}
 		}
 		if t.Duration = heddle.Span(max(0, a.Finish-a.Start)) * heddle.Millisecond; a.Start <= 0 || t.Duration == 0 {
 			t.Duration = 0
-			im.fill("duration", notStated)
+			im.lacks("duration")
 		}
 		switch {
 		case reduces:
@@ -179,7 +187,7 @@ func (im *importer) rumenTasks(to []Task, from []rumenTask, mapOnly, reduces boo
 			t.Input, t.Output = known(r.Input, a.HDFSRead), known(a.HDFSWritten)
 		default:
 			t.Input, t.Output = known(r.Input, a.HDFSRead), known(a.MapOutput, r.Output)
-			im.fill("output", "mapOutputBytes: a map's output before combining and compression")
+			im.fill("output", "mapOutputBytes: a map's output before combining and compression", "")
 		}
 		t.CPU = heddle.Span(known(min(a.Usage.CPU, int64(MaxSpan/heddle.Millisecond)))) * heddle.Millisecond
 		t.Memory = a.peakMemory()
@@ -218,13 +226,13 @@ func (im *importer) rumenSizes(tasks []Task, mib int64, vcores string) {
 		return
 	}
 	if mib <= 0 {
-		im.fill("container", notStated)
+		im.lacks("container")
 		return
 	}
 	cores, err := strconv.ParseInt(vcores, 10, 32)
 	if err != nil || cores <= 0 {
 		cores = 1
-		im.fill("vcores", "1, MapReduce's default")
+		im.fill("vcores", notStated+": MapReduce's default", "1")
 	}
 	for i := range tasks {
 		tasks[i].Size = heddle.Of(mib, cores*1000)

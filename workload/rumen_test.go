@@ -37,7 +37,7 @@ func TestRumen(t *testing.T) {
 	for _, c := range []struct {
 		field, rule string
 		jobs        int
-	}{{"tasks", "not listed", 1}, {"duration", "last attempt", 1}, {"container", "unknown", 1}, {"vcores", "default", 1}, {"output", "mapOutputBytes", 1}} {
+	}{{"tasks", "not listed", 1}, {"duration", "last attempt", 1}, {"container", "not stated by the trace → 1024 MiB and 1 vcore", 1}, {"vcores", "default", 1}, {"output", "mapOutputBytes", 1}} {
 		if n := filled(w, c.field, c.rule); n != c.jobs {
 			t.Errorf("rule %q of %s touched %d jobs, want %d: %v", c.rule, c.field, n, c.jobs, w.Filled)
 		}

@@ -17,6 +17,8 @@ const (
 	slsVcores   = 1
 	slsPriority = 20
 	slsUser     = "default"
+
+	slsContainer = "1024 MiB and 1 vcore"
 )
 
 // The members of a job and of a task that the load simulator reads.
@@ -89,18 +91,18 @@ func (im *importer) slsJob(line int, f fields) error {
 	im.slsUnknown("job", f, slsJobKeys)
 	if j.ID == "" {
 		j.ID = fmt.Sprintf("job_line_%d", line)
-		im.fill("id", "job_line_ and the line on which the job begins")
+		im.fill("id", "job_line_ and the line on which the job begins", j.ID)
 	}
 	if count == 1 {
 		return im.add(line, j)
 	}
 	im.tasks += int(total * (count - 1))
-	im.fill("id", "job.count above 1: the id with .1, .2, … (the load simulator drops the id)")
-	notes := slices.Clone(im.pending)
+	im.fill("id", "job.count above 1: the id and a number (the load simulator drops the id)", fmt.Sprintf("%s.1 to .%d", j.ID, count))
+	notes := maps.Clone(im.pending)
 	for n := range count {
 		c := j
 		c.ID = fmt.Sprintf("%s.%d", j.ID, n+1)
-		im.pending = append(im.pending[:0], notes...)
+		im.pending = maps.Clone(notes)
 		if err := im.add(line, c); err != nil {
 			return err
 		}
@@ -114,7 +116,8 @@ func (im *importer) slsHead(f fields) (j Job, count int64, bad *fault) {
 	if bad != nil {
 		return j, 0, bad
 	}
-	if _, bad = f.number("job.end.ms", 0, maxMillis); bad != nil {
+	end, bad := f.number("job.end.ms", 0, maxMillis)
+	if bad != nil {
 		return j, 0, bad
 	}
 	if count, bad = f.number("job.count", 1, MaxJobs); bad != nil {
@@ -122,18 +125,18 @@ func (im *importer) slsHead(f fields) (j Job, count int64, bad *fault) {
 	}
 	j = Job{
 		ID: f.text("job.id"), Queue: f.text("job.queue.name"), User: f.text("job.user"),
-		Submit: millis(start), SlowStart: -1,
+		Submit: millis(start), Recorded: recorded(start+1, end+1), SlowStart: -1, // a trace may begin at 0
 	}
 	if j.User == "" {
 		j.User = slsUser
-		im.fill("user", slsUser+", as the load simulator has it")
+		im.fill("user", notStated+": as the load simulator has it", slsUser)
 	}
 	var stated bool
 	if j.Master, stated, bad = slsSize(f, "am."); bad != nil {
 		return j, 0, bad
 	}
 	if !stated {
-		im.fill("am", "1024 MiB, 1 vcore where not stated, as the load simulator has it")
+		im.fill("am", notStated+": as the load simulator has it", slsContainer)
 	}
 	return j, max(1, count), nil
 }
@@ -182,14 +185,14 @@ func (im *importer) slsGroup(e fields) (g slsTasks, bad *fault) {
 		return g, bad
 	}
 	if g.task.Duration == 0 {
-		im.fill("duration", notStated)
+		im.lacks("duration")
 	}
 	var stated bool
 	if g.task.Size, stated, bad = slsSize(e, "container."); bad != nil {
 		return g, bad
 	}
 	if !stated {
-		im.fill("container", "1024 MiB, 1 vcore where container.memory-mb or container.vcores is missing, as the load simulator has it")
+		im.fill("container", "container.memory-mb or container.vcores is missing: as the load simulator has it", slsContainer)
 	}
 	if host := e.text("container.host"); host != "" {
 		g.task.Hosts = []int32{im.host(host, "")}
@@ -261,7 +264,7 @@ func (im *importer) slsExpand(j *Job, groups []slsTasks, plain bool) {
 	}
 	if len(j.Reduces) > 0 {
 		j.SlowStart = 1
-		im.fill("slow_start", "1: the load simulator's master asks for reduces when the last map is done")
+		im.fill("slow_start", "the load simulator's master asks for reduces when the last map is done", "1")
 	}
 }
 
@@ -269,7 +272,7 @@ func (im *importer) slsExpand(j *Job, groups []slsTasks, plain bool) {
 func (im *importer) slsUnknown(field string, f fields, known []string) {
 	for _, key := range slices.Sorted(maps.Keys(f)) {
 		if !slices.Contains(known, key) && len(key) <= 80 {
-			im.fill(field, fmt.Sprintf("%q is ignored, as the load simulator does; it reads %s", key, slsReads(key)))
+			im.fill(field, fmt.Sprintf("%q is ignored, as the load simulator does; it reads %s", key, slsReads(key)), "")
 		}
 	}
 }

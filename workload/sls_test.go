@@ -52,11 +52,12 @@ func TestSLS(t *testing.T) {
 		jobs        int
 	}{
 		{"container", `"container.memory" is ignored`, 1},
-		{"am", "1024 MiB", 3},
-		{"container", "1024 MiB, 1 vcore", 4},
-		{"user", "default", 3},
-		{"slow_start", "1:", 1},
+		{"am", "→ 1024 MiB and 1 vcore", 3},
+		{"container", "→ 1024 MiB and 1 vcore", 4},
+		{"user", "→ default", 3},
+		{"slow_start", "→ 1 (1 job)", 1},
 		{"id", "job.count", 2},
+		{"id", "→ job_1.1 to .2", 2},
 	} {
 		if n := filled(w, c.field, c.rule); n != c.jobs {
 			t.Errorf("rule %q of %s touched %d jobs, want %d: %v", c.rule, c.field, n, c.jobs, w.Filled)

@@ -134,7 +134,7 @@ func sparkEventName(text []byte) (name string, wanted bool) {
 	}
 	name = string(rest[:end])
 	switch strings.TrimPrefix(name, listener) {
-	case "ApplicationStart", "EnvironmentUpdate", "ResourceProfileAdded", "BlockManagerAdded", "JobStart", "JobEnd",
+	case "ApplicationStart", "ApplicationEnd", "EnvironmentUpdate", "ResourceProfileAdded", "BlockManagerAdded", "JobStart", "JobEnd",
 		"StageSubmitted", "StageCompleted", "TaskEnd":
 		return name, strings.HasPrefix(name, listener)
 	}

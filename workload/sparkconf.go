@@ -22,8 +22,10 @@ func (s *sparkLog) job() (Job, *fault) {
 	p := sparkProperties{values: s.properties}
 	j := Job{
 		ID: s.id, Name: s.name, User: s.user, Queue: p.values["spark.yarn.queue"], Framework: heddle.Spark, SlowStart: -1,
-		Submit: millis(s.submit(&p)), Priority: int32(p.number("spark.yarn.priority", 0, 1<<31-1)),
+		Priority: int32(p.number("spark.yarn.priority", 0, 1<<31-1)),
 	}
+	submit := s.submit(&p)
+	j.Submit, j.Recorded = millis(submit), recorded(submit, s.end)
 	client := p.values["spark.submit.deployMode"] != "cluster"
 	stages := s.dag()
 	j.Spark = &SparkJob{
@@ -55,20 +57,20 @@ func (s *sparkLog) submit(p *sparkProperties) int64 {
 	if at := p.number("spark.app.submitTime", 0, maxMillis); at > 0 && at <= s.start {
 		return at
 	}
-	s.im.fill("submit", "the driver's start, where spark.app.submitTime is not logged")
+	s.im.fill("submit", "spark.app.submitTime is not logged", "the driver's start")
 	return s.start
 }
 
 // notes lists what the log does not say.
 func (s *sparkLog) notes(j *Job) {
 	if j.Spark.GivenSpans = spans(j.Spark.Stages); !j.Spark.GivenSpans {
-		s.im.fill("duration", notStated)
+		s.im.lacks("duration")
 	}
 	if len(s.properties) == 0 {
-		s.im.fill("executor", "no properties logged: Spark's defaults on YARN")
+		s.im.fill("executor", "no properties are logged", "Spark's defaults on YARN")
 	}
 	if s.profiles {
-		s.im.fill("executor", "resource profiles of single stages are not read: every executor has the application's size")
+		s.im.fill("executor", "resource profiles of single stages are not read", "the application's size for every executor")
 	}
 	if s.properties["spark.yarn.isPython"] == "true" {
 		for i := range j.Spark.Stages {
@@ -76,9 +78,9 @@ func (s *sparkLog) notes(j *Job) {
 				j.Spark.Stages[i].Tasks[k].CPU = 0
 			}
 		}
-		s.im.fill("cpu", "a Python application's workers are not in the logged processor time: unknown")
+		s.im.fill("cpu", "a Python application's workers are not in the logged processor time", "unknown")
 	}
-	s.im.fill("hosts", "Spark logs no preferred hosts: a task that read its input NODE_LOCAL had it where it ran, others unknown")
+	s.im.fill("hosts", "Spark logs no preferred hosts", "where it ran, for a task that read its input NODE_LOCAL; others unknown")
 }
 
 // sparkProperties reads properties and keeps the first fault.

@@ -10,7 +10,7 @@ type sparkLog struct {
 	im         *importer
 	id         string
 	name, user string
-	start      int64 // ms since 1970
+	start, end int64 // ms since 1970
 	properties map[string]string
 	profiles   bool  // stages with resource profiles of their own
 	storage    int64 // bytes the first executor can store
@@ -55,6 +55,11 @@ func (s *sparkLog) take(e *sparkEvent) *fault {
 			return faultf("Timestamp", "%d; wanted ms since 1970", e.Timestamp)
 		}
 		s.id, s.name, s.user, s.start = e.AppID, e.AppName, e.User, e.Timestamp
+	case "SparkListenerApplicationEnd":
+		if e.Timestamp < 0 || e.Timestamp > maxMillis {
+			return faultf("Timestamp", "%d; wanted ms since 1970", e.Timestamp)
+		}
+		s.end = e.Timestamp
 	case "SparkListenerEnvironmentUpdate":
 		if len(s.properties) == 0 {
 			s.properties = e.Properties
@@ -235,7 +240,7 @@ func (s *sparkLog) dag() []Stage {
 func (s *sparkLog) addParent(parents []int, p, n int) []int {
 	st := s.byID[p]
 	if st == nil {
-		s.im.fill("parents", "a parent stage that was skipped, its output being there, is left out")
+		s.im.fill("parents", "a parent stage that was skipped, its output being there, is left out", "")
 		return parents
 	}
 	if slices.Contains(parents, p) || st.order >= n {

@@ -3,6 +3,7 @@ package workload
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"slices"
 
 	"heddle"
@@ -20,11 +21,15 @@ const (
 	swimMaxColumns = 9 // with input and output paths
 )
 
+// aNumber is what stands in a column of SWIM's, however large.
+var aNumber = regexp.MustCompile(`^[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?$`)
+
 func looksLikeSWIM(head []byte) bool {
 	const tries = 20 // lines: the first may be broken
 	for range tries {
 		line, rest, more := bytes.Cut(head, []byte("\n"))
-		if _, bad := parseSWIM(bytes.TrimRight(line, "\r")); bad == nil {
+		columns := bytes.Split(bytes.TrimRight(line, "\r"), []byte("\t"))
+		if len(columns) >= swimColumns && len(columns) <= swimMaxColumns && !slices.ContainsFunc(columns[1:swimColumns], func(c []byte) bool { return !aNumber.Match(c) }) {
 			return true
 		}
 		if head = rest; !more {
@@ -134,17 +139,31 @@ func (im *importer) addSWIM(line int, s swimJob) error {
 	for i := range j.Reduces {
 		j.Reduces[i] = Task{Input: part(s.shuffle, r, i), Output: part(s.output, r, i)}
 	}
-	im.fill("maps", fmt.Sprintf("max(1, ⌈input / %s⌉); each reads a block, the last the rest", sizeName(im.opts.BlockSize)))
-	im.fill("reduces", fmt.Sprintf("⌈shuffle / %s⌉; without shuffle none, and the maps write the output", sizeName(swimReduceBytes)))
-	im.fill("output", "shuffle and output bytes are spread evenly over the tasks")
+	im.fillNumber("maps", fmt.Sprintf("max(1, ⌈input / %s⌉); each reads a block, the last the rest", sizeName(im.opts.BlockSize)), m, "a job")
+	im.fillNumber("reduces", fmt.Sprintf("⌈shuffle / %s⌉; without shuffle none, and the maps write the output", sizeName(swimReduceBytes)), r, "a job")
+	im.fill("output", "shuffle and output bytes are spread evenly over the tasks", "")
 	for _, lacking := range []string{"duration", "user", "queue", "container", "hosts"} {
-		im.fill(lacking, notStated)
+		im.lacks(lacking)
 	}
 	return im.add(line, j)
 }
 
-// notStated is the rule for what stays unknown: the reader of the workload has its own default.
-const notStated = "not stated by the trace: unknown"
+// notStated is the rule for what the trace does not say.
+const notStated = "not stated by the trace"
+
+// What a simulation takes for what is not stated.
+const (
+	ownContainer = "1024 MiB and 1 vcore, of a master 1536 MiB and 1 vcore"
+	ownDuration  = "what the work takes on its node in the full world"
+)
+
+// lacks notes what the trace does not say and what is taken for it.
+func (im *importer) lacks(field string) {
+	im.fill(field, notStated, map[string]string{
+		"duration": ownDuration, "user": "one user without a name", "queue": "default", "container": ownContainer,
+		"hosts": "drawn as HDFS places blocks",
+	}[field])
+}
 
 // part is the i-th of n parts of total that differ by at most 1 and add up to it.
 func part(total, n int64, i int) int64 {

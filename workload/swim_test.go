@@ -55,6 +55,14 @@ func TestSWIM(t *testing.T) {
 			t.Errorf("%s: %d jobs filled, want 4", field, filled(w, field, ""))
 		}
 	}
+	for field, value := range map[string]string{
+		"maps": "→ 1 to 3 a job", "reduces": "→ 0 to 3 a job", "user": "→ one user without a name", "queue": "→ default",
+		"container": "→ 1024 MiB and 1 vcore", "duration": "→ what the work takes on its node", "hosts": "→ drawn as HDFS",
+	} {
+		if filled(w, field, value) != 4 {
+			t.Errorf("%s is not said to be filled with %q: %v", field, value, w.Filled)
+		}
+	}
 	if ok, _, _ := w.Given(); ok {
 		t.Error("durations are said to be given")
 	}

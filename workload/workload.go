@@ -4,7 +4,11 @@
 // It knows what a job needs, not what a cluster or a policy makes of it.
 package workload
 
-import "heddle"
+import (
+	"fmt"
+
+	"heddle"
+)
 
 // A Workload is a list of jobs in order of submission, with the story of how it was read.
 type Workload struct {
@@ -32,11 +36,24 @@ type Defect struct {
 	Reason string `json:"reason"` // what is wrong and what would be right
 }
 
-// A Fill is a rule by which missing values were filled, and how many jobs it touched.
+// A Fill is a rule by which missing values were filled, what it filled in, and how many jobs it touched.
 type Fill struct {
 	Field string `json:"field"` // maps, reduces, duration, user, queue, container, cpu, …
-	Rule  string `json:"rule"`  // maps = ⌈input / 128 MiB⌉
+	Rule  string `json:"rule"`  // ⌈input / 128 MiB⌉
+	Value string `json:"value"` // what now stands there: 1024 MiB, 1 vcore; 1 to 37; empty where a rule fills nothing in
 	Jobs  int    `json:"jobs"`
+}
+
+// String returns the fill as "field: rule → value (so many jobs)".
+func (f Fill) String() string {
+	s := f.Field + ": " + f.Rule
+	if f.Value != "" {
+		s += " → " + f.Value
+	}
+	if f.Jobs == 1 {
+		return s + " (1 job)"
+	}
+	return fmt.Sprintf("%s (%d jobs)", s, f.Jobs)
 }
 
 // A Job is one application.
@@ -48,6 +65,8 @@ type Job struct {
 	Priority  int32
 	Framework heddle.Framework
 	Submit    heddle.Time // since the start of the workload
+	Failed    bool        // the trace records that it failed or was killed
+	Recorded  heddle.Span // from submission to the end that the trace records, of a job that succeeded; 0 = not recorded
 
 	Program string          // grep, wordcount, sort …; "" = unknown: the mean program
 	Master  heddle.Resource // zero = the framework's default

@@ -19,7 +19,7 @@ type experiment struct {
 	input    *input
 	plan     *exp.Plan
 	hardware *hardware
-	world    string
+	world    choiceOfWorld
 	notes    []string
 }
 
@@ -32,19 +32,28 @@ func (a *app) prepare(f *simFlags, path string, seeds int) (*experiment, error) 
 	if err != nil {
 		return nil, err
 	}
-	h, err := configuration(f.conf)
+	h, err := in.configuration(f.conf, f.oneQueue)
 	if err != nil {
 		return nil, err
 	}
 	e := &experiment{input: in, world: in.world(f.world.value)}
+	if e.world.world == given {
+		in.fillDurations()
+	}
+	if e.world.note != "" {
+		e.notes = append(e.notes, e.world.note)
+	}
 	e.plan = &exp.Plan{
 		Workload: in.workload, Conf: h, Seeds: in.seeds(f.seeds.n, f.firstSeed, seeds), Effects: in.effects,
-		Given: e.world == "given", KeepTasks: f.tasks != "" || f.report != "", Trace: f.report != "", Check: os.Getenv("HEDDLE_CHECK") == "1",
+		Given: e.world.world == given, KeepTasks: f.tasks != "" || f.report != "", Trace: f.report != "", Check: os.Getenv("HEDDLE_CHECK") == "1",
 	}
 	if err = e.choose(f, h); err != nil {
 		return nil, err
 	}
-	e.notes = append(configurationNotes(h, f.conf, e.plan.Profiles), e.notes...)
+	if err = e.checkQueues(f, h); err != nil {
+		return nil, err
+	}
+	e.notes = append(configurationNotes(h, f.conf, in.ownQueues(f.conf, f.oneQueue), e.plan.Profiles), e.notes...)
 	if e.hardware, err = f.cluster.cluster(in, h.Site.Node); err != nil {
 		return nil, err
 	}
@@ -74,6 +83,37 @@ func (e *experiment) choose(f *simFlags, h *conf.Hadoop) error {
 	}
 	e.plan.Profiles, e.notes = profiles, append(e.notes, off...)
 	return checkProfiles(e.plan.Profiles, h, f.conf)
+}
+
+// checkQueues makes sure that no job names a queue that is not there.
+func (e *experiment) checkQueues(f *simFlags, h *conf.Hadoop) error {
+	switch {
+	case f.oneQueue && f.conf != "":
+		return usagef("--one-queue is for runs without --conf, which says what queues there are")
+	case f.oneQueue:
+		return nil
+	case f.conf == "" && !e.input.ownQueues(f.conf, f.oneQueue):
+		if err := exp.CheckOneQueue(e.input.workload); err != nil {
+			return fmt.Errorf("%w; --conf DIR brings the queues of a configuration, queues in a scenario define some, --one-queue runs every job in default",
+				e.input.at(err))
+		}
+		return nil
+	}
+	for _, p := range e.plan.Profiles {
+		if err := exp.CheckQueues(p, h, e.input.workload); err != nil {
+			return e.input.at(fmt.Errorf("profile %s: %w", p.Name, err))
+		}
+	}
+	if slices.ContainsFunc(e.plan.Profiles, func(p *policies.Profile) bool { return p.Queues == "fair" }) {
+		if made := exp.CreatedQueues(h, e.input.workload); len(made) > 0 {
+			shown := strings.Join(made[:min(len(made), maxNotices)], ", ")
+			if more := len(made) - maxNotices; more > 0 {
+				shown += fmt.Sprintf(" and %d more", more)
+			}
+			e.notes = append(e.notes, "the fair scheduler's placement rules create queues that the configuration does not list: "+shown)
+		}
+	}
+	return nil
 }
 
 // settle makes the workload what it is to be: it scales it, and works out what goes wrong in it.
@@ -131,12 +171,21 @@ func (e *experiment) scale(load float64) error {
 	return nil
 }
 
-// configuration reads a folder of Hadoop's, or returns what holds without one.
-func configuration(dir string) (*conf.Hadoop, error) {
-	if dir == "" {
-		return conf.Default(), nil
+// ownQueues reports whether the queues of a scenario are in effect: a folder of Hadoop's or one queue for all come
+// before them.
+func (in *input) ownQueues(dir string, one bool) bool {
+	return dir == "" && !one && in.scenario != nil && len(in.scenario.Queues) > 0
+}
+
+// configuration reads a folder of Hadoop's, or returns the scenario's queues or what holds without any.
+func (in *input) configuration(dir string, one bool) (*conf.Hadoop, error) {
+	switch {
+	case dir != "":
+		return conf.ReadDir(dir)
+	case in.ownQueues(dir, one):
+		return exp.Conf(in.scenario)
 	}
-	return conf.ReadDir(dir)
+	return conf.Default(), nil
 }
 
 // Most notices of a kind that a report repeats.
@@ -144,7 +193,14 @@ const maxNotices = 8
 
 // configurationNotes says what a reader must know of the configuration: what of it has no effect, or
 // another than it seems to have. What concerns schedulers that no profile uses is left out.
-func configurationNotes(h *conf.Hadoop, dir string, profiles []*policies.Profile) []string {
+func configurationNotes(h *conf.Hadoop, dir string, own bool, profiles []*policies.Profile) []string {
+	if own {
+		notes := []string{"the scenario defines the queues; dominant resources"}
+		for _, n := range h.Notices {
+			notes = append(notes, fmt.Sprintf("%s: %s", n.Kind, n))
+		}
+		return notes
+	}
 	if dir == "" {
 		return []string{"no configuration folder was given: one queue, default, and dominant resources"}
 	}

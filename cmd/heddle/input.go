@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -48,15 +50,62 @@ func (a *app) readInput(path string, o workload.Options, seed uint64) (*input, e
 	return in, nil
 }
 
-// world is full or given: what the flag says, else the scenario.
-func (in *input) world(flag string) string {
+// at puts the place of a wrong queue before the error: the line of a scenario that names it, else the file.
+func (in *input) at(err error) error {
+	where := in.path
+	if q, ok := errors.AsType[*exp.QueueError](err); ok && in.scenario != nil {
+		where = cmp.Or(in.scenario.QueueAt(q.Queue), where)
+	}
+	return fmt.Errorf("%s: %w", where, err)
+}
+
+// A choiceOfWorld is full or given, why, and what a reader must know of it.
+type choiceOfWorld struct{ world, why, note string }
+
+const full, given = "full", "given"
+
+// world is what the flag says, else the scenario. Else a trace that states every duration is replayed by them, and
+// all other work is worked out.
+func (in *input) world(flag string) choiceOfWorld {
+	lacking, failed, stated := in.workload.Unstated()
 	switch {
 	case flag != "":
-		return flag
+		return choiceOfWorld{flag, "--world asks for it", ""}
 	case in.scenario != nil && in.scenario.World != "":
-		return in.scenario.World
+		return choiceOfWorld{in.scenario.World, "the scenario asks for it", ""}
+	case in.scenario != nil && !in.scenario.Replays():
+		return choiceOfWorld{full, "the scenario names no world", ""}
+	case !stated:
+		return choiceOfWorld{full, "the trace states no durations", ""}
+	case lacking == 0 && failed == 0:
+		return choiceOfWorld{given, "the trace states every duration", ""}
+	case lacking == 0:
+		return choiceOfWorld{given, "the trace states every duration but those of " + plural(failed, "job") + " that failed", ""}
 	}
-	return "full"
+	some := fmt.Sprintf("%d of %s", lacking, plural(len(in.workload.Jobs), "job"))
+	return choiceOfWorld{
+		full, some + " lack durations",
+		some + " lack the durations of some tasks, so the full world works out all of them; --world given replays those " +
+			"that are stated and gives the other tasks the median of their kind",
+	}
+}
+
+// fillDurations gives tasks of a trace that state no duration that of their like, for the given world. What a
+// scenario lists is to state its own.
+func (in *input) fillDurations() {
+	if in.scenario != nil && !in.scenario.Replays() {
+		return
+	}
+	in.workload.FillDurations()
+	if drawn := in.build; drawn != nil {
+		in.build = func(seed uint64) (*workload.Workload, error) {
+			w, err := drawn(seed)
+			if err == nil {
+				w.FillDurations()
+			}
+			return w, err
+		}
+	}
 }
 
 // seeds are the seeds from first on, as many as the flag says, else the scenario, else otherwise.

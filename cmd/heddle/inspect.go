@@ -38,11 +38,7 @@ func inspectTable(w io.Writer, wl *workload.Workload) error {
 		line("hosts", "%d named", s.Hosts)
 	}
 	for i, f := range s.Filled {
-		rule := f.Rule
-		if !strings.HasPrefix(rule, f.Field+" ") {
-			rule = f.Field + ": " + rule
-		}
-		line(first(i, "filled"), "%s (%s)", rule, plural(f.Jobs, "job"))
+		line(first(i, "filled"), "%s", f)
 	}
 	if len(s.Missing) > 0 {
 		line("not stated", "%s", strings.Join(s.Missing, ", "))

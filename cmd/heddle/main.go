@@ -16,6 +16,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
+
+	"heddle/internal/near"
 )
 
 // Exit codes.
@@ -167,7 +169,7 @@ func group(c *cobra.Command, kids ...*cobra.Command) *cobra.Command {
 		if len(args) == 0 {
 			return nil
 		}
-		return usagef("there is no command %q", cmd.CommandPath()+" "+args[0])
+		return noCommand(cmd, args[0])
 	}
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		cmd.SetOut(os.Stderr)
@@ -179,6 +181,21 @@ func group(c *cobra.Command, kids ...*cobra.Command) *cobra.Command {
 	return c
 }
 
+// noCommand says that a command does not have another, and which it has that was perhaps meant.
+func noCommand(cmd *cobra.Command, name string) error {
+	var names []string
+	for _, kid := range cmd.Commands() {
+		if kid.IsAvailableCommand() {
+			names = append(names, kid.Name())
+		}
+	}
+	hint := ""
+	if meant, ok := near.Name(name, names); ok {
+		hint = "; did you mean " + cmd.CommandPath() + " " + meant + "?"
+	}
+	return usagef("there is no command %q%s", cmd.CommandPath()+" "+name, hint)
+}
+
 func newHelp() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]",
@@ -186,7 +203,10 @@ func newHelp() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			found, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 {
-				return usagef("there is no command %q", cmd.Root().Name()+" "+strings.Join(args, " "))
+				if len(rest) == 0 {
+					rest = args
+				}
+				return noCommand(found, rest[0])
 			}
 			return found.Help()
 		},

@@ -25,6 +25,7 @@ type simFlags struct {
 
 	profiles, set []string
 	conf          string
+	oneQueue      bool
 
 	output              choice
 	jobs, tasks, report string
@@ -105,13 +106,14 @@ func (f *simFlags) add(cmd *cobra.Command, seeds int) {
 	fl.StringArrayVar(&f.set, "set", nil, "make `CHANGE` in every profile, such as place.map=delay; may stand several times")
 	fl.BoolVar(&f.bare, "without-agent", false, "leave out of every profile what heddle rm cannot do on stock NodeManagers")
 	fl.StringVar(&f.conf, "conf", "", "Hadoop configuration folder `DIR` (default: one queue, dominant resources)")
+	fl.BoolVar(&f.oneQueue, "one-queue", false, "without --conf: run every job in the queue default, whatever queue it names")
 	fl.Var(&f.cluster.nodes, "nodes", "nodes of the cluster, all alike (default: the scenario's, the hosts that the trace names, or 10)")
 	fl.Var(&f.cluster.racks, "racks", "racks they stand in (default: one for every 40 nodes)")
 	fl.StringVar(&f.cluster.file, "cluster", "", "cluster of `FILE`: a scenario, or the load simulator's list of nodes (JSON)")
 	fl.Var(&f.cluster.node, "node", "memory and vcores of a node, where nothing else states them (default 8192MiB,8)")
 	f.read.add(cmd)
 	fl.Var(&f.load, "load", "scale the time between jobs so that the work they offer is `F` of the cluster's capacity")
-	choose(cmd, &f.world, "world", "", "full: work takes the time it takes on a node (default); given: what the trace says")
+	choose(cmd, &f.world, "world", "", "full: work takes the time it takes on a node; given: what the trace says (default: given if the trace states every duration, else full)")
 	fl.Var(&f.seeds, "seeds", fmt.Sprintf("runs of each profile, each with a seed of its own (default %d, or the scenario's)", seeds))
 	fl.Uint64Var(&f.firstSeed, "first-seed", 1, "the first seed, `K`; the others follow")
 	choose(cmd, &f.output, "output", "o", "what to print")

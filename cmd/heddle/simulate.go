@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"heddle/report"
@@ -37,6 +38,19 @@ func (a *app) simulate(f *simFlags, path string, seeds int) error {
 	if stopped && done < e.plan.Runs() {
 		return failure{fmt.Errorf("%s: stopped early, after %d of %d runs", path, done, e.plan.Runs())}
 	}
+	return allFailed(path, c)
+}
+
+// allFailed is the error of a run in which no job succeeded.
+func allFailed(path string, c *report.Comparison) error {
+	for _, p := range c.Profiles {
+		for _, r := range p.Runs {
+			if len(r.Jobs) > 0 && !slices.ContainsFunc(r.Jobs, func(j sim.JobResult) bool { return j.State == sim.Succeeded }) {
+				return failure{fmt.Errorf("%s: profile %s, seed %d: none of %s succeeded; the first, %s: %s",
+					path, p.Name, r.Seed, plural(len(r.Jobs), "job"), r.Jobs[0].ID, r.Jobs[0].Why)}
+			}
+		}
+	}
 	return nil
 }
 
@@ -64,7 +78,7 @@ func (a *app) runAll(e *experiment, allTasks bool) (runs [][]*sim.Result, stoppe
 			"heartbeats left out", r.SkippedOffers, "steps checked", r.CheckedSteps, "cut", r.Cut)
 	}
 	began := time.Now()
-	a.log.Info("running", "runs", e.plan.Runs(), "cluster", e.hardware.describe(), "world", e.world)
+	a.log.Info("running", "runs", e.plan.Runs(), "cluster", e.hardware.describe(), "world", e.world.world)
 	runs, err = e.plan.Run()
 	bar.end()
 	a.log.Info("done", "runs", e.plan.Runs(), "took", time.Since(began))
@@ -75,7 +89,7 @@ func (a *app) runAll(e *experiment, allTasks bool) (runs [][]*sim.Result, stoppe
 // has run to the end, so that like is held against like, or whatever there is where there is none.
 func (e *experiment) comparison(runs [][]*sim.Result, stopped bool) (c *report.Comparison, done int) {
 	c = &report.Comparison{
-		Workload: e.input.workload, World: e.world, Cluster: e.hardware.describe(), Notes: e.notes,
+		Workload: e.input.workload, World: e.world.world, WorldWhy: e.world.why, Cluster: e.hardware.describe(), Notes: e.notes,
 	}
 	whole := make([]bool, len(e.plan.Seeds))
 	anyWhole := false

@@ -42,6 +42,10 @@ func JSON(err error) (field, text string) {
 	if typed, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		want := Kind(typed.Type)
 		if n := strings.TrimPrefix(typed.Value, "number "); want == whole && strings.Trim(n, "-0123456789") == "" {
+			const most = 60 // a number can be as long as the input
+			if len(n) > most {
+				n = n[:most] + "…"
+			}
 			return typed.Field, n + " is out of range"
 		}
 		return typed.Field, "got " + got(typed.Value) + "; wanted " + want

@@ -166,3 +166,14 @@ func (s *Sizer) Gauges(v policy.View, emit func(name string, value float64)) {
 	emit("masters, MiB", float64(held[heddle.Memory]))
 	emit("masters, vcores", float64(held[heddle.CPU])/1000)
 }
+
+// GaugeWords implements [policy.Gauged].
+func (s *Sizer) GaugeWords(name string) string {
+	switch name {
+	case "masters, MiB":
+		return "The memory that masters hold, which AdaptCont sizes by what their jobs need."
+	case "masters, vcores":
+		return "The vcores that masters hold, which AdaptCont sizes by what their jobs need."
+	}
+	return ""
+}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"heddle"
 	_ "heddle/cluster" // with it the compiler can inline what a View and all below it are asked for
@@ -409,6 +410,17 @@ func (s *Scheduler) Gauges(_ policy.View, emit func(name string, value float64))
 	for k := 1; k < len(s.delta)-1; k++ {
 		emit("dress.delta."+strconv.Itoa(k+1), s.delta[k])
 	}
+}
+
+// GaugeWords implements [policy.Gauged].
+func (s *Scheduler) GaugeWords(name string) string {
+	switch {
+	case name == "dress.delta":
+		return "δ: the share of the cluster that DRESS reserves for jobs that ask for little."
+	case strings.HasPrefix(name, "dress.delta."):
+		return "δ of a further category: the share of the cluster that DRESS reserves for jobs that ask for more than the one before."
+	}
+	return ""
 }
 
 // Check implements [policy.Checker].

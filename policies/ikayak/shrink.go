@@ -141,6 +141,17 @@ func (s *Shrink) Gauges(_ policy.View, emit func(name string, value float64)) {
 	emit("ikayak.shrunk", float64(s.shrunk))
 }
 
+// GaugeWords implements [policy.Gauged].
+func (s *Shrink) GaugeWords(name string) string {
+	switch name {
+	case "ikayak.beta":
+		return "β: the part of the maps so far that ran on a node with their data, and the least part of its container that a shrunk map gets."
+	case "ikayak.shrunk":
+		return "Maps whose containers iKayak made smaller so far, so that more of them fit on the nodes that hold their data."
+	}
+	return ""
+}
+
 // FixedOptions are those of [Fixed].
 type FixedOptions struct {
 	Part float64 `yaml:"part"` // of what is asked for, above 0, at most 1

@@ -162,3 +162,14 @@ func (s *Suspend) Gauges(_ policy.View, emit func(name string, value float64)) {
 	emit("ikayak.gamma", s.gamma)
 	emit("ikayak.suspended", float64(len(s.frozen)))
 }
+
+// GaugeWords implements [policy.Gauged].
+func (s *Suspend) GaugeWords(name string) string {
+	switch name {
+	case "ikayak.gamma":
+		return "γ, the delay factor: Spark's part of what Spark and MapReduce hold together. The larger it is, the longer waiting reduces are suspended."
+	case "ikayak.suspended":
+		return "Reduces that are suspended now, because they wait for maps, and lend their processors."
+	}
+	return ""
+}

@@ -10,7 +10,7 @@ import (
 
 func TestSuite(t *testing.T) {
 	policytest.Run(t, newcomers.New, "{wait: 20, most: 0.5}", func(s policy.Share) policy.Set {
-		set := policytest.Base(nil)
+		set := policytest.Base(policytest.Submitted{})
 		set.Share = []policy.Share{s}
 		return set
 	})

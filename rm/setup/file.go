@@ -16,6 +16,7 @@ import (
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 
+	"heddle/internal/near"
 	"heddle/internal/plain"
 )
 
@@ -198,7 +199,7 @@ func (f *file) errorAt(t *token.Token, format string, args ...any) error {
 // yamlError turns an error of the YAML library into one line with a place.
 func (f *file) yamlError(err error) error {
 	if unknown, ok := errors.AsType[*yaml.UnknownFieldError](err); ok {
-		return f.errorAt(unknown.GetToken(), "unknown key %q; there are %s", unknown.GetToken().Value, strings.Join(f.keysBeside(unknown.GetToken()), ", "))
+		return f.errorAt(unknown.GetToken(), "unknown key %q; %s", unknown.GetToken().Value, near.Names(unknown.GetToken().Value, f.keysBeside(unknown.GetToken())))
 	}
 	at, _, text := plain.YAML(err)
 	return f.errorAt(at, "%s", text)

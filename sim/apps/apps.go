@@ -78,6 +78,7 @@ type Actions struct {
 	Alarm   heddle.Time          // call Alarm then; 0 = do not change. At most one is outstanding: the last counts
 	Beat    heddle.Time          // when the next Beat is due; 0 = do not change
 	Finish  Finish
+	Why     string // it finished badly
 
 	// Excluding says that Exclude is the new list of nodes the application wants nothing on, in order
 	// of their ids, in place of the one before (Beat only).

@@ -73,6 +73,7 @@ type mapReduce struct {
 	doneMaps, doneReds int
 	slowStart          int // maps that must be done before the first reduce is asked for
 	over               Finish
+	why                string // it finished badly
 	reduceStarted      bool
 	recalculate        bool
 	lastDone           int
@@ -178,7 +179,7 @@ func (m *mapReduce) Start(now heddle.Time, out *Actions) {
 
 func (m *mapReduce) Beat(now heddle.Time, in *Response, out *Actions) {
 	if m.over != Running {
-		out.Finish = m.over
+		out.Finish, out.Why = m.over, m.why
 		return
 	}
 	m.next = now.Plus(m.c.HeartbeatInterval)

@@ -1,6 +1,7 @@
 package apps
 
 import (
+	"fmt"
 	"slices"
 
 	"heddle"
@@ -62,7 +63,7 @@ func (m *mapReduce) attemptFailed(now heddle.Time, k heddle.Kind, i int32) {
 	t.failures++
 	if int(t.failures) >= m.c.MaxAttempts {
 		t.state, t.container = waiting, 0
-		m.over = FinishedBadly
+		m.over, m.why = FinishedBadly, fmt.Sprintf("its %s %d failed %d times", k, i+1, t.failures)
 		return
 	}
 	m.attemptKilled(now, k, i, true)

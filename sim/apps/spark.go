@@ -1,6 +1,7 @@
 package apps
 
 import (
+	"fmt"
 	"slices"
 
 	"heddle"
@@ -57,6 +58,7 @@ type spark struct {
 	failures int // executors that failed by the application's fault
 	maxFail  int
 	over     Finish
+	why      string // it finished badly
 
 	// The driver.
 	executors  map[heddle.ContainerID]*executor
@@ -174,10 +176,10 @@ func (m *spark) Idle() bool {
 
 func (m *spark) Beat(now heddle.Time, in *Response, out *Actions) {
 	if m.over == Running && m.failures >= m.maxFail {
-		m.over = FinishedBadly
+		m.over, m.why = FinishedBadly, fmt.Sprintf("%d of its executors failed", m.failures)
 	}
 	if m.over != Running {
-		out.Finish = m.over
+		out.Finish, out.Why = m.over, m.why
 		return
 	}
 	m.calls++

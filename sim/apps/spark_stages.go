@@ -1,6 +1,7 @@
 package apps
 
 import (
+	"fmt"
 	"slices"
 
 	"heddle"
@@ -198,7 +199,7 @@ func (m *spark) taskFailed(now heddle.Time, id taskID, counted bool) {
 	t.attempt++
 	if counted {
 		if t.failures++; int(t.failures) >= m.c.MaxAttempts {
-			m.over = FinishedBadly
+			m.over, m.why = FinishedBadly, fmt.Sprintf("a task of its stage %d failed %d times", id.stage, t.failures)
 		}
 	}
 	if m.pending == 0 && m.dynamic != nil {

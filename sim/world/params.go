@@ -1,9 +1,8 @@
 package world
 
 import (
-	"strings"
-
 	"heddle"
+	"heddle/workload"
 )
 
 // Params are the physical constants of the world: this file holds all of them, each with its source.
@@ -211,29 +210,13 @@ func mean(all map[string]Program) Program {
 	return m
 }
 
-// program returns what a job's program needs. A name counts as a known program when it contains its name,
-// or another name it goes by, whatever the case: "DistGrep", "word count 2".
+// program returns what a job's program needs; of one that is not known, the mean.
 func (p *Params) program(name string) Program {
-	plain := strings.ToLower(strings.NewReplacer(" ", "", "-", "", "_", "").Replace(name))
-	for _, k := range [...][2]string{
-		{"wordcount", "wordcount"},
-		{"wcount", "wordcount"},
-		{"grep", "grep"},
-		{"terasort", "terasort"},
-		{"randomwriter", "randomwriter"},
-		{"teragen", "randomwriter"},
-		{"sort", "sort"},
-		{"montecarlo", "pi"},
-		{"piest", "pi"},
-		{"kmeans", "kmeans"},
-		{"pagerank", "pagerank"},
-		{"index", "index"},
-	} {
-		if q, ok := p.Programs[k[1]]; ok && strings.Contains(plain, k[0]) {
-			return q
-		}
+	known, _ := workload.Program(name)
+	if q, ok := p.Programs[known]; ok {
+		return q
 	}
-	if q, ok := p.Programs[plain]; ok {
+	if q, ok := p.Programs[name]; ok {
 		return q
 	}
 	return p.Mean

@@ -6,20 +6,21 @@ var Table = []Row{
 	{".", nil},              // package heddle
 	{"internal/plain", nil}, // what libraries say, in the words of people
 	{"estimate", nil},
+	{"internal/near", nil}, // names that were probably meant
 	{"cluster", []string{"."}},
 	{"policy", []string{".", "cluster"}},
 	{"sched", []string{".", "cluster", "policy"}},
 	{"policy/policytest", []string{".", "cluster", "policy", "sched"}},
 	{"policies/*", []string{".", "cluster", "policy", "estimate"}}, // never sched, never each other
-	{"policies", []string{".", "policy", "policies/*", "internal/plain"}},
+	{"policies", []string{".", "policy", "policies/*", "internal/plain", "internal/near"}},
 	{"workload", []string{".", "internal/plain"}},
-	{"scenario", []string{".", "workload", "internal/plain"}},
+	{"scenario", []string{".", "workload", "internal/plain", "internal/near"}},
 	{"conf", []string{".", "policy", "policies/capacity", "policies/fair"}},
 	{"sim/apps", []string{".", "workload"}},
 	{"sim/world", []string{".", "workload"}},
 	{"sim/bound", []string{"."}},
 	{"sim", []string{".", "cluster", "policy", "sched", "workload", "sim/apps", "sim/world", "sim/bound"}},
-	{"exp", []string{".", "workload", "scenario", "policies", "policy", "conf", "sim", "sim/world", "sim/bound"}},
+	{"exp", []string{".", "workload", "scenario", "policies", "policy", "conf", "sim", "sim/world", "sim/bound", "internal/near"}},
 	{"report", []string{".", "sim", "workload"}},
 	{"exp/page", []string{".", "exp", "report", "sim"}},
 	{"yarn/ids", nil}, // the wire knows nothing of scheduling
@@ -35,7 +36,7 @@ var Table = []Row{
 	{"rm/clients", []string{".", "rm", "yarn/*"}},
 	{"rm/web", []string{".", "rm", "yarn/*"}},
 	{"rm/daemon", []string{"rm", "rm/store", "rm/clients", "rm/web", "yarn/*"}},
-	{"rm/setup", []string{".", "conf", "policies", "policies/*", "policy", "rm", "internal/plain"}},
+	{"rm/setup", []string{".", "conf", "policies", "policies/*", "policy", "rm", "internal/plain", "internal/near"}},
 	{"cmd/heddle", []string{"*"}},
 	{"internal/testkit/hadoop/testbed", []string{"internal/testkit/hadoop"}},
 	{"test/hadoop/compare", []string{"internal/testkit/hadoop"}},

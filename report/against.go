@@ -1,0 +1,111 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// A verdict is what changed for the worse and for the better under the last profile.
+type verdict struct {
+	title         string // heddle against the better of capacity and fair
+	worse, better []string
+}
+
+// alike is how far apart two figures may be and count as even.
+const alike = 0.02
+
+// against holds the last profile against the best of the others in each row, among those that completed as many
+// jobs. Rows in which neither less nor more is better are left out, and the one that only repeats the mean
+// completion time. There is none where there is nothing to hold it against.
+func against(sums []Summary) (v verdict, ok bool) {
+	last, eligible := len(sums)-1, comparable(sums)
+	var others []string
+	for i := range sums {
+		if i != last && eligible[i] {
+			others = append(others, sums[i].Profile)
+		}
+	}
+	if len(others) == 0 || !eligible[last] {
+		return v, false
+	}
+	v.title = sums[last].Profile + " against " + others[0]
+	if n := len(others); n > 1 {
+		v.title = sums[last].Profile + " against the " + pick(n == 2, "better", "best") + " of " + strings.Join(others[:n-1], ", ") + " and " + others[n-1]
+	}
+	type change struct {
+		text string
+		by   float64 // how many times as large
+	}
+	var worse, better []change
+	for _, r := range rows {
+		best := math.NaN()
+		for i := range sums {
+			if x := sums[i].Mean[r.metric]; i != last && eligible[i] && !math.IsNaN(x) && (math.IsNaN(best) || x*float64(r.better) > best*float64(r.better)) {
+				best = x
+			}
+		}
+		own := sums[last].Mean[r.metric]
+		if r.better == 0 || r.metric == JCTOverBound || math.IsNaN(own) || math.IsNaN(best) || r.format(own) == r.format(best) || math.Abs(own-best) <= alike*best {
+			continue
+		}
+		c := change{fmt.Sprintf("%s %s against %s", r.label, r.format(own), r.format(best)), math.Max(own, best) / math.Min(own, best)}
+		if times := own / best; math.Min(own, best) > 0 {
+			c.text += " (" + changed(times) + ")"
+		}
+		if (own-best)*float64(r.better) < 0 {
+			worse = append(worse, c)
+		} else {
+			better = append(better, c)
+		}
+	}
+	list := func(cs []change) (texts []string) {
+		slices.SortStableFunc(cs, func(a, b change) int { return cmp.Compare(b.by, a.by) })
+		for _, c := range cs {
+			texts = append(texts, c.text)
+		}
+		return texts
+	}
+	v.worse, v.better = list(worse), list(better)
+	return v, true
+}
+
+// changed writes by how much a figure changed: −9 %, +35 %, 16 ×.
+func changed(times float64) string {
+	switch {
+	case times >= 10:
+		return fmt.Sprintf("%.0f ×", times)
+	case times >= 2:
+		return fmt.Sprintf("%.1f ×", times)
+	case times > 1:
+		return fmt.Sprintf("+%.0f %%", 100*(times-1))
+	}
+	return fmt.Sprintf("−%.0f %%", 100*(1-times))
+}
+
+// topics are the verdict's, what is worse first, in lines of a width that no change is broken across.
+func (v *verdict) topics(width int) []topic {
+	var out []topic
+	for _, t := range []struct {
+		label string
+		list  []string
+	}{{"worse", v.worse}, {"better", v.better}} {
+		if len(t.list) == 0 {
+			t.list = []string{"nothing by more than 2 %"}
+		}
+		var lines []string
+		for i, text := range t.list {
+			text += pick(i < len(t.list)-1, ";", "")
+			if n := len(lines); n > 0 && utf8.RuneCountInString(lines[n-1]+" "+text) <= width {
+				lines[n-1] += " " + text
+				continue
+			}
+			lines = append(lines, text)
+		}
+		out = append(out, topic{t.label, lines})
+	}
+	return out
+}
