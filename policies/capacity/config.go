@@ -47,4 +47,6 @@ type QueueConfig struct {
 	DefaultPriority  int32
 	Stopped          bool
 	Maximum          heddle.Resource // largest container; zero = the cluster's
+
+	Own []string // of the properties that can be set for all queues at once, those that are set for this one
 }
