@@ -173,7 +173,7 @@ func queueOf(q *rest.Queue) queueRow {
 		Path: q.Path, Parent: q.Parent, Leaf: q.Leaf, State: q.State, Capacity: rounded(100 * q.Capacity), MaxCapacity: rounded(100 * q.Max),
 		Absolute: rounded(100 * q.Absolute), AbsoluteMax: rounded(100 * q.AbsoluteMax), Share: rounded(100 * q.UsedShare), UsedCapacity: -1,
 		Weight: q.Weight, Used: amountsOf(&q.Used), Reserved: amountsOf(&q.Reserved), Pending: amountsOf(&q.Pending), Masters: amountsOf(&q.Masters),
-		Containers: q.Containers, Waiting: q.Waiting, Running: q.Active, Inactive: q.Inactive, MaxApps: q.MaxApps, Order: q.Order, Users: []userRow{},
+		Containers: q.Containers, Waiting: q.Waiting, Running: q.Active, Inactive: q.Inactive, MaxApps: q.MaxApps, Order: q.Order, Configured: q.Configured, Users: []userRow{},
 	}
 	if q.Absolute > 0 {
 		r.UsedCapacity = rounded(100 * q.UsedShare / q.Absolute)

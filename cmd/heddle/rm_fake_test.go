@@ -247,7 +247,7 @@ var fakeQueues = rest.Queues{List: []rest.Queue{
 	},
 	{
 		Path: "root.default", Parent: "root", Leaf: true, State: "RUNNING", Capacity: 0.7, Max: 1, Absolute: 0.7, AbsoluteMax: 1, Weight: -1,
-		MaxApps: 7000, UsedShare: 0.208333, Order: "fifo", Used: amounts(2560, 5), Masters: amounts(512, 1), Pending: amounts(1024, 1),
+		MaxApps: 7000, UsedShare: 0.208333, Order: "shortest", Configured: "fifo", Used: amounts(2560, 5), Masters: amounts(512, 1), Pending: amounts(1024, 1),
 		Containers: 5, Waiting: 1, Active: 1, Inactive: 1,
 		Users: []rest.QueueUser{
 			{Name: "ada", Used: amounts(2560, 5), Masters: amounts(512, 1), Active: 1},
@@ -256,7 +256,7 @@ var fakeQueues = rest.Queues{List: []rest.Queue{
 	},
 	{
 		Path: "root.small", Parent: "root", Leaf: true, State: "STOPPED", Capacity: 0.3, Max: 0.5, Absolute: 0.3, AbsoluteMax: 0.5, Weight: -1,
-		MaxApps: 3000, Order: "fair",
+		MaxApps: 3000, Order: "fair", Configured: "fair",
 	},
 }}
 

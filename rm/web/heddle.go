@@ -73,7 +73,7 @@ func (sh shaper) queue(q *rm.QueueReport) rest.Queue {
 	o := rest.Queue{
 		Path: q.Path, Leaf: q.Leaf, State: queueState(q), Capacity: q.Capacity, Max: q.Max, Absolute: q.Absolute,
 		AbsoluteMax: q.AbsoluteMax, Weight: q.Weight, MaxApps: q.MaxApps, AMShare: q.AMShare, UserLimit: q.UserLimit,
-		UserFactor: q.UserFactor, Order: q.Order, Preemptable: q.Preemptable, Used: sh.amounts(q.Used),
+		UserFactor: q.UserFactor, Order: q.Order, Configured: q.Configured, Preemptable: q.Preemptable, Used: sh.amounts(q.Used),
 		Reserved: sh.amounts(q.Reserved), Masters: sh.amounts(q.Masters), Pending: sh.amounts(q.Pending),
 		Containers: q.Containers, Reservations: q.Reservations, Waiting: q.Waiting, Active: q.Active,
 		Inactive: q.Inactive, Submitted: q.Submitted, Completed: q.Completed, Killed: q.Killed, Failed: q.Failed,
@@ -93,7 +93,7 @@ func (s *site) heddleInfo(r *http.Request) (rest.Answer, error) {
 		return rest.Answer{}, err
 	}
 	return rest.Answer{Root: "info", Value: rest.Info{
-		Version: s.Version, ClusterID: c.ClusterID, Started: c.Started, Ready: s.RM.Ready(), Profile: c.Profile,
+		Version: s.Version, ClusterID: c.ClusterID, Started: c.Started, Ready: s.RM.Ready(), Profile: c.Profile, Order: c.Order,
 		Scheduler: c.Scheduler, Off: s.Off, Steps: c.Steps, Grants: c.Grants, BusyPercent: c.BusyPercent,
 		Queue: c.Queue, BeatMillis: c.BeatEvery.Milliseconds(),
 	}}, nil

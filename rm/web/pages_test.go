@@ -17,7 +17,7 @@ func TestPages(t *testing.T) {
 		"/cluster/apps/accepted":  {"application_1700000000000_0002"},
 		"/cluster/app/" + proxied: {"3 × map", "The queue root.default is at its maximum.", "&lt;b&gt;", "appattempt_1700000000000_0001_000001", "/proxy/" + proxied + "/"},
 		"/cluster/nodes":          {"node1:8041", "LOST", `href="http://node1:8042/"`},
-		"/cluster/scheduler":      {"root.default", "at most 50.0 %"},
+		"/cluster/scheduler":      {"root.default", "at most 50.0 %", "Profile heddle, order shortest, queues of the capacity scheduler", "<dt>Order<dd>shortest (configured: fifo)"},
 		"/static/style.css":       {"--paper"},
 	} {
 		w := ask(h, path)
@@ -90,7 +90,7 @@ func TestNoMarkupFromUsers(t *testing.T) {
 	a.Name, a.User, a.Queue, a.Type, a.Diagnostics, a.Tags = evil, evil, evil, evil, evil, []string{evil}
 	a.OriginalURL = "javascript:alert(1)"
 	f.nodes[0].Health, f.nodes[0].Version, f.nodes[0].Rack, f.nodes[0].HTTP = evil, evil, evil, `"onmouseover=alert(1)`
-	f.queues[1].Users[0].Name, f.queues[1].Order = evil, evil
+	f.queues[1].Users[0].Name, f.queues[1].Order, f.queues[1].Configured = evil, evil, evil
 	w := f.whys[a.ID]
 	w.Pending[0].Text, w.Pending[0].Kind, w.Pending[0].Holders[0].Name = evil, evil, evil
 	f.attempts[a.ID][0].Diagnostics, f.attempts[a.ID][0].NodeHTTP = evil, evil

@@ -41,7 +41,7 @@ func demo() *fakeRM {
 	node := ids.Node{Host: "node1", Port: 8041}
 	f := &fakeRM{ready: true, queues: stockQueues(heddle.Of(2048, 2000), heddle.Of(512, 1000), 2, 1)}
 	f.cluster = rm.ClusterReport{
-		ClusterID: "c1", Started: 1700000000000, Profile: "heddle", Scheduler: "capacity", Minimum: heddle.Of(128, 1000),
+		ClusterID: "c1", Started: 1700000000000, Profile: "heddle", Order: "shortest", Scheduler: "capacity", Minimum: heddle.Of(128, 1000),
 		Maximum: heddle.Of(4096, 8000), Total: heddle.Of(8192, 16000), Used: heddle.Of(2048, 2000), RunningApps: 1,
 		PendingApps: 1, Containers: 2, Waiting: 3, Active: 2, Lost: 1, Steps: 1234, Grants: 56, BusyPercent: 1.5, BeatEvery: time.Second,
 	}
@@ -162,7 +162,7 @@ func TestHeddleQueues(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(q.List) != 2 || q.List[1].Parent != "root" || q.List[1].Path != "root.default" || q.List[1].UsedShare != 0.25 ||
-		q.List[1].Users[0].Used.MemoryMB != 2048 {
+		q.List[1].Users[0].Used.MemoryMB != 2048 || q.List[1].Order != "shortest" || q.List[1].Configured != "fifo" {
 		t.Errorf("got %+v", q.List)
 	}
 }
@@ -170,7 +170,7 @@ func TestHeddleQueues(t *testing.T) {
 func TestFairShape(t *testing.T) {
 	f := demo()
 	f.cluster.Scheduler = "fair"
-	f.queues[1].MinShare, f.queues[1].Order, f.queues[1].MaxApps = heddle.Of(1024, 1000), "drf", -1
+	f.queues[1].MinShare, f.queues[1].Order, f.queues[1].Configured, f.queues[1].MaxApps = heddle.Of(1024, 1000), "shortest", "drf", -1
 	w := ask(New(Options{RM: f}), rest.Base+"/scheduler")
 	var got struct {
 		SchedulerInfo struct {

@@ -72,7 +72,8 @@ type Queue struct {
 	AMShare      float64     `json:"amShare"`
 	UserLimit    float64     `json:"userLimitPercent"`
 	UserFactor   float64     `json:"userLimitFactor"`
-	Order        string      `json:"order"`
+	Order        string      `json:"order"`           // that serves: the profile's
+	Configured   string      `json:"configuredOrder"` // what the queue's configuration says
 	Preemptable  bool        `json:"preemptable"`
 	UsedShare    float64     `json:"usedShare"` // of the cluster, 0 to 1
 	Used         Amounts     `json:"used"`
@@ -107,6 +108,7 @@ type Info struct {
 	Started     int64    `json:"started"`
 	Ready       bool     `json:"ready"`
 	Profile     string   `json:"profile"`
+	Order       string   `json:"order"`     // of the profile's lanes
 	Scheduler   string   `json:"scheduler"` // capacity or fair: the shape of the queues
 	Off         []string `json:"off"`       // mechanisms of the profile that are off, as "what: why"
 	Steps       uint64   `json:"steps"`     // events the scheduler took
