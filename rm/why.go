@@ -135,7 +135,7 @@ func (r *RM) limit(a *app, l *policy.Limit) *Limit {
 	}
 	switch l.Of {
 	case policy.OfApp:
-		out.Of = "of the application"
+		out.Of = "in the application"
 	case policy.OfUser:
 		out.Of = strings.TrimSpace("of user " + a.user + " " + in)
 	case policy.OfAll: // as it is
@@ -228,7 +228,7 @@ func (r *RM) sentences(a *app, k *sched.PendingAsk, p *PendingAsk) string {
 				return joined(fmt.Sprintf("%s: %d of %d nodes will take it as they report in.", what, g.Nodes, r.core.View().Live()), place)
 			}
 		}
-		return joined(fmt.Sprintf("%s: no node takes it, for reasons that differ%s.", what, r.lacking(k.Short)), place)
+		return joined(fmt.Sprintf("%s: no node takes it%s: %s.", what, r.lacking(k.Short), byNode(k.Nodes)), place)
 	}
 	s := what + ": " + whyText(k.Why)
 	if k.Why != heddle.NodeGone {
@@ -238,6 +238,22 @@ func (r *RM) sentences(a *app, k *sched.PendingAsk, p *PendingAsk) string {
 		s += " (" + p.Policy + ")"
 	}
 	return joined(s+".", p.Limit.Text(r.text), place)
+}
+
+// byNode says what stands against it on groups of nodes.
+func byNode(groups []sched.NodeGroup) string {
+	parts := make([]string, len(groups))
+	for i, g := range groups {
+		words := reasons[g.Why].Nodes
+		if g.Nodes == 1 {
+			words = reasons[g.Why].Node
+		}
+		parts[i] = fmt.Sprintf("%d %s", g.Nodes, words)
+		if g.Policy != "" {
+			parts[i] += " (" + g.Policy + ")"
+		}
+	}
+	return strings.Join(parts, "; ")
 }
 
 // lacking says what is short, the dimensions that are, after a comma.

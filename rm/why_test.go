@@ -111,7 +111,7 @@ func TestWhyNames(t *testing.T) {
 			}
 			for text, l := range map[string]policy.Limit{
 				"Masters of user ann in queue root.default: 1 of at most 2.": {What: "masters", Of: policy.OfUser, Queue: 1, Counted: true, UsedN: 1, MostN: 2},
-				"Maps done of the application: 1 of at least 2, set by a = 1, b = 2.": {
+				"Maps done in the application: 1 of at least 2, set by a = 1, b = 2.": {
 					What: "maps done", Of: policy.OfApp, Queue: heddle.NoQueue, Counted: true, Least: true, UsedN: 1, MostN: 2, By: []string{"a = 1", "b = 2"},
 				},
 				"Containers in the cluster: <memory:0, vCores:0> of at most <memory:65536, vCores:8>.": {What: "containers", Queue: heddle.NoQueue, Most: heddle.Unbounded},
@@ -128,4 +128,25 @@ func TestWhyNames(t *testing.T) {
 			t.Errorf("%d is %s", n, got)
 		}
 	}
+}
+
+// Where nodes answer differently every answer is told, and by whom it is given.
+func TestWhyByNode(t *testing.T) {
+	inWorld(t, "slots", func(t *testing.T, w *world) { // maps wait 15 s for their node
+		n := w.node("n1", 8192, 8)
+		w.node("n2", 2048, 2)
+		id := w.submit("MAPREDUCE", 1024)
+		n.beat()
+		m := w.master(id)
+		m.ask(row(20, "*", 2048, 2), row(20, "n2", 2048, 2), row(20, "/default-rack", 2048, 2))
+		e, err := w.r.Why(context.Background(), id)
+		if err != nil || len(e.Pending) != 1 {
+			t.Fatalf("%+v, %v", e, err)
+		}
+		const want = "1 map of <memory:2048, vCores:1>: no node takes it: 1 has too little free; " +
+			"1 is passed over for one that holds its data (place.map: delay). It is 1st of 1 in queue root.default by order slots."
+		if got := e.Pending[0].Text; got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	})
 }
