@@ -33,11 +33,13 @@ func (s *Scheduler) Limit(v policy.View, k *policy.Ask, why heddle.Why) (policy.
 		return s.gateLimit(v, a, why), true
 	case heddle.QueueLimit:
 		for ; q != nil; q = q.Parent() {
-			if c := &s.queues[q.ID()]; !v.Fits(q.Taken().Plus(k.Size()), c.max) {
-				return policy.Limit{
-					What: "containers", Queue: q.ID(), Most: c.max, Used: q.Taken(), By: c.cfg.maximum(), Holds: holdsIn(q),
-				}, true
+			c := &s.queues[q.ID()]
+			if v.Fits(q.Taken().Plus(k.Size()), c.max) || q.Parent() != nil && s.queues[q.Parent().ID()].max == c.max {
+				continue // a queue that may have all of the one above is no fuller than that
 			}
+			return policy.Limit{
+				What: "containers", Queue: q.ID(), Most: c.max, Used: q.Taken(), By: c.cfg.maximum(), Holds: holdsIn(q),
+			}, true
 		}
 	case heddle.UserLimit:
 		c, u := &s.queues[q.ID()], a.User()
