@@ -201,7 +201,8 @@ func TestOrderThatServes(t *testing.T) {
 		{"fifo", nil, "fifo", "fifo", "as listed"},
 		{"fifo", []string{"lanes=[{kinds: [am, map, reduce, executor, other], order: shortest}]"}, "shortest", "shortest", "as listed"},
 		{
-			"capacity", []string{"lanes=[{kinds: [am, map, executor, other], order: capacity}, {kinds: [reduce], order: coupling.mismatch}]"},
+			"capacity",
+			[]string{"lanes=[{kinds: [am, map, executor, other], order: capacity}, {kinds: [reduce], order: coupling.mismatch}]"},
 			"capacity for am, map, executor, other; coupling.mismatch for reduce", "fifo for am, map, executor, other; coupling.mismatch for reduce",
 			"utilization for am, map, executor, other; as listed for reduce",
 		},
