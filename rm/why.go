@@ -108,8 +108,8 @@ func (r *RM) pendingAsk(a *app, k *sched.PendingAsk) PendingAsk {
 		Order: r.order(a, k.Order), Place: k.Place, Of: k.Of, Need: k.Need, Have: k.Have, Short: k.Short,
 	}
 	for _, h := range k.Holders {
-		if a := r.apps[h.App]; a != nil {
-			p.Holders = append(p.Holders, Holder{a.id, a.name, a.user, h.Used})
+		if by := r.apps[h.App]; by != nil {
+			p.Holders = append(p.Holders, Holder{by.id, by.name, by.user, h.Used})
 		}
 	}
 	for _, g := range k.Nodes {

@@ -27,7 +27,7 @@ func (s *Scheduler) Limit(v policy.View, k *policy.Ask, why heddle.Why) (policy.
 	case heddle.GateClosed: // its turn has not come
 		return s.inLine(a, policy.Limit{What: "applications that wait for a master's container at once", Queue: q.ID(), Counted: true, MostN: window, UsedN: window}), true
 	case heddle.AppLimit:
-		return s.runLimit(v, a)
+		return s.runLimit(a)
 	case heddle.QueueLimit:
 		for ; q != nil; q = q.Parent() {
 			if c := &s.queues[q.ID()]; !q.Used().Plus(k.Size()).Fits(c.max) {
@@ -51,7 +51,7 @@ func (s *Scheduler) inLine(a *policy.App, l policy.Limit) policy.Limit {
 
 // runLimit is the limit on applications that run which keeps one from being runnable: its user's, or that of the
 // lowest queue that has as many as it may.
-func (s *Scheduler) runLimit(v policy.View, a *policy.App) (policy.Limit, bool) {
+func (s *Scheduler) runLimit(a *policy.App) (policy.Limit, bool) {
 	st := s.of(a)
 	l := policy.Limit{What: "applications that run", Of: policy.OfUser, Queue: heddle.NoQueue, Counted: true}
 	for _, id := range s.parked {
