@@ -277,7 +277,8 @@ type Limit struct {
 	MostN, UsedN int
 	Least        bool
 
-	By []string // what sets it, each as "name = value": properties of Hadoop's files, or options of the policy
+	By   []string // what sets it, each as "name = value": properties of Hadoop's files, or options of the policy
+	Note string   // a sentence on what the figures do not say; mostly empty
 
 	// Place is the application's among the Line of those that this policy lets in one after the other, from 1;
 	// 0 where it keeps no such line.

@@ -56,7 +56,8 @@ type Limit struct {
 	UsedN, MostN int
 	Least        bool
 
-	By []string // what sets it, each as "name = value"
+	By   []string // what sets it, each as "name = value"
+	Note string   // a sentence on what the figures do not say
 }
 
 // A Holder is an application and what it holds.
@@ -126,7 +127,7 @@ func (r *RM) limit(a *app, l *policy.Limit) *Limit {
 	}
 	out := &Limit{
 		What: l.What, Of: "in the cluster", Used: l.Used, Most: l.Most.Min(r.core.View().Total()),
-		Counted: l.Counted, UsedN: l.UsedN, MostN: l.MostN, Least: l.Least, By: l.By,
+		Counted: l.Counted, UsedN: l.UsedN, MostN: l.MostN, Least: l.Least, By: l.By, Note: l.Note,
 	}
 	in := ""
 	if l.Queue != heddle.NoQueue {
@@ -291,13 +292,14 @@ func (l *Limit) Text(amount func(heddle.Resource) string) string {
 	case l == nil:
 		return ""
 	case l.Counted:
-		return LimitText(l.What, l.Of, strconv.Itoa(l.UsedN), strconv.Itoa(l.MostN), l.Least, l.By)
+		return LimitText(l.What, l.Of, strconv.Itoa(l.UsedN), strconv.Itoa(l.MostN), l.Least, l.By, l.Note)
 	}
-	return LimitText(l.What, l.Of, amount(l.Used), amount(l.Most), l.Least, l.By)
+	return LimitText(l.What, l.Of, amount(l.Used), amount(l.Most), l.Least, l.By, l.Note)
 }
 
-// LimitText says of what there may be at most, or must be at least, so much, how much there is, and what sets that.
-func LimitText(what, of, used, most string, least bool, by []string) string {
+// LimitText says of what there may be at most, or must be at least, so much, how much there is, and what sets that;
+// then the note.
+func LimitText(what, of, used, most string, least bool, by []string, note string) string {
 	bound := "at most"
 	if least {
 		bound = "at least"
@@ -306,7 +308,7 @@ func LimitText(what, of, used, most string, least bool, by []string) string {
 	if len(by) > 0 {
 		s += ", set by " + strings.Join(by, ", ")
 	}
-	return s + "."
+	return joined(s+".", note)
 }
 
 // PlaceText says where an application stands among those who wait; "" where it stands nowhere.

@@ -116,7 +116,7 @@ func askOf(k *rest.WhyAsk, queue string) askRow {
 	if l := k.Limit; l != nil {
 		row.Limit = &limitRow{
 			What: l.What, Of: l.Of, Used: amountsOf(&l.Used), Most: amountsOf(&l.Most), UsedNumber: l.UsedNumber, MostNumber: l.MostNumber,
-			Least: l.Least, By: append([]string{}, l.By...),
+			Least: l.Least, By: append([]string{}, l.By...), Note: l.Note,
 		}
 	}
 	for i := range k.Holders {

@@ -75,6 +75,7 @@ type limitRow struct {
 	MostNumber int      `json:"most_number"`
 	Least      bool     `json:"at_least"`
 	By         []string `json:"set_by"`
+	Note       string   `json:"note"`
 }
 
 // sentence says the limit in words.
@@ -83,7 +84,7 @@ func (l *limitRow) sentence() string {
 	if l.UsedNumber >= 0 {
 		used, most = strconv.Itoa(l.UsedNumber), strconv.Itoa(l.MostNumber)
 	}
-	return clean(rm.LimitText(l.What, l.Of, used, most, l.Least, l.By))
+	return clean(rm.LimitText(l.What, l.Of, used, most, l.Least, l.By, l.Note))
 }
 
 // inWords is a reason for an ask as a whole; a code that is not known stands for itself.

@@ -122,9 +122,9 @@ func TestAskSentences(t *testing.T) {
 		{
 			askRow{
 				Kind: "reduce", Count: 1, Size: gib, Why: "gate-closed", Policy: "gate.reduce: slowstart", Nodes: []groupRow{{"fine", "", 1, gib}},
-				Limit: &limitRow{What: "maps done", Of: "in the application", UsedNumber: 1, MostNumber: 5, Least: true, By: []string{"completed = 0.5"}},
+				Limit: &limitRow{What: "maps done", Of: "in the application", UsedNumber: 1, MostNumber: 5, Least: true, By: []string{"completed = 0.5"}, Note: "Soon."},
 			},
-			[]string{"  Refused by gate.reduce: slowstart.\n  Maps done in the application: 1 of at least 5, set by completed = 0.5.\n", "Of 1 node, 1 has room for one"},
+			[]string{"  Refused by gate.reduce: slowstart.\n  Maps done in the application: 1 of at least 5, set by completed = 0.5. Soon.\n", "Of 1 node, 1 has room for one"},
 			"as soon as",
 		},
 	} {

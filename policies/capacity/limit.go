@@ -69,6 +69,8 @@ func (s *Scheduler) gateLimit(v policy.View, a *policy.App, why heddle.Why) poli
 	case heddle.UserAMLimit:
 		l.Of, l.Most, l.Used = policy.OfUser, s.less(s.userMastersPart(c), l.Most), s.userAt(c.leaf, mine).masters
 		l.By = append(l.By, c.cfg.set(userPercent), c.cfg.set(userFactor))
+	case heddle.GateClosed:
+		l.Note = "There is room for this one now, which is seen when an application of the queue comes or ends, or a node does."
 	default: // masters of the queue
 	}
 	l.Holds = func(b *policy.App) (heddle.Resource, bool) {

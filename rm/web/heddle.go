@@ -58,9 +58,9 @@ func (sh shaper) limit(l *rm.Limit) *rest.WhyLimit {
 	case l == nil:
 		return nil
 	case l.Counted:
-		return &rest.WhyLimit{What: l.What, Of: l.Of, UsedNumber: l.UsedN, MostNumber: l.MostN, Least: l.Least, By: l.By}
+		return &rest.WhyLimit{What: l.What, Of: l.Of, UsedNumber: l.UsedN, MostNumber: l.MostN, Least: l.Least, By: l.By, Note: l.Note}
 	}
-	return &rest.WhyLimit{What: l.What, Of: l.Of, Used: sh.amounts(l.Used), Most: sh.amounts(l.Most), UsedNumber: -1, MostNumber: -1, By: l.By}
+	return &rest.WhyLimit{What: l.What, Of: l.Of, Used: sh.amounts(l.Used), Most: sh.amounts(l.Most), UsedNumber: -1, MostNumber: -1, By: l.By, Note: l.Note}
 }
 
 // heddleQueues answers GET /ws/v1/heddle/queues.

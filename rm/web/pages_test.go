@@ -17,7 +17,7 @@ func TestPages(t *testing.T) {
 		"/cluster/apps/accepted": {"application_1700000000000_0002"},
 		"/cluster/app/" + proxied: {
 			"3 × map", "The queue root.default is at its maximum.", "<dt>Refused by<dd>share: capacity", "<dt>YARN would say<dd>stock&#39;s words",
-			"<dt>Limit<dd>Containers in queue root.default: 3584 MiB, 1 vcores of at most 4096 MiB, 4 vcores, set by maximum-capacity = 50.",
+			"<dt>Limit<dd>Containers in queue root.default: 3584 MiB, 1 vcores of at most 4096 MiB, 4 vcores, set by maximum-capacity = 50. So it is.",
 			"<dt>Place<dd>It is 3rd of 17 in queue root.default by order shortest.",
 			"<dt>Short of<dd>memory: one needs 1024 MiB, and at most 512 MiB is left for it\n", "1 × no-room (place.map: any), at most 512 MiB",
 			"Refused so far: 9 × queue-limit · 7 × am-limit · 7 × no-room", "&lt;b&gt;", "appattempt_1700000000000_0001_000001", "/proxy/" + proxied + "/",

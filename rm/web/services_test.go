@@ -72,7 +72,7 @@ func demo() *fakeRM {
 			Policy: "share: capacity", Text: "The queue root.default is at its maximum.", Stock: "stock's words", Need: heddle.Of(1024, 1000),
 			Have: heddle.Of(512, 1000), Short: heddle.Of(512, 0), Order: "order: shortest", Place: 3, Of: 17,
 			Limit: &rm.Limit{
-				What: "containers", Of: "in queue root.default", Used: heddle.Of(3584, 1000), Most: heddle.Of(4096, 4000), By: []string{"maximum-capacity = 50"},
+				What: "containers", Of: "in queue root.default", Used: heddle.Of(3584, 1000), Most: heddle.Of(4096, 4000), By: []string{"maximum-capacity = 50"}, Note: "So it is.",
 			},
 			Holders: []rm.Holder{{App: id, Name: "<b>", User: "ann", Used: heddle.Of(2048, 2000)}},
 			Nodes:   []rm.NodeGroup{{Why: "no-room", Policy: "place.map: any", Nodes: 1, Most: heddle.Of(512, 0)}},
@@ -150,7 +150,7 @@ func TestServicesThatHaveNoRecording(t *testing.T) {
 			`"kind":"map","count":3,"since":1700000002000,"size":{"memoryMB":1024,"milliVcores":1000},"why":"queue-limit","policy":"share: capacity",` +
 			`"text":"The queue root.default is at its maximum.","stock":"stock's words","limit":{"what":"containers","of":"in queue root.default",` +
 			`"used":{"memoryMB":3584,"milliVcores":1000},"most":{"memoryMB":4096,"milliVcores":4000},"usedNumber":-1,"mostNumber":-1,"atLeast":false,` +
-			`"setBy":["maximum-capacity = 50"]},"order":"order: shortest","place":3,"of":17,` +
+			`"setBy":["maximum-capacity = 50"],"note":"So it is."},"order":"order: shortest","place":3,"of":17,` +
 			`"need":{"memoryMB":1024,"milliVcores":1000},"have":{"memoryMB":512,"milliVcores":1000},` +
 			`"short":{"memoryMB":512,"milliVcores":0},"holders":[{"app":"application_1700000000000_0001","name":"<b>","user":"ann",` +
 			`"used":{"memoryMB":2048,"milliVcores":2000}}],"nodes":[{"why":"no-room","policy":"place.map: any","nodes":1,"mostFree":{"memoryMB":512,"milliVcores":0}}]}],` +

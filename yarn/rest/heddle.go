@@ -44,6 +44,7 @@ type WhyLimit struct {
 	MostNumber int      `json:"mostNumber"`
 	Least      bool     `json:"atLeast"` // there must be so many, where there else may be at most
 	By         []string `json:"setBy"`   // properties and options, as "name = value"
+	Note       string   `json:"note"`    // a sentence on what the figures do not say
 }
 
 // Amounts is an amount of resources in our own answers: MiB, milli-vcores, and others by name.

@@ -127,6 +127,9 @@ func (s *session) limit(l *policy.Limit) string {
 	for _, by := range l.By {
 		text += "; " + by
 	}
+	if l.Note != "" {
+		text += ". " + l.Note
+	}
 	return text
 }
 
