@@ -131,7 +131,7 @@ func plus(a *rest.Amounts, b rest.Amounts) {
 func (q *capacityQueue) flat(out []rest.Queue, parent string, share, limit float64) []rest.Queue {
 	own := rest.Queue{
 		Path: q.Path, Parent: parent, Leaf: len(q.Below.List) == 0, State: q.State,
-		Capacity: q.Capacity / 100, Max: q.Max / 100, Weight: -1, MaxApps: -1, Order: q.Order,
+		Capacity: q.Capacity / 100, Max: q.Max / 100, Weight: -1, MaxApps: -1, Order: q.Order, Configured: q.Order,
 		Absolute: share * q.Capacity / 100, AbsoluteMax: limit * q.Max / 100,
 		UserLimit: q.UserLimit, UserFactor: q.UserFactor, Preemptable: q.Fixed == nil || !*q.Fixed,
 		UsedShare:  share * q.Capacity / 100 * q.Used / 100,
@@ -239,7 +239,7 @@ func (q *fairQueue) flat(out []rest.Queue, parent string) []rest.Queue {
 		Used: q.Used.rest(), Reserved: q.Booked.rest(), Masters: q.Masters.rest(),
 		Pending:    rest.Amounts{MemoryMB: max(demand.MemoryMB-q.Used.Memory, 0), MilliCores: max(demand.MilliCores-1000*q.Used.VCores, 0)},
 		Containers: q.Containers, Reservations: q.Reserved, Waiting: q.Waiting, Active: q.Active, Inactive: q.Inactive,
-		Order: strings.ToLower(q.Policy), Preemptable: q.Open, MaxApps: -1,
+		Order: strings.ToLower(q.Policy), Configured: strings.ToLower(q.Policy), Preemptable: q.Open, MaxApps: -1,
 	}
 	own.Capacity, own.Max = own.Absolute, own.AbsoluteMax
 	if q.MaxApps < unlimited {

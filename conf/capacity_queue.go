@@ -129,6 +129,11 @@ func (r *csReader) limits(i int) {
 	}
 	q.DefaultPriority = int32(r.integer(r.key(i, "default-application-priority"), 0, 0))
 	r.checkWeights(i)
+	for _, name := range []string{"maximum-am-resource-percent", "minimum-user-limit-percent", "user-limit-factor", "max-parallel-apps"} {
+		if r.m[r.key(i, name)] != nil {
+			q.Own = append(q.Own, name)
+		}
+	}
 }
 
 // checkWeights refuses a user's weight above the number of users a leaf's user limit lets in.

@@ -143,6 +143,7 @@ func TestCapacityInheritance(t *testing.T) {
 	b.UserLimitFactor, b.MaxAMShare, b.MaxParallelApps, b.MaxApplications, b.DefaultPriority = -1, 0.5, 3, 11, 4
 	b.UserWeights, b.Maximum = map[string]float64{"ann": 2, "bob": 0.5}, of(2048, 2)
 	b.Fair, b.SizeBasedWeight = true, true
+	b.Own = []string{"maximum-am-resource-percent", "user-limit-factor", "max-parallel-apps"}
 	if d := cmp.Diff([]capacity.QueueConfig{a, b}, c.Queues[2:]); d != "" {
 		t.Error(d)
 	}

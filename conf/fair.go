@@ -206,10 +206,14 @@ func (r *fairReader) finish() {
 		if !q.hasMax {
 			c.Max = r.defaults.max
 		}
-		if !q.hasApps {
+		if q.hasApps {
+			c.Own = append(c.Own, "maxRunningApps")
+		} else {
 			c.MaxApps = r.defaults.maxApps
 		}
-		if !q.hasShare {
+		if q.hasShare {
+			c.Own = append(c.Own, "maxAMShare")
+		} else {
 			c.MaxAMShare = r.defaults.amShare
 		}
 		if !q.hasPolicy {

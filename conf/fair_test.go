@@ -90,7 +90,7 @@ func TestFairQueues(t *testing.T) {
 	unbound := heddle.Unbounded
 	want := []fair.QueueConfig{
 		{Path: "root", Parent: -1, Weight: 2, MaxAMShare: 1, Policy: fair.DRF},
-		{Path: "root.a", Parent: 0, Weight: 1, MaxAMShare: 1, MaxResource: of(2048, 4)},
+		{Path: "root.a", Parent: 0, Weight: 1, MaxAMShare: 1, MaxResource: of(2048, 4), Own: []string{"maxRunningApps"}},
 		{
 			Path: "root.a.b", Parent: 1, Weight: 1, MaxAMShare: 1, Policy: fair.FIFO, MaxResource: of(2048, 4),
 			Min: fair.Amount{Set: true, Fixed: of(8192, 4)},

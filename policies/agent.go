@@ -94,8 +94,7 @@ func (w *without) list(slot, where string, refs []any) []any {
 	var left []any
 	for _, ref := range refs {
 		if why := why(slot, ref); why != "" {
-			name, _, _ := reference(ref)
-			w.off = append(w.off, fmt.Sprintf("%s (%s): %s", name, where, why))
+			w.off = append(w.off, fmt.Sprintf("%s (%s): %s", nameOf(ref), where, why))
 			continue
 		}
 		left = append(left, w.options(where, ref))

@@ -131,6 +131,7 @@ func (b *builder) lanes() error {
 			return fmt.Errorf("lanes[%d]: %w", i, err)
 		}
 		b.out.Lanes = append(b.out.Lanes, lane)
+		b.out.Names.Order = append(b.out.Names.Order, nameOf(l.Order))
 	}
 	var seen [heddle.NumKinds]int
 	for _, l := range b.out.Lanes {
@@ -153,6 +154,7 @@ func (b *builder) slots() error {
 			return fmt.Errorf("share[%d]: %w", i, err)
 		}
 		b.out.Share = append(b.out.Share, s)
+		b.out.Names.Share = append(b.out.Names.Share, nameOf(ref))
 	}
 	for i, ref := range b.p.Control {
 		c, err := make1(b, "control", Table.Control, ref)
@@ -198,13 +200,14 @@ func (b *builder) places() error {
 				return fmt.Errorf("place.%s: %w", name, err)
 			}
 			if i == 0 {
-				b.out.Place[kind] = p
+				b.out.Place[kind], b.out.Names.Place[kind] = p, nameOf(ref)
 				continue
 			}
 			if _, picks := p.(policy.Pick); picks {
 				return fmt.Errorf("place.%s: %v names its node; it can only stand first", name, ref)
 			}
 			b.out.Veto[kind] = append(b.out.Veto[kind], p)
+			b.out.Names.Veto[kind] = append(b.out.Names.Veto[kind], nameOf(ref))
 		}
 	}
 	return nil
@@ -226,6 +229,7 @@ func (b *builder) gates() error {
 				return fmt.Errorf("gate.%s: %w", name, err)
 			}
 			b.out.Gate[kind] = append(b.out.Gate[kind], g)
+			b.out.Names.Gate[kind] = append(b.out.Names.Gate[kind], nameOf(ref))
 		}
 	}
 	return nil
@@ -303,6 +307,12 @@ func reference(ref any) (name string, options any, err error) {
 		}
 	}
 	return "", nil, fmt.Errorf("%v: want a policy's name, or one name with its options", ref)
+}
+
+// nameOf returns the name in a reference that a policy has been made from.
+func nameOf(ref any) string {
+	name, _, _ := reference(ref)
+	return name
 }
 
 func decode(name string, options, into any) error {

@@ -25,8 +25,8 @@ func (Anywhere) Judge(View, *Ask, *Node, heddle.Locality) Verdict { return Yes }
 // AlwaysOpen is the Gate that never closes.
 type AlwaysOpen struct{}
 
-// Open returns a number no application reaches.
-func (AlwaysOpen) Open(View, *App, heddle.Kind) int { return 1 << 30 }
+// Open says yes.
+func (AlwaysOpen) Open(View, *App, heddle.Kind) Verdict { return Yes }
 
 // Unshared is the Share that gives everybody the whole cluster.
 type Unshared struct{}

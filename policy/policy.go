@@ -108,11 +108,12 @@ type (
 		Headroom(v View, a *App) heddle.Resource
 	}
 
-	// Gate says how many more containers of a kind an application may start now. Several may be given:
-	// the smallest number counts. An application that only waits behind closed gates is not looked at
-	// again before an event of its own, a node's coming or going, or a [Waker] names it.
+	// Gate says whether an application may start another container of a kind now, or why not. Several may be
+	// given: all must say yes. Of the verdict only the reason counts; the application's next ask is tried. An
+	// application that only waits behind closed gates is not looked at again before an event of its own, a
+	// node's coming or going, or a [Waker] names it.
 	Gate interface {
-		Open(v View, a *App, k heddle.Kind) int
+		Open(v View, a *App, k heddle.Kind) Verdict
 	}
 
 	// Trim decides what the node enforces for a container that is about to start: room is what the
@@ -237,6 +238,13 @@ type (
 		Explaining(on bool)
 	}
 
+	// Limiter goes with a Gate or a Share that can put a refusal in figures. Explaining alone asks it.
+	Limiter interface {
+		// Limit returns the limit that the ask is refused for, with the reason the policy gave; ok is false
+		// where there is none to tell.
+		Limit(v View, k *Ask, why heddle.Why) (l Limit, ok bool)
+	}
+
 	// Checker recounts what the policy keeps and the limits it stands for, and returns every one that is
 	// broken as "name: what". Core.Check asks it after the cluster's own checks.
 	Checker interface {
@@ -256,6 +264,41 @@ type (
 	Admitter interface {
 		Admit(v View, e *heddle.Submit) heddle.Why
 	}
+)
+
+// A Limit is a refusal in figures: of something there may be so much, and so much there is.
+type Limit struct {
+	What  string         // what is limited, in the plural: masters, applications that run
+	Of    Scope          // whose count together
+	Queue heddle.QueueID // in which queue and below; NoQueue: in all
+
+	// Most there may be and Used there is, as an amount or, with Counted, as numbers. With Least the gate
+	// opens once there are MostN.
+	Most, Used   heddle.Resource
+	Counted      bool
+	MostN, UsedN int
+	Least        bool
+
+	By   []string // what sets it, each as "name = value": properties of Hadoop's files, or options of the policy
+	Note string   // a sentence on what the figures do not say; mostly empty
+
+	// Place is the application's among the Line of those that this policy lets in one after the other, from 1;
+	// 0 where it keeps no such line.
+	Place, Line int
+
+	// Holds returns what of the limit an application holds; ok is false for one that counts for nothing. Nil
+	// where that is not told.
+	Holds func(a *App) (held heddle.Resource, ok bool)
+}
+
+// Scope is whose use a limit is about.
+type Scope uint8
+
+// The scopes.
+const (
+	OfAll  Scope = iota // everybody's
+	OfUser              // those of the application's user
+	OfApp               // the application's own
 )
 
 // What mechanisms ask each other for without importing each other.

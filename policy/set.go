@@ -30,10 +30,21 @@ type Set struct {
 
 	Beat       Beat
 	MemoryOnly bool            // fits look at memory alone
+	Names      Names           // for explaining alone
 	Minimum    heddle.Resource // smallest container; requests are rounded up to multiples of Step
 	Maximum    heddle.Resource // largest container; zero = no bound
 	Step       heddle.Resource
 	Feeds      Feeds
+}
+
+// Names are what a profile calls the policies of a set, each where the policy is in the set; lists may be shorter
+// than the policies' and names empty.
+type Names struct {
+	Order []string // by lane
+	Share []string
+	Gate  [heddle.NumKinds][]string
+	Place [heddle.NumKinds]string
+	Veto  [heddle.NumKinds][]string
 }
 
 // Beat is how much one node heartbeat may bring.

@@ -69,6 +69,7 @@ type Scheduler struct {
 	// Type is the shape in which the queues are shown: "capacity" or "fair".
 	Type    string
 	Profile string
+	Order   string      // of the profile's lanes, by name: shortest; or each with its kinds
 	Off     []string    // mechanisms of the profile that need a node agent, as "what: why"
 	Queues  []QueueInfo // by QueueID
 	Minimum heddle.Resource
@@ -117,7 +118,8 @@ type QueueInfo struct {
 	AMShare      float64
 	UserLimit    float64 // per cent a user is guaranteed while others want their share
 	UserFactor   float64
-	Order        string          // how the queue orders its applications: fifo, fair, drf, …
+	Order        string          // in which applications, or the queues below, are served: shortest, fifo, …
+	Configured   string          // … and what the configuration says of it, for answers in stock's shapes: fifo, fair, drf, …
 	MinShare     heddle.Resource // of a fair queue, or the capacity of one that has an amount; zero for none
 	MaxShare     heddle.Resource // likewise; heddle.Unbounded for none
 	SubmitACL    string          // users, a blank, groups, with commas between; "*" for everybody. A right holds below too

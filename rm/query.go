@@ -389,7 +389,7 @@ func (r *RM) Cluster(ctx context.Context) (ClusterReport, error) {
 		root := v.Root()
 		counts := r.core.Counts()
 		p := ClusterReport{
-			ClusterID: cmp.Or(r.cfg.ClusterID, strconv.FormatInt(r.cluster, 10)), Started: r.cluster, Profile: r.sch.Profile, Scheduler: r.sch.Type, Minimum: r.sch.Minimum, Maximum: r.sch.Maximum,
+			ClusterID: cmp.Or(r.cfg.ClusterID, strconv.FormatInt(r.cluster, 10)), Started: r.cluster, Profile: r.sch.Profile, Order: r.sch.Order, Scheduler: r.sch.Type, Minimum: r.sch.Minimum, Maximum: r.sch.Maximum,
 			Submitted: r.counts.submitted, Completed: r.counts.completed, FailedApps: r.counts.failed, KilledApps: r.counts.killed,
 			Total: v.Total(), Used: v.Used(), Reserved: root.Booked(), Pending: root.Pending(), Containers: len(r.conts),
 			Steps: r.steps + counts.Steps, Grants: r.grants + counts.Grants, BusyPercent: r.busy.percent(), Queue: len(r.calls), BeatEvery: r.cfg.Beat,

@@ -230,6 +230,7 @@ type ClusterReport struct {
 	ClusterID string
 	Started   int64
 	Profile   string
+	Order     string // of the profile's lanes, by name
 	Scheduler string // capacity or fair
 	Minimum   heddle.Resource
 	Maximum   heddle.Resource

@@ -3,8 +3,12 @@ package rm
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 
 	"heddle"
+	"heddle/policy"
 	"heddle/sched"
 	"heddle/yarn/ids"
 )
@@ -12,6 +16,10 @@ import (
 // An Explanation says what an application waits for: [sched.Explanation] with names.
 type Explanation struct {
 	App     ids.App
+	Name    string
+	User    string
+	State   AppState
+	Final   FinalStatus
 	Queue   string
 	Pending []PendingAsk
 	History map[string]uint32 // how often each reason refused it so far
@@ -25,10 +33,31 @@ type PendingAsk struct {
 	Since             int64 // milliseconds since 1970
 	Size              heddle.Resource
 	Why               string // the reason that holds everywhere; "fine" where it differs by node
-	Text              string // the same for people, one sentence
+	Policy            string // who gave it, by slot and name as in the profile: "gate.am: capacity"; "" where no policy did
+	Text              string // the same for people
+	Stock             string // how the stock ResourceManager puts it; "" where it has no words for it
+	Limit             *Limit // the limit that Policy held the ask to; nil where it has none to tell
+	Order             string // by what those who wait are in line: "order: shortest", or the gate that is closed
+	Place, Of         int    // in that line, from 1; 0 where there is none
 	Need, Have, Short heddle.Resource
 	Holders           []Holder
 	Nodes             []NodeGroup
+}
+
+// A Limit is a refusal in figures.
+type Limit struct {
+	What string // what is limited, in the plural: masters
+	Of   string // of whom or where: "in queue root.a"
+
+	// Used there is of the Most there may be: an amount or, with Counted, numbers. With Least the gate opens once
+	// there are MostN.
+	Used, Most   heddle.Resource
+	Counted      bool
+	UsedN, MostN int
+	Least        bool
+
+	By   []string // what sets it, each as "name = value"
+	Note string   // a sentence on what the figures do not say
 }
 
 // A Holder is an application and what it holds.
@@ -41,9 +70,10 @@ type Holder struct {
 
 // A NodeGroup is how many nodes gave one answer, and the most free room among them.
 type NodeGroup struct {
-	Why   string
-	Nodes int
-	Most  heddle.Resource
+	Why    string
+	Policy string // who gave it, as in [PendingAsk]
+	Nodes  int
+	Most   heddle.Resource
 }
 
 // Why says what an application waits for. One that is over, or not yet with the scheduler, waits for nothing.
@@ -53,7 +83,9 @@ func (r *RM) Why(ctx context.Context, id ids.App) (Explanation, error) {
 		if a == nil {
 			return Explanation{}, &NotFound{"application " + id.String()}
 		}
-		out := Explanation{App: id, Queue: a.queue, History: map[string]uint32{}}
+		out := Explanation{
+			App: id, Name: a.name, User: a.user, State: a.public(), Final: a.finalStatus(), Queue: a.queue, History: map[string]uint32{},
+		}
 		if a.aid == heddle.NoApp {
 			return out, nil
 		}
@@ -64,30 +96,99 @@ func (r *RM) Why(ctx context.Context, id ids.App) (Explanation, error) {
 			}
 		}
 		for i := range e.Pending {
-			out.Pending = append(out.Pending, r.pendingAsk(&e.Pending[i]))
+			out.Pending = append(out.Pending, r.pendingAsk(a, &e.Pending[i]))
 		}
 		return out, nil
 	})
 }
 
-func (r *RM) pendingAsk(k *sched.PendingAsk) PendingAsk {
+func (r *RM) pendingAsk(a *app, k *sched.PendingAsk) PendingAsk {
 	p := PendingAsk{
-		Priority: k.Priority, Kind: k.Kind.String(), Count: k.Count, Since: r.epochMS(k.Since), Size: k.Size, Why: k.Why.String(),
-		Text: r.sentence(k), Need: k.Need, Have: k.Have, Short: k.Short,
+		Priority: k.Priority, Kind: k.Kind.String(), Count: k.Count, Since: r.epochMS(k.Since), Size: k.Size,
+		Why: k.Why.String(), Policy: k.Policy, Limit: r.limit(a, k.Limit), Stock: r.stockWords(k),
+		Order: r.order(a, k.Order), Place: k.Place, Of: k.Of, Need: k.Need, Have: k.Have, Short: k.Short,
 	}
 	for _, h := range k.Holders {
-		if a := r.apps[h.App]; a != nil {
-			p.Holders = append(p.Holders, Holder{a.id, a.name, a.user, h.Used})
+		if by := r.apps[h.App]; by != nil {
+			p.Holders = append(p.Holders, Holder{by.id, by.name, by.user, h.Used})
 		}
 	}
 	for _, g := range k.Nodes {
-		p.Nodes = append(p.Nodes, NodeGroup{g.Why.String(), g.Nodes, g.Most})
+		p.Nodes = append(p.Nodes, NodeGroup{g.Why.String(), g.Policy, g.Nodes, g.Most})
 	}
+	p.Text = r.sentences(a, k, &p)
 	return p
 }
 
-// notActive is how YARN says that an application waits for its master.
-const notActive = "Application is added to the scheduler and is not yet activated."
+// limit names what a limit is about. What has no bound has the cluster's.
+func (r *RM) limit(a *app, l *policy.Limit) *Limit {
+	if l == nil {
+		return nil
+	}
+	out := &Limit{
+		What: l.What, Of: "in the cluster", Used: l.Used, Most: l.Most.Min(r.core.View().Total()),
+		Counted: l.Counted, UsedN: l.UsedN, MostN: l.MostN, Least: l.Least, By: l.By, Note: l.Note,
+	}
+	in := ""
+	if l.Queue != heddle.NoQueue {
+		in = "in queue " + r.sch.Queues[l.Queue].Path
+		out.Of = in
+	}
+	switch l.Of {
+	case policy.OfApp:
+		out.Of = "in the application"
+	case policy.OfUser:
+		out.Of = strings.TrimSpace("of user " + a.user + " " + in)
+	case policy.OfAll: // as it is
+	}
+	return out
+}
+
+// order says by what the queue's order goes where that is its configuration.
+func (r *RM) order(a *app, order string) string {
+	if order != "order: capacity" && order != "order: fair" {
+		return order
+	}
+	for i := range r.sch.Queues {
+		if q := &r.sch.Queues[i]; q.Path == a.queue && q.Configured != "" {
+			return order + " (" + q.Configured + ")"
+		}
+	}
+	return order
+}
+
+// How YARN says that an application waits for its master: to be let in, or for room.
+const (
+	notActive = "Application is added to the scheduler and is not yet activated."
+	active    = "Application is Activated, waiting for resources to be assigned for AM."
+)
+
+// stockWords is what the stock ResourceManager says of a master that waits for the same reason.
+func (r *RM) stockWords(k *sched.PendingAsk) string {
+	switch {
+	case k.Kind != heddle.AM:
+		return ""
+	case k.Why == heddle.AMLimit && strings.HasSuffix(k.Policy, ": fair"):
+		return "(Resource request: " + r.text(k.Size) + " exceeds maximum AM resource allowed)."
+	case k.Why == heddle.AMLimit:
+		return "Queue's AM resource limit exceeded."
+	case k.Why == heddle.UserAMLimit:
+		return "User's AM resource limit exceeded."
+	case k.Why == heddle.NodeGone:
+		return "Skipping AM assignment as cluster resource is empty."
+	}
+	return ""
+}
+
+// letIn reports whether a master that waits has been let in by every gate.
+func letIn(k *sched.PendingAsk) bool {
+	switch k.Why {
+	case heddle.AMLimit, heddle.UserAMLimit, heddle.AppLimit, heddle.GateClosed, heddle.NodeGone:
+		return false
+	default:
+		return true
+	}
+}
 
 // pendingText is what clients read while an application waits for its master; explain says to find out why it does.
 func (r *RM) pendingText(a *app, explain bool) string {
@@ -102,29 +203,142 @@ func (r *RM) pendingText(a *app, explain bool) string {
 	}
 	e, _ := r.core.Explain(a.aid)
 	for i := range e.Pending {
-		if e.Pending[i].Kind == heddle.AM {
-			return notActive + " " + r.sentence(&e.Pending[i])
+		k := &e.Pending[i]
+		if k.Kind != heddle.AM {
+			continue
 		}
+		text, p := active, r.pendingAsk(a, k)
+		if !letIn(k) {
+			text = notActive
+		}
+		if p.Stock != "" {
+			text += " " + p.Stock
+		}
+		return text + " " + p.Text
 	}
 	return ""
 }
 
-// sentence says what one ask waits for.
-func (r *RM) sentence(k *sched.PendingAsk) string {
+// sentences say what one ask waits for.
+func (r *RM) sentences(a *app, k *sched.PendingAsk, p *PendingAsk) string {
 	what := fmt.Sprintf("%d %s of %s", k.Count, containersOf(k.Kind, k.Count), r.text(k.Size))
+	place := PlaceText(p.Place, p.Of, p.Order, a.queue)
 	if k.Why == heddle.Fine {
 		for _, g := range k.Nodes {
 			if g.Why == heddle.Fine {
-				return fmt.Sprintf("%s: %d of %d nodes will take it as they report in.", what, g.Nodes, r.core.View().Live())
+				return joined(fmt.Sprintf("%s: %d of %d nodes will take it as they report in.", what, g.Nodes, r.core.View().Live()), place)
 			}
 		}
-		return fmt.Sprintf("%s: no node takes it, for reasons that differ; the most that is free on one is %s.", what, r.text(k.Have))
+		return joined(fmt.Sprintf("%s: no node takes it%s: %s.", what, r.lacking(k.Short), byNode(k.Nodes)), place)
 	}
 	s := what + ": " + whyText(k.Why)
-	if !k.Short.IsZero() && k.Why != heddle.NodeGone {
-		s += fmt.Sprintf(", %s short", r.text(k.Short))
+	if k.Why != heddle.NodeGone {
+		s += r.lacking(k.Short)
 	}
-	return s + "."
+	if p.Policy != "" {
+		s += " (" + p.Policy + ")"
+	}
+	return joined(s+".", p.Limit.Text(r.text), place)
+}
+
+// byNode says what stands against it on groups of nodes.
+func byNode(groups []sched.NodeGroup) string {
+	parts := make([]string, len(groups))
+	for i, g := range groups {
+		words := reasons[g.Why].Nodes
+		if g.Nodes == 1 {
+			words = reasons[g.Why].Node
+		}
+		parts[i] = fmt.Sprintf("%d %s", g.Nodes, words)
+		if g.Policy != "" {
+			parts[i] += " (" + g.Policy + ")"
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// lacking says what is short, the dimensions that are, after a comma.
+func (r *RM) lacking(short heddle.Resource) string {
+	var parts []string
+	if n := short[heddle.Memory]; n > 0 {
+		parts = append(parts, fmt.Sprintf("%d MiB of memory", n))
+	}
+	if n := short[heddle.CPU]; n > 0 {
+		unit := " vcores"
+		if n == 1000 {
+			unit = " vcore"
+		}
+		parts = append(parts, strconv.FormatFloat(float64(n)/1000, 'f', -1, 64)+unit)
+	}
+	for i, name := range r.cfg.ExtraResources {
+		if n := short[heddle.Extra1+heddle.Dim(i)]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, name))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return ", short of " + strings.Join(parts, " and ")
+}
+
+// joined puts sentences together, of which some may be empty.
+func joined(sentences ...string) string {
+	return strings.Join(slices.DeleteFunc(sentences, func(s string) bool { return s == "" }), " ")
+}
+
+// Text says a limit in a sentence, with amounts as amount writes them; "" for none.
+func (l *Limit) Text(amount func(heddle.Resource) string) string {
+	switch {
+	case l == nil:
+		return ""
+	case l.Counted:
+		return LimitText(l.What, l.Of, strconv.Itoa(l.UsedN), strconv.Itoa(l.MostN), l.Least, l.By, l.Note)
+	}
+	return LimitText(l.What, l.Of, amount(l.Used), amount(l.Most), l.Least, l.By, l.Note)
+}
+
+// LimitText says of what there may be at most, or must be at least, so much, how much there is, and what sets that;
+// then the note.
+func LimitText(what, of, used, most string, least bool, by []string, note string) string {
+	bound := "at most"
+	if least {
+		bound = "at least"
+	}
+	s := fmt.Sprintf("%s%s %s: %s of %s %s", strings.ToUpper(what[:min(1, len(what))]), what[min(1, len(what)):], of, used, bound, most)
+	if len(by) > 0 {
+		s += ", set by " + strings.Join(by, ", ")
+	}
+	return joined(s+".", note)
+}
+
+// PlaceText says where an application stands among those who wait; "" where it stands nowhere.
+func PlaceText(place, of int, order, queue string) string {
+	if place <= 0 {
+		return ""
+	}
+	if name, ok := strings.CutPrefix(order, "order: "); ok {
+		return fmt.Sprintf("It is %s of %d in queue %s by order %s.", ordinal(place), of, queue, name)
+	}
+	if order == "" {
+		return fmt.Sprintf("It is %s of %d in queue %s.", ordinal(place), of, queue)
+	}
+	return fmt.Sprintf("It is %s of %d that wait at %s.", ordinal(place), of, order)
+}
+
+// ordinal writes 1st, 2nd, 3rd, 4th.
+func ordinal(n int) string {
+	end := "th"
+	if n/10%10 != 1 {
+		switch n % 10 {
+		case 1:
+			end = "st"
+		case 2:
+			end = "nd"
+		case 3:
+			end = "rd"
+		}
+	}
+	return strconv.Itoa(n) + end
 }
 
 func containersOf(k heddle.Kind, n int) string {

@@ -74,6 +74,6 @@ func (c *Core) mayGrow(x *cluster.Container, more heddle.Resource) bool {
 	}
 	c.explaining(true) // no offer is being walked: nothing is to be remembered of it
 	defer c.explaining(false)
-	d := c.shares(x.App(), x.Kind(), more)
+	d, _ := c.shares(x.App(), x.Kind(), more)
 	return d.OK() && !d.Unbook
 }

@@ -1,6 +1,10 @@
 package sched
 
 import (
+	"cmp"
+	"math"
+	"slices"
+
 	"heddle"
 	"heddle/policy"
 )
@@ -22,10 +26,19 @@ type PendingAsk struct {
 
 	// Why is the one reason that holds for every node, or Fine where it differs by node.
 	Why heddle.Why
-	// Need is the size of one container, Have the most any node or limit leaves for it, Short what is
-	// missing, per dimension.
+	// Policy is who gave the reason, by slot and name as in the profile: "gate.am: capacity". It is empty where
+	// no policy did, or the set has no names.
+	Policy string
+	// Limit is the limit that Policy held the ask to; nil where it told none.
+	Limit *policy.Limit
+	// Place is the application's among the Of applications of its queue that wait as this ask does, from 1, in
+	// the order that Order says: that of the lane, or of the gate that is closed. Both are 0 where it has none.
+	Place, Of int
+	Order     string
+	// Need is the size of one container, Have what the limit, or the node that lacks least, leaves for it, Short
+	// what is missing, per dimension. Have and Short are zero where the reason is not about resources.
 	Need, Have, Short heddle.Resource
-	// Holders are the applications that hold most of what the reason is about, most first: of the
+	// Holders are those who hold most of what the reason is about, most first: of what the limit counts, of the
 	// user, of the queue, or of the cluster.
 	Holders []Holder
 	// Nodes counts the nodes by what stands against each, in the order of the reasons; Fine = nothing,
@@ -41,9 +54,10 @@ type Holder struct {
 
 // A NodeGroup is how many nodes gave one answer, and the most free room among them.
 type NodeGroup struct {
-	Why   heddle.Why
-	Nodes int
-	Most  heddle.Resource
+	Why    heddle.Why
+	Policy string // as in PendingAsk
+	Nodes  int
+	Most   heddle.Resource
 }
 
 // maxHolders bounds the holders of one ask.
@@ -58,8 +72,7 @@ func (c *Core) Refusals(id heddle.AppID) [heddle.NumWhys]uint32 {
 }
 
 // Explain says, for an application that is alive, what each of its asks waits for. It looks at every
-// node and changes nothing; what a Place would say depends on how long it waited and is told from the
-// last refusal.
+// node and changes nothing.
 func (c *Core) Explain(id heddle.AppID) (Explanation, bool) {
 	a := c.v.App(id)
 	if a == nil {
@@ -76,7 +89,7 @@ func (c *Core) Explain(id heddle.AppID) (Explanation, bool) {
 	return e, true
 }
 
-// explaining tells the shares that nothing is to come of the next walks, or that it is over.
+// explaining tells the policies that nothing is to come of what they are asked next, or that it is over.
 func (c *Core) explaining(on bool) {
 	for _, s := range c.set.Share {
 		if x, ok := s.(policy.Explained); ok {
@@ -87,55 +100,166 @@ func (c *Core) explaining(on bool) {
 
 func (c *Core) explain(a *policy.App, k *policy.Ask) PendingAsk {
 	p := PendingAsk{Priority: k.Priority(), Kind: k.Kind(), Count: k.Count(), Since: k.Since(), Size: k.Size(), Need: k.Size()}
-	p.Why = c.everywhere(a, k)
-	if p.Why != heddle.Fine {
-		p.Have = c.Headroom(a.ID())
+	p.Place, p.Of = c.place(a, k)
+	p.Order = called("order", c.set.Names.Order, int(c.laneOf[k.Kind()]))
+	for _, prompted := range c.prompters {
+		prompted.Prompt(true)
 	}
+	c.everywhere(a, k, &p)
 	p.Nodes = c.groups(a, k)
-	if p.Why == heddle.Fine {
-		for _, g := range p.Nodes {
-			p.Have = p.Have.Max(g.Most)
-		}
-		if len(p.Nodes) == 1 {
-			p.Why = p.Nodes[0].Why
-		}
+	if p.Limit != nil && c.full(&p) {
+		p.Why, p.Policy, p.Limit = heddle.Fine, "", nil
 	}
-	p.Short = p.Need.Minus(p.Have).Max(heddle.Resource{})
-	p.Holders = c.holders(a, p.Why)
+	for _, prompted := range c.prompters {
+		prompted.Prompt(false)
+	}
+	var resources bool
+	if p.Have, resources = c.have(a, k, &p); resources {
+		p.Short = c.short(p.Need, p.Have)
+	}
+	if p.Why == heddle.Fine && len(p.Nodes) == 1 {
+		p.Why, p.Policy = p.Nodes[0].Why, p.Nodes[0].Policy
+	}
+	p.Holders = c.holders(a, &p)
 	return p
 }
 
-// everywhere is the reason that does not depend on the node, Fine where there is none.
-func (c *Core) everywhere(a *policy.App, k *policy.Ask) heddle.Why {
-	if c.v.Live() == 0 { // limits are shares of nothing then, and say nothing
-		return heddle.NodeGone
+// have is what there is of what an ask waits for; ok is false where it waits for no resources.
+func (c *Core) have(a *policy.App, k *policy.Ask, p *PendingAsk) (have heddle.Resource, ok bool) {
+	switch l := p.Limit; {
+	case p.Why == heddle.Fine:
+		return c.closest(a, k), true
+	case p.Why == heddle.NodeGone:
+		return heddle.Resource{}, true
+	case p.Why == heddle.GateClosed || l != nil && l.Counted:
+		return heddle.Resource{}, false
+	case l != nil:
+		return l.Most.Minus(l.Used).Max(heddle.Resource{}), true
 	}
-	if d := c.gate(a, k); !d.OK() {
-		if s := c.set.Share; k.Kind() == heddle.AM && len(s) > 0 {
-			return heddle.AMLimit
-		}
-		return d.Why
-	}
-	return c.shares(a, k.Kind(), k.Size()).Why
+	return c.Headroom(a.ID()), true
 }
 
-// shares is what the shares say to an application that wants so much more. A yes that sets Unbook holds only if a
-// reservation is given up first.
-func (c *Core) shares(a *policy.App, kind heddle.Kind, need heddle.Resource) policy.Verdict {
-	out := policy.Yes
-	for _, s := range c.set.Share {
+// full reports whether an ask is refused for the limit of a queue that may have the whole cluster, and no node has
+// room: it is the cluster that is full then.
+func (c *Core) full(p *PendingAsk) bool {
+	return p.Why == heddle.QueueLimit && c.v.Fits(c.v.Total(), p.Limit.Most) &&
+		!slices.ContainsFunc(p.Nodes, func(g NodeGroup) bool { return g.Why == heddle.Fine })
+}
+
+// short is what have lacks of need, in the dimensions that count.
+func (c *Core) short(need, have heddle.Resource) heddle.Resource {
+	s := need.Minus(have).Max(heddle.Resource{})
+	for d := range s {
+		if !c.v.Counts(heddle.Dim(d)) {
+			s[d] = 0
+		}
+	}
+	return s
+}
+
+// closest is the room of the live node that lacks least for the ask, against its size; of several, the roomiest.
+func (c *Core) closest(a *policy.App, k *policy.Ask) (room heddle.Resource) {
+	least := math.Inf(1)
+	for i := range c.v.NodeIDs() {
+		n := c.v.Node(heddle.NodeID(i))
+		if n == nil || !n.Up() {
+			continue
+		}
+		r := n.Room(a)
+		if lacks := c.short(k.Size(), r).Share(k.Size()); lacks < least ||
+			lacks == least && r.Share(c.v.Total()) > room.Share(c.v.Total()) {
+			room, least = r, lacks
+		}
+	}
+	return room
+}
+
+// place is where the application stands among those of its queue that wait in the ask's lane, and how many those
+// are. Those behind closed gates count: they wait too.
+func (c *Core) place(a *policy.App, k *policy.Ask) (place, of int) {
+	lane := int(c.laneOf[k.Kind()])
+	l := &c.lanes[lane]
+	key := c.keyOf(a, lane)
+	for _, b := range a.Queue().Apps() {
+		if b.Over() || !l.waits(b) {
+			continue
+		}
+		of++
+		if e := (entry{c.keyOf(b, lane), int32(b.ID())}); b == a || e.before(&key, int32(a.ID())) {
+			place++
+		}
+	}
+	return place, of
+}
+
+// keyOf is an application's key in a lane, that of now where it sleeps.
+func (c *Core) keyOf(a *policy.App, lane int) policy.Key {
+	if in := &c.apps[a.ID()].in[lane]; in.on {
+		return in.key
+	}
+	return c.lanes[lane].Order.App(c.v, a)
+}
+
+// called says which policy of a slot is meant, "" where it has no name.
+func called(slot string, names []string, i int) string {
+	if i >= len(names) || names[i] == "" {
+		return ""
+	}
+	return slot + ": " + names[i]
+}
+
+// everywhere finds the reason that does not depend on the node, Fine where there is none, and who gives it.
+func (c *Core) everywhere(a *policy.App, k *policy.Ask, p *PendingAsk) {
+	if c.v.Live() == 0 { // limits are shares of nothing then, and say nothing
+		p.Why = heddle.NodeGone
+		return
+	}
+	for i, g := range c.set.Gate[k.Kind()] {
+		if d := g.Open(c.v, a, k.Kind()); !d.OK() {
+			p.Why, p.Policy = d.Why, called("gate."+k.Kind().String(), c.set.Names.Gate[k.Kind()], i)
+			p.Limit = c.limit(g, k, p.Why)
+			p.Place, p.Of, p.Order = 0, 0, ""
+			if p.Limit != nil && p.Limit.Place > 0 {
+				p.Place, p.Of, p.Order = p.Limit.Place, p.Limit.Line, p.Policy
+			}
+			return
+		}
+	}
+	d, i := c.shares(a, k.Kind(), k.Size())
+	if d.OK() {
+		return
+	}
+	p.Why, p.Policy = d.Why, called("share", c.set.Names.Share, i)
+	p.Limit = c.limit(c.set.Share[i], k, p.Why)
+}
+
+// limit is the limit behind a policy's refusal, nil where it tells none.
+func (c *Core) limit(h any, k *policy.Ask, why heddle.Why) *policy.Limit {
+	if x, ok := h.(policy.Limiter); ok {
+		if l, ok := x.Limit(c.v, k, why); ok {
+			return &l
+		}
+	}
+	return nil
+}
+
+// shares is what the shares say to an application that wants so much more, and which of them refuses. A yes that
+// sets Unbook holds only if a reservation is given up first.
+func (c *Core) shares(a *policy.App, kind heddle.Kind, need heddle.Resource) (out policy.Verdict, by int) {
+	out = policy.Yes
+	for i, s := range c.set.Share {
 		for _, q := range path(a.Queue()) {
 			if d := s.Enter(c.v, q); !d.OK() {
-				return d
+				return d, i
 			}
 		}
 		d := s.Allow(c.v, a, kind, need)
 		if !d.OK() {
-			return d
+			return d, i
 		}
 		out.Unbook = out.Unbook || d.Unbook
 	}
-	return out
+	return out, 0
 }
 
 // path is the queues from the root down to q.
@@ -147,82 +271,101 @@ func path(q *policy.Queue) []*policy.Queue {
 }
 
 // groups asks every node.
-func (c *Core) groups(a *policy.App, k *policy.Ask) []NodeGroup {
-	var by [heddle.NumWhys]NodeGroup
+func (c *Core) groups(a *policy.App, k *policy.Ask) (out []NodeGroup) {
 	for i := range c.v.NodeIDs() {
 		n := c.v.Node(heddle.NodeID(i))
 		if n == nil {
 			continue
 		}
-		g := &by[c.answer(a, k, n)]
-		g.Nodes++
-		g.Most = g.Most.Max(n.Free())
-	}
-	var out []NodeGroup
-	for w := range by {
-		if by[w].Nodes > 0 {
-			by[w].Why = heddle.Why(w)
-			out = append(out, by[w])
+		why, by := c.answer(a, k, n)
+		at := slices.IndexFunc(out, func(g NodeGroup) bool { return g.Why == why && g.Policy == by })
+		if at < 0 {
+			at = len(out)
+			out = append(out, NodeGroup{Why: why, Policy: by})
 		}
+		out[at].Nodes++
+		out[at].Most = out[at].Most.Max(n.Free())
 	}
+	slices.SortStableFunc(out, func(a, b NodeGroup) int { return cmp.Compare(a.Why, b.Why) })
 	return out
 }
 
-// answer is what stands against a container of the ask on one node.
-func (c *Core) answer(a *policy.App, k *policy.Ask, n *policy.Node) heddle.Why {
-	_, allowed := k.Nearest(n)
+// answer is what stands against a container of the ask on one node, and which policy says so.
+func (c *Core) answer(a *policy.App, k *policy.Ask, n *policy.Node) (why heddle.Why, by string) {
+	at, allowed := k.Nearest(n)
+	l := &c.lanes[c.laneOf[k.Kind()]]
 	switch {
 	case !n.Up():
-		return heddle.NodeGone
+		return heddle.NodeGone, ""
 	case a.Excludes(n.ID()):
-		return heddle.NodeExcluded
+		return heddle.NodeExcluded, ""
 	case !allowed:
-		return heddle.StrictElsewhere
+		return heddle.StrictElsewhere, ""
 	case !c.v.Fits(k.Size(), n.Total()):
-		return heddle.NodeTooSmall
+		return heddle.NodeTooSmall, ""
 	case n.Booked() != nil && n.Booked().App() != a:
-		return heddle.NodeReserved
+		return heddle.NodeReserved, ""
 	case !c.v.Fits(k.Size(), n.Room(a)):
-		return heddle.NoRoom
+		return heddle.NoRoom, ""
+	case l.PerNode > 0 && c.onNode(l, n) >= l.PerNode:
+		return heddle.NotPicked, "lanes: per_node"
 	}
-	if last := c.notes[a.ID()].last; last.ask == int32(k.ID()) && (last.why == heddle.WaitLocal || last.why == heddle.WaitRack) {
-		if at, _ := k.Nearest(n); at != heddle.NodeLocal {
-			return last.why
+	return c.verdict(k, n, at)
+}
+
+// verdict is what the places say of a node that has room. Where one names its node, this node was not it.
+func (c *Core) verdict(k *policy.Ask, n *policy.Node, at heddle.Locality) (why heddle.Why, by string) {
+	kind, names := k.Kind(), &c.set.Names
+	slot := "place." + kind.String()
+	if c.picks[kind] != nil {
+		return heddle.NotPicked, called(slot, names.Place[kind:kind+1], 0)
+	}
+	for i, p := range c.set.Veto[kind] {
+		if d := p.Judge(c.v, k, n, at); !d.OK() {
+			return d.Why, called(slot, names.Veto[kind], i)
 		}
 	}
-	return heddle.Fine
+	if p := c.set.Place[kind]; p != nil {
+		if d := p.Judge(c.v, k, n, at); !d.OK() {
+			return d.Why, called(slot, names.Place[kind:kind+1], 0)
+		}
+	}
+	return heddle.Fine, ""
 }
 
 // holders lists who holds most of what a reason is about.
-func (c *Core) holders(a *policy.App, why heddle.Why) []Holder {
+func (c *Core) holders(a *policy.App, p *PendingAsk) []Holder {
 	var out []Holder
 	for i := range c.v.AppIDs() {
 		b := c.v.App(heddle.AppID(i))
-		if b == nil || b.Used().IsZero() {
+		if b == nil {
 			continue
 		}
-		switch why {
-		case heddle.UserLimit, heddle.UserAMLimit:
-			if b.User() != a.User() {
-				continue
-			}
-		case heddle.QueueLimit, heddle.AMLimit, heddle.ShareLimit, heddle.AppLimit:
-			if b.Queue() != a.Queue() {
-				continue
-			}
-		default: // it is about the whole cluster
+		held, counts := c.holds(a, b, p)
+		if !counts || held.IsZero() {
+			continue
 		}
-		h := Holder{b.ID(), b.Used()}
 		at := len(out)
-		for at > 0 && out[at-1].Used.Share(c.v.Total()) < h.Used.Share(c.v.Total()) {
+		for at > 0 && out[at-1].Used.Share(c.v.Total()) < held.Share(c.v.Total()) {
 			at--
 		}
-		out = append(out, Holder{})
-		copy(out[at+1:], out[at:])
-		out[at] = h
-		if len(out) > maxHolders {
-			out = out[:maxHolders]
-		}
+		out = slices.Insert(out, at, Holder{b.ID(), held})
+		out = out[:min(len(out), maxHolders)]
 	}
 	return out
+}
+
+// holds is what an application holds of what another's ask waits for.
+func (c *Core) holds(a, b *policy.App, p *PendingAsk) (held heddle.Resource, counts bool) {
+	if p.Limit != nil && p.Limit.Holds != nil {
+		return p.Limit.Holds(b)
+	}
+	switch p.Why {
+	case heddle.UserLimit, heddle.UserAMLimit:
+		return b.Used(), b.User() == a.User()
+	case heddle.QueueLimit, heddle.AMLimit, heddle.ShareLimit, heddle.AppLimit:
+		return b.Used(), b.Queue() == a.Queue()
+	default: // it is about the whole cluster
+		return b.Used(), true
+	}
 }

@@ -65,8 +65,8 @@ func (c *Core) laneIndex(l *lane) int {
 // gate reports whether the gates let the application start another container of the ask's kind.
 func (c *Core) gate(a *policy.App, k *policy.Ask) policy.Verdict {
 	for _, g := range c.set.Gate[k.Kind()] {
-		if g.Open(c.v, a, k.Kind()) <= 0 {
-			return policy.No(heddle.GateClosed)
+		if d := g.Open(c.v, a, k.Kind()); !d.OK() {
+			return policy.No(d.Why)
 		}
 	}
 	return policy.Yes

@@ -295,11 +295,11 @@ func (w *waiting) open(a *policy.App) bool {
 		if k.Count() == 0 {
 			continue
 		}
-		n := 1
+		open := true
 		for _, g := range w.set.Gate[k.Kind()] {
-			n = min(n, g.Open(w.core.View(), a, k.Kind()))
+			open = open && g.Open(w.core.View(), a, k.Kind()).OK()
 		}
-		if n > 0 {
+		if open {
 			return true
 		}
 	}

@@ -129,11 +129,11 @@ func TestCopyingReduceHoldsItsContainer(t *testing.T) {
 // after lets application 1 start maps once application 0 runs so many reduces.
 type after struct{ reduces int }
 
-func (g after) Open(v policy.View, a *policy.App, _ heddle.Kind) int {
+func (g after) Open(v policy.View, a *policy.App, _ heddle.Kind) policy.Verdict {
 	if first := v.App(0); a.ID() == 1 && (first == nil || first.Running(heddle.Reduce) < g.reduces) {
-		return 0
+		return policy.No(heddle.GateClosed)
 	}
-	return 1 << 20
+	return policy.Yes
 }
 
 func (g after) Woken(ids []heddle.AppID) []heddle.AppID { return append(ids, 1) }

@@ -97,7 +97,7 @@ func whyOf(ctx context.Context, c *client.Client, id string) (*whyRow, error) {
 			return nil, err
 		}
 		for i := range why.Pending {
-			w.Pending = append(w.Pending, askOf(&why.Pending[i]))
+			w.Pending = append(w.Pending, askOf(&why.Pending[i], app.Queue))
 		}
 		for _, h := range why.History {
 			w.Refused[h.Why] = int64(h.Times)
@@ -107,10 +107,17 @@ func whyOf(ctx context.Context, c *client.Client, id string) (*whyRow, error) {
 	return w, nil
 }
 
-func askOf(k *rest.WhyAsk) askRow {
+func askOf(k *rest.WhyAsk, queue string) askRow {
 	row := askRow{
-		Priority: k.Priority, Kind: k.Kind, Count: k.Count, Size: amountsOf(&k.Size), Since: k.Since, Why: k.Why, Text: k.Text,
+		Priority: k.Priority, Kind: k.Kind, Count: k.Count, Size: amountsOf(&k.Size), Since: k.Since, Why: k.Why, Policy: k.Policy, Text: k.Text,
+		Stock: k.Stock, Order: k.Order, Place: k.Place, Of: k.Of, queue: queue,
 		Need: amountsOf(&k.Need), Have: amountsOf(&k.Have), Short: amountsOf(&k.Short), Holders: []holdRow{}, Nodes: []groupRow{},
+	}
+	if l := k.Limit; l != nil {
+		row.Limit = &limitRow{
+			What: l.What, Of: l.Of, Used: amountsOf(&l.Used), Most: amountsOf(&l.Most), UsedNumber: l.UsedNumber, MostNumber: l.MostNumber,
+			Least: l.Least, By: append([]string{}, l.By...), Note: l.Note,
+		}
 	}
 	for i := range k.Holders {
 		h := &k.Holders[i]
@@ -118,7 +125,7 @@ func askOf(k *rest.WhyAsk) askRow {
 	}
 	for i := range k.Nodes {
 		g := &k.Nodes[i]
-		row.Nodes = append(row.Nodes, groupRow{g.Why, g.Nodes, amountsOf(&g.Most)})
+		row.Nodes = append(row.Nodes, groupRow{g.Why, g.Policy, g.Nodes, amountsOf(&g.Most)})
 	}
 	return row
 }
@@ -173,7 +180,7 @@ func queueOf(q *rest.Queue) queueRow {
 		Path: q.Path, Parent: q.Parent, Leaf: q.Leaf, State: q.State, Capacity: rounded(100 * q.Capacity), MaxCapacity: rounded(100 * q.Max),
 		Absolute: rounded(100 * q.Absolute), AbsoluteMax: rounded(100 * q.AbsoluteMax), Share: rounded(100 * q.UsedShare), UsedCapacity: -1,
 		Weight: q.Weight, Used: amountsOf(&q.Used), Reserved: amountsOf(&q.Reserved), Pending: amountsOf(&q.Pending), Masters: amountsOf(&q.Masters),
-		Containers: q.Containers, Waiting: q.Waiting, Running: q.Active, Inactive: q.Inactive, MaxApps: q.MaxApps, Order: q.Order, Users: []userRow{},
+		Containers: q.Containers, Waiting: q.Waiting, Running: q.Active, Inactive: q.Inactive, MaxApps: q.MaxApps, Order: q.Order, Configured: q.Configured, Users: []userRow{},
 	}
 	if q.Absolute > 0 {
 		r.UsedCapacity = rounded(100 * q.UsedShare / q.Absolute)

@@ -258,7 +258,7 @@ var fakeQueues = rest.Queues{List: []rest.Queue{
 	},
 	{
 		Path: "root.default", Parent: "root", Leaf: true, State: "RUNNING", Capacity: 0.7, Max: 1, Absolute: 0.7, AbsoluteMax: 1, Weight: -1,
-		MaxApps: 7000, UsedShare: 0.208333, Order: "fifo", Used: amounts(2560, 5), Masters: amounts(512, 1), Pending: amounts(1024, 1),
+		MaxApps: 7000, UsedShare: 0.208333, Order: "shortest", Configured: "fifo", Used: amounts(2560, 5), Masters: amounts(512, 1), Pending: amounts(1024, 1),
 		Containers: 5, Waiting: 1, Active: 1, Inactive: 1,
 		Users: []rest.QueueUser{
 			{Name: "ada", Used: amounts(2560, 5), Masters: amounts(512, 1), Active: 1},
@@ -267,17 +267,26 @@ var fakeQueues = rest.Queues{List: []rest.Queue{
 	},
 	{
 		Path: "root.small", Parent: "root", Leaf: true, State: "STOPPED", Capacity: 0.3, Max: 0.5, Absolute: 0.3, AbsoluteMax: 0.5, Weight: -1,
-		MaxApps: 3000, Order: "fair",
+		MaxApps: 3000, Order: "fair", Configured: "fair",
 	},
 }}
 
 var fakeWhy = rest.Why{
 	App: "application_1795246246143_0007", Queue: "root.default",
 	Pending: []rest.WhyAsk{{
-		Priority: 0, Kind: "am", Count: 1, Since: 1795246299685, Size: amounts(1024, 1), Why: "fine", Text: "nodes differ",
+		Priority: 0, Kind: "am", Count: 1, Since: 1795246299685, Size: amounts(1024, 1), Why: "fine", Text: "nodes differ", Order: "order: shortest", Place: 2, Of: 5,
 		Need: amounts(1024, 1), Have: amounts(512, 3), Short: amounts(512, 0),
 		Holders: []rest.Holder{{App: "application_1795246246143_0001", Name: "QuasiMonteCarlo", User: "ada", Used: amounts(2560, 5)}},
-		Nodes:   []rest.WhyNodes{{Why: "no-room", Nodes: 2, Most: amounts(512, 3)}, {Why: "node-gone", Nodes: 1}},
+		Nodes:   []rest.WhyNodes{{Why: "no-room", Policy: "lanes: per_node", Nodes: 2, Most: amounts(512, 3)}, {Why: "node-gone", Nodes: 1}},
+	}, {
+		Priority: 1, Kind: "am", Count: 1, Size: amounts(1024, 1), Why: "am-limit", Policy: "gate.am: capacity",
+		Stock: "Queue's AM resource limit exceeded.", Need: amounts(1024, 1), Have: amounts(1024, 0), Short: amounts(0, 1),
+		Order: "gate.am: capacity", Place: 1, Of: 2,
+		Limit: &rest.WhyLimit{
+			What: "masters", Of: "in queue root.default", Used: amounts(2048, 2), Most: amounts(3072, 2), UsedNumber: -1, MostNumber: -1,
+			By: []string{"yarn.scheduler.capacity.maximum-am-resource-percent = 0.1"},
+		},
+		Nodes: []rest.WhyNodes{{Why: "fine", Nodes: 2, Most: amounts(4096, 3)}},
 	}},
 	History: []rest.WhyPast{{Why: "no-room", Times: 120}, {Why: "wait-local", Times: 1}},
 }

@@ -113,6 +113,7 @@ type queueRow struct {
 	Inactive     int       `json:"applications_waiting"`
 	MaxApps      int       `json:"max_applications"`
 	Order        string    `json:"order"`
+	Configured   string    `json:"configured_order"`
 	Users        []userRow `json:"users"`
 }
 

@@ -159,7 +159,11 @@ func (a *app) printQueue(r *queueRow) error {
 	if r.MaxApps >= 0 {
 		c.line("", "at most %d", r.MaxApps)
 	}
-	c.line("order", "%s", r.Order)
+	order := r.Order
+	if r.Configured != "" && r.Configured != r.Order {
+		order += " (configured: " + r.Configured + ")"
+	}
+	c.line("order", "%s", order)
 	if err := c.Flush(); err != nil || len(r.Users) == 0 {
 		return wrote(err)
 	}

@@ -3,7 +3,9 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -30,13 +32,21 @@ type askRow struct {
 	Count    int        `json:"count"`
 	Size     amountOf   `json:"size"`
 	Since    int64      `json:"since_ms"`
-	Why      string     `json:"why"` // the reason that holds for every node; "fine" where it differs by node
+	Why      string     `json:"why"`    // the reason that holds for every node; "fine" where it differs by node
+	Policy   string     `json:"policy"` // who gives it, by slot and name as in the profile
 	Text     string     `json:"text"`
+	Stock    string     `json:"stock"`           // how a stock ResourceManager puts it
+	Limit    *limitRow  `json:"limit,omitempty"` // what policy held it to
+	Order    string     `json:"order"`           // by what those who wait are in line
+	Place    int        `json:"place"`           // in that line, from 1; 0 for none
+	Of       int        `json:"of"`
 	Need     amountOf   `json:"need"`
 	Have     amountOf   `json:"have"`
 	Short    amountOf   `json:"short"`
 	Holders  []holdRow  `json:"holders"`
 	Nodes    []groupRow `json:"nodes"`
+
+	queue string // of the application
 }
 
 // A holdRow is an application and what it holds of what an ask waits for.
@@ -49,9 +59,32 @@ type holdRow struct {
 
 // A groupRow is how many nodes give one answer, and the most that is free on one of them.
 type groupRow struct {
-	Why   string   `json:"why"`
-	Nodes int      `json:"nodes"`
-	Most  amountOf `json:"most_free"`
+	Why    string   `json:"why"`
+	Policy string   `json:"policy"`
+	Nodes  int      `json:"nodes"`
+	Most   amountOf `json:"most_free"`
+}
+
+// A limitRow is the limit that an ask is held to.
+type limitRow struct {
+	What       string   `json:"what"`
+	Of         string   `json:"of"`
+	Used       amountOf `json:"used"`
+	Most       amountOf `json:"most"`
+	UsedNumber int      `json:"used_number"` // −1 where it is an amount
+	MostNumber int      `json:"most_number"`
+	Least      bool     `json:"at_least"`
+	By         []string `json:"set_by"`
+	Note       string   `json:"note"`
+}
+
+// sentence says the limit in words.
+func (l *limitRow) sentence() string {
+	used, most := l.Used.String(), l.Most.String()
+	if l.UsedNumber >= 0 {
+		used, most = strconv.Itoa(l.UsedNumber), strconv.Itoa(l.MostNumber)
+	}
+	return clean(rm.LimitText(l.What, l.Of, used, most, l.Least, l.By, l.Note))
 }
 
 // inWords is a reason for an ask as a whole; a code that is not known stands for itself.
@@ -95,16 +128,45 @@ func (k *askRow) sentences(now time.Time) string {
 		fmt.Fprintf(&b, ", since %s (%s)", moment(k.Since), ago(k.Since, now))
 	}
 	fmt.Fprintf(&b, ": %s.\n", k.because())
-	if !k.Short.zero() && !k.nodeless() {
-		fmt.Fprintf(&b, "  One needs %s, and there is %s at most: %s too little.\n", k.Need, k.Have, k.Short)
+	if k.Policy != "" {
+		fmt.Fprintf(&b, "  Refused by %s.", clean(k.Policy))
+		if k.Stock != "" {
+			fmt.Fprintf(&b, " YARN would say: %s", clean(k.Stock))
+		}
+		b.WriteString("\n")
+	}
+	if k.Limit != nil {
+		fmt.Fprintf(&b, "  %s\n", k.Limit.sentence())
+	}
+	if !k.nodeless() {
+		for _, s := range k.lacks() {
+			fmt.Fprintf(&b, "  %s\n", s)
+		}
+	}
+	if s := rm.PlaceText(k.Place, k.Of, k.Order, k.queue); s != "" {
+		fmt.Fprintf(&b, "  %s\n", clean(s))
 	}
 	if len(k.Nodes) > 0 {
 		fmt.Fprintf(&b, "  %s.\n", k.byNode())
 	}
 	if s := k.heldBy(); s != "" && aboutRoom[k.Why] {
-		fmt.Fprintf(&b, "  Most is held by %s.\n", s)
+		fmt.Fprintf(&b, "  Most of it is held by %s.\n", s)
 	}
 	return b.String()
+}
+
+// lacks says what is short, a sentence for each resource that is.
+func (k *askRow) lacks() (out []string) {
+	if k.Short.MemoryMiB > 0 {
+		out = append(out, fmt.Sprintf("Memory is short: one needs %s, and at most %s is left for it.", mem(k.Need.MemoryMiB), mem(k.Have.MemoryMiB)))
+	}
+	if k.Short.Vcores > 0 {
+		out = append(out, fmt.Sprintf("vcores are short: one needs %s, and at most %s are left for it.", vcores(k.Need.Vcores), vcores(k.Have.Vcores)))
+	}
+	for _, name := range slices.Sorted(maps.Keys(k.Short.Extra)) {
+		out = append(out, fmt.Sprintf("%s is short: one needs %d, and at most %d is left for it.", clean(name), k.Need.Extra[name], k.Have.Extra[name]))
+	}
+	return out
 }
 
 // because is the reason as a clause. What the ResourceManager says stands for a reason that has no words here; it
@@ -162,12 +224,18 @@ func (k *askRow) byNode() string {
 		if !ok {
 			words = rm.Reason{Ask: g.Why, Node: "answers " + g.Why, Nodes: "answer " + g.Why}
 		}
+		if g.Why == "fine" && k.Why != "fine" { // that holds for them too
+			words.Node, words.Nodes = "has room for one", "have room for one"
+		}
 		part := fmt.Sprintf("%d %s", g.Nodes, words.Nodes)
 		if g.Nodes == 1 {
 			part = "1 " + words.Node
 		}
 		if g.Why == "no-room" || g.Why == "node-too-small" || g.Why == "fine" {
 			part += fmt.Sprintf(" (at most %s free)", g.Most)
+		}
+		if g.Policy != "" && g.Policy != k.Policy {
+			part += ", says " + clean(g.Policy)
 		}
 		parts = append(parts, part)
 	}

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"heddle/yarn/rest"
 )
 
 func TestRemoteWords(t *testing.T) {
@@ -80,33 +83,50 @@ func TestAskSentences(t *testing.T) {
 		not  string
 	}{
 		{
-			askRow{Kind: "map", Count: 3, Priority: 20, Size: gib, Since: 990_000, Why: "no-room", Text: "other words", Nodes: []groupRow{{"no-room", 2, amountOf{MemoryMiB: 256}}}},
+			askRow{Kind: "map", Count: 3, Priority: 20, Size: gib, Since: 990_000, Why: "no-room", Text: "other words", Nodes: []groupRow{{"no-room", "", 2, amountOf{MemoryMiB: 256}}}},
 			[]string{"It waits for 3 maps of 1 GiB and 1 vcore each (priority 20), since ", " (10 s ago): no node has room for one.", "All 2 nodes have too little free (at most 256 MiB free)."},
 			"other words",
 		},
-		{askRow{Kind: "am", Count: 1, Size: gib, Need: gib, Short: gib, Why: "am-limit", Nodes: []groupRow{{"node-gone", 2, gib}}}, []string{": no node is up.\n", "All 2 nodes are down."}, "needs"},
+		{askRow{Kind: "am", Count: 1, Size: gib, Need: gib, Short: gib, Why: "am-limit", Nodes: []groupRow{{"node-gone", "", 2, gib}}}, []string{": no node is up.\n", "All 2 nodes are down."}, "needs"},
 		{askRow{Kind: "executor", Count: 1, Size: gib, Why: "fine"}, []string{"1 executor of 1 GiB and 1 vcore (priority 0): there is no node."}, "since"},
 		{
-			askRow{Kind: "other", Count: 2, Size: gib, Why: "fine", Nodes: []groupRow{{"node-gone", 1, amountOf{}}, {"fine", 2, gib}}},
+			askRow{Kind: "other", Count: 2, Size: gib, Why: "fine", Nodes: []groupRow{{"node-gone", "", 1, amountOf{}}, {"fine", "", 2, gib}}},
 			[]string{"2 containers of", ": it is given one as soon as the right node reports in.\n", "Of 3 nodes, 2 would take one when they next report in (at most 1 GiB and 1 vcore free); 1 is down."},
 			"",
 		},
 		{
-			askRow{Kind: "am", Count: 1, Size: gib, Why: "new-reason", Text: "1 master of 1 GiB: the moon is full.", Nodes: []groupRow{{"new-reason", 1, gib}}},
+			askRow{Kind: "am", Count: 1, Size: gib, Why: "new-reason", Text: "1 master of 1 GiB: the moon is full.", Nodes: []groupRow{{"new-reason", "", 1, gib}}},
 			[]string{"(priority 0): the moon is full.\n", "Of 1 node, 1 answers new-reason."},
 			"",
 		},
 		{
-			askRow{Kind: "map", Count: 1, Size: gib, Why: "user-limit", Short: amountOf{MemoryMiB: 512}, Need: gib, Have: amountOf{MemoryMiB: 512, Vcores: 4}, Nodes: []groupRow{{"no-room", 1, gib}}, Holders: []holdRow{
+			askRow{Kind: "map", Count: 1, Size: gib, Why: "user-limit", Short: amountOf{MemoryMiB: 512}, Need: gib, Have: amountOf{MemoryMiB: 512, Vcores: 4}, Nodes: []groupRow{{"no-room", "", 1, gib}}, Holders: []holdRow{
 				{"application_1_0001", "a\nb", "ada", gib}, {"application_1_0002", "", "", gib}, {"application_1_0003", "c", "", gib}, {"application_1_0004", "d", "", gib},
 			}},
 			[]string{
-				"its user is at the limit of the queue.", "One needs 1 GiB and 1 vcore, and there is 512 MiB and 4 vcores at most: 512 MiB too little.",
-				`Most is held by application_1_0001 "a b" of ada (1 GiB and 1 vcore), application_1_0002 (1 GiB and 1 vcore), application_1_0003`,
+				"its user is at the limit of the queue.", "  Memory is short: one needs 1 GiB, and at most 512 MiB is left for it.\n",
+				`Most of it is held by application_1_0001 "a b" of ada (1 GiB and 1 vcore), application_1_0002 (1 GiB and 1 vcore), application_1_0003`,
 			},
 			"application_1_0004",
 		},
-		{askRow{Kind: "map", Count: 1, Size: gib, Why: "wait-local", Nodes: []groupRow{{"wait-local", 1, gib}}, Holders: []holdRow{{"application_1_0001", "a", "ada", gib}}}, []string{"it waits for a node that holds its data"}, "held by"},
+		{askRow{Kind: "map", Count: 1, Size: gib, Why: "wait-local", Nodes: []groupRow{{"wait-local", "place.map: delay", 1, gib}}, Holders: []holdRow{{"application_1_0001", "a", "ada", gib}}}, []string{"it waits for a node that holds its data", "1 is passed over for one that holds its data, says place.map: delay."}, "held by"},
+		{
+			askRow{
+				Kind: "map", Count: 1, Size: gib, Why: "no-room", Need: amountOf{MemoryMiB: 512, Vcores: 2, Extra: map[string]int64{"gpu": 2}},
+				Have: amountOf{MemoryMiB: 512, Vcores: 0.5, Extra: map[string]int64{"gpu": 1}}, Short: amountOf{Vcores: 1.5, Extra: map[string]int64{"gpu": 1}},
+				Nodes: []groupRow{{"no-room", "", 1, gib}},
+			},
+			[]string{"  vcores are short: one needs 2, and at most 0.5 are left for it.\n  gpu is short: one needs 2, and at most 1 is left for it.\n"},
+			"Memory",
+		},
+		{
+			askRow{
+				Kind: "reduce", Count: 1, Size: gib, Why: "gate-closed", Policy: "gate.reduce: slowstart", Nodes: []groupRow{{"fine", "", 1, gib}},
+				Limit: &limitRow{What: "maps done", Of: "in the application", UsedNumber: 1, MostNumber: 5, Least: true, By: []string{"completed = 0.5"}, Note: "Soon."},
+			},
+			[]string{"  Refused by gate.reduce: slowstart.\n  Maps done in the application: 1 of at least 5, set by completed = 0.5. Soon.\n", "Of 1 node, 1 has room for one"},
+			"as soon as",
+		},
 	} {
 		got := x.ask.sentences(now)
 		for _, want := range x.want {
@@ -116,6 +136,37 @@ func TestAskSentences(t *testing.T) {
 		}
 		if x.not != "" && strings.Contains(got, x.not) {
 			t.Errorf("%s: %q is in\n%s", x.ask.Why, x.not, got)
+		}
+	}
+}
+
+// What REST tells of an ask, the command tells in JSON too.
+func TestWhyHasAllFields(t *testing.T) {
+	fields := func(t reflect.Type, rename map[string]string) (out []string) {
+		for f := range t.Fields() {
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if name == "" {
+				continue
+			}
+			if to := rename[name]; to != "" {
+				name = to
+			}
+			out = append(out, strings.ToLower(strings.ReplaceAll(name, "_", "")))
+		}
+		slices.Sort(out)
+		return out
+	}
+	for _, x := range []struct {
+		rest, row reflect.Type
+		rename    map[string]string
+	}{
+		{reflect.TypeFor[rest.WhyAsk](), reflect.TypeFor[askRow](), map[string]string{"since_ms": "since"}},
+		{reflect.TypeFor[rest.WhyLimit](), reflect.TypeFor[limitRow](), nil},
+		{reflect.TypeFor[rest.WhyNodes](), reflect.TypeFor[groupRow](), nil},
+		{reflect.TypeFor[rest.Holder](), reflect.TypeFor[holdRow](), map[string]string{"id": "app"}},
+	} {
+		if got, want := fields(x.row, x.rename), fields(x.rest, nil); !slices.Equal(got, want) {
+			t.Errorf("%v has %v; REST has %v", x.row, got, want)
 		}
 	}
 }

@@ -47,6 +47,8 @@ type QueueConfig struct {
 	DefaultPriority  int32
 	Stopped          bool
 	Maximum          heddle.Resource // largest container; zero = the cluster's
+
+	Own []string // of the properties that can be set for all queues at once, those that are set for this one
 }
 
 // MostApps is how many applications a leaf takes whose part of the cluster is abs: its own number, 0 included, else

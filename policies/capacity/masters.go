@@ -82,11 +82,11 @@ func (s *Scheduler) Admit(v policy.View, e *heddle.Submit) heddle.Why {
 }
 
 // Open implements [policy.Gate] for masters: an application must have been activated.
-func (s *Scheduler) Open(_ policy.View, a *policy.App, _ heddle.Kind) int {
+func (s *Scheduler) Open(v policy.View, a *policy.App, _ heddle.Kind) policy.Verdict {
 	if s.apps[a.ID()].active {
-		return 1
+		return policy.Yes
 	}
-	return 0
+	return policy.No(s.heldBy(v, a))
 }
 
 // Woken implements [policy.Waker].
@@ -344,8 +344,12 @@ func (s *Scheduler) mastersShare(c *queue) float32 {
 
 // userMastersLimit is what one user's masters may hold.
 func (s *Scheduler) userMastersLimit(v policy.View, id heddle.QueueID) heddle.Resource {
-	c := &s.queues[id]
 	s.countInactive(v, id)
+	return s.userMastersPart(&s.queues[id])
+}
+
+// userMastersPart is userMastersLimit as of when inactive users were last counted.
+func (s *Scheduler) userMastersPart(c *queue) heddle.Resource {
 	share := s.mastersShare(c)
 	if c.cfg.UserLimitFactor != -1 {
 		part := max(float32(c.cfg.MinimumUserLimit), 1/float32(max(c.leaf.asking+c.leaf.inactive, 1)))

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"strconv"
 
 	"heddle"
 	"heddle/policy"
@@ -111,9 +112,27 @@ func newLag(a policy.Args) (*Lag, error) {
 func (l *Lag) Feeds() policy.Feeds { return policy.Feeds{Output: l.o.DeltaByOutput} }
 
 // Open implements [policy.Gate].
-func (l *Lag) Open(_ policy.View, a *policy.App, _ heddle.Kind) int {
+func (l *Lag) Open(_ policy.View, a *policy.App, _ heddle.Kind) policy.Verdict {
 	p := progress(a)
-	return Launchable(p, l.delta(a, p))
+	if Launchable(p, l.delta(a, p)) > 0 {
+		return policy.Yes
+	}
+	return policy.No(heddle.GateClosed)
+}
+
+// Limit implements [policy.Limiter]: how many reduces may have started by now. There must be fewer than the
+// finished maps are worth.
+func (l *Lag) Limit(_ policy.View, k *policy.Ask, _ heddle.Why) (policy.Limit, bool) {
+	p := progress(k.App())
+	worth := min(p.mapProgress(l.delta(k.App(), p)), float64(p.DesiredReduces))
+	return policy.Limit{
+		What: "reduces started", Of: policy.OfApp, Queue: heddle.NoQueue, Counted: true,
+		MostN: max(int(math.Ceil(worth))-1, 0), UsedN: p.FinishedReduces + p.RunningReduces,
+		By: []string{
+			"threshold = " + strconv.FormatFloat(l.o.Threshold, 'g', -1, 64),
+			strconv.Itoa(p.FinishedMaps) + " of " + strconv.Itoa(p.DesiredMaps) + " maps done",
+		},
+	}, true
 }
 
 // Queue implements [policy.Order]: queues in the order they are listed.

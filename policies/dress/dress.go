@@ -108,6 +108,29 @@ func (s *Scheduler) Headroom(v policy.View, a *policy.App) heddle.Resource {
 	return left
 }
 
+// Limit implements [policy.Limiter]: what is not reserved for the other categories.
+func (s *Scheduler) Limit(_ policy.View, k *policy.Ask, _ heddle.Why) (policy.Limit, bool) {
+	c := s.of(k.App())
+	if c == nil {
+		return policy.Limit{}, false
+	}
+	category := s.apps[k.App().ID()].category
+	what, theta := "containers of small applications", strconv.FormatFloat(s.o.Theta[min(category, len(s.o.Theta)-1)], 'g', -1, 64)
+	switch {
+	case category == len(s.cats)-1:
+		what = "containers of large applications"
+	case category > 0:
+		what = "containers of applications of size " + strconv.Itoa(category+1)
+	}
+	return policy.Limit{
+		What: what, Queue: heddle.NoQueue, Most: c.limit, Used: c.taken,
+		By: []string{"theta = " + theta, "delta_max = " + strconv.FormatFloat(s.o.DeltaMax, 'g', -1, 64)},
+		Holds: func(a *policy.App) (heddle.Resource, bool) {
+			return a.Used(), s.of(a) == c
+		},
+	}, true
+}
+
 // Feeds implements [policy.Feeder].
 func (s *Scheduler) Feeds() policy.Feeds {
 	if s.o.Release && s.o.Adjust && s.o.Reserve {

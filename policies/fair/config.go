@@ -48,6 +48,7 @@ type QueueConfig struct {
 	MaxAMShare  float64 // 0.5; −1 = off
 	Policy      Policy
 	MaxResource heddle.Resource // maxContainerAllocation; zero = the cluster's
+	Own         []string        // of maxRunningApps and maxAMShare, those that are set for this queue itself
 }
 
 // An Amount is a fixed resource or a percentage of the cluster, per dimension. Unset means no bound

@@ -50,6 +50,11 @@ func (s *Scheduler) mastersFit(v policy.View, q *policy.Queue, need heddle.Resou
 	if math.Abs(c.cfg.MaxAMShare+1) < 1e-4 {
 		return true
 	}
+	return q.Masters().Plus(need).Fits(s.mastersShare(v, c))
+}
+
+// mastersShare is what the masters of a leaf may hold together.
+func (s *Scheduler) mastersShare(v policy.View, c *queue) heddle.Resource {
 	most := c.fair
 	free := v.Total().Minus(v.Used())
 	for d := range most {
@@ -59,7 +64,7 @@ func (s *Scheduler) mastersFit(v policy.View, q *policy.Queue, need heddle.Resou
 		u := heddle.Dim(d).Unit()
 		most[d] = int64(math.Ceil(float64(most[d]/u)*float64(float32(c.cfg.MaxAMShare)))) * u
 	}
-	return q.Masters().Plus(need).Fits(most)
+	return most
 }
 
 // Headroom implements [policy.Share].
@@ -81,11 +86,19 @@ func (s *Scheduler) Headroom(v policy.View, a *policy.App) heddle.Resource {
 const window = 16
 
 // Open implements [policy.Gate] for masters: the application must be runnable and its turn.
-func (s *Scheduler) Open(_ policy.View, a *policy.App, _ heddle.Kind) int {
-	if s.of(a).open {
-		return 1
+func (s *Scheduler) Open(v policy.View, a *policy.App, k heddle.Kind) policy.Verdict {
+	switch st := s.of(a); {
+	case st.open:
+		return policy.Yes
+	case !st.runnable:
+		return policy.No(heddle.AppLimit)
 	}
-	return 0
+	for _, ask := range a.Asks() {
+		if ask.Kind() == k && !s.mastersFit(v, a.Queue(), ask.Size()) {
+			return policy.No(heddle.AMLimit)
+		}
+	}
+	return policy.No(heddle.GateClosed)
 }
 
 // openMasters lets the first of a leaf that wait for a master ask, as far as the masters' share has room

@@ -2,8 +2,8 @@ package ikayak
 
 import (
 	"errors"
-	"math"
 	"slices"
+	"strconv"
 
 	"heddle"
 	"heddle/policy"
@@ -36,11 +36,22 @@ func NewClient(a policy.Args) (policy.Gate, error) {
 }
 
 // Open implements [policy.Gate].
-func (c *Client) Open(_ policy.View, a *policy.App, _ heddle.Kind) int {
+func (c *Client) Open(_ policy.View, a *policy.App, _ heddle.Kind) policy.Verdict {
 	if a.Framework() == heddle.Spark && !slices.Contains(c.running(), a.ID()) {
-		return 0
+		return policy.No(heddle.AppLimit)
 	}
-	return math.MaxInt32
+	return policy.Yes
+}
+
+// Limit implements [policy.Limiter].
+func (c *Client) Limit(_ policy.View, k *policy.Ask, _ heddle.Why) (policy.Limit, bool) {
+	run := c.running()
+	return policy.Limit{
+		What: "Spark applications that run", Queue: heddle.NoQueue, Counted: true, MostN: c.most, UsedN: len(run),
+		By:    []string{"applications = " + strconv.Itoa(c.most)},
+		Place: slices.Index(c.alive, k.App().ID()) - len(run) + 1, Line: len(c.alive) - len(run),
+		Holds: func(a *policy.App) (heddle.Resource, bool) { return a.Used(), slices.Contains(run, a.ID()) },
+	}, true
 }
 
 // running are those whose turn it is.

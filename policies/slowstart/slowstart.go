@@ -7,6 +7,7 @@ package slowstart
 import (
 	"errors"
 	"math"
+	"strconv"
 
 	"heddle"
 	"heddle/policy"
@@ -37,9 +38,22 @@ func New(a policy.Args) (policy.Gate, error) {
 
 // Open implements [policy.Gate]: everything once enough maps are done, nothing before. A job whose
 // number of maps is unknown is not held back.
-func (g Gate) Open(_ policy.View, a *policy.App, _ heddle.Kind) int {
-	if a.Finished(heddle.Map) < int(math.Ceil(g.completed*float64(a.Facts().Maps))) {
-		return 0
+func (g Gate) Open(_ policy.View, a *policy.App, _ heddle.Kind) policy.Verdict {
+	if a.Finished(heddle.Map) < g.wanted(a) {
+		return policy.No(heddle.GateClosed)
 	}
-	return math.MaxInt32
+	return policy.Yes
+}
+
+// wanted is how many of a job's maps must be done.
+func (g Gate) wanted(a *policy.App) int { return int(math.Ceil(g.completed * float64(a.Facts().Maps))) }
+
+// Limit implements [policy.Limiter].
+func (g Gate) Limit(_ policy.View, k *policy.Ask, _ heddle.Why) (policy.Limit, bool) {
+	a := k.App()
+	return policy.Limit{
+		What: "maps done", Of: policy.OfApp, Queue: heddle.NoQueue, Counted: true, Least: true,
+		MostN: g.wanted(a), UsedN: a.Finished(heddle.Map),
+		By: []string{"completed = " + strconv.FormatFloat(g.completed, 'g', -1, 64)},
+	}, true
 }

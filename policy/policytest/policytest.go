@@ -177,10 +177,10 @@ func ask(set policy.Set, v policy.View, a *policy.App, k *policy.Ask) {
 		s.Size(v, a, k.Kind(), k.Size())
 	}
 	for _, s := range set.Share {
-		s.Allow(v, a, k.Kind(), k.Size())
+		limit(v, s, k, s.Allow(v, a, k.Kind(), k.Size()))
 	}
 	for _, g := range set.Gate[k.Kind()] {
-		g.Open(v, a, k.Kind())
+		limit(v, g, k, g.Open(v, a, k.Kind()))
 	}
 	if p, ok := set.Place[k.Kind()].(policy.Pick); ok {
 		p.Pick(v, k)
@@ -207,6 +207,17 @@ func ask(set policy.Set, v policy.View, a *policy.App, k *policy.Ask) {
 				set.Book.Keep(v, x)
 			}
 		}
+	}
+}
+
+// limit asks a policy that refuses for its figures.
+func limit(v policy.View, h any, k *policy.Ask, d policy.Verdict) {
+	x, ok := h.(policy.Limiter)
+	if d.OK() || !ok {
+		return
+	}
+	if l, ok := x.Limit(v, k, d.Why); ok && l.Holds != nil {
+		l.Holds(k.App())
 	}
 }
 

@@ -137,7 +137,7 @@ func TestCapacityQueues(t *testing.T) {
 	at := slices.IndexFunc(q, func(q rm.QueueInfo) bool { return q.Path == "root.a.x" })
 	want := rm.QueueInfo{
 		Path: "root.a.x", Parent: 2, Leaf: true, Running: true, Capacity: 0.5, Max: 1, Absolute: q[2].Capacity * 0.5, AbsoluteMax: 1, Weight: -1,
-		MaxApps: 2000, AMShare: 0.1, UserLimit: 100, UserFactor: 1, Order: "fifo", MaxShare: heddle.Unbounded,
+		MaxApps: 2000, AMShare: 0.1, UserLimit: 100, UserFactor: 1, Order: "fifo", Configured: "fifo", MaxShare: heddle.Unbounded,
 	}
 	near := cmp.Comparer(func(a, b float64) bool { return a-b < 1e-6 && b-a < 1e-6 })
 	if diff := cmp.Diff(want, q[at], near); diff != "" {
@@ -160,10 +160,10 @@ func TestCapacityQueues(t *testing.T) {
 	if got[3].MaxApps != -1 {
 		t.Errorf("of a queue with an amount nothing is known without the cluster, and it is told to take %d applications", got[3].MaxApps)
 	}
-	if w := got[1]; w.Capacity != 0.75 || w.Weight != 3 || w.AbsoluteMax != 0.5 || w.MaxApps != 50 || w.Order != "fair" {
+	if w := got[1]; w.Capacity != 0.75 || w.Weight != 3 || w.AbsoluteMax != 0.5 || w.MaxApps != 50 || w.Configured != "fair" {
 		t.Errorf("%+v", w)
 	}
-	if m := got[3]; m.MinShare != heddle.Of(1024, 1000) || m.MaxShare != heddle.Of(2048, 2000) || got[2].MaxApps != 7 || got[0].Order != "priority-utilization" {
+	if m := got[3]; m.MinShare != heddle.Of(1024, 1000) || m.MaxShare != heddle.Of(2048, 2000) || got[2].MaxApps != 7 || got[0].Configured != "priority-utilization" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -197,14 +197,43 @@ func TestFairQueues(t *testing.T) {
 	got := fairQueues(c, map[string]conf.QueueACL{"root.a": {Submit: "ann", Administer: " ops"}})
 	want := rm.QueueInfo{
 		Path: "root.a", Leaf: true, Running: true, Capacity: 0.75, Max: 1, Absolute: 0.75, AbsoluteMax: 1, Weight: 3, MaxApps: 4, AMShare: -1,
-		UserLimit: 100, UserFactor: -1, Order: "fifo", MinShare: heddle.Of(512, 1000), MaxShare: heddle.Resource{4096, 4000, heddle.Unbounded[2], heddle.Unbounded[3]},
+		UserLimit: 100, UserFactor: -1, Configured: "fifo", MinShare: heddle.Of(512, 1000), MaxShare: heddle.Resource{4096, 4000, heddle.Unbounded[2], heddle.Unbounded[3]},
 		SubmitACL: "ann", AdminACL: " ops",
 	}
 	if diff := cmp.Diff(want, got[1]); diff != "" {
 		t.Error(diff)
 	}
-	if got[0].Order != "drf" || got[0].Leaf || got[2].Max != 0.25 || got[2].MaxShare != heddle.Unbounded || got[2].MaxApps != -1 || got[3].Capacity != 0 || got[3].AbsoluteMax != 0.25 {
+	if got[0].Configured != "drf" || got[0].Leaf || got[2].Max != 0.25 || got[2].MaxShare != heddle.Unbounded || got[2].MaxApps != -1 || got[3].Capacity != 0 || got[3].AbsoluteMax != 0.25 {
 		t.Errorf("%+v", got)
+	}
+}
+
+// What is told of a queue's order is what serves, not what its configuration would have.
+func TestOrderThatServes(t *testing.T) {
+	for _, x := range []struct {
+		profile          string
+		set              []string
+		all, leaf, above string
+	}{
+		{"capacity", nil, "capacity", "fifo", "utilization"},
+		{"heddle", nil, "shortest", "shortest", "utilization"},
+		{"fifo", nil, "fifo", "fifo", "as listed"},
+		{"fifo", []string{"lanes=[{kinds: [am, map, reduce, executor, other], order: shortest}]"}, "shortest", "shortest", "as listed"},
+		{
+			"capacity",
+			[]string{"lanes=[{kinds: [am, map, executor, other], order: capacity}, {kinds: [reduce], order: coupling.mismatch}]"},
+			"capacity for am, map, executor, other; coupling.mismatch for reduce", "fifo for am, map, executor, other; coupling.mismatch for reduce",
+			"utilization for am, map, executor, other; as listed for reduce",
+		},
+	} {
+		s := load(t, Options{ConfDir: folder(t, "capacity", nil), Profile: x.profile, Sets: x.set}).Scheduler
+		above, leaf := s.Queues[0], s.Queues[1]
+		if s.Order != x.all || leaf.Order != x.leaf || above.Order != x.above || leaf.Configured != "fifo" || above.Configured != "utilization" {
+			t.Errorf("%s %v: %q; a leaf %q (%q), the root %q (%q)", x.profile, x.set, s.Order, leaf.Order, leaf.Configured, above.Order, above.Configured)
+		}
+	}
+	if q := load(t, Options{ConfDir: folder(t, "fair", nil)}).Scheduler.Queues[1]; q.Order != "fair" || q.Configured != "fair" {
+		t.Errorf("%+v", q)
 	}
 }
 

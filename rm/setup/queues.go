@@ -1,8 +1,11 @@
 package setup
 
 import (
+	"strings"
+
 	"heddle"
 	"heddle/conf"
+	"heddle/policies"
 	"heddle/policies/capacity"
 	"heddle/policies/fair"
 	"heddle/rm"
@@ -43,7 +46,7 @@ func capacityQueues(c *capacity.Config, acls map[string]conf.QueueACL) []rm.Queu
 		out[i] = info
 	}
 	for i := range out {
-		out[i].Order = capacityOrder(&c.Queues[i], out[i].Leaf)
+		out[i].Configured = capacityOrder(&c.Queues[i], out[i].Leaf)
 		out[i].MaxApps = maxApps(c, &c.Queues[i], out[i].Absolute, out[i].Leaf)
 	}
 	return out
@@ -85,8 +88,8 @@ func fairQueues(c *fair.Config, acls map[string]conf.QueueACL) []rm.QueueInfo {
 			Path: q.Path, Parent: heddle.QueueID(q.Parent), Leaf: true, Running: true,
 			Capacity: 1, Absolute: 1, Weight: q.Weight, MaxApps: -1,
 			AMShare: q.MaxAMShare, UserLimit: 100, UserFactor: -1,
-			Order:    [...]string{fair.FairShare: "fair", fair.DRF: "drf", fair.FIFO: "fifo"}[q.Policy],
-			MinShare: q.Min.Fixed, MaxShare: heddle.Unbounded,
+			Configured: [...]string{fair.FairShare: "fair", fair.DRF: "drf", fair.FIFO: "fifo"}[q.Policy],
+			MinShare:   q.Min.Fixed, MaxShare: heddle.Unbounded,
 			SubmitACL: acl.Submit, AdminACL: acl.Administer,
 			Largest: q.MaxResource,
 		}
@@ -124,4 +127,41 @@ func fairMax(a fair.Amount) (part float64, most heddle.Resource) {
 		}
 	}
 	return part, most
+}
+
+// serve notes in which order queues are really served. The profile says so, and the configuration only where the
+// profile's order goes by it.
+func serve(queues []rm.QueueInfo, tree string, b *policies.Built) {
+	for i := range queues {
+		queues[i].Order = lanes(b, func(name string) string {
+			switch {
+			case name == "capacity" || name == "fair":
+				return queues[i].Configured
+			case queues[i].Leaf:
+				return name
+			case name == "shortest" && tree != "one": // it leaves queues to the tree's own scheduler
+				return queues[i].Configured
+			}
+			return "as listed"
+		})
+	}
+}
+
+// lanes says what of each lane's order is to be said: once where all lanes have the same, else with the lanes' kinds.
+func lanes(b *policies.Built, of func(order string) string) string {
+	var parts []string
+	same := true
+	for i, l := range b.Lanes {
+		order := of(b.Names.Order[i])
+		same = same && order == of(b.Names.Order[0])
+		var kinds []string
+		for _, k := range l.Kinds {
+			kinds = append(kinds, k.String())
+		}
+		parts = append(parts, order+" for "+strings.Join(kinds, ", "))
+	}
+	if same {
+		return of(b.Names.Order[0])
+	}
+	return strings.Join(parts, "; ")
 }

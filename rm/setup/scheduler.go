@@ -74,8 +74,9 @@ func (s *source) scheduler() (sch *rm.Scheduler, why []string, err error) {
 		if err != nil {
 			return nil, err
 		}
+		serve(t.queues, p.Queues, built)
 		return &rm.Scheduler{
-			Set: built.Set, Type: t.kind, Profile: p.Name, Off: off, Queues: t.queues, Minimum: built.Minimum, Maximum: built.Maximum,
+			Set: built.Set, Type: t.kind, Profile: p.Name, Order: lanes(built, func(order string) string { return order }), Off: off, Queues: t.queues, Minimum: built.Minimum, Maximum: built.Maximum,
 			Place: placer(t, groups.of), Rebuild: build, Groups: groups.of, UserName: built.User,
 		}, nil
 	}

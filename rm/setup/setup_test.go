@@ -137,7 +137,7 @@ func TestFolders(t *testing.T) {
 			if s.Profile != name || s.Type != name || s.Maximum != heddle.Of(4096, 8000) || s.Minimum != heddle.Of(128, 1000) || d.Config.MemoryOnly {
 				t.Errorf("%+v", s)
 			}
-			if len(s.Queues) != 2 || s.Queues[1].AMShare != 0.5 || s.Queues[1].Order != share || !s.Queues[1].Leaf || s.Queues[0].Leaf {
+			if len(s.Queues) != 2 || s.Queues[1].AMShare != 0.5 || s.Queues[1].Order != share || s.Queues[1].Configured != share || s.Order != name || !s.Queues[1].Leaf || s.Queues[0].Leaf {
 				t.Errorf("queues %+v", s.Queues)
 			}
 			if len(s.Set.Queues) != 2 || s.Set.Queues[1] != 0 {

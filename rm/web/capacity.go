@@ -41,10 +41,10 @@ func mode(q *rm.QueueReport) string {
 }
 
 func order(q *rm.QueueReport, usual string) string {
-	if q.Order == "" {
+	if q.Configured == "" {
 		return usual
 	}
-	return q.Order
+	return q.Configured
 }
 
 // vector is a queue's capacity for each resource, as text.

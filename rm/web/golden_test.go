@@ -218,7 +218,7 @@ func stockQueues(used heddle.Resource, masters heddle.Resource, containers, acti
 	}
 	root, leaf := info, info
 	root.Path, root.SubmitACL, root.AdminACL = "root", "*", "*"
-	leaf.Path, leaf.SubmitACL, leaf.AdminACL, leaf.Leaf, leaf.Order = "root.default", " ", " ", true, "fifo"
+	leaf.Path, leaf.SubmitACL, leaf.AdminACL, leaf.Leaf, leaf.Order, leaf.Configured = "root.default", " ", " ", true, "shortest", "fifo"
 	out := []rm.QueueReport{
 		{QueueInfo: root, Used: used, Containers: containers, Children: []heddle.QueueID{1}},
 		{QueueInfo: leaf, ID: 1, Used: used, Masters: masters, Containers: containers, Active: active},

@@ -24,27 +24,43 @@ func (s *site) why(r *http.Request) (rest.Answer, error) {
 }
 
 func (sh shaper) why(e rm.Explanation) rest.Why {
-	out := rest.Why{App: e.App.String(), Queue: e.Queue}
+	out := rest.Why{App: e.App.String(), Name: e.Name, User: e.User, Queue: e.Queue, State: string(e.State), Final: string(e.Final)}
 	for _, p := range e.Pending {
 		ask := rest.WhyAsk{
 			Priority: p.Priority, Kind: p.Kind, Count: p.Count, Since: p.Since, Size: sh.amounts(p.Size), Why: p.Why,
-			Text: p.Text, Need: sh.amounts(p.Need), Have: sh.amounts(p.Have), Short: sh.amounts(p.Short),
+			Policy: p.Policy, Text: p.Text, Stock: p.Stock, Limit: sh.limit(p.Limit), Order: p.Order, Place: p.Place, Of: p.Of, Need: sh.amounts(p.Need), Have: sh.amounts(p.Have), Short: sh.amounts(p.Short),
 		}
 		for _, h := range p.Holders {
 			ask.Holders = append(ask.Holders, rest.Holder{App: h.App.String(), Name: h.Name, User: h.User, Used: sh.amounts(h.Used)})
 		}
 		for _, n := range p.Nodes {
-			ask.Nodes = append(ask.Nodes, rest.WhyNodes{Why: n.Why, Nodes: n.Nodes, Most: sh.amounts(n.Most)})
+			ask.Nodes = append(ask.Nodes, rest.WhyNodes{Why: n.Why, Policy: n.Policy, Nodes: n.Nodes, Most: sh.amounts(n.Most)})
 		}
 		out.Pending = append(out.Pending, ask)
 	}
+	out.History = past(e)
+	return out
+}
+
+// past counts the refusals so far, the most frequent first.
+func past(e rm.Explanation) (out []rest.WhyPast) {
 	for why, times := range e.History {
-		out.History = append(out.History, rest.WhyPast{Why: why, Times: times})
+		out = append(out, rest.WhyPast{Why: why, Times: times})
 	}
-	slices.SortFunc(out.History, func(a, b rest.WhyPast) int {
+	slices.SortFunc(out, func(a, b rest.WhyPast) int {
 		return cmp.Or(cmp.Compare(b.Times, a.Times), strings.Compare(a.Why, b.Why))
 	})
 	return out
+}
+
+func (sh shaper) limit(l *rm.Limit) *rest.WhyLimit {
+	switch {
+	case l == nil:
+		return nil
+	case l.Counted:
+		return &rest.WhyLimit{What: l.What, Of: l.Of, UsedNumber: l.UsedN, MostNumber: l.MostN, Least: l.Least, By: l.By, Note: l.Note}
+	}
+	return &rest.WhyLimit{What: l.What, Of: l.Of, Used: sh.amounts(l.Used), Most: sh.amounts(l.Most), UsedNumber: -1, MostNumber: -1, By: l.By, Note: l.Note}
 }
 
 // heddleQueues answers GET /ws/v1/heddle/queues.
@@ -73,7 +89,7 @@ func (sh shaper) queue(q *rm.QueueReport) rest.Queue {
 	o := rest.Queue{
 		Path: q.Path, Leaf: q.Leaf, State: queueState(q), Capacity: q.Capacity, Max: q.Max, Absolute: q.Absolute,
 		AbsoluteMax: q.AbsoluteMax, Weight: q.Weight, MaxApps: q.MaxApps, AMShare: q.AMShare, UserLimit: q.UserLimit,
-		UserFactor: q.UserFactor, Order: q.Order, Preemptable: q.Preemptable, Used: sh.amounts(q.Used),
+		UserFactor: q.UserFactor, Order: q.Order, Configured: q.Configured, Preemptable: q.Preemptable, Used: sh.amounts(q.Used),
 		Reserved: sh.amounts(q.Reserved), Masters: sh.amounts(q.Masters), Pending: sh.amounts(q.Pending),
 		Containers: q.Containers, Reservations: q.Reservations, Waiting: q.Waiting, Active: q.Active,
 		Inactive: q.Inactive, Submitted: q.Submitted, Completed: q.Completed, Killed: q.Killed, Failed: q.Failed,
@@ -93,7 +109,7 @@ func (s *site) heddleInfo(r *http.Request) (rest.Answer, error) {
 		return rest.Answer{}, err
 	}
 	return rest.Answer{Root: "info", Value: rest.Info{
-		Version: s.Version, ClusterID: c.ClusterID, Started: c.Started, Ready: s.RM.Ready(), Profile: c.Profile,
+		Version: s.Version, ClusterID: c.ClusterID, Started: c.Started, Ready: s.RM.Ready(), Profile: c.Profile, Order: c.Order,
 		Scheduler: c.Scheduler, Off: s.Off, Steps: c.Steps, Grants: c.Grants, BusyPercent: c.BusyPercent,
 		Queue: c.Queue, BeatMillis: c.BeatEvery.Milliseconds(), ClientAddress: s.ClientAddress, RESTChanges: s.user(r) != "",
 	}}, nil

@@ -5,6 +5,7 @@ import (
 	"context"
 	"embed"
 	"errors"
+	"fmt"
 	"html/template"
 	"net/http"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"heddle"
 	"heddle/rm"
 	"heddle/yarn/ids"
+	"heddle/yarn/rest"
 )
 
 // maxRows is how many rows a table on a page has; what is beyond is counted below it.
@@ -35,7 +37,7 @@ func newPages(s *site) *pages {
 	p := &pages{s: s, by: make(map[string]*template.Template)}
 	base := template.New("").Funcs(template.FuncMap{
 		"memory": memory, "cores": cores, "when": when, "brief": brief, "since": p.since, "percent": percentText,
-		"share": p.share, "lower": strings.ToLower, "indent": indent, "gone": gone, "times100": times100,
+		"share": p.share, "lower": strings.ToLower, "indent": indent, "gone": gone, "times100": times100, "limit": limitText, "place": rm.PlaceText, "short": p.short,
 	})
 	layout := template.Must(base.ParseFS(pageFiles, "pages/layout.html"))
 	for _, name := range []string{"overview", "apps", "app", "nodes", "scheduler", "problem"} {
@@ -192,6 +194,7 @@ type appPage struct {
 	App      rm.AppReport
 	Attempts []attemptRow
 	Why      rm.Explanation
+	Past     []rest.WhyPast
 	Proxied  bool // there are pages of the master's own to go to
 }
 
@@ -222,6 +225,7 @@ func (p *pages) app(r *http.Request) (string, any, error) {
 		if page.Why, err = p.s.RM.Why(r.Context(), a.ID); err != nil && !errors.As(err, new(*rm.NotFound)) {
 			return "", nil, err
 		}
+		page.Past = past(page.Why)
 	}
 	return "app", page, nil
 }
@@ -315,6 +319,27 @@ func (p *pages) since(start, finish int64) string {
 // percentText prints a fraction as a whole per cent.
 func percentText(f float32) string {
 	return strconv.Itoa(int(100*f+0.5)) + " %"
+}
+
+// limitText says a limit in a sentence.
+func limitText(l *rm.Limit) string {
+	return l.Text(func(r heddle.Resource) string { return memory(r) + ", " + cores(r) + " vcores" })
+}
+
+// short says what an ask lacks, by resource.
+func (p *pages) short(k rm.PendingAsk) (out []string) {
+	if k.Short[heddle.Memory] > 0 {
+		out = append(out, "memory: one needs "+memory(k.Need)+", and at most "+memory(k.Have)+" is left for it")
+	}
+	if k.Short[heddle.CPU] > 0 {
+		out = append(out, "vcores: one needs "+cores(k.Need)+", and at most "+cores(k.Have)+" are left for it")
+	}
+	for i, name := range p.s.shape.extra {
+		if d := heddle.Extra1 + heddle.Dim(i); int(d) < len(k.Short) && k.Short[d] > 0 {
+			out = append(out, fmt.Sprintf("%s: one needs %d, and at most %d is left for it", name, k.Need[d], k.Have[d]))
+		}
+	}
+	return out
 }
 
 // times100 prints a fraction in per cent, without the sign.

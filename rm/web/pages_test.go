@@ -12,13 +12,19 @@ import (
 func TestPages(t *testing.T) {
 	h := New(Options{RM: demo(), Version: "dev", Off: []string{"ikayak.shrink: needs a node agent"}})
 	for path, want := range map[string][]string{
-		"/cluster":                {"2048 MiB", "of 8192 MiB", "1 lost", "&lt;script&gt;alert(1)&lt;/script&gt;", "1 mechanisms off", "ready"},
-		"/cluster/apps":           {proxied, "application_1700000000000_0002", "root.default"},
-		"/cluster/apps/accepted":  {"application_1700000000000_0002"},
-		"/cluster/app/" + proxied: {"3 × map", "The queue root.default is at its maximum.", "&lt;b&gt;", "appattempt_1700000000000_0001_000001", "/proxy/" + proxied + "/"},
-		"/cluster/nodes":          {"node1:8041", "LOST", `href="http://node1:8042/"`},
-		"/cluster/scheduler":      {"root.default", "at most 50.0 %"},
-		"/static/style.css":       {"--paper"},
+		"/cluster":               {"2048 MiB", "of 8192 MiB", "1 lost", "&lt;script&gt;alert(1)&lt;/script&gt;", "1 mechanisms off", "ready"},
+		"/cluster/apps":          {proxied, "application_1700000000000_0002", "root.default"},
+		"/cluster/apps/accepted": {"application_1700000000000_0002"},
+		"/cluster/app/" + proxied: {
+			"3 × map", "The queue root.default is at its maximum.", "<dt>Refused by<dd>share: capacity", "<dt>YARN would say<dd>stock&#39;s words",
+			"<dt>Limit<dd>Containers in queue root.default: 3584 MiB, 1 vcores of at most 4096 MiB, 4 vcores, set by maximum-capacity = 50. So it is.",
+			"<dt>Place<dd>It is 3rd of 17 in queue root.default by order shortest.",
+			"<dt>Short of<dd>memory: one needs 1024 MiB, and at most 512 MiB is left for it\n", "1 × no-room (place.map: any), at most 512 MiB",
+			"Refused so far: 9 × queue-limit · 7 × am-limit · 7 × no-room", "&lt;b&gt;", "appattempt_1700000000000_0001_000001", "/proxy/" + proxied + "/",
+		},
+		"/cluster/nodes":     {"node1:8041", "LOST", `href="http://node1:8042/"`},
+		"/cluster/scheduler": {"root.default", "at most 50.0 %", "Profile heddle, order shortest, queues of the capacity scheduler", "<dt>Order<dd>shortest (configured: fifo)"},
+		"/static/style.css":  {"--paper"},
 	} {
 		w := ask(h, path)
 		if w.Code != http.StatusOK {
@@ -90,9 +96,11 @@ func TestNoMarkupFromUsers(t *testing.T) {
 	a.Name, a.User, a.Queue, a.Type, a.Diagnostics, a.Tags = evil, evil, evil, evil, evil, []string{evil}
 	a.OriginalURL = "javascript:alert(1)"
 	f.nodes[0].Health, f.nodes[0].Version, f.nodes[0].Rack, f.nodes[0].HTTP = evil, evil, evil, `"onmouseover=alert(1)`
-	f.queues[1].Users[0].Name, f.queues[1].Order = evil, evil
+	f.queues[1].Users[0].Name, f.queues[1].Order, f.queues[1].Configured = evil, evil, evil
 	w := f.whys[a.ID]
 	w.Pending[0].Text, w.Pending[0].Kind, w.Pending[0].Holders[0].Name = evil, evil, evil
+	w.Pending[0].Policy, w.Pending[0].Stock, w.Pending[0].Order, w.Pending[0].Nodes[0].Policy = evil, evil, evil, evil
+	w.Pending[0].Limit = &rm.Limit{What: evil, Of: evil, By: []string{evil}}
 	f.attempts[a.ID][0].Diagnostics, f.attempts[a.ID][0].NodeHTTP = evil, evil
 	h := New(Options{RM: f, Off: []string{evil}})
 	for _, path := range []string{"/cluster", "/cluster/apps", "/cluster/app/" + proxied, "/cluster/nodes", "/cluster/scheduler", "/" + "x%3Cscript%3E"} {

@@ -75,7 +75,7 @@ func (t tree) fairQueue(i int) rest.FairQueue {
 		Demand: t.resource(q.Used.Plus(q.Pending)), SteadyFair: t.resource(steady), Fair: t.resource(steady),
 		Cluster: t.resource(t.cluster.Total), ReservedAmt: t.resource(q.Reserved),
 		MaxContainer: t.resource(q.LargestOf(t.cluster.Maximum)), Pending: q.Waiting, Allocated: q.Containers,
-		Reserved: q.Reservations, Name: q.Path, Policy: q.Order, Preemptable: q.Preemptable,
+		Reserved: q.Reservations, Name: q.Path, Policy: q.Configured, Preemptable: q.Preemptable,
 	}
 	if q.MaxApps < 0 {
 		o.MaxApps = 1<<31 - 1

@@ -41,7 +41,7 @@ func demo() *fakeRM {
 	node := ids.Node{Host: "node1", Port: 8041}
 	f := &fakeRM{ready: true, queues: stockQueues(heddle.Of(2048, 2000), heddle.Of(512, 1000), 2, 1)}
 	f.cluster = rm.ClusterReport{
-		ClusterID: "c1", Started: 1700000000000, Profile: "heddle", Scheduler: "capacity", Minimum: heddle.Of(128, 1000),
+		ClusterID: "c1", Started: 1700000000000, Profile: "heddle", Order: "shortest", Scheduler: "capacity", Minimum: heddle.Of(128, 1000),
 		Maximum: heddle.Of(4096, 8000), Total: heddle.Of(8192, 16000), Used: heddle.Of(2048, 2000), RunningApps: 1,
 		PendingApps: 1, Containers: 2, Waiting: 3, Active: 2, Lost: 1, Steps: 1234, Grants: 56, BusyPercent: 1.5, BeatEvery: time.Second,
 	}
@@ -66,12 +66,16 @@ func demo() *fakeRM {
 		{ID: ids.Node{Host: "node2", Port: 8041}, State: "LOST", Rack: "/default-rack", Total: heddle.Of(4096, 8000)},
 	}
 	f.whys = map[ids.App]rm.Explanation{id: {
-		Queue: "root.default", History: map[string]uint32{"no-room": 7, "queue-limit": 9, "am-limit": 7},
+		Name: "j", User: "ann", State: rm.AppRunning, Final: rm.Undefined, Queue: "root.default", History: map[string]uint32{"no-room": 7, "queue-limit": 9, "am-limit": 7},
 		Pending: []rm.PendingAsk{{
 			Priority: 20, Kind: "map", Count: 3, Since: 1700000002000, Size: heddle.Of(1024, 1000), Why: "queue-limit",
-			Text: "The queue root.default is at its maximum.", Need: heddle.Of(1024, 1000), Short: heddle.Of(512, 0),
+			Policy: "share: capacity", Text: "The queue root.default is at its maximum.", Stock: "stock's words", Need: heddle.Of(1024, 1000),
+			Have: heddle.Of(512, 1000), Short: heddle.Of(512, 0), Order: "order: shortest", Place: 3, Of: 17,
+			Limit: &rm.Limit{
+				What: "containers", Of: "in queue root.default", Used: heddle.Of(3584, 1000), Most: heddle.Of(4096, 4000), By: []string{"maximum-capacity = 50"}, Note: "So it is.",
+			},
 			Holders: []rm.Holder{{App: id, Name: "<b>", User: "ann", Used: heddle.Of(2048, 2000)}},
-			Nodes:   []rm.NodeGroup{{Why: "no-room", Nodes: 1, Most: heddle.Of(512, 0)}},
+			Nodes:   []rm.NodeGroup{{Why: "no-room", Policy: "place.map: any", Nodes: 1, Most: heddle.Of(512, 0)}},
 		}},
 	}}
 	return f
@@ -126,12 +130,16 @@ func TestServicesThatHaveNoRecording(t *testing.T) {
 		rest.Base + "/appstatistics?states=running&applicationTypes=mapreduce": `{"appStatInfo":{"statItem":[{"state":"RUNNING","type":"mapreduce","count":1}]}}`,
 		rest.Base + "/nodes?states=decommissioned":                             `{"nodes":{}}`,
 		rest.HeddleBase + "/info": `{"info":{"version":"dev","clusterId":"c1","started":1700000000000,"ready":true,"profile":"heddle",` +
-			`"scheduler":"capacity","off":["ikayak.shrink: needs a node agent"],"steps":1234,"grants":56,"busyPercent":1.5,"callsWaiting":0,"heartbeatMillis":1000,"clientAddress":"0.0.0.0:8032","restChanges":false}}`,
-		rest.HeddleBase + "/apps/" + proxied + "/why": `{"why":{"app":"application_1700000000000_0001","queue":"root.default","pending":[{"priority":20,` +
-			`"kind":"map","count":3,"since":1700000002000,"size":{"memoryMB":1024,"milliVcores":1000},"why":"queue-limit",` +
-			`"text":"The queue root.default is at its maximum.","need":{"memoryMB":1024,"milliVcores":1000},"have":{"memoryMB":0,"milliVcores":0},` +
+			`"order":"shortest","scheduler":"capacity","off":["ikayak.shrink: needs a node agent"],"steps":1234,"grants":56,"busyPercent":1.5,"callsWaiting":0,"heartbeatMillis":1000,"clientAddress":"0.0.0.0:8032","restChanges":false}}`,
+		rest.HeddleBase + "/apps/" + proxied + "/why": `{"why":{"app":"application_1700000000000_0001","name":"j","user":"ann","queue":"root.default","state":"RUNNING",` +
+			`"finalStatus":"UNDEFINED","pending":[{"priority":20,` +
+			`"kind":"map","count":3,"since":1700000002000,"size":{"memoryMB":1024,"milliVcores":1000},"why":"queue-limit","policy":"share: capacity",` +
+			`"text":"The queue root.default is at its maximum.","stock":"stock's words","limit":{"what":"containers","of":"in queue root.default",` +
+			`"used":{"memoryMB":3584,"milliVcores":1000},"most":{"memoryMB":4096,"milliVcores":4000},"usedNumber":-1,"mostNumber":-1,"atLeast":false,` +
+			`"setBy":["maximum-capacity = 50"],"note":"So it is."},"order":"order: shortest","place":3,"of":17,` +
+			`"need":{"memoryMB":1024,"milliVcores":1000},"have":{"memoryMB":512,"milliVcores":1000},` +
 			`"short":{"memoryMB":512,"milliVcores":0},"holders":[{"app":"application_1700000000000_0001","name":"<b>","user":"ann",` +
-			`"used":{"memoryMB":2048,"milliVcores":2000}}],"nodes":[{"why":"no-room","nodes":1,"mostFree":{"memoryMB":512,"milliVcores":0}}]}],` +
+			`"used":{"memoryMB":2048,"milliVcores":2000}}],"nodes":[{"why":"no-room","policy":"place.map: any","nodes":1,"mostFree":{"memoryMB":512,"milliVcores":0}}]}],` +
 			`"history":[{"why":"queue-limit","times":9},{"why":"am-limit","times":7},{"why":"no-room","times":7}]}}`,
 	} {
 		w := ask(h, path)
@@ -148,7 +156,7 @@ func TestHeddleQueues(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(q.List) != 2 || q.List[1].Parent != "root" || q.List[1].Path != "root.default" || q.List[1].UsedShare != 0.25 ||
-		q.List[1].Users[0].Used.MemoryMB != 2048 {
+		q.List[1].Users[0].Used.MemoryMB != 2048 || q.List[1].Order != "shortest" || q.List[1].Configured != "fifo" {
 		t.Errorf("got %+v", q.List)
 	}
 }
@@ -156,7 +164,7 @@ func TestHeddleQueues(t *testing.T) {
 func TestFairShape(t *testing.T) {
 	f := demo()
 	f.cluster.Scheduler = "fair"
-	f.queues[1].MinShare, f.queues[1].Order, f.queues[1].MaxApps = heddle.Of(1024, 1000), "drf", -1
+	f.queues[1].MinShare, f.queues[1].Order, f.queues[1].Configured, f.queues[1].MaxApps = heddle.Of(1024, 1000), "shortest", "drf", -1
 	w := ask(New(Options{RM: f}), rest.Base+"/scheduler")
 	var got struct {
 		SchedulerInfo struct {

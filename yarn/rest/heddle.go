@@ -3,7 +3,11 @@ package rest
 // A Why answers GET /ws/v1/heddle/apps/{id}/why, under the root "why": what an application waits for.
 type Why struct {
 	App     string    `json:"app"`
+	Name    string    `json:"name"`
+	User    string    `json:"user"`
 	Queue   string    `json:"queue"`
+	State   string    `json:"state"`
+	Final   string    `json:"finalStatus"`
 	Pending []WhyAsk  `json:"pending"`
 	History []WhyPast `json:"history"` // the most frequent first
 }
@@ -15,13 +19,32 @@ type WhyAsk struct {
 	Count    int        `json:"count"`
 	Since    int64      `json:"since"`
 	Size     Amounts    `json:"size"`
-	Why      string     `json:"why"`  // code
-	Text     string     `json:"text"` // a sentence
+	Why      string     `json:"why"`    // code
+	Policy   string     `json:"policy"` // who says so, by slot and name as in the profile; "" where no policy does
+	Text     string     `json:"text"`   // sentences
+	Stock    string     `json:"stock"`  // what a stock ResourceManager says then; "" where it says nothing of the kind
+	Limit    *WhyLimit  `json:"limit,omitempty"`
+	Order    string     `json:"order"` // by what those who wait are in line, as policy
+	Place    int        `json:"place"` // in that line, from 1; 0 where there is none
+	Of       int        `json:"of"`    // … of so many
 	Need     Amounts    `json:"need"`
 	Have     Amounts    `json:"have"`
 	Short    Amounts    `json:"short"`
 	Holders  []Holder   `json:"holders"` // who holds what is missing, most first
 	Nodes    []WhyNodes `json:"nodes"`   // nodes by the reason they were passed over
+}
+
+// A WhyLimit is the limit that a policy held an ask to. Of amounts the numbers are −1, of numbers the amounts 0.
+type WhyLimit struct {
+	What       string   `json:"what"` // what is limited: masters
+	Of         string   `json:"of"`   // of whom or where
+	Used       Amounts  `json:"used"`
+	Most       Amounts  `json:"most"`
+	UsedNumber int      `json:"usedNumber"`
+	MostNumber int      `json:"mostNumber"`
+	Least      bool     `json:"atLeast"` // there must be so many, where there else may be at most
+	By         []string `json:"setBy"`   // properties and options, as "name = value"
+	Note       string   `json:"note"`    // a sentence on what the figures do not say
 }
 
 // Amounts is an amount of resources in our own answers: MiB, milli-vcores, and others by name.
@@ -41,9 +64,10 @@ type Holder struct {
 
 // WhyNodes counts the nodes that were passed over for one reason.
 type WhyNodes struct {
-	Why   string  `json:"why"`
-	Nodes int     `json:"nodes"`
-	Most  Amounts `json:"mostFree"` // on the node of them that has the most
+	Why    string  `json:"why"`
+	Policy string  `json:"policy"`
+	Nodes  int     `json:"nodes"`
+	Most   Amounts `json:"mostFree"` // on the node of them that has the most
 }
 
 // A WhyPast counts how often a reason was given.
@@ -72,7 +96,8 @@ type Queue struct {
 	AMShare      float64     `json:"amShare"`
 	UserLimit    float64     `json:"userLimitPercent"`
 	UserFactor   float64     `json:"userLimitFactor"`
-	Order        string      `json:"order"`
+	Order        string      `json:"order"`           // that serves: the profile's
+	Configured   string      `json:"configuredOrder"` // what the queue's configuration says
 	Preemptable  bool        `json:"preemptable"`
 	UsedShare    float64     `json:"usedShare"` // of the cluster, 0 to 1
 	Used         Amounts     `json:"used"`
@@ -107,6 +132,7 @@ type Info struct {
 	Started     int64    `json:"started"`
 	Ready       bool     `json:"ready"`
 	Profile     string   `json:"profile"`
+	Order       string   `json:"order"`     // of the profile's lanes
 	Scheduler   string   `json:"scheduler"` // capacity or fair: the shape of the queues
 	Off         []string `json:"off"`       // mechanisms of the profile that are off, as "what: why"
 	Steps       uint64   `json:"steps"`     // events the scheduler took

@@ -2,9 +2,11 @@ package dialogue
 
 import (
 	"fmt"
+	"strconv"
 
 	"heddle"
 	"heddle/cluster"
+	"heddle/policy"
 )
 
 // size prints a resource as parseSize reads it.
@@ -89,14 +91,46 @@ func (s *session) explain(name string) error {
 	}
 	for _, p := range e.Pending {
 		fmt.Fprintf(&s.out, "%s waits for %d %s of %s: %s, have %s, short %s\n", name, p.Count, p.Kind, size(p.Size), p.Why, size(p.Have), size(p.Short))
+		if p.Policy != "" {
+			fmt.Fprintf(&s.out, "  by %s%s\n", p.Policy, s.limit(p.Limit))
+		}
 		for _, h := range p.Holders {
 			fmt.Fprintf(&s.out, "  %s holds %s\n", s.appName(h.App), size(h.Used))
 		}
 		for _, g := range p.Nodes {
-			fmt.Fprintf(&s.out, "  %d nodes: %s, most free %s\n", g.Nodes, g.Why, size(g.Most))
+			by := ""
+			if g.Policy != "" {
+				by = " by " + g.Policy
+			}
+			fmt.Fprintf(&s.out, "  %d nodes: %s%s, most free %s\n", g.Nodes, g.Why, by, size(g.Most))
 		}
 	}
 	return nil
+}
+
+// limit prints the figures behind a refusal.
+func (s *session) limit(l *policy.Limit) string {
+	if l == nil {
+		return ""
+	}
+	used, most := size(l.Used), size(l.Most)
+	if l.Counted {
+		used, most = strconv.Itoa(l.UsedN), strconv.Itoa(l.MostN)
+	}
+	text := fmt.Sprintf(": %s of %s %s", used, most, l.What)
+	if l.Queue != heddle.NoQueue {
+		text += " in " + s.built.Paths[l.Queue]
+	}
+	if l.Line > 0 {
+		text += fmt.Sprintf(", %d of %d in line", l.Place, l.Line)
+	}
+	for _, by := range l.By {
+		text += "; " + by
+	}
+	if l.Note != "" {
+		text += ". " + l.Note
+	}
+	return text
 }
 
 // show prints nodes, queues, apps or headroom.

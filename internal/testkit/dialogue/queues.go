@@ -66,6 +66,10 @@ func (s *session) capacityQueues(o map[string]string, input string) error {
 			return err
 		}
 		p = pairs(w[1:])
+		p.own(&q.Own, "am", "maximum-am-resource-percent")
+		p.own(&q.Own, "user-limit", "minimum-user-limit-percent")
+		p.own(&q.Own, "user-limit-factor", "user-limit-factor")
+		p.own(&q.Own, "parallel", "max-parallel-apps")
 		p.percent("capacity", &q.Capacity)
 		p.percent("max", &q.MaxCapacity)
 		p.percent("user-limit", &q.MinimumUserLimit)
@@ -118,6 +122,8 @@ func (s *session) fairQueues(o map[string]string, input string) error {
 			}
 		}
 		p := pairs(w[1:])
+		p.own(&into.Own, "am", "maxAMShare")
+		p.own(&into.Own, "apps", "maxRunningApps")
 		p.float("weight", &into.Weight)
 		p.amount("min", &into.Min)
 		p.amount("max", &into.Max)
@@ -162,6 +168,13 @@ func (p *options) take(key string, f func(string) error) {
 		if err := f(v); err != nil && p.err == nil {
 			p.err = fmt.Errorf("%s: %w", key, err)
 		}
+	}
+}
+
+// own notes a property as the queue's own where its setting is given.
+func (p *options) own(into *[]string, key, property string) {
+	if _, given := p.o[key]; given {
+		*into = append(*into, property)
 	}
 }
 

@@ -1,0 +1,150 @@
+package capacity
+
+import (
+	"slices"
+	"strconv"
+
+	"heddle"
+	"heddle/policy"
+)
+
+// heldBy is the limit that keeps an application from having a master, as it is now. GateClosed says that none does:
+// the application is looked at again when one of its queue comes or goes, or a node does.
+func (s *Scheduler) heldBy(v policy.View, a *policy.App) heddle.Why {
+	c, st := &s.queues[a.Queue().ID()], &s.apps[a.ID()]
+	limit := s.mastersLimit(v, c)
+	switch {
+	case c.cfg.MaxParallelApps > 0 && c.leaf.active >= c.cfg.MaxParallelApps:
+		return heddle.AppLimit
+	case !v.Fits(st.master.Plus(c.leaf.masters), limit):
+		return heddle.AMLimit
+	case !v.Fits(st.master.Plus(s.userAt(c.leaf, st.user).masters), s.less(s.userMastersPart(c), limit)):
+		return heddle.UserAMLimit
+	}
+	return heddle.GateClosed
+}
+
+// Limit implements [policy.Limiter].
+func (s *Scheduler) Limit(v policy.View, k *policy.Ask, why heddle.Why) (policy.Limit, bool) {
+	a := k.App()
+	q := a.Queue()
+	switch why {
+	case heddle.AppLimit, heddle.AMLimit, heddle.UserAMLimit, heddle.GateClosed:
+		return s.gateLimit(v, a, why), true
+	case heddle.QueueLimit:
+		for ; q != nil; q = q.Parent() {
+			c := &s.queues[q.ID()]
+			if v.Fits(q.Taken().Plus(k.Size()), c.max) || q.Parent() != nil && s.queues[q.Parent().ID()].max == c.max {
+				continue // a queue that may have all of the one above is no fuller than that
+			}
+			return policy.Limit{
+				What: "containers", Queue: q.ID(), Most: c.max, Used: q.Taken(), By: c.cfg.maximum(), Holds: holdsIn(q),
+			}, true
+		}
+	case heddle.UserLimit:
+		c, u := &s.queues[q.ID()], a.User()
+		return policy.Limit{
+			What: "containers", Of: policy.OfUser, Queue: q.ID(), Most: s.weigh(c, s.limitFor(v, q), u.ID()), Used: u.Taken(),
+			By:    []string{c.cfg.set(userPercent), c.cfg.set(userFactor)},
+			Holds: func(b *policy.App) (heddle.Resource, bool) { return b.Used(), b.User() == u },
+		}, true
+	default: // not of this policy, or no figures
+	}
+	return policy.Limit{}, false
+}
+
+// gateLimit is what the masters, or the applications, of a leaf are held to.
+func (s *Scheduler) gateLimit(v policy.View, a *policy.App, why heddle.Why) policy.Limit {
+	id := a.Queue().ID()
+	c, mine := &s.queues[id], s.apps[a.ID()].user
+	l := policy.Limit{
+		What: "masters", Queue: id, Most: s.mastersLimit(v, c), Used: c.leaf.masters, By: []string{s.mastersBy(c)},
+		Place: slices.Index(c.leaf.waiting, a.ID()) + 1, Line: len(c.leaf.waiting),
+	}
+	switch why {
+	case heddle.AppLimit:
+		l.What, l.Most, l.Used = "applications that run", heddle.Resource{}, heddle.Resource{}
+		l.Counted, l.MostN, l.UsedN = true, c.cfg.MaxParallelApps, c.leaf.active
+		l.By = []string{c.cfg.set(parallelApps)}
+	case heddle.UserAMLimit:
+		l.Of, l.Most, l.Used = policy.OfUser, s.less(s.userMastersPart(c), l.Most), s.userAt(c.leaf, mine).masters
+		l.By = append(l.By, c.cfg.set(userPercent), c.cfg.set(userFactor))
+	case heddle.GateClosed:
+		l.Note = "There is room for this one now, which is seen when an application of the queue comes or ends, or a node does."
+	default: // masters of the queue
+	}
+	l.Holds = func(b *policy.App) (heddle.Resource, bool) {
+		st := &s.apps[b.ID()]
+		counts := st.active && st.queue == id && (l.Of != policy.OfUser || st.user == mine)
+		if l.Counted {
+			return b.Used(), counts
+		}
+		return st.master, counts
+	}
+	return l
+}
+
+// mastersBy is what sets the part of a queue that masters may hold.
+func (s *Scheduler) mastersBy(c *queue) string {
+	if s.masters.Share > c.cfg.MaxAMShare {
+		return "share = " + number(s.masters.Share) + " of the profile's gate.am: capacity"
+	}
+	return c.cfg.set(mastersPart)
+}
+
+// holdsIn is what applications hold in a queue and below.
+func holdsIn(q *policy.Queue) func(*policy.App) (heddle.Resource, bool) {
+	return func(a *policy.App) (heddle.Resource, bool) {
+		for up := a.Queue(); up != nil; up = up.Parent() {
+			if up == q {
+				return a.Used(), true
+			}
+		}
+		return heddle.Resource{}, false
+	}
+}
+
+// The properties that limits are told by.
+const (
+	prefix       = "yarn.scheduler.capacity."
+	mastersPart  = "maximum-am-resource-percent"
+	userPercent  = "minimum-user-limit-percent"
+	userFactor   = "user-limit-factor"
+	parallelApps = "max-parallel-apps"
+	maxCapacity  = "maximum-capacity"
+)
+
+// set returns a property that holds for the queue, the queue's own or that of all queues, with its value.
+func (q *QueueConfig) set(name string) string {
+	full := prefix + name
+	if slices.Contains(q.Own, name) {
+		full = prefix + q.Path + "." + name
+	}
+	value := ""
+	switch name {
+	case mastersPart:
+		value = number(q.MaxAMShare)
+	case userPercent:
+		value = number(100 * q.MinimumUserLimit)
+	case userFactor:
+		value = number(q.UserLimitFactor)
+	case parallelApps:
+		value = strconv.Itoa(q.MaxParallelApps)
+	}
+	return full + " = " + value
+}
+
+// maximum is what sets the queue's maximum; the root has all there is.
+func (q *QueueConfig) maximum() []string {
+	name := prefix + q.Path + "." + maxCapacity
+	switch {
+	case q.Parent < 0:
+		return nil
+	case !q.MaxAbsolute.IsZero():
+		return []string{name}
+	}
+	return []string{name + " = " + number(100*q.MaxCapacity)}
+}
+
+// number writes a configured number as it was written, the rounding of a percentage apart.
+func number(x float64) string { return strconv.FormatFloat(x, 'g', 7, 64) }
