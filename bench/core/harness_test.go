@@ -11,7 +11,7 @@ import (
 func TestHarness(t *testing.T) {
 	for _, place := range []string{"beat", "spread", "pack"} {
 		for _, s := range []measure.Shape{{Nodes: 20, Asks: 200, Queues: 4, Apps: 8}, {Nodes: 20, Asks: 200, Queues: 2, Apps: 2}} {
-			b, err := newHarness(s, place)
+			b, err := newHarness(load{shape: s, profile: "capacity", place: place, kind: "map"})
 			if err != nil {
 				t.Fatalf("%s %+v: %v", place, s, err)
 			}
@@ -36,7 +36,7 @@ func TestHarness(t *testing.T) {
 func TestPlacing(t *testing.T) {
 	s := measure.Shape{Nodes: 20, Asks: 40, Queues: 2, Apps: 2}
 	on := func(place string) (used int) {
-		b, err := newHarness(s, place)
+		b, err := newHarness(load{shape: s, profile: "capacity", place: place, kind: "map"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,13 +52,13 @@ func TestPlacing(t *testing.T) {
 	if spread, pack := on("spread"), on("pack"); spread != 20 || pack >= 18 {
 		t.Errorf("40 containers are on %d nodes when spread, on %d when packed", spread, pack)
 	}
-	if _, err := newHarness(s, "elsewhere"); err == nil || !strings.Contains(err.Error(), "want beat, spread or pack") {
+	if _, err := newHarness(load{shape: s, profile: "capacity", place: "elsewhere", kind: "map"}); err == nil || !strings.Contains(err.Error(), "want beat, spread or pack") {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestVerifyFindsTooMany(t *testing.T) {
-	b, err := newHarness(measure.Shape{Nodes: 2, Asks: 4, Queues: 1, Apps: 1}, "beat")
+	b, err := newHarness(load{shape: measure.Shape{Nodes: 2, Asks: 4, Queues: 1, Apps: 1}, profile: "capacity", place: "beat", kind: "map"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestVerifyFindsTooMany(t *testing.T) {
 func BenchmarkLife(b *testing.B) {
 	for _, place := range []string{"beat", "spread"} {
 		b.Run(place, func(b *testing.B) {
-			x, err := newHarness(measure.Shapes[0], place)
+			x, err := newHarness(load{shape: measure.Shapes[0], profile: "capacity", place: place, kind: "map"})
 			if err != nil {
 				b.Fatal(err)
 			}
