@@ -35,7 +35,7 @@ type Core struct {
 	prompters []policy.Prompter
 	wakers    []policy.Waker
 	revisers  []policy.Reviser
-	masters   []heddle.Resource // what was asked for, by application; kept for revisers
+	masters   []heddle.Resource // what was asked for, by application; kept where a policy sizes them
 	revised   []heddle.AppID
 	woken     []heddle.AppID
 	tickers   []ticker
