@@ -51,6 +51,7 @@ type app struct {
 
 	submitted, started, launched, finished int64
 	lifetime                               int64
+	timer                                  timer // of its lifetime
 	maxAttempts                            int32
 	attempts                               []*attempt
 	recovered                              bool // was there before the start
@@ -134,6 +135,7 @@ func (r *RM) begin(a *app, running bool) {
 	}
 	a.aid = heddle.AppID(len(r.apps))
 	r.apps = append(r.apps, a)
+	r.watchLife(a)
 	size := a.master
 	if running {
 		size = heddle.Resource{}
