@@ -15,14 +15,16 @@ import (
 	"heddle/yarn/wire"
 )
 
-// pass has so much time go by, in which a master and nodes go on reporting.
+// pass has so much time go by, in which a master, if there is one, and nodes go on reporting.
 func (w *world) pass(d time.Duration, m *am, nodes ...*nm) {
 	w.Helper()
 	for end := time.Now().Add(d); ; time.Sleep(min(30*time.Second, time.Until(end))) {
 		for _, n := range nodes {
 			n.beat()
 		}
-		m.ask()
+		if m != nil {
+			m.ask()
+		}
 		if !time.Now().Before(end) {
 			synctest.Wait()
 			return
@@ -69,6 +71,22 @@ func TestUnstartedContainerExpires(t *testing.T) {
 		w.pass(time.Second+2*checkEvery, m, home, n)
 		if kills() != 0 {
 			t.Errorf("%d kills are remembered for too long", kills())
+		}
+	})
+}
+
+// A master that says nothing for too long is given up, though its node reports that it runs.
+func TestSilentMaster(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		id, m, home, n := w.job("SPARK")
+		w.pass(time.Minute, m, home, n)
+		w.pass(w.r.cfg.MasterExpiry-time.Second, nil, home, n)
+		if p := w.app(id); p.State != AppRunning || p.Attempt != 1 {
+			t.Errorf("a second before its time is over it is %s in attempt %d", p.State, p.Attempt)
+		}
+		w.pass(time.Second+2*checkEvery, nil, home, n)
+		if p := w.app(id); p.Attempt != 2 {
+			t.Errorf("when its time is over it is %s in attempt %d, want another one", p.State, p.Attempt)
 		}
 	})
 }
