@@ -106,7 +106,7 @@ func newHarness(l load) (*harness, error) {
 	return b, nil
 }
 
-// policySet is a profile's, with as many equal queues as the shape has where the profile has a tree of them.
+// policySet is that of the profile, with as many equal queues as the shape has where the profile has a tree of them.
 func (l load) policySet() (*policies.Built, error) {
 	var changes []string
 	switch l.place {

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"heddle/policies"
+
 	"heddle/bench/internal/measure"
 )
 
@@ -30,6 +32,30 @@ func TestHarness(t *testing.T) {
 				t.Errorf("%s %+v: %v", place, s, broken)
 			}
 		}
+	}
+}
+
+// Every profile is at work too, on whatever is asked for.
+func TestHarnessOfEveryProfile(t *testing.T) {
+	for _, profile := range policies.Names() {
+		for _, kind := range []string{"map", "executor", "both"} {
+			b, err := newHarness(load{shape: measure.Shape{Nodes: 20, Asks: 200, Queues: 4, Apps: 20}, profile: profile, place: "beat", kind: kind})
+			if err != nil {
+				t.Fatalf("%s, %s: %v", profile, kind, err)
+			}
+			if _, err := b.fill(); err != nil {
+				t.Fatalf("%s, %s: %v", profile, kind, err)
+			}
+			if err := b.saturate(); err != nil {
+				t.Fatalf("%s, %s: %v", profile, kind, err)
+			}
+			if broken := b.core.Check(); len(broken) > 0 {
+				t.Errorf("%s, %s: %v", profile, kind, broken)
+			}
+		}
+	}
+	if _, err := newHarness(load{shape: measure.Shapes[0], profile: "capacity", place: "beat", kind: "pod"}); err == nil || !strings.Contains(err.Error(), "want map, executor or both") {
+		t.Errorf("got %v", err)
 	}
 }
 
