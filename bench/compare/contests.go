@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strconv"
 
 	"heddle/policies"
@@ -117,7 +118,7 @@ func profiles() []contest {
 			return c
 		})
 	}
-	for _, s := range append(measure.Shapes[:len(measure.Shapes):len(measure.Shapes)], measure.Crowd) {
+	for _, s := range append(slices.Clip(measure.Shapes), measure.Crowd) {
 		onCore(s.Name, s, "beat", "map")
 	}
 	onCore("A spreading", measure.Shapes[0], "spread", "map")

@@ -145,7 +145,7 @@ func (r *result) table(w io.Writer) {
 		}
 		fmt.Fprintln(t, "\t")
 	}
-	t.Flush()
+	_ = t.Flush() // like every write before it
 }
 
 // judge writes a side's ratio to the base and returns 1 when it misses the goal.

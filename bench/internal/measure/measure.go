@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"syscall"
 )
 
@@ -63,7 +64,7 @@ func (s Shape) Slots() int { return (s.Asks+s.Nodes-1)/s.Nodes + 1 }
 
 // ShapeNamed returns the shape of a name, or an error with those there are.
 func ShapeNamed(name string) (Shape, error) {
-	for _, s := range append(Shapes[:len(Shapes):len(Shapes)], Crowd) {
+	for _, s := range append(slices.Clip(Shapes), Crowd) {
 		if s.Name == name {
 			return s, nil
 		}
