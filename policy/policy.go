@@ -84,7 +84,8 @@ type Key [3]int64
 
 // The slots. v is read-only and cheap to copy.
 type (
-	// Size decides the size of a container as its ask arrives (the sizing of masters).
+	// Size decides the size of a container as its ask arrives (the sizing of masters). What it adds to what is
+	// asked for is bounded by the largest container and the largest node.
 	Size interface {
 		Size(v View, a *App, k heddle.Kind, asked heddle.Resource) heddle.Resource
 	}

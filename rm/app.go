@@ -52,6 +52,7 @@ type app struct {
 
 	submitted, started, launched, finished int64
 	lifetime                               int64
+	timer                                  timer // of its lifetime
 	maxAttempts                            int32
 	attempts                               []*attempt
 	recovered                              bool // was there before the start
@@ -135,6 +136,7 @@ func (r *RM) begin(a *app, running bool) {
 	}
 	a.aid = heddle.AppID(len(r.apps))
 	r.apps = append(r.apps, a)
+	r.watchLife(a)
 	size := a.master
 	if running {
 		size = heddle.Resource{}

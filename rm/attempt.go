@@ -66,6 +66,7 @@ type attempt struct {
 	black    map[string]bool
 	releases map[ids.Container]bool // given back before their nodes came again after a restart
 	stopping bool                   // its end is on its way
+	timer    timer
 }
 
 // A rowKey names a row of an application's request table.
@@ -145,6 +146,7 @@ func (r *RM) launchDone(t *attempt, c *container, err error) {
 		return
 	}
 	t.seen = time.Now()
+	r.watchMaster(t)
 	if t.state == attemptAllocated {
 		t.state = attemptLaunched
 	}
@@ -272,6 +274,6 @@ func (r *RM) stopMaster(t *attempt, status int32) {
 		return
 	}
 	r.stop(t, c)
-	c.node.kill(c.id)
+	r.kill(c.node, c.id)
 	r.exited(c, status, textCompleted)
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"testing"
+	"time"
 
 	"google.golang.org/protobuf/proto"
 
@@ -15,7 +16,7 @@ import (
 )
 
 // large is a ResourceManager with so many nodes, whose loop is the benchmark itself.
-func large(b *testing.B, profile string, nodes int, mem int64) (*RM, []*nm) {
+func large(b testing.TB, profile string, nodes int, mem int64) (*RM, []*nm) {
 	b.Helper()
 	r, err := New(Options{Config: testConfig(), Scheduler: testScheduler(b, profile), Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	if err != nil {
@@ -34,7 +35,7 @@ func large(b *testing.B, profile string, nodes int, mem int64) (*RM, []*nm) {
 }
 
 // queued is an application that was submitted.
-func queued(b *testing.B, r *RM, seq int32, kind string) *app {
+func queued(b testing.TB, r *RM, seq int32, kind string) *app {
 	b.Helper()
 	id := ids.App{Cluster: r.cluster, Seq: seq}
 	a, err := r.newApp(id, "ann", placed{queue: "root.default"}, submission(id, kind, 1024))
@@ -47,9 +48,9 @@ func queued(b *testing.B, r *RM, seq int32, kind string) *app {
 }
 
 // begun is an application whose master runs and has registered.
-func begun(b *testing.B, r *RM, seq int32, kind string) *am {
+func begun(b testing.TB, r *RM, kind string) *am {
 	b.Helper()
-	a := queued(b, r, seq, kind)
+	a := queued(b, r, 1, kind)
 	t := a.current()
 	if t == nil || t.master == nil {
 		b.Fatalf("%s has no master: %s", a.id, a.state)
@@ -63,7 +64,7 @@ func begun(b *testing.B, r *RM, seq int32, kind string) *am {
 func full(b *testing.B, profile string) (*RM, []*nm) {
 	b.Helper()
 	r, nodes := large(b, profile, 10_000, 2048)
-	m := begun(b, r, 1, "MAPREDUCE")
+	m := begun(b, r, "MAPREDUCE")
 	if _, err := r.allocated(m.call.Identity.(caller), &wire.AllocateRequest{Ask: []*wire.ResourceRequest{row(20, "*", 1024, 19_999)}, ResponseId: proto.Int32(0)}); err != nil {
 		b.Fatal(err)
 	}
@@ -109,7 +110,7 @@ func BenchmarkAllocate(b *testing.B) {
 	for _, profile := range []string{"capacity", "heddle"} {
 		b.Run(profile, func(b *testing.B) {
 			r, _ := large(b, profile, 10_000, 65536)
-			m := begun(b, r, 1, "MAPREDUCE")
+			m := begun(b, r, "MAPREDUCE")
 			who := m.call.Identity.(caller)
 			b.ReportAllocs()
 			for b.Loop() {
@@ -151,5 +152,26 @@ func BenchmarkList(b *testing.B) {
 		if got := len(r.list(AppFilter{})); got != 1001 {
 			b.Fatal(got)
 		}
+	}
+}
+
+// BenchmarkExpire is one look at what may have expired, where 10,000 nodes run 100,000 containers and nothing has.
+func BenchmarkExpire(b *testing.B) {
+	r, nodes := large(b, "fifo", 10_000, 11*1024)
+	m := begun(b, r, "MAPREDUCE")
+	who := m.call.Identity.(caller)
+	if _, err := r.allocated(who, &wire.AllocateRequest{Ask: []*wire.ResourceRequest{row(20, "*", 1024, 100_000)}, ResponseId: proto.Int32(0)}); err != nil {
+		b.Fatal(err)
+	}
+	for range 2 {
+		for _, n := range nodes {
+			n.report(r)
+		}
+	}
+	if len(r.conts) < 100_000 {
+		b.Fatalf("%d containers, want 100,000", len(r.conts))
+	}
+	for b.Loop() {
+		r.expire(time.Now())
 	}
 }

@@ -27,6 +27,7 @@ type container struct {
 	fetched  time.Time // when its master was told; zero before
 	running  bool      // its node reported it
 	over     bool
+	timer    timer // runs from when its master was told until its node reports it
 }
 
 // held is what the container has held so far: MiB·s and vcore·s.
@@ -115,7 +116,7 @@ func (r *RM) killed(d *heddle.Kill) {
 	case text == "":
 		text = textCompleted
 	}
-	c.node.kill(c.id)
+	r.kill(c.node, c.id)
 	r.ended(c, statusOf(c.id, int32(d.Status), text))
 	if c.kind == heddle.AM {
 		r.masterEnded(c.attempt, int32(d.Status), text)
@@ -167,6 +168,7 @@ func (r *RM) ended(c *container, s *wire.ContainerStatus) {
 		return
 	}
 	c.over = true
+	r.timers.stop(&c.timer)
 	delete(r.conts, c.cid)
 	delete(r.byCont, c.id)
 	delete(c.node.conts, c.id)

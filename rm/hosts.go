@@ -173,6 +173,7 @@ func (r *RM) RefreshNodes(ctx context.Context, graceful bool, timeout time.Durat
 					n.state = nodeDecommissioning
 					r.step(heddle.NodeResized{Node: n.nid}) // nothing new fits
 				}
+				r.watchNode(n)
 				r.tellNode(n, wire.NodeUpdateType_NODE_DECOMMISSIONING)
 			case !graceful:
 				r.nodeDown(n, nodeDecommissioned)

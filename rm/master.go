@@ -198,6 +198,7 @@ func (r *RM) answerMaster(t *attempt) *wire.AllocateResponse {
 	t.granted = nil
 	for _, c := range granted {
 		c.fetched = now
+		r.watch(&c.timer, c, now.Add(r.cfg.ContainerExpiry))
 	}
 	if len(granted) > 0 { // what the core grants as it hears of it is for the next call
 		r.step(heddle.Acquire{App: a.aid})

@@ -53,6 +53,7 @@ type node struct {
 	health   string
 	healthAt int64
 	deadline time.Time // of a graceful decommission; zero for none
+	timer    timer
 
 	conts  map[ids.Container]*container
 	killed map[ids.Container]time.Time // told to be killed, and when; end not yet reported
@@ -181,7 +182,9 @@ func (n *node) clean(id ids.App) {
 }
 
 // kill has a container killed on its node: with the next report, or when the node registers again.
-func (n *node) kill(id ids.Container) {
-	n.killed[id] = time.Now()
+func (r *RM) kill(n *node, id ids.Container) {
+	now := time.Now()
+	n.killed[id] = now
 	n.cleanup[id] = true
+	r.watch(&n.timer, n, now.Add(r.cfg.ContainerExpiry))
 }

@@ -27,6 +27,7 @@ func (r *RM) recover(s *store.State) {
 		r.log.Error("a record of the store cannot be used; it is left alone, and so is what it belongs to", "bucket", b.Bucket, "key", b.Key, "reason", b.Reason)
 	}
 	r.hold = r.began.Add(r.cfg.SchedulingWait)
+	r.watch(&timer{}, comingBack{}, r.began.Add(r.cfg.NodeExpiry))
 	var alive []*app
 	for _, rec := range s.Apps {
 		a, err := r.recoverApp(rec, attempts[rec.ID])
@@ -120,6 +121,7 @@ func (r *RM) resume(a *app) {
 	default:
 		r.auth.admit(t.id)
 		t.seen = time.Now()
+		r.watchMaster(t)
 		r.begin(a, true)
 	}
 	r.log.Info("application recovered", "app", a.id, "user", a.user, "queue", a.queue)
@@ -174,7 +176,7 @@ func (r *RM) reconcile(n *node, list []*wire.NMContainerStatus) {
 		case c != nil && c.node == n:
 			r.runs(n, id, c)
 		case !n.killed[id].IsZero(): // its master was told that it is over
-			n.kill(id)
+			r.kill(n, id)
 		case c == nil:
 			r.found(n, id, s)
 		}
@@ -238,17 +240,17 @@ func (r *RM) found(n *node, id ids.Container, s *wire.NMContainerStatus) {
 		r.ranOn(id.Attempt.App, n)
 		return
 	case t == nil || t.isOver() || t.app.aid == heddle.NoApp, r.wasHere(t, id), !plausible(r.resource(s.GetResource())):
-		n.kill(id)
+		r.kill(n, id)
 		return
 	case !n.up: // it came back unhealthy
-		n.kill(id)
+		r.kill(n, id)
 		r.foundOver(n, t, statusOf(id, int32(heddle.Aborted), textLost))
 		return
 	}
 	if _, back := t.releases[id]; back {
 		delete(t.releases, id)
 		t.heard[id] = true
-		n.kill(id)
+		r.kill(n, id)
 		return
 	}
 	kind := kindOf(t.app.framework, s.GetPriority().GetPriority())
@@ -270,7 +272,7 @@ func (r *RM) found(n *node, id ids.Container, s *wire.NMContainerStatus) {
 		}
 		return
 	}
-	n.kill(id)
+	r.kill(n, id)
 }
 
 // adopted is the core having taken over a container that was found.

@@ -70,6 +70,7 @@ type RM struct {
 	launches chan struct{} // slots of the launcher
 	callOnce func(nodeCall, string, proto.Message, proto.Message) error
 	lookup   func(ctx context.Context, host string) (addresses []string, err error)
+	timers   timers
 	checked  time.Time // when timers were last looked at
 	tidyAt   int       // how many numbers may be given before they begin anew
 	counts   tally

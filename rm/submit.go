@@ -397,6 +397,7 @@ func (r *RM) SetLifetime(ctx context.Context, who Actor, id ids.App, until time.
 			return
 		}
 		a.lifetime = until.UnixMilli()
+		r.watchLife(a)
 		r.commit(func() { reply(struct{}{}, nil) }, store.PutApp(a.record()))
 	})
 	return err

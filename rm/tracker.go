@@ -99,6 +99,7 @@ func (r *RM) register(id ids.Node, names []string, rack string, q *wire.Register
 		r.ranOn(conv.App(a), n)
 	}
 	r.reconcile(n, known)
+	r.watchNode(n)
 	if n.up && !leaving { // not sooner: what it has free is known now
 		r.resizeNode(n, n.total)
 		if fresh {
@@ -262,13 +263,14 @@ func (r *RM) runs(n *node, id ids.Container, c *container) {
 	switch {
 	case c != nil && !c.running:
 		c.running = true
+		r.timers.stop(&c.timer)
 		r.step(heddle.Started{Container: c.cid})
 	case c != nil:
 	case a == nil || a.ended: // a start that was under way when the application ended, perhaps
 		n.clean(id.Attempt.App)
 	case time.Since(n.killed[id]) < killTime: // its end is on the way
 	default:
-		n.kill(id)
+		r.kill(n, id)
 	}
 }
 

@@ -25,7 +25,7 @@ func (c *Core) Check() []string {
 func (c *Core) checkLane(i int) (found []string) {
 	l := &c.lanes[i]
 	name := "lane " + strconv.Itoa(i)
-	active := make([]int, len(l.queues))
+	active, picks := make([]int, len(l.queues)), make([]int, len(l.queues))
 	for id := range c.v.AppIDs() {
 		a := c.v.App(heddle.AppID(id))
 		if a == nil {
@@ -42,6 +42,12 @@ func (c *Core) checkLane(i int) (found []string) {
 		}
 		for q := a.Queue(); q != nil; q = q.Parent() {
 			active[q.ID()]++
+			if l.picksFor(a) {
+				picks[q.ID()]++
+			}
+		}
+		if in.picks != l.picksFor(a) || l.queues[a.Queue().ID()].picking.has(in.key, int32(id)) != in.picks {
+			found = append(found, "lane-picks: "+app+" waits for a node to be named and is left out, or does not and is kept")
 		}
 		if k := l.Order.App(c.v, a); k != in.key || !l.queues[a.Queue().ID()].waiting.has(in.key, int32(id)) {
 			found = append(found, "lane-keys: "+app+" stands in another place than its key")
@@ -54,6 +60,10 @@ func (c *Core) checkLane(i int) (found []string) {
 	}
 	for id := range l.queues {
 		found = append(found, c.checkLaneQueue(l, name, c.v.Queue(heddle.QueueID(id)), active)...)
+		if lq := &l.queues[id]; lq.picks != picks[id] || lq.picking.len() > picks[id] {
+			found = append(found, "lane-picks: "+name+", queue "+strconv.Itoa(id)+" counts "+strconv.Itoa(lq.picks)+" and holds "+
+				strconv.Itoa(lq.picking.len())+" of "+strconv.Itoa(picks[id])+" that wait for a node to be named")
+		}
 	}
 	if l.active != active[0] {
 		found = append(found, "lane-members: "+name+" counts "+strconv.Itoa(l.active)+" applications of "+strconv.Itoa(active[0]))

@@ -36,6 +36,9 @@ func (c *Core) carryOut(s policy.Step) {
 	}
 	switch s.Do {
 	case policy.Resize:
+		if c.set.Size[x.Kind()] != nil {
+			s.Limit = c.bounded(s.Limit, x.Limit())
+		}
 		more, free := s.Limit.Minus(x.Limit()), x.Node().Free()
 		overfull := !c.v.Fits(heddle.Resource{}, free) // where loans come back, less for one is not more for the node
 		if s.Limit.AnyNegative() || more.IsZero() || overfull && x.Node().Lends() || !c.v.Fits(more, free) || !c.mayGrow(x, more) {

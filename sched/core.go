@@ -19,13 +19,13 @@ type Core struct {
 	c   *cluster.Cluster
 	v   policy.View
 
-	lanes     []lane
-	laneOf    [heddle.NumKinds]int8
-	picks     [heddle.NumKinds]policy.Pick
-	pickLanes []int8                // of the kinds with a pick
-	blind     [heddle.NumKinds]bool // the kind's Place takes any node and keeps no count of offers
-	apps      []appState
-	notes     []notes // by application, as apps
+	lanes   []lane
+	laneOf  [heddle.NumKinds]int8
+	picks   [heddle.NumKinds]policy.Pick
+	picking bool                  // there are picks
+	blind   [heddle.NumKinds]bool // the kind's Place takes any node and keeps no count of offers
+	apps    []appState
+	notes   []notes // by application, as apps
 
 	observers []policy.Observe
 	curious   []policy.Observe // those that hear of running tasks too
@@ -35,7 +35,7 @@ type Core struct {
 	prompters []policy.Prompter
 	wakers    []policy.Waker
 	revisers  []policy.Reviser
-	masters   []heddle.Resource // what was asked for, by application; kept for revisers
+	masters   []heddle.Resource // what was asked for, by application; kept where a policy sizes them
 	revised   []heddle.AppID
 	woken     []heddle.AppID
 	tickers   []ticker
@@ -112,7 +112,8 @@ func New(set policy.Set) *Core {
 		}
 		if p, ok := set.Place[k].(policy.Pick); ok {
 			c.picks[k] = p
-			c.pickLanes = append(c.pickLanes, l)
+			c.lanes[l].picks = append(c.lanes[l].picks, heddle.Kind(k))
+			c.picking = true
 		}
 		_, anywhere := set.Place[k].(policy.Anywhere)
 		c.blind[k] = anywhere || set.Place[k] == nil

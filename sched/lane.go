@@ -9,6 +9,7 @@ import (
 type lane struct {
 	policy.Lane
 	steady   policy.Steady // the order, if it can say
+	picks    []heddle.Kind // of its kinds, those whose place names its node
 	queues   []laneQueue
 	dirty    []*policy.Queue
 	trims    bool             // limits may be below what is asked for
@@ -21,6 +22,8 @@ type lane struct {
 // A laneQueue is one queue's part of a lane: its applications, or its children, that wait, in order.
 type laneQueue struct {
 	waiting ordered
+	picking ordered    // of a leaf: those of its applications that wait for a container whose place names its node
+	picks   int        // applications at or below that do
 	key     policy.Key // under which the queue stands with its parent
 	active  int        // applications at or below
 	dirty   bool       // its key may have changed
@@ -46,6 +49,7 @@ type notes struct {
 type inLane struct {
 	key    policy.Key
 	on     bool
+	picks  bool // it waits for a container whose place names its node
 	steady bool // the key does not change
 }
 
@@ -63,6 +67,16 @@ func newLane(l policy.Lane, queues int) lane {
 
 func (l *lane) waits(a *policy.App) bool {
 	for _, k := range l.Kinds {
+		if a.Waiting(k) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// picksFor reports whether the application waits for a container whose place names its node.
+func (l *lane) picksFor(a *policy.App) bool {
+	for _, k := range l.picks {
 		if a.Waiting(k) > 0 {
 			return true
 		}
@@ -92,6 +106,9 @@ func (c *Core) touch(a *policy.App) {
 			c.leave(l, in, a)
 		case want:
 			c.reorder(l, in, a)
+			if picks := l.picksFor(a); picks != in.picks {
+				l.pick(in, a, picks)
+			}
 		}
 	}
 	c.touchQueues(a.Queue())
@@ -103,7 +120,11 @@ func (c *Core) reorder(l *lane, in *inLane, a *policy.App) {
 		return
 	}
 	if k := l.Order.App(c.v, a); k != in.key {
-		l.queues[a.Queue().ID()].waiting.move(in.key, k, int32(a.ID()))
+		lq := &l.queues[a.Queue().ID()]
+		lq.waiting.move(in.key, k, int32(a.ID()))
+		if in.picks {
+			lq.picking.move(in.key, k, int32(a.ID()))
+		}
 		in.key = k
 	}
 }
@@ -127,9 +148,31 @@ func (c *Core) enter(l *lane, in *inLane, a *policy.App) {
 			l.queues[p.ID()].waiting.insert(lq.key, int32(q.ID()))
 		}
 	}
+	if l.picksFor(a) {
+		l.pick(in, a, true)
+	}
+}
+
+// pick notes that an application of the lane waits for a container whose place names its node, or that it does
+// so no longer.
+func (l *lane) pick(in *inLane, a *policy.App, picks bool) {
+	in.picks = picks
+	leaf, by := &l.queues[a.Queue().ID()], 1
+	if picks {
+		leaf.picking.insert(in.key, int32(a.ID()))
+	} else {
+		leaf.picking.remove(in.key, int32(a.ID()))
+		by = -1
+	}
+	for q := a.Queue(); q != nil; q = q.Parent() {
+		l.queues[q.ID()].picks += by
+	}
 }
 
 func (c *Core) leave(l *lane, in *inLane, a *policy.App) {
+	if in.picks {
+		l.pick(in, a, false)
+	}
 	in.on = false
 	l.active--
 	l.queues[a.Queue().ID()].waiting.remove(in.key, int32(a.ID()))

@@ -30,6 +30,9 @@ type offer struct {
 	// Of a round without a node: whether somebody who goes first waits for nodes to report, and for how little.
 	waits bool
 	least heddle.Resource
+	look  bool         // what would be granted or reserved is found, and no more
+	found *policy.Ask  // what was
+	named *policy.Node // where
 }
 
 // heartbeat offers a node to whoever waits.

@@ -36,6 +36,7 @@ func (c *Core) Step(at heddle.Time, ev heddle.Event) []heddle.Decision {
 		c.version++
 		c.apply(ev)
 		tell(c.observers, c.v, ev)
+		c.resizeMasters()
 		c.rekey(true) // shares were worked out anew
 	default:
 		c.version++
@@ -199,21 +200,71 @@ func (c *Core) askMaster(a *policy.App, size heddle.Resource) {
 		c.touch(a)
 		return
 	}
-	if len(c.revisers) > 0 {
+	if c.set.Size[heddle.AM] != nil {
 		for int(a.ID()) >= len(c.masters) {
 			c.masters = append(c.masters, heddle.Resource{})
 		}
 		c.masters[a.ID()] = size
 	}
-	if s := c.set.Size[heddle.AM]; s != nil {
-		size = s.Size(c.v, a, heddle.AM, size)
-	}
-	size, ok := c.normalise(size)
-	if !ok { // the asked size was admitted; a policy enlarged it
+	size, ok := c.normalise(c.sized(a, heddle.AM, size))
+	if !ok { // an attempt asks for more than was admitted
 		size = size.Min(c.set.Maximum)
 	}
 	c.setRow(a, heddle.Anywhere(0, heddle.AM, 1, size))
 	c.touch(a)
+}
+
+// sized is what a policy makes of the size that is asked for.
+func (c *Core) sized(a *policy.App, k heddle.Kind, asked heddle.Resource) heddle.Resource {
+	s := c.set.Size[k]
+	if s == nil {
+		return asked
+	}
+	return c.bounded(s.Size(c.v, a, k, asked), asked)
+}
+
+// bounded keeps what a policy adds to a size within the largest container and the largest node: what none could
+// hold would be waited for without end.
+func (c *Core) bounded(size, asked heddle.Resource) heddle.Resource {
+	if !c.set.Maximum.IsZero() {
+		size = size.Min(c.set.Maximum.Max(asked))
+	}
+	if c.v.Live() == 0 || size.Fits(asked) {
+		return size
+	}
+	if size = size.Min(c.v.Largest().Max(asked)); !c.holdable(size) { // the largest are not one node
+		size = size.Min(asked)
+	}
+	return size
+}
+
+// holdable reports whether some node could hold so much if it were empty.
+func (c *Core) holdable(size heddle.Resource) bool {
+	for i := range c.v.NodeIDs() {
+		if n := c.v.Node(heddle.NodeID(i)); n != nil && n.Up() && c.v.Fits(size, n.Total()) {
+			return true
+		}
+	}
+	return false
+}
+
+// resizeMasters sizes the masters anew that wait, since the nodes changed, for more than any node could hold.
+func (c *Core) resizeMasters() {
+	if c.set.Size[heddle.AM] == nil || c.v.Live() == 0 {
+		return
+	}
+	for i := range c.v.AppIDs() {
+		a := c.v.App(heddle.AppID(i))
+		if a == nil || a.Master() != nil || a.Waiting(heddle.AM) == 0 {
+			continue
+		}
+		for _, k := range a.Asks() {
+			if k.Kind() == heddle.AM && k.Count() > 0 && !k.Size().Fits(c.masters[i]) && !c.holdable(k.Size()) {
+				c.askMaster(a, c.masters[i])
+				break
+			}
+		}
+	}
 }
 
 // revise sizes the masters that wait anew where a policy has changed its mind.
@@ -259,8 +310,8 @@ func (c *Core) ask(e heddle.Ask) {
 		return
 	}
 	for _, r := range e.Rows {
-		if s := c.set.Size[r.Kind]; s != nil && r.Count > 0 {
-			r.Size = s.Size(c.v, a, r.Kind, r.Size)
+		if r.Count > 0 {
+			r.Size = c.sized(a, r.Kind, r.Size)
 		}
 		size, ok := c.normalise(r.Size)
 		if !ok && r.Count > 0 {

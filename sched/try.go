@@ -84,11 +84,10 @@ func (c *Core) serve(a *policy.App, k *policy.Ask, o *offer) (outcome, policy.Ve
 	}
 	n := o.n
 	if n == nil {
-		id, ok := c.picks[k.Kind()].Pick(c.v, k)
-		if !ok {
+		var ok bool
+		if n, ok = c.pick(k, o); !ok {
 			return nothing, policy.NoApp(heddle.NoRoom)
 		}
-		n = c.v.Node(id)
 		if d := c.picked(a, k, n); !d.OK() {
 			return nothing, d
 		}
@@ -121,6 +120,10 @@ func (c *Core) serve(a *policy.App, k *policy.Ask, o *offer) (outcome, policy.Ve
 	if !fits {
 		c.local = true
 		return c.reserve(a, k, n, at, o, allowed.Unbook)
+	}
+	if o.look {
+		o.found, o.named = k, n
+		return granted, policy.Yes
 	}
 	if o.n == nil && c.overtakes(n, o) {
 		return nothing, policy.No(heddle.NotPicked)
@@ -157,6 +160,15 @@ func (c *Core) judge(k *policy.Ask, n *policy.Node, at heddle.Locality) policy.V
 		return p.Judge(c.v, k, n, at)
 	}
 	return policy.Yes
+}
+
+// pick asks a policy for its node, once in a round and the look before it.
+func (c *Core) pick(k *policy.Ask, o *offer) (n *policy.Node, ok bool) {
+	if k == o.found {
+		return o.named, true
+	}
+	id, ok := c.picks[k.Kind()].Pick(c.v, k)
+	return c.v.Node(id), ok
 }
 
 // picked reports whether a node that a policy named can be used.
@@ -245,7 +257,7 @@ func (c *Core) overtakes(n *policy.Node, o *offer) bool {
 
 // frees notes that room came free on a node.
 func (c *Core) frees(n *policy.Node) {
-	if len(c.pickLanes) == 0 {
+	if !c.picking {
 		return
 	}
 	for int(n.ID()) >= len(c.freed) {
@@ -269,6 +281,10 @@ func (c *Core) reserve(a *policy.App, k *policy.Ask, n *policy.Node, at heddle.L
 		}
 	case !c.set.Book.Reserve(c.v, k, n):
 		return nothing, policy.NoApp(heddle.NoRoom)
+	}
+	if o.look {
+		o.found, o.named = k, n
+		return booked, policy.Yes
 	}
 	x := c.c.Book(k, n, at)
 	for _, g := range c.granted {
@@ -400,28 +416,4 @@ func (c *Core) fulfil(n *policy.Node) (done bool) {
 	}
 	c.grant(k, n, at, limit, &offer{n: n})
 	return true
-}
-
-// offerPicks serves the asks whose policy names their node.
-func (c *Core) offerPicks() {
-	if c.pickTry == c.version || !c.anyPick() {
-		return
-	}
-	var o offer
-	for c.round(&o) != nothing {
-		c.gated = c.gated[:0]
-		o = offer{}
-	}
-	c.suspendGated()
-	c.pickTry = c.version
-}
-
-// anyPick reports whether anything is asked for whose policy names its node.
-func (c *Core) anyPick() bool {
-	for _, l := range c.pickLanes {
-		if c.lanes[l].active > 0 {
-			return true
-		}
-	}
-	return false
 }

@@ -1,17 +1,22 @@
 package main
 
 import (
+	"slices"
 	"strconv"
+
+	"heddle/policies"
 
 	"heddle/bench/internal/measure"
 )
 
-// A contest measures others beside a base.
+// A contest measures others beside a base: against goals, or, where it has columns instead, for a table of them.
 type contest struct {
-	name   string
-	base   side
-	others []side
-	goals  []goal
+	name    string
+	base    side
+	others  []side
+	goals   []goal
+	columns []string // figures
+	once    bool     // in one round: it has many sides
 }
 
 // A side is a program that is run, and how it is called in the result. One without a program is a limit
@@ -88,7 +93,43 @@ func list() []contest {
 			},
 		})
 	}
-	return append(all, simulators()...)
+	return append(append(all, simulators()...), profiles()...)
+}
+
+// profileTasks is how much the simulator is given under each profile.
+const profileTasks = 24_000
+
+// profiles are the contests of every built-in profile beside the CapacityScheduler's.
+func profiles() []contest {
+	var all []contest
+	every := func(name string, columns []string, with func(profile string) side) {
+		c := contest{name: "profiles, " + name, base: with("capacity"), columns: columns, once: true}
+		for _, p := range policies.Names() {
+			if p != "capacity" {
+				c.others = append(c.others, with(p))
+			}
+		}
+		all = append(all, c)
+	}
+	onCore := func(name string, s measure.Shape, place, kind string) {
+		every(name, []string{rate, life}, func(profile string) side {
+			c := core("", s, place, "-profile", profile, "-kind", kind)
+			c.name = profile
+			return c
+		})
+	}
+	for _, s := range append(slices.Clip(measure.Shapes), measure.Crowd) {
+		onCore(s.Name, s, "beat", "map")
+	}
+	onCore("A spreading", measure.Shapes[0], "spread", "map")
+	onCore("A packing", measure.Shapes[0], "pack", "map")
+	onCore("A executors", measure.Shapes[0], "beat", "executor")
+	for _, load := range []string{"farm", "day"} {
+		every("simulator, "+load, []string{wall, pace}, func(profile string) side {
+			return side{name: profile, program: "sim", args: []string{"-load", load, "-profile", profile, "-tasks", strconv.Itoa(profileTasks)}}
+		})
+	}
+	return all
 }
 
 // simulators are the contests of 10,000 nodes and a million tasks.

@@ -56,7 +56,7 @@ func run(rounds int, load float64, only string) (missed int, err error) {
 		return f["scan_ns"], err
 	}
 	measured := func(s side) (measure.Figures, error) { return execute(bin, s) }
-	fmt.Printf("%d rounds each, GOMAXPROCS %d; median (lowest to highest); ratios are medians of the rounds' own\n", rounds, runtime.NumCPU())
+	fmt.Printf("%d rounds each, one of the profiles', GOMAXPROCS %d; median (lowest to highest); ratios are medians of the rounds' own\n", rounds, runtime.NumCPU())
 	for _, c := range contests {
 		if !strings.Contains(c.name, only) {
 			continue
@@ -65,7 +65,11 @@ func run(rounds int, load float64, only string) (missed int, err error) {
 			fmt.Printf("\n%s\n  skipped: SimGrid's headers or a C++ compiler are not here (Debian: libsimgrid-dev, g++)\n", c.name)
 			continue
 		}
-		r, err := c.measure(rounds, scan, measured)
+		n := rounds
+		if c.once {
+			n = 1
+		}
+		r, err := c.measure(n, scan, measured)
 		if err != nil {
 			return missed, fmt.Errorf("%s: %w", c.name, err)
 		}

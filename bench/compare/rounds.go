@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"text/tabwriter"
 
 	"heddle/bench/internal/measure"
 )
@@ -28,11 +29,11 @@ type result struct {
 }
 
 // measure runs the rounds, and those again at which the machine was faster or slower.
-func (c contest) measure(rounds int, scan func() (float64, error), run func(side) (measure.Figures, error)) (*result, error) {
-	r := &result{contest: c, rounds: make([]round, rounds)}
+func (c *contest) measure(rounds int, scan func() (float64, error), run func(side) (measure.Figures, error)) (*result, error) {
+	r := &result{contest: *c, rounds: make([]round, rounds)}
 	for i := range r.rounds {
 		var err error
-		if r.rounds[i], err = c.once(scan, run); err != nil {
+		if r.rounds[i], err = c.round(scan, run); err != nil {
 			return nil, err
 		}
 	}
@@ -42,7 +43,7 @@ func (c contest) measure(rounds int, scan func() (float64, error), run func(side
 			break
 		}
 		var err error
-		if r.rounds[i], err = c.once(scan, run); err != nil {
+		if r.rounds[i], err = c.round(scan, run); err != nil {
 			return nil, err
 		}
 	}
@@ -54,7 +55,7 @@ func (c contest) measure(rounds int, scan func() (float64, error), run func(side
 	return r, nil
 }
 
-func (c contest) once(scan func() (float64, error), run func(side) (measure.Figures, error)) (round, error) {
+func (c *contest) round(scan func() (float64, error), run func(side) (measure.Figures, error)) (round, error) {
 	var r round
 	var err error
 	if r.scan, err = scan(); err != nil {
@@ -65,9 +66,9 @@ func (c contest) once(scan func() (float64, error), run func(side) (measure.Figu
 		if err != nil {
 			return r, err
 		}
-		for _, g := range c.goals {
-			if !(f[g.figure] > 0) {
-				return r, fmt.Errorf("%s printed no %s", s.name, g.figure)
+		for _, name := range c.figures() {
+			if !(f[name] > 0) && (s.program != "" || c.goalOf(name) != nil) {
+				return r, fmt.Errorf("%s printed no %s", s.name, name)
 			}
 		}
 		r.sides = append(r.sides, f)
@@ -103,6 +104,10 @@ func (r *result) each(f func(round) float64) []float64 {
 // print writes the result and returns how many goals were missed.
 func (r *result) print(w io.Writer) (missed int) {
 	fmt.Fprintf(w, "\n%s\n", r.name)
+	if len(r.columns) > 0 {
+		r.table(w)
+		return 0
+	}
 	for i, s := range append([]side{r.base}, r.others...) {
 		fmt.Fprintf(w, "  %s\n", s.name)
 		for _, name := range r.figures() {
@@ -124,6 +129,25 @@ func (r *result) print(w io.Writer) (missed int) {
 	return missed
 }
 
+// table writes a line for every side: its medians, and their ratios to the base's.
+func (r *result) table(w io.Writer) {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	for _, name := range r.figures() {
+		fmt.Fprintf(t, "\t%s\tratio", name)
+	}
+	fmt.Fprintln(t, "\t")
+	for i, s := range append([]side{r.base}, r.others...) {
+		fmt.Fprint(t, s.name)
+		for _, name := range r.figures() {
+			values := r.each(func(x round) float64 { return x.sides[i][name] })
+			ratios := r.each(func(x round) float64 { return x.sides[i][name] / x.sides[0][name] })
+			fmt.Fprintf(t, "\t%s\t%s", short(median(values)), short(median(ratios)))
+		}
+		fmt.Fprintln(t, "\t")
+	}
+	_ = t.Flush() // like every write before it
+}
+
 // judge writes a side's ratio to the base and returns 1 when it misses the goal.
 func (r *result) judge(w io.Writer, g *goal, i int, beside bool) int {
 	ratios := r.each(func(x round) float64 { return x.sides[i][g.figure] / x.sides[0][g.figure] })
@@ -139,10 +163,10 @@ func (r *result) judge(w io.Writer, g *goal, i int, beside bool) int {
 	return 1
 }
 
-// figures are those that goals are about, then the memory.
-func (r *result) figures() []string {
-	var names []string
-	for _, g := range r.goals {
+// figures are those that goals are about, or the columns, then the memory.
+func (c *contest) figures() []string {
+	names := slices.Clone(c.columns)
+	for _, g := range c.goals {
 		names = append(names, g.figure)
 	}
 	if !slices.Contains(names, measure.PeakMemory) {
@@ -151,10 +175,10 @@ func (r *result) figures() []string {
 	return names
 }
 
-func (r *result) goalOf(figure string) *goal {
-	for i := range r.goals {
-		if r.goals[i].figure == figure {
-			return &r.goals[i]
+func (c *contest) goalOf(figure string) *goal {
+	for i := range c.goals {
+		if c.goals[i].figure == figure {
+			return &c.goals[i]
 		}
 	}
 	return nil

@@ -3,12 +3,14 @@ package main
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"time"
 
 	"heddle"
 	"heddle/conf"
 	"heddle/policies"
 	"heddle/policies/capacity"
+	"heddle/policies/fair"
 	"heddle/sched"
 
 	"heddle/bench/internal/measure"
@@ -19,18 +21,42 @@ const racks = 20
 // size is that of every container.
 var size = heddle.Of(1024, 1000)
 
+// A load is what a core is made of and has to do.
+type load struct {
+	shape   measure.Shape
+	profile string
+	place   string // of maps: beat, spread or pack
+	kind    string // of what is asked for: map, executor, or both, every other application one of them
+}
+
+// kinds is what the applications ask for, in turn.
+func (l load) kinds() ([]heddle.Kind, error) {
+	switch l.kind {
+	case "map":
+		return []heddle.Kind{heddle.Map}, nil
+	case "executor":
+		return []heddle.Kind{heddle.Executor}, nil
+	case "both":
+		return []heddle.Kind{heddle.Map, heddle.Executor}, nil
+	}
+	return nil, fmt.Errorf("no kind %q; want map, executor or both", l.kind)
+}
+
 // A harness is a core with nodes and running masters, and what its driver has to know.
 type harness struct {
 	measure.Shape
 	core    *sched.Core
+	kinds   []heddle.Kind // asked for, by application in turn
 	now     heddle.Time
 	step    heddle.Span // between events: every node reports in once a second
 	held    []life
 	waiting []bool // applications with grants they have not fetched
 	fetch   []heddle.AppID
 	beats   bool // containers go where a heartbeat comes from
+	profile bool // somebody lives off what tasks use
 	events  int
 	turn    uint32 // of churn
+	next    int    // node to report where the one with room is left as it is
 }
 
 // A life is a granted container.
@@ -41,14 +67,25 @@ type life struct {
 }
 
 // newHarness starts the core: nodes up, applications submitted, each with its master running.
-func newHarness(s measure.Shape, place string) (*harness, error) {
-	set, err := policySet(s, place)
+func newHarness(l load) (*harness, error) {
+	kinds, err := l.kinds()
 	if err != nil {
 		return nil, err
 	}
+	set, err := l.policySet()
+	if err != nil {
+		return nil, err
+	}
+	s := l.shape
+	s.Queues = len(set.Queues) - 1 // without the root
+	for _, lane := range set.Lanes {
+		if n := lane.PerNode; n > 0 && slices.ContainsFunc(kinds, func(k heddle.Kind) bool { return slices.Contains(lane.Kinds, k) }) {
+			s.Asks = min(s.Asks, (n-1)*s.Nodes) // one slot a node stays free, as room does
+		}
+	}
 	b := &harness{
-		Shape: s, core: sched.New(set.Set), step: heddle.Second / heddle.Span(s.Nodes), beats: place == "beat",
-		waiting: make([]bool, s.Apps),
+		Shape: s, core: sched.New(set.Set), kinds: kinds, step: heddle.Second / heddle.Span(s.Nodes), beats: l.place == "beat",
+		profile: set.Feeds.Profile > 0, waiting: make([]bool, s.Apps),
 	}
 	for i := range s.Nodes {
 		b.do(heddle.NodeUp{Node: heddle.NodeID(i), Rack: heddle.RackID(i % racks), Total: size.Times(int64(s.Slots()))})
@@ -63,40 +100,55 @@ func newHarness(s measure.Shape, place string) (*harness, error) {
 		b.round()
 	}
 	for _, m := range b.held {
-		b.do(heddle.Started{Container: m.id})
+		b.started(m)
 	}
 	b.held = make([]life, 0, s.Asks+s.Nodes)
 	return b, nil
 }
 
-// policySet is the capacity scheduler with as many equal queues as the shape has.
-func policySet(s measure.Shape, place string) (*policies.Built, error) {
+// policySet is that of the profile, with as many equal queues as the shape has where the profile has a tree of them.
+func (l load) policySet() (*policies.Built, error) {
 	var changes []string
-	switch place {
+	switch l.place {
 	case "beat":
 	case "spread", "pack":
-		changes = []string{"place.map=" + place}
+		changes = []string{"place." + heddle.Map.String() + "=" + l.place}
 	default:
-		return nil, fmt.Errorf("no place %q; want beat, spread or pack", place)
+		return nil, fmt.Errorf("no place %q; want beat, spread or pack", l.place)
 	}
-	p, err := policies.Load("capacity", changes)
+	p, err := policies.Load(l.profile, changes)
 	if err != nil {
 		return nil, err
 	}
-	cfg := conf.DefaultCapacity()
-	leaf := cfg.Queues[1]
-	leaf.Capacity = 1 / float64(s.Queues)
-	cfg.Queues = append([]capacity.QueueConfig(nil), cfg.Queues[0])
-	for i := range s.Queues {
-		leaf.Path = fmt.Sprintf("root.q%d", i)
-		cfg.Queues = append(cfg.Queues, leaf)
+	byCapacity, byFair := conf.DefaultCapacity(), conf.DefaultFair()
+	byCapacity.Queues = equal(byCapacity.Queues, l.shape.Queues, func(q *capacity.QueueConfig, path string) {
+		q.Path, q.Capacity = path, 1/float64(l.shape.Queues)
+	})
+	byFair.Queues = equal(byFair.Queues, l.shape.Queues, func(q *fair.QueueConfig, path string) { q.Path = path })
+	return policies.Build(p, policies.Env{Capacity: byCapacity, Fair: byFair, Minimum: size, Maximum: byCapacity.Maximum, Seed: 1})
+}
+
+// equal is a root and so many queues that are like the one there is, but for what name changes.
+func equal[Q any](queues []Q, n int, name func(q *Q, path string)) []Q {
+	out := queues[:1:1]
+	for i := range n {
+		leaf := queues[1]
+		name(&leaf, fmt.Sprintf("root.q%d", i))
+		out = append(out, leaf)
 	}
-	return policies.Build(p, policies.Env{Capacity: cfg})
+	return out
 }
 
 // do gives the core an event and files what it decided.
 func (b *harness) do(e heddle.Event) {
 	b.now = b.now.Plus(b.step)
+	if at, ok := b.core.Deadline(); ok && b.now >= at {
+		b.take(heddle.Wake{})
+	}
+	b.take(e)
+}
+
+func (b *harness) take(e heddle.Event) {
 	b.events++
 	for _, d := range b.core.Step(b.now, e) {
 		l, ok := d.(*heddle.Launch)
@@ -127,9 +179,17 @@ func (b *harness) acquire() {
 	b.fetch = b.fetch[:0]
 }
 
+// started has a container run, at full speed as far as anybody asks.
+func (b *harness) started(x life) {
+	b.do(heddle.Started{Container: x.id})
+	if b.profile {
+		b.do(heddle.Profile{Container: x.id, CPU: size[heddle.CPU], Memory: size[heddle.Memory]})
+	}
+}
+
 // ask has an application want so many containers.
 func (b *harness) ask(app, count int) {
-	row := heddle.Anywhere(20, heddle.Map, int32(count), size)
+	row := heddle.Anywhere(20, b.kinds[app%len(b.kinds)], int32(count), size)
 	b.do(heddle.Ask{App: heddle.AppID(app), Rows: []heddle.Row{row}})
 }
 

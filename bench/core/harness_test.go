@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"heddle/policies"
+
 	"heddle/bench/internal/measure"
 )
 
@@ -11,7 +13,7 @@ import (
 func TestHarness(t *testing.T) {
 	for _, place := range []string{"beat", "spread", "pack"} {
 		for _, s := range []measure.Shape{{Nodes: 20, Asks: 200, Queues: 4, Apps: 8}, {Nodes: 20, Asks: 200, Queues: 2, Apps: 2}} {
-			b, err := newHarness(s, place)
+			b, err := newHarness(load{shape: s, profile: "capacity", place: place, kind: "map"})
 			if err != nil {
 				t.Fatalf("%s %+v: %v", place, s, err)
 			}
@@ -33,10 +35,34 @@ func TestHarness(t *testing.T) {
 	}
 }
 
+// Every profile is at work too, on whatever is asked for.
+func TestHarnessOfEveryProfile(t *testing.T) {
+	for _, profile := range policies.Names() {
+		for _, kind := range []string{"map", "executor", "both"} {
+			b, err := newHarness(load{shape: measure.Shape{Nodes: 20, Asks: 200, Queues: 4, Apps: 20}, profile: profile, place: "beat", kind: kind})
+			if err != nil {
+				t.Fatalf("%s, %s: %v", profile, kind, err)
+			}
+			if _, err := b.fill(); err != nil {
+				t.Fatalf("%s, %s: %v", profile, kind, err)
+			}
+			if err := b.saturate(); err != nil {
+				t.Fatalf("%s, %s: %v", profile, kind, err)
+			}
+			if broken := b.core.Check(); len(broken) > 0 {
+				t.Errorf("%s, %s: %v", profile, kind, broken)
+			}
+		}
+	}
+	if _, err := newHarness(load{shape: measure.Shapes[0], profile: "capacity", place: "beat", kind: "pod"}); err == nil || !strings.Contains(err.Error(), "want map, executor or both") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestPlacing(t *testing.T) {
 	s := measure.Shape{Nodes: 20, Asks: 40, Queues: 2, Apps: 2}
 	on := func(place string) (used int) {
-		b, err := newHarness(s, place)
+		b, err := newHarness(load{shape: s, profile: "capacity", place: place, kind: "map"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,13 +78,13 @@ func TestPlacing(t *testing.T) {
 	if spread, pack := on("spread"), on("pack"); spread != 20 || pack >= 18 {
 		t.Errorf("40 containers are on %d nodes when spread, on %d when packed", spread, pack)
 	}
-	if _, err := newHarness(s, "elsewhere"); err == nil || !strings.Contains(err.Error(), "want beat, spread or pack") {
+	if _, err := newHarness(load{shape: s, profile: "capacity", place: "elsewhere", kind: "map"}); err == nil || !strings.Contains(err.Error(), "want beat, spread or pack") {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestVerifyFindsTooMany(t *testing.T) {
-	b, err := newHarness(measure.Shape{Nodes: 2, Asks: 4, Queues: 1, Apps: 1}, "beat")
+	b, err := newHarness(load{shape: measure.Shape{Nodes: 2, Asks: 4, Queues: 1, Apps: 1}, profile: "capacity", place: "beat", kind: "map"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +102,7 @@ func TestVerifyFindsTooMany(t *testing.T) {
 func BenchmarkLife(b *testing.B) {
 	for _, place := range []string{"beat", "spread"} {
 		b.Run(place, func(b *testing.B) {
-			x, err := newHarness(measure.Shapes[0], place)
+			x, err := newHarness(load{shape: measure.Shapes[0], profile: "capacity", place: place, kind: "map"})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -14,7 +14,9 @@ import (
 )
 
 func main() {
-	shape := flag.String("shape", "A", "cluster and asks: A, B or C")
+	shape := flag.String("shape", "A", "cluster and asks: A, B, C or D")
+	profile := flag.String("profile", "capacity", "scheduler")
+	kind := flag.String("kind", "map", "what is asked for: map, executor, or both, every other application one of them")
 	place := flag.String("place", "beat", "where containers go: beat (on the node that reports in, as YARN does), spread (on the emptiest) or pack (on the fullest)")
 	apps := flag.Int("apps", 0, "applications that share the asks, instead of the shape's")
 	nodes := flag.Int("nodes", 0, "nodes, instead of the shape's")
@@ -30,26 +32,26 @@ func main() {
 	if *nodes > 0 {
 		s.Nodes = *nodes
 	}
-	if err := run(s, *place); err != nil {
+	if err := run(load{shape: s, profile: *profile, place: *place, kind: *kind}); err != nil {
 		log.Fatal(err)
 	}
 }
 
 // run fills new clusters until it has measured for a second, and releases and grants in the last of them
 // for another.
-func run(s measure.Shape, place string) error {
+func run(l load) error {
 	var rates []float64
 	var b *harness
 	for spent := time.Duration(0); spent < time.Second || len(rates) < 3; {
 		var err error
-		if b, err = newHarness(s, place); err != nil {
+		if b, err = newHarness(l); err != nil {
 			return err
 		}
 		took, err := b.fill()
 		if err != nil {
 			return err
 		}
-		rates = append(rates, float64(s.Asks)/took.Seconds())
+		rates = append(rates, float64(b.Asks)/took.Seconds())
 		spent += took
 	}
 	slices.Sort(rates)

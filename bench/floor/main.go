@@ -13,7 +13,7 @@ import (
 
 func main() {
 	scanned := flag.Bool("scan", false, "measure the scan over 10,000 nodes")
-	shape := flag.String("shape", "A", "measure the floor at this shape: A, B or C")
+	shape := flag.String("shape", "A", "measure the floor at this shape: A, B, C or D")
 	flag.Parse()
 
 	if err := run(*scanned, *shape); err != nil {

@@ -3,6 +3,8 @@ package main
 import (
 	"math"
 	"testing"
+
+	"heddle/policies"
 )
 
 func TestLoads(t *testing.T) {
@@ -38,6 +40,11 @@ func TestRuns(t *testing.T) {
 	for _, load := range []string{"farm", "day"} {
 		if err := run(load, false, "capacity", 24*perJob); err != nil {
 			t.Errorf("%s: %v", load, err)
+		}
+	}
+	for _, profile := range policies.Names() {
+		if err := run("farm", false, profile, perJob); err != nil {
+			t.Errorf("%s: %v", profile, err)
 		}
 	}
 	for _, tasks := range []int{0, perJob + 1} {

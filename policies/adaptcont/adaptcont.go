@@ -36,13 +36,16 @@ func (s *Sizer) Size(v policy.View, a *policy.App, k heddle.Kind, asked heddle.R
 		s.decide(v)
 		for i := range s.jobs {
 			if j := &s.jobs[i]; j.app == a.ID() {
-				m.size = s.size(j)
+				m.size = s.fitting(v, j)
 			}
 		}
 	}
 	m.named = false
 	return beside(m.size, asked)
 }
+
+// fitting is the master that a job needs, or as much of it as the largest node has.
+func (s *Sizer) fitting(v policy.View, j *job) heddle.Resource { return s.size(j).Min(v.Largest()) }
 
 // beside is a decided size with what is asked for beside memory and processors.
 func beside(size, asked heddle.Resource) heddle.Resource {
@@ -108,7 +111,7 @@ func (s *Sizer) Revised(v policy.View, ids []heddle.AppID) []heddle.AppID {
 			continue
 		}
 		m := s.master(j.app)
-		if size := s.size(j); size != m.size {
+		if size := s.fitting(v, j); size != m.size {
 			m.size, m.named = size, true
 			ids = append(ids, j.app)
 		}
@@ -139,7 +142,7 @@ func (s *Sizer) Run(v policy.View, p *policy.Plan) {
 		if x == nil {
 			continue
 		}
-		m, size := s.master(j.app), s.size(j)
+		m, size := s.master(j.app), s.fitting(v, j)
 		if want, ok := s.resized(x, m.size, size); ok {
 			p.Resize(x.ID(), want)
 			s.running = true // to see that it was done

@@ -10,6 +10,7 @@ import (
 	"heddle/policies/adaptcont"
 	"heddle/policy"
 	"heddle/policy/policytest"
+	"heddle/sched"
 )
 
 func put(s policy.Size) policy.Set {
@@ -93,6 +94,24 @@ func slow(queue string, containers int, maps []int) []int {
 			}
 			left[i] -= n
 			wave[i] = max(wave[i], n)
+		}
+	}
+}
+
+// No master is decided to be larger than the largest node, whatever its job's waves.
+func TestMastersFitTheLargestNode(t *testing.T) {
+	for name, maker := range map[string]policy.Maker[policy.Size]{"dynamic": adaptcont.NewDynamic, "pool": adaptcont.NewPool} { // order: each by itself
+		s, err := maker(policytest.Args("{queue: capacity, unit_wave: 1}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := sched.New(put(s))
+		for i := range heddle.NodeID(8) {
+			c.Step(0, heddle.NodeUp{Node: i, Total: heddle.Of(1024, 1000)})
+		}
+		c.Step(0, heddle.Submit{App: 0, Queue: 1, Framework: heddle.MapReduce, Master: heddle.Of(512, 1000), Facts: heddle.Facts{Maps: 100}})
+		if got, want := s.Size(c.View(), c.View().App(0), heddle.AM, heddle.Of(512, 1000)), heddle.Of(1024, 1000); got != want {
+			t.Errorf("%s: a master of %v, want %v", name, got, want)
 		}
 	}
 }
