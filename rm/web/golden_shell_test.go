@@ -86,7 +86,7 @@ func shellAnswers(t *testing.T) []recordedAnswer {
 		f.queues = stockQueues(heddle.Of(3072, 3000), heddle.Of(1024, 1000), 3, 1)
 		f.queues[0].Masters = heddle.Of(1024, 1000)
 		for i := range f.queues {
-			f.queues[i].MaxApps, f.queues[i].Weight, f.queues[i].Order, f.queues[i].Preemptable = -1, 1, "fair", true
+			f.queues[i].MaxApps, f.queues[i].Weight, f.queues[i].Configured, f.queues[i].Preemptable = -1, 1, "fair", true
 		}
 	}
 	const (
