@@ -31,6 +31,7 @@ var Default = Options{Wait: 10, Most: 0.1}
 type Share struct {
 	o       Options
 	waiting []newcomer // by the time of the master's grant
+	counted []bool     // by application: stands in waiting
 	held    heddle.Resource
 }
 
@@ -87,6 +88,10 @@ func (s *Share) Granted(v policy.View, x *policy.Container) {
 	a := x.App()
 	s.forget(a.ID())
 	if x.Kind() == heddle.AM {
+		for int(a.ID()) >= len(s.counted) {
+			s.counted = append(s.counted, false)
+		}
+		s.counted[a.ID()] = true
 		s.waiting = append(s.waiting, newcomer{a.ID(), v.Now().Plus(heddle.Seconds(s.o.Wait)), x.Limit()})
 		s.held = s.held.Plus(x.Limit())
 	}
@@ -107,6 +112,10 @@ func (s *Share) Observe(_ policy.View, ev heddle.Event) {
 }
 
 func (s *Share) forget(id heddle.AppID) {
+	if int(id) >= len(s.counted) || !s.counted[id] {
+		return
+	}
+	s.counted[id] = false
 	for i := range s.waiting {
 		if s.waiting[i].app == id {
 			s.held = s.held.Minus(s.waiting[i].room)
@@ -124,6 +133,7 @@ func (s *Share) Tick(v policy.View) bool {
 	gone := 0
 	for gone < len(s.waiting) && s.waiting[gone].until <= v.Now() {
 		s.held = s.held.Minus(s.waiting[gone].room)
+		s.counted[s.waiting[gone].app] = false
 		gone++
 	}
 	s.waiting = append(s.waiting[:0], s.waiting[gone:]...)
