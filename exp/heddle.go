@@ -2,6 +2,7 @@ package exp
 
 import (
 	"slices"
+	"strings"
 
 	"heddle"
 	"heddle/sim"
@@ -119,19 +120,32 @@ func (x *rival) table(name, title, base string, arms ...Arm) Sweep {
 // without leaves each mechanism of heddle out.
 func (x *rival) without(ours Arm) Sweep {
 	s := x.table("left-out", "Each mechanism of heddle left out, against "+x.system+" alone", x.system, ours)
-	for _, m := range []struct{ name, set string }{
-		{"a reserve for small jobs", "share=[capacity]"},
-		{"holding large jobs alone to it", "share=[dress, capacity]"},
+	parts := []struct{ name, set string }{
+		{"room kept while masters start", "share=[{dress: {cap: last, keep: jobs, delta_max: 0.2}}, capacity]"},
+		{"a reserve for small jobs", "share=[newcomers, capacity]"},
+		{"holding large jobs alone to it", "share=[newcomers, dress, capacity]"},
 		{"sized masters", "size.am=asked"},
+		{"more masters, the smallest first", "gate.am=capacity"},
 		{"reduces in pace with maps", "gate.reduce=open"},
-		{"peeking", "place.map=[capacity, uncrowded]"},
+		{"peeking", "place.map=[capacity, {uncrowded: {share: 0.5, patience: 60}}]"},
 		{"looking for uncrowded nodes", "place={map: coupling.peek, reduce: any}"},
 		{"executor placement", "place.executor=any"},
 		{"shrinking", "trim.map=whole"},
 		{"suspension", "control=[{mrorchestrator.regression: {lower_memory: needed}}]"},
 		{"orchestration", "control=[ikayak.suspend]"},
 		{"the fuzzy model", "estimate.remaining=progress"},
-	} {
+	}
+	if !slices.ContainsFunc(ours.Set, func(set string) bool { return strings.HasPrefix(set, "lanes=") }) {
+		for _, m := range []struct{ name, option string }{
+			{"serving who has run nothing first", "unstarted_first"},
+			{"weighing work by durations", "durations"},
+		} {
+			parts = append(parts, struct{ name, set string }{
+				m.name, "lanes=[{kinds: [am, map, reduce, executor, other], order: {shortest: {" + m.option + ": false}}}]",
+			})
+		}
+	}
+	for _, m := range parts {
 		a := ours
 		a.Name = "without " + m.name
 		a.Set = append(slices.Clone(ours.Set), m.set)

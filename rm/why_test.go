@@ -40,8 +40,8 @@ func TestWhyReads(t *testing.T) {
 		},
 		{
 			"heddle", 8192, 8, "MAPREDUCE", "am-limit",
-			[]string{"set by yarn.scheduler.capacity.maximum-am-resource-percent = 0.1. It is "},
-			"Application is added to the scheduler and is not yet activated. Queue's AM resource limit exceeded. 1 master", 1,
+			[]string{"<memory:4096, vCores:4> of at most <memory:4096, vCores:4>, set by share = 0.5 of the profile's gate.am: capacity. It is "},
+			"Application is added to the scheduler and is not yet activated. Queue's AM resource limit exceeded. 1 master", 4,
 		},
 		{
 			"fair", 8192, 8, "MAPREDUCE", "am-limit",

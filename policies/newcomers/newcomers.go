@@ -4,12 +4,14 @@
 //
 // For each application that has a master and no task yet, as much as its master holds is kept free, since what it
 // will ask for is not known. Applications of which tasks run leave that room; masters and applications of which no
-// task runs may take it. It is bounded twice: an application counts for as long as [Options].Wait after its
-// master was granted, and no more than [Options].Most of the cluster is held back in all.
+// task runs may take it. It is bounded three times: an application counts for as long as [Options].Wait after its
+// master was granted, no more than [Options].Most of the cluster is held back in all, and nobody is passed over for
+// longer than [Options].Patience because of it.
 package newcomers
 
 import (
 	"errors"
+	"math"
 
 	"heddle"
 	"heddle/policy"
@@ -21,16 +23,19 @@ type Options struct {
 	Wait float64 `yaml:"wait"`
 	// Most is the part of the cluster that is held back at most.
 	Most float64 `yaml:"most"`
+	// Patience is how many seconds an application is passed over at most before it may take what is held back.
+	Patience float64 `yaml:"patience"`
 }
 
 // Default holds room back for as long as a master usually takes to start and to ask, and a tenth of the cluster at
 // most.
-var Default = Options{Wait: 10, Most: 0.1}
+var Default = Options{Wait: 10, Most: 0.1, Patience: 60}
 
 // A Share holds room back.
 type Share struct {
 	o       Options
 	waiting []newcomer // by the time of the master's grant
+	counted []bool     // by application: stands in waiting
 	held    heddle.Resource
 }
 
@@ -52,6 +57,8 @@ func New(a policy.Args) (policy.Share, error) {
 		return nil, errors.New("newcomers: wait must be above 0 s and at most 3600 s")
 	case !(o.Most >= 0 && o.Most <= 1):
 		return nil, errors.New("newcomers: most must be a part of the cluster, 0 to 1")
+	case !(o.Patience > 0) || o.Patience > math.MaxInt32:
+		return nil, errors.New("newcomers: patience must be above 0 s")
 	}
 	return &Share{o: o}, nil
 }
@@ -61,7 +68,8 @@ func (s *Share) Enter(policy.View, *policy.Queue) policy.Verdict { return policy
 
 // Allow implements [policy.Share].
 func (s *Share) Allow(v policy.View, a *policy.App, k heddle.Kind, need heddle.Resource) policy.Verdict {
-	if len(s.waiting) == 0 || k == heddle.AM || a.Unserved() || v.Fits(need.Plus(s.hold(v)), v.Total().Minus(v.Used())) {
+	if len(s.waiting) == 0 || k == heddle.AM || a.Unserved() || v.Fits(need.Plus(s.hold(v)), v.Total().Minus(v.Used())) ||
+		v.Now().Since(a.PassedOver()) > heddle.Seconds(s.o.Patience) {
 		return policy.Yes
 	}
 	return policy.NoApp(heddle.ShareLimit)
@@ -87,6 +95,10 @@ func (s *Share) Granted(v policy.View, x *policy.Container) {
 	a := x.App()
 	s.forget(a.ID())
 	if x.Kind() == heddle.AM {
+		for int(a.ID()) >= len(s.counted) {
+			s.counted = append(s.counted, false)
+		}
+		s.counted[a.ID()] = true
 		s.waiting = append(s.waiting, newcomer{a.ID(), v.Now().Plus(heddle.Seconds(s.o.Wait)), x.Limit()})
 		s.held = s.held.Plus(x.Limit())
 	}
@@ -107,6 +119,10 @@ func (s *Share) Observe(_ policy.View, ev heddle.Event) {
 }
 
 func (s *Share) forget(id heddle.AppID) {
+	if int(id) >= len(s.counted) || !s.counted[id] {
+		return
+	}
+	s.counted[id] = false
 	for i := range s.waiting {
 		if s.waiting[i].app == id {
 			s.held = s.held.Minus(s.waiting[i].room)
@@ -124,6 +140,7 @@ func (s *Share) Tick(v policy.View) bool {
 	gone := 0
 	for gone < len(s.waiting) && s.waiting[gone].until <= v.Now() {
 		s.held = s.held.Minus(s.waiting[gone].room)
+		s.counted[s.waiting[gone].app] = false
 		gone++
 	}
 	s.waiting = append(s.waiting[:0], s.waiting[gone:]...)

@@ -17,7 +17,7 @@ func TestSuite(t *testing.T) {
 }
 
 func TestOptionsOutOfRange(t *testing.T) {
-	for _, o := range []string{"wait: 0", "wait: -1", "wait: .nan", "wait: 1e12", "most: -0.1", "most: 1.1", "most: .nan"} {
+	for _, o := range []string{"wait: 0", "wait: -1", "wait: .nan", "wait: 1e12", "most: -0.1", "most: 1.1", "most: .nan", "patience: 0", "patience: -1", "patience: .nan"} {
 		if _, err := newcomers.New(policytest.Args(o)); err == nil {
 			t.Errorf("%s was taken", o)
 		}
