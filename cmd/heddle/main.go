@@ -1,6 +1,5 @@
-// Command heddle is a YARN ResourceManager and what people look at one with, and shows what a scheduling
-// policy does to a workload: it simulates YARN clusters around the same scheduler core, compares profiles, and
-// reads the traces and configurations people have.
+// Command heddle is a YARN ResourceManager, and the commands that look at one. It also simulates YARN clusters
+// around the same scheduler core, compares profiles, and reads existing traces and configurations.
 //
 // It parses flags, reads files and prints. It knows nothing of scheduling itself: every decision about
 // a container is made in the packages it puts together.
