@@ -1,7 +1,7 @@
 // Package exp puts experiments together: a workload, a cluster, a configuration and profiles become
 // simulator runs, and the runs a comparison.
 //
-// It neither simulates nor decides; it names, routes and repeats.
+// It neither simulates nor decides: it builds runs, starts them and collects their results.
 package exp
 
 import (

@@ -99,7 +99,7 @@ type (
 	}
 
 	// Share says how much more a queue or an application may take. Several may be given: all must
-	// agree, and the smallest headroom counts, per dimension.
+	// agree, and the application is told the smallest headroom, per dimension.
 	Share interface {
 		// Enter is asked when an offer's walk reaches q, parents before children, the root first.
 		Enter(v View, q *Queue) Verdict

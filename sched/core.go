@@ -1,4 +1,4 @@
-// Package sched is the machine: one event in, decisions out.
+// Package sched is the scheduler core: one event in, decisions out.
 //
 // A [Core] is a deterministic function of its policy set, its seed and the events it was given. It has
 // no clock, no goroutine, no lock and no I/O, and knows neither the wire nor the simulator around it.

@@ -1,7 +1,8 @@
 // Package sim is the simulated cluster: a discrete-event loop around the real scheduler core, with
 // ApplicationMasters that ask as the real ones do and a world in which work takes the time it takes.
 //
-// It holds no policy: a policy cannot tell this world from a real one.
+// It holds no policy. Nodes report at a fixed interval here, and nothing is offered between reports for an ask:
+// the daemon does otherwise in both.
 package sim
 
 import (

@@ -19,10 +19,10 @@ func newCheck(a *app) *cobra.Command {
 	output := &choice{value: "table", of: []string{"table", "json"}}
 	cmd := &cobra.Command{
 		Use:   "check [-o table|json] FILE",
-		Short: "Say what a Hadoop configuration comes to, and what is wrong with it",
+		Short: "Show what a Hadoop configuration means to Heddle, and what is wrong with it",
 		Long: `Read capacity-scheduler.xml, fair-scheduler.xml, yarn-site.xml or mapred-site.xml, or the folder
 that holds them. Prints the queues as they are in effect, then what is unknown or without effect, and
-last which behaviour is off under Heddle, though it is configured. Errors come with file and line.
+last what is configured but off under Heddle. Errors come with file and line.
 
 Exit codes: 0 where it can be used, whatever is off; 1 where the result could not be written; 2 where
 it has errors or cannot be read.`,

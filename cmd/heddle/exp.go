@@ -18,7 +18,7 @@ import (
 func newExp(a *app) *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "exp",
-		Short: "Run the papers' experiments again, beside what was published",
+		Short: "Run the papers' experiments, and compare with what was published",
 	}, newExpList(a), newExpRun(a), newExpReport(a), newExpShow(a), newExpTrain(a))
 }
 
@@ -135,7 +135,7 @@ func newExpShow(a *app) *cobra.Command {
 	var seed uint64
 	cmd := &cobra.Command{
 		Use:   "show [flags] NAME",
-		Short: "Print what an experiment is given to do, as a scenario",
+		Short: "Print the work of an experiment, as a scenario",
 		Long: `Print the scenario of an arm of an experiment for a seed, with the arms and their profiles in comments.
 Where an experiment changes jobs beyond what a scenario can say, the comments name it.`,
 		Example:           `  heddle exp show coupling-two-greps > greps.yaml && heddle sim compare --profiles slots,coupling greps.yaml`,

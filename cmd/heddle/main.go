@@ -1,6 +1,5 @@
-// Command heddle is a YARN ResourceManager and what people look at one with, and shows what a scheduling
-// policy does to a workload: it simulates YARN clusters around the same scheduler core, compares profiles, and
-// reads the traces and configurations people have.
+// Command heddle is a YARN ResourceManager, and the commands that look at one. It also simulates YARN clusters
+// around the same scheduler core, compares profiles, and reads existing traces and configurations.
 //
 // It parses flags, reads files and prints. It knows nothing of scheduling itself: every decision about
 // a container is made in the packages it puts together.
@@ -92,10 +91,10 @@ func terminal(w io.Writer) (width int, ok bool) {
 func newRoot(a *app) *cobra.Command {
 	root := group(&cobra.Command{
 		Use:   "heddle",
-		Short: "A YARN ResourceManager, and what a scheduling policy does to a workload",
-		Long: `Heddle is a YARN ResourceManager that Hadoop and Spark run on as they are, and a simulator around
-the same scheduler core: of workloads from scenario files or from a cluster's own history, under
-the CapacityScheduler, the FairScheduler and others.`,
+		Short: "A YARN ResourceManager, and a simulator of scheduling policies",
+		Long: `Heddle is a YARN ResourceManager for unmodified Hadoop and Spark, and a simulator around the same
+scheduler core. The simulator runs workloads, from scenario files or from a cluster's own history,
+under the CapacityScheduler, the FairScheduler and others.`,
 		Example: `  heddle rm
   heddle app list
   heddle why application_1700000000000_0001

@@ -44,9 +44,9 @@ func newRM(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rm [--profile P] [--data DIR] [--conf DIR] [flags]",
 		Short: "Run a ResourceManager",
-		Long: `Run a ResourceManager that Hadoop and Spark use as they are. It needs no configuration: without one it
-serves this machine alone, on YARN's ports. SIGTERM and Ctrl-C stop it; what runs goes on and is found
-again by the next start. SIGHUP has it read queues, limits and profile again.`,
+		Long: `Run a ResourceManager for unmodified Hadoop and Spark. It needs no configuration: without one it serves
+this machine alone, on YARN's ports. SIGTERM and Ctrl-C stop it. Applications go on running, and the next
+start finds them again. SIGHUP makes it read queues, limits and profile again.`,
 		Example: `  heddle rm
   heddle rm --conf /etc/hadoop/conf
   heddle rm --profile fair --set place.map=delay --listen web=:9088`,

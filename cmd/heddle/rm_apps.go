@@ -24,7 +24,7 @@ var (
 func newApp(a *app) *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "app",
-		Short: "Look at applications of a ResourceManager, and kill, move and rank them",
+		Short: "Look at the applications of a ResourceManager, and kill, move or prioritise them",
 	}, newAppList(a), newAppStatus(a), newKill(a), newMove(a), newPriority(a), newWhy(a))
 }
 
@@ -37,7 +37,7 @@ func newAppList(a *app) *cobra.Command {
 	limit := count{most: mostApps}
 	cmd := &cobra.Command{
 		Use:   "list [flags]",
-		Short: "List applications, those that are not over unless flags say otherwise",
+		Short: "List applications, by default those that have not ended",
 		Args:  exactly(),
 		RunE: func(*cobra.Command, []string) error {
 			f := client.AppFilter{States: states.values, Users: users.values, Queues: queues.values, Types: types.values, Limit: limit.n}
@@ -73,7 +73,7 @@ func newAppList(a *app) *cobra.Command {
 	f.Var(&users, "user", "of one of these users")
 	f.Var(&queues, "queue", "in one of these queues, by path")
 	f.Var(&types, "type", "of one of these types, such as MAPREDUCE or SPARK")
-	f.BoolVar(&all, "all", false, "those that are over too")
+	f.BoolVar(&all, "all", false, "also those that have ended")
 	f.Var(&limit, "limit", "the newest N")
 	cmd.MarkFlagsMutuallyExclusive("all", "state")
 	must(cmd.RegisterFlagCompletionFunc("queue", r.completeIDs(0, queuePaths)))
@@ -84,7 +84,7 @@ func newAppStatus(a *app) *cobra.Command {
 	r := &remoteFlags{}
 	cmd := &cobra.Command{
 		Use:               "status [flags] ID",
-		Short:             "Show all there is to tell of an application, with its attempts",
+		Short:             "Show everything about an application, with its attempts",
 		Args:              appIDs(1),
 		ValidArgsFunction: r.completeIDs(1, anyApps),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -28,9 +28,9 @@ func newKill(a *app) *cobra.Command {
 	r := &remoteFlags{}
 	cmd := &cobra.Command{
 		Use:   "kill [flags] ID...",
-		Short: "Kill applications, and wait until they are over",
-		Long: `Kill applications, and wait until they are over. One that is over already is left as it is, and is
-no error. Ctrl-C ends the waiting; what was told to the ResourceManager stands.`,
+		Short: "Kill applications, and wait until they have ended",
+		Long: `Kill applications, and wait until they have ended. One that has ended already is left as it is, and is
+no error. Ctrl-C stops the waiting, not the kill.`,
 		Args:              appIDs(0),
 		ValidArgsFunction: r.completeIDs(0, liveApps),
 		RunE: func(_ *cobra.Command, args []string) error {

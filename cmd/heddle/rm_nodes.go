@@ -25,7 +25,7 @@ func newNodeList(a *app) *cobra.Command {
 	states := words{of: nodeStates, kind: "S,S"}
 	cmd := &cobra.Command{
 		Use:   "list [flags]",
-		Short: "List nodes, those that are gone too",
+		Short: "List nodes, also those that are gone",
 		Args:  exactly(),
 		RunE: func(*cobra.Command, []string) error {
 			return r.ask(func(ctx context.Context, c *client.Client) error {
@@ -53,7 +53,7 @@ func newNodeStatus(a *app) *cobra.Command {
 	r := &remoteFlags{}
 	cmd := &cobra.Command{
 		Use:   "status [flags] NODE",
-		Short: "Show all there is to tell of a node; NODE is host:port",
+		Short: "Show everything about a node; NODE is host:port",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if err := exactly("one NODE")(cmd, args); err != nil {
 				return err

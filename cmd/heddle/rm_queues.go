@@ -47,8 +47,8 @@ func newQueueStatus(a *app) *cobra.Command {
 	r := &remoteFlags{}
 	cmd := &cobra.Command{
 		Use:               "status [flags] QUEUE",
-		Short:             "Show all there is to tell of a queue, with its users",
-		Long:              "Show all there is to tell of a queue, with its users. QUEUE is its path, or the last part where no\nother queue has the same.",
+		Short:             "Show everything about a queue, with its users",
+		Long:              "Show everything about a queue, with its users. QUEUE is its path, or the last part where no\nother queue has the same.",
 		Args:              exactly("one QUEUE"),
 		ValidArgsFunction: r.completeIDs(1, queuePaths),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -30,8 +30,8 @@ func newTop(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "top [flags]",
 		Short: "Watch the cluster, its queues and its applications",
-		Long: `Watch the cluster, its queues and its applications. Without a terminal one frame is printed, as with
---once. On one, q ends it, the arrows scroll, r reverses the order, and a letter chooses another:
+		Long: `Watch the cluster, its queues and its applications. Without a terminal, it prints one frame and ends,
+as with --once. Keys: the arrows scroll, r reverses the order, and a letter chooses another order or quits:
 ` + strings.ReplaceAll(keysLine(&look{}), "  ", ", ") + `.`,
 		Args: exactly(),
 		RunE: func(*cobra.Command, []string) error {

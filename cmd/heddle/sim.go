@@ -41,9 +41,10 @@ func newSim(a *app) *cobra.Command {
 // aboutWorkload is the part of the help that run and compare share.
 const aboutWorkload = `WORKLOAD is a scenario (.yaml or .yml), or a trace: a SWIM sample, a job list of Hadoop's Scheduler
 Load Simulator, a Rumen job trace, MapReduce history (.jhist files or a folder of them) or Spark
-event logs (likewise); gzip and zstd are read through. Flags come before what a scenario says.
+event logs (likewise); files may be compressed with gzip or zstd. Flags override what a scenario says.
 
-P is a built-in profile, a YAML file, or one of both with changes: "fair --set place.map=delay".`
+P is a built-in profile, a YAML file, or one of both followed by changes or --without-agent:
+"fair --set place.map=delay", "heddle --without-agent".`
 
 func newRun(a *app) *cobra.Command {
 	f := &simFlags{}
@@ -90,7 +91,7 @@ func newCompare(a *app) *cobra.Command {
 		},
 	}
 	cmd.Flags().SortFlags = false
-	cmd.Flags().Var((*list)(&f.profiles), "profiles", "profiles to compare, the first one against the others")
+	cmd.Flags().Var((*list)(&f.profiles), "profiles", "profiles to compare: the table ends with the last against the best of the others, the page shows each against the first")
 	cmd.Flags().StringArrayVar(&more, "profile", nil, "one profile `P` more; may stand several times")
 	must(cmd.RegisterFlagCompletionFunc("profiles", completeProfiles))
 	must(cmd.RegisterFlagCompletionFunc("profile", completeProfile))
@@ -104,7 +105,7 @@ func (f *simFlags) add(cmd *cobra.Command, seeds int) {
 	f.world.of, f.output = []string{"full", "given"}, choice{value: "table", of: []string{"table", "json", "csv"}}
 	fl := cmd.Flags()
 	fl.StringArrayVar(&f.set, "set", nil, "make `CHANGE` in every profile, such as place.map=delay; may stand several times")
-	fl.BoolVar(&f.bare, "without-agent", false, "leave out of every profile what heddle rm cannot do on stock NodeManagers")
+	fl.BoolVar(&f.bare, "without-agent", false, "leave out of every profile what heddle rm cannot do on stock NodeManagers, and tell no sizes of jobs at submission")
 	fl.StringVar(&f.conf, "conf", "", "Hadoop configuration folder `DIR` (default: one queue, dominant resources)")
 	fl.BoolVar(&f.oneQueue, "one-queue", false, "without --conf: run every job in the queue default, whatever queue it names")
 	fl.Var(&f.cluster.nodes, "nodes", "nodes of the cluster, all alike (default: the scenario's, the hosts that the trace names, or 10)")

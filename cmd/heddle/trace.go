@@ -20,7 +20,7 @@ func newInspect(a *app) *cobra.Command {
 	read, output := &readFlags{}, &choice{value: "table", of: []string{"table", "json"}}
 	cmd := &cobra.Command{
 		Use:   "inspect [flags] FILE",
-		Short: "Say what is in a trace: jobs, tasks, bytes, and what it lacks",
+		Short: "Show what is in a trace: jobs, tasks, bytes, and what is missing",
 		Long: `Say what is in a trace or a scenario: its jobs, tasks, users, queues and bytes, what could not be
 read and why, what was missing and by which rule it was filled.`,
 		Args: exactly("one FILE"),

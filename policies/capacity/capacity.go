@@ -1,7 +1,8 @@
 // Package capacity decides as Hadoop's CapacityScheduler does: nested queues with guaranteed and maximum
 // shares, elastic borrowing, user limits, a limit for masters, reservations and delay scheduling.
 //
-// It keeps the arithmetic of that scheduler, roundings included, and leaves out labels and preemption.
+// It keeps the arithmetic of that scheduler, roundings included, and leaves out labels and preemption. Its
+// limit for masters has options that Hadoop's has not: see [MastersOptions].
 // It knows no XML: package conf reads the files.
 package capacity
 

@@ -11,7 +11,7 @@ import (
 
 // leaf is which applications of a leaf queue may run. The others wait, accepted, without a master.
 type leaf struct {
-	waiting []heddle.AppID // by priority, then order of submission
+	waiting []heddle.AppID // in the order in which they are let in: see before
 	active  int
 	masters heddle.Resource // of activated applications, started or not
 	users   []user          // by [policy.User.Nth]

@@ -1,9 +1,10 @@
-// Package shortest serves the application with the least left to do first, and lets nobody be passed
-// over for ever: one that has asked for longer than patience without being given anything goes before all
-// that have not, the longest waiting first.
+// Package shortest serves the application with the least left to do first, after those of which no task has
+// run yet. It lets nobody be passed over for ever: an application that has asked for longer than patience
+// without being given anything goes before all others, the longest passed over first.
 //
-// What is left is what the application holds and still asks for, so it needs neither a job's history nor
-// the length of its tasks. The package knows nothing of nodes.
+// What is left is what the application holds and still asks for, weighed by how long its containers last
+// against what is usual. Nobody says beforehand how long that is: it is learned from containers that ended.
+// The package knows nothing of nodes.
 //
 // # The bound
 //

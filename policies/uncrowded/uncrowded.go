@@ -1,6 +1,7 @@
 // Package uncrowded starts no more tasks on a node whose tasks wait more than they compute: its disk or
 // network is the bottleneck, and another task would slow those that run and gain nothing. A task that has
-// not been measured yet is taken to compute as much as others of its job, or else of the cluster.
+// not been measured yet is taken to compute as much as others of its job, or else of the cluster. An application
+// of which no task runs is refused nowhere.
 //
 // It looks at processor time alone, which is what a node can tell of a task; it knows nothing of disks.
 package uncrowded

@@ -1,7 +1,7 @@
 // Package conv turns YARN's identifiers into messages of its protocols and back.
 //
-// It checks nothing: a message that is missing, or lacks a field, reads as zero, and whether there is such an
-// application is for those to say who keep them.
+// It checks nothing: a message that is missing, or lacks a field, reads as zero. It does not know which
+// applications there are.
 package conv
 
 import (
