@@ -48,9 +48,9 @@ func queued(b testing.TB, r *RM, seq int32, kind string) *app {
 }
 
 // begun is an application whose master runs and has registered.
-func begun(b testing.TB, r *RM, kind string) *am {
+func begun(b testing.TB, r *RM) *am {
 	b.Helper()
-	a := queued(b, r, 1, kind)
+	a := queued(b, r, 1, "MAPREDUCE")
 	t := a.current()
 	if t == nil || t.master == nil {
 		b.Fatalf("%s has no master: %s", a.id, a.state)
@@ -64,7 +64,7 @@ func begun(b testing.TB, r *RM, kind string) *am {
 func full(b *testing.B, profile string) (*RM, []*nm) {
 	b.Helper()
 	r, nodes := large(b, profile, 10_000, 2048)
-	m := begun(b, r, "MAPREDUCE")
+	m := begun(b, r)
 	if _, err := r.allocated(m.call.Identity.(caller), &wire.AllocateRequest{Ask: []*wire.ResourceRequest{row(20, "*", 1024, 19_999)}, ResponseId: proto.Int32(0)}); err != nil {
 		b.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func BenchmarkAllocate(b *testing.B) {
 	for _, profile := range []string{"capacity", "heddle"} {
 		b.Run(profile, func(b *testing.B) {
 			r, _ := large(b, profile, 10_000, 65536)
-			m := begun(b, r, "MAPREDUCE")
+			m := begun(b, r)
 			who := m.call.Identity.(caller)
 			b.ReportAllocs()
 			for b.Loop() {
@@ -158,7 +158,7 @@ func BenchmarkList(b *testing.B) {
 // BenchmarkExpire is one look at what may have expired, where 10,000 nodes run 100,000 containers and nothing has.
 func BenchmarkExpire(b *testing.B) {
 	r, nodes := large(b, "fifo", 10_000, 11*1024)
-	m := begun(b, r, "MAPREDUCE")
+	m := begun(b, r)
 	who := m.call.Identity.(caller)
 	if _, err := r.allocated(who, &wire.AllocateRequest{Ask: []*wire.ResourceRequest{row(20, "*", 1024, 100_000)}, ResponseId: proto.Int32(0)}); err != nil {
 		b.Fatal(err)

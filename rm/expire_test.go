@@ -186,7 +186,7 @@ func TestTickCostsWhatIsDue(t *testing.T) {
 		t.Run(fmt.Sprint(count), func(t *testing.T) {
 			r, nodes := large(t, "fifo", count, 4096)
 			r.cfg.ContainerExpiry = time.Minute
-			m := begun(t, r, "MAPREDUCE")
+			m := begun(t, r)
 			who := m.call.Identity.(caller)
 			fetch := func(n int32) {
 				t.Helper()

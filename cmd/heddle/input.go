@@ -132,11 +132,11 @@ func (in *input) profile(set []string, bare bool) (own *policies.Profile, notes 
 		if beside := filepath.Join(filepath.Dir(in.path), p); !slices.Contains(policies.Names(), p) && !filepath.IsAbs(p) && isFile(beside) {
 			p = beside
 		}
-		loaded, notes, err := loadProfiles([]string{p}, set, bare)
+		loaded, off, err := loadProfiles([]string{p}, set, bare)
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: profile: %w", in.path, err)
 		}
-		return loaded[0], notes, nil
+		return loaded[0], off, nil
 	}
 	if len(set) > 0 {
 		return nil, nil, usagef("--set changes a profile that has a name, and %s writes its own out; change it there or add --profile", in.path)
