@@ -217,6 +217,7 @@ func (c *Cluster) enlist(x *Container) {
 	unserved := a.Unserved()
 	a.running[x.kind]++
 	c.countUnserved(a, unserved)
+	a.begun = a.begun || x.kind != heddle.AM
 	if x.kind == heddle.AM {
 		if a.master != nil {
 			panic("cluster: second master")

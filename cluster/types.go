@@ -226,6 +226,7 @@ type App struct {
 	waiting  [heddle.NumKinds]int32 // containers asked for
 	running  [heddle.NumKinds]int32 // containers held
 	ended    [heddle.NumKinds]ended // containers that ended well
+	begun    bool                   // a task of it has run, or was found running
 	over     bool
 	unseen   *Container // granted and not acquired, oldest last
 	master   *Container
@@ -316,6 +317,9 @@ func (a *App) Unserved() bool {
 	}
 	return waiting > 0 && running == 0
 }
+
+// Begun reports whether the application has ever been given a container for a task.
+func (a *App) Begun() bool { return a.begun }
 
 // Finished returns how many containers of a kind ended well.
 func (a *App) Finished(k heddle.Kind) int { return int(a.ended[k].count) }

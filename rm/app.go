@@ -213,7 +213,9 @@ func (r *RM) close(a *app) {
 		a.state = string(AppFinished)
 	}
 	r.logEnd(a)
+	r.timers.stop(&a.timer)
 	if t := a.current(); t != nil {
+		r.timers.stop(&t.timer)
 		r.auth.drop(t.id)
 		if !t.isOver() {
 			t.finish(attemptFinished)

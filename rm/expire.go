@@ -77,7 +77,7 @@ func (a *app) expire(r *RM, now time.Time) time.Time {
 
 // watchLife has an application looked at when it has lived for as long as it is to.
 func (r *RM) watchLife(a *app) {
-	if a.lifetime > 0 {
+	if a.lifetime > 0 && !a.ended {
 		r.watch(&a.timer, a, time.UnixMilli(a.lifetime))
 	}
 }

@@ -200,13 +200,20 @@ func (r *RM) beat(q *wire.NodeHeartbeatRequest) *wire.NodeHeartbeatResponse {
 		}
 	}
 	r.statuses(n, st.GetContainersStatuses())
-	if n.state == nodeRunning && r.hold.IsZero() && r.core.Wants(n.nid) {
+	if n.state == nodeRunning && r.hold.IsZero() && (r.core.Wants(n.nid) || r.tickDue()) {
 		r.step(heddle.Heartbeat{Node: n.nid})
 	}
 	if n.state == nodeDecommissioning {
 		r.drained(n)
 	}
 	return r.answerBeat(n, q)
+}
+
+// tickDue reports whether policies have arithmetic to do for somebody who waits: what comes of it, such as room that is
+// held back no longer, a quiet core would not see.
+func (r *RM) tickDue() bool {
+	at, ok := r.core.NextTick()
+	return ok && r.at(time.Now()) >= at
 }
 
 // health is what a node says of its own disks and scripts.

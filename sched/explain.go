@@ -100,8 +100,6 @@ func (c *Core) explaining(on bool) {
 
 func (c *Core) explain(a *policy.App, k *policy.Ask) PendingAsk {
 	p := PendingAsk{Priority: k.Priority(), Kind: k.Kind(), Count: k.Count(), Since: k.Since(), Size: k.Size(), Need: k.Size()}
-	p.Place, p.Of = c.place(a, k)
-	p.Order = called("order", c.set.Names.Order, int(c.laneOf[k.Kind()]))
 	for _, prompted := range c.prompters {
 		prompted.Prompt(true)
 	}
@@ -208,7 +206,8 @@ func called(slot string, names []string, i int) string {
 	return slot + ": " + names[i]
 }
 
-// everywhere finds the reason that does not depend on the node, Fine where there is none, and who gives it.
+// everywhere finds the reason that does not depend on the node, Fine where there is none, and who gives it; and where
+// the ask stands in line, which behind a closed gate is the gate's line.
 func (c *Core) everywhere(a *policy.App, k *policy.Ask, p *PendingAsk) {
 	if c.v.Live() == 0 { // limits are shares of nothing then, and say nothing
 		p.Why = heddle.NodeGone
@@ -218,13 +217,14 @@ func (c *Core) everywhere(a *policy.App, k *policy.Ask, p *PendingAsk) {
 		if d := g.Open(c.v, a, k.Kind()); !d.OK() {
 			p.Why, p.Policy = d.Why, called("gate."+k.Kind().String(), c.set.Names.Gate[k.Kind()], i)
 			p.Limit = c.limit(g, k, p.Why)
-			p.Place, p.Of, p.Order = 0, 0, ""
 			if p.Limit != nil && p.Limit.Place > 0 {
 				p.Place, p.Of, p.Order = p.Limit.Place, p.Limit.Line, p.Policy
 			}
 			return
 		}
 	}
+	p.Place, p.Of = c.place(a, k)
+	p.Order = called("order", c.set.Names.Order, int(c.laneOf[k.Kind()]))
 	d, i := c.shares(a, k.Kind(), k.Size())
 	if d.OK() {
 		return

@@ -56,8 +56,10 @@ const withoutAgent = " --without-agent"
 // parseSpec takes "heddle --without-agent --set place.map=delay --set …" apart.
 func parseSpec(spec string) (name string, set []string, bare bool, err error) {
 	const flag = "--set"
-	rest := strings.TrimSuffix(strings.ReplaceAll(" "+spec+" ", withoutAgent+" ", " "), " ")
-	bare = len(rest) <= len(spec)
+	rest := " " + spec
+	for strings.Contains(rest+" ", withoutAgent+" ") {
+		rest, bare = strings.TrimSuffix(strings.Replace(rest+" ", withoutAgent+" ", " ", 1), " "), true
+	}
 	parts := strings.Split(rest, " "+flag)
 	name = strings.TrimSpace(parts[0])
 	if name == "" {

@@ -109,8 +109,8 @@ func (s *Scheduler) Granted(_ policy.View, x *policy.Container) {
 type MastersOptions struct {
 	// Share is the least part of a queue that masters may hold together, whatever the configuration says.
 	Share float64 `yaml:"share"`
-	// SmallestFirst lets in the application with the fewest tasks first, as far as they are known when it is
-	// submitted, instead of the one that was submitted first.
+	// SmallestFirst lets in the application with the fewest tasks first instead of the one that was submitted first.
+	// One whose tasks are not known when it is submitted passes nobody and is passed by nobody.
 	SmallestFirst bool `yaml:"smallest_first"`
 	// Patience is how many seconds an application waits at most before no smaller one is let in before it.
 	Patience float64 `yaml:"patience"`
@@ -211,7 +211,7 @@ func (s *Scheduler) before(id, earlier heddle.AppID) bool {
 	if a.priority != b.priority {
 		return a.priority > b.priority
 	}
-	return s.masters.SmallestFirst && a.tasks < b.tasks && a.submitted.Since(b.submitted) < heddle.Seconds(s.masters.Patience)
+	return s.masters.SmallestFirst && a.tasks > 0 && a.tasks < b.tasks && a.submitted.Since(b.submitted) < heddle.Seconds(s.masters.Patience)
 }
 
 // asked brings the count of a user's asking applications up to date after one changed what it asks for.

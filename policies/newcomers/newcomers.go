@@ -14,6 +14,7 @@ import (
 	"math"
 
 	"heddle"
+	"heddle/cluster"
 	"heddle/policy"
 )
 
@@ -93,6 +94,9 @@ func (s *Share) hold(v policy.View) heddle.Resource {
 // Granted implements [policy.Granted].
 func (s *Share) Granted(v policy.View, x *policy.Container) {
 	a := x.App()
+	if x.State() == cluster.Reserved { // nothing starts yet
+		return
+	}
 	s.forget(a.ID())
 	if x.Kind() == heddle.AM {
 		for int(a.ID()) >= len(s.counted) {
@@ -144,7 +148,19 @@ func (s *Share) Tick(v policy.View) bool {
 		gone++
 	}
 	s.waiting = append(s.waiting[:0], s.waiting[gone:]...)
-	return gone > 0
+	return gone > 0 || len(s.waiting) > 0 && s.late(v)
+}
+
+// late reports whether the patience of somebody has run out since the last tick.
+func (s *Share) late(v policy.View) bool {
+	for i := range v.AppIDs() {
+		if a := v.App(heddle.AppID(i)); a != nil && !a.Pending().IsZero() {
+			if over := v.Now().Since(a.PassedOver()) - heddle.Seconds(s.o.Patience); over > 0 && over <= s.Every()+heddle.Second {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Check implements [policy.Checker].

@@ -112,20 +112,10 @@ func (s *Order) App(v policy.View, a *policy.App) policy.Key {
 		return policy.Key{math.MinInt64, int64(a.PassedOver())}
 	}
 	begun := int64(1)
-	if s.o.UnstartedFirst && unstarted(a) {
+	if s.o.UnstartedFirst && !a.Begun() {
 		begun = 0
 	}
 	return policy.Key{-int64(a.Priority()), begun, int64(s.left(a, v.Total()) * 1e9)}
-}
-
-// unstarted reports whether no task of the application has been given a container yet.
-func unstarted(a *policy.App) bool {
-	for k := heddle.AM + 1; k < heddle.Kind(heddle.NumKinds); k++ {
-		if a.Running(k) > 0 || a.Finished(k) > 0 {
-			return false
-		}
-	}
-	return true
 }
 
 // left is what an application holds and asks for, as a dominant share of the cluster. With [Options.Durations] a
