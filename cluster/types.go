@@ -129,6 +129,16 @@ func (q *Queue) ID() heddle.QueueID { return q.id }
 // Parent returns the queue above, nil for the root.
 func (q *Queue) Parent() *Queue { return q.parent }
 
+// Within reports whether the queue is another one or below it.
+func (q *Queue) Within(top *Queue) bool {
+	for ; q != nil; q = q.parent {
+		if q == top {
+			return true
+		}
+	}
+	return false
+}
+
 // Children returns the queues below; callers must not change it.
 func (q *Queue) Children() []*Queue { return q.children }
 

@@ -160,8 +160,8 @@ func newPriority(a *app) *cobra.Command {
 		Use:   "priority [flags] ID PRIORITY",
 		Short: "Change the priority of an application: the higher one goes first in its queue",
 		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 2 {
-				return usagef("%s takes one ID and one PRIORITY; got %s", cmd.CommandPath(), howMany(args))
+			if err := exactly("one ID", "one PRIORITY")(cmd, args); err != nil {
+				return err
 			}
 			n, err := strconv.ParseInt(args[1], 10, 32)
 			if err != nil || n < 0 {

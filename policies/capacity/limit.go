@@ -95,12 +95,7 @@ func (s *Scheduler) mastersBy(c *queue) string {
 // holdsIn is what applications hold in a queue and below.
 func holdsIn(q *policy.Queue) func(*policy.App) (heddle.Resource, bool) {
 	return func(a *policy.App) (heddle.Resource, bool) {
-		for up := a.Queue(); up != nil; up = up.Parent() {
-			if up == q {
-				return a.Used(), true
-			}
-		}
-		return heddle.Resource{}, false
+		return a.Used(), a.Queue().Within(q)
 	}
 }
 

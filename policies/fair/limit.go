@@ -33,7 +33,7 @@ func (s *Scheduler) Limit(v policy.View, k *policy.Ask, why heddle.Why) (policy.
 			if c := &s.queues[q.ID()]; !q.Used().Plus(k.Size()).Fits(c.max) {
 				return policy.Limit{
 					What: "containers", Queue: q.ID(), Most: c.max, Used: q.Used(), By: []string{c.cfg.Path + ": maxResources"},
-					Holds: func(b *policy.App) (heddle.Resource, bool) { return b.Used(), within(b.Queue(), q) },
+					Holds: func(b *policy.App) (heddle.Resource, bool) { return b.Used(), b.Queue().Within(q) },
 				}, true
 			}
 		}
@@ -72,22 +72,12 @@ func (s *Scheduler) runLimit(a *policy.App) (policy.Limit, bool) {
 		if c := &s.queues[q.ID()]; c.cfg.MaxApps > 0 && c.runnable >= c.cfg.MaxApps {
 			l.Of, l.Queue, l.MostN, l.UsedN, l.By = policy.OfAll, q.ID(), c.cfg.MaxApps, c.runnable, []string{c.cfg.maxApps()}
 			l.Holds = func(b *policy.App) (heddle.Resource, bool) {
-				return b.Used(), s.apps[b.ID()].runnable && within(b.Queue(), q)
+				return b.Used(), s.apps[b.ID()].runnable && b.Queue().Within(q)
 			}
 			return l, true
 		}
 	}
 	return policy.Limit{}, false
-}
-
-// within reports whether a queue is another or below it.
-func within(q, top *policy.Queue) bool {
-	for ; q != nil; q = q.Parent() {
-		if q == top {
-			return true
-		}
-	}
-	return false
 }
 
 func (s *Scheduler) userSetting(u heddle.UserID, most int) string {
