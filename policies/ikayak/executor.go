@@ -146,7 +146,7 @@ func (e *Executor) Pick(v policy.View, k *policy.Ask) (heddle.NodeID, bool) {
 	e.drain(v)
 	e.gauge.set(k.Size(), v.Total(), v.Counts)
 	if _, ok := v.MostFree(k.App(), k.Size()); ok { // the index knows at once when there is none
-		if n := e.most(v, k, e.free); n != heddle.NoNode {
+		if n := e.most(v, k, &e.free); n != heddle.NoNode {
 			return n, true
 		}
 	}
@@ -158,7 +158,7 @@ func (e *Executor) Pick(v policy.View, k *policy.Ask) (heddle.NodeID, bool) {
 	if !late && slices.Contains(e.none[:], now) {
 		return heddle.NoNode, false
 	}
-	if n := e.most(v, k, e.maps); n != heddle.NoNode {
+	if n := e.most(v, k, &e.maps); n != heddle.NoNode {
 		return n, true
 	}
 	n, excluded := e.soonest(v, k)
@@ -176,7 +176,7 @@ func (e *Executor) Pick(v policy.View, k *policy.Ask) (heddle.NodeID, bool) {
 // the most free or in maps and reduces, by the least of its dimensions; ties end in the lower id.
 func (e *Executor) last(v policy.View, k *policy.Ask) heddle.NodeID {
 	best, most := heddle.NoNode, -1.0
-	for i := range e.all {
+	for i := range e.all.of {
 		n := v.Node(heddle.NodeID(i))
 		if n == nil || !n.Up() || !v.Fits(k.Size(), n.Total()) {
 			continue
@@ -184,7 +184,7 @@ func (e *Executor) last(v policy.View, k *policy.Ask) heddle.NodeID {
 		part := 1.0
 		for _, d := range e.gauge.dims {
 			if e.gauge.r[d] > 0 {
-				part = min(part, float64(e.all[i][d])*e.gauge.per[d])
+				part = min(part, float64(e.all.of[i][d])*e.gauge.per[d])
 			}
 		}
 		if part > most && usable(v, k, n.ID()) {
@@ -196,11 +196,18 @@ func (e *Executor) last(v policy.View, k *policy.Ask) heddle.NodeID {
 
 // most is Alg. 1, lines 4 to 11: of the nodes that have enough, the one with the most left; ties end in
 // the lower id.
-func (e *Executor) most(v policy.View, k *policy.Ask, have []heddle.Resource) heddle.NodeID {
+func (e *Executor) most(v policy.View, k *policy.Ask, have *column) heddle.NodeID {
 	best, share := heddle.NoNode, -1.0
-	for i := range have {
-		if s := e.gauge.left(&have[i]); s > share && usable(v, k, heddle.NodeID(i)) {
-			best, share = heddle.NodeID(i), s
+	for b := range have.top {
+		if e.gauge.left(have.upTo(b)) <= share {
+			continue
+		}
+		nodes := have.nodes(b)
+		for i := range nodes {
+			id := heddle.NodeID(b*block + i)
+			if s := e.gauge.left(&nodes[i]); s > share && usable(v, k, id) {
+				best, share = id, s
+			}
 		}
 	}
 	return best
@@ -213,11 +220,11 @@ func (e *Executor) soonest(v policy.View, k *policy.Ask) (best heddle.NodeID, ex
 	best = heddle.NoNode
 	var least heddle.Time
 	r, now := k.Size(), v.Now()
-	for i := range e.all {
-		if best != heddle.NoNode && e.first[i] >= least || !e.gauge.fits(&e.all[i]) {
+	for i := range e.all.of {
+		if best != heddle.NoNode && e.first[i] >= least || !e.gauge.fits(&e.all.of[i]) {
 			continue
 		}
-		y, ok := wait(r.Minus(e.maps[i]), e.reduces[i], v.Fits)
+		y, ok := wait(r.Minus(e.maps.of[i]), e.reduces[i], v.Fits)
 		if y = max(y, now); !ok || best != heddle.NoNode && y >= least {
 			continue
 		}

@@ -16,11 +16,11 @@ type books struct {
 	rest policy.Remaining // nil = nothing is known of remaining times
 
 	// By node; nodes that are down have less than anybody needs.
-	free    []heddle.Resource // R_free
-	maps    []heddle.Resource // R_free + R_map
-	all     []heddle.Resource // R_free + R_map + R_reduce
-	first   []heddle.Time     // the soonest end of a reduce
-	reduces [][]running       // by their ends
+	free    column        // R_free
+	maps    column        // R_free + R_map
+	all     column        // R_free + R_map + R_reduce
+	first   []heddle.Time // the soonest end of a reduce
+	reduces [][]running   // by their ends
 
 	where  map[heddle.ContainerID]place
 	apps   [][]heddle.ContainerID // ever granted, of applications that are not done
@@ -129,9 +129,9 @@ func (b *books) done(a heddle.AppID) {
 func (b *books) mark(n heddle.NodeID) {
 	for int(n) >= len(b.marked) {
 		b.marked = append(b.marked, false)
-		b.free = append(b.free, heddle.Resource{})
-		b.maps = append(b.maps, heddle.Resource{})
-		b.all = append(b.all, heddle.Resource{})
+		b.free.add()
+		b.maps.add()
+		b.all.add()
 		b.first = append(b.first, never)
 		b.reduces = append(b.reduces, nil)
 	}
@@ -160,11 +160,13 @@ var lost = heddle.Resource{math.MinInt64 / 2, math.MinInt64 / 2, math.MinInt64 /
 // count looks at a node again.
 func (b *books) count(v policy.View, id heddle.NodeID) {
 	n := v.Node(id)
-	was := b.all[id]
+	was := b.all.of[id]
 	old := b.reduces[id]
 	b.fresh = b.fresh[:0]
 	if n == nil || !n.Up() {
-		b.free[id], b.maps[id], b.all[id] = lost, lost, lost
+		b.free.set(id, lost)
+		b.maps.set(id, lost)
+		b.all.set(id, lost)
 	} else {
 		var maps, reduces heddle.Resource
 		n.Each(func(x *policy.Container) bool {
@@ -178,13 +180,14 @@ func (b *books) count(v policy.View, id heddle.NodeID) {
 			}
 			return true
 		})
-		b.free[id] = n.Free()
-		b.maps[id] = b.free[id].Plus(maps)
-		b.all[id] = b.maps[id].Plus(reduces)
+		maps = maps.Plus(n.Free())
+		b.free.set(id, n.Free())
+		b.maps.set(id, maps)
+		b.all.set(id, maps.Plus(reduces))
 	}
 	b.reduces[id] = append(old[:0], b.fresh...)
 	b.order(id)
-	if !b.all[id].Fits(was) {
+	if !b.all.of[id].Fits(was) {
 		b.stamp++
 	}
 }
@@ -235,7 +238,7 @@ func (b *books) order(id heddle.NodeID) {
 
 // Check implements [policy.Checker]: every node not marked is as it was counted.
 func (b *books) Check(v policy.View) (broken []string) {
-	for i := range b.free {
+	for i := range b.free.of {
 		n := v.Node(heddle.NodeID(i))
 		if b.marked[i] || n == nil || !n.Up() {
 			continue
@@ -253,7 +256,7 @@ func (b *books) Check(v policy.View) (broken []string) {
 			}
 			return true
 		})
-		if b.free[i] != n.Free() || b.maps[i] != maps || b.all[i] != all || len(b.reduces[i]) != reduces {
+		if b.free.of[i] != n.Free() || b.maps.of[i] != maps || b.all.of[i] != all || len(b.reduces[i]) != reduces {
 			broken = append(broken, "ikayak-books: a node's free resources, maps or reduces were counted wrong")
 		}
 	}
