@@ -46,8 +46,11 @@ func allFailed(path string, c *report.Comparison) error {
 	for _, p := range c.Profiles {
 		for _, r := range p.Runs {
 			if len(r.Jobs) > 0 && !slices.ContainsFunc(r.Jobs, func(j sim.JobResult) bool { return j.State == sim.Succeeded }) {
-				return failure{fmt.Errorf("%s: profile %s, seed %d: none of %s succeeded; the first, %s: %s",
-					path, p.Name, r.Seed, plural(len(r.Jobs), "job"), r.Jobs[0].ID, r.Jobs[0].Why)}
+				which := "no job succeeded; the first"
+				if len(r.Jobs) == 1 {
+					which = "its one job did not succeed"
+				}
+				return failure{fmt.Errorf("%s: profile %s, seed %d: %s, %s: %s", path, p.Name, r.Seed, which, r.Jobs[0].ID, r.Jobs[0].Why)}
 			}
 		}
 	}
