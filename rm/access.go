@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"heddle"
-	"heddle/yarn/wire"
 )
 
 // everybody is the word for all users or groups in an access list.
@@ -41,54 +40,37 @@ func listed(s string) []string {
 	return out
 }
 
-// A person is somebody who asks, with the groups looked up where access depends on them.
-type person struct {
-	Actor
-	groups []string
-}
-
-// Groups are a user's groups, as the configuration and this machine have them. It may take a while.
-func (r *RM) Groups(user string) []string { return r.placer.Load().Groups(user) }
-
-// person looks up an actor's groups. It is not for the loop: a directory may be asked.
-func (r *RM) person(who Actor) person {
-	if !r.cfg.ACLs {
-		return person{Actor: who}
-	}
-	return person{who, r.Groups(who.User)}
-}
-
 // administers reports whether somebody may do anything.
-func (r *RM) administers(p person) bool {
-	return r.cfg.Admins.Admits(p.User, p.groups)
+func (m *Machine) administers(p Person) bool {
+	return m.cfg.Admins.Admits(p.User, p.Groups)
 }
 
 // mayChange reports whether somebody may change an application: its owner, administrators, those of its queue
 // or a queue above, and whom it names itself.
-func (r *RM) mayChange(p person, a *app) bool {
-	if !r.cfg.ACLs || p.User == a.user || r.administers(p) {
+func (m *Machine) mayChange(p Person, a *app) bool {
+	if !m.cfg.ACLs || p.User == a.user || m.administers(p) {
 		return true
 	}
-	for _, acl := range a.context.GetAmContainerSpec().GetApplication_ACLs() {
-		if acl.GetAccessType() == wire.ApplicationAccessType_APPACCESS_MODIFY_APP && ACL(acl.GetAcl()).Admits(p.User, p.groups) {
+	for _, acl := range a.Access {
+		if acl.Change && acl.List.Admits(p.User, p.Groups) {
 			return true
 		}
 	}
-	return r.inQueue(a.queue, func(q *QueueInfo) bool { return ACL(q.AdminACL).Admits(p.User, p.groups) })
+	return m.inQueue(a.queue, func(q *QueueInfo) bool { return ACL(q.AdminACL).Admits(p.User, p.Groups) })
 }
 
 // maySubmit reports whether somebody may submit to a queue. A right on a queue above is enough.
-func (r *RM) maySubmit(p person, queue string) bool {
-	return !r.cfg.ACLs || r.administers(p) || r.inQueue(queue, func(q *QueueInfo) bool {
-		return ACL(q.SubmitACL).Admits(p.User, p.groups) || ACL(q.AdminACL).Admits(p.User, p.groups)
+func (m *Machine) maySubmit(p Person, queue string) bool {
+	return !m.cfg.ACLs || m.administers(p) || m.inQueue(queue, func(q *QueueInfo) bool {
+		return ACL(q.SubmitACL).Admits(p.User, p.Groups) || ACL(q.AdminACL).Admits(p.User, p.Groups)
 	})
 }
 
 // inQueue reports whether something holds of a queue, which need not be there yet, or of one above it.
-func (r *RM) inQueue(path string, holds func(*QueueInfo) bool) bool {
-	id, ok := r.queues[lowest(r.queues, path)]
-	for ; ok && id != heddle.NoQueue; id = r.sch.Queues[id].Parent {
-		if holds(&r.sch.Queues[id]) {
+func (m *Machine) inQueue(path string, holds func(*QueueInfo) bool) bool {
+	id, ok := m.queues[lowest(m.queues, path)]
+	for ; ok && id != heddle.NoQueue; id = m.sch.Queues[id].Parent {
+		if holds(&m.sch.Queues[id]) {
 			return true
 		}
 	}

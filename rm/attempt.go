@@ -1,26 +1,10 @@
 package rm
 
 import (
-	"fmt"
-	"time"
+	"slices"
 
 	"heddle"
-	"heddle/rm/store"
 	"heddle/yarn/ids"
-	"heddle/yarn/wire"
-)
-
-// The states of attempts, by YARN's names.
-const (
-	attemptScheduled = "SCHEDULED"
-	attemptSaving    = "ALLOCATED_SAVING"
-	attemptAllocated = "ALLOCATED"
-	attemptLaunched  = "LAUNCHED"
-	attemptRunning   = "RUNNING"
-	attemptFinishing = "FINISHING"
-	attemptFinished  = "FINISHED"
-	attemptFailed    = "FAILED"
-	attemptKilled    = "KILLED"
 )
 
 const (
@@ -32,7 +16,7 @@ const (
 type attempt struct {
 	app    *app
 	id     ids.Attempt
-	state  string
+	state  attemptState
 	master *container
 	// What is known of the master's container after it ended, or before it was found again.
 	masterID   ids.Container
@@ -47,62 +31,55 @@ type attempt struct {
 	exit      int32
 
 	responseID int32
-	last       *wire.AllocateResponse
-	key        int32 // of the token its connection came with
-	seen       time.Time
-	began      time.Time
-	ended      time.Time
+	last       *Allocated
+	seen       heddle.Time
+	began      heddle.Time
+	ended      heddle.Time // never before it has
 
 	seq      int64 // of its containers
-	conts    map[ids.Container]*container
+	conts    []*container
 	granted  []*container           // not yet fetched
 	finished []*ended               // its master is to hear of
 	sent     []*ended               // it was told; known to have arrived with its next call
 	heard    map[ids.Container]bool // ends that are known: true once its master has them; see wasHere
 	updated  map[ids.Node]nodeNews  // for its master
-	tokens   map[ids.Node]bool      // nodes it was given NMTokens for
-	rows     map[rowKey]*wire.ResourceRequest
-	keys     map[askKey]int // how many of the rows each key has
+	tokens   map[ids.Node]bool      // nodes it was given tokens for
+	table
 	black    map[string]bool
 	releases map[ids.Container]bool // given back before their nodes came again after a restart
 	stopping bool                   // its end is on its way
 	timer    timer
 }
 
-// A rowKey names a row of an application's request table.
-type rowKey struct {
-	askKey
-	place string
-}
-
-// An askKey names what rows for several places are about.
-type askKey struct {
-	priority int32
-	allocID  int64
-}
-
-// isOver reports whether the attempt has ended.
-func (t *attempt) isOver() bool {
-	return t.state == attemptFinished || t.state == attemptFailed || t.state == attemptKilled
+// newAttempt makes the next run of an application's master.
+func (m *Machine) newAttempt(a *app) *attempt {
+	t := &attempt{
+		app: a, id: ids.Attempt{App: a.ID, N: int32(len(a.attempts) + 1)}, state: attemptScheduled,
+		responseID: unregistered, began: m.now, ended: never, seen: m.now, host: noName, port: -1, exit: exitInvalid,
+		tokens: map[ids.Node]bool{}, heard: map[ids.Container]bool{}, updated: map[ids.Node]nodeNews{}, table: newTable(),
+	}
+	a.attempts = append(a.attempts, t)
+	return t
 }
 
 // registered reports whether the master is at work.
 func (t *attempt) registered() bool { return t.responseID != unregistered }
 
 // finish ends an attempt.
-func (t *attempt) finish(state string) {
-	t.state, t.ended = state, time.Now()
+func (t *attempt) finish(m *Machine, state attemptState) {
+	t.become(state)
+	t.ended = m.now
 	if state != attemptFinished {
-		t.host, t.port, t.url = "N/A", -1, ""
+		t.host, t.port, t.url = noName, -1, ""
 	}
 }
 
 // drop lets go of what only a live attempt needs.
 func (t *attempt) drop() {
-	t.last, t.rows, t.keys, t.black, t.granted, t.releases, t.updated, t.heard = nil, nil, nil, nil, nil, nil, nil, nil
+	t.last, t.table, t.black, t.granted, t.releases, t.updated, t.heard = nil, table{}, nil, nil, nil, nil, nil
 	for _, list := range [][]*ended{t.finished, t.sent} {
 		for _, e := range list {
-			e.c.node.acknowledge(e.c.id)
+			e.node.acknowledge(e.news.ID)
 		}
 	}
 	t.finished, t.sent = nil, nil
@@ -110,139 +87,150 @@ func (t *attempt) drop() {
 
 // unfetch takes back a grant that the master has not fetched; the core asks again by itself.
 func (t *attempt) unfetch(c *container) {
-	for i, g := range t.granted {
-		if g == c {
-			t.granted = append(t.granted[:i], t.granted[i+1:]...)
-			return
-		}
+	if i := slices.Index(t.granted, c); i >= 0 {
+		t.granted = slices.Delete(t.granted, i, i+1)
 	}
 }
 
 // masterGranted is the container of a master: it is stored, then started.
-func (r *RM) masterGranted(t *attempt, c *container) {
-	if t.isOver() { // while the end of its application is being stored; it goes with it
+func (m *Machine) masterGranted(t *attempt, c *container) {
+	if t.state.isOver() { // while the end of its application is being stored; it goes with it
 		return
 	}
 	t.master, t.masterID, t.masterNode, t.masterHTTP = c, c.id, c.node.id, c.node.http
-	c.fetched = time.Now()
-	t.state = attemptSaving
-	r.commit(func() {
-		if t.state == attemptSaving && !c.over {
-			t.state = attemptAllocated
-			r.launch(t, c)
+	c.fetched = m.now
+	c.become(containerAcquired)
+	t.become(attemptSaving)
+	m.commit(func() {
+		if t.state == attemptSaving && !c.over() {
+			t.become(attemptAllocated)
+			m.launch(t, c)
 		}
-	}, store.PutAttempt(t.record()))
+	}, Change{Attempt: t.record(m)})
+}
+
+// launch has a master started on its node.
+func (m *Machine) launch(t *attempt, c *container) {
+	m.emit(AdmitMaster{t.id})
+	m.emit(&StartMaster{Granted: m.granting(c), App: t.app.ID, User: t.app.user, Submitted: t.app.submitted, Context: t.app.Context})
 }
 
 // launchDone is a NodeManager having started a master, or not.
-func (r *RM) launchDone(t *attempt, c *container, err error) {
-	if t.isOver() || t.stopping || c.over {
+func (m *Machine) launchDone(q *Started) {
+	t := m.attemptOf(q.Container.Attempt)
+	if t == nil || t.masterID != q.Container || t.master == nil || t.state.isOver() || t.stopping || t.master.over() {
 		return
 	}
-	if err != nil && (t.registered() || c.running) { // only the answer was lost
-		r.log.Warn("a master runs whose start was reported as failed", "attempt", t.id, "error", err)
-	} else if err != nil {
-		r.failAttempt(t, int32(exitInvalid), fmt.Sprintf("Error launching %s. Got exception: %v", t.id, err))
+	if q.Failed != "" && (t.registered() || t.master.running()) { // only the answer was lost
+		m.log(Warn, "a master runs whose start was reported as failed", "attempt", t.id, "error", q.Failed)
+	} else if q.Failed != "" {
+		m.failAttempt(t, exitInvalid, text("Error launching %s. Got exception: %s", t.id, q.Failed))
 		return
 	}
-	t.seen = time.Now()
-	r.watchMaster(t)
+	t.seen = m.now
+	m.watchMaster(t)
 	if t.state == attemptAllocated {
-		t.state = attemptLaunched
+		t.become(attemptLaunched)
 	}
 	if a := t.app; a.launched == 0 {
-		a.launched = time.Now().UnixMilli()
-		r.commit(func() {}, store.PutApp(a.record()))
+		a.launched = m.today()
+		m.commit(nil, Change{App: a.record()})
 	}
 }
 
 // masterEnded is a master's container having ended.
-func (r *RM) masterEnded(t *attempt, status int32, diagnostics string) {
+func (m *Machine) masterEnded(t *attempt, status int32, diagnostics string) {
 	a := t.app
 	t.exit = status
-	if t.isOver() || t.stopping {
+	if t.state.isOver() || t.stopping {
 		return
 	}
-	switch a.state {
-	case stateFinalSaving:
-		a.gone = true
-		return
-	case stateFinishing:
-		r.close(a)
+	if a.state.ending() {
+		m.masterGone(a)
 		return
 	}
-	r.failAttempt(t, status, fmt.Sprintf("AM Container for %s exited with  exitCode: %d\nFailing this attempt.Diagnostics: %s", t.id, status, diagnostics))
+	m.failAttempt(t, status, text("AM Container for %s exited with  exitCode: %d\nFailing this attempt.Diagnostics: %s", t.id, status, diagnostics))
+}
+
+// masterGone is the end of the master of an application of which it is known how it ends.
+func (m *Machine) masterGone(a *app) {
+	if a.gone = true; a.state == appFinishing {
+		m.close(a)
+	}
 }
 
 // failAttempt ends an attempt that failed, and starts the next one or gives the application up.
-func (r *RM) failAttempt(t *attempt, status int32, diagnostics string) {
-	if t.isOver() || t.stopping {
+func (m *Machine) failAttempt(t *attempt, status int32, diagnostics string) {
+	if t.state.isOver() || t.stopping {
 		return
 	}
 	a := t.app
 	waited := t.state == attemptScheduled
 	t.stopping = true
-	t.exit, t.diag = status, clip(diagnostics, maxDiagnostics)
-	r.stopMaster(t, status)
+	t.exit, t.diag = status, Clip(diagnostics, maxDiagnostics)
+	m.stopMaster(t, status)
 	if t.master == nil {
-		r.abandon(t)
+		m.abandon(t)
 	}
-	t.finish(attemptFailed)
+	if a.state.ending() {
+		m.masterGone(a)
+		return
+	}
+	t.finish(m, attemptFailed)
 	t.drop()
-	r.auth.drop(t.id)
-	r.log.Warn("attempt failed", "attempt", t.id, "status", status, "diagnostics", diagnostics)
-	if a.state == stateFinalSaving || a.state == stateFinishing || a.isOver() {
+	m.emit(DropMaster{t.id})
+	m.log(Warn, "attempt failed", "attempt", t.id, "status", status, "diagnostics", diagnostics)
+	if a.state.isOver() {
 		return
 	}
-	r.commit(func() {}, store.PutAttempt(t.record()))
-	if a.exhausted() {
-		r.giveUp(a)
+	m.commit(nil, Change{Attempt: t.record(m)})
+	if m.exhausted(a) {
+		m.giveUp(a)
 		return
 	}
-	a.state = string(AppAccepted)
-	r.newAttempt(a)
+	a.become(appAccepted)
+	m.newAttempt(a)
 	if !waited { // otherwise what the last one waited for is the next one's
-		r.step(heddle.Attempt{App: a.aid, Master: a.master})
-		r.offer(a)
+		m.step(heddle.Attempt{App: a.aid, Master: a.Master})
+		m.offer(a)
 	}
 }
 
-// exhausted reports whether the application, whose last attempt failed, has no other one left.
-func (a *app) exhausted() bool {
-	return a.failures(time.Now()) >= a.maxAttempts || a.maxAttempts == 1
+// exhausted reports whether an application, whose last attempt failed, has no other one left.
+func (m *Machine) exhausted(a *app) bool {
+	return m.failures(a) >= a.MaxAttempts || a.MaxAttempts == 1
 }
 
 // giveUp ends an application that has no attempt left.
-func (r *RM) giveUp(a *app) {
-	r.end(a, string(AppFailed), Failed, fmt.Sprintf("Application %s failed %d times due to %s. Failing the application.", a.id, a.failures(time.Now()), a.current().diag))
+func (m *Machine) giveUp(a *app) {
+	m.end(a, appFailed, Failed, text("Application %s failed %d times due to %s. Failing the application.", a.ID, m.failures(a), a.newest().diag))
 }
 
 // abandon ends what an attempt holds and asks for whose master's container was never found again after a start:
 // with no end of a master the core knows nothing of it.
-func (r *RM) abandon(t *attempt) {
+func (m *Machine) abandon(t *attempt) {
 	if t.app.aid == heddle.NoApp {
 		return
 	}
-	r.withdraw(t)
-	r.step(heddle.Acquire{App: t.app.aid}) // nothing that is given back is owed again
-	r.withdraw(t)
-	r.ending = textCompleted
+	m.withdraw(t)
+	m.step(heddle.Acquire{App: t.app.aid}) // nothing that is given back is owed again
+	m.withdraw(t)
+	m.ending = textCompleted
 	for _, c := range byAge(t.conts) {
-		r.step(heddle.Release{App: t.app.aid, Container: c.cid})
+		m.step(heddle.Release{App: t.app.aid, Container: c.cid})
 	}
-	r.ending = ""
+	m.ending = ""
 }
 
-// failures counts the attempts that failed by their own fault, lately where the application says so.
-func (a *app) failures(now time.Time) int32 {
-	window := a.context.GetAttemptFailuresValidityInterval()
+// failures counts the attempts of an application that failed by their own fault, lately where it says so.
+func (m *Machine) failures(a *app) int32 {
 	n := int32(0)
 	for _, t := range a.attempts {
 		switch {
 		case t.state != attemptFailed:
 		case heddle.ExitStatus(t.exit) == heddle.Preempted, heddle.ExitStatus(t.exit) == heddle.Aborted,
 			heddle.ExitStatus(t.exit) == heddle.DisksFailed, heddle.ExitStatus(t.exit) == heddle.KilledByRM:
-		case window > 0 && now.Sub(t.ended).Milliseconds() > window:
+		case a.FailureWindow > 0 && m.now.Since(t.ended) > a.FailureWindow:
 		default:
 			n++
 		}
@@ -251,29 +239,44 @@ func (a *app) failures(now time.Time) int32 {
 }
 
 // stopAttempt ends the running attempt of an application that is to be over.
-func (r *RM) stopAttempt(a *app, to string) {
-	t := a.current()
-	if t == nil || t.isOver() || t.stopping {
+func (m *Machine) stopAttempt(a *app, target appState) {
+	t := a.newest()
+	if t == nil || t.state.isOver() || t.stopping {
 		return
 	}
 	t.stopping = true
 	state := attemptKilled
-	if to == string(AppFailed) {
+	if target == appFailed {
 		state = attemptFailed
 	}
-	r.auth.drop(t.id)
-	r.stopMaster(t, int32(heddle.KilledByRM))
-	t.finish(state)
+	m.emit(DropMaster{t.id})
+	m.stopMaster(t, int32(heddle.KilledByRM))
+	t.finish(m, state)
 	t.drop()
 }
 
 // stopMaster ends a master's container, if it has one: the node is told at once and with its next report.
-func (r *RM) stopMaster(t *attempt, status int32) {
+func (m *Machine) stopMaster(t *attempt, status int32) {
 	c := t.master
-	if c == nil || c.over {
+	if c == nil || c.over() {
 		return
 	}
-	r.stop(t, c)
-	r.kill(c.node, c.id)
-	r.exited(c, status, textCompleted)
+	if c.node.state.active() {
+		m.emit(&StopMaster{c.id, c.node.id, t.app.user})
+	}
+	m.kill(c.node, c.id)
+	m.exited(c, status, textCompleted)
+}
+
+// record is what is kept of an attempt.
+func (t *attempt) record(m *Machine) *AttemptRecord {
+	rec := &AttemptRecord{
+		ID: t.id, Node: t.masterNode, NodeHTTP: t.masterHTTP, MasterID: t.masterID.ID, Started: m.date(t.began),
+		Final: string(t.final), Diagnostics: t.diag, Exit: t.exit, Tracking: t.url,
+		Host: t.host, RPCPort: t.port,
+	}
+	if t.state.isOver() {
+		rec.State, rec.Finished = t.state.String(), m.date(t.ended)
+	}
+	return rec
 }

@@ -1,66 +1,37 @@
 package rm
 
 import (
-	"net/netip"
 	"strings"
-	"time"
 
 	"heddle"
 	"heddle/policy"
 )
 
-// A Config is what the daemon is told beside its scheduler. Every field has YARN's property in its comment;
-// the defaults are YARN's unless the comment says otherwise.
+// A Config is what a machine is told beside its scheduler. Every field has YARN's property in its comment.
 type Config struct {
 	ClusterID string // yarn.resourcemanager.cluster-id; shown in reports, "" for the start time
-
-	// Where it listens. Port 0 takes a free one.
-	Client    netip.AddrPort // yarn.resourcemanager.address
-	Scheduler netip.AddrPort // yarn.resourcemanager.scheduler.address
-	Tracker   netip.AddrPort // yarn.resourcemanager.resource-tracker.address
-	Admin     netip.AddrPort // yarn.resourcemanager.admin.address
-	Web       netip.AddrPort // yarn.resourcemanager.webapp.address
-	// WebHost is host:port as clients reach the web pages, for tracking URLs; see [RM.ServedAt].
+	// WebHost is host:port as clients reach the web pages, for tracking URLs.
 	WebHost string
 
-	NodeExpiry       time.Duration        // yarn.nm.liveness-monitor.expiry-interval-ms
-	MasterExpiry     time.Duration        // yarn.am.liveness-monitor.expiry-interval-ms
-	ContainerExpiry  time.Duration        // yarn.resourcemanager.rm.container-allocation.expiry-interval-ms
-	MaxAttempts      int32                // yarn.resourcemanager.am.max-attempts: of applications that do not say
-	GlobalAttempts   int32                // yarn.resourcemanager.am.global.max-attempts: none has more
-	MaxCompleted     int                  // yarn.resourcemanager.max-completed-applications kept
-	KeyRolling       time.Duration        // yarn.resourcemanager.am-rm-tokens.master-key-rolling-interval-secs
-	NodeKeyRolling   time.Duration        // yarn.resourcemanager.container-tokens.…, nm-tokens.master-key-rolling-interval-secs: the shorter
-	Decommission     time.Duration        // yarn.resourcemanager.nodemanager-graceful-decommission-timeout-secs; below 0: as long as it takes
-	ConnectRetries   int                  // yarn.resourcemanager.nodemanager-connect-retries, for launching masters
-	IncludeFile      string               // yarn.resourcemanager.nodes.include-path
-	ExcludeFile      string               // yarn.resourcemanager.nodes.exclude-path
-	MaxPriority      int32                // yarn.cluster.max-application-priority
-	SchedulingWait   time.Duration        // yarn.resourcemanager.work-preserving-recovery.scheduling-wait-ms
-	Recovery         bool                 // yarn.resourcemanager.recovery.enabled; on unless said otherwise (YARN: off)
-	WorkPreserving   bool                 // yarn.resourcemanager.work-preserving-recovery.enabled
-	ACLs             bool                 // yarn.acl.enable
-	Admins           ACL                  // yarn.admin.acl
-	ProxyUsers       map[string]ProxyUser // by name
-	ExtraResources   []string             // names of the resources counted in heddle.Extra1 and Extra2
-	Topology         string               // net.topology.script.file.name: prints the rack of each host it is given
-	TopologyTable    map[string]string
-	MemoryOnly       bool   // the resource calculator looks at memory alone
-	PortInNodeName   bool   // yarn.scheduler.include-port-in-node-name
-	CompletedLogsURL string // yarn.log.server.url, for links to logs
+	NodeExpiry      heddle.Span // yarn.nm.liveness-monitor.expiry-interval-ms
+	MasterExpiry    heddle.Span // yarn.am.liveness-monitor.expiry-interval-ms
+	ContainerExpiry heddle.Span // yarn.resourcemanager.rm.container-allocation.expiry-interval-ms
+	MaxAttempts     int32       // yarn.resourcemanager.am.max-attempts: of applications that do not say
+	GlobalAttempts  int32       // yarn.resourcemanager.am.global.max-attempts: none has more
+	MaxCompleted    int         // yarn.resourcemanager.max-completed-applications kept
+	MaxPriority     int32       // yarn.cluster.max-application-priority
+	SchedulingWait  heddle.Span // yarn.resourcemanager.work-preserving-recovery.scheduling-wait-ms
+	WorkPreserving  bool        // yarn.resourcemanager.work-preserving-recovery.enabled
+	ACLs            bool        // yarn.acl.enable
+	Admins          ACL         // yarn.admin.acl
+	ExtraResources  []string    // names of the resources counted in heddle.Extra1 and Extra2
+	PortInNodeName  bool        // yarn.scheduler.include-port-in-node-name
 
 	// How often nodes report in. The ResourceManager sets it: Beat while nothing waits or runs short
 	// (yarn.resourcemanager.nodemanagers.heartbeat-interval-ms), as fast as FastBeat while something does,
 	// as slow as IdleBeat while the cluster is empty, and never more than BeatLoad reports a second in all.
-	Beat, FastBeat, IdleBeat time.Duration
+	Beat, FastBeat, IdleBeat heddle.Span
 	BeatLoad                 int
-}
-
-// A ProxyUser is for whom somebody may act, whom Users or Groups name, and from where: as hadoop.proxyuser.<name>.users,
-// .groups and .hosts have it. "*" stands for all users or groups.
-type ProxyUser struct {
-	Users, Groups []string
-	From          []netip.Prefix
 }
 
 // A Scheduler is a policy set, the queues it was built for, and who goes where.
@@ -75,7 +46,7 @@ type Scheduler struct {
 	Minimum heddle.Resource
 	Maximum heddle.Resource
 	// Place says which leaf an application goes to: its path in Queues, or one for Rebuild, or an error for the user.
-	Place func(Submission) (queue string, err error)
+	Place func(Placement) (queue string, err error)
 	// Rebuild returns the scheduler new, as it was configured, and with those of these leaves that placement rules
 	// can create.
 	Rebuild func(leaves []string) (*Scheduler, error)
@@ -86,8 +57,8 @@ type Scheduler struct {
 	UserName func(id heddle.UserID, name string)
 }
 
-// numbers are the queues' numbers by path.
-func (s *Scheduler) numbers() map[string]heddle.QueueID {
+// Numbers are the queues' numbers by path.
+func (s *Scheduler) Numbers() map[string]heddle.QueueID {
 	ids := make(map[string]heddle.QueueID, len(s.Queues))
 	for i := range s.Queues {
 		ids[s.Queues[i].Path] = heddle.QueueID(i)
@@ -95,8 +66,8 @@ func (s *Scheduler) numbers() map[string]heddle.QueueID {
 	return ids
 }
 
-// A Submission is what placement rules look at.
-type Submission struct {
+// A Placement is what placement rules look at.
+type Placement struct {
 	User  string
 	Queue string // as submitted; "default" where nothing was said
 	Tags  []string
@@ -140,6 +111,3 @@ func (q *QueueInfo) LargestOf(most heddle.Resource) heddle.Resource {
 	}
 	return most.Min(q.Largest)
 }
-
-// A RefreshFunc reads the configuration anew and returns the scheduler it describes. An error changes nothing.
-type RefreshFunc func() (*Scheduler, error)

@@ -1,13 +1,5 @@
 package rm
 
-import (
-	"context"
-	"errors"
-	"fmt"
-
-	"heddle/yarn/rpc"
-)
-
 // Java classes of the exceptions that masters and clients act on.
 const (
 	yarnExceptions = "org.apache.hadoop.yarn.exceptions."
@@ -20,10 +12,8 @@ const (
 	classInvalidBlacklist = yarnExceptions + "InvalidResourceBlacklistRequestException"
 	classInvalidRelease   = yarnExceptions + "InvalidContainerReleaseException"
 	classYarn             = yarnExceptions + "YarnException"
+	classRetry            = "org.apache.hadoop.ipc.RetriableException"
 )
-
-// An Actor is who asks for something to be changed. Addr is empty over REST.
-type Actor struct{ User, Addr string }
 
 // A NotFound says that there is no such thing.
 type NotFound struct{ What string }
@@ -36,7 +26,7 @@ type Denied struct{ User, Do, What string }
 
 // Error says who may not do what.
 func (e *Denied) Error() string {
-	return fmt.Sprintf("user %s may not %s %s: access lists are on (yarn.acl.enable), and none that is asked names the user", e.User, e.Do, e.What)
+	return text("user %s may not %s %s: access lists are on (yarn.acl.enable), and none that is asked names the user", e.User, e.Do, e.What)
 }
 
 // An Invalid says what was wrong with a request. Class is the Java exception that its sender understands.
@@ -46,23 +36,11 @@ type Invalid struct{ Class, Text string }
 func (e *Invalid) Error() string { return e.Text }
 
 func invalid(class, format string, args ...any) error {
-	return &Invalid{class, fmt.Sprintf(format, args...)}
+	return &Invalid{class, text(format, args...)}
 }
 
-// ErrStopping says that the ResourceManager is on its way out: its callers try again.
-var ErrStopping = errors.New("the ResourceManager is stopping")
+// InvalidAsk is an error that says what was wrong with a request for containers.
+func InvalidAsk(text string) error { return &Invalid{classInvalidAsk, text} }
 
-const classRetry = "org.apache.hadoop.ipc.RetriableException"
-
-// byClass makes a handler's errors ones that name the Java class its caller acts on.
-func byClass[Q, P any](f func(context.Context, *rpc.Call, Q) (P, error)) func(context.Context, *rpc.Call, Q) (P, error) {
-	return func(ctx context.Context, c *rpc.Call, q Q) (P, error) {
-		p, err := f(ctx, c, q)
-		if bad := (*Invalid)(nil); errors.As(err, &bad) {
-			err = &rpc.Error{Class: bad.Class, Message: bad.Text}
-		} else if errors.Is(err, ErrStopping) {
-			err = &rpc.Error{Class: classRetry, Message: err.Error()}
-		}
-		return p, err
-	}
-}
+// Unfit is an error that says what was wrong with any other request.
+func Unfit(text string) error { return &Invalid{classYarn, text} }

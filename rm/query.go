@@ -2,7 +2,6 @@ package rm
 
 import (
 	"cmp"
-	"context"
 	"maps"
 	"slices"
 	"strconv"
@@ -13,18 +12,20 @@ import (
 	"heddle/yarn/ids"
 )
 
+// Reports is what a machine tells of itself. It is good until the machine's next Step.
+type Reports struct{ m *Machine }
+
+// Reports returns what can be asked of the machine.
+func (m *Machine) Reports() Reports { return Reports{m} }
+
 // explained is for how many applications a list says what they wait for: to find out looks at every node.
 const explained = 10
 
 // Apps returns the applications a filter lets through, oldest first. Of those that wait, only the newest say what
 // for.
-func (r *RM) Apps(ctx context.Context, f AppFilter) ([]AppReport, error) {
-	return read(ctx, r, func() ([]AppReport, error) { return r.list(f), nil })
-}
-
-func (r *RM) list(f AppFilter) (out []AppReport) {
+func (r Reports) Apps(f AppFilter) (out []AppReport) {
 	waiting := 0
-	all := slices.SortedFunc(maps.Values(r.byApp), func(a, b *app) int { return a.id.Compare(b.id) })
+	all := slices.SortedFunc(maps.Values(r.m.byApp), func(a, b *app) int { return a.ID.Compare(b.ID) })
 	for _, a := range slices.Backward(all) {
 		if f.Limit > 0 && len(out) == f.Limit {
 			break
@@ -47,9 +48,9 @@ func (f *AppFilter) lets(a *app) bool {
 		f.Final != "" && f.Final != a.finalStatus(),
 		len(f.Users) > 0 && !slices.Contains(f.Users, a.user),
 		len(f.Queues) > 0 && !slices.ContainsFunc(f.Queues, func(q string) bool { return q == a.queue || strings.HasSuffix(a.queue, "."+q) }),
-		len(f.Types) > 0 && !slices.ContainsFunc(f.Types, func(t string) bool { return strings.EqualFold(t, a.kind) }),
-		len(f.Tags) > 0 && !slices.ContainsFunc(f.Tags, func(t string) bool { return slices.Contains(a.tags, strings.ToLower(t)) }),
-		f.Name != "" && f.Name != a.name:
+		len(f.Types) > 0 && !slices.ContainsFunc(f.Types, func(t string) bool { return strings.EqualFold(t, a.Type) }),
+		len(f.Tags) > 0 && !slices.ContainsFunc(f.Tags, func(t string) bool { return slices.Contains(a.Tags, strings.ToLower(t)) }),
+		f.Name != "" && f.Name != a.Name:
 		return false
 	}
 	return within(a.started, f.StartedFrom, f.StartedTo) && within(a.finished, f.FinishedFrom, f.FinishedTo)
@@ -59,37 +60,39 @@ func (f *AppFilter) lets(a *app) bool {
 func within(at, from, to int64) bool { return (from == 0 || at >= from) && (to == 0 || at <= to) }
 
 // App returns one application.
-func (r *RM) App(ctx context.Context, id ids.App) (AppReport, error) {
-	return read(ctx, r, func() (AppReport, error) {
-		a := r.byApp[id]
-		if a == nil {
-			return AppReport{}, &NotFound{"application " + id.String()}
-		}
-		return r.report(a, true), nil
-	})
+func (r Reports) App(id ids.App) (AppReport, error) {
+	a := r.m.byApp[id]
+	if a == nil {
+		return AppReport{}, &NotFound{"application " + id.String()}
+	}
+	return r.report(a, true), nil
 }
 
 // report is what clients see of an application; explain says to find out what it waits for.
-func (r *RM) report(a *app, explain bool) AppReport {
+func (r Reports) report(a *app, explain bool) AppReport {
 	p := AppReport{
-		ID: a.id, User: a.user, Queue: a.queue, Name: a.name, Type: a.kind, Tags: a.tags, Priority: a.priority,
-		State: a.public(), Internal: a.state, Final: a.finalStatus(), Diagnostics: a.diag, Submitted: a.submitted,
+		ID: a.ID, User: a.user, Queue: a.queue, Name: a.Name, Type: a.Type, Tags: a.Tags, Priority: a.priority,
+		State: a.public(), Internal: a.state.String(), Final: a.finalStatus(), Diagnostics: a.diag, Submitted: a.submitted,
 		Started: a.started, Launched: a.launched, Host: "N/A", RPCPort: -1, TrackingURL: r.proxyURL(a),
 		MemorySeconds: int64(a.memorySeconds), VcoreSeconds: int64(a.vcoreSeconds), PreemptedMemory: int64(a.preMemorySeconds),
 		PreemptedVcores: int64(a.preVcoreSecs), PreemptedWorkers: a.preemptedWorkers, PreemptedMasters: a.preemptedMain,
 		LogAggregation: a.logs, Lifetime: a.lifetime,
 	}
-	if a.state != stateFinalSaving {
+	if a.state != appFinalSaving {
 		p.Finished = a.finished
 	}
-	if r.cfg.ACLs {
-		p.Viewers = append(p.Viewers, a.viewers)
-		r.inQueue(a.queue, func(q *QueueInfo) bool {
+	if r.m.cfg.ACLs {
+		for _, l := range a.Access {
+			if !l.Change {
+				p.Viewers = append(p.Viewers, l.List)
+			}
+		}
+		r.m.inQueue(a.queue, func(q *QueueInfo) bool {
 			p.Viewers = append(p.Viewers, ACL(q.AdminACL))
 			return false
 		})
 	}
-	if t := a.current(); t != nil {
+	if t := a.newest(); t != nil {
 		p.Attempt, p.Host, p.RPCPort, p.OriginalURL, p.Progress = t.id.N, t.host, t.port, t.url, t.progress
 		p.Master, p.MasterNode, p.MasterHTTP = t.masterID, t.masterNode, t.masterHTTP
 	}
@@ -109,11 +112,11 @@ func (r *RM) report(a *app, explain bool) AppReport {
 }
 
 // addUse adds what a live application holds and asks for.
-func (r *RM) addUse(a *app, p *AppReport) {
+func (r Reports) addUse(a *app, p *AppReport) {
 	if a.aid == heddle.NoApp {
 		return
 	}
-	v := r.core.View()
+	v := r.m.core.View()
 	c := v.App(a.aid)
 	if c == nil {
 		return
@@ -126,11 +129,11 @@ func (r *RM) addUse(a *app, p *AppReport) {
 	}
 	share := float32(100 * c.Used().Share(v.Total()))
 	p.ClusterShare, p.QueueShare = share, share
-	if q := r.sch.Queues[c.Queue().ID()]; q.Absolute > 0 {
+	if q := r.m.sch.Queues[c.Queue().ID()]; q.Absolute > 0 {
 		p.QueueShare = share / float32(q.Absolute)
 	}
-	for _, x := range a.current().conts {
-		memory, vcores := x.held()
+	for _, x := range a.newest().conts {
+		memory, vcores := x.held(r.m.now)
 		p.MemorySeconds += int64(memory)
 		p.VcoreSeconds += int64(vcores)
 	}
@@ -138,7 +141,7 @@ func (r *RM) addUse(a *app, p *AppReport) {
 }
 
 // requests is an application's request table, with what is still wanted of each row.
-func (r *RM) requests(a *app, c *cluster.App) []RequestReport {
+func (r Reports) requests(a *app, c *cluster.App) []RequestReport {
 	var out []RequestReport
 	asks := workerAsks(c)
 	for _, k := range c.Asks() {
@@ -146,14 +149,13 @@ func (r *RM) requests(a *app, c *cluster.App) []RequestReport {
 			out = append(out, RequestReport{Priority: k.Priority(), AllocID: -1, Place: anywhere, Size: k.Size(), Count: int32(k.Count()), Relax: true, Guarantee: true})
 		}
 	}
-	for _, row := range a.current().sortedRows() {
+	for _, row := range a.newest().sorted() {
 		p := RequestReport{
-			Priority: row.GetPriority().GetPriority(), AllocID: row.GetAllocationRequestId(), Place: row.GetResourceName(),
-			Size: r.resource(row.GetCapability()), Relax: row.GetRelaxLocality(), Guarantee: true,
-			Enforce: row.GetExecutionTypeRequest().GetEnforceExecutionType(),
+			Priority: row.Priority, AllocID: row.AllocID, Place: row.Place, Size: row.Size, Relax: !row.Strict, Guarantee: true,
+			Enforce: row.Enforce,
 		}
 		if k := asks[askKey{p.Priority, p.AllocID}]; k != nil {
-			p.Count, p.Size = r.left(k, p.Place), k.Size()
+			p.Count, p.Size = r.m.left(k, p.Place), k.Size()
 		}
 		if p.Count > 0 {
 			out = append(out, p)
@@ -174,22 +176,22 @@ func workerAsks(c *cluster.App) map[askKey]*cluster.Ask {
 }
 
 // knows reports whether a place that a row names is there.
-func (r *RM) knows(place string) bool {
-	_, rack := r.racks[place]
-	return place == anywhere || rack || len(r.hosts[place]) > 0
+func (m *Machine) knows(place string) bool {
+	_, rack := m.racks[place]
+	return place == anywhere || rack || len(m.hosts[place]) > 0
 }
 
 // left is how many containers an ask still wants at a place.
-func (r *RM) left(k *cluster.Ask, place string) int32 {
+func (m *Machine) left(k *cluster.Ask, place string) int32 {
 	switch {
 	case place == anywhere:
 		return int32(k.Count())
 	case strings.HasPrefix(place, "/"):
-		if rack, ok := r.racks[place]; ok {
+		if rack, ok := m.racks[place]; ok {
 			return int32(k.AtRack(rack))
 		}
 	default:
-		for _, n := range r.hosts[place] {
+		for _, n := range m.hosts[place] {
 			return int32(k.AtHost(n.nid))
 		}
 	}
@@ -197,43 +199,41 @@ func (r *RM) left(k *cluster.Ask, place string) int32 {
 }
 
 // proxyURL is where clients find an application's own pages.
-func (r *RM) proxyURL(a *app) string {
-	return "http://" + r.webHost() + "/proxy/" + a.id.String() + "/"
+func (r Reports) proxyURL(a *app) string {
+	return "http://" + r.webHost() + "/proxy/" + a.ID.String() + "/"
 }
 
 // pageURL is an application's page here.
-func (r *RM) pageURL(a *app) string { return "http://" + r.webHost() + "/cluster/app/" + a.id.String() }
+func (r Reports) pageURL(a *app) string {
+	return "http://" + r.webHost() + "/cluster/app/" + a.ID.String()
+}
 
-func (r *RM) webHost() string { return r.cfg.WebHost }
+func (r Reports) webHost() string { return r.m.cfg.WebHost }
 
 // Attempts returns an application's attempts, first one first.
-func (r *RM) Attempts(ctx context.Context, id ids.App) ([]AttemptReport, error) {
-	return read(ctx, r, func() ([]AttemptReport, error) {
-		a := r.byApp[id]
-		if a == nil {
-			return nil, &NotFound{"application " + id.String()}
-		}
-		var out []AttemptReport
-		for _, t := range a.attempts {
-			out = append(out, r.reportAttempt(t))
-		}
-		return out, nil
-	})
+func (r Reports) Attempts(id ids.App) ([]AttemptReport, error) {
+	a := r.m.byApp[id]
+	if a == nil {
+		return nil, &NotFound{"application " + id.String()}
+	}
+	var out []AttemptReport
+	for _, t := range a.attempts {
+		out = append(out, r.reportAttempt(t))
+	}
+	return out, nil
 }
 
 // Attempt returns one attempt.
-func (r *RM) Attempt(ctx context.Context, id ids.Attempt) (AttemptReport, error) {
-	return read(ctx, r, func() (AttemptReport, error) {
-		if t := r.findAttempt(id); t != nil {
-			return r.reportAttempt(t), nil
-		}
-		return AttemptReport{}, &NotFound{"attempt " + id.String()}
-	})
+func (r Reports) Attempt(id ids.Attempt) (AttemptReport, error) {
+	if t := r.m.findAttempt(id); t != nil {
+		return r.reportAttempt(t), nil
+	}
+	return AttemptReport{}, &NotFound{"attempt " + id.String()}
 }
 
 // findAttempt returns an attempt, over or not.
-func (r *RM) findAttempt(id ids.Attempt) *attempt {
-	if a := r.byApp[id.App]; a != nil {
+func (m *Machine) findAttempt(id ids.Attempt) *attempt {
+	if a := m.byApp[id.App]; a != nil {
 		for _, t := range a.attempts {
 			if t.id == id {
 				return t
@@ -243,14 +243,14 @@ func (r *RM) findAttempt(id ids.Attempt) *attempt {
 	return nil
 }
 
-func (r *RM) reportAttempt(t *attempt) AttemptReport {
+func (r Reports) reportAttempt(t *attempt) AttemptReport {
 	p := AttemptReport{
-		ID: t.id, State: t.state, Host: t.host, RPCPort: t.port, TrackingURL: r.proxyURL(t.app), OriginalURL: t.url, Diagnostics: t.diag,
-		Master: t.masterID, Node: t.masterNode, NodeHTTP: t.masterHTTP, User: t.app.user, Started: t.began.UnixMilli(),
+		ID: t.id, State: t.state.String(), Host: t.host, RPCPort: t.port, TrackingURL: r.proxyURL(t.app), OriginalURL: t.url, Diagnostics: t.diag,
+		Master: t.masterID, Node: t.masterNode, NodeHTTP: t.masterHTTP, User: t.app.user, Started: r.m.date(t.began),
 		Blacklisted: slices.Sorted(maps.Keys(t.black)),
 	}
-	if !t.ended.IsZero() {
-		p.Finished = t.ended.UnixMilli()
+	if t.ended != never {
+		p.Finished = r.m.date(t.ended)
 	}
 	if t.state == attemptFailed || t.state == attemptKilled {
 		p.TrackingURL = r.pageURL(t.app)
@@ -260,95 +260,90 @@ func (r *RM) reportAttempt(t *attempt) AttemptReport {
 }
 
 // Containers returns the containers an attempt holds.
-func (r *RM) Containers(ctx context.Context, id ids.Attempt) ([]ContainerReport, error) {
-	return read(ctx, r, func() ([]ContainerReport, error) {
-		t := r.findAttempt(id)
-		if t == nil {
-			return nil, &NotFound{"attempt " + id.String()}
-		}
-		var out []ContainerReport
-		for _, c := range slices.SortedFunc(maps.Values(t.conts), func(a, b *container) int { return cmp.Compare(a.id.ID, b.id.ID) }) {
-			out = append(out, reportContainer(c))
-		}
-		return out, nil
-	})
+func (r Reports) Containers(id ids.Attempt) ([]ContainerReport, error) {
+	t := r.m.findAttempt(id)
+	if t == nil {
+		return nil, &NotFound{"attempt " + id.String()}
+	}
+	var out []ContainerReport
+	for _, c := range slices.SortedFunc(slices.Values(t.conts), func(a, b *container) int { return cmp.Compare(a.id.ID, b.id.ID) }) {
+		out = append(out, r.reportContainer(c))
+	}
+	return out, nil
 }
 
 // Container returns one container that has not ended.
-func (r *RM) Container(ctx context.Context, id ids.Container) (ContainerReport, error) {
-	return read(ctx, r, func() (ContainerReport, error) {
-		if c := r.byCont[id]; c != nil {
-			return reportContainer(c), nil
-		}
-		return ContainerReport{}, &NotFound{"container " + id.String()}
-	})
+func (r Reports) Container(id ids.Container) (ContainerReport, error) {
+	if c := r.m.byCont[id]; c != nil {
+		return r.reportContainer(c), nil
+	}
+	return ContainerReport{}, &NotFound{"container " + id.String()}
 }
 
-func reportContainer(c *container) ContainerReport {
+func (r Reports) reportContainer(c *container) ContainerReport {
 	return ContainerReport{
 		ID: c.id, Node: c.node.id, NodeHTTP: c.node.http, User: c.attempt.app.user, Size: c.size, Priority: c.priority,
-		Kind: c.kind, Created: c.created.UnixMilli(), Exit: exitInvalid, Running: c.running,
+		Kind: c.kind, Created: r.m.date(c.created), Exit: exitInvalid, Running: c.running(),
 	}
 }
 
 // Nodes returns every NodeManager that was ever here, by id.
-func (r *RM) Nodes(ctx context.Context) ([]NodeReport, error) {
-	return read(ctx, r, func() ([]NodeReport, error) {
-		out := make([]NodeReport, 0, len(r.byNode))
-		for _, n := range r.byNode {
-			out = append(out, r.reportNode(n))
-		}
-		slices.SortFunc(out, func(a, b NodeReport) int { return a.ID.Compare(b.ID) })
-		return out, nil
-	})
+func (r Reports) Nodes() []NodeReport {
+	out := make([]NodeReport, 0, len(r.m.byNode))
+	for _, n := range r.m.byNode {
+		out = append(out, r.reportNode(n))
+	}
+	slices.SortFunc(out, func(a, b NodeReport) int { return a.ID.Compare(b.ID) })
+	return out
 }
 
-func (r *RM) reportNode(n *node) NodeReport {
+func (r Reports) reportNode(n *node) NodeReport {
 	p := NodeReport{
-		ID: n.id, HTTP: n.http, Rack: n.rack, State: string(n.state), Version: n.version, Health: n.health, HealthAt: n.healthAt,
+		ID: n.id, HTTP: n.http, Rack: n.rack, State: n.state.String(), Version: n.version, Health: n.health, HealthAt: n.healthAt,
 		Total: n.total, Physical: n.physical, Containers: len(n.conts), Utilization: n.nodeUse, Aggregate: n.contUse,
-		BeatAt: n.seen.UnixMilli(), BeatEvery: n.every,
+		BeatAt: r.m.date(n.seen), BeatEvery: n.every,
 	}
-	p.Used = r.usedOn(n)
+	p.Used = r.m.usedOn(n)
+	if n.deadline != never {
+		p.Deadline = r.m.date(n.deadline)
+	}
 	seen := map[ids.App]bool{}
 	for _, c := range n.conts {
-		seen[c.attempt.app.id] = true
+		seen[c.attempt.app.ID] = true
 	}
 	p.Apps = slices.SortedFunc(maps.Keys(seen), ids.App.Compare)
 	return p
 }
 
 // Queues returns every queue, the root first.
-func (r *RM) Queues(ctx context.Context) ([]QueueReport, error) {
-	return read(ctx, r, func() ([]QueueReport, error) {
-		v := r.core.View()
-		out := make([]QueueReport, len(r.sch.Queues))
-		for i := range out {
-			q := v.Queue(heddle.QueueID(i))
-			out[i] = QueueReport{
-				QueueInfo: r.sch.Queues[i], ID: heddle.QueueID(i), Used: q.Used(), Reserved: q.Booked(), Masters: q.Masters(), Pending: q.Pending(),
-			}
-			for _, c := range q.Children() {
-				out[i].Children = append(out[i].Children, c.ID())
-			}
+func (r Reports) Queues() []QueueReport {
+	v := r.m.core.View()
+	out := make([]QueueReport, len(r.m.sch.Queues))
+	for i := range out {
+		q := v.Queue(heddle.QueueID(i))
+		out[i] = QueueReport{
+			QueueInfo: r.m.sch.Queues[i], ID: heddle.QueueID(i), Used: q.Used(), Reserved: q.Booked(), Masters: q.Masters(), Pending: q.Pending(),
 		}
-		for i := range slices.Backward(out) {
-			r.addApps(out, i)
+		for _, c := range q.Children() {
+			out[i].Children = append(out[i].Children, c.ID())
 		}
-		return out, nil
-	})
+	}
+	for i := range slices.Backward(out) {
+		r.addApps(out, i)
+	}
+	return out
 }
 
 // addApps adds a queue's applications to it, and the queue to its parent. Children come after their parents.
-func (r *RM) addApps(out []QueueReport, i int) {
+func (r Reports) addApps(out []QueueReport, i int) {
 	p := &out[i]
 	users := map[heddle.UserID]int{}
-	for _, a := range r.core.View().Queue(p.ID).Apps() {
+	for _, a := range r.m.core.View().Queue(p.ID).Apps() {
 		u, ok := users[a.User().ID()]
 		if !ok {
 			u = len(p.Users)
 			users[a.User().ID()] = u
-			p.Users = append(p.Users, UserReport{Name: r.userNames[a.User().ID()], Used: a.User().Used()})
+			p.Users = append(p.Users, UserReport{Name: r.m.userNames[a.User().ID()], Used: a.User().Used()})
 		}
 		if m := a.Master(); m != nil {
 			p.Active++
@@ -365,7 +360,7 @@ func (r *RM) addApps(out []QueueReport, i int) {
 	if p.Leaf {
 		p.Submitted = p.Active + p.Inactive
 	}
-	if t := r.counts.queues[p.Path]; t != nil {
+	if t := r.m.counts.queues[p.Path]; t != nil {
 		p.Submitted, p.Completed, p.Killed, p.Failed = p.Submitted+t.ended(), p.Completed+t.completed, p.Killed+t.killed, p.Failed+t.failed
 	}
 	if p.Parent != heddle.NoQueue {
@@ -383,35 +378,33 @@ func (r *RM) addApps(out []QueueReport, i int) {
 }
 
 // Cluster returns the cluster in figures.
-func (r *RM) Cluster(ctx context.Context) (ClusterReport, error) {
-	return read(ctx, r, func() (ClusterReport, error) {
-		v := r.core.View()
-		root := v.Root()
-		counts := r.core.Counts()
-		p := ClusterReport{
-			ClusterID: cmp.Or(r.cfg.ClusterID, strconv.FormatInt(r.cluster, 10)), Started: r.cluster, Profile: r.sch.Profile, Order: r.sch.Order, Scheduler: r.sch.Type, Minimum: r.sch.Minimum, Maximum: r.sch.Maximum,
-			Submitted: r.counts.submitted, Completed: r.counts.completed, FailedApps: r.counts.failed, KilledApps: r.counts.killed,
-			Total: v.Total(), Used: v.Used(), Reserved: root.Booked(), Pending: root.Pending(), Containers: len(r.conts),
-			Steps: r.steps + counts.Steps, Grants: r.grants + counts.Grants, BusyPercent: r.busy.percent(), Queue: len(r.calls), BeatEvery: r.cfg.Beat,
+func (r Reports) Cluster() ClusterReport {
+	v := r.m.core.View()
+	root := v.Root()
+	counts := r.m.core.Counts()
+	p := ClusterReport{
+		ClusterID: cmp.Or(r.m.cfg.ClusterID, strconv.FormatInt(r.m.began, 10)), Started: r.m.began, Profile: r.m.sch.Profile, Order: r.m.sch.Order, Scheduler: r.m.sch.Type, Minimum: r.m.sch.Minimum, Maximum: r.m.sch.Maximum,
+		Submitted: r.m.counts.submitted, Completed: r.m.counts.completed, FailedApps: r.m.counts.failed, KilledApps: r.m.counts.killed,
+		Total: v.Total(), Used: v.Used(), Reserved: root.Booked(), Pending: root.Pending(), Containers: len(r.m.conts),
+		Steps: r.m.steps + counts.Steps, Grants: r.m.grants + counts.Grants, BeatEvery: r.m.cfg.Beat,
+	}
+	for _, a := range r.m.byApp {
+		switch a.public() {
+		case AppRunning:
+			p.RunningApps++
+		case AppNew, AppSaving, AppSubmitted, AppAccepted:
+			p.PendingApps++
+		case AppFinished, AppFailed, AppKilled: // counted as they ended, and longer than they are remembered
 		}
-		for _, a := range r.byApp {
-			switch a.public() {
-			case AppRunning:
-				p.RunningApps++
-			case AppNew, AppSaving, AppSubmitted, AppAccepted:
-				p.PendingApps++
-			case AppFinished, AppFailed, AppKilled: // counted as they ended, and longer than they are remembered
-			}
-			if c := v.App(a.aid); c != nil {
-				p.Reservations += c.Bookings()
-				p.Waiting += waiting(c)
-			}
+		if c := v.App(a.aid); c != nil {
+			p.Reservations += c.Bookings()
+			p.Waiting += waiting(c)
 		}
-		for _, n := range r.byNode {
-			p.count(n)
-		}
-		return p, nil
-	})
+	}
+	for _, n := range r.m.byNode {
+		p.count(n)
+	}
+	return p
 }
 
 func (p *ClusterReport) count(n *node) {

@@ -2,288 +2,273 @@ package rm
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
-	"time"
-
-	"google.golang.org/protobuf/proto"
 
 	"heddle"
-	"heddle/rm/store"
-	"heddle/yarn/conv"
 	"heddle/yarn/ids"
-	"heddle/yarn/wire"
 )
 
 // recover takes over what was going on before the start. Whose master was at work goes on once the master and
 // the nodes come back: until then nothing is given away.
-func (r *RM) recover(s *store.State) {
-	attempts := map[ids.App][]store.Attempt{}
-	for _, t := range s.Attempts {
-		attempts[t.ID.App] = append(attempts[t.ID.App], t)
-	}
-	for _, b := range s.Bad {
-		r.log.Error("a record of the store cannot be used; it is left alone, and so is what it belongs to", "bucket", b.Bucket, "key", b.Key, "reason", b.Reason)
-	}
-	r.hold = r.began.Add(r.cfg.SchedulingWait)
-	r.watch(&timer{}, comingBack{}, r.began.Add(r.cfg.NodeExpiry))
+func (m *Machine) recover(list []Recovered) {
+	m.watch(&timer{}, comingBack{}, heddle.Time(m.cfg.NodeExpiry))
 	var alive []*app
-	for _, rec := range s.Apps {
-		a, err := r.recoverApp(rec, attempts[rec.ID])
-		if err != nil {
-			r.log.Error("an application of the store cannot be read; it is left alone", "app", rec.ID, "error", err)
-			continue
-		}
-		r.byApp[a.id] = a
-		r.counts.submitted++
-		if rec.State != "" {
-			_, known := r.queues[a.queue]
-			r.counts.end(a, known)
-			r.over = append(r.over, a)
+	for i := range list {
+		a := m.recoverApp(&list[i])
+		m.byApp[a.ID] = a
+		m.counts.submitted++
+		if a.closed {
+			_, known := m.queues[a.queue]
+			m.counts.end(a, known)
+			m.over = append(m.over, a)
 			continue
 		}
 		alive = append(alive, a)
 	}
-	slices.SortStableFunc(r.over, func(a, b *app) int { return cmp.Compare(a.finished, b.finished) })
-	if slices.ContainsFunc(alive, func(a *app) bool { _, there := r.queues[a.queue]; return !there }) {
-		if err := r.rebuild(r.sch); err != nil {
-			r.log.Error("queues that were there before the start cannot be created", "error", err)
+	slices.SortStableFunc(m.over, func(a, b *app) int { return cmp.Compare(a.finished, b.finished) })
+	if len(alive) == 0 {
+		return
+	}
+	m.hold = heddle.Time(m.cfg.SchedulingWait)
+	if slices.ContainsFunc(alive, func(a *app) bool { _, there := m.queues[a.queue]; return !there }) {
+		if err := m.rebuild(m.sch); err != nil {
+			m.log(Error, "queues that were there before the start cannot be created", "error", err)
 		}
 	}
 	for _, a := range alive {
-		r.resume(a)
-	}
-	if len(alive) == 0 {
-		r.hold = time.Time{}
+		m.resume(a)
 	}
 }
 
-func (r *RM) recoverApp(rec store.App, attempts []store.Attempt) (*app, error) {
-	c := &wire.ApplicationSubmissionContext{}
-	if err := proto.Unmarshal(rec.Context, c); err != nil {
-		return nil, err
+func (m *Machine) recoverApp(r *Recovered) *app {
+	a := m.appOf(r.User, &r.Submission)
+	a.queue, a.priority, a.final, a.diag = r.Queue, r.Priority, FinalStatus(r.Final), r.Diagnostics
+	a.submitted, a.started, a.launched, a.finished, a.lifetime = r.Submitted, r.Started, r.Launched, r.Finished, r.Lifetime
+	a.state, a.closed = stateOf[appState](appNames[:], r.State)
+	a.recovered = true
+	a.memorySeconds, a.vcoreSeconds = r.MemorySeconds, r.VcoreSeconds
+	a.preMemorySeconds, a.preVcoreSecs = r.PreemptedMemorySeconds, r.PreemptedVcoreSeconds
+	slices.SortFunc(r.Attempts, func(x, y AttemptRecord) int { return cmp.Compare(x.ID.N, y.ID.N) })
+	for i := range r.Attempts {
+		m.recoverAttempt(a, &r.Attempts[i], i == len(r.Attempts)-1)
 	}
-	size, _ := r.masterSize(rec.Queue, c) // it was taken in
-	a := r.appOf(rec.ID, rec.User, size, c)
-	a.queue, a.priority, a.state, a.final, a.diag = rec.Queue, rec.Priority, rec.State, FinalStatus(rec.Final), rec.Diagnostics
-	a.submitted, a.started, a.launched, a.finished, a.lifetime = rec.Submitted, rec.Started, rec.Launched, rec.Finished, rec.Lifetime
-	a.ended, a.recovered = rec.State != "", true
-	a.memorySeconds, a.vcoreSeconds = rec.MemorySeconds, rec.VcoreSeconds
-	a.preMemorySeconds, a.preVcoreSecs = rec.PreemptedMemorySeconds, rec.PreemptedVcoreSeconds
-	slices.SortFunc(attempts, func(x, y store.Attempt) int { return cmp.Compare(x.ID.N, y.ID.N) })
-	for _, k := range attempts {
-		t := r.newAttempt(a)
-		t.id.N = k.ID.N
-		t.state, t.final, t.diag, t.exit, t.url = k.State, FinalStatus(k.Final), k.Diagnostics, k.Exit, k.Tracking
-		t.began = time.UnixMilli(k.Started)
-		if k.Finished > 0 {
-			t.ended = time.UnixMilli(k.Finished)
-		}
-		if k.MasterID != 0 {
-			t.masterID = ids.Container{Attempt: k.ID, ID: k.MasterID}
-		}
-		t.masterNode, t.masterHTTP = k.Node, k.NodeHTTP
-		if k.State != "" || rec.State != "" {
-			t.host, t.port = k.Host, k.RPCPort
-		}
-		switch {
-		case k.State != "":
-		case rec.State != "": // over with its application
-			t.state, t.ended = rec.State, time.UnixMilli(rec.Finished)
-		case k.ID != attempts[len(attempts)-1].ID: // a later one was begun
-			t.state, t.ended = attemptFailed, t.began
-		default:
-			t.state = attemptLaunched
-		}
+	return a
+}
+
+// recoverAttempt takes over an attempt. Whatever was going on then, its master may be at work.
+func (m *Machine) recoverAttempt(a *app, k *AttemptRecord, last bool) {
+	t := m.newAttempt(a)
+	t.id.N = k.ID.N
+	t.final, t.diag, t.exit, t.url = FinalStatus(k.Final), k.Diagnostics, k.Exit, k.Tracking
+	t.began = m.timeOf(k.Started)
+	if k.Finished > 0 {
+		t.ended = m.timeOf(k.Finished)
 	}
-	return a, nil
+	if k.MasterID != 0 {
+		t.masterID = ids.Container{Attempt: k.ID, ID: k.MasterID}
+	}
+	t.masterNode, t.masterHTTP = k.Node, k.NodeHTTP
+	if k.State != "" || a.closed {
+		t.host, t.port = k.Host, k.RPCPort
+	}
+	state, over := stateOf[attemptState](attemptNames[:], k.State)
+	switch {
+	case over:
+		t.state = state
+	case a.closed: // over with its application
+		t.state, _ = stateOf[attemptState](attemptNames[:], a.state.String())
+		t.ended = m.timeOf(a.finished)
+	case !last: // a later one was begun
+		t.state, t.ended = attemptFailed, t.began
+	default:
+		t.state = attemptLaunched
+	}
 }
 
 // resume goes on with an application that was alive.
-func (r *RM) resume(a *app) {
-	a.state = string(AppSubmitted)
-	t := a.current()
-	if t != nil && t.isOver() && a.exhausted() { // what came of its last attempt was not stored any more
-		r.giveUp(a)
+func (m *Machine) resume(a *app) {
+	a.become(appSubmitted)
+	t := a.newest()
+	if t != nil && t.state.isOver() && m.exhausted(a) { // what came of its last attempt was not stored any more
+		m.giveUp(a)
 		return
 	}
-	if t != nil && !t.isOver() && !r.cfg.WorkPreserving { // its node kills it when it registers
-		t.finish(attemptFailed)
+	if t != nil && !t.state.isOver() && !m.cfg.WorkPreserving { // its node kills it when it registers
+		t.finish(m, attemptFailed)
 		t.exit = int32(heddle.Aborted)
 	}
 	switch {
-	case t == nil || t.isOver(): // its next attempt begins when the wait is over, with those submitted meanwhile
-		if _, err := r.masterSize(a.queue, a.context); err != nil {
-			r.end(a, string(AppFailed), Failed, fmt.Sprintf("Application %s cannot go on after the ResourceManager's start: %v", a.id, err))
+	case t == nil || t.state.isOver(): // its next attempt begins when the wait is over, with those submitted meanwhile
+		if largest := m.largest(a.queue); !a.Master.Fits(largest) {
+			m.end(a, appFailed, Failed, text("Application %s cannot go on after the ResourceManager's start: %s", a.ID, m.tooLarge(a.Master, largest)))
 			return
 		}
 	default:
-		r.auth.admit(t.id)
-		t.seen = time.Now()
-		r.watchMaster(t)
-		r.begin(a, true)
+		m.emit(AdmitMaster{t.id})
+		t.seen = m.now
+		m.watchMaster(t)
+		m.begin(a, true)
 	}
-	r.log.Info("application recovered", "app", a.id, "user", a.user, "queue", a.queue)
+	m.log(Info, "application recovered", "app", a.ID, "user", a.user, "queue", a.queue)
 }
 
 // recovering reports whether containers of before the start may still come back.
-func (r *RM) recovering() bool { return time.Since(r.began) < r.cfg.NodeExpiry && r.epoch > 0 }
+func (m *Machine) recovering() bool { return m.epoch > 0 && m.now < heddle.Time(m.cfg.NodeExpiry) }
 
 // release ends the wait after a start, when it has been long enough or everybody is back, and hands over what
 // has been asked for meanwhile.
-func (r *RM) release(now time.Time) {
-	if r.hold.IsZero() || now.Before(r.hold) && !r.allBack() {
+func (m *Machine) release() {
+	if m.Ready() || m.now < m.hold && !m.allBack() {
 		return
 	}
-	r.hold = time.Time{}
-	r.log.Info("recovery is over", "after", now.Sub(r.began).Round(time.Millisecond), "nodes", r.core.View().Live(), "containers", len(r.conts))
+	m.hold = never
+	m.log(Info, "recovery is over", "after", heddle.Span(m.now), "nodes", m.core.View().Live(), "containers", len(m.conts))
 	var waiting []*app
-	for _, a := range r.byApp {
-		if a.state == string(AppSubmitted) && a.aid == heddle.NoApp {
+	for _, a := range m.byApp {
+		if a.state == appSubmitted && a.aid == heddle.NoApp {
 			waiting = append(waiting, a)
 		}
 	}
-	slices.SortFunc(waiting, func(a, b *app) int { return a.id.Compare(b.id) })
+	slices.SortFunc(waiting, func(a, b *app) int { return a.ID.Compare(b.ID) })
 	for _, a := range waiting {
-		r.start(a)
+		m.start(a)
 	}
-	r.askAll()
+	m.askAll()
 }
 
 // allBack reports whether every master that was at work has registered again, and its node too.
-func (r *RM) allBack() bool {
-	for _, t := range r.current() {
-		if n := r.byNode[t.masterNode]; !t.registered() || n == nil || !n.up {
+func (m *Machine) allBack() bool {
+	for _, t := range m.current() {
+		if n := m.byNode[t.masterNode]; !t.registered() || n == nil || !n.up {
 			return false
 		}
 	}
-	return len(r.byNode) > 0
+	return len(m.byNode) > 0
 }
 
 // reconcile takes over what a NodeManager that registered says it runs, and gives up what it does not know.
-func (r *RM) reconcile(n *node, list []*wire.NMContainerStatus) {
-	reported := map[ids.Container]bool{}
-	for _, s := range list {
-		id := conv.Container(s.GetContainerId())
-		reported[id] = true
-		c := r.byCont[id]
-		if s.GetContainerState() == wire.ContainerState_C_COMPLETE {
-			r.foundEnded(n, id, c, s)
+func (m *Machine) reconcile(n *node, list []ContainerNews) {
+	reported := make(map[ids.Container]bool, len(list))
+	for i := range list {
+		s := &list[i]
+		reported[s.ID] = true
+		c := m.byCont[s.ID]
+		if s.Over {
+			m.foundEnded(n, c, s)
 			continue
 		}
+		_, killed := n.killed[s.ID]
 		switch {
 		case c != nil && c.node == n:
-			r.runs(n, id, c)
-		case !n.killed[id].IsZero(): // its master was told that it is over
-			r.kill(n, id)
+			m.runs(n, s.ID, c)
+		case killed: // its master was told that it is over
+			m.kill(n, s.ID)
 		case c == nil:
-			r.found(n, id, s)
+			m.adopt(n, s)
 		}
 	}
-	r.missMasters(n, reported)
-	maps.DeleteFunc(n.killed, func(id ids.Container, _ time.Time) bool { return !reported[id] })
-	r.unreported(n, func(c *container) bool { return !reported[c.id] && (c.running || c.kind == heddle.AM) })
+	m.missMasters(n, reported)
+	maps.DeleteFunc(n.killed, func(id ids.Container, _ heddle.Time) bool { return !reported[id] })
+	m.unreported(n, func(c *container) bool { return !reported[c.id] && (c.running() || c.kind == heddle.AM) })
 }
 
 // missMasters gives up masters of before the start that their own node, which has come back, does not have: they
 // were never started, or ended and were forgotten.
-func (r *RM) missMasters(n *node, reported map[ids.Container]bool) {
-	for a, t := range r.current() {
+func (m *Machine) missMasters(n *node, reported map[ids.Container]bool) {
+	for a, t := range m.current() {
 		switch {
 		case t.master != nil || t.masterNode != n.id || reported[t.masterID]:
-		case a.state == stateFinishing:
-			r.close(a)
+		case a.state == appFinishing:
+			m.close(a)
 		case t.state == attemptLaunched && !t.registered():
-			r.failAttempt(t, int32(heddle.Aborted), fmt.Sprintf("Container %s of the master was not reported from %s", t.masterID, n.id))
+			m.failAttempt(t, int32(heddle.Aborted), text("Container %s of the master was not reported from %s", t.masterID, n.id))
 		}
 	}
 }
 
 // foundEnded is a container that ended while nobody listened. Its node may forget it when its master knows.
-func (r *RM) foundEnded(n *node, id ids.Container, c *container, s *wire.NMContainerStatus) {
+func (m *Machine) foundEnded(n *node, c *container, s *ContainerNews) {
 	if c != nil {
 		if c.kind == heddle.AM {
-			n.acknowledge(id)
+			n.acknowledge(s.ID)
 		}
-		r.exited(c, s.GetContainerExitStatus(), s.GetDiagnostics())
+		m.exited(c, s.Exit, s.Diagnostics)
 		return
 	}
-	t := r.attemptOf(id.Attempt)
-	if t == nil || t.isOver() || t.app.aid == heddle.NoApp || id != t.masterID && r.wasHere(t, id) {
-		r.forgettable(n, id)
+	t := m.attemptOf(s.ID.Attempt)
+	if t == nil || t.state.isOver() || t.app.aid == heddle.NoApp || s.ID != t.masterID && m.wasHere(t, s.ID) {
+		m.forgettable(n, s.ID)
 		return
 	}
-	if id == t.masterID {
-		n.acknowledge(id)
+	if s.ID == t.masterID {
+		n.acknowledge(s.ID)
 	}
-	r.foundOver(n, t, statusOf(id, s.GetContainerExitStatus(), s.GetDiagnostics()))
+	m.foundOver(n, t, s)
 }
 
 // foundOver is the end of a container of before the start.
-func (r *RM) foundOver(n *node, t *attempt, s *wire.ContainerStatus) {
-	id := conv.Container(s.GetContainerId())
-	if id == t.masterID {
-		r.masterEnded(t, s.GetExitStatus(), s.GetDiagnostics())
+func (m *Machine) foundOver(n *node, t *attempt, s *ContainerNews) {
+	if s.ID == t.masterID {
+		m.masterEnded(t, s.Exit, s.Diagnostics)
 		return
 	}
-	t.heard[id] = false
-	t.finished = append(t.finished, &ended{&container{id: id, node: n, attempt: t}, s})
+	t.heard[s.ID] = false
+	t.finished = append(t.finished, &ended{n, *s})
 }
 
-// found is a container that a node runs and nobody here holds: it is taken over, or killed where nobody is left
-// to want it.
-func (r *RM) found(n *node, id ids.Container, s *wire.NMContainerStatus) {
-	t := r.attemptOf(id.Attempt)
+// adopt takes over a container that a node runs and nobody here holds, or has it killed where nobody is left to want
+// it.
+func (m *Machine) adopt(n *node, s *ContainerNews) {
+	a, t := m.byApp[s.ID.Attempt.App], m.attemptOf(s.ID.Attempt)
 	switch {
-	case r.byApp[id.Attempt.App] == nil || r.byApp[id.Attempt.App].ended:
-		r.ranOn(id.Attempt.App, n)
+	case a == nil || a.closed:
+		m.ranOn(s.ID.Attempt.App, n)
 		return
-	case t == nil || t.isOver() || t.app.aid == heddle.NoApp, r.wasHere(t, id), !plausible(r.resource(s.GetResource())):
-		r.kill(n, id)
+	case t == nil || t.state.isOver() || a.aid == heddle.NoApp, m.wasHere(t, s.ID), !plausible(s.Size):
+		m.kill(n, s.ID)
 		return
 	case !n.up: // it came back unhealthy
-		r.kill(n, id)
-		r.foundOver(n, t, statusOf(id, int32(heddle.Aborted), textLost))
+		m.kill(n, s.ID)
+		m.foundOver(n, t, &ContainerNews{ID: s.ID, Over: true, Exit: int32(heddle.Aborted), Diagnostics: textLost, Size: s.Size})
 		return
 	}
-	if _, back := t.releases[id]; back {
-		delete(t.releases, id)
-		t.heard[id] = true
-		r.kill(n, id)
+	if t.releases[s.ID] {
+		delete(t.releases, s.ID)
+		t.heard[s.ID] = true
+		m.kill(n, s.ID)
 		return
 	}
-	kind := kindOf(t.app.framework, s.GetPriority().GetPriority())
-	if id == t.masterID {
+	kind := kindOf(a.framework, s.Priority)
+	if s.ID == t.masterID {
 		kind = heddle.AM
 	}
-	r.foundID, r.foundTime = id, time.Now()
-	if made := time.UnixMilli(s.GetCreationTime()); made.Before(r.foundTime) && made.After(time.UnixMilli(t.app.submitted)) { // clocks differ
-		r.foundTime = made
+	m.found = foundOne{s.ID, m.now}
+	if s.Created < m.today() && s.Created > a.submitted { // clocks differ
+		m.found.at = m.timeOf(s.Created)
 	}
-	r.step(heddle.Found{
-		App: t.app.aid, Node: n.nid, Kind: kind, Priority: s.GetPriority().GetPriority(), AllocID: s.GetAllocationRequestId(),
-		Size: r.resource(s.GetResource()), Ref: int64(n.nid),
+	m.step(heddle.Found{
+		App: a.aid, Node: n.nid, Kind: kind, Priority: s.Priority, AllocID: s.AllocID, Size: s.Size, Ref: int64(n.nid),
 	})
-	if c := r.byCont[id]; c != nil {
-		c.kind, c.priority, c.allocID, c.size = kind, s.GetPriority().GetPriority(), s.GetAllocationRequestId(), r.resource(s.GetResource())
+	if c := m.byCont[s.ID]; c != nil {
+		c.kind, c.priority, c.allocID, c.size = kind, s.Priority, s.AllocID, s.Size
 		if kind == heddle.AM {
 			t.master = c
 		}
 		return
 	}
-	r.kill(n, id)
+	m.kill(n, s.ID)
 }
 
 // adopted is the core having taken over a container that was found.
-func (r *RM) adopted(d *heddle.Adopt) {
-	if c := r.byCont[r.foundID]; c != nil { // a new core's number for what was held already
+func (m *Machine) adopted(d *heddle.Adopt) {
+	if c := m.byCont[m.found.id]; c != nil { // a new core's number for what was held already
 		c.cid = d.Container
-		r.conts[c.cid] = c
+		m.conts[c.cid] = c
 		return
 	}
-	t := r.attemptOf(r.foundID.Attempt)
-	r.track(&container{
-		id: r.foundID, cid: d.Container, attempt: t, node: r.nodes[d.Ref], created: r.foundTime, fetched: r.foundTime, running: true,
+	t := m.attemptOf(m.found.id.Attempt)
+	m.track(&container{
+		id: m.found.id, cid: d.Container, attempt: t, node: m.nodes[d.Ref], created: m.found.at, fetched: m.found.at, state: containerRunning,
 	})
 }

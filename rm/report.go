@@ -2,40 +2,9 @@ package rm
 
 import (
 	"strings"
-	"time"
 
 	"heddle"
 	"heddle/yarn/ids"
-)
-
-// An AppState is what an application is doing, by YARN's names.
-type AppState string
-
-// The states of applications as clients see them.
-const (
-	AppNew       AppState = "NEW"
-	AppSaving    AppState = "NEW_SAVING"
-	AppSubmitted AppState = "SUBMITTED"
-	AppAccepted  AppState = "ACCEPTED"
-	AppRunning   AppState = "RUNNING"
-	AppFinished  AppState = "FINISHED"
-	AppFailed    AppState = "FAILED"
-	AppKilled    AppState = "KILLED"
-)
-
-// Final reports whether the application is over for its clients.
-func (s AppState) Final() bool { return s == AppFinished || s == AppFailed || s == AppKilled }
-
-// A FinalStatus is how an application ended, by YARN's names.
-type FinalStatus string
-
-// The final statuses.
-const (
-	Undefined FinalStatus = "UNDEFINED"
-	Succeeded FinalStatus = "SUCCEEDED"
-	Failed    FinalStatus = "FAILED"
-	Killed    FinalStatus = "KILLED"
-	Ended     FinalStatus = "ENDED"
 )
 
 // An AppReport is everything there is to tell about an application at one moment. Times are milliseconds
@@ -157,7 +126,8 @@ type NodeReport struct {
 	Aggregate   Utilization // of its containers together
 	Apps        []ids.App   // with containers on it
 	BeatAt      int64       // last report
-	BeatEvery   time.Duration
+	BeatEvery   heddle.Span
+	Deadline    int64 // of a graceful decommission, milliseconds since 1970; 0 for none
 }
 
 // A Utilization is what was measured on a node.
@@ -244,9 +214,9 @@ type ClusterReport struct {
 
 	Steps       uint64 // events the core took
 	Grants      uint64
-	BusyPercent float64       // of the last seconds the loop was working
-	Queue       int           // calls waiting for the loop
-	BeatEvery   time.Duration // what nodes are told now
+	BusyPercent float64     // of the last seconds the loop was working
+	Queue       int         // calls waiting for the loop
+	BeatEvery   heddle.Span // what nodes are told now
 }
 
 // An AppFilter says which applications are wanted; what is empty does not restrict.

@@ -2,15 +2,14 @@ package rm
 
 import (
 	"container/heap"
-	"time"
 
 	"heddle"
 )
 
 // An expiring is what may be silent, or stay unused, for so long only.
 type expiring interface {
-	// expire ends what is past its deadline, and returns the next deadline, zero for none.
-	expire(r *RM, now time.Time) time.Time
+	// expire ends what is past its deadline, and returns the next deadline, never for none.
+	expire(m *Machine) heddle.Time
 }
 
 // A timer is by when something is looked at: at its deadline, or before, where the deadline has moved on since.
@@ -42,12 +41,20 @@ func (q *timers) stop(t *timer) {
 	}
 }
 
-// due takes out what should have been looked at before now.
-func (q *timers) due(now heddle.Time) (list []*timer) {
-	for len(q.heap) > 0 && q.heap[0].at < now {
-		list = append(list, heap.Pop(&q.heap).(*timer))
+// next is when something is to be looked at: just after its time.
+func (q *timers) next() heddle.Time {
+	if len(q.heap) == 0 {
+		return never
 	}
-	return list
+	return q.heap[0].at + 1
+}
+
+// due takes out one that should have been looked at before now; nil for none.
+func (q *timers) due(now heddle.Time) *timer {
+	if len(q.heap) > 0 && q.heap[0].at < now {
+		return heap.Pop(&q.heap).(*timer)
+	}
+	return nil
 }
 
 // A timerHeap is the order of timers, for package heap.

@@ -1,54 +1,22 @@
 package rm
 
 import (
-	"context"
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
-	"time"
-
-	"google.golang.org/protobuf/proto"
 
 	"heddle"
-	"heddle/yarn/conv"
 	"heddle/yarn/ids"
-	"heddle/yarn/rpc"
-	"heddle/yarn/wire"
 )
 
-// Version is the release of YARN whose protocols are spoken; NodeManagers are told so.
-const Version = "3.4.2"
-
-// Tracker is the protocol that NodeManagers speak.
-func (r *RM) Tracker() rpc.Protocol {
-	return rpc.Protocol{Name: "org.apache.hadoop.yarn.server.api.ResourceTrackerPB", Methods: map[string]rpc.Method{
-		"registerNodeManager":   rpc.Serve(byClass(r.registerNode)),
-		"nodeHeartbeat":         rpc.Serve(byClass(r.heartbeat)),
-		"unRegisterNodeManager": rpc.Serve(byClass(r.unregisterNode)),
-	}}
-}
-
-func (r *RM) registerNode(ctx context.Context, c *rpc.Call, q *wire.RegisterNodeManagerRequest) (*wire.RegisterNodeManagerResponse, error) {
-	id := conv.Node(q.GetNodeId())
-	if id.Host == "" || len(id.Host) > maxHostName || id.Port <= 0 {
-		return nil, invalid(classYarn, "a NodeManager registered as %q; expected a host of up to %d characters and the port of its container manager", clip(id.String(), maxHostName), maxHostName)
-	}
-	rack, names := r.rackOf(ctx, id.Host), r.namesOf(ctx, id.Host)
-	return read(ctx, r, func() (*wire.RegisterNodeManagerResponse, error) { return r.register(id, names, rack, q), nil })
-}
-
 // refuseNode tells a NodeManager to go.
-func refuseNode(format string, args ...any) *wire.RegisterNodeManagerResponse {
-	return &wire.RegisterNodeManagerResponse{
-		NodeAction: wire.NodeAction_SHUTDOWN.Enum(), DiagnosticsMessage: new(fmt.Sprintf(format, args...)),
-	}
+func refuseNode(format string, args ...any) *NodeRegistered {
+	return &NodeRegistered{Refused: text(format, args...)}
 }
 
 // register takes a NodeManager in, or back.
-func (r *RM) register(id ids.Node, names []string, rack string, q *wire.RegisterNodeManagerRequest) *wire.RegisterNodeManagerResponse {
-	total, known := r.resource(q.GetResource()), q.GetContainerStatuses()
-	n := r.byNode[id]
+func (m *Machine) register(q *RegisterNode) *NodeRegistered {
+	id, rack := q.Node, q.Rack
+	n := m.byNode[id]
 	switch {
 	case n != nil && (rack == "" || rack != n.rack && len(n.conts) > 0): // it moves when nothing runs there
 		rack = n.rack
@@ -56,78 +24,99 @@ func (r *RM) register(id ids.Node, names []string, rack string, q *wire.Register
 		rack = defaultRack
 	}
 	// One that is on its way out and has something left to finish may go on with it.
-	leaving := n != nil && n.state == nodeDecommissioning && n.rack == rack && len(known)+len(q.GetRunningApplications()) > 0
-	switch {
-	case !r.listed.admits(names) && !leaving:
-		r.log.Warn("a NodeManager that is not on the list was refused", "node", id)
-		if n != nil {
-			r.nodeDown(n, nodeDecommissioned)
-		}
-		return refuseNode("Disallowed NodeManager from  %s, Sending SHUTDOWN signal to the NodeManager.", id.Host)
-	case total[heddle.Memory] < r.sch.Minimum[heddle.Memory] || total[heddle.CPU] < r.sch.Minimum[heddle.CPU]:
-		return refuseNode("NodeManager from  %s doesn't satisfy minimum allocations, Sending SHUTDOWN signal to the NodeManager.", id.Host)
-	case !plausible(total):
-		return refuseNode("NodeManager from  %s offers %s, which is no amount that a machine has, Sending SHUTDOWN signal to the NodeManager.", id.Host, r.text(total))
-	case n == nil && len(r.byNode) >= maxNodes:
-		return refuseNode("NodeManager from  %s is one more than the %d that there can be, Sending SHUTDOWN signal to the NodeManager.", id.Host, maxNodes)
+	leaving := n != nil && n.state == nodeDecommissioning && n.rack == rack && len(q.Containers)+len(q.Apps) > 0
+	if p := m.turnedAway(q, n, leaving); p != nil {
+		return p
 	}
 	switch {
 	case n == nil:
-		n = r.addNode(id, rack)
+		n = m.addNode(id, rack)
 	case n.rack != rack:
-		r.nodeDown(n, nodeShutdown)
-		n = r.addNode(id, rack)
+		m.nodeDown(n, nodeShutdown)
+		n = m.addNode(id, rack)
 	}
-	n.names, n.http = names, fmt.Sprintf("%s:%d", id.Host, q.GetHttpPort())
-	n.version, n.seen, n.lastID, n.last = clip(q.GetNmVersion(), maxHostName), time.Now(), 0, nil
+	n.names, n.http = q.Names, text("%s:%d", id.Host, q.HTTPPort)
+	n.version, n.seen, n.lastID, n.last = Clip(q.Version, maxHostName), m.now, 0, nil
 	n.forget, n.signals = nil, nil
 	clear(n.cleanup)
-	if n.up && len(known) == 0 && len(q.GetRunningApplications()) == 0 { // it knows nothing of what ran there
-		r.nodeDown(n, nodeRebooted)
+	if n.up && len(q.Containers) == 0 && len(q.Apps) == 0 { // it knows nothing of what ran there
+		m.nodeDown(n, nodeRebooted)
 	}
 	if n.up && !leaving { // it may offer less than before
-		r.resizeNode(n, n.total.Min(total))
+		m.resizeNode(n, n.total.Min(q.Total))
 	}
 	fresh := !n.up
-	n.total, n.physical = total, r.resource(q.GetPhysicalResource())
+	n.total, n.physical = q.Total, q.Physical
 	if !leaving {
-		n.deadline = time.Time{}
-		n.setHealth(q.GetNodeStatus().GetNodeHealthStatus())
-		r.join(n)
+		n.deadline = never
+		m.join(n, q.Health)
 	}
-	for _, a := range q.GetRunningApplications() {
-		r.ranOn(conv.App(a), n)
+	for _, a := range q.Apps {
+		m.ranOn(a, n)
 	}
-	r.reconcile(n, known)
-	r.watchNode(n)
+	m.reconcile(n, q.Containers)
+	m.watchNode(n)
 	if n.up && !leaving { // not sooner: what it has free is known now
-		r.resizeNode(n, n.total)
+		m.resizeNode(n, n.total)
 		if fresh {
-			r.nameHosts(n)
+			m.nameHosts(n)
 		}
 	}
-	r.forgetTokens(n)
-	r.log.Info("NodeManager registered", "node", id, "rack", rack, "memory", total[heddle.Memory], "vcores", total[heddle.CPU]/1000, "version", n.version, "containers", len(known))
-	r.release(time.Now())
-	return &wire.RegisterNodeManagerResponse{
-		ContainerTokenMasterKey: r.auth.containerKey(), NmTokenMasterKey: r.auth.nodeKey(),
-		NodeAction: wire.NodeAction_NORMAL.Enum(), RmIdentifier: new(r.cluster), RmVersion: new(Version),
+	m.forgetTokens(n)
+	m.log(Info, "NodeManager registered", "node", id, "rack", rack, "memory", q.Total[heddle.Memory], "vcores", q.Total[heddle.CPU]/1000, "version", n.version, "containers", len(q.Containers))
+	m.release()
+	return &NodeRegistered{}
+}
+
+// turnedAway is the answer to a NodeManager that may not join; nil for one that may.
+func (m *Machine) turnedAway(q *RegisterNode, n *node, leaving bool) *NodeRegistered {
+	host, least := q.Node.Host, m.sch.Minimum
+	switch {
+	case !m.listed.admits(q.Names) && !leaving:
+		m.log(Warn, "a NodeManager that is not on the list was refused", "node", q.Node)
+		if n != nil {
+			m.nodeDown(n, nodeDecommissioned)
+		}
+		return refuseNode("Disallowed NodeManager from  %s, Sending SHUTDOWN signal to the NodeManager.", host)
+	case q.Total[heddle.Memory] < least[heddle.Memory] || q.Total[heddle.CPU] < least[heddle.CPU]:
+		return refuseNode("NodeManager from  %s doesn't satisfy minimum allocations, Sending SHUTDOWN signal to the NodeManager.", host)
+	case !plausible(q.Total):
+		return refuseNode("NodeManager from  %s offers %s, which is no amount that a machine has, Sending SHUTDOWN signal to the NodeManager.", host, m.text(q.Total))
+	case n == nil && len(m.byNode) >= maxNodes:
+		return refuseNode("NodeManager from  %s is one more than the %d that there can be, Sending SHUTDOWN signal to the NodeManager.", host, maxNodes)
 	}
+	return nil
+}
+
+// maxAmount is more of anything than a machine has; sums over maxNodes of it still fit.
+const maxAmount = 1 << 42
+
+// plausible reports whether what a node says is an amount that can be counted with.
+func plausible(a heddle.Resource) bool {
+	return !a.AnyNegative() && a.Fits(heddle.Resource{maxAmount, maxAmount, maxAmount, maxAmount})
 }
 
 // join makes a node that registered one of the cluster's, if it is healthy. It has nothing to give yet.
-func (r *RM) join(n *node) {
-	if n.state == nodeUnhealthy {
-		r.nodeDown(n, nodeUnhealthy)
+func (m *Machine) join(n *node, h Health) {
+	n.heal(h)
+	if h.Sick {
+		m.nodeDown(n, nodeUnhealthy)
 		return
 	}
-	n.state = nodeRunning
-	r.nodeUp(n, heddle.Resource{})
+	n.become(nodeRunning)
+	m.nodeUp(n, heddle.Resource{})
+}
+
+// heal keeps what a node says of its health.
+func (n *node) heal(h Health) {
+	if h.Said {
+		n.health, n.healthAt = Clip(h.Report, maxDiagnostics), h.At
+	}
 }
 
 // ranOn notes that an application has files on a node; one that is over or unknown is cleaned up.
-func (r *RM) ranOn(id ids.App, n *node) {
-	if a := r.byApp[id]; a != nil && !a.ended {
+func (m *Machine) ranOn(id ids.App, n *node) {
+	if a := m.byApp[id]; a != nil && !a.closed {
 		a.nodes[n] = true
 		n.apps[id] = true
 		return
@@ -135,196 +124,180 @@ func (r *RM) ranOn(id ids.App, n *node) {
 	n.clean(id)
 }
 
-func (n *node) setHealth(h *wire.NodeHealthStatus) {
-	if h == nil {
-		return
+func (m *Machine) unregisterNode(id ids.Node) {
+	if n := m.byNode[id]; n != nil && n.state.active() {
+		m.log(Info, "NodeManager left", "node", n.id)
+		m.nodeDown(n, nodeShutdown)
 	}
-	n.health, n.healthAt = clip(h.GetHealthReport(), maxDiagnostics), h.GetLastHealthReportTime()
-	if h.IsNodeHealthy != nil && !h.GetIsNodeHealthy() {
-		n.state = nodeUnhealthy
-	} else if n.state == nodeUnhealthy {
-		n.state = nodeRunning
-	}
-}
-
-func (r *RM) unregisterNode(ctx context.Context, _ *rpc.Call, q *wire.UnRegisterNodeManagerRequest) (*wire.UnRegisterNodeManagerResponse, error) {
-	return read(ctx, r, func() (*wire.UnRegisterNodeManagerResponse, error) {
-		if n := r.byNode[conv.Node(q.GetNodeId())]; n != nil && n.state.active() {
-			r.log.Info("NodeManager left", "node", n.id)
-			r.nodeDown(n, nodeShutdown)
-		}
-		return &wire.UnRegisterNodeManagerResponse{}, nil
-	})
-}
-
-func (r *RM) heartbeat(ctx context.Context, _ *rpc.Call, q *wire.NodeHeartbeatRequest) (*wire.NodeHeartbeatResponse, error) {
-	return read(ctx, r, func() (*wire.NodeHeartbeatResponse, error) { return r.beat(q), nil })
 }
 
 // resync tells a NodeManager to register again.
-func resync(format string, args ...any) *wire.NodeHeartbeatResponse {
-	return &wire.NodeHeartbeatResponse{
-		NodeAction: wire.NodeAction_RESYNC.Enum(), DiagnosticsMessage: new(fmt.Sprintf(format, args...)),
-	}
+func resync(format string, args ...any) *NodeBeat {
+	return &NodeBeat{Action: Resync, Text: text(format, args...)}
 }
 
-// nextID follows a response id.
-func nextID(id int32) int32 { return (id + 1) & 0x7fffffff }
-
 // beat is one report of a NodeManager.
-func (r *RM) beat(q *wire.NodeHeartbeatRequest) *wire.NodeHeartbeatResponse {
-	st := q.GetNodeStatus()
-	id := conv.Node(st.GetNodeId())
-	n := r.byNode[id]
+func (m *Machine) beat(q *BeatNode) *NodeBeat {
+	n := m.byNode[q.Node]
 	switch {
 	case n == nil || !n.state.active() && n.state != nodeDecommissioned:
-		return resync("Node not found resyncing %s", id)
-	case n.state == nodeDecommissioned || !r.listed.admits(n.names) && n.state != nodeDecommissioning:
-		r.nodeDown(n, nodeDecommissioned)
-		return &wire.NodeHeartbeatResponse{
-			NodeAction: wire.NodeAction_SHUTDOWN.Enum(), DiagnosticsMessage: new("Disallowed NodeManager nodeId: " + id.String() + " hostname: " + id.Host),
-		}
-	case n.last != nil && nextID(st.GetResponseId()) == n.lastID: // its answer was lost
-		n.seen = time.Now()
+		return resync("Node not found resyncing %s", q.Node)
+	case n.state == nodeDecommissioned || !m.listed.admits(n.names) && n.state != nodeDecommissioning:
+		m.nodeDown(n, nodeDecommissioned)
+		return &NodeBeat{Action: ShutDown, Text: text("Disallowed NodeManager nodeId: %s hostname: %s", q.Node, q.Node.Host)}
+	case n.last != nil && nextID(q.Last) == n.lastID: // its answer was lost
+		n.seen = m.now
 		return n.last
-	case st.GetResponseId() != n.lastID:
-		r.nodeDown(n, nodeRebooted)
-		return resync("Too far behind rm response id:%d nm response id:%d", n.lastID, st.GetResponseId())
+	case q.Last != n.lastID:
+		m.nodeDown(n, nodeRebooted)
+		return resync("Too far behind rm response id:%d nm response id:%d", n.lastID, q.Last)
 	}
-	n.seen = time.Now()
-	n.nodeUse, n.contUse = utilization(st.GetNodeUtilization()), utilization(st.GetContainersUtilization())
-	r.health(n, st.GetNodeHealthStatus())
-	for _, l := range q.GetLogAggregationReportsForApps() {
-		if a := r.byApp[conv.App(l.GetApplicationId())]; a != nil {
-			a.aggregated(l.GetLogAggregationStatus())
+	n.seen = m.now
+	n.nodeUse, n.contUse = q.OfNode, q.OfAll
+	m.health(n, q.Health)
+	for _, l := range q.Logs {
+		if a := m.byApp[l.App]; a != nil {
+			a.logs = l.Status
 		}
 	}
-	r.statuses(n, st.GetContainersStatuses())
-	if n.state == nodeRunning && r.hold.IsZero() && (r.core.Wants(n.nid) || r.tickDue()) {
-		r.step(heddle.Heartbeat{Node: n.nid})
+	m.statuses(n, q.Containers)
+	if n.state == nodeRunning && m.Ready() && (m.core.Wants(n.nid) || m.tickDue()) {
+		m.step(heddle.Heartbeat{Node: n.nid})
 	}
 	if n.state == nodeDecommissioning {
-		r.drained(n)
+		m.drained(n)
 	}
-	return r.answerBeat(n, q)
+	return m.answerBeat(n)
 }
 
 // tickDue reports whether policies have arithmetic to do for somebody who waits: what comes of it, such as room that is
 // held back no longer, a quiet core would not see.
-func (r *RM) tickDue() bool {
-	at, ok := r.core.NextTick()
-	return ok && r.at(time.Now()) >= at
+func (m *Machine) tickDue() bool {
+	at, ok := m.core.NextTick()
+	return ok && m.now >= at
 }
 
 // health is what a node says of its own disks and scripts.
-func (r *RM) health(n *node, h *wire.NodeHealthStatus) {
-	if n.state == nodeDecommissioning {
+func (m *Machine) health(n *node, h Health) {
+	if n.state == nodeDecommissioning || !h.Said {
 		return
 	}
-	was := n.state
-	n.setHealth(h)
+	n.heal(h)
 	switch {
-	case was == n.state:
-	case n.state == nodeUnhealthy:
-		r.log.Warn("node is unhealthy", "node", n.id, "report", n.health)
-		r.nodeDown(n, nodeUnhealthy)
+	case h.Sick == (n.state == nodeUnhealthy):
+	case h.Sick:
+		m.log(Warn, "node is unhealthy", "node", n.id, "report", n.health)
+		m.nodeDown(n, nodeUnhealthy)
 	default:
-		r.log.Info("node is healthy again", "node", n.id)
-		r.nodeUp(n, n.total)
-		r.nameHosts(n)
+		m.log(Info, "node is healthy again", "node", n.id)
+		n.become(nodeRunning)
+		m.nodeUp(n, n.total)
+		m.nameHosts(n)
 	}
 }
 
 // statuses takes what a node says of its containers: all that run and those that ended.
-func (r *RM) statuses(n *node, list []*wire.ContainerStatus) {
-	reported := make(map[ids.Container]bool, len(list))
-	for _, s := range list {
-		id := conv.Container(s.GetContainerId())
-		reported[id] = true
-		c := r.byCont[id]
+func (m *Machine) statuses(n *node, list []ContainerNews) {
+	m.reports++
+	for i := range list {
+		s := &list[i]
+		c := m.byCont[s.ID]
 		if c != nil && c.node != n {
-			r.log.Warn("a node reports another node's container", "node", n.id, "container", id)
+			m.log(Warn, "a node reports another node's container", "node", n.id, "container", s.ID)
 			continue
 		}
-		if s.GetState() != wire.ContainerState_C_COMPLETE {
-			r.runs(n, id, c)
+		if c != nil {
+			c.reported = m.reports
+		}
+		if !s.Over {
+			m.runs(n, s.ID, c)
 			continue
 		}
-		delete(n.killed, id)
+		delete(n.killed, s.ID)
 		switch {
 		case c == nil:
-			r.forgettable(n, id)
+			m.forgettable(n, s.ID)
 		case c.kind == heddle.AM:
-			n.acknowledge(id)
-			r.exitedAs(c, s)
+			n.acknowledge(s.ID)
+			m.exitedAs(c, s)
 		default:
-			r.exitedAs(c, s)
+			m.exitedAs(c, s)
 		}
 	}
-	r.unreported(n, func(c *container) bool { return c.running && !reported[c.id] })
+	named := m.reports
+	m.unreported(n, func(c *container) bool { return c.running() && c.reported != named })
 }
+
+// killTime is how long a kill is waited for: what a node never started it does not report either.
+const killTime = 10 * heddle.Second
 
 // runs is a container that a node says is there.
-func (r *RM) runs(n *node, id ids.Container, c *container) {
-	a := r.byApp[id.Attempt.App]
-	switch {
-	case c != nil && !c.running:
-		c.running = true
-		r.timers.stop(&c.timer)
-		r.step(heddle.Started{Container: c.cid})
-	case c != nil:
-	case a == nil || a.ended: // a start that was under way when the application ended, perhaps
-		n.clean(id.Attempt.App)
-	case time.Since(n.killed[id]) < killTime: // its end is on the way
-	default:
-		r.kill(n, id)
+func (m *Machine) runs(n *node, id ids.Container, c *container) {
+	if c != nil {
+		if !c.running() {
+			c.become(containerRunning)
+			m.timers.stop(&c.timer)
+			m.step(heddle.Started{Container: c.cid})
+		}
+		return
 	}
-}
-
-// acknowledge lets a node forget a container that ended.
-func (n *node) acknowledge(id ids.Container) {
-	if n.state.active() {
-		n.forget = append(n.forget, id)
+	a := m.byApp[id.Attempt.App]
+	if a == nil || a.closed { // a start that was under way when the application ended, perhaps
+		n.clean(id.Attempt.App)
+		return
+	}
+	if at, killed := n.killed[id]; !killed || m.now.Since(at) >= killTime { // otherwise its end is on the way
+		m.kill(n, id)
 	}
 }
 
 // answerBeat is the answer to a report that was taken.
-func (r *RM) answerBeat(n *node, q *wire.NodeHeartbeatRequest) *wire.NodeHeartbeatResponse {
+func (m *Machine) answerBeat(n *node) *NodeBeat {
 	n.lastID = nextID(n.lastID)
-	n.every = r.interval(n)
-	p := &wire.NodeHeartbeatResponse{
-		ResponseId: new(n.lastID), NodeAction: wire.NodeAction_NORMAL.Enum(),
-		NextHeartBeatInterval: new(n.every.Milliseconds()), TokenSequenceNo: proto.Int64(1),
-		ContainersToSignal: n.signals,
-	}
-	for _, id := range slices.SortedFunc(maps.Keys(n.cleanup), ids.Container.Compare) {
-		p.ContainersToCleanup = append(p.ContainersToCleanup, conv.WireContainer(id))
-	}
-	for _, id := range n.forget {
-		p.ContainersToBeRemovedFromNm = append(p.ContainersToBeRemovedFromNm, conv.WireContainer(id))
-	}
-	for _, id := range slices.SortedFunc(maps.Keys(n.cleanApp), ids.App.Compare) {
-		p.ApplicationsToCleanup = append(p.ApplicationsToCleanup, conv.WireApp(id))
-	}
+	n.every = m.interval(n)
+	p := &NodeBeat{ID: n.lastID, Every: n.every, Signals: n.signals, Forget: n.forget}
 	n.forget, n.signals = nil, nil
-	clear(n.cleanup)
-	clear(n.cleanApp)
-	if n.resized {
-		p.Resource, n.resized = r.wireResource(n.total), false
+	if len(n.cleanup) > 0 {
+		p.Cleanup = slices.SortedFunc(maps.Keys(n.cleanup), ids.Container.Compare)
+		clear(n.cleanup)
 	}
-	p.ContainerTokenMasterKey, p.NmTokenMasterKey = r.auth.newKeys(
-		q.GetLastKnownContainerTokenMasterKey().GetKeyId(), q.GetLastKnownNmTokenMasterKey().GetKeyId())
+	if len(n.cleanApp) > 0 {
+		p.CleanApp = slices.SortedFunc(maps.Keys(n.cleanApp), ids.App.Compare)
+		clear(n.cleanApp)
+	}
+	if n.resized {
+		p.Total, n.resized = new(n.total), false
+	}
 	n.last = p
 	return p
 }
 
-func utilization(u *wire.ResourceUtilization) Utilization {
-	return Utilization{Physical: u.GetPmem(), Virtual: u.GetVmem(), CPU: u.GetCpu()}
+// interval is when a node is wanted again: soon while something waits or is about to begin or end, late while
+// nobody wants anything, and never so soon that all nodes together are more than the load that was set.
+func (m *Machine) interval(n *node) heddle.Span {
+	d := m.cfg.Beat
+	switch {
+	case m.restless(n):
+		d = m.cfg.FastBeat
+	case len(n.conts) == 0 && len(n.apps) == 0 && m.core.View().Alive() == 0:
+		d = m.cfg.IdleBeat
+	}
+	if m.cfg.BeatLoad > 0 {
+		d = max(d, heddle.Span(m.core.View().Live())*heddle.Second/heddle.Span(m.cfg.BeatLoad))
+	}
+	return d
 }
 
-// aggregated is what a node says of collecting an application's logs.
-func (a *app) aggregated(s wire.LogAggregationStatus) {
-	if name, ok := wire.LogAggregationStatus_name[int32(s)]; ok { // newer nodes may know others
-		a.logs = strings.TrimPrefix(name, "LOG_")
+// restless reports whether news of a node would be of use soon: somebody waits for room, or a container there
+// was given away and has not begun, or was killed and has not ended.
+func (m *Machine) restless(n *node) bool {
+	if n.up && m.core.Wants(n.nid) || len(n.cleanup) > 0 || len(n.cleanApp) > 0 {
+		return true
 	}
+	for _, at := range n.killed {
+		if m.now.Since(at) < killTime {
+			return true
+		}
+	}
+	return slices.ContainsFunc(n.conts, func(c *container) bool { return !c.running() })
 }

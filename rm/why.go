@@ -1,8 +1,6 @@
 package rm
 
 import (
-	"context"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -77,40 +75,38 @@ type NodeGroup struct {
 }
 
 // Why says what an application waits for. One that is over, or not yet with the scheduler, waits for nothing.
-func (r *RM) Why(ctx context.Context, id ids.App) (Explanation, error) {
-	return read(ctx, r, func() (Explanation, error) {
-		a := r.byApp[id]
-		if a == nil {
-			return Explanation{}, &NotFound{"application " + id.String()}
-		}
-		out := Explanation{
-			App: id, Name: a.name, User: a.user, State: a.public(), Final: a.finalStatus(), Queue: a.queue, History: map[string]uint32{},
-		}
-		if a.aid == heddle.NoApp {
-			return out, nil
-		}
-		e, _ := r.core.Explain(a.aid)
-		for w, n := range e.History {
-			if n > 0 {
-				out.History[heddle.Why(w).String()] = n
-			}
-		}
-		for i := range e.Pending {
-			out.Pending = append(out.Pending, r.pendingAsk(a, &e.Pending[i]))
-		}
+func (r Reports) Why(id ids.App) (Explanation, error) {
+	a := r.m.byApp[id]
+	if a == nil {
+		return Explanation{}, &NotFound{"application " + id.String()}
+	}
+	out := Explanation{
+		App: id, Name: a.Name, User: a.user, State: a.public(), Final: a.finalStatus(), Queue: a.queue, History: map[string]uint32{},
+	}
+	if a.aid == heddle.NoApp {
 		return out, nil
-	})
+	}
+	e, _ := r.m.core.Explain(a.aid)
+	for w, n := range e.History {
+		if n > 0 {
+			out.History[heddle.Why(w).String()] = n
+		}
+	}
+	for i := range e.Pending {
+		out.Pending = append(out.Pending, r.pendingAsk(a, &e.Pending[i]))
+	}
+	return out, nil
 }
 
-func (r *RM) pendingAsk(a *app, k *sched.PendingAsk) PendingAsk {
+func (r Reports) pendingAsk(a *app, k *sched.PendingAsk) PendingAsk {
 	p := PendingAsk{
-		Priority: k.Priority, Kind: k.Kind.String(), Count: k.Count, Since: r.epochMS(k.Since), Size: k.Size,
+		Priority: k.Priority, Kind: k.Kind.String(), Count: k.Count, Since: r.m.date(k.Since), Size: k.Size,
 		Why: k.Why.String(), Policy: k.Policy, Limit: r.limit(a, k.Limit), Stock: r.stockWords(k),
 		Order: r.order(a, k.Order), Place: k.Place, Of: k.Of, Need: k.Need, Have: k.Have, Short: k.Short,
 	}
 	for _, h := range k.Holders {
-		if by := r.apps[h.App]; by != nil {
-			p.Holders = append(p.Holders, Holder{by.id, by.name, by.user, h.Used})
+		if by := r.m.apps[h.App]; by != nil {
+			p.Holders = append(p.Holders, Holder{by.ID, by.Name, by.user, h.Used})
 		}
 	}
 	for _, g := range k.Nodes {
@@ -121,17 +117,17 @@ func (r *RM) pendingAsk(a *app, k *sched.PendingAsk) PendingAsk {
 }
 
 // limit names what a limit is about. What has no bound has the cluster's.
-func (r *RM) limit(a *app, l *policy.Limit) *Limit {
+func (r Reports) limit(a *app, l *policy.Limit) *Limit {
 	if l == nil {
 		return nil
 	}
 	out := &Limit{
-		What: l.What, Of: "in the cluster", Used: l.Used, Most: l.Most.Min(r.core.View().Total()),
+		What: l.What, Of: "in the cluster", Used: l.Used, Most: l.Most.Min(r.m.core.View().Total()),
 		Counted: l.Counted, UsedN: l.UsedN, MostN: l.MostN, Least: l.Least, By: l.By, Note: l.Note,
 	}
 	in := ""
 	if l.Queue != heddle.NoQueue {
-		in = "in queue " + r.sch.Queues[l.Queue].Path
+		in = "in queue " + r.m.sch.Queues[l.Queue].Path
 		out.Of = in
 	}
 	switch l.Of {
@@ -145,12 +141,12 @@ func (r *RM) limit(a *app, l *policy.Limit) *Limit {
 }
 
 // order says by what the queue's order goes where that is its configuration.
-func (r *RM) order(a *app, order string) string {
+func (r Reports) order(a *app, order string) string {
 	if order != "order: capacity" && order != "order: fair" {
 		return order
 	}
-	for i := range r.sch.Queues {
-		if q := &r.sch.Queues[i]; q.Path == a.queue && q.Configured != "" {
+	for i := range r.m.sch.Queues {
+		if q := &r.m.sch.Queues[i]; q.Path == a.queue && q.Configured != "" {
 			return order + " (" + q.Configured + ")"
 		}
 	}
@@ -164,12 +160,12 @@ const (
 )
 
 // stockWords is what the stock ResourceManager says of a master that waits for the same reason.
-func (r *RM) stockWords(k *sched.PendingAsk) string {
+func (r Reports) stockWords(k *sched.PendingAsk) string {
 	switch {
 	case k.Kind != heddle.AM:
 		return ""
 	case k.Why == heddle.AMLimit && strings.HasSuffix(k.Policy, ": fair"):
-		return "(Resource request: " + r.text(k.Size) + " exceeds maximum AM resource allowed)."
+		return "(Resource request: " + r.m.text(k.Size) + " exceeds maximum AM resource allowed)."
 	case k.Why == heddle.AMLimit:
 		return "Queue's AM resource limit exceeded."
 	case k.Why == heddle.UserAMLimit:
@@ -191,17 +187,17 @@ func letIn(k *sched.PendingAsk) bool {
 }
 
 // pendingText is what clients read while an application waits for its master; explain says to find out why it does.
-func (r *RM) pendingText(a *app, explain bool) string {
+func (r Reports) pendingText(a *app, explain bool) string {
 	switch {
 	case a.aid == heddle.NoApp:
 		return "Waiting until what ran before the ResourceManager started has come back."
-	case a.current() != nil && a.current().master != nil:
+	case a.newest() != nil && a.newest().master != nil:
 		return "AM container is launched, waiting for AM container to Register with RM"
 	}
 	if !explain {
 		return notActive
 	}
-	e, _ := r.core.Explain(a.aid)
+	e, _ := r.m.core.Explain(a.aid)
 	for i := range e.Pending {
 		k := &e.Pending[i]
 		if k.Kind != heddle.AM {
@@ -220,16 +216,16 @@ func (r *RM) pendingText(a *app, explain bool) string {
 }
 
 // sentences say what one ask waits for.
-func (r *RM) sentences(a *app, k *sched.PendingAsk, p *PendingAsk) string {
-	what := fmt.Sprintf("%d %s of %s", k.Count, containersOf(k.Kind, k.Count), r.text(k.Size))
+func (r Reports) sentences(a *app, k *sched.PendingAsk, p *PendingAsk) string {
+	what := text("%d %s of %s", k.Count, containersOf(k.Kind, k.Count), r.m.text(k.Size))
 	place := PlaceText(p.Place, p.Of, p.Order, a.queue)
 	if k.Why == heddle.Fine {
 		for _, g := range k.Nodes {
 			if g.Why == heddle.Fine {
-				return joined(fmt.Sprintf("%s: %d of %d nodes will take it as they report in.", what, g.Nodes, r.core.View().Live()), place)
+				return joined(text("%s: %d of %d nodes will take it as they report in.", what, g.Nodes, r.m.core.View().Live()), place)
 			}
 		}
-		return joined(fmt.Sprintf("%s: no node takes it%s: %s.", what, r.lacking(k.Short), byNode(k.Nodes)), place)
+		return joined(text("%s: no node takes it%s: %s.", what, r.lacking(k.Short), byNode(k.Nodes)), place)
 	}
 	s := what + ": " + whyText(k.Why)
 	if k.Why != heddle.NodeGone {
@@ -238,7 +234,7 @@ func (r *RM) sentences(a *app, k *sched.PendingAsk, p *PendingAsk) string {
 	if p.Policy != "" {
 		s += " (" + p.Policy + ")"
 	}
-	return joined(s+".", p.Limit.Text(r.text), place)
+	return joined(s+".", p.Limit.Text(r.m.text), place)
 }
 
 // byNode says what stands against it on groups of nodes.
@@ -249,7 +245,7 @@ func byNode(groups []sched.NodeGroup) string {
 		if g.Nodes == 1 {
 			words = reasons[g.Why].Node
 		}
-		parts[i] = fmt.Sprintf("%d %s", g.Nodes, words)
+		parts[i] = text("%d %s", g.Nodes, words)
 		if g.Policy != "" {
 			parts[i] += " (" + g.Policy + ")"
 		}
@@ -258,10 +254,10 @@ func byNode(groups []sched.NodeGroup) string {
 }
 
 // lacking says what is short, the dimensions that are, after a comma.
-func (r *RM) lacking(short heddle.Resource) string {
+func (r Reports) lacking(short heddle.Resource) string {
 	var parts []string
 	if n := short[heddle.Memory]; n > 0 {
-		parts = append(parts, fmt.Sprintf("%d MiB of memory", n))
+		parts = append(parts, text("%d MiB of memory", n))
 	}
 	if n := short[heddle.CPU]; n > 0 {
 		unit := " vcores"
@@ -270,9 +266,9 @@ func (r *RM) lacking(short heddle.Resource) string {
 		}
 		parts = append(parts, strconv.FormatFloat(float64(n)/1000, 'f', -1, 64)+unit)
 	}
-	for i, name := range r.cfg.ExtraResources {
+	for i, name := range r.m.cfg.ExtraResources {
 		if n := short[heddle.Extra1+heddle.Dim(i)]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, name))
+			parts = append(parts, text("%d %s", n, name))
 		}
 	}
 	if len(parts) == 0 {
@@ -304,7 +300,7 @@ func LimitText(what, of, used, most string, least bool, by []string, note string
 	if least {
 		bound = "at least"
 	}
-	s := fmt.Sprintf("%s%s %s: %s of %s %s", strings.ToUpper(what[:min(1, len(what))]), what[min(1, len(what)):], of, used, bound, most)
+	s := text("%s%s %s: %s of %s %s", strings.ToUpper(what[:min(1, len(what))]), what[min(1, len(what)):], of, used, bound, most)
 	if len(by) > 0 {
 		s += ", set by " + strings.Join(by, ", ")
 	}
@@ -317,12 +313,12 @@ func PlaceText(place, of int, order, queue string) string {
 		return ""
 	}
 	if name, ok := strings.CutPrefix(order, "order: "); ok {
-		return fmt.Sprintf("It is %s of %d in queue %s by order %s.", ordinal(place), of, queue, name)
+		return text("It is %s of %d in queue %s by order %s.", ordinal(place), of, queue, name)
 	}
 	if order == "" {
-		return fmt.Sprintf("It is %s of %d in queue %s.", ordinal(place), of, queue)
+		return text("It is %s of %d in queue %s.", ordinal(place), of, queue)
 	}
-	return fmt.Sprintf("It is %s of %d that wait at %s.", ordinal(place), of, order)
+	return text("It is %s of %d that wait at %s.", ordinal(place), of, order)
 }
 
 // ordinal writes 1st, 2nd, 3rd, 4th.

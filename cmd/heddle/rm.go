@@ -15,9 +15,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"heddle/conf"
-	"heddle/rm/daemon"
-	"heddle/rm/setup"
-	"heddle/rm/web"
+	"heddle/daemon/serve"
+	"heddle/daemon/setup"
+	"heddle/daemon/web"
 )
 
 const (
@@ -85,7 +85,7 @@ func (a *app) manage(f *rmFlags) error {
 	for i, p := range d.Properties {
 		settings[i] = web.Property{Key: p.Name, Value: p.Value, Final: p.Final, Source: p.File}
 	}
-	running, err := daemon.Start(daemon.Options{
+	running, err := serve.Start(serve.Options{
 		Config: d.Config, Scheduler: d.Scheduler, Refresh: d.Refresh, Settings: settings, DataDir: d.DataDir, Version: version(), Owner: (&remoteFlags{}).who(), Log: log,
 	})
 	if err != nil {
@@ -107,7 +107,7 @@ func (a *app) manage(f *rmFlags) error {
 }
 
 // manageUntil waits for the signal that ends the daemon, or for its own end.
-func manageUntil(d *daemon.Daemon, signals chan os.Signal, log *slog.Logger) error {
+func manageUntil(d *serve.Daemon, signals chan os.Signal, log *slog.Logger) error {
 	for {
 		select {
 		case err := <-d.Ended():
@@ -126,7 +126,7 @@ func manageUntil(d *daemon.Daemon, signals chan os.Signal, log *slog.Logger) err
 }
 
 // refresh reads the configuration of queues again. Where it is wrong, what was read before stays.
-func refresh(d *daemon.Daemon, log *slog.Logger) {
+func refresh(d *serve.Daemon, log *slog.Logger) {
 	ctx, cancel := context.WithTimeout(context.Background(), refreshTime)
 	defer cancel()
 	if err := d.RM.RefreshQueues(ctx); err != nil {
@@ -135,7 +135,7 @@ func refresh(d *daemon.Daemon, log *slog.Logger) {
 }
 
 // halt stops the daemon, but does not wait for ever.
-func halt(d *daemon.Daemon, log *slog.Logger) error {
+func halt(d *serve.Daemon, log *slog.Logger) error {
 	ended := make(chan error, 1)
 	go func() { ended <- d.Stop() }()
 	select {

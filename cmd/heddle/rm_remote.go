@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"heddle/client"
-	"heddle/rm/setup"
+	"heddle/daemon/setup"
 )
 
 // remoteFlags say which ResourceManager a command asks, as whom, and what it prints.

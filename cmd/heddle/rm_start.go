@@ -12,19 +12,19 @@ import (
 	"text/tabwriter"
 
 	"heddle/conf"
-	"heddle/rm/daemon"
-	"heddle/rm/setup"
+	"heddle/daemon/serve"
+	"heddle/daemon/setup"
 )
 
 // A notice is what a ResourceManager tells people when it starts.
 type notice struct {
 	setup   *setup.Daemon
-	daemon  *daemon.Daemon
+	daemon  *serve.Daemon
 	first   bool // nothing was kept yet
 	verbose bool
 }
 
-// A listening is one port of the daemon.
+// A listening is one port of the serve.
 type listening struct {
 	who, property string
 	at            netip.AddrPort
@@ -107,7 +107,7 @@ func (n *notice) details(b *strings.Builder) {
 	}
 }
 
-// site is the properties by which others find the daemon.
+// site is the properties by which others find the serve.
 func (n *notice) site() string {
 	var b strings.Builder
 	property := func(name, value string) { writeProperty(&b, name, value) }

@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"heddle/rm"
-	"heddle/rm/daemon"
-	"heddle/rm/setup"
+	"heddle/daemon/serve"
+	"heddle/daemon/setup"
 )
 
 // freePorts has every port be a free one.
@@ -282,7 +282,7 @@ func TestSiteProperties(t *testing.T) {
 	at := netip.MustParseAddrPort
 	n := notice{
 		setup: &setup.Daemon{Scheduler: &rm.Scheduler{}, Open: true},
-		daemon: &daemon.Daemon{
+		daemon: &serve.Daemon{
 			Client: at("10.0.0.1:8032"), Scheduler: at("10.0.0.1:8030"), Tracker: at("10.0.0.1:8031"), Admin: at("127.0.0.1:8033"), Web: at("[2001:db8::1]:9088"),
 		},
 	}

@@ -6,7 +6,7 @@ package ids
 
 import (
 	"cmp"
-	"fmt"
+	"errors"
 	"strconv"
 	"strings"
 )
@@ -19,7 +19,21 @@ type App struct {
 }
 
 // String returns application_<cluster>_<seq>, the number at least four digits wide.
-func (a App) String() string { return fmt.Sprintf("application_%d_%04d", a.Cluster, a.Seq) }
+func (a App) String() string { return string(a.append([]byte("application_"))) }
+
+// append appends both numbers.
+func (a App) append(b []byte) []byte {
+	return padded(append(strconv.AppendInt(b, a.Cluster, 10), '_'), int64(a.Seq), 4)
+}
+
+// padded appends a number with zeros before it, up to a width.
+func padded(b []byte, n int64, width int) []byte {
+	digits := strconv.Itoa(int(n))
+	for range width - len(digits) {
+		b = append(b, '0')
+	}
+	return append(b, digits...)
+}
 
 // IsZero reports whether a is no application.
 func (a App) IsZero() bool { return a == App{} }
@@ -37,7 +51,7 @@ type Attempt struct {
 
 // String returns appattempt_<cluster>_<seq>_<n>, n at least six digits wide.
 func (a Attempt) String() string {
-	return fmt.Sprintf("appattempt_%d_%04d_%06d", a.App.Cluster, a.App.Seq, a.N)
+	return string(padded(append(a.App.append([]byte("appattempt_")), '_'), int64(a.N), 6))
 }
 
 // A Container identifies a container of an attempt. The low 40 bits of ID count from 1, what is above counts
@@ -53,11 +67,13 @@ const EpochShift = 40
 // String returns container_[e<epoch>_]<cluster>_<seq>_<attempt>_<number>.
 func (c Container) String() string {
 	epoch, n := c.ID>>EpochShift, c.ID&(1<<EpochShift-1)
-	a := c.Attempt
+	b := []byte("container_")
 	if epoch > 0 {
-		return fmt.Sprintf("container_e%02d_%d_%04d_%02d_%06d", epoch, a.App.Cluster, a.App.Seq, a.N, n)
+		b = append(padded(append(b, 'e'), epoch, 2), '_')
 	}
-	return fmt.Sprintf("container_%d_%04d_%02d_%06d", a.App.Cluster, a.App.Seq, a.N, n)
+	b = append(c.Attempt.App.append(b), '_')
+	b = append(padded(b, int64(c.Attempt.N), 2), '_')
+	return string(padded(b, n, 6))
 }
 
 // IsZero reports whether c is no container.
@@ -89,7 +105,7 @@ func (n Node) Compare(o Node) int {
 func ParseApp(s string) (App, error) {
 	f, ok := numbers(s, "application_", 2)
 	if !ok || f[1] > 1<<31-1 {
-		return App{}, fmt.Errorf("%q is not an application id; one reads application_1700000000000_0001", s)
+		return App{}, errors.New(strconv.Quote(s) + " is not an application id; one reads application_1700000000000_0001")
 	}
 	return App{f[0], int32(f[1])}, nil
 }
@@ -98,7 +114,7 @@ func ParseApp(s string) (App, error) {
 func ParseAttempt(s string) (Attempt, error) {
 	f, ok := numbers(s, "appattempt_", 3)
 	if !ok || f[1] > 1<<31-1 || f[2] > 1<<31-1 {
-		return Attempt{}, fmt.Errorf("%q is not an attempt id; one reads appattempt_1700000000000_0001_000001", s)
+		return Attempt{}, errors.New(strconv.Quote(s) + " is not an attempt id; one reads appattempt_1700000000000_0001_000001")
 	}
 	return Attempt{App{f[0], int32(f[1])}, int32(f[2])}, nil
 }
@@ -117,7 +133,7 @@ func ParseContainer(s string) (Container, error) {
 	}
 	f, ok := numbers(rest, "container_", 4)
 	if !ok || f[1] > 1<<31-1 || f[2] > 1<<31-1 || f[3] >= 1<<EpochShift {
-		return Container{}, fmt.Errorf("%q is not a container id; one reads container_1700000000000_0001_01_000001", s)
+		return Container{}, errors.New(strconv.Quote(s) + " is not a container id; one reads container_1700000000000_0001_01_000001")
 	}
 	return Container{Attempt{App{f[0], int32(f[1])}, int32(f[2])}, epoch<<EpochShift | f[3]}, nil
 }
@@ -130,7 +146,7 @@ func ParseNode(s string) (Node, error) {
 			return Node{s[:i], int32(port)}, nil
 		}
 	}
-	return Node{}, fmt.Errorf("%q is not a node id; one reads host:port", s)
+	return Node{}, errors.New(strconv.Quote(s) + " is not a node id; one reads host:port")
 }
 
 // numbers reads n decimal numbers with underscores between them, after a prefix.

@@ -31,12 +31,14 @@ var Table = []Row{
 	{"yarn/rpc", []string{"yarn/wire"}},
 	{"yarn/rest", []string{"yarn/ids", "internal/plain"}},
 	{"client", []string{"yarn/*", "internal/plain"}},
-	{"rm/store", []string{"yarn/ids"}},
-	{"rm", []string{".", "cluster", "policy", "sched", "yarn/*", "rm/store"}}, // policies by name and files are rm/setup's
-	{"rm/clients", []string{".", "rm", "yarn/*"}},
-	{"rm/web", []string{".", "rm", "yarn/*"}},
-	{"rm/daemon", []string{"rm", "rm/store", "rm/clients", "rm/web", "yarn/*"}},
-	{"rm/setup", []string{".", "conf", "policies", "policies/*", "policy", "rm", "internal/plain", "internal/near"}},
+	{"rm", []string{".", "cluster", "policy", "sched", "yarn/ids"}}, // policies by name and files are daemon/setup's
+	{"yarn/translate", []string{".", "rm", "yarn/ids", "yarn/wire", "yarn/conv"}},
+	{"daemon/store", []string{"rm", "yarn/ids"}},
+	{"daemon", []string{".", "rm", "yarn/*", "daemon/store"}},
+	{"daemon/clients", []string{".", "rm", "daemon", "yarn/*"}},
+	{"daemon/web", []string{".", "rm", "daemon", "yarn/*"}},
+	{"daemon/serve", []string{"rm", "daemon", "daemon/store", "daemon/clients", "daemon/web", "yarn/*"}},
+	{"daemon/setup", []string{".", "conf", "policies", "policies/*", "policy", "rm", "daemon", "internal/plain", "internal/near"}},
 	{"cmd/heddle", []string{"*"}},
 	{"internal/testkit/hadoop/testbed", []string{"internal/testkit/hadoop"}},
 	{"test/hadoop/compare", []string{"internal/testkit/hadoop"}},
@@ -51,7 +53,7 @@ type Row struct {
 
 // Pure are the packages whose code is a function of its inputs alone: no clock, no randomness of its
 // own, nothing concurrent.
-var Pure = []string{".", "estimate", "cluster", "policy", "sched", "policies", "policies/*"}
+var Pure = []string{".", "estimate", "cluster", "policy", "sched", "policies", "policies/*", "rm", "yarn/ids"}
 
 // Impure are the packages of the standard library, with all below them, that nothing linked into
 // package sched may be.

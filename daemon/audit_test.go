@@ -1,0 +1,108 @@
+package daemon
+
+import (
+	"bytes"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"heddle/yarn/ids"
+)
+
+// What a caller chooses takes one line and no more, whatever is in it, and says nothing in another's name.
+func TestDeed(t *testing.T) {
+	app := ids.App{Cluster: 1, Seq: 2}
+	attempt := ids.Attempt{App: app, N: 3}
+	for _, tt := range []struct {
+		d          Deed
+		err        error
+		text, json string // without the time
+	}{
+		{
+			Deed{User: "ann", Addr: "10.0.0.1", Operation: OpKill, Target: TargetClients, App: app},
+			nil,
+			`level=INFO msg=audit USER=ann IP=10.0.0.1 OPERATION="Kill Application Request" TARGET=ClientRMService RESULT=SUCCESS APPID=application_1_0002`,
+			`"level":"INFO","msg":"audit","USER":"ann","IP":"10.0.0.1","OPERATION":"Kill Application Request","TARGET":"ClientRMService","RESULT":"SUCCESS","APPID":"application_1_0002"}`,
+		},
+		{
+			Deed{User: "a\nb\x1b[2J USER=root", Operation: "refreshQueues", Target: TargetAdmin},
+			errors.New("no\r\nlevel=INFO\tmsg=audit"),
+			`level=WARN msg=audit USER="a\nb\x1b[2J USER=root" OPERATION=refreshQueues TARGET=AdminService RESULT=FAILURE DESCRIPTION="no\r\nlevel=INFO\tmsg=audit"`,
+			`"level":"WARN","msg":"audit","USER":"a\nb\u001b[2J USER=root","OPERATION":"refreshQueues","TARGET":"AdminService","RESULT":"FAILURE","DESCRIPTION":"no\r\nlevel=INFO\tmsg=audit"}`,
+		},
+		{
+			Deed{User: "ann", Operation: OpFail, Target: TargetClients, Attempt: attempt},
+			nil,
+			`level=INFO msg=audit USER=ann OPERATION="Fail Attempt Request" TARGET=ClientRMService RESULT=SUCCESS APPID=application_1_0002 APPATTEMPTID=appattempt_1_0002_000003`,
+			`"APPATTEMPTID":"appattempt_1_0002_000003"}`,
+		},
+		{
+			Deed{User: "ann", Operation: OpSignal, Target: TargetClients, Container: ids.Container{Attempt: attempt, ID: 4}},
+			nil,
+			`RESULT=SUCCESS APPID=application_1_0002 APPATTEMPTID=appattempt_1_0002_000003 CONTAINERID=container_1_0002_03_000004`,
+			`"CONTAINERID":"container_1_0002_03_000004"}`,
+		},
+		{
+			Deed{User: strings.Repeat("é", maxAudited), Operation: OpMove, Target: TargetWeb},
+			nil,
+			" USER=" + strings.Repeat("é", maxAudited/2) + " ", `"USER":"` + strings.Repeat("é", maxAudited/2) + `"`,
+		},
+	} {
+		var text, json bytes.Buffer
+		tt.d.Log(slog.New(slog.NewTextHandler(&text, nil)), tt.err)
+		tt.d.Log(slog.New(slog.NewJSONHandler(&json, nil)), tt.err)
+		for got, want := range map[string]string{text.String(): tt.text, json.String(): tt.json} {
+			if !strings.Contains(got, want) || strings.Count(got, "\n") != 1 || strings.ContainsAny(strings.TrimSuffix(got, "\n"), "\r\t\x1b") {
+				t.Errorf("got %q\nwant one line with %q", got, want)
+			}
+		}
+	}
+}
+
+// Every end of an application leaves one line.
+func TestEndsAreLogged(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		n := w.node("n1", 8192, 8)
+		var done ids.App
+		for range 3 {
+			done = w.submit("MAPREDUCE", 1024)
+		}
+		all := []ids.App{{Cluster: done.Cluster, Seq: done.Seq - 2}, {Cluster: done.Cluster, Seq: done.Seq - 1}, done}
+		n.beat()
+		if _, err := w.r.Kill(t.Context(), Actor{User: "ann"}, all[0], ""); err != nil {
+			t.Fatal(err)
+		}
+		for attempt := int32(1); attempt <= 2; attempt++ {
+			for p := w.app(all[1]); p.Attempt != attempt || p.Master.IsZero(); p = w.app(all[1]) {
+				time.Sleep(time.Second)
+				n.beat()
+			}
+			id := w.masterOf(all[1])
+			n.run(id)
+			n.beat()
+			n.exit(id, 1)
+			n.beat()
+		}
+		n.run(w.masterOf(done))
+		n.beat()
+		w.master(done).finish()
+		n.exit(w.masterOf(done), 0)
+		n.beat()
+		synctest.Wait()
+		for i, want := range []string{"Killed", "Failed", "Succeeded"} {
+			var ends []string
+			for line := range strings.Lines(w.log.String()) {
+				if strings.Contains(line, "RMAppManager") && strings.Contains(line, "APPID="+all[i].String()) {
+					ends = append(ends, line)
+				}
+			}
+			if len(ends) != 1 || !strings.Contains(ends[0], `USER=ann OPERATION="Application Finished - `+want+`"`) ||
+				strings.Contains(ends[0], "RESULT=FAILURE DESCRIPTION=") != (want == "Failed") {
+				t.Errorf("the end of %s: %q, want one line with %s; it is %s", all[i], ends, want, w.app(all[i]).State)
+			}
+		}
+	})
+}

@@ -1,0 +1,28 @@
+package daemon
+
+import "time"
+
+// busyness is how much of the last seconds the loop was working.
+type busyness struct {
+	from    time.Time
+	idleFor time.Duration
+	last    float64
+}
+
+// busyWindow is the time a figure is taken over.
+const busyWindow = 5 * time.Second
+
+// idle notes that the loop waited.
+func (b *busyness) idle(from, to time.Time) {
+	if b.from.IsZero() {
+		b.from = from
+	}
+	b.idleFor += to.Sub(from)
+	if span := to.Sub(b.from); span >= busyWindow {
+		b.last = 100 * (1 - float64(b.idleFor)/float64(span))
+		b.from, b.idleFor = to, 0
+	}
+}
+
+// percent is the latest figure.
+func (b *busyness) percent() float64 { return b.last }

@@ -1,0 +1,224 @@
+package daemon
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"heddle"
+	"heddle/daemon/store"
+	"heddle/rm"
+	"heddle/yarn/ids"
+	"heddle/yarn/wire"
+)
+
+// defaultQueue is the queue of a submission that names none.
+const defaultQueue = "default"
+
+// An Actor is who asks for something to be changed. Addr is empty over REST.
+type Actor struct{ User, Addr string }
+
+// person looks up an actor's groups. It is not for the loop: a directory may be asked.
+func (r *RM) person(who Actor) rm.Person {
+	p := rm.Person{User: who.User, Addr: who.Addr}
+	if r.cfg.ACLs {
+		p.Groups = r.Groups(who.User)
+	}
+	return p
+}
+
+// Groups are a user's groups, as the configuration and this machine have them. It may take a while.
+func (r *RM) Groups(user string) []string { return r.placer.Load().Groups(user) }
+
+// NewApp returns an id for an application that is to be submitted, and the largest container there can be.
+func (r *RM) NewApp(ctx context.Context) (ids.App, heddle.Resource, error) {
+	a, err := say[rm.NewAppID](ctx, r, func(c rm.Call) rm.Message { return &rm.NewApp{Call: c} })
+	return a.ID, a.Largest, err
+}
+
+// Submit takes an application in. It returns once that is stored. Submitting one again that is there does
+// nothing: its client did not hear the first answer.
+func (r *RM) Submit(ctx context.Context, user string, c *wire.ApplicationSubmissionContext) error {
+	s, err := r.units().Submission(c)
+	if err != nil {
+		return err
+	}
+	m := &rm.SubmitApp{Who: r.person(Actor{User: user}), Queue: cmp.Or(c.GetQueue(), defaultQueue), App: s}
+	place := rm.Placement{User: user, Queue: m.Queue, Tags: s.Tags, Name: s.Name}
+	if queue, err := r.placer.Load().Place(place); err != nil {
+		m.Misplaced = err.Error()
+	} else {
+		m.Queue = queue
+	}
+	return r.change(ctx, func(c rm.Call) rm.Message {
+		if m.Call = c; r.store != nil {
+			m.Unwritten = r.store.Waiting()
+		}
+		return m
+	})
+}
+
+// change says something that is answered with no more than that it is done.
+func (r *RM) change(ctx context.Context, with func(rm.Call) rm.Message) error {
+	_, err := say[any](ctx, r, with)
+	return err
+}
+
+// Kill ends an application. It returns once its end is stored.
+func (r *RM) Kill(ctx context.Context, who Actor, id ids.App, diagnostics string) error {
+	p := r.person(who)
+	return r.change(ctx, func(c rm.Call) rm.Message { return &rm.KillApp{Call: c, Who: p, App: id, Diagnostics: diagnostics} })
+}
+
+// FailAttempt ends an attempt as if its master had failed.
+func (r *RM) FailAttempt(ctx context.Context, who Actor, id ids.Attempt) error {
+	p := r.person(who)
+	return r.change(ctx, func(c rm.Call) rm.Message { return &rm.FailAttempt{Call: c, Who: p, Attempt: id} })
+}
+
+// Move takes an application to another leaf queue. It returns once that is stored.
+func (r *RM) Move(ctx context.Context, who Actor, id ids.App, queue string) error {
+	p := r.person(who)
+	return r.change(ctx, func(c rm.Call) rm.Message { return &rm.MoveApp{Call: c, Who: p, App: id, Queue: queue} })
+}
+
+// SetPriority gives an application another priority, cut to the cluster's maximum, and returns what it came to.
+func (r *RM) SetPriority(ctx context.Context, who Actor, id ids.App, priority int32) (int32, error) {
+	p := r.person(who)
+	return say[int32](ctx, r, func(c rm.Call) rm.Message { return &rm.SetPriority{Call: c, Who: p, App: id, Priority: priority} })
+}
+
+// SetLifetime says when an application is killed that is not over by then.
+func (r *RM) SetLifetime(ctx context.Context, who Actor, id ids.App, until time.Time) error {
+	p := r.person(who)
+	return r.change(ctx, func(c rm.Call) rm.Message {
+		return &rm.SetLifetime{Call: c, Who: p, App: id, Until: until.UnixMilli()}
+	})
+}
+
+// Signal has a node signal a container with its next report.
+func (r *RM) Signal(ctx context.Context, who Actor, id ids.Container, command wire.SignalContainerCommand) error {
+	p := r.person(who)
+	return r.change(ctx, func(c rm.Call) rm.Message {
+		return &rm.SignalContainer{Call: c, Who: p, Container: id, Command: int32(command)}
+	})
+}
+
+// RefreshQueues reads the scheduler's configuration again and goes on with what it says: queues, limits, profile.
+// What runs stays, in the queue of the same path; what waits keeps its place by submission, but not what a policy
+// had learnt of it. Where a queue is gone that still has applications, the largest container shrinks while there are
+// any, or the configuration is wrong, nothing changes.
+func (r *RM) RefreshQueues(ctx context.Context) error {
+	if r.refresh == nil {
+		return rm.Unfit("this ResourceManager was started with a scheduler that cannot change")
+	}
+	sch, err := r.refresh()
+	if err != nil {
+		return err
+	}
+	err = r.change(ctx, func(c rm.Call) rm.Message { return &rm.Refresh{Call: c, Scheduler: sch} })
+	if err == nil {
+		r.log.Info("scheduler configuration read again", "profile", sch.Profile)
+	}
+	return err
+}
+
+// RefreshNodes reads the lists of hosts again; where one cannot be read, nothing changes. NodeManagers that may no
+// longer be there go: at once, or, where graceful, when what runs there has ended or the timeout has passed; none if
+// the timeout is negative.
+func (r *RM) RefreshNodes(ctx context.Context, graceful bool, timeout time.Duration) error {
+	lists, err := r.readHosts()
+	if err != nil {
+		return err
+	}
+	return r.change(ctx, func(c rm.Call) rm.Message {
+		return &rm.RefreshNodes{Call: c, Lists: lists, Graceful: graceful, Timeout: heddle.Span(timeout)}
+	})
+}
+
+// ResizeNode changes what a node offers. Its NodeManager is told with its next report.
+func (r *RM) ResizeNode(ctx context.Context, id ids.Node, total heddle.Resource) error {
+	return r.change(ctx, func(c rm.Call) rm.Message { return &rm.ResizeNode{Call: c, Node: id, Total: total} })
+}
+
+// recovered is what the store holds, as the machine takes it.
+func (r *RM) recovered(s *store.State) []rm.Recovered {
+	for _, b := range s.Bad {
+		r.log.Error("a record of the store cannot be used; it is left alone, and so is what it belongs to", "bucket", b.Bucket, "key", b.Key, "reason", b.Reason)
+	}
+	attempts := map[ids.App][]rm.AttemptRecord{}
+	for _, t := range s.Attempts {
+		attempts[t.ID.App] = append(attempts[t.ID.App], t)
+	}
+	out := make([]rm.Recovered, 0, len(s.Apps))
+	for _, rec := range s.Apps {
+		sub, err := r.units().Stored(rec.Context)
+		if err != nil {
+			r.log.Error("an application of the store cannot be read; it is left alone", "app", rec.ID, "error", err)
+			continue
+		}
+		sub.ID = rec.ID
+		out = append(out, rm.Recovered{AppRecord: rec, Attempts: attempts[rec.ID], Submission: sub})
+	}
+	return out
+}
+
+// Apps returns the applications a filter lets through, oldest first. Of those that wait, only the newest say what
+// for.
+func (r *RM) Apps(ctx context.Context, f rm.AppFilter) ([]rm.AppReport, error) {
+	return reports(ctx, r, func(m rm.Reports) ([]rm.AppReport, error) { return m.Apps(f), nil })
+}
+
+// App returns one application.
+func (r *RM) App(ctx context.Context, id ids.App) (rm.AppReport, error) {
+	return reports(ctx, r, func(m rm.Reports) (rm.AppReport, error) { return m.App(id) })
+}
+
+// Attempts returns an application's attempts, first one first.
+func (r *RM) Attempts(ctx context.Context, id ids.App) ([]rm.AttemptReport, error) {
+	return reports(ctx, r, func(m rm.Reports) ([]rm.AttemptReport, error) { return m.Attempts(id) })
+}
+
+// Attempt returns one attempt.
+func (r *RM) Attempt(ctx context.Context, id ids.Attempt) (rm.AttemptReport, error) {
+	return reports(ctx, r, func(m rm.Reports) (rm.AttemptReport, error) { return m.Attempt(id) })
+}
+
+// Containers returns the containers an attempt holds.
+func (r *RM) Containers(ctx context.Context, id ids.Attempt) ([]rm.ContainerReport, error) {
+	return reports(ctx, r, func(m rm.Reports) ([]rm.ContainerReport, error) { return m.Containers(id) })
+}
+
+// Container returns one container that has not ended.
+func (r *RM) Container(ctx context.Context, id ids.Container) (rm.ContainerReport, error) {
+	return reports(ctx, r, func(m rm.Reports) (rm.ContainerReport, error) { return m.Container(id) })
+}
+
+// Nodes returns every NodeManager that was ever here, by id.
+func (r *RM) Nodes(ctx context.Context) ([]rm.NodeReport, error) {
+	return reports(ctx, r, func(m rm.Reports) ([]rm.NodeReport, error) { return m.Nodes(), nil })
+}
+
+// Decommissioning returns the nodes that are on their way out.
+func (r *RM) Decommissioning(ctx context.Context) ([]ids.Node, error) {
+	return reports(ctx, r, func(m rm.Reports) ([]ids.Node, error) { return m.Decommissioning(), nil })
+}
+
+// Queues returns every queue, the root first.
+func (r *RM) Queues(ctx context.Context) ([]rm.QueueReport, error) {
+	return reports(ctx, r, func(m rm.Reports) ([]rm.QueueReport, error) { return m.Queues(), nil })
+}
+
+// Cluster returns the cluster in figures.
+func (r *RM) Cluster(ctx context.Context) (rm.ClusterReport, error) {
+	return reports(ctx, r, func(m rm.Reports) (rm.ClusterReport, error) {
+		p := m.Cluster()
+		p.BusyPercent, p.Queue = r.busy.percent(), len(r.calls)
+		return p, nil
+	})
+}
+
+// Why says what an application waits for. One that is over, or not yet with the scheduler, waits for nothing.
+func (r *RM) Why(ctx context.Context, id ids.App) (rm.Explanation, error) {
+	return reports(ctx, r, func(m rm.Reports) (rm.Explanation, error) { return m.Why(id) })
+}

@@ -1,0 +1,54 @@
+package clients
+
+import (
+	"net/netip"
+	"slices"
+
+	"heddle/daemon"
+	"heddle/rm"
+	"heddle/yarn/rpc"
+)
+
+// everybody is the word for all users, groups or hosts.
+const everybody = "*"
+
+// admit refuses a call of somebody who acts for another and may not. On a port without authentication this is
+// no protection; it keeps a configuration's meaning.
+func (s *service) admit(call *rpc.Call) error {
+	if call.RealUser == "" || call.RealUser == call.User {
+		return nil
+	}
+	p, ok := s.o.ProxyUsers[call.RealUser]
+	if ok && from(p, call.Addr.Addr().Unmap().WithZone("")) && s.mayActFor(p, call.User) {
+		return nil
+	}
+	return deniedError("User: %s is not allowed to impersonate %s from %s: set hadoop.proxyuser.%[1]s.hosts and hadoop.proxyuser.%[1]s.users or .groups in core-site.xml",
+		call.RealUser, call.User, address(call))
+}
+
+func from(p daemon.ProxyUser, addr netip.Addr) bool {
+	return slices.ContainsFunc(p.From, func(n netip.Prefix) bool { return n.Contains(addr) })
+}
+
+func (s *service) mayActFor(p daemon.ProxyUser, name string) bool {
+	if slices.Contains(p.Users, everybody) || slices.Contains(p.Users, name) || slices.Contains(p.Groups, everybody) {
+		return true
+	}
+	return len(p.Groups) > 0 && slices.ContainsFunc(s.o.Groups(name), func(g string) bool { return slices.Contains(p.Groups, g) })
+}
+
+// administers reports whether a user is an administrator, as stock has it: yarn.acl.enable does not matter.
+func (s *service) administers(name string) bool {
+	return name == s.o.Owner && name != "" || s.admits(s.o.Admins, name)
+}
+
+// admits looks groups up only where they matter.
+func (s *service) admits(acl rm.ACL, name string) bool {
+	return acl.Admits(name, nil) || acl.NamesGroups() && acl.Admits(name, s.o.Groups(name))
+}
+
+// sees reports whether a user may look at an application.
+func (s *service) sees(name string, a *rm.AppReport) bool {
+	return !s.o.ACLs || name == a.User || s.administers(name) ||
+		slices.ContainsFunc(a.Viewers, func(acl rm.ACL) bool { return s.admits(acl, name) })
+}

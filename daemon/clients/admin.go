@@ -1,0 +1,138 @@
+package clients
+
+import (
+	"context"
+	"time"
+
+	"heddle"
+	"heddle/daemon"
+	"heddle/yarn/conv"
+	"heddle/yarn/ids"
+	"heddle/yarn/wire"
+)
+
+// admin refuses everybody who is no administrator.
+func (s *service) admin(who daemon.Actor, method string) error {
+	if s.administers(who.User) {
+		return nil
+	}
+	return deniedError("User %s doesn't have permission to call '%s': yarn.admin.acl does not name that user", who.User, method)
+}
+
+func (s *service) refreshQueues(ctx context.Context, _ daemon.Actor, _ *wire.RefreshQueuesRequest) (*wire.RefreshQueuesResponse, error) {
+	if err := s.rm.RefreshQueues(ctx); err != nil {
+		return nil, err
+	}
+	return &wire.RefreshQueuesResponse{}, nil
+}
+
+// refreshNodes reads the lists of hosts anew. Forceful is for nodes that leave gracefully and shall now go at
+// once: what an ungraceful reading does.
+func (s *service) refreshNodes(ctx context.Context, _ daemon.Actor, req *wire.RefreshNodesRequest) (*wire.RefreshNodesResponse, error) {
+	graceful, timeout := req.GetDecommissionType() == wire.DecommissionType_GRACEFUL, time.Duration(0)
+	switch {
+	case graceful && req.DecommissionTimeout == nil:
+		timeout = s.o.Decommission
+	case graceful:
+		timeout = time.Duration(req.GetDecommissionTimeout()) * time.Second
+	}
+	if err := s.rm.RefreshNodes(ctx, graceful, timeout); err != nil {
+		return nil, err
+	}
+	return &wire.RefreshNodesResponse{}, nil
+}
+
+func (s *service) checkForDecommissioningNodes(ctx context.Context, _ daemon.Actor, _ *wire.CheckForDecommissioningNodesRequest) (*wire.CheckForDecommissioningNodesResponse, error) {
+	nodes, err := s.rm.Decommissioning(ctx)
+	if err != nil {
+		return nil, err
+	}
+	m := &wire.CheckForDecommissioningNodesResponse{}
+	for _, n := range nodes {
+		m.DecommissioningNodes = append(m.DecommissioningNodes, conv.WireNode(n))
+	}
+	return m, nil
+}
+
+// updateNodeResource changes what nodes offer: all of them, or none where one is not there or no size.
+func (s *service) updateNodeResource(ctx context.Context, _ daemon.Actor, req *wire.UpdateNodeResourceRequest) (*wire.UpdateNodeResourceResponse, error) {
+	nodes, err := s.rm.Nodes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	there := map[ids.Node]bool{}
+	for i := range nodes {
+		there[nodes[i].ID] = true
+	}
+	for _, c := range req.GetNodeResourceMap() {
+		id, size := conv.Node(c.GetNodeId()), s.amount(c.GetResourceOption().GetResource())
+		if !there[id] {
+			return nil, yarnError("nothing was changed: there is no node %s; yarn node -list -all shows those there are", id)
+		}
+		if size.AnyNegative() || size[heddle.Memory] == 0 || size[heddle.CPU] == 0 {
+			return nil, yarnError("nothing was changed: %s cannot offer %d MiB and %d vcores; expected more than 0 of both",
+				id, size[heddle.Memory], size[heddle.CPU]/1000)
+		}
+	}
+	for _, c := range req.GetNodeResourceMap() {
+		if err := s.rm.ResizeNode(ctx, conv.Node(c.GetNodeId()), s.amount(c.GetResourceOption().GetResource())); err != nil {
+			return nil, err
+		}
+	}
+	return &wire.UpdateNodeResourceResponse{}, nil
+}
+
+func (s *service) getGroupsForUser(_ context.Context, _ daemon.Actor, req *wire.GetGroupsForUserRequest) (*wire.GetGroupsForUserResponse, error) {
+	return &wire.GetGroupsForUserResponse{Groups: s.o.Groups(req.GetUser())}, nil
+}
+
+// refreshUserToGroupsMappings has nothing to do: groups are looked up when they are needed.
+func (s *service) refreshUserToGroupsMappings(_ context.Context, _ daemon.Actor, _ *wire.RefreshUserToGroupsMappingsRequest) (*wire.RefreshUserToGroupsMappingsResponse, error) {
+	return &wire.RefreshUserToGroupsMappingsResponse{}, nil
+}
+
+// unchanged answers a call to read settings anew that are read at the start alone: its callers want an answer
+// that is none, and the log says what it takes.
+func (s *service) unchanged(method, settings string) {
+	s.o.Log.Warn("settings are read at the start alone; restart the ResourceManager for changed ones", "call", method, "settings", settings)
+}
+
+func (s *service) refreshNodesResources(_ context.Context, _ daemon.Actor, _ *wire.RefreshNodesResourcesRequest) (*wire.RefreshNodesResourcesResponse, error) {
+	s.unchanged("refreshNodesResources", "dynamic-resources.xml")
+	return &wire.RefreshNodesResourcesResponse{}, nil
+}
+
+func (s *service) refreshSuperUserGroupsConfiguration(_ context.Context, _ daemon.Actor, _ *wire.RefreshSuperUserGroupsConfigurationRequest) (*wire.RefreshSuperUserGroupsConfigurationResponse, error) {
+	s.unchanged("refreshSuperUserGroupsConfiguration", "hadoop.proxyuser.*")
+	return &wire.RefreshSuperUserGroupsConfigurationResponse{}, nil
+}
+
+func (s *service) refreshAdminAcls(_ context.Context, _ daemon.Actor, _ *wire.RefreshAdminAclsRequest) (*wire.RefreshAdminAclsResponse, error) {
+	s.unchanged("refreshAdminAcls", "yarn.admin.acl")
+	return &wire.RefreshAdminAclsResponse{}, nil
+}
+
+func (s *service) refreshServiceAcls(_ context.Context, _ daemon.Actor, _ *wire.RefreshServiceAclsRequest) (*wire.RefreshServiceAclsResponse, error) {
+	s.unchanged("refreshServiceAcls", "hadoop-policy.xml")
+	return &wire.RefreshServiceAclsResponse{}, nil
+}
+
+func (s *service) refreshClusterMaxPriority(_ context.Context, _ daemon.Actor, _ *wire.RefreshClusterMaxPriorityRequest) (*wire.RefreshClusterMaxPriorityResponse, error) {
+	s.unchanged("refreshClusterMaxPriority", "yarn.cluster.max-application-priority")
+	return &wire.RefreshClusterMaxPriorityResponse{}, nil
+}
+
+// errNoLabels is for changes of nodes' labels, of which there are none.
+var errNoLabels = yarnError("node labels are disabled: yarn.node-labels.enabled is not supported")
+
+func (s *service) addToClusterNodeLabels(_ context.Context, _ daemon.Actor, _ *wire.AddToClusterNodeLabelsRequest) (*wire.AddToClusterNodeLabelsResponse, error) {
+	return nil, errNoLabels
+}
+
+func (s *service) removeFromClusterNodeLabels(_ context.Context, _ daemon.Actor, _ *wire.RemoveFromClusterNodeLabelsRequest) (*wire.RemoveFromClusterNodeLabelsResponse, error) {
+	return nil, errNoLabels
+}
+
+func (s *service) replaceLabelsOnNodes(_ context.Context, _ daemon.Actor, _ *wire.ReplaceLabelsOnNodeRequest) (*wire.ReplaceLabelsOnNodeResponse, error) {
+	return nil, errNoLabels
+}

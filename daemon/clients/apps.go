@@ -1,0 +1,155 @@
+package clients
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"heddle/daemon"
+	"heddle/rm"
+	"heddle/yarn/conv"
+	"heddle/yarn/ids"
+	"heddle/yarn/wire"
+)
+
+func (s *service) getApplicationReport(ctx context.Context, who daemon.Actor, req *wire.GetApplicationReportRequest) (*wire.GetApplicationReportResponse, error) {
+	a, err := s.rm.App(ctx, conv.App(req.GetApplicationId()))
+	if err != nil {
+		return nil, err
+	}
+	return &wire.GetApplicationReportResponse{ApplicationReport: s.appReport(&a, s.sees(who.User, &a), time.Now())}, nil
+}
+
+// getApplications lists the applications that are as asked for. A limit takes the newest.
+func (s *service) getApplications(ctx context.Context, who daemon.Actor, req *wire.GetApplicationsRequest) (*wire.GetApplicationsResponse, error) {
+	m := &wire.GetApplicationsResponse{}
+	limit := int64(math.MaxInt32)
+	if req.Limit != nil {
+		limit = min(req.GetLimit(), limit)
+	}
+	own := req.GetScope() == wire.ApplicationsRequestScope_OWN
+	if limit <= 0 || own && len(req.GetUsers()) > 0 && !slices.Contains(req.GetUsers(), who.User) {
+		return m, nil
+	}
+	filter, err := s.filter(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	if own {
+		filter.Users = []string{who.User}
+	}
+	apps, err := s.rm.Apps(ctx, filter)
+	if err != nil {
+		return nil, err
+	}
+	if req.GetScope() == wire.ApplicationsRequestScope_VIEWABLE {
+		apps = slices.DeleteFunc(apps, func(a rm.AppReport) bool { return !s.sees(who.User, &a) })
+	}
+	if n := len(apps) - int(limit); n > 0 {
+		apps = apps[n:]
+	}
+	now := time.Now()
+	for i := range apps {
+		m.Applications = append(m.Applications, s.appReport(&apps[i], s.sees(who.User, &apps[i]), now))
+	}
+	return m, nil
+}
+
+// filter is what a request asks for, but for its scope and limit.
+func (s *service) filter(ctx context.Context, req *wire.GetApplicationsRequest) (rm.AppFilter, error) {
+	f := rm.AppFilter{
+		Users: req.GetUsers(), Types: req.GetApplicationTypes(), Name: req.GetName(),
+		StartedFrom: req.GetStartBegin(), StartedTo: req.GetStartEnd(), FinishedFrom: req.GetFinishBegin(), FinishedTo: req.GetFinishEnd(),
+	}
+	for _, st := range req.GetApplicationStates() {
+		f.States = append(f.States, rm.AppState(st.String()))
+	}
+	for _, t := range req.GetApplicationTags() {
+		f.Tags = append(f.Tags, strings.ToLower(t)) // as they are kept
+	}
+	if len(req.GetQueues()) == 0 {
+		return f, nil
+	}
+	queues, err := s.rm.Queues(ctx)
+	if err != nil {
+		return f, err
+	}
+	for _, name := range req.GetQueues() {
+		if q := rm.FindQueue(queues, name); q != nil {
+			f.Queues = append(f.Queues, rm.Leaves(queues, q)...)
+		} else {
+			f.Queues = append(f.Queues, name) // one that was, or never: nothing but its own applications
+		}
+	}
+	return f, nil
+}
+
+// visible returns an application's report, or refuses one who may not see what is in it.
+func (s *service) visible(ctx context.Context, who daemon.Actor, id ids.App) error {
+	a, err := s.rm.App(ctx, id)
+	if err != nil {
+		return err
+	}
+	if !s.sees(who.User, &a) {
+		return yarnError("User %s does not have privilege to see this application %s", who.User, id)
+	}
+	return nil
+}
+
+func (s *service) getApplicationAttempts(ctx context.Context, who daemon.Actor, req *wire.GetApplicationAttemptsRequest) (*wire.GetApplicationAttemptsResponse, error) {
+	id := conv.App(req.GetApplicationId())
+	if err := s.visible(ctx, who, id); err != nil {
+		return nil, err
+	}
+	list, err := s.rm.Attempts(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	m := &wire.GetApplicationAttemptsResponse{}
+	for i := range list {
+		m.ApplicationAttempts = append(m.ApplicationAttempts, attemptReport(&list[i]))
+	}
+	return m, nil
+}
+
+func (s *service) getApplicationAttemptReport(ctx context.Context, who daemon.Actor, req *wire.GetApplicationAttemptReportRequest) (*wire.GetApplicationAttemptReportResponse, error) {
+	id := conv.Attempt(req.GetApplicationAttemptId())
+	if err := s.visible(ctx, who, id.App); err != nil {
+		return nil, err
+	}
+	a, err := s.rm.Attempt(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return &wire.GetApplicationAttemptReportResponse{ApplicationAttemptReport: attemptReport(&a)}, nil
+}
+
+func (s *service) getContainers(ctx context.Context, who daemon.Actor, req *wire.GetContainersRequest) (*wire.GetContainersResponse, error) {
+	id := conv.Attempt(req.GetApplicationAttemptId())
+	if err := s.visible(ctx, who, id.App); err != nil {
+		return nil, err
+	}
+	list, err := s.rm.Containers(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	m := &wire.GetContainersResponse{}
+	for i := range list {
+		m.Containers = append(m.Containers, s.containerReport(&list[i]))
+	}
+	return m, nil
+}
+
+func (s *service) getContainerReport(ctx context.Context, who daemon.Actor, req *wire.GetContainerReportRequest) (*wire.GetContainerReportResponse, error) {
+	id := conv.Container(req.GetContainerId())
+	if err := s.visible(ctx, who, id.Attempt.App); err != nil {
+		return nil, err
+	}
+	c, err := s.rm.Container(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return &wire.GetContainerReportResponse{ContainerReport: s.containerReport(&c)}, nil
+}

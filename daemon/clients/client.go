@@ -1,0 +1,189 @@
+package clients
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"heddle/daemon"
+	"heddle/yarn/conv"
+	"heddle/yarn/rpc"
+	"heddle/yarn/translate"
+	"heddle/yarn/wire"
+)
+
+func (s *service) getNewApplication(ctx context.Context, _ daemon.Actor, _ *wire.GetNewApplicationRequest) (*wire.GetNewApplicationResponse, error) {
+	id, largest, err := s.rm.NewApp(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &wire.GetNewApplicationResponse{ApplicationId: conv.WireApp(id), MaximumCapability: s.resource(largest)}, nil
+}
+
+// submitApplication returns when the application is stored: a report of it can be had at once.
+func (s *service) submitApplication(ctx context.Context, who daemon.Actor, req *wire.SubmitApplicationRequest) (*wire.SubmitApplicationResponse, error) {
+	if req.GetApplicationSubmissionContext() == nil {
+		return nil, yarnError("the request has no application_submission_context")
+	}
+	if err := s.rm.Submit(ctx, who.User, req.GetApplicationSubmissionContext()); err != nil {
+		return nil, err
+	}
+	return &wire.SubmitApplicationResponse{}, nil
+}
+
+func (s *service) forceKillApplication(ctx context.Context, who daemon.Actor, req *wire.KillApplicationRequest) (*wire.KillApplicationResponse, error) {
+	err := s.rm.Kill(ctx, who, conv.App(req.GetApplicationId()), strings.TrimSpace(req.GetDiagnostics()))
+	if err != nil {
+		return nil, err
+	}
+	return &wire.KillApplicationResponse{IsKillCompleted: new(true)}, nil
+}
+
+func (s *service) failApplicationAttempt(ctx context.Context, who daemon.Actor, req *wire.FailApplicationAttemptRequest) (*wire.FailApplicationAttemptResponse, error) {
+	if err := s.rm.FailAttempt(ctx, who, conv.Attempt(req.GetApplicationAttemptId())); err != nil {
+		return nil, err
+	}
+	return &wire.FailApplicationAttemptResponse{}, nil
+}
+
+func (s *service) moveApplicationAcrossQueues(ctx context.Context, who daemon.Actor, req *wire.MoveApplicationAcrossQueuesRequest) (*wire.MoveApplicationAcrossQueuesResponse, error) {
+	if err := s.rm.Move(ctx, who, conv.App(req.GetApplicationId()), req.GetTargetQueue()); err != nil {
+		return nil, err
+	}
+	return &wire.MoveApplicationAcrossQueuesResponse{}, nil
+}
+
+// updateApplicationPriority answers with what the priority came to: the cluster's maximum cuts it.
+func (s *service) updateApplicationPriority(ctx context.Context, who daemon.Actor, req *wire.UpdateApplicationPriorityRequest) (*wire.UpdateApplicationPriorityResponse, error) {
+	got, err := s.rm.SetPriority(ctx, who, conv.App(req.GetApplicationId()), req.GetApplicationPriority().GetPriority())
+	if err != nil {
+		return nil, err
+	}
+	return &wire.UpdateApplicationPriorityResponse{ApplicationPriority: &wire.Priority{Priority: &got}}, nil
+}
+
+// updateApplicationTimeouts sets the lifetime. Of an application that is over nothing changes, and that is no
+// error.
+func (s *service) updateApplicationTimeouts(ctx context.Context, who daemon.Actor, req *wire.UpdateApplicationTimeoutsRequest) (*wire.UpdateApplicationTimeoutsResponse, error) {
+	id := conv.App(req.GetApplicationId())
+	list := req.GetApplicationTimeouts()
+	if len(list) != 1 || list[0].GetApplicationTimeoutType() != wire.ApplicationTimeoutType_APP_TIMEOUT_LIFETIME {
+		return nil, yarnError("expected one timeout, of type LIFETIME, for %s; the request has %d timeouts", id, len(list))
+	}
+	until, err := parseTime(list[0].GetExpireTime())
+	if err != nil {
+		return nil, err
+	}
+	a, err := s.rm.App(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if !a.State.Final() {
+		if err := s.rm.SetLifetime(ctx, who, id, until); err != nil {
+			return nil, err
+		}
+	}
+	return &wire.UpdateApplicationTimeoutsResponse{ApplicationTimeouts: list}, nil
+}
+
+// parseTime reads a date of ISO 8601, as Java's clients and others write it.
+func parseTime(text string) (time.Time, error) {
+	for _, layout := range []string{timeLayout, time.RFC3339, "2006-01-02T15:04:05-0700"} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, yarnError("%q is not a date; one reads %s", text, timeLayout)
+}
+
+func (s *service) signalToContainer(ctx context.Context, who daemon.Actor, req *wire.SignalContainerRequest) (*wire.SignalContainerResponse, error) {
+	if err := s.rm.Signal(ctx, who, conv.Container(req.GetContainerId()), req.GetCommand()); err != nil {
+		return nil, err
+	}
+	return &wire.SignalContainerResponse{}, nil
+}
+
+func (s *service) getClusterMetrics(ctx context.Context, _ daemon.Actor, _ *wire.GetClusterMetricsRequest) (*wire.GetClusterMetricsResponse, error) {
+	c, err := s.rm.Cluster(ctx)
+	if err != nil {
+		return nil, err
+	}
+	n := func(i int) *int32 { return new(int32(i)) }
+	return &wire.GetClusterMetricsResponse{ClusterMetrics: &wire.YarnClusterMetrics{
+		NumNodeManagers:      n(c.Active + c.Unhealthy + c.Decommissioning), // those that report in
+		NumDecommissionedNms: n(c.Decommissioned), NumActiveNms: n(c.Active), NumLostNms: n(c.Lost), NumUnhealthyNms: n(c.Unhealthy),
+		NumRebootedNms: n(c.Rebooted), NumDecommissioningNms: n(c.Decommissioning), NumShutdownNms: n(c.Shutdown),
+	}}, nil
+}
+
+// getClusterNodes lists the nodes of the states asked for, all where none is named.
+func (s *service) getClusterNodes(ctx context.Context, _ daemon.Actor, req *wire.GetClusterNodesRequest) (*wire.GetClusterNodesResponse, error) {
+	nodes, err := s.rm.Nodes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	wanted := map[wire.NodeState]bool{}
+	for _, st := range req.GetNodeStates() {
+		wanted[st] = true
+	}
+	m := &wire.GetClusterNodesResponse{}
+	for i := range nodes {
+		if len(wanted) == 0 || wanted[nodeState(nodes[i].State)] {
+			m.NodeReports = append(m.NodeReports, s.nodeReport(&nodes[i]))
+		}
+	}
+	return m, nil
+}
+
+func (s *service) getResourceTypeInfo(context.Context, daemon.Actor, *wire.GetAllResourceTypeInfoRequest) (*wire.GetAllResourceTypeInfoResponse, error) {
+	return &wire.GetAllResourceTypeInfoResponse{ResourceTypeInfo: translate.Units(s.o.ExtraResources).Types()}, nil
+}
+
+// errNoProfiles has the one class that distributed shell's client goes on after.
+var errNoProfiles = &rpc.Error{Class: classNotEnabled, Message: "there are no resource profiles: ask for memory-mb and vcores"}
+
+func (s *service) getResourceProfiles(context.Context, daemon.Actor, *wire.GetAllResourceProfilesRequest) (*wire.GetAllResourceProfilesResponse, error) {
+	return nil, errNoProfiles
+}
+
+func (s *service) getResourceProfile(context.Context, daemon.Actor, *wire.GetResourceProfileRequest) (*wire.GetResourceProfileResponse, error) {
+	return nil, errNoProfiles
+}
+
+func (s *service) getDelegationToken(context.Context, daemon.Actor, *wire.GetDelegationTokenRequest) (*wire.GetDelegationTokenResponse, error) {
+	return nil, yarnError("Delegation Token can be issued only with kerberos authentication")
+}
+
+func (s *service) renewDelegationToken(context.Context, daemon.Actor, *wire.RenewDelegationTokenRequest) (*wire.RenewDelegationTokenResponse, error) {
+	return nil, yarnError("Delegation Token can be renewed only with kerberos authentication")
+}
+
+func (s *service) cancelDelegationToken(context.Context, daemon.Actor, *wire.CancelDelegationTokenRequest) (*wire.CancelDelegationTokenResponse, error) {
+	return nil, yarnError("Delegation Token can be cancelled only with kerberos authentication")
+}
+
+// There are neither labels nor attributes of nodes: what asks for them gets empty lists.
+
+func (s *service) getClusterNodeLabels(context.Context, daemon.Actor, *wire.GetClusterNodeLabelsRequest) (*wire.GetClusterNodeLabelsResponse, error) {
+	return &wire.GetClusterNodeLabelsResponse{}, nil
+}
+
+func (s *service) getNodeToLabels(context.Context, daemon.Actor, *wire.GetNodesToLabelsRequest) (*wire.GetNodesToLabelsResponse, error) {
+	return &wire.GetNodesToLabelsResponse{}, nil
+}
+
+func (s *service) getLabelsToNodes(context.Context, daemon.Actor, *wire.GetLabelsToNodesRequest) (*wire.GetLabelsToNodesResponse, error) {
+	return &wire.GetLabelsToNodesResponse{}, nil
+}
+
+func (s *service) getClusterNodeAttributes(context.Context, daemon.Actor, *wire.GetClusterNodeAttributesRequest) (*wire.GetClusterNodeAttributesResponse, error) {
+	return &wire.GetClusterNodeAttributesResponse{}, nil
+}
+
+func (s *service) getAttributesToNodes(context.Context, daemon.Actor, *wire.GetAttributesToNodesRequest) (*wire.GetAttributesToNodesResponse, error) {
+	return &wire.GetAttributesToNodesResponse{}, nil
+}
+
+func (s *service) getNodesToAttributes(context.Context, daemon.Actor, *wire.GetNodesToAttributesRequest) (*wire.GetNodesToAttributesResponse, error) {
+	return &wire.GetNodesToAttributesResponse{}, nil
+}

@@ -1,0 +1,137 @@
+// Package clients serves what clients, the yarn command and administrators call: YARN's
+// ApplicationClientProtocol and ResourceManagerAdministrationProtocol. It turns their messages into calls of
+// the daemon and the daemon's reports into messages, with the fields that its Java readers rely on.
+//
+// It keeps nothing and decides nothing but who may look and administer. It knows no scheduler and no store.
+package clients
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"heddle"
+	"heddle/daemon"
+	"heddle/rm"
+	"heddle/yarn/conv"
+	"heddle/yarn/ids"
+	"heddle/yarn/rpc"
+	"heddle/yarn/wire"
+)
+
+// The names with which the protocols are called.
+const (
+	ClientName = "org.apache.hadoop.yarn.api.ApplicationClientProtocolPB"
+	AdminName  = "org.apache.hadoop.yarn.server.api.ResourceManagerAdministrationProtocolPB"
+)
+
+// An RM is what of [daemon.RM] is called from here.
+type RM interface {
+	Apps(ctx context.Context, filter rm.AppFilter) ([]rm.AppReport, error)
+	App(ctx context.Context, id ids.App) (rm.AppReport, error)
+	Attempts(ctx context.Context, id ids.App) ([]rm.AttemptReport, error)
+	Attempt(ctx context.Context, id ids.Attempt) (rm.AttemptReport, error)
+	Containers(ctx context.Context, id ids.Attempt) ([]rm.ContainerReport, error)
+	Container(ctx context.Context, id ids.Container) (rm.ContainerReport, error)
+	Nodes(ctx context.Context) ([]rm.NodeReport, error)
+	Queues(ctx context.Context) ([]rm.QueueReport, error)
+	Cluster(ctx context.Context) (rm.ClusterReport, error)
+
+	NewApp(ctx context.Context) (ids.App, heddle.Resource, error)
+	Submit(ctx context.Context, user string, c *wire.ApplicationSubmissionContext) error
+	Kill(ctx context.Context, who daemon.Actor, id ids.App, diagnostics string) error
+	FailAttempt(ctx context.Context, who daemon.Actor, id ids.Attempt) error
+	Move(ctx context.Context, who daemon.Actor, id ids.App, queue string) error
+	SetPriority(ctx context.Context, who daemon.Actor, id ids.App, priority int32) (int32, error)
+	SetLifetime(ctx context.Context, who daemon.Actor, id ids.App, until time.Time) error
+	Signal(ctx context.Context, who daemon.Actor, id ids.Container, command wire.SignalContainerCommand) error
+
+	RefreshQueues(ctx context.Context) error
+	RefreshNodes(ctx context.Context, graceful bool, timeout time.Duration) error
+	Decommissioning(ctx context.Context) ([]ids.Node, error)
+	ResizeNode(ctx context.Context, id ids.Node, total heddle.Resource) error
+}
+
+// Options is what the protocols are told beside the daemon.
+type Options struct {
+	ACLs           bool          // yarn.acl.enable: who may look at applications is checked
+	Admins         rm.ACL        // yarn.admin.acl
+	Owner          string        // the user the daemon runs as, who may administer it too
+	ExtraResources []string      // names of the resources counted in heddle.Extra1 and Extra2
+	MemoryOnly     bool          // the resource calculator looks at memory alone
+	Decommission   time.Duration // how long a node may take to leave that is to do so gracefully; below 0: as long as it takes
+
+	ProxyUsers map[string]daemon.ProxyUser // those who may act for others, by name
+	Groups     func(user string) []string  // of a user, none for somebody unknown; nil where nobody is in any
+	Log        *slog.Logger                // nil for none
+}
+
+// A service is what the handlers share.
+type service struct {
+	rm RM
+	o  Options
+}
+
+func newService(r RM, o Options) *service {
+	if o.Groups == nil {
+		o.Groups = func(string) []string { return nil }
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return &service{r, o}
+}
+
+// serve makes a method of a handler, which is told who asks: those who act for others are let in or refused
+// before, and what the handler returns as an error gets its Java class.
+func serve[Req, Resp message](s *service, f func(context.Context, daemon.Actor, Req) (Resp, error)) rpc.Method {
+	return serveAndTell(s, f, func(daemon.Actor, Req, error) {})
+}
+
+// serveAndTell is serve for what somebody wants to know about: who asked for what, and how it ended.
+func serveAndTell[Req, Resp message](s *service, f func(context.Context, daemon.Actor, Req) (Resp, error), tell func(daemon.Actor, Req, error)) rpc.Method {
+	return rpc.Serve(func(ctx context.Context, call *rpc.Call, req Req) (resp Resp, err error) {
+		who := daemon.Actor{User: call.User, Addr: address(call)}
+		if err = s.admit(call); err == nil {
+			resp, err = f(ctx, who, req)
+		}
+		tell(who, req, err)
+		return resp, javaError(err)
+	})
+}
+
+// change is serve for what changes an application: the log says who did it, or was refused.
+func change[Req, Resp message](s *service, operation string, f func(context.Context, daemon.Actor, Req) (Resp, error)) rpc.Method {
+	return serveAndTell(s, f, func(who daemon.Actor, req Req, err error) {
+		d := daemon.Deed{User: who.User, Addr: who.Addr, Operation: operation, Target: daemon.TargetClients}
+		switch m := any(req).(type) {
+		case *wire.SubmitApplicationRequest:
+			d.App = conv.App(m.GetApplicationSubmissionContext().GetApplicationId())
+		case interface{ GetApplicationId() *wire.ApplicationId }:
+			d.App = conv.App(m.GetApplicationId())
+		case interface {
+			GetApplicationAttemptId() *wire.ApplicationAttemptId
+		}:
+			d.Attempt = conv.Attempt(m.GetApplicationAttemptId())
+		case interface{ GetContainerId() *wire.ContainerId }:
+			d.Container = conv.Container(m.GetContainerId())
+		}
+		d.Log(s.o.Log, err)
+	})
+}
+
+// administer is serve for administrators alone. The log says who asked for what; it leaves out what only looks,
+// unless somebody was refused.
+func administer[Req, Resp message](s *service, method string, looks bool, f func(context.Context, daemon.Actor, Req) (Resp, error)) rpc.Method {
+	checked := func(ctx context.Context, who daemon.Actor, req Req) (resp Resp, err error) {
+		if err := s.admin(who, method); err != nil {
+			return resp, err
+		}
+		return f(ctx, who, req)
+	}
+	return serveAndTell(s, checked, func(who daemon.Actor, _ Req, err error) {
+		if err != nil || !looks {
+			daemon.Deed{User: who.User, Addr: who.Addr, Operation: method, Target: daemon.TargetAdmin}.Log(s.o.Log, err)
+		}
+	})
+}

@@ -1,0 +1,207 @@
+package clients
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"heddle"
+	"heddle/daemon"
+	"heddle/rm"
+	"heddle/yarn/translate"
+	"heddle/yarn/wire"
+)
+
+// The scheduler types by which the yarn command chooses how to print a queue.
+const (
+	capacityScheduler = "CapacityScheduler"
+	fairScheduler     = "FairScheduler"
+	fairType          = "fair" // of rm.ClusterReport.Scheduler
+)
+
+// getQueueInfo describes a queue that is named in full or by its last part. Of an unknown one the answer has
+// none.
+func (s *service) getQueueInfo(ctx context.Context, who daemon.Actor, req *wire.GetQueueInfoRequest) (*wire.GetQueueInfoResponse, error) {
+	queues, err := s.rm.Queues(ctx)
+	if err != nil {
+		return nil, err
+	}
+	q := rm.FindQueue(queues, req.GetQueueName())
+	if q == nil {
+		return &wire.GetQueueInfoResponse{}, nil
+	}
+	cluster, err := s.rm.Cluster(ctx)
+	if err != nil {
+		return nil, err
+	}
+	d := describer{s, queues, cluster}
+	m := d.tree(q, depth(req))
+	if req.GetIncludeApplications() {
+		apps, err := s.rm.Apps(ctx, rm.AppFilter{
+			Queues: rm.Leaves(queues, q), States: []rm.AppState{rm.AppSubmitted, rm.AppAccepted, rm.AppRunning},
+		})
+		if err != nil {
+			return nil, err
+		}
+		now := time.Now()
+		for i := range apps {
+			if s.sees(who.User, &apps[i]) {
+				m.Applications = append(m.Applications, s.appReport(&apps[i], true, now))
+			}
+		}
+	}
+	return &wire.GetQueueInfoResponse{QueueInfo: m}, nil
+}
+
+// A describer writes queues as of one moment.
+type describer struct {
+	s       *service
+	queues  []rm.QueueReport // by id
+	cluster rm.ClusterReport
+}
+
+// depth is how many levels below a queue are asked for.
+func depth(req *wire.GetQueueInfoRequest) int {
+	switch {
+	case !req.GetIncludeChildQueues():
+		return 0
+	case !req.GetRecursive():
+		return 1
+	default:
+		return math.MaxInt
+	}
+}
+
+// tree describes a queue and so many levels below it.
+func (d describer) tree(q *rm.QueueReport, levels int) *wire.QueueInfo {
+	var m *wire.QueueInfo
+	if d.cluster.Scheduler == fairType {
+		m = d.fair(q)
+	} else {
+		m = d.capacity(q)
+	}
+	if levels > 0 {
+		for _, c := range q.Children {
+			m.ChildQueues = append(m.ChildQueues, d.tree(&d.queues[c], levels-1))
+		}
+	}
+	return m
+}
+
+// capacity describes a queue in the words of the capacity scheduler.
+func (d describer) capacity(q *rm.QueueReport) *wire.QueueInfo {
+	state := wire.QueueState_Q_RUNNING
+	if !q.Running {
+		state = wire.QueueState_Q_STOPPED
+	}
+	guaranteed := fraction(d.cluster.Total, q.Absolute)
+	current := 0.0
+	if q.Absolute > 0 {
+		current = d.s.share(q.Used, d.cluster.Total) / q.Absolute
+	}
+	m := &wire.QueueInfo{
+		QueueName: new(q.Name()), QueuePath: &q.Path, SchedulerType: new(capacityScheduler),
+		Capacity: float(q.Capacity), MaximumCapacity: float(q.Max), CurrentCapacity: float(current),
+		State: &state, AccessibleNodeLabels: []string{"*"}, QueueStatistics: d.statistics(q, guaranteed),
+		PreemptionDisabled: new(!q.Preemptable), IntraQueuePreemptionDisabled: new(true),
+		Weight: float(q.Weight), MaxParallelApps: proto.Int32(math.MaxInt32),
+	}
+	none := d.s.resource(heddle.Resource{})
+	m.QueueConfigurationsMap = []*wire.QueueConfigurationsMap{{PartitionName: new(""), QueueConfigurations: &wire.QueueConfigurations{
+		Capacity: float(q.Capacity), AbsoluteCapacity: float(q.Absolute), MaxCapacity: float(q.Max), AbsoluteMaxCapacity: float(q.AbsoluteMax),
+		MaxAMPercentage: float(q.AMShare), EffectiveMinCapacity: d.s.resource(guaranteed),
+		EffectiveMaxCapacity: d.s.resource(fraction(d.cluster.Total, q.AbsoluteMax)), ConfiguredMinCapacity: none, ConfiguredMaxCapacity: none,
+	}}}
+	return m
+}
+
+// fair describes a queue in the words of the fair scheduler.
+func (d describer) fair(q *rm.QueueReport) *wire.QueueInfo {
+	share := fraction(d.cluster.Total, q.Absolute)
+	most := q.MaxShare.Min(d.cluster.Total)
+	if q.MaxShare.IsZero() {
+		most = d.cluster.Total
+	}
+	apps := int32(math.MaxInt32)
+	if q.MaxApps >= 0 {
+		apps = int32(min(q.MaxApps, math.MaxInt32))
+	}
+	memory := func(a heddle.Resource) *int64 { return new(a[heddle.Memory]) }
+	cores := func(a heddle.Resource) *int32 { return new(int32(translate.Vcores(a))) }
+	return &wire.QueueInfo{
+		QueueName: &q.Path, SchedulerType: new(fairScheduler), State: wire.QueueState_Q_RUNNING.Enum(),
+		Capacity: float(q.Absolute), CurrentCapacity: float(d.s.share(q.Used, share)), Weight: float(q.Weight),
+		MinResourceMemory: memory(q.MinShare), MinResourceVCore: cores(q.MinShare), MaxResourceMemory: memory(most), MaxResourceVCore: cores(most),
+		ReservedResourceMemory: memory(q.Reserved), ReservedResourceVCore: cores(q.Reserved),
+		SteadyFairShareMemory: memory(share), SteadyFairShareVCore: cores(share), MaxRunningApp: &apps,
+		PreemptionDisabled: new(!q.Preemptable), QueueStatistics: d.statistics(q, share),
+	}
+}
+
+// statistics are a queue's numbers. Available is what is left of what the queue is entitled to.
+func (d describer) statistics(q *rm.QueueReport, entitled heddle.Resource) *wire.QueueStatistics {
+	n := func(i int) *int64 { return new(int64(i)) }
+	memory := func(a heddle.Resource) *int64 { return new(a[heddle.Memory]) }
+	cores := func(a heddle.Resource) *int64 { return new(translate.Vcores(a)) }
+	left := entitled.Minus(q.Used).Max(heddle.Resource{})
+	users := 0
+	for i := range q.Users {
+		if q.Users[i].Active > 0 {
+			users++
+		}
+	}
+	return &wire.QueueStatistics{
+		NumAppsSubmitted: n(q.Submitted), NumAppsRunning: n(q.Active), NumAppsPending: n(q.Inactive), NumAppsCompleted: n(q.Completed),
+		NumAppsKilled: n(q.Killed), NumAppsFailed: n(q.Failed), NumActiveUsers: n(users),
+		AvailableMemoryMB: memory(left), AllocatedMemoryMB: memory(q.Used), PendingMemoryMB: memory(q.Pending), ReservedMemoryMB: memory(q.Reserved),
+		AvailableVCores: cores(left), AllocatedVCores: cores(q.Used), PendingVCores: cores(q.Pending), ReservedVCores: cores(q.Reserved),
+		AllocatedContainers: n(q.Containers), PendingContainers: n(q.Waiting), ReservedContainers: n(q.Reservations),
+	}
+}
+
+// fraction is a part of an amount, in whole MiB and vcores: what is less than one is not there.
+func fraction(a heddle.Resource, f float64) heddle.Resource {
+	for i := range a {
+		unit := heddle.Dim(i).Unit()
+		a[i] = int64(f*float64(a[i])) / unit * unit
+	}
+	return a
+}
+
+func float(f float64) *float32 { return new(float32(f)) }
+
+// getQueueUserAcls says what the caller may do in each queue. What may be done in a queue may be done below it.
+func (s *service) getQueueUserAcls(ctx context.Context, who daemon.Actor, _ *wire.GetQueueUserAclsInfoRequest) (*wire.GetQueueUserAclsInfoResponse, error) {
+	queues, err := s.rm.Queues(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var groups []string
+	if s.o.ACLs {
+		groups = s.o.Groups(who.User)
+	}
+	m := &wire.GetQueueUserAclsInfoResponse{}
+	type rights struct{ submit, administer bool }
+	have := make([]rights, len(queues))
+	for i := range queues {
+		q := &queues[i]
+		r := rights{!s.o.ACLs || s.administers(who.User), !s.o.ACLs || s.administers(who.User)}
+		if p := int(q.Parent); p >= 0 && p < i {
+			r.submit, r.administer = r.submit || have[p].submit, r.administer || have[p].administer
+		}
+		r.administer = r.administer || rm.ACL(q.AdminACL).Admits(who.User, groups)
+		r.submit = r.submit || r.administer || rm.ACL(q.SubmitACL).Admits(who.User, groups)
+		have[i] = r
+		info := &wire.QueueUserACLInfo{QueueName: &q.Path}
+		if r.submit {
+			info.UserAcls = append(info.UserAcls, wire.QueueACL_QACL_SUBMIT_APPLICATIONS)
+		}
+		if r.administer {
+			info.UserAcls = append(info.UserAcls, wire.QueueACL_QACL_ADMINISTER_QUEUE)
+		}
+		m.QueueUserAcls = append(m.QueueUserAcls, info)
+	}
+	return m, nil
+}

@@ -1,0 +1,20 @@
+package clients
+
+import (
+	"heddle"
+	"heddle/yarn/translate"
+	"heddle/yarn/wire"
+)
+
+// resource is an amount as YARN writes it.
+func (s *service) resource(a heddle.Resource) *wire.Resource {
+	return translate.Units(s.o.ExtraResources).Wire(a)
+}
+
+// amount reads a resource.
+func (s *service) amount(m *wire.Resource) heddle.Resource {
+	return translate.Units(s.o.ExtraResources).Read(m)
+}
+
+// unknown is what stands for an amount that there is none of: one of −1.
+func unknown() *wire.Resource { return translate.Units(nil).Wire(heddle.Of(-1, -1000)) }

@@ -1,0 +1,41 @@
+package daemon
+
+import (
+	"net/netip"
+	"time"
+
+	"heddle/rm"
+)
+
+// A Config is what the daemon is told beside its scheduler. Every field has YARN's property in its comment;
+// the defaults are YARN's unless the comment says otherwise.
+type Config struct {
+	rm.Config
+
+	// Where it listens. Port 0 takes a free one.
+	Client    netip.AddrPort // yarn.resourcemanager.address
+	Scheduler netip.AddrPort // yarn.resourcemanager.scheduler.address
+	Tracker   netip.AddrPort // yarn.resourcemanager.resource-tracker.address
+	Admin     netip.AddrPort // yarn.resourcemanager.admin.address
+	Web       netip.AddrPort // yarn.resourcemanager.webapp.address
+
+	KeyRolling       time.Duration        // yarn.resourcemanager.am-rm-tokens.master-key-rolling-interval-secs
+	NodeKeyRolling   time.Duration        // yarn.resourcemanager.container-tokens.…, nm-tokens.master-key-rolling-interval-secs: the shorter
+	Decommission     time.Duration        // yarn.resourcemanager.nodemanager-graceful-decommission-timeout-secs; below 0: as long as it takes
+	ConnectRetries   int                  // yarn.resourcemanager.nodemanager-connect-retries, for launching masters
+	IncludeFile      string               // yarn.resourcemanager.nodes.include-path
+	ExcludeFile      string               // yarn.resourcemanager.nodes.exclude-path
+	Recovery         bool                 // yarn.resourcemanager.recovery.enabled; on unless said otherwise (YARN: off)
+	ProxyUsers       map[string]ProxyUser // by name
+	Topology         string               // net.topology.script.file.name: prints the rack of each host it is given
+	TopologyTable    map[string]string
+	MemoryOnly       bool   // the resource calculator looks at memory alone
+	CompletedLogsURL string // yarn.log.server.url, for links to logs
+}
+
+// A ProxyUser is for whom somebody may act, whom Users or Groups name, and from where: as hadoop.proxyuser.<name>.users,
+// .groups and .hosts have it. "*" stands for all users or groups.
+type ProxyUser struct {
+	Users, Groups []string
+	From          []netip.Prefix
+}

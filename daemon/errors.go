@@ -1,0 +1,27 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+
+	"heddle/rm"
+	"heddle/yarn/rpc"
+)
+
+// ErrStopping says that the ResourceManager is on its way out: its callers try again.
+var ErrStopping = errors.New("the ResourceManager is stopping")
+
+const classRetry = "org.apache.hadoop.ipc.RetriableException"
+
+// byClass makes a handler's errors ones that name the Java class its caller acts on.
+func byClass[Q, P any](f func(context.Context, *rpc.Call, Q) (P, error)) func(context.Context, *rpc.Call, Q) (P, error) {
+	return func(ctx context.Context, c *rpc.Call, q Q) (P, error) {
+		p, err := f(ctx, c, q)
+		if bad := (*rm.Invalid)(nil); errors.As(err, &bad) {
+			err = &rpc.Error{Class: bad.Class, Message: bad.Text}
+		} else if errors.Is(err, ErrStopping) {
+			err = &rpc.Error{Class: classRetry, Message: err.Error()}
+		}
+		return p, err
+	}
+}

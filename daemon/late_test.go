@@ -1,0 +1,541 @@
+package daemon
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"heddle"
+	"heddle/conf"
+	"heddle/policies"
+	"heddle/yarn/conv"
+	"heddle/yarn/ids"
+	"heddle/yarn/rpc"
+	"heddle/yarn/wire"
+)
+
+// job is a master at work on its own node, and another node.
+func (w *world) job(kind string) (id ids.App, m *am, home, other *nm) {
+	w.Helper()
+	home = w.node("n1", 2048, 4)
+	id = w.submit(kind, 1024)
+	home.run(w.masterOf(id))
+	home.beat()
+	return id, w.master(id), home, w.node("n2", 4096, 4)
+}
+
+// task has a master ask for one container on the other node, which starts it.
+func (n *nm) task(m *am) ids.Container {
+	n.w.Helper()
+	a := m.ask(row(20, "*", 2048, 1))
+	if len(a.GetAllocatedContainers()) != 1 {
+		n.w.Fatalf("granted %v, want one container", a.GetAllocatedContainers())
+	}
+	id := conv.Container(a.GetAllocatedContainers()[0].GetId())
+	m.ask(row(20, "*", 2048, 0))
+	n.run(id)
+	n.beat()
+	return id
+}
+
+// What a master was told is over stays over, whatever a node that registers again says of it.
+func TestOldNews(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		id, m, home, n := w.job("MAPREDUCE")
+		c := n.task(m)
+		n.exit(c, 0)
+		n.beat()
+		n.register(4096, 4, status(c, 20, wire.ContainerState_C_COMPLETE)) // nobody said that it may forget it
+		if s := m.ask().GetCompletedContainerStatuses(); len(s) != 1 {
+			t.Errorf("completions %v, want one", s)
+		}
+		n.register(4096, 4, status(c, 20, wire.ContainerState_C_COMPLETE))
+		if s := m.ask().GetCompletedContainerStatuses(); len(s) != 0 {
+			t.Errorf("told again: %v", s)
+		}
+
+		lost := n.task(m)
+		for range 25 { // longer than kills are remembered
+			time.Sleep(time.Minute)
+			home.beat()
+			m.ask()
+		}
+		n.register(4096, 4, status(lost, 20, wire.ContainerState_C_RUNNING))
+		if b := n.beat(); len(b.GetContainersToCleanup()) != 1 {
+			t.Errorf("a container whose master was told that it is lost runs on: %v", b)
+		}
+		if p := w.app(id); p.Containers != 1 {
+			t.Errorf("%d containers are held, want the master alone", p.Containers)
+		}
+		w.check()
+	})
+}
+
+// A start that was under way when its application or attempt ended is ended all the same.
+func TestLateStart(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		id, m, home, n := w.job("MAPREDUCE")
+		c := n.task(m)
+		if _, err := m.try(&wire.AllocateRequest{ResponseId: new(m.resp), Release: []*wire.ContainerId{conv.WireContainer(c)}}); err != nil {
+			t.Fatal(err)
+		}
+		if b := n.beat(); len(b.GetContainersToCleanup()) != 1 {
+			t.Fatalf("to clean up: %v", b)
+		}
+		time.Sleep(time.Minute)
+		if b := n.beat(); len(b.GetContainersToCleanup()) != 1 {
+			t.Errorf("it runs a minute after its kill, and nobody minds: %v", b)
+		}
+		if _, err := w.r.Kill(t.Context(), Actor{User: "bob"}, id, ""); err != nil {
+			t.Fatal(err)
+		}
+		home.beat()
+		if b := home.beat(); len(b.GetApplicationsToCleanup()) != 1 {
+			t.Errorf("what runs of an application that is over is not cleaned up again: %v", b)
+		}
+		w.check()
+	})
+}
+
+// A master whose start was answered with an error, or not at all, and that runs is not given up.
+func TestStartAnswerLost(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		w.r.callOnce = func(nodeCall, string, proto.Message, proto.Message) error {
+			time.Sleep(10 * time.Second)
+			return errors.New("no answer")
+		}
+		n := w.node("n1", 2048, 4)
+		id := w.submit("MAPREDUCE", 1024)
+		n.run(w.masterOf(id))
+		n.beat()
+		time.Sleep(20 * time.Second)
+		if p := w.app(id); p.Attempt != 1 || p.Launched == 0 {
+			t.Errorf("attempt %d, launched %d; want the first one, which runs", p.Attempt, p.Launched)
+		}
+	})
+}
+
+// What is granted and not fetched is part of what a master still asks for when it calls.
+func TestUnfetched(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		_, m, _, n := w.job("MAPREDUCE")
+		m.ask(row(20, "*", 2048, 3)) // two fit
+		a := w.node("n3", 8192, 4)
+		a.beat() // the third is granted
+		got := m.ask(row(20, "*", 2048, 1)).GetAllocatedContainers()
+		if len(got) != 1 {
+			t.Errorf("%d containers, want the one that was still asked for", len(got))
+		}
+		n.beat()
+		if got = m.ask(row(20, "*", 2048, 0)).GetAllocatedContainers(); len(got) != 0 {
+			t.Errorf("%d containers that nobody wants", len(got))
+		}
+		w.check()
+	})
+}
+
+// A master that has finished gets nothing any more of what it had asked for.
+func TestFinishWithdraws(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		id, m, _, _ := w.job("MAPREDUCE")
+		m.ask(row(20, "*", 2048, 5))
+		if !m.finish() {
+			t.Fatal("not finished")
+		}
+		w.node("n3", 8192, 4).beat()
+		if p := w.app(id); p.Containers != 3 || len(p.Requests) != 0 {
+			t.Errorf("%d containers and requests %v after the end", p.Containers, p.Requests)
+		}
+		if a := m.ask(); len(a.GetAllocatedContainers()) != 0 {
+			t.Errorf("granted %v", a.GetAllocatedContainers())
+		}
+		w.check()
+	})
+}
+
+// A kill that came while the submission was being stored is answered when it is stored itself.
+func TestKillWhileStored(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		id, _, err := w.r.NewApp(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.r.post(func() { time.Sleep(time.Second) }) // both wait for the loop then
+		submitted := make(chan error, 1)
+		go func() { submitted <- w.r.Submit(t.Context(), "ann", submission(id, "SPARK", 1024)) }()
+		time.Sleep(time.Millisecond)
+		ended := make(chan int, 1)
+		a := func() *app { return w.r.byApp[id] }
+		go func() {
+			time.Sleep(time.Millisecond)
+			w.r.calls <- func() { // as Kill does
+				ended <- len(a().killers) + 10*len(a().saved)
+			}
+		}()
+		done, err := w.r.Kill(t.Context(), Actor{User: "bob"}, id, "")
+		if err != nil || !done || <-submitted != nil {
+			t.Fatal(done, err)
+		}
+		if n := <-ended; n != 11 {
+			t.Errorf("%d: the kill is told together with the submission", n)
+		}
+		if p := w.app(id); p.State != rm.AppKilled {
+			t.Errorf("it is %s", p.State)
+		}
+	})
+}
+
+// Nodes that leave gracefully: masters hear of it, what runs there may come back, what is empty goes.
+func TestDecommission(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		_, m, _, n := w.job("SPARK")
+		c := n.task(m)
+		file := filepath.Join(t.TempDir(), "exclude")
+		_, _ = read(t.Context(), w.r, func() (struct{}, error) { w.r.cfg.ExcludeFile = file; return struct{}{}, nil })
+		if err := w.r.RefreshNodes(t.Context(), true, time.Hour); err == nil || !strings.Contains(err.Error(), "there is no list of hosts "+file) {
+			t.Fatalf("a list that was never there: %v", err)
+		}
+		if err := os.WriteFile(file, []byte("n2\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.r.RefreshNodes(t.Context(), true, time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		u := m.ask().GetUpdatedNodes()
+		if i := len(u) - 1; i < 0 || u[i].GetNodeUpdateType() != wire.NodeUpdateType_NODE_DECOMMISSIONING || u[i].GetDecommissioningTimeout() == 0 {
+			t.Errorf("its master is told %v", u)
+		}
+		if p := n.register(4096, 4, status(c, 0, wire.ContainerState_C_RUNNING)); p.GetNodeAction() != wire.NodeAction_NORMAL {
+			t.Errorf("a node that has something to finish is told %v", p.GetNodeAction())
+		}
+		if p, _ := w.r.Nodes(t.Context()); p[1].State != "DECOMMISSIONING" || p[1].Containers != 1 {
+			t.Errorf("it is %s with %d containers", p[1].State, p[1].Containers)
+		}
+		if err := os.Remove(file); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.r.RefreshNodes(t.Context(), false, 0); err == nil {
+			t.Error("a list that is gone was taken for an empty one")
+		}
+		if p := n.register(4096, 4); p.GetNodeAction() != wire.NodeAction_SHUTDOWN {
+			t.Errorf("a node with nothing left is told %v", p.GetNodeAction())
+		}
+		if p, _ := w.r.Nodes(t.Context()); p[1].State != "DECOMMISSIONED" {
+			t.Errorf("it is %s", p[1].State)
+		}
+		w.check()
+	})
+}
+
+// A node that registers again as a sick one gets nothing.
+func TestSickAgain(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		n := w.node("n1", 4096, 4)
+		if _, err := w.r.registerNode(t.Context(), &rpc.Call{}, &wire.RegisterNodeManagerRequest{
+			NodeId: conv.WireNode(n.id), HttpPort: proto.Int32(8042), Resource: &wire.Resource{Memory: proto.Int64(4096), VirtualCores: proto.Int32(4)},
+			NodeStatus:          &wire.NodeStatus{NodeHealthStatus: &wire.NodeHealthStatus{IsNodeHealthy: new(false)}},
+			RunningApplications: []*wire.ApplicationId{{Id: proto.Int32(1), ClusterTimestamp: proto.Int64(1)}},
+		}); err != nil {
+			t.Fatal(err)
+		}
+		id := w.submit("SPARK", 1024)
+		p, _ := w.r.Nodes(t.Context())
+		if c, _ := w.r.Cluster(t.Context()); p[0].State != "UNHEALTHY" || !c.Total.IsZero() || w.app(id).Master.ID != 0 {
+			t.Errorf("it is %s, the cluster has %v", p[0].State, c.Total)
+		}
+		w.check()
+	})
+}
+
+// stoppedQueues is a scheduler whose queues take nobody.
+func stoppedQueues(t *testing.T) *rm.Scheduler {
+	t.Helper()
+	sch, h := testScheduler(t, "capacity"), conf.Default()
+	h.Capacity.MaxApplications = 0
+	for i := range h.Capacity.Queues {
+		h.Capacity.Queues[i].Stopped = true
+	}
+	p, err := policies.Load("capacity", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, _ = p.WithoutAgent()
+	b, err := policies.Build(p, policies.Env{Capacity: h.Capacity, Fair: h.Fair, Minimum: h.Site.Minimum, Maximum: h.Site.Maximum, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sch.Set, sch.UserName = b.Set, b.User
+	return sch
+}
+
+// A queue that is stopped takes nobody, and what runs there runs on.
+func TestStoppedQueueDrains(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		id, m, _, _ := w.job("MAPREDUCE")
+		_, err := read(t.Context(), w.r, func() (struct{}, error) { return struct{}{}, w.r.reschedule(stoppedQueues(t)) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a := m.ask(row(20, "*", 1024, 1)); len(a.GetAllocatedContainers()) != 1 || w.app(id).State != rm.AppRunning {
+			t.Errorf("after its queue was stopped: %v", a)
+		}
+		if p := w.app(w.submit("SPARK", 1024)); p.State != rm.AppFailed {
+			t.Errorf("an application for a stopped queue is %s", p.State)
+		}
+		w.check()
+	})
+}
+
+// A configuration that lacks the queue of what runs changes nothing.
+func TestRefreshRefused(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		id, m, _, _ := w.job("MAPREDUCE")
+		_, err := read(t.Context(), w.r, func() (struct{}, error) {
+			sch := testScheduler(t, "capacity")
+			sch.Queues[1].Path = "root.other"
+			return struct{}{}, w.r.reschedule(sch)
+		})
+		wantClass(t, err, classYarn)
+		_, err = read(t.Context(), w.r, func() (struct{}, error) {
+			sch := testScheduler(t, "capacity")
+			sch.Maximum[heddle.Memory]--
+			return struct{}{}, w.r.reschedule(sch)
+		})
+		wantClass(t, err, classYarn) // what is asked for might be larger
+		if a := m.ask(row(20, "*", 1024, 1)); len(a.GetAllocatedContainers()) != 1 || w.app(id).State != rm.AppRunning {
+			t.Errorf("after the refused refresh: %v", a)
+		}
+		w.check()
+	})
+}
+
+// A node whose rack is another one now moves there when nothing runs on it, and is found by its name.
+func TestOtherRack(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		_, _ = read(t.Context(), w.r, func() (struct{}, error) { w.r.cfg.PortInNodeName = true; return struct{}{}, nil })
+		id, m, _, n := w.job("MAPREDUCE")
+		c := n.task(m)
+		_, _ = read(t.Context(), w.r, func() (struct{}, error) {
+			w.r.cfg.TopologyTable = map[string]string{"n2": "/other"}
+			return struct{}{}, nil
+		})
+		n.register(4096, 4, status(c, 20, wire.ContainerState_C_RUNNING))
+		if b := n.beat(); len(b.GetContainersToCleanup()) != 0 || w.app(id).Containers != 2 {
+			t.Errorf("what runs on a node that is said to have moved: %v", b)
+		}
+		n.exit(c, 0)
+		n.beat()
+		n.register(4096, 4)
+		pinned := row(7, "/other", 1024, 1)
+		pinned.RelaxLocality = new(false)
+		nowhere := row(7, "*", 1024, 1)
+		nowhere.RelaxLocality = new(false)
+		a := m.ask(row(7, "n2:8041", 1024, 1), pinned, nowhere)
+		if got := a.GetAllocatedContainers(); len(got) != 1 || conv.Node(got[0].GetNodeId()) != n.id {
+			t.Errorf("granted %v, want a container on the node that was named", got)
+		}
+		w.check()
+	})
+}
+
+// Sizes are rounded up to steps, but not beyond the largest node: what fits as it is asked for is granted.
+func TestRoundedIntoTheNode(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		_, m, _, _ := w.job("MAPREDUCE")
+		w.node("n3", 5000, 4)
+		a := m.ask(row(20, "*", 4900, 1))
+		if got := a.GetAllocatedContainers(); len(got) != 1 || got[0].GetResource().GetMemory() != 5000 {
+			t.Errorf("granted %v, want one of the whole node", got)
+		}
+		w.check()
+	})
+}
+
+// A queue may have a largest container of its own and a priority for those that name none.
+func TestQueueLimits(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		_, _ = read(t.Context(), w.r, func() (struct{}, error) {
+			q := &w.r.sch.Queues[w.r.queues["root.default"]]
+			q.Largest, q.Priority = heddle.Of(2048, 2000), 4
+			return struct{}{}, nil
+		})
+		id, m, _, _ := w.job("SPARK")
+		if p := w.app(id).Priority; p != 4 {
+			t.Errorf("priority %d, want the queue's", p)
+		}
+		_, err := m.try(&wire.AllocateRequest{ResponseId: new(m.resp), Ask: []*wire.ResourceRequest{row(1, "*", 2049, 1)}})
+		wantClass(t, err, classInvalidAsk)
+		next, _, err := w.r.NewApp(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantClass(t, w.r.Submit(t.Context(), "ann", submission(next, "SPARK", 4096)), classInvalidAsk)
+		c := submission(next, "SPARK", 1024)
+		c.Priority = &wire.Priority{Priority: proto.Int32(0)}
+		if err := w.r.Submit(t.Context(), "ann", c); err != nil || w.app(next).Priority != 0 {
+			t.Errorf("%v, priority %d, want the one that was asked for", err, w.app(next).Priority)
+		}
+	})
+}
+
+// A lifetime ends later than now, or is not taken: an application must not die of a clock in another zone.
+func TestLifetimeInThePast(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		id, _, _, _ := w.job("SPARK")
+		for _, until := range []time.Time{{}, time.Now(), time.Now().Add(-time.Hour)} {
+			wantClass(t, w.r.SetLifetime(t.Context(), Actor{User: "ann"}, id, until), classYarn)
+		}
+		time.Sleep(time.Second)
+		if p := w.app(id); p.State != rm.AppRunning || p.Lifetime != 0 {
+			t.Errorf("it is %s, and ends at %d", p.State, p.Lifetime)
+		}
+	})
+}
+
+// A list says of the newest applications alone what they wait for; each one's own report says it always.
+func TestListExplainsTheNewest(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		w.job("MAPREDUCE") // takes the one master's room that the queue has
+		var waiting []ids.App
+		for range explained + 1 {
+			waiting = append(waiting, w.submit("MAPREDUCE", 1024))
+		}
+		list, err := w.r.Apps(t.Context(), rm.AppFilter{States: []rm.AppState{rm.AppAccepted}})
+		if err != nil || len(list) != len(waiting) {
+			t.Fatalf("%d wait, want %d: %v", len(list), len(waiting), err)
+		}
+		for i, a := range list {
+			if whole := w.app(a.ID).Diagnostics; (a.Diagnostics == whole) != (i > 0) || !strings.HasPrefix(whole, a.Diagnostics) {
+				t.Errorf("application %d: %q in the list, %q alone", i, a.Diagnostics, whole)
+			}
+		}
+	})
+}
+
+// Numbers begin anew once most of those that have one are gone: what is there goes on, and the tables stay small.
+func TestTidy(t *testing.T) {
+	inWorld(t, "heddle", func(t *testing.T, w *world) {
+		id, m, home, n := w.job("MAPREDUCE")
+		task := n.task(m)
+		for i := range 40 {
+			gone := w.submit("SPARK", 1024)
+			if _, err := w.r.Kill(t.Context(), Actor{User: "ann"}, gone, ""); err != nil {
+				t.Fatal(err)
+			}
+			if i == 20 {
+				synctest.Wait()
+				w.tidySoon()
+				time.Sleep(2 * checkEvery)
+			}
+		}
+		synctest.Wait()
+		if len(w.r.apps) > 21 || w.r.tidyAt < tidyAt {
+			t.Errorf("%d numbers were given, again at %d", len(w.r.apps), w.r.tidyAt)
+		}
+		w.check()
+		m.ask(row(20, "*", 1024, 1))
+		n.exit(task, 0)
+		n.beat()
+		a := m.ask()
+		if s := a.GetCompletedContainerStatuses(); len(s) != 1 || conv.Container(s[0].GetContainerId()) != task {
+			t.Errorf("completed %v, want %v", s, task)
+		}
+		if p := w.app(id); p.State != rm.AppRunning || p.Containers != 2 {
+			t.Errorf("%s with %d containers", p.State, p.Containers)
+		}
+		home.beat()
+		w.check()
+	})
+}
+
+// A NodeManager that comes back on another port is the same machine: what is gone is in no list any more.
+func TestNodeOnAnotherPort(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		old := w.node("n1", 4096, 4)
+		other := w.node("n2", 4096, 4)
+		time.Sleep(testConfig().NodeExpiry / 2)
+		other.beat()
+		time.Sleep(testConfig().NodeExpiry/2 + time.Second)
+		n := &nm{w: w, id: ids.Node{Host: old.id.Host, Port: old.id.Port + 1}, conts: old.conts}
+		states := func(want ...string) {
+			t.Helper()
+			list, err := w.r.Nodes(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, k := range list {
+				got = append(got, k.ID.String()+" "+k.State)
+			}
+			slices.Sort(got)
+			if !slices.Equal(got, want) {
+				t.Errorf("nodes %v, want %v", got, want)
+			}
+		}
+		states(old.id.String()+" LOST", other.id.String()+" RUNNING")
+		n.register(4096, 4)
+		states(n.id.String()+" RUNNING", other.id.String()+" RUNNING")
+	})
+}
+
+// Another core owes a master what the one before did: nothing that was delivered is granted again, and what was not
+// fetched is.
+func TestOwedByTheNextCore(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		id, m, _, n := w.job("MAPREDUCE") // 1 GiB is free on its node, 4 on the other
+		rebuild := func() {
+			t.Helper()
+			if _, err := read(t.Context(), w.r, func() (struct{}, error) { return struct{}{}, w.r.rebuild(w.r.sch) }); err != nil {
+				t.Fatal(err)
+			}
+			w.check()
+		}
+		if got := len(m.ask(row(20, "*", 1024, 3)).GetAllocatedContainers()); got != 3 {
+			t.Fatalf("granted %d, want 3", got)
+		}
+		rebuild()
+		if got := len(m.ask().GetAllocatedContainers()); got != 0 {
+			t.Errorf("%d more than were asked for", got)
+		}
+
+		if got := len(m.ask(row(20, "*", 1024, 4)).GetAllocatedContainers()); got != 2 {
+			t.Fatalf("granted %d of 4, want the 2 that fit", got)
+		}
+		for id := range n.conts {
+			n.exit(id, 0)
+		}
+		var held []ids.Container
+		for id := range w.r.byNode[n.id].conts {
+			held = append(held, id)
+		}
+		n.run(held[0])
+		n.beat()
+		n.exit(held[0], 0)
+		n.beat() // which has room for one: it is granted, and nobody fetches it
+		rebuild()
+		a := m.ask()
+		if got := len(a.GetAllocatedContainers()); got != 1 {
+			t.Errorf("granted %d after what was not fetched was lost, want 1", got)
+		}
+		if got := a.GetEnhancedHeadroom().GetTotalPendingCount(); got != 1 {
+			t.Errorf("%d are still owed, want 1", got)
+		}
+		m.ask(row(20, "*", 1024, 1), row(20, "elsewhere", 1024, 1), row(20, "/default-rack", 1024, 1))
+		rebuild()
+		var rows []string
+		for _, k := range w.r.byApp[id].current().sortedRows() {
+			rows = append(rows, fmt.Sprint(k.GetResourceName(), " ", k.GetNumContainers()))
+		}
+		if want := []string{"* 1", "/default-rack 1", "elsewhere 1"}; !slices.Equal(rows, want) {
+			t.Errorf("rows %q, want %q: one names a host that may yet come", rows, want)
+		}
+	})
+}

@@ -1,0 +1,346 @@
+package daemon
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"heddle"
+	"heddle/daemon/store"
+	"heddle/yarn/conv"
+	"heddle/yarn/ids"
+	"heddle/yarn/wire"
+)
+
+// inRestarts runs a test in a bubble, on a store of its own.
+func inRestarts(t *testing.T, profile string, f func(t *testing.T, w *world, path string)) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{T: t, profile: profile}
+		path := filepath.Join(t.TempDir(), "data", "rm.db")
+		w.restart(path, 0)
+		defer func() { w.stop() }()
+		f(t, w, path)
+	})
+}
+
+// A master whose node comes back without it is followed by another one at once, and what it ran elsewhere ends.
+func TestRestartMasterGone(t *testing.T) {
+	for name, list := range map[string][]wire.ContainerState{
+		"not there": nil, "ended": {wire.ContainerState_C_COMPLETE},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inRestarts(t, "capacity", func(t *testing.T, w *world, path string) {
+				id, m, home, n := w.job("MAPREDUCE")
+				master, task := w.masterOf(id), n.task(m)
+
+				w.restart(path, time.Second)
+				n.register(4096, 4, status(task, 20, wire.ContainerState_C_RUNNING))
+				if p := w.app(id); p.Containers != 1 {
+					t.Fatalf("%d containers found, want the task", p.Containers)
+				}
+				var left []*wire.NMContainerStatus
+				for _, s := range list {
+					left = append(left, status(master, 0, s))
+				}
+				home.register(2048, 4, left...)
+				if p := w.app(id); p.Attempt != 2 || p.State != rm.AppAccepted || p.Containers != 0 {
+					t.Errorf("attempt %d, %s, with %d containers; want a second one that waits", p.Attempt, p.State, p.Containers)
+				}
+				if b := n.beat(); len(b.GetContainersToCleanup()) != 1 {
+					t.Errorf("the first attempt's task runs on: %v", b)
+				}
+				time.Sleep(11 * time.Second)
+				n.beat()
+				if p := w.app(id); p.Master.Attempt.N != 2 {
+					t.Errorf("the second master is %v", p.Master)
+				}
+				w.check()
+			})
+		})
+	}
+}
+
+// A master that came back and whose node did not: when it falls silent all it holds and asks for ends with it.
+func TestRestartMasterWithoutNode(t *testing.T) {
+	inRestarts(t, "capacity", func(t *testing.T, w *world, path string) {
+		id, m, _, n := w.job("MAPREDUCE")
+		task := n.task(m)
+		w.restart(path, time.Second)
+		n.register(4096, 4, status(task, 20, wire.ContainerState_C_RUNNING))
+		m.register()
+		time.Sleep(11 * time.Second)
+		m.ask(row(20, "*", 4096, 1)) // has no room
+		for range 16 {
+			time.Sleep(time.Minute)
+			n.beat()
+		}
+		if p := w.app(id); p.Attempt != 2 || p.Master.Attempt.N != 2 || p.Containers != 1 || len(p.Requests) != 0 {
+			t.Errorf("attempt %d, %d containers, requests %v; want a second master and nothing of the first one's", p.Attempt, p.Containers, p.Requests)
+		}
+		w.check()
+	})
+}
+
+// A completion that no master has heard of survives another start: the node that knows of it may not forget.
+func TestSecondRestart(t *testing.T) {
+	inRestarts(t, "capacity", func(t *testing.T, w *world, path string) {
+		id, m, home, n := w.job("MAPREDUCE")
+		master, task := w.masterOf(id), n.task(m)
+		w.restart(path, time.Second)
+		n.register(4096, 4, status(task, 20, wire.ContainerState_C_COMPLETE))
+		if b := n.beat(); len(b.GetContainersToBeRemovedFromNm()) != 0 {
+			t.Errorf("the node may forget %v", b.GetContainersToBeRemovedFromNm())
+		}
+		home.register(2048, 4, status(master, 0, wire.ContainerState_C_RUNNING))
+		m.register()
+		n.register(4096, 4, status(task, 20, wire.ContainerState_C_COMPLETE)) // once more
+		if s := m.ask().GetCompletedContainerStatuses(); len(s) != 1 {
+			t.Errorf("completions %v, want one", s)
+		}
+		if s := m.ask().GetCompletedContainerStatuses(); len(s) != 0 {
+			t.Errorf("completions %v, want none", s)
+		}
+		if b := n.beat(); len(b.GetContainersToBeRemovedFromNm()) != 1 || conv.Container(b.GetContainersToBeRemovedFromNm()[0]) != task {
+			t.Errorf("the node may forget %v", b.GetContainersToBeRemovedFromNm())
+		}
+		n.register(4096, 4, status(task, 20, wire.ContainerState_C_COMPLETE)) // that answer did not arrive
+		if s := m.ask().GetCompletedContainerStatuses(); len(s) != 0 {
+			t.Errorf("told again: %v", s)
+		}
+		w.check()
+	})
+}
+
+// A release that comes before its container's node ends the container when the node is there.
+func TestReleaseBeforeNode(t *testing.T) {
+	inRestarts(t, "capacity", func(t *testing.T, w *world, path string) {
+		id, m, home, n := w.job("MAPREDUCE")
+		master, task := w.masterOf(id), n.task(m)
+		w.restart(path, time.Second)
+		m.register()
+		if _, err := m.try(&wire.AllocateRequest{ResponseId: new(m.resp), Release: []*wire.ContainerId{conv.WireContainer(task)}}); err != nil {
+			t.Fatal(err)
+		}
+		m.ask(row(10, "*", 4096, 1)) // as before, though no node of that size has come back
+		home.register(2048, 4, status(master, 0, wire.ContainerState_C_RUNNING))
+		m.ask(row(10, "*", 4096, 1))
+		n.register(4096, 4, status(task, 20, wire.ContainerState_C_RUNNING))
+		if b := n.beat(); len(b.GetContainersToCleanup()) != 1 {
+			t.Errorf("it runs on: %v", b)
+		}
+		if p := w.app(id); p.Containers != 2 {
+			t.Errorf("%d containers are held, want the master and what it asked for", p.Containers)
+		}
+		w.check()
+	})
+}
+
+// An end that came between two writes: all attempts are over, and nothing says so of the application.
+func TestRestartExhausted(t *testing.T) {
+	inRestarts(t, "capacity", func(t *testing.T, w *world, path string) {
+		id, _, _, _ := w.job("MAPREDUCE")
+		w.stop()
+		st, _, err := store.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := range int32(2) {
+			st.Commit(nil, store.PutAttempt(store.Attempt{ID: ids.Attempt{App: id, N: n + 1}, State: attemptFailed, Exit: 1, Finished: time.Now().UnixMilli(), Diagnostics: "it fell over"}))
+		}
+		if err := st.Close(); err != nil {
+			t.Fatal(err)
+		}
+		w.stop = nil
+		w.restart(path, 0)
+		if p := w.app(id); p.State != rm.AppFailed || p.Attempt != 2 {
+			t.Errorf("%s with attempt %d: %s", p.State, p.Attempt, p.Diagnostics)
+		}
+	})
+}
+
+// A master that came back and finished before its node came back: the application is over when the node says so.
+func TestRestartFinished(t *testing.T) {
+	inRestarts(t, "capacity", func(t *testing.T, w *world, path string) {
+		id, m, home, _ := w.job("MAPREDUCE")
+		w.restart(path, time.Second)
+		m.register()
+		if !m.finish() {
+			t.Fatal("not finished")
+		}
+		if p := w.app(id); p.Internal != stateFinishing {
+			t.Fatalf("it is %s before its master is known to be gone", p.Internal)
+		}
+		home.register(2048, 4)
+		if p := w.app(id); p.Internal != string(rm.AppFinished) || p.Final != rm.Succeeded {
+			t.Errorf("it is %s, %s", p.Internal, p.Final)
+		}
+		w.check()
+	})
+}
+
+// An application is after a start what it was before.
+func TestRestartKeepsTheReport(t *testing.T) {
+	inRestarts(t, "capacity", func(t *testing.T, w *world, path string) {
+		id, _, err := w.r.NewApp(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := submission(id, "a type with a very long name", 1024)
+		c.ApplicationTags = []string{"Nightly"}
+		if err := w.r.Submit(t.Context(), "ann", c); err != nil {
+			t.Fatal(err)
+		}
+		before := w.app(id)
+		w.restart(path, time.Second)
+		if _, err := w.r.SetPriority(t.Context(), Actor{User: "ann"}, id, 3); err != nil {
+			t.Fatal(err)
+		}
+		after := w.app(id)
+		if after.Type != before.Type || !slices.Equal(after.Tags, []string{"nightly"}) || !slices.Equal(before.Tags, after.Tags) {
+			t.Errorf("type %q and tags %q were %q and %q", after.Type, after.Tags, before.Type, before.Tags)
+		}
+		w.restart(path, time.Second)
+		if p := w.app(id).Priority; p != 3 {
+			t.Errorf("its priority is %d, was set to 3 before the last start", p)
+		}
+	})
+}
+
+// Who was taken in before a start goes on, though its queue takes nobody any more.
+func TestRestartInStoppedQueue(t *testing.T) {
+	inRestarts(t, "capacity", func(t *testing.T, w *world, path string) {
+		id := w.submit("SPARK", 1024)
+		w.restart(path, time.Second)
+		if _, err := read(t.Context(), w.r, func() (struct{}, error) { return struct{}{}, w.r.reschedule(stoppedQueues(t)) }); err != nil {
+			t.Fatal(err)
+		}
+		w.node("n1", 2048, 4)
+		time.Sleep(11 * time.Second)
+		if p := w.app(id); p.State != rm.AppAccepted || p.Master.ID == 0 {
+			t.Errorf("it is %s, its master %v: %s", p.State, p.Master, p.Diagnostics)
+		}
+		w.check()
+	})
+}
+
+// A master that is larger than containers may be after a start: one that waits fails and says so, and the next
+// attempt of one that runs gets the largest container there is.
+func TestRestartWithSmallerContainers(t *testing.T) {
+	inRestarts(t, "capacity", func(t *testing.T, w *world, path string) {
+		n := w.node("n1", 4096, 4)
+		runs, waits := w.submit("SPARK", 4096), w.submit("SPARK", 3000)
+		n.run(w.masterOf(runs))
+		n.beat()
+		master := w.masterOf(runs)
+		w.largest = 2048
+		w.restart(path, time.Second)
+		if p := w.app(waits); p.State != rm.AppFailed || !strings.Contains(p.Diagnostics, "maximum allowed <memory:2048") {
+			t.Errorf("it is %s: %s", p.State, p.Diagnostics)
+		}
+		n.register(4096, 4, status(master, 0, wire.ContainerState_C_COMPLETE))
+		time.Sleep(11 * time.Second)
+		n.beat()
+		if p := w.app(runs); p.Attempt != 2 || p.Master.ID == 0 {
+			t.Errorf("attempt %d of %s has the master %v", p.Attempt, p.State, p.Master)
+		}
+		w.check()
+	})
+}
+
+// A node that comes back late and full is given nothing more, though a policy names nodes as soon as they are there.
+func TestRestartFullNode(t *testing.T) {
+	inRestarts(t, "heddle", func(t *testing.T, w *world, path string) {
+		id, m, home, n := w.job("SPARK")
+		var list []*wire.NMContainerStatus
+		for range 2 {
+			s := status(n.task(m), 20, wire.ContainerState_C_RUNNING)
+			s.Resource.Memory = proto.Int64(2048)
+			list = append(list, s)
+		}
+		master := w.masterOf(id)
+		w.restart(path, time.Second)
+		home.register(2048, 4, status(master, 0, wire.ContainerState_C_RUNNING))
+		m.register()
+		time.Sleep(11 * time.Second)
+		m.ask(row(20, "*", 2048, 2)) // has no room
+		n.register(4096, 4, list...)
+		if a := m.ask(); len(a.GetAllocatedContainers()) != 0 {
+			t.Errorf("granted on a full node: %v", a.GetAllocatedContainers())
+		}
+		if p := w.app(id); p.Containers != 3 {
+			t.Errorf("%d containers, want the master and the two that came back", p.Containers)
+		}
+		w.check()
+	})
+}
+
+// What runs on a node that comes back sick is over, and its masters are told; a master there is followed by another.
+func TestRestartSickNode(t *testing.T) {
+	inRestarts(t, "capacity", func(t *testing.T, w *world, path string) {
+		id, m, home, n := w.job("SPARK")
+		task, master := n.task(m), w.masterOf(id)
+		w.restart(path, time.Second)
+		m.register()
+		n.sick, home.sick = true, true
+		n.register(4096, 4, status(task, 20, wire.ContainerState_C_RUNNING))
+		if s := m.ask().GetCompletedContainerStatuses(); len(s) != 1 || s[0].GetExitStatus() != int32(heddle.Aborted) || conv.Container(s[0].GetContainerId()) != task {
+			t.Errorf("the master is told %v, want the end of its container", s)
+		}
+		home.register(2048, 4, status(master, 0, wire.ContainerState_C_RUNNING))
+		if p := w.app(id); p.Attempt != 2 {
+			t.Errorf("attempt %d of %s", p.Attempt, p.State)
+		}
+		w.check()
+	})
+}
+
+// What is written of an application while its end is being stored, or after, says that it is over.
+func TestRecordOfAnEnd(t *testing.T) {
+	for _, x := range []struct{ state, target, want string }{
+		{string(rm.AppRunning), "", ""},
+		{stateFinalSaving, stateFinishing, "FINISHED"},
+		{stateFinalSaving, "KILLED", "KILLED"},
+		{stateFinishing, stateFinishing, "FINISHED"},
+		{string(rm.AppFailed), "FAILED", "FAILED"},
+	} {
+		a := &app{state: x.state, target: x.target, context: &wire.ApplicationSubmissionContext{}}
+		if got := a.record().State; got != x.want {
+			t.Errorf("%s, to be %s: kept as %q, want %q", x.state, x.target, got, x.want)
+		}
+	}
+}
+
+// A disk that hangs calls nobody back: the ResourceManager ends all the same, since it can promise nothing.
+func TestHungDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{T: t}
+		w.restart(filepath.Join(t.TempDir(), "data", "rm.db"), 0)
+		hold := make(chan struct{})
+		defer func() {
+			close(hold)
+			if err := w.r.store.Close(); err == nil {
+				t.Error("the store closes as if nothing had been")
+			}
+		}()
+		w.r.store.Commit(func(error) { <-hold })
+		synctest.Wait()
+		for range store.MaxWaiting + 1 {
+			w.r.store.Commit(nil)
+		}
+		synctest.Wait()
+		select {
+		case <-w.r.done:
+		default:
+			t.Error("it goes on")
+		}
+		if _, _, err := w.r.NewApp(t.Context()); !errors.Is(err, ErrStopping) {
+			t.Errorf("who asks is told %v", err)
+		}
+	})
+}

@@ -1,0 +1,213 @@
+package daemon
+
+import (
+	"cmp"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/proto"
+
+	"heddle/daemon/store"
+	"heddle/yarn/conv"
+	"heddle/yarn/ids"
+	"heddle/yarn/wire"
+)
+
+// restart ends the ResourceManager without a word, after so long starts another on the same store, and returns
+// what closes the store.
+func (w *world) restart(path string, after time.Duration) {
+	w.Helper()
+	if w.stop != nil {
+		w.stop()
+		time.Sleep(after)
+	}
+	st, state, err := store.Open(path)
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.start(cmp.Or(w.profile, "capacity"), st, state)
+	end := w.stop
+	w.stop = func() {
+		end()
+		if err := st.Close(); err != nil {
+			w.Error(err)
+		}
+	}
+}
+
+// status is a container as a node that registers tells of it.
+func status(id ids.Container, priority int32, state wire.ContainerState) *wire.NMContainerStatus {
+	return &wire.NMContainerStatus{
+		ContainerId: conv.WireContainer(id), ContainerState: state.Enum(), Priority: &wire.Priority{Priority: new(priority)},
+		Resource: &wire.Resource{Memory: proto.Int64(1024), VirtualCores: proto.Int32(1)}, ContainerExitStatus: proto.Int32(0),
+	}
+}
+
+// A ResourceManager that died comes back: masters and nodes find it, nothing that ran is lost, and nothing that
+// ended is lost either.
+func TestWorkPreservingRestart(t *testing.T) {
+	inRestarts(t, "capacity", func(t *testing.T, w *world, path string) {
+		n := w.node("n1", 8192, 8)
+		id := w.submit("MAPREDUCE", 1024)
+		master := w.masterOf(id)
+		n.run(master)
+		n.beat()
+		m := w.master(id)
+		a := m.ask(row(20, "*", 1024, 3))
+		var tasks []ids.Container
+		for _, c := range a.GetAllocatedContainers() {
+			tasks = append(tasks, conv.Container(c.GetId()))
+			n.run(tasks[len(tasks)-1])
+		}
+		n.beat()
+		old, token := w.r.cluster, w.r.auth.masterToken(ids.Attempt{App: id, N: 1}).GetIdentifier()
+
+		w.restart(path, 5*time.Second)
+		if w.r.cluster <= old {
+			t.Fatal("the new ResourceManager has the old one's timestamp")
+		}
+		if p := w.app(id); p.State != rm.AppAccepted || p.Attempt != 1 || p.Master != master {
+			t.Fatalf("found again as %s, attempt %d, master %v", p.State, p.Attempt, p.Master)
+		}
+		if _, _, who, err := w.r.auth.Verify(token); err != nil || who.(rm.Caller).attempt.App != id {
+			t.Fatalf("the master's token is not good any more: %v", err)
+		}
+		if b := n.beat(); b.GetNodeAction() != wire.NodeAction_RESYNC {
+			t.Fatalf("a node that it does not know is told %v", b.GetNodeAction())
+		}
+		n.register(8192, 8, status(master, 0, wire.ContainerState_C_RUNNING), status(tasks[0], 20, wire.ContainerState_C_RUNNING),
+			status(tasks[1], 20, wire.ContainerState_C_COMPLETE), status(tasks[2], 20, wire.ContainerState_C_RUNNING))
+		if w.r.Ready() {
+			t.Error("recovery is over before the master is back")
+		}
+		_, err := m.try(&wire.AllocateRequest{ResponseId: new(m.resp)})
+		wantClass(t, err, classNotRegistered)
+		m.register()
+		synctest.Wait()
+		if p := w.app(id); p.State != rm.AppRunning || p.Containers != 3 || p.Used[0] != 3*1024 {
+			t.Fatalf("%s with %d containers and %d MiB, want RUNNING with 3 and 3072", p.State, p.Containers, p.Used[0])
+		}
+		a = m.ask(row(20, "*", 1024, 1))
+		if s := a.GetCompletedContainerStatuses(); len(s) != 1 || conv.Container(s[0].GetContainerId()) != tasks[1] {
+			t.Errorf("completions %v, want %v", s, tasks[1])
+		}
+		if got := a.GetAllocatedContainers(); len(got) != 1 || got[0].GetId().GetId()>>ids.EpochShift != 1 {
+			t.Errorf("granted %v, want one container of epoch 1", got)
+		}
+		n.exit(tasks[0], 0)
+		n.beat()
+		if s := m.ask().GetCompletedContainerStatuses(); len(s) != 1 {
+			t.Errorf("completions %v", s)
+		}
+		if !m.finish() {
+			t.Error("not finished")
+		}
+		n.exit(master, 0)
+		if b := n.beat(); len(b.GetApplicationsToCleanup()) != 1 {
+			t.Errorf("clean up %v", b)
+		}
+		w.check()
+
+		w.restart(path, time.Second)
+		if p := w.app(id); p.State != rm.AppFinished || p.Final != rm.Succeeded || p.OriginalURL != "http://history/job" || p.User != "ann" {
+			t.Errorf("after another start: %+v", p)
+		}
+		if !w.r.Ready() {
+			t.Error("with nothing to wait for it waits")
+		}
+	})
+}
+
+// A master that does not come back holds nobody up for long, and one that ended while nobody listened is
+// followed by another attempt.
+func TestRestartWithoutMaster(t *testing.T) {
+	inRestarts(t, "capacity", func(t *testing.T, w *world, path string) {
+		n := w.node("n1", 8192, 8)
+		id := w.submit("MAPREDUCE", 1024)
+		master := w.masterOf(id)
+		n.run(master)
+		n.beat()
+		w.master(id)
+		waiting := w.submit("SPARK", 8192) // has to wait
+
+		w.restart(path, time.Second)
+		n.register(8192, 8, status(master, 0, wire.ContainerState_C_COMPLETE))
+		later := w.submit("SPARK", 1024)
+		if p := w.app(later); p.State != rm.AppSubmitted {
+			t.Errorf("taken in as %s before recovery is over", p.State)
+		}
+		time.Sleep(11 * time.Second)
+		n.beat()
+		if p := w.app(id); p.Attempt != 2 || p.State != rm.AppAccepted {
+			t.Errorf("the application whose master ended is %s, attempt %d", p.State, p.Attempt)
+		}
+		if p := w.app(later); p.State != rm.AppAccepted {
+			t.Errorf("the application that came during recovery is %s", p.State)
+		}
+		if p := w.app(waiting); p.State != rm.AppAccepted || p.Attempt != 1 {
+			t.Errorf("the application that waited is %s, attempt %d", p.State, p.Attempt)
+		}
+		w.check()
+	})
+}
+
+// Placement rules may create queues: a queue is made for the application that is placed there, is there after a
+// restart, and goes when numbers begin anew and nobody is in it any more.
+func TestQueuesAreCreated(t *testing.T) {
+	inRestarts(t, "fair", func(t *testing.T, w *world, path string) {
+		running, m, _, _ := w.job("MAPREDUCE")
+		into := func(queue string) ids.App {
+			id, _, err := w.r.NewApp(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := submission(id, "MAPREDUCE", 1024)
+			c.Queue = &queue
+			if err := w.r.Submit(t.Context(), "ann", c); err != nil {
+				t.Fatal(err)
+			}
+			return id
+		}
+		queues := func(want ...string) {
+			t.Helper()
+			list, err := w.r.Queues(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, q := range list {
+				got = append(got, q.Path)
+			}
+			if diff := gocmp.Diff(want, got); diff != "" {
+				t.Error(diff)
+			}
+		}
+		first := into("eve")
+		queues("root", "root.default", "root.eve")
+		if a := w.app(first); a.State != rm.AppAccepted || a.Queue != "root.eve" {
+			t.Errorf("%s in %s", a.State, a.Queue)
+		}
+		if a := m.ask(row(20, "*", 1024, 1)); len(a.GetAllocatedContainers()) != 1 || w.app(running).State != rm.AppRunning {
+			t.Errorf("what ran before goes on: %v", a)
+		}
+		w.restart(path, time.Second)
+		queues("root", "root.default", "root.eve")
+		if a := w.app(first); a.State.Final() {
+			t.Errorf("after the restart it is %s: %s", a.State, a.Diagnostics)
+		}
+		if _, err := w.r.Kill(t.Context(), Actor{User: "ann"}, first, ""); err != nil {
+			t.Fatal(err)
+		}
+		into("bob")
+		queues("root", "root.bob", "root.default", "root.eve")
+		w.tidySoon()
+		time.Sleep(2 * checkEvery)
+		queues("root", "root.bob", "root.default")
+		if list, err := w.r.Queues(t.Context()); err != nil || list[0].Killed != 1 || list[0].Submitted != 2 { // bob's waits for the end of recovery
+			t.Errorf("the root counts %d submitted, %d killed, want 2 and 1 (%v)", list[0].Submitted, list[0].Killed, err)
+		}
+		w.check()
+	})
+}

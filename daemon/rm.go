@@ -1,0 +1,326 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"heddle"
+	"heddle/daemon/store"
+	"heddle/rm"
+)
+
+// An RM is a ResourceManager at work: a [rm.Machine], and the loop that says to it what is said over sockets and
+// carries out what it wants done. Its methods may be called from any goroutine while [RM.Run] runs.
+type RM struct {
+	cfg     Config
+	refresh RefreshFunc
+	store   *store.Store
+	log     *slog.Logger
+
+	began   time.Time // the machine's time 0
+	cluster int64     // likewise, milliseconds since 1970: part of its ids and tokens
+	ready   atomic.Bool
+	placer  atomic.Pointer[rm.Scheduler] // the machine's, for callers outside the loop
+
+	calls chan func()   // waits for the loop; bounded
+	done  chan struct{} // the loop has ended
+
+	mu     sync.Mutex
+	posted []func() // from goroutines of the daemon's own, which must never wait for the loop
+	wake   chan struct{}
+
+	// What follows belongs to the loop.
+	m       *rm.Machine
+	last    rm.Call
+	waiting map[rm.Call]func(any, error)
+	failed  error // why the loop has to end
+	busy    busyness
+
+	known    rackCache // used outside the loop too
+	auth     *auth     // likewise
+	launches chan struct{}
+	callOnce func(nodeCall, string, proto.Message, proto.Message) error
+	lookup   func(ctx context.Context, host string) (addresses []string, err error)
+}
+
+// A RefreshFunc reads the configuration anew and returns the scheduler it describes. An error changes nothing.
+type RefreshFunc func() (*rm.Scheduler, error)
+
+// Options is what a ResourceManager is made of.
+type Options struct {
+	Config    Config
+	Scheduler *rm.Scheduler
+	Refresh   RefreshFunc  // nil where the scheduler cannot change
+	Store     *store.Store // nil: nothing is kept
+	State     *store.State // what was found in the store; nil without one
+	Log       *slog.Logger
+}
+
+const (
+	maxCalls    = 4096 // waiting for the loop before callers wait to be let in
+	maxLaunches = 1024 // masters being started or stopped at a time: many of them may wait for a node that is gone
+)
+
+// New returns a ResourceManager that has taken over what the store holds. It serves nothing before Run.
+func New(o Options) (*RM, error) {
+	now := time.Now()
+	r := &RM{
+		cfg: o.Config, refresh: o.Refresh, store: o.Store, log: o.Log, began: now, cluster: now.UnixMilli(),
+		calls: make(chan func(), maxCalls), done: make(chan struct{}), wake: make(chan struct{}, 1), waiting: map[rm.Call]func(any, error){},
+		launches: make(chan struct{}, maxLaunches), callOnce: once, lookup: net.DefaultResolver.LookupHost,
+		known: rackCache{rack: map[string]string{}, runs: make(chan struct{}, scriptsAtOnce)},
+	}
+	lists, err := r.readHosts()
+	if err != nil {
+		return nil, err
+	}
+	if r.auth, err = newAuth(r.cfg, o.State, now); err != nil {
+		return nil, err
+	}
+	options := rm.Options{Config: o.Config.Config, Scheduler: o.Scheduler, Began: r.cluster, Lists: lists}
+	if o.State != nil {
+		options.Epoch = o.State.Epoch - 1 // the first start counts as epoch 0, of which container ids say nothing
+		options.State = r.recovered(o.State)
+	}
+	m, effects := rm.New(options)
+	r.m = m
+	r.carry(effects)
+	return r, nil
+}
+
+// ClusterTimestamp is when this ResourceManager started, in milliseconds since 1970: part of the ids it gives.
+func (r *RM) ClusterTimestamp() int64 { return r.cluster }
+
+// ServedAt says where clients reach the web pages, as host:port, where the configuration does not. It is for
+// before Run.
+func (r *RM) ServedAt(web string) { r.m.ServedAt(web) }
+
+// Ready reports whether recovery is over: what was running before the start has been found again or given up.
+func (r *RM) Ready() bool { return r.ready.Load() }
+
+// Run is the loop. It returns when the context ends, or with the reason why it cannot go on.
+func (r *RM) Run(ctx context.Context) error {
+	defer close(r.done)
+	r.keepKeys(r.auth.masters, func() {})
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	var broken <-chan struct{}
+	if r.store != nil {
+		broken = r.store.Failed()
+	}
+	for r.failed == nil {
+		if r.m.Ready() {
+			r.ready.Store(true)
+		}
+		idle := time.Now()
+		var f func()
+		select {
+		case <-ctx.Done():
+			return nil
+		case f = <-r.calls:
+		case <-r.wake:
+		case <-timer.C:
+		case <-broken: // it may hang, and never call back
+			return storeFailed(r.store.Err())
+		}
+		r.busy.idle(idle, time.Now())
+		if f != nil {
+			f()
+		}
+		r.drain()
+		r.tick()
+		timer.Reset(r.next())
+	}
+	return r.failed
+}
+
+// drain runs what was posted and what waits, up to so many that timers are not forgotten.
+func (r *RM) drain() {
+	r.mu.Lock()
+	posted := r.posted
+	r.posted = nil
+	r.mu.Unlock()
+	for _, f := range posted {
+		f()
+	}
+	for range 64 {
+		select {
+		case f := <-r.calls:
+			f()
+		default:
+			return
+		}
+	}
+}
+
+// post has the loop run f soon. It never waits.
+func (r *RM) post(f func()) {
+	r.mu.Lock()
+	r.posted = append(r.posted, f)
+	r.mu.Unlock()
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+// tick runs what has come due.
+func (r *RM) tick() {
+	now := time.Now()
+	if r.at(now) >= r.m.Deadline() {
+		r.step(rm.Tick{})
+	}
+	r.roll(now)
+}
+
+// next is how long the loop may sleep.
+func (r *RM) next() time.Duration {
+	now := time.Now()
+	d := r.auth.due().Sub(now)
+	if at := r.m.Deadline(); at < r.at(now)+heddle.Time(d) {
+		d = time.Duration(at.Since(r.at(now)))
+	}
+	return max(d, 0)
+}
+
+// at is a date as the machine counts time.
+func (r *RM) at(t time.Time) heddle.Time { return heddle.Time(t.Sub(r.began)) }
+
+// step says something to the machine and carries out what it wants done.
+func (r *RM) step(msg rm.Message) { r.carry(r.m.Step(r.at(time.Now()), msg)) }
+
+// carry does what the machine wants done. None of it says anything to the machine at once.
+func (r *RM) carry(effects []rm.Effect) {
+	for _, e := range effects {
+		switch e := e.(type) {
+		case *rm.Answer:
+			if reply := r.waiting[e.Call]; reply != nil {
+				delete(r.waiting, e.Call)
+				reply(e.Value, e.Err)
+			}
+		case *rm.Store:
+			r.commit(func() { r.step(rm.Stored{Seq: e.Seq}) }, changes(e.Changes)...)
+		case *rm.StartMaster:
+			r.launch(e)
+		case *rm.StopMaster:
+			r.stop(e)
+		case rm.AdmitMaster:
+			r.auth.admit(e.Attempt)
+		case rm.DropMaster:
+			r.auth.drop(e.Attempt)
+		case *rm.Log:
+			logLine(r.log, e)
+		case *rm.Ended:
+			logEnd(r.log, e)
+		}
+	}
+	if sch := r.m.Scheduler(); sch != r.placer.Load() {
+		r.placer.Store(sch)
+	}
+}
+
+// logLine writes a line of the machine's.
+func logLine(log *slog.Logger, e *rm.Log) {
+	level := map[rm.Level]slog.Level{rm.Info: slog.LevelInfo, rm.Warn: slog.LevelWarn, rm.Error: slog.LevelError}[e.Level]
+	for i, v := range e.Args {
+		if s, ok := v.(heddle.Span); ok {
+			e.Args[i] = time.Duration(s).Round(time.Millisecond)
+		}
+	}
+	log.Log(context.Background(), level, e.Text, e.Args...)
+}
+
+// answer is what a call of the loop came to.
+type answer[T any] struct {
+	value T
+	err   error
+}
+
+// call has the loop run f and waits until f, or something f arranged for, replies.
+func call[T any](ctx context.Context, r *RM, f func(reply func(T, error))) (T, error) {
+	ch := make(chan answer[T], 1)
+	reply := func(v T, err error) { ch <- answer[T]{v, err} }
+	var none T
+	select {
+	case r.calls <- func() { f(reply) }:
+	case <-ctx.Done():
+		return none, ctx.Err()
+	case <-r.done:
+		return none, ErrStopping
+	}
+	select {
+	case a := <-ch:
+		return a.value, a.err
+	case <-ctx.Done():
+		return none, ctx.Err()
+	case <-r.done:
+		return none, ErrStopping
+	}
+}
+
+// read has the loop run f and returns what it returns.
+func read[T any](ctx context.Context, r *RM, f func() (T, error)) (T, error) {
+	return call(ctx, r, func(reply func(T, error)) { reply(f()) })
+}
+
+// reports has the loop ask the machine.
+func reports[T any](ctx context.Context, r *RM, f func(rm.Reports) (T, error)) (T, error) {
+	return read(ctx, r, func() (T, error) { return f(r.m.Reports()) })
+}
+
+// say says to the machine what with makes of the call's number, and waits for the answer.
+func say[T any](ctx context.Context, r *RM, with func(rm.Call) rm.Message) (T, error) {
+	return call(ctx, r, func(reply func(T, error)) {
+		r.last++
+		r.waiting[r.last] = func(v any, err error) {
+			t, _ := v.(T) // nil where it says no more than that it is done
+			reply(t, err)
+		}
+		r.step(with(r.last))
+	})
+}
+
+// commit writes to the store; then is run by the loop once that is durable. A store that fails ends the daemon:
+// what was told to anybody has to be found again.
+func (r *RM) commit(then func(), changes ...store.Change) {
+	if r.store == nil {
+		r.post(then)
+		return
+	}
+	r.store.Commit(func(err error) {
+		r.post(func() {
+			if err != nil {
+				r.failed = storeFailed(err)
+				return
+			}
+			then()
+		})
+	}, changes...)
+}
+
+// changes are the machine's changes as the store takes them.
+func changes(list []rm.Change) []store.Change {
+	out := make([]store.Change, len(list))
+	for i, c := range list {
+		switch {
+		case c.App != nil:
+			out[i] = store.PutApp(*c.App)
+		case c.Attempt != nil:
+			out[i] = store.PutAttempt(*c.Attempt)
+		default:
+			out[i] = store.DropApp(c.Drop)
+		}
+	}
+	return out
+}
+
+func storeFailed(err error) error {
+	return fmt.Errorf("the store failed, and nothing can be promised without it: %w", err)
+}

@@ -1,0 +1,183 @@
+// Package serve puts a ResourceManager together: the store, the loop, a server for each of YARN's protocols
+// and the web server, and takes them down again in order.
+//
+// It knows which protocol belongs on which port. It reads no configuration and takes no decision.
+package serve
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"heddle/daemon"
+	"heddle/daemon/clients"
+	"heddle/daemon/store"
+	"heddle/daemon/web"
+	"heddle/rm"
+	"heddle/yarn/rpc"
+)
+
+// Options is what a daemon is made of.
+type Options struct {
+	Config    daemon.Config
+	Scheduler *rm.Scheduler
+	Refresh   daemon.RefreshFunc
+	Settings  []web.Property // for those who ask which hold
+	DataDir   string         // folder of the store; made where it lacks. Not used where recovery is off
+	Version   string         // of the program
+	Owner     string         // the user it runs as, who may administer it
+	Log       *slog.Logger
+}
+
+// A Daemon is a ResourceManager with its ports open.
+type Daemon struct {
+	RM *daemon.RM
+	// Where it listens.
+	Client, Scheduler, Tracker, Admin, Web netip.AddrPort
+
+	log     *slog.Logger
+	store   *store.Store
+	servers []*rpc.Server
+	cancel  context.CancelFunc
+	stop    context.CancelFunc // ends the loop, after the servers
+	ended   chan error
+	over    chan struct{} // the loop is no more
+	closing sync.WaitGroup
+}
+
+// stopTime is how long calls in flight may take when the daemon stops.
+const stopTime = 5 * time.Second
+
+// A port is a listener and what is served on it.
+type port struct {
+	name string
+	want netip.AddrPort
+	at   *netip.AddrPort
+	serv func(net.Listener) error
+	ln   net.Listener
+}
+
+// Start opens the store and the ports. An error says which of them could not be opened and why.
+func Start(o Options) (*Daemon, error) {
+	var st *store.Store
+	var state *store.State
+	var err error
+	if o.Config.Recovery {
+		if st, state, err = store.Open(filepath.Join(o.DataDir, "rm.db")); err != nil {
+			return nil, err
+		}
+	}
+	m, err := daemon.New(daemon.Options{Config: o.Config, Scheduler: o.Scheduler, Refresh: o.Refresh, Store: st, State: state, Log: o.Log})
+	if err != nil {
+		return nil, errors.Join(err, shut(st))
+	}
+	d := &Daemon{RM: m, log: o.Log, store: st, ended: make(chan error, 1)}
+	ports := d.ports(o)
+	for i := range ports {
+		p := &ports[i]
+		if p.ln, err = net.Listen("tcp", p.want.String()); err != nil {
+			for _, q := range ports[:i] {
+				err = errors.Join(err, q.ln.Close())
+			}
+			return nil, errors.Join(fmt.Errorf("the %s port: %w", p.name, err), shut(st))
+		}
+		*p.at = p.ln.Addr().(*net.TCPAddr).AddrPort()
+	}
+	m.ServedAt(d.Web.String())
+	d.serveWeb(&ports[len(ports)-1], o)
+	d.run(ports)
+	return d, nil
+}
+
+// ports is which protocol is served where.
+func (d *Daemon) ports(o Options) []port {
+	server := func(tokens rpc.Verifier, protocols ...rpc.Protocol) func(net.Listener) error {
+		s := rpc.NewServer(rpc.Options{Protocols: protocols, Tokens: tokens, Log: o.Log})
+		d.servers = append(d.servers, s)
+		return s.Serve
+	}
+	c := o.Config
+	access := clients.Options{
+		ACLs: c.ACLs, Admins: c.Admins, Owner: o.Owner, ExtraResources: c.ExtraResources, MemoryOnly: c.MemoryOnly, Log: o.Log,
+		ProxyUsers: c.ProxyUsers, Groups: d.RM.Groups, Decommission: c.Decommission,
+	}
+	ports := []port{
+		{"client", c.Client, &d.Client, server(nil, clients.Client(d.RM, access)), nil},
+		{"scheduler", c.Scheduler, &d.Scheduler, server(d.RM.Tokens(), d.RM.Masters()), nil},
+		{"resource tracker", c.Tracker, &d.Tracker, server(nil, d.RM.Tracker()), nil},
+		{"admin", c.Admin, &d.Admin, server(nil, clients.Admin(d.RM, access)), nil},
+	}
+	return append(ports, port{"web", c.Web, &d.Web, nil, nil})
+}
+
+// serveWeb makes the web server, which has to know the other ports.
+func (d *Daemon) serveWeb(p *port, o Options) {
+	names := []string{"client", "scheduler", "resource tracker", "admin"}
+	stats := web.RPC{}
+	for i, s := range d.servers {
+		stats[names[i]] = func() web.RPCStats { return web.RPCStats(s.Stats()) }
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	d.cancel = cancel
+	c := o.Config
+	handler := web.New(web.Options{
+		RM: d.RM, Registry: prometheus.NewRegistry(), RPC: stats, Log: o.Log, Version: o.Version, Store: "bbolt", Conf: o.Settings, Off: o.Scheduler.Off,
+		Local: d.Web.Addr().IsLoopback(), ClientAddress: d.Client.String(), WebHost: cmp.Or(c.WebHost, d.Web.String()), ProxySource: d.Web.Addr(),
+		Private:        []uint16{d.Client.Port(), d.Scheduler.Port(), d.Tracker.Port(), d.Admin.Port(), d.Web.Port()},
+		ExtraResources: c.ExtraResources, MemoryOnly: c.MemoryOnly, CompletedLogsURL: c.CompletedLogsURL,
+	})
+	p.serv = func(ln net.Listener) error { return web.Serve(ctx, ln, handler) }
+}
+
+// run starts the loop and serves the ports.
+func (d *Daemon) run(ports []port) {
+	ctx, stop := context.WithCancel(context.Background())
+	d.stop = stop
+	d.over = make(chan struct{})
+	go func() {
+		defer close(d.over)
+		d.ended <- d.RM.Run(ctx)
+	}()
+	for _, p := range ports {
+		d.closing.Go(func() {
+			if err := p.serv(p.ln); err != nil {
+				d.log.Error("a port is closed", "port", p.name, "error", err)
+			}
+		})
+	}
+}
+
+// Ended tells when the loop has ended by itself, and why.
+func (d *Daemon) Ended() <-chan error { return d.ended }
+
+// Stop closes the ports, answers what is in flight, ends the loop and closes the store.
+func (d *Daemon) Stop() error {
+	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
+	defer cancel()
+	var errs []error
+	d.cancel()
+	for _, s := range d.servers {
+		errs = append(errs, s.Close(ctx))
+	}
+	d.closing.Wait()
+	d.stop()
+	<-d.over
+	return errors.Join(append(errs, shut(d.store))...)
+}
+
+// shut closes the store, where there is one.
+func shut(st *store.Store) error {
+	if st == nil {
+		return nil
+	}
+	return st.Close()
+}

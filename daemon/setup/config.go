@@ -1,0 +1,98 @@
+package setup
+
+import (
+	"fmt"
+	"time"
+
+	"heddle"
+	"heddle/daemon"
+	"heddle/rm"
+)
+
+// How often nodes report in where nothing says otherwise. BeatLoad is what YARN's own interval comes to with
+// so many nodes: a larger cluster reports less often.
+const (
+	fastBeat = 100 * time.Millisecond
+	idleBeat = 2 * time.Second
+	beatLoad = 5000
+
+	minBeat = 10 * time.Millisecond
+	badBeat = "wanted a time of at least 10ms, such as 100ms or 2s"
+)
+
+// config returns the daemon's settings but for where it listens.
+func (s *source) config() (daemon.Config, error) {
+	d, site := s.hadoop.Daemon, s.hadoop.Site
+	c := daemon.Config{
+		Config: rm.Config{
+			ClusterID:       d.ClusterID,
+			NodeExpiry:      site.NodeExpiry,
+			MasterExpiry:    d.MasterExpiry,
+			ContainerExpiry: d.ContainerExpiry,
+			MaxAttempts:     d.MaxAttempts,
+			GlobalAttempts:  d.GlobalAttempts,
+			MaxCompleted:    d.MaxCompleted,
+			MaxPriority:     site.MaxPriority,
+			SchedulingWait:  d.SchedulingWait,
+			WorkPreserving:  d.WorkPreserving,
+			ACLs:            d.ACLs,
+			Admins:          rm.ACL(d.Admins),
+			ExtraResources:  site.Extra,
+			PortInNodeName:  d.PortInNodeName,
+		},
+		KeyRolling:       duration(d.KeyRolling),
+		NodeKeyRolling:   duration(d.NodeKeyRolling),
+		Decommission:     duration(d.Decommission),
+		ConnectRetries:   d.ConnectRetries,
+		IncludeFile:      d.IncludeFile,
+		ExcludeFile:      d.ExcludeFile,
+		Recovery:         d.Recovery,
+		Topology:         d.TopologyScript,
+		TopologyTable:    d.TopologyTable,
+		CompletedLogsURL: d.LogServerURL,
+	}
+	for _, k := range []struct {
+		every, expiry time.Duration
+		name, of      string
+	}{
+		{c.KeyRolling, duration(c.MasterExpiry), "am-rm-tokens", "am"},
+		{c.NodeKeyRolling, duration(c.NodeExpiry), "container-tokens and nm-tokens", "nm"},
+	} {
+		if k.every <= k.expiry*3/2 { // a key is signed with only when everybody who lives has it
+			return c, fmt.Errorf("master-key-rolling-interval-secs of yarn.resourcemanager.%s comes to %v; expected more than one and a half times the %v of yarn.%s.liveness-monitor.expiry-interval-ms", k.name, k.every, k.expiry, k.of)
+		}
+	}
+	return c, s.beats(&c)
+}
+
+func duration(s heddle.Span) time.Duration { return time.Duration(s) }
+
+// beats sets how often nodes report in.
+func (s *source) beats(c *daemon.Config) error {
+	b := s.file.Beats
+	c.Beat = s.hadoop.Site.NodeHeartbeat
+	if b.normal > 0 {
+		c.Beat = heddle.Span(b.normal)
+	}
+	c.FastBeat, c.IdleBeat, c.BeatLoad = min(heddle.Span(fastBeat), c.Beat), max(heddle.Span(idleBeat), c.Beat), beatLoad
+	if b.fast > 0 {
+		c.FastBeat = heddle.Span(b.fast)
+	}
+	if b.idle > 0 {
+		c.IdleBeat = heddle.Span(b.idle)
+	} else if c.IdleBeat > c.NodeExpiry/3 {
+		c.IdleBeat = c.Beat
+	}
+	if b.Load > 0 {
+		c.BeatLoad = b.Load
+	}
+	switch {
+	case c.FastBeat > c.Beat:
+		return s.file.errorOf("beats.fast", "%v is slower than the normal %v", duration(c.FastBeat), duration(c.Beat))
+	case c.IdleBeat < c.Beat:
+		return s.file.errorOf("beats.idle", "%v is faster than the normal %v", duration(c.IdleBeat), duration(c.Beat))
+	case b.idle > duration(c.NodeExpiry/3):
+		return s.file.errorOf("beats.idle", "%v is too slow: a node counts as lost after %v (yarn.nm.liveness-monitor.expiry-interval-ms); at most a third of it", b.idle, duration(c.NodeExpiry))
+	}
+	return nil
+}

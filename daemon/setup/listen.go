@@ -1,0 +1,189 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"heddle/conf"
+	"heddle/daemon"
+)
+
+// lookupTime is how long a host's name may take to be found.
+const lookupTime = 5 * time.Second
+
+// A port is one of the five that are listened on.
+type port struct {
+	flag, key string // what the command line and heddle.yaml say
+	name      string // in heddle.yaml
+	conf      conf.Address
+	into      *netip.AddrPort
+}
+
+// listen fills where the daemon listens. open is whether others may reach it and were meant to.
+func (s *source) listen(c *daemon.Config) (open bool, err error) {
+	d, flag, key := s.hadoop.Daemon, s.Options.Listen, s.file.Listen
+	found := map[string]netip.Addr{}
+	var exposed []string
+	for _, p := range []port{
+		{flag.Client, key.Client, "client", d.Client, &c.Client},
+		{flag.Scheduler, key.Scheduler, "scheduler", d.Scheduler, &c.Scheduler},
+		{flag.Tracker, key.Tracker, "tracker", d.Tracker, &c.Tracker},
+		{flag.Admin, key.Admin, "admin", d.Admin, &c.Admin},
+		{flag.Web, key.Web, "web", d.Web, &c.Web},
+	} {
+		a := p.conf
+		if err := s.overrides(&a, p); err != nil {
+			return false, err
+		}
+		host := a.Listens()
+		if _, known := found[host]; !known {
+			if found[host], err = lookup(host); err != nil {
+				return false, fmt.Errorf("%s: %w", a.Place, err)
+			}
+			if !found[host].IsLoopback() {
+				exposed = append(exposed, fmt.Sprintf("%s: %s", a.Place, reach(host, found[host])))
+			}
+		}
+		*p.into = netip.AddrPortFrom(found[host], a.Port)
+		if p.into == &c.Web {
+			c.WebHost = webHost(a, found[host])
+		}
+	}
+	if len(exposed) > 0 && s.file.InsecureOpen != understood {
+		return false, fmt.Errorf(`%s, where others can reach it, and callers are taken at their word about who they are: they could run programs as any user.
+Listen on %s, or write insecure_open: %q into %s if everybody who can reach the ports may do so`,
+			strings.Join(exposed, "\n"), conf.Loopback, understood, s.fileHint())
+	}
+	return len(exposed) > 0, nil
+}
+
+// fileHint is the heddle.yaml that is read, or would be.
+func (s *source) fileHint() string {
+	switch {
+	case s.File != "":
+		return s.File
+	case s.ConfDir != "":
+		return s.ConfDir + string(os.PathSeparator) + FileName
+	}
+	return FileName + " in a folder that --conf names"
+}
+
+func reach(host string, a netip.Addr) string {
+	if a.IsUnspecified() {
+		return "would listen on every address of this machine (" + host + ")"
+	}
+	if host == a.String() {
+		return "would listen on " + host
+	}
+	return fmt.Sprintf("would listen on %s (%s)", host, a)
+}
+
+// WebURL is where the web pages are of the ResourceManager that HADOOP_CONF_DIR describes, as clients reach it; ""
+// where that is not set. Nothing is looked up.
+func WebURL() (string, error) {
+	dir := os.Getenv("HADOOP_CONF_DIR")
+	if dir == "" {
+		return "", nil
+	}
+	s, err := read(Options{ConfDir: dir})
+	if errors.Is(err, conf.ErrNoFiles) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("HADOOP_CONF_DIR: %w", err)
+	}
+	a := s.hadoop.Daemon.Web
+	if err := s.overrides(&a, port{key: s.file.Listen.Web, name: "web"}); err != nil {
+		return "", err
+	}
+	if host, err := netip.ParseAddr(a.Host); err == nil && host.IsUnspecified() {
+		a.Host = conf.Loopback // a ResourceManager that listens everywhere listens here
+	}
+	return "http://" + net.JoinHostPort(a.Host, fmt.Sprint(a.Port)), nil
+}
+
+// overrides lays what heddle.yaml and the command line say over what Hadoop's files say.
+func (s *source) overrides(a *conf.Address, p port) error {
+	for _, o := range []struct {
+		text, place string
+		all         bool
+	}{
+		{s.file.Listen.Host, s.file.path + ": listen.host", true},
+		{p.key, s.file.path + ": listen." + p.name, false},
+		{s.Options.Listen.Host, "--listen", true},
+		{p.flag, "--listen " + p.name, false},
+	} {
+		if o.text == "" {
+			continue
+		}
+		host, number, err := hostPort(o.text, a.Listens(), a.Port)
+		if err == nil && o.all && number != a.Port {
+			err = fmt.Errorf("%q has a port; a host alone is expected, and ports go to client, scheduler, tracker, admin and web", o.text)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", o.place, err)
+		}
+		if host != a.Listens() {
+			a.Host, a.Bind, a.Place = host, "", o.place
+		}
+		a.Port = number
+	}
+	return nil
+}
+
+// hostPort reads host:port, a host, :port or a port; what is missing is as given.
+func hostPort(text, host string, number uint16) (string, uint16, error) {
+	if digits := strings.TrimPrefix(text, ":"); digits != "" && strings.Trim(digits, "0123456789") == "" {
+		text = net.JoinHostPort(host, digits)
+	}
+	return conf.SplitAddress(text, number)
+}
+
+// lookup returns the address of a host; of several the first of IPv4, as Hadoop's daemons listen on.
+func lookup(host string) (netip.Addr, error) {
+	all, err := addresses(host)
+	if err != nil {
+		return netip.Addr{}, fmt.Errorf("%q has no address here (%w); give an address, or a name that this machine knows", host, err)
+	}
+	return all[max(0, slices.IndexFunc(all, netip.Addr.Is4))], nil
+}
+
+// addresses returns the addresses of a host, at least one.
+func addresses(host string) ([]netip.Addr, error) {
+	if a, err := netip.ParseAddr(host); err == nil {
+		return []netip.Addr{a}, nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), lookupTime)
+	defer cancel()
+	all, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+	if err == nil && len(all) == 0 {
+		err = errors.New("no answer")
+	}
+	for i := range all {
+		all[i] = all[i].Unmap()
+	}
+	return all, err
+}
+
+// webHost returns host:port for links to the pages; "" where the address listened on is as good.
+func webHost(a conf.Address, at netip.Addr) string {
+	host := a.Host
+	switch addr, err := netip.ParseAddr(host); {
+	case a.Port == 0:
+		return "" // known when it listens
+	case err == nil && addr == at && !at.IsUnspecified():
+		return ""
+	case err == nil && addr.IsUnspecified():
+		if host, err = os.Hostname(); err != nil {
+			return ""
+		}
+	}
+	return net.JoinHostPort(host, fmt.Sprint(a.Port))
+}

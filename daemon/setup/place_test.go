@@ -1,0 +1,272 @@
+package setup
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"heddle"
+	"heddle/conf"
+	"heddle/policies/capacity"
+	"heddle/policies/fair"
+	"heddle/rm"
+)
+
+// capacityTree is a tree with everything that placement looks at; ann's groups are staff and ops.
+func capacityTree(t *testing.T) *Daemon {
+	t.Helper()
+	const p = "yarn.scheduler.capacity."
+	var b strings.Builder
+	for line := range strings.Lines(`root.queues=default,a,b,shut
+		root.default.capacity=10
+		root.a.capacity=40
+		root.a.queues=x,y
+		root.a.x.capacity=50
+		root.a.y.capacity=50
+		root.b.capacity=40
+		root.b.queues=x,z
+		root.b.x.capacity=25
+		root.b.z.capacity=75
+		root.shut.capacity=10
+		root.shut.state=STOPPED
+		root.a.acl_submit_applications=ann staff
+		queue-mappings=g:ops:root.b.z`) {
+		b.WriteString(p + strings.TrimSpace(line) + "\n")
+	}
+	return load(t, Options{ConfDir: folder(t, "capacity", map[string]string{
+		"capacity-scheduler.xml": props(b.String()),
+		"core-site.xml":          props("hadoop.user.group.static.mapping.overrides=ann=staff,ops;bob="),
+	})})
+}
+
+func TestCapacityPlace(t *testing.T) {
+	s := capacityTree(t).Scheduler
+	for _, c := range []struct{ queue, user, want, err string }{
+		{"root.a.x", "bob", "root.a.x", ""},
+		{"y", "bob", "root.a.y", ""},
+		{"default", "bob", "root.default", ""},
+		{"default", "ann", "root.b.z", ""},
+		{"y", "ann", "root.a.y", ""},
+		{"x", "bob", "", "submitted by user bob to ambiguous queue: x: queue x is ambiguous; say root.a.x or root.b.x"},
+		{"prod", "bob", "", "submitted by user bob to unknown queue: prod: there is no queue prod"},
+		{"a", "bob", "", "submitted by user bob to non-leaf queue: a: "},
+		{"shut", "bob", "", "submitted by user bob to queue root.shut: it is STOPPED and cannot accept submission of applications"},
+	} {
+		got, err := s.Place(rm.Placement{User: c.user, Queue: c.queue})
+		if msg := text(err); got != c.want || !strings.HasPrefix(msg, c.err) || (msg == "") != (c.err == "") {
+			t.Errorf("%s by %s: %q, %v; want %q, %s", c.queue, c.user, got, err, c.want, c.err)
+		}
+	}
+	if g := s.Groups("ann"); cmp.Diff([]string{"staff", "ops"}, g) != "" {
+		t.Errorf("groups %v", g)
+	}
+}
+
+func text(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+func TestFairPlace(t *testing.T) {
+	// Without placement rules the queue that is named counts, else the user's own.
+	s := load(t, Options{ConfDir: folder(t, "fair", map[string]string{
+		"fair-scheduler.xml": `<allocations><queue name="b"><queue name="x"/></queue><queue name="a"/></allocations>`,
+	})}).Scheduler
+	if diff := cmp.Diff([]string{"root", "root.a", "root.b", "root.b.x", "root.default"}, paths(s.Queues)); diff != "" {
+		t.Errorf("queues are not in the order of Hadoop's ties: %s", diff)
+	}
+	for _, c := range []struct{ queue, user, want, err string }{
+		{"b.x", "ann", "root.b.x", ""},
+		{"default", "a", "root.a", ""},
+		{"default", "ann", "root.ann", ""}, // for Rebuild
+		{"new", "ann", "root.new", ""},
+		{"b", "ann", "", "submitted by user ann to non-leaf queue: b: "},
+		{"a.new", "ann", "", "submitted by user ann to unknown queue: a.new: "},
+	} {
+		got, err := s.Place(rm.Placement{User: c.user, Queue: c.queue})
+		if msg := text(err); got != c.want || !strings.HasPrefix(msg, c.err) || (msg == "") != (c.err == "") {
+			t.Errorf("%s by %s: %q, %v; want %q, %s", c.queue, c.user, got, err, c.want, c.err)
+		}
+	}
+	grown, err := s.Rebuild([]string{"root.a", "root.ann", "root.a.no", "root.team.bob", "root.b"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"root", "root.a", "root.ann", "root.b", "root.b.x", "root.default", "root.team", "root.team.bob"}
+	if diff := cmp.Diff(want, paths(grown.Queues)); diff != "" {
+		t.Errorf("with queues created: %s", diff)
+	}
+	if q := grown.Queues[2]; !q.Leaf || !q.Running || q.Parent != 0 || q.AMShare != 0.5 || q.SubmitACL != "" {
+		t.Errorf("root.ann is %+v", q)
+	}
+	if _, err := grown.Place(rm.Placement{User: "eve", Queue: "ann.x"}); !strings.HasPrefix(text(err), "submitted by user eve to unknown queue: ann.x: ") {
+		t.Errorf("below a leaf that was created: %v", err)
+	}
+	if again, err := grown.Rebuild(nil); err != nil || len(again.Queues) != len(s.Queues) {
+		t.Errorf("without those created: %v, %v", again, err)
+	}
+
+	fixed := load(t, Options{ConfDir: folder(t, "fair", map[string]string{
+		"fair-scheduler.xml": `<allocations><queue name="a"/><queuePlacementPolicy><rule name="specified" create="false"/><rule name="default" queue="a"/></queuePlacementPolicy></allocations>`,
+	})})
+	if same, err := fixed.Scheduler.Rebuild([]string{"root.ann"}); err != nil || len(same.Queues) != 2 {
+		t.Errorf("rules that create nothing make queues: %v, %v", same, err)
+	}
+	fails(t, Options{ConfDir: folder(t, "fair", map[string]string{
+		"fair-scheduler.xml": `<allocations><queue name="a"/><queuePlacementPolicy><rule name="default" queue="root.a.b"/></queuePlacementPolicy></allocations>`,
+	})}, "the placement rule default: queue root.a.b cannot be created")
+}
+
+func TestOneQueueTakesEverything(t *testing.T) {
+	s := load(t, Options{ConfDir: folder(t, "capacity", nil), Profile: "fifo"}).Scheduler
+	if got, err := s.Place(rm.Placement{User: "ann", Queue: "prod"}); got != "root.default" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	if s.Type != "capacity" || cmp.Diff([]string{"root", "root.default"}, paths(s.Queues)) != "" {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestCapacityQueues(t *testing.T) {
+	q := capacityTree(t).Scheduler.Queues
+	at := slices.IndexFunc(q, func(q rm.QueueInfo) bool { return q.Path == "root.a.x" })
+	want := rm.QueueInfo{
+		Path: "root.a.x", Parent: 2, Leaf: true, Running: true, Capacity: 0.5, Max: 1, Absolute: q[2].Capacity * 0.5, AbsoluteMax: 1, Weight: -1,
+		MaxApps: 2000, AMShare: 0.1, UserLimit: 100, UserFactor: 1, Order: "fifo", Configured: "fifo", MaxShare: heddle.Unbounded,
+	}
+	near := cmp.Comparer(func(a, b float64) bool { return a-b < 1e-6 && b-a < 1e-6 })
+	if diff := cmp.Diff(want, q[at], near); diff != "" {
+		t.Error(diff)
+	}
+	if q[0].SubmitACL != "*" || q[2].SubmitACL != "ann staff" || q[2].AdminACL != "" || q[2].Order != "utilization" || q[2].MaxApps != -1 {
+		t.Errorf("%+v", q[:3])
+	}
+	if shut := q[len(q)-1]; shut.Path != "root.shut" || shut.Running {
+		t.Errorf("%+v", shut)
+	}
+
+	all := &capacity.Config{MaxApplications: 10000, GlobalQueueMaxApplication: 50, Queues: []capacity.QueueConfig{
+		{Path: "root", Parent: -1, Capacity: 1, MaxCapacity: 1, ByPriority: true},
+		{Path: "root.w", Weight: 3, MaxCapacity: 0.5, MaxApplications: -1, Fair: true},
+		{Path: "root.v", Weight: 1, MaxCapacity: 1, MaxApplications: 7},
+		{Path: "root.m", Absolute: heddle.Of(1024, 1000), MaxCapacity: 1, MaxAbsolute: heddle.Of(2048, 2000), MaxApplications: -1},
+	}}
+	got := capacityQueues(all, nil)
+	if got[3].MaxApps != -1 {
+		t.Errorf("of a queue with an amount nothing is known without the cluster, and it is told to take %d applications", got[3].MaxApps)
+	}
+	if w := got[1]; w.Capacity != 0.75 || w.Weight != 3 || w.AbsoluteMax != 0.5 || w.MaxApps != 50 || w.Configured != "fair" {
+		t.Errorf("%+v", w)
+	}
+	if m := got[3]; m.MinShare != heddle.Of(1024, 1000) || m.MaxShare != heddle.Of(2048, 2000) || got[2].MaxApps != 7 || got[0].Configured != "priority-utilization" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// What maximum-applications says is what is told, and what the core does: 0 takes none.
+func TestMaximumApplications(t *testing.T) {
+	const prefix = "yarn.scheduler.capacity."
+	for value, want := range map[string]int{"": 2500, prefix + "root.a.maximum-applications=7": 7, prefix + "root.a.maximum-applications=0": 0, prefix + "global-queue-max-application=50": 50} {
+		dir := folder(t, "", map[string]string{"capacity-scheduler.xml": props(prefix + "root.queues=a,b\n" + prefix + "root.a.capacity=25\n" + prefix + "root.b.capacity=75\n" + value)})
+		s := load(t, Options{ConfDir: dir}).Scheduler
+		h, err := conf.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if told, done := s.Queues[1].MaxApps, h.Capacity.MostApps(&h.Capacity.Queues[1], 0.25); told != want || done != want {
+			t.Errorf("%q: told %d, done %d, want %d", value, told, done, want)
+		}
+	}
+}
+
+func TestFairQueues(t *testing.T) {
+	c := &fair.Config{Queues: []fair.QueueConfig{
+		{Path: "root", Parent: -1, Weight: 1, Policy: fair.DRF, MaxAMShare: 0.5},
+		{
+			Path: "root.a", Weight: 3, MaxApps: 4, MaxAMShare: -1, Policy: fair.FIFO, Min: fair.Amount{Set: true, Fixed: heddle.Of(512, 1000)},
+			Max: fair.Amount{Set: true, Fixed: heddle.Of(4096, 4000)},
+		},
+		{Path: "root.b", Weight: 1, MaxAMShare: 0.5, Max: fair.Amount{Set: true, Fraction: [heddle.NumDims]float64{0.5, 0.25}}},
+		{Path: "root.b.c", Parent: 2, Weight: 0, MaxAMShare: 0.5},
+	}}
+	got := fairQueues(c, map[string]conf.QueueACL{"root.a": {Submit: "ann", Administer: " ops"}})
+	want := rm.QueueInfo{
+		Path: "root.a", Leaf: true, Running: true, Capacity: 0.75, Max: 1, Absolute: 0.75, AbsoluteMax: 1, Weight: 3, MaxApps: 4, AMShare: -1,
+		UserLimit: 100, UserFactor: -1, Configured: "fifo", MinShare: heddle.Of(512, 1000), MaxShare: heddle.Resource{4096, 4000, heddle.Unbounded[2], heddle.Unbounded[3]},
+		SubmitACL: "ann", AdminACL: " ops",
+	}
+	if diff := cmp.Diff(want, got[1]); diff != "" {
+		t.Error(diff)
+	}
+	if got[0].Configured != "drf" || got[0].Leaf || got[2].Max != 0.25 || got[2].MaxShare != heddle.Unbounded || got[2].MaxApps != -1 || got[3].Capacity != 0 || got[3].AbsoluteMax != 0.25 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// What is told of a queue's order is what serves, not what its configuration would have.
+func TestOrderThatServes(t *testing.T) {
+	for _, x := range []struct {
+		profile          string
+		set              []string
+		all, leaf, above string
+	}{
+		{"capacity", nil, "capacity", "fifo", "utilization"},
+		{"heddle", nil, "shortest", "shortest", "utilization"},
+		{"fifo", nil, "fifo", "fifo", "as listed"},
+		{"fifo", []string{"lanes=[{kinds: [am, map, reduce, executor, other], order: shortest}]"}, "shortest", "shortest", "as listed"},
+		{
+			"capacity",
+			[]string{"lanes=[{kinds: [am, map, executor, other], order: capacity}, {kinds: [reduce], order: coupling.mismatch}]"},
+			"capacity for am, map, executor, other; coupling.mismatch for reduce", "fifo for am, map, executor, other; coupling.mismatch for reduce",
+			"utilization for am, map, executor, other; as listed for reduce",
+		},
+	} {
+		s := load(t, Options{ConfDir: folder(t, "capacity", nil), Profile: x.profile, Sets: x.set}).Scheduler
+		above, leaf := s.Queues[0], s.Queues[1]
+		if s.Order != x.all || leaf.Order != x.leaf || above.Order != x.above || leaf.Configured != "fifo" || above.Configured != "utilization" {
+			t.Errorf("%s %v: %q; a leaf %q (%q), the root %q (%q)", x.profile, x.set, s.Order, leaf.Order, leaf.Configured, above.Order, above.Configured)
+		}
+	}
+	if q := load(t, Options{ConfDir: folder(t, "fair", nil)}).Scheduler.Queues[1]; q.Order != "fair" || q.Configured != "fair" {
+		t.Errorf("%+v", q)
+	}
+}
+
+func TestGroupsAreRemembered(t *testing.T) {
+	g, asked, now := newGroups(map[string][]string{"ann": {"staff"}}), 0, time.Unix(0, 0)
+	g.look, g.now = func(string) []string { asked++; return []string{"ops"} }, func() time.Time { return now }
+	ask := func(name, want string, times int) {
+		t.Helper()
+		if got := g.of(name); got[0] != want || asked != times {
+			t.Errorf("%s is in %v after asking %d times, want %s, %d", name, got, asked, want, times)
+		}
+	}
+	ask("ann", "staff", 0)
+	ask("bob", "ops", 1)
+	ask("bob", "ops", 1)
+	now = now.Add(groupTime)
+	ask("bob", "ops", 2)
+	for i := range maxGroups {
+		g.of(string(rune('0' + i)))
+	}
+	if len(g.known) > maxGroups {
+		t.Errorf("%d users are remembered", len(g.known))
+	}
+}
+
+func TestMachineGroups(t *testing.T) {
+	if got := machineGroups("root"); len(got) == 0 || got[0] != "root" {
+		t.Skipf("this machine has no user root in a group root: %v", got)
+	}
+	if got := directoryGroups("root"); len(got) == 0 || got[0] != "root" {
+		t.Errorf("id says %v", got)
+	}
+	if got := machineGroups("-no such user"); got != nil {
+		t.Errorf("%v", got)
+	}
+}

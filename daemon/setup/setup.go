@@ -1,0 +1,188 @@
+package setup
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"heddle/conf"
+	"heddle/daemon"
+	"heddle/rm"
+)
+
+// FileName is the file beside Hadoop's own that holds what YARN has no word for.
+const FileName = "heddle.yaml"
+
+// Options are what the command line says. It comes before heddle.yaml, which comes before Hadoop's files.
+type Options struct {
+	// ConfDir is a Hadoop configuration folder; "" for the one HADOOP_CONF_DIR names, if that is set.
+	ConfDir string
+	File    string   // heddle.yaml; "" for the one in ConfDir, if it is there
+	Profile string   // name or file of a profile; "" for the configured one
+	Sets    []string // changes of the profile, such as place.map=delay
+	Data    string   // folder of the store
+	Listen  Listen   // where to listen
+}
+
+// A Daemon is what a ResourceManager is started with.
+type Daemon struct {
+	Config    daemon.Config
+	Scheduler *rm.Scheduler
+	Refresh   daemon.RefreshFunc // reads all files again, with the same options
+
+	DataDir string // folder of the store; it need not exist yet
+	Log     Log
+	Open    bool // somebody understands that everybody who reaches the ports can act as anybody
+
+	Properties []conf.Property // what Hadoop's files set
+	Notices    []conf.Notice   // what of the configuration has another effect than it seems to have, or none where it should
+	Deviations []Deviation     // where defaults are not YARN's
+	Remarks    []string        // for people, at the start: what was read, which scheduler, and why
+}
+
+// A source is everything that was read.
+type source struct {
+	Options
+	hadoop *conf.Hadoop // complete
+	file   *file        // never nil
+	had    found
+}
+
+// found says what there was of Hadoop's files before the defaults.
+type found struct {
+	dir            bool
+	capacity, fair bool
+}
+
+// Load reads the configuration. Errors name file and line, and what would be right.
+func Load(o Options) (*Daemon, error) {
+	s, err := serving(o)
+	if err != nil {
+		return nil, err
+	}
+	d := &Daemon{Properties: s.hadoop.Properties, Notices: append(notable(s.hadoop.Notices), s.hadoop.Daemon.Remarks...), Deviations: Deviations(), Log: s.file.log()}
+	if d.DataDir, err = s.dataDir(); err != nil {
+		return nil, err
+	}
+	if d.Config, err = s.config(); err != nil {
+		return nil, err
+	}
+	if d.Open, err = s.listen(&d.Config); err != nil {
+		return nil, err
+	}
+	var why []string
+	if d.Scheduler, why, err = s.scheduler(); err != nil {
+		return nil, err
+	}
+	d.Config.MemoryOnly = d.Scheduler.Set.MemoryOnly
+	var unknown []string
+	if d.Config.ProxyUsers, unknown = s.proxyUsers(); len(unknown) > 0 {
+		why = append(why, "no address is known of "+strings.Join(unknown, ", ")+": nobody may act for others from there (hadoop.proxyuser.*.hosts)")
+	}
+	d.Remarks = append(s.remarks(), why...)
+	d.Refresh = func() (*rm.Scheduler, error) {
+		again, err := serving(s.Options)
+		if err != nil {
+			return nil, err
+		}
+		sch, _, err := again.scheduler()
+		return sch, err
+	}
+	return d, nil
+}
+
+// notable returns the notices but those on what is none of a scheduler's business.
+func notable(all []conf.Notice) (out []conf.Notice) {
+	for _, n := range all {
+		if n.Kind != conf.Harmless {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// serving reads the files, for a ResourceManager: it may not be less than they ask for.
+func serving(o Options) (*source, error) {
+	s, err := read(o)
+	if err == nil && len(s.hadoop.Daemon.Refused) > 0 {
+		return nil, s.hadoop.Daemon.Refused
+	}
+	return s, err
+}
+
+// read reads the files.
+func read(o Options) (*source, error) {
+	s := &source{Options: o, hadoop: conf.Bare(), file: &file{}}
+	named := ""
+	if s.ConfDir == "" {
+		s.ConfDir, named = os.Getenv("HADOOP_CONF_DIR"), "HADOOP_CONF_DIR: "
+	}
+	if s.ConfDir != "" && s.File == "" {
+		if path := filepath.Join(s.ConfDir, FileName); exists(path) {
+			s.File = path
+		}
+	}
+	if s.File != "" {
+		var err error
+		if s.file, err = readFile(s.File); err != nil {
+			return nil, err
+		}
+	}
+	if s.ConfDir != "" {
+		h, err := conf.ReadDir(s.ConfDir)
+		switch {
+		case err == nil:
+			s.hadoop, s.had = h, found{true, h.Capacity != nil, h.Fair != nil}
+		case isErrors(err):
+			return nil, err
+		case !errors.Is(err, conf.ErrNoFiles) || !exists(filepath.Join(s.ConfDir, FileName)):
+			return nil, fmt.Errorf("%s%w", named, err)
+		}
+	}
+	s.hadoop = s.hadoop.Complete()
+	return s, nil
+}
+
+// isErrors reports whether an error says itself where it is.
+func isErrors(err error) bool {
+	_, ok := errors.AsType[conf.Errors](err)
+	return ok
+}
+
+// remarks say what was read.
+func (s *source) remarks() []string {
+	switch {
+	case s.had.dir && s.File != "":
+		return []string{fmt.Sprintf("configuration: %s and %s", s.ConfDir, s.File)}
+	case s.had.dir:
+		return []string{"configuration: " + s.ConfDir}
+	case s.File != "":
+		return []string{"configuration: " + s.File}
+	}
+	return []string{"no configuration: defaults hold; --conf or HADOOP_CONF_DIR names a Hadoop configuration folder"}
+}
+
+// dataDir returns the absolute path of the store's folder.
+func (s *source) dataDir() (string, error) {
+	switch {
+	case s.Data != "":
+		return filepath.Abs(s.Data)
+	case s.file.Data != "":
+		return filepath.Abs(s.file.beside(s.file.Data))
+	}
+	if state := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(state) { // a relative one is to be ignored
+		return filepath.Join(state, "heddle"), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("there is no home folder to keep state in (%w); name a folder with --data", err)
+	}
+	return filepath.Join(home, ".local", "state", "heddle"), nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}

@@ -1,0 +1,391 @@
+package setup
+
+import (
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"heddle"
+	"heddle/conf"
+	"heddle/daemon"
+	"heddle/rm"
+)
+
+// alone shields a test from the environment it runs in.
+func alone(t *testing.T) {
+	t.Helper()
+	t.Setenv("HADOOP_CONF_DIR", "")
+	t.Setenv("XDG_STATE_HOME", "")
+	t.Setenv("HOME", "/home/ann")
+}
+
+// folder copies a folder of testdata, or an empty one, and lays files over it; an empty file is removed.
+func folder(t *testing.T, base string, files map[string]string) string {
+	t.Helper()
+	alone(t)
+	dir := t.TempDir()
+	if base != "" {
+		if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", base))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		if text == "" {
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		write(t, path, text)
+	}
+	return dir
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// props writes name=value lines as one of Hadoop's files: line n of the text is line n+1 of the file.
+func props(lines string) string {
+	var b strings.Builder
+	b.WriteString("<configuration>\n")
+	for line := range strings.Lines(lines) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		b.WriteString("<property><name>" + name + "</name><value>" + value + "</value></property>\n")
+	}
+	b.WriteString("</configuration>\n")
+	return b.String()
+}
+
+func load(t *testing.T, o Options) *Daemon {
+	t.Helper()
+	d, err := Load(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// fails wants an error that has the words, DIR standing for the folder.
+func fails(t *testing.T, o Options, want string) {
+	t.Helper()
+	_, err := Load(o)
+	if o.ConfDir != "" {
+		want = strings.ReplaceAll(want, "DIR", o.ConfDir)
+	}
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got error  %v\nwant words %s", err, want)
+	}
+}
+
+func paths(queues []rm.QueueInfo) (out []string) {
+	for _, q := range queues {
+		out = append(out, q.Path)
+	}
+	return out
+}
+
+func TestNoConfiguration(t *testing.T) {
+	alone(t)
+	d := load(t, Options{})
+	loop := func(port uint16) netip.AddrPort { return netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), port) }
+	want := daemon.Config{
+		Client: loop(8032), Scheduler: loop(8030), Tracker: loop(8031), Admin: loop(8033), Web: loop(8088),
+		NodeExpiry: 10 * time.Minute, MasterExpiry: 15 * time.Minute, ContainerExpiry: 10 * time.Minute,
+		MaxAttempts: 2, GlobalAttempts: 2, MaxCompleted: 1000, KeyRolling: 24 * time.Hour, NodeKeyRolling: 24 * time.Hour,
+		Decommission: time.Hour, ConnectRetries: 10, SchedulingWait: 10 * time.Second, Recovery: true, WorkPreserving: true, Admins: "*",
+		Beat: time.Second, FastBeat: 100 * time.Millisecond, IdleBeat: 2 * time.Second, BeatLoad: 5000,
+	}
+	if diff := cmp.Diff(want, d.Config, cmp.Comparer(func(a, b netip.AddrPort) bool { return a == b })); diff != "" {
+		t.Error(diff)
+	}
+	s := d.Scheduler
+	if s.Profile != "heddle" || s.Type != "capacity" || s.Maximum != heddle.Of(8192, 4000) || s.Minimum != heddle.Of(1024, 1000) ||
+		cmp.Diff([]string{"root", "root.default"}, paths(s.Queues)) != "" || d.Open || len(d.Notices) > 0 {
+		t.Errorf("%+v, open %v, notices %v", s, d.Open, d.Notices)
+	}
+	if d.DataDir != "/home/ann/.local/state/heddle" {
+		t.Errorf("data in %s", d.DataDir)
+	}
+	if got := strings.Join(d.Remarks, "\n"); !strings.Contains(got, "no configuration") || !strings.Contains(got, "profile heddle: no scheduler is configured") {
+		t.Errorf("remarks:\n%s", got)
+	}
+	off := strings.Join(s.Off, "\n")
+	if !strings.Contains(off, "ikayak.shrink (trim.map): ") || s.Set.Trim[heddle.Map] != nil {
+		t.Errorf("what needs a node agent is on; off is\n%s", off)
+	}
+	if _, err := s.Place(rm.Placement{User: "ann", Queue: "prod"}); err == nil {
+		t.Error("a queue that is not there takes an application")
+	}
+}
+
+// The folders are what a small test cluster has: one queue, three nodes of 4 GiB.
+func TestFolders(t *testing.T) {
+	for name, share := range map[string]string{"capacity": "fifo", "fair": "fair"} {
+		t.Run(name, func(t *testing.T) {
+			d := load(t, Options{ConfDir: folder(t, name, nil)})
+			s := d.Scheduler
+			if s.Profile != name || s.Type != name || s.Maximum != heddle.Of(4096, 8000) || s.Minimum != heddle.Of(128, 1000) || d.Config.MemoryOnly {
+				t.Errorf("%+v", s)
+			}
+			if len(s.Queues) != 2 || s.Queues[1].AMShare != 0.5 || s.Queues[1].Order != share || s.Queues[1].Configured != share || s.Order != name || !s.Queues[1].Leaf || s.Queues[0].Leaf {
+				t.Errorf("queues %+v", s.Queues)
+			}
+			if len(s.Set.Queues) != 2 || s.Set.Queues[1] != 0 {
+				t.Errorf("the policies know queues %v", s.Set.Queues)
+			}
+			if d.Config.CompletedLogsURL != "http://127.0.0.1:19888/jobhistory/logs" || d.Config.WebHost != "" {
+				t.Errorf("%+v", d.Config)
+			}
+			for _, queue := range []string{"default", "root.default"} {
+				if got, err := s.Place(rm.Placement{User: "ann", Queue: queue}); got != "root.default" || err != nil {
+					t.Errorf("%s goes to %q, %v", queue, got, err)
+				}
+			}
+			if len(d.Notices) > 0 {
+				t.Errorf("notices on what is no ResourceManager's: %v", d.Notices)
+			}
+			if d, err := d.Refresh(); err != nil || d.Profile != name {
+				t.Errorf("refreshed to %+v, %v", d, err)
+			}
+		})
+	}
+}
+
+func TestNotices(t *testing.T) {
+	d := load(t, Options{ConfDir: folder(t, "capacity", map[string]string{"yarn-site.xml": props("yarn.node-labels.enabled=true\nyarn.nodemanager.address=h")})})
+	if len(d.Notices) != 2 || d.Notices[1].Property != conf.RetryName || d.Notices[1].Kind != conf.Remark || d.Notices[0].Property != "yarn.node-labels.enabled" || d.Notices[0].Kind != conf.Unsupported {
+		t.Errorf("%v", d.Notices)
+	}
+}
+
+func TestFolderOfTheEnvironment(t *testing.T) {
+	dir := folder(t, "capacity", nil)
+	t.Setenv("HADOOP_CONF_DIR", dir)
+	t.Setenv("XDG_STATE_HOME", "/var/state")
+	d := load(t, Options{})
+	if d.Scheduler.Profile != "capacity" || d.DataDir != "/var/state/heddle" {
+		t.Errorf("profile %s, data in %s", d.Scheduler.Profile, d.DataDir)
+	}
+	t.Setenv("HADOOP_CONF_DIR", dir+"/nowhere")
+	fails(t, Options{}, "HADOOP_CONF_DIR: stat "+dir+"/nowhere")
+}
+
+func TestMissingFiles(t *testing.T) {
+	for name, c := range map[string]struct {
+		base    string
+		files   map[string]string
+		options Options
+		profile string
+		remark  string
+	}{
+		"capacity named, no file": {"capacity", map[string]string{"capacity-scheduler.xml": ""}, Options{}, "capacity", "no capacity-scheduler.xml: one queue"},
+		"fair named, no file":     {"fair", map[string]string{"fair-scheduler.xml": ""}, Options{}, "fair", "no fair-scheduler.xml: one queue"},
+		"fifo named":              {"capacity", map[string]string{"yarn-site.xml": props("yarn.resourcemanager.scheduler.class=x.FifoScheduler")}, Options{}, "fifo", "class names"},
+		"nothing named":           {"capacity", map[string]string{"yarn-site.xml": ""}, Options{}, "capacity", "there is a capacity-scheduler.xml"},
+		"only fair":               {"fair", map[string]string{"yarn-site.xml": "", "capacity-scheduler.xml": ""}, Options{}, "fair", "the only scheduler"},
+		"no scheduler":            {"", map[string]string{"core-site.xml": props("a=b")}, Options{}, "heddle", "no scheduler is configured"},
+		"only heddle.yaml":        {"", map[string]string{"heddle.yaml": "profile: fifo"}, Options{}, "fifo", "named in"},
+		"flag":                    {"fair", nil, Options{Profile: "heddle"}, "heddle", "named by --profile"},
+		"flag before the file":    {"fair", map[string]string{"heddle.yaml": "profile: fifo\nset: [place.map=any]"}, Options{Profile: "fair"}, "fair", "named by --profile"},
+		"changes":                 {"fair", map[string]string{"heddle.yaml": "set: [place.map=any]"}, Options{Sets: []string{"place.reduce=any"}}, "fair (place.map=any, place.reduce=any)", "class names"},
+		"file of a profile":       {"fair", map[string]string{"heddle.yaml": "profile: mine.yaml", "mine.yaml": "profile: fair"}, Options{}, "mine", "named in"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.options.ConfDir = folder(t, c.base, c.files)
+			d := load(t, c.options)
+			if got := strings.Join(d.Remarks, "\n"); d.Scheduler.Profile != c.profile || !strings.Contains(got, c.remark) {
+				t.Errorf("profile %s, want %s; remarks, want %q among\n%s", d.Scheduler.Profile, c.profile, c.remark, got)
+			}
+			if last := paths(d.Scheduler.Queues)[1]; last != "root.default" {
+				t.Errorf("queue %s", last)
+			}
+		})
+	}
+}
+
+func TestWrongValues(t *testing.T) {
+	site := func(lines string) map[string]string { return map[string]string{"yarn-site.xml": props(lines)} }
+	file := func(text string) map[string]string { return map[string]string{"heddle.yaml": text} }
+	for name, c := range map[string]struct {
+		files map[string]string
+		want  string
+	}{
+		"a number":          {site("yarn.resourcemanager.am.max-attempts=two"), `DIR/yarn-site.xml:2: yarn.resourcemanager.am.max-attempts: "two" is not a whole number`},
+		"an address":        {site("yarn.resourcemanager.address=127.0.0.1:port"), `DIR/yarn-site.xml:2: yarn.resourcemanager.address: "port" is no port`},
+		"a host":            {site("yarn.resourcemanager.hostname=no such host"), `DIR/yarn-site.xml:2: yarn.resourcemanager.hostname: "no such host" is no host name`},
+		"a name nobody has": {site("yarn.resourcemanager.hostname=rm..west"), `DIR/yarn-site.xml:2: yarn.resourcemanager.hostname: "rm..west" has no address here`},
+		"a scheduler":       {site("yarn.resourcemanager.scheduler.class=x.MyScheduler"), "names a scheduler that is not here"},
+		"kerberos":          {map[string]string{"core-site.xml": props("hadoop.security.authentication=kerberos")}, "DIR/core-site.xml:2: hadoop.security.authentication: is kerberos: heddle rm has no Kerberos"},
+		"two at once":       {site("yarn.http.policy=HTTPS_ONLY\nyarn.resourcemanager.ha.enabled=true"), "heddle rm serves plain HTTP only"},
+		"no include file":   {site("yarn.resourcemanager.nodes.include-path=/no/such/list"), `DIR/yarn-site.xml:2: yarn.resourcemanager.nodes.include-path: the list of hosts cannot be read: stat /no/such/list: no such file or directory: without it every host may join; make the file`},
+		"no exclude file":   {site("yarn.resourcemanager.nodes.exclude-path=/no/such/list"), `DIR/yarn-site.xml:2: yarn.resourcemanager.nodes.exclude-path: the list of hosts cannot be read`},
+		"a queue":           {map[string]string{"capacity-scheduler.xml": props("yarn.scheduler.capacity.root.queues=a")}, "DIR/capacity-scheduler.xml:2: yarn.scheduler.capacity.root.queues:"},
+		"XML":               {map[string]string{"yarn-site.xml": "<configuration>"}, "DIR/yarn-site.xml:1: not well-formed"},
+
+		"an unknown key":     {file("profile: fair\nprofil: x"), `DIR/heddle.yaml:2:1: unknown key "profil"; did you mean profile? There are profile, set, data, beats, listen, insecure_open and log`},
+		"an unknown key in":  {file("beats:\n  fast: 1s\n  slow: 2s"), `DIR/heddle.yaml:3:3: unknown key "slow"; there are fast, normal, idle and load`},
+		"no text":            {file("data: [a]"), "DIR/heddle.yaml:1:7: "},
+		"an odd change":      {file("set: [{a: b}]"), "DIR/heddle.yaml:1:"},
+		"nothing to change":  {file("set:\n  -\n"), "want slot.kind=policy"},
+		"not a mapping":      {file("- a"), "DIR/heddle.yaml:1:1: wanted a mapping with profile, set"},
+		"not YAML":           {file("a: [b"), "DIR/heddle.yaml:1:"},
+		"a key twice":        {file("data: a\ndata: b"), "DIR/heddle.yaml:2:1:"},
+		"two documents":      {file("data: a\n---\ndata: b"), "DIR/heddle.yaml:3:"},
+		"a type":             {file("set: x"), "DIR/heddle.yaml:1:6: got text; wanted a list"},
+		"a time":             {file("beats: {fast: soon}"), "DIR/heddle.yaml:1:15: beats.fast: wanted a time of at least 10ms"},
+		"nanoseconds":        {file("beats: {fast: 100}"), "DIR/heddle.yaml:1:15: beats.fast: wanted a time of at least 10ms"},
+		"fast above normal":  {file("beats: {fast: 3s}"), "DIR/heddle.yaml:1:15: beats.fast: 3s is slower than the normal 1s"},
+		"idle below normal":  {file("beats: {idle: 500ms}"), "DIR/heddle.yaml:1:15: beats.idle: 500ms is faster than the normal 1s"},
+		"idle above expiry":  {file("beats: {idle: 5m}"), "beats.idle: 5m0s is too slow: a node counts as lost after 10m0s"},
+		"a load":             {file("beats: {load: -1}"), "beats.load: wanted reports a second"},
+		"a load in words":    {file("beats: {load: much}"), "DIR/heddle.yaml:1:15: got text; wanted a whole number"},
+		"no mapping in it":   {file("beats: often"), "DIR/heddle.yaml:1:8: got text; wanted a mapping"},
+		"a level":            {file("log: {level: loud}"), "DIR/heddle.yaml:1:14: log.level: wanted debug, info, warn or error"},
+		"a format":           {file("log: {format: xml}"), "log.format: wanted text or json"},
+		"not understood":     {file("insecure_open: true"), `DIR/heddle.yaml:1:16: insecure_open: the only thing to say is "I understand"`},
+		"too large":          {file(strings.Repeat("# a\n", maxFile/4) + "\n"), "DIR/heddle.yaml is larger than the 16384 bytes it may have"},
+		"a profile":          {file("profile: nowhere"), `no profile "nowhere", neither built in nor a file; there are`},
+		"a change":           {file("set: [place.mop=any]"), `no kind "mop"`},
+		"a listener":         {file("listen: {web: 'h:x'}"), `DIR/heddle.yaml: listen.web: "x" is no port`},
+		"a port for all":     {file("listen: {host: '127.0.0.1:1'}"), "listen.host: \"127.0.0.1:1\" has a port; a host alone is expected"},
+		"a listener nowhere": {file("listen: {host: rm..east}"), `DIR/heddle.yaml: listen.host: "rm..east" has no address here`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			fails(t, Options{ConfDir: folder(t, "capacity", c.files)}, c.want)
+		})
+	}
+	fails(t, Options{File: filepath.Join(folder(t, "", nil), "heddle.yaml")}, "no such file")
+	fails(t, Options{ConfDir: folder(t, "", nil)}, "DIR has none of the files of a Hadoop configuration")
+}
+
+func TestRefresh(t *testing.T) {
+	dir := folder(t, "capacity", nil)
+	d := load(t, Options{ConfDir: dir})
+	const prefix = "yarn.scheduler.capacity."
+	write(t, filepath.Join(dir, "capacity-scheduler.xml"),
+		props(prefix+"root.queues=a,b\n"+prefix+"root.a.capacity=25\n"+prefix+"root.b.capacity=75\n"+prefix+"queue-mappings=u:ann:a"))
+	s, err := d.Refresh()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"root", "root.a", "root.b"}, paths(s.Queues)); diff != "" || s.Queues[2].Absolute != 0.75 || len(s.Set.Queues) != 3 {
+		t.Errorf("%s %+v", diff, s.Queues)
+	}
+	if got, err := s.Place(rm.Placement{User: "ann", Queue: "default"}); got != "root.a" || err != nil {
+		t.Errorf("%s, %v", got, err)
+	}
+	if got, _ := d.Scheduler.Place(rm.Placement{User: "ann", Queue: "default"}); got != "root.default" {
+		t.Errorf("what was there before now sends to %s", got)
+	}
+	write(t, filepath.Join(dir, "capacity-scheduler.xml"), props(prefix+"root.queues=a\n"+prefix+"root.a.capacity=25"))
+	if _, err := d.Refresh(); err == nil || !strings.Contains(err.Error(), "capacity-scheduler.xml:2: ") {
+		t.Errorf("a wrong file is taken: %v", err)
+	}
+	write(t, filepath.Join(dir, "capacity-scheduler.xml"), props(prefix+"root.queues=default\n"+prefix+"root.default.capacity=100"))
+	write(t, filepath.Join(dir, FileName), "profile: heddle")
+	if s, err := d.Refresh(); err != nil || s.Profile != "heddle" {
+		t.Errorf("another profile in %s: %+v, %v", FileName, s, err)
+	}
+}
+
+func TestSettings(t *testing.T) {
+	dir := folder(t, "capacity", map[string]string{
+		"heddle.yaml": "data: state\nbeats: {fast: 50ms, normal: 2s, idle: 5s, load: 100}\nlog: {level: debug, format: json}",
+		"yarn-site.xml": props(`yarn.admin.acl=ann,bob ops,staff
+			yarn.acl.enable=true
+			yarn.resource-types=gpu
+			yarn.nm.liveness-monitor.expiry-interval-ms=30000
+			yarn.cluster.max-application-priority=9`),
+	})
+	d := load(t, Options{ConfDir: dir})
+	c := d.Config
+	if c.FastBeat != 50*time.Millisecond || c.Beat != 2*time.Second || c.IdleBeat != 5*time.Second || c.BeatLoad != 100 || c.NodeExpiry != 30*time.Second {
+		t.Errorf("beats %+v", c)
+	}
+	if d.DataDir != filepath.Join(dir, "state") || !d.Log.JSON || d.Log.Level.String() != "DEBUG" {
+		t.Errorf("data in %s, log %+v", d.DataDir, d.Log)
+	}
+	if c.Admins != "ann,bob ops,staff" || !c.ACLs {
+		t.Errorf("admins %q, checked %v", c.Admins, c.ACLs)
+	}
+	if cmp.Diff([]string{"gpu"}, c.ExtraResources) != "" || c.MaxPriority != 9 {
+		t.Errorf("%+v", c)
+	}
+	if d = load(t, Options{ConfDir: dir, Data: "/flag"}); d.DataDir != "/flag" {
+		t.Errorf("data in %s", d.DataDir)
+	}
+}
+
+// Intervals that were configured for other daemons never make heddle's own an error.
+func TestBeatsFollowYARNs(t *testing.T) {
+	for site, want := range map[string][3]time.Duration{
+		"yarn.resourcemanager.nodemanagers.heartbeat-interval-ms=50":   {50 * time.Millisecond, 50 * time.Millisecond, 2 * time.Second},
+		"yarn.resourcemanager.nodemanagers.heartbeat-interval-ms=3000": {100 * time.Millisecond, 3 * time.Second, 3 * time.Second},
+		"yarn.nm.liveness-monitor.expiry-interval-ms=3000":             {100 * time.Millisecond, time.Second, time.Second},
+	} {
+		c := load(t, Options{ConfDir: folder(t, "capacity", map[string]string{"yarn-site.xml": props(site)})}).Config
+		if got := [3]time.Duration{c.FastBeat, c.Beat, c.IdleBeat}; got != want {
+			t.Errorf("%s: %v, want %v", site, got, want)
+		}
+	}
+}
+
+func TestDeviationsAreDocumented(t *testing.T) {
+	for _, d := range Deviations() {
+		if d.Name == "" || d.YARN == "" || d.Ours == "" || d.Why == "" {
+			t.Errorf("%+v", d)
+		}
+	}
+	docs, err := os.ReadFile("../../docs/daemon.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range Deviations() {
+		for _, text := range []string{d.Name, d.YARN, d.Ours, d.Why} {
+			if !strings.Contains(string(docs), text) {
+				t.Errorf("docs/daemon.md lacks %q", text)
+			}
+		}
+	}
+	if conf.Loopback != Deviations()[0].Ours {
+		t.Errorf("%s is not what is listed", conf.Loopback)
+	}
+}
+
+// Who may act for others is told with addresses; a host that nobody knows lets nobody in.
+func TestProxyUsers(t *testing.T) {
+	d := load(t, Options{ConfDir: folder(t, "capacity", map[string]string{"core-site.xml": props(`hadoop.proxyuser.hue.users=ann
+		hadoop.proxyuser.hue.hosts=10.0.0.0/8,192.168.1.9,no-such-host.invalid
+		hadoop.proxyuser.root.groups=*
+		hadoop.proxyuser.root.hosts=*`)})})
+	networks := func(list ...string) (out []netip.Prefix) {
+		for _, n := range list {
+			out = append(out, netip.MustParsePrefix(n))
+		}
+		return out
+	}
+	want := map[string]daemon.ProxyUser{
+		"hue":  {Users: []string{"ann"}, From: networks("10.0.0.0/8", "192.168.1.9/32")},
+		"root": {Groups: []string{"*"}, From: networks("0.0.0.0/0", "::/0")},
+	}
+	if diff := cmp.Diff(want, d.Config.ProxyUsers, cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })); diff != "" {
+		t.Error(diff)
+	}
+	if got := strings.Join(d.Remarks, "\n"); !strings.Contains(got, "no address is known of no-such-host.invalid: nobody may act for others from there") {
+		t.Errorf("remarks:\n%s", got)
+	}
+	if !slices.ContainsFunc(d.Properties, func(p conf.Property) bool { return p.Name == "hadoop.proxyuser.hue.users" && p.Value == "ann" }) {
+		t.Errorf("what is set is not told: %v", d.Properties)
+	}
+}

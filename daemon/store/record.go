@@ -1,0 +1,69 @@
+package store
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"hash/crc32"
+	"strconv"
+
+	"heddle/rm"
+)
+
+// The records of applications and attempts are the machine's.
+type (
+	// App is what is kept of an application.
+	App = rm.AppRecord
+	// Attempt is what is kept of one run of an application's master.
+	Attempt = rm.AttemptRecord
+)
+
+// A Key is a secret that tokens are signed with.
+type Key struct {
+	ID    int32
+	Bytes []byte
+	// Since is when the key became, or is to become, the one that signs: milliseconds since 1970.
+	Since int64
+}
+
+// Keys are the secrets of the tokens that masters show when they call. What is nil does not exist.
+type Keys struct {
+	Previous *Key `json:",omitempty"`
+	Current  *Key `json:",omitempty"`
+	Next     *Key `json:",omitempty"`
+}
+
+// A record is its checksum in hexadecimal, a space, and JSON, so that people can read one and a flipped bit
+// is noticed: the file below has no checksums of its own. The key is part of the sum.
+const sumDigits = 8
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// encode returns the record of v under key.
+func encode(key []byte, v any) ([]byte, error) {
+	body, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	return append(fmt.Appendf(nil, "%0*x ", sumDigits, sum(key, body)), body...), nil
+}
+
+// decode reads the record found under key into v.
+func decode(key, record []byte, v any) error {
+	text, body, found := bytes.Cut(record, []byte{' '})
+	want, err := strconv.ParseUint(string(text), 16, 32)
+	if !found || err != nil || len(text) != sumDigits {
+		return fmt.Errorf("%d bytes that do not begin with a checksum", len(record))
+	}
+	if got := sum(key, body); uint64(got) != want {
+		return fmt.Errorf("its checksum is %08x, of what is there %08x: the record is damaged", want, got)
+	}
+	if err := json.Unmarshal(body, v); err != nil {
+		return fmt.Errorf("not a record of this version: %w", err)
+	}
+	return nil
+}
+
+func sum(key, body []byte) uint32 {
+	return crc32.Update(crc32.Checksum(key, castagnoli), castagnoli, body)
+}

@@ -1,0 +1,70 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+
+	"google.golang.org/protobuf/proto"
+
+	"heddle/rm"
+	"heddle/yarn/conv"
+	"heddle/yarn/rpc"
+	"heddle/yarn/translate"
+	"heddle/yarn/wire"
+)
+
+// Version is the release of YARN whose protocols are spoken; NodeManagers are told so.
+const Version = "3.4.2"
+
+// maxHostName is how many characters a host may have, as DNS has it.
+const maxHostName = 255
+
+// Tracker is the protocol that NodeManagers speak.
+func (r *RM) Tracker() rpc.Protocol {
+	return rpc.Protocol{Name: "org.apache.hadoop.yarn.server.api.ResourceTrackerPB", Methods: map[string]rpc.Method{
+		"registerNodeManager":   rpc.Serve(byClass(r.registerNode)),
+		"nodeHeartbeat":         rpc.Serve(byClass(r.heartbeat)),
+		"unRegisterNodeManager": rpc.Serve(byClass(r.unregisterNode)),
+	}}
+}
+
+func (r *RM) units() translate.Units { return r.cfg.ExtraResources }
+
+func (r *RM) registerNode(ctx context.Context, c *rpc.Call, q *wire.RegisterNodeManagerRequest) (*wire.RegisterNodeManagerResponse, error) {
+	id := conv.Node(q.GetNodeId())
+	if id.Host == "" || len(id.Host) > maxHostName || id.Port <= 0 {
+		return nil, rm.Unfit(fmt.Sprintf("a NodeManager registered as %q; expected a host of up to %d characters and the port of its container manager", rm.Clip(id.String(), maxHostName), maxHostName))
+	}
+	msg := r.units().RegisterNode(q)
+	msg.Rack, msg.Names = r.rackOf(ctx, id.Host), r.namesOf(ctx, id.Host)
+	a, err := say[*rm.NodeRegistered](ctx, r, func(c rm.Call) rm.Message { msg.Call = c; return msg })
+	switch {
+	case err != nil:
+		return nil, err
+	case a.Refused != "":
+		return &wire.RegisterNodeManagerResponse{NodeAction: wire.NodeAction_SHUTDOWN.Enum(), DiagnosticsMessage: &a.Refused}, nil
+	}
+	p := &wire.RegisterNodeManagerResponse{NodeAction: wire.NodeAction_NORMAL.Enum(), RmIdentifier: &r.cluster, RmVersion: new(Version)}
+	p.ContainerTokenMasterKey, p.NmTokenMasterKey = r.auth.currentKeys()
+	return p, nil
+}
+
+func (r *RM) unregisterNode(ctx context.Context, _ *rpc.Call, q *wire.UnRegisterNodeManagerRequest) (*wire.UnRegisterNodeManagerResponse, error) {
+	_, err := say[any](ctx, r, func(c rm.Call) rm.Message { return &rm.UnregisterNode{Call: c, Node: conv.Node(q.GetNodeId())} })
+	return &wire.UnRegisterNodeManagerResponse{}, err
+}
+
+func (r *RM) heartbeat(ctx context.Context, _ *rpc.Call, q *wire.NodeHeartbeatRequest) (*wire.NodeHeartbeatResponse, error) {
+	msg := r.units().BeatNode(q)
+	a, err := say[*rm.NodeBeat](ctx, r, func(c rm.Call) rm.Message { msg.Call = c; return msg })
+	if err != nil {
+		return nil, err
+	}
+	p := r.units().NodeBeat(a)
+	if a.Action == rm.GoOn {
+		p.TokenSequenceNo = proto.Int64(1)
+		p.ContainerTokenMasterKey, p.NmTokenMasterKey = r.auth.newKeys(
+			q.GetLastKnownContainerTokenMasterKey().GetKeyId(), q.GetLastKnownNmTokenMasterKey().GetKeyId())
+	}
+	return p, nil
+}

@@ -1,0 +1,167 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"heddle"
+	"heddle/daemon"
+	"heddle/rm"
+	"heddle/yarn/ids"
+)
+
+// A fakeRM answers from tables, as the daemon would.
+type fakeRM struct {
+	mu         sync.Mutex
+	apps       []rm.AppReport
+	attempts   map[ids.App][]rm.AttemptReport
+	containers map[ids.Attempt][]rm.ContainerReport
+	nodes      []rm.NodeReport
+	queues     []rm.QueueReport
+	cluster    rm.ClusterReport
+	whys       map[ids.App]rm.Explanation
+	ready      bool
+	fails      error // what everything fails with
+	denies     bool  // changes are refused
+
+	filter rm.AppFilter // of the last Apps
+	actor  daemon.Actor // of the last change
+	killed string       // diagnostics of the last kill
+	until  time.Time
+	dying  bool // kills take time
+}
+
+func (f *fakeRM) Apps(_ context.Context, filter rm.AppFilter) ([]rm.AppReport, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.filter = filter
+	var out []rm.AppReport
+	for i := range f.apps {
+		a := &f.apps[i]
+		if len(filter.States) > 0 && !slices.Contains(filter.States, a.State) ||
+			len(filter.Types) > 0 && !slices.ContainsFunc(filter.Types, func(t string) bool { return strings.EqualFold(t, a.Type) }) {
+			continue
+		}
+		out = append(out, *a)
+	}
+	if filter.Limit > 0 && len(out) > filter.Limit {
+		out = out[len(out)-filter.Limit:]
+	}
+	return out, f.fails
+}
+
+func (f *fakeRM) App(_ context.Context, id ids.App) (rm.AppReport, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.fails != nil {
+		return rm.AppReport{}, f.fails
+	}
+	if i := f.at(id); i >= 0 {
+		return f.apps[i], nil
+	}
+	return rm.AppReport{}, &rm.NotFound{What: "application " + id.String()}
+}
+
+func (f *fakeRM) at(id ids.App) int {
+	return slices.IndexFunc(f.apps, func(a rm.AppReport) bool { return a.ID == id })
+}
+
+func (f *fakeRM) Attempts(_ context.Context, id ids.App) ([]rm.AttemptReport, error) {
+	if f.at(id) < 0 {
+		return nil, &rm.NotFound{What: "application " + id.String()}
+	}
+	return f.attempts[id], f.fails
+}
+
+func (f *fakeRM) Attempt(_ context.Context, id ids.Attempt) (rm.AttemptReport, error) {
+	for _, a := range f.attempts[id.App] {
+		if a.ID == id {
+			return a, f.fails
+		}
+	}
+	return rm.AttemptReport{}, &rm.NotFound{What: "attempt " + id.String()}
+}
+
+func (f *fakeRM) Containers(_ context.Context, id ids.Attempt) ([]rm.ContainerReport, error) {
+	if _, err := f.Attempt(context.Background(), id); err != nil {
+		return nil, err
+	}
+	return f.containers[id], f.fails
+}
+
+func (f *fakeRM) Container(_ context.Context, id ids.Container) (rm.ContainerReport, error) {
+	for _, c := range f.containers[id.Attempt] {
+		if c.ID == id {
+			return c, f.fails
+		}
+	}
+	return rm.ContainerReport{}, &rm.NotFound{What: "container " + id.String()}
+}
+
+func (f *fakeRM) Nodes(context.Context) ([]rm.NodeReport, error)    { return f.nodes, f.fails }
+func (f *fakeRM) Queues(context.Context) ([]rm.QueueReport, error)  { return f.queues, f.fails }
+func (f *fakeRM) Cluster(context.Context) (rm.ClusterReport, error) { return f.cluster, f.fails }
+func (f *fakeRM) Ready() bool                                       { return f.ready }
+
+func (f *fakeRM) Why(_ context.Context, id ids.App) (rm.Explanation, error) {
+	if f.at(id) < 0 {
+		return rm.Explanation{}, &rm.NotFound{What: "application " + id.String()}
+	}
+	e := f.whys[id]
+	e.App = id
+	return e, f.fails
+}
+
+func (f *fakeRM) NewApp(context.Context) (ids.App, heddle.Resource, error) {
+	return ids.App{Cluster: stockStart, Seq: 7}, heddle.Of(4096, 8000), f.fails
+}
+
+// change is what every change does first.
+func (f *fakeRM) change(who daemon.Actor, id ids.App, do func(*rm.AppReport)) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	i := f.at(id)
+	switch {
+	case f.fails != nil:
+		return f.fails
+	case f.denies:
+		return &rm.Denied{User: who.User, Do: "change", What: id.String()}
+	case i < 0:
+		return &rm.NotFound{What: "application " + id.String()}
+	}
+	f.actor = who
+	do(&f.apps[i])
+	return nil
+}
+
+func (f *fakeRM) Kill(_ context.Context, who daemon.Actor, id ids.App, text string) (bool, error) {
+	err := f.change(who, id, func(a *rm.AppReport) {
+		f.killed = text
+		if !f.dying {
+			a.State, a.Internal = rm.AppKilled, "KILLED"
+		}
+	})
+	return !f.dying, err
+}
+
+func (f *fakeRM) Move(_ context.Context, who daemon.Actor, id ids.App, queue string) error {
+	if !strings.HasPrefix(queue, "root.") {
+		return &rm.Invalid{Class: "org.apache.hadoop.yarn.exceptions.YarnException", Text: "there is no queue " + queue}
+	}
+	return f.change(who, id, func(a *rm.AppReport) { a.Queue = queue })
+}
+
+func (f *fakeRM) SetPriority(_ context.Context, who daemon.Actor, id ids.App, p int32) (int32, error) {
+	p = min(p, 10)
+	return p, f.change(who, id, func(a *rm.AppReport) { a.Priority = p })
+}
+
+func (f *fakeRM) SetLifetime(_ context.Context, who daemon.Actor, id ids.App, until time.Time) error {
+	return f.change(who, id, func(a *rm.AppReport) { f.until, a.Lifetime = until, until.UnixMilli() })
+}
+
+var errBusy = errors.New("the loop is busy")

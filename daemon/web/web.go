@@ -1,0 +1,181 @@
+// Package web is the daemon's HTTP side: YARN's web services under /ws/v1/cluster and our own under
+// /ws/v1/heddle, the proxy to the pages of ApplicationMasters, small pages for people, Prometheus metrics and
+// health checks.
+//
+// It knows nothing of scheduling, of storage and of the other protocols: it turns requests into calls of [RM]
+// and reports into answers.
+package web
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"heddle"
+	"heddle/daemon"
+	"heddle/rm"
+	"heddle/yarn/ids"
+)
+
+// An RM is what this package needs of the daemon.
+type RM interface {
+	Apps(context.Context, rm.AppFilter) ([]rm.AppReport, error)
+	App(context.Context, ids.App) (rm.AppReport, error)
+	Attempts(context.Context, ids.App) ([]rm.AttemptReport, error)
+	Attempt(context.Context, ids.Attempt) (rm.AttemptReport, error)
+	Containers(context.Context, ids.Attempt) ([]rm.ContainerReport, error)
+	Container(context.Context, ids.Container) (rm.ContainerReport, error)
+	Nodes(context.Context) ([]rm.NodeReport, error)
+	Queues(context.Context) ([]rm.QueueReport, error)
+	Cluster(context.Context) (rm.ClusterReport, error)
+	Why(context.Context, ids.App) (rm.Explanation, error)
+	NewApp(context.Context) (ids.App, heddle.Resource, error)
+	Kill(ctx context.Context, who daemon.Actor, app ids.App, diagnostics string) error
+	Move(ctx context.Context, who daemon.Actor, app ids.App, queue string) error
+	SetPriority(ctx context.Context, who daemon.Actor, app ids.App, priority int32) (int32, error)
+	SetLifetime(ctx context.Context, who daemon.Actor, app ids.App, until time.Time) error
+	Ready() bool
+}
+
+// Options are what [New] is made of. RM is required; everything else may be empty.
+type Options struct {
+	RM       RM
+	Registry *prometheus.Registry // for /metrics; nil for one of its own
+	RPC      RPC                  // figures of the RPC ports, for /metrics
+	Log      *slog.Logger
+	Now      func() time.Time // nil for time.Now
+
+	Version string     // of the program
+	BuiltOn string     // when it was built
+	Store   string     // what the state is kept in
+	Off     []string   // mechanisms of the profile that are off, as "what: why"
+	Conf    []Property // for /conf; values that are secret are not to be in it
+
+	// Local says that only this machine reaches the server: a caller is then who he says he is with the
+	// query parameter user.name. Without it nobody is known and whatever changes something is refused.
+	Local bool
+	// ClientAddress is where YARN's clients are served, for those whose changes are not taken here.
+	ClientAddress string
+	// WebHost is host:port as clients reach the server. It stands in links, and pages of the proxy may
+	// send their readers there.
+	WebHost string
+	// ProxySource is the address the proxy calls masters from: the one of WebHost, which is what they
+	// expect. The zero address leaves it to the system.
+	ProxySource netip.Addr
+	// Private are ports of this machine that the proxy never connects to: the daemon's own.
+	Private []uint16
+
+	ExtraResources   []string // names of heddle.Extra1 and Extra2
+	MemoryOnly       bool     // the share of a queue is of memory alone
+	CompletedLogsURL string   // where logs of ended containers are: yarn.log.server.url
+}
+
+// Limits of the server.
+const (
+	answerTimeout = 20 * time.Second // for the daemon to say what is asked
+	maxBody       = 2 << 20          // bytes of a request's body
+	maxUserName   = 256              // bytes
+)
+
+// A site answers requests.
+type site struct {
+	Options
+	shape shaper
+	mux   *http.ServeMux
+	paths []string // patterns of everything that is served
+	pages *pages
+	proxy *proxy
+
+	traffic traffic
+}
+
+// New returns the handler of everything the package serves. It panics when the registry already has the
+// daemon's metrics: a registry serves one daemon.
+func New(o Options) http.Handler {
+	s := newSite(o)
+	return s.guard(s.mux)
+}
+
+func newSite(o Options) *site {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Registry == nil {
+		o.Registry = prometheus.NewRegistry()
+	}
+	s := &site{Options: o, mux: http.NewServeMux()}
+	s.shape = shaper{now: o.Now, extra: o.ExtraResources, memoryOnly: o.MemoryOnly, logs: o.CompletedLogsURL}
+	s.pages = newPages(s)
+	s.proxy = newProxy(s)
+	s.serviceRoutes()
+	s.heddleRoutes()
+	s.otherRoutes()
+	s.optionRoutes()
+	return s
+}
+
+func (s *site) handle(pattern string, h http.Handler) {
+	s.paths = append(s.paths, pattern)
+	s.mux.Handle(pattern, h)
+}
+
+func (s *site) handleFunc(pattern string, f http.HandlerFunc) { s.handle(pattern, f) }
+
+// serviceRoutes are YARN's web services.
+func (s *site) serviceRoutes() {
+	get := func(path string, f answerFunc) { s.handle("GET "+restBase+path, s.answer(f)) }
+	get("", s.info)
+	get("/{$}", s.info)
+	get("/info", s.info)
+	get("/metrics", s.metrics)
+	get("/scheduler", s.scheduler)
+	get("/apps", s.apps)
+	get("/apps/{app}", s.app)
+	get("/apps/{app}/state", s.state)
+	get("/apps/{app}/queue", s.queue)
+	get("/apps/{app}/priority", s.priority)
+	get("/apps/{app}/timeouts", s.timeouts)
+	get("/apps/{app}/timeouts/{type}", s.timeout)
+	get("/apps/{app}/appattempts", s.attempts)
+	get("/apps/{app}/appattempts/{attempt}", s.attempt)
+	get("/apps/{app}/appattempts/{attempt}/containers", s.containers)
+	get("/apps/{app}/appattempts/{attempt}/containers/{container}", s.container)
+	get("/nodes", s.nodes)
+	get("/nodes/{node}", s.node)
+	get("/appstatistics", s.statistics)
+
+	change := func(pattern string, f changeFunc) { s.handle(pattern, s.change(f)) }
+	change("PUT "+restBase+"/apps/{app}/state", s.putState)
+	change("PUT "+restBase+"/apps/{app}/queue", s.putQueue)
+	change("PUT "+restBase+"/apps/{app}/priority", s.putPriority)
+	change("PUT "+restBase+"/apps/{app}/timeout", s.putTimeout)
+	change("POST "+restBase+"/apps/new-application", s.newApplication)
+	s.handleFunc("POST "+restBase+"/apps", s.submit)
+	s.handleFunc("/ws/", s.noService)
+}
+
+// heddleRoutes are our own web services.
+func (s *site) heddleRoutes() {
+	s.handle("GET "+heddleBase+"/apps/{app}/why", s.answer(s.why))
+	s.handle("GET "+heddleBase+"/queues", s.answer(s.heddleQueues))
+	s.handle("GET "+heddleBase+"/info", s.answer(s.heddleInfo))
+}
+
+// otherRoutes are pages, the proxy and what machines ask.
+func (s *site) otherRoutes() {
+	s.handle("/proxy/", s.proxy)
+	s.handleFunc("GET /healthz", s.healthz)
+	s.handleFunc("GET /readyz", s.readyz)
+	s.handleFunc("GET /isActive", s.isActive)
+	s.handle("GET /metrics", s.prometheus())
+	s.handleFunc("GET /jmx", s.jmx)
+	s.handleFunc("GET /conf", s.conf)
+	s.pages.routes()
+}

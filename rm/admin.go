@@ -1,0 +1,84 @@
+package rm
+
+import (
+	"slices"
+
+	"heddle"
+	"heddle/yarn/ids"
+)
+
+// HostLists are the hosts whose NodeManagers may join, and those that may not.
+type HostLists struct{ Include, Exclude map[string]bool }
+
+// admits reports whether a host's NodeManagers may join, whose name and addresses are given. An empty include list
+// admits all.
+func (l *HostLists) admits(names []string) bool {
+	in := func(list map[string]bool) bool {
+		return slices.ContainsFunc(names, func(n string) bool { return list[n] })
+	}
+	return (len(l.Include) == 0 || in(l.Include)) && (len(l.Exclude) == 0 || !in(l.Exclude))
+}
+
+// refreshNodes goes on with other lists of hosts.
+func (m *Machine) refreshNodes(q *RefreshNodes) {
+	m.listed = q.Lists
+	for _, n := range m.nodes {
+		admitted := m.listed.admits(n.names)
+		switch {
+		case admitted && n.state == nodeDecommissioning:
+			n.become(nodeRunning)
+			n.deadline = never
+			m.step(heddle.NodeResized{Node: n.nid, Total: n.total})
+			m.tellNode(n, Usable)
+		case admitted && n.state == nodeDecommissioned:
+			n.become(nodeShutdown) // may register again
+		case admitted || !n.state.active():
+		case q.Graceful && (n.state == nodeRunning || n.state == nodeDecommissioning):
+			n.deadline = never
+			if q.Timeout >= 0 {
+				n.deadline = m.now.Plus(q.Timeout)
+			}
+			if n.state == nodeRunning {
+				n.become(nodeDecommissioning)
+				m.step(heddle.NodeResized{Node: n.nid}) // nothing new fits
+			}
+			m.watchNode(n)
+			m.tellNode(n, Decommissioning)
+		case !q.Graceful:
+			m.nodeDown(n, nodeDecommissioned)
+		}
+	}
+}
+
+// drained lets a node go that is being decommissioned once nothing runs there.
+func (m *Machine) drained(n *node) {
+	if len(n.conts) == 0 && len(n.apps) == 0 {
+		m.nodeDown(n, nodeDecommissioned)
+	}
+}
+
+// Decommissioning returns the nodes that are on their way out.
+func (r Reports) Decommissioning() (out []ids.Node) {
+	for _, n := range r.m.nodes {
+		if n.state == nodeDecommissioning {
+			out = append(out, n.id)
+		}
+	}
+	return out
+}
+
+// resize changes what a node offers. Its NodeManager is told with its next report.
+func (m *Machine) resize(q *ResizeNode) error {
+	n := m.byNode[q.Node]
+	switch {
+	case n == nil || !n.state.active():
+		return &NotFound{"active node " + q.Node.String()}
+	case !plausible(q.Total) || q.Total[heddle.Memory] == 0 || q.Total[heddle.CPU] == 0:
+		return invalid(classYarn, "a node cannot offer %s; expected some memory and vcores", m.text(q.Total))
+	}
+	n.total, n.resized = q.Total, true
+	if n.up && n.state == nodeRunning {
+		m.step(heddle.NodeResized{Node: n.nid, Total: q.Total})
+	}
+	return nil
+}

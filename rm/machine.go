@@ -1,0 +1,244 @@
+package rm
+
+import (
+	"cmp"
+	"math"
+
+	"heddle"
+	"heddle/sched"
+	"heddle/yarn/ids"
+)
+
+// A Machine is a ResourceManager without clock, goroutines and I/O: what is said to it goes in with [Machine.Step],
+// what is to be done comes out.
+type Machine struct {
+	cfg   Config
+	sch   *Scheduler
+	began int64 // milliseconds since 1970 of time 0: part of its ids
+	epoch int64
+	now   heddle.Time
+
+	core     *sched.Core
+	stepping bool
+	events   []heddle.Event // that came while the core's decisions were carried out
+	ending   string         // what the kills being carried out are for, as the master is told
+	telling  bool           // a new core is told what the last one knew
+	found    foundOne
+	hold     heddle.Time // nothing is given away before; never for no hold
+
+	effects []Effect
+	commits map[uint64]func() // what to do once a Store is durable, by its number
+	commit1 uint64            // the number of the last one
+
+	apps   []*app // by heddle.AppID
+	byApp  map[ids.App]*app
+	seq    int32
+	over   []*app // of byApp, that ended, oldest first
+	byCont map[ids.Container]*container
+	conts  map[heddle.ContainerID]*container
+	names          // by which the core knows them
+	nodes  []*node // by heddle.NodeID
+	byNode map[ids.Node]*node
+	listed HostLists
+
+	timers  timers
+	tidyAt  int // how many numbers may be given before they begin anew
+	counts  tally
+	steps   uint64 // of cores before the one there is
+	grants  uint64 // likewise
+	reports uint64 // of nodes: marks what the one being taken names
+}
+
+// foundOne is the container that the core is told was found, and when it was made.
+type foundOne struct {
+	id ids.Container
+	at heddle.Time
+}
+
+// never is a time that does not come.
+const never = heddle.Time(math.MaxInt64)
+
+// Options is what a machine is made of.
+type Options struct {
+	Config    Config
+	Scheduler *Scheduler
+	Began     int64 // milliseconds since 1970 of time 0
+	Epoch     int64 // how many starts on the same store there were before
+	Lists     HostLists
+	State     []Recovered
+}
+
+// New returns a machine that has taken over what a store holds, and what comes of that.
+func New(o Options) (*Machine, []Effect) {
+	m := &Machine{
+		cfg: o.Config, sch: o.Scheduler, began: o.Began, epoch: o.Epoch, core: sched.New(o.Scheduler.Set), hold: never,
+		commits: map[uint64]func(){}, byApp: map[ids.App]*app{}, byNode: map[ids.Node]*node{},
+		byCont: map[ids.Container]*container{}, conts: map[heddle.ContainerID]*container{}, listed: o.Lists, tidyAt: tidyAt,
+		names: newNames(o.Scheduler),
+	}
+	if len(o.State) > 0 || o.Epoch > 0 {
+		m.recover(o.State)
+	}
+	return m, m.done()
+}
+
+// Step takes what was said at a time, which never goes back, and returns what is to be done. The slice is good until
+// the next Step.
+func (m *Machine) Step(at heddle.Time, msg Message) []Effect {
+	m.now = at
+	m.hear(msg)
+	m.tidy()
+	return m.done()
+}
+
+// done hands over the effects.
+func (m *Machine) done() []Effect {
+	out := m.effects
+	m.effects = m.effects[:0]
+	return out
+}
+
+func (m *Machine) hear(msg Message) {
+	switch q := msg.(type) {
+	case *BeatNode:
+		m.answer(q.Call, m.beat(q), nil)
+	case *Allocate:
+		p, err := m.allocate(q)
+		m.answer(q.Call, p, err)
+	case *RegisterNode:
+		m.answer(q.Call, m.register(q), nil)
+	case *UnregisterNode:
+		m.unregisterNode(q.Node)
+		m.answer(q.Call, nil, nil)
+	case *RegisterMaster:
+		p, err := m.registerMaster(q)
+		m.answer(q.Call, p, err)
+	case *FinishMaster:
+		m.finishMaster(q)
+	case Stored:
+		m.stored(q.Seq)
+	case *Started:
+		m.launchDone(q)
+	case KeysRenewed:
+		for _, t := range m.current() {
+			clear(t.tokens)
+		}
+	case Tick:
+		m.tick()
+	default:
+		m.asked(msg)
+	}
+}
+
+// asked takes what clients and administrators say.
+func (m *Machine) asked(msg Message) {
+	switch q := msg.(type) {
+	case *NewApp:
+		m.seq++
+		m.answer(q.Call, NewAppID{ids.App{Cluster: m.began, Seq: m.seq}, m.maximum()}, nil)
+	case *SubmitApp:
+		m.submit(q)
+	case *KillApp:
+		m.killApp(q)
+	case *FailAttempt:
+		m.answer(q.Call, nil, m.failByUser(q))
+	case *MoveApp:
+		m.move(q)
+	case *SetPriority:
+		m.setPriority(q)
+	case *SetLifetime:
+		m.setLifetime(q)
+	case *SignalContainer:
+		m.answer(q.Call, nil, m.signal(q))
+	case *Refresh:
+		m.answer(q.Call, nil, m.rebuild(q.Scheduler))
+	case *RefreshNodes:
+		m.refreshNodes(q)
+		m.answer(q.Call, nil, nil)
+	case *ResizeNode:
+		m.answer(q.Call, nil, m.resize(q))
+	default:
+		panic("rm: a message that is not known")
+	}
+}
+
+// Deadline is when the machine wants a [Tick] at the latest.
+func (m *Machine) Deadline() heddle.Time {
+	at := m.timers.next()
+	if m.hold < at {
+		at = m.hold
+	}
+	if t, ok := m.core.Deadline(); ok && t < at {
+		at = t
+	}
+	return at
+}
+
+// tick does what has come due.
+func (m *Machine) tick() {
+	if at, ok := m.core.Deadline(); ok && m.now >= at {
+		m.step(heddle.Wake{})
+	}
+	m.expire()
+}
+
+// Scheduler is the scheduler that the machine goes by now: as it was given, or grown by queues that placement created.
+func (m *Machine) Scheduler() *Scheduler { return m.sch }
+
+// ServedAt says where clients reach the web pages, as host:port, where the configuration does not.
+func (m *Machine) ServedAt(web string) { m.cfg.WebHost = cmp.Or(m.cfg.WebHost, web) }
+
+// Ready reports whether recovery is over: what was running before the start has been found again or given up.
+func (m *Machine) Ready() bool { return m.hold == never }
+
+// date is a time as milliseconds since 1970.
+func (m *Machine) date(t heddle.Time) int64 { return m.began + int64(t)/1e6 }
+
+// today is the date.
+func (m *Machine) today() int64 { return m.date(m.now) }
+
+// timeOf is a date as a time.
+func (m *Machine) timeOf(ms int64) heddle.Time { return heddle.Time((ms - m.began) * 1e6) }
+
+func (m *Machine) emit(e Effect) { m.effects = append(m.effects, e) }
+
+func (m *Machine) answer(c Call, v any, err error) {
+	if err != nil {
+		v = nil
+	}
+	m.emit(&Answer{c, v, err})
+}
+
+func (m *Machine) log(l Level, text string, args ...any) { m.emit(&Log{l, text, args}) }
+
+// commit has changes stored; then is run once they are durable.
+func (m *Machine) commit(then func(), changes ...Change) {
+	m.commit1++
+	m.commits[m.commit1] = then
+	m.emit(&Store{m.commit1, changes})
+}
+
+func (m *Machine) stored(seq uint64) {
+	then := m.commits[seq]
+	delete(m.commits, seq)
+	if then != nil {
+		then()
+	}
+}
+
+// step has the core take an event and carries out what it decides. Events that come of carrying out are taken
+// afterwards.
+func (m *Machine) step(ev heddle.Event) {
+	m.events = append(m.events, ev)
+	if m.stepping {
+		return
+	}
+	m.stepping = true
+	for i := 0; i < len(m.events); i++ { //nolint:intrange // carrying out adds to them
+		for _, d := range m.core.Step(m.now, m.events[i]) {
+			m.carry(d)
+		}
+	}
+	m.events = m.events[:0]
+	m.stepping = false
+}

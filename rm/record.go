@@ -1,0 +1,64 @@
+package rm
+
+import "heddle/yarn/ids"
+
+// An AppRecord is what is kept of an application. Times are milliseconds since 1970, 0 for not yet.
+type AppRecord struct {
+	ID        ids.App
+	User      string
+	Context   []byte `json:",omitempty"` // as submitted; see [Submission]
+	Queue     string // full path
+	Priority  int32
+	Submitted int64
+	Started   int64 `json:",omitempty"`
+	Launched  int64 `json:",omitempty"` // the first master's container
+	Finished  int64 `json:",omitempty"`
+	Lifetime  int64 `json:",omitempty"` // when it is killed, milliseconds since 1970; 0 for never
+
+	// How it ended, by YARN's names. State is "" while the application is alive.
+	State       string `json:",omitempty"`
+	Final       string `json:",omitempty"`
+	Diagnostics string `json:",omitempty"`
+	Tracking    string `json:",omitempty"` // what the last master registered or finished with
+
+	// What it held, once it is over.
+	MemorySeconds          float64 `json:",omitempty"` // MiB·s
+	VcoreSeconds           float64 `json:",omitempty"`
+	PreemptedMemorySeconds float64 `json:",omitempty"`
+	PreemptedVcoreSeconds  float64 `json:",omitempty"`
+}
+
+// An AttemptRecord is what is kept of one run of an application's master. Times are milliseconds since 1970, 0 for
+// not yet.
+type AttemptRecord struct {
+	ID       ids.Attempt
+	MasterID int64    `json:",omitempty"` // number of the master's container; 0 before it was granted
+	Node     ids.Node // of that container
+	NodeHTTP string   `json:",omitempty"` // host:port of that NodeManager's pages
+	Started  int64    `json:",omitempty"`
+	Finished int64    `json:",omitempty"`
+
+	Host     string `json:",omitempty"` // as the master registered
+	RPCPort  int32  `json:",omitempty"`
+	Tracking string `json:",omitempty"`
+
+	// How it ended, by YARN's names. State is "" while the attempt is alive.
+	State       string `json:",omitempty"`
+	Final       string `json:",omitempty"`
+	Diagnostics string `json:",omitempty"`
+	Exit        int32  `json:",omitempty"` // of the master's container
+}
+
+// A Change is one record put or dropped: exactly one of its fields is set.
+type Change struct {
+	App     *AppRecord
+	Attempt *AttemptRecord
+	Drop    ids.App // with all its attempts
+}
+
+// A Recovered is an application that the store holds.
+type Recovered struct {
+	AppRecord
+	Attempts   []AttemptRecord
+	Submission Submission // what Context says
+}

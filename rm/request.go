@@ -1,0 +1,273 @@
+package rm
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"heddle"
+)
+
+const (
+	anywhere = "*"
+	// maxAskRows bounds what one call of a master may ask for or give back.
+	maxAskRows = 100_000
+	// What all calls of a master together may come to: rows of its table, keys of them, hosts and racks it wants
+	// nothing on.
+	maxTableRows   = 200_000
+	maxTableKeys   = 10_000
+	maxBlacklisted = 100_000
+	// maxWanted is what is counted of one row; more is as good as for ever. All keys together fit 31 bits.
+	maxWanted = 200_000
+)
+
+// A table is what a master asks for: rows by key and place.
+type table struct {
+	rows map[rowKey]Request
+	keys map[askKey]int // how many of the rows each key has
+}
+
+func newTable() table { return table{map[rowKey]Request{}, map[askKey]int{}} }
+
+// A rowKey names a row of a master's request table.
+type rowKey struct {
+	askKey
+	place string
+}
+
+// An askKey names what rows for several places are about.
+type askKey struct {
+	priority int32
+	allocID  int64
+}
+
+func (k *Request) key() rowKey { return rowKey{askKey{k.Priority, k.AllocID}, k.Place} }
+
+// enter puts a row into the table, in place of the one of the same name.
+func (t *table) enter(k Request) {
+	key := k.key()
+	_, had := t.rows[key]
+	switch {
+	case k.Count > 0:
+		t.rows[key] = k
+		if !had {
+			t.keys[key.askKey]++
+		}
+	case had:
+		delete(t.rows, key)
+		if t.keys[key.askKey]--; t.keys[key.askKey] == 0 {
+			delete(t.keys, key.askKey)
+		}
+	}
+}
+
+// with is how many rows and keys the table would have with more rows.
+func (t *table) with(list []Request) (rows, keys int) {
+	fresh := map[askKey]bool{}
+	rows = len(t.rows)
+	for i := range list {
+		key := list[i].key()
+		if _, ok := t.rows[key]; ok || list[i].Count == 0 {
+			continue
+		}
+		rows++
+		if t.keys[key.askKey] == 0 {
+			fresh[key.askKey] = true
+		}
+	}
+	return rows, len(fresh)
+}
+
+// sorted is the table's rows in a fixed order.
+func (t *table) sorted() []Request {
+	keys := slices.SortedFunc(maps.Keys(t.rows), func(a, b rowKey) int {
+		return cmp.Or(cmp.Compare(a.priority, b.priority), cmp.Compare(a.allocID, b.allocID), strings.Compare(a.place, b.place))
+	})
+	out := make([]Request, len(keys))
+	for i, k := range keys {
+		out[i] = t.rows[k]
+	}
+	return out
+}
+
+// frameworkOf tells what an application is by the type it was submitted with.
+func frameworkOf(kind string) heddle.Framework {
+	switch kind {
+	case "MAPREDUCE":
+		return heddle.MapReduce
+	case "SPARK":
+		return heddle.Spark
+	}
+	return heddle.Plain
+}
+
+// The priorities at which MapReduce's master asks.
+const (
+	priorityFailedMap        = 5
+	priorityReduce           = 10
+	priorityOpportunisticMap = 19
+	priorityMap              = 20
+)
+
+// kindOf tells what a container is for: MapReduce says so by its priorities, what Spark asks for are executors.
+func kindOf(f heddle.Framework, priority int32) heddle.Kind {
+	switch f {
+	case heddle.MapReduce:
+		switch priority {
+		case priorityFailedMap, priorityOpportunisticMap, priorityMap:
+			return heddle.Map
+		case priorityReduce:
+			return heddle.Reduce
+		}
+	case heddle.Spark:
+		return heddle.Executor
+	case heddle.Plain:
+	}
+	return heddle.Other
+}
+
+// checkAsk refuses the whole of a call where part of it is wrong.
+func (m *Machine) checkAsk(t *attempt, q *Allocate) error {
+	largest := m.largest(t.app.queue)
+	for i := range q.Ask {
+		k := &q.Ask[i]
+		if k.Count < 0 {
+			return invalid(classInvalidAsk, "Invalid resource request, %d containers requested at %q; expected 0 or more", k.Count, k.Place)
+		}
+		if k.Label != "" {
+			return invalid(classInvalidLabel, "Invalid resource request, node label not enabled but request contains label expression %q", k.Label)
+		}
+		if k.Place == "" {
+			return invalid(classInvalidAsk, "Invalid resource request, a row names no place; expected *, a rack or a host")
+		}
+		if k.Size.AnyNegative() || k.Count > 0 && !k.Size.Fits(largest) {
+			return invalid(classInvalidAsk, "Invalid resource request! Cannot allocate containers as requested resource is less than 0 or greater than maximum allowed allocation. Requested %s, maximum allowed %s", m.text(k.Size), m.text(largest))
+		}
+	}
+	if err := m.checkTable(t, q.Ask); err != nil {
+		return err
+	}
+	if n := len(t.black) + len(q.Avoid); n > maxBlacklisted {
+		return invalid(classInvalidBlacklist, "Cannot add %d names to the blacklist: it would have %d, and %d are taken", len(q.Avoid), n, maxBlacklisted)
+	}
+	if slices.Contains(q.Avoid, anywhere) {
+		return invalid(classInvalidBlacklist, "Cannot add %s to the blacklist!", anywhere)
+	}
+	for _, c := range q.Release {
+		if c.Attempt != t.id {
+			return invalid(classInvalidRelease, "Cannot release container : %s not belonging to this application attempt : %s", c, t.id)
+		}
+	}
+	if q.Placed {
+		return invalid(classYarn, "%s sent scheduling requests; placement constraints are not supported (yarn.resourcemanager.placement-constraints.handler)", t.id)
+	}
+	return nil
+}
+
+// checkTable refuses rows that would make a master's table larger than it may be. What the core keeps of keys that
+// were asked for once counts too.
+func (m *Machine) checkTable(t *attempt, list []Request) error {
+	rows, fresh := t.with(list)
+	keys := len(t.keys)
+	if v := m.core.View().App(t.app.aid); v != nil {
+		keys = max(keys, len(v.Asks()))
+	}
+	if rows > maxTableRows || keys+fresh > maxTableKeys {
+		return invalid(classInvalidAsk, "Invalid resource request, %s would ask with %d rows for %d priorities and allocation ids; at most %d and %d are taken", t.id, rows, keys+fresh, maxTableRows, maxTableKeys)
+	}
+	return nil
+}
+
+// unfetched is how many containers of a key wait for their master's next call. What it asks for counts them still.
+func (t *attempt) unfetched(key askKey) int32 {
+	n := int32(0)
+	for _, c := range t.granted {
+		if c.priority == key.priority && c.allocID == key.allocID {
+			n++
+		}
+	}
+	return n
+}
+
+// withdraw takes back all that a master asks for, and what it did not fetch.
+func (m *Machine) withdraw(t *attempt) {
+	for _, c := range slices.Clone(t.granted) {
+		m.step(heddle.Release{App: t.app.aid, Container: c.cid})
+	}
+	var rows []heddle.Row
+	for _, k := range t.sorted() {
+		rows = m.appendRows(rows, t, &k)
+	}
+	for i := range rows {
+		rows[i].Count = 0
+	}
+	t.table = newTable()
+	if len(rows) > 0 {
+		m.step(heddle.Ask{App: t.app.aid, Rows: rows})
+	}
+}
+
+// ask enters rows into the table of a master and hands them to the core, which is then offered nodes at once.
+func (m *Machine) ask(t *attempt, list []Request) {
+	if len(list) == 0 {
+		return
+	}
+	rows := make([]heddle.Row, 0, len(list))
+	for i := range list {
+		t.enter(list[i])
+		rows = m.appendRows(rows, t, &list[i])
+	}
+	if !m.Ready() { // nothing is given away yet: all that is asked for is handed over then
+		return
+	}
+	m.step(heddle.Ask{App: t.app.aid, Rows: rows})
+	m.offer(t.app)
+}
+
+// appendRows appends what a row of a master's table is to the core. A host that nobody knows is left out: it
+// only said where.
+func (m *Machine) appendRows(rows []heddle.Row, t *attempt, k *Request) []heddle.Row {
+	row := heddle.Anywhere(k.Priority, kindOf(t.app.framework, k.Priority), min(k.Count, maxWanted), k.Size)
+	row.AllocID, row.Strict = k.AllocID, k.Strict
+	switch place := k.Place; {
+	case place == anywhere:
+		row.Count = max(row.Count-t.unfetched(k.key().askKey), 0)
+		rows = append(rows, row)
+	case strings.HasPrefix(place, "/"):
+		if rack, ok := m.racks[place]; ok {
+			row.Rack = rack
+			rows = append(rows, row)
+		}
+	default:
+		for _, n := range m.hosts[place] {
+			row.Host = n.nid
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// nameHosts hands over the rows that named a node before it was there.
+func (m *Machine) nameHosts(n *node) {
+	if !m.Ready() {
+		return
+	}
+	for a, t := range m.current() {
+		if !t.registered() || t.state.isOver() {
+			continue
+		}
+		var rows []heddle.Row
+		for _, k := range t.sorted() {
+			if k.Place == m.hostName(n.id) || k.Place == n.rack {
+				rows = m.appendRows(rows, t, &k)
+			}
+		}
+		if len(rows) > 0 {
+			m.step(heddle.Ask{App: a.aid, Rows: rows})
+		}
+		if len(t.black) > 0 {
+			m.exclude(t)
+		}
+	}
+}

@@ -1,0 +1,347 @@
+// Package translate turns the messages of YARN's protocols into those of a ResourceManager, [rm.Message], and its
+// answers into messages of the protocols.
+//
+// It decides nothing and signs nothing: tokens are added by who has the keys.
+package translate
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/proto"
+
+	"heddle"
+	"heddle/rm"
+	"heddle/yarn/conv"
+	"heddle/yarn/ids"
+	"heddle/yarn/wire"
+)
+
+// Units are the names of the resources that [heddle.Extra1] and Extra2 count.
+type Units []string
+
+// Read reads an amount. Negative and huge numbers stay what they are, for checks to find.
+func (u Units) Read(m *wire.Resource) heddle.Resource {
+	out := heddle.Of(m.GetMemory(), 1000*int64(m.GetVirtualCores()))
+	for _, v := range m.GetResourceValueMap() {
+		if i := slices.Index(u, v.GetKey()); i >= 0 {
+			out[heddle.Extra1+heddle.Dim(i)] = v.GetValue()
+		}
+	}
+	return out
+}
+
+// Wire is an amount as YARN writes it: memory and vcores twice, others in the map alone. Part of a vcore is not
+// told: rounded up, so that nothing above 0 reads as 0.
+func (u Units) Wire(a heddle.Resource) *wire.Resource {
+	cores := Vcores(a)
+	m := &wire.Resource{Memory: &a[heddle.Memory], VirtualCores: new(int32(cores)), ResourceValueMap: []*wire.ResourceInformation{
+		information("memory-mb", "Mi", a[heddle.Memory]), information("vcores", "", cores),
+	}}
+	for i, name := range u {
+		m.ResourceValueMap = append(m.ResourceValueMap, information(name, "", a[heddle.Extra1+heddle.Dim(i)]))
+	}
+	return m
+}
+
+// Vcores is an amount's processors in whole vcores, rounded up.
+func Vcores(a heddle.Resource) int64 {
+	milli := a[heddle.CPU]
+	if milli > 0 {
+		milli += 999
+	}
+	return min(milli/1000, math.MaxInt32)
+}
+
+func information(name, units string, v int64) *wire.ResourceInformation {
+	return &wire.ResourceInformation{Key: &name, Value: &v, Units: &units, Type: wire.ResourceTypes_COUNTABLE.Enum()}
+}
+
+// Types are all resources there are.
+func (u Units) Types() []*wire.ResourceTypeInfo {
+	info := func(name, units string) *wire.ResourceTypeInfo {
+		return &wire.ResourceTypeInfo{Name: &name, Units: &units, Type: wire.ResourceTypes_COUNTABLE.Enum()}
+	}
+	list := []*wire.ResourceTypeInfo{info("memory-mb", "Mi"), info("vcores", "")}
+	for _, name := range u {
+		list = append(list, info(name, ""))
+	}
+	return list
+}
+
+// RegisterNode is a NodeManager's registration, but for its rack and names.
+func (u Units) RegisterNode(q *wire.RegisterNodeManagerRequest) *rm.RegisterNode {
+	m := &rm.RegisterNode{
+		Node: conv.Node(q.GetNodeId()), HTTPPort: q.GetHttpPort(), Version: q.GetNmVersion(), Total: u.Read(q.GetResource()),
+		Physical: u.Read(q.GetPhysicalResource()), Health: health(q.GetNodeStatus().GetNodeHealthStatus()),
+	}
+	for _, s := range q.GetContainerStatuses() {
+		m.Containers = append(m.Containers, rm.ContainerNews{
+			ID: conv.Container(s.GetContainerId()), Over: s.GetContainerState() == wire.ContainerState_C_COMPLETE,
+			Exit: s.GetContainerExitStatus(), Diagnostics: s.GetDiagnostics(), Size: u.Read(s.GetResource()),
+			Priority: s.GetPriority().GetPriority(), AllocID: s.GetAllocationRequestId(), Created: s.GetCreationTime(),
+		})
+	}
+	for _, a := range q.GetRunningApplications() {
+		m.Apps = append(m.Apps, conv.App(a))
+	}
+	return m
+}
+
+// BeatNode is a NodeManager's report.
+func (u Units) BeatNode(q *wire.NodeHeartbeatRequest) *rm.BeatNode {
+	st := q.GetNodeStatus()
+	m := &rm.BeatNode{
+		Node: conv.Node(st.GetNodeId()), Last: st.GetResponseId(), Health: health(st.GetNodeHealthStatus()),
+		OfNode: utilization(st.GetNodeUtilization()), OfAll: utilization(st.GetContainersUtilization()),
+	}
+	if list := st.GetContainersStatuses(); len(list) > 0 {
+		m.Containers = make([]rm.ContainerNews, len(list))
+		for i, s := range list {
+			c := &m.Containers[i]
+			c.ID, c.Over = conv.Container(s.GetContainerId()), s.GetState() == wire.ContainerState_C_COMPLETE
+			if c.Over {
+				c.Exit, c.Diagnostics, c.Size = s.GetExitStatus(), s.GetDiagnostics(), u.Read(s.GetCapability())
+			}
+		}
+	}
+	for _, l := range q.GetLogAggregationReportsForApps() {
+		if name, ok := wire.LogAggregationStatus_name[int32(l.GetLogAggregationStatus())]; ok { // newer nodes may know others
+			m.Logs = append(m.Logs, rm.LogNews{App: conv.App(l.GetApplicationId()), Status: strings.TrimPrefix(name, "LOG_")})
+		}
+	}
+	return m
+}
+
+func health(h *wire.NodeHealthStatus) rm.Health {
+	if h == nil {
+		return rm.Health{}
+	}
+	return rm.Health{Said: true, Sick: h.IsNodeHealthy != nil && !h.GetIsNodeHealthy(), Report: h.GetHealthReport(), At: h.GetLastHealthReportTime()}
+}
+
+func utilization(u *wire.ResourceUtilization) rm.Utilization {
+	return rm.Utilization{Physical: u.GetPmem(), Virtual: u.GetVmem(), CPU: u.GetCpu()}
+}
+
+var actions = [...]wire.NodeAction{rm.GoOn: wire.NodeAction_NORMAL, rm.Resync: wire.NodeAction_RESYNC, rm.ShutDown: wire.NodeAction_SHUTDOWN}
+
+// NodeBeat is the answer to a NodeManager's report, but for new keys.
+func (u Units) NodeBeat(a *rm.NodeBeat) *wire.NodeHeartbeatResponse {
+	p := &wire.NodeHeartbeatResponse{NodeAction: actions[a.Action].Enum()}
+	if a.Action != rm.GoOn {
+		p.DiagnosticsMessage = &a.Text
+		return p
+	}
+	p.ResponseId, p.NextHeartBeatInterval = &a.ID, new(int64(a.Every)/1e6)
+	for _, s := range a.Signals {
+		p.ContainersToSignal = append(p.ContainersToSignal, &wire.SignalContainerRequest{
+			ContainerId: conv.WireContainer(s.Container), Command: wire.SignalContainerCommand(s.Command).Enum(),
+		})
+	}
+	p.ContainersToCleanup, p.ContainersToBeRemovedFromNm = containers(a.Cleanup), containers(a.Forget)
+	for _, id := range a.CleanApp {
+		p.ApplicationsToCleanup = append(p.ApplicationsToCleanup, conv.WireApp(id))
+	}
+	if a.Total != nil {
+		p.Resource = u.Wire(*a.Total)
+	}
+	return p
+}
+
+func containers(list []ids.Container) (out []*wire.ContainerId) {
+	for _, id := range list {
+		out = append(out, conv.WireContainer(id))
+	}
+	return out
+}
+
+// MasterRegistered is the answer to a master's registration.
+func (u Units) MasterRegistered(a *rm.MasterRegistered) *wire.RegisterApplicationMasterResponse {
+	p := &wire.RegisterApplicationMasterResponse{MaximumCapability: u.Wire(a.Largest), Queue: &a.Queue, ResourceTypes: u.Types()}
+	for _, l := range a.Access {
+		kind := wire.ApplicationAccessType_APPACCESS_VIEW_APP
+		if l.Change {
+			kind = wire.ApplicationAccessType_APPACCESS_MODIFY_APP
+		}
+		p.Application_ACLs = append(p.Application_ACLs, &wire.ApplicationACLMap{AccessType: kind.Enum(), Acl: new(string(l.List))})
+	}
+	return p
+}
+
+// Allocate is a master's call.
+func (u Units) Allocate(q *wire.AllocateRequest) *rm.Allocate {
+	m := &rm.Allocate{
+		Last: q.GetResponseId(), Progress: q.GetProgress(), Tracking: q.TrackingUrl, Avoid: q.GetBlacklistRequest().GetBlacklistAdditions(),
+		Accept: q.GetBlacklistRequest().GetBlacklistRemovals(), Updates: len(q.GetUpdateRequests()), Placed: len(q.GetSchedulingRequests()) > 0,
+	}
+	if list := q.GetAsk(); len(list) > 0 {
+		m.Ask = make([]rm.Request, len(list))
+		for i, k := range list {
+			m.Ask[i] = rm.Request{
+				Priority: k.GetPriority().GetPriority(), AllocID: k.GetAllocationRequestId(), Place: k.GetResourceName(),
+				Size: u.Read(k.GetCapability()), Count: k.GetNumContainers(), Strict: !k.GetRelaxLocality(),
+				Enforce: k.GetExecutionTypeRequest().GetEnforceExecutionType(), Label: k.GetNodeLabelExpression(),
+			}
+		}
+	}
+	for _, id := range q.GetRelease() {
+		m.Release = append(m.Release, conv.Container(id))
+	}
+	return m
+}
+
+var nodeUpdates = [...]wire.NodeUpdateType{
+	rm.Usable: wire.NodeUpdateType_NODE_USABLE, rm.Unusable: wire.NodeUpdateType_NODE_UNUSABLE, rm.Decommissioning: wire.NodeUpdateType_NODE_DECOMMISSIONING,
+}
+
+// Allocated is the answer to a master's call q at a time, milliseconds since 1970, but for tokens.
+func (u Units) Allocated(a *rm.Allocated, q *wire.AllocateRequest, now int64) *wire.AllocateResponse {
+	p := &wire.AllocateResponse{
+		ResponseId: &a.ID, NumClusterNodes: new(int32(a.LiveNodes)), ApplicationPriority: &wire.Priority{Priority: &a.Priority},
+		EnhancedHeadroom: &wire.EnhancedHeadroom{TotalActiveCores: new(int32(a.Total[heddle.CPU] / 1000))}, Limit: u.Wire(a.Headroom),
+	}
+	if a.Pending > 0 {
+		p.EnhancedHeadroom.TotalPendingCount = new(int32(a.Pending))
+	}
+	for i := range a.Granted {
+		p.AllocatedContainers = append(p.AllocatedContainers, u.container(&a.Granted[i]))
+	}
+	for i := range a.Completed {
+		c := &a.Completed[i]
+		s := &wire.ContainerStatus{
+			ContainerId: conv.WireContainer(c.ID), State: wire.ContainerState_C_COMPLETE.Enum(), Diagnostics: &c.Diagnostics, ExitStatus: &c.Exit,
+		}
+		if !c.Size.IsZero() {
+			s.Capability = u.Wire(c.Size)
+		}
+		p.CompletedContainerStatuses = append(p.CompletedContainerStatuses, s)
+	}
+	for i := range a.Nodes {
+		p.UpdatedNodes = append(p.UpdatedNodes, u.updated(&a.Nodes[i], now))
+	}
+	for _, k := range q.GetUpdateRequests() {
+		p.UpdateErrors = append(p.UpdateErrors, &wire.UpdateContainerError{
+			Reason: new("RESOURCE_OUTSIDE_ALLOWED_RANGE"), UpdateRequest: k, CurrentContainerVersion: proto.Int32(0),
+		})
+	}
+	return p
+}
+
+// container is a container as its master is told of it, but for its token.
+func (u Units) container(c *rm.Granted) *wire.Container {
+	return &wire.Container{
+		Id: conv.WireContainer(c.ID), NodeId: conv.WireNode(c.Node), NodeHttpAddress: &c.NodeHTTP, Resource: u.Wire(c.Size),
+		Priority: &wire.Priority{Priority: &c.Priority}, ExecutionType: wire.ExecutionType_GUARANTEED.Enum(), AllocationRequestId: &c.AllocID,
+	}
+}
+
+func (u Units) updated(n *rm.NodeNews, now int64) *wire.NodeReport {
+	state := wire.NodeState(wire.NodeState_value["NS_"+n.State])
+	p := &wire.NodeReport{
+		NodeId: conv.WireNode(n.ID), HttpAddress: &n.HTTP, RackName: &n.Rack, Used: u.Wire(n.Used), Capability: u.Wire(n.Total),
+		NumContainers: new(int32(n.Containers)), NodeState: &state, HealthReport: &n.Health, LastHealthReportTime: &n.HealthAt,
+		NodeUpdateType: nodeUpdates[n.Change].Enum(),
+	}
+	if n.Deadline > 0 {
+		p.DecommissioningTimeout = new(uint32(max((n.Deadline-now)/1000, 0)))
+	}
+	return p
+}
+
+// ContainerToken is what a node is shown to start a container, before it is signed.
+func (u Units) ContainerToken(c *rm.Granted, cluster int64) (*wire.ContainerTokenIdentifier, error) {
+	kind := wire.ContainerType_TASK
+	if c.Master {
+		kind = wire.ContainerType_APPLICATION_MASTER
+	}
+	t := &wire.ContainerTokenIdentifier{
+		ContainerId: conv.WireContainer(c.ID), NmHostAddr: new(c.Node.String()), AppSubmitter: &c.User, Resource: u.Wire(c.Size),
+		ExpiryTimeStamp: &c.Expires, RmIdentifier: &cluster, Priority: &wire.Priority{Priority: &c.Priority}, CreationTime: &c.Created,
+		NodeLabelExpression: new(""), ContainerType: kind.Enum(), ExecutionType: wire.ExecutionType_GUARANTEED.Enum(),
+		Version: proto.Int32(0), AllocationRequestId: &c.AllocID,
+	}
+	if len(c.Logs) == 0 {
+		return t, nil
+	}
+	t.LogAggregationContext = &wire.LogAggregationContext{}
+	return t, proto.Unmarshal(c.Logs, t.LogAggregationContext)
+}
+
+// anywhere is the place that a row names which any node will do for.
+const anywhere = "*"
+
+// Submission is what a client hands in. An error says what is wrong with its master's container.
+func (u Units) Submission(c *wire.ApplicationSubmissionContext) (rm.Submission, error) {
+	master, err := u.master(c)
+	if err != nil {
+		return rm.Submission{}, err
+	}
+	s := rm.Submission{
+		ID: conv.App(c.GetApplicationId()), Name: c.GetApplicationName(), Type: c.GetApplicationType(), Tags: c.GetApplicationTags(),
+		Master: master, MaxAttempts: c.GetMaxAppAttempts(), Unmanaged: c.GetUnmanagedAm(),
+		FailureWindow: heddle.Span(c.GetAttemptFailuresValidityInterval()) * 1e6,
+	}
+	if k := c.GetPriority(); k != nil {
+		s.Priority = new(k.GetPriority())
+	}
+	for _, t := range c.GetApplicationTimeouts() {
+		s.Lifetimes = append(s.Lifetimes, t.GetTimeout())
+	}
+	for _, l := range c.GetAmContainerSpec().GetApplication_ACLs() {
+		s.Access = append(s.Access, rm.Access{
+			Change: l.GetAccessType() == wire.ApplicationAccessType_APPACCESS_MODIFY_APP, List: rm.ACL(l.GetAcl()),
+		})
+	}
+	return s, encode(c, &s)
+}
+
+// encode keeps a submission as its client encoded it, whole and in parts.
+func encode(c *wire.ApplicationSubmissionContext, s *rm.Submission) (err error) {
+	if s.Context, err = proto.Marshal(c); err != nil {
+		return err
+	}
+	if l := c.GetLogAggregationContext(); l != nil {
+		if s.LogContext, err = proto.Marshal(l); err != nil {
+			return err
+		}
+	}
+	rest := proto.CloneOf(c)
+	rest.AmContainerSpec = &wire.ContainerLaunchContext{Application_ACLs: c.GetAmContainerSpec().GetApplication_ACLs()}
+	s.Rest, err = proto.Marshal(rest)
+	return err
+}
+
+// master is the container that a submission wants for its master.
+func (u Units) master(c *wire.ApplicationSubmissionContext) (heddle.Resource, error) {
+	m := c.GetResource()
+	if list := c.GetAmContainerResourceRequest(); len(list) > 0 {
+		m = nil
+		for _, k := range list {
+			if k.GetResourceName() != anywhere {
+				continue
+			}
+			if m != nil {
+				return heddle.Resource{}, rm.InvalidAsk("Invalid resource request, only one resource request with * is allowed")
+			}
+			m = k.GetCapability()
+		}
+		if m == nil {
+			return heddle.Resource{}, rm.InvalidAsk("Invalid resource request, no resource request specified with *")
+		}
+	}
+	if m == nil {
+		return heddle.Resource{}, rm.InvalidAsk("Invalid resource request, no resources requested")
+	}
+	return u.Read(m), nil
+}
+
+// Stored is a submission that was taken in once, as it was encoded.
+func (u Units) Stored(context []byte) (rm.Submission, error) {
+	c := &wire.ApplicationSubmissionContext{}
+	if err := proto.Unmarshal(context, c); err != nil {
+		return rm.Submission{}, err
+	}
+	return u.Submission(c)
+}
