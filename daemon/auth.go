@@ -181,13 +181,14 @@ func (a *auth) currentKeys() (conts, nodes *wire.MasterKey) {
 	return a.conts.Current().Wire(), a.nodes.Current().Wire()
 }
 
-// due is when there are keys to make.
+// due is when there are keys to make. It is for the loop.
 func (a *auth) due() time.Time {
 	at := a.nodes.Due()
-	for _, t := range []time.Time{a.conts.Due(), a.masters.Due()} {
-		if t.Before(at) && !(t == a.masters.Due() && a.keeping) {
-			at = t
-		}
+	if t := a.conts.Due(); t.Before(at) {
+		at = t
+	}
+	if t := a.masters.Due(); !a.keeping && t.Before(at) {
+		at = t
 	}
 	return at
 }

@@ -26,9 +26,9 @@ type Machine struct {
 	found    foundOne
 	hold     heddle.Time // nothing is given away before; never for no hold
 
-	effects []Effect
-	commits map[uint64]func() // what to do once a Store is durable, by its number
-	commit1 uint64            // the number of the last one
+	effects   []Effect
+	commits   map[uint64]func() // what to do once a Store is durable, by its number
+	commitSeq uint64            // the number of the last one
 
 	apps   []*app // by heddle.AppID
 	byApp  map[ids.App]*app
@@ -120,19 +120,9 @@ func (m *Machine) hear(msg Message) {
 	case *Started:
 		m.launchDone(q)
 	case KeysRenewed:
-		for _, t := range m.current() {
-			clear(t.tokens)
-		}
+		m.newTokens()
 	case Tick:
 		m.tick()
-	default:
-		m.asked(msg)
-	}
-}
-
-// asked takes what clients and administrators say.
-func (m *Machine) asked(msg Message) {
-	switch q := msg.(type) {
 	case *NewApp:
 		m.seq++
 		m.answer(q.Call, NewAppID{ids.App{Cluster: m.began, Seq: m.seq}, m.maximum()}, nil)
@@ -157,21 +147,23 @@ func (m *Machine) asked(msg Message) {
 		m.answer(q.Call, nil, nil)
 	case *ResizeNode:
 		m.answer(q.Call, nil, m.resize(q))
-	default:
-		panic("rm: a message that is not known")
 	}
 }
 
 // Deadline is when the machine wants a [Tick] at the latest.
 func (m *Machine) Deadline() heddle.Time {
-	at := m.timers.next()
-	if m.hold < at {
-		at = m.hold
-	}
+	at := min(m.timers.next(), m.hold)
 	if t, ok := m.core.Deadline(); ok && t < at {
 		at = t
 	}
 	return at
+}
+
+// newTokens has every master given new tokens for nodes with its next containers there.
+func (m *Machine) newTokens() {
+	for _, t := range m.current() {
+		clear(t.tokens)
+	}
 }
 
 // tick does what has come due.
@@ -213,9 +205,9 @@ func (m *Machine) log(l Level, text string, args ...any) { m.emit(&Log{l, text, 
 
 // commit has changes stored; then is run once they are durable.
 func (m *Machine) commit(then func(), changes ...Change) {
-	m.commit1++
-	m.commits[m.commit1] = then
-	m.emit(&Store{m.commit1, changes})
+	m.commitSeq++
+	m.commits[m.commitSeq] = then
+	m.emit(&Store{m.commitSeq, changes})
 }
 
 func (m *Machine) stored(seq uint64) {

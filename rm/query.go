@@ -429,5 +429,6 @@ func (p *ClusterReport) count(n *node) {
 		p.Rebooted++
 	case nodeShutdown:
 		p.Shutdown++
+	case nodeNew: // until it is registered, in the same Step
 	}
 }
