@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -18,11 +17,14 @@ import (
 // it while the loop changes it.
 type auth struct {
 	mu       sync.RWMutex
-	masters  *token.Keys
-	nodes    *token.Keys
-	conts    *token.Keys
+	keys     [rm.NumRings]secrets
 	attempts map[ids.Attempt]bool
-	keeping  bool // new keys of masters are being stored; the loop's own
+}
+
+// secrets are the keys of a ring. Those that there are not are zero.
+type secrets struct {
+	current, next token.Key
+	made          int64 // when the newest was made, milliseconds since 1970
 }
 
 // Tokens lets masters in by the tokens they were started with.
@@ -39,33 +41,52 @@ func (a *auth) Verify(identifier []byte) (password []byte, user string, identity
 	if !a.attempts[id] {
 		return nil, "", nil, fmt.Errorf("%s not found in AMRMTokenSecretManager", id)
 	}
-	key, ok := a.masters.Find(keyID)
+	key, ok := a.keys[rm.MasterRing].find(keyID)
 	if !ok {
 		return nil, "", nil, fmt.Errorf("the key %d of the token of %s is no longer in use", keyID, id)
 	}
 	return key.Password(identifier), id.String(), rm.Caller{Attempt: id, Key: keyID}, nil
 }
 
-// newAuth takes over the keys that the store holds, or makes some.
-func newAuth(cfg Config, state *store.State, now time.Time) (*auth, error) {
-	a := &auth{attempts: map[ids.Attempt]bool{}}
-	masters := token.Schedule{Interval: cfg.KeyRolling, Overlap: time.Duration(cfg.MasterExpiry) * 3 / 2, NextSigns: true}
-	nodes := token.Schedule{Interval: cfg.NodeKeyRolling, Overlap: time.Duration(cfg.NodeExpiry) * 3 / 2}
-	var err, err2, err3 error
-	if state != nil && state.Keys.Current != nil {
-		s := token.KeyState{Previous: restored(state.Keys.Previous), Current: restored(state.Keys.Current), Next: restored(state.Keys.Next)}
-		last := state.Keys.Current
-		if state.Keys.Next != nil {
-			last = state.Keys.Next
+// find returns the key of that id.
+func (k *secrets) find(id int32) (token.Key, bool) {
+	for _, key := range []token.Key{k.current, k.next} {
+		if !key.IsZero() && key.ID == id {
+			return key, true
 		}
-		s.Rolled = time.UnixMilli(last.Since)
-		a.masters, err = token.RestoreKeys(masters, s, now)
-	} else {
-		a.masters, err = token.NewKeys(masters, now)
 	}
-	a.nodes, err2 = token.NewKeys(nodes, now)
-	a.conts, err3 = token.NewKeys(nodes, now)
-	return a, errors.Join(err, err2, err3)
+	return token.Key{}, false
+}
+
+// newAuth takes over the keys that the store holds, or makes some.
+func newAuth(state *store.State, now time.Time) (*auth, error) {
+	a := &auth{attempts: map[ids.Attempt]bool{}}
+	for i := range a.keys {
+		k := &a.keys[i]
+		if rm.Ring(i) == rm.MasterRing && state != nil && state.Keys.Current != nil {
+			k.current, k.next = restored(state.Keys.Current), restored(state.Keys.Next)
+			k.made = state.Keys.Current.Since
+			continue
+		}
+		first, err := token.FirstKey()
+		if err != nil {
+			return nil, err
+		}
+		k.current, k.made = first, now.UnixMilli()
+	}
+	return a, nil
+}
+
+// states is what the machine has to know of the keys.
+func (a *auth) states() (out [rm.NumRings]rm.KeyState) {
+	for i := range a.keys {
+		k := &a.keys[i]
+		out[i] = rm.KeyState{Current: k.current.ID, Made: k.made}
+		if !k.next.IsZero() {
+			out[i].Next = &k.next.ID
+		}
+	}
+	return out
 }
 
 func restored(k *store.Key) token.Key {
@@ -75,53 +96,64 @@ func restored(k *store.Key) token.Key {
 	return token.Key{ID: k.ID, Bytes: k.Bytes}
 }
 
-func kept(k token.Key, since time.Time) *store.Key {
-	if k.IsZero() {
-		return nil
+// kept is the keys as the store holds them.
+func (k *secrets) kept() store.Keys {
+	one := func(key token.Key) *store.Key {
+		if key.IsZero() {
+			return nil
+		}
+		return &store.Key{ID: key.ID, Bytes: key.Bytes, Since: k.made}
 	}
-	return &store.Key{ID: k.ID, Bytes: k.Bytes, Since: since.UnixMilli()}
+	return store.Keys{Current: one(k.current), Next: one(k.next)}
 }
 
-// keepKeys stores the keys of masters' tokens: masters that outlive this process come back with them.
-func (r *RM) keepKeys(keys *token.Keys, then func()) {
-	s := keys.State()
-	r.commit(then, store.PutKeys(store.Keys{Previous: kept(s.Previous, s.Rolled), Current: kept(s.Current, s.Rolled), Next: kept(s.Next, s.Rolled)}))
-}
-
-// roll makes new keys when it is time.
-func (r *RM) roll(now time.Time) {
-	if !r.auth.keeping && !now.Before(r.auth.masters.Due()) {
-		r.rollMasters(now)
-	}
-	r.auth.mu.Lock()
-	_, err := r.auth.nodes.Roll(now)
-	_, err2 := r.auth.conts.Roll(now)
-	renewed := r.auth.nodes.Activate(now)
-	r.auth.conts.Activate(now)
-	r.auth.mu.Unlock()
-	if err := errors.Join(err, err2); err != nil {
-		r.log.Error("no new keys for nodes; the old ones stay", "error", err)
-	}
-	if renewed { // every master needs its NMTokens again
-		r.step(rm.KeysRenewed{})
-	}
-}
-
-// rollMasters makes the next key of masters' tokens, or the next one the current one. No token is signed with a
-// key before it is stored.
-func (r *RM) rollMasters(now time.Time) {
-	keys := *r.auth.masters
-	if _, err := keys.Roll(now); err != nil {
-		r.log.Error("no new key for masters; the old one stays", "error", err)
+// makeKey makes the next key of a ring. Masters outlive this process and come back with tokens signed with theirs: no
+// token is signed with such a key before it is stored.
+func (r *RM) makeKey(e rm.MakeKey) {
+	key, err := token.NewKey(e.ID)
+	if err != nil {
+		r.post(func() { r.step(&rm.KeyMade{Ring: e.Ring, Failed: err.Error()}) })
 		return
 	}
-	keys.Activate(now)
-	r.auth.keeping = true
-	r.keepKeys(&keys, func() {
-		r.auth.mu.Lock()
-		defer r.auth.mu.Unlock()
-		r.auth.masters, r.auth.keeping = &keys, false
-	})
+	k := r.auth.keys[e.Ring]
+	k.next, k.made = key, time.Now().UnixMilli()
+	made := func() {
+		r.auth.set(e.Ring, k)
+		r.step(&rm.KeyMade{Ring: e.Ring})
+	}
+	if e.Ring == rm.MasterRing {
+		r.commit(made, store.PutKeys(k.kept()))
+		return
+	}
+	r.post(made)
+}
+
+// useKey makes the next key of a ring the current one.
+func (r *RM) useKey(e rm.UseKey) {
+	k := r.auth.keys[e.Ring]
+	k.current, k.next = k.next, token.Key{}
+	r.auth.set(e.Ring, k)
+	if e.Ring == rm.MasterRing {
+		r.commit(func() {}, store.PutKeys(k.kept()))
+	}
+}
+
+// set changes the keys of a ring.
+func (a *auth) set(ring rm.Ring, k secrets) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.keys[ring] = k
+}
+
+// signing is the key that new tokens are signed with: the next one where the ResourceManager itself checks them, since
+// every master is then handed a new one; where nodes check, the current one signs on until every node was told the next.
+func (a *auth) signing(ring rm.Ring) token.Key {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	if k := &a.keys[ring]; ring != rm.MasterRing || k.next.IsZero() {
+		return k.current
+	}
+	return a.keys[ring].next
 }
 
 // admit lets an attempt's master in.
@@ -140,27 +172,12 @@ func (a *auth) drop(id ids.Attempt) {
 
 // masterToken is what lets a master in.
 func (a *auth) masterToken(id ids.Attempt) *wire.Token {
-	a.admit(id)
-	a.mu.RLock()
-	defer a.mu.RUnlock()
-	return token.AMRM(id, a.masters.Signing())
-}
-
-// rolled is a new token for a master that came with a key that is about to go; nil for no need.
-func (a *auth) rolled(id ids.Attempt, key int32) *wire.Token {
-	a.mu.RLock()
-	defer a.mu.RUnlock()
-	if next, ok := a.masters.Next(); ok && next.ID != key {
-		return token.AMRM(id, next)
-	}
-	return nil
+	return token.AMRM(id, a.signing(rm.MasterRing))
 }
 
 // nodeToken lets a master, or the ResourceManager in its name, call a node.
 func (a *auth) nodeToken(id ids.Attempt, n ids.Node, user string) *wire.Token {
-	a.mu.RLock()
-	defer a.mu.RUnlock()
-	return token.NM(id, n, user, a.nodes.Signing())
+	return token.NM(id, n, user, a.signing(rm.NodeRing))
 }
 
 // containerToken is what a node is shown to start a container.
@@ -169,39 +186,20 @@ func (r *RM) containerToken(c *rm.Granted) *wire.Token {
 	if err != nil {
 		panic("daemon: what was encoded here does not decode: " + err.Error())
 	}
-	r.auth.mu.RLock()
-	defer r.auth.mu.RUnlock()
-	return token.Container(id, r.auth.conts.Signing(), id.GetNmHostAddr())
+	return token.Container(id, r.auth.signing(rm.ContainerRing), id.GetNmHostAddr())
 }
 
 // currentKeys are the keys that nodes check tokens by.
 func (a *auth) currentKeys() (conts, nodes *wire.MasterKey) {
-	a.mu.RLock()
-	defer a.mu.RUnlock()
-	return a.conts.Current().Wire(), a.nodes.Current().Wire()
+	return a.signing(rm.ContainerRing).Wire(), a.signing(rm.NodeRing).Wire()
 }
 
-// due is when there are keys to make. It is for the loop.
-func (a *auth) due() time.Time {
-	at := a.nodes.Due()
-	if t := a.conts.Due(); t.Before(at) {
-		at = t
-	}
-	if t := a.masters.Due(); !a.keeping && t.Before(at) {
-		at = t
-	}
-	return at
-}
-
-// newKeys are the keys that a node does not have yet, by the ids of those it has; nil for none.
-func (a *auth) newKeys(conts, nodes int32) (c, n *wire.MasterKey) {
+// next is the next key of a ring, nil for none.
+func (a *auth) next(ring rm.Ring) *wire.MasterKey {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
-	if next, ok := a.conts.Next(); ok && next.ID != conts {
-		c = next.Wire()
+	if a.keys[ring].next.IsZero() {
+		return nil
 	}
-	if next, ok := a.nodes.Next(); ok && next.ID != nodes {
-		n = next.Wire()
-	}
-	return c, n
+	return a.keys[ring].next.Wire()
 }

@@ -19,8 +19,6 @@ type Config struct {
 	Admin     netip.AddrPort // yarn.resourcemanager.admin.address
 	Web       netip.AddrPort // yarn.resourcemanager.webapp.address
 
-	KeyRolling       time.Duration        // yarn.resourcemanager.am-rm-tokens.master-key-rolling-interval-secs
-	NodeKeyRolling   time.Duration        // yarn.resourcemanager.container-tokens.…, nm-tokens.master-key-rolling-interval-secs: the shorter
 	Decommission     time.Duration        // yarn.resourcemanager.nodemanager-graceful-decommission-timeout-secs; below 0: as long as it takes
 	ConnectRetries   int                  // yarn.resourcemanager.nodemanager-connect-retries, for launching masters
 	IncludeFile      string               // yarn.resourcemanager.nodes.include-path

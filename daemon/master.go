@@ -54,7 +54,9 @@ func (r *RM) allocated(a *rm.Allocated, q *wire.AllocateRequest) *wire.AllocateR
 	for _, n := range a.Tokens {
 		p.NmTokens = append(p.NmTokens, &wire.NMToken{NodeId: conv.WireNode(n), Token: r.auth.nodeToken(a.Attempt, n, a.User)})
 	}
-	p.AmRmToken = r.auth.rolled(a.Attempt, a.Key)
+	if a.NewToken {
+		p.AmRmToken = r.auth.masterToken(a.Attempt)
+	}
 	return p
 }
 

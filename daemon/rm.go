@@ -81,10 +81,10 @@ func New(o Options) (*RM, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.auth, err = newAuth(r.cfg, o.State, now); err != nil {
+	if r.auth, err = newAuth(o.State, now); err != nil {
 		return nil, err
 	}
-	options := rm.Options{Config: o.Config.Config, Scheduler: o.Scheduler, Began: r.cluster, Lists: lists}
+	options := rm.Options{Config: o.Config.Config, Scheduler: o.Scheduler, Began: r.cluster, Lists: lists, Keys: r.auth.states()}
 	if o.State != nil {
 		options.Epoch = o.State.Epoch - 1 // the first start counts as epoch 0, of which container ids say nothing
 		options.State = r.recovered(o.State)
@@ -108,7 +108,7 @@ func (r *RM) Ready() bool { return r.ready.Load() }
 // Run is the loop. It returns when the context ends, or with the reason why it cannot go on.
 func (r *RM) Run(ctx context.Context) error {
 	defer close(r.done)
-	r.keepKeys(r.auth.masters, func() {})
+	r.commit(func() {}, store.PutKeys(r.auth.keys[rm.MasterRing].kept()))
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	var broken <-chan struct{}
@@ -173,21 +173,14 @@ func (r *RM) post(f func()) {
 
 // tick runs what has come due.
 func (r *RM) tick() {
-	now := time.Now()
-	if r.at(now) >= r.m.Deadline() {
+	if r.at(time.Now()) >= r.m.Deadline() {
 		r.step(rm.Tick{})
 	}
-	r.roll(now)
 }
 
 // next is how long the loop may sleep.
 func (r *RM) next() time.Duration {
-	now := time.Now()
-	d := r.auth.due().Sub(now)
-	if at := r.m.Deadline(); at < r.at(now)+heddle.Time(d) {
-		d = time.Duration(at.Since(r.at(now)))
-	}
-	return max(d, 0)
+	return max(time.Duration(r.m.Deadline().Since(r.at(time.Now()))), 0)
 }
 
 // at is a date as the machine counts time.
@@ -215,6 +208,10 @@ func (r *RM) carry(effects []rm.Effect) {
 			r.auth.admit(e.Attempt)
 		case rm.DropMaster:
 			r.auth.drop(e.Attempt)
+		case rm.MakeKey:
+			r.makeKey(e)
+		case rm.UseKey:
+			r.useKey(e)
 		case *rm.Log:
 			logLine(r.log, e)
 		case *rm.Ended:

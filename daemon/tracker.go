@@ -56,6 +56,7 @@ func (r *RM) unregisterNode(ctx context.Context, _ *rpc.Call, q *wire.UnRegister
 
 func (r *RM) heartbeat(ctx context.Context, _ *rpc.Call, q *wire.NodeHeartbeatRequest) (*wire.NodeHeartbeatResponse, error) {
 	msg := r.units().BeatNode(q)
+	msg.Keys[rm.ContainerRing], msg.Keys[rm.NodeRing] = q.GetLastKnownContainerTokenMasterKey().GetKeyId(), q.GetLastKnownNmTokenMasterKey().GetKeyId()
 	a, err := say[*rm.NodeBeat](ctx, r, func(c rm.Call) rm.Message { msg.Call = c; return msg })
 	if err != nil {
 		return nil, err
@@ -63,8 +64,13 @@ func (r *RM) heartbeat(ctx context.Context, _ *rpc.Call, q *wire.NodeHeartbeatRe
 	p := r.units().NodeBeat(a)
 	if a.Action == rm.GoOn {
 		p.TokenSequenceNo = proto.Int64(1)
-		p.ContainerTokenMasterKey, p.NmTokenMasterKey = r.auth.newKeys(
-			q.GetLastKnownContainerTokenMasterKey().GetKeyId(), q.GetLastKnownNmTokenMasterKey().GetKeyId())
+		for _, k := range a.NewKeys {
+			if next := r.auth.next(k); k == rm.NodeRing {
+				p.NmTokenMasterKey = next
+			} else {
+				p.ContainerTokenMasterKey = next
+			}
+		}
 	}
 	return p, nil
 }

@@ -16,6 +16,8 @@ type Config struct {
 	NodeExpiry      heddle.Span // yarn.nm.liveness-monitor.expiry-interval-ms
 	MasterExpiry    heddle.Span // yarn.am.liveness-monitor.expiry-interval-ms
 	ContainerExpiry heddle.Span // yarn.resourcemanager.rm.container-allocation.expiry-interval-ms
+	KeyRolling      heddle.Span // yarn.resourcemanager.am-rm-tokens.master-key-rolling-interval-secs
+	NodeKeyRolling  heddle.Span // yarn.resourcemanager.container-tokens.…, nm-tokens.master-key-rolling-interval-secs: the shorter
 	MaxAttempts     int32       // yarn.resourcemanager.am.max-attempts: of applications that do not say
 	GlobalAttempts  int32       // yarn.resourcemanager.am.global.max-attempts: none has more
 	MaxCompleted    int         // yarn.resourcemanager.max-completed-applications kept

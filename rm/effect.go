@@ -50,6 +50,18 @@ type (
 	// DropMaster is the end of what AdmitMaster began.
 	DropMaster struct{ Attempt ids.Attempt }
 
+	// MakeKey has a ring's next key made. The machine wants to hear a [KeyMade].
+	MakeKey struct {
+		Ring Ring
+		ID   int32
+	}
+
+	// UseKey makes a ring's next key the current one.
+	UseKey struct {
+		Ring Ring
+		ID   int32
+	}
+
 	// Log is a line for the log: a text, then keys and values in turn.
 	Log struct {
 		Level Level
@@ -82,6 +94,8 @@ func (*StartMaster) effect() {}
 func (*StopMaster) effect()  {}
 func (AdmitMaster) effect()  {}
 func (DropMaster) effect()   {}
+func (MakeKey) effect()      {}
+func (UseKey) effect()       {}
 func (*Log) effect()         {}
 func (*Ended) effect()       {}
 
@@ -108,6 +122,7 @@ type NodeBeat struct {
 	Forget   []ids.Container // that ended and that nobody has to hear of any more
 	CleanApp []ids.App       // to clean up after
 	Signals  []Signal
+	NewKeys  []Ring           // whose next key it does not have
 	Total    *heddle.Resource // what it offers from now on; nil for the same
 }
 
@@ -128,7 +143,7 @@ type MasterRegistered struct {
 type Allocated struct {
 	Attempt    ids.Attempt
 	User       string
-	Key        int32 // of the token that its caller showed
+	NewToken   bool  // its own is signed with a key that is about to go
 	ID         int32 // of this answer
 	Granted    []Granted
 	Tokens     []ids.Node // nodes that it is to have a token for

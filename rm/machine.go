@@ -42,6 +42,7 @@ type Machine struct {
 	listed HostLists
 
 	timers  timers
+	rings   [NumRings]ring
 	tidyAt  int // how many numbers may be given before they begin anew
 	counts  tally
 	steps   uint64 // of cores before the one there is
@@ -65,6 +66,7 @@ type Options struct {
 	Began     int64 // milliseconds since 1970 of time 0
 	Epoch     int64 // how many starts on the same store there were before
 	Lists     HostLists
+	Keys      [NumRings]KeyState
 	State     []Recovered
 }
 
@@ -75,6 +77,11 @@ func New(o Options) (*Machine, []Effect) {
 		commits: map[uint64]func(){}, byApp: map[ids.App]*app{}, byNode: map[ids.Node]*node{},
 		byCont: map[ids.Container]*container{}, conts: map[heddle.ContainerID]*container{}, listed: o.Lists, tidyAt: tidyAt,
 		names: newNames(o.Scheduler),
+	}
+	overlaps := [NumRings]heddle.Span{m.cfg.MasterExpiry * 3 / 2, m.cfg.NodeExpiry * 3 / 2, m.cfg.NodeExpiry * 3 / 2}
+	every := [NumRings]heddle.Span{m.cfg.KeyRolling, m.cfg.NodeKeyRolling, m.cfg.NodeKeyRolling}
+	for i, k := range o.Keys {
+		m.rings[i] = newRing(k, every[i], overlaps[i], m.timeOf(k.Made))
 	}
 	if len(o.State) > 0 || o.Epoch > 0 {
 		m.recover(o.State)
@@ -119,8 +126,8 @@ func (m *Machine) hear(msg Message) {
 		m.stored(q.Seq)
 	case *Started:
 		m.launchDone(q)
-	case KeysRenewed:
-		m.newTokens()
+	case *KeyMade:
+		m.keyMade(q)
 	case Tick:
 		m.tick()
 	case *NewApp:
@@ -152,7 +159,7 @@ func (m *Machine) hear(msg Message) {
 
 // Deadline is when the machine wants a [Tick] at the latest.
 func (m *Machine) Deadline() heddle.Time {
-	at := min(m.timers.next(), m.hold)
+	at := min(m.timers.next(), m.hold, m.keyDue())
 	if t, ok := m.core.Deadline(); ok && t < at {
 		at = t
 	}
@@ -172,6 +179,7 @@ func (m *Machine) tick() {
 		m.step(heddle.Wake{})
 	}
 	m.expire()
+	m.roll()
 }
 
 // Scheduler is the scheduler that the machine goes by now: as it was given, or grown by queues that placement created.

@@ -74,8 +74,9 @@ func (m *Machine) allocate(q *Allocate) (*Allocated, error) {
 	t.seen = m.now
 	switch {
 	case t.last != nil && nextID(q.Last) == t.responseID: // its answer was lost
-		t.last.Key = q.Who.Key
-		return t.last, nil
+		again := *t.last // the first may still be on its way
+		again.NewToken = m.rings[MasterRing].lacks(q.Who.Key)
+		return &again, nil
 	case q.Last != t.responseID:
 		return nil, invalid(classInvalidMaster, "Invalid responseId in AllocateRequest from application attempt: %s expect responseId to be %d but get %d", t.id, t.responseID, q.Last)
 	}
@@ -158,7 +159,7 @@ func (m *Machine) answerMaster(t *attempt, q *Allocate) *Allocated {
 	a, v := t.app, m.core.View()
 	t.responseID = nextID(t.responseID)
 	p := &Allocated{
-		Attempt: t.id, User: a.user, Key: q.Who.Key, ID: t.responseID, LiveNodes: v.Live(), Priority: a.priority, Total: v.Total(),
+		Attempt: t.id, User: a.user, NewToken: m.rings[MasterRing].lacks(q.Who.Key), ID: t.responseID, LiveNodes: v.Live(), Priority: a.priority, Total: v.Total(),
 		LogContext: a.LogContext,
 	}
 	granted := t.granted

@@ -39,6 +39,7 @@ type (
 		Health     Health
 		Containers []ContainerNews // all that run, and those that ended
 		Logs       []LogNews
+		Keys       [NumRings]int32 // that it has; of masters' it has none
 		OfNode     Utilization
 		OfAll      Utilization // of its containers together
 	}
@@ -266,8 +267,11 @@ type (
 		Failed    string // "" for started
 	}
 
-	// KeysRenewed says that nodes check tokens by another key from now on: masters need new ones.
-	KeysRenewed struct{}
+	// KeyMade says that the key that a [MakeKey] asked for is there, and durable where it has to be, or why not.
+	KeyMade struct {
+		Ring   Ring
+		Failed string // "" for made
+	}
 
 	// Tick says that time has passed; see [Machine.Deadline].
 	Tick struct{}
@@ -292,5 +296,5 @@ func (*RefreshNodes) message()    {}
 func (*ResizeNode) message()      {}
 func (Stored) message()           {}
 func (*Started) message()         {}
-func (KeysRenewed) message()      {}
+func (*KeyMade) message()         {}
 func (Tick) message()             {}

@@ -167,7 +167,7 @@ func (m *Machine) beat(q *BeatNode) *NodeBeat {
 	if n.state == nodeDecommissioning {
 		m.drained(n)
 	}
-	return m.answerBeat(n)
+	return m.answerBeat(n, q)
 }
 
 // tickDue reports whether policies have arithmetic to do for somebody who waits: what comes of it, such as room that is
@@ -252,7 +252,7 @@ func (m *Machine) runs(n *node, id ids.Container, c *container) {
 }
 
 // answerBeat is the answer to a report that was taken.
-func (m *Machine) answerBeat(n *node) *NodeBeat {
+func (m *Machine) answerBeat(n *node, q *BeatNode) *NodeBeat {
 	n.lastID = nextID(n.lastID)
 	n.every = m.interval(n)
 	p := &NodeBeat{ID: n.lastID, Every: n.every, Signals: n.signals, Forget: n.forget}
@@ -267,6 +267,11 @@ func (m *Machine) answerBeat(n *node) *NodeBeat {
 	}
 	if n.resized {
 		p.Total, n.resized = new(n.total), false
+	}
+	for i := NodeRing; i < NumRings; i++ {
+		if m.rings[i].lacks(q.Keys[i]) {
+			p.NewKeys = append(p.NewKeys, i)
+		}
 	}
 	n.last = p
 	return p

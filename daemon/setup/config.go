@@ -29,6 +29,8 @@ func (s *source) config() (daemon.Config, error) {
 			NodeExpiry:      site.NodeExpiry,
 			MasterExpiry:    d.MasterExpiry,
 			ContainerExpiry: d.ContainerExpiry,
+			KeyRolling:      d.KeyRolling,
+			NodeKeyRolling:  d.NodeKeyRolling,
 			MaxAttempts:     d.MaxAttempts,
 			GlobalAttempts:  d.GlobalAttempts,
 			MaxCompleted:    d.MaxCompleted,
@@ -40,8 +42,6 @@ func (s *source) config() (daemon.Config, error) {
 			ExtraResources:  site.Extra,
 			PortInNodeName:  d.PortInNodeName,
 		},
-		KeyRolling:       duration(d.KeyRolling),
-		NodeKeyRolling:   duration(d.NodeKeyRolling),
 		Decommission:     duration(d.Decommission),
 		ConnectRetries:   d.ConnectRetries,
 		IncludeFile:      d.IncludeFile,
@@ -55,8 +55,8 @@ func (s *source) config() (daemon.Config, error) {
 		every, expiry time.Duration
 		name, of      string
 	}{
-		{c.KeyRolling, duration(c.MasterExpiry), "am-rm-tokens", "am"},
-		{c.NodeKeyRolling, duration(c.NodeExpiry), "container-tokens and nm-tokens", "nm"},
+		{duration(c.KeyRolling), duration(c.MasterExpiry), "am-rm-tokens", "am"},
+		{duration(c.NodeKeyRolling), duration(c.NodeExpiry), "container-tokens and nm-tokens", "nm"},
 	} {
 		if k.every <= k.expiry*3/2 { // a key is signed with only when everybody who lives has it
 			return c, fmt.Errorf("master-key-rolling-interval-secs of yarn.resourcemanager.%s comes to %v; expected more than one and a half times the %v of yarn.%s.liveness-monitor.expiry-interval-ms", k.name, k.every, k.expiry, k.of)

@@ -28,7 +28,6 @@ type Key struct {
 
 // Keys are the secrets of the tokens that masters show when they call. What is nil does not exist.
 type Keys struct {
-	Previous *Key `json:",omitempty"`
 	Current  *Key `json:",omitempty"`
 	Next     *Key `json:",omitempty"`
 }

@@ -64,7 +64,7 @@ var (
 		Started: 6, Finished: 7, Host: "n1", RPCPort: 33000, Tracking: "http://y/", State: "FAILED", Final: "FAILED", Diagnostics: "d",
 		Exit: -100,
 	}
-	fullKeys = Keys{Previous: &Key{1, []byte{1}, 1}, Current: &Key{2, []byte{2, 3}, 2}, Next: &Key{3, []byte{4}, 3}}
+	fullKeys = Keys{Current: &Key{2, []byte{2, 3}, 2}, Next: &Key{3, []byte{4}, 3}}
 )
 
 func TestRoundTrip(t *testing.T) {

@@ -1,5 +1,5 @@
-// Package token is the tokens of YARN's protocols: what their identifiers say, the keys they are signed with
-// and how those roll over, and the blob of credentials that a container is started with.
+// Package token is the tokens of YARN's protocols: what their identifiers say, the keys they are signed with,
+// and the blob of credentials that a container is started with.
 //
 // It knows no clock, no connection and no table of applications: times and keys are passed in, and whether an
 // attempt is alive is for those to say who keep attempts. Nothing here is safe for concurrent use.
@@ -9,6 +9,7 @@ import (
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha1"
+	"encoding/binary"
 	"fmt"
 
 	"google.golang.org/protobuf/proto"
@@ -32,6 +33,15 @@ const keyBytes = 8
 type Key struct {
 	ID    int32 // any number, negative too; identifiers name their key by it
 	Bytes []byte
+}
+
+// FirstKey returns a random key with a random id: keys of one start are none of another's.
+func FirstKey() (Key, error) {
+	var b [4]byte
+	if _, err := rand.Read(b[:]); err != nil {
+		return Key{}, fmt.Errorf("no random number for the first key: %w", err)
+	}
+	return NewKey(int32(binary.BigEndian.Uint32(b[:])))
 }
 
 // NewKey returns a random key.
