@@ -189,13 +189,6 @@ type (
 		Adopted(v View, x *Container)
 	}
 
-	// Prompter goes with a policy that counts or draws by the offers it is asked about. From Prompt(true) to
-	// Prompt(false) nodes are offered that did not report: it answers as it would if they had, as far as it
-	// can without taking anything in, and remembers nothing of them.
-	Prompter interface {
-		Prompt(on bool)
-	}
-
 	// Ticker does periodic arithmetic of its own. Ticks are lazy: Tick is called before the first event
 	// at or after each multiple of Every, and must come out the same whether or not ticks without an
 	// event between them were left out. It reports whether order keys may have changed.
@@ -231,12 +224,6 @@ type (
 	// Unbooker goes with a Share whose verdicts set Unbook: how much a reservation given up must free.
 	Unbooker interface {
 		Unbook(v View, a *App, need heddle.Resource) heddle.Resource
-	}
-
-	// Explained goes with a Share that takes notes as offers walk the queues. Explaining walks them too: from
-	// Explaining(true) to Explaining(false) no note may be taken that a decision could depend on.
-	Explained interface {
-		Explaining(on bool)
 	}
 
 	// Limiter goes with a Gate or a Share that can put a refusal in figures. Explaining alone asks it.

@@ -75,8 +75,8 @@ func (c *Core) mayGrow(x *cluster.Container, more heddle.Resource) bool {
 	if more = more.Max(heddle.Resource{}); more.IsZero() {
 		return true
 	}
-	c.explaining(true) // no offer is being walked: nothing is to be remembered of it
-	defer c.explaining(false)
+	defer c.as(c.v)
+	c.v = c.v.AsExplaining() // no offer is being walked: nothing is to be remembered of it
 	d, _ := c.shares(x.App(), x.Kind(), more)
 	return d.OK() && !d.Unbook
 }

@@ -32,7 +32,6 @@ type Core struct {
 	gauged    []policy.Gauged
 	granted   []policy.Granted
 	adopters  []policy.Adopter
-	prompters []policy.Prompter
 	wakers    []policy.Waker
 	revisers  []policy.Reviser
 	masters   []heddle.Resource // what was asked for, by application; kept where a policy sizes them
@@ -150,9 +149,6 @@ func (c *Core) findPowers() {
 		}
 		if a, ok := h.(policy.Adopter); ok {
 			c.adopters = append(c.adopters, a)
-		}
-		if p, ok := h.(policy.Prompter); ok {
-			c.prompters = append(c.prompters, p)
 		}
 		if w, ok := h.(policy.Waker); ok {
 			c.wakers = append(c.wakers, w)

@@ -41,7 +41,6 @@ func (s *Scheduler) Floor(policy.View, heddle.Resource) heddle.Resource { return
 type Delay struct {
 	cfg    *Config
 	missed []missed
-	prompt bool
 }
 
 type missed struct {
@@ -66,9 +65,6 @@ func (d *Delay) of(k *policy.Ask) *missed {
 	return m
 }
 
-// Prompt implements [policy.Prompter].
-func (d *Delay) Prompt(on bool) { d.prompt = on }
-
 // Judge implements [policy.Place].
 func (d *Delay) Judge(v policy.View, k *policy.Ask, n *policy.Node, at heddle.Locality) policy.Verdict {
 	reserved := n.Booked() != nil
@@ -76,7 +72,7 @@ func (d *Delay) Judge(v policy.View, k *policy.Ask, n *policy.Node, at heddle.Lo
 		return policy.No(heddle.HoldsBooking)
 	}
 	m := d.of(k)
-	if d.prompt { // as if it counted
+	if v.Prompted() { // as if it counted
 		is := *m
 		m = &is
 	}

@@ -27,8 +27,6 @@ type Scheduler struct {
 	apps    []appState
 	woken   []heddle.AppID
 	masters MastersOptions
-
-	explaining bool
 }
 
 // queue is what the scheduler remembers of a queue.
@@ -199,9 +197,6 @@ func (s *Scheduler) Enter(v policy.View, q *policy.Queue) policy.Verdict {
 	return policy.Yes
 }
 
-// Explaining implements [policy.Explained]: the limit a leaf met in its last walk stays.
-func (s *Scheduler) Explaining(on bool) { s.explaining = on }
-
 // enterLimit sets what a queue's parents leave it in this walk, and returns what it has taken.
 func (s *Scheduler) enterLimit(q *policy.Queue, c *queue) (taken heddle.Resource) {
 	taken = q.Taken()
@@ -263,7 +258,7 @@ func (s *Scheduler) Allow(v policy.View, a *policy.App, _ heddle.Kind, need hedd
 			return policy.NoQueue(heddle.QueueLimit)
 		}
 	}
-	if !s.explaining {
+	if !v.Explaining() { // the limit a leaf met in its last walk stays
 		c.current = c.capped
 	}
 	over, ok := s.userOver(v, a)

@@ -58,7 +58,6 @@ type Peek struct {
 	nodes []heddle.NodeID // the sample
 	asks  []draws         // by ask
 
-	prompt  bool
 	counted uint64  // the heartbeat that N is of
 	N       float64 // nodes with a free slot, N̂_m
 }
@@ -100,16 +99,13 @@ func (p *Peek) Observe(_ policy.View, ev heddle.Event) {
 	}
 }
 
-// Prompt implements [policy.Prompter].
-func (p *Peek) Prompt(on bool) { p.prompt = on }
-
 // Judge implements [policy.Place]. Every free slot of the node is a candidate for the order's first job;
 // what chance denies it, it may grant the next.
 func (p *Peek) Judge(v policy.View, k *policy.Ask, n *policy.Node, at heddle.Locality) policy.Verdict {
 	if at == heddle.NodeLocal || k.Places() == 1 || n.Booked() != nil {
 		return policy.Yes
 	}
-	if p.prompt { // chance decides once a heartbeat
+	if v.Prompted() { // chance decides once a heartbeat
 		return policy.No(heddle.WaitLocal)
 	}
 	for k.ID() >= len(p.asks) {

@@ -36,8 +36,7 @@ type Wait struct {
 	o       WaitOptions
 	rand    *rand.Rand
 	beat    uint64 // number of the heartbeat
-	prompt  bool
-	bids    []bid // by ask; only the first where there is one candidate
+	bids    []bid  // by ask; only the first where there is one candidate
 	central central
 }
 
@@ -82,16 +81,13 @@ func (p *Wait) Observe(_ policy.View, ev heddle.Event) {
 	}
 }
 
-// Prompt implements [policy.Prompter].
-func (p *Wait) Prompt(on bool) { p.prompt = on }
-
 // Judge implements [policy.Place]. The lane's order asks for the job with the largest mismatch first, so
 // that the first asked for becomes the candidate.
 func (p *Wait) Judge(v policy.View, k *policy.Ask, n *policy.Node, _ heddle.Locality) policy.Verdict {
 	if n.Booked() != nil {
 		return policy.Yes // the reservation waits for room, not for a place
 	}
-	if p.prompt { // rounds are of heartbeats
+	if v.Prompted() { // rounds are of heartbeats
 		return policy.No(heddle.WaitLocal)
 	}
 	b := p.of(k)

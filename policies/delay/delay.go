@@ -29,9 +29,8 @@ var Default = Options{NodeWait: 15, RackWait: 15, NodeFraction: -1, RackFraction
 
 // A Place is the mechanism, with what each ask has waited so far.
 type Place struct {
-	o      Options
-	asks   []state
-	prompt bool
+	o    Options
+	asks []state
 }
 
 type state struct {
@@ -72,9 +71,6 @@ func (p *Place) of(k *policy.Ask) *state {
 	return s
 }
 
-// Prompt implements [policy.Prompter].
-func (p *Place) Prompt(on bool) { p.prompt = on }
-
 // Judge implements [policy.Place].
 func (p *Place) Judge(v policy.View, k *policy.Ask, n *policy.Node, at heddle.Locality) policy.Verdict {
 	if !v.Fits(k.Size(), n.Total()) {
@@ -84,7 +80,7 @@ func (p *Place) Judge(v policy.View, k *policy.Ask, n *policy.Node, at heddle.Lo
 		return policy.Yes // the reservation waits for room, not for a place
 	}
 	s := p.of(k)
-	if p.prompt { // as if it counted
+	if v.Prompted() { // as if it counted
 		is := *s
 		s = &is
 	}

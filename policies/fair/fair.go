@@ -25,7 +25,6 @@ type Scheduler struct {
 	dirty  bool
 	parked []heddle.AppID // not runnable, in order of submission
 	woken  []heddle.AppID
-	prompt bool
 }
 
 type queue struct {

@@ -17,13 +17,10 @@ func (s *Scheduler) Enter(_ policy.View, q *policy.Queue) policy.Verdict {
 	return policy.Yes
 }
 
-// Prompt implements [policy.Prompter]: what was asked for just now counts at once then.
-func (s *Scheduler) Prompt(on bool) { s.prompt = on }
-
 // Allow implements [policy.Share]: demand known since the last update, the masters' share, and every
-// queue's maximum.
+// queue's maximum. Of a node that did not report what was asked for just now counts at once.
 func (s *Scheduler) Allow(v policy.View, a *policy.App, k heddle.Kind, need heddle.Resource) policy.Verdict {
-	if !s.prompt && s.of(a).demand == a.Used() {
+	if !v.Prompted() && s.of(a).demand == a.Used() {
 		return policy.NoApp(heddle.NothingPending)
 	}
 	if k == heddle.AM && !s.mastersFit(v, a.Queue(), need) {
