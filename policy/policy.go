@@ -158,35 +158,21 @@ type (
 		Pick(v View, k *Ask) (heddle.NodeID, bool)
 	}
 
-	// Observe hears of every event after the state has changed.
-	Observe interface {
-		Observe(v View, ev heddle.Event)
+	// A Listener hears of what has changed in the state. What it does not ask for costs it nothing.
+	Listener interface {
+		// Hears says of which changes; it is asked once, when a set is built.
+		Hears() News
+		Hear(v View, e Effect)
 	}
 
 	// Steady goes with an Order that gives some applications a key which is the same as long as their queue and
 	// their priority are: of those Steady says yes to it is not asked for again while they wait.
 	Steady interface{ Steady(a *App) bool }
 
-	// IgnoresTaskNews goes with an Observe to which news of running tasks are nothing, and they are most of what
-	// happens: it is not told of Acquire, Started, Progress and Profile.
-	IgnoresTaskNews interface{ IgnoresTaskNews() }
-
 	// Floorer goes with a Trim that may enforce less than the cluster's smallest container: the least room in
 	// which it has a container started when no ask is smaller than smallest. Fuller nodes are not offered.
 	Floorer interface {
 		Floor(smallest heddle.Resource) heddle.Resource
-	}
-
-	// Granted hears of every grant, and of every reservation, whose container is in state Reserved. The
-	// grant that fulfils a reservation says so.
-	Granted interface {
-		Granted(v View, x *Container)
-	}
-
-	// Adopter hears of every container that was found running and is held from now on. It was not granted:
-	// no ask paid for it, no limit was asked, and when it began and how near to its data nobody knows.
-	Adopter interface {
-		Adopted(v View, x *Container)
 	}
 
 	// Ticker does periodic arithmetic of its own. Ticks are lazy: Tick is called before the first event

@@ -27,11 +27,8 @@ type Core struct {
 	apps    []appState
 	notes   []notes // by application, as apps
 
-	observers []policy.Observe
-	curious   []policy.Observe // those that hear of running tasks too
+	listeners [newsSorts][]policy.Listener
 	gauged    []policy.Gauged
-	granted   []policy.Granted
-	adopters  []policy.Adopter
 	wakers    []policy.Waker
 	revisers  []policy.Reviser
 	masters   []heddle.Resource // what was asked for, by application; kept where a policy sizes them
@@ -42,6 +39,7 @@ type Core struct {
 	controls  []controller
 	plan      policy.Plan
 	touched   map[heddle.ContainerID]bool // by the plan so far
+	done      []done                      // … and what it changed of running containers
 
 	out     []heddle.Decision
 	arena   arena
@@ -135,20 +133,14 @@ func (c *Core) findPowers() {
 			return
 		}
 		seen = append(seen, h)
-		if o, ok := h.(policy.Observe); ok {
-			c.observers = append(c.observers, o)
-			if _, ignores := h.(policy.IgnoresTaskNews); !ignores {
-				c.curious = append(c.curious, o)
+		if l, ok := h.(policy.Listener); ok {
+			for rest := l.Hears(); rest != 0; rest &= rest - 1 {
+				at := &c.listeners[sortOf(rest)]
+				*at = append(*at, l)
 			}
 		}
 		if g, ok := h.(policy.Gauged); ok {
 			c.gauged = append(c.gauged, g)
-		}
-		if g, ok := h.(policy.Granted); ok {
-			c.granted = append(c.granted, g)
-		}
-		if a, ok := h.(policy.Adopter); ok {
-			c.adopters = append(c.adopters, a)
 		}
 		if w, ok := h.(policy.Waker); ok {
 			c.wakers = append(c.wakers, w)
@@ -166,6 +158,8 @@ func (c *Core) findPowers() {
 			c.controls = append(c.controls, controller{c: k, next: heddle.Time(k.Every())})
 		}
 	}
+	add(c.set.Release) // first: others ask the estimates when they hear what those have heard
+	add(c.set.Remaining)
 	for _, l := range c.set.Lanes {
 		add(l.Order)
 	}
@@ -184,8 +178,6 @@ func (c *Core) findPowers() {
 		}
 	}
 	add(c.set.Book)
-	add(c.set.Release)
-	add(c.set.Remaining)
 	for _, ctl := range c.set.Control {
 		add(ctl)
 	}

@@ -287,9 +287,7 @@ func (c *Core) reserve(a *policy.App, k *policy.Ask, n *policy.Node, at heddle.L
 		return booked, policy.Yes
 	}
 	x := c.c.Book(k, n, at)
-	for _, g := range c.granted {
-		g.Granted(c.v, x)
-	}
+	c.tell(policy.Reserved, x)
 	c.counts.Bookings++
 	c.out = append(c.out, c.arena.books.put(heddle.Book{Container: x.ID(), App: a.ID(), Node: n.ID()}))
 	c.version++
@@ -341,6 +339,7 @@ func (c *Core) unbook(x *policy.Container) {
 	c.out = append(c.out, c.arena.unbooks.put(heddle.Unbook{Container: x.ID(), App: x.App().ID(), Node: x.Node().ID()}))
 	a := x.App()
 	c.c.Unbook(x)
+	c.tell(policy.Unreserved, x)
 	c.version++
 	c.touch(a)
 }
@@ -352,9 +351,7 @@ func (c *Core) grant(k *policy.Ask, n *policy.Node, at heddle.Locality, limit he
 	if x.Kind() == heddle.AM {
 		c.c.AcquireMaster(x)
 	}
-	for _, g := range c.granted {
-		g.Granted(c.v, x)
-	}
+	c.tell(policy.Granted, x)
 	c.counts.Grants++
 	o.grants++
 	o.taken = o.taken.Plus(limit)

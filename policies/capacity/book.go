@@ -111,9 +111,13 @@ func (d *Delay) farAllowed(v policy.View, k *policy.Ask, passed int) bool {
 	return min(float32(nodes), float32(k.Count())*factor) < float32(passed)
 }
 
-// Granted implements [policy.Granted]: the count starts anew when a container is found near its data, or
+// Hears implements [policy.Listener].
+func (d *Delay) Hears() policy.News { return policy.Granted | policy.Reserved }
+
+// Hear implements [policy.Listener]: the count starts anew when a container is found near its data, or
 // reserved there; what fulfils a reservation was counted then.
-func (d *Delay) Granted(_ policy.View, x *policy.Container) {
+func (d *Delay) Hear(_ policy.View, e policy.Effect) {
+	x := e.Container
 	if x.Fulfils() {
 		return
 	}

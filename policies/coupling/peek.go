@@ -89,15 +89,11 @@ func NewPeek(a policy.Args) (policy.Place, error) {
 	return &Peek{o: o, rand: a.Rand, beat: 1}, nil
 }
 
-// IgnoresTaskNews implements [policy.IgnoresTaskNews].
-func (p *Peek) IgnoresTaskNews() {}
+// Hears implements [policy.Listener].
+func (p *Peek) Hears() policy.News { return policy.NodeReported }
 
-// Observe implements [policy.Observe]: it tells heartbeats apart.
-func (p *Peek) Observe(_ policy.View, ev heddle.Event) {
-	if _, ok := ev.(heddle.Heartbeat); ok {
-		p.beat++
-	}
-}
+// Hear implements [policy.Listener]: it tells heartbeats apart.
+func (p *Peek) Hear(policy.View, policy.Effect) { p.beat++ }
 
 // Judge implements [policy.Place]. Every free slot of the node is a candidate for the order's first job;
 // what chance denies it, it may grant the next.

@@ -9,7 +9,6 @@ import (
 	"errors"
 
 	"heddle"
-	"heddle/cluster"
 	"heddle/policy"
 )
 
@@ -129,11 +128,12 @@ func (p *Place) allowed(v policy.View, s *state) heddle.Locality {
 	return s.level
 }
 
-// Granted implements [policy.Granted]: who found a better place than allowed waits for it again.
-func (p *Place) Granted(v policy.View, x *policy.Container) {
-	if x.State() == cluster.Reserved {
-		return
-	}
+// Hears implements [policy.Listener].
+func (p *Place) Hears() policy.News { return policy.Granted }
+
+// Hear implements [policy.Listener]: who found a better place than allowed waits for it again.
+func (p *Place) Hear(v policy.View, e policy.Effect) {
+	x := e.Container
 	s := p.of(x.Ask())
 	if x.At() < s.level {
 		s.level = x.At() // what was counted so far stays counted

@@ -111,9 +111,12 @@ func (f *Remaining) Remaining(v policy.View, x *policy.Container) (heddle.Span, 
 // longest bounds an estimate, in seconds: 30 days.
 const longest = 30 * 24 * 3600
 
-// Observe implements [policy.Observe].
-func (f *Remaining) Observe(v policy.View, ev heddle.Event) {
-	r, what := f.reduces.observe(v, ev)
+// Hears implements [policy.Listener].
+func (f *Remaining) Hears() policy.News { return reports }
+
+// Hear implements [policy.Listener].
+func (f *Remaining) Hear(v policy.View, e policy.Effect) {
+	r, what := f.reduces.hear(v, e)
 	if what == nothing {
 		return
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 
 	"heddle"
-	"heddle/cluster"
 	"heddle/policy"
 )
 
@@ -115,10 +114,14 @@ func (s *Shrink) Floor(smallest heddle.Resource) heddle.Resource {
 	return smallest
 }
 
-// Granted implements [policy.Granted]: it counts where maps start. Maps that may run anywhere, because nobody
+// Hears implements [policy.Listener].
+func (s *Shrink) Hears() policy.News { return policy.Granted }
+
+// Hear implements [policy.Listener]: it counts where maps start. Maps that may run anywhere, because nobody
 // knows where their data lies or because they failed before, say nothing of locality.
-func (s *Shrink) Granted(v policy.View, x *policy.Container) {
-	if x.Kind() != heddle.Map || x.State() == cluster.Reserved {
+func (s *Shrink) Hear(v policy.View, e policy.Effect) {
+	x := e.Container
+	if x.Kind() != heddle.Map {
 		return
 	}
 	if v.Now() != s.at {

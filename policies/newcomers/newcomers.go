@@ -14,7 +14,6 @@ import (
 	"math"
 
 	"heddle"
-	"heddle/cluster"
 	"heddle/policy"
 )
 
@@ -91,34 +90,20 @@ func (s *Share) hold(v policy.View) heddle.Resource {
 	return hold
 }
 
-// Granted implements [policy.Granted].
-func (s *Share) Granted(v policy.View, x *policy.Container) {
-	a := x.App()
-	if x.State() == cluster.Reserved { // nothing starts yet
-		return
-	}
+// Hears implements [policy.Listener].
+func (s *Share) Hears() policy.News { return policy.Granted | policy.AppRetried | policy.AppDone }
+
+// Hear implements [policy.Listener].
+func (s *Share) Hear(v policy.View, e policy.Effect) {
+	a, x := e.App, e.Container
 	s.forget(a.ID())
-	if x.Kind() == heddle.AM {
+	if x != nil && x.Kind() == heddle.AM {
 		for int(a.ID()) >= len(s.counted) {
 			s.counted = append(s.counted, false)
 		}
 		s.counted[a.ID()] = true
 		s.waiting = append(s.waiting, newcomer{a.ID(), v.Now().Plus(heddle.Seconds(s.o.Wait)), x.Limit()})
 		s.held = s.held.Plus(x.Limit())
-	}
-}
-
-// IgnoresTaskNews implements [policy.IgnoresTaskNews].
-func (s *Share) IgnoresTaskNews() {}
-
-// Observe implements [policy.Observe].
-func (s *Share) Observe(_ policy.View, ev heddle.Event) {
-	switch e := ev.(type) {
-	case heddle.AppDone:
-		s.forget(e.App)
-	case heddle.Attempt:
-		s.forget(e.App)
-	default: // grants are told apart
 	}
 }
 

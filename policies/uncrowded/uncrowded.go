@@ -91,14 +91,13 @@ func New(a policy.Args) (policy.Place, error) {
 // Feeds implements [policy.Feeder].
 func (p *Place) Feeds() policy.Feeds { return policy.Feeds{Profile: sampleEvery} }
 
-// Observe implements [policy.Observe]: it learns how much the tasks of a job compute.
-func (p *Place) Observe(v policy.View, ev heddle.Event) {
-	e, ok := ev.(heddle.Profile)
-	if !ok {
-		return
-	}
-	x := v.Container(e.Container)
-	if x == nil || !measured(v, x) {
+// Hears implements [policy.Listener].
+func (p *Place) Hears() policy.News { return policy.TaskUsage }
+
+// Hear implements [policy.Listener]: it learns how much the tasks of a job compute.
+func (p *Place) Hear(v policy.View, e policy.Effect) {
+	x := e.Container
+	if !measured(v, x) {
 		return
 	}
 	used := share(x)
