@@ -56,7 +56,7 @@ type Verdict struct {
 	Skip Skip
 
 	// Unbook, with a yes, makes it depend on the application giving up a reservation elsewhere first:
-	// one of at least what [Unbooker] says.
+	// one of at least what [Share.Unbook] says.
 	Unbook bool
 
 	// Far, with a Place's yes, has the container granted as one far from its data although the ask
@@ -96,10 +96,13 @@ type (
 	Order interface {
 		Queue(v View, q *Queue) Key
 		App(v View, a *App) Key
+		// Steady reports whether the application's key is the same as long as its queue and its priority are: it is
+		// not asked for again while the application waits then. [Unsteady] says no.
+		Steady(a *App) bool
 	}
 
 	// Share says how much more a queue or an application may take. Several may be given: all must
-	// agree, and the application is told the smallest headroom, per dimension.
+	// agree, and the application is told the smallest headroom, per dimension. [Unshared] limits nothing.
 	Share interface {
 		// Enter is asked when an offer's walk reaches q, parents before children, the root first.
 		Enter(v View, q *Queue) Verdict
@@ -107,6 +110,10 @@ type (
 		Allow(v View, a *App, k heddle.Kind, need heddle.Resource) Verdict
 		// Headroom is what the application is told it could still get.
 		Headroom(v View, a *App) heddle.Resource
+		// Unbook is how much a reservation must free that is given up for need, where a verdict of Allow sets Unbook.
+		Unbook(v View, a *App, need heddle.Resource) heddle.Resource
+		// Admit says why an application that is submitted, or comes from another queue, is refused altogether.
+		Admit(v View, e *heddle.Submit) heddle.Why
 	}
 
 	// Gate says whether an application may start another container of a kind now, or why not. Several may be
@@ -117,10 +124,14 @@ type (
 		Open(v View, a *App, k heddle.Kind) Verdict
 	}
 
-	// Trim decides what the node enforces for a container that is about to start: room is what the
-	// application may take on the node. The limit may be below the ask's size and must fit room.
+	// Trim decides what the node enforces for a container that is about to start.
 	Trim interface {
+		// Trim returns the limit: room is what the application may take on the node. It may be below the ask's size
+		// and must fit room.
 		Trim(v View, k *Ask, n *Node, room heddle.Resource) heddle.Resource
+		// Floor is the least room in which a container may start when no ask is smaller than smallest: fuller nodes
+		// are not offered.
+		Floor(smallest heddle.Resource) heddle.Resource
 	}
 
 	// Place judges whether a container of the ask may go on this node now; at is the best locality it
@@ -165,51 +176,26 @@ type (
 		Hear(v View, e Effect)
 	}
 
-	// Steady goes with an Order that gives some applications a key which is the same as long as their queue and
-	// their priority are: of those Steady says yes to it is not asked for again while they wait.
-	Steady interface{ Steady(a *App) bool }
-
-	// Floorer goes with a Trim that may enforce less than the cluster's smallest container: the least room in
-	// which it has a container started when no ask is smaller than smallest. Fuller nodes are not offered.
-	Floorer interface {
-		Floor(smallest heddle.Resource) heddle.Resource
-	}
-
-	// Ticker does periodic arithmetic of its own. Ticks are lazy: Tick is called before the first event
-	// at or after each multiple of Every, and must come out the same whether or not ticks without an
-	// event between them were left out. It reports whether order keys may have changed.
+	// Ticker does periodic arithmetic of its own. Ticks are lazy: Tick is called before the first event at or after
+	// each time that Ticks says, and must come out the same whether or not ticks without an event between them were
+	// left out. It reports whether order keys may have changed.
 	Ticker interface {
-		Every() heddle.Span
+		// Ticks says how often, and how long after each multiple of that.
+		Ticks() (every, phase heddle.Span)
 		Tick(v View) bool
 	}
 
-	// Phased goes with a Ticker that ticks so long after each multiple of Every.
-	Phased interface {
-		Phase() heddle.Span
-	}
-
-	// Waker names applications whose gates may have opened for a reason that was no event of their own.
-	// It is asked after every step.
+	// Waker names applications that are to be looked at again for a reason that was no event of their own. It is asked
+	// after every step. A Gate names those it may have opened for; a Size those it has changed its mind about, whose
+	// masters, if they still wait, are sized anew from what was asked for first.
 	Waker interface {
 		// Woken appends the applications named since the last call to ids.
-		Woken(ids []heddle.AppID) []heddle.AppID
-	}
-
-	// Reviser goes with a Size that changes its mind while masters wait. It is asked after every step; the
-	// masters it names, if they still wait, are sized anew from what was asked for first.
-	Reviser interface {
-		// Revised appends the applications named since the last call to ids.
-		Revised(v View, ids []heddle.AppID) []heddle.AppID
+		Woken(v View, ids []heddle.AppID) []heddle.AppID
 	}
 
 	// Feeder says which measurements of running tasks a policy lives off.
 	Feeder interface {
 		Feeds() Feeds
-	}
-
-	// Unbooker goes with a Share whose verdicts set Unbook: how much a reservation given up must free.
-	Unbooker interface {
-		Unbook(v View, a *App, need heddle.Resource) heddle.Resource
 	}
 
 	// Limiter goes with a Gate or a Share that can put a refusal in figures. Explaining alone asks it.
@@ -232,11 +218,6 @@ type (
 		Gauges(v View, emit func(name string, value float64))
 		// GaugeWords says in a sentence what a number is, by its name.
 		GaugeWords(name string) string
-	}
-
-	// Admitter is a Share that may refuse an application altogether as it is submitted.
-	Admitter interface {
-		Admit(v View, e *heddle.Submit) heddle.Why
 	}
 )
 

@@ -30,7 +30,7 @@ type Core struct {
 	listeners [newsSorts][]policy.Listener
 	gauged    []policy.Gauged
 	wakers    []policy.Waker
-	revisers  []policy.Reviser
+	sizers    []policy.Waker    // those that size masters
 	masters   []heddle.Resource // what was asked for, by application; kept where a policy sizes them
 	revised   []heddle.AppID
 	woken     []heddle.AppID
@@ -61,8 +61,9 @@ type Counts struct {
 }
 
 type ticker struct {
-	t    policy.Ticker
-	next heddle.Time
+	t            policy.Ticker
+	every, phase heddle.Time
+	next         heddle.Time
 }
 
 // gatedApp is an application whose every ask in a lane was found behind a closed gate.
@@ -96,10 +97,8 @@ func New(set policy.Set) *Core {
 		}
 		c.lanes = append(c.lanes, newLane(l, len(set.Queues)))
 		for _, k := range l.Kinds {
-			if f, ok := set.Trim[k].(policy.Floorer); ok {
-				c.lanes[i].floors = append(c.lanes[i].floors, f)
-			} else if _, whole := set.Trim[k].(policy.Whole); set.Trim[k] != nil && !whole {
-				c.lanes[i].trims = true
+			if t := set.Trim[k]; t != nil {
+				c.lanes[i].trims = append(c.lanes[i].trims, t)
 			}
 		}
 	}
@@ -143,13 +142,15 @@ func (c *Core) findPowers() {
 			c.gauged = append(c.gauged, g)
 		}
 		if w, ok := h.(policy.Waker); ok {
-			c.wakers = append(c.wakers, w)
-		}
-		if r, ok := h.(policy.Reviser); ok {
-			c.revisers = append(c.revisers, r)
+			if _, sizes := h.(policy.Size); sizes {
+				c.sizers = append(c.sizers, w)
+			} else {
+				c.wakers = append(c.wakers, w)
+			}
 		}
 		if t, ok := h.(policy.Ticker); ok {
-			c.tickers = append(c.tickers, ticker{t: t})
+			every, phase := t.Ticks()
+			c.tickers = append(c.tickers, ticker{t: t, every: heddle.Time(every), phase: heddle.Time(phase % every)})
 		}
 		if k, ok := h.(policy.Checker); ok {
 			c.checkers = append(c.checkers, k)
@@ -269,7 +270,7 @@ func (c *Core) AnyNode() bool {
 		if l.active == 0 {
 			continue
 		}
-		if len(l.floors) > 0 && !c.v.Fits(c.set.Minimum, c.least(l)) {
+		if len(l.trims) > 0 && !c.v.Fits(c.set.Minimum, c.least(l)) {
 			return true
 		}
 		if c.set.Book != nil && !c.set.Minimum.Fits(c.set.Book.Floor(c.v, l.largest)) {

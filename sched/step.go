@@ -54,11 +54,7 @@ func (c *Core) tick(at heddle.Time) {
 		if at < t.next {
 			continue
 		}
-		every, phase := heddle.Time(t.t.Every()), heddle.Time(0)
-		if p, ok := t.t.(policy.Phased); ok {
-			phase = heddle.Time(p.Phase()) % every
-		}
-		t.next = at + every - (at+every-phase)%every
+		t.next = at + t.every - (at+t.every-t.phase)%t.every
 		if t.t.Tick(c.v) {
 			c.version++
 			c.rekey(false)
@@ -173,10 +169,8 @@ func (c *Core) enters(e *heddle.Submit) heddle.Why {
 		return heddle.NoSuchQueue
 	}
 	for _, s := range c.set.Share {
-		if d, ok := s.(policy.Admitter); ok {
-			if why := d.Admit(c.v, e); why != heddle.Fine {
-				return why
-			}
+		if why := s.Admit(c.v, e); why != heddle.Fine {
+			return why
 		}
 	}
 	return heddle.Fine
@@ -266,8 +260,8 @@ func (c *Core) resizeMasters() {
 
 // revise sizes the masters that wait anew where a policy has changed its mind.
 func (c *Core) revise() {
-	for _, r := range c.revisers {
-		c.revised = r.Revised(c.v, c.revised[:0])
+	for _, s := range c.sizers {
+		c.revised = s.Woken(c.v, c.revised[:0])
 		for _, id := range c.revised {
 			if a := c.v.App(id); a != nil && a.Master() == nil && a.Waiting(heddle.AM) > 0 {
 				c.version++

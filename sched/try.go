@@ -306,9 +306,7 @@ func (c *Core) makeWay(a *policy.App, k *policy.Ask, limit bool) policy.Verdict 
 	if limit {
 		need = heddle.Resource{}
 		for _, s := range c.set.Share {
-			if u, ok := s.(policy.Unbooker); ok {
-				need = need.Max(u.Unbook(c.v, a, k.Size()))
-			}
+			need = need.Max(s.Unbook(c.v, a, k.Size()))
 		}
 	}
 	if x := c.bookingOf(k, need); x != nil {

@@ -137,7 +137,7 @@ func (g after) Open(v policy.View, a *policy.App, _ heddle.Kind) policy.Verdict 
 	return policy.Yes
 }
 
-func (g after) Woken(ids []heddle.AppID) []heddle.AppID { return append(ids, 1) }
+func (g after) Woken(_ policy.View, ids []heddle.AppID) []heddle.AppID { return append(ids, 1) }
 
 // Many reduces that copy from a node slow a map that reads from it.
 func TestManyCopiersSlowTheMapsTheyReadFrom(t *testing.T) {

@@ -23,7 +23,7 @@ type Sizer struct {
 // master is what is remembered of an application's master.
 type master struct {
 	size  heddle.Resource // decided last; zero = never
-	named bool            // Revised named it, and size holds what it is to be
+	named bool            // Woken named it, and size holds what it is to be
 }
 
 // Size implements [policy.Size].
@@ -89,8 +89,8 @@ func (s *Sizer) Hear(v policy.View, e policy.Effect) {
 	s.played, s.pending, s.running = false, s.o.Feedback, s.o.Feedback
 }
 
-// Revised implements [policy.Reviser]: masters that wait are decided on again at once.
-func (s *Sizer) Revised(v policy.View, ids []heddle.AppID) []heddle.AppID {
+// Woken implements [policy.Waker]: masters that wait are decided on again at once.
+func (s *Sizer) Woken(v policy.View, ids []heddle.AppID) []heddle.AppID {
 	if !s.pending {
 		return ids
 	}

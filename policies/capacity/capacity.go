@@ -180,7 +180,7 @@ func (s *Scheduler) App(_ policy.View, a *policy.App) policy.Key {
 	return policy.Key{-int64(a.Priority())}
 }
 
-// Steady implements [policy.Steady]: what an application holds does not count.
+// Steady implements [policy.Order]: what an application holds does not count.
 func (s *Scheduler) Steady(a *policy.App) bool { return !s.queues[a.Queue().ID()].cfg.Fair }
 
 // Enter implements [policy.Share]: a queue at its maximum, or at what its parents leave it, is not
@@ -290,7 +290,7 @@ func (s *Scheduler) Allow(v policy.View, a *policy.App, _ heddle.Kind, need hedd
 	return policy.Yes
 }
 
-// Unbook implements [policy.Unbooker].
+// Unbook implements [policy.Share].
 func (s *Scheduler) Unbook(v policy.View, a *policy.App, need heddle.Resource) heddle.Resource {
 	over, _ := s.userOver(v, a)
 	c := &s.queues[a.Queue().ID()]

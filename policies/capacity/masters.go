@@ -54,7 +54,7 @@ func (s *Scheduler) userAt(l *leaf, nth int) *user {
 	return &l.users[nth]
 }
 
-// Admit implements [policy.Admitter]: the limits on how many applications a queue and a user may have.
+// Admit implements [policy.Share]: the limits on how many applications a queue and a user may have.
 func (s *Scheduler) Admit(v policy.View, e *heddle.Submit) heddle.Why {
 	c := &s.queues[e.Queue]
 	if c.cfg.Stopped {
@@ -90,7 +90,7 @@ func (s *Scheduler) Open(v policy.View, a *policy.App, _ heddle.Kind) policy.Ver
 }
 
 // Woken implements [policy.Waker].
-func (s *Scheduler) Woken(ids []heddle.AppID) []heddle.AppID {
+func (s *Scheduler) Woken(_ policy.View, ids []heddle.AppID) []heddle.AppID {
 	ids = append(ids, s.woken...)
 	s.woken = s.woken[:0]
 	return ids

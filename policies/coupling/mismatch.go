@@ -86,6 +86,8 @@ var DefaultMismatch = MismatchOptions{Threshold: 3}
 
 // A Lag is Alg. 1 as the gate of reduces and as the order of their lane.
 type Lag struct {
+	policy.Unsteady
+
 	o    MismatchOptions
 	salt uint64    // of ties
 	of   []float64 // δ by the number of reduces, once asked for; 0 = not yet

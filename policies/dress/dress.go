@@ -18,6 +18,8 @@ import (
 // an event can therefore be worked off one by one when the next event comes, with the outcome they would
 // have had at their time, and a quiet cluster is not woken for them.
 type Scheduler struct {
+	policy.Unshared // categories are not queues, and turn nobody away
+
 	o     Options
 	est   *Estimator
 	alone bool // the estimator hears through the scheduler only
@@ -61,9 +63,6 @@ func (s *Scheduler) of(a *policy.App) *category {
 	return &s.cats[s.apps[a.ID()].category]
 }
 
-// Enter implements [policy.Share]: categories are not queues.
-func (s *Scheduler) Enter(policy.View, *policy.Queue) policy.Verdict { return policy.Yes }
-
 // Allow implements [policy.Share]: a category takes nothing of what is reserved for another, except to start
 // one container where it, or one of its applications, would wait for ever or has waited too long.
 func (s *Scheduler) Allow(v policy.View, a *policy.App, _ heddle.Kind, need heddle.Resource) policy.Verdict {
@@ -81,7 +80,7 @@ func (s *Scheduler) Allow(v policy.View, a *policy.App, _ heddle.Kind, need hedd
 	return policy.NoApp(heddle.ShareLimit)
 }
 
-// Unbook implements [policy.Unbooker]: as much as the category is above its limit.
+// Unbook implements [policy.Share]: as much as the category is above its limit.
 func (s *Scheduler) Unbook(_ policy.View, a *policy.App, need heddle.Resource) heddle.Resource {
 	c := s.of(a)
 	if c == nil {
@@ -222,13 +221,15 @@ func (s *Scheduler) count(st *appState, taken heddle.Resource, tasks int) {
 	st.taken, st.tasks = taken, tasks
 }
 
-// Every implements [policy.Ticker].
-func (s *Scheduler) Every() heddle.Span { return heddle.Seconds(s.o.Interval) }
+// Ticks implements [policy.Ticker].
+func (s *Scheduler) Ticks() (every, phase heddle.Span) { return s.interval(), 0 }
+
+func (s *Scheduler) interval() heddle.Span { return heddle.Seconds(s.o.Interval) }
 
 // Tick implements [policy.Ticker]: it works off the intervals since the last one.
 func (s *Scheduler) Tick(v policy.View) bool {
 	changed := false
-	every := heddle.Time(s.Every())
+	every := heddle.Time(s.interval())
 	last := v.Now() - v.Now()%every
 	for ; s.next <= last; s.next += every {
 		if s.adjustAt(v, s.next) {
@@ -303,7 +304,7 @@ func (s *Scheduler) gather(v policy.View, a *policy.App, t heddle.Time) bool {
 		if m := a.Master(); m != nil {
 			held = held.Minus(m.Limit())
 		}
-		c.released += s.est.release(a.ID(), t, s.Every()) * share(v, held, s.total) / float64(n)
+		c.released += s.est.release(a.ID(), t, s.interval()) * share(v, held, s.total) / float64(n)
 	}
 	r := share(v, a.Pending(), s.total)
 	if r == 0 {

@@ -119,7 +119,7 @@ func (s *Scheduler) openMasters(v policy.View, id heddle.QueueID) {
 }
 
 // Woken implements [policy.Waker].
-func (s *Scheduler) Woken(ids []heddle.AppID) []heddle.AppID {
+func (s *Scheduler) Woken(_ policy.View, ids []heddle.AppID) []heddle.AppID {
 	ids = append(ids, s.woken...)
 	s.woken = s.woken[:0]
 	return ids

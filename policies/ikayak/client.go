@@ -75,7 +75,7 @@ func (c *Client) Hear(_ policy.View, e policy.Effect) {
 }
 
 // Woken implements [policy.Waker].
-func (c *Client) Woken(ids []heddle.AppID) []heddle.AppID {
+func (c *Client) Woken(_ policy.View, ids []heddle.AppID) []heddle.AppID {
 	ids = append(ids, c.woken...)
 	c.woken = c.woken[:0]
 	return ids

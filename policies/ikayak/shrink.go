@@ -103,7 +103,7 @@ func (s *Shrink) beta(now heddle.Time) float64 {
 
 func (s *Shrink) ratio(n started) float64 { return ratio(n.local, n.remote, int64(s.o.Sample)) }
 
-// Floor implements [policy.Floorer]: no map is given less than β of its demand.
+// Floor implements [policy.Trim]: no map is given less than β of its demand.
 func (s *Shrink) Floor(smallest heddle.Resource) heddle.Resource {
 	b := min(s.ratio(s.before), s.ratio(s.sofar))
 	for d, n := range smallest {
@@ -181,7 +181,7 @@ func (f Fixed) Trim(_ policy.View, k *policy.Ask, _ *policy.Node, _ heddle.Resou
 	return f.of(k.Size())
 }
 
-// Floor implements [policy.Floorer].
+// Floor implements [policy.Trim].
 func (f Fixed) Floor(smallest heddle.Resource) heddle.Resource { return f.of(smallest) }
 
 func (f Fixed) of(r heddle.Resource) heddle.Resource {

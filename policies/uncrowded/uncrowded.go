@@ -135,8 +135,8 @@ func (p *Place) Judge(v policy.View, k *policy.Ask, n *policy.Node, _ heddle.Loc
 	return no
 }
 
-// Every implements [policy.Ticker].
-func (p *Place) Every() heddle.Span { return sampleEvery }
+// Ticks implements [policy.Ticker].
+func (p *Place) Ticks() (every, phase heddle.Span) { return sampleEvery, 0 }
 
 // Tick implements [policy.Ticker]: it looks whether anybody's patience ends before the next time.
 func (p *Place) Tick(v policy.View) bool {
