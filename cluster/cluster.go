@@ -49,7 +49,7 @@ func New(parents []heddle.QueueID, memoryOnly bool) *Cluster {
 }
 
 // View returns read access to the state. It is cheap to copy and stays valid as the state changes.
-func (c *Cluster) View() View { return View{c} }
+func (c *Cluster) View() View { return View{c: c} }
 
 // SetNow moves the cluster's clock; it must not go backwards.
 func (c *Cluster) SetNow(t heddle.Time) {

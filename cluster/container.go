@@ -83,6 +83,10 @@ func (c *Container) rare() *seldom {
 // ID returns the container's id.
 func (c *Container) ID() heddle.ContainerID { return c.id }
 
+// Slot returns a small number that no other container has while it lives: what is remembered of containers can be kept
+// in a slice by it. The next container may have it after the end.
+func (c *Container) Slot() int { return int(c.slot) }
+
 // App returns whose it is.
 func (c *Container) App() *App { return c.app }
 

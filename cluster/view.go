@@ -3,7 +3,35 @@ package cluster
 import "heddle"
 
 // A View is read access to a cluster, as policies get it. Nothing reached through it may be changed.
-type View struct{ c *Cluster }
+//
+// It also says in which mode a policy is asked: see [View.Prompted] and [View.Explaining].
+type View struct {
+	c    *Cluster
+	mode mode
+}
+
+// mode is in which way a policy is asked.
+type mode uint8
+
+const (
+	prompted mode = 1 << iota
+	explaining
+)
+
+// Prompted reports whether the nodes at hand are offered without having reported. A policy that counts or draws by
+// the offers it is asked about then answers as it would if they had, as far as it can without taking anything in,
+// and remembers nothing of them.
+func (v View) Prompted() bool { return v.mode&prompted != 0 }
+
+// Explaining reports whether nothing comes of what is asked: an application's waiting is explained, or it is looked
+// ahead. A policy then takes no note that a decision could depend on.
+func (v View) Explaining() bool { return v.mode&explaining != 0 }
+
+// AsPrompted returns the view in the mode that [View.Prompted] tells.
+func (v View) AsPrompted() View { return View{v.c, v.mode | prompted} }
+
+// AsExplaining returns the view in the mode that [View.Explaining] tells.
+func (v View) AsExplaining() View { return View{v.c, v.mode | explaining} }
 
 // Now returns the time of the event being handled.
 func (v View) Now() heddle.Time { return v.c.now }

@@ -67,8 +67,7 @@ func placementTime(seed uint64) float64 {
 type placement interface {
 	policy.Place
 	policy.Pick
-	policy.Observe
-	policy.Granted
+	policy.Listener
 }
 
 // timed is a placement with a stopwatch.
@@ -95,12 +94,12 @@ func (t *timed) Pick(v policy.View, k *policy.Ask) (heddle.NodeID, bool) {
 	return n, ok
 }
 
-// Observe implements [policy.Observe].
-func (t *timed) Observe(v policy.View, ev heddle.Event) {
+// Hears implements [policy.Listener].
+func (t *timed) Hears() policy.News { return t.of.Hears() }
+
+// Hear implements [policy.Listener].
+func (t *timed) Hear(v policy.View, e policy.Effect) {
 	began := time.Now()
-	t.of.Observe(v, ev)
+	t.of.Hear(v, e)
 	t.spent += time.Since(began)
 }
-
-// Granted implements [policy.Granted].
-func (t *timed) Granted(v policy.View, x *policy.Container) { t.of.Granted(v, x) }

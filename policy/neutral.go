@@ -10,11 +10,20 @@ func (AsAsked) Size(_ View, _ *App, _ heddle.Kind, asked heddle.Resource) heddle
 	return asked
 }
 
+// Unsteady is the part of an Order whose keys may change whenever something touches an application.
+type Unsteady struct{}
+
+// Steady says no.
+func (Unsteady) Steady(*App) bool { return false }
+
 // Whole is the Trim that enforces what was asked for.
 type Whole struct{}
 
 // Trim returns the ask's size.
 func (Whole) Trim(_ View, k *Ask, _ *Node, _ heddle.Resource) heddle.Resource { return k.Size() }
+
+// Floor is smallest: nothing starts in less.
+func (Whole) Floor(smallest heddle.Resource) heddle.Resource { return smallest }
 
 // Anywhere is the Place that takes any node the ask's strictness allows.
 type Anywhere struct{}
@@ -41,6 +50,12 @@ func (Unshared) Allow(View, *App, heddle.Kind, heddle.Resource) Verdict { return
 func (Unshared) Headroom(v View, _ *App) heddle.Resource {
 	return v.Total().Minus(v.Used()).Max(heddle.Resource{})
 }
+
+// Unbook needs nothing freed.
+func (Unshared) Unbook(View, *App, heddle.Resource) heddle.Resource { return heddle.Resource{} }
+
+// Admit takes everybody in.
+func (Unshared) Admit(View, *heddle.Submit) heddle.Why { return heddle.Fine }
 
 // Idle is the Control that does nothing.
 type Idle struct{}

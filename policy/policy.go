@@ -1,8 +1,25 @@
 // Package policy says where schedulers may differ: one small interface per slot, the verdicts they
 // answer with, and the set that puts one policy in each slot. No policy lives here.
 //
-// A hook gets a read-only view and answers; it never changes the state, reads no clock and keeps its
-// own memory in its own slices.
+// To write one:
+//
+//   - Choose the slot by the question the policy answers: [Order] (who goes first), [Share] (how much may be taken),
+//     [Gate] (may it start more now), [Size] and [Trim] (how large), [Place] (on this node), [Book] (reserve the node),
+//     [Control] (what becomes of running containers), [Remaining] and [Release] (estimates that others ask for).
+//   - Implement the slot's methods. A policy that has nothing to say to some of them embeds the neutral one, such as
+//     [Unshared]. A refusal is a [Verdict] with the reason that people are told.
+//   - Add a power where it must do more than answer: hear of changes ([Listener]), work something out periodically
+//     ([Ticker]), have applications looked at again ([Waker]), name a node itself ([Pick]), act on running containers
+//     ([Control], in any slot), explain itself ([Limiter], [Gauged]), check itself ([Checker]).
+//   - Say with [Needer] what it does nothing without: measurements of running tasks, or a node agent.
+//   - Write a maker, New(Args), that decodes its options and says what is wrong with them, and add it to the table of
+//     package policies. Profiles can then name it.
+//   - Test it with package policytest, which holds it to what is said next.
+//
+// A hook gets a read-only [View] and answers. It never changes the state, reads no clock, and draws from [Args.Rand]
+// alone: the same events give the same answers. It allocates nothing where it refuses. What it remembers it keeps in
+// slices of its own, by the small numbers that applications, nodes and containers ([Container.Slot]) have, and brings up
+// to date when it hears of changes.
 package policy
 
 import (
@@ -56,7 +73,7 @@ type Verdict struct {
 	Skip Skip
 
 	// Unbook, with a yes, makes it depend on the application giving up a reservation elsewhere first:
-	// one of at least what [Unbooker] says.
+	// one of at least what [Share.Unbook] says.
 	Unbook bool
 
 	// Far, with a Place's yes, has the container granted as one far from its data although the ask
@@ -96,10 +113,13 @@ type (
 	Order interface {
 		Queue(v View, q *Queue) Key
 		App(v View, a *App) Key
+		// Steady reports whether the application's key is the same as long as its queue and its priority are: it is
+		// not asked for again while the application waits then. [Unsteady] says no.
+		Steady(a *App) bool
 	}
 
 	// Share says how much more a queue or an application may take. Several may be given: all must
-	// agree, and the application is told the smallest headroom, per dimension.
+	// agree, and the application is told the smallest headroom, per dimension. [Unshared] limits nothing.
 	Share interface {
 		// Enter is asked when an offer's walk reaches q, parents before children, the root first.
 		Enter(v View, q *Queue) Verdict
@@ -107,6 +127,10 @@ type (
 		Allow(v View, a *App, k heddle.Kind, need heddle.Resource) Verdict
 		// Headroom is what the application is told it could still get.
 		Headroom(v View, a *App) heddle.Resource
+		// Unbook is how much a reservation must free that is given up for need, where a verdict of Allow sets Unbook.
+		Unbook(v View, a *App, need heddle.Resource) heddle.Resource
+		// Admit says why an application that is submitted, or comes from another queue, is refused altogether.
+		Admit(v View, e *heddle.Submit) heddle.Why
 	}
 
 	// Gate says whether an application may start another container of a kind now, or why not. Several may be
@@ -117,10 +141,14 @@ type (
 		Open(v View, a *App, k heddle.Kind) Verdict
 	}
 
-	// Trim decides what the node enforces for a container that is about to start: room is what the
-	// application may take on the node. The limit may be below the ask's size and must fit room.
+	// Trim decides what the node enforces for a container that is about to start.
 	Trim interface {
+		// Trim returns the limit: room is what the application may take on the node. It may be below the ask's size
+		// and must fit room.
 		Trim(v View, k *Ask, n *Node, room heddle.Resource) heddle.Resource
+		// Floor is the least room in which a container may start when no ask is smaller than smallest: fuller nodes
+		// are not offered.
+		Floor(smallest heddle.Resource) heddle.Resource
 	}
 
 	// Place judges whether a container of the ask may go on this node now; at is the best locality it
@@ -150,7 +178,7 @@ type (
 	}
 )
 
-// Optional powers, found by assertion when a set is built.
+// Powers, which a policy may have beside its slot. They are found by assertion when a core is built.
 type (
 	// Pick is a Place that names its node: its asks are served as they arrive, and book the node that
 	// was named when it is full.
@@ -158,85 +186,33 @@ type (
 		Pick(v View, k *Ask) (heddle.NodeID, bool)
 	}
 
-	// Observe hears of every event after the state has changed.
-	Observe interface {
-		Observe(v View, ev heddle.Event)
+	// A Listener hears of what has changed in the state. What it does not ask for costs it nothing.
+	Listener interface {
+		// Hears says of which changes; it is asked once, when a set is built.
+		Hears() News
+		Hear(v View, e Effect)
 	}
 
-	// Steady goes with an Order that gives some applications a key which is the same as long as their queue and
-	// their priority are: of those Steady says yes to it is not asked for again while they wait.
-	Steady interface{ Steady(a *App) bool }
-
-	// IgnoresTaskNews goes with an Observe to which news of running tasks are nothing, and they are most of what
-	// happens: it is not told of Acquire, Started, Progress and Profile.
-	IgnoresTaskNews interface{ IgnoresTaskNews() }
-
-	// Floorer goes with a Trim that may enforce less than the cluster's smallest container: the least room in
-	// which it has a container started when no ask is smaller than smallest. Fuller nodes are not offered.
-	Floorer interface {
-		Floor(smallest heddle.Resource) heddle.Resource
-	}
-
-	// Granted hears of every grant, and of every reservation, whose container is in state Reserved. The
-	// grant that fulfils a reservation says so.
-	Granted interface {
-		Granted(v View, x *Container)
-	}
-
-	// Adopter hears of every container that was found running and is held from now on. It was not granted:
-	// no ask paid for it, no limit was asked, and when it began and how near to its data nobody knows.
-	Adopter interface {
-		Adopted(v View, x *Container)
-	}
-
-	// Prompter goes with a policy that counts or draws by the offers it is asked about. From Prompt(true) to
-	// Prompt(false) nodes are offered that did not report: it answers as it would if they had, as far as it
-	// can without taking anything in, and remembers nothing of them.
-	Prompter interface {
-		Prompt(on bool)
-	}
-
-	// Ticker does periodic arithmetic of its own. Ticks are lazy: Tick is called before the first event
-	// at or after each multiple of Every, and must come out the same whether or not ticks without an
-	// event between them were left out. It reports whether order keys may have changed.
+	// Ticker does periodic arithmetic of its own. Ticks are lazy: Tick is called before the first event at or after
+	// each time that Ticks says, and must come out the same whether or not ticks without an event between them were
+	// left out. It reports whether order keys may have changed.
 	Ticker interface {
-		Every() heddle.Span
+		// Ticks says how often, and how long after each multiple of that.
+		Ticks() (every, phase heddle.Span)
 		Tick(v View) bool
 	}
 
-	// Phased goes with a Ticker that ticks so long after each multiple of Every.
-	Phased interface {
-		Phase() heddle.Span
-	}
-
-	// Waker names applications whose gates may have opened for a reason that was no event of their own.
-	// It is asked after every step.
+	// Waker names applications that are to be looked at again for a reason that was no event of their own. It is asked
+	// after every step. A Gate names those it may have opened for; a Size those it has changed its mind about, whose
+	// masters, if they still wait, are sized anew from what was asked for first.
 	Waker interface {
 		// Woken appends the applications named since the last call to ids.
-		Woken(ids []heddle.AppID) []heddle.AppID
+		Woken(v View, ids []heddle.AppID) []heddle.AppID
 	}
 
-	// Reviser goes with a Size that changes its mind while masters wait. It is asked after every step; the
-	// masters it names, if they still wait, are sized anew from what was asked for first.
-	Reviser interface {
-		// Revised appends the applications named since the last call to ids.
-		Revised(v View, ids []heddle.AppID) []heddle.AppID
-	}
-
-	// Feeder says which measurements of running tasks a policy lives off.
-	Feeder interface {
-		Feeds() Feeds
-	}
-
-	// Unbooker goes with a Share whose verdicts set Unbook: how much a reservation given up must free.
-	Unbooker interface {
-		Unbook(v View, a *App, need heddle.Resource) heddle.Resource
-	}
-
-	// Explained goes with a Share that takes notes as offers walk the queues. Explaining walks them too: from
-	// Explaining(true) to Explaining(false) no note may be taken that a decision could depend on.
-	Explained interface {
-		Explaining(on bool)
+	// Needer says what a policy does nothing without.
+	Needer interface {
+		Needs() Needs
 	}
 
 	// Limiter goes with a Gate or a Share that can put a refusal in figures. Explaining alone asks it.
@@ -259,11 +235,6 @@ type (
 		Gauges(v View, emit func(name string, value float64))
 		// GaugeWords says in a sentence what a number is, by its name.
 		GaugeWords(name string) string
-	}
-
-	// Admitter is a Share that may refuse an application altogether as it is submitted.
-	Admitter interface {
-		Admit(v View, e *heddle.Submit) heddle.Why
 	}
 )
 

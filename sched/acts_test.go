@@ -25,8 +25,11 @@ func (a *acts) Run(v policy.View, p *policy.Plan) {
 	}
 }
 
-func (*acts) Trim(_ policy.View, k *policy.Ask, _ *policy.Node, _ heddle.Resource) heddle.Resource {
-	s := k.Size()
+func (a *acts) Trim(_ policy.View, k *policy.Ask, _ *policy.Node, _ heddle.Resource) heddle.Resource {
+	return a.Floor(k.Size())
+}
+
+func (*acts) Floor(s heddle.Resource) heddle.Resource {
 	return heddle.Of(s[heddle.Memory]/2, s[heddle.CPU]/2)
 }
 

@@ -23,9 +23,7 @@ func (c *Core) adopt(e *heddle.Found) {
 	}
 	x := c.c.Adopt(a, n, e.Kind, e.Priority, e.AllocID, e.Size)
 	c.out = append(c.out, c.arena.adopts.put(heddle.Adopt{Container: x.ID(), Ref: e.Ref}))
-	for _, o := range c.adopters {
-		o.Adopted(c.v, x)
-	}
+	c.tell(policy.Adopted, x)
 	c.touch(a)
 }
 
@@ -41,6 +39,7 @@ func (c *Core) withdrawMaster(a *policy.App) {
 		row := heddle.Anywhere(k.Priority(), heddle.AM, 0, k.Size())
 		row.AllocID = k.AllocID()
 		c.setRow(a, row)
+		c.tellApp(policy.AppAsked, a)
 	}
 }
 
@@ -56,6 +55,7 @@ func (c *Core) resize(e heddle.NodeResized) {
 	}
 	c.frees(n)
 	c.c.ResizeNode(n, total)
+	c.tellNode(policy.NodeResized, n)
 }
 
 // move puts an application into another leaf queue, or says why it stays.
@@ -76,6 +76,7 @@ func (c *Core) move(e heddle.Move) {
 	c.leaveAll(a)
 	from := a.Queue()
 	c.c.Move(a, c.v.Queue(e.Queue))
+	c.tellApp(policy.AppMoved, a)
 	c.touchQueues(from)
 	c.touch(a)
 }
@@ -89,6 +90,7 @@ func (c *Core) reprioritise(e heddle.Reprioritise) {
 	}
 	c.leaveAll(a)
 	c.c.SetPriority(a, e.Priority)
+	c.tellApp(policy.AppReprioritised, a)
 	c.touch(a)
 }
 

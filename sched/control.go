@@ -27,6 +27,19 @@ func (c *Core) control() {
 			c.carryOut(s)
 		}
 	}
+	for _, d := range c.done {
+		if x := c.v.Container(d.container); x != nil { // else its master was killed
+			c.tell(d.what, x)
+			c.touch(x.App())
+		}
+	}
+	c.done = c.done[:0]
+}
+
+// done is what a plan has changed of a running container.
+type done struct {
+	what      policy.News
+	container heddle.ContainerID
 }
 
 func (c *Core) carryOut(s policy.Step) {
@@ -47,27 +60,28 @@ func (c *Core) carryOut(s policy.Step) {
 		c.frees(x.Node())
 		c.c.SetLimit(x, s.Limit)
 		c.out = append(c.out, c.arena.resizes.put(heddle.Resize{Container: x.ID(), Limit: s.Limit}))
+		c.done = append(c.done, done{policy.Resized, x.ID()})
 	case policy.Suspend:
 		if x.Suspended() {
 			return
 		}
 		c.c.Suspend(x)
 		c.out = append(c.out, c.arena.suspends.put(heddle.Suspend{Container: x.ID()}))
+		c.done = append(c.done, done{policy.Suspended, x.ID()})
 	case policy.Resume:
 		if !x.Suspended() {
 			return
 		}
 		c.c.Resume(x)
 		c.out = append(c.out, c.arena.resumes.put(heddle.Resume{Container: x.ID()}))
+		c.done = append(c.done, done{policy.Resumed, x.ID()})
 	case policy.Kill:
 		a, master := x.App(), x.Kind() == heddle.AM
 		c.end(x, cluster.Killed, heddle.Preempted, true)
 		if master {
 			c.clear(a, heddle.Aborted)
 		}
-		return
 	}
-	c.touch(x.App())
 }
 
 // mayGrow reports whether the shares let a container take so much more.
@@ -75,8 +89,8 @@ func (c *Core) mayGrow(x *cluster.Container, more heddle.Resource) bool {
 	if more = more.Max(heddle.Resource{}); more.IsZero() {
 		return true
 	}
-	c.explaining(true) // no offer is being walked: nothing is to be remembered of it
-	defer c.explaining(false)
+	defer c.as(c.v)
+	c.v = c.v.AsExplaining() // no offer is being walked: nothing is to be remembered of it
 	d, _ := c.shares(x.App(), x.Kind(), more)
 	return d.OK() && !d.Unbook
 }

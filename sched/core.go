@@ -1,7 +1,24 @@
 // Package sched is the scheduler core: one event in, decisions out.
 //
-// A [Core] is a deterministic function of its policy set, its seed and the events it was given. It has
-// no clock, no goroutine, no lock and no I/O, and knows neither the wire nor the simulator around it.
+// Whoever drives it makes a [Core] with [New] from a policy set, which package policies builds from a profile, and then
+// tells it with [Core.Step] what happened: a node joined, reported in or was lost, an application came, asks for
+// containers or is over, a container started or ended. Each call returns what is to be done: start this container there,
+// kill that one. Four things are the driver's:
+//
+//   - Time. It gives the time with each event, never an earlier one than before, and sends [heddle.Wake] by the time that
+//     [Core.Deadline] names.
+//   - Numbers. Nodes, racks, queues, users and applications have the driver's own, small and from 0 up, since state is kept
+//     in slices by them. Queues are those of the set. Containers are numbered by the core.
+//   - Order. News of the same thing comes in the order in which it happened: a node's exits before its report, a grant
+//     fetched ([heddle.Acquire]) before it starts. News of what is gone is ignored: it crossed with the end on the way.
+//   - Copies. Decisions are valid until the next Step.
+//
+// A node is given work when it reports ([heddle.Heartbeat]). [Core.Wants] and [Core.Quiet] say which reports could change
+// anything, so that the others need not be sent; [heddle.Offer] has nodes offered at once. [Core.View] shows the state,
+// [Core.Explain] says what an application waits for, and [Core.Check] recounts everything.
+//
+// A Core is a deterministic function of its policy set, its seed and the events it was given. It has no clock, no
+// goroutine, no lock and no I/O, and knows neither the wire nor the simulator around it.
 package sched
 
 import (
@@ -27,14 +44,10 @@ type Core struct {
 	apps    []appState
 	notes   []notes // by application, as apps
 
-	observers []policy.Observe
-	curious   []policy.Observe // those that hear of running tasks too
+	listeners [newsSorts][]policy.Listener
 	gauged    []policy.Gauged
-	granted   []policy.Granted
-	adopters  []policy.Adopter
-	prompters []policy.Prompter
 	wakers    []policy.Waker
-	revisers  []policy.Reviser
+	sizers    []policy.Waker    // those that size masters
 	masters   []heddle.Resource // what was asked for, by application; kept where a policy sizes them
 	revised   []heddle.AppID
 	woken     []heddle.AppID
@@ -43,6 +56,7 @@ type Core struct {
 	controls  []controller
 	plan      policy.Plan
 	touched   map[heddle.ContainerID]bool // by the plan so far
+	done      []done                      // … and what it changed of running containers
 
 	out     []heddle.Decision
 	arena   arena
@@ -64,8 +78,9 @@ type Counts struct {
 }
 
 type ticker struct {
-	t    policy.Ticker
-	next heddle.Time
+	t            policy.Ticker
+	every, phase heddle.Time
+	next         heddle.Time
 }
 
 // gatedApp is an application whose every ask in a lane was found behind a closed gate.
@@ -99,10 +114,8 @@ func New(set policy.Set) *Core {
 		}
 		c.lanes = append(c.lanes, newLane(l, len(set.Queues)))
 		for _, k := range l.Kinds {
-			if f, ok := set.Trim[k].(policy.Floorer); ok {
-				c.lanes[i].floors = append(c.lanes[i].floors, f)
-			} else if _, whole := set.Trim[k].(policy.Whole); set.Trim[k] != nil && !whole {
-				c.lanes[i].trims = true
+			if t := set.Trim[k]; t != nil {
+				c.lanes[i].trims = append(c.lanes[i].trims, t)
 			}
 		}
 	}
@@ -136,32 +149,25 @@ func (c *Core) findPowers() {
 			return
 		}
 		seen = append(seen, h)
-		if o, ok := h.(policy.Observe); ok {
-			c.observers = append(c.observers, o)
-			if _, ignores := h.(policy.IgnoresTaskNews); !ignores {
-				c.curious = append(c.curious, o)
+		if l, ok := h.(policy.Listener); ok {
+			for rest := l.Hears(); rest != 0; rest &= rest - 1 {
+				at := &c.listeners[sortOf(rest)]
+				*at = append(*at, l)
 			}
 		}
 		if g, ok := h.(policy.Gauged); ok {
 			c.gauged = append(c.gauged, g)
 		}
-		if g, ok := h.(policy.Granted); ok {
-			c.granted = append(c.granted, g)
-		}
-		if a, ok := h.(policy.Adopter); ok {
-			c.adopters = append(c.adopters, a)
-		}
-		if p, ok := h.(policy.Prompter); ok {
-			c.prompters = append(c.prompters, p)
-		}
 		if w, ok := h.(policy.Waker); ok {
-			c.wakers = append(c.wakers, w)
-		}
-		if r, ok := h.(policy.Reviser); ok {
-			c.revisers = append(c.revisers, r)
+			if _, sizes := h.(policy.Size); sizes {
+				c.sizers = append(c.sizers, w)
+			} else {
+				c.wakers = append(c.wakers, w)
+			}
 		}
 		if t, ok := h.(policy.Ticker); ok {
-			c.tickers = append(c.tickers, ticker{t: t})
+			every, phase := t.Ticks()
+			c.tickers = append(c.tickers, ticker{t: t, every: heddle.Time(every), phase: heddle.Time(phase % every)})
 		}
 		if k, ok := h.(policy.Checker); ok {
 			c.checkers = append(c.checkers, k)
@@ -170,6 +176,8 @@ func (c *Core) findPowers() {
 			c.controls = append(c.controls, controller{c: k, next: heddle.Time(k.Every())})
 		}
 	}
+	add(c.set.Release) // first: others ask the estimates when they hear what those have heard
+	add(c.set.Remaining)
 	for _, l := range c.set.Lanes {
 		add(l.Order)
 	}
@@ -188,8 +196,6 @@ func (c *Core) findPowers() {
 		}
 	}
 	add(c.set.Book)
-	add(c.set.Release)
-	add(c.set.Remaining)
 	for _, ctl := range c.set.Control {
 		add(ctl)
 	}
@@ -281,7 +287,7 @@ func (c *Core) AnyNode() bool {
 		if l.active == 0 {
 			continue
 		}
-		if len(l.floors) > 0 && !c.v.Fits(c.set.Minimum, c.least(l)) {
+		if len(l.trims) > 0 && !c.v.Fits(c.set.Minimum, c.least(l)) {
 			return true
 		}
 		if c.set.Book != nil && !c.set.Minimum.Fits(c.set.Book.Floor(c.v, l.largest)) {

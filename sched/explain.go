@@ -79,8 +79,8 @@ func (c *Core) Explain(id heddle.AppID) (Explanation, bool) {
 		return Explanation{}, false
 	}
 	e := Explanation{App: id, History: c.notes[id].refused}
-	c.explaining(true)
-	defer c.explaining(false)
+	defer c.as(c.v)
+	c.v = c.v.AsExplaining().AsPrompted()
 	for _, k := range a.Asks() {
 		if k.Count() > 0 {
 			e.Pending = append(e.Pending, c.explain(a, k))
@@ -89,27 +89,15 @@ func (c *Core) Explain(id heddle.AppID) (Explanation, bool) {
 	return e, true
 }
 
-// explaining tells the policies that nothing is to come of what they are asked next, or that it is over.
-func (c *Core) explaining(on bool) {
-	for _, s := range c.set.Share {
-		if x, ok := s.(policy.Explained); ok {
-			x.Explaining(on)
-		}
-	}
-}
+// as has policies asked in the mode of a view from now on.
+func (c *Core) as(v policy.View) { c.v = v }
 
 func (c *Core) explain(a *policy.App, k *policy.Ask) PendingAsk {
 	p := PendingAsk{Priority: k.Priority(), Kind: k.Kind(), Count: k.Count(), Since: k.Since(), Size: k.Size(), Need: k.Size()}
-	for _, prompted := range c.prompters {
-		prompted.Prompt(true)
-	}
 	c.everywhere(a, k, &p)
 	p.Nodes = c.groups(a, k)
 	if p.Limit != nil && c.full(&p) {
 		p.Why, p.Policy, p.Limit = heddle.Fine, "", nil
-	}
-	for _, prompted := range c.prompters {
-		prompted.Prompt(false)
 	}
 	var resources bool
 	if p.Have, resources = c.have(a, k, &p); resources {

@@ -8,15 +8,13 @@ import (
 // A lane is a list of kinds with one order, and what waits in it.
 type lane struct {
 	policy.Lane
-	steady   policy.Steady // the order, if it can say
 	picks    []heddle.Kind // of its kinds, those whose place names its node
 	queues   []laneQueue
 	dirty    []*policy.Queue
-	trims    bool             // limits may be below what is asked for
-	floors   []policy.Floorer // … down to what these say
-	active   int              // applications in the lane
-	smallest heddle.Resource  // no ask of the lane since it was last empty is smaller, per dimension
-	largest  heddle.Resource  // … or larger
+	trims    []policy.Trim   // limits may be below what is asked for, down to what these say
+	active   int             // applications in the lane
+	smallest heddle.Resource // no ask of the lane since it was last empty is smaller, per dimension
+	largest  heddle.Resource // … or larger
 }
 
 // A laneQueue is one queue's part of a lane: its applications, or its children, that wait, in order.
@@ -61,8 +59,7 @@ type refusal struct {
 }
 
 func newLane(l policy.Lane, queues int) lane {
-	steady, _ := l.Order.(policy.Steady)
-	return lane{Lane: l, steady: steady, queues: make([]laneQueue, queues)}
+	return lane{Lane: l, queues: make([]laneQueue, queues)}
 }
 
 func (l *lane) waits(a *policy.App) bool {
@@ -131,7 +128,7 @@ func (c *Core) reorder(l *lane, in *inLane, a *policy.App) {
 
 func (c *Core) enter(l *lane, in *inLane, a *policy.App) {
 	in.on, in.key = true, l.Order.App(c.v, a)
-	in.steady = l.steady != nil && l.steady.Steady(a)
+	in.steady = l.Order.Steady(a)
 	if l.active == 0 {
 		l.smallest, l.largest = heddle.Unbounded, heddle.Resource{}
 	}
@@ -188,11 +185,8 @@ func (c *Core) leave(l *lane, in *inLane, a *policy.App) {
 // least is the smallest room in which a container of the lane may start.
 func (c *Core) least(l *lane) heddle.Resource {
 	least := l.smallest
-	if l.trims {
-		least = c.set.Minimum.Max(heddle.Of(1, 0))
-	}
-	for _, f := range l.floors {
-		least = least.Min(f.Floor(l.smallest))
+	for _, t := range l.trims {
+		least = least.Min(t.Floor(l.smallest))
 	}
 	return least
 }
@@ -277,7 +271,7 @@ func (c *Core) sleep(l *lane, a *policy.App) {
 // wakeNamed brings back the sleeping applications that policies name.
 func (c *Core) wakeNamed() {
 	for _, w := range c.wakers {
-		c.woken = w.Woken(c.woken[:0])
+		c.woken = w.Woken(c.v, c.woken[:0])
 		for _, id := range c.woken {
 			if a := c.v.App(id); a != nil && c.state(id).asleep {
 				c.version++

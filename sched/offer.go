@@ -37,10 +37,14 @@ type offer struct {
 
 // heartbeat offers a node to whoever waits.
 func (c *Core) heartbeat(id heddle.NodeID) {
-	n := c.v.Node(id)
-	if n == nil || !n.Up() {
-		return
+	if n := c.v.Node(id); n != nil && n.Up() {
+		c.report(n)
+		c.tellNode(policy.NodeReported, n)
 	}
+}
+
+// report offers a node that reported in.
+func (c *Core) report(n *policy.Node) {
 	if n.Booked() != nil {
 		if done := c.fulfil(n); done {
 			return

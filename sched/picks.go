@@ -32,8 +32,8 @@ func (c *Core) anyPick() bool {
 // offer one for it. Only then are all walked who wait, because who goes first may leave nothing for them. It may
 // say yes in vain, never no.
 func (c *Core) lookPicks(o *offer) bool {
-	c.explaining(true) // of this walk nothing is to be remembered
-	defer c.explaining(false)
+	defer c.as(c.v)
+	c.v = c.v.AsExplaining() // of this walk nothing is to be remembered
 	*o = offer{look: true}
 	for i := range c.lanes {
 		l := &c.lanes[i]

@@ -27,16 +27,15 @@ func TestPicksLeftOut(t *testing.T) {
 
 // asked is a share that allows everything and counts by application how often it is asked. Executors go to the
 // roomiest node.
-type asked struct{ by map[heddle.AppID]int }
-
-func (*asked) Enter(policy.View, *policy.Queue) policy.Verdict { return policy.Yes }
+type asked struct {
+	policy.Unshared
+	by map[heddle.AppID]int
+}
 
 func (s *asked) Allow(_ policy.View, a *policy.App, _ heddle.Kind, _ heddle.Resource) policy.Verdict {
 	s.by[a.ID()]++
 	return policy.Yes
 }
-
-func (*asked) Headroom(v policy.View, _ *policy.App) heddle.Resource { return v.Total() }
 
 func (*asked) Judge(policy.View, *policy.Ask, *policy.Node, heddle.Locality) policy.Verdict {
 	return policy.Yes

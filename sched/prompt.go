@@ -32,9 +32,8 @@ func (c *Core) offerNow(id heddle.AppID) {
 	if a == nil {
 		return
 	}
-	for _, p := range c.prompters {
-		p.Prompt(true)
-	}
+	defer c.as(c.v)
+	c.v = c.v.AsPrompted()
 	tries, grants := 0, 0
 	for more := true; more; {
 		more = false
@@ -59,9 +58,6 @@ func (c *Core) offerNow(id heddle.AppID) {
 				break
 			}
 		}
-	}
-	for _, p := range c.prompters {
-		p.Prompt(false)
 	}
 }
 

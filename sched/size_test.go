@@ -21,7 +21,7 @@ func (s *sizer) Size(policy.View, *policy.App, heddle.Kind, heddle.Resource) hed
 	return s.to
 }
 
-func (s *sizer) Revised(_ policy.View, ids []heddle.AppID) []heddle.AppID {
+func (s *sizer) Woken(_ policy.View, ids []heddle.AppID) []heddle.AppID {
 	ids = append(ids, s.revised...)
 	s.revised = nil
 	return ids

@@ -21,27 +21,21 @@ func (c *Core) Step(at heddle.Time, ev heddle.Event) []heddle.Decision {
 	switch e := ev.(type) {
 	case heddle.Heartbeat:
 		c.heartbeat(e.Node)
-		tell(c.observers, c.v, ev)
 	case heddle.Acquire, heddle.Started, heddle.Progress, heddle.Profile:
 		// News of running tasks cannot open what was refused before: a policy that lives off them says so
 		// in a tick.
 		c.apply(ev)
-		tell(c.curious, c.v, ev)
-	case heddle.Refused:
-		tell(c.observers, c.v, ev)
+	case heddle.Refused: // changes nothing that is kept
 	case heddle.Offer:
 		c.offerNow(e.App)
-		tell(c.observers, c.v, ev)
 	case heddle.NodeUp, heddle.NodeDown, heddle.NodeResized:
 		c.version++
 		c.apply(ev)
-		tell(c.observers, c.v, ev)
 		c.resizeMasters()
 		c.rekey(true) // shares were worked out anew
 	default:
 		c.version++
 		c.apply(ev)
-		tell(c.observers, c.v, ev)
 	}
 	if c.version != before {
 		c.revise()
@@ -53,12 +47,6 @@ func (c *Core) Step(at heddle.Time, ev heddle.Event) []heddle.Decision {
 	return c.out
 }
 
-func tell(observers []policy.Observe, v policy.View, ev heddle.Event) {
-	for _, o := range observers {
-		o.Observe(v, ev)
-	}
-}
-
 // tick runs the policies' periodic arithmetic that has come due.
 func (c *Core) tick(at heddle.Time) {
 	for i := range c.tickers {
@@ -66,11 +54,7 @@ func (c *Core) tick(at heddle.Time) {
 		if at < t.next {
 			continue
 		}
-		every, phase := heddle.Time(t.t.Every()), heddle.Time(0)
-		if p, ok := t.t.(policy.Phased); ok {
-			phase = heddle.Time(p.Phase()) % every
-		}
-		t.next = at + every - (at+every-phase)%every
+		t.next = at + t.every - (at+t.every-t.phase)%t.every
 		if t.t.Tick(c.v) {
 			c.version++
 			c.rekey(false)
@@ -82,7 +66,7 @@ func (c *Core) tick(at heddle.Time) {
 func (c *Core) apply(ev heddle.Event) {
 	switch e := ev.(type) {
 	case heddle.NodeUp:
-		c.c.AddNode(e.Node, e.Rack, e.Total)
+		c.tellNode(policy.NodeUp, c.c.AddNode(e.Node, e.Rack, e.Total))
 	case heddle.NodeDown:
 		c.nodeDown(e.Node)
 	case heddle.NodeResized:
@@ -94,7 +78,7 @@ func (c *Core) apply(ev heddle.Event) {
 	case heddle.Attempt:
 		if a := c.v.App(e.App); a != nil && a.Master() == nil {
 			c.c.Exclude(a, nil) // the next master may go anywhere, and knows nothing of what the last one excluded
-			c.askMaster(a, e.Master)
+			c.askMaster(a, e.Master, policy.AppRetried)
 		}
 	case heddle.Move:
 		c.move(e)
@@ -105,6 +89,7 @@ func (c *Core) apply(ev heddle.Event) {
 	case heddle.Exclude:
 		if a := c.v.App(e.App); a != nil {
 			c.c.Exclude(a, e.Nodes)
+			c.tellApp(policy.AppExcluded, a)
 		}
 	case heddle.Release:
 		if x := c.v.Container(e.Container); x != nil && x.App().ID() == e.App && x.State() != cluster.Reserved && x.Kind() != heddle.AM {
@@ -117,14 +102,17 @@ func (c *Core) apply(ev heddle.Event) {
 	case heddle.Started:
 		if x := c.v.Container(e.Container); x != nil && x.State() == cluster.Acquired {
 			c.c.Start(x)
+			c.tell(policy.Started, x)
 		}
 	case heddle.Progress:
 		if x := c.v.Container(e.Container); x != nil {
 			c.c.SetProgress(x, e.Phase, e.Fraction)
+			c.tell(policy.TaskProgress, x)
 		}
 	case heddle.Profile:
 		if x := c.v.Container(e.Container); x != nil {
 			c.c.SetUsage(x, e.CPU, e.Memory)
+			c.tell(policy.TaskUsage, x)
 		}
 	case heddle.Output:
 		if a := c.v.App(e.App); a != nil {
@@ -151,7 +139,7 @@ func (c *Core) submit(e heddle.Submit) {
 	}
 	a := c.c.Submit(e)
 	c.out = append(c.out, c.arena.admits.put(heddle.Admit{App: e.App}))
-	c.askMaster(a, e.Master)
+	c.askMaster(a, e.Master, policy.AppAdded)
 }
 
 func (c *Core) admit(e *heddle.Submit) heddle.Why {
@@ -181,10 +169,8 @@ func (c *Core) enters(e *heddle.Submit) heddle.Why {
 		return heddle.NoSuchQueue
 	}
 	for _, s := range c.set.Share {
-		if d, ok := s.(policy.Admitter); ok {
-			if why := d.Admit(c.v, e); why != heddle.Fine {
-				return why
-			}
+		if why := s.Admit(c.v, e); why != heddle.Fine {
+			return why
 		}
 	}
 	return heddle.Fine
@@ -194,12 +180,17 @@ func (c *Core) reject(app heddle.AppID, why heddle.Why) {
 	c.out = append(c.out, c.arena.rejects.put(heddle.Reject{App: app, Why: why}))
 }
 
-// askMaster asks for the container of an application's master; a size of zero asks for none.
-func (c *Core) askMaster(a *policy.App, size heddle.Resource) {
-	if size.IsZero() {
-		c.touch(a)
-		return
+// askMaster asks for the container of an application's master, and tells why; a size of zero asks for none.
+func (c *Core) askMaster(a *policy.App, size heddle.Resource, why policy.News) {
+	if !size.IsZero() {
+		c.wantMaster(a, size)
 	}
+	c.tellApp(why, a)
+	c.touch(a)
+}
+
+// wantMaster puts the row for an application's master into its table, in the size a policy gives it.
+func (c *Core) wantMaster(a *policy.App, size heddle.Resource) {
 	if c.set.Size[heddle.AM] != nil {
 		for int(a.ID()) >= len(c.masters) {
 			c.masters = append(c.masters, heddle.Resource{})
@@ -211,7 +202,6 @@ func (c *Core) askMaster(a *policy.App, size heddle.Resource) {
 		size = size.Min(c.set.Maximum)
 	}
 	c.setRow(a, heddle.Anywhere(0, heddle.AM, 1, size))
-	c.touch(a)
 }
 
 // sized is what a policy makes of the size that is asked for.
@@ -260,7 +250,8 @@ func (c *Core) resizeMasters() {
 		}
 		for _, k := range a.Asks() {
 			if k.Kind() == heddle.AM && k.Count() > 0 && !k.Size().Fits(c.masters[i]) && !c.holdable(k.Size()) {
-				c.askMaster(a, c.masters[i])
+				c.wantMaster(a, c.masters[i])
+				c.touch(a)
 				break
 			}
 		}
@@ -269,12 +260,13 @@ func (c *Core) resizeMasters() {
 
 // revise sizes the masters that wait anew where a policy has changed its mind.
 func (c *Core) revise() {
-	for _, r := range c.revisers {
-		c.revised = r.Revised(c.v, c.revised[:0])
+	for _, s := range c.sizers {
+		c.revised = s.Woken(c.v, c.revised[:0])
 		for _, id := range c.revised {
 			if a := c.v.App(id); a != nil && a.Master() == nil && a.Waiting(heddle.AM) > 0 {
 				c.version++
-				c.askMaster(a, c.masters[id])
+				c.wantMaster(a, c.masters[id])
+				c.touch(a)
 			}
 		}
 	}
@@ -326,6 +318,7 @@ func (c *Core) ask(e heddle.Ask) {
 			c.c.DropAsk(k)
 		}
 	}
+	c.tellApp(policy.AppAsked, a)
 	c.touch(a)
 }
 
@@ -362,8 +355,10 @@ func (c *Core) end(x *policy.Container, to cluster.State, status heddle.ExitStat
 	k, unseen := x.Ask(), x.State() == cluster.Allocated
 	c.frees(x.Node())
 	c.c.End(x, to, status)
-	if unseen { // it may be asked for again
+	c.tellEnd(x, status)
+	if unseen && k.Count() > 0 { // it may be asked for again
 		c.lanes[c.laneOf[k.Kind()]].measure(k)
+		c.tellApp(policy.AppAsked, a)
 	}
 	c.touch(a)
 }
@@ -405,6 +400,7 @@ func (c *Core) appDone(id heddle.AppID) {
 	}
 	c.clear(a, heddle.KilledAfterCompletion)
 	c.c.Finish(a)
+	c.tellApp(policy.AppDone, a)
 	c.touch(a)
 	c.apps[id], c.notes[id] = appState{}, notes{}
 }
@@ -427,4 +423,5 @@ func (c *Core) nodeDown(id heddle.NodeID) {
 		}
 	}
 	c.c.RemoveNode(n)
+	c.tellNode(policy.NodeDown, n)
 }

@@ -287,9 +287,7 @@ func (c *Core) reserve(a *policy.App, k *policy.Ask, n *policy.Node, at heddle.L
 		return booked, policy.Yes
 	}
 	x := c.c.Book(k, n, at)
-	for _, g := range c.granted {
-		g.Granted(c.v, x)
-	}
+	c.tell(policy.Reserved, x)
 	c.counts.Bookings++
 	c.out = append(c.out, c.arena.books.put(heddle.Book{Container: x.ID(), App: a.ID(), Node: n.ID()}))
 	c.version++
@@ -308,9 +306,7 @@ func (c *Core) makeWay(a *policy.App, k *policy.Ask, limit bool) policy.Verdict 
 	if limit {
 		need = heddle.Resource{}
 		for _, s := range c.set.Share {
-			if u, ok := s.(policy.Unbooker); ok {
-				need = need.Max(u.Unbook(c.v, a, k.Size()))
-			}
+			need = need.Max(s.Unbook(c.v, a, k.Size()))
 		}
 	}
 	if x := c.bookingOf(k, need); x != nil {
@@ -341,6 +337,7 @@ func (c *Core) unbook(x *policy.Container) {
 	c.out = append(c.out, c.arena.unbooks.put(heddle.Unbook{Container: x.ID(), App: x.App().ID(), Node: x.Node().ID()}))
 	a := x.App()
 	c.c.Unbook(x)
+	c.tell(policy.Unreserved, x)
 	c.version++
 	c.touch(a)
 }
@@ -352,9 +349,7 @@ func (c *Core) grant(k *policy.Ask, n *policy.Node, at heddle.Locality, limit he
 	if x.Kind() == heddle.AM {
 		c.c.AcquireMaster(x)
 	}
-	for _, g := range c.granted {
-		g.Granted(c.v, x)
-	}
+	c.tell(policy.Granted, x)
 	c.counts.Grants++
 	o.grants++
 	o.taken = o.taken.Plus(limit)

@@ -44,7 +44,10 @@ func oldestMap(v policy.View) (id heddle.ContainerID) {
 type trim struct{ percent int64 }
 
 func (p trim) Trim(_ policy.View, k *policy.Ask, _ *policy.Node, _ heddle.Resource) heddle.Resource {
-	r := k.Size()
+	return p.Floor(k.Size())
+}
+
+func (p trim) Floor(r heddle.Resource) heddle.Resource {
 	for d := range r {
 		r[d] = r[d] * p.percent / 100
 	}

@@ -60,13 +60,17 @@ func TestLocalBeatsShrunkBeatsRemote(t *testing.T) {
 	near(t, "remote without locality", times(o, 6, 100), l100, 0.02)
 }
 
-// watch tells a test of every event.
+// watch tells a test of running tasks, and of applications' coming and going.
 type watch struct {
 	fifo.Order
-	saw func(v policy.View, ev heddle.Event)
+	saw func(v policy.View, e policy.Effect)
 }
 
-func (w watch) Observe(v policy.View, ev heddle.Event) { w.saw(v, ev) }
+func (w watch) Hears() policy.News {
+	return policy.AppAdded | policy.AppDone | policy.TaskProgress | policy.TaskUsage
+}
+
+func (w watch) Hear(v policy.View, e policy.Effect) { w.saw(v, e) }
 
 // A reduce that copies has its container from its start on, and uses no processor while it waits for maps.
 func TestCopyingReduceHoldsItsContainer(t *testing.T) {
@@ -77,19 +81,16 @@ func TestCopyingReduceHoldsItsContainer(t *testing.T) {
 	s.Feeds.Progress, s.Feeds.Profile = second, second
 	var copying, after []int64
 	held := 0
-	s.Lanes[0].Order = watch{saw: func(v policy.View, ev heddle.Event) {
-		p, ok := ev.(heddle.Profile)
-		if !ok {
+	s.Lanes[0].Order = watch{saw: func(_ policy.View, e policy.Effect) {
+		x := e.Container
+		if e.What != policy.TaskUsage || x.Kind() != heddle.Reduce {
 			return
 		}
-		x := v.Container(p.Container)
-		if x.Kind() != heddle.Reduce {
-			return
-		}
+		cpu, _ := x.Usage()
 		if phase, _ := x.Progress(); phase == heddle.ReduceCopy {
-			copying = append(copying, p.CPU)
+			copying = append(copying, cpu)
 		} else {
-			after = append(after, p.CPU)
+			after = append(after, cpu)
 		}
 		if x.App().Used()[heddle.CPU] >= 2000 { // the master's and the reduce's at least
 			held++
@@ -136,7 +137,7 @@ func (g after) Open(v policy.View, a *policy.App, _ heddle.Kind) policy.Verdict 
 	return policy.Yes
 }
 
-func (g after) Woken(ids []heddle.AppID) []heddle.AppID { return append(ids, 1) }
+func (g after) Woken(_ policy.View, ids []heddle.AppID) []heddle.AppID { return append(ids, 1) }
 
 // Many reduces that copy from a node slow a map that reads from it.
 func TestManyCopiersSlowTheMapsTheyReadFrom(t *testing.T) {

@@ -27,32 +27,36 @@ func TestFeeds(t *testing.T) {
 		fraction := map[heddle.ContainerID]float64{}
 		var output, cpu int64
 		splits, half := 0, false
-		s.Lanes[0].Order = watch{saw: func(v policy.View, ev heddle.Event) {
-			k := key{at: v.Now()}
-			switch e := ev.(type) {
-			case heddle.Submit:
-				for _, p := range e.Facts.Splits {
+		s.Lanes[0].Order = watch{saw: func(v policy.View, e policy.Effect) {
+			k, x := key{at: v.Now()}, e.Container
+			switch e.What {
+			case policy.AppAdded:
+				for _, p := range e.App.Facts().Splits {
 					if splits++; p.Bytes != 64<<20 || len(p.Hosts) != 1 || p.Hosts[0] != 1 {
 						t.Errorf("split %+v, want 64 MiB on node 1", p)
 					}
 				}
 				return
-			case heddle.Output:
-				output += e.Bytes
+			case policy.AppDone:
+				for _, o := range e.App.Outputs() {
+					output += o.Bytes
+				}
 				return
-			case heddle.Progress:
-				k.c, k.what = e.Container, "progress"
-				if e.Fraction < fraction[e.Container] && v.Container(e.Container).Kind() != heddle.Executor || e.Fraction > 1 {
-					t.Errorf("given %v: progress of %v from %v to %v", isGiven, e.Container, fraction[e.Container], e.Fraction)
+			case policy.TaskProgress:
+				k.c, k.what = x.ID(), "progress"
+				_, part := x.Progress()
+				if part < fraction[k.c] && x.Kind() != heddle.Executor || part > 1 {
+					t.Errorf("given %v: progress of %v from %v to %v", isGiven, k.c, fraction[k.c], part)
 				}
-				fraction[e.Container] = e.Fraction
-				half = half || e.Fraction > 0.4 && e.Fraction < 0.6
-			case heddle.Profile:
-				k.c, k.what = e.Container, "profile"
-				if e.CPU < 0 || e.Memory < 0 || e.CPU > v.Container(e.Container).Limit()[heddle.CPU]+1 {
-					t.Errorf("given %v: %+v", isGiven, e)
+				fraction[k.c] = part
+				half = half || part > 0.4 && part < 0.6
+			case policy.TaskUsage:
+				k.c, k.what = x.ID(), "profile"
+				used, memory := x.Usage()
+				if used < 0 || memory < 0 || used > x.Limit()[heddle.CPU]+1 {
+					t.Errorf("given %v: %d milli-vcores and %d MiB", isGiven, used, memory)
 				}
-				cpu = max(cpu, e.CPU)
+				cpu = max(cpu, used)
 			default:
 				return
 			}

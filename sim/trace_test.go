@@ -35,7 +35,7 @@ func TestGauges(t *testing.T) {
 		asked := 0
 		o := givenWorld(nodes(1, 1, heddle.Of(8192, 8000)), mapReduce("j", 0, lasting(1, length), nil))
 		s := bare()
-		s.Lanes[0].Order = shown{watch{saw: func(policy.View, heddle.Event) {}}, &asked}
+		s.Lanes[0].Order = shown{watch{saw: func(policy.View, policy.Effect) {}}, &asked}
 		o.Set, o.NodeBeat, o.EveryBeat = s, second, true
 		o.Queues, o.Users = []heddle.QueueID{1}, []heddle.UserID{0}
 		r, err := Run(o)

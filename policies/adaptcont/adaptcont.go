@@ -23,7 +23,7 @@ type Sizer struct {
 // master is what is remembered of an application's master.
 type master struct {
 	size  heddle.Resource // decided last; zero = never
-	named bool            // Revised named it, and size holds what it is to be
+	named bool            // Woken named it, and size holds what it is to be
 }
 
 // Size implements [policy.Size].
@@ -66,20 +66,23 @@ func (s *Sizer) decide(v policy.View) {
 	s.played = true
 }
 
-// Observe implements [policy.Observe]: it notes what changes a constraint.
-func (s *Sizer) Observe(v policy.View, ev heddle.Event) {
-	switch e := ev.(type) {
-	case heddle.NodeUp:
+// Needs implements [policy.Needer].
+func (s *Sizer) Needs() policy.Needs { return policy.Needs{Agent: policy.Masters} }
+
+// Hears implements [policy.Listener]: what changes a constraint, and what could come between [Sizer.Size] and the use
+// of what it has found out.
+func (s *Sizer) Hears() policy.News {
+	return policy.NodesChanged | policy.AppAdded | policy.AppRetried | policy.AppDone | policy.AppAsked
+}
+
+// Hear implements [policy.Listener].
+func (s *Sizer) Hear(v policy.View, e policy.Effect) {
+	switch e.What {
+	case policy.NodeUp, policy.NodeDown, policy.NodeResized:
 		s.nodeChanged(v, e.Node)
-	case heddle.NodeDown:
-		s.nodeChanged(v, e.Node)
-	case heddle.NodeResized:
-		s.nodeChanged(v, e.Node)
-	case heddle.AppDone:
-		if e.App >= 0 && int(e.App) < len(s.apps) {
-			s.apps[e.App] = master{}
-		}
-	case heddle.Submit, heddle.Attempt:
+	case policy.AppDone:
+		*s.master(e.App.ID()) = master{}
+	case policy.AppAdded, policy.AppRetried:
 		s.pending, s.running = s.o.Feedback, s.o.Feedback
 		return // what Size has just found out still holds
 	default:
@@ -89,11 +92,8 @@ func (s *Sizer) Observe(v policy.View, ev heddle.Event) {
 	s.played, s.pending, s.running = false, s.o.Feedback, s.o.Feedback
 }
 
-// IgnoresTaskNews implements [policy.IgnoresTaskNews].
-func (s *Sizer) IgnoresTaskNews() {}
-
-// Revised implements [policy.Reviser]: masters that wait are decided on again at once.
-func (s *Sizer) Revised(v policy.View, ids []heddle.AppID) []heddle.AppID {
+// Woken implements [policy.Waker]: masters that wait are decided on again at once.
+func (s *Sizer) Woken(v policy.View, ids []heddle.AppID) []heddle.AppID {
 	if !s.pending {
 		return ids
 	}

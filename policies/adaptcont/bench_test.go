@@ -15,7 +15,7 @@ func BenchmarkDecide(b *testing.B) {
 			s := Sizer{o: with(q)}
 			for i := range 1000 {
 				c.AddNode(heddle.NodeID(i), 0, heddle.Of(64<<10, 32_000))
-				s.nodeChanged(c.View(), heddle.NodeID(i))
+				s.nodeChanged(c.View(), c.View().Node(heddle.NodeID(i)))
 				c.Submit(heddle.Submit{App: heddle.AppID(i), Queue: 1, Framework: heddle.MapReduce, Facts: heddle.Facts{Maps: int32(1 + i*7919%5000)}})
 			}
 			b.ReportAllocs()

@@ -49,11 +49,8 @@ func (o *Options) maps(a *policy.App) int {
 }
 
 // nodeChanged counts the containers of a node anew.
-func (s *Sizer) nodeChanged(v policy.View, id heddle.NodeID) {
-	n := v.Node(id)
-	if n == nil {
-		return
-	}
+func (s *Sizer) nodeChanged(v policy.View, n *policy.Node) {
+	id := n.ID()
 	for int(id) >= len(s.slots) {
 		s.slots = append(s.slots, 0)
 	}

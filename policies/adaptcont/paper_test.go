@@ -80,7 +80,7 @@ func TestMapsDecide(t *testing.T) {
 	c.AddNode(0, 0, heddle.Of(250*1024, 250_000))
 	c.Submit(heddle.Submit{App: 0, Queue: 1, Framework: heddle.MapReduce, Facts: heddle.Facts{Maps: 80, Reduces: 240}})
 	s := Sizer{o: with(fifoQueue)}
-	s.nodeChanged(c.View(), 0)
+	s.nodeChanged(c.View(), c.View().Node(0))
 	if s.decide(c.View()); s.jobs[0].wave != 80 {
 		t.Errorf("80 maps and 240 reduces make a wave of %d, want 80", s.jobs[0].wave)
 	}

@@ -41,7 +41,6 @@ func (s *Scheduler) Floor(policy.View, heddle.Resource) heddle.Resource { return
 type Delay struct {
 	cfg    *Config
 	missed []missed
-	prompt bool
 }
 
 type missed struct {
@@ -66,9 +65,6 @@ func (d *Delay) of(k *policy.Ask) *missed {
 	return m
 }
 
-// Prompt implements [policy.Prompter].
-func (d *Delay) Prompt(on bool) { d.prompt = on }
-
 // Judge implements [policy.Place].
 func (d *Delay) Judge(v policy.View, k *policy.Ask, n *policy.Node, at heddle.Locality) policy.Verdict {
 	reserved := n.Booked() != nil
@@ -76,7 +72,7 @@ func (d *Delay) Judge(v policy.View, k *policy.Ask, n *policy.Node, at heddle.Lo
 		return policy.No(heddle.HoldsBooking)
 	}
 	m := d.of(k)
-	if d.prompt { // as if it counted
+	if v.Prompted() { // as if it counted
 		is := *m
 		m = &is
 	}
@@ -115,9 +111,13 @@ func (d *Delay) farAllowed(v policy.View, k *policy.Ask, passed int) bool {
 	return min(float32(nodes), float32(k.Count())*factor) < float32(passed)
 }
 
-// Granted implements [policy.Granted]: the count starts anew when a container is found near its data, or
+// Hears implements [policy.Listener].
+func (d *Delay) Hears() policy.News { return policy.Granted | policy.Reserved }
+
+// Hear implements [policy.Listener]: the count starts anew when a container is found near its data, or
 // reserved there; what fulfils a reservation was counted then.
-func (d *Delay) Granted(_ policy.View, x *policy.Container) {
+func (d *Delay) Hear(_ policy.View, e policy.Effect) {
+	x := e.Container
 	if x.Fulfils() {
 		return
 	}

@@ -27,8 +27,6 @@ type Scheduler struct {
 	apps    []appState
 	woken   []heddle.AppID
 	masters MastersOptions
-
-	explaining bool
 }
 
 // queue is what the scheduler remembers of a queue.
@@ -182,7 +180,7 @@ func (s *Scheduler) App(_ policy.View, a *policy.App) policy.Key {
 	return policy.Key{-int64(a.Priority())}
 }
 
-// Steady implements [policy.Steady]: what an application holds does not count.
+// Steady implements [policy.Order]: what an application holds does not count.
 func (s *Scheduler) Steady(a *policy.App) bool { return !s.queues[a.Queue().ID()].cfg.Fair }
 
 // Enter implements [policy.Share]: a queue at its maximum, or at what its parents leave it, is not
@@ -198,9 +196,6 @@ func (s *Scheduler) Enter(v policy.View, q *policy.Queue) policy.Verdict {
 	}
 	return policy.Yes
 }
-
-// Explaining implements [policy.Explained]: the limit a leaf met in its last walk stays.
-func (s *Scheduler) Explaining(on bool) { s.explaining = on }
 
 // enterLimit sets what a queue's parents leave it in this walk, and returns what it has taken.
 func (s *Scheduler) enterLimit(q *policy.Queue, c *queue) (taken heddle.Resource) {
@@ -263,7 +258,7 @@ func (s *Scheduler) Allow(v policy.View, a *policy.App, _ heddle.Kind, need hedd
 			return policy.NoQueue(heddle.QueueLimit)
 		}
 	}
-	if !s.explaining {
+	if !v.Explaining() { // the limit a leaf met in its last walk stays
 		c.current = c.capped
 	}
 	over, ok := s.userOver(v, a)
@@ -295,7 +290,7 @@ func (s *Scheduler) Allow(v policy.View, a *policy.App, _ heddle.Kind, need hedd
 	return policy.Yes
 }
 
-// Unbook implements [policy.Unbooker].
+// Unbook implements [policy.Share].
 func (s *Scheduler) Unbook(v policy.View, a *policy.App, need heddle.Resource) heddle.Resource {
 	over, _ := s.userOver(v, a)
 	c := &s.queues[a.Queue().ID()]

@@ -5,19 +5,15 @@ import (
 	"heddle/policy"
 )
 
-// Adopted implements [policy.Adopter]: whose master was found runs, whatever the limits on masters say, and the
-// queues may be above their maxima for it.
-func (s *Scheduler) Adopted(v policy.View, x *policy.Container) {
-	s.stamp++
+// adopted takes note of a container that was found: whose master it is runs, whatever the limits on masters say, and
+// the queues may be above their maxima for it.
+func (s *Scheduler) adopted(v policy.View, x *policy.Container) {
 	a := x.App()
 	s.excuse(v, a.Queue())
-	if x.Kind() == heddle.AM && s.knows(a) {
+	if x.Kind() == heddle.AM {
 		s.seat(a)
 	}
-}
-
-func (s *Scheduler) knows(a *policy.App) bool {
-	return int(a.ID()) < len(s.apps) && s.apps[a.ID()].known
+	s.asked(a) // its master may be wanted no more, and its user have one that runs
 }
 
 // excuse notes which queues were brought above their maxima by what no limit was asked for.
@@ -51,9 +47,6 @@ func (s *Scheduler) seat(a *policy.App) {
 // moved takes an application over into the leaf it is in now. One whose master runs goes on running; as in
 // Hadoop any other waits for what the new leaf has room for.
 func (s *Scheduler) moved(v policy.View, a *policy.App) {
-	if a == nil || !s.knows(a) || s.apps[a.ID()].queue == a.Queue().ID() {
-		return
-	}
 	from := s.apps[a.ID()].queue
 	s.forget(a.ID())
 	s.excuse(v, a.Queue())
@@ -67,9 +60,6 @@ func (s *Scheduler) moved(v policy.View, a *policy.App) {
 
 // reprioritised gives an application that waits its new place among those that do.
 func (s *Scheduler) reprioritised(v policy.View, a *policy.App) {
-	if a == nil || !s.knows(a) || s.apps[a.ID()].priority == a.Priority() {
-		return
-	}
 	st := &s.apps[a.ID()]
 	st.priority = a.Priority()
 	if !st.active {

@@ -54,7 +54,7 @@ func (s *Scheduler) userAt(l *leaf, nth int) *user {
 	return &l.users[nth]
 }
 
-// Admit implements [policy.Admitter]: the limits on how many applications a queue and a user may have.
+// Admit implements [policy.Share]: the limits on how many applications a queue and a user may have.
 func (s *Scheduler) Admit(v policy.View, e *heddle.Submit) heddle.Why {
 	c := &s.queues[e.Queue]
 	if c.cfg.Stopped {
@@ -90,18 +90,10 @@ func (s *Scheduler) Open(v policy.View, a *policy.App, _ heddle.Kind) policy.Ver
 }
 
 // Woken implements [policy.Waker].
-func (s *Scheduler) Woken(ids []heddle.AppID) []heddle.AppID {
+func (s *Scheduler) Woken(_ policy.View, ids []heddle.AppID) []heddle.AppID {
 	ids = append(ids, s.woken...)
 	s.woken = s.woken[:0]
 	return ids
-}
-
-// Granted implements [policy.Granted].
-func (s *Scheduler) Granted(_ policy.View, x *policy.Container) {
-	s.stamp++
-	if a := x.App(); !asks(a) {
-		s.ask(a.ID(), false)
-	}
 }
 
 // MastersOptions change which applications of a leaf may run, for profiles that put the capacity scheduler's gate
@@ -128,49 +120,43 @@ func (s *Scheduler) Masters(o MastersOptions) error {
 	return nil
 }
 
-// IgnoresTaskNews implements [policy.IgnoresTaskNews].
-func (s *Scheduler) IgnoresTaskNews() {}
+// Hears implements [policy.Listener]: all that what users and queues hold or may hold depends on.
+func (s *Scheduler) Hears() policy.News {
+	return policy.NodesChanged | policy.AppAdded | policy.AppDone | policy.AppMoved | policy.AppReprioritised | policy.AppRetried |
+		policy.AppAsked | policy.Reserved | policy.Unreserved | policy.Granted | policy.Adopted | policy.Resized | policy.Ended
+}
 
-// Observe implements [policy.Observe].
-func (s *Scheduler) Observe(v policy.View, ev heddle.Event) {
+// Hear implements [policy.Listener].
+func (s *Scheduler) Hear(v policy.View, e policy.Effect) {
 	s.stamp++
-	switch e := ev.(type) {
-	case heddle.NodeUp, heddle.NodeDown, heddle.NodeResized:
-		if _, down := ev.(heddle.NodeDown); down { // grants that were lost with it are asked for again
-			for i := range s.apps {
-				s.asked(v.App(heddle.AppID(i)))
-			}
-		}
+	switch e.What {
+	case policy.NodeUp, policy.NodeDown, policy.NodeResized:
 		s.resize(v)
 		for i := range s.queues {
 			s.activate(v, heddle.QueueID(i))
 		}
-	case heddle.Submit:
-		if a := v.App(e.App); a != nil {
-			s.wait(v, a)
+	case policy.AppAdded:
+		s.wait(v, e.App)
+	case policy.AppAsked:
+		s.asked(e.App)
+	case policy.Granted:
+		if !asks(e.App) {
+			s.ask(e.App.ID(), false)
 		}
-	case heddle.Ask:
-		s.asked(v.App(e.App))
-	case heddle.Release:
-		s.asked(v.App(e.App))
-	case heddle.Attempt:
-		if a := v.App(e.App); a != nil {
-			s.forget(e.App)
-			s.wait(v, a)
-		}
-	case heddle.Found: // its master may be wanted no more
-		s.asked(v.App(e.App))
-	case heddle.Move:
-		s.moved(v, v.App(e.App))
-	case heddle.Reprioritise:
-		s.reprioritised(v, v.App(e.App))
-	case heddle.AppDone:
-		if int(e.App) < len(s.apps) && s.apps[e.App].known {
-			q := s.apps[e.App].queue
-			s.forget(e.App)
-			s.activate(v, q)
-		}
-	default: // changes no queue and no master
+	case policy.Adopted:
+		s.adopted(v, e.Container)
+	case policy.AppRetried:
+		s.forget(e.App.ID())
+		s.wait(v, e.App)
+	case policy.AppMoved:
+		s.moved(v, e.App)
+	case policy.AppReprioritised:
+		s.reprioritised(v, e.App)
+	case policy.AppDone:
+		q := s.apps[e.App.ID()].queue
+		s.forget(e.App.ID())
+		s.activate(v, q)
+	default: // changes no master
 	}
 }
 
@@ -216,9 +202,6 @@ func (s *Scheduler) before(id, earlier heddle.AppID) bool {
 
 // asked brings the count of a user's asking applications up to date after one changed what it asks for.
 func (s *Scheduler) asked(a *policy.App) {
-	if a == nil || int(a.ID()) >= len(s.apps) || !s.apps[a.ID()].known {
-		return
-	}
 	if st := &s.apps[a.ID()]; !asks(a) {
 		s.ask(a.ID(), false)
 	} else if s.userAt(s.queues[st.queue].leaf, st.user).active > 0 {

@@ -58,7 +58,6 @@ type Peek struct {
 	nodes []heddle.NodeID // the sample
 	asks  []draws         // by ask
 
-	prompt  bool
 	counted uint64  // the heartbeat that N is of
 	N       float64 // nodes with a free slot, N̂_m
 }
@@ -90,18 +89,11 @@ func NewPeek(a policy.Args) (policy.Place, error) {
 	return &Peek{o: o, rand: a.Rand, beat: 1}, nil
 }
 
-// IgnoresTaskNews implements [policy.IgnoresTaskNews].
-func (p *Peek) IgnoresTaskNews() {}
+// Hears implements [policy.Listener].
+func (p *Peek) Hears() policy.News { return policy.NodeReported }
 
-// Observe implements [policy.Observe]: it tells heartbeats apart.
-func (p *Peek) Observe(_ policy.View, ev heddle.Event) {
-	if _, ok := ev.(heddle.Heartbeat); ok {
-		p.beat++
-	}
-}
-
-// Prompt implements [policy.Prompter].
-func (p *Peek) Prompt(on bool) { p.prompt = on }
+// Hear implements [policy.Listener]: it tells heartbeats apart.
+func (p *Peek) Hear(policy.View, policy.Effect) { p.beat++ }
 
 // Judge implements [policy.Place]. Every free slot of the node is a candidate for the order's first job;
 // what chance denies it, it may grant the next.
@@ -109,7 +101,7 @@ func (p *Peek) Judge(v policy.View, k *policy.Ask, n *policy.Node, at heddle.Loc
 	if at == heddle.NodeLocal || k.Places() == 1 || n.Booked() != nil {
 		return policy.Yes
 	}
-	if p.prompt { // chance decides once a heartbeat
+	if v.Prompted() { // chance decides once a heartbeat
 		return policy.No(heddle.WaitLocal)
 	}
 	for k.ID() >= len(p.asks) {

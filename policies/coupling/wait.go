@@ -36,8 +36,7 @@ type Wait struct {
 	o       WaitOptions
 	rand    *rand.Rand
 	beat    uint64 // number of the heartbeat
-	prompt  bool
-	bids    []bid // by ask; only the first where there is one candidate
+	bids    []bid  // by ask; only the first where there is one candidate
 	central central
 }
 
@@ -69,21 +68,25 @@ func NewWait(a policy.Args) (policy.Place, error) {
 	return &Wait{o: o, rand: a.Rand, beat: 1}, nil
 }
 
-// Feeds implements [policy.Feeder].
-func (p *Wait) Feeds() policy.Feeds { return policy.Feeds{Output: true} }
+// Needs implements [policy.Needer].
+func (p *Wait) Needs() policy.Needs { return policy.Needs{Feeds: policy.Feeds{Output: true}} }
 
-// IgnoresTaskNews implements [policy.IgnoresTaskNews].
-func (p *Wait) IgnoresTaskNews() {}
+// Hears implements [policy.Listener].
+func (p *Wait) Hears() policy.News { return policy.NodeReported | policy.Granted }
 
-// Observe implements [policy.Observe]: it tells heartbeats apart.
-func (p *Wait) Observe(_ policy.View, ev heddle.Event) {
-	if _, ok := ev.(heddle.Heartbeat); ok {
+// Hear implements [policy.Listener]: it tells heartbeats apart, and notes that the candidate has launched its reduce.
+//
+// Reference: Alg. 2, lines 14 and 22.
+func (p *Wait) Hear(_ policy.View, e policy.Effect) {
+	if e.What == policy.NodeReported {
 		p.beat++
+		return
+	}
+	k := e.Container.Ask()
+	if b := p.of(k); b.app == e.App.ID() && b.ask == k.ID() {
+		b.app = heddle.NoApp
 	}
 }
-
-// Prompt implements [policy.Prompter].
-func (p *Wait) Prompt(on bool) { p.prompt = on }
 
 // Judge implements [policy.Place]. The lane's order asks for the job with the largest mismatch first, so
 // that the first asked for becomes the candidate.
@@ -91,7 +94,7 @@ func (p *Wait) Judge(v policy.View, k *policy.Ask, n *policy.Node, _ heddle.Loca
 	if n.Booked() != nil {
 		return policy.Yes // the reservation waits for room, not for a place
 	}
-	if p.prompt { // rounds are of heartbeats
+	if v.Prompted() { // rounds are of heartbeats
 		return policy.No(heddle.WaitLocal)
 	}
 	b := p.of(k)
@@ -120,18 +123,6 @@ func (p *Wait) Judge(v policy.View, k *policy.Ask, n *policy.Node, _ heddle.Loca
 		p.next(v, b, heddle.NoNode)
 	}
 	return policy.No(heddle.WaitLocal)
-}
-
-// Granted implements [policy.Granted]: the candidate has launched its reduce.
-//
-// Reference: Alg. 2, lines 14 and 22.
-func (p *Wait) Granted(_ policy.View, x *policy.Container) {
-	if x.State() == cluster.Reserved {
-		return
-	}
-	if b := p.of(x.Ask()); b.app == x.App().ID() && b.ask == x.Ask().ID() {
-		b.app = heddle.NoApp
-	}
 }
 
 func (p *Wait) of(k *policy.Ask) *bid {

@@ -9,7 +9,6 @@ import (
 	"errors"
 
 	"heddle"
-	"heddle/cluster"
 	"heddle/policy"
 )
 
@@ -29,9 +28,8 @@ var Default = Options{NodeWait: 15, RackWait: 15, NodeFraction: -1, RackFraction
 
 // A Place is the mechanism, with what each ask has waited so far.
 type Place struct {
-	o      Options
-	asks   []state
-	prompt bool
+	o    Options
+	asks []state
 }
 
 type state struct {
@@ -72,9 +70,6 @@ func (p *Place) of(k *policy.Ask) *state {
 	return s
 }
 
-// Prompt implements [policy.Prompter].
-func (p *Place) Prompt(on bool) { p.prompt = on }
-
 // Judge implements [policy.Place].
 func (p *Place) Judge(v policy.View, k *policy.Ask, n *policy.Node, at heddle.Locality) policy.Verdict {
 	if !v.Fits(k.Size(), n.Total()) {
@@ -84,7 +79,7 @@ func (p *Place) Judge(v policy.View, k *policy.Ask, n *policy.Node, at heddle.Lo
 		return policy.Yes // the reservation waits for room, not for a place
 	}
 	s := p.of(k)
-	if p.prompt { // as if it counted
+	if v.Prompted() { // as if it counted
 		is := *s
 		s = &is
 	}
@@ -133,11 +128,12 @@ func (p *Place) allowed(v policy.View, s *state) heddle.Locality {
 	return s.level
 }
 
-// Granted implements [policy.Granted]: who found a better place than allowed waits for it again.
-func (p *Place) Granted(v policy.View, x *policy.Container) {
-	if x.State() == cluster.Reserved {
-		return
-	}
+// Hears implements [policy.Listener].
+func (p *Place) Hears() policy.News { return policy.Granted }
+
+// Hear implements [policy.Listener]: who found a better place than allowed waits for it again.
+func (p *Place) Hear(v policy.View, e policy.Effect) {
+	x := e.Container
 	s := p.of(x.Ask())
 	if x.At() < s.level {
 		s.level = x.At() // what was counted so far stays counted

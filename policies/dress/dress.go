@@ -18,13 +18,14 @@ import (
 // an event can therefore be worked off one by one when the next event comes, with the outcome they would
 // have had at their time, and a quiet cluster is not woken for them.
 type Scheduler struct {
+	policy.Unshared // categories are not queues, and turn nobody away
+
 	o     Options
 	est   *Estimator
-	alone bool // the estimator hears of events through the scheduler only
+	alone bool // the estimator hears through the scheduler only
 
-	apps   []appState
-	alive  []heddle.AppID // in order of submission
-	booked []heddle.AppID // that held reservations when last seen
+	apps  []appState
+	alive []heddle.AppID // in order of submission
 
 	cats  []category
 	delta []float64 // by category; they sum to 1
@@ -35,7 +36,6 @@ type Scheduler struct {
 // appState is what the scheduler remembers of an application.
 type appState struct {
 	known    bool
-	booked   bool // in Scheduler.booked
 	category int
 	taken    heddle.Resource // counted in its category: held and reserved
 	tasks    int             // likewise: containers and reservations, the master left out
@@ -63,9 +63,6 @@ func (s *Scheduler) of(a *policy.App) *category {
 	return &s.cats[s.apps[a.ID()].category]
 }
 
-// Enter implements [policy.Share]: categories are not queues.
-func (s *Scheduler) Enter(policy.View, *policy.Queue) policy.Verdict { return policy.Yes }
-
 // Allow implements [policy.Share]: a category takes nothing of what is reserved for another, except to start
 // one container where it, or one of its applications, would wait for ever or has waited too long.
 func (s *Scheduler) Allow(v policy.View, a *policy.App, _ heddle.Kind, need heddle.Resource) policy.Verdict {
@@ -83,7 +80,7 @@ func (s *Scheduler) Allow(v policy.View, a *policy.App, _ heddle.Kind, need hedd
 	return policy.NoApp(heddle.ShareLimit)
 }
 
-// Unbook implements [policy.Unbooker]: as much as the category is above its limit.
+// Unbook implements [policy.Share]: as much as the category is above its limit.
 func (s *Scheduler) Unbook(_ policy.View, a *policy.App, need heddle.Resource) heddle.Resource {
 	c := s.of(a)
 	if c == nil {
@@ -131,78 +128,54 @@ func (s *Scheduler) Limit(_ policy.View, k *policy.Ask, _ heddle.Why) (policy.Li
 	}, true
 }
 
-// Feeds implements [policy.Feeder].
-func (s *Scheduler) Feeds() policy.Feeds {
+// Needs implements [policy.Needer].
+func (s *Scheduler) Needs() policy.Needs {
 	if s.o.Release && s.o.Adjust && s.o.Reserve {
-		return s.est.Feeds()
+		return s.est.Needs()
 	}
-	return policy.Feeds{}
+	return policy.Needs{}
 }
 
-// Granted implements [policy.Granted].
-func (s *Scheduler) Granted(v policy.View, x *policy.Container) {
+// Hears implements [policy.Listener].
+func (s *Scheduler) Hears() policy.News {
+	own := policy.NodesChanged | policy.AppAdded | policy.AppDone | policy.AppMoved | policy.AppRetried | policy.AppAsked |
+		policy.Reserved | policy.Unreserved | policy.Granted | policy.Adopted | policy.Resized | policy.Ended
 	if s.alone {
-		s.est.Granted(v, x)
+		own |= s.est.Hears()
 	}
-	s.refresh(v, x.App())
-	if c := s.of(x.App()); c != nil {
-		c.due = false
-		s.apps[x.App().ID()].late = false
-	}
+	return own
 }
 
-// Adopted implements [policy.Adopter]. What the application holds now is counted as the event is heard of.
-func (s *Scheduler) Adopted(_ policy.View, x *policy.Container) {
+// Hear implements [policy.Listener].
+func (s *Scheduler) Hear(v policy.View, e policy.Effect) {
 	if s.alone {
-		s.est.adopted(x)
+		s.est.Hear(v, e)
 	}
-}
-
-// Observe implements [policy.Observe].
-func (s *Scheduler) Observe(v policy.View, ev heddle.Event) {
-	owner := heddle.NoApp
-	if e, ok := ev.(heddle.Exit); ok {
-		owner = s.est.owner(e.Container)
-	}
-	if s.alone {
-		s.est.Observe(v, ev)
-	}
-	switch e := ev.(type) {
-	case heddle.NodeUp, heddle.NodeDown, heddle.NodeResized:
+	switch e.What {
+	case policy.NodeUp, policy.NodeDown, policy.NodeResized:
 		s.total = v.Total()
-		s.refreshAll(v)
-		s.limits(v)
-	case heddle.Wake:
-		s.refreshAll(v)
-	case heddle.Submit:
-		s.submitted(v, e.App)
-	case heddle.Heartbeat: // reservations may have been given up
-		for _, id := range slices.Backward(s.booked) { // refresh may take the one at hand out
+		for _, id := range s.alive {
 			s.refresh(v, v.App(id))
 		}
-	case heddle.Ask:
-		s.refresh(v, v.App(e.App))
-	case heddle.Found:
-		s.refresh(v, v.App(e.App))
-	case heddle.Move:
-		s.refresh(v, v.App(e.App))
-	case heddle.Attempt:
-		s.refresh(v, v.App(e.App))
-	case heddle.Release:
-		s.refresh(v, v.App(e.App))
-	case heddle.Exit:
-		s.refresh(v, v.App(owner))
-	case heddle.AppDone:
-		s.forget(e.App)
-	default: // changes nobody's holdings
+		s.limits(v)
+	case policy.AppAdded:
+		s.submitted(v, e.App)
+	case policy.AppDone:
+		s.forget(e.App.ID())
+	case policy.Granted, policy.Reserved:
+		s.refresh(v, e.App)
+		if c := s.of(e.App); c != nil {
+			c.due = false
+			s.apps[e.App.ID()].late = false
+		}
+	case policy.Started: // the estimator's
+	default: // the application holds or asks for something else than before
+		s.refresh(v, e.App)
 	}
 }
 
-func (s *Scheduler) submitted(v policy.View, id heddle.AppID) {
-	a := v.App(id)
-	if a == nil || int(id) < len(s.apps) && s.apps[id].known { // turned away, or there already
-		return
-	}
+func (s *Scheduler) submitted(v policy.View, a *policy.App) {
+	id := a.ID()
 	for int(id) >= len(s.apps) {
 		s.apps = append(s.apps, appState{})
 	}
@@ -212,29 +185,14 @@ func (s *Scheduler) submitted(v policy.View, id heddle.AppID) {
 }
 
 func (s *Scheduler) forget(id heddle.AppID) {
-	if int(id) >= len(s.apps) || !s.apps[id].known {
-		return
-	}
 	st := &s.apps[id]
 	s.count(st, heddle.Resource{}, 0)
-	if st.booked {
-		s.booked = slices.DeleteFunc(s.booked, func(b heddle.AppID) bool { return b == id })
-	}
 	s.alive = slices.DeleteFunc(s.alive, func(b heddle.AppID) bool { return b == id })
 	*st = appState{}
 }
 
-func (s *Scheduler) refreshAll(v policy.View) {
-	for _, id := range s.alive {
-		s.refresh(v, v.App(id))
-	}
-}
-
 // refresh brings what is counted of an application up to date, and its category.
 func (s *Scheduler) refresh(v policy.View, a *policy.App) {
-	if a == nil || int(a.ID()) >= len(s.apps) || !s.apps[a.ID()].known {
-		return
-	}
 	st := &s.apps[a.ID()]
 	peak := st.peak.Max(a.Used().Plus(a.Pending()))
 	grown := peak != st.peak
@@ -244,13 +202,6 @@ func (s *Scheduler) refresh(v policy.View, a *policy.App) {
 		st.category = s.category(v, st, grown)
 	}
 	s.count(st, a.Used().Plus(a.Booked()), tasksOf(a))
-	if has := a.Bookings() > 0; has && !st.booked {
-		s.booked = append(s.booked, a.ID())
-		st.booked = true
-	} else if !has && st.booked {
-		s.booked = slices.DeleteFunc(s.booked, func(b heddle.AppID) bool { return b == a.ID() })
-		st.booked = false
-	}
 }
 
 // tasksOf counts what an application holds or has reserved beside its master.
@@ -270,13 +221,15 @@ func (s *Scheduler) count(st *appState, taken heddle.Resource, tasks int) {
 	st.taken, st.tasks = taken, tasks
 }
 
-// Every implements [policy.Ticker].
-func (s *Scheduler) Every() heddle.Span { return heddle.Seconds(s.o.Interval) }
+// Ticks implements [policy.Ticker].
+func (s *Scheduler) Ticks() (every, phase heddle.Span) { return s.interval(), 0 }
+
+func (s *Scheduler) interval() heddle.Span { return heddle.Seconds(s.o.Interval) }
 
 // Tick implements [policy.Ticker]: it works off the intervals since the last one.
 func (s *Scheduler) Tick(v policy.View) bool {
 	changed := false
-	every := heddle.Time(s.Every())
+	every := heddle.Time(s.interval())
 	last := v.Now() - v.Now()%every
 	for ; s.next <= last; s.next += every {
 		if s.adjustAt(v, s.next) {
@@ -351,7 +304,7 @@ func (s *Scheduler) gather(v policy.View, a *policy.App, t heddle.Time) bool {
 		if m := a.Master(); m != nil {
 			held = held.Minus(m.Limit())
 		}
-		c.released += s.est.release(a.ID(), t, s.Every()) * share(v, held, s.total) / float64(n)
+		c.released += s.est.release(a.ID(), t, s.interval()) * share(v, held, s.total) / float64(n)
 	}
 	r := share(v, a.Pending(), s.total)
 	if r == 0 {
@@ -459,7 +412,7 @@ func (s *Scheduler) Check(v policy.View) (broken []string) {
 		taken[k] = taken[k].Plus(a.Used()).Plus(a.Booked())
 		tasks[k] += tasksOf(a)
 		a.Each(func(x *policy.Container) bool {
-			if n++; s.est.owner(x.ID()) != a.ID() {
+			if n++; !s.est.knows(x) {
 				broken = append(broken, "dress-owner: a container is not known as its application's")
 			}
 			return true
@@ -472,7 +425,12 @@ func (s *Scheduler) Check(v policy.View) (broken []string) {
 		}
 		sum += s.delta[k]
 	}
-	if n != len(s.est.where) {
+	for _, j := range s.est.jobs {
+		if j != nil {
+			n -= len(j.tasks)
+		}
+	}
+	if n != 0 {
 		broken = append(broken, "dress-containers: ended containers are remembered")
 	}
 	if math.Abs(sum-1) > slack*1000 {

@@ -2,7 +2,6 @@ package dress
 
 import (
 	"errors"
-	"slices"
 
 	"heddle"
 	"heddle/cluster"
@@ -96,9 +95,9 @@ func (k *tracker) f(t heddle.Time, h heddle.Span, form string) float64 {
 // An Estimator estimates how many containers jobs are about to give back, from when their tasks started
 // and ended.
 type Estimator struct {
-	o     EstimateOptions
-	jobs  []*job                             // by application; nil where it has held no container yet or is gone
-	where map[heddle.ContainerID]containerAt // every container that was granted and has not ended
+	o    EstimateOptions
+	jobs []*job  // by application; nil where it has held no container yet or is gone
+	at   []int32 // by [policy.Container.Slot]: index into its job's tasks
 }
 
 type job struct {
@@ -109,14 +108,10 @@ type job struct {
 // A task is a container that has not ended.
 type task struct {
 	id     heddle.ContainerID
+	slot   int
 	phase  int // its phase's number; −1 before it starts, of masters, and of those that were found running
 	master bool
 	found  bool // found running: nobody knows since when
-}
-
-type containerAt struct {
-	app  heddle.AppID
-	slot int32 // index into job.tasks
 }
 
 // NewRelease returns the estimate alone, for other policies to ask.
@@ -131,9 +126,7 @@ func NewRelease(a policy.Args) (policy.Release, error) {
 	return newEstimator(o), nil
 }
 
-func newEstimator(o EstimateOptions) *Estimator {
-	return &Estimator{o: o, where: map[heddle.ContainerID]containerAt{}}
-}
+func newEstimator(o EstimateOptions) *Estimator { return &Estimator{o: o} }
 
 // Release implements [policy.Release]: f_i of Eq. 5 for the time from now to now + within.
 func (e *Estimator) Release(v policy.View, a *policy.App, within heddle.Span) float64 {
@@ -164,8 +157,8 @@ func (e *Estimator) resting(id heddle.AppID, t heddle.Time) bool {
 	return true
 }
 
-// Feeds implements [policy.Feeder].
-func (e *Estimator) Feeds() policy.Feeds { return policy.Feeds{Starts: true} }
+// Needs implements [policy.Needer].
+func (e *Estimator) Needs() policy.Needs { return policy.Needs{Feeds: policy.Feeds{Starts: true}} }
 
 func (e *Estimator) job(id heddle.AppID) *job {
 	if int(id) >= len(e.jobs) {
@@ -174,17 +167,30 @@ func (e *Estimator) job(id heddle.AppID) *job {
 	return e.jobs[id]
 }
 
-// Granted implements [policy.Granted].
-func (e *Estimator) Granted(_ policy.View, x *policy.Container) {
-	if x.State() != cluster.Reserved {
-		e.add(x, false)
-	}
+// Hears implements [policy.Listener].
+func (e *Estimator) Hears() policy.News {
+	return policy.Granted | policy.Adopted | policy.Started | policy.Ended | policy.AppDone
 }
 
-// Adopted implements [policy.Adopter]: when such a container started is not known, and so it is of no phase.
-func (e *Estimator) Adopted(_ policy.View, x *policy.Container) { e.adopted(x) }
-
-func (e *Estimator) adopted(x *policy.Container) { e.add(x, true) }
+// Hear implements [policy.Listener]. When a container started that was found running is not known, and so it is of no
+// phase.
+func (e *Estimator) Hear(v policy.View, n policy.Effect) {
+	switch n.What {
+	case policy.Granted:
+		e.add(n.Container, false)
+	case policy.Adopted:
+		e.add(n.Container, true)
+	case policy.Started:
+		e.started(v.Now(), n.Container)
+	case policy.Ended:
+		e.ended(v.Now(), n.Container)
+	case policy.AppDone:
+		if e.job(n.App.ID()) != nil {
+			e.jobs[n.App.ID()] = nil
+		}
+	default: // starts and ends nothing
+	}
+}
 
 func (e *Estimator) add(x *policy.Container, found bool) {
 	id := x.App().ID()
@@ -194,106 +200,42 @@ func (e *Estimator) add(x *policy.Container, found bool) {
 	if e.jobs[id] == nil {
 		e.jobs[id] = &job{tracker: tracker{pw: heddle.Seconds(e.o.Window), ts: e.o.Start, te: e.o.End, all: e.o.Gamma == "all"}}
 	}
+	for x.Slot() >= len(e.at) {
+		e.at = append(e.at, 0)
+	}
 	j := e.jobs[id]
-	e.where[x.ID()] = containerAt{id, int32(len(j.tasks))}
-	j.tasks = append(j.tasks, task{x.ID(), -1, x.Kind() == heddle.AM, found})
+	e.at[x.Slot()] = int32(len(j.tasks))
+	j.tasks = append(j.tasks, task{x.ID(), x.Slot(), -1, x.Kind() == heddle.AM, found})
 }
 
-// owner returns whose a container is that was granted and has not ended.
-func (e *Estimator) owner(c heddle.ContainerID) heddle.AppID {
-	if at, ok := e.where[c]; ok {
-		return at.app
-	}
-	return heddle.NoApp
+// knows reports whether a container that has not ended is known as its application's.
+func (e *Estimator) knows(x *policy.Container) bool {
+	j := e.job(x.App().ID())
+	return j != nil && int(e.at[x.Slot()]) < len(j.tasks) && j.tasks[e.at[x.Slot()]].id == x.ID()
 }
 
-// Observe implements [policy.Observe].
-func (e *Estimator) Observe(v policy.View, ev heddle.Event) {
-	switch ev := ev.(type) {
-	case heddle.Started:
-		e.started(v.Now(), ev.Container)
-	case heddle.Exit:
-		e.exited(v, ev.Container)
-	case heddle.Release:
-		if at, ok := e.where[ev.Container]; ok && v.Container(ev.Container) == nil {
-			e.remove(v.Now(), at, false)
-		}
-	case heddle.NodeDown, heddle.Wake: // containers were lost with a node, or a controller killed some
-		for id := range e.jobs {
-			e.sweep(v, heddle.AppID(id))
-		}
-	case heddle.AppDone:
-		e.done(ev.App)
-	default: // starts and ends nothing
-	}
-}
-
-func (e *Estimator) started(now heddle.Time, c heddle.ContainerID) {
-	at, ok := e.where[c]
-	if !ok {
-		return
-	}
-	j := e.jobs[at.app]
-	if t := &j.tasks[at.slot]; t.phase < 0 && !t.master && !t.found {
+func (e *Estimator) started(now heddle.Time, x *policy.Container) {
+	j := e.jobs[x.App().ID()]
+	if t := &j.tasks[e.at[x.Slot()]]; t.phase < 0 && !t.master && !t.found {
 		j.pass(now)
 		t.phase = j.start(now)
 	}
 }
 
-// exited takes note of an end. With a master its whole attempt ends.
-func (e *Estimator) exited(v policy.View, c heddle.ContainerID) {
-	at, ok := e.where[c]
-	if !ok {
-		return
-	}
-	master := e.jobs[at.app].tasks[at.slot].master
-	e.remove(v.Now(), at, true)
-	if master {
-		e.sweep(v, at.app)
-	}
-}
-
-// sweep removes the containers of an application that ended without an event of their own.
-func (e *Estimator) sweep(v policy.View, id heddle.AppID) {
-	j := e.job(id)
-	if j == nil {
-		return
-	}
-	for _, t := range slices.Backward(j.tasks) { // remove puts the last in the place of the one it takes out
-		if v.Container(t.id) == nil {
-			e.remove(v.Now(), e.where[t.id], false)
-		}
-	}
-}
-
-// remove forgets a container; ended says that its task ended, and was not lost.
-func (e *Estimator) remove(now heddle.Time, at containerAt, ended bool) {
-	j := e.jobs[at.app]
+// ended forgets a container. Its task ended if its node said so, and was lost otherwise.
+func (e *Estimator) ended(now heddle.Time, x *policy.Container) {
+	j, at := e.jobs[x.App().ID()], e.at[x.Slot()]
 	j.pass(now)
-	t := j.tasks[at.slot]
-	if t.phase >= 0 && ended {
+	t := j.tasks[at]
+	if t.phase >= 0 && x.State() == cluster.Completed {
 		j.finish(now, t.phase)
 	} else if t.phase >= 0 {
 		j.lose(now, t.phase)
 	}
-	delete(e.where, t.id)
 	last := len(j.tasks) - 1
-	if moved := j.tasks[last]; int(at.slot) != last {
-		j.tasks[at.slot] = moved
-		e.where[moved.id] = at
-	}
+	moved := j.tasks[last]
+	j.tasks[at], e.at[moved.slot] = moved, at
 	j.tasks = j.tasks[:last]
-}
-
-func (e *Estimator) done(id heddle.AppID) {
-	j := e.job(id)
-	if j == nil {
-		return
-	}
-	for _, t := range j.tasks {
-		delete(e.where, t.id)
-	}
-	e.jobs[id] = nil
 }
 
 // pass lets time pass for a job: trailing tasks go to the next phase.

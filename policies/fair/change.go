@@ -7,18 +7,6 @@ import (
 	"heddle/policy"
 )
 
-// Adopted implements [policy.Adopter]: nobody asked whether the queues have room for what was found, and whose
-// master was found waits for none.
-func (s *Scheduler) Adopted(v policy.View, x *policy.Container) {
-	s.dirty = true
-	a := x.App()
-	s.excuse(a.Queue())
-	if x.Kind() == heddle.AM && s.of(a).known {
-		s.leave(s.of(a).queue, a.ID())
-		s.openMasters(v, s.of(a).queue)
-	}
-}
-
 // excuse notes which queues were brought above their maxima by what no limit was asked for.
 func (s *Scheduler) excuse(q *policy.Queue) {
 	for ; q != nil; q = q.Parent() {
@@ -31,9 +19,6 @@ func (s *Scheduler) excuse(q *policy.Queue) {
 // moved takes an application over into the leaf it is in now, where it is runnable if that has not as many
 // as it may. One that is not keeps what it holds.
 func (s *Scheduler) moved(v policy.View, a *policy.App) {
-	if a == nil || !s.of(a).known || s.of(a).queue == a.Queue().ID() {
-		return
-	}
 	st, from := s.of(a), s.of(a).queue
 	if st.runnable {
 		s.count(v, st, -1)

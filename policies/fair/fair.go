@@ -17,6 +17,8 @@ import (
 
 // A Scheduler is the Order, the Share, the master's Gate and the Book of a FairScheduler.
 type Scheduler struct {
+	policy.Unshared // turns nobody away, and has no reservation given up
+
 	cfg    Config
 	queues []queue
 	apps   []app
@@ -25,7 +27,6 @@ type Scheduler struct {
 	dirty  bool
 	parked []heddle.AppID // not runnable, in order of submission
 	woken  []heddle.AppID
-	prompt bool
 }
 
 type queue struct {
@@ -115,6 +116,11 @@ func (s *Scheduler) App(v policy.View, a *policy.App) policy.Key {
 	}
 	st := s.of(a)
 	return s.key(v, p, a.Used(), heddle.Resource{}, st.demand, s.weight(st.demand))
+}
+
+// Steady implements [policy.Order]: of a leaf in order of submission nothing counts.
+func (s *Scheduler) Steady(a *policy.App) bool {
+	return s.queues[a.Queue().ID()].cfg.Policy == FIFO
 }
 
 // weight is an application's: 1, or with weights by size the logarithm of its demand. Its priority

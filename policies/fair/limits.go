@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"heddle"
-	"heddle/cluster"
 	"heddle/policy"
 )
 
@@ -17,13 +16,10 @@ func (s *Scheduler) Enter(_ policy.View, q *policy.Queue) policy.Verdict {
 	return policy.Yes
 }
 
-// Prompt implements [policy.Prompter]: what was asked for just now counts at once then.
-func (s *Scheduler) Prompt(on bool) { s.prompt = on }
-
 // Allow implements [policy.Share]: demand known since the last update, the masters' share, and every
-// queue's maximum.
+// queue's maximum. Of a node that did not report what was asked for just now counts at once.
 func (s *Scheduler) Allow(v policy.View, a *policy.App, k heddle.Kind, need heddle.Resource) policy.Verdict {
-	if !s.prompt && s.of(a).demand == a.Used() {
+	if !v.Prompted() && s.of(a).demand == a.Used() {
 		return policy.NoApp(heddle.NothingPending)
 	}
 	if k == heddle.AM && !s.mastersFit(v, a.Queue(), need) {
@@ -123,20 +119,10 @@ func (s *Scheduler) openMasters(v policy.View, id heddle.QueueID) {
 }
 
 // Woken implements [policy.Waker].
-func (s *Scheduler) Woken(ids []heddle.AppID) []heddle.AppID {
+func (s *Scheduler) Woken(_ policy.View, ids []heddle.AppID) []heddle.AppID {
 	ids = append(ids, s.woken...)
 	s.woken = s.woken[:0]
 	return ids
-}
-
-// Granted implements [policy.Granted].
-func (s *Scheduler) Granted(v policy.View, x *policy.Container) {
-	s.dirty = true
-	if x.Kind() == heddle.AM && x.State() != cluster.Reserved {
-		a := x.App()
-		s.leave(a.Queue().ID(), a.ID())
-		s.openMasters(v, a.Queue().ID())
-	}
 }
 
 // leave takes an application out of those that wait for a master.
@@ -148,35 +134,47 @@ func (s *Scheduler) leave(q heddle.QueueID, id heddle.AppID) {
 	s.apps[id].open = false
 }
 
-// IgnoresTaskNews implements [policy.IgnoresTaskNews].
-func (s *Scheduler) IgnoresTaskNews() {}
+// Hears implements [policy.Listener]: all that demand and shares depend on.
+func (s *Scheduler) Hears() policy.News {
+	return policy.NodesChanged | policy.AppAdded | policy.AppDone | policy.AppMoved | policy.AppRetried | policy.AppAsked |
+		policy.Granted | policy.Adopted | policy.Resized | policy.Ended
+}
 
-// Observe implements [policy.Observe].
-func (s *Scheduler) Observe(v policy.View, ev heddle.Event) {
-	switch e := ev.(type) {
-	case heddle.Heartbeat, heddle.Offer, heddle.Started, heddle.Acquire, heddle.Progress, heddle.Profile:
-		return
-	case heddle.NodeUp, heddle.NodeDown, heddle.NodeResized:
+// Hear implements [policy.Listener].
+func (s *Scheduler) Hear(v policy.View, e policy.Effect) {
+	s.dirty = true
+	switch a := e.App; e.What {
+	case policy.NodeUp, policy.NodeDown, policy.NodeResized:
 		s.resize(v)
-	case heddle.Submit:
-		if a := v.App(e.App); a != nil {
-			st := s.of(a)
-			*st = app{queue: a.Queue().ID(), user: e.User, known: true}
-			if !s.run(v, e.App) {
-				s.parked = append(s.parked, e.App)
-			}
+	case policy.AppAdded:
+		*s.of(a) = app{queue: a.Queue().ID(), user: a.User().ID(), known: true}
+		if !s.run(v, a.ID()) {
+			s.parked = append(s.parked, a.ID())
 		}
-	case heddle.Attempt:
-		if a := v.App(e.App); a != nil && s.of(a).runnable {
-			s.queue(v, e.App)
+	case policy.AppRetried:
+		if s.of(a).runnable {
+			s.queue(v, a.ID())
 		}
-	case heddle.Move:
-		s.moved(v, v.App(e.App))
-	case heddle.AppDone:
-		s.done(v, e.App)
+	case policy.Adopted: // nobody asked whether the queues have room for it
+		s.excuse(a.Queue())
+		s.seated(v, e.Container)
+	case policy.Granted:
+		s.seated(v, e.Container)
+	case policy.AppMoved:
+		s.moved(v, a)
+	case policy.AppDone:
+		s.done(v, a.ID())
 	default: // changes demand alone
 	}
-	s.dirty = true
+}
+
+// seated takes note of a container that was granted or found: whose master it is waits for none.
+func (s *Scheduler) seated(v policy.View, x *policy.Container) {
+	if x.Kind() == heddle.AM {
+		q := s.of(x.App()).queue
+		s.leave(q, x.App().ID())
+		s.openMasters(v, q)
+	}
 }
 
 // queue puts a runnable application among those that wait for a master, if it wants one.
@@ -225,9 +223,6 @@ func (s *Scheduler) count(v policy.View, st *app, by int) {
 }
 
 func (s *Scheduler) done(v policy.View, id heddle.AppID) {
-	if int(id) >= len(s.apps) || !s.apps[id].known {
-		return
-	}
 	st := &s.apps[id]
 	q := st.queue
 	if st.runnable {

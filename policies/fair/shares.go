@@ -13,11 +13,10 @@ const (
 	unlimited  = math.MaxInt64 / 2
 )
 
-// Every implements [policy.Ticker].
-func (s *Scheduler) Every() heddle.Span { return s.cfg.UpdateInterval }
-
-// Phase implements [policy.Phased].
-func (s *Scheduler) Phase() heddle.Span { return s.cfg.UpdatePhase }
+// Ticks implements [policy.Ticker].
+func (s *Scheduler) Ticks() (every, phase heddle.Span) {
+	return s.cfg.UpdateInterval, s.cfg.UpdatePhase
+}
 
 // Tick implements [policy.Ticker]: demand, then fair shares, as of now.
 func (s *Scheduler) Tick(v policy.View) bool {

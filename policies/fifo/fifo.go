@@ -20,3 +20,6 @@ func (Order) Queue(policy.View, *policy.Queue) policy.Key { return policy.Key{} 
 func (Order) App(_ policy.View, a *policy.App) policy.Key {
 	return policy.Key{-int64(a.Priority())}
 }
+
+// Steady implements [policy.Order]: nothing else counts.
+func (Order) Steady(*policy.App) bool { return true }

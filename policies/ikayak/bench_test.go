@@ -35,11 +35,9 @@ func newFull(tb testing.TB, nodes, free, maps int) *full {
 		tb.Fatal(err)
 	}
 	f := &full{rand: rand.New(rand.NewPCG(1, 2)), c: cluster.New([]heddle.QueueID{heddle.NoQueue, 0}, false), e: place.(*ikayak.Executor)}
-	f.tell(heddle.NodeUp{}) // before there are nodes: nothing
 	for i := range nodes {
 		id := heddle.NodeID(i)
-		f.c.AddNode(id, heddle.RackID(i/40), heddle.Of(64<<10, 16000))
-		f.tell(heddle.NodeUp{Node: id})
+		f.tell(policy.Effect{What: policy.NodeUp, Node: f.c.AddNode(id, heddle.RackID(i/40), heddle.Of(64<<10, 16000))})
 	}
 	j := f.c.Submit(heddle.Submit{App: 0, Queue: 1})
 	s := f.c.Submit(heddle.Submit{App: 1, Queue: 1, Framework: heddle.Spark})
@@ -57,7 +55,7 @@ func newFull(tb testing.TB, nodes, free, maps int) *full {
 				k = heddle.Map
 			}
 			x := f.c.Grant(kinds[k], f.c.View().Node(heddle.NodeID(i)), heddle.OffSwitch, size, size)
-			f.e.Granted(f.c.View(), x)
+			f.tell(policy.Effect{What: policy.Granted, Node: x.Node(), Container: x})
 			f.tasks = append(f.tasks, x)
 		}
 	}
@@ -71,17 +69,16 @@ func newFull(tb testing.TB, nodes, free, maps int) *full {
 		f.progress(i)
 	}
 	f.ask = f.c.SetRow(s, heddle.Anywhere(1, heddle.Executor, 1<<20, heddle.Of(4096, 4000)))
-	f.tell(heddle.Wake{})
 	return f
 }
 
-func (f *full) tell(ev heddle.Event) { f.e.Observe(f.c.View(), ev) }
+func (f *full) tell(e policy.Effect) { f.e.Hear(f.c.View(), e) }
 
 // progress has a task report that it is somewhere between a thousandth and all of its way.
 func (f *full) progress(i int) {
 	x := f.tasks[i%len(f.tasks)]
 	f.c.SetProgress(x, heddle.ReduceWrite, float64(1+f.rand.IntN(998))/1000)
-	f.tell(heddle.Progress{Container: x.ID()})
+	f.tell(policy.Effect{What: policy.TaskProgress, Node: x.Node(), Container: x})
 }
 
 // BenchmarkPlacement is one executor placed on 10,000 nodes, in each case of Alg. 1, with the news of a task
@@ -107,18 +104,17 @@ func BenchmarkPlacement(b *testing.B) {
 // BenchmarkBooks is what keeping the books costs an event: a task ends, another starts, one reports.
 func BenchmarkBooks(b *testing.B) {
 	f := newFull(b, 10_000, 1, 7)
-	v := f.c.View()
 	b.ReportAllocs()
 	b.ResetTimer()
 	for i := range b.N {
 		at := i % len(f.tasks)
 		x := f.tasks[at]
-		k, n, id, size := x.Ask(), x.Node(), x.ID(), x.Limit()
+		k, n, size := x.Ask(), x.Node(), x.Limit()
 		f.c.End(x, cluster.Completed, heddle.Success)
-		f.tell(heddle.Exit{Container: id})
+		f.tell(policy.Effect{What: policy.Ended, Node: n, Container: x})
 		f.c.SetRow(k.App(), heddle.Anywhere(10, k.Kind(), 1, size))
 		f.tasks[at] = f.c.Grant(k, n, heddle.OffSwitch, size, size)
-		f.e.Granted(v, f.tasks[at])
+		f.tell(policy.Effect{What: policy.Granted, Node: n, Container: f.tasks[at]})
 		f.c.Acquire(k.App())
 		f.c.Start(f.tasks[at])
 		f.progress(i * 31)

@@ -57,27 +57,25 @@ func (c *Client) Limit(_ policy.View, k *policy.Ask, _ heddle.Why) (policy.Limit
 // running are those whose turn it is.
 func (c *Client) running() []heddle.AppID { return c.alive[:min(c.most, len(c.alive))] }
 
-// IgnoresTaskNews implements [policy.IgnoresTaskNews].
-func (*Client) IgnoresTaskNews() {}
+// Hears implements [policy.Listener].
+func (*Client) Hears() policy.News { return policy.AppAdded | policy.AppDone }
 
-// Observe implements [policy.Observe].
-func (c *Client) Observe(v policy.View, ev heddle.Event) {
-	switch e := ev.(type) {
-	case heddle.Submit:
-		if e.Framework == heddle.Spark && v.App(e.App) != nil {
-			c.alive = append(c.alive, e.App)
-		}
-	case heddle.AppDone:
-		if i := slices.Index(c.alive, e.App); i >= 0 {
-			c.alive = slices.Delete(c.alive, i, i+1)
-			c.woken = append(c.woken, c.running()...)
-		}
-	default: // nobody's turn ends
+// Hear implements [policy.Listener].
+func (c *Client) Hear(_ policy.View, e policy.Effect) {
+	if e.App.Framework() != heddle.Spark {
+		return
 	}
+	if e.What == policy.AppAdded {
+		c.alive = append(c.alive, e.App.ID())
+		return
+	}
+	i := slices.Index(c.alive, e.App.ID())
+	c.alive = slices.Delete(c.alive, i, i+1)
+	c.woken = append(c.woken, c.running()...)
 }
 
 // Woken implements [policy.Waker].
-func (c *Client) Woken(ids []heddle.AppID) []heddle.AppID {
+func (c *Client) Woken(_ policy.View, ids []heddle.AppID) []heddle.AppID {
 	ids = append(ids, c.woken...)
 	c.woken = c.woken[:0]
 	return ids

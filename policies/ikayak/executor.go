@@ -133,7 +133,7 @@ func NewExecutor(a policy.Args) (policy.Place, error) {
 	if !(o.Patience >= 0) || o.Patience > math.MaxInt32 {
 		return nil, errors.New("ikayak.executor: patience must be 0 s, for none, or more")
 	}
-	return &Executor{patience: heddle.Seconds(o.Patience), books: books{rest: a.Remaining, where: map[heddle.ContainerID]place{}}}, nil
+	return &Executor{patience: heddle.Seconds(o.Patience), books: books{rest: a.Remaining}}, nil
 }
 
 // Judge implements [policy.Place]; it is asked for reservations only.

@@ -2,16 +2,13 @@ package ikayak
 
 import (
 	"math"
-	"slices"
 
 	"heddle"
-	"heddle/cluster"
 	"heddle/policy"
 )
 
-// Books are what executor placement knows of every node: only nodes that an event touched are looked at again,
-// before the next decision that needs them, or with the next event where a reduce started, whose end is
-// predicted as of then.
+// Books are what executor placement knows of every node: only nodes on which something changed are looked at again,
+// before the next decision or prediction that needs them.
 type books struct {
 	rest policy.Remaining // nil = nothing is known of remaining times
 
@@ -22,108 +19,31 @@ type books struct {
 	first   []heddle.Time // the soonest end of a reduce
 	reduces [][]running   // by their ends
 
-	where  map[heddle.ContainerID]place
-	apps   [][]heddle.ContainerID // ever granted, of applications that are not done
-	dirty  []heddle.NodeID        // to be looked at again
-	marked []bool                 // by node: is in dirty
-	starts bool                   // a reduce started on one of them
-	news   []heddle.ContainerID   // reduces whose end is to be predicted anew
-	fresh  []running              // room for one node's reduces
-	stamp  uint64                 // changes when some node may have come to offer more
+	dirty  []heddle.NodeID // to be looked at again
+	marked []bool          // by node: is in dirty
+	fresh  []running       // room for one node's reduces
+	stamp  uint64          // changes when some node may have come to offer more
 }
 
-// A place is where a container was granted.
-type place struct {
-	node heddle.NodeID
-	app  heddle.AppID
-	kind heddle.Kind
+// Hears implements [policy.Listener]: what changes what nodes hold or offer, and when reduces end.
+func (b *books) Hears() policy.News {
+	return policy.NodesChanged | policy.AppExcluded | policy.Reserved | policy.Granted | policy.Adopted | policy.Resized |
+		policy.Suspended | policy.Resumed | policy.Ended | policy.TaskProgress
 }
 
-// Granted implements [policy.Granted].
-func (b *books) Granted(_ policy.View, x *policy.Container) {
-	if x.State() == cluster.Reserved { // it holds nothing yet
+// Hear implements [policy.Listener]. The estimate has heard of progress before.
+func (b *books) Hear(v policy.View, e policy.Effect) {
+	switch e.What {
+	case policy.AppExcluded, policy.Reserved: // what is reserved holds nothing yet
 		b.stamp++
-		return
-	}
-	b.enter(x)
-}
-
-// Adopted implements [policy.Adopter].
-func (b *books) Adopted(_ policy.View, x *policy.Container) { b.enter(x) }
-
-// enter takes note of a container that holds something from now on.
-func (b *books) enter(x *policy.Container) {
-	p := place{x.Node().ID(), x.App().ID(), x.Kind()}
-	b.where[x.ID()] = p
-	for int(p.app) >= len(b.apps) {
-		b.apps = append(b.apps, nil)
-	}
-	b.apps[p.app] = append(b.apps[p.app], x.ID())
-	b.mark(p.node)
-	b.starts = b.starts || p.kind == heddle.Reduce
-}
-
-// Observe implements [policy.Observe]. Progress is acted on with the next event, when the estimate has
-// heard of it too. Heartbeats bring nothing: those in vain may be left out.
-func (b *books) Observe(v policy.View, ev heddle.Event) {
-	if _, beat := ev.(heddle.Heartbeat); beat {
-		return
-	}
-	if b.starts || len(b.news) > 0 {
-		b.drain(v)
-	}
-	switch e := ev.(type) {
-	case heddle.Progress:
-		if x := v.Container(e.Container); x != nil && x.Kind() == heddle.Reduce {
-			b.news = append(b.news, e.Container)
+	case policy.TaskProgress:
+		if e.Container.Kind() == heddle.Reduce {
+			b.drain(v)
+			b.predict(v, e.Container)
 		}
-	case heddle.Exit:
-		b.ended(v, e.Container)
-	case heddle.Release:
-		b.ended(v, e.Container)
-	case heddle.AppDone:
-		b.done(e.App)
-	case heddle.Exclude:
-		b.stamp++
-	case heddle.NodeUp:
-		b.mark(e.Node)
-	case heddle.NodeResized:
-		if v.Node(e.Node) != nil {
-			b.mark(e.Node)
-		}
-	case heddle.NodeDown, heddle.Wake: // containers anywhere may have ended with their masters, or been resized
-		for i := range v.NodeIDs() {
-			b.mark(heddle.NodeID(i))
-		}
-	default: // grants are told by Granted, and nothing else changes what nodes hold
+	default:
+		b.mark(e.Node.ID())
 	}
-}
-
-// ended takes note of a container's end, if it did end, and of that of all others where it was a master's.
-func (b *books) ended(v policy.View, id heddle.ContainerID) {
-	p, ok := b.where[id]
-	if !ok || v.Container(id) != nil {
-		return
-	}
-	delete(b.where, id)
-	b.mark(p.node)
-	if p.kind == heddle.AM {
-		b.done(p.app)
-	}
-}
-
-// done takes note of the end of whatever an application holds.
-func (b *books) done(a heddle.AppID) {
-	if int(a) >= len(b.apps) || a < 0 {
-		return
-	}
-	for _, id := range b.apps[a] {
-		if p, ok := b.where[id]; ok {
-			delete(b.where, id)
-			b.mark(p.node)
-		}
-	}
-	b.apps[a] = nil
 }
 
 func (b *books) mark(n heddle.NodeID) {
@@ -147,11 +67,7 @@ func (b *books) drain(v policy.View) {
 		b.marked[id] = false
 		b.count(v, id)
 	}
-	b.dirty, b.starts = b.dirty[:0], false
-	for _, id := range b.news {
-		b.predict(v, id)
-	}
-	b.news = b.news[:0]
+	b.dirty = b.dirty[:0]
 }
 
 // lost is what a node that is down offers.
@@ -214,16 +130,14 @@ func (b *books) estimate(v policy.View, x *policy.Container) heddle.Time {
 }
 
 // predict predicts a running reduce's end anew.
-func (b *books) predict(v policy.View, id heddle.ContainerID) {
-	x := v.Container(id)
-	if x == nil {
-		return
-	}
+func (b *books) predict(v policy.View, x *policy.Container) {
 	n := x.Node().ID()
-	reduces := b.reduces[n]
-	if i := slices.IndexFunc(reduces, func(r running) bool { return r.id == id }); i >= 0 {
-		reduces[i].y = b.estimate(v, x)
-		b.order(n)
+	for i := range b.reduces[n] {
+		if r := &b.reduces[n][i]; r.id == x.ID() {
+			r.y = b.estimate(v, x)
+			b.order(n)
+			return
+		}
 	}
 }
 

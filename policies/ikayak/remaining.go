@@ -96,8 +96,11 @@ func NewRemaining(a policy.Args) (policy.Remaining, error) {
 	return f, nil
 }
 
-// Feeds implements [policy.Feeder].
-func (f *Remaining) Feeds() policy.Feeds { return policy.Feeds{Progress: reportEvery} }
+// Needs implements [policy.Needer].
+func (f *Remaining) Needs() policy.Needs { return reported }
+
+// reported is what an estimate from reports needs.
+var reported = policy.Needs{Feeds: policy.Feeds{Progress: reportEvery}}
 
 // Remaining implements [policy.Remaining]: what the last report led to expect, less the time since.
 func (f *Remaining) Remaining(v policy.View, x *policy.Container) (heddle.Span, bool) {
@@ -111,9 +114,12 @@ func (f *Remaining) Remaining(v policy.View, x *policy.Container) (heddle.Span, 
 // longest bounds an estimate, in seconds: 30 days.
 const longest = 30 * 24 * 3600
 
-// Observe implements [policy.Observe].
-func (f *Remaining) Observe(v policy.View, ev heddle.Event) {
-	r, what := f.reduces.observe(v, ev)
+// Hears implements [policy.Listener].
+func (f *Remaining) Hears() policy.News { return reports }
+
+// Hear implements [policy.Listener].
+func (f *Remaining) Hear(v policy.View, e policy.Effect) {
+	r, what := f.reduces.hear(v, e)
 	if what == nothing {
 		return
 	}

@@ -11,12 +11,12 @@ import (
 // 5.3): each container's estimate is multiplied by a factor of its own, the same all its life, drawn
 // evenly from 1 − 2e to 1 + 2e, so that it is off by e on average.
 type erring struct {
-	of    policy.Remaining
+	of    *Remaining
 	error float64
 	seed  uint64
 }
 
-func newErring(of policy.Remaining, e float64, rng *rand.Rand) *erring {
+func newErring(of *Remaining, e float64, rng *rand.Rand) *erring {
 	return &erring{of, e, rng.Uint64()}
 }
 
@@ -32,17 +32,11 @@ func (r *erring) Remaining(v policy.View, x *policy.Container) (heddle.Span, boo
 	return heddle.Seconds(s.Seconds() * r.factor(x.ID())), ok
 }
 
-// Observe implements [policy.Observe] for the estimate inside.
-func (r *erring) Observe(v policy.View, ev heddle.Event) {
-	if o, ok := r.of.(policy.Observe); ok {
-		o.Observe(v, ev)
-	}
-}
+// Hears implements [policy.Listener] for the estimate inside.
+func (r *erring) Hears() policy.News { return r.of.Hears() }
 
-// Feeds implements [policy.Feeder] for the estimate inside.
-func (r *erring) Feeds() policy.Feeds {
-	if f, ok := r.of.(policy.Feeder); ok {
-		return f.Feeds()
-	}
-	return policy.Feeds{}
-}
+// Hear implements [policy.Listener] for the estimate inside.
+func (r *erring) Hear(v policy.View, e policy.Effect) { r.of.Hear(v, e) }
+
+// Needs implements [policy.Needer] for the estimate inside.
+func (r *erring) Needs() policy.Needs { return r.of.Needs() }

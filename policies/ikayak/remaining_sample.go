@@ -1,9 +1,8 @@
 package ikayak
 
 import (
-	"slices"
-
 	"heddle"
+	"heddle/cluster"
 	"heddle/estimate"
 	"heddle/policy"
 )
@@ -156,11 +155,10 @@ type reduces struct {
 	where           map[heddle.ContainerID]int // in all
 	free            []*reduce
 	jobs            []job // by application
-	sweepAt         int
 }
 
 func newReduces(outputs, inputs int) *reduces {
-	return &reduces{outputs: outputs, inputs: inputs, where: map[heddle.ContainerID]int{}, sweepAt: 64}
+	return &reduces{outputs: outputs, inputs: inputs, where: map[heddle.ContainerID]int{}}
 }
 
 // width is how many regressors there are.
@@ -182,7 +180,7 @@ func (rs *reduces) of(id heddle.ContainerID) *reduce {
 	return nil
 }
 
-// news is what an event told of a reduce.
+// news is what was told of a reduce.
 type news uint8
 
 const (
@@ -191,34 +189,33 @@ const (
 	ended        // it ended well; it is still to be dropped
 )
 
-// observe takes in an event.
-func (rs *reduces) observe(v policy.View, ev heddle.Event) (*reduce, news) {
-	switch e := ev.(type) {
-	case heddle.Progress:
-		x := v.Container(e.Container)
-		if x == nil {
-			return nil, nothing
-		}
-		j := rs.job(v.Now(), x.App())
-		if x.Kind() != heddle.Reduce {
-			return nil, nothing
-		}
-		r := rs.of(e.Container)
-		if r == nil {
-			r = rs.add(v, x, j)
-		}
-		if r.report(v.Now(), x, e, j); r.sampled {
-			return r, sampled
-		}
-	case heddle.Exit:
-		r := rs.of(e.Container)
-		if r != nil && e.Status == heddle.Success {
+// reports is what reduces are known from.
+const reports = policy.TaskProgress | policy.Ended
+
+// hear takes in a report, or an end.
+func (rs *reduces) hear(v policy.View, e policy.Effect) (*reduce, news) {
+	x := e.Container
+	if e.What == policy.Ended {
+		r := rs.of(x.ID())
+		switch {
+		case r == nil:
+		case x.State() == cluster.Completed && e.Status == heddle.Success:
 			return r, ended
-		}
-		if r != nil {
+		default:
 			rs.drop(r)
 		}
-	default: // tells nothing of reduces
+		return nil, nothing
+	}
+	j := rs.job(v.Now(), x.App())
+	if x.Kind() != heddle.Reduce {
+		return nil, nothing
+	}
+	r := rs.of(x.ID())
+	if r == nil {
+		r = rs.add(v, x, j)
+	}
+	if r.report(v.Now(), x, j); r.sampled {
+		return r, sampled
 	}
 	return nil, nothing
 }
@@ -242,7 +239,8 @@ func (rs *reduces) job(now heddle.Time, a *policy.App) *job {
 }
 
 // report takes in a report of the reduce.
-func (r *reduce) report(now heddle.Time, x *policy.Container, e heddle.Progress, j *job) {
+func (r *reduce) report(now heddle.Time, x *policy.Container, j *job) {
+	phase, fraction := x.Progress()
 	granted := 0.0
 	if !x.Suspended() {
 		granted = float64(x.Limit()[heddle.CPU]) / 1000
@@ -250,19 +248,15 @@ func (r *reduce) report(now heddle.Time, x *policy.Container, e heddle.Progress,
 	}
 	copy(r.u[1:], r.u[:len(r.u)-1])
 	r.u[0] = granted
-	if s := stageOf(e.Phase, e.Fraction, j.done >= j.of); s != r.stage {
+	if s := stageOf(phase, fraction, j.done >= j.of); s != r.stage {
 		r.stage, r.line, r.ran, r.sampled = s, estimate.Line{}, 0, false
 	}
 	r.last = now
-	r.line.Add(r.ran, e.Fraction)
-	r.push(r.measured(j, e.Fraction))
+	r.line.Add(r.ran, fraction)
+	r.push(r.measured(j, fraction))
 }
 
 func (rs *reduces) add(v policy.View, x *policy.Container, j *job) *reduce {
-	if len(rs.all) >= rs.sweepAt {
-		rs.sweep(v)
-		rs.sweepAt = 64 + 2*len(rs.all)
-	}
 	var r *reduce
 	if n := len(rs.free); n > 0 {
 		r, rs.free = rs.free[n-1], rs.free[:n-1]
@@ -298,14 +292,4 @@ func (rs *reduces) drop(r *reduce) {
 	rs.all = rs.all[:last]
 	delete(rs.where, r.id)
 	rs.free = append(rs.free, r)
-}
-
-// sweep drops reduces that are over without having ended on their nodes: with those, or with their jobs.
-// Ids do not return, so that it may wait until many may have gathered.
-func (rs *reduces) sweep(v policy.View) {
-	for _, r := range slices.Backward(rs.all) { // drop puts the last in the place of the one it takes out
-		if v.Container(r.id) == nil {
-			rs.drop(r)
-		}
-	}
 }

@@ -105,12 +105,13 @@ func TestRemainingSuite(t *testing.T) {
 // BenchmarkRemainingReport is a report of a reduce: a sample and its prediction.
 func BenchmarkRemainingReport(b *testing.B) {
 	c, rest, _ := life(b, "")
-	o := rest.(policy.Observe)
+	o := rest.(policy.Listener)
 	v := c.View()
-	var ev heddle.Event = heddle.Progress{Container: 6, Phase: heddle.ReduceSort, Fraction: 0.65}
+	c.Step(v.Now(), heddle.Progress{Container: 6, Phase: heddle.ReduceSort, Fraction: 0.65})
+	e := policy.Effect{What: policy.TaskProgress, Container: v.Container(6)}
 	b.ReportAllocs()
 	for b.Loop() {
-		o.Observe(v, ev)
+		o.Hear(v, e)
 	}
 }
 

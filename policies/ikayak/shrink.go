@@ -4,7 +4,6 @@ import (
 	"errors"
 
 	"heddle"
-	"heddle/cluster"
 	"heddle/policy"
 )
 
@@ -104,7 +103,7 @@ func (s *Shrink) beta(now heddle.Time) float64 {
 
 func (s *Shrink) ratio(n started) float64 { return ratio(n.local, n.remote, int64(s.o.Sample)) }
 
-// Floor implements [policy.Floorer]: no map is given less than β of its demand.
+// Floor implements [policy.Trim]: no map is given less than β of its demand.
 func (s *Shrink) Floor(smallest heddle.Resource) heddle.Resource {
 	b := min(s.ratio(s.before), s.ratio(s.sofar))
 	for d, n := range smallest {
@@ -115,10 +114,17 @@ func (s *Shrink) Floor(smallest heddle.Resource) heddle.Resource {
 	return smallest
 }
 
-// Granted implements [policy.Granted]: it counts where maps start. Maps that may run anywhere, because nobody
+// Needs implements [policy.Needer].
+func (*Shrink) Needs() policy.Needs { return policy.Needs{Agent: policy.Shrinks} }
+
+// Hears implements [policy.Listener].
+func (s *Shrink) Hears() policy.News { return policy.Granted }
+
+// Hear implements [policy.Listener]: it counts where maps start. Maps that may run anywhere, because nobody
 // knows where their data lies or because they failed before, say nothing of locality.
-func (s *Shrink) Granted(v policy.View, x *policy.Container) {
-	if x.Kind() != heddle.Map || x.State() == cluster.Reserved {
+func (s *Shrink) Hear(v policy.View, e policy.Effect) {
+	x := e.Container
+	if x.Kind() != heddle.Map {
 		return
 	}
 	if v.Now() != s.at {
@@ -178,7 +184,10 @@ func (f Fixed) Trim(_ policy.View, k *policy.Ask, _ *policy.Node, _ heddle.Resou
 	return f.of(k.Size())
 }
 
-// Floor implements [policy.Floorer].
+// Needs implements [policy.Needer].
+func (Fixed) Needs() policy.Needs { return policy.Needs{Agent: policy.Shrinks} }
+
+// Floor implements [policy.Trim].
 func (f Fixed) Floor(smallest heddle.Resource) heddle.Resource { return f.of(smallest) }
 
 func (f Fixed) of(r heddle.Resource) heddle.Resource {

@@ -36,12 +36,15 @@ func NewRecorder() *Recorder { return &Recorder{reduces: newReduces(maxOutputs, 
 // Remaining implements [policy.Remaining]: nothing is known.
 func (*Recorder) Remaining(policy.View, *policy.Container) (heddle.Span, bool) { return 0, false }
 
-// Feeds implements [policy.Feeder].
-func (*Recorder) Feeds() policy.Feeds { return policy.Feeds{Progress: reportEvery} }
+// Needs implements [policy.Needer].
+func (*Recorder) Needs() policy.Needs { return reported }
 
-// Observe implements [policy.Observe].
-func (c *Recorder) Observe(v policy.View, ev heddle.Event) {
-	switch r, what := c.reduces.observe(v, ev); what {
+// Hears implements [policy.Listener].
+func (*Recorder) Hears() policy.News { return reports }
+
+// Hear implements [policy.Listener].
+func (c *Recorder) Hear(v policy.View, e policy.Effect) {
+	switch r, what := c.reduces.hear(v, e); what {
 	case sampled:
 		x := make([]float64, width(maxOutputs, maxInputs))
 		c.reduces.regressors(r, x)

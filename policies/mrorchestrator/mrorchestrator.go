@@ -37,25 +37,27 @@ func newManager(a policy.Args, regression bool) (policy.Control, error) {
 	return &Manager{o: o, regression: regression, profiler: profiler{of: map[heddle.ContainerID]int32{}}}, nil
 }
 
-// Feeds implements [policy.Feeder].
-func (m *Manager) Feeds() policy.Feeds {
+// Needs implements [policy.Needer].
+func (m *Manager) Needs() policy.Needs {
 	every := heddle.Seconds(m.o.Profile)
-	return policy.Feeds{Profile: every, Progress: every}
+	return policy.Needs{Feeds: policy.Feeds{Profile: every, Progress: every}, Agent: policy.Weighs}
 }
 
 // Every implements [policy.Control]: the epoch.
 func (m *Manager) Every() heddle.Span { return heddle.Seconds(m.o.Epoch) }
 
-// Observe implements [policy.Observe]: it profiles.
-func (m *Manager) Observe(v policy.View, ev heddle.Event) {
-	switch e := ev.(type) {
-	case heddle.Profile:
-		if x := v.Container(e.Container); x != nil && (x.Kind() == heddle.Map || x.Kind() == heddle.Reduce) {
-			m.note(x, v.Now(), e.CPU, e.Memory)
-		}
-	case heddle.AppDone:
-		m.forget(e.App)
-	default: // nothing of a profile
+// Hears implements [policy.Listener].
+func (m *Manager) Hears() policy.News { return policy.TaskUsage | policy.AppDone }
+
+// Hear implements [policy.Listener]: it profiles.
+func (m *Manager) Hear(v policy.View, e policy.Effect) {
+	if e.What == policy.AppDone {
+		m.forget(e.App.ID())
+		return
+	}
+	if x := e.Container; x.Kind() == heddle.Map || x.Kind() == heddle.Reduce {
+		cpu, memory := x.Usage()
+		m.note(x, v.Now(), cpu, memory)
 	}
 }
 

@@ -245,7 +245,7 @@ func BenchmarkProfile(b *testing.B) {
 	b.ReportAllocs()
 	i := 0
 	for b.Loop() {
-		m.Observe(v, heddle.Profile{Container: m.tasks[i%len(m.tasks)].id, CPU: 800, Memory: 300})
+		m.Hear(v, policy.Effect{What: policy.TaskUsage, Container: v.Container(m.tasks[i%len(m.tasks)].id)})
 		i++
 	}
 }

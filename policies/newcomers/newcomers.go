@@ -14,7 +14,6 @@ import (
 	"math"
 
 	"heddle"
-	"heddle/cluster"
 	"heddle/policy"
 )
 
@@ -34,6 +33,10 @@ var Default = Options{Wait: 10, Most: 0.1, Patience: 60}
 
 // A Share holds room back.
 type Share struct {
+	// Unshared says what applications are told. What is held back comes free in seconds, and no master should give up
+	// tasks for it.
+	policy.Unshared
+
 	o       Options
 	waiting []newcomer // by the time of the master's grant
 	counted []bool     // by application: stands in waiting
@@ -64,9 +67,6 @@ func New(a policy.Args) (policy.Share, error) {
 	return &Share{o: o}, nil
 }
 
-// Enter implements [policy.Share]: it knows nothing of queues.
-func (s *Share) Enter(policy.View, *policy.Queue) policy.Verdict { return policy.Yes }
-
 // Allow implements [policy.Share].
 func (s *Share) Allow(v policy.View, a *policy.App, k heddle.Kind, need heddle.Resource) policy.Verdict {
 	if len(s.waiting) == 0 || k == heddle.AM || a.Unserved() || v.Fits(need.Plus(s.hold(v)), v.Total().Minus(v.Used())) ||
@@ -74,12 +74,6 @@ func (s *Share) Allow(v policy.View, a *policy.App, k heddle.Kind, need heddle.R
 		return policy.Yes
 	}
 	return policy.NoApp(heddle.ShareLimit)
-}
-
-// Headroom implements [policy.Share]: what is free. What is held back comes free in seconds, and no master should
-// give up tasks for it.
-func (s *Share) Headroom(v policy.View, a *policy.App) heddle.Resource {
-	return policy.Unshared{}.Headroom(v, a)
 }
 
 // hold is what is held back now.
@@ -91,34 +85,20 @@ func (s *Share) hold(v policy.View) heddle.Resource {
 	return hold
 }
 
-// Granted implements [policy.Granted].
-func (s *Share) Granted(v policy.View, x *policy.Container) {
-	a := x.App()
-	if x.State() == cluster.Reserved { // nothing starts yet
-		return
-	}
+// Hears implements [policy.Listener].
+func (s *Share) Hears() policy.News { return policy.Granted | policy.AppRetried | policy.AppDone }
+
+// Hear implements [policy.Listener].
+func (s *Share) Hear(v policy.View, e policy.Effect) {
+	a, x := e.App, e.Container
 	s.forget(a.ID())
-	if x.Kind() == heddle.AM {
+	if x != nil && x.Kind() == heddle.AM {
 		for int(a.ID()) >= len(s.counted) {
 			s.counted = append(s.counted, false)
 		}
 		s.counted[a.ID()] = true
 		s.waiting = append(s.waiting, newcomer{a.ID(), v.Now().Plus(heddle.Seconds(s.o.Wait)), x.Limit()})
 		s.held = s.held.Plus(x.Limit())
-	}
-}
-
-// IgnoresTaskNews implements [policy.IgnoresTaskNews].
-func (s *Share) IgnoresTaskNews() {}
-
-// Observe implements [policy.Observe].
-func (s *Share) Observe(_ policy.View, ev heddle.Event) {
-	switch e := ev.(type) {
-	case heddle.AppDone:
-		s.forget(e.App)
-	case heddle.Attempt:
-		s.forget(e.App)
-	default: // grants are told apart
 	}
 }
 
@@ -136,8 +116,11 @@ func (s *Share) forget(id heddle.AppID) {
 	}
 }
 
-// Every implements [policy.Ticker].
-func (s *Share) Every() heddle.Span { return heddle.Second }
+// every is how often the time is looked at.
+const every = heddle.Second
+
+// Ticks implements [policy.Ticker].
+func (s *Share) Ticks() (_, phase heddle.Span) { return every, 0 }
 
 // Tick implements [policy.Ticker]: room is held back no longer for those who asked for nothing in time.
 func (s *Share) Tick(v policy.View) bool {
@@ -155,7 +138,7 @@ func (s *Share) Tick(v policy.View) bool {
 func (s *Share) late(v policy.View) bool {
 	for i := range v.AppIDs() {
 		if a := v.App(heddle.AppID(i)); a != nil && !a.Pending().IsZero() {
-			if over := v.Now().Since(a.PassedOver()) - heddle.Seconds(s.o.Patience); over > 0 && over <= s.Every()+heddle.Second {
+			if over := v.Now().Since(a.PassedOver()) - heddle.Seconds(s.o.Patience); over > 0 && over <= every+heddle.Second {
 				return true
 			}
 		}

@@ -49,6 +49,8 @@ var Default = Options{Patience: 600, UnstartedFirst: true, Durations: true}
 
 // An Order serves the least remaining work first.
 type Order struct {
+	policy.Unsteady
+
 	queues   policy.Order // orders queues; nil = as listed
 	o        Options
 	patience heddle.Span
@@ -159,8 +161,8 @@ func (s *Order) late(a *policy.App) bool {
 // lookEvery is how often it is looked whether somebody's patience is over.
 const lookEvery = 5 * heddle.Second
 
-// Every implements [policy.Ticker].
-func (s *Order) Every() heddle.Span { return lookEvery }
+// Ticks implements [policy.Ticker].
+func (s *Order) Ticks() (every, phase heddle.Span) { return lookEvery, 0 }
 
 // Tick implements [policy.Ticker]: keys change when somebody's patience is over.
 func (s *Order) Tick(v policy.View) bool {

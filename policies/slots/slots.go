@@ -14,7 +14,11 @@ type Options struct {
 }
 
 // Order is fair sharing of one kind's slots among jobs.
-type Order struct{ kind heddle.Kind }
+type Order struct {
+	policy.Unsteady
+
+	kind heddle.Kind
+}
 
 // New returns the order; options must name the kind.
 func New(a policy.Args) (policy.Order, error) {
@@ -24,9 +28,9 @@ func New(a policy.Args) (policy.Order, error) {
 	}
 	switch o.Kind {
 	case heddle.Map.String():
-		return Order{heddle.Map}, nil
+		return Order{kind: heddle.Map}, nil
 	case heddle.Reduce.String():
-		return Order{heddle.Reduce}, nil
+		return Order{kind: heddle.Reduce}, nil
 	}
 	return nil, errors.New("slots: kind must be map or reduce, the kind of the lane's slots")
 }

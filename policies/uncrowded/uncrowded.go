@@ -88,17 +88,16 @@ func New(a policy.Args) (policy.Place, error) {
 	return &Place{o: o}, nil
 }
 
-// Feeds implements [policy.Feeder].
-func (p *Place) Feeds() policy.Feeds { return policy.Feeds{Profile: sampleEvery} }
+// Needs implements [policy.Needer].
+func (p *Place) Needs() policy.Needs { return policy.Needs{Feeds: policy.Feeds{Profile: sampleEvery}} }
 
-// Observe implements [policy.Observe]: it learns how much the tasks of a job compute.
-func (p *Place) Observe(v policy.View, ev heddle.Event) {
-	e, ok := ev.(heddle.Profile)
-	if !ok {
-		return
-	}
-	x := v.Container(e.Container)
-	if x == nil || !measured(v, x) {
+// Hears implements [policy.Listener].
+func (p *Place) Hears() policy.News { return policy.TaskUsage }
+
+// Hear implements [policy.Listener]: it learns how much the tasks of a job compute.
+func (p *Place) Hear(v policy.View, e policy.Effect) {
+	x := e.Container
+	if !measured(v, x) {
 		return
 	}
 	used := share(x)
@@ -136,8 +135,8 @@ func (p *Place) Judge(v policy.View, k *policy.Ask, n *policy.Node, _ heddle.Loc
 	return no
 }
 
-// Every implements [policy.Ticker].
-func (p *Place) Every() heddle.Span { return sampleEvery }
+// Ticks implements [policy.Ticker].
+func (p *Place) Ticks() (every, phase heddle.Span) { return sampleEvery, 0 }
 
 // Tick implements [policy.Ticker]: it looks whether anybody's patience ends before the next time.
 func (p *Place) Tick(v policy.View) bool {

@@ -55,6 +55,9 @@ func (Submitted) Queue(policy.View, *policy.Queue) policy.Key { return policy.Ke
 // App returns the same key for all.
 func (Submitted) App(policy.View, *policy.App) policy.Key { return policy.Key{} }
 
+// Steady says yes.
+func (Submitted) Steady(*policy.App) bool { return true }
+
 // Run holds a mechanism against everything this package asks. put builds a fresh set around what maker
 // makes with the options given in YAML.
 func Run[H any](t *testing.T, maker policy.Maker[H], options string, put func(H) policy.Set) {

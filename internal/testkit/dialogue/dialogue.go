@@ -275,6 +275,8 @@ func (t trim) Trim(_ policy.View, k *policy.Ask, _ *policy.Node, _ heddle.Resour
 	return k.Size().Min(t.most)
 }
 
+func (t trim) Floor(smallest heddle.Resource) heddle.Resource { return smallest.Min(t.most) }
+
 // A hand is a Control that does what the file says.
 type hand struct{ plan policy.Plan }
 
