@@ -44,6 +44,34 @@ func TestUnstartedContainerExpires(t *testing.T) {
 	}
 }
 
+// A lifetime may end later than the machine's times can say: it is as told, and nothing expires. One that is over is
+// told in stock's words.
+func TestLifetimeOfCenturies(t *testing.T) {
+	w := newWorld(t, "capacity", nil)
+	id := w.submit("SPARK", 1024)
+	for _, until := range []int64{clusterBegan + 80*365*86_400_000, 32_503_680_000_000, 1<<63 - 1} { // in 80 years, in 3000
+		c := w.next()
+		w.step(&SetLifetime{Call: c, Who: Person{User: "ann"}, App: id, Until: until})
+		w.done(c)
+		w.sleep(heddle.Hour)
+		if p := w.app(id); p.State != AppAccepted || p.Lifetime != until {
+			t.Errorf("it is %s, and ends at %d", p.State, p.Lifetime)
+		}
+	}
+	c := w.next()
+	w.step(&SetLifetime{Call: c, Who: Person{User: "ann"}, App: id, Until: w.m.date(w.now) + 60_000})
+	w.done(c)
+	w.sleep(heddle.Minute - 1)
+	if p := w.app(id); p.State != AppAccepted {
+		t.Errorf("it is %s before its time", p.State)
+	}
+	w.sleep(heddle.Second)
+	want := "Application " + id.String() + " is killed by ResourceManager as it has exceeded the lifetime period."
+	if p := w.app(id); p.State != AppKilled || p.Diagnostics != want {
+		t.Errorf("it is %s: %s", p.State, p.Diagnostics)
+	}
+}
+
 // What was given back before its node came again after a start is forgotten when nodes are no longer waited for.
 func TestReleasesAreForgotten(t *testing.T) {
 	w := newWorld(t, "capacity", nil)

@@ -1,6 +1,7 @@
 package rm
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
@@ -70,6 +71,21 @@ func TestHostLists(t *testing.T) {
 		if got := x.list.admits(names); got != x.want {
 			t.Errorf("%v admits %v: %v", x.list, names, got)
 		}
+	}
+}
+
+// A sick node that registers again and says nothing of its health is as sick as before.
+func TestStillSick(t *testing.T) {
+	w := newWorld(t, "fifo", nil)
+	n := w.node("n1", 4096, 4)
+	w.step(&BeatNode{Call: w.next(), Node: n.id, Last: n.last, Health: Health{Said: true, Sick: true, Report: "its disk is full"}})
+	n.register(4096, 4)
+	if p := w.m.Reports().Nodes()[0]; p.State != "UNHEALTHY" || p.Health != "its disk is full" {
+		t.Errorf("it is %s: %s", p.State, p.Health)
+	}
+	n.beat() // which says that it is well
+	if p := w.m.Reports().Nodes()[0]; p.State != "RUNNING" {
+		t.Errorf("it is %s", p.State)
 	}
 }
 
@@ -197,8 +213,8 @@ func TestTableIsBounded(t *testing.T) {
 
 // isInvalid reports whether an error is of a Java class.
 func isInvalid(err error, class string) bool {
-	bad, ok := err.(*Invalid) //nolint:errorlint // the machine wraps no error
-	return ok && bad.Class == class
+	bad := (*Invalid)(nil)
+	return errors.As(err, &bad) && bad.Class == class
 }
 
 // What becomes of applications is counted by the queues there are, not by those that users make up.

@@ -74,8 +74,9 @@ func (m *Machine) allocate(q *Allocate) (*Allocated, error) {
 	t.seen = m.now
 	switch {
 	case t.last != nil && nextID(q.Last) == t.responseID: // its answer was lost
-		t.last.Key = q.Who.Key
-		return t.last, nil
+		again := *t.last // whoever was given the first one may still look at it
+		again.Key = q.Who.Key
+		return &again, nil
 	case q.Last != t.responseID:
 		return nil, invalid(classInvalidMaster, "Invalid responseId in AllocateRequest from application attempt: %s expect responseId to be %d but get %d", t.id, t.responseID, q.Last)
 	}
