@@ -110,7 +110,7 @@ var whenKilled = []question{
 }
 
 // record runs an application on the testbed and keeps what its ResourceManager answers in a folder: test data of
-// rm/web, where the ResourceManager is the stock one.
+// daemon/web, where the ResourceManager is the stock one.
 func record(ctx context.Context, args []string) error {
 	if len(args) != 1 {
 		return errors.New("record takes the folder that answers go to")
