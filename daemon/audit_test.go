@@ -72,7 +72,7 @@ func TestEndsAreLogged(t *testing.T) {
 		}
 		all := []ids.App{{Cluster: done.Cluster, Seq: done.Seq - 2}, {Cluster: done.Cluster, Seq: done.Seq - 1}, done}
 		n.beat()
-		if _, err := w.r.Kill(t.Context(), Actor{User: "ann"}, all[0], ""); err != nil {
+		if err := w.r.Kill(t.Context(), Actor{User: "ann"}, all[0], ""); err != nil {
 			t.Fatal(err)
 		}
 		for attempt := int32(1); attempt <= 2; attempt++ {

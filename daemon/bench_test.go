@@ -5,15 +5,29 @@ import (
 	"io"
 	"log/slog"
 	"testing"
-	"time"
 
 	"google.golang.org/protobuf/proto"
 
+	"heddle/rm"
 	"heddle/yarn/conv"
 	"heddle/yarn/ids"
 	"heddle/yarn/rpc"
 	"heddle/yarn/wire"
 )
+
+// said says something as the loop does, which the benchmark itself is, and returns the answer.
+func said[T any](b testing.TB, r *RM, with func(rm.Call) rm.Message) (v T) {
+	b.Helper()
+	r.last++
+	r.waiting[r.last] = func(a any, err error) {
+		if err != nil {
+			b.Fatal(err)
+		}
+		v, _ = a.(T)
+	}
+	r.step(with(r.last))
+	return v
+}
 
 // large is a ResourceManager with so many nodes, whose loop is the benchmark itself.
 func large(b testing.TB, profile string, nodes int, mem int64) (*RM, []*nm) {
@@ -25,81 +39,127 @@ func large(b testing.TB, profile string, nodes int, mem int64) (*RM, []*nm) {
 	r.callOnce = func(nodeCall, string, proto.Message, proto.Message) error { return nil }
 	list := make([]*nm, nodes)
 	for i := range list {
-		n := &nm{id: ids.Node{Host: fmt.Sprintf("n%05d", i), Port: 8041}}
-		r.register(n.id, []string{n.id.Host}, fmt.Sprintf("/r%02d", i/40), &wire.RegisterNodeManagerRequest{
-			HttpPort: proto.Int32(8042), Resource: &wire.Resource{Memory: &mem, VirtualCores: proto.Int32(32)},
+		n := &nm{id: ids.Node{Host: fmt.Sprintf("n%05d", i), Port: 8041}, conts: map[ids.Container]*wire.ContainerStatus{}}
+		said[*rm.NodeRegistered](b, r, func(c rm.Call) rm.Message {
+			m := r.units().RegisterNode(&wire.RegisterNodeManagerRequest{
+				NodeId: conv.WireNode(n.id), HttpPort: proto.Int32(8042), Resource: &wire.Resource{Memory: &mem, VirtualCores: proto.Int32(32)},
+			})
+			m.Call, m.Rack, m.Names = c, fmt.Sprintf("/r%02d", i/40), []string{n.id.Host}
+			return m
 		})
 		list[i] = n
 	}
 	return r, list
 }
 
-// queued is an application that was submitted.
-func queued(b testing.TB, r *RM, seq int32, kind string) *app {
+// submitted is an application that is being stored, in a queue.
+func submitted(b testing.TB, r *RM, kind, queue string) ids.App {
 	b.Helper()
-	id := ids.App{Cluster: r.cluster, Seq: seq}
-	a, err := r.newApp(id, "ann", placed{queue: "root.default"}, submission(id, kind, 1024))
+	id := said[rm.NewAppID](b, r, func(c rm.Call) rm.Message { return &rm.NewApp{Call: c} }).ID
+	s, err := r.units().Submission(submission(id, kind, 1024))
 	if err != nil {
 		b.Fatal(err)
 	}
-	r.byApp[id] = a
-	r.appStored(a)
-	return a
+	said[any](b, r, func(c rm.Call) rm.Message {
+		return &rm.SubmitApp{Call: c, Who: rm.Person{User: "ann"}, Queue: queue, App: s}
+	})
+	return id
+}
+
+// queued is an application that was submitted.
+func queued(b testing.TB, r *RM, kind string) ids.App {
+	b.Helper()
+	id := submitted(b, r, kind, "root.default")
+	r.drain() // it is stored
+	return id
 }
 
 // begun is an application whose master runs and has registered.
 func begun(b testing.TB, r *RM) *am {
 	b.Helper()
-	a := queued(b, r, 1, "MAPREDUCE")
-	t := a.current()
-	if t == nil || t.master == nil {
-		b.Fatalf("%s has no master: %s", a.id, a.state)
-	}
-	t.state, t.responseID, a.state = attemptRunning, 0, string(rm.AppRunning)
-	r.drain()
-	return &am{call: &rpc.Call{Identity: rm.Caller{Attempt: t.id}}}
+	m := &am{call: &rpc.Call{Identity: rm.Caller{Attempt: ids.Attempt{App: queued(b, r, "MAPREDUCE"), N: 1}}}}
+	r.drain() // its master is stored, and started
+	said[*rm.MasterRegistered](b, r, func(c rm.Call) rm.Message {
+		return &rm.RegisterMaster{Call: c, Who: m.call.Identity.(rm.Caller)}
+	})
+	return m
 }
 
-// full is a cluster of 10,000 nodes with two containers each.
+// allocates is one call of a master.
+func (m *am) allocates(b testing.TB, r *RM, q *wire.AllocateRequest) *wire.AllocateResponse {
+	b.Helper()
+	q.ResponseId = &m.resp
+	p := r.allocated(said[*rm.Allocated](b, r, func(c rm.Call) rm.Message {
+		msg := r.units().Allocate(q)
+		msg.Call, msg.Who = c, m.call.Identity.(rm.Caller)
+		return msg
+	}), q)
+	m.resp = p.GetResponseId()
+	return p
+}
+
+// filled is a cluster whose nodes run, and have reported, all that a master was granted of so many containers.
+func filled(b testing.TB, profile string, nodes int, mem int64, count, least int) (*RM, []*nm) {
+	b.Helper()
+	r, list := large(b, profile, nodes, mem)
+	m := begun(b, r)
+	m.allocates(b, r, &wire.AllocateRequest{Ask: []*wire.ResourceRequest{row(20, "*", 1024, int32(count))}})
+	byID := map[ids.Node]*nm{}
+	for _, n := range list {
+		byID[n.id] = n
+	}
+	held := 0
+	for range 3 {
+		all, err := r.m.Reports().Containers(m.call.Identity.(rm.Caller).Attempt)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, c := range all {
+			byID[c.Node].run(c.ID)
+		}
+		for _, n := range list {
+			n.report(b, r)
+		}
+		held = len(all)
+	}
+	if held < least {
+		b.Fatalf("%d containers, want %d", held, least)
+	}
+	return r, list
+}
+
+// full is a cluster of 10,000 nodes with two containers each, but for what the profile holds back.
 func full(b *testing.B, profile string) (*RM, []*nm) {
 	b.Helper()
-	r, nodes := large(b, profile, 10_000, 2048)
-	m := begun(b, r)
-	if _, err := r.allocated(m.call.Identity.(rm.Caller), &wire.AllocateRequest{Ask: []*wire.ResourceRequest{row(20, "*", 1024, 19_999)}, ResponseId: proto.Int32(0)}); err != nil {
-		b.Fatal(err)
-	}
-	for range 2 {
-		for _, n := range nodes {
-			n.report(r)
-		}
-	}
-	if len(r.conts) < 18_000 { // profile heddle holds a tenth back for small jobs
-		b.Fatalf("%d containers, want a full cluster", len(r.conts))
-	}
-	return r, nodes
+	return filled(b, profile, 10_000, 2048, 19_999, 18_000) // profile heddle holds a tenth back for small jobs
 }
 
 // report is what a node says of the containers it runs.
-func (n *nm) report(r *RM) {
+func (n *nm) report(b testing.TB, r *RM) {
 	st := &wire.NodeStatus{NodeId: conv.WireNode(n.id), ResponseId: &n.resp}
-	for id := range r.byNode[n.id].conts {
+	for id := range n.conts {
 		st.ContainersStatuses = append(st.ContainersStatuses, &wire.ContainerStatus{ContainerId: conv.WireContainer(id), State: wire.ContainerState_C_RUNNING.Enum()})
 	}
-	n.resp = r.beat(&wire.NodeHeartbeatRequest{NodeStatus: st}).GetResponseId()
+	q := &wire.NodeHeartbeatRequest{NodeStatus: st}
+	n.resp = r.beaten(said[*rm.NodeBeat](b, r, func(c rm.Call) rm.Message {
+		msg := r.units().BeatNode(q)
+		msg.Call = c
+		return msg
+	}), q).GetResponseId()
 }
 
 // BenchmarkHeartbeat is one report of a node with two containers, in a cluster of 10,000 that is full, where nobody
 // waits and where many do.
 func BenchmarkHeartbeat(b *testing.B) {
-	for _, waiting := range []int32{0, 1000} {
+	for _, waiting := range []int{0, 1000} {
 		b.Run(fmt.Sprintf("waiting=%d", waiting), func(b *testing.B) {
 			r, nodes := full(b, "heddle")
-			for i := range waiting {
-				queued(b, r, i+2, "MAPREDUCE")
+			for range waiting {
+				queued(b, r, "MAPREDUCE")
 			}
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
-				nodes[i%len(nodes)].report(r)
+				nodes[i%len(nodes)].report(b, r)
 			}
 		})
 	}
@@ -111,21 +171,17 @@ func BenchmarkAllocate(b *testing.B) {
 		b.Run(profile, func(b *testing.B) {
 			r, _ := large(b, profile, 10_000, 65536)
 			m := begun(b, r)
-			who := m.call.Identity.(rm.Caller)
 			b.ReportAllocs()
 			for b.Loop() {
-				p, err := r.allocated(who, &wire.AllocateRequest{Ask: []*wire.ResourceRequest{row(20, "*", 1024, 4)}, ResponseId: new(m.resp)})
-				if err != nil || len(p.GetAllocatedContainers()) != 4 {
-					b.Fatal(len(p.GetAllocatedContainers()), err)
+				p := m.allocates(b, r, &wire.AllocateRequest{Ask: []*wire.ResourceRequest{row(20, "*", 1024, 4)}})
+				if len(p.GetAllocatedContainers()) != 4 {
+					b.Fatal(len(p.GetAllocatedContainers()))
 				}
-				q := &wire.AllocateRequest{ResponseId: p.ResponseId}
+				q := &wire.AllocateRequest{}
 				for _, c := range p.GetAllocatedContainers() {
 					q.Release = append(q.Release, c.GetId())
 				}
-				if p, err = r.allocated(who, q); err != nil {
-					b.Fatal(err)
-				}
-				m.resp = p.GetResponseId()
+				m.allocates(b, r, q)
 			}
 		})
 	}
@@ -136,8 +192,10 @@ func BenchmarkAllocate(b *testing.B) {
 func BenchmarkCreateQueue(b *testing.B) {
 	r, _ := full(b, "fair")
 	for i := 0; b.Loop(); i++ {
-		if err := r.create(fmt.Sprint("root.u", i)); err != nil {
-			b.Fatal(err)
+		queue := fmt.Sprint("root.u", i)
+		submitted(b, r, "MAPREDUCE", queue)
+		if list := r.m.Scheduler().Queues; list[len(list)-1].Path < "root.u" {
+			b.Fatalf("%s is not there: %v", queue, list)
 		}
 	}
 }
@@ -145,11 +203,11 @@ func BenchmarkCreateQueue(b *testing.B) {
 // BenchmarkList is a list of 1,000 applications that wait for their masters, in a full cluster of 10,000 nodes.
 func BenchmarkList(b *testing.B) {
 	r, _ := full(b, "fair")
-	for i := range int32(1000) {
-		queued(b, r, i+2, "MAPREDUCE")
+	for range 1000 {
+		queued(b, r, "MAPREDUCE")
 	}
 	for b.Loop() {
-		if got := len(r.list(rm.AppFilter{})); got != 1001 {
+		if got := len(r.m.Reports().Apps(rm.AppFilter{})); got != 1001 {
 			b.Fatal(got)
 		}
 	}
@@ -157,21 +215,8 @@ func BenchmarkList(b *testing.B) {
 
 // BenchmarkExpire is one look at what may have expired, where 10,000 nodes run 100,000 containers and nothing has.
 func BenchmarkExpire(b *testing.B) {
-	r, nodes := large(b, "fifo", 10_000, 11*1024)
-	m := begun(b, r)
-	who := m.call.Identity.(rm.Caller)
-	if _, err := r.allocated(who, &wire.AllocateRequest{Ask: []*wire.ResourceRequest{row(20, "*", 1024, 100_000)}, ResponseId: proto.Int32(0)}); err != nil {
-		b.Fatal(err)
-	}
-	for range 2 {
-		for _, n := range nodes {
-			n.report(r)
-		}
-	}
-	if len(r.conts) < 100_000 {
-		b.Fatalf("%d containers, want 100,000", len(r.conts))
-	}
+	r, _ := filled(b, "fifo", 10_000, 11*1024, 100_000, 100_000)
 	for b.Loop() {
-		r.expire(time.Now())
+		r.step(rm.Tick{})
 	}
 }

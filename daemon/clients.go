@@ -39,11 +39,11 @@ func (r *RM) NewApp(ctx context.Context) (ids.App, heddle.Resource, error) {
 // Submit takes an application in. It returns once that is stored. Submitting one again that is there does
 // nothing: its client did not hear the first answer.
 func (r *RM) Submit(ctx context.Context, user string, c *wire.ApplicationSubmissionContext) error {
-	s, err := r.units().Submission(c)
-	if err != nil {
-		return err
-	}
+	s, wrong := r.units().Submission(c)
 	m := &rm.SubmitApp{Who: r.person(Actor{User: user}), Queue: cmp.Or(c.GetQueue(), defaultQueue), App: s}
+	if wrong != nil {
+		m.Wrong = wrong.Error()
+	}
 	place := rm.Placement{User: user, Queue: m.Queue, Tags: s.Tags, Name: s.Name}
 	if queue, err := r.placer.Load().Place(place); err != nil {
 		m.Misplaced = err.Error()

@@ -2,35 +2,28 @@ package daemon
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
+
+	"google.golang.org/protobuf/proto"
+
+	"heddle/yarn/rpc"
+	"heddle/yarn/wire"
 )
 
 // Lists may name hosts by their addresses.
 func TestHostsByAddress(t *testing.T) {
 	r := &RM{cfg: Config{ExcludeFile: "somewhere"}, log: slog.New(slog.DiscardHandler)}
 	r.lookup = func(context.Context, string) ([]string, error) { return []string{"10.0.0.7", "fd00::7"}, nil }
-	names := r.namesOf(t.Context(), "n7")
-	local := map[string]bool{"10.0.0.7": true}
-	for _, x := range []struct {
-		list hostLists
-		want bool
-	}{
-		{hostLists{}, true},
-		{hostLists{include: local}, true},
-		{hostLists{exclude: local}, false},
-		{hostLists{include: map[string]bool{"n7": true}}, true},
-		{hostLists{include: map[string]bool{"elsewhere": true}}, false},
-		{hostLists{exclude: map[string]bool{"elsewhere": true}}, true},
-	} {
-		if got := x.list.admits(names); got != x.want {
-			t.Errorf("%v admits %v: %v", x.list, names, got)
-		}
+	if got := r.namesOf(t.Context(), "n7"); !slices.Equal(got, []string{"10.0.0.7", "fd00::7", "n7"}) {
+		t.Errorf("lists may call it %q", got)
 	}
 }
 
@@ -38,7 +31,9 @@ func TestHostsByAddress(t *testing.T) {
 func TestListsMustBeThere(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "hosts")
 	for name, c := range map[string]Config{"include": {IncludeFile: file}, "exclude": {ExcludeFile: file}} {
-		c.KeyRolling, c.NodeKeyRolling = 2, 2
+		include, exclude := c.IncludeFile, c.ExcludeFile
+		c = testConfig()
+		c.IncludeFile, c.ExcludeFile = include, exclude
 		o := Options{Config: c, Scheduler: testScheduler(t, "capacity"), Log: slog.New(slog.DiscardHandler)}
 		if _, err := New(o); err == nil || !strings.Contains(err.Error(), "there is no list of hosts "+file+"; make it") {
 			t.Errorf("%s: %v", name, err)
@@ -59,12 +54,19 @@ func TestListsMustBeThere(t *testing.T) {
 		if err := r.RefreshNodes(ctx, false, 0); err == nil || !strings.Contains(err.Error(), "there is no list of hosts "+file) {
 			t.Errorf("%s: refreshed without it: %v", name, err)
 		}
+		r.lookup = func(context.Context, string) ([]string, error) { return nil, nil }
+		for i := range 2 {
+			host := fmt.Sprint("n", i+1)
+			p, err := r.registerNode(ctx, &rpc.Call{}, &wire.RegisterNodeManagerRequest{
+				NodeId: &wire.NodeId{Host: &host, Port: proto.Int32(1)}, Resource: &wire.Resource{Memory: proto.Int64(4096), VirtualCores: proto.Int32(4)},
+			})
+			if in := p.GetNodeAction() == wire.NodeAction_NORMAL; err != nil || in != ((name == "include") == (host == "n1")) {
+				t.Errorf("%s: what the list said is forgotten: %s is told %v, %v", name, host, p, err)
+			}
+		}
 		stop()
 		if err := <-ended; err != nil {
 			t.Error(err)
-		}
-		if one, other := r.listed.admits([]string{"n1"}), r.listed.admits([]string{"n2"}); one == other {
-			t.Errorf("%s: what the list said is forgotten: %+v", name, r.listed)
 		}
 	}
 }
@@ -83,7 +85,7 @@ echo "/rack of $1" | tr -d ' '
 	if err := os.WriteFile(script, []byte(text), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	r, err := New(Options{Config: Config{Topology: script, KeyRolling: 2, NodeKeyRolling: 2}, Scheduler: testScheduler(t, "capacity"), Log: slog.New(slog.DiscardHandler)})
+	r, err := New(Options{Config: Config{Topology: script}, Scheduler: testScheduler(t, "capacity"), Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,13 +2,11 @@ package daemon
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -16,6 +14,7 @@ import (
 	"heddle"
 	"heddle/conf"
 	"heddle/policies"
+	"heddle/rm"
 	"heddle/yarn/conv"
 	"heddle/yarn/ids"
 	"heddle/yarn/rpc"
@@ -94,7 +93,7 @@ func TestLateStart(t *testing.T) {
 		if b := n.beat(); len(b.GetContainersToCleanup()) != 1 {
 			t.Errorf("it runs a minute after its kill, and nobody minds: %v", b)
 		}
-		if _, err := w.r.Kill(t.Context(), Actor{User: "bob"}, id, ""); err != nil {
+		if err := w.r.Kill(t.Context(), Actor{User: "bob"}, id, ""); err != nil {
 			t.Fatal(err)
 		}
 		home.beat()
@@ -161,45 +160,13 @@ func TestFinishWithdraws(t *testing.T) {
 	})
 }
 
-// A kill that came while the submission was being stored is answered when it is stored itself.
-func TestKillWhileStored(t *testing.T) {
-	inWorld(t, "capacity", func(t *testing.T, w *world) {
-		id, _, err := w.r.NewApp(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		w.r.post(func() { time.Sleep(time.Second) }) // both wait for the loop then
-		submitted := make(chan error, 1)
-		go func() { submitted <- w.r.Submit(t.Context(), "ann", submission(id, "SPARK", 1024)) }()
-		time.Sleep(time.Millisecond)
-		ended := make(chan int, 1)
-		a := func() *app { return w.r.byApp[id] }
-		go func() {
-			time.Sleep(time.Millisecond)
-			w.r.calls <- func() { // as Kill does
-				ended <- len(a().killers) + 10*len(a().saved)
-			}
-		}()
-		done, err := w.r.Kill(t.Context(), Actor{User: "bob"}, id, "")
-		if err != nil || !done || <-submitted != nil {
-			t.Fatal(done, err)
-		}
-		if n := <-ended; n != 11 {
-			t.Errorf("%d: the kill is told together with the submission", n)
-		}
-		if p := w.app(id); p.State != rm.AppKilled {
-			t.Errorf("it is %s", p.State)
-		}
-	})
-}
-
 // Nodes that leave gracefully: masters hear of it, what runs there may come back, what is empty goes.
 func TestDecommission(t *testing.T) {
 	inWorld(t, "capacity", func(t *testing.T, w *world) {
 		_, m, _, n := w.job("SPARK")
 		c := n.task(m)
 		file := filepath.Join(t.TempDir(), "exclude")
-		_, _ = read(t.Context(), w.r, func() (struct{}, error) { w.r.cfg.ExcludeFile = file; return struct{}{}, nil })
+		w.inLoop(func() { w.r.cfg.ExcludeFile = file })
 		if err := w.r.RefreshNodes(t.Context(), true, time.Hour); err == nil || !strings.Contains(err.Error(), "there is no list of hosts "+file) {
 			t.Fatalf("a list that was never there: %v", err)
 		}
@@ -273,6 +240,7 @@ func stoppedQueues(t *testing.T) *rm.Scheduler {
 		t.Fatal(err)
 	}
 	sch.Set, sch.UserName = b.Set, b.User
+	sch.Rebuild = func([]string) (*rm.Scheduler, error) { return sch, nil }
 	return sch
 }
 
@@ -280,8 +248,7 @@ func stoppedQueues(t *testing.T) *rm.Scheduler {
 func TestStoppedQueueDrains(t *testing.T) {
 	inWorld(t, "capacity", func(t *testing.T, w *world) {
 		id, m, _, _ := w.job("MAPREDUCE")
-		_, err := read(t.Context(), w.r, func() (struct{}, error) { return struct{}{}, w.r.reschedule(stoppedQueues(t)) })
-		if err != nil {
+		if err := w.refresh(stoppedQueues(t)); err != nil {
 			t.Fatal(err)
 		}
 		if a := m.ask(row(20, "*", 1024, 1)); len(a.GetAllocatedContainers()) != 1 || w.app(id).State != rm.AppRunning {
@@ -298,18 +265,14 @@ func TestStoppedQueueDrains(t *testing.T) {
 func TestRefreshRefused(t *testing.T) {
 	inWorld(t, "capacity", func(t *testing.T, w *world) {
 		id, m, _, _ := w.job("MAPREDUCE")
-		_, err := read(t.Context(), w.r, func() (struct{}, error) {
-			sch := testScheduler(t, "capacity")
-			sch.Queues[1].Path = "root.other"
-			return struct{}{}, w.r.reschedule(sch)
-		})
-		wantClass(t, err, classYarn)
-		_, err = read(t.Context(), w.r, func() (struct{}, error) {
-			sch := testScheduler(t, "capacity")
-			sch.Maximum[heddle.Memory]--
-			return struct{}{}, w.r.reschedule(sch)
-		})
-		wantClass(t, err, classYarn) // what is asked for might be larger
+		without := testScheduler(t, "capacity")
+		without.Queues[1].Path = "root.other"
+		smaller := testScheduler(t, "capacity")
+		smaller.Maximum[heddle.Memory]-- // what is asked for might be larger
+		for _, sch := range []*rm.Scheduler{without, smaller} {
+			sch.Rebuild = func([]string) (*rm.Scheduler, error) { return sch, nil }
+			wantClass(t, w.refresh(sch), classYarn)
+		}
 		if a := m.ask(row(20, "*", 1024, 1)); len(a.GetAllocatedContainers()) != 1 || w.app(id).State != rm.AppRunning {
 			t.Errorf("after the refused refresh: %v", a)
 		}
@@ -319,14 +282,12 @@ func TestRefreshRefused(t *testing.T) {
 
 // A node whose rack is another one now moves there when nothing runs on it, and is found by its name.
 func TestOtherRack(t *testing.T) {
-	inWorld(t, "capacity", func(t *testing.T, w *world) {
-		_, _ = read(t.Context(), w.r, func() (struct{}, error) { w.r.cfg.PortInNodeName = true; return struct{}{}, nil })
+	cfg := testConfig()
+	cfg.PortInNodeName = true
+	inWorldOf(t, "capacity", cfg, func(t *testing.T, w *world) {
 		id, m, _, n := w.job("MAPREDUCE")
 		c := n.task(m)
-		_, _ = read(t.Context(), w.r, func() (struct{}, error) {
-			w.r.cfg.TopologyTable = map[string]string{"n2": "/other"}
-			return struct{}{}, nil
-		})
+		w.inLoop(func() { w.r.cfg.TopologyTable = map[string]string{"n2": "/other"} })
 		n.register(4096, 4, status(c, 20, wire.ContainerState_C_RUNNING))
 		if b := n.beat(); len(b.GetContainersToCleanup()) != 0 || w.app(id).Containers != 2 {
 			t.Errorf("what runs on a node that is said to have moved: %v", b)
@@ -362,10 +323,9 @@ func TestRoundedIntoTheNode(t *testing.T) {
 // A queue may have a largest container of its own and a priority for those that name none.
 func TestQueueLimits(t *testing.T) {
 	inWorld(t, "capacity", func(t *testing.T, w *world) {
-		_, _ = read(t.Context(), w.r, func() (struct{}, error) {
-			q := &w.r.sch.Queues[w.r.queues["root.default"]]
+		w.inLoop(func() {
+			q := &w.r.m.Scheduler().Queues[1]
 			q.Largest, q.Priority = heddle.Of(2048, 2000), 4
-			return struct{}{}, nil
 		})
 		id, m, _, _ := w.job("SPARK")
 		if p := w.app(id).Priority; p != 4 {
@@ -400,12 +360,12 @@ func TestLifetimeInThePast(t *testing.T) {
 	})
 }
 
-// A list says of the newest applications alone what they wait for; each one's own report says it always.
+// A list says of the ten newest applications alone what they wait for; each one's own report says it always.
 func TestListExplainsTheNewest(t *testing.T) {
 	inWorld(t, "capacity", func(t *testing.T, w *world) {
 		w.job("MAPREDUCE") // takes the one master's room that the queue has
 		var waiting []ids.App
-		for range explained + 1 {
+		for range 11 {
 			waiting = append(waiting, w.submit("MAPREDUCE", 1024))
 		}
 		list, err := w.r.Apps(t.Context(), rm.AppFilter{States: []rm.AppState{rm.AppAccepted}})
@@ -420,50 +380,14 @@ func TestListExplainsTheNewest(t *testing.T) {
 	})
 }
 
-// Numbers begin anew once most of those that have one are gone: what is there goes on, and the tables stay small.
-func TestTidy(t *testing.T) {
-	inWorld(t, "heddle", func(t *testing.T, w *world) {
-		id, m, home, n := w.job("MAPREDUCE")
-		task := n.task(m)
-		for i := range 40 {
-			gone := w.submit("SPARK", 1024)
-			if _, err := w.r.Kill(t.Context(), Actor{User: "ann"}, gone, ""); err != nil {
-				t.Fatal(err)
-			}
-			if i == 20 {
-				synctest.Wait()
-				w.tidySoon()
-				time.Sleep(2 * checkEvery)
-			}
-		}
-		synctest.Wait()
-		if len(w.r.apps) > 21 || w.r.tidyAt < tidyAt {
-			t.Errorf("%d numbers were given, again at %d", len(w.r.apps), w.r.tidyAt)
-		}
-		w.check()
-		m.ask(row(20, "*", 1024, 1))
-		n.exit(task, 0)
-		n.beat()
-		a := m.ask()
-		if s := a.GetCompletedContainerStatuses(); len(s) != 1 || conv.Container(s[0].GetContainerId()) != task {
-			t.Errorf("completed %v, want %v", s, task)
-		}
-		if p := w.app(id); p.State != rm.AppRunning || p.Containers != 2 {
-			t.Errorf("%s with %d containers", p.State, p.Containers)
-		}
-		home.beat()
-		w.check()
-	})
-}
-
 // A NodeManager that comes back on another port is the same machine: what is gone is in no list any more.
 func TestNodeOnAnotherPort(t *testing.T) {
 	inWorld(t, "capacity", func(t *testing.T, w *world) {
 		old := w.node("n1", 4096, 4)
 		other := w.node("n2", 4096, 4)
-		time.Sleep(testConfig().NodeExpiry / 2)
+		time.Sleep(time.Duration(testConfig().NodeExpiry) / 2)
 		other.beat()
-		time.Sleep(testConfig().NodeExpiry/2 + time.Second)
+		time.Sleep(time.Duration(testConfig().NodeExpiry)/2 + time.Second)
 		n := &nm{w: w, id: ids.Node{Host: old.id.Host, Port: old.id.Port + 1}, conts: old.conts}
 		states := func(want ...string) {
 			t.Helper()
@@ -483,59 +407,5 @@ func TestNodeOnAnotherPort(t *testing.T) {
 		states(old.id.String()+" LOST", other.id.String()+" RUNNING")
 		n.register(4096, 4)
 		states(n.id.String()+" RUNNING", other.id.String()+" RUNNING")
-	})
-}
-
-// Another core owes a master what the one before did: nothing that was delivered is granted again, and what was not
-// fetched is.
-func TestOwedByTheNextCore(t *testing.T) {
-	inWorld(t, "capacity", func(t *testing.T, w *world) {
-		id, m, _, n := w.job("MAPREDUCE") // 1 GiB is free on its node, 4 on the other
-		rebuild := func() {
-			t.Helper()
-			if _, err := read(t.Context(), w.r, func() (struct{}, error) { return struct{}{}, w.r.rebuild(w.r.sch) }); err != nil {
-				t.Fatal(err)
-			}
-			w.check()
-		}
-		if got := len(m.ask(row(20, "*", 1024, 3)).GetAllocatedContainers()); got != 3 {
-			t.Fatalf("granted %d, want 3", got)
-		}
-		rebuild()
-		if got := len(m.ask().GetAllocatedContainers()); got != 0 {
-			t.Errorf("%d more than were asked for", got)
-		}
-
-		if got := len(m.ask(row(20, "*", 1024, 4)).GetAllocatedContainers()); got != 2 {
-			t.Fatalf("granted %d of 4, want the 2 that fit", got)
-		}
-		for id := range n.conts {
-			n.exit(id, 0)
-		}
-		var held []ids.Container
-		for id := range w.r.byNode[n.id].conts {
-			held = append(held, id)
-		}
-		n.run(held[0])
-		n.beat()
-		n.exit(held[0], 0)
-		n.beat() // which has room for one: it is granted, and nobody fetches it
-		rebuild()
-		a := m.ask()
-		if got := len(a.GetAllocatedContainers()); got != 1 {
-			t.Errorf("granted %d after what was not fetched was lost, want 1", got)
-		}
-		if got := a.GetEnhancedHeadroom().GetTotalPendingCount(); got != 1 {
-			t.Errorf("%d are still owed, want 1", got)
-		}
-		m.ask(row(20, "*", 1024, 1), row(20, "elsewhere", 1024, 1), row(20, "/default-rack", 1024, 1))
-		rebuild()
-		var rows []string
-		for _, k := range w.r.byApp[id].current().sortedRows() {
-			rows = append(rows, fmt.Sprint(k.GetResourceName(), " ", k.GetNumContainers()))
-		}
-		if want := []string{"* 1", "/default-rack 1", "elsewhere 1"}; !slices.Equal(rows, want) {
-			t.Errorf("rows %q, want %q: one names a host that may yet come", rows, want)
-		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"heddle/rm"
 	"heddle/yarn/conv"
 	"heddle/yarn/ids"
 	"heddle/yarn/rpc"
@@ -143,6 +144,20 @@ func TestRepeatedCalls(t *testing.T) {
 	})
 }
 
+// Java classes of the exceptions that callers act on.
+const (
+	yarnExceptions = "org.apache.hadoop.yarn.exceptions."
+
+	classAttemptNotFound  = yarnExceptions + "ApplicationAttemptNotFoundException"
+	classNotRegistered    = yarnExceptions + "ApplicationMasterNotRegisteredException"
+	classInvalidMaster    = yarnExceptions + "InvalidApplicationMasterRequestException"
+	classInvalidAsk       = yarnExceptions + "InvalidResourceRequestException"
+	classInvalidLabel     = yarnExceptions + "InvalidLabelResourceRequestException"
+	classInvalidBlacklist = yarnExceptions + "InvalidResourceBlacklistRequestException"
+	classInvalidRelease   = yarnExceptions + "InvalidContainerReleaseException"
+	classYarn             = yarnExceptions + "YarnException"
+)
+
 func wantClass(t *testing.T, err error, class string) {
 	t.Helper()
 	if bad := (*rm.Invalid)(nil); !errors.As(err, &bad) || bad.Class != class {
@@ -163,7 +178,7 @@ func TestRelease(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s := a.GetCompletedContainerStatuses(); len(s) != 1 || s[0].GetExitStatus() != -100 || s[0].GetDiagnostics() != textReleased {
+		if s := a.GetCompletedContainerStatuses(); len(s) != 1 || s[0].GetExitStatus() != -100 || s[0].GetDiagnostics() != "Container released by application" {
 			t.Errorf("statuses %v", s)
 		}
 		if b := n.beat(); len(b.GetContainersToCleanup()) != 1 {
@@ -243,9 +258,8 @@ func TestKill(t *testing.T) {
 		m := w.master(id)
 		m.ask(row(0, "*", 1024, 2))
 		w.calls = nil
-		done, err := w.r.Kill(t.Context(), Actor{"bob", "10.0.0.1"}, id, "why not")
-		if err != nil || !done {
-			t.Fatal(done, err)
+		if err := w.r.Kill(t.Context(), Actor{"bob", "10.0.0.1"}, id, "why not"); err != nil {
+			t.Fatal(err)
 		}
 		p := w.app(id)
 		if p.State != rm.AppKilled || p.Final != rm.Killed || !strings.Contains(p.Diagnostics, "was killed by user bob at 10.0.0.1 with diagnostic message: why not") {
@@ -257,12 +271,12 @@ func TestKill(t *testing.T) {
 		if len(w.calls) != 1 || !strings.HasPrefix(w.calls[0], "stopContainers ") {
 			t.Errorf("calls %q", w.calls)
 		}
-		_, err = m.try(&wire.AllocateRequest{ResponseId: new(m.resp)})
+		_, err := m.try(&wire.AllocateRequest{ResponseId: new(m.resp)})
 		wantClass(t, err, classAttemptNotFound)
-		if done, err := w.r.Kill(t.Context(), Actor{User: "bob"}, id, ""); err != nil || !done {
-			t.Error("killing twice:", done, err)
+		if err := w.r.Kill(t.Context(), Actor{User: "bob"}, id, ""); err != nil {
+			t.Error("killing twice:", err)
 		}
-		if missing := (*rm.NotFound)(nil); !errors.As(second(w.r.Kill(t.Context(), Actor{}, ids.App{Cluster: 1, Seq: 2}, "")), &missing) {
+		if missing := (*rm.NotFound)(nil); !errors.As(w.r.Kill(t.Context(), Actor{}, ids.App{Cluster: 1, Seq: 2}, ""), &missing) {
 			t.Error("an application that is not there was killed")
 		}
 		w.check()

@@ -17,6 +17,7 @@ import (
 
 	"heddle"
 	"heddle/daemon/store"
+	"heddle/rm"
 	"heddle/yarn/conv"
 	"heddle/yarn/ids"
 	"heddle/yarn/rpc"
@@ -118,7 +119,7 @@ func (c *chaos) start() {
 	if err != nil {
 		c.rt.Fatal(err)
 	}
-	w := &world{T: c.t}
+	w := &world{T: c.t, config: testConfig()}
 	w.start(c.with, st, state)
 	w.r.callOnce = c.call
 	end := w.stop
@@ -328,8 +329,8 @@ func (c *chaos) join(rt *rapid.T, a *chaosApp, m *am) {
 
 func (c *chaos) allocate(rt *rapid.T, a *chaosApp, m *am, q *wire.AllocateRequest) {
 	for _, k := range q.GetAsk() {
-		if priority := k.GetPriority().GetPriority(); k.GetResourceName() == anywhere { // what was granted before comes all the same
-			a.owed[priority] = max(k.GetNumContainers(), c.unfetched(m, k))
+		if priority := k.GetPriority().GetPriority(); k.GetResourceName() == "*" { // what was granted before comes all the same
+			a.owed[priority] = max(k.GetNumContainers(), c.unfetched(a, priority))
 		}
 	}
 	p, err := c.r.allocate(context.Background(), m.call, q)
@@ -375,14 +376,18 @@ func (c *chaos) allocate(rt *rapid.T, a *chaosApp, m *am, q *wire.AllocateReques
 	c.quiet()
 }
 
-// unfetched is how many containers of a row wait for a master's next call.
-func (c *chaos) unfetched(m *am, row *wire.ResourceRequest) int32 {
-	n, _ := read(context.Background(), c.r, func() (int32, error) {
-		if t := c.r.attemptOf(m.call.Identity.(rm.Caller).attempt); t != nil {
-			return t.unfetched(keyOf(row).askKey), nil
+// unfetched is how many containers at a priority wait for a master's next call: those that are held and that it was
+// not told of.
+func (c *chaos) unfetched(a *chaosApp, priority int32) (n int32) {
+	list, err := c.r.Containers(context.Background(), ids.Attempt{App: a.id, N: a.attempt})
+	if err != nil {
+		c.rt.Fatal(err)
+	}
+	for _, k := range list {
+		if k.Kind != heddle.AM && k.Priority == priority && !slices.Contains(a.granted, k.ID) {
+			n++
 		}
-		return 0, nil
-	})
+	}
 	return n
 }
 
@@ -407,8 +412,8 @@ func (c *chaos) kill(rt *rapid.T) {
 		c.quiet()
 		return
 	}
-	if done, err := c.r.Kill(context.Background(), Actor{User: "bob"}, a.id, ""); err != nil || !done {
-		rt.Fatal(done, err)
+	if err := c.r.Kill(context.Background(), Actor{User: "bob"}, a.id, ""); err != nil {
+		rt.Fatal(err)
 	}
 	c.quiet()
 }
@@ -444,12 +449,10 @@ func (c *chaos) fault(rt *rapid.T) {
 			clear(a.told) // what was told and not acknowledged comes again
 		}
 	case "refresh":
-		_, _ = read(context.Background(), c.r, func() (struct{}, error) {
-			if err := c.r.rebuild(testScheduler(c.t, c.with)); err != nil {
-				rt.Error(err)
-			}
-			return struct{}{}, nil
-		})
+		sch := testScheduler(c.t, c.with)
+		if err := c.r.change(context.Background(), func(call rm.Call) rm.Message { return &rm.Refresh{Call: call, Scheduler: sch} }); err != nil {
+			rt.Error(err)
+		}
 	case "resize":
 		err := c.r.ResizeNode(context.Background(), n.id, heddle.Of(rapid.Int64Range(1, 8).Draw(rt, "GiB")*1024, 4000))
 		if gone := (*rm.NotFound)(nil); err != nil && !errors.As(err, &gone) {
@@ -459,50 +462,14 @@ func (c *chaos) fault(rt *rapid.T) {
 	c.quiet()
 }
 
-// books recounts: the core's own, and the tables here against the core's.
+// books recounts.
 func (c *chaos) books() {
-	_, err := read(context.Background(), c.r, func() (struct{}, error) {
-		r := c.r
-		for _, wrong := range r.core.Check() {
+	if _, err := read(context.Background(), c.r, func() (struct{}, error) {
+		for _, wrong := range c.r.m.Check() {
 			c.rt.Error(wrong)
 		}
-		v, held := r.core.View(), 0
-		for _, n := range r.nodes {
-			k := v.Node(n.nid)
-			if n.up != (k != nil && k.Up()) {
-				c.rt.Errorf("%s: up %v here", n.id, n.up)
-			}
-			if k != nil && k.Containers() != len(n.conts) {
-				c.rt.Errorf("%s: %d containers in the core, %d here", n.id, k.Containers(), len(n.conts))
-			}
-			held += len(n.conts)
-		}
-		if held != len(r.conts) || held != len(r.byCont) {
-			c.rt.Errorf("%d containers on nodes, %d and %d in the tables", held, len(r.conts), len(r.byCont))
-		}
-		for id, k := range r.byCont {
-			if k.attempt != k.attempt.app.current() {
-				c.rt.Errorf("%s is held for an attempt that is over", id)
-			}
-			if x := v.Container(k.cid); x == nil || x.App().ID() != k.attempt.app.aid || x.Node().ID() != k.node.nid || r.conts[k.cid] != k || k.attempt.conts[id] != k {
-				c.rt.Errorf("%s is not what the core holds as %d", id, k.cid)
-			}
-		}
-		alive := 0
-		for _, a := range r.byApp {
-			if a.aid != heddle.NoApp {
-				alive++
-				if r.apps[a.aid] != a || v.App(a.aid) == nil {
-					c.rt.Errorf("%s is not the core's application %d", a.id, a.aid)
-				}
-			}
-		}
-		if alive != v.Alive() {
-			c.rt.Errorf("%d applications alive, %d in the core", alive, v.Alive())
-		}
 		return struct{}{}, nil
-	})
-	if err != nil {
+	}); err != nil {
 		c.rt.Fatal(err)
 	}
 }
@@ -513,8 +480,8 @@ func (c *chaos) settle() {
 		n.sick = false
 	}
 	for _, a := range c.apps {
-		if done, err := c.r.Kill(context.Background(), Actor{User: "bob"}, a.id, ""); err != nil || !done {
-			c.rt.Fatal(done, err)
+		if err := c.r.Kill(context.Background(), Actor{User: "bob"}, a.id, ""); err != nil {
+			c.rt.Fatal(err)
 		}
 	}
 	c.quiet() // masters are being stopped
@@ -537,12 +504,13 @@ func (c *chaos) settle() {
 		}
 	}
 	_, _ = read(context.Background(), c.r, func() (struct{}, error) {
-		if v := c.r.core.View(); !v.Used().IsZero() || len(c.r.conts) > 0 || v.Alive() > 0 {
-			c.rt.Errorf("left: %v used, %d containers, %d applications", v.Used(), len(c.r.conts), v.Alive())
+		m := c.r.m.Reports()
+		if p := m.Cluster(); !p.Used.IsZero() || p.Containers > 0 || p.RunningApps+p.PendingApps > 0 {
+			c.rt.Errorf("left: %v used, %d containers, %d applications run, %d wait", p.Used, p.Containers, p.RunningApps, p.PendingApps)
 		}
-		for _, n := range c.r.nodes {
-			if len(n.killed) > 0 || len(n.apps) > 0 {
-				c.rt.Errorf("%s: %d kills and %d applications never ended", n.id, len(n.killed), len(n.apps))
+		for _, n := range m.Nodes() { // one that waits for nothing is wanted late
+			if n.BeatEvery != testConfig().IdleBeat {
+				c.rt.Errorf("%s is to report again after %v: it has still something to clean up after", n.ID, time.Duration(n.BeatEvery))
 			}
 		}
 		c.r.auth.mu.RLock()

@@ -13,6 +13,7 @@ import (
 
 	"heddle"
 	"heddle/daemon/store"
+	"heddle/rm"
 	"heddle/yarn/conv"
 	"heddle/yarn/ids"
 	"heddle/yarn/wire"
@@ -21,7 +22,7 @@ import (
 // inRestarts runs a test in a bubble, on a store of its own.
 func inRestarts(t *testing.T, profile string, f func(t *testing.T, w *world, path string)) {
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{T: t, profile: profile}
+		w := &world{T: t, config: testConfig(), profile: profile}
 		path := filepath.Join(t.TempDir(), "data", "rm.db")
 		w.restart(path, 0)
 		defer func() { w.stop() }()
@@ -151,7 +152,7 @@ func TestRestartExhausted(t *testing.T) {
 			t.Fatal(err)
 		}
 		for n := range int32(2) {
-			st.Commit(nil, store.PutAttempt(store.Attempt{ID: ids.Attempt{App: id, N: n + 1}, State: attemptFailed, Exit: 1, Finished: time.Now().UnixMilli(), Diagnostics: "it fell over"}))
+			st.Commit(nil, store.PutAttempt(store.Attempt{ID: ids.Attempt{App: id, N: n + 1}, State: "FAILED", Exit: 1, Finished: time.Now().UnixMilli(), Diagnostics: "it fell over"}))
 		}
 		if err := st.Close(); err != nil {
 			t.Fatal(err)
@@ -173,7 +174,7 @@ func TestRestartFinished(t *testing.T) {
 		if !m.finish() {
 			t.Fatal("not finished")
 		}
-		if p := w.app(id); p.Internal != stateFinishing {
+		if p := w.app(id); p.Internal != "FINISHING" {
 			t.Fatalf("it is %s before its master is known to be gone", p.Internal)
 		}
 		home.register(2048, 4)
@@ -217,7 +218,7 @@ func TestRestartInStoppedQueue(t *testing.T) {
 	inRestarts(t, "capacity", func(t *testing.T, w *world, path string) {
 		id := w.submit("SPARK", 1024)
 		w.restart(path, time.Second)
-		if _, err := read(t.Context(), w.r, func() (struct{}, error) { return struct{}{}, w.r.reschedule(stoppedQueues(t)) }); err != nil {
+		if err := w.refresh(stoppedQueues(t)); err != nil {
 			t.Fatal(err)
 		}
 		w.node("n1", 2048, 4)
@@ -300,26 +301,10 @@ func TestRestartSickNode(t *testing.T) {
 	})
 }
 
-// What is written of an application while its end is being stored, or after, says that it is over.
-func TestRecordOfAnEnd(t *testing.T) {
-	for _, x := range []struct{ state, target, want string }{
-		{string(rm.AppRunning), "", ""},
-		{stateFinalSaving, stateFinishing, "FINISHED"},
-		{stateFinalSaving, "KILLED", "KILLED"},
-		{stateFinishing, stateFinishing, "FINISHED"},
-		{string(rm.AppFailed), "FAILED", "FAILED"},
-	} {
-		a := &app{state: x.state, target: x.target, context: &wire.ApplicationSubmissionContext{}}
-		if got := a.record().State; got != x.want {
-			t.Errorf("%s, to be %s: kept as %q, want %q", x.state, x.target, got, x.want)
-		}
-	}
-}
-
 // A disk that hangs calls nobody back: the ResourceManager ends all the same, since it can promise nothing.
 func TestHungDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{T: t}
+		w := &world{T: t, config: testConfig()}
 		w.restart(filepath.Join(t.TempDir(), "data", "rm.db"), 0)
 		hold := make(chan struct{})
 		defer func() {

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"heddle/daemon/store"
+	"heddle/rm"
 	"heddle/yarn/conv"
 	"heddle/yarn/ids"
 	"heddle/yarn/wire"
@@ -71,7 +72,7 @@ func TestWorkPreservingRestart(t *testing.T) {
 		if p := w.app(id); p.State != rm.AppAccepted || p.Attempt != 1 || p.Master != master {
 			t.Fatalf("found again as %s, attempt %d, master %v", p.State, p.Attempt, p.Master)
 		}
-		if _, _, who, err := w.r.auth.Verify(token); err != nil || who.(rm.Caller).attempt.App != id {
+		if _, _, who, err := w.r.auth.Verify(token); err != nil || who.(rm.Caller).Attempt.App != id {
 			t.Fatalf("the master's token is not good any more: %v", err)
 		}
 		if b := n.beat(); b.GetNodeAction() != wire.NodeAction_RESYNC {
@@ -154,7 +155,7 @@ func TestRestartWithoutMaster(t *testing.T) {
 }
 
 // Placement rules may create queues: a queue is made for the application that is placed there, is there after a
-// restart, and goes when numbers begin anew and nobody is in it any more.
+// restart, and goes with the next refresh when nobody is in it any more.
 func TestQueuesAreCreated(t *testing.T) {
 	inRestarts(t, "fair", func(t *testing.T, w *world, path string) {
 		running, m, _, _ := w.job("MAPREDUCE")
@@ -197,13 +198,14 @@ func TestQueuesAreCreated(t *testing.T) {
 		if a := w.app(first); a.State.Final() {
 			t.Errorf("after the restart it is %s: %s", a.State, a.Diagnostics)
 		}
-		if _, err := w.r.Kill(t.Context(), Actor{User: "ann"}, first, ""); err != nil {
+		if err := w.r.Kill(t.Context(), Actor{User: "ann"}, first, ""); err != nil {
 			t.Fatal(err)
 		}
 		into("bob")
 		queues("root", "root.bob", "root.default", "root.eve")
-		w.tidySoon()
-		time.Sleep(2 * checkEvery)
+		if err := w.refresh(w.r.m.Scheduler()); err != nil {
+			t.Fatal(err)
+		}
 		queues("root", "root.bob", "root.default")
 		if list, err := w.r.Queues(t.Context()); err != nil || list[0].Killed != 1 || list[0].Submitted != 2 { // bob's waits for the end of recovery
 			t.Errorf("the root counts %d submitted, %d killed, want 2 and 1 (%v)", list[0].Submitted, list[0].Killed, err)

@@ -61,6 +61,11 @@ func (r *RM) heartbeat(ctx context.Context, _ *rpc.Call, q *wire.NodeHeartbeatRe
 	if err != nil {
 		return nil, err
 	}
+	return r.beaten(a, q), nil
+}
+
+// beaten is the answer to a report with the keys that its node lacks.
+func (r *RM) beaten(a *rm.NodeBeat, q *wire.NodeHeartbeatRequest) *wire.NodeHeartbeatResponse {
 	p := r.units().NodeBeat(a)
 	if a.Action == rm.GoOn {
 		p.TokenSequenceNo = proto.Int64(1)
@@ -72,5 +77,5 @@ func (r *RM) heartbeat(ctx context.Context, _ *rpc.Call, q *wire.NodeHeartbeatRe
 			}
 		}
 	}
-	return p, nil
+	return p
 }

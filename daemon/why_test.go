@@ -4,9 +4,6 @@ import (
 	"context"
 	"strings"
 	"testing"
-
-	"heddle"
-	"heddle/policy"
 )
 
 // What operators read of an application that waits names who refuses it, the limit in figures and what sets it.
@@ -91,42 +88,6 @@ func TestWhyReads(t *testing.T) {
 				}
 			})
 		})
-	}
-}
-
-// Where the queue's order goes by its configuration, it is told by that; what has no bound has the cluster's.
-func TestWhyNames(t *testing.T) {
-	inWorld(t, "capacity", func(t *testing.T, w *world) {
-		n := w.node("n1", 65536, 8)
-		w.submit("MAPREDUCE", 1024)
-		n.beat()
-		id := w.submit("MAPREDUCE", 1024)
-		_, _ = read(context.Background(), w.r, func() (struct{}, error) {
-			a := w.r.byApp[id]
-			w.r.sch.Queues[1].Configured = "fair"
-			for order, want := range map[string]string{"order: capacity": "order: capacity (fair)", "order: shortest": "order: shortest", "gate.am: fair": "gate.am: fair"} {
-				if got := w.r.order(a, order); got != want {
-					t.Errorf("%s is told as %s", order, got)
-				}
-			}
-			for text, l := range map[string]policy.Limit{
-				"Masters of user ann in queue root.default: 1 of at most 2.": {What: "masters", Of: policy.OfUser, Queue: 1, Counted: true, UsedN: 1, MostN: 2},
-				"Maps done in the application: 1 of at least 2, set by a = 1, b = 2.": {
-					What: "maps done", Of: policy.OfApp, Queue: heddle.NoQueue, Counted: true, Least: true, UsedN: 1, MostN: 2, By: []string{"a = 1", "b = 2"},
-				},
-				"Containers in the cluster: <memory:0, vCores:0> of at most <memory:65536, vCores:8>.": {What: "containers", Queue: heddle.NoQueue, Most: heddle.Unbounded},
-			} {
-				if got := w.r.limit(a, &l).Text(w.r.text); got != text {
-					t.Errorf("got  %s\nwant %s", got, text)
-				}
-			}
-			return struct{}{}, nil
-		})
-	})
-	for n, want := range map[int]string{1: "1st", 2: "2nd", 3: "3rd", 4: "4th", 11: "11th", 12: "12th", 22: "22nd", 113: "113th", 1001: "1001st"} {
-		if got := ordinal(n); got != want {
-			t.Errorf("%d is %s", n, got)
-		}
 	}
 }
 

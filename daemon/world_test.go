@@ -7,7 +7,6 @@ import (
 	"slices"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"google.golang.org/protobuf/proto"
 
@@ -16,6 +15,7 @@ import (
 	"heddle/daemon/store"
 	"heddle/policies"
 	"heddle/policies/fair"
+	"heddle/rm"
 	"heddle/yarn/conv"
 	"heddle/yarn/ids"
 	"heddle/yarn/rpc"
@@ -27,6 +27,7 @@ type world struct {
 	*testing.T
 	profile string // of those that are started on a store; capacity where it is empty
 	largest int64  // MiB of the largest container, where it is not the default
+	config  Config
 	r       *RM
 	stop    func()
 	log     bytes.Buffer
@@ -36,10 +37,13 @@ type world struct {
 
 func testConfig() Config {
 	return Config{
-		NodeExpiry: 10 * time.Minute, MasterExpiry: 15 * time.Minute, ContainerExpiry: 10 * time.Minute,
-		MaxAttempts: 2, GlobalAttempts: 2, MaxCompleted: 1000, KeyRolling: 24 * time.Hour, NodeKeyRolling: 24 * time.Hour,
-		ConnectRetries: 1, SchedulingWait: 10 * time.Second, Recovery: true, WorkPreserving: true,
-		Beat: time.Second, FastBeat: 200 * time.Millisecond, IdleBeat: 3 * time.Second, BeatLoad: 1000, MaxPriority: 10,
+		Config: rm.Config{
+			KeyRolling: 24 * heddle.Hour, NodeKeyRolling: 24 * heddle.Hour,
+			NodeExpiry: 10 * heddle.Minute, MasterExpiry: 15 * heddle.Minute, ContainerExpiry: 10 * heddle.Minute,
+			MaxAttempts: 2, GlobalAttempts: 2, MaxCompleted: 1000, SchedulingWait: 10 * heddle.Second, WorkPreserving: true,
+			Beat: heddle.Second, FastBeat: 200 * heddle.Millisecond, IdleBeat: 3 * heddle.Second, BeatLoad: 1000, MaxPriority: 10,
+		},
+		ConnectRetries: 1, Recovery: true,
 	}
 }
 
@@ -80,8 +84,13 @@ func testScheduler(t testing.TB, profile string, leaves ...string) *rm.Scheduler
 
 // inWorld runs a test in a bubble of its own time.
 func inWorld(t *testing.T, profile string, f func(t *testing.T, w *world)) {
+	inWorldOf(t, profile, testConfig(), f)
+}
+
+// inWorldOf is likewise, with another configuration.
+func inWorldOf(t *testing.T, profile string, c Config, f func(t *testing.T, w *world)) {
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{T: t}
+		w := &world{T: t, config: c}
 		w.start(profile, nil, nil)
 		defer func() { w.stop() }()
 		f(t, w)
@@ -96,7 +105,7 @@ func (w *world) start(profile string, st *store.Store, state *store.State) {
 		sch.Maximum[heddle.Memory], sch.Set.Maximum[heddle.Memory] = w.largest, w.largest
 	}
 	r, err := New(Options{
-		Config: testConfig(), Scheduler: sch, Store: st, State: state,
+		Config: w.config, Scheduler: sch, Store: st, State: state,
 		Log: slog.New(slog.NewTextHandler(&w.log, nil)),
 	})
 	if err != nil {
@@ -116,22 +125,26 @@ func (w *world) start(profile string, st *store.Store, state *store.State) {
 	}
 }
 
-// tidySoon has numbers begin anew at the next tick.
-func (w *world) tidySoon() {
+// refresh has another scheduler take over, as when the configuration is read again.
+func (w *world) refresh(sch *rm.Scheduler) error {
+	return w.r.change(w.Context(), func(c rm.Call) rm.Message { return &rm.Refresh{Call: c, Scheduler: sch} })
+}
+
+// inLoop has the loop run f.
+func (w *world) inLoop(f func()) {
 	w.Helper()
-	if _, err := read(w.Context(), w.r, func() (struct{}, error) { w.r.tidyAt = 0; return struct{}{}, nil }); err != nil {
+	if _, err := read(context.Background(), w.r, func() (struct{}, error) { f(); return struct{}{}, nil }); err != nil {
 		w.Fatal(err)
 	}
 }
 
-// check recounts the core's books.
+// check recounts the machine's books.
 func (w *world) check() {
 	w.Helper()
-	_, _ = read(context.Background(), w.r, func() (struct{}, error) {
-		for _, wrong := range w.r.core.Check() {
+	w.inLoop(func() {
+		for _, wrong := range w.r.m.Check() {
 			w.Error(wrong)
 		}
-		return struct{}{}, nil
 	})
 }
 

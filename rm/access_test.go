@@ -4,8 +4,6 @@ import (
 	"errors"
 	"slices"
 	"testing"
-
-	"heddle/yarn/wire"
 )
 
 func TestACL(t *testing.T) {
@@ -33,51 +31,57 @@ func TestACL(t *testing.T) {
 
 // Where access lists count, submitting, changing and looking are for those that application, queue and cluster name.
 func TestAccess(t *testing.T) {
-	inWorld(t, "capacity", func(t *testing.T, w *world) {
-		w.r.cfg.ACLs, w.r.cfg.Admins = true, "root"
-		w.r.sch.Groups = func(user string) []string { return map[string][]string{"eve": {"ops"}, "mal": {"guests"}}[user] }
-		w.r.sch.Queues[0].SubmitACL, w.r.sch.Queues[0].AdminACL = "boss", "boss"
-		w.r.sch.Queues[1].SubmitACL, w.r.sch.Queues[1].AdminACL = "ann,dan", "carl ops"
-
-		for user, may := range map[string]bool{"ann": true, "carl": true, "eve": true, "boss": true, "root": true, "mal": false, "sue": false} {
-			id, _, err := w.r.NewApp(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			err = w.r.Submit(t.Context(), user, submission(id, "SPARK", 1024))
-			if denied := (*Denied)(nil); errors.As(err, &denied) == may || err != nil && denied == nil {
-				t.Errorf("%s submits: %v", user, err)
-			}
-		}
-
-		id, _, err := w.r.NewApp(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		c := submission(id, "SPARK", 1024)
-		for kind, list := range map[wire.ApplicationAccessType]string{
-			wire.ApplicationAccessType_APPACCESS_VIEW_APP: "vic", wire.ApplicationAccessType_APPACCESS_MODIFY_APP: "moe",
-		} {
-			c.AmContainerSpec.Application_ACLs = append(c.AmContainerSpec.Application_ACLs, &wire.ApplicationACLMap{AccessType: kind.Enum(), Acl: new(list)})
-		}
-		if err := w.r.Submit(t.Context(), "ann", c); err != nil {
-			t.Fatal(err)
-		}
-		if got := w.app(id).Viewers; !slices.Equal(got, []ACL{"vic", "carl ops", "boss"}) {
-			t.Errorf("viewers %q", got)
-		}
-		for _, user := range []string{"vic", "dan", "mal"} {
-			if _, err := w.r.SetPriority(t.Context(), Actor{User: user}, id, 1); !errors.As(err, new(*Denied)) {
-				t.Errorf("%s changes it: %v", user, err)
-			}
-		}
-		for _, user := range []string{"ann", "moe", "carl", "eve", "boss", "root"} {
-			if _, err := w.r.SetPriority(t.Context(), Actor{User: user}, id, 1); err != nil {
-				t.Errorf("%s: %v", user, err)
-			}
-		}
-		if err := w.r.Move(t.Context(), Actor{User: "moe"}, id, "default"); !errors.As(err, new(*Denied)) {
-			t.Errorf("moe moves it to a queue that is closed to him: %v", err)
-		}
+	w := newWorld(t, "capacity", func(o *Options) {
+		o.Config.ACLs, o.Config.Admins = true, "root"
+		q := o.Scheduler.Queues
+		q[0].SubmitACL, q[0].AdminACL = "boss", "boss"
+		q[1].SubmitACL, q[1].AdminACL = "ann,dan", "carl ops"
 	})
+	person := func(user string) Person {
+		return Person{User: user, Groups: map[string][]string{"eve": {"ops"}, "mal": {"guests"}}[user]}
+	}
+	submits := func(user string, s Submission) error {
+		t.Helper()
+		c := w.next()
+		w.step(&SubmitApp{Call: c, Who: person(user), Queue: "root.default", App: s})
+		_, err := answered[any](w, c)
+		return err
+	}
+	for user, may := range map[string]bool{"ann": true, "carl": true, "eve": true, "boss": true, "root": true, "mal": false, "sue": false} {
+		err := submits(user, submission(w.newID(), "SPARK", 1024))
+		if denied := (*Denied)(nil); errors.As(err, &denied) == may || err != nil && denied == nil {
+			t.Errorf("%s submits: %v", user, err)
+		}
+	}
+
+	s := submission(w.newID(), "SPARK", 1024)
+	s.Access = []Access{{List: "vic"}, {Change: true, List: "moe"}}
+	if err := submits("ann", s); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.app(s.ID).Viewers; !slices.Equal(got, []ACL{"vic", "carl ops", "boss"}) {
+		t.Errorf("viewers %q", got)
+	}
+	changes := func(user string) error {
+		t.Helper()
+		c := w.next()
+		w.step(&SetPriority{Call: c, Who: person(user), App: s.ID, Priority: 1})
+		_, err := answered[int32](w, c)
+		return err
+	}
+	for _, user := range []string{"vic", "dan", "mal"} {
+		if err := changes(user); !errors.As(err, new(*Denied)) {
+			t.Errorf("%s changes it: %v", user, err)
+		}
+	}
+	for _, user := range []string{"ann", "moe", "carl", "eve", "boss", "root"} {
+		if err := changes(user); err != nil {
+			t.Errorf("%s: %v", user, err)
+		}
+	}
+	c := w.next()
+	w.step(&MoveApp{Call: c, Who: person("moe"), App: s.ID, Queue: "default"})
+	if _, err := answered[any](w, c); !errors.As(err, new(*Denied)) {
+		t.Errorf("moe moves it to a queue that is closed to him: %v", err)
+	}
 }

@@ -39,8 +39,5 @@ func invalid(class, format string, args ...any) error {
 	return &Invalid{class, text(format, args...)}
 }
 
-// InvalidAsk is an error that says what was wrong with a request for containers.
-func InvalidAsk(text string) error { return &Invalid{classInvalidAsk, text} }
-
-// Unfit is an error that says what was wrong with any other request.
+// Unfit is an error that says what was wrong with a request.
 func Unfit(text string) error { return &Invalid{classYarn, text} }

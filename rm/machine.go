@@ -154,6 +154,8 @@ func (m *Machine) hear(msg Message) {
 		m.answer(q.Call, nil, nil)
 	case *ResizeNode:
 		m.answer(q.Call, nil, m.resize(q))
+	default:
+		panic("rm: a message that is not known")
 	}
 }
 
@@ -197,8 +199,13 @@ func (m *Machine) date(t heddle.Time) int64 { return m.began + int64(t)/1e6 }
 // today is the date.
 func (m *Machine) today() int64 { return m.date(m.now) }
 
-// timeOf is a date as a time.
-func (m *Machine) timeOf(ms int64) heddle.Time { return heddle.Time((ms - m.began) * 1e6) }
+// timeOf is a date as a time: never where it is later than times can say, some centuries from the start.
+func (m *Machine) timeOf(ms int64) heddle.Time {
+	if ms-m.began > math.MaxInt64/1_000_000 {
+		return never
+	}
+	return heddle.Time((ms - m.began) * 1e6)
+}
 
 func (m *Machine) emit(e Effect) { m.effects = append(m.effects, e) }
 

@@ -146,6 +146,7 @@ type (
 		Who       Person
 		Queue     string // where placement rules put it
 		Misplaced string // why they put it nowhere; "" where they did
+		Wrong     string // what it says of its master's container that cannot be; "" for nothing
 		Unwritten int    // bytes that wait for the disk
 		App       Submission
 	}

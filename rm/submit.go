@@ -15,13 +15,15 @@ const (
 	maxTypeLength = 20
 	maxTags       = 10
 	maxTagLength  = 100
-	maxName       = 1024              // bytes, of applications, users and queues
 	maxLogContext = 16 << 10          // bytes
 	maxUnwritten  = 8 << 20           // bytes on their way to the disk before submissions have to come again
 	maxLifetime   = 100 * 365 * 86400 // seconds
 	maxContext    = 4 << 20           // bytes of a submission
 	defaultType   = "YARN"
 )
+
+// MaxName is how many bytes there are to the names of users and queues, and are kept of those of applications.
+const MaxName = 1024
 
 // submit takes an application in.
 func (m *Machine) submit(q *SubmitApp) {
@@ -65,8 +67,10 @@ func (m *Machine) newApp(q *SubmitApp) (*app, error) {
 		return nil, invalid(classRetry, "%s is not taken in: the disk is %d bytes behind; try again", id, q.Unwritten)
 	case s.Unmanaged:
 		return nil, invalid(classYarn, "%s has an unmanaged ApplicationMaster; only masters that run in containers are supported", id)
-	case len(user) > maxName || len(q.Queue) > maxName:
-		return nil, invalid(classYarn, "%s is of a user, or for a queue, whose name has more than %d bytes", id, maxName)
+	case len(user) > MaxName || len(q.Queue) > MaxName:
+		return nil, invalid(classYarn, "%s is of a user, or for a queue, whose name has more than %d bytes", id, MaxName)
+	case q.Wrong != "":
+		return nil, invalid(classInvalidAsk, "%s", q.Wrong)
 	case size.AnyNegative() || !size.Fits(largest):
 		return nil, m.tooLarge(size, largest)
 	case len(s.LogContext) > maxLogContext:
@@ -102,7 +106,7 @@ func (m *Machine) tooLarge(size, largest heddle.Resource) error {
 // appOf is what a submission says of an application, new or found in the store.
 func (m *Machine) appOf(user string, s *Submission) *app {
 	a := &app{Submission: *s, aid: heddle.NoApp, user: user, nodes: map[*node]bool{}, logs: "NOT_START"}
-	a.Name = Clip(cmp.Or(a.Name, noName), maxName)
+	a.Name = Clip(cmp.Or(a.Name, noName), MaxName)
 	a.Facts.Name = cmp.Or(a.Facts.Name, a.Name)
 	a.Type = Clip(cmp.Or(a.Type, defaultType), maxTypeLength)
 	a.framework = frameworkOf(a.Type)

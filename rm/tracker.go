@@ -99,7 +99,7 @@ func plausible(a heddle.Resource) bool {
 // join makes a node that registered one of the cluster's, if it is healthy. It has nothing to give yet.
 func (m *Machine) join(n *node, h Health) {
 	n.heal(h)
-	if h.Sick {
+	if h.Sick || !h.Said && n.state == nodeUnhealthy { // as sick as before where it does not say
 		m.nodeDown(n, nodeUnhealthy)
 		return
 	}
@@ -299,7 +299,7 @@ func (m *Machine) restless(n *node) bool {
 	if n.up && m.core.Wants(n.nid) || len(n.cleanup) > 0 || len(n.cleanApp) > 0 {
 		return true
 	}
-	for _, at := range n.killed {
+	for _, at := range n.killed { // order: is there one
 		if m.now.Since(at) < killTime {
 			return true
 		}

@@ -47,7 +47,7 @@ func TestBuild(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = p.Wait() // it was ended
-	if trace := p.log(); !regexp.MustCompile(`heddle/rm\.\(\*RM\)\.Run\(.*\n\t\S*rm/rm\.go:\d+`).MatchString(trace) {
+	if trace := p.log(); !regexp.MustCompile(`heddle/daemon\.\(\*RM\)\.Run\(.*\n\t\S*daemon/rm\.go:\d+`).MatchString(trace) {
 		t.Errorf("the trace does not say where the loop is:\n%s", trace)
 	}
 }

@@ -83,7 +83,6 @@ func TestCallsOfTheDaemon(t *testing.T) {
 	life := wire.ApplicationTimeoutType_APP_TIMEOUT_LIFETIME
 	until := time.Now().Add(time.Hour).Truncate(time.Second)
 	f := stock()
-	f.killed = true
 	c, a := dial(t, f, Options{Admins: "root", Decommission: time.Hour}, "root")
 	call := func(c *rpc.Client, method string, req, resp proto.Message) {
 		t.Helper()

@@ -24,7 +24,6 @@ type fake struct {
 	queues     []rm.QueueReport
 	cluster    rm.ClusterReport
 	err        error // of everything that changes something
-	killed     bool
 
 	filter rm.AppFilter
 	done   []string
@@ -86,8 +85,8 @@ func (f *fake) Submit(_ context.Context, user string, c *wire.ApplicationSubmiss
 	return f.note("submit %s %s", user, c.GetApplicationName())
 }
 
-func (f *fake) Kill(_ context.Context, who daemon.Actor, id ids.App, diagnostics string) (bool, error) {
-	return f.killed, f.note("kill %v %s %q", who, id, diagnostics)
+func (f *fake) Kill(_ context.Context, who daemon.Actor, id ids.App, diagnostics string) error {
+	return f.note("kill %v %s %q", who, id, diagnostics)
 }
 
 func (f *fake) FailAttempt(_ context.Context, _ daemon.Actor, id ids.Attempt) error {

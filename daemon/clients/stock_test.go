@@ -191,7 +191,7 @@ func TestAsStock(t *testing.T) {
 			{ApplicationTimeoutType: &life, ExpireTime: new("2026-11-21T17:42:52.986+0000")},
 		}}, &wire.UpdateApplicationTimeoutsResponse{}},
 		{"moveApplicationAcrossQueues -", stock(), &wire.MoveApplicationAcrossQueuesRequest{ApplicationId: app, TargetQueue: new("b")}, &wire.MoveApplicationAcrossQueuesResponse{}},
-		{"forceKillApplication -", stock(), &wire.KillApplicationRequest{ApplicationId: app}, &wire.KillApplicationResponse{}},
+		{"forceKillApplication again", with(killed()), &wire.KillApplicationRequest{ApplicationId: app}, &wire.KillApplicationResponse{}},
 		{"failApplicationAttempt over", stock(), &wire.FailApplicationAttemptRequest{ApplicationAttemptId: att}, &wire.FailApplicationAttemptResponse{}},
 	}
 	stock := recorded(t)

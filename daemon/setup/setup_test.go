@@ -101,10 +101,12 @@ func TestNoConfiguration(t *testing.T) {
 	loop := func(port uint16) netip.AddrPort { return netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), port) }
 	want := daemon.Config{
 		Client: loop(8032), Scheduler: loop(8030), Tracker: loop(8031), Admin: loop(8033), Web: loop(8088),
-		NodeExpiry: 10 * time.Minute, MasterExpiry: 15 * time.Minute, ContainerExpiry: 10 * time.Minute,
-		MaxAttempts: 2, GlobalAttempts: 2, MaxCompleted: 1000, KeyRolling: 24 * time.Hour, NodeKeyRolling: 24 * time.Hour,
-		Decommission: time.Hour, ConnectRetries: 10, SchedulingWait: 10 * time.Second, Recovery: true, WorkPreserving: true, Admins: "*",
-		Beat: time.Second, FastBeat: 100 * time.Millisecond, IdleBeat: 2 * time.Second, BeatLoad: 5000,
+		Config: rm.Config{
+			KeyRolling: 24 * heddle.Hour, NodeKeyRolling: 24 * heddle.Hour, NodeExpiry: 10 * heddle.Minute, MasterExpiry: 15 * heddle.Minute, ContainerExpiry: 10 * heddle.Minute,
+			MaxAttempts: 2, GlobalAttempts: 2, MaxCompleted: 1000, SchedulingWait: 10 * heddle.Second, WorkPreserving: true, Admins: "*",
+			Beat: heddle.Second, FastBeat: 100 * heddle.Millisecond, IdleBeat: 2 * heddle.Second, BeatLoad: 5000,
+		},
+		Decommission: time.Hour, ConnectRetries: 10, Recovery: true,
 	}
 	if diff := cmp.Diff(want, d.Config, cmp.Comparer(func(a, b netip.AddrPort) bool { return a == b })); diff != "" {
 		t.Error(diff)
@@ -310,7 +312,7 @@ func TestSettings(t *testing.T) {
 	})
 	d := load(t, Options{ConfDir: dir})
 	c := d.Config
-	if c.FastBeat != 50*time.Millisecond || c.Beat != 2*time.Second || c.IdleBeat != 5*time.Second || c.BeatLoad != 100 || c.NodeExpiry != 30*time.Second {
+	if c.FastBeat != 50*heddle.Millisecond || c.Beat != 2*heddle.Second || c.IdleBeat != 5*heddle.Second || c.BeatLoad != 100 || c.NodeExpiry != 30*heddle.Second {
 		t.Errorf("beats %+v", c)
 	}
 	if d.DataDir != filepath.Join(dir, "state") || !d.Log.JSON || d.Log.Level.String() != "DEBUG" {
@@ -329,13 +331,13 @@ func TestSettings(t *testing.T) {
 
 // Intervals that were configured for other daemons never make heddle's own an error.
 func TestBeatsFollowYARNs(t *testing.T) {
-	for site, want := range map[string][3]time.Duration{
-		"yarn.resourcemanager.nodemanagers.heartbeat-interval-ms=50":   {50 * time.Millisecond, 50 * time.Millisecond, 2 * time.Second},
-		"yarn.resourcemanager.nodemanagers.heartbeat-interval-ms=3000": {100 * time.Millisecond, 3 * time.Second, 3 * time.Second},
-		"yarn.nm.liveness-monitor.expiry-interval-ms=3000":             {100 * time.Millisecond, time.Second, time.Second},
+	for site, want := range map[string][3]heddle.Span{
+		"yarn.resourcemanager.nodemanagers.heartbeat-interval-ms=50":   {50 * heddle.Millisecond, 50 * heddle.Millisecond, 2 * heddle.Second},
+		"yarn.resourcemanager.nodemanagers.heartbeat-interval-ms=3000": {100 * heddle.Millisecond, 3 * heddle.Second, 3 * heddle.Second},
+		"yarn.nm.liveness-monitor.expiry-interval-ms=3000":             {100 * heddle.Millisecond, heddle.Second, heddle.Second},
 	} {
 		c := load(t, Options{ConfDir: folder(t, "capacity", map[string]string{"yarn-site.xml": props(site)})}).Config
-		if got := [3]time.Duration{c.FastBeat, c.Beat, c.IdleBeat}; got != want {
+		if got := [3]heddle.Span{c.FastBeat, c.Beat, c.IdleBeat}; got != want {
 			t.Errorf("%s: %v, want %v", site, got, want)
 		}
 	}

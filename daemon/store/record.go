@@ -28,8 +28,8 @@ type Key struct {
 
 // Keys are the secrets of the tokens that masters show when they call. What is nil does not exist.
 type Keys struct {
-	Current  *Key `json:",omitempty"`
-	Next     *Key `json:",omitempty"`
+	Current *Key `json:",omitempty"`
+	Next    *Key `json:",omitempty"`
 }
 
 // A record is its checksum in hexadecimal, a space, and JSON, so that people can read one and a flipped bit

@@ -32,7 +32,6 @@ type fakeRM struct {
 	actor  daemon.Actor // of the last change
 	killed string       // diagnostics of the last kill
 	until  time.Time
-	dying  bool // kills take time
 }
 
 func (f *fakeRM) Apps(_ context.Context, filter rm.AppFilter) ([]rm.AppReport, error) {
@@ -138,14 +137,11 @@ func (f *fakeRM) change(who daemon.Actor, id ids.App, do func(*rm.AppReport)) er
 	return nil
 }
 
-func (f *fakeRM) Kill(_ context.Context, who daemon.Actor, id ids.App, text string) (bool, error) {
-	err := f.change(who, id, func(a *rm.AppReport) {
+func (f *fakeRM) Kill(_ context.Context, who daemon.Actor, id ids.App, text string) error {
+	return f.change(who, id, func(a *rm.AppReport) {
 		f.killed = text
-		if !f.dying {
-			a.State, a.Internal = rm.AppKilled, "KILLED"
-		}
+		a.State, a.Internal = rm.AppKilled, "KILLED"
 	})
-	return !f.dying, err
 }
 
 func (f *fakeRM) Move(_ context.Context, who daemon.Actor, id ids.App, queue string) error {

@@ -13,7 +13,6 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -43,7 +42,7 @@ func demo() *fakeRM {
 	f.cluster = rm.ClusterReport{
 		ClusterID: "c1", Started: 1700000000000, Profile: "heddle", Order: "shortest", Scheduler: "capacity", Minimum: heddle.Of(128, 1000),
 		Maximum: heddle.Of(4096, 8000), Total: heddle.Of(8192, 16000), Used: heddle.Of(2048, 2000), RunningApps: 1,
-		PendingApps: 1, Containers: 2, Waiting: 3, Active: 2, Lost: 1, Steps: 1234, Grants: 56, BusyPercent: 1.5, BeatEvery: time.Second,
+		PendingApps: 1, Containers: 2, Waiting: 3, Active: 2, Lost: 1, Steps: 1234, Grants: 56, BusyPercent: 1.5, BeatEvery: heddle.Second,
 	}
 	f.apps = []rm.AppReport{
 		{

@@ -40,19 +40,8 @@ func (s *site) change(f changeFunc) http.Handler {
 			s.fail(w, r, err)
 			return
 		}
-		if status == http.StatusAccepted {
-			w.Header().Set("Location", s.base()+r.URL.EscapedPath())
-		}
 		s.write(w, r, cmp.Or(status, http.StatusOK), a)
 	})
-}
-
-// base is where the server is for its clients, or empty where that is not known and links stay relative.
-func (s *site) base() string {
-	if s.WebHost == "" {
-		return ""
-	}
-	return "http://" + s.WebHost
 }
 
 // operations are what changes are called in the log, by their patterns. What is not here changes nothing yet.

@@ -33,7 +33,6 @@ func TestChanges(t *testing.T) {
 		want                            string
 	}{
 		{"kill", "PUT", state, "?user.name=ann", kill, nil, nil, 200, `{"state":"KILLED"}`},
-		{"kill takes time", "PUT", state, "?user.name=ann", kill, nil, func(f *fakeRM, _ *Options) { f.dying = true }, 202, `{"state":"RUNNING"}`},
 		{"kill in XML", "PUT", state, "?user.name=ann", `<appstate><state>KILLED</state></appstate>`, http.Header{"Content-Type": {"application/xml"}}, nil, 200, `{"state":"KILLED"}`},
 		{"same state", "PUT", state, "?user.name=ann", `{"state":"RUNNING"}`, nil, nil, 200, `{"state":"RUNNING"}`},
 		{"other state", "PUT", state, "?user.name=ann", `{"state":"FINISHED"}`, nil, nil, 400, "Only 'KILLED' is allowed"},

@@ -5,6 +5,7 @@
 package translate
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -272,16 +273,12 @@ func (u Units) ContainerToken(c *rm.Granted, cluster int64) (*wire.ContainerToke
 // anywhere is the place that a row names which any node will do for.
 const anywhere = "*"
 
-// Submission is what a client hands in. An error says what is wrong with its master's container.
-func (u Units) Submission(c *wire.ApplicationSubmissionContext) (rm.Submission, error) {
-	master, err := u.master(c)
-	if err != nil {
-		return rm.Submission{}, err
-	}
-	s := rm.Submission{
+// Submission is what a client hands in. An error says what is wrong with its master's container, which it leaves out.
+func (u Units) Submission(c *wire.ApplicationSubmissionContext) (s rm.Submission, err error) {
+	s = rm.Submission{
 		ID: conv.App(c.GetApplicationId()), Name: c.GetApplicationName(), Type: c.GetApplicationType(), Tags: c.GetApplicationTags(),
-		Master: master, MaxAttempts: c.GetMaxAppAttempts(), Unmanaged: c.GetUnmanagedAm(),
-		FailureWindow: heddle.Span(c.GetAttemptFailuresValidityInterval()) * 1e6,
+		MaxAttempts: c.GetMaxAppAttempts(), Unmanaged: c.GetUnmanagedAm(),
+		FailureWindow: heddle.Span(min(c.GetAttemptFailuresValidityInterval(), math.MaxInt64/1_000_000)) * 1e6,
 	}
 	if k := c.GetPriority(); k != nil {
 		s.Priority = new(k.GetPriority())
@@ -293,6 +290,9 @@ func (u Units) Submission(c *wire.ApplicationSubmissionContext) (rm.Submission, 
 		s.Access = append(s.Access, rm.Access{
 			Change: l.GetAccessType() == wire.ApplicationAccessType_APPACCESS_MODIFY_APP, List: rm.ACL(l.GetAcl()),
 		})
+	}
+	if s.Master, err = u.master(c); err != nil {
+		return s, err
 	}
 	return s, encode(c, &s)
 }
@@ -308,6 +308,9 @@ func encode(c *wire.ApplicationSubmissionContext, s *rm.Submission) (err error) 
 		}
 	}
 	rest := proto.CloneOf(c)
+	if rest.ApplicationName != nil {
+		rest.ApplicationName = new(rm.Clip(c.GetApplicationName(), rm.MaxName))
+	}
 	rest.AmContainerSpec = &wire.ContainerLaunchContext{Application_ACLs: c.GetAmContainerSpec().GetApplication_ACLs()}
 	s.Rest, err = proto.Marshal(rest)
 	return err
@@ -323,16 +326,16 @@ func (u Units) master(c *wire.ApplicationSubmissionContext) (heddle.Resource, er
 				continue
 			}
 			if m != nil {
-				return heddle.Resource{}, rm.InvalidAsk("Invalid resource request, only one resource request with * is allowed")
+				return heddle.Resource{}, errors.New("Invalid resource request, only one resource request with * is allowed")
 			}
 			m = k.GetCapability()
 		}
 		if m == nil {
-			return heddle.Resource{}, rm.InvalidAsk("Invalid resource request, no resource request specified with *")
+			return heddle.Resource{}, errors.New("Invalid resource request, no resource request specified with *")
 		}
 	}
 	if m == nil {
-		return heddle.Resource{}, rm.InvalidAsk("Invalid resource request, no resources requested")
+		return heddle.Resource{}, errors.New("Invalid resource request, no resources requested")
 	}
 	return u.Read(m), nil
 }

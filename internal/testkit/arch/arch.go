@@ -83,8 +83,30 @@ func OnlyPure(pure []string, pkgs []*source.Package) []*source.Package {
 func Linked(impure, closure []string) []string {
 	var wrong []string
 	for _, c := range closure {
-		if slices.ContainsFunc(impure, func(i string) bool { return c == i || strings.HasPrefix(c, i+"/") }) {
+		if below(impure, c) {
 			wrong = append(wrong, c)
+		}
+	}
+	return wrong
+}
+
+// below reports whether an import path is, or lies below, one of a list.
+func below(list []string, p string) bool {
+	return slices.ContainsFunc(list, func(i string) bool { return p == i || strings.HasPrefix(p, i+"/") })
+}
+
+// Imported reports each import of a path that is, or lies below, one of impure by those packages of the module that are
+// in a closure.
+func Imported(module string, impure, closure []string, pkgs []*source.Package) []string {
+	var wrong []string
+	for _, p := range pkgs {
+		if !slices.Contains(closure, path.Join(module, p.Path)) {
+			continue
+		}
+		for _, spec := range p.Imports() {
+			if i := importPath(spec); below(impure, i) {
+				wrong = append(wrong, p.At(spec.Pos())+": imports "+i)
+			}
 		}
 	}
 	return wrong

@@ -41,6 +41,20 @@ func TestClosureOfSched(t *testing.T) {
 	none(t, Linked(Impure, closure))
 }
 
+func TestClosureOfTheMachine(t *testing.T) {
+	closure, err := source.Closure(root, "rm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(closure, "heddle/sched") || !slices.Contains(closure, "sync") {
+		t.Fatalf("this is no closure of rm: %v", closure)
+	}
+	pkgs := parse(t, root)
+	none(t, Imported("heddle", OnlyBelow, closure, pkgs))
+	none(t, Imported("heddle", []string{Streams}, []string{"heddle/rm"}, pkgs)) // it has no use for them
+	none(t, Linked(ImpureMachine, slices.DeleteFunc(closure, func(p string) bool { return p == Streams })))
+}
+
 func TestPackageComments(t *testing.T) {
 	for _, p := range parse(t, root) {
 		none(t, Docs(p))
@@ -114,6 +128,16 @@ func TestImportsAreReported(t *testing.T) {
 
 func TestLinkedIsReported(t *testing.T) {
 	want(t, Linked([]string{"os", "sync"}, []string{"osmosis", "os", "sync/atomic", "internal/sync"}), "os", "sync/atomic")
+}
+
+func TestImportedIsReported(t *testing.T) {
+	_, pkgs := module(t, map[string]string{
+		"a.go":         "package toy\n\nimport _ \"io/fs\"\n",
+		"in/i.go":      "package in\n\nimport (\n\t_ \"iter\"\n\t_ \"sync\"\n)\n",
+		"in/i_test.go": "package in\n\nimport _ \"io\"\n",
+		"out/o.go":     "package out\n\nimport _ \"sync\"\n",
+	})
+	want(t, Imported("toy", []string{"sync", "io"}, []string{"toy", "toy/in", "sync"}, pkgs), "a.go:3: imports io/fs", "in/i.go:5: imports sync")
 }
 
 func TestDocsAndInitsAreReported(t *testing.T) {

@@ -58,3 +58,13 @@ var Pure = []string{".", "estimate", "cluster", "policy", "sched", "policies", "
 // Impure are the packages of the standard library, with all below them, that nothing linked into
 // package sched may be.
 var Impure = []string{"os", "net", "sync", "syscall", "time", "log", "fmt"}
+
+// ImpureMachine are likewise those for package rm. Package strings brings in sync and io: see [OnlyBelow].
+var ImpureMachine = []string{"os", "net", "syscall", "time", "log", "fmt", "context", "crypto", "math/rand"}
+
+// Streams is the package of random streams, which policies are given: those that draw from it are told by [Impurities].
+const Streams = "math/rand/v2"
+
+// OnlyBelow are packages that the standard library may bring into package rm, and that no package of the module that is
+// linked into it imports.
+var OnlyBelow = []string{"sync", "io"}

@@ -1,0 +1,261 @@
+package rm
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"heddle"
+	"heddle/policy"
+	"heddle/yarn/ids"
+)
+
+// A kill that came while the submission was being stored is answered when it is stored itself.
+func TestKillWhileStored(t *testing.T) {
+	w := newWorld(t, "capacity", nil)
+	w.slow = true
+	id := w.newID()
+	submitted := w.submitAs("ann", submission(id, "SPARK", 1024), "")
+	killed := w.kill(id)
+	if len(w.unkept) != 1 || w.heard[submitted] != nil || w.heard[killed] != nil {
+		t.Fatalf("%d are to be stored, and told are %v, %v", len(w.unkept), w.heard[submitted], w.heard[killed])
+	}
+	first := w.unkept[0].Seq
+	w.unkept = nil
+	w.step(Stored{first})
+	w.done(submitted)
+	if w.heard[killed] != nil {
+		t.Error("the kill is told together with the submission")
+	}
+	w.keep()
+	w.done(killed)
+	if p := w.app(id); p.State != AppKilled {
+		t.Errorf("it is %s", p.State)
+	}
+}
+
+// What is written of an application while its end is being stored, or after, says that it is over.
+func TestRecordOfAnEnd(t *testing.T) {
+	for _, x := range []struct {
+		state, target appState
+		want          string
+	}{
+		{appRunning, 0, ""},
+		{appFinalSaving, appFinishing, "FINISHED"},
+		{appFinalSaving, appKilled, "KILLED"},
+		{appFinishing, appFinishing, "FINISHED"},
+		{appFailed, appFailed, "FAILED"},
+	} {
+		a := &app{state: x.state, target: x.target}
+		if got := a.record().State; got != x.want {
+			t.Errorf("%s, to be %s: kept as %q, want %q", x.state, x.target, got, x.want)
+		}
+	}
+}
+
+// Lists may name hosts by their addresses.
+func TestHostLists(t *testing.T) {
+	names := []string{"10.0.0.7", "fd00::7", "n7"}
+	local := map[string]bool{"10.0.0.7": true}
+	for _, x := range []struct {
+		list HostLists
+		want bool
+	}{
+		{HostLists{}, true},
+		{HostLists{Include: local}, true},
+		{HostLists{Exclude: local}, false},
+		{HostLists{Include: map[string]bool{"n7": true}}, true},
+		{HostLists{Include: map[string]bool{"elsewhere": true}}, false},
+		{HostLists{Exclude: map[string]bool{"elsewhere": true}}, true},
+	} {
+		if got := x.list.admits(names); got != x.want {
+			t.Errorf("%v admits %v: %v", x.list, names, got)
+		}
+	}
+}
+
+// A sick node that registers again and says nothing of its health is as sick as before.
+func TestStillSick(t *testing.T) {
+	w := newWorld(t, "fifo", nil)
+	n := w.node("n1", 4096, 4)
+	w.step(&BeatNode{Call: w.next(), Node: n.id, Last: n.last, Health: Health{Said: true, Sick: true, Report: "its disk is full"}})
+	n.register(4096, 4)
+	if p := w.m.Reports().Nodes()[0]; p.State != "UNHEALTHY" || p.Health != "its disk is full" {
+		t.Errorf("it is %s: %s", p.State, p.Health)
+	}
+	n.beat() // which says that it is well
+	if p := w.m.Reports().Nodes()[0]; p.State != "RUNNING" {
+		t.Errorf("it is %s", p.State)
+	}
+}
+
+// Numbers begin anew once most of those that have one are gone: what is there goes on, and the tables stay small.
+func TestTidy(t *testing.T) {
+	w := newWorld(t, "heddle", nil)
+	id, m, home, n := w.job("MAPREDUCE")
+	task := n.task(m)
+	for i := range 40 {
+		w.done(w.kill(w.submit("SPARK", 1024)))
+		if i == 20 {
+			w.m.tidyAt = 0
+		}
+	}
+	if len(w.m.apps) > 21 || w.m.tidyAt < tidyAt {
+		t.Errorf("%d numbers were given, again at %d", len(w.m.apps), w.m.tidyAt)
+	}
+	m.ask(row(20, "*", 1024, 1))
+	n.exit(task, 0)
+	n.beat()
+	if s := m.ask().Completed; len(s) != 1 || s[0].ID != task {
+		t.Errorf("completed %v, want %v", s, task)
+	}
+	if p := w.app(id); p.State != AppRunning || p.Containers != 2 {
+		t.Errorf("%s with %d containers", p.State, p.Containers)
+	}
+	home.beat()
+}
+
+// Another core owes a master what the one before did: nothing that was delivered is granted again, and what was not
+// fetched is.
+func TestOwedByTheNextCore(t *testing.T) {
+	w := newWorld(t, "capacity", nil)
+	id, m, _, n := w.job("MAPREDUCE") // 1 GiB is free on its node, 4 on the other
+	rebuild := func() {
+		t.Helper()
+		c := w.next()
+		w.step(&Refresh{Call: c, Scheduler: w.m.Scheduler()})
+		w.done(c)
+	}
+	if got := len(m.ask(row(20, "*", 1024, 3)).Granted); got != 3 {
+		t.Fatalf("granted %d, want 3", got)
+	}
+	rebuild()
+	if got := len(m.ask().Granted); got != 0 {
+		t.Errorf("%d more than were asked for", got)
+	}
+
+	if got := len(m.ask(row(20, "*", 1024, 4)).Granted); got != 2 {
+		t.Fatalf("granted %d of 4, want the 2 that fit", got)
+	}
+	held := w.m.byNode[n.id].conts[0].id
+	n.run(held)
+	n.beat()
+	n.exit(held, 0)
+	n.beat() // which has room for one: it is granted, and nobody fetches it
+	rebuild()
+	p := m.ask()
+	if got := len(p.Granted); got != 1 {
+		t.Errorf("granted %d after what was not fetched was lost, want 1", got)
+	}
+	if p.Pending != 1 {
+		t.Errorf("%d are still owed, want 1", p.Pending)
+	}
+	m.ask(row(20, "*", 1024, 1), row(20, "elsewhere", 1024, 1), row(20, "/default-rack", 1024, 1))
+	rebuild()
+	var rows []string
+	for _, k := range w.m.byApp[id].newest().sorted() {
+		rows = append(rows, text("%s %d", k.Place, k.Count))
+	}
+	if want := []string{"* 1", "/default-rack 1", "elsewhere 1"}; !slices.Equal(rows, want) {
+		t.Errorf("rows %q, want %q: one names a host that may yet come", rows, want)
+	}
+}
+
+// What one master has the machine keep is bounded over all its calls.
+func TestTableIsBounded(t *testing.T) {
+	w := newWorld(t, "capacity", nil)
+	_, m, _, n := w.job("SPARK")
+	c := n.task(m)
+	refused := func(q Allocate, class string) {
+		t.Helper()
+		if _, err := m.try(q); !isInvalid(err, class) {
+			t.Errorf("%v, want %s", err, class)
+		}
+	}
+	many := func(name string, count int) []Request {
+		rows := make([]Request, count)
+		for i := range rows {
+			rows[i] = row(1, text("%s%d", name, i), 1024, 1)
+		}
+		return rows
+	}
+	m.ask(many("host", maxTableRows/2-10)...)
+	m.ask(many("more", maxTableRows/2-10)...)
+	m.ask(many("more", maxTableRows/2-10)...) // the same rows once more take no more room
+	refused(Allocate{Ask: many("most", 1000)}, classInvalidAsk)
+	keys := make([]Request, maxTableKeys+1)
+	for i := range keys {
+		keys[i] = row(int32(i), "*", 1024, 1)
+	}
+	refused(Allocate{Ask: keys}, classInvalidAsk)
+
+	var hosts []string
+	for i := range maxBlacklisted + 1 {
+		hosts = append(hosts, text("host%d", i))
+	}
+	refused(Allocate{Avoid: hosts}, classInvalidBlacklist)
+	if _, err := m.try(Allocate{Avoid: hosts[:10]}); err != nil {
+		t.Error(err)
+	}
+
+	var last Call
+	for range maxSignals + 1 {
+		last = w.next()
+		w.step(&SignalContainer{Call: last, Who: Person{User: "ann"}, Container: c, Command: 1})
+	}
+	if _, err := answered[any](w, last); !isInvalid(err, classYarn) {
+		t.Errorf("one signal more than may wait: %v", err)
+	}
+	if b := n.beat(); len(b.Signals) != maxSignals || b.Signals[0].Container != c {
+		t.Errorf("%d signals", len(b.Signals))
+	}
+}
+
+// isInvalid reports whether an error is of a Java class.
+func isInvalid(err error, class string) bool {
+	bad := (*Invalid)(nil)
+	return errors.As(err, &bad) && bad.Class == class
+}
+
+// What becomes of applications is counted by the queues there are, not by those that users make up.
+func TestCountsAreOfQueues(t *testing.T) {
+	w := newWorld(t, "capacity", nil)
+	id := ids.App{Cluster: 7, Seq: 1}
+	w.done(w.submitAs("ann", submission(id, "SPARK", 1024), "root.nowhere"))
+	if p := w.app(id); p.State != AppFailed || w.m.Reports().Cluster().FailedApps != 1 {
+		t.Errorf("in a queue that is not there it is %s", p.State)
+	}
+	if w.m.counts.queues["root.nowhere"] != nil {
+		t.Error("queues that users make up are counted for ever")
+	}
+}
+
+// Where the queue's order goes by its configuration, it is told by that; what has no bound has the cluster's.
+func TestWhyNames(t *testing.T) {
+	w := newWorld(t, "capacity", nil)
+	w.node("n1", 65536, 8)
+	w.submit("MAPREDUCE", 1024)
+	a, r := w.m.byApp[w.submit("MAPREDUCE", 1024)], w.m.Reports()
+	w.m.sch.Queues[1].Configured = "fair"
+	for order, want := range map[string]string{"order: capacity": "order: capacity (fair)", "order: shortest": "order: shortest", "gate.am: fair": "gate.am: fair"} {
+		if got := r.order(a, order); got != want {
+			t.Errorf("%s is told as %s", order, got)
+		}
+	}
+	for text, l := range map[string]policy.Limit{
+		"Masters of user ann in queue root.default: 1 of at most 2.": {What: "masters", Of: policy.OfUser, Queue: 1, Counted: true, UsedN: 1, MostN: 2},
+		"Maps done in the application: 1 of at least 2, set by a = 1, b = 2.": {
+			What: "maps done", Of: policy.OfApp, Queue: heddle.NoQueue, Counted: true, Least: true, UsedN: 1, MostN: 2, By: []string{"a = 1", "b = 2"},
+		},
+		"Containers in the cluster: <memory:0, vCores:0> of at most <memory:65536, vCores:8>.": {What: "containers", Queue: heddle.NoQueue, Most: heddle.Unbounded},
+	} {
+		if got := r.limit(a, &l).Text(w.m.text); got != text {
+			t.Errorf("got  %s\nwant %s", got, text)
+		}
+	}
+	for n, want := range map[int]string{1: "1st", 2: "2nd", 3: "3rd", 4: "4th", 11: "11th", 12: "12th", 22: "22nd", 113: "113th", 1001: "1001st"} {
+		if got := ordinal(n); got != want {
+			t.Errorf("%d is %s", n, got)
+		}
+	}
+}
