@@ -26,7 +26,7 @@ func (t *tally) queue(path string) *queueTally {
 
 // keep leaves the queues that there are. What became of applications in others counts for the queue above.
 func (t *tally) keep(queues map[string]heddle.QueueID) {
-	for path, q := range t.queues {
+	for path, q := range t.queues { // order: sums
 		if _, ok := queues[path]; ok {
 			continue
 		}
