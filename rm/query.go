@@ -290,7 +290,7 @@ func (r Reports) reportContainer(c *container) ContainerReport {
 // Nodes returns every NodeManager that was ever here, by id.
 func (r Reports) Nodes() []NodeReport {
 	out := make([]NodeReport, 0, len(r.m.byNode))
-	for _, n := range r.m.byNode { // order: sorted next
+	for _, n := range r.m.byNode { // order: sorted below
 		out = append(out, r.reportNode(n))
 	}
 	slices.SortFunc(out, func(a, b NodeReport) int { return a.ID.Compare(b.ID) })
@@ -388,7 +388,7 @@ func (r Reports) Cluster() ClusterReport {
 		Total: v.Total(), Used: v.Used(), Reserved: root.Booked(), Pending: root.Pending(), Containers: len(r.m.conts),
 		Steps: r.m.steps + counts.Steps, Grants: r.m.grants + counts.Grants, BeatEvery: r.m.cfg.Beat,
 	}
-	for _, a := range r.m.byApp { // order: sums
+	for _, a := range r.m.byApp { // order: sums of integers
 		switch a.public() {
 		case AppRunning:
 			p.RunningApps++
@@ -401,8 +401,10 @@ func (r Reports) Cluster() ClusterReport {
 			p.Waiting += waiting(c)
 		}
 	}
-	for _, n := range r.m.byNode { // order: sums
-		p.count(n)
+	for _, n := range r.m.nodes { // in their order: measurements are added up
+		if r.m.byNode[n.id] == n {
+			p.count(n)
+		}
 	}
 	return p
 }

@@ -125,7 +125,7 @@ func (m *Machine) release() {
 	m.hold = never
 	m.log(Info, "recovery is over", "after", heddle.Span(m.now), "nodes", m.core.View().Live(), "containers", len(m.conts))
 	var waiting []*app
-	for _, a := range m.byApp { // order: sorted next
+	for _, a := range m.byApp { // order: sorted below
 		if a.state == appSubmitted && a.aid == heddle.NoApp {
 			waiting = append(waiting, a)
 		}

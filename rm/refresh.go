@@ -41,7 +41,7 @@ func (m *Machine) rebuild(sch *Scheduler, more ...string) error {
 	for _, q := range more {
 		leaves[q] = true
 	}
-	for _, a := range m.byApp { // order: a set
+	for _, a := range m.byApp { // order: into another map, whose keys are sorted
 		if wants := a.aid != heddle.NoApp || a.kill == "" && a.state != appFinalSaving; wants && !a.state.isOver() {
 			leaves[a.queue] = true
 		}

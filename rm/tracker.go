@@ -299,7 +299,7 @@ func (m *Machine) restless(n *node) bool {
 	if n.up && m.core.Wants(n.nid) || len(n.cleanup) > 0 || len(n.cleanApp) > 0 {
 		return true
 	}
-	for _, at := range n.killed { // order: is there one
+	for _, at := range n.killed { // order: any of them
 		if m.now.Since(at) < killTime {
 			return true
 		}
