@@ -42,6 +42,7 @@ var Table = []Row{
 	{"cmd/heddle", []string{"*"}},
 	{"internal/testkit/hadoop/testbed", []string{"internal/testkit/hadoop"}},
 	{"test/hadoop/compare", []string{"internal/testkit/hadoop"}},
+	{"test/hadoop/recordsls", []string{"internal/testkit/hadoop"}},
 	{"internal/testkit/*", []string{"*"}}, // imported by tests only: no row above names it
 }
 

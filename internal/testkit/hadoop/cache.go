@@ -127,12 +127,20 @@ func (c Cache) Fetch(ctx context.Context) error {
 }
 
 func (c Cache) fetchJars(ctx context.Context) error {
-	file := filepath.Join(c.Dir, "pom.xml")
+	return c.maven(ctx, "pom.xml", pom, c.Jars())
+}
+
+// maven copies the jars that a pom names, and those that they need, into a folder.
+func (c Cache) maven(ctx context.Context, name string, pom []byte, dir string, flags ...string) error {
+	file := filepath.Join(c.Dir, name)
 	if err := os.WriteFile(file, pom, 0o644); err != nil {
 		return err
 	}
-	return run(ctx, "mvn", "--quiet", "--batch-mode", "-Dmaven.wagon.http.retryHandler.count=5", "-Daether.connector.http.retryHandler.count=5",
-		"--file", file, copyJars, "-DincludeScope=runtime", "-DoutputDirectory="+c.Jars())
+	args := []string{
+		"--quiet", "--batch-mode", "-Dmaven.wagon.http.retryHandler.count=5", "-Daether.connector.http.retryHandler.count=5",
+		"--file", file, copyJars, "-DincludeScope=runtime", "-DoutputDirectory=" + dir,
+	}
+	return run(ctx, "mvn", append(args, flags...)...)
 }
 
 // The K-means example needs numpy. A package is hundreds of megabytes: what stalls is asked for again.

@@ -244,16 +244,18 @@ func (b *Testbed) classPath() string { return b.Conf() + "," + filepath.Join(b.C
 
 // jvm is the command line of one of Hadoop's classes.
 func (b *Testbed) jvm(heapMB int, flags []string, main string, args ...string) []string {
-	line := []string{
-		b.java, fmt.Sprintf("-Xmx%dm", heapMB), "-Djava.net.preferIPv4Stack=true",
-		"-Dhadoop.home.dir=" + b.Dir, "-Dhadoop.log.dir=" + b.dir("log"), "-Dyarn.log.dir=" + b.dir("log"),
-	}
+	flags = append([]string{"-Dhadoop.home.dir=" + b.Dir, "-Dhadoop.log.dir=" + b.dir("log"), "-Dyarn.log.dir=" + b.dir("log")}, flags...)
+	return jvm(b.java, heapMB, flags, []string{b.Conf(), b.dir("web"), filepath.Join(b.Cache.Jars(), "*")}, main, args...)
+}
+
+// jvm is the command line of a class of Hadoop's on any class path.
+func jvm(java string, heapMB int, flags, classPath []string, main string, args ...string) []string {
+	line := []string{java, fmt.Sprintf("-Xmx%dm", heapMB), "-Djava.net.preferIPv4Stack=true"}
 	for _, name := range opened {
 		line = append(line, "--add-opens=java.base/"+name+"=ALL-UNNAMED")
 	}
 	line = append(line, flags...)
-	cp := strings.Join([]string{b.Conf(), b.dir("web"), filepath.Join(b.Cache.Jars(), "*")}, ":")
-	return append(append(line, "-cp", cp, main), args...)
+	return append(append(line, "-cp", strings.Join(classPath, ":"), main), args...)
 }
 
 // opened are the packages that Hadoop reflects into and Java closes since version 17.
