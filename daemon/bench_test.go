@@ -145,7 +145,7 @@ func (n *nm) report(b testing.TB, r *RM) {
 		msg := r.units().BeatNode(q)
 		msg.Call = c
 		return msg
-	}), q).GetResponseId()
+	})).GetResponseId()
 }
 
 // BenchmarkHeartbeat is one report of a node with two containers, in a cluster of 10,000 that is full, where nobody

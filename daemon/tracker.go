@@ -56,16 +56,15 @@ func (r *RM) unregisterNode(ctx context.Context, _ *rpc.Call, q *wire.UnRegister
 
 func (r *RM) heartbeat(ctx context.Context, _ *rpc.Call, q *wire.NodeHeartbeatRequest) (*wire.NodeHeartbeatResponse, error) {
 	msg := r.units().BeatNode(q)
-	msg.Keys[rm.ContainerRing], msg.Keys[rm.NodeRing] = q.GetLastKnownContainerTokenMasterKey().GetKeyId(), q.GetLastKnownNmTokenMasterKey().GetKeyId()
 	a, err := say[*rm.NodeBeat](ctx, r, func(c rm.Call) rm.Message { msg.Call = c; return msg })
 	if err != nil {
 		return nil, err
 	}
-	return r.beaten(a, q), nil
+	return r.beaten(a), nil
 }
 
 // beaten is the answer to a report with the keys that its node lacks.
-func (r *RM) beaten(a *rm.NodeBeat, q *wire.NodeHeartbeatRequest) *wire.NodeHeartbeatResponse {
+func (r *RM) beaten(a *rm.NodeBeat) *wire.NodeHeartbeatResponse {
 	p := r.units().NodeBeat(a)
 	if a.Action == rm.GoOn {
 		p.TokenSequenceNo = proto.Int64(1)

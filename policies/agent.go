@@ -104,8 +104,8 @@ func (w *without) perKind(slot string, refs map[string]any, try func(ref any) an
 // list returns the references of a slot that can be carried out, without the options that cannot, and whether the
 // first of all is among them.
 func (w *without) list(where string, refs []any, try func(ref any) any) (left []any, first bool) {
-	for i, ref := range refs {
-		ref, why := w.options(where, ref, try)
+	for i, whole := range refs {
+		ref, why := w.options(where, whole, try)
 		if why != "" {
 			w.off = append(w.off, fmt.Sprintf("%s (%s): %s", nameOf(ref), where, why))
 			continue

@@ -131,6 +131,10 @@ func show(e rm.Effect) {
 		fmt.Printf("  admit the master of %s\n", e.Attempt)
 	case rm.DropMaster:
 		fmt.Printf("  drop the master of %s\n", e.Attempt)
+	case rm.MakeKey:
+		fmt.Printf("  make the key %d of %s\n", e.ID, e.Ring)
+	case rm.UseKey:
+		fmt.Printf("  use the key %d of %s\n", e.ID, e.Ring)
 	case *rm.Log:
 		fmt.Printf("  log %q\n", e.Text)
 	case *rm.Ended:

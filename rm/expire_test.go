@@ -48,7 +48,7 @@ func TestUnstartedContainerExpires(t *testing.T) {
 // told in stock's words.
 func TestLifetimeOfCenturies(t *testing.T) {
 	w := newWorld(t, "capacity", nil)
-	id := w.submit("SPARK", 1024)
+	id := w.submit("SPARK")
 	for _, until := range []int64{clusterBegan + 80*365*86_400_000, 32_503_680_000_000, 1<<63 - 1} { // in 80 years, in 3000
 		c := w.next()
 		w.step(&SetLifetime{Call: c, Who: Person{User: "ann"}, App: id, Until: until})
@@ -117,7 +117,7 @@ func TestTickCostsWhatIsDue(t *testing.T) {
 			runs := func(id ids.Container, at ids.Node) {
 				nodes[slices.IndexFunc(nodes, func(n *nm) bool { return n.id == at })].run(id)
 			}
-			id := w.submit("MAPREDUCE", 1024)
+			id := w.submit("MAPREDUCE")
 			runs(w.app(id).Master, w.app(id).MasterNode)
 			m := w.master(id)
 			fetch := func(count int) []Granted {

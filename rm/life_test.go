@@ -95,7 +95,7 @@ func TestTidy(t *testing.T) {
 	id, m, home, n := w.job("MAPREDUCE")
 	task := n.task(m)
 	for i := range 40 {
-		w.done(w.kill(w.submit("SPARK", 1024)))
+		w.done(w.kill(w.submit("SPARK")))
 		if i == 20 {
 			w.m.tidyAt = 0
 		}
@@ -234,8 +234,8 @@ func TestCountsAreOfQueues(t *testing.T) {
 func TestWhyNames(t *testing.T) {
 	w := newWorld(t, "capacity", nil)
 	w.node("n1", 65536, 8)
-	w.submit("MAPREDUCE", 1024)
-	a, r := w.m.byApp[w.submit("MAPREDUCE", 1024)], w.m.Reports()
+	w.submit("MAPREDUCE")
+	a, r := w.m.byApp[w.submit("MAPREDUCE")], w.m.Reports()
 	w.m.sch.Queues[1].Configured = "fair"
 	for order, want := range map[string]string{"order: capacity": "order: capacity (fair)", "order: shortest": "order: shortest", "gate.am: fair": "gate.am: fair"} {
 		if got := r.order(a, order); got != want {

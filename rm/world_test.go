@@ -332,10 +332,10 @@ func (w *world) submitAs(user string, s Submission, queue string) Call {
 }
 
 // submit hands an application in and returns its id.
-func (w *world) submit(kind string, mem int64) ids.App {
+func (w *world) submit(kind string) ids.App {
 	w.Helper()
 	id := w.newID()
-	w.done(w.submitAs("ann", submission(id, kind, mem), ""))
+	w.done(w.submitAs("ann", submission(id, kind, 1024), ""))
 	return id
 }
 

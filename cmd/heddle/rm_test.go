@@ -16,9 +16,9 @@ import (
 	"testing"
 	"time"
 
-	"heddle/rm"
 	"heddle/daemon/serve"
 	"heddle/daemon/setup"
+	"heddle/rm"
 )
 
 // freePorts has every port be a free one.

@@ -97,6 +97,7 @@ func (u Units) BeatNode(q *wire.NodeHeartbeatRequest) *rm.BeatNode {
 		Node: conv.Node(st.GetNodeId()), Last: st.GetResponseId(), Health: health(st.GetNodeHealthStatus()),
 		OfNode: utilization(st.GetNodeUtilization()), OfAll: utilization(st.GetContainersUtilization()),
 	}
+	m.Keys[rm.ContainerRing], m.Keys[rm.NodeRing] = q.GetLastKnownContainerTokenMasterKey().GetKeyId(), q.GetLastKnownNmTokenMasterKey().GetKeyId()
 	if list := st.GetContainersStatuses(); len(list) > 0 {
 		m.Containers = make([]rm.ContainerNews, len(list))
 		for i, s := range list {
@@ -326,16 +327,16 @@ func (u Units) master(c *wire.ApplicationSubmissionContext) (heddle.Resource, er
 				continue
 			}
 			if m != nil {
-				return heddle.Resource{}, errors.New("Invalid resource request, only one resource request with * is allowed")
+				return heddle.Resource{}, errors.New("Invalid resource request, only one resource request with * is allowed") //nolint:staticcheck // stock's words
 			}
 			m = k.GetCapability()
 		}
 		if m == nil {
-			return heddle.Resource{}, errors.New("Invalid resource request, no resource request specified with *")
+			return heddle.Resource{}, errors.New("Invalid resource request, no resource request specified with *") //nolint:staticcheck // stock's words
 		}
 	}
 	if m == nil {
-		return heddle.Resource{}, errors.New("Invalid resource request, no resources requested")
+		return heddle.Resource{}, errors.New("Invalid resource request, no resources requested") //nolint:staticcheck // stock's words
 	}
 	return u.Read(m), nil
 }
