@@ -4,81 +4,93 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"heddle"
+	"heddle/policies/capacity"
+	"heddle/policies/fair"
+	"heddle/policy"
 )
 
-// agentOnly is, by slot, what a ResourceManager with stock NodeManagers and masters cannot carry out or be told:
-// a NodeManager kills a container above the size it was launched with, and changes nothing of one that runs.
-var agentOnly = map[string]map[string]string{
-	"size": {
-		"adaptcont.dynamic": "a master in less than it asked for is killed, and its heap does not grow with its container",
-		"adaptcont.pool":    "a master in less than it asked for is killed, and its heap does not grow with its container",
-	},
-	"trim": {
-		"ikayak.fixed":  "running a task in less than was asked for needs a node agent",
-		"ikayak.shrink": "running a task in less than was asked for needs a node agent",
-	},
-	"place": {
-		"coupling.wait": "only a node agent tells where map output lies",
-		"uncrowded":     "only a node agent tells how much a task computes",
-	},
-	"control": {
-		"ikayak.suspend":            "freezing a container needs a node agent",
-		"mrorchestrator.regression": "changing what a running task may use needs a node agent",
-		"mrorchestrator.uniform":    "changing what a running task may use needs a node agent",
-	},
-	"estimate": {
-		"ikayak.fuzzy": "only a node agent tells how far a task is",
-		"progress":     "only a node agent tells how far a task is",
-	},
-}
-
-// agentOptions are options, by mechanism, that are of use with a node agent alone.
-var agentOptions = map[string]map[string]string{
-	"coupling.mismatch": {"delta_by_output": "only a node agent tells how much map output there is"},
-}
-
 // WithoutAgent returns what of a profile a ResourceManager can carry out where no node agent stands beside the
-// NodeManagers, and what is off for want of one: a line each, as "ikayak.suspend (control): why". What is off is
-// replaced by the slot's neutral policy. Under the profile that is left no container is granted in less than was
-// asked for, and no running one is changed.
+// NodeManagers, and what is off for want of one: a line each, as "ikayak.suspend (control): why". That is what
+// policies say they need ([policy.Needer]). What is off is replaced by the slot's neutral policy. An order, a share or
+// a book has none: [Build] refuses the profile then. Under the profile that is left no container is granted in less
+// than was asked for, and no running one is changed.
 func (p *Profile) WithoutAgent() (carried *Profile, off []string) {
-	var w without
+	w := without{b: trial(p)}
 	out := *p
 	out.Agentless = true
 	out.Lanes = slices.Clone(p.Lanes)
 	for i := range out.Lanes {
-		out.Lanes[i].Order = w.options("lanes", out.Lanes[i].Order)
+		out.Lanes[i].Order = w.kept("lanes", out.Lanes[i].Order, tried(w.b, "order", Table.Order))
 	}
-	out.Size = w.perKind("size", p.Size)
-	out.Gate = w.perKind("gate", p.Gate)
-	out.Trim = w.perKind("trim", p.Trim)
-	out.Place = w.perKind("place", p.Place)
-	out.Control = w.list("control", "control", p.Control)
-	out.Estimate = w.perKind("estimate", p.Estimate)
+	out.Share = slices.Clone(p.Share)
+	for i := range out.Share {
+		out.Share[i] = w.kept("share", out.Share[i], tried(w.b, "share", Table.Share))
+	}
+	out.Book = w.kept("book", p.Book, tried(w.b, "book", Table.Book))
+	out.Size = w.perKind("size", p.Size, tried(w.b, "size", Table.Size))
+	out.Gate = w.perKind("gate", p.Gate, tried(w.b, "gate", Table.Gate))
+	out.Trim = w.perKind("trim", p.Trim, tried(w.b, "trim", Table.Trim))
+	out.Place = w.perKind("place", p.Place, tried(w.b, "place", Table.Place))
+	out.Control, _ = w.list("control", p.Control, tried(w.b, "control", Table.Control))
+	remaining, release := tried(w.b, "estimate", Table.Remain), tried(w.b, "estimate", Table.Release)
+	out.Estimate = w.perKind("estimate", p.Estimate, func(ref any) any {
+		if made := remaining(ref); made != nil {
+			return made
+		}
+		return release(ref)
+	})
 	return &out, w.off
 }
 
+// trial makes policies of a profile only to ask what they need, over one queue. What cannot be made is left for
+// [Build] to refuse.
+func trial(p *Profile) *builder {
+	with := *p
+	with.Agentless = false
+	b := &builder{p: &with, shared: map[string]any{}, env: Env{
+		Capacity: &capacity.Config{Queues: []capacity.QueueConfig{{Path: "root", Parent: -1}, {Path: "root.default", Capacity: 1, MaxCapacity: 1}}},
+		Fair:     &fair.Config{Queues: []fair.QueueConfig{{Path: "root", Parent: -1}, {Path: "root.default"}}, UpdateInterval: heddle.Second},
+	}}
+	_ = b.estimates() // what they are wrong with Build says
+	return b
+}
+
+// tried returns what makes a slot's policy from a reference, and nil where it cannot.
+func tried[H any](b *builder, slot string, table map[string]policy.Maker[H]) func(ref any) any {
+	return func(ref any) any {
+		made, err := make1(b, slot, table, ref)
+		if err != nil {
+			return nil
+		}
+		return made
+	}
+}
+
 // without gathers what is off.
-type without struct{ off []string }
+type without struct {
+	b   *builder
+	off []string
+}
 
 // perKind goes through a slot that is filled by kind, or by quantity. Where the first of several places is off
 // any node will do, as far as the others say nothing.
-func (w *without) perKind(slot string, refs map[string]any) map[string]any {
+func (w *without) perKind(slot string, refs map[string]any, try func(ref any) any) map[string]any {
 	if refs == nil {
 		return nil
 	}
 	out := maps.Clone(refs)
 	for _, key := range sorted(refs) {
-		where := slot + "." + key
 		several, ok := refs[key].([]any)
 		if !ok {
 			several = []any{refs[key]}
 		}
-		left := w.list(slot, where, several)
+		left, first := w.list(slot+"."+key, several, try)
 		switch {
 		case len(left) == 0:
 			delete(out, key)
-		case slot == "place" && why(slot, several[0]) != "":
+		case slot == "place" && !first:
 			out[key] = append([]any{"any"}, left...)
 		case ok:
 			out[key] = left
@@ -89,44 +101,44 @@ func (w *without) perKind(slot string, refs map[string]any) map[string]any {
 	return out
 }
 
-// list returns the references of a slot that can be carried out, without the options that cannot.
-func (w *without) list(slot, where string, refs []any) []any {
-	var left []any
-	for _, ref := range refs {
-		if why := why(slot, ref); why != "" {
+// list returns the references of a slot that can be carried out, without the options that cannot, and whether the
+// first of all is among them.
+func (w *without) list(where string, refs []any, try func(ref any) any) (left []any, first bool) {
+	for i, ref := range refs {
+		rest, why := w.options(where, ref, try)
+		if why != "" {
 			w.off = append(w.off, fmt.Sprintf("%s (%s): %s", nameOf(ref), where, why))
 			continue
 		}
-		left = append(left, w.options(where, ref))
+		left, first = append(left, rest), first || i == 0
 	}
-	return left
+	return left, first
 }
 
-// why is why a reference of a slot needs an agent, "" where it does not. What is no reference, or of another
-// slot, is left for [Build] to refuse.
-func why(slot string, ref any) string {
-	name, _, err := reference(ref)
-	if err != nil {
-		return ""
-	}
-	return agentOnly[slot][name]
+// kept returns a reference of a slot that has no neutral policy, without the options that cannot be carried out.
+func (w *without) kept(where string, ref any, try func(ref any) any) any {
+	ref, _ = w.options(where, ref, try)
+	return ref
 }
 
-// options returns a reference without the options that need an agent.
-func (w *without) options(where string, ref any) any {
-	name, options, err := reference(ref)
-	given, ok := options.(map[string]any)
-	if err != nil || !ok || agentOptions[name] == nil {
-		return ref
-	}
-	given = maps.Clone(given)
-	for _, option := range sorted(agentOptions[name]) {
-		if on, said := given[option]; said {
-			delete(given, option)
-			if on != false {
-				w.off = append(w.off, fmt.Sprintf("%s: %s (%s): %s", name, option, where, agentOptions[name][option]))
-			}
+// options returns a reference without the options that need an agent, and why the policy that is left still does, ""
+// where it does not.
+func (w *without) options(where string, ref any, try func(ref any) any) (left any, why string) {
+	for {
+		n, ok := try(ref).(policy.Needer)
+		if !ok {
+			return ref, ""
 		}
+		needs := n.Needs()
+		why := needs.WithoutAgent()
+		name, options, _ := reference(ref)
+		given, _ := options.(map[string]any)
+		if _, said := given[needs.Option]; why == "" || !said {
+			return ref, why
+		}
+		w.off = append(w.off, fmt.Sprintf("%s: %s (%s): %s", name, needs.Option, where, why))
+		given = maps.Clone(given)
+		delete(given, needs.Option)
+		ref = map[string]any{name: given}
 	}
-	return map[string]any{name: given}
 }

@@ -5,7 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"heddle"
 	"heddle/policies"
+	"heddle/policy"
 )
 
 // Every profile builds without an agent, and lives off nothing that only an agent could tell.
@@ -84,7 +86,7 @@ trim: {map: whole, reduce: {ikayak.fixed: {part: 0.5}}}
 	want := policies.Profile{
 		Place: map[string]any{"map": []any{"coupling.peek"}, "reduce": []any{"any", "delay"}, "other": []any{"any", "delay", uint64(7)}},
 		Trim:  map[string]any{"map": "whole"},
-		Gate:  map[string]any{"reduce": []any{"open", map[string]any{"coupling.mismatch": map[string]any{}}}},
+		Gate:  map[string]any{"reduce": []any{"open", map[string]any{"coupling.mismatch": map[string]any{"delta_by_output": false}}}},
 	}
 	if !reflect.DeepEqual(got.Place, want.Place) || !reflect.DeepEqual(got.Trim, want.Trim) || !reflect.DeepEqual(got.Gate, want.Gate) {
 		t.Errorf("left: place %v trim %v gate %v", got.Place, got.Trim, got.Gate)
@@ -98,5 +100,74 @@ trim: {map: whole, reduce: {ikayak.fixed: {part: 0.5}}}
 	}
 	if len(off) != 6 || !strings.HasPrefix(off[0], "coupling.mismatch: delta_by_output (lanes): ") {
 		t.Errorf("off: %s", strings.Join(off, "\n"))
+	}
+}
+
+// foreign is a policy of somebody else's, in whichever slot, that needs what only a node agent does.
+type foreign struct {
+	policy.Unshared
+	policy.AlwaysOpen
+	policy.Unsteady
+	needs policy.Needs
+}
+
+func (foreign) Queue(policy.View, *policy.Queue) policy.Key { return policy.Key{} }
+
+func (foreign) App(policy.View, *policy.App) policy.Key { return policy.Key{} }
+
+func (f foreign) Needs() policy.Needs { return f.needs }
+
+// addTo puts a policy of somebody else's into the table for as long as the test runs.
+func addTo[H any](t *testing.T, table map[string]policy.Maker[H], name string, make func(freeze bool) H) {
+	t.Helper()
+	table[name] = func(a policy.Args) (H, error) {
+		o := struct {
+			Freeze bool `yaml:"freeze"`
+		}{}
+		err := a.Decode(&o)
+		return make(o.Freeze), err
+	}
+	t.Cleanup(func() { delete(table, name) })
+}
+
+// A policy of somebody else's is taken out by what it says it needs; where its slot has no neutral policy, the
+// profile is refused.
+func TestForeignPoliciesWithoutAgent(t *testing.T) {
+	progress := foreign{needs: policy.Needs{Feeds: policy.Feeds{Progress: heddle.Second}}}
+	freezes := func(freeze bool) foreign {
+		if freeze {
+			return foreign{needs: policy.Needs{Agent: policy.Freezes, Option: "freeze"}}
+		}
+		return foreign{}
+	}
+	addTo(t, policies.Table.Gate, "foreign", func(bool) policy.Gate { return progress })
+	addTo(t, policies.Table.Order, "foreign", func(bool) policy.Order { return progress })
+	addTo(t, policies.Table.Share, "foreign", func(freeze bool) policy.Share { return freezes(freeze) })
+	for _, c := range []struct {
+		changes, wrong string
+		off            []string
+	}{
+		{"gate: {map: foreign}", "", []string{"foreign (gate.map): only a node agent tells how far a task is"}},
+		{
+			"lanes: [{kinds: [am, map, reduce, executor, other], order: foreign}]",
+			"profile profile: lanes[0]: foreign needs a node agent, and there is none: only a node agent tells how far a task is", nil,
+		},
+		{"share: [{foreign: {freeze: true}}]", "", []string{"foreign: freeze (share): freezing a container needs a node agent"}},
+		{"share: [foreign]", "", nil},
+	} {
+		p, err := policies.Parse("test.yaml", []byte("profile: fifo\n"+c.changes))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := policies.Build(p, env()); err != nil {
+			t.Errorf("%s: with an agent: %v", c.changes, err)
+		}
+		carried, off := p.WithoutAgent()
+		if !reflect.DeepEqual(off, c.off) {
+			t.Errorf("%s: off %q, want %q", c.changes, off, c.off)
+		}
+		if _, err = policies.Build(carried, env()); (err == nil) != (c.wrong == "") || err != nil && err.Error() != c.wrong {
+			t.Errorf("%s: %v, want %q", c.changes, err, c.wrong)
+		}
 	}
 }

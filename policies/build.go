@@ -289,10 +289,17 @@ func make1[H any](b *builder, slot string, table map[string]policy.Maker[H], ref
 		Release:   b.out.Release,
 		Shared:    b.sharedOf,
 	})
-	if f, ok := any(made).(policy.Feeder); ok && err == nil {
-		b.out.Feeds = b.out.Feeds.And(f.Feeds())
+	if err != nil {
+		return none, err
 	}
-	return made, err
+	if n, ok := any(made).(policy.Needer); ok {
+		needs := n.Needs()
+		if why := needs.WithoutAgent(); b.p.Agentless && why != "" {
+			return none, fmt.Errorf("%s needs a node agent, and there is none: %s", name, why)
+		}
+		b.out.Feeds = b.out.Feeds.And(needs.Feeds)
+	}
+	return made, nil
 }
 
 func reference(ref any) (name string, options any, err error) {

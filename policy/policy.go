@@ -193,9 +193,9 @@ type (
 		Woken(v View, ids []heddle.AppID) []heddle.AppID
 	}
 
-	// Feeder says which measurements of running tasks a policy lives off.
-	Feeder interface {
-		Feeds() Feeds
+	// Needer says what a policy does nothing without.
+	Needer interface {
+		Needs() Needs
 	}
 
 	// Limiter goes with a Gate or a Share that can put a refusal in figures. Explaining alone asks it.

@@ -68,7 +68,7 @@ func trials(runs int) ([]ikayak.Trial, error) {
 			Nodes: exp.Nodes(s), UplinkBps: s.Uplink, Effects: world.Effects(s.Effects), Workers: 1,
 			Prepare: func(_ int, set *policy.Set) {
 				set.Remaining = record
-				set.Feeds = set.Feeds.And(record.Feeds())
+				set.Feeds = set.Feeds.And(record.Needs().Feeds)
 			},
 		}
 		if _, err := plan.Run(); err != nil {

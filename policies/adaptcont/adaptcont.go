@@ -66,6 +66,9 @@ func (s *Sizer) decide(v policy.View) {
 	s.played = true
 }
 
+// Needs implements [policy.Needer].
+func (s *Sizer) Needs() policy.Needs { return policy.Needs{Agent: policy.Masters} }
+
 // Hears implements [policy.Listener]: what changes a constraint, and what could come between [Sizer.Size] and the use
 // of what it has found out.
 func (s *Sizer) Hears() policy.News {

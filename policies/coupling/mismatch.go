@@ -110,8 +110,13 @@ func newLag(a policy.Args) (*Lag, error) {
 	return &Lag{o: o, salt: a.Rand.Uint64()}, nil
 }
 
-// Feeds implements [policy.Feeder].
-func (l *Lag) Feeds() policy.Feeds { return policy.Feeds{Output: l.o.DeltaByOutput} }
+// Needs implements [policy.Needer].
+func (l *Lag) Needs() policy.Needs {
+	return policy.Needs{
+		Feeds:  policy.Feeds{Output: l.o.DeltaByOutput},
+		Option: "delta_by_output", Why: "only a node agent tells how much map output there is",
+	}
+}
 
 // Open implements [policy.Gate].
 func (l *Lag) Open(_ policy.View, a *policy.App, _ heddle.Kind) policy.Verdict {

@@ -68,8 +68,8 @@ func NewWait(a policy.Args) (policy.Place, error) {
 	return &Wait{o: o, rand: a.Rand, beat: 1}, nil
 }
 
-// Feeds implements [policy.Feeder].
-func (p *Wait) Feeds() policy.Feeds { return policy.Feeds{Output: true} }
+// Needs implements [policy.Needer].
+func (p *Wait) Needs() policy.Needs { return policy.Needs{Feeds: policy.Feeds{Output: true}} }
 
 // Hears implements [policy.Listener].
 func (p *Wait) Hears() policy.News { return policy.NodeReported | policy.Granted }

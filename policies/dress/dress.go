@@ -128,12 +128,12 @@ func (s *Scheduler) Limit(_ policy.View, k *policy.Ask, _ heddle.Why) (policy.Li
 	}, true
 }
 
-// Feeds implements [policy.Feeder].
-func (s *Scheduler) Feeds() policy.Feeds {
+// Needs implements [policy.Needer].
+func (s *Scheduler) Needs() policy.Needs {
 	if s.o.Release && s.o.Adjust && s.o.Reserve {
-		return s.est.Feeds()
+		return s.est.Needs()
 	}
-	return policy.Feeds{}
+	return policy.Needs{}
 }
 
 // Hears implements [policy.Listener].

@@ -157,8 +157,8 @@ func (e *Estimator) resting(id heddle.AppID, t heddle.Time) bool {
 	return true
 }
 
-// Feeds implements [policy.Feeder].
-func (e *Estimator) Feeds() policy.Feeds { return policy.Feeds{Starts: true} }
+// Needs implements [policy.Needer].
+func (e *Estimator) Needs() policy.Needs { return policy.Needs{Feeds: policy.Feeds{Starts: true}} }
 
 func (e *Estimator) job(id heddle.AppID) *job {
 	if int(id) >= len(e.jobs) {

@@ -96,8 +96,11 @@ func NewRemaining(a policy.Args) (policy.Remaining, error) {
 	return f, nil
 }
 
-// Feeds implements [policy.Feeder].
-func (f *Remaining) Feeds() policy.Feeds { return policy.Feeds{Progress: reportEvery} }
+// Needs implements [policy.Needer].
+func (f *Remaining) Needs() policy.Needs { return reported }
+
+// reported is what an estimate from reports needs.
+var reported = policy.Needs{Feeds: policy.Feeds{Progress: reportEvery}}
 
 // Remaining implements [policy.Remaining]: what the last report led to expect, less the time since.
 func (f *Remaining) Remaining(v policy.View, x *policy.Container) (heddle.Span, bool) {

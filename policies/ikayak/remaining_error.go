@@ -38,5 +38,5 @@ func (r *erring) Hears() policy.News { return r.of.Hears() }
 // Hear implements [policy.Listener] for the estimate inside.
 func (r *erring) Hear(v policy.View, e policy.Effect) { r.of.Hear(v, e) }
 
-// Feeds implements [policy.Feeder] for the estimate inside.
-func (r *erring) Feeds() policy.Feeds { return r.of.Feeds() }
+// Needs implements [policy.Needer] for the estimate inside.
+func (r *erring) Needs() policy.Needs { return r.of.Needs() }

@@ -114,6 +114,9 @@ func (s *Shrink) Floor(smallest heddle.Resource) heddle.Resource {
 	return smallest
 }
 
+// Needs implements [policy.Needer].
+func (*Shrink) Needs() policy.Needs { return policy.Needs{Agent: policy.Shrinks} }
+
 // Hears implements [policy.Listener].
 func (s *Shrink) Hears() policy.News { return policy.Granted }
 
@@ -180,6 +183,9 @@ func NewFixed(a policy.Args) (policy.Trim, error) {
 func (f Fixed) Trim(_ policy.View, k *policy.Ask, _ *policy.Node, _ heddle.Resource) heddle.Resource {
 	return f.of(k.Size())
 }
+
+// Needs implements [policy.Needer].
+func (Fixed) Needs() policy.Needs { return policy.Needs{Agent: policy.Shrinks} }
 
 // Floor implements [policy.Trim].
 func (f Fixed) Floor(smallest heddle.Resource) heddle.Resource { return f.of(smallest) }

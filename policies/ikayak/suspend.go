@@ -89,9 +89,9 @@ func NewSuspend(a policy.Args) (policy.Control, error) {
 // Every implements [policy.Control].
 func (s *Suspend) Every() heddle.Span { return s.t / stepsPerT }
 
-// Feeds implements [policy.Feeder]: reduces report progress every 3 s, as MapReduce's tasks do.
-func (s *Suspend) Feeds() policy.Feeds {
-	return policy.Feeds{Progress: 3 * heddle.Second, Starts: true}
+// Needs implements [policy.Needer]: reduces report progress every 3 s, as MapReduce's tasks do.
+func (s *Suspend) Needs() policy.Needs {
+	return policy.Needs{Feeds: policy.Feeds{Progress: 3 * heddle.Second, Starts: true}, Agent: policy.Freezes}
 }
 
 // Run implements [policy.Control].

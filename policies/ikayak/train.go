@@ -36,8 +36,8 @@ func NewRecorder() *Recorder { return &Recorder{reduces: newReduces(maxOutputs, 
 // Remaining implements [policy.Remaining]: nothing is known.
 func (*Recorder) Remaining(policy.View, *policy.Container) (heddle.Span, bool) { return 0, false }
 
-// Feeds implements [policy.Feeder].
-func (*Recorder) Feeds() policy.Feeds { return policy.Feeds{Progress: reportEvery} }
+// Needs implements [policy.Needer].
+func (*Recorder) Needs() policy.Needs { return reported }
 
 // Hears implements [policy.Listener].
 func (*Recorder) Hears() policy.News { return reports }

@@ -37,10 +37,10 @@ func newManager(a policy.Args, regression bool) (policy.Control, error) {
 	return &Manager{o: o, regression: regression, profiler: profiler{of: map[heddle.ContainerID]int32{}}}, nil
 }
 
-// Feeds implements [policy.Feeder].
-func (m *Manager) Feeds() policy.Feeds {
+// Needs implements [policy.Needer].
+func (m *Manager) Needs() policy.Needs {
 	every := heddle.Seconds(m.o.Profile)
-	return policy.Feeds{Profile: every, Progress: every}
+	return policy.Needs{Feeds: policy.Feeds{Profile: every, Progress: every}, Agent: policy.Weighs}
 }
 
 // Every implements [policy.Control]: the epoch.

@@ -210,8 +210,8 @@ func TestEpoch(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := c.(*Manager)
-		if m.Every() != 20*heddle.Second || m.Feeds().Profile != 5*heddle.Second || m.Feeds().Progress != 5*heddle.Second {
-			t.Errorf("epoch %v, feeds %+v", m.Every(), m.Feeds())
+		if m.Every() != 20*heddle.Second || m.Needs().Profile != 5*heddle.Second || m.Needs().Progress != 5*heddle.Second {
+			t.Errorf("epoch %v, feeds %+v", m.Every(), m.Needs())
 		}
 	}
 }

@@ -29,5 +29,7 @@ func (Remaining) Remaining(v policy.View, x *policy.Container) (heddle.Span, boo
 	return heddle.Seconds(rest), ok
 }
 
-// Feeds implements [policy.Feeder].
-func (Remaining) Feeds() policy.Feeds { return policy.Feeds{Progress: reportEvery, Starts: true} }
+// Needs implements [policy.Needer].
+func (Remaining) Needs() policy.Needs {
+	return policy.Needs{Feeds: policy.Feeds{Progress: reportEvery, Starts: true}}
+}

@@ -88,8 +88,8 @@ func New(a policy.Args) (policy.Place, error) {
 	return &Place{o: o}, nil
 }
 
-// Feeds implements [policy.Feeder].
-func (p *Place) Feeds() policy.Feeds { return policy.Feeds{Profile: sampleEvery} }
+// Needs implements [policy.Needer].
+func (p *Place) Needs() policy.Needs { return policy.Needs{Feeds: policy.Feeds{Profile: sampleEvery}} }
 
 // Hears implements [policy.Listener].
 func (p *Place) Hears() policy.News { return policy.TaskUsage }
