@@ -1,8 +1,25 @@
 // Package policy says where schedulers may differ: one small interface per slot, the verdicts they
 // answer with, and the set that puts one policy in each slot. No policy lives here.
 //
-// A hook gets a read-only view and answers; it never changes the state, reads no clock and keeps its
-// own memory in its own slices.
+// To write one:
+//
+//   - Choose the slot by the question the policy answers: [Order] (who goes first), [Share] (how much may be taken),
+//     [Gate] (may it start more now), [Size] and [Trim] (how large), [Place] (on this node), [Book] (reserve the node),
+//     [Control] (what becomes of running containers), [Remaining] and [Release] (estimates that others ask for).
+//   - Implement the slot's methods. A policy that has nothing to say to some of them embeds the neutral one, such as
+//     [Unshared]. A refusal is a [Verdict] with the reason that people are told.
+//   - Add a power where it must do more than answer: hear of changes ([Listener]), work something out periodically
+//     ([Ticker]), have applications looked at again ([Waker]), name a node itself ([Pick]), act on running containers
+//     ([Control], in any slot), explain itself ([Limiter], [Gauged]), check itself ([Checker]).
+//   - Say with [Needer] what it does nothing without: measurements of running tasks, or a node agent.
+//   - Write a maker, New(Args), that decodes its options and says what is wrong with them, and add it to the table of
+//     package policies. Profiles can then name it.
+//   - Test it with package policytest, which holds it to what is said next.
+//
+// A hook gets a read-only [View] and answers. It never changes the state, reads no clock, and draws from [Args.Rand]
+// alone: the same events give the same answers. It allocates nothing where it refuses. What it remembers it keeps in
+// slices of its own, by the small numbers that applications, nodes and containers ([Container.Slot]) have, and brings up
+// to date when it hears of changes.
 package policy
 
 import (
@@ -161,7 +178,7 @@ type (
 	}
 )
 
-// Optional powers, found by assertion when a set is built.
+// Powers, which a policy may have beside its slot. They are found by assertion when a core is built.
 type (
 	// Pick is a Place that names its node: its asks are served as they arrive, and book the node that
 	// was named when it is full.

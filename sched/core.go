@@ -1,7 +1,24 @@
 // Package sched is the scheduler core: one event in, decisions out.
 //
-// A [Core] is a deterministic function of its policy set, its seed and the events it was given. It has
-// no clock, no goroutine, no lock and no I/O, and knows neither the wire nor the simulator around it.
+// Whoever drives it makes a [Core] with [New] from a policy set, which package policies builds from a profile, and then
+// tells it with [Core.Step] what happened: a node joined, reported in or was lost, an application came, asks for
+// containers or is over, a container started or ended. Each call returns what is to be done: start this container there,
+// kill that one. Four things are the driver's:
+//
+//   - Time. It gives the time with each event, never an earlier one than before, and sends [heddle.Wake] by the time that
+//     [Core.Deadline] names.
+//   - Numbers. Nodes, racks, queues, users and applications have the driver's own, small and from 0 up, since state is kept
+//     in slices by them. Queues are those of the set. Containers are numbered by the core.
+//   - Order. News of the same thing comes in the order in which it happened: a node's exits before its report, a grant
+//     fetched ([heddle.Acquire]) before it starts. News of what is gone is ignored: it crossed with the end on the way.
+//   - Copies. Decisions are valid until the next Step.
+//
+// A node is given work when it reports ([heddle.Heartbeat]). [Core.Wants] and [Core.Quiet] say which reports could change
+// anything, so that the others need not be sent; [heddle.Offer] has nodes offered at once. [Core.View] shows the state,
+// [Core.Explain] says what an application waits for, and [Core.Check] recounts everything.
+//
+// A Core is a deterministic function of its policy set, its seed and the events it was given. It has no clock, no
+// goroutine, no lock and no I/O, and knows neither the wire nor the simulator around it.
 package sched
 
 import (
