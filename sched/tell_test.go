@@ -89,6 +89,7 @@ func (l *ledger) Hear(_ policy.View, e policy.Effect) {
 			a.over, a.waiting = true, [heddle.NumKinds]int{}
 			l.apps[e.App.ID()] = a
 		}
+	default: // nothing that is held against the state
 	}
 }
 
