@@ -104,7 +104,7 @@ var reported = policy.Needs{Feeds: policy.Feeds{Progress: reportEvery}}
 
 // Remaining implements [policy.Remaining]: what the last report led to expect, less the time since.
 func (f *Remaining) Remaining(v policy.View, x *policy.Container) (heddle.Span, bool) {
-	r := f.reduces.of(x.ID())
+	r := f.reduces.of(x)
 	if r == nil || !r.known {
 		return 0, false
 	}

@@ -76,7 +76,7 @@ type job struct {
 
 // A reduce is a running reduce as its reports tell of it.
 type reduce struct {
-	id          heddle.ContainerID
+	slot        int
 	base        int
 	first, last heddle.Time // reports
 
@@ -151,14 +151,13 @@ func (r *reduce) sample(i int) (x []float64, at float64) {
 // reduces are the running reduces that have reported, and their jobs.
 type reduces struct {
 	outputs, inputs int
-	all             []*reduce
-	where           map[heddle.ContainerID]int // in all
+	at              []*reduce // by [policy.Container.Slot]; nil = has not reported, or is no reduce
 	free            []*reduce
 	jobs            []job // by application
 }
 
 func newReduces(outputs, inputs int) *reduces {
-	return &reduces{outputs: outputs, inputs: inputs, where: map[heddle.ContainerID]int{}}
+	return &reduces{outputs: outputs, inputs: inputs}
 }
 
 // width is how many regressors there are.
@@ -173,9 +172,9 @@ func (rs *reduces) regressors(r *reduce, x []float64) {
 	x[n] = float64(r.stage)
 }
 
-func (rs *reduces) of(id heddle.ContainerID) *reduce {
-	if i, ok := rs.where[id]; ok {
-		return rs.all[i]
+func (rs *reduces) of(x *policy.Container) *reduce {
+	if x.Slot() < len(rs.at) {
+		return rs.at[x.Slot()]
 	}
 	return nil
 }
@@ -196,7 +195,7 @@ const reports = policy.TaskProgress | policy.Ended
 func (rs *reduces) hear(v policy.View, e policy.Effect) (*reduce, news) {
 	x := e.Container
 	if e.What == policy.Ended {
-		r := rs.of(x.ID())
+		r := rs.of(x)
 		switch {
 		case r == nil:
 		case x.State() == cluster.Completed && e.Status == heddle.Success:
@@ -210,7 +209,7 @@ func (rs *reduces) hear(v policy.View, e policy.Effect) (*reduce, news) {
 	if x.Kind() != heddle.Reduce {
 		return nil, nothing
 	}
-	r := rs.of(x.ID())
+	r := rs.of(x)
 	if r == nil {
 		r = rs.add(v, x, j)
 	}
@@ -264,13 +263,15 @@ func (rs *reduces) add(v policy.View, x *policy.Container, j *job) *reduce {
 	} else {
 		r = &reduce{kept: make([]float64, 0, keptSamples*(width(rs.outputs, rs.inputs)+1))}
 	}
-	r.id, r.base, r.first, r.last, r.stride = x.ID(), j.base, v.Now(), v.Now(), 1
+	r.slot, r.base, r.first, r.last, r.stride = x.Slot(), j.base, v.Now(), v.Now(), 1
 	r.d = inputOf(x.App())
 	for i := range r.u {
 		r.u[i] = float64(x.Limit()[heddle.CPU]) / 1000
 	}
-	rs.where[r.id] = len(rs.all)
-	rs.all = append(rs.all, r)
+	for x.Slot() >= len(rs.at) {
+		rs.at = append(rs.at, nil)
+	}
+	rs.at[x.Slot()] = r
 	return r
 }
 
@@ -286,10 +287,6 @@ func inputOf(a *policy.App) [2]float64 {
 }
 
 func (rs *reduces) drop(r *reduce) {
-	i, last := rs.where[r.id], len(rs.all)-1
-	rs.all[i] = rs.all[last]
-	rs.where[rs.all[i].id] = i
-	rs.all = rs.all[:last]
-	delete(rs.where, r.id)
+	rs.at[r.slot] = nil
 	rs.free = append(rs.free, r)
 }
