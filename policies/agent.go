@@ -104,13 +104,13 @@ func (w *without) perKind(slot string, refs map[string]any, try func(ref any) an
 // list returns the references of a slot that can be carried out, without the options that cannot, and whether the
 // first of all is among them.
 func (w *without) list(where string, refs []any, try func(ref any) any) (left []any, first bool) {
-	for i, whole := range refs {
-		ref, why := w.options(where, whole, try)
+	for i, ref := range refs {
+		rest, why := w.options(where, ref, try)
 		if why != "" {
 			w.off = append(w.off, fmt.Sprintf("%s (%s): %s", nameOf(ref), where, why))
 			continue
 		}
-		left, first = append(left, ref), first || i == 0
+		left, first = append(left, rest), first || i == 0
 	}
 	return left, first
 }

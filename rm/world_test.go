@@ -411,7 +411,7 @@ func row(priority int32, place string, mem int64, count int32) Request {
 func (w *world) job(kind string) (id ids.App, m *am, home, other *nm) {
 	w.Helper()
 	home = w.node("n1", 2048, 4)
-	id = w.submit(kind, 1024)
+	id = w.submit(kind)
 	home.run(w.app(id).Master)
 	home.beat()
 	return id, w.master(id), home, w.node("n2", 4096, 4)
