@@ -1,0 +1,3 @@
+package main
+
+func (s *settings) report() error { return nil }
