@@ -40,6 +40,7 @@ var Table = []Row{
 	{"cmd/heddle", []string{"*"}},
 	{"internal/testkit/hadoop/testbed", []string{"internal/testkit/hadoop"}},
 	{"test/hadoop/compare", []string{"internal/testkit/hadoop"}},
+	{"test/hadoop/truth", []string{".", "internal/testkit/hadoop", "conf", "exp", "policies", "sim", "sim/world", "workload"}},
 	{"internal/testkit/*", []string{"*"}}, // imported by tests only: no row above names it
 }
 

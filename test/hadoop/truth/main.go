@@ -38,6 +38,7 @@ type settings struct {
 	chosenArms    []arm
 	baseArm       arm
 	keepDaemonLog bool
+	dump          string
 }
 
 func main() {
@@ -52,6 +53,7 @@ func main() {
 	flag.StringVar(&s.json, "json", "", "write all figures to this file")
 	flag.StringVar(&s.page, "page", "", "write the tables to this file, as Markdown")
 	flag.IntVar(&s.seeds, "seeds", 5, "simulations of each run, of which the median counts")
+	flag.StringVar(&s.dump, "dump", "", "")
 	flag.Parse()
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := truth(ctx, &s)

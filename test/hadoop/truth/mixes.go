@@ -32,6 +32,8 @@ type mixJob struct {
 // small reports whether a job is one of the mix's small ones.
 func small(name string) bool { return strings.HasPrefix(name, "small") }
 
+func isSpark(name string) bool { return strings.HasPrefix(name, "spark") }
+
 func mixes() []mix {
 	const long, short = "sleep -m 16 -r 1 -mt 8000 -rt 2000", "sleep -m 2 -r 1 -mt 3000 -rt 1000"
 	return []mix{

@@ -24,6 +24,7 @@ type run struct {
 type measured struct {
 	Name     string
 	App      string
+	Began    int64 // when its client was started
 	Submit   int64
 	First    int64 // when its first task started; a Spark application's first executor registered
 	Finished int64
@@ -128,11 +129,12 @@ func (s *settings) keep(ctx context.Context, b *hadoop.Testbed, m mix, a arm) er
 // once submits the jobs of a mix at their times and waits for all of them.
 func once(ctx context.Context, b *hadoop.Testbed, m mix, a arm) (*run, error) {
 	began := time.Now()
-	clients := make([]*hadoop.Run, len(m.jobs))
+	clients, starts := make([]*hadoop.Run, len(m.jobs)), make([]int64, len(m.jobs))
 	for i, j := range m.jobs {
 		if err := pause(ctx, time.Until(began.Add(j.at))); err != nil {
 			return nil, err
 		}
+		starts[i] = time.Now().UnixMilli()
 		var err error
 		if clients[i], err = j.start(ctx, b, strings.Join([]string{"/out", m.name, a.name, j.name}, "/")); err != nil {
 			return nil, err
@@ -148,14 +150,14 @@ func once(ctx context.Context, b *hadoop.Testbed, m mix, a arm) (*run, error) {
 		if err != nil {
 			return nil, err
 		}
-		r.Jobs = append(r.Jobs, measured{Name: j.name, App: app.ID, Submit: app.Started, Finished: app.Finished})
+		r.Jobs = append(r.Jobs, measured{Name: j.name, App: app.ID, Began: starts[i], Submit: app.Started, Finished: app.Finished})
 	}
 	return r, nil
 }
 
 // history keeps what a job left, and finds its first task in it.
 func (j *measured) history(ctx context.Context, b *hadoop.Testbed, dir string) error {
-	if strings.HasPrefix(j.Name, "spark") {
+	if isSpark(j.Name) {
 		events, err := b.SparkEvents(j.App)
 		if err != nil {
 			return err
