@@ -36,6 +36,11 @@ func Parts(w *workload.Workload, c *Costs, loads []Load) []JobParts {
 	return out
 }
 
+// worksOnData is from how many bytes on a task counts as working on data. What its counters say it computed leaves out
+// what others computed for it (the file system's servers, the kernel, the node's shuffle service), which share the
+// cores: it is taken to need the machine as long as it lasts.
+const worksOnData = 64 << 10
+
 const never = heddle.Time(1<<63 - 1)
 
 type pasts struct {
@@ -112,8 +117,8 @@ func (p *pasts) task(begin heddle.Time, t *workload.Task, start float64, part *P
 		return
 	}
 	x := past{begin: begin, end: begin.Plus(t.Duration), after: workload.NoTime, cpu: start + t.CPU.Seconds(), width: c.width(), part: part}
-	if t.CPU == 0 {
-		x.cpu = 2 * endless // it computes as long as it lasts
+	if t.CPU == 0 || t.Input >= worksOnData {
+		x.cpu, x.width = 2*endless, 1 // it computes as long as it lasts
 	}
 	p.add(x)
 }

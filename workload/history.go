@@ -63,7 +63,7 @@ func (h *history) take(kind string, e *avroRecord) {
 			h.name, h.user, h.queue = e.text("jobName"), e.text("userName"), e.text("jobQueueName")
 		}
 	case "AM_STARTED":
-		h.master = e.number("startTime", maxMillis)
+		h.master = e.known("startTime", maxMillis)
 	case "JOB_FINISHED":
 		h.finish = e.number("finishTime", maxMillis)
 	case "JOB_FAILED", "JOB_KILLED", "JOB_ERROR":
@@ -74,7 +74,7 @@ func (h *history) take(kind string, e *avroRecord) {
 		h.priority = e.text("priority")
 	case "JOB_INITED":
 		h.totalMaps, h.totalReduces = e.number("totalMaps", MaxTasksPerJob), e.number("totalReduces", MaxTasksPerJob)
-		h.ready = e.number("launchTime", maxMillis)
+		h.ready = e.known("launchTime", maxMillis)
 		h.uber, _ = e.record["uberized"].(bool)
 	case "TASK_STARTED":
 		if t := h.task(e); t != nil {
@@ -275,6 +275,14 @@ func (e *avroRecord) number(field string, limit int64) int64 {
 		return n
 	}
 	return 0
+}
+
+// known is number, and 0 where the field is missing.
+func (e *avroRecord) known(field string, limit int64) int64 {
+	if e.value(field) == nil {
+		return 0
+	}
+	return e.number(field, limit)
 }
 
 // allDigits reports whether a value of JSON is a whole number, however large.

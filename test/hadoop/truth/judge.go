@@ -2,14 +2,12 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"slices"
-	"strings"
-	"text/tabwriter"
 )
 
 // An outcome is one run of a mix beside what was predicted of it. Times are in seconds.
@@ -39,16 +37,17 @@ type verdict struct {
 	About    string
 	Base     string
 	Outcomes []outcome
+	Missing  []string // arms that were not measured
 }
 
 // offBy is by how much a prediction is off, as a part of what was measured.
 func offBy(said, got float64) float64 { return math.Abs(said-got) / got }
 
 // report predicts every mix whose runs are kept and tells how well.
-func (s *settings) report() error {
+func (s *settings) report(ctx context.Context) error {
 	var all []verdict
 	for _, m := range s.chosenMixes {
-		v, err := s.judge(m)
+		v, err := s.judge(ctx, m)
 		if errors.Is(err, os.ErrNotExist) {
 			s.log.Warn("left out: it was not measured", "mix", m.name, "missing", err)
 			continue
@@ -58,17 +57,29 @@ func (s *settings) report() error {
 		}
 		all = append(all, v)
 	}
-	return writeTable(s.out, all)
+	if err := writeTable(s.out, all); err != nil {
+		return err
+	}
+	if err := s.write(all); err != nil {
+		return err
+	}
+	var list []outcome
+	for _, v := range all {
+		list = append(list, v.Outcomes...)
+	}
+	if _, completions := errs(list); s.within > 0 && !(quantile(completions, 0.5) <= s.within) {
+		return fmt.Errorf("the median error of completion times is %.0f %%, above %.0f", 100*quantile(completions, 0.5), 100*s.within)
+	}
+	return nil
 }
 
-func (s *settings) judge(m mix) (verdict, error) {
-	c := theBed()
+func (s *settings) judge(ctx context.Context, m mix) (verdict, error) {
 	dir := s.runDir(m, s.baseArm)
 	r, err := readRun(dir)
 	if err != nil {
 		return verdict{}, err
 	}
-	p, err := readPast(dir, r, c)
+	p, err := readPast(dir, r, theBed(s.baseArm.rm))
 	if err != nil {
 		return verdict{}, err
 	}
@@ -77,12 +88,13 @@ func (s *settings) judge(m mix) (verdict, error) {
 		dir := s.runDir(m, a)
 		r, err := readRun(dir)
 		if errors.Is(err, os.ErrNotExist) {
+			v.Missing = append(v.Missing, a.name)
 			continue
 		}
 		if err != nil {
 			return verdict{}, err
 		}
-		said, err := s.simulate(p, c, dir, r, a)
+		said, err := s.simulate(ctx, p, theBed(a.rm), dir, r, a)
 		if err != nil {
 			return verdict{}, err
 		}
@@ -172,41 +184,4 @@ var criteria = []struct {
 	{"mean completion", func(f *figures) float64 { return f.MeanCompletion }},
 	{"small jobs' wait", func(f *figures) float64 { return f.SmallWait }},
 	{"makespan", func(f *figures) float64 { return f.Makespan }},
-}
-
-// writeTable writes everything for a terminal.
-func writeTable(out io.Writer, all []verdict) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	for _, v := range all {
-		fmt.Fprintf(w, "\n%s, from the histories under %s\n", v.Mix, v.Base)
-		fmt.Fprintln(w, "\tjob\twait\tpredicted\t\tcompletion\tpredicted\t\t")
-		for _, o := range v.Outcomes {
-			arm := o.Arm
-			for _, j := range o.Jobs {
-				fmt.Fprintf(w, "%s\t%s\t%.1f\t%.1f\t%s\t%.1f\t%.1f\t%s\t\n", arm, j.Name, j.Got.Wait, j.Said.Wait, signed(j.Said.Wait, j.Got.Wait),
-					j.Got.Completion, j.Said.Completion, signed(j.Said.Completion, j.Got.Completion))
-				arm = ""
-			}
-			waits, completions := errs([]outcome{o})
-			fmt.Fprintf(w, "\tmedian, 95th\t\t\t%s\t\t\t%s\t\n", spread(waits), spread(completions))
-		}
-		waits, completions := errs(v.Outcomes)
-		fmt.Fprintf(w, "all\tmedian, 95th\t\t\t%s\t\t\t%s\t\n", spread(waits), spread(completions))
-		for _, c := range criteria {
-			var cells []string
-			for i := range v.Outcomes {
-				o := &v.Outcomes[i]
-				cells = append(cells, fmt.Sprintf("%s %.1f (%.1f)", o.Arm, c.of(&o.Got), c.of(&o.Said)))
-			}
-			right, pairs := ordered(v.Outcomes, c.of)
-			fmt.Fprintf(w, "%s, measured (predicted): %s: %d of %d pairs in order\n", c.name, strings.Join(cells, ", "), right, pairs)
-		}
-	}
-	return w.Flush()
-}
-
-func signed(said, got float64) string { return fmt.Sprintf("%+.0f %%", 100*(said/got-1)) }
-
-func spread(errs []float64) string {
-	return fmt.Sprintf("%.0f %%, %.0f %%", 100*quantile(errs, 0.5), 100*quantile(errs, 0.95))
 }

@@ -25,35 +25,37 @@ import (
 
 // settings is what the command line says.
 type settings struct {
-	dir           string
-	mixes, arms   string
-	base          string
-	binary        string
-	predict       bool
-	json, page    string
-	seeds         int
-	log           *slog.Logger
-	out           io.Writer
-	chosenMixes   []mix
-	chosenArms    []arm
-	baseArm       arm
-	keepDaemonLog bool
-	dump          string
+	dir         string
+	mixes, arms string
+	base        string
+	binary      string
+	predict     bool
+	again       bool
+	json, page  string
+	within      float64
+	seeds       int
+	log         *slog.Logger
+	out         io.Writer
+
+	// What the lists name.
+	chosenMixes []mix
+	chosenArms  []arm
+	baseArm     arm
 }
 
 func main() {
 	s := settings{log: slog.New(slog.NewTextHandler(os.Stderr, nil)), out: os.Stdout}
 	flag.StringVar(&s.dir, "dir", "", "the folder that runs are kept in (default: truth in the testbed's cache)")
-	flag.StringVar(&s.mixes, "mixes", "", "the mixes: "+strings.Join(names(mixes()), ",")+" (default: all)")
+	flag.StringVar(&s.mixes, "mixes", "", "the mixes: "+strings.Join(names(mixes()), ",")+" (default: all but the last, which is for a quick look)")
 	flag.StringVar(&s.arms, "arms", "", "the ResourceManagers and schedulers: "+strings.Join(names(arms()), ",")+" (default: all)")
 	flag.StringVar(&s.base, "base", "stock-capacity", "the arm whose histories are simulated")
 	flag.StringVar(&s.binary, "binary", "", "the heddle program; it is built where none is named")
 	flag.BoolVar(&s.predict, "predict", false, "run nothing: predict what was measured before")
-	flag.BoolVar(&s.keepDaemonLog, "logs", false, "keep the NodeManagers' logs with a run")
+	flag.BoolVar(&s.again, "again", false, "measure anew what was measured before")
 	flag.StringVar(&s.json, "json", "", "write all figures to this file")
 	flag.StringVar(&s.page, "page", "", "write the tables to this file, as Markdown")
+	flag.Float64Var(&s.within, "within", 0, "fail where the median error of completion times is above this part; 0: never")
 	flag.IntVar(&s.seeds, "seeds", 5, "simulations of each run, of which the median counts")
-	flag.StringVar(&s.dump, "dump", "", "")
 	flag.Parse()
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := truth(ctx, &s)
@@ -73,13 +75,16 @@ func truth(ctx context.Context, s *settings) error {
 			return err
 		}
 	}
-	return s.report()
+	return s.report(ctx)
 }
 
 // check refuses what would only be found out an hour later.
 func (s *settings) check() (err error) {
 	if s.chosenMixes, err = choose("-mixes", s.mixes, mixes()); err != nil {
 		return err
+	}
+	if s.mixes == "" {
+		s.chosenMixes = s.chosenMixes[:len(s.chosenMixes)-1]
 	}
 	if s.chosenArms, err = choose("-arms", s.arms, arms()); err != nil {
 		return err
@@ -89,8 +94,11 @@ func (s *settings) check() (err error) {
 		return err
 	}
 	s.baseArm = base[0]
-	if s.seeds < 1 {
-		return fmt.Errorf("-seeds %d: not at least 1", s.seeds)
+	if s.seeds < 1 || s.within < 0 {
+		return fmt.Errorf("-seeds %d -within %g: not at least 1 and 0", s.seeds, s.within)
+	}
+	if len(base) != 1 {
+		return fmt.Errorf("-base %s: not one arm", s.base)
 	}
 	if s.dir == "" {
 		cache, err := hadoop.OpenCache()
@@ -135,10 +143,11 @@ func (s *settings) measure(ctx context.Context) error {
 	for _, m := range s.chosenMixes {
 		var missing []arm
 		for _, a := range s.chosenArms {
-			if _, err := readRun(s.runDir(m, a)); err != nil {
-				if !errors.Is(err, os.ErrNotExist) {
-					return err
-				}
+			_, err := readRun(s.runDir(m, a))
+			if err != nil && !errors.Is(err, os.ErrNotExist) {
+				return err
+			}
+			if err != nil || s.again {
 				missing = append(missing, a)
 			}
 		}

@@ -32,6 +32,7 @@ type mixJob struct {
 // small reports whether a job is one of the mix's small ones.
 func small(name string) bool { return strings.HasPrefix(name, "small") }
 
+// isSpark reports whether a job is one of Spark's.
 func isSpark(name string) bool { return strings.HasPrefix(name, "spark") }
 
 func mixes() []mix {
@@ -58,6 +59,10 @@ func mixes() []mix {
 			{8 * time.Second, "large-2", "wordcount -Dmapreduce.job.reduces=3 " + largeText + " OUT"},
 			{16 * time.Second, "small-1", short},
 			{22 * time.Second, "small-2", "wordcount " + smallText + " OUT"},
+		}},
+		{"glance", "A quick look: a sleeping job of 6 maps of 3 s, and a small one.", []mixJob{
+			{0, "large-1", "sleep -m 6 -r 1 -mt 3000 -rt 1000"},
+			{4 * time.Second, "small-1", "sleep -m 2 -r 1 -mt 1000 -rt 1000"},
 		}},
 	}
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -17,7 +19,7 @@ import (
 	"heddle/workload"
 )
 
-// A record of a run is what the simulator is told of it: the jobs with their durations, what their tasks consist of.
+// A past is what the simulator is told of a run: the jobs with their durations, what their tasks consist of.
 type past struct {
 	work  *workload.Workload
 	parts []sim.JobParts
@@ -34,8 +36,10 @@ func readPast(dir string, r *run, c *bed) (*past, error) {
 		for i := range read.Jobs {
 			j := read.Jobs[i]
 			j.Times.Move(read.Began.Since(r.start()))
+			j.MoveHosts(int32(len(w.Hosts)))
 			w.Jobs = append(w.Jobs, j)
 		}
+		w.Hosts = append(w.Hosts, read.Hosts...)
 	}
 	if len(w.Jobs) != len(r.Jobs) {
 		return nil, fmt.Errorf("%s has the histories of %d jobs, want %d", dir, len(w.Jobs), len(r.Jobs))
@@ -115,7 +119,7 @@ type prediction struct{ Wait, Completion float64 }
 
 // simulate predicts a run under an arm from the past of another. When the jobs were submitted is taken from the run
 // itself: clients start on the same cores, and when they are through is not the scheduler's doing alone.
-func (s *settings) simulate(p *past, c *bed, dir string, r *run, a arm) ([]prediction, error) {
+func (s *settings) simulate(ctx context.Context, p *past, c *bed, dir string, r *run, a arm) ([]prediction, error) {
 	h, err := conf.ReadDir(filepath.Join(dir, confDir))
 	if err != nil {
 		return nil, err
@@ -135,13 +139,13 @@ func (s *settings) simulate(p *past, c *bed, dir string, r *run, a arm) ([]predi
 	}
 	plan := exp.Plan{
 		Workload: &w, Profiles: []*policies.Profile{profile}, Conf: h, Nodes: cluster(), Effects: world.AllEffects(),
-		Given: true, Costs: &c.Costs, Parts: p.parts, Loads: r.loads(c), MaxTime: heddle.Time(time.Hour), KeepTasks: s.dump != "",
+		Given: true, Costs: &c.Costs, Parts: p.parts, Loads: r.loads(c), MaxTime: heddle.Time(time.Hour), Stop: func() bool { return ctx.Err() != nil },
 	}
 	for k := range s.seeds {
 		plan.Seeds = append(plan.Seeds, uint64(k+1))
 	}
 	results, err := plan.Run()
-	if err != nil {
+	if err = errors.Join(err, ctx.Err()); err != nil {
 		return nil, err
 	}
 	out := make([]prediction, len(w.Jobs))
@@ -156,16 +160,7 @@ func (s *settings) simulate(p *past, c *bed, dir string, r *run, a arm) ([]predi
 		}
 		out[i] = prediction{quantile(waits, 0.5), quantile(completions, 0.5)}
 	}
-	if s.dump != "" {
-		dumpTasks(r, results[0][0])
-	}
 	return out, nil
-}
-
-func dumpTasks(r *run, res *sim.Result) {
-	for _, t := range res.Tasks {
-		fmt.Printf("%s %v %d granted %.1f started %.1f ended %.1f\n", r.Jobs[t.Job].Name, t.Kind, t.Index, heddle.Span(t.Granted).Seconds(), heddle.Span(t.Started).Seconds(), heddle.Span(t.Ended).Seconds())
-	}
 }
 
 // promptBeat stands for what heddle rm does at once, and the simulator at a node's report: it answers asks in the same

@@ -106,18 +106,6 @@ func (s *settings) keep(ctx context.Context, b *hadoop.Testbed, m mix, a arm) er
 			return err
 		}
 	}
-	if s.keepDaemonLog {
-		for n := 1; n <= nodes; n++ {
-			name := fmt.Sprintf("nodemanager%d", n)
-			text, err := os.ReadFile(b.LogFile(name))
-			if err == nil {
-				err = os.WriteFile(filepath.Join(dir, name+".log"), text, 0o644)
-			}
-			if err != nil {
-				return err
-			}
-		}
-	}
 	text, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
 		return err
