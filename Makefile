@@ -16,7 +16,7 @@ LINT     := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.
 REWRITES  = $(shell grep -rlE '"github.com/cockroachdb/datadriven"|flag.Bool."rewrite"' --include='*_test.go' . | xargs -r -n1 dirname | sort -u)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo hadoop demo-hadoop compare-hadoop unit test search test-hadoop test-hadoop-full race race-daemon check rewrite fuzz bench bench-compare cover exp exp-smoke browser
+.PHONY: help build demo hadoop demo-hadoop compare-hadoop truth unit test search test-hadoop test-hadoop-full race race-daemon check rewrite fuzz bench bench-compare cover exp exp-smoke browser
 
 help: ## print this
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | awk -F'\t' '{ printf "  %-17s %s\n", $$1, $$2 }'
@@ -36,6 +36,9 @@ demo-hadoop: ## a MapReduce and a Spark job, as they are, on heddle rm
 compare-hadoop: ## heddle rm beside the stock ResourceManager, alternating: a table; about an hour
 	$(GO) run ./test/hadoop/compare
 
+truth: ## what the simulator predicts beside what real Hadoop does: docs/truth.md; about 40 minutes, and goes on where it stopped
+	$(GO) run ./test/hadoop/truth -page docs/truth.md
+
 exp: build ## the papers' experiments, all seeds: docs/experiments and the README's table; about 4 minutes on 2 cores
 	./bin/heddle exp report --readme README.md
 
@@ -51,18 +54,22 @@ test: browser ## everything that proves the program on this machine
 	cd bench && $(GO) vet ./compare ./core ./floor ./sim ./internal/... && $(GO) test ./compare ./core ./floor ./sim ./internal/...
 	$(MAKE) --no-print-directory test-hadoop
 
+# A small mix under one scheduler, predicted from its own history. The costs of starts are those of one machine, so that
+# the bound is a wide one.
+GLANCE := -again -mixes glance -arms heddle-capacity -base heddle-capacity -within 0.5
+
 # With HEDDLE_HADOOP_REQUIRED=1 a machine that lacks something fails instead.
 define on-hadoop
 	@why="$$($(TESTBED) check)"; \
 	if [ -n "$$why" ]; then echo "left out, because it runs real Hadoop and there is $$why"; \
-	else $(TESTBED) fetch || $(TESTBED) fetch || exit 1; $(GO) test ./test/hadoop -count=1 -v -parallel 3 $(1); fi
+	else $(TESTBED) fetch || $(TESTBED) fetch || exit 1; $(GO) test ./test/hadoop -count=1 -v -parallel 3 $(1) && $(2); fi
 endef
 
 test-hadoop: ## each MapReduce and Spark job on heddle rm, under one profile each, and faults; about 12 minutes
-	$(call on-hadoop,-hadoop normal -timeout 40m)
+	$(call on-hadoop,-hadoop normal -timeout 40m,$(GO) run ./test/hadoop/truth $(GLANCE))
 
-test-hadoop-full: ## all of it under every profile; about 40 minutes
-	$(call on-hadoop,-hadoop full -timeout 2h)
+test-hadoop-full: ## all of it under every profile, and what truth has not measured yet; about 80 minutes
+	$(call on-hadoop,-hadoop full -timeout 2h,$(GO) run ./test/hadoop/truth $(GLANCE) && $(GO) run ./test/hadoop/truth -page docs/truth.md)
 
 search: ## property tests on CHECKS=2000 random cases each, other ones every time
 	@grep -rlE --include='*_test.go' 'pgregory.net/rapid|heddle/policy/policytest' . | xargs -n1 dirname | sort -u | \

@@ -40,6 +40,9 @@ type Plan struct {
 	Rebuild func(seed uint64) (*workload.Workload, error)
 
 	Given     bool
+	Costs     *sim.Costs // of the given world: see [sim.Options]
+	Parts     []sim.JobParts
+	Loads     []sim.Load
 	KeepTasks bool
 	Trace     bool // keep predictions, and what tasks were given and used
 	EveryBeat bool
@@ -100,7 +103,7 @@ func (p *Plan) one(run int, profile *policies.Profile, seed uint64, mu *sync.Mut
 	o := sim.Options{
 		Profile: profile.Name, Set: built.Set, Seed: seed, Workload: wl, Queues: queues, Users: users,
 		Nodes: p.Nodes, UplinkBps: p.UplinkBps, Params: world.DefaultParams(), Effects: p.Effects,
-		Given: p.Given, LoadSim: wl.Format == "sls", NodeBeat: p.Conf.Site.NodeHeartbeat, Expiry: p.Conf.Site.NodeExpiry, MasterBeat: p.Conf.Site.MasterHeartbeat,
+		Given: p.Given, Costs: p.Costs, Parts: p.Parts, Loads: p.Loads, LoadSim: wl.Format == "sls", NodeBeat: p.Conf.Site.NodeHeartbeat, Expiry: p.Conf.Site.NodeExpiry, MasterBeat: p.Conf.Site.MasterHeartbeat,
 		KeepTasks: p.KeepTasks, Trace: p.Trace, EveryBeat: p.EveryBeat, Check: p.Check, MaxTime: p.MaxTime, Stop: p.Stop,
 	}
 	o.CountCPU, o.SlotMaster, o.NoFacts = p.countCPU(), profile.Masters == policies.AtOnce, profile.Agentless

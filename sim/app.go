@@ -22,6 +22,7 @@ type app struct {
 	failures  int         // attempts that ended by their own fault
 	memory    int64       // MiB of the last master
 	cpu       int64       // milli-vcores of it
+	leaving   apps.Finish // what the master has decided, but not told yet
 	done      apps.Finish // what the master said as it unregistered
 	admitted  bool
 	over      bool
@@ -308,13 +309,19 @@ func (s *Sim) perform(a *app) {
 		s.planBeat(a, out.Beat)
 	}
 	if out.Finish != apps.Running && a.done == apps.Running {
-		s.unregistered(a, out.Finish, out.Why)
+		a.leaving, a.why = out.Finish, out.Why
+		if !s.phys.leave(s.now, a, entry{what: leaving, gen: uint32(a.attempts), id: int64(a.id)}) {
+			s.unregistered(a)
+		}
 	}
 	s.out = out
 }
 
 // begin starts a container's process.
 func (s *Sim) begin(c *container) {
+	if s.phys.launch(s.now, c, entry{what: started, id: int64(c.id)}) {
+		return
+	}
 	delay := s.phys.launchDelay(c.kind)
 	if delay == 0 {
 		s.start(c)
@@ -324,20 +331,16 @@ func (s *Sim) begin(c *container) {
 }
 
 // unregistered is a master having said how its application ended. It leaves soon after.
-func (s *Sim) unregistered(a *app, how apps.Finish, why string) {
-	a.done = how
+func (s *Sim) unregistered(a *app) {
+	a.done = a.leaving
 	s.ends(a)
 	a.state = Succeeded
-	if how == apps.FinishedBadly {
-		a.state, a.why = Failed, why
+	if a.done == apps.FinishedBadly {
+		a.state = Failed
 	}
 	a.beatGen++
 	a.alarmGen++
-	grace := heddle.Span(0)
-	if !s.o.Given && a.job.Framework == heddle.MapReduce {
-		grace = unregisterGrace
-	}
-	s.heap.push(entry{at: s.now.Plus(grace), what: gone, id: int64(a.masterAt)})
+	s.heap.push(entry{at: s.now.Plus(s.phys.linger(a)), what: gone, id: int64(a.masterAt)})
 }
 
 // masterDied is the master's process having ended: it says and hears nothing any more. What it had got

@@ -126,7 +126,10 @@ func (s *Sim) launch(d *heddle.Launch) {
 	s.room(d.Node)
 	if d.Kind == heddle.AM {
 		a.masterAt = c.id
-		s.heap.push(entry{at: s.now.Plus(s.phys.launchDelay(heddle.AM)), what: masterUp, id: int64(c.id)})
+		up := entry{at: s.now.Plus(s.phys.launchDelay(heddle.AM)), what: masterUp, id: int64(c.id)}
+		if !s.phys.launch(s.now, c, up) {
+			s.heap.push(up)
+		}
 		return
 	}
 	a.inbox.Granted = append(a.inbox.Granted, apps.Grant{

@@ -63,6 +63,16 @@ func (f *full) setSpeed(now heddle.Time, n heddle.NodeID, factor float64) {
 func (f *full) nodeDown(now heddle.Time, n heddle.NodeID) { f.w.NodeDown(now, n) }
 func (f *full) nodeUp(now heddle.Time, n heddle.NodeID)   { f.w.NodeUp(now, n) }
 
+func (f *full) launch(heddle.Time, *container, entry) bool { return false }
+func (f *full) leave(heddle.Time, *app, entry) bool        { return false }
+
+func (f *full) linger(a *app) heddle.Span {
+	if a.job.Framework == heddle.MapReduce {
+		return unregisterGrace
+	}
+	return 0
+}
+
 func (f *full) launchDelay(k heddle.Kind) heddle.Span { return f.w.LaunchDelay(k) }
 func (f *full) endJob(a *app)                         { f.w.EndJob(a.inWorld) }
 func (f *full) mapsDone(heddle.Time, *app)            {} // its reduces copy

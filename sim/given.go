@@ -30,7 +30,8 @@ type givenRun struct {
 
 func (g *given) open(heddle.Time, *container) {}
 
-func (g *given) run(now heddle.Time, c *container, w apps.Work) {
+// newRun notes work that begins in a container.
+func (g *given) newRun(now heddle.Time, c *container, w apps.Work) int32 {
 	i := int32(len(g.runs))
 	if n := len(g.free); n > 0 {
 		i, g.free = g.free[n-1], g.free[:n-1]
@@ -40,6 +41,12 @@ func (g *given) run(now heddle.Time, c *container, w apps.Work) {
 	r := &g.runs[i]
 	*r = givenRun{work: w, live: true, gen: r.gen + 1, start: now, cpu: g.s.coresOf(c, w)}
 	c.runs = append(c.runs, i)
+	return i
+}
+
+func (g *given) run(now heddle.Time, c *container, w apps.Work) {
+	i := g.newRun(now, c, w)
+	r := &g.runs[i]
 	if c.frozen {
 		r.left = g.s.durationOf(c.app, w)
 		return
@@ -161,8 +168,13 @@ func (g *given) setSpeed(heddle.Time, heddle.NodeID, float64) {}
 func (g *given) nodeDown(heddle.Time, heddle.NodeID)          {}
 func (g *given) nodeUp(heddle.Time, heddle.NodeID)            {}
 func (g *given) launchDelay(heddle.Kind) heddle.Span          { return 0 }
-func (g *given) endJob(*app)                                  {}
-func (g *given) manage(heddle.Time, *container, int)          {}
+func (g *given) linger(*app) heddle.Span                      { return 0 }
+
+func (g *given) launch(heddle.Time, *container, entry) bool { return false }
+func (g *given) leave(heddle.Time, *app, entry) bool        { return false }
+
+func (g *given) endJob(*app)                         {}
+func (g *given) manage(heddle.Time, *container, int) {}
 
 func (g *given) progress(now heddle.Time, c *container) (heddle.Phase, float64) {
 	if len(c.runs) == 0 {

@@ -10,6 +10,7 @@ const (
 	fault                     // something breaks, or is mended
 	started                   // a container's process runs
 	masterUp                  // a master's process runs
+	leaving                   // a master has unregistered
 	gone                      // a master that unregistered is gone: the last that surely changes something
 	feed                      // running tasks are measured
 	alarm                     // a call a master asked for

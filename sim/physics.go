@@ -27,6 +27,13 @@ type physics interface {
 	nodeDown(now heddle.Time, n heddle.NodeID)
 	nodeUp(now heddle.Time, n heddle.NodeID)
 
+	// launch lets up happen once a process has started, where that takes what depends on what else goes on;
+	// where not, launchDelay says how long.
+	launch(now heddle.Time, c *container, up entry) (later bool)
+	// leave lets out happen once an application has ended whose master has nothing left to do, where that takes time.
+	leave(now heddle.Time, a *app, out entry) (later bool)
+	// linger is how long a master holds its container after its application has ended.
+	linger(a *app) heddle.Span
 	// launchDelay is how long a process takes to start.
 	launchDelay(k heddle.Kind) heddle.Span
 	// mapsDone says that every map of a job has ended.

@@ -43,6 +43,12 @@ type Options struct {
 	Expiry     heddle.Span // silence after which a node counts as lost; 0 = 600 s
 	MaxTime    heddle.Time // end the run then; 0 = when all jobs are done
 
+	// Costs, of the given world, are what starts and ends of processes take; nil = nothing. Parts says what tasks
+	// consist of, by job, and Loads what else the machines do.
+	Costs *Costs
+	Parts []JobParts
+	Loads []Load
+
 	CountCPU bool // every profile compared counts processors: see [Bounds]
 
 	KeepTasks bool
@@ -172,6 +178,9 @@ func newSim(o Options) (*Sim, error) {
 	if o.Given {
 		s.res.World = "given"
 		s.phys = &given{s: s}
+		if o.Costs != nil {
+			s.phys = newReplay(s)
+		}
 	} else {
 		s.phys = newFull(s)
 	}
@@ -338,6 +347,10 @@ func (s *Sim) planned(e *entry) {
 		s.start(s.container(heddle.ContainerID(e.id)))
 	case masterUp:
 		s.masterUp(s.container(heddle.ContainerID(e.id)))
+	case leaving:
+		if a := s.apps[e.id]; a.master != nil && a.attempts == int(e.gen) {
+			s.unregistered(a)
+		}
 	case gone:
 		if c := s.container(heddle.ContainerID(e.id)); c != nil {
 			s.exit(c, heddle.Success)

@@ -20,6 +20,18 @@ func (j *Job) lists(do func(kind int, tasks *[]Task)) {
 	}
 }
 
+// MoveHosts makes the hosts that tasks name by index those that stand so many places further on, for a workload that is
+// put together from several.
+func (j *Job) MoveHosts(by int32) {
+	j.lists(func(_ int, tasks *[]Task) {
+		for k := range *tasks {
+			for h := range (*tasks)[k].Hosts {
+				(*tasks)[k].Hosts[h] += by
+			}
+		}
+	})
+}
+
 const taskKinds = 4
 
 // Unstated returns how many jobs have a task that states no duration, how many others have one that are recorded to

@@ -18,6 +18,7 @@ type history struct {
 	user, priority          string
 	submit                  int64 // ms since 1970
 	finish                  int64 // likewise, of a job that succeeded
+	master, ready           int64 // likewise, of the last master: its program's begin, and that of the job in it
 	totalMaps, totalReduces int64
 	uber, failed            bool
 	maps, reduces           map[string]*historyTask // by task id
@@ -61,6 +62,8 @@ func (h *history) take(kind string, e *avroRecord) {
 			h.id, h.submit = id, submit
 			h.name, h.user, h.queue = e.text("jobName"), e.text("userName"), e.text("jobQueueName")
 		}
+	case "AM_STARTED":
+		h.master = e.known("startTime", maxMillis)
 	case "JOB_FINISHED":
 		h.finish = e.number("finishTime", maxMillis)
 	case "JOB_FAILED", "JOB_KILLED", "JOB_ERROR":
@@ -71,6 +74,7 @@ func (h *history) take(kind string, e *avroRecord) {
 		h.priority = e.text("priority")
 	case "JOB_INITED":
 		h.totalMaps, h.totalReduces = e.number("totalMaps", MaxTasksPerJob), e.number("totalReduces", MaxTasksPerJob)
+		h.ready = e.known("launchTime", maxMillis)
 		h.uber, _ = e.record["uberized"].(bool)
 	case "TASK_STARTED":
 		if t := h.task(e); t != nil {
@@ -210,6 +214,17 @@ func (h *history) fillTask(t *Task, from *historyTask, mapOnly bool) {
 	}
 }
 
+// starts are when the attempts began whose durations the tasks have.
+func starts(tasks []*historyTask) []heddle.Time {
+	out := make([]heddle.Time, len(tasks))
+	for i, t := range tasks {
+		if t != nil && t.attempts[t.won] != nil {
+			out[i] = millis(t.attempts[t.won].start)
+		}
+	}
+	return out
+}
+
 // An avroRecord is a decoded record, and the first thing found wrong with it.
 type avroRecord struct {
 	record map[string]any
@@ -260,6 +275,14 @@ func (e *avroRecord) number(field string, limit int64) int64 {
 		return n
 	}
 	return 0
+}
+
+// known is number, and 0 where the field is missing.
+func (e *avroRecord) known(field string, limit int64) int64 {
+	if e.value(field) == nil {
+		return 0
+	}
+	return e.number(field, limit)
 }
 
 // allDigits reports whether a value of JSON is a whole number, however large.

@@ -215,8 +215,10 @@ func (im *importer) finish() *Workload {
 	w.Sort()
 	if len(w.Jobs) > 0 {
 		first := w.Jobs[0].Submit
+		w.Began = first
 		for i := range w.Jobs {
 			w.Jobs[i].Submit -= first
+			w.Jobs[i].Times.since(first)
 		}
 	}
 	for f, sum := range im.fills {
@@ -227,6 +229,43 @@ func (im *importer) finish() *Workload {
 		return cmp.Or(strings.Compare(a.Field, b.Field), strings.Compare(a.Rule, b.Rule))
 	})
 	return w
+}
+
+// Move makes all times later by a span.
+func (t *Times) Move(by heddle.Span) {
+	move := func(at *heddle.Time) {
+		if *at != NoTime {
+			*at = at.Plus(by)
+		}
+	}
+	for _, list := range append([][]heddle.Time{t.Maps, t.Reduces, t.Executors}, t.Stages...) {
+		for i := range list {
+			move(&list[i])
+		}
+	}
+	move(&t.Master)
+	move(&t.Ready)
+}
+
+// since makes times of the trace's own clock times since the workload's start.
+func (t *Times) since(first heddle.Time) {
+	if t == nil {
+		return
+	}
+	lists := append([][]heddle.Time{t.Maps, t.Reduces, t.Executors}, t.Stages...)
+	for _, list := range lists {
+		for i := range list {
+			list[i] = sinceStart(list[i], first)
+		}
+	}
+	t.Master, t.Ready = sinceStart(t.Master, first), sinceStart(t.Ready, first)
+}
+
+func sinceStart(at, first heddle.Time) heddle.Time {
+	if at <= 0 || at < first {
+		return NoTime
+	}
+	return at - first
 }
 
 // Sort orders jobs by submission, then id.

@@ -177,6 +177,7 @@ func (h *history) job(c jobConf) (Job, *fault) {
 	for i, t := range reduces {
 		h.fillTask(&j.Reduces[i], t, false)
 	}
+	j.Times = &Times{Master: millis(h.master), Ready: millis(h.ready), Maps: starts(maps), Reduces: starts(reduces)}
 	if h.uber {
 		im.fill("uber", "a job that ran inside its master is read as if its tasks had containers of their own", "")
 	}

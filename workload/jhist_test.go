@@ -92,6 +92,26 @@ func historyFile(t testing.TB, number string) string {
 	return paths[0]
 }
 
+// When things happened is since the first submission.
+func TestHistoryTimes(t *testing.T) {
+	w := mustRead(t, "testdata/history", Options{Strict: true})
+	first := w.Jobs[0]
+	x := first.Times
+	if w.Began != millis(1795257564172) || len(x.Maps) != 3 || len(x.Reduces) != 1 {
+		t.Fatalf("began %d, times %+v", w.Began, x)
+	}
+	if !(0 < x.Master && x.Master < x.Ready && x.Ready < x.Maps[0] && x.Maps[0] < x.Reduces[0]) {
+		t.Errorf("out of order: %+v", x)
+	}
+	if end := x.Reduces[0].Plus(first.Reduces[0].Duration); end.Since(0) > first.Recorded {
+		t.Errorf("the reduce ends at %v, the job after %v", end, first.Recorded)
+	}
+	ready := x.Ready
+	if x.Move(heddle.Second); x.Ready != ready.Plus(heddle.Second) {
+		t.Errorf("moved by a second to %v", x.Ready)
+	}
+}
+
 func TestHistoryDetails(t *testing.T) {
 	w := mustRead(t, historyFile(t, "0001"), Options{Strict: true})
 	j := w.Jobs[0]

@@ -57,6 +57,23 @@ func TestSparkFolder(t *testing.T) {
 }
 
 // K-means caches its points in the first pass and reads them from memory in the next two.
+func TestSparkTimes(t *testing.T) {
+	for _, j := range mustRead(t, "testdata/spark", Options{Strict: true}).Jobs {
+		x := j.Times
+		if len(x.Executors) == 0 || len(x.Stages) != len(j.Spark.Stages) {
+			t.Errorf("%s: %d executors, %d stages", j.ID, len(x.Executors), len(x.Stages))
+			continue
+		}
+		for s := range x.Stages {
+			for k, at := range x.Stages[s] {
+				if j.Spark.Stages[s].Tasks[k].Duration > 0 && at < x.Executors[0] {
+					t.Errorf("%s: a task of stage %d begins at %v, before the first executor came", j.ID, s, at)
+				}
+			}
+		}
+	}
+}
+
 func TestSparkCache(t *testing.T) {
 	w := mustRead(t, "testdata/spark/application_1795257509765_0010_1.zstd", Options{Strict: true})
 	var got []string

@@ -26,6 +26,7 @@ func (s *sparkLog) job() (Job, *fault) {
 	}
 	submit := s.submit(&p)
 	j.Submit, j.Recorded = millis(submit), recorded(submit, s.end)
+	j.Times = s.times()
 	client := p.values["spark.submit.deployMode"] != "cluster"
 	stages := s.dag()
 	j.Spark = &SparkJob{

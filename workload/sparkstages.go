@@ -1,6 +1,10 @@
 package workload
 
-import "slices"
+import (
+	"slices"
+
+	"heddle"
+)
 
 // maxConcurrentJobs bounds the jobs a driver is taken to have waited for at once.
 const maxConcurrentJobs = 64
@@ -12,8 +16,9 @@ type sparkLog struct {
 	name, user string
 	start, end int64 // ms since 1970
 	properties map[string]string
-	profiles   bool  // stages with resource profiles of their own
-	storage    int64 // bytes the first executor can store
+	profiles   bool          // stages with resource profiles of their own
+	executors  []heddle.Time // registered, by the log's clock
+	storage    int64         // bytes the first executor can store
 	tasks      int64
 
 	stages    []*sparkStage // in order of first submission
@@ -38,6 +43,7 @@ type sparkStage struct {
 	order      int             // of its first submission
 	source     bool            // reaches data outside Spark, which a cached RDD may stand in for
 	partitions map[int64]int64 // partition → index into Tasks
+	starts     []heddle.Time   // of the tasks, by the log's clock
 	done       []bool
 }
 
@@ -70,8 +76,14 @@ func (s *sparkLog) take(e *sparkEvent) *fault {
 		if e.MaxMemory < 0 || e.MaxMemory > MaxBytes {
 			return faultf("Maximum Memory", "%d; wanted 0 to %d", e.MaxMemory, int64(MaxBytes))
 		}
-		if s.storage == 0 && e.BlockManager.Executor != "driver" {
+		if e.BlockManager.Executor == "driver" {
+			return nil
+		}
+		if s.storage == 0 {
 			s.storage = e.MaxMemory
+		}
+		if e.Timestamp > 0 && e.Timestamp <= maxMillis && len(s.executors) < MaxExecutors {
+			s.executors = append(s.executors, millis(e.Timestamp))
 		}
 	case "SparkListenerJobStart":
 		return s.jobStart(e)
@@ -149,6 +161,7 @@ func (s *sparkLog) submitted(info *sparkStageInfo) *fault {
 	st := &sparkStage{
 		Stage:   Stage{ID: info.ID, Tasks: s.im.take(int(info.Tasks))},
 		parents: info.Parents, order: len(s.stages), partitions: map[int64]int64{}, done: make([]bool, info.Tasks),
+		starts: make([]heddle.Time, info.Tasks),
 	}
 	for _, rdd := range info.RDDs {
 		if len(rdd.Parents) == 0 && rdd.Name != "ParallelCollectionRDD" {
@@ -211,7 +224,7 @@ func (s *sparkLog) taskEnd(e *sparkEvent) *fault {
 		}
 	}
 	st.Input = st.Input || reads
-	st.done[i], st.Tasks[i] = true, t
+	st.done[i], st.Tasks[i], st.starts[i] = true, t, millis(min(e.Task.Launch, maxMillis))
 	return nil
 }
 
@@ -247,6 +260,15 @@ func (s *sparkLog) addParent(parents []int, p, n int) []int {
 		return parents
 	}
 	return append(parents, p)
+}
+
+// times are when executors came and tasks began.
+func (s *sparkLog) times() *Times {
+	t := &Times{Executors: s.executors}
+	for _, st := range s.stages {
+		t.Stages = append(t.Stages, st.starts)
+	}
+	return t
 }
 
 // spans reports whether every task states its duration.

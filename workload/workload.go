@@ -13,7 +13,8 @@ import (
 // A Workload is a list of jobs in order of submission, with the story of how it was read.
 type Workload struct {
 	Name   string
-	Format string // swim, sls, rumen, jhist, spark, scenario
+	Began  heddle.Time // when the first job was submitted, by the trace's own clock: of histories, since 1970
+	Format string      // swim, sls, rumen, jhist, spark, scenario
 	Jobs   []Job
 
 	// Hosts names the hosts that splits and tasks refer to by index. A simulated cluster maps them to
@@ -83,7 +84,22 @@ type Job struct {
 	Replicas int
 
 	Spark *SparkJob // set when Framework is Spark
+
+	Times *Times // when its parts happened where the trace comes from; nil = not recorded
 }
+
+// Times are when the parts of a job happened on the cluster that its trace comes from, since the start of the workload;
+// NoTime where that is not recorded.
+type Times struct {
+	Master        heddle.Time   // its last master's program began
+	Ready         heddle.Time   // that master began to ask for containers
+	Maps, Reduces []heddle.Time // starts of the runs whose durations the tasks state
+	Stages        [][]heddle.Time
+	Executors     []heddle.Time // of Spark: when each that came had registered
+}
+
+// NoTime stands for a time that is not recorded.
+const NoTime = heddle.Time(-1)
 
 // A Task is one map, one reduce or one plain container. Zero means unknown.
 type Task struct {

@@ -43,6 +43,7 @@ var Table = []Row{
 	{"internal/testkit/hadoop/testbed", []string{"internal/testkit/hadoop"}},
 	{"test/hadoop/compare", []string{"internal/testkit/hadoop"}},
 	{"test/hadoop/recordsls", []string{"internal/testkit/hadoop"}},
+	{"test/hadoop/truth", []string{".", "internal/testkit/hadoop", "conf", "exp", "policies", "sim", "sim/world", "workload"}},
 	{"internal/testkit/*", []string{"*"}}, // imported by tests only: no row above names it
 }
 

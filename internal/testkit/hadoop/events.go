@@ -11,6 +11,7 @@ import (
 // SparkEvents is what a Spark application's own log says of its executors and tasks.
 type SparkEvents struct {
 	Added   int            // executors that came
+	First   int64          // when the first of them did, in ms since 1970
 	Peak    int            // most executors at one time
 	Removed map[string]int // executors that went before the end, by reason
 	// Runs counts how often each task succeeded, and Again how many started after they had succeeded.
@@ -23,15 +24,11 @@ type SparkTask struct{ Stage, Index int }
 
 // SparkEvents reads the event log of an application.
 func (b *Testbed) SparkEvents(app string) (SparkEvents, error) {
-	// The name goes on where an application had several attempts or is not finished.
-	files, err := filepath.Glob(filepath.Join(b.dir("events"), app+"*"))
+	file, err := b.sparkLog(app)
 	if err != nil {
 		return SparkEvents{}, err
 	}
-	if len(files) == 0 {
-		return SparkEvents{}, fmt.Errorf("no event log of %s in %s", app, b.dir("events"))
-	}
-	text, err := os.ReadFile(files[len(files)-1])
+	text, err := os.ReadFile(file)
 	if err != nil {
 		return SparkEvents{}, err
 	}
@@ -40,11 +37,14 @@ func (b *Testbed) SparkEvents(app string) (SparkEvents, error) {
 	for n, line := range bytes.Split(bytes.TrimSpace(text), []byte("\n")) {
 		var event sparkEvent
 		if err := json.Unmarshal(line, &event); err != nil {
-			return e, fmt.Errorf("%s:%d: %w", files[len(files)-1], n+1, err)
+			return e, fmt.Errorf("%s:%d: %w", file, n+1, err)
 		}
 		task := SparkTask{event.Stage, event.Task.Index}
 		switch event.Event {
 		case "SparkListenerExecutorAdded":
+			if e.Added == 0 {
+				e.First = event.At
+			}
 			e.Added++
 			now++
 			e.Peak = max(e.Peak, now)
@@ -64,8 +64,35 @@ func (b *Testbed) SparkEvents(app string) (SparkEvents, error) {
 	return e, nil
 }
 
+// KeepSparkEvents copies the event log of an application to a folder of this machine.
+func (b *Testbed) KeepSparkEvents(app, dir string) error {
+	file, err := b.sparkLog(app)
+	if err != nil {
+		return err
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, filepath.Base(file)), text, 0o644)
+}
+
+// sparkLog is the file of the last attempt of an application; its name goes on where there were several, or it is not
+// finished.
+func (b *Testbed) sparkLog(app string) (string, error) {
+	files, err := filepath.Glob(filepath.Join(b.dir("events"), app+"*"))
+	if err != nil {
+		return "", err
+	}
+	if len(files) == 0 {
+		return "", fmt.Errorf("no event log of %s in %s", app, b.dir("events"))
+	}
+	return files[len(files)-1], nil
+}
+
 type sparkEvent struct {
 	Event   string
+	At      int64                   `json:"Timestamp"`
 	Removed string                  `json:"Removed Reason"`
 	Stage   int                     `json:"Stage ID"`
 	Task    struct{ Index int }     `json:"Task Info"`

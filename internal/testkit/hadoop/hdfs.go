@@ -119,26 +119,53 @@ func (b *Testbed) Parts(ctx context.Context, dir string) ([][]byte, error) {
 
 // List returns the names in a folder of HDFS, in order.
 func (b *Testbed) List(ctx context.Context, dir string) ([]string, error) {
+	list, err := b.list(ctx, dir)
+	var names []string
+	for _, s := range list {
+		names = append(names, s.Name)
+	}
+	slices.Sort(names)
+	return names, err
+}
+
+// A hdfsEntry is what a folder of HDFS holds.
+type hdfsEntry struct {
+	Name string `json:"pathSuffix"`
+	Type string `json:"type"` // FILE or DIRECTORY
+}
+
+func (b *Testbed) list(ctx context.Context, dir string) ([]hdfsEntry, error) {
 	text, err := b.webHDFS(ctx, http.MethodGet, dir, "LISTSTATUS", nil)
 	if err != nil {
 		return nil, err
 	}
 	var list struct {
-		FileStatuses struct {
-			FileStatus []struct {
-				PathSuffix string `json:"pathSuffix"`
-			}
-		}
+		FileStatuses struct{ FileStatus []hdfsEntry }
 	}
 	if err := json.Unmarshal(text, &list); err != nil {
 		return nil, fmt.Errorf("list of %s: %w", dir, err)
 	}
-	var names []string
-	for _, s := range list.FileStatuses.FileStatus {
-		names = append(names, s.PathSuffix)
+	return list.FileStatuses.FileStatus, nil
+}
+
+// walk calls do with every file below a folder of HDFS.
+func (b *Testbed) walk(ctx context.Context, dir string, do func(file string) error) error {
+	list, err := b.list(ctx, dir)
+	if err != nil {
+		return err
 	}
-	slices.Sort(names)
-	return names, nil
+	for _, s := range list {
+		file := dir + "/" + s.Name
+		if s.Type == "DIRECTORY" {
+			err = b.walk(ctx, file, do)
+		} else {
+			err = do(file)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // webHDFS asks the NameNode over HTTP and follows it to a DataNode, with the content sent along.

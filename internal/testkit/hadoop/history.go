@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -68,6 +69,31 @@ func (b *Testbed) Tasks(ctx context.Context, app string) ([]Task, error) {
 	}
 	err := b.await(ctx, 30*time.Second, "the history of "+app, read, "historyserver")
 	return all, err
+}
+
+// KeepHistory copies what the history server has of a finished job to a folder of this machine: the .jhist file and
+// the job's configuration beside it.
+func (b *Testbed) KeepHistory(ctx context.Context, app, dir string) error {
+	if _, err := b.Tasks(ctx, app); err != nil { // it has been moved to where it stays
+		return err
+	}
+	kept := 0
+	err := b.walk(ctx, "/staging/history", func(file string) error {
+		name := path.Base(file)
+		if !strings.HasPrefix(name, Job(app)) || strings.HasSuffix(name, ".summary") {
+			return nil
+		}
+		kept++
+		text, err := b.Cat(ctx, file)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(dir, name), text, 0o644)
+	})
+	if err == nil && kept < 2 {
+		err = fmt.Errorf("%d files of the history of %s, want 2", kept, app)
+	}
+	return err
 }
 
 // TaskAttempts returns the runs of a finished job's task.

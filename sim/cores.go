@@ -1,0 +1,138 @@
+package sim
+
+import "heddle"
+
+// cores is the processors of machines on which demands of work share: each gets as much as every other, up to its width.
+type cores struct {
+	machines []machine
+}
+
+type machine struct {
+	cores   float64
+	last    heddle.Time
+	demands []demand
+}
+
+// A demand is work that needs a processor.
+type demand struct {
+	left  float64 // core-seconds
+	width float64 // most cores it keeps busy
+	rate  float64 // cores it has
+	what  task
+}
+
+// A task is what goes on when a piece of work is through.
+type task struct {
+	run   int32       // of the given world; noRun: what follows holds
+	gen   uint32      // of the run
+	then  entry       // what happens in the simulation; the zero entry: nothing
+	rest  heddle.Span // how long after
+	after float64     // core-seconds in the background from then on
+}
+
+// crumb is less work, in core-seconds, than a clock of nanoseconds can tell from none.
+const crumb = 2e-9
+
+// endless is more core-seconds than anything takes.
+const endless = 1e9
+
+// add begins a piece of work.
+func (m *machine) add(now heddle.Time, work, width float64, what task) {
+	m.advance(now)
+	m.demands = append(m.demands, demand{left: work, width: width, what: what})
+	m.share()
+}
+
+// remove takes the work of a run off, and returns what was left of it; 0 where there is none.
+func (m *machine) remove(now heddle.Time, run int32, gen uint32) (left float64) {
+	m.advance(now)
+	for i := range m.demands {
+		if t := &m.demands[i].what; t.run == run && t.gen == gen {
+			left = m.demands[i].left
+			m.demands = append(m.demands[:i], m.demands[i+1:]...)
+			m.share()
+			return left
+		}
+	}
+	return 0
+}
+
+// advance works until a time.
+func (m *machine) advance(now heddle.Time) {
+	span := now.Since(m.last).Seconds()
+	m.last = now
+	for i := range m.demands {
+		m.demands[i].left -= m.demands[i].rate * span
+	}
+}
+
+// share divides the cores: who can use less than an equal part leaves the rest of it to the others.
+func (m *machine) share() {
+	free, waiting := m.cores, len(m.demands)
+	for i := range m.demands {
+		m.demands[i].rate = 0
+	}
+	for waiting > 0 {
+		each, narrow := free/float64(waiting), false
+		for i := range m.demands {
+			if p := &m.demands[i]; p.rate == 0 && p.width <= each {
+				p.rate, narrow = p.width, true
+				free -= p.width
+				waiting--
+			}
+		}
+		if narrow {
+			continue
+		}
+		for i := range m.demands {
+			if p := &m.demands[i]; p.rate == 0 {
+				p.rate = each
+			}
+		}
+		return
+	}
+}
+
+// next is when the next piece is through.
+func (m *machine) next() (at heddle.Time, ok bool) {
+	for i := range m.demands {
+		p := &m.demands[i]
+		if p.left >= endless {
+			continue
+		}
+		t := m.last
+		if p.left > crumb {
+			t = m.last.Plus(heddle.Span(p.left/p.rate*float64(heddle.Second)) + 1)
+		}
+		if !ok || t < at {
+			at, ok = t, true
+		}
+	}
+	return at, ok
+}
+
+// through takes off the demands that are done by a time, in the order in which they began.
+func (m *machine) through(now heddle.Time, done []task) []task {
+	m.advance(now)
+	kept := m.demands[:0]
+	for _, p := range m.demands {
+		if p.left <= crumb {
+			done = append(done, p.what)
+		} else {
+			kept = append(kept, p)
+		}
+	}
+	m.demands = kept
+	m.share()
+	return done
+}
+
+// next is when the next piece of all machines is through.
+func (c *cores) next() (at heddle.Time, which int, ok bool) {
+	for i := range c.machines {
+		if t, k := c.machines[i].next(); k && (!ok || t < at) {
+			at, which, ok = t, i, true
+		}
+	}
+	return at, which, ok
+}

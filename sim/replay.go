@@ -1,0 +1,208 @@
+package sim
+
+import (
+	"slices"
+
+	"heddle"
+	"heddle/sim/apps"
+)
+
+// replay is the given world on machines with few cores: a task computes, beside everything else that computes on its
+// machine, and then waits as long as it did where its trace comes from. Starting masters and executors takes what
+// Costs say.
+type replay struct {
+	given
+	costs *Costs
+	cores *cores
+	parts []JobParts // by job
+	loads []Load     // to come, in order
+	phase []phase    // by run
+	done  []task
+}
+
+// phase is how far a run is.
+type phase uint8
+
+const (
+	computing phase = iota // all of a map or of a Spark task
+	starting               // a reduce's process
+	holding                // a reduce waits for maps
+	reducing               // a reduce after them
+	resting                // in the heap of ends
+)
+
+func newReplay(s *Sim) *replay {
+	r := &replay{given: given{s: s}, costs: s.o.Costs, cores: s.o.Costs.newCores(len(s.o.Nodes)), parts: s.o.Parts}
+	r.loads = slices.Clone(s.o.Loads)
+	slices.SortStableFunc(r.loads, func(a, b Load) int { return int(a.At - b.At) })
+	return r
+}
+
+func (r *replay) machine(n heddle.NodeID) *machine { return &r.cores.machines[r.costs.machineOf(n)] }
+
+// spend computes what something costs, and then lets it happen.
+func (r *replay) spend(now heddle.Time, n heddle.NodeID, c *Cost, then entry) {
+	r.machine(n).add(now, c.CPU, c.width(), task{run: noRun, rest: c.Rest, then: then, after: c.After})
+}
+
+const noRun = int32(-1)
+
+// launch starts a master or an executor. The process of a map or a reduce is part of the task.
+func (r *replay) launch(now heddle.Time, c *container, up entry) (later bool) {
+	cost := &r.costs.Executor
+	switch c.kind {
+	case heddle.AM:
+		if cost, _ = r.costs.master(c.app); cost == nil {
+			return false
+		}
+	case heddle.Executor:
+	default:
+		return false
+	}
+	r.spend(now, c.node, cost, up)
+	return true
+}
+
+// leave is the end of an application whose master has nothing left to do.
+func (r *replay) leave(now heddle.Time, a *app, gone entry) (later bool) {
+	_, cost := r.costs.master(a)
+	c := r.s.container(a.masterAt)
+	if cost == nil || c == nil {
+		return false
+	}
+	r.spend(now, c.node, cost, gone)
+	return true
+}
+
+func (r *replay) linger(a *app) heddle.Span {
+	if a.job.Framework == heddle.MapReduce {
+		return r.costs.Linger
+	}
+	return 0
+}
+
+// part is what a piece of work consists of; where that is not known, it waits as long as it lasts.
+func (r *replay) part(a *app, w apps.Work) Part {
+	var list []Part
+	if int(a.id) < len(r.parts) {
+		j := &r.parts[a.id]
+		switch w.Kind {
+		case heddle.Map:
+			list = j.Maps
+		case heddle.Reduce:
+			list = j.Reduces
+		case heddle.Executor:
+			if int(w.Stage) < len(j.Stages) {
+				list = j.Stages[w.Stage]
+			}
+		default:
+		}
+	}
+	if int(w.Index) < len(list) {
+		return list[w.Index]
+	}
+	return Part{Rest: r.s.durationOf(a, w)}
+}
+
+func (r *replay) run(now heddle.Time, c *container, w apps.Work) {
+	i := r.newRun(now, c, w)
+	for int(i) >= len(r.phase) {
+		r.phase = append(r.phase, computing)
+	}
+	cpu, width := r.part(c.app, w).CPU, 1.0
+	r.phase[i] = computing
+	if w.Kind == heddle.Reduce {
+		r.phase[i], cpu = starting, r.costs.Task.CPU
+	}
+	if w.Kind != heddle.Executor {
+		width = r.costs.Task.width()
+	}
+	r.compute(now, c, i, cpu, width)
+}
+
+func (r *replay) compute(now heddle.Time, c *container, i int32, cpu, width float64) {
+	r.machine(c.node).add(now, cpu, width, task{run: i, gen: r.runs[i].gen})
+}
+
+// through is what happens when something has been computed.
+func (r *replay) through(now heddle.Time, m *machine, t *task) {
+	if t.run == noRun {
+		if t.after > 0 {
+			m.add(now, t.after, 1, task{run: noRun})
+		}
+		if t.then.what != arrival { // which nothing that was computed leads to
+			t.then.at = now.Plus(t.rest)
+			r.s.heap.push(t.then)
+		}
+		return
+	}
+	x := &r.runs[t.run]
+	if !x.live || x.gen != t.gen {
+		return
+	}
+	c := r.s.container(x.work.Container)
+	switch {
+	case r.phase[t.run] == starting && c.app.mapsLeft > 0:
+		r.phase[t.run] = holding
+		c.app.held = append(c.app.held, entry{gen: x.gen, id: int64(t.run)})
+	case r.phase[t.run] == starting:
+		r.reduce(now, c, t.run)
+	default:
+		r.phase[t.run] = resting
+		r.ends.push(entry{at: now.Plus(r.part(c.app, x.work).Rest), gen: x.gen, id: int64(t.run)})
+	}
+}
+
+func (r *replay) reduce(now heddle.Time, c *container, i int32) {
+	r.phase[i] = reducing
+	r.compute(now, c, i, r.part(c.app, r.runs[i].work).CPU, 1)
+}
+
+// mapsDone lets the reduces begin that waited for the maps.
+func (r *replay) mapsDone(now heddle.Time, a *app) {
+	held := a.held
+	a.held = nil
+	for _, e := range held {
+		if x := &r.runs[e.id]; x.live && x.gen == e.gen {
+			r.reduce(now, r.s.container(x.work.Container), int32(e.id))
+		}
+	}
+}
+
+func (r *replay) next() (heddle.Time, bool) {
+	at, ok := r.given.next()
+	if t, _, k := r.cores.next(); k && (!ok || t < at) {
+		at, ok = t, true
+	}
+	if len(r.loads) > 0 && (!ok || r.loads[0].At < at) {
+		at, ok = r.loads[0].At, true
+	}
+	return at, ok
+}
+
+func (r *replay) advance(now heddle.Time, done []ended) []ended {
+	for len(r.loads) > 0 && r.loads[0].At <= now {
+		l := &r.loads[0]
+		r.machine(l.Node).add(now, l.Cost.CPU, l.Cost.width(), task{run: noRun})
+		r.loads = r.loads[1:]
+	}
+	for i := range r.cores.machines {
+		m := &r.cores.machines[i]
+		if at, ok := m.next(); !ok || at > now {
+			continue
+		}
+		r.done = m.through(now, r.done[:0])
+		for k := range r.done {
+			r.through(now, m, &r.done[k])
+		}
+	}
+	return r.given.advance(now, done)
+}
+
+// close ends a container's process; what it still computes nobody needs.
+func (r *replay) close(now heddle.Time, c *container) {
+	for _, i := range c.runs {
+		r.machine(c.node).remove(now, i, r.runs[i].gen)
+	}
+	r.given.close(now, c)
+}

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+)
+
+// An outcome is one run of a mix beside what was predicted of it. Times are in seconds.
+type outcome struct {
+	Arm  string
+	Jobs []jobOutcome
+	Got  figures
+	Said figures
+}
+
+type jobOutcome struct {
+	Name string
+	Got  prediction
+	Said prediction
+}
+
+// figures are what schedulers are ordered by.
+type figures struct {
+	MeanCompletion float64
+	SmallWait      float64 // mean over small jobs
+	Makespan       float64
+}
+
+// A verdict is everything about one mix.
+type verdict struct {
+	Mix      string
+	About    string
+	Base     string
+	Outcomes []outcome
+	Missing  []string // arms that were not measured
+}
+
+// offBy is by how much a prediction is off, as a part of what was measured.
+func offBy(said, got float64) float64 { return math.Abs(said-got) / got }
+
+// report predicts every mix whose runs are kept and tells how well.
+func (s *settings) report(ctx context.Context) error {
+	var all []verdict
+	for _, m := range s.chosenMixes {
+		v, err := s.judge(ctx, m)
+		if errors.Is(err, os.ErrNotExist) {
+			s.log.Warn("left out: it was not measured", "mix", m.name, "missing", err)
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("mix %s: %w", m.name, err)
+		}
+		all = append(all, v)
+	}
+	if err := writeTable(s.out, all); err != nil {
+		return err
+	}
+	if err := s.write(all); err != nil {
+		return err
+	}
+	var list []outcome
+	for _, v := range all {
+		list = append(list, v.Outcomes...)
+	}
+	if _, completions := errs(list); s.within > 0 && !(quantile(completions, 0.5) <= s.within) {
+		return fmt.Errorf("the median error of completion times is %.0f %%, above %.0f", 100*quantile(completions, 0.5), 100*s.within)
+	}
+	return nil
+}
+
+func (s *settings) judge(ctx context.Context, m mix) (verdict, error) {
+	dir := s.runDir(m, s.baseArm)
+	r, err := readRun(dir)
+	if err != nil {
+		return verdict{}, err
+	}
+	p, err := readPast(dir, r, theBed(s.baseArm.rm))
+	if err != nil {
+		return verdict{}, err
+	}
+	v := verdict{Mix: m.name, About: m.about, Base: s.baseArm.name}
+	for _, a := range s.chosenArms {
+		dir := s.runDir(m, a)
+		r, err := readRun(dir)
+		if errors.Is(err, os.ErrNotExist) {
+			v.Missing = append(v.Missing, a.name)
+			continue
+		}
+		if err != nil {
+			return verdict{}, err
+		}
+		said, err := s.simulate(ctx, p, theBed(a.rm), dir, r, a)
+		if err != nil {
+			return verdict{}, err
+		}
+		v.Outcomes = append(v.Outcomes, newOutcome(a, r, said))
+	}
+	return v, nil
+}
+
+func newOutcome(a arm, r *run, said []prediction) outcome {
+	o := outcome{Arm: a.name}
+	var got []prediction
+	for i := range r.Jobs {
+		j := &r.Jobs[i]
+		got = append(got, prediction{float64(j.First-j.Submit) / 1000, float64(j.Finished-j.Submit) / 1000})
+		o.Jobs = append(o.Jobs, jobOutcome{j.Name, got[i], said[i]})
+	}
+	o.Got, o.Said = r.figures(got), r.figures(said)
+	return o
+}
+
+func (r *run) figures(jobs []prediction) figures {
+	var f figures
+	smalls := 0.0
+	for i, p := range jobs {
+		f.MeanCompletion += p.Completion / float64(len(jobs))
+		if small(r.Jobs[i].Name) {
+			f.SmallWait += p.Wait
+			smalls++
+		}
+		f.Makespan = max(f.Makespan, r.at(r.Jobs[i].Submit).Since(0).Seconds()+p.Completion)
+	}
+	f.SmallWait /= smalls
+	return f
+}
+
+// errs are the errors of some outcomes: of waits, and of completions.
+func errs(list []outcome) (waits, completions []float64) {
+	for i := range list {
+		for _, j := range list[i].Jobs {
+			waits = append(waits, offBy(j.Said.Wait, j.Got.Wait))
+			completions = append(completions, offBy(j.Said.Completion, j.Got.Completion))
+		}
+	}
+	return waits, completions
+}
+
+// quantile is the value below which a part of the values lie, by the nearest rank; for a half the mean of the two
+// in the middle.
+func quantile(values []float64, part float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	n := len(sorted)
+	if n == 0 {
+		return math.NaN()
+	}
+	if part == 0.5 {
+		return (sorted[(n-1)/2] + sorted[n/2]) / 2
+	}
+	return sorted[min(n-1, int(math.Ceil(part*float64(n)))-1)]
+}
+
+// same is how far apart two measured figures must be, as a part, to have an order: real runs of one mix under one
+// scheduler differ by that much.
+const same = 0.05
+
+// ordered counts the pairs of arms whose figures were measured apart, and those of them that are predicted in the
+// right order.
+func ordered(list []outcome, of func(*figures) float64) (right, pairs int) {
+	for i := range list {
+		for k := range i {
+			a, b := of(&list[i].Got), of(&list[k].Got)
+			if math.Abs(a-b) <= same*min(a, b) {
+				continue
+			}
+			pairs++
+			if cmp.Compare(a, b) == cmp.Compare(of(&list[i].Said), of(&list[k].Said)) {
+				right++
+			}
+		}
+	}
+	return right, pairs
+}
+
+var criteria = []struct {
+	name string
+	of   func(*figures) float64
+}{
+	{"mean completion", func(f *figures) float64 { return f.MeanCompletion }},
+	{"small jobs' wait", func(f *figures) float64 { return f.SmallWait }},
+	{"makespan", func(f *figures) float64 { return f.Makespan }},
+}

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"heddle"
+	"heddle/conf"
+	"heddle/exp"
+	"heddle/internal/testkit/hadoop"
+	"heddle/policies"
+	"heddle/sim"
+	"heddle/sim/world"
+	"heddle/workload"
+)
+
+// A past is what the simulator is told of a run: the jobs with their durations, what their tasks consist of.
+type past struct {
+	work  *workload.Workload
+	parts []sim.JobParts
+}
+
+// readPast reads the histories that a run left. Its jobs stand in the order of the mix.
+func readPast(dir string, r *run, c *bed) (*past, error) {
+	w := &workload.Workload{Name: r.Mix, Format: "jhist"}
+	for _, format := range r.formats() {
+		read, err := workload.Read(filepath.Join(dir, historyDir), workload.Options{Format: format})
+		if err != nil {
+			return nil, err
+		}
+		for i := range read.Jobs {
+			j := read.Jobs[i]
+			j.Times.Move(read.Began.Since(r.start()))
+			j.MoveHosts(int32(len(w.Hosts)))
+			w.Jobs = append(w.Jobs, j)
+		}
+		w.Hosts = append(w.Hosts, read.Hosts...)
+	}
+	if len(w.Jobs) != len(r.Jobs) {
+		return nil, fmt.Errorf("%s has the histories of %d jobs, want %d", dir, len(w.Jobs), len(r.Jobs))
+	}
+	ordered := make([]workload.Job, len(r.Jobs))
+	for i := range r.Jobs {
+		k := slices.IndexFunc(w.Jobs, func(j workload.Job) bool { return hadoop.Job(j.ID) == hadoop.Job(r.Jobs[i].App) })
+		if k < 0 {
+			return nil, fmt.Errorf("%s has no history of %s", dir, r.Jobs[i].App)
+		}
+		ordered[i] = w.Jobs[k]
+		ordered[i].Submit = r.at(r.Jobs[i].Submit)
+	}
+	w.Jobs = ordered
+	return &past{w, sim.Parts(w, &c.Costs, r.loads(c))}, nil
+}
+
+// formats are those of the histories that a run left.
+func (r *run) formats() (out []string) {
+	for i := range r.Jobs {
+		format := "jhist"
+		if isSpark(r.Jobs[i].Name) {
+			format = "spark"
+		}
+		if !slices.Contains(out, format) {
+			out = append(out, format)
+		}
+	}
+	return out
+}
+
+// start is when the first job of a run was submitted: the simulation's time 0.
+func (r *run) start() heddle.Time {
+	first := r.Jobs[0].Submit
+	for i := range r.Jobs {
+		first = min(first, r.Jobs[i].Submit)
+	}
+	return heddle.Time(first) * heddle.Time(heddle.Millisecond)
+}
+
+func (r *run) at(ms int64) heddle.Time {
+	return heddle.Time(ms)*heddle.Time(heddle.Millisecond) - r.start()
+}
+
+// loads are what the clients of a run's jobs computed until they had submitted. Those that began before the first
+// submission count from there on with what they had left.
+func (r *run) loads(c *bed) []sim.Load {
+	var out []sim.Load
+	for i := range r.Jobs {
+		j := &r.Jobs[i]
+		cost := c.Client
+		switch {
+		case strings.HasPrefix(r.line(i), "spark-cluster"):
+			cost = c.ClusterClient
+		case strings.HasPrefix(r.line(i), "spark"):
+			cost = c.SparkClient
+		}
+		if at := r.at(j.Began); at >= 0 {
+			out = append(out, sim.Load{At: at, Cost: cost})
+		}
+	}
+	return out
+}
+
+// line is what a job of the run is started with.
+func (r *run) line(i int) string {
+	for _, m := range mixes() {
+		if m.name == r.Mix {
+			return m.jobs[i].line
+		}
+	}
+	return ""
+}
+
+// A prediction is what the simulator says of one job, in seconds.
+type prediction struct{ Wait, Completion float64 }
+
+// simulate predicts a run under an arm from the past of another. When the jobs were submitted is taken from the run
+// itself: clients start on the same cores, and when they are through is not the scheduler's doing alone.
+func (s *settings) simulate(ctx context.Context, p *past, c *bed, dir string, r *run, a arm) ([]prediction, error) {
+	h, err := conf.ReadDir(filepath.Join(dir, confDir))
+	if err != nil {
+		return nil, err
+	}
+	profile, err := policies.Load(a.profile, nil)
+	if err != nil {
+		return nil, err
+	}
+	if a.rm == hadoop.Heddle {
+		profile, _ = profile.WithoutAgent()
+		h.Site.NodeHeartbeat = promptBeat
+	}
+	w := *p.work
+	w.Jobs = slices.Clone(p.work.Jobs)
+	for i := range w.Jobs {
+		w.Jobs[i].Submit = r.at(r.Jobs[i].Submit)
+	}
+	plan := exp.Plan{
+		Workload: &w, Profiles: []*policies.Profile{profile}, Conf: h, Nodes: cluster(), Effects: world.AllEffects(),
+		Given: true, Costs: &c.Costs, Parts: p.parts, Loads: r.loads(c), MaxTime: heddle.Time(time.Hour), Stop: func() bool { return ctx.Err() != nil },
+	}
+	for k := range s.seeds {
+		plan.Seeds = append(plan.Seeds, uint64(k+1))
+	}
+	results, err := plan.Run()
+	if err = errors.Join(err, ctx.Err()); err != nil {
+		return nil, err
+	}
+	out := make([]prediction, len(w.Jobs))
+	for i := range out {
+		var waits, completions []float64
+		for _, res := range results[0] {
+			j := &res.Jobs[i]
+			if j.State != sim.Succeeded {
+				return nil, fmt.Errorf("%s does not end under %s in the simulation: %s", r.Jobs[i].Name, a.name, j.Why)
+			}
+			waits, completions = append(waits, j.Wait.Seconds()), append(completions, j.JCT.Seconds())
+		}
+		out[i] = prediction{quantile(waits, 0.5), quantile(completions, 0.5)}
+	}
+	return out, nil
+}
+
+// promptBeat stands for what heddle rm does at once, and the simulator at a node's report: it answers asks in the same
+// call, and has nodes report every 100 ms while somebody waits.
+const promptBeat = 100 * heddle.Millisecond
+
+// cluster is the testbed's.
+func cluster() []world.NodeSpec {
+	var out []world.NodeSpec
+	for n := range nodes {
+		out = append(out, world.NodeSpec{Name: fmt.Sprintf("127.0.0.%d", n+2), Total: heddle.Of(nodeMB, nodeVcores*1000)})
+	}
+	return out
+}
