@@ -90,13 +90,13 @@ func (m *Machine) begin(a *app, running bool) {
 	a.aid = heddle.AppID(len(m.apps))
 	m.apps = append(m.apps, a)
 	m.watchLife(a)
-	size := a.Master
+	size, facts := a.Master, a.Facts
 	if running {
-		size = heddle.Resource{}
+		size, facts = heddle.Resource{}, a.midway()
 	}
 	m.step(heddle.Submit{
 		App: a.aid, Queue: q, User: m.userID(a.user), Priority: a.priority, Framework: a.framework,
-		Master: size, Facts: a.Facts,
+		Master: size, Facts: facts,
 	})
 }
 

@@ -1,6 +1,11 @@
 package rm
 
-import "heddle"
+import (
+	"slices"
+
+	"heddle"
+	"heddle/yarn/ids"
+)
 
 // Check recounts the machine's books, those of the core, and one against the other, and returns what is broken. It
 // looks at everything: it is for tests.
@@ -9,6 +14,9 @@ func (m *Machine) Check() []string {
 	m.checkNodes(b)
 	m.checkContainers(b)
 	m.checkApps(b)
+	m.checkAttempts(b)
+	m.checkTimers(b)
+	m.checkTables(b)
 	return b.list
 }
 
@@ -64,4 +72,76 @@ func (m *Machine) checkApps(b *broken) {
 		}
 	}
 	b.that(alive != v.Alive(), "%d applications alive, %d in the core", alive, v.Alive())
+}
+
+// checkAttempts looks at what masters are to be told, and at what they ask for.
+func (m *Machine) checkAttempts(b *broken) {
+	for _, t := range m.current() {
+		waiting, news := 0, map[ids.Container]bool{}
+		for _, c := range t.conts {
+			if c.fetched == never && c.kind != heddle.AM {
+				waiting++
+			}
+		}
+		b.that(!t.state.isOver() && waiting != len(t.granted), "%s has %d containers to fetch, and %d are listed", t.id, waiting, len(t.granted))
+		for _, c := range t.granted {
+			b.that(c.over() || c.fetched != never || m.byCont[c.id] != c, "%s is to be fetched and cannot be", c.id)
+		}
+		for _, e := range slices.Concat(t.finished, t.sent) {
+			b.that(news[e.news.ID] || m.byCont[e.news.ID] != nil, "the end of %s is told twice, or while it is held", e.news.ID)
+			news[e.news.ID] = true
+		}
+		keys := map[askKey]int{}
+		for key, row := range t.rows { // order: counts
+			keys[key.askKey]++
+			b.that(row.Count <= 0 || row.key() != key, "%s has a row about %s that asks for nothing, or is another's", t.id, key.place)
+		}
+		for key, n := range t.keys { // order: of findings alone
+			b.that(keys[key] != n, "%s has %d rows of priority %d, counted as %d", t.id, keys[key], key.priority, n)
+		}
+		b.that(len(keys) != len(t.keys), "%s has rows of %d keys, counted as %d", t.id, len(keys), len(t.keys))
+	}
+}
+
+// checkTimers looks whether whatever has a deadline is looked at.
+func (m *Machine) checkTimers(b *broken) {
+	for i, t := range m.timers.heap {
+		b.that(t.i != i+1, "a timer is not in its place")
+		b.that(i > 0 && t.at < m.timers.heap[(i-1)/2].at, "a timer comes before a sooner one")
+	}
+	for _, n := range m.nodes {
+		b.that((n.state.active() || len(n.killed) > 0) && n.timer.i == 0, "nobody looks at %s", n.id)
+	}
+	for id, c := range m.byCont { // order: of findings alone
+		b.that(c.state == containerAcquired && c.kind != heddle.AM && c.timer.i == 0, "nobody looks whether %s is used", id)
+	}
+	for a, t := range m.current() {
+		b.that(a.lifetime > 0 && !a.state.ending() && !a.state.isOver() && a.timer.i == 0, "nobody looks how long %s lives", a.ID)
+		b.that(t.state == attemptLaunched && t.timer.i == 0, "nobody looks at the master of %s", t.id)
+	}
+}
+
+// checkTables compares tables that say the same in two ways.
+func (m *Machine) checkTables(b *broken) {
+	named := 0
+	for host, list := range m.hosts { // order: of findings alone
+		named += len(list)
+		for _, n := range list {
+			b.that(m.byNode[n.id] != n || m.hostName(n.id) != host, "%s is not a node of %s", n.id, host)
+		}
+	}
+	b.that(named != len(m.byNode), "%d nodes by host, %d by name", named, len(m.byNode))
+	open := 0
+	for id, a := range m.byApp { // order: of findings alone
+		if !a.closed {
+			open++
+		}
+		b.that(a.ID != id, "%s is in the place of %s", a.ID, id)
+		for n := range a.nodes { // order: likewise
+			b.that(a.closed, "%s is over and has still files on %s", id, n.id)
+		}
+	}
+	b.that(open+len(m.over) != len(m.byApp), "%d applications go on, %d are over, and there are %d", open, len(m.over), len(m.byApp))
+	c := &m.counts
+	b.that(c.submitted != open+c.completed+c.killed+c.failed, "%d applications were submitted; %d go on, and %d ended", c.submitted, open, c.completed+c.killed+c.failed)
 }

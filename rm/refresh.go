@@ -135,12 +135,18 @@ func (m *Machine) askAll() {
 func (m *Machine) tellAgain(a *app) {
 	m.step(heddle.Submit{
 		App: a.aid, Queue: m.queues[a.queue], User: m.userID(a.user), Priority: a.priority, Framework: a.framework,
-		Facts: a.Facts,
+		Facts: a.midway(),
 	})
 	for _, c := range byAge(a.newest().conts) {
 		m.found.id = c.id
 		m.step(heddle.Found{App: a.aid, Node: c.node.nid, Kind: c.kind, Priority: c.priority, AllocID: c.allocID, Size: c.size, Ref: int64(c.node.nid)})
 	}
+}
+
+// midway is what is known of a job whose master is at work already, for a core that is new to it: not how many tasks it
+// has in all, since nobody tells that core how many of them are done.
+func (a *app) midway() heddle.Facts {
+	return heddle.Facts{Name: a.Facts.Name}
 }
 
 // askAgain hands an application's requests to the core, its master's among them.

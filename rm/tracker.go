@@ -216,6 +216,9 @@ func (m *Machine) statuses(n *node, list []ContainerNews) {
 		delete(n.killed, s.ID)
 		switch {
 		case c == nil:
+			if a := m.byApp[s.ID.Attempt.App]; a == nil || a.closed { // it began after the node had cleaned up, perhaps
+				n.clean(s.ID.Attempt.App)
+			}
 			m.forgettable(n, s.ID)
 		case c.kind == heddle.AM:
 			n.acknowledge(s.ID)
