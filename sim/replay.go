@@ -9,7 +9,7 @@ import (
 
 // replay is the given world on machines with few cores: a task computes, beside everything else that computes on its
 // machine, and then waits as long as it did where its trace comes from. Starting masters and executors takes what
-// Costs say.
+// Costs say. Suspending a container stops its waiting, and not what it computes.
 type replay struct {
 	given
 	costs *Costs
