@@ -48,13 +48,13 @@ func TestAccess(t *testing.T) {
 		return err
 	}
 	for user, may := range map[string]bool{"ann": true, "carl": true, "eve": true, "boss": true, "root": true, "mal": false, "sue": false} {
-		err := submits(user, submission(w.newID(), "SPARK", 1024))
+		err := submits(user, submission(w.newID(), "SPARK"))
 		if denied := (*Denied)(nil); errors.As(err, &denied) == may || err != nil && denied == nil {
 			t.Errorf("%s submits: %v", user, err)
 		}
 	}
 
-	s := submission(w.newID(), "SPARK", 1024)
+	s := submission(w.newID(), "SPARK")
 	s.Access = []Access{{List: "vic"}, {Change: true, List: "moe"}}
 	if err := submits("ann", s); err != nil {
 		t.Fatal(err)

@@ -15,7 +15,7 @@ func TestKillWhileStored(t *testing.T) {
 	w := newWorld(t, "capacity", nil)
 	w.slow = true
 	id := w.newID()
-	submitted := w.submitAs("ann", submission(id, "SPARK", 1024), "")
+	submitted := w.submitAs("ann", submission(id, "SPARK"), "")
 	killed := w.kill(id)
 	if len(w.unkept) != 1 || w.heard[submitted] != nil || w.heard[killed] != nil {
 		t.Fatalf("%d are to be stored, and told are %v, %v", len(w.unkept), w.heard[submitted], w.heard[killed])
@@ -221,7 +221,7 @@ func isInvalid(err error, class string) bool {
 func TestCountsAreOfQueues(t *testing.T) {
 	w := newWorld(t, "capacity", nil)
 	id := ids.App{Cluster: 7, Seq: 1}
-	w.done(w.submitAs("ann", submission(id, "SPARK", 1024), "root.nowhere"))
+	w.done(w.submitAs("ann", submission(id, "SPARK"), "root.nowhere"))
 	if p := w.app(id); p.State != AppFailed || w.m.Reports().Cluster().FailedApps != 1 {
 		t.Errorf("in a queue that is not there it is %s", p.State)
 	}

@@ -306,8 +306,8 @@ func found(id ids.Container, priority int32) ContainerNews {
 }
 
 // submission is what a client says of its application.
-func submission(id ids.App, kind string, mem int64) Submission {
-	return Submission{ID: id, Name: "job", Type: kind, Master: heddle.Of(mem, 1000)}
+func submission(id ids.App, kind string) Submission {
+	return Submission{ID: id, Name: "job", Type: kind, Master: heddle.Of(1024, 1000)}
 }
 
 // newID is an id for an application.
@@ -335,7 +335,7 @@ func (w *world) submitAs(user string, s Submission, queue string) Call {
 func (w *world) submit(kind string) ids.App {
 	w.Helper()
 	id := w.newID()
-	w.done(w.submitAs("ann", submission(id, kind, 1024), ""))
+	w.done(w.submitAs("ann", submission(id, kind), ""))
 	return id
 }
 
