@@ -42,6 +42,7 @@ func TestActsOnRunningContainers(t *testing.T) {
 		func(_ policy.View, p *policy.Plan) { p.Kill(1) },                                     // the master's end is the attempt's
 	}}
 	set := policytest.Base(policytest.Submitted{})
+	set.Share = []policy.Share{newLedger()} // hears of all of it
 	set.Control = []policy.Control{a}
 	set.Trim[heddle.Map] = a
 	c := sched.New(set)
