@@ -3,10 +3,11 @@
 SHELL       := bash
 .SHELLFLAGS := -eu -o pipefail -c
 
-GO       ?= go
-FUZZTIME ?= 30s
-CHECKS   ?= 2000
-REF      ?= origin/main
+GO         ?= go
+FUZZTIME   ?= 30s
+CHECKS     ?= 2000
+SEARCHTIME ?= 10m
+REF        ?= origin/main
 
 GOFUMPT  := $(GO) run mvdan.cc/gofumpt@v0.12.0
 TESTBED      := $(GO) run ./internal/testkit/hadoop/testbed
@@ -71,7 +72,8 @@ test-hadoop: ## each MapReduce and Spark job on heddle rm, under one profile eac
 test-hadoop-full: ## all of it under every profile, and what truth has not measured yet; about 80 minutes
 	$(call on-hadoop,-hadoop full -timeout 2h,$(GO) run ./test/hadoop/truth $(GLANCE) && $(GO) run ./test/hadoop/truth -page docs/truth.md)
 
-search: ## property tests on CHECKS=2000 random cases each, other ones every time
+search: ## fresh seeds of a whole simulated cluster for SEARCHTIME=10m, then property tests on CHECKS=2000 random cases each
+	$(GO) test ./rm/search -run TestFresh -for $(SEARCHTIME) -v -timeout 0
 	@grep -rlE --include='*_test.go' 'pgregory.net/rapid|heddle/policy/policytest' . | xargs -n1 dirname | sort -u | \
 	while read -r dir; do $(GO) test "$$dir" -count=1 -rapid.checks $(CHECKS) -timeout 1h || exit 1; done
 

@@ -1,0 +1,343 @@
+package search
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+
+	"heddle"
+	"heddle/rm"
+	"heddle/yarn/ids"
+)
+
+// model is what must hold of the machine, kept beside it from what is said to it and what it answers.
+type model struct {
+	s        *sim
+	acked    []ids.App // submissions that their clients were told are stored
+	ends     map[ids.App]end
+	lines    map[ids.App]int        // of ends, for the audit log
+	granted  map[ids.Container]bool // ids of containers that were given out, ever
+	attempts map[ids.Attempt]*attempt
+	open     map[rm.Call]rm.Message // of this process, not yet answered
+	met      map[ids.Node]int       // how often each node registered, or keys were renewed, with this process
+	strange  map[stranger]heddle.Time
+	looked   heddle.Time // when silences were last looked at
+	refused  *rm.Scheduler
+}
+
+// end is how an application ended.
+type end struct {
+	state rm.AppState
+	final rm.FinalStatus
+}
+
+// stranger is a container that runs on a node, and that the machine does not know there.
+type stranger struct {
+	node ids.Node
+	id   ids.Container
+}
+
+// attempt is an attempt as this process knows it.
+type attempt struct {
+	last    *rm.Allocated
+	told    map[ids.Container]heddle.Time // that its master holds, and when it was told
+	ended   map[ids.Container]bool        // ends that its master was told
+	back    map[ids.Container]bool        // that it gave back
+	tokens  map[ids.Node]int
+	owed    map[int32]int32 // how many more containers it may be given, by priority
+	waiting map[int32]int32 // how many waited for the call that is being looked at
+	seen    heddle.Time
+}
+
+func (m *model) init(s *sim) {
+	*m = model{s: s, ends: map[ids.App]end{}, lines: map[ids.App]int{}, granted: map[ids.Container]bool{}}
+}
+
+// started is a new process.
+func (m *model) started() {
+	m.attempts, m.open, m.met, m.strange = map[ids.Attempt]*attempt{}, map[rm.Call]rm.Message{}, map[ids.Node]int{}, map[stranger]heddle.Time{}
+	m.books()
+	m.views()
+}
+
+// of is what is known of an attempt.
+func (m *model) of(id ids.Attempt) *attempt {
+	t := m.attempts[id]
+	if t == nil {
+		t = &attempt{seen: m.s.now}
+		t.join()
+		m.attempts[id] = t
+	}
+	return t
+}
+
+// join is a master that is new to this process.
+func (t *attempt) join() {
+	t.last, t.told, t.ended, t.back = nil, map[ids.Container]heddle.Time{}, map[ids.Container]bool{}, map[ids.Container]bool{}
+	t.tokens, t.owed = map[ids.Node]int{}, map[int32]int32{}
+}
+
+// before looks at what a message is about to change.
+func (m *model) before(msg rm.Message) {
+	switch q := msg.(type) {
+	case *rm.Allocate:
+		t := m.of(q.Who.Attempt)
+		t.waiting = map[int32]int32{}
+		list, _ := m.s.reports().Containers(q.Who.Attempt)
+		for _, c := range list {
+			if _, told := t.told[c.ID]; !told && !c.Running {
+				t.waiting[c.Priority]++
+			}
+		}
+	case *rm.Refresh:
+		m.refused = m.s.shell.m.Scheduler()
+	default:
+	}
+}
+
+// after looks at what came of a message.
+func (m *model) after(msg rm.Message, effects []rm.Effect) {
+	m.calls(msg, effects)
+	m.books()
+	switch q := msg.(type) {
+	case *rm.BeatNode:
+		m.beat(q, answer[*rm.NodeBeat](effects))
+	case *rm.RegisterNode:
+		if p := answer[*rm.NodeRegistered](effects); p != nil && p.Refused == "" {
+			m.met[q.Node]++
+		}
+	case *rm.RegisterMaster:
+		if answer[*rm.MasterRegistered](effects) != nil {
+			t := m.of(q.Who.Attempt)
+			t.join()
+			t.seen = m.s.now
+		}
+	case *rm.Allocate:
+		if p := answer[*rm.Allocated](effects); p != nil {
+			m.allocated(q, p)
+		}
+	case *rm.FinishMaster:
+		m.of(q.Who.Attempt).seen = m.s.now
+	case *rm.Started:
+		m.of(q.Container.Attempt).seen = m.s.now
+	case rm.KeysRenewed:
+		for _, n := range m.s.reports().Nodes() {
+			m.met[n.ID]++
+		}
+	case rm.Tick:
+		m.silences()
+	case rm.Stored:
+		m.finals()
+	default:
+	}
+	for _, e := range effects {
+		if e, ok := e.(*rm.Ended); ok {
+			m.s.progress = m.s.now
+			if m.lines[e.App]++; m.lines[e.App] > 1 {
+				m.s.fail("ended twice", "%s", e.App)
+			}
+		}
+	}
+	if m.s.stats.Steps%16 == 0 {
+		m.views()
+		m.finals()
+	}
+}
+
+// answer is what a message was answered with at once, nil for nothing or an error.
+func answer[T any](effects []rm.Effect) (none T) {
+	for _, e := range effects {
+		if a, ok := e.(*rm.Answer); ok {
+			if v, ok := a.Value.(T); ok {
+				return v
+			}
+		}
+	}
+	return none
+}
+
+// books has the machine recount.
+func (m *model) books() {
+	if wrong := m.s.shell.m.Check(); len(wrong) > 0 {
+		slices.Sort(wrong)
+		m.s.fail("books", "%q", wrong)
+	}
+}
+
+// calls are answered once: at once, or when something is stored.
+func (m *model) calls(msg rm.Message, effects []rm.Effect) {
+	c, waits := callOf(msg)
+	if c != 0 {
+		m.open[c] = msg
+	}
+	for _, e := range effects {
+		a, ok := e.(*rm.Answer)
+		if !ok {
+			continue
+		}
+		q := m.open[a.Call]
+		if q == nil {
+			m.s.fail("answers", "call %d is answered twice, or was never made", a.Call)
+		}
+		delete(m.open, a.Call)
+		if a.Err == nil {
+			m.promised(q)
+		} else if q, ok := q.(*rm.Refresh); ok && m.s.shell.m.Scheduler() != m.refused {
+			m.s.fail("refresh", "%v, and another scheduler is at work all the same", a.Err)
+		} else if q != nil && a.Value != nil {
+			m.s.fail("answers", "call %d is answered with an error and a value", a.Call)
+		}
+	}
+	if m.open[c] != nil && !waits {
+		m.s.fail("answers", "%s is not answered", describe(msg))
+	}
+}
+
+// promised looks whether what an answer says is on the disk.
+func (m *model) promised(msg rm.Message) {
+	disk := &m.s.disk
+	switch q := msg.(type) {
+	case *rm.SubmitApp:
+		if _, ok := disk.apps[q.App.ID]; !ok && m.lines[q.App.ID] == 0 {
+			m.s.fail("promise", "%s is taken in and not stored", q.App.ID)
+		}
+		if !slices.Contains(m.acked, q.App.ID) {
+			m.acked = append(m.acked, q.App.ID)
+			for _, j := range m.s.jobs {
+				j.acked = j.acked || j.id == q.App.ID
+			}
+		}
+	case *rm.KillApp:
+		m.isOver(q.App)
+	case *rm.FinishMaster:
+		m.isOver(q.Who.Attempt.App)
+	case *rm.MoveApp:
+		if p, err := m.s.reports().App(q.App); err == nil && disk.apps[q.App].Queue != p.Queue && len(disk.pending) == 0 {
+			m.s.fail("promise", "%s is moved and not stored so", q.App)
+		}
+	case *rm.SetPriority:
+		if p, err := m.s.reports().App(q.App); err == nil && disk.apps[q.App].Priority != p.Priority && len(disk.pending) == 0 {
+			m.s.fail("promise", "%s has another priority than is stored", q.App)
+		}
+	case *rm.SetLifetime:
+		if p, err := m.s.reports().App(q.App); err == nil && disk.apps[q.App].Lifetime != p.Lifetime && len(disk.pending) == 0 {
+			m.s.fail("promise", "%s has another lifetime than is stored", q.App)
+		}
+	default:
+	}
+}
+
+// isOver fails unless the end of an application is on the disk.
+func (m *model) isOver(id ids.App) {
+	if rec, ok := m.s.disk.apps[id]; ok && rec.State == "" {
+		m.s.fail("promise", "%s is over and not stored so", id)
+	}
+}
+
+// starting is a master that is being started: where it runs is on the disk.
+func (m *model) starting(e *rm.StartMaster) {
+	m.grant(e.ID)
+	m.of(e.ID.Attempt).seen = m.s.now
+	m.s.progress = m.s.now
+	if m.s.disk.attempts[e.ID.Attempt].MasterID != e.ID.ID {
+		m.s.fail("promise", "%s is started and not stored", e.ID)
+	}
+	if want := m.s.disk.contexts[e.App].Context; string(e.Context) != string(want) {
+		m.s.fail("context", "%s is started with %q; submitted with %q", e.ID, e.Context, want)
+	}
+}
+
+// grant is the number of a container being given out.
+func (m *model) grant(id ids.Container) {
+	if m.granted[id] {
+		m.s.fail("container id", "%s is given out twice", id)
+	}
+	m.granted[id] = true
+}
+
+// allocated looks at the answer to a master's call.
+func (m *model) allocated(q *rm.Allocate, p *rm.Allocated) {
+	t := m.of(q.Who.Attempt)
+	t.seen = m.s.now
+	if t.last != nil && p.ID == t.last.ID {
+		if !reflect.DeepEqual(p, t.last) {
+			m.s.fail("repeated call", "%s is answered differently when it calls again", q.Who.Attempt)
+		}
+		return
+	}
+	t.last = p
+	app, _ := m.s.reports().App(q.Who.Attempt.App)
+	if app.Internal != string(rm.AppRunning) { // on its way out, it is owed nothing
+		return
+	}
+	for _, k := range q.Ask {
+		if k.Place == "*" {
+			t.owed[k.Priority] = max(k.Count, t.waiting[k.Priority])
+		}
+	}
+	for _, id := range q.Release {
+		t.back[id] = true
+	}
+	m.given(q, p, t)
+	m.ended(p, t)
+	m.holds(q.Who.Attempt, t)
+}
+
+// given looks at the containers that a master is told of.
+func (m *model) given(q *rm.Allocate, p *rm.Allocated, t *attempt) {
+	for _, n := range p.Tokens {
+		t.tokens[n] = m.met[n]
+	}
+	for i := range p.Granted {
+		g := &p.Granted[i]
+		m.grant(g.ID)
+		t.told[g.ID] = m.s.now
+		if t.owed[g.Priority] <= 0 {
+			m.s.fail("too many", "%s is one more at priority %d than was asked for", g.ID, g.Priority)
+		}
+		t.owed[g.Priority]--
+		if at, has := t.tokens[g.Node]; !has || at != m.met[g.Node] {
+			m.s.fail("token", "%s comes without a token for %s, which has registered since", g.ID, g.Node)
+		}
+		if g.ID.Attempt != q.Who.Attempt {
+			m.s.fail("whose", "%s is told of %s", q.Who.Attempt, g.ID)
+		}
+	}
+}
+
+// ended looks at the ends that a master is told.
+func (m *model) ended(p *rm.Allocated, t *attempt) {
+	for _, c := range p.Completed {
+		if t.ended[c.ID] {
+			m.s.fail("end twice", "the end of %s is told twice", c.ID)
+		}
+		t.ended[c.ID] = true
+		delete(t.told, c.ID)
+		if c.ID.Attempt != p.Attempt {
+			m.s.fail("whose", "%s is told the end of %s", p.Attempt, c.ID)
+		}
+	}
+}
+
+// holds looks whether a master knows what has become of all that it was told of, and has given back what it gave back.
+func (m *model) holds(id ids.Attempt, t *attempt) {
+	list, _ := m.s.reports().Containers(id)
+	here := map[ids.Container]bool{}
+	for _, c := range list {
+		here[c.ID] = true
+		if _, told := t.told[c.ID]; !told && c.Running && c.Kind != heddle.AM { // of before the start
+			t.told[c.ID] = m.s.now
+		}
+		if t.back[c.ID] && (m.s.disk.epoch() == c.ID.ID>>ids.EpochShift || m.s.now.Since(m.s.shell.began) < m.s.cfg.NodeExpiry) {
+			m.s.fail("release", "%s was given back and is held", c.ID)
+		}
+		if t.ended[c.ID] {
+			m.s.fail("end", "%s has ended, its master was told, and it is held", c.ID)
+		}
+	}
+	for _, c := range slices.SortedFunc(maps.Keys(t.told), ids.Container.Compare) {
+		if !here[c] {
+			m.s.fail("end untold", "%s has ended, and its master is not told", c)
+		}
+	}
+}

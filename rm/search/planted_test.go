@@ -1,0 +1,225 @@
+package search
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A plant is a mistake in package rm: a piece of its text, which is there once, and what stands there with the mistake.
+type plant struct{ name, file, old, with string }
+
+var plants = []plant{
+	{
+		"a submission is not stored", "submit.go", "m.commit(func() { m.appStored(a) }, Change{App: a.record()})",
+		"if HERE { m.commit(func() { m.appStored(a) }) } else { m.commit(func() { m.appStored(a) }, Change{App: a.record()}) }",
+	},
+	{
+		"a submission is acknowledged before it is stored", "submit.go", "	m.byApp[id] = a\n",
+		"	m.byApp[id] = a\n	if HERE { m.answer(q.Call, nil, nil); m.commit(func() { m.appStored(a) }, Change{App: a.record()}); return }\n",
+	},
+	{
+		"an end is not stored", "app.go", "	if t := a.newest(); t != nil {\n		changes = append(changes",
+		"	if HERE { changes = nil }\n	if t := a.newest(); t != nil {\n		changes = append(changes",
+	},
+	{
+		"where a master runs is not stored", "attempt.go", "	}, Change{Attempt: t.record(m)})\n}",
+		"	}, unless(HERE, Change{Attempt: t.record(m)})...)\n}",
+	},
+	{
+		"an end is told twice", "master.go", "		clear(t.finished)\n		t.finished = t.finished[:0]\n",
+		"		if !HERE { clear(t.finished); t.finished = t.finished[:0] }\n",
+	},
+	{
+		"a node may forget an end before its master has heard of it", "tracker.go", "		default:\n			m.exitedAs(c, s)\n",
+		"		default:\n			if HERE { n.acknowledge(s.ID) }\n			m.exitedAs(c, s)\n",
+	},
+	{
+		"numbers of containers begin anew with every start", "container.go", "		id:  ids.Container{Attempt: t.id, ID: m.epoch<<ids.EpochShift | t.seq},",
+		"		id:  ids.Container{Attempt: t.id, ID: m.epoch*plus(HERE)<<ids.EpochShift | t.seq},",
+	},
+	{
+		"a grant is told twice", "master.go", "	t.granted = nil\n	for _, c := range granted {",
+		"	if !HERE { t.granted = nil }\n	for _, c := range granted {",
+	},
+	{
+		"tokens of nodes that come back stay", "node.go", "		delete(t.tokens, n.id)\n",
+		"		if !HERE { delete(t.tokens, n.id) }\n",
+	},
+	{
+		"what is given back is kept", "master.go", "		case c != nil && c.kind != heddle.AM:\n",
+		"		case c != nil && c.kind != heddle.AM && !HERE:\n",
+	},
+	{
+		"what was asked for during recovery is not handed over", "recover.go", "	m.askAll()\n",
+		"	if !HERE { m.askAll() }\n",
+	},
+	{
+		"a node that is lost keeps its containers", "expire.go", "		m.nodeDown(n, nodeLost)\n",
+		"		if HERE { n.become(nodeLost) } else { m.nodeDown(n, nodeLost) }\n",
+	},
+	{
+		"a node is not told to kill", "node.go", "	n.cleanup[id] = true\n",
+		"	if !HERE { n.cleanup[id] = true }\n",
+	},
+	{
+		"nodes do not clean up after applications", "app.go", "			n.clean(a.ID)\n",
+		"			if !HERE { n.clean(a.ID) }\n",
+	},
+	{
+		"a lifetime is not watched", "expire.go", "	if a.lifetime > 0 && !a.closed {\n",
+		"	if a.lifetime > 0 && !a.closed && !HERE {\n",
+	},
+	{
+		"a silent master stays", "expire.go", "	case t.state == attemptLaunched, t.state == attemptRunning:\n",
+		"	case HERE:\n	case t.state == attemptLaunched, t.state == attemptRunning:\n",
+	},
+	{
+		"masters whose application is over may still call", "app.go", "		m.emit(DropMaster{t.id})\n",
+		"		if !HERE { m.emit(DropMaster{t.id}) }\n",
+	},
+	{
+		"a container that is not used stays", "master.go", "		m.timers.by(&c.timer, c, m.now.Plus(m.cfg.ContainerExpiry))\n",
+		"		if !HERE { m.timers.by(&c.timer, c, m.now.Plus(m.cfg.ContainerExpiry)) }\n",
+	},
+	{
+		"a move is answered before it is stored", "submit.go", "	m.commit(func() { m.answer(q.Call, nil, nil) }, Change{App: a.record()})\n	m.offer(a)",
+		"	if HERE { m.answer(q.Call, nil, nil); return }\n	m.commit(func() { m.answer(q.Call, nil, nil) }, Change{App: a.record()})\n	m.offer(a)",
+	},
+	{
+		"an answer to a finished master is forgotten", "app.go", "	for _, c := range a.saved {\n		m.answer(c, nil, nil)\n	}\n",
+		"	for _, c := range a.saved {\n		if !HERE || a.state != appFinishing { m.answer(c, nil, nil) }\n	}\n",
+	},
+	// Those that the search found in what was there before it.
+	{
+		"a core that is new to a job waits for tasks that are done", "refresh.go", "	return heddle.Facts{Name: a.Facts.Name}\n",
+		"	if HERE { return a.Facts }\n	return heddle.Facts{Name: a.Facts.Name}\n",
+	},
+	{
+		"a node does not clean up after what began and ended after the end", "tracker.go", "a == nil || a.closed { // it began after",
+		"!HERE && (a == nil || a.closed) { // it began after",
+	},
+}
+
+// helpers is what the mistakes are made with. None is there unless its name is in the environment.
+const helpers = `package rm
+
+import "os"
+
+var planted = os.Getenv("PLANTED")
+
+func plus(without bool) int64 {
+	if without {
+		return 0
+	}
+	return 1
+}
+
+func unless(without bool, list ...Change) []Change {
+	if without {
+		return nil
+	}
+	return list
+}
+`
+
+// enough is how many seeds find every one of them.
+const enough = 100
+
+var seeds = flag.Uint64("seeds", 0, "how many seeds TestHunt plays")
+
+// TestHunt plays the first seeds until one fails.
+func TestHunt(t *testing.T) {
+	if *seeds == 0 {
+		t.Skip("-seeds says how many")
+	}
+	for i := range *seeds {
+		if _, f := Run(NewPlan(i+1), Options{}); f != nil {
+			t.Fatalf("found by seed %d: %s: %s", i+1, f.Rule, strings.SplitN(f.Text, "\n", 2)[0])
+		}
+	}
+}
+
+// TestPlanted plants mistakes in package rm, one at a time: a few seeds find each, and none where there is none.
+func TestPlanted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds the package anew")
+	}
+	bin := build(t)
+	hunt := func(name string) (string, error) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		cmd := exec.CommandContext(ctx, bin, "-test.run", "^TestHunt$", "-seeds", strconv.Itoa(enough))
+		cmd.Env = append(os.Environ(), "PLANTED="+name)
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	if out, err := hunt(""); err != nil {
+		t.Fatalf("without a mistake: %v\n%s", err, out)
+	}
+	for _, p := range plants {
+		out, err := hunt(p.name)
+		_, found, ok := strings.Cut(out, "found by ")
+		if err == nil || !ok {
+			t.Errorf("%s: %d seeds do not find it: %v\n%s", p.name, enough, err, out)
+			continue
+		}
+		found, _, _ = strings.Cut(found, "\n")
+		t.Logf("%s: %s", p.name, found)
+	}
+}
+
+// build builds this test with all mistakes in it, each behind its name.
+func build(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	replace := map[string]string{}
+	add := func(file, text string) {
+		path, err := filepath.Abs(filepath.Join("..", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		replace[path] = filepath.Join(dir, file)
+		if err := os.WriteFile(replace[path], []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	texts := map[string]string{}
+	for _, p := range plants {
+		if texts[p.file] == "" {
+			text, err := os.ReadFile(filepath.Join("..", p.file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			texts[p.file] = string(text)
+		}
+		if n := strings.Count(texts[p.file], p.old); n != 1 {
+			t.Fatalf("%s: its place is %d times in %s", p.name, n, p.file)
+		}
+		with := strings.ReplaceAll(p.with, "HERE", "(planted == \""+p.name+"\")")
+		texts[p.file] = strings.Replace(texts[p.file], p.old, with, 1)
+	}
+	for file, text := range texts { // order: of files
+		add(file, text)
+	}
+	add("planted.go", helpers)
+	overlay, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, bin := filepath.Join(dir, "overlay.json"), filepath.Join(dir, "search.test")
+	if err := os.WriteFile(list, overlay, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.CommandContext(t.Context(), "go", "test", "-c", "-overlay", list, "-o", bin, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return bin
+}

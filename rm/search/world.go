@@ -1,0 +1,146 @@
+package search
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"heddle"
+	"heddle/conf"
+	"heddle/policies"
+	"heddle/policies/fair"
+	"heddle/rm"
+)
+
+// A setup is the cluster of a seed.
+type setup struct {
+	profile string
+	cfg     rm.Config
+	nodes   []machine
+	every   heddle.Span // how often masters call
+}
+
+// A machine is where a NodeManager runs.
+type machine struct {
+	host, rack string
+	total      heddle.Resource
+}
+
+const gib = 1024
+
+// newSetup makes the cluster of a seed. One node at least holds every job's master and a task.
+func newSetup(seed uint64) *setup {
+	d := mix(seed, 2)
+	s := &setup{profile: pick(d, "capacity", "fair", "heddle"), every: pick(d, heddle.Second, 3*heddle.Second, 5*heddle.Second)}
+	s.cfg = rm.Config{
+		NodeExpiry: pick(d, heddle.Span(60), 180, 600) * heddle.Second, MasterExpiry: pick(d, heddle.Span(90), 300, 900) * heddle.Second,
+		ContainerExpiry: pick(d, heddle.Span(60), 180, 600) * heddle.Second, MaxAttempts: int32(pick(d, 1, 2, 2, 3)), GlobalAttempts: 4,
+		MaxCompleted: pick(d, 1000, 1000, 2), MaxPriority: 10, SchedulingWait: pick(d, heddle.Span(5), 10, 30) * heddle.Second,
+		WorkPreserving: !d.in(8), Beat: pick(d, heddle.Span(1), 3, 10) * heddle.Second, FastBeat: pick(d, 200*heddle.Millisecond, heddle.Second),
+		IdleBeat: pick(d, heddle.Span(3), 20) * heddle.Second, BeatLoad: pick(d, 0, 3, 1000), PortInNodeName: d.in(6),
+	}
+	for i := range 3 + d.n(4) {
+		size := pick(d, 3, 4, 8, 16)
+		if i == 0 {
+			size = 8
+		}
+		s.nodes = append(s.nodes, machine{fmt.Sprint("n", i), fmt.Sprint("/r", d.n(2)), heddle.Of(int64(size)*gib, int64(size)*1000)})
+	}
+	return s
+}
+
+// A shape is a configuration of queues.
+type shape struct {
+	stopped string // a queue that takes nothing
+	without string // a queue that is not there
+	least   bool   // the largest container is a small one
+	broken  bool   // the scheduler cannot be built
+}
+
+// leaves are the queues that jobs are submitted to.
+var leaves = []string{"default", "a", "b"}
+
+// scheduler builds a profile over queues of a shape, and those that placement created.
+func (s *setup) scheduler(sh shape, created ...string) (*rm.Scheduler, error) {
+	if sh.broken {
+		return nil, errors.New("the configuration is wrong")
+	}
+	p, err := policies.Load(s.profile, nil)
+	if err != nil {
+		return nil, err
+	}
+	p, off := p.WithoutAgent()
+	h := conf.Default()
+	env := policies.Env{Capacity: h.Capacity, Fair: h.Fair, Minimum: h.Site.Minimum, Maximum: h.Site.Maximum, Seed: 1}
+	if sh.least {
+		env.Maximum = heddle.Of(gib, 1000)
+		env.Capacity.Maximum, env.Fair.Maximum = env.Maximum, env.Maximum
+	}
+	sh.capacity(&env)
+	sh.fair(env.Fair, created)
+	b, err := policies.Build(p, env)
+	if err != nil {
+		return nil, err
+	}
+	out := &rm.Scheduler{Set: b.Set, Type: "capacity", Profile: s.profile, Off: off, Minimum: b.Minimum, Maximum: b.Maximum, UserName: b.User}
+	for i, path := range b.Paths {
+		out.Queues = append(out.Queues, rm.QueueInfo{
+			Path: path, Parent: b.Queues[i], Leaf: i > 0, Running: path != "root."+sh.stopped, Capacity: 1, Max: 1, Absolute: 1, AbsoluteMax: 1,
+		})
+	}
+	single := p.Queues != "capacity" && p.Queues != "fair"
+	out.Place = func(q rm.Placement) (string, error) {
+		if single {
+			return "root.default", nil
+		}
+		return sh.place(out, q, p.Queues == "fair")
+	}
+	out.Rebuild = func(more []string) (*rm.Scheduler, error) { return s.scheduler(sh, more...) }
+	out.Groups = func(string) []string { return nil }
+	return out, nil
+}
+
+// place is the placement rules: the queue that was named, which fair creates where it is not there.
+func (sh shape) place(sch *rm.Scheduler, q rm.Placement, creates bool) (string, error) {
+	path := "root." + q.Queue
+	i := slices.IndexFunc(sch.Queues, func(k rm.QueueInfo) bool { return k.Path == path })
+	switch {
+	case i < 0 && !creates:
+		return "", fmt.Errorf("there is no queue %s", path)
+	case i >= 0 && !sch.Queues[i].Running:
+		return "", fmt.Errorf("queue %s is stopped", path)
+	}
+	return path, nil
+}
+
+// capacity divides the root among the leaves.
+func (sh shape) capacity(env *policies.Env) {
+	c := env.Capacity
+	base := c.Queues[1]
+	c.Queues = c.Queues[:1]
+	for i, name := range leaves {
+		if name == sh.without {
+			continue
+		}
+		q := base
+		q.Path, q.Capacity = "root."+name, []float64{0.5, 0.3, 0.2}[i]
+		q.MaxCapacity, q.UserLimitFactor, q.MaxAMShare, q.Stopped = 1, 10, 0.5, name == sh.stopped
+		c.Queues = append(c.Queues, q)
+	}
+}
+
+// fair has the leaves, and those that were created.
+func (sh shape) fair(c *fair.Config, created []string) {
+	paths := slices.Clone(created)
+	for _, name := range leaves {
+		if name != sh.without {
+			paths = append(paths, "root."+name)
+		}
+	}
+	for _, path := range paths {
+		if !slices.ContainsFunc(c.Queues, func(q fair.QueueConfig) bool { return q.Path == path }) {
+			c.Queues = append(c.Queues, fair.QueueConfig{Path: path, Weight: 1, MaxAMShare: 0.5, Policy: fair.DRF})
+		}
+	}
+	c.SortQueues()
+}
