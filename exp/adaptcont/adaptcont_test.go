@@ -16,7 +16,7 @@ import (
 // Fair and Pool ten alike. All at once, 10 GB each: FIFO's second and tenth wave are 90 and 100: 2·256 + 8·512.
 // 10 GB each, one a wave: 160 for everybody under FIFO and Capacity, 25 under Fair.
 func TestTotals(t *testing.T) {
-	list := adaptcontExperiments()
+	list := experiments()
 	for i, want := range [][9]float64{
 		{10240, 6144, 5120, 10240, 2560, 5120, 10240, 3072, 5120},
 		{10240, 4608, 5120, 10240, 2560, 5120, 10240, 2560, 5120},
@@ -34,7 +34,7 @@ func TestTotals(t *testing.T) {
 			if got := MasterMemory(r); got != want[k] {
 				t.Errorf("%s, %s: masters of %v MiB, want %v", e.Name, e.Arms[k].Name, got, want[k])
 			}
-			if n := len(r.Jobs); n != acUsers {
+			if n := len(r.Jobs); n != users {
 				t.Errorf("%s, %s: %d jobs", e.Name, e.Arms[k].Name, n)
 			}
 		}
@@ -43,7 +43,7 @@ func TestTotals(t *testing.T) {
 
 // Workers never get what is set apart for masters, nor masters what is for workers.
 func TestKeepsMastersApart(t *testing.T) {
-	list := adaptcontExperiments()
+	list := experiments()
 	runs := exptest.Run(t, &list[0], 3, false)
 	for _, a := range list[0].Arms {
 		r := runs.Arm(a.Name)
@@ -63,7 +63,7 @@ func TestKeepsMastersApart(t *testing.T) {
 			now += x.by
 			most = max(most, now)
 		}
-		if most > acNodes*acPerNode || most < acNodes*acPerNode*9/10 {
+		if most > nodes*perNode || most < nodes*perNode*9/10 {
 			t.Errorf("%s: %d workers at once, want nearly 250 and no more", a.Name, most)
 		}
 	}
@@ -78,11 +78,11 @@ func TestWaves(t *testing.T) {
 		task(1, 1, 9), task(1, 0, 9), // the second never started
 		{Job: 1, Kind: heddle.AM, Started: 1, Ended: 9},
 	}}
-	if got := acWaves(r); !slices.Equal(got, []int{2, 1}) {
+	if got := waves(r); !slices.Equal(got, []int{2, 1}) {
 		t.Errorf("%v, want 2 and 1", got)
 	}
 	r.Jobs[0].MasterMemory, r.Jobs[1].MasterMemory = 256, 128
-	if n := acTooSmall(r); n != 1 {
+	if n := tooSmall(r); n != 1 {
 		t.Errorf("%v masters too small, want 1: 256 MiB are the least", n)
 	}
 }

@@ -20,11 +20,11 @@ import (
 
 // Systems are the systems experiments belong to, in the order of pages and tables.
 var Systems = []exp.System{
-	dress.Paper,
-	coupling.Paper,
-	ikayak.Paper,
-	adaptcont.Paper,
-	mrorchestrator.Paper,
+	dress.System,
+	coupling.System,
+	ikayak.System,
+	adaptcont.System,
+	mrorchestrator.System,
 	heddle.System,
 }
 

@@ -14,23 +14,23 @@ import (
 	"math"
 
 	"heddle"
-	. "heddle/exp" //nolint:staticcheck // the frame's names are qualified next
+	"heddle/exp"
 	"heddle/sim"
 )
 
-// Paper is the Coupling Scheduler.
-var Paper = System{
+// System is the Coupling Scheduler.
+var System = exp.System{
 	Name:  "coupling",
 	Title: "Coupling Scheduler",
 	What: "The Coupling Scheduler starts a job's reduces as its maps progress, not all as soon as it may, so that reduces do not hold slots while they wait. " +
 		"It chooses where they go by where map output already lies, and weighs at random whether a map far from its data is worth starting.",
 	Paper:       "J. Tan, X. Meng and L. Zhang, *Coupling Task Progress for MapReduce Resource-Aware Scheduling*.",
 	Headline:    "coupling-22-jobs",
-	Experiments: couplingExperiments,
+	Experiments: experiments,
 }
 
-// cpMethod is how all of Coupling's experiments were read.
-const cpMethod = `
+// method is how all of Coupling's experiments were read.
+const method = `
 * Nodes: four cores, one disk, 1 Gb/s. A core's speed is 0.12 of the reference core, which is what the paper's WordCount maps come to
   (µ = 1/48.5 for 65.6 MB). Memory is generous, so that only slots bind, as in Hadoop 0.20: four for maps and two for reduces a node.
   Masters exist, as they do in YARN, and take no slot. One rack: the paper says nothing of racks.
@@ -47,261 +47,261 @@ const cpMethod = `
 `
 
 const (
-	cpFair     = "Fair"
-	cpCoupling = "Coupling"
+	fair     = "Fair"
+	coupling = "Coupling"
 )
 
-// cpArm is an arm on a profile with changes.
-func cpArm(name, profile string, set ...string) Arm {
-	return Arm{Name: name, Profile: profile, Set: set, Hadoop: cpReporting(cpHeartbeat)}
+// arm is an arm on a profile with changes.
+func arm(name, profile string, set ...string) exp.Arm {
+	return exp.Arm{Name: name, Profile: profile, Set: set, Hadoop: reporting(heartbeat)}
 }
 
-// cpBoth are the paper's two.
-func cpBoth() []Arm { return []Arm{cpArm(cpFair, "slots"), cpArm(cpCoupling, "coupling")} }
+// both are the paper's two.
+func both() []exp.Arm { return []exp.Arm{arm(fair, "slots"), arm(coupling, "coupling")} }
 
 // The changes that put one mechanism into the baseline, or the baseline's in its place.
 const (
-	cpLanes       = "lanes=[{kinds: [am, executor, other], order: fifo}, {kinds: [map], order: {slots: {kind: map}}, per_node: 4}, {kinds: [reduce], order: %s, per_node: 2}]"
-	cpSlowStart   = "gate.reduce={slowstart: {completed: 0.05}}"
-	cpMismatch    = "gate.reduce=coupling.mismatch"
-	cpNoWait      = "place.reduce=any"
-	cpWait        = "place.reduce={coupling.wait: {slots: 2}}"
-	cpEach        = "place.reduce={coupling.wait: {slots: 2, each: true}}"
-	cpPatient     = "place.reduce={coupling.wait: {slots: 2, patient: true}}"
-	cpDelay       = "place.map={delay: {node_wait: 15, rack_wait: 15}}"
-	cpPeek        = "place.map={coupling.peek: {slots: 4}}"
-	cpNoRack      = "alpha_rack: 1, alpha_reduce: 1"
-	cpPeekOptions = "place.map={coupling.peek: {slots: 4, %s}}"
+	lanes       = "lanes=[{kinds: [am, executor, other], order: fifo}, {kinds: [map], order: {slots: {kind: map}}, per_node: 4}, {kinds: [reduce], order: %s, per_node: 2}]"
+	slowStart   = "gate.reduce={slowstart: {completed: 0.05}}"
+	mismatch    = "gate.reduce=coupling.mismatch"
+	noWait      = "place.reduce=any"
+	wait        = "place.reduce={coupling.wait: {slots: 2}}"
+	each        = "place.reduce={coupling.wait: {slots: 2, each: true}}"
+	patient     = "place.reduce={coupling.wait: {slots: 2, patient: true}}"
+	delay       = "place.map={delay: {node_wait: 15, rack_wait: 15}}"
+	peek        = "place.map={coupling.peek: {slots: 4}}"
+	noRack      = "alpha_rack: 1, alpha_reduce: 1"
+	peekOptions = "place.map={coupling.peek: {slots: 4, %s}}"
 )
 
-func cpOrder(name string) string { return fmt.Sprintf(cpLanes, name) }
+func order(name string) string { return fmt.Sprintf(lanes, name) }
 
-// cpAblation is each mechanism alone, and each left out.
-func cpAblation(columns ...Column) Sweep {
-	sharing, lag := cpOrder("{slots: {kind: reduce}}"), cpOrder("coupling.mismatch")
-	return Sweep{
-		Name: "ablation", Title: "Each mechanism alone, and each left out", Base: cpFair, Columns: columns, Plot: true,
-		Arms: []Arm{
-			cpArm("all", "coupling"),
-			cpArm("mismatch alone", "slots", lag, cpMismatch),
-			cpArm("wait alone", "slots", cpWait),
-			cpArm("peek alone", "slots", cpPeek),
-			cpArm("without mismatch", "coupling", sharing, cpSlowStart),
-			cpArm("without wait", "coupling", cpNoWait),
-			cpArm("without peek", "coupling", cpDelay),
+// ablation is each mechanism alone, and each left out.
+func ablation(columns ...exp.Column) exp.Sweep {
+	sharing, lag := order("{slots: {kind: reduce}}"), order("coupling.mismatch")
+	return exp.Sweep{
+		Name: "ablation", Title: "Each mechanism alone, and each left out", Base: fair, Columns: columns, Plot: true,
+		Arms: []exp.Arm{
+			arm("all", "coupling"),
+			arm("mismatch alone", "slots", lag, mismatch),
+			arm("wait alone", "slots", wait),
+			arm("peek alone", "slots", peek),
+			arm("without mismatch", "coupling", sharing, slowStart),
+			arm("without wait", "coupling", noWait),
+			arm("without peek", "coupling", delay),
 		},
 	}
 }
 
-// cpBetas are fixed and adaptive β, and the rack's part in α left out.
-func cpBetas(columns ...Column) Sweep {
-	s := Sweep{Name: "beta", Title: "Random peeking: β fixed and adaptive, α with and without racks", Base: cpFair, Columns: columns, Plot: true}
+// betas are fixed and adaptive β, and the rack's part in α left out.
+func betas(columns ...exp.Column) exp.Sweep {
+	s := exp.Sweep{Name: "beta", Title: "Random peeking: β fixed and adaptive, α with and without racks", Base: fair, Columns: columns, Plot: true}
 	for _, o := range []struct{ name, option string }{
 		{"β = 0.1", "beta: 0.1"},
 		{"β = 0.3", "beta: 0.3"},
 		{"β = 0.5", "beta: 0.5"},
 		{"β = 1", "beta: 1"},
 		{"adaptive, other nodes' slots", "others: true"},
-		{"adaptive, α = 1", cpNoRack},
-		{"β = 0.1, α = 1", "beta: 0.1, " + cpNoRack},
-		{"β = 0.5, α = 1", "beta: 0.5, " + cpNoRack},
-		{"β = 0.1, α = 1, one draw", "beta: 0.1, once: true, " + cpNoRack},
-		{"β = 0.5, α = 1, one draw", "beta: 0.5, once: true, " + cpNoRack},
+		{"adaptive, α = 1", noRack},
+		{"β = 0.1, α = 1", "beta: 0.1, " + noRack},
+		{"β = 0.5, α = 1", "beta: 0.5, " + noRack},
+		{"β = 0.1, α = 1, one draw", "beta: 0.1, once: true, " + noRack},
+		{"β = 0.5, α = 1, one draw", "beta: 0.5, once: true, " + noRack},
 	} {
-		s.Arms = append(s.Arms, cpArm(o.name, "coupling", fmt.Sprintf(cpPeekOptions, o.option)))
+		s.Arms = append(s.Arms, arm(o.name, "coupling", fmt.Sprintf(peekOptions, o.option)))
 	}
-	s.Arms = append(s.Arms, cpArm("adaptive", "coupling"))
+	s.Arms = append(s.Arms, arm("adaptive", "coupling"))
 	return s
 }
 
 var (
-	cpJCTColumn   = Column{Name: "mean JCT, reduction", Unit: "%", Of: func(base, x *sim.Result) float64 { return Reduction(MeanJCT(base, nil), MeanJCT(x, nil)) }}
-	cpStarvColumn = Column{Name: "starvation, mean", Unit: "s", Of: func(_, x *sim.Result) float64 { return Starvation(x, WithReduces) }}
-	cpLocalColumn = Column{Name: "local maps", Unit: "%", Of: func(_, x *sim.Result) float64 { return LocalRate(x) }}
-	cpSlotColumn  = Column{Name: "reduce slots, time held, reduction", Unit: "%", Of: func(base, x *sim.Result) float64 {
-		return Reduction(SlotTime(base, heddle.Reduce), SlotTime(x, heddle.Reduce))
+	jctColumn   = exp.Column{Name: "mean JCT, reduction", Unit: "%", Of: func(base, x *sim.Result) float64 { return exp.Reduction(exp.MeanJCT(base, nil), exp.MeanJCT(x, nil)) }}
+	starvColumn = exp.Column{Name: "starvation, mean", Unit: "s", Of: func(_, x *sim.Result) float64 { return starvation(x, exp.WithReduces) }}
+	localColumn = exp.Column{Name: "local maps", Unit: "%", Of: func(_, x *sim.Result) float64 { return exp.LocalRate(x) }}
+	slotColumn  = exp.Column{Name: "reduce slots, time held, reduction", Unit: "%", Of: func(base, x *sim.Result) float64 {
+		return exp.Reduction(slotTime(base, heddle.Reduce), slotTime(x, heddle.Reduce))
 	}}
 )
 
-// couplingExperiments are those of Coupling Task Progress for MapReduce Resource-Aware Scheduling
+// experiments are those of Coupling Task Progress for MapReduce Resource-Aware Scheduling
 // (INFOCOM 2013).
-func couplingExperiments() []Experiment {
-	return []Experiment{
-		cpTwoGreps(), cpTenGreps(), cpWordCount(), cpSingle(), cpMapOnly(), cpSequence(), cpLocality(), cpLarge(),
+func experiments() []exp.Experiment {
+	return []exp.Experiment{
+		twoGreps(), tenGreps(), wordCount(), single(), mapOnly(), sequence(), locality(), large(),
 	}
 }
 
-func cpTwoGreps() Experiment {
-	starved := func(r *sim.Result) float64 { return Starvation(r, IDs("2")) }
+func twoGreps() exp.Experiment {
+	starved := func(r *sim.Result) float64 { return starvation(r, exp.IDs("2")) }
 	const slots = "Eight reduces of the first job leave six of the 14 slots to the second, so that two of its eight wait instead of all: in the paper's run all " +
 		"slots were taken. With 15 reduces each, and as many maps of the second job as end when its maps end in Fig. 1 (sweep all-slots), the figures are near the published ones."
-	all := cpWork(7, 0,
-		cpJob{id: "1", program: "wiki", maps: 427, reduces: 15},
-		cpJob{id: "2", at: 60, program: "random", maps: 45, reduces: 15})
-	full := Sweep{
-		Name: "all-slots", Title: "15 reduces each, as the large Greps of Table IV, and 45 maps of the second job", Base: cpFair,
-		Columns: []Column{
+	all := work(7, 0,
+		job{id: "1", program: "wiki", maps: 427, reduces: 15},
+		job{id: "2", at: 60, program: "random", maps: 45, reduces: 15})
+	full := exp.Sweep{
+		Name: "all-slots", Title: "15 reduces each, as the large Greps of Table IV, and 45 maps of the second job", Base: fair,
+		Columns: []exp.Column{
 			{Name: "starvation of job 2", Unit: "s", Of: func(_, x *sim.Result) float64 { return starved(x) }},
-			{Name: "maps of job 2 end", Unit: "s", Of: func(_, x *sim.Result) float64 { return MapsEnd(x, "2") }},
-			{Name: "JCT of job 1", Unit: "s", Of: func(_, x *sim.Result) float64 { return JCT(x, "1") }},
-			{Name: "JCT of job 2", Unit: "s", Of: func(_, x *sim.Result) float64 { return JCT(x, "2") }},
+			{Name: "maps of job 2 end", Unit: "s", Of: func(_, x *sim.Result) float64 { return mapsEnd(x, "2") }},
+			{Name: "JCT of job 1", Unit: "s", Of: func(_, x *sim.Result) float64 { return exp.JCT(x, "1") }},
+			{Name: "JCT of job 2", Unit: "s", Of: func(_, x *sim.Result) float64 { return exp.JCT(x, "2") }},
 		},
-		Arms: cpBoth(),
+		Arms: both(),
 	}
 	for i := range full.Arms {
 		full.Arms[i].Work = all
 	}
-	return Experiment{
+	return exp.Experiment{
 		System: "coupling", Name: "coupling-two-greps", Title: "Two Grep jobs, the second a minute after the first", Source: "Fig. 1 and 2",
-		Method: cpMethod + "* The two jobs have no published size: 427 maps on Wikipedia and 148 on random numbers, 8 reduces each, on set A.\n",
-		Work: cpWork(7, 0,
-			cpJob{id: "1", program: "wiki", maps: 427, reduces: 8},
-			cpJob{id: "2", at: 60, program: "random", maps: 148, reduces: 8}),
-		Arms: cpBoth(),
-		Metrics: []Metric{
+		Method: method + "* The two jobs have no published size: 427 maps on Wikipedia and 148 on random numbers, 8 reduces each, on set A.\n",
+		Work: work(7, 0,
+			job{id: "1", program: "wiki", maps: 427, reduces: 8},
+			job{id: "2", at: 60, program: "random", maps: 148, reduces: 8}),
+		Arms: both(),
+		Metrics: []exp.Metric{
 			{
 				Name: "starvation of job 2, reduction", Unit: "%", Published: 100, Text: "100: no starvation",
-				Of: func(r Runs) float64 { return Reduction(starved(r.Arm(cpFair)), starved(r.Arm(cpCoupling))) },
+				Of: func(r exp.Runs) float64 { return exp.Reduction(starved(r.Arm(fair)), starved(r.Arm(coupling))) },
 			},
 			{
-				Name: "starvation of job 2 under Fair", Unit: "s", Kind: Level, Published: 450, Text: "450: its maps end at 3.8 min, its reduces start at 11.3 min",
-				Of: func(r Runs) float64 { return starved(r.Arm(cpFair)) }, Why: slots,
+				Name: "starvation of job 2 under Fair", Unit: "s", Kind: exp.Level, Published: 450, Text: "450: its maps end at 3.8 min, its reduces start at 11.3 min",
+				Of: func(r exp.Runs) float64 { return starved(r.Arm(fair)) }, Why: slots,
 			},
 			{
-				Name: "maps of job 2 end under Fair, since its submission", Unit: "s", Kind: Level, Published: 168,
-				Of: func(r Runs) float64 { return MapsEnd(r.Arm(cpFair), "2") }, Why: slots,
+				Name: "maps of job 2 end under Fair, since its submission", Unit: "s", Kind: exp.Level, Published: 168,
+				Of: func(r exp.Runs) float64 { return mapsEnd(r.Arm(fair), "2") }, Why: slots,
 			},
 			{
 				Name: "reduce slots, time held, reduction", Unit: "%", Published: 50, Text: "about half",
-				Of: func(r Runs) float64 { return cpSlotColumn.Of(r.Arm(cpFair), r.Arm(cpCoupling)) },
+				Of: func(r exp.Runs) float64 { return slotColumn.Of(r.Arm(fair), r.Arm(coupling)) },
 			},
 			{
-				Name: "both jobs are faster", Kind: Shape, Text: "both jobs run faster with Coupling",
-				Of: func(r Runs) float64 {
-					return min(ReducedJCT(cpFair, cpCoupling, IDs("1"))(r), ReducedJCT(cpFair, cpCoupling, IDs("2"))(r))
+				Name: "both jobs are faster", Kind: exp.Shape, Text: "both jobs run faster with Coupling",
+				Of: func(r exp.Runs) float64 {
+					return min(exp.ReducedJCT(fair, coupling, exp.IDs("1"))(r), exp.ReducedJCT(fair, coupling, exp.IDs("2"))(r))
 				},
-				Holds: func(all []Runs) bool {
-					return MedianOf(all, ReducedJCT(cpFair, cpCoupling, IDs("1"))) > 0 && MedianOf(all, ReducedJCT(cpFair, cpCoupling, IDs("2"))) > 0
+				Holds: func(all []exp.Runs) bool {
+					return exp.MedianOf(all, exp.ReducedJCT(fair, coupling, exp.IDs("1"))) > 0 && exp.MedianOf(all, exp.ReducedJCT(fair, coupling, exp.IDs("2"))) > 0
 				},
 			},
 		},
-		Plots: []Plot{
-			{Kind: RunningOverTime, Title: "Fair (Fig. 1)", Arms: []string{cpFair}},
-			{Kind: RunningOverTime, Title: "Coupling (Fig. 2)", Arms: []string{cpCoupling}},
+		Plots: []exp.Plot{
+			{Kind: exp.RunningOverTime, Title: "Fair (Fig. 1)", Arms: []string{fair}},
+			{Kind: exp.RunningOverTime, Title: "Coupling (Fig. 2)", Arms: []string{coupling}},
 		},
-		Sweeps: []Sweep{full, cpAblation(cpJCTColumn, cpStarvColumn, cpSlotColumn)},
+		Sweeps: []exp.Sweep{full, ablation(jctColumn, starvColumn, slotColumn)},
 	}
 }
 
-func cpTenGreps() Experiment {
-	var jobs []cpJob
+func tenGreps() exp.Experiment {
+	var jobs []job
 	for i := range 10 {
-		jobs = append(jobs, cpJob{id: fmt.Sprint(i + 1), at: float64(300 * i), program: "wiki", maps: 427, reduces: 8})
+		jobs = append(jobs, job{id: fmt.Sprint(i + 1), at: float64(300 * i), program: "wiki", maps: 427, reduces: 8})
 	}
-	disk := func(of func(sim.DiskUse) float64) func(Runs) float64 {
-		return func(r Runs) float64 { return Reduction(of(r.Arm(cpFair).Disks), of(r.Arm(cpCoupling).Disks)) }
+	disk := func(of func(sim.DiskUse) float64) func(exp.Runs) float64 {
+		return func(r exp.Runs) float64 { return exp.Reduction(of(r.Arm(fair).Disks), of(r.Arm(coupling).Disks)) }
 	}
 	const idle = "What the paper's gain comes from is not in this world: a reduce that waits for maps, or copies the little that Grep leaves, takes no processor, " +
 		"disk or memory from the maps beside it. Their disks are busy with the maps' own reads, and random peeking adds remote ones (ablation: without peek)."
-	return Experiment{
+	return exp.Experiment{
 		System: "coupling", Name: "coupling-ten-greps", Title: "Ten equal Grep jobs, five minutes apart, on eight nodes", Source: "Fig. 5, 6, 8 and Table I",
-		Method: cpMethod, Work: cpWork(8, 0, jobs...), Arms: cpBoth(),
-		Metrics: []Metric{
+		Method: method, Work: work(8, 0, jobs...), Arms: both(),
+		Metrics: []exp.Metric{
 			{
-				Name: "mean JCT, reduction", Unit: "%", Published: 16.1, Of: ReducedJCT(cpFair, cpCoupling, nil),
+				Name: "mean JCT, reduction", Unit: "%", Published: 16.1, Of: exp.ReducedJCT(fair, coupling, nil),
 				Why: "Fair's greedy reduces do the others little harm here: jobs that share the map slots end their maps in order of submission, and by then the reduce " +
 					"slots they need are free (starvation of a few seconds under either). The paper explains its gain by the contention of copying reduces; without the effect " +
 					"contention the figure stays as it is.",
 			},
-			{Name: "map time, reduction", Unit: "%", Published: 10.1, Of: func(r Runs) float64 {
-				return Reduction(MeanTask(r.Arm(cpFair), heddle.Map, nil), MeanTask(r.Arm(cpCoupling), heddle.Map, nil))
+			{Name: "map time, reduction", Unit: "%", Published: 10.1, Of: func(r exp.Runs) float64 {
+				return exp.Reduction(exp.MeanTask(r.Arm(fair), heddle.Map, nil), exp.MeanTask(r.Arm(coupling), heddle.Map, nil))
 			}, Why: idle},
 			{Name: "iowait, reduction", Unit: "%", Published: 40, Of: disk(func(d sim.DiskUse) float64 { return d.IOWait }), Why: idle},
 			{Name: "await, reduction", Unit: "%", Published: 13.6, Of: disk(func(d sim.DiskUse) float64 { return d.Await }), Why: idle},
 			{Name: "svctm, reduction", Unit: "%", Published: 13.2, Of: disk(func(d sim.DiskUse) float64 { return d.Service }), Why: idle},
-			{Name: "makespan under Fair", Unit: "s", Kind: Measured, Published: 78 * 60, Text: "about 4680; map times were set by it", Of: func(r Runs) float64 { return r.Arm(cpFair).Makespan.Seconds() }},
-			{Name: "all jobs are faster", Kind: Shape, Why: "see the mean: the jobs differ by a few percent either way", Text: "all of the ten jobs have a shorter processing time", Holds: func(all []Runs) bool {
+			{Name: "makespan under Fair", Unit: "s", Kind: exp.Measured, Published: 78 * 60, Text: "about 4680; map times were set by it", Of: func(r exp.Runs) float64 { return r.Arm(fair).Makespan.Seconds() }},
+			{Name: "all jobs are faster", Kind: exp.Shape, Why: "see the mean: the jobs differ by a few percent either way", Text: "all of the ten jobs have a shorter processing time", Holds: func(all []exp.Runs) bool {
 				for i := range jobs {
-					if !(MedianOf(all, ReducedJCT(cpFair, cpCoupling, IDs(jobs[i].id))) > 0) {
+					if !(exp.MedianOf(all, exp.ReducedJCT(fair, coupling, exp.IDs(jobs[i].id))) > 0) {
 						return false
 					}
 				}
 				return true
 			}},
 		},
-		Plots: []Plot{
-			{Kind: RunningOverTime, Title: "Fair (Fig. 5)", Arms: []string{cpFair}},
-			{Kind: RunningOverTime, Title: "Coupling (Fig. 6b)", Arms: []string{cpCoupling}},
-			{Kind: BarsPerJob, Title: "Completion time of each job (Fig. 6a)"},
+		Plots: []exp.Plot{
+			{Kind: exp.RunningOverTime, Title: "Fair (Fig. 5)", Arms: []string{fair}},
+			{Kind: exp.RunningOverTime, Title: "Coupling (Fig. 6b)", Arms: []string{coupling}},
+			{Kind: exp.BarsPerJob, Title: "Completion time of each job (Fig. 6a)"},
 		},
-		Sweeps: []Sweep{cpAblation(cpJCTColumn, cpStarvColumn, cpLocalColumn, cpSlotColumn)},
+		Sweeps: []exp.Sweep{ablation(jctColumn, starvColumn, localColumn, slotColumn)},
 	}
 }
 
-func cpWordCount() Experiment {
+func wordCount() exp.Experiment {
 	const beta1, beta5 = "Coupling, β = 0.1", "Coupling, β = 0.5"
-	return Experiment{
+	return exp.Experiment{
 		System: "coupling", Name: "coupling-wordcount", Title: "One WordCount whose data lies on seven of fifteen nodes", Source: "Fig. 10, 11 and Eq. 2",
-		Method: cpMethod + `* One reduce, Hadoop's default; the paper names none.
+		Method: method + `* One reduce, Hadoop's default; the paper names none.
 * With β = 0.1 the gain here is twice the published one. The sweep shows what it hangs on: with a single draw a heartbeat, and without the rack's part in α (as if the
   nodes without data stood in another rack), both figures come out about as published.
 `,
 		LivesOff: []string{"noise", "slow_nodes"}, // maps that do not end in step, as Eq. 2 has them
-		Work:     cpWork(7, 8, cpJob{id: "wordcount", program: "wordcount", maps: 427, reduces: 1}),
-		Arms: append(cpBoth(), cpArm(beta1, "coupling", fmt.Sprintf(cpPeekOptions, "beta: 0.1")),
-			cpArm(beta5, "coupling", fmt.Sprintf(cpPeekOptions, "beta: 0.5"))),
-		Metrics: []Metric{
-			{Name: "JCT with β = 0.5, reduction", Unit: "%", Published: 38.7, Of: ReducedJCT(cpFair, beta5, nil)},
-			{Name: "JCT with β = 0.1, reduction", Unit: "%", Published: 18.3, Of: ReducedJCT(cpFair, beta1, nil)},
-			{Name: "maps that run most of the time under Fair", Kind: Level, Published: 28, Of: func(r Runs) float64 { return MostMapsFor(r.Arm(cpFair)) }},
+		Work:     work(7, 8, job{id: "wordcount", program: "wordcount", maps: 427, reduces: 1}),
+		Arms: append(both(), arm(beta1, "coupling", fmt.Sprintf(peekOptions, "beta: 0.1")),
+			arm(beta5, "coupling", fmt.Sprintf(peekOptions, "beta: 0.5"))),
+		Metrics: []exp.Metric{
+			{Name: "JCT with β = 0.5, reduction", Unit: "%", Published: 38.7, Of: exp.ReducedJCT(fair, beta5, nil)},
+			{Name: "JCT with β = 0.1, reduction", Unit: "%", Published: 18.3, Of: exp.ReducedJCT(fair, beta1, nil)},
+			{Name: "maps that run most of the time under Fair", Kind: exp.Level, Published: 28, Of: func(r exp.Runs) float64 { return mostMapsFor(r.Arm(fair)) }},
 			{
-				Name: "probability that all maps start where their data is (Eq. 2), by the map time under Fair", Unit: "%", Kind: Level, Published: 92.9,
-				Of: func(r Runs) float64 {
+				Name: "probability that all maps start where their data is (Eq. 2), by the map time under Fair", Unit: "%", Kind: exp.Level, Published: 92.9,
+				Of: func(r exp.Runs) float64 {
 					const s, T, N = 28, 15, 427
-					return 100 * math.Pow(-math.Expm1(-s*T/MeanTask(r.Arm(cpFair), heddle.Map, nil)), N)
+					return 100 * math.Pow(-math.Expm1(-s*T/exp.MeanTask(r.Arm(fair), heddle.Map, nil)), N)
 				},
 			},
-			{Name: "map time under Fair", Unit: "s", Kind: Measured, Published: 48.5, Text: "48.5; the cores' speed was set by it", Of: func(r Runs) float64 { return MeanTask(r.Arm(cpFair), heddle.Map, nil) }},
+			{Name: "map time under Fair", Unit: "s", Kind: exp.Measured, Published: 48.5, Text: "48.5; the cores' speed was set by it", Of: func(r exp.Runs) float64 { return exp.MeanTask(r.Arm(fair), heddle.Map, nil) }},
 		},
-		Plots: []Plot{
-			{Kind: RunningOverTime, Title: "Fair (Fig. 10)", Arms: []string{cpFair}},
-			{Kind: RunningOverTime, Title: "β = 0.5 (Fig. 11)", Arms: []string{beta5}},
-			{Kind: RunningOverTime, Title: "β = 0.1 (Fig. 11)", Arms: []string{beta1}},
+		Plots: []exp.Plot{
+			{Kind: exp.RunningOverTime, Title: "Fair (Fig. 10)", Arms: []string{fair}},
+			{Kind: exp.RunningOverTime, Title: "β = 0.5 (Fig. 11)", Arms: []string{beta5}},
+			{Kind: exp.RunningOverTime, Title: "β = 0.1 (Fig. 11)", Arms: []string{beta1}},
 		},
-		Sweeps: []Sweep{cpBetas(cpJCTColumn, cpLocalColumn)},
+		Sweeps: []exp.Sweep{betas(jctColumn, localColumn)},
 	}
 }
 
-func cpSingle() Experiment {
-	e := Experiment{
+func single() exp.Experiment {
+	e := exp.Experiment{
 		System: "coupling", Name: "coupling-single", Title: "Single jobs: gradual launching does them no harm", Source: "Table II and Fig. 12",
-		Method: cpMethod + "* Each job runs alone on set A.\n",
+		Method: method + "* Each job runs alone on set A.\n",
 	}
-	for _, j := range cpTable2 {
-		for _, a := range cpBoth() {
-			a.Name, a.Work = j.id+", "+a.Name, cpWork(7, 0, j)
+	for _, j := range table2 {
+		for _, a := range both() {
+			a.Name, a.Work = j.id+", "+a.Name, work(7, 0, j)
 			e.Arms = append(e.Arms, a)
 		}
 	}
-	faster := func(id string) func(Runs) float64 { return ReducedJCT(id+", "+cpFair, id+", "+cpCoupling, nil) }
-	e.Metrics = []Metric{
+	faster := func(id string) func(exp.Runs) float64 { return exp.ReducedJCT(id+", "+fair, id+", "+coupling, nil) }
+	e.Metrics = []exp.Metric{
 		{
 			Name: "JCT of Sort1, reduction", Unit: "%", Published: 14.6, Of: faster("Sort1"),
 			Why: "Where reduces stand matters less here than which of them has the largest part and when it starts: the gain spreads from a loss to nearly the published one " +
 				"over the seeds, and is larger with the effects contention, slow nodes or skew switched off.",
 		},
 		{
-			Name: "no harm to single jobs", Unit: "%", Kind: Shape, Text: "no job slower on average by more than 5 % (Sort2 is slightly slower, Grep and MonteCarlo are faster)",
-			Of: func(r Runs) float64 {
+			Name: "no harm to single jobs", Unit: "%", Kind: exp.Shape, Text: "no job slower on average by more than 5 % (Sort2 is slightly slower, Grep and MonteCarlo are faster)",
+			Of: func(r exp.Runs) float64 {
 				worst := math.Inf(1)
-				for _, j := range cpTable2 {
+				for _, j := range table2 {
 					worst = min(worst, faster(j.id)(r))
 				}
 				return worst
 			},
-			Holds: func(all []Runs) bool {
-				for _, j := range cpTable2 {
-					if !(MedianOf(all, faster(j.id)) > -5) {
+			Holds: func(all []exp.Runs) bool {
+				for _, j := range table2 {
+					if !(exp.MedianOf(all, faster(j.id)) > -5) {
 						return false
 					}
 				}
@@ -310,102 +310,102 @@ func cpSingle() Experiment {
 		},
 	}
 	for _, id := range []string{"Grep", "MonteCarlo"} {
-		e.Metrics = append(e.Metrics, Metric{
-			Name: "JCT of " + id + ", reduction", Unit: "%", Kind: Shape, Text: "faster", Of: faster(id),
+		e.Metrics = append(e.Metrics, exp.Metric{
+			Name: "JCT of " + id + ", reduction", Unit: "%", Kind: exp.Shape, Text: "faster", Of: faster(id),
 			Why:   "Its reduce copies next to nothing and its maps read nothing: there is no contention to avoid.",
-			Holds: func(all []Runs) bool { return MedianOf(all, faster(id)) > 0 },
+			Holds: func(all []exp.Runs) bool { return exp.MedianOf(all, faster(id)) > 0 },
 		})
 	}
-	e.Plots = []Plot{{Kind: BarsPerJob, Title: "Completion time of each job (Fig. 12)"}}
+	e.Plots = []exp.Plot{{Kind: exp.BarsPerJob, Title: "Completion time of each job (Fig. 12)"}}
 	return e
 }
 
-func cpMapOnly() Experiment {
-	return Experiment{
+func mapOnly() exp.Experiment {
+	return exp.Experiment{
 		System: "coupling", Name: "coupling-map-only", Title: "Ten jobs without reduces, whose data lies on seven of fifteen nodes", Source: "Table III and Fig. 13",
-		Method: cpMethod, Work: cpWork(7, 8, cpTable3...), Arms: cpBoth(),
-		Metrics: []Metric{{Name: "mean JCT, reduction", Unit: "%", Published: 24, Of: ReducedJCT(cpFair, cpCoupling, nil)}},
-		Plots: []Plot{
-			{Kind: BarsPerJob, Title: "Completion time of each job (Fig. 13a)"},
-			{Kind: RunningOverTime, Title: "Fair (Fig. 13b)", Arms: []string{cpFair}},
-			{Kind: RunningOverTime, Title: "Coupling (Fig. 13b)", Arms: []string{cpCoupling}},
+		Method: method, Work: work(7, 8, table3...), Arms: both(),
+		Metrics: []exp.Metric{{Name: "mean JCT, reduction", Unit: "%", Published: 24, Of: exp.ReducedJCT(fair, coupling, nil)}},
+		Plots: []exp.Plot{
+			{Kind: exp.BarsPerJob, Title: "Completion time of each job (Fig. 13a)"},
+			{Kind: exp.RunningOverTime, Title: "Fair (Fig. 13b)", Arms: []string{fair}},
+			{Kind: exp.RunningOverTime, Title: "Coupling (Fig. 13b)", Arms: []string{coupling}},
 		},
-		Sweeps: []Sweep{cpBetas(cpJCTColumn, cpLocalColumn)},
+		Sweeps: []exp.Sweep{betas(jctColumn, localColumn)},
 	}
 }
 
-func cpLocality() Experiment {
+func locality() exp.Experiment {
 	const beta1, beta5 = "Coupling, β = 0.1", "Coupling, β = 0.5"
-	local := func(arm string) func(Runs) float64 {
-		return func(r Runs) float64 { return float64(r.Arm(arm).LocalMaps) }
+	local := func(arm string) func(exp.Runs) float64 {
+		return func(r exp.Runs) float64 { return float64(r.Arm(arm).LocalMaps) }
 	}
-	intake := func(arm string) func(Runs) float64 {
-		return func(r Runs) float64 {
+	intake := func(arm string) func(exp.Runs) float64 {
+		return func(r exp.Runs) float64 {
 			w := r.Work[arm]
-			return PeakIntake(r.Arm(arm), func(job int, task int32) int64 { return w.Jobs[job].Maps[task].Input })
+			return peakIntake(r.Arm(arm), func(job int, task int32) int64 { return w.Jobs[job].Maps[task].Input })
 		}
 	}
-	return Experiment{
+	return exp.Experiment{
 		System: "coupling", Name: "coupling-locality", Title: "Local maps and the busiest node's network, ten jobs without reduces", Source: "Fig. 14 and 15",
-		Method: cpMethod + "* The busiest node's traffic is the map input it receives over the network, the mean over time.\n",
-		Work:   cpWork(7, 8, cpTable3...),
-		Arms: append(cpBoth(), cpArm(beta1, "coupling", fmt.Sprintf(cpPeekOptions, "beta: 0.1")),
-			cpArm(beta5, "coupling", fmt.Sprintf(cpPeekOptions, "beta: 0.5"))),
-		Metrics: []Metric{
+		Method: method + "* The busiest node's traffic is the map input it receives over the network, the mean over time.\n",
+		Work:   work(7, 8, table3...),
+		Arms: append(both(), arm(beta1, "coupling", fmt.Sprintf(peekOptions, "beta: 0.1")),
+			arm(beta5, "coupling", fmt.Sprintf(peekOptions, "beta: 0.5"))),
+		Metrics: []exp.Metric{
 			{
-				Name: "local maps under Fair, between those with β = 0.1 and 0.5", Kind: Shape, Text: "Fair lies between β = 0.1 (more) and β = 0.5 (fewer)",
-				Of: local(cpFair),
+				Name: "local maps under Fair, between those with β = 0.1 and 0.5", Kind: exp.Shape, Text: "Fair lies between β = 0.1 (more) and β = 0.5 (fewer)",
+				Of: local(fair),
 				Why: "Every free slot draws at every heartbeat here, so that the slots of nodes without data fill within a few heartbeats with either β, and both have fewer local maps than Fair. " +
 					"With one draw a heartbeat and without the rack's part in α, β = 0.1 keeps four maps of five local, nearly as many as Fair, and β = 0.5 three (sweep beta).",
-				Holds: func(all []Runs) bool {
-					between := MedianOf(all, local(cpFair))
-					return MedianOf(all, local(beta1)) >= between && between >= MedianOf(all, local(beta5))
+				Holds: func(all []exp.Runs) bool {
+					between := exp.MedianOf(all, local(fair))
+					return exp.MedianOf(all, local(beta1)) >= between && between >= exp.MedianOf(all, local(beta5))
 				},
 			},
 			{
-				Name: "busiest node's intake, Coupling ÷ Fair", Kind: Shape, Text: "higher with Coupling",
-				Of: func(r Runs) float64 { return intake(cpCoupling)(r) / intake(cpFair)(r) },
-				Holds: func(all []Runs) bool {
-					return MedianOf(all, intake(cpCoupling)) > MedianOf(all, intake(cpFair))
+				Name: "busiest node's intake, Coupling ÷ Fair", Kind: exp.Shape, Text: "higher with Coupling",
+				Of: func(r exp.Runs) float64 { return intake(coupling)(r) / intake(fair)(r) },
+				Holds: func(all []exp.Runs) bool {
+					return exp.MedianOf(all, intake(coupling)) > exp.MedianOf(all, intake(fair))
 				},
 			},
 		},
-		Plots:  []Plot{{Kind: BarsPerJob, Title: "Completion time of each job"}},
-		Sweeps: []Sweep{cpBetas(cpLocalColumn, cpJCTColumn)},
+		Plots:  []exp.Plot{{Kind: exp.BarsPerJob, Title: "Completion time of each job"}},
+		Sweeps: []exp.Sweep{betas(localColumn, jctColumn)},
 	}
 }
 
-func cpLarge() Experiment {
+func large() exp.Experiment {
 	const late = "Alg. 2 has one candidate in the whole cluster, which on 62 nodes that report every 3 s launches one reduce in about 2 s. Jobs with many reduces wait long for their last, the Sorts above " +
 		"all, while a job takes two minutes on average here (the paper's took up to 35). Without wait, with a candidate a job (ablation), or if nodes report every second (sweep heartbeat) the " +
 		"mean JCT falls. There is little to win back: under Fair reduces starve for about a second on average (sweep heartbeat)."
-	ablation := cpAblation(cpJCTColumn, cpStarvColumn, cpLocalColumn, cpSlotColumn)
-	ablation.Arms = append(ablation.Arms, cpArm("all, a candidate a job", "coupling", cpEach), cpArm("all, patient rounds", "coupling", cpPatient))
-	return Experiment{
+	ablation := ablation(jctColumn, starvColumn, localColumn, slotColumn)
+	ablation.Arms = append(ablation.Arms, arm("all, a candidate a job", "coupling", each), arm("all, patient rounds", "coupling", patient))
+	return exp.Experiment{
 		System: "coupling", Name: "coupling-200-jobs", Title: "200 jobs on 62 nodes", Source: "Fig. 16",
-		Method: cpMethod + `* Ten batches of twenty jobs. What each job is of the jobs of its program in Table IV, and when it comes, is drawn from the seed; the share of programs is the
+		Method: method + `* Ten batches of twenty jobs. What each job is of the jobs of its program in Table IV, and when it comes, is drawn from the seed; the share of programs is the
   paper's: 147 Greps, 18 WordCounts, 14 Monte Carlos, 21 Sorts.
 `,
-		Work: cpBatches, Arms: cpBoth(),
-		Metrics: []Metric{
-			{Name: "mean JCT, reduction", Unit: "%", Published: 21.3, Of: ReducedJCT(cpFair, cpCoupling, nil), Why: late},
-			{Name: "P[T < t] is larger for every t", Kind: Shape, Text: "larger for every t", Holds: func(all []Runs) bool { return Sooner(all, cpFair, cpCoupling) }, Why: "See the mean JCT."},
+		Work: batches, Arms: both(),
+		Metrics: []exp.Metric{
+			{Name: "mean JCT, reduction", Unit: "%", Published: 21.3, Of: exp.ReducedJCT(fair, coupling, nil), Why: late},
+			{Name: "P[T < t] is larger for every t", Kind: exp.Shape, Text: "larger for every t", Holds: func(all []exp.Runs) bool { return sooner(all, fair, coupling) }, Why: "See the mean JCT."},
 		},
-		Plots:  []Plot{{Kind: CDF, Title: "Completion times (Fig. 16)"}},
-		Sweeps: []Sweep{ablation, cpHeartbeats()},
+		Plots:  []exp.Plot{{Kind: exp.CDF, Title: "Completion times (Fig. 16)"}},
+		Sweeps: []exp.Sweep{ablation, heartbeats()},
 	}
 }
 
-// cpHeartbeats is both schedulers where nodes report more often.
-func cpHeartbeats() Sweep {
-	s := Sweep{
-		Name: "heartbeat", Title: "How often nodes report", Base: cpFair,
-		Columns: []Column{{Name: "mean JCT", Unit: "s", Of: func(_, x *sim.Result) float64 { return MeanJCT(x, nil) }}, cpStarvColumn},
+// heartbeats is both schedulers where nodes report more often.
+func heartbeats() exp.Sweep {
+	s := exp.Sweep{
+		Name: "heartbeat", Title: "How often nodes report", Base: fair,
+		Columns: []exp.Column{{Name: "mean JCT", Unit: "s", Of: func(_, x *sim.Result) float64 { return exp.MeanJCT(x, nil) }}, starvColumn},
 	}
-	for _, every := range []heddle.Span{cpHeartbeat, heddle.Second, 300 * heddle.Millisecond} {
-		for _, a := range cpBoth() {
+	for _, every := range []heddle.Span{heartbeat, heddle.Second, 300 * heddle.Millisecond} {
+		for _, a := range both() {
 			a.Name = fmt.Sprintf("%s, every %g s", a.Name, every.Seconds())
-			a.Hadoop = cpReporting(every)
+			a.Hadoop = reporting(every)
 			s.Arms = append(s.Arms, a)
 		}
 	}

@@ -5,14 +5,14 @@ import (
 	"testing"
 
 	"heddle"
-	. "heddle/exp" //nolint:staticcheck // the frame's names are qualified next
+	"heddle/exp"
 	"heddle/exp/exptest"
 	"heddle/sim"
 )
 
 // The columns of Table IV add up to 2150 maps and 195 reduces.
 func TestSequence(t *testing.T) {
-	w := exptest.Jobs(t, cpWork(7, 0, cpTable4...), 1)
+	w := exptest.Jobs(t, work(7, 0, table4...), 1)
 	maps, reduces := 0, 0
 	for i := range w.Jobs {
 		maps, reduces = maps+len(w.Jobs[i].Maps), reduces+len(w.Jobs[i].Reduces)
@@ -27,7 +27,7 @@ func TestSequence(t *testing.T) {
 
 // Set B: seven nodes hold all input, once each.
 func TestSetB(t *testing.T) {
-	w := exptest.Jobs(t, cpWork(7, 8, cpTable3...), 1)
+	w := exptest.Jobs(t, work(7, 8, table3...), 1)
 	for i := range w.Jobs {
 		for _, m := range w.Jobs[i].Maps {
 			if len(m.Hosts) != 1 || m.Hosts[0] >= 7 {
@@ -39,13 +39,13 @@ func TestSetB(t *testing.T) {
 
 // A map of 38 s, two of which its container takes to start, is 36 · 0.12 = 4.32 s of the reference core.
 func TestMapTime(t *testing.T) {
-	if got := cpMapTime(38); math.Abs(got-6.32) > 1e-9 {
+	if got := mapTime(38); math.Abs(got-6.32) > 1e-9 {
 		t.Errorf("%v s, want 6.32", got)
 	}
 }
 
 func TestBatches(t *testing.T) {
-	w := exptest.Jobs(t, cpBatches, 3)
+	w := exptest.Jobs(t, batches, 3)
 	programs := map[string]int{}
 	for i := range w.Jobs {
 		programs[w.Jobs[i].Program]++
@@ -58,7 +58,7 @@ func TestBatches(t *testing.T) {
 			t.Errorf("%d jobs are %s, want %d", programs[p], p, n)
 		}
 	}
-	if other := exptest.Jobs(t, cpBatches, 4); other.Jobs[7].Submit == w.Jobs[7].Submit {
+	if other := exptest.Jobs(t, batches, 4); other.Jobs[7].Submit == w.Jobs[7].Submit {
 		t.Error("another seed gives the same times")
 	}
 }
@@ -66,10 +66,10 @@ func TestBatches(t *testing.T) {
 // The map times of the Greps were chosen so that Fair comes near the published starvation times, which are
 // up to 8.6 minutes.
 func TestBaselineFollowsTable4(t *testing.T) {
-	e := cpSequence()
+	e := sequence()
 	e.Arms, e.Metrics = e.Arms[:1], nil
-	err := Run([]*Experiment{&e}, Options{Seeds: []uint64{1, 2, 3}}, func(o *Outcome) error {
-		if d := MedianOf(o.All, func(r Runs) float64 { return cpDistance(r.Arm(cpFair)) }); !(d < 1.5) {
+	err := exp.Run([]*exp.Experiment{&e}, exp.Options{Seeds: []uint64{1, 2, 3}}, func(o *exp.Outcome) error {
+		if d := exp.MedianOf(o.All, func(r exp.Runs) float64 { return distance(r.Arm(fair)) }); !(d < 1.5) {
 			t.Errorf("%.2f minutes from Table IV, root mean square", d)
 		}
 		return nil
@@ -79,8 +79,8 @@ func TestBaselineFollowsTable4(t *testing.T) {
 	}
 }
 
-// cpRun is a run of two jobs written by hand: seconds.
-func cpRun() *sim.Result {
+// handRun is a run of two jobs written by hand: seconds.
+func handRun() *sim.Result {
 	at := func(s float64) heddle.Time { return heddle.Time(s * float64(heddle.Second)) }
 	task := func(job int, k heddle.Kind, node int, near heddle.Locality, from, to float64) sim.TaskResult {
 		return sim.TaskResult{Job: job, Kind: k, Node: heddle.NodeID(node), At: near, Granted: at(from), Started: at(from), Ended: at(to)}
@@ -101,26 +101,26 @@ func cpRun() *sim.Result {
 }
 
 func TestMeasures(t *testing.T) {
-	r := cpRun()
+	r := handRun()
 	// Two maps run from 0 to 10 and from 10 to 18, one from 18 to 20.
-	if n := MostMapsFor(r); n != 2 {
+	if n := mostMapsFor(r); n != 2 {
 		t.Errorf("most of the time %v maps run, want 2", n)
 	}
-	if s := SlotTime(r, heddle.Reduce); s != 18 {
+	if s := slotTime(r, heddle.Reduce); s != 18 {
 		t.Errorf("reduces hold slots for %v s, want 18", s)
 	}
-	if a, b, none := MapsEnd(r, "a"), MapsEnd(r, "b"), MapsEnd(r, "c"); a != 20 || b != 13 || !math.IsNaN(none) {
+	if a, b, none := mapsEnd(r, "a"), mapsEnd(r, "b"), mapsEnd(r, "c"); a != 20 || b != 13 || !math.IsNaN(none) {
 		t.Errorf("maps end after %v and %v s, and %v of none; want 20, 13 and NaN", a, b, none)
 	}
-	if s := Starvation(r, IDs("a")); s != 4 {
+	if s := starvation(r, exp.IDs("a")); s != 4 {
 		t.Errorf("a starves %v s, want 4", s)
 	}
-	if s := Starvation(r, nil); !math.IsNaN(s) {
+	if s := starvation(r, nil); !math.IsNaN(s) {
 		t.Errorf("with a job without reduces %v, want NaN", s)
 	}
 	// 20 MB in 20 s on node 0; 16 MB in 8 s of the second step of ten on node 1. In the steps of 10 s the most
 	// is 1, 1.6, 0 and 0 MB/s, and so is that of the fifth, which begins with the makespan: mean 0.52.
-	got := PeakIntake(r, func(job int, _ int32) int64 { return []int64{20e6, 16e6}[job] })
+	got := peakIntake(r, func(job int, _ int32) int64 { return []int64{20e6, 16e6}[job] })
 	if math.Abs(got-0.52) > 1e-9 {
 		t.Errorf("the busiest node takes in %v MB/s, want 0.52", got)
 	}
@@ -134,8 +134,8 @@ func TestSooner(t *testing.T) {
 		a, b heddle.Span
 		want bool
 	}{{9, 20, true}, {20, 9, true}, {10, 20, true}, {5, 21, false}} {
-		all := []Runs{{Arms: map[string]*sim.Result{"base": with(10, 20), "ours": with(c.a, c.b)}}}
-		if got := Sooner(all, "base", "ours"); got != c.want {
+		all := []exp.Runs{{Arms: map[string]*sim.Result{"base": with(10, 20), "ours": with(c.a, c.b)}}}
+		if got := sooner(all, "base", "ours"); got != c.want {
 			t.Errorf("%d and %d beside 10 and 20: %v, want %v", c.a, c.b, got, c.want)
 		}
 	}

@@ -6,14 +6,14 @@ import (
 	"slices"
 
 	"heddle"
-	. "heddle/exp" //nolint:staticcheck // the frame's names are qualified next
+	"heddle/exp"
 	"heddle/sim"
 )
 
-// Starvation is the mean over the chosen jobs of how long reduces that were launched after their job's
+// starvation is the mean over the chosen jobs of how long reduces that were launched after their job's
 // last map had to wait from its end, in seconds; NaN where a job did not succeed or has no reduce.
-func Starvation(r *sim.Result, pick Pick) float64 {
-	return MeanOf(r, pick, func(j *sim.JobResult) float64 {
+func starvation(r *sim.Result, pick exp.Pick) float64 {
+	return exp.MeanOf(r, pick, func(j *sim.JobResult) float64 {
 		if j.Starvation == sim.NoSpan {
 			return math.NaN()
 		}
@@ -21,8 +21,8 @@ func Starvation(r *sim.Result, pick Pick) float64 {
 	})
 }
 
-// SlotTime is how long containers of a kind were held in all, in seconds.
-func SlotTime(r *sim.Result, k heddle.Kind) float64 {
+// slotTime is how long containers of a kind were held in all, in seconds.
+func slotTime(r *sim.Result, k heddle.Kind) float64 {
 	sum := 0.0
 	for i := range r.Tasks {
 		if t := &r.Tasks[i]; t.Kind == k {
@@ -32,8 +32,8 @@ func SlotTime(r *sim.Result, k heddle.Kind) float64 {
 	return sum
 }
 
-// MapsEnd is when the last map of a job ended, in seconds since its submission; NaN where it has none.
-func MapsEnd(r *sim.Result, id string) float64 {
+// mapsEnd is when the last map of a job ended, in seconds since its submission; NaN where it has none.
+func mapsEnd(r *sim.Result, id string) float64 {
 	end := math.NaN()
 	for i := range r.Tasks {
 		t := &r.Tasks[i]
@@ -46,8 +46,8 @@ func MapsEnd(r *sim.Result, id string) float64 {
 	return end
 }
 
-// MostMapsFor is the number of running maps that the run spends the longest time at, of numbers above 0.
-func MostMapsFor(r *sim.Result) float64 {
+// mostMapsFor is the number of running maps that the run spends the longest time at, of numbers above 0.
+func mostMapsFor(r *sim.Result) float64 {
 	type edge struct {
 		at heddle.Time
 		by int
@@ -79,9 +79,9 @@ func MostMapsFor(r *sim.Result) float64 {
 	return float64(best)
 }
 
-// PeakIntake is the mean over time of what the node that receives most map input over the network then
+// peakIntake is the mean over time of what the node that receives most map input over the network then
 // receives, in MB/s: each remote read counts evenly from its map's start to its end.
-func PeakIntake(r *sim.Result, input func(job int, task int32) int64) float64 {
+func peakIntake(r *sim.Result, input func(job int, task int32) int64) float64 {
 	const step = 10 * float64(heddle.Second)
 	steps := int(float64(r.Makespan)/step) + 1
 	rate := make([]float64, len(r.Nodes)*steps)
@@ -107,13 +107,13 @@ func PeakIntake(r *sim.Result, input func(job int, task int32) int64) float64 {
 	return sum / float64(steps) * float64(heddle.Second) / 1e6
 }
 
-// Sooner reports whether the completion times of one arm's jobs, those of all runs together, are
+// sooner reports whether the completion times of one arm's jobs, those of all runs together, are
 // nowhere behind those of the other: the share done within t is at least as large for every t.
-func Sooner(all []Runs, base, ours string) bool {
+func sooner(all []exp.Runs, base, ours string) bool {
 	times := func(arm string) []heddle.Span {
 		var out []heddle.Span
 		for _, r := range all {
-			Jobs(r.Arm(arm), nil, func(j *sim.JobResult) { out = append(out, j.JCT) })
+			exp.Jobs(r.Arm(arm), nil, func(j *sim.JobResult) { out = append(out, j.JCT) })
 		}
 		slices.Sort(out)
 		return out

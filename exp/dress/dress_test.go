@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"heddle"
-	. "heddle/exp" //nolint:staticcheck // the frame's names are qualified next
+	"heddle/exp"
 	"heddle/exp/exptest"
 	"heddle/sim"
 )
@@ -13,7 +13,7 @@ import (
 // The jobs drawn are those the method speaks of: as many small ones as the mix says, and the published ids
 // where they are; small ones ask for fewer than ten containers, large ones for more than a tenth.
 func TestWork(t *testing.T) {
-	for _, m := range []dressMix{{small: 6, ids: []int{4, 5, 7, 9, 10, 12}, spark: true}, {small: 8, mapReduce: true}, {small: 2, mapReduce: true, spark: true}} {
+	for _, m := range []mix{{small: 6, ids: []int{4, 5, 7, 9, 10, 12}, spark: true}, {small: 8, mapReduce: true}, {small: 2, mapReduce: true, spark: true}} {
 		for seed := range uint64(5) {
 			w := exptest.Jobs(t, m.work, seed)
 			small := 0
@@ -28,12 +28,12 @@ func TestWork(t *testing.T) {
 					if containers+1 >= 10 {
 						t.Errorf("%s asks for %d containers", j.ID, containers)
 					}
-				} else if containers <= dressNodes*dressCores/10 {
+				} else if containers <= nodes*cores/10 {
 					t.Errorf("%s asks for %d containers", j.ID, containers)
 				}
 			}
-			if len(w.Jobs) != dressJobs || small != m.small {
-				t.Errorf("%d jobs, %d small; want %d, %d", len(w.Jobs), small, dressJobs, m.small)
+			if len(w.Jobs) != jobs || small != m.small {
+				t.Errorf("%d jobs, %d small; want %d, %d", len(w.Jobs), small, jobs, m.small)
 			}
 			for _, id := range m.ids {
 				if !Small(&sim.JobResult{ID: w.Jobs[id-1].ID}) {
@@ -59,23 +59,23 @@ func TestFigures(t *testing.T) {
 		}
 		return r
 	}
-	r := Runs{Arms: map[string]*sim.Result{"capacity": run(100, 200, 300, 400), "dress": run(50, 150, 330, 200)}}
+	r := exp.Runs{Arms: map[string]*sim.Result{"capacity": run(100, 200, 300, 400), "dress": run(50, 150, 330, 200)}}
 	for _, c := range []struct {
 		what      string
 		got, want float64
 	}{
-		{"mean of the small jobs' reductions, 50 and 25 %", dressRate(Mean, dressJCT, Small)(r), 37.5},
-		{"worst large job, 10 %", dressWorst(dressLarge)(r), 10},
-		{"jobs with a shorter JCT", float64(len(dressSide(r, 1))), 3},
-		{"the other's increase", Mean(dressSide(r, -1)), 10},
-		{"mean JCT from 250 to 182.5 s", dressReduced(Mean, dressJCT)(r), 27},
+		{"mean of the small jobs' reductions, 50 and 25 %", rate(exp.Mean, jct, Small)(r), 37.5},
+		{"worst large job, 10 %", worst(large)(r), 10},
+		{"jobs with a shorter JCT", float64(len(side(r, 1))), 3},
+		{"the other's increase", exp.Mean(side(r, -1)), 10},
+		{"mean JCT from 250 to 182.5 s", reduced(exp.Mean, jct)(r), 27},
 	} {
 		if math.Abs(c.got-c.want) > 1e-9 {
 			t.Errorf("%s: %v, want %v", c.what, c.got, c.want)
 		}
 	}
 	r.Arm("dress").Jobs[0].State = sim.Failed
-	if x := dressRate(Mean, dressJCT, Small)(r); !math.IsNaN(x) {
+	if x := rate(exp.Mean, jct, Small)(r); !math.IsNaN(x) {
 		t.Errorf("with a failed job the small ones' mean is %v", x)
 	}
 }
@@ -83,7 +83,7 @@ func TestFigures(t *testing.T) {
 // Fig. 1 in the simulated cluster: strict order under Capacity; under DRESS the mean wait is what the paper
 // has, or less, and the end 30 s after the fourth job came and a start-up of a second.
 func TestFourJobs(t *testing.T) {
-	e := dressFourJobs()
+	e := fourJobs()
 	r := exptest.Run(t, &e, 1, true)
 	base, ours := r.Arm("capacity"), r.Arm("dress")
 	for i, want := range []float64{0, 9, 28, 27} {
@@ -91,7 +91,7 @@ func TestFourJobs(t *testing.T) {
 			t.Errorf("job %d waits %.2f s in strict order, want %v", i+1, got, want)
 		}
 	}
-	if w := MeanWait(ours, nil); w > 5.75 {
+	if w := exp.MeanWait(ours, nil); w > 5.75 {
 		t.Errorf("mean wait %.2f s, want 5.75 or less", w)
 	}
 	if end := ours.Makespan.Seconds(); end-3 > 31 {

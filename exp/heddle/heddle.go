@@ -63,29 +63,29 @@ func experiments() []exp.Experiment {
 		return value{"mean JCT of " + name, func(r *sim.Result) float64 { return exp.MeanJCT(r, pick) }}
 	}
 	mix := func(name string) rival {
-		return rival{of: named(&dress.Paper, name), baseline: "capacity", system: "dress", plot: exp.BarsPerJob, values: []value{meanOf("small jobs", dress.Small)}}
+		return rival{of: named(&dress.System, name), baseline: "capacity", system: "dress", plot: exp.BarsPerJob, values: []value{meanOf("small jobs", dress.Small)}}
 	}
 	var out []exp.Experiment
 	for _, x := range []rival{
 		mix("dress-mixed-10"), mix("dress-mixed-20"), mix("dress-mixed-30"), mix("dress-mixed-40"),
 		{
-			of: named(&coupling.Paper, "coupling-22-jobs"), baseline: "Fair", system: "Coupling", plot: exp.BarsPerJob,
+			of: named(&coupling.System, "coupling-22-jobs"), baseline: "Fair", system: "Coupling", plot: exp.BarsPerJob,
 			set:    []string{slotLanes("4", "2"), "masters=at-once", "trim.map=whole"},
 			values: []value{meanOf("jobs with reduces", exp.WithReduces)},
 		},
 		{
-			of: named(&ikayak.Paper, "ikayak-overall"), baseline: "YARN-cluster", system: "iKayak", plot: exp.CDF,
+			of: named(&ikayak.System, "ikayak-overall"), baseline: "YARN-cluster", system: "iKayak", plot: exp.CDF,
 			values: []value{meanOf("Spark", exp.Of(heddle.Spark)), meanOf("MapReduce", exp.Of(heddle.MapReduce))},
 		},
 		{
-			of: named(&adaptcont.Paper, "adaptcont-all-mixed"), baseline: "Capacity, YARN", system: "Capacity, Dynamic", plot: exp.BarsPerJob,
+			of: named(&adaptcont.System, "adaptcont-all-mixed"), baseline: "Capacity, YARN", system: "Capacity, Dynamic", plot: exp.BarsPerJob,
 			set: []string{
 				"lanes=[{kinds: [am], order: shortest, per_node: 1}, {kinds: [map, reduce, executor, other], order: shortest, per_node: 5}]",
 				"size.am={adaptcont.dynamic: {queue: capacity, per_node: 5}}",
 			},
 			values: []value{{"memory of masters", adaptcont.MasterMemory}},
 		},
-		{of: named(&mrorchestrator.Paper, "mrorchestrator-native-together"), baseline: "slots", system: "REGRESSION CPU+Memory", plot: exp.BarsPerJob},
+		{of: named(&mrorchestrator.System, "mrorchestrator-native-together"), baseline: "slots", system: "REGRESSION CPU+Memory", plot: exp.BarsPerJob},
 	} {
 		out = append(out, x.experiment())
 	}

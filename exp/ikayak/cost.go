@@ -5,24 +5,24 @@ import (
 	"time"
 
 	"heddle"
-	. "heddle/exp" //nolint:staticcheck // the frame's names are qualified next
+	"heddle/exp"
 	"heddle/policies"
 	"heddle/policy"
 	"heddle/scenario"
 	"heddle/sim/world"
 )
 
-// ikCost is what placing an executor costs: the one cost of the paper that is our own code's. What
+// cost is what placing an executor costs: the one cost of the paper that is our own code's. What
 // suspending, resuming and resizing cost are the world's constants.
-func ikCost() Experiment {
-	return Experiment{
+func cost() exp.Experiment {
+	return exp.Experiment{
 		System: "ikayak", Name: "ikayak-cost", Title: "What placing an executor costs", Source: "Section 5.7",
-		Method: ikMethod + "* Wall time of the placement's decisions on the machine that made this page, in a run of its own. BenchmarkPlacement has it on 10,000 nodes.\n",
-		Work:   ikayakMSD.work,
-		Arms:   []Arm{ikArm(ikAll, "ikayak")},
-		Metrics: []Metric{{
-			Name: "placing an executor", Unit: "µs", Kind: Measured, Published: 135_000, Text: "120 to 150 ms",
-			Of: func(r Runs) float64 { return 1e6 * placementTime(r.Seed) },
+		Method: method + "* Wall time of the placement's decisions on the machine that made this page, in a run of its own. BenchmarkPlacement has it on 10,000 nodes.\n",
+		Work:   msd.work,
+		Arms:   []exp.Arm{arm(iKayak, "ikayak")},
+		Metrics: []exp.Metric{{
+			Name: "placing an executor", Unit: "µs", Kind: exp.Measured, Published: 135_000, Text: "120 to 150 ms",
+			Of: func(r exp.Runs) float64 { return 1e6 * placementTime(r.Seed) },
 		}},
 	}
 }
@@ -30,7 +30,7 @@ func ikCost() Experiment {
 // placementTime is the mean time of a decision of iKayak's placement that named a node, in seconds; NaN where
 // it cannot be run.
 func placementTime(seed uint64) float64 {
-	text, err := ikayakMSD.work(seed)
+	text, err := msd.work(seed)
 	if err != nil {
 		return math.NaN()
 	}
@@ -47,9 +47,9 @@ func placementTime(seed uint64) float64 {
 		return math.NaN()
 	}
 	var place *timed
-	plan := Plan{
-		Workload: w, Profiles: []*policies.Profile{p}, Seeds: []uint64{seed}, Conf: ikHadoop(),
-		Nodes: Nodes(s), UplinkBps: s.Uplink, Effects: world.Effects(s.Effects), Workers: 1,
+	plan := exp.Plan{
+		Workload: w, Profiles: []*policies.Profile{p}, Seeds: []uint64{seed}, Conf: hadoop(),
+		Nodes: exp.Nodes(s), UplinkBps: s.Uplink, Effects: world.Effects(s.Effects), Workers: 1,
 		Prepare: func(_ int, set *policy.Set) {
 			place = &timed{of: set.Place[heddle.Executor].(placement)}
 			set.Place[heddle.Executor] = place

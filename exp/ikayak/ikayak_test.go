@@ -12,15 +12,15 @@ import (
 // Every seed has 87 MapReduce jobs of the sizes between the cut tails, and about as much work for Spark; the
 // same seed writes the same text.
 func TestWork(t *testing.T) {
-	lowest := ikayakMedian * math.Exp(ikayakSpread*normalQuantile(ikayakLowest)) * 1e9
+	lowest := medianGB * math.Exp(spread*normalQuantile(lowest)) * 1e9
 	for seed := uint64(1); seed <= 5; seed++ {
-		w := exptest.Jobs(t, ikayakMSD.work, seed)
+		w := exptest.Jobs(t, msd.work, seed)
 		jobs, maps, spark := 0, 0.0, 0.0
 		for i := range w.Jobs {
 			j := &w.Jobs[i]
 			program, _, _ := strings.Cut(j.ID, "-")
 			if j.Framework == heddle.Spark {
-				spark += sparkWork(program, ikayakSparkGB)
+				spark += sparkWork(program, sparkGB)
 				continue
 			}
 			jobs++
@@ -42,7 +42,7 @@ func TestWork(t *testing.T) {
 // The distribution of sizes has the published median and 90 % below 100 GB.
 func TestSizes(t *testing.T) {
 	for u, want := range map[float64]float64{0.5: 14, 0.9: 100} {
-		if got := ikayakMedian * math.Exp(ikayakSpread*normalQuantile(u)); math.Abs(got-want) > 1e-9 {
+		if got := medianGB * math.Exp(spread*normalQuantile(u)); math.Abs(got-want) > 1e-9 {
 			t.Errorf("quantile %v is %v GB, want %v", u, got, want)
 		}
 	}
@@ -50,7 +50,7 @@ func TestSizes(t *testing.T) {
 
 // In a run of the case study each metric comes to a number.
 func TestProblem(t *testing.T) {
-	e := ikProblem()
+	e := problem()
 	r := exptest.Run(t, &e, 1, false)
 	for _, m := range e.Metrics {
 		if math.IsNaN(m.Of(r)) {

@@ -6,17 +6,17 @@ import (
 	"strings"
 
 	"heddle"
-	. "heddle/exp" //nolint:staticcheck // the frame's names are qualified next
+	"heddle/exp"
 	"heddle/sim"
 )
 
 // ofProgram chooses the jobs of iKayak's workloads that run a program: their ids begin with it.
-func ofProgram(program string) Pick {
+func ofProgram(program string) exp.Pick {
 	return func(j *sim.JobResult) bool { return strings.HasPrefix(j.ID, program+"-") }
 }
 
 // largest is the largest of a figure over programs: what a paper means by "up to".
-func largest(programs []string, of func(pick Pick) float64) float64 {
+func largest(programs []string, of func(pick exp.Pick) float64) float64 {
 	most := math.Inf(-1)
 	for _, p := range programs {
 		most = max(most, of(ofProgram(p)))
@@ -25,12 +25,12 @@ func largest(programs []string, of func(pick Pick) float64) float64 {
 }
 
 // meanReservation is how long nodes were reserved for each of the chosen jobs, all nodes together, in seconds.
-func meanReservation(r *sim.Result, pick Pick) float64 {
-	return MeanOf(r, pick, func(j *sim.JobResult) float64 { return j.Reservation.Seconds() })
+func meanReservation(r *sim.Result, pick exp.Pick) float64 {
+	return exp.MeanOf(r, pick, func(j *sim.JobResult) float64 { return j.Reservation.Seconds() })
 }
 
-// ikDesktops is the first of the desktops among the nodes of iKayak's testbed, which are its last.
-const ikDesktops heddle.NodeID = 8
+// desktops is the first of the desktops among the nodes of iKayak's testbed, which are its last.
+const desktops heddle.NodeID = 8
 
 // onNodes calls f for the tasks of a kind that ended well on a node from first on.
 func onNodes(r *sim.Result, k heddle.Kind, first heddle.NodeID, f func(t *sim.TaskResult)) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"heddle"
-	. "heddle/exp" //nolint:staticcheck // the frame's names are qualified next
+	"heddle/exp"
 	"heddle/sim"
 )
 
@@ -34,20 +34,20 @@ func TrainingWork(seed uint64) string {
 	var b strings.Builder
 	b.WriteString("name: training\n" + testbed + "workload:\n  jobs:\n")
 	for i := range []int{1, 1, 2, 3}[rng.IntN(4)] {
-		program := ikMapPrograms[rng.IntN(len(ikMapPrograms))]
+		program := mapPrograms[rng.IntN(len(mapPrograms))]
 		cores := 1
 		if rng.IntN(4) == 0 {
 			cores = 2
 		}
 		gb := 30 * math.Pow(400./30, rng.Float64())
-		reduces := math.Ceil(ikReduces(gb) * math.Pow(2, 2*rng.Float64()-1))
+		reduces := math.Ceil(reduces(gb) * math.Pow(2, 2*rng.Float64()-1))
 		trainingJob(&b, fmt.Sprintf("%s-%d", program, i), program, rng.IntN(600), gb, reduces, cores)
 	}
 	return b.String()
 }
 
 func trainingJob(b *strings.Builder, id, program string, submit int, gb, reduces float64, cores int) {
-	mem := ikayakTaskGB[program]
+	mem := taskGB[program]
 	fmt.Fprintf(b, "    - {id: %s, program: %s, user: %s, submit: %ds, input: %.0fMB, split: 256MiB, reduces: %.0f, "+
 		"map: {memory: %dGiB, vcores: 1}, reduce: {memory: %dGiB, vcores: %d}}\n",
 		id, program, id, submit, gb*1000, reduces, mem, mem, cores)
@@ -69,8 +69,8 @@ func remainingWork(uint64) (string, error) {
 	var b strings.Builder
 	b.WriteString("name: remaining\n" + testbed + "workload:\n  jobs:\n")
 	const gb = 300
-	for i, p := range ikMapPrograms {
-		trainingJob(&b, p, p, i*20000, gb, ikReduces(gb), 1)
+	for i, p := range mapPrograms {
+		trainingJob(&b, p, p, i*20000, gb, reduces(gb), 1)
 	}
 	return b.String(), nil
 }
@@ -132,19 +132,19 @@ func nrmse(r *sim.Result, chosen map[heddle.ContainerID]int, from, until float64
 	return total / n
 }
 
-func nrmseOf(arm string) func(Runs) float64 {
-	return func(r Runs) float64 { return nrmse(r.Arm(arm), twelve(r.Arm(arm)), 0, 1) }
+func nrmseOf(arm string) func(exp.Runs) float64 {
+	return func(r exp.Runs) float64 { return nrmse(r.Arm(arm), twelve(r.Arm(arm)), 0, 1) }
 }
 
 // remaining is the accuracy of iKayak's model (ikayak: 5.3).
-func remaining() Experiment {
-	arm := func(name, estimate string) Arm {
-		return Arm{Name: name, Profile: "fair", Set: []string{"estimate.remaining=" + estimate}}
+func remaining() exp.Experiment {
+	arm := func(name, estimate string) exp.Arm {
+		return exp.Arm{Name: name, Profile: "fair", Set: []string{"estimate.remaining=" + estimate}}
 	}
-	fuzzy := func(name, options string) Arm { return arm(name, "{ikayak.fuzzy: {"+options+"}}") }
+	fuzzy := func(name, options string) exp.Arm { return arm(name, "{ikayak.fuzzy: {"+options+"}}") }
 	const ours, mean = "fuzzy model", "mean progress"
-	job := func(program string) Column {
-		return Column{Name: program, Unit: "%", Of: func(_, x *sim.Result) float64 {
+	job := func(program string) exp.Column {
+		return exp.Column{Name: program, Unit: "%", Of: func(_, x *sim.Result) float64 {
 			of := twelve(x)
 			for c, j := range of { // order: each entry is judged alone
 				if x.Jobs[j].ID != program {
@@ -154,27 +154,27 @@ func remaining() Experiment {
 			return nrmse(x, of, 0, 1)
 		}}
 	}
-	part := func(name string, from, until float64) Column {
-		return Column{Name: name, Unit: "%", Of: func(_, x *sim.Result) float64 { return nrmse(x, twelve(x), from, until) }}
+	part := func(name string, from, until float64) exp.Column {
+		return exp.Column{Name: name, Unit: "%", Of: func(_, x *sim.Result) float64 { return nrmse(x, twelve(x), from, until) }}
 	}
-	return Experiment{
+	return exp.Experiment{
 		System: "ikayak", Name: "ikayak-remaining", Title: "Predicted and actual remaining time of twelve reduces", Source: "Fig. 9a",
 		Method: remainingMethod, Work: remainingWork, Traced: true,
-		Arms: []Arm{arm(mean, "progress"), arm(ours, "ikayak.fuzzy")},
-		Metrics: []Metric{{
-			Name: "NRMSE of remaining time", Unit: "%", Kind: Cost, Published: 7.8, Of: nrmseOf(ours),
+		Arms: []exp.Arm{arm(mean, "progress"), arm(ours, "ikayak.fuzzy")},
+		Metrics: []exp.Metric{{
+			Name: "NRMSE of remaining time", Unit: "%", Kind: exp.Cost, Published: 7.8, Of: nrmseOf(ours),
 			Why: "Most of the error falls into the first third of a reduce's time, when few maps have ended and their pace is hardly known (sweep model: about 19 %, then 11 and 7). " +
 				"The paper does not give its number of rules: the three that are the default here come to one for each phase, and with eight it is about 10 %. " +
 				"Without skew, noise, slow nodes or remote reads it stays within a point; the rules were trained with launch delays and contention: without the former it is 18 %, without the latter many times as large.",
 		}},
-		Plots: []Plot{{Kind: Predicted, Title: "Remaining time of reduces", Arms: []string{ours, mean}}},
-		Sweeps: []Sweep{{
+		Plots: []exp.Plot{{Kind: exp.Predicted, Title: "Remaining time of reduces", Arms: []string{ours, mean}}},
+		Sweeps: []exp.Sweep{{
 			Name: "model", Title: "NRMSE by program and by the part of a reduce's time, of models with other lags, rules and learning", Base: ours, Plot: true,
-			Columns: []Column{
+			Columns: []exp.Column{
 				part("all", 0, 1), job("terasort"), job("grep"), job("wordcount"),
 				part("first third", 0, 1./3), part("second third", 1./3, 2./3), part("last third", 2./3, 1),
 			},
-			Arms: []Arm{
+			Arms: []exp.Arm{
 				fuzzy("as trained, learning", ""), fuzzy("offline only", "online: false"), fuzzy("online only", "offline: false"),
 				fuzzy("neither: the stage's pace", "offline: false, online: false"), fuzzy("rules of all programs", "program: pooled"), arm(mean, "progress"),
 				fuzzy("n_y = 1", "n_y: 1"), fuzzy("n_y = 2", "n_y: 2"), fuzzy("n_y = 5", "n_y: 5"),

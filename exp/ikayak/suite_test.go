@@ -6,6 +6,6 @@ import (
 	"heddle/exp/exptest"
 )
 
-func TestWhole(t *testing.T) { exptest.Whole(t, &Paper) }
+func TestWhole(t *testing.T) { exptest.Whole(t, &System) }
 
-func TestExperimentsAsKept(t *testing.T) { exptest.AsKept(t, &Paper) }
+func TestExperimentsAsKept(t *testing.T) { exptest.AsKept(t, &System) }
