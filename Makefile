@@ -44,7 +44,7 @@ exp: build ## the papers' experiments, all seeds: docs/experiments and the READM
 	./bin/heddle exp report --readme README.md
 
 exp-smoke: ## the first seed of every experiment against the figures that are kept
-	$(GO) test ./exp -run 'TestExperimentsAsKept'
+	$(GO) test ./exp/... -run 'TestExperimentsAsKept'
 
 unit: ## unit, dialogue and property tests at small size
 	$(GO) test -short ./...

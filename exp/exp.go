@@ -1,7 +1,9 @@
 // Package exp puts experiments together: a workload, a cluster, a configuration and profiles become
 // simulator runs, and the runs a comparison.
 //
-// It neither simulates nor decides: it builds runs, starts them and collects their results.
+// It neither simulates nor decides: it builds runs, starts them and collects their results. A [Plan] is that for any
+// workload, an [Experiment] for one of a paper's beside what was published. The papers' experiments stand in folders of
+// their own, which this package does not know; package catalogue lists them.
 package exp
 
 import (

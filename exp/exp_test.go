@@ -127,7 +127,7 @@ func TestSameSeedSameBytes(t *testing.T) {
 // fromScenario is the plan of a scenario, without profiles and seeds.
 func fromScenario(t *testing.T, s *scenario.Scenario, given bool) Plan {
 	t.Helper()
-	p := Plan{Conf: conf.Default(), Effects: world.Effects(s.Effects), UplinkBps: s.Uplink, Given: given}
+	p := Plan{Conf: conf.Default(), Effects: world.Effects(s.Effects), UplinkBps: s.Uplink, Nodes: Nodes(s), Given: given}
 	var err error
 	if p.Workload, err = s.Build(7); err != nil {
 		t.Fatal(err)
@@ -138,14 +138,6 @@ func fromScenario(t *testing.T, s *scenario.Scenario, given bool) Plan {
 			w = lasting(w)
 		}
 		return w, err
-	}
-	racks := map[string]heddle.RackID{}
-	for _, n := range s.Nodes() {
-		if _, ok := racks[n.Rack]; !ok {
-			racks[n.Rack] = heddle.RackID(len(racks))
-		}
-		g := s.Cluster[n.Group]
-		p.Nodes = append(p.Nodes, world.NodeSpec{Name: n.Name, Rack: racks[n.Rack], Total: g.Size, Cores: g.Cores, DiskBps: g.Disk, NICBps: g.NIC, Speed: g.Speed})
 	}
 	return p
 }

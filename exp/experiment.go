@@ -1,15 +1,30 @@
 package exp
 
 import (
+	"fmt"
+	"slices"
+
 	"heddle/conf"
+	"heddle/internal/near"
 	"heddle/sim"
 	"heddle/workload"
 )
 
+// A System is what experiments belong to: a paper's system, or Heddle itself.
+type System struct {
+	Name     string // as commands and files have it: dress
+	Title    string // as pages have it: DRESS
+	What     string // what it does, in two sentences; Markdown
+	Paper    string // authors and title; Markdown, empty where there is none
+	Headline string // the experiment whose first figure stands for the system; empty = its first
+
+	Experiments func() []Experiment // in the paper's order
+}
+
 // An Experiment is one row of a paper's table of experiments: what is run, what is measured of it, and
 // what was published.
 type Experiment struct {
-	System string // dress, coupling, ikayak, adaptcont, mrorchestrator, heddle
+	System string // the name of its system
 	Name   string // unique among all: coupling-two-greps
 	Title  string // a sentence for people
 	Source string // where the paper has it: "Fig. 1 and 2"
@@ -46,6 +61,26 @@ type Arm struct {
 	Work   Work                                    // nil = the experiment's
 	Change func(seed uint64, w *workload.Workload) // of the jobs, for what a scenario cannot say; may be nil
 	Hadoop func() *conf.Hadoop                     // nil = [conf.Default]; a new one at each call
+}
+
+// Arm returns the arm of a name, of the experiment or of one of its sweeps.
+func (e *Experiment) Arm(name string) (*Arm, error) {
+	var names []string
+	lists := [][]Arm{e.Arms}
+	for i := range e.Sweeps {
+		lists = append(lists, e.Sweeps[i].Arms)
+	}
+	for _, arms := range lists {
+		for i := range arms {
+			if arms[i].Name == name {
+				return &arms[i], nil
+			}
+			if !slices.Contains(names, arms[i].Name) {
+				names = append(names, arms[i].Name)
+			}
+		}
+	}
+	return nil, fmt.Errorf("experiment %s has no arm %q; %s", e.Name, name, near.Names(name, names))
 }
 
 // Kind says what it means for a metric to be reached.
@@ -89,20 +124,17 @@ type Metric struct {
 // Runs are the runs of one seed.
 type Runs struct {
 	Seed uint64
-	arms map[string]*sim.Result
-	work map[string]*workload.Workload
+	Arms map[string]*sim.Result        // by the arm's name
+	Work map[string]*workload.Workload // what each was given to do
 }
 
 // Arm returns what an arm came to. It panics where the experiment has no such arm.
 func (r Runs) Arm(name string) *sim.Result {
-	if x, ok := r.arms[name]; ok {
+	if x, ok := r.Arms[name]; ok {
 		return x
 	}
 	panic("exp: no arm " + name)
 }
-
-// Workload returns what an arm was given to do.
-func (r Runs) Workload(arm string) *workload.Workload { return r.work[arm] }
 
 // A Sweep is a table without a published figure in each cell: each mechanism alone and left out, or a
 // parameter over its range.

@@ -167,8 +167,8 @@ func undefined(values []float64) (n int) {
 	return n
 }
 
-// median of values without NaN: the middle one, or the mean of the two in the middle.
-func median(values []float64) float64 {
+// Median is the median of values without NaN: the middle one, or the mean of the two in the middle.
+func Median(values []float64) float64 {
 	v := slices.Sorted(slices.Values(values))
 	if len(v) == 0 {
 		return math.NaN()

@@ -21,6 +21,9 @@ func Of(f heddle.Framework) Pick {
 	return func(j *sim.JobResult) bool { return j.Framework == f }
 }
 
+// WithReduces chooses jobs with reduces.
+func WithReduces(j *sim.JobResult) bool { return j.Reduces > 0 }
+
 // Jobs calls f for the chosen jobs that succeeded.
 func Jobs(r *sim.Result, pick Pick, f func(j *sim.JobResult)) {
 	for i := range r.Jobs {
@@ -33,15 +36,16 @@ func Jobs(r *sim.Result, pick Pick, f func(j *sim.JobResult)) {
 // MeanJCT is the mean completion time of the chosen jobs, in seconds. It is NaN where one of them did
 // not succeed: the mean of the others would flatter.
 func MeanJCT(r *sim.Result, pick Pick) float64 {
-	return meanOf(r, pick, func(j *sim.JobResult) float64 { return j.JCT.Seconds() })
+	return MeanOf(r, pick, func(j *sim.JobResult) float64 { return j.JCT.Seconds() })
 }
 
 // MeanWait is the mean waiting time of the chosen jobs, in seconds; NaN likewise.
 func MeanWait(r *sim.Result, pick Pick) float64 {
-	return meanOf(r, pick, func(j *sim.JobResult) float64 { return j.Wait.Seconds() })
+	return MeanOf(r, pick, func(j *sim.JobResult) float64 { return j.Wait.Seconds() })
 }
 
-func meanOf(r *sim.Result, pick Pick, of func(j *sim.JobResult) float64) float64 {
+// MeanOf is the mean of a figure of the chosen jobs; NaN where one of them did not succeed.
+func MeanOf(r *sim.Result, pick Pick, of func(j *sim.JobResult) float64) float64 {
 	sum, n := 0.0, 0
 	for i := range r.Jobs {
 		j := &r.Jobs[i]
@@ -87,8 +91,8 @@ func ReducedJCT(base, ours string, pick Pick) func(Runs) float64 {
 	return func(r Runs) float64 { return Reduction(MeanJCT(r.Arm(base), pick), MeanJCT(r.Arm(ours), pick)) }
 }
 
-// medianOf is the median over seeds of a figure; NaN where it is NaN for one.
-func medianOf(all []Runs, of func(Runs) float64) float64 {
+// MedianOf is the median over seeds of a figure; NaN where it is NaN for one.
+func MedianOf(all []Runs, of func(Runs) float64) float64 {
 	var values []float64
 	for _, r := range all {
 		values = append(values, of(r))
@@ -96,8 +100,8 @@ func medianOf(all []Runs, of func(Runs) float64) float64 {
 	return spread(values).Median
 }
 
-// mean is the arithmetic mean; NaN of nothing.
-func mean(of []float64) float64 {
+// Mean is the arithmetic mean; NaN of nothing.
+func Mean(of []float64) float64 {
 	sum := 0.0
 	for _, x := range of {
 		sum += x

@@ -43,6 +43,15 @@ var effects = []struct {
 	{"slow_nodes", func(e *world.Effects) { e.SlowNodes = false }},
 }
 
+// EffectNames are the names of the effects of the world that [Options].Effects switches off.
+func EffectNames() []string {
+	names := make([]string, len(effects))
+	for i := range effects {
+		names[i] = effects[i].name
+	}
+	return names
+}
+
 // A part is one simulation of an experiment.
 type part struct {
 	arm   *Arm
@@ -189,7 +198,7 @@ const longest = heddle.Time(7 * 24 * heddle.Hour)
 
 // runs collects the runs of one seed, with the experiment's arms by name.
 func runs(parts []part, seed uint64, off int, arms []Arm) Runs {
-	r := Runs{Seed: seed, arms: map[string]*sim.Result{}, work: map[string]*workload.Workload{}}
+	r := Runs{Seed: seed, Arms: map[string]*sim.Result{}, Work: map[string]*workload.Workload{}}
 	for i := range parts {
 		p := &parts[i]
 		if p.seed != seed || p.off != off || p.result == nil {
@@ -197,7 +206,7 @@ func runs(parts []part, seed uint64, off int, arms []Arm) Runs {
 		}
 		for a := range arms {
 			if p.arm == &arms[a] {
-				r.arms[p.arm.Name], r.work[p.arm.Name] = p.result, p.work
+				r.Arms[p.arm.Name], r.Work[p.arm.Name] = p.result, p.work
 			}
 		}
 	}
@@ -213,6 +222,6 @@ func spread(values []float64) Spread {
 		}
 		s.Low, s.High = min(s.Low, v), max(s.High, v)
 	}
-	s.Median = median(values)
+	s.Median = Median(values)
 	return s
 }

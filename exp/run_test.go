@@ -5,14 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"heddle/policies"
-	"heddle/scenario"
 	"heddle/sim"
 )
 
@@ -90,7 +86,7 @@ func TestRun(t *testing.T) {
 	if !json.Valid(text[0].Bytes()) || !strings.Contains(text[0].String(), `"ours":{"median":null`) {
 		t.Errorf("%s", &text[0])
 	}
-	back, err := readSummaries("x", strings.NewReader("["+text[0].String()+"]"))
+	back, err := ReadSummaries("x", strings.NewReader("["+text[0].String()+"]"))
 	if err != nil || len(back) != 1 || !math.IsNaN(float64(back[0].Metrics[3].Values[0])) {
 		t.Errorf("%+v, %v", back, err)
 	}
@@ -137,148 +133,6 @@ func TestStands(t *testing.T) {
 			t.Errorf("%v %v beside %v: direction %v, reached %v", c.kind, c.ours, c.published, same, reached)
 		}
 	}
-}
-
-// Every experiment is whole: names are unique, arms that are named exist, profiles load, and works write
-// scenarios.
-func TestCatalogue(t *testing.T) {
-	names, read := map[string]bool{}, map[string]bool{}
-	for _, e := range All() {
-		if names[e.Name] || !strings.HasPrefix(e.Name, e.System+"-") {
-			t.Errorf("%s: the name is not unique, or does not begin with %s-", e.Name, e.System)
-		}
-		names[e.Name] = true
-		if !slices.Contains(Systems, e.System) || e.Title == "" || e.Source == "" || e.Method == "" || len(e.Arms) == 0 || len(e.Metrics) == 0 {
-			t.Errorf("%s: something is missing", e.Name)
-		}
-		for _, m := range e.Metrics {
-			if (m.Kind == Shape) != (m.Holds != nil) || m.Kind == Shape && m.Text == "" || m.Kind != Shape && m.Of == nil {
-				t.Errorf("%s, %s: what is missing, or too much, for a %v", e.Name, m.Name, m.Kind)
-			}
-		}
-		for _, p := range e.Plots {
-			for _, a := range p.Arms {
-				if _, err := e.Arm(a); err != nil {
-					t.Errorf("%s: plot: %v", e.Name, err)
-				}
-			}
-		}
-		arms := map[string]bool{}
-		for i := range e.Arms {
-			if arms[e.Arms[i].Name] {
-				t.Errorf("%s: arm %s twice", e.Name, e.Arms[i].Name)
-			}
-			arms[e.Arms[i].Name] = true
-			checkArm(t, e, &e.Arms[i], read)
-		}
-		for _, s := range e.Sweeps {
-			if !arms[s.Base] {
-				t.Errorf("%s, %s: no arm %s to be held against", e.Name, s.Name, s.Base)
-			}
-			for i := range s.Arms {
-				checkArm(t, e, &s.Arms[i], read)
-			}
-		}
-		for _, f := range e.LivesOff {
-			if !slices.Contains(effectNames(), f) {
-				t.Errorf("%s: no effect %q", e.Name, f)
-			}
-		}
-	}
-}
-
-// checkArm loads an arm's profile and reads its scenario, unless that was read before.
-func checkArm(t *testing.T, e *Experiment, a *Arm, read map[string]bool) {
-	t.Helper()
-	if _, err := policies.Load(a.Profile, a.Set); err != nil {
-		t.Errorf("%s, %s: %v", e.Name, a.Name, err)
-	}
-	text, err := e.Scenario(a, 1)
-	if err == nil && !read[text] {
-		var s *scenario.Scenario
-		if s, err = scenario.Parse(e.Name+".yaml", []byte(text)); err == nil {
-			err = checkShown(s)
-		}
-	}
-	if err != nil {
-		t.Errorf("%s, %s: %v", e.Name, a.Name, err)
-	}
-	read[text] = true
-}
-
-// checkShown makes sure that a scenario that exp show prints has the queues that its jobs name.
-func checkShown(s *scenario.Scenario) error {
-	w, err := s.Build(1)
-	if err != nil {
-		return err
-	}
-	if len(s.Queues) == 0 {
-		return CheckOneQueue(w)
-	}
-	h, err := Conf(s)
-	for _, profile := range []string{"capacity", "fair", "fifo"} {
-		if err == nil {
-			err = CheckQueues(&policies.Profile{Queues: map[string]string{"capacity": "capacity", "fair": "fair"}[profile]}, h, w)
-		}
-	}
-	return err
-}
-
-func effectNames() (names []string) {
-	for _, f := range effects {
-		names = append(names, f.name)
-	}
-	return names
-}
-
-// The first seed of every experiment gives the figures that are kept: what moves one is explained with
-// the change that moved it, and `make exp` writes them anew.
-func TestExperimentsAsKept(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it runs every experiment")
-	}
-	kept := map[string]Summary{}
-	for _, system := range Systems {
-		path := filepath.Join("..", "docs", "experiments", system+".json")
-		f, err := os.Open(path)
-		if errors.Is(err, os.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		list, err := readSummaries(path, f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, s := range list {
-			kept[s.Experiment] = s
-		}
-		f.Close()
-	}
-	err := Run(All(), Options{Seeds: []uint64{1}}, func(x *Outcome) error {
-		t.Run(x.Experiment.Name, func(t *testing.T) {
-			s, ok := kept[x.Experiment.Name]
-			if !ok || len(s.Metrics) != len(x.Metrics) {
-				t.Fatalf("%d metrics are kept of %d; make exp writes them", len(s.Metrics), len(x.Metrics))
-			}
-			for i, m := range x.Summary().Metrics {
-				k := s.Metrics[i]
-				if k.Metric != m.Metric || len(m.Values) > 0 && (len(k.Values) == 0 || !alike(float64(m.Values[0]), float64(k.Values[0]))) {
-					t.Errorf("%s: %v, kept is %s: %v", m.Metric, m.Values, k.Metric, k.Values)
-				}
-			}
-		})
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// alike allows for the digits that are not kept.
-func alike(a, b float64) bool {
-	return math.IsNaN(a) && math.IsNaN(b) || math.Abs(a-b) <= 1e-6*max(1, math.Abs(a))
 }
 
 // Without an effect a headline survives, or it does not; where there is no figure nobody knows.

@@ -2,6 +2,7 @@ package exp
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -37,6 +38,17 @@ func (n Number) MarshalJSON() ([]byte, error) {
 		return []byte("null"), nil
 	}
 	return strconv.AppendFloat(nil, float64(n), 'g', 9, 64), nil
+}
+
+// UnmarshalJSON reads a number; null is NaN.
+func (n *Number) UnmarshalJSON(text []byte) error {
+	if string(text) == "null" {
+		*n = Number(math.NaN())
+		return nil
+	}
+	x, err := strconv.ParseFloat(string(text), 64)
+	*n = Number(x)
+	return err
 }
 
 // Lines returns the outcome's metrics for scripts.
@@ -94,6 +106,17 @@ func WriteSummaries(w io.Writer, list []Summary) error {
 	e.SetIndent("", " ")
 	e.SetEscapeHTML(false)
 	return e.Encode(list)
+}
+
+// ReadSummaries reads what [WriteSummaries] wrote; path names it in errors.
+func ReadSummaries(path string, r io.Reader) ([]Summary, error) {
+	var list []Summary
+	d := json.NewDecoder(r)
+	d.DisallowUnknownFields()
+	if err := d.Decode(&list); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return list, nil
 }
 
 // A Shortfall is a reason and the metrics that are not reached for it.

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"heddle/exp"
+	"heddle/exp/catalogue"
 )
 
 func newExp(a *app) *cobra.Command {
@@ -24,8 +25,8 @@ func newExp(a *app) *cobra.Command {
 
 // completeExperiments completes the name of an experiment or a system.
 func completeExperiments(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	names := append([]string{"all"}, exp.Systems...)
-	for _, e := range exp.All() {
+	names := append([]string{"all"}, catalogue.Names()...)
+	for _, e := range catalogue.All() {
 		names = append(names, e.Name+"\t"+e.Title)
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp
@@ -38,7 +39,7 @@ func newExpList(a *app) *cobra.Command {
 		Short: "List the experiments",
 		Args:  exactly(),
 		RunE: func(*cobra.Command, []string) error {
-			all := exp.All()
+			all := catalogue.All()
 			if output.value == "json" {
 				type line struct {
 					System     string `json:"system"`
@@ -142,7 +143,7 @@ Where an experiment changes jobs beyond what a scenario can say, the comments na
 		Args:              exactly("one NAME"),
 		ValidArgsFunction: completeExperiments,
 		RunE: func(_ *cobra.Command, args []string) error {
-			list, err := exp.Find(args[0])
+			list, err := catalogue.Find(args[0])
 			if err != nil {
 				return err
 			}
@@ -189,7 +190,7 @@ func experiments(names []string) ([]*exp.Experiment, error) {
 	var list []*exp.Experiment
 	seen := map[string]bool{}
 	for _, name := range names {
-		found, err := exp.Find(name)
+		found, err := catalogue.Find(name)
 		if err != nil {
 			return nil, err
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"heddle/exp"
+	"heddle/exp/catalogue"
 	"heddle/exp/page"
 )
 
@@ -31,11 +32,11 @@ each effect of the world switched off, and the sweeps. Write for each system SYS
 plots/, and SYSTEM.json, the figures by seed that the tests hold the program to.`,
 		Example: `  heddle exp report
   heddle exp report --out /tmp/pages coupling dress`,
-		ValidArgs: exp.Systems,
+		ValidArgs: catalogue.Names(),
 		Args:      cobra.OnlyValidArgs,
 		RunE: func(_ *cobra.Command, systems []string) error {
 			if len(systems) == 0 {
-				systems = exp.Systems
+				systems = catalogue.Names()
 			}
 			return a.report(f, systems)
 		},
@@ -52,7 +53,7 @@ plots/, and SYSTEM.json, the figures by seed that the tests hold the program to.
 
 // report runs the systems' experiments and writes their pages.
 func (a *app) report(f *reportFlags, systems []string) error {
-	if f.readme != "" && len(systems) < len(exp.Systems) {
+	if f.readme != "" && len(systems) < len(catalogue.Names()) {
 		return usagef("--readme needs all systems: its table has a line for each")
 	}
 	list, err := experiments(systems)
@@ -70,16 +71,17 @@ func (a *app) report(f *reportFlags, systems []string) error {
 	if err != nil {
 		return err
 	}
-	for _, system := range systems {
-		if len(kept[system]) == 0 {
+	for i := range catalogue.Systems {
+		system := &catalogue.Systems[i]
+		if len(kept[system.Name]) == 0 {
 			continue
 		}
-		if err := writeSystem(f.out, system, sections, kept[system]); err != nil {
+		if err := writeSystem(f.out, system, sections, kept[system.Name]); err != nil {
 			return failure{err}
 		}
 	}
 	if f.readme != "" {
-		if err := putTable(f.readme, page.Headlines(sections)); err != nil {
+		if err := putTable(f.readme, page.Headlines(catalogue.Systems, sections)); err != nil {
 			return failure{err}
 		}
 	}
@@ -88,8 +90,8 @@ func (a *app) report(f *reportFlags, systems []string) error {
 }
 
 // writeSystem writes a system's page, figures and plots; plots that it no longer has are removed.
-func writeSystem(dir, system string, sections []*page.Section, kept []exp.Summary) error {
-	old, err := filepath.Glob(filepath.Join(dir, "plots", system+"-*.svg"))
+func writeSystem(dir string, system *exp.System, sections []*page.Section, kept []exp.Summary) error {
+	old, err := filepath.Glob(filepath.Join(dir, "plots", system.Name+"-*.svg"))
 	if err != nil {
 		return err
 	}
@@ -97,9 +99,9 @@ func writeSystem(dir, system string, sections []*page.Section, kept []exp.Summar
 	if err := exp.WriteSummaries(&figures, kept); err != nil {
 		return err
 	}
-	files := []page.File{{Name: system + ".md", Data: page.Page(system, sections)}, {Name: system + ".json", Data: figures.Bytes()}}
+	files := []page.File{{Name: system.Name + ".md", Data: page.Page(system, sections)}, {Name: system.Name + ".json", Data: figures.Bytes()}}
 	for _, s := range sections {
-		if s.System() == system {
+		if s.System() == system.Name {
 			files = append(files, s.Plots...)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"heddle/conf"
 	"heddle/exp"
+	training "heddle/exp/ikayak"
 	"heddle/policies"
 	"heddle/policies/ikayak"
 	"heddle/policy"
@@ -53,8 +54,8 @@ func trials(runs int) ([]ikayak.Trial, error) {
 	}
 	var out []ikayak.Trial
 	for i := range runs {
-		seed := uint64(exp.FirstTrainingSeed + i)
-		s, err := scenario.Parse("training.yaml", []byte(exp.TrainingWork(seed)))
+		seed := uint64(training.FirstTrainingSeed + i)
+		s, err := scenario.Parse("training.yaml", []byte(training.TrainingWork(seed)))
 		if err != nil {
 			return nil, err
 		}

@@ -97,13 +97,12 @@ func (s *Section) add(p *report.Plot) string {
 }
 
 // Page returns the page of a system, of the sections that are its own, in their order.
-func Page(system string, sections []*Section) []byte {
-	sections = slices.DeleteFunc(slices.Clone(sections), func(s *Section) bool { return s.outcome.Experiment.System != system })
+func Page(system *exp.System, sections []*Section) []byte {
+	sections = slices.DeleteFunc(slices.Clone(sections), func(s *Section) bool { return s.outcome.Experiment.System != system.Name })
 	var b strings.Builder
-	about := systems[system]
-	fmt.Fprintf(&b, "<!-- Made by heddle exp report. Changes are lost. -->\n\n# %s\n\n%s\n\n", about.title, about.what)
-	if about.paper != "" {
-		fmt.Fprintf(&b, "The paper: %s\n\n", about.paper)
+	fmt.Fprintf(&b, "<!-- Made by heddle exp report. Changes are lost. -->\n\n# %s\n\n%s\n\n", system.Title, system.What)
+	if system.Paper != "" {
+		fmt.Fprintf(&b, "The paper: %s\n\n", system.Paper)
 	}
 	reached, counted := tally(sections)
 	fmt.Fprintf(&b, "%d of %d figures are reached. Ours is the median over seeds, beside it the lowest and the highest.\n"+

@@ -23,6 +23,11 @@ var Table = []Row{
 	{"exp", []string{".", "workload", "scenario", "policies", "policy", "conf", "sim", "sim/world", "sim/bound", "internal/near"}},
 	{"report", []string{".", "sim", "workload"}},
 	{"exp/page", []string{".", "exp", "report", "sim"}},
+	{"exp/exptest", []string{"exp", "policies", "scenario", "workload"}},
+	{"exp/ikayak", []string{".", "conf", "exp", "policies", "policy", "scenario", "sim", "sim/world", "workload"}},
+	{"exp/heddle", []string{".", "exp", "exp/adaptcont", "exp/coupling", "exp/dress", "exp/ikayak", "exp/mrorchestrator", "sim"}},
+	{"exp/catalogue", []string{"exp", "exp/adaptcont", "exp/coupling", "exp/dress", "exp/heddle", "exp/ikayak", "exp/mrorchestrator", "internal/near"}},
+	{"exp/*", []string{".", "conf", "exp", "sim", "workload"}}, // a paper each, and never each other
 	{"yarn/ids", nil}, // the wire knows nothing of scheduling
 	{"yarn/wire", nil},
 	{"internal/protogen", nil},

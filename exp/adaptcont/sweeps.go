@@ -1,0 +1,93 @@
+package adaptcont
+
+import (
+	"fmt"
+
+	"heddle"
+	"heddle/exp"
+	"heddle/sim"
+)
+
+func columns() []exp.Column {
+	return []exp.Column{
+		{Name: "master memory", Unit: "MiB", Of: func(_, x *sim.Result) float64 { return MasterMemory(x) }},
+		{Name: "reduction", Unit: "%", Of: func(base, x *sim.Result) float64 { return exp.Reduction(MasterMemory(base), MasterMemory(x)) }},
+		{Name: "CPU reduction", Unit: "%", Of: func(base, x *sim.Result) float64 { return exp.Reduction(2*vcores(base), vcores(x)) }},
+		{Name: "masters too small for their wave", Of: func(_, x *sim.Result) float64 { return tooSmall(x) }},
+		{Name: "failed attempts", Of: func(_, x *sim.Result) float64 { return float64(x.FailedAttempts) }},
+		{Name: "mean JCT, increase", Unit: "%", Of: func(base, x *sim.Result) float64 { return exp.Increase(exp.MeanJCT(base, nil), exp.MeanJCT(x, nil)) }},
+	}
+}
+
+// sweeps are the parameters of the paper over a range, and each part left out.
+func sweeps() []exp.Sweep {
+	unit := exp.Sweep{Name: "unit-wave", Title: "Ω_min, the unit wave", Base: "FIFO, YARN", Columns: columns(), Plot: true}
+	for _, n := range []int{50, 75, 100, 150, 200, 250} {
+		unit.Arms = append(unit.Arms, arm(fmt.Sprintf("Ω_min = %d", n), "fifo", "dynamic", fmt.Sprintf("unit_wave: %d", n)))
+	}
+	threshold := exp.Sweep{Name: "threshold", Title: "How much a predefined master may differ", Base: "FIFO, YARN", Columns: columns(), Plot: true}
+	for _, n := range []int{0, 256, 384, 512, 1024} {
+		threshold.Arms = append(threshold.Arms, arm(fmt.Sprintf("threshold %d MB", n), "fifo", "pool", fmt.Sprintf("threshold: %d", n)))
+	}
+	ablation := exp.Sweep{Name: "ablation", Title: "Prediction and feedback left out", Base: "Capacity, YARN", Columns: columns(), Arms: []exp.Arm{
+		arm("prediction and feedback", "capacity", "dynamic"),
+		arm("no prediction", "capacity", "dynamic", "predict: false"),
+		arm("no feedback", "capacity", "dynamic", "feedback: false"),
+		arm("neither", "capacity", "dynamic", "predict: false", "feedback: false"),
+	}}
+	return []exp.Sweep{unit, threshold, ablation}
+}
+
+// shared is the same work where masters take their containers from the workers' 250. Under FIFO, where
+// Dynamic's masters ask for more vcores than YARN's; with processors counted, and not.
+func shared() exp.Sweep {
+	s := exp.Sweep{
+		Name: "shared", Title: "No resources of their own: masters among the 250 containers", Base: "FIFO, YARN",
+		Columns: []exp.Column{
+			{Name: "master memory", Unit: "MiB", Of: func(_, x *sim.Result) float64 { return MasterMemory(x) }},
+			{Name: "master vcores", Of: func(_, x *sim.Result) float64 { return vcores(x) }},
+			{Name: "mean JCT", Unit: "s", Of: func(_, x *sim.Result) float64 { return exp.MeanJCT(x, nil) }},
+			{Name: "makespan", Unit: "s", Of: func(_, x *sim.Result) float64 { return x.Makespan.Seconds() }},
+		},
+	}
+	for _, vcores := range []int64{0, 4} {
+		for _, master := range [][2]string{{"", "YARN"}, {"dynamic", "Dynamic"}, {"pool", "Pool"}} {
+			name := master[1] + ", 5 vcores a node"
+			if vcores > 0 {
+				name = master[1] + ", vcores in plenty"
+			}
+			a := exp.Arm{Name: name, Profile: "fifo", Hadoop: hadoop, Work: workBeside(heddle.Of(0, 1000*vcores), mixed, false, false)}
+			if master[0] != "" {
+				a.Set = []string{fmt.Sprintf("size.am={adaptcont.%s: {queue: fifo}}", master[0])}
+			}
+			s.Arms = append(s.Arms, a)
+		}
+	}
+	return s
+}
+
+// wide is what the paper leaves out: a job of many waves, which its master has in memory all the same.
+func wide() exp.Sweep {
+	s := exp.Sweep{
+		Name: "many-tasks", Title: "One job of 8000 maps under Fair: a master sized by its wave of 25 alone, and by its tasks too", Base: "Fair, YARN",
+		Columns: []exp.Column{
+			{Name: "master memory", Unit: "MiB", Of: func(_, x *sim.Result) float64 { return MasterMemory(x) }},
+			{Name: "failed attempts", Of: func(_, x *sim.Result) float64 { return float64(x.FailedAttempts) }},
+			{Name: "jobs that succeeded", Of: func(_, x *sim.Result) float64 {
+				n := 0
+				exp.Jobs(x, nil, func(*sim.JobResult) { n++ })
+				return float64(n)
+			}},
+			{Name: "JCT", Unit: "s", Of: func(_, x *sim.Result) float64 { return exp.MeanJCT(x, nil) }},
+		},
+		Arms: []exp.Arm{
+			arm("wave alone, as published", "fair", "dynamic", "unit_tasks: 0"),
+			arm("wave and tasks", "fair", "dynamic"),
+			arm("YARN", "fair", ""),
+		},
+	}
+	for i := range s.Arms {
+		s.Arms[i].Work = work([]string{"500GiB"}, false, false)
+	}
+	return s
+}

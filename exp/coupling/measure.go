@@ -1,0 +1,131 @@
+package coupling
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"heddle"
+	"heddle/exp"
+	"heddle/sim"
+)
+
+// starvation is the mean over the chosen jobs of how long reduces that were launched after their job's
+// last map had to wait from its end, in seconds; NaN where a job did not succeed or has no reduce.
+func starvation(r *sim.Result, pick exp.Pick) float64 {
+	return exp.MeanOf(r, pick, func(j *sim.JobResult) float64 {
+		if j.Starvation == sim.NoSpan {
+			return math.NaN()
+		}
+		return j.Starvation.Seconds()
+	})
+}
+
+// slotTime is how long containers of a kind were held in all, in seconds.
+func slotTime(r *sim.Result, k heddle.Kind) float64 {
+	sum := 0.0
+	for i := range r.Tasks {
+		if t := &r.Tasks[i]; t.Kind == k {
+			sum += t.Ended.Since(t.Granted).Seconds()
+		}
+	}
+	return sum
+}
+
+// mapsEnd is when the last map of a job ended, in seconds since its submission; NaN where it has none.
+func mapsEnd(r *sim.Result, id string) float64 {
+	end := math.NaN()
+	for i := range r.Tasks {
+		t := &r.Tasks[i]
+		if j := &r.Jobs[t.Job]; t.Kind == heddle.Map && j.ID == id && t.Status == heddle.Success {
+			if at := t.Ended.Since(j.Submit).Seconds(); !(at <= end) {
+				end = at
+			}
+		}
+	}
+	return end
+}
+
+// mostMapsFor is the number of running maps that the run spends the longest time at, of numbers above 0.
+func mostMapsFor(r *sim.Result) float64 {
+	type edge struct {
+		at heddle.Time
+		by int
+	}
+	var edges []edge
+	for i := range r.Tasks {
+		if t := &r.Tasks[i]; t.Kind == heddle.Map {
+			edges = append(edges, edge{t.Granted, 1}, edge{t.Ended, -1})
+		}
+	}
+	slices.SortFunc(edges, func(a, b edge) int { return cmp.Compare(a.at, b.at) })
+	var spent []heddle.Span
+	running := 0
+	for i, e := range edges {
+		if i > 0 && running > 0 {
+			for len(spent) <= running {
+				spent = append(spent, 0)
+			}
+			spent[running] += e.at.Since(edges[i-1].at)
+		}
+		running += e.by
+	}
+	best := 0
+	for n, s := range spent {
+		if s > spent[best] {
+			best = n
+		}
+	}
+	return float64(best)
+}
+
+// peakIntake is the mean over time of what the node that receives most map input over the network then
+// receives, in MB/s: each remote read counts evenly from its map's start to its end.
+func peakIntake(r *sim.Result, input func(job int, task int32) int64) float64 {
+	const step = 10 * float64(heddle.Second)
+	steps := int(float64(r.Makespan)/step) + 1
+	rate := make([]float64, len(r.Nodes)*steps)
+	for i := range r.Tasks {
+		t := &r.Tasks[i]
+		if t.Kind != heddle.Map || t.At == heddle.NodeLocal || t.Status != heddle.Success || t.Ended <= t.Started {
+			continue
+		}
+		per := float64(input(t.Job, t.Index)) / float64(t.Ended-t.Started)
+		for s := int(float64(t.Started) / step); s <= int(float64(t.Ended)/step) && s < steps; s++ {
+			from, to := max(float64(t.Started), float64(s)*step), min(float64(t.Ended), float64(s+1)*step)
+			rate[int(t.Node)*steps+s] += per * (to - from) / step
+		}
+	}
+	sum := 0.0
+	for s := range steps {
+		most := 0.0
+		for n := range r.Nodes {
+			most = max(most, rate[n*steps+s])
+		}
+		sum += most
+	}
+	return sum / float64(steps) * float64(heddle.Second) / 1e6
+}
+
+// sooner reports whether the completion times of one arm's jobs, those of all runs together, are
+// nowhere behind those of the other: the share done within t is at least as large for every t.
+func sooner(all []exp.Runs, base, ours string) bool {
+	times := func(arm string) []heddle.Span {
+		var out []heddle.Span
+		for _, r := range all {
+			exp.Jobs(r.Arm(arm), nil, func(j *sim.JobResult) { out = append(out, j.JCT) })
+		}
+		slices.Sort(out)
+		return out
+	}
+	a, b := times(base), times(ours)
+	if len(a) == 0 || len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if b[i] > a[i] {
+			return false
+		}
+	}
+	return true
+}

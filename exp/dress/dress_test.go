@@ -1,0 +1,100 @@
+package dress
+
+import (
+	"math"
+	"testing"
+
+	"heddle"
+	"heddle/exp"
+	"heddle/exp/exptest"
+	"heddle/sim"
+)
+
+// The jobs drawn are those the method speaks of: as many small ones as the mix says, and the published ids
+// where they are; small ones ask for fewer than ten containers, large ones for more than a tenth.
+func TestWork(t *testing.T) {
+	for _, m := range []mix{{small: 6, ids: []int{4, 5, 7, 9, 10, 12}, spark: true}, {small: 8, mapReduce: true}, {small: 2, mapReduce: true, spark: true}} {
+		for seed := range uint64(5) {
+			w := exptest.Jobs(t, m.work, seed)
+			small := 0
+			for i := range w.Jobs {
+				j := &w.Jobs[i]
+				containers := len(j.Maps)
+				if j.Spark != nil {
+					containers = j.Spark.Executors
+				}
+				if Small(&sim.JobResult{ID: j.ID}) {
+					small++
+					if containers+1 >= 10 {
+						t.Errorf("%s asks for %d containers", j.ID, containers)
+					}
+				} else if containers <= nodes*cores/10 {
+					t.Errorf("%s asks for %d containers", j.ID, containers)
+				}
+			}
+			if len(w.Jobs) != jobs || small != m.small {
+				t.Errorf("%d jobs, %d small; want %d, %d", len(w.Jobs), small, jobs, m.small)
+			}
+			for _, id := range m.ids {
+				if !Small(&sim.JobResult{ID: w.Jobs[id-1].ID}) {
+					t.Errorf("job %d is not small", id)
+				}
+			}
+		}
+	}
+}
+
+// The figures of two runs, by hand.
+func TestFigures(t *testing.T) {
+	run := func(jct ...float64) *sim.Result {
+		r := &sim.Result{}
+		for i, s := range jct {
+			id := "small"
+			if i > 1 {
+				id = "large"
+			}
+			span := sim.JobResult{ID: id, State: sim.Succeeded}
+			span.JCT = heddle.Seconds(s)
+			r.Jobs = append(r.Jobs, span)
+		}
+		return r
+	}
+	r := exp.Runs{Arms: map[string]*sim.Result{"capacity": run(100, 200, 300, 400), "dress": run(50, 150, 330, 200)}}
+	for _, c := range []struct {
+		what      string
+		got, want float64
+	}{
+		{"mean of the small jobs' reductions, 50 and 25 %", rate(exp.Mean, jct, Small)(r), 37.5},
+		{"worst large job, 10 %", worst(large)(r), 10},
+		{"jobs with a shorter JCT", float64(len(side(r, 1))), 3},
+		{"the other's increase", exp.Mean(side(r, -1)), 10},
+		{"mean JCT from 250 to 182.5 s", reduced(exp.Mean, jct)(r), 27},
+	} {
+		if math.Abs(c.got-c.want) > 1e-9 {
+			t.Errorf("%s: %v, want %v", c.what, c.got, c.want)
+		}
+	}
+	r.Arm("dress").Jobs[0].State = sim.Failed
+	if x := rate(exp.Mean, jct, Small)(r); !math.IsNaN(x) {
+		t.Errorf("with a failed job the small ones' mean is %v", x)
+	}
+}
+
+// Fig. 1 in the simulated cluster: strict order under Capacity; under DRESS the mean wait is what the paper
+// has, or less, and the end 30 s after the fourth job came and a start-up of a second.
+func TestFourJobs(t *testing.T) {
+	e := fourJobs()
+	r := exptest.Run(t, &e, 1, true)
+	base, ours := r.Arm("capacity"), r.Arm("dress")
+	for i, want := range []float64{0, 9, 28, 27} {
+		if got := base.Jobs[i].Wait.Seconds(); math.Abs(got-want) > 1 {
+			t.Errorf("job %d waits %.2f s in strict order, want %v", i+1, got, want)
+		}
+	}
+	if w := exp.MeanWait(ours, nil); w > 5.75 {
+		t.Errorf("mean wait %.2f s, want 5.75 or less", w)
+	}
+	if end := ours.Makespan.Seconds(); end-3 > 31 {
+		t.Errorf("the end is %.2f s after the fourth submission, want 30 and a start-up of 1 s", end-3)
+	}
+}

@@ -1,0 +1,68 @@
+package exptest
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"heddle/exp"
+)
+
+// AsKept checks that the first seed of every experiment of a system gives the figures that are kept in
+// docs/experiments: what moves one is explained with the change that moved it, and `make exp` writes them anew. It is
+// called from a package two folders below the module's root.
+func AsKept(t *testing.T, system *exp.System) {
+	if testing.Short() {
+		t.Skip("it runs every experiment")
+	}
+	kept := summaries(t, system.Name)
+	experiments := system.Experiments()
+	var list []*exp.Experiment
+	for i := range experiments {
+		list = append(list, &experiments[i])
+	}
+	err := exp.Run(list, exp.Options{Seeds: []uint64{1}}, func(x *exp.Outcome) error {
+		t.Run(x.Experiment.Name, func(t *testing.T) {
+			s, ok := kept[x.Experiment.Name]
+			if !ok || len(s.Metrics) != len(x.Metrics) {
+				t.Fatalf("%d metrics are kept of %d; make exp writes them", len(s.Metrics), len(x.Metrics))
+			}
+			for i, m := range x.Summary().Metrics {
+				k := s.Metrics[i]
+				if k.Metric != m.Metric || len(m.Values) > 0 && (len(k.Values) == 0 || !alike(float64(m.Values[0]), float64(k.Values[0]))) {
+					t.Errorf("%s: %v, kept is %s: %v", m.Metric, m.Values, k.Metric, k.Values)
+				}
+			}
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// summaries are what is kept of a system, by experiment.
+func summaries(t *testing.T, system string) map[string]exp.Summary {
+	t.Helper()
+	path := filepath.Join("..", "..", "docs", "experiments", system+".json")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := exp.ReadSummaries(path, bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := map[string]exp.Summary{}
+	for _, s := range list {
+		kept[s.Experiment] = s
+	}
+	return kept
+}
+
+// alike allows for the digits that are not kept.
+func alike(a, b float64) bool {
+	return math.IsNaN(a) && math.IsNaN(b) || math.Abs(a-b) <= 1e-6*max(1, math.Abs(a))
+}

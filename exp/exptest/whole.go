@@ -1,0 +1,119 @@
+package exptest
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"heddle/exp"
+	"heddle/policies"
+	"heddle/scenario"
+)
+
+// Whole checks that a system has words for its page, and that its experiments are whole: names are unique, arms that
+// are named exist, profiles load, and works write scenarios.
+func Whole(t *testing.T, system *exp.System) {
+	if system.Title == "" || strings.Count(system.What, ". ") != 1 || !strings.HasSuffix(system.What, ".") {
+		t.Errorf("%s: %q", system.Name, system.What)
+	}
+	names, read := map[string]bool{}, map[string]bool{}
+	list := system.Experiments()
+	for i := range list {
+		e := &list[i]
+		if e.System != system.Name {
+			t.Errorf("%s is of the system %q", e.Name, e.System)
+		}
+		if names[e.Name] || !strings.HasPrefix(e.Name, e.System+"-") {
+			t.Errorf("%s: the name is not unique, or does not begin with %s-", e.Name, e.System)
+		}
+		names[e.Name] = true
+		checkExperiment(t, e)
+		checkArms(t, e, read)
+	}
+	if system.Headline != "" && !names[system.Headline] {
+		t.Errorf("%s: no experiment %q", system.Name, system.Headline)
+	}
+}
+
+// checkExperiment looks at all of an experiment but its arms.
+func checkExperiment(t *testing.T, e *exp.Experiment) {
+	t.Helper()
+	if e.Title == "" || e.Source == "" || e.Method == "" || len(e.Arms) == 0 || len(e.Metrics) == 0 {
+		t.Errorf("%s: something is missing", e.Name)
+	}
+	for _, m := range e.Metrics {
+		if (m.Kind == exp.Shape) != (m.Holds != nil) || m.Kind == exp.Shape && m.Text == "" || m.Kind != exp.Shape && m.Of == nil {
+			t.Errorf("%s, %s: what is missing, or too much, for a %v", e.Name, m.Name, m.Kind)
+		}
+	}
+	for _, p := range e.Plots {
+		for _, a := range p.Arms {
+			if _, err := e.Arm(a); err != nil {
+				t.Errorf("%s: plot: %v", e.Name, err)
+			}
+		}
+	}
+	for _, f := range e.LivesOff {
+		if !slices.Contains(exp.EffectNames(), f) {
+			t.Errorf("%s: no effect %q", e.Name, f)
+		}
+	}
+}
+
+// checkArms looks at the arms of an experiment and of its sweeps; read has the scenarios that were read before.
+func checkArms(t *testing.T, e *exp.Experiment, read map[string]bool) {
+	t.Helper()
+	arms := map[string]bool{}
+	for i := range e.Arms {
+		if arms[e.Arms[i].Name] {
+			t.Errorf("%s: arm %s twice", e.Name, e.Arms[i].Name)
+		}
+		arms[e.Arms[i].Name] = true
+		checkArm(t, e, &e.Arms[i], read)
+	}
+	for _, s := range e.Sweeps {
+		if !arms[s.Base] {
+			t.Errorf("%s, %s: no arm %s to be held against", e.Name, s.Name, s.Base)
+		}
+		for i := range s.Arms {
+			checkArm(t, e, &s.Arms[i], read)
+		}
+	}
+}
+
+// checkArm loads an arm's profile and reads its scenario, unless that was read before.
+func checkArm(t *testing.T, e *exp.Experiment, a *exp.Arm, read map[string]bool) {
+	t.Helper()
+	if _, err := policies.Load(a.Profile, a.Set); err != nil {
+		t.Errorf("%s, %s: %v", e.Name, a.Name, err)
+	}
+	text, err := e.Scenario(a, 1)
+	if err == nil && !read[text] {
+		var s *scenario.Scenario
+		if s, err = scenario.Parse(e.Name+".yaml", []byte(text)); err == nil {
+			err = checkShown(s)
+		}
+	}
+	if err != nil {
+		t.Errorf("%s, %s: %v", e.Name, a.Name, err)
+	}
+	read[text] = true
+}
+
+// checkShown makes sure that a scenario that exp show prints has the queues that its jobs name.
+func checkShown(s *scenario.Scenario) error {
+	w, err := s.Build(1)
+	if err != nil {
+		return err
+	}
+	if len(s.Queues) == 0 {
+		return exp.CheckOneQueue(w)
+	}
+	h, err := exp.Conf(s)
+	for _, profile := range []string{"capacity", "fair", "fifo"} {
+		if err == nil {
+			err = exp.CheckQueues(&policies.Profile{Queues: map[string]string{"capacity": "capacity", "fair": "fair"}[profile]}, h, w)
+		}
+	}
+	return err
+}

@@ -1,0 +1,183 @@
+// Package heddle has the experiments of the profile heddle, in which the mechanisms of all papers work together.
+//
+// Each is an experiment of a paper: heddle is held against the paper's baseline and against the paper's system on
+// the work, the cluster and the settings that the paper's own package gives them. They run with
+//
+//	heddle exp run heddle
+//	go test ./exp/heddle
+package heddle
+
+import (
+	"slices"
+	"strings"
+
+	"heddle"
+	"heddle/exp"
+	"heddle/exp/adaptcont"
+	"heddle/exp/coupling"
+	"heddle/exp/dress"
+	"heddle/exp/ikayak"
+	"heddle/exp/mrorchestrator"
+	"heddle/sim"
+)
+
+// System is Heddle.
+var System = exp.System{
+	Name:  "heddle",
+	Title: "Heddle",
+	What: "The `heddle` profile uses the mechanisms of the five systems together. " +
+		"It is held against each of them on the work of its own paper, and against the schedulers that ship with Hadoop.",
+	Experiments: experiments,
+}
+
+// method is what all of Heddle's own experiments share.
+const method = `The work, the cluster and the settings are those of the paper's own experiment. The profile ` + "`heddle`" + ` replaces its system whole; where the cluster has
+slots that its nodes' sizes do not express, its lanes keep to them; where these are slots for maps and for reduces, masters ask for all reduces at once and maps are not shrunk. Nothing was published: what is stated is the goal, to be at least as good as the paper's system alone.
+`
+
+// A rival is an experiment of a paper and what heddle is held against in it.
+type rival struct {
+	of       exp.Experiment
+	baseline string       // arm
+	system   string       // arm: the paper's system
+	set      []string     // changes of heddle that the cluster asks for
+	plot     exp.PlotKind // bars where there are few jobs
+	values   []value      // what is compared beside the mean JCT of all jobs, the headline first
+}
+
+// A value is a figure of a run of which less is better.
+type value struct {
+	name string
+	of   func(r *sim.Result) float64
+}
+
+// slotLanes keep heddle to fixed slots.
+func slotLanes(maps, reduces string) string {
+	return "lanes=[{kinds: [am, executor, other], order: shortest}, {kinds: [map], order: shortest, per_node: " + maps +
+		"}, {kinds: [reduce], order: shortest, per_node: " + reduces + "}]"
+}
+
+// experiments hold the profile heddle against each system on the work of that system's paper.
+func experiments() []exp.Experiment {
+	meanOf := func(name string, pick exp.Pick) value {
+		return value{"mean JCT of " + name, func(r *sim.Result) float64 { return exp.MeanJCT(r, pick) }}
+	}
+	mix := func(name string) rival {
+		return rival{of: named(&dress.System, name), baseline: "capacity", system: "dress", plot: exp.BarsPerJob, values: []value{meanOf("small jobs", dress.Small)}}
+	}
+	var out []exp.Experiment
+	for _, x := range []rival{
+		mix("dress-mixed-10"), mix("dress-mixed-20"), mix("dress-mixed-30"), mix("dress-mixed-40"),
+		{
+			of: named(&coupling.System, "coupling-22-jobs"), baseline: "Fair", system: "Coupling", plot: exp.BarsPerJob,
+			set:    []string{slotLanes("4", "2"), "masters=at-once", "trim.map=whole"},
+			values: []value{meanOf("jobs with reduces", exp.WithReduces)},
+		},
+		{
+			of: named(&ikayak.System, "ikayak-overall"), baseline: "YARN-cluster", system: "iKayak", plot: exp.CDF,
+			values: []value{meanOf("Spark", exp.Of(heddle.Spark)), meanOf("MapReduce", exp.Of(heddle.MapReduce))},
+		},
+		{
+			of: named(&adaptcont.System, "adaptcont-all-mixed"), baseline: "Capacity, YARN", system: "Capacity, Dynamic", plot: exp.BarsPerJob,
+			set: []string{
+				"lanes=[{kinds: [am], order: shortest, per_node: 1}, {kinds: [map, reduce, executor, other], order: shortest, per_node: 5}]",
+				"size.am={adaptcont.dynamic: {queue: capacity, per_node: 5}}",
+			},
+			values: []value{{"memory of masters", adaptcont.MasterMemory}},
+		},
+		{of: named(&mrorchestrator.System, "mrorchestrator-native-together"), baseline: "slots", system: "REGRESSION CPU+Memory", plot: exp.BarsPerJob},
+	} {
+		out = append(out, x.experiment())
+	}
+	return out
+}
+
+// named is a system's experiment of a name. It panics where there is none.
+func named(s *exp.System, name string) exp.Experiment {
+	list := s.Experiments()
+	return list[slices.IndexFunc(list, func(e exp.Experiment) bool { return e.Name == name })]
+}
+
+// experiment is the rival's experiment with heddle in it.
+func (x *rival) experiment() exp.Experiment {
+	theirs := &x.of
+	arm := func(name string) exp.Arm {
+		a, err := theirs.Arm(name)
+		if err != nil {
+			panic("exp/heddle: " + err.Error())
+		}
+		return *a
+	}
+	ours := arm(x.system)
+	ours.Name, ours.Profile, ours.Set = "heddle", "heddle", x.set
+	gain := func(base string, v value) func(exp.Runs) float64 {
+		return func(r exp.Runs) float64 { return exp.Reduction(v.of(r.Arm(base)), v.of(r.Arm("heddle"))) }
+	}
+	e := exp.Experiment{
+		System: "heddle", Name: "heddle-on-" + theirs.Name, Title: theirs.Title + ": all mechanisms together", Source: theirs.Source,
+		Method: method, Work: theirs.Work, Arms: []exp.Arm{arm(x.baseline), arm(x.system), ours}, Given: theirs.Given,
+		Plots:  []exp.Plot{{Kind: x.plot, Title: "Completion time"}},
+		Sweeps: []exp.Sweep{x.table("baseline", "Against the paper's baseline", x.baseline, arm(x.system), ours), x.without(ours)},
+	}
+	values := append(slices.Clone(x.values), allJobs)
+	for _, v := range values {
+		of := gain(x.system, v)
+		e.Metrics = append(e.Metrics, exp.Metric{
+			Name: v.name + ", reduction against " + x.system, Unit: "%", Kind: exp.Shape, Text: "goal: at least as good", Of: of,
+			Holds: func(runs []exp.Runs) bool { return exp.MedianOf(runs, of) >= 0 },
+			Why:   "With these seeds the system alone does better; the sweep left-out shows which mechanism costs what. Seeds differ by more than a few percent.",
+		})
+	}
+	return e
+}
+
+// allJobs is compared in every experiment.
+var allJobs = value{"mean JCT", func(r *sim.Result) float64 { return exp.MeanJCT(r, nil) }}
+
+// table holds arms against a base, by every value.
+func (x *rival) table(name, title, base string, arms ...exp.Arm) exp.Sweep {
+	s := exp.Sweep{Name: name, Title: title, Base: base, Arms: arms}
+	for _, v := range append(slices.Clone(x.values), allJobs) {
+		s.Columns = append(s.Columns, exp.Column{
+			Name: v.name + ", reduction", Unit: "%", Of: func(base, r *sim.Result) float64 { return exp.Reduction(v.of(base), v.of(r)) },
+		})
+	}
+	return s
+}
+
+// without leaves each mechanism of heddle out.
+func (x *rival) without(ours exp.Arm) exp.Sweep {
+	s := x.table("left-out", "Each mechanism of heddle left out, against "+x.system+" alone", x.system, ours)
+	parts := []struct{ name, set string }{
+		{"room kept while masters start", "share=[{dress: {cap: last, keep: jobs, delta_max: 0.2}}, capacity]"},
+		{"a reserve for small jobs", "share=[newcomers, capacity]"},
+		{"holding large jobs alone to it", "share=[newcomers, dress, capacity]"},
+		{"sized masters", "size.am=asked"},
+		{"more masters, the smallest first", "gate.am=capacity"},
+		{"reduces in pace with maps", "gate.reduce=open"},
+		{"peeking", "place.map=[capacity, {uncrowded: {share: 0.5, patience: 60}}]"},
+		{"looking for uncrowded nodes", "place={map: coupling.peek, reduce: any}"},
+		{"executor placement", "place.executor=any"},
+		{"shrinking", "trim.map=whole"},
+		{"suspension", "control=[{mrorchestrator.regression: {lower_memory: needed}}]"},
+		{"orchestration", "control=[ikayak.suspend]"},
+		{"the fuzzy model", "estimate.remaining=progress"},
+	}
+	if !slices.ContainsFunc(ours.Set, func(set string) bool { return strings.HasPrefix(set, "lanes=") }) {
+		for _, m := range []struct{ name, option string }{
+			{"serving who has run nothing first", "unstarted_first"},
+			{"weighing work by durations", "durations"},
+		} {
+			parts = append(parts, struct{ name, set string }{
+				m.name, "lanes=[{kinds: [am, map, reduce, executor, other], order: {shortest: {" + m.option + ": false}}}]",
+			})
+		}
+	}
+	for _, m := range parts {
+		a := ours
+		a.Name = "without " + m.name
+		a.Set = append(slices.Clone(ours.Set), m.set)
+		s.Arms = append(s.Arms, a)
+	}
+	return s
+}

@@ -1,0 +1,11 @@
+package ikayak
+
+import (
+	"testing"
+
+	"heddle/exp/exptest"
+)
+
+func TestWhole(t *testing.T) { exptest.Whole(t, &System) }
+
+func TestExperimentsAsKept(t *testing.T) { exptest.AsKept(t, &System) }

@@ -1,0 +1,167 @@
+package mrorchestrator
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"heddle"
+	"heddle/conf"
+	"heddle/exp"
+	"heddle/sim"
+	"heddle/workload"
+)
+
+// job is one job of MROrchestrator's suite.
+type job struct {
+	id, program string
+	input       string // empty = none: so many maps
+	maps        int
+	reduces     int
+}
+
+// suite is the suite of six in the order of the paper's figures. Reduces are nine tenths of the reduce
+// slots where the program sets them so (Sort) or nothing is known of it (Twitter), else Hadoop's default, 1.
+var suite = []job{
+	{id: "Twitter", program: workload.OtherProgram, input: "25GB", reduces: 41},
+	{id: "Wcount", program: "wordcount", input: "20GB", reduces: 1},
+	{id: "PiEst", program: "pi", maps: 10, reduces: 1},
+	{id: "DistGrep", program: "grep", input: "20GB", reduces: 1},
+	{id: "Sort", program: "sort", input: "20GB", reduces: 41},
+	{id: "Kmeans", program: "kmeans", input: "10GB", reduces: 1},
+}
+
+// four is the mix of Fig. 2 and 3: the paper gives the input of Sort and Wcount and calls the others'
+// random.
+var four = []job{
+	{id: "PiEst", program: "pi", maps: 10, reduces: 1},
+	{id: "DistGrep", program: "grep", input: "20GB", reduces: 1},
+	{id: "Sort", program: "sort", input: "15GB", reduces: 41},
+	{id: "Wcount", program: "wordcount", input: "10GB", reduces: 1},
+}
+
+// idsOf lists the jobs of a mix.
+func idsOf(mix []job) []string {
+	var ids []string
+	for _, j := range mix {
+		ids = append(ids, j.id)
+	}
+	return ids
+}
+
+// work writes the scenario of so many workers that are given the jobs of a mix, or those of them that
+// are named, all at once.
+func work(workers int, mix []job, ids ...string) exp.Work {
+	return func(uint64) (string, error) {
+		var b strings.Builder
+		fmt.Fprintf(&b, `name: mrorchestrator
+cluster:
+  nodes:
+    - {name: workers, count: %d, memory: 3584MiB, vcores: 4, disk_mb_s: 70MB/s, nic_mb_s: 1Gb/s, speed: 0.025}
+workload:
+  jobs:
+`, workers)
+		for _, j := range mix {
+			if len(ids) > 0 && !slices.Contains(ids, j.id) {
+				continue
+			}
+			input := "input: " + j.input + ", split: 64MiB"
+			if j.input == "" {
+				input = fmt.Sprintf("maps: %d", j.maps)
+			}
+			fmt.Fprintf(&b, "    - {id: %s, program: %s, %s, reduces: %d}\n", j.id, j.program, input, j.reduces)
+		}
+		return b.String(), nil
+	}
+}
+
+// sizes gives every task a container of a size, and every master little memory and no processors.
+func sizes(task heddle.Resource) func(uint64, *workload.Workload) {
+	return func(_ uint64, w *workload.Workload) {
+		for i := range w.Jobs {
+			j := &w.Jobs[i]
+			j.Master = heddle.Of(256, 0)
+			for _, tasks := range [][]workload.Task{j.Maps, j.Reduces} {
+				for k := range tasks {
+					tasks[k].Size = task
+				}
+			}
+		}
+	}
+}
+
+// The containers of tasks.
+var (
+	heap     = heddle.Of(250, 1000)  // -Xmx200m, Hadoop 0.20's default
+	slice    = heddle.Of(832, 1000)  // a fourth of a node, less its part of a master
+	vm       = heddle.Of(1664, 2000) // half a machine, likewise
+	gigabyte = heddle.Of(1024, 1000) // Mesos' and Hadoop 0.23's default
+)
+
+// shared is a task's container where a node has so many slots of each kind: with more than two the
+// processors do not suffice for a core each.
+func shared(slots int) heddle.Resource {
+	size := heap
+	size[heddle.CPU] = min(1000, 2000/int64(slots))
+	return size
+}
+
+// hadoop lets containers have any size, sends heartbeats every 5 s and lets the capacity scheduler count
+// memory alone; the fair scheduler shares by dominant resources as it is.
+func hadoop() *conf.Hadoop {
+	h := conf.Default()
+	h.Site.NodeHeartbeat = 5 * heddle.Second
+	least := heddle.Of(1, 0)
+	h.Site.Minimum, h.Capacity.Minimum, h.Fair.Minimum, h.Fair.Increment = least, least, least, least
+	h.Capacity.MemoryOnly = true
+	return h
+}
+
+// lanes is the change of a profile of slots that gives a node so many for maps and as many for reduces.
+func lanes(slots int) string {
+	return fmt.Sprintf("lanes=[{kinds: [am, executor, other], order: fifo}, "+
+		"{kinds: [map], order: {slots: {kind: map}}, per_node: %d}, {kinds: [reduce], order: {slots: {kind: reduce}}, per_node: %d}]", slots, slots)
+}
+
+// orchestrate is the change of a profile that adds an estimator with options.
+func orchestrate(estimator, options string) string {
+	return "control=[{mrorchestrator." + estimator + ": {" + options + "}}]"
+}
+
+// onSlots is an arm on slots; an empty control is the baseline.
+func onSlots(name string, slots int, task heddle.Resource, control string) exp.Arm {
+	return onProfile("slots", name, []string{lanes(slots)}, task, control)
+}
+
+// onProfile is an arm on a profile.
+func onProfile(profile, name string, set []string, task heddle.Resource, control string) exp.Arm {
+	if control != "" {
+		set = append(slices.Clone(set), control)
+	}
+	return exp.Arm{Name: name, Profile: profile, Set: set, Hadoop: hadoop, Change: sizes(task)}
+}
+
+// modes are the control modes in the paper's words.
+var modes = [...][2]string{{"CPU+Memory", "both"}, {"CPU", "cpu"}, {"Memory", "memory"}}
+
+// reductions are by how many percent each job's time is reduced; what pairs says which run holds a job
+// for the baseline and for ours.
+func reductions(ids []string, base, ours func(id string) *sim.Result) []float64 {
+	var out []float64
+	for _, id := range ids {
+		out = append(out, exp.Reduction(exp.JCT(base(id), id), exp.JCT(ours(id), id)))
+	}
+	return out
+}
+
+// together are the reductions of jobs that ran together, from one arm to another.
+func together(r exp.Runs, base, ours string, ids []string) []float64 {
+	return reductions(ids, func(string) *sim.Result { return r.Arm(base) }, func(string) *sim.Result { return r.Arm(ours) })
+}
+
+// alone are those of jobs that ran alone, each in arms of its own.
+func alone(r exp.Runs, base, ours string, ids []string) []float64 {
+	return reductions(ids,
+		func(id string) *sim.Result { return r.Arm(id + ", " + base) },
+		func(id string) *sim.Result { return r.Arm(id + ", " + ours) })
+}

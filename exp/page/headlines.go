@@ -1,0 +1,28 @@
+package page
+
+import (
+	"fmt"
+	"slices"
+
+	"heddle/exp"
+)
+
+// Headlines returns the table with one line for each system that has a section: its headline figure, the
+// published one and ours.
+func Headlines(systems []exp.System, sections []*Section) []byte {
+	t := newTable("system", "headline", "published", "ours", "lowest – highest", "reached", "figures reached")
+	t.right(2, 3, 4, 6)
+	for i := range systems {
+		system := &systems[i]
+		own := slices.DeleteFunc(slices.Clone(sections), func(s *Section) bool { return s.outcome.Experiment.System != system.Name })
+		at := max(0, slices.IndexFunc(own, func(s *Section) bool { return s.outcome.Experiment.Name == system.Headline }))
+		if len(own) == 0 || len(own[at].outcome.Metrics) == 0 {
+			continue
+		}
+		r := own[at].outcome.Metrics[0].Row()
+		reached, counted := tally(own)
+		t.row(fmt.Sprintf("[%s](docs/experiments/%s.md)", system.Title, system.Name), escape(r.Name), escape(r.Published), r.Ours, r.Range, r.Reached,
+			fmt.Sprintf("%d of %d", reached, counted))
+	}
+	return []byte(t.String())
+}
