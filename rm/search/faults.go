@@ -45,7 +45,6 @@ var acts = []act{
 	{"lifetime", 2, false, (*sim).actLifetime},
 	{"hosts", 3, false, (*sim).actHosts},
 	{"resize", 2, false, (*sim).actResize},
-	{"keys", 1, false, (*sim).actKeys},
 	{"signal", 1, false, (*sim).actSignal},
 }
 
@@ -325,14 +324,6 @@ func (s *sim) actResize(d *dice) string {
 	id := n.id()
 	s.order(func(c rm.Call) rm.Message { return &rm.ResizeNode{Call: c, Node: id, Total: total} })
 	return fmt.Sprintf("%s to %v", id, total)
-}
-
-func (s *sim) actKeys(*dice) string {
-	if !s.shell.up || s.shell.frozen {
-		return ""
-	}
-	s.step(rm.KeysRenewed{})
-	return "renewed"
 }
 
 func (s *sim) actSignal(d *dice) string {

@@ -102,10 +102,6 @@ var plants = []plant{
 		"a core that is new to a job waits for tasks that are done", "refresh.go", "	return heddle.Facts{Name: a.Facts.Name}\n",
 		"	if HERE { return a.Facts }\n	return heddle.Facts{Name: a.Facts.Name}\n",
 	},
-	{
-		"a node does not clean up after what began and ended after the end", "tracker.go", "a == nil || a.closed { // it began after",
-		"!HERE && (a == nil || a.closed) { // it began after",
-	},
 }
 
 // helpers is what the mistakes are made with. None is there unless its name is in the environment.

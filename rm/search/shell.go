@@ -147,12 +147,30 @@ func (s *sim) carry(effects []rm.Effect) {
 			sh.admitted[e.Attempt] = true
 		case rm.DropMaster:
 			delete(sh.admitted, e.Attempt)
+		case rm.MakeKey:
+			s.makeKey(e)
+		case rm.UseKey:
+			s.note("  use the key %d of %s", e.ID, e.Ring)
 		case *rm.Log:
 			s.note("  log: %s %v", e.Text, e.Args)
 		case *rm.Ended:
 			s.note("  %s ended as %s: %s", e.App, e.State, e.Diagnostics)
 		}
 	}
+}
+
+// makeKey makes a key after a while, or fails to.
+func (s *sim) makeKey(e rm.MakeKey) {
+	s.note("  make the key %d of %s", e.ID, e.Ring)
+	m, life := &rm.KeyMade{Ring: e.Ring}, s.shell.began
+	if e.ID%5 == 0 {
+		m.Failed = "no randomness"
+	}
+	s.after(heddle.Span(e.ID)*heddle.Second, func() {
+		if s.shell.up && s.shell.began == life {
+			s.step(m)
+		}
+	})
 }
 
 // crash ends the process at once. Of the records on their way to the disk so many are found again.

@@ -22,7 +22,7 @@ func callOf(msg rm.Message) (c rm.Call, waits bool) {
 		return q.Call, true
 	case *rm.FinishMaster:
 		return q.Call, true
-	case rm.Stored, rm.KeysRenewed, rm.Tick, *rm.Started:
+	case rm.Stored, rm.Tick, *rm.Started, *rm.KeyMade:
 		return 0, false
 	default:
 	}

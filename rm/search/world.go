@@ -39,6 +39,7 @@ func newSetup(seed uint64) *setup {
 		WorkPreserving: !d.in(8), Beat: pick(d, heddle.Span(1), 3, 10) * heddle.Second, FastBeat: pick(d, 200*heddle.Millisecond, heddle.Second),
 		IdleBeat: pick(d, heddle.Span(3), 20) * heddle.Second, BeatLoad: pick(d, 0, 3, 1000), PortInNodeName: d.in(6),
 	}
+	s.cfg.KeyRolling, s.cfg.NodeKeyRolling = 2*s.cfg.MasterExpiry, 2*s.cfg.NodeExpiry
 	for i := range 3 + d.n(4) {
 		size := pick(d, 3, 4, 8, 16)
 		if i == 0 {
