@@ -86,9 +86,47 @@ func MeanTask(r *sim.Result, k heddle.Kind, pick Pick) float64 {
 // LocalRate is the percentage of maps that ran on a node holding their split.
 func LocalRate(r *sim.Result) float64 { return 100 * float64(r.LocalMaps) / float64(r.LocalisedMaps) }
 
+// Makespan is the makespan of a run, in seconds.
+func Makespan(r *sim.Result) float64 { return r.Makespan.Seconds() }
+
+// JCTs returns [MeanJCT] of the chosen jobs.
+func JCTs(pick Pick) func(*sim.Result) float64 {
+	return func(r *sim.Result) float64 { return MeanJCT(r, pick) }
+}
+
+// Under returns a figure of the run of an arm.
+func Under(arm string, of func(*sim.Result) float64) func(Runs) float64 {
+	return func(r Runs) float64 { return of(r.Arm(arm)) }
+}
+
+// Reduced returns the reduction of a figure from one arm to another.
+func Reduced(base, ours string, of func(*sim.Result) float64) func(Runs) float64 {
+	return func(r Runs) float64 { return Reduction(of(r.Arm(base)), of(r.Arm(ours))) }
+}
+
+// Increased returns the increase of a figure from one arm to another.
+func Increased(base, ours string, of func(*sim.Result) float64) func(Runs) float64 {
+	return func(r Runs) float64 { return Increase(of(r.Arm(base)), of(r.Arm(ours))) }
+}
+
 // ReducedJCT returns the reduction of the mean completion time of the chosen jobs from one arm to another.
 func ReducedJCT(base, ours string, pick Pick) func(Runs) float64 {
-	return func(r Runs) float64 { return Reduction(MeanJCT(r.Arm(base), pick), MeanJCT(r.Arm(ours), pick)) }
+	return Reduced(base, ours, JCTs(pick))
+}
+
+// Figures is the column of a figure of each arm, whatever the base comes to.
+func Figures(name, unit string, of func(*sim.Result) float64) Column {
+	return Column{Name: name, Unit: unit, Of: func(_, x *sim.Result) float64 { return of(x) }}
+}
+
+// Reductions is the column of the reduction of a figure from the base to each arm.
+func Reductions(name string, of func(*sim.Result) float64) Column {
+	return Column{Name: name, Unit: "%", Of: func(base, x *sim.Result) float64 { return Reduction(of(base), of(x)) }}
+}
+
+// Increases is the column of the increase of a figure from the base to each arm.
+func Increases(name string, of func(*sim.Result) float64) Column {
+	return Column{Name: name, Unit: "%", Of: func(base, x *sim.Result) float64 { return Increase(of(base), of(x)) }}
 }
 
 // MedianOf is the median over seeds of a figure; NaN where it is NaN for one.

@@ -240,9 +240,7 @@ func experiment(name, title, source string, work exp.Work, cells []cell) exp.Exp
 			more := func(base, x *sim.Result) float64 { return float64(x.FailedAttempts - base.FailedAttempts) }
 			return over("Dynamic", more)(r) + over("Pool", more)(r)
 		}},
-		exp.Metric{Name: "master vcores as asked for, FIFO, Dynamic, increase", Unit: "%", Kind: exp.Measured, Of: func(r exp.Runs) float64 {
-			return exp.Increase(vcores(r.Arm("FIFO, YARN")), vcores(r.Arm("FIFO, Dynamic")))
-		}},
+		exp.Metric{Name: "master vcores as asked for, FIFO, Dynamic, increase", Unit: "%", Kind: exp.Measured, Of: exp.Increased("FIFO, YARN", "FIFO, Dynamic", vcores)},
 	)
 	e.Plots = []exp.Plot{
 		{Kind: exp.RunningOverTime, Title: "Waves: running maps and reduces", Arms: []string{"FIFO, Dynamic", "Fair, Dynamic", "Capacity, Dynamic"}},
@@ -255,14 +253,12 @@ func experiment(name, title, source string, work exp.Work, cells []cell) exp.Exp
 func (c cell) metrics() []exp.Metric {
 	out := []exp.Metric{{
 		Name: "master memory, " + c.arm + ", reduction", Unit: "%", Kind: exp.Gain, Published: c.memory, Text: c.text,
-		Of: func(r exp.Runs) float64 {
-			return exp.Reduction(MasterMemory(r.Arm(c.yarn())), MasterMemory(r.Arm(c.arm)))
-		},
+		Of: exp.Reduced(c.yarn(), c.arm, MasterMemory),
 	}}
 	if c.total > 0 {
 		out = append(out, exp.Metric{
 			Name: "master memory, " + c.arm, Unit: "MiB", Kind: exp.Level, Published: c.total,
-			Of: func(r exp.Runs) float64 { return MasterMemory(r.Arm(c.arm)) },
+			Of: exp.Under(c.arm, MasterMemory),
 		})
 	}
 	return append(out, exp.Metric{

@@ -10,12 +10,12 @@ import (
 
 func columns() []exp.Column {
 	return []exp.Column{
-		{Name: "master memory", Unit: "MiB", Of: func(_, x *sim.Result) float64 { return MasterMemory(x) }},
-		{Name: "reduction", Unit: "%", Of: func(base, x *sim.Result) float64 { return exp.Reduction(MasterMemory(base), MasterMemory(x)) }},
+		exp.Figures("master memory", "MiB", MasterMemory),
+		exp.Reductions("reduction", MasterMemory),
 		{Name: "CPU reduction", Unit: "%", Of: func(base, x *sim.Result) float64 { return exp.Reduction(2*vcores(base), vcores(x)) }},
-		{Name: "masters too small for their wave", Of: func(_, x *sim.Result) float64 { return tooSmall(x) }},
-		{Name: "failed attempts", Of: func(_, x *sim.Result) float64 { return float64(x.FailedAttempts) }},
-		{Name: "mean JCT, increase", Unit: "%", Of: func(base, x *sim.Result) float64 { return exp.Increase(exp.MeanJCT(base, nil), exp.MeanJCT(x, nil)) }},
+		exp.Figures("masters too small for their wave", "", tooSmall),
+		exp.Figures("failed attempts", "", func(x *sim.Result) float64 { return float64(x.FailedAttempts) }),
+		exp.Increases("mean JCT, increase", exp.JCTs(nil)),
 	}
 }
 
@@ -44,10 +44,10 @@ func shared() exp.Sweep {
 	s := exp.Sweep{
 		Name: "shared", Title: "No resources of their own: masters among the 250 containers", Base: "FIFO, YARN",
 		Columns: []exp.Column{
-			{Name: "master memory", Unit: "MiB", Of: func(_, x *sim.Result) float64 { return MasterMemory(x) }},
-			{Name: "master vcores", Of: func(_, x *sim.Result) float64 { return vcores(x) }},
-			{Name: "mean JCT", Unit: "s", Of: func(_, x *sim.Result) float64 { return exp.MeanJCT(x, nil) }},
-			{Name: "makespan", Unit: "s", Of: func(_, x *sim.Result) float64 { return x.Makespan.Seconds() }},
+			exp.Figures("master memory", "MiB", MasterMemory),
+			exp.Figures("master vcores", "", vcores),
+			exp.Figures("mean JCT", "s", exp.JCTs(nil)),
+			exp.Figures("makespan", "s", exp.Makespan),
 		},
 	}
 	for _, vcores := range []int64{0, 4} {
@@ -71,14 +71,14 @@ func wide() exp.Sweep {
 	s := exp.Sweep{
 		Name: "many-tasks", Title: "One job of 8000 maps under Fair: a master sized by its wave of 25 alone, and by its tasks too", Base: "Fair, YARN",
 		Columns: []exp.Column{
-			{Name: "master memory", Unit: "MiB", Of: func(_, x *sim.Result) float64 { return MasterMemory(x) }},
-			{Name: "failed attempts", Of: func(_, x *sim.Result) float64 { return float64(x.FailedAttempts) }},
+			exp.Figures("master memory", "MiB", MasterMemory),
+			exp.Figures("failed attempts", "", func(x *sim.Result) float64 { return float64(x.FailedAttempts) }),
 			{Name: "jobs that succeeded", Of: func(_, x *sim.Result) float64 {
 				n := 0
 				exp.Jobs(x, nil, func(*sim.JobResult) { n++ })
 				return float64(n)
 			}},
-			{Name: "JCT", Unit: "s", Of: func(_, x *sim.Result) float64 { return exp.MeanJCT(x, nil) }},
+			exp.Figures("JCT", "s", exp.JCTs(nil)),
 		},
 		Arms: []exp.Arm{
 			arm("wave alone, as published", "fair", "dynamic", "unit_tasks: 0"),

@@ -115,16 +115,12 @@ func betas(columns ...exp.Column) exp.Sweep {
 }
 
 var (
-	jctColumn   = exp.Column{Name: "mean JCT, reduction", Unit: "%", Of: func(base, x *sim.Result) float64 { return exp.Reduction(exp.MeanJCT(base, nil), exp.MeanJCT(x, nil)) }}
-	starvColumn = exp.Column{Name: "starvation, mean", Unit: "s", Of: func(_, x *sim.Result) float64 { return starvation(x, exp.WithReduces) }}
-	localColumn = exp.Column{Name: "local maps", Unit: "%", Of: func(_, x *sim.Result) float64 { return exp.LocalRate(x) }}
-	slotColumn  = exp.Column{Name: "reduce slots, time held, reduction", Unit: "%", Of: func(base, x *sim.Result) float64 {
-		return exp.Reduction(slotTime(base, heddle.Reduce), slotTime(x, heddle.Reduce))
-	}}
+	jctColumn   = exp.Reductions("mean JCT, reduction", exp.JCTs(nil))
+	starvColumn = exp.Figures("starvation, mean", "s", func(x *sim.Result) float64 { return starvation(x, exp.WithReduces) })
+	localColumn = exp.Figures("local maps", "%", exp.LocalRate)
+	slotColumn  = exp.Reductions("reduce slots, time held, reduction", func(x *sim.Result) float64 { return slotTime(x, heddle.Reduce) })
 )
 
-// experiments are those of Coupling Task Progress for MapReduce Resource-Aware Scheduling
-// (INFOCOM 2013).
 func experiments() []exp.Experiment {
 	return []exp.Experiment{
 		twoGreps(), tenGreps(), wordCount(), single(), mapOnly(), sequence(), locality(), large(),
@@ -141,10 +137,10 @@ func twoGreps() exp.Experiment {
 	full := exp.Sweep{
 		Name: "all-slots", Title: "15 reduces each, as the large Greps of Table IV, and 45 maps of the second job", Base: fair,
 		Columns: []exp.Column{
-			{Name: "starvation of job 2", Unit: "s", Of: func(_, x *sim.Result) float64 { return starved(x) }},
-			{Name: "maps of job 2 end", Unit: "s", Of: func(_, x *sim.Result) float64 { return mapsEnd(x, "2") }},
-			{Name: "JCT of job 1", Unit: "s", Of: func(_, x *sim.Result) float64 { return exp.JCT(x, "1") }},
-			{Name: "JCT of job 2", Unit: "s", Of: func(_, x *sim.Result) float64 { return exp.JCT(x, "2") }},
+			exp.Figures("starvation of job 2", "s", starved),
+			exp.Figures("maps of job 2 end", "s", func(x *sim.Result) float64 { return mapsEnd(x, "2") }),
+			exp.Figures("JCT of job 1", "s", exp.JCTs(exp.IDs("1"))),
+			exp.Figures("JCT of job 2", "s", exp.JCTs(exp.IDs("2"))),
 		},
 		Arms: both(),
 	}
@@ -161,15 +157,15 @@ func twoGreps() exp.Experiment {
 		Metrics: []exp.Metric{
 			{
 				Name: "starvation of job 2, reduction", Unit: "%", Published: 100, Text: "100: no starvation",
-				Of: func(r exp.Runs) float64 { return exp.Reduction(starved(r.Arm(fair)), starved(r.Arm(coupling))) },
+				Of: exp.Reduced(fair, coupling, starved),
 			},
 			{
 				Name: "starvation of job 2 under Fair", Unit: "s", Kind: exp.Level, Published: 450, Text: "450: its maps end at 3.8 min, its reduces start at 11.3 min",
-				Of: func(r exp.Runs) float64 { return starved(r.Arm(fair)) }, Why: slots,
+				Of: exp.Under(fair, starved), Why: slots,
 			},
 			{
 				Name: "maps of job 2 end under Fair, since its submission", Unit: "s", Kind: exp.Level, Published: 168,
-				Of: func(r exp.Runs) float64 { return mapsEnd(r.Arm(fair), "2") }, Why: slots,
+				Of: exp.Under(fair, func(x *sim.Result) float64 { return mapsEnd(x, "2") }), Why: slots,
 			},
 			{
 				Name: "reduce slots, time held, reduction", Unit: "%", Published: 50, Text: "about half",
@@ -199,7 +195,7 @@ func tenGreps() exp.Experiment {
 		jobs = append(jobs, job{id: fmt.Sprint(i + 1), at: float64(300 * i), program: "wiki", maps: 427, reduces: 8})
 	}
 	disk := func(of func(sim.DiskUse) float64) func(exp.Runs) float64 {
-		return func(r exp.Runs) float64 { return exp.Reduction(of(r.Arm(fair).Disks), of(r.Arm(coupling).Disks)) }
+		return exp.Reduced(fair, coupling, func(x *sim.Result) float64 { return of(x.Disks) })
 	}
 	const idle = "What the paper's gain comes from is not in this world: a reduce that waits for maps, or copies the little that Grep leaves, takes no processor, " +
 		"disk or memory from the maps beside it. Their disks are busy with the maps' own reads, and random peeking adds remote ones (ablation: without peek)."
@@ -213,13 +209,11 @@ func tenGreps() exp.Experiment {
 					"slots they need are free (starvation of a few seconds under either). The paper explains its gain by the contention of copying reduces; without the effect " +
 					"contention the figure stays as it is.",
 			},
-			{Name: "map time, reduction", Unit: "%", Published: 10.1, Of: func(r exp.Runs) float64 {
-				return exp.Reduction(exp.MeanTask(r.Arm(fair), heddle.Map, nil), exp.MeanTask(r.Arm(coupling), heddle.Map, nil))
-			}, Why: idle},
+			{Name: "map time, reduction", Unit: "%", Published: 10.1, Of: exp.Reduced(fair, coupling, func(x *sim.Result) float64 { return exp.MeanTask(x, heddle.Map, nil) }), Why: idle},
 			{Name: "iowait, reduction", Unit: "%", Published: 40, Of: disk(func(d sim.DiskUse) float64 { return d.IOWait }), Why: idle},
 			{Name: "await, reduction", Unit: "%", Published: 13.6, Of: disk(func(d sim.DiskUse) float64 { return d.Await }), Why: idle},
 			{Name: "svctm, reduction", Unit: "%", Published: 13.2, Of: disk(func(d sim.DiskUse) float64 { return d.Service }), Why: idle},
-			{Name: "makespan under Fair", Unit: "s", Kind: exp.Measured, Published: 78 * 60, Text: "about 4680; map times were set by it", Of: func(r exp.Runs) float64 { return r.Arm(fair).Makespan.Seconds() }},
+			{Name: "makespan under Fair", Unit: "s", Kind: exp.Measured, Published: 78 * 60, Text: "about 4680; map times were set by it", Of: exp.Under(fair, exp.Makespan)},
 			{Name: "all jobs are faster", Kind: exp.Shape, Why: "see the mean: the jobs differ by a few percent either way", Text: "all of the ten jobs have a shorter processing time", Holds: func(all []exp.Runs) bool {
 				for i := range jobs {
 					if !(exp.MedianOf(all, exp.ReducedJCT(fair, coupling, exp.IDs(jobs[i].id))) > 0) {
@@ -253,7 +247,7 @@ func wordCount() exp.Experiment {
 		Metrics: []exp.Metric{
 			{Name: "JCT with β = 0.5, reduction", Unit: "%", Published: 38.7, Of: exp.ReducedJCT(fair, beta5, nil)},
 			{Name: "JCT with β = 0.1, reduction", Unit: "%", Published: 18.3, Of: exp.ReducedJCT(fair, beta1, nil)},
-			{Name: "maps that run most of the time under Fair", Kind: exp.Level, Published: 28, Of: func(r exp.Runs) float64 { return mostMapsFor(r.Arm(fair)) }},
+			{Name: "maps that run most of the time under Fair", Kind: exp.Level, Published: 28, Of: exp.Under(fair, mostMapsFor)},
 			{
 				Name: "probability that all maps start where their data is (Eq. 2), by the map time under Fair", Unit: "%", Kind: exp.Level, Published: 92.9,
 				Of: func(r exp.Runs) float64 {
@@ -261,7 +255,7 @@ func wordCount() exp.Experiment {
 					return 100 * math.Pow(-math.Expm1(-s*T/exp.MeanTask(r.Arm(fair), heddle.Map, nil)), N)
 				},
 			},
-			{Name: "map time under Fair", Unit: "s", Kind: exp.Measured, Published: 48.5, Text: "48.5; the cores' speed was set by it", Of: func(r exp.Runs) float64 { return exp.MeanTask(r.Arm(fair), heddle.Map, nil) }},
+			{Name: "map time under Fair", Unit: "s", Kind: exp.Measured, Published: 48.5, Text: "48.5; the cores' speed was set by it", Of: exp.Under(fair, func(x *sim.Result) float64 { return exp.MeanTask(x, heddle.Map, nil) })},
 		},
 		Plots: []exp.Plot{
 			{Kind: exp.RunningOverTime, Title: "Fair (Fig. 10)", Arms: []string{fair}},
@@ -337,7 +331,7 @@ func mapOnly() exp.Experiment {
 func locality() exp.Experiment {
 	const beta1, beta5 = "Coupling, β = 0.1", "Coupling, β = 0.5"
 	local := func(arm string) func(exp.Runs) float64 {
-		return func(r exp.Runs) float64 { return float64(r.Arm(arm).LocalMaps) }
+		return exp.Under(arm, func(x *sim.Result) float64 { return float64(x.LocalMaps) })
 	}
 	intake := func(arm string) func(exp.Runs) float64 {
 		return func(r exp.Runs) float64 {
@@ -400,7 +394,7 @@ func large() exp.Experiment {
 func heartbeats() exp.Sweep {
 	s := exp.Sweep{
 		Name: "heartbeat", Title: "How often nodes report", Base: fair,
-		Columns: []exp.Column{{Name: "mean JCT", Unit: "s", Of: func(_, x *sim.Result) float64 { return exp.MeanJCT(x, nil) }}, starvColumn},
+		Columns: []exp.Column{exp.Figures("mean JCT", "s", exp.JCTs(nil)), starvColumn},
 	}
 	for _, every := range []heddle.Span{heartbeat, heddle.Second, 300 * heddle.Millisecond} {
 		for _, a := range both() {

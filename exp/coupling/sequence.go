@@ -39,13 +39,11 @@ func sequence() exp.Experiment {
 	e.Metrics = append(e.Metrics,
 		exp.Metric{
 			Name: "starvation of jobs 03–07 and 11–13, reduction", Unit: "%", Published: 96.2, Why: mean,
-			Of: func(r exp.Runs) float64 {
-				return exp.Reduction(starvation(r.Arm(fair), starving), starvation(r.Arm(coupling), starving))
-			},
+			Of: exp.Reduced(fair, coupling, func(x *sim.Result) float64 { return starvation(x, starving) }),
 		},
 		exp.Metric{
 			Name: "starvation of jobs 03–07 and 11–13 under Fair", Unit: "s", Kind: exp.Measured, Published: 337, Text: "337; map times were set by it",
-			Of: func(r exp.Runs) float64 { return starvation(r.Arm(fair), starving) },
+			Of: exp.Under(fair, func(x *sim.Result) float64 { return starvation(x, starving) }),
 		})
 	return e
 }
@@ -55,10 +53,8 @@ func starved() exp.Sweep {
 	s := exp.Sweep{Name: "starvation", Title: "Starvation of each job in minutes; after its number, what Table IV has for Fair and Coupling", Base: fair, Arms: both()}
 	for _, j := range table4 {
 		if j.reduces > 0 {
-			s.Columns = append(s.Columns, exp.Column{
-				Name: fmt.Sprintf("%s: %g, %g", j.id, j.starved[0], j.starved[1]), Unit: "min",
-				Of: func(_, x *sim.Result) float64 { return starvation(x, exp.IDs(j.id)) / 60 },
-			})
+			s.Columns = append(s.Columns, exp.Figures(fmt.Sprintf("%s: %g, %g", j.id, j.starved[0], j.starved[1]), "min",
+				func(x *sim.Result) float64 { return starvation(x, exp.IDs(j.id)) / 60 }))
 		}
 	}
 	return s
@@ -87,9 +83,9 @@ func mapTimes() exp.Sweep {
 	s := exp.Sweep{
 		Name: "map-times", Title: "Map times of Table IV's Greps, on Wikipedia and on random numbers: the pair was chosen by how near Fair comes to Table IV", Base: fair,
 		Columns: []exp.Column{
-			{Name: "starvation, distance from Table IV's Fair", Unit: "min", Of: func(_, x *sim.Result) float64 { return distance(x) }},
-			{Name: "mean JCT", Unit: "s", Of: func(_, x *sim.Result) float64 { return exp.MeanJCT(x, nil) }},
-			{Name: "starvation of jobs 11–13", Unit: "s", Of: func(_, x *sim.Result) float64 { return starvation(x, exp.IDs("11", "12", "13")) }},
+			exp.Figures("starvation, distance from Table IV's Fair", "min", distance),
+			exp.Figures("mean JCT", "s", exp.JCTs(nil)),
+			exp.Figures("starvation of jobs 11–13", "s", func(x *sim.Result) float64 { return starvation(x, exp.IDs("11", "12", "13")) }),
 		},
 	}
 	for _, t := range [][2]float64{{wordMap, randomMap}, {16, randomMap}, {24, randomMap}, {wikiMap, randomMap}, {wordMap, 34}, {wordMap, 42}, {wordMap, 46}} {

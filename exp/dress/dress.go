@@ -51,16 +51,14 @@ func experiments() []exp.Experiment {
 		{Name: "JCT of small jobs, best reduction", Unit: "%", Published: 51.2, Of: rate(slices.Max[[]float64], jct, Small), Why: whySmall},
 		{Name: "wait of small jobs, best reduction", Unit: "%", Published: 90.5, Of: rate(slices.Max[[]float64], wait, Small), Why: whySmall},
 		{Name: "JCT of large jobs, worst increase", Unit: "%", Kind: exp.Cost, Published: 32.0, Of: worst(large)},
-		{Name: "makespan, increase", Unit: "%", Kind: exp.Cost, Published: 0.64, Of: func(r exp.Runs) float64 {
-			return exp.Increase(r.Arm("capacity").Makespan.Seconds(), r.Arm("dress").Makespan.Seconds())
-		}, Why: whyMakespan},
+		{Name: "makespan, increase", Unit: "%", Kind: exp.Cost, Published: 0.64, Of: exp.Increased("capacity", "dress", exp.Makespan), Why: whyMakespan},
 		{Name: "mean wait, reduction", Unit: "%", Published: 14.7, Of: reduced(exp.Mean, wait), Why: whySmall},
 		{Name: "median wait, reduction", Unit: "%", Published: 50.1, Of: reduced(exp.Median, wait), Why: whySmall},
 		{Name: "mean JCT, reduction", Unit: "%", Published: 6.6, Of: reduced(exp.Mean, jct), Why: whySmall},
 		{Name: "median JCT, reduction", Unit: "%", Published: 40.1, Of: reduced(exp.Median, jct), Why: whySmall},
-		{Name: "Capacity's makespan (fitted)", Unit: "s", Kind: exp.Measured, Published: 1028.6, Of: func(r exp.Runs) float64 { return r.Arm("capacity").Makespan.Seconds() }},
-		{Name: "Capacity's mean wait (fitted)", Unit: "s", Kind: exp.Measured, Published: 310.1, Of: func(r exp.Runs) float64 { return exp.MeanWait(r.Arm("capacity"), nil) }},
-		{Name: "Capacity's mean JCT (fitted)", Unit: "s", Kind: exp.Measured, Published: 570.1, Of: func(r exp.Runs) float64 { return exp.MeanJCT(r.Arm("capacity"), nil) }},
+		{Name: "Capacity's makespan (fitted)", Unit: "s", Kind: exp.Measured, Published: 1028.6, Of: exp.Under("capacity", exp.Makespan)},
+		{Name: "Capacity's mean wait (fitted)", Unit: "s", Kind: exp.Measured, Published: 310.1, Of: exp.Under("capacity", func(x *sim.Result) float64 { return exp.MeanWait(x, nil) })},
+		{Name: "Capacity's mean JCT (fitted)", Unit: "s", Kind: exp.Measured, Published: 570.1, Of: exp.Under("capacity", exp.JCTs(nil))},
 	}
 	mr := experiment("dress-mapreduce", "20 MapReduce jobs, 6 of them small", "Fig. 8 and 9", mix{small: 6, ids: []int{4, 5, 6, 8, 10, 11}, mapReduce: true})
 	mr.Metrics = []exp.Metric{
@@ -83,7 +81,7 @@ func experiments() []exp.Experiment {
 		e := experiment(fmt.Sprintf("dress-mixed-%d", 10*(i+1)), fmt.Sprintf("20 MapReduce and Spark jobs, %d of them small", n), fmt.Sprintf("Fig. %d", 10+i), m)
 		e.Metrics = []exp.Metric{{Name: "JCT of small jobs, mean reduction", Unit: "%", Published: published, Of: rate(exp.Mean, jct, Small), Why: why}}
 		if i == 0 {
-			e.Metrics = append(e.Metrics, exp.Metric{Name: "JCT of Capacity's small jobs (fitted)", Unit: "s", Kind: exp.Measured, Published: 512.4, Of: func(r exp.Runs) float64 { return exp.MeanJCT(r.Arm("capacity"), Small) }})
+			e.Metrics = append(e.Metrics, exp.Metric{Name: "JCT of Capacity's small jobs (fitted)", Unit: "s", Kind: exp.Measured, Published: 512.4, Of: exp.Under("capacity", exp.JCTs(Small))})
 		}
 		out = append(out, e)
 	}
@@ -133,11 +131,9 @@ three and two leaves no schedule that ends by then; counted from the fourth's, a
 		},
 		Metrics: []exp.Metric{
 			{Name: "mean wait, reduction", Unit: "%", Published: 64.1, Of: reduced(exp.Mean, wait)},
-			{Name: "makespan, reduction", Unit: "%", Published: 25, Of: func(r exp.Runs) float64 {
-				return exp.Reduction(r.Arm("capacity").Makespan.Seconds(), r.Arm("dress").Makespan.Seconds())
-			}, Why: whyFour},
-			{Name: "mean wait under Capacity", Unit: "s", Kind: exp.Level, Published: 16, Of: func(r exp.Runs) float64 { return exp.MeanWait(r.Arm("capacity"), nil) }},
-			{Name: "makespan under Capacity", Unit: "s", Kind: exp.Level, Published: 40, Of: func(r exp.Runs) float64 { return r.Arm("capacity").Makespan.Seconds() }},
+			{Name: "makespan, reduction", Unit: "%", Published: 25, Of: exp.Reduced("capacity", "dress", exp.Makespan), Why: whyFour},
+			{Name: "mean wait under Capacity", Unit: "s", Kind: exp.Level, Published: 16, Of: exp.Under("capacity", func(x *sim.Result) float64 { return exp.MeanWait(x, nil) })},
+			{Name: "makespan under Capacity", Unit: "s", Kind: exp.Level, Published: 40, Of: exp.Under("capacity", exp.Makespan)},
 		},
 		Plots: []exp.Plot{{Kind: exp.BarsPerJob, Title: "JCT of each job"}, {Kind: exp.GaugeOverTime, Title: "δ", Arms: []string{"dress"}, Gauge: "dress.delta"}},
 	}
@@ -242,8 +238,8 @@ func sweep(name, title string, arms ...exp.Arm) exp.Sweep {
 	return exp.Sweep{Name: name, Title: title, Base: "capacity", Arms: arms, Columns: []exp.Column{
 		{Name: "JCT of small jobs, mean reduction", Unit: "%", Of: func(base, x *sim.Result) float64 { return exp.Mean(rates(base, x, jct, Small)) }},
 		{Name: "JCT of large jobs, mean increase", Unit: "%", Of: func(base, x *sim.Result) float64 { return -exp.Mean(rates(base, x, jct, large)) }},
-		{Name: "mean JCT, reduction", Unit: "%", Of: func(base, x *sim.Result) float64 { return exp.Reduction(exp.MeanJCT(base, nil), exp.MeanJCT(x, nil)) }},
-		{Name: "makespan, increase", Unit: "%", Of: func(base, x *sim.Result) float64 { return exp.Increase(base.Makespan.Seconds(), x.Makespan.Seconds()) }},
+		exp.Reductions("mean JCT, reduction", exp.JCTs(nil)),
+		exp.Increases("makespan, increase", exp.Makespan),
 	}}
 }
 

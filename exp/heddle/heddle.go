@@ -60,7 +60,7 @@ func slotLanes(maps, reduces string) string {
 // experiments hold the profile heddle against each system on the work of that system's paper.
 func experiments() []exp.Experiment {
 	meanOf := func(name string, pick exp.Pick) value {
-		return value{"mean JCT of " + name, func(r *sim.Result) float64 { return exp.MeanJCT(r, pick) }}
+		return value{"mean JCT of " + name, exp.JCTs(pick)}
 	}
 	mix := func(name string) rival {
 		return rival{of: named(&dress.System, name), baseline: "capacity", system: "dress", plot: exp.BarsPerJob, values: []value{meanOf("small jobs", dress.Small)}}
@@ -111,7 +111,7 @@ func (x *rival) experiment() exp.Experiment {
 	ours := arm(x.system)
 	ours.Name, ours.Profile, ours.Set = "heddle", "heddle", x.set
 	gain := func(base string, v value) func(exp.Runs) float64 {
-		return func(r exp.Runs) float64 { return exp.Reduction(v.of(r.Arm(base)), v.of(r.Arm("heddle"))) }
+		return exp.Reduced(base, "heddle", v.of)
 	}
 	e := exp.Experiment{
 		System: "heddle", Name: "heddle-on-" + theirs.Name, Title: theirs.Title + ": all mechanisms together", Source: theirs.Source,
@@ -132,15 +132,13 @@ func (x *rival) experiment() exp.Experiment {
 }
 
 // allJobs is compared in every experiment.
-var allJobs = value{"mean JCT", func(r *sim.Result) float64 { return exp.MeanJCT(r, nil) }}
+var allJobs = value{"mean JCT", exp.JCTs(nil)}
 
 // table holds arms against a base, by every value.
 func (x *rival) table(name, title, base string, arms ...exp.Arm) exp.Sweep {
 	s := exp.Sweep{Name: name, Title: title, Base: base, Arms: arms}
 	for _, v := range append(slices.Clone(x.values), allJobs) {
-		s.Columns = append(s.Columns, exp.Column{
-			Name: v.name + ", reduction", Unit: "%", Of: func(base, r *sim.Result) float64 { return exp.Reduction(v.of(base), v.of(r)) },
-		})
+		s.Columns = append(s.Columns, exp.Reductions(v.name+", reduction", v.of))
 	}
 	return s
 }

@@ -111,18 +111,14 @@ func experiments() []exp.Experiment {
 
 // cpuMore is by how many percent one arm uses more of the processors than another.
 func cpuMore(base, ours string) func(exp.Runs) float64 {
-	return func(r exp.Runs) float64 { return exp.Increase(r.Arm(base).CPUUsed, r.Arm(ours).CPUUsed) }
+	return exp.Increased(base, ours, func(x *sim.Result) float64 { return x.CPUUsed })
 }
 
 var (
-	sparkColumn = exp.Column{Name: "Spark, mean JCT, reduction", Unit: "%", Of: func(base, x *sim.Result) float64 {
-		return exp.Reduction(exp.MeanJCT(base, exp.Of(heddle.Spark)), exp.MeanJCT(x, exp.Of(heddle.Spark)))
-	}}
-	mapsColumn = exp.Column{Name: "MapReduce, mean JCT, reduction", Unit: "%", Of: func(base, x *sim.Result) float64 {
-		return exp.Reduction(exp.MeanJCT(base, exp.Of(heddle.MapReduce)), exp.MeanJCT(x, exp.Of(heddle.MapReduce)))
-	}}
-	localColumn   = exp.Column{Name: "local maps", Unit: "%", Of: func(_, x *sim.Result) float64 { return exp.LocalRate(x) }}
-	reserveColumn = exp.Column{Name: "reservation, mean of Spark", Unit: "s", Of: func(_, x *sim.Result) float64 { return meanReservation(x, exp.Of(heddle.Spark)) }}
+	sparkColumn   = exp.Reductions("Spark, mean JCT, reduction", exp.JCTs(exp.Of(heddle.Spark)))
+	mapsColumn    = exp.Reductions("MapReduce, mean JCT, reduction", exp.JCTs(exp.Of(heddle.MapReduce)))
+	localColumn   = exp.Figures("local maps", "%", exp.LocalRate)
+	reserveColumn = exp.Figures("reservation, mean of Spark", "s", func(x *sim.Result) float64 { return meanReservation(x, exp.Of(heddle.Spark)) })
 )
 
 func overall() exp.Experiment {
@@ -176,13 +172,13 @@ func ablation() exp.Sweep {
 // load is the mix at other distances between jobs: the paper does not state them.
 func load() exp.Sweep {
 	column := func(name string, f heddle.Framework) exp.Column {
-		return exp.Column{Name: name + ", mean JCT", Unit: "s", Of: func(_, x *sim.Result) float64 { return exp.MeanJCT(x, exp.Of(f)) }}
+		return exp.Figures(name+", mean JCT", "s", exp.JCTs(exp.Of(f)))
 	}
 	s := exp.Sweep{
 		Name: "load", Title: "MapReduce jobs 20, 60, 100 and 150 s apart", Base: yarnCluster,
 		Columns: []exp.Column{
 			column("Spark", heddle.Spark), column("MapReduce", heddle.MapReduce), reserveColumn,
-			{Name: "memory held", Unit: "%", Of: func(_, x *sim.Result) float64 { return 100 * x.MemoryHeld }},
+			exp.Figures("memory held", "%", func(x *sim.Result) float64 { return 100 * x.MemoryHeld }),
 		},
 	}
 	for _, gap := range []float64{20, 60, 100, 150} {
@@ -218,12 +214,10 @@ func share() exp.Experiment {
 		e.Arms = append(e.Arms, a)
 	}
 	slower := func(p int) func(exp.Runs) float64 {
-		return func(r exp.Runs) float64 {
-			return exp.Increase(exp.MeanJCT(r.Arm(name(100)), exp.Of(heddle.MapReduce)), exp.MeanJCT(r.Arm(name(p)), exp.Of(heddle.MapReduce)))
-		}
+		return exp.Increased(name(100), name(p), exp.JCTs(exp.Of(heddle.MapReduce)))
 	}
 	through := func(p int) func(exp.Runs) float64 {
-		return func(r exp.Runs) float64 { return mapsPerHour(r.Arm(name(p)), 0) / 60 }
+		return exp.Under(name(p), func(x *sim.Result) float64 { return mapsPerHour(x, 0) / 60 })
 	}
 	held := func(r exp.Runs) float64 {
 		return exp.MeanTask(r.Arm(name(10)), heddle.Reduce, nil) / exp.MeanTask(r.Arm(name(100)), heddle.Reduce, nil)

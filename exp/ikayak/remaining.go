@@ -155,7 +155,7 @@ func remaining() exp.Experiment {
 		}}
 	}
 	part := func(name string, from, until float64) exp.Column {
-		return exp.Column{Name: name, Unit: "%", Of: func(_, x *sim.Result) float64 { return nrmse(x, twelve(x), from, until) }}
+		return exp.Figures(name, "%", func(x *sim.Result) float64 { return nrmse(x, twelve(x), from, until) })
 	}
 	return exp.Experiment{
 		System: "ikayak", Name: "ikayak-remaining", Title: "Predicted and actual remaining time of twelve reduces", Source: "Fig. 9a",

@@ -6,6 +6,7 @@ import (
 
 	"heddle"
 	"heddle/exp"
+	"heddle/sim"
 )
 
 // problem is the case study of what goes wrong without iKayak.
@@ -41,7 +42,7 @@ workload:
 		return a
 	}
 	held := func(a string) func(exp.Runs) float64 {
-		return func(r exp.Runs) float64 { return exp.MeanTask(r.Arm(a), heddle.Reduce, nil) }
+		return exp.Under(a, func(x *sim.Result) float64 { return exp.MeanTask(x, heddle.Reduce, nil) })
 	}
 	const why = "The paper gives neither the speed of these machines' cores and disks, nor the number of reduces: six here, one a node."
 	return exp.Experiment{
@@ -55,12 +56,12 @@ workload:
 		Arms: []exp.Arm{arm(alone, false), arm(mixed, true)},
 		Metrics: []exp.Metric{
 			{
-				Name: "local maps with Spark", Unit: "%", Kind: exp.Level, Published: 68, Of: func(r exp.Runs) float64 { return exp.LocalRate(r.Arm(mixed)) },
+				Name: "local maps with Spark", Unit: "%", Kind: exp.Level, Published: 68, Of: exp.Under(mixed, exp.LocalRate),
 				Why: "With three replicas on six nodes any node has the data of half of all maps, so that a free slot nearly always finds a local one among those that wait, however few slots a node has.",
 			},
-			{Name: "local maps alone", Unit: "%", Kind: exp.Level, Published: 95, Of: func(r exp.Runs) float64 { return exp.LocalRate(r.Arm(alone)) }},
-			{Name: "map waves alone", Kind: exp.Level, Published: 5, Of: func(r exp.Runs) float64 { return mapWaves(r.Arm(alone)) }},
-			{Name: "map waves with Spark", Kind: exp.Level, Published: 10, Of: func(r exp.Runs) float64 { return mapWaves(r.Arm(mixed)) }, Why: why},
+			{Name: "local maps alone", Unit: "%", Kind: exp.Level, Published: 95, Of: exp.Under(alone, exp.LocalRate)},
+			{Name: "map waves alone", Kind: exp.Level, Published: 5, Of: exp.Under(alone, mapWaves)},
+			{Name: "map waves with Spark", Kind: exp.Level, Published: 10, Of: exp.Under(mixed, mapWaves), Why: why},
 			{
 				Name: "reduces held alone", Unit: "s", Kind: exp.Level, Published: 120, Of: held(alone),
 				Why: why + " A reduce holds its container for as long as the maps take after the first of them are done.",
@@ -112,9 +113,7 @@ func wrongEstimates() exp.Experiment {
 		return arm(fmt.Sprintf("error %d %%", percent), "ikayak", fmt.Sprintf("estimate.remaining={ikayak.fuzzy: {error: %.2f}}", float64(percent)/100))
 	}
 	longer := func(percent int) func(exp.Runs) float64 {
-		return func(r exp.Runs) float64 {
-			return exp.Increase(exp.MeanJCT(r.Arm("as estimated"), exp.Of(heddle.Spark)), exp.MeanJCT(r.Arm(off(percent).Name), exp.Of(heddle.Spark)))
-		}
+		return exp.Increased("as estimated", off(percent).Name, exp.JCTs(exp.Of(heddle.Spark)))
 	}
 	return exp.Experiment{
 		System: "ikayak", Name: "ikayak-error", Title: "Executors placed by wrong estimates", Source: "Fig. 9b",

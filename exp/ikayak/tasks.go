@@ -81,25 +81,21 @@ func suspension() exp.Experiment {
 		Metrics: []exp.Metric{
 			{
 				Name: "maps an hour on desktops, increase", Unit: "%", Published: 17, Why: whySuspend,
-				Of: func(r exp.Runs) float64 {
-					return exp.Increase(mapsPerHour(r.Arm(yarnCluster), desktops), mapsPerHour(r.Arm(ours), desktops))
-				},
+				Of: exp.Increased(yarnCluster, ours, func(x *sim.Result) float64 { return mapsPerHour(x, desktops) }),
 			},
 			{
 				Name: "reduce time on desktops, reduction", Unit: "%", Published: 8, Why: whySuspend,
-				Of: func(r exp.Runs) float64 {
-					return exp.Reduction(meanTaskOn(r.Arm(yarnCluster), heddle.Reduce, desktops), meanTaskOn(r.Arm(ours), heddle.Reduce, desktops))
-				},
+				Of: exp.Reduced(yarnCluster, ours, func(x *sim.Result) float64 { return meanTaskOn(x, heddle.Reduce, desktops) }),
 			},
 		},
 		Plots: []exp.Plot{{Kind: exp.GaugeOverTime, Title: "Suspended reduces", Arms: []string{ours}, Gauge: "ikayak.suspended"}},
 		Sweeps: []exp.Sweep{{
 			Name: "memory", Title: "What binds: memory as listed and doubled, T shorter", Base: yarnCluster,
 			Columns: []exp.Column{
-				{Name: "maps an hour on desktops", Unit: "", Of: func(_, x *sim.Result) float64 { return mapsPerHour(x, desktops) }},
-				{Name: "reduce time on desktops", Unit: "s", Of: func(_, x *sim.Result) float64 { return meanTaskOn(x, heddle.Reduce, desktops) }},
-				{Name: "reduce time spent suspended", Unit: "%", Of: func(_, x *sim.Result) float64 { return suspendedTime(x) }},
-				{Name: "memory held", Unit: "%", Of: func(_, x *sim.Result) float64 { return 100 * x.MemoryHeld }},
+				exp.Figures("maps an hour on desktops", "", func(x *sim.Result) float64 { return mapsPerHour(x, desktops) }),
+				exp.Figures("reduce time on desktops", "s", func(x *sim.Result) float64 { return meanTaskOn(x, heddle.Reduce, desktops) }),
+				exp.Figures("reduce time spent suspended", "%", suspendedTime),
+				exp.Figures("memory held", "%", func(x *sim.Result) float64 { return 100 * x.MemoryHeld }),
 			},
 			Arms: []exp.Arm{
 				arm("as listed, "+yarnCluster, "yarn-cluster"), arm("as listed, suspension", "yarn-cluster", suspend...),
@@ -131,9 +127,7 @@ func locality() exp.Experiment {
 			{Name: "local maps, increase", Unit: "points", Published: 27, Of: func(r exp.Runs) float64 { return exp.LocalRate(r.Arm(ours)) - exp.LocalRate(r.Arm(yarnCluster)) }, Why: whyLocal},
 			{
 				Name: "map time, increase", Unit: "%", Kind: exp.Cost, Published: 9,
-				Of: func(r exp.Runs) float64 {
-					return exp.Increase(exp.MeanTask(r.Arm(yarnCluster), heddle.Map, nil), exp.MeanTask(r.Arm(ours), heddle.Map, nil))
-				},
+				Of: exp.Increased(yarnCluster, ours, func(x *sim.Result) float64 { return exp.MeanTask(x, heddle.Map, nil) }),
 			},
 			{
 				Name: "MapReduce, mean JCT, reduction", Unit: "%", Kind: exp.Shape, Text: "lower", Of: exp.ReducedJCT(yarnCluster, ours, exp.Of(heddle.MapReduce)), Why: whyLocal,
@@ -147,9 +141,9 @@ func locality() exp.Experiment {
 			Name: "replicas", Title: "Where there is something to gain: blocks with one replica", Base: yarnCluster,
 			Columns: []exp.Column{
 				localColumn,
-				{Name: "maps shrunk", Unit: "%", Of: func(_, x *sim.Result) float64 { return shrunkMaps(x) }},
-				{Name: "map time", Unit: "s", Of: func(_, x *sim.Result) float64 { return exp.MeanTask(x, heddle.Map, nil) }},
-				{Name: "MapReduce, mean JCT", Unit: "s", Of: func(_, x *sim.Result) float64 { return exp.MeanJCT(x, exp.Of(heddle.MapReduce)) }},
+				exp.Figures("maps shrunk", "%", shrunkMaps),
+				exp.Figures("map time", "s", func(x *sim.Result) float64 { return exp.MeanTask(x, heddle.Map, nil) }),
+				exp.Figures("MapReduce, mean JCT", "s", exp.JCTs(exp.Of(heddle.MapReduce))),
 			},
 			Arms: []exp.Arm{
 				arm("three, "+yarnCluster, "yarn-cluster"), arm("three, shrinking", "yarn-cluster", shrink...),
@@ -176,7 +170,7 @@ func parameters() exp.Experiment {
 		return arm(fmt.Sprintf("%s = %g", symbol, x), "ikayak", fmt.Sprintf("control=[{ikayak.suspend: {%s: %g}}]", option, x))
 	}
 	jct := func(symbol string, x float64) func(exp.Runs) float64 {
-		return func(r exp.Runs) float64 { return exp.MeanJCT(r.Arm(arm(symbol, x).Name), nil) }
+		return exp.Under(arm(symbol, x).Name, exp.JCTs(nil))
 	}
 	// minimum is the shape of a valley: longer at both ends of a parameter's range than at its middle.
 	minimum := func(symbol string, low, middle, high float64) exp.Metric {
@@ -199,7 +193,7 @@ func parameters() exp.Experiment {
 		Arms:    []exp.Arm{arm("v", 1), arm("v", 0.5), arm("v", 2), arm("ε", 0), arm("ε", 0.15), arm("ε", 0.3)},
 		Metrics: []exp.Metric{minimum("v", 0.5, 1, 2), minimum("ε", 0, 0.15, 0.3)},
 	}
-	columns := []exp.Column{{Name: "mean JCT against v = 1 and ε = 0.15, reduction", Unit: "%", Of: func(base, x *sim.Result) float64 { return exp.Reduction(exp.MeanJCT(base, nil), exp.MeanJCT(x, nil)) }}}
+	columns := []exp.Column{exp.Reductions("mean JCT against v = 1 and ε = 0.15, reduction", exp.JCTs(nil))}
 	for _, s := range []struct {
 		name, title, symbol string
 		of                  []float64

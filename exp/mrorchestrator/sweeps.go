@@ -15,9 +15,9 @@ func columns() []exp.Column {
 		{Name: "JCT, mean reduction", Unit: "%", Of: func(base, x *sim.Result) float64 {
 			return exp.Mean(reductions(ids, func(string) *sim.Result { return base }, func(string) *sim.Result { return x }))
 		}},
-		{Name: "mean JCT", Unit: "s", Of: func(_, x *sim.Result) float64 { return exp.MeanJCT(x, nil) }},
-		{Name: "CPU used", Unit: "%", Of: func(_, x *sim.Result) float64 { return 100 * x.CPUUsed }},
-		{Name: "memory held", Unit: "%", Of: func(_, x *sim.Result) float64 { return 100 * x.MemoryHeld }},
+		exp.Figures("mean JCT", "s", exp.JCTs(nil)),
+		exp.Figures("CPU used", "%", func(x *sim.Result) float64 { return 100 * x.CPUUsed }),
+		exp.Figures("memory held", "%", func(x *sim.Result) float64 { return 100 * x.MemoryHeld }),
 	}
 }
 
