@@ -63,6 +63,7 @@ type (
 		User        string
 		State       AppState
 		Diagnostics string
+		Why         heddle.Why // the scheduler turned it down; Fine where it did not
 	}
 )
 

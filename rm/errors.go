@@ -44,3 +44,6 @@ func InvalidAsk(text string) error { return &Invalid{classInvalidAsk, text} }
 
 // Unfit is an error that says what was wrong with any other request.
 func Unfit(text string) error { return &Invalid{classYarn, text} }
+
+// AsksTooMuch reports whether a request was refused for what it asks for: too large a container, most often.
+func AsksTooMuch(e *Invalid) bool { return e.Class == classInvalidAsk }

@@ -19,6 +19,7 @@ type Machine struct {
 	now   heddle.Time
 
 	core     *sched.Core
+	watched  bool // decisions of the core are noted
 	stepping bool
 	events   []heddle.Event // that came while the core's decisions were carried out
 	ending   string         // what the kills being carried out are for, as the master is told
@@ -66,6 +67,8 @@ type Options struct {
 	Epoch     int64 // how many starts on the same store there were before
 	Lists     HostLists
 	State     []Recovered
+	Users     []string // that have their UserIDs already, from 0 on; policies know their names
+	Watch     bool     // every decision of the core is an effect, [Noted]
 }
 
 // New returns a machine that has taken over what a store holds, and what comes of that.
@@ -74,7 +77,7 @@ func New(o Options) (*Machine, []Effect) {
 		cfg: o.Config, sch: o.Scheduler, began: o.Began, epoch: o.Epoch, core: sched.New(o.Scheduler.Set), hold: never,
 		commits: map[uint64]func(){}, byApp: map[ids.App]*app{}, byNode: map[ids.Node]*node{},
 		byCont: map[ids.Container]*container{}, conts: map[heddle.ContainerID]*container{}, listed: o.Lists, tidyAt: tidyAt,
-		names: newNames(o.Scheduler),
+		names: newNames(o.Scheduler, o.Users), watched: o.Watch,
 	}
 	if len(o.State) > 0 || o.Epoch > 0 {
 		m.recover(o.State)
@@ -125,6 +128,20 @@ func (m *Machine) hear(msg Message) {
 		}
 	case Tick:
 		m.tick()
+	case *LeftOut:
+		m.leftOut(q)
+	case *Progress:
+		m.measured(q.Container, func(c *container) heddle.Event {
+			return heddle.Progress{Container: c.cid, Phase: q.Phase, Fraction: q.Fraction}
+		})
+	case *Profile:
+		m.measured(q.Container, func(c *container) heddle.Event {
+			return heddle.Profile{Container: c.cid, CPU: q.CPU, Memory: q.Memory}
+		})
+	case *Output:
+		m.measured(q.Container, func(c *container) heddle.Event {
+			return heddle.Output{App: c.attempt.app.aid, Node: c.node.nid, Bytes: q.Bytes}
+		})
 	default:
 		m.asked(msg)
 	}

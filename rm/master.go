@@ -91,10 +91,16 @@ func (m *Machine) allocate(q *Allocate) (*Allocated, error) {
 	}
 	m.arrived(t, t.sent) // this call proves that the last answer arrived
 	t.sent = t.sent[:0]
+	var p *Allocated
+	if m.cfg.Stock {
+		p = m.answerMaster(t, q)
+	}
 	m.blacklist(t, q)
 	m.giveBack(t, q.Release)
 	m.ask(t, q.Ask)
-	p := m.answerMaster(t, q)
+	if !m.cfg.Stock {
+		p = m.answerMaster(t, q)
+	}
 	p.Updates = q.Updates
 	return p, nil
 }
