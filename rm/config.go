@@ -35,7 +35,8 @@ type Config struct {
 
 	// Stock has everything happen when it does under a stock ResourceManager: nothing is given away for what is asked
 	// for before nodes report in, a call is answered by what was decided before it, containers that its master did not
-	// know of as it asked are not taken off what it asks for, and nodes report in every Beat.
+	// know of as it asked are not taken off what it asks for, what it asks for stands until it is gone, and nodes report
+	// in every Beat.
 	Stock bool
 	// Agent says that nodes carry out more than stock NodeManagers do: other limits of running containers, and to
 	// suspend and resume them. The shell, which watches, has them do it.

@@ -259,7 +259,9 @@ func (m *Machine) finishMaster(q *FinishMaster) {
 		t.url = Clip(*q.Tracking, maxURL)
 	}
 	t.progress = 1
-	m.withdraw(t)
+	if !m.cfg.Stock {
+		m.withdraw(t)
+	}
 	a.saved = append(a.saved, q.Call)
 	m.end(a, appFinishing, t.final, t.diag)
 }

@@ -47,7 +47,7 @@ type (
 // changed nothing but that. Last is a time up to which it did.
 type LeftOut struct {
 	Nodes   []ids.Node
-	Running []ids.Container // that these nodes would have reported as running
+	Running []ids.Container // that run there: they do not expire, though the core hears of them as they are reported
 	Masters []ids.Attempt
 	Last    heddle.Time
 }
@@ -118,7 +118,7 @@ func (m *Machine) leftOut(q *LeftOut) {
 	}
 	for _, id := range q.Running {
 		if c := m.byCont[id]; c != nil {
-			m.runs(c.node, id, c)
+			m.timers.stop(&c.timer)
 		}
 	}
 	for _, id := range q.Masters {
