@@ -91,18 +91,24 @@ func (m *Machine) allocate(q *Allocate) (*Allocated, error) {
 	}
 	m.arrived(t, t.sent) // this call proves that the last answer arrived
 	t.sent = t.sent[:0]
-	var p *Allocated
+	p := m.serve(t, q)
+	p.Updates = q.Updates
+	return p, nil
+}
+
+// serve does what a master wants, and answers.
+func (m *Machine) serve(t *attempt, q *Allocate) *Allocated {
 	if m.cfg.Stock {
-		p = m.answerMaster(t, q)
+		p := m.answerMaster(t, q)
+		m.blacklist(t, q)
+		m.ask(t, q.Ask)
+		m.giveBack(t, q.Release) // room for what is asked for now, not for what was
+		return p
 	}
 	m.blacklist(t, q)
 	m.giveBack(t, q.Release)
 	m.ask(t, q.Ask)
-	if !m.cfg.Stock {
-		p = m.answerMaster(t, q)
-	}
-	p.Updates = q.Updates
-	return p, nil
+	return m.answerMaster(t, q)
 }
 
 // clamp makes a share of what a master reported.
