@@ -66,7 +66,7 @@ test-hadoop-full: ## all of it under every profile; about 40 minutes
 	$(call on-hadoop,-hadoop full -timeout 2h)
 
 search: ## fresh seeds of a whole simulated cluster for SEARCHTIME=10m, then property tests on CHECKS=2000 random cases each
-	$(GO) test ./rm/search -run TestFresh -for $(SEARCHTIME) -v -timeout 0
+	$(GO) test ./rm/search -run 'TestFresh|TestEveryEffect' -for $(SEARCHTIME) -v -timeout 0
 	@grep -rlE --include='*_test.go' 'pgregory.net/rapid|heddle/policy/policytest' . | xargs -n1 dirname | sort -u | \
 	while read -r dir; do $(GO) test "$$dir" -count=1 -rapid.checks $(CHECKS) -timeout 1h || exit 1; done
 

@@ -58,6 +58,7 @@ func (m *model) started() {
 	m.attempts, m.open, m.met, m.strange = map[ids.Attempt]*attempt{}, map[rm.Call]rm.Message{}, map[ids.Node]int{}, map[stranger]heddle.Time{}
 	m.books()
 	m.views()
+	m.finals()
 }
 
 // of is what is known of an attempt.
@@ -113,6 +114,7 @@ func (m *model) after(msg rm.Message, effects []rm.Effect) {
 			t.seen = m.s.now
 		}
 	case *rm.Allocate:
+		m.of(q.Who.Attempt).seen = m.s.now // whatever it said
 		if p := answer[*rm.Allocated](effects); p != nil {
 			m.allocated(q, p)
 		}
@@ -258,7 +260,6 @@ func (m *model) grant(id ids.Container) {
 // allocated looks at the answer to a master's call.
 func (m *model) allocated(q *rm.Allocate, p *rm.Allocated) {
 	t := m.of(q.Who.Attempt)
-	t.seen = m.s.now
 	if t.last != nil && p.ID == t.last.ID {
 		if !reflect.DeepEqual(p, t.last) {
 			m.s.fail("repeated call", "%s is answered differently when it calls again", q.Who.Attempt)
@@ -281,6 +282,32 @@ func (m *model) allocated(q *rm.Allocate, p *rm.Allocated) {
 	m.given(q, p, t)
 	m.ended(p, t)
 	m.holds(q.Who.Attempt, t)
+	m.asks(q.Who.Attempt, t)
+}
+
+// asks looks whether what a master waits for is asked for, or granted and not yet told.
+func (m *model) asks(id ids.Attempt, t *attempt) {
+	if !m.s.shell.m.Ready() {
+		return
+	}
+	has := map[int32]int32{}
+	list, _ := m.s.reports().Containers(id)
+	for _, c := range list {
+		if _, told := t.told[c.ID]; !told && c.Kind != heddle.AM {
+			has[c.Priority]++
+		}
+	}
+	app, _ := m.s.reports().App(id.App)
+	for _, r := range app.Requests {
+		if r.Place == "*" && r.AllocID >= 0 {
+			has[r.Priority] += r.Count
+		}
+	}
+	for _, p := range slices.Sorted(maps.Keys(t.owed)) {
+		if t.owed[p] != has[p] {
+			m.s.fail("asks", "%s waits for %d at priority %d; %d are asked for or on their way", id, t.owed[p], p, has[p])
+		}
+	}
 }
 
 // given looks at the containers that a master is told of.
