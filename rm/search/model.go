@@ -266,7 +266,8 @@ func (m *model) allocated(q *rm.Allocate, p *rm.Allocated) {
 		}
 		return
 	}
-	t.last = p
+	t.last = new(*p) // as it was said
+	t.last.Granted, t.last.Completed, t.last.Tokens = slices.Clone(p.Granted), slices.Clone(p.Completed), slices.Clone(p.Tokens)
 	app, _ := m.s.reports().App(q.Who.Attempt.App)
 	if app.Internal != string(rm.AppRunning) { // on its way out, it is owed nothing
 		return
