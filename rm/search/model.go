@@ -100,6 +100,7 @@ func (m *model) before(msg rm.Message) {
 func (m *model) after(msg rm.Message, effects []rm.Effect) {
 	m.calls(msg, effects)
 	m.books()
+	m.lives(effects)
 	switch q := msg.(type) {
 	case *rm.BeatNode:
 		m.beat(q, answer[*rm.NodeBeat](effects))
@@ -132,17 +133,33 @@ func (m *model) after(msg rm.Message, effects []rm.Effect) {
 		m.finals()
 	default:
 	}
+	if m.s.stats.Steps%16 == 0 {
+		m.views()
+		m.finals()
+	}
+}
+
+// lives looks at the ends of applications, and at those that are forgotten: one of these that is submitted once more
+// is a new one.
+func (m *model) lives(effects []rm.Effect) {
 	for _, e := range effects {
-		if e, ok := e.(*rm.Ended); ok {
+		switch e := e.(type) {
+		case *rm.Ended:
 			m.s.progress = m.s.now
 			if m.lines[e.App]++; m.lines[e.App] > 1 {
 				m.s.fail("ended twice", "%s", e.App)
 			}
+		case *rm.Store:
+			for _, c := range e.Changes {
+				if id := c.Drop; !id.IsZero() {
+					m.over(id)
+					m.acked = slices.DeleteFunc(m.acked, func(a ids.App) bool { return a == id })
+					delete(m.ends, id)
+					delete(m.lines, id)
+				}
+			}
+		default:
 		}
-	}
-	if m.s.stats.Steps%16 == 0 {
-		m.views()
-		m.finals()
 	}
 }
 
@@ -207,6 +224,7 @@ func (m *model) promised(msg rm.Message) {
 			m.acked = append(m.acked, q.App.ID)
 			for _, j := range m.s.jobs {
 				j.acked = j.acked || j.id == q.App.ID
+				j.over = j.over && j.id != q.App.ID
 			}
 		}
 	case *rm.KillApp:

@@ -97,9 +97,6 @@ func (m *model) finals() {
 		p, err := r.App(id)
 		was, ended := m.ends[id]
 		if err != nil {
-			if (ended || m.lines[id] > 0) && m.s.cfg.MaxCompleted < 10 { // forgotten
-				continue
-			}
 			m.s.fail("lost", "%s was taken in, and is not there", id)
 		}
 		if is := (end{p.State, p.Final}); ended && is != was {
