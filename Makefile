@@ -73,7 +73,7 @@ test-hadoop-full: ## all of it under every profile, and what truth has not measu
 	$(call on-hadoop,-hadoop full -timeout 2h,$(GO) run ./test/hadoop/truth $(GLANCE) && $(GO) run ./test/hadoop/truth -page docs/truth.md)
 
 search: ## fresh seeds of a whole simulated cluster for SEARCHTIME=10m, then property tests on CHECKS=2000 random cases each
-	$(GO) test ./rm/search -run TestFresh -for $(SEARCHTIME) -v -timeout 0
+	$(GO) test ./rm/search -run 'TestFresh|TestEveryEffect' -for $(SEARCHTIME) -v -timeout 0
 	@grep -rlE --include='*_test.go' 'pgregory.net/rapid|heddle/policy/policytest' . | xargs -n1 dirname | sort -u | \
 	while read -r dir; do $(GO) test "$$dir" -count=1 -rapid.checks $(CHECKS) -timeout 1h || exit 1; done
 

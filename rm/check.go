@@ -109,7 +109,7 @@ func (m *Machine) checkTimers(b *broken) {
 		b.that(t.i != i+1, "a timer is not in its place")
 		b.that(i > 0 && t.at < m.timers.heap[(i-1)/2].at, "a timer comes before a sooner one")
 	}
-	for _, n := range m.nodes {
+	for _, n := range m.byNode { // order: of findings alone
 		b.that((n.state.active() || len(n.killed) > 0) && n.timer.i == 0, "nobody looks at %s", n.id)
 	}
 	for id, c := range m.byCont { // order: of findings alone

@@ -22,6 +22,7 @@ type job struct {
 	given     bool // it has an id, and is submitted until that is acknowledged or refused
 	acked     bool
 	over      bool
+	regret    bool // its client kills it soon after it was submitted
 	sub       rm.Submission
 	maps      int
 	reduces   int
@@ -54,6 +55,10 @@ func (s *sim) newJob(d *dice) *job {
 	if d.in(4) {
 		j.sub.FailureWindow = heddle.Minute
 	}
+	if d.in(8) {
+		j.sub.Lifetimes = []int64{int64(30 + d.n(300))}
+	}
+	j.regret = d.in(8)
 	s.jobs = append(s.jobs, j)
 	s.stats.Jobs++
 	return j
@@ -87,6 +92,12 @@ func (s *sim) submit(j *job) {
 			j.over = true
 		}
 	}, again)
+	if j.regret {
+		d := mix(s.seed, 12, uint64(j.n))
+		s.after(pick(d, 0, 3*heddle.Second, 15*heddle.Second), func() {
+			s.order(func(c rm.Call) rm.Message { return &rm.KillApp{Call: c, Who: rm.Person{User: user(j)}, App: j.id} })
+		})
+	}
 }
 
 func user(j *job) string { return []string{"ann", "bob"}[j.n%2] }

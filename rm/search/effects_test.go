@@ -1,30 +1,59 @@
 package search
 
-import "testing"
+import (
+	"slices"
+	"testing"
 
-// TestEveryEffect plays a short plan, in which a few jobs run, once for each effect that comes of it: the process crashes
-// before that one is carried out, and of the records on their way to the disk none, one or more are found again.
+	"heddle"
+)
+
+// plan makes a plan of acts by name, some seconds apart.
+func plan(t *testing.T, seed uint64, names ...string) *Plan {
+	t.Helper()
+	p := &Plan{Seed: seed}
+	for i, name := range names {
+		kind := slices.IndexFunc(acts, func(a act) bool { return a.name == name })
+		if kind < 0 {
+			t.Fatalf("there is no %q", name)
+		}
+		p.Ops = append(p.Ops, Op{I: i, At: heddle.Time(i+1) * heddle.Time(7*heddle.Second), Kind: kind, Dice: mix(seed, 11, uint64(i)).next()})
+	}
+	return p
+}
+
+// TestEveryEffect plays short plans once for each effect that comes of them: the process crashes before that one is
+// carried out (a part of them where -for says nothing), and of the records on their way to the disk none, one or more are found again.
 func TestEveryEffect(t *testing.T) {
-	stride := 1
-	if testing.Short() {
-		stride = 10
+	stride := 11
+	switch {
+	case *lasting > 0:
+		stride = 1
+	case testing.Short():
+		stride = 50
 	}
-	const seed = 5
-	p := NewPlan(seed)
-	p.Ops = p.Ops[:2] // jobs both
-	runs := 0
-	for crash := 1; ; crash += stride {
-		st, f := Run(p, Options{Crash: crash, Kept: crash})
-		if f != nil {
-			t.Fatalf("seed %d, crash before effect %d: %v", seed, crash, f)
+	for seed, p := range map[uint64]*Plan{
+		1: plan(t, 1, "job", "job"),
+		2: plan(t, 2, "job", "master dies", "master dies", "master dies"),
+		3: plan(t, 3, "job", "job", "kill", "fail attempt", "fail attempt"),
+		4: plan(t, 4, "job", "job", "move", "priority", "lifetime", "queues"),
+		5: plan(t, 5, "job", "node dies", "job", "node leaves", "node restarts"),
+		6: plan(t, 6, "job", "disk", "job", "kill", "kill"),
+	} {
+		runs := 0
+		for crash := int(seed); ; crash += stride {
+			st, f := Run(p, Options{Crash: crash, Kept: crash / stride})
+			if f != nil {
+				_, f = Run(p, Options{Crash: crash, Kept: crash / stride, Trace: *lines})
+				t.Fatalf("plan %d, crash before effect %d: %v\n%q", seed, crash, f, f.Trace)
+			}
+			if st.Effects < crash { // it has no more
+				break
+			}
+			runs++
 		}
-		if st.Starts == 1 { // it has no more effects
-			break
+		t.Logf("plan %d: %d crashes", seed, runs)
+		if (runs+1)*stride < 60 {
+			t.Errorf("plan %d has %d effects alone", seed, runs*stride)
 		}
-		runs++
-	}
-	t.Logf("%d crashes", runs)
-	if runs < 100/stride {
-		t.Errorf("the plan has %d effects alone", runs)
 	}
 }

@@ -26,9 +26,10 @@ var acts = []act{
 	{"clock", 1, false, (*sim).actClock},
 	{"messages of a node", 6, false, (*sim).actNodeLink},
 	{"messages of a master", 6, false, (*sim).actMasterLink},
-	{"messages of clients", 2, false, (*sim).actClientLink},
+	{"messages of clients", 4, false, (*sim).actClientLink},
 	{"node dies", 4, false, (*sim).actNodeDies},
 	{"node hangs", 4, false, (*sim).actNodeHangs},
+	{"node restarts", 4, false, (*sim).actNodeRestarts},
 	{"node leaves", 2, false, (*sim).actNodeLeaves},
 	{"node is sick", 3, false, (*sim).actSick},
 	{"node counts wrong", 1, false, (*sim).actNumber},
@@ -46,6 +47,7 @@ var acts = []act{
 	{"hosts", 3, false, (*sim).actHosts},
 	{"resize", 2, false, (*sim).actResize},
 	{"signal", 1, false, (*sim).actSignal},
+	{"nonsense", 4, false, (*sim).actNonsense},
 }
 
 func (s *sim) actJob(d *dice) string {
@@ -142,7 +144,7 @@ func (s *sim) actNodeDies(d *dice) string {
 			n.port++
 		}
 		if size {
-			n.total = heddle.Of(pick[int64](d, 2, 4, 16)*gib, 4000)
+			n.total = heddle.Of(pick[int64](d, 512, 2*gib, 4*gib, 16*gib), 4000)
 		}
 		if rack {
 			n.rack = pick(d, "/r0", "/r1", "")
@@ -156,6 +158,16 @@ func (s *sim) actNodeHangs(d *dice) string {
 	n := pick(d, s.nodes...)
 	n.hung = s.now.Plus(pick(d, 5*heddle.Second, 30*heddle.Second, 4*heddle.Minute, 12*heddle.Minute))
 	return n.host + " until " + clock(n.hung)
+}
+
+func (s *sim) actNodeRestarts(d *dice) string {
+	n := pick(d, s.nodes...)
+	away, lost := pick(d, heddle.Second, 20*heddle.Second, 4*heddle.Minute), d.in(2)
+	if !n.up {
+		return ""
+	}
+	s.restart(n, away, lost)
+	return fmt.Sprintf("%s, after %d s, something lost %v", n.host, away/heddle.Second, lost)
 }
 
 func (s *sim) actNodeLeaves(d *dice) string {
@@ -214,7 +226,7 @@ func (s *sim) actExit(d *dice) string {
 }
 
 func (s *sim) actLaunch(d *dice) string {
-	s.launchFault = pick(d, launchRefused, launchUnheard)
+	s.launchFault = pick(d, launchRefused, launchUnheard, launchLate)
 	return fmt.Sprint(s.launchFault)
 }
 

@@ -45,7 +45,7 @@ func (s *sim) call(l *link, what func(rm.Call) rm.Message, done func(any, error)
 	mute := take(&l.mute)
 	if take(&l.twice) {
 		l.upset = s.now
-		s.after(there+d.span(0, 30*heddle.Second), func() {
+		s.after(there+d.span(0, pick(d, 100*heddle.Millisecond, 5*heddle.Second, 30*heddle.Second)), func() {
 			l.upset = s.now
 			s.hear(what, func(any, error) {}, func() {})
 		})

@@ -163,6 +163,9 @@ func (s *sim) join(m *master) {
 		return &rm.RegisterMaster{Call: c, Who: s.caller(m), Host: m.node.host, Port: 7, Tracking: "http://" + m.node.host}
 	}, func(any) {
 		m.registered, m.resp, m.fresh = true, 0, true
+		if list := slices.SortedFunc(maps.Keys(m.holds), ids.Container.Compare); len(list) > 0 && s.dice(m, m.calls).in(3) {
+			m.lost(m.holds[list[0]]) // it has changed its mind
+		}
 		s.round(m)
 	}, func(class string) {
 		if class == "" {
@@ -173,7 +176,13 @@ func (s *sim) join(m *master) {
 	})
 }
 
+// finish says that a master is done, and sometimes more than once and with another call between.
 func (s *sim) finish(m *master) {
+	if s.dice(m, 3).in(3) && s.shell.admitted[m.id] {
+		last := m.resp
+		s.order(func(c rm.Call) rm.Message { return &rm.FinishMaster{Call: c, Who: s.caller(m), Final: rm.Succeeded} })
+		s.order(func(c rm.Call) rm.Message { return &rm.Allocate{Call: c, Who: s.caller(m), Last: last} })
+	}
 	s.say(m, func(c rm.Call) rm.Message {
 		return &rm.FinishMaster{Call: c, Who: s.caller(m), Final: rm.Succeeded, Diagnostics: "done"}
 	}, func(any) {
@@ -340,7 +349,11 @@ func (s *sim) given(m *master, g *rm.Granted) {
 	}
 	d := mix(s.seed, 9, uint64(g.ID.ID), uint64(g.ID.Attempt.App.Seq))
 	n, expires := s.at(g.Node), s.now.Plus(s.cfg.ContainerExpiry)
-	s.think(m, d.span(heddle.Millisecond, 2*heddle.Second), func() {
+	slow := 2 * heddle.Second
+	if d.in(20) {
+		slow = 40 * heddle.Second
+	}
+	s.after(d.span(heddle.Millisecond, slow), func() { // it goes on without its master
 		if m.holds[g.ID] != h {
 			return
 		}

@@ -58,6 +58,7 @@ func (m *model) started() {
 	m.attempts, m.open, m.met, m.strange = map[ids.Attempt]*attempt{}, map[rm.Call]rm.Message{}, map[ids.Node]int{}, map[stranger]heddle.Time{}
 	m.books()
 	m.views()
+	m.finals()
 }
 
 // of is what is known of an attempt.
@@ -99,6 +100,7 @@ func (m *model) before(msg rm.Message) {
 func (m *model) after(msg rm.Message, effects []rm.Effect) {
 	m.calls(msg, effects)
 	m.books()
+	m.lives(effects)
 	switch q := msg.(type) {
 	case *rm.BeatNode:
 		m.beat(q, answer[*rm.NodeBeat](effects))
@@ -113,7 +115,7 @@ func (m *model) after(msg rm.Message, effects []rm.Effect) {
 			t.seen = m.s.now
 		}
 	case *rm.Allocate:
-		m.of(q.Who.Attempt).seen = m.s.now // one that comes late is a sign of life too
+		m.of(q.Who.Attempt).seen = m.s.now // whatever it said
 		if p := answer[*rm.Allocated](effects); p != nil {
 			m.allocated(q, p)
 		}
@@ -127,22 +129,39 @@ func (m *model) after(msg rm.Message, effects []rm.Effect) {
 		m.finals()
 	default:
 	}
+	if m.s.stats.Steps%16 == 0 {
+		m.views()
+		m.finals()
+	}
+}
+
+// lives looks at the ends of applications, and at those that are forgotten: one of these that is submitted once more
+// is a new one.
+func (m *model) lives(effects []rm.Effect) {
 	for _, e := range effects {
-		if e, ok := e.(*rm.Ended); ok {
+		switch e := e.(type) {
+		case *rm.Ended:
 			m.s.progress = m.s.now
 			if m.lines[e.App]++; m.lines[e.App] > 1 {
 				m.s.fail("ended twice", "%s", e.App)
 			}
-		}
-		if e, ok := e.(rm.UseKey); ok && e.Ring == rm.NodeRing {
-			for _, n := range m.s.reports().Nodes() {
-				m.met[n.ID]++
+		case *rm.Store:
+			for _, c := range e.Changes {
+				if id := c.Drop; !id.IsZero() {
+					m.over(id)
+					m.acked = slices.DeleteFunc(m.acked, func(a ids.App) bool { return a == id })
+					delete(m.ends, id)
+					delete(m.lines, id)
+				}
 			}
+		case rm.UseKey:
+			if e.Ring == rm.NodeRing {
+				for _, n := range m.s.reports().Nodes() {
+					m.met[n.ID]++
+				}
+			}
+		default:
 		}
-	}
-	if m.s.stats.Steps%16 == 0 {
-		m.views()
-		m.finals()
 	}
 }
 
@@ -207,6 +226,7 @@ func (m *model) promised(msg rm.Message) {
 			m.acked = append(m.acked, q.App.ID)
 			for _, j := range m.s.jobs {
 				j.acked = j.acked || j.id == q.App.ID
+				j.over = j.over && j.id != q.App.ID
 			}
 		}
 	case *rm.KillApp:
@@ -260,7 +280,6 @@ func (m *model) grant(id ids.Container) {
 // allocated looks at the answer to a master's call.
 func (m *model) allocated(q *rm.Allocate, p *rm.Allocated) {
 	t := m.of(q.Who.Attempt)
-	t.seen = m.s.now
 	if t.last != nil && p.ID == t.last.ID {
 		again := *p
 		again.NewToken = t.last.NewToken // keys may have changed meanwhile
@@ -269,7 +288,8 @@ func (m *model) allocated(q *rm.Allocate, p *rm.Allocated) {
 		}
 		return
 	}
-	t.last = p
+	t.last = new(*p) // as it was said
+	t.last.Granted, t.last.Completed, t.last.Tokens = slices.Clone(p.Granted), slices.Clone(p.Completed), slices.Clone(p.Tokens)
 	app, _ := m.s.reports().App(q.Who.Attempt.App)
 	if app.Internal != string(rm.AppRunning) { // on its way out, it is owed nothing
 		return
@@ -285,6 +305,32 @@ func (m *model) allocated(q *rm.Allocate, p *rm.Allocated) {
 	m.given(q, p, t)
 	m.ended(p, t)
 	m.holds(q.Who.Attempt, t)
+	m.asks(q.Who.Attempt, t)
+}
+
+// asks looks whether what a master waits for is asked for, or granted and not yet told.
+func (m *model) asks(id ids.Attempt, t *attempt) {
+	if !m.s.shell.m.Ready() {
+		return
+	}
+	has := map[int32]int32{}
+	list, _ := m.s.reports().Containers(id)
+	for _, c := range list {
+		if _, told := t.told[c.ID]; !told && c.Kind != heddle.AM {
+			has[c.Priority]++
+		}
+	}
+	app, _ := m.s.reports().App(id.App)
+	for _, r := range app.Requests {
+		if r.Place == "*" && r.AllocID >= 0 {
+			has[r.Priority] += r.Count
+		}
+	}
+	for _, p := range slices.Sorted(maps.Keys(t.owed)) {
+		if t.owed[p] != has[p] {
+			m.s.fail("asks", "%s waits for %d at priority %d; %d are asked for or on their way", id, t.owed[p], p, has[p])
+		}
+	}
 }
 
 // given looks at the containers that a master is told of.

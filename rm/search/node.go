@@ -63,6 +63,19 @@ func (s *sim) stopNode(n *node) {
 	n.life++
 }
 
+// restart ends a NodeManager and starts it again: what it ran goes on, and it remembers all of it but for what is lost.
+func (s *sim) restart(n *node, away heddle.Span, lost bool) {
+	n.life++
+	n.registered, n.resp, n.upset = false, 0, s.now
+	n.hung = s.now.Plus(away)
+	if list := n.sorted(); lost && len(list) > 0 {
+		w := pick(mix(s.seed, 10, uint64(n.i), uint64(n.life)), list...)
+		n.end(w, -100, "it was forgotten")
+		delete(n.works, w.ID)
+	}
+	s.later(n, 0, func() { s.beat(n) })
+}
+
 // later has a NodeManager do something, if it lives so long, when it does not hang.
 func (s *sim) later(n *node, d heddle.Span, do func()) {
 	life := n.life
@@ -260,13 +273,17 @@ func (s *sim) launch(e *rm.StartMaster) {
 		default:
 			s.startMaster(n, w, g)
 			if fault == launchUnheard {
-				say("the connection broke")
+				s.after1(d.span(heddle.Second, 30*heddle.Second), func() { say("the connection broke") })
 				return
 			}
 			say("")
 		}
 	}
-	s.after1(d.span(heddle.Millisecond, 300*heddle.Millisecond), attempt)
+	delay := d.span(heddle.Millisecond, 300*heddle.Millisecond)
+	if fault == launchLate || d.in(6) {
+		delay += d.span(heddle.Second, 30*heddle.Second)
+	}
+	s.after1(delay, attempt)
 }
 
 // What can go wrong with the start of a master.
@@ -274,6 +291,7 @@ const (
 	launchWell = iota
 	launchRefused
 	launchUnheard
+	launchLate
 )
 
 // stopMaster ends a master on its node, if it can be reached.

@@ -25,6 +25,7 @@ func (f *Failure) Error() string { return fmt.Sprintf("%s: %s: %s", clock(f.At),
 // Stats is how much was simulated.
 type Stats struct {
 	Steps, Faults, Jobs, Starts, Containers int
+	Effects                                 int // until all jobs were over
 	Time                                    heddle.Span
 }
 
@@ -221,7 +222,7 @@ func (s *sim) settle() {
 			s.stuck()
 		}
 	}
-	s.o.Crash = 0
+	s.o.Crash, s.stats.Effects = 0, s.effects
 	s.runUntil(s.now.Plus(longest + 2*heddle.Minute))
 	s.leftovers()
 }

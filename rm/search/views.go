@@ -10,10 +10,10 @@ import (
 
 // beat looks at a report of a node: what it runs is known, or is killed soon.
 func (m *model) beat(q *rm.BeatNode, p *rm.NodeBeat) {
-	n := m.s.at(q.Node)
 	if p == nil || p.Action != rm.GoOn {
 		return
 	}
+	n := m.s.at(q.Node)
 	m.forgotten(n, p)
 	cfg := &m.s.cfg
 	bound := 40*heddle.Second + 3*max(cfg.Beat, cfg.IdleBeat)
@@ -97,9 +97,6 @@ func (m *model) finals() {
 		p, err := r.App(id)
 		was, ended := m.ends[id]
 		if err != nil {
-			if ended && m.s.cfg.MaxCompleted < 10 { // forgotten
-				continue
-			}
 			m.s.fail("lost", "%s was taken in, and is not there", id)
 		}
 		if is := (end{p.State, p.Final}); ended && is != was {
@@ -217,7 +214,7 @@ func (s *sim) leftovers() {
 		rec, ok := s.disk.apps[j.id]
 		left(j.acked && ok && rec.State == "", "%s is over and not stored so", j.id)
 		if e := s.model.ends[j.id]; s.stats.Faults == 0 && j.acked {
-			left(e.final != rm.Succeeded && j.sub.MaxAttempts != 1, "%s ended as %v although nothing was wrong", j.id, e)
+			left(e.final != rm.Succeeded && len(j.sub.Lifetimes) == 0 && !j.regret, "%s ended as %v although nothing was wrong", j.id, e)
 		}
 	}
 }
