@@ -130,7 +130,7 @@ func (b *Testbed) await(ctx context.Context, within time.Duration, what string, 
 		if err := b.died(daemons...); err != nil {
 			return fmt.Errorf("%s: %w", what, err)
 		}
-		if err := sleep(ctx, 50*time.Millisecond); err != nil {
+		if err := Sleep(ctx, 50*time.Millisecond); err != nil {
 			return err
 		}
 	}

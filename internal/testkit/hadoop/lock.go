@@ -52,14 +52,14 @@ func awaitLock(ctx context.Context, f *os.File, wait time.Duration, log *slog.Lo
 			log.Info("waiting for another testbed to stop", "holder", holder)
 			told = true
 		}
-		if err := sleep(ctx, 500*time.Millisecond); err != nil {
+		if err := Sleep(ctx, 500*time.Millisecond); err != nil {
 			return err
 		}
 	}
 }
 
-// sleep waits for d or the end of ctx, whose error it returns.
-func sleep(ctx context.Context, d time.Duration) error {
+// Sleep waits for d or the end of ctx, whose error it returns.
+func Sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

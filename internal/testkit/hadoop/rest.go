@@ -74,6 +74,25 @@ func (b *Testbed) App(ctx context.Context, id string) (App, error) {
 	return answer.App, err
 }
 
+// Ended waits until the ResourceManager knows that an application is over. One that did not succeed is an error.
+func (b *Testbed) Ended(ctx context.Context, id string) (App, error) {
+	for {
+		app, err := b.App(ctx, id)
+		if err != nil {
+			return app, err
+		}
+		if app.Finished > 0 {
+			if app.FinalStatus != "SUCCEEDED" {
+				return app, fmt.Errorf("%s is %s: %s", id, app.FinalStatus, app.Diagnostics)
+			}
+			return app, nil
+		}
+		if err := Sleep(ctx, 50*time.Millisecond); err != nil {
+			return app, err
+		}
+	}
+}
+
 // Apps returns all applications that the ResourceManager knows.
 func (b *Testbed) Apps(ctx context.Context) ([]App, error) {
 	var answer struct{ Apps struct{ App []App } }

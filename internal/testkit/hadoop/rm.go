@@ -69,7 +69,7 @@ func (b *Testbed) startRM() error {
 func (b *Testbed) awaitRM(ctx context.Context) (time.Duration, error) {
 	began := time.Now()
 	for b.Get(ctx, "info", nil) != nil {
-		if err := errors.Join(b.died(resourceManager), sleep(ctx, 2*time.Millisecond)); err != nil {
+		if err := errors.Join(b.died(resourceManager), Sleep(ctx, 2*time.Millisecond)); err != nil {
 			return 0, fmt.Errorf("the ResourceManager's first answer: %w", err)
 		}
 	}

@@ -82,7 +82,7 @@ func sideBySide(ctx context.Context, b *hadoop.Testbed, s settings, out io.Write
 			}
 			m := measured[rm]
 			m[started] = append(m[started], first.Seconds())
-			if err := pause(ctx, settle); err != nil {
+			if err := hadoop.Sleep(ctx, settle); err != nil {
 				return err
 			}
 			resident, err := b.ResidentRM()
@@ -118,33 +118,5 @@ func runJob(ctx context.Context, b *hadoop.Testbed, j job, number int) (hadoop.A
 	if err != nil {
 		return hadoop.App{}, err
 	}
-	return ended(ctx, b, res.App)
-}
-
-// ended waits until the ResourceManager too knows that an application is over.
-func ended(ctx context.Context, b *hadoop.Testbed, id string) (hadoop.App, error) {
-	for {
-		app, err := b.App(ctx, id)
-		if err != nil {
-			return app, err
-		}
-		if app.Finished > 0 {
-			if app.FinalStatus != "SUCCEEDED" {
-				return app, fmt.Errorf("%s is %s: %s", id, app.FinalStatus, app.Diagnostics)
-			}
-			return app, nil
-		}
-		if err := pause(ctx, 50*time.Millisecond); err != nil {
-			return app, err
-		}
-	}
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return b.Ended(ctx, res.App)
 }

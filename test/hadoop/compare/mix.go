@@ -106,7 +106,7 @@ func once(ctx context.Context, b *hadoop.Testbed, m mix, number int) (mixResult,
 	began := time.Now()
 	runs := make([]*hadoop.Run, len(m.jobs))
 	for i, j := range m.jobs {
-		if err := pause(ctx, time.Until(began.Add(j.at))); err != nil {
+		if err := hadoop.Sleep(ctx, time.Until(began.Add(j.at))); err != nil {
 			return mixResult{}, err
 		}
 		args := strings.Fields(strings.ReplaceAll(j.mr, "OUT", fmt.Sprintf("/mix/%d/%s", number, j.name)))
@@ -127,7 +127,7 @@ func once(ctx context.Context, b *hadoop.Testbed, m mix, number int) (mixResult,
 		if err != nil {
 			return r, err
 		}
-		app, err := ended(ctx, b, res.App)
+		app, err := b.Ended(ctx, res.App)
 		if err != nil {
 			return r, err
 		}

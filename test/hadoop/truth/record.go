@@ -75,7 +75,7 @@ func (s *settings) record(ctx context.Context, m mix, list []arm) (err error) {
 				return err
 			}
 		}
-		if err := pause(ctx, settle); err != nil {
+		if err := hadoop.Sleep(ctx, settle); err != nil {
 			return err
 		}
 		if err := s.keep(ctx, b, m, a); err != nil {
@@ -119,7 +119,7 @@ func once(ctx context.Context, b *hadoop.Testbed, m mix, a arm) (*run, error) {
 	began := time.Now()
 	clients, starts := make([]*hadoop.Run, len(m.jobs)), make([]int64, len(m.jobs))
 	for i, j := range m.jobs {
-		if err := pause(ctx, time.Until(began.Add(j.at))); err != nil {
+		if err := hadoop.Sleep(ctx, time.Until(began.Add(j.at))); err != nil {
 			return nil, err
 		}
 		starts[i] = time.Now().UnixMilli()
@@ -134,7 +134,7 @@ func once(ctx context.Context, b *hadoop.Testbed, m mix, a arm) (*run, error) {
 		if err != nil {
 			return nil, err
 		}
-		app, err := ended(ctx, b, res.App)
+		app, err := b.Ended(ctx, res.App)
 		if err != nil {
 			return nil, err
 		}
@@ -165,32 +165,4 @@ func (j *measured) history(ctx context.Context, b *hadoop.Testbed, dir string) e
 		j.First = min(j.First, t.Started)
 	}
 	return b.KeepHistory(ctx, j.App, dir)
-}
-
-// ended waits until the ResourceManager too knows that an application is over.
-func ended(ctx context.Context, b *hadoop.Testbed, id string) (hadoop.App, error) {
-	for {
-		app, err := b.App(ctx, id)
-		if err != nil {
-			return app, err
-		}
-		if app.Finished > 0 {
-			if app.FinalStatus != "SUCCEEDED" {
-				return app, fmt.Errorf("%s is %s: %s", id, app.FinalStatus, app.Diagnostics)
-			}
-			return app, nil
-		}
-		if err := pause(ctx, 50*time.Millisecond); err != nil {
-			return app, err
-		}
-	}
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
