@@ -223,15 +223,16 @@ func (r *RM) carry(effects []rm.Effect) {
 	}
 }
 
+var levels = [...]slog.Level{rm.Info: slog.LevelInfo, rm.Warn: slog.LevelWarn, rm.Error: slog.LevelError}
+
 // logLine writes a line of the machine's.
 func logLine(log *slog.Logger, e *rm.Log) {
-	level := map[rm.Level]slog.Level{rm.Info: slog.LevelInfo, rm.Warn: slog.LevelWarn, rm.Error: slog.LevelError}[e.Level]
 	for i, v := range e.Args {
 		if s, ok := v.(heddle.Span); ok {
 			e.Args[i] = time.Duration(s).Round(time.Millisecond)
 		}
 	}
-	log.Log(context.Background(), level, e.Text, e.Args...)
+	log.Log(context.Background(), levels[e.Level], e.Text, e.Args...)
 }
 
 // answer is what a call of the loop came to.

@@ -16,9 +16,6 @@ import (
 // Version is the release of YARN whose protocols are spoken; NodeManagers are told so.
 const Version = "3.4.2"
 
-// maxHostName is how many characters a host may have, as DNS has it.
-const maxHostName = 255
-
 // Tracker is the protocol that NodeManagers speak.
 func (r *RM) Tracker() rpc.Protocol {
 	return rpc.Protocol{Name: "org.apache.hadoop.yarn.server.api.ResourceTrackerPB", Methods: map[string]rpc.Method{
@@ -32,8 +29,8 @@ func (r *RM) units() translate.Units { return r.cfg.ExtraResources }
 
 func (r *RM) registerNode(ctx context.Context, c *rpc.Call, q *wire.RegisterNodeManagerRequest) (*wire.RegisterNodeManagerResponse, error) {
 	id := conv.Node(q.GetNodeId())
-	if id.Host == "" || len(id.Host) > maxHostName || id.Port <= 0 {
-		return nil, rm.Unfit(fmt.Sprintf("a NodeManager registered as %q; expected a host of up to %d characters and the port of its container manager", rm.Clip(id.String(), maxHostName), maxHostName))
+	if id.Host == "" || len(id.Host) > rm.MaxHostName || id.Port <= 0 {
+		return nil, rm.Unfit(fmt.Sprintf("a NodeManager registered as %q; expected a host of up to %d characters and the port of its container manager", rm.Clip(id.String(), rm.MaxHostName), rm.MaxHostName))
 	}
 	msg := r.units().RegisterNode(q)
 	msg.Rack, msg.Names = r.rackOf(ctx, id.Host), r.namesOf(ctx, id.Host)

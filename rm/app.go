@@ -178,12 +178,15 @@ func (m *Machine) close(a *app) {
 	}
 	a.nodes = nil
 	m.commit(nil, Change{App: a.record()}) // with what it held in the end
-	a.Context, a.LogContext = nil, nil
+	a.forget()
 	_, known := m.queues[a.queue]
 	m.counts.end(a, known)
 	m.over = append(m.over, a)
 	m.trim()
 }
+
+// forget lets go of what is kept encoded of an application whose end is stored: no record of it follows.
+func (a *app) forget() { a.Context, a.Rest, a.LogContext = nil, nil, nil }
 
 // trim forgets the oldest applications that are over, beyond so many.
 func (m *Machine) trim() {

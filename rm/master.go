@@ -193,7 +193,7 @@ func (m *Machine) answerMaster(t *attempt, q *Allocate) *Allocated {
 	}
 	if len(t.updated) > 0 {
 		for _, id := range slices.SortedFunc(maps.Keys(t.updated), ids.Node.Compare) {
-			p.Nodes = append(p.Nodes, NodeNews{t.updated[id].how, m.Reports().reportNode(t.updated[id].n)})
+			p.Nodes = append(p.Nodes, NodeNews{t.updated[id].how, m.newsOf(t.updated[id].n)})
 		}
 		clear(t.updated)
 	}

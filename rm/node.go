@@ -7,9 +7,11 @@ import (
 	"heddle/yarn/ids"
 )
 
+// MaxHostName is how many characters a host may have, as DNS has it; a version too.
+const MaxHostName = 255
+
 const (
 	maxNodes    = 100_000 // by host and port, those that are gone included
-	maxHostName = 255     // characters, as DNS has it; of a version too
 	maxSignals  = 1000    // for containers of a node between two reports
 	defaultRack = "/default-rack"
 )

@@ -298,20 +298,25 @@ func (r Reports) Nodes() []NodeReport {
 }
 
 func (r Reports) reportNode(n *node) NodeReport {
-	p := NodeReport{
-		ID: n.id, HTTP: n.http, Rack: n.rack, State: n.state.String(), Version: n.version, Health: n.health, HealthAt: n.healthAt,
-		Total: n.total, Physical: n.physical, Containers: len(n.conts), Utilization: n.nodeUse, Aggregate: n.contUse,
-		BeatAt: r.m.date(n.seen), BeatEvery: n.every,
-	}
-	p.Used = r.m.usedOn(n)
-	if n.deadline != never {
-		p.Deadline = r.m.date(n.deadline)
-	}
+	p := r.m.newsOf(n)
 	seen := map[ids.App]bool{}
 	for _, c := range n.conts {
 		seen[c.attempt.app.ID] = true
 	}
 	p.Apps = slices.SortedFunc(maps.Keys(seen), ids.App.Compare)
+	return p
+}
+
+// newsOf is what masters, too, are told of a node: its report without the applications there.
+func (m *Machine) newsOf(n *node) NodeReport {
+	p := NodeReport{
+		ID: n.id, HTTP: n.http, Rack: n.rack, State: n.state.String(), Version: n.version, Health: n.health, HealthAt: n.healthAt,
+		Total: n.total, Physical: n.physical, Containers: len(n.conts), Utilization: n.nodeUse, Aggregate: n.contUse,
+		BeatAt: m.date(n.seen), BeatEvery: n.every, Used: m.usedOn(n),
+	}
+	if n.deadline != never {
+		p.Deadline = m.date(n.deadline)
+	}
 	return p
 }
 

@@ -19,6 +19,7 @@ func (m *Machine) recover(list []Recovered) {
 		m.byApp[a.ID] = a
 		m.counts.submitted++
 		if a.closed {
+			a.forget()
 			_, known := m.queues[a.queue]
 			m.counts.end(a, known)
 			m.over = append(m.over, a)

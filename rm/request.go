@@ -142,7 +142,7 @@ func (m *Machine) checkAsk(t *attempt, q *Allocate) error {
 			return invalid(classInvalidAsk, "Invalid resource request, a row names no place; expected *, a rack or a host")
 		}
 		if k.Size.AnyNegative() || k.Count > 0 && !k.Size.Fits(largest) {
-			return invalid(classInvalidAsk, "Invalid resource request! Cannot allocate containers as requested resource is less than 0 or greater than maximum allowed allocation. Requested %s, maximum allowed %s", m.text(k.Size), m.text(largest))
+			return m.tooLarge(k.Size, largest)
 		}
 	}
 	if err := m.checkTable(t, q.Ask); err != nil {

@@ -99,6 +99,7 @@ func (m *Machine) newApp(q *SubmitApp) (*app, error) {
 	return a, nil
 }
 
+// tooLarge is the error of a container that is below 0 or above the largest there can be.
 func (m *Machine) tooLarge(size, largest heddle.Resource) error {
 	return invalid(classInvalidAsk, "Invalid resource request! Cannot allocate containers as requested resource is less than 0 or greater than maximum allowed allocation. Requested %s, maximum allowed %s", m.text(size), m.text(largest))
 }

@@ -36,7 +36,7 @@ func (m *Machine) register(q *RegisterNode) *NodeRegistered {
 		n = m.addNode(id, rack)
 	}
 	n.names, n.http = q.Names, text("%s:%d", id.Host, q.HTTPPort)
-	n.version, n.seen, n.lastID, n.last = Clip(q.Version, maxHostName), m.now, 0, nil
+	n.version, n.seen, n.lastID, n.last = Clip(q.Version, MaxHostName), m.now, 0, nil
 	n.forget, n.signals = nil, nil
 	clear(n.cleanup)
 	if n.up && len(q.Containers) == 0 && len(q.Apps) == 0 { // it knows nothing of what ran there

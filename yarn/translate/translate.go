@@ -276,6 +276,29 @@ const anywhere = "*"
 
 // Submission is what a client hands in. An error says what is wrong with its master's container, which it leaves out.
 func (u Units) Submission(c *wire.ApplicationSubmissionContext) (s rm.Submission, err error) {
+	if s, err = u.submission(c); err != nil {
+		return s, err
+	}
+	if s.Context, err = proto.Marshal(c); err != nil {
+		return s, err
+	}
+	return s, parts(c, &s)
+}
+
+// Stored is a submission that was taken in once, as it was encoded. What it says of its master's container was good
+// enough then.
+func (u Units) Stored(context []byte) (rm.Submission, error) {
+	c := &wire.ApplicationSubmissionContext{}
+	if err := proto.Unmarshal(context, c); err != nil {
+		return rm.Submission{}, err
+	}
+	s, _ := u.submission(c)
+	s.Context = context
+	return s, parts(c, &s)
+}
+
+// submission is what one says, but for what is kept encoded.
+func (u Units) submission(c *wire.ApplicationSubmissionContext) (s rm.Submission, err error) {
 	s = rm.Submission{
 		ID: conv.App(c.GetApplicationId()), Name: c.GetApplicationName(), Type: c.GetApplicationType(), Tags: c.GetApplicationTags(),
 		MaxAttempts: c.GetMaxAppAttempts(), Unmanaged: c.GetUnmanagedAm(),
@@ -292,17 +315,12 @@ func (u Units) Submission(c *wire.ApplicationSubmissionContext) (s rm.Submission
 			Change: l.GetAccessType() == wire.ApplicationAccessType_APPACCESS_MODIFY_APP, List: rm.ACL(l.GetAcl()),
 		})
 	}
-	if s.Master, err = u.master(c); err != nil {
-		return s, err
-	}
-	return s, encode(c, &s)
+	s.Master, err = u.master(c)
+	return s, err
 }
 
-// encode keeps a submission as its client encoded it, whole and in parts.
-func encode(c *wire.ApplicationSubmissionContext, s *rm.Submission) (err error) {
-	if s.Context, err = proto.Marshal(c); err != nil {
-		return err
-	}
+// parts keeps what of a submission is used by itself, encoded.
+func parts(c *wire.ApplicationSubmissionContext, s *rm.Submission) (err error) {
 	if l := c.GetLogAggregationContext(); l != nil {
 		if s.LogContext, err = proto.Marshal(l); err != nil {
 			return err
@@ -339,13 +357,4 @@ func (u Units) master(c *wire.ApplicationSubmissionContext) (heddle.Resource, er
 		return heddle.Resource{}, errors.New("Invalid resource request, no resources requested") //nolint:staticcheck // stock's words
 	}
 	return u.Read(m), nil
-}
-
-// Stored is a submission that was taken in once, as it was encoded.
-func (u Units) Stored(context []byte) (rm.Submission, error) {
-	c := &wire.ApplicationSubmissionContext{}
-	if err := proto.Unmarshal(context, c); err != nil {
-		return rm.Submission{}, err
-	}
-	return u.Submission(c)
 }
