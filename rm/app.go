@@ -27,6 +27,7 @@ type app struct {
 	kill      string     // it was killed while its submission was being stored: why
 	killers   []Call     // wait for that kill to be stored
 	moveWhy   heddle.Why // why the core turned the last move down
+	why       heddle.Why // why the application was not taken in
 	nodes     map[*node]bool
 	logs      string
 	closed    bool // the core was told of its end
@@ -75,7 +76,7 @@ func (m *Machine) rejected(a *app, why heddle.Why) {
 		return // a move, whose sender is told
 	}
 	m.apps[a.aid] = nil
-	a.aid = heddle.NoApp
+	a.aid, a.why = heddle.NoApp, why
 	m.end(a, appFailed, Failed, text("Application %s was not taken into queue %s by user %s: %s", a.ID, a.queue, a.user, whyText(why)))
 }
 
@@ -84,6 +85,7 @@ func (m *Machine) begin(a *app, running bool) {
 	a.become(appSubmitted)
 	q, ok := m.queues[a.queue]
 	if !ok || !m.sch.Queues[q].Leaf {
+		a.why = heddle.NoSuchQueue
 		m.end(a, appFailed, Failed, text("Application %s was submitted to %s, which is no leaf queue", a.ID, a.queue))
 		return
 	}
@@ -102,7 +104,7 @@ func (m *Machine) begin(a *app, running bool) {
 
 // offer has nodes with room offered for what an application asks, at once instead of as they report in.
 func (m *Machine) offer(a *app) {
-	if m.Ready() && a.aid != heddle.NoApp {
+	if m.Ready() && a.aid != heddle.NoApp && !m.cfg.Stock {
 		m.step(heddle.Offer{App: a.aid})
 	}
 }
@@ -154,7 +156,7 @@ func (m *Machine) close(a *app) {
 	if a.state == appFinishing {
 		a.become(appFinished)
 	}
-	m.emit(&Ended{a.ID, a.user, a.public(), a.diag})
+	m.emit(&Ended{a.ID, a.user, a.public(), a.diag, a.why})
 	m.timers.stop(&a.timer)
 	if t := a.newest(); t != nil {
 		m.timers.stop(&t.timer)

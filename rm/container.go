@@ -51,8 +51,10 @@ const (
 func (m *Machine) carry(d heddle.Decision) {
 	switch d := d.(type) {
 	case *heddle.Admit:
+		m.note(d, m.apps[d.App].ID, ids.Container{})
 		m.admitted(m.apps[d.App])
 	case *heddle.Reject:
+		m.note(d, m.apps[d.App].ID, ids.Container{})
 		m.rejected(m.apps[d.App], d.Why)
 	case *heddle.Launch:
 		m.granted(d)
@@ -60,12 +62,27 @@ func (m *Machine) carry(d heddle.Decision) {
 		m.adopted(d)
 	case *heddle.Kill:
 		m.killed(d)
-	case *heddle.Book, *heddle.Unbook: // the core's own; nobody outside is told
-	case *heddle.Resize, *heddle.Suspend, *heddle.Resume:
-		// Profiles are built without what needs a node agent, so these do not come. If one does it is not
-		// carried out.
-		m.log(Error, "a decision that stock NodeManagers cannot carry out", "decision", d)
+	case *heddle.Book: // the core's own, and so is Unbook
+		m.note(d, m.apps[d.App].ID, ids.Container{})
+	case *heddle.Unbook:
+		m.note(d, m.apps[d.App].ID, ids.Container{})
+	case *heddle.Resize:
+		m.forAgent(d, d.Container)
+	case *heddle.Suspend:
+		m.forAgent(d, d.Container)
+	case *heddle.Resume:
+		m.forAgent(d, d.Container)
 	}
+}
+
+// forAgent is a decision for a node agent. Without agents profiles are built without what needs one, so these do not
+// come. If one does it is not carried out.
+func (m *Machine) forAgent(d heddle.Decision, id heddle.ContainerID) {
+	if !m.cfg.Agent {
+		m.log(Error, "a decision that stock NodeManagers cannot carry out", "decision", d)
+		return
+	}
+	m.noteOf(d, id)
 }
 
 // granted is a container for an application: its master's own, or one for the master to fetch.
@@ -79,6 +96,7 @@ func (m *Machine) granted(d *heddle.Launch) {
 		size: d.Told, created: m.now, fetched: never,
 	}
 	m.track(c)
+	m.note(d, a.ID, c.id)
 	if d.Kind == heddle.AM {
 		m.masterGranted(t, c)
 		return
@@ -125,6 +143,7 @@ func (m *Machine) killed(d *heddle.Kill) {
 	case why == "":
 		why = textCompleted
 	}
+	m.note(d, c.attempt.app.ID, c.id)
 	m.kill(c.node, c.id)
 	m.ended(c, &ContainerNews{ID: c.id, Over: true, Exit: int32(d.Status), Diagnostics: why, Size: c.size})
 	if c.kind == heddle.AM {
@@ -134,6 +153,9 @@ func (m *Machine) killed(d *heddle.Kill) {
 
 // exited is a container that must be taken for ended.
 func (m *Machine) exited(c *container, status int32, diagnostics string) {
+	if !c.over() {
+		m.note(&heddle.Kill{Container: c.cid, Status: heddle.ExitStatus(status)}, c.attempt.app.ID, c.id)
+	}
 	m.exitedAs(c, &ContainerNews{ID: c.id, Over: true, Exit: status, Diagnostics: diagnostics, Size: c.size})
 }
 

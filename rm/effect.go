@@ -75,6 +75,7 @@ type (
 		User        string
 		State       AppState
 		Diagnostics string
+		Why         heddle.Why // the scheduler turned it down; Fine where it did not
 	}
 )
 

@@ -19,6 +19,7 @@ type Machine struct {
 	now   heddle.Time
 
 	core     *sched.Core
+	watched  bool // decisions of the core are noted
 	stepping bool
 	events   []heddle.Event // that came while the core's decisions were carried out
 	ending   string         // what the kills being carried out are for, as the master is told
@@ -68,6 +69,8 @@ type Options struct {
 	Lists     HostLists
 	Keys      [NumRings]KeyState
 	State     []Recovered
+	Users     []string // that have their UserIDs already, from 0 on; policies know their names
+	Watch     bool     // every decision of the core is an effect, [Noted]
 }
 
 // New returns a machine that has taken over what a store holds, and what comes of that.
@@ -76,7 +79,7 @@ func New(o Options) (*Machine, []Effect) {
 		cfg: o.Config, sch: o.Scheduler, began: o.Began, epoch: o.Epoch, core: sched.New(o.Scheduler.Set), hold: never,
 		commits: map[uint64]func(){}, byApp: map[ids.App]*app{}, byNode: map[ids.Node]*node{},
 		byCont: map[ids.Container]*container{}, conts: map[heddle.ContainerID]*container{}, listed: o.Lists, tidyAt: tidyAt,
-		names: newNames(o.Scheduler),
+		names: newNames(o.Scheduler, o.Users), watched: o.Watch,
 	}
 	overlaps := [NumRings]heddle.Span{m.cfg.MasterExpiry * 3 / 2, m.cfg.NodeExpiry * 3 / 2, m.cfg.NodeExpiry * 3 / 2}
 	every := [NumRings]heddle.Span{m.cfg.KeyRolling, m.cfg.NodeKeyRolling, m.cfg.NodeKeyRolling}
@@ -130,6 +133,28 @@ func (m *Machine) hear(msg Message) {
 		m.keyMade(q)
 	case Tick:
 		m.tick()
+	case *LeftOut:
+		m.leftOut(q)
+	case *Progress:
+		m.measured(q.Container, func(c *container) heddle.Event {
+			return heddle.Progress{Container: c.cid, Phase: q.Phase, Fraction: q.Fraction}
+		})
+	case *Profile:
+		m.measured(q.Container, func(c *container) heddle.Event {
+			return heddle.Profile{Container: c.cid, CPU: q.CPU, Memory: q.Memory}
+		})
+	case *Output:
+		m.measured(q.Container, func(c *container) heddle.Event {
+			return heddle.Output{App: c.attempt.app.aid, Node: c.node.nid, Bytes: q.Bytes}
+		})
+	default:
+		m.asked(msg)
+	}
+}
+
+// asked takes what clients and administrators say.
+func (m *Machine) asked(msg Message) {
+	switch q := msg.(type) {
 	case *NewApp:
 		m.seq++
 		m.answer(q.Call, NewAppID{ids.App{Cluster: m.began, Seq: m.seq}, m.maximum()}, nil)

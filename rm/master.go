@@ -92,12 +92,24 @@ func (m *Machine) allocate(q *Allocate) (*Allocated, error) {
 	}
 	m.arrived(t, t.sent) // this call proves that the last answer arrived
 	t.sent = t.sent[:0]
+	p := m.serve(t, q)
+	p.Updates = q.Updates
+	return p, nil
+}
+
+// serve does what a master wants, and answers.
+func (m *Machine) serve(t *attempt, q *Allocate) *Allocated {
+	if m.cfg.Stock {
+		p := m.answerMaster(t, q)
+		m.blacklist(t, q)
+		m.ask(t, q.Ask)
+		m.giveBack(t, q.Release) // room for what is asked for now, not for what was
+		return p
+	}
 	m.blacklist(t, q)
 	m.giveBack(t, q.Release)
 	m.ask(t, q.Ask)
-	p := m.answerMaster(t, q)
-	p.Updates = q.Updates
-	return p, nil
+	return m.answerMaster(t, q)
 }
 
 // clamp makes a share of what a master reported.
@@ -254,7 +266,9 @@ func (m *Machine) finishMaster(q *FinishMaster) {
 		t.url = Clip(*q.Tracking, maxURL)
 	}
 	t.progress = 1
-	m.withdraw(t)
+	if !m.cfg.Stock {
+		m.withdraw(t)
+	}
 	a.saved = append(a.saved, q.Call)
 	m.end(a, appFinishing, t.final, t.diag)
 }

@@ -38,6 +38,7 @@ type (
 		Last       int32 // the number of the last answer that it has
 		Health     Health
 		Containers []ContainerNews // all that run, and those that ended
+		Partial    bool            // only those containers are named of which there is news
 		Logs       []LogNews
 		Keys       [NumRings]int32 // that it has; of masters' it has none
 		OfNode     Utilization

@@ -16,11 +16,17 @@ type names struct {
 	told      func(id heddle.UserID, name string)
 }
 
-func newNames(sch *Scheduler) names {
-	return names{
+// newNames are the names of a scheduler's queues and of users that have their numbers already.
+func newNames(sch *Scheduler, users []string) names {
+	n := names{
 		hosts: map[string][]*node{}, racks: map[string]heddle.RackID{}, users: map[string]heddle.UserID{},
-		queues: sch.Numbers(), told: sch.UserName,
+		queues: sch.Numbers(), userNames: users,
 	}
+	for _, u := range users {
+		n.users[u] = heddle.UserID(len(n.users))
+	}
+	n.told = sch.UserName
+	return n
 }
 
 // rackID is a rack's number.
@@ -60,7 +66,7 @@ const tidyAt = 20_000
 // tidy begins anew with the numbers of applications, nodes and users once most of those that have one are gone, and
 // drops created queues that nobody is in.
 func (m *Machine) tidy() {
-	if m.numbers() < m.tidyAt {
+	if m.sch.Rebuild == nil || m.numbers() < m.tidyAt {
 		return
 	}
 	if err := m.rebuild(m.sch); err != nil {

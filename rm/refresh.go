@@ -3,6 +3,7 @@ package rm
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"heddle"
 	"heddle/sched"
@@ -37,6 +38,9 @@ func (m *Machine) create(path string) error {
 // by submission, but not what a policy had learnt of it. Where a queue is gone that still has applications, or the
 // largest container shrinks while there are any, nothing changes.
 func (m *Machine) rebuild(sch *Scheduler, more ...string) error {
+	if sch.Rebuild == nil {
+		return invalid(classYarn, "there are no queues but those that were configured; %s is none of them", strings.Join(more, ", "))
+	}
 	leaves := map[string]bool{}
 	for _, q := range more {
 		leaves[q] = true

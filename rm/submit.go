@@ -48,7 +48,7 @@ func (m *Machine) submit(q *SubmitApp) {
 		}
 	}
 	if why != "" { // it is taken in all the same, and fails: its client polls for that
-		a.kill = text("Failed to submit application %s: %s", id, why)
+		a.kill, a.why = text("Failed to submit application %s: %s", id, why), heddle.NoSuchQueue
 	}
 	m.byApp[id] = a
 	m.counts.submitted++
@@ -111,7 +111,7 @@ func (m *Machine) appOf(user string, s *Submission) *app {
 	a.Facts.Name = cmp.Or(a.Facts.Name, a.Name)
 	a.Type = Clip(cmp.Or(a.Type, defaultType), maxTypeLength)
 	a.framework = frameworkOf(a.Type)
-	a.Master = a.Master.Max(heddle.Of(1, 1000))
+	a.Master = a.Master.Max(heddle.Of(1, 0)) // of none at all it would be at work already; the core has the least there is
 	a.Tags = slices.Clone(a.Tags)
 	for i, t := range a.Tags {
 		a.Tags[i] = strings.ToLower(t)

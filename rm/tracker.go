@@ -160,7 +160,7 @@ func (m *Machine) beat(q *BeatNode) *NodeBeat {
 			a.logs = l.Status
 		}
 	}
-	m.statuses(n, q.Containers)
+	m.statuses(n, q.Containers, q.Partial)
 	if n.state == nodeRunning && m.Ready() && (m.core.Wants(n.nid) || m.tickDue()) {
 		m.step(heddle.Heartbeat{Node: n.nid})
 	}
@@ -196,8 +196,9 @@ func (m *Machine) health(n *node, h Health) {
 	}
 }
 
-// statuses takes what a node says of its containers: all that run and those that ended.
-func (m *Machine) statuses(n *node, list []ContainerNews) {
+// statuses takes what a node says of its containers: all that run and those that ended; or, where partial, those of
+// which there is news.
+func (m *Machine) statuses(n *node, list []ContainerNews, partial bool) {
 	m.reports++
 	for i := range list {
 		s := &list[i]
@@ -226,6 +227,9 @@ func (m *Machine) statuses(n *node, list []ContainerNews) {
 		default:
 			m.exitedAs(c, s)
 		}
+	}
+	if partial {
+		return
 	}
 	named := m.reports
 	m.unreported(n, func(c *container) bool { return c.running() && c.reported != named })
@@ -285,6 +289,8 @@ func (m *Machine) answerBeat(n *node, q *BeatNode) *NodeBeat {
 func (m *Machine) interval(n *node) heddle.Span {
 	d := m.cfg.Beat
 	switch {
+	case m.cfg.Stock:
+		return d
 	case m.restless(n):
 		d = m.cfg.FastBeat
 	case len(n.conts) == 0 && len(n.apps) == 0 && m.core.View().Alive() == 0:

@@ -1,8 +1,9 @@
-// Package sim is the simulated cluster: a discrete-event loop around the real scheduler core, with
-// ApplicationMasters that ask as the real ones do and a world in which work takes the time it takes.
+// Package sim is the simulated cluster: a discrete-event loop around the ResourceManager of [heddle/rm], the same
+// that the daemon drives, with nodes that report in, ApplicationMasters that ask as the real ones do and a world in
+// which work takes the time it takes.
 //
-// It holds no policy. Nodes report at a fixed interval here, and nothing is offered between reports for an ask:
-// the daemon does otherwise in both.
+// It holds no policy, and takes no decision that is the ResourceManager's. The timing is that of a stock one: nodes
+// report at a fixed interval, and nothing is offered between reports for an ask.
 package sim
 
 import (
@@ -12,10 +13,12 @@ import (
 
 	"heddle"
 	"heddle/policy"
+	"heddle/rm"
 	"heddle/sched"
 	"heddle/sim/apps"
 	"heddle/sim/world"
 	"heddle/workload"
+	"heddle/yarn/ids"
 )
 
 // Options are one run.
@@ -71,7 +74,9 @@ type Progress struct {
 // A Sim is a run in progress.
 type Sim struct {
 	o     Options
-	core  *sched.Core
+	rm    *rm.Machine
+	names names
+	jobs  []int // by number of the application: the job that it is
 	phys  physics
 	heap  heap
 	wheel *wheel
@@ -84,7 +89,11 @@ type Sim struct {
 	racks []heddle.RackID
 	apps  []*app
 	conts pages
-	todo  []func()
+	todo  []func() // what comes after what is happening, at the same time
+
+	keepAt    heddle.Time // when the ResourceManager is told of beats that were left out
+	keepEvery heddle.Span
+	silent    int // nodes whose beats do not arrive
 
 	alive    int // jobs not done
 	events   int64
@@ -100,21 +109,25 @@ type Sim struct {
 	byName   map[string]heddle.NodeID
 	failRate float64
 	out      apps.Actions
-	ended    []ended
+	done     []ended
+	report   rm.BeatNode // said again and again
+	allocate rm.Allocate // likewise
+	answer   apps.Response
 }
 
 // nodeState is what a node has to tell at its next beat.
 type nodeState struct {
 	starts []heddle.ContainerID
 	exits  []exit
-	silent bool // its beats do not arrive
-	dead   bool // its processes are gone
-	lost   bool // given up by the ResourceManager
-	downAt heddle.Time
+	last   int32 // number of the last answer to its beats
+	silent bool  // its beats do not arrive
+	dead   bool  // its processes are gone
+	lost   bool  // given up by the ResourceManager
 }
 
 type exit struct {
 	c      heddle.ContainerID
+	name   ids.Container
 	status heddle.ExitStatus
 }
 
@@ -163,8 +176,10 @@ func newSim(o Options) (*Sim, error) {
 	if o.Attempts == 0 {
 		o.Attempts = 2
 	}
-	s := &Sim{o: o, core: sched.New(o.Set), alive: len(jobs), rng: rand.New(rand.NewPCG(o.Seed, 0xfa))}
+	s := &Sim{o: o, rm: newMachine(&o), names: newNames(&o), alive: len(jobs), rng: rand.New(rand.NewPCG(o.Seed, 0xfa))}
 	s.wheel = newWheel(len(o.Nodes), o.NodeBeat, rand.New(rand.NewPCG(o.Seed, 0xbea7)))
+	s.keepEvery = min(o.Expiry, containerExpiry) / listens
+	s.keepAt = heddle.Time(s.keepEvery)
 	s.none = newBitset(len(o.Nodes))
 	s.nodes = make([]nodeState, len(o.Nodes))
 	if o.Trace {
@@ -172,7 +187,7 @@ func newSim(o Options) (*Sim, error) {
 	}
 	s.res = &Result{Profile: o.Profile, Seed: o.Seed, World: "full"}
 	for i := range jobs {
-		s.apps = append(s.apps, newApp(s, heddle.AppID(i), &jobs[i]))
+		s.apps = append(s.apps, newApp(s, i, &jobs[i]))
 		s.heap.push(entry{at: jobs[i].Submit, what: arrival, id: int64(i)})
 	}
 	if o.Given {
@@ -187,7 +202,10 @@ func newSim(o Options) (*Sim, error) {
 	for i, n := range o.Nodes {
 		s.racks = append(s.racks, n.Rack)
 		s.res.Nodes = append(s.res.Nodes, NodeInfo{Name: n.Name, Rack: fmt.Sprintf("/rack%d", n.Rack), Total: n.Total})
-		s.nodeUp(heddle.NodeID(i))
+		s.register(heddle.NodeID(i))
+	}
+	if s.err != nil {
+		return nil, s.err
 	}
 	if err := s.plan(o.Faults); err != nil {
 		return nil, err
@@ -227,11 +245,11 @@ func (s *Sim) loop() {
 		s.m.advance(s, at)
 		s.now = at
 		s.happen(what)
-		for len(s.todo) > 0 {
-			f := s.todo[0]
-			s.todo = s.todo[1:]
-			f()
+		for i := 0; i < len(s.todo); i++ { //nolint:intrange // what is done adds to it
+			s.todo[i]()
 		}
+		clear(s.todo)
+		s.todo = s.todo[:0]
 		if s.events++; s.events%reportEvery == 0 && s.interrupted() {
 			s.res.Cut = true
 			return
@@ -265,7 +283,8 @@ const (
 	nothingLeft source = iota
 	fromWorld
 	fromHeap
-	fromCore
+	fromRM
+	fromLeftOut
 	fromWheel
 )
 
@@ -277,14 +296,24 @@ func (s *Sim) earliest() (heddle.Time, source) {
 	if len(s.heap.es) > 0 && (what == nothingLeft || s.heap.es[0].at < best) {
 		best, what = s.heap.es[0].at, fromHeap
 	}
-	if at, ok := s.core.Deadline(); ok && (what == nothingLeft || at < best) {
-		best, what = max(at, s.now), fromCore
+	at, _, beats := s.nextBeat()
+	// Timers alone, of nodes and masters that report, bring nothing.
+	if _, ok := s.core().Deadline(); ok || what != nothingLeft || beats || s.silent > 0 {
+		if at := max(s.rm.Deadline(), s.now); what == nothingLeft || at < best {
+			best, what = at, fromRM
+		}
+		if s.keepAt < best {
+			best, what = s.keepAt, fromLeftOut
+		}
 	}
-	if at, _, ok := s.nextBeat(); ok && (what == nothingLeft || at < best) {
+	if beats && (what == nothingLeft || at < best) {
 		best, what = at, fromWheel
 	}
 	return best, what
 }
+
+// core is the scheduler core, to be looked at.
+func (s *Sim) core() *sched.Core { return s.rm.Core() }
 
 // nextBeat is the next heartbeat that can matter: of a node with something to report, of one with room
 // while somebody waits, or of any at the time a policy's own arithmetic is due.
@@ -295,13 +324,13 @@ func (s *Sim) nextBeat() (heddle.Time, int32, bool) {
 	}
 	who := w.roomy
 	switch {
-	case s.core.Quiet():
+	case s.core().Quiet():
 		who = s.none
-	case s.core.AnyNode():
+	case s.core().AnyNode():
 		who = w.up
 	}
 	at, rank, ok := w.next(s.now, w.reports, who)
-	if tick, due := s.core.NextTick(); due {
+	if tick, due := s.core().NextTick(); due {
 		if t, r, k := w.next(max(tick, s.now), w.up, s.none); k && (!ok || t < at) {
 			return t, r, k
 		}
@@ -313,15 +342,18 @@ func (s *Sim) happen(what source) {
 	s.from = what
 	switch what {
 	case fromWorld:
-		s.ended = s.phys.advance(s.now, s.ended[:0])
-		for i := range s.ended {
-			s.workEnded(&s.ended[i])
+		s.done = s.phys.advance(s.now, s.done[:0])
+		for i := range s.done {
+			s.workEnded(&s.done[i])
 		}
 	case fromHeap:
 		s.entry = s.heap.pop()
 		s.planned(&s.entry)
-	case fromCore:
-		s.step(heddle.Wake{})
+	case fromRM:
+		s.say(rm.Tick{})
+		s.lookForLost()
+	case fromLeftOut:
+		s.keepAlive()
 	case fromWheel:
 		at, rank, _ := s.nextBeat()
 		s.wheel.made(at, rank)
@@ -363,44 +395,9 @@ func (s *Sim) planned(e *entry) {
 	}
 }
 
-// beat is a node's heartbeat: what it has to report, then its room.
-func (s *Sim) beat(id heddle.NodeID) {
-	n := &s.nodes[id]
-	for _, c := range n.starts {
-		s.step(heddle.Started{Container: c})
-	}
-	n.starts = n.starts[:0]
-	for i := 0; i < len(n.exits); i++ { //nolint:intrange // what is decided meanwhile may end more
-		x := n.exits[i]
-		c := s.container(x.c)
-		if c == nil {
-			continue
-		}
-		s.step(heddle.Exit{Container: x.c, Status: x.status})
-		s.exitKnown(c, x.status)
-	}
-	n.exits = n.exits[:0]
-	s.wheel.reports.set(s.wheel.rank[id], false)
-	s.step(heddle.Heartbeat{Node: id})
-	s.room(id)
-}
-
-// step gives the core one event and carries its decisions out.
-func (s *Sim) step(ev heddle.Event) {
-	for _, d := range s.core.Step(s.now, ev) {
-		s.carryOut(d)
-	}
-	if s.o.Check {
-		s.checked++
-		if broken := s.core.Check(); len(broken) > 0 && s.err == nil {
-			s.err = fmt.Errorf("at %.3f s, after %T: %v", s.now.Seconds(), ev, broken)
-		}
-	}
-}
-
 // room brings the wheel's idea of a node up to date.
 func (s *Sim) room(id heddle.NodeID) {
-	n := s.core.View().Node(id)
+	n := s.core().View().Node(id)
 	least := s.o.Set.Minimum
 	if least.IsZero() {
 		least = heddle.Of(1, 0)
@@ -408,5 +405,5 @@ func (s *Sim) room(id heddle.NodeID) {
 	up := n.Up() && !s.nodes[id].silent
 	r := s.wheel.rank[id]
 	s.wheel.up.set(r, up)
-	s.wheel.roomy.set(r, up && (n.Booked() != nil || n.Lends() || s.core.View().Fits(least, n.Free())))
+	s.wheel.roomy.set(r, up && (n.Booked() != nil || n.Lends() || s.core().View().Fits(least, n.Free())))
 }

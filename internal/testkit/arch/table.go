@@ -19,7 +19,7 @@ var Table = []Row{
 	{"sim/apps", []string{".", "workload"}},
 	{"sim/world", []string{".", "workload"}},
 	{"sim/bound", []string{"."}},
-	{"sim", []string{".", "cluster", "policy", "sched", "workload", "sim/apps", "sim/world", "sim/bound"}},
+	{"sim", []string{".", "cluster", "policy", "sched", "workload", "rm", "yarn/ids", "sim/apps", "sim/world", "sim/bound"}},
 	{"exp", []string{".", "workload", "scenario", "policies", "policy", "conf", "sim", "sim/world", "sim/bound", "internal/near"}},
 	{"report", []string{".", "sim", "workload"}},
 	{"exp/page", []string{".", "exp", "report", "sim"}},

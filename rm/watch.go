@@ -1,0 +1,129 @@
+package rm
+
+import (
+	"heddle"
+	"heddle/sched"
+	"heddle/yarn/ids"
+)
+
+// What a shell says and hears beyond YARN's protocol: one that measures tasks, that carries out decisions at once, or
+// that leaves out reports of which it knows that they would change nothing.
+
+// Noted is a decision of the core, for a shell that watches them (see [Options]): the application that it is about, and
+// the container where it is about one. A container that is taken for ended without a decision of the core is noted as a
+// [heddle.Kill]. The core's own numbers stay what they are as long as [Scheduler.Rebuild] is nil.
+type Noted struct {
+	Decision  heddle.Decision
+	App       ids.App
+	Container ids.Container
+}
+
+func (*Noted) effect() {}
+
+// What a node agent measures.
+type (
+	// Progress says how far a running task is.
+	Progress struct {
+		Container ids.Container
+		Phase     heddle.Phase
+		Fraction  float64 // of the whole task, 0 to 1
+	}
+
+	// Profile says what a running container used lately.
+	Profile struct {
+		Container ids.Container
+		CPU       int64 // milli-vcores, mean since the last profile
+		Memory    int64 // MiB, at this moment
+	}
+
+	// Output says that a container left map output of its application on its node.
+	Output struct {
+		Container ids.Container
+		Bytes     int64
+	}
+)
+
+// LeftOut says that nodes and masters were heard of though nothing was said: their shell left out what would have
+// changed nothing but that. Last is a time up to which it did.
+type LeftOut struct {
+	Nodes   []ids.Node
+	Running []ids.Container // that run there: they do not expire, though the core hears of them as they are reported
+	Masters []ids.Attempt
+	Last    heddle.Time
+}
+
+func (*Progress) message() {}
+func (*Profile) message()  {}
+func (*Output) message()   {}
+func (*LeftOut) message()  {}
+
+// Core is the scheduler core, which nobody but the machine may step: it is to be looked at. Another one may take its
+// place with any message.
+func (m *Machine) Core() *sched.Core { return m.core }
+
+// HasNews reports whether a master's next call would bring it containers, or ends of containers.
+func (m *Machine) HasNews(id ids.Attempt) bool {
+	t := m.liveAttempt(id)
+	return t != nil && len(t.granted)+len(t.finished) > 0
+}
+
+// note has the shell told of a decision, if it watches. The decision is copied: the core reuses it.
+func (m *Machine) note(d heddle.Decision, app ids.App, c ids.Container) {
+	if !m.watched {
+		return
+	}
+	switch x := d.(type) {
+	case *heddle.Launch:
+		d = new(*x)
+	case *heddle.Kill:
+		d = new(*x)
+	case *heddle.Book:
+		d = new(*x)
+	case *heddle.Unbook:
+		d = new(*x)
+	case *heddle.Resize:
+		d = new(*x)
+	case *heddle.Suspend:
+		d = new(*x)
+	case *heddle.Resume:
+		d = new(*x)
+	case *heddle.Admit:
+		d = new(*x)
+	case *heddle.Reject:
+		d = new(*x)
+	}
+	m.emit(&Noted{d, app, c})
+}
+
+// noteOf is note for a decision about a container that there is.
+func (m *Machine) noteOf(d heddle.Decision, id heddle.ContainerID) {
+	if c := m.conts[id]; c != nil {
+		m.note(d, c.attempt.app.ID, c.id)
+	}
+}
+
+// measured hands a measurement of a container that there is to the core.
+func (m *Machine) measured(id ids.Container, event func(c *container) heddle.Event) {
+	if c := m.byCont[id]; c != nil {
+		m.step(event(c))
+	}
+}
+
+// leftOut takes note of those who would have said something.
+func (m *Machine) leftOut(q *LeftOut) {
+	for _, id := range q.Nodes {
+		if n := m.byNode[id]; n != nil && n.state.active() {
+			n.seen = max(n.seen, q.Last)
+		}
+	}
+	for _, id := range q.Running {
+		if c := m.byCont[id]; c != nil {
+			m.timers.stop(&c.timer)
+		}
+	}
+	for _, id := range q.Masters {
+		if t := m.liveAttempt(id); t != nil {
+			t.seen = max(t.seen, q.Last)
+		}
+	}
+}
