@@ -3,7 +3,6 @@ package rm
 import (
 	"iter"
 	"maps"
-	"slices"
 
 	"heddle"
 	"heddle/yarn/ids"
@@ -28,7 +27,8 @@ type app struct {
 	killers   []Call     // wait for that kill to be stored
 	moveWhy   heddle.Why // why the core turned the last move down
 	why       heddle.Why // why the application was not taken in
-	nodes     map[*node]bool
+	nodes     []*node    // that ran something of it and have not been told to clean up
+	onNodes   bits       // likewise, by heddle.NodeID
 	logs      string
 	closed    bool // the core was told of its end
 
@@ -171,14 +171,16 @@ func (m *Machine) close(a *app) {
 		m.apps[a.aid] = nil
 		a.aid = heddle.NoApp
 	}
-	for _, n := range slices.SortedFunc(maps.Keys(a.nodes), func(m, n *node) int { return m.id.Compare(n.id) }) {
+	for _, n := range a.nodes {
 		if n.state.active() {
 			n.clean(a.ID)
 		}
-		delete(n.apps, a.ID)
-		maps.DeleteFunc(n.killed, func(id ids.Container, _ heddle.Time) bool { return id.Attempt.App == a.ID })
+		n.apps--
+		if len(n.killed) > 0 {
+			maps.DeleteFunc(n.killed, func(id ids.Container, _ heddle.Time) bool { return id.Attempt.App == a.ID })
+		}
 	}
-	a.nodes = nil
+	a.nodes, a.onNodes = nil, nil
 	m.commit(nil, Change{App: a.record()}) // with what it held in the end
 	a.forget()
 	_, known := m.queues[a.queue]
@@ -203,6 +205,15 @@ func (m *Machine) trim() {
 	}
 	m.over = m.over[n:]
 	m.commit(nil, drop...)
+}
+
+// ranOn notes that a node ran something of the application.
+func (a *app) ranOn(n *node) {
+	if !a.onNodes.has(int(n.nid)) {
+		a.onNodes.add(int(n.nid))
+		a.nodes = append(a.nodes, n)
+		n.apps++
+	}
 }
 
 // charge adds what a container held to what its application used.

@@ -39,11 +39,12 @@ type attempt struct {
 	seq      int64 // of its containers
 	conts    []*container
 	granted  []*container           // not yet fetched
-	finished []*ended               // its master is to hear of
-	sent     []*ended               // it was told; known to have arrived with its next call
-	heard    map[ids.Container]bool // ends that are known: true once its master has them; see wasHere
+	finished []ended                // its master is to hear of
+	sent     []told                 // known to have arrived with its next call
+	own      dense[*container]      // of this incarnation, by the number in their ids; untold stands for those that ended
+	heard    map[ids.Container]bool // of earlier ones, ends that are known: true once its master has them; see wasHere
 	updated  map[ids.Node]nodeNews  // for its master
-	tokens   map[ids.Node]bool      // nodes it was given tokens for
+	tokens   bits                   // nodes it was given tokens for, by heddle.NodeID
 	table
 	black    map[string]bool
 	releases map[ids.Container]bool // given back before their nodes came again after a restart
@@ -56,7 +57,7 @@ func (m *Machine) newAttempt(a *app) *attempt {
 	t := &attempt{
 		app: a, id: ids.Attempt{App: a.ID, N: int32(len(a.attempts) + 1)}, state: attemptScheduled,
 		responseID: unregistered, began: m.now, ended: never, seen: m.now, host: noName, port: -1, exit: exitInvalid,
-		tokens: map[ids.Node]bool{}, heard: map[ids.Container]bool{}, updated: map[ids.Node]nodeNews{}, table: newTable(),
+		heard: map[ids.Container]bool{}, updated: map[ids.Node]nodeNews{}, table: newTable(),
 	}
 	a.attempts = append(a.attempts, t)
 	return t
@@ -77,12 +78,18 @@ func (t *attempt) finish(m *Machine, state attemptState) {
 // drop lets go of what only a live attempt needs.
 func (t *attempt) drop() {
 	t.last, t.table, t.black, t.granted, t.releases, t.updated, t.heard = nil, table{}, nil, nil, nil, nil, nil
-	for _, list := range [][]*ended{t.finished, t.sent} {
-		for _, e := range list {
-			e.node.acknowledge(e.news.ID)
+	for i := range t.finished {
+		t.finished[i].node.acknowledge(t.finished[i].news.ID)
+	}
+	for _, e := range t.sent {
+		e.node.acknowledge(e.id)
+	}
+	t.finished, t.sent, t.tokens = nil, nil, nil
+	for seq, c := range t.own.all {
+		if c == untold {
+			t.own.drop(seq)
 		}
 	}
-	t.finished, t.sent = nil, nil
 }
 
 // unfetch takes back a grant that the master has not fetched; the core asks again by itself.

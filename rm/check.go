@@ -42,16 +42,16 @@ func (m *Machine) checkNodes(b *broken) {
 		}
 		held += len(n.conts)
 	}
-	b.that(held != len(m.conts) || held != len(m.byCont), "%d containers on nodes, %d and %d in the tables", held, len(m.conts), len(m.byCont))
+	b.that(held != m.conts.n, "%d containers on nodes, %d in the table", held, m.conts.n)
 }
 
 func (m *Machine) checkContainers(b *broken) {
 	v := m.core.View()
-	for id, c := range m.byCont { // order: of findings alone
-		t := c.attempt
+	for _, c := range m.conts.all {
+		t, id := c.attempt, c.id
 		x := v.Container(c.cid)
 		b.that(t != t.app.newest(), "%s is held for an attempt that is over", id)
-		b.that(c.over() || c.id != id || m.conts[c.cid] != c, "%s is in a table where it does not belong", id)
+		b.that(c.over() || m.container(id) != c || m.conts.get(int64(c.cid)) != c, "%s is in a table where it does not belong", id)
 		b.that(c.inLife >= len(t.conts) || t.conts[c.inLife] != c, "%s is not in its attempt", id)
 		b.that(x == nil || x.App().ID() != t.app.aid || x.Node().ID() != c.node.nid, "%s is not what the core holds under its number", id)
 		b.that(t.app.state.isOver(), "%s runs for an application that is %s", id, t.app.state)
@@ -85,11 +85,15 @@ func (m *Machine) checkAttempts(b *broken) {
 		}
 		b.that(!t.state.isOver() && waiting != len(t.granted), "%s has %d containers to fetch, and %d are listed", t.id, waiting, len(t.granted))
 		for _, c := range t.granted {
-			b.that(c.over() || c.fetched != never || m.byCont[c.id] != c, "%s is to be fetched and cannot be", c.id)
+			b.that(c.over() || c.fetched != never || m.container(c.id) != c, "%s is to be fetched and cannot be", c.id)
 		}
-		for _, e := range slices.Concat(t.finished, t.sent) {
-			b.that(news[e.news.ID] || m.byCont[e.news.ID] != nil, "the end of %s is told twice, or while it is held", e.news.ID)
-			news[e.news.ID] = true
+		ends := slices.Clone(t.sent)
+		for _, e := range t.finished {
+			ends = append(ends, told{e.node, e.news.ID})
+		}
+		for _, e := range ends {
+			b.that(news[e.id] || m.container(e.id) != nil, "the end of %s is told twice, or while it is held", e.id)
+			news[e.id] = true
 		}
 		keys := map[askKey]int{}
 		for key, row := range t.rows { // order: counts
@@ -112,8 +116,13 @@ func (m *Machine) checkTimers(b *broken) {
 	for _, n := range m.byNode { // order: of findings alone
 		b.that((n.state.active() || len(n.killed) > 0) && n.timer.i == 0, "nobody looks at %s", n.id)
 	}
-	for id, c := range m.byCont { // order: of findings alone
-		b.that(c.state == containerAcquired && c.kind != heddle.AM && c.timer.i == 0, "nobody looks whether %s is used", id)
+	looked := map[*container]bool{}
+	for i, c := range m.unused.list[m.unused.from:] {
+		looked[c] = true
+		b.that(i > 0 && c.fetched < m.unused.list[m.unused.from+i-1].fetched, "%s was told of before the one before it", c.id)
+	}
+	for _, c := range m.conts.all {
+		b.that(c.state == containerAcquired && c.kind != heddle.AM && !c.begun && !looked[c], "nobody looks whether %s is used", c.id)
 	}
 	for a, t := range m.current() {
 		b.that(a.lifetime > 0 && !a.state.ending() && !a.state.isOver() && a.timer.i == 0, "nobody looks how long %s lives", a.ID)
@@ -131,15 +140,20 @@ func (m *Machine) checkTables(b *broken) {
 		}
 	}
 	b.that(named != len(m.byNode), "%d nodes by host, %d by name", named, len(m.byNode))
-	open := 0
+	open, files := 0, map[*node]int{}
 	for id, a := range m.byApp { // order: of findings alone
 		if !a.closed {
 			open++
 		}
 		b.that(a.ID != id, "%s is in the place of %s", a.ID, id)
-		for n := range a.nodes { // order: likewise
+		for _, n := range a.nodes {
+			files[n]++
 			b.that(a.closed, "%s is over and has still files on %s", id, n.id)
+			b.that(!a.onNodes.has(int(n.nid)), "%s has files on %s and does not know it", id, n.id)
 		}
+	}
+	for _, n := range m.byNode { // order: likewise
+		b.that(n.apps != files[n], "%s has files of %d applications, counted as %d", n.id, files[n], n.apps)
 	}
 	b.that(open+len(m.over) != len(m.byApp), "%d applications go on, %d are over, and there are %d", open, len(m.over), len(m.byApp))
 	c := &m.counts

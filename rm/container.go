@@ -21,10 +21,10 @@ type container struct {
 	size     heddle.Resource
 	created  heddle.Time
 	fetched  heddle.Time // when its master was told; never before
+	begun    bool        // its node runs it and has yet to report it: see [LeftOut]
 	reported uint64      // the last report of its node that named it
 	onNode   int         // where it is in the node's list
 	inLife   int         // where it is in the attempt's list
-	timer    timer       // runs from when its master was told until its node reports it
 }
 
 // held is what the container has held so far: MiB·s and vcore·s.
@@ -106,19 +106,53 @@ func (m *Machine) granted(d *heddle.Launch) {
 
 // track enters a container into the tables.
 func (m *Machine) track(c *container) {
-	m.conts[c.cid], m.byCont[c.id] = c, c
 	a, t, n := c.attempt.app, c.attempt, c.node
+	m.conts.set(int64(c.cid), c)
+	if seq, ours := m.ours(c.id); ours {
+		t.own.set(seq, c)
+	} else {
+		m.found[c.id] = c
+	}
 	c.onNode, c.inLife = len(n.conts), len(t.conts)
 	n.conts, t.conts = append(n.conts, c), append(t.conts, c)
-	n.apps[a.ID] = true
-	a.nodes[n] = true
+	a.ranOn(n)
 }
 
-// untrack takes a container out of the tables.
-func (m *Machine) untrack(c *container) {
-	delete(m.conts, c.cid)
-	delete(m.byCont, c.id)
+// ours is a container's place among those that this incarnation granted to its attempt.
+func (m *Machine) ours(id ids.Container) (seq int64, ours bool) {
+	return id.ID & (1<<ids.EpochShift - 1), id.ID>>ids.EpochShift == m.epoch
+}
+
+// container finds one that is held, nil for none.
+func (m *Machine) container(id ids.Container) *container {
+	seq, ours := m.ours(id)
+	if !ours {
+		return m.found[id]
+	}
+	if t := m.attemptOf(id.Attempt); t != nil {
+		if c := t.own.get(seq); c != untold {
+			return c
+		}
+	}
+	return nil
+}
+
+// untold stands for a container that has ended, which its master has not been told.
+var untold = &container{state: containerCompleted}
+
+// untrack takes a container out of the tables. told says that nobody is to hear of its end.
+func (m *Machine) untrack(c *container, told bool) {
 	n, t := c.node, c.attempt
+	m.conts.drop(int64(c.cid))
+	seq, ours := m.ours(c.id)
+	switch {
+	case !ours:
+		delete(m.found, c.id)
+	case told:
+		t.own.drop(seq)
+	default:
+		t.own.set(seq, untold)
+	}
 	last := n.conts[len(n.conts)-1]
 	n.conts[c.onNode], last.onNode = last, c.onNode
 	n.conts[len(n.conts)-1] = nil
@@ -131,7 +165,7 @@ func (m *Machine) untrack(c *container) {
 
 // killed is a container that the core ended: its node is told, and its master, unless it never heard of it.
 func (m *Machine) killed(d *heddle.Kill) {
-	c := m.conts[d.Container]
+	c := m.conts.get(int64(d.Container))
 	if c == nil {
 		return
 	}
@@ -145,7 +179,7 @@ func (m *Machine) killed(d *heddle.Kill) {
 	}
 	m.note(d, c.attempt.app.ID, c.id)
 	m.kill(c.node, c.id)
-	m.ended(c, &ContainerNews{ID: c.id, Over: true, Exit: int32(d.Status), Diagnostics: why, Size: c.size})
+	m.ended(c, &ContainerEnd{ID: c.id, Exit: int32(d.Status), Diagnostics: why, Size: c.size})
 	if c.kind == heddle.AM {
 		m.masterEnded(c.attempt, int32(d.Status), why)
 	}
@@ -156,11 +190,11 @@ func (m *Machine) exited(c *container, status int32, diagnostics string) {
 	if !c.over() {
 		m.note(&heddle.Kill{Container: c.cid, Status: heddle.ExitStatus(status)}, c.attempt.app.ID, c.id)
 	}
-	m.exitedAs(c, &ContainerNews{ID: c.id, Over: true, Exit: status, Diagnostics: diagnostics, Size: c.size})
+	m.exitedAs(c, &ContainerEnd{ID: c.id, Exit: status, Diagnostics: diagnostics, Size: c.size})
 }
 
 // exitedAs is a container that ended on its node, as the node put it: masters act on its codes and texts.
-func (m *Machine) exitedAs(c *container, s *ContainerNews) {
+func (m *Machine) exitedAs(c *container, s *ContainerEnd) {
 	if c.over() {
 		return
 	}
@@ -185,44 +219,49 @@ func (m *Machine) unreported(n *node, missing func(*container) bool) {
 }
 
 // ended takes a container out of the tables and keeps the news for its master.
-func (m *Machine) ended(c *container, s *ContainerNews) {
+func (m *Machine) ended(c *container, s *ContainerEnd) {
 	if c.over() {
 		return
 	}
 	c.become(containerCompleted)
-	m.timers.stop(&c.timer)
-	m.untrack(c)
-	m.charge(c)
-	if c.kind == heddle.AM {
-		return
-	}
 	t := c.attempt
+	told := c.kind == heddle.AM || t.state.isOver() || c.fetched == never
+	m.untrack(c, told)
+	m.charge(c)
 	switch {
-	case t.state.isOver(): // nobody is left to hear of it
+	case !told:
+		t.hear(m, c.node, s)
 	case c.fetched == never:
 		t.unfetch(c)
-	default:
-		t.heard[c.id] = false
-		t.finished = append(t.finished, &ended{c.node, *s})
 	}
+}
+
+// hear keeps the end of a container for its master.
+func (t *attempt) hear(m *Machine, n *node, s *ContainerEnd) {
+	if _, ours := m.ours(s.ID); !ours {
+		t.heard[s.ID] = false
+	}
+	t.finished = append(t.finished, ended{n, *s})
 }
 
 // wasHere reports whether a container that is not held has ended here before, so that its master was told or is
 // going to be: it is one of this incarnation, or one of an earlier one whose end was heard of.
 func (m *Machine) wasHere(t *attempt, id ids.Container) bool {
 	_, heard := t.heard[id]
-	return heard || id.ID>>ids.EpochShift == m.epoch
+	_, ours := m.ours(id)
+	return heard || ours
 }
 
 // arrived notes that a master has the news of containers that ended: their nodes may forget them. Ends of
 // earlier incarnations are remembered, because nothing else tells that they are old news.
-func (m *Machine) arrived(t *attempt, list []*ended) {
-	for _, e := range list {
-		e.node.acknowledge(e.news.ID)
-		if e.news.ID.ID>>ids.EpochShift == m.epoch {
-			delete(t.heard, e.news.ID)
+func (m *Machine) arrived(t *attempt, list []told) {
+	for i := range list {
+		e := &list[i]
+		e.node.acknowledge(e.id)
+		if seq, ours := m.ours(e.id); ours {
+			t.own.drop(seq)
 		} else {
-			t.heard[e.news.ID] = true
+			t.heard[e.id] = true
 		}
 	}
 }
@@ -231,7 +270,8 @@ func (m *Machine) arrived(t *attempt, list []*ended) {
 // it: should this process die before that, the node is the one that knows.
 func (m *Machine) forgettable(n *node, id ids.Container) {
 	if t := m.attemptOf(id.Attempt); t != nil {
-		if has, heard := t.heard[id]; heard && !has {
+		seq, ours := m.ours(id)
+		if has, heard := t.heard[id]; heard && !has || ours && t.own.get(seq) == untold {
 			return
 		}
 	}
@@ -241,7 +281,13 @@ func (m *Machine) forgettable(n *node, id ids.Container) {
 // ended is the end of a container that its master is to hear of.
 type ended struct {
 	node *node
-	news ContainerNews
+	news ContainerEnd
+}
+
+// told is a container of whose end its master was told.
+type told struct {
+	node *node
+	id   ids.Container
 }
 
 // granting is a container as its master, or whoever starts it, is told of it.

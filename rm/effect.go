@@ -148,7 +148,7 @@ type Allocated struct {
 	ID         int32 // of this answer
 	Granted    []Granted
 	Tokens     []ids.Node // nodes that it is to have a token for
-	Completed  []ContainerNews
+	Completed  []ContainerEnd
 	Nodes      []NodeNews
 	Headroom   heddle.Resource
 	LiveNodes  int

@@ -19,12 +19,13 @@ type Machine struct {
 	now   heddle.Time
 
 	core     *sched.Core
-	watched  bool // decisions of the core are noted
+	watch    func(*Noted) // hears of the core's decisions; nil for nobody
+	noted    Noted        // what it hears
 	stepping bool
 	events   []heddle.Event // that came while the core's decisions were carried out
 	ending   string         // what the kills being carried out are for, as the master is told
 	telling  bool           // a new core is told what the last one knew
-	found    foundOne
+	finding  foundOne
 	hold     heddle.Time // nothing is given away before; never for no hold
 
 	effects   []Effect
@@ -34,9 +35,10 @@ type Machine struct {
 	apps   []*app // by heddle.AppID
 	byApp  map[ids.App]*app
 	seq    int32
-	over   []*app // of byApp, that ended, oldest first
-	byCont map[ids.Container]*container
-	conts  map[heddle.ContainerID]*container
+	over   []*app                       // of byApp, that ended, oldest first
+	conts  dense[*container]            // by the core's numbers
+	found  map[ids.Container]*container // of them, those of before the start
+	unused unused
 	names          // by which the core knows them
 	nodes  []*node // by heddle.NodeID
 	byNode map[ids.Node]*node
@@ -69,8 +71,8 @@ type Options struct {
 	Lists     HostLists
 	Keys      [NumRings]KeyState
 	State     []Recovered
-	Users     []string // that have their UserIDs already, from 0 on; policies know their names
-	Watch     bool     // every decision of the core is an effect, [Noted]
+	Users     []string     // that have their UserIDs already, from 0 on; policies know their names
+	Watch     func(*Noted) // hears of the core's decisions as they are carried out, and must not call the machine; may be nil
 }
 
 // New returns a machine that has taken over what a store holds, and what comes of that.
@@ -78,8 +80,8 @@ func New(o Options) (*Machine, []Effect) {
 	m := &Machine{
 		cfg: o.Config, sch: o.Scheduler, began: o.Began, epoch: o.Epoch, core: sched.New(o.Scheduler.Set), hold: never,
 		commits: map[uint64]func(){}, byApp: map[ids.App]*app{}, byNode: map[ids.Node]*node{},
-		byCont: map[ids.Container]*container{}, conts: map[heddle.ContainerID]*container{}, listed: o.Lists, tidyAt: tidyAt,
-		names: newNames(o.Scheduler, o.Users), watched: o.Watch,
+		found: map[ids.Container]*container{}, listed: o.Lists, tidyAt: tidyAt,
+		names: newNames(o.Scheduler, o.Users), watch: o.Watch,
 	}
 	overlaps := [NumRings]heddle.Span{m.cfg.MasterExpiry * 3 / 2, m.cfg.NodeExpiry * 3 / 2, m.cfg.NodeExpiry * 3 / 2}
 	every := [NumRings]heddle.Span{m.cfg.KeyRolling, m.cfg.NodeKeyRolling, m.cfg.NodeKeyRolling}
@@ -186,7 +188,7 @@ func (m *Machine) asked(msg Message) {
 
 // Deadline is when the machine wants a [Tick] at the latest.
 func (m *Machine) Deadline() heddle.Time {
-	at := min(m.timers.next(), m.hold, m.keyDue())
+	at := min(m.timers.next(), m.unused.next(m.cfg.ContainerExpiry), m.hold, m.keyDue())
 	if t, ok := m.core.Deadline(); ok && t < at {
 		at = t
 	}
@@ -196,7 +198,7 @@ func (m *Machine) Deadline() heddle.Time {
 // newTokens has every master given new tokens for nodes with its next containers there.
 func (m *Machine) newTokens() {
 	for _, t := range m.current() {
-		clear(t.tokens)
+		t.tokens = nil
 	}
 }
 

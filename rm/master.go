@@ -47,7 +47,7 @@ func (m *Machine) registerMaster(q *RegisterMaster) (*MasterRegistered, error) {
 	a := t.app
 	t.responseID, t.last, t.seen = 0, nil, m.now
 	t.host, t.port, t.url = Clip(q.Host, maxURL), q.Port, Clip(q.Tracking, maxURL)
-	clear(t.tokens)
+	t.tokens = nil
 	t.become(attemptRunning)
 	if a.state == appAccepted {
 		a.become(appRunning)
@@ -124,7 +124,7 @@ func clamp(f float32) float32 {
 func (m *Machine) giveBack(t *attempt, list []ids.Container) {
 	m.ending = textReleased
 	for _, id := range list {
-		c := m.byCont[id]
+		c := m.container(id)
 		switch {
 		case c != nil && c.kind != heddle.AM:
 			m.step(heddle.Release{App: t.app.aid, Container: c.cid})
@@ -181,7 +181,7 @@ func (m *Machine) answerMaster(t *attempt, q *Allocate) *Allocated {
 		if c.state == containerAllocated {
 			c.become(containerAcquired)
 		}
-		m.timers.by(&c.timer, c, m.now.Plus(m.cfg.ContainerExpiry))
+		m.unused.add(c)
 	}
 	if len(granted) > 0 { // what the core grants as it hears of it is for the next call
 		m.step(heddle.Acquire{App: a.aid})
@@ -189,17 +189,18 @@ func (m *Machine) answerMaster(t *attempt, q *Allocate) *Allocated {
 	}
 	for _, c := range granted {
 		p.Granted = append(p.Granted, m.granting(c))
-		if !t.tokens[c.node.id] {
-			t.tokens[c.node.id] = true
+		if !t.tokens.has(int(c.node.nid)) {
+			t.tokens.add(int(c.node.nid))
 			p.Tokens = append(p.Tokens, c.node.id)
 		}
 	}
 	if len(t.finished) > 0 {
-		p.Completed = make([]ContainerNews, len(t.finished))
-		for i, e := range t.finished {
+		p.Completed = make([]ContainerEnd, len(t.finished))
+		for i := range t.finished {
+			e := &t.finished[i]
 			p.Completed[i] = e.news
+			t.sent = append(t.sent, told{e.node, e.news.ID})
 		}
-		t.sent = append(t.sent, t.finished...)
 		clear(t.finished)
 		t.finished = t.finished[:0]
 	}

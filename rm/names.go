@@ -89,7 +89,15 @@ func (m *Machine) renumber() {
 	for i, n := range m.nodes {
 		n.nid = heddle.NodeID(i)
 	}
-	clear(m.conts)
+	m.conts = dense[*container]{}
+	m.newTokens()
+	for _, a := range m.byApp { // order: each for itself
+		a.nodes = slices.DeleteFunc(a.nodes, func(n *node) bool { return m.byNode[n.id] != n })
+		a.onNodes = nil
+		for _, n := range a.nodes {
+			a.onNodes.add(int(n.nid))
+		}
+	}
 	m.names.renew(m.sch)
 }
 

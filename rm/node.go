@@ -40,12 +40,12 @@ type node struct {
 
 	conts  []*container
 	killed map[ids.Container]heddle.Time // told to be killed, and when; end not yet reported
-	apps   map[ids.App]bool              // that ran here and are not cleaned up
+	apps   int                           // that ran here and are not cleaned up
 
 	// For the next report's answer.
-	cleanup  map[ids.Container]bool
+	cleanup  []ids.Container
 	forget   []ids.Container
-	cleanApp map[ids.App]bool
+	cleanApp []ids.App
 	signals  []Signal
 	resized  bool
 
@@ -101,7 +101,7 @@ func (m *Machine) tellNode(n *node, how NodeChange) {
 // forgetTokens has every master given a new token for a node with its next container there.
 func (m *Machine) forgetTokens(n *node) {
 	for _, t := range m.current() {
-		delete(t.tokens, n.id)
+		t.tokens.remove(int(n.nid))
 	}
 }
 
@@ -109,8 +109,7 @@ func (m *Machine) forgetTokens(n *node) {
 func (m *Machine) addNode(id ids.Node, rack string) *node {
 	n := &node{
 		id: id, nid: heddle.NodeID(len(m.nodes)), rack: rack, deadline: never,
-		killed: map[ids.Container]heddle.Time{}, apps: map[ids.App]bool{},
-		cleanup: map[ids.Container]bool{}, cleanApp: map[ids.App]bool{},
+		killed: map[ids.Container]heddle.Time{},
 	}
 	host := m.hostName(id)
 	if old := m.byNode[id]; old != nil {
@@ -150,7 +149,7 @@ func (m *Machine) hostName(id ids.Node) string {
 }
 
 // clean has a node clean up after an application, with the next report's answer.
-func (n *node) clean(id ids.App) { n.cleanApp[id] = true }
+func (n *node) clean(id ids.App) { n.cleanApp = append(n.cleanApp, id) }
 
 // acknowledge lets a node forget a container that ended.
 func (n *node) acknowledge(id ids.Container) {
@@ -162,6 +161,6 @@ func (n *node) acknowledge(id ids.Container) {
 // kill has a container killed on its node: with the next report, or when the node registers again.
 func (m *Machine) kill(n *node, id ids.Container) {
 	n.killed[id] = m.now
-	n.cleanup[id] = true
+	n.cleanup = append(n.cleanup, id)
 	m.timers.by(&n.timer, n, m.now.Plus(m.cfg.ContainerExpiry))
 }

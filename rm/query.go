@@ -274,7 +274,7 @@ func (r Reports) Containers(id ids.Attempt) ([]ContainerReport, error) {
 
 // Container returns one container that has not ended.
 func (r Reports) Container(id ids.Container) (ContainerReport, error) {
-	if c := r.m.byCont[id]; c != nil {
+	if c := r.m.container(id); c != nil {
 		return r.reportContainer(c), nil
 	}
 	return ContainerReport{}, &NotFound{"container " + id.String()}
@@ -390,7 +390,7 @@ func (r Reports) Cluster() ClusterReport {
 	p := ClusterReport{
 		ClusterID: cmp.Or(r.m.cfg.ClusterID, strconv.FormatInt(r.m.began, 10)), Started: r.m.began, Profile: r.m.sch.Profile, Order: r.m.sch.Order, Scheduler: r.m.sch.Type, Minimum: r.m.sch.Minimum, Maximum: r.m.sch.Maximum,
 		Submitted: r.m.counts.submitted, Completed: r.m.counts.completed, FailedApps: r.m.counts.failed, KilledApps: r.m.counts.killed,
-		Total: v.Total(), Used: v.Used(), Reserved: root.Booked(), Pending: root.Pending(), Containers: len(r.m.conts),
+		Total: v.Total(), Used: v.Used(), Reserved: root.Booked(), Pending: root.Pending(), Containers: r.m.conts.n,
 		Steps: r.m.steps + counts.Steps, Grants: r.m.grants + counts.Grants, BeatEvery: r.m.cfg.Beat,
 	}
 	for _, a := range r.m.byApp { // order: sums of integers

@@ -142,7 +142,7 @@ func (m *Machine) tellAgain(a *app) {
 		Facts: a.midway(),
 	})
 	for _, c := range byAge(a.newest().conts) {
-		m.found.id = c.id
+		m.finding.id = c.id
 		m.step(heddle.Found{App: a.aid, Node: c.node.nid, Kind: c.kind, Priority: c.priority, AllocID: c.allocID, Size: c.size, Ref: int64(c.node.nid)})
 	}
 }

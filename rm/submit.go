@@ -106,7 +106,7 @@ func (m *Machine) tooLarge(size, largest heddle.Resource) error {
 
 // appOf is what a submission says of an application, new or found in the store.
 func (m *Machine) appOf(user string, s *Submission) *app {
-	a := &app{Submission: *s, aid: heddle.NoApp, user: user, nodes: map[*node]bool{}, logs: "NOT_START"}
+	a := &app{Submission: *s, aid: heddle.NoApp, user: user, logs: "NOT_START"}
 	a.Name = Clip(cmp.Or(a.Name, noName), MaxName)
 	a.Facts.Name = cmp.Or(a.Facts.Name, a.Name)
 	a.Type = Clip(cmp.Or(a.Type, defaultType), maxTypeLength)
@@ -308,7 +308,7 @@ func (m *Machine) signal(q *SignalContainer) error {
 	if _, err := m.mine(q.Who, "signal containers of", q.Container.Attempt.App); err != nil {
 		return err
 	}
-	c := m.byCont[q.Container]
+	c := m.container(q.Container)
 	if c == nil {
 		return &NotFound{"container " + q.Container.String()}
 	}

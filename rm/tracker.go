@@ -1,7 +1,6 @@
 package rm
 
 import (
-	"maps"
 	"slices"
 
 	"heddle"
@@ -37,8 +36,7 @@ func (m *Machine) register(q *RegisterNode) *NodeRegistered {
 	}
 	n.names, n.http = q.Names, text("%s:%d", id.Host, q.HTTPPort)
 	n.version, n.seen, n.lastID, n.last = Clip(q.Version, MaxHostName), m.now, 0, nil
-	n.forget, n.signals = nil, nil
-	clear(n.cleanup)
+	n.forget, n.signals, n.cleanup = nil, nil, nil
 	if n.up && len(q.Containers) == 0 && len(q.Apps) == 0 { // it knows nothing of what ran there
 		m.nodeDown(n, nodeRebooted)
 	}
@@ -117,8 +115,7 @@ func (n *node) heal(h Health) {
 // ranOn notes that an application has files on a node; one that is over or unknown is cleaned up.
 func (m *Machine) ranOn(id ids.App, n *node) {
 	if a := m.byApp[id]; a != nil && !a.closed {
-		a.nodes[n] = true
-		n.apps[id] = true
+		a.ranOn(n)
 		return
 	}
 	n.clean(id)
@@ -160,7 +157,7 @@ func (m *Machine) beat(q *BeatNode) *NodeBeat {
 			a.logs = l.Status
 		}
 	}
-	m.statuses(n, q.Containers, q.Partial)
+	m.statuses(n, q)
 	if n.state == nodeRunning && m.Ready() && (m.core.Wants(n.nid) || m.tickDue()) {
 		m.step(heddle.Heartbeat{Node: n.nid})
 	}
@@ -196,43 +193,49 @@ func (m *Machine) health(n *node, h Health) {
 	}
 }
 
-// statuses takes what a node says of its containers: all that run and those that ended; or, where partial, those of
-// which there is news.
-func (m *Machine) statuses(n *node, list []ContainerNews, partial bool) {
+// statuses takes what a node says of its containers.
+func (m *Machine) statuses(n *node, q *BeatNode) {
 	m.reports++
-	for i := range list {
-		s := &list[i]
-		c := m.byCont[s.ID]
-		if c != nil && c.node != n {
-			m.log(Warn, "a node reports another node's container", "node", n.id, "container", s.ID)
-			continue
+	for _, id := range q.Running {
+		if c := m.container(id); c == nil || m.here(n, c) {
+			m.runs(n, id, c)
 		}
-		if c != nil {
-			c.reported = m.reports
-		}
-		if !s.Over {
-			m.runs(n, s.ID, c)
-			continue
-		}
-		delete(n.killed, s.ID)
-		switch {
-		case c == nil:
+	}
+	for i := range q.Ended {
+		s := &q.Ended[i]
+		c := m.container(s.ID)
+		if c == nil {
+			delete(n.killed, s.ID)
 			if a := m.byApp[s.ID.Attempt.App]; a == nil || a.closed { // it began after the node had cleaned up, perhaps
 				n.clean(s.ID.Attempt.App)
 			}
 			m.forgettable(n, s.ID)
-		case c.kind == heddle.AM:
-			n.acknowledge(s.ID)
-			m.exitedAs(c, s)
-		default:
-			m.exitedAs(c, s)
+			continue
 		}
+		if !m.here(n, c) {
+			continue
+		}
+		delete(n.killed, s.ID)
+		if c.kind == heddle.AM {
+			n.acknowledge(s.ID)
+		}
+		m.exitedAs(c, s)
 	}
-	if partial {
+	if q.Partial {
 		return
 	}
 	named := m.reports
 	m.unreported(n, func(c *container) bool { return c.running() && c.reported != named })
+}
+
+// here notes that a node named a container, and reports whether it is its own.
+func (m *Machine) here(n *node, c *container) bool {
+	if c.node != n {
+		m.log(Warn, "a node reports another node's container", "node", n.id, "container", c.id)
+		return false
+	}
+	c.reported = m.reports
+	return true
 }
 
 // killTime is how long a kill is waited for: what a node never started it does not report either.
@@ -243,7 +246,6 @@ func (m *Machine) runs(n *node, id ids.Container, c *container) {
 	if c != nil {
 		if !c.running() {
 			c.become(containerRunning)
-			m.timers.stop(&c.timer)
 			m.step(heddle.Started{Container: c.cid})
 		}
 		return
@@ -264,14 +266,8 @@ func (m *Machine) answerBeat(n *node, q *BeatNode) *NodeBeat {
 	n.every = m.interval(n)
 	p := &NodeBeat{ID: n.lastID, Every: n.every, Signals: n.signals, Forget: n.forget}
 	n.forget, n.signals = nil, nil
-	if len(n.cleanup) > 0 {
-		p.Cleanup = slices.SortedFunc(maps.Keys(n.cleanup), ids.Container.Compare)
-		clear(n.cleanup)
-	}
-	if len(n.cleanApp) > 0 {
-		p.CleanApp = slices.SortedFunc(maps.Keys(n.cleanApp), ids.App.Compare)
-		clear(n.cleanApp)
-	}
+	p.Cleanup, p.CleanApp = once(n.cleanup, ids.Container.Compare), once(n.cleanApp, ids.App.Compare)
+	n.cleanup, n.cleanApp = nil, nil
 	if n.resized {
 		p.Total, n.resized = new(n.total), false
 	}
@@ -284,6 +280,12 @@ func (m *Machine) answerBeat(n *node, q *BeatNode) *NodeBeat {
 	return p
 }
 
+// once sorts a list, and leaves each of its elements once.
+func once[T comparable](list []T, compare func(a, b T) int) []T {
+	slices.SortFunc(list, compare)
+	return slices.Compact(list)
+}
+
 // interval is when a node is wanted again: soon while something waits or is about to begin or end, late while
 // nobody wants anything, and never so soon that all nodes together are more than the load that was set.
 func (m *Machine) interval(n *node) heddle.Span {
@@ -293,7 +295,7 @@ func (m *Machine) interval(n *node) heddle.Span {
 		return d
 	case m.restless(n):
 		d = m.cfg.FastBeat
-	case len(n.conts) == 0 && len(n.apps) == 0 && m.core.View().Alive() == 0:
+	case len(n.conts) == 0 && n.apps == 0 && m.core.View().Alive() == 0:
 		d = m.cfg.IdleBeat
 	}
 	if m.cfg.BeatLoad > 0 {

@@ -10,15 +10,14 @@ import (
 // that leaves out reports of which it knows that they would change nothing.
 
 // Noted is a decision of the core, for a shell that watches them (see [Options]): the application that it is about, and
-// the container where it is about one. A container that is taken for ended without a decision of the core is noted as a
-// [heddle.Kill]. The core's own numbers stay what they are as long as [Scheduler.Rebuild] is nil.
+// the container where it is about one. It is good until the watcher returns. A container that is taken for ended without
+// a decision of the core is noted as a [heddle.Kill]. The core's own numbers stay what they are as long as
+// [Scheduler.Rebuild] is nil.
 type Noted struct {
 	Decision  heddle.Decision
 	App       ids.App
 	Container ids.Container
 }
-
-func (*Noted) effect() {}
 
 // What a node agent measures.
 type (
@@ -67,44 +66,24 @@ func (m *Machine) HasNews(id ids.Attempt) bool {
 	return t != nil && len(t.granted)+len(t.finished) > 0
 }
 
-// note has the shell told of a decision, if it watches. The decision is copied: the core reuses it.
+// note tells the shell of a decision, if it watches.
 func (m *Machine) note(d heddle.Decision, app ids.App, c ids.Container) {
-	if !m.watched {
-		return
+	if m.watch != nil {
+		m.noted = Noted{d, app, c}
+		m.watch(&m.noted)
 	}
-	switch x := d.(type) {
-	case *heddle.Launch:
-		d = new(*x)
-	case *heddle.Kill:
-		d = new(*x)
-	case *heddle.Book:
-		d = new(*x)
-	case *heddle.Unbook:
-		d = new(*x)
-	case *heddle.Resize:
-		d = new(*x)
-	case *heddle.Suspend:
-		d = new(*x)
-	case *heddle.Resume:
-		d = new(*x)
-	case *heddle.Admit:
-		d = new(*x)
-	case *heddle.Reject:
-		d = new(*x)
-	}
-	m.emit(&Noted{d, app, c})
 }
 
 // noteOf is note for a decision about a container that there is.
 func (m *Machine) noteOf(d heddle.Decision, id heddle.ContainerID) {
-	if c := m.conts[id]; c != nil {
+	if c := m.conts.get(int64(id)); c != nil {
 		m.note(d, c.attempt.app.ID, c.id)
 	}
 }
 
 // measured hands a measurement of a container that there is to the core.
 func (m *Machine) measured(id ids.Container, event func(c *container) heddle.Event) {
-	if c := m.byCont[id]; c != nil {
+	if c := m.container(id); c != nil {
 		m.step(event(c))
 	}
 }
@@ -117,8 +96,8 @@ func (m *Machine) leftOut(q *LeftOut) {
 		}
 	}
 	for _, id := range q.Running {
-		if c := m.byCont[id]; c != nil {
-			m.timers.stop(&c.timer)
+		if c := m.container(id); c != nil && c.state == containerAcquired {
+			c.begun = true
 		}
 	}
 	for _, id := range q.Masters {

@@ -202,14 +202,14 @@ func (s *Sim) register(id heddle.NodeID) {
 // beat is a node's heartbeat: what it has to report and, in the answer, what it is to end.
 func (s *Sim) beat(id heddle.NodeID) {
 	n, q := &s.nodes[id], &s.report
-	*q = rm.BeatNode{Node: s.names.nodes[id], Last: n.last, Containers: q.Containers[:0], Partial: true}
+	*q = rm.BeatNode{Node: s.names.nodes[id], Last: n.last, Running: q.Running[:0], Ended: q.Ended[:0], Partial: true}
 	for _, id := range n.starts {
 		if c := s.container(id); c != nil && !c.known {
-			q.Containers = append(q.Containers, rm.ContainerNews{ID: c.name})
+			q.Running = append(q.Running, c.name)
 		}
 	}
 	for i := range n.exits {
-		q.Containers = append(q.Containers, rm.ContainerNews{ID: n.exits[i].name, Over: true, Exit: int32(n.exits[i].status)})
+		q.Ended = append(q.Ended, rm.ContainerEnd{ID: n.exits[i].name, Exit: int32(n.exits[i].status)})
 	}
 	s.wheel.reports.set(s.wheel.rank[id], false)
 	answer, _ := s.say(q)

@@ -85,7 +85,7 @@ const (
 )
 
 // newMachine is a ResourceManager with the timing of a stock one.
-func newMachine(o *Options) *rm.Machine {
+func newMachine(o *Options, watch func(*rm.Noted)) *rm.Machine {
 	cfg := rm.Config{
 		NodeExpiry: o.Expiry, MasterExpiry: o.Expiry * 3 / 2, ContainerExpiry: containerExpiry, // as far apart as Hadoop has them
 		MaxAttempts: int32(o.Attempts), GlobalAttempts: int32(o.Attempts), MaxPriority: math.MaxInt32,
@@ -97,7 +97,7 @@ func newMachine(o *Options) *rm.Machine {
 			users = append(users, userName(heddle.UserID(len(users))))
 		}
 	}
-	m, _ := rm.New(rm.Options{Config: cfg, Scheduler: scheduler(o), Began: began, Users: users, Watch: true})
+	m, _ := rm.New(rm.Options{Config: cfg, Scheduler: scheduler(o), Began: began, Users: users, Watch: watch})
 	return m
 }
 
@@ -108,8 +108,6 @@ func (s *Sim) say(msg rm.Message) (answer any, err error) {
 		switch e := e.(type) {
 		case *rm.Answer:
 			answer, err = e.Value, e.Err
-		case *rm.Noted:
-			s.noted(e)
 		case *rm.Store:
 			s.later(func() { s.say(rm.Stored{Seq: e.Seq}) })
 		case *rm.StartMaster:

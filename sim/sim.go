@@ -176,7 +176,8 @@ func newSim(o Options) (*Sim, error) {
 	if o.Attempts == 0 {
 		o.Attempts = 2
 	}
-	s := &Sim{o: o, rm: newMachine(&o), names: newNames(&o), alive: len(jobs), rng: rand.New(rand.NewPCG(o.Seed, 0xfa))}
+	s := &Sim{o: o, names: newNames(&o), alive: len(jobs), rng: rand.New(rand.NewPCG(o.Seed, 0xfa))}
+	s.rm = newMachine(&o, s.noted)
 	s.wheel = newWheel(len(o.Nodes), o.NodeBeat, rand.New(rand.NewPCG(o.Seed, 0xbea7)))
 	s.keepEvery = min(o.Expiry, containerExpiry) / listens
 	s.keepAt = heddle.Time(s.keepEvery)

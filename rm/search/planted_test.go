@@ -51,8 +51,8 @@ var plants = []plant{
 		"	if !HERE { t.granted = nil }\n	for _, c := range granted {",
 	},
 	{
-		"tokens of nodes that come back stay", "node.go", "		delete(t.tokens, n.id)\n",
-		"		if !HERE { delete(t.tokens, n.id) }\n",
+		"tokens of nodes that come back stay", "node.go", "		t.tokens.remove(int(n.nid))\n",
+		"		if !HERE { t.tokens.remove(int(n.nid)) }\n",
 	},
 	{
 		"what is given back is kept", "master.go", "		case c != nil && c.kind != heddle.AM:\n",
@@ -67,8 +67,8 @@ var plants = []plant{
 		"		if HERE { n.become(nodeLost) } else { m.nodeDown(n, nodeLost) }\n",
 	},
 	{
-		"a node is not told to kill", "node.go", "	n.cleanup[id] = true\n",
-		"	if !HERE { n.cleanup[id] = true }\n",
+		"a node is not told to kill", "node.go", "	n.cleanup = append(n.cleanup, id)\n",
+		"	if !HERE { n.cleanup = append(n.cleanup, id) }\n",
 	},
 	{
 		"nodes do not clean up after applications", "app.go", "			n.clean(a.ID)\n",

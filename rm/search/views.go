@@ -17,11 +17,13 @@ func (m *model) beat(q *rm.BeatNode, p *rm.NodeBeat) {
 	m.forgotten(n, p)
 	cfg := &m.s.cfg
 	bound := 40*heddle.Second + 3*max(cfg.Beat, cfg.IdleBeat)
-	for i := range q.Containers {
-		c := &q.Containers[i]
-		key := stranger{q.Node, c.ID}
-		k, err := m.s.reports().Container(c.ID)
-		if c.Over || err == nil && k.Node == q.Node {
+	for i := range q.Ended {
+		delete(m.strange, stranger{q.Node, q.Ended[i].ID})
+	}
+	for _, id := range q.Running {
+		key := stranger{q.Node, id}
+		k, err := m.s.reports().Container(id)
+		if err == nil && k.Node == q.Node {
 			delete(m.strange, key)
 			continue
 		}
@@ -31,7 +33,7 @@ func (m *model) beat(q *rm.BeatNode, p *rm.NodeBeat) {
 			continue
 		}
 		if since = max(since, n.upset, m.s.thawed); m.s.now.Since(since) > bound {
-			m.s.fail("runs on", "%s runs on %s, held by nobody for %d s", c.ID, q.Node, int64(m.s.now.Since(since)/heddle.Second))
+			m.s.fail("runs on", "%s runs on %s, held by nobody for %d s", id, q.Node, int64(m.s.now.Since(since)/heddle.Second))
 		}
 	}
 }
