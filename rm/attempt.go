@@ -36,13 +36,13 @@ type attempt struct {
 	began      heddle.Time
 	ended      heddle.Time // never before it has
 
-	seq      int64 // of its containers
-	conts    []*container
+	seq      int64                  // of its containers
 	granted  []*container           // not yet fetched
 	finished []ended                // its master is to hear of
 	sent     []told                 // known to have arrived with its next call
 	own      dense[*container]      // of this incarnation, by the number in their ids; untold stands for those that ended
-	heard    map[ids.Container]bool // of earlier ones, ends that are known: true once its master has them; see wasHere
+	found    map[int64]*container   // of earlier ones, by the number in their ids
+	heard    map[ids.Container]bool // likewise, ends that are known: true once its master has them; see wasHere
 	updated  map[ids.Node]nodeNews  // for its master
 	tokens   bits                   // nodes it was given tokens for, by heddle.NodeID
 	table
@@ -104,7 +104,7 @@ func (m *Machine) masterGranted(t *attempt, c *container) {
 	if t.state.isOver() { // while the end of its application is being stored; it goes with it
 		return
 	}
-	t.master, t.masterID, t.masterNode, t.masterHTTP = c, c.id, c.node.id, c.node.http
+	t.master, t.masterID, t.masterNode, t.masterHTTP = c, c.id(), c.node.id, c.node.http
 	c.fetched = m.now
 	c.become(containerAcquired)
 	t.become(attemptSaving)
@@ -223,7 +223,7 @@ func (m *Machine) abandon(t *attempt) {
 	m.step(heddle.Acquire{App: t.app.aid}) // nothing that is given back is owed again
 	m.withdraw(t)
 	m.ending = textCompleted
-	for _, c := range byAge(t.conts) {
+	for _, c := range byAge(t.held) {
 		m.step(heddle.Release{App: t.app.aid, Container: c.cid})
 	}
 	m.ending = ""
@@ -269,9 +269,9 @@ func (m *Machine) stopMaster(t *attempt, status int32) {
 		return
 	}
 	if c.node.state.active() {
-		m.emit(&StopMaster{c.id, c.node.id, t.app.user})
+		m.emit(&StopMaster{c.id(), c.node.id, t.app.user})
 	}
-	m.kill(c.node, c.id)
+	m.kill(c.node, c.id())
 	m.exited(c, status, textCompleted)
 }
 

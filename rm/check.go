@@ -37,8 +37,8 @@ func (m *Machine) checkNodes(b *broken) {
 		b.that(n.up != (k != nil && k.Up()), "%s is up here and down in the core, or the other way round", n.id)
 		b.that(n.up && !n.state.active(), "%s is up and %s", n.id, n.state)
 		b.that(k != nil && k.Containers() != len(n.conts), "%s has not as many containers as in the core", n.id)
-		for j, c := range n.conts {
-			b.that(c.onNode != j || c.node != n, "%s is not in its place on %s", c.id, n.id)
+		for _, c := range n.conts {
+			b.that(c.node != n, "%s is not in its place on %s", c.id(), n.id)
 		}
 		held += len(n.conts)
 	}
@@ -48,11 +48,10 @@ func (m *Machine) checkNodes(b *broken) {
 func (m *Machine) checkContainers(b *broken) {
 	v := m.core.View()
 	for _, c := range m.conts.all {
-		t, id := c.attempt, c.id
+		t, id := c.attempt, c.id()
 		x := v.Container(c.cid)
 		b.that(t != t.app.newest(), "%s is held for an attempt that is over", id)
 		b.that(c.over() || m.container(id) != c || m.conts.get(int64(c.cid)) != c, "%s is in a table where it does not belong", id)
-		b.that(c.inLife >= len(t.conts) || t.conts[c.inLife] != c, "%s is not in its attempt", id)
 		b.that(x == nil || x.App().ID() != t.app.aid || x.Node().ID() != c.node.nid, "%s is not what the core holds under its number", id)
 		b.that(t.app.state.isOver(), "%s runs for an application that is %s", id, t.app.state)
 	}
@@ -68,24 +67,32 @@ func (m *Machine) checkApps(b *broken) {
 		b.that(a.closed != a.state.isOver(), "%s is %s and was closed, or not", id, a.state)
 		for i, t := range a.attempts {
 			b.that(i < len(a.attempts)-1 && !t.state.isOver(), "%s goes on beside a later attempt", t.id)
-			b.that(t.state.isOver() && len(t.conts) > 0 && t == a.newest() && a.aid == heddle.NoApp, "%s is over and holds containers", t.id)
+			b.that(t.state.isOver() && holds(t) && t == a.newest() && a.aid == heddle.NoApp, "%s is over and holds containers", t.id)
 		}
 	}
 	b.that(alive != v.Alive(), "%d applications alive, %d in the core", alive, v.Alive())
+}
+
+// holds reports whether an attempt holds a container.
+func holds(t *attempt) bool {
+	for range t.held {
+		return true
+	}
+	return false
 }
 
 // checkAttempts looks at what masters are to be told, and at what they ask for.
 func (m *Machine) checkAttempts(b *broken) {
 	for _, t := range m.current() {
 		waiting, news := 0, map[ids.Container]bool{}
-		for _, c := range t.conts {
+		for c := range t.held {
 			if c.fetched == never && c.kind != heddle.AM {
 				waiting++
 			}
 		}
 		b.that(!t.state.isOver() && waiting != len(t.granted), "%s has %d containers to fetch, and %d are listed", t.id, waiting, len(t.granted))
 		for _, c := range t.granted {
-			b.that(c.over() || c.fetched != never || m.container(c.id) != c, "%s is to be fetched and cannot be", c.id)
+			b.that(c.over() || c.fetched != never || m.container(c.id()) != c, "%s is to be fetched and cannot be", c.id())
 		}
 		ends := slices.Clone(t.sent)
 		for _, e := range t.finished {
@@ -119,10 +126,10 @@ func (m *Machine) checkTimers(b *broken) {
 	looked := map[*container]bool{}
 	for i, c := range m.unused.list[m.unused.from:] {
 		looked[c] = true
-		b.that(i > 0 && c.fetched < m.unused.list[m.unused.from+i-1].fetched, "%s was told of before the one before it", c.id)
+		b.that(i > 0 && c.fetched < m.unused.list[m.unused.from+i-1].fetched, "%s was told of before the one before it", c.id())
 	}
 	for _, c := range m.conts.all {
-		b.that(c.state == containerAcquired && c.kind != heddle.AM && !c.begun && !looked[c], "nobody looks whether %s is used", c.id)
+		b.that(c.state == containerAcquired && c.kind != heddle.AM && !c.begun && !looked[c], "nobody looks whether %s is used", c.id())
 	}
 	for a, t := range m.current() {
 		b.that(a.lifetime > 0 && !a.state.ending() && !a.state.isOver() && a.timer.i == 0, "nobody looks how long %s lives", a.ID)

@@ -2,6 +2,7 @@ package rm
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 
 	"heddle"
@@ -10,22 +11,22 @@ import (
 
 // A container is one that was granted and has not ended.
 type container struct {
-	id       ids.Container
-	cid      heddle.ContainerID
 	attempt  *attempt
 	node     *node
+	num      int64 // in its id
+	cid      heddle.ContainerID
 	kind     heddle.Kind
-	priority int32
 	state    containerState
+	begun    bool // its node runs it and has yet to report it: see [LeftOut]
+	priority int32
 	allocID  int64
 	size     heddle.Resource
 	created  heddle.Time
 	fetched  heddle.Time // when its master was told; never before
-	begun    bool        // its node runs it and has yet to report it: see [LeftOut]
 	reported uint64      // the last report of its node that named it
-	onNode   int         // where it is in the node's list
-	inLife   int         // where it is in the attempt's list
 }
+
+func (c *container) id() ids.Container { return ids.Container{Attempt: c.attempt.id, ID: c.num} }
 
 // held is what the container has held so far: MiB·s and vcore·s.
 func (c *container) held(now heddle.Time) (memory, vcores float64) {
@@ -34,8 +35,8 @@ func (c *container) held(now heddle.Time) (memory, vcores float64) {
 }
 
 // byAge is containers, the oldest first.
-func byAge(list []*container) []*container {
-	return slices.SortedFunc(slices.Values(list), func(a, b *container) int { return cmp.Compare(a.cid, b.cid) })
+func byAge(list iter.Seq[*container]) []*container {
+	return slices.SortedFunc(list, func(a, b *container) int { return cmp.Compare(a.cid, b.cid) })
 }
 
 // What masters are told of containers that did not end by themselves.
@@ -91,12 +92,11 @@ func (m *Machine) granted(d *heddle.Launch) {
 	t := a.newest()
 	t.seq++
 	c := &container{
-		id:  ids.Container{Attempt: t.id, ID: m.epoch<<ids.EpochShift | t.seq},
-		cid: d.Container, attempt: t, node: m.nodes[d.Node], kind: d.Kind, priority: d.Priority, allocID: d.AllocID,
+		num: m.epoch<<ids.EpochShift | t.seq, cid: d.Container, attempt: t, node: m.nodes[d.Node], kind: d.Kind, priority: d.Priority, allocID: d.AllocID,
 		size: d.Told, created: m.now, fetched: never,
 	}
 	m.track(c)
-	m.note(d, a.ID, c.id)
+	m.note(d, a.ID, c.id())
 	if d.Kind == heddle.AM {
 		m.masterGranted(t, c)
 		return
@@ -108,33 +108,51 @@ func (m *Machine) granted(d *heddle.Launch) {
 func (m *Machine) track(c *container) {
 	a, t, n := c.attempt.app, c.attempt, c.node
 	m.conts.set(int64(c.cid), c)
-	if seq, ours := m.ours(c.id); ours {
+	if seq, ours := m.ours(c.num); ours {
 		t.own.set(seq, c)
 	} else {
-		m.found[c.id] = c
+		if t.found == nil {
+			t.found = map[int64]*container{}
+		}
+		t.found[c.num] = c
 	}
-	c.onNode, c.inLife = len(n.conts), len(t.conts)
-	n.conts, t.conts = append(n.conts, c), append(t.conts, c)
+	n.conts = append(n.conts, c)
 	a.ranOn(n)
 }
 
 // ours is a container's place among those that this incarnation granted to its attempt.
-func (m *Machine) ours(id ids.Container) (seq int64, ours bool) {
-	return id.ID & (1<<ids.EpochShift - 1), id.ID>>ids.EpochShift == m.epoch
+func (m *Machine) ours(num int64) (seq int64, ours bool) {
+	return num & (1<<ids.EpochShift - 1), num>>ids.EpochShift == m.epoch
 }
 
 // container finds one that is held, nil for none.
 func (m *Machine) container(id ids.Container) *container {
-	seq, ours := m.ours(id)
-	if !ours {
-		return m.found[id]
+	t := m.attemptOf(id.Attempt)
+	if t == nil {
+		return nil
 	}
-	if t := m.attemptOf(id.Attempt); t != nil {
-		if c := t.own.get(seq); c != untold {
-			return c
-		}
+	seq, ours := m.ours(id.ID)
+	if !ours {
+		return t.found[id.ID]
+	}
+	if c := t.own.get(seq); c != untold {
+		return c
 	}
 	return nil
+}
+
+// held yields the containers that an attempt holds, in no order.
+func (t *attempt) held(yield func(*container) bool) {
+	for _, c := range t.own.all {
+		if c != untold && !yield(c) {
+			return
+		}
+	}
+	for _, c := range t.found { // order: none is promised
+		if !yield(c) {
+			return
+		}
+	}
 }
 
 // untold stands for a container that has ended, which its master has not been told.
@@ -144,23 +162,19 @@ var untold = &container{state: containerCompleted}
 func (m *Machine) untrack(c *container, told bool) {
 	n, t := c.node, c.attempt
 	m.conts.drop(int64(c.cid))
-	seq, ours := m.ours(c.id)
+	seq, ours := m.ours(c.num)
 	switch {
 	case !ours:
-		delete(m.found, c.id)
+		delete(t.found, c.num)
 	case told:
 		t.own.drop(seq)
 	default:
 		t.own.set(seq, untold)
 	}
-	last := n.conts[len(n.conts)-1]
-	n.conts[c.onNode], last.onNode = last, c.onNode
-	n.conts[len(n.conts)-1] = nil
-	n.conts = n.conts[:len(n.conts)-1]
-	last = t.conts[len(t.conts)-1]
-	t.conts[c.inLife], last.inLife = last, c.inLife
-	t.conts[len(t.conts)-1] = nil
-	t.conts = t.conts[:len(t.conts)-1]
+	last := len(n.conts) - 1
+	n.conts[slices.Index(n.conts, c)] = n.conts[last]
+	n.conts[last] = nil
+	n.conts = n.conts[:last]
 }
 
 // killed is a container that the core ended: its node is told, and its master, unless it never heard of it.
@@ -177,9 +191,9 @@ func (m *Machine) killed(d *heddle.Kill) {
 	case why == "":
 		why = textCompleted
 	}
-	m.note(d, c.attempt.app.ID, c.id)
-	m.kill(c.node, c.id)
-	m.ended(c, &ContainerEnd{ID: c.id, Exit: int32(d.Status), Diagnostics: why, Size: c.size})
+	m.note(d, c.attempt.app.ID, c.id())
+	m.kill(c.node, c.id())
+	m.ended(c, &ContainerEnd{ID: c.id(), Exit: int32(d.Status), Diagnostics: why, Size: c.size})
 	if c.kind == heddle.AM {
 		m.masterEnded(c.attempt, int32(d.Status), why)
 	}
@@ -188,9 +202,9 @@ func (m *Machine) killed(d *heddle.Kill) {
 // exited is a container that must be taken for ended.
 func (m *Machine) exited(c *container, status int32, diagnostics string) {
 	if !c.over() {
-		m.note(&heddle.Kill{Container: c.cid, Status: heddle.ExitStatus(status)}, c.attempt.app.ID, c.id)
+		m.note(&heddle.Kill{Container: c.cid, Status: heddle.ExitStatus(status)}, c.attempt.app.ID, c.id())
 	}
-	m.exitedAs(c, &ContainerEnd{ID: c.id, Exit: status, Diagnostics: diagnostics, Size: c.size})
+	m.exitedAs(c, &ContainerEnd{ID: c.id(), Exit: status, Diagnostics: diagnostics, Size: c.size})
 }
 
 // exitedAs is a container that ended on its node, as the node put it: masters act on its codes and texts.
@@ -213,8 +227,8 @@ func (m *Machine) unreported(n *node, missing func(*container) bool) {
 			gone = append(gone, c)
 		}
 	}
-	for _, c := range byAge(gone) {
-		m.exited(c, int32(heddle.Aborted), text("Container %s was running but not reported from %s", c.id, n.id))
+	for _, c := range byAge(slices.Values(gone)) {
+		m.exited(c, int32(heddle.Aborted), text("Container %s was running but not reported from %s", c.id(), n.id))
 	}
 }
 
@@ -238,7 +252,7 @@ func (m *Machine) ended(c *container, s *ContainerEnd) {
 
 // hear keeps the end of a container for its master.
 func (t *attempt) hear(m *Machine, n *node, s *ContainerEnd) {
-	if _, ours := m.ours(s.ID); !ours {
+	if _, ours := m.ours(s.ID.ID); !ours {
 		t.heard[s.ID] = false
 	}
 	t.finished = append(t.finished, ended{n, *s})
@@ -248,7 +262,7 @@ func (t *attempt) hear(m *Machine, n *node, s *ContainerEnd) {
 // going to be: it is one of this incarnation, or one of an earlier one whose end was heard of.
 func (m *Machine) wasHere(t *attempt, id ids.Container) bool {
 	_, heard := t.heard[id]
-	_, ours := m.ours(id)
+	_, ours := m.ours(id.ID)
 	return heard || ours
 }
 
@@ -258,7 +272,7 @@ func (m *Machine) arrived(t *attempt, list []told) {
 	for i := range list {
 		e := &list[i]
 		e.node.acknowledge(e.id)
-		if seq, ours := m.ours(e.id); ours {
+		if seq, ours := m.ours(e.id.ID); ours {
 			t.own.drop(seq)
 		} else {
 			t.heard[e.id] = true
@@ -270,7 +284,7 @@ func (m *Machine) arrived(t *attempt, list []told) {
 // it: should this process die before that, the node is the one that knows.
 func (m *Machine) forgettable(n *node, id ids.Container) {
 	if t := m.attemptOf(id.Attempt); t != nil {
-		seq, ours := m.ours(id)
+		seq, ours := m.ours(id.ID)
 		if has, heard := t.heard[id]; heard && !has || ours && t.own.get(seq) == untold {
 			return
 		}
@@ -293,7 +307,7 @@ type told struct {
 // granting is a container as its master, or whoever starts it, is told of it.
 func (m *Machine) granting(c *container) Granted {
 	return Granted{
-		ID: c.id, Node: c.node.id, NodeHTTP: c.node.http, Size: c.size, Priority: c.priority, AllocID: c.allocID,
+		ID: c.id(), Node: c.node.id, NodeHTTP: c.node.http, Size: c.size, Priority: c.priority, AllocID: c.allocID,
 		Master: c.kind == heddle.AM, User: c.attempt.app.user, Created: m.date(c.created),
 		Expires: m.date(m.now.Plus(m.cfg.ContainerExpiry)), Logs: c.attempt.app.LogContext,
 	}

@@ -15,7 +15,7 @@ func (m *Machine) expire() {
 		m.lookAt(t, t.of, t.of.expire(m))
 	}
 	for c := m.unused.due(m.now, m.cfg.ContainerExpiry); c != nil; c = m.unused.due(m.now, m.cfg.ContainerExpiry) {
-		m.kill(c.node, c.id)
+		m.kill(c.node, c.id())
 		m.exited(c, int32(heddle.Aborted), textExpired)
 	}
 	m.release()

@@ -137,7 +137,7 @@ func TestOwedByTheNextCore(t *testing.T) {
 	if got := len(m.ask(row(20, "*", 1024, 4)).Granted); got != 2 {
 		t.Fatalf("granted %d of 4, want the 2 that fit", got)
 	}
-	held := w.m.byNode[n.id].conts[0].id
+	held := w.m.byNode[n.id].conts[0].id()
 	n.run(held)
 	n.beat()
 	n.exit(held, 0)

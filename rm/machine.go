@@ -35,9 +35,8 @@ type Machine struct {
 	apps   []*app // by heddle.AppID
 	byApp  map[ids.App]*app
 	seq    int32
-	over   []*app                       // of byApp, that ended, oldest first
-	conts  dense[*container]            // by the core's numbers
-	found  map[ids.Container]*container // of them, those of before the start
+	over   []*app            // of byApp, that ended, oldest first
+	conts  dense[*container] // by the core's numbers
 	unused unused
 	names          // by which the core knows them
 	nodes  []*node // by heddle.NodeID
@@ -80,7 +79,7 @@ func New(o Options) (*Machine, []Effect) {
 	m := &Machine{
 		cfg: o.Config, sch: o.Scheduler, began: o.Began, epoch: o.Epoch, core: sched.New(o.Scheduler.Set), hold: never,
 		commits: map[uint64]func(){}, byApp: map[ids.App]*app{}, byNode: map[ids.Node]*node{},
-		found: map[ids.Container]*container{}, listed: o.Lists, tidyAt: tidyAt,
+		listed: o.Lists, tidyAt: tidyAt,
 		names: newNames(o.Scheduler, o.Users), watch: o.Watch,
 	}
 	overlaps := [NumRings]heddle.Span{m.cfg.MasterExpiry * 3 / 2, m.cfg.NodeExpiry * 3 / 2, m.cfg.NodeExpiry * 3 / 2}

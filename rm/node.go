@@ -158,6 +158,13 @@ func (n *node) acknowledge(id ids.Container) {
 	}
 }
 
+// unkill notes that a container that was perhaps to be killed has ended.
+func (n *node) unkill(id ids.Container) {
+	if len(n.killed) > 0 {
+		delete(n.killed, id)
+	}
+}
+
 // kill has a container killed on its node: with the next report, or when the node registers again.
 func (m *Machine) kill(n *node, id ids.Container) {
 	n.killed[id] = m.now

@@ -132,7 +132,7 @@ func (r Reports) addUse(a *app, p *AppReport) {
 	if q := r.m.sch.Queues[c.Queue().ID()]; q.Absolute > 0 {
 		p.QueueShare = share / float32(q.Absolute)
 	}
-	for _, x := range a.newest().conts {
+	for x := range a.newest().held {
 		memory, vcores := x.held(r.m.now)
 		p.MemorySeconds += int64(memory)
 		p.VcoreSeconds += int64(vcores)
@@ -266,7 +266,7 @@ func (r Reports) Containers(id ids.Attempt) ([]ContainerReport, error) {
 		return nil, &NotFound{"attempt " + id.String()}
 	}
 	var out []ContainerReport
-	for _, c := range slices.SortedFunc(slices.Values(t.conts), func(a, b *container) int { return cmp.Compare(a.id.ID, b.id.ID) }) {
+	for _, c := range slices.SortedFunc(t.held, func(a, b *container) int { return cmp.Compare(a.num, b.num) }) {
 		out = append(out, r.reportContainer(c))
 	}
 	return out, nil
@@ -282,7 +282,7 @@ func (r Reports) Container(id ids.Container) (ContainerReport, error) {
 
 func (r Reports) reportContainer(c *container) ContainerReport {
 	return ContainerReport{
-		ID: c.id, Node: c.node.id, NodeHTTP: c.node.http, User: c.attempt.app.user, Size: c.size, Priority: c.priority,
+		ID: c.id(), Node: c.node.id, NodeHTTP: c.node.http, User: c.attempt.app.user, Size: c.size, Priority: c.priority,
 		Kind: c.kind, Created: r.m.date(c.created), Exit: exitInvalid, Running: c.running(),
 	}
 }

@@ -171,7 +171,7 @@ func (m *Machine) reconcile(n *node, list []ContainerNews) {
 	}
 	m.missMasters(n, reported)
 	maps.DeleteFunc(n.killed, func(id ids.Container, _ heddle.Time) bool { return !reported[id] })
-	m.unreported(n, func(c *container) bool { return !reported[c.id] && (c.running() || c.kind == heddle.AM) })
+	m.unreported(n, func(c *container) bool { return !reported[c.id()] && (c.running() || c.kind == heddle.AM) })
 }
 
 // missMasters gives up masters of before the start that their own node, which has come back, does not have: they
@@ -269,6 +269,6 @@ func (m *Machine) adopted(d *heddle.Adopt) {
 	}
 	t := m.attemptOf(m.finding.id.Attempt)
 	m.track(&container{
-		id: m.finding.id, cid: d.Container, attempt: t, node: m.nodes[d.Ref], created: m.finding.at, fetched: m.finding.at, state: containerRunning,
+		num: m.finding.id.ID, cid: d.Container, attempt: t, node: m.nodes[d.Ref], created: m.finding.at, fetched: m.finding.at, state: containerRunning,
 	})
 }

@@ -141,8 +141,8 @@ func (m *Machine) tellAgain(a *app) {
 		App: a.aid, Queue: m.queues[a.queue], User: m.userID(a.user), Priority: a.priority, Framework: a.framework,
 		Facts: a.midway(),
 	})
-	for _, c := range byAge(a.newest().conts) {
-		m.finding.id = c.id
+	for _, c := range byAge(a.newest().held) {
+		m.finding.id = c.id()
 		m.step(heddle.Found{App: a.aid, Node: c.node.nid, Kind: c.kind, Priority: c.priority, AllocID: c.allocID, Size: c.size, Ref: int64(c.node.nid)})
 	}
 }

@@ -205,7 +205,7 @@ func (m *Machine) statuses(n *node, q *BeatNode) {
 		s := &q.Ended[i]
 		c := m.container(s.ID)
 		if c == nil {
-			delete(n.killed, s.ID)
+			n.unkill(s.ID)
 			if a := m.byApp[s.ID.Attempt.App]; a == nil || a.closed { // it began after the node had cleaned up, perhaps
 				n.clean(s.ID.Attempt.App)
 			}
@@ -215,7 +215,7 @@ func (m *Machine) statuses(n *node, q *BeatNode) {
 		if !m.here(n, c) {
 			continue
 		}
-		delete(n.killed, s.ID)
+		n.unkill(s.ID)
 		if c.kind == heddle.AM {
 			n.acknowledge(s.ID)
 		}
@@ -231,7 +231,7 @@ func (m *Machine) statuses(n *node, q *BeatNode) {
 // here notes that a node named a container, and reports whether it is its own.
 func (m *Machine) here(n *node, c *container) bool {
 	if c.node != n {
-		m.log(Warn, "a node reports another node's container", "node", n.id, "container", c.id)
+		m.log(Warn, "a node reports another node's container", "node", n.id, "container", c.id())
 		return false
 	}
 	c.reported = m.reports
