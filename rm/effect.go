@@ -101,7 +101,10 @@ func (*Log) effect()         {}
 func (*Ended) effect()       {}
 
 // A NodeRegistered answers a [RegisterNode].
-type NodeRegistered struct{ Refused string } // why it has to go; "" where it was taken in
+type NodeRegistered struct {
+	Refused string        // why it has to go; "" where it was taken in
+	Number  heddle.NodeID // for its reports; it may change, so that nothing depends on it
+}
 
 // Action is what a NodeManager is to do.
 type Action uint8

@@ -29,6 +29,8 @@ type Machine struct {
 	hold     heddle.Time // nothing is given away before; never for no hold
 
 	effects   []Effect
+	answers   [4]Answer // the first of a step's
+	answered  int
 	commits   map[uint64]func() // what to do once a Store is durable, by its number
 	commitSeq uint64            // the number of the last one
 
@@ -94,7 +96,7 @@ func New(o Options) (*Machine, []Effect) {
 }
 
 // Step takes what was said at a time, which never goes back, and returns what is to be done. The slice is good until
-// the next Step.
+// the next Step, and so is every [Answer] in it, but not what an answer has.
 func (m *Machine) Step(at heddle.Time, msg Message) []Effect {
 	m.now = at
 	m.hear(msg)
@@ -105,7 +107,7 @@ func (m *Machine) Step(at heddle.Time, msg Message) []Effect {
 // done hands over the effects.
 func (m *Machine) done() []Effect {
 	out := m.effects
-	m.effects = m.effects[:0]
+	m.effects, m.answered = m.effects[:0], 0
 	return out
 }
 
@@ -239,7 +241,14 @@ func (m *Machine) answer(c Call, v any, err error) {
 	if err != nil {
 		v = nil
 	}
-	m.emit(&Answer{c, v, err})
+	if m.answered == len(m.answers) {
+		m.emit(&Answer{c, v, err})
+		return
+	}
+	a := &m.answers[m.answered]
+	m.answered++
+	*a = Answer{c, v, err}
+	m.emit(a)
 }
 
 func (m *Machine) log(l Level, text string, args ...any) { m.emit(&Log{l, text, args}) }

@@ -170,7 +170,12 @@ func (m *Machine) exclude(t *attempt) {
 func (m *Machine) answerMaster(t *attempt, q *Allocate) *Allocated {
 	a, v := t.app, m.core.View()
 	t.responseID = nextID(t.responseID)
-	p := &Allocated{
+	p := q.Answer
+	if p == nil {
+		p = &Allocated{}
+	}
+	*p = Allocated{
+		Granted: p.Granted[:0], Tokens: p.Tokens[:0], Completed: p.Completed[:0],
 		Attempt: t.id, User: a.user, NewToken: m.rings[MasterRing].lacks(q.Who.Key), ID: t.responseID, LiveNodes: v.Live(), Priority: a.priority, Total: v.Total(),
 		LogContext: a.LogContext,
 	}
@@ -185,7 +190,7 @@ func (m *Machine) answerMaster(t *attempt, q *Allocate) *Allocated {
 	}
 	if len(granted) > 0 { // what the core grants as it hears of it is for the next call
 		m.step(heddle.Acquire{App: a.aid})
-		p.Granted = make([]Granted, 0, len(granted))
+		p.Granted = slices.Grow(p.Granted, len(granted))
 	}
 	for _, c := range granted {
 		p.Granted = append(p.Granted, m.granting(c))
@@ -195,10 +200,10 @@ func (m *Machine) answerMaster(t *attempt, q *Allocate) *Allocated {
 		}
 	}
 	if len(t.finished) > 0 {
-		p.Completed = make([]ContainerEnd, len(t.finished))
+		p.Completed = slices.Grow(p.Completed, len(t.finished))
 		for i := range t.finished {
 			e := &t.finished[i]
-			p.Completed[i] = e.news
+			p.Completed = append(p.Completed, e.news)
 			t.sent = append(t.sent, told{e.node, e.news.ID})
 		}
 		clear(t.finished)

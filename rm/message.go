@@ -35,7 +35,8 @@ type (
 	BeatNode struct {
 		Call    Call
 		Node    ids.Node
-		Last    int32 // the number of the last answer that it has
+		Number  heddle.NodeID // as its registration was told, where the shell has kept it: it saves a search
+		Last    int32         // the number of the last answer that it has
 		Health  Health
 		Running []ids.Container // all that run
 		Ended   []ContainerEnd
@@ -44,6 +45,7 @@ type (
 		Keys    [NumRings]int32 // that it has; of masters' it has none
 		OfNode  Utilization
 		OfAll   Utilization // of its containers together
+		Answer  *NodeBeat   // where the answer goes, until the next report; nil for a new one
 	}
 
 	// UnregisterNode says that a NodeManager stops. It is answered with nil.
@@ -110,10 +112,11 @@ type (
 		Tracking *string // nil for the same as before
 		Ask      []Request
 		Release  []ids.Container
-		Avoid    []string // hosts and racks that it wants nothing on
-		Accept   []string // those that it does want something on again
-		Updates  int      // containers that it wants changed, which is not supported
-		Placed   bool     // it sent scheduling requests, which are not supported
+		Avoid    []string   // hosts and racks that it wants nothing on
+		Accept   []string   // those that it does want something on again
+		Updates  int        // containers that it wants changed, which is not supported
+		Answer   *Allocated // where the answer goes, until this master's next call; nil for a new one
+		Placed   bool       // it sent scheduling requests, which are not supported
 	}
 
 	// FinishMaster says that a master is done, and how its application ended. It is answered with nil once that is

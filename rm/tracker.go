@@ -63,7 +63,7 @@ func (m *Machine) register(q *RegisterNode) *NodeRegistered {
 	m.forgetTokens(n)
 	m.log(Info, "NodeManager registered", "node", id, "rack", rack, "memory", q.Total[heddle.Memory], "vcores", q.Total[heddle.CPU]/1000, "version", n.version, "containers", len(q.Containers))
 	m.release()
-	return &NodeRegistered{}
+	return &NodeRegistered{Number: n.nid}
 }
 
 // turnedAway is the answer to a NodeManager that may not join; nil for one that may.
@@ -133,9 +133,17 @@ func resync(format string, args ...any) *NodeBeat {
 	return &NodeBeat{Action: Resync, Text: text(format, args...)}
 }
 
+// nodeOf finds the node that reports, nil for none.
+func (m *Machine) nodeOf(q *BeatNode) *node {
+	if i := int(q.Number); i >= 0 && i < len(m.nodes) && m.nodes[i].id == q.Node && m.nodes[i].state.active() {
+		return m.nodes[i]
+	}
+	return m.byNode[q.Node]
+}
+
 // beat is one report of a NodeManager.
 func (m *Machine) beat(q *BeatNode) *NodeBeat {
-	n := m.byNode[q.Node]
+	n := m.nodeOf(q)
 	switch {
 	case n == nil || !n.state.active() && n.state != nodeDecommissioned:
 		return resync("Node not found resyncing %s", q.Node)
@@ -264,10 +272,15 @@ func (m *Machine) runs(n *node, id ids.Container, c *container) {
 func (m *Machine) answerBeat(n *node, q *BeatNode) *NodeBeat {
 	n.lastID = nextID(n.lastID)
 	n.every = m.interval(n)
-	p := &NodeBeat{ID: n.lastID, Every: n.every, Signals: n.signals, Forget: n.forget}
-	n.forget, n.signals = nil, nil
-	p.Cleanup, p.CleanApp = once(n.cleanup, ids.Container.Compare), once(n.cleanApp, ids.App.Compare)
-	n.cleanup, n.cleanApp = nil, nil
+	p := q.Answer
+	if p == nil {
+		p = &NodeBeat{}
+	}
+	*p = NodeBeat{
+		ID: n.lastID, Every: n.every, Signals: n.signals, Forget: n.forget,
+		Cleanup: once(n.cleanup, ids.Container.Compare), CleanApp: once(n.cleanApp, ids.App.Compare),
+	}
+	n.signals, n.forget, n.cleanup, n.cleanApp = nil, nil, nil, nil
 	if n.resized {
 		p.Total, n.resized = new(n.total), false
 	}
@@ -282,6 +295,9 @@ func (m *Machine) answerBeat(n *node, q *BeatNode) *NodeBeat {
 
 // once sorts a list, and leaves each of its elements once.
 func once[T comparable](list []T, compare func(a, b T) int) []T {
+	if len(list) < 2 {
+		return list
+	}
 	slices.SortFunc(list, compare)
 	return slices.Compact(list)
 }

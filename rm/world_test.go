@@ -140,7 +140,7 @@ func (w *world) carry(effects []Effect) {
 			if w.heard[e.Call] != nil {
 				w.Errorf("call %d is answered twice", e.Call)
 			}
-			w.heard[e.Call] = e
+			w.heard[e.Call] = new(*e)
 		case *Store:
 			w.unkept = append(w.unkept, e)
 		case *StartMaster:

@@ -64,8 +64,9 @@ type app struct {
 	localMaps  int
 	finished   *apps.Done // what an earlier attempt got done
 
-	hosts []heddle.NodeID // of placed splits, replicas × task
-	reps  int
+	placed bool            // it is known where maps' input is
+	hosts  []heddle.NodeID // of placed splits, replicas × task
+	reps   int
 }
 
 // unregisterGrace is how long a master lives on after it unregistered: MapReduce's waits five seconds

@@ -42,7 +42,7 @@ func refusal(err error) string {
 // call takes what a master wants to the ResourceManager, and brings the answer.
 func (s *Sim) call(a *app, out *apps.Actions) (*apps.Response, error) {
 	q := &s.allocate
-	*q = rm.Allocate{Who: rm.Caller{Attempt: a.attempt}, Last: a.lastID, Ask: q.Ask[:0], Release: q.Release[:0]}
+	*q = rm.Allocate{Who: rm.Caller{Attempt: a.attempt}, Last: a.lastID, Answer: &s.given, Ask: q.Ask[:0], Release: q.Release[:0]}
 	for i := range out.Rows {
 		r := &out.Rows[i]
 		q.Ask = append(q.Ask, rm.Request{

@@ -191,18 +191,22 @@ func (s *Sim) comeBack(id heddle.NodeID) {
 func (s *Sim) register(id heddle.NodeID) {
 	spec := &s.o.Nodes[id]
 	answer, _ := s.say(&rm.RegisterNode{Node: s.names.nodes[id], Rack: s.names.racks[spec.Rack], Total: spec.Total})
-	if p := answer.(*rm.NodeRegistered); p.Refused != "" && s.err == nil {
+	p := answer.(*rm.NodeRegistered)
+	if p.Refused != "" && s.err == nil {
 		s.err = fmt.Errorf("node %d is refused: %s", id, p.Refused)
 		return
 	}
-	s.nodes[id].last = 0
+	s.nodes[id].last, s.nodes[id].number = 0, p.Number
 	s.room(id)
 }
 
 // beat is a node's heartbeat: what it has to report and, in the answer, what it is to end.
 func (s *Sim) beat(id heddle.NodeID) {
 	n, q := &s.nodes[id], &s.report
-	*q = rm.BeatNode{Node: s.names.nodes[id], Last: n.last, Running: q.Running[:0], Ended: q.Ended[:0], Partial: true}
+	*q = rm.BeatNode{
+		Node: s.names.nodes[id], Number: n.number, Last: n.last, Answer: &s.beaten,
+		Running: q.Running[:0], Ended: q.Ended[:0], Partial: true,
+	}
 	for _, id := range n.starts {
 		if c := s.container(id); c != nil && !c.known {
 			q.Running = append(q.Running, c.name)

@@ -85,6 +85,9 @@ type Sim struct {
 	from  source // of what is happening
 	entry entry  // where that is the heap
 
+	beatAt heddle.Time // the next beat that can matter
+	beatOf int32       // its rank
+
 	nodes []nodeState
 	racks []heddle.RackID
 	apps  []*app
@@ -113,16 +116,19 @@ type Sim struct {
 	report   rm.BeatNode // said again and again
 	allocate rm.Allocate // likewise
 	answer   apps.Response
+	beaten   rm.NodeBeat  // the answer to the last report
+	given    rm.Allocated // the answer to the last call
 }
 
 // nodeState is what a node has to tell at its next beat.
 type nodeState struct {
 	starts []heddle.ContainerID
 	exits  []exit
-	last   int32 // number of the last answer to its beats
-	silent bool  // its beats do not arrive
-	dead   bool  // its processes are gone
-	lost   bool  // given up by the ResourceManager
+	last   int32         // number of the last answer to its beats
+	number heddle.NodeID // as the ResourceManager told it
+	silent bool          // its beats do not arrive
+	dead   bool          // its processes are gone
+	lost   bool          // given up by the ResourceManager
 }
 
 type exit struct {
@@ -297,7 +303,8 @@ func (s *Sim) earliest() (heddle.Time, source) {
 	if len(s.heap.es) > 0 && (what == nothingLeft || s.heap.es[0].at < best) {
 		best, what = s.heap.es[0].at, fromHeap
 	}
-	at, _, beats := s.nextBeat()
+	at, rank, beats := s.nextBeat()
+	s.beatAt, s.beatOf = at, rank
 	// Timers alone, of nodes and masters that report, bring nothing.
 	if _, ok := s.core().Deadline(); ok || what != nothingLeft || beats || s.silent > 0 {
 		if at := max(s.rm.Deadline(), s.now); what == nothingLeft || at < best {
@@ -356,9 +363,8 @@ func (s *Sim) happen(what source) {
 	case fromLeftOut:
 		s.keepAlive()
 	case fromWheel:
-		at, rank, _ := s.nextBeat()
-		s.wheel.made(at, rank)
-		s.beat(s.wheel.order[rank])
+		s.wheel.made(s.beatAt, s.beatOf)
+		s.beat(s.wheel.order[s.beatOf])
 	case nothingLeft:
 	}
 }

@@ -16,6 +16,7 @@ type wheel struct {
 	order    []heddle.NodeID // by offset
 	offset   []heddle.Span   // by rank
 	rank     []int32         // by node
+	first    []int32         // the first rank in each of as many parts of the interval as there are nodes
 	reports  bitset
 	roomy    bitset
 	up       bitset
@@ -38,18 +39,39 @@ func newWheel(nodes int, interval heddle.Span, rng *rand.Rand) *wheel {
 	slices.SortStableFunc(w.order, func(a, b heddle.NodeID) int {
 		return int(by[a] - by[b])
 	})
+	w.first = make([]int32, nodes)
+	part := 0
 	for r, n := range w.order {
 		w.offset[r], w.rank[n] = by[n], int32(r)
+		for ; part < nodes && w.part(by[n]) >= part; part++ {
+			w.first[part] = int32(r)
+		}
+	}
+	for ; part < nodes; part++ {
+		w.first[part] = int32(nodes)
 	}
 	return w
+}
+
+// part is the part of the interval that an offset is in.
+func (w *wheel) part(at heddle.Span) int {
+	return int(int64(at) * int64(len(w.order)) / int64(w.interval))
+}
+
+// from is the first rank whose offset is not before a time within the interval.
+func (w *wheel) from(within heddle.Span) int32 {
+	r := w.first[w.part(within)]
+	for int(r) < len(w.offset) && w.offset[r] < within {
+		r++
+	}
+	return r
 }
 
 // next returns the first beat at or after a time, later than the last one made, of a node in a or b.
 func (w *wheel) next(from heddle.Time, a, b bitset) (at heddle.Time, rank int32, ok bool) {
 	cycle := int64(from) / int64(w.interval)
 	within := heddle.Span(int64(from) % int64(w.interval))
-	r, _ := slices.BinarySearch(w.offset, within)
-	start := int32(r)
+	start := w.from(within)
 	if cycle < w.cycle || cycle == w.cycle && start <= w.last {
 		cycle, start = w.cycle, w.last+1
 	}
