@@ -207,10 +207,13 @@ func (s *Sim) beat(id heddle.NodeID) {
 		Node: s.names.nodes[id], Number: n.number, Last: n.last, Answer: &s.beaten,
 		Running: q.Running[:0], Ended: q.Ended[:0], Partial: true,
 	}
-	for _, id := range n.starts {
-		if c := s.container(id); c != nil && !c.known {
-			q.Running = append(q.Running, c.name)
+	if s.hears {
+		for _, id := range n.starts {
+			if c := s.container(id); c != nil && !c.known {
+				q.Running = append(q.Running, c.name)
+			}
 		}
+		n.starts = n.starts[:0]
 	}
 	for i := range n.exits {
 		q.Ended = append(q.Ended, rm.ContainerEnd{ID: n.exits[i].name, Exit: int32(n.exits[i].status)})
@@ -222,7 +225,7 @@ func (s *Sim) beat(id heddle.NodeID) {
 			s.exitKnown(c, x.status)
 		}
 	}
-	n.starts, n.exits = n.starts[:0], n.exits[:0]
+	n.exits = n.exits[:0]
 	p := answer.(*rm.NodeBeat)
 	n.last = p.ID
 	for _, id := range p.Cleanup {

@@ -157,6 +157,7 @@ func (s *Sim) keepAlive() {
 				out.Running = append(out.Running, c.name)
 			}
 		}
+		n.starts = n.starts[:0]
 	}
 	for _, a := range s.apps {
 		if a.master != nil && a.done == apps.Running {

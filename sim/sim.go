@@ -109,6 +109,7 @@ type Sim struct {
 	res      *Result
 	err      error
 	none     bitset
+	hears    bool // starts are of use to somebody
 	byName   map[string]heddle.NodeID
 	failRate float64
 	out      apps.Actions
@@ -185,6 +186,8 @@ func newSim(o Options) (*Sim, error) {
 	s := &Sim{o: o, names: newNames(&o), alive: len(jobs), rng: rand.New(rand.NewPCG(o.Seed, 0xfa))}
 	s.rm = newMachine(&o, s.noted)
 	s.wheel = newWheel(len(o.Nodes), o.NodeBeat, rand.New(rand.NewPCG(o.Seed, 0xbea7)))
+	feeds := &o.Set.Feeds
+	s.hears = feeds.Starts || feeds.Progress > 0 || feeds.Profile > 0
 	s.keepEvery = min(o.Expiry, containerExpiry) / listens
 	s.keepAt = heddle.Time(s.keepEvery)
 	s.none = newBitset(len(o.Nodes))
