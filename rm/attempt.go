@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"heddle"
+	"heddle/internal/slab"
 	"heddle/yarn/ids"
 )
 
@@ -40,7 +41,7 @@ type attempt struct {
 	granted  []*container           // not yet fetched
 	finished []ended                // its master is to hear of
 	sent     []told                 // known to have arrived with its next call
-	own      dense[*container]      // of this incarnation, by the number in their ids; untold stands for those that ended
+	own      slab.Index[*container] // of this incarnation, by the number in their ids; untold stands for those that ended
 	found    map[int64]*container   // of earlier ones, by the number in their ids
 	heard    map[ids.Container]bool // likewise, ends that are known: true once its master has them; see wasHere
 	updated  map[ids.Node]nodeNews  // for its master
@@ -85,9 +86,9 @@ func (t *attempt) drop() {
 		e.node.acknowledge(e.id)
 	}
 	t.finished, t.sent, t.tokens = nil, nil, nil
-	for seq, c := range t.own.all {
+	for seq, c := range t.own.All {
 		if c == untold {
-			t.own.drop(seq)
+			t.own.Drop(seq)
 		}
 	}
 }

@@ -42,16 +42,16 @@ func (m *Machine) checkNodes(b *broken) {
 		}
 		held += len(n.conts)
 	}
-	b.that(held != m.conts.n, "%d containers on nodes, %d in the table", held, m.conts.n)
+	b.that(held != m.conts.Len(), "%d containers on nodes, %d in the table", held, m.conts.Len())
 }
 
 func (m *Machine) checkContainers(b *broken) {
 	v := m.core.View()
-	for _, c := range m.conts.all {
+	for _, c := range m.conts.All {
 		t, id := c.attempt, c.id()
 		x := v.Container(c.cid)
 		b.that(t != t.app.newest(), "%s is held for an attempt that is over", id)
-		b.that(c.over() || m.container(id) != c || m.conts.get(int64(c.cid)) != c, "%s is in a table where it does not belong", id)
+		b.that(c.over() || m.container(id) != c || m.conts.Get(int64(c.cid)) != c, "%s is in a table where it does not belong", id)
 		b.that(x == nil || x.App().ID() != t.app.aid || x.Node().ID() != c.node.nid, "%s is not what the core holds under its number", id)
 		b.that(t.app.state.isOver(), "%s runs for an application that is %s", id, t.app.state)
 	}
@@ -123,13 +123,16 @@ func (m *Machine) checkTimers(b *broken) {
 	for _, n := range m.byNode { // order: of findings alone
 		b.that((n.state.active() || len(n.killed) > 0) && n.timer.i == 0, "nobody looks at %s", n.id)
 	}
-	looked := map[*container]bool{}
-	for i, c := range m.unused.list[m.unused.from:] {
-		looked[c] = true
-		b.that(i > 0 && c.fetched < m.unused.list[m.unused.from+i-1].fetched, "%s was told of before the one before it", c.id())
+	seen, last := map[*container]bool{}, heddle.Time(0)
+	for _, l := range m.unused.list[m.unused.from:] {
+		if l.idle() {
+			seen[l.c] = true
+			b.that(l.c.fetched < last, "%s was told of before the one before it", l.c.id())
+			last = l.c.fetched
+		}
 	}
-	for _, c := range m.conts.all {
-		b.that(c.state == containerAcquired && c.kind != heddle.AM && !c.begun && !looked[c], "nobody looks whether %s is used", c.id())
+	for _, c := range m.conts.All {
+		b.that(c.state == containerAcquired && c.kind != heddle.AM && !c.begun && !seen[c], "nobody looks whether %s is used", c.id())
 	}
 	for a, t := range m.current() {
 		b.that(a.lifetime > 0 && !a.state.ending() && !a.state.isOver() && a.timer.i == 0, "nobody looks how long %s lives", a.ID)

@@ -17,7 +17,8 @@ type container struct {
 	cid      heddle.ContainerID
 	kind     heddle.Kind
 	state    containerState
-	begun    bool // its node runs it and has yet to report it: see [LeftOut]
+	life     uint32 // counts those that had this place
+	begun    bool   // its node runs it and has yet to report it: see [LeftOut]
 	priority int32
 	allocID  int64
 	size     heddle.Resource
@@ -91,8 +92,9 @@ func (m *Machine) granted(d *heddle.Launch) {
 	a := m.apps[d.App]
 	t := a.newest()
 	t.seq++
-	c := &container{
-		num: m.epoch<<ids.EpochShift | t.seq, cid: d.Container, attempt: t, node: m.nodes[d.Node], kind: d.Kind, priority: d.Priority, allocID: d.AllocID,
+	c := m.newContainer()
+	*c = container{
+		life: c.life + 1, num: m.epoch<<ids.EpochShift | t.seq, cid: d.Container, attempt: t, node: m.nodes[d.Node], kind: d.Kind, priority: d.Priority, allocID: d.AllocID,
 		size: d.Told, created: m.now, fetched: never,
 	}
 	m.track(c)
@@ -104,12 +106,23 @@ func (m *Machine) granted(d *heddle.Launch) {
 	t.granted = append(t.granted, c)
 }
 
+// newContainer is a place for one: that of the last one that ended, so that what is in use stays close together.
+func (m *Machine) newContainer() *container {
+	last := len(m.free) - 1
+	if last < 0 {
+		return &container{}
+	}
+	c := m.free[last]
+	m.free = m.free[:last]
+	return c
+}
+
 // track enters a container into the tables.
 func (m *Machine) track(c *container) {
 	a, t, n := c.attempt.app, c.attempt, c.node
-	m.conts.set(int64(c.cid), c)
+	m.conts.Set(int64(c.cid), c)
 	if seq, ours := m.ours(c.num); ours {
-		t.own.set(seq, c)
+		t.own.Set(seq, c)
 	} else {
 		if t.found == nil {
 			t.found = map[int64]*container{}
@@ -135,7 +148,7 @@ func (m *Machine) container(id ids.Container) *container {
 	if !ours {
 		return t.found[id.ID]
 	}
-	if c := t.own.get(seq); c != untold {
+	if c := t.own.Get(seq); c != untold {
 		return c
 	}
 	return nil
@@ -143,7 +156,7 @@ func (m *Machine) container(id ids.Container) *container {
 
 // held yields the containers that an attempt holds, in no order.
 func (t *attempt) held(yield func(*container) bool) {
-	for _, c := range t.own.all {
+	for _, c := range t.own.All {
 		if c != untold && !yield(c) {
 			return
 		}
@@ -161,25 +174,28 @@ var untold = &container{state: containerCompleted}
 // untrack takes a container out of the tables. told says that nobody is to hear of its end.
 func (m *Machine) untrack(c *container, told bool) {
 	n, t := c.node, c.attempt
-	m.conts.drop(int64(c.cid))
+	m.conts.Drop(int64(c.cid))
 	seq, ours := m.ours(c.num)
 	switch {
 	case !ours:
 		delete(t.found, c.num)
 	case told:
-		t.own.drop(seq)
+		t.own.Drop(seq)
 	default:
-		t.own.set(seq, untold)
+		t.own.Set(seq, untold)
 	}
 	last := len(n.conts) - 1
 	n.conts[slices.Index(n.conts, c)] = n.conts[last]
 	n.conts[last] = nil
 	n.conts = n.conts[:last]
+	if c.kind != heddle.AM { // its attempt remembers that one
+		m.dead = append(m.dead, c)
+	}
 }
 
 // killed is a container that the core ended: its node is told, and its master, unless it never heard of it.
 func (m *Machine) killed(d *heddle.Kill) {
-	c := m.conts.get(int64(d.Container))
+	c := m.conts.Get(int64(d.Container))
 	if c == nil {
 		return
 	}
@@ -273,7 +289,7 @@ func (m *Machine) arrived(t *attempt, list []told) {
 		e := &list[i]
 		e.node.acknowledge(e.id)
 		if seq, ours := m.ours(e.id.ID); ours {
-			t.own.drop(seq)
+			t.own.Drop(seq)
 		} else {
 			t.heard[e.id] = true
 		}
@@ -285,7 +301,7 @@ func (m *Machine) arrived(t *attempt, list []told) {
 func (m *Machine) forgettable(n *node, id ids.Container) {
 	if t := m.attemptOf(id.Attempt); t != nil {
 		seq, ours := m.ours(id.ID)
-		if has, heard := t.heard[id]; heard && !has || ours && t.own.get(seq) == untold {
+		if has, heard := t.heard[id]; heard && !has || ours && t.own.Get(seq) == untold {
 			return
 		}
 	}

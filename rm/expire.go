@@ -100,19 +100,19 @@ func (t *attempt) expire(m *Machine) heddle.Time {
 // were told: how long each may stay so is the same for all. Those that have been reported since, or ended, are dropped
 // as they come first.
 type unused struct {
-	list []*container
+	list []looked
 	from int // where the first one is
 }
 
 func (q *unused) add(c *container) {
 	q.settle()
-	q.list = append(q.list, c)
+	q.list = append(q.list, looked{c, c.life})
 }
 
 // settle drops the first ones that are looked at no more.
 func (q *unused) settle() {
 	for q.from < len(q.list) && !q.list[q.from].idle() {
-		q.list[q.from] = nil
+		q.list[q.from].c = nil
 		q.from++
 	}
 	if q.from > len(q.list)/2 {
@@ -122,9 +122,16 @@ func (q *unused) settle() {
 	}
 }
 
+// looked is a container that is looked at. Another one may have its place since.
+type looked struct {
+	c    *container
+	life uint32
+}
+
 // idle reports whether the container has not begun and somebody could use it.
-func (c *container) idle() bool {
-	return !c.over() && !c.running() && !c.begun && !c.attempt.state.isOver()
+func (l looked) idle() bool {
+	c := l.c
+	return c.life == l.life && !c.over() && !c.running() && !c.begun && !c.attempt.state.isOver()
 }
 
 // next is when the first of them has been so for too long, never for none.
@@ -132,7 +139,7 @@ func (q *unused) next(expiry heddle.Span) heddle.Time {
 	if q.from == len(q.list) {
 		return never
 	}
-	return q.list[q.from].fetched.Plus(expiry) + 1
+	return q.list[q.from].c.fetched.Plus(expiry) + 1
 }
 
 // due takes out one that has been so for too long, nil for none.
@@ -141,8 +148,8 @@ func (q *unused) due(now heddle.Time, expiry heddle.Span) *container {
 	if q.next(expiry) > now {
 		return nil
 	}
-	c := q.list[q.from]
-	q.list[q.from] = nil
+	c := q.list[q.from].c
+	q.list[q.from].c = nil
 	q.from++
 	return c
 }

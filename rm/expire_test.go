@@ -135,7 +135,7 @@ func TestTickCostsWhatIsDue(t *testing.T) {
 				n.beat()
 			}
 			fetch(2) // nobody starts these
-			looks, held := 0, w.m.conts.n
+			looks, held := 0, w.m.conts.Len()
 			if n := len(w.m.unused.list) - w.m.unused.from; n > count+2 { // most of the others have begun since
 				t.Errorf("%d containers are looked at of which 2 are unused", n)
 			}
@@ -148,8 +148,8 @@ func TestTickCostsWhatIsDue(t *testing.T) {
 			}
 			w.now = w.now.Plus(w.with.Config.ContainerExpiry + heddle.Second)
 			w.step(Tick{})
-			if looks != 0 || w.m.conts.n != held-2 {
-				t.Errorf("with 2 containers due %d timers were looked at, and %d of %d are left", looks, w.m.conts.n, held)
+			if looks != 0 || w.m.conts.Len() != held-2 {
+				t.Errorf("with 2 containers due %d timers were looked at, and %d of %d are left", looks, w.m.conts.Len(), held)
 			}
 		})
 	}

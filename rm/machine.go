@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"heddle"
+	"heddle/internal/slab"
 	"heddle/sched"
 	"heddle/yarn/ids"
 )
@@ -37,11 +38,13 @@ type Machine struct {
 	apps   []*app // by heddle.AppID
 	byApp  map[ids.App]*app
 	seq    int32
-	over   []*app            // of byApp, that ended, oldest first
-	conts  dense[*container] // by the core's numbers
+	over   []*app                 // of byApp, that ended, oldest first
+	conts  slab.Index[*container] // by the core's numbers
 	unused unused
-	names          // by which the core knows them
-	nodes  []*node // by heddle.NodeID
+	dead   []*container // that ended in this step
+	free   []*container // whose place the next ones take
+	names               // by which the core knows them
+	nodes  []*node      // by heddle.NodeID
 	byNode map[ids.Node]*node
 	listed HostLists
 
@@ -108,6 +111,8 @@ func (m *Machine) Step(at heddle.Time, msg Message) []Effect {
 func (m *Machine) done() []Effect {
 	out := m.effects
 	m.effects, m.answered = m.effects[:0], 0
+	m.free = append(m.free, m.dead...)
+	m.dead = m.dead[:0]
 	return out
 }
 

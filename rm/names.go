@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"heddle"
+	"heddle/internal/slab"
 )
 
 // names are the numbers by which the core knows racks, users and queues, and the nodes of each host.
@@ -89,7 +90,7 @@ func (m *Machine) renumber() {
 	for i, n := range m.nodes {
 		n.nid = heddle.NodeID(i)
 	}
-	m.conts = dense[*container]{}
+	m.conts = slab.Index[*container]{}
 	m.newTokens()
 	for _, a := range m.byApp { // order: each for itself
 		a.nodes = slices.DeleteFunc(a.nodes, func(n *node) bool { return m.byNode[n.id] != n })

@@ -390,7 +390,7 @@ func (r Reports) Cluster() ClusterReport {
 	p := ClusterReport{
 		ClusterID: cmp.Or(r.m.cfg.ClusterID, strconv.FormatInt(r.m.began, 10)), Started: r.m.began, Profile: r.m.sch.Profile, Order: r.m.sch.Order, Scheduler: r.m.sch.Type, Minimum: r.m.sch.Minimum, Maximum: r.m.sch.Maximum,
 		Submitted: r.m.counts.submitted, Completed: r.m.counts.completed, FailedApps: r.m.counts.failed, KilledApps: r.m.counts.killed,
-		Total: v.Total(), Used: v.Used(), Reserved: root.Booked(), Pending: root.Pending(), Containers: r.m.conts.n,
+		Total: v.Total(), Used: v.Used(), Reserved: root.Booked(), Pending: root.Pending(), Containers: r.m.conts.Len(),
 		Steps: r.m.steps + counts.Steps, Grants: r.m.grants + counts.Grants, BeatEvery: r.m.cfg.Beat,
 	}
 	for _, a := range r.m.byApp { // order: sums of integers

@@ -124,7 +124,7 @@ func (m *Machine) release() {
 		return
 	}
 	m.hold = never
-	m.log(Info, "recovery is over", "after", heddle.Span(m.now), "nodes", m.core.View().Live(), "containers", m.conts.n)
+	m.log(Info, "recovery is over", "after", heddle.Span(m.now), "nodes", m.core.View().Live(), "containers", m.conts.Len())
 	var waiting []*app
 	for _, a := range m.byApp { // order: sorted below
 		if a.state == appSubmitted && a.aid == heddle.NoApp {
@@ -264,7 +264,7 @@ func (m *Machine) adopt(n *node, s *ContainerNews) {
 func (m *Machine) adopted(d *heddle.Adopt) {
 	if c := m.container(m.finding.id); c != nil { // a new core's number for what was held already
 		c.cid = d.Container
-		m.conts.set(int64(c.cid), c)
+		m.conts.Set(int64(c.cid), c)
 		return
 	}
 	t := m.attemptOf(m.finding.id.Attempt)

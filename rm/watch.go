@@ -76,7 +76,7 @@ func (m *Machine) note(d heddle.Decision, app ids.App, c ids.Container) {
 
 // noteOf is note for a decision about a container that there is.
 func (m *Machine) noteOf(d heddle.Decision, id heddle.ContainerID) {
-	if c := m.conts.get(int64(id)); c != nil {
+	if c := m.conts.Get(int64(id)); c != nil {
 		m.note(d, c.attempt.app.ID, c.id())
 	}
 }

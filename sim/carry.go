@@ -32,53 +32,8 @@ type container struct {
 	runs    []int32
 }
 
-// pages finds containers by id. A page is dropped when everything on it is over.
-type pages struct {
-	at []*contPage
-}
-
-const pageSize = 1024
-
-type contPage struct {
-	cs   [pageSize]container
-	used int
-	over int
-}
-
-func (p *pages) add(id heddle.ContainerID) *container {
-	i := int(id / pageSize)
-	for i >= len(p.at) {
-		p.at = append(p.at, nil)
-	}
-	if p.at[i] == nil {
-		p.at[i] = &contPage{}
-	}
-	p.at[i].used++
-	c := &p.at[i].cs[id%pageSize]
-	*c = container{id: id, index: -1}
-	return c
-}
-
-func (p *pages) drop(id heddle.ContainerID) {
-	i := int(id / pageSize)
-	g := p.at[i]
-	g.cs[id%pageSize] = container{}
-	if g.over++; g.over == g.used && i < len(p.at)-1 {
-		p.at[i] = nil
-	}
-}
-
 // container returns a container that is not yet forgotten, or nil.
-func (s *Sim) container(id heddle.ContainerID) *container {
-	i := int(id / pageSize)
-	if i >= len(s.conts.at) || s.conts.at[i] == nil {
-		return nil
-	}
-	if c := &s.conts.at[i].cs[id%pageSize]; c.id == id && id != 0 {
-		return c
-	}
-	return nil
-}
+func (s *Sim) container(id heddle.ContainerID) *container { return s.conts.Get(int64(id)) }
 
 // noted is a decision of the core: what masters and nodes do not see of it is counted, and what an agent would do at
 // once is done.
@@ -126,8 +81,11 @@ func (s *Sim) noted(e *rm.Noted) {
 // granted is a container that an application was given: its master will hear of it.
 func (s *Sim) granted(a *app, d *heddle.Launch, name ids.Container) {
 	a.unbooked(d.Container, s.now)
-	c := s.conts.add(d.Container)
-	c.name, c.app, c.node, c.kind, c.at, c.told, c.limit, c.granted = name, a, d.Node, d.Kind, d.At, d.Told, d.Limit, s.now
+	c := s.conts.Add(int64(d.Container))
+	*c = container{
+		id: d.Container, name: name, app: a, node: d.Node, kind: d.Kind, at: d.At, told: d.Told, limit: d.Limit, granted: s.now,
+		index: -1, runs: c.runs[:0],
+	}
 	for len(a.numbers) < int(name.Attempt.N) {
 		a.numbers = append(a.numbers, nil)
 	}
@@ -180,7 +138,7 @@ func (s *Sim) killed(c *container, status heddle.ExitStatus) {
 	if c.up && !c.over {
 		s.hasNews(c.node)
 	} else {
-		s.conts.drop(c.id)
+		s.conts.Drop(int64(c.id))
 	}
 }
 
@@ -201,7 +159,7 @@ func (s *Sim) reap(c *container) {
 		n.exits = append(n.exits, exit{c.id, c.name, heddle.KilledByRM})
 		s.hasNews(c.node)
 	}
-	s.conts.drop(c.id)
+	s.conts.Drop(int64(c.id))
 }
 
 // hasNews has a node's next beat made: there is something to tell it, or it has something to tell.
@@ -250,7 +208,7 @@ func (s *Sim) exitKnown(c *container, status heddle.ExitStatus) {
 		s.wake(c.app)
 	}
 	s.record(c, status)
-	s.conts.drop(c.id)
+	s.conts.Drop(int64(c.id))
 }
 
 // record keeps a container's life. What it ended with counts, not what the ResourceManager believes that had not

@@ -122,16 +122,10 @@ func (s *Sim) strike(f *Fault, stage uint32) {
 
 // crash ends every process on a node. Nobody hears of it yet.
 func (s *Sim) crash(id heddle.NodeID) {
-	for i := range s.conts.at {
-		if s.conts.at[i] == nil {
-			continue
-		}
-		page := s.conts.at[i]
-		for k := range page.cs {
-			if c := &page.cs[k]; c.id != 0 && c.node == id {
-				if s.stopProcess(c); c.known {
-					s.conts.drop(c.id)
-				}
+	for i, c := range s.conts.All {
+		if c.node == id {
+			if s.stopProcess(c); c.known {
+				s.conts.Drop(i)
 			}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 
 	"heddle"
+	"heddle/internal/slab"
 	"heddle/policy"
 	"heddle/rm"
 	"heddle/sched"
@@ -91,7 +92,7 @@ type Sim struct {
 	nodes []nodeState
 	racks []heddle.RackID
 	apps  []*app
-	conts pages
+	conts slab.Table[container]
 	todo  []func() // what comes after what is happening, at the same time
 
 	keepAt    heddle.Time // when the ResourceManager is told of beats that were left out
