@@ -76,7 +76,7 @@ func (m *Machine) resize(q *ResizeNode) error {
 	case !plausible(q.Total) || q.Total[heddle.Memory] == 0 || q.Total[heddle.CPU] == 0:
 		return invalid(classYarn, "a node cannot offer %s; expected some memory and vcores", m.text(q.Total))
 	}
-	n.total, n.resized = q.Total, true
+	n.total, n.order().resize = q.Total, true
 	if n.up && n.state == nodeRunning {
 		m.step(heddle.NodeResized{Node: n.nid, Total: q.Total})
 	}

@@ -176,7 +176,7 @@ func (m *Machine) close(a *app) {
 			n.clean(a.ID)
 		}
 		n.apps--
-		if len(n.killed) > 0 {
+		if n.killed != nil {
 			maps.DeleteFunc(n.killed, func(id ids.Container, _ heddle.Time) bool { return id.Attempt.App == a.ID })
 		}
 	}

@@ -94,7 +94,8 @@ func (m *Machine) granted(d *heddle.Launch) {
 	t.seq++
 	c := m.newContainer()
 	*c = container{
-		life: c.life + 1, num: m.epoch<<ids.EpochShift | t.seq, cid: d.Container, attempt: t, node: m.nodes[d.Node], kind: d.Kind, priority: d.Priority, allocID: d.AllocID,
+		life: c.life + 1, num: m.epoch<<ids.EpochShift | t.seq, cid: d.Container, attempt: t, node: m.nodes[d.Node],
+		kind: d.Kind, priority: d.Priority, allocID: d.AllocID,
 		size: d.Told, created: m.now, fetched: never,
 	}
 	m.track(c)

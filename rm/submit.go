@@ -312,9 +312,10 @@ func (m *Machine) signal(q *SignalContainer) error {
 	if c == nil {
 		return &NotFound{"container " + q.Container.String()}
 	}
-	if len(c.node.signals) >= maxSignals {
+	if len(c.node.order().signals) >= maxSignals {
 		return invalid(classYarn, "%d signals wait for the next report of %s already; try again after it", maxSignals, c.node.id)
 	}
-	c.node.signals = append(c.node.signals, Signal{q.Container, q.Command})
+	o := c.node.order()
+	o.signals = append(o.signals, Signal{q.Container, q.Command})
 	return nil
 }

@@ -36,7 +36,10 @@ func (m *Machine) register(q *RegisterNode) *NodeRegistered {
 	}
 	n.names, n.http = q.Names, text("%s:%d", id.Host, q.HTTPPort)
 	n.version, n.seen, n.lastID, n.last = Clip(q.Version, MaxHostName), m.now, 0, nil
-	n.forget, n.signals, n.cleanup = nil, nil, nil
+	n.forget = nil
+	if n.orders != nil {
+		n.orders.signals, n.orders.kill = nil, nil
+	}
 	if n.up && len(q.Containers) == 0 && len(q.Apps) == 0 { // it knows nothing of what ran there
 		m.nodeDown(n, nodeRebooted)
 	}
@@ -276,13 +279,14 @@ func (m *Machine) answerBeat(n *node, q *BeatNode) *NodeBeat {
 	if p == nil {
 		p = &NodeBeat{}
 	}
-	*p = NodeBeat{
-		ID: n.lastID, Every: n.every, Signals: n.signals, Forget: n.forget,
-		Cleanup: once(n.cleanup, ids.Container.Compare), CleanApp: once(n.cleanApp, ids.App.Compare),
-	}
-	n.signals, n.forget, n.cleanup, n.cleanApp = nil, nil, nil, nil
-	if n.resized {
-		p.Total, n.resized = new(n.total), false
+	*p = NodeBeat{ID: n.lastID, Every: n.every, Forget: n.forget, CleanApp: once(n.leave, ids.App.Compare)}
+	n.forget, n.leave = nil, nil
+	if o := n.orders; o != nil {
+		p.Signals, p.Cleanup = o.signals, once(o.kill, ids.Container.Compare)
+		if o.resize {
+			p.Total = new(n.total)
+		}
+		n.orders = nil
 	}
 	for i := NodeRing; i < NumRings; i++ {
 		if m.rings[i].lacks(q.Keys[i]) {
@@ -323,7 +327,7 @@ func (m *Machine) interval(n *node) heddle.Span {
 // restless reports whether news of a node would be of use soon: somebody waits for room, or a container there
 // was given away and has not begun, or was killed and has not ended.
 func (m *Machine) restless(n *node) bool {
-	if n.up && m.core.Wants(n.nid) || len(n.cleanup) > 0 || len(n.cleanApp) > 0 {
+	if n.up && m.core.Wants(n.nid) || n.orders != nil || n.leave != nil {
 		return true
 	}
 	for _, at := range n.killed { // order: any of them

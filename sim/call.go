@@ -46,7 +46,7 @@ func (s *Sim) call(a *app, out *apps.Actions) (*apps.Response, error) {
 	for i := range out.Rows {
 		r := &out.Rows[i]
 		q.Ask = append(q.Ask, rm.Request{
-			Priority: r.Priority, AllocID: r.AllocID, Place: s.names.place(r), Size: r.Size, Count: r.Count, Strict: r.Strict,
+			Priority: r.Priority, AllocID: r.AllocID, Place: s.place(r), Size: r.Size, Count: r.Count, Strict: r.Strict,
 		})
 	}
 	for _, id := range out.Release {
@@ -69,7 +69,7 @@ func (s *Sim) call(a *app, out *apps.Actions) (*apps.Response, error) {
 func (s *Sim) hostsIn(list, not []heddle.NodeID) (hosts []string) {
 	for _, n := range list {
 		if !slices.Contains(not, n) {
-			hosts = append(hosts, s.names.nodes[n].Host)
+			hosts = append(hosts, s.nodes[n].name.Host)
 		}
 	}
 	return hosts

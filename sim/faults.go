@@ -184,7 +184,7 @@ func (s *Sim) comeBack(id heddle.NodeID) {
 // register is a NodeManager that starts.
 func (s *Sim) register(id heddle.NodeID) {
 	spec := &s.o.Nodes[id]
-	answer, _ := s.say(&rm.RegisterNode{Node: s.names.nodes[id], Rack: s.names.racks[spec.Rack], Total: spec.Total})
+	answer, _ := s.say(&rm.RegisterNode{Node: s.nodes[id].name, Rack: s.rackNames[spec.Rack], Total: spec.Total})
 	p := answer.(*rm.NodeRegistered)
 	if p.Refused != "" && s.err == nil {
 		s.err = fmt.Errorf("node %d is refused: %s", id, p.Refused)
@@ -198,7 +198,7 @@ func (s *Sim) register(id heddle.NodeID) {
 func (s *Sim) beat(id heddle.NodeID) {
 	n, q := &s.nodes[id], &s.report
 	*q = rm.BeatNode{
-		Node: s.names.nodes[id], Number: n.number, Last: n.last, Answer: &s.beaten,
+		Node: n.name, Number: n.number, Last: n.last, Answer: &s.beaten,
 		Running: q.Running[:0], Ended: q.Ended[:0], Partial: true,
 	}
 	if s.hears {

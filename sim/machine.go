@@ -9,6 +9,7 @@ import (
 	"heddle"
 	"heddle/rm"
 	"heddle/sim/apps"
+	"heddle/sim/world"
 	"heddle/yarn/ids"
 )
 
@@ -18,32 +19,26 @@ const began = 1
 // nodePort is the port of every simulated NodeManager.
 const nodePort = 8041
 
-// names is what nodes, racks and users are called in messages.
-type names struct {
-	nodes []ids.Node // by node
-	racks []string   // by rack
-	of    map[ids.Node]heddle.NodeID
-}
-
-func newNames(o *Options) names {
-	n := names{of: make(map[ids.Node]heddle.NodeID, len(o.Nodes))}
-	for i := range o.Nodes {
-		id := ids.Node{Host: "n" + strconv.Itoa(i), Port: nodePort}
-		n.nodes, n.of[id] = append(n.nodes, id), heddle.NodeID(i)
-		for int(o.Nodes[i].Rack) >= len(n.racks) {
-			n.racks = append(n.racks, "/rack"+strconv.Itoa(len(n.racks)))
+// rackNames is what racks are called in messages, by rack.
+func rackNames(nodes []world.NodeSpec) (names []string) {
+	for i := range nodes {
+		for int(nodes[i].Rack) >= len(names) {
+			names = append(names, "/rack"+strconv.Itoa(len(names)))
 		}
 	}
-	return n
+	return names
 }
 
+// nodeName is what a node is called.
+func nodeName(i int) ids.Node { return ids.Node{Host: "n" + strconv.Itoa(i), Port: nodePort} }
+
 // place is what a row of a master's request table names.
-func (n *names) place(r *heddle.Row) string {
+func (s *Sim) place(r *heddle.Row) string {
 	switch {
 	case r.Host != heddle.NoNode:
-		return n.nodes[r.Host].Host
+		return s.nodes[r.Host].name.Host
 	case r.Rack != heddle.NoRack:
-		return n.racks[r.Rack]
+		return s.rackNames[r.Rack]
 	}
 	return "*"
 }
@@ -151,7 +146,7 @@ func (s *Sim) keepAlive() {
 		if n.silent {
 			continue
 		}
-		out.Nodes = append(out.Nodes, s.names.nodes[i])
+		out.Nodes = append(out.Nodes, n.name)
 		for _, id := range n.starts {
 			if c := s.container(id); c != nil && !c.known {
 				out.Running = append(out.Running, c.name)
@@ -174,7 +169,7 @@ func (s *Sim) fallsSilent(id heddle.NodeID) {
 		return
 	}
 	last := offset + (s.now-offset-1)/every*every // beats of this instant come later
-	out := &rm.LeftOut{Nodes: []ids.Node{s.names.nodes[id]}, Last: last}
+	out := &rm.LeftOut{Nodes: []ids.Node{s.nodes[id].name}, Last: last}
 	for _, c := range s.nodes[id].starts {
 		if c := s.container(c); c != nil && !c.known && c.started < last {
 			out.Running = append(out.Running, c.name)

@@ -74,17 +74,17 @@ type Progress struct {
 
 // A Sim is a run in progress.
 type Sim struct {
-	o     Options
-	rm    *rm.Machine
-	names names
-	jobs  []int // by number of the application: the job that it is
-	phys  physics
-	heap  heap
-	wheel *wheel
-	rng   *rand.Rand // of faults
-	now   heddle.Time
-	from  source // of what is happening
-	entry entry  // where that is the heap
+	o         Options
+	rm        *rm.Machine
+	rackNames []string // by rack
+	jobs      []int    // by number of the application: the job that it is
+	phys      physics
+	heap      heap
+	wheel     *wheel
+	rng       *rand.Rand // of faults
+	now       heddle.Time
+	from      source // of what is happening
+	entry     entry  // where that is the heap
 
 	beatAt heddle.Time // the next beat that can matter
 	beatOf int32       // its rank
@@ -124,6 +124,7 @@ type Sim struct {
 
 // nodeState is what a node has to tell at its next beat.
 type nodeState struct {
+	name   ids.Node
 	starts []heddle.ContainerID
 	exits  []exit
 	last   int32         // number of the last answer to its beats
@@ -184,7 +185,7 @@ func newSim(o Options) (*Sim, error) {
 	if o.Attempts == 0 {
 		o.Attempts = 2
 	}
-	s := &Sim{o: o, names: newNames(&o), alive: len(jobs), rng: rand.New(rand.NewPCG(o.Seed, 0xfa))}
+	s := &Sim{o: o, rackNames: rackNames(o.Nodes), alive: len(jobs), rng: rand.New(rand.NewPCG(o.Seed, 0xfa))}
 	s.rm = newMachine(&o, s.noted)
 	s.wheel = newWheel(len(o.Nodes), o.NodeBeat, rand.New(rand.NewPCG(o.Seed, 0xbea7)))
 	feeds := &o.Set.Feeds
@@ -193,6 +194,9 @@ func newSim(o Options) (*Sim, error) {
 	s.keepAt = heddle.Time(s.keepEvery)
 	s.none = newBitset(len(o.Nodes))
 	s.nodes = make([]nodeState, len(o.Nodes))
+	for i := range s.nodes {
+		s.nodes[i].name = nodeName(i)
+	}
 	if o.Trace {
 		s.tracer = newTracer(&s.o)
 	}

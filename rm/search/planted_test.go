@@ -39,12 +39,12 @@ var plants = []plant{
 		"		if !HERE { clear(t.finished); t.finished = t.finished[:0] }\n",
 	},
 	{
-		"a node may forget an end before its master has heard of it", "tracker.go", "		default:\n			m.exitedAs(c, s)\n",
-		"		default:\n			if HERE { n.acknowledge(s.ID) }\n			m.exitedAs(c, s)\n",
+		"a node may forget an end before its master has heard of it", "tracker.go", "		m.exitedAs(c, s)\n	}\n",
+		"		if HERE { n.acknowledge(s.ID) }\n		m.exitedAs(c, s)\n	}\n",
 	},
 	{
-		"numbers of containers begin anew with every start", "container.go", "		id:  ids.Container{Attempt: t.id, ID: m.epoch<<ids.EpochShift | t.seq},",
-		"		id:  ids.Container{Attempt: t.id, ID: m.epoch*plus(HERE)<<ids.EpochShift | t.seq},",
+		"numbers of containers begin anew with every start", "container.go", "num: m.epoch<<ids.EpochShift | t.seq,",
+		"num: m.epoch*plus(HERE)<<ids.EpochShift | t.seq,",
 	},
 	{
 		"a grant is told twice", "master.go", "	t.granted = nil\n	for _, c := range granted {",
@@ -67,8 +67,8 @@ var plants = []plant{
 		"		if HERE { n.become(nodeLost) } else { m.nodeDown(n, nodeLost) }\n",
 	},
 	{
-		"a node is not told to kill", "node.go", "	n.cleanup = append(n.cleanup, id)\n",
-		"	if !HERE { n.cleanup = append(n.cleanup, id) }\n",
+		"a node is not told to kill", "node.go", "	n.order().kill = append(n.order().kill, id)\n",
+		"	if !HERE { n.order().kill = append(n.order().kill, id) }\n",
 	},
 	{
 		"nodes do not clean up after applications", "app.go", "			n.clean(a.ID)\n",
@@ -87,8 +87,8 @@ var plants = []plant{
 		"		if !HERE { m.emit(DropMaster{t.id}) }\n",
 	},
 	{
-		"a container that is not used stays", "master.go", "		m.timers.by(&c.timer, c, m.now.Plus(m.cfg.ContainerExpiry))\n",
-		"		if !HERE { m.timers.by(&c.timer, c, m.now.Plus(m.cfg.ContainerExpiry)) }\n",
+		"a container that is not used stays", "master.go", "		m.unused.add(c)\n",
+		"		if !HERE { m.unused.add(c) }\n",
 	},
 	{
 		"a move is answered before it is stored", "submit.go", "	m.commit(func() { m.answer(q.Call, nil, nil) }, Change{App: a.record()})\n	m.offer(a)",
