@@ -37,9 +37,14 @@ func (m *Machine) checkNodes(b *broken) {
 		b.that(n.up != (k != nil && k.Up()), "%s is up here and down in the core, or the other way round", n.id)
 		b.that(n.up && !n.state.active(), "%s is up and %s", n.id, n.state)
 		b.that(k != nil && k.Containers() != len(n.conts), "%s has not as many containers as in the core", n.id)
+		waiting := 0
 		for _, c := range n.conts {
+			if !c.running() {
+				waiting++
+			}
 			b.that(c.node != n, "%s is not in its place on %s", c.id(), n.id)
 		}
+		b.that(waiting != n.waiting, "%s has %d containers to report, counted as %d", n.id, waiting, n.waiting)
 		held += len(n.conts)
 	}
 	b.that(held != m.conts.Len(), "%d containers on nodes, %d in the table", held, m.conts.Len())

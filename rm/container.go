@@ -131,6 +131,9 @@ func (m *Machine) track(c *container) {
 		t.found[c.num] = c
 	}
 	n.conts = append(n.conts, c)
+	if !c.running() {
+		n.waiting++
+	}
 	a.ranOn(n)
 }
 
@@ -253,6 +256,9 @@ func (m *Machine) unreported(n *node, missing func(*container) bool) {
 func (m *Machine) ended(c *container, s *ContainerEnd) {
 	if c.over() {
 		return
+	}
+	if !c.running() {
+		c.node.waiting--
 	}
 	c.become(containerCompleted)
 	t := c.attempt

@@ -28,11 +28,12 @@ type node struct {
 	last   *NodeBeat
 	every  heddle.Span // what it was told last
 
-	conts  []*container
-	killed map[ids.Container]heddle.Time // told to be killed, and when; end not yet reported; nil for none so far
-	forget []ids.Container               // with the next report's answer
-	leave  []ids.App                     // likewise: applications that it is to clean up after
-	orders *orders                       // likewise; nil for none
+	conts   []*container
+	waiting int                           // of them that it has not reported
+	killed  map[ids.Container]heddle.Time // told to be killed, and when; end not yet reported; nil for none so far
+	forget  []ids.Container               // with the next report's answer
+	leave   []ids.App                     // likewise: applications that it is to clean up after
+	orders  *orders                       // likewise; nil for none
 
 	nodeUse, contUse Utilization
 

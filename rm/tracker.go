@@ -249,14 +249,15 @@ func (m *Machine) here(n *node, c *container) bool {
 	return true
 }
 
-// killTime is how long a kill is waited for: what a node never started it does not report either.
-const killTime = 10 * heddle.Second
+// KillTime is how long a kill is waited for: what a node never started it does not report either.
+const KillTime = 10 * heddle.Second
 
 // runs is a container that a node says is there.
 func (m *Machine) runs(n *node, id ids.Container, c *container) {
 	if c != nil {
 		if !c.running() {
 			c.become(containerRunning)
+			n.waiting--
 			m.step(heddle.Started{Container: c.cid})
 		}
 		return
@@ -266,7 +267,7 @@ func (m *Machine) runs(n *node, id ids.Container, c *container) {
 		n.clean(id.Attempt.App)
 		return
 	}
-	if at, killed := n.killed[id]; !killed || m.now.Since(at) >= killTime { // otherwise its end is on the way
+	if at, killed := n.killed[id]; !killed || m.now.Since(at) >= KillTime { // otherwise its end is on the way
 		m.kill(n, id)
 	}
 }
@@ -327,13 +328,18 @@ func (m *Machine) interval(n *node) heddle.Span {
 // restless reports whether news of a node would be of use soon: somebody waits for room, or a container there
 // was given away and has not begun, or was killed and has not ended.
 func (m *Machine) restless(n *node) bool {
-	if n.up && m.core.Wants(n.nid) || n.orders != nil || n.leave != nil {
+	return n.up && m.core.Wants(n.nid) || n.waiting > 0 || m.ordered(n)
+}
+
+// ordered reports whether a node is to hear of something that it is to do, or was told to kill what has not ended yet.
+func (m *Machine) ordered(n *node) bool {
+	if n.orders != nil {
 		return true
 	}
 	for _, at := range n.killed { // order: any of them
-		if m.now.Since(at) < killTime {
+		if m.now.Since(at) < KillTime {
 			return true
 		}
 	}
-	return slices.ContainsFunc(n.conts, func(c *container) bool { return !c.running() })
+	return false
 }

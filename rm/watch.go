@@ -66,6 +66,10 @@ func (m *Machine) HasNews(id ids.Attempt) bool {
 	return t != nil && len(t.granted)+len(t.finished) > 0
 }
 
+// Ordered reports whether a node, by its number, has something to do that it is to hear of soon: a shell that leaves out
+// reports asks. It says nothing of what waits for room there, and of containers that begin.
+func (m *Machine) Ordered(number heddle.NodeID) bool { return m.ordered(m.nodes[number]) }
+
 // note tells the shell of a decision, if it watches.
 func (m *Machine) note(d heddle.Decision, app ids.App, c ids.Container) {
 	if m.watch != nil {

@@ -196,6 +196,7 @@ func (s *Sim) masterUp(c *container) {
 		return // it comes too late
 	}
 	c.up, c.started = true, s.now
+	s.settled(c)
 	a.procs++
 	s.phys.open(s.now, c)
 	s.phys.manage(s.now, c, 0)

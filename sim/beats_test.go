@@ -23,14 +23,15 @@ func TestIdleHeartbeatsChangeNothing(t *testing.T) {
 				if seed%4 > 1 {
 					o = anything(seeded(seed), true) // with nodes lost and silent, and masters that fail
 				}
+				o.Stock = seed%8 < 4
 				few := p.run(t, o)
 				o.EveryBeat = true
 				all := p.run(t, o)
 				if d := gocmp.Diff(all.Tasks, few.Tasks); d != "" {
-					t.Fatalf("seed %d, given %v: with every heartbeat (-) and without (+):\n%s", seed, o.Given, d)
+					t.Fatalf("seed %d, given %v, stock %v: with every heartbeat (-) and without (+):\n%s", seed, o.Given, o.Stock, d)
 				}
 				if d := gocmp.Diff(all.Jobs, few.Jobs); d != "" {
-					t.Fatalf("seed %d, given %v: with every heartbeat (-) and without (+):\n%s", seed, o.Given, d)
+					t.Fatalf("seed %d, given %v, stock %v: with every heartbeat (-) and without (+):\n%s", seed, o.Given, o.Stock, d)
 				}
 				if few.SkippedOffers > 0 && all.SkippedOffers == 0 {
 					left += few.SkippedOffers

@@ -19,6 +19,7 @@ type container struct {
 	limit   heddle.Resource
 	granted heddle.Time
 	started heddle.Time
+	waits   bool // its process has not begun
 	up      bool // its process runs
 	over    bool // its process ended
 	fetched bool // its master was told of it
@@ -84,8 +85,9 @@ func (s *Sim) granted(a *app, d *heddle.Launch, name ids.Container) {
 	c := s.conts.Add(int64(d.Container))
 	*c = container{
 		id: d.Container, name: name, app: a, node: d.Node, kind: d.Kind, at: d.At, told: d.Told, limit: d.Limit, granted: s.now,
-		index: -1, runs: c.runs[:0],
+		index: -1, runs: c.runs[:0], waits: true,
 	}
+	s.nodes[c.node].waits++
 	for len(a.numbers) < int(name.Attempt.N) {
 		a.numbers = append(a.numbers, nil)
 	}
@@ -98,6 +100,15 @@ func (s *Sim) granted(a *app, d *heddle.Launch, name ids.Container) {
 		return
 	}
 	s.wake(a)
+}
+
+// settled notes that a container's process has begun, or will not.
+func (s *Sim) settled(c *container) {
+	if c.waits {
+		c.waits = false
+		s.nodes[c.node].waits--
+		s.hurry(c.node)
+	}
 }
 
 // startMaster starts the process of a master.
@@ -129,15 +140,18 @@ func (s *Sim) killed(c *container, status heddle.ExitStatus) {
 		return
 	}
 	c.known = true
+	s.settled(c)
 	if c.kind == heddle.AM {
 		s.masterOver(c, status)
 	} else if c.fetched {
 		s.wake(c.app)
 	}
 	s.record(c, status)
-	if c.up && !c.over {
-		s.hasNews(c.node)
-	} else {
+	s.hasNews(c.node)
+	if s.pace != nil {
+		s.heap.push(entry{at: s.now.Plus(rm.KillTime), what: calms, id: int64(c.node)})
+	}
+	if !c.up || c.over {
 		s.conts.Drop(int64(c.id))
 	}
 }
@@ -202,6 +216,7 @@ func (s *Sim) exit(c *container, status heddle.ExitStatus) {
 func (s *Sim) exitKnown(c *container, status heddle.ExitStatus) {
 	s.lives()
 	c.known = true
+	s.settled(c)
 	if c.kind == heddle.AM {
 		s.masterOver(c, status)
 	} else {
@@ -243,6 +258,7 @@ func (s *Sim) start(c *container) {
 		s.phys.manage(s.now, m, a.managed)
 	}
 	c.up, c.started = true, s.now
+	s.settled(c)
 	s.m.running(c.kind, 1)
 	s.phys.open(s.now, c)
 	n := &s.nodes[c.node]

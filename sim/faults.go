@@ -191,17 +191,20 @@ func (s *Sim) register(id heddle.NodeID) {
 		return
 	}
 	s.nodes[id].last, s.nodes[id].number = 0, p.Number
+	if s.pace != nil && s.now > 0 { // it reports at once
+		s.pace.join(s.wheel.rank[id], 1)
+	}
 	s.room(id)
 }
 
 // beat is a node's heartbeat: what it has to report and, in the answer, what it is to end.
-func (s *Sim) beat(id heddle.NodeID) {
+func (s *Sim) beat(id heddle.NodeID) (every heddle.Span) {
 	n, q := &s.nodes[id], &s.report
 	*q = rm.BeatNode{
 		Node: n.name, Number: n.number, Last: n.last, Answer: &s.beaten,
 		Running: q.Running[:0], Ended: q.Ended[:0], Partial: true,
 	}
-	if s.hears {
+	if s.hears || s.pace != nil {
 		for _, id := range n.starts {
 			if c := s.container(id); c != nil && !c.known {
 				q.Running = append(q.Running, c.name)
@@ -228,6 +231,7 @@ func (s *Sim) beat(id heddle.NodeID) {
 		}
 	}
 	s.room(id)
+	return p.Every
 }
 
 // feed sends measurements of running tasks to the core.

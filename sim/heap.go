@@ -12,6 +12,7 @@ const (
 	masterUp                  // a master's process runs
 	leaving                   // a master has unregistered
 	gone                      // a master that unregistered is gone: the last that surely changes something
+	calms                     // a node is waited for no longer that was told to kill
 	feed                      // running tasks are measured
 	alarm                     // a call a master asked for
 	beat                      // a master's allocate call

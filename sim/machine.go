@@ -79,12 +79,13 @@ const (
 	listens = 3
 )
 
-// newMachine is a ResourceManager with the timing of a stock one.
+// newMachine is heddle rm, or what does everything when a stock ResourceManager does it.
 func newMachine(o *Options, watch func(*rm.Noted)) *rm.Machine {
 	cfg := rm.Config{
 		NodeExpiry: o.Expiry, MasterExpiry: o.Expiry * 3 / 2, ContainerExpiry: containerExpiry, // as far apart as Hadoop has them
 		MaxAttempts: int32(o.Attempts), GlobalAttempts: int32(o.Attempts), MaxPriority: math.MaxInt32,
-		Beat: o.NodeBeat, Stock: true, Agent: true,
+		Beat: o.NodeBeat, FastBeat: min(fastBeat, o.NodeBeat), IdleBeat: max(idleBeat, o.NodeBeat), BeatLoad: beatLoad,
+		Stock: o.Stock, Agent: true,
 	}
 	var users []string
 	for _, u := range o.Users {
@@ -140,7 +141,11 @@ func (s *Sim) containerOf(id ids.Container) *container {
 func (s *Sim) keepAlive() {
 	s.keepAt = s.now.Plus(s.keepEvery)
 	// Everybody's last beat is not longer ago than the longest time between two.
-	out := &rm.LeftOut{Last: s.now - heddle.Time(max(s.o.NodeBeat, s.o.MasterBeat, sparkInterval))}
+	longest := max(s.o.NodeBeat, s.o.MasterBeat, sparkInterval)
+	if s.pace != nil {
+		longest = max(longest, heddle.Span(len(s.pace.due))*s.wheel.interval)
+	}
+	out := &rm.LeftOut{Last: s.now - heddle.Time(longest)}
 	for i := range s.nodes {
 		n := &s.nodes[i]
 		if n.silent {
@@ -169,6 +174,9 @@ func (s *Sim) fallsSilent(id heddle.NodeID) {
 		return
 	}
 	last := offset + (s.now-offset-1)/every*every // beats of this instant come later
+	if s.pace != nil {
+		last = s.pace.last(s.wheel.rank[id])
+	}
 	out := &rm.LeftOut{Nodes: []ids.Node{s.nodes[id].name}, Last: last}
 	for _, c := range s.nodes[id].starts {
 		if c := s.container(c); c != nil && !c.known && c.started < last {

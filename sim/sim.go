@@ -37,11 +37,15 @@ type Options struct {
 	Effects   world.Effects
 	Faults    []Fault
 
-	Given      bool        // the given world: every container lasts what the trace says
-	LoadSim    bool        // masters behave as those of Hadoop's Scheduler Load Simulator
-	SlotMaster bool        // MapReduce masters ask for all reduces at once
-	NoFacts    bool        // of a job nothing but its name is known when it is submitted, as to a ResourceManager
-	NodeBeat   heddle.Span // 0 = 1 s
+	Given      bool // the given world: every container lasts what the trace says
+	LoadSim    bool // masters behave as those of Hadoop's Scheduler Load Simulator
+	SlotMaster bool // MapReduce masters ask for all reduces at once
+	NoFacts    bool // of a job nothing but its name is known when it is submitted, as to a ResourceManager
+	// Stock simulates a stock ResourceManager's protocol and timing instead of heddle rm's: nothing is given away for
+	// what is asked for before a node reports in, a call is answered by what was decided before it, and nodes report in
+	// every NodeBeat.
+	Stock      bool
+	NodeBeat   heddle.Span // between a node's heartbeats while nothing is wanted of it; 0 = 1 s
 	MasterBeat heddle.Span // of MapReduce masters; 0 = 1 s
 	Attempts   int         // masters an application may have; 0 = 2
 	Expiry     heddle.Span // silence after which a node counts as lost; 0 = 600 s
@@ -110,7 +114,8 @@ type Sim struct {
 	res      *Result
 	err      error
 	none     bitset
-	hears    bool // starts are of use to somebody
+	hears    bool  // starts are of use to somebody
+	pace     *pace // nil: nodes beat once a turn of the wheel
 	byName   map[string]heddle.NodeID
 	failRate float64
 	out      apps.Actions
@@ -127,6 +132,7 @@ type nodeState struct {
 	name   ids.Node
 	starts []heddle.ContainerID
 	exits  []exit
+	waits  int           // containers there that have not begun
 	last   int32         // number of the last answer to its beats
 	number heddle.NodeID // as the ResourceManager told it
 	silent bool          // its beats do not arrive
@@ -187,7 +193,7 @@ func newSim(o Options) (*Sim, error) {
 	}
 	s := &Sim{o: o, rackNames: rackNames(o.Nodes), alive: len(jobs), rng: rand.New(rand.NewPCG(o.Seed, 0xfa))}
 	s.rm = newMachine(&o, s.noted)
-	s.wheel = newWheel(len(o.Nodes), o.NodeBeat, rand.New(rand.NewPCG(o.Seed, 0xbea7)))
+	s.newBeats()
 	feeds := &o.Set.Feeds
 	s.hears = feeds.Starts || feeds.Progress > 0 || feeds.Profile > 0
 	s.keepEvery = min(o.Expiry, containerExpiry) / listens
@@ -259,6 +265,9 @@ func (s *Sim) loop() {
 		}
 		s.m.advance(s, at)
 		s.now = at
+		if s.pace != nil {
+			s.pace.advance(at)
+		}
 		s.happen(what)
 		for i := 0; i < len(s.todo); i++ { //nolint:intrange // what is done adds to it
 			s.todo[i]()
@@ -311,6 +320,9 @@ func (s *Sim) earliest() (heddle.Time, source) {
 	if len(s.heap.es) > 0 && (what == nothingLeft || s.heap.es[0].at < best) {
 		best, what = s.heap.es[0].at, fromHeap
 	}
+	if s.pace != nil {
+		s.pace.idle = s.core().View().Alive() == 0
+	}
 	at, rank, beats := s.nextBeat()
 	s.beatAt, s.beatOf = at, rank
 	// Timers alone, of nodes and masters that report, bring nothing.
@@ -336,7 +348,7 @@ func (s *Sim) core() *sched.Core { return s.rm.Core() }
 func (s *Sim) nextBeat() (heddle.Time, int32, bool) {
 	w := s.wheel
 	if s.o.EveryBeat {
-		return w.next(s.now, w.up, s.none)
+		return s.nextOf(s.now, w.up, s.none)
 	}
 	who := w.roomy
 	switch {
@@ -345,13 +357,41 @@ func (s *Sim) nextBeat() (heddle.Time, int32, bool) {
 	case s.core().AnyNode():
 		who = w.up
 	}
-	at, rank, ok := w.next(s.now, w.reports, who)
+	at, rank, ok := s.nextOf(s.now, w.reports, who)
 	if tick, due := s.core().NextTick(); due {
-		if t, r, k := w.next(max(tick, s.now), w.up, s.none); k && (!ok || t < at) {
+		if t, r, k := s.nextOf(max(tick, s.now), w.up, s.none); k && (!ok || t < at) {
 			return t, r, k
 		}
 	}
 	return at, rank, ok
+}
+
+// nextOf is the next heartbeat from a time on of a node in a or b.
+func (s *Sim) nextOf(from heddle.Time, a, b bitset) (heddle.Time, int32, bool) {
+	if s.pace == nil {
+		return s.wheel.next(from, a, b)
+	}
+	if from > s.now { // it is not known yet who beats first then
+		return from, -1, true
+	}
+	return s.pace.next(a, b)
+}
+
+// newBeats sets out when nodes report in.
+func (s *Sim) newBeats() {
+	turn := s.o.NodeBeat
+	if !s.o.Stock {
+		turn = min(turn, fastBeat)
+	}
+	rng := rand.New(rand.NewPCG(s.o.Seed, 0xbea7))
+	s.wheel = newWheel(len(s.o.Nodes), turn, rng)
+	if s.o.Stock {
+		return
+	}
+	s.pace = newPace(s.wheel, s.o.NodeBeat)
+	for i := range s.o.Nodes {
+		s.pace.join(int32(i), rng.Int64N(s.pace.calm))
+	}
 }
 
 func (s *Sim) happen(what source) {
@@ -371,8 +411,14 @@ func (s *Sim) happen(what source) {
 	case fromLeftOut:
 		s.keepAlive()
 	case fromWheel:
+		if s.beatOf < 0 { // from now on any node's beat matters
+			return
+		}
 		s.wheel.made(s.beatAt, s.beatOf)
-		s.beat(s.wheel.order[s.beatOf])
+		every := s.beat(s.wheel.order[s.beatOf])
+		if s.pace != nil {
+			s.pace.made(s.beatOf, every)
+		}
 	case nothingLeft:
 	}
 }
@@ -402,11 +448,20 @@ func (s *Sim) planned(e *entry) {
 		if c := s.container(heddle.ContainerID(e.id)); c != nil {
 			s.exit(c, heddle.Success)
 		}
+	case calms:
+		s.hurry(heddle.NodeID(e.id))
 	case fault:
 		s.strike(&s.o.Faults[e.id], e.gen)
 	case feed:
 		s.feed(heddle.Span(e.id))
 		s.heap.push(entry{at: s.now.Plus(heddle.Span(e.id)), what: feed, id: e.id})
+	}
+}
+
+// hurry brings the pace's idea of a node up to date.
+func (s *Sim) hurry(id heddle.NodeID) {
+	if n := &s.nodes[id]; s.pace != nil {
+		s.pace.fast.set(s.wheel.rank[id], n.waits > 0 || s.rm.Ordered(n.number))
 	}
 }
 
@@ -419,6 +474,7 @@ func (s *Sim) room(id heddle.NodeID) {
 	}
 	up := n.Up() && !s.nodes[id].silent
 	r := s.wheel.rank[id]
+	s.hurry(id)
 	s.wheel.up.set(r, up)
 	s.wheel.roomy.set(r, up && (n.Booked() != nil || n.Lends() || s.core().View().Fits(least, n.Free())))
 }

@@ -84,6 +84,8 @@ func (w *wheel) next(from heddle.Time, a, b bitset) (at heddle.Time, rank int32,
 	return heddle.Time(cycle*int64(w.interval) + int64(w.offset[rank])), rank, true
 }
 
+func trailing(word uint64) int32 { return int32(bits.TrailingZeros64(word)) }
+
 // firstIn returns the first member of a or b at or after from and below n.
 func firstIn(a, b bitset, from int32, n int) (int32, bool) {
 	for word := int(from) / 64; word*64 < n; word++ {
@@ -92,8 +94,8 @@ func firstIn(a, b bitset, from int32, n int) (int32, bool) {
 			m &= ^uint64(0) << (from % 64)
 		}
 		if m != 0 {
-			r := word*64 + bits.TrailingZeros64(m)
-			return int32(r), r < n
+			r := int32(word*64) + trailing(m)
+			return r, int(r) < n
 		}
 	}
 	return 0, false
