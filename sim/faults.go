@@ -204,7 +204,7 @@ func (s *Sim) beat(id heddle.NodeID) (every heddle.Span) {
 		Node: n.name, Number: n.number, Last: n.last, Answer: &s.beaten,
 		Running: q.Running[:0], Ended: q.Ended[:0], Partial: true,
 	}
-	if s.hears || s.pace != nil {
+	if s.hears {
 		for _, id := range n.starts {
 			if c := s.container(id); c != nil && !c.known {
 				q.Running = append(q.Running, c.name)

@@ -157,7 +157,9 @@ func (s *Sim) keepAlive() {
 				out.Running = append(out.Running, c.name)
 			}
 		}
-		n.starts = n.starts[:0]
+		if !s.hears { // nor are they said when it beats
+			n.starts = n.starts[:0]
+		}
 	}
 	for _, a := range s.apps {
 		if a.master != nil && a.done == apps.Running {

@@ -114,7 +114,7 @@ type Sim struct {
 	res      *Result
 	err      error
 	none     bitset
-	hears    bool  // starts are of use to somebody
+	hears    bool  // starts are said: they are of use to somebody
 	pace     *pace // nil: nodes beat once a turn of the wheel
 	byName   map[string]heddle.NodeID
 	failRate float64
@@ -195,7 +195,7 @@ func newSim(o Options) (*Sim, error) {
 	s.rm = newMachine(&o, s.noted)
 	s.newBeats()
 	feeds := &o.Set.Feeds
-	s.hears = feeds.Starts || feeds.Progress > 0 || feeds.Profile > 0
+	s.hears = !o.Stock || feeds.Starts || feeds.Progress > 0 || feeds.Profile > 0
 	s.keepEvery = min(o.Expiry, containerExpiry) / listens
 	s.keepAt = heddle.Time(s.keepEvery)
 	s.none = newBitset(len(o.Nodes))
