@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"heddle/rm"
 	"heddle/yarn/rest"
 )
 
@@ -75,9 +76,9 @@ func (c *Client) Attempts(ctx context.Context, id string) ([]rest.Attempt, error
 
 // Why returns what an application that is not over waits for. The error is [ErrNotHeddle] where the
 // ResourceManager is another.
-func (c *Client) Why(ctx context.Context, id string) (*rest.Why, error) {
-	out := &rest.Why{}
-	if err := c.own(ctx, "/apps/"+url.PathEscape(id)+"/why", "why", out); err != nil {
+func (c *Client) Why(ctx context.Context, id string) (*rm.Explanation, error) {
+	out := &rm.Explanation{}
+	if err := c.own(ctx, "/apps/"+url.PathEscape(id)+"/why", "", out); err != nil {
 		return nil, err
 	}
 	return out, nil

@@ -18,6 +18,12 @@ type Reports struct{ m *Machine }
 // Reports returns what can be asked of the machine.
 func (m *Machine) Reports() Reports { return Reports{m} }
 
+// amount is an amount with the names that this cluster has for it.
+func (r Reports) amount(a heddle.Resource) Amount { return AmountOf(a, r.m.cfg.ExtraResources...) }
+
+// yarn is an amount for people, as YARN writes it.
+func (r Reports) yarn(a Amount) string { return r.m.text(a.Resource(r.m.cfg.ExtraResources...)) }
+
 // explained is for how many applications a list says what they wait for: to find out looks at every node.
 const explained = 10
 

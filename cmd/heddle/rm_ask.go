@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"heddle/client"
+	"heddle/rm"
+	"heddle/yarn/ids"
 	"heddle/yarn/rest"
 )
 
@@ -27,8 +29,8 @@ func appOf(a *rest.App) appRow {
 	r := appRow{
 		ID: a.ID, Name: a.Name, Type: a.Type, User: a.User, Queue: a.Queue, State: a.State, Final: a.FinalStatus,
 		Priority: a.Priority, Progress: float64(a.Progress), Started: a.Started, Launched: a.Launched, Finished: a.Finished, Elapsed: a.Elapsed,
-		Containers: a.Containers, Used: amountOf{MemoryMiB: a.MB, Vcores: float64(a.VCores)},
-		Reserved:   amountOf{MemoryMiB: a.ReservedMB, Vcores: float64(a.ReservedCPU)},
+		Containers: a.Containers, Used: rm.Amount{MemoryMiB: a.MB, Vcores: float64(a.VCores)},
+		Reserved:   rm.Amount{MemoryMiB: a.ReservedMB, Vcores: float64(a.ReservedCPU)},
 		QueueShare: rounded(float64(a.QueueShare)), Share: rounded(float64(a.ClusterShare)),
 		Tracking: a.TrackingURL, Diagnostics: a.Diagnostics,
 	}
@@ -80,54 +82,23 @@ func appStatus(ctx context.Context, c *client.Client, id string) (*appDetail, er
 	return d, nil
 }
 
-// whyOf asks what an application waits for.
-func whyOf(ctx context.Context, c *client.Client, id string) (*whyRow, error) {
+// whyOf asks what an application waits for, and for the application itself. One that is over waits for nothing.
+func whyOf(ctx context.Context, c *client.Client, id string) (*appRow, *rm.Explanation, error) {
 	a, err := c.App(ctx, id)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	app := appOf(a)
-	w := &whyRow{
-		ID: app.ID, Name: app.Name, User: app.User, Queue: app.Queue, State: app.State, Final: app.Final,
-		Pending: []askRow{}, Refused: map[string]int64{},
-	}
 	if !isOver(a.State) {
-		why, err := c.Why(ctx, id)
-		if err != nil {
-			return nil, err
-		}
-		for i := range why.Pending {
-			w.Pending = append(w.Pending, askOf(&why.Pending[i], app.Queue))
-		}
-		for _, h := range why.History {
-			w.Refused[h.Why] = int64(h.Times)
-		}
+		e, err := c.Why(ctx, id)
+		return &app, e, err
 	}
-	w.Summary = summary(&app, len(w.Pending) > 0)
-	return w, nil
-}
-
-func askOf(k *rest.WhyAsk, queue string) askRow {
-	row := askRow{
-		Priority: k.Priority, Kind: k.Kind, Count: k.Count, Size: amountsOf(&k.Size), Since: k.Since, Why: k.Why, Policy: k.Policy, Text: k.Text,
-		Stock: k.Stock, Order: k.Order, Place: k.Place, Of: k.Of, queue: queue,
-		Need: amountsOf(&k.Need), Have: amountsOf(&k.Have), Short: amountsOf(&k.Short), Holders: []holdRow{}, Nodes: []groupRow{},
+	e := &rm.Explanation{
+		Name: app.Name, User: app.User, Queue: app.Queue, State: rm.AppState(app.State), Final: rm.FinalStatus(app.Final),
+		Pending: []rm.PendingAsk{}, Refused: map[string]uint32{},
 	}
-	if l := k.Limit; l != nil {
-		row.Limit = &limitRow{
-			What: l.What, Of: l.Of, Used: amountsOf(&l.Used), Most: amountsOf(&l.Most), UsedNumber: l.UsedNumber, MostNumber: l.MostNumber,
-			Least: l.Least, By: append([]string{}, l.By...), Note: l.Note,
-		}
-	}
-	for i := range k.Holders {
-		h := &k.Holders[i]
-		row.Holders = append(row.Holders, holdRow{h.App, h.Name, h.User, amountsOf(&h.Used)})
-	}
-	for i := range k.Nodes {
-		g := &k.Nodes[i]
-		row.Nodes = append(row.Nodes, groupRow{g.Why, g.Policy, g.Nodes, amountsOf(&g.Most)})
-	}
-	return row
+	e.App, err = ids.ParseApp(app.ID)
+	return &app, e, err
 }
 
 // nodeRows asks for nodes, by id.
@@ -147,8 +118,8 @@ func nodeOf(n *rest.Node) nodeRow {
 	u := &n.Utilization
 	r := nodeRow{
 		ID: n.ID, Rack: n.Rack, State: n.State, HTTP: n.HTTP, Version: n.Version, Health: n.Health, Reported: n.HealthAt,
-		Containers: n.Containers, Used: amountOf{MemoryMiB: n.UsedMB, Vcores: float64(n.UsedVCores)},
-		Total:    amountOf{MemoryMiB: n.UsedMB + n.AvailableMB, Vcores: float64(n.UsedVCores + n.AvailableVCores)},
+		Containers: n.Containers, Used: rm.Amount{MemoryMiB: n.UsedMB, Vcores: float64(n.UsedVCores)},
+		Total:    rm.Amount{MemoryMiB: n.UsedMB + n.AvailableMB, Vcores: float64(n.UsedVCores + n.AvailableVCores)},
 		Measured: measured{int64(u.NodePhysicalMB), int64(u.NodeVirtualMB), rounded(u.NodeCPU)},
 		OfTasks:  measured{int64(u.ContainersPhysicalMB), int64(u.ContainersVirtualMB), rounded(u.ContainersCPU)},
 		Labels:   append([]string{}, n.Labels...),
@@ -199,9 +170,9 @@ func clusterFigures(ctx context.Context, c *client.Client) (*clusterRow, error) 
 		return nil, err
 	}
 	r := &clusterRow{
-		Total: amountOf{MemoryMiB: m.TotalMB, Vcores: float64(m.TotalVCores)}, Used: amountOf{MemoryMiB: m.AllocatedMB, Vcores: float64(m.AllocatedVCores)},
-		Reserved:   amountOf{MemoryMiB: m.ReservedMB, Vcores: float64(m.ReservedVCores)},
-		Pending:    amountOf{MemoryMiB: m.PendingMB, Vcores: float64(m.PendingVCores)},
+		Total: rm.Amount{MemoryMiB: m.TotalMB, Vcores: float64(m.TotalVCores)}, Used: rm.Amount{MemoryMiB: m.AllocatedMB, Vcores: float64(m.AllocatedVCores)},
+		Reserved:   rm.Amount{MemoryMiB: m.ReservedMB, Vcores: float64(m.ReservedVCores)},
+		Pending:    rm.Amount{MemoryMiB: m.PendingMB, Vcores: float64(m.PendingVCores)},
 		Containers: m.ContainersAllocated, Waiting: m.ContainersPending,
 		Running: m.AppsRunning, Inactive: m.AppsPending, Completed: m.AppsCompleted, Failed: m.AppsFailed, Killed: m.AppsKilled,
 		Active: m.ActiveNodes, Lost: m.LostNodes, Unhealthy: m.UnhealthyNodes, Decommissioning: m.DecommissioningNodes,
@@ -261,28 +232,28 @@ func nodeIDs(ctx context.Context, c *client.Client) ([]string, error) {
 	return out, nil
 }
 
-func resourceOf(r *rest.Resource) amountOf {
-	out := amountOf{MemoryMiB: r.Memory, Vcores: float64(r.VCores)}
+func resourceOf(r *rest.Resource) rm.Amount {
+	out := rm.Amount{MemoryMiB: r.Memory, Vcores: float64(r.VCores)}
 	for i := range r.Informations.List {
 		if x := &r.Informations.List[i]; x.Name != "memory-mb" && x.Name != "vcores" {
-			out.extra(x.Name, x.Value)
+			addExtra(&out, x.Name, x.Value)
 		}
 	}
 	return out
 }
 
-func amountsOf(a *rest.Amounts) amountOf {
-	out := amountOf{MemoryMiB: a.MemoryMB, Vcores: float64(a.MilliCores) / 1000}
+func amountsOf(a *rest.Amounts) rm.Amount {
+	out := rm.Amount{MemoryMiB: a.MemoryMB, Vcores: float64(a.MilliCores) / 1000}
 	for _, e := range a.Extra {
 		if n, err := strconv.ParseInt(e.Value, 10, 64); err == nil {
-			out.extra(e.Key, n)
+			addExtra(&out, e.Key, n)
 		}
 	}
 	return out
 }
 
-// extra adds an amount of what is neither memory nor vcores.
-func (a *amountOf) extra(name string, n int64) {
+// addExtra adds an amount of what is neither memory nor vcores.
+func addExtra(a *rm.Amount, name string, n int64) {
 	if n == 0 {
 		return
 	}

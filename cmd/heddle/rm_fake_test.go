@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 
+	"heddle/rm"
+	"heddle/yarn/ids"
 	"heddle/yarn/rest"
 )
 
@@ -233,9 +235,9 @@ func (f *fakeRM) own(w http.ResponseWriter, path string) {
 	case "/queues":
 		a = rest.Answer{Root: "queues", Value: fakeQueues}
 	case "/apps/application_1795246246143_0007/why":
-		a = rest.Answer{Root: "why", Value: fakeWhy}
+		a = rest.Answer{Shape: rest.Ours, Value: fakeWhy}
 	case "/apps/application_1795246246143_0001/why":
-		a = rest.Answer{Root: "why", Value: rest.Why{App: "application_1795246246143_0001", Queue: "root.default"}}
+		a = rest.Answer{Shape: rest.Ours, Value: rm.Explanation{App: fakeApp(1), Name: "QuasiMonteCarlo", User: "ada", Queue: "root.default"}}
 	default:
 		refuse(w, 404, "NotFoundException", "no such service")
 		return
@@ -271,22 +273,26 @@ var fakeQueues = rest.Queues{List: []rest.Queue{
 	},
 }}
 
-var fakeWhy = rest.Why{
-	App: "application_1795246246143_0007", Queue: "root.default",
-	Pending: []rest.WhyAsk{{
-		Priority: 0, Kind: "am", Count: 1, Since: 1795246299685, Size: amounts(1024, 1), Why: "fine", Text: "nodes differ", Order: "order: shortest", Place: 2, Of: 5,
-		Need: amounts(1024, 1), Have: amounts(512, 3), Short: amounts(512, 0),
-		Holders: []rest.Holder{{App: "application_1795246246143_0001", Name: "QuasiMonteCarlo", User: "ada", Used: amounts(2560, 5)}},
-		Nodes:   []rest.WhyNodes{{Why: "no-room", Policy: "lanes: per_node", Nodes: 2, Most: amounts(512, 3)}, {Why: "node-gone", Nodes: 1}},
+func fakeApp(n int32) ids.App { return ids.App{Cluster: 1795246246143, Seq: n} }
+
+func asAmount(mib int64, vcores float64) rm.Amount { return rm.Amount{MemoryMiB: mib, Vcores: vcores} }
+
+var fakeWhy = rm.Explanation{
+	App: fakeApp(7), Name: "wordcount 2", User: "bob", Queue: "root.default", State: rm.AppAccepted, Final: rm.Undefined,
+	Pending: []rm.PendingAsk{{
+		Priority: 0, Kind: "am", Count: 1, Since: 1795246299685, Size: asAmount(1024, 1), Why: "fine", Text: "nodes differ", Order: "order: shortest", Place: 2, Of: 5,
+		Need: asAmount(1024, 1), Have: asAmount(512, 3), Short: asAmount(512, 0),
+		Holders: []rm.Holder{{App: fakeApp(1), Name: "QuasiMonteCarlo", User: "ada", Used: asAmount(2560, 5)}},
+		Nodes:   []rm.NodeGroup{{Why: "no-room", Policy: "lanes: per_node", Nodes: 2, Most: asAmount(512, 3)}, {Why: "node-gone", Nodes: 1}},
 	}, {
-		Priority: 1, Kind: "am", Count: 1, Size: amounts(1024, 1), Why: "am-limit", Policy: "gate.am: capacity",
-		Stock: "Queue's AM resource limit exceeded.", Need: amounts(1024, 1), Have: amounts(1024, 0), Short: amounts(0, 1),
+		Priority: 1, Kind: "am", Count: 1, Size: asAmount(1024, 1), Why: "am-limit", Policy: "gate.am: capacity",
+		Stock: "Queue's AM resource limit exceeded.", Need: asAmount(1024, 1), Have: asAmount(1024, 0), Short: asAmount(0, 1),
 		Order: "gate.am: capacity", Place: 1, Of: 2,
-		Limit: &rest.WhyLimit{
-			What: "masters", Of: "in queue root.default", Used: amounts(2048, 2), Most: amounts(3072, 2), UsedNumber: -1, MostNumber: -1,
+		Limit: &rm.Limit{
+			What: "masters", Of: "in queue root.default", Used: asAmount(2048, 2), Most: asAmount(3072, 2), UsedN: -1, MostN: -1,
 			By: []string{"yarn.scheduler.capacity.maximum-am-resource-percent = 0.1"},
 		},
-		Nodes: []rest.WhyNodes{{Why: "fine", Nodes: 2, Most: amounts(4096, 3)}},
+		Nodes: []rm.NodeGroup{{Why: "fine", Nodes: 2, Most: asAmount(4096, 3)}},
 	}},
-	History: []rest.WhyPast{{Why: "no-room", Times: 120}, {Why: "wait-local", Times: 1}},
+	Refused: map[string]uint32{"no-room": 120, "wait-local": 1},
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"charm.land/lipgloss/v2"
+
+	"heddle/rm"
 )
 
 // A snapshot is what top shows of one moment.
@@ -21,14 +23,14 @@ type snapshot struct {
 
 // A clusterRow is the cluster in figures.
 type clusterRow struct {
-	Version   string   `json:"version"`
-	Scheduler string   `json:"scheduler"`
-	Profile   string   `json:"profile"` // "" where the ResourceManager is not Heddle
-	Started   int64    `json:"started_ms"`
-	Total     amountOf `json:"total"`
-	Used      amountOf `json:"used"`
-	Reserved  amountOf `json:"reserved"`
-	Pending   amountOf `json:"pending"`
+	Version   string    `json:"version"`
+	Scheduler string    `json:"scheduler"`
+	Profile   string    `json:"profile"` // "" where the ResourceManager is not Heddle
+	Started   int64     `json:"started_ms"`
+	Total     rm.Amount `json:"total"`
+	Used      rm.Amount `json:"used"`
+	Reserved  rm.Amount `json:"reserved"`
+	Pending   rm.Amount `json:"pending"`
 
 	Containers int `json:"containers"`
 	Waiting    int `json:"pending_containers"`

@@ -10,13 +10,15 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
+
+	"heddle/rm"
 )
 
 // manyRows is a snapshot of so many queues and applications.
 func manyRows(queues, apps int) *snapshot {
 	s := &snapshot{At: time.UnixMilli(1795246299685), URL: "http://127.0.0.1:8088", Cluster: clusterRow{
 		Scheduler: "capacity", Started: 1795246246143, Active: 3, Lost: 1, Running: apps,
-		Total: amountOf{MemoryMiB: 12288, Vcores: 24}, Used: amountOf{MemoryMiB: 11776, Vcores: 12.5}, Reserved: amountOf{MemoryMiB: 512},
+		Total: rm.Amount{MemoryMiB: 12288, Vcores: 24}, Used: rm.Amount{MemoryMiB: 11776, Vcores: 12.5}, Reserved: rm.Amount{MemoryMiB: 512},
 	}}
 	for i := range queues {
 		s.Queues = append(s.Queues, queueRow{Path: fmt.Sprintf("root.q%03d", i), Weight: -1, Capacity: 1})
@@ -24,7 +26,7 @@ func manyRows(queues, apps int) *snapshot {
 	for i := range apps {
 		s.Apps = append(s.Apps, appRow{
 			ID: fmt.Sprintf("application_1_%04d", i+1), Name: "größe\x1b[2J", State: "RUNNING", User: string(rune('a' + i%3)),
-			Used: amountOf{MemoryMiB: int64(i), Vcores: float64(apps - i)}, Started: int64(i), Elapsed: int64(apps - i), Progress: float64(i % 7),
+			Used: rm.Amount{MemoryMiB: int64(i), Vcores: float64(apps - i)}, Started: int64(i), Elapsed: int64(apps - i), Progress: float64(i % 7),
 		})
 	}
 	return s
@@ -98,7 +100,7 @@ func TestFrameOrders(t *testing.T) {
 	} {
 		s := manyRows(0, 4)
 		s.Apps[1].State = "ACCEPTED"
-		s.Apps[3].Pending = amountOf{MemoryMiB: 1024}
+		s.Apps[3].Pending = rm.Amount{MemoryMiB: 1024}
 		for _, reversed := range []bool{false, true} {
 			sortApps(s.Apps, order, reversed)
 			var got []string

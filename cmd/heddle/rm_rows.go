@@ -1,31 +1,33 @@
 package main
 
+import "heddle/rm"
+
 // What -o json prints of a ResourceManager. Fields are added, never renamed. Times are milliseconds since
 // 1970 and 0 for not yet; what does not apply is −1.
 
 // An appRow is one application.
 type appRow struct {
-	ID          string   `json:"id"`
-	Name        string   `json:"name"`
-	Type        string   `json:"type"`
-	User        string   `json:"user"`
-	Queue       string   `json:"queue"`
-	State       string   `json:"state"`
-	Final       string   `json:"final_status"`
-	Priority    int32    `json:"priority"`
-	Progress    float64  `json:"progress_percent"`
-	Started     int64    `json:"started_ms"`
-	Launched    int64    `json:"launched_ms"`
-	Finished    int64    `json:"finished_ms"`
-	Elapsed     int64    `json:"elapsed_ms"`
-	Containers  int      `json:"containers"` // −1: it holds none any more
-	Used        amountOf `json:"used"`
-	Reserved    amountOf `json:"reserved"`
-	Pending     amountOf `json:"pending"`
-	QueueShare  float64  `json:"queue_percent"`
-	Share       float64  `json:"cluster_percent"`
-	Tracking    string   `json:"tracking_url"`
-	Diagnostics string   `json:"diagnostics"`
+	ID          string    `json:"id"`
+	Name        string    `json:"name"`
+	Type        string    `json:"type"`
+	User        string    `json:"user"`
+	Queue       string    `json:"queue"`
+	State       string    `json:"state"`
+	Final       string    `json:"final_status"`
+	Priority    int32     `json:"priority"`
+	Progress    float64   `json:"progress_percent"`
+	Started     int64     `json:"started_ms"`
+	Launched    int64     `json:"launched_ms"`
+	Finished    int64     `json:"finished_ms"`
+	Elapsed     int64     `json:"elapsed_ms"`
+	Containers  int       `json:"containers"` // −1: it holds none any more
+	Used        rm.Amount `json:"used"`
+	Reserved    rm.Amount `json:"reserved"`
+	Pending     rm.Amount `json:"pending"`
+	QueueShare  float64   `json:"queue_percent"`
+	Share       float64   `json:"cluster_percent"`
+	Tracking    string    `json:"tracking_url"`
+	Diagnostics string    `json:"diagnostics"`
 }
 
 // An appDetail is an application with what only its own page tells.
@@ -48,11 +50,11 @@ type appDetail struct {
 
 // A requestRow is what an application asks for at one place.
 type requestRow struct {
-	Priority int32    `json:"priority"`
-	Place    string   `json:"place"`
-	Count    int64    `json:"count"`
-	Size     amountOf `json:"size"`
-	Relax    bool     `json:"relax_locality"`
+	Priority int32     `json:"priority"`
+	Place    string    `json:"place"`
+	Count    int64     `json:"count"`
+	Size     rm.Amount `json:"size"`
+	Relax    bool      `json:"relax_locality"`
 }
 
 // An attemptRow is one run of a master.
@@ -68,19 +70,19 @@ type attemptRow struct {
 
 // A nodeRow is one NodeManager.
 type nodeRow struct {
-	ID         string   `json:"id"`
-	Rack       string   `json:"rack"`
-	State      string   `json:"state"`
-	HTTP       string   `json:"http_address"`
-	Version    string   `json:"version"`
-	Health     string   `json:"health_report"`
-	Reported   int64    `json:"reported_ms"`
-	Containers int      `json:"containers"`
-	Used       amountOf `json:"used"`
-	Total      amountOf `json:"total"`
-	Measured   measured `json:"measured"`
-	OfTasks    measured `json:"measured_containers"`
-	Labels     []string `json:"labels"`
+	ID         string    `json:"id"`
+	Rack       string    `json:"rack"`
+	State      string    `json:"state"`
+	HTTP       string    `json:"http_address"`
+	Version    string    `json:"version"`
+	Health     string    `json:"health_report"`
+	Reported   int64     `json:"reported_ms"`
+	Containers int       `json:"containers"`
+	Used       rm.Amount `json:"used"`
+	Total      rm.Amount `json:"total"`
+	Measured   measured  `json:"measured"`
+	OfTasks    measured  `json:"measured_containers"`
+	Labels     []string  `json:"labels"`
 }
 
 // A measured is what a node reports of itself.
@@ -103,10 +105,10 @@ type queueRow struct {
 	Absolute     float64   `json:"cluster_capacity_percent"` // of the cluster, as the next two
 	AbsoluteMax  float64   `json:"cluster_max_capacity_percent"`
 	Share        float64   `json:"cluster_used_percent"`
-	Used         amountOf  `json:"used"`
-	Reserved     amountOf  `json:"reserved"`
-	Pending      amountOf  `json:"pending"`
-	Masters      amountOf  `json:"masters"`
+	Used         rm.Amount `json:"used"`
+	Reserved     rm.Amount `json:"reserved"`
+	Pending      rm.Amount `json:"pending"`
+	Masters      rm.Amount `json:"masters"`
 	Containers   int       `json:"containers"`
 	Waiting      int       `json:"pending_containers"`
 	Running      int       `json:"applications_running"`
@@ -119,9 +121,9 @@ type queueRow struct {
 
 // A userRow is a user's part of a queue.
 type userRow struct {
-	Name     string   `json:"name"`
-	Used     amountOf `json:"used"`
-	Masters  amountOf `json:"masters"`
-	Running  int      `json:"applications_running"`
-	Inactive int      `json:"applications_waiting"`
+	Name     string    `json:"name"`
+	Used     rm.Amount `json:"used"`
+	Masters  rm.Amount `json:"masters"`
+	Running  int       `json:"applications_running"`
+	Inactive int       `json:"applications_waiting"`
 }

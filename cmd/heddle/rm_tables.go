@@ -9,6 +9,8 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
+
+	"heddle/rm"
 )
 
 const (
@@ -118,7 +120,7 @@ func (c card) line(label, format string, args ...any) {
 	}
 }
 
-func (c card) usage(label string, used, total amountOf) {
+func (c card) usage(label string, used, total rm.Amount) {
 	c.line(label, "%s of %s, %s of %s vcores", mem(used.MemoryMiB), mem(total.MemoryMiB), vcores(used.Vcores), vcores(total.Vcores))
 }
 
@@ -146,14 +148,14 @@ func (a *app) printQueue(r *queueRow) error {
 	c.line("capacity", "%s", capacity(r))
 	c.line("at most", "%s", percent(r.MaxCapacity))
 	c.line("of the cluster", "%s, at most %s, uses %s", percent(r.Absolute), percent(r.AbsoluteMax), percent(r.Share))
-	used := r.Used.String()
+	used := amountText(r.Used)
 	if r.UsedCapacity >= 0 {
 		used += ", " + percent(r.UsedCapacity) + " of its capacity"
 	}
 	c.line("used", "%s", used)
-	c.line("for masters", "%s", r.Masters)
-	c.line("reserved", "%s", r.Reserved)
-	c.line("asked for", "%s", r.Pending)
+	c.line("for masters", "%s", amountText(r.Masters))
+	c.line("reserved", "%s", amountText(r.Reserved))
+	c.line("asked for", "%s", amountText(r.Pending))
 	c.line("containers", "%s held, %s waited for", whole(r.Containers), whole(r.Waiting))
 	c.line("applications", "%s with a master, %s waiting for one", whole(r.Running), whole(r.Inactive))
 	if r.MaxApps >= 0 {
@@ -172,7 +174,7 @@ func (a *app) printQueue(r *queueRow) error {
 	t.AppendHeader(table.Row{"user", "memory", "vcores", "for masters", "apps running", "apps waiting"})
 	right(t, 2, 3, 5, 6)
 	for _, u := range r.Users {
-		addRow(t, table.Row{u.Name, mem(u.Used.MemoryMiB), vcores(u.Used.Vcores), u.Masters, u.Running, u.Inactive})
+		addRow(t, table.Row{u.Name, mem(u.Used.MemoryMiB), vcores(u.Used.Vcores), amountText(u.Masters), u.Running, u.Inactive})
 	}
 	return a.print(t)
 }
@@ -196,9 +198,9 @@ func (a *app) printApp(r *appDetail) error {
 	c.line("finished", "%s", moment(r.Finished))
 	c.line("elapsed", "%s", lasting(r.Elapsed))
 	if r.Containers >= 0 {
-		c.line("holds", "%s: %s", plural(r.Containers, "container"), r.Used)
-		if !r.Reserved.zero() {
-			c.line("reserved", "%s", r.Reserved)
+		c.line("holds", "%s: %s", plural(r.Containers, "container"), amountText(r.Used))
+		if !r.Reserved.IsZero() {
+			c.line("reserved", "%s", amountText(r.Reserved))
 		}
 		c.line("share", "%s of its queue, %s of the cluster", percent(r.QueueShare), percent(r.Share))
 	}
@@ -238,7 +240,7 @@ func (a *app) printRequests(rows []requestRow) error {
 			addRow(t, table.Row{"", fmt.Sprintf("and %d more; -o json lists all", len(rows)-i)})
 			break
 		}
-		addRow(t, table.Row{r.Priority, r.Place, r.Count, r.Size})
+		addRow(t, table.Row{r.Priority, r.Place, r.Count, amountText(r.Size)})
 	}
 	return a.print(t)
 }

@@ -1,10 +1,7 @@
 package web
 
 import (
-	"cmp"
 	"net/http"
-	"slices"
-	"strings"
 
 	"heddle/rm"
 	"heddle/yarn/rest"
@@ -20,47 +17,7 @@ func (s *site) why(r *http.Request) (rest.Answer, error) {
 	if err != nil {
 		return rest.Answer{}, missing(err, "app with id: "+id.String()+" not found")
 	}
-	return rest.Answer{Root: "why", Value: s.shape.why(e)}, nil
-}
-
-func (sh shaper) why(e rm.Explanation) rest.Why {
-	out := rest.Why{App: e.App.String(), Name: e.Name, User: e.User, Queue: e.Queue, State: string(e.State), Final: string(e.Final)}
-	for _, p := range e.Pending {
-		ask := rest.WhyAsk{
-			Priority: p.Priority, Kind: p.Kind, Count: p.Count, Since: p.Since, Size: sh.amounts(p.Size), Why: p.Why,
-			Policy: p.Policy, Text: p.Text, Stock: p.Stock, Limit: sh.limit(p.Limit), Order: p.Order, Place: p.Place, Of: p.Of, Need: sh.amounts(p.Need), Have: sh.amounts(p.Have), Short: sh.amounts(p.Short),
-		}
-		for _, h := range p.Holders {
-			ask.Holders = append(ask.Holders, rest.Holder{App: h.App.String(), Name: h.Name, User: h.User, Used: sh.amounts(h.Used)})
-		}
-		for _, n := range p.Nodes {
-			ask.Nodes = append(ask.Nodes, rest.WhyNodes{Why: n.Why, Policy: n.Policy, Nodes: n.Nodes, Most: sh.amounts(n.Most)})
-		}
-		out.Pending = append(out.Pending, ask)
-	}
-	out.History = past(e)
-	return out
-}
-
-// past counts the refusals so far, the most frequent first.
-func past(e rm.Explanation) (out []rest.WhyPast) {
-	for why, times := range e.History {
-		out = append(out, rest.WhyPast{Why: why, Times: times})
-	}
-	slices.SortFunc(out, func(a, b rest.WhyPast) int {
-		return cmp.Or(cmp.Compare(b.Times, a.Times), strings.Compare(a.Why, b.Why))
-	})
-	return out
-}
-
-func (sh shaper) limit(l *rm.Limit) *rest.WhyLimit {
-	switch {
-	case l == nil:
-		return nil
-	case l.Counted:
-		return &rest.WhyLimit{What: l.What, Of: l.Of, UsedNumber: l.UsedN, MostNumber: l.MostN, Least: l.Least, By: l.By, Note: l.Note}
-	}
-	return &rest.WhyLimit{What: l.What, Of: l.Of, Used: sh.amounts(l.Used), Most: sh.amounts(l.Most), UsedNumber: -1, MostNumber: -1, By: l.By, Note: l.Note}
+	return rest.Answer{Shape: rest.Ours, Value: e}, nil
 }
 
 // heddleQueues answers GET /ws/v1/heddle/queues.

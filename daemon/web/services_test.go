@@ -33,6 +33,9 @@ func ask(h http.Handler, path string, header ...string) *httptest.ResponseRecord
 	return w
 }
 
+// held is an amount as reports tell it.
+func held(mib, milli int64) rm.Amount { return rm.AmountOf(heddle.Of(mib, milli)) }
+
 // demo is a fake with something of everything.
 func demo() *fakeRM {
 	id := app(proxied)
@@ -65,16 +68,16 @@ func demo() *fakeRM {
 		{ID: ids.Node{Host: "node2", Port: 8041}, State: "LOST", Rack: "/default-rack", Total: heddle.Of(4096, 8000)},
 	}
 	f.whys = map[ids.App]rm.Explanation{id: {
-		Name: "j", User: "ann", State: rm.AppRunning, Final: rm.Undefined, Queue: "root.default", History: map[string]uint32{"no-room": 7, "queue-limit": 9, "am-limit": 7},
+		App: id, Name: "j", User: "ann", State: rm.AppRunning, Final: rm.Undefined, Queue: "root.default", Refused: map[string]uint32{"no-room": 7, "queue-limit": 9, "am-limit": 7},
 		Pending: []rm.PendingAsk{{
-			Priority: 20, Kind: "map", Count: 3, Since: 1700000002000, Size: heddle.Of(1024, 1000), Why: "queue-limit",
-			Policy: "share: capacity", Text: "The queue root.default is at its maximum.", Stock: "stock's words", Need: heddle.Of(1024, 1000),
-			Have: heddle.Of(512, 1000), Short: heddle.Of(512, 0), Order: "order: shortest", Place: 3, Of: 17,
+			Priority: 20, Kind: "map", Count: 3, Since: 1700000002000, Size: held(1024, 1000), Why: "queue-limit",
+			Policy: "share: capacity", Text: "The queue root.default is at its maximum.", Stock: "stock's words", Need: held(1024, 1000),
+			Have: held(512, 1000), Short: held(512, 0), Order: "order: shortest", Place: 3, Of: 17,
 			Limit: &rm.Limit{
-				What: "containers", Of: "in queue root.default", Used: heddle.Of(3584, 1000), Most: heddle.Of(4096, 4000), By: []string{"maximum-capacity = 50"}, Note: "So it is.",
+				What: "containers", Of: "in queue root.default", Used: held(3584, 1000), Most: held(4096, 4000), UsedN: -1, MostN: -1, By: []string{"maximum-capacity = 50"}, Note: "So it is.",
 			},
-			Holders: []rm.Holder{{App: id, Name: "<b>", User: "ann", Used: heddle.Of(2048, 2000)}},
-			Nodes:   []rm.NodeGroup{{Why: "no-room", Policy: "place.map: any", Nodes: 1, Most: heddle.Of(512, 0)}},
+			Holders: []rm.Holder{{App: id, Name: "<b>", User: "ann", Used: held(2048, 2000)}},
+			Nodes:   []rm.NodeGroup{{Why: "no-room", Policy: "place.map: any", Nodes: 1, Most: held(512, 0)}},
 		}},
 	}}
 	return f
@@ -130,16 +133,16 @@ func TestServicesThatHaveNoRecording(t *testing.T) {
 		rest.Base + "/nodes?states=decommissioned":                             `{"nodes":{}}`,
 		rest.HeddleBase + "/info": `{"info":{"version":"dev","clusterId":"c1","started":1700000000000,"ready":true,"profile":"heddle",` +
 			`"order":"shortest","scheduler":"capacity","off":["ikayak.shrink: needs a node agent"],"steps":1234,"grants":56,"busyPercent":1.5,"callsWaiting":0,"heartbeatMillis":1000,"clientAddress":"0.0.0.0:8032","restChanges":false}}`,
-		rest.HeddleBase + "/apps/" + proxied + "/why": `{"why":{"app":"application_1700000000000_0001","name":"j","user":"ann","queue":"root.default","state":"RUNNING",` +
-			`"finalStatus":"UNDEFINED","pending":[{"priority":20,` +
-			`"kind":"map","count":3,"since":1700000002000,"size":{"memoryMB":1024,"milliVcores":1000},"why":"queue-limit","policy":"share: capacity",` +
+		rest.HeddleBase + "/apps/" + proxied + "/why": `{"id":"application_1700000000000_0001","name":"j","user":"ann","queue":"root.default","state":"RUNNING",` +
+			`"final_status":"UNDEFINED","pending":[{"priority":20,` +
+			`"kind":"map","count":3,"size":{"memory_mib":1024,"vcores":1},"since_ms":1700000002000,"why":"queue-limit","policy":"share: capacity",` +
 			`"text":"The queue root.default is at its maximum.","stock":"stock's words","limit":{"what":"containers","of":"in queue root.default",` +
-			`"used":{"memoryMB":3584,"milliVcores":1000},"most":{"memoryMB":4096,"milliVcores":4000},"usedNumber":-1,"mostNumber":-1,"atLeast":false,` +
-			`"setBy":["maximum-capacity = 50"],"note":"So it is."},"order":"order: shortest","place":3,"of":17,` +
-			`"need":{"memoryMB":1024,"milliVcores":1000},"have":{"memoryMB":512,"milliVcores":1000},` +
-			`"short":{"memoryMB":512,"milliVcores":0},"holders":[{"app":"application_1700000000000_0001","name":"<b>","user":"ann",` +
-			`"used":{"memoryMB":2048,"milliVcores":2000}}],"nodes":[{"why":"no-room","policy":"place.map: any","nodes":1,"mostFree":{"memoryMB":512,"milliVcores":0}}]}],` +
-			`"history":[{"why":"queue-limit","times":9},{"why":"am-limit","times":7},{"why":"no-room","times":7}]}}`,
+			`"used":{"memory_mib":3584,"vcores":1},"most":{"memory_mib":4096,"vcores":4},"used_number":-1,"most_number":-1,"at_least":false,` +
+			`"set_by":["maximum-capacity = 50"],"note":"So it is."},"order":"order: shortest","place":3,"of":17,` +
+			`"need":{"memory_mib":1024,"vcores":1},"have":{"memory_mib":512,"vcores":1},` +
+			`"short":{"memory_mib":512,"vcores":0},"holders":[{"id":"application_1700000000000_0001","name":"<b>","user":"ann",` +
+			`"used":{"memory_mib":2048,"vcores":2}}],"nodes":[{"why":"no-room","policy":"place.map: any","nodes":1,"most_free":{"memory_mib":512,"vcores":0}}]}],` +
+			`"refused":{"am-limit":7,"no-room":7,"queue-limit":9}}` + "\n",
 	} {
 		w := ask(h, path)
 		if w.Code != http.StatusOK || w.Body.String() != want {
