@@ -40,6 +40,17 @@ func (a Amount) Resource(extra ...string) heddle.Resource {
 // IsZero reports whether there is none of anything.
 func (a Amount) IsZero() bool { return a.MemoryMiB == 0 && a.Vcores == 0 && len(a.Extra) == 0 }
 
+// ShareOf is how much of total a is, 0 to 1: of memory alone, or of the resource it is most of.
+func ShareOf(a, total heddle.Resource, memoryOnly bool) float64 {
+	switch {
+	case !memoryOnly:
+		return a.Share(total)
+	case total[heddle.Memory] <= 0:
+		return 0
+	}
+	return float64(a[heddle.Memory]) / float64(total[heddle.Memory])
+}
+
 // A Fraction is a part of something, 1 for all of it and below 0 where that does not apply. In JSON it is in per cent,
 // with at most three digits behind the point, and −1 where it does not apply.
 type Fraction float64

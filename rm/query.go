@@ -333,10 +333,20 @@ func (r Reports) Queues() []QueueReport {
 	for i := range out {
 		q := v.Queue(heddle.QueueID(i))
 		out[i] = QueueReport{
-			QueueInfo: r.m.sch.Queues[i], ID: heddle.QueueID(i), Used: q.Used(), Reserved: q.Booked(), Masters: q.Masters(), Pending: q.Pending(),
+			QueueInfo: r.m.sch.Queues[i], ID: heddle.QueueID(i), UsedOfOwn: -1,
+			UsedShare: Fraction(ShareOf(q.Used(), v.Total(), r.m.sch.Set.MemoryOnly)),
+			Used:      r.amount(q.Used()), Reserved: r.amount(q.Booked()), Masters: r.amount(q.Masters()), Pending: r.amount(q.Pending()),
+			Users: []UserReport{},
+		}
+		p := &out[i]
+		if p.Absolute > 0 {
+			p.UsedOfOwn = p.UsedShare / p.Absolute
+		}
+		if p.Parent != heddle.NoQueue {
+			p.ParentPath = out[p.Parent].Path
 		}
 		for _, c := range q.Children() {
-			out[i].Children = append(out[i].Children, c.ID())
+			p.Children = append(p.Children, c.ID())
 		}
 	}
 	for i := range slices.Backward(out) {
@@ -349,17 +359,19 @@ func (r Reports) Queues() []QueueReport {
 func (r Reports) addApps(out []QueueReport, i int) {
 	p := &out[i]
 	users := map[heddle.UserID]int{}
+	var masters []heddle.Resource // by user
 	for _, a := range r.m.core.View().Queue(p.ID).Apps() {
 		u, ok := users[a.User().ID()]
 		if !ok {
 			u = len(p.Users)
 			users[a.User().ID()] = u
-			p.Users = append(p.Users, UserReport{Name: r.m.userNames[a.User().ID()], Used: a.User().Used()})
+			p.Users = append(p.Users, UserReport{Name: r.m.userNames[a.User().ID()], Used: r.amount(a.User().Used())})
+			masters = append(masters, heddle.Resource{})
 		}
 		if m := a.Master(); m != nil {
 			p.Active++
 			p.Users[u].Active++
-			p.Users[u].Masters = p.Users[u].Masters.Plus(m.Told())
+			masters[u] = masters[u].Plus(m.Told())
 		} else {
 			p.Inactive++
 			p.Users[u].Inactive++
@@ -367,6 +379,9 @@ func (r Reports) addApps(out []QueueReport, i int) {
 		p.Containers += running(a)
 		p.Waiting += waiting(a)
 		p.Reservations += a.Bookings()
+	}
+	for u := range p.Users {
+		p.Users[u].Masters = r.amount(masters[u])
 	}
 	if p.Leaf {
 		p.Submitted = p.Active + p.Inactive

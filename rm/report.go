@@ -168,31 +168,39 @@ func Leaves(queues []QueueReport, q *QueueReport) []string {
 // A QueueReport is a queue as it is.
 type QueueReport struct {
 	QueueInfo
-	ID           heddle.QueueID
-	Used         heddle.Resource
-	Reserved     heddle.Resource
-	Masters      heddle.Resource // the part of Used that masters hold
-	Pending      heddle.Resource
-	Containers   int
-	Reservations int
-	Waiting      int // containers asked for
-	Active       int // applications with a running master
-	Inactive     int // waiting for one
-	Submitted    int // all time, the five below too
-	Completed    int
-	Killed       int
-	Failed       int
-	Children     []heddle.QueueID
-	Users        []UserReport
+	ID           heddle.QueueID   `json:"-"`
+	ParentPath   string           `json:"parent"`                // "" of the root
+	UsedOfOwn    Fraction         `json:"used_capacity_percent"` // of its own capacity; −1 where it has none of its own
+	UsedShare    Fraction         `json:"cluster_used_percent"`  // of the cluster
+	Used         Amount           `json:"used"`
+	Reserved     Amount           `json:"reserved"`
+	Pending      Amount           `json:"pending"`
+	Masters      Amount           `json:"masters"` // the part of Used that masters hold
+	Containers   int              `json:"containers"`
+	Reservations int              `json:"reservations"`
+	Waiting      int              `json:"pending_containers"`
+	Active       int              `json:"applications_running"`   // with a running master
+	Inactive     int              `json:"applications_waiting"`   // for one
+	Submitted    int              `json:"applications_submitted"` // all time, as the next three
+	Completed    int              `json:"applications_completed"`
+	Killed       int              `json:"applications_killed"`
+	Failed       int              `json:"applications_failed"`
+	Children     []heddle.QueueID `json:"-"`
+	Users        []UserReport     `json:"users"`
+}
+
+// Queues are the queues of a cluster, the root first and parents before children, as they are sent and printed.
+type Queues struct {
+	List []QueueReport `json:"queues"`
 }
 
 // A UserReport is a user's part of a queue.
 type UserReport struct {
-	Name     string
-	Used     heddle.Resource
-	Masters  heddle.Resource
-	Active   int
-	Inactive int
+	Name     string `json:"name"`
+	Used     Amount `json:"used"`
+	Masters  Amount `json:"masters"`
+	Active   int    `json:"applications_running"`
+	Inactive int    `json:"applications_waiting"`
 }
 
 // A ClusterReport is the cluster in figures.

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"strconv"
 	"strings"
 
 	"heddle/client"
@@ -133,36 +132,6 @@ func nodeOf(n *rest.Node) nodeRow {
 	return r
 }
 
-// queueRows asks for the queues, root first.
-func queueRows(ctx context.Context, c *client.Client) ([]queueRow, error) {
-	queues, err := c.Queues(ctx)
-	if err != nil {
-		return nil, err
-	}
-	rows := make([]queueRow, len(queues))
-	for i := range queues {
-		rows[i] = queueOf(&queues[i])
-	}
-	return rows, nil
-}
-
-func queueOf(q *rest.Queue) queueRow {
-	r := queueRow{
-		Path: q.Path, Parent: q.Parent, Leaf: q.Leaf, State: q.State, Capacity: rounded(100 * q.Capacity), MaxCapacity: rounded(100 * q.Max),
-		Absolute: rounded(100 * q.Absolute), AbsoluteMax: rounded(100 * q.AbsoluteMax), Share: rounded(100 * q.UsedShare), UsedCapacity: -1,
-		Weight: q.Weight, Used: amountsOf(&q.Used), Reserved: amountsOf(&q.Reserved), Pending: amountsOf(&q.Pending), Masters: amountsOf(&q.Masters),
-		Containers: q.Containers, Waiting: q.Waiting, Running: q.Active, Inactive: q.Inactive, MaxApps: q.MaxApps, Order: q.Order, Configured: q.Configured, Users: []userRow{},
-	}
-	if q.Absolute > 0 {
-		r.UsedCapacity = rounded(100 * q.UsedShare / q.Absolute)
-	}
-	for i := range q.Users {
-		u := &q.Users[i]
-		r.Users = append(r.Users, userRow{u.Name, amountsOf(&u.Used), amountsOf(&u.Masters), u.Active, u.Inactive})
-	}
-	return r
-}
-
 // clusterFigures asks for the cluster in figures, of Heddle or of another ResourceManager.
 func clusterFigures(ctx context.Context, c *client.Client) (*clusterRow, error) {
 	m, err := c.Metrics(ctx)
@@ -197,16 +166,16 @@ func clusterFigures(ctx context.Context, c *client.Client) (*clusterRow, error) 
 
 // leafPaths completes queues that hold applications.
 func leafPaths(ctx context.Context, c *client.Client) ([]string, error) {
-	return paths(ctx, c, func(q *queueRow) bool { return q.Leaf })
+	return paths(ctx, c, func(q *rm.QueueReport) bool { return q.Leaf })
 }
 
 // queuePaths completes queues.
 func queuePaths(ctx context.Context, c *client.Client) ([]string, error) {
-	return paths(ctx, c, func(*queueRow) bool { return true })
+	return paths(ctx, c, func(*rm.QueueReport) bool { return true })
 }
 
-func paths(ctx context.Context, c *client.Client, wanted func(*queueRow) bool) ([]string, error) {
-	rows, err := queueRows(ctx, c)
+func paths(ctx context.Context, c *client.Client, wanted func(*rm.QueueReport) bool) ([]string, error) {
+	rows, err := c.Queues(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -237,16 +206,6 @@ func resourceOf(r *rest.Resource) rm.Amount {
 	for i := range r.Informations.List {
 		if x := &r.Informations.List[i]; x.Name != "memory-mb" && x.Name != "vcores" {
 			addExtra(&out, x.Name, x.Value)
-		}
-	}
-	return out
-}
-
-func amountsOf(a *rest.Amounts) rm.Amount {
-	out := rm.Amount{MemoryMiB: a.MemoryMB, Vcores: float64(a.MilliCores) / 1000}
-	for _, e := range a.Extra {
-		if n, err := strconv.ParseInt(e.Value, 10, 64); err == nil {
-			addExtra(&out, e.Key, n)
 		}
 	}
 	return out

@@ -233,7 +233,7 @@ func (f *fakeRM) own(w http.ResponseWriter, path string) {
 	case "/info":
 		a = rest.Answer{Root: "info", Value: rest.Info{Version: "v0", Profile: "heddle", Scheduler: "capacity", Started: 1795246246143, Ready: true}}
 	case "/queues":
-		a = rest.Answer{Root: "queues", Value: fakeQueues}
+		a = rest.Answer{Shape: rest.Ours, Value: fakeQueues()}
 	case "/apps/application_1795246246143_0007/why":
 		a = rest.Answer{Shape: rest.Ours, Value: fakeWhy}
 	case "/apps/application_1795246246143_0001/why":
@@ -249,29 +249,26 @@ func (f *fakeRM) own(w http.ResponseWriter, path string) {
 	answer(w, 200, b.Bytes())
 }
 
-func amounts(mib, vcores int64) rest.Amounts {
-	return rest.Amounts{MemoryMB: mib, MilliCores: 1000 * vcores}
-}
-
-var fakeQueues = rest.Queues{List: []rest.Queue{
-	{
-		Path: "root", State: "RUNNING", Capacity: 1, Max: 1, Absolute: 1, AbsoluteMax: 1, Weight: -1, MaxApps: 10000, UsedShare: 0.208333,
-		Used: amounts(2560, 5), Masters: amounts(512, 1), Pending: amounts(1024, 1), Containers: 5, Waiting: 1, Active: 1, Inactive: 1,
-	},
-	{
-		Path: "root.default", Parent: "root", Leaf: true, State: "RUNNING", Capacity: 0.7, Max: 1, Absolute: 0.7, AbsoluteMax: 1, Weight: -1,
-		MaxApps: 7000, UsedShare: 0.208333, Order: "shortest", Configured: "fifo", Used: amounts(2560, 5), Masters: amounts(512, 1), Pending: amounts(1024, 1),
-		Containers: 5, Waiting: 1, Active: 1, Inactive: 1,
-		Users: []rest.QueueUser{
-			{Name: "ada", Used: amounts(2560, 5), Masters: amounts(512, 1), Active: 1},
-			{Name: "bob", Inactive: 1},
-		},
-	},
-	{
-		Path: "root.small", Parent: "root", Leaf: true, State: "STOPPED", Capacity: 0.3, Max: 0.5, Absolute: 0.3, AbsoluteMax: 0.5, Weight: -1,
+// fakeQueues are the queues that the fake has.
+func fakeQueues() rm.Queues {
+	root := rm.QueueReport{
+		QueueInfo: rm.QueueInfo{Path: "root", State: rm.QueueRunning, Capacity: 1, Max: 1, Absolute: 1, AbsoluteMax: 1, Weight: -1, MaxApps: 10000},
+		UsedShare: 0.208333, UsedOfOwn: 0.208333, Used: asAmount(2560, 5), Masters: asAmount(512, 1), Pending: asAmount(1024, 1),
+		Containers: 5, Waiting: 1, Active: 1, Inactive: 1, Users: []rm.UserReport{},
+	}
+	leaf, small := root, rm.QueueReport{ParentPath: "root", Users: []rm.UserReport{}}
+	leaf.QueueInfo = rm.QueueInfo{
+		Path: "root.default", Leaf: true, State: rm.QueueRunning, Capacity: 0.7, Max: 1, Absolute: 0.7, AbsoluteMax: 1, Weight: -1,
+		MaxApps: 7000, Order: "shortest", Configured: "fifo",
+	}
+	leaf.ParentPath, leaf.UsedOfOwn = "root", 0.297618
+	leaf.Users = []rm.UserReport{{Name: "ada", Used: asAmount(2560, 5), Masters: asAmount(512, 1), Active: 1}, {Name: "bob", Inactive: 1}}
+	small.QueueInfo = rm.QueueInfo{
+		Path: "root.small", Leaf: true, State: rm.QueueStopped, Capacity: 0.3, Max: 0.5, Absolute: 0.3, AbsoluteMax: 0.5, Weight: -1,
 		MaxApps: 3000, Order: "fair", Configured: "fair",
-	},
-}}
+	}
+	return rm.Queues{List: []rm.QueueReport{root, leaf, small}}
+}
 
 func fakeApp(n int32) ids.App { return ids.App{Cluster: 1795246246143, Seq: n} }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -17,7 +18,7 @@ type snapshot struct {
 	At      time.Time
 	URL     string
 	Cluster clusterRow
-	Queues  []queueRow
+	Queues  []rm.QueueReport
 	Apps    []appRow
 }
 
@@ -248,8 +249,8 @@ func (s *snapshot) queueLines(l *look, k inks) []string {
 	for i := range s.Queues {
 		r := &s.Queues[i]
 		rows = append(rows, []string{
-			indented(r), capacity(r), percent(r.MaxCapacity), percent(r.UsedCapacity), mem(r.Used.MemoryMiB), vcores(r.Used.Vcores),
-			whole(r.Containers), whole(r.Waiting), whole(r.Running), whole(r.Inactive),
+			indented(r), capacity(r), share(r.Max), share(r.UsedOfOwn), mem(r.Used.MemoryMiB), vcores(r.Used.Vcores),
+			strconv.Itoa(r.Containers), strconv.Itoa(r.Waiting), strconv.Itoa(r.Active), strconv.Itoa(r.Inactive),
 		})
 	}
 	return columns(narrowed(rows, l.width, "vcores", "at most", "apps waiting", "apps running"), "capacity", k)

@@ -21,7 +21,7 @@ func manyRows(queues, apps int) *snapshot {
 		Total: rm.Amount{MemoryMiB: 12288, Vcores: 24}, Used: rm.Amount{MemoryMiB: 11776, Vcores: 12.5}, Reserved: rm.Amount{MemoryMiB: 512},
 	}}
 	for i := range queues {
-		s.Queues = append(s.Queues, queueRow{Path: fmt.Sprintf("root.q%03d", i), Weight: -1, Capacity: 1})
+		s.Queues = append(s.Queues, rm.QueueReport{QueueInfo: rm.QueueInfo{Path: fmt.Sprintf("root.q%03d", i), Weight: -1, Capacity: 0.01}})
 	}
 	for i := range apps {
 		s.Apps = append(s.Apps, appRow{

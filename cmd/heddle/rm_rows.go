@@ -91,39 +91,3 @@ type measured struct {
 	VirtualMiB  int64   `json:"virtual_mib"`
 	Vcores      float64 `json:"vcores"`
 }
-
-// A queueRow is one queue.
-type queueRow struct {
-	Path         string    `json:"path"`
-	Parent       string    `json:"parent"`
-	Leaf         bool      `json:"leaf"`
-	State        string    `json:"state"`
-	Capacity     float64   `json:"capacity_percent"`
-	MaxCapacity  float64   `json:"max_capacity_percent"`
-	UsedCapacity float64   `json:"used_capacity_percent"` // of its own; −1 where it has none of its own
-	Weight       float64   `json:"weight"`
-	Absolute     float64   `json:"cluster_capacity_percent"` // of the cluster, as the next two
-	AbsoluteMax  float64   `json:"cluster_max_capacity_percent"`
-	Share        float64   `json:"cluster_used_percent"`
-	Used         rm.Amount `json:"used"`
-	Reserved     rm.Amount `json:"reserved"`
-	Pending      rm.Amount `json:"pending"`
-	Masters      rm.Amount `json:"masters"`
-	Containers   int       `json:"containers"`
-	Waiting      int       `json:"pending_containers"`
-	Running      int       `json:"applications_running"`
-	Inactive     int       `json:"applications_waiting"`
-	MaxApps      int       `json:"max_applications"`
-	Order        string    `json:"order"`
-	Configured   string    `json:"configured_order"`
-	Users        []userRow `json:"users"`
-}
-
-// A userRow is a user's part of a queue.
-type userRow struct {
-	Name     string    `json:"name"`
-	Used     rm.Amount `json:"used"`
-	Masters  rm.Amount `json:"masters"`
-	Running  int       `json:"applications_running"`
-	Inactive int       `json:"applications_waiting"`
-}

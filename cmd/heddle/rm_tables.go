@@ -81,32 +81,32 @@ func (a *app) printNodes(rows []nodeRow, now time.Time) error {
 	return a.print(t)
 }
 
-func (a *app) printQueues(rows []queueRow) error {
+func (a *app) printQueues(rows []rm.QueueReport) error {
 	t := a.grid()
 	t.AppendHeader(table.Row{"queue", "state", "capacity", "at most", "used", "memory", "vcores", "containers", "pending", "apps running", "apps waiting"})
 	right(t, 3, 4, 5, 6, 7, 8, 9, 10, 11)
 	for i := range rows {
 		r := &rows[i]
 		addRow(t, table.Row{
-			indented(r), r.State, capacity(r), percent(r.MaxCapacity), percent(r.UsedCapacity),
-			mem(r.Used.MemoryMiB), vcores(r.Used.Vcores), whole(r.Containers), whole(r.Waiting), whole(r.Running), whole(r.Inactive),
+			indented(r), string(r.State), capacity(r), share(r.Max), share(r.UsedOfOwn),
+			mem(r.Used.MemoryMiB), vcores(r.Used.Vcores), r.Containers, r.Waiting, r.Active, r.Inactive,
 		})
 	}
 	return a.print(t)
 }
 
 // indented is the last part of a queue's path, two spaces in for each queue above it.
-func indented(r *queueRow) string {
+func indented(r *rm.QueueReport) string {
 	name := clean(r.Path[strings.LastIndexByte(r.Path, '.')+1:])
 	return strings.Repeat("  ", strings.Count(r.Path, ".")) + name
 }
 
 // capacity is what a queue is promised, in the words of its configuration.
-func capacity(r *queueRow) string {
+func capacity(r *rm.QueueReport) string {
 	if r.Weight >= 0 {
 		return "weight " + vcores(r.Weight)
 	}
-	return percent(r.Capacity)
+	return share(r.Capacity)
 }
 
 // A card is one thing in lines of a label and what it has for it. Lines without a value are left out.
@@ -141,23 +141,23 @@ func (a *app) printNode(r *nodeRow, now time.Time) error {
 	return wrote(c.Flush())
 }
 
-func (a *app) printQueue(r *queueRow) error {
+func (a *app) printQueue(r *rm.QueueReport) error {
 	c := newCard(a.out)
 	c.line("queue", "%s", r.Path)
 	c.line("state", "%s", r.State)
 	c.line("capacity", "%s", capacity(r))
-	c.line("at most", "%s", percent(r.MaxCapacity))
-	c.line("of the cluster", "%s, at most %s, uses %s", percent(r.Absolute), percent(r.AbsoluteMax), percent(r.Share))
+	c.line("at most", "%s", share(r.Max))
+	c.line("of the cluster", "%s, at most %s, uses %s", share(r.Absolute), share(r.AbsoluteMax), share(r.UsedShare))
 	used := amountText(r.Used)
-	if r.UsedCapacity >= 0 {
-		used += ", " + percent(r.UsedCapacity) + " of its capacity"
+	if r.UsedOfOwn >= 0 {
+		used += ", " + share(r.UsedOfOwn) + " of its capacity"
 	}
 	c.line("used", "%s", used)
 	c.line("for masters", "%s", amountText(r.Masters))
 	c.line("reserved", "%s", amountText(r.Reserved))
 	c.line("asked for", "%s", amountText(r.Pending))
-	c.line("containers", "%s held, %s waited for", whole(r.Containers), whole(r.Waiting))
-	c.line("applications", "%s with a master, %s waiting for one", whole(r.Running), whole(r.Inactive))
+	c.line("containers", "%d held, %d waited for", r.Containers, r.Waiting)
+	c.line("applications", "%d with a master, %d waiting for one", r.Active, r.Inactive)
 	if r.MaxApps >= 0 {
 		c.line("", "at most %d", r.MaxApps)
 	}
@@ -174,7 +174,7 @@ func (a *app) printQueue(r *queueRow) error {
 	t.AppendHeader(table.Row{"user", "memory", "vcores", "for masters", "apps running", "apps waiting"})
 	right(t, 2, 3, 5, 6)
 	for _, u := range r.Users {
-		addRow(t, table.Row{u.Name, mem(u.Used.MemoryMiB), vcores(u.Used.Vcores), amountText(u.Masters), u.Running, u.Inactive})
+		addRow(t, table.Row{u.Name, mem(u.Used.MemoryMiB), vcores(u.Used.Vcores), amountText(u.Masters), u.Active, u.Inactive})
 	}
 	return a.print(t)
 }

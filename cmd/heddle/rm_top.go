@@ -77,7 +77,7 @@ func take(ctx context.Context, c *client.Client, all bool) (*snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	queues, err := queueRows(ctx, c)
+	queues, err := c.Queues(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -92,6 +92,9 @@ func percent(x float64) string {
 	return strings.TrimSuffix(strconv.FormatFloat(x, 'f', 1, 64), ".0") + " %"
 }
 
+// share writes a fraction in per cent; nothing where it does not apply.
+func share(f rm.Fraction) string { return percent(float64(100 * f)) }
+
 // whole writes a number that may not apply, which is −1.
 func whole(n int) string {
 	if n < 0 {

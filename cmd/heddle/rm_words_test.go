@@ -159,7 +159,10 @@ func TestWordFlags(t *testing.T) {
 }
 
 func TestOneQueue(t *testing.T) {
-	rows := []queueRow{{Path: "root"}, {Path: "root.a"}, {Path: "root.a.x"}, {Path: "root.b.x"}}
+	rows := make([]rm.QueueReport, 4)
+	for i, path := range []string{"root", "root.a", "root.a.x", "root.b.x"} {
+		rows[i].Path = path
+	}
 	for name, want := range map[string]string{"root": "root", "a": "root.a", "root.b.x": "root.b.x"} {
 		if got, err := oneQueue(rows, name); err != nil || got.Path != want {
 			t.Errorf("%s is %v, %v; want %s", name, got, err, want)

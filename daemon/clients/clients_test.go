@@ -321,7 +321,7 @@ func TestFairQueue(t *testing.T) {
 	f := stock()
 	f.cluster.Scheduler = "fair"
 	q := &f.queues[1]
-	q.Weight, q.MinShare, q.MaxShare, q.MaxApps, q.Absolute, q.Reserved = 2, heddle.Of(512, 1000), heddle.Of(9999, 4000), 7, 0.5, heddle.Of(128, 1000)
+	q.Weight, q.MinShare, q.MaxShare, q.MaxApps, q.Absolute, q.Reserved = 2, heddle.Of(512, 1000), heddle.Of(9999, 4000), 7, 0.5, held(128, 1000)
 	m, err := newService(f, Options{MemoryOnly: true}).getQueueInfo(t.Context(), daemon.Actor{}, &wire.GetQueueInfoRequest{QueueName: new("root.default")})
 	if err != nil {
 		t.Fatal(err)

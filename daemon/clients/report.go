@@ -167,11 +167,5 @@ func utilization(u rm.Utilization) *wire.ResourceUtilization {
 
 // share is how much of a total an amount is, in memory or in what it takes most of.
 func (s *service) share(a, total heddle.Resource) float64 {
-	if !s.o.MemoryOnly {
-		return a.Share(total)
-	}
-	if total[heddle.Memory] <= 0 {
-		return 0
-	}
-	return float64(a[heddle.Memory]) / float64(total[heddle.Memory])
+	return rm.ShareOf(a, total, s.o.MemoryOnly)
 }

@@ -61,11 +61,14 @@ func killed() rm.AppReport {
 	return a
 }
 
+// held is an amount as reports tell it.
+func held(mib, milli int64) rm.Amount { return rm.AmountOf(heddle.Of(mib, milli)) }
+
 // stockQueues are the recorded queues before there was an application.
 func stockQueues() []rm.QueueReport {
-	q := func(id, parent heddle.QueueID, path string, capacity, absolute float64, leaf bool, children ...heddle.QueueID) rm.QueueReport {
+	q := func(id, parent heddle.QueueID, path string, capacity, absolute rm.Fraction, leaf bool, children ...heddle.QueueID) rm.QueueReport {
 		return rm.QueueReport{ID: id, Children: children, QueueInfo: rm.QueueInfo{
-			Path: path, Parent: parent, Leaf: leaf, Running: true, Capacity: capacity, Max: 1, Absolute: absolute, AbsoluteMax: 1,
+			Path: path, Parent: parent, Leaf: leaf, State: rm.QueueRunning, Capacity: capacity, Max: 1, Absolute: absolute, AbsoluteMax: 1,
 			Weight: -1, MaxApps: -1, AMShare: 0.5, SubmitACL: " ", AdminACL: " ",
 		}}
 	}
@@ -77,7 +80,8 @@ func stockQueues() []rm.QueueReport {
 // stock is the recorded ResourceManager while the application waits for its master.
 func stock() *fake {
 	queues := stockQueues()
-	queues[1].Used, queues[1].Masters, queues[1].Containers, queues[1].Submitted, queues[1].Active = heddle.Of(256, 1000), heddle.Of(256, 1000), 1, 1, 1
+	queues[1].Used, queues[1].Masters, queues[1].Containers, queues[1].Submitted, queues[1].Active = held(256, 1000), held(256, 1000), 1, 1, 1
+	queues[1].UsedOfOwn, queues[1].UsedShare = 0.125/0.6, 0.125
 	return &fake{
 		apps:   []rm.AppReport{launched()},
 		queues: queues,

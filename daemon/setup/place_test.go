@@ -101,7 +101,7 @@ func TestFairPlace(t *testing.T) {
 	if diff := cmp.Diff(want, paths(grown.Queues)); diff != "" {
 		t.Errorf("with queues created: %s", diff)
 	}
-	if q := grown.Queues[2]; !q.Leaf || !q.Running || q.Parent != 0 || q.AMShare != 0.5 || q.SubmitACL != "" {
+	if q := grown.Queues[2]; !q.Leaf || q.State != rm.QueueRunning || q.Parent != 0 || q.AMShare != 0.5 || q.SubmitACL != "" {
 		t.Errorf("root.ann is %+v", q)
 	}
 	if _, err := grown.Place(rm.Placement{User: "eve", Queue: "ann.x"}); !strings.HasPrefix(text(err), "submitted by user eve to unknown queue: ann.x: ") {
@@ -136,17 +136,17 @@ func TestCapacityQueues(t *testing.T) {
 	q := capacityTree(t).Scheduler.Queues
 	at := slices.IndexFunc(q, func(q rm.QueueInfo) bool { return q.Path == "root.a.x" })
 	want := rm.QueueInfo{
-		Path: "root.a.x", Parent: 2, Leaf: true, Running: true, Capacity: 0.5, Max: 1, Absolute: q[2].Capacity * 0.5, AbsoluteMax: 1, Weight: -1,
+		Path: "root.a.x", Parent: 2, Leaf: true, State: rm.QueueRunning, Capacity: 0.5, Max: 1, Absolute: q[2].Capacity * 0.5, AbsoluteMax: 1, Weight: -1,
 		MaxApps: 2000, AMShare: 0.1, UserLimit: 100, UserFactor: 1, Order: "fifo", Configured: "fifo", MaxShare: heddle.Unbounded,
 	}
-	near := cmp.Comparer(func(a, b float64) bool { return a-b < 1e-6 && b-a < 1e-6 })
+	near := cmp.Comparer(func(a, b rm.Fraction) bool { return a-b < 1e-6 && b-a < 1e-6 })
 	if diff := cmp.Diff(want, q[at], near); diff != "" {
 		t.Error(diff)
 	}
 	if q[0].SubmitACL != "*" || q[2].SubmitACL != "ann staff" || q[2].AdminACL != "" || q[2].Order != "utilization" || q[2].MaxApps != -1 {
 		t.Errorf("%+v", q[:3])
 	}
-	if shut := q[len(q)-1]; shut.Path != "root.shut" || shut.Running {
+	if shut := q[len(q)-1]; shut.Path != "root.shut" || shut.State != rm.QueueStopped {
 		t.Errorf("%+v", shut)
 	}
 
@@ -196,7 +196,7 @@ func TestFairQueues(t *testing.T) {
 	}}
 	got := fairQueues(c, map[string]conf.QueueACL{"root.a": {Submit: "ann", Administer: " ops"}})
 	want := rm.QueueInfo{
-		Path: "root.a", Leaf: true, Running: true, Capacity: 0.75, Max: 1, Absolute: 0.75, AbsoluteMax: 1, Weight: 3, MaxApps: 4, AMShare: -1,
+		Path: "root.a", Leaf: true, State: rm.QueueRunning, Capacity: 0.75, Max: 1, Absolute: 0.75, AbsoluteMax: 1, Weight: 3, MaxApps: 4, AMShare: -1,
 		UserLimit: 100, UserFactor: -1, Configured: "fifo", MinShare: heddle.Of(512, 1000), MaxShare: heddle.Resource{4096, 4000, heddle.Unbounded[2], heddle.Unbounded[3]},
 		SubmitACL: "ann", AdminACL: " ops",
 	}

@@ -211,9 +211,9 @@ func clusterReport(c rm.ClusterReport, m rest.ClusterMetrics) rm.ClusterReport {
 }
 
 // stockQueues are the two queues of the recorded ResourceManager, with what ran in them.
-func stockQueues(used heddle.Resource, masters heddle.Resource, containers, active int) []rm.QueueReport {
+func stockQueues(used, masters rm.Amount, containers, active int) []rm.QueueReport {
 	info := rm.QueueInfo{
-		Running: true, Capacity: 1, Max: 1, Absolute: 1, AbsoluteMax: 1, Weight: -1, MaxApps: 10000, AMShare: 0.5,
+		State: rm.QueueRunning, Capacity: 1, Max: 1, Absolute: 1, AbsoluteMax: 1, Weight: -1, MaxApps: 10000, AMShare: 0.5,
 		UserLimit: 100, UserFactor: 1,
 	}
 	root, leaf := info, info
@@ -277,14 +277,14 @@ func TestAnswersAsRecorded(t *testing.T) {
 			file: "scheduler-idle.json", path: "/scheduler", mask: `(health\.|(amLimit|userAmLimit).*` + figures + `)`,
 			set: func(f *fakeRM) {
 				f.cluster.Total = heddle.Of(12288, 24000)
-				f.queues = stockQueues(heddle.Resource{}, heddle.Resource{}, 0, 0)
+				f.queues = stockQueues(rm.Amount{}, rm.Amount{}, 0, 0)
 			},
 		},
 		{
 			file: "scheduler-running.json", path: "/scheduler", mask: `(health\.|users.*userAmLimit.*` + figures + `)`,
 			set: func(f *fakeRM) {
 				f.cluster.Total = heddle.Of(12288, 24000)
-				f.queues = stockQueues(heddle.Of(2560, 5000), heddle.Of(512, 1000), 5, 1)
+				f.queues = stockQueues(held(2560, 5000), held(512, 1000), 5, 1)
 			},
 		},
 		{file: "error-no-app.json", path: "/apps/application_1_0001", status: 404},

@@ -365,11 +365,17 @@ func short(k rm.PendingAsk) (out []string) {
 }
 
 // times100 prints a fraction in per cent, without the sign.
-func times100(f float64) string { return strconv.FormatFloat(100*f, 'f', 1, 64) }
+func times100(f rm.Fraction) string { return strconv.FormatFloat(float64(100*f), 'f', 1, 64) }
 
 // share returns how much of total something is, 0 to 100, for bars.
-func (p *pages) share(r, total heddle.Resource) int {
-	return int(100*min(1, p.s.shape.share(r, total)) + 0.5)
+func (p *pages) share(used, total any) int {
+	dims := func(v any) heddle.Resource {
+		if a, ok := v.(rm.Amount); ok {
+			return p.s.shape.dims(a)
+		}
+		return v.(heddle.Resource)
+	}
+	return int(100*min(1, p.s.shape.share(dims(used), dims(total))) + 0.5)
 }
 
 // indent returns how deep a queue is below the root.

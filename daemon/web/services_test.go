@@ -41,7 +41,7 @@ func demo() *fakeRM {
 	id := app(proxied)
 	attempt := ids.Attempt{App: id, N: 1}
 	node := ids.Node{Host: "node1", Port: 8041}
-	f := &fakeRM{ready: true, queues: stockQueues(heddle.Of(2048, 2000), heddle.Of(512, 1000), 2, 1)}
+	f := &fakeRM{ready: true, queues: stockQueues(held(2048, 2000), held(512, 1000), 2, 1)}
 	f.cluster = rm.ClusterReport{
 		ClusterID: "c1", Started: 1700000000000, Profile: "heddle", Order: "shortest", Scheduler: "capacity", Minimum: heddle.Of(128, 1000),
 		Maximum: heddle.Of(4096, 8000), Total: heddle.Of(8192, 16000), Used: heddle.Of(2048, 2000), RunningApps: 1,
@@ -153,12 +153,12 @@ func TestServicesThatHaveNoRecording(t *testing.T) {
 
 func TestHeddleQueues(t *testing.T) {
 	w := ask(New(Options{RM: demo()}), rest.HeddleBase+"/queues")
-	var q rest.Queues
-	if err := rest.Parse(w.Body.Bytes(), "queues", &q); err != nil {
+	var q rm.Queues
+	if err := rest.Parse(w.Body.Bytes(), "", &q); err != nil {
 		t.Fatal(err)
 	}
-	if len(q.List) != 2 || q.List[1].Parent != "root" || q.List[1].Path != "root.default" || q.List[1].UsedShare != 0.25 ||
-		q.List[1].Users[0].Used.MemoryMB != 2048 || q.List[1].Order != "shortest" || q.List[1].Configured != "fifo" {
+	if len(q.List) != 2 || q.List[1].Path != "root.default" || q.List[1].State != rm.QueueRunning || q.List[1].Capacity != 1 ||
+		q.List[1].Users[0].Used.MemoryMiB != 2048 || q.List[1].Order != "shortest" || q.List[1].Configured != "fifo" {
 		t.Errorf("got %+v", q.List)
 	}
 }
@@ -361,7 +361,7 @@ func TestOwnAnswersParse(t *testing.T) {
 		rest.Base + "/apps":                             {"apps", &rest.Apps{}},
 		rest.Base + "/nodes":                            {"nodes", &rest.Nodes{}},
 		rest.Base + "/appstatistics":                    {"appStatInfo", &rest.Statistics{}},
-		rest.HeddleBase + "/queues":                     {"queues", &rest.Queues{}},
+		rest.HeddleBase + "/queues":                     {"", &rm.Queues{}},
 		rest.HeddleBase + "/info":                       {"info", &rest.Info{}},
 		rest.Base + "/apps/" + proxied + "/appattempts": {"appAttempts", &rest.Attempts{}},
 		rest.Base + "/apps/" + proxied + "/appattempts/appattempt_1700000000000_0001_000001/containers": {"", &rest.Containers{}},
@@ -429,5 +429,19 @@ func TestDocumented(t *testing.T) {
 	}
 	for p := range documented {
 		t.Errorf("%s is in docs/rest.md and not served", p)
+	}
+}
+
+// What is ours is JSON alone: whoever takes that too gets it, and who wants XML is told.
+func TestOursIsJSON(t *testing.T) {
+	h := New(Options{RM: demo()})
+	for accept, want := range map[string]int{"": 200, "application/xml, application/json;q=0.1": 200, "application/xml": 406} {
+		r := httptest.NewRequest(http.MethodGet, rest.HeddleBase+"/queues", http.NoBody)
+		r.Header.Set("Accept", accept)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if w.Code != want || want == 200 && !strings.HasPrefix(w.Header().Get("Content-Type"), typeJSON) {
+			t.Errorf("%q: %d %s %s", accept, w.Code, w.Header(), w.Body)
+		}
 	}
 }

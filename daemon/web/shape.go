@@ -39,31 +39,19 @@ func (sh shaper) resource(r heddle.Resource) rest.Resource {
 	return rest.NewResource(r[heddle.Memory], vcores(r[heddle.CPU]), extra...)
 }
 
-func (sh shaper) amounts(r heddle.Resource) rest.Amounts {
-	a := rest.Amounts{MemoryMB: r[heddle.Memory], MilliCores: r[heddle.CPU]}
-	for i, name := range sh.extra {
-		if d := int(heddle.Extra1) + i; d < len(r) {
-			a.Extra = append(a.Extra, rest.Entry{Key: name, Value: strconv.FormatInt(r[d], 10)})
-		}
-	}
-	return a
-}
+// dims is an amount of a report, to calculate with.
+func (sh shaper) dims(a rm.Amount) heddle.Resource { return a.Resource(sh.extra...) }
+
+// told is an amount of a report, in YARN's shape.
+func (sh shaper) told(a rm.Amount) rest.Resource { return sh.resource(sh.dims(a)) }
 
 // share returns how much of total r is, 0 to 1: by memory alone or by the resource it is most of.
-func (sh shaper) share(r, total heddle.Resource) float64 {
-	if sh.memoryOnly {
-		if total[heddle.Memory] <= 0 {
-			return 0
-		}
-		return float64(r[heddle.Memory]) / float64(total[heddle.Memory])
-	}
-	return r.Share(total)
-}
+func (sh shaper) share(r, total heddle.Resource) float64 { return rm.ShareOf(r, total, sh.memoryOnly) }
 
 // part returns a fraction of r, rounded down.
-func part(r heddle.Resource, fraction float64) heddle.Resource {
+func part(r heddle.Resource, fraction rm.Fraction) heddle.Resource {
 	for d := range r {
-		r[d] = int64(float64(r[d]) * fraction)
+		r[d] = int64(float64(r[d]) * float64(fraction))
 	}
 	return r
 }
