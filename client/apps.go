@@ -78,7 +78,7 @@ func (c *Client) Attempts(ctx context.Context, id string) ([]rest.Attempt, error
 // ResourceManager is another.
 func (c *Client) Why(ctx context.Context, id string) (*rm.Explanation, error) {
 	out := &rm.Explanation{}
-	if err := c.own(ctx, "/apps/"+url.PathEscape(id)+"/why", "", out); err != nil {
+	if err := c.own(ctx, "/apps/"+url.PathEscape(id)+"/why", nil, out); err != nil {
 		return nil, err
 	}
 	return out, nil

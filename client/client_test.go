@@ -203,7 +203,7 @@ func TestNotHeddle(t *testing.T) {
 	for _, isHeddle := range []bool{true, false} {
 		c := serve(t, Options{}, func(w http.ResponseWriter, r *http.Request) {
 			if isHeddle && r.URL.Path == rest.HeddleBase+"/info" {
-				says(w, 200, `{"info":{"profile":"heddle"}}`)
+				says(w, 200, `{"profile":"heddle"}`)
 				return
 			}
 			says(w, 404, `{"RemoteException":{"exception":"NotFoundException","message":"null for uri"}}`)

@@ -33,7 +33,7 @@ func (c *Client) Metrics(ctx context.Context) (*rest.ClusterMetrics, error) {
 // Info returns what Heddle tells of itself. The error is [ErrNotHeddle] where the ResourceManager is another.
 func (c *Client) Info(ctx context.Context) (*rest.Info, error) {
 	out := &rest.Info{}
-	if err := c.own(ctx, "/info", "info", out); err != nil {
+	if err := c.own(ctx, "/info", nil, out); err != nil {
 		return nil, err
 	}
 	return out, nil
@@ -70,11 +70,11 @@ func (c *Client) Node(ctx context.Context, id string) (*rest.Node, error) {
 }
 
 // own asks for what only Heddle has.
-func (c *Client) own(ctx context.Context, path, root string, out any) error {
+func (c *Client) own(ctx context.Context, path string, query url.Values, out any) error {
 	if c.stock.Load() { // who asks every second asks once
 		return ErrNotHeddle
 	}
-	err := c.get(ctx, rest.HeddleBase+path, nil, root, out)
+	err := c.get(ctx, rest.HeddleBase+path, query, "", out)
 	if !NotFound(err) {
 		return err
 	}

@@ -17,7 +17,7 @@ import (
 // what the scheduler's own answer has for it; what that does not say is 0, or −1 where 0 would be wrong.
 func (c *Client) Queues(ctx context.Context) ([]rm.QueueReport, error) {
 	var out rm.Queues
-	if err := c.own(ctx, "/queues", "", &out); !errors.Is(err, ErrNotHeddle) {
+	if err := c.own(ctx, "/queues", nil, &out); !errors.Is(err, ErrNotHeddle) {
 		return out.List, err
 	}
 	_, queues, err := c.Scheduler(ctx)

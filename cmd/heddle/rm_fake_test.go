@@ -231,7 +231,7 @@ func (f *fakeRM) own(w http.ResponseWriter, path string) {
 	var a rest.Answer
 	switch path {
 	case "/info":
-		a = rest.Answer{Root: "info", Value: rest.Info{Version: "v0", Profile: "heddle", Scheduler: "capacity", Started: 1795246246143, Ready: true}}
+		a = rest.Answer{Shape: rest.Ours, Value: rest.Info{Version: "v0", Profile: "heddle", Scheduler: "capacity", Started: 1795246246143, Ready: true}}
 	case "/queues":
 		a = rest.Answer{Shape: rest.Ours, Value: fakeQueues()}
 	case "/apps/application_1795246246143_0007/why":

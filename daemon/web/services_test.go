@@ -131,8 +131,8 @@ func TestServicesThatHaveNoRecording(t *testing.T) {
 	for path, want := range map[string]string{
 		rest.Base + "/appstatistics?states=running&applicationTypes=mapreduce": `{"appStatInfo":{"statItem":[{"state":"RUNNING","type":"mapreduce","count":1}]}}`,
 		rest.Base + "/nodes?states=decommissioned":                             `{"nodes":{}}`,
-		rest.HeddleBase + "/info": `{"info":{"version":"dev","clusterId":"c1","started":1700000000000,"ready":true,"profile":"heddle",` +
-			`"order":"shortest","scheduler":"capacity","off":["ikayak.shrink: needs a node agent"],"steps":1234,"grants":56,"busyPercent":1.5,"callsWaiting":0,"heartbeatMillis":1000,"clientAddress":"0.0.0.0:8032","restChanges":false}}`,
+		rest.HeddleBase + "/info": `{"version":"dev","cluster_id":"c1","started_ms":1700000000000,"ready":true,"profile":"heddle",` +
+			`"order":"shortest","scheduler":"capacity","off":["ikayak.shrink: needs a node agent"],"steps":1234,"grants":56,"busy_percent":1.5,"calls_waiting":0,"heartbeat_ms":1000,"client_address":"0.0.0.0:8032","rest_changes":false}` + "\n",
 		rest.HeddleBase + "/apps/" + proxied + "/why": `{"id":"application_1700000000000_0001","name":"j","user":"ann","queue":"root.default","state":"RUNNING",` +
 			`"final_status":"UNDEFINED","pending":[{"priority":20,` +
 			`"kind":"map","count":3,"size":{"memory_mib":1024,"vcores":1},"since_ms":1700000002000,"why":"queue-limit","policy":"share: capacity",` +
@@ -362,7 +362,7 @@ func TestOwnAnswersParse(t *testing.T) {
 		rest.Base + "/nodes":                            {"nodes", &rest.Nodes{}},
 		rest.Base + "/appstatistics":                    {"appStatInfo", &rest.Statistics{}},
 		rest.HeddleBase + "/queues":                     {"", &rm.Queues{}},
-		rest.HeddleBase + "/info":                       {"info", &rest.Info{}},
+		rest.HeddleBase + "/info":                       {"", &rest.Info{}},
 		rest.Base + "/apps/" + proxied + "/appattempts": {"appAttempts", &rest.Attempts{}},
 		rest.Base + "/apps/" + proxied + "/appattempts/appattempt_1700000000000_0001_000001/containers": {"", &rest.Containers{}},
 	} {

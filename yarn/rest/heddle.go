@@ -1,10 +1,10 @@
 package rest
 
-// An Info answers GET /ws/v1/heddle/info, under the root "info".
+// An Info answers GET /ws/v1/heddle/info. Its shape is [Ours].
 type Info struct {
 	Version     string   `json:"version"`
-	ClusterID   string   `json:"clusterId"`
-	Started     int64    `json:"started"`
+	ClusterID   string   `json:"cluster_id"`
+	Started     int64    `json:"started_ms"`
 	Ready       bool     `json:"ready"`
 	Profile     string   `json:"profile"`
 	Order       string   `json:"order"`     // of the profile's lanes
@@ -12,10 +12,10 @@ type Info struct {
 	Off         []string `json:"off"`       // mechanisms of the profile that are off, as "what: why"
 	Steps       uint64   `json:"steps"`     // events the scheduler took
 	Grants      uint64   `json:"grants"`
-	BusyPercent float64  `json:"busyPercent"`
-	Queue       int      `json:"callsWaiting"`
-	BeatMillis  int64    `json:"heartbeatMillis"` // what nodes are told now
+	BusyPercent float64  `json:"busy_percent"`
+	Queue       int      `json:"calls_waiting"`
+	BeatMillis  int64    `json:"heartbeat_ms"` // what nodes are told now
 	// ClientAddress is where the protocol of YARN's clients is served, host:port as the daemon listens.
-	ClientAddress string `json:"clientAddress,omitempty"`
-	RESTChanges   bool   `json:"restChanges"` // changes of the one who asks this are taken over REST
+	ClientAddress string `json:"client_address,omitempty"`
+	RESTChanges   bool   `json:"rest_changes"` // changes of the one who asks this are taken over REST
 }
