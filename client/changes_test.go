@@ -68,7 +68,7 @@ func open(t *testing.T, user, rpcAddr string, over bool) *Client {
 		case r.URL.Path == rest.HeddleBase+"/info":
 			says(w, 200, fmt.Sprintf(`{"client_address":%q,"rest_changes":%t}`, rpcAddr, over))
 		default:
-			says(w, 200, `{"app":{"id":"application_1_0001","queue":"root.b"}}`)
+			says(w, 200, `{"id":"application_1_0001","queue":"root.b"}`)
 		}
 	})
 }

@@ -1,7 +1,6 @@
 package client
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"net/url"
@@ -85,16 +84,4 @@ func (c *Client) own(ctx context.Context, path string, query url.Values, out any
 	}
 	c.stock.Store(true)
 	return ErrNotHeddle
-}
-
-// sortApps orders applications by age.
-func sortApps(apps []rest.App) {
-	slices.SortStableFunc(apps, func(a, b rest.App) int {
-		x, errX := ids.ParseApp(a.ID)
-		y, errY := ids.ParseApp(b.ID)
-		if errX != nil || errY != nil {
-			return cmp.Or(cmp.Compare(a.Started, b.Started), strings.Compare(a.ID, b.ID))
-		}
-		return x.Compare(y)
-	})
 }

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 
+	"heddle/client"
 	"heddle/rm"
 	"heddle/yarn/ids"
 	"heddle/yarn/rest"
@@ -55,7 +56,7 @@ func (f *fakeRM) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer f.mu.Unlock()
 	path, ok := strings.CutPrefix(r.URL.Path, rest.Base)
 	if own, is := strings.CutPrefix(r.URL.Path, rest.HeddleBase); is && f.heddle {
-		f.own(w, own)
+		f.own(w, r, own)
 		return
 	}
 	switch {
@@ -116,10 +117,19 @@ func (f *fakeRM) list(w http.ResponseWriter, r *http.Request) {
 		if u := q.Get("user"); u != "" && u != a.User {
 			continue
 		}
+		if strings.HasPrefix(r.URL.Path, rest.HeddleBase) {
+			report := f.report(&a)
+			report.Requests, report.Attempts = nil, nil
+			text = f.text(report)
+		}
 		out = append(out, text)
 	}
 	if q := q.Get("queue"); q != "" && q != "root.default" && q != "default" {
 		refuse(w, 400, "BadRequestException", "The queue "+q+" doesn't exist")
+		return
+	}
+	if strings.HasPrefix(r.URL.Path, rest.HeddleBase) {
+		answer(w, 200, []byte(`{"applications":[`+strings.Join(out, ",")+`]}`))
 		return
 	}
 	if len(out) == 0 {
@@ -136,6 +146,8 @@ func (f *fakeRM) app(w http.ResponseWriter, r *http.Request, id, rest string) {
 			continue
 		}
 		switch {
+		case strings.HasPrefix(r.URL.Path, heddleBase):
+			answer(w, 200, []byte(f.text(f.report(&a))))
 		case rest == "":
 			answer(w, 200, []byte(`{"app":`+text+`}`))
 		case rest == "appattempts":
@@ -154,6 +166,66 @@ func (f *fakeRM) app(w http.ResponseWriter, r *http.Request, id, rest string) {
 		return
 	}
 	refuse(w, 404, "NotFoundException", "app with id: "+id+" not found")
+}
+
+// heddleBase is where Heddle's own services are.
+const heddleBase = rest.HeddleBase
+
+func (f *fakeRM) text(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		f.t.Error(err)
+	}
+	return string(text)
+}
+
+// report is an application as Heddle tells it.
+func (f *fakeRM) report(a *rest.App) *rm.AppReport {
+	id, err := ids.ParseApp(a.ID)
+	if err != nil {
+		f.t.Error(err)
+	}
+	node, _ := ids.ParseNode(a.MasterNode)
+	master, _ := ids.ParseNode(a.AMRPC)
+	out := &rm.AppReport{
+		ID: id, Name: a.Name, Type: a.Type, User: a.User, Queue: a.Queue, Tags: []string{}, Priority: a.Priority,
+		State: rm.AppState(a.State), Final: rm.FinalStatus(a.FinalStatus), Diagnostics: a.Diagnostics, Progress: rm.Fraction(a.Progress) / 100,
+		Started: a.Started, Launched: a.Launched, Finished: a.Finished, Elapsed: a.Elapsed, TrackingURL: a.TrackingURL,
+		Attempt: 1, Host: master.Host, RPCPort: master.Port, MasterNode: node, MasterLogs: a.AMLogs,
+		QueueShare: a.QueueShare, ClusterShare: a.ClusterShare, MemorySeconds: a.MBSeconds, VcoreSeconds: a.CPUSeconds,
+		LogAggregation: a.LogAggregation, Requests: []rm.RequestReport{},
+	}
+	if a.Tags != "" {
+		out.Tags = strings.Split(a.Tags, ",")
+	}
+	if a.Containers >= 0 {
+		out.Live, out.Containers, out.Used = true, a.Containers, asAmount(a.MB, float64(a.VCores))
+	}
+	if a.Resources != nil {
+		out.Pending = client.AmountOf(&a.Resources.List[0].Pending)
+	}
+	for _, q := range a.Requests {
+		if q.Count > 0 {
+			out.Requests = append(out.Requests, rm.RequestReport{Priority: q.Priority, Place: q.Place, Count: q.Count, Size: client.AmountOf(&q.Capability), Relax: q.Relax})
+		}
+	}
+	var tries struct {
+		List struct {
+			Attempts []rest.Attempt `json:"appAttempt"`
+		} `json:"appAttempts"`
+	}
+	if err := json.Unmarshal(f.file("attempts.json"), &tries); err != nil {
+		f.t.Error(err)
+	}
+	for _, t := range tries.List.Attempts {
+		c, _ := ids.ParseContainer(t.Container)
+		n, _ := ids.ParseNode(t.Node)
+		out.Attempts = append(out.Attempts, rm.AttemptReport{
+			ID: ids.Attempt{App: id, N: t.N}, State: t.State, Started: t.Started, Finished: t.Finished, Master: c, Node: n,
+			NodeHTTP: t.NodeHTTP, Logs: t.Logs, Blacklisted: []string{},
+		})
+	}
+	return out
 }
 
 func (f *fakeRM) kill(w http.ResponseWriter, r *http.Request, a *rest.App) {
@@ -227,8 +299,16 @@ func (f *fakeRM) node(w http.ResponseWriter, id string) {
 }
 
 // own is what only Heddle answers.
-func (f *fakeRM) own(w http.ResponseWriter, path string) {
+func (f *fakeRM) own(w http.ResponseWriter, r *http.Request, path string) {
 	var a rest.Answer
+	if path == "/apps" {
+		f.list(w, r)
+		return
+	}
+	if id, ok := strings.CutPrefix(path, "/apps/"); ok && !strings.HasSuffix(id, "/why") {
+		f.app(w, r, id, "")
+		return
+	}
 	switch path {
 	case "/info":
 		a = rest.Answer{Shape: rest.Ours, Value: rest.Info{Version: "v0", Profile: "heddle", Scheduler: "capacity", Started: 1795246246143, Ready: true}}

@@ -24,9 +24,9 @@ func manyRows(queues, apps int) *snapshot {
 		s.Queues = append(s.Queues, rm.QueueReport{QueueInfo: rm.QueueInfo{Path: fmt.Sprintf("root.q%03d", i), Weight: -1, Capacity: 0.01}})
 	}
 	for i := range apps {
-		s.Apps = append(s.Apps, appRow{
-			ID: fmt.Sprintf("application_1_%04d", i+1), Name: "größe\x1b[2J", State: "RUNNING", User: string(rune('a' + i%3)),
-			Used: rm.Amount{MemoryMiB: int64(i), Vcores: float64(apps - i)}, Started: int64(i), Elapsed: int64(apps - i), Progress: float64(i % 7),
+		s.Apps = append(s.Apps, rm.AppReport{
+			ID: anApp(int32(i + 1)), Name: "größe\x1b[2J", State: "RUNNING", User: string(rune('a' + i%3)),
+			Used: rm.Amount{MemoryMiB: int64(i), Vcores: float64(apps - i)}, Started: int64(i), Elapsed: int64(apps - i), Progress: rm.Fraction(i % 7),
 		})
 	}
 	return s
@@ -73,7 +73,7 @@ func TestFrameFits(t *testing.T) {
 func TestFrameNarrows(t *testing.T) {
 	s := manyRows(1, 3)
 	for i := range s.Apps {
-		s.Apps[i].ID = fmt.Sprintf("application_1795246246143_%04d", i+1)
+		s.Apps[i].ID = fakeApp(int32(i + 1))
 	}
 	for width, gone := range map[int][]string{
 		160: nil, 121: {"type"}, 116: {"type", "vcores"}, 110: {"type", "vcores", "queue"}, 100: {"type", "vcores", "queue", "containers"},
@@ -105,7 +105,7 @@ func TestFrameOrders(t *testing.T) {
 			sortApps(s.Apps, order, reversed)
 			var got []string
 			for _, r := range s.Apps {
-				got = append(got, strings.TrimPrefix(r.ID, "application_1_000"))
+				got = append(got, strings.TrimPrefix(r.ID.String(), "application_1_000"))
 			}
 			if !reversed && !slices.Equal(got, want) {
 				t.Errorf("by %s: %v, want %v", order, got, want)

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -45,26 +46,37 @@ func addRow(t table.Writer, cells table.Row) {
 	t.AppendRow(cells)
 }
 
-func (a *app) printApps(rows []appRow) error {
+func (a *app) printApps(rows []rm.AppReport) error {
 	t := a.grid()
 	t.AppendHeader(table.Row{"application", "name", "type", "user", "queue", "state", "progress", "containers", "memory", "vcores", "started", "elapsed"})
 	right(t, 7, 8, 9, 10, 12)
 	for i := range rows {
 		r := &rows[i]
+		held := holdingOf(r)
 		addRow(t, table.Row{
-			r.ID, snip(r.Name, mostName), r.Type, r.User, r.Queue, ended(r), percent(r.Progress),
-			whole(r.Containers), mem(r.Used.MemoryMiB), vcores(r.Used.Vcores), moment(r.Started), lasting(r.Elapsed),
+			r.ID.String(), snip(r.Name, mostName), r.Type, r.User, r.Queue, ended(r), share(r.Progress),
+			held.containers, held.memory, held.vcores, moment(r.Started), lasting(r.Elapsed),
 		})
 	}
 	return a.print(t)
 }
 
 // ended is an application's state and, where that does not say it, how it ended.
-func ended(r *appRow) string {
+func ended(r *rm.AppReport) string {
 	if r.State == "FINISHED" && r.Final != "SUCCEEDED" {
-		return r.State + ", " + r.Final
+		return string(r.State) + ", " + string(r.Final)
 	}
-	return r.State
+	return string(r.State)
+}
+
+// A holding is what an application holds, in a table: nothing where it is over.
+type holding struct{ containers, memory, vcores string }
+
+func holdingOf(r *rm.AppReport) holding {
+	if r.State.Final() {
+		return holding{}
+	}
+	return holding{strconv.Itoa(r.Containers), mem(r.Used.MemoryMiB), vcores(r.Used.Vcores)}
 }
 
 func (a *app) printNodes(rows []nodeRow, now time.Time) error {
@@ -179,7 +191,7 @@ func (a *app) printQueue(r *rm.QueueReport) error {
 	return a.print(t)
 }
 
-func (a *app) printApp(r *appDetail) error {
+func (a *app) printApp(r *rm.AppReport) error {
 	c := newCard(a.out)
 	c.line("application", "%s", r.ID)
 	c.line("name", "%s", r.Name)
@@ -192,31 +204,34 @@ func (a *app) printApp(r *appDetail) error {
 	if r.Final != "UNDEFINED" {
 		c.line("ended as", "%s", r.Final)
 	}
-	c.line("progress", "%s", percent(r.Progress))
+	c.line("progress", "%s", share(r.Progress))
 	c.line("started", "%s", moment(r.Started))
 	c.line("master given", "%s", moment(r.Launched))
 	c.line("finished", "%s", moment(r.Finished))
 	c.line("elapsed", "%s", lasting(r.Elapsed))
-	if r.Containers >= 0 {
+	if !r.State.Final() {
 		c.line("holds", "%s: %s", plural(r.Containers, "container"), amountText(r.Used))
 		if !r.Reserved.IsZero() {
 			c.line("reserved", "%s", amountText(r.Reserved))
 		}
-		c.line("share", "%s of its queue, %s of the cluster", percent(r.QueueShare), percent(r.Share))
+		c.line("share", "%s of its queue, %s of the cluster", percent(float64(r.QueueShare)), percent(float64(r.ClusterShare)))
 	}
 	c.line("used so far", "%d MiB·s, %d vcore·s", r.MemorySeconds, r.VcoreSeconds)
 	if n := r.PreemptedWorkers + r.PreemptedMasters; n > 0 {
 		c.line("preempted", "%s, %d of them masters", plural(n, "container"), r.PreemptedMasters)
 	}
-	c.line("pages", "%s", r.Tracking)
-	c.line("master's node", "%s", r.MasterNode)
-	c.line("master's address", "%s", r.MasterAddress)
+	if r.State == rm.AppRunning || r.State.Final() { // before, there are none
+		c.line("pages", "%s", r.TrackingURL)
+	}
+	if !r.MasterNode.IsZero() {
+		c.line("master's node", "%s", r.MasterNode)
+	}
+	if r.Host != "" && r.RPCPort > 0 {
+		c.line("master's address", "%s:%d", r.Host, r.RPCPort)
+	}
 	c.line("master's logs", "%s", r.MasterLogs)
 	c.line("log aggregation", "%s", r.LogAggregation)
-	if r.Unmanaged {
-		c.line("unmanaged", "its master runs outside of the cluster")
-	}
-	c.line("ends at the latest", "%s", r.Lifetime)
+	c.line("ends at the latest", "%s", moment(r.Lifetime))
 	c.line("diagnostics", "%s", strings.TrimSpace(r.Diagnostics))
 	if err := c.Flush(); err != nil {
 		return wrote(err)
@@ -227,7 +242,7 @@ func (a *app) printApp(r *appDetail) error {
 	return a.printAttempts(r.Attempts)
 }
 
-func (a *app) printRequests(rows []requestRow) error {
+func (a *app) printRequests(rows []rm.RequestReport) error {
 	if len(rows) == 0 {
 		return nil
 	}
@@ -245,7 +260,7 @@ func (a *app) printRequests(rows []requestRow) error {
 	return a.print(t)
 }
 
-func (a *app) printAttempts(rows []attemptRow) error {
+func (a *app) printAttempts(rows []rm.AttemptReport) error {
 	if len(rows) == 0 {
 		return nil
 	}
@@ -254,7 +269,11 @@ func (a *app) printAttempts(rows []attemptRow) error {
 	t.AppendHeader(table.Row{"attempt", "state", "started", "finished", "master", "node"})
 	for i := range rows {
 		r := &rows[i]
-		addRow(t, table.Row{r.ID, r.State, moment(r.Started), moment(r.Finished), r.Container, r.Node})
+		container, node := "", ""
+		if !r.Master.IsZero() {
+			container, node = r.Master.String(), r.Node.String()
+		}
+		addRow(t, table.Row{r.ID.String(), r.State, moment(r.Started), moment(r.Finished), container, node})
 	}
 	return a.print(t)
 }

@@ -85,7 +85,7 @@ func take(ctx context.Context, c *client.Client, all bool) (*snapshot, error) {
 	if all {
 		f.States = nil
 	}
-	apps, err := appRows(ctx, c, f)
+	apps, err := c.Apps(ctx, f)
 	if err != nil {
 		return nil, err
 	}

@@ -29,7 +29,7 @@ var aboutRoom = map[string]bool{
 const mostHolders = 3
 
 // whySentences explains an application to people.
-func whySentences(app *appRow, e *rm.Explanation, now time.Time) string {
+func whySentences(app *rm.AppReport, e *rm.Explanation, now time.Time) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %q of %s in %s: %s\n", e.App, clean(e.Name), clean(e.User), clean(e.Queue), clean(summary(app, len(e.Pending) > 0)))
 	for i := range e.Pending {
@@ -190,8 +190,8 @@ func heldBy(k *rm.PendingAsk) string {
 }
 
 // summary says how an application as a whole is doing; waits says whether asks of it are known to wait.
-func summary(r *appRow, waits bool) string {
-	held := "holds " + plural(max(r.Containers, 0), "container")
+func summary(r *rm.AppReport, waits bool) string {
+	held := "holds " + plural(r.Containers, "container")
 	if r.Containers > 0 {
 		held += ", " + amountText(r.Used)
 	}
@@ -212,9 +212,9 @@ func summary(r *appRow, waits bool) string {
 		}
 		return fmt.Sprintf("nothing is pending. It runs for %s and %s.", since, held)
 	case "FINISHED", "FAILED", "KILLED":
-		text := fmt.Sprintf("it ended as %s", r.State)
-		if r.Final != r.State && r.Final != "UNDEFINED" {
-			text += ", " + r.Final
+		text := "it ended as " + string(r.State)
+		if string(r.Final) != string(r.State) && r.Final != rm.Undefined {
+			text += ", " + string(r.Final)
 		}
 		if r.Finished > 0 {
 			text += ", at " + moment(r.Finished)
@@ -224,5 +224,5 @@ func summary(r *appRow, waits bool) string {
 		}
 		return strings.TrimSuffix(text, ".") + ". It waits for nothing."
 	}
-	return "its state is " + r.State + "."
+	return "its state is " + string(r.State) + "."
 }

@@ -95,14 +95,6 @@ func percent(x float64) string {
 // share writes a fraction in per cent; nothing where it does not apply.
 func share(f rm.Fraction) string { return percent(float64(100 * f)) }
 
-// whole writes a number that may not apply, which is −1.
-func whole(n int) string {
-	if n < 0 {
-		return ""
-	}
-	return strconv.Itoa(n)
-}
-
 // snip shortens a text to n runes.
 func snip(s string, n int) string {
 	r := []rune(s)

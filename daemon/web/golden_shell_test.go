@@ -30,7 +30,7 @@ const (
 func shellWorld(t *testing.T, f *fakeRM) {
 	t.Helper()
 	a := appReport(t, recordedAs[rest.App](t, "app.json", "app"))
-	a.MasterSize = heddle.Of(256, 1000)
+	a.MasterSize = held(256, 1000)
 	f.apps = []rm.AppReport{a}
 	attemptWorld(t, f, "appattempt.json")
 	f.attempts[a.ID][0].Node, f.attempts[a.ID][0].NodeHTTP, f.attempts[a.ID][0].User = a.MasterNode, a.MasterHTTP, a.User

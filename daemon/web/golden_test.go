@@ -160,7 +160,7 @@ func appReport(t *testing.T, a rest.App) rm.AppReport {
 	r := rm.AppReport{
 		ID: app(a.ID), User: a.User, Queue: a.Queue, Name: a.Name, Type: a.Type, Priority: a.Priority,
 		State: rm.AppState(a.State), Internal: a.State, Final: rm.FinalStatus(a.FinalStatus), Diagnostics: a.Diagnostics,
-		Progress: a.Progress / 100, Started: a.Started, Launched: a.Launched, Finished: a.Finished, Attempt: 1,
+		Progress: rm.Fraction(a.Progress) / 100, Started: a.Started, Launched: a.Launched, Finished: a.Finished, Attempt: 1,
 		TrackingURL: a.TrackingURL, MasterHTTP: a.AMHost, QueueShare: a.QueueShare, ClusterShare: a.ClusterShare,
 		MemorySeconds: a.MBSeconds, VcoreSeconds: a.CPUSeconds, LogAggregation: a.LogAggregation,
 	}
@@ -177,7 +177,7 @@ func appReport(t *testing.T, a rest.App) rm.AppReport {
 		r.Host, r.RPCPort = n.Host, n.Port
 	}
 	if a.MB >= 0 {
-		r.Live, r.Containers, r.Used, r.MasterSize = true, a.Containers, heddle.Of(a.MB, a.VCores*1000), heddle.Of(512, 1000)
+		r.Live, r.Containers, r.Used, r.MasterSize = true, a.Containers, held(a.MB, a.VCores*1000), held(512, 1000)
 	}
 	return r
 }
@@ -305,11 +305,11 @@ func TestAnswersAsRecorded(t *testing.T) {
 				tt.set(f)
 			}
 			now := time.UnixMilli(max(tt.now, stockStart))
+			f.now, f.logServer = now.UnixMilli(), "http://127.0.0.1:19888/jobhistory/logs"
 			h := New(Options{
 				RM: f, Now: func() time.Time { return now }, Version: "dev",
 				Store: "bbolt", BuiltOn: "today",
-				CompletedLogsURL: "http://127.0.0.1:19888/jobhistory/logs",
-				Conf:             []Property{{Key: "yarn.acl.enable", Value: "false", Source: "yarn-default.xml"}},
+				Conf: []Property{{Key: "yarn.acl.enable", Value: "false", Source: "yarn-default.xml"}},
 			})
 			path := tt.path
 			if !strings.HasPrefix(path, "/conf") {

@@ -20,6 +20,26 @@ func (s *site) why(r *http.Request) (rest.Answer, error) {
 	return rest.Answer{Shape: rest.Ours, Value: e}, nil
 }
 
+// heddleApps answers GET /ws/v1/heddle/apps, with the filters of GET /apps.
+func (s *site) heddleApps(r *http.Request) (rest.Answer, error) {
+	reports, err := s.filtered(r)
+	if err != nil {
+		return rest.Answer{}, err
+	}
+	list := make([]rm.AppReport, len(reports))
+	for i := range reports {
+		list[i] = reports[i]
+		list[i].Requests, list[i].Attempts = nil, nil
+	}
+	return rest.Answer{Shape: rest.Ours, Value: rm.Apps{List: list}}, nil
+}
+
+// heddleApp answers GET /ws/v1/heddle/apps/{id}.
+func (s *site) heddleApp(r *http.Request) (rest.Answer, error) {
+	a, err := s.appOf(r)
+	return rest.Answer{Shape: rest.Ours, Value: a}, err
+}
+
 // heddleQueues answers GET /ws/v1/heddle/queues.
 func (s *site) heddleQueues(r *http.Request) (rest.Answer, error) {
 	queues, err := s.RM.Queues(r.Context())

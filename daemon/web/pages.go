@@ -193,7 +193,7 @@ func (p *pages) apps(r *http.Request) (string, any, error) {
 // An appPage is about one application.
 type appPage struct {
 	App      rm.AppReport
-	Attempts []attemptRow
+	Attempts []rm.AttemptReport
 	Why      rm.Explanation
 	Past     []refusal
 	Proxied  bool // there are pages of the master's own to go to
@@ -216,11 +216,6 @@ func past(e rm.Explanation) (out []refusal) {
 	return out
 }
 
-type attemptRow struct {
-	rm.AttemptReport
-	Logs string
-}
-
 func (p *pages) app(r *http.Request) (string, any, error) {
 	a, err := p.s.appOf(r)
 	if err != nil {
@@ -230,14 +225,8 @@ func (p *pages) app(r *http.Request) (string, any, error) {
 	if target := targetOf(a.OriginalURL); target != nil {
 		page.Proxied = target.Path != "/cluster/app/"+a.ID.String() // that is this page
 	}
-	attempts, err := p.s.RM.Attempts(r.Context(), a.ID)
-	if err != nil {
-		return "", nil, err
-	}
-	for i := range attempts {
-		page.Attempts = append(page.Attempts, attemptRow{attempts[i], p.s.shape.attempt(&attempts[i]).Logs})
-	}
-	slices.Reverse(page.Attempts)
+	page.Attempts = slices.Clone(a.Attempts)
+	slices.Reverse(page.Attempts) // the newest first
 	if !a.State.Final() {
 		// It may have ended meanwhile: then nothing waits.
 		if page.Why, err = p.s.RM.Why(r.Context(), a.ID); err != nil && !errors.As(err, new(*rm.NotFound)) {
@@ -341,7 +330,7 @@ func (p *pages) since(start, finish int64) string {
 }
 
 // percentText prints a fraction as a whole per cent.
-func percentText(f float32) string {
+func percentText(f rm.Fraction) string {
 	return strconv.Itoa(int(100*f+0.5)) + " %"
 }
 

@@ -51,8 +51,8 @@ func demo() *fakeRM {
 		{
 			ID: id, User: "ann", Queue: "root.default", Name: "<script>alert(1)</script>", Type: "MAPREDUCE", State: rm.AppRunning,
 			Final: rm.Undefined, Progress: 0.5, Started: 1700000001000, Attempt: 1, TrackingURL: "rm:8088/proxy/" + proxied + "/",
-			OriginalURL: "node1:40000", Live: true, Containers: 2, Used: heddle.Of(2048, 2000), Tags: []string{"a", "b"},
-			Requests: []rm.RequestReport{{Priority: 20, Place: "*", Size: heddle.Of(1024, 1000), Count: 3, Relax: true, Guarantee: true}},
+			OriginalURL: "node1:40000", Live: true, Containers: 2, Used: held(2048, 2000), Tags: []string{"a", "b"},
+			Requests: []rm.RequestReport{{Priority: 20, Place: "*", Size: held(1024, 1000), Count: 3, Relax: true, Guarantee: true}},
 		},
 		{ID: app("application_1700000000000_0002"), User: "bob", Queue: "root.default", Name: "waits", Type: "SPARK", State: rm.AppAccepted, Final: rm.Undefined, Started: 1700000002000},
 	}
@@ -324,7 +324,7 @@ func TestFailures(t *testing.T) {
 
 func TestExtraResources(t *testing.T) {
 	f := demo()
-	f.apps[0].Used[heddle.Extra1] = 4
+	f.apps[0].Used.Extra = map[string]int64{"yarn.io/gpu": 4}
 	w := ask(New(Options{RM: f, ExtraResources: []string{"yarn.io/gpu"}}), rest.Base+"/apps/"+proxied)
 	var a rest.App
 	if err := rest.Parse(w.Body.Bytes(), "app", &a); err != nil {

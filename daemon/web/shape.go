@@ -6,7 +6,6 @@ import (
 
 	"heddle"
 	"heddle/rm"
-	"heddle/yarn/ids"
 	"heddle/yarn/rest"
 )
 
@@ -15,7 +14,6 @@ type shaper struct {
 	now        func() time.Time
 	extra      []string // names of the two further resources
 	memoryOnly bool
-	logs       string
 }
 
 // vcores rounds milli-vcores up to what YARN can say.
@@ -65,22 +63,6 @@ func (sh shaper) elapsed(start, finish int64) int64 {
 		finish = sh.now().UnixMilli()
 	}
 	return max(0, finish-start)
-}
-
-// nodeLogs is where a NodeManager shows the logs of a container.
-func nodeLogs(http string, c ids.Container, user string) string {
-	if http == "" || c.IsZero() {
-		return ""
-	}
-	return "http://" + http + "/node/containerlogs/" + c.String() + "/" + user
-}
-
-// endedLogs is where the logs of an ended container are shown: by the log server where there is one.
-func (sh shaper) endedLogs(http string, n ids.Node, c ids.Container, user string) string {
-	if sh.logs == "" || n.IsZero() || c.IsZero() {
-		return nodeLogs(http, c, user)
-	}
-	return sh.logs + "/" + n.String() + "/" + c.String() + "/" + c.String() + "/" + user
 }
 
 // seconds is what an application used, by resource.

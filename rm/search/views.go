@@ -136,7 +136,7 @@ func (m *model) views() {
 	}
 	held, live, asked := 0, 0, heddle.Resource{}
 	for _, a := range r.Apps(rm.AppFilter{}) {
-		apps, asked, held = apps.Plus(a.Used), asked.Plus(a.Pending), held+a.Containers
+		apps, asked, held = apps.Plus(a.Used.Resource()), asked.Plus(a.Pending.Resource()), held+a.Containers
 		if a.Live {
 			live++
 		}
