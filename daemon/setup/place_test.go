@@ -1,6 +1,8 @@
 package setup
 
 import (
+	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +15,7 @@ import (
 	"heddle/policies/capacity"
 	"heddle/policies/fair"
 	"heddle/rm"
+	"heddle/sched"
 )
 
 // capacityTree is a tree with everything that placement looks at; ann's groups are staff and ops.
@@ -181,7 +184,26 @@ func TestMaximumApplications(t *testing.T) {
 		if told, done := s.Queues[1].MaxApps, h.Capacity.MostApps(&h.Capacity.Queues[1], 0.25); told != want || done != want {
 			t.Errorf("%q: told %d, done %d, want %d", value, told, done, want)
 		}
+		if text, err := json.Marshal(&s.Queues[1]); err != nil || !strings.Contains(string(text), fmt.Sprintf(`"max_applications":%d,`, want)) {
+			t.Errorf("%q: listed as %s, %v; want %d", value, text, err, want)
+		}
+		if got := taken(s, 1, 8); got != min(want, 8) {
+			t.Errorf("%q: of 8 applications the core takes %d, want %d", value, got, min(want, 8))
+		}
 	}
+}
+
+// taken is how many of so many applications the core takes into a queue.
+func taken(s *rm.Scheduler, queue heddle.QueueID, apps int) (n int) {
+	core := sched.New(s.Set)
+	for id := range apps {
+		for _, d := range core.Step(heddle.Time(id), heddle.Submit{App: heddle.AppID(id), Queue: queue, Master: heddle.Of(1024, 1000)}) {
+			if _, ok := d.(*heddle.Admit); ok {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 func TestFairQueues(t *testing.T) {
