@@ -2,10 +2,12 @@ package client
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"slices"
 	"strings"
 
+	"heddle/rm"
 	"heddle/yarn/rest"
 )
 
@@ -36,48 +38,47 @@ func (f AppFilter) query() url.Values {
 	return q // without the limit: YARN's own takes any so many, not the newest
 }
 
-// Apps returns applications, oldest first.
-func (c *Client) Apps(ctx context.Context, f AppFilter) ([]rest.App, error) {
-	var all rest.Apps
-	if err := c.get(ctx, rest.Base+"/apps", f.query(), "apps", &all); err != nil {
+// Apps returns applications, oldest first, without what they ask for and without their attempts.
+func (c *Client) Apps(ctx context.Context, f AppFilter) ([]rm.AppReport, error) {
+	var all rm.Apps
+	err := c.own(ctx, "/apps", f.query(), &all)
+	if errors.Is(err, ErrNotHeddle) {
+		all.List, err = c.stockApps(ctx, f.query())
+	}
+	if err != nil {
 		return nil, err
 	}
-	out := all.List[:0]
+	out := make([]rm.AppReport, 0, len(all.List))
 	for _, a := range all.List {
 		if (len(f.Users) == 0 || slices.Contains(f.Users, a.User)) && (len(f.Queues) < 2 || inQueue(a.Queue, f.Queues)) {
 			out = append(out, a)
 		}
 	}
-	sortApps(out)
+	slices.SortFunc(out, func(a, b rm.AppReport) int { return a.ID.Compare(b.ID) })
 	if f.Limit > 0 && len(out) > f.Limit {
 		out = out[len(out)-f.Limit:]
 	}
 	return out, nil
 }
 
-// App returns one application.
-func (c *Client) App(ctx context.Context, id string) (*rest.App, error) {
-	out := &rest.App{}
-	if err := c.get(ctx, appPath(id), nil, "app", out); err != nil {
+// App returns one application, with what it asks for and its attempts.
+func (c *Client) App(ctx context.Context, id string) (*rm.AppReport, error) {
+	out := &rm.AppReport{}
+	err := c.own(ctx, "/apps/"+url.PathEscape(id), nil, out)
+	if errors.Is(err, ErrNotHeddle) {
+		out, err = c.stockApp(ctx, id)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return out, nil
 }
 
-// Attempts returns an application's attempts, the first first.
-func (c *Client) Attempts(ctx context.Context, id string) ([]rest.Attempt, error) {
-	var out rest.Attempts
-	if err := c.get(ctx, appPath(id)+"/appattempts", nil, "appAttempts", &out); err != nil {
-		return nil, err
-	}
-	return out.List, nil
-}
-
 // Why returns what an application that is not over waits for. The error is [ErrNotHeddle] where the
 // ResourceManager is another.
-func (c *Client) Why(ctx context.Context, id string) (*rest.Why, error) {
-	out := &rest.Why{}
-	if err := c.own(ctx, "/apps/"+url.PathEscape(id)+"/why", "why", out); err != nil {
+func (c *Client) Why(ctx context.Context, id string) (*rm.Explanation, error) {
+	out := &rm.Explanation{}
+	if err := c.own(ctx, "/apps/"+url.PathEscape(id)+"/why", nil, out); err != nil {
 		return nil, err
 	}
 	return out, nil

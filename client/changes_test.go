@@ -66,9 +66,9 @@ func open(t *testing.T, user, rpcAddr string, over bool) *Client {
 		case r.Method != http.MethodGet:
 			says(w, 401, `{"RemoteException":{"exception":"AuthorizationException","message":"who?"}}`)
 		case r.URL.Path == rest.HeddleBase+"/info":
-			says(w, 200, fmt.Sprintf(`{"info":{"clientAddress":%q,"restChanges":%t}}`, rpcAddr, over))
+			says(w, 200, fmt.Sprintf(`{"client_address":%q,"rest_changes":%t}`, rpcAddr, over))
 		default:
-			says(w, 200, `{"app":{"id":"application_1_0001","queue":"root.b"}}`)
+			says(w, 200, `{"id":"application_1_0001","queue":"root.b"}`)
 		}
 	})
 }

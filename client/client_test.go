@@ -77,8 +77,8 @@ func TestRefusals(t *testing.T) {
 		{"text/plain", "User ada cannot\n", 403, "User ada cannot (http", false},
 		{"text/html", "<html>", 502, "answered 502 Bad Gateway (http", false},
 		{"text/html", "<html>", 200, "answered with \"text/html\" and not with JSON", false},
-		{"application/json", "{", 200, "ws/v1/cluster/apps/application_1_0001: answer", false},
-		{"application/json", `{"app":[]}`, 200, "ws/v1/cluster/apps/application_1_0001: answer", false},
+		{"application/json", "{", 200, "ws/v1/heddle/apps/application_1_0001: answer", false},
+		{"application/json", `{"id":[]}`, 200, "ws/v1/heddle/apps/application_1_0001: answer", false},
 	} {
 		c := serve(t, Options{}, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", x.kind)
@@ -114,11 +114,19 @@ func TestNobodyAnswers(t *testing.T) {
 // What a service cannot restrict by is sorted out here, before the newest are chosen.
 func TestAppFilter(t *testing.T) {
 	var query string
+	const apps = `[{"id":"application_1_0010","user":"a","queue":"root.x"},{"id":"application_1_0009","user":"b","queue":"root.y"},
+		{"id":"application_1_0011","user":"c","queue":"root.x.y"},{"id":"application_1_0002","user":"a","queue":"root.z"}]`
 	c := serve(t, Options{}, func(w http.ResponseWriter, r *http.Request) {
 		query = r.URL.RawQuery
-		says(w, 200, `{"apps":{"app":[
-			{"id":"application_1_0010","user":"a","queue":"root.x"},{"id":"application_1_0009","user":"b","queue":"root.y"},
-			{"id":"application_1_0011","user":"c","queue":"root.x.y"},{"id":"application_1_0002","user":"a","queue":"root.z"}]}}`)
+		says(w, 200, `{"applications":`+apps+`}`)
+	})
+	other := serve(t, Options{}, func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, rest.HeddleBase) {
+			http.NotFound(w, r)
+			return
+		}
+		query = r.URL.RawQuery
+		says(w, 200, `{"apps":{"app":`+apps+`}}`)
 	})
 	for _, x := range []struct {
 		f     AppFilter
@@ -132,17 +140,25 @@ func TestAppFilter(t *testing.T) {
 		{AppFilter{Queues: []string{"root.x"}, Types: []string{"SPARK"}}, "applicationTypes=SPARK&queue=root.x", []string{"02", "09", "10", "11"}},
 		{AppFilter{Queues: []string{"root.x", "y"}}, "", []string{"09", "10", "11"}},
 	} {
-		apps, err := c.Apps(t.Context(), x.f)
-		var got []string
-		for _, a := range apps {
-			got = append(got, strings.TrimPrefix(a.ID, "application_1_00"))
-		}
-		if err != nil || query != x.query || !slices.Equal(got, x.want) {
-			t.Errorf("%+v: %v %v by %q, want %v by %q", x.f, got, err, query, x.want, x.query)
+		for _, c := range []*Client{c, other} {
+			apps, err := c.Apps(t.Context(), x.f)
+			var got []string
+			for _, a := range apps {
+				got = append(got, strings.TrimPrefix(a.ID.String(), "application_1_00"))
+			}
+			if err != nil || query != x.query || !slices.Equal(got, x.want) {
+				t.Errorf("%+v: %v %v by %q, want %v by %q", x.f, got, err, query, x.want, x.query)
+			}
 		}
 	}
 	for _, nothing := range []string{`{"apps":{}}`, `{"apps":null}`, `{}`} {
-		c := serve(t, Options{}, func(w http.ResponseWriter, _ *http.Request) { says(w, 200, nothing) })
+		c := serve(t, Options{}, func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasPrefix(r.URL.Path, rest.HeddleBase) {
+				http.NotFound(w, r)
+				return
+			}
+			says(w, 200, nothing)
+		})
 		if apps, err := c.Apps(t.Context(), AppFilter{}); err != nil || len(apps) != 0 {
 			t.Errorf("%s: %v %v", nothing, apps, err)
 		}
@@ -203,7 +219,7 @@ func TestNotHeddle(t *testing.T) {
 	for _, isHeddle := range []bool{true, false} {
 		c := serve(t, Options{}, func(w http.ResponseWriter, r *http.Request) {
 			if isHeddle && r.URL.Path == rest.HeddleBase+"/info" {
-				says(w, 200, `{"info":{"profile":"heddle"}}`)
+				says(w, 200, `{"profile":"heddle"}`)
 				return
 			}
 			says(w, 404, `{"RemoteException":{"exception":"NotFoundException","message":"null for uri"}}`)

@@ -1,7 +1,6 @@
 package client
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"net/url"
@@ -33,7 +32,7 @@ func (c *Client) Metrics(ctx context.Context) (*rest.ClusterMetrics, error) {
 // Info returns what Heddle tells of itself. The error is [ErrNotHeddle] where the ResourceManager is another.
 func (c *Client) Info(ctx context.Context) (*rest.Info, error) {
 	out := &rest.Info{}
-	if err := c.own(ctx, "/info", "info", out); err != nil {
+	if err := c.own(ctx, "/info", nil, out); err != nil {
 		return nil, err
 	}
 	return out, nil
@@ -70,11 +69,11 @@ func (c *Client) Node(ctx context.Context, id string) (*rest.Node, error) {
 }
 
 // own asks for what only Heddle has.
-func (c *Client) own(ctx context.Context, path, root string, out any) error {
+func (c *Client) own(ctx context.Context, path string, query url.Values, out any) error {
 	if c.stock.Load() { // who asks every second asks once
 		return ErrNotHeddle
 	}
-	err := c.get(ctx, rest.HeddleBase+path, nil, root, out)
+	err := c.get(ctx, rest.HeddleBase+path, query, "", out)
 	if !NotFound(err) {
 		return err
 	}
@@ -85,16 +84,4 @@ func (c *Client) own(ctx context.Context, path, root string, out any) error {
 	}
 	c.stock.Store(true)
 	return ErrNotHeddle
-}
-
-// sortApps orders applications by age.
-func sortApps(apps []rest.App) {
-	slices.SortStableFunc(apps, func(a, b rest.App) int {
-		x, errX := ids.ParseApp(a.ID)
-		y, errY := ids.ParseApp(b.ID)
-		if errX != nil || errY != nil {
-			return cmp.Or(cmp.Compare(a.Started, b.Started), strings.Compare(a.ID, b.ID))
-		}
-		return x.Compare(y)
-	})
 }

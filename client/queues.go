@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,14 +9,15 @@ import (
 	"strings"
 
 	"heddle/internal/plain"
+	"heddle/rm"
 	"heddle/yarn/rest"
 )
 
 // Queues returns the queues, each after its parent, root first. Of another ResourceManager than Heddle it returns
 // what the scheduler's own answer has for it; what that does not say is 0, or −1 where 0 would be wrong.
-func (c *Client) Queues(ctx context.Context) ([]rest.Queue, error) {
-	var out rest.Queues
-	if err := c.own(ctx, "/queues", "queues", &out); !errors.Is(err, ErrNotHeddle) {
+func (c *Client) Queues(ctx context.Context) ([]rm.QueueReport, error) {
+	var out rm.Queues
+	if err := c.own(ctx, "/queues", nil, &out); !errors.Is(err, ErrNotHeddle) {
 		return out.List, err
 	}
 	_, queues, err := c.Scheduler(ctx)
@@ -23,7 +25,7 @@ func (c *Client) Queues(ctx context.Context) ([]rest.Queue, error) {
 }
 
 // Scheduler returns the type of the scheduler, capacity or fair, and its queues as YARN's services tell them.
-func (c *Client) Scheduler(ctx context.Context) (kind string, queues []rest.Queue, err error) {
+func (c *Client) Scheduler(ctx context.Context) (kind string, queues []rm.QueueReport, err error) {
 	var raw struct {
 		Info json.RawMessage `json:"schedulerInfo"`
 	}
@@ -58,28 +60,28 @@ func (c *Client) Scheduler(ctx context.Context) (kind string, queues []rest.Queu
 // A capacityQueue is what is read of a queue in the capacity scheduler's shape: of the root and of all others.
 // The other members differ between releases.
 type capacityQueue struct {
-	Type       string    `json:"type"`
-	Name       string    `json:"queueName"`
-	Path       string    `json:"queuePath"`
-	State      string    `json:"state"`
-	Capacity   float64   `json:"capacity"`
-	Max        float64   `json:"maxCapacity"`
-	Used       float64   `json:"usedCapacity"`
-	AbsUsed    *float64  `json:"absoluteUsedCapacity"`
-	Weight     *float64  `json:"weight"`
-	Containers int       `json:"allocatedContainers"`
-	Booked     int       `json:"reservedContainers"`
-	Waiting    int       `json:"pendingContainers"`
-	Active     int       `json:"numActiveApplications"`
-	Inactive   int       `json:"numPendingApplications"`
-	MaxApps    *int      `json:"maxApplications"`
-	UserLimit  float64   `json:"userLimit"`
-	UserFactor float64   `json:"userLimitFactor"`
-	Order      string    `json:"orderingPolicyInfo"`
-	Fixed      *bool     `json:"preemptionDisabled"`
-	Usage      usages    `json:"resources"`
-	Held       *amount   `json:"resourcesUsed"`
-	Capacities capByPart `json:"capacities"`
+	Type       string        `json:"type"`
+	Name       string        `json:"queueName"`
+	Path       string        `json:"queuePath"`
+	State      rm.QueueState `json:"state"`
+	Capacity   rm.Fraction   `json:"capacity"`
+	Max        rm.Fraction   `json:"maxCapacity"`
+	Used       rm.Fraction   `json:"usedCapacity"`
+	AbsUsed    *rm.Fraction  `json:"absoluteUsedCapacity"`
+	Weight     *float64      `json:"weight"`
+	Containers int           `json:"allocatedContainers"`
+	Booked     int           `json:"reservedContainers"`
+	Waiting    int           `json:"pendingContainers"`
+	Active     int           `json:"numActiveApplications"`
+	Inactive   int           `json:"numPendingApplications"`
+	MaxApps    *int          `json:"maxApplications"`
+	UserLimit  float64       `json:"userLimit"`
+	UserFactor float64       `json:"userLimitFactor"`
+	Order      string        `json:"orderingPolicyInfo"`
+	Fixed      *bool         `json:"preemptionDisabled"`
+	Usage      usages        `json:"resources"`
+	Held       *amount       `json:"resourcesUsed"`
+	Capacities capByPart     `json:"capacities"`
 	Users      struct {
 		List rest.List[struct {
 			Name     string `json:"username"`
@@ -106,8 +108,8 @@ type usages struct {
 
 type capByPart struct {
 	List []struct {
-		Partition string  `json:"partitionName"`
-		AMShare   float64 `json:"maxAMLimitPercentage"`
+		Partition string      `json:"partitionName"`
+		AMShare   rm.Fraction `json:"maxAMLimitPercentage"`
 	} `json:"queueCapacitiesByPartition"`
 }
 
@@ -117,24 +119,32 @@ type amount struct {
 	VCores int64 `json:"vCores"`
 }
 
-func (a amount) rest() rest.Amounts {
-	return rest.Amounts{MemoryMB: a.Memory, MilliCores: 1000 * a.VCores}
-}
+func (a amount) told() rm.Amount { return rm.Amount{MemoryMiB: a.Memory, Vcores: float64(a.VCores)} }
 
 // plus adds what b is to a.
-func plus(a *rest.Amounts, b rest.Amounts) {
-	a.MemoryMB += b.MemoryMB
-	a.MilliCores += b.MilliCores
+func plus(a *rm.Amount, b rm.Amount) {
+	a.MemoryMiB += b.MemoryMiB
+	a.Vcores += b.Vcores
+}
+
+// ofOwn is how much of what a queue has it uses, −1 where it has nothing of its own.
+func ofOwn(q *rm.QueueReport) rm.Fraction {
+	if q.Absolute <= 0 {
+		return -1
+	}
+	return q.UsedShare / q.Absolute
 }
 
 // flat appends the queue and those below it. share and limit are what its parent may have of the cluster.
-func (q *capacityQueue) flat(out []rest.Queue, parent string, share, limit float64) []rest.Queue {
-	own := rest.Queue{
-		Path: q.Path, Parent: parent, Leaf: len(q.Below.List) == 0, State: q.State,
-		Capacity: q.Capacity / 100, Max: q.Max / 100, Weight: -1, MaxApps: -1, Order: q.Order, Configured: q.Order,
-		Absolute: share * q.Capacity / 100, AbsoluteMax: limit * q.Max / 100,
-		UserLimit: q.UserLimit, UserFactor: q.UserFactor, Preemptable: q.Fixed == nil || !*q.Fixed,
-		UsedShare:  share * q.Capacity / 100 * q.Used / 100,
+func (q *capacityQueue) flat(out []rm.QueueReport, parent string, share, limit rm.Fraction) []rm.QueueReport {
+	own := rm.QueueReport{
+		QueueInfo: rm.QueueInfo{
+			Path: q.Path, Leaf: len(q.Below.List) == 0, State: cmp.Or(q.State, rm.QueueRunning), // the root says nothing
+			Capacity: q.Capacity, Max: q.Max, Weight: -1, MaxApps: -1, Order: q.Order, Configured: q.Order,
+			Absolute: share * q.Capacity, AbsoluteMax: limit * q.Max, AMShare: -1,
+			UserLimit: q.UserLimit, UserFactor: q.UserFactor, Preemptable: q.Fixed == nil || !*q.Fixed,
+		},
+		ParentPath: parent, UsedShare: share * q.Capacity * q.Used, Users: []rm.UserReport{},
 		Containers: q.Containers, Reservations: q.Booked, Waiting: q.Waiting, Active: q.Active, Inactive: q.Inactive,
 	}
 	if own.Path == "" { // as releases before 3.3 tell it
@@ -143,11 +153,8 @@ func (q *capacityQueue) flat(out []rest.Queue, parent string, share, limit float
 			own.Path = parent + "." + q.Name
 		}
 	}
-	if own.State == "" {
-		own.State = "RUNNING" // the root says nothing
-	}
 	if q.AbsUsed != nil {
-		own.UsedShare = *q.AbsUsed / 100
+		own.UsedShare = *q.AbsUsed
 	}
 	if q.Weight != nil {
 		own.Weight = *q.Weight
@@ -156,6 +163,7 @@ func (q *capacityQueue) flat(out []rest.Queue, parent string, share, limit float
 		own.MaxApps = *q.MaxApps
 	}
 	q.usage(&own)
+	own.UsedOfOwn = ofOwn(&own)
 	at := len(out)
 	out = append(out, own)
 	for i := range q.Below.List {
@@ -172,27 +180,27 @@ func (q *capacityQueue) flat(out []rest.Queue, parent string, share, limit float
 }
 
 // usage fills in what is in use, in the partition without a name.
-func (q *capacityQueue) usage(own *rest.Queue) {
+func (q *capacityQueue) usage(own *rm.QueueReport) {
 	for _, u := range q.Usage.List {
 		if u.Partition == "" {
-			own.Used, own.Reserved, own.Pending, own.Masters = u.Used.rest(), u.Reserved.rest(), u.Pending.rest(), u.Masters.rest()
+			own.Used, own.Reserved, own.Pending, own.Masters = u.Used.told(), u.Reserved.told(), u.Pending.told(), u.Masters.told()
 		}
 	}
 	for _, c := range q.Capacities.List {
 		if c.Partition == "" {
-			own.AMShare = c.AMShare / 100
+			own.AMShare = c.AMShare
 		}
 	}
 	if q.Held != nil {
-		own.Used = q.Held.rest()
+		own.Used = q.Held.told()
 	}
 	for _, u := range q.Users.List {
-		own.Users = append(own.Users, rest.QueueUser{Name: u.Name, Used: u.Used.rest(), Masters: u.Masters.rest(), Active: u.Active, Inactive: u.Inactive})
+		own.Users = append(own.Users, rm.UserReport{Name: u.Name, Used: u.Used.told(), Masters: u.Masters.told(), Active: u.Active, Inactive: u.Inactive})
 	}
 }
 
 // add counts what a queue holds in its parent.
-func add(parent, q *rest.Queue) {
+func add(parent, q *rm.QueueReport) {
 	plus(&parent.Used, q.Used)
 	plus(&parent.Reserved, q.Reserved)
 	plus(&parent.Pending, q.Pending)
@@ -231,17 +239,20 @@ type fairQueue struct {
 const unlimited = 1<<31 - 1
 
 // flat appends the queue and those below it.
-func (q *fairQueue) flat(out []rest.Queue, parent string) []rest.Queue {
-	demand := q.Demand.rest()
-	own := rest.Queue{
-		Path: q.Name, Parent: parent, Leaf: q.Below == nil || len(q.Below.List) == 0, State: "RUNNING", Weight: -1,
-		Absolute: q.Fair.of(q.Cluster), AbsoluteMax: min(q.Max.of(q.Cluster), 1), UsedShare: q.Used.of(q.Cluster),
-		Used: q.Used.rest(), Reserved: q.Booked.rest(), Masters: q.Masters.rest(),
-		Pending:    rest.Amounts{MemoryMB: max(demand.MemoryMB-q.Used.Memory, 0), MilliCores: max(demand.MilliCores-1000*q.Used.VCores, 0)},
+func (q *fairQueue) flat(out []rm.QueueReport, parent string) []rm.QueueReport {
+	demand := q.Demand.told()
+	own := rm.QueueReport{
+		QueueInfo: rm.QueueInfo{
+			Path: q.Name, Leaf: q.Below == nil || len(q.Below.List) == 0, State: rm.QueueRunning, Weight: -1,
+			Absolute: q.Fair.of(q.Cluster), AbsoluteMax: min(q.Max.of(q.Cluster), 1), AMShare: -1, MaxApps: -1,
+			Order: strings.ToLower(q.Policy), Configured: strings.ToLower(q.Policy), Preemptable: q.Open,
+		},
+		ParentPath: parent, UsedShare: q.Used.of(q.Cluster), Users: []rm.UserReport{},
+		Used: q.Used.told(), Reserved: q.Booked.told(), Masters: q.Masters.told(),
+		Pending:    rm.Amount{MemoryMiB: max(demand.MemoryMiB-q.Used.Memory, 0), Vcores: max(demand.Vcores-float64(q.Used.VCores), 0)},
 		Containers: q.Containers, Reservations: q.Reserved, Waiting: q.Waiting, Active: q.Active, Inactive: q.Inactive,
-		Order: strings.ToLower(q.Policy), Configured: strings.ToLower(q.Policy), Preemptable: q.Open, MaxApps: -1,
 	}
-	own.Capacity, own.Max = own.Absolute, own.AbsoluteMax
+	own.Capacity, own.Max, own.UsedOfOwn = own.Absolute, own.AbsoluteMax, ofOwn(&own)
 	if q.MaxApps < unlimited {
 		own.MaxApps = int(q.MaxApps)
 	}
@@ -260,7 +271,7 @@ func (q *fairQueue) flat(out []rest.Queue, parent string) []rest.Queue {
 }
 
 // of is which part of a whole an amount is, in the larger dimension.
-func (a amount) of(whole amount) float64 {
+func (a amount) of(whole amount) rm.Fraction {
 	share := 0.0
 	if whole.Memory > 0 {
 		share = float64(a.Memory) / float64(whole.Memory)
@@ -268,5 +279,5 @@ func (a amount) of(whole amount) float64 {
 	if whole.VCores > 0 {
 		share = max(share, float64(a.VCores)/float64(whole.VCores))
 	}
-	return share
+	return rm.Fraction(share)
 }

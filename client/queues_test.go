@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"heddle/rm"
 	"heddle/yarn/rest"
 )
 
@@ -22,14 +23,14 @@ func stock(t *testing.T, scheduler string, refused *int) *Client {
 	})
 }
 
-func shown(queues []rest.Queue) string {
+func shown(queues []rm.QueueReport) string {
 	var b strings.Builder
 	for _, q := range queues {
 		fmt.Fprintf(&b, "%s of %q leaf=%v %s capacity %.3g-%.3g (%.3g-%.3g) weight %g uses %.3g: %d/%d masters %d pending %d; %d containers, %d waited for, %d+%d apps of %d, %s\n",
-			q.Path, q.Parent, q.Leaf, q.State, q.Capacity, q.Max, q.Absolute, q.AbsoluteMax, q.Weight, q.UsedShare, q.Used.MemoryMB, q.Used.MilliCores,
-			q.Masters.MemoryMB, q.Pending.MemoryMB, q.Containers, q.Waiting, q.Active, q.Inactive, q.MaxApps, q.Order)
+			q.Path, q.ParentPath, q.Leaf, q.State, q.Capacity, q.Max, q.Absolute, q.AbsoluteMax, q.Weight, q.UsedShare, q.Used.MemoryMiB, int64(1000*q.Used.Vcores),
+			q.Masters.MemoryMiB, q.Pending.MemoryMiB, q.Containers, q.Waiting, q.Active, q.Inactive, q.MaxApps, q.Order)
 		for _, u := range q.Users {
-			fmt.Fprintf(&b, "  %s %d/%d %d+%d\n", u.Name, u.Used.MemoryMB, u.Used.MilliCores, u.Active, u.Inactive)
+			fmt.Fprintf(&b, "  %s %d/%d %d+%d\n", u.Name, u.Used.MemoryMiB, int64(1000*u.Used.Vcores), u.Active, u.Inactive)
 		}
 	}
 	return b.String()

@@ -19,16 +19,15 @@ type Config struct {
 	Admin     netip.AddrPort // yarn.resourcemanager.admin.address
 	Web       netip.AddrPort // yarn.resourcemanager.webapp.address
 
-	Decommission     time.Duration        // yarn.resourcemanager.nodemanager-graceful-decommission-timeout-secs; below 0: as long as it takes
-	ConnectRetries   int                  // yarn.resourcemanager.nodemanager-connect-retries, for launching masters
-	IncludeFile      string               // yarn.resourcemanager.nodes.include-path
-	ExcludeFile      string               // yarn.resourcemanager.nodes.exclude-path
-	Recovery         bool                 // yarn.resourcemanager.recovery.enabled; on unless said otherwise (YARN: off)
-	ProxyUsers       map[string]ProxyUser // by name
-	Topology         string               // net.topology.script.file.name: prints the rack of each host it is given
-	TopologyTable    map[string]string
-	MemoryOnly       bool   // the resource calculator looks at memory alone
-	CompletedLogsURL string // yarn.log.server.url, for links to logs
+	Decommission   time.Duration        // yarn.resourcemanager.nodemanager-graceful-decommission-timeout-secs; below 0: as long as it takes
+	ConnectRetries int                  // yarn.resourcemanager.nodemanager-connect-retries, for launching masters
+	IncludeFile    string               // yarn.resourcemanager.nodes.include-path
+	ExcludeFile    string               // yarn.resourcemanager.nodes.exclude-path
+	Recovery       bool                 // yarn.resourcemanager.recovery.enabled; on unless said otherwise (YARN: off)
+	ProxyUsers     map[string]ProxyUser // by name
+	Topology       string               // net.topology.script.file.name: prints the rack of each host it is given
+	TopologyTable  map[string]string
+	MemoryOnly     bool // the resource calculator looks at memory alone
 }
 
 // A ProxyUser is for whom somebody may act, whom Users or Groups name, and from where: as hadoop.proxyuser.<name>.users,

@@ -216,7 +216,7 @@ func TestAttempts(t *testing.T) {
 		n.exit(w.masterOf(id), 0)
 		b := n.beat()
 		p := w.app(id)
-		if p.State != rm.AppAccepted || p.Attempt != 2 || p.Host != "N/A" {
+		if p.State != rm.AppAccepted || p.Attempt != 2 || p.Host != "" {
 			t.Fatalf("after its master left: %s, attempt %d, host %s", p.State, p.Attempt, p.Host)
 		}
 		if len(b.GetContainersToCleanup()) != 1 || conv.Container(b.GetContainersToCleanup()[0]) != task {

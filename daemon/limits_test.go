@@ -109,7 +109,7 @@ func TestHugeNumbers(t *testing.T) {
 		if n := m.ask().GetEnhancedHeadroom().GetTotalPendingCount(); n <= 0 {
 			t.Errorf("%d containers wait", n)
 		}
-		if p := w.app(id); p.Pending.AnyNegative() || p.Containers != 3 {
+		if p := w.app(id); p.Pending.Resource().AnyNegative() || p.Containers != 3 {
 			t.Errorf("%d containers, %v pending", p.Containers, p.Pending)
 		}
 

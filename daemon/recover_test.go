@@ -87,8 +87,8 @@ func TestWorkPreservingRestart(t *testing.T) {
 		wantClass(t, err, classNotRegistered)
 		m.register()
 		synctest.Wait()
-		if p := w.app(id); p.State != rm.AppRunning || p.Containers != 3 || p.Used[0] != 3*1024 {
-			t.Fatalf("%s with %d containers and %d MiB, want RUNNING with 3 and 3072", p.State, p.Containers, p.Used[0])
+		if p := w.app(id); p.State != rm.AppRunning || p.Containers != 3 || p.Used.MemoryMiB != 3*1024 {
+			t.Fatalf("%s with %d containers and %d MiB, want RUNNING with 3 and 3072", p.State, p.Containers, p.Used.MemoryMiB)
 		}
 		a = m.ask(row(20, "*", 1024, 1))
 		if s := a.GetCompletedContainerStatuses(); len(s) != 1 || conv.Container(s[0].GetContainerId()) != tasks[1] {

@@ -270,7 +270,7 @@ func read[T any](ctx context.Context, r *RM, f func() (T, error)) (T, error) {
 
 // reports has the loop ask the machine.
 func reports[T any](ctx context.Context, r *RM, f func(rm.Reports) (T, error)) (T, error) {
-	return read(ctx, r, func() (T, error) { return f(r.m.Reports()) })
+	return read(ctx, r, func() (T, error) { return f(r.m.Reports().At(r.at(time.Now()))) })
 }
 
 // say says to the machine what with makes of the call's number, and waits for the answer.

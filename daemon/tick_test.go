@@ -29,7 +29,7 @@ func TestTicksOfAQuietCluster(t *testing.T) {
 		m.ask(row(20, "*", 1024, 200))
 		held := func() int64 {
 			n.beat()
-			return w.app(large).Used[0] + w.app(silent).Used[0]
+			return w.app(large).Used.MemoryMiB + w.app(silent).Used.MemoryMiB
 		}
 		if got := held(); got != 19*1024 {
 			t.Fatalf("%d MiB are held while a master starts; want all but one container", got)

@@ -70,7 +70,7 @@ func testScheduler(t testing.TB, profile string, leaves ...string) *rm.Scheduler
 	}
 	s := &rm.Scheduler{Set: b.Set, Type: "capacity", Profile: profile, Off: off, Minimum: b.Minimum, Maximum: b.Maximum, UserName: b.User}
 	for i, path := range b.Paths {
-		s.Queues = append(s.Queues, rm.QueueInfo{Path: path, Parent: b.Queues[i], Leaf: i > 0, Running: true, Capacity: 1, Max: 1, Absolute: 1, AbsoluteMax: 1})
+		s.Queues = append(s.Queues, rm.QueueInfo{Path: path, Parent: b.Queues[i], Leaf: i > 0, State: rm.QueueRunning, Capacity: 1, Max: 1, Absolute: 1, AbsoluteMax: 1})
 	}
 	s.Place = func(q rm.Placement) (string, error) { return "root." + q.Queue, nil }
 	s.Rebuild = func(leaves []string) (*rm.Scheduler, error) {

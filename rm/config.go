@@ -26,6 +26,7 @@ type Config struct {
 	WorkPreserving  bool        // yarn.resourcemanager.work-preserving-recovery.enabled
 	ACLs            bool        // yarn.acl.enable
 	Admins          ACL         // yarn.admin.acl
+	LogServer       string      // yarn.log.server.url: where logs of ended containers are shown; "" for their NodeManagers
 	ExtraResources  []string    // names of the resources counted in heddle.Extra1 and Extra2
 	PortInNodeName  bool        // yarn.scheduler.include-port-in-node-name
 
@@ -85,31 +86,40 @@ type Placement struct {
 	Name  string
 }
 
+// A QueueState says whether a queue takes applications, by YARN's names.
+type QueueState string
+
+// The states of a queue.
+const (
+	QueueRunning QueueState = "RUNNING"
+	QueueStopped QueueState = "STOPPED" // those in it go on
+)
+
 // A QueueInfo is a queue as it was configured. Fractions are of the parent's or the cluster's capacity.
 type QueueInfo struct {
-	Path         string // from the root down: root.a.b
-	Parent       heddle.QueueID
-	Leaf         bool
-	Running      bool    // false where it was stopped
-	Capacity     float64 // of the parent
-	Max          float64 // of the parent
-	Absolute     float64 // of the cluster
-	AbsoluteMax  float64
-	Weight       float64 // of a fair queue; −1 for one with a capacity
-	MaxApps      int     // −1: no limit
-	AMShare      float64
-	UserLimit    float64 // per cent a user is guaranteed while others want their share
-	UserFactor   float64
-	Order        string          // in which applications, or the queues below, are served: shortest, fifo, …
-	Configured   string          // … and what the configuration says of it, for answers in stock's shapes: fifo, fair, drf, …
-	MinShare     heddle.Resource // of a fair queue, or the capacity of one that has an amount; zero for none
-	MaxShare     heddle.Resource // likewise; heddle.Unbounded for none
-	SubmitACL    string          // users, a blank, groups, with commas between; "*" for everybody. A right holds below too
-	AdminACL     string          // likewise
-	Preemptable  bool
-	Largest      heddle.Resource // container; zero: the cluster's
-	Priority     int32           // of applications that name none
-	DefaultLabel string
+	Path         string          `json:"path"` // from the root down: root.a.b
+	Parent       heddle.QueueID  `json:"-"`
+	Leaf         bool            `json:"leaf"`
+	State        QueueState      `json:"state"`
+	Capacity     Fraction        `json:"capacity_percent"`             // of the parent
+	Max          Fraction        `json:"max_capacity_percent"`         // of the parent
+	Absolute     Fraction        `json:"cluster_capacity_percent"`     // of the cluster
+	AbsoluteMax  Fraction        `json:"cluster_max_capacity_percent"` // of the cluster
+	Weight       float64         `json:"weight"`                       // of a fair queue; −1 for one with a capacity
+	MaxApps      int             `json:"max_applications"`             // −1: no limit
+	AMShare      Fraction        `json:"max_am_share_percent"`         // of the queue for masters; below 0 for no limit
+	UserLimit    float64         `json:"user_limit_percent"`           // a user is guaranteed while others want their share
+	UserFactor   float64         `json:"user_limit_factor"`            // of the queue's capacity that a user may have; −1: no limit
+	Order        string          `json:"order"`                        // in which applications, or the queues below, are served: shortest, fifo, …
+	Configured   string          `json:"configured_order"`             // … and what the configuration says of it, for answers in stock's shapes: fifo, fair, drf, …
+	Preemptable  bool            `json:"preemptable"`
+	MinShare     heddle.Resource `json:"-"` // of a fair queue, or the capacity of one that has an amount; zero for none
+	MaxShare     heddle.Resource `json:"-"` // likewise; heddle.Unbounded for none
+	SubmitACL    string          `json:"-"` // users, a blank, groups, with commas between; "*" for everybody. A right holds below too
+	AdminACL     string          `json:"-"` // likewise
+	Largest      heddle.Resource `json:"-"` // container; zero: the cluster's
+	Priority     int32           `json:"-"` // of applications that name none
+	DefaultLabel string          `json:"-"`
 }
 
 // Name is the last part of the queue's path.

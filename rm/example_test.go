@@ -157,8 +157,8 @@ func oneQueue() *rm.Scheduler {
 	return &rm.Scheduler{
 		Set: b.Set, Type: "capacity", Profile: "fifo", Off: off, Minimum: b.Minimum, Maximum: b.Maximum,
 		Queues: []rm.QueueInfo{
-			{Path: "root", Parent: heddle.NoQueue, Running: true},
-			{Path: "root.default", Parent: 0, Leaf: true, Running: true},
+			{Path: "root", Parent: heddle.NoQueue, State: rm.QueueRunning},
+			{Path: "root.default", Parent: 0, Leaf: true, State: rm.QueueRunning},
 		},
 		Rebuild: func([]string) (*rm.Scheduler, error) { return oneQueue(), nil },
 	}

@@ -249,7 +249,7 @@ func TestWhyNames(t *testing.T) {
 		},
 		"Containers in the cluster: <memory:0, vCores:0> of at most <memory:65536, vCores:8>.": {What: "containers", Queue: heddle.NoQueue, Most: heddle.Unbounded},
 	} {
-		if got := r.limit(a, &l).Text(w.m.text); got != text {
+		if got := r.limit(a, &l).Text(r.yarn); got != text {
 			t.Errorf("got  %s\nwant %s", got, text)
 		}
 	}

@@ -13,10 +13,22 @@ import (
 )
 
 // Reports is what a machine tells of itself. It is good until the machine's next Step.
-type Reports struct{ m *Machine }
+type Reports struct {
+	m  *Machine
+	at heddle.Time // what is counted by time is counted up to then
+}
 
 // Reports returns what can be asked of the machine.
-func (m *Machine) Reports() Reports { return Reports{m} }
+func (m *Machine) Reports() Reports { return Reports{m, m.now} }
+
+// At returns the reports of a later moment at which nothing has happened yet.
+func (r Reports) At(at heddle.Time) Reports { return Reports{r.m, max(r.at, at)} }
+
+// amount is an amount with the names that this cluster has for it.
+func (r Reports) amount(a heddle.Resource) Amount { return AmountOf(a, r.m.cfg.ExtraResources...) }
+
+// yarn is an amount for people, as YARN writes it.
+func (r Reports) yarn(a Amount) string { return r.m.text(a.Resource(r.m.cfg.ExtraResources...)) }
 
 // explained is for how many applications a list says what they wait for: to find out looks at every node.
 const explained = 10
@@ -65,21 +77,26 @@ func (r Reports) App(id ids.App) (AppReport, error) {
 	if a == nil {
 		return AppReport{}, &NotFound{"application " + id.String()}
 	}
-	return r.report(a, true), nil
+	p := r.report(a, true)
+	p.Attempts = r.attempts(a)
+	return p, nil
 }
 
 // report is what clients see of an application; explain says to find out what it waits for.
 func (r Reports) report(a *app, explain bool) AppReport {
 	p := AppReport{
-		ID: a.ID, User: a.user, Queue: a.queue, Name: a.Name, Type: a.Type, Tags: a.Tags, Priority: a.priority,
+		ID: a.ID, User: a.user, Queue: a.queue, Name: a.Name, Type: a.Type, Tags: append([]string{}, a.Tags...), Priority: a.priority,
 		State: a.public(), Internal: a.state.String(), Final: a.finalStatus(), Diagnostics: a.diag, Submitted: a.submitted,
-		Started: a.started, Launched: a.launched, Host: "N/A", RPCPort: -1, TrackingURL: r.proxyURL(a),
+		Started: a.started, Launched: a.launched, RPCPort: -1, TrackingURL: r.proxyURL(a),
 		MemorySeconds: int64(a.memorySeconds), VcoreSeconds: int64(a.vcoreSeconds), PreemptedMemory: int64(a.preMemorySeconds),
 		PreemptedVcores: int64(a.preVcoreSecs), PreemptedWorkers: a.preemptedWorkers, PreemptedMasters: a.preemptedMain,
-		LogAggregation: a.logs, Lifetime: a.lifetime,
+		LogAggregation: a.logs, Lifetime: a.lifetime, Requests: []RequestReport{},
 	}
 	if a.state != appFinalSaving {
 		p.Finished = a.finished
+	}
+	if p.Started > 0 {
+		p.Elapsed = max(0, cmp.Or(p.Finished, r.m.date(r.at))-p.Started)
 	}
 	if r.m.cfg.ACLs {
 		for _, l := range a.Access {
@@ -93,7 +110,8 @@ func (r Reports) report(a *app, explain bool) AppReport {
 		})
 	}
 	if t := a.newest(); t != nil {
-		p.Attempt, p.Host, p.RPCPort, p.OriginalURL, p.Progress = t.id.N, t.host, t.port, t.url, t.progress
+		p.Attempt, p.Host, p.RPCPort, p.OriginalURL, p.Progress = t.id.N, registered(t.host), t.port, t.url, Fraction(t.progress)
+		p.MasterLogs = LogsURL("", t.masterHTTP, t.masterNode, t.masterID, a.user)
 		p.Master, p.MasterNode, p.MasterHTTP = t.masterID, t.masterNode, t.masterHTTP
 	}
 	switch p.State {
@@ -122,10 +140,10 @@ func (r Reports) addUse(a *app, p *AppReport) {
 		return
 	}
 	p.Live = true
-	p.Used, p.Reserved, p.Pending, p.Reservations = c.Used(), c.Booked(), c.Pending(), c.Bookings()
+	p.Used, p.Reserved, p.Pending, p.Reservations = r.amount(c.Used()), r.amount(c.Booked()), r.amount(c.Pending()), c.Bookings()
 	p.Containers = running(c)
 	if m := c.Master(); m != nil {
-		p.MasterSize = m.Told()
+		p.MasterSize = r.amount(m.Told())
 	}
 	share := float32(100 * c.Used().Share(v.Total()))
 	p.ClusterShare, p.QueueShare = share, share
@@ -133,7 +151,7 @@ func (r Reports) addUse(a *app, p *AppReport) {
 		p.QueueShare = share / float32(q.Absolute)
 	}
 	for x := range a.newest().held {
-		memory, vcores := x.held(r.m.now)
+		memory, vcores := x.held(r.at)
 		p.MemorySeconds += int64(memory)
 		p.VcoreSeconds += int64(vcores)
 	}
@@ -142,20 +160,20 @@ func (r Reports) addUse(a *app, p *AppReport) {
 
 // requests is an application's request table, with what is still wanted of each row.
 func (r Reports) requests(a *app, c *cluster.App) []RequestReport {
-	var out []RequestReport
+	out := []RequestReport{}
 	asks := workerAsks(c)
 	for _, k := range c.Asks() {
 		if k.Kind() == heddle.AM && k.Count() > 0 {
-			out = append(out, RequestReport{Priority: k.Priority(), AllocID: -1, Place: anywhere, Size: k.Size(), Count: int32(k.Count()), Relax: true, Guarantee: true})
+			out = append(out, RequestReport{Priority: k.Priority(), AllocID: -1, Place: anywhere, Size: r.amount(k.Size()), Count: int32(k.Count()), Relax: true, Guarantee: true})
 		}
 	}
 	for _, row := range a.newest().sorted() {
 		p := RequestReport{
-			Priority: row.Priority, AllocID: row.AllocID, Place: row.Place, Size: row.Size, Relax: !row.Strict, Guarantee: true,
+			Priority: row.Priority, AllocID: row.AllocID, Place: row.Place, Size: r.amount(row.Size), Relax: !row.Strict, Guarantee: true,
 			Enforce: row.Enforce,
 		}
 		if k := asks[askKey{p.Priority, p.AllocID}]; k != nil {
-			p.Count, p.Size = r.m.left(k, p.Place), k.Size()
+			p.Count, p.Size = r.m.left(k, p.Place), r.amount(k.Size())
 		}
 		if p.Count > 0 {
 			out = append(out, p)
@@ -216,11 +234,23 @@ func (r Reports) Attempts(id ids.App) ([]AttemptReport, error) {
 	if a == nil {
 		return nil, &NotFound{"application " + id.String()}
 	}
-	var out []AttemptReport
+	return r.attempts(a), nil
+}
+
+func (r Reports) attempts(a *app) []AttemptReport {
+	out := make([]AttemptReport, 0, len(a.attempts))
 	for _, t := range a.attempts {
 		out = append(out, r.reportAttempt(t))
 	}
-	return out, nil
+	return out
+}
+
+// registered is a master's host; "" for the name that stands for none.
+func registered(host string) string {
+	if host == noName {
+		return ""
+	}
+	return host
 }
 
 // Attempt returns one attempt.
@@ -245,13 +275,15 @@ func (m *Machine) findAttempt(id ids.Attempt) *attempt {
 
 func (r Reports) reportAttempt(t *attempt) AttemptReport {
 	p := AttemptReport{
-		ID: t.id, State: t.state.String(), Host: t.host, RPCPort: t.port, TrackingURL: r.proxyURL(t.app), OriginalURL: t.url, Diagnostics: t.diag,
+		ID: t.id, State: t.state.String(), Host: registered(t.host), RPCPort: t.port, TrackingURL: r.proxyURL(t.app), OriginalURL: t.url, Diagnostics: t.diag,
 		Master: t.masterID, Node: t.masterNode, NodeHTTP: t.masterHTTP, User: t.app.user, Started: r.m.date(t.began),
-		Blacklisted: slices.Sorted(maps.Keys(t.black)),
+		Blacklisted: append([]string{}, slices.Sorted(maps.Keys(t.black))...),
 	}
+	server := ""
 	if t.ended != never {
-		p.Finished = r.m.date(t.ended)
+		p.Finished, server = r.m.date(t.ended), r.m.cfg.LogServer
 	}
+	p.Logs = LogsURL(server, p.NodeHTTP, p.Node, p.Master, p.User)
 	if t.state == attemptFailed || t.state == attemptKilled {
 		p.TrackingURL = r.pageURL(t.app)
 		p.OriginalURL = p.TrackingURL
@@ -284,6 +316,7 @@ func (r Reports) reportContainer(c *container) ContainerReport {
 	return ContainerReport{
 		ID: c.id(), Node: c.node.id, NodeHTTP: c.node.http, User: c.attempt.app.user, Size: c.size, Priority: c.priority,
 		Kind: c.kind, Created: r.m.date(c.created), Exit: exitInvalid, Running: c.running(),
+		Logs: LogsURL("", c.node.http, c.node.id, c.id(), c.attempt.app.user),
 	}
 }
 
@@ -318,68 +351,6 @@ func (m *Machine) newsOf(n *node) NodeReport {
 		p.Deadline = m.date(n.deadline)
 	}
 	return p
-}
-
-// Queues returns every queue, the root first.
-func (r Reports) Queues() []QueueReport {
-	v := r.m.core.View()
-	out := make([]QueueReport, len(r.m.sch.Queues))
-	for i := range out {
-		q := v.Queue(heddle.QueueID(i))
-		out[i] = QueueReport{
-			QueueInfo: r.m.sch.Queues[i], ID: heddle.QueueID(i), Used: q.Used(), Reserved: q.Booked(), Masters: q.Masters(), Pending: q.Pending(),
-		}
-		for _, c := range q.Children() {
-			out[i].Children = append(out[i].Children, c.ID())
-		}
-	}
-	for i := range slices.Backward(out) {
-		r.addApps(out, i)
-	}
-	return out
-}
-
-// addApps adds a queue's applications to it, and the queue to its parent. Children come after their parents.
-func (r Reports) addApps(out []QueueReport, i int) {
-	p := &out[i]
-	users := map[heddle.UserID]int{}
-	for _, a := range r.m.core.View().Queue(p.ID).Apps() {
-		u, ok := users[a.User().ID()]
-		if !ok {
-			u = len(p.Users)
-			users[a.User().ID()] = u
-			p.Users = append(p.Users, UserReport{Name: r.m.userNames[a.User().ID()], Used: a.User().Used()})
-		}
-		if m := a.Master(); m != nil {
-			p.Active++
-			p.Users[u].Active++
-			p.Users[u].Masters = p.Users[u].Masters.Plus(m.Told())
-		} else {
-			p.Inactive++
-			p.Users[u].Inactive++
-		}
-		p.Containers += running(a)
-		p.Waiting += waiting(a)
-		p.Reservations += a.Bookings()
-	}
-	if p.Leaf {
-		p.Submitted = p.Active + p.Inactive
-	}
-	if t := r.m.counts.queues[p.Path]; t != nil {
-		p.Submitted, p.Completed, p.Killed, p.Failed = p.Submitted+t.ended(), p.Completed+t.completed, p.Killed+t.killed, p.Failed+t.failed
-	}
-	if p.Parent != heddle.NoQueue {
-		up := &out[p.Parent]
-		up.Containers += p.Containers
-		up.Reservations += p.Reservations
-		up.Waiting += p.Waiting
-		up.Active += p.Active
-		up.Inactive += p.Inactive
-		up.Submitted += p.Submitted
-		up.Completed += p.Completed
-		up.Killed += p.Killed
-		up.Failed += p.Failed
-	}
 }
 
 // Cluster returns the cluster in figures.

@@ -10,86 +10,97 @@ import (
 // An AppReport is everything there is to tell about an application at one moment. Times are milliseconds
 // since 1970, 0 for not yet.
 type AppReport struct {
-	ID       ids.App
-	User     string
-	Queue    string // full path
-	Name     string
-	Type     string
-	Tags     []string
-	Priority int32
+	ID          ids.App     `json:"id"`
+	Name        string      `json:"name"`
+	Type        string      `json:"type"`
+	User        string      `json:"user"`
+	Queue       string      `json:"queue"` // full path
+	Tags        []string    `json:"tags"`
+	Priority    int32       `json:"priority"`
+	State       AppState    `json:"state"`
+	Internal    string      `json:"internal_state"` // the state machine's own: FINAL_SAVING, FINISHING, KILLING too
+	Final       FinalStatus `json:"final_status"`
+	Diagnostics string      `json:"diagnostics"`
+	Progress    Fraction    `json:"progress_percent"`
+	Submitted   int64       `json:"submitted_ms"` // by the client's call
+	Started     int64       `json:"started_ms"`   // taken in
+	Launched    int64       `json:"launched_ms"`  // the first master's container
+	Finished    int64       `json:"finished_ms"`
+	Elapsed     int64       `json:"elapsed_ms"` // from Started to Finished, or to the moment
 
-	State       AppState
-	Internal    string // the state machine's own state: FINAL_SAVING, FINISHING, KILLING too
-	Final       FinalStatus
-	Diagnostics string
-	Progress    float32 // 0 to 1
-	Submitted   int64   // by the client's call
-	Started     int64   // taken in
-	Launched    int64   // the first master's container
-	Finished    int64
+	Attempt     int32         `json:"attempt"`               // number of the current attempt, 0 before the first
+	Host        string        `json:"master_host"`           // as the master registered, "" for not yet
+	RPCPort     int32         `json:"master_rpc_port"`       // likewise, −1 for not yet
+	TrackingURL string        `json:"tracking_url"`          // what clients are sent to: the proxy, or the application's page here
+	OriginalURL string        `json:"original_tracking_url"` // what the master said; "" for nothing
+	Master      ids.Container `json:"master_container"`
+	MasterNode  ids.Node      `json:"master_node"`
+	MasterHTTP  string        `json:"master_node_http_address"` // host:port of the NodeManager's pages
+	MasterLogs  string        `json:"master_logs"`              // where they are shown
 
-	Attempt      int32 // number of the current attempt, 0 before the first
-	Host         string
-	RPCPort      int32
-	TrackingURL  string // what clients are sent to: the proxy, or the application's page here
-	OriginalURL  string // what the master said; "" for nothing
-	MasterNode   ids.Node
-	MasterHTTP   string // host:port of the master's NodeManager's pages
-	Master       ids.Container
-	MasterSize   heddle.Resource // of a live master's container
-	Live         bool            // there is an attempt that holds containers: the five below count
-	Containers   int
-	Reservations int
-	Used         heddle.Resource
-	Reserved     heddle.Resource
-	Pending      heddle.Resource
-	QueueShare   float32 // per cent of the queue's capacity in use by it
-	ClusterShare float32 // per cent of the cluster
+	Live         bool    `json:"live"`        // there is an attempt that holds containers: the eight below count
+	MasterSize   Amount  `json:"master_size"` // of a live master's container
+	Containers   int     `json:"containers"`
+	Reservations int     `json:"reservations"`
+	Used         Amount  `json:"used"`
+	Reserved     Amount  `json:"reserved"`
+	Pending      Amount  `json:"pending"`
+	QueueShare   float32 `json:"queue_percent"` // of the queue's capacity in use by it
+	ClusterShare float32 `json:"cluster_percent"`
 
-	MemorySeconds    int64 // MiB·s
-	VcoreSeconds     int64
-	PreemptedMemory  int64 // MiB·s
-	PreemptedVcores  int64
-	PreemptedWorkers int
-	PreemptedMasters int
+	MemorySeconds    int64 `json:"memory_mib_seconds"`
+	VcoreSeconds     int64 `json:"vcore_seconds"`
+	PreemptedMemory  int64 `json:"preempted_memory_mib_seconds"`
+	PreemptedVcores  int64 `json:"preempted_vcore_seconds"`
+	PreemptedWorkers int   `json:"preempted_workers"` // containers but for masters
+	PreemptedMasters int   `json:"preempted_masters"`
 
 	// Viewers are who may look at it beside its owner and administrators, where access is checked: whom it names,
 	// and those who administer its queue or one above.
-	Viewers []ACL
+	Viewers []ACL `json:"-"`
 
-	LogAggregation string // DISABLED, NOT_START, RUNNING, SUCCEEDED, FAILED, TIME_OUT, RUNNING_WITH_FAILURE
-	Lifetime       int64  // when it is killed, milliseconds since 1970; 0 for never
-	Requests       []RequestReport
+	LogAggregation string `json:"log_aggregation"`   // DISABLED, NOT_START, RUNNING, SUCCEEDED, FAILED, TIME_OUT, RUNNING_WITH_FAILURE
+	Lifetime       int64  `json:"lifetime_until_ms"` // when it is killed; 0 for never
+
+	// Requests and Attempts are in the report of one application; a list that is sent or printed leaves them out.
+	Requests []RequestReport `json:"requests,omitzero"`
+	Attempts []AttemptReport `json:"attempts,omitzero"` // the first first
+}
+
+// Apps are applications as they are sent and printed, oldest first.
+type Apps struct {
+	List []AppReport `json:"applications"`
 }
 
 // A RequestReport is one row of an application's request table.
 type RequestReport struct {
-	Priority  int32
-	AllocID   int64
-	Place     string // *, a rack or a host
-	Size      heddle.Resource
-	Count     int32
-	Relax     bool
-	Enforce   bool // the execution type must be what was asked for
-	Guarantee bool // GUARANTEED; OPPORTUNISTIC otherwise
+	Priority  int32  `json:"priority"`
+	AllocID   int64  `json:"allocation_id"`
+	Place     string `json:"place"` // *, a rack or a host
+	Count     int32  `json:"count"`
+	Size      Amount `json:"size"`
+	Relax     bool   `json:"relax_locality"`
+	Enforce   bool   `json:"enforce_execution_type"` // it must be what was asked for
+	Guarantee bool   `json:"guaranteed"`             // GUARANTEED; OPPORTUNISTIC otherwise
 }
 
 // An AttemptReport is one run of an application's master.
 type AttemptReport struct {
-	ID          ids.Attempt
-	State       string // YARN's RMAppAttemptState
-	Host        string
-	RPCPort     int32
-	TrackingURL string
-	OriginalURL string
-	Diagnostics string
-	Master      ids.Container
-	Node        ids.Node
-	NodeHTTP    string
-	User        string
-	Started     int64
-	Finished    int64
-	Blacklisted []string
+	ID          ids.Attempt   `json:"id"`
+	State       string        `json:"state"` // YARN's RMAppAttemptState
+	Started     int64         `json:"started_ms"`
+	Finished    int64         `json:"finished_ms"`
+	Master      ids.Container `json:"container"`
+	Node        ids.Node      `json:"node"`
+	NodeHTTP    string        `json:"node_http_address"`
+	Logs        string        `json:"logs"` // where they are shown
+	Host        string        `json:"master_host"`
+	RPCPort     int32         `json:"master_rpc_port"`
+	TrackingURL string        `json:"tracking_url"`
+	OriginalURL string        `json:"original_tracking_url"`
+	Diagnostics string        `json:"diagnostics"`
+	Blacklisted []string      `json:"blacklisted"` // hosts on which it wants nothing
+	User        string        `json:"-"`
 }
 
 // A ContainerReport is one container.
@@ -106,7 +117,22 @@ type ContainerReport struct {
 	Diagnostics string
 	Exit        int32
 	Complete    bool
-	Running     bool // seen running on its node
+	Running     bool   // seen running on its node
+	Logs        string // where they are shown
+}
+
+// LogsURL is where the logs of a user's container are shown: by its NodeManager, whose pages are at http, or, of an
+// ended one, by a log server where there is one. It is "" where neither is known.
+func LogsURL(server, http string, n ids.Node, c ids.Container, user string) string {
+	switch {
+	case c.IsZero():
+		return ""
+	case server != "" && !n.IsZero():
+		return server + "/" + n.String() + "/" + c.String() + "/" + c.String() + "/" + user
+	case http == "":
+		return ""
+	}
+	return "http://" + http + "/node/containerlogs/" + c.String() + "/" + user
 }
 
 // A NodeReport is one NodeManager.
@@ -168,31 +194,39 @@ func Leaves(queues []QueueReport, q *QueueReport) []string {
 // A QueueReport is a queue as it is.
 type QueueReport struct {
 	QueueInfo
-	ID           heddle.QueueID
-	Used         heddle.Resource
-	Reserved     heddle.Resource
-	Masters      heddle.Resource // the part of Used that masters hold
-	Pending      heddle.Resource
-	Containers   int
-	Reservations int
-	Waiting      int // containers asked for
-	Active       int // applications with a running master
-	Inactive     int // waiting for one
-	Submitted    int // all time, the five below too
-	Completed    int
-	Killed       int
-	Failed       int
-	Children     []heddle.QueueID
-	Users        []UserReport
+	ID           heddle.QueueID   `json:"-"`
+	ParentPath   string           `json:"parent"`                // "" of the root
+	UsedOfOwn    Fraction         `json:"used_capacity_percent"` // of its own capacity; −1 where it has none of its own
+	UsedShare    Fraction         `json:"cluster_used_percent"`  // of the cluster
+	Used         Amount           `json:"used"`
+	Reserved     Amount           `json:"reserved"`
+	Pending      Amount           `json:"pending"`
+	Masters      Amount           `json:"masters"` // the part of Used that masters hold
+	Containers   int              `json:"containers"`
+	Reservations int              `json:"reservations"`
+	Waiting      int              `json:"pending_containers"`
+	Active       int              `json:"applications_running"`   // with a running master
+	Inactive     int              `json:"applications_waiting"`   // for one
+	Submitted    int              `json:"applications_submitted"` // all time, as the next three
+	Completed    int              `json:"applications_completed"`
+	Killed       int              `json:"applications_killed"`
+	Failed       int              `json:"applications_failed"`
+	Children     []heddle.QueueID `json:"-"`
+	Users        []UserReport     `json:"users"`
+}
+
+// Queues are the queues of a cluster, the root first and parents before children, as they are sent and printed.
+type Queues struct {
+	List []QueueReport `json:"queues"`
 }
 
 // A UserReport is a user's part of a queue.
 type UserReport struct {
-	Name     string
-	Used     heddle.Resource
-	Masters  heddle.Resource
-	Active   int
-	Inactive int
+	Name     string `json:"name"`
+	Used     Amount `json:"used"`
+	Masters  Amount `json:"masters"`
+	Active   int    `json:"applications_running"`
+	Inactive int    `json:"applications_waiting"`
 }
 
 // A ClusterReport is the cluster in figures.

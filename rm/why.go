@@ -13,65 +13,67 @@ import (
 
 // An Explanation says what an application waits for: [sched.Explanation] with names.
 type Explanation struct {
-	App     ids.App
-	Name    string
-	User    string
-	State   AppState
-	Final   FinalStatus
-	Queue   string
-	Pending []PendingAsk
-	History map[string]uint32 // how often each reason refused it so far
+	App     ids.App           `json:"id"`
+	Name    string            `json:"name"`
+	User    string            `json:"user"`
+	Queue   string            `json:"queue"`
+	State   AppState          `json:"state"`
+	Final   FinalStatus       `json:"final_status"`
+	Pending []PendingAsk      `json:"pending"`
+	Refused map[string]uint32 `json:"refused"` // how often so far, by reason
 }
 
 // A PendingAsk is one ask that waits, and what stands against it.
 type PendingAsk struct {
-	Priority          int32
-	Kind              string
-	Count             int
-	Since             int64 // milliseconds since 1970
-	Size              heddle.Resource
-	Why               string // the reason that holds everywhere; "fine" where it differs by node
-	Policy            string // who gave it, by slot and name as in the profile: "gate.am: capacity"; "" where no policy did
-	Text              string // the same for people
-	Stock             string // how the stock ResourceManager puts it; "" where it has no words for it
-	Limit             *Limit // the limit that Policy held the ask to; nil where it has none to tell
-	Order             string // by what those who wait are in line: "order: shortest", or the gate that is closed
-	Place, Of         int    // in that line, from 1; 0 where there is none
-	Need, Have, Short heddle.Resource
-	Holders           []Holder
-	Nodes             []NodeGroup
+	Priority int32  `json:"priority"`
+	Kind     string `json:"kind"` // am, map, reduce, …
+	Count    int    `json:"count"`
+	Size     Amount `json:"size"`
+	Since    int64  `json:"since_ms"`        // milliseconds since 1970
+	Why      string `json:"why"`             // the reason that holds everywhere; "fine" where it differs by node
+	Policy   string `json:"policy"`          // who gave it, by slot and name as in the profile: "gate.am: capacity"; "" where no policy did
+	Text     string `json:"text"`            // the same for people
+	Stock    string `json:"stock"`           // how the stock ResourceManager puts it; "" where it has no words for it
+	Limit    *Limit `json:"limit,omitempty"` // the limit that Policy held the ask to; nil where it has none to tell
+	Order    string `json:"order"`           // by what those who wait are in line: "order: shortest", or the gate that is closed
+	Place    int    `json:"place"`           // in that line, from 1; 0 where there is none
+	Of       int    `json:"of"`              // … of so many
+
+	// Need is what one takes, Have the most that is left for it, Short what is missing.
+	Need    Amount      `json:"need"`
+	Have    Amount      `json:"have"`
+	Short   Amount      `json:"short"`
+	Holders []Holder    `json:"holders"` // who holds what is missing, most first
+	Nodes   []NodeGroup `json:"nodes"`   // by the reason they were passed over
 }
 
-// A Limit is a refusal in figures.
+// A Limit is a refusal in figures: there is Used of the Most there may be, an amount or numbers.
 type Limit struct {
-	What string // what is limited, in the plural: masters
-	Of   string // of whom or where: "in queue root.a"
-
-	// Used there is of the Most there may be: an amount or, with Counted, numbers. With Least the gate opens once
-	// there are MostN.
-	Used, Most   heddle.Resource
-	Counted      bool
-	UsedN, MostN int
-	Least        bool
-
-	By   []string // what sets it, each as "name = value"
-	Note string   // a sentence on what the figures do not say
+	What  string   `json:"what"` // what is limited, in the plural: masters
+	Of    string   `json:"of"`   // of whom or where: "in queue root.a"
+	Used  Amount   `json:"used"` // nothing where it is numbers, as Most
+	Most  Amount   `json:"most"`
+	UsedN int      `json:"used_number"` // −1 where it is an amount, as MostN
+	MostN int      `json:"most_number"`
+	Least bool     `json:"at_least"` // the gate opens once there are MostN
+	By    []string `json:"set_by"`   // what sets it, each as "name = value"
+	Note  string   `json:"note"`     // a sentence on what the figures do not say
 }
 
 // A Holder is an application and what it holds.
 type Holder struct {
-	App  ids.App
-	Name string
-	User string
-	Used heddle.Resource
+	App  ids.App `json:"id"`
+	Name string  `json:"name"`
+	User string  `json:"user"`
+	Used Amount  `json:"used"`
 }
 
 // A NodeGroup is how many nodes gave one answer, and the most free room among them.
 type NodeGroup struct {
-	Why    string
-	Policy string // who gave it, as in [PendingAsk]
-	Nodes  int
-	Most   heddle.Resource
+	Why    string `json:"why"`
+	Policy string `json:"policy"` // who gave it, as in [PendingAsk]
+	Nodes  int    `json:"nodes"`
+	Most   Amount `json:"most_free"`
 }
 
 // Why says what an application waits for. One that is over, or not yet with the scheduler, waits for nothing.
@@ -81,7 +83,8 @@ func (r Reports) Why(id ids.App) (Explanation, error) {
 		return Explanation{}, &NotFound{"application " + id.String()}
 	}
 	out := Explanation{
-		App: id, Name: a.Name, User: a.user, State: a.public(), Final: a.finalStatus(), Queue: a.queue, History: map[string]uint32{},
+		App: id, Name: a.Name, User: a.user, State: a.public(), Final: a.finalStatus(), Queue: a.queue,
+		Pending: []PendingAsk{}, Refused: map[string]uint32{},
 	}
 	if a.aid == heddle.NoApp {
 		return out, nil
@@ -89,7 +92,7 @@ func (r Reports) Why(id ids.App) (Explanation, error) {
 	e, _ := r.m.core.Explain(a.aid)
 	for w, n := range e.History {
 		if n > 0 {
-			out.History[heddle.Why(w).String()] = n
+			out.Refused[heddle.Why(w).String()] = n
 		}
 	}
 	for i := range e.Pending {
@@ -100,17 +103,18 @@ func (r Reports) Why(id ids.App) (Explanation, error) {
 
 func (r Reports) pendingAsk(a *app, k *sched.PendingAsk) PendingAsk {
 	p := PendingAsk{
-		Priority: k.Priority, Kind: k.Kind.String(), Count: k.Count, Since: r.m.date(k.Since), Size: k.Size,
+		Priority: k.Priority, Kind: k.Kind.String(), Count: k.Count, Since: r.m.date(k.Since), Size: r.amount(k.Size),
 		Why: k.Why.String(), Policy: k.Policy, Limit: r.limit(a, k.Limit), Stock: r.stockWords(k),
-		Order: r.order(a, k.Order), Place: k.Place, Of: k.Of, Need: k.Need, Have: k.Have, Short: k.Short,
+		Order: r.order(a, k.Order), Place: k.Place, Of: k.Of,
+		Need: r.amount(k.Need), Have: r.amount(k.Have), Short: r.amount(k.Short), Holders: []Holder{}, Nodes: []NodeGroup{},
 	}
 	for _, h := range k.Holders {
 		if by := r.m.apps[h.App]; by != nil {
-			p.Holders = append(p.Holders, Holder{by.ID, by.Name, by.user, h.Used})
+			p.Holders = append(p.Holders, Holder{by.ID, by.Name, by.user, r.amount(h.Used)})
 		}
 	}
 	for _, g := range k.Nodes {
-		p.Nodes = append(p.Nodes, NodeGroup{g.Why.String(), g.Policy, g.Nodes, g.Most})
+		p.Nodes = append(p.Nodes, NodeGroup{g.Why.String(), g.Policy, g.Nodes, r.amount(g.Most)})
 	}
 	p.Text = r.sentences(a, k, &p)
 	return p
@@ -122,8 +126,12 @@ func (r Reports) limit(a *app, l *policy.Limit) *Limit {
 		return nil
 	}
 	out := &Limit{
-		What: l.What, Of: "in the cluster", Used: l.Used, Most: l.Most.Min(r.m.core.View().Total()),
-		Counted: l.Counted, UsedN: l.UsedN, MostN: l.MostN, Least: l.Least, By: l.By, Note: l.Note,
+		What: l.What, Of: "in the cluster", UsedN: -1, MostN: -1, Least: l.Least, By: append([]string{}, l.By...), Note: l.Note,
+	}
+	if l.Counted {
+		out.UsedN, out.MostN = l.UsedN, l.MostN
+	} else {
+		out.Used, out.Most = r.amount(l.Used), r.amount(l.Most.Min(r.m.core.View().Total()))
 	}
 	in := ""
 	if l.Queue != heddle.NoQueue {
@@ -234,7 +242,7 @@ func (r Reports) sentences(a *app, k *sched.PendingAsk, p *PendingAsk) string {
 	if p.Policy != "" {
 		s += " (" + p.Policy + ")"
 	}
-	return joined(s+".", p.Limit.Text(r.m.text), place)
+	return joined(s+".", p.Limit.Text(r.yarn), place)
 }
 
 // byNode says what stands against it on groups of nodes.
@@ -283,28 +291,23 @@ func joined(sentences ...string) string {
 }
 
 // Text says a limit in a sentence, with amounts as amount writes them; "" for none.
-func (l *Limit) Text(amount func(heddle.Resource) string) string {
-	switch {
-	case l == nil:
+func (l *Limit) Text(amount func(Amount) string) string {
+	if l == nil {
 		return ""
-	case l.Counted:
-		return LimitText(l.What, l.Of, strconv.Itoa(l.UsedN), strconv.Itoa(l.MostN), l.Least, l.By, l.Note)
 	}
-	return LimitText(l.What, l.Of, amount(l.Used), amount(l.Most), l.Least, l.By, l.Note)
-}
-
-// LimitText says of what there may be at most, or must be at least, so much, how much there is, and what sets that;
-// then the note.
-func LimitText(what, of, used, most string, least bool, by []string, note string) string {
-	bound := "at most"
-	if least {
+	used, most, bound := strconv.Itoa(l.UsedN), strconv.Itoa(l.MostN), "at most"
+	if l.UsedN < 0 {
+		used, most = amount(l.Used), amount(l.Most)
+	}
+	if l.Least {
 		bound = "at least"
 	}
-	s := text("%s%s %s: %s of %s %s", strings.ToUpper(what[:min(1, len(what))]), what[min(1, len(what)):], of, used, bound, most)
-	if len(by) > 0 {
-		s += ", set by " + strings.Join(by, ", ")
+	first := min(1, len(l.What))
+	s := text("%s%s %s: %s of %s %s", strings.ToUpper(l.What[:first]), l.What[first:], l.Of, used, bound, most)
+	if len(l.By) > 0 {
+		s += ", set by " + strings.Join(l.By, ", ")
 	}
-	return joined(s+".", note)
+	return joined(s+".", l.Note)
 }
 
 // PlaceText says where an application stands among those who wait; "" where it stands nowhere.

@@ -62,7 +62,7 @@ func testScheduler(t testing.TB, profile string, leaves ...string) *Scheduler {
 	}
 	s := &Scheduler{Set: b.Set, Type: "capacity", Profile: profile, Off: off, Minimum: b.Minimum, Maximum: b.Maximum, UserName: b.User}
 	for i, path := range b.Paths {
-		s.Queues = append(s.Queues, QueueInfo{Path: path, Parent: b.Queues[i], Leaf: i > 0, Running: true, Capacity: 1, Max: 1, Absolute: 1, AbsoluteMax: 1})
+		s.Queues = append(s.Queues, QueueInfo{Path: path, Parent: b.Queues[i], Leaf: i > 0, State: QueueRunning, Capacity: 1, Max: 1, Absolute: 1, AbsoluteMax: 1})
 	}
 	s.Rebuild = func(leaves []string) (*Scheduler, error) {
 		if p.Queues != "fair" {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"heddle/client"
+	"heddle/rm"
 	"heddle/yarn/ids"
 )
 
@@ -45,14 +46,12 @@ func newAppList(a *app) *cobra.Command {
 				f.States = liveStates
 			}
 			return r.ask(func(ctx context.Context, c *client.Client) error {
-				rows, err := appRows(ctx, c, f)
+				rows, err := c.Apps(ctx, f)
 				if err != nil {
 					return asked(err)
 				}
 				if r.json() {
-					return wrote(printJSON(a.out, struct {
-						Applications []appRow `json:"applications"`
-					}{rows}))
+					return wrote(printJSON(a.out, rm.Apps{List: rows}))
 				}
 				switch {
 				case len(rows) > 0:
@@ -89,7 +88,7 @@ func newAppStatus(a *app) *cobra.Command {
 		ValidArgsFunction: r.completeIDs(1, anyApps),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return r.ask(func(ctx context.Context, c *client.Client) error {
-				d, err := appStatus(ctx, c, args[0])
+				d, err := c.App(ctx, args[0])
 				if err != nil {
 					return asked(err)
 				}
@@ -137,7 +136,7 @@ func anyApps(ctx context.Context, c *client.Client) ([]string, error) {
 const mostCompleted = 200
 
 func described(ctx context.Context, c *client.Client, states []string) ([]string, error) {
-	rows, err := appRows(ctx, c, client.AppFilter{States: states, Limit: mostCompleted})
+	rows, err := c.Apps(ctx, client.AppFilter{States: states, Limit: mostCompleted})
 	if err != nil {
 		return nil, err
 	}

@@ -3,131 +3,26 @@ package main
 import (
 	"context"
 	"errors"
-	"strconv"
-	"strings"
 
 	"heddle/client"
+	"heddle/rm"
 	"heddle/yarn/rest"
 )
 
-// appRows asks for applications, oldest first.
-func appRows(ctx context.Context, c *client.Client, f client.AppFilter) ([]appRow, error) {
-	apps, err := c.Apps(ctx, f)
-	if err != nil {
-		return nil, err
-	}
-	rows := make([]appRow, len(apps))
-	for i := range apps {
-		rows[i] = appOf(&apps[i])
-	}
-	return rows, nil
-}
-
-func appOf(a *rest.App) appRow {
-	r := appRow{
-		ID: a.ID, Name: a.Name, Type: a.Type, User: a.User, Queue: a.Queue, State: a.State, Final: a.FinalStatus,
-		Priority: a.Priority, Progress: float64(a.Progress), Started: a.Started, Launched: a.Launched, Finished: a.Finished, Elapsed: a.Elapsed,
-		Containers: a.Containers, Used: amountOf{MemoryMiB: a.MB, Vcores: float64(a.VCores)},
-		Reserved:   amountOf{MemoryMiB: a.ReservedMB, Vcores: float64(a.ReservedCPU)},
-		QueueShare: rounded(float64(a.QueueShare)), Share: rounded(float64(a.ClusterShare)),
-		Tracking: a.TrackingURL, Diagnostics: a.Diagnostics,
-	}
-	r.Progress = rounded(r.Progress)
-	if a.Resources != nil {
-		for i := range a.Resources.List {
-			r.Used = resourceOf(&a.Resources.List[i].Used)
-			r.Reserved = resourceOf(&a.Resources.List[i].Reserved)
-			r.Pending = resourceOf(&a.Resources.List[i].Pending)
-			break // the partition without a name comes first, and an application runs in one
-		}
-	}
-	return r
-}
-
-// appStatus asks for all there is to tell of an application.
-func appStatus(ctx context.Context, c *client.Client, id string) (*appDetail, error) {
+// whyOf asks what an application waits for, and for the application itself. One that is over waits for nothing.
+func whyOf(ctx context.Context, c *client.Client, id string) (*rm.AppReport, *rm.Explanation, error) {
 	a, err := c.App(ctx, id)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	attempts, err := c.Attempts(ctx, id)
-	if err != nil {
-		return nil, err
+	if !a.State.Final() {
+		e, err := c.Why(ctx, id)
+		return a, e, err
 	}
-	d := &appDetail{
-		appRow: appOf(a), Tags: split(a.Tags), MasterNode: a.MasterNode, MasterAddress: a.AMRPC, MasterLogs: a.AMLogs,
-		MemorySeconds: a.MBSeconds, VcoreSeconds: a.CPUSeconds, PreemptedWorkers: a.PreemptedWorkers + a.PreemptedMasters,
-		PreemptedMasters: a.PreemptedMasters, LogAggregation: a.LogAggregation, Unmanaged: a.Unmanaged,
-		Requests: []requestRow{}, Attempts: []attemptRow{},
-	}
-	if a.Timeouts != nil {
-		for _, t := range a.Timeouts.List {
-			if t.Type == "LIFETIME" && t.Expiry != "UNLIMITED" {
-				d.Lifetime = t.Expiry
-			}
-		}
-	}
-	for i := range a.Requests {
-		q := &a.Requests[i]
-		if q.Count > 0 {
-			d.Requests = append(d.Requests, requestRow{q.Priority, q.Place, int64(q.Count), resourceOf(&q.Capability), q.Relax})
-		}
-	}
-	for i := range attempts {
-		t := &attempts[i]
-		d.Attempts = append(d.Attempts, attemptRow{t.ID, t.State, t.Started, t.Finished, t.Container, t.Node, t.Logs})
-	}
-	return d, nil
-}
-
-// whyOf asks what an application waits for.
-func whyOf(ctx context.Context, c *client.Client, id string) (*whyRow, error) {
-	a, err := c.App(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	app := appOf(a)
-	w := &whyRow{
-		ID: app.ID, Name: app.Name, User: app.User, Queue: app.Queue, State: app.State, Final: app.Final,
-		Pending: []askRow{}, Refused: map[string]int64{},
-	}
-	if !isOver(a.State) {
-		why, err := c.Why(ctx, id)
-		if err != nil {
-			return nil, err
-		}
-		for i := range why.Pending {
-			w.Pending = append(w.Pending, askOf(&why.Pending[i], app.Queue))
-		}
-		for _, h := range why.History {
-			w.Refused[h.Why] = int64(h.Times)
-		}
-	}
-	w.Summary = summary(&app, len(w.Pending) > 0)
-	return w, nil
-}
-
-func askOf(k *rest.WhyAsk, queue string) askRow {
-	row := askRow{
-		Priority: k.Priority, Kind: k.Kind, Count: k.Count, Size: amountsOf(&k.Size), Since: k.Since, Why: k.Why, Policy: k.Policy, Text: k.Text,
-		Stock: k.Stock, Order: k.Order, Place: k.Place, Of: k.Of, queue: queue,
-		Need: amountsOf(&k.Need), Have: amountsOf(&k.Have), Short: amountsOf(&k.Short), Holders: []holdRow{}, Nodes: []groupRow{},
-	}
-	if l := k.Limit; l != nil {
-		row.Limit = &limitRow{
-			What: l.What, Of: l.Of, Used: amountsOf(&l.Used), Most: amountsOf(&l.Most), UsedNumber: l.UsedNumber, MostNumber: l.MostNumber,
-			Least: l.Least, By: append([]string{}, l.By...), Note: l.Note,
-		}
-	}
-	for i := range k.Holders {
-		h := &k.Holders[i]
-		row.Holders = append(row.Holders, holdRow{h.App, h.Name, h.User, amountsOf(&h.Used)})
-	}
-	for i := range k.Nodes {
-		g := &k.Nodes[i]
-		row.Nodes = append(row.Nodes, groupRow{g.Why, g.Policy, g.Nodes, amountsOf(&g.Most)})
-	}
-	return row
+	return a, &rm.Explanation{
+		App: a.ID, Name: a.Name, User: a.User, Queue: a.Queue, State: a.State, Final: a.Final,
+		Pending: []rm.PendingAsk{}, Refused: map[string]uint32{},
+	}, nil
 }
 
 // nodeRows asks for nodes, by id.
@@ -147,47 +42,17 @@ func nodeOf(n *rest.Node) nodeRow {
 	u := &n.Utilization
 	r := nodeRow{
 		ID: n.ID, Rack: n.Rack, State: n.State, HTTP: n.HTTP, Version: n.Version, Health: n.Health, Reported: n.HealthAt,
-		Containers: n.Containers, Used: amountOf{MemoryMiB: n.UsedMB, Vcores: float64(n.UsedVCores)},
-		Total:    amountOf{MemoryMiB: n.UsedMB + n.AvailableMB, Vcores: float64(n.UsedVCores + n.AvailableVCores)},
+		Containers: n.Containers, Used: rm.Amount{MemoryMiB: n.UsedMB, Vcores: float64(n.UsedVCores)},
+		Total:    rm.Amount{MemoryMiB: n.UsedMB + n.AvailableMB, Vcores: float64(n.UsedVCores + n.AvailableVCores)},
 		Measured: measured{int64(u.NodePhysicalMB), int64(u.NodeVirtualMB), rounded(u.NodeCPU)},
 		OfTasks:  measured{int64(u.ContainersPhysicalMB), int64(u.ContainersVirtualMB), rounded(u.ContainersCPU)},
 		Labels:   append([]string{}, n.Labels...),
 	}
 	if n.Used != nil {
-		r.Used = resourceOf(n.Used)
+		r.Used = client.AmountOf(n.Used)
 	}
 	if n.Total.Memory > 0 {
-		r.Total = resourceOf(&n.Total)
-	}
-	return r
-}
-
-// queueRows asks for the queues, root first.
-func queueRows(ctx context.Context, c *client.Client) ([]queueRow, error) {
-	queues, err := c.Queues(ctx)
-	if err != nil {
-		return nil, err
-	}
-	rows := make([]queueRow, len(queues))
-	for i := range queues {
-		rows[i] = queueOf(&queues[i])
-	}
-	return rows, nil
-}
-
-func queueOf(q *rest.Queue) queueRow {
-	r := queueRow{
-		Path: q.Path, Parent: q.Parent, Leaf: q.Leaf, State: q.State, Capacity: rounded(100 * q.Capacity), MaxCapacity: rounded(100 * q.Max),
-		Absolute: rounded(100 * q.Absolute), AbsoluteMax: rounded(100 * q.AbsoluteMax), Share: rounded(100 * q.UsedShare), UsedCapacity: -1,
-		Weight: q.Weight, Used: amountsOf(&q.Used), Reserved: amountsOf(&q.Reserved), Pending: amountsOf(&q.Pending), Masters: amountsOf(&q.Masters),
-		Containers: q.Containers, Waiting: q.Waiting, Running: q.Active, Inactive: q.Inactive, MaxApps: q.MaxApps, Order: q.Order, Configured: q.Configured, Users: []userRow{},
-	}
-	if q.Absolute > 0 {
-		r.UsedCapacity = rounded(100 * q.UsedShare / q.Absolute)
-	}
-	for i := range q.Users {
-		u := &q.Users[i]
-		r.Users = append(r.Users, userRow{u.Name, amountsOf(&u.Used), amountsOf(&u.Masters), u.Active, u.Inactive})
+		r.Total = client.AmountOf(&n.Total)
 	}
 	return r
 }
@@ -199,9 +64,9 @@ func clusterFigures(ctx context.Context, c *client.Client) (*clusterRow, error) 
 		return nil, err
 	}
 	r := &clusterRow{
-		Total: amountOf{MemoryMiB: m.TotalMB, Vcores: float64(m.TotalVCores)}, Used: amountOf{MemoryMiB: m.AllocatedMB, Vcores: float64(m.AllocatedVCores)},
-		Reserved:   amountOf{MemoryMiB: m.ReservedMB, Vcores: float64(m.ReservedVCores)},
-		Pending:    amountOf{MemoryMiB: m.PendingMB, Vcores: float64(m.PendingVCores)},
+		Total: rm.Amount{MemoryMiB: m.TotalMB, Vcores: float64(m.TotalVCores)}, Used: rm.Amount{MemoryMiB: m.AllocatedMB, Vcores: float64(m.AllocatedVCores)},
+		Reserved:   rm.Amount{MemoryMiB: m.ReservedMB, Vcores: float64(m.ReservedVCores)},
+		Pending:    rm.Amount{MemoryMiB: m.PendingMB, Vcores: float64(m.PendingVCores)},
 		Containers: m.ContainersAllocated, Waiting: m.ContainersPending,
 		Running: m.AppsRunning, Inactive: m.AppsPending, Completed: m.AppsCompleted, Failed: m.AppsFailed, Killed: m.AppsKilled,
 		Active: m.ActiveNodes, Lost: m.LostNodes, Unhealthy: m.UnhealthyNodes, Decommissioning: m.DecommissioningNodes,
@@ -226,16 +91,16 @@ func clusterFigures(ctx context.Context, c *client.Client) (*clusterRow, error) 
 
 // leafPaths completes queues that hold applications.
 func leafPaths(ctx context.Context, c *client.Client) ([]string, error) {
-	return paths(ctx, c, func(q *queueRow) bool { return q.Leaf })
+	return paths(ctx, c, func(q *rm.QueueReport) bool { return q.Leaf })
 }
 
 // queuePaths completes queues.
 func queuePaths(ctx context.Context, c *client.Client) ([]string, error) {
-	return paths(ctx, c, func(*queueRow) bool { return true })
+	return paths(ctx, c, func(*rm.QueueReport) bool { return true })
 }
 
-func paths(ctx context.Context, c *client.Client, wanted func(*queueRow) bool) ([]string, error) {
-	rows, err := queueRows(ctx, c)
+func paths(ctx context.Context, c *client.Client, wanted func(*rm.QueueReport) bool) ([]string, error) {
+	rows, err := c.Queues(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -259,43 +124,4 @@ func nodeIDs(ctx context.Context, c *client.Client) ([]string, error) {
 		out = append(out, rows[i].ID+"\t"+rows[i].State)
 	}
 	return out, nil
-}
-
-func resourceOf(r *rest.Resource) amountOf {
-	out := amountOf{MemoryMiB: r.Memory, Vcores: float64(r.VCores)}
-	for i := range r.Informations.List {
-		if x := &r.Informations.List[i]; x.Name != "memory-mb" && x.Name != "vcores" {
-			out.extra(x.Name, x.Value)
-		}
-	}
-	return out
-}
-
-func amountsOf(a *rest.Amounts) amountOf {
-	out := amountOf{MemoryMiB: a.MemoryMB, Vcores: float64(a.MilliCores) / 1000}
-	for _, e := range a.Extra {
-		if n, err := strconv.ParseInt(e.Value, 10, 64); err == nil {
-			out.extra(e.Key, n)
-		}
-	}
-	return out
-}
-
-// extra adds an amount of what is neither memory nor vcores.
-func (a *amountOf) extra(name string, n int64) {
-	if n == 0 {
-		return
-	}
-	if a.Extra == nil {
-		a.Extra = map[string]int64{}
-	}
-	a.Extra[name] += n
-}
-
-// split takes a list with commas apart; of nothing it makes an empty list.
-func split(s string) []string {
-	if s == "" {
-		return []string{}
-	}
-	return strings.Split(s, ",")
 }

@@ -13,6 +13,9 @@ import (
 	"sync"
 	"testing"
 
+	"heddle/client"
+	"heddle/rm"
+	"heddle/yarn/ids"
 	"heddle/yarn/rest"
 )
 
@@ -53,7 +56,7 @@ func (f *fakeRM) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer f.mu.Unlock()
 	path, ok := strings.CutPrefix(r.URL.Path, rest.Base)
 	if own, is := strings.CutPrefix(r.URL.Path, rest.HeddleBase); is && f.heddle {
-		f.own(w, own)
+		f.own(w, r, own)
 		return
 	}
 	switch {
@@ -114,10 +117,19 @@ func (f *fakeRM) list(w http.ResponseWriter, r *http.Request) {
 		if u := q.Get("user"); u != "" && u != a.User {
 			continue
 		}
+		if strings.HasPrefix(r.URL.Path, rest.HeddleBase) {
+			report := f.report(&a)
+			report.Requests, report.Attempts = nil, nil
+			text = f.text(report)
+		}
 		out = append(out, text)
 	}
 	if q := q.Get("queue"); q != "" && q != "root.default" && q != "default" {
 		refuse(w, 400, "BadRequestException", "The queue "+q+" doesn't exist")
+		return
+	}
+	if strings.HasPrefix(r.URL.Path, rest.HeddleBase) {
+		answer(w, 200, []byte(`{"applications":[`+strings.Join(out, ",")+`]}`))
 		return
 	}
 	if len(out) == 0 {
@@ -134,6 +146,8 @@ func (f *fakeRM) app(w http.ResponseWriter, r *http.Request, id, rest string) {
 			continue
 		}
 		switch {
+		case strings.HasPrefix(r.URL.Path, heddleBase):
+			answer(w, 200, []byte(f.text(f.report(&a))))
 		case rest == "":
 			answer(w, 200, []byte(`{"app":`+text+`}`))
 		case rest == "appattempts":
@@ -152,6 +166,66 @@ func (f *fakeRM) app(w http.ResponseWriter, r *http.Request, id, rest string) {
 		return
 	}
 	refuse(w, 404, "NotFoundException", "app with id: "+id+" not found")
+}
+
+// heddleBase is where Heddle's own services are.
+const heddleBase = rest.HeddleBase
+
+func (f *fakeRM) text(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		f.t.Error(err)
+	}
+	return string(text)
+}
+
+// report is an application as Heddle tells it.
+func (f *fakeRM) report(a *rest.App) *rm.AppReport {
+	id, err := ids.ParseApp(a.ID)
+	if err != nil {
+		f.t.Error(err)
+	}
+	node, _ := ids.ParseNode(a.MasterNode)
+	master, _ := ids.ParseNode(a.AMRPC)
+	out := &rm.AppReport{
+		ID: id, Name: a.Name, Type: a.Type, User: a.User, Queue: a.Queue, Tags: []string{}, Priority: a.Priority,
+		State: rm.AppState(a.State), Final: rm.FinalStatus(a.FinalStatus), Diagnostics: a.Diagnostics, Progress: rm.Fraction(a.Progress) / 100,
+		Started: a.Started, Launched: a.Launched, Finished: a.Finished, Elapsed: a.Elapsed, TrackingURL: a.TrackingURL,
+		Attempt: 1, Host: master.Host, RPCPort: master.Port, MasterNode: node, MasterLogs: a.AMLogs,
+		QueueShare: a.QueueShare, ClusterShare: a.ClusterShare, MemorySeconds: a.MBSeconds, VcoreSeconds: a.CPUSeconds,
+		LogAggregation: a.LogAggregation, Requests: []rm.RequestReport{},
+	}
+	if a.Tags != "" {
+		out.Tags = strings.Split(a.Tags, ",")
+	}
+	if a.Containers >= 0 {
+		out.Live, out.Containers, out.Used = true, a.Containers, asAmount(a.MB, float64(a.VCores))
+	}
+	if a.Resources != nil {
+		out.Pending = client.AmountOf(&a.Resources.List[0].Pending)
+	}
+	for _, q := range a.Requests {
+		if q.Count > 0 {
+			out.Requests = append(out.Requests, rm.RequestReport{Priority: q.Priority, Place: q.Place, Count: q.Count, Size: client.AmountOf(&q.Capability), Relax: q.Relax})
+		}
+	}
+	var tries struct {
+		List struct {
+			Attempts []rest.Attempt `json:"appAttempt"`
+		} `json:"appAttempts"`
+	}
+	if err := json.Unmarshal(f.file("attempts.json"), &tries); err != nil {
+		f.t.Error(err)
+	}
+	for _, t := range tries.List.Attempts {
+		c, _ := ids.ParseContainer(t.Container)
+		n, _ := ids.ParseNode(t.Node)
+		out.Attempts = append(out.Attempts, rm.AttemptReport{
+			ID: ids.Attempt{App: id, N: t.N}, State: t.State, Started: t.Started, Finished: t.Finished, Master: c, Node: n,
+			NodeHTTP: t.NodeHTTP, Logs: t.Logs, Blacklisted: []string{},
+		})
+	}
+	return out
 }
 
 func (f *fakeRM) kill(w http.ResponseWriter, r *http.Request, a *rest.App) {
@@ -225,17 +299,25 @@ func (f *fakeRM) node(w http.ResponseWriter, id string) {
 }
 
 // own is what only Heddle answers.
-func (f *fakeRM) own(w http.ResponseWriter, path string) {
+func (f *fakeRM) own(w http.ResponseWriter, r *http.Request, path string) {
 	var a rest.Answer
+	if path == "/apps" {
+		f.list(w, r)
+		return
+	}
+	if id, ok := strings.CutPrefix(path, "/apps/"); ok && !strings.HasSuffix(id, "/why") {
+		f.app(w, r, id, "")
+		return
+	}
 	switch path {
 	case "/info":
-		a = rest.Answer{Root: "info", Value: rest.Info{Version: "v0", Profile: "heddle", Scheduler: "capacity", Started: 1795246246143, Ready: true}}
+		a = rest.Answer{Shape: rest.Ours, Value: rest.Info{Version: "v0", Profile: "heddle", Scheduler: "capacity", Started: 1795246246143, Ready: true}}
 	case "/queues":
-		a = rest.Answer{Root: "queues", Value: fakeQueues}
+		a = rest.Answer{Shape: rest.Ours, Value: fakeQueues()}
 	case "/apps/application_1795246246143_0007/why":
-		a = rest.Answer{Root: "why", Value: fakeWhy}
+		a = rest.Answer{Shape: rest.Ours, Value: fakeWhy}
 	case "/apps/application_1795246246143_0001/why":
-		a = rest.Answer{Root: "why", Value: rest.Why{App: "application_1795246246143_0001", Queue: "root.default"}}
+		a = rest.Answer{Shape: rest.Ours, Value: rm.Explanation{App: fakeApp(1), Name: "QuasiMonteCarlo", User: "ada", Queue: "root.default"}}
 	default:
 		refuse(w, 404, "NotFoundException", "no such service")
 		return
@@ -247,46 +329,47 @@ func (f *fakeRM) own(w http.ResponseWriter, path string) {
 	answer(w, 200, b.Bytes())
 }
 
-func amounts(mib, vcores int64) rest.Amounts {
-	return rest.Amounts{MemoryMB: mib, MilliCores: 1000 * vcores}
+// fakeQueues are the queues that the fake has.
+func fakeQueues() rm.Queues {
+	root := rm.QueueReport{
+		QueueInfo: rm.QueueInfo{Path: "root", State: rm.QueueRunning, Capacity: 1, Max: 1, Absolute: 1, AbsoluteMax: 1, Weight: -1, MaxApps: 10000},
+		UsedShare: 0.208333, UsedOfOwn: 0.208333, Used: asAmount(2560, 5), Masters: asAmount(512, 1), Pending: asAmount(1024, 1),
+		Containers: 5, Waiting: 1, Active: 1, Inactive: 1, Users: []rm.UserReport{},
+	}
+	leaf, small := root, rm.QueueReport{ParentPath: "root", Users: []rm.UserReport{}}
+	leaf.QueueInfo = rm.QueueInfo{
+		Path: "root.default", Leaf: true, State: rm.QueueRunning, Capacity: 0.7, Max: 1, Absolute: 0.7, AbsoluteMax: 1, Weight: -1,
+		MaxApps: 7000, Order: "shortest", Configured: "fifo",
+	}
+	leaf.ParentPath, leaf.UsedOfOwn = "root", 0.297618
+	leaf.Users = []rm.UserReport{{Name: "ada", Used: asAmount(2560, 5), Masters: asAmount(512, 1), Active: 1}, {Name: "bob", Inactive: 1}}
+	small.QueueInfo = rm.QueueInfo{
+		Path: "root.small", Leaf: true, State: rm.QueueStopped, Capacity: 0.3, Max: 0.5, Absolute: 0.3, AbsoluteMax: 0.5, Weight: -1,
+		MaxApps: 3000, Order: "fair", Configured: "fair",
+	}
+	return rm.Queues{List: []rm.QueueReport{root, leaf, small}}
 }
 
-var fakeQueues = rest.Queues{List: []rest.Queue{
-	{
-		Path: "root", State: "RUNNING", Capacity: 1, Max: 1, Absolute: 1, AbsoluteMax: 1, Weight: -1, MaxApps: 10000, UsedShare: 0.208333,
-		Used: amounts(2560, 5), Masters: amounts(512, 1), Pending: amounts(1024, 1), Containers: 5, Waiting: 1, Active: 1, Inactive: 1,
-	},
-	{
-		Path: "root.default", Parent: "root", Leaf: true, State: "RUNNING", Capacity: 0.7, Max: 1, Absolute: 0.7, AbsoluteMax: 1, Weight: -1,
-		MaxApps: 7000, UsedShare: 0.208333, Order: "shortest", Configured: "fifo", Used: amounts(2560, 5), Masters: amounts(512, 1), Pending: amounts(1024, 1),
-		Containers: 5, Waiting: 1, Active: 1, Inactive: 1,
-		Users: []rest.QueueUser{
-			{Name: "ada", Used: amounts(2560, 5), Masters: amounts(512, 1), Active: 1},
-			{Name: "bob", Inactive: 1},
-		},
-	},
-	{
-		Path: "root.small", Parent: "root", Leaf: true, State: "STOPPED", Capacity: 0.3, Max: 0.5, Absolute: 0.3, AbsoluteMax: 0.5, Weight: -1,
-		MaxApps: 3000, Order: "fair", Configured: "fair",
-	},
-}}
+func fakeApp(n int32) ids.App { return ids.App{Cluster: 1795246246143, Seq: n} }
 
-var fakeWhy = rest.Why{
-	App: "application_1795246246143_0007", Queue: "root.default",
-	Pending: []rest.WhyAsk{{
-		Priority: 0, Kind: "am", Count: 1, Since: 1795246299685, Size: amounts(1024, 1), Why: "fine", Text: "nodes differ", Order: "order: shortest", Place: 2, Of: 5,
-		Need: amounts(1024, 1), Have: amounts(512, 3), Short: amounts(512, 0),
-		Holders: []rest.Holder{{App: "application_1795246246143_0001", Name: "QuasiMonteCarlo", User: "ada", Used: amounts(2560, 5)}},
-		Nodes:   []rest.WhyNodes{{Why: "no-room", Policy: "lanes: per_node", Nodes: 2, Most: amounts(512, 3)}, {Why: "node-gone", Nodes: 1}},
+func asAmount(mib int64, vcores float64) rm.Amount { return rm.Amount{MemoryMiB: mib, Vcores: vcores} }
+
+var fakeWhy = rm.Explanation{
+	App: fakeApp(7), Name: "wordcount 2", User: "bob", Queue: "root.default", State: rm.AppAccepted, Final: rm.Undefined,
+	Pending: []rm.PendingAsk{{
+		Priority: 0, Kind: "am", Count: 1, Since: 1795246299685, Size: asAmount(1024, 1), Why: "fine", Text: "nodes differ", Order: "order: shortest", Place: 2, Of: 5,
+		Need: asAmount(1024, 1), Have: asAmount(512, 3), Short: asAmount(512, 0),
+		Holders: []rm.Holder{{App: fakeApp(1), Name: "QuasiMonteCarlo", User: "ada", Used: asAmount(2560, 5)}},
+		Nodes:   []rm.NodeGroup{{Why: "no-room", Policy: "lanes: per_node", Nodes: 2, Most: asAmount(512, 3)}, {Why: "node-gone", Nodes: 1}},
 	}, {
-		Priority: 1, Kind: "am", Count: 1, Size: amounts(1024, 1), Why: "am-limit", Policy: "gate.am: capacity",
-		Stock: "Queue's AM resource limit exceeded.", Need: amounts(1024, 1), Have: amounts(1024, 0), Short: amounts(0, 1),
+		Priority: 1, Kind: "am", Count: 1, Size: asAmount(1024, 1), Why: "am-limit", Policy: "gate.am: capacity",
+		Stock: "Queue's AM resource limit exceeded.", Need: asAmount(1024, 1), Have: asAmount(1024, 0), Short: asAmount(0, 1),
 		Order: "gate.am: capacity", Place: 1, Of: 2,
-		Limit: &rest.WhyLimit{
-			What: "masters", Of: "in queue root.default", Used: amounts(2048, 2), Most: amounts(3072, 2), UsedNumber: -1, MostNumber: -1,
+		Limit: &rm.Limit{
+			What: "masters", Of: "in queue root.default", Used: asAmount(2048, 2), Most: asAmount(3072, 2), UsedN: -1, MostN: -1,
 			By: []string{"yarn.scheduler.capacity.maximum-am-resource-percent = 0.1"},
 		},
-		Nodes: []rest.WhyNodes{{Why: "fine", Nodes: 2, Most: amounts(4096, 3)}},
+		Nodes: []rm.NodeGroup{{Why: "fine", Nodes: 2, Most: asAmount(4096, 3)}},
 	}},
-	History: []rest.WhyPast{{Why: "no-room", Times: 120}, {Why: "wait-local", Times: 1}},
+	Refused: map[string]uint32{"no-room": 120, "wait-local": 1},
 }

@@ -4,10 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"charm.land/lipgloss/v2"
+
+	"heddle/rm"
 )
 
 // A snapshot is what top shows of one moment.
@@ -15,20 +18,20 @@ type snapshot struct {
 	At      time.Time
 	URL     string
 	Cluster clusterRow
-	Queues  []queueRow
-	Apps    []appRow
+	Queues  []rm.QueueReport
+	Apps    []rm.AppReport
 }
 
 // A clusterRow is the cluster in figures.
 type clusterRow struct {
-	Version   string   `json:"version"`
-	Scheduler string   `json:"scheduler"`
-	Profile   string   `json:"profile"` // "" where the ResourceManager is not Heddle
-	Started   int64    `json:"started_ms"`
-	Total     amountOf `json:"total"`
-	Used      amountOf `json:"used"`
-	Reserved  amountOf `json:"reserved"`
-	Pending   amountOf `json:"pending"`
+	Version   string    `json:"version"`
+	Scheduler string    `json:"scheduler"`
+	Profile   string    `json:"profile"` // "" where the ResourceManager is not Heddle
+	Started   int64     `json:"started_ms"`
+	Total     rm.Amount `json:"total"`
+	Used      rm.Amount `json:"used"`
+	Reserved  rm.Amount `json:"reserved"`
+	Pending   rm.Amount `json:"pending"`
 
 	Containers int `json:"containers"`
 	Waiting    int `json:"pending_containers"`
@@ -51,17 +54,17 @@ type clusterRow struct {
 // An appOrder is one way to sort applications. The key chooses it on a terminal, the name with --sort.
 type appOrder struct {
 	key, name string
-	less      func(a, b *appRow) int
+	less      func(a, b *rm.AppReport) int
 }
 
 // appOrders are the ways to sort, what comes first first. Equal ones stand by age.
 var appOrders = []appOrder{
-	{"m", "memory", func(a, b *appRow) int { return cmp.Compare(b.Used.MemoryMiB, a.Used.MemoryMiB) }},
-	{"v", "vcores", func(a, b *appRow) int { return cmp.Compare(b.Used.Vcores, a.Used.Vcores) }},
-	{"w", "waiting", func(a, b *appRow) int { return cmp.Compare(waits(b), waits(a)) }},
-	{"p", "progress", func(a, b *appRow) int { return cmp.Compare(b.Progress, a.Progress) }},
-	{"t", "time", func(a, b *appRow) int { return cmp.Compare(b.Elapsed, a.Elapsed) }},
-	{"u", "user", func(a, b *appRow) int { return strings.Compare(a.User, b.User) }},
+	{"m", "memory", func(a, b *rm.AppReport) int { return cmp.Compare(b.Used.MemoryMiB, a.Used.MemoryMiB) }},
+	{"v", "vcores", func(a, b *rm.AppReport) int { return cmp.Compare(b.Used.Vcores, a.Used.Vcores) }},
+	{"w", "waiting", func(a, b *rm.AppReport) int { return cmp.Compare(waits(b), waits(a)) }},
+	{"p", "progress", func(a, b *rm.AppReport) int { return cmp.Compare(b.Progress, a.Progress) }},
+	{"t", "time", func(a, b *rm.AppReport) int { return cmp.Compare(b.Elapsed, a.Elapsed) }},
+	{"u", "user", func(a, b *rm.AppReport) int { return strings.Compare(a.User, b.User) }},
 }
 
 func orderNames() []string {
@@ -74,25 +77,25 @@ func orderNames() []string {
 
 // waits is what an application asks for and does not have, in MiB; one without a master waits before all, one that
 // is over last.
-func waits(r *appRow) int64 {
+func waits(r *rm.AppReport) int64 {
 	switch {
-	case isOver(r.State):
+	case r.State.Final():
 		return -1
-	case r.State != "RUNNING":
+	case r.State != rm.AppRunning:
 		return 1 << 50
 	}
 	return r.Pending.MemoryMiB
 }
 
 // sortApps orders applications.
-func sortApps(rows []appRow, order string, reversed bool) {
+func sortApps(rows []rm.AppReport, order string, reversed bool) {
 	at := slices.IndexFunc(appOrders, func(o appOrder) bool { return o.name == order })
-	slices.SortStableFunc(rows, func(a, b appRow) int {
+	slices.SortStableFunc(rows, func(a, b rm.AppReport) int {
 		c := appOrders[at].less(&a, &b)
 		if reversed {
 			c = -c
 		}
-		return cmp.Or(c, cmp.Compare(a.Started, b.Started), strings.Compare(a.ID, b.ID))
+		return cmp.Or(c, cmp.Compare(a.Started, b.Started), a.ID.Compare(b.ID))
 	})
 }
 
@@ -246,8 +249,8 @@ func (s *snapshot) queueLines(l *look, k inks) []string {
 	for i := range s.Queues {
 		r := &s.Queues[i]
 		rows = append(rows, []string{
-			indented(r), capacity(r), percent(r.MaxCapacity), percent(r.UsedCapacity), mem(r.Used.MemoryMiB), vcores(r.Used.Vcores),
-			whole(r.Containers), whole(r.Waiting), whole(r.Running), whole(r.Inactive),
+			indented(r), capacity(r), share(r.Max), share(r.UsedOfOwn), mem(r.Used.MemoryMiB), vcores(r.Used.Vcores),
+			strconv.Itoa(r.Containers), strconv.Itoa(r.Waiting), strconv.Itoa(r.Active), strconv.Itoa(r.Inactive),
 		})
 	}
 	return columns(narrowed(rows, l.width, "vcores", "at most", "apps waiting", "apps running"), "capacity", k)
@@ -262,9 +265,10 @@ func (s *snapshot) appLines(l *look, k inks) []string {
 		if r.Pending.MemoryMiB > 0 {
 			asks = mem(r.Pending.MemoryMiB)
 		}
+		held := holdingOf(r)
 		rows = append(rows, []string{
-			r.ID, snip(clean(r.Name), mostName), clean(r.Type), clean(r.User), clean(r.Queue), r.State, percent(r.Progress),
-			whole(r.Containers), mem(r.Used.MemoryMiB), vcores(r.Used.Vcores), asks, lasting(r.Elapsed),
+			r.ID.String(), snip(clean(r.Name), mostName), clean(r.Type), clean(r.User), clean(r.Queue), string(r.State), share(r.Progress),
+			held.containers, held.memory, held.vcores, asks, lasting(r.Elapsed),
 		})
 	}
 	return columns(narrowed(rows, l.width, "type", "vcores", "queue", "containers", "name", "user"), "progress", k)

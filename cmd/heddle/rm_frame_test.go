@@ -10,21 +10,23 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
+
+	"heddle/rm"
 )
 
 // manyRows is a snapshot of so many queues and applications.
 func manyRows(queues, apps int) *snapshot {
 	s := &snapshot{At: time.UnixMilli(1795246299685), URL: "http://127.0.0.1:8088", Cluster: clusterRow{
 		Scheduler: "capacity", Started: 1795246246143, Active: 3, Lost: 1, Running: apps,
-		Total: amountOf{MemoryMiB: 12288, Vcores: 24}, Used: amountOf{MemoryMiB: 11776, Vcores: 12.5}, Reserved: amountOf{MemoryMiB: 512},
+		Total: rm.Amount{MemoryMiB: 12288, Vcores: 24}, Used: rm.Amount{MemoryMiB: 11776, Vcores: 12.5}, Reserved: rm.Amount{MemoryMiB: 512},
 	}}
 	for i := range queues {
-		s.Queues = append(s.Queues, queueRow{Path: fmt.Sprintf("root.q%03d", i), Weight: -1, Capacity: 1})
+		s.Queues = append(s.Queues, rm.QueueReport{QueueInfo: rm.QueueInfo{Path: fmt.Sprintf("root.q%03d", i), Weight: -1, Capacity: 0.01}})
 	}
 	for i := range apps {
-		s.Apps = append(s.Apps, appRow{
-			ID: fmt.Sprintf("application_1_%04d", i+1), Name: "größe\x1b[2J", State: "RUNNING", User: string(rune('a' + i%3)),
-			Used: amountOf{MemoryMiB: int64(i), Vcores: float64(apps - i)}, Started: int64(i), Elapsed: int64(apps - i), Progress: float64(i % 7),
+		s.Apps = append(s.Apps, rm.AppReport{
+			ID: anApp(int32(i + 1)), Name: "größe\x1b[2J", State: "RUNNING", User: string(rune('a' + i%3)),
+			Used: rm.Amount{MemoryMiB: int64(i), Vcores: float64(apps - i)}, Started: int64(i), Elapsed: int64(apps - i), Progress: rm.Fraction(i % 7),
 		})
 	}
 	return s
@@ -71,7 +73,7 @@ func TestFrameFits(t *testing.T) {
 func TestFrameNarrows(t *testing.T) {
 	s := manyRows(1, 3)
 	for i := range s.Apps {
-		s.Apps[i].ID = fmt.Sprintf("application_1795246246143_%04d", i+1)
+		s.Apps[i].ID = fakeApp(int32(i + 1))
 	}
 	for width, gone := range map[int][]string{
 		160: nil, 121: {"type"}, 116: {"type", "vcores"}, 110: {"type", "vcores", "queue"}, 100: {"type", "vcores", "queue", "containers"},
@@ -98,12 +100,12 @@ func TestFrameOrders(t *testing.T) {
 	} {
 		s := manyRows(0, 4)
 		s.Apps[1].State = "ACCEPTED"
-		s.Apps[3].Pending = amountOf{MemoryMiB: 1024}
+		s.Apps[3].Pending = rm.Amount{MemoryMiB: 1024}
 		for _, reversed := range []bool{false, true} {
 			sortApps(s.Apps, order, reversed)
 			var got []string
 			for _, r := range s.Apps {
-				got = append(got, strings.TrimPrefix(r.ID, "application_1_000"))
+				got = append(got, strings.TrimPrefix(r.ID.String(), "application_1_000"))
 			}
 			if !reversed && !slices.Equal(got, want) {
 				t.Errorf("by %s: %v, want %v", order, got, want)

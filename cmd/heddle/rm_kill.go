@@ -124,8 +124,8 @@ func (k *killRow) look(ctx context.Context, c *client.Client) (over bool, err er
 	if err != nil {
 		return false, err
 	}
-	k.State, k.Final = a.State, a.FinalStatus
-	return isOver(a.State), nil
+	k.State, k.Final = string(a.State), string(a.Final)
+	return a.State.Final(), nil
 }
 
 // kill tells the ResourceManager, once more, and says whether the application is over now.
@@ -139,8 +139,6 @@ func (k *killRow) kill(ctx context.Context, c *client.Client) (over bool, err er
 	k.Killed = k.State == "KILLED"
 	return true, nil
 }
-
-func isOver(state string) bool { return state == "FINISHED" || state == "FAILED" || state == "KILLED" }
 
 // worst joins errors. That something is missing is the verdict only where nothing else is wrong.
 func worst(errs []error) error {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"heddle/client"
+	"heddle/rm"
 )
 
 func newQueue(a *app) *cobra.Command {
@@ -25,14 +26,12 @@ func newQueueList(a *app) *cobra.Command {
 		Args:  exactly(),
 		RunE: func(*cobra.Command, []string) error {
 			return r.ask(func(ctx context.Context, c *client.Client) error {
-				rows, err := queueRows(ctx, c)
+				rows, err := c.Queues(ctx)
 				if err != nil {
 					return asked(err)
 				}
 				if r.json() {
-					return wrote(printJSON(a.out, struct {
-						Queues []queueRow `json:"queues"`
-					}{rows}))
+					return wrote(printJSON(a.out, rm.Queues{List: rows}))
 				}
 				return a.printQueues(rows)
 			})
@@ -53,7 +52,7 @@ func newQueueStatus(a *app) *cobra.Command {
 		ValidArgsFunction: r.completeIDs(1, queuePaths),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return r.ask(func(ctx context.Context, c *client.Client) error {
-				rows, err := queueRows(ctx, c)
+				rows, err := c.Queues(ctx)
 				if err != nil {
 					return asked(err)
 				}
@@ -74,8 +73,8 @@ func newQueueStatus(a *app) *cobra.Command {
 }
 
 // oneQueue finds the queue that a name means.
-func oneQueue(rows []queueRow, name string) (*queueRow, error) {
-	var found []*queueRow
+func oneQueue(rows []rm.QueueReport, name string) (*rm.QueueReport, error) {
+	var found []*rm.QueueReport
 	var paths []string
 	for i := range rows {
 		if rows[i].Path == name {

@@ -1,86 +1,25 @@
 package main
 
-// What -o json prints of a ResourceManager. Fields are added, never renamed. Times are milliseconds since
-// 1970 and 0 for not yet; what does not apply is −1.
+import "heddle/rm"
 
-// An appRow is one application.
-type appRow struct {
-	ID          string   `json:"id"`
-	Name        string   `json:"name"`
-	Type        string   `json:"type"`
-	User        string   `json:"user"`
-	Queue       string   `json:"queue"`
-	State       string   `json:"state"`
-	Final       string   `json:"final_status"`
-	Priority    int32    `json:"priority"`
-	Progress    float64  `json:"progress_percent"`
-	Started     int64    `json:"started_ms"`
-	Launched    int64    `json:"launched_ms"`
-	Finished    int64    `json:"finished_ms"`
-	Elapsed     int64    `json:"elapsed_ms"`
-	Containers  int      `json:"containers"` // −1: it holds none any more
-	Used        amountOf `json:"used"`
-	Reserved    amountOf `json:"reserved"`
-	Pending     amountOf `json:"pending"`
-	QueueShare  float64  `json:"queue_percent"`
-	Share       float64  `json:"cluster_percent"`
-	Tracking    string   `json:"tracking_url"`
-	Diagnostics string   `json:"diagnostics"`
-}
-
-// An appDetail is an application with what only its own page tells.
-type appDetail struct {
-	appRow
-	Tags             []string     `json:"tags"`
-	MasterNode       string       `json:"master_node"`
-	MasterAddress    string       `json:"master_address"`
-	MasterLogs       string       `json:"master_logs"`
-	MemorySeconds    int64        `json:"memory_mib_seconds"`
-	VcoreSeconds     int64        `json:"vcore_seconds"`
-	PreemptedWorkers int          `json:"preempted_containers"`
-	PreemptedMasters int          `json:"preempted_masters"`
-	LogAggregation   string       `json:"log_aggregation"`
-	Unmanaged        bool         `json:"unmanaged"`
-	Lifetime         string       `json:"lifetime_until"`
-	Requests         []requestRow `json:"requests"`
-	Attempts         []attemptRow `json:"attempts"`
-}
-
-// A requestRow is what an application asks for at one place.
-type requestRow struct {
-	Priority int32    `json:"priority"`
-	Place    string   `json:"place"`
-	Count    int64    `json:"count"`
-	Size     amountOf `json:"size"`
-	Relax    bool     `json:"relax_locality"`
-}
-
-// An attemptRow is one run of a master.
-type attemptRow struct {
-	ID        string `json:"id"`
-	State     string `json:"state"`
-	Started   int64  `json:"started_ms"`
-	Finished  int64  `json:"finished_ms"`
-	Container string `json:"container"`
-	Node      string `json:"node"`
-	Logs      string `json:"logs"`
-}
+// What -o json prints of nodes; of applications and queues it prints the reports of package rm. Fields are added, never
+// renamed. Times are milliseconds since 1970 and 0 for not yet; what does not apply is −1.
 
 // A nodeRow is one NodeManager.
 type nodeRow struct {
-	ID         string   `json:"id"`
-	Rack       string   `json:"rack"`
-	State      string   `json:"state"`
-	HTTP       string   `json:"http_address"`
-	Version    string   `json:"version"`
-	Health     string   `json:"health_report"`
-	Reported   int64    `json:"reported_ms"`
-	Containers int      `json:"containers"`
-	Used       amountOf `json:"used"`
-	Total      amountOf `json:"total"`
-	Measured   measured `json:"measured"`
-	OfTasks    measured `json:"measured_containers"`
-	Labels     []string `json:"labels"`
+	ID         string    `json:"id"`
+	Rack       string    `json:"rack"`
+	State      string    `json:"state"`
+	HTTP       string    `json:"http_address"`
+	Version    string    `json:"version"`
+	Health     string    `json:"health_report"`
+	Reported   int64     `json:"reported_ms"`
+	Containers int       `json:"containers"`
+	Used       rm.Amount `json:"used"`
+	Total      rm.Amount `json:"total"`
+	Measured   measured  `json:"measured"`
+	OfTasks    measured  `json:"measured_containers"`
+	Labels     []string  `json:"labels"`
 }
 
 // A measured is what a node reports of itself.
@@ -88,40 +27,4 @@ type measured struct {
 	PhysicalMiB int64   `json:"physical_mib"`
 	VirtualMiB  int64   `json:"virtual_mib"`
 	Vcores      float64 `json:"vcores"`
-}
-
-// A queueRow is one queue.
-type queueRow struct {
-	Path         string    `json:"path"`
-	Parent       string    `json:"parent"`
-	Leaf         bool      `json:"leaf"`
-	State        string    `json:"state"`
-	Capacity     float64   `json:"capacity_percent"`
-	MaxCapacity  float64   `json:"max_capacity_percent"`
-	UsedCapacity float64   `json:"used_capacity_percent"` // of its own; −1 where it has none of its own
-	Weight       float64   `json:"weight"`
-	Absolute     float64   `json:"cluster_capacity_percent"` // of the cluster, as the next two
-	AbsoluteMax  float64   `json:"cluster_max_capacity_percent"`
-	Share        float64   `json:"cluster_used_percent"`
-	Used         amountOf  `json:"used"`
-	Reserved     amountOf  `json:"reserved"`
-	Pending      amountOf  `json:"pending"`
-	Masters      amountOf  `json:"masters"`
-	Containers   int       `json:"containers"`
-	Waiting      int       `json:"pending_containers"`
-	Running      int       `json:"applications_running"`
-	Inactive     int       `json:"applications_waiting"`
-	MaxApps      int       `json:"max_applications"`
-	Order        string    `json:"order"`
-	Configured   string    `json:"configured_order"`
-	Users        []userRow `json:"users"`
-}
-
-// A userRow is a user's part of a queue.
-type userRow struct {
-	Name     string   `json:"name"`
-	Used     amountOf `json:"used"`
-	Masters  amountOf `json:"masters"`
-	Running  int      `json:"applications_running"`
-	Inactive int      `json:"applications_waiting"`
 }

@@ -3,12 +3,15 @@ package main
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
+
+	"heddle/rm"
 )
 
 const (
@@ -43,26 +46,37 @@ func addRow(t table.Writer, cells table.Row) {
 	t.AppendRow(cells)
 }
 
-func (a *app) printApps(rows []appRow) error {
+func (a *app) printApps(rows []rm.AppReport) error {
 	t := a.grid()
 	t.AppendHeader(table.Row{"application", "name", "type", "user", "queue", "state", "progress", "containers", "memory", "vcores", "started", "elapsed"})
 	right(t, 7, 8, 9, 10, 12)
 	for i := range rows {
 		r := &rows[i]
+		held := holdingOf(r)
 		addRow(t, table.Row{
-			r.ID, snip(r.Name, mostName), r.Type, r.User, r.Queue, ended(r), percent(r.Progress),
-			whole(r.Containers), mem(r.Used.MemoryMiB), vcores(r.Used.Vcores), moment(r.Started), lasting(r.Elapsed),
+			r.ID.String(), snip(r.Name, mostName), r.Type, r.User, r.Queue, ended(r), share(r.Progress),
+			held.containers, held.memory, held.vcores, moment(r.Started), lasting(r.Elapsed),
 		})
 	}
 	return a.print(t)
 }
 
 // ended is an application's state and, where that does not say it, how it ended.
-func ended(r *appRow) string {
+func ended(r *rm.AppReport) string {
 	if r.State == "FINISHED" && r.Final != "SUCCEEDED" {
-		return r.State + ", " + r.Final
+		return string(r.State) + ", " + string(r.Final)
 	}
-	return r.State
+	return string(r.State)
+}
+
+// A holding is what an application holds, in a table: nothing where it is over.
+type holding struct{ containers, memory, vcores string }
+
+func holdingOf(r *rm.AppReport) holding {
+	if r.State.Final() {
+		return holding{}
+	}
+	return holding{strconv.Itoa(r.Containers), mem(r.Used.MemoryMiB), vcores(r.Used.Vcores)}
 }
 
 func (a *app) printNodes(rows []nodeRow, now time.Time) error {
@@ -79,32 +93,32 @@ func (a *app) printNodes(rows []nodeRow, now time.Time) error {
 	return a.print(t)
 }
 
-func (a *app) printQueues(rows []queueRow) error {
+func (a *app) printQueues(rows []rm.QueueReport) error {
 	t := a.grid()
 	t.AppendHeader(table.Row{"queue", "state", "capacity", "at most", "used", "memory", "vcores", "containers", "pending", "apps running", "apps waiting"})
 	right(t, 3, 4, 5, 6, 7, 8, 9, 10, 11)
 	for i := range rows {
 		r := &rows[i]
 		addRow(t, table.Row{
-			indented(r), r.State, capacity(r), percent(r.MaxCapacity), percent(r.UsedCapacity),
-			mem(r.Used.MemoryMiB), vcores(r.Used.Vcores), whole(r.Containers), whole(r.Waiting), whole(r.Running), whole(r.Inactive),
+			indented(r), string(r.State), capacity(r), share(r.Max), share(r.UsedOfOwn),
+			mem(r.Used.MemoryMiB), vcores(r.Used.Vcores), r.Containers, r.Waiting, r.Active, r.Inactive,
 		})
 	}
 	return a.print(t)
 }
 
 // indented is the last part of a queue's path, two spaces in for each queue above it.
-func indented(r *queueRow) string {
+func indented(r *rm.QueueReport) string {
 	name := clean(r.Path[strings.LastIndexByte(r.Path, '.')+1:])
 	return strings.Repeat("  ", strings.Count(r.Path, ".")) + name
 }
 
 // capacity is what a queue is promised, in the words of its configuration.
-func capacity(r *queueRow) string {
+func capacity(r *rm.QueueReport) string {
 	if r.Weight >= 0 {
 		return "weight " + vcores(r.Weight)
 	}
-	return percent(r.Capacity)
+	return share(r.Capacity)
 }
 
 // A card is one thing in lines of a label and what it has for it. Lines without a value are left out.
@@ -118,7 +132,7 @@ func (c card) line(label, format string, args ...any) {
 	}
 }
 
-func (c card) usage(label string, used, total amountOf) {
+func (c card) usage(label string, used, total rm.Amount) {
 	c.line(label, "%s of %s, %s of %s vcores", mem(used.MemoryMiB), mem(total.MemoryMiB), vcores(used.Vcores), vcores(total.Vcores))
 }
 
@@ -139,23 +153,23 @@ func (a *app) printNode(r *nodeRow, now time.Time) error {
 	return wrote(c.Flush())
 }
 
-func (a *app) printQueue(r *queueRow) error {
+func (a *app) printQueue(r *rm.QueueReport) error {
 	c := newCard(a.out)
 	c.line("queue", "%s", r.Path)
 	c.line("state", "%s", r.State)
 	c.line("capacity", "%s", capacity(r))
-	c.line("at most", "%s", percent(r.MaxCapacity))
-	c.line("of the cluster", "%s, at most %s, uses %s", percent(r.Absolute), percent(r.AbsoluteMax), percent(r.Share))
-	used := r.Used.String()
-	if r.UsedCapacity >= 0 {
-		used += ", " + percent(r.UsedCapacity) + " of its capacity"
+	c.line("at most", "%s", share(r.Max))
+	c.line("of the cluster", "%s, at most %s, uses %s", share(r.Absolute), share(r.AbsoluteMax), share(r.UsedShare))
+	used := amountText(r.Used)
+	if r.UsedOfOwn >= 0 {
+		used += ", " + share(r.UsedOfOwn) + " of its capacity"
 	}
 	c.line("used", "%s", used)
-	c.line("for masters", "%s", r.Masters)
-	c.line("reserved", "%s", r.Reserved)
-	c.line("asked for", "%s", r.Pending)
-	c.line("containers", "%s held, %s waited for", whole(r.Containers), whole(r.Waiting))
-	c.line("applications", "%s with a master, %s waiting for one", whole(r.Running), whole(r.Inactive))
+	c.line("for masters", "%s", amountText(r.Masters))
+	c.line("reserved", "%s", amountText(r.Reserved))
+	c.line("asked for", "%s", amountText(r.Pending))
+	c.line("containers", "%d held, %d waited for", r.Containers, r.Waiting)
+	c.line("applications", "%d with a master, %d waiting for one", r.Active, r.Inactive)
 	if r.MaxApps >= 0 {
 		c.line("", "at most %d", r.MaxApps)
 	}
@@ -172,12 +186,12 @@ func (a *app) printQueue(r *queueRow) error {
 	t.AppendHeader(table.Row{"user", "memory", "vcores", "for masters", "apps running", "apps waiting"})
 	right(t, 2, 3, 5, 6)
 	for _, u := range r.Users {
-		addRow(t, table.Row{u.Name, mem(u.Used.MemoryMiB), vcores(u.Used.Vcores), u.Masters, u.Running, u.Inactive})
+		addRow(t, table.Row{u.Name, mem(u.Used.MemoryMiB), vcores(u.Used.Vcores), amountText(u.Masters), u.Active, u.Inactive})
 	}
 	return a.print(t)
 }
 
-func (a *app) printApp(r *appDetail) error {
+func (a *app) printApp(r *rm.AppReport) error {
 	c := newCard(a.out)
 	c.line("application", "%s", r.ID)
 	c.line("name", "%s", r.Name)
@@ -190,31 +204,34 @@ func (a *app) printApp(r *appDetail) error {
 	if r.Final != "UNDEFINED" {
 		c.line("ended as", "%s", r.Final)
 	}
-	c.line("progress", "%s", percent(r.Progress))
+	c.line("progress", "%s", share(r.Progress))
 	c.line("started", "%s", moment(r.Started))
 	c.line("master given", "%s", moment(r.Launched))
 	c.line("finished", "%s", moment(r.Finished))
 	c.line("elapsed", "%s", lasting(r.Elapsed))
-	if r.Containers >= 0 {
-		c.line("holds", "%s: %s", plural(r.Containers, "container"), r.Used)
-		if !r.Reserved.zero() {
-			c.line("reserved", "%s", r.Reserved)
+	if !r.State.Final() {
+		c.line("holds", "%s: %s", plural(r.Containers, "container"), amountText(r.Used))
+		if !r.Reserved.IsZero() {
+			c.line("reserved", "%s", amountText(r.Reserved))
 		}
-		c.line("share", "%s of its queue, %s of the cluster", percent(r.QueueShare), percent(r.Share))
+		c.line("share", "%s of its queue, %s of the cluster", percent(float64(r.QueueShare)), percent(float64(r.ClusterShare)))
 	}
 	c.line("used so far", "%d MiB·s, %d vcore·s", r.MemorySeconds, r.VcoreSeconds)
 	if n := r.PreemptedWorkers + r.PreemptedMasters; n > 0 {
 		c.line("preempted", "%s, %d of them masters", plural(n, "container"), r.PreemptedMasters)
 	}
-	c.line("pages", "%s", r.Tracking)
-	c.line("master's node", "%s", r.MasterNode)
-	c.line("master's address", "%s", r.MasterAddress)
+	if r.State == rm.AppRunning || r.State.Final() { // before, there are none
+		c.line("pages", "%s", r.TrackingURL)
+	}
+	if !r.MasterNode.IsZero() {
+		c.line("master's node", "%s", r.MasterNode)
+	}
+	if r.Host != "" && r.RPCPort > 0 {
+		c.line("master's address", "%s:%d", r.Host, r.RPCPort)
+	}
 	c.line("master's logs", "%s", r.MasterLogs)
 	c.line("log aggregation", "%s", r.LogAggregation)
-	if r.Unmanaged {
-		c.line("unmanaged", "its master runs outside of the cluster")
-	}
-	c.line("ends at the latest", "%s", r.Lifetime)
+	c.line("ends at the latest", "%s", moment(r.Lifetime))
 	c.line("diagnostics", "%s", strings.TrimSpace(r.Diagnostics))
 	if err := c.Flush(); err != nil {
 		return wrote(err)
@@ -225,7 +242,7 @@ func (a *app) printApp(r *appDetail) error {
 	return a.printAttempts(r.Attempts)
 }
 
-func (a *app) printRequests(rows []requestRow) error {
+func (a *app) printRequests(rows []rm.RequestReport) error {
 	if len(rows) == 0 {
 		return nil
 	}
@@ -238,12 +255,12 @@ func (a *app) printRequests(rows []requestRow) error {
 			addRow(t, table.Row{"", fmt.Sprintf("and %d more; -o json lists all", len(rows)-i)})
 			break
 		}
-		addRow(t, table.Row{r.Priority, r.Place, r.Count, r.Size})
+		addRow(t, table.Row{r.Priority, r.Place, r.Count, amountText(r.Size)})
 	}
 	return a.print(t)
 }
 
-func (a *app) printAttempts(rows []attemptRow) error {
+func (a *app) printAttempts(rows []rm.AttemptReport) error {
 	if len(rows) == 0 {
 		return nil
 	}
@@ -252,7 +269,11 @@ func (a *app) printAttempts(rows []attemptRow) error {
 	t.AppendHeader(table.Row{"attempt", "state", "started", "finished", "master", "node"})
 	for i := range rows {
 		r := &rows[i]
-		addRow(t, table.Row{r.ID, r.State, moment(r.Started), moment(r.Finished), r.Container, r.Node})
+		container, node := "", ""
+		if !r.Master.IsZero() {
+			container, node = r.Master.String(), r.Node.String()
+		}
+		addRow(t, table.Row{r.ID.String(), r.State, moment(r.Started), moment(r.Finished), container, node})
 	}
 	return a.print(t)
 }

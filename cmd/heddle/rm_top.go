@@ -77,7 +77,7 @@ func take(ctx context.Context, c *client.Client, all bool) (*snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	queues, err := queueRows(ctx, c)
+	queues, err := c.Queues(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func take(ctx context.Context, c *client.Client, all bool) (*snapshot, error) {
 	if all {
 		f.States = nil
 	}
-	apps, err := appRows(ctx, c, f)
+	apps, err := c.Apps(ctx, f)
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ limit, which resource is short, the place in line, and who holds most of what is
 		ValidArgsFunction: r.completeIDs(1, liveApps),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return r.ask(func(ctx context.Context, c *client.Client) error {
-				w, err := whyOf(ctx, c, args[0])
+				app, e, err := whyOf(ctx, c, args[0])
 				if errors.Is(err, client.ErrNotHeddle) {
 					return failure{fmt.Errorf("%s: %w", c.URL(), err)}
 				}
@@ -31,9 +31,9 @@ limit, which resource is short, the place in line, and who holds most of what is
 					return asked(err)
 				}
 				if r.json() {
-					return wrote(printJSON(a.out, w))
+					return wrote(printJSON(a.out, e))
 				}
-				_, err = fmt.Fprint(a.out, w.sentences(time.Now()))
+				_, err = fmt.Fprint(a.out, whySentences(app, e, time.Now()))
 				return wrote(err)
 			})
 		},

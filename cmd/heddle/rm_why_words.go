@@ -5,87 +5,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"heddle/rm"
 )
-
-// A whyRow is what an application waits for.
-type whyRow struct {
-	ID      string           `json:"id"`
-	Name    string           `json:"name"`
-	User    string           `json:"user"`
-	Queue   string           `json:"queue"`
-	State   string           `json:"state"`
-	Final   string           `json:"final_status"`
-	Summary string           `json:"summary"` // a sentence on the application as a whole
-	Pending []askRow         `json:"pending"`
-	Refused map[string]int64 `json:"refused"` // how often so far, by reason
-}
-
-// An askRow is one ask that waits, and what stands against it.
-type askRow struct {
-	Priority int32      `json:"priority"`
-	Kind     string     `json:"kind"`
-	Count    int        `json:"count"`
-	Size     amountOf   `json:"size"`
-	Since    int64      `json:"since_ms"`
-	Why      string     `json:"why"`    // the reason that holds for every node; "fine" where it differs by node
-	Policy   string     `json:"policy"` // who gives it, by slot and name as in the profile
-	Text     string     `json:"text"`
-	Stock    string     `json:"stock"`           // how a stock ResourceManager puts it
-	Limit    *limitRow  `json:"limit,omitempty"` // what policy held it to
-	Order    string     `json:"order"`           // by what those who wait are in line
-	Place    int        `json:"place"`           // in that line, from 1; 0 for none
-	Of       int        `json:"of"`
-	Need     amountOf   `json:"need"`
-	Have     amountOf   `json:"have"`
-	Short    amountOf   `json:"short"`
-	Holders  []holdRow  `json:"holders"`
-	Nodes    []groupRow `json:"nodes"`
-
-	queue string // of the application
-}
-
-// A holdRow is an application and what it holds of what an ask waits for.
-type holdRow struct {
-	ID   string   `json:"id"`
-	Name string   `json:"name"`
-	User string   `json:"user"`
-	Used amountOf `json:"used"`
-}
-
-// A groupRow is how many nodes give one answer, and the most that is free on one of them.
-type groupRow struct {
-	Why    string   `json:"why"`
-	Policy string   `json:"policy"`
-	Nodes  int      `json:"nodes"`
-	Most   amountOf `json:"most_free"`
-}
-
-// A limitRow is the limit that an ask is held to.
-type limitRow struct {
-	What       string   `json:"what"`
-	Of         string   `json:"of"`
-	Used       amountOf `json:"used"`
-	Most       amountOf `json:"most"`
-	UsedNumber int      `json:"used_number"` // −1 where it is an amount
-	MostNumber int      `json:"most_number"`
-	Least      bool     `json:"at_least"`
-	By         []string `json:"set_by"`
-	Note       string   `json:"note"`
-}
-
-// sentence says the limit in words.
-func (l *limitRow) sentence() string {
-	used, most := l.Used.String(), l.Most.String()
-	if l.UsedNumber >= 0 {
-		used, most = strconv.Itoa(l.UsedNumber), strconv.Itoa(l.MostNumber)
-	}
-	return clean(rm.LimitText(l.What, l.Of, used, most, l.Least, l.By, l.Note))
-}
 
 // inWords is a reason for an ask as a whole; a code that is not known stands for itself.
 func inWords(code string) string {
@@ -104,30 +28,31 @@ var aboutRoom = map[string]bool{
 // mostHolders is how many of those who hold what is waited for are named to people.
 const mostHolders = 3
 
-// sentences explains an application to people.
-func (w *whyRow) sentences(now time.Time) string {
+// whySentences explains an application to people.
+func whySentences(app *rm.AppReport, e *rm.Explanation, now time.Time) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %q of %s in %s: %s\n", w.ID, clean(w.Name), clean(w.User), clean(w.Queue), clean(w.Summary))
-	for i := range w.Pending {
-		fmt.Fprintf(&b, "\n%s", w.Pending[i].sentences(now))
+	fmt.Fprintf(&b, "%s %q of %s in %s: %s\n", e.App, clean(e.Name), clean(e.User), clean(e.Queue), clean(summary(app, len(e.Pending) > 0)))
+	for i := range e.Pending {
+		fmt.Fprintf(&b, "\n%s", askSentences(&e.Pending[i], e.Queue, now))
 	}
-	if s := counted(w.Refused, inWords, mostHolders); s != "" && len(w.Pending) > 0 {
+	if s := counted(e.Refused, inWords, mostHolders); s != "" && len(e.Pending) > 0 {
 		fmt.Fprintf(&b, "\nRefused so far: %s.\n", s)
 	}
 	return b.String()
 }
 
-func (k *askRow) sentences(now time.Time) string {
+// askSentences explains one ask of an application in a queue.
+func askSentences(k *rm.PendingAsk, queue string, now time.Time) string {
 	var b strings.Builder
 	each := " each"
 	if k.Count == 1 {
 		each = ""
 	}
-	fmt.Fprintf(&b, "It waits for %s of %s%s (priority %d)", containers(k.Kind, k.Count), k.Size, each, k.Priority)
+	fmt.Fprintf(&b, "It waits for %s of %s%s (priority %d)", containers(k.Kind, k.Count), amountText(k.Size), each, k.Priority)
 	if k.Since > 0 {
 		fmt.Fprintf(&b, ", since %s (%s)", moment(k.Since), ago(k.Since, now))
 	}
-	fmt.Fprintf(&b, ": %s.\n", k.because())
+	fmt.Fprintf(&b, ": %s.\n", because(k))
 	if k.Policy != "" {
 		fmt.Fprintf(&b, "  Refused by %s.", clean(k.Policy))
 		if k.Stock != "" {
@@ -136,27 +61,27 @@ func (k *askRow) sentences(now time.Time) string {
 		b.WriteString("\n")
 	}
 	if k.Limit != nil {
-		fmt.Fprintf(&b, "  %s\n", k.Limit.sentence())
+		fmt.Fprintf(&b, "  %s\n", clean(k.Limit.Text(amountText)))
 	}
-	if !k.nodeless() {
-		for _, s := range k.lacks() {
+	if !nodeless(k) {
+		for _, s := range lacks(k) {
 			fmt.Fprintf(&b, "  %s\n", s)
 		}
 	}
-	if s := rm.PlaceText(k.Place, k.Of, k.Order, k.queue); s != "" {
+	if s := rm.PlaceText(k.Place, k.Of, k.Order, queue); s != "" {
 		fmt.Fprintf(&b, "  %s\n", clean(s))
 	}
 	if len(k.Nodes) > 0 {
-		fmt.Fprintf(&b, "  %s.\n", k.byNode())
+		fmt.Fprintf(&b, "  %s.\n", byNode(k))
 	}
-	if s := k.heldBy(); s != "" && aboutRoom[k.Why] {
+	if s := heldBy(k); s != "" && aboutRoom[k.Why] {
 		fmt.Fprintf(&b, "  Most of it is held by %s.\n", s)
 	}
 	return b.String()
 }
 
 // lacks says what is short, a sentence for each resource that is.
-func (k *askRow) lacks() (out []string) {
+func lacks(k *rm.PendingAsk) (out []string) {
 	if k.Short.MemoryMiB > 0 {
 		out = append(out, fmt.Sprintf("Memory is short: one needs %s, and at most %s is left for it.", mem(k.Need.MemoryMiB), mem(k.Have.MemoryMiB)))
 	}
@@ -171,7 +96,7 @@ func (k *askRow) lacks() (out []string) {
 
 // because is the reason as a clause. What the ResourceManager says stands for a reason that has no words here; it
 // begins with what is asked for, which was said already.
-func (k *askRow) because() string {
+func because(k *rm.PendingAsk) string {
 	r, known := rm.ReasonOf(k.Why)
 	switch {
 	case !known && k.Text != "":
@@ -184,11 +109,11 @@ func (k *askRow) because() string {
 		return k.Why
 	case len(k.Nodes) == 0:
 		return "there is no node"
-	case k.nodeless():
+	case nodeless(k):
 		return "no node is up"
 	case k.Why != "fine":
 		return r.Ask
-	case slices.ContainsFunc(k.Nodes, func(g groupRow) bool { return g.Why == "fine" }):
+	case slices.ContainsFunc(k.Nodes, func(g rm.NodeGroup) bool { return g.Why == "fine" }):
 		return "it is given one as soon as the right node reports in"
 	}
 	return r.Ask
@@ -196,8 +121,8 @@ func (k *askRow) because() string {
 
 // nodeless reports whether there is nothing that anything could run on: limits are shares of nothing then, and say
 // nothing.
-func (k *askRow) nodeless() bool {
-	return !slices.ContainsFunc(k.Nodes, func(g groupRow) bool { return g.Why != "node-gone" })
+func nodeless(k *rm.PendingAsk) bool {
+	return !slices.ContainsFunc(k.Nodes, func(g rm.NodeGroup) bool { return g.Why != "node-gone" })
 }
 
 // containers is how many containers of a kind, by their names.
@@ -212,12 +137,12 @@ func containers(kind string, n int) string {
 }
 
 // byNode says what the nodes answer, the largest groups first.
-func (k *askRow) byNode() string {
+func byNode(k *rm.PendingAsk) string {
 	all := 0
 	for _, g := range k.Nodes {
 		all += g.Nodes
 	}
-	groups := slices.SortedStableFunc(slices.Values(k.Nodes), func(a, b groupRow) int { return cmp.Compare(b.Nodes, a.Nodes) })
+	groups := slices.SortedStableFunc(slices.Values(k.Nodes), func(a, b rm.NodeGroup) int { return cmp.Compare(b.Nodes, a.Nodes) })
 	var parts []string
 	for _, g := range groups {
 		words, ok := rm.ReasonOf(g.Why)
@@ -232,7 +157,7 @@ func (k *askRow) byNode() string {
 			part = "1 " + words.Node
 		}
 		if g.Why == "no-room" || g.Why == "node-too-small" || g.Why == "fine" {
-			part += fmt.Sprintf(" (at most %s free)", g.Most)
+			part += fmt.Sprintf(" (at most %s free)", amountText(g.Most))
 		}
 		if g.Policy != "" && g.Policy != k.Policy {
 			part += ", says " + clean(g.Policy)
@@ -245,29 +170,30 @@ func (k *askRow) byNode() string {
 	return fmt.Sprintf("Of %s, %s", plural(all, "node"), strings.Join(parts, "; "))
 }
 
-func (k *askRow) heldBy() string {
+// heldBy names who holds most of what an ask waits for.
+func heldBy(k *rm.PendingAsk) string {
 	var parts []string
 	for i, h := range k.Holders {
 		if i == mostHolders {
 			break
 		}
-		who := h.ID
+		who := h.App.String()
 		if h.Name != "" {
 			who += fmt.Sprintf(" %q", snip(clean(h.Name), mostName))
 		}
 		if h.User != "" {
 			who += " of " + clean(h.User)
 		}
-		parts = append(parts, fmt.Sprintf("%s (%s)", who, h.Used))
+		parts = append(parts, fmt.Sprintf("%s (%s)", who, amountText(h.Used)))
 	}
 	return strings.Join(parts, ", ")
 }
 
 // summary says how an application as a whole is doing; waits says whether asks of it are known to wait.
-func summary(r *appRow, waits bool) string {
-	held := "holds " + plural(max(r.Containers, 0), "container")
+func summary(r *rm.AppReport, waits bool) string {
+	held := "holds " + plural(r.Containers, "container")
 	if r.Containers > 0 {
-		held += ", " + r.Used.String()
+		held += ", " + amountText(r.Used)
 	}
 	since := lasting(r.Elapsed)
 	switch r.State {
@@ -286,9 +212,9 @@ func summary(r *appRow, waits bool) string {
 		}
 		return fmt.Sprintf("nothing is pending. It runs for %s and %s.", since, held)
 	case "FINISHED", "FAILED", "KILLED":
-		text := fmt.Sprintf("it ended as %s", r.State)
-		if r.Final != r.State && r.Final != "UNDEFINED" {
-			text += ", " + r.Final
+		text := "it ended as " + string(r.State)
+		if string(r.Final) != string(r.State) && r.Final != rm.Undefined {
+			text += ", " + string(r.Final)
 		}
 		if r.Finished > 0 {
 			text += ", at " + moment(r.Finished)
@@ -298,5 +224,5 @@ func summary(r *appRow, waits bool) string {
 		}
 		return strings.TrimSuffix(text, ".") + ". It waits for nothing."
 	}
-	return "its state is " + r.State + "."
+	return "its state is " + string(r.State) + "."
 }

@@ -9,25 +9,18 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"heddle/rm"
 )
 
-// An amountOf is memory and vcores as they stand in JSON, and what a site counts beside them, by name.
-type amountOf struct {
-	MemoryMiB int64            `json:"memory_mib"`
-	Vcores    float64          `json:"vcores"`
-	Extra     map[string]int64 `json:"extra,omitempty"`
-}
-
-func (a amountOf) zero() bool { return a.MemoryMiB == 0 && a.Vcores == 0 && len(a.Extra) == 0 }
-
-// String is for sentences: 1.5 GiB and 2 vcores. What there is none of is left out, unless there is nothing.
-func (a amountOf) String() string {
+// amountText is for sentences: 1.5 GiB and 2 vcores. What there is none of is left out, unless there is nothing.
+func amountText(a rm.Amount) string {
 	var parts []string
 	if a.MemoryMiB != 0 {
 		parts = append(parts, mem(a.MemoryMiB))
 	}
 	if a.Vcores != 0 {
-		parts = append(parts, a.cores())
+		parts = append(parts, coresText(a.Vcores))
 	}
 	for _, name := range slices.Sorted(maps.Keys(a.Extra)) {
 		parts = append(parts, fmt.Sprintf("%d %s", a.Extra[name], name))
@@ -39,11 +32,11 @@ func (a amountOf) String() string {
 	return strings.Join(append(parts[:max(last-1, 0)], strings.Join(parts[max(last-1, 0):], " and ")), ", ")
 }
 
-func (a amountOf) cores() string {
-	if a.Vcores == 1 {
+func coresText(n float64) string {
+	if n == 1 {
 		return "1 vcore"
 	}
-	return vcores(a.Vcores) + " vcores"
+	return vcores(n) + " vcores"
 }
 
 // mem writes an amount of memory in MiB.
@@ -99,13 +92,8 @@ func percent(x float64) string {
 	return strings.TrimSuffix(strconv.FormatFloat(x, 'f', 1, 64), ".0") + " %"
 }
 
-// whole writes a number that may not apply, which is −1.
-func whole(n int) string {
-	if n < 0 {
-		return ""
-	}
-	return strconv.Itoa(n)
-}
+// share writes a fraction in per cent; nothing where it does not apply.
+func share(f rm.Fraction) string { return percent(float64(100 * f)) }
 
 // snip shortens a text to n runes.
 func snip(s string, n int) string {
@@ -128,7 +116,7 @@ func clean(s string) string {
 }
 
 // counted lists counts with their words, most first.
-func counted(counts map[string]int64, words func(string) string, most int) string {
+func counted(counts map[string]uint32, words func(string) string, most int) string {
 	keys := make([]string, 0, len(counts))
 	for k, n := range counts {
 		if n > 0 {
@@ -149,7 +137,7 @@ func counted(counts map[string]int64, words func(string) string, most int) strin
 	return strings.Join(parts, ", ")
 }
 
-func times(n int64) string {
+func times(n uint32) string {
 	if n == 1 {
 		return "once"
 	}

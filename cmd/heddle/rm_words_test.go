@@ -1,13 +1,13 @@
 package main
 
 import (
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"heddle/yarn/rest"
+	"heddle/rm"
+	"heddle/yarn/ids"
 )
 
 func TestRemoteWords(t *testing.T) {
@@ -22,7 +22,7 @@ func TestRemoteWords(t *testing.T) {
 			t.Errorf("%d is %q, want %q", ms, got, want)
 		}
 	}
-	for a, want := range map[*amountOf]string{
+	for a, want := range map[*rm.Amount]string{
 		{}:                           "nothing",
 		{MemoryMiB: 512}:             "512 MiB",
 		{Vcores: 1}:                  "1 vcore",
@@ -30,7 +30,7 @@ func TestRemoteWords(t *testing.T) {
 		{MemoryMiB: 1024, Vcores: 2}: "1 GiB and 2 vcores",
 		{MemoryMiB: 1024, Vcores: 2, Extra: map[string]int64{"gpu": 1, "fpga": 2}}: "1 GiB, 2 vcores, 2 fpga and 1 gpu",
 	} {
-		if got := a.String(); got != want {
+		if got := amountText(*a); got != want {
 			t.Errorf("%+v is %q, want %q", *a, got, want)
 		}
 	}
@@ -49,59 +49,61 @@ func TestRemoteWords(t *testing.T) {
 
 func TestSummaries(t *testing.T) {
 	for _, x := range []struct {
-		row   appRow
+		row   rm.AppReport
 		waits bool
 		want  string
 	}{
-		{appRow{State: "NEW_SAVING"}, false, "being stored"},
-		{appRow{State: "SUBMITTED"}, false, "waits for the scheduler"},
-		{appRow{State: "ACCEPTED", Elapsed: 3000}, true, "accepted 3.0 s ago and has no master yet."},
-		{appRow{State: "ACCEPTED", Elapsed: 3000}, false, "nothing is pending. It was accepted 3.0 s ago; its master has a container"},
-		{appRow{State: "RUNNING", Elapsed: 3000, Containers: 1, Used: amountOf{MemoryMiB: 512}}, true, "it runs for 3.0 s and holds 1 container, 512 MiB."},
-		{appRow{State: "RUNNING", Elapsed: 3000, Containers: 0}, false, "nothing is pending. It runs for 3.0 s and holds 0 containers."},
-		{appRow{State: "FINISHED", Final: "SUCCEEDED"}, false, "it ended as FINISHED, SUCCEEDED. It waits for nothing."},
-		{appRow{State: "FAILED", Final: "FAILED", Diagnostics: "no\nway."}, false, "it ended as FAILED: no way. It waits for nothing."},
-		{appRow{State: "STRANGE"}, false, "its state is STRANGE."},
+		{rm.AppReport{State: "NEW_SAVING"}, false, "being stored"},
+		{rm.AppReport{State: "SUBMITTED"}, false, "waits for the scheduler"},
+		{rm.AppReport{State: "ACCEPTED", Elapsed: 3000}, true, "accepted 3.0 s ago and has no master yet."},
+		{rm.AppReport{State: "ACCEPTED", Elapsed: 3000}, false, "nothing is pending. It was accepted 3.0 s ago; its master has a container"},
+		{rm.AppReport{State: "RUNNING", Elapsed: 3000, Containers: 1, Used: rm.Amount{MemoryMiB: 512}}, true, "it runs for 3.0 s and holds 1 container, 512 MiB."},
+		{rm.AppReport{State: "RUNNING", Elapsed: 3000, Containers: 0}, false, "nothing is pending. It runs for 3.0 s and holds 0 containers."},
+		{rm.AppReport{State: "FINISHED", Final: "SUCCEEDED"}, false, "it ended as FINISHED, SUCCEEDED. It waits for nothing."},
+		{rm.AppReport{State: "FAILED", Final: "FAILED", Diagnostics: "no\nway."}, false, "it ended as FAILED: no way. It waits for nothing."},
+		{rm.AppReport{State: "STRANGE"}, false, "its state is STRANGE."},
 	} {
 		if got := summary(&x.row, x.waits); !strings.Contains(got, x.want) {
 			t.Errorf("%s: %q, want %q in it", x.row.State, got, x.want)
 		}
 	}
 	for _, s := range appStates {
-		if strings.Contains(summary(&appRow{State: s}, false), "its state is") {
+		if strings.Contains(summary(&rm.AppReport{State: rm.AppState(s)}, false), "its state is") {
 			t.Errorf("%s has no sentence of its own", s)
 		}
 	}
 }
 
+func anApp(n int32) ids.App { return ids.App{Cluster: 1, Seq: n} }
+
 func TestAskSentences(t *testing.T) {
 	now := time.UnixMilli(1_000_000)
-	gib := amountOf{MemoryMiB: 1024, Vcores: 1}
+	gib := rm.Amount{MemoryMiB: 1024, Vcores: 1}
 	for _, x := range []struct {
-		ask  askRow
+		ask  rm.PendingAsk
 		want []string
 		not  string
 	}{
 		{
-			askRow{Kind: "map", Count: 3, Priority: 20, Size: gib, Since: 990_000, Why: "no-room", Text: "other words", Nodes: []groupRow{{"no-room", "", 2, amountOf{MemoryMiB: 256}}}},
+			rm.PendingAsk{Kind: "map", Count: 3, Priority: 20, Size: gib, Since: 990_000, Why: "no-room", Text: "other words", Nodes: []rm.NodeGroup{{Why: "no-room", Nodes: 2, Most: rm.Amount{MemoryMiB: 256}}}},
 			[]string{"It waits for 3 maps of 1 GiB and 1 vcore each (priority 20), since ", " (10 s ago): no node has room for one.", "All 2 nodes have too little free (at most 256 MiB free)."},
 			"other words",
 		},
-		{askRow{Kind: "am", Count: 1, Size: gib, Need: gib, Short: gib, Why: "am-limit", Nodes: []groupRow{{"node-gone", "", 2, gib}}}, []string{": no node is up.\n", "All 2 nodes are down."}, "needs"},
-		{askRow{Kind: "executor", Count: 1, Size: gib, Why: "fine"}, []string{"1 executor of 1 GiB and 1 vcore (priority 0): there is no node."}, "since"},
+		{rm.PendingAsk{Kind: "am", Count: 1, Size: gib, Need: gib, Short: gib, Why: "am-limit", Nodes: []rm.NodeGroup{{Why: "node-gone", Nodes: 2, Most: gib}}}, []string{": no node is up.\n", "All 2 nodes are down."}, "needs"},
+		{rm.PendingAsk{Kind: "executor", Count: 1, Size: gib, Why: "fine"}, []string{"1 executor of 1 GiB and 1 vcore (priority 0): there is no node."}, "since"},
 		{
-			askRow{Kind: "other", Count: 2, Size: gib, Why: "fine", Nodes: []groupRow{{"node-gone", "", 1, amountOf{}}, {"fine", "", 2, gib}}},
+			rm.PendingAsk{Kind: "other", Count: 2, Size: gib, Why: "fine", Nodes: []rm.NodeGroup{{Why: "node-gone", Nodes: 1}, {Why: "fine", Nodes: 2, Most: gib}}},
 			[]string{"2 containers of", ": it is given one as soon as the right node reports in.\n", "Of 3 nodes, 2 would take one when they next report in (at most 1 GiB and 1 vcore free); 1 is down."},
 			"",
 		},
 		{
-			askRow{Kind: "am", Count: 1, Size: gib, Why: "new-reason", Text: "1 master of 1 GiB: the moon is full.", Nodes: []groupRow{{"new-reason", "", 1, gib}}},
+			rm.PendingAsk{Kind: "am", Count: 1, Size: gib, Why: "new-reason", Text: "1 master of 1 GiB: the moon is full.", Nodes: []rm.NodeGroup{{Why: "new-reason", Nodes: 1, Most: gib}}},
 			[]string{"(priority 0): the moon is full.\n", "Of 1 node, 1 answers new-reason."},
 			"",
 		},
 		{
-			askRow{Kind: "map", Count: 1, Size: gib, Why: "user-limit", Short: amountOf{MemoryMiB: 512}, Need: gib, Have: amountOf{MemoryMiB: 512, Vcores: 4}, Nodes: []groupRow{{"no-room", "", 1, gib}}, Holders: []holdRow{
-				{"application_1_0001", "a\nb", "ada", gib}, {"application_1_0002", "", "", gib}, {"application_1_0003", "c", "", gib}, {"application_1_0004", "d", "", gib},
+			rm.PendingAsk{Kind: "map", Count: 1, Size: gib, Why: "user-limit", Short: rm.Amount{MemoryMiB: 512}, Need: gib, Have: rm.Amount{MemoryMiB: 512, Vcores: 4}, Nodes: []rm.NodeGroup{{Why: "no-room", Nodes: 1, Most: gib}}, Holders: []rm.Holder{
+				{App: anApp(1), Name: "a\nb", User: "ada", Used: gib}, {App: anApp(2), Used: gib}, {App: anApp(3), Name: "c", Used: gib}, {App: anApp(4), Name: "d", Used: gib},
 			}},
 			[]string{
 				"its user is at the limit of the queue.", "  Memory is short: one needs 1 GiB, and at most 512 MiB is left for it.\n",
@@ -109,26 +111,26 @@ func TestAskSentences(t *testing.T) {
 			},
 			"application_1_0004",
 		},
-		{askRow{Kind: "map", Count: 1, Size: gib, Why: "wait-local", Nodes: []groupRow{{"wait-local", "place.map: delay", 1, gib}}, Holders: []holdRow{{"application_1_0001", "a", "ada", gib}}}, []string{"it waits for a node that holds its data", "1 is passed over for one that holds its data, says place.map: delay."}, "held by"},
+		{rm.PendingAsk{Kind: "map", Count: 1, Size: gib, Why: "wait-local", Nodes: []rm.NodeGroup{{Why: "wait-local", Policy: "place.map: delay", Nodes: 1, Most: gib}}, Holders: []rm.Holder{{App: anApp(1), Name: "a", User: "ada", Used: gib}}}, []string{"it waits for a node that holds its data", "1 is passed over for one that holds its data, says place.map: delay."}, "held by"},
 		{
-			askRow{
-				Kind: "map", Count: 1, Size: gib, Why: "no-room", Need: amountOf{MemoryMiB: 512, Vcores: 2, Extra: map[string]int64{"gpu": 2}},
-				Have: amountOf{MemoryMiB: 512, Vcores: 0.5, Extra: map[string]int64{"gpu": 1}}, Short: amountOf{Vcores: 1.5, Extra: map[string]int64{"gpu": 1}},
-				Nodes: []groupRow{{"no-room", "", 1, gib}},
+			rm.PendingAsk{
+				Kind: "map", Count: 1, Size: gib, Why: "no-room", Need: rm.Amount{MemoryMiB: 512, Vcores: 2, Extra: map[string]int64{"gpu": 2}},
+				Have: rm.Amount{MemoryMiB: 512, Vcores: 0.5, Extra: map[string]int64{"gpu": 1}}, Short: rm.Amount{Vcores: 1.5, Extra: map[string]int64{"gpu": 1}},
+				Nodes: []rm.NodeGroup{{Why: "no-room", Nodes: 1, Most: gib}},
 			},
 			[]string{"  vcores are short: one needs 2, and at most 0.5 are left for it.\n  gpu is short: one needs 2, and at most 1 is left for it.\n"},
 			"Memory",
 		},
 		{
-			askRow{
-				Kind: "reduce", Count: 1, Size: gib, Why: "gate-closed", Policy: "gate.reduce: slowstart", Nodes: []groupRow{{"fine", "", 1, gib}},
-				Limit: &limitRow{What: "maps done", Of: "in the application", UsedNumber: 1, MostNumber: 5, Least: true, By: []string{"completed = 0.5"}, Note: "Soon."},
+			rm.PendingAsk{
+				Kind: "reduce", Count: 1, Size: gib, Why: "gate-closed", Policy: "gate.reduce: slowstart", Nodes: []rm.NodeGroup{{Why: "fine", Nodes: 1, Most: gib}},
+				Limit: &rm.Limit{What: "maps done", Of: "in the application", UsedN: 1, MostN: 5, Least: true, By: []string{"completed = 0.5"}, Note: "Soon."},
 			},
 			[]string{"  Refused by gate.reduce: slowstart.\n  Maps done in the application: 1 of at least 5, set by completed = 0.5. Soon.\n", "Of 1 node, 1 has room for one"},
 			"as soon as",
 		},
 	} {
-		got := x.ask.sentences(now)
+		got := askSentences(&x.ask, "root.a", now)
 		for _, want := range x.want {
 			if !strings.Contains(got, want) {
 				t.Errorf("%s: %q is not in\n%s", x.ask.Why, want, got)
@@ -136,37 +138,6 @@ func TestAskSentences(t *testing.T) {
 		}
 		if x.not != "" && strings.Contains(got, x.not) {
 			t.Errorf("%s: %q is in\n%s", x.ask.Why, x.not, got)
-		}
-	}
-}
-
-// What REST tells of an ask, the command tells in JSON too.
-func TestWhyHasAllFields(t *testing.T) {
-	fields := func(t reflect.Type, rename map[string]string) (out []string) {
-		for f := range t.Fields() {
-			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-			if name == "" {
-				continue
-			}
-			if to := rename[name]; to != "" {
-				name = to
-			}
-			out = append(out, strings.ToLower(strings.ReplaceAll(name, "_", "")))
-		}
-		slices.Sort(out)
-		return out
-	}
-	for _, x := range []struct {
-		rest, row reflect.Type
-		rename    map[string]string
-	}{
-		{reflect.TypeFor[rest.WhyAsk](), reflect.TypeFor[askRow](), map[string]string{"since_ms": "since"}},
-		{reflect.TypeFor[rest.WhyLimit](), reflect.TypeFor[limitRow](), nil},
-		{reflect.TypeFor[rest.WhyNodes](), reflect.TypeFor[groupRow](), nil},
-		{reflect.TypeFor[rest.Holder](), reflect.TypeFor[holdRow](), map[string]string{"id": "app"}},
-	} {
-		if got, want := fields(x.row, x.rename), fields(x.rest, nil); !slices.Equal(got, want) {
-			t.Errorf("%v has %v; REST has %v", x.row, got, want)
 		}
 	}
 }
@@ -188,7 +159,10 @@ func TestWordFlags(t *testing.T) {
 }
 
 func TestOneQueue(t *testing.T) {
-	rows := []queueRow{{Path: "root"}, {Path: "root.a"}, {Path: "root.a.x"}, {Path: "root.b.x"}}
+	rows := make([]rm.QueueReport, 4)
+	for i, path := range []string{"root", "root.a", "root.a.x", "root.b.x"} {
+		rows[i].Path = path
+	}
 	for name, want := range map[string]string{"root": "root", "a": "root.a", "root.b.x": "root.b.x"} {
 		if got, err := oneQueue(rows, name); err != nil || got.Path != want {
 			t.Errorf("%s is %v, %v; want %s", name, got, err, want)

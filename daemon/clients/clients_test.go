@@ -321,7 +321,7 @@ func TestFairQueue(t *testing.T) {
 	f := stock()
 	f.cluster.Scheduler = "fair"
 	q := &f.queues[1]
-	q.Weight, q.MinShare, q.MaxShare, q.MaxApps, q.Absolute, q.Reserved = 2, heddle.Of(512, 1000), heddle.Of(9999, 4000), 7, 0.5, heddle.Of(128, 1000)
+	q.Weight, q.MinShare, q.MaxShare, q.MaxApps, q.Absolute, q.Reserved = 2, heddle.Of(512, 1000), heddle.Of(9999, 4000), 7, 0.5, held(128)
 	m, err := newService(f, Options{MemoryOnly: true}).getQueueInfo(t.Context(), daemon.Actor{}, &wire.GetQueueInfoRequest{QueueName: new("root.default")})
 	if err != nil {
 		t.Fatal(err)
@@ -338,7 +338,7 @@ func TestRunning(t *testing.T) {
 	a := launched()
 	a.State, a.Host, a.RPCPort, a.OriginalURL, a.Progress = rm.AppRunning, "n1", 4000, "http://n1:5/", 0.25
 	a.Lifetime = time.Now().Add(90 * time.Second).UnixMilli()
-	a.Used[heddle.Extra1], a.Used[heddle.CPU] = 3, 1500
+	a.Used.Extra, a.Used.Vcores = map[string]int64{"yarn.io/gpu": 3}, 1.5
 	s := newService(with(a), Options{ExtraResources: []string{"yarn.io/gpu"}})
 	r := s.appReport(&a, true, time.Now())
 	if r.GetHost() != "n1" || r.GetRpcPort() != 4000 || r.GetOriginalTrackingUrl() != "http://n1:5/" || r.GetProgress() != 0.25 {

@@ -93,17 +93,13 @@ func (d describer) tree(q *rm.QueueReport, levels int) *wire.QueueInfo {
 // capacity describes a queue in the words of the capacity scheduler.
 func (d describer) capacity(q *rm.QueueReport) *wire.QueueInfo {
 	state := wire.QueueState_Q_RUNNING
-	if !q.Running {
+	if q.State != rm.QueueRunning {
 		state = wire.QueueState_Q_STOPPED
 	}
 	guaranteed := fraction(d.cluster.Total, q.Absolute)
-	current := 0.0
-	if q.Absolute > 0 {
-		current = d.s.share(q.Used, d.cluster.Total) / q.Absolute
-	}
 	m := &wire.QueueInfo{
 		QueueName: new(q.Name()), QueuePath: &q.Path, SchedulerType: new(capacityScheduler),
-		Capacity: float(q.Capacity), MaximumCapacity: float(q.Max), CurrentCapacity: float(current),
+		Capacity: float(q.Capacity), MaximumCapacity: float(q.Max), CurrentCapacity: float(max(0, q.UsedOfOwn)),
 		State: &state, AccessibleNodeLabels: []string{"*"}, QueueStatistics: d.statistics(q, guaranteed),
 		PreemptionDisabled: new(!q.Preemptable), IntraQueuePreemptionDisabled: new(true),
 		Weight: float(q.Weight), MaxParallelApps: proto.Int32(math.MaxInt32),
@@ -128,13 +124,14 @@ func (d describer) fair(q *rm.QueueReport) *wire.QueueInfo {
 	if q.MaxApps >= 0 {
 		apps = int32(min(q.MaxApps, math.MaxInt32))
 	}
+	reserved := d.s.dims(q.Reserved)
 	memory := func(a heddle.Resource) *int64 { return new(a[heddle.Memory]) }
 	cores := func(a heddle.Resource) *int32 { return new(int32(translate.Vcores(a))) }
 	return &wire.QueueInfo{
 		QueueName: &q.Path, SchedulerType: new(fairScheduler), State: wire.QueueState_Q_RUNNING.Enum(),
-		Capacity: float(q.Absolute), CurrentCapacity: float(d.s.share(q.Used, share)), Weight: float(q.Weight),
+		Capacity: float(q.Absolute), CurrentCapacity: float(d.s.share(d.s.dims(q.Used), share)), Weight: float(q.Weight),
 		MinResourceMemory: memory(q.MinShare), MinResourceVCore: cores(q.MinShare), MaxResourceMemory: memory(most), MaxResourceVCore: cores(most),
-		ReservedResourceMemory: memory(q.Reserved), ReservedResourceVCore: cores(q.Reserved),
+		ReservedResourceMemory: memory(reserved), ReservedResourceVCore: cores(reserved),
 		SteadyFairShareMemory: memory(share), SteadyFairShareVCore: cores(share), MaxRunningApp: &apps,
 		PreemptionDisabled: new(!q.Preemptable), QueueStatistics: d.statistics(q, share),
 	}
@@ -145,7 +142,8 @@ func (d describer) statistics(q *rm.QueueReport, entitled heddle.Resource) *wire
 	n := func(i int) *int64 { return new(int64(i)) }
 	memory := func(a heddle.Resource) *int64 { return new(a[heddle.Memory]) }
 	cores := func(a heddle.Resource) *int64 { return new(translate.Vcores(a)) }
-	left := entitled.Minus(q.Used).Max(heddle.Resource{})
+	used, pending, reserved := d.s.dims(q.Used), d.s.dims(q.Pending), d.s.dims(q.Reserved)
+	left := entitled.Minus(used).Max(heddle.Resource{})
 	users := 0
 	for i := range q.Users {
 		if q.Users[i].Active > 0 {
@@ -155,22 +153,22 @@ func (d describer) statistics(q *rm.QueueReport, entitled heddle.Resource) *wire
 	return &wire.QueueStatistics{
 		NumAppsSubmitted: n(q.Submitted), NumAppsRunning: n(q.Active), NumAppsPending: n(q.Inactive), NumAppsCompleted: n(q.Completed),
 		NumAppsKilled: n(q.Killed), NumAppsFailed: n(q.Failed), NumActiveUsers: n(users),
-		AvailableMemoryMB: memory(left), AllocatedMemoryMB: memory(q.Used), PendingMemoryMB: memory(q.Pending), ReservedMemoryMB: memory(q.Reserved),
-		AvailableVCores: cores(left), AllocatedVCores: cores(q.Used), PendingVCores: cores(q.Pending), ReservedVCores: cores(q.Reserved),
+		AvailableMemoryMB: memory(left), AllocatedMemoryMB: memory(used), PendingMemoryMB: memory(pending), ReservedMemoryMB: memory(reserved),
+		AvailableVCores: cores(left), AllocatedVCores: cores(used), PendingVCores: cores(pending), ReservedVCores: cores(reserved),
 		AllocatedContainers: n(q.Containers), PendingContainers: n(q.Waiting), ReservedContainers: n(q.Reservations),
 	}
 }
 
 // fraction is a part of an amount, in whole MiB and vcores: what is less than one is not there.
-func fraction(a heddle.Resource, f float64) heddle.Resource {
+func fraction(a heddle.Resource, f rm.Fraction) heddle.Resource {
 	for i := range a {
 		unit := heddle.Dim(i).Unit()
-		a[i] = int64(f*float64(a[i])) / unit * unit
+		a[i] = int64(float64(f)*float64(a[i])) / unit * unit
 	}
 	return a
 }
 
-func float(f float64) *float32 { return new(float32(f)) }
+func float[F ~float64](f F) *float32 { return new(float32(f)) }
 
 // getQueueUserAcls says what the caller may do in each queue. What may be done in a queue may be done below it.
 func (s *service) getQueueUserAcls(ctx context.Context, who daemon.Actor, _ *wire.GetQueueUserAclsInfoRequest) (*wire.GetQueueUserAclsInfoResponse, error) {

@@ -53,7 +53,7 @@ func (s *service) appReport(a *rm.AppReport, see bool, now time.Time) *wire.Appl
 	}
 	m.CurrentApplicationAttemptId.AttemptId = &a.Attempt
 	m.OriginalTrackingUrl = orUnavailable(a.OriginalURL)
-	m.Progress = &a.Progress
+	m.Progress = float(a.Progress)
 	m.LogAggregationStatus = logStatus(a.LogAggregation).Enum()
 	if a.Host != "" {
 		m.Host, m.RpcPort = &a.Host, &a.RPCPort
@@ -74,8 +74,8 @@ func (s *service) usage(a *rm.AppReport) *wire.ApplicationResourceUsageReport {
 	m := noUsage()
 	if a.Live {
 		m.NumUsedContainers, m.NumReservedContainers = new(int32(a.Containers)), new(int32(a.Reservations))
-		m.UsedResources, m.ReservedResources = s.resource(a.Used), s.resource(a.Reserved)
-		m.NeededResources = s.resource(a.Used.Plus(a.Reserved))
+		m.UsedResources, m.ReservedResources = s.told(a.Used), s.told(a.Reserved)
+		m.NeededResources = s.resource(s.dims(a.Used).Plus(s.dims(a.Reserved)))
 		m.QueueUsagePercentage, m.ClusterUsagePercentage = &a.QueueShare, &a.ClusterShare
 	}
 	consumed(m, a.MemorySeconds, a.VcoreSeconds, a.PreemptedMemory, a.PreemptedVcores)
@@ -138,7 +138,7 @@ func (s *service) containerReport(c *rm.ContainerReport) *wire.ContainerReport {
 	m := &wire.ContainerReport{
 		ContainerId: conv.WireContainer(c.ID), Resource: s.resource(c.Size), NodeId: conv.WireNode(c.Node),
 		Priority: &wire.Priority{Priority: &c.Priority}, CreationTime: &c.Created, FinishTime: &c.Finished,
-		LogUrl:              new(httpPrefix + c.NodeHTTP + "/node/containerlogs/" + c.ID.String() + "/" + c.User),
+		LogUrl:              &c.Logs,
 		ContainerExitStatus: proto.Int32(0), ContainerState: wire.ContainerState_C_RUNNING.Enum(),
 		NodeHttpAddress: new(httpPrefix + c.NodeHTTP), ExecutionType: wire.ExecutionType_GUARANTEED.Enum(),
 	}
@@ -167,11 +167,5 @@ func utilization(u rm.Utilization) *wire.ResourceUtilization {
 
 // share is how much of a total an amount is, in memory or in what it takes most of.
 func (s *service) share(a, total heddle.Resource) float64 {
-	if !s.o.MemoryOnly {
-		return a.Share(total)
-	}
-	if total[heddle.Memory] <= 0 {
-		return 0
-	}
-	return float64(a[heddle.Memory]) / float64(total[heddle.Memory])
+	return rm.ShareOf(a, total, s.o.MemoryOnly)
 }

@@ -40,14 +40,14 @@ var (
 func submitted() rm.AppReport {
 	return rm.AppReport{
 		ID: anApp, User: "root", Queue: "root.default", Name: "recorded", Type: "TEST", Tags: []string{"One", "two"},
-		State: rm.AppSaving, Final: rm.Undefined, Started: 1795279366395, TrackingURL: proxyPage, Host: "N/A", RPCPort: -1,
+		State: rm.AppSaving, Final: rm.Undefined, Started: 1795279366395, TrackingURL: proxyPage, RPCPort: -1,
 	}
 }
 
 func launched() rm.AppReport {
 	a := submitted()
 	a.State, a.Diagnostics, a.Launched, a.Attempt, a.Master, a.MasterNode = rm.AppAccepted, waitingText, 1795279368759, 1, aContainer, aNode
-	a.Live, a.Containers, a.Used, a.QueueShare, a.ClusterShare = true, 1, heddle.Of(256, 1000), 20.83842, 12.5
+	a.Live, a.Containers, a.Used, a.QueueShare, a.ClusterShare = true, 1, held(256), 20.83842, 12.5
 	a.MemorySeconds, a.VcoreSeconds, a.LogAggregation = 1230, 4, "DISABLED"
 	return a
 }
@@ -61,11 +61,14 @@ func killed() rm.AppReport {
 	return a
 }
 
+// held is so much memory and a vcore, as reports tell it.
+func held(mib int64) rm.Amount { return rm.AmountOf(heddle.Of(mib, 1000)) }
+
 // stockQueues are the recorded queues before there was an application.
 func stockQueues() []rm.QueueReport {
-	q := func(id, parent heddle.QueueID, path string, capacity, absolute float64, leaf bool, children ...heddle.QueueID) rm.QueueReport {
+	q := func(id, parent heddle.QueueID, path string, capacity, absolute rm.Fraction, leaf bool, children ...heddle.QueueID) rm.QueueReport {
 		return rm.QueueReport{ID: id, Children: children, QueueInfo: rm.QueueInfo{
-			Path: path, Parent: parent, Leaf: leaf, Running: true, Capacity: capacity, Max: 1, Absolute: absolute, AbsoluteMax: 1,
+			Path: path, Parent: parent, Leaf: leaf, State: rm.QueueRunning, Capacity: capacity, Max: 1, Absolute: absolute, AbsoluteMax: 1,
 			Weight: -1, MaxApps: -1, AMShare: 0.5, SubmitACL: " ", AdminACL: " ",
 		}}
 	}
@@ -77,15 +80,17 @@ func stockQueues() []rm.QueueReport {
 // stock is the recorded ResourceManager while the application waits for its master.
 func stock() *fake {
 	queues := stockQueues()
-	queues[1].Used, queues[1].Masters, queues[1].Containers, queues[1].Submitted, queues[1].Active = heddle.Of(256, 1000), heddle.Of(256, 1000), 1, 1, 1
+	queues[1].Used, queues[1].Masters, queues[1].Containers, queues[1].Submitted, queues[1].Active = held(256), held(256), 1, 1, 1
+	queues[1].UsedOfOwn, queues[1].UsedShare = 0.125/0.6, 0.125
 	return &fake{
 		apps:   []rm.AppReport{launched()},
 		queues: queues,
 		attempts: []rm.AttemptReport{{
-			ID: anAttempt, State: "LAUNCHED", Host: "N/A", RPCPort: -1, TrackingURL: proxyPage, Diagnostics: waitingText, Master: aContainer, Started: 1795279366474,
+			ID: anAttempt, State: "LAUNCHED", RPCPort: -1, TrackingURL: proxyPage, Diagnostics: waitingText, Master: aContainer, Started: 1795279366474,
 		}},
 		containers: []rm.ContainerReport{{
 			ID: aContainer, Node: aNode, NodeHTTP: "127.0.0.12:18042", User: "root", Size: heddle.Of(256, 1000), Created: 1795279367703, Exit: -1000, Running: true,
+			Logs: rm.LogsURL("", "127.0.0.12:18042", aNode, aContainer, "root"),
 		}},
 		nodes: []rm.NodeReport{{
 			ID: aNode, HTTP: "127.0.0.12:18042", Rack: "/default-rack", State: "RUNNING", HealthAt: 1795279326378, Total: heddle.Of(4096, 8000),

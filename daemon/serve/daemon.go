@@ -133,7 +133,7 @@ func (d *Daemon) serveWeb(p *port, o Options) {
 		RM: d.RM, Registry: prometheus.NewRegistry(), RPC: stats, Log: o.Log, Version: o.Version, Store: "bbolt", Conf: o.Settings, Off: o.Scheduler.Off,
 		Local: d.Web.Addr().IsLoopback(), ClientAddress: d.Client.String(), WebHost: cmp.Or(c.WebHost, d.Web.String()), ProxySource: d.Web.Addr(),
 		Private:        []uint16{d.Client.Port(), d.Scheduler.Port(), d.Tracker.Port(), d.Admin.Port(), d.Web.Port()},
-		ExtraResources: c.ExtraResources, MemoryOnly: c.MemoryOnly, CompletedLogsURL: c.CompletedLogsURL,
+		ExtraResources: c.ExtraResources, MemoryOnly: c.MemoryOnly,
 	})
 	p.serv = func(ln net.Listener) error { return web.Serve(ctx, ln, handler) }
 }

@@ -1,6 +1,8 @@
 package setup
 
 import (
+	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +15,7 @@ import (
 	"heddle/policies/capacity"
 	"heddle/policies/fair"
 	"heddle/rm"
+	"heddle/sched"
 )
 
 // capacityTree is a tree with everything that placement looks at; ann's groups are staff and ops.
@@ -101,7 +104,7 @@ func TestFairPlace(t *testing.T) {
 	if diff := cmp.Diff(want, paths(grown.Queues)); diff != "" {
 		t.Errorf("with queues created: %s", diff)
 	}
-	if q := grown.Queues[2]; !q.Leaf || !q.Running || q.Parent != 0 || q.AMShare != 0.5 || q.SubmitACL != "" {
+	if q := grown.Queues[2]; !q.Leaf || q.State != rm.QueueRunning || q.Parent != 0 || q.AMShare != 0.5 || q.SubmitACL != "" {
 		t.Errorf("root.ann is %+v", q)
 	}
 	if _, err := grown.Place(rm.Placement{User: "eve", Queue: "ann.x"}); !strings.HasPrefix(text(err), "submitted by user eve to unknown queue: ann.x: ") {
@@ -136,17 +139,17 @@ func TestCapacityQueues(t *testing.T) {
 	q := capacityTree(t).Scheduler.Queues
 	at := slices.IndexFunc(q, func(q rm.QueueInfo) bool { return q.Path == "root.a.x" })
 	want := rm.QueueInfo{
-		Path: "root.a.x", Parent: 2, Leaf: true, Running: true, Capacity: 0.5, Max: 1, Absolute: q[2].Capacity * 0.5, AbsoluteMax: 1, Weight: -1,
+		Path: "root.a.x", Parent: 2, Leaf: true, State: rm.QueueRunning, Capacity: 0.5, Max: 1, Absolute: q[2].Capacity * 0.5, AbsoluteMax: 1, Weight: -1,
 		MaxApps: 2000, AMShare: 0.1, UserLimit: 100, UserFactor: 1, Order: "fifo", Configured: "fifo", MaxShare: heddle.Unbounded,
 	}
-	near := cmp.Comparer(func(a, b float64) bool { return a-b < 1e-6 && b-a < 1e-6 })
+	near := cmp.Comparer(func(a, b rm.Fraction) bool { return a-b < 1e-6 && b-a < 1e-6 })
 	if diff := cmp.Diff(want, q[at], near); diff != "" {
 		t.Error(diff)
 	}
 	if q[0].SubmitACL != "*" || q[2].SubmitACL != "ann staff" || q[2].AdminACL != "" || q[2].Order != "utilization" || q[2].MaxApps != -1 {
 		t.Errorf("%+v", q[:3])
 	}
-	if shut := q[len(q)-1]; shut.Path != "root.shut" || shut.Running {
+	if shut := q[len(q)-1]; shut.Path != "root.shut" || shut.State != rm.QueueStopped {
 		t.Errorf("%+v", shut)
 	}
 
@@ -181,7 +184,26 @@ func TestMaximumApplications(t *testing.T) {
 		if told, done := s.Queues[1].MaxApps, h.Capacity.MostApps(&h.Capacity.Queues[1], 0.25); told != want || done != want {
 			t.Errorf("%q: told %d, done %d, want %d", value, told, done, want)
 		}
+		if text, err := json.Marshal(&s.Queues[1]); err != nil || !strings.Contains(string(text), fmt.Sprintf(`"max_applications":%d,`, want)) {
+			t.Errorf("%q: listed as %s, %v; want %d", value, text, err, want)
+		}
+		if got := taken(s, 1, 8); got != min(want, 8) {
+			t.Errorf("%q: of 8 applications the core takes %d, want %d", value, got, min(want, 8))
+		}
 	}
+}
+
+// taken is how many of so many applications the core takes into a queue.
+func taken(s *rm.Scheduler, queue heddle.QueueID, apps int) (n int) {
+	core := sched.New(s.Set)
+	for id := range apps {
+		for _, d := range core.Step(heddle.Time(id), heddle.Submit{App: heddle.AppID(id), Queue: queue, Master: heddle.Of(1024, 1000)}) {
+			if _, ok := d.(*heddle.Admit); ok {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 func TestFairQueues(t *testing.T) {
@@ -196,7 +218,7 @@ func TestFairQueues(t *testing.T) {
 	}}
 	got := fairQueues(c, map[string]conf.QueueACL{"root.a": {Submit: "ann", Administer: " ops"}})
 	want := rm.QueueInfo{
-		Path: "root.a", Leaf: true, Running: true, Capacity: 0.75, Max: 1, Absolute: 0.75, AbsoluteMax: 1, Weight: 3, MaxApps: 4, AMShare: -1,
+		Path: "root.a", Leaf: true, State: rm.QueueRunning, Capacity: 0.75, Max: 1, Absolute: 0.75, AbsoluteMax: 1, Weight: 3, MaxApps: 4, AMShare: -1,
 		UserLimit: 100, UserFactor: -1, Configured: "fifo", MinShare: heddle.Of(512, 1000), MaxShare: heddle.Resource{4096, 4000, heddle.Unbounded[2], heddle.Unbounded[3]},
 		SubmitACL: "ann", AdminACL: " ops",
 	}

@@ -24,12 +24,15 @@ func capacityQueues(c *capacity.Config, acls map[string]conf.QueueACL) []rm.Queu
 	for i := range c.Queues {
 		q, acl := &c.Queues[i], acls[c.Queues[i].Path]
 		info := rm.QueueInfo{
-			Path: q.Path, Parent: heddle.QueueID(q.Parent), Leaf: true, Running: !q.Stopped,
-			Capacity: q.Capacity, Max: q.MaxCapacity, Weight: -1,
-			AMShare: q.MaxAMShare, UserLimit: 100 * q.MinimumUserLimit, UserFactor: q.UserLimitFactor,
+			Path: q.Path, Parent: heddle.QueueID(q.Parent), Leaf: true, State: rm.QueueRunning,
+			Capacity: rm.Fraction(q.Capacity), Max: rm.Fraction(q.MaxCapacity), Weight: -1,
+			AMShare: rm.Fraction(q.MaxAMShare), UserLimit: 100 * q.MinimumUserLimit, UserFactor: q.UserLimitFactor,
 			MinShare: q.Absolute, MaxShare: heddle.Unbounded,
 			SubmitACL: acl.Submit, AdminACL: acl.Administer,
 			Largest: q.Maximum, Priority: q.DefaultPriority,
+		}
+		if q.Stopped {
+			info.State = rm.QueueStopped
 		}
 		if !q.MaxAbsolute.IsZero() {
 			info.MaxShare = q.MaxAbsolute
@@ -39,7 +42,7 @@ func capacityQueues(c *capacity.Config, acls map[string]conf.QueueACL) []rm.Queu
 			above := &out[q.Parent]
 			above.Leaf = false
 			if q.Weight > 0 {
-				info.Weight, info.Capacity = q.Weight, q.Weight/weights[q.Parent]
+				info.Weight, info.Capacity = q.Weight, rm.Fraction(q.Weight/weights[q.Parent])
 			}
 			info.Absolute, info.AbsoluteMax = above.Absolute*info.Capacity, above.AbsoluteMax*info.Max
 		}
@@ -65,7 +68,7 @@ func capacityOrder(q *capacity.QueueConfig, leaf bool) string {
 }
 
 // maxApps is how many applications a queue takes; −1 for parents, and where it depends on the cluster.
-func maxApps(c *capacity.Config, q *capacity.QueueConfig, absolute float64, leaf bool) int {
+func maxApps(c *capacity.Config, q *capacity.QueueConfig, absolute rm.Fraction, leaf bool) int {
 	if !leaf || !q.Absolute.IsZero() && q.MaxApplications < 0 {
 		return -1
 	}
@@ -85,9 +88,9 @@ func fairQueues(c *fair.Config, acls map[string]conf.QueueACL) []rm.QueueInfo {
 	for i := range c.Queues {
 		q, acl := &c.Queues[i], acls[c.Queues[i].Path]
 		info := rm.QueueInfo{
-			Path: q.Path, Parent: heddle.QueueID(q.Parent), Leaf: true, Running: true,
+			Path: q.Path, Parent: heddle.QueueID(q.Parent), Leaf: true, State: rm.QueueRunning,
 			Capacity: 1, Absolute: 1, Weight: q.Weight, MaxApps: -1,
-			AMShare: q.MaxAMShare, UserLimit: 100, UserFactor: -1,
+			AMShare: rm.Fraction(q.MaxAMShare), UserLimit: 100, UserFactor: -1,
 			Configured: [...]string{fair.FairShare: "fair", fair.DRF: "drf", fair.FIFO: "fifo"}[q.Policy],
 			MinShare:   q.Min.Fixed, MaxShare: heddle.Unbounded,
 			SubmitACL: acl.Submit, AdminACL: acl.Administer,
@@ -103,7 +106,7 @@ func fairQueues(c *fair.Config, acls map[string]conf.QueueACL) []rm.QueueInfo {
 			above.Leaf = false
 			info.Capacity = 0
 			if sum := weights[q.Parent]; sum > 0 {
-				info.Capacity = q.Weight / sum
+				info.Capacity = rm.Fraction(q.Weight / sum)
 			}
 			info.Absolute = above.Absolute * info.Capacity
 			info.AbsoluteMax = min(above.AbsoluteMax, info.Max)
@@ -114,14 +117,14 @@ func fairQueues(c *fair.Config, acls map[string]conf.QueueACL) []rm.QueueInfo {
 }
 
 // fairMax splits a maximum into its part of the cluster, by the smallest of its percentages, and its amount.
-func fairMax(a fair.Amount) (part float64, most heddle.Resource) {
+func fairMax(a fair.Amount) (part rm.Fraction, most heddle.Resource) {
 	part, most = 1, heddle.Unbounded
 	if !a.Set {
 		return part, most
 	}
 	for d, f := range a.Fraction {
 		if f > 0 {
-			part = min(part, f)
+			part = min(part, rm.Fraction(f))
 		} else if a.Fixed[d] > 0 {
 			most[d] = a.Fixed[d]
 		}

@@ -151,8 +151,8 @@ func fairTree(p *conf.FairPlacement, created []string) (*conf.FairPlacement, *fa
 // stopped returns the state a queue is in that takes no application, or "".
 func (t *tree) stopped(path string) string {
 	for i := range t.queues {
-		if q := &t.queues[i]; q.Path == path && !q.Running {
-			return "STOPPED"
+		if q := &t.queues[i]; q.Path == path && q.State != rm.QueueRunning {
+			return string(q.State)
 		}
 	}
 	return ""

@@ -146,7 +146,7 @@ func TestFolders(t *testing.T) {
 			if len(s.Set.Queues) != 2 || s.Set.Queues[1] != 0 {
 				t.Errorf("the policies know queues %v", s.Set.Queues)
 			}
-			if d.Config.CompletedLogsURL != "http://127.0.0.1:19888/jobhistory/logs" || d.Config.WebHost != "" {
+			if d.Config.LogServer != "http://127.0.0.1:19888/jobhistory/logs" || d.Config.WebHost != "" {
 				t.Errorf("%+v", d.Config)
 			}
 			for _, queue := range []string{"default", "root.default"} {

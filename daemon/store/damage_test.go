@@ -80,7 +80,7 @@ func TestBadRecords(t *testing.T) {
 		must(t, flip(tx, tokens, "amrm"))
 		must(t, tx.Bucket(apps).Put([]byte("application_x"), []byte("?")))
 		must(t, tx.Bucket(apps).Delete([]byte(app(3).String())))
-		other, err := encode([]byte(app(4).String()), App{ID: app(5)})
+		other, err := encode([]byte(app(4).String()), &App{ID: app(5)})
 		must(t, err)
 		return tx.Bucket(apps).Put([]byte(app(4).String()), other)
 	})

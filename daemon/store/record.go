@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"heddle/rm"
+	"heddle/yarn/ids"
 )
 
 // The records of applications and attempts are the machine's.
@@ -38,9 +39,62 @@ const sumDigits = 8
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// encode returns the record of v under key.
+// In the file an id is its parts.
+type (
+	appParts struct {
+		Cluster int64
+		Seq     int32
+	}
+	attemptParts struct {
+		App appParts
+		N   int32
+	}
+	nodeParts struct {
+		Host string
+		Port int32
+	}
+	appInFile struct {
+		ID appParts
+		*rm.AppRecord
+	}
+	attemptInFile struct {
+		ID   attemptParts
+		Node nodeParts
+		*rm.AttemptRecord
+	}
+)
+
+// inFile is v as it stands in the file.
+func inFile(v any) any {
+	switch v := v.(type) {
+	case *App:
+		return appInFile{appParts(v.ID), v}
+	case *Attempt:
+		return attemptInFile{attemptParts{appParts(v.ID.App), v.ID.N}, nodeParts(v.Node), v}
+	}
+	return v
+}
+
+// fromFile reads the JSON of a record into v.
+func fromFile(body []byte, v any) error {
+	switch v := v.(type) {
+	case *App:
+		f := appInFile{AppRecord: v}
+		err := json.Unmarshal(body, &f)
+		v.ID = ids.App(f.ID)
+		return err
+	case *Attempt:
+		f := attemptInFile{AttemptRecord: v}
+		err := json.Unmarshal(body, &f)
+		v.ID, v.Node = ids.Attempt{App: ids.App(f.ID.App), N: f.ID.N}, ids.Node(f.Node)
+		return err
+	}
+	return json.Unmarshal(body, v)
+}
+
+// encode returns the record of v, a pointer, under key.
 func encode(key []byte, v any) ([]byte, error) {
-	body, err := json.Marshal(v)
+	body, err := json.Marshal(inFile(v))
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +111,7 @@ func decode(key, record []byte, v any) error {
 	if got := sum(key, body); uint64(got) != want {
 		return fmt.Errorf("its checksum is %08x, of what is there %08x: the record is damaged", want, got)
 	}
-	if err := json.Unmarshal(body, v); err != nil {
+	if err := fromFile(body, v); err != nil {
 		return fmt.Errorf("not a record of this version: %w", err)
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -92,6 +93,25 @@ func TestRoundTrip(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 	must(t, s.Close())
+}
+
+// What is in files of before is read, and what is written can be read by the program that wrote them.
+func TestRecordsInTheFile(t *testing.T) {
+	a := &App{ID: app(1), User: "ann", Context: []byte{1}, Queue: "root.a", Priority: 3, Submitted: 5}
+	try := &Attempt{ID: attempt(1, 2), MasterID: 7, Node: ids.Node{Host: "h", Port: 8041}, State: "FAILED"}
+	for want, v := range map[string]any{
+		`{"ID":{"Cluster":1700000000000,"Seq":1},"User":"ann","Context":"AQ==","Queue":"root.a","Priority":3,"Submitted":5}`:   a,
+		`{"ID":{"App":{"Cluster":1700000000000,"Seq":1},"N":2},"Node":{"Host":"h","Port":8041},"MasterID":7,"State":"FAILED"}`: try,
+	} {
+		record, err := encode(nil, v)
+		if err != nil || string(record[sumDigits+1:]) != want {
+			t.Errorf("%s, %v; want %s", record, err, want)
+		}
+		back := reflect.New(reflect.TypeOf(v).Elem()).Interface()
+		if err := decode(nil, record, back); err != nil || !reflect.DeepEqual(back, v) {
+			t.Errorf("%s reads as %+v, %v", record, back, err)
+		}
+	}
 }
 
 func TestOrderAndClose(t *testing.T) {

@@ -13,25 +13,15 @@ import (
 
 // apps answers GET /apps.
 func (s *site) apps(r *http.Request) (rest.Answer, error) {
-	q := r.URL.Query()
-	f, err := appFilter(q)
+	reports, err := s.filtered(r)
 	if err != nil {
 		return rest.Answer{}, err
 	}
-	skip, err := deselected(q["deSelects"])
+	skip, err := deselected(r.URL.Query()["deSelects"])
 	if err != nil {
 		return rest.Answer{}, err
 	}
 	kind, err := s.schedulerType(r)
-	if err != nil {
-		return rest.Answer{}, err
-	}
-	if name := q.Get("queue"); name != "" {
-		if f.Queues, err = s.leaves(r, name); err != nil {
-			return rest.Answer{}, err
-		}
-	}
-	reports, err := s.RM.Apps(r.Context(), f)
 	if err != nil {
 		return rest.Answer{}, err
 	}
@@ -40,6 +30,21 @@ func (s *site) apps(r *http.Request) (rest.Answer, error) {
 		out.List[i] = s.shape.app(&reports[i], kind, skip)
 	}
 	return rest.Answer{Root: "apps", Value: out}, nil
+}
+
+// filtered returns the applications that the query wants.
+func (s *site) filtered(r *http.Request) ([]rm.AppReport, error) {
+	q := r.URL.Query()
+	f, err := appFilter(q)
+	if err != nil {
+		return nil, err
+	}
+	if name := q.Get("queue"); name != "" {
+		if f.Queues, err = s.leaves(r, name); err != nil {
+			return nil, err
+		}
+	}
+	return s.RM.Apps(r.Context(), f)
 }
 
 // schedulerType returns "capacity" or "fair".
@@ -109,10 +114,10 @@ func (s *site) appOf(r *http.Request) (rm.AppReport, error) {
 func (sh shaper) app(a *rm.AppReport, kind string, skip deselect) rest.App {
 	o := rest.App{
 		ID: a.ID.String(), User: a.User, Name: a.Name, Queue: a.Queue, State: string(a.State),
-		FinalStatus: string(a.Final), Progress: a.Progress * 100, Diagnostics: a.Diagnostics,
+		FinalStatus: string(a.Final), Progress: float32(a.Progress) * 100, Diagnostics: a.Diagnostics,
 		ClusterID: a.ID.Cluster, Type: a.Type, Tags: strings.Join(a.Tags, ","), Priority: a.Priority,
-		Started: a.Started, Launched: a.Launched, Finished: a.Finished, Elapsed: sh.elapsed(a.Started, a.Finished),
-		AMLogs: nodeLogs(a.MasterHTTP, a.Master, a.User), AMHost: a.MasterHTTP,
+		Started: a.Started, Launched: a.Launched, Finished: a.Finished, Elapsed: a.Elapsed,
+		AMLogs: a.MasterLogs, AMHost: a.MasterHTTP,
 		MBSeconds: a.MemorySeconds, CPUSeconds: a.VcoreSeconds, Seconds: seconds(a.MemorySeconds, a.VcoreSeconds),
 		PreemptedWorkers: a.PreemptedWorkers, PreemptedMasters: a.PreemptedMasters,
 		PreemptedMBSeconds: a.PreemptedMemory, PreemptedCPUSeconds: a.PreemptedVcores,
@@ -122,7 +127,7 @@ func (sh shaper) app(a *rm.AppReport, kind string, skip deselect) rest.App {
 	if !a.MasterNode.IsZero() {
 		o.MasterNode = a.MasterNode.String()
 	}
-	if a.RPCPort > 0 && a.Host != "" && a.Host != "N/A" {
+	if a.RPCPort > 0 && a.Host != "" {
 		o.AMRPC = a.Host + ":" + strconv.Itoa(int(a.RPCPort))
 	}
 	if a.PreemptedMemory > 0 || a.PreemptedVcores > 0 {
@@ -159,8 +164,8 @@ func tracking(a *rm.AppReport) (kind, url string) {
 func (sh shaper) usage(o *rest.App, a *rm.AppReport, kind string, skip deselect) {
 	switch {
 	case a.Live:
-		o.MB, o.VCores = a.Used[heddle.Memory], vcores(a.Used[heddle.CPU])
-		o.ReservedMB, o.ReservedCPU = a.Reserved[heddle.Memory], vcores(a.Reserved[heddle.CPU])
+		used, reserved := sh.told(a.Used), sh.told(a.Reserved)
+		o.MB, o.VCores, o.ReservedMB, o.ReservedCPU = used.Memory, used.VCores, reserved.Memory, reserved.VCores
 		o.Containers, o.QueueShare, o.ClusterShare = a.Containers, a.QueueShare, a.ClusterShare
 	case a.Attempt > 0:
 		o.MB, o.VCores, o.ReservedMB, o.ReservedCPU, o.Containers = -1, -1, -1, -1, -1
@@ -173,8 +178,8 @@ func (sh shaper) usage(o *rest.App, a *rm.AppReport, kind string, skip deselect)
 	if a.Live && kind != fair && !skip.resources {
 		none := sh.resource(heddle.Resource{})
 		o.Resources = &rest.Usages{List: []rest.Usage{{
-			Used: sh.resource(a.Used), Reserved: sh.resource(a.Reserved), Pending: sh.resource(a.Pending),
-			AMUsed: sh.resource(a.MasterSize), AMLimit: none, UserAMLimit: none,
+			Used: sh.told(a.Used), Reserved: sh.told(a.Reserved), Pending: sh.told(a.Pending),
+			AMUsed: sh.told(a.MasterSize), AMLimit: none, UserAMLimit: none,
 		}}}
 	}
 }
@@ -185,7 +190,7 @@ func (sh shaper) request(q rm.RequestReport) rest.Request {
 		execution = "GUARANTEED"
 	}
 	return rest.Request{
-		Priority: q.Priority, AllocID: q.AllocID, Place: q.Place, Capability: sh.resource(q.Size),
+		Priority: q.Priority, AllocID: q.AllocID, Place: q.Place, Capability: sh.told(q.Size),
 		Count: q.Count, Relax: q.Relax, Execution: rest.ExecutionType{Type: execution, Enforce: q.Enforce},
 	}
 }

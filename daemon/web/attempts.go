@@ -33,7 +33,7 @@ func (s *site) attempts(r *http.Request) (rest.Answer, error) {
 	}
 	out := rest.Attempts{}
 	for i := range reports {
-		out.List = append(out.List, s.shape.attempt(&reports[i]))
+		out.List = append(out.List, attempt(&reports[i]))
 	}
 	return rest.Answer{Root: "appAttempts", Value: out}, nil
 }
@@ -115,13 +115,9 @@ func attemptDetail(a *rm.AttemptReport) rest.AttemptDetail {
 // none is YARN's text for a name or an address that there is not.
 const none = "N/A"
 
-func (sh shaper) attempt(a *rm.AttemptReport) rest.Attempt {
-	logs := nodeLogs(a.NodeHTTP, a.Master, a.User)
-	if a.Finished > 0 {
-		logs = sh.endedLogs(a.NodeHTTP, a.Node, a.Master, a.User)
-	}
+func attempt(a *rm.AttemptReport) rest.Attempt {
 	o := rest.Attempt{
-		N: a.ID.N, Started: a.Started, Finished: a.Finished, NodeHTTP: a.NodeHTTP, Logs: logs,
+		N: a.ID.N, Started: a.Started, Finished: a.Finished, NodeHTTP: a.NodeHTTP, Logs: a.Logs,
 		Blacklisted: strings.Join(a.Blacklisted, ","), ID: a.ID.String(), State: a.State, Ports: "null",
 	}
 	if !a.Master.IsZero() {
@@ -173,9 +169,8 @@ func (s *site) container(r *http.Request) (rest.Answer, error) {
 
 func (sh shaper) container(c *rm.ContainerReport) rest.Container {
 	state, exit := "RUNNING", int32(0)
-	logs := nodeLogs(c.NodeHTTP, c.ID, c.User)
 	if c.Complete {
-		state, exit, logs = "COMPLETE", c.Exit, sh.endedLogs(c.NodeHTTP, c.Node, c.ID, c.User)
+		state, exit = "COMPLETE", c.Exit
 	}
 	size := rest.Entries{
 		{Key: "memory-mb", Value: strconv.FormatInt(c.Size[heddle.Memory], 10)},
@@ -185,7 +180,7 @@ func (sh shaper) container(c *rm.ContainerReport) rest.Container {
 		ID: c.ID.String(), MB: rest.Number(c.Size[heddle.Memory]), VCores: rest.Number(vcores(c.Size[heddle.CPU])),
 		Node: c.Node.String(), Priority: rest.Number(c.Priority), Started: rest.Number(c.Created),
 		Finished: rest.Number(c.Finished), Elapsed: rest.Number(sh.elapsed(c.Created, c.Finished)),
-		Diagnostics: c.Diagnostics, Logs: logs, Exit: rest.Number(exit), State: state,
+		Diagnostics: c.Diagnostics, Logs: c.Logs, Exit: rest.Number(exit), State: state,
 		NodeHTTP: "http://" + c.NodeHTTP, NodeID: c.Node.String(), Allocated: size,
 	}
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"heddle"
 	"heddle/internal/testkit/browser"
 	"heddle/rm"
 )
@@ -26,7 +25,7 @@ func TestApplicationsFitTheScreen(t *testing.T) {
 			Name: name, Type: []string{"MAPREDUCE", "SPARK", "YARN-DISTRIBUTED-SHELL"}[i], User: []string{"ann", "svc-warehouse-etl", "benedikta.mueller"}[i],
 			Queue: []string{"root.default", "root.production.warehouse.nightly", "root.users.benedikta_dot_mueller"}[i],
 			State: []rm.AppState{rm.AppRunning, rm.AppAccepted, rm.AppFinished}[i], Final: []rm.FinalStatus{"UNDEFINED", "UNDEFINED", "SUCCEEDED"}[i],
-			Live: i < 2, Containers: 1234, Used: heddle.Of(2<<20, 1234500), Progress: 0.97, Started: 1700000000000, Finished: []int64{0, 0, 1700099999000}[i],
+			Live: i < 2, Containers: 1234, Used: held(2<<20, 1234500), Progress: 0.97, Started: 1700000000000, Finished: []int64{0, 0, 1700099999000}[i],
 		})
 	}
 	server := httptest.NewServer(New(Options{RM: f, Version: "dev"}))

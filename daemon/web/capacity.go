@@ -49,7 +49,7 @@ func order(q *rm.QueueReport, usual string) string {
 
 // vector is a queue's capacity for each resource, as text.
 func (t tree) vector(q *rm.QueueReport) rest.CapacityVector {
-	value := javaFloat(100*q.Capacity) + "%"
+	value := javaFloat(float64(100*q.Capacity)) + "%"
 	if q.Weight >= 0 {
 		value = javaFloat(q.Weight) + "w"
 	}
@@ -127,7 +127,7 @@ func (t tree) capacityQueue(i int) rest.CapacityQueue {
 		Path: q.Path, Capacity: float32(100 * q.Capacity), UsedCapacity: own, MaxCapacity: float32(100 * q.Max),
 		AbsCapacity: float32(100 * q.Absolute), AbsMaxCapacity: float32(100 * q.AbsoluteMax), AbsUsedCapacity: absolute,
 		Weight: weight(q), Apps: q.Active + q.Inactive, MaxParallelApps: math.MaxInt32, Name: q.Name(),
-		State: queueState(q), Queues: t.capacityQueues(i), Used: t.resource(q.Used), Labels: []string{"*"},
+		State: string(q.State), Queues: t.capacityQueues(i), Used: t.told(q.Used), Labels: []string{"*"},
 		Allocated: q.Containers, Reserved: q.Reservations, Pending: q.Waiting, Capacities: t.capacities(q),
 		Resources:    t.usages(q.Used, q.Reserved, q.Pending, q.Masters, q),
 		MinEffective: t.resource(part(t.cluster.Total, q.Absolute)), MaxEffective: effective,
@@ -140,18 +140,11 @@ func (t tree) capacityQueue(i int) rest.CapacityQueue {
 	return o
 }
 
-func queueState(q *rm.QueueReport) string {
-	if q.Running {
-		return "RUNNING"
-	}
-	return "STOPPED"
-}
-
 // usages is what is used of a leaf, with the limits for masters; of a parent, without.
-func (t tree) usages(used, reserved, pending, masters heddle.Resource, q *rm.QueueReport) rest.Usages {
+func (t tree) usages(used, reserved, pending, masters rm.Amount, q *rm.QueueReport) rest.Usages {
 	u := rest.Usage{
-		Used: t.resource(used), Reserved: t.resource(reserved), Pending: t.resource(pending),
-		AMUsed: t.resource(masters), AMLimit: t.resource(heddle.Resource{}), UserAMLimit: t.resource(heddle.Resource{}),
+		Used: t.told(used), Reserved: t.told(reserved), Pending: t.told(pending),
+		AMUsed: t.told(masters), AMLimit: t.resource(heddle.Resource{}), UserAMLimit: t.resource(heddle.Resource{}),
 	}
 	if q.Leaf {
 		all, user := t.masterLimits(q)
@@ -175,16 +168,16 @@ func (t tree) leaf(o *rest.CapacityQueue, q *rm.QueueReport) {
 	o.Active, o.Waiting, o.Containers = &q.Active, &q.Inactive, &q.Containers
 	o.MaxApps, o.MaxAppsPerUser = &maxApps, &perUser
 	o.UserLimit, o.UserFactor, o.AMShare = new(float32(q.UserLimit)), new(float32(q.UserFactor)), new(float32(q.AMShare))
-	o.AMLimit, o.AMUsed, o.UserAMLimit = new(t.resource(all)), new(t.resource(q.Masters)), new(t.resource(user))
+	o.AMLimit, o.AMUsed, o.UserAMLimit = new(t.resource(all)), new(t.told(q.Masters)), new(t.resource(user))
 	o.NoPreemption, o.NoIntra = new(!q.Preemptable), new(!q.Preemptable)
 	o.DefaultPriority, o.AutoCreated = new(q.Priority), new(false)
 	o.MaxLifetime, o.DefaultLifetime = new(int64(-1)), new(int64(-1))
 	o.Users = new(rest.Users)
-	limit := part(t.cluster.Total, min(q.AbsoluteMax, q.Absolute*max(1, q.UserFactor)))
+	limit := part(t.cluster.Total, min(q.AbsoluteMax, q.Absolute*rm.Fraction(max(1, q.UserFactor))))
 	for _, u := range q.Users {
 		o.Users.List = append(o.Users.List, rest.User{
-			Name: u.Name, Used: t.resource(u.Used), Pending: u.Inactive, Active: u.Active, AMUsed: t.resource(u.Masters),
-			Limit: t.resource(limit), Resources: t.usages(u.Used, heddle.Resource{}, heddle.Resource{}, u.Masters, q),
+			Name: u.Name, Used: t.told(u.Used), Pending: u.Inactive, Active: u.Active, AMUsed: t.told(u.Masters),
+			Limit: t.resource(limit), Resources: t.usages(u.Used, rm.Amount{}, rm.Amount{}, u.Masters, q),
 			Weight: 1, IsActive: u.Inactive > 0,
 		})
 	}

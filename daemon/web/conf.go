@@ -19,7 +19,7 @@ type Property struct {
 
 // conf answers GET /conf: the settings, as JSON or in the form of a configuration file, or one of them with name=.
 func (s *site) conf(w http.ResponseWriter, r *http.Request) {
-	kind := negotiate(r.Header.Values("Accept"))
+	kind := negotiate(r.Header.Values("Accept"), true)
 	switch format := r.URL.Query().Get("format"); format {
 	case "json":
 		kind = typeJSON

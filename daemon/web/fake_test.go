@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -28,6 +29,9 @@ type fakeRM struct {
 	fails      error // what everything fails with
 	denies     bool  // changes are refused
 
+	now       int64  // milliseconds since 1970
+	logServer string // where logs of ended attempts are
+
 	filter rm.AppFilter // of the last Apps
 	actor  daemon.Actor // of the last change
 	killed string       // diagnostics of the last kill
@@ -45,7 +49,7 @@ func (f *fakeRM) Apps(_ context.Context, filter rm.AppFilter) ([]rm.AppReport, e
 			len(filter.Types) > 0 && !slices.ContainsFunc(filter.Types, func(t string) bool { return strings.EqualFold(t, a.Type) }) {
 			continue
 		}
-		out = append(out, *a)
+		out = append(out, f.told(*a))
 	}
 	if filter.Limit > 0 && len(out) > filter.Limit {
 		out = out[len(out)-filter.Limit:]
@@ -60,9 +64,31 @@ func (f *fakeRM) App(_ context.Context, id ids.App) (rm.AppReport, error) {
 		return rm.AppReport{}, f.fails
 	}
 	if i := f.at(id); i >= 0 {
-		return f.apps[i], nil
+		return f.told(f.apps[i]), nil
 	}
 	return rm.AppReport{}, &rm.NotFound{What: "application " + id.String()}
+}
+
+// told adds what follows from the rest of a report, as the machine does.
+func (f *fakeRM) told(a rm.AppReport) rm.AppReport {
+	if a.Started > 0 {
+		a.Elapsed = max(0, cmp.Or(a.Finished, f.now)-a.Started)
+	}
+	a.MasterLogs = rm.LogsURL("", a.MasterHTTP, a.MasterNode, a.Master, a.User)
+	a.Attempts = f.toldAttempts(a.ID)
+	return a
+}
+
+func (f *fakeRM) toldAttempts(id ids.App) []rm.AttemptReport {
+	out := slices.Clone(f.attempts[id])
+	for i := range out {
+		a, server := &out[i], ""
+		if a.Finished > 0 {
+			server = f.logServer
+		}
+		a.Logs = rm.LogsURL(server, a.NodeHTTP, a.Node, a.Master, a.User)
+	}
+	return out
 }
 
 func (f *fakeRM) at(id ids.App) int {
@@ -73,7 +99,7 @@ func (f *fakeRM) Attempts(_ context.Context, id ids.App) ([]rm.AttemptReport, er
 	if f.at(id) < 0 {
 		return nil, &rm.NotFound{What: "application " + id.String()}
 	}
-	return f.attempts[id], f.fails
+	return f.toldAttempts(id), f.fails
 }
 
 func (f *fakeRM) Attempt(_ context.Context, id ids.Attempt) (rm.AttemptReport, error) {
@@ -89,13 +115,22 @@ func (f *fakeRM) Containers(_ context.Context, id ids.Attempt) ([]rm.ContainerRe
 	if _, err := f.Attempt(context.Background(), id); err != nil {
 		return nil, err
 	}
-	return f.containers[id], f.fails
+	out := slices.Clone(f.containers[id])
+	for i := range out {
+		out[i] = toldContainer(out[i])
+	}
+	return out, f.fails
+}
+
+func toldContainer(c rm.ContainerReport) rm.ContainerReport {
+	c.Logs = rm.LogsURL("", c.NodeHTTP, c.Node, c.ID, c.User)
+	return c
 }
 
 func (f *fakeRM) Container(_ context.Context, id ids.Container) (rm.ContainerReport, error) {
 	for _, c := range f.containers[id.Attempt] {
 		if c.ID == id {
-			return c, f.fails
+			return toldContainer(c), f.fails
 		}
 	}
 	return rm.ContainerReport{}, &rm.NotFound{What: "container " + id.String()}

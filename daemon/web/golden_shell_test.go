@@ -30,12 +30,12 @@ const (
 func shellWorld(t *testing.T, f *fakeRM) {
 	t.Helper()
 	a := appReport(t, recordedAs[rest.App](t, "app.json", "app"))
-	a.MasterSize = heddle.Of(256, 1000)
+	a.MasterSize = held(256, 1000)
 	f.apps = []rm.AppReport{a}
 	attemptWorld(t, f, "appattempt.json")
 	f.attempts[a.ID][0].Node, f.attempts[a.ID][0].NodeHTTP, f.attempts[a.ID][0].User = a.MasterNode, a.MasterHTTP, a.User
 	containerWorld(t, f, "containers.json")
-	f.queues = stockQueues(heddle.Of(768, 3000), heddle.Of(256, 1000), 3, 1)
+	f.queues = stockQueues(held(768, 3000), held(256, 1000), 3, 1)
 	f.cluster.Total = heddle.Of(12288, 24000)
 }
 
@@ -83,8 +83,8 @@ func shellAnswers(t *testing.T) []recordedAnswer {
 	fairly := func(f *fakeRM) {
 		f.cluster.Scheduler = "fair"
 		f.cluster.Total = heddle.Of(12288, 24000)
-		f.queues = stockQueues(heddle.Of(3072, 3000), heddle.Of(1024, 1000), 3, 1)
-		f.queues[0].Masters = heddle.Of(1024, 1000)
+		f.queues = stockQueues(held(3072, 3000), held(1024, 1000), 3, 1)
+		f.queues[0].Masters = held(1024, 1000)
 		for i := range f.queues {
 			f.queues[i].MaxApps, f.queues[i].Weight, f.queues[i].Configured, f.queues[i].Preemptable = -1, 1, "fair", true
 		}

@@ -160,7 +160,7 @@ func appReport(t *testing.T, a rest.App) rm.AppReport {
 	r := rm.AppReport{
 		ID: app(a.ID), User: a.User, Queue: a.Queue, Name: a.Name, Type: a.Type, Priority: a.Priority,
 		State: rm.AppState(a.State), Internal: a.State, Final: rm.FinalStatus(a.FinalStatus), Diagnostics: a.Diagnostics,
-		Progress: a.Progress / 100, Started: a.Started, Launched: a.Launched, Finished: a.Finished, Attempt: 1,
+		Progress: rm.Fraction(a.Progress) / 100, Started: a.Started, Launched: a.Launched, Finished: a.Finished, Attempt: 1,
 		TrackingURL: a.TrackingURL, MasterHTTP: a.AMHost, QueueShare: a.QueueShare, ClusterShare: a.ClusterShare,
 		MemorySeconds: a.MBSeconds, VcoreSeconds: a.CPUSeconds, LogAggregation: a.LogAggregation,
 	}
@@ -177,7 +177,7 @@ func appReport(t *testing.T, a rest.App) rm.AppReport {
 		r.Host, r.RPCPort = n.Host, n.Port
 	}
 	if a.MB >= 0 {
-		r.Live, r.Containers, r.Used, r.MasterSize = true, a.Containers, heddle.Of(a.MB, a.VCores*1000), heddle.Of(512, 1000)
+		r.Live, r.Containers, r.Used, r.MasterSize = true, a.Containers, held(a.MB, a.VCores*1000), held(512, 1000)
 	}
 	return r
 }
@@ -211,9 +211,9 @@ func clusterReport(c rm.ClusterReport, m rest.ClusterMetrics) rm.ClusterReport {
 }
 
 // stockQueues are the two queues of the recorded ResourceManager, with what ran in them.
-func stockQueues(used heddle.Resource, masters heddle.Resource, containers, active int) []rm.QueueReport {
+func stockQueues(used, masters rm.Amount, containers, active int) []rm.QueueReport {
 	info := rm.QueueInfo{
-		Running: true, Capacity: 1, Max: 1, Absolute: 1, AbsoluteMax: 1, Weight: -1, MaxApps: 10000, AMShare: 0.5,
+		State: rm.QueueRunning, Capacity: 1, Max: 1, Absolute: 1, AbsoluteMax: 1, Weight: -1, MaxApps: 10000, AMShare: 0.5,
 		UserLimit: 100, UserFactor: 1,
 	}
 	root, leaf := info, info
@@ -277,14 +277,14 @@ func TestAnswersAsRecorded(t *testing.T) {
 			file: "scheduler-idle.json", path: "/scheduler", mask: `(health\.|(amLimit|userAmLimit).*` + figures + `)`,
 			set: func(f *fakeRM) {
 				f.cluster.Total = heddle.Of(12288, 24000)
-				f.queues = stockQueues(heddle.Resource{}, heddle.Resource{}, 0, 0)
+				f.queues = stockQueues(rm.Amount{}, rm.Amount{}, 0, 0)
 			},
 		},
 		{
 			file: "scheduler-running.json", path: "/scheduler", mask: `(health\.|users.*userAmLimit.*` + figures + `)`,
 			set: func(f *fakeRM) {
 				f.cluster.Total = heddle.Of(12288, 24000)
-				f.queues = stockQueues(heddle.Of(2560, 5000), heddle.Of(512, 1000), 5, 1)
+				f.queues = stockQueues(held(2560, 5000), held(512, 1000), 5, 1)
 			},
 		},
 		{file: "error-no-app.json", path: "/apps/application_1_0001", status: 404},
@@ -305,11 +305,11 @@ func TestAnswersAsRecorded(t *testing.T) {
 				tt.set(f)
 			}
 			now := time.UnixMilli(max(tt.now, stockStart))
+			f.now, f.logServer = now.UnixMilli(), "http://127.0.0.1:19888/jobhistory/logs"
 			h := New(Options{
 				RM: f, Now: func() time.Time { return now }, Version: "dev",
 				Store: "bbolt", BuiltOn: "today",
-				CompletedLogsURL: "http://127.0.0.1:19888/jobhistory/logs",
-				Conf:             []Property{{Key: "yarn.acl.enable", Value: "false", Source: "yarn-default.xml"}},
+				Conf: []Property{{Key: "yarn.acl.enable", Value: "false", Source: "yarn-default.xml"}},
 			})
 			path := tt.path
 			if !strings.HasPrefix(path, "/conf") {

@@ -1,10 +1,7 @@
 package web
 
 import (
-	"cmp"
 	"net/http"
-	"slices"
-	"strings"
 
 	"heddle/rm"
 	"heddle/yarn/rest"
@@ -20,86 +17,33 @@ func (s *site) why(r *http.Request) (rest.Answer, error) {
 	if err != nil {
 		return rest.Answer{}, missing(err, "app with id: "+id.String()+" not found")
 	}
-	return rest.Answer{Root: "why", Value: s.shape.why(e)}, nil
+	return rest.Answer{Shape: rest.Ours, Value: e}, nil
 }
 
-func (sh shaper) why(e rm.Explanation) rest.Why {
-	out := rest.Why{App: e.App.String(), Name: e.Name, User: e.User, Queue: e.Queue, State: string(e.State), Final: string(e.Final)}
-	for _, p := range e.Pending {
-		ask := rest.WhyAsk{
-			Priority: p.Priority, Kind: p.Kind, Count: p.Count, Since: p.Since, Size: sh.amounts(p.Size), Why: p.Why,
-			Policy: p.Policy, Text: p.Text, Stock: p.Stock, Limit: sh.limit(p.Limit), Order: p.Order, Place: p.Place, Of: p.Of, Need: sh.amounts(p.Need), Have: sh.amounts(p.Have), Short: sh.amounts(p.Short),
-		}
-		for _, h := range p.Holders {
-			ask.Holders = append(ask.Holders, rest.Holder{App: h.App.String(), Name: h.Name, User: h.User, Used: sh.amounts(h.Used)})
-		}
-		for _, n := range p.Nodes {
-			ask.Nodes = append(ask.Nodes, rest.WhyNodes{Why: n.Why, Policy: n.Policy, Nodes: n.Nodes, Most: sh.amounts(n.Most)})
-		}
-		out.Pending = append(out.Pending, ask)
+// heddleApps answers GET /ws/v1/heddle/apps, with the filters of GET /apps.
+func (s *site) heddleApps(r *http.Request) (rest.Answer, error) {
+	reports, err := s.filtered(r)
+	if err != nil {
+		return rest.Answer{}, err
 	}
-	out.History = past(e)
-	return out
+	list := make([]rm.AppReport, len(reports))
+	for i := range reports {
+		list[i] = reports[i]
+		list[i].Requests, list[i].Attempts = nil, nil
+	}
+	return rest.Answer{Shape: rest.Ours, Value: rm.Apps{List: list}}, nil
 }
 
-// past counts the refusals so far, the most frequent first.
-func past(e rm.Explanation) (out []rest.WhyPast) {
-	for why, times := range e.History {
-		out = append(out, rest.WhyPast{Why: why, Times: times})
-	}
-	slices.SortFunc(out, func(a, b rest.WhyPast) int {
-		return cmp.Or(cmp.Compare(b.Times, a.Times), strings.Compare(a.Why, b.Why))
-	})
-	return out
-}
-
-func (sh shaper) limit(l *rm.Limit) *rest.WhyLimit {
-	switch {
-	case l == nil:
-		return nil
-	case l.Counted:
-		return &rest.WhyLimit{What: l.What, Of: l.Of, UsedNumber: l.UsedN, MostNumber: l.MostN, Least: l.Least, By: l.By, Note: l.Note}
-	}
-	return &rest.WhyLimit{What: l.What, Of: l.Of, Used: sh.amounts(l.Used), Most: sh.amounts(l.Most), UsedNumber: -1, MostNumber: -1, By: l.By, Note: l.Note}
+// heddleApp answers GET /ws/v1/heddle/apps/{id}.
+func (s *site) heddleApp(r *http.Request) (rest.Answer, error) {
+	a, err := s.appOf(r)
+	return rest.Answer{Shape: rest.Ours, Value: a}, err
 }
 
 // heddleQueues answers GET /ws/v1/heddle/queues.
 func (s *site) heddleQueues(r *http.Request) (rest.Answer, error) {
-	c, err := s.RM.Cluster(r.Context())
-	if err != nil {
-		return rest.Answer{}, err
-	}
 	queues, err := s.RM.Queues(r.Context())
-	if err != nil {
-		return rest.Answer{}, err
-	}
-	out := rest.Queues{}
-	for i := range queues {
-		q := s.shape.queue(&queues[i])
-		if i > 0 && int(queues[i].Parent) < len(queues) {
-			q.Parent = queues[queues[i].Parent].Path
-		}
-		q.UsedShare = s.shape.share(queues[i].Used, c.Total)
-		out.List = append(out.List, q)
-	}
-	return rest.Answer{Root: "queues", Value: out}, nil
-}
-
-func (sh shaper) queue(q *rm.QueueReport) rest.Queue {
-	o := rest.Queue{
-		Path: q.Path, Leaf: q.Leaf, State: queueState(q), Capacity: q.Capacity, Max: q.Max, Absolute: q.Absolute,
-		AbsoluteMax: q.AbsoluteMax, Weight: q.Weight, MaxApps: q.MaxApps, AMShare: q.AMShare, UserLimit: q.UserLimit,
-		UserFactor: q.UserFactor, Order: q.Order, Configured: q.Configured, Preemptable: q.Preemptable, Used: sh.amounts(q.Used),
-		Reserved: sh.amounts(q.Reserved), Masters: sh.amounts(q.Masters), Pending: sh.amounts(q.Pending),
-		Containers: q.Containers, Reservations: q.Reservations, Waiting: q.Waiting, Active: q.Active,
-		Inactive: q.Inactive, Submitted: q.Submitted, Completed: q.Completed, Killed: q.Killed, Failed: q.Failed,
-	}
-	for _, u := range q.Users {
-		o.Users = append(o.Users, rest.QueueUser{
-			Name: u.Name, Used: sh.amounts(u.Used), Masters: sh.amounts(u.Masters), Active: u.Active, Inactive: u.Inactive,
-		})
-	}
-	return o
+	return rest.Answer{Shape: rest.Ours, Value: rm.Queues{List: queues}}, err
 }
 
 // heddleInfo answers GET /ws/v1/heddle/info.
@@ -108,7 +52,7 @@ func (s *site) heddleInfo(r *http.Request) (rest.Answer, error) {
 	if err != nil {
 		return rest.Answer{}, err
 	}
-	return rest.Answer{Root: "info", Value: rest.Info{
+	return rest.Answer{Shape: rest.Ours, Value: rest.Info{
 		Version: s.Version, ClusterID: c.ClusterID, Started: c.Started, Ready: s.RM.Ready(), Profile: c.Profile, Order: c.Order,
 		Scheduler: c.Scheduler, Off: s.Off, Steps: c.Steps, Grants: c.Grants, BusyPercent: c.BusyPercent,
 		Queue: c.Queue, BeatMillis: int64(c.BeatEvery) / 1e6, ClientAddress: s.ClientAddress, RESTChanges: s.user(r) != "",

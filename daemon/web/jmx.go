@@ -90,22 +90,18 @@ func (s *site) queueBean(c rm.ClusterReport, q *rm.QueueReport) map[string]any {
 	}
 	guaranteed := part(c.Total, q.Absolute)
 	maximum := part(c.Total, q.AbsoluteMax)
-	free := guaranteed.Minus(q.Used).Max(heddle.Resource{})
-	share := s.shape.share(q.Used, c.Total)
-	own := 0.0
-	if q.Absolute > 0 {
-		own = share / q.Absolute
-	}
+	used, pending, reserved, masters := s.shape.dims(q.Used), s.shape.dims(q.Pending), s.shape.dims(q.Reserved), s.shape.dims(q.Masters)
+	free := guaranteed.Minus(used).Max(heddle.Resource{})
 	return map[string]any{
 		"name": name, "tag.Queue": q.Path, "tag.Context": "yarn",
 		"AppsSubmitted": q.Submitted, "AppsRunning": q.Active, "AppsPending": q.Inactive, "AppsCompleted": q.Completed,
 		"AppsKilled": q.Killed, "AppsFailed": q.Failed, "ActiveApplications": q.Active, "ActiveUsers": len(q.Users),
-		"AllocatedMB": q.Used[heddle.Memory], "AllocatedVCores": vcores(q.Used[heddle.CPU]), "AllocatedContainers": q.Containers,
+		"AllocatedMB": used[heddle.Memory], "AllocatedVCores": vcores(used[heddle.CPU]), "AllocatedContainers": q.Containers,
 		"AvailableMB": free[heddle.Memory], "AvailableVCores": vcores(free[heddle.CPU]),
-		"PendingMB": q.Pending[heddle.Memory], "PendingVCores": vcores(q.Pending[heddle.CPU]), "PendingContainers": q.Waiting,
-		"ReservedMB": q.Reserved[heddle.Memory], "ReservedVCores": vcores(q.Reserved[heddle.CPU]), "ReservedContainers": q.Reservations,
-		"UsedAMResourceMB": q.Masters[heddle.Memory], "UsedAMResourceVCores": vcores(q.Masters[heddle.CPU]),
-		"UsedCapacity": own, "AbsoluteUsedCapacity": share,
+		"PendingMB": pending[heddle.Memory], "PendingVCores": vcores(pending[heddle.CPU]), "PendingContainers": q.Waiting,
+		"ReservedMB": reserved[heddle.Memory], "ReservedVCores": vcores(reserved[heddle.CPU]), "ReservedContainers": q.Reservations,
+		"UsedAMResourceMB": masters[heddle.Memory], "UsedAMResourceVCores": vcores(masters[heddle.CPU]),
+		"UsedCapacity": float64(max(0, q.UsedOfOwn)), "AbsoluteUsedCapacity": float64(q.UsedShare),
 		"GuaranteedMB": guaranteed[heddle.Memory], "GuaranteedVCores": vcores(guaranteed[heddle.CPU]),
 		"MaxCapacityMB": maximum[heddle.Memory], "MaxCapacityVCores": vcores(maximum[heddle.CPU]),
 	}

@@ -75,7 +75,7 @@ func TestWhereChangesGo(t *testing.T) {
 		w := httptest.NewRecorder()
 		New(Options{RM: demo(), Local: tt.local, ClientAddress: "0.0.0.0:8032"}).ServeHTTP(w, r)
 		var info rest.Info
-		if err := rest.Parse(w.Body.Bytes(), "info", &info); err != nil || info.RESTChanges != tt.want || info.ClientAddress != "0.0.0.0:8032" {
+		if err := rest.Parse(w.Body.Bytes(), "", &info); err != nil || info.RESTChanges != tt.want || info.ClientAddress != "0.0.0.0:8032" {
 			t.Errorf("%+v: %v, %s", tt, err, w.Body)
 		}
 	}

@@ -2,11 +2,13 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"embed"
 	"errors"
 	"fmt"
 	"html/template"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -16,7 +18,6 @@ import (
 	"heddle"
 	"heddle/rm"
 	"heddle/yarn/ids"
-	"heddle/yarn/rest"
 )
 
 // maxRows is how many rows a table on a page has; what is beyond is counted below it.
@@ -37,7 +38,7 @@ func newPages(s *site) *pages {
 	p := &pages{s: s, by: make(map[string]*template.Template)}
 	base := template.New("").Funcs(template.FuncMap{
 		"memory": memory, "cores": cores, "when": when, "brief": brief, "since": p.since, "percent": percentText,
-		"share": p.share, "lower": strings.ToLower, "indent": indent, "gone": gone, "times100": times100, "limit": limitText, "place": rm.PlaceText, "short": p.short,
+		"share": p.share, "lower": strings.ToLower, "indent": indent, "gone": gone, "times100": times100, "limit": limitText, "place": rm.PlaceText, "short": short,
 	})
 	layout := template.Must(base.ParseFS(pageFiles, "pages/layout.html"))
 	for _, name := range []string{"overview", "apps", "app", "nodes", "scheduler", "problem"} {
@@ -192,15 +193,27 @@ func (p *pages) apps(r *http.Request) (string, any, error) {
 // An appPage is about one application.
 type appPage struct {
 	App      rm.AppReport
-	Attempts []attemptRow
+	Attempts []rm.AttemptReport
 	Why      rm.Explanation
-	Past     []rest.WhyPast
+	Past     []refusal
 	Proxied  bool // there are pages of the master's own to go to
 }
 
-type attemptRow struct {
-	rm.AttemptReport
-	Logs string
+// A refusal is how often a reason was given so far.
+type refusal struct {
+	Why   string
+	Times uint32
+}
+
+// past lists an application's refusals so far, the most frequent first.
+func past(e rm.Explanation) (out []refusal) {
+	for why, times := range e.Refused {
+		out = append(out, refusal{why, times})
+	}
+	slices.SortFunc(out, func(a, b refusal) int {
+		return cmp.Or(cmp.Compare(b.Times, a.Times), strings.Compare(a.Why, b.Why))
+	})
+	return out
 }
 
 func (p *pages) app(r *http.Request) (string, any, error) {
@@ -212,14 +225,8 @@ func (p *pages) app(r *http.Request) (string, any, error) {
 	if target := targetOf(a.OriginalURL); target != nil {
 		page.Proxied = target.Path != "/cluster/app/"+a.ID.String() // that is this page
 	}
-	attempts, err := p.s.RM.Attempts(r.Context(), a.ID)
-	if err != nil {
-		return "", nil, err
-	}
-	for i := range attempts {
-		page.Attempts = append(page.Attempts, attemptRow{attempts[i], p.s.shape.attempt(&attempts[i]).Logs})
-	}
-	slices.Reverse(page.Attempts)
+	page.Attempts = slices.Clone(a.Attempts)
+	slices.Reverse(page.Attempts) // the newest first
 	if !a.State.Final() {
 		// It may have ended meanwhile: then nothing waits.
 		if page.Why, err = p.s.RM.Why(r.Context(), a.ID); err != nil && !errors.As(err, new(*rm.NotFound)) {
@@ -269,9 +276,17 @@ func (p *pages) toApp(w http.ResponseWriter, r *http.Request, app ids.App, err e
 	http.Redirect(w, r, "/cluster/app/"+app.String(), http.StatusFound)
 }
 
+// amountOf is what a report of an application or a queue has, or of the cluster or a node.
+func amountOf(v any) rm.Amount {
+	if r, ok := v.(heddle.Resource); ok {
+		return rm.AmountOf(r)
+	}
+	return v.(rm.Amount)
+}
+
 // memory prints MiB as people read them.
-func memory(r heddle.Resource) string {
-	mib := r[heddle.Memory]
+func memory(v any) string {
+	mib := amountOf(v).MemoryMiB
 	if mib < 10<<10 {
 		return strconv.FormatInt(mib, 10) + " MiB"
 	}
@@ -279,9 +294,7 @@ func memory(r heddle.Resource) string {
 }
 
 // cores prints vcores, with a point only where it is needed.
-func cores(r heddle.Resource) string {
-	return strconv.FormatFloat(float64(r[heddle.CPU])/1000, 'f', -1, 64)
-}
+func cores(v any) string { return strconv.FormatFloat(amountOf(v).Vcores, 'f', -1, 64) }
 
 // when prints a moment, a dash for none.
 func when(ms int64) string {
@@ -317,37 +330,41 @@ func (p *pages) since(start, finish int64) string {
 }
 
 // percentText prints a fraction as a whole per cent.
-func percentText(f float32) string {
+func percentText(f rm.Fraction) string {
 	return strconv.Itoa(int(100*f+0.5)) + " %"
 }
 
 // limitText says a limit in a sentence.
 func limitText(l *rm.Limit) string {
-	return l.Text(func(r heddle.Resource) string { return memory(r) + ", " + cores(r) + " vcores" })
+	return l.Text(func(a rm.Amount) string { return memory(a) + ", " + cores(a) + " vcores" })
 }
 
 // short says what an ask lacks, by resource.
-func (p *pages) short(k rm.PendingAsk) (out []string) {
-	if k.Short[heddle.Memory] > 0 {
+func short(k rm.PendingAsk) (out []string) {
+	if k.Short.MemoryMiB > 0 {
 		out = append(out, "memory: one needs "+memory(k.Need)+", and at most "+memory(k.Have)+" is left for it")
 	}
-	if k.Short[heddle.CPU] > 0 {
+	if k.Short.Vcores > 0 {
 		out = append(out, "vcores: one needs "+cores(k.Need)+", and at most "+cores(k.Have)+" are left for it")
 	}
-	for i, name := range p.s.shape.extra {
-		if d := heddle.Extra1 + heddle.Dim(i); int(d) < len(k.Short) && k.Short[d] > 0 {
-			out = append(out, fmt.Sprintf("%s: one needs %d, and at most %d is left for it", name, k.Need[d], k.Have[d]))
-		}
+	for _, name := range slices.Sorted(maps.Keys(k.Short.Extra)) {
+		out = append(out, fmt.Sprintf("%s: one needs %d, and at most %d is left for it", name, k.Need.Extra[name], k.Have.Extra[name]))
 	}
 	return out
 }
 
 // times100 prints a fraction in per cent, without the sign.
-func times100(f float64) string { return strconv.FormatFloat(100*f, 'f', 1, 64) }
+func times100(f rm.Fraction) string { return strconv.FormatFloat(float64(100*f), 'f', 1, 64) }
 
 // share returns how much of total something is, 0 to 100, for bars.
-func (p *pages) share(r, total heddle.Resource) int {
-	return int(100*min(1, p.s.shape.share(r, total)) + 0.5)
+func (p *pages) share(used, total any) int {
+	dims := func(v any) heddle.Resource {
+		if a, ok := v.(rm.Amount); ok {
+			return p.s.shape.dims(a)
+		}
+		return v.(heddle.Resource)
+	}
+	return int(100*min(1, p.s.shape.share(dims(used), dims(total))) + 0.5)
 }
 
 // indent returns how deep a queue is below the root.

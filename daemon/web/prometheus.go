@@ -10,7 +10,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"heddle"
 	"heddle/rm"
 )
 
@@ -142,9 +141,9 @@ func (m sink) send(d *prometheus.Desc, t prometheus.ValueType, v float64, labels
 }
 
 // resource sends memory and vcores of one kind.
-func (m sink) resource(memory, cpu *prometheus.Desc, r heddle.Resource, labels ...string) {
-	m.gauge(memory, float64(r[heddle.Memory])*(1<<20), labels...)
-	m.gauge(cpu, float64(r[heddle.CPU])/1000, labels...)
+func (m sink) resource(memory, cpu *prometheus.Desc, a rm.Amount, labels ...string) {
+	m.gauge(memory, float64(a.MemoryMiB)*(1<<20), labels...)
+	m.gauge(cpu, a.Vcores, labels...)
 }
 
 func collectCluster(m sink, c rm.ClusterReport) {
@@ -161,10 +160,10 @@ func collectCluster(m sink, c rm.ClusterReport) {
 	m.gauge(descNodes, float64(c.Decommissioned), "decommissioned")
 	m.gauge(descNodes, float64(c.Rebooted), "rebooted")
 	m.gauge(descNodes, float64(c.Shutdown), "shutdown")
-	m.resource(descMemory, descCPU, c.Total, "total")
-	m.resource(descMemory, descCPU, c.Used, "used")
-	m.resource(descMemory, descCPU, c.Reserved, "reserved")
-	m.resource(descMemory, descCPU, c.Pending, "pending")
+	m.resource(descMemory, descCPU, rm.AmountOf(c.Total), "total")
+	m.resource(descMemory, descCPU, rm.AmountOf(c.Used), "used")
+	m.resource(descMemory, descCPU, rm.AmountOf(c.Reserved), "reserved")
+	m.resource(descMemory, descCPU, rm.AmountOf(c.Pending), "pending")
 	m.gauge(descContainers, float64(c.Containers), "running")
 	m.gauge(descContainers, float64(c.Reservations), "reserved")
 	m.gauge(descContainers, float64(c.Waiting), "waiting")

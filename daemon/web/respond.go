@@ -122,9 +122,13 @@ func (s *site) write(w http.ResponseWriter, r *http.Request, status int, a rest.
 	h := w.Header()
 	h.Add("Vary", "Accept")
 	h.Add("Vary", "Accept-Encoding")
-	kind := negotiate(r.Header.Values("Accept"))
+	kind := negotiate(r.Header.Values("Accept"), a.Shape != rest.Ours)
 	if kind == "" && status < http.StatusBadRequest {
-		http.Error(w, "what is served here is application/json or application/xml; Accept wants neither", http.StatusNotAcceptable)
+		text := "what is served here is application/json or application/xml; Accept wants neither"
+		if a.Shape == rest.Ours {
+			text = "what is served here is application/json; Accept does not want it"
+		}
+		http.Error(w, text, http.StatusNotAcceptable)
 		return
 	}
 	if kind == "" {
@@ -160,8 +164,9 @@ const (
 	typeXML  = "application/xml"
 )
 
-// negotiate returns the type that is accepted most, JSON where both are alike, or "" where neither is.
-func negotiate(accept []string) string {
+// negotiate returns the type that is accepted most, JSON where both are alike, or "" where neither is. XML is only
+// considered where there is some.
+func negotiate(accept []string, hasXML bool) string {
 	asJSON, asXML, some := 0.0, 0.0, false
 	for part := range items(accept) {
 		some = true
@@ -178,7 +183,7 @@ func negotiate(accept []string) string {
 	switch {
 	case !some:
 		return typeJSON
-	case asXML > asJSON:
+	case hasXML && asXML > asJSON:
 		return typeXML
 	case asJSON > 0:
 		return typeJSON

@@ -67,13 +67,13 @@ func (t tree) fairQueue(i int) rest.FairQueue {
 	}
 	var masters, mastersMost heddle.Resource // YARN counts masters in leaves alone
 	if q.Leaf {
-		masters, mastersMost = q.Masters, part(steady, max(0, q.AMShare))
+		masters, mastersMost = t.dims(q.Masters), part(steady, max(0, q.AMShare))
 	}
 	o := rest.FairQueue{
-		MaxApps: q.MaxApps, Min: t.resource(q.MinShare), Max: t.resource(maximum), Used: t.resource(q.Used),
+		MaxApps: q.MaxApps, Min: t.resource(q.MinShare), Max: t.resource(maximum), Used: t.told(q.Used),
 		AMUsed: t.resource(masters), AMMax: t.resource(mastersMost),
-		Demand: t.resource(q.Used.Plus(q.Pending)), SteadyFair: t.resource(steady), Fair: t.resource(steady),
-		Cluster: t.resource(t.cluster.Total), ReservedAmt: t.resource(q.Reserved),
+		Demand: t.resource(t.dims(q.Used).Plus(t.dims(q.Pending))), SteadyFair: t.resource(steady), Fair: t.resource(steady),
+		Cluster: t.resource(t.cluster.Total), ReservedAmt: t.told(q.Reserved),
 		MaxContainer: t.resource(q.LargestOf(t.cluster.Maximum)), Pending: q.Waiting, Allocated: q.Containers,
 		Reserved: q.Reservations, Name: q.Path, Policy: q.Configured, Preemptable: q.Preemptable,
 	}
@@ -96,9 +96,9 @@ func (t tree) fairQueue(i int) rest.FairQueue {
 
 // usedOf returns how much of what a queue is entitled to it uses, in per cent, and how much of the cluster.
 func (t tree) usedOf(q *rm.QueueReport) (own, absolute float32) {
-	share := t.share(q.Used.Plus(q.Reserved), t.cluster.Total)
+	share := t.share(t.dims(q.Used).Plus(t.dims(q.Reserved)), t.cluster.Total)
 	if q.Absolute > 0 {
-		own = float32(share/q.Absolute) * 100
+		own = float32(share/float64(q.Absolute)) * 100
 	}
 	return own, float32(share) * 100
 }
@@ -106,5 +106,5 @@ func (t tree) usedOf(q *rm.QueueReport) (own, absolute float32) {
 // limits of a leaf for its masters: of all together and of one user.
 func (t tree) masterLimits(q *rm.QueueReport) (all, user heddle.Resource) {
 	all = part(t.cluster.Total, q.AbsoluteMax*max(0, q.AMShare))
-	return all, part(all, min(1, q.UserLimit/100*q.UserFactor))
+	return all, part(all, rm.Fraction(min(1, q.UserLimit/100*q.UserFactor)))
 }

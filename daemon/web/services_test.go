@@ -33,12 +33,15 @@ func ask(h http.Handler, path string, header ...string) *httptest.ResponseRecord
 	return w
 }
 
+// held is an amount as reports tell it.
+func held(mib, milli int64) rm.Amount { return rm.AmountOf(heddle.Of(mib, milli)) }
+
 // demo is a fake with something of everything.
 func demo() *fakeRM {
 	id := app(proxied)
 	attempt := ids.Attempt{App: id, N: 1}
 	node := ids.Node{Host: "node1", Port: 8041}
-	f := &fakeRM{ready: true, queues: stockQueues(heddle.Of(2048, 2000), heddle.Of(512, 1000), 2, 1)}
+	f := &fakeRM{ready: true, queues: stockQueues(held(2048, 2000), held(512, 1000), 2, 1)}
 	f.cluster = rm.ClusterReport{
 		ClusterID: "c1", Started: 1700000000000, Profile: "heddle", Order: "shortest", Scheduler: "capacity", Minimum: heddle.Of(128, 1000),
 		Maximum: heddle.Of(4096, 8000), Total: heddle.Of(8192, 16000), Used: heddle.Of(2048, 2000), RunningApps: 1,
@@ -48,8 +51,8 @@ func demo() *fakeRM {
 		{
 			ID: id, User: "ann", Queue: "root.default", Name: "<script>alert(1)</script>", Type: "MAPREDUCE", State: rm.AppRunning,
 			Final: rm.Undefined, Progress: 0.5, Started: 1700000001000, Attempt: 1, TrackingURL: "rm:8088/proxy/" + proxied + "/",
-			OriginalURL: "node1:40000", Live: true, Containers: 2, Used: heddle.Of(2048, 2000), Tags: []string{"a", "b"},
-			Requests: []rm.RequestReport{{Priority: 20, Place: "*", Size: heddle.Of(1024, 1000), Count: 3, Relax: true, Guarantee: true}},
+			OriginalURL: "node1:40000", Live: true, Containers: 2, Used: held(2048, 2000), Tags: []string{"a", "b"},
+			Requests: []rm.RequestReport{{Priority: 20, Place: "*", Size: held(1024, 1000), Count: 3, Relax: true, Guarantee: true}},
 		},
 		{ID: app("application_1700000000000_0002"), User: "bob", Queue: "root.default", Name: "waits", Type: "SPARK", State: rm.AppAccepted, Final: rm.Undefined, Started: 1700000002000},
 	}
@@ -65,16 +68,16 @@ func demo() *fakeRM {
 		{ID: ids.Node{Host: "node2", Port: 8041}, State: "LOST", Rack: "/default-rack", Total: heddle.Of(4096, 8000)},
 	}
 	f.whys = map[ids.App]rm.Explanation{id: {
-		Name: "j", User: "ann", State: rm.AppRunning, Final: rm.Undefined, Queue: "root.default", History: map[string]uint32{"no-room": 7, "queue-limit": 9, "am-limit": 7},
+		App: id, Name: "j", User: "ann", State: rm.AppRunning, Final: rm.Undefined, Queue: "root.default", Refused: map[string]uint32{"no-room": 7, "queue-limit": 9, "am-limit": 7},
 		Pending: []rm.PendingAsk{{
-			Priority: 20, Kind: "map", Count: 3, Since: 1700000002000, Size: heddle.Of(1024, 1000), Why: "queue-limit",
-			Policy: "share: capacity", Text: "The queue root.default is at its maximum.", Stock: "stock's words", Need: heddle.Of(1024, 1000),
-			Have: heddle.Of(512, 1000), Short: heddle.Of(512, 0), Order: "order: shortest", Place: 3, Of: 17,
+			Priority: 20, Kind: "map", Count: 3, Since: 1700000002000, Size: held(1024, 1000), Why: "queue-limit",
+			Policy: "share: capacity", Text: "The queue root.default is at its maximum.", Stock: "stock's words", Need: held(1024, 1000),
+			Have: held(512, 1000), Short: held(512, 0), Order: "order: shortest", Place: 3, Of: 17,
 			Limit: &rm.Limit{
-				What: "containers", Of: "in queue root.default", Used: heddle.Of(3584, 1000), Most: heddle.Of(4096, 4000), By: []string{"maximum-capacity = 50"}, Note: "So it is.",
+				What: "containers", Of: "in queue root.default", Used: held(3584, 1000), Most: held(4096, 4000), UsedN: -1, MostN: -1, By: []string{"maximum-capacity = 50"}, Note: "So it is.",
 			},
-			Holders: []rm.Holder{{App: id, Name: "<b>", User: "ann", Used: heddle.Of(2048, 2000)}},
-			Nodes:   []rm.NodeGroup{{Why: "no-room", Policy: "place.map: any", Nodes: 1, Most: heddle.Of(512, 0)}},
+			Holders: []rm.Holder{{App: id, Name: "<b>", User: "ann", Used: held(2048, 2000)}},
+			Nodes:   []rm.NodeGroup{{Why: "no-room", Policy: "place.map: any", Nodes: 1, Most: held(512, 0)}},
 		}},
 	}}
 	return f
@@ -128,18 +131,18 @@ func TestServicesThatHaveNoRecording(t *testing.T) {
 	for path, want := range map[string]string{
 		rest.Base + "/appstatistics?states=running&applicationTypes=mapreduce": `{"appStatInfo":{"statItem":[{"state":"RUNNING","type":"mapreduce","count":1}]}}`,
 		rest.Base + "/nodes?states=decommissioned":                             `{"nodes":{}}`,
-		rest.HeddleBase + "/info": `{"info":{"version":"dev","clusterId":"c1","started":1700000000000,"ready":true,"profile":"heddle",` +
-			`"order":"shortest","scheduler":"capacity","off":["ikayak.shrink: needs a node agent"],"steps":1234,"grants":56,"busyPercent":1.5,"callsWaiting":0,"heartbeatMillis":1000,"clientAddress":"0.0.0.0:8032","restChanges":false}}`,
-		rest.HeddleBase + "/apps/" + proxied + "/why": `{"why":{"app":"application_1700000000000_0001","name":"j","user":"ann","queue":"root.default","state":"RUNNING",` +
-			`"finalStatus":"UNDEFINED","pending":[{"priority":20,` +
-			`"kind":"map","count":3,"since":1700000002000,"size":{"memoryMB":1024,"milliVcores":1000},"why":"queue-limit","policy":"share: capacity",` +
+		rest.HeddleBase + "/info": `{"version":"dev","cluster_id":"c1","started_ms":1700000000000,"ready":true,"profile":"heddle",` +
+			`"order":"shortest","scheduler":"capacity","off":["ikayak.shrink: needs a node agent"],"steps":1234,"grants":56,"busy_percent":1.5,"calls_waiting":0,"heartbeat_ms":1000,"client_address":"0.0.0.0:8032","rest_changes":false}` + "\n",
+		rest.HeddleBase + "/apps/" + proxied + "/why": `{"id":"application_1700000000000_0001","name":"j","user":"ann","queue":"root.default","state":"RUNNING",` +
+			`"final_status":"UNDEFINED","pending":[{"priority":20,` +
+			`"kind":"map","count":3,"size":{"memory_mib":1024,"vcores":1},"since_ms":1700000002000,"why":"queue-limit","policy":"share: capacity",` +
 			`"text":"The queue root.default is at its maximum.","stock":"stock's words","limit":{"what":"containers","of":"in queue root.default",` +
-			`"used":{"memoryMB":3584,"milliVcores":1000},"most":{"memoryMB":4096,"milliVcores":4000},"usedNumber":-1,"mostNumber":-1,"atLeast":false,` +
-			`"setBy":["maximum-capacity = 50"],"note":"So it is."},"order":"order: shortest","place":3,"of":17,` +
-			`"need":{"memoryMB":1024,"milliVcores":1000},"have":{"memoryMB":512,"milliVcores":1000},` +
-			`"short":{"memoryMB":512,"milliVcores":0},"holders":[{"app":"application_1700000000000_0001","name":"<b>","user":"ann",` +
-			`"used":{"memoryMB":2048,"milliVcores":2000}}],"nodes":[{"why":"no-room","policy":"place.map: any","nodes":1,"mostFree":{"memoryMB":512,"milliVcores":0}}]}],` +
-			`"history":[{"why":"queue-limit","times":9},{"why":"am-limit","times":7},{"why":"no-room","times":7}]}}`,
+			`"used":{"memory_mib":3584,"vcores":1},"most":{"memory_mib":4096,"vcores":4},"used_number":-1,"most_number":-1,"at_least":false,` +
+			`"set_by":["maximum-capacity = 50"],"note":"So it is."},"order":"order: shortest","place":3,"of":17,` +
+			`"need":{"memory_mib":1024,"vcores":1},"have":{"memory_mib":512,"vcores":1},` +
+			`"short":{"memory_mib":512,"vcores":0},"holders":[{"id":"application_1700000000000_0001","name":"<b>","user":"ann",` +
+			`"used":{"memory_mib":2048,"vcores":2}}],"nodes":[{"why":"no-room","policy":"place.map: any","nodes":1,"most_free":{"memory_mib":512,"vcores":0}}]}],` +
+			`"refused":{"am-limit":7,"no-room":7,"queue-limit":9}}` + "\n",
 	} {
 		w := ask(h, path)
 		if w.Code != http.StatusOK || w.Body.String() != want {
@@ -150,12 +153,12 @@ func TestServicesThatHaveNoRecording(t *testing.T) {
 
 func TestHeddleQueues(t *testing.T) {
 	w := ask(New(Options{RM: demo()}), rest.HeddleBase+"/queues")
-	var q rest.Queues
-	if err := rest.Parse(w.Body.Bytes(), "queues", &q); err != nil {
+	var q rm.Queues
+	if err := rest.Parse(w.Body.Bytes(), "", &q); err != nil {
 		t.Fatal(err)
 	}
-	if len(q.List) != 2 || q.List[1].Parent != "root" || q.List[1].Path != "root.default" || q.List[1].UsedShare != 0.25 ||
-		q.List[1].Users[0].Used.MemoryMB != 2048 || q.List[1].Order != "shortest" || q.List[1].Configured != "fifo" {
+	if len(q.List) != 2 || q.List[1].Path != "root.default" || q.List[1].State != rm.QueueRunning || q.List[1].Capacity != 1 ||
+		q.List[1].Users[0].Used.MemoryMiB != 2048 || q.List[1].Order != "shortest" || q.List[1].Configured != "fifo" {
 		t.Errorf("got %+v", q.List)
 	}
 }
@@ -321,7 +324,7 @@ func TestFailures(t *testing.T) {
 
 func TestExtraResources(t *testing.T) {
 	f := demo()
-	f.apps[0].Used[heddle.Extra1] = 4
+	f.apps[0].Used.Extra = map[string]int64{"yarn.io/gpu": 4}
 	w := ask(New(Options{RM: f, ExtraResources: []string{"yarn.io/gpu"}}), rest.Base+"/apps/"+proxied)
 	var a rest.App
 	if err := rest.Parse(w.Body.Bytes(), "app", &a); err != nil {
@@ -358,8 +361,8 @@ func TestOwnAnswersParse(t *testing.T) {
 		rest.Base + "/apps":                             {"apps", &rest.Apps{}},
 		rest.Base + "/nodes":                            {"nodes", &rest.Nodes{}},
 		rest.Base + "/appstatistics":                    {"appStatInfo", &rest.Statistics{}},
-		rest.HeddleBase + "/queues":                     {"queues", &rest.Queues{}},
-		rest.HeddleBase + "/info":                       {"info", &rest.Info{}},
+		rest.HeddleBase + "/queues":                     {"", &rm.Queues{}},
+		rest.HeddleBase + "/info":                       {"", &rest.Info{}},
 		rest.Base + "/apps/" + proxied + "/appattempts": {"appAttempts", &rest.Attempts{}},
 		rest.Base + "/apps/" + proxied + "/appattempts/appattempt_1700000000000_0001_000001/containers": {"", &rest.Containers{}},
 	} {
@@ -426,5 +429,19 @@ func TestDocumented(t *testing.T) {
 	}
 	for p := range documented {
 		t.Errorf("%s is in docs/rest.md and not served", p)
+	}
+}
+
+// What is ours is JSON alone: whoever takes that too gets it, and who wants XML is told.
+func TestOursIsJSON(t *testing.T) {
+	h := New(Options{RM: demo()})
+	for accept, want := range map[string]int{"": 200, "application/xml, application/json;q=0.1": 200, "application/xml": 406} {
+		r := httptest.NewRequest(http.MethodGet, rest.HeddleBase+"/queues", http.NoBody)
+		r.Header.Set("Accept", accept)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if w.Code != want || want == 200 && !strings.HasPrefix(w.Header().Get("Content-Type"), typeJSON) {
+			t.Errorf("%q: %d %s %s", accept, w.Code, w.Header(), w.Body)
+		}
 	}
 }

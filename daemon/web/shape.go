@@ -6,7 +6,6 @@ import (
 
 	"heddle"
 	"heddle/rm"
-	"heddle/yarn/ids"
 	"heddle/yarn/rest"
 )
 
@@ -15,7 +14,6 @@ type shaper struct {
 	now        func() time.Time
 	extra      []string // names of the two further resources
 	memoryOnly bool
-	logs       string
 }
 
 // vcores rounds milli-vcores up to what YARN can say.
@@ -39,31 +37,19 @@ func (sh shaper) resource(r heddle.Resource) rest.Resource {
 	return rest.NewResource(r[heddle.Memory], vcores(r[heddle.CPU]), extra...)
 }
 
-func (sh shaper) amounts(r heddle.Resource) rest.Amounts {
-	a := rest.Amounts{MemoryMB: r[heddle.Memory], MilliCores: r[heddle.CPU]}
-	for i, name := range sh.extra {
-		if d := int(heddle.Extra1) + i; d < len(r) {
-			a.Extra = append(a.Extra, rest.Entry{Key: name, Value: strconv.FormatInt(r[d], 10)})
-		}
-	}
-	return a
-}
+// dims is an amount of a report, to calculate with.
+func (sh shaper) dims(a rm.Amount) heddle.Resource { return a.Resource(sh.extra...) }
+
+// told is an amount of a report, in YARN's shape.
+func (sh shaper) told(a rm.Amount) rest.Resource { return sh.resource(sh.dims(a)) }
 
 // share returns how much of total r is, 0 to 1: by memory alone or by the resource it is most of.
-func (sh shaper) share(r, total heddle.Resource) float64 {
-	if sh.memoryOnly {
-		if total[heddle.Memory] <= 0 {
-			return 0
-		}
-		return float64(r[heddle.Memory]) / float64(total[heddle.Memory])
-	}
-	return r.Share(total)
-}
+func (sh shaper) share(r, total heddle.Resource) float64 { return rm.ShareOf(r, total, sh.memoryOnly) }
 
 // part returns a fraction of r, rounded down.
-func part(r heddle.Resource, fraction float64) heddle.Resource {
+func part(r heddle.Resource, fraction rm.Fraction) heddle.Resource {
 	for d := range r {
-		r[d] = int64(float64(r[d]) * fraction)
+		r[d] = int64(float64(r[d]) * float64(fraction))
 	}
 	return r
 }
@@ -77,22 +63,6 @@ func (sh shaper) elapsed(start, finish int64) int64 {
 		finish = sh.now().UnixMilli()
 	}
 	return max(0, finish-start)
-}
-
-// nodeLogs is where a NodeManager shows the logs of a container.
-func nodeLogs(http string, c ids.Container, user string) string {
-	if http == "" || c.IsZero() {
-		return ""
-	}
-	return "http://" + http + "/node/containerlogs/" + c.String() + "/" + user
-}
-
-// endedLogs is where the logs of an ended container are shown: by the log server where there is one.
-func (sh shaper) endedLogs(http string, n ids.Node, c ids.Container, user string) string {
-	if sh.logs == "" || n.IsZero() || c.IsZero() {
-		return nodeLogs(http, c, user)
-	}
-	return sh.logs + "/" + n.String() + "/" + c.String() + "/" + c.String() + "/" + user
 }
 
 // seconds is what an application used, by resource.

@@ -69,9 +69,8 @@ type Options struct {
 	// Private are ports of this machine that the proxy never connects to: the daemon's own.
 	Private []uint16
 
-	ExtraResources   []string // names of heddle.Extra1 and Extra2
-	MemoryOnly       bool     // the share of a queue is of memory alone
-	CompletedLogsURL string   // where logs of ended containers are: yarn.log.server.url
+	ExtraResources []string // names of heddle.Extra1 and Extra2
+	MemoryOnly     bool     // the share of a queue is of memory alone
 }
 
 // Limits of the server.
@@ -111,7 +110,7 @@ func newSite(o Options) *site {
 		o.Registry = prometheus.NewRegistry()
 	}
 	s := &site{Options: o, mux: http.NewServeMux()}
-	s.shape = shaper{now: o.Now, extra: o.ExtraResources, memoryOnly: o.MemoryOnly, logs: o.CompletedLogsURL}
+	s.shape = shaper{now: o.Now, extra: o.ExtraResources, memoryOnly: o.MemoryOnly}
 	s.pages = newPages(s)
 	s.proxy = newProxy(s)
 	s.serviceRoutes()
@@ -163,6 +162,8 @@ func (s *site) serviceRoutes() {
 
 // heddleRoutes are our own web services.
 func (s *site) heddleRoutes() {
+	s.handle("GET "+heddleBase+"/apps", s.answer(s.heddleApps))
+	s.handle("GET "+heddleBase+"/apps/{app}", s.answer(s.heddleApp))
 	s.handle("GET "+heddleBase+"/apps/{app}/why", s.answer(s.why))
 	s.handle("GET "+heddleBase+"/queues", s.answer(s.heddleQueues))
 	s.handle("GET "+heddleBase+"/info", s.answer(s.heddleInfo))

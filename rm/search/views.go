@@ -138,7 +138,7 @@ func (m *model) views() {
 	}
 	held, live, asked := 0, 0, heddle.Resource{}
 	for _, a := range r.Apps(rm.AppFilter{}) {
-		apps, asked, held = apps.Plus(a.Used), asked.Plus(a.Pending), held+a.Containers
+		apps, asked, held = apps.Plus(a.Used.Resource()), asked.Plus(a.Pending.Resource()), held+a.Containers
 		if a.Live {
 			live++
 		}
@@ -146,7 +146,7 @@ func (m *model) views() {
 	root := &queues[0]
 	m.differ("used by the cluster and on its nodes", c.Used, nodes)
 	m.differ("used by the cluster and by applications", c.Used, apps)
-	m.differ("used by the cluster and in its queues", c.Used, root.Used)
+	m.differ("used by the cluster and in its queues", c.Used, root.Used.Resource())
 	m.differ("asked of the cluster and by applications", c.Pending, asked)
 	m.differ("containers of the cluster and on its nodes", c.Containers, onNodes)
 	m.differ("containers of the cluster and of applications", c.Containers, held)
@@ -176,10 +176,10 @@ func (m *model) leaves(queues []rm.QueueReport) {
 		}
 		var used, pending heddle.Resource
 		for _, c := range q.Children {
-			used, pending = used.Plus(queues[c].Used), pending.Plus(queues[c].Pending)
+			used, pending = used.Plus(queues[c].Used.Resource()), pending.Plus(queues[c].Pending.Resource())
 		}
-		m.differ("used in "+q.Path+" and below", q.Used, used)
-		m.differ("asked in "+q.Path+" and below", q.Pending, pending)
+		m.differ("used in "+q.Path+" and below", q.Used.Resource(), used)
+		m.differ("asked in "+q.Path+" and below", q.Pending.Resource(), pending)
 	}
 }
 

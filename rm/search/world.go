@@ -85,8 +85,12 @@ func (s *setup) scheduler(sh shape, created ...string) (*rm.Scheduler, error) {
 	}
 	out := &rm.Scheduler{Set: b.Set, Type: "capacity", Profile: s.profile, Off: off, Minimum: b.Minimum, Maximum: b.Maximum, UserName: b.User}
 	for i, path := range b.Paths {
+		state := rm.QueueRunning
+		if path == "root."+sh.stopped {
+			state = rm.QueueStopped
+		}
 		out.Queues = append(out.Queues, rm.QueueInfo{
-			Path: path, Parent: b.Queues[i], Leaf: i > 0, Running: path != "root."+sh.stopped, Capacity: 1, Max: 1, Absolute: 1, AbsoluteMax: 1,
+			Path: path, Parent: b.Queues[i], Leaf: i > 0, State: state, Capacity: 1, Max: 1, Absolute: 1, AbsoluteMax: 1,
 		})
 	}
 	single := p.Queues != "capacity" && p.Queues != "fair"
@@ -108,7 +112,7 @@ func (sh shape) place(sch *rm.Scheduler, q rm.Placement, creates bool) (string, 
 	switch {
 	case i < 0 && !creates:
 		return "", fmt.Errorf("there is no queue %s", path)
-	case i >= 0 && !sch.Queues[i].Running:
+	case i >= 0 && sch.Queues[i].State != rm.QueueRunning:
 		return "", fmt.Errorf("queue %s is stopped", path)
 	}
 	return path, nil

@@ -1,6 +1,7 @@
 package ids
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 )
@@ -21,6 +22,34 @@ func TestTexts(t *testing.T) {
 		if back, err := parse(text); err != nil || back != id {
 			t.Errorf("%s reads as %#v, %v", text, back, err)
 		}
+	}
+}
+
+// In JSON an id is its text, and none is an empty one.
+func TestJSON(t *testing.T) {
+	type all struct {
+		App       App
+		Attempt   Attempt
+		Container Container
+		Node      Node
+	}
+	attempt := Attempt{App{1700000000000, 1}, 2}
+	for want, v := range map[string]all{
+		`{"App":"","Attempt":"","Container":"","Node":""}`: {},
+		`{"App":"application_1700000000000_0001","Attempt":"appattempt_1700000000000_0001_000002",` +
+			`"Container":"container_1700000000000_0001_02_000003","Node":"h:1"}`: {attempt.App, attempt, Container{attempt, 3}, Node{"h", 1}},
+	} {
+		text, err := json.Marshal(v)
+		if err != nil || string(text) != want {
+			t.Errorf("%+v is %s, %v; want %s", v, text, err, want)
+		}
+		back := all{App: App{7, 7}, Node: Node{"old", 1}}
+		if err := json.Unmarshal(text, &back); err != nil || back != v {
+			t.Errorf("%s reads as %+v, %v", text, back, err)
+		}
+	}
+	if err := json.Unmarshal([]byte(`{"App":"job_1_1"}`), &all{}); err == nil {
+		t.Error("an id of a job reads as one of an application")
 	}
 }
 

@@ -1,6 +1,6 @@
-// Package rest is the shapes of the ResourceManager's web services under /ws/v1/cluster, and of our own under
-// /ws/v1/heddle: Go structs, and how they are written and read as JSON and XML in the form that clients of YARN
-// know.
+// Package rest is the shapes of the ResourceManager's web services under /ws/v1/cluster: Go structs, and how they are
+// written and read as JSON and XML in the form that clients of YARN know. What is served under /ws/v1/heddle has no
+// shapes of its own here, but for [Info]: it is the reports of package rm.
 //
 // It knows nothing of HTTP, and nothing of where the figures come from. Times are milliseconds since 1970 and 0
 // for not yet, memory is in MiB, percentages are 0 to 100, unless a field says otherwise.
@@ -31,17 +31,23 @@ const (
 	Natural Shape = iota // {"root": value}; numbers are numbers, lists are lists
 	Bare                 // as Natural, without the root
 	Mapped               // without the root; numbers are strings, a list of one is its element, empty lists vanish
+	Ours                 // no shape of YARN's: as the value's own tags say, without the root, and never XML
 )
 
 // An Answer is a value, its name, and how it is written.
 type Answer struct {
 	Root  string
 	Shape Shape
-	Value any // a struct of this package, or one like them
+	Value any // a struct of this package, or one like them; of Ours whatever package encoding/json takes
 }
 
-// WriteJSON writes the answer as JSON, in pieces. It returns the error of w.
+// WriteJSON writes the answer as JSON, in pieces. It returns the error of w, or of a value of [Ours] that has no JSON.
 func (a Answer) WriteJSON(w io.Writer) error {
+	if a.Shape == Ours {
+		e := json.NewEncoder(w)
+		e.SetEscapeHTML(false)
+		return e.Encode(a.Value)
+	}
 	e := encoder{w: w, form: formNatural}
 	if a.Shape == Mapped {
 		e.form = formMapped

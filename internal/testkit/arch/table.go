@@ -36,8 +36,8 @@ var Table = []Row{
 	{"yarn/token", []string{"yarn/ids", "yarn/wire", "yarn/conv"}},
 	{"yarn/rpc", []string{"yarn/wire"}},
 	{"yarn/rest", []string{"yarn/ids", "internal/plain"}},
-	{"client", []string{"yarn/*", "internal/plain"}},
-	{"rm", []string{".", "cluster", "policy", "sched", "yarn/ids", "internal/slab"}},                  // policies by name and files are daemon/setup's
+	{"client", []string{"rm", "yarn/*", "internal/plain"}},                           // of rm what it reports
+	{"rm", []string{".", "cluster", "policy", "sched", "yarn/ids", "internal/slab"}}, // policies by name and files are daemon/setup's
 	{"rm/search", []string{".", "conf", "policies", "policies/*", "rm", "yarn/ids"}}, // imported by tests only: no row names it
 	{"yarn/translate", []string{".", "rm", "yarn/ids", "yarn/wire", "yarn/conv"}},
 	{"daemon/store", []string{"rm", "yarn/ids"}},

@@ -1,0 +1,74 @@
+package rm
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"heddle"
+	"heddle/yarn/ids"
+)
+
+// What is told of an application, an explanation and a queue can be read back, in the same words, and lists are lists
+// where there is nothing in them.
+func TestReportsInJSON(t *testing.T) {
+	w := newWorld(t, "capacity", nil)
+	n := w.node("n1", 1024, 4)
+	first := w.submit("MAPREDUCE")
+	n.beat()
+	second := w.submit("MAPREDUCE")
+	n.beat()
+	r := w.m.Reports()
+	app, _ := r.App(first)
+	waits, _ := r.App(second)
+	why, _ := r.Why(second)
+	if !app.Live || len(why.Pending) == 0 {
+		t.Fatalf("%+v runs, and %+v waits", app, why)
+	}
+	queues := Queues{r.Queues()}
+	leaf := &queues.List[slices.IndexFunc(queues.List, func(q QueueReport) bool { return q.Leaf })]
+	if leaf.ParentPath != "root" || leaf.UsedShare <= 0 || leaf.UsedOfOwn != leaf.UsedShare/leaf.Absolute || queues.List[0].ParentPath != "" {
+		t.Errorf("%+v", leaf)
+	}
+	for _, v := range []any{&app, &waits, &why, &queues} {
+		text, err := json.Marshal(v)
+		if err != nil || strings.Contains(string(text), "null") {
+			t.Fatalf("%s, %v", text, err)
+		}
+		back := reflect.New(reflect.TypeOf(v).Elem()).Interface()
+		if err := json.Unmarshal(text, back); err != nil {
+			t.Fatal(err)
+		}
+		if again, _ := json.Marshal(back); string(again) != string(text) {
+			t.Errorf("%s\nreads as\n%s", text, again)
+		}
+	}
+	a, _ := r.At(w.m.now.Plus(2 * heddle.Second)).App(first)
+	if a.Elapsed != app.Elapsed+2000 || a.MemorySeconds <= app.MemorySeconds {
+		t.Errorf("two seconds later %d ms and %d MiB·s have passed; before, %d and %d", a.Elapsed, a.MemorySeconds, app.Elapsed, app.MemorySeconds)
+	}
+}
+
+func TestLogsURL(t *testing.T) {
+	c := ids.Container{Attempt: ids.Attempt{App: ids.App{Cluster: 1, Seq: 2}, N: 1}, ID: 3}
+	n := ids.Node{Host: "h", Port: 8041}
+	const id = "container_1_0002_01_000003"
+	for _, x := range []struct {
+		server, http string
+		n            ids.Node
+		c            ids.Container
+		want         string
+	}{
+		{"", "h:8042", n, c, "http://h:8042/node/containerlogs/" + id + "/ann"},
+		{"http://l", "h:8042", n, c, "http://l/h:8041/" + id + "/" + id + "/ann"},
+		{"http://l", "h:8042", ids.Node{}, c, "http://h:8042/node/containerlogs/" + id + "/ann"},
+		{"", "", n, c, ""},
+		{"http://l", "h:8042", n, ids.Container{}, ""},
+	} {
+		if got := LogsURL(x.server, x.http, x.n, x.c, "ann"); got != x.want {
+			t.Errorf("%+v: %s", x, got)
+		}
+	}
+}
