@@ -38,6 +38,7 @@ type Options struct {
 	SlotMaster bool        // MapReduce masters ask for all reduces at once
 	NoFacts    bool        // of a job nothing but its name is known when it is submitted, as to a ResourceManager
 	NodeBeat   heddle.Span // 0 = 1 s
+	PromptEnds bool        // nodes report the end of a container at once, as NodeManagers do, and not at their next beat
 	MasterBeat heddle.Span // of MapReduce masters; 0 = 1 s
 	Attempts   int         // masters an application may have; 0 = 2
 	Expiry     heddle.Span // silence after which a node counts as lost; 0 = 600 s
@@ -354,6 +355,10 @@ func (s *Sim) planned(e *entry) {
 	case gone:
 		if c := s.container(heddle.ContainerID(e.id)); c != nil {
 			s.exit(c, heddle.Success)
+		}
+	case report:
+		if n := &s.nodes[e.id]; len(n.exits) > 0 && !n.silent {
+			s.beat(heddle.NodeID(e.id))
 		}
 	case fault:
 		s.strike(&s.o.Faults[e.id], e.gen)
