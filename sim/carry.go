@@ -199,7 +199,7 @@ func (s *Sim) stopProcess(c *container) {
 	c.over = true
 }
 
-// exit is a process that ended on its node: the node reports it at its next beat.
+// exit is a process that ended on its node: the node reports it at its next beat, or at once.
 func (s *Sim) exit(c *container, status heddle.ExitStatus) {
 	if c.over {
 		return
@@ -209,6 +209,9 @@ func (s *Sim) exit(c *container, status heddle.ExitStatus) {
 	n := &s.nodes[c.node]
 	n.exits = append(n.exits, exit{c.id, c.name, status})
 	s.hasNews(c.node)
+	if s.prompt {
+		s.heap.push(entry{at: s.now, what: report, id: int64(c.node)})
+	}
 }
 
 // exitKnown is the ResourceManager having heard of an exit: the master hears of it next; of the

@@ -234,6 +234,15 @@ func (s *Sim) beat(id heddle.NodeID) (every heddle.Span) {
 	return p.Every
 }
 
+// outOfTurn is a heartbeat that a node makes because a container there has ended, as NodeManagers do. The next one
+// follows as long after it as after any other.
+func (s *Sim) outOfTurn(id heddle.NodeID) {
+	every := s.beat(id)
+	if s.pace != nil {
+		s.pace.join(s.wheel.rank[id], s.pace.turns(every))
+	}
+}
+
 // feed sends measurements of running tasks to the core.
 func (s *Sim) feed(every heddle.Span) {
 	v := s.core().View()

@@ -64,7 +64,7 @@ func scheduler(o *Options) *rm.Scheduler {
 	}
 	for q, parent := range o.Set.Queues {
 		sch.Queues = append(sch.Queues, rm.QueueInfo{
-			Path: queuePath(o.Set.Queues, heddle.QueueID(q)), Parent: parent, Running: true, MaxApps: -1,
+			Path: queuePath(o.Set.Queues, heddle.QueueID(q)), Parent: parent, State: rm.QueueRunning, MaxApps: -1,
 			Leaf: !slices.Contains(o.Set.Queues, heddle.QueueID(q)),
 		})
 	}

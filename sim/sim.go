@@ -46,6 +46,7 @@ type Options struct {
 	// every NodeBeat.
 	Stock      bool
 	NodeBeat   heddle.Span // between a node's heartbeats while nothing is wanted of it; 0 = 1 s
+	PromptEnds bool        // a stock cluster's nodes report the end of a container at once, and not at their next beat
 	MasterBeat heddle.Span // of MapReduce masters; 0 = 1 s
 	Attempts   int         // masters an application may have; 0 = 2
 	Expiry     heddle.Span // silence after which a node counts as lost; 0 = 600 s
@@ -114,6 +115,7 @@ type Sim struct {
 	res      *Result
 	err      error
 	none     bitset
+	prompt   bool  // ends of containers are told at once
 	hears    bool  // starts are said: they are of use to somebody
 	pace     *pace // nil: nodes beat once a turn of the wheel
 	byName   map[string]heddle.NodeID
@@ -196,6 +198,7 @@ func newSim(o Options) (*Sim, error) {
 	s.newBeats()
 	feeds := &o.Set.Feeds
 	s.hears = !o.Stock || feeds.Starts || feeds.Progress > 0 || feeds.Profile > 0
+	s.prompt = !o.Stock || o.PromptEnds
 	s.keepEvery = min(o.Expiry, containerExpiry) / listens
 	s.keepAt = heddle.Time(s.keepEvery)
 	s.none = newBitset(len(o.Nodes))
@@ -450,6 +453,10 @@ func (s *Sim) planned(e *entry) {
 		}
 	case calms:
 		s.hurry(heddle.NodeID(e.id))
+	case report:
+		if n := &s.nodes[e.id]; len(n.exits) > 0 && !n.silent {
+			s.outOfTurn(heddle.NodeID(e.id))
+		}
 	case fault:
 		s.strike(&s.o.Faults[e.id], e.gen)
 	case feed:

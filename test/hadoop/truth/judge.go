@@ -21,8 +21,11 @@ type outcome struct {
 type jobOutcome struct {
 	Name string
 	Got  prediction
-	Said prediction
+	Said forecast
 }
+
+// within reports whether a measured value lies where 90 % of the simulated ones do.
+func within(got, least, most float64) bool { return least <= got && got <= most }
 
 // figures are what schedulers are ordered by.
 type figures struct {
@@ -79,7 +82,7 @@ func (s *settings) judge(ctx context.Context, m mix) (verdict, error) {
 	if err != nil {
 		return verdict{}, err
 	}
-	p, err := readPast(dir, r, theBed(s.baseArm.rm))
+	p, err := readPast(dir, r, theBed(s.baseArm.rm, r.Warm))
 	if err != nil {
 		return verdict{}, err
 	}
@@ -94,7 +97,7 @@ func (s *settings) judge(ctx context.Context, m mix) (verdict, error) {
 		if err != nil {
 			return verdict{}, err
 		}
-		said, err := s.simulate(ctx, p, theBed(a.rm), dir, r, a)
+		said, err := s.simulate(ctx, p, theBed(a.rm, r.Warm), dir, r, a)
 		if err != nil {
 			return verdict{}, err
 		}
@@ -103,15 +106,16 @@ func (s *settings) judge(ctx context.Context, m mix) (verdict, error) {
 	return v, nil
 }
 
-func newOutcome(a arm, r *run, said []prediction) outcome {
+func newOutcome(a arm, r *run, said []forecast) outcome {
 	o := outcome{Arm: a.name}
-	var got []prediction
+	var got, middle []prediction
 	for i := range r.Jobs {
 		j := &r.Jobs[i]
 		got = append(got, prediction{float64(j.First-j.Submit) / 1000, float64(j.Finished-j.Submit) / 1000})
+		middle = append(middle, said[i].prediction)
 		o.Jobs = append(o.Jobs, jobOutcome{j.Name, got[i], said[i]})
 	}
-	o.Got, o.Said = r.figures(got), r.figures(said)
+	o.Got, o.Said = r.figures(got), r.figures(middle)
 	return o
 }
 
@@ -139,6 +143,22 @@ func errs(list []outcome) (waits, completions []float64) {
 		}
 	}
 	return waits, completions
+}
+
+// covered counts the waits and the completions that lie where 90 % of the simulated ones do, of so many each.
+func covered(list []outcome) (waits, completions, of int) {
+	for i := range list {
+		for _, j := range list[i].Jobs {
+			of++
+			if within(j.Got.Wait, j.Said.Least.Wait, j.Said.Most.Wait) {
+				waits++
+			}
+			if within(j.Got.Completion, j.Said.Least.Completion, j.Said.Most.Completion) {
+				completions++
+			}
+		}
+	}
+	return waits, completions, of
 }
 
 // quantile is the value below which a part of the values lie, by the nearest rank; for a half the mean of the two
