@@ -88,6 +88,26 @@ func TestRestartExhausted(t *testing.T) {
 	})
 }
 
+// A master that came back and finished before its node came back: the application is over when the node says so.
+func TestRestartFinished(t *testing.T) {
+	inRestarts(t, "capacity", func(t *testing.T, w *world, path string) {
+		id, m, home, _ := w.job("MAPREDUCE")
+		w.restart(path, time.Second)
+		m.register()
+		if !m.finish() {
+			t.Fatal("not finished")
+		}
+		if p := w.app(id); p.Internal != "FINISHING" {
+			t.Fatalf("it is %s before its master is known to be gone", p.Internal)
+		}
+		home.register(2048, 4)
+		if p := w.app(id); p.Internal != string(rm.AppFinished) || p.Final != rm.Succeeded {
+			t.Errorf("it is %s, %s", p.Internal, p.Final)
+		}
+		w.check()
+	})
+}
+
 // An application is after a start what it was before.
 func TestRestartKeepsTheReport(t *testing.T) {
 	inRestarts(t, "capacity", func(t *testing.T, w *world, path string) {

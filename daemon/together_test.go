@@ -13,6 +13,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"heddle"
 	"heddle/rm"
 	"heddle/yarn/conv"
 	"heddle/yarn/ids"
@@ -319,7 +320,7 @@ func (c *crowd) client(i int) {
 		want = rm.AppKilled
 	}
 	c.locked(func() { c.jobs[id] = kill })
-	what := submission(id, []string{"MAPREDUCE", "SPARK"}[i%2], 1024)
+	what := submission(id, []string{"MAPREDUCE", "SPARK", "YARN"}[i%3], 1024)
 	if c.profile == "fair" { // whose rules create queues
 		what.Queue = new([]string{"default", "ann", "bob"}[i%3])
 	}
@@ -371,13 +372,16 @@ func (c *crowd) look() {
 	})
 }
 
-// administer has the queues read again.
+// administer has the queues read again, and says how large a node is.
 func (c *crowd) administer() {
 	c.every(3*time.Second, func() {
 		if err := c.change(func(ctx context.Context, r *RM) error {
 			sch := r.placer.Load()
-			return r.change(ctx, func(call rm.Call) rm.Message { return &rm.Refresh{Call: call, Scheduler: sch} })
-		}); err != nil {
+			return errors.Join(
+				r.change(ctx, func(call rm.Call) rm.Message { return &rm.Refresh{Call: call, Scheduler: sch} }),
+				r.ResizeNode(ctx, c.nodes[0].id, heddle.Of(6<<10, 6000)),
+			)
+		}); err != nil && !errors.As(err, new(*rm.NotFound)) { // the node has not come back
 			c.Error(err)
 		}
 	})
