@@ -16,6 +16,7 @@ import (
 	"heddle/rm"
 	"heddle/yarn/conv"
 	"heddle/yarn/ids"
+	"heddle/yarn/rpc"
 	"heddle/yarn/wire"
 )
 
@@ -162,6 +163,26 @@ func TestDecommission(t *testing.T) {
 		}
 		if p, _ := w.r.Nodes(t.Context()); p[1].State != "DECOMMISSIONED" {
 			t.Errorf("it is %s", p[1].State)
+		}
+		w.check()
+	})
+}
+
+// A node that registers again as a sick one, and with an application that nobody knows, gets nothing.
+func TestSickAgain(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		n := w.node("n1", 4096, 4)
+		if _, err := w.r.registerNode(t.Context(), &rpc.Call{}, &wire.RegisterNodeManagerRequest{
+			NodeId: conv.WireNode(n.id), HttpPort: proto.Int32(8042), Resource: &wire.Resource{Memory: proto.Int64(4096), VirtualCores: proto.Int32(4)},
+			NodeStatus:          &wire.NodeStatus{NodeHealthStatus: &wire.NodeHealthStatus{IsNodeHealthy: new(false)}},
+			RunningApplications: []*wire.ApplicationId{{Id: proto.Int32(1), ClusterTimestamp: proto.Int64(1)}},
+		}); err != nil {
+			t.Fatal(err)
+		}
+		id := w.submit("SPARK", 1024)
+		p, _ := w.r.Nodes(t.Context())
+		if c, _ := w.r.Cluster(t.Context()); p[0].State != "UNHEALTHY" || !c.Total.IsZero() || w.app(id).Master.ID != 0 {
+			t.Errorf("it is %s, the cluster has %v", p[0].State, c.Total)
 		}
 		w.check()
 	})

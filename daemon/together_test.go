@@ -327,15 +327,19 @@ func (c *crowd) client(i int) {
 	if err := c.change(func(ctx context.Context, r *RM) error { return r.Submit(ctx, "ann", what) }); err != nil {
 		c.Error(err)
 	}
-	if kill {
-		time.Sleep(3 * time.Second)
+	end := func() {
 		if err := c.change(func(ctx context.Context, r *RM) error { return r.Kill(ctx, Actor{User: "ann"}, id, "") }); err != nil {
 			c.Error(err)
 		}
 	}
+	if kill {
+		time.Sleep(3 * time.Second)
+		end()
+	}
 	for began := time.Now(); ; time.Sleep(time.Second) {
 		p, err := sure(c, func(ctx context.Context, r *RM) (rm.AppReport, error) { return r.App(ctx, id) })
 		if err == nil && p.State == want {
+			end() // which changes nothing, whether its master is gone or not
 			return
 		}
 		if err != nil || p.State.Final() || time.Since(began) > time.Hour {
