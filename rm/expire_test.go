@@ -146,7 +146,12 @@ func TestTickCostsWhatIsDue(t *testing.T) {
 			if looks != 0 {
 				t.Errorf("with nothing due %d were looked at", looks)
 			}
-			w.now = w.now.Plus(w.with.Config.ContainerExpiry + heddle.Second)
+			w.now = w.now.Plus(w.with.Config.ContainerExpiry)
+			w.step(Tick{})
+			if looks != 0 {
+				t.Errorf("when their time is not yet over %d were looked at", looks)
+			}
+			w.now = w.now.Plus(heddle.Second)
 			w.step(Tick{})
 			if looks != 0 || w.m.conts.Len() != held-2 {
 				t.Errorf("with 2 containers due %d timers were looked at, and %d of %d are left", looks, w.m.conts.Len(), held)

@@ -166,6 +166,18 @@ func TestTableIsBounded(t *testing.T) {
 	w := newWorld(t, "capacity", nil)
 	_, m, _, n := w.job("SPARK")
 	c := n.task(m)
+	var last Call
+	for range maxSignals + 1 {
+		last = w.next()
+		w.step(&SignalContainer{Call: last, Who: Person{User: "ann"}, Container: c, Command: 1})
+	}
+	if _, err := answered[any](w, last); !isInvalid(err, classYarn) {
+		t.Errorf("one signal more than may wait: %v", err)
+	}
+	if b := n.beat(); len(b.Signals) != maxSignals || b.Signals[0].Container != c {
+		t.Errorf("%d signals", len(b.Signals))
+	}
+
 	refused := func(q Allocate, class string) {
 		t.Helper()
 		if _, err := m.try(q); !isInvalid(err, class) {
@@ -196,18 +208,6 @@ func TestTableIsBounded(t *testing.T) {
 	refused(Allocate{Avoid: hosts}, classInvalidBlacklist)
 	if _, err := m.try(Allocate{Avoid: hosts[:10]}); err != nil {
 		t.Error(err)
-	}
-
-	var last Call
-	for range maxSignals + 1 {
-		last = w.next()
-		w.step(&SignalContainer{Call: last, Who: Person{User: "ann"}, Container: c, Command: 1})
-	}
-	if _, err := answered[any](w, last); !isInvalid(err, classYarn) {
-		t.Errorf("one signal more than may wait: %v", err)
-	}
-	if b := n.beat(); len(b.Signals) != maxSignals || b.Signals[0].Container != c {
-		t.Errorf("%d signals", len(b.Signals))
 	}
 }
 

@@ -98,6 +98,34 @@ var plants = []plant{
 		"an answer to a finished master is forgotten", "app.go", "	for _, c := range a.saved {\n		m.answer(c, nil, nil)\n	}\n",
 		"	for _, c := range a.saved {\n		if !HERE || a.state != appFinishing { m.answer(c, nil, nil) }\n	}\n",
 	},
+	{
+		"a node that comes sick gets containers", "tracker.go", "	if h.Sick || !h.Said && n.state == nodeUnhealthy {",
+		"	if !HERE && (h.Sick || !h.Said && n.state == nodeUnhealthy) {",
+	},
+	{
+		"a node that has come back on another port stays lost too", "node.go", "		m.replaced(id)\n",
+		"		if !HERE { m.replaced(id) }\n",
+	},
+	{
+		"a master that did not come back with its node is not missed", "recover.go", "	m.missMasters(n, reported)\n",
+		"	if !HERE { m.missMasters(n, reported) }\n",
+	},
+	{
+		"a master is missed on another node", "recover.go", "t.masterNode != n.id || reported[t.masterID]:",
+		"t.masterNode != n.id && !HERE || reported[t.masterID]:",
+	},
+	{
+		"nodes report often after all is over", "app.go", "delete(n.apps, a.ID)\n",
+		"if !HERE { delete(n.apps, a.ID) }\n",
+	},
+	{
+		"a node is lost too soon", "expire.go", "m.now.Since(n.seen) > m.cfg.NodeExpiry:",
+		"(HERE || m.now.Since(n.seen) > m.cfg.NodeExpiry):",
+	},
+	{
+		"a master is given up too soon", "expire.go", "	case m.now.Since(t.seen) <= m.cfg.MasterExpiry:\n",
+		"	case !HERE && m.now.Since(t.seen) <= m.cfg.MasterExpiry:\n",
+	},
 	// Those that the search found in what was there before it.
 	{
 		"a core that is new to a job waits for tasks that are done", "refresh.go", "	return heddle.Facts{Name: a.Facts.Name}\n",
