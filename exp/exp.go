@@ -41,8 +41,9 @@ type Plan struct {
 	// Rebuild makes the workload of another seed, where it is drawn by seed; nil = always the same.
 	Rebuild func(seed uint64) (*workload.Workload, error)
 
+	Stock      bool // every profile is run as a stock ResourceManager would: see [sim.Options]
+	PromptEnds bool // likewise
 	Given      bool
-	PromptEnds bool       // see [sim.Options]
 	Costs      *sim.Costs // of the given world: see [sim.Options]
 	Parts      []sim.JobParts
 	Loads      []sim.Load
@@ -109,6 +110,7 @@ func (p *Plan) one(run int, profile *policies.Profile, seed uint64, mu *sync.Mut
 		Given: p.Given, PromptEnds: p.PromptEnds, Costs: p.Costs, Parts: p.Parts, Loads: p.Loads, LoadSim: wl.Format == "sls", NodeBeat: p.Conf.Site.NodeHeartbeat, Expiry: p.Conf.Site.NodeExpiry, MasterBeat: p.Conf.Site.MasterHeartbeat,
 		KeepTasks: p.KeepTasks, Trace: p.Trace, EveryBeat: p.EveryBeat, Check: p.Check, MaxTime: p.MaxTime, Stop: p.Stop,
 	}
+	o.Stock = p.Stock || profile.Stock
 	o.CountCPU, o.SlotMaster, o.NoFacts = p.countCPU(), profile.Masters == policies.AtOnce, profile.Agentless
 	if p.Faults != nil {
 		o.Faults = p.Faults(seed)

@@ -22,6 +22,7 @@ func (c *Comparison) topics(defects int) []topic {
 	add("filled", c.filled()...)
 	add("skipped", c.skipped(defects)...)
 	add("cluster", c.Cluster)
+	add("simulated", c.manners()...)
 	add("world", c.worldLine())
 	add("bounds", c.boundsLine())
 	add("recorded", c.recorded())
@@ -87,6 +88,26 @@ func (c *Comparison) worldLine() string {
 		return world
 	}
 	return fmt.Sprintf("%s; %s %s", world, pick(len(seeds) == 1, "seed", "seeds"), seedRange(seeds))
+}
+
+// manner says which ResourceManager was simulated.
+func (p *ProfileRuns) manner() string {
+	return pick(p.Stock, "a stock ResourceManager", "heddle rm") + pick(p.Agent, ", with a node agent beside every NodeManager", ", without node agents")
+}
+
+// manners says it of all profiles: once, where it was the same.
+func (c *Comparison) manners() []string {
+	var out []string
+	one := true
+	for i := range c.Profiles {
+		p := &c.Profiles[i]
+		one = one && p.manner() == c.Profiles[0].manner()
+		out = append(out, p.Name+": "+p.manner())
+	}
+	if one && len(out) > 0 {
+		return []string{c.Profiles[0].manner()}
+	}
+	return out
 }
 
 func (c *Comparison) boundsLine() string {

@@ -266,7 +266,7 @@ func (s *Sim) beatPassed(a *app) bool {
 	case fromWorld:
 		return false
 	case fromHeap:
-		return s.entry.what == beat && s.entry.id >= int64(a.id)
+		return s.called.at == s.now && s.called.app >= a.id
 	default:
 		return true
 	}

@@ -16,7 +16,7 @@ func TestIdleHeartbeatsChangeNothing(t *testing.T) {
 	for _, p := range allProfiles {
 		t.Run(p.name, func(t *testing.T) {
 			left := int64(0)
-			for seed := range uint64(16) {
+			for seed := range uint64(32) {
 				o := fullWorld(nodes(5, 2, heddle.Of(6144, 6000)))
 				o.Given, o.Effects, o.Seed = seed%2 == 0, world.AllEffects(), seed
 				o.Workload = mixed(seeded(seed), 6)

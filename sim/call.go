@@ -14,6 +14,7 @@ func (s *Sim) masterBeat(a *app) {
 	if a.master == nil {
 		return
 	}
+	s.called.at, s.called.app = s.now, a.id
 	out := s.actions()
 	a.master.Call(s.now, out)
 	if out.Finish == apps.Running {

@@ -91,6 +91,11 @@ type Sim struct {
 	from      source // of what is happening
 	entry     entry  // where that is the heap
 
+	called struct { // the last call of a master
+		at  heddle.Time
+		app int
+	}
+
 	beatAt heddle.Time // the next beat that can matter
 	beatOf int32       // its rank
 
