@@ -178,7 +178,15 @@ func (s *Sim) reap(c *container) {
 
 // hasNews has a node's next beat made: there is something to tell it, or it has something to tell.
 func (s *Sim) hasNews(id heddle.NodeID) {
-	s.wheel.reports.set(s.wheel.rank[id], !s.nodes[id].silent)
+	s.tells(id, !s.nodes[id].silent)
+}
+
+// tells says whether a node has something to tell with its next beat.
+func (s *Sim) tells(id heddle.NodeID, on bool) {
+	s.wheel.report(s.wheel.rank[id], on)
+	if s.pace != nil {
+		s.pace.changed = true
+	}
 }
 
 // stopProcess ends the process and the work in it, if there are any.
@@ -208,9 +216,10 @@ func (s *Sim) exit(c *container, status heddle.ExitStatus) {
 	c.exited, c.code = true, status
 	n := &s.nodes[c.node]
 	n.exits = append(n.exits, exit{c.id, c.name, status})
-	s.hasNews(c.node)
 	if s.prompt {
 		s.heap.push(entry{at: s.now, what: report, id: int64(c.node)})
+	} else {
+		s.hasNews(c.node)
 	}
 }
 

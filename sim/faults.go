@@ -215,7 +215,7 @@ func (s *Sim) beat(id heddle.NodeID) (every heddle.Span) {
 	for i := range n.exits {
 		q.Ended = append(q.Ended, rm.ContainerEnd{ID: n.exits[i].name, Exit: int32(n.exits[i].status)})
 	}
-	s.wheel.reports.set(s.wheel.rank[id], false)
+	s.tells(id, false)
 	answer, _ := s.say(q)
 	for _, x := range n.exits {
 		if c := s.container(x.c); c != nil && !c.known {

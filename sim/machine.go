@@ -177,7 +177,7 @@ func (s *Sim) fallsSilent(id heddle.NodeID) {
 	}
 	last := offset + (s.now-offset-1)/every*every // beats of this instant come later
 	if s.pace != nil {
-		last = s.pace.last(s.wheel.rank[id])
+		last = s.pace.before(s.wheel.rank[id])
 	}
 	out := &rm.LeftOut{Nodes: []ids.Node{s.nodes[id].name}, Last: last}
 	for _, c := range s.nodes[id].starts {

@@ -14,6 +14,15 @@ type pace struct {
 	fast bitset   // who is wanted again soon
 	idle bool     // the cluster is empty
 
+	changed bool // who may be wanted, since next was asked last
+	last    struct {
+		a, b *uint64
+		at   heddle.Time
+		turn int64
+		rank int32
+		ok   bool
+	}
+
 	soon, calm, seldom int64 // turns between beats
 	load               heddle.Span
 }
@@ -46,6 +55,7 @@ func (p *pace) of(turn int64) bitset { return p.due[turn%int64(len(p.due))] }
 
 // join has a node beat first so many turns from now.
 func (p *pace) join(rank int32, turns int64) {
+	p.changed = true
 	for _, b := range p.due {
 		b.set(rank, false)
 	}
@@ -93,6 +103,18 @@ func (p *pace) pass(to int32) {
 
 // next is the first beat, from the time on that it was advanced to, of a node in a or b.
 func (p *pace) next(a, b bitset) (at heddle.Time, rank int32, ok bool) {
+	l := &p.last
+	past := l.ok && (l.turn < p.turn || l.turn == p.turn && l.rank < p.at)
+	if p.changed || past || l.a != &a[0] || l.b != &b[0] {
+		l.a, l.b = &a[0], &b[0]
+		l.at, l.rank, l.ok = p.first(a, b)
+		l.turn = int64(l.at) / int64(p.w.interval)
+		p.changed = false
+	}
+	return l.at, l.rank, l.ok
+}
+
+func (p *pace) first(a, b bitset) (at heddle.Time, rank int32, ok bool) {
 	n := int32(len(p.w.order))
 	for turn, from := p.turn, p.at; turn < p.turn+int64(len(p.due)); turn, from = turn+1, 0 {
 		due := p.of(turn)
@@ -114,11 +136,11 @@ func (p *pace) next(a, b bitset) (at heddle.Time, rank int32, ok bool) {
 func (p *pace) made(rank int32, every heddle.Span) {
 	p.of(p.turn).set(rank, false)
 	p.of(p.turn+min(p.turns(every), int64(len(p.due))-1)).set(rank, true)
-	p.at = rank + 1
+	p.at, p.changed = rank+1, true
 }
 
-// last is when a node beat last.
-func (p *pace) last(rank int32) heddle.Time {
+// before is when a node beat last.
+func (p *pace) before(rank int32) heddle.Time {
 	every := p.calm
 	if p.fast.has(rank) {
 		every = p.soon

@@ -365,7 +365,12 @@ func (s *Sim) nextBeat() (heddle.Time, int32, bool) {
 	case s.core().AnyNode():
 		who = w.up
 	}
-	at, rank, ok := s.nextOf(s.now, w.reports, who)
+	var at heddle.Time
+	var rank int32
+	var ok bool
+	if w.telling > 0 || !s.core().Quiet() {
+		at, rank, ok = s.nextOf(s.now, w.reports, who)
+	}
 	if tick, due := s.core().NextTick(); due {
 		if t, r, k := s.nextOf(max(tick, s.now), w.up, s.none); k && (!ok || t < at) {
 			return t, r, k
@@ -488,5 +493,8 @@ func (s *Sim) room(id heddle.NodeID) {
 	r := s.wheel.rank[id]
 	s.hurry(id)
 	s.wheel.up.set(r, up)
+	if s.pace != nil {
+		s.pace.changed = true
+	}
 	s.wheel.roomy.set(r, up && (n.Booked() != nil || n.Lends() || s.core().View().Fits(least, n.Free())))
 }

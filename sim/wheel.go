@@ -20,6 +20,7 @@ type wheel struct {
 	reports  bitset
 	roomy    bitset
 	up       bitset
+	telling  int // how many of them have something to report
 
 	cycle int64 // of the last beat made
 	last  int32 // its rank; −1 before the first
@@ -99,6 +100,19 @@ func firstIn(a, b bitset, from int32, n int) (int32, bool) {
 		}
 	}
 	return 0, false
+}
+
+// report says whether a node has something to report.
+func (w *wheel) report(rank int32, on bool) {
+	if w.reports.has(rank) == on {
+		return
+	}
+	w.reports.set(rank, on)
+	if on {
+		w.telling++
+	} else {
+		w.telling--
+	}
 }
 
 // made notes that a beat was made.
