@@ -14,7 +14,8 @@ type pace struct {
 	fast bitset   // who is wanted again soon
 	idle bool     // the cluster is empty
 
-	changed bool // who may be wanted, since next was asked last
+	words   []int32 // of sets, that are looked at
+	changed bool    // who may be wanted, since next was asked last
 	last    struct {
 		a, b *uint64
 		at   heddle.Time
@@ -115,13 +116,21 @@ func (p *pace) next(a, b bitset) (at heddle.Time, rank int32, ok bool) {
 }
 
 func (p *pace) first(a, b bitset) (at heddle.Time, rank int32, ok bool) {
-	n := int32(len(p.w.order))
+	p.words = p.words[:0]
+	for word := range a {
+		if a[word]|b[word] != 0 {
+			p.words = append(p.words, int32(word))
+		}
+	}
+	if len(p.words) == 0 {
+		return 0, 0, false
+	}
 	for turn, from := p.turn, p.at; turn < p.turn+int64(len(p.due)); turn, from = turn+1, 0 {
 		due := p.of(turn)
-		for word := from / 64; word*64 < n; word++ {
+		for _, word := range p.words {
 			m := (a[word] | b[word]) & due[word]
 			if low := from - word*64; low > 0 {
-				m &= ^uint64(0) << low
+				m &= ^uint64(0) << low // nothing, from 64 on
 			}
 			if m != 0 {
 				rank = word*64 + trailing(m)
