@@ -117,8 +117,9 @@ What is known of the misses, from the runs of November 2026, container by contai
 - A master too large for what one ended task leaves waits for a node that is booked for it: the one that reports first
   after its submission, which is chance. Under heddle-fair that is spark-1's. In 3 of 8 simulations it is booked on the
   node of the real run, and in one of these the masters behind it come in the real order too: spark-2 last, small-2 early.
-- In words the last container of the first wave went to large-2, and goes to large-1 in the simulation: both masters ask
-  within a second. The wait of large-2 is that of the next wave then.
+- In words under heddle-capacity both masters ask within about a second. The first wave leaves room for two containers, on
+  a node that has no input of large-1 left. Whether large-1 has waited long enough for a better node before large-2 asks is
+  chance. In 1 of 3 simulations large-2 comes first, as it did; else it waits for the end of the wave.
 - A MapReduce master asks for reduces while its maps still wait, by how many maps are done at its call. One end before or
   after a call decides whether a reduce takes a container for 15 s and more and waits there for maps: waves under
   heddle-heddle, and large-1 of words under heddle-fair.
