@@ -41,7 +41,7 @@ func TestCostOfTask(t *testing.T) {
 
 func TestCovered(t *testing.T) {
 	said := forecast{prediction{5, 10}, prediction{4, 9}, prediction{6, 11}}
-	waits, completions, of := covered([]outcome{{Jobs: []jobOutcome{{Got: prediction{4, 12}, Said: said}, {Got: prediction{7, 9}, Said: said}}}})
+	waits, completions, of := covered([]outcome{{Jobs: []jobOutcome{{Got: prediction{4, 12}, Said: said}, {Got: prediction{7, 9}, Said: said}}}}, fromBase)
 	if waits != 1 || completions != 1 || of != 2 {
 		t.Errorf("%d waits and %d completions of %d lie in the range, want 1 and 1 of 2", waits, completions, of)
 	}

@@ -160,7 +160,6 @@ func (s *settings) simulate(ctx context.Context, p *past, c *bed, dir string, r 
 	}
 	if a.rm == hadoop.Heddle {
 		profile, _ = profile.WithoutAgent()
-		h.Site.NodeHeartbeat = promptBeat
 	}
 	w := *p.work
 	w.Jobs = slices.Clone(p.work.Jobs)
@@ -179,7 +178,7 @@ func (s *settings) simulate(ctx context.Context, p *past, c *bed, dir string, r 
 	}
 	plan := exp.Plan{
 		Workload: &w, Profiles: []*policies.Profile{profile}, Conf: h, Nodes: cluster(), Effects: world.AllEffects(),
-		Given: true, PromptEnds: true, Costs: &c.Costs, Parts: p.parts, Loads: r.loads(c), MaxTime: heddle.Time(time.Hour), Stop: func() bool { return ctx.Err() != nil },
+		Stock: a.rm == hadoop.Stock, PromptEnds: true, Given: true, Costs: &c.Costs, Parts: p.parts, Loads: r.loads(c), MaxTime: heddle.Time(time.Hour), Stop: func() bool { return ctx.Err() != nil },
 	}
 	for k := range s.seeds {
 		plan.Seeds = append(plan.Seeds, uint64(k+1))
@@ -203,10 +202,6 @@ func (s *settings) simulate(ctx context.Context, p *past, c *bed, dir string, r 
 	}
 	return out, nil
 }
-
-// promptBeat stands for what heddle rm does at once, and the simulator at a node's report: it answers asks in the same
-// call, and has nodes report every 100 ms while somebody waits.
-const promptBeat = 100 * heddle.Millisecond
 
 // cluster is the testbed's.
 func cluster() []world.NodeSpec {
