@@ -63,3 +63,26 @@ func TestTableColour(t *testing.T) {
 		t.Error("NO_COLOR is not honoured")
 	}
 }
+
+// Which ResourceManager was simulated is said once where it is the same for all, and else of each.
+func TestTableSaysWhatWasSimulated(t *testing.T) {
+	c := usual().build()
+	if text := render(t, c, TableOptions{}); !strings.Contains(text, "\n simulated  heddle rm, without node agents\n world ") {
+		t.Errorf("one line is wanted for all:\n%s", text)
+	}
+	c.Profiles[0].Stock = true
+	c.Profiles[2].Agent = true
+	want := "\n simulated  a stock ResourceManager, without node agents: capacity\n" +
+		"            heddle rm, without node agents: fair\n" +
+		"            heddle rm, with a node agent beside every NodeManager: fifo\n world "
+	if text := render(t, c, TableOptions{}); !strings.Contains(text, want) {
+		t.Errorf("a line for each is wanted:\n%s", text)
+	}
+	c.Profiles[2].Agent = false
+	if text := render(t, c, TableOptions{}); !strings.Contains(text, "\n            heddle rm, without node agents: fair, fifo\n world ") {
+		t.Errorf("one line for two that are alike is wanted:\n%s", text)
+	}
+	if page := write(t, c); !strings.Contains(page, ">a stock ResourceManager, without node agents; heddle rm, without node agents · 3 profiles · ") {
+		t.Error("the page's subtitle does not say what was simulated")
+	}
+}

@@ -138,8 +138,9 @@ func newExpShow(a *app) *cobra.Command {
 		Use:   "show [flags] NAME",
 		Short: "Print the work of an experiment, as a scenario",
 		Long: `Print the scenario of an arm of an experiment for a seed, with the arms and their profiles in comments.
-Where an experiment changes jobs beyond what a scenario can say, the comments name it.`,
-		Example:           `  heddle exp show coupling-two-greps > greps.yaml && heddle sim compare --profiles slots,coupling greps.yaml`,
+Where an experiment changes jobs beyond what a scenario can say, the comments name it, and so they do
+how it is simulated.`,
+		Example:           `  heddle exp show coupling-two-greps > greps.yaml && heddle sim compare --as stock --agent --profiles slots,coupling greps.yaml`,
 		Args:              exactly("one NAME"),
 		ValidArgsFunction: completeExperiments,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -162,6 +163,7 @@ Where an experiment changes jobs beyond what a scenario can say, the comments na
 			}
 			var b strings.Builder
 			fmt.Fprintf(&b, "# %s: %s\n", e.Name, e.Title)
+			b.WriteString("# simulated with --as stock --agent; nodes report the ends of containers with their next heartbeat\n")
 			for i := range e.Arms {
 				x := &e.Arms[i]
 				fmt.Fprintf(&b, "# arm %s: profile %s", x.Name, x.Profile)
