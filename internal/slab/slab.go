@@ -94,7 +94,6 @@ func (d *Index[T]) All(yield func(int64, T) bool) {
 	}
 }
 
-
 const chunkSize = 256
 
 // A Table keeps what stands in it. Its zero value is empty.

@@ -79,7 +79,7 @@ func TestNodeSays(t *testing.T) {
 	}), &rm.BeatNode{
 		Node: node, Last: 4, Health: rm.Health{Said: true}, OfNode: rm.Utilization{Physical: 10, Virtual: 20, CPU: 1.5},
 		Running: []ids.Container{first}, Ended: []rm.ContainerEnd{{ID: second, Exit: 1, Diagnostics: "it fell over"}},
-		Logs:       []rm.LogNews{{App: app, Status: "SUCCEEDED"}},
+		Logs: []rm.LogNews{{App: app, Status: "SUCCEEDED"}},
 	})
 }
 
