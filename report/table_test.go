@@ -34,7 +34,8 @@ func render(t *testing.T, c *Comparison, o TableOptions) string {
 
 func TestTableFits(t *testing.T) {
 	f := usual()
-	f.profiles = append(f.profiles, "fair+coupling", "dress", "ikayak")
+	f.profiles = append(f.profiles, "fair+coupling", "dress", "ikayak", "heddle --agent --as stock",
+		"fair (place.map={delay: {node_wait: 5, rack_wait: 5}}) --agent --as stock")
 	for _, width := range []int{80, 100, 120, 200} {
 		for line := range strings.SplitSeq(render(t, f.build(), TableOptions{Width: width}), "\n") {
 			if n := text.StringWidthWithoutEscSequences(line); n > width {

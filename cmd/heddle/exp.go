@@ -85,7 +85,8 @@ func newExpRun(a *app) *cobra.Command {
 		Use:   "run [flags] NAME...",
 		Short: "Run experiments and print each figure beside the published one",
 		Long: `Run experiments and print each figure beside the published one: the median over seeds, the lowest and
-the highest. NAME is an experiment, a system, or all.
+the highest. NAME is an experiment, a system, or all. Every arm is simulated as a stock ResourceManager
+with a node agent.
 
 A gain is reached from 0.8 of the published effect, a cost up to 1.25 of the published loss, a level
 within 20 % of the published value, a shape if it holds. Times of our own code are shown, not judged.`,
