@@ -2,6 +2,8 @@ package report
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 )
 
 // A topic is one thing to know about a comparison beside its figures.
@@ -22,7 +24,7 @@ func (c *Comparison) topics(defects int) []topic {
 	add("filled", c.filled()...)
 	add("skipped", c.skipped(defects)...)
 	add("cluster", c.Cluster)
-	add("simulated", c.manners()...)
+	add("simulated", c.mannersLines()...)
 	add("world", c.worldLine())
 	add("bounds", c.boundsLine())
 	add("recorded", c.recorded())
@@ -95,17 +97,31 @@ func (p *ProfileRuns) manner() string {
 	return pick(p.Stock, "a stock ResourceManager", "heddle rm") + pick(p.Agent, ", with a node agent beside every NodeManager", ", without node agents")
 }
 
-// manners says it of all profiles: once, where it was the same.
+// manners lists which ResourceManagers were simulated, in the order of the profiles.
 func (c *Comparison) manners() []string {
 	var out []string
-	one := true
 	for i := range c.Profiles {
-		p := &c.Profiles[i]
-		one = one && p.manner() == c.Profiles[0].manner()
-		out = append(out, p.Name+": "+p.manner())
+		if m := c.Profiles[i].manner(); !slices.Contains(out, m) {
+			out = append(out, m)
+		}
 	}
-	if one && len(out) > 0 {
-		return []string{c.Profiles[0].manner()}
+	return out
+}
+
+// mannersLines says it with the profiles where it was not the same for all.
+func (c *Comparison) mannersLines() []string {
+	out := c.manners()
+	if len(out) < 2 {
+		return out
+	}
+	for i, m := range out {
+		var names []string
+		for k := range c.Profiles {
+			if c.Profiles[k].manner() == m {
+				names = append(names, c.Profiles[k].Name)
+			}
+		}
+		out[i] += ": " + strings.Join(names, ", ")
 	}
 	return out
 }

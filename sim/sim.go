@@ -2,8 +2,13 @@
 // that the daemon drives, with nodes that report in, ApplicationMasters that ask as the real ones do and a world in
 // which work takes the time it takes.
 //
-// It holds no policy, and takes no decision that is the ResourceManager's. The timing is that of a stock one: nodes
-// report at a fixed interval, and nothing is offered between reports for an ask.
+// It is a shell of that machine, as the daemon is: it holds no policy, and takes no decision that is the
+// ResourceManager's. By default the machine is heddle rm's: what is asked for is offered room at once, nodes report in
+// as often as they are told to, and ends of containers are told at once. [Options.Stock] has the protocol and the timing
+// of a stock ResourceManager. What a real shell has beside the messages is left out: bytes, sockets and tokens. Messages
+// take no time, what is to be stored is stored at once, and the ResourceManager never stops.
+//
+// Heartbeats that would change nothing are left out, and the machine is told of them now and then ([rm.LeftOut]).
 package sim
 
 import (

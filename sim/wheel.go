@@ -8,8 +8,8 @@ import (
 	"heddle"
 )
 
-// A wheel is every node's heartbeats: each node beats once an interval at an offset of its own. Only
-// beats that can matter are simulated: of nodes that have something to report, and, while somebody
+// A wheel is every node's heartbeats: each node beats once an interval at an offset of its own, unless a [pace] says in
+// which turns. Only beats that can matter are simulated: of nodes that have something to report, and, while somebody
 // waits for containers, of nodes that have room. The others would change nothing.
 type wheel struct {
 	interval heddle.Span

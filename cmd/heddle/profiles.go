@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"heddle/conf"
@@ -31,7 +32,11 @@ func loadProfiles(specs, set []string, how manner) (out []*policies.Profile, not
 		}
 		p, off := own.in(how).apply(p)
 		p.Name += own.manner
-		notes = append(notes, off...)
+		for _, note := range off {
+			if !slices.Contains(notes, note) { // the same profile in two manners
+				notes = append(notes, note)
+			}
+		}
 		if other, twice := seen[p.Name]; twice {
 			if other == text {
 				return nil, nil, fmt.Errorf("profile %s stands twice", text)

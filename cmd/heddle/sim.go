@@ -81,6 +81,7 @@ func newCompare(a *app) *cobra.Command {
 		Long:  "Simulate a workload under several profiles and seeds, and print what its jobs got under each.\n\n" + aboutWorkload,
 		Example: `  heddle sim compare --profiles capacity,fair,heddle scenarios/demo.yaml
   heddle sim compare --profiles "fair,fair --set place.map=delay" --report fair.html history.tsv
+  heddle sim compare --profiles "capacity --as stock,capacity,heddle,heddle --agent" history/
   heddle sim compare --profiles capacity,mine.yaml --nodes 100 --load 0.85 -o json history.tsv`,
 		Args: exactly("one WORKLOAD"),
 		RunE: func(_ *cobra.Command, args []string) error {
