@@ -478,7 +478,7 @@ func (s *Sim) planned(e *entry) {
 // hurry brings the pace's idea of a node up to date.
 func (s *Sim) hurry(id heddle.NodeID) {
 	if n := &s.nodes[id]; s.pace != nil {
-		s.pace.fast.set(s.wheel.rank[id], n.waits > 0 || s.rm.Ordered(n.number))
+		s.pace.fast.set(s.wheel.rank[id], n.waits > 0 || s.rm.Ordered(s.now, n.number))
 	}
 }
 
