@@ -42,7 +42,7 @@ const (
 func newPace(w *wheel, beat heddle.Span) *pace {
 	p := &pace{w: w, fast: newBitset(len(w.order)), idle: true, hurried: newBitset(len(w.order)), rested: newBitset(len(w.order))}
 	p.load = heddle.Span(len(w.order)) * heddle.Second / beatLoad
-	p.soon, p.calm, p.seldom = p.turns(fastBeat), p.turns(beat), p.turns(max(beat, idleBeat))
+	p.soon, p.calm, p.seldom = p.turns(min(fastBeat, beat)), p.turns(beat), p.turns(max(beat, idleBeat))
 	p.due = make([]bitset, max(p.turns(0), p.seldom)+1)
 	for i := range p.due {
 		p.due[i] = newBitset(len(w.order))

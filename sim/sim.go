@@ -107,7 +107,8 @@ type Sim struct {
 
 	keepAt    heddle.Time // when the ResourceManager is told of beats that were left out
 	keepEvery heddle.Span
-	silent    int // nodes whose beats do not arrive
+	longest   heddle.Span // between two beats of a node or a master: the last one is not longer ago
+	silent    int         // nodes whose beats do not arrive
 
 	alive    int // jobs not done
 	events   int64
@@ -204,8 +205,7 @@ func newSim(o Options) (*Sim, error) {
 	feeds := &o.Set.Feeds
 	s.hears = !o.Stock || feeds.Starts || feeds.Progress > 0 || feeds.Profile > 0
 	s.prompt = !o.Stock || o.PromptEnds
-	s.keepEvery = min(o.Expiry, containerExpiry) / listens
-	s.keepAt = heddle.Time(s.keepEvery)
+	s.newKeeper()
 	s.none = newBitset(len(o.Nodes))
 	s.nodes = make([]nodeState, len(o.Nodes))
 	for i := range s.nodes {
