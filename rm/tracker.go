@@ -328,16 +328,17 @@ func (m *Machine) interval(n *node) heddle.Span {
 // restless reports whether news of a node would be of use soon: somebody waits for room, or a container there
 // was given away and has not begun, or was killed and has not ended.
 func (m *Machine) restless(n *node) bool {
-	return n.up && m.core.Wants(n.nid) || n.waiting > 0 || m.ordered(n)
+	return n.up && m.core.Wants(n.nid) || n.waiting > 0 || n.ordered(m.now)
 }
 
-// ordered reports whether a node is to hear of something that it is to do, or was told to kill what has not ended yet.
-func (m *Machine) ordered(n *node) bool {
+// ordered reports whether, at a time, a node is to hear of something that it is to do, or was told to kill what has not
+// ended yet.
+func (n *node) ordered(now heddle.Time) bool {
 	if n.orders != nil {
 		return true
 	}
 	for _, at := range n.killed { // order: any of them
-		if m.now.Since(at) < KillTime {
+		if now.Since(at) < KillTime {
 			return true
 		}
 	}

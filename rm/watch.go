@@ -66,9 +66,11 @@ func (m *Machine) HasNews(id ids.Attempt) bool {
 	return t != nil && len(t.granted)+len(t.finished) > 0
 }
 
-// Ordered reports whether a node, by its number, has something to do that it is to hear of soon: a shell that leaves out
-// reports asks. It says nothing of what waits for room there, and of containers that begin.
-func (m *Machine) Ordered(number heddle.NodeID) bool { return m.ordered(m.nodes[number]) }
+// Ordered reports whether a node, by its number, has at a time something to do that it is to hear of soon: a shell that
+// leaves out reports asks. It says nothing of what waits for room there, and of containers that begin.
+func (m *Machine) Ordered(at heddle.Time, number heddle.NodeID) bool {
+	return m.nodes[number].ordered(at)
+}
 
 // note tells the shell of a decision, if it watches.
 func (m *Machine) note(d heddle.Decision, app ids.App, c ids.Container) {

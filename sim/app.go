@@ -46,6 +46,7 @@ type app struct {
 	alarmGen uint32
 	parked   bool // no beat is planned: it would change nothing
 	beatAt   heddle.Time
+	leftOut  heddle.Time // the last beat that was left out; 0 = none
 	interval heddle.Span // between beats while nothing is going on
 
 	procs      int // processes that run
@@ -205,7 +206,7 @@ func (s *Sim) masterUp(c *container) {
 	a.attempts++
 	a.memory, a.cpu = c.told[heddle.Memory], c.told[heddle.CPU]
 	a.lost, a.excluded = nil, nil
-	a.parked, a.managed = false, 0
+	a.parked, a.leftOut, a.managed = false, 0, 0
 	a.master = s.newMaster(a)
 	a.master.Start(s.now, s.actions())
 	s.perform(a)
@@ -250,14 +251,14 @@ func (s *Sim) wake(a *app) {
 	if !a.parked || a.master == nil {
 		return
 	}
-	a.parked = false
-	if late := s.now.Since(a.beatAt); late > 0 {
-		a.beatAt += heddle.Time((late + a.interval - 1) / a.interval * a.interval)
+	next := a.beatAt
+	if late := s.now.Since(next); late > 0 {
+		next = next.Plus((late + a.interval - 1) / a.interval * a.interval)
 	}
-	if a.beatAt == s.now && s.beatPassed(a) {
-		a.beatAt = a.beatAt.Plus(a.interval)
+	if next == s.now && s.beatPassed(a) {
+		next = next.Plus(a.interval)
 	}
-	s.planBeat(a, a.beatAt)
+	s.planBeat(a, next)
 }
 
 // beatPassed reports whether a master's beat of this instant would have been before what is happening.
@@ -273,6 +274,10 @@ func (s *Sim) beatPassed(a *app) bool {
 }
 
 func (s *Sim) planBeat(a *app, at heddle.Time) {
+	if a.parked && at > a.beatAt {
+		a.leftOut = at - heddle.Time(a.interval)
+	}
+	a.parked = false
 	a.beatGen++
 	a.beatAt = at
 	s.heap.push(entry{at: at, what: beat, gen: a.beatGen, id: int64(a.id)})
@@ -315,7 +320,6 @@ func (s *Sim) perform(a *app) {
 		s.heap.push(entry{at: max(out.Alarm, s.now), what: alarm, gen: a.alarmGen, id: int64(a.id)})
 	}
 	if out.Beat > 0 {
-		a.parked = false
 		s.planBeat(a, out.Beat)
 	}
 	if out.Finish != apps.Running && a.done == apps.Running {
@@ -350,6 +354,7 @@ func (s *Sim) unregistered(a *app) {
 		a.state, final = Failed, rm.Failed
 	}
 	s.say(&rm.FinishMaster{Who: rm.Caller{Attempt: a.attempt}, Final: final, Diagnostics: a.why})
+	a.parked = false // it calls no more
 	a.beatGen++
 	a.alarmGen++
 	s.heap.push(entry{at: s.now.Plus(s.phys.linger(a)), what: gone, id: int64(a.masterAt)})
@@ -364,9 +369,9 @@ func (s *Sim) masterDied(a *app) {
 			a.loseOutput(n)
 		}
 	}
-	if late := s.now.Since(a.beatAt); a.parked && late > 0 {
-		last := a.beatAt.Plus((late - 1) / a.interval * a.interval)
-		out := &rm.LeftOut{Masters: []ids.Attempt{a.attempt}, Last: last}
+	s.wake(a) // it is known then which call was left out last
+	if a.leftOut > 0 {
+		out := &rm.LeftOut{Masters: []ids.Attempt{a.attempt}, Last: a.leftOut}
 		s.later(func() { s.say(out) })
 	}
 	a.master = nil

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"slices"
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
@@ -11,37 +12,77 @@ import (
 )
 
 // The heartbeats that are left out would have changed nothing: containers go where and when they go if
-// every node and every master calls every time.
+// every node and every master calls every time. Every profile is run with seeds of its own, and with some at which a
+// heartbeat was once left out that mattered.
 func TestIdleHeartbeatsChangeNothing(t *testing.T) {
-	for _, p := range allProfiles {
+	const seeds = 16
+	profiles := slices.Clone(allProfiles)
+	for _, base := range []string{"adaptcont", "coupling", "dress", "heddle", "ikayak"} {
+		profiles = append(profiles, profile{name: "with " + base, base: base})
+	}
+	for i, p := range profiles {
 		t.Run(p.name, func(t *testing.T) {
+			t.Parallel()
 			left := int64(0)
-			for seed := range uint64(32) {
-				o := fullWorld(nodes(5, 2, heddle.Of(6144, 6000)))
-				o.Given, o.Effects, o.Seed = seed%2 == 0, world.AllEffects(), seed
-				o.Workload = mixed(seeded(seed), 6)
-				if seed%4 > 1 {
-					o = anything(seeded(seed), true) // with nodes lost and silent, and masters that fail
-				}
-				o.Stock = seed%8 < 4
-				few := p.run(t, o)
-				o.EveryBeat = true
-				all := p.run(t, o)
-				if d := gocmp.Diff(all.Tasks, few.Tasks); d != "" {
-					t.Fatalf("seed %d, given %v, stock %v: with every heartbeat (-) and without (+):\n%s", seed, o.Given, o.Stock, d)
-				}
-				if d := gocmp.Diff(all.Jobs, few.Jobs); d != "" {
-					t.Fatalf("seed %d, given %v, stock %v: with every heartbeat (-) and without (+):\n%s", seed, o.Given, o.Stock, d)
-				}
-				if few.SkippedOffers > 0 && all.SkippedOffers == 0 {
-					left += few.SkippedOffers
-				}
+			for k := range uint64(seeds) {
+				left += leftOut(t, p, uint64(i)*seeds+k)
+			}
+			for _, seed := range []uint64{190, 298, 390, 415, 843, 1395} {
+				left += leftOut(t, p, seed)
 			}
 			if left == 0 {
 				t.Error("no heartbeat was left out: the comparison shows nothing")
 			}
 		})
 	}
+}
+
+// leftOut holds a run without the heartbeats that can change nothing against the same with all of them, and returns
+// how many offers were left out.
+func leftOut(t *testing.T, p profile, seed uint64) int64 {
+	o := beating(seed)
+	few := p.run(t, o)
+	o = beating(seed)
+	o.EveryBeat = true
+	all := p.run(t, o)
+	d := gocmp.Diff(all.Tasks, few.Tasks)
+	if d == "" {
+		d = gocmp.Diff(all.Jobs, few.Jobs)
+	}
+	if d != "" {
+		t.Fatalf("seed %d, given %v, stock %v: with every heartbeat (-) and without (+):\n%s", seed, o.Given, o.Stock, d)
+	}
+	if all.SkippedOffers > 0 {
+		return 0
+	}
+	return few.SkippedOffers
+}
+
+// beating draws a run: half of them with nodes lost and silent and masters that fail, some with hours in which nothing
+// runs, some with beats that are closer together or further apart than usual.
+func beating(seed uint64) Options {
+	o := fullWorld(nodes(5, 2, heddle.Of(6144, 6000)))
+	o.Given, o.Effects, o.Seed = seed%2 == 0, world.AllEffects(), seed
+	o.Workload = mixed(seeded(seed), 6)
+	if seed%4 > 1 {
+		o = anything(seeded(seed), true)
+	}
+	o.Stock = seed%8 < 4
+	switch d := seeded(seed + 1); seed % 7 {
+	case 0:
+		gap := heddle.Span(0)
+		for i := range o.Workload.Jobs {
+			gap += heddle.Span(d(0, 3)*d(0, 2000)) * second
+			o.Workload.Jobs[i].Submit = o.Workload.Jobs[i].Submit.Plus(gap)
+		}
+		for i := range o.Faults {
+			o.Faults[i].At *= heddle.Time(d(1, 50))
+		}
+	case 6:
+		o.NodeBeat = []heddle.Span{50, 330, 3000}[d(0, 2)] * heddle.Millisecond
+		o.MasterBeat = []heddle.Span{50, 330, 3000}[d(0, 2)] * heddle.Millisecond
+	}
+	return o
 }
 
 // Idle nodes cost nothing: a thousand times as many bring no more steps, but for each one's arrival.

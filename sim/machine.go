@@ -136,16 +136,24 @@ func (s *Sim) containerOf(id ids.Container) *container {
 	return s.container(a.numbers[id.Attempt.N-1][id.ID-1])
 }
 
+// newKeeper sets out how often the ResourceManager is told of beats that were left out.
+func (s *Sim) newKeeper() {
+	s.longest = max(s.o.NodeBeat, s.o.MasterBeat, sparkInterval)
+	if s.pace != nil {
+		s.longest = max(s.longest, heddle.Span(len(s.pace.due))*s.wheel.interval)
+	}
+	s.keepEvery = min(s.o.Expiry, containerExpiry) / listens
+	if most := s.o.Expiry - s.longest; most > 0 { // otherwise nodes are lost between two beats
+		s.keepEvery = min(s.keepEvery, most)
+	}
+	s.keepAt = heddle.Time(s.keepEvery)
+}
+
 // keepAlive tells the ResourceManager of the beats that were left out since it was told last, so that nobody who
 // would have beaten counts as lost.
 func (s *Sim) keepAlive() {
 	s.keepAt = s.now.Plus(s.keepEvery)
-	// Everybody's last beat is not longer ago than the longest time between two.
-	longest := max(s.o.NodeBeat, s.o.MasterBeat, sparkInterval)
-	if s.pace != nil {
-		longest = max(longest, heddle.Span(len(s.pace.due))*s.wheel.interval)
-	}
-	out := &rm.LeftOut{Last: s.now - heddle.Time(longest)}
+	out := &rm.LeftOut{Last: s.now - heddle.Time(s.longest)}
 	for i := range s.nodes {
 		n := &s.nodes[i]
 		if n.silent {

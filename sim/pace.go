@@ -14,6 +14,9 @@ type pace struct {
 	fast bitset   // who is wanted again soon
 	idle bool     // the cluster is empty
 
+	hurried bitset // whose last beat was told to beat again soon
+	rested  bitset // likewise: seldom
+
 	words   []int32 // of sets, that are looked at
 	changed bool    // who may be wanted, since next was asked last
 	last    struct {
@@ -37,9 +40,9 @@ const (
 
 // newPace is the beats of nodes whose normal interval is as given.
 func newPace(w *wheel, beat heddle.Span) *pace {
-	p := &pace{w: w, fast: newBitset(len(w.order)), idle: true}
+	p := &pace{w: w, fast: newBitset(len(w.order)), idle: true, hurried: newBitset(len(w.order)), rested: newBitset(len(w.order))}
 	p.load = heddle.Span(len(w.order)) * heddle.Second / beatLoad
-	p.soon, p.calm, p.seldom = p.turns(fastBeat), p.turns(beat), p.turns(max(beat, idleBeat))
+	p.soon, p.calm, p.seldom = p.turns(min(fastBeat, beat)), p.turns(beat), p.turns(max(beat, idleBeat))
 	p.due = make([]bitset, max(p.turns(0), p.seldom)+1)
 	for i := range p.due {
 		p.due[i] = newBitset(len(w.order))
@@ -63,7 +66,14 @@ func (p *pace) join(rank int32, turns int64) {
 	if turns == 0 && rank < p.at {
 		turns = 1
 	}
+	p.tell(rank, turns)
+}
+
+// tell has a node beat so many turns after this one.
+func (p *pace) tell(rank int32, turns int64) {
 	p.of(p.turn+turns).set(rank, true)
+	p.hurried.set(rank, turns <= p.soon)
+	p.rested.set(rank, turns > p.calm)
 }
 
 // advance passes over the beats before a time.
@@ -82,9 +92,9 @@ func (p *pace) advance(now heddle.Time) {
 
 // pass passes over the beats of this turn before a rank.
 func (p *pace) pass(to int32) {
-	now, soon, later := p.of(p.turn), p.of(p.turn+p.soon), p.of(p.turn+p.calm)
+	now, soon, later, rested := p.of(p.turn), p.of(p.turn+p.soon), p.of(p.turn+p.calm), uint64(0)
 	if p.idle {
-		later = p.of(p.turn + p.seldom)
+		later, rested = p.of(p.turn+p.seldom), ^uint64(0)
 	}
 	for word := p.at / 64; word*64 < to; word++ {
 		mask := ^uint64(0)
@@ -96,8 +106,11 @@ func (p *pace) pass(to int32) {
 		}
 		who := now[word] & mask
 		now[word] &^= who
-		soon[word] |= who & p.fast[word]
-		later[word] |= who &^ p.fast[word]
+		fast := who & p.fast[word]
+		soon[word] |= fast
+		later[word] |= who &^ fast
+		p.hurried[word] = p.hurried[word]&^who | fast
+		p.rested[word] = p.rested[word]&^who | who&^fast&rested
 	}
 	p.at = to
 }
@@ -144,15 +157,18 @@ func (p *pace) first(a, b bitset) (at heddle.Time, rank int32, ok bool) {
 // made notes that a node's beat was made, and when it was told to beat again.
 func (p *pace) made(rank int32, every heddle.Span) {
 	p.of(p.turn).set(rank, false)
-	p.of(p.turn+min(p.turns(every), int64(len(p.due))-1)).set(rank, true)
+	p.tell(rank, min(p.turns(every), int64(len(p.due))-1))
 	p.at, p.changed = rank+1, true
 }
 
 // before is when a node beat last.
 func (p *pace) before(rank int32) heddle.Time {
 	every := p.calm
-	if p.fast.has(rank) {
+	switch {
+	case p.hurried.has(rank):
 		every = p.soon
+	case p.rested.has(rank):
+		every = p.seldom
 	}
 	for turn := p.turn; turn < p.turn+int64(len(p.due)); turn++ {
 		if p.of(turn).has(rank) {

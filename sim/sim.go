@@ -112,7 +112,8 @@ type Sim struct {
 
 	keepAt    heddle.Time // when the ResourceManager is told of beats that were left out
 	keepEvery heddle.Span
-	silent    int // nodes whose beats do not arrive
+	longest   heddle.Span // between two beats of a node or a master: the last one is not longer ago
+	silent    int         // nodes whose beats do not arrive
 
 	alive    int // jobs not done
 	events   int64
@@ -209,8 +210,7 @@ func newSim(o Options) (*Sim, error) {
 	feeds := &o.Set.Feeds
 	s.hears = !o.Stock || feeds.Starts || feeds.Progress > 0 || feeds.Profile > 0
 	s.prompt = !o.Stock || o.PromptEnds
-	s.keepEvery = min(o.Expiry, containerExpiry) / listens
-	s.keepAt = heddle.Time(s.keepEvery)
+	s.newKeeper()
 	s.none = newBitset(len(o.Nodes))
 	s.nodes = make([]nodeState, len(o.Nodes))
 	for i := range s.nodes {
@@ -483,7 +483,7 @@ func (s *Sim) planned(e *entry) {
 // hurry brings the pace's idea of a node up to date.
 func (s *Sim) hurry(id heddle.NodeID) {
 	if n := &s.nodes[id]; s.pace != nil {
-		s.pace.fast.set(s.wheel.rank[id], n.waits > 0 || s.rm.Ordered(n.number))
+		s.pace.fast.set(s.wheel.rank[id], n.waits > 0 || s.rm.Ordered(s.now, n.number))
 	}
 }
 
