@@ -178,7 +178,9 @@ func (s *Sim) comeBack(id heddle.NodeID) {
 		n.lost, n.dead = false, false
 		s.phys.nodeUp(s.now, id)
 		s.register(id)
+		return
 	}
+	s.outOfTurn(id) // its last call goes through
 }
 
 // register is a NodeManager that starts.
