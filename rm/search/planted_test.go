@@ -115,8 +115,8 @@ var plants = []plant{
 		"t.masterNode != n.id && !HERE || reported[t.masterID]:",
 	},
 	{
-		"nodes report often after all is over", "app.go", "delete(n.apps, a.ID)\n",
-		"if !HERE { delete(n.apps, a.ID) }\n",
+		"nodes report often after all is over", "app.go", "n.apps--\n",
+		"if !HERE { n.apps-- }\n",
 	},
 	{
 		"a node is lost too soon", "expire.go", "m.now.Since(n.seen) > m.cfg.NodeExpiry:",
