@@ -45,7 +45,7 @@ type (
 // LeftOut says that nodes and masters were heard of though nothing was said: their shell left out what would have
 // changed nothing but that. Last is a time up to which it did.
 type LeftOut struct {
-	Nodes   []ids.Node
+	Nodes   []heddle.NodeID // by the numbers that their registrations were told
 	Running []ids.Container // that run there: they do not expire, though the core hears of them as they are reported
 	Masters []ids.Attempt
 	Last    heddle.Time
@@ -94,8 +94,8 @@ func (m *Machine) measured(id ids.Container, event func(c *container) heddle.Eve
 
 // leftOut takes note of those who would have said something.
 func (m *Machine) leftOut(q *LeftOut) {
-	for _, id := range q.Nodes {
-		if n := m.byNode[id]; n != nil && n.state.active() {
+	for _, number := range q.Nodes {
+		if n := m.nodes[number]; n.state.active() {
 			n.seen = max(n.seen, q.Last)
 		}
 	}

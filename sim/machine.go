@@ -145,13 +145,13 @@ func (s *Sim) keepAlive() {
 	if s.pace != nil {
 		longest = max(longest, heddle.Span(len(s.pace.due))*s.wheel.interval)
 	}
-	out := &rm.LeftOut{Last: s.now - heddle.Time(longest)}
+	out := &rm.LeftOut{Nodes: make([]heddle.NodeID, 0, len(s.nodes)), Last: s.now - heddle.Time(longest)}
 	for i := range s.nodes {
 		n := &s.nodes[i]
 		if n.silent {
 			continue
 		}
-		out.Nodes = append(out.Nodes, n.name)
+		out.Nodes = append(out.Nodes, n.number)
 		for _, id := range n.starts {
 			if c := s.container(id); c != nil && !c.known {
 				out.Running = append(out.Running, c.name)
@@ -179,7 +179,7 @@ func (s *Sim) fallsSilent(id heddle.NodeID) {
 	if s.pace != nil {
 		last = s.pace.before(s.wheel.rank[id])
 	}
-	out := &rm.LeftOut{Nodes: []ids.Node{s.nodes[id].name}, Last: last}
+	out := &rm.LeftOut{Nodes: []heddle.NodeID{s.nodes[id].number}, Last: last}
 	for _, c := range s.nodes[id].starts {
 		if c := s.container(c); c != nil && !c.known && c.started < last {
 			out.Running = append(out.Running, c.name)
