@@ -86,20 +86,44 @@ func (p *pace) pass(to int32) {
 	if p.idle {
 		later = p.of(p.turn + p.seldom)
 	}
-	for word := p.at / 64; word*64 < to; word++ {
-		mask := ^uint64(0)
-		if low := p.at - word*64; low > 0 {
-			mask <<= low
-		}
-		if high := to - word*64; high < 64 {
-			mask &= 1<<high - 1
-		}
+	pass := func(word int32, mask uint64) {
 		who := now[word] & mask
 		now[word] &^= who
 		soon[word] |= who & p.fast[word]
 		later[word] |= who &^ p.fast[word]
 	}
+	word, last := p.at/64, to/64
+	low, high := ^uint64(0)<<(p.at%64), uint64(1)<<(to%64)-1
+	switch {
+	case word == last:
+		pass(word, low&high)
+	default:
+		pass(word, low)
+		passWords(now[word+1:last], soon[word+1:last], later[word+1:last], p.fast[word+1:last])
+		if high != 0 {
+			pass(last, high)
+		}
+	}
 	p.at = to
+}
+
+// passWords passes over all in some words.
+func passWords(now, soon, later, fast bitset) {
+	if len(now) == 0 {
+		return
+	}
+	if &soon[0] == &later[0] { // as long as it takes for everybody
+		for i, who := range now {
+			later[i] |= who
+		}
+		clear(now)
+		return
+	}
+	for i, who := range now {
+		soon[i] |= who & fast[i]
+		later[i] |= who &^ fast[i]
+	}
+	clear(now)
 }
 
 // next is the first beat, from the time on that it was advanced to, of a node in a or b.
