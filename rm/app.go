@@ -201,6 +201,9 @@ func (m *Machine) trim() {
 	var drop []Change
 	for _, a := range m.over[:n] {
 		delete(m.byApp, a.ID)
+		if m.inSeq(a.ID) {
+			m.bySeq[a.ID.Seq] = nil
+		}
 		drop = append(drop, Change{Drop: a.ID})
 	}
 	m.over = m.over[n:]

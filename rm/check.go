@@ -160,7 +160,7 @@ func (m *Machine) checkTables(b *broken) {
 		if !a.closed {
 			open++
 		}
-		b.that(a.ID != id, "%s is in the place of %s", a.ID, id)
+		b.that(a.ID != id || m.appBy(id) != a, "%s is in the place of %s", a.ID, id)
 		for _, n := range a.nodes {
 			files[n]++
 			b.that(a.closed, "%s is over and has still files on %s", id, n.id)

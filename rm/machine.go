@@ -37,6 +37,7 @@ type Machine struct {
 
 	apps   []*app // by heddle.AppID
 	byApp  map[ids.App]*app
+	bySeq  []*app // of byApp, by the number in their ids: those with ids that this machine gave
 	seq    int32
 	over   []*app                 // of byApp, that ended, oldest first
 	conts  slab.Index[*container] // by the core's numbers

@@ -16,9 +16,33 @@ const (
 	maxDiagnostics = 64 << 10 // bytes that are kept of a text for people
 )
 
+// inSeq reports whether an application is looked for by the number in its id alone.
+func (m *Machine) inSeq(id ids.App) bool {
+	return id.Cluster == m.began && uint64(id.Seq) < uint64(len(m.bySeq))
+}
+
+// enterSeq has an application found by the number in its id alone: that is a number that this machine gave.
+func (m *Machine) enterSeq(a *app) {
+	if a.ID.Cluster != m.began {
+		return
+	}
+	for int(a.ID.Seq) >= len(m.bySeq) {
+		m.bySeq = append(m.bySeq, nil)
+	}
+	m.bySeq[a.ID.Seq] = a
+}
+
+// appBy is an application by its id, nil for none.
+func (m *Machine) appBy(id ids.App) *app {
+	if m.inSeq(id) && m.bySeq[id.Seq] != nil {
+		return m.bySeq[id.Seq]
+	}
+	return m.byApp[id]
+}
+
 // attemptOf is the attempt a call's token was made for, nil where it is not the one at work.
 func (m *Machine) attemptOf(id ids.Attempt) *attempt {
-	a := m.byApp[id.App]
+	a := m.appBy(id.App)
 	if a == nil {
 		return nil
 	}

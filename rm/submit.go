@@ -51,6 +51,7 @@ func (m *Machine) submit(q *SubmitApp) {
 		a.kill, a.why = text("Failed to submit application %s: %s", id, why), heddle.NoSuchQueue
 	}
 	m.byApp[id] = a
+	m.enterSeq(a)
 	m.counts.submitted++
 	a.saved = append(a.saved, q.Call)
 	m.commit(func() { m.appStored(a) }, Change{App: a.record()})
