@@ -82,6 +82,9 @@ func (p *pace) advance(now heddle.Time) {
 
 // pass passes over the beats of this turn before a rank.
 func (p *pace) pass(to int32) {
+	if p.at == to {
+		return
+	}
 	now, soon, later := p.of(p.turn), p.of(p.turn+p.soon), p.of(p.turn+p.calm)
 	if p.idle {
 		later = p.of(p.turn + p.seldom)
@@ -94,17 +97,16 @@ func (p *pace) pass(to int32) {
 	}
 	word, last := p.at/64, to/64
 	low, high := ^uint64(0)<<(p.at%64), uint64(1)<<(to%64)-1
-	switch {
-	case word == last:
-		pass(word, low&high)
-	default:
-		pass(word, low)
-		passWords(now[word+1:last], soon[word+1:last], later[word+1:last], p.fast[word+1:last])
-		if high != 0 {
-			pass(last, high)
-		}
-	}
 	p.at = to
+	if word == last {
+		pass(word, low&high)
+		return
+	}
+	pass(word, low)
+	passWords(now[word+1:last], soon[word+1:last], later[word+1:last], p.fast[word+1:last])
+	if high != 0 {
+		pass(last, high)
+	}
 }
 
 // passWords passes over all in some words.
