@@ -201,6 +201,7 @@ func (m *Machine) trim() {
 	var drop []Change
 	for _, a := range m.over[:n] {
 		delete(m.byApp, a.ID)
+		m.recent.drop(a)
 		drop = append(drop, Change{Drop: a.ID})
 	}
 	m.over = m.over[n:]

@@ -121,9 +121,9 @@ func (m *Machine) checkAttempts(b *broken) {
 
 // checkTimers looks whether whatever has a deadline is looked at.
 func (m *Machine) checkTimers(b *broken) {
-	for i, t := range m.timers.heap {
-		b.that(t.i != i+1, "a timer is not in its place")
-		b.that(i > 0 && t.at < m.timers.heap[(i-1)/2].at, "a timer comes before a sooner one")
+	for i, r := range m.timers.heap {
+		b.that(r.t.i != i+1, "a timer is not in its place")
+		b.that(i > 0 && r.at < m.timers.heap[(i-1)/4].at, "a timer comes before a sooner one")
 	}
 	for _, n := range m.byNode { // order: of findings alone
 		b.that((n.state.active() || len(n.killed) > 0) && n.timer.i == 0, "nobody looks at %s", n.id)
@@ -160,7 +160,7 @@ func (m *Machine) checkTables(b *broken) {
 		if !a.closed {
 			open++
 		}
-		b.that(a.ID != id, "%s is in the place of %s", a.ID, id)
+		b.that(a.ID != id || m.appBy(id) != a, "%s is in the place of %s", a.ID, id)
 		for _, n := range a.nodes {
 			files[n]++
 			b.that(a.closed, "%s is over and has still files on %s", id, n.id)

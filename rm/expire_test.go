@@ -140,7 +140,7 @@ func TestTickCostsWhatIsDue(t *testing.T) {
 				t.Errorf("%d containers are looked at of which 2 are unused", n)
 			}
 			for _, x := range w.m.timers.heap {
-				x.of = counted{x.of, &looks}
+				x.t.of = counted{x.t.of, &looks}
 			}
 			w.step(Tick{})
 			if looks != 0 {

@@ -37,6 +37,7 @@ type Machine struct {
 
 	apps   []*app // by heddle.AppID
 	byApp  map[ids.App]*app
+	recent recent // of byApp: those with ids that this machine gave, nearly all
 	seq    int32
 	over   []*app                 // of byApp, that ended, oldest first
 	conts  slab.Index[*container] // by the core's numbers
@@ -144,25 +145,11 @@ func (m *Machine) hear(msg Message) {
 	case *LeftOut:
 		m.leftOut(q)
 	case *Progress:
-		m.measured(q.Container, func(c *container) heddle.Event {
-			return heddle.Progress{Container: c.cid, Phase: q.Phase, Fraction: q.Fraction}
-		})
+		m.measured(q.Container, q)
 	case *Profile:
-		m.measured(q.Container, func(c *container) heddle.Event {
-			return heddle.Profile{Container: c.cid, CPU: q.CPU, Memory: q.Memory}
-		})
+		m.measured(q.Container, q)
 	case *Output:
-		m.measured(q.Container, func(c *container) heddle.Event {
-			return heddle.Output{App: c.attempt.app.aid, Node: c.node.nid, Bytes: q.Bytes}
-		})
-	default:
-		m.asked(msg)
-	}
-}
-
-// asked takes what clients and administrators say.
-func (m *Machine) asked(msg Message) {
-	switch q := msg.(type) {
+		m.measured(q.Container, q)
 	case *NewApp:
 		m.seq++
 		m.answer(q.Call, NewAppID{ids.App{Cluster: m.began, Seq: m.seq}, m.maximum()}, nil)

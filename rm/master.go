@@ -18,7 +18,7 @@ const (
 
 // attemptOf is the attempt a call's token was made for, nil where it is not the one at work.
 func (m *Machine) attemptOf(id ids.Attempt) *attempt {
-	a := m.byApp[id.App]
+	a := m.appBy(id.App)
 	if a == nil {
 		return nil
 	}

@@ -51,6 +51,9 @@ func (m *Machine) submit(q *SubmitApp) {
 		a.kill, a.why = text("Failed to submit application %s: %s", id, why), heddle.NoSuchQueue
 	}
 	m.byApp[id] = a
+	if id.Cluster == m.began {
+		m.recent.add(a)
+	}
 	m.counts.submitted++
 	a.saved = append(a.saved, q.Call)
 	m.commit(func() { m.appStored(a) }, Change{App: a.record()})

@@ -280,8 +280,9 @@ func (m *Machine) answerBeat(n *node, q *BeatNode) *NodeBeat {
 	if p == nil {
 		p = &NodeBeat{}
 	}
+	forget, leave := p.Forget[:0], p.CleanApp[:0] // for the next answer, what the last one had
 	*p = NodeBeat{ID: n.lastID, Every: n.every, Forget: n.forget, CleanApp: once(n.leave, ids.App.Compare)}
-	n.forget, n.leave = nil, nil
+	n.forget, n.leave = forget, leave
 	if o := n.orders; o != nil {
 		p.Signals, p.Cleanup = o.signals, once(o.kill, ids.Container.Compare)
 		if o.resize {

@@ -45,7 +45,7 @@ type (
 // LeftOut says that nodes and masters were heard of though nothing was said: their shell left out what would have
 // changed nothing but that. Last is a time up to which it did.
 type LeftOut struct {
-	Nodes   []ids.Node
+	Nodes   []heddle.NodeID // by the numbers that their registrations were told
 	Running []ids.Container // that run there: they do not expire, though the core hears of them as they are reported
 	Masters []ids.Attempt
 	Last    heddle.Time
@@ -87,17 +87,34 @@ func (m *Machine) noteOf(d heddle.Decision, id heddle.ContainerID) {
 	}
 }
 
+// A measurement is what the core hears of one.
+type measurement interface {
+	event(c *container) heddle.Event
+}
+
+func (q *Progress) event(c *container) heddle.Event {
+	return heddle.Progress{Container: c.cid, Phase: q.Phase, Fraction: q.Fraction}
+}
+
+func (q *Profile) event(c *container) heddle.Event {
+	return heddle.Profile{Container: c.cid, CPU: q.CPU, Memory: q.Memory}
+}
+
+func (q *Output) event(c *container) heddle.Event {
+	return heddle.Output{App: c.attempt.app.aid, Node: c.node.nid, Bytes: q.Bytes}
+}
+
 // measured hands a measurement of a container that there is to the core.
-func (m *Machine) measured(id ids.Container, event func(c *container) heddle.Event) {
+func (m *Machine) measured(id ids.Container, q measurement) {
 	if c := m.container(id); c != nil {
-		m.step(event(c))
+		m.step(q.event(c))
 	}
 }
 
 // leftOut takes note of those who would have said something.
 func (m *Machine) leftOut(q *LeftOut) {
-	for _, id := range q.Nodes {
-		if n := m.byNode[id]; n != nil && n.state.active() {
+	for _, number := range q.Nodes {
+		if n := m.nodes[number]; n.state.active() {
 			n.seen = max(n.seen, q.Last)
 		}
 	}

@@ -97,10 +97,10 @@ func (s *Sim) arrive(a *app) {
 			facts.Splits = append(facts.Splits, heddle.Split{Bytes: j.Maps[i].Input, Hosts: s.hostsOf(a, apps.Work{Kind: heddle.Map, Index: int32(i)})})
 		}
 	}
-	answer, _ := s.say(&rm.NewApp{})
+	answer, _ := s.ask(&rm.NewApp{})
 	a.name = answer.(rm.NewAppID).ID
 	s.jobs = append(s.jobs, a.id)
-	if _, err := s.say(&rm.SubmitApp{
+	if _, err := s.ask(&rm.SubmitApp{
 		Who: rm.Person{User: userName(s.o.Users[a.id])}, Queue: queuePath(s.o.Set.Queues, s.o.Queues[a.id]),
 		App: rm.Submission{
 			ID: a.name, Name: facts.Name, Type: typeOf(j.Framework), Priority: &j.Priority, Master: a.masterSize(), Facts: facts,
@@ -193,7 +193,7 @@ func (s *Sim) masterUp(c *container) {
 	}
 	a := c.app
 	a.attempt, a.lastID = c.name.Attempt, 0
-	if _, err := s.say(&rm.RegisterMaster{Who: rm.Caller{Attempt: a.attempt}}); err != nil {
+	if _, err := s.ask(&rm.RegisterMaster{Who: rm.Caller{Attempt: a.attempt}}); err != nil {
 		return // it comes too late
 	}
 	c.up, c.started = true, s.now

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -153,6 +154,41 @@ func TestWheel(t *testing.T) {
 			}
 			if i := int32(d(0, n-1)); d(0, 4) == 0 {
 				a.set(i, !a.has(i))
+			}
+		}
+	}
+}
+
+// TestPassWords compares what is passed over with beats counted one by one, where nodes fill whole words and where they
+// do not.
+func TestPassWords(t *testing.T) {
+	for _, n := range []int{1, 63, 64, 65, 128, 200, 256} {
+		w := newWheel(n, fastBeat, rand.New(rand.NewPCG(1, 2)))
+		p := newPace(w, heddle.Second)
+		next := make([]int64, n) // turns
+		for i := range n {
+			rank := int32(i)
+			next[rank] = int64(i) % p.calm
+			p.fast.set(rank, i%3 == 0)
+			p.join(rank, next[rank])
+		}
+		p.idle = false
+		for turn := range int64(40) {
+			for _, to := range []int32{int32(n) / 3, int32(n) / 2, int32(n)} {
+				p.pass(to)
+				p.pass(to)
+			}
+			p.turn, p.at = turn+1, 0
+			for rank := range int32(n) {
+				if next[rank] == turn {
+					next[rank] += p.calm
+					if p.fast.has(rank) {
+						next[rank] += p.soon - p.calm
+					}
+				}
+				if !p.of(next[rank]).has(rank) || p.of(turn).has(rank) {
+					t.Fatalf("of %d nodes, after turn %d, %d does not beat in turn %d", n, turn, rank, next[rank])
+				}
 			}
 		}
 	}

@@ -59,7 +59,7 @@ func (s *Sim) call(a *app, out *apps.Actions) (*apps.Response, error) {
 		q.Avoid, q.Accept = s.hostsIn(out.Exclude, a.excluded), s.hostsIn(a.excluded, out.Exclude)
 		a.excluded = slices.Clone(out.Exclude)
 	}
-	answer, err := s.say(q)
+	answer, err := s.ask(q)
 	if err != nil {
 		return nil, err
 	}

@@ -7,18 +7,12 @@ import (
 	"heddle/yarn/ids"
 )
 
-// container is a container as its node and its master know it.
+// container is a container as its node and its master know it. What its end looks at comes first: it is read together.
 type container struct {
-	id      heddle.ContainerID
-	name    ids.Container
 	app     *app
 	node    heddle.NodeID
 	kind    heddle.Kind
 	at      heddle.Locality
-	told    heddle.Resource
-	limit   heddle.Resource
-	granted heddle.Time
-	started heddle.Time
 	waits   bool // its process has not begun
 	up      bool // its process runs
 	over    bool // its process ended
@@ -26,11 +20,18 @@ type container struct {
 	known   bool // for the ResourceManager it is over
 	frozen  bool // suspended
 	exited  bool // by itself or its master's will, with code; nobody may have heard of it
-	code    heddle.ExitStatus
-	work    apps.Work
 	hasWork bool
-	index   int32 // of the task it ran first, −1 before
+	code    heddle.ExitStatus
+	index   int32    // of the task it ran first, −1 before
+	run     [1]int32 // where runs are, of all but executors
 	runs    []int32
+	id      heddle.ContainerID
+	name    ids.Container
+	work    apps.Work
+	granted heddle.Time
+	started heddle.Time
+	limit   heddle.Resource
+	told    heddle.Resource
 }
 
 // container returns a container that is not yet forgotten, or nil.
@@ -86,6 +87,9 @@ func (s *Sim) granted(a *app, d *heddle.Launch, name ids.Container) {
 	*c = container{
 		id: d.Container, name: name, app: a, node: d.Node, kind: d.Kind, at: d.At, told: d.Told, limit: d.Limit, granted: s.now,
 		index: -1, runs: c.runs[:0], waits: true,
+	}
+	if c.runs == nil {
+		c.runs = c.run[:0]
 	}
 	s.nodes[c.node].waits++
 	for len(a.numbers) < int(name.Attempt.N) {

@@ -186,7 +186,7 @@ func (s *Sim) comeBack(id heddle.NodeID) {
 // register is a NodeManager that starts.
 func (s *Sim) register(id heddle.NodeID) {
 	spec := &s.o.Nodes[id]
-	answer, _ := s.say(&rm.RegisterNode{Node: s.nodes[id].name, Rack: s.rackNames[spec.Rack], Total: spec.Total})
+	answer, _ := s.ask(&rm.RegisterNode{Node: s.nodes[id].name, Rack: s.rackNames[spec.Rack], Total: spec.Total})
 	p := answer.(*rm.NodeRegistered)
 	if p.Refused != "" && s.err == nil {
 		s.err = fmt.Errorf("node %d is refused: %s", id, p.Refused)
@@ -197,52 +197,6 @@ func (s *Sim) register(id heddle.NodeID) {
 		s.pace.join(s.wheel.rank[id], 1)
 	}
 	s.room(id)
-}
-
-// beat is a node's heartbeat: what it has to report and, in the answer, what it is to end.
-func (s *Sim) beat(id heddle.NodeID) (every heddle.Span) {
-	n, q := &s.nodes[id], &s.report
-	*q = rm.BeatNode{
-		Node: n.name, Number: n.number, Last: n.last, Answer: &s.beaten,
-		Running: q.Running[:0], Ended: q.Ended[:0], Partial: true,
-	}
-	if s.hears {
-		for _, id := range n.starts {
-			if c := s.container(id); c != nil && !c.known {
-				q.Running = append(q.Running, c.name)
-			}
-		}
-		n.starts = n.starts[:0]
-	}
-	for i := range n.exits {
-		q.Ended = append(q.Ended, rm.ContainerEnd{ID: n.exits[i].name, Exit: int32(n.exits[i].status)})
-	}
-	s.tells(id, false)
-	answer, _ := s.say(q)
-	for _, x := range n.exits {
-		if c := s.container(x.c); c != nil && !c.known {
-			s.exitKnown(c, x.status)
-		}
-	}
-	n.exits = n.exits[:0]
-	p := answer.(*rm.NodeBeat)
-	n.last = p.ID
-	for _, id := range p.Cleanup {
-		if c := s.containerOf(id); c != nil && c.known {
-			s.reap(c)
-		}
-	}
-	s.room(id)
-	return p.Every
-}
-
-// outOfTurn is a heartbeat that a node makes because a container there has ended, as NodeManagers do. The next one
-// follows as long after it as after any other.
-func (s *Sim) outOfTurn(id heddle.NodeID) {
-	every := s.beat(id)
-	if s.pace != nil {
-		s.pace.join(s.wheel.rank[id], s.pace.turns(every))
-	}
 }
 
 // feed sends measurements of running tasks to the core.

@@ -97,9 +97,12 @@ func newMachine(o *Options, watch func(*rm.Noted)) *rm.Machine {
 	return m
 }
 
-// say says something to the ResourceManager and does what it wants done. It returns the answer, where there is
-// one at once. What is said in reaction has to wait: see later.
-func (s *Sim) say(msg rm.Message) (answer any, err error) {
+// say says something to the ResourceManager whose answer brings nothing, and does what it wants done. What is said in
+// reaction has to wait: see later.
+func (s *Sim) say(msg rm.Message) { _, _ = s.ask(msg) }
+
+// ask is say for what is answered at once.
+func (s *Sim) ask(msg rm.Message) (answer any, err error) {
 	for _, e := range s.rm.Step(s.now, msg) {
 		switch e := e.(type) {
 		case *rm.Answer:
@@ -112,7 +115,7 @@ func (s *Sim) say(msg rm.Message) (answer any, err error) {
 			s.stopMaster(e.Container)
 		case *rm.Ended:
 			s.closed(s.appOf(e.App), e.Why)
-		case rm.AdmitMaster, rm.DropMaster, *rm.Log:
+		case rm.AdmitMaster, rm.DropMaster, rm.MakeKey, rm.UseKey, *rm.Log:
 		}
 	}
 	if s.o.Check {
@@ -153,13 +156,13 @@ func (s *Sim) newKeeper() {
 // would have beaten counts as lost.
 func (s *Sim) keepAlive() {
 	s.keepAt = s.now.Plus(s.keepEvery)
-	out := &rm.LeftOut{Last: s.now - heddle.Time(s.longest)}
+	out := &rm.LeftOut{Nodes: make([]heddle.NodeID, 0, len(s.nodes)), Last: s.now - heddle.Time(s.longest)}
 	for i := range s.nodes {
 		n := &s.nodes[i]
 		if n.silent {
 			continue
 		}
-		out.Nodes = append(out.Nodes, n.name)
+		out.Nodes = append(out.Nodes, n.number)
 		for _, id := range n.starts {
 			if c := s.container(id); c != nil && !c.known {
 				out.Running = append(out.Running, c.name)
@@ -187,7 +190,7 @@ func (s *Sim) fallsSilent(id heddle.NodeID) {
 	if s.pace != nil {
 		last = s.pace.before(s.wheel.rank[id])
 	}
-	out := &rm.LeftOut{Nodes: []ids.Node{s.nodes[id].name}, Last: last}
+	out := &rm.LeftOut{Nodes: []heddle.NodeID{s.nodes[id].number}, Last: last}
 	for _, c := range s.nodes[id].starts {
 		if c := s.container(c); c != nil && !c.known && c.started < last {
 			out.Running = append(out.Running, c.name)

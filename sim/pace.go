@@ -92,18 +92,14 @@ func (p *pace) advance(now heddle.Time) {
 
 // pass passes over the beats of this turn before a rank.
 func (p *pace) pass(to int32) {
+	if p.at == to {
+		return
+	}
 	now, soon, later, rested := p.of(p.turn), p.of(p.turn+p.soon), p.of(p.turn+p.calm), uint64(0)
 	if p.idle {
 		later, rested = p.of(p.turn+p.seldom), ^uint64(0)
 	}
-	for word := p.at / 64; word*64 < to; word++ {
-		mask := ^uint64(0)
-		if low := p.at - word*64; low > 0 {
-			mask <<= low
-		}
-		if high := to - word*64; high < 64 {
-			mask &= 1<<high - 1
-		}
+	pass := func(word int32, mask uint64) {
 		who := now[word] & mask
 		now[word] &^= who
 		fast := who & p.fast[word]
@@ -112,7 +108,26 @@ func (p *pace) pass(to int32) {
 		p.hurried[word] = p.hurried[word]&^who | fast
 		p.rested[word] = p.rested[word]&^who | who&^fast&rested
 	}
+	word, last := p.at/64, to/64
+	low, high := ^uint64(0)<<(p.at%64), uint64(1)<<(to%64)-1
 	p.at = to
+	if word == last {
+		pass(word, low&high)
+		return
+	}
+	pass(word, low)
+	if p.soon == p.seldom { // as long as it takes for everybody
+		for word++; word < last; word++ {
+			later[word] |= now[word]
+			now[word] = 0
+		}
+	}
+	for word++; word < last; word++ {
+		pass(word, ^uint64(0))
+	}
+	if high != 0 {
+		pass(last, high)
+	}
 }
 
 // next is the first beat, from the time on that it was advanced to, of a node in a or b.

@@ -111,7 +111,7 @@ func (r *replay) linger(a *app) heddle.Span {
 // part is what a piece of work consists of; where that is not known, it waits as long as it lasts.
 func (r *replay) part(a *app, w apps.Work) Part {
 	var list []Part
-	if int(a.id) < len(r.parts) {
+	if a.id < len(r.parts) {
 		j := &r.parts[a.id]
 		switch w.Kind {
 		case heddle.Map:

@@ -340,8 +340,8 @@ func (s *Sim) earliest() (heddle.Time, source) {
 	s.beatAt, s.beatOf = at, rank
 	// Timers alone, of nodes and masters that report, bring nothing.
 	if _, ok := s.core().Deadline(); ok || what != nothingLeft || beats || s.silent > 0 {
-		if at := max(s.rm.Deadline(), s.now); what == nothingLeft || at < best {
-			best, what = at, fromRM
+		if due := max(s.rm.Deadline(), s.now); what == nothingLeft || due < best {
+			best, what = due, fromRM
 		}
 		if s.keepAt < best {
 			best, what = s.keepAt, fromLeftOut
@@ -355,62 +355,6 @@ func (s *Sim) earliest() (heddle.Time, source) {
 
 // core is the scheduler core, to be looked at.
 func (s *Sim) core() *sched.Core { return s.rm.Core() }
-
-// nextBeat is the next heartbeat that can matter: of a node with something to report, of one with room
-// while somebody waits, or of any at the time a policy's own arithmetic is due.
-func (s *Sim) nextBeat() (heddle.Time, int32, bool) {
-	w := s.wheel
-	if s.o.EveryBeat {
-		return s.nextOf(s.now, w.up, s.none)
-	}
-	who := w.roomy
-	switch {
-	case s.core().Quiet():
-		who = s.none
-	case s.core().AnyNode():
-		who = w.up
-	}
-	var at heddle.Time
-	var rank int32
-	var ok bool
-	if w.telling > 0 || !s.core().Quiet() {
-		at, rank, ok = s.nextOf(s.now, w.reports, who)
-	}
-	if tick, due := s.core().NextTick(); due {
-		if t, r, k := s.nextOf(max(tick, s.now), w.up, s.none); k && (!ok || t < at) {
-			return t, r, k
-		}
-	}
-	return at, rank, ok
-}
-
-// nextOf is the next heartbeat from a time on of a node in a or b.
-func (s *Sim) nextOf(from heddle.Time, a, b bitset) (heddle.Time, int32, bool) {
-	if s.pace == nil {
-		return s.wheel.next(from, a, b)
-	}
-	if from > s.now { // it is not known yet who beats first then
-		return from, -1, true
-	}
-	return s.pace.next(a, b)
-}
-
-// newBeats sets out when nodes report in.
-func (s *Sim) newBeats() {
-	turn := s.o.NodeBeat
-	if !s.o.Stock {
-		turn = min(turn, fastBeat)
-	}
-	rng := rand.New(rand.NewPCG(s.o.Seed, 0xbea7))
-	s.wheel = newWheel(len(s.o.Nodes), turn, rng)
-	if s.o.Stock {
-		return
-	}
-	s.pace = newPace(s.wheel, s.o.NodeBeat)
-	for i := range s.o.Nodes {
-		s.pace.join(int32(i), rng.Int64N(s.pace.calm))
-	}
-}
 
 func (s *Sim) happen(what source) {
 	s.from = what
@@ -478,28 +422,4 @@ func (s *Sim) planned(e *entry) {
 		s.feed(heddle.Span(e.id))
 		s.heap.push(entry{at: s.now.Plus(heddle.Span(e.id)), what: feed, id: e.id})
 	}
-}
-
-// hurry brings the pace's idea of a node up to date.
-func (s *Sim) hurry(id heddle.NodeID) {
-	if n := &s.nodes[id]; s.pace != nil {
-		s.pace.fast.set(s.wheel.rank[id], n.waits > 0 || s.rm.Ordered(s.now, n.number))
-	}
-}
-
-// room brings the wheel's idea of a node up to date.
-func (s *Sim) room(id heddle.NodeID) {
-	n := s.core().View().Node(id)
-	least := s.o.Set.Minimum
-	if least.IsZero() {
-		least = heddle.Of(1, 0)
-	}
-	up := n.Up() && !s.nodes[id].silent
-	r := s.wheel.rank[id]
-	s.hurry(id)
-	s.wheel.up.set(r, up)
-	if s.pace != nil {
-		s.pace.changed = true
-	}
-	s.wheel.roomy.set(r, up && (n.Booked() != nil || n.Lends() || s.core().View().Fits(least, n.Free())))
 }
