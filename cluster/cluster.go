@@ -123,8 +123,13 @@ func (c *Cluster) ResizeNode(n *Node, total heddle.Resource) {
 		panic("cluster: node resized that is down, or below its reservation")
 	}
 	c.total = c.total.Plus(total).Minus(n.total)
+	grown := n.total.Fits(total)
 	n.total = total
-	c.remeasure()
+	if grown {
+		c.largest = c.largest.Max(total)
+	} else {
+		c.remeasure()
+	}
 	c.settle(n)
 	n.full = !c.Fits(heddle.Resource{}, n.Free())
 	c.touched(n)

@@ -15,7 +15,7 @@ type key struct {
 }
 
 const (
-	beatText     = "heddle rm sets the interval by its own rule, see beats in heddle.yaml; in simulations it is fixed"
+	beatText     = "heddle rm sets the interval by its own rule, see beats in heddle.yaml; with --as stock it is fixed"
 	labelText    = "node labels are not in effect: all nodes form the default partition"
 	preemptText  = "preemption is not in effect"
 	aclText      = "heddle rm asks it where yarn.acl.enable is true; in simulations everybody may submit to every queue"

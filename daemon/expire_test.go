@@ -31,22 +31,6 @@ func (w *world) pass(d time.Duration, m *am, nodes ...*nm) {
 	}
 }
 
-// A master that says nothing for too long is given up, though its node reports that it runs.
-func TestSilentMaster(t *testing.T) {
-	inWorld(t, "capacity", func(t *testing.T, w *world) {
-		id, m, home, n := w.job("SPARK")
-		w.pass(time.Minute, m, home, n)
-		w.pass(time.Duration(w.config.MasterExpiry)-time.Second, nil, home, n)
-		if p := w.app(id); p.State != rm.AppRunning || p.Attempt != 1 {
-			t.Errorf("a second before its time is over it is %s in attempt %d", p.State, p.Attempt)
-		}
-		w.pass(time.Second+time.Millisecond, nil, home, n)
-		if p := w.app(id); p.Attempt != 2 {
-			t.Errorf("when its time is over it is %s in attempt %d, want another one", p.State, p.Attempt)
-		}
-	})
-}
-
 // A node that leaves gracefully is gone when its time is over, whatever runs there.
 func TestDecommissionTimesOut(t *testing.T) {
 	inWorld(t, "capacity", func(t *testing.T, w *world) {

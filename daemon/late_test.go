@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -43,39 +42,6 @@ func (n *nm) task(m *am) ids.Container {
 	n.run(id)
 	n.beat()
 	return id
-}
-
-// What a master was told is over stays over, whatever a node that registers again says of it.
-func TestOldNews(t *testing.T) {
-	inWorld(t, "capacity", func(t *testing.T, w *world) {
-		id, m, home, n := w.job("MAPREDUCE")
-		c := n.task(m)
-		n.exit(c, 0)
-		n.beat()
-		n.register(4096, 4, status(c, 20, wire.ContainerState_C_COMPLETE)) // nobody said that it may forget it
-		if s := m.ask().GetCompletedContainerStatuses(); len(s) != 1 {
-			t.Errorf("completions %v, want one", s)
-		}
-		n.register(4096, 4, status(c, 20, wire.ContainerState_C_COMPLETE))
-		if s := m.ask().GetCompletedContainerStatuses(); len(s) != 0 {
-			t.Errorf("told again: %v", s)
-		}
-
-		lost := n.task(m)
-		for range 25 { // longer than kills are remembered
-			time.Sleep(time.Minute)
-			home.beat()
-			m.ask()
-		}
-		n.register(4096, 4, status(lost, 20, wire.ContainerState_C_RUNNING))
-		if b := n.beat(); len(b.GetContainersToCleanup()) != 1 {
-			t.Errorf("a container whose master was told that it is lost runs on: %v", b)
-		}
-		if p := w.app(id); p.Containers != 1 {
-			t.Errorf("%d containers are held, want the master alone", p.Containers)
-		}
-		w.check()
-	})
 }
 
 // A start that was under way when its application or attempt ended is ended all the same.
@@ -202,7 +168,7 @@ func TestDecommission(t *testing.T) {
 	})
 }
 
-// A node that registers again as a sick one gets nothing.
+// A node that registers again as a sick one, and with an application that nobody knows, gets nothing.
 func TestSickAgain(t *testing.T) {
 	inWorld(t, "capacity", func(t *testing.T, w *world) {
 		n := w.node("n1", 4096, 4)
@@ -377,35 +343,5 @@ func TestListExplainsTheNewest(t *testing.T) {
 				t.Errorf("application %d: %q in the list, %q alone", i, a.Diagnostics, whole)
 			}
 		}
-	})
-}
-
-// A NodeManager that comes back on another port is the same machine: what is gone is in no list any more.
-func TestNodeOnAnotherPort(t *testing.T) {
-	inWorld(t, "capacity", func(t *testing.T, w *world) {
-		old := w.node("n1", 4096, 4)
-		other := w.node("n2", 4096, 4)
-		time.Sleep(time.Duration(testConfig().NodeExpiry) / 2)
-		other.beat()
-		time.Sleep(time.Duration(testConfig().NodeExpiry)/2 + time.Second)
-		n := &nm{w: w, id: ids.Node{Host: old.id.Host, Port: old.id.Port + 1}, conts: old.conts}
-		states := func(want ...string) {
-			t.Helper()
-			list, err := w.r.Nodes(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			var got []string
-			for _, k := range list {
-				got = append(got, k.ID.String()+" "+k.State)
-			}
-			slices.Sort(got)
-			if !slices.Equal(got, want) {
-				t.Errorf("nodes %v, want %v", got, want)
-			}
-		}
-		states(old.id.String()+" LOST", other.id.String()+" RUNNING")
-		n.register(4096, 4)
-		states(n.id.String()+" RUNNING", other.id.String()+" RUNNING")
 	})
 }

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"google.golang.org/protobuf/proto"
 
@@ -284,64 +282,6 @@ func TestKill(t *testing.T) {
 }
 
 func second[T any](_ T, err error) error { return err }
-
-// A node that falls silent takes its containers with it, and comes back empty.
-func TestLostNode(t *testing.T) {
-	inWorld(t, "capacity", func(t *testing.T, w *world) {
-		n1 := w.node("n1", 4096, 4)
-		id := w.submit("MAPREDUCE", 1024)
-		n1.run(w.masterOf(id))
-		n1.beat()
-		m := w.master(id)
-		n2 := w.node("n2", 2048, 2)
-		task := conv.Container(m.ask(row(20, "*", 2048, 1), row(20, "n2", 2048, 1), row(20, "/default-rack", 2048, 1)).GetAllocatedContainers()[0].GetId())
-		n2.run(task)
-		n2.beat()
-		for range 11 {
-			time.Sleep(time.Minute)
-			n1.beat()
-			m.ask()
-		}
-		a := m.ask()
-		p, _ := w.r.Nodes(t.Context())
-		if p[1].State != "LOST" || a.GetNumClusterNodes() != 1 {
-			t.Fatalf("%s is %s, %d nodes", p[1].ID, p[1].State, a.GetNumClusterNodes())
-		}
-		if got := w.app(id).Containers; got != 1 {
-			t.Errorf("%d containers left", got)
-		}
-		if b := n2.beat(); b.GetNodeAction() != wire.NodeAction_RESYNC {
-			t.Errorf("the lost node's report is answered with %v", b.GetNodeAction())
-		}
-		n2.register(2048, 2, &wire.NMContainerStatus{ContainerId: conv.WireContainer(task), ContainerState: wire.ContainerState_C_RUNNING.Enum()})
-		if b := n2.beat(); len(b.GetContainersToCleanup()) != 1 {
-			t.Errorf("a container whose master was told that it is lost runs on: %v", b)
-		}
-		w.check()
-	})
-}
-
-// The master's own node is lost: that does not count against the application.
-func TestLostMaster(t *testing.T) {
-	inWorld(t, "capacity", func(t *testing.T, w *world) {
-		n1 := w.node("n1", 4096, 4)
-		id := w.submit("MAPREDUCE", 1024)
-		n1.run(w.masterOf(id))
-		n1.beat()
-		w.master(id)
-		n2 := w.node("n2", 4096, 4)
-		for range 3 {
-			time.Sleep(5 * time.Minute)
-			n2.beat()
-		}
-		synctest.Wait()
-		p := w.app(id)
-		if p.State != rm.AppAccepted || p.Attempt != 2 || p.MasterNode != n2.id {
-			t.Errorf("%s, attempt %d on %s", p.State, p.Attempt, p.MasterNode)
-		}
-		w.check()
-	})
-}
 
 func TestRefusals(t *testing.T) {
 	inWorld(t, "capacity", func(t *testing.T, w *world) {

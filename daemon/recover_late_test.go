@@ -9,8 +9,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"google.golang.org/protobuf/proto"
-
 	"heddle"
 	"heddle/daemon/store"
 	"heddle/rm"
@@ -65,81 +63,6 @@ func TestRestartMasterGone(t *testing.T) {
 			})
 		})
 	}
-}
-
-// A master that came back and whose node did not: when it falls silent all it holds and asks for ends with it.
-func TestRestartMasterWithoutNode(t *testing.T) {
-	inRestarts(t, "capacity", func(t *testing.T, w *world, path string) {
-		id, m, _, n := w.job("MAPREDUCE")
-		task := n.task(m)
-		w.restart(path, time.Second)
-		n.register(4096, 4, status(task, 20, wire.ContainerState_C_RUNNING))
-		m.register()
-		time.Sleep(11 * time.Second)
-		m.ask(row(20, "*", 4096, 1)) // has no room
-		for range 16 {
-			time.Sleep(time.Minute)
-			n.beat()
-		}
-		if p := w.app(id); p.Attempt != 2 || p.Master.Attempt.N != 2 || p.Containers != 1 || len(p.Requests) != 0 {
-			t.Errorf("attempt %d, %d containers, requests %v; want a second master and nothing of the first one's", p.Attempt, p.Containers, p.Requests)
-		}
-		w.check()
-	})
-}
-
-// A completion that no master has heard of survives another start: the node that knows of it may not forget.
-func TestSecondRestart(t *testing.T) {
-	inRestarts(t, "capacity", func(t *testing.T, w *world, path string) {
-		id, m, home, n := w.job("MAPREDUCE")
-		master, task := w.masterOf(id), n.task(m)
-		w.restart(path, time.Second)
-		n.register(4096, 4, status(task, 20, wire.ContainerState_C_COMPLETE))
-		if b := n.beat(); len(b.GetContainersToBeRemovedFromNm()) != 0 {
-			t.Errorf("the node may forget %v", b.GetContainersToBeRemovedFromNm())
-		}
-		home.register(2048, 4, status(master, 0, wire.ContainerState_C_RUNNING))
-		m.register()
-		n.register(4096, 4, status(task, 20, wire.ContainerState_C_COMPLETE)) // once more
-		if s := m.ask().GetCompletedContainerStatuses(); len(s) != 1 {
-			t.Errorf("completions %v, want one", s)
-		}
-		if s := m.ask().GetCompletedContainerStatuses(); len(s) != 0 {
-			t.Errorf("completions %v, want none", s)
-		}
-		if b := n.beat(); len(b.GetContainersToBeRemovedFromNm()) != 1 || conv.Container(b.GetContainersToBeRemovedFromNm()[0]) != task {
-			t.Errorf("the node may forget %v", b.GetContainersToBeRemovedFromNm())
-		}
-		n.register(4096, 4, status(task, 20, wire.ContainerState_C_COMPLETE)) // that answer did not arrive
-		if s := m.ask().GetCompletedContainerStatuses(); len(s) != 0 {
-			t.Errorf("told again: %v", s)
-		}
-		w.check()
-	})
-}
-
-// A release that comes before its container's node ends the container when the node is there.
-func TestReleaseBeforeNode(t *testing.T) {
-	inRestarts(t, "capacity", func(t *testing.T, w *world, path string) {
-		id, m, home, n := w.job("MAPREDUCE")
-		master, task := w.masterOf(id), n.task(m)
-		w.restart(path, time.Second)
-		m.register()
-		if _, err := m.try(&wire.AllocateRequest{ResponseId: new(m.resp), Release: []*wire.ContainerId{conv.WireContainer(task)}}); err != nil {
-			t.Fatal(err)
-		}
-		m.ask(row(10, "*", 4096, 1)) // as before, though no node of that size has come back
-		home.register(2048, 4, status(master, 0, wire.ContainerState_C_RUNNING))
-		m.ask(row(10, "*", 4096, 1))
-		n.register(4096, 4, status(task, 20, wire.ContainerState_C_RUNNING))
-		if b := n.beat(); len(b.GetContainersToCleanup()) != 1 {
-			t.Errorf("it runs on: %v", b)
-		}
-		if p := w.app(id); p.Containers != 2 {
-			t.Errorf("%d containers are held, want the master and what it asked for", p.Containers)
-		}
-		w.check()
-	})
 }
 
 // An end that came between two writes: all attempts are over, and nothing says so of the application.
@@ -213,23 +136,6 @@ func TestRestartKeepsTheReport(t *testing.T) {
 	})
 }
 
-// Who was taken in before a start goes on, though its queue takes nobody any more.
-func TestRestartInStoppedQueue(t *testing.T) {
-	inRestarts(t, "capacity", func(t *testing.T, w *world, path string) {
-		id := w.submit("SPARK", 1024)
-		w.restart(path, time.Second)
-		if err := w.refresh(stoppedQueues(t)); err != nil {
-			t.Fatal(err)
-		}
-		w.node("n1", 2048, 4)
-		time.Sleep(11 * time.Second)
-		if p := w.app(id); p.State != rm.AppAccepted || p.Master.ID == 0 {
-			t.Errorf("it is %s, its master %v: %s", p.State, p.Master, p.Diagnostics)
-		}
-		w.check()
-	})
-}
-
 // A master that is larger than containers may be after a start: one that waits fails and says so, and the next
 // attempt of one that runs gets the largest container there is.
 func TestRestartWithSmallerContainers(t *testing.T) {
@@ -249,33 +155,6 @@ func TestRestartWithSmallerContainers(t *testing.T) {
 		n.beat()
 		if p := w.app(runs); p.Attempt != 2 || p.Master.ID == 0 {
 			t.Errorf("attempt %d of %s has the master %v", p.Attempt, p.State, p.Master)
-		}
-		w.check()
-	})
-}
-
-// A node that comes back late and full is given nothing more, though a policy names nodes as soon as they are there.
-func TestRestartFullNode(t *testing.T) {
-	inRestarts(t, "heddle", func(t *testing.T, w *world, path string) {
-		id, m, home, n := w.job("SPARK")
-		var list []*wire.NMContainerStatus
-		for range 2 {
-			s := status(n.task(m), 20, wire.ContainerState_C_RUNNING)
-			s.Resource.Memory = proto.Int64(2048)
-			list = append(list, s)
-		}
-		master := w.masterOf(id)
-		w.restart(path, time.Second)
-		home.register(2048, 4, status(master, 0, wire.ContainerState_C_RUNNING))
-		m.register()
-		time.Sleep(11 * time.Second)
-		m.ask(row(20, "*", 2048, 2)) // has no room
-		n.register(4096, 4, list...)
-		if a := m.ask(); len(a.GetAllocatedContainers()) != 0 {
-			t.Errorf("granted on a full node: %v", a.GetAllocatedContainers())
-		}
-		if p := w.app(id); p.Containers != 3 {
-			t.Errorf("%d containers, want the master and the two that came back", p.Containers)
 		}
 		w.check()
 	})

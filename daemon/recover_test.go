@@ -121,39 +121,6 @@ func TestWorkPreservingRestart(t *testing.T) {
 	})
 }
 
-// A master that does not come back holds nobody up for long, and one that ended while nobody listened is
-// followed by another attempt.
-func TestRestartWithoutMaster(t *testing.T) {
-	inRestarts(t, "capacity", func(t *testing.T, w *world, path string) {
-		n := w.node("n1", 8192, 8)
-		id := w.submit("MAPREDUCE", 1024)
-		master := w.masterOf(id)
-		n.run(master)
-		n.beat()
-		w.master(id)
-		waiting := w.submit("SPARK", 8192) // has to wait
-
-		w.restart(path, time.Second)
-		n.register(8192, 8, status(master, 0, wire.ContainerState_C_COMPLETE))
-		later := w.submit("SPARK", 1024)
-		if p := w.app(later); p.State != rm.AppSubmitted {
-			t.Errorf("taken in as %s before recovery is over", p.State)
-		}
-		time.Sleep(11 * time.Second)
-		n.beat()
-		if p := w.app(id); p.Attempt != 2 || p.State != rm.AppAccepted {
-			t.Errorf("the application whose master ended is %s, attempt %d", p.State, p.Attempt)
-		}
-		if p := w.app(later); p.State != rm.AppAccepted {
-			t.Errorf("the application that came during recovery is %s", p.State)
-		}
-		if p := w.app(waiting); p.State != rm.AppAccepted || p.Attempt != 1 {
-			t.Errorf("the application that waited is %s, attempt %d", p.State, p.Attempt)
-		}
-		w.check()
-	})
-}
-
 // Placement rules may create queues: a queue is made for the application that is placed there, is there after a
 // restart, and goes with the next refresh when nobody is in it any more.
 func TestQueuesAreCreated(t *testing.T) {

@@ -41,16 +41,18 @@ type Plan struct {
 	// Rebuild makes the workload of another seed, where it is drawn by seed; nil = always the same.
 	Rebuild func(seed uint64) (*workload.Workload, error)
 
-	Given     bool
-	Costs     *sim.Costs // of the given world: see [sim.Options]
-	Parts     []sim.JobParts
-	Loads     []sim.Load
-	KeepTasks bool
-	Trace     bool // keep predictions, and what tasks were given and used
-	EveryBeat bool
-	Check     bool
-	MaxTime   heddle.Time
-	Workers   int // runs at once; 0 = one a processor
+	Stock      bool // every profile is run as a stock ResourceManager would: see [sim.Options]
+	PromptEnds bool // likewise
+	Given      bool
+	Costs      *sim.Costs // of the given world: see [sim.Options]
+	Parts      []sim.JobParts
+	Loads      []sim.Load
+	KeepTasks  bool
+	Trace      bool // keep predictions, and what tasks were given and used
+	EveryBeat  bool
+	Check      bool
+	MaxTime    heddle.Time
+	Workers    int // runs at once; 0 = one a processor
 
 	// Report is told how far each run is; it is called from several goroutines, one call at a time.
 	Report func(run int, p sim.Progress)
@@ -105,9 +107,10 @@ func (p *Plan) one(run int, profile *policies.Profile, seed uint64, mu *sync.Mut
 	o := sim.Options{
 		Profile: profile.Name, Set: built.Set, Seed: seed, Workload: wl, Queues: queues, Users: users,
 		Nodes: p.Nodes, UplinkBps: p.UplinkBps, Params: world.DefaultParams(), Effects: p.Effects,
-		Given: p.Given, Costs: p.Costs, Parts: p.Parts, Loads: p.Loads, LoadSim: wl.Format == "sls", NodeBeat: p.Conf.Site.NodeHeartbeat, Expiry: p.Conf.Site.NodeExpiry, MasterBeat: p.Conf.Site.MasterHeartbeat,
+		Given: p.Given, PromptEnds: p.PromptEnds, Costs: p.Costs, Parts: p.Parts, Loads: p.Loads, LoadSim: wl.Format == "sls", NodeBeat: p.Conf.Site.NodeHeartbeat, Expiry: p.Conf.Site.NodeExpiry, MasterBeat: p.Conf.Site.MasterHeartbeat,
 		KeepTasks: p.KeepTasks, Trace: p.Trace, EveryBeat: p.EveryBeat, Check: p.Check, MaxTime: p.MaxTime, Stop: p.Stop,
 	}
+	o.Stock = p.Stock || profile.Stock
 	o.CountCPU, o.SlotMaster, o.NoFacts = p.countCPU(), profile.Masters == policies.AtOnce, profile.Agentless
 	if p.Faults != nil {
 		o.Faults = p.Faults(seed)

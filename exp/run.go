@@ -177,6 +177,7 @@ func (e *Experiment) run(p *part, o *Options) error {
 		Workload: p.work, Profiles: []*policies.Profile{profile}, Seeds: []uint64{p.seed}, Conf: h,
 		Nodes: nodes, UplinkBps: s.Uplink, Effects: world.Effects(s.Effects),
 		Faults: func(uint64) []sim.Fault { return faults },
+		Stock:  true,
 		Given:  e.Given, KeepTasks: true, Trace: p.trace || e.Traced, Check: o.Check, MaxTime: longest, Workers: 1, Stop: o.Stop,
 	}
 	if p.off >= 0 {

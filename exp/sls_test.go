@@ -71,7 +71,7 @@ func means(t *testing.T, dir, profile string, seeds uint64) []float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan := Plan{Workload: wl, Profiles: []*policies.Profile{p}, Conf: h, Nodes: nodes, Given: true, Check: true}
+	plan := Plan{Stock: true, Workload: wl, Profiles: []*policies.Profile{p}, Conf: h, Nodes: nodes, Given: true, Check: true}
 	for s := range seeds {
 		plan.Seeds = append(plan.Seeds, s+1)
 	}

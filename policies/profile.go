@@ -40,6 +40,8 @@ type Profile struct {
 
 	// Agentless says that [Profile.WithoutAgent] made it: in a simulation, jobs' facts are not known either.
 	Agentless bool `yaml:"-"`
+	// Stock says that a simulation is of a stock ResourceManager that runs this profile, and not of heddle rm.
+	Stock bool `yaml:"-"`
 }
 
 // A LaneSpec is one lane of a profile.

@@ -115,7 +115,7 @@ func (c *Comparison) page() *page {
 	if seeds := c.Seeds(); len(seeds) > 0 {
 		p.Seed = seeds[0]
 	}
-	p.Subtitle = some(len(c.Profiles), "profile", "profiles") + " · " + some(len(c.Seeds()), "seed", "seeds") + " · " + c.World + " world" + pick(c.WorldWhy == "", "", ", because "+c.WorldWhy)
+	p.Subtitle = strings.Join(c.manners(), "; ") + " · " + some(len(c.Profiles), "profile", "profiles") + " · " + some(len(c.Seeds()), "seed", "seeds") + " · " + c.World + " world" + pick(c.WorldWhy == "", "", ", because "+c.WorldWhy)
 	for i, r := range c.Profiles {
 		p.Profiles = append(p.Profiles, profileLabel{r.Name, profileClass(i), i, i % colours})
 	}

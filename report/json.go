@@ -83,6 +83,8 @@ type inputJSON struct {
 
 type profileJSON struct {
 	Profile string `json:"profile"`
+	As      string `json:"as"` // heddle or stock
+	Agent   bool   `json:"agent"`
 	figuresJSON[number]
 	Spread   figuresJSON[pair] `json:"spread"`
 	History  []historyJSON     `json:"history"`
@@ -117,6 +119,8 @@ func JSON(w io.Writer, c *Comparison) error {
 	for i, s := range c.Summaries() {
 		out.Profiles = append(out.Profiles, profileJSON{
 			Profile:     s.Profile,
+			As:          pick(c.Profiles[i].Stock, "stock", "heddle"),
+			Agent:       c.Profiles[i].Agent,
 			figuresJSON: figures(func(m Metric) number { return number(s.Mean[m]) }),
 			Spread:      figures(func(m Metric) pair { return pair{number(s.Low[m]), number(s.High[m])} }),
 			History:     c.Profiles[i].history(), Failures: c.Profiles[i].failures(),

@@ -25,8 +25,10 @@ type Comparison struct {
 // ProfileRuns are the runs of one profile, one for each seed. A profile whose runs did not come to be
 // (the user interrupted) has none; its figures do not apply.
 type ProfileRuns struct {
-	Name string
-	Runs []*sim.Result
+	Name  string
+	Stock bool // a stock ResourceManager was simulated, and not heddle rm
+	Agent bool // with a node agent beside every NodeManager
+	Runs  []*sim.Result
 }
 
 // Seeds lists the seeds of all runs, ascending.

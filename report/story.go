@@ -2,6 +2,8 @@ package report
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 )
 
 // A topic is one thing to know about a comparison beside its figures.
@@ -22,6 +24,7 @@ func (c *Comparison) topics(defects int) []topic {
 	add("filled", c.filled()...)
 	add("skipped", c.skipped(defects)...)
 	add("cluster", c.Cluster)
+	add("simulated", c.mannersLines()...)
 	add("world", c.worldLine())
 	add("bounds", c.boundsLine())
 	add("recorded", c.recorded())
@@ -87,6 +90,40 @@ func (c *Comparison) worldLine() string {
 		return world
 	}
 	return fmt.Sprintf("%s; %s %s", world, pick(len(seeds) == 1, "seed", "seeds"), seedRange(seeds))
+}
+
+// manner says which ResourceManager was simulated.
+func (p *ProfileRuns) manner() string {
+	return pick(p.Stock, "a stock ResourceManager", "heddle rm") + pick(p.Agent, ", with a node agent beside every NodeManager", ", without node agents")
+}
+
+// manners lists which ResourceManagers were simulated, in the order of the profiles.
+func (c *Comparison) manners() []string {
+	var out []string
+	for i := range c.Profiles {
+		if m := c.Profiles[i].manner(); !slices.Contains(out, m) {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// mannersLines says it with the profiles where it was not the same for all.
+func (c *Comparison) mannersLines() []string {
+	out := c.manners()
+	if len(out) < 2 {
+		return out
+	}
+	for i, m := range out {
+		var names []string
+		for k := range c.Profiles {
+			if c.Profiles[k].manner() == m {
+				names = append(names, c.Profiles[k].Name)
+			}
+		}
+		out[i] += ": " + strings.Join(names, ", ")
+	}
+	return out
 }
 
 func (c *Comparison) boundsLine() string {

@@ -23,6 +23,7 @@ const (
 	shownDefects = 5
 	gap          = 2  // between columns
 	labelled     = 12 // what the label of a paragraph takes
+	headed       = 26 // a profile's name may take, in columns that need less
 )
 
 // Table writes the result for people: metrics as rows, profiles as columns, each value the mean over
@@ -44,8 +45,8 @@ func Table(w io.Writer, c *Comparison, o TableOptions) error {
 	}
 	var b strings.Builder
 	for from := 0; from < len(sums); {
-		cells, to := layOut(columns, from, o.Width, ink)
-		b.WriteString(grid(lines, cells, c.Profiles[from:to], ink))
+		cells, to := layOut(columns, c.Profiles, from, o.Width, ink)
+		b.WriteString(grid(lines, cells))
 		b.WriteString("\n")
 		from = to
 	}
@@ -85,8 +86,8 @@ func (k ink) with(code, s string) string {
 
 // layOut makes the cells of as many profiles from the given one as fit into the width, at least one.
 // A column is triples of value, spread and mark; values are aligned at their right end, spreads at
-// their left.
-func layOut(columns [][]string, from, width int, k ink) (cells [][]string, to int) {
+// their left. Its first cell is the profile's name, in lines.
+func layOut(columns [][]string, profiles []ProfileRuns, from, width int, k ink) (cells [][]string, to int) {
 	used := gap
 	for _, r := range rows {
 		used = max(used, gap+utf8.RuneCountInString(r.label))
@@ -101,10 +102,15 @@ func layOut(columns [][]string, from, width int, k ink) (cells [][]string, to in
 			out = append(out, cell(columns[to][i:i+3], value, k))
 			whole = max(whole, text.StringWidthWithoutEscSequences(out[len(out)-1]))
 		}
+		head := wrap(profiles[to].Name, max(whole, headed))
+		for i, line := range head {
+			whole = max(whole, utf8.RuneCountInString(line))
+			head[i] = k.bold(line)
+		}
 		if used += whole + gap; used > width && to > from {
 			break
 		}
-		cells = append(cells, out)
+		cells = append(cells, append([]string{strings.Join(head, "\n")}, out...))
 	}
 	return cells, to
 }
@@ -124,7 +130,7 @@ func cell(triple []string, width int, k ink) string {
 	return s
 }
 
-func grid(rows []row, cells [][]string, profiles []ProfileRuns, k ink) string {
+func grid(rows []row, cells [][]string) string {
 	t := table.NewWriter()
 	style := table.StyleLight
 	style.Options = table.Options{SeparateHeader: true}
@@ -132,8 +138,8 @@ func grid(rows []row, cells [][]string, profiles []ProfileRuns, k ink) string {
 	t.SetStyle(style)
 	t.SuppressTrailingSpaces()
 	header := table.Row{""}
-	for _, p := range profiles {
-		header = append(header, k.bold(p.Name))
+	for _, column := range cells {
+		header = append(header, column[0])
 	}
 	t.AppendHeader(header)
 	for i, r := range rows {
@@ -142,7 +148,7 @@ func grid(rows []row, cells [][]string, profiles []ProfileRuns, k ink) string {
 		}
 		line := table.Row{r.label}
 		for _, column := range cells {
-			line = append(line, column[i])
+			line = append(line, column[i+1])
 		}
 		t.AppendRow(line)
 	}

@@ -34,7 +34,8 @@ func render(t *testing.T, c *Comparison, o TableOptions) string {
 
 func TestTableFits(t *testing.T) {
 	f := usual()
-	f.profiles = append(f.profiles, "fair+coupling", "dress", "ikayak")
+	f.profiles = append(f.profiles, "fair+coupling", "dress", "ikayak", "heddle --agent --as stock",
+		"fair (place.map={delay: {node_wait: 5, rack_wait: 5}}) --agent --as stock")
 	for _, width := range []int{80, 100, 120, 200} {
 		for line := range strings.SplitSeq(render(t, f.build(), TableOptions{Width: width}), "\n") {
 			if n := text.StringWidthWithoutEscSequences(line); n > width {
@@ -61,5 +62,28 @@ func TestTableColour(t *testing.T) {
 	t.Setenv("NO_COLOR", "1")
 	if render(t, c, TableOptions{Colour: true}) != plain {
 		t.Error("NO_COLOR is not honoured")
+	}
+}
+
+// Which ResourceManager was simulated is said once where it is the same for all, and else of each.
+func TestTableSaysWhatWasSimulated(t *testing.T) {
+	c := usual().build()
+	if text := render(t, c, TableOptions{}); !strings.Contains(text, "\n simulated  heddle rm, without node agents\n world ") {
+		t.Errorf("one line is wanted for all:\n%s", text)
+	}
+	c.Profiles[0].Stock = true
+	c.Profiles[2].Agent = true
+	want := "\n simulated  a stock ResourceManager, without node agents: capacity\n" +
+		"            heddle rm, without node agents: fair\n" +
+		"            heddle rm, with a node agent beside every NodeManager: fifo\n world "
+	if text := render(t, c, TableOptions{}); !strings.Contains(text, want) {
+		t.Errorf("a line for each is wanted:\n%s", text)
+	}
+	c.Profiles[2].Agent = false
+	if text := render(t, c, TableOptions{}); !strings.Contains(text, "\n            heddle rm, without node agents: fair, fifo\n world ") {
+		t.Errorf("one line for two that are alike is wanted:\n%s", text)
+	}
+	if page := write(t, c); !strings.Contains(page, ">a stock ResourceManager, without node agents; heddle rm, without node agents · 3 profiles · ") {
+		t.Error("the page's subtitle does not say what was simulated")
 	}
 }

@@ -52,7 +52,7 @@ func (m *Machine) refreshNodes(q *RefreshNodes) {
 
 // drained lets a node go that is being decommissioned once nothing runs there.
 func (m *Machine) drained(n *node) {
-	if len(n.conts) == 0 && len(n.apps) == 0 {
+	if len(n.conts) == 0 && n.apps == 0 {
 		m.nodeDown(n, nodeDecommissioned)
 	}
 }
@@ -76,7 +76,7 @@ func (m *Machine) resize(q *ResizeNode) error {
 	case !plausible(q.Total) || q.Total[heddle.Memory] == 0 || q.Total[heddle.CPU] == 0:
 		return invalid(classYarn, "a node cannot offer %s; expected some memory and vcores", m.text(q.Total))
 	}
-	n.total, n.resized = q.Total, true
+	n.total, n.order().resize = q.Total, true
 	if n.up && n.state == nodeRunning {
 		m.step(heddle.NodeResized{Node: n.nid, Total: q.Total})
 	}

@@ -3,7 +3,6 @@ package rm
 import (
 	"iter"
 	"maps"
-	"slices"
 
 	"heddle"
 	"heddle/yarn/ids"
@@ -27,7 +26,9 @@ type app struct {
 	kill      string     // it was killed while its submission was being stored: why
 	killers   []Call     // wait for that kill to be stored
 	moveWhy   heddle.Why // why the core turned the last move down
-	nodes     map[*node]bool
+	why       heddle.Why // why the application was not taken in
+	nodes     []*node    // that ran something of it and have not been told to clean up
+	onNodes   bits       // likewise, by heddle.NodeID
 	logs      string
 	closed    bool // the core was told of its end
 
@@ -75,7 +76,7 @@ func (m *Machine) rejected(a *app, why heddle.Why) {
 		return // a move, whose sender is told
 	}
 	m.apps[a.aid] = nil
-	a.aid = heddle.NoApp
+	a.aid, a.why = heddle.NoApp, why
 	m.end(a, appFailed, Failed, text("Application %s was not taken into queue %s by user %s: %s", a.ID, a.queue, a.user, whyText(why)))
 }
 
@@ -84,6 +85,7 @@ func (m *Machine) begin(a *app, running bool) {
 	a.become(appSubmitted)
 	q, ok := m.queues[a.queue]
 	if !ok || !m.sch.Queues[q].Leaf {
+		a.why = heddle.NoSuchQueue
 		m.end(a, appFailed, Failed, text("Application %s was submitted to %s, which is no leaf queue", a.ID, a.queue))
 		return
 	}
@@ -102,7 +104,7 @@ func (m *Machine) begin(a *app, running bool) {
 
 // offer has nodes with room offered for what an application asks, at once instead of as they report in.
 func (m *Machine) offer(a *app) {
-	if m.Ready() && a.aid != heddle.NoApp {
+	if m.Ready() && a.aid != heddle.NoApp && !m.cfg.Stock {
 		m.step(heddle.Offer{App: a.aid})
 	}
 }
@@ -154,7 +156,7 @@ func (m *Machine) close(a *app) {
 	if a.state == appFinishing {
 		a.become(appFinished)
 	}
-	m.emit(&Ended{a.ID, a.user, a.public(), a.diag})
+	m.emit(&Ended{a.ID, a.user, a.public(), a.diag, a.why})
 	m.timers.stop(&a.timer)
 	if t := a.newest(); t != nil {
 		m.timers.stop(&t.timer)
@@ -169,14 +171,16 @@ func (m *Machine) close(a *app) {
 		m.apps[a.aid] = nil
 		a.aid = heddle.NoApp
 	}
-	for _, n := range slices.SortedFunc(maps.Keys(a.nodes), func(m, n *node) int { return m.id.Compare(n.id) }) {
+	for _, n := range a.nodes {
 		if n.state.active() {
 			n.clean(a.ID)
 		}
-		delete(n.apps, a.ID)
-		maps.DeleteFunc(n.killed, func(id ids.Container, _ heddle.Time) bool { return id.Attempt.App == a.ID })
+		n.apps--
+		if n.killed != nil {
+			maps.DeleteFunc(n.killed, func(id ids.Container, _ heddle.Time) bool { return id.Attempt.App == a.ID })
+		}
 	}
-	a.nodes = nil
+	a.nodes, a.onNodes = nil, nil
 	m.commit(nil, Change{App: a.record()}) // with what it held in the end
 	a.forget()
 	_, known := m.queues[a.queue]
@@ -197,10 +201,20 @@ func (m *Machine) trim() {
 	var drop []Change
 	for _, a := range m.over[:n] {
 		delete(m.byApp, a.ID)
+		m.recent.drop(a)
 		drop = append(drop, Change{Drop: a.ID})
 	}
 	m.over = m.over[n:]
 	m.commit(nil, drop...)
+}
+
+// ranOn notes that a node ran something of the application.
+func (a *app) ranOn(n *node) {
+	if !a.onNodes.has(int(n.nid)) {
+		a.onNodes.add(int(n.nid))
+		a.nodes = append(a.nodes, n)
+		n.apps++
+	}
 }
 
 // charge adds what a container held to what its application used.

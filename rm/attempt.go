@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"heddle"
+	"heddle/internal/slab"
 	"heddle/yarn/ids"
 )
 
@@ -36,14 +37,15 @@ type attempt struct {
 	began      heddle.Time
 	ended      heddle.Time // never before it has
 
-	seq      int64 // of its containers
-	conts    []*container
+	seq      int64                  // of its containers
 	granted  []*container           // not yet fetched
-	finished []*ended               // its master is to hear of
-	sent     []*ended               // it was told; known to have arrived with its next call
-	heard    map[ids.Container]bool // ends that are known: true once its master has them; see wasHere
+	finished []ended                // its master is to hear of
+	sent     []told                 // known to have arrived with its next call
+	own      slab.Index[*container] // of this incarnation, by the number in their ids; untold stands for those that ended
+	found    map[int64]*container   // of earlier ones, by the number in their ids
+	heard    map[ids.Container]bool // likewise, ends that are known: true once its master has them; see wasHere
 	updated  map[ids.Node]nodeNews  // for its master
-	tokens   map[ids.Node]bool      // nodes it was given tokens for
+	tokens   bits                   // nodes it was given tokens for, by heddle.NodeID
 	table
 	black    map[string]bool
 	releases map[ids.Container]bool // given back before their nodes came again after a restart
@@ -56,7 +58,7 @@ func (m *Machine) newAttempt(a *app) *attempt {
 	t := &attempt{
 		app: a, id: ids.Attempt{App: a.ID, N: int32(len(a.attempts) + 1)}, state: attemptScheduled,
 		responseID: unregistered, began: m.now, ended: never, seen: m.now, host: noName, port: -1, exit: exitInvalid,
-		tokens: map[ids.Node]bool{}, heard: map[ids.Container]bool{}, updated: map[ids.Node]nodeNews{}, table: newTable(),
+		heard: map[ids.Container]bool{}, updated: map[ids.Node]nodeNews{}, table: newTable(),
 	}
 	a.attempts = append(a.attempts, t)
 	return t
@@ -77,12 +79,18 @@ func (t *attempt) finish(m *Machine, state attemptState) {
 // drop lets go of what only a live attempt needs.
 func (t *attempt) drop() {
 	t.last, t.table, t.black, t.granted, t.releases, t.updated, t.heard = nil, table{}, nil, nil, nil, nil, nil
-	for _, list := range [][]*ended{t.finished, t.sent} {
-		for _, e := range list {
-			e.node.acknowledge(e.news.ID)
+	for i := range t.finished {
+		t.finished[i].node.acknowledge(t.finished[i].news.ID)
+	}
+	for _, e := range t.sent {
+		e.node.acknowledge(e.id)
+	}
+	t.finished, t.sent, t.tokens = nil, nil, nil
+	for seq, c := range t.own.All {
+		if c == untold {
+			t.own.Drop(seq)
 		}
 	}
-	t.finished, t.sent = nil, nil
 }
 
 // unfetch takes back a grant that the master has not fetched; the core asks again by itself.
@@ -97,7 +105,7 @@ func (m *Machine) masterGranted(t *attempt, c *container) {
 	if t.state.isOver() { // while the end of its application is being stored; it goes with it
 		return
 	}
-	t.master, t.masterID, t.masterNode, t.masterHTTP = c, c.id, c.node.id, c.node.http
+	t.master, t.masterID, t.masterNode, t.masterHTTP = c, c.id(), c.node.id, c.node.http
 	c.fetched = m.now
 	c.become(containerAcquired)
 	t.become(attemptSaving)
@@ -216,7 +224,7 @@ func (m *Machine) abandon(t *attempt) {
 	m.step(heddle.Acquire{App: t.app.aid}) // nothing that is given back is owed again
 	m.withdraw(t)
 	m.ending = textCompleted
-	for _, c := range byAge(t.conts) {
+	for _, c := range byAge(t.held) {
 		m.step(heddle.Release{App: t.app.aid, Container: c.cid})
 	}
 	m.ending = ""
@@ -262,9 +270,9 @@ func (m *Machine) stopMaster(t *attempt, status int32) {
 		return
 	}
 	if c.node.state.active() {
-		m.emit(&StopMaster{c.id, c.node.id, t.app.user})
+		m.emit(&StopMaster{c.id(), c.node.id, t.app.user})
 	}
-	m.kill(c.node, c.id)
+	m.kill(c.node, c.id())
 	m.exited(c, status, textCompleted)
 }
 

@@ -37,22 +37,26 @@ func (m *Machine) checkNodes(b *broken) {
 		b.that(n.up != (k != nil && k.Up()), "%s is up here and down in the core, or the other way round", n.id)
 		b.that(n.up && !n.state.active(), "%s is up and %s", n.id, n.state)
 		b.that(k != nil && k.Containers() != len(n.conts), "%s has not as many containers as in the core", n.id)
-		for j, c := range n.conts {
-			b.that(c.onNode != j || c.node != n, "%s is not in its place on %s", c.id, n.id)
+		waiting := 0
+		for _, c := range n.conts {
+			if !c.running() {
+				waiting++
+			}
+			b.that(c.node != n, "%s is not in its place on %s", c.id(), n.id)
 		}
+		b.that(waiting != n.waiting, "%s has %d containers to report, counted as %d", n.id, waiting, n.waiting)
 		held += len(n.conts)
 	}
-	b.that(held != len(m.conts) || held != len(m.byCont), "%d containers on nodes, %d and %d in the tables", held, len(m.conts), len(m.byCont))
+	b.that(held != m.conts.Len(), "%d containers on nodes, %d in the table", held, m.conts.Len())
 }
 
 func (m *Machine) checkContainers(b *broken) {
 	v := m.core.View()
-	for id, c := range m.byCont { // order: of findings alone
-		t := c.attempt
+	for _, c := range m.conts.All {
+		t, id := c.attempt, c.id()
 		x := v.Container(c.cid)
 		b.that(t != t.app.newest(), "%s is held for an attempt that is over", id)
-		b.that(c.over() || c.id != id || m.conts[c.cid] != c, "%s is in a table where it does not belong", id)
-		b.that(c.inLife >= len(t.conts) || t.conts[c.inLife] != c, "%s is not in its attempt", id)
+		b.that(c.over() || m.container(id) != c || m.conts.Get(int64(c.cid)) != c, "%s is in a table where it does not belong", id)
 		b.that(x == nil || x.App().ID() != t.app.aid || x.Node().ID() != c.node.nid, "%s is not what the core holds under its number", id)
 		b.that(t.app.state.isOver(), "%s runs for an application that is %s", id, t.app.state)
 	}
@@ -68,28 +72,40 @@ func (m *Machine) checkApps(b *broken) {
 		b.that(a.closed != a.state.isOver(), "%s is %s and was closed, or not", id, a.state)
 		for i, t := range a.attempts {
 			b.that(i < len(a.attempts)-1 && !t.state.isOver(), "%s goes on beside a later attempt", t.id)
-			b.that(t.state.isOver() && len(t.conts) > 0 && t == a.newest() && a.aid == heddle.NoApp, "%s is over and holds containers", t.id)
+			b.that(t.state.isOver() && holds(t) && t == a.newest() && a.aid == heddle.NoApp, "%s is over and holds containers", t.id)
 		}
 	}
 	b.that(alive != v.Alive(), "%d applications alive, %d in the core", alive, v.Alive())
+}
+
+// holds reports whether an attempt holds a container.
+func holds(t *attempt) bool {
+	for range t.held {
+		return true
+	}
+	return false
 }
 
 // checkAttempts looks at what masters are to be told, and at what they ask for.
 func (m *Machine) checkAttempts(b *broken) {
 	for _, t := range m.current() {
 		waiting, news := 0, map[ids.Container]bool{}
-		for _, c := range t.conts {
+		for c := range t.held {
 			if c.fetched == never && c.kind != heddle.AM {
 				waiting++
 			}
 		}
 		b.that(!t.state.isOver() && waiting != len(t.granted), "%s has %d containers to fetch, and %d are listed", t.id, waiting, len(t.granted))
 		for _, c := range t.granted {
-			b.that(c.over() || c.fetched != never || m.byCont[c.id] != c, "%s is to be fetched and cannot be", c.id)
+			b.that(c.over() || c.fetched != never || m.container(c.id()) != c, "%s is to be fetched and cannot be", c.id())
 		}
-		for _, e := range slices.Concat(t.finished, t.sent) {
-			b.that(news[e.news.ID] || m.byCont[e.news.ID] != nil, "the end of %s is told twice, or while it is held", e.news.ID)
-			news[e.news.ID] = true
+		ends := slices.Clone(t.sent)
+		for _, e := range t.finished {
+			ends = append(ends, told{e.node, e.news.ID})
+		}
+		for _, e := range ends {
+			b.that(news[e.id] || m.container(e.id) != nil, "the end of %s is told twice, or while it is held", e.id)
+			news[e.id] = true
 		}
 		keys := map[askKey]int{}
 		for key, row := range t.rows { // order: counts
@@ -105,15 +121,23 @@ func (m *Machine) checkAttempts(b *broken) {
 
 // checkTimers looks whether whatever has a deadline is looked at.
 func (m *Machine) checkTimers(b *broken) {
-	for i, t := range m.timers.heap {
-		b.that(t.i != i+1, "a timer is not in its place")
-		b.that(i > 0 && t.at < m.timers.heap[(i-1)/2].at, "a timer comes before a sooner one")
+	for i, r := range m.timers.heap {
+		b.that(r.t.i != i+1, "a timer is not in its place")
+		b.that(i > 0 && r.at < m.timers.heap[(i-1)/4].at, "a timer comes before a sooner one")
 	}
 	for _, n := range m.byNode { // order: of findings alone
 		b.that((n.state.active() || len(n.killed) > 0) && n.timer.i == 0, "nobody looks at %s", n.id)
 	}
-	for id, c := range m.byCont { // order: of findings alone
-		b.that(c.state == containerAcquired && c.kind != heddle.AM && c.timer.i == 0, "nobody looks whether %s is used", id)
+	seen, last := map[*container]bool{}, heddle.Time(0)
+	for _, l := range m.unused.list[m.unused.from:] {
+		if l.idle() {
+			seen[l.c] = true
+			b.that(l.c.fetched < last, "%s was told of before the one before it", l.c.id())
+			last = l.c.fetched
+		}
+	}
+	for _, c := range m.conts.All {
+		b.that(c.state == containerAcquired && c.kind != heddle.AM && !c.begun && !seen[c], "nobody looks whether %s is used", c.id())
 	}
 	for a, t := range m.current() {
 		b.that(a.lifetime > 0 && !a.state.ending() && !a.state.isOver() && a.timer.i == 0, "nobody looks how long %s lives", a.ID)
@@ -131,15 +155,20 @@ func (m *Machine) checkTables(b *broken) {
 		}
 	}
 	b.that(named != len(m.byNode), "%d nodes by host, %d by name", named, len(m.byNode))
-	open := 0
+	open, files := 0, map[*node]int{}
 	for id, a := range m.byApp { // order: of findings alone
 		if !a.closed {
 			open++
 		}
-		b.that(a.ID != id, "%s is in the place of %s", a.ID, id)
-		for n := range a.nodes { // order: likewise
+		b.that(a.ID != id || m.appBy(id) != a, "%s is in the place of %s", a.ID, id)
+		for _, n := range a.nodes {
+			files[n]++
 			b.that(a.closed, "%s is over and has still files on %s", id, n.id)
+			b.that(!a.onNodes.has(int(n.nid)), "%s has files on %s and does not know it", id, n.id)
 		}
+	}
+	for _, n := range m.byNode { // order: likewise
+		b.that(int(n.apps) != files[n], "%s has files of %d applications, counted as %d", n.id, files[n], n.apps)
 	}
 	b.that(open+len(m.over) != len(m.byApp), "%d applications go on, %d are over, and there are %d", open, len(m.over), len(m.byApp))
 	c := &m.counts

@@ -35,6 +35,15 @@ type Config struct {
 	// as slow as IdleBeat while the cluster is empty, and never more than BeatLoad reports a second in all.
 	Beat, FastBeat, IdleBeat heddle.Span
 	BeatLoad                 int
+
+	// Stock has everything happen when it does under a stock ResourceManager: nothing is given away for what is asked
+	// for before nodes report in, a call is answered by what was decided before it, containers that its master did not
+	// know of as it asked are not taken off what it asks for, what it asks for stands until it is gone, and nodes report
+	// in every Beat.
+	Stock bool
+	// Agent says that nodes carry out more than stock NodeManagers do: other limits of running containers, and to
+	// suspend and resume them. The shell, which watches, has them do it.
+	Agent bool
 }
 
 // A Scheduler is a policy set, the queues it was built for, and who goes where.
@@ -51,7 +60,7 @@ type Scheduler struct {
 	// Place says which leaf an application goes to: its path in Queues, or one for Rebuild, or an error for the user.
 	Place func(Placement) (queue string, err error)
 	// Rebuild returns the scheduler new, as it was configured, and with those of these leaves that placement rules
-	// can create.
+	// can create. Where it is nil there are no such queues, and nothing is numbered anew.
 	Rebuild func(leaves []string) (*Scheduler, error)
 	// Groups are a user's groups, the primary one first; none for somebody this machine does not know. Access
 	// lists ask it. It may be called from everywhere.

@@ -2,6 +2,7 @@ package rm
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 
 	"heddle"
@@ -10,22 +11,23 @@ import (
 
 // A container is one that was granted and has not ended.
 type container struct {
-	id       ids.Container
-	cid      heddle.ContainerID
 	attempt  *attempt
 	node     *node
+	num      int64 // in its id
+	cid      heddle.ContainerID
 	kind     heddle.Kind
-	priority int32
 	state    containerState
+	life     uint32 // counts those that had this place
+	begun    bool   // its node runs it and has yet to report it: see [LeftOut]
+	priority int32
 	allocID  int64
 	size     heddle.Resource
 	created  heddle.Time
 	fetched  heddle.Time // when its master was told; never before
 	reported uint64      // the last report of its node that named it
-	onNode   int         // where it is in the node's list
-	inLife   int         // where it is in the attempt's list
-	timer    timer       // runs from when its master was told until its node reports it
 }
+
+func (c *container) id() ids.Container { return ids.Container{Attempt: c.attempt.id, ID: c.num} }
 
 // held is what the container has held so far: MiB·s and vcore·s.
 func (c *container) held(now heddle.Time) (memory, vcores float64) {
@@ -34,8 +36,8 @@ func (c *container) held(now heddle.Time) (memory, vcores float64) {
 }
 
 // byAge is containers, the oldest first.
-func byAge(list []*container) []*container {
-	return slices.SortedFunc(slices.Values(list), func(a, b *container) int { return cmp.Compare(a.cid, b.cid) })
+func byAge(list iter.Seq[*container]) []*container {
+	return slices.SortedFunc(list, func(a, b *container) int { return cmp.Compare(a.cid, b.cid) })
 }
 
 // What masters are told of containers that did not end by themselves.
@@ -51,8 +53,10 @@ const (
 func (m *Machine) carry(d heddle.Decision) {
 	switch d := d.(type) {
 	case *heddle.Admit:
+		m.note(d, m.apps[d.App].ID, ids.Container{})
 		m.admitted(m.apps[d.App])
 	case *heddle.Reject:
+		m.note(d, m.apps[d.App].ID, ids.Container{})
 		m.rejected(m.apps[d.App], d.Why)
 	case *heddle.Launch:
 		m.granted(d)
@@ -60,12 +64,27 @@ func (m *Machine) carry(d heddle.Decision) {
 		m.adopted(d)
 	case *heddle.Kill:
 		m.killed(d)
-	case *heddle.Book, *heddle.Unbook: // the core's own; nobody outside is told
-	case *heddle.Resize, *heddle.Suspend, *heddle.Resume:
-		// Profiles are built without what needs a node agent, so these do not come. If one does it is not
-		// carried out.
-		m.log(Error, "a decision that stock NodeManagers cannot carry out", "decision", d)
+	case *heddle.Book: // the core's own, and so is Unbook
+		m.note(d, m.apps[d.App].ID, ids.Container{})
+	case *heddle.Unbook:
+		m.note(d, m.apps[d.App].ID, ids.Container{})
+	case *heddle.Resize:
+		m.forAgent(d, d.Container)
+	case *heddle.Suspend:
+		m.forAgent(d, d.Container)
+	case *heddle.Resume:
+		m.forAgent(d, d.Container)
 	}
+}
+
+// forAgent is a decision for a node agent. Without agents profiles are built without what needs one, so these do not
+// come. If one does it is not carried out.
+func (m *Machine) forAgent(d heddle.Decision, id heddle.ContainerID) {
+	if !m.cfg.Agent {
+		m.log(Error, "a decision that stock NodeManagers cannot carry out", "decision", d)
+		return
+	}
+	m.noteOf(d, id)
 }
 
 // granted is a container for an application: its master's own, or one for the master to fetch.
@@ -73,12 +92,14 @@ func (m *Machine) granted(d *heddle.Launch) {
 	a := m.apps[d.App]
 	t := a.newest()
 	t.seq++
-	c := &container{
-		id:  ids.Container{Attempt: t.id, ID: m.epoch<<ids.EpochShift | t.seq},
-		cid: d.Container, attempt: t, node: m.nodes[d.Node], kind: d.Kind, priority: d.Priority, allocID: d.AllocID,
+	c := m.newContainer()
+	*c = container{
+		life: c.life + 1, num: m.epoch<<ids.EpochShift | t.seq, cid: d.Container, attempt: t, node: m.nodes[d.Node],
+		kind: d.Kind, priority: d.Priority, allocID: d.AllocID,
 		size: d.Told, created: m.now, fetched: never,
 	}
 	m.track(c)
+	m.note(d, a.ID, c.id())
 	if d.Kind == heddle.AM {
 		m.masterGranted(t, c)
 		return
@@ -86,34 +107,99 @@ func (m *Machine) granted(d *heddle.Launch) {
 	t.granted = append(t.granted, c)
 }
 
-// track enters a container into the tables.
-func (m *Machine) track(c *container) {
-	m.conts[c.cid], m.byCont[c.id] = c, c
-	a, t, n := c.attempt.app, c.attempt, c.node
-	c.onNode, c.inLife = len(n.conts), len(t.conts)
-	n.conts, t.conts = append(n.conts, c), append(t.conts, c)
-	n.apps[a.ID] = true
-	a.nodes[n] = true
+// newContainer is a place for one: that of the last one that ended, so that what is in use stays close together.
+func (m *Machine) newContainer() *container {
+	last := len(m.free) - 1
+	if last < 0 {
+		return &container{}
+	}
+	c := m.free[last]
+	m.free = m.free[:last]
+	return c
 }
 
-// untrack takes a container out of the tables.
-func (m *Machine) untrack(c *container) {
-	delete(m.conts, c.cid)
-	delete(m.byCont, c.id)
+// track enters a container into the tables.
+func (m *Machine) track(c *container) {
+	a, t, n := c.attempt.app, c.attempt, c.node
+	m.conts.Set(int64(c.cid), c)
+	if seq, ours := m.ours(c.num); ours {
+		t.own.Set(seq, c)
+	} else {
+		if t.found == nil {
+			t.found = map[int64]*container{}
+		}
+		t.found[c.num] = c
+	}
+	n.conts = append(n.conts, c)
+	if !c.running() {
+		n.waiting++
+	}
+	a.ranOn(n)
+}
+
+// ours is a container's place among those that this incarnation granted to its attempt.
+func (m *Machine) ours(num int64) (seq int64, ours bool) {
+	return num & (1<<ids.EpochShift - 1), num>>ids.EpochShift == m.epoch
+}
+
+// container finds one that is held, nil for none.
+func (m *Machine) container(id ids.Container) *container {
+	t := m.attemptOf(id.Attempt)
+	if t == nil {
+		return nil
+	}
+	seq, ours := m.ours(id.ID)
+	if !ours {
+		return t.found[id.ID]
+	}
+	if c := t.own.Get(seq); c != untold {
+		return c
+	}
+	return nil
+}
+
+// held yields the containers that an attempt holds, in no order.
+func (t *attempt) held(yield func(*container) bool) {
+	for _, c := range t.own.All {
+		if c != untold && !yield(c) {
+			return
+		}
+	}
+	for _, c := range t.found { // order: none is promised
+		if !yield(c) {
+			return
+		}
+	}
+}
+
+// untold stands for a container that has ended, which its master has not been told.
+var untold = &container{state: containerCompleted}
+
+// untrack takes a container out of the tables. told says that nobody is to hear of its end.
+func (m *Machine) untrack(c *container, told bool) {
 	n, t := c.node, c.attempt
-	last := n.conts[len(n.conts)-1]
-	n.conts[c.onNode], last.onNode = last, c.onNode
-	n.conts[len(n.conts)-1] = nil
-	n.conts = n.conts[:len(n.conts)-1]
-	last = t.conts[len(t.conts)-1]
-	t.conts[c.inLife], last.inLife = last, c.inLife
-	t.conts[len(t.conts)-1] = nil
-	t.conts = t.conts[:len(t.conts)-1]
+	m.conts.Drop(int64(c.cid))
+	seq, ours := m.ours(c.num)
+	switch {
+	case !ours:
+		delete(t.found, c.num)
+	case told:
+		t.own.Drop(seq)
+	default:
+		t.own.Set(seq, untold)
+	}
+	last := len(n.conts) - 1
+	n.conts[slices.Index(n.conts, c)] = n.conts[last]
+	n.conts[last] = nil
+	n.conts = n.conts[:last]
+	if c.kind != heddle.AM { // its attempt remembers that one
+		m.dead = append(m.dead, c)
+	}
 }
 
 // killed is a container that the core ended: its node is told, and its master, unless it never heard of it.
 func (m *Machine) killed(d *heddle.Kill) {
-	c := m.conts[d.Container]
+	c := m.conts.Get(int64(d.Container))
 	if c == nil {
 		return
 	}
@@ -125,8 +211,9 @@ func (m *Machine) killed(d *heddle.Kill) {
 	case why == "":
 		why = textCompleted
 	}
-	m.kill(c.node, c.id)
-	m.ended(c, &ContainerNews{ID: c.id, Over: true, Exit: int32(d.Status), Diagnostics: why, Size: c.size})
+	m.note(d, c.attempt.app.ID, c.id())
+	m.kill(c.node, c.id())
+	m.ended(c, &ContainerEnd{ID: c.id(), Exit: int32(d.Status), Diagnostics: why, Size: c.size})
 	if c.kind == heddle.AM {
 		m.masterEnded(c.attempt, int32(d.Status), why)
 	}
@@ -134,11 +221,14 @@ func (m *Machine) killed(d *heddle.Kill) {
 
 // exited is a container that must be taken for ended.
 func (m *Machine) exited(c *container, status int32, diagnostics string) {
-	m.exitedAs(c, &ContainerNews{ID: c.id, Over: true, Exit: status, Diagnostics: diagnostics, Size: c.size})
+	if !c.over() {
+		m.note(&heddle.Kill{Container: c.cid, Status: heddle.ExitStatus(status)}, c.attempt.app.ID, c.id())
+	}
+	m.exitedAs(c, &ContainerEnd{ID: c.id(), Exit: status, Diagnostics: diagnostics, Size: c.size})
 }
 
 // exitedAs is a container that ended on its node, as the node put it: masters act on its codes and texts.
-func (m *Machine) exitedAs(c *container, s *ContainerNews) {
+func (m *Machine) exitedAs(c *container, s *ContainerEnd) {
 	if c.over() {
 		return
 	}
@@ -157,50 +247,58 @@ func (m *Machine) unreported(n *node, missing func(*container) bool) {
 			gone = append(gone, c)
 		}
 	}
-	for _, c := range byAge(gone) {
-		m.exited(c, int32(heddle.Aborted), text("Container %s was running but not reported from %s", c.id, n.id))
+	for _, c := range byAge(slices.Values(gone)) {
+		m.exited(c, int32(heddle.Aborted), text("Container %s was running but not reported from %s", c.id(), n.id))
 	}
 }
 
 // ended takes a container out of the tables and keeps the news for its master.
-func (m *Machine) ended(c *container, s *ContainerNews) {
+func (m *Machine) ended(c *container, s *ContainerEnd) {
 	if c.over() {
 		return
 	}
-	c.become(containerCompleted)
-	m.timers.stop(&c.timer)
-	m.untrack(c)
-	m.charge(c)
-	if c.kind == heddle.AM {
-		return
+	if !c.running() {
+		c.node.waiting--
 	}
+	c.become(containerCompleted)
 	t := c.attempt
+	told := c.kind == heddle.AM || t.state.isOver() || c.fetched == never
+	m.untrack(c, told)
+	m.charge(c)
 	switch {
-	case t.state.isOver(): // nobody is left to hear of it
+	case !told:
+		t.hear(m, c.node, s)
 	case c.fetched == never:
 		t.unfetch(c)
-	default:
-		t.heard[c.id] = false
-		t.finished = append(t.finished, &ended{c.node, *s})
 	}
+}
+
+// hear keeps the end of a container for its master.
+func (t *attempt) hear(m *Machine, n *node, s *ContainerEnd) {
+	if _, ours := m.ours(s.ID.ID); !ours {
+		t.heard[s.ID] = false
+	}
+	t.finished = append(t.finished, ended{n, *s})
 }
 
 // wasHere reports whether a container that is not held has ended here before, so that its master was told or is
 // going to be: it is one of this incarnation, or one of an earlier one whose end was heard of.
 func (m *Machine) wasHere(t *attempt, id ids.Container) bool {
 	_, heard := t.heard[id]
-	return heard || id.ID>>ids.EpochShift == m.epoch
+	_, ours := m.ours(id.ID)
+	return heard || ours
 }
 
 // arrived notes that a master has the news of containers that ended: their nodes may forget them. Ends of
 // earlier incarnations are remembered, because nothing else tells that they are old news.
-func (m *Machine) arrived(t *attempt, list []*ended) {
-	for _, e := range list {
-		e.node.acknowledge(e.news.ID)
-		if e.news.ID.ID>>ids.EpochShift == m.epoch {
-			delete(t.heard, e.news.ID)
+func (m *Machine) arrived(t *attempt, list []told) {
+	for i := range list {
+		e := &list[i]
+		e.node.acknowledge(e.id)
+		if seq, ours := m.ours(e.id.ID); ours {
+			t.own.Drop(seq)
 		} else {
-			t.heard[e.news.ID] = true
+			t.heard[e.id] = true
 		}
 	}
 }
@@ -209,7 +307,8 @@ func (m *Machine) arrived(t *attempt, list []*ended) {
 // it: should this process die before that, the node is the one that knows.
 func (m *Machine) forgettable(n *node, id ids.Container) {
 	if t := m.attemptOf(id.Attempt); t != nil {
-		if has, heard := t.heard[id]; heard && !has {
+		seq, ours := m.ours(id.ID)
+		if has, heard := t.heard[id]; heard && !has || ours && t.own.Get(seq) == untold {
 			return
 		}
 	}
@@ -219,13 +318,19 @@ func (m *Machine) forgettable(n *node, id ids.Container) {
 // ended is the end of a container that its master is to hear of.
 type ended struct {
 	node *node
-	news ContainerNews
+	news ContainerEnd
+}
+
+// told is a container of whose end its master was told.
+type told struct {
+	node *node
+	id   ids.Container
 }
 
 // granting is a container as its master, or whoever starts it, is told of it.
 func (m *Machine) granting(c *container) Granted {
 	return Granted{
-		ID: c.id, Node: c.node.id, NodeHTTP: c.node.http, Size: c.size, Priority: c.priority, AllocID: c.allocID,
+		ID: c.id(), Node: c.node.id, NodeHTTP: c.node.http, Size: c.size, Priority: c.priority, AllocID: c.allocID,
 		Master: c.kind == heddle.AM, User: c.attempt.app.user, Created: m.date(c.created),
 		Expires: m.date(m.now.Plus(m.cfg.ContainerExpiry)), Logs: c.attempt.app.LogContext,
 	}

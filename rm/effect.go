@@ -75,6 +75,7 @@ type (
 		User        string
 		State       AppState
 		Diagnostics string
+		Why         heddle.Why // the scheduler turned it down; Fine where it did not
 	}
 )
 
@@ -100,7 +101,10 @@ func (*Log) effect()         {}
 func (*Ended) effect()       {}
 
 // A NodeRegistered answers a [RegisterNode].
-type NodeRegistered struct{ Refused string } // why it has to go; "" where it was taken in
+type NodeRegistered struct {
+	Refused string        // why it has to go; "" where it was taken in
+	Number  heddle.NodeID // for its reports; it may change, so that nothing depends on it
+}
 
 // Action is what a NodeManager is to do.
 type Action uint8
@@ -147,7 +151,7 @@ type Allocated struct {
 	ID         int32 // of this answer
 	Granted    []Granted
 	Tokens     []ids.Node // nodes that it is to have a token for
-	Completed  []ContainerNews
+	Completed  []ContainerEnd
 	Nodes      []NodeNews
 	Headroom   heddle.Resource
 	LiveNodes  int

@@ -41,3 +41,6 @@ func invalid(class, format string, args ...any) error {
 
 // Unfit is an error that says what was wrong with a request.
 func Unfit(text string) error { return &Invalid{classYarn, text} }
+
+// AsksTooMuch reports whether a request was refused for what it asks for: too large a container, most often.
+func AsksTooMuch(e *Invalid) bool { return e.Class == classInvalidAsk }

@@ -56,13 +56,13 @@ func Example() {
 	}}).(*rm.Allocated)
 	task := got.Granted[0].ID
 
-	beat := say(&rm.BeatNode{Call: 6, Node: node, Containers: []rm.ContainerNews{{ID: master}, {ID: task}}}).(*rm.NodeBeat)
-	say(&rm.BeatNode{Call: 7, Node: node, Last: beat.ID, Containers: []rm.ContainerNews{{ID: master}, {ID: task, Over: true}}})
+	beat := say(&rm.BeatNode{Call: 6, Node: node, Running: []ids.Container{master, task}}).(*rm.NodeBeat)
+	say(&rm.BeatNode{Call: 7, Node: node, Last: beat.ID, Running: []ids.Container{master}, Ended: []rm.ContainerEnd{{ID: task}}})
 	say(&rm.Allocate{Call: 8, Who: who, Last: got.ID}) // the master hears of the end
 
 	say(&rm.FinishMaster{Call: 9, Who: who, Final: rm.Succeeded})
 	say(rm.Stored{Seq: 4})
-	say(&rm.BeatNode{Call: 10, Node: node, Last: beat.ID + 1, Containers: []rm.ContainerNews{{ID: master, Over: true}}})
+	say(&rm.BeatNode{Call: 10, Node: node, Last: beat.ID + 1, Ended: []rm.ContainerEnd{{ID: master}}})
 	say(rm.Stored{Seq: 5})
 
 	app, _ := m.Reports().App(id)

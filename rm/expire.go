@@ -12,20 +12,24 @@ import (
 // end.
 func (m *Machine) expire() {
 	for t := m.timers.due(m.now); t != nil; t = m.timers.due(m.now) {
-		m.watch(t, t.of, t.of.expire(m))
+		m.lookAt(t, t.of, t.of.expire(m))
+	}
+	for c := m.unused.due(m.now, m.cfg.ContainerExpiry); c != nil; c = m.unused.due(m.now, m.cfg.ContainerExpiry) {
+		m.kill(c.node, c.id())
+		m.exited(c, int32(heddle.Aborted), textExpired)
 	}
 	m.release()
 }
 
-// watch has something looked at by its deadline; never for none.
-func (m *Machine) watch(t *timer, of expiring, deadline heddle.Time) {
+// lookAt has something looked at by its deadline; never for none.
+func (m *Machine) lookAt(t *timer, of expiring, deadline heddle.Time) {
 	if deadline != never {
 		m.timers.by(t, of, deadline)
 	}
 }
 
 // watchNode has a node looked at when it, or a kill on it, may have taken too long.
-func (m *Machine) watchNode(n *node) { m.watch(&n.timer, n, n.next(&m.cfg)) }
+func (m *Machine) watchNode(n *node) { m.lookAt(&n.timer, n, n.next(&m.cfg)) }
 
 // next is a node's next deadline, never for none.
 func (n *node) next(cfg *Config) heddle.Time {
@@ -69,12 +73,12 @@ func (a *app) expire(m *Machine) heddle.Time {
 // watchLife has an application looked at when it has lived for as long as it is to.
 func (m *Machine) watchLife(a *app) {
 	if a.lifetime > 0 && !a.closed {
-		m.watch(&a.timer, a, m.timeOf(a.lifetime))
+		m.lookAt(&a.timer, a, m.timeOf(a.lifetime))
 	}
 }
 
 // watchMaster has an attempt looked at when its master may have been silent for too long.
-func (m *Machine) watchMaster(t *attempt) { m.watch(&t.timer, t, t.seen.Plus(m.cfg.MasterExpiry)) }
+func (m *Machine) watchMaster(t *attempt) { m.lookAt(&t.timer, t, t.seen.Plus(m.cfg.MasterExpiry)) }
 
 // expire gives up an attempt whose master is silent.
 func (t *attempt) expire(m *Machine) heddle.Time {
@@ -92,17 +96,62 @@ func (t *attempt) expire(m *Machine) heddle.Time {
 	return never
 }
 
-// expire gives up a container that its master was told of and no node runs.
-func (c *container) expire(m *Machine) heddle.Time {
-	switch {
-	case c.over() || c.running() || c.attempt.state.isOver():
-	case m.now.Since(c.fetched) <= m.cfg.ContainerExpiry:
-		return c.fetched.Plus(m.cfg.ContainerExpiry)
-	default:
-		m.kill(c.node, c.id)
-		m.exited(c, int32(heddle.Aborted), textExpired)
+// unused are the containers of which masters were told and that no node has reported, in the order in which masters
+// were told: how long each may stay so is the same for all. Those that have been reported since, or ended, are dropped
+// as they come first.
+type unused struct {
+	list []looked
+	from int // where the first one is
+}
+
+func (q *unused) add(c *container) {
+	q.settle()
+	q.list = append(q.list, looked{c, c.life})
+}
+
+// settle drops the first ones that are looked at no more.
+func (q *unused) settle() {
+	for q.from < len(q.list) && !q.list[q.from].idle() {
+		q.list[q.from].c = nil
+		q.from++
 	}
-	return never
+	if q.from > len(q.list)/2 {
+		n := copy(q.list, q.list[q.from:])
+		clear(q.list[n:])
+		q.list, q.from = q.list[:n], 0
+	}
+}
+
+// looked is a container that is looked at. Another one may have its place since.
+type looked struct {
+	c    *container
+	life uint32
+}
+
+// idle reports whether the container has not begun and somebody could use it.
+func (l looked) idle() bool {
+	c := l.c
+	return c.life == l.life && !c.over() && !c.running() && !c.begun && !c.attempt.state.isOver()
+}
+
+// next is when the first of them has been so for too long, never for none.
+func (q *unused) next(expiry heddle.Span) heddle.Time {
+	if q.from == len(q.list) {
+		return never
+	}
+	return q.list[q.from].c.fetched.Plus(expiry) + 1
+}
+
+// due takes out one that has been so for too long, nil for none.
+func (q *unused) due(now heddle.Time, expiry heddle.Span) *container {
+	q.settle()
+	if q.next(expiry) > now {
+		return nil
+	}
+	c := q.list[q.from].c
+	q.list[q.from].c = nil
+	q.from++
+	return c
 }
 
 // comingBack is the time after a start in which nodes are waited for.

@@ -25,7 +25,7 @@ func TestUnstartedContainerExpires(t *testing.T) {
 	if p := w.app(id); p.Containers != 2 {
 		t.Fatalf("%d containers after one was not started for too long, want 2", p.Containers)
 	}
-	if w.m.byCont[unused] != nil || w.m.byCont[task] == nil {
+	if w.m.container(unused) != nil || w.m.container(task) == nil {
 		t.Error("another container was given up than the one that was not started")
 	}
 	kills := func() (sum int) {
@@ -135,18 +135,26 @@ func TestTickCostsWhatIsDue(t *testing.T) {
 				n.beat()
 			}
 			fetch(2) // nobody starts these
-			looks, held := 0, len(w.m.conts)
+			looks, held := 0, w.m.conts.Len()
+			if n := len(w.m.unused.list) - w.m.unused.from; n > count+2 { // most of the others have begun since
+				t.Errorf("%d containers are looked at of which 2 are unused", n)
+			}
 			for _, x := range w.m.timers.heap {
-				x.of = counted{x.of, &looks}
+				x.t.of = counted{x.t.of, &looks}
 			}
 			w.step(Tick{})
 			if looks != 0 {
 				t.Errorf("with nothing due %d were looked at", looks)
 			}
-			w.now = w.now.Plus(w.with.Config.ContainerExpiry + heddle.Second)
+			w.now = w.now.Plus(w.with.Config.ContainerExpiry)
 			w.step(Tick{})
-			if looks != 2 || len(w.m.conts) != held-2 {
-				t.Errorf("with 2 containers due %d were looked at, and %d of %d are left", looks, len(w.m.conts), held)
+			if looks != 0 {
+				t.Errorf("when their time is not yet over %d were looked at", looks)
+			}
+			w.now = w.now.Plus(heddle.Second)
+			w.step(Tick{})
+			if looks != 0 || w.m.conts.Len() != held-2 {
+				t.Errorf("with 2 containers due %d timers were looked at, and %d of %d are left", looks, w.m.conts.Len(), held)
 			}
 		})
 	}

@@ -137,7 +137,7 @@ func TestOwedByTheNextCore(t *testing.T) {
 	if got := len(m.ask(row(20, "*", 1024, 4)).Granted); got != 2 {
 		t.Fatalf("granted %d of 4, want the 2 that fit", got)
 	}
-	held := w.m.byNode[n.id].conts[0].id
+	held := w.m.byNode[n.id].conts[0].id()
 	n.run(held)
 	n.beat()
 	n.exit(held, 0)
@@ -166,6 +166,18 @@ func TestTableIsBounded(t *testing.T) {
 	w := newWorld(t, "capacity", nil)
 	_, m, _, n := w.job("SPARK")
 	c := n.task(m)
+	var last Call
+	for range maxSignals + 1 {
+		last = w.next()
+		w.step(&SignalContainer{Call: last, Who: Person{User: "ann"}, Container: c, Command: 1})
+	}
+	if _, err := answered[any](w, last); !isInvalid(err, classYarn) {
+		t.Errorf("one signal more than may wait: %v", err)
+	}
+	if b := n.beat(); len(b.Signals) != maxSignals || b.Signals[0].Container != c {
+		t.Errorf("%d signals", len(b.Signals))
+	}
+
 	refused := func(q Allocate, class string) {
 		t.Helper()
 		if _, err := m.try(q); !isInvalid(err, class) {
@@ -196,18 +208,6 @@ func TestTableIsBounded(t *testing.T) {
 	refused(Allocate{Avoid: hosts}, classInvalidBlacklist)
 	if _, err := m.try(Allocate{Avoid: hosts[:10]}); err != nil {
 		t.Error(err)
-	}
-
-	var last Call
-	for range maxSignals + 1 {
-		last = w.next()
-		w.step(&SignalContainer{Call: last, Who: Person{User: "ann"}, Container: c, Command: 1})
-	}
-	if _, err := answered[any](w, last); !isInvalid(err, classYarn) {
-		t.Errorf("one signal more than may wait: %v", err)
-	}
-	if b := n.beat(); len(b.Signals) != maxSignals || b.Signals[0].Container != c {
-		t.Errorf("%d signals", len(b.Signals))
 	}
 }
 

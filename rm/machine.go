@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"heddle"
+	"heddle/internal/slab"
 	"heddle/sched"
 	"heddle/yarn/ids"
 )
@@ -19,25 +20,32 @@ type Machine struct {
 	now   heddle.Time
 
 	core     *sched.Core
+	watch    func(*Noted) // hears of the core's decisions; nil for nobody
+	noted    Noted        // what it hears
 	stepping bool
 	events   []heddle.Event // that came while the core's decisions were carried out
 	ending   string         // what the kills being carried out are for, as the master is told
 	telling  bool           // a new core is told what the last one knew
-	found    foundOne
+	finding  foundOne
 	hold     heddle.Time // nothing is given away before; never for no hold
 
 	effects   []Effect
+	answers   [4]Answer // the first of a step's
+	answered  int
 	commits   map[uint64]func() // what to do once a Store is durable, by its number
 	commitSeq uint64            // the number of the last one
 
 	apps   []*app // by heddle.AppID
 	byApp  map[ids.App]*app
+	recent recent // of byApp: those with ids that this machine gave, nearly all
 	seq    int32
-	over   []*app // of byApp, that ended, oldest first
-	byCont map[ids.Container]*container
-	conts  map[heddle.ContainerID]*container
-	names          // by which the core knows them
-	nodes  []*node // by heddle.NodeID
+	over   []*app                 // of byApp, that ended, oldest first
+	conts  slab.Index[*container] // by the core's numbers
+	unused unused
+	dead   []*container // that ended in this step
+	free   []*container // whose place the next ones take
+	names               // by which the core knows them
+	nodes  []*node      // by heddle.NodeID
 	byNode map[ids.Node]*node
 	listed HostLists
 
@@ -68,6 +76,8 @@ type Options struct {
 	Lists     HostLists
 	Keys      [NumRings]KeyState
 	State     []Recovered
+	Users     []string     // that have their UserIDs already, from 0 on; policies know their names
+	Watch     func(*Noted) // hears of the core's decisions as they are carried out, and must not call the machine; may be nil
 }
 
 // New returns a machine that has taken over what a store holds, and what comes of that.
@@ -75,8 +85,8 @@ func New(o Options) (*Machine, []Effect) {
 	m := &Machine{
 		cfg: o.Config, sch: o.Scheduler, began: o.Began, epoch: o.Epoch, core: sched.New(o.Scheduler.Set), hold: never,
 		commits: map[uint64]func(){}, byApp: map[ids.App]*app{}, byNode: map[ids.Node]*node{},
-		byCont: map[ids.Container]*container{}, conts: map[heddle.ContainerID]*container{}, listed: o.Lists, tidyAt: tidyAt,
-		names: newNames(o.Scheduler),
+		listed: o.Lists, tidyAt: tidyAt,
+		names: newNames(o.Scheduler, o.Users), watch: o.Watch,
 	}
 	overlaps := [NumRings]heddle.Span{m.cfg.MasterExpiry * 3 / 2, m.cfg.NodeExpiry * 3 / 2, m.cfg.NodeExpiry * 3 / 2}
 	every := [NumRings]heddle.Span{m.cfg.KeyRolling, m.cfg.NodeKeyRolling, m.cfg.NodeKeyRolling}
@@ -90,7 +100,7 @@ func New(o Options) (*Machine, []Effect) {
 }
 
 // Step takes what was said at a time, which never goes back, and returns what is to be done. The slice is good until
-// the next Step.
+// the next Step, and so is every [Answer] in it, but not what an answer has.
 func (m *Machine) Step(at heddle.Time, msg Message) []Effect {
 	m.now = at
 	m.hear(msg)
@@ -101,7 +111,9 @@ func (m *Machine) Step(at heddle.Time, msg Message) []Effect {
 // done hands over the effects.
 func (m *Machine) done() []Effect {
 	out := m.effects
-	m.effects = m.effects[:0]
+	m.effects, m.answered = m.effects[:0], 0
+	m.free = append(m.free, m.dead...)
+	m.dead = m.dead[:0]
 	return out
 }
 
@@ -130,6 +142,14 @@ func (m *Machine) hear(msg Message) {
 		m.keyMade(q)
 	case Tick:
 		m.tick()
+	case *LeftOut:
+		m.leftOut(q)
+	case *Progress:
+		m.measured(q.Container, q)
+	case *Profile:
+		m.measured(q.Container, q)
+	case *Output:
+		m.measured(q.Container, q)
 	case *NewApp:
 		m.seq++
 		m.answer(q.Call, NewAppID{ids.App{Cluster: m.began, Seq: m.seq}, m.maximum()}, nil)
@@ -161,7 +181,7 @@ func (m *Machine) hear(msg Message) {
 
 // Deadline is when the machine wants a [Tick] at the latest.
 func (m *Machine) Deadline() heddle.Time {
-	at := min(m.timers.next(), m.hold, m.keyDue())
+	at := min(m.timers.next(), m.unused.next(m.cfg.ContainerExpiry), m.hold, m.keyDue())
 	if t, ok := m.core.Deadline(); ok && t < at {
 		at = t
 	}
@@ -171,7 +191,7 @@ func (m *Machine) Deadline() heddle.Time {
 // newTokens has every master given new tokens for nodes with its next containers there.
 func (m *Machine) newTokens() {
 	for _, t := range m.current() {
-		clear(t.tokens)
+		t.tokens = nil
 	}
 }
 
@@ -213,7 +233,14 @@ func (m *Machine) answer(c Call, v any, err error) {
 	if err != nil {
 		v = nil
 	}
-	m.emit(&Answer{c, v, err})
+	if m.answered == len(m.answers) {
+		m.emit(&Answer{c, v, err})
+		return
+	}
+	a := &m.answers[m.answered]
+	m.answered++
+	*a = Answer{c, v, err}
+	m.emit(a)
 }
 
 func (m *Machine) log(l Level, text string, args ...any) { m.emit(&Log{l, text, args}) }

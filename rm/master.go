@@ -18,7 +18,7 @@ const (
 
 // attemptOf is the attempt a call's token was made for, nil where it is not the one at work.
 func (m *Machine) attemptOf(id ids.Attempt) *attempt {
-	a := m.byApp[id.App]
+	a := m.appBy(id.App)
 	if a == nil {
 		return nil
 	}
@@ -47,7 +47,7 @@ func (m *Machine) registerMaster(q *RegisterMaster) (*MasterRegistered, error) {
 	a := t.app
 	t.responseID, t.last, t.seen = 0, nil, m.now
 	t.host, t.port, t.url = Clip(q.Host, maxURL), q.Port, Clip(q.Tracking, maxURL)
-	clear(t.tokens)
+	t.tokens = nil
 	t.become(attemptRunning)
 	if a.state == appAccepted {
 		a.become(appRunning)
@@ -92,12 +92,24 @@ func (m *Machine) allocate(q *Allocate) (*Allocated, error) {
 	}
 	m.arrived(t, t.sent) // this call proves that the last answer arrived
 	t.sent = t.sent[:0]
+	p := m.serve(t, q)
+	p.Updates = q.Updates
+	return p, nil
+}
+
+// serve does what a master wants, and answers.
+func (m *Machine) serve(t *attempt, q *Allocate) *Allocated {
+	if m.cfg.Stock {
+		p := m.answerMaster(t, q)
+		m.blacklist(t, q)
+		m.ask(t, q.Ask)
+		m.giveBack(t, q.Release) // room for what is asked for now, not for what was
+		return p
+	}
 	m.blacklist(t, q)
 	m.giveBack(t, q.Release)
 	m.ask(t, q.Ask)
-	p := m.answerMaster(t, q)
-	p.Updates = q.Updates
-	return p, nil
+	return m.answerMaster(t, q)
 }
 
 // clamp makes a share of what a master reported.
@@ -112,7 +124,7 @@ func clamp(f float32) float32 {
 func (m *Machine) giveBack(t *attempt, list []ids.Container) {
 	m.ending = textReleased
 	for _, id := range list {
-		c := m.byCont[id]
+		c := m.container(id)
 		switch {
 		case c != nil && c.kind != heddle.AM:
 			m.step(heddle.Release{App: t.app.aid, Container: c.cid})
@@ -158,7 +170,12 @@ func (m *Machine) exclude(t *attempt) {
 func (m *Machine) answerMaster(t *attempt, q *Allocate) *Allocated {
 	a, v := t.app, m.core.View()
 	t.responseID = nextID(t.responseID)
-	p := &Allocated{
+	p := q.Answer
+	if p == nil {
+		p = &Allocated{}
+	}
+	*p = Allocated{
+		Granted: p.Granted[:0], Tokens: p.Tokens[:0], Completed: p.Completed[:0],
 		Attempt: t.id, User: a.user, NewToken: m.rings[MasterRing].lacks(q.Who.Key), ID: t.responseID, LiveNodes: v.Live(), Priority: a.priority, Total: v.Total(),
 		LogContext: a.LogContext,
 	}
@@ -169,25 +186,26 @@ func (m *Machine) answerMaster(t *attempt, q *Allocate) *Allocated {
 		if c.state == containerAllocated {
 			c.become(containerAcquired)
 		}
-		m.timers.by(&c.timer, c, m.now.Plus(m.cfg.ContainerExpiry))
+		m.unused.add(c)
 	}
 	if len(granted) > 0 { // what the core grants as it hears of it is for the next call
 		m.step(heddle.Acquire{App: a.aid})
-		p.Granted = make([]Granted, 0, len(granted))
+		p.Granted = slices.Grow(p.Granted, len(granted))
 	}
 	for _, c := range granted {
 		p.Granted = append(p.Granted, m.granting(c))
-		if !t.tokens[c.node.id] {
-			t.tokens[c.node.id] = true
+		if !t.tokens.has(int(c.node.nid)) {
+			t.tokens.add(int(c.node.nid))
 			p.Tokens = append(p.Tokens, c.node.id)
 		}
 	}
 	if len(t.finished) > 0 {
-		p.Completed = make([]ContainerNews, len(t.finished))
-		for i, e := range t.finished {
-			p.Completed[i] = e.news
+		p.Completed = slices.Grow(p.Completed, len(t.finished))
+		for i := range t.finished {
+			e := &t.finished[i]
+			p.Completed = append(p.Completed, e.news)
+			t.sent = append(t.sent, told{e.node, e.news.ID})
 		}
-		t.sent = append(t.sent, t.finished...)
 		clear(t.finished)
 		t.finished = t.finished[:0]
 	}
@@ -254,7 +272,9 @@ func (m *Machine) finishMaster(q *FinishMaster) {
 		t.url = Clip(*q.Tracking, maxURL)
 	}
 	t.progress = 1
-	m.withdraw(t)
+	if !m.cfg.Stock {
+		m.withdraw(t)
+	}
 	a.saved = append(a.saved, q.Call)
 	m.end(a, appFinishing, t.final, t.diag)
 }

@@ -33,15 +33,19 @@ type (
 
 	// BeatNode is a NodeManager's report. It is answered with a [NodeBeat].
 	BeatNode struct {
-		Call       Call
-		Node       ids.Node
-		Last       int32 // the number of the last answer that it has
-		Health     Health
-		Containers []ContainerNews // all that run, and those that ended
-		Logs       []LogNews
-		Keys       [NumRings]int32 // that it has; of masters' it has none
-		OfNode     Utilization
-		OfAll      Utilization // of its containers together
+		Call    Call
+		Node    ids.Node
+		Number  heddle.NodeID // as its registration was told, where the shell has kept it: it saves a search
+		Last    int32         // the number of the last answer that it has
+		Health  Health
+		Running []ids.Container // all that run
+		Ended   []ContainerEnd
+		Partial bool // Running has those alone that began since the last report
+		Logs    []LogNews
+		Keys    [NumRings]int32 // that it has; of masters' it has none
+		OfNode  Utilization
+		OfAll   Utilization // of its containers together
+		Answer  *NodeBeat   // where the answer goes, until the next report; nil for a new one
 	}
 
 	// UnregisterNode says that a NodeManager stops. It is answered with nil.
@@ -59,18 +63,21 @@ type Health struct {
 	At     int64 // milliseconds since 1970
 }
 
-// A ContainerNews is what a NodeManager says of one container.
-type ContainerNews struct {
+// A ContainerEnd is the end of a container.
+type ContainerEnd struct {
 	ID          ids.Container
-	Over        bool
-	Exit        int32           // of one that is over
-	Diagnostics string          // likewise
+	Exit        int32
+	Diagnostics string
 	Size        heddle.Resource // as the node has it; zero where it does not say
+}
 
-	// As the NodeManager registers.
-	Priority int32
-	AllocID  int64
-	Created  int64 // milliseconds since 1970, by the clock of the ResourceManager that granted it
+// A ContainerNews is what a NodeManager that registers says of one container.
+type ContainerNews struct {
+	ContainerEnd // what there is of it before
+	Over         bool
+	Priority     int32
+	AllocID      int64
+	Created      int64 // milliseconds since 1970, by the clock of the ResourceManager that granted it
 }
 
 // A LogNews is how far a NodeManager is with collecting an application's logs.
@@ -105,10 +112,11 @@ type (
 		Tracking *string // nil for the same as before
 		Ask      []Request
 		Release  []ids.Container
-		Avoid    []string // hosts and racks that it wants nothing on
-		Accept   []string // those that it does want something on again
-		Updates  int      // containers that it wants changed, which is not supported
-		Placed   bool     // it sent scheduling requests, which are not supported
+		Avoid    []string   // hosts and racks that it wants nothing on
+		Accept   []string   // those that it does want something on again
+		Updates  int        // containers that it wants changed, which is not supported
+		Answer   *Allocated // where the answer goes, until this master's next call; nil for a new one
+		Placed   bool       // it sent scheduling requests, which are not supported
 	}
 
 	// FinishMaster says that a master is done, and how its application ended. It is answered with nil once that is

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"heddle"
+	"heddle/internal/slab"
 )
 
 // names are the numbers by which the core knows racks, users and queues, and the nodes of each host.
@@ -16,11 +17,17 @@ type names struct {
 	told      func(id heddle.UserID, name string)
 }
 
-func newNames(sch *Scheduler) names {
-	return names{
+// newNames are the names of a scheduler's queues and of users that have their numbers already.
+func newNames(sch *Scheduler, users []string) names {
+	n := names{
 		hosts: map[string][]*node{}, racks: map[string]heddle.RackID{}, users: map[string]heddle.UserID{},
-		queues: sch.Numbers(), told: sch.UserName,
+		queues: sch.Numbers(), userNames: users,
 	}
+	for _, u := range users {
+		n.users[u] = heddle.UserID(len(n.users))
+	}
+	n.told = sch.UserName
+	return n
 }
 
 // rackID is a rack's number.
@@ -60,7 +67,7 @@ const tidyAt = 20_000
 // tidy begins anew with the numbers of applications, nodes and users once most of those that have one are gone, and
 // drops created queues that nobody is in.
 func (m *Machine) tidy() {
-	if m.numbers() < m.tidyAt {
+	if m.sch.Rebuild == nil || m.numbers() < m.tidyAt {
 		return
 	}
 	if err := m.rebuild(m.sch); err != nil {
@@ -83,7 +90,15 @@ func (m *Machine) renumber() {
 	for i, n := range m.nodes {
 		n.nid = heddle.NodeID(i)
 	}
-	clear(m.conts)
+	m.conts = slab.Index[*container]{}
+	m.newTokens()
+	for _, a := range m.byApp { // order: each for itself
+		a.nodes = slices.DeleteFunc(a.nodes, func(n *node) bool { return m.byNode[n.id] != n })
+		a.onNodes = nil
+		for _, n := range a.nodes {
+			a.onNodes.add(int(n.nid))
+		}
+	}
 	m.names.renew(m.sch)
 }
 

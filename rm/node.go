@@ -16,40 +16,52 @@ const (
 	defaultRack = "/default-rack"
 )
 
-// A node is a NodeManager.
+// A node is a NodeManager. What every report looks at comes first: it is read together.
 type node struct {
-	id       ids.Node
-	nid      heddle.NodeID
+	id     ids.Node
+	nid    heddle.NodeID
+	lastID int32
+	state  nodeState
+	up     bool        // in the core
+	apps   int32       // that ran here and are not cleaned up
+	seen   heddle.Time // last report
+	last   *NodeBeat
+	every  heddle.Span // what it was told last
+
+	conts   []*container
+	waiting int                           // of them that it has not reported
+	killed  map[ids.Container]heddle.Time // told to be killed, and when; end not yet reported; nil for none so far
+	forget  []ids.Container               // with the next report's answer
+	leave   []ids.App                     // likewise: applications that it is to clean up after
+	orders  *orders                       // likewise; nil for none
+
+	nodeUse, contUse Utilization
+
 	names    []string // that lists of hosts may have for it
 	rack     string
 	http     string
 	version  string
 	total    heddle.Resource
 	physical heddle.Resource // what the machine has, where it says
-	state    nodeState
-	up       bool // in the core
-
-	seen     heddle.Time // last report
-	lastID   int32
-	last     *NodeBeat
-	every    heddle.Span // what it was told last
 	health   string
 	healthAt int64
 	deadline heddle.Time // of a graceful decommission; never for none
 	timer    timer
+}
 
-	conts  []*container
-	killed map[ids.Container]heddle.Time // told to be killed, and when; end not yet reported
-	apps   map[ids.App]bool              // that ran here and are not cleaned up
+// orders are what a node is to do.
+type orders struct {
+	kill    []ids.Container
+	signals []Signal
+	resize  bool
+}
 
-	// For the next report's answer.
-	cleanup  map[ids.Container]bool
-	forget   []ids.Container
-	cleanApp map[ids.App]bool
-	signals  []Signal
-	resized  bool
-
-	nodeUse, contUse Utilization
+// order is what the node is to do, to be added to.
+func (n *node) order() *orders {
+	if n.orders == nil {
+		n.orders = &orders{}
+	}
+	return n.orders
 }
 
 // nodeUp puts a node into the core, with so much to give.
@@ -101,7 +113,7 @@ func (m *Machine) tellNode(n *node, how NodeChange) {
 // forgetTokens has every master given a new token for a node with its next container there.
 func (m *Machine) forgetTokens(n *node) {
 	for _, t := range m.current() {
-		delete(t.tokens, n.id)
+		t.tokens.remove(int(n.nid))
 	}
 }
 
@@ -109,8 +121,6 @@ func (m *Machine) forgetTokens(n *node) {
 func (m *Machine) addNode(id ids.Node, rack string) *node {
 	n := &node{
 		id: id, nid: heddle.NodeID(len(m.nodes)), rack: rack, deadline: never,
-		killed: map[ids.Container]heddle.Time{}, apps: map[ids.App]bool{},
-		cleanup: map[ids.Container]bool{}, cleanApp: map[ids.App]bool{},
 	}
 	host := m.hostName(id)
 	if old := m.byNode[id]; old != nil {
@@ -150,7 +160,7 @@ func (m *Machine) hostName(id ids.Node) string {
 }
 
 // clean has a node clean up after an application, with the next report's answer.
-func (n *node) clean(id ids.App) { n.cleanApp[id] = true }
+func (n *node) clean(id ids.App) { n.leave = append(n.leave, id) }
 
 // acknowledge lets a node forget a container that ended.
 func (n *node) acknowledge(id ids.Container) {
@@ -159,9 +169,19 @@ func (n *node) acknowledge(id ids.Container) {
 	}
 }
 
+// unkill notes that a container that was perhaps to be killed has ended.
+func (n *node) unkill(id ids.Container) {
+	if n.killed != nil {
+		delete(n.killed, id)
+	}
+}
+
 // kill has a container killed on its node: with the next report, or when the node registers again.
 func (m *Machine) kill(n *node, id ids.Container) {
+	if n.killed == nil {
+		n.killed = map[ids.Container]heddle.Time{}
+	}
 	n.killed[id] = m.now
-	n.cleanup[id] = true
+	n.order().kill = append(n.order().kill, id)
 	m.timers.by(&n.timer, n, m.now.Plus(m.cfg.ContainerExpiry))
 }

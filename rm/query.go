@@ -150,7 +150,7 @@ func (r Reports) addUse(a *app, p *AppReport) {
 	if q := r.m.sch.Queues[c.Queue().ID()]; q.Absolute > 0 {
 		p.QueueShare = share / float32(q.Absolute)
 	}
-	for _, x := range a.newest().conts {
+	for x := range a.newest().held {
 		memory, vcores := x.held(r.at)
 		p.MemorySeconds += int64(memory)
 		p.VcoreSeconds += int64(vcores)
@@ -298,7 +298,7 @@ func (r Reports) Containers(id ids.Attempt) ([]ContainerReport, error) {
 		return nil, &NotFound{"attempt " + id.String()}
 	}
 	var out []ContainerReport
-	for _, c := range slices.SortedFunc(slices.Values(t.conts), func(a, b *container) int { return cmp.Compare(a.id.ID, b.id.ID) }) {
+	for _, c := range slices.SortedFunc(t.held, func(a, b *container) int { return cmp.Compare(a.num, b.num) }) {
 		out = append(out, r.reportContainer(c))
 	}
 	return out, nil
@@ -306,7 +306,7 @@ func (r Reports) Containers(id ids.Attempt) ([]ContainerReport, error) {
 
 // Container returns one container that has not ended.
 func (r Reports) Container(id ids.Container) (ContainerReport, error) {
-	if c := r.m.byCont[id]; c != nil {
+	if c := r.m.container(id); c != nil {
 		return r.reportContainer(c), nil
 	}
 	return ContainerReport{}, &NotFound{"container " + id.String()}
@@ -314,9 +314,9 @@ func (r Reports) Container(id ids.Container) (ContainerReport, error) {
 
 func (r Reports) reportContainer(c *container) ContainerReport {
 	return ContainerReport{
-		ID: c.id, Node: c.node.id, NodeHTTP: c.node.http, User: c.attempt.app.user, Size: c.size, Priority: c.priority,
+		ID: c.id(), Node: c.node.id, NodeHTTP: c.node.http, User: c.attempt.app.user, Size: c.size, Priority: c.priority,
 		Kind: c.kind, Created: r.m.date(c.created), Exit: exitInvalid, Running: c.running(),
-		Logs: LogsURL("", c.node.http, c.node.id, c.id, c.attempt.app.user),
+		Logs: LogsURL("", c.node.http, c.node.id, c.id(), c.attempt.app.user),
 	}
 }
 
@@ -361,7 +361,7 @@ func (r Reports) Cluster() ClusterReport {
 	p := ClusterReport{
 		ClusterID: cmp.Or(r.m.cfg.ClusterID, strconv.FormatInt(r.m.began, 10)), Started: r.m.began, Profile: r.m.sch.Profile, Order: r.m.sch.Order, Scheduler: r.m.sch.Type, Minimum: r.m.sch.Minimum, Maximum: r.m.sch.Maximum,
 		Submitted: r.m.counts.submitted, Completed: r.m.counts.completed, FailedApps: r.m.counts.failed, KilledApps: r.m.counts.killed,
-		Total: v.Total(), Used: v.Used(), Reserved: root.Booked(), Pending: root.Pending(), Containers: len(r.m.conts),
+		Total: v.Total(), Used: v.Used(), Reserved: root.Booked(), Pending: root.Pending(), Containers: r.m.conts.Len(),
 		Steps: r.m.steps + counts.Steps, Grants: r.m.grants + counts.Grants, BeatEvery: r.m.cfg.Beat,
 	}
 	for _, a := range r.m.byApp { // order: sums of integers

@@ -12,7 +12,7 @@ import (
 // recover takes over what was going on before the start. Whose master was at work goes on once the master and
 // the nodes come back: until then nothing is given away.
 func (m *Machine) recover(list []Recovered) {
-	m.watch(&timer{}, comingBack{}, heddle.Time(m.cfg.NodeExpiry))
+	m.lookAt(&timer{}, comingBack{}, heddle.Time(m.cfg.NodeExpiry))
 	var alive []*app
 	for i := range list {
 		a := m.recoverApp(&list[i])
@@ -124,7 +124,7 @@ func (m *Machine) release() {
 		return
 	}
 	m.hold = never
-	m.log(Info, "recovery is over", "after", heddle.Span(m.now), "nodes", m.core.View().Live(), "containers", len(m.conts))
+	m.log(Info, "recovery is over", "after", heddle.Span(m.now), "nodes", m.core.View().Live(), "containers", m.conts.Len())
 	var waiting []*app
 	for _, a := range m.byApp { // order: sorted below
 		if a.state == appSubmitted && a.aid == heddle.NoApp {
@@ -154,9 +154,9 @@ func (m *Machine) reconcile(n *node, list []ContainerNews) {
 	for i := range list {
 		s := &list[i]
 		reported[s.ID] = true
-		c := m.byCont[s.ID]
+		c := m.container(s.ID)
 		if s.Over {
-			m.foundEnded(n, c, s)
+			m.foundEnded(n, c, &s.ContainerEnd)
 			continue
 		}
 		_, killed := n.killed[s.ID]
@@ -171,7 +171,7 @@ func (m *Machine) reconcile(n *node, list []ContainerNews) {
 	}
 	m.missMasters(n, reported)
 	maps.DeleteFunc(n.killed, func(id ids.Container, _ heddle.Time) bool { return !reported[id] })
-	m.unreported(n, func(c *container) bool { return !reported[c.id] && (c.running() || c.kind == heddle.AM) })
+	m.unreported(n, func(c *container) bool { return !reported[c.id()] && (c.running() || c.kind == heddle.AM) })
 }
 
 // missMasters gives up masters of before the start that their own node, which has come back, does not have: they
@@ -189,7 +189,7 @@ func (m *Machine) missMasters(n *node, reported map[ids.Container]bool) {
 }
 
 // foundEnded is a container that ended while nobody listened. Its node may forget it when its master knows.
-func (m *Machine) foundEnded(n *node, c *container, s *ContainerNews) {
+func (m *Machine) foundEnded(n *node, c *container, s *ContainerEnd) {
 	if c != nil {
 		if c.kind == heddle.AM {
 			n.acknowledge(s.ID)
@@ -209,13 +209,12 @@ func (m *Machine) foundEnded(n *node, c *container, s *ContainerNews) {
 }
 
 // foundOver is the end of a container of before the start.
-func (m *Machine) foundOver(n *node, t *attempt, s *ContainerNews) {
+func (m *Machine) foundOver(n *node, t *attempt, s *ContainerEnd) {
 	if s.ID == t.masterID {
 		m.masterEnded(t, s.Exit, s.Diagnostics)
 		return
 	}
-	t.heard[s.ID] = false
-	t.finished = append(t.finished, &ended{n, *s})
+	t.hear(m, n, s)
 }
 
 // adopt takes over a container that a node runs and nobody here holds, or has it killed where nobody is left to want
@@ -231,7 +230,7 @@ func (m *Machine) adopt(n *node, s *ContainerNews) {
 		return
 	case !n.up: // it came back unhealthy
 		m.kill(n, s.ID)
-		m.foundOver(n, t, &ContainerNews{ID: s.ID, Over: true, Exit: int32(heddle.Aborted), Diagnostics: textLost, Size: s.Size})
+		m.foundOver(n, t, &ContainerEnd{ID: s.ID, Exit: int32(heddle.Aborted), Diagnostics: textLost, Size: s.Size})
 		return
 	}
 	if t.releases[s.ID] {
@@ -244,14 +243,14 @@ func (m *Machine) adopt(n *node, s *ContainerNews) {
 	if s.ID == t.masterID {
 		kind = heddle.AM
 	}
-	m.found = foundOne{s.ID, m.now}
+	m.finding = foundOne{s.ID, m.now}
 	if s.Created < m.today() && s.Created > a.submitted { // clocks differ
-		m.found.at = m.timeOf(s.Created)
+		m.finding.at = m.timeOf(s.Created)
 	}
 	m.step(heddle.Found{
 		App: a.aid, Node: n.nid, Kind: kind, Priority: s.Priority, AllocID: s.AllocID, Size: s.Size, Ref: int64(n.nid),
 	})
-	if c := m.byCont[s.ID]; c != nil {
+	if c := m.container(s.ID); c != nil {
 		c.kind, c.priority, c.allocID, c.size = kind, s.Priority, s.AllocID, s.Size
 		if kind == heddle.AM {
 			t.master = c
@@ -263,13 +262,13 @@ func (m *Machine) adopt(n *node, s *ContainerNews) {
 
 // adopted is the core having taken over a container that was found.
 func (m *Machine) adopted(d *heddle.Adopt) {
-	if c := m.byCont[m.found.id]; c != nil { // a new core's number for what was held already
+	if c := m.container(m.finding.id); c != nil { // a new core's number for what was held already
 		c.cid = d.Container
-		m.conts[c.cid] = c
+		m.conts.Set(int64(c.cid), c)
 		return
 	}
-	t := m.attemptOf(m.found.id.Attempt)
+	t := m.attemptOf(m.finding.id.Attempt)
 	m.track(&container{
-		id: m.found.id, cid: d.Container, attempt: t, node: m.nodes[d.Ref], created: m.found.at, fetched: m.found.at, state: containerRunning,
+		num: m.finding.id.ID, cid: d.Container, attempt: t, node: m.nodes[d.Ref], created: m.finding.at, fetched: m.finding.at, state: containerRunning,
 	})
 }

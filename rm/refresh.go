@@ -3,6 +3,7 @@ package rm
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"heddle"
 	"heddle/sched"
@@ -37,6 +38,9 @@ func (m *Machine) create(path string) error {
 // by submission, but not what a policy had learnt of it. Where a queue is gone that still has applications, or the
 // largest container shrinks while there are any, nothing changes.
 func (m *Machine) rebuild(sch *Scheduler, more ...string) error {
+	if sch.Rebuild == nil {
+		return invalid(classYarn, "there are no queues but those that were configured; %s is none of them", strings.Join(more, ", "))
+	}
 	leaves := map[string]bool{}
 	for _, q := range more {
 		leaves[q] = true
@@ -137,8 +141,8 @@ func (m *Machine) tellAgain(a *app) {
 		App: a.aid, Queue: m.queues[a.queue], User: m.userID(a.user), Priority: a.priority, Framework: a.framework,
 		Facts: a.midway(),
 	})
-	for _, c := range byAge(a.newest().conts) {
-		m.found.id = c.id
+	for _, c := range byAge(a.newest().held) {
+		m.finding.id = c.id()
 		m.step(heddle.Found{App: a.aid, Node: c.node.nid, Kind: c.kind, Priority: c.priority, AllocID: c.allocID, Size: c.size, Ref: int64(c.node.nid)})
 	}
 }

@@ -232,7 +232,9 @@ func (m *Machine) appendRows(rows []heddle.Row, t *attempt, k *Request) []heddle
 	row.AllocID, row.Strict = k.AllocID, k.Strict
 	switch place := k.Place; {
 	case place == anywhere:
-		row.Count = max(row.Count-t.unfetched(k.key().askKey), 0)
+		if !m.cfg.Stock {
+			row.Count = max(row.Count-t.unfetched(k.key().askKey), 0)
+		}
 		rows = append(rows, row)
 	case strings.HasPrefix(place, "/"):
 		if rack, ok := m.racks[place]; ok {

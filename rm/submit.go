@@ -48,9 +48,12 @@ func (m *Machine) submit(q *SubmitApp) {
 		}
 	}
 	if why != "" { // it is taken in all the same, and fails: its client polls for that
-		a.kill = text("Failed to submit application %s: %s", id, why)
+		a.kill, a.why = text("Failed to submit application %s: %s", id, why), heddle.NoSuchQueue
 	}
 	m.byApp[id] = a
+	if id.Cluster == m.began {
+		m.recent.add(a)
+	}
 	m.counts.submitted++
 	a.saved = append(a.saved, q.Call)
 	m.commit(func() { m.appStored(a) }, Change{App: a.record()})
@@ -106,12 +109,12 @@ func (m *Machine) tooLarge(size, largest heddle.Resource) error {
 
 // appOf is what a submission says of an application, new or found in the store.
 func (m *Machine) appOf(user string, s *Submission) *app {
-	a := &app{Submission: *s, aid: heddle.NoApp, user: user, nodes: map[*node]bool{}, logs: "NOT_START"}
+	a := &app{Submission: *s, aid: heddle.NoApp, user: user, logs: "NOT_START"}
 	a.Name = Clip(cmp.Or(a.Name, noName), MaxName)
 	a.Facts.Name = cmp.Or(a.Facts.Name, a.Name)
 	a.Type = Clip(cmp.Or(a.Type, defaultType), maxTypeLength)
 	a.framework = frameworkOf(a.Type)
-	a.Master = a.Master.Max(heddle.Of(1, 1000))
+	a.Master = a.Master.Max(heddle.Of(1, 0)) // of none at all it would be at work already; the core has the least there is
 	a.Tags = slices.Clone(a.Tags)
 	for i, t := range a.Tags {
 		a.Tags[i] = strings.ToLower(t)
@@ -308,13 +311,14 @@ func (m *Machine) signal(q *SignalContainer) error {
 	if _, err := m.mine(q.Who, "signal containers of", q.Container.Attempt.App); err != nil {
 		return err
 	}
-	c := m.byCont[q.Container]
+	c := m.container(q.Container)
 	if c == nil {
 		return &NotFound{"container " + q.Container.String()}
 	}
-	if len(c.node.signals) >= maxSignals {
+	if len(c.node.order().signals) >= maxSignals {
 		return invalid(classYarn, "%d signals wait for the next report of %s already; try again after it", maxSignals, c.node.id)
 	}
-	c.node.signals = append(c.node.signals, Signal{q.Container, q.Command})
+	o := c.node.order()
+	o.signals = append(o.signals, Signal{q.Container, q.Command})
 	return nil
 }

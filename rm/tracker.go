@@ -1,7 +1,6 @@
 package rm
 
 import (
-	"maps"
 	"slices"
 
 	"heddle"
@@ -37,8 +36,10 @@ func (m *Machine) register(q *RegisterNode) *NodeRegistered {
 	}
 	n.names, n.http = q.Names, text("%s:%d", id.Host, q.HTTPPort)
 	n.version, n.seen, n.lastID, n.last = Clip(q.Version, MaxHostName), m.now, 0, nil
-	n.forget, n.signals = nil, nil
-	clear(n.cleanup)
+	n.forget = nil
+	if n.orders != nil {
+		n.orders.signals, n.orders.kill = nil, nil
+	}
 	if n.up && len(q.Containers) == 0 && len(q.Apps) == 0 { // it knows nothing of what ran there
 		m.nodeDown(n, nodeRebooted)
 	}
@@ -65,7 +66,7 @@ func (m *Machine) register(q *RegisterNode) *NodeRegistered {
 	m.forgetTokens(n)
 	m.log(Info, "NodeManager registered", "node", id, "rack", rack, "memory", q.Total[heddle.Memory], "vcores", q.Total[heddle.CPU]/1000, "version", n.version, "containers", len(q.Containers))
 	m.release()
-	return &NodeRegistered{}
+	return &NodeRegistered{Number: n.nid}
 }
 
 // turnedAway is the answer to a NodeManager that may not join; nil for one that may.
@@ -117,8 +118,7 @@ func (n *node) heal(h Health) {
 // ranOn notes that an application has files on a node; one that is over or unknown is cleaned up.
 func (m *Machine) ranOn(id ids.App, n *node) {
 	if a := m.byApp[id]; a != nil && !a.closed {
-		a.nodes[n] = true
-		n.apps[id] = true
+		a.ranOn(n)
 		return
 	}
 	n.clean(id)
@@ -136,9 +136,17 @@ func resync(format string, args ...any) *NodeBeat {
 	return &NodeBeat{Action: Resync, Text: text(format, args...)}
 }
 
+// nodeOf finds the node that reports, nil for none.
+func (m *Machine) nodeOf(q *BeatNode) *node {
+	if i := int(q.Number); i >= 0 && i < len(m.nodes) && m.nodes[i].id == q.Node && m.nodes[i].state.active() {
+		return m.nodes[i]
+	}
+	return m.byNode[q.Node]
+}
+
 // beat is one report of a NodeManager.
 func (m *Machine) beat(q *BeatNode) *NodeBeat {
-	n := m.byNode[q.Node]
+	n := m.nodeOf(q)
 	switch {
 	case n == nil || !n.state.active() && n.state != nodeDecommissioned:
 		return resync("Node not found resyncing %s", q.Node)
@@ -160,7 +168,7 @@ func (m *Machine) beat(q *BeatNode) *NodeBeat {
 			a.logs = l.Status
 		}
 	}
-	m.statuses(n, q.Containers)
+	m.statuses(n, q)
 	if n.state == nodeRunning && m.Ready() && (m.core.Wants(n.nid) || m.tickDue()) {
 		m.step(heddle.Heartbeat{Node: n.nid})
 	}
@@ -196,50 +204,60 @@ func (m *Machine) health(n *node, h Health) {
 	}
 }
 
-// statuses takes what a node says of its containers: all that run and those that ended.
-func (m *Machine) statuses(n *node, list []ContainerNews) {
+// statuses takes what a node says of its containers.
+func (m *Machine) statuses(n *node, q *BeatNode) {
 	m.reports++
-	for i := range list {
-		s := &list[i]
-		c := m.byCont[s.ID]
-		if c != nil && c.node != n {
-			m.log(Warn, "a node reports another node's container", "node", n.id, "container", s.ID)
-			continue
+	for _, id := range q.Running {
+		if c := m.container(id); c == nil || m.here(n, c) {
+			m.runs(n, id, c)
 		}
-		if c != nil {
-			c.reported = m.reports
-		}
-		if !s.Over {
-			m.runs(n, s.ID, c)
-			continue
-		}
-		delete(n.killed, s.ID)
-		switch {
-		case c == nil:
+	}
+	for i := range q.Ended {
+		s := &q.Ended[i]
+		c := m.container(s.ID)
+		if c == nil {
+			n.unkill(s.ID)
 			if a := m.byApp[s.ID.Attempt.App]; a == nil || a.closed { // it began after the node had cleaned up, perhaps
 				n.clean(s.ID.Attempt.App)
 			}
 			m.forgettable(n, s.ID)
-		case c.kind == heddle.AM:
-			n.acknowledge(s.ID)
-			m.exitedAs(c, s)
-		default:
-			m.exitedAs(c, s)
+			continue
 		}
+		if !m.here(n, c) {
+			continue
+		}
+		n.unkill(s.ID)
+		if c.kind == heddle.AM {
+			n.acknowledge(s.ID)
+		}
+		m.exitedAs(c, s)
+	}
+	if q.Partial {
+		return
 	}
 	named := m.reports
 	m.unreported(n, func(c *container) bool { return c.running() && c.reported != named })
 }
 
-// killTime is how long a kill is waited for: what a node never started it does not report either.
-const killTime = 10 * heddle.Second
+// here notes that a node named a container, and reports whether it is its own.
+func (m *Machine) here(n *node, c *container) bool {
+	if c.node != n {
+		m.log(Warn, "a node reports another node's container", "node", n.id, "container", c.id())
+		return false
+	}
+	c.reported = m.reports
+	return true
+}
+
+// KillTime is how long a kill is waited for: what a node never started it does not report either.
+const KillTime = 10 * heddle.Second
 
 // runs is a container that a node says is there.
 func (m *Machine) runs(n *node, id ids.Container, c *container) {
 	if c != nil {
 		if !c.running() {
 			c.become(containerRunning)
-			m.timers.stop(&c.timer)
+			n.waiting--
 			m.step(heddle.Started{Container: c.cid})
 		}
 		return
@@ -249,7 +267,7 @@ func (m *Machine) runs(n *node, id ids.Container, c *container) {
 		n.clean(id.Attempt.App)
 		return
 	}
-	if at, killed := n.killed[id]; !killed || m.now.Since(at) >= killTime { // otherwise its end is on the way
+	if at, killed := n.killed[id]; !killed || m.now.Since(at) >= KillTime { // otherwise its end is on the way
 		m.kill(n, id)
 	}
 }
@@ -258,18 +276,19 @@ func (m *Machine) runs(n *node, id ids.Container, c *container) {
 func (m *Machine) answerBeat(n *node, q *BeatNode) *NodeBeat {
 	n.lastID = nextID(n.lastID)
 	n.every = m.interval(n)
-	p := &NodeBeat{ID: n.lastID, Every: n.every, Signals: n.signals, Forget: n.forget}
-	n.forget, n.signals = nil, nil
-	if len(n.cleanup) > 0 {
-		p.Cleanup = slices.SortedFunc(maps.Keys(n.cleanup), ids.Container.Compare)
-		clear(n.cleanup)
+	p := q.Answer
+	if p == nil {
+		p = &NodeBeat{}
 	}
-	if len(n.cleanApp) > 0 {
-		p.CleanApp = slices.SortedFunc(maps.Keys(n.cleanApp), ids.App.Compare)
-		clear(n.cleanApp)
-	}
-	if n.resized {
-		p.Total, n.resized = new(n.total), false
+	forget, leave := p.Forget[:0], p.CleanApp[:0] // for the next answer, what the last one had
+	*p = NodeBeat{ID: n.lastID, Every: n.every, Forget: n.forget, CleanApp: once(n.leave, ids.App.Compare)}
+	n.forget, n.leave = forget, leave
+	if o := n.orders; o != nil {
+		p.Signals, p.Cleanup = o.signals, once(o.kill, ids.Container.Compare)
+		if o.resize {
+			p.Total = new(n.total)
+		}
+		n.orders = nil
 	}
 	for i := NodeRing; i < NumRings; i++ {
 		if m.rings[i].lacks(q.Keys[i]) {
@@ -280,14 +299,25 @@ func (m *Machine) answerBeat(n *node, q *BeatNode) *NodeBeat {
 	return p
 }
 
+// once sorts a list, and leaves each of its elements once.
+func once[T comparable](list []T, compare func(a, b T) int) []T {
+	if len(list) < 2 {
+		return list
+	}
+	slices.SortFunc(list, compare)
+	return slices.Compact(list)
+}
+
 // interval is when a node is wanted again: soon while something waits or is about to begin or end, late while
 // nobody wants anything, and never so soon that all nodes together are more than the load that was set.
 func (m *Machine) interval(n *node) heddle.Span {
 	d := m.cfg.Beat
 	switch {
+	case m.cfg.Stock:
+		return d
 	case m.restless(n):
 		d = m.cfg.FastBeat
-	case len(n.conts) == 0 && len(n.apps) == 0 && m.core.View().Alive() == 0:
+	case len(n.conts) == 0 && n.apps == 0 && m.core.View().Alive() == 0:
 		d = m.cfg.IdleBeat
 	}
 	if m.cfg.BeatLoad > 0 {
@@ -299,13 +329,19 @@ func (m *Machine) interval(n *node) heddle.Span {
 // restless reports whether news of a node would be of use soon: somebody waits for room, or a container there
 // was given away and has not begun, or was killed and has not ended.
 func (m *Machine) restless(n *node) bool {
-	if n.up && m.core.Wants(n.nid) || len(n.cleanup) > 0 || len(n.cleanApp) > 0 {
+	return n.up && m.core.Wants(n.nid) || n.waiting > 0 || n.ordered(m.now)
+}
+
+// ordered reports whether, at a time, a node is to hear of something that it is to do, or was told to kill what has not
+// ended yet.
+func (n *node) ordered(now heddle.Time) bool {
+	if n.orders != nil {
 		return true
 	}
 	for _, at := range n.killed { // order: any of them
-		if m.now.Since(at) < killTime {
+		if now.Since(at) < KillTime {
 			return true
 		}
 	}
-	return slices.ContainsFunc(n.conts, func(c *container) bool { return !c.running() })
+	return false
 }

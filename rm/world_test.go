@@ -140,7 +140,7 @@ func (w *world) carry(effects []Effect) {
 			if w.heard[e.Call] != nil {
 				w.Errorf("call %d is answered twice", e.Call)
 			}
-			w.heard[e.Call] = e
+			w.heard[e.Call] = new(*e)
 		case *Store:
 			w.unkept = append(w.unkept, e)
 		case *StartMaster:
@@ -280,12 +280,15 @@ func (n *nm) beat() *NodeBeat {
 	n.w.Helper()
 	q := &BeatNode{Call: n.w.next(), Node: n.id, Last: n.last, Health: Health{Said: true}}
 	for id, c := range n.conts {
-		q.Containers = append(q.Containers, c)
-		if c.Over {
-			delete(n.conts, id)
+		if !c.Over {
+			q.Running = append(q.Running, id)
+			continue
 		}
+		q.Ended = append(q.Ended, c.ContainerEnd)
+		delete(n.conts, id)
 	}
-	slices.SortFunc(q.Containers, func(a, b ContainerNews) int { return a.ID.Compare(b.ID) })
+	slices.SortFunc(q.Running, ids.Container.Compare)
+	slices.SortFunc(q.Ended, func(a, b ContainerEnd) int { return a.ID.Compare(b.ID) })
 	n.w.step(q)
 	p, _ := answered[*NodeBeat](n.w, q.Call)
 	n.last = p.ID
@@ -293,16 +296,16 @@ func (n *nm) beat() *NodeBeat {
 }
 
 // run starts a container.
-func (n *nm) run(id ids.Container) { n.conts[id] = ContainerNews{ID: id} }
+func (n *nm) run(id ids.Container) { n.conts[id] = ContainerNews{ContainerEnd: ContainerEnd{ID: id}} }
 
 // exit ends a container; the next beat tells.
 func (n *nm) exit(id ids.Container, status int32) {
-	n.conts[id] = ContainerNews{ID: id, Over: true, Exit: status, Diagnostics: "as the node says"}
+	n.conts[id] = ContainerNews{ContainerEnd: ContainerEnd{ID: id, Exit: status, Diagnostics: "as the node says"}, Over: true}
 }
 
 // found is a container as a node that registers tells of it.
 func found(id ids.Container, priority int32) ContainerNews {
-	return ContainerNews{ID: id, Priority: priority, Size: heddle.Of(1024, 1000)}
+	return ContainerNews{ContainerEnd: ContainerEnd{ID: id, Size: heddle.Of(1024, 1000)}, Priority: priority}
 }
 
 // submission is what a client says of its application.

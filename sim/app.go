@@ -6,24 +6,33 @@ import (
 	"slices"
 
 	"heddle"
+	"heddle/rm"
 	"heddle/sim/apps"
 	"heddle/sim/world"
 	"heddle/workload"
+	"heddle/yarn/ids"
 )
 
 // app is one job on its way through the cluster.
 type app struct {
-	id  heddle.AppID
+	id  int // of its job
 	job *workload.Job
+
+	name    ids.App
+	aid     heddle.AppID           // the core's number for it; NoApp before it was admitted
+	numbers [][]heddle.ContainerID // of its containers, by attempt and the number in their names
+	attempt ids.Attempt            // of the running master
+	lastID  int32                  // number of the last answer to its calls
 
 	master    apps.Master // the running attempt's, nil between attempts
 	masterAt  heddle.ContainerID
 	attempts  int
-	failures  int         // attempts that ended by their own fault
-	memory    int64       // MiB of the last master
-	cpu       int64       // milli-vcores of it
-	leaving   apps.Finish // what the master has decided, but not told yet
-	done      apps.Finish // what the master said as it unregistered
+	failures  int               // attempts that ended by their own fault
+	lastExit  heddle.ExitStatus // of the last master
+	memory    int64             // MiB of the last master
+	cpu       int64             // milli-vcores of it
+	leaving   apps.Finish       // what the master has decided, but not told yet
+	done      apps.Finish       // what the master said as it unregistered
 	admitted  bool
 	over      bool
 	state     JobState
@@ -31,14 +40,16 @@ type app struct {
 	submitted heddle.Time
 	end       heddle.Time
 
-	inbox    apps.Response
-	spare    apps.Response
+	lost     []heddle.NodeID // that its master has not heard of
+	excluded []heddle.NodeID // what its master wants nothing on
 	beatGen  uint32
 	alarmGen uint32
 	parked   bool // no beat is planned: it would change nothing
 	beatAt   heddle.Time
+	leftOut  heddle.Time // the last beat that was left out; 0 = none
 	interval heddle.Span // between beats while nothing is going on
 
+	procs      int // processes that run
 	managed    int // containers the running attempt has had
 	inWorld    world.JobID
 	first      heddle.Time // start of the first container that is not a master; −1 before
@@ -54,8 +65,9 @@ type app struct {
 	localMaps  int
 	finished   *apps.Done // what an earlier attempt got done
 
-	hosts []heddle.NodeID // of placed splits, replicas × task
-	reps  int
+	placed bool            // it is known where maps' input is
+	hosts  []heddle.NodeID // of placed splits, replicas × task
+	reps   int
 }
 
 // unregisterGrace is how long a master lives on after it unregistered: MapReduce's waits five seconds
@@ -66,8 +78,8 @@ const unregisterGrace = 5 * heddle.Second
 // spark.yarn.scheduler.heartbeat.interval-ms.
 const sparkInterval = 3 * heddle.Second
 
-func newApp(s *Sim, id heddle.AppID, j *workload.Job) *app {
-	a := &app{id: id, job: j, first: -1, mapsLeft: len(j.Maps)}
+func newApp(s *Sim, id int, j *workload.Job) *app {
+	a := &app{id: id, aid: heddle.NoApp, job: j, first: -1, mapsLeft: len(j.Maps)}
 	a.place(s)
 	return a
 }
@@ -85,10 +97,29 @@ func (s *Sim) arrive(a *app) {
 			facts.Splits = append(facts.Splits, heddle.Split{Bytes: j.Maps[i].Input, Hosts: s.hostsOf(a, apps.Work{Kind: heddle.Map, Index: int32(i)})})
 		}
 	}
-	s.step(heddle.Submit{
-		App: a.id, Queue: s.o.Queues[a.id], User: s.o.Users[a.id], Priority: j.Priority,
-		Framework: j.Framework, Master: a.masterSize(), Facts: facts,
-	})
+	answer, _ := s.ask(&rm.NewApp{})
+	a.name = answer.(rm.NewAppID).ID
+	s.jobs = append(s.jobs, a.id)
+	if _, err := s.ask(&rm.SubmitApp{
+		Who: rm.Person{User: userName(s.o.Users[a.id])}, Queue: queuePath(s.o.Set.Queues, s.o.Queues[a.id]),
+		App: rm.Submission{
+			ID: a.name, Name: facts.Name, Type: typeOf(j.Framework), Priority: &j.Priority, Master: a.masterSize(), Facts: facts,
+		},
+	}); err != nil { // of what can be wrong with it, this is what depends on the job
+		s.reject(a, heddle.TooLarge)
+	}
+}
+
+// typeOf is the type by which applications of a framework are submitted.
+func typeOf(f heddle.Framework) string {
+	switch f {
+	case heddle.MapReduce:
+		return "MAPREDUCE"
+	case heddle.Spark:
+		return "SPARK"
+	default:
+		return "YARN"
+	}
 }
 
 // masterSize is what is asked for the master: what the job states, or its framework's default
@@ -107,27 +138,46 @@ func (a *app) masterSize() heddle.Resource {
 	return heddle.Of(1024, 1000)
 }
 
+// reject is an application that was not taken in.
 func (s *Sim) reject(a *app, why heddle.Why) {
-	if !a.admitted {
-		a.state, a.over, a.why = Rejected, true, rejection(why)
-		s.ends(a)
-		s.alive--
-		return
-	}
-	s.todo = append(s.todo, func() { s.fail(a, "it asks for containers above the largest that the scheduler grants") })
+	a.state, a.over, a.why = Rejected, true, rejection(why)
+	s.ends(a)
+	s.alive--
 }
 
 // fail ends an application whose master cannot go on.
 func (s *Sim) fail(a *app, why string) {
-	if a.over {
-		return
+	if a.master != nil && a.done == apps.Running {
+		a.leaving, a.why = apps.FinishedBadly, why
+		s.unregistered(a)
 	}
-	a.why = why
-	if a.done == apps.Running {
+}
+
+// closed is an application's end for the ResourceManager.
+func (s *Sim) closed(a *app, why heddle.Why) {
+	switch {
+	case a.over:
+		return
+	case !a.admitted:
+		s.reject(a, why)
+		return
+	case a.done == apps.Running:
+		a.state, a.why = Failed, mastersFailed(max(a.failures, 1), a.lastExit)
 		s.ends(a)
 	}
-	a.state = Failed
-	s.over(a)
+	a.over, a.master = true, nil
+	a.beatGen++
+	a.alarmGen++
+	s.alive--
+	s.endJob(a)
+	s.lives()
+}
+
+// endJob lets go of a job that is over once its last process is.
+func (s *Sim) endJob(a *app) {
+	if a.over && a.procs == 0 {
+		s.phys.endJob(a)
+	}
 }
 
 // ends notes the end of a job.
@@ -136,32 +186,27 @@ func (s *Sim) ends(a *app) {
 	s.lastEnd = mark{s.now, s.m.memory}
 }
 
-// over is the application's end for the ResourceManager.
-func (s *Sim) over(a *app) {
-	a.over, a.master = true, nil
-	a.beatGen++
-	a.alarmGen++
-	s.alive--
-	s.step(heddle.AppDone{App: a.id})
-	s.phys.endJob(a)
-	s.lives()
-}
-
 // masterUp is the master's process running: it registers and begins to ask.
 func (s *Sim) masterUp(c *container) {
 	if c == nil || c.over || s.nodes[c.node].dead {
 		return
 	}
 	a := c.app
+	a.attempt, a.lastID = c.name.Attempt, 0
+	if _, err := s.ask(&rm.RegisterMaster{Who: rm.Caller{Attempt: a.attempt}}); err != nil {
+		return // it comes too late
+	}
 	c.up, c.started = true, s.now
+	s.settled(c)
+	a.procs++
 	s.phys.open(s.now, c)
 	s.phys.manage(s.now, c, 0)
 	s.m.running(heddle.AM, 1)
 	s.nodes[c.node].starts = append(s.nodes[c.node].starts, c.id)
 	a.attempts++
 	a.memory, a.cpu = c.told[heddle.Memory], c.told[heddle.CPU]
-	a.inbox, a.spare = apps.Response{}, apps.Response{}
-	a.parked, a.managed = false, 0
+	a.lost, a.excluded = nil, nil
+	a.parked, a.leftOut, a.managed = false, 0, 0
 	a.master = s.newMaster(a)
 	a.master.Start(s.now, s.actions())
 	s.perform(a)
@@ -201,44 +246,19 @@ func (s *Sim) progressOf(w apps.Work) float64 {
 	return f
 }
 
-// masterBeat is one allocate call.
-func (s *Sim) masterBeat(a *app) {
-	if a.master == nil {
-		return
-	}
-	if len(a.inbox.Granted) > 0 {
-		s.step(heddle.Acquire{App: a.id})
-	}
-	in := a.inbox
-	a.inbox, a.spare = a.spare, in
-	a.inbox.Granted, a.inbox.Completed, a.inbox.LostNodes = a.inbox.Granted[:0], a.inbox.Completed[:0], a.inbox.LostNodes[:0]
-	in.Headroom = s.core.Headroom(a.id)
-	in.Nodes = s.core.View().Live()
-	a.master.Beat(s.now, &in, s.actions())
-	s.perform(a)
-	if i, ok := a.master.(apps.Idler); ok && i.Idle() && !s.o.EveryBeat && s.quietInbox(a) {
-		a.parked = true
-		a.beatGen++
-	}
-}
-
-func (s *Sim) quietInbox(a *app) bool {
-	return len(a.inbox.Granted) == 0 && len(a.inbox.Completed) == 0 && len(a.inbox.LostNodes) == 0
-}
-
 // wake plans the next of a parked master's beats, on the grid they would have had.
 func (s *Sim) wake(a *app) {
 	if !a.parked || a.master == nil {
 		return
 	}
-	a.parked = false
-	if late := s.now.Since(a.beatAt); late > 0 {
-		a.beatAt += heddle.Time((late + a.interval - 1) / a.interval * a.interval)
+	next := a.beatAt
+	if late := s.now.Since(next); late > 0 {
+		next = next.Plus((late + a.interval - 1) / a.interval * a.interval)
 	}
-	if a.beatAt == s.now && s.beatPassed(a) {
-		a.beatAt = a.beatAt.Plus(a.interval)
+	if next == s.now && s.beatPassed(a) {
+		next = next.Plus(a.interval)
 	}
-	s.planBeat(a, a.beatAt)
+	s.planBeat(a, next)
 }
 
 // beatPassed reports whether a master's beat of this instant would have been before what is happening.
@@ -247,13 +267,17 @@ func (s *Sim) beatPassed(a *app) bool {
 	case fromWorld:
 		return false
 	case fromHeap:
-		return s.entry.what == beat && s.entry.id >= int64(a.id)
+		return s.called.at == s.now && s.called.app >= a.id
 	default:
 		return true
 	}
 }
 
 func (s *Sim) planBeat(a *app, at heddle.Time) {
+	if a.parked && at > a.beatAt {
+		a.leftOut = at - heddle.Time(a.interval)
+	}
+	a.parked = false
 	a.beatGen++
 	a.beatAt = at
 	s.heap.push(entry{at: at, what: beat, gen: a.beatGen, id: int64(a.id)})
@@ -291,21 +315,11 @@ func (s *Sim) perform(a *app) {
 			s.exit(c, heddle.KilledByMaster)
 		}
 	}
-	if out.Excluding {
-		s.step(heddle.Exclude{App: a.id, Nodes: out.Exclude})
-	}
-	if len(out.Rows) > 0 {
-		s.step(heddle.Ask{App: a.id, Rows: out.Rows})
-	}
-	for _, id := range out.Release {
-		s.step(heddle.Release{App: a.id, Container: id})
-	}
 	if out.Alarm > 0 {
 		a.alarmGen++
 		s.heap.push(entry{at: max(out.Alarm, s.now), what: alarm, gen: a.alarmGen, id: int64(a.id)})
 	}
 	if out.Beat > 0 {
-		a.parked = false
 		s.planBeat(a, out.Beat)
 	}
 	if out.Finish != apps.Running && a.done == apps.Running {
@@ -330,14 +344,17 @@ func (s *Sim) begin(c *container) {
 	s.heap.push(entry{at: s.now.Plus(delay), what: started, id: int64(c.id)})
 }
 
-// unregistered is a master having said how its application ended. It leaves soon after.
+// unregistered is a master saying how its application ended. It leaves soon after.
 func (s *Sim) unregistered(a *app) {
 	a.done = a.leaving
 	s.ends(a)
 	a.state = Succeeded
+	final := rm.Succeeded
 	if a.done == apps.FinishedBadly {
-		a.state = Failed
+		a.state, final = Failed, rm.Failed
 	}
+	s.say(&rm.FinishMaster{Who: rm.Caller{Attempt: a.attempt}, Final: final, Diagnostics: a.why})
+	a.parked = false // it calls no more
 	a.beatGen++
 	a.alarmGen++
 	s.heap.push(entry{at: s.now.Plus(s.phys.linger(a)), what: gone, id: int64(a.masterAt)})
@@ -348,9 +365,14 @@ func (s *Sim) unregistered(a *app) {
 func (s *Sim) masterDied(a *app) {
 	if r, ok := a.master.(apps.Recoverer); ok {
 		a.finished = r.Done()
-		for _, n := range a.inbox.LostNodes {
+		for _, n := range a.lost {
 			a.loseOutput(n)
 		}
+	}
+	s.wake(a) // it is known then which call was left out last
+	if a.leftOut > 0 {
+		out := &rm.LeftOut{Masters: []ids.Attempt{a.attempt}, Last: a.leftOut}
+		s.later(func() { s.say(out) })
 	}
 	a.master = nil
 	a.beatGen++
@@ -367,22 +389,14 @@ func (a *app) loseOutput(n heddle.NodeID) {
 // masterGone is the ResourceManager having heard of the master's end: the application is over, or gets
 // another attempt. Attempts lost with their node or preempted do not count against it.
 func (s *Sim) masterGone(a *app, status heddle.ExitStatus) {
-	if a.over {
-		return
-	}
-	if a.done != apps.Running {
-		s.over(a)
+	if a.over || a.done != apps.Running {
 		return
 	}
 	s.res.FailedAttempts++
+	a.lastExit = status
 	switch status {
 	case heddle.Aborted, heddle.DisksFailed, heddle.Preempted, heddle.KilledByRM:
 	default:
 		a.failures++
 	}
-	if a.failures >= s.o.Attempts {
-		s.fail(a, mastersFailed(a.failures, status))
-		return
-	}
-	s.step(heddle.Attempt{App: a.id, Master: a.masterSize()})
 }

@@ -1,97 +1,63 @@
 package sim
 
 import (
-	"slices"
-
 	"heddle"
+	"heddle/rm"
 	"heddle/sim/apps"
+	"heddle/yarn/ids"
 )
 
-// container is a container as its node and its master know it.
+// container is a container as its node and its master know it. What its end looks at comes first: it is read together.
 type container struct {
-	id      heddle.ContainerID
 	app     *app
 	node    heddle.NodeID
 	kind    heddle.Kind
 	at      heddle.Locality
-	told    heddle.Resource
-	limit   heddle.Resource
-	granted heddle.Time
-	started heddle.Time
+	waits   bool // its process has not begun
 	up      bool // its process runs
-	over    bool // its process ended, or it is known to have ended
+	over    bool // its process ended
+	fetched bool // its master was told of it
+	known   bool // for the ResourceManager it is over
 	frozen  bool // suspended
 	exited  bool // by itself or its master's will, with code; nobody may have heard of it
-	code    heddle.ExitStatus
-	work    apps.Work
 	hasWork bool
-	index   int32 // of the task it ran first, −1 before
+	code    heddle.ExitStatus
+	index   int32    // of the task it ran first, −1 before
+	run     [1]int32 // where runs are, of all but executors
 	runs    []int32
-}
-
-// pages finds containers by id. A page is dropped when everything on it is over.
-type pages struct {
-	at []*contPage
-}
-
-const pageSize = 1024
-
-type contPage struct {
-	cs   [pageSize]container
-	used int
-	over int
-}
-
-func (p *pages) add(id heddle.ContainerID) *container {
-	i := int(id / pageSize)
-	for i >= len(p.at) {
-		p.at = append(p.at, nil)
-	}
-	if p.at[i] == nil {
-		p.at[i] = &contPage{}
-	}
-	p.at[i].used++
-	c := &p.at[i].cs[id%pageSize]
-	*c = container{id: id, index: -1}
-	return c
-}
-
-func (p *pages) drop(id heddle.ContainerID) {
-	i := int(id / pageSize)
-	g := p.at[i]
-	g.cs[id%pageSize] = container{}
-	if g.over++; g.over == g.used && i < len(p.at)-1 {
-		p.at[i] = nil
-	}
+	id      heddle.ContainerID
+	name    ids.Container
+	work    apps.Work
+	granted heddle.Time
+	started heddle.Time
+	limit   heddle.Resource
+	told    heddle.Resource
 }
 
 // container returns a container that is not yet forgotten, or nil.
-func (s *Sim) container(id heddle.ContainerID) *container {
-	i := int(id / pageSize)
-	if i >= len(s.conts.at) || s.conts.at[i] == nil {
-		return nil
-	}
-	if c := &s.conts.at[i].cs[id%pageSize]; c.id == id && id != 0 {
-		return c
-	}
-	return nil
-}
+func (s *Sim) container(id heddle.ContainerID) *container { return s.conts.Get(int64(id)) }
 
-// carryOut does what the core decided.
-func (s *Sim) carryOut(d heddle.Decision) {
-	switch d := d.(type) {
+// noted is a decision of the core: what masters and nodes do not see of it is counted, and what an agent would do at
+// once is done.
+func (s *Sim) noted(e *rm.Noted) {
+	a := s.appOf(e.App)
+	switch d := e.Decision.(type) {
 	case *heddle.Admit:
-		s.apps[d.App].admitted = true
+		a.admitted, a.aid = true, d.App
 	case *heddle.Reject:
-		s.reject(s.apps[d.App], d.Why)
+		if a.admitted {
+			s.later(func() { s.fail(a, tooLarge) })
+		}
 	case *heddle.Launch:
-		s.launch(d)
+		s.granted(a, d, e.Container)
 	case *heddle.Book:
-		s.apps[d.App].booked(d.Container, s.now)
+		a.booked(d.Container, s.now)
 		s.room(d.Node)
 	case *heddle.Unbook:
-		s.apps[d.App].unbooked(d.Container, s.now)
+		a.unbooked(d.Container, s.now)
 		s.room(d.Node)
+	case *heddle.Kill:
+		s.killed(s.containerOf(e.Container), d.Status)
 	case *heddle.Resize:
 		if c := s.container(d.Container); c != nil && !c.over {
 			c.limit = d.Limit
@@ -110,58 +76,121 @@ func (s *Sim) carryOut(d heddle.Decision) {
 			s.phys.resume(s.now, c)
 			s.room(c.node)
 		}
-	case *heddle.Kill:
-		s.killed(s.container(d.Container), d.Status)
 	case *heddle.Adopt: // no simulated node comes with containers of its own
 	}
 }
 
-// launch takes a grant to its master, or starts the master's own process.
-func (s *Sim) launch(d *heddle.Launch) {
-	a := s.apps[d.App]
+// granted is a container that an application was given: its master will hear of it.
+func (s *Sim) granted(a *app, d *heddle.Launch, name ids.Container) {
 	a.unbooked(d.Container, s.now)
-	c := s.conts.add(d.Container)
-	c.app, c.node, c.kind, c.at, c.told, c.limit, c.granted = a, d.Node, d.Kind, d.At, d.Told, d.Limit, s.now
+	c := s.conts.Add(int64(d.Container))
+	*c = container{
+		id: d.Container, name: name, app: a, node: d.Node, kind: d.Kind, at: d.At, told: d.Told, limit: d.Limit, granted: s.now,
+		index: -1, runs: c.runs[:0], waits: true,
+	}
+	if c.runs == nil {
+		c.runs = c.run[:0]
+	}
+	s.nodes[c.node].waits++
+	for len(a.numbers) < int(name.Attempt.N) {
+		a.numbers = append(a.numbers, nil)
+	}
+	of := &a.numbers[name.Attempt.N-1]
+	*of = append(*of, c.id)
 	s.lives()
 	s.room(d.Node)
 	if d.Kind == heddle.AM {
 		a.masterAt = c.id
-		up := entry{at: s.now.Plus(s.phys.launchDelay(heddle.AM)), what: masterUp, id: int64(c.id)}
-		if !s.phys.launch(s.now, c, up) {
-			s.heap.push(up)
-		}
 		return
 	}
-	a.inbox.Granted = append(a.inbox.Granted, apps.Grant{
-		Container: d.Container, Node: d.Node, Priority: d.Priority, AllocID: d.AllocID, Kind: d.Kind, Size: d.Told,
-	})
 	s.wake(a)
 }
 
-// killed is a container ended by the ResourceManager, which tells its master; if it was the master, the
-// application goes on once the decisions at hand are carried out.
-func (s *Sim) killed(c *container, status heddle.ExitStatus) {
+// settled notes that a container's process has begun, or will not.
+func (s *Sim) settled(c *container) {
+	if c.waits {
+		c.waits = false
+		s.nodes[c.node].waits--
+		s.hurry(c.node)
+	}
+}
+
+// startMaster starts the process of a master.
+func (s *Sim) startMaster(name ids.Container) {
+	c := s.containerOf(name)
 	if c == nil {
 		return
 	}
-	a := c.app
-	s.stopProcess(c)
-	if c.kind == heddle.AM {
-		s.todo = append(s.todo, func() { s.masterGone(a, status) })
-	} else if !a.unseen(c.id) { // what its master had not fetched is asked for again, and the master hears of neither
-		a.inbox.Completed = append(a.inbox.Completed, apps.Completed{Container: c.id, Status: status})
-		s.wake(a)
+	up := entry{at: s.now.Plus(s.phys.launchDelay(heddle.AM)), what: masterUp, id: int64(c.id)}
+	if !s.phys.launch(s.now, c, up) {
+		s.heap.push(up)
 	}
-	s.forget(c, status)
+	s.later(func() { s.say(&rm.Started{Container: name}) })
 }
 
-// unseen takes a grant out of the inbox, if it is still there.
-func (a *app) unseen(id heddle.ContainerID) bool {
-	i := slices.IndexFunc(a.inbox.Granted, func(g apps.Grant) bool { return g.Container == id })
-	if i >= 0 {
-		a.inbox.Granted = slices.Delete(a.inbox.Granted, i, i+1)
+// stopMaster ends the process of a master that the ResourceManager gave up, where its node can be reached.
+func (s *Sim) stopMaster(name ids.Container) {
+	s.later(func() {
+		if c := s.containerOf(name); c != nil && c.known {
+			s.reap(c)
+		}
+	})
+}
+
+// killed is a container that is over for the ResourceManager. Its master hears of that next, if it knew of it; its
+// process, if there is one, with the next beat of its node.
+func (s *Sim) killed(c *container, status heddle.ExitStatus) {
+	if c == nil || c.known {
+		return
 	}
-	return i >= 0
+	c.known = true
+	s.settled(c)
+	if c.kind == heddle.AM {
+		s.masterOver(c, status)
+	} else if c.fetched {
+		s.wake(c.app)
+	}
+	s.record(c, status)
+	s.hasNews(c.node)
+	if s.pace != nil {
+		s.heap.push(entry{at: s.now.Plus(rm.KillTime), what: calms, id: int64(c.node)})
+	}
+	if !c.up || c.over {
+		s.conts.Drop(int64(c.id))
+	}
+}
+
+// masterOver is a master that is over for the ResourceManager, whatever it does still.
+func (s *Sim) masterOver(c *container, status heddle.ExitStatus) {
+	a := c.app
+	if a.masterAt == c.id && a.master != nil {
+		s.masterDied(a)
+	}
+	s.masterGone(a, status)
+}
+
+// reap ends what is left of a container that is over for the ResourceManager: its node tells that it has.
+func (s *Sim) reap(c *container) {
+	if c.up && !c.over {
+		s.stopProcess(c)
+		n := &s.nodes[c.node]
+		n.exits = append(n.exits, exit{c.id, c.name, heddle.KilledByRM})
+		s.hasNews(c.node)
+	}
+	s.conts.Drop(int64(c.id))
+}
+
+// hasNews has a node's next beat made: there is something to tell it, or it has something to tell.
+func (s *Sim) hasNews(id heddle.NodeID) {
+	s.tells(id, !s.nodes[id].silent)
+}
+
+// tells says whether a node has something to tell with its next beat.
+func (s *Sim) tells(id heddle.NodeID, on bool) {
+	s.wheel.report(s.wheel.rank[id], on)
+	if s.pace != nil {
+		s.pace.changed = true
+	}
 }
 
 // stopProcess ends the process and the work in it, if there are any.
@@ -172,14 +201,17 @@ func (s *Sim) stopProcess(c *container) {
 			s.tracer.stopped(s, c)
 		}
 		s.phys.close(s.now, c)
-		if c.kind == heddle.AM {
-			s.masterDied(c.app)
+		a := c.app
+		if c.kind == heddle.AM && !c.known && a.master != nil {
+			s.masterDied(a)
 		}
+		a.procs--
+		s.endJob(a)
 	}
 	c.over = true
 }
 
-// exit is a process that ended on its node: the node reports it at its next beat.
+// exit is a process that ended on its node: the node reports it at its next beat, or at once.
 func (s *Sim) exit(c *container, status heddle.ExitStatus) {
 	if c.over {
 		return
@@ -187,29 +219,32 @@ func (s *Sim) exit(c *container, status heddle.ExitStatus) {
 	s.stopProcess(c)
 	c.exited, c.code = true, status
 	n := &s.nodes[c.node]
-	n.exits = append(n.exits, exit{c.id, status})
-	s.wheel.reports.set(s.wheel.rank[c.node], !n.silent)
+	n.exits = append(n.exits, exit{c.id, c.name, status})
+	if s.prompt {
+		s.heap.push(entry{at: s.now, what: report, id: int64(c.node)})
+	} else {
+		s.hasNews(c.node)
+	}
 }
 
 // exitKnown is the ResourceManager having heard of an exit: the master hears of it next; of the
 // master's own, nobody is left to hear.
 func (s *Sim) exitKnown(c *container, status heddle.ExitStatus) {
-	a := c.app
 	s.lives()
-	master := c.kind == heddle.AM
-	if !master {
-		a.inbox.Completed = append(a.inbox.Completed, apps.Completed{Container: c.id, Status: status})
-		s.wake(a)
+	c.known = true
+	s.settled(c)
+	if c.kind == heddle.AM {
+		s.masterOver(c, status)
+	} else {
+		s.wake(c.app)
 	}
-	s.forget(c, status)
-	if master { // c is no more
-		s.masterGone(a, status)
-	}
+	s.record(c, status)
+	s.conts.Drop(int64(c.id))
 }
 
-// forget records a container's life and lets it go. What it ended with counts, not what the
-// ResourceManager believes that had not heard of it.
-func (s *Sim) forget(c *container, status heddle.ExitStatus) {
+// record keeps a container's life. What it ended with counts, not what the ResourceManager believes that had not
+// heard of it.
+func (s *Sim) record(c *container, status heddle.ExitStatus) {
 	a := c.app
 	a.ended(c, s.now)
 	if c.exited {
@@ -217,7 +252,7 @@ func (s *Sim) forget(c *container, status heddle.ExitStatus) {
 	}
 	if s.o.KeepTasks {
 		s.res.Tasks = append(s.res.Tasks, TaskResult{
-			Job: int(a.id), Kind: c.kind, Index: c.index, Container: c.id, Node: c.node, At: c.at,
+			Job: a.id, Kind: c.kind, Index: c.index, Container: c.id, Node: c.node, At: c.at,
 			Granted: c.granted, Started: c.started, Ended: s.now, Size: c.told, Limit: c.limit, Status: status,
 		})
 	}
@@ -225,7 +260,6 @@ func (s *Sim) forget(c *container, status heddle.ExitStatus) {
 		s.tracer.forgotten(s.now, c.id, status)
 	}
 	s.room(c.node)
-	s.conts.drop(c.id)
 }
 
 // start is a container's process beginning to run.
@@ -234,17 +268,19 @@ func (s *Sim) start(c *container) {
 		return
 	}
 	a := c.app
+	a.procs++
 	a.managed++
 	if m := s.container(a.masterAt); m != nil {
 		s.phys.manage(s.now, m, a.managed)
 	}
 	c.up, c.started = true, s.now
+	s.settled(c)
 	s.m.running(c.kind, 1)
 	s.phys.open(s.now, c)
 	n := &s.nodes[c.node]
 	n.starts = append(n.starts, c.id)
 	if s.o.Set.Feeds.Starts {
-		s.wheel.reports.set(s.wheel.rank[c.node], !n.silent)
+		s.hasNews(c.node)
 	}
 	a.begun(c, s.now)
 	if s.tracer != nil {
@@ -265,6 +301,12 @@ func (s *Sim) workEnded(e *ended) {
 	if c == nil || c.over {
 		return
 	}
+	if c.known { // nobody waits for it any more
+		if c.kind != heddle.Executor {
+			s.reap(c)
+		}
+		return
+	}
 	a := c.app
 	s.lives()
 	ok, status := e.ok, e.status
@@ -274,7 +316,7 @@ func (s *Sim) workEnded(e *ended) {
 		}
 		s.countLocality(a, c, e.work)
 		if e.output > 0 && s.o.Set.Feeds.Output {
-			s.step(heddle.Output{App: a.id, Node: c.node, Bytes: e.output})
+			s.say(&rm.Output{Container: c.name, Bytes: e.output})
 		}
 	}
 	if c.kind != heddle.Executor || status == heddle.KilledOverPhysical {

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"heddle"
@@ -30,13 +31,13 @@ func TestCoresAreShared(t *testing.T) {
 	}
 }
 
-// replayed is a job of two maps, of which the second works on data, and a reduce that waited for them.
+// replayed is a job of two maps and a reduce that waited for them. All of them computed a second and slept.
 func replayed() *workload.Workload {
 	return &workload.Workload{Jobs: []workload.Job{{
 		ID: "j", Framework: heddle.MapReduce, Master: heddle.Of(1024, 1000), SlowStart: 1,
 		Maps: []workload.Task{
 			{Duration: 10 * second, CPU: second, Size: heddle.Of(1024, 1000)},
-			{Duration: 9 * second, CPU: second, Input: 1 << 20, Size: heddle.Of(1024, 1000)},
+			{Duration: 9 * second, CPU: second, Size: heddle.Of(1024, 1000)},
 		},
 		Reduces: []workload.Task{{Duration: 12 * second, CPU: second, Size: heddle.Of(1024, 1000)}},
 		Times: &workload.Times{
@@ -45,15 +46,54 @@ func replayed() *workload.Workload {
 	}}}
 }
 
-// The first map computes 3 core-s, of which it gets half a core a second beside the other, and then rests 4 s.
-func TestPartsOfThePast(t *testing.T) {
+func wantParts(t *testing.T, got JobParts, want ...Part) {
+	t.Helper()
+	list := append(slices.Clone(got.Maps), got.Reduces...)
+	for i, p := range list {
+		w := want[i]
+		if math.Abs(p.CPU-w.CPU) > 0.01 || math.Abs((p.Rest-w.Rest).Seconds()) > 0.02 || p.End != w.End {
+			t.Errorf("part %d is %+v, want %+v", i, p, w)
+		}
+	}
+}
+
+// Each map computes 3 core-s, of which it gets half a core beside the other: they are through after 6 s.
+func TestPartsOfTasksThatWait(t *testing.T) {
 	p := Parts(replayed(), &Costs{Machines: 1, Cores: 1, Task: Cost{CPU: 2}}, nil)[0]
-	for i, c := range []struct {
-		got       Part
-		cpu, rest float64
-	}{{p.Maps[0], 3, 4}, {p.Maps[1], 6, 0}, {p.Reduces[0], 1, 9}} {
-		if math.Abs(c.got.CPU-c.cpu) > 1e-6 || math.Abs(c.got.Rest.Seconds()-c.rest) > 1e-6 {
-			t.Errorf("part %d computes %g s and rests %g, want %g and %g", i, c.got.CPU, c.got.Rest.Seconds(), c.cpu, c.rest)
+	wantParts(t, p, Part{CPU: 3, Rest: 4 * second}, Part{CPU: 3, Rest: 3 * second}, Part{CPU: 1, Rest: 9 * second})
+}
+
+// Of a map alone, 2.5 core-s come before its wait and half a one after it.
+func TestPartsOfProcessesThatEnd(t *testing.T) {
+	w := replayed()
+	w.Jobs[0].Times.Maps[1], w.Jobs[0].Times.Reduces[0] = at(40), at(60)
+	p := Parts(w, &Costs{Machines: 1, Cores: 1, Task: Cost{CPU: 2}, TaskEnd: Cost{CPU: 0.5}}, nil)[0]
+	wantParts(t, p, Part{2.5, 7 * second, 0.5}, Part{2.5, 6 * second, 0.5}, Part{1, 9 * second, 0.5})
+}
+
+// The maps could have computed 10 core-s, 4 of them to start: not twice the 6 that their counters say. They computed
+// all along, in proportion to their counters.
+func TestPartsOfTasksThatCompute(t *testing.T) {
+	w := replayed()
+	w.Jobs[0].Maps[0].CPU, w.Jobs[0].Maps[1].CPU, w.Jobs[0].Reduces[0].CPU = 4*second, 2*second, 0
+	p := Parts(w, &Costs{Machines: 1, Cores: 1, Task: Cost{CPU: 2}}, nil)[0]
+	wantParts(t, p, Part{CPU: 6}, Part{CPU: 4}, Part{CPU: 10})
+}
+
+// A master that was up at 20 s beside others began as much earlier as they kept it.
+func TestBeginningsOfProcesses(t *testing.T) {
+	w := replayed()
+	w.Jobs[0].Times.Ready = at(20)
+	c := &Costs{Machines: 1, Cores: 1, MapReduceMaster: Cost{CPU: 3, Rest: second}}
+	p := recorded(w, c)
+	p.work(at(12), workload.NoTime, 5, 1)
+	for range passes {
+		p.replay(c.Cores)
+		p.settle()
+	}
+	for _, x := range p.list {
+		if x.up >= 0 && (x.up != at(19) || math.Abs(x.up.Since(x.through).Seconds()) > 0.1 || x.begin > at(14)) {
+			t.Errorf("the master begins at %v and is through at %v, want %v", x.begin, x.through, x.up)
 		}
 	}
 }
@@ -107,5 +147,38 @@ func TestReplayOnFewCores(t *testing.T) {
 			}
 		default:
 		}
+	}
+}
+
+// Nodes that tell at once what ended do not wait for their beats. A process begins as long after its grant as a launch
+// takes, and a node's first takes longer.
+func TestReplayOfNodes(t *testing.T) {
+	work := replayed()
+	costs := &Costs{Machines: 1, Cores: 2, Task: Cost{CPU: 2}, MapReduceMaster: Cost{CPU: 1}, Launch: 2 * second}
+	o := Options{
+		Seed: 1, Workload: work, Nodes: nodes(1, 1, heddle.Of(4096, 4000)), Given: true, Costs: costs, Parts: Parts(work, costs, nil),
+		NodeBeat: 20 * second, MasterBeat: 10 * heddle.Millisecond, PromptEnds: true,
+	}
+	p := named(t, "fifo")
+	r := p.run(t, o)
+	up := func(r *Result) (at heddle.Time) {
+		for _, x := range r.Tasks {
+			if x.Kind == heddle.AM {
+				at = x.Started
+				continue
+			}
+			if lasted := x.Ended.Since(x.Started); lasted > 15*second {
+				t.Errorf("the end of %v %d is known after %v", x.Kind, x.Index, lasted)
+			}
+			if late := x.Started.Since(x.Granted); late < 2*second || late > 3*second {
+				t.Errorf("%v %d begins %v after its grant", x.Kind, x.Index, late)
+			}
+		}
+		return at
+	}
+	warm := up(r)
+	costs.First = 3
+	if more := up(p.run(t, o)).Since(warm); more != 3*second {
+		t.Errorf("the first process of a node takes %v longer, want 3 s", more)
 	}
 }

@@ -14,10 +14,19 @@ type Costs struct {
 	SparkDriver     Cost // likewise, with the driver inside
 	Executor        Cost // from an executor's launch until it has registered
 	Task            Cost // of the process of a map or a reduce, within the duration that the trace states
+	TaskEnd         Cost // of that, what the process does after its task
+
+	// Launch is how long a node takes to begin a map's or a reduce's process that its master asks it for, and First what
+	// a node that has run nothing computes more for its first process.
+	Launch heddle.Span
+	First  float64 // core-seconds
 
 	MapReduceLeave Cost // from the master's decision to end until the application has ended
 	SparkLeave     Cost // likewise, with the driver outside the cluster
 	DriverLeave    Cost // likewise, with the driver inside
+
+	// Spread is how far at most what one process or task computes is from what is said of it, as a part: runs differ.
+	Spread float64
 
 	// Linger is how long a MapReduce master holds its container after its application has ended.
 	Linger heddle.Span
@@ -78,10 +87,12 @@ func (c *Costs) master(a *app) (start, leave *Cost) {
 	return nil, nil
 }
 
-// A Part is what a task consists of: what it computes, in core-seconds, and what it waits for besides.
+// A Part is what a task consists of: what it computes, in core-seconds, what it waits for then, and what its process
+// computes at the end.
 type Part struct {
 	CPU  float64
 	Rest heddle.Span
+	End  float64
 }
 
 // JobParts are the parts of a job's tasks. The start of the process is in those of maps and not in those of reduces:

@@ -6,6 +6,7 @@ import (
 
 	"heddle"
 	"heddle/policy"
+	"heddle/rm"
 	"heddle/sim/apps"
 )
 
@@ -36,7 +37,6 @@ type Fault struct {
 const (
 	strikes uint32 = iota
 	mends
-	expires
 )
 
 // plan checks the faults and puts them on the heap.
@@ -63,10 +63,10 @@ func (s *Sim) plan(fs []Fault) error {
 	return nil
 }
 
-// fails reports whether a task that comes to its end fails there: by bad luck, or because its master is
-// gone and cannot be told.
+// fails reports whether a task that comes to its end fails there: by bad luck, or because nobody is there
+// who could be told.
 func (s *Sim) fails(id heddle.ContainerID) bool {
-	if c := s.container(id); c != nil && c.app.master == nil {
+	if c := s.container(id); c != nil && (c.app.master == nil || c.known) {
 		return true
 	}
 	return s.failRate > 0 && s.rng.Float64() < s.failRate
@@ -90,24 +90,20 @@ func (s *Sim) strike(f *Fault, stage uint32) {
 		switch stage {
 		case strikes:
 			if !n.silent {
-				n.silent, n.downAt = true, s.now
+				s.fallsSilent(f.Node)
+				n.silent = true
+				s.silent++
 			}
 			if f.Kind == NodeLoss {
 				n.dead = true
 				s.crash(f.Node)
-			}
-			later(s.o.Expiry, expires)
-		case expires:
-			if n.silent && s.now.Since(n.downAt) >= s.o.Expiry {
-				s.crash(f.Node) // what a node does that was given up counts for nobody
-				s.lose(f.Node)
 			}
 		case mends:
 			if f.Kind == NodeLoss || !n.dead { // heartbeats of a dead node cannot come back
 				s.comeBack(f.Node)
 			}
 		}
-		s.wheel.reports.set(s.wheel.rank[f.Node], !n.silent && len(n.exits)+len(n.starts) > 0)
+		s.hasNews(f.Node)
 		s.room(f.Node)
 	case SlowNode:
 		factor := f.Factor
@@ -126,13 +122,10 @@ func (s *Sim) strike(f *Fault, stage uint32) {
 
 // crash ends every process on a node. Nobody hears of it yet.
 func (s *Sim) crash(id heddle.NodeID) {
-	for i := range s.conts.at {
-		if s.conts.at[i] == nil {
-			continue
-		}
-		for k := range s.conts.at[i].cs {
-			if c := &s.conts.at[i].cs[k]; c.id != 0 && c.node == id {
-				s.stopProcess(c)
+	for i, c := range s.conts.All {
+		if c.node == id {
+			if s.stopProcess(c); c.known {
+				s.conts.Drop(i)
 			}
 		}
 	}
@@ -140,52 +133,81 @@ func (s *Sim) crash(id heddle.NodeID) {
 	s.phys.nodeDown(s.now, id)
 }
 
-// lose is the ResourceManager giving a silent node up.
+// lookForLost ends what silent nodes do that the ResourceManager gave up: it counts for nobody.
+func (s *Sim) lookForLost() {
+	if s.silent == 0 {
+		return
+	}
+	for i := range s.nodes {
+		if n := &s.nodes[i]; n.silent && !n.lost && !s.core().View().Node(heddle.NodeID(i)).Up() {
+			s.crash(heddle.NodeID(i))
+			s.lose(heddle.NodeID(i))
+		}
+	}
+}
+
+// lose has masters hear of a node that was lost, or had to start anew.
 func (s *Sim) lose(id heddle.NodeID) {
 	if s.nodes[id].lost {
 		return
 	}
 	s.nodes[id].lost = true
-	s.step(heddle.NodeDown{Node: id})
 	for _, a := range s.apps {
 		switch {
 		case a.over:
 		case a.master != nil:
-			a.inbox.LostNodes = append(a.inbox.LostNodes, id)
+			a.lost = append(a.lost, id)
 			s.wake(a)
 		default:
 			a.loseOutput(id)
 		}
 	}
+	s.room(id)
 }
 
 // comeBack is a node's heartbeats arriving again. A node that died or was given up registers anew: what
 // ran on it is over, even if it was never missed.
 func (s *Sim) comeBack(id heddle.NodeID) {
 	n := &s.nodes[id]
-	n.silent = false
+	if n.silent {
+		n.silent = false
+		s.silent--
+	}
 	if n.dead || n.lost {
 		s.lose(id)
 		n.lost, n.dead = false, false
 		s.phys.nodeUp(s.now, id)
-		s.nodeUp(id)
+		s.register(id)
+		return
 	}
+	s.outOfTurn(id) // its last call goes through
 }
 
-func (s *Sim) nodeUp(id heddle.NodeID) {
-	s.step(heddle.NodeUp{Node: id, Rack: s.o.Nodes[id].Rack, Total: s.o.Nodes[id].Total})
+// register is a NodeManager that starts.
+func (s *Sim) register(id heddle.NodeID) {
+	spec := &s.o.Nodes[id]
+	answer, _ := s.ask(&rm.RegisterNode{Node: s.nodes[id].name, Rack: s.rackNames[spec.Rack], Total: spec.Total})
+	p := answer.(*rm.NodeRegistered)
+	if p.Refused != "" && s.err == nil {
+		s.err = fmt.Errorf("node %d is refused: %s", id, p.Refused)
+		return
+	}
+	s.nodes[id].last, s.nodes[id].number = 0, p.Number
+	if s.pace != nil && s.now > 0 { // it reports at once
+		s.pace.join(s.wheel.rank[id], 1)
+	}
 	s.room(id)
 }
 
 // feed sends measurements of running tasks to the core.
 func (s *Sim) feed(every heddle.Span) {
-	v := s.core.View()
+	v := s.core().View()
 	for _, a := range s.apps {
-		if a.over || v.App(a.id) == nil {
+		if a.over || v.App(a.aid) == nil {
 			continue
 		}
 		var ids []heddle.ContainerID
-		v.App(a.id).Each(func(x *policy.Container) bool {
+		v.App(a.aid).Each(func(x *policy.Container) bool {
 			ids = append(ids, x.ID())
 			return true
 		})
@@ -196,14 +218,14 @@ func (s *Sim) feed(every heddle.Span) {
 			}
 			if every == s.o.Set.Feeds.Progress {
 				ph, f := s.phys.progress(s.now, c)
-				s.step(heddle.Progress{Container: c.id, Phase: ph, Fraction: f})
+				s.say(&rm.Progress{Container: c.name, Phase: ph, Fraction: f})
 				if s.tracer != nil {
 					s.tracer.reported(s, c)
 				}
 			}
 			if every == s.o.Set.Feeds.Profile {
 				cpu, mem := s.phys.usage(s.now, c)
-				s.step(heddle.Profile{Container: c.id, CPU: cpu, Memory: mem})
+				s.say(&rm.Profile{Container: c.name, CPU: cpu, Memory: mem})
 			}
 		}
 	}

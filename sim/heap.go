@@ -10,8 +10,10 @@ const (
 	fault                     // something breaks, or is mended
 	started                   // a container's process runs
 	masterUp                  // a master's process runs
+	report                    // a node tells what ended on it
 	leaving                   // a master has unregistered
 	gone                      // a master that unregistered is gone: the last that surely changes something
+	calms                     // a node is waited for no longer that was told to kill
 	feed                      // running tasks are measured
 	alarm                     // a call a master asked for
 	beat                      // a master's allocate call

@@ -134,7 +134,7 @@ func nodes(n, racks int, size heddle.Resource) []world.NodeSpec {
 func fullWorld(n []world.NodeSpec, jobs ...workload.Job) Options {
 	fx := world.AllEffects()
 	fx.Noise, fx.Skew, fx.SlowNodes = false, false, false
-	return Options{Nodes: n, Workload: &workload.Workload{Jobs: jobs}, Params: world.DefaultParams(), Effects: fx, Seed: 1, MasterBeat: second}
+	return Options{Nodes: n, Workload: &workload.Workload{Jobs: jobs}, Params: world.DefaultParams(), Effects: fx, Seed: 1, MasterBeat: second, Stock: true}
 }
 
 func givenWorld(n []world.NodeSpec, jobs ...workload.Job) Options {

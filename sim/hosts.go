@@ -17,6 +17,7 @@ const replicas = 3
 // first replica on any node, the others together on another rack. In the given world nothing is placed:
 // who asks for no place there asks for any.
 func (a *app) place(s *Sim) {
+	a.placed = !s.o.Given || slices.ContainsFunc(a.job.Maps, func(t workload.Task) bool { return len(t.Hosts) > 0 })
 	if s.o.Given {
 		return
 	}
@@ -156,6 +157,9 @@ func coresOfNode(n *world.NodeSpec) float64 {
 
 // countLocality notes how near a finished map was to its split.
 func (s *Sim) countLocality(a *app, c *container, w apps.Work) {
+	if !a.placed {
+		return
+	}
 	hosts := s.hostsOf(a, w)
 	if len(hosts) == 0 {
 		return

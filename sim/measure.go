@@ -40,7 +40,7 @@ func (m *measure) advance(s *Sim, to heddle.Time) {
 			m.cores += coresOfNode(&n)
 		}
 	}
-	v := s.core.View()
+	v := s.core().View()
 	used := v.Used()
 	m.memory += float64(used[heddle.Memory]) * to.Since(m.last).Seconds()
 	m.last = to
@@ -51,7 +51,7 @@ func (m *measure) advance(s *Sim, to heddle.Time) {
 }
 
 func (m *measure) sample(s *Sim, used heddle.Resource) {
-	total := s.core.View().Total()
+	total := s.core().View().Total()
 	r := &m.series
 	cpu := s.phys.cpuUsed(m.nextAt)
 	r.Maps = append(r.Maps, m.run[heddle.Map]+m.run[heddle.Other])
@@ -62,7 +62,7 @@ func (m *measure) sample(s *Sim, used heddle.Resource) {
 	r.CPUHeld = append(r.CPUHeld, ratio(used[heddle.CPU], total[heddle.CPU]))
 	r.MemoryHeld = append(r.MemoryHeld, ratio(used[heddle.Memory], total[heddle.Memory]))
 	m.seen = 0
-	s.core.Gauges(m.emit)
+	s.core().Gauges(m.emit)
 	if s.tracer != nil {
 		s.tracer.sample(s, m.nextAt)
 	}
@@ -208,13 +208,13 @@ func (s *Sim) finish() *Result {
 	s.m.series.until(last.at, s.m.step)
 	r.Series = s.m.series
 	for _, g := range s.m.gauges {
-		r.Gauges = append(r.Gauges, Gauge{g.Name, s.core.GaugeWords(g.Name), g.Values[:min(len(r.Series.Maps), len(g.Values))]})
+		r.Gauges = append(r.Gauges, Gauge{g.Name, s.core().GaugeWords(g.Name), g.Values[:min(len(r.Series.Maps), len(g.Values))]})
 	}
 	r.Disks = s.diskUse(r.Makespan.Seconds())
 	if s.tracer != nil {
 		s.tracer.finish(r)
 	}
-	r.Events = int64(s.core.Counts().Steps)
+	r.Events = int64(s.core().Counts().Steps)
 	r.CheckedSteps = s.checked
 	r.SkippedOffers = max(0, int64(s.now)/int64(s.o.NodeBeat)*int64(len(s.nodes))-s.wheel.beats)
 	return r

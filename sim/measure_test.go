@@ -152,13 +152,10 @@ func TestStall(t *testing.T) {
 			o.Workload = &workload.Workload{Jobs: []workload.Job{small("now", 0), never, small("late", 2*day)}}
 			began := time.Now()
 			r = p.plain(t, o)
-			states(t, r, Succeeded, map[bool]JobState{true: Unfinished, false: Failed}[base == "fifo"], Succeeded)
-			whys(t, r, "", map[bool]string{true: "it waits for what never comes: nothing ran or ended for 6 h", false: "above the largest"}[base == "fifo"], "")
+			states(t, r, Succeeded, Failed, Succeeded) // no node is so large, whatever the profile allows
+			whys(t, r, "", "above the largest", "")
 			if took := time.Since(began); took > 10*time.Second {
 				t.Errorf("%s: took %v", base, took)
-			}
-			if j := r.Jobs[1]; base == "fifo" && (j.JCT != NoSpan || j.Wait != NoSpan) {
-				t.Errorf("unfinished: %+v", j)
 			}
 			if r.Cut || r.Makespan > heddle.Seconds(2*day+60) {
 				t.Errorf("%s: cut %v, makespan %v: the figures go on though nothing did", base, r.Cut, r.Makespan)

@@ -8,47 +8,96 @@ import (
 	"heddle/workload"
 )
 
-// A past is a piece of work of the recorded run.
-type past struct {
-	begin, end heddle.Time
-	after      heddle.Time // it goes on then at the earliest, with cpu2; NoTime: it has one part
-	cpu, cpu2  float64
-	width      float64
-	part       *Part // nil: nobody asks
-	second     bool  // it is in its second part
-	at         heddle.Time
-}
-
 // Parts works out what the tasks of a workload consist of: how much of its recorded time each of them computed, had it
-// been alone, and how long it waited. It goes through the recorded run once more, with everything that computed at the
-// time: tasks and starts of processes as Costs say, and loads. The rest of a task's time is what it waited for. What
-// computed less than it is said to by its recorded end computes that much.
+// been alone, and how long it waited. It goes through the recorded run again, with everything that computed at the
+// time: tasks and starts of processes as Costs say, and loads.
 //
-// All nodes are taken to stand on one machine: histories do not tell where a task's other attempts ran.
+// What a task computes is its counter, CPU_MILLISECONDS of MapReduce: the processor time of its processes since the task
+// began in them. Before that its process starts, as Costs say. What is left of the task's time it either computed too,
+// more slowly than it is taken to have, or it waited. The tasks of one kind of one job run the same program, so that is
+// told of them together: where they could have computed more than waits times as much as their counters say in the time
+// they had, they waited; else they computed all along, and their counters say how what they could compute is divided
+// among them.
+//
+// A task that states no processor time is taken to compute as long as it lasts: Spark records that of the task's thread,
+// and not that of Python's processes, which do the work of a Python program.
+//
+// Of masters' and executors' processes the beginning is not recorded, only when they were up: it is found by going
+// through the run until they are up then. All nodes are taken to stand on one machine: histories do not tell where a
+// task's other attempts ran.
 func Parts(w *workload.Workload, c *Costs, loads []Load) []JobParts {
-	all := recorded(w, c)
-	out := all.jobs
+	p := recorded(w, c)
 	for i := range loads {
 		l := &loads[i]
-		all.add(past{begin: l.At, end: never, after: workload.NoTime, cpu: l.Cost.CPU, width: l.Cost.width()})
+		p.work(l.At, workload.NoTime, l.Cost.CPU, l.Cost.width())
 	}
-	all.replay(c.Cores)
-	return out
+	for range passes {
+		p.replay(c.Cores)
+		if judged, moved := p.judge(&c.TaskEnd), p.settle(); !judged && !moved {
+			break
+		}
+	}
+	p.divide()
+	return p.jobs
 }
 
-// worksOnData is from how many bytes on a task counts as working on data. What its counters say it computed leaves out
-// what others computed for it (the file system's servers, the kernel, the node's shuffle service), which share the
-// cores: it is taken to need the machine as long as it lasts.
-const worksOnData = 64 << 10
+// waits is how many times what their counters say tasks could have computed, where they waited: tasks that compute come
+// to about 1, and those that sleep to as many as they sleep long.
+const waits = 2
+
+// passes is how often at most the recorded run is gone through.
+const passes = 12
 
 const never = heddle.Time(1<<63 - 1)
 
-type pasts struct {
-	list []past
-	jobs []JobParts
+// A past is a piece of work of the recorded run.
+type past struct {
+	begin, end heddle.Time
+	start      float64     // core-seconds of the process before its task
+	own        float64     // core-seconds by the task's counter
+	maps       heddle.Time // of a reduce: when its job's last map ended, for which it waits once it has started; else NoTime
+	width      float64
+	up         heddle.Time // when it was through, of what nobody's part consists of, if that is recorded and not begin; else NoTime
+	part       *Part       // nil: nobody's
+	tail       *past       // of a task that waits: the end of its process
+	kind       *kind       // of a task
+
+	// What the last pass found.
+	second  bool // it is in its second part
+	at      heddle.Time
+	through heddle.Time
+	got     float64 // core-seconds that its part computed
+	rest    heddle.Span
 }
 
-func (p *pasts) add(x past) { p.list = append(p.list, x) }
+// A kind is the tasks of one kind of one job.
+type kind struct {
+	waits      bool
+	start, own float64
+	got        float64
+}
+
+type pasts struct {
+	list  []*past
+	kinds []*kind
+	jobs  []JobParts
+}
+
+// work adds what nobody's part consists of.
+func (p *pasts) work(begin, up heddle.Time, cpu, width float64) {
+	p.list = append(p.list, &past{begin: max(begin, 0), end: never, maps: workload.NoTime, start: cpu, width: width, up: up})
+}
+
+// process adds a process that was up at a time.
+func (p *pasts) process(c *Cost, up heddle.Time) {
+	p.work(up.Plus(-c.alone()), max(up.Plus(-c.Rest), 0), c.CPU, c.width())
+	p.work(up, workload.NoTime, c.After, 1)
+}
+
+// alone is how long something takes that has the machine to itself.
+func (c *Cost) alone() heddle.Span {
+	return c.Rest + heddle.Span(c.CPU/c.width()*float64(heddle.Second))
+}
 
 // recorded lists what went on in the recorded run.
 func recorded(w *workload.Workload, c *Costs) *pasts {
@@ -60,72 +109,128 @@ func recorded(w *workload.Workload, c *Costs) *pasts {
 		}
 		parts := &p.jobs[i]
 		p.master(j, c)
-		parts.Maps, parts.Reduces = make([]Part, len(j.Maps)), make([]Part, len(j.Reduces))
 		mapsEnd := heddle.Time(0)
 		for k := range j.Maps {
-			p.task(j.Times.Maps[k], &j.Maps[k], c.Task.CPU, &parts.Maps[k], &c.Task)
 			mapsEnd = max(mapsEnd, j.Times.Maps[k].Plus(j.Maps[k].Duration))
 		}
-		for k := range j.Reduces {
-			n := len(p.list)
-			p.task(j.Times.Reduces[k], &j.Reduces[k], 0, &parts.Reduces[k], &c.Task)
-			if len(p.list) > n {
-				x := &p.list[n]
-				x.cpu, x.cpu2, x.after = c.Task.CPU, x.cpu, mapsEnd
-			}
-		}
+		parts.Maps = p.tasks(j.Maps, j.Times.Maps, &c.Task, workload.NoTime)
+		parts.Reduces = p.tasks(j.Reduces, j.Times.Reduces, &c.Task, mapsEnd)
 		if j.Spark == nil {
 			continue
 		}
-		parts.Stages = make([][]Part, len(j.Spark.Stages))
 		for s := range j.Spark.Stages {
-			tasks := j.Spark.Stages[s].Tasks
-			parts.Stages[s] = make([]Part, len(tasks))
-			for k := range tasks {
-				p.task(j.Times.Stages[s][k], &tasks[k], 0, &parts.Stages[s][k], &Cost{})
-			}
+			parts.Stages = append(parts.Stages, p.tasks(j.Spark.Stages[s].Tasks, j.Times.Stages[s], &Cost{}, workload.NoTime))
 		}
 	}
 	return p
 }
 
-// master adds what a job's master and executors did as they started and left.
+// master adds what a job's master and executors did as they started.
 func (p *pasts) master(j *workload.Job, c *Costs) {
 	start, _ := c.master(&app{job: j})
 	if start != nil && j.Times.Ready >= 0 {
-		begin := j.Times.Ready.Plus(-start.alone())
-		p.add(past{begin: max(begin, 0), end: never, after: workload.NoTime, cpu: start.CPU + start.After, width: start.width()})
+		p.process(start, j.Times.Ready)
 	}
 	for k, at := range j.Times.Executors {
 		if k == 0 && start != nil {
-			begin := at.Plus(-start.alone() - c.Executor.alone())
-			p.add(past{begin: max(begin, 0), end: never, after: workload.NoTime, cpu: start.CPU + start.After, width: start.width()})
+			p.process(start, at.Plus(-c.Executor.alone()))
 		}
-		p.add(past{begin: max(at.Plus(-c.Executor.alone()), 0), end: never, after: workload.NoTime, cpu: c.Executor.CPU, width: c.Executor.width()})
+		p.process(&c.Executor, at)
 	}
 }
 
-// alone is how long something takes that has the machine to itself.
-func (c *Cost) alone() heddle.Span {
-	return c.Rest + heddle.Span(c.CPU/c.width()*float64(heddle.Second))
+// tasks adds those of one kind of a job, and returns what will be their parts.
+func (p *pasts) tasks(list []workload.Task, begins []heddle.Time, c *Cost, maps heddle.Time) []Part {
+	parts, of := make([]Part, len(list)), &kind{}
+	for k := range list {
+		t := &list[k]
+		if begins[k] < 0 {
+			parts[k].Rest = t.Duration
+			continue
+		}
+		x := &past{
+			begin: begins[k], end: begins[k].Plus(t.Duration), start: c.CPU, own: t.CPU.Seconds(), maps: maps, width: c.width(),
+			up: workload.NoTime, part: &parts[k], kind: of,
+		}
+		if maps < 0 { // the process is in its part
+			of.start += c.CPU
+		}
+		of.own += x.own
+		p.list = append(p.list, x)
+	}
+	p.kinds = append(p.kinds, of)
+	return parts
 }
 
-// task adds a task whose start is recorded.
-func (p *pasts) task(begin heddle.Time, t *workload.Task, start float64, part *Part, c *Cost) {
-	if begin < 0 {
-		part.Rest = t.Duration
-		return
+// judge finds the kinds of tasks that could have computed too much to have done nothing else, and reports whether there
+// are new ones. Their processes' ends come after their waits.
+func (p *pasts) judge(end *Cost) (found bool) {
+	for _, k := range p.kinds {
+		k.got = 0
 	}
-	x := past{begin: begin, end: begin.Plus(t.Duration), after: workload.NoTime, cpu: start + t.CPU.Seconds(), width: c.width(), part: part}
-	if t.CPU == 0 || t.Input >= worksOnData {
-		x.cpu, x.width = 2*endless, 1 // it computes as long as it lasts
+	for i := range p.list {
+		if x := p.list[i]; x.kind != nil {
+			x.kind.got += x.got
+		}
 	}
-	p.add(x)
+	for _, k := range p.kinds {
+		if !k.waits && k.own > 0 && k.got-k.start > waits*k.own {
+			k.waits, found = true, true
+			p.part(k, end)
+		}
+	}
+	return found
+}
+
+// part takes the ends of processes off what their tasks do at once.
+func (p *pasts) part(k *kind, end *Cost) {
+	for _, x := range slices.Clone(p.list) {
+		if x.kind == k && x.start >= end.CPU && end.CPU > 0 {
+			x.start -= end.CPU
+			x.tail = &past{begin: x.end.Plus(-end.alone()), end: never, maps: workload.NoTime, start: end.CPU, width: end.width(), up: x.end}
+			p.list = append(p.list, x.tail)
+		}
+	}
+}
+
+// settle moves the beginnings of processes by as much as they were through late, and reports whether any moved.
+func (p *pasts) settle() (moved bool) {
+	for i := range p.list {
+		x := p.list[i]
+		if x.up < 0 {
+			continue
+		}
+		begin := min(max(x.begin.Plus(x.up.Since(x.through)), 0), x.up)
+		moved = moved || max(begin.Since(x.begin), x.begin.Since(begin)) > 10*heddle.Millisecond
+		x.begin = begin
+	}
+	return moved
+}
+
+// divide makes parts of what was found.
+func (p *pasts) divide() {
+	for i := range p.list {
+		x := p.list[i]
+		switch {
+		case x.part == nil:
+		case x.kind.waits || x.kind.own == 0:
+			*x.part = Part{CPU: x.got, Rest: x.rest}
+			if x.tail != nil {
+				x.part.Rest, x.part.End = max(x.rest-x.end.Since(x.tail.begin), 0), x.tail.start
+			}
+		default:
+			share := x.own
+			if x.maps < 0 {
+				share += x.start
+			}
+			*x.part = Part{CPU: x.kind.got * share / (x.kind.start + x.kind.own)}
+		}
+	}
 }
 
 // replay goes through the recorded run and finds out what everything computed.
 func (p *pasts) replay(n float64) {
-	slices.SortStableFunc(p.list, func(a, b past) int { return cmp.Compare(a.begin, b.begin) })
+	slices.SortStableFunc(p.list, func(a, b *past) int { return cmp.Compare(a.begin, b.begin) })
 	m := machine{cores: n}
 	var waiting []int // second parts, and ends, of what is under way
 	begun := 0
@@ -151,12 +256,13 @@ func (p *pasts) replay(n float64) {
 		}
 		done = m.through(at, done[:0])
 		for _, t := range done {
-			p.computed(int(t.run), at)
+			p.list[t.run].computed(at)
 		}
 		waiting = p.due(&m, waiting, at)
 		for ; begun < len(p.list) && p.list[begun].begin <= at; begun++ {
-			x := &p.list[begun]
-			m.add(at, x.cpu, x.width, task{run: int32(begun)})
+			x := p.list[begun]
+			x.second, x.got, x.rest = false, 0, 0
+			m.add(at, x.first(), x.width, task{run: int32(begun)})
 			if x.at = x.end; x.end != never {
 				waiting = append(waiting, begun)
 			}
@@ -164,41 +270,55 @@ func (p *pasts) replay(n float64) {
 	}
 }
 
+// first is what a piece of work computes, or what it does before it waits for maps.
+func (x *past) first() float64 {
+	if x.kind == nil || x.maps >= 0 {
+		return x.start
+	}
+	return x.start + x.task()
+}
+
+// task is what a task computes in its process.
+func (x *past) task() float64 {
+	if x.kind.waits {
+		return x.own
+	}
+	return 2 * endless
+}
+
 // computed is a piece being through by itself.
-func (p *pasts) computed(i int, at heddle.Time) {
-	x := &p.list[i]
+func (x *past) computed(at heddle.Time) {
 	switch {
-	case x.part == nil:
-	case x.after >= 0 && !x.second:
-		x.at = min(max(x.after, at), x.end)
+	case x.kind == nil:
+		x.through = at
+	case x.maps >= 0 && !x.second:
+		x.at = min(max(x.maps, at), x.end)
 	case x.second:
-		*x.part = Part{CPU: x.cpu2, Rest: x.end.Since(at)}
+		x.got, x.rest = x.own, x.end.Since(at)
 	default:
-		*x.part = Part{CPU: x.cpu, Rest: x.end.Since(at)}
+		x.got, x.rest = x.start+x.own, x.end.Since(at)
 	}
 }
 
 // due goes on with what waited until now, and ends what had ended by now.
 func (p *pasts) due(m *machine, waiting []int, at heddle.Time) []int {
 	return slices.DeleteFunc(waiting, func(i int) bool {
-		x := &p.list[i]
-		if x.at > at {
+		x := p.list[i]
+		switch {
+		case x.at > at:
 			return false
-		}
-		if x.after >= 0 && !x.second && x.at < x.end {
+		case x.maps >= 0 && !x.second && x.at < x.end:
 			x.second, x.at = true, x.end
-			m.add(at, x.cpu2, 1, task{run: int32(i)})
+			m.add(at, x.task(), 1, task{run: int32(i)})
 			return false
 		}
-		cpu := x.cpu
-		if x.second {
-			cpu = x.cpu2
-		}
-		if x.after >= 0 && !x.second {
-			*x.part = Part{}
-			m.remove(at, int32(i), 0)
-		} else if left := m.remove(at, int32(i), 0); left > 0 {
-			*x.part = Part{CPU: max(cpu-left, 0)}
+		left := m.remove(at, int32(i), 0)
+		switch {
+		case left == 0 || x.maps >= 0 && !x.second:
+		case x.second:
+			x.got = max(x.task()-left, 0)
+		default:
+			x.got = max(x.first()-left, 0)
 		}
 		return true
 	})

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"math/rand/v2"
 	"slices"
 
 	"heddle"
@@ -17,6 +18,9 @@ type replay struct {
 	parts []JobParts // by job
 	loads []Load     // to come, in order
 	phase []phase    // by run
+	warm  bitset     // nodes that have run something
+	rests heap       // ends of waits of tasks whose processes do something after them
+	rng   *rand.Rand // of how far what is computed differs
 	done  []task
 }
 
@@ -28,12 +32,14 @@ const (
 	starting               // a reduce's process
 	holding                // a reduce waits for maps
 	reducing               // a reduce after them
-	resting                // in the heap of ends
+	resting                // in one of the heaps
+	ending                 // what its process does at the end
 )
 
 func newReplay(s *Sim) *replay {
 	r := &replay{given: given{s: s}, costs: s.o.Costs, cores: s.o.Costs.newCores(len(s.o.Nodes)), parts: s.o.Parts}
-	r.loads = slices.Clone(s.o.Loads)
+	r.rng = rand.New(rand.NewPCG(s.o.Seed, 0xc057))
+	r.loads, r.warm = slices.Clone(s.o.Loads), newBitset(len(s.o.Nodes))
 	slices.SortStableFunc(r.loads, func(a, b Load) int { return int(a.At - b.At) })
 	return r
 }
@@ -42,7 +48,15 @@ func (r *replay) machine(n heddle.NodeID) *machine { return &r.cores.machines[r.
 
 // spend computes what something costs, and then lets it happen.
 func (r *replay) spend(now heddle.Time, n heddle.NodeID, c *Cost, then entry) {
-	r.machine(n).add(now, c.CPU, c.width(), task{run: noRun, rest: c.Rest, then: then, after: c.After})
+	r.machine(n).add(now, r.differing(c.CPU), c.width(), task{run: noRun, rest: c.Rest, then: then, after: c.After})
+}
+
+// differing is what one of those computes of which it is said on the whole.
+func (r *replay) differing(cpu float64) float64 {
+	if r.costs.Spread == 0 {
+		return cpu
+	}
+	return cpu * (1 + r.costs.Spread*(2*r.rng.Float64()-1))
 }
 
 const noRun = int32(-1)
@@ -59,9 +73,22 @@ func (r *replay) launch(now heddle.Time, c *container, up entry) (later bool) {
 	default:
 		return false
 	}
-	r.spend(now, c.node, cost, up)
+	begun := *cost
+	begun.CPU += r.first(c.node)
+	r.spend(now, c.node, &begun, up)
 	return true
 }
+
+// first is what a process costs more that is its node's first.
+func (r *replay) first(n heddle.NodeID) float64 {
+	if r.warm.has(int32(n)) {
+		return 0
+	}
+	r.warm.set(int32(n), true)
+	return r.costs.First
+}
+
+func (r *replay) launchDelay(heddle.Kind) heddle.Span { return r.costs.Launch }
 
 // leave is the end of an application whose master has nothing left to do.
 func (r *replay) leave(now heddle.Time, a *app, gone entry) (later bool) {
@@ -84,7 +111,7 @@ func (r *replay) linger(a *app) heddle.Span {
 // part is what a piece of work consists of; where that is not known, it waits as long as it lasts.
 func (r *replay) part(a *app, w apps.Work) Part {
 	var list []Part
-	if int(a.id) < len(r.parts) {
+	if a.id < len(r.parts) {
 		j := &r.parts[a.id]
 		switch w.Kind {
 		case heddle.Map:
@@ -111,8 +138,11 @@ func (r *replay) run(now heddle.Time, c *container, w apps.Work) {
 	}
 	cpu, width := r.part(c.app, w).CPU, 1.0
 	r.phase[i] = computing
+	if w.Kind == heddle.Map {
+		cpu += r.first(c.node)
+	}
 	if w.Kind == heddle.Reduce {
-		r.phase[i], cpu = starting, r.costs.Task.CPU
+		r.phase[i], cpu = starting, r.first(c.node)+r.costs.Task.CPU-r.part(c.app, w).End
 	}
 	if w.Kind != heddle.Executor {
 		width = r.costs.Task.width()
@@ -121,7 +151,7 @@ func (r *replay) run(now heddle.Time, c *container, w apps.Work) {
 }
 
 func (r *replay) compute(now heddle.Time, c *container, i int32, cpu, width float64) {
-	r.machine(c.node).add(now, cpu, width, task{run: i, gen: r.runs[i].gen})
+	r.machine(c.node).add(now, r.differing(cpu), width, task{run: i, gen: r.runs[i].gen})
 }
 
 // through is what happens when something has been computed.
@@ -147,9 +177,18 @@ func (r *replay) through(now heddle.Time, m *machine, t *task) {
 		c.app.held = append(c.app.held, entry{gen: x.gen, id: int64(t.run)})
 	case r.phase[t.run] == starting:
 		r.reduce(now, c, t.run)
+	case r.phase[t.run] == ending:
+		r.phase[t.run] = resting
+		r.ends.push(entry{at: now, gen: x.gen, id: int64(t.run)})
 	default:
 		r.phase[t.run] = resting
-		r.ends.push(entry{at: now.Plus(r.part(c.app, x.work).Rest), gen: x.gen, id: int64(t.run)})
+		p := r.part(c.app, x.work)
+		e := entry{at: now.Plus(p.Rest), gen: x.gen, id: int64(t.run)}
+		if p.End > 0 {
+			r.rests.push(e)
+		} else {
+			r.ends.push(e)
+		}
 	}
 }
 
@@ -174,6 +213,9 @@ func (r *replay) next() (heddle.Time, bool) {
 	if t, _, k := r.cores.next(); k && (!ok || t < at) {
 		at, ok = t, true
 	}
+	if len(r.rests.es) > 0 && (!ok || r.rests.es[0].at < at) {
+		at, ok = r.rests.es[0].at, true
+	}
 	if len(r.loads) > 0 && (!ok || r.loads[0].At < at) {
 		at, ok = r.loads[0].At, true
 	}
@@ -185,6 +227,14 @@ func (r *replay) advance(now heddle.Time, done []ended) []ended {
 		l := &r.loads[0]
 		r.machine(l.Node).add(now, l.Cost.CPU, l.Cost.width(), task{run: noRun})
 		r.loads = r.loads[1:]
+	}
+	for len(r.rests.es) > 0 && r.rests.es[0].at <= now {
+		e := r.rests.pop()
+		if x := &r.runs[e.id]; !r.stale(&e) {
+			c := r.s.container(x.work.Container)
+			r.phase[e.id] = ending
+			r.compute(now, c, int32(e.id), r.part(c.app, x.work).End, r.costs.TaskEnd.width())
+		}
 	}
 	for i := range r.cores.machines {
 		m := &r.cores.machines[i]

@@ -1,8 +1,14 @@
-// Package sim is the simulated cluster: a discrete-event loop around the real scheduler core, with
-// ApplicationMasters that ask as the real ones do and a world in which work takes the time it takes.
+// Package sim is the simulated cluster: a discrete-event loop around the ResourceManager of [heddle/rm], the same
+// that the daemon drives, with nodes that report in, ApplicationMasters that ask as the real ones do and a world in
+// which work takes the time it takes.
 //
-// It holds no policy. Nodes report at a fixed interval here, and nothing is offered between reports for an ask:
-// the daemon does otherwise in both.
+// It is a shell of that machine, as the daemon is: it holds no policy, and takes no decision that is the
+// ResourceManager's. By default the machine is heddle rm's: what is asked for is offered room at once, nodes report in
+// as often as they are told to, and ends of containers are told at once. [Options.Stock] has the protocol and the timing
+// of a stock ResourceManager. What a real shell has beside the messages is left out: bytes, sockets and tokens. Messages
+// take no time, what is to be stored is stored at once, and the ResourceManager never stops.
+//
+// Heartbeats that would change nothing are left out, and the machine is told of them now and then ([rm.LeftOut]).
 package sim
 
 import (
@@ -11,11 +17,14 @@ import (
 	"math/rand/v2"
 
 	"heddle"
+	"heddle/internal/slab"
 	"heddle/policy"
+	"heddle/rm"
 	"heddle/sched"
 	"heddle/sim/apps"
 	"heddle/sim/world"
 	"heddle/workload"
+	"heddle/yarn/ids"
 )
 
 // Options are one run.
@@ -33,11 +42,16 @@ type Options struct {
 	Effects   world.Effects
 	Faults    []Fault
 
-	Given      bool        // the given world: every container lasts what the trace says
-	LoadSim    bool        // masters behave as those of Hadoop's Scheduler Load Simulator
-	SlotMaster bool        // MapReduce masters ask for all reduces at once
-	NoFacts    bool        // of a job nothing but its name is known when it is submitted, as to a ResourceManager
-	NodeBeat   heddle.Span // 0 = 1 s
+	Given      bool // the given world: every container lasts what the trace says
+	LoadSim    bool // masters behave as those of Hadoop's Scheduler Load Simulator
+	SlotMaster bool // MapReduce masters ask for all reduces at once
+	NoFacts    bool // of a job nothing but its name is known when it is submitted, as to a ResourceManager
+	// Stock simulates a stock ResourceManager's protocol and timing instead of heddle rm's: nothing is given away for
+	// what is asked for before a node reports in, a call is answered by what was decided before it, and nodes report in
+	// every NodeBeat.
+	Stock      bool
+	NodeBeat   heddle.Span // between a node's heartbeats while nothing is wanted of it; 0 = 1 s
+	PromptEnds bool        // a stock cluster's nodes report the end of a container at once, and not at their next beat
 	MasterBeat heddle.Span // of MapReduce masters; 0 = 1 s
 	Attempts   int         // masters an application may have; 0 = 2
 	Expiry     heddle.Span // silence after which a node counts as lost; 0 = 600 s
@@ -70,21 +84,36 @@ type Progress struct {
 
 // A Sim is a run in progress.
 type Sim struct {
-	o     Options
-	core  *sched.Core
-	phys  physics
-	heap  heap
-	wheel *wheel
-	rng   *rand.Rand // of faults
-	now   heddle.Time
-	from  source // of what is happening
-	entry entry  // where that is the heap
+	o         Options
+	rm        *rm.Machine
+	rackNames []string // by rack
+	jobs      []int    // by number of the application: the job that it is
+	phys      physics
+	heap      heap
+	wheel     *wheel
+	rng       *rand.Rand // of faults
+	now       heddle.Time
+	from      source // of what is happening
+	entry     entry  // where that is the heap
+
+	called struct { // the last call of a master
+		at  heddle.Time
+		app int
+	}
+
+	beatAt heddle.Time // the next beat that can matter
+	beatOf int32       // its rank
 
 	nodes []nodeState
 	racks []heddle.RackID
 	apps  []*app
-	conts pages
-	todo  []func()
+	conts slab.Table[container]
+	todo  []func() // what comes after what is happening, at the same time
+
+	keepAt    heddle.Time // when the ResourceManager is told of beats that were left out
+	keepEvery heddle.Span
+	longest   heddle.Span // between two beats of a node or a master: the last one is not longer ago
+	silent    int         // nodes whose beats do not arrive
 
 	alive    int // jobs not done
 	events   int64
@@ -97,24 +126,36 @@ type Sim struct {
 	res      *Result
 	err      error
 	none     bitset
+	prompt   bool  // ends of containers are told at once
+	hears    bool  // starts are said: they are of use to somebody
+	pace     *pace // nil: nodes beat once a turn of the wheel
 	byName   map[string]heddle.NodeID
 	failRate float64
 	out      apps.Actions
-	ended    []ended
+	done     []ended
+	report   rm.BeatNode // said again and again
+	allocate rm.Allocate // likewise
+	answer   apps.Response
+	beaten   rm.NodeBeat  // the answer to the last report
+	given    rm.Allocated // the answer to the last call
 }
 
 // nodeState is what a node has to tell at its next beat.
 type nodeState struct {
+	name   ids.Node
 	starts []heddle.ContainerID
 	exits  []exit
-	silent bool // its beats do not arrive
-	dead   bool // its processes are gone
-	lost   bool // given up by the ResourceManager
-	downAt heddle.Time
+	waits  int           // containers there that have not begun
+	last   int32         // number of the last answer to its beats
+	number heddle.NodeID // as the ResourceManager told it
+	silent bool          // its beats do not arrive
+	dead   bool          // its processes are gone
+	lost   bool          // given up by the ResourceManager
 }
 
 type exit struct {
 	c      heddle.ContainerID
+	name   ids.Container
 	status heddle.ExitStatus
 }
 
@@ -163,16 +204,24 @@ func newSim(o Options) (*Sim, error) {
 	if o.Attempts == 0 {
 		o.Attempts = 2
 	}
-	s := &Sim{o: o, core: sched.New(o.Set), alive: len(jobs), rng: rand.New(rand.NewPCG(o.Seed, 0xfa))}
-	s.wheel = newWheel(len(o.Nodes), o.NodeBeat, rand.New(rand.NewPCG(o.Seed, 0xbea7)))
+	s := &Sim{o: o, rackNames: rackNames(o.Nodes), alive: len(jobs), rng: rand.New(rand.NewPCG(o.Seed, 0xfa))}
+	s.rm = newMachine(&o, s.noted)
+	s.newBeats()
+	feeds := &o.Set.Feeds
+	s.hears = !o.Stock || feeds.Starts || feeds.Progress > 0 || feeds.Profile > 0
+	s.prompt = !o.Stock || o.PromptEnds
+	s.newKeeper()
 	s.none = newBitset(len(o.Nodes))
 	s.nodes = make([]nodeState, len(o.Nodes))
+	for i := range s.nodes {
+		s.nodes[i].name = nodeName(i)
+	}
 	if o.Trace {
 		s.tracer = newTracer(&s.o)
 	}
 	s.res = &Result{Profile: o.Profile, Seed: o.Seed, World: "full"}
 	for i := range jobs {
-		s.apps = append(s.apps, newApp(s, heddle.AppID(i), &jobs[i]))
+		s.apps = append(s.apps, newApp(s, i, &jobs[i]))
 		s.heap.push(entry{at: jobs[i].Submit, what: arrival, id: int64(i)})
 	}
 	if o.Given {
@@ -187,7 +236,10 @@ func newSim(o Options) (*Sim, error) {
 	for i, n := range o.Nodes {
 		s.racks = append(s.racks, n.Rack)
 		s.res.Nodes = append(s.res.Nodes, NodeInfo{Name: n.Name, Rack: fmt.Sprintf("/rack%d", n.Rack), Total: n.Total})
-		s.nodeUp(heddle.NodeID(i))
+		s.register(heddle.NodeID(i))
+	}
+	if s.err != nil {
+		return nil, s.err
 	}
 	if err := s.plan(o.Faults); err != nil {
 		return nil, err
@@ -226,12 +278,15 @@ func (s *Sim) loop() {
 		}
 		s.m.advance(s, at)
 		s.now = at
-		s.happen(what)
-		for len(s.todo) > 0 {
-			f := s.todo[0]
-			s.todo = s.todo[1:]
-			f()
+		if s.pace != nil {
+			s.pace.advance(at)
 		}
+		s.happen(what)
+		for i := 0; i < len(s.todo); i++ { //nolint:intrange // what is done adds to it
+			s.todo[i]()
+		}
+		clear(s.todo)
+		s.todo = s.todo[:0]
 		if s.events++; s.events%reportEvery == 0 && s.interrupted() {
 			s.res.Cut = true
 			return
@@ -265,7 +320,8 @@ const (
 	nothingLeft source = iota
 	fromWorld
 	fromHeap
-	fromCore
+	fromRM
+	fromLeftOut
 	fromWheel
 )
 
@@ -277,55 +333,54 @@ func (s *Sim) earliest() (heddle.Time, source) {
 	if len(s.heap.es) > 0 && (what == nothingLeft || s.heap.es[0].at < best) {
 		best, what = s.heap.es[0].at, fromHeap
 	}
-	if at, ok := s.core.Deadline(); ok && (what == nothingLeft || at < best) {
-		best, what = max(at, s.now), fromCore
+	if s.pace != nil {
+		s.pace.idle = s.core().View().Alive() == 0
 	}
-	if at, _, ok := s.nextBeat(); ok && (what == nothingLeft || at < best) {
+	at, rank, beats := s.nextBeat()
+	s.beatAt, s.beatOf = at, rank
+	// Timers alone, of nodes and masters that report, bring nothing.
+	if _, ok := s.core().Deadline(); ok || what != nothingLeft || beats || s.silent > 0 {
+		if due := max(s.rm.Deadline(), s.now); what == nothingLeft || due < best {
+			best, what = due, fromRM
+		}
+		if s.keepAt < best {
+			best, what = s.keepAt, fromLeftOut
+		}
+	}
+	if beats && (what == nothingLeft || at < best) {
 		best, what = at, fromWheel
 	}
 	return best, what
 }
 
-// nextBeat is the next heartbeat that can matter: of a node with something to report, of one with room
-// while somebody waits, or of any at the time a policy's own arithmetic is due.
-func (s *Sim) nextBeat() (heddle.Time, int32, bool) {
-	w := s.wheel
-	if s.o.EveryBeat {
-		return w.next(s.now, w.up, s.none)
-	}
-	who := w.roomy
-	switch {
-	case s.core.Quiet():
-		who = s.none
-	case s.core.AnyNode():
-		who = w.up
-	}
-	at, rank, ok := w.next(s.now, w.reports, who)
-	if tick, due := s.core.NextTick(); due {
-		if t, r, k := w.next(max(tick, s.now), w.up, s.none); k && (!ok || t < at) {
-			return t, r, k
-		}
-	}
-	return at, rank, ok
-}
+// core is the scheduler core, to be looked at.
+func (s *Sim) core() *sched.Core { return s.rm.Core() }
 
 func (s *Sim) happen(what source) {
 	s.from = what
 	switch what {
 	case fromWorld:
-		s.ended = s.phys.advance(s.now, s.ended[:0])
-		for i := range s.ended {
-			s.workEnded(&s.ended[i])
+		s.done = s.phys.advance(s.now, s.done[:0])
+		for i := range s.done {
+			s.workEnded(&s.done[i])
 		}
 	case fromHeap:
 		s.entry = s.heap.pop()
 		s.planned(&s.entry)
-	case fromCore:
-		s.step(heddle.Wake{})
+	case fromRM:
+		s.say(rm.Tick{})
+		s.lookForLost()
+	case fromLeftOut:
+		s.keepAlive()
 	case fromWheel:
-		at, rank, _ := s.nextBeat()
-		s.wheel.made(at, rank)
-		s.beat(s.wheel.order[rank])
+		if s.beatOf < 0 { // from now on any node's beat matters
+			return
+		}
+		s.wheel.made(s.beatAt, s.beatOf)
+		every := s.beat(s.wheel.order[s.beatOf])
+		if s.pace != nil {
+			s.pace.made(s.beatOf, every)
+		}
 	case nothingLeft:
 	}
 }
@@ -355,58 +410,16 @@ func (s *Sim) planned(e *entry) {
 		if c := s.container(heddle.ContainerID(e.id)); c != nil {
 			s.exit(c, heddle.Success)
 		}
+	case calms:
+		s.hurry(heddle.NodeID(e.id))
+	case report:
+		if n := &s.nodes[e.id]; len(n.exits) > 0 && !n.silent {
+			s.outOfTurn(heddle.NodeID(e.id))
+		}
 	case fault:
 		s.strike(&s.o.Faults[e.id], e.gen)
 	case feed:
 		s.feed(heddle.Span(e.id))
 		s.heap.push(entry{at: s.now.Plus(heddle.Span(e.id)), what: feed, id: e.id})
 	}
-}
-
-// beat is a node's heartbeat: what it has to report, then its room.
-func (s *Sim) beat(id heddle.NodeID) {
-	n := &s.nodes[id]
-	for _, c := range n.starts {
-		s.step(heddle.Started{Container: c})
-	}
-	n.starts = n.starts[:0]
-	for i := 0; i < len(n.exits); i++ { //nolint:intrange // what is decided meanwhile may end more
-		x := n.exits[i]
-		c := s.container(x.c)
-		if c == nil {
-			continue
-		}
-		s.step(heddle.Exit{Container: x.c, Status: x.status})
-		s.exitKnown(c, x.status)
-	}
-	n.exits = n.exits[:0]
-	s.wheel.reports.set(s.wheel.rank[id], false)
-	s.step(heddle.Heartbeat{Node: id})
-	s.room(id)
-}
-
-// step gives the core one event and carries its decisions out.
-func (s *Sim) step(ev heddle.Event) {
-	for _, d := range s.core.Step(s.now, ev) {
-		s.carryOut(d)
-	}
-	if s.o.Check {
-		s.checked++
-		if broken := s.core.Check(); len(broken) > 0 && s.err == nil {
-			s.err = fmt.Errorf("at %.3f s, after %T: %v", s.now.Seconds(), ev, broken)
-		}
-	}
-}
-
-// room brings the wheel's idea of a node up to date.
-func (s *Sim) room(id heddle.NodeID) {
-	n := s.core.View().Node(id)
-	least := s.o.Set.Minimum
-	if least.IsZero() {
-		least = heddle.Of(1, 0)
-	}
-	up := n.Up() && !s.nodes[id].silent
-	r := s.wheel.rank[id]
-	s.wheel.up.set(r, up)
-	s.wheel.roomy.set(r, up && (n.Booked() != nil || n.Lends() || s.core.View().Fits(least, n.Free())))
 }

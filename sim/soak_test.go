@@ -46,7 +46,7 @@ func anything(d draw, faults bool) Options {
 	if d(0, 1) == 0 {
 		o.Effects = world.AllEffects()
 	}
-	o.Workload = mixed(d, d(1, 6))
+	o.Workload, o.Stock = mixed(d, d(1, 6)), d(0, 1) == 0
 	if faults {
 		o.Faults = drawFaults(d, n, len(o.Workload.Jobs))
 	}
@@ -75,7 +75,7 @@ func TestSoak(t *testing.T) {
 
 // show is what a run was about.
 func show(o *Options) string {
-	s := fmt.Sprintf("seed %d, given %v, expiry %v, all effects %v\n", o.Seed, o.Given, o.Expiry.Seconds(), o.Effects.Noise)
+	s := fmt.Sprintf("seed %d, given %v, stock %v, expiry %v, all effects %v\n", o.Seed, o.Given, o.Stock, o.Expiry.Seconds(), o.Effects.Noise)
 	for i := range o.Nodes {
 		s += fmt.Sprintf("node %d in %d: %v\n", i, o.Nodes[i].Rack, o.Nodes[i].Total)
 	}

@@ -84,7 +84,7 @@ func (t *tracer) started(s *Sim, c *container) {
 	if t.tasks < maxTracedTasks && *n < maxTracedOfKind {
 		t.tasks++
 		*n++
-		x.trace = &Trace{Container: c.id, Job: int(c.app.id), Kind: c.kind}
+		x.trace = &Trace{Container: c.id, Job: c.app.id, Kind: c.kind}
 		t.traces = append(t.traces, x.trace)
 		_, memory := s.phys.consumed(s.now, c)
 		x.points.add(TracePoint{At: s.now, Limit: c.limit, Memory: memory})
@@ -137,14 +137,14 @@ func (t *tracer) reported(s *Sim, c *container) {
 
 // ask notes what the profile's estimate says of a reduce, as of the last event.
 func (t *tracer) ask(s *Sim, x *traced) {
-	v := s.core.View()
+	v := s.core().View()
 	k := v.Container(x.id)
 	if x.said == nil || k == nil || v.Now() == x.asked {
 		return
 	}
 	x.asked = v.Now()
 	if rest, ok := s.o.Set.Remaining.Remaining(v, k); ok {
-		x.said.add(Prediction{Container: x.id, Job: int(k.App().ID()), At: v.Now(), Remaining: rest, Actual: NoSpan})
+		x.said.add(Prediction{Container: x.id, Job: s.container(x.id).app.id, At: v.Now(), Remaining: rest, Actual: NoSpan})
 	}
 }
 

@@ -36,6 +36,7 @@ func TestGauges(t *testing.T) {
 		o := givenWorld(nodes(1, 1, heddle.Of(8192, 8000)), mapReduce("j", 0, lasting(1, length), nil))
 		s := bare()
 		s.Lanes[0].Order = shown{watch{saw: func(policy.View, policy.Effect) {}}, &asked}
+		s.Feeds.Profile = second // something for the core to hear of: policies know the time by that
 		o.Set, o.NodeBeat, o.EveryBeat = s, second, true
 		o.Queues, o.Users = []heddle.QueueID{1}, []heddle.UserID{0}
 		r, err := Run(o)
@@ -185,7 +186,7 @@ func TestPredictions(t *testing.T) {
 		t.Errorf("predictions by container: %v; want one every 3 s of the two reduces", of)
 	}
 	// Of an estimate that needs no reports it is noted with every sample.
-	s.Remaining, s.Feeds.Progress, o.EveryBeat = always{}, 0, true
+	s.Remaining, s.Feeds.Progress, s.Feeds.Profile = always{}, 0, second
 	if r = under(t, s, o); len(r.Predictions) < 100 || r.Predictions[0].Remaining != 7*second {
 		t.Errorf("%d predictions at samples", len(r.Predictions))
 	}

@@ -8,17 +8,19 @@ import (
 	"heddle"
 )
 
-// A wheel is every node's heartbeats: each node beats once an interval at an offset of its own. Only
-// beats that can matter are simulated: of nodes that have something to report, and, while somebody
+// A wheel is every node's heartbeats: each node beats once an interval at an offset of its own, unless a [pace] says in
+// which turns. Only beats that can matter are simulated: of nodes that have something to report, and, while somebody
 // waits for containers, of nodes that have room. The others would change nothing.
 type wheel struct {
 	interval heddle.Span
 	order    []heddle.NodeID // by offset
 	offset   []heddle.Span   // by rank
 	rank     []int32         // by node
+	first    []int32         // the first rank in each of as many parts of the interval as there are nodes
 	reports  bitset
 	roomy    bitset
 	up       bitset
+	telling  int // how many of them have something to report
 
 	cycle int64 // of the last beat made
 	last  int32 // its rank; −1 before the first
@@ -38,18 +40,39 @@ func newWheel(nodes int, interval heddle.Span, rng *rand.Rand) *wheel {
 	slices.SortStableFunc(w.order, func(a, b heddle.NodeID) int {
 		return int(by[a] - by[b])
 	})
+	w.first = make([]int32, nodes)
+	part := 0
 	for r, n := range w.order {
 		w.offset[r], w.rank[n] = by[n], int32(r)
+		for ; part < nodes && w.part(by[n]) >= part; part++ {
+			w.first[part] = int32(r)
+		}
+	}
+	for ; part < nodes; part++ {
+		w.first[part] = int32(nodes)
 	}
 	return w
+}
+
+// part is the part of the interval that an offset is in.
+func (w *wheel) part(at heddle.Span) int {
+	return int(int64(at) * int64(len(w.order)) / int64(w.interval))
+}
+
+// from is the first rank whose offset is not before a time within the interval.
+func (w *wheel) from(within heddle.Span) int32 {
+	r := w.first[w.part(within)]
+	for int(r) < len(w.offset) && w.offset[r] < within {
+		r++
+	}
+	return r
 }
 
 // next returns the first beat at or after a time, later than the last one made, of a node in a or b.
 func (w *wheel) next(from heddle.Time, a, b bitset) (at heddle.Time, rank int32, ok bool) {
 	cycle := int64(from) / int64(w.interval)
 	within := heddle.Span(int64(from) % int64(w.interval))
-	r, _ := slices.BinarySearch(w.offset, within)
-	start := int32(r)
+	start := w.from(within)
 	if cycle < w.cycle || cycle == w.cycle && start <= w.last {
 		cycle, start = w.cycle, w.last+1
 	}
@@ -62,6 +85,8 @@ func (w *wheel) next(from heddle.Time, a, b bitset) (at heddle.Time, rank int32,
 	return heddle.Time(cycle*int64(w.interval) + int64(w.offset[rank])), rank, true
 }
 
+func trailing(word uint64) int32 { return int32(bits.TrailingZeros64(word)) }
+
 // firstIn returns the first member of a or b at or after from and below n.
 func firstIn(a, b bitset, from int32, n int) (int32, bool) {
 	for word := int(from) / 64; word*64 < n; word++ {
@@ -70,11 +95,24 @@ func firstIn(a, b bitset, from int32, n int) (int32, bool) {
 			m &= ^uint64(0) << (from % 64)
 		}
 		if m != 0 {
-			r := word*64 + bits.TrailingZeros64(m)
-			return int32(r), r < n
+			r := int32(word*64) + trailing(m)
+			return r, int(r) < n
 		}
 	}
 	return 0, false
+}
+
+// report says whether a node has something to report.
+func (w *wheel) report(rank int32, on bool) {
+	if w.reports.has(rank) == on {
+		return
+	}
+	w.reports.set(rank, on)
+	if on {
+		w.telling++
+	} else {
+		w.telling--
+	}
 }
 
 // made notes that a beat was made.

@@ -20,6 +20,9 @@ func rejection(w heddle.Why) string {
 	}
 }
 
+// tooLarge says why an application failed that asks for more than there can be.
+const tooLarge = "it asks for containers above the largest that the scheduler grants"
+
 // mastersFailed says that an application had no more masters, the last of which ended with a status.
 func mastersFailed(times int, status heddle.ExitStatus) string {
 	var how string

@@ -38,21 +38,21 @@ func TestLoads(t *testing.T) {
 
 func TestRuns(t *testing.T) {
 	for _, load := range []string{"farm", "day"} {
-		if err := run(load, false, "capacity", 24*perJob); err != nil {
+		if err := run(load, false, false, "capacity", 24*perJob); err != nil {
 			t.Errorf("%s: %v", load, err)
 		}
 	}
 	for _, profile := range policies.Names() {
-		if err := run("farm", false, profile, perJob); err != nil {
+		if err := run("farm", false, false, profile, perJob); err != nil {
 			t.Errorf("%s: %v", profile, err)
 		}
 	}
 	for _, tasks := range []int{0, perJob + 1} {
-		if err := run("farm", false, "capacity", tasks); err == nil {
+		if err := run("farm", false, false, "capacity", tasks); err == nil {
 			t.Errorf("%d tasks were taken", tasks)
 		}
 	}
-	if err := run("night", false, "capacity", perJob); err == nil {
+	if err := run("night", false, false, "capacity", perJob); err == nil {
 		t.Error("a load that is none was taken")
 	}
 }

@@ -22,15 +22,16 @@ func main() {
 	load := flag.String("load", "farm", "what is run: farm or day")
 	full := flag.Bool("full", false, "simulate disks, networks and processors instead of taking durations as given")
 	profile := flag.String("profile", "capacity", "scheduler")
+	stock := flag.Bool("stock", false, "simulate a stock ResourceManager instead of heddle rm")
 	tasks := flag.Int("tasks", 1_000_000, "tasks in all")
 	flag.Parse()
 
-	if err := run(*load, *full, *profile, *tasks); err != nil {
+	if err := run(*load, *full, *stock, *profile, *tasks); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(load string, full bool, profile string, tasks int) error {
+func run(load string, full, stock bool, profile string, tasks int) error {
 	b, err := newBench(load, tasks)
 	if err != nil {
 		return err
@@ -41,7 +42,7 @@ func run(load string, full bool, profile string, tasks int) error {
 	}
 	plan := exp.Plan{
 		Workload: b.jobs, Profiles: []*policies.Profile{p}, Seeds: []uint64{1}, Conf: conf.Default(),
-		Nodes: b.nodes, Effects: world.AllEffects(), Given: !full,
+		Nodes: b.nodes, Effects: world.AllEffects(), Given: !full, Stock: stock,
 	}
 	start := time.Now()
 	out, err := plan.Run()

@@ -85,7 +85,8 @@ func newExpRun(a *app) *cobra.Command {
 		Use:   "run [flags] NAME...",
 		Short: "Run experiments and print each figure beside the published one",
 		Long: `Run experiments and print each figure beside the published one: the median over seeds, the lowest and
-the highest. NAME is an experiment, a system, or all.
+the highest. NAME is an experiment, a system, or all. Every arm is simulated as a stock ResourceManager
+with a node agent.
 
 A gain is reached from 0.8 of the published effect, a cost up to 1.25 of the published loss, a level
 within 20 % of the published value, a shape if it holds. Times of our own code are shown, not judged.`,
@@ -138,8 +139,9 @@ func newExpShow(a *app) *cobra.Command {
 		Use:   "show [flags] NAME",
 		Short: "Print the work of an experiment, as a scenario",
 		Long: `Print the scenario of an arm of an experiment for a seed, with the arms and their profiles in comments.
-Where an experiment changes jobs beyond what a scenario can say, the comments name it.`,
-		Example:           `  heddle exp show coupling-two-greps > greps.yaml && heddle sim compare --profiles slots,coupling greps.yaml`,
+Where an experiment changes jobs beyond what a scenario can say, the comments name it, and so they do
+how it is simulated.`,
+		Example:           `  heddle exp show coupling-two-greps > greps.yaml && heddle sim compare --as stock --agent --profiles slots,coupling greps.yaml`,
 		Args:              exactly("one NAME"),
 		ValidArgsFunction: completeExperiments,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -162,6 +164,7 @@ Where an experiment changes jobs beyond what a scenario can say, the comments na
 			}
 			var b strings.Builder
 			fmt.Fprintf(&b, "# %s: %s\n", e.Name, e.Title)
+			b.WriteString("# simulated with --as stock --agent; nodes report the ends of containers with their next heartbeat\n")
 			for i := range e.Arms {
 				x := &e.Arms[i]
 				fmt.Fprintf(&b, "# arm %s: profile %s", x.Name, x.Profile)

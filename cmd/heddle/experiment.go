@@ -45,7 +45,7 @@ func (a *app) prepare(f *simFlags, path string, seeds int) (*experiment, error) 
 	}
 	e.plan = &exp.Plan{
 		Workload: in.workload, Conf: h, Seeds: in.seeds(f.seeds.n, f.firstSeed, seeds), Effects: in.effects,
-		Given: e.world.world == given, KeepTasks: f.tasks != "" || f.report != "", Trace: f.report != "", Check: os.Getenv("HEDDLE_CHECK") == "1",
+		Given: e.world.world == given, PromptEnds: in.workload.Format != "sls", KeepTasks: f.tasks != "" || f.report != "", Trace: f.report != "", Check: os.Getenv("HEDDLE_CHECK") == "1",
 	}
 	if err = e.choose(f, h); err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func (a *app) prepare(f *simFlags, path string, seeds int) (*experiment, error) 
 func (e *experiment) choose(f *simFlags, h *conf.Hadoop) error {
 	specs := f.profiles
 	if len(specs) == 0 {
-		own, off, err := e.input.profile(f.set, f.bare)
+		own, off, err := e.input.profile(f.set, f.manner())
 		if err != nil {
 			return err
 		}
@@ -77,7 +77,7 @@ func (e *experiment) choose(f *simFlags, h *conf.Hadoop) error {
 		name, why := defaultProfile(h, f.conf)
 		specs, e.notes = []string{name}, append(e.notes, why)
 	}
-	profiles, off, err := loadProfiles(specs, f.set, f.bare)
+	profiles, off, err := loadProfiles(specs, f.set, f.manner())
 	if err != nil {
 		return err
 	}

@@ -121,7 +121,7 @@ func (in *input) seeds(flag int, first uint64, otherwise int) []uint64 {
 }
 
 // profile is the scenario's own, nil where it has none; notes say what was left out of it.
-func (in *input) profile(set []string, bare bool) (own *policies.Profile, notes []string, err error) {
+func (in *input) profile(set []string, how manner) (own *policies.Profile, notes []string, err error) {
 	if in.scenario == nil {
 		return nil, nil, nil
 	}
@@ -132,7 +132,7 @@ func (in *input) profile(set []string, bare bool) (own *policies.Profile, notes 
 		if beside := filepath.Join(filepath.Dir(in.path), p); !slices.Contains(policies.Names(), p) && !filepath.IsAbs(p) && isFile(beside) {
 			p = beside
 		}
-		loaded, off, err := loadProfiles([]string{p}, set, bare)
+		loaded, off, err := loadProfiles([]string{p}, set, how)
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: profile: %w", in.path, err)
 		}
@@ -144,9 +144,7 @@ func (in *input) profile(set []string, bare bool) (own *policies.Profile, notes 
 	if own, err = policies.Parse(in.path, in.scenario.ProfileYAML); err != nil {
 		return nil, nil, err
 	}
-	if bare {
-		own, notes = carried(own)
-	}
+	own, notes = how.apply(own)
 	return own, notes, nil
 }
 

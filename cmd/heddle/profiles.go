@@ -2,77 +2,123 @@ package main
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 
 	"heddle/conf"
 	"heddle/policies"
 )
 
+// A manner is how profiles are simulated: as heddle rm runs them, or a stock ResourceManager; with a node agent beside
+// every NodeManager, or without.
+type manner struct {
+	stock, agent bool
+}
+
 // loadProfiles reads profiles from what stands on the command line: each a name, a file, or one of both
-// with changes behind it. set are changes to all of them; bare leaves out of all what needs a node agent. notes say
-// what was left out.
-func loadProfiles(specs, set []string, bare bool) (out []*policies.Profile, notes []string, err error) {
+// with changes behind it. set are changes to all of them, and how is the manner of those that say nothing of it. notes
+// say what was left out.
+func loadProfiles(specs, set []string, how manner) (out []*policies.Profile, notes []string, err error) {
 	seen := map[string]string{}
-	for _, spec := range specs {
-		name, own, ownBare, err := parseSpec(spec)
+	for _, text := range specs {
+		own, err := parseSpec(text)
 		if err != nil {
 			return nil, nil, err
 		}
-		p, err := policies.Load(name, append(own, set...))
+		p, err := policies.Load(own.name, append(own.set, set...))
 		if err != nil {
 			return nil, nil, err
 		}
-		if bare || ownBare {
-			var off []string
-			if p, off = carried(p); ownBare {
-				p.Name += withoutAgent
+		p, off := own.in(how).apply(p)
+		p.Name += own.manner
+		for _, note := range off {
+			if !slices.Contains(notes, note) { // the same profile in two manners
+				notes = append(notes, note)
 			}
-			notes = append(notes, off...)
 		}
 		if other, twice := seen[p.Name]; twice {
-			if other == spec {
-				return nil, nil, fmt.Errorf("profile %s stands twice", spec)
+			if other == text {
+				return nil, nil, fmt.Errorf("profile %s stands twice", text)
 			}
-			p.Name = spec // two files of one name in different folders
+			p.Name = text // two files of one name in different folders
 		}
-		seen[p.Name] = spec
+		seen[p.Name] = text
 		out = append(out, p)
 	}
 	return out, notes, nil
 }
 
-// carried is what of a profile the ResourceManager can carry out on stock NodeManagers. notes say what it cannot.
-func carried(p *policies.Profile) (left *policies.Profile, notes []string) {
-	left, off := p.WithoutAgent()
-	for _, mechanism := range off {
-		notes = append(notes, fmt.Sprintf("%s: off without a node agent: %s", p.Name, mechanism))
+// apply is what of a profile is carried out in a manner. notes say what is not.
+func (m manner) apply(p *policies.Profile) (left *policies.Profile, notes []string) {
+	left = p
+	if !m.agent {
+		var off []string
+		if left, off = p.WithoutAgent(); len(off) > 0 {
+			for i, mechanism := range off {
+				off[i], _, _ = strings.Cut(mechanism, ":")
+			}
+			notes = []string{fmt.Sprintf("%s: off without a node agent: %s", p.Name, strings.Join(off, ", "))}
+		}
 	}
+	left.Stock = m.stock
 	return left, notes
 }
 
-// withoutAgent is what follows a profile's name where what needs a node agent is to be left out of it.
-const withoutAgent = " --without-agent"
+// A spec is a profile as it stands on the command line.
+type spec struct {
+	name   string
+	set    []string
+	agent  bool
+	as     string // "" for nothing said
+	manner string // as it was said
+}
 
-// parseSpec takes "heddle --without-agent --set place.map=delay --set …" apart.
-func parseSpec(spec string) (name string, set []string, bare bool, err error) {
-	const flag = "--set"
-	rest := " " + spec
-	for strings.Contains(rest+" ", withoutAgent+" ") {
-		rest, bare = strings.TrimSuffix(strings.Replace(rest+" ", withoutAgent+" ", " ", 1), " "), true
+// in is the manner of a profile where others have the given one.
+func (s *spec) in(how manner) manner {
+	if s.as != "" {
+		how.stock = s.as == asStock
 	}
-	parts := strings.Split(rest, " "+flag)
-	name = strings.TrimSpace(parts[0])
-	if name == "" {
-		return "", nil, false, fmt.Errorf("profile %q: want a name, a YAML file, or one of them with changes, such as \"fair --set place.map=delay\"", spec)
+	how.agent = how.agent || s.agent
+	return how
+}
+
+// What --as takes.
+const (
+	asHeddle = "heddle"
+	asStock  = "stock"
+)
+
+var manners = regexp.MustCompile(` --(agent|as[ =](\S*))( |$)`)
+
+// parseSpec takes "heddle --agent --as stock --set place.map=delay --set …" apart.
+func parseSpec(text string) (spec, error) {
+	const flag = "--set"
+	var s spec
+	rest := " " + text
+	for m := manners.FindStringSubmatchIndex(rest); m != nil; m = manners.FindStringSubmatchIndex(rest) {
+		said := strings.TrimSpace(rest[m[0]:m[1]])
+		if said == "--agent" {
+			s.agent = true
+		} else if s.as = rest[m[4]:m[5]]; s.as != asHeddle && s.as != asStock {
+			return spec{}, fmt.Errorf("profile %q: --as %s; want heddle or stock", text, s.as)
+		}
+		s.manner += " " + said
+		rest = rest[:m[0]] + " " + strings.TrimLeft(rest[m[1]:], " ")
+	}
+	parts := strings.Split(strings.TrimRight(rest, " "), " "+flag)
+	s.name = strings.TrimSpace(parts[0])
+	if s.name == "" || strings.Contains(s.name, "--") {
+		return spec{}, fmt.Errorf("profile %q: want a name, a YAML file, or one of them with changes, such as \"fair --set place.map=delay\"", text)
 	}
 	for _, part := range parts[1:] {
 		change := strings.TrimSpace(strings.TrimPrefix(part, "="))
 		if change == "" || part[0] != ' ' && part[0] != '=' {
-			return "", nil, false, fmt.Errorf("profile %q: want --set slot.kind=policy, such as --set place.map=delay", spec)
+			return spec{}, fmt.Errorf("profile %q: want --set slot.kind=policy, such as --set place.map=delay", text)
 		}
-		set = append(set, change)
+		s.set = append(s.set, change)
 	}
-	return name, set, bare, nil
+	return s, nil
 }
 
 // splitList splits at commas, but not inside brackets, braces and quotes, where options of policies have

@@ -19,7 +19,8 @@ type simFlags struct {
 
 	load      fraction
 	world     choice
-	bare      bool
+	as        choice
+	agent     bool
 	seeds     count
 	firstSeed uint64
 
@@ -43,8 +44,8 @@ const aboutWorkload = `WORKLOAD is a scenario (.yaml or .yml), or a trace: a SWI
 Load Simulator, a Rumen job trace, MapReduce history (.jhist files or a folder of them) or Spark
 event logs (likewise); files may be compressed with gzip or zstd. Flags override what a scenario says.
 
-P is a built-in profile, a YAML file, or one of both followed by changes or --without-agent:
-"fair --set place.map=delay", "heddle --without-agent".`
+P is a built-in profile, a YAML file, or one of both followed by changes, --agent or --as:
+"fair --set place.map=delay", "heddle --agent", "capacity --as stock".`
 
 func newRun(a *app) *cobra.Command {
 	f := &simFlags{}
@@ -80,6 +81,7 @@ func newCompare(a *app) *cobra.Command {
 		Long:  "Simulate a workload under several profiles and seeds, and print what its jobs got under each.\n\n" + aboutWorkload,
 		Example: `  heddle sim compare --profiles capacity,fair,heddle scenarios/demo.yaml
   heddle sim compare --profiles "fair,fair --set place.map=delay" --report fair.html history.tsv
+  heddle sim compare --profiles "capacity --as stock,capacity,heddle,heddle --agent" history/
   heddle sim compare --profiles capacity,mine.yaml --nodes 100 --load 0.85 -o json history.tsv`,
 		Args: exactly("one WORKLOAD"),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -105,7 +107,9 @@ func (f *simFlags) add(cmd *cobra.Command, seeds int) {
 	f.world.of, f.output = []string{"full", "given"}, choice{value: "table", of: []string{"table", "json", "csv"}}
 	fl := cmd.Flags()
 	fl.StringArrayVar(&f.set, "set", nil, "make `CHANGE` in every profile, such as place.map=delay; may stand several times")
-	fl.BoolVar(&f.bare, "without-agent", false, "leave out of every profile what heddle rm cannot do on stock NodeManagers, and tell no sizes of jobs at submission")
+	f.as = choice{value: asHeddle, of: []string{asHeddle, asStock}}
+	choose(cmd, &f.as, "as", "", "the ResourceManager that is simulated: heddle rm, or a stock one that runs the profile")
+	fl.BoolVar(&f.agent, "agent", false, "simulate a node agent beside every NodeManager, which carries out what heddle rm alone cannot, and tells the sizes of jobs")
 	fl.StringVar(&f.conf, "conf", "", "Hadoop configuration folder `DIR` (default: one queue, dominant resources)")
 	fl.BoolVar(&f.oneQueue, "one-queue", false, "without --conf: run every job in the queue default, whatever queue it names")
 	fl.Var(&f.cluster.nodes, "nodes", "nodes of the cluster, all alike (default: the scenario's, the hosts that the trace names, or 10)")
@@ -123,6 +127,9 @@ func (f *simFlags) add(cmd *cobra.Command, seeds int) {
 	fl.StringVar(&f.report, "report", "", "write a page with plots to `FILE` (HTML)")
 	must(cmd.MarkFlagDirname("conf"))
 }
+
+// manner is how profiles are simulated that say nothing of it.
+func (f *simFlags) manner() manner { return manner{f.as.value == asStock, f.agent} }
 
 func (f *simFlags) check() error {
 	if f.seeds.n > 0 && f.firstSeed > math.MaxUint64-uint64(f.seeds.n) {

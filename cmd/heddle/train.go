@@ -65,6 +65,7 @@ func trials(runs int) ([]ikayak.Trial, error) {
 		}
 		record := ikayak.NewRecorder()
 		plan := exp.Plan{
+			Stock:    true,
 			Workload: w, Profiles: []*policies.Profile{profile}, Seeds: []uint64{seed}, Conf: conf.Default(),
 			Nodes: exp.Nodes(s), UplinkBps: s.Uplink, Effects: world.Effects(s.Effects), Workers: 1,
 			Prepare: func(_ int, set *policy.Set) {

@@ -69,22 +69,23 @@ func TestSpecs(t *testing.T) {
 		"my profile.yaml":                       {"my profile.yaml"},
 		"fair --set a=b":                        {"fair", "a=b"},
 		"fair --set=a=b":                        {"fair", "a=b"},
-		"fair --without-agent":                  {"fair"},
-		"fair --without-agent --set a=b":        {"fair", "a=b"},
-		"fair --set a=b --without-agent":        {"fair", "a=b"},
+		"fair --agent":                          {"fair"},
+		"fair --agent --set a=b":                {"fair", "a=b"},
+		"fair --set a=b --as stock --agent":     {"fair", "a=b"},
+		"fair --as=heddle --set a=b":            {"fair", "a=b"},
 		"fair --set place.map={d: 1} --set c=d": {"fair", "place.map={d: 1}", "c=d"},
 	} {
-		name, set, bare, err := parseSpec(text)
-		if bare != strings.Contains(text, "agent") {
-			t.Errorf("%q: without an agent: %v", text, bare)
+		s, err := parseSpec(text)
+		if s.agent != strings.Contains(text, "agent") || (s.as == "stock") != strings.Contains(text, "stock") || (s.as == "heddle") != strings.Contains(text, "heddle") {
+			t.Errorf("%q: agent %v, as %q", text, s.agent, s.as)
 		}
-		if got := append([]string{name}, set...); err != nil || !slices.Equal(got, want) {
+		if got := append([]string{s.name}, s.set...); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%q: %q, %v; want %q", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"", "--set a=b", "fair --set", "fair --set ", "fair --sets a=b", "--without-agent", "fair --set  --set a=b"} {
-		if name, set, _, err := parseSpec(text); err == nil {
-			t.Errorf("%q: %q %q, want an error", text, name, set)
+	for _, text := range []string{"", "--set a=b", "fair --set", "fair --set ", "fair --sets a=b", "--agent", "fair --set  --set a=b", "fair --as", "fair --as jobs", "fair --agents"} {
+		if s, err := parseSpec(text); err == nil {
+			t.Errorf("%q: %+v, want an error", text, s)
 		}
 	}
 }

@@ -48,6 +48,7 @@ func placementTime(seed uint64) float64 {
 	}
 	var place *timed
 	plan := exp.Plan{
+		Stock:    true,
 		Workload: w, Profiles: []*policies.Profile{p}, Seeds: []uint64{seed}, Conf: hadoop(),
 		Nodes: exp.Nodes(s), UplinkBps: s.Uplink, Effects: world.Effects(s.Effects), Workers: 1,
 		Prepare: func(_ int, set *policy.Set) {

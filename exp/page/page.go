@@ -108,12 +108,17 @@ func Page(system *exp.System, sections []*Section) []byte {
 	fmt.Fprintf(&b, "%d of %d figures are reached. Ours is the median over seeds, beside it the lowest and the highest.\n"+
 		"A gain is reached from 0.8 of the published effect on, a cost up to 1.25 of the published loss, a level within\n"+
 		"20 %% of the published value, a shape if it holds. Times of our own code, and what parameters were set by,\nare shown and not judged.\n\n", reached, counted)
+	b.WriteString(manner)
 	b.WriteString(figures(sections))
 	for _, s := range sections {
 		s.write(&b)
 	}
 	return []byte(b.String())
 }
+
+// manner says what every arm of every experiment is simulated as: see [exp.Experiment].
+const manner = "Every arm is simulated as a stock ResourceManager with a node agent beside every NodeManager: nothing is given away\n" +
+	"between reports of nodes, nodes report at a fixed interval, and they report the ends of containers with their next\nheartbeat.\n\n"
 
 // tally counts published figures.
 func tally(sections []*Section) (reached, counted int) {

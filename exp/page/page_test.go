@@ -88,6 +88,7 @@ func TestPage(t *testing.T) {
 	for _, want := range []string{
 		"# Heddle\n\nIt is one thing. It does another.\n", "## small-behind-large\n", "**A small job behind a large one** (Fig. 1)", "Two jobs on four nodes.",
 		"1 of 6 figures are reached",
+		"Every arm is simulated as a stock ResourceManager with a node agent",
 		"| [small-behind-large](#small-behind-large) | JCT of the small job, reduction | 50.0 % | ",
 		"|  | time to decide | 50.0 ms | 0.50 ms |  |  |  |",
 		"|  | the small job ends first | It ends first |  |  |  | no |",

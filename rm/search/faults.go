@@ -315,8 +315,7 @@ func (s *sim) actPriority(d *dice) string {
 func (s *sim) actLifetime(d *dice) string {
 	until := d.span(heddle.Second, 5*heddle.Minute)
 	return s.onJob(d, func(c rm.Call, j *job, who rm.Person) rm.Message {
-		today := s.shell.date + int64(s.now.Since(s.shell.began))/1e6
-		return &rm.SetLifetime{Call: c, Who: who, App: j.id, Until: today + int64(until/heddle.Millisecond)}
+		return &rm.SetLifetime{Call: c, Who: who, App: j.id, Until: s.today() + int64(until/heddle.Millisecond)}
 	})
 }
 

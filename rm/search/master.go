@@ -312,7 +312,7 @@ func (m *master) lost(h *held) {
 }
 
 // completed is the end of a container as its master is told of it.
-func (s *sim) completed(m *master, c *rm.ContainerNews) {
+func (s *sim) completed(m *master, c *rm.ContainerEnd) {
 	s.progress = s.now
 	h := m.holds[c.ID]
 	if h == nil {

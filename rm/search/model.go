@@ -21,8 +21,15 @@ type model struct {
 	open     map[rm.Call]rm.Message // of this process, not yet answered
 	met      map[ids.Node]int       // how often each node registered, or keys were renewed, with this process
 	strange  map[stranger]heddle.Time
-	looked   heddle.Time // when silences were last looked at
-	refused  *rm.Scheduler
+	heard    map[ids.Node]heddle.Time    // when each node last reported
+	beats    map[ids.Node]*rm.NodeBeat   // what each was last told
+	said     map[ids.Attempt]heddle.Time // when each master was last answered
+	looked   heddle.Time                 // when silences were last looked at
+
+	// Of before the message that is being looked at.
+	refused   *rm.Scheduler
+	fresh     bool          // the node that registers was not there
+	elsewhere []ids.Attempt // those at work whose masters are on other nodes
 }
 
 // end is how an application ended.
@@ -56,6 +63,7 @@ func (m *model) init(s *sim) {
 // started is a new process.
 func (m *model) started() {
 	m.attempts, m.open, m.met, m.strange = map[ids.Attempt]*attempt{}, map[rm.Call]rm.Message{}, map[ids.Node]int{}, map[stranger]heddle.Time{}
+	m.heard, m.beats, m.said = map[ids.Node]heddle.Time{}, map[ids.Node]*rm.NodeBeat{}, map[ids.Attempt]heddle.Time{}
 	m.books()
 	m.views()
 	m.finals()
@@ -92,6 +100,8 @@ func (m *model) before(msg rm.Message) {
 		}
 	case *rm.Refresh:
 		m.refused = m.s.shell.m.Scheduler()
+	case *rm.RegisterNode:
+		m.joining(q)
 	default:
 	}
 }
@@ -107,16 +117,19 @@ func (m *model) after(msg rm.Message, effects []rm.Effect) {
 	case *rm.RegisterNode:
 		if p := answer[*rm.NodeRegistered](effects); p != nil && p.Refused == "" {
 			m.met[q.Node]++
+			m.heard[q.Node] = m.s.now
+			m.joined(q)
 		}
 	case *rm.RegisterMaster:
 		if answer[*rm.MasterRegistered](effects) != nil {
 			t := m.of(q.Who.Attempt)
 			t.join()
-			t.seen = m.s.now
+			t.seen, m.said[q.Who.Attempt] = m.s.now, m.s.now
 		}
 	case *rm.Allocate:
 		m.of(q.Who.Attempt).seen = m.s.now // whatever it said
 		if p := answer[*rm.Allocated](effects); p != nil {
+			m.said[q.Who.Attempt] = m.s.now
 			m.allocated(q, p)
 		}
 	case *rm.FinishMaster:
@@ -124,6 +137,7 @@ func (m *model) after(msg rm.Message, effects []rm.Effect) {
 	case *rm.Started:
 		m.of(q.Container.Attempt).seen = m.s.now
 	case rm.Tick:
+		m.early(effects)
 		m.silences()
 	case rm.Stored:
 		m.finals()

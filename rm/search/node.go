@@ -96,13 +96,26 @@ func (n *node) sorted() []*work {
 	return slices.SortedFunc(maps.Values(n.works), func(a, b *work) int { return a.ID.Compare(b.ID) })
 }
 
-// news is what a node says of its containers: all that run, and those that ended and that it was not told to forget.
+// news is what a node that registers says of its containers: all that run, and those that ended and that it was not
+// told to forget.
 func (n *node) news() []rm.ContainerNews {
 	var out []rm.ContainerNews
 	for _, w := range n.sorted() {
 		out = append(out, w.ContainerNews)
 	}
 	return out
+}
+
+// reports is what it says of them as it reports.
+func (n *node) reports() (running []ids.Container, ended []rm.ContainerEnd) {
+	for _, w := range n.sorted() {
+		if w.Over {
+			ended = append(ended, w.ContainerEnd)
+		} else {
+			running = append(running, w.ID)
+		}
+	}
+	return running, ended
 }
 
 func (n *node) health(now heddle.Time) rm.Health {
@@ -115,7 +128,8 @@ func (s *sim) beat(n *node) {
 		s.register(n)
 		return
 	}
-	q := rm.BeatNode{Node: n.id(), Last: n.resp, Health: n.health(s.now), Containers: n.news()}
+	q := rm.BeatNode{Node: n.id(), Last: n.resp, Health: n.health(s.now)}
+	q.Running, q.Ended = n.reports()
 	life := n.life
 	s.call(&n.link, func(c rm.Call) rm.Message { m := q; m.Call = c; return &m }, func(v any, _ error) {
 		s.ofLife(n, life, func() { s.beaten(n, v.(*rm.NodeBeat)) })
@@ -229,7 +243,9 @@ func (s *sim) begin(n *node, g rm.Granted, expires heddle.Time) (*work, error) {
 		return nil, errors.New("the container was started already")
 	}
 	s.stats.Containers++
-	w := &work{ContainerNews: rm.ContainerNews{ID: g.ID, Size: g.Size, Priority: g.Priority, AllocID: g.AllocID, Created: g.Created}}
+	w := &work{ContainerNews: rm.ContainerNews{
+		ContainerEnd: rm.ContainerEnd{ID: g.ID, Size: g.Size}, Priority: g.Priority, AllocID: g.AllocID, Created: g.Created,
+	}}
 	n.works[g.ID] = w
 	n.apps[g.ID.Attempt.App] = true
 	return w, nil

@@ -57,12 +57,12 @@ func (s *sim) wrongClients() []func(rm.Call) rm.Message {
 func (s *sim) wrongNodes(d *dice) []func(rm.Call) rm.Message {
 	n, other := pick(d, s.nodes...), pick(d, s.nodes...)
 	stranger := ids.Node{Host: "elsewhere", Port: 1}
-	var theirs []rm.ContainerNews
+	var theirs []ids.Container
 	if other != n {
-		theirs = other.news()
+		theirs, _ = other.reports()
 	}
 	return []func(rm.Call) rm.Message{
-		func(c rm.Call) rm.Message { return &rm.BeatNode{Call: c, Node: stranger, Last: 3, Containers: theirs} },
+		func(c rm.Call) rm.Message { return &rm.BeatNode{Call: c, Node: stranger, Last: 3, Running: theirs} },
 		func(c rm.Call) rm.Message { return &rm.UnregisterNode{Call: c, Node: stranger} },
 		func(c rm.Call) rm.Message {
 			return &rm.RegisterNode{Call: c, Node: stranger, Names: []string{"elsewhere"}, Total: heddle.Of(1, 1)}

@@ -39,20 +39,20 @@ var plants = []plant{
 		"		if !HERE { clear(t.finished); t.finished = t.finished[:0] }\n",
 	},
 	{
-		"a node may forget an end before its master has heard of it", "tracker.go", "		default:\n			m.exitedAs(c, s)\n",
-		"		default:\n			if HERE { n.acknowledge(s.ID) }\n			m.exitedAs(c, s)\n",
+		"a node may forget an end before its master has heard of it", "tracker.go", "		m.exitedAs(c, s)\n	}\n",
+		"		if HERE { n.acknowledge(s.ID) }\n		m.exitedAs(c, s)\n	}\n",
 	},
 	{
-		"numbers of containers begin anew with every start", "container.go", "		id:  ids.Container{Attempt: t.id, ID: m.epoch<<ids.EpochShift | t.seq},",
-		"		id:  ids.Container{Attempt: t.id, ID: m.epoch*plus(HERE)<<ids.EpochShift | t.seq},",
+		"numbers of containers begin anew with every start", "container.go", "num: m.epoch<<ids.EpochShift | t.seq,",
+		"num: m.epoch*plus(HERE)<<ids.EpochShift | t.seq,",
 	},
 	{
 		"a grant is told twice", "master.go", "	t.granted = nil\n	for _, c := range granted {",
 		"	if !HERE { t.granted = nil }\n	for _, c := range granted {",
 	},
 	{
-		"tokens of nodes that come back stay", "node.go", "		delete(t.tokens, n.id)\n",
-		"		if !HERE { delete(t.tokens, n.id) }\n",
+		"tokens of nodes that come back stay", "node.go", "		t.tokens.remove(int(n.nid))\n",
+		"		if !HERE { t.tokens.remove(int(n.nid)) }\n",
 	},
 	{
 		"what is given back is kept", "master.go", "		case c != nil && c.kind != heddle.AM:\n",
@@ -67,8 +67,8 @@ var plants = []plant{
 		"		if HERE { n.become(nodeLost) } else { m.nodeDown(n, nodeLost) }\n",
 	},
 	{
-		"a node is not told to kill", "node.go", "	n.cleanup[id] = true\n",
-		"	if !HERE { n.cleanup[id] = true }\n",
+		"a node is not told to kill", "node.go", "	n.order().kill = append(n.order().kill, id)\n",
+		"	if !HERE { n.order().kill = append(n.order().kill, id) }\n",
 	},
 	{
 		"nodes do not clean up after applications", "app.go", "			n.clean(a.ID)\n",
@@ -87,8 +87,8 @@ var plants = []plant{
 		"		if !HERE { m.emit(DropMaster{t.id}) }\n",
 	},
 	{
-		"a container that is not used stays", "master.go", "		m.timers.by(&c.timer, c, m.now.Plus(m.cfg.ContainerExpiry))\n",
-		"		if !HERE { m.timers.by(&c.timer, c, m.now.Plus(m.cfg.ContainerExpiry)) }\n",
+		"a container that is not used stays", "master.go", "		m.unused.add(c)\n",
+		"		if !HERE { m.unused.add(c) }\n",
 	},
 	{
 		"a move is answered before it is stored", "submit.go", "	m.commit(func() { m.answer(q.Call, nil, nil) }, Change{App: a.record()})\n	m.offer(a)",
@@ -97,6 +97,34 @@ var plants = []plant{
 	{
 		"an answer to a finished master is forgotten", "app.go", "	for _, c := range a.saved {\n		m.answer(c, nil, nil)\n	}\n",
 		"	for _, c := range a.saved {\n		if !HERE || a.state != appFinishing { m.answer(c, nil, nil) }\n	}\n",
+	},
+	{
+		"a node that comes sick gets containers", "tracker.go", "	if h.Sick || !h.Said && n.state == nodeUnhealthy {",
+		"	if !HERE && (h.Sick || !h.Said && n.state == nodeUnhealthy) {",
+	},
+	{
+		"a node that has come back on another port stays lost too", "node.go", "		m.replaced(id)\n",
+		"		if !HERE { m.replaced(id) }\n",
+	},
+	{
+		"a master that did not come back with its node is not missed", "recover.go", "	m.missMasters(n, reported)\n",
+		"	if !HERE { m.missMasters(n, reported) }\n",
+	},
+	{
+		"a master is missed on another node", "recover.go", "t.masterNode != n.id || reported[t.masterID]:",
+		"t.masterNode != n.id && !HERE || reported[t.masterID]:",
+	},
+	{
+		"nodes report often after all is over", "app.go", "n.apps--\n",
+		"if !HERE { n.apps-- }\n",
+	},
+	{
+		"a node is lost too soon", "expire.go", "m.now.Since(n.seen) > m.cfg.NodeExpiry:",
+		"(HERE || m.now.Since(n.seen) > m.cfg.NodeExpiry):",
+	},
+	{
+		"a master is given up too soon", "expire.go", "	case m.now.Since(t.seen) <= m.cfg.MasterExpiry:\n",
+		"	case !HERE && m.now.Since(t.seen) <= m.cfg.MasterExpiry:\n",
 	},
 	// Those that the search found in what was there before it.
 	{

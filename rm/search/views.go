@@ -2,6 +2,7 @@ package search
 
 import (
 	"reflect"
+	"slices"
 
 	"heddle"
 	"heddle/rm"
@@ -14,14 +15,21 @@ func (m *model) beat(q *rm.BeatNode, p *rm.NodeBeat) {
 		return
 	}
 	n := m.s.at(q.Node)
+	m.heard[q.Node] = m.s.now
+	if m.beats[q.Node] != p { // otherwise the report before was said again, and what it says now is not heard
+		m.well(q.Node, q.Health)
+	}
+	m.beats[q.Node] = p
 	m.forgotten(n, p)
 	cfg := &m.s.cfg
 	bound := 40*heddle.Second + 3*max(cfg.Beat, cfg.IdleBeat)
-	for i := range q.Containers {
-		c := &q.Containers[i]
-		key := stranger{q.Node, c.ID}
-		k, err := m.s.reports().Container(c.ID)
-		if c.Over || err == nil && k.Node == q.Node {
+	for i := range q.Ended {
+		delete(m.strange, stranger{q.Node, q.Ended[i].ID})
+	}
+	for _, id := range q.Running {
+		key := stranger{q.Node, id}
+		k, err := m.s.reports().Container(id)
+		if err == nil && k.Node == q.Node {
 			delete(m.strange, key)
 			continue
 		}
@@ -31,7 +39,53 @@ func (m *model) beat(q *rm.BeatNode, p *rm.NodeBeat) {
 			continue
 		}
 		if since = max(since, n.upset, m.s.thawed); m.s.now.Since(since) > bound {
-			m.s.fail("runs on", "%s runs on %s, held by nobody for %d s", c.ID, q.Node, int64(m.s.now.Since(since)/heddle.Second))
+			m.s.fail("runs on", "%s runs on %s, held by nobody for %d s", id, q.Node, int64(m.s.now.Since(since)/heddle.Second))
+		}
+	}
+}
+
+// joined looks at a registration that was taken: of the nodes of its host that are gone none is kept beside one that is
+// new, and what ran on other nodes, and their masters, go on. A master of before the start that its own node does not
+// have is given up.
+func (m *model) joined(q *rm.RegisterNode) {
+	s := m.s
+	m.well(q.Node, q.Health)
+	for _, n := range s.reports().Nodes() {
+		if gone := n.State == "LOST" || n.State == "REBOOTED" || n.State == "SHUTDOWN"; gone && m.fresh && n.ID.Host == q.Node.Host && !s.cfg.PortInNodeName {
+			s.fail("replaced", "%s, which is %s, is there beside %s", n.ID, n.State, q.Node)
+		}
+	}
+	for _, a := range s.reports().Apps(rm.AppFilter{}) {
+		had := slices.ContainsFunc(q.Containers, func(c rm.ContainerNews) bool { return c.ID == a.Master })
+		at, err := s.reports().Attempt(a.Master.Attempt)
+		old := err == nil && a.Master.ID>>ids.EpochShift != s.disk.epoch()
+		if old && !had && a.MasterNode == q.Node && (at.State == "LAUNCHED" || a.Internal == "FINISHING") {
+			s.fail("master missed", "%s did not come back with %s and is %s, its application %s", a.Master, q.Node, at.State, a.Internal)
+		}
+	}
+	for _, id := range m.elsewhere {
+		if at, err := s.reports().Attempt(id); err != nil || at.State == "FAILED" {
+			s.fail("master given up", "%s ends as %s, of another node, registers: %v", id, q.Node, err)
+		}
+	}
+}
+
+// joining looks at what a registration is about to change.
+func (m *model) joining(q *rm.RegisterNode) {
+	m.fresh = !slices.ContainsFunc(m.s.reports().Nodes(), func(n rm.NodeReport) bool { return n.ID == q.Node })
+	m.elsewhere = m.elsewhere[:0]
+	for _, a := range m.s.reports().Apps(rm.AppFilter{}) {
+		if at, err := m.s.reports().Attempt(a.Master.Attempt); err == nil && a.MasterNode != q.Node && (at.State == "LAUNCHED" || at.State == "RUNNING") {
+			m.elsewhere = append(m.elsewhere, at.ID)
+		}
+	}
+}
+
+// well looks whether a node that has said how it is counts as that.
+func (m *model) well(id ids.Node, h rm.Health) {
+	for _, n := range m.s.reports().Nodes() {
+		if n.ID == id && h.Said && (h.Sick && n.State == "RUNNING" || !h.Sick && n.State == "UNHEALTHY") {
+			m.s.fail("health", "%s says that it is sick, %v, and is %s", id, h.Sick, n.State)
 		}
 	}
 }
@@ -45,47 +99,6 @@ func (m *model) forgotten(n *node, p *rm.NodeBeat) {
 			if h := a.holds[id]; working && h != nil && h.work != nil && n.works[id] == h.work {
 				m.s.fail("end untold", "%s may be forgotten, and its master does not know that it has ended", id)
 			}
-		}
-	}
-}
-
-// silences looks, as the machine has just been told the time, whether all that was silent for too long was given up.
-func (m *model) silences() {
-	s := m.s
-	if s.now.Since(m.looked) < 5*heddle.Second && m.looked != 0 || s.shell.m.Deadline() <= heddle.Time(s.now.Since(s.shell.began)) {
-		return // or it wants to be told again at once
-	}
-	m.looked = s.now
-	r, cfg := s.reports(), &s.cfg
-	late := func(at heddle.Time, limit heddle.Span) bool { return s.now.Since(at) > limit+heddle.Second }
-	today := s.shell.date + int64(s.now.Since(s.shell.began))/1e6
-	for _, n := range r.Nodes() {
-		active := n.State == "RUNNING" || n.State == "UNHEALTHY" || n.State == "DECOMMISSIONING"
-		if active && today-n.BeatAt > int64(cfg.NodeExpiry/heddle.Millisecond)+1000 {
-			s.fail("silence", "%s was silent since %d and is %s", n.ID, n.BeatAt, n.State)
-		}
-	}
-	for _, a := range r.Apps(rm.AppFilter{}) {
-		if t := m.attempts[ids.Attempt{App: a.ID, N: a.Attempt}]; t != nil {
-			at, err := r.Attempt(ids.Attempt{App: a.ID, N: a.Attempt})
-			working := err == nil && (at.State == "RUNNING" || at.State == "LAUNCHED" || at.State == "FINISHING")
-			if working && a.Internal != "FINAL_SAVING" && late(t.seen, cfg.MasterExpiry) {
-				s.fail("silence", "the master of %s was silent since %s and is %s", at.ID, clock(t.seen), at.State)
-			}
-			m.unused(t)
-		}
-		if a.Lifetime > 0 && today > a.Lifetime+1000 && !a.State.Final() && a.Internal != "FINAL_SAVING" && a.Live {
-			s.fail("lifetime", "%s lives on", a.ID)
-		}
-	}
-}
-
-// unused looks for containers that their master was told of long ago and that no node runs.
-func (m *model) unused(t *attempt) {
-	for id, at := range t.told { // order: of findings alone
-		c, err := m.s.reports().Container(id)
-		if err == nil && !c.Running && m.s.now.Since(at) > m.s.cfg.ContainerExpiry+heddle.Second {
-			m.s.fail("unused", "%s was given out at %s and is not used", id, clock(at))
 		}
 	}
 }
@@ -207,6 +220,7 @@ func (s *sim) leftovers() {
 	left(c.Containers+c.Reservations+c.Waiting+c.PendingApps+c.RunningApps > 0, "%+v", c)
 	left(!c.Used.IsZero() || !c.Pending.IsZero() || !c.Reserved.IsZero(), "%+v", c)
 	left(c.Active != len(s.nodes), "%d of %d nodes", c.Active, len(s.nodes))
+	s.idle(left)
 	left(len(s.model.open) > 0, "%d calls without an answer", len(s.model.open))
 	left(len(s.shell.admitted) > 0, "%d masters may call", len(s.shell.admitted))
 	left(len(s.disk.pending) > 0, "%d writes", len(s.disk.pending))
@@ -216,5 +230,16 @@ func (s *sim) leftovers() {
 		if e := s.model.ends[j.id]; s.stats.Faults == 0 && j.acked {
 			left(e.final != rm.Succeeded && len(j.sub.Lifetimes) == 0 && !j.regret, "%s ended as %v although nothing was wrong", j.id, e)
 		}
+	}
+}
+
+// idle looks whether nodes that nobody wants anything of are to report as late as that.
+func (s *sim) idle(left func(bool, string, ...any)) {
+	want := s.cfg.IdleBeat
+	if s.cfg.BeatLoad > 0 {
+		want = max(want, heddle.Span(len(s.nodes))*heddle.Second/heddle.Span(s.cfg.BeatLoad))
+	}
+	for _, n := range s.reports().Nodes() {
+		left(n.State == "RUNNING" && n.BeatEvery != want, "%s is to report every %d ms", n.ID, n.BeatEvery/heddle.Millisecond)
 	}
 }

@@ -52,7 +52,7 @@ func dull(msg rm.Message, effects []rm.Effect) bool {
 func describe(msg rm.Message) string {
 	switch q := msg.(type) {
 	case *rm.BeatNode:
-		return fmt.Sprintf("BeatNode %s last %d sick %v %s", q.Node, q.Last, q.Health.Sick, containers(q.Containers))
+		return fmt.Sprintf("BeatNode %s last %d sick %v runs %v%s", q.Node, q.Last, q.Health.Sick, q.Running, ends(q.Ended))
 	case *rm.RegisterNode:
 		return fmt.Sprintf("RegisterNode %s %s total %v sick %v %s", q.Node, q.Rack, q.Total, q.Health.Sick, containers(q.Containers))
 	case *rm.SubmitApp:
@@ -68,6 +68,14 @@ func describe(msg rm.Message) string {
 	default:
 	}
 	return fmt.Sprintf("%T %+v", msg, reflect.Indirect(reflect.ValueOf(msg)).Interface())
+}
+
+func ends(list []rm.ContainerEnd) string {
+	s := ""
+	for i := range list {
+		s += fmt.Sprintf(" %s(over: %d)", list[i].ID, list[i].Exit)
+	}
+	return s
 }
 
 func containers(list []rm.ContainerNews) string {
@@ -110,7 +118,7 @@ func answered(a *rm.Answer) string {
 		for i := range p.Granted {
 			s += fmt.Sprintf(" %s@%s", p.Granted[i].ID, p.Granted[i].Node)
 		}
-		return s + " completed" + containers(p.Completed)
+		return s + " completed" + ends(p.Completed)
 	}
 	return fmt.Sprintf("%+v", reflect.Indirect(reflect.ValueOf(a.Value)).Interface())
 }

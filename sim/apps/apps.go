@@ -17,9 +17,13 @@ type Master interface {
 	// Start is called when the master's process runs.
 	Start(now heddle.Time, out *Actions)
 
-	// Beat is one allocate call: in is what the ResourceManager answers, out.Rows and out.Release what
-	// the call carried. The real call's answer belongs to requests of earlier calls, and so it is here.
-	Beat(now heddle.Time, in *Response, out *Actions)
+	// Call is one allocate call: out.Rows, out.Release and out.Exclude are what it carries. With
+	// out.Finish the master unregisters instead.
+	Call(now heddle.Time, out *Actions)
+
+	// Answer is what the ResourceManager answers to the call, at the same instant. It adds to what Call
+	// left in out, and says in out.Beat when the next call is due.
+	Answer(now heddle.Time, in *Response, out *Actions)
 
 	// Up says that a launched container's process runs (an executor registered with its driver).
 	Up(now heddle.Time, c heddle.ContainerID, out *Actions)
@@ -35,7 +39,7 @@ type Master interface {
 // An Idler is a master that knows when an allocate call with nothing to tell it would change nothing.
 // The simulator leaves such calls out until there is something to tell.
 type Idler interface {
-	// Idle reports whether Beat with no grant, no end and no lost node, whatever the headroom, would
+	// Idle reports whether a call answered with no grant, no end and no lost node, whatever the headroom, would
 	// ask for nothing and do nothing, now and at any later time, until another method was called. A
 	// method that ends this says in out.Beat when the next call is due, on the grid the ones left out
 	// were on.
@@ -70,18 +74,18 @@ type Completed struct {
 
 // Actions are what a master does at one instant.
 type Actions struct {
-	Rows    []heddle.Row         // new values of its request table (Beat only)
-	Release []heddle.ContainerID // given back unused or not wanted any more (Beat only)
+	Rows    []heddle.Row         // new values of its request table (Call only)
+	Release []heddle.ContainerID // given back unused or not wanted any more (Call only)
 	Launch  []heddle.ContainerID // start a process in the container; Up follows
 	Work    []Work               // start work in a container that is up, or as the process being launched
 	Stop    []heddle.ContainerID // end a running container through its node
 	Alarm   heddle.Time          // call Alarm then; 0 = do not change. At most one is outstanding: the last counts
-	Beat    heddle.Time          // when the next Beat is due; 0 = do not change
+	Beat    heddle.Time          // when the next Call is due; 0 = do not change
 	Finish  Finish
 	Why     string // it finished badly
 
 	// Excluding says that Exclude is the new list of nodes the application wants nothing on, in order
-	// of their ids, in place of the one before (Beat only).
+	// of their ids, in place of the one before (Call only).
 	Excluding bool
 	Exclude   []heddle.NodeID
 }

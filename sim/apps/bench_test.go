@@ -49,7 +49,7 @@ func BenchmarkIdleBeat(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		out.Reset()
-		m.Beat(heddle.Time(heddle.Second), &in, &out)
+		beat(m, heddle.Time(heddle.Second), &in, &out)
 	}
 }
 
@@ -62,7 +62,7 @@ func life(m Master, priority int32, k heddle.Kind) {
 	for {
 		out.Reset()
 		now += heddle.Time(heddle.Second)
-		m.Beat(now, &in, &out)
+		beat(m, now, &in, &out)
 		if out.Finish != Running {
 			return
 		}

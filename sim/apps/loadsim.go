@@ -101,7 +101,7 @@ func (m *loadSim) Start(now heddle.Time, out *Actions) {
 	out.Beat = m.c.Submitted.Plus((beats + 1) * interval)
 }
 
-func (m *loadSim) Beat(now heddle.Time, in *Response, out *Actions) {
+func (m *loadSim) Call(now heddle.Time, out *Actions) {
 	m.completed()
 	if m.answered && m.left == 0 {
 		out.Finish = FinishedWell
@@ -113,10 +113,13 @@ func (m *loadSim) Beat(now heddle.Time, in *Response, out *Actions) {
 	out.Rows = m.table.flush(out.Rows)
 	out.Release = append(out.Release, m.release...)
 	m.release = m.release[:0]
+	out.Beat = now.Plus(m.c.HeartbeatInterval)
+}
+
+func (m *loadSim) Answer(_ heddle.Time, in *Response, _ *Actions) {
 	m.before.Granted = append(m.before.Granted[:0], in.Granted...)
 	m.before.Completed = append(m.before.Completed[:0], in.Completed...)
 	m.answered = true
-	out.Beat = now.Plus(m.c.HeartbeatInterval)
 }
 
 // Idle is an [Idler]'s: the last answer was empty, and nothing is due to be asked for.
@@ -175,7 +178,7 @@ func (m *loadSim) granted(out *Actions) {
 
 func (m *loadSim) group(c *Grant) *loadGroup {
 	for i := range m.groups {
-		if w := &m.groups[i].want; w.priority == c.Priority && w.kind == c.Kind && w.alloc == c.AllocID {
+		if w := &m.groups[i].want; w.priority == c.Priority && w.alloc == c.AllocID {
 			return &m.groups[i]
 		}
 	}

@@ -177,7 +177,7 @@ func (m *mapReduce) Start(now heddle.Time, out *Actions) {
 	out.Beat = m.next
 }
 
-func (m *mapReduce) Beat(now heddle.Time, in *Response, out *Actions) {
+func (m *mapReduce) Call(now heddle.Time, out *Actions) {
 	if m.over != Running {
 		out.Finish, out.Why = m.over, m.why
 		return
@@ -188,7 +188,9 @@ func (m *mapReduce) Beat(now heddle.Time, in *Response, out *Actions) {
 	out.Release = append(out.Release, m.release...)
 	m.release = m.release[:0]
 	m.excluded.flush(out)
+}
 
+func (m *mapReduce) Answer(now heddle.Time, in *Response, out *Actions) {
 	if in.Headroom != m.headroom || len(in.Granted)+len(in.Completed) > 0 {
 		m.headroom = in.Headroom
 		m.recalculate = true

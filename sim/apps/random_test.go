@@ -307,7 +307,7 @@ func (x *chaos) run() {
 			continue
 		}
 		x.do(func(out *Actions) {
-			x.m.Beat(x.now, &in, out)
+			beat(x.m, x.now, &in, out)
 			if did := show(out); idle && did != "" {
 				x.t.Fatalf("was idle and does %s", did)
 			}
@@ -448,7 +448,7 @@ func TestDeterministic(t *testing.T) {
 			m.Start(0, &out)
 			for i := range 20 {
 				out.Reset()
-				m.Beat(heddle.Time(i), &Response{Granted: gr(20, heddle.Map, gib, heddle.NodeID(i%7), i*3+1, 3)}, &out)
+				beat(m, heddle.Time(i), &Response{Granted: gr(20, heddle.Map, gib, heddle.NodeID(i%7), i*3+1, 3)}, &out)
 				s += fmt.Sprintln(show(&out))
 			}
 		}

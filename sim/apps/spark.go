@@ -174,7 +174,7 @@ func (m *spark) Idle() bool {
 		len(m.release) == 0 && (missing == 0 || (missing < 0 && len(m.requests) == 0))
 }
 
-func (m *spark) Beat(now heddle.Time, in *Response, out *Actions) {
+func (m *spark) Call(now heddle.Time, out *Actions) {
 	if m.over == Running && m.failures >= m.maxFail {
 		m.over, m.why = FinishedBadly, fmt.Sprintf("%d of its executors failed", m.failures)
 	}
@@ -188,6 +188,9 @@ func (m *spark) Beat(now heddle.Time, in *Response, out *Actions) {
 	out.Rows = m.table.flush(out.Rows)
 	out.Release = append(out.Release, m.release...)
 	m.release = m.release[:0]
+}
+
+func (m *spark) Answer(now heddle.Time, in *Response, out *Actions) {
 	m.granted(in.Granted, out)
 	if m.dynamic != nil {
 		for _, n := range in.LostNodes {

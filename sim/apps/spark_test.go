@@ -84,7 +84,7 @@ func (s *script) threeExecutors() {
 	s.beat(Response{}, "-")
 	s.now = heddle.Time(500 * heddle.Millisecond)
 	s.call("-", func() {
-		s.m.Beat(s.now, &Response{Granted: append(append(ex(0, 1, 1), ex(1, 2, 1)...), ex(2, 3, 1)...)}, &s.out)
+		beat(s.m, s.now, &Response{Granted: append(append(ex(0, 1, 1), ex(1, 2, 1)...), ex(2, 3, 1)...)}, &s.out)
 	})
 	s.up(1, "")
 	s.up(2, "")
@@ -135,7 +135,7 @@ func TestSparkLocalityNotReset(t *testing.T) {
 	s := start(t, NewSpark(sparkJob(2, 30), c), 0)
 	s.beat(Response{}, "-")
 	s.now = heddle.Time(500 * heddle.Millisecond)
-	s.call("-", func() { s.m.Beat(s.now, &Response{Granted: append(ex(0, 1, 1), ex(1, 2, 1)...)}, &s.out) })
+	s.call("-", func() { beat(s.m, s.now, &Response{Granted: append(ex(0, 1, 1), ex(1, 2, 1)...)}, &s.out) })
 	s.up(1, "")
 	s.up(2, "executor0.0@1 executor1.0@1")
 	for at := int64(1000); at < 7000; at += 1000 {

@@ -79,8 +79,11 @@ func (u Units) RegisterNode(q *wire.RegisterNodeManagerRequest) *rm.RegisterNode
 	}
 	for _, s := range q.GetContainerStatuses() {
 		m.Containers = append(m.Containers, rm.ContainerNews{
-			ID: conv.Container(s.GetContainerId()), Over: s.GetContainerState() == wire.ContainerState_C_COMPLETE,
-			Exit: s.GetContainerExitStatus(), Diagnostics: s.GetDiagnostics(), Size: u.Read(s.GetResource()),
+			ContainerEnd: rm.ContainerEnd{
+				ID: conv.Container(s.GetContainerId()), Exit: s.GetContainerExitStatus(), Diagnostics: s.GetDiagnostics(),
+				Size: u.Read(s.GetResource()),
+			},
+			Over:     s.GetContainerState() == wire.ContainerState_C_COMPLETE,
 			Priority: s.GetPriority().GetPriority(), AllocID: s.GetAllocationRequestId(), Created: s.GetCreationTime(),
 		})
 	}
@@ -99,13 +102,16 @@ func (u Units) BeatNode(q *wire.NodeHeartbeatRequest) *rm.BeatNode {
 	}
 	m.Keys[rm.ContainerRing], m.Keys[rm.NodeRing] = q.GetLastKnownContainerTokenMasterKey().GetKeyId(), q.GetLastKnownNmTokenMasterKey().GetKeyId()
 	if list := st.GetContainersStatuses(); len(list) > 0 {
-		m.Containers = make([]rm.ContainerNews, len(list))
-		for i, s := range list {
-			c := &m.Containers[i]
-			c.ID, c.Over = conv.Container(s.GetContainerId()), s.GetState() == wire.ContainerState_C_COMPLETE
-			if c.Over {
-				c.Exit, c.Diagnostics, c.Size = s.GetExitStatus(), s.GetDiagnostics(), u.Read(s.GetCapability())
+		m.Running = make([]ids.Container, 0, len(list))
+		for _, s := range list {
+			id := conv.Container(s.GetContainerId())
+			if s.GetState() != wire.ContainerState_C_COMPLETE {
+				m.Running = append(m.Running, id)
+				continue
 			}
+			m.Ended = append(m.Ended, rm.ContainerEnd{
+				ID: id, Exit: s.GetExitStatus(), Diagnostics: s.GetDiagnostics(), Size: u.Read(s.GetCapability()),
+			})
 		}
 	}
 	for _, l := range q.GetLogAggregationReportsForApps() {

@@ -61,8 +61,8 @@ func TestNodeSays(t *testing.T) {
 	}), &rm.RegisterNode{
 		Node: node, HTTPPort: 8042, Version: "3.4.2", Total: size, Physical: size, Health: rm.Health{Said: true, Sick: true, Report: "a disk", At: 5},
 		Containers: []rm.ContainerNews{
-			{ID: first, Diagnostics: "N/A", Size: size, Priority: 20, AllocID: 7, Created: 9},
-			{ID: second, Over: true, Exit: -104, Diagnostics: "too much memory", AllocID: -1},
+			{ContainerEnd: rm.ContainerEnd{ID: first, Diagnostics: "N/A", Size: size}, Priority: 20, AllocID: 7, Created: 9},
+			{ContainerEnd: rm.ContainerEnd{ID: second, Exit: -104, Diagnostics: "too much memory"}, Over: true, AllocID: -1},
 		},
 		Apps: []ids.App{app},
 	})
@@ -78,8 +78,8 @@ func TestNodeSays(t *testing.T) {
 		LogAggregationReportsForApps: []*wire.LogAggregationReport{{ApplicationId: conv.WireApp(app), LogAggregationStatus: wire.LogAggregationStatus_LOG_SUCCEEDED.Enum()}},
 	}), &rm.BeatNode{
 		Node: node, Last: 4, Health: rm.Health{Said: true}, OfNode: rm.Utilization{Physical: 10, Virtual: 20, CPU: 1.5},
-		Containers: []rm.ContainerNews{{ID: first}, {ID: second, Over: true, Exit: 1, Diagnostics: "it fell over"}},
-		Logs:       []rm.LogNews{{App: app, Status: "SUCCEEDED"}},
+		Running: []ids.Container{first}, Ended: []rm.ContainerEnd{{ID: second, Exit: 1, Diagnostics: "it fell over"}},
+		Logs: []rm.LogNews{{App: app, Status: "SUCCEEDED"}},
 	})
 }
 
@@ -117,7 +117,7 @@ func TestMasterHears(t *testing.T) {
 	got := units.Allocated(&rm.Allocated{
 		ID: 3, LiveNodes: 2, Total: size, Pending: 4, Priority: 1, Headroom: size,
 		Granted:   []rm.Granted{{ID: first, Node: node, NodeHTTP: "n1:8042", Size: size, Priority: 20, AllocID: 7}},
-		Completed: []rm.ContainerNews{{ID: second, Over: true, Exit: 1, Diagnostics: "it fell over"}},
+		Completed: []rm.ContainerEnd{{ID: second, Exit: 1, Diagnostics: "it fell over"}},
 		Nodes:     []rm.NodeNews{{Change: rm.Decommissioning, NodeReport: rm.NodeReport{ID: node, State: "DECOMMISSIONING", Deadline: 61_000}}},
 	}, &wire.AllocateRequest{UpdateRequests: []*wire.UpdateContainerRequest{{}}}, 1_000)
 	same(t, got.GetAllocatedContainers(), []*wire.Container{{

@@ -7,6 +7,7 @@ var Table = []Row{
 	{"internal/plain", nil}, // what libraries say, in the words of people
 	{"estimate", nil},
 	{"internal/near", nil}, // names that were probably meant
+	{"internal/slab", nil}, // tables by numbers
 	{"cluster", []string{"."}},
 	{"policy", []string{".", "cluster"}},
 	{"sched", []string{".", "cluster", "policy"}},
@@ -19,7 +20,7 @@ var Table = []Row{
 	{"sim/apps", []string{".", "workload"}},
 	{"sim/world", []string{".", "workload"}},
 	{"sim/bound", []string{"."}},
-	{"sim", []string{".", "cluster", "policy", "sched", "workload", "sim/apps", "sim/world", "sim/bound"}},
+	{"sim", []string{".", "cluster", "policy", "sched", "workload", "rm", "yarn/ids", "internal/slab", "sim/apps", "sim/world", "sim/bound"}},
 	{"exp", []string{".", "workload", "scenario", "policies", "policy", "conf", "sim", "sim/world", "sim/bound", "internal/near"}},
 	{"report", []string{".", "sim", "workload"}},
 	{"exp/page", []string{".", "exp", "report", "sim"}},
@@ -36,7 +37,7 @@ var Table = []Row{
 	{"yarn/rpc", []string{"yarn/wire"}},
 	{"yarn/rest", []string{"yarn/ids", "internal/plain"}},
 	{"client", []string{"rm", "yarn/*", "internal/plain"}},                           // of rm what it reports
-	{"rm", []string{".", "cluster", "policy", "sched", "yarn/ids"}},                  // policies by name and files are daemon/setup's
+	{"rm", []string{".", "cluster", "policy", "sched", "yarn/ids", "internal/slab"}}, // policies by name and files are daemon/setup's
 	{"rm/search", []string{".", "conf", "policies", "policies/*", "rm", "yarn/ids"}}, // imported by tests only: no row names it
 	{"yarn/translate", []string{".", "rm", "yarn/ids", "yarn/wire", "yarn/conv"}},
 	{"daemon/store", []string{"rm", "yarn/ids"}},
@@ -61,7 +62,7 @@ type Row struct {
 
 // Pure are the packages whose code is a function of its inputs alone: no clock, no randomness of its
 // own, nothing concurrent.
-var Pure = []string{".", "estimate", "cluster", "policy", "sched", "policies", "policies/*", "rm", "yarn/ids"}
+var Pure = []string{".", "estimate", "cluster", "policy", "sched", "policies", "policies/*", "rm", "yarn/ids", "internal/slab"}
 
 // Impure are the packages of the standard library, with all below them, that nothing linked into
 // package sched may be.

@@ -21,8 +21,12 @@ type outcome struct {
 type jobOutcome struct {
 	Name string
 	Got  prediction
-	Said prediction
+	Said forecast
+	Own  forecast // from the histories of the same run
 }
+
+// within reports whether a measured value lies where 90 % of the simulated ones do.
+func within(got, least, most float64) bool { return least <= got && got <= most }
 
 // figures are what schedulers are ordered by.
 type figures struct {
@@ -67,7 +71,7 @@ func (s *settings) report(ctx context.Context) error {
 	for _, v := range all {
 		list = append(list, v.Outcomes...)
 	}
-	if _, completions := errs(list); s.within > 0 && !(quantile(completions, 0.5) <= s.within) {
+	if _, completions := errs(list, fromBase); s.within > 0 && !(quantile(completions, 0.5) <= s.within) {
 		return fmt.Errorf("the median error of completion times is %.0f %%, above %.0f", 100*quantile(completions, 0.5), 100*s.within)
 	}
 	return nil
@@ -79,7 +83,7 @@ func (s *settings) judge(ctx context.Context, m mix) (verdict, error) {
 	if err != nil {
 		return verdict{}, err
 	}
-	p, err := readPast(dir, r, theBed(s.baseArm.rm))
+	p, err := readPast(dir, r, theBed(s.baseArm.rm, r.Warm))
 	if err != nil {
 		return verdict{}, err
 	}
@@ -94,24 +98,45 @@ func (s *settings) judge(ctx context.Context, m mix) (verdict, error) {
 		if err != nil {
 			return verdict{}, err
 		}
-		said, err := s.simulate(ctx, p, theBed(a.rm), dir, r, a)
+		o, err := s.outcome(ctx, p, dir, r, a)
 		if err != nil {
 			return verdict{}, err
 		}
-		v.Outcomes = append(v.Outcomes, newOutcome(a, r, said))
+		v.Outcomes = append(v.Outcomes, o)
 	}
 	return v, nil
 }
 
-func newOutcome(a arm, r *run, said []prediction) outcome {
+// outcome predicts a run under an arm, from the past of the base's run and from its own.
+func (s *settings) outcome(ctx context.Context, p *past, dir string, r *run, a arm) (outcome, error) {
+	c := theBed(a.rm, r.Warm)
+	said, err := s.simulate(ctx, p, c, dir, r, a)
+	if err != nil {
+		return outcome{}, err
+	}
+	own := said
+	if a != s.baseArm {
+		p, err := readPast(dir, r, c)
+		if err != nil {
+			return outcome{}, err
+		}
+		if own, err = s.simulate(ctx, p, c, dir, r, a); err != nil {
+			return outcome{}, err
+		}
+	}
+	return newOutcome(a, r, said, own), nil
+}
+
+func newOutcome(a arm, r *run, said, own []forecast) outcome {
 	o := outcome{Arm: a.name}
-	var got []prediction
+	var got, middle []prediction
 	for i := range r.Jobs {
 		j := &r.Jobs[i]
 		got = append(got, prediction{float64(j.First-j.Submit) / 1000, float64(j.Finished-j.Submit) / 1000})
-		o.Jobs = append(o.Jobs, jobOutcome{j.Name, got[i], said[i]})
+		middle = append(middle, said[i].prediction)
+		o.Jobs = append(o.Jobs, jobOutcome{j.Name, got[i], said[i], own[i]})
 	}
-	o.Got, o.Said = r.figures(got), r.figures(said)
+	o.Got, o.Said = r.figures(got), r.figures(middle)
 	return o
 }
 
@@ -130,15 +155,37 @@ func (r *run) figures(jobs []prediction) figures {
 	return f
 }
 
+// fromBase and fromOwn are the two predictions of a job: from the histories of the base's run, and of the same run.
+func fromBase(j *jobOutcome) *forecast { return &j.Said }
+func fromOwn(j *jobOutcome) *forecast  { return &j.Own }
+
 // errs are the errors of some outcomes: of waits, and of completions.
-func errs(list []outcome) (waits, completions []float64) {
+func errs(list []outcome, said func(*jobOutcome) *forecast) (waits, completions []float64) {
 	for i := range list {
-		for _, j := range list[i].Jobs {
-			waits = append(waits, offBy(j.Said.Wait, j.Got.Wait))
-			completions = append(completions, offBy(j.Said.Completion, j.Got.Completion))
+		for k := range list[i].Jobs {
+			j := &list[i].Jobs[k]
+			waits = append(waits, offBy(said(j).Wait, j.Got.Wait))
+			completions = append(completions, offBy(said(j).Completion, j.Got.Completion))
 		}
 	}
 	return waits, completions
+}
+
+// covered counts the waits and the completions that lie where 90 % of the simulated ones do, of so many each.
+func covered(list []outcome, said func(*jobOutcome) *forecast) (waits, completions, of int) {
+	for i := range list {
+		for k := range list[i].Jobs {
+			j := &list[i].Jobs[k]
+			of++
+			if within(j.Got.Wait, said(j).Least.Wait, said(j).Most.Wait) {
+				waits++
+			}
+			if within(j.Got.Completion, said(j).Least.Completion, said(j).Most.Completion) {
+				completions++
+			}
+		}
+	}
+	return waits, completions, of
 }
 
 // quantile is the value below which a part of the values lie, by the nearest rank; for a half the mean of the two

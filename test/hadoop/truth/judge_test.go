@@ -2,6 +2,7 @@ package main
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -46,5 +47,26 @@ func TestFigures(t *testing.T) {
 	got := r.figures([]prediction{{2, 10}, {4, 20}})
 	if want := (figures{MeanCompletion: 15, SmallWait: 4, Makespan: 22}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
+// Both mixes are right in the middle; one of the second's three jobs is predicted twice as long as it was.
+func TestVerdict(t *testing.T) {
+	job := func(got, said float64) jobOutcome {
+		return jobOutcome{Got: prediction{1, got}, Said: forecast{prediction: prediction{1, said}}}
+	}
+	all := []verdict{
+		{Mix: "good", Outcomes: []outcome{{Jobs: []jobOutcome{job(100, 105), job(100, 110)}}}},
+		{Mix: "bad", Outcomes: []outcome{{Jobs: []jobOutcome{job(100, 100), job(100, 91), job(100, 200)}}}},
+	}
+	got := verdictOf(all, slices.Concat(all[0].Outcomes, all[1].Outcomes))
+	for _, want := range []string{
+		"The median is met by good, bad, all together, and missed by none.\n",
+		"The 95th percentile is met by good, and missed by bad, all together.\n",
+		"0 of 0 pairs are in order.\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("lacks %q:\n%s", want, got)
+		}
 	}
 }

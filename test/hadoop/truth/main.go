@@ -3,7 +3,7 @@
 // those runs, and says how far what was predicted is from what was measured.
 //
 // Runs are kept as files, so that a measurement goes on where it stopped. Nothing is fitted: what the simulator is
-// told beside the histories was measured apart from the mixes.
+// told beside the histories was measured apart from the mixes, which -calibrate does again.
 package main
 
 import (
@@ -31,6 +31,8 @@ type settings struct {
 	binary      string
 	predict     bool
 	again       bool
+	alone       bool
+	only        string
 	json, page  string
 	within      float64
 	seeds       int
@@ -40,6 +42,7 @@ type settings struct {
 	// What the lists name.
 	chosenMixes []mix
 	chosenArms  []arm
+	chosenJobs  []mixJob
 	baseArm     arm
 }
 
@@ -52,10 +55,12 @@ func main() {
 	flag.StringVar(&s.binary, "binary", "", "the heddle program; it is built where none is named")
 	flag.BoolVar(&s.predict, "predict", false, "run nothing: predict what was measured before")
 	flag.BoolVar(&s.again, "again", false, "measure anew what was measured before")
+	flag.BoolVar(&s.alone, "calibrate", false, "run no mix, but jobs alone, and print what they cost the machine: what bed.go is made from")
+	flag.StringVar(&s.only, "jobs", "", "with -calibrate: only these of its jobs")
 	flag.StringVar(&s.json, "json", "", "write all figures to this file")
 	flag.StringVar(&s.page, "page", "", "write the tables to this file, as Markdown")
 	flag.Float64Var(&s.within, "within", 0, "fail where the median error of completion times is above this part; 0: never")
-	flag.IntVar(&s.seeds, "seeds", 5, "simulations of each run, of which the median counts")
+	flag.IntVar(&s.seeds, "seeds", 40, "simulations of each run, of which the median counts")
 	flag.Parse()
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := truth(ctx, &s)
@@ -69,6 +74,9 @@ func main() {
 func truth(ctx context.Context, s *settings) error {
 	if err := s.check(); err != nil {
 		return err
+	}
+	if s.alone {
+		return s.calibrate(ctx)
 	}
 	if !s.predict {
 		if err := s.measure(ctx); err != nil {
@@ -87,6 +95,9 @@ func (s *settings) check() (err error) {
 		s.chosenMixes = s.chosenMixes[:len(s.chosenMixes)-1]
 	}
 	if s.chosenArms, err = choose("-arms", s.arms, arms()); err != nil {
+		return err
+	}
+	if s.chosenJobs, err = choose("-jobs", s.only, calibrationJobs()); err != nil {
 		return err
 	}
 	base, err := choose("-base", s.base, arms())

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,8 +22,8 @@ type mix struct {
 
 func (m mix) label() string { return m.name }
 
-// A mixJob is a job of a mix. Its line begins with sleep, with spark or spark-cluster (the file of a Python example
-// of Spark's follows), or is a MapReduce example; OUT stands for a folder of its own.
+// A mixJob is a job of a mix. Its line begins with sleep, with spark or spark-cluster (its options and
+// the file of a Python example of Spark's follow), or is a MapReduce example; OUT stands for a folder of its own.
 type mixJob struct {
 	at   time.Duration
 	name string // large-…, small-… or spark-…
@@ -103,7 +104,8 @@ func (j mixJob) start(ctx context.Context, b *hadoop.Testbed, folder string) (*h
 	case "sleep":
 		return b.StartSleep(ctx, words[1:]...)
 	case "spark", "spark-cluster":
-		file, err := b.SparkExample(hadoop.Spark3, words[1])
+		at := slices.IndexFunc(words, func(w string) bool { return strings.HasSuffix(w, ".py") })
+		file, err := b.SparkExample(hadoop.Spark3, words[at])
 		if err != nil {
 			return nil, err
 		}
@@ -111,7 +113,8 @@ func (j mixJob) start(ctx context.Context, b *hadoop.Testbed, folder string) (*h
 		if words[0] == "spark-cluster" {
 			mode = "cluster"
 		}
-		return b.StartSpark(ctx, hadoop.Spark3, append([]string{"--deploy-mode", mode, file}, words[2:]...)...)
+		words[at] = file
+		return b.StartSpark(ctx, hadoop.Spark3, append([]string{"--deploy-mode", mode}, words[1:]...)...)
 	}
 	return b.StartMR(ctx, words[0], words[1:]...)
 }

@@ -25,8 +25,17 @@ type past struct {
 	parts []sim.JobParts
 }
 
-// readPast reads the histories that a run left. Its jobs stand in the order of the mix.
+// readPast reads what a run left and works out what its tasks consist of.
 func readPast(dir string, r *run, c *bed) (*past, error) {
+	w, err := readJobs(dir, r)
+	if err != nil {
+		return nil, err
+	}
+	return &past{w, sim.Parts(w, &c.Costs, append(r.loads(c), r.firsts(c)...))}, nil
+}
+
+// readJobs reads the histories that a run left. The jobs stand in the order of the mix.
+func readJobs(dir string, r *run) (*workload.Workload, error) {
 	w := &workload.Workload{Name: r.Mix, Format: "jhist"}
 	for _, format := range r.formats() {
 		read, err := workload.Read(filepath.Join(dir, historyDir), workload.Options{Format: format})
@@ -54,7 +63,7 @@ func readPast(dir string, r *run, c *bed) (*past, error) {
 		ordered[i].Submit = r.at(r.Jobs[i].Submit)
 	}
 	w.Jobs = ordered
-	return &past{w, sim.Parts(w, &c.Costs, r.loads(c))}, nil
+	return w, nil
 }
 
 // formats are those of the histories that a run left.
@@ -84,10 +93,10 @@ func (r *run) at(ms int64) heddle.Time {
 	return heddle.Time(ms)*heddle.Time(heddle.Millisecond) - r.start()
 }
 
-// loads are what the clients of a run's jobs computed until they had submitted. Those that began before the first
-// submission count from there on with what they had left.
+// loads are what the clients of a run's jobs computed until they had submitted, of those that began after the first
+// submission, and what the daemons computed for the first application beside what they do for every one.
 func (r *run) loads(c *bed) []sim.Load {
-	var out []sim.Load
+	out := []sim.Load{{Cost: c.Daemons}}
 	for i := range r.Jobs {
 		j := &r.Jobs[i]
 		cost := c.Client
@@ -104,6 +113,20 @@ func (r *run) loads(c *bed) []sim.Load {
 	return out
 }
 
+// firsts are what the nodes of a run computed for their first processes: one began with the first master, and the
+// others are taken to have with the first tasks.
+func (r *run) firsts(c *bed) []sim.Load {
+	first := r.at(r.Jobs[0].First)
+	for i := range r.Jobs {
+		first = min(first, r.at(r.Jobs[i].First))
+	}
+	out := []sim.Load{{Cost: sim.Cost{CPU: c.Costs.First}}}
+	for range nodes - 1 {
+		out = append(out, sim.Load{At: first, Cost: sim.Cost{CPU: c.Costs.First}})
+	}
+	return out
+}
+
 // line is what a job of the run is started with.
 func (r *run) line(i int) string {
 	for _, m := range mixes() {
@@ -114,12 +137,19 @@ func (r *run) line(i int) string {
 	return ""
 }
 
-// A prediction is what the simulator says of one job, in seconds.
+// A prediction is what the simulator says of one job, or what it got, in seconds.
 type prediction struct{ Wait, Completion float64 }
 
-// simulate predicts a run under an arm from the past of another. When the jobs were submitted is taken from the run
-// itself: clients start on the same cores, and when they are through is not the scheduler's doing alone.
-func (s *settings) simulate(ctx context.Context, p *past, c *bed, dir string, r *run, a arm) ([]prediction, error) {
+// A forecast is what the simulations say of one job: in the middle, and between which values 90 % of them lie.
+type forecast struct {
+	prediction
+	Least, Most prediction
+}
+
+// simulate predicts a run under an arm from the past of another. When the jobs were submitted and where their input lay
+// is taken from the run itself: clients start on the same cores, and when they are through is not the scheduler's doing
+// alone, and the file system chooses anew in each testbed.
+func (s *settings) simulate(ctx context.Context, p *past, c *bed, dir string, r *run, a arm) ([]forecast, error) {
 	h, err := conf.ReadDir(filepath.Join(dir, confDir))
 	if err != nil {
 		return nil, err
@@ -130,16 +160,25 @@ func (s *settings) simulate(ctx context.Context, p *past, c *bed, dir string, r 
 	}
 	if a.rm == hadoop.Heddle {
 		profile, _ = profile.WithoutAgent()
-		h.Site.NodeHeartbeat = promptBeat
 	}
 	w := *p.work
 	w.Jobs = slices.Clone(p.work.Jobs)
+	own, err := readJobs(dir, r)
+	if err != nil {
+		return nil, err
+	}
+	w.Hosts = own.Hosts
 	for i := range w.Jobs {
-		w.Jobs[i].Submit = r.at(r.Jobs[i].Submit)
+		j := &w.Jobs[i]
+		j.Submit = r.at(r.Jobs[i].Submit)
+		j.Maps = slices.Clone(j.Maps)
+		for k := range min(len(j.Maps), len(own.Jobs[i].Maps)) {
+			j.Maps[k].Hosts = own.Jobs[i].Maps[k].Hosts
+		}
 	}
 	plan := exp.Plan{
 		Workload: &w, Profiles: []*policies.Profile{profile}, Conf: h, Nodes: cluster(), Effects: world.AllEffects(),
-		Given: true, Costs: &c.Costs, Parts: p.parts, Loads: r.loads(c), MaxTime: heddle.Time(time.Hour), Stop: func() bool { return ctx.Err() != nil },
+		Stock: a.rm == hadoop.Stock, PromptEnds: true, Given: true, Costs: &c.Costs, Parts: p.parts, Loads: r.loads(c), MaxTime: heddle.Time(time.Hour), Stop: func() bool { return ctx.Err() != nil },
 	}
 	for k := range s.seeds {
 		plan.Seeds = append(plan.Seeds, uint64(k+1))
@@ -148,7 +187,7 @@ func (s *settings) simulate(ctx context.Context, p *past, c *bed, dir string, r 
 	if err = errors.Join(err, ctx.Err()); err != nil {
 		return nil, err
 	}
-	out := make([]prediction, len(w.Jobs))
+	out := make([]forecast, len(w.Jobs))
 	for i := range out {
 		var waits, completions []float64
 		for _, res := range results[0] {
@@ -158,14 +197,11 @@ func (s *settings) simulate(ctx context.Context, p *past, c *bed, dir string, r 
 			}
 			waits, completions = append(waits, j.Wait.Seconds()), append(completions, j.JCT.Seconds())
 		}
-		out[i] = prediction{quantile(waits, 0.5), quantile(completions, 0.5)}
+		at := func(part float64) prediction { return prediction{quantile(waits, part), quantile(completions, part)} }
+		out[i] = forecast{at(0.5), at(0.05), at(0.95)}
 	}
 	return out, nil
 }
-
-// promptBeat stands for what heddle rm does at once, and the simulator at a node's report: it answers asks in the same
-// call, and has nodes report every 100 ms while somebody waits.
-const promptBeat = 100 * heddle.Millisecond
 
 // cluster is the testbed's.
 func cluster() []world.NodeSpec {

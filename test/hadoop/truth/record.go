@@ -17,6 +17,7 @@ import (
 type run struct {
 	Mix  string
 	Arm  string
+	Warm bool // the testbed had run jobs before, under another ResourceManager
 	Jobs []measured
 }
 
@@ -58,10 +59,7 @@ func (s *settings) record(ctx context.Context, m mix, list []arm) (err error) {
 	if err != nil {
 		return err
 	}
-	o := list[0].options(s.binary)
-	o.Dir, o.Nodes, o.NodeMB, o.NodeVcores = filepath.Join(cache.Dir, "truth-testbed"), nodes, nodeMB, nodeVcores
-	o.LockWait, o.Log = time.Hour, s.log
-	b, err := hadoop.Start(ctx, o)
+	b, err := hadoop.Start(ctx, s.bedOptions(cache, list[0]))
 	if err != nil {
 		return err
 	}
@@ -78,15 +76,23 @@ func (s *settings) record(ctx context.Context, m mix, list []arm) (err error) {
 		if err := hadoop.Sleep(ctx, settle); err != nil {
 			return err
 		}
-		if err := s.keep(ctx, b, m, a); err != nil {
+		if err := s.keep(ctx, b, m, a, i > 0); err != nil {
 			return fmt.Errorf("under %s: %w", a.name, err)
 		}
 	}
 	return nil
 }
 
+// bedOptions are those of the testbed that starts under an arm.
+func (s *settings) bedOptions(cache hadoop.Cache, a arm) hadoop.Options {
+	o := a.options(s.binary)
+	o.Dir, o.Nodes, o.NodeMB, o.NodeVcores = filepath.Join(cache.Dir, "truth-testbed"), nodes, nodeMB, nodeVcores
+	o.LockWait, o.Log = time.Hour, s.log
+	return o
+}
+
 // keep makes one run and writes it to its folder.
-func (s *settings) keep(ctx context.Context, b *hadoop.Testbed, m mix, a arm) error {
+func (s *settings) keep(ctx context.Context, b *hadoop.Testbed, m mix, a arm, warm bool) error {
 	dir := s.runDir(m, a)
 	if err := os.RemoveAll(dir); err != nil {
 		return err
@@ -101,6 +107,7 @@ func (s *settings) keep(ctx context.Context, b *hadoop.Testbed, m mix, a arm) er
 	if err != nil {
 		return err
 	}
+	r.Warm = warm
 	for i := range r.Jobs {
 		if err := r.Jobs[i].history(ctx, b, filepath.Join(dir, historyDir)); err != nil {
 			return err

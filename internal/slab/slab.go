@@ -1,0 +1,153 @@
+// Package slab has tables by numbers that are given in order and of which most are forgotten soon: an [Index] of small
+// values, and a [Table] that keeps what stands in it and uses its places again, the last one first.
+package slab
+
+// An Index is a table of small values. Its zero value is empty, and the zero value of T stands for nothing.
+type Index[T comparable] struct {
+	first int64 // number of the first page
+	pages []*page[T]
+	n     int
+}
+
+const pageSize = 64
+
+type page[T comparable] struct {
+	at [pageSize]T
+	n  int
+}
+
+// Get is what stands under a number, nothing where there is none.
+func (d *Index[T]) Get(i int64) (v T) {
+	p := uint64(i/pageSize - d.first)
+	if i < 0 || p >= uint64(len(d.pages)) || d.pages[p] == nil {
+		return v
+	}
+	return d.pages[p].at[i%pageSize]
+}
+
+// Set puts something under a number that is not below all that are in use, in place of what stands there.
+func (d *Index[T]) Set(i int64, v T) {
+	var none T
+	if d.n == 0 {
+		d.first, d.pages = i/pageSize, d.pages[:0]
+	}
+	if i/pageSize >= d.first+int64(len(d.pages)) {
+		d.trim(len(d.pages) - 1)
+	}
+	p := int(i/pageSize - d.first)
+	for p >= len(d.pages) {
+		d.pages = append(d.pages, nil)
+	}
+	if d.pages[p] == nil {
+		d.pages[p] = &page[T]{}
+	}
+	at := &d.pages[p].at[i%pageSize]
+	if *at == none {
+		d.pages[p].n++
+		d.n++
+	}
+	*at = v
+}
+
+// Len is how many there are.
+func (d *Index[T]) Len() int { return d.n }
+
+// Drop forgets what stands under a number.
+func (d *Index[T]) Drop(i int64) {
+	var none T
+	if d.Get(i) == none {
+		return
+	}
+	p := int(i/pageSize - d.first)
+	page := d.pages[p]
+	page.at[i%pageSize] = none
+	d.n--
+	if page.n--; p < len(d.pages)-1 { // the last one goes on being filled
+		d.trim(p)
+	}
+}
+
+// trim lets go of a page that holds nothing any more.
+func (d *Index[T]) trim(p int) {
+	if p < 0 || d.pages[p] == nil || d.pages[p].n > 0 {
+		return
+	}
+	d.pages[p] = nil
+	for len(d.pages) > 1 && d.pages[0] == nil {
+		d.pages = d.pages[1:]
+		d.first++
+	}
+}
+
+// All calls a function with all that there is, in the order of the numbers.
+func (d *Index[T]) All(yield func(int64, T) bool) {
+	var none T
+	for p, page := range d.pages {
+		if page == nil {
+			continue
+		}
+		for i, v := range page.at {
+			if v != none && !yield((d.first+int64(p))*pageSize+int64(i), v) {
+				return
+			}
+		}
+	}
+}
+
+const chunkSize = 256
+
+// A Table keeps what stands in it. Its zero value is empty.
+type Table[T any] struct {
+	at     Index[int32] // places, from 1 on
+	chunks []*[chunkSize]T
+	used   int32
+	free   []int32
+}
+
+// Add makes a place for a number that is not below all that are in use. What was in the place before still is.
+func (t *Table[T]) Add(i int64) *T {
+	var p int32
+	if n := len(t.free); n > 0 {
+		p, t.free = t.free[n-1], t.free[:n-1]
+	} else {
+		if t.used%chunkSize == 0 {
+			t.chunks = append(t.chunks, new([chunkSize]T))
+		}
+		t.used++
+		p = t.used
+	}
+	t.at.Set(i, p)
+	return t.place(p)
+}
+
+func (t *Table[T]) place(p int32) *T {
+	return &t.chunks[uint32(p-1)/chunkSize][uint32(p-1)%chunkSize]
+}
+
+// Get is what stands under a number, nil for nothing.
+func (t *Table[T]) Get(i int64) *T {
+	if p := t.at.Get(i); p != 0 {
+		return t.place(p)
+	}
+	return nil
+}
+
+// Drop forgets what stands under a number: its place is the next to be used.
+func (t *Table[T]) Drop(i int64) {
+	if p := t.at.Get(i); p != 0 {
+		t.at.Drop(i)
+		t.free = append(t.free, p)
+	}
+}
+
+// Len is how many there are.
+func (t *Table[T]) Len() int { return t.at.n }
+
+// All yields all that there is, in the order of the numbers.
+func (t *Table[T]) All(yield func(int64, *T) bool) {
+	for i, p := range t.at.All {
+		if !yield(i, t.place(p)) {
+			return
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package rm
+
+import "heddle/yarn/ids"
+
+// recent finds applications by the number in their ids alone, from the oldest that there is on. What is too far from
+// the others is not in it.
+type recent struct {
+	first int32
+	list  []*app
+}
+
+// maxGap is how many numbers may be given in vain between two applications that are in the list.
+const maxGap = 1000
+
+func (r *recent) add(a *app) {
+	i := int(a.ID.Seq) - int(r.first)
+	if len(r.list) == 0 || i > len(r.list)+maxGap {
+		r.first, r.list, i = a.ID.Seq, nil, 0
+	}
+	if i < 0 {
+		return
+	}
+	for i >= len(r.list) {
+		r.list = append(r.list, nil)
+	}
+	r.list[i] = a
+}
+
+// get is the application with a number, nil where it is not in the list.
+func (r *recent) get(seq int32) *app {
+	if i := int(seq) - int(r.first); i >= 0 && i < len(r.list) {
+		return r.list[i]
+	}
+	return nil
+}
+
+func (r *recent) drop(a *app) {
+	if r.get(a.ID.Seq) != a {
+		return
+	}
+	r.list[a.ID.Seq-r.first] = nil
+	for len(r.list) > 0 && r.list[0] == nil {
+		r.list = r.list[1:]
+		r.first++
+	}
+}
+
+// appBy is an application by its id, nil for none.
+func (m *Machine) appBy(id ids.App) *app {
+	if id.Cluster == m.began {
+		if a := m.recent.get(id.Seq); a != nil {
+			return a
+		}
+	}
+	return m.byApp[id]
+}

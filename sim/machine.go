@@ -1,0 +1,200 @@
+package sim
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"heddle"
+	"heddle/rm"
+	"heddle/sim/apps"
+	"heddle/sim/world"
+	"heddle/yarn/ids"
+)
+
+// began is the date of a run's beginning, in milliseconds since 1970: it is part of ids, and no more.
+const began = 1
+
+// nodePort is the port of every simulated NodeManager.
+const nodePort = 8041
+
+// rackNames is what racks are called in messages, by rack.
+func rackNames(nodes []world.NodeSpec) (names []string) {
+	for i := range nodes {
+		for int(nodes[i].Rack) >= len(names) {
+			names = append(names, "/rack"+strconv.Itoa(len(names)))
+		}
+	}
+	return names
+}
+
+// nodeName is what a node is called.
+func nodeName(i int) ids.Node { return ids.Node{Host: "n" + strconv.Itoa(i), Port: nodePort} }
+
+// place is what a row of a master's request table names.
+func (s *Sim) place(r *heddle.Row) string {
+	switch {
+	case r.Host != heddle.NoNode:
+		return s.nodes[r.Host].name.Host
+	case r.Rack != heddle.NoRack:
+		return s.rackNames[r.Rack]
+	}
+	return "*"
+}
+
+func userName(u heddle.UserID) string { return "u" + strconv.Itoa(int(u)) }
+
+// queuePath is a queue's path; one that is not there has one too.
+func queuePath(parents []heddle.QueueID, q heddle.QueueID) string {
+	switch {
+	case q < 0 || int(q) >= len(parents):
+		return "root.none"
+	case parents[q] == heddle.NoQueue:
+		return "root"
+	}
+	return queuePath(parents, parents[q]) + ".q" + strconv.Itoa(int(q))
+}
+
+// scheduler is the policy set with its queues by name.
+func scheduler(o *Options) *rm.Scheduler {
+	sch := &rm.Scheduler{Set: o.Set, Type: "capacity", Profile: o.Profile, Maximum: o.Set.Maximum}
+	if sch.Maximum.IsZero() {
+		sch.Maximum = heddle.Unbounded
+	}
+	for q, parent := range o.Set.Queues {
+		sch.Queues = append(sch.Queues, rm.QueueInfo{
+			Path: queuePath(o.Set.Queues, heddle.QueueID(q)), Parent: parent, State: rm.QueueRunning, MaxApps: -1,
+			Leaf: !slices.Contains(o.Set.Queues, heddle.QueueID(q)),
+		})
+	}
+	return sch
+}
+
+const (
+	// containerExpiry is yarn.resourcemanager.rm.container-allocation.expiry-interval-ms.
+	containerExpiry = 600 * heddle.Second
+	// listens is how many times in the shortest of all expiries the ResourceManager is told of beats that were
+	// left out.
+	listens = 3
+)
+
+// newMachine is heddle rm, or what does everything when a stock ResourceManager does it.
+func newMachine(o *Options, watch func(*rm.Noted)) *rm.Machine {
+	cfg := rm.Config{
+		NodeExpiry: o.Expiry, MasterExpiry: o.Expiry * 3 / 2, ContainerExpiry: containerExpiry, // as far apart as Hadoop has them
+		MaxAttempts: int32(o.Attempts), GlobalAttempts: int32(o.Attempts), MaxPriority: math.MaxInt32,
+		Beat: o.NodeBeat, FastBeat: min(fastBeat, o.NodeBeat), IdleBeat: max(idleBeat, o.NodeBeat), BeatLoad: beatLoad,
+		Stock: o.Stock, Agent: true,
+	}
+	var users []string
+	for _, u := range o.Users {
+		for len(users) <= int(u) {
+			users = append(users, userName(heddle.UserID(len(users))))
+		}
+	}
+	m, _ := rm.New(rm.Options{Config: cfg, Scheduler: scheduler(o), Began: began, Users: users, Watch: watch})
+	return m
+}
+
+// say says something to the ResourceManager whose answer brings nothing, and does what it wants done. What is said in
+// reaction has to wait: see later.
+func (s *Sim) say(msg rm.Message) { _, _ = s.ask(msg) }
+
+// ask is say for what is answered at once.
+func (s *Sim) ask(msg rm.Message) (answer any, err error) {
+	for _, e := range s.rm.Step(s.now, msg) {
+		switch e := e.(type) {
+		case *rm.Answer:
+			answer, err = e.Value, e.Err
+		case *rm.Store:
+			s.later(func() { s.say(rm.Stored{Seq: e.Seq}) })
+		case *rm.StartMaster:
+			s.startMaster(e.ID)
+		case *rm.StopMaster:
+			s.stopMaster(e.Container)
+		case *rm.Ended:
+			s.closed(s.appOf(e.App), e.Why)
+		case rm.AdmitMaster, rm.DropMaster, rm.MakeKey, rm.UseKey, *rm.Log:
+		}
+	}
+	if s.o.Check {
+		s.checked++
+		if broken := s.rm.Check(); len(broken) > 0 && s.err == nil {
+			s.err = fmt.Errorf("at %.3f s, after %T: %v", s.now.Seconds(), msg, broken)
+		}
+	}
+	return answer, err
+}
+
+// later has something done after what is happening, at the same time.
+func (s *Sim) later(f func()) { s.todo = append(s.todo, f) }
+
+// appOf is the job behind an application's id.
+func (s *Sim) appOf(id ids.App) *app { return s.apps[s.jobs[id.Seq-1]] }
+
+// containerOf is a container by its name, nil where it is forgotten.
+func (s *Sim) containerOf(id ids.Container) *container {
+	a := s.appOf(id.Attempt.App)
+	return s.container(a.numbers[id.Attempt.N-1][id.ID-1])
+}
+
+// newKeeper sets out how often the ResourceManager is told of beats that were left out.
+func (s *Sim) newKeeper() {
+	s.longest = max(s.o.NodeBeat, s.o.MasterBeat, sparkInterval)
+	if s.pace != nil {
+		s.longest = max(s.longest, heddle.Span(len(s.pace.due))*s.wheel.interval)
+	}
+	s.keepEvery = min(s.o.Expiry, containerExpiry) / listens
+	if most := s.o.Expiry - s.longest; most > 0 { // otherwise nodes are lost between two beats
+		s.keepEvery = min(s.keepEvery, most)
+	}
+	s.keepAt = heddle.Time(s.keepEvery)
+}
+
+// keepAlive tells the ResourceManager of the beats that were left out since it was told last, so that nobody who
+// would have beaten counts as lost.
+func (s *Sim) keepAlive() {
+	s.keepAt = s.now.Plus(s.keepEvery)
+	out := &rm.LeftOut{Nodes: make([]heddle.NodeID, 0, len(s.nodes)), Last: s.now - heddle.Time(s.longest)}
+	for i := range s.nodes {
+		n := &s.nodes[i]
+		if n.silent {
+			continue
+		}
+		out.Nodes = append(out.Nodes, n.number)
+		for _, id := range n.starts {
+			if c := s.container(id); c != nil && !c.known {
+				out.Running = append(out.Running, c.name)
+			}
+		}
+		if !s.hears { // nor are they said when it beats
+			n.starts = n.starts[:0]
+		}
+	}
+	for _, a := range s.apps {
+		if a.master != nil && a.done == apps.Running {
+			out.Masters = append(out.Masters, a.attempt)
+		}
+	}
+	s.say(out)
+}
+
+// fallsSilent tells the ResourceManager when it would have heard of a node last, had no beat been left out.
+func (s *Sim) fallsSilent(id heddle.NodeID) {
+	offset, every := heddle.Time(s.wheel.offset[s.wheel.rank[id]]), heddle.Time(s.o.NodeBeat)
+	if s.now <= offset {
+		return
+	}
+	last := offset + (s.now-offset-1)/every*every // beats of this instant come later
+	if s.pace != nil {
+		last = s.pace.before(s.wheel.rank[id])
+	}
+	out := &rm.LeftOut{Nodes: []heddle.NodeID{s.nodes[id].number}, Last: last}
+	for _, c := range s.nodes[id].starts {
+		if c := s.container(c); c != nil && !c.known && c.started < last {
+			out.Running = append(out.Running, c.name)
+		}
+	}
+	s.say(out)
+}

@@ -1,0 +1,194 @@
+package sim
+
+import "heddle"
+
+// A pace is how far apart nodes report in under heddle rm: soon while a container there begins or is to end, seldom
+// while the cluster is empty, and as its last answer said where that beat was made. A beat is so many turns of the
+// wheel after the one before it. Who beats in a turn and has nothing to do with what goes on is passed over: only when
+// its next beat is has to be known.
+type pace struct {
+	w    *wheel
+	turn int64    // beats of earlier turns are past
+	at   int32    // likewise those of this turn of ranks below
+	due  []bitset // by turn, in a circle: who beats
+	fast bitset   // who is wanted again soon
+	idle bool     // the cluster is empty
+
+	hurried bitset // whose last beat was told to beat again soon
+	rested  bitset // likewise: seldom
+
+	words   []int32 // of sets, that are looked at
+	changed bool    // who may be wanted, since next was asked last
+	last    struct {
+		a, b *uint64
+		at   heddle.Time
+		turn int64
+		rank int32
+		ok   bool
+	}
+
+	soon, calm, seldom int64 // turns between beats
+	load               heddle.Span
+}
+
+// The intervals of heddle rm, as its defaults are (beats in heddle.yaml).
+const (
+	fastBeat = 100 * heddle.Millisecond
+	idleBeat = 2 * heddle.Second
+	beatLoad = 5000 // reports a second, of all nodes
+)
+
+// newPace is the beats of nodes whose normal interval is as given.
+func newPace(w *wheel, beat heddle.Span) *pace {
+	p := &pace{w: w, fast: newBitset(len(w.order)), idle: true, hurried: newBitset(len(w.order)), rested: newBitset(len(w.order))}
+	p.load = heddle.Span(len(w.order)) * heddle.Second / beatLoad
+	p.soon, p.calm, p.seldom = p.turns(min(fastBeat, beat)), p.turns(beat), p.turns(max(beat, idleBeat))
+	p.due = make([]bitset, max(p.turns(0), p.seldom)+1)
+	for i := range p.due {
+		p.due[i] = newBitset(len(w.order))
+	}
+	return p
+}
+
+// turns is how many turns an interval comes to, where the load does not make it longer.
+func (p *pace) turns(every heddle.Span) int64 {
+	return int64((max(every, p.load) + p.w.interval - 1) / p.w.interval)
+}
+
+func (p *pace) of(turn int64) bitset { return p.due[turn%int64(len(p.due))] }
+
+// join has a node beat first so many turns from now.
+func (p *pace) join(rank int32, turns int64) {
+	p.changed = true
+	for _, b := range p.due {
+		b.set(rank, false)
+	}
+	if turns == 0 && rank < p.at {
+		turns = 1
+	}
+	p.tell(rank, turns)
+}
+
+// tell has a node beat so many turns after this one.
+func (p *pace) tell(rank int32, turns int64) {
+	p.of(p.turn+turns).set(rank, true)
+	p.hurried.set(rank, turns <= p.soon)
+	p.rested.set(rank, turns > p.calm)
+}
+
+// advance passes over the beats before a time.
+func (p *pace) advance(now heddle.Time) {
+	turn := int64(now) / int64(p.w.interval)
+	at := p.w.from(heddle.Span(int64(now) % int64(p.w.interval)))
+	for p.turn < turn {
+		p.pass(int32(len(p.w.order)))
+		p.turn++
+		p.at = 0
+	}
+	if p.turn == turn && p.at < at {
+		p.pass(at)
+	}
+}
+
+// pass passes over the beats of this turn before a rank.
+func (p *pace) pass(to int32) {
+	if p.at == to {
+		return
+	}
+	now, soon, later, rested := p.of(p.turn), p.of(p.turn+p.soon), p.of(p.turn+p.calm), uint64(0)
+	if p.idle {
+		later, rested = p.of(p.turn+p.seldom), ^uint64(0)
+	}
+	pass := func(word int32, mask uint64) {
+		who := now[word] & mask
+		now[word] &^= who
+		fast := who & p.fast[word]
+		soon[word] |= fast
+		later[word] |= who &^ fast
+		p.hurried[word] = p.hurried[word]&^who | fast
+		p.rested[word] = p.rested[word]&^who | who&^fast&rested
+	}
+	word, last := p.at/64, to/64
+	low, high := ^uint64(0)<<(p.at%64), uint64(1)<<(to%64)-1
+	p.at = to
+	if word == last {
+		pass(word, low&high)
+		return
+	}
+	pass(word, low)
+	if p.soon == p.seldom { // as long as it takes for everybody
+		for word++; word < last; word++ {
+			later[word] |= now[word]
+			now[word] = 0
+		}
+	}
+	for word++; word < last; word++ {
+		pass(word, ^uint64(0))
+	}
+	if high != 0 {
+		pass(last, high)
+	}
+}
+
+// next is the first beat, from the time on that it was advanced to, of a node in a or b.
+func (p *pace) next(a, b bitset) (at heddle.Time, rank int32, ok bool) {
+	l := &p.last
+	past := l.ok && (l.turn < p.turn || l.turn == p.turn && l.rank < p.at)
+	if p.changed || past || l.a != &a[0] || l.b != &b[0] {
+		l.a, l.b = &a[0], &b[0]
+		l.at, l.rank, l.ok = p.first(a, b)
+		l.turn = int64(l.at) / int64(p.w.interval)
+		p.changed = false
+	}
+	return l.at, l.rank, l.ok
+}
+
+func (p *pace) first(a, b bitset) (at heddle.Time, rank int32, ok bool) {
+	p.words = p.words[:0]
+	for word := range a {
+		if a[word]|b[word] != 0 {
+			p.words = append(p.words, int32(word))
+		}
+	}
+	if len(p.words) == 0 {
+		return 0, 0, false
+	}
+	for turn, from := p.turn, p.at; turn < p.turn+int64(len(p.due)); turn, from = turn+1, 0 {
+		due := p.of(turn)
+		for _, word := range p.words {
+			m := (a[word] | b[word]) & due[word]
+			if low := from - word*64; low > 0 {
+				m &= ^uint64(0) << low // nothing, from 64 on
+			}
+			if m != 0 {
+				rank = word*64 + trailing(m)
+				return heddle.Time(turn*int64(p.w.interval) + int64(p.w.offset[rank])), rank, true
+			}
+		}
+	}
+	return 0, 0, false
+}
+
+// made notes that a node's beat was made, and when it was told to beat again.
+func (p *pace) made(rank int32, every heddle.Span) {
+	p.of(p.turn).set(rank, false)
+	p.tell(rank, min(p.turns(every), int64(len(p.due))-1))
+	p.at, p.changed = rank+1, true
+}
+
+// before is when a node beat last.
+func (p *pace) before(rank int32) heddle.Time {
+	every := p.calm
+	switch {
+	case p.hurried.has(rank):
+		every = p.soon
+	case p.rested.has(rank):
+		every = p.seldom
+	}
+	for turn := p.turn; turn < p.turn+int64(len(p.due)); turn++ {
+		if p.of(turn).has(rank) {
+			return heddle.Time(max(turn-every, 0)*int64(p.w.interval) + int64(p.w.offset[rank]))
+		}
+	}
+	return 0
+}
