@@ -137,7 +137,8 @@ func (m *Machine) checkTimers(b *broken) {
 		}
 	}
 	for _, c := range m.conts.All {
-		b.that(c.state == containerAcquired && c.kind != heddle.AM && !c.begun && !seen[c], "nobody looks whether %s is used", c.id())
+		wanted := c.state == containerAcquired && c.kind != heddle.AM && !c.begun && !c.attempt.state.isOver()
+		b.that(wanted && !seen[c], "nobody looks whether %s is used", c.id())
 	}
 	for a, t := range m.current() {
 		b.that(a.lifetime > 0 && !a.state.ending() && !a.state.isOver() && a.timer.i == 0, "nobody looks how long %s lives", a.ID)
