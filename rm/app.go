@@ -5,6 +5,7 @@ import (
 	"maps"
 
 	"heddle"
+	"heddle/internal/slab"
 	"heddle/yarn/ids"
 )
 
@@ -28,7 +29,7 @@ type app struct {
 	moveWhy   heddle.Why // why the core turned the last move down
 	why       heddle.Why // why the application was not taken in
 	nodes     []*node    // that ran something of it and have not been told to clean up
-	onNodes   bits       // likewise, by heddle.NodeID
+	onNodes   slab.Bits  // likewise, by heddle.NodeID
 	logs      string
 	closed    bool // the core was told of its end
 
@@ -210,8 +211,8 @@ func (m *Machine) trim() {
 
 // ranOn notes that a node ran something of the application.
 func (a *app) ranOn(n *node) {
-	if !a.onNodes.has(int(n.nid)) {
-		a.onNodes.add(int(n.nid))
+	if !a.onNodes.Has(int32(n.nid)) {
+		a.onNodes.Add(int32(n.nid))
 		a.nodes = append(a.nodes, n)
 		n.apps++
 	}

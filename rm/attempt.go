@@ -45,7 +45,7 @@ type attempt struct {
 	found    map[int64]*container   // of earlier ones, by the number in their ids
 	heard    map[ids.Container]bool // likewise, ends that are known: true once its master has them; see wasHere
 	updated  map[ids.Node]nodeNews  // for its master
-	tokens   bits                   // nodes it was given tokens for, by heddle.NodeID
+	tokens   slab.Bits              // nodes it was given tokens for, by heddle.NodeID
 	table
 	black    map[string]bool
 	releases map[ids.Container]bool // given back before their nodes came again after a restart

@@ -165,7 +165,7 @@ func (m *Machine) checkTables(b *broken) {
 		for _, n := range a.nodes {
 			files[n]++
 			b.that(a.closed, "%s is over and has still files on %s", id, n.id)
-			b.that(!a.onNodes.has(int(n.nid)), "%s has files on %s and does not know it", id, n.id)
+			b.that(!a.onNodes.Has(int32(n.nid)), "%s has files on %s and does not know it", id, n.id)
 		}
 	}
 	for _, n := range m.byNode { // order: likewise

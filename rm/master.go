@@ -194,8 +194,8 @@ func (m *Machine) answerMaster(t *attempt, q *Allocate) *Allocated {
 	}
 	for _, c := range granted {
 		p.Granted = append(p.Granted, m.granting(c))
-		if !t.tokens.has(int(c.node.nid)) {
-			t.tokens.add(int(c.node.nid))
+		if !t.tokens.Has(int32(c.node.nid)) {
+			t.tokens.Add(int32(c.node.nid))
 			p.Tokens = append(p.Tokens, c.node.id)
 		}
 	}

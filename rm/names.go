@@ -96,7 +96,7 @@ func (m *Machine) renumber() {
 		a.nodes = slices.DeleteFunc(a.nodes, func(n *node) bool { return m.byNode[n.id] != n })
 		a.onNodes = nil
 		for _, n := range a.nodes {
-			a.onNodes.add(int(n.nid))
+			a.onNodes.Add(int32(n.nid))
 		}
 	}
 	m.names.renew(m.sch)

@@ -113,7 +113,7 @@ func (m *Machine) tellNode(n *node, how NodeChange) {
 // forgetTokens has every master given a new token for a node with its next container there.
 func (m *Machine) forgetTokens(n *node) {
 	for _, t := range m.current() {
-		t.tokens.remove(int(n.nid))
+		t.tokens.Remove(int32(n.nid))
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"heddle"
+	"heddle/internal/slab"
 	"heddle/rm"
 	"heddle/sim/apps"
 	"heddle/sim/world"
@@ -55,7 +56,7 @@ type app struct {
 	first      heddle.Time // start of the first container that is not a master; −1 before
 	mapsEnd    heddle.Time
 	mapsLeft   int
-	mapped     bitset        // maps that have ended
+	mapped     slab.Bits     // maps that have ended
 	held       []entry       // in the given world: ends of reduces that wait for maps
 	launches   []heddle.Time // of reduces
 	reduceHeld heddle.Span

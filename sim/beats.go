@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 
 	"heddle"
+	"heddle/internal/slab"
 	"heddle/rm"
 )
 
@@ -36,7 +37,7 @@ func (s *Sim) nextBeat() (heddle.Time, int32, bool) {
 }
 
 // nextOf is the next heartbeat from a time on of a node in a or b.
-func (s *Sim) nextOf(from heddle.Time, a, b bitset) (heddle.Time, int32, bool) {
+func (s *Sim) nextOf(from heddle.Time, a, b slab.Bits) (heddle.Time, int32, bool) {
 	if s.pace == nil {
 		return s.wheel.next(from, a, b)
 	}
@@ -112,7 +113,7 @@ func (s *Sim) outOfTurn(id heddle.NodeID) {
 // hurry brings the pace's idea of a node up to date.
 func (s *Sim) hurry(id heddle.NodeID) {
 	if n := &s.nodes[id]; s.pace != nil {
-		s.pace.fast.set(s.wheel.rank[id], n.waits > 0 || s.rm.Ordered(s.now, n.number))
+		s.pace.fast.Set(s.wheel.rank[id], n.waits > 0 || s.rm.Ordered(s.now, n.number))
 	}
 }
 
@@ -126,9 +127,9 @@ func (s *Sim) room(id heddle.NodeID) {
 	up := n.Up() && !s.nodes[id].silent
 	r := s.wheel.rank[id]
 	s.hurry(id)
-	s.wheel.up.set(r, up)
+	s.wheel.up.Set(r, up)
 	if s.pace != nil {
 		s.pace.changed = true
 	}
-	s.wheel.roomy.set(r, up && (n.Booked() != nil || n.Lends() || s.core().View().Fits(least, n.Free())))
+	s.wheel.roomy.Set(r, up && (n.Booked() != nil || n.Lends() || s.core().View().Fits(least, n.Free())))
 }

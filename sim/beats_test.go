@@ -8,6 +8,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"heddle"
+	"heddle/internal/slab"
 	"heddle/sim/world"
 	"heddle/workload"
 )
@@ -117,10 +118,10 @@ func TestWheel(t *testing.T) {
 		d := seeded(seed)
 		n := d(1, 150)
 		w := newWheel(n, 100, newRand(seed))
-		a, b := newBitset(n), newBitset(n)
+		a, b := slab.NewBits(n), slab.NewBits(n)
 		for i := range n {
-			a.set(int32(i), d(0, 9) == 0)
-			b.set(int32(i), d(0, 19) == 0)
+			a.Set(int32(i), d(0, 9) == 0)
+			b.Set(int32(i), d(0, 19) == 0)
 		}
 		from := heddle.Time(0)
 		last := heddle.Time(-1)
@@ -131,7 +132,7 @@ func TestWheel(t *testing.T) {
 			for cycle := int64(from) / 100; cycle <= int64(from)/100+2 && !found; cycle++ {
 				for r := range int32(n) {
 					t := heddle.Time(cycle*100) + heddle.Time(w.offset[r])
-					if t < from || t < last || t == last && r <= lastRank || !a.has(r) && !b.has(r) {
+					if t < from || t < last || t == last && r <= lastRank || !a.Has(r) && !b.Has(r) {
 						continue
 					}
 					want, rank, found = t, r, true
@@ -153,7 +154,7 @@ func TestWheel(t *testing.T) {
 				from = got.Plus(heddle.Span(d(0, 120)))
 			}
 			if i := int32(d(0, n-1)); d(0, 4) == 0 {
-				a.set(i, !a.has(i))
+				a.Set(i, !a.Has(i))
 			}
 		}
 	}
@@ -169,7 +170,7 @@ func TestPassWords(t *testing.T) {
 		for i := range n {
 			rank := int32(i)
 			next[rank] = int64(i) % p.calm
-			p.fast.set(rank, i%3 == 0)
+			p.fast.Set(rank, i%3 == 0)
 			p.join(rank, next[rank])
 		}
 		p.idle = false
@@ -182,11 +183,11 @@ func TestPassWords(t *testing.T) {
 			for rank := range int32(n) {
 				if next[rank] == turn {
 					next[rank] += p.calm
-					if p.fast.has(rank) {
+					if p.fast.Has(rank) {
 						next[rank] += p.soon - p.calm
 					}
 				}
-				if !p.of(next[rank]).has(rank) || p.of(turn).has(rank) {
+				if !p.of(next[rank]).Has(rank) || p.of(turn).Has(rank) {
 					t.Fatalf("of %d nodes, after turn %d, %d does not beat in turn %d", n, turn, rank, next[rank])
 				}
 			}

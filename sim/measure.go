@@ -2,6 +2,7 @@ package sim
 
 import (
 	"heddle"
+	"heddle/internal/slab"
 )
 
 // maxSamples bounds a run's time series; beyond it two steps become one.
@@ -141,10 +142,10 @@ func (a *app) begun(c *container, now heddle.Time) {
 // is missing.
 func (a *app) mapDone(now heddle.Time, index int32) (last bool) {
 	if a.mapped == nil {
-		a.mapped = newBitset(len(a.job.Maps))
+		a.mapped = slab.NewBits(len(a.job.Maps))
 	}
-	if !a.mapped.has(index) {
-		a.mapped.set(index, true)
+	if !a.mapped.Has(index) {
+		a.mapped.Set(index, true)
 		a.mapsLeft--
 	}
 	if a.mapsLeft == 0 {

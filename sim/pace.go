@@ -1,6 +1,9 @@
 package sim
 
-import "heddle"
+import (
+	"heddle"
+	"heddle/internal/slab"
+)
 
 // A pace is how far apart nodes report in under heddle rm: soon while a container there begins or is to end, seldom
 // while the cluster is empty, and as its last answer said where that beat was made. A beat is so many turns of the
@@ -8,14 +11,14 @@ import "heddle"
 // its next beat is has to be known.
 type pace struct {
 	w    *wheel
-	turn int64    // beats of earlier turns are past
-	at   int32    // likewise those of this turn of ranks below
-	due  []bitset // by turn, in a circle: who beats
-	fast bitset   // who is wanted again soon
-	idle bool     // the cluster is empty
+	turn int64       // beats of earlier turns are past
+	at   int32       // likewise those of this turn of ranks below
+	due  []slab.Bits // by turn, in a circle: who beats
+	fast slab.Bits   // who is wanted again soon
+	idle bool        // the cluster is empty
 
-	hurried bitset // whose last beat was told to beat again soon
-	rested  bitset // likewise: seldom
+	hurried slab.Bits // whose last beat was told to beat again soon
+	rested  slab.Bits // likewise: seldom
 
 	words   []int32 // of sets, that are looked at
 	changed bool    // who may be wanted, since next was asked last
@@ -40,12 +43,12 @@ const (
 
 // newPace is the beats of nodes whose normal interval is as given.
 func newPace(w *wheel, beat heddle.Span) *pace {
-	p := &pace{w: w, fast: newBitset(len(w.order)), idle: true, hurried: newBitset(len(w.order)), rested: newBitset(len(w.order))}
+	p := &pace{w: w, fast: slab.NewBits(len(w.order)), idle: true, hurried: slab.NewBits(len(w.order)), rested: slab.NewBits(len(w.order))}
 	p.load = heddle.Span(len(w.order)) * heddle.Second / beatLoad
 	p.soon, p.calm, p.seldom = p.turns(min(fastBeat, beat)), p.turns(beat), p.turns(max(beat, idleBeat))
-	p.due = make([]bitset, max(p.turns(0), p.seldom)+1)
+	p.due = make([]slab.Bits, max(p.turns(0), p.seldom)+1)
 	for i := range p.due {
-		p.due[i] = newBitset(len(w.order))
+		p.due[i] = slab.NewBits(len(w.order))
 	}
 	return p
 }
@@ -55,13 +58,13 @@ func (p *pace) turns(every heddle.Span) int64 {
 	return int64((max(every, p.load) + p.w.interval - 1) / p.w.interval)
 }
 
-func (p *pace) of(turn int64) bitset { return p.due[turn%int64(len(p.due))] }
+func (p *pace) of(turn int64) slab.Bits { return p.due[turn%int64(len(p.due))] }
 
 // join has a node beat first so many turns from now.
 func (p *pace) join(rank int32, turns int64) {
 	p.changed = true
 	for _, b := range p.due {
-		b.set(rank, false)
+		b.Set(rank, false)
 	}
 	if turns == 0 && rank < p.at {
 		turns = 1
@@ -71,9 +74,9 @@ func (p *pace) join(rank int32, turns int64) {
 
 // tell has a node beat so many turns after this one.
 func (p *pace) tell(rank int32, turns int64) {
-	p.of(p.turn+turns).set(rank, true)
-	p.hurried.set(rank, turns <= p.soon)
-	p.rested.set(rank, turns > p.calm)
+	p.of(p.turn+turns).Set(rank, true)
+	p.hurried.Set(rank, turns <= p.soon)
+	p.rested.Set(rank, turns > p.calm)
 }
 
 // advance passes over the beats before a time.
@@ -131,7 +134,7 @@ func (p *pace) pass(to int32) {
 }
 
 // next is the first beat, from the time on that it was advanced to, of a node in a or b.
-func (p *pace) next(a, b bitset) (at heddle.Time, rank int32, ok bool) {
+func (p *pace) next(a, b slab.Bits) (at heddle.Time, rank int32, ok bool) {
 	l := &p.last
 	past := l.ok && (l.turn < p.turn || l.turn == p.turn && l.rank < p.at)
 	if p.changed || past || l.a != &a[0] || l.b != &b[0] {
@@ -143,7 +146,7 @@ func (p *pace) next(a, b bitset) (at heddle.Time, rank int32, ok bool) {
 	return l.at, l.rank, l.ok
 }
 
-func (p *pace) first(a, b bitset) (at heddle.Time, rank int32, ok bool) {
+func (p *pace) first(a, b slab.Bits) (at heddle.Time, rank int32, ok bool) {
 	p.words = p.words[:0]
 	for word := range a {
 		if a[word]|b[word] != 0 {
@@ -171,7 +174,7 @@ func (p *pace) first(a, b bitset) (at heddle.Time, rank int32, ok bool) {
 
 // made notes that a node's beat was made, and when it was told to beat again.
 func (p *pace) made(rank int32, every heddle.Span) {
-	p.of(p.turn).set(rank, false)
+	p.of(p.turn).Set(rank, false)
 	p.tell(rank, min(p.turns(every), int64(len(p.due))-1))
 	p.at, p.changed = rank+1, true
 }
@@ -180,13 +183,13 @@ func (p *pace) made(rank int32, every heddle.Span) {
 func (p *pace) before(rank int32) heddle.Time {
 	every := p.calm
 	switch {
-	case p.hurried.has(rank):
+	case p.hurried.Has(rank):
 		every = p.soon
-	case p.rested.has(rank):
+	case p.rested.Has(rank):
 		every = p.seldom
 	}
 	for turn := p.turn; turn < p.turn+int64(len(p.due)); turn++ {
-		if p.of(turn).has(rank) {
+		if p.of(turn).Has(rank) {
 			return heddle.Time(max(turn-every, 0)*int64(p.w.interval) + int64(p.w.offset[rank]))
 		}
 	}

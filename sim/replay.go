@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"heddle"
+	"heddle/internal/slab"
 	"heddle/sim/apps"
 )
 
@@ -18,7 +19,7 @@ type replay struct {
 	parts []JobParts // by job
 	loads []Load     // to come, in order
 	phase []phase    // by run
-	warm  bitset     // nodes that have run something
+	warm  slab.Bits  // nodes that have run something
 	rests heap       // ends of waits of tasks whose processes do something after them
 	rng   *rand.Rand // of how far what is computed differs
 	done  []task
@@ -39,7 +40,7 @@ const (
 func newReplay(s *Sim) *replay {
 	r := &replay{given: given{s: s}, costs: s.o.Costs, cores: s.o.Costs.newCores(len(s.o.Nodes)), parts: s.o.Parts}
 	r.rng = rand.New(rand.NewPCG(s.o.Seed, 0xc057))
-	r.loads, r.warm = slices.Clone(s.o.Loads), newBitset(len(s.o.Nodes))
+	r.loads, r.warm = slices.Clone(s.o.Loads), slab.NewBits(len(s.o.Nodes))
 	slices.SortStableFunc(r.loads, func(a, b Load) int { return int(a.At - b.At) })
 	return r
 }
@@ -81,10 +82,10 @@ func (r *replay) launch(now heddle.Time, c *container, up entry) (later bool) {
 
 // first is what a process costs more that is its node's first.
 func (r *replay) first(n heddle.NodeID) float64 {
-	if r.warm.has(int32(n)) {
+	if r.warm.Has(int32(n)) {
 		return 0
 	}
-	r.warm.set(int32(n), true)
+	r.warm.Set(int32(n), true)
 	return r.costs.First
 }
 

@@ -125,7 +125,7 @@ type Sim struct {
 	tracer   *tracer // nil = off
 	res      *Result
 	err      error
-	none     bitset
+	none     slab.Bits
 	prompt   bool  // ends of containers are told at once
 	hears    bool  // starts are said: they are of use to somebody
 	pace     *pace // nil: nodes beat once a turn of the wheel
@@ -211,7 +211,7 @@ func newSim(o Options) (*Sim, error) {
 	s.hears = !o.Stock || feeds.Starts || feeds.Progress > 0 || feeds.Profile > 0
 	s.prompt = !o.Stock || o.PromptEnds
 	s.newKeeper()
-	s.none = newBitset(len(o.Nodes))
+	s.none = slab.NewBits(len(o.Nodes))
 	s.nodes = make([]nodeState, len(o.Nodes))
 	for i := range s.nodes {
 		s.nodes[i].name = nodeName(i)

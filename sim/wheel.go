@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"heddle"
+	"heddle/internal/slab"
 )
 
 // A wheel is every node's heartbeats: each node beats once an interval at an offset of its own, unless a [pace] says in
@@ -17,9 +18,9 @@ type wheel struct {
 	offset   []heddle.Span   // by rank
 	rank     []int32         // by node
 	first    []int32         // the first rank in each of as many parts of the interval as there are nodes
-	reports  bitset
-	roomy    bitset
-	up       bitset
+	reports  slab.Bits
+	roomy    slab.Bits
+	up       slab.Bits
 	telling  int // how many of them have something to report
 
 	cycle int64 // of the last beat made
@@ -30,7 +31,7 @@ type wheel struct {
 func newWheel(nodes int, interval heddle.Span, rng *rand.Rand) *wheel {
 	w := &wheel{
 		interval: interval, order: make([]heddle.NodeID, nodes), offset: make([]heddle.Span, nodes),
-		rank: make([]int32, nodes), reports: newBitset(nodes), roomy: newBitset(nodes), up: newBitset(nodes), last: -1,
+		rank: make([]int32, nodes), reports: slab.NewBits(nodes), roomy: slab.NewBits(nodes), up: slab.NewBits(nodes), last: -1,
 	}
 	by := make([]heddle.Span, nodes)
 	for i := range by {
@@ -69,7 +70,7 @@ func (w *wheel) from(within heddle.Span) int32 {
 }
 
 // next returns the first beat at or after a time, later than the last one made, of a node in a or b.
-func (w *wheel) next(from heddle.Time, a, b bitset) (at heddle.Time, rank int32, ok bool) {
+func (w *wheel) next(from heddle.Time, a, b slab.Bits) (at heddle.Time, rank int32, ok bool) {
 	cycle := int64(from) / int64(w.interval)
 	within := heddle.Span(int64(from) % int64(w.interval))
 	start := w.from(within)
@@ -88,7 +89,7 @@ func (w *wheel) next(from heddle.Time, a, b bitset) (at heddle.Time, rank int32,
 func trailing(word uint64) int32 { return int32(bits.TrailingZeros64(word)) }
 
 // firstIn returns the first member of a or b at or after from and below n.
-func firstIn(a, b bitset, from int32, n int) (int32, bool) {
+func firstIn(a, b slab.Bits, from int32, n int) (int32, bool) {
 	for word := int(from) / 64; word*64 < n; word++ {
 		m := a[word] | b[word]
 		if word == int(from)/64 {
@@ -104,10 +105,10 @@ func firstIn(a, b bitset, from int32, n int) (int32, bool) {
 
 // report says whether a node has something to report.
 func (w *wheel) report(rank int32, on bool) {
-	if w.reports.has(rank) == on {
+	if w.reports.Has(rank) == on {
 		return
 	}
-	w.reports.set(rank, on)
+	w.reports.Set(rank, on)
 	if on {
 		w.telling++
 	} else {
@@ -119,18 +120,4 @@ func (w *wheel) report(rank int32, on bool) {
 func (w *wheel) made(at heddle.Time, rank int32) {
 	w.cycle, w.last = int64(at)/int64(w.interval), rank
 	w.beats++
-}
-
-type bitset []uint64
-
-func newBitset(n int) bitset { return make(bitset, (n+63)/64) }
-
-func (b bitset) has(i int32) bool { return b[i/64]>>(i%64)&1 == 1 }
-
-func (b bitset) set(i int32, on bool) {
-	if on {
-		b[i/64] |= 1 << (i % 64)
-	} else {
-		b[i/64] &^= 1 << (i % 64)
-	}
 }

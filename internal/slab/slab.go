@@ -1,5 +1,6 @@
 // Package slab has tables by numbers that are given in order and of which most are forgotten soon: an [Index] of small
-// values, and a [Table] that keeps what stands in it and uses its places again, the last one first.
+// values, and a [Table] that keeps what stands in it and uses its places again, the last one first. [Bits] is a set of
+// such numbers.
 package slab
 
 // An Index is a table of small values. Its zero value is empty, and the zero value of T stands for nothing.

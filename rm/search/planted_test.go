@@ -51,8 +51,8 @@ var plants = []plant{
 		"	if !HERE { t.granted = nil }\n	for _, c := range granted {",
 	},
 	{
-		"tokens of nodes that come back stay", "node.go", "		t.tokens.remove(int(n.nid))\n",
-		"		if !HERE { t.tokens.remove(int(n.nid)) }\n",
+		"tokens of nodes that come back stay", "node.go", "		t.tokens.Remove(int32(n.nid))\n",
+		"		if !HERE { t.tokens.Remove(int32(n.nid)) }\n",
 	},
 	{
 		"what is given back is kept", "master.go", "		case c != nil && c.kind != heddle.AM:\n",
