@@ -91,12 +91,31 @@ func (t *table) sorted() []Request {
 	return out
 }
 
+// The types by which applications of frameworks are submitted.
+const (
+	typeMapReduce = "MAPREDUCE"
+	typeSpark     = "SPARK"
+	typeDefault   = "YARN"
+)
+
+// TypeOf is the type by which applications of a framework are submitted.
+func TypeOf(f heddle.Framework) string {
+	switch f {
+	case heddle.MapReduce:
+		return typeMapReduce
+	case heddle.Spark:
+		return typeSpark
+	default:
+		return typeDefault
+	}
+}
+
 // frameworkOf tells what an application is by the type it was submitted with.
 func frameworkOf(kind string) heddle.Framework {
 	switch kind {
-	case "MAPREDUCE":
+	case typeMapReduce:
 		return heddle.MapReduce
-	case "SPARK":
+	case typeSpark:
 		return heddle.Spark
 	}
 	return heddle.Plain

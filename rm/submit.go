@@ -19,7 +19,6 @@ const (
 	maxUnwritten  = 8 << 20           // bytes on their way to the disk before submissions have to come again
 	maxLifetime   = 100 * 365 * 86400 // seconds
 	maxContext    = 4 << 20           // bytes of a submission
-	defaultType   = "YARN"
 )
 
 // MaxName is how many bytes there are to the names of users and queues, and are kept of those of applications.
@@ -112,7 +111,7 @@ func (m *Machine) appOf(user string, s *Submission) *app {
 	a := &app{Submission: *s, aid: heddle.NoApp, user: user, logs: "NOT_START"}
 	a.Name = Clip(cmp.Or(a.Name, noName), MaxName)
 	a.Facts.Name = cmp.Or(a.Facts.Name, a.Name)
-	a.Type = Clip(cmp.Or(a.Type, defaultType), maxTypeLength)
+	a.Type = Clip(cmp.Or(a.Type, typeDefault), maxTypeLength)
 	a.framework = frameworkOf(a.Type)
 	a.Master = a.Master.Max(heddle.Of(1, 0)) // of none at all it would be at work already; the core has the least there is
 	a.Tags = slices.Clone(a.Tags)

@@ -104,22 +104,10 @@ func (s *Sim) arrive(a *app) {
 	if _, err := s.ask(&rm.SubmitApp{
 		Who: rm.Person{User: userName(s.o.Users[a.id])}, Queue: queuePath(s.o.Set.Queues, s.o.Queues[a.id]),
 		App: rm.Submission{
-			ID: a.name, Name: facts.Name, Type: typeOf(j.Framework), Priority: &j.Priority, Master: a.masterSize(), Facts: facts,
+			ID: a.name, Name: facts.Name, Type: rm.TypeOf(j.Framework), Priority: &j.Priority, Master: a.masterSize(), Facts: facts,
 		},
 	}); err != nil { // of what can be wrong with it, this is what depends on the job
 		s.reject(a, heddle.TooLarge)
-	}
-}
-
-// typeOf is the type by which applications of a framework are submitted.
-func typeOf(f heddle.Framework) string {
-	switch f {
-	case heddle.MapReduce:
-		return "MAPREDUCE"
-	case heddle.Spark:
-		return "SPARK"
-	default:
-		return "YARN"
 	}
 }
 
