@@ -46,6 +46,19 @@ type Config struct {
 	Agent bool
 }
 
+// How often nodes report in where nothing says otherwise. defaultBeatLoad is what YARN's own interval comes to with
+// so many nodes: a larger cluster reports less often.
+const (
+	defaultFastBeat = 100 * heddle.Millisecond
+	defaultIdleBeat = 2 * heddle.Second
+	defaultBeatLoad = 5000
+)
+
+// DefaultBeats sets FastBeat, IdleBeat and BeatLoad to what they are where nothing says otherwise, beside a Beat.
+func (c *Config) DefaultBeats() {
+	c.FastBeat, c.IdleBeat, c.BeatLoad = min(defaultFastBeat, c.Beat), max(defaultIdleBeat, c.Beat), defaultBeatLoad
+}
+
 // A Scheduler is a policy set, the queues it was built for, and who goes where.
 type Scheduler struct {
 	Set policy.Set

@@ -6,6 +6,7 @@ import (
 	"heddle"
 	"heddle/internal/slab"
 	"heddle/rm"
+	"heddle/yarn/ids"
 )
 
 // nextBeat is the next heartbeat that can matter: of a node with something to report, of one with room
@@ -15,9 +16,9 @@ func (s *Sim) nextBeat() (heddle.Time, int32, bool) {
 	if s.o.EveryBeat {
 		return s.nextOf(s.now, w.up, s.none)
 	}
-	who := w.roomy
+	who, quiet := w.roomy, s.core().Quiet()
 	switch {
-	case s.core().Quiet():
+	case quiet:
 		who = s.none
 	case s.core().AnyNode():
 		who = w.up
@@ -25,7 +26,7 @@ func (s *Sim) nextBeat() (heddle.Time, int32, bool) {
 	var at heddle.Time
 	var rank int32
 	var ok bool
-	if w.telling > 0 || !s.core().Quiet() {
+	if w.telling > 0 || !quiet {
 		at, rank, ok = s.nextOf(s.now, w.reports, who)
 	}
 	if tick, due := s.core().NextTick(); due {
@@ -48,17 +49,17 @@ func (s *Sim) nextOf(from heddle.Time, a, b slab.Bits) (heddle.Time, int32, bool
 }
 
 // newBeats sets out when nodes report in.
-func (s *Sim) newBeats() {
-	turn := s.o.NodeBeat
-	if !s.o.Stock {
-		turn = min(turn, fastBeat)
+func (s *Sim) newBeats(cfg *rm.Config) {
+	turn := cfg.Beat
+	if !cfg.Stock {
+		turn = cfg.FastBeat
 	}
 	rng := rand.New(rand.NewPCG(s.o.Seed, 0xbea7))
 	s.wheel = newWheel(len(s.o.Nodes), turn, rng)
-	if s.o.Stock {
+	if cfg.Stock {
 		return
 	}
-	s.pace = newPace(s.wheel, s.o.NodeBeat)
+	s.pace = newPace(s.wheel, cfg)
 	for i := range s.o.Nodes {
 		s.pace.join(int32(i), rng.Int64N(s.pace.calm))
 	}
@@ -72,11 +73,7 @@ func (s *Sim) beat(id heddle.NodeID) (every heddle.Span) {
 		Running: q.Running[:0], Ended: q.Ended[:0], Partial: true,
 	}
 	if s.hears {
-		for _, id := range n.starts {
-			if c := s.container(id); c != nil && !c.known {
-				q.Running = append(q.Running, c.name)
-			}
-		}
+		q.Running = s.begun(q.Running, n, s.now+1)
 		n.starts = n.starts[:0]
 	}
 	for i := range n.exits {
@@ -99,6 +96,16 @@ func (s *Sim) beat(id heddle.NodeID) (every heddle.Span) {
 	}
 	s.room(id)
 	return p.Every
+}
+
+// begun appends the names of the containers of a node that began before a time and that it has not reported.
+func (s *Sim) begun(to []ids.Container, n *nodeState, before heddle.Time) []ids.Container {
+	for _, id := range n.starts {
+		if c := s.container(id); c != nil && !c.known && c.started < before {
+			to = append(to, c.name)
+		}
+	}
+	return to
 }
 
 // outOfTurn is a heartbeat that a node makes because a container there has ended, as NodeManagers do. The next one

@@ -9,6 +9,7 @@ import (
 
 	"heddle"
 	"heddle/internal/slab"
+	"heddle/rm"
 	"heddle/sim/world"
 	"heddle/workload"
 )
@@ -163,9 +164,11 @@ func TestWheel(t *testing.T) {
 // TestPassWords compares what is passed over with beats counted one by one, where nodes fill whole words and where they
 // do not.
 func TestPassWords(t *testing.T) {
+	cfg := rm.Config{Beat: heddle.Second}
+	cfg.DefaultBeats()
 	for _, n := range []int{1, 63, 64, 65, 128, 200, 256} {
-		w := newWheel(n, fastBeat, rand.New(rand.NewPCG(1, 2)))
-		p := newPace(w, heddle.Second)
+		w := newWheel(n, cfg.FastBeat, rand.New(rand.NewPCG(1, 2)))
+		p := newPace(w, &cfg)
 		next := make([]int64, n) // turns
 		for i := range n {
 			rank := int32(i)

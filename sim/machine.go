@@ -79,21 +79,25 @@ const (
 	listens = 3
 )
 
-// newMachine is heddle rm, or what does everything when a stock ResourceManager does it.
-func newMachine(o *Options, watch func(*rm.Noted)) *rm.Machine {
+// config is that of heddle rm, or of what does everything when a stock ResourceManager does it.
+func config(o *Options) rm.Config {
 	cfg := rm.Config{
 		NodeExpiry: o.Expiry, MasterExpiry: o.Expiry * 3 / 2, ContainerExpiry: containerExpiry, // as far apart as Hadoop has them
 		MaxAttempts: int32(o.Attempts), GlobalAttempts: int32(o.Attempts), MaxPriority: math.MaxInt32,
-		Beat: o.NodeBeat, FastBeat: min(fastBeat, o.NodeBeat), IdleBeat: max(idleBeat, o.NodeBeat), BeatLoad: beatLoad,
-		Stock: o.Stock, Agent: true,
+		Beat: o.NodeBeat, Stock: o.Stock, Agent: true,
 	}
+	cfg.DefaultBeats()
+	return cfg
+}
+
+func newMachine(o *Options, cfg *rm.Config, watch func(*rm.Noted)) *rm.Machine {
 	var users []string
 	for _, u := range o.Users {
 		for len(users) <= int(u) {
 			users = append(users, userName(heddle.UserID(len(users))))
 		}
 	}
-	m, _ := rm.New(rm.Options{Config: cfg, Scheduler: scheduler(o), Began: began, Users: users, Watch: watch})
+	m, _ := rm.New(rm.Options{Config: *cfg, Scheduler: scheduler(o), Began: began, Users: users, Watch: watch})
 	return m
 }
 
@@ -163,11 +167,7 @@ func (s *Sim) keepAlive() {
 			continue
 		}
 		out.Nodes = append(out.Nodes, n.number)
-		for _, id := range n.starts {
-			if c := s.container(id); c != nil && !c.known {
-				out.Running = append(out.Running, c.name)
-			}
-		}
+		out.Running = s.begun(out.Running, n, s.now+1)
 		if !s.hears { // nor are they said when it beats
 			n.starts = n.starts[:0]
 		}
@@ -190,11 +190,6 @@ func (s *Sim) fallsSilent(id heddle.NodeID) {
 	if s.pace != nil {
 		last = s.pace.before(s.wheel.rank[id])
 	}
-	out := &rm.LeftOut{Nodes: []heddle.NodeID{s.nodes[id].number}, Last: last}
-	for _, c := range s.nodes[id].starts {
-		if c := s.container(c); c != nil && !c.known && c.started < last {
-			out.Running = append(out.Running, c.name)
-		}
-	}
-	s.say(out)
+	n := &s.nodes[id]
+	s.say(&rm.LeftOut{Nodes: []heddle.NodeID{n.number}, Running: s.begun(nil, n, last), Last: last})
 }

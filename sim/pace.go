@@ -3,6 +3,7 @@ package sim
 import (
 	"heddle"
 	"heddle/internal/slab"
+	"heddle/rm"
 )
 
 // A pace is how far apart nodes report in under heddle rm: soon while a container there begins or is to end, seldom
@@ -34,18 +35,11 @@ type pace struct {
 	load               heddle.Span
 }
 
-// The intervals of heddle rm, as its defaults are (beats in heddle.yaml).
-const (
-	fastBeat = 100 * heddle.Millisecond
-	idleBeat = 2 * heddle.Second
-	beatLoad = 5000 // reports a second, of all nodes
-)
-
-// newPace is the beats of nodes whose normal interval is as given.
-func newPace(w *wheel, beat heddle.Span) *pace {
+// newPace is the beats of nodes that are told the intervals of a configuration.
+func newPace(w *wheel, cfg *rm.Config) *pace {
 	p := &pace{w: w, fast: slab.NewBits(len(w.order)), idle: true, hurried: slab.NewBits(len(w.order)), rested: slab.NewBits(len(w.order))}
-	p.load = heddle.Span(len(w.order)) * heddle.Second / beatLoad
-	p.soon, p.calm, p.seldom = p.turns(min(fastBeat, beat)), p.turns(beat), p.turns(max(beat, idleBeat))
+	p.load = heddle.Span(len(w.order)) * heddle.Second / heddle.Span(cfg.BeatLoad)
+	p.soon, p.calm, p.seldom = p.turns(cfg.FastBeat), p.turns(cfg.Beat), p.turns(cfg.IdleBeat)
 	p.due = make([]slab.Bits, max(p.turns(0), p.seldom)+1)
 	for i := range p.due {
 		p.due[i] = slab.NewBits(len(w.order))

@@ -205,8 +205,9 @@ func newSim(o Options) (*Sim, error) {
 		o.Attempts = 2
 	}
 	s := &Sim{o: o, rackNames: rackNames(o.Nodes), alive: len(jobs), rng: rand.New(rand.NewPCG(o.Seed, 0xfa))}
-	s.rm = newMachine(&o, s.noted)
-	s.newBeats()
+	cfg := config(&o)
+	s.rm = newMachine(&o, &cfg, s.noted)
+	s.newBeats(&cfg)
 	feeds := &o.Set.Feeds
 	s.hears = !o.Stock || feeds.Starts || feeds.Progress > 0 || feeds.Profile > 0
 	s.prompt = !o.Stock || o.PromptEnds

@@ -9,13 +9,7 @@ import (
 	"heddle/rm"
 )
 
-// How often nodes report in where nothing says otherwise. BeatLoad is what YARN's own interval comes to with
-// so many nodes: a larger cluster reports less often.
 const (
-	fastBeat = 100 * time.Millisecond
-	idleBeat = 2 * time.Second
-	beatLoad = 5000
-
 	minBeat = 10 * time.Millisecond
 	badBeat = "wanted a time of at least 10ms, such as 100ms or 2s"
 )
@@ -74,7 +68,7 @@ func (s *source) beats(c *daemon.Config) error {
 	if b.normal > 0 {
 		c.Beat = heddle.Span(b.normal)
 	}
-	c.FastBeat, c.IdleBeat, c.BeatLoad = min(heddle.Span(fastBeat), c.Beat), max(heddle.Span(idleBeat), c.Beat), beatLoad
+	c.DefaultBeats()
 	if b.fast > 0 {
 		c.FastBeat = heddle.Span(b.fast)
 	}
