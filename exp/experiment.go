@@ -6,6 +6,7 @@ import (
 
 	"heddle/conf"
 	"heddle/internal/near"
+	"heddle/policy"
 	"heddle/sim"
 	"heddle/workload"
 )
@@ -18,7 +19,18 @@ type System struct {
 	Paper    string // authors and title; Markdown, empty where there is none
 	Headline string // the experiment whose first figure stands for the system; empty = its first
 
+	// SetUp says what of the workload and the world of its experiments was determined by what.
+	SetUp []Decision
+
 	Experiments func() []Experiment // in the paper's order
+}
+
+// A Decision is one about the set-up of a system's experiments: what a paper publishes of its baselines and its set-up may
+// determine it, and a source outside the paper. What it publishes of its own system may not.
+type Decision struct {
+	What   string // "length of a Spark job"; Markdown, as the other two
+	Chosen string // "90 to 200 s"
+	By     string // "Capacity's makespan in Table II", "assumed: the paper is silent"
 }
 
 // An Experiment is one row of a paper's table of experiments: what is run, what is measured of it, and
@@ -35,6 +47,14 @@ type Experiment struct {
 	Metrics []Metric // the first is the headline
 	Plots   []Plot
 	Sweeps  []Sweep
+
+	// Null are arms with the mechanism switched off, or with its decision replaced by a random one, and all else the same.
+	// Each has the name of the arm that it stands for. A figure that they reach too says nothing of the mechanism: it is
+	// shown and not counted.
+	Null   []Arm
+	NullIs string // what they do, as a clause: "small jobs are not told from large ones"
+
+	Mutations []Mutation
 
 	// LivesOff names the effects of the world, as scenarios do, that the headline claims to live off. A
 	// gain that survives without one of them is a defect.
@@ -61,6 +81,17 @@ type Arm struct {
 	Work   Work                                    // nil = the experiment's
 	Change func(seed uint64, w *workload.Workload) // of the jobs, for what a scenario cannot say; may be nil
 	Hadoop func() *conf.Hadoop                     // nil = [conf.Default]; a new one at each call
+
+	// Prepare may replace policies of a run before it begins, for what no option of a profile says; may be nil.
+	Prepare func(set *policy.Set)
+}
+
+// A Mutation is a mechanism with a mistake in it: a rule off, a sign turned, a constant in place of an estimate. The figures
+// that are the mechanism's own must be lost by it.
+type Mutation struct {
+	Name  string
+	Arms  []Arm    // each has the name of the arm that it stands for
+	Loses []string // metrics that are reached without it and must not be with it
 }
 
 // Arm returns the arm of a name, of the experiment or of one of its sweeps.
@@ -88,16 +119,17 @@ type Kind uint8
 
 // The kinds of metric.
 const (
-	Gain     Kind = iota // at least 0.8 of the published effect
-	Cost                 // no worse than 1.25 of the published loss
-	Level                // within 20 % of the published value
-	Shape                // a predicate holds, which is published as text
-	Measured             // shown, never counted: a time of our own code, what a parameter was set by, what nobody published
+	Gain     Kind = iota // reached from 0.8 to 1.5 of the published effect, exceeded above
+	Cost                 // reached up to 1.25 of the published loss, exceeded where nothing is lost
+	Level                // reached within 20 % of the published value
+	Shape                // reached if a predicate holds, which is published as text
+	Measured             // never counted: a time of our own code, what nobody published
+	SetUp                // never counted: a baseline's figure, which says whether the set-up is the paper's
 )
 
 // String returns the kind as it stands in JSON.
 func (k Kind) String() string {
-	return [...]string{"gain", "cost", "level", "shape", "measured"}[k]
+	return [...]string{"gain", "cost", "level", "shape", "measured", "set-up"}[k]
 }
 
 // A Metric is one figure of an experiment beside the published one.
@@ -112,6 +144,11 @@ type Metric struct {
 
 	// Of computes the figure from the runs of one seed; NaN where it does not apply.
 	Of func(r Runs) float64
+
+	// Bound is the most (of a Gain) or the least (of a Cost) that any schedule can come to in this set-up, computed from the
+	// runs of one seed. A published figure beyond it is not attainable. nil = nothing is known.
+	Bound   func(r Runs) float64
+	BoundIs string // its arithmetic; Markdown
 
 	// Holds is the predicate of a Shape over the runs of all seeds.
 	Holds func(all []Runs) bool

@@ -1,8 +1,6 @@
 package exp
 
 import (
-	"fmt"
-	"math"
 	"slices"
 
 	"heddle/sim"
@@ -12,26 +10,17 @@ import (
 type Outcome struct {
 	Experiment *Experiment
 	Seeds      []uint64
-	Metrics    []Verdict // one a metric of the experiment, in order
+	Metrics    []Judged  // one a metric of the experiment, in order
+	Mutations  []Mutated // one a mutation; empty where they were not run
 	Effects    []Effect  // the headline without each effect of the world; empty where that was not run
 	Sweeps     []Swept   // one a sweep of the experiment; empty where they were not run
 	All        []Runs    // of every seed; the first was traced
 }
 
-// A Spread is a figure over seeds.
-type Spread struct {
-	Values            []float64 // by seed
-	Median, Low, High float64   // NaN where a value is
-}
-
-// A Verdict is a metric's figure and how it stands beside the published one.
-type Verdict struct {
-	*Metric
-	Ours          Spread
-	SameDirection bool
-	Reached       bool
-	Counted       bool   // false for what is only shown
-	Why           string // where it is not reached
+// A Mutated is what a mutation came to: the figures that it is to lose, in order.
+type Mutated struct {
+	*Mutation
+	Figures []Judged // with the mistake
 }
 
 // An Effect is the headline with one effect of the world switched off.
@@ -50,27 +39,28 @@ type Swept struct {
 	Cells [][]Spread
 }
 
-// Shares that decide on what is reached.
-const (
-	enoughGain = 0.8  // of the published effect
-	mostCost   = 1.25 // of the published loss
-	levelBand  = 0.2  // around the published value
-	survives   = 0.8  // of a gain without an effect: it does not live off it
-)
-
-func (e *Experiment) judge(parts []part, o *Options) *Outcome {
-	out := &Outcome{Experiment: e, Seeds: o.Seeds}
-	for _, seed := range o.Seeds {
-		out.All = append(out.All, runs(parts, seed, -1, e.Arms))
+func (e *Experiment) judge(parts []part, seeds []uint64, o *Options) *Outcome {
+	out := &Outcome{Experiment: e, Seeds: seeds}
+	var null []Runs
+	for _, seed := range seeds {
+		out.All = append(out.All, runs(parts, seed, -1, e.Arms, nil))
+		if o.Null && len(e.Null) > 0 {
+			null = append(null, runs(parts, seed, -1, e.Arms, e.Null))
+		}
 	}
 	for i := range e.Metrics {
-		out.Metrics = append(out.Metrics, e.Metrics[i].judge(out.All))
+		out.Metrics = append(out.Metrics, e.Metrics[i].judge(out.All, null))
+	}
+	for i := range e.Mutations {
+		if o.Mutations {
+			out.Mutations = append(out.Mutations, e.mutated(&e.Mutations[i], parts, o))
+		}
 	}
 	if o.Effects && len(e.Metrics) > 0 {
 		for i, f := range effects {
 			x := Effect{Name: f.name, LivesOn: slices.Contains(e.LivesOff, f.name)}
 			x.With = out.Metrics[0].Ours.Values[0]
-			x.Without = e.Metrics[0].Of(runs(parts, o.Seeds[0], i, e.Arms))
+			x.Without = e.Metrics[0].Of(runs(parts, o.Seeds[0], i, e.Arms, nil))
 			x.judge()
 			out.Effects = append(out.Effects, x)
 		}
@@ -83,52 +73,30 @@ func (e *Experiment) judge(parts []part, o *Options) *Outcome {
 	return out
 }
 
+// undecided says whether more seeds may decide on a figure.
+func (o *Outcome) undecided() bool {
+	return slices.ContainsFunc(o.Metrics, func(m Judged) bool { return m.Verdict == Undecided })
+}
+
+// mutated judges the figures that a mutation is to lose.
+func (e *Experiment) mutated(m *Mutation, parts []part, o *Options) Mutated {
+	out := Mutated{Mutation: m}
+	var all []Runs
+	for _, seed := range o.Seeds[:min(seedsForInterval, len(o.Seeds))] {
+		all = append(all, runs(parts, seed, -1, e.Arms, m.Arms))
+	}
+	for i := range e.Metrics {
+		if x := &e.Metrics[i]; slices.Contains(m.Loses, x.Name) {
+			out.Figures = append(out.Figures, x.judge(all, nil))
+		}
+	}
+	return out
+}
+
 // judge says whether the headline survives without the effect.
 func (x *Effect) judge() {
 	x.Lost = x.With > 0 && x.Without < survives*x.With
 	x.Defect = x.LivesOn && x.With > 0 && x.Without >= survives*x.With
-}
-
-func (m *Metric) judge(all []Runs) Verdict {
-	v := Verdict{Metric: m, Counted: m.Kind != Measured}
-	values := make([]float64, len(all))
-	for i := range all {
-		values[i] = math.NaN()
-		if m.Of != nil {
-			values[i] = m.Of(all[i])
-		}
-	}
-	v.Ours = spread(values)
-	v.SameDirection, v.Reached = m.stands(v.Ours.Median)
-	if m.Kind == Shape {
-		v.Reached = m.Holds(all)
-		v.SameDirection = v.Reached
-	}
-	if v.Counted && !v.Reached {
-		v.Why = m.Why
-		if n := undefined(values); n > 0 && m.Kind != Shape {
-			v.Why = fmt.Sprintf("in %d of %d runs a job did not succeed, or there was nothing to measure", n, len(values))
-		}
-	}
-	return v
-}
-
-// stands says whether a figure has the published one's direction, and whether it reaches it.
-func (m *Metric) stands(ours float64) (same, reached bool) {
-	same = ours*m.Published > 0 || ours == 0 && m.Published == 0
-	switch {
-	case math.IsNaN(ours):
-		return false, false
-	case m.Kind == Gain && m.Published >= 0:
-		return same, ours >= enoughGain*m.Published
-	case m.Kind == Gain:
-		return same, ours <= enoughGain*m.Published
-	case m.Kind == Cost:
-		return same, ours <= mostCost*m.Published
-	case m.Kind == Level:
-		return same, math.Abs(ours-m.Published) <= levelBand*math.Abs(m.Published)
-	}
-	return same, false
 }
 
 func (s *Sweep) judge(parts []part, all []Runs, o *Options) Swept {
@@ -156,22 +124,4 @@ func resultOf(parts []part, a *Arm, seed uint64) *sim.Result {
 		}
 	}
 	panic("exp: arm " + a.Name + " was not run")
-}
-
-func undefined(values []float64) (n int) {
-	for _, v := range values {
-		if math.IsNaN(v) {
-			n++
-		}
-	}
-	return n
-}
-
-// Median is the median of values without NaN: the middle one, or the mean of the two in the middle.
-func Median(values []float64) float64 {
-	v := slices.Sorted(slices.Values(values))
-	if len(v) == 0 {
-		return math.NaN()
-	}
-	return (v[(len(v)-1)/2] + v[len(v)/2]) / 2
 }

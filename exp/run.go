@@ -2,11 +2,12 @@ package exp
 
 import (
 	"fmt"
-	"math"
+	"slices"
 
 	"heddle"
 	"heddle/conf"
 	"heddle/policies"
+	"heddle/policy"
 	"heddle/scenario"
 	"heddle/sim"
 	"heddle/sim/world"
@@ -16,6 +17,9 @@ import (
 // Options say how much of an experiment is run.
 type Options struct {
 	Seeds      []uint64
+	MostSeeds  int  // seeds that follow the last of Seeds are added, up to so many, while a figure is undecided
+	Null       bool // run the null arms; without them no figure is found to be reached by doing nothing
+	Mutations  bool // run the mutations, with the first seeds that an interval needs
 	SweepSeeds int  // the first so many seeds are used for sweeps; 0 leaves sweeps out
 	Effects    bool // run the arms once more with each effect of the world switched off, the first seed
 	Workers    int  // runs at once; 0 = one a processor
@@ -79,25 +83,58 @@ func Run(list []*Experiment, o Options, each func(*Outcome) error) error {
 				o.Report(done, total, e.Name+", "+p.arm.Name)
 			}
 		}
-		if err := runParts(e, plans[i], &o, report); err != nil {
-			return fmt.Errorf("experiment %s: %w", e.Name, err)
+		x, parts, seeds := (*Outcome)(nil), plans[i], o.Seeds
+		plans[i] = nil
+		for add := parts; ; {
+			if err := runParts(e, add, &o, report); err != nil {
+				return fmt.Errorf("experiment %s: %w", e.Name, err)
+			}
+			if x != nil {
+				parts = append(parts, add...)
+			}
+			if x = e.judge(parts, seeds, &o); !x.undecided() || len(seeds) >= o.MostSeeds {
+				break
+			}
+			more := following(seeds, min(seedsForInterval, o.MostSeeds-len(seeds)))
+			seeds = slices.Concat(seeds, more)
+			add = e.plain(more, &o)
+			total += len(add)
 		}
-		if err := each(e.judge(plans[i], &o)); err != nil {
+		if err := each(x); err != nil {
 			return err
 		}
-		plans[i] = nil
 	}
 	return nil
 }
 
-// parts lists the simulations: the arms for all seeds, then with an effect off, then the sweeps.
-func (e *Experiment) parts(o *Options) []part {
+// following returns the n seeds after the last one.
+func following(seeds []uint64, n int) []uint64 {
+	more := make([]uint64, n)
+	for i := range more {
+		more[i] = seeds[len(seeds)-1] + uint64(i) + 1
+	}
+	return more
+}
+
+// plain lists the simulations that figures are judged by: the arms and the null arms, for all seeds.
+func (e *Experiment) plain(seeds []uint64, o *Options) []part {
 	var out []part
-	for i, seed := range o.Seeds {
+	for _, seed := range seeds {
 		for a := range e.Arms {
-			out = append(out, part{arm: &e.Arms[a], seed: seed, off: -1, trace: i == 0})
+			out = append(out, part{arm: &e.Arms[a], seed: seed, off: -1, trace: seed == o.Seeds[0]})
+		}
+		for a := range e.Null {
+			if o.Null {
+				out = append(out, part{arm: &e.Null[a], seed: seed, off: -1})
+			}
 		}
 	}
+	return out
+}
+
+// parts lists the simulations of the first seeds: [Experiment.plain], then with an effect off, the mutations and the sweeps.
+func (e *Experiment) parts(o *Options) []part {
+	out := e.plain(o.Seeds, o)
 	if o.Effects {
 		for off := range effects {
 			for a := range e.Arms {
@@ -105,12 +142,20 @@ func (e *Experiment) parts(o *Options) []part {
 			}
 		}
 	}
-	for s := range e.Sweeps {
-		for _, seed := range o.Seeds[:min(o.SweepSeeds, len(o.Seeds))] {
-			for a := range e.Sweeps[s].Arms {
-				out = append(out, part{arm: &e.Sweeps[s].Arms[a], seed: seed, off: -1})
+	list := func(arms []Arm, seeds int) {
+		for _, seed := range o.Seeds[:min(seeds, len(o.Seeds))] {
+			for a := range arms {
+				out = append(out, part{arm: &arms[a], seed: seed, off: -1})
 			}
 		}
+	}
+	for m := range e.Mutations {
+		if o.Mutations {
+			list(e.Mutations[m].Arms, seedsForInterval)
+		}
+	}
+	for s := range e.Sweeps {
+		list(e.Sweeps[s].Arms, o.SweepSeeds)
 	}
 	return out
 }
@@ -180,6 +225,9 @@ func (e *Experiment) run(p *part, o *Options) error {
 		Stock:  true,
 		Given:  e.Given, KeepTasks: true, Trace: p.trace || e.Traced, Check: o.Check, MaxTime: longest, Workers: 1, Stop: o.Stop,
 	}
+	if p.arm.Prepare != nil {
+		plan.Prepare = func(_ int, set *policy.Set) { p.arm.Prepare(set) }
+	}
 	if p.off >= 0 {
 		effects[p.off].off(&plan.Effects)
 	}
@@ -197,32 +245,22 @@ func (e *Experiment) run(p *part, o *Options) error {
 // experiment. Jobs that are not done by then count as not succeeded.
 const longest = heddle.Time(7 * 24 * heddle.Hour)
 
-// runs collects the runs of one seed, with the experiment's arms by name.
-func runs(parts []part, seed uint64, off int, arms []Arm) Runs {
+// runs collects the runs of one seed, with the experiment's arms by name; instead are arms that stand in the places of those
+// of the same names.
+func runs(parts []part, seed uint64, off int, arms, instead []Arm) Runs {
 	r := Runs{Seed: seed, Arms: map[string]*sim.Result{}, Work: map[string]*workload.Workload{}}
-	for i := range parts {
-		p := &parts[i]
-		if p.seed != seed || p.off != off || p.result == nil {
-			continue
-		}
-		for a := range arms {
-			if p.arm == &arms[a] {
-				r.Arms[p.arm.Name], r.Work[p.arm.Name] = p.result, p.work
+	for _, list := range [][]Arm{arms, instead} {
+		for i := range parts {
+			p := &parts[i]
+			if p.seed != seed || p.result == nil {
+				continue
+			}
+			for a := range list {
+				if p.arm == &list[a] && p.off == off {
+					r.Arms[p.arm.Name], r.Work[p.arm.Name] = p.result, p.work
+				}
 			}
 		}
 	}
 	return r
-}
-
-// spread is the median, the lowest and the highest of values; NaN where one of them is.
-func spread(values []float64) Spread {
-	s := Spread{Values: values, Low: math.Inf(1), High: math.Inf(-1)}
-	for _, v := range values {
-		if math.IsNaN(v) {
-			return Spread{Values: values, Median: v, Low: v, High: v}
-		}
-		s.Low, s.High = min(s.Low, v), max(s.High, v)
-	}
-	s.Median = Median(values)
-	return s
 }

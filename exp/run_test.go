@@ -60,13 +60,13 @@ func TestRun(t *testing.T) {
 				t.Errorf("%d seeds, %d effects, sweeps %+v", len(x.All), len(x.Effects), x.Sweeps)
 			}
 			head := x.Metrics[0]
-			if !head.Reached || !head.SameDirection || head.Ours.Low > head.Ours.Median || head.Ours.Median > head.Ours.High {
+			if head.Verdict != Undecided || !head.SameDirection || head.Ours.Low > head.Ours.Median || head.Ours.Median > head.Ours.High {
 				t.Errorf("headline %+v", head)
 			}
-			if !x.Metrics[2].Reached {
+			if x.Metrics[2].Verdict != Reached {
 				t.Error("the shape does not hold")
 			}
-			if m := x.Metrics[3]; m.Reached || !strings.Contains(m.Why, "3 of 3") {
+			if m := x.Metrics[3]; m.Verdict != Lost || !strings.Contains(m.Why, "3 of 3") {
 				t.Errorf("without a figure: %+v", m)
 			}
 			for _, f := range x.Effects {
@@ -108,29 +108,126 @@ func TestRunNamesWhatFailed(t *testing.T) {
 	}
 }
 
+// A figure stands beside the published one by its median, and by the interval of the median.
 func TestStands(t *testing.T) {
+	inf := math.Inf(1)
 	for _, c := range []struct {
-		kind            Kind
-		published, ours float64
-		same, reached   bool
+		kind                      Kind
+		published, ours, from, to float64
+		same                      bool
+		verdict                   Verdict
 	}{
-		{Gain, 40, 32, true, true},
-		{Gain, 40, 31, true, false},
-		{Gain, 40, 90, true, true},
-		{Gain, 40, -1, false, false},
-		{Gain, -20, -16, true, true},
-		{Cost, 4, 5, true, true},
-		{Cost, 4, 5.1, true, false},
-		{Cost, 4, -3, false, true},
-		{Level, 10, 8, true, true},
-		{Level, 10, 12.1, true, false},
-		{Level, -10, -9, true, true},
-		{Measured, 1, 1, true, false},
-		{Gain, 10, math.NaN(), false, false},
+		{Gain, 40, 32, 32, 33, true, Reached},
+		{Gain, 40, 35, 31, 36, true, Undecided},
+		{Gain, 40, 31, 30, 31.5, true, Lost},
+		{Gain, 40, 31, 30, 33, true, Undecided},
+		{Gain, 40, 35, -inf, inf, true, Undecided},
+		{Gain, 40, 60, 55, 65, true, Reached},
+		{Gain, 40, 61, 55, 65, true, Exceeded},
+		{Gain, 40, -1, -2, 0, false, Lost},
+		{Gain, -20, -16, -17, -16, true, Reached},
+		{Gain, -20, -31, -32, -16, true, Exceeded},
+		{Cost, 4, 5, 4, 5, true, Reached},
+		{Cost, 4, 5.1, 5.1, 6, true, Lost},
+		{Cost, 4, 4, 3, 6, true, Undecided},
+		{Cost, 4, -3, -4, -1, false, Exceeded},
+		{Level, 10, 8, 8, 8, true, Reached},
+		{Level, 10, 12.1, 12.1, 12.1, true, Lost},
+		{Level, 10, 10, 7, 13, true, Undecided},
+		{Level, -10, -9, -9, -9, true, Reached},
+		{Level, 10, 20, -inf, inf, true, Undecided},
+		{Measured, 1, 1, 1, 1, true, OnlyMeasured},
+		{SetUp, 1, 5, 5, 5, true, OfSetUp},
+		{Gain, 10, math.NaN(), math.NaN(), math.NaN(), false, Lost},
 	} {
 		m := Metric{Kind: c.kind, Published: c.published}
-		if same, reached := m.stands(c.ours); same != c.same || reached != c.reached {
-			t.Errorf("%v %v beside %v: direction %v, reached %v", c.kind, c.ours, c.published, same, reached)
+		if same, v := m.stands(&Spread{Median: c.ours, From: c.from, To: c.to}); same != c.same || v != c.verdict {
+			t.Errorf("%v %v (%v to %v) beside %v: direction %v, %v", c.kind, c.ours, c.from, c.to, c.published, same, v)
+		}
+	}
+}
+
+// What the null arm reaches, and what no schedule can, does not count.
+func TestNullAndBoundComeFirst(t *testing.T) {
+	figure := func(x float64) []Runs {
+		all := make([]Runs, seedsForInterval)
+		for i := range all {
+			all[i].Seed = uint64(x)
+		}
+		return all
+	}
+	of := func(r Runs) float64 { return float64(r.Seed) }
+	bound := func(x float64) func(Runs) float64 { return func(Runs) float64 { return x } }
+	for _, c := range []struct {
+		kind       Kind
+		ours, null float64
+		bound      func(Runs) float64
+		verdict    Verdict
+	}{
+		{Gain, 40, 0, nil, Reached},
+		{Gain, 40, 33, nil, NullReaches},
+		{Gain, 90, 33, nil, NullReaches},
+		{Gain, 10, 0, nil, Lost},
+		{Gain, 10, 0, bound(31), Unattainable},
+		{Gain, 10, 0, bound(33), Lost},
+		{Gain, 10, 0, bound(math.NaN()), Lost},
+		{Cost, 70, 0, bound(60), NullReaches}, // doing nothing costs nothing
+		{Cost, 70, 90, bound(60), Unattainable},
+		{Cost, 70, 90, bound(30), Lost},
+		{SetUp, 40, 40, bound(0), OfSetUp},
+	} {
+		m := Metric{Kind: c.kind, Published: 40, Of: of, Bound: c.bound}
+		if x := m.judge(figure(c.ours), figure(c.null)); x.Verdict != c.verdict {
+			t.Errorf("%+v: %v", c, x.Verdict)
+		}
+	}
+}
+
+// The interval of a median is that of the binomial distribution.
+func TestIntervalOfTheMedian(t *testing.T) {
+	for n, k := range map[int]int{5: 0, 6: 1, 8: 1, 9: 2, 12: 3, 18: 5, 20: 6, 24: 7, 30: 10} { // as tables of the sign test have them
+		if got := rank(n); got != k {
+			t.Errorf("%d values: the %dth from either end, want the %dth", n, got, k)
+		}
+	}
+	s := spread([]float64{3, 1, 2, 6, 5, 4, 9, 7, 8})
+	if s.From != 2 || s.To != 8 || s.Median != 5 || s.Low != 1 || s.High != 9 {
+		t.Errorf("%+v", s)
+	}
+	if s = spread([]float64{1, 2}); !math.IsInf(s.From, -1) || !math.IsInf(s.To, 1) {
+		t.Errorf("two values: %+v", s)
+	}
+}
+
+// Seeds are added while a figure is undecided, and no longer; the null arm runs with each of them, mutations with the first.
+func TestSeedsAreAdded(t *testing.T) {
+	e := small()
+	e.Sweeps, e.LivesOff = nil, nil
+	e.Null = []Arm{{Name: "fair", Profile: "fifo"}}
+	e.Mutations = []Mutation{{Name: "fair is FIFO", Arms: e.Null, Loses: []string{e.Metrics[0].Name}}}
+	of := e.Metrics[0].Of
+	e.Metrics = e.Metrics[:1]
+	for _, c := range []struct {
+		published float64 // as a part of the median gain
+		seeds     int
+		verdict   Verdict
+	}{{1, 6, Reached}, {1 / enoughGain, 18, Undecided}, {3, 6, Lost}} {
+		// Odd seeds are better than even ones, so that a threshold in the middle stays undecided.
+		e.Metrics[0].Of = func(r Runs) float64 { return of(r) * (1 + 0.1*(float64(r.Seed%2)-0.5)) }
+		e.Metrics[0].Published = c.published * 91
+		o := Options{Seeds: []uint64{1, 2, 3, 4, 5, 6}, MostSeeds: 18, Null: true, Mutations: true}
+		err := Run([]*Experiment{e}, o, func(x *Outcome) error {
+			m := x.Metrics[0]
+			if len(x.Seeds) != c.seeds || len(m.Ours.Values) != c.seeds || len(m.Null.Values) != c.seeds || m.Null.High != 0 || m.Verdict != c.verdict {
+				t.Errorf("published %v: seeds %v, %+v", e.Metrics[0].Published, x.Seeds, m)
+			}
+			if f := x.Mutations[0].Figures; len(f) != 1 || len(f[0].Ours.Values) != 6 || f[0].Verdict != Lost {
+				t.Errorf("the mutation: %+v", f)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
 	}
 }

@@ -23,9 +23,13 @@ type Line struct {
 		Low    Number `json:"low"`
 		High   Number `json:"high"`
 	} `json:"ours"`
-	SameDirection bool   `json:"same_direction"`
-	Reached       bool   `json:"reached"`
-	Why           string `json:"why"`
+	Interval      [2]Number `json:"interval"` // of the median, 95 %
+	Null          Number    `json:"null"`     // the null arm's median; null where there is none
+	Bound         Number    `json:"bound"`    // what no schedule goes beyond; null where it is not known
+	SameDirection bool      `json:"same_direction"`
+	Reached       bool      `json:"reached"` // or exceeded
+	Verdict       string    `json:"verdict"`
+	Why           string    `json:"why"`
 }
 
 // A Number is a figure to nine significant digits, which is more than any of them means and less than
@@ -58,7 +62,9 @@ func (o *Outcome) Lines() []Line {
 		m := &o.Metrics[i]
 		l := Line{
 			System: o.Experiment.System, Experiment: o.Experiment.Name, Metric: m.Name, Unit: m.Unit, Kind: m.Kind.String(),
-			Published: Number(m.Published), SameDirection: m.SameDirection, Reached: m.Reached, Why: m.Why,
+			Published: Number(m.Published), SameDirection: m.SameDirection, Reached: m.Verdict.Good(),
+			Verdict: m.Verdict.String(), Why: m.Why, Null: Number(m.Null.Median), Bound: Number(m.Limit.Median),
+			Interval: [2]Number{Number(m.Ours.From), Number(m.Ours.To)},
 		}
 		switch {
 		case m.Kind == Shape, m.Kind == Measured && m.Text != "":
@@ -119,21 +125,21 @@ func ReadSummaries(path string, r io.Reader) ([]Summary, error) {
 	return list, nil
 }
 
-// A Shortfall is a reason and the metrics that are not reached for it.
+// A Shortfall is a reason and the metrics that are lost or undecided for it.
 type Shortfall struct {
-	Metrics []*Verdict
+	Metrics []*Judged
 	Why     string
 }
 
 // unexplained stands for the reason where there is none.
 const unexplained = "No explanation has been found."
 
-// Shortfalls groups the metrics that are not reached by their reason, in order.
+// Shortfalls groups the metrics that are lost or undecided by their reason, in order.
 func (o *Outcome) Shortfalls() []Shortfall {
 	var out []Shortfall
 	for i := range o.Metrics {
 		m := &o.Metrics[i]
-		if !m.Counted || m.Reached {
+		if m.Verdict != Lost && m.Verdict != Undecided {
 			continue
 		}
 		why := strings.TrimSpace(m.Why)
@@ -159,32 +165,61 @@ func (s *Shortfall) Names() []string {
 	return names
 }
 
-// A Row is a verdict as tables for people have it.
-type Row struct{ Name, Published, Ours, Range, Direction, Reached string }
+// A Row is a figure as tables for people have it.
+type Row struct{ Name, Published, Ours, Range, Null, Direction, Verdict string }
 
-// Row returns the verdict for people.
-func (v *Verdict) Row() Row {
-	r := Row{Name: v.Name, Published: Figure(v.Published, v.Unit), Ours: Figure(v.Ours.Median, v.Unit), Reached: yesNo(v.Reached)}
+// Row returns the figure for people.
+func (v *Judged) Row() Row {
+	r := Row{Name: v.Name, Published: Figure(v.Published, v.Unit), Ours: Figure(v.Ours.Median, v.Unit), Verdict: v.Verdict.String()}
 	switch {
 	case v.Kind == Shape && math.IsNaN(v.Ours.Median): // it has no number
 		r.Ours = ""
 	case v.Ours.Low != v.Ours.High:
 		r.Range = Figure(v.Ours.Low, "") + " – " + Figure(v.Ours.High, "")
 	}
-	r.Direction = yesNo(v.SameDirection)
+	if !math.IsNaN(v.Null.Median) {
+		r.Null = Figure(v.Null.Median, v.Unit)
+	}
+	if v.Verdict.Counted() && v.Kind != Shape {
+		r.Direction = yesNo(v.SameDirection)
+	}
 	switch {
 	case v.Text != "":
 		r.Published = v.Text
 	case v.Kind == Measured && v.Published == 0: // nothing was published
 		r.Published = Figure(math.NaN(), "")
 	}
-	if v.Kind == Shape {
-		r.Direction = ""
-	}
-	if !v.Counted {
-		r.Direction, r.Reached = "", ""
-	}
 	return r
+}
+
+// A Tally counts figures by their verdicts.
+type Tally struct {
+	By            [OnlyMeasured + 1]int // by verdict
+	SameDirection int                   // of those that count
+}
+
+// Add counts the figures of an outcome.
+func (t *Tally) Add(x *Outcome) {
+	for i := range x.Metrics {
+		m := &x.Metrics[i]
+		if t.By[m.Verdict]++; m.Verdict.Counted() && m.SameDirection {
+			t.SameDirection++
+		}
+	}
+}
+
+// Counted is how many figures could be reached.
+func (t *Tally) Counted() int { return t.By[Lost] + t.By[Undecided] + t.Good() }
+
+// Good is how many are reached or exceeded.
+func (t *Tally) Good() int { return t.By[Reached] + t.By[Exceeded] }
+
+// String says it in a sentence.
+func (t *Tally) String() string {
+	return fmt.Sprintf("Of %d figures that count, %d are reached, %d exceeded, %d undecided and %d lost; %d have the published direction. "+
+		"Not counted: %d null, %d unattainable, %d set-up, %d measured.",
+		t.Counted(), t.By[Reached], t.By[Exceeded], t.By[Undecided], t.By[Lost], t.SameDirection,
+		t.By[NullReaches], t.By[Unattainable], t.By[OfSetUp], t.By[OnlyMeasured])
 }
 
 func yesNo(yes bool) string {

@@ -17,42 +17,41 @@ import (
 
 // reportFlags are the flags of exp report.
 type reportFlags struct {
-	seeds, sweepSeeds count
-	firstSeed         uint64
-	out, readme       string
+	seeds       expSeeds
+	sweepSeeds  count
+	out, readme string
 }
 
 func newExpReport(a *app) *cobra.Command {
-	f := &reportFlags{seeds: count{n: 5, most: maxSeeds}, sweepSeeds: count{n: 3, most: maxSeeds}}
+	f := &reportFlags{seeds: newExpSeeds(), sweepSeeds: count{n: 3, most: maxSeeds}}
 	cmd := &cobra.Command{
 		Use:   "report [flags] [SYSTEM...]",
 		Short: "Run everything and write a page for each system, with plots",
-		Long: `Run the experiments of systems (all of them, if none is named): every arm with every seed, once more with
-each effect of the world switched off, and the sweeps. Write for each system SYSTEM.md, with its plots in
+		Long: `Run the experiments of systems (all of them, if none is named): every arm and null arm with every seed,
+the mutations, the arms once more with each effect of the world switched off, and the sweeps. Write for each system SYSTEM.md, with its plots in
 plots/, and SYSTEM.json, the figures by seed that the tests hold the program to.`,
 		Example: `  heddle exp report
   heddle exp report --out /tmp/pages coupling dress`,
 		ValidArgs: catalogue.Names(),
 		Args:      cobra.OnlyValidArgs,
-		RunE: func(_ *cobra.Command, systems []string) error {
+		RunE: func(cmd *cobra.Command, systems []string) error {
 			if len(systems) == 0 {
 				systems = catalogue.Names()
 			}
-			return a.report(f, systems)
+			return a.report(f, f.seeds.options(cmd.Flags()), systems)
 		},
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.out, "out", "docs/experiments", "write the pages to `DIR`")
 	fl.StringVar(&f.readme, "readme", "", "replace the table of headlines in `FILE`; needs all systems")
-	fl.Var(&f.seeds, "seeds", "runs of each arm, each with a seed of its own")
+	f.seeds.add(fl)
 	fl.Var(&f.sweepSeeds, "sweep-seeds", "runs of each arm of a sweep, with the first of those seeds")
-	fl.Uint64Var(&f.firstSeed, "first-seed", 1, "the first seed, `K`; the others follow")
 	must(cmd.MarkFlagDirname("out"))
 	return cmd
 }
 
 // report runs the systems' experiments and writes their pages.
-func (a *app) report(f *reportFlags, systems []string) error {
+func (a *app) report(f *reportFlags, o exp.Options, systems []string) error {
 	if f.readme != "" && len(systems) < len(catalogue.Names()) {
 		return usagef("--readme needs all systems: its table has a line for each")
 	}
@@ -60,7 +59,7 @@ func (a *app) report(f *reportFlags, systems []string) error {
 	if err != nil {
 		return err
 	}
-	o := exp.Options{Seeds: seedsFrom(f.firstSeed, f.seeds.n), SweepSeeds: f.sweepSeeds.n, Effects: true}
+	o.SweepSeeds, o.Effects, o.Mutations = f.sweepSeeds.n, true, true
 	var sections []*page.Section
 	kept := map[string][]exp.Summary{}
 	err = a.experiment(list, o, func(x *exp.Outcome) error {

@@ -1,6 +1,6 @@
 // Package exptest is the suite that the experiments of every system must pass, and what tests of single ones share.
 //
-// Whole looks at what is written, AsKept at what it comes to. Neither knows a system.
+// Whole looks at what is written, AsKept at what it comes to, and MutationsLose at whether that can fail. None knows a system.
 package exptest
 
 import (

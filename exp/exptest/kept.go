@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"heddle/exp"
@@ -31,6 +32,9 @@ func AsKept(t *testing.T, system *exp.System) {
 			}
 			for i, m := range x.Summary().Metrics {
 				k := s.Metrics[i]
+				if limit := x.Metrics[i].Limit.Median; beyond(x.Metrics[i].Kind, float64(m.Ours.Median), limit) {
+					t.Errorf("%s: %v, which no schedule can come to: the bound is %v", m.Metric, m.Ours.Median, limit)
+				}
 				if k.Metric != m.Metric || len(m.Values) > 0 && (len(k.Values) == 0 || !alike(float64(m.Values[0]), float64(k.Values[0]))) {
 					t.Errorf("%s: %v, kept is %s: %v", m.Metric, m.Values, k.Metric, k.Values)
 				}
@@ -40,6 +44,57 @@ func AsKept(t *testing.T, system *exp.System) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// beyond says whether a figure is better than its bound.
+func beyond(k exp.Kind, ours, bound float64) bool {
+	const digits = 1e-6
+	if k == exp.Cost {
+		return ours < bound-digits*max(1, math.Abs(bound))
+	}
+	return ours > bound+digits*max(1, math.Abs(bound))
+}
+
+// MutationsLose checks that mistakes in a system's mechanisms are noticed: the figures that a mutation names are reached or
+// exceeded as they are kept, and with the mutation they are not, by the seeds that an interval needs.
+func MutationsLose(t *testing.T, system *exp.System) {
+	if testing.Short() {
+		t.Skip("it runs experiments")
+	}
+	kept := summaries(t, system.Name)
+	experiments := system.Experiments()
+	for i := range experiments {
+		e := &experiments[i]
+		if len(e.Mutations) == 0 {
+			continue
+		}
+		t.Run(e.Name, func(t *testing.T) {
+			for _, m := range e.Mutations {
+				for _, name := range m.Loses {
+					at := slices.IndexFunc(kept[e.Name].Metrics, func(k exp.KeptMetric) bool { return k.Metric == name })
+					if at < 0 || !kept[e.Name].Metrics[at].Reached {
+						t.Errorf("%s: %s is not reached without it", m.Name, name)
+					}
+				}
+			}
+			only := *e
+			only.Sweeps, only.Null = nil, nil
+			o := exp.Options{Seeds: []uint64{1, 2, 3, 4, 5, 6}, Mutations: true}
+			err := exp.Run([]*exp.Experiment{&only}, o, func(x *exp.Outcome) error {
+				for _, m := range x.Mutations {
+					for _, f := range m.Figures {
+						if f.Verdict.Good() {
+							t.Errorf("%s: %s is %s still: %v", m.Name, f.Name, f.Verdict, f.Ours.Median)
+						}
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 

@@ -41,9 +41,30 @@ func checkExperiment(t *testing.T, e *exp.Experiment) {
 	if e.Title == "" || e.Source == "" || e.Method == "" || len(e.Arms) == 0 || len(e.Metrics) == 0 {
 		t.Errorf("%s: something is missing", e.Name)
 	}
+	metrics := map[string]bool{}
 	for _, m := range e.Metrics {
+		if metrics[m.Name] {
+			t.Errorf("%s: metric %q twice", e.Name, m.Name)
+		}
+		metrics[m.Name] = true
+		if (m.Bound != nil) != (m.BoundIs != "") || m.Bound != nil && m.Kind != exp.Gain && m.Kind != exp.Cost {
+			t.Errorf("%s, %s: a bound without its arithmetic, or of a %v", e.Name, m.Name, m.Kind)
+		}
 		if (m.Kind == exp.Shape) != (m.Holds != nil) || m.Kind == exp.Shape && m.Text == "" || m.Kind != exp.Shape && m.Of == nil {
 			t.Errorf("%s, %s: what is missing, or too much, for a %v", e.Name, m.Name, m.Kind)
+		}
+	}
+	if (len(e.Null) > 0) != (e.NullIs != "") {
+		t.Errorf("%s: a null arm without a word for what it is", e.Name)
+	}
+	for _, m := range e.Mutations {
+		if len(m.Loses) == 0 {
+			t.Errorf("%s, %s: nothing is said to be lost", e.Name, m.Name)
+		}
+		for _, name := range m.Loses {
+			if !metrics[name] {
+				t.Errorf("%s, %s: no metric %q", e.Name, m.Name, name)
+			}
 		}
 	}
 	for _, p := range e.Plots {
@@ -70,6 +91,18 @@ func checkArms(t *testing.T, e *exp.Experiment, read map[string]bool) {
 		}
 		arms[e.Arms[i].Name] = true
 		checkArm(t, e, &e.Arms[i], read)
+	}
+	instead := [][]exp.Arm{e.Null}
+	for _, m := range e.Mutations {
+		instead = append(instead, m.Arms)
+	}
+	for _, list := range instead {
+		for i := range list {
+			if !arms[list[i].Name] {
+				t.Errorf("%s: %s stands for no arm", e.Name, list[i].Name)
+			}
+			checkArm(t, e, &list[i], read)
+		}
 	}
 	for _, s := range e.Sweeps {
 		if !arms[s.Base] {

@@ -10,7 +10,7 @@ import (
 // Headlines returns the table with one line for each system that has a section: its headline figure, the
 // published one and ours.
 func Headlines(systems []exp.System, sections []*Section) []byte {
-	t := newTable("system", "headline", "published", "ours", "lowest – highest", "reached", "figures reached")
+	t := newTable("system", "headline", "published", "ours", "lowest – highest", "verdict", "figures reached or exceeded")
 	t.right(2, 3, 4, 6)
 	for i := range systems {
 		system := &systems[i]
@@ -20,9 +20,9 @@ func Headlines(systems []exp.System, sections []*Section) []byte {
 			continue
 		}
 		r := own[at].outcome.Metrics[0].Row()
-		reached, counted := tally(own)
-		t.row(fmt.Sprintf("[%s](docs/experiments/%s.md)", system.Title, system.Name), escape(r.Name), escape(r.Published), r.Ours, r.Range, r.Reached,
-			fmt.Sprintf("%d of %d", reached, counted))
+		all := tally(own)
+		t.row(fmt.Sprintf("[%s](docs/experiments/%s.md)", system.Title, system.Name), escape(r.Name), escape(r.Published), r.Ours, r.Range, r.Verdict,
+			fmt.Sprintf("%d of %d", all.Good(), all.Counted()))
 	}
 	return []byte(t.String())
 }

@@ -104,12 +104,11 @@ func Page(system *exp.System, sections []*Section) []byte {
 	if system.Paper != "" {
 		fmt.Fprintf(&b, "The paper: %s\n\n", system.Paper)
 	}
-	reached, counted := tally(sections)
-	fmt.Fprintf(&b, "%d of %d figures are reached. Ours is the median over seeds, beside it the lowest and the highest.\n"+
-		"A gain is reached from 0.8 of the published effect on, a cost up to 1.25 of the published loss, a level within\n"+
-		"20 %% of the published value, a shape if it holds. Times of our own code, and what parameters were set by,\nare shown and not judged.\n\n", reached, counted)
-	b.WriteString(manner)
-	b.WriteString(figures(sections))
+	all := tally(sections)
+	fmt.Fprintf(&b, "%s\n\n%s%s%s", all.String(), judged, manner, figures(sections))
+	if len(system.SetUp) > 0 {
+		b.WriteString("\n" + setUp(system.SetUp))
+	}
 	for _, s := range sections {
 		s.write(&b)
 	}
@@ -120,31 +119,43 @@ func Page(system *exp.System, sections []*Section) []byte {
 const manner = "Every arm is simulated as a stock ResourceManager with a node agent beside every NodeManager: nothing is given away\n" +
 	"between reports of nodes, nodes report at a fixed interval, and they report the ends of containers with their next\nheartbeat.\n\n"
 
-// tally counts published figures.
-func tally(sections []*Section) (reached, counted int) {
-	for _, s := range sections {
-		for i := range s.outcome.Metrics {
-			if m := &s.outcome.Metrics[i]; m.Counted {
-				counted++
-				if m.Reached {
-					reached++
-				}
-			}
-		}
+// judged says how a figure gets its verdict: see [exp.Verdict].
+const judged = "Ours is the median over seeds, beside it the lowest and the highest. A gain is *reached* from 0.8 to 1.5 times the\n" +
+	"published effect and *exceeded* above, a cost is reached up to 1.25 times the published loss and exceeded where nothing is\n" +
+	"lost, a level is reached within 20 % of the published value, and a shape if it holds. Seeds are added until the interval\n" +
+	"that holds the median in 95 of 100 such samples lies on one side of the threshold; where it does not, the figure is\n" +
+	"*undecided*. What the null arm reaches too says nothing of the mechanism (*null*). What no schedule can reach in the set-up\n" +
+	"as it is described is *unattainable*. Figures of baselines say whether the set-up is the paper's (*set-up*).\n\n"
+
+// setUp is the table of what was determined by what.
+func setUp(list []exp.Decision) string {
+	t := newTable("of the set-up", "chosen", "by")
+	for _, d := range list {
+		t.row(escape(d.What), escape(d.Chosen), escape(d.By))
 	}
-	return reached, counted
+	return "What the paper publishes of its baselines and its set-up determines workload and world; nothing that it publishes of its own\n" +
+		"system does.\n\n" + t.String()
+}
+
+// tally counts the figures of sections.
+func tally(sections []*Section) exp.Tally {
+	var all exp.Tally
+	for _, s := range sections {
+		all.Add(s.outcome)
+	}
+	return all
 }
 
 // figures is the table of all figures of a system.
 func figures(sections []*Section) string {
-	t := newTable("experiment", "figure", "published", "ours", "lowest – highest", "same direction", "reached")
-	t.right(2, 3, 4)
+	t := newTable("experiment", "figure", "published", "ours", "lowest – highest", "null arm", "same direction", "verdict")
+	t.right(2, 3, 4, 5)
 	for _, s := range sections {
 		name := fmt.Sprintf("[%s](#%s)", s.outcome.Experiment.Name, s.outcome.Experiment.Name)
 		for i := range s.outcome.Metrics {
 			m := &s.outcome.Metrics[i]
 			r := m.Row()
-			t.row(name, escape(r.Name), escape(r.Published), r.Ours, r.Range, r.Direction, r.Reached)
+			t.row(name, escape(r.Name), escape(r.Published), r.Ours, r.Range, r.Null, r.Direction, r.Verdict)
 			name = ""
 		}
 	}
@@ -165,6 +176,8 @@ func (s *Section) write(b *strings.Builder) {
 		b.WriteString(p + "\n\n")
 	}
 	s.shortfalls(b)
+	s.bounds(b)
+	s.mutations(b)
 	s.effects(b)
 	for i := range s.outcome.Sweeps {
 		writeSweep(b, &s.outcome.Sweeps[i], s.swept[i])
@@ -184,7 +197,11 @@ func (s *Section) arms() string {
 		profiles = append(profiles, fmt.Sprintf("%-*s  %s", wide, a.Name, profileOf(a)))
 		tell = tell || profileOf(a) != a.Name
 	}
-	text := "Arms: " + strings.Join(names, "; ") + ". " + seeds(s.outcome.Seeds) + "."
+	text := "Arms: " + strings.Join(names, "; ") + ". "
+	if e := s.outcome.Experiment; len(e.Null) > 0 {
+		text += "Null arm: " + strings.TrimSuffix(e.NullIs, ".") + ". "
+	}
+	text += seeds(s.outcome.Seeds) + "."
 	if tell {
 		text += "\n\n<details><summary>The arms as profiles</summary>\n\n```\n" + strings.Join(profiles, "\n") + "\n```\n\n</details>"
 	}
@@ -211,14 +228,14 @@ func seeds(list []uint64) string {
 	return "Seeds " + strings.Trim(strings.ReplaceAll(fmt.Sprint(list), " ", ", "), "[]")
 }
 
-// shortfalls says of each figure that is not reached by how much, and why; figures with one reason
+// shortfalls says of each figure that is lost or undecided by how much, and why; figures with one reason
 // together.
 func (s *Section) shortfalls(b *strings.Builder) {
 	all := s.outcome.Shortfalls()
 	if len(all) == 0 {
 		return
 	}
-	b.WriteString("Not reached:\n\n")
+	b.WriteString("Lost or undecided:\n\n")
 	for _, f := range all {
 		var lines []string
 		for _, m := range f.Metrics {
@@ -230,7 +247,7 @@ func (s *Section) shortfalls(b *strings.Builder) {
 }
 
 // shortfall says by how much a figure is not reached.
-func shortfall(m *exp.Verdict) string {
+func shortfall(m *exp.Judged) string {
 	ours, published := m.Ours.Median, m.Published
 	off := fmt.Sprintf("%s against %s", exp.Figure(ours, m.Unit), exp.Figure(published, m.Unit))
 	switch {
@@ -238,6 +255,10 @@ func shortfall(m *exp.Verdict) string {
 		return fmt.Sprintf("published is “%s”, which does not hold", strings.TrimSuffix(escape(m.Text), "."))
 	case math.IsNaN(ours):
 		return "there is no figure"
+	case m.Verdict == exp.Undecided && math.IsInf(m.Ours.From, 0):
+		return off
+	case m.Verdict == exp.Undecided:
+		return fmt.Sprintf("%s, with a median between %s and %s", off, exp.Figure(m.Ours.From, ""), exp.Figure(m.Ours.To, ""))
 	case published == 0:
 		return off
 	case m.Kind == exp.Level:
@@ -250,6 +271,39 @@ func shortfall(m *exp.Verdict) string {
 		return off + ", the other direction"
 	}
 	return fmt.Sprintf("%s, %.0f %% of the published effect", off, 100*ours/published)
+}
+
+// bounds says of each figure that no schedule can reach what one could.
+func (s *Section) bounds(b *strings.Builder) {
+	for i := range s.outcome.Metrics {
+		if m := &s.outcome.Metrics[i]; m.Verdict == exp.Unattainable {
+			fmt.Fprintf(b, "No schedule can reach the published %s of %s here; the bound is %s. %s\n\n",
+				exp.Figure(m.Published, m.Unit), escape(m.Name), exp.Figure(m.Limit.Median, m.Unit), upperFirst(strings.TrimSpace(m.BoundIs)))
+		}
+	}
+}
+
+// mutations is the table of figures that must be lost by mistakes in the mechanism.
+func (s *Section) mutations(b *strings.Builder) {
+	n := 0
+	t := newTable("with the mistake", "figure", "without it", "with it", "then it is")
+	t.right(2, 3)
+	for i := range s.outcome.Mutations {
+		x := &s.outcome.Mutations[i]
+		name := escape(x.Name)
+		for k := range x.Figures {
+			f := &x.Figures[k]
+			n = len(f.Ours.Values)
+			at := slices.IndexFunc(s.outcome.Metrics, func(m exp.Judged) bool { return m.Name == f.Name })
+			with := f.Row()
+			t.row(name, escape(f.Name), s.outcome.Metrics[at].Row().Ours, with.Ours, with.Verdict)
+			name = ""
+		}
+	}
+	if n == 0 {
+		return
+	}
+	fmt.Fprintf(b, "Figures that are the mechanism's own are lost by a mistake in it (the first %d seeds):\n\n%s\n", n, t)
 }
 
 // effects is the table of the headline without each effect of the world.

@@ -19,7 +19,10 @@ import (
 )
 
 // ours is the system of small.
-var ours = exp.System{Name: "heddle", Title: "Heddle", What: "It is one thing. It does another."}
+var ours = exp.System{
+	Name: "heddle", Title: "Heddle", What: "It is one thing. It does another.",
+	SetUp: []exp.Decision{{What: "nodes", Chosen: "four | 8 GiB", By: "the text"}},
+}
 
 // small is an experiment with one of everything a page can have.
 func small() *exp.Experiment {
@@ -46,9 +49,13 @@ workload:
 			{Name: "a gain that is too small", Published: 1000, Unit: "%", Of: func(r exp.Runs) float64 { return 100 }},
 			{Name: "a loss instead of a gain", Published: 10, Unit: "%", Of: func(r exp.Runs) float64 { return -3 }},
 			{Name: "the small job ends first", Kind: exp.Shape, Text: "It ends first", Holds: func([]exp.Runs) bool { return false }},
+			{Name: "a gain beyond all", Published: 50, Unit: "%", Of: func(exp.Runs) float64 { return 1 }, Bound: func(exp.Runs) float64 { return 3 }, BoundIs: "1 of 30 is 3 %."},
+			{Name: "JCT of the large job", Unit: "s", Kind: exp.SetUp, Published: 40, Of: func(exp.Runs) float64 { return 39 }},
 			{Name: "time to decide", Unit: "ms", Kind: exp.Measured, Published: 50, Of: func(exp.Runs) float64 { return 0.5 }},
 		},
-		LivesOff: []string{"noise"},
+		Null: []exp.Arm{{Name: "fair, patient", Profile: "fifo"}}, NullIs: "nobody shares.",
+		Mutations: []exp.Mutation{{Name: "sharing off", Arms: []exp.Arm{{Name: "fair, patient", Profile: "fifo"}}, Loses: []string{"JCT of the small job, reduction"}}},
+		LivesOff:  []string{"noise"},
 		Plots: []exp.Plot{
 			{Kind: exp.RunningOverTime, Title: "Running maps and reduces"},
 			{Kind: exp.CDF, Title: "Completion times"},
@@ -74,7 +81,7 @@ workload:
 func outcome(t *testing.T, e *exp.Experiment) *exp.Outcome {
 	t.Helper()
 	var out *exp.Outcome
-	o := exp.Options{Seeds: []uint64{1, 2, 3}, SweepSeeds: 2, Effects: true}
+	o := exp.Options{Seeds: []uint64{1, 2, 3, 4, 5, 6}, SweepSeeds: 2, Effects: true, Null: true, Mutations: true}
 	if err := exp.Run([]*exp.Experiment{e}, o, func(x *exp.Outcome) error { out = x; return nil }); err != nil {
 		t.Fatal(err)
 	}
@@ -87,12 +94,16 @@ func TestPage(t *testing.T) {
 	text := string(Page(&ours, []*Section{s}))
 	for _, want := range []string{
 		"# Heddle\n\nIt is one thing. It does another.\n", "## small-behind-large\n", "**A small job behind a large one** (Fig. 1)", "Two jobs on four nodes.",
-		"1 of 6 figures are reached",
+		"Of 6 figures that count, 1 are reached, 0 exceeded, 0 undecided and 5 lost; 4 have the published direction. " +
+			"Not counted: 0 null, 1 unattainable, 1 set-up, 1 measured.\n",
+		"| nodes | four \\| 8 GiB | the text |", "Null arm: nobody shares. Seeds 1 to 6.",
+		"No schedule can reach the published 50.0 % of a gain beyond all here; the bound is 3.0 %. 1 of 30 is 3 %.\n",
+		"| sharing off | JCT of the small job, reduction | 75.0 % | 0.0 % | lost |",
 		"Every arm is simulated as a stock ResourceManager with a node agent",
 		"| [small-behind-large](#small-behind-large) | JCT of the small job, reduction | 50.0 % | ",
-		"|  | time to decide | 50.0 ms | 0.50 ms |  |  |  |",
-		"|  | the small job ends first | It ends first |  |  |  | no |",
-		"Arms: fifo; fair, patient. Seeds 1 to 3.",
+		"|  | time to decide | 50.0 ms | 0.50 ms |  | 0.50 ms |  | measured |",
+		"|  | the small job ends first | It ends first |  |  |  |  | lost |",
+		"Arms: fifo; fair, patient. ",
 		"\nfifo           fifo\nfair, patient  fair --set place.map={delay: {node_wait: 4}} --set estimate.remaining=progress\n",
 		"where 20 % are allowed.\n  The *world* is slower | wider\n", // Markdown of the experiment's own
 		"- makespan, increase: 1.0 % against 0.50 %, 2.00 times the published loss;\n" + // one reason
@@ -162,7 +173,7 @@ func TestFailures(t *testing.T) {
 	e.Metrics = e.Metrics[6:]
 	s := New(outcome(t, e))
 	text := string(Page(&ours, []*Section{s}))
-	if want := `**Jobs that did not succeed**, over all seeds: fifo: 3 of 6, the first too\_large `; !strings.Contains(text, want) {
+	if want := `**Jobs that did not succeed**, over all seeds: fifo: 6 of 12, the first too\_large `; !strings.Contains(text, want) {
 		t.Errorf("the page lacks %q:\n%s", want, text)
 	}
 }
@@ -197,7 +208,7 @@ func TestHeadlines(t *testing.T) {
 	s := New(outcome(t, small()))
 	text := string(Headlines([]exp.System{ours}, []*Section{s}))
 	if lines := strings.Split(strings.TrimSpace(text), "\n"); len(lines) != 3 ||
-		!strings.HasPrefix(lines[2], "| [Heddle](docs/experiments/heddle.md) | JCT of the small job, reduction | 50.0 % | ") || !strings.HasSuffix(lines[2], " | yes | 1 of 6 |") {
+		!strings.HasPrefix(lines[2], "| [Heddle](docs/experiments/heddle.md) | JCT of the small job, reduction | 50.0 % | ") || !strings.HasSuffix(lines[2], " | reached | 1 of 6 |") {
 		t.Errorf("headlines:\n%s", text)
 	}
 	if text := string(Headlines([]exp.System{ours}, nil)); strings.Count(text, "\n") != 2 {

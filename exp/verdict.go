@@ -1,0 +1,157 @@
+package exp
+
+import (
+	"fmt"
+	"math"
+)
+
+// Verdict says how a figure stands beside the published one.
+type Verdict uint8
+
+// The verdicts. The first four count, the others are shown.
+const (
+	Lost         Verdict = iota // not reached
+	Undecided                   // the interval of the median spans the threshold
+	Reached                     // see [Kind]
+	Exceeded                    // better than what was published, by more than chance explains
+	NullReaches                 // the null arm reaches it too
+	Unattainable                // no schedule reaches it in this set-up: see [Metric].Bound
+	OfSetUp                     // a baseline's figure
+	OnlyMeasured                // nothing to be reached
+)
+
+// String returns the verdict as it stands in JSON and in tables.
+func (v Verdict) String() string {
+	return [...]string{"lost", "undecided", "reached", "exceeded", "null", "unattainable", "set-up", "measured"}[v]
+}
+
+// Counted says whether a figure of this verdict is among those that could be reached.
+func (v Verdict) Counted() bool { return v <= Exceeded }
+
+// Good says whether the figure is reached or exceeded.
+func (v Verdict) Good() bool { return v == Reached || v == Exceeded }
+
+// Shares that decide on what is reached.
+const (
+	enoughGain = 0.8  // of the published effect
+	mostGain   = 1.5  // of the published effect; above, it is exceeded
+	mostCost   = 1.25 // of the published loss
+	levelBand  = 0.2  // around the published value
+	survives   = 0.8  // of a gain without an effect: it does not live off it
+)
+
+// A Judged is a metric's figure and how it stands beside the published one.
+type Judged struct {
+	*Metric
+	Ours          Spread
+	Null          Spread // the figure of the null arms; no values where none were run
+	Limit         Spread // the metric's Bound; no values where it has none
+	SameDirection bool
+	Verdict       Verdict
+	Why           string // where it is lost or undecided
+}
+
+func (m *Metric) judge(all, null []Runs) Judged {
+	v := Judged{Metric: m, Ours: m.over(all, m.Of), Null: m.over(null, m.Of), Limit: m.over(all, m.Bound)}
+	v.SameDirection, v.Verdict = m.stands(&v.Ours)
+	if m.Kind == Shape {
+		if v.Verdict = Lost; m.Holds(all) {
+			v.Verdict = Reached
+		}
+		v.SameDirection = v.Verdict == Reached
+	}
+	if v.Verdict.Counted() {
+		switch {
+		case len(null) > 0 && m.doesNothing(null, &v.Null):
+			v.Verdict = NullReaches
+		case m.beyond(v.Limit.Median):
+			v.Verdict = Unattainable
+		}
+	}
+	if v.Verdict == Lost || v.Verdict == Undecided {
+		n := undefined(v.Ours.Values)
+		switch v.Why = m.Why; {
+		case m.Kind == Shape:
+		case n > 0:
+			v.Why = fmt.Sprintf("in %d of %d runs a job did not succeed, or there was nothing to measure", n, len(v.Ours.Values))
+		case len(v.Ours.Values) < seedsForInterval:
+			v.Why = fmt.Sprintf("too few seeds to decide; it takes %d", seedsForInterval)
+		}
+	}
+	return v
+}
+
+// over is a figure over the runs of seeds; NaN where nothing computes it.
+func (m *Metric) over(all []Runs, of func(Runs) float64) Spread {
+	var values []float64
+	for i := range all {
+		switch {
+		case of != nil:
+			values = append(values, of(all[i]))
+		case m.Kind == Shape:
+			values = append(values, math.NaN())
+		}
+	}
+	return spread(values)
+}
+
+// doesNothing says whether the null arms reach the figure, by its median.
+func (m *Metric) doesNothing(null []Runs, figure *Spread) bool {
+	if m.Kind == Shape {
+		return m.Holds(null)
+	}
+	return m.reached(figure.Median)
+}
+
+// beyond says whether the published figure lies beyond what any schedule can come to.
+func (m *Metric) beyond(bound float64) bool {
+	if math.IsNaN(bound) || m.Kind != Gain && m.Kind != Cost {
+		return false
+	}
+	return !m.reached(bound)
+}
+
+// stands says whether a figure has the published one's direction, and how it stands beside it.
+func (m *Metric) stands(s *Spread) (same bool, v Verdict) {
+	ours := s.Median
+	same = ours*m.Published > 0 || ours == 0 && m.Published == 0
+	switch {
+	case m.Kind == Measured:
+		return same, OnlyMeasured
+	case m.Kind == SetUp:
+		return same, OfSetUp
+	case math.IsNaN(ours):
+		return false, Lost
+	case math.IsInf(s.From, 0), m.reached(s.From) != m.reached(s.To), m.reached(ours) != m.reached(s.From):
+		return same, Undecided
+	case !m.reached(ours):
+		return same, Lost
+	case m.Kind == Gain && math.Abs(ours) > mostGain*math.Abs(m.Published), m.Kind == Cost && !same && m.Published != 0:
+		return same, Exceeded
+	}
+	return same, Reached
+}
+
+// reached says whether a figure is no worse than what counts as reached.
+func (m *Metric) reached(ours float64) bool {
+	switch {
+	case m.Kind == Gain && m.Published >= 0:
+		return ours >= enoughGain*m.Published
+	case m.Kind == Gain:
+		return ours <= enoughGain*m.Published
+	case m.Kind == Cost:
+		return ours <= mostCost*m.Published
+	case m.Kind == Level:
+		return math.Abs(ours-m.Published) <= levelBand*math.Abs(m.Published)
+	}
+	return false
+}
+
+func undefined(values []float64) (n int) {
+	for _, v := range values {
+		if math.IsNaN(v) {
+			n++
+		}
+	}
+	return n
+}
