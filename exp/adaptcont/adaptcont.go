@@ -98,8 +98,8 @@ that processors are the exception there, and that every master suffices. The res
   Pool, which takes its small container in every cell.
 * The saving of processors comes from counting YARN's vcore twice: one vcore for everybody, whatever the job, saves as much or more. As asked for, Dynamic holds more vcores than YARN.
 * The largest total saving, that of Fair, is the smallest master for everybody.
-* Where tasks are not all alike (sweep one-size-whole) waves flow into each other and jobs never have as many workers at once as the rule plans for: under FIFO one size of 512 MB
-  for all saves no less than the rule.
+* Where tasks are not all alike (sweep one-size-whole) waves flow into each other and the later jobs have fewer workers at once than the rule plans for: under FIFO one size of
+  512 MB for all saves no less than the rule.
 `
 
 // A setUp is what the ten jobs run in.

@@ -78,7 +78,7 @@ func shared(different, random bool) []exp.Metric {
 	out := []exp.Metric{
 		{
 			Name: allSuffice, Kind: exp.Shape, Text: "sufficient resources for every master", Holds: suffice,
-			Why: "Maps do not end in step as the rule's waves do: while a job's last maps run, the next one has taken more at once than a wave would leave it. The row of masters too small counts them; none dies of it.",
+			Why: "A wave may outgrow its master without anything that feedback looks at, a job or a node that comes or goes. The row of masters too small counts them; none dies of it.",
 		},
 		{Name: "Dynamic's memory below Pool's, mean of Fair and Capacity", Kind: exp.Shape, Text: "Dynamic is the best there on average", Holds: dynamicBest},
 		{Name: "mean JCT of Dynamic and Pool within 1 % of YARN's", Kind: exp.Shape, Text: "masters have resources of their own", Holds: noLater},
