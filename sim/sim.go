@@ -135,6 +135,7 @@ type Sim struct {
 	done     []ended
 	report   rm.BeatNode // said again and again
 	allocate rm.Allocate // likewise
+	leftOut  rm.LeftOut  // likewise
 	answer   apps.Response
 	beaten   rm.NodeBeat  // the answer to the last report
 	given    rm.Allocated // the answer to the last call
