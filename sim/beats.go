@@ -73,7 +73,7 @@ func (s *Sim) beat(id heddle.NodeID) (every heddle.Span) {
 		Running: q.Running[:0], Ended: q.Ended[:0], Partial: true,
 	}
 	if s.hears {
-		q.Running = s.begun(q.Running, n, s.now+1)
+		q.Running = s.running(q.Running, n)
 		n.starts = n.starts[:0]
 	}
 	for i := range n.exits {
@@ -96,6 +96,17 @@ func (s *Sim) beat(id heddle.NodeID) (every heddle.Span) {
 	}
 	s.room(id)
 	return p.Every
+}
+
+// running appends the names of the containers that run on a node and that it has not reported. Those that have ended
+// since they began are reported as that alone.
+func (s *Sim) running(to []ids.Container, n *nodeState) []ids.Container {
+	for _, id := range n.starts {
+		if c := s.container(id); c != nil && !c.known && !c.over {
+			to = append(to, c.name)
+		}
+	}
+	return to
 }
 
 // begun appends the names of the containers of a node that began before a time and that it has not reported.
