@@ -352,7 +352,7 @@ func (s *Sim) unregistered(a *app) {
 // masterDied is the master's process having ended: it says and hears nothing any more. What it had got
 // done is on record for the next one, but for map output on nodes whose loss it had not heard of yet.
 func (s *Sim) masterDied(a *app) {
-	if r, ok := a.master.(apps.Recoverer); ok {
+	if r, ok := a.master.(apps.Recoverer); ok && a.done == apps.Running {
 		a.finished = r.Done()
 		for _, n := range a.lost {
 			a.loseOutput(n)
