@@ -57,7 +57,7 @@ type app struct {
 	mapsEnd    heddle.Time
 	mapsLeft   int
 	mapped     slab.Bits     // maps that have ended
-	held       []entry       // in the given world: ends of reduces that wait for maps
+	held       []end         // in the given world: ends of reduces that wait for maps
 	launches   []heddle.Time // of reduces
 	reduceHeld heddle.Span
 	reduces    int
