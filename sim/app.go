@@ -255,7 +255,7 @@ func (s *Sim) beatPassed(a *app) bool {
 	switch s.from {
 	case fromWorld:
 		return false
-	case fromHeap:
+	case fromHeap, fromNode:
 		return s.called.at == s.now && s.called.app >= a.id
 	default:
 		return true

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"math/rand/v2"
+	"slices"
 
 	"heddle"
 	"heddle/internal/slab"
@@ -117,6 +118,16 @@ func (s *Sim) begun(to []ids.Container, n *nodeState, before heddle.Time) []ids.
 		}
 	}
 	return to
+}
+
+// tellEnds has the first of the nodes report where something ended just now.
+func (s *Sim) tellEnds() {
+	slices.Sort(s.reports)
+	id := s.reports[0]
+	s.reports = slices.Delete(s.reports, 0, 1)
+	if n := &s.nodes[id]; len(n.exits) > 0 && !n.silent {
+		s.outOfTurn(id)
+	}
 }
 
 // outOfTurn is a heartbeat that a node makes because a container there has ended, as NodeManagers do. The next one
