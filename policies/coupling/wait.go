@@ -17,9 +17,6 @@ type WaitOptions struct {
 	Slots int `yaml:"slots"`
 	// Each lets every job look for a node at the same time. The paper has one candidate in the whole cluster.
 	Each bool `yaml:"each"`
-	// Patient lets a round run on when a node of its list reports that runs a reduce of the job already. Line 12
-	// can be read so; left out, such a node refuses, as one does without room, and the next round begins (line 16).
-	Patient bool `yaml:"patient"`
 }
 
 // DefaultWait are the paper's.
@@ -49,7 +46,6 @@ type bid struct {
 	first  heddle.NodeID // whose offer began the round
 	offers int           // in the round
 	beat   uint64        // the last that was counted
-	last   uint64        // the last in which a node refused
 	list   []near        // L, as it stood when the round began
 }
 
@@ -112,15 +108,10 @@ func (p *Wait) Judge(v policy.View, k *policy.Ask, n *policy.Node, _ heddle.Loca
 	switch {
 	case b.app != k.App().ID() || b.ask != k.ID():
 		return policy.No(heddle.NotPicked)
-	case b.last == p.beat:
 	case b.round > rounds: // line 20
 		return policy.Yes
-	case !b.near(n): // line 12
-	case !runs(n, k.App(), k.Kind()):
+	case b.near(n) && !runs(n, k.App(), k.Kind()): // line 12
 		return policy.Yes
-	case !p.o.Patient: // line 16
-		b.last = p.beat
-		p.next(v, b, heddle.NoNode)
 	}
 	return policy.No(heddle.WaitLocal)
 }
@@ -165,7 +156,7 @@ func (p *Wait) count(v policy.View, b *bid, n *policy.Node) {
 	}
 }
 
-// next begins the candidate's next round, with the offer of a node or with the next that comes.
+// next begins the candidate's next round, with the offer of a node.
 func (p *Wait) next(v policy.View, b *bid, first heddle.NodeID) {
 	b.round, b.first, b.offers = b.round+1, first, 0
 	switch {
