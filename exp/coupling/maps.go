@@ -61,7 +61,6 @@ func wordCount() exp.Experiment {
 		LivesOff: []string{"noise", "slow_nodes"}, // maps that do not end in step, as Eq. 2 has them
 		Work:     work(setB, jobs...),
 		Arms:     append(both(), fixed()...), Null: everywhere(coupling, beta1, beta5), NullIs: anywhereIs,
-		Mutations: chanceMutations(less),
 		Metrics: []exp.Metric{
 			{Name: more, Unit: "%", Published: 38.7, Of: exp.ReducedJCT(fair, beta5, nil)},
 			{Name: less, Unit: "%", Kind: exp.Level, Published: 18.3, Of: exp.ReducedJCT(fair, beta1, nil)},

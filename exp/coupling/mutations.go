@@ -3,7 +3,6 @@ package coupling
 import (
 	"heddle"
 	"heddle/exp"
-	policies "heddle/policies/coupling"
 	"heddle/policy"
 )
 
@@ -11,7 +10,7 @@ import (
 // map on, since a threshold far above any number of reduces makes δ the same, 0, for all.
 func lagMutations(loses ...string) []exp.Mutation {
 	const all = "{coupling.mismatch: {threshold: 1000000}}"
-	off := arm(coupling, "coupling", order("{slots: {kind: reduce}}"), "gate.reduce=open")
+	off := arm(coupling, "coupling", sharing, "gate.reduce=open")
 	sign := arm(coupling, "coupling")
 	sign.Prepare = turnLag
 	constant := arm(coupling, "coupling", order(all), "gate.reduce="+all)
@@ -28,7 +27,7 @@ func chanceMutations(loses ...string) []exp.Mutation {
 	turned, same := fixed(), fixed()
 	for i := range turned {
 		turned[i].Prepare = turnPeek
-		same[i].Set = []string{"place.map={coupling.peek: {slots: 4, beta: 0.3}}"}
+		same[i].Set = []string{lagging, "place.map={coupling.peek: {beta: 0.3}}"}
 	}
 	return []exp.Mutation{
 		{Name: "1 − p in place of p", Arms: turned, Loses: loses},
@@ -36,33 +35,34 @@ func chanceMutations(loses ...string) []exp.Mutation {
 	}
 }
 
-// A turnedLag opens where Alg. 1 does not, as long as maps are pending.
-type turnedLag struct{ *policies.Lag }
+// A turnedGate opens where the gate of reduces does not, as long as maps are pending.
+type turnedGate struct{ policy.Gate }
 
-func (t turnedLag) Open(v policy.View, a *policy.App, k heddle.Kind) policy.Verdict {
-	open := t.Lag.Open(v, a, k).OK()
-	if a.Waiting(heddle.Map) > 0 {
-		open = !open
+func (t turnedGate) Open(v policy.View, a *policy.App, k heddle.Kind) policy.Verdict {
+	is := t.Gate.Open(v, a, k)
+	switch {
+	case a.Waiting(heddle.Map) == 0:
+		return is
+	case is.OK():
+		return policy.No(heddle.GateClosed)
 	}
-	if open {
-		return policy.Yes
-	}
-	return policy.No(heddle.GateClosed)
+	return policy.Yes
 }
 
 func turnLag(set *policy.Set) {
 	for i, g := range set.Gate[heddle.Reduce] {
-		if lag, ok := g.(*policies.Lag); ok {
-			set.Gate[heddle.Reduce][i] = turnedLag{lag}
-		}
+		set.Gate[heddle.Reduce][i] = turnedGate{g}
 	}
 }
 
-// A turnedPeek starts maps without local data where Alg. 3 does not.
-type turnedPeek struct{ *policies.Peek }
+// A turnedPlace starts maps without local data where the place of maps does not.
+type turnedPlace struct {
+	policy.Place
+	policy.Listener
+}
 
-func (t turnedPeek) Judge(v policy.View, k *policy.Ask, n *policy.Node, at heddle.Locality) policy.Verdict {
-	is := t.Peek.Judge(v, k, n, at)
+func (t turnedPlace) Judge(v policy.View, k *policy.Ask, n *policy.Node, at heddle.Locality) policy.Verdict {
+	is := t.Place.Judge(v, k, n, at)
 	switch {
 	case at == heddle.NodeLocal || k.Places() == 1:
 		return is
@@ -73,7 +73,6 @@ func (t turnedPeek) Judge(v policy.View, k *policy.Ask, n *policy.Node, at heddl
 }
 
 func turnPeek(set *policy.Set) {
-	if p, ok := set.Place[heddle.Map].(*policies.Peek); ok {
-		set.Place[heddle.Map] = turnedPeek{p}
-	}
+	p := set.Place[heddle.Map]
+	set.Place[heddle.Map] = turnedPlace{p, p.(policy.Listener)}
 }

@@ -17,8 +17,8 @@ func slots(reduces policy.Order) policy.Set {
 	s := policytest.Base(policytest.Submitted{})
 	s.Lanes = []policy.Lane{
 		{Kinds: []heddle.Kind{heddle.AM, heddle.Executor, heddle.Other}, Order: policytest.Submitted{}},
-		{Kinds: []heddle.Kind{heddle.Map}, Order: policytest.Submitted{}, PerNode: 4},
-		{Kinds: []heddle.Kind{heddle.Reduce}, Order: reduces, PerNode: 2},
+		{Kinds: []heddle.Kind{heddle.Map}, Order: policytest.Submitted{}, Slots: policy.Slots{PerNode: 4}},
+		{Kinds: []heddle.Kind{heddle.Reduce}, Order: reduces, Slots: policy.Slots{PerNode: 2}},
 	}
 	return s
 }

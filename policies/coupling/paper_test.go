@@ -184,7 +184,7 @@ func TestChanceAtItsLimits(t *testing.T) {
 func TestWithin(t *testing.T) {
 	for _, p := range []float64{0, 0.0734, 0.3169, 1} {
 		each := coupling.Within(p, 1.0/3)
-		if got := 1 - math.Pow(1-each, 3); !near(got, p) {
+		if got := 1 - (1-each)*(1-each)*(1-each); !near(got, p) {
 			t.Errorf("three reports give %v, a heartbeat %v", got, p)
 		}
 		if got := coupling.Within(p, 2); got != p {

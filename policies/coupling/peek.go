@@ -26,7 +26,7 @@ func Chance(α, share, β, N float64) float64 { return 1 - α*math.Pow(share, β
 type PeekOptions struct {
 	// Sample is K, how many nodes are looked at for free slots; all where there are no more of them.
 	Sample int `yaml:"sample"`
-	// Slots is how many maps a node takes: the per_node of their lane; 0 = as many as there is room for.
+	// Slots is how many maps a node takes; 0 = as many as their lane lets it, or as there is room for.
 	Slots int `yaml:"slots"`
 	// Beta fixes β; left out, it is [Beta] of what is pending and free.
 	Beta *float64 `yaml:"beta"`
@@ -49,7 +49,7 @@ type PeekOptions struct {
 
 // DefaultPeek are the paper's; its cluster of 62 nodes was looked at as a whole. Hadoop 0.20 has nodes report every 3 s at the
 // most: MRConstants.HEARTBEAT_INTERVAL_MIN.
-var DefaultPeek = PeekOptions{Sample: 64, Slots: 4, AlphaReduce: 0.7, AlphaRack: 0.8, AlphaOff: 1, Once: true, Beat: 3}
+var DefaultPeek = PeekOptions{Sample: 64, AlphaReduce: 0.7, AlphaRack: 0.8, AlphaOff: 1, Once: true, Beat: 3}
 
 // Within is the chance of a candidate at a report that comes so much later than the one before, as a part of the paper's
 // heartbeat, where chance is what it would be after the whole of it: reports that follow each other give it as much in all.
@@ -101,7 +101,7 @@ func NewPeek(a policy.Args) (policy.Place, error) {
 	case o.Sample < 1:
 		return nil, errors.New("coupling.peek: sample must be at least 1: so many nodes are looked at")
 	case o.Slots < 0:
-		return nil, errors.New("coupling.peek: slots must be at least 0, the per_node of the maps' lane")
+		return nil, errors.New("coupling.peek: slots must be at least 0; leave it out to have it follow the lane")
 	case !(o.Beat >= 0 && o.Beat <= math.MaxInt32):
 		return nil, errors.New("coupling.peek: beat must be at least 0: so many seconds apart reports leave the chance as it is")
 	case o.Beta != nil && !(*o.Beta >= 0 && *o.Beta <= math.MaxFloat64):
@@ -162,10 +162,18 @@ func (p *Peek) since(v policy.View, n *policy.Node) float64 {
 	return p.part
 }
 
+// most is how many containers of the ask's kind the node takes, whatever room it has; 0 = that is not bounded.
+func (p *Peek) most(v policy.View, k *policy.Ask, n *policy.Node) int {
+	if p.o.Slots > 0 {
+		return p.o.Slots
+	}
+	return v.Slots(n, k.Kind())
+}
+
 // slots is how many containers of the ask the node could start now.
 func (p *Peek) slots(v policy.View, k *policy.Ask, n *policy.Node) int {
-	if p.o.Slots > 0 {
-		return p.o.Slots - n.Running(k.Kind())
+	if most := p.most(v, k, n); most > 0 {
+		return most - n.Running(k.Kind())
 	}
 	fit := int64(math.MaxInt32)
 	room, size := n.Room(k.App()), k.Size()
@@ -192,7 +200,7 @@ func (p *Peek) chance(v policy.View, k *policy.Ask, n *policy.Node) float64 {
 // free estimates how many nodes have a free slot. With slots that is the same for all who ask in a
 // heartbeat.
 func (p *Peek) free(v policy.View, k *policy.Ask, n *policy.Node) float64 {
-	if p.counted == p.beat && p.o.Slots > 0 {
+	if p.counted == p.beat && p.most(v, k, n) > 0 {
 		return p.N
 	}
 	p.draw(v)

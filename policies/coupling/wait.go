@@ -13,14 +13,14 @@ import (
 type WaitOptions struct {
 	// D is how many of the cheapest nodes are kept.
 	D int `yaml:"d"`
-	// Slots is how many reduces a node takes: the per_node of their lane; 0 = as many as there is room for.
+	// Slots is how many reduces a node takes; 0 = as many as their lane lets it, or as there is room for.
 	Slots int `yaml:"slots"`
 	// Each lets every job look for a node at the same time. The paper has one candidate in the whole cluster.
 	Each bool `yaml:"each"`
 }
 
 // DefaultWait are the paper's.
-var DefaultWait = WaitOptions{D: 7, Slots: 2}
+var DefaultWait = WaitOptions{D: 7}
 
 // rounds of heartbeats in which only certain nodes will do; in one more, any does.
 const rounds = 3
@@ -59,7 +59,7 @@ func NewWait(a policy.Args) (policy.Place, error) {
 	case o.D < 1:
 		return nil, errors.New("coupling.wait: d must be at least 1: so many nodes are kept")
 	case o.Slots < 0:
-		return nil, errors.New("coupling.wait: slots must be at least 0, the per_node of the reduces' lane")
+		return nil, errors.New("coupling.wait: slots must be at least 0; leave it out to have it follow the lane")
 	}
 	return &Wait{o: o, rand: a.Rand, beat: 1}, nil
 }
@@ -177,7 +177,11 @@ func (p *Wait) fill(v policy.View, b *bid) {
 		}
 	}
 	free := func(n *policy.Node) bool {
-		return (p.o.Slots == 0 || n.Running(b.kind) < p.o.Slots) && v.Fits(size, n.Room(a)) && !a.Excludes(n.ID())
+		most := p.o.Slots
+		if most == 0 {
+			most = v.Slots(n, b.kind)
+		}
+		return (most == 0 || n.Running(b.kind) < most) && v.Fits(size, n.Room(a)) && !a.Excludes(n.ID())
 	}
 	b.list = append(b.list[:0], p.central.nearest(v, a.Outputs(), p.o.D, p.rand.Uint64(), free)...)
 }
