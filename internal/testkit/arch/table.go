@@ -29,7 +29,7 @@ var Table = []Row{
 	{"exp/ikayak", []string{".", "conf", "exp", "policies", "policy", "scenario", "sim", "sim/world", "workload"}},
 	{"exp/heddle", []string{".", "exp", "exp/adaptcont", "exp/coupling", "exp/dress", "exp/ikayak", "exp/mrorchestrator", "sim"}},
 	{"exp/catalogue", []string{"exp", "exp/adaptcont", "exp/coupling", "exp/dress", "exp/heddle", "exp/ikayak", "exp/mrorchestrator", "internal/near"}},
-	{"exp/*", []string{".", "conf", "exp", "sim", "workload"}}, // a paper each, and never each other
+	{"exp/*", []string{".", "conf", "exp", "policy", "sim", "workload"}}, // a paper each, and never each other; policy for mutations
 	{"yarn/ids", nil}, // the wire knows nothing of scheduling
 	{"yarn/wire", nil},
 	{"internal/protogen", nil},
