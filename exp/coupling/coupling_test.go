@@ -148,6 +148,10 @@ func TestMeasures(t *testing.T) {
 	if a, b := firstReduce(r, "a"), firstReduce(r, "b"); a != 12 || !math.IsNaN(b) {
 		t.Errorf("the first reduces start after %v and %v s, want 12 and NaN", a, b)
 	}
+	// A map takes 15 s on node 0 and 8 s on node 1. Within 4 s the four slots of node 1 do two maps; the third is node 0's.
+	if l := leastMapTime(r, 4*heddle.Second); math.Abs(l-(2*8+1*15)/3.0) > 1e-9 {
+		t.Errorf("maps take %v s at the least, want 10.33", l)
+	}
 	if l := longestJCT(r); l != 35 {
 		t.Errorf("the longest takes %v s, want 35", l)
 	}

@@ -67,6 +67,34 @@ func longestJCT(r *sim.Result) float64 {
 	return longest
 }
 
+// leastMapTime is the least mean time of a run's maps, in seconds, that the nodes can come to within a time on four slots each, if
+// a map takes on a node what the maps of the run take there on average.
+func leastMapTime(r *sim.Result, within heddle.Span) float64 {
+	const slots = 4
+	maps := 0
+	times := make([]float64, 0, len(r.Nodes))
+	for n := range r.Nodes {
+		sum, count := 0.0, 0
+		for i := range r.Tasks {
+			if t := &r.Tasks[i]; t.Kind == heddle.Map && int(t.Node) == n && t.Status == heddle.Success {
+				sum += t.Ended.Since(t.Started).Seconds()
+				count++
+			}
+		}
+		if maps += count; count > 0 {
+			times = append(times, sum/float64(count))
+		}
+	}
+	slices.Sort(times)
+	left, total := float64(maps), 0.0
+	for _, t := range times {
+		here := min(left, slots*within.Seconds()/t)
+		left -= here
+		total += here * t
+	}
+	return total / (float64(maps) - left)
+}
+
 // mostMapsFor is the number of running maps that the run spends the longest time at, of numbers above 0.
 func mostMapsFor(r *sim.Result) float64 {
 	type edge struct {

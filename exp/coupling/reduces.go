@@ -95,8 +95,11 @@ func tenGreps() exp.Experiment {
 					"Jobs that share the map slots end their maps in order of submission, and by then the slots for their reduces are free. The paper explains its gain by faster maps: see map time.",
 			},
 			{
-				Name: "map time, reduction", Unit: "%", Published: 10.1, Of: exp.Reduced(fair, coupling, mapTime), Bound: exp.Reduced(fair, alone, mapTime),
-				BoundIs: "The same maps one by one on each node, beside no other map and no reduce, on a node that holds their data: what is left is their own work. Under Fair each of four maps has one of four cores.",
+				Name: "map time, reduction", Unit: "%", Published: 10.1, Of: exp.Reduced(fair, coupling, mapTime), Bound: func(r exp.Runs) float64 {
+					return exp.Reduction(mapTime(r.Arm(fair)), leastMapTime(r.Arm(alone), r.Arm(fair).Makespan))
+				},
+				BoundIs: "The same maps one by one on each node, beside no other map and no reduce, on a node that holds their data: what is left is their own work. Of those times every node is given as many " +
+					"as its four slots can do one after the other until Fair ends, the fastest node first: no schedule that ends as soon has a smaller mean. Under Fair each of four maps has one of four cores already.",
 			},
 			{Name: "iowait, reduction", Unit: "%", Published: 40, Of: reduced(func(d sim.DiskUse) float64 { return d.IOWait }), Why: idle},
 			{Name: "await, reduction", Unit: "%", Published: 13.6, Of: reduced(func(d sim.DiskUse) float64 { return d.Await }), Why: queue},

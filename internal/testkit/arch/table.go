@@ -25,7 +25,6 @@ var Table = []Row{
 	{"report", []string{".", "sim", "workload"}},
 	{"exp/page", []string{".", "exp", "report", "sim"}},
 	{"exp/exptest", []string{"exp", "policies", "scenario", "workload"}},
-	{"exp/coupling", []string{".", "conf", "exp", "policy", "sim", "workload"}},
 	{"exp/ikayak", []string{".", "conf", "exp", "policies", "policy", "scenario", "sim", "sim/world", "workload"}},
 	{"exp/heddle", []string{".", "exp", "exp/adaptcont", "exp/coupling", "exp/dress", "exp/ikayak", "exp/mrorchestrator", "sim"}},
 	{"exp/catalogue", []string{"exp", "exp/adaptcont", "exp/coupling", "exp/dress", "exp/heddle", "exp/ikayak", "exp/mrorchestrator", "internal/near"}},
