@@ -23,6 +23,7 @@ type Cluster struct {
 	total   heddle.Resource // of live nodes
 	largest heddle.Resource // per dimension, over live nodes
 	counted [heddle.NumDims]bool
+	slots   [heddle.NumKinds]Slots
 
 	slab    slab
 	asks    []*Ask // by ask id; nil where free

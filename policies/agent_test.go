@@ -43,9 +43,8 @@ func TestWhatIsOffWithoutAgent(t *testing.T) {
 		fuzzy   = "ikayak.fuzzy (estimate.remaining): only a node agent tells how far a task is"
 	)
 	for name, want := range map[string][]string{
-		"fifo": nil, "capacity": nil, "fair": nil, "dress": nil, "slots": nil, "yarn-client": nil, "yarn-cluster": nil,
+		"fifo": nil, "capacity": nil, "fair": nil, "dress": nil, "slots": nil, "coupling": nil, "yarn-client": nil, "yarn-cluster": nil,
 		"adaptcont":      {"adaptcont.dynamic (size.am): a master in less than it asked for is killed, and its heap does not grow with its container"},
-		"coupling":       {"coupling.wait (place.reduce): only a node agent tells where map output lies"},
 		"ikayak":         {shrink, suspend, fuzzy},
 		"mrorchestrator": {"mrorchestrator.regression (control): changing what a running task may use needs a node agent"},
 		"heddle": {

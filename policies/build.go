@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"sort"
@@ -118,7 +119,10 @@ func (b *builder) queues() error {
 
 func (b *builder) lanes() error {
 	for i, l := range b.p.Lanes {
-		lane := policy.Lane{PerNode: l.PerNode}
+		if l.PerNode < 0 || !(l.PerVcore >= 0 && l.PerVcore <= math.MaxInt32) || l.PerNode > 0 && l.PerVcore > 0 {
+			return fmt.Errorf("lanes[%d]: wanted per_node or per_vcore, above 0, or neither for no limit", i)
+		}
+		lane := policy.Lane{Slots: policy.Slots{PerNode: l.PerNode, PerVcore: l.PerVcore}}
 		for _, k := range l.Kinds {
 			kind, err := kindOf(k)
 			if err != nil {

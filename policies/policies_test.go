@@ -101,6 +101,8 @@ func TestErrors(t *testing.T) {
 		{"kind of a gate", "profile: fifo\ngate: {mop: open}", `no kind "mop"`},
 		{"kind in no lane", "profile: fifo\nlanes: [{kinds: [am], order: fifo}]", "map stands in 0 lanes"},
 		{"kind of a lane", "profile: fifo\nlanes: [{kinds: [mop], order: fifo}]", `lanes[0]: no kind "mop"`},
+		{"two bounds of a lane", "profile: fifo\nlanes: [{kinds: [am], order: fifo, per_node: 2, per_vcore: 0.5}]", "lanes[0]: wanted per_node or per_vcore"},
+		{"bound of a lane", "profile: fifo\nlanes: [{kinds: [am], order: fifo, per_vcore: -1}]", "lanes[0]: wanted per_node or per_vcore"},
 		{"order of a lane", "profile: fifo\nlanes: [{kinds: [am], order: slow}]", `lanes[0]: no policy "slow"`},
 		{"unknown option", "profile: fifo\nplace: {map: {delay: {wait: 3}}}", "options of delay"},
 		{"options of none", "profile: fifo\nplace: {map: {any: {wait: 3}}}", "options of any"},

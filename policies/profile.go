@@ -46,9 +46,10 @@ type Profile struct {
 
 // A LaneSpec is one lane of a profile.
 type LaneSpec struct {
-	Kinds   []string `yaml:"kinds"`
-	Order   any      `yaml:"order"`
-	PerNode int      `yaml:"per_node,omitempty"`
+	Kinds    []string `yaml:"kinds"`
+	Order    any      `yaml:"order"`
+	PerNode  int      `yaml:"per_node,omitempty"`
+	PerVcore float64  `yaml:"per_vcore,omitempty"`
 }
 
 // Names returns the built-in profiles, sorted.

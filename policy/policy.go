@@ -48,6 +48,8 @@ type (
 
 	// Node is a node with what it holds.
 	Node = cluster.Node
+	// Slots say how many containers a node takes at most.
+	Slots = cluster.Slots
 
 	// Container is a container granted or reserved.
 	Container = cluster.Container

@@ -4,9 +4,9 @@ import "heddle"
 
 // A Lane is a list of kinds served in one order. Lanes are served in the order they are listed.
 type Lane struct {
-	Kinds   []heddle.Kind
-	Order   Order
-	PerNode int // at most so many containers of the lane on a node; 0 = no limit
+	Kinds []heddle.Kind
+	Order Order
+	Slots // at most so many containers of the lane on a node
 }
 
 // A Set is a whole scheduler: a policy, or none, for every slot.

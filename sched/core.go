@@ -108,6 +108,7 @@ func New(set policy.Set) *Core {
 				panic("sched: kind " + k.String() + " in two lanes")
 			}
 			c.laneOf[k] = int8(i)
+			c.c.SetSlots(k, l.Slots)
 		}
 		if l.Order == nil {
 			panic("sched: lane without an order")

@@ -295,8 +295,8 @@ func (c *Core) answer(a *policy.App, k *policy.Ask, n *policy.Node) (why heddle.
 		return heddle.NodeReserved, ""
 	case !c.v.Fits(k.Size(), n.Room(a)):
 		return heddle.NoRoom, ""
-	case l.PerNode > 0 && c.onNode(l, n) >= l.PerNode:
-		return heddle.NotPicked, "lanes: per_node"
+	case l.filled(n):
+		return heddle.NotPicked, "lanes: " + l.slotsBy()
 	}
 	return c.verdict(k, n, at)
 }

@@ -17,6 +17,14 @@ type lane struct {
 	largest  heddle.Resource // … or larger
 }
 
+// slotsBy names the key of a profile that limits the lane's containers on a node.
+func (l *lane) slotsBy() string {
+	if l.Slots.PerVcore > 0 {
+		return "per_vcore"
+	}
+	return "per_node"
+}
+
 // A laneQueue is one queue's part of a lane: its applications, or its children, that wait, in order.
 type laneQueue struct {
 	waiting ordered

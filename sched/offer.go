@@ -146,7 +146,7 @@ func (c *Core) round(o *offer) outcome {
 		if l.active == 0 {
 			continue
 		}
-		if l.PerNode > 0 && o.n != nil && c.onNode(l, o.n) >= l.PerNode {
+		if o.n != nil && l.filled(o.n) {
 			c.local = true
 			continue
 		}
@@ -158,12 +158,17 @@ func (c *Core) round(o *offer) outcome {
 	return nothing
 }
 
-func (c *Core) onNode(l *lane, n *policy.Node) int {
+// filled reports whether a node holds as many containers of the lane as it may.
+func (l *lane) filled(n *policy.Node) bool {
+	most := l.Of(n)
+	if most == 0 {
+		return false
+	}
 	sum := 0
 	for _, k := range l.Kinds {
 		sum += n.Running(k)
 	}
-	return sum
+	return sum >= most
 }
 
 // walk goes down the queue tree in order.

@@ -181,7 +181,7 @@ func (c *Core) picked(a *policy.App, k *policy.Ask, n *policy.Node) policy.Verdi
 		return policy.NoApp(heddle.NodeExcluded)
 	case n.Booked() != nil && n.Booked().Ask() != k:
 		return policy.NoApp(heddle.NodeReserved)
-	case l.PerNode > 0 && c.onNode(l, n) >= l.PerNode:
+	case l.filled(n):
 		return policy.NoApp(heddle.NotPicked)
 	}
 	return policy.Yes

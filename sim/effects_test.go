@@ -15,7 +15,7 @@ func placed(o *Options, lo, hi heddle.NodeID) policy.Set {
 	s := bare()
 	s.Lanes = []policy.Lane{
 		{Kinds: []heddle.Kind{heddle.AM, heddle.Reduce, heddle.Executor, heddle.Other}, Order: fifo.Order{}},
-		{Kinds: []heddle.Kind{heddle.Map}, Order: fifo.Order{}, PerNode: 1},
+		{Kinds: []heddle.Kind{heddle.Map}, Order: fifo.Order{}, Slots: policy.Slots{PerNode: 1}},
 	}
 	last := heddle.NodeID(len(o.Nodes) - 1)
 	s.Place[heddle.AM] = on{lo: last, hi: last}

@@ -169,7 +169,7 @@ func newExpShow(a *app) *cobra.Command {
 		Long: `Print the scenario of an arm of an experiment for a seed, with the arms and their profiles in comments.
 Where an experiment changes jobs beyond what a scenario can say, the comments name it, and so they do
 how it is simulated.`,
-		Example:           `  heddle exp show coupling-two-greps > greps.yaml && heddle sim compare --as stock --agent --profiles slots,coupling greps.yaml`,
+		Example:           `  heddle exp show dress-mixed-10 > mixed.yaml && heddle sim compare --as stock --agent --profiles capacity,dress mixed.yaml`,
 		Args:              exactly("one NAME"),
 		ValidArgsFunction: completeExperiments,
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -8,4 +8,6 @@ import (
 
 func TestWhole(t *testing.T) { exptest.Whole(t, &System) }
 
+func TestMutationsLose(t *testing.T) { exptest.MutationsLose(t, &System) }
+
 func TestExperimentsAsKept(t *testing.T) { exptest.AsKept(t, &System) }

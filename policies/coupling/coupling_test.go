@@ -17,8 +17,8 @@ func slots(reduces policy.Order) policy.Set {
 	s := policytest.Base(policytest.Submitted{})
 	s.Lanes = []policy.Lane{
 		{Kinds: []heddle.Kind{heddle.AM, heddle.Executor, heddle.Other}, Order: policytest.Submitted{}},
-		{Kinds: []heddle.Kind{heddle.Map}, Order: policytest.Submitted{}, PerNode: 4},
-		{Kinds: []heddle.Kind{heddle.Reduce}, Order: reduces, PerNode: 2},
+		{Kinds: []heddle.Kind{heddle.Map}, Order: policytest.Submitted{}, Slots: policy.Slots{PerNode: 4}},
+		{Kinds: []heddle.Kind{heddle.Reduce}, Order: reduces, Slots: policy.Slots{PerNode: 2}},
 	}
 	return s
 }
@@ -37,7 +37,7 @@ func TestOrderSuite(t *testing.T) {
 }
 
 func TestWaitSuite(t *testing.T) {
-	for _, options := range []string{"", "{each: true, d: 2}", "{slots: 0, patient: true}"} {
+	for _, options := range []string{"", "{each: true, d: 2}", "{slots: 0}"} {
 		policytest.Run(t, coupling.NewWait, options, func(p policy.Place) policy.Set {
 			s := slots(policytest.Submitted{})
 			s.Place[heddle.Reduce] = p
@@ -47,7 +47,7 @@ func TestWaitSuite(t *testing.T) {
 }
 
 func TestPeekSuite(t *testing.T) {
-	for _, options := range []string{"", "{beta: 0.5, sample: 2, once: true}", "{slots: 0, others: true}"} {
+	for _, options := range []string{"", "{beta: 0.5, sample: 2, once: false}", "{slots: 0, others: true, beat: 0}"} {
 		policytest.Run(t, coupling.NewPeek, options, func(p policy.Place) policy.Set {
 			s := slots(policytest.Submitted{})
 			s.Place[heddle.Map] = p
@@ -67,7 +67,7 @@ func TestOptionsOutOfRange(t *testing.T) {
 			t.Errorf("wait took %s", o)
 		}
 	}
-	for _, o := range []string{"sample: 0", "slots: -1", "beta: -0.1", "beta: .nan", "beta: .inf", "alpha_rack: 1.1", "alpha_off: -1", "alpha_reduce: .nan"} {
+	for _, o := range []string{"sample: 0", "slots: -1", "beta: -0.1", "beta: .nan", "beta: .inf", "alpha_rack: 1.1", "alpha_off: -1", "alpha_reduce: .nan", "beat: -1", "beat: .nan", "beat: .inf"} {
 		if _, err := coupling.NewPeek(policytest.Args(o)); err == nil {
 			t.Errorf("peek took %s", o)
 		}

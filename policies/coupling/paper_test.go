@@ -177,3 +177,21 @@ func TestChanceAtItsLimits(t *testing.T) {
 		t.Errorf("with many free slots p = %v, want %v", p, want)
 	}
 }
+
+// Reports a second apart give a candidate the chance of a heartbeat of 3 s in three of them: 1 − (1 − p)^3 of each is p. A later one
+// gives no more than a heartbeat does.
+// Reference: Section II-B, "skips the current heartbeat"; Hadoop 0.20's heartbeat is 3 s.
+func TestWithin(t *testing.T) {
+	for _, p := range []float64{0, 0.0734, 0.3169, 1} {
+		each := coupling.Within(p, 1.0/3)
+		if got := 1 - (1-each)*(1-each)*(1-each); !near(got, p) {
+			t.Errorf("three reports give %v, a heartbeat %v", got, p)
+		}
+		if got := coupling.Within(p, 2); got != p {
+			t.Errorf("after two heartbeats %v, want %v", got, p)
+		}
+	}
+	if got := coupling.Within(0.5, 0); got != 0 {
+		t.Errorf("in the same instant %v", got)
+	}
+}

@@ -26,7 +26,7 @@ func Chance(α, share, β, N float64) float64 { return 1 - α*math.Pow(share, β
 type PeekOptions struct {
 	// Sample is K, how many nodes are looked at for free slots; all where there are no more of them.
 	Sample int `yaml:"sample"`
-	// Slots is how many maps a node takes: the per_node of their lane; 0 = as many as there is room for.
+	// Slots is how many maps a node takes; 0 = as many as their lane lets it, or as there is room for.
 	Slots int `yaml:"slots"`
 	// Beta fixes β; left out, it is [Beta] of what is pending and free.
 	Beta *float64 `yaml:"beta"`
@@ -38,13 +38,27 @@ type PeekOptions struct {
 	// Others leaves the node itself out of the nodes with a free slot. The definition counts every node; the
 	// remark that p is 1 when there are none holds for the others only.
 	Others bool `yaml:"others"`
-	// Once gives a job one candidate in a heartbeat; left out, it has one for every free slot of the node. The
-	// paper leaves the length of the list to the fair scheduler.
+	// Once gives a job one candidate in a heartbeat, as a job that chance denies skips the heartbeat. Where it is false, a
+	// job has a candidate for every free slot of the node.
 	Once bool `yaml:"once"`
+	// Beat is how many seconds apart nodes report where the chance is p: the heartbeat of the paper's Hadoop. A node
+	// that reports sooner gives a candidate as much less of a chance as lets it start in the same time. 0 = the chance is p
+	// at every report.
+	Beat float64 `yaml:"beat"`
 }
 
-// DefaultPeek are the paper's; its cluster of 62 nodes was looked at as a whole.
-var DefaultPeek = PeekOptions{Sample: 64, Slots: 4, AlphaReduce: 0.7, AlphaRack: 0.8, AlphaOff: 1}
+// DefaultPeek are the paper's; its cluster of 62 nodes was looked at as a whole. Hadoop 0.20 has nodes report every 3 s at the
+// most: MRConstants.HEARTBEAT_INTERVAL_MIN.
+var DefaultPeek = PeekOptions{Sample: 64, AlphaReduce: 0.7, AlphaRack: 0.8, AlphaOff: 1, Once: true, Beat: 3}
+
+// Within is the chance of a candidate at a report that comes so much later than the one before, as a part of the paper's
+// heartbeat, where chance is what it would be after the whole of it: reports that follow each other give it as much in all.
+func Within(chance, part float64) float64 {
+	if part >= 1 {
+		return chance
+	}
+	return 1 - math.Pow(1-chance, part)
+}
 
 // A Peek is random peeking: maps start at once on a node without their data, with a probability that falls
 // with what other nodes could do for them.
@@ -60,7 +74,14 @@ type Peek struct {
 
 	counted uint64  // the heartbeat that N is of
 	N       float64 // nodes with a free slot, N̂_m
+
+	last []heddle.Time // by node: when chance decided there last
+	part float64       // of a heartbeat that has passed since then, of the node that reports
+	of   uint64        // the heartbeat that part is of
 }
+
+// never is when chance decided on a node where it has not yet.
+const never = heddle.Time(-1)
 
 // draws are what an ask has had of a heartbeat.
 type draws struct {
@@ -80,13 +101,15 @@ func NewPeek(a policy.Args) (policy.Place, error) {
 	case o.Sample < 1:
 		return nil, errors.New("coupling.peek: sample must be at least 1: so many nodes are looked at")
 	case o.Slots < 0:
-		return nil, errors.New("coupling.peek: slots must be at least 0, the per_node of the maps' lane")
+		return nil, errors.New("coupling.peek: slots must be at least 0; leave it out to have it follow the lane")
+	case !(o.Beat >= 0 && o.Beat <= math.MaxInt32):
+		return nil, errors.New("coupling.peek: beat must be at least 0: so many seconds apart reports leave the chance as it is")
 	case o.Beta != nil && !(*o.Beta >= 0 && *o.Beta <= math.MaxFloat64):
 		return nil, errors.New("coupling.peek: beta must be at least 0; leave it out to have it follow the pending maps")
 	case !fraction(o.AlphaReduce) || !fraction(o.AlphaRack) || !fraction(o.AlphaOff):
 		return nil, errors.New("coupling.peek: alpha_reduce, alpha_rack and alpha_off must be between 0 and 1")
 	}
-	return &Peek{o: o, rand: a.Rand, beat: 1}, nil
+	return &Peek{o: o, rand: a.Rand, beat: 1, part: 1}, nil
 }
 
 // Hears implements [policy.Listener].
@@ -109,7 +132,7 @@ func (p *Peek) Judge(v policy.View, k *policy.Ask, n *policy.Node, at heddle.Loc
 	}
 	d := &p.asks[k.ID()]
 	if d.beat != p.beat {
-		*d = draws{beat: p.beat, left: p.slots(v, k, n), chance: p.chance(v, k, n)}
+		*d = draws{beat: p.beat, left: p.slots(v, k, n), chance: Within(p.chance(v, k, n), p.since(v, n))}
 		if p.o.Once {
 			d.left = min(d.left, 1)
 		}
@@ -123,10 +146,34 @@ func (p *Peek) Judge(v policy.View, k *policy.Ask, n *policy.Node, at heddle.Loc
 	return policy.No(heddle.WaitLocal)
 }
 
+// since is which part of a heartbeat has passed since chance decided on the node before, at most the whole.
+func (p *Peek) since(v policy.View, n *policy.Node) float64 {
+	if p.o.Beat == 0 || p.of == p.beat {
+		return p.part
+	}
+	for int(n.ID()) >= len(p.last) {
+		p.last = append(p.last, never)
+	}
+	p.of, p.part = p.beat, 1
+	if last := p.last[n.ID()]; last != never {
+		p.part = min(v.Now().Since(last).Seconds()/p.o.Beat, 1)
+	}
+	p.last[n.ID()] = v.Now()
+	return p.part
+}
+
+// most is how many containers of the ask's kind the node takes, whatever room it has; 0 = that is not bounded.
+func (p *Peek) most(v policy.View, k *policy.Ask, n *policy.Node) int {
+	if p.o.Slots > 0 {
+		return p.o.Slots
+	}
+	return v.Slots(n, k.Kind())
+}
+
 // slots is how many containers of the ask the node could start now.
 func (p *Peek) slots(v policy.View, k *policy.Ask, n *policy.Node) int {
-	if p.o.Slots > 0 {
-		return p.o.Slots - n.Running(k.Kind())
+	if most := p.most(v, k, n); most > 0 {
+		return most - n.Running(k.Kind())
 	}
 	fit := int64(math.MaxInt32)
 	room, size := n.Room(k.App()), k.Size()
@@ -153,7 +200,7 @@ func (p *Peek) chance(v policy.View, k *policy.Ask, n *policy.Node) float64 {
 // free estimates how many nodes have a free slot. With slots that is the same for all who ask in a
 // heartbeat.
 func (p *Peek) free(v policy.View, k *policy.Ask, n *policy.Node) float64 {
-	if p.counted == p.beat && p.o.Slots > 0 {
+	if p.counted == p.beat && p.most(v, k, n) > 0 {
 		return p.N
 	}
 	p.draw(v)

@@ -13,17 +13,14 @@ import (
 type WaitOptions struct {
 	// D is how many of the cheapest nodes are kept.
 	D int `yaml:"d"`
-	// Slots is how many reduces a node takes: the per_node of their lane; 0 = as many as there is room for.
+	// Slots is how many reduces a node takes; 0 = as many as their lane lets it, or as there is room for.
 	Slots int `yaml:"slots"`
 	// Each lets every job look for a node at the same time. The paper has one candidate in the whole cluster.
 	Each bool `yaml:"each"`
-	// Patient lets a round run on when a node of its list reports that runs a reduce of the job already. Line 12
-	// can be read so; left out, such a node refuses, as one does without room, and the next round begins (line 16).
-	Patient bool `yaml:"patient"`
 }
 
 // DefaultWait are the paper's.
-var DefaultWait = WaitOptions{D: 7, Slots: 2}
+var DefaultWait = WaitOptions{D: 7}
 
 // rounds of heartbeats in which only certain nodes will do; in one more, any does.
 const rounds = 3
@@ -49,7 +46,6 @@ type bid struct {
 	first  heddle.NodeID // whose offer began the round
 	offers int           // in the round
 	beat   uint64        // the last that was counted
-	last   uint64        // the last in which a node refused
 	list   []near        // L, as it stood when the round began
 }
 
@@ -63,7 +59,7 @@ func NewWait(a policy.Args) (policy.Place, error) {
 	case o.D < 1:
 		return nil, errors.New("coupling.wait: d must be at least 1: so many nodes are kept")
 	case o.Slots < 0:
-		return nil, errors.New("coupling.wait: slots must be at least 0, the per_node of the reduces' lane")
+		return nil, errors.New("coupling.wait: slots must be at least 0; leave it out to have it follow the lane")
 	}
 	return &Wait{o: o, rand: a.Rand, beat: 1}, nil
 }
@@ -112,15 +108,10 @@ func (p *Wait) Judge(v policy.View, k *policy.Ask, n *policy.Node, _ heddle.Loca
 	switch {
 	case b.app != k.App().ID() || b.ask != k.ID():
 		return policy.No(heddle.NotPicked)
-	case b.last == p.beat:
 	case b.round > rounds: // line 20
 		return policy.Yes
-	case !b.near(n): // line 12
-	case !runs(n, k.App(), k.Kind()):
+	case b.near(n) && !runs(n, k.App(), k.Kind()): // line 12
 		return policy.Yes
-	case !p.o.Patient: // line 16
-		b.last = p.beat
-		p.next(v, b, heddle.NoNode)
 	}
 	return policy.No(heddle.WaitLocal)
 }
@@ -165,7 +156,7 @@ func (p *Wait) count(v policy.View, b *bid, n *policy.Node) {
 	}
 }
 
-// next begins the candidate's next round, with the offer of a node or with the next that comes.
+// next begins the candidate's next round, with the offer of a node.
 func (p *Wait) next(v policy.View, b *bid, first heddle.NodeID) {
 	b.round, b.first, b.offers = b.round+1, first, 0
 	switch {
@@ -186,7 +177,11 @@ func (p *Wait) fill(v policy.View, b *bid) {
 		}
 	}
 	free := func(n *policy.Node) bool {
-		return (p.o.Slots == 0 || n.Running(b.kind) < p.o.Slots) && v.Fits(size, n.Room(a)) && !a.Excludes(n.ID())
+		most := p.o.Slots
+		if most == 0 {
+			most = v.Slots(n, b.kind)
+		}
+		return (most == 0 || n.Running(b.kind) < most) && v.Fits(size, n.Room(a)) && !a.Excludes(n.ID())
 	}
 	b.list = append(b.list[:0], p.central.nearest(v, a.Outputs(), p.o.D, p.rand.Uint64(), free)...)
 }

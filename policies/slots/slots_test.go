@@ -14,7 +14,7 @@ func put(o policy.Order) policy.Set {
 	s := policytest.Base(policytest.Submitted{})
 	s.Lanes = []policy.Lane{
 		{Kinds: []heddle.Kind{heddle.AM, heddle.Executor, heddle.Other, heddle.Reduce}, Order: policytest.Submitted{}},
-		{Kinds: []heddle.Kind{heddle.Map}, Order: o, PerNode: 4},
+		{Kinds: []heddle.Kind{heddle.Map}, Order: o, Slots: policy.Slots{PerNode: 4}},
 	}
 	return s
 }

@@ -1,0 +1,78 @@
+package coupling
+
+import (
+	"heddle"
+	"heddle/exp"
+	"heddle/policy"
+)
+
+// lagMutations are mistakes in Alg. 1: a job may launch reduces whatever its mismatch; while it is below 0; and from its first
+// map on, since a threshold far above any number of reduces makes δ the same, 0, for all.
+func lagMutations(loses ...string) []exp.Mutation {
+	const all = "{coupling.mismatch: {threshold: 1000000}}"
+	off := arm(coupling, "coupling", sharing, "gate.reduce=open")
+	sign := arm(coupling, "coupling")
+	sign.Prepare = turnLag
+	constant := arm(coupling, "coupling", order(all), "gate.reduce="+all)
+	return []exp.Mutation{
+		{Name: "no mismatch: reduces start when they like", Arms: []exp.Arm{off}, Loses: loses},
+		{Name: "mismatch with the sign turned", Arms: []exp.Arm{sign}, Loses: loses},
+		{Name: "δ = 0 for every job", Arms: []exp.Arm{constant}, Loses: loses},
+	}
+}
+
+// chanceMutations are mistakes in Alg. 3: a map starts where chance denies it, and the other way round; or β counts for
+// nothing.
+func chanceMutations(loses ...string) []exp.Mutation {
+	turned, same := fixed(), fixed()
+	for i := range turned {
+		turned[i].Prepare = turnPeek
+		same[i].Set = []string{lagging, "place.map={coupling.peek: {beta: 0.3}}"}
+	}
+	return []exp.Mutation{
+		{Name: "1 − p in place of p", Arms: turned, Loses: loses},
+		{Name: "β = 0.3 whatever it is to be", Arms: same, Loses: loses},
+	}
+}
+
+// A turnedGate opens where the gate of reduces does not, as long as maps are pending.
+type turnedGate struct{ policy.Gate }
+
+func (t turnedGate) Open(v policy.View, a *policy.App, k heddle.Kind) policy.Verdict {
+	is := t.Gate.Open(v, a, k)
+	switch {
+	case a.Waiting(heddle.Map) == 0:
+		return is
+	case is.OK():
+		return policy.No(heddle.GateClosed)
+	}
+	return policy.Yes
+}
+
+func turnLag(set *policy.Set) {
+	for i, g := range set.Gate[heddle.Reduce] {
+		set.Gate[heddle.Reduce][i] = turnedGate{g}
+	}
+}
+
+// A turnedPlace starts maps without local data where the place of maps does not.
+type turnedPlace struct {
+	policy.Place
+	policy.Listener
+}
+
+func (t turnedPlace) Judge(v policy.View, k *policy.Ask, n *policy.Node, at heddle.Locality) policy.Verdict {
+	is := t.Place.Judge(v, k, n, at)
+	switch {
+	case at == heddle.NodeLocal || k.Places() == 1:
+		return is
+	case is.OK():
+		return policy.No(heddle.WaitLocal)
+	}
+	return policy.Yes
+}
+
+func turnPeek(set *policy.Set) {
+	p := set.Place[heddle.Map]
+	set.Place[heddle.Map] = turnedPlace{p, p.(policy.Listener)}
+}
