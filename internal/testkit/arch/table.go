@@ -17,7 +17,7 @@ var Table = []Row{
 	{"workload", []string{".", "internal/plain"}},
 	{"scenario", []string{".", "workload", "internal/plain", "internal/near"}},
 	{"conf", []string{".", "policy", "policies/capacity", "policies/fair"}},
-	{"sim/apps", []string{".", "workload"}},
+	{"sim/apps", []string{".", "workload", "internal/slab"}},
 	{"sim/world", []string{".", "workload"}},
 	{"sim/bound", []string{"."}},
 	{"sim", []string{".", "cluster", "policy", "sched", "workload", "rm", "yarn/ids", "internal/slab", "sim/apps", "sim/world", "sim/bound"}},
