@@ -56,6 +56,15 @@ type (
 		Limit     Resource
 	}
 
+	// Weigh changes a running container's part of a busy processor against others of its node; idle processors stay
+	// open to everybody. The weight is in milli-vcores; a container that was never weighed has what it was told or is
+	// limited to, whichever is more. An agent writes it as cpu.shares (1024 for 1000) or cpu.weight (100 for 1000).
+	// Nobody's books change.
+	Weigh struct {
+		Container ContainerID
+		Weight    int64
+	}
+
 	// Suspend freezes a container: its processor time is lent out, its memory stays.
 	Suspend struct{ Container ContainerID }
 
@@ -76,6 +85,7 @@ func (*Adopt) decision()   {}
 func (*Book) decision()    {}
 func (*Unbook) decision()  {}
 func (*Resize) decision()  {}
+func (*Weigh) decision()   {}
 func (*Suspend) decision() {}
 func (*Resume) decision()  {}
 func (*Kill) decision()    {}

@@ -289,7 +289,7 @@ type (
 )
 
 // A Plan is what controllers want done to running containers. The first to touch a container in an
-// instant wins.
+// instant wins; so does the first to weigh it.
 type Plan struct {
 	Steps []Step
 }
@@ -299,6 +299,7 @@ type Step struct {
 	Container heddle.ContainerID
 	Do        Deed
 	Limit     heddle.Resource // of a Resize
+	Weight    int64           // of a Weigh, in milli-vcores
 }
 
 // Deed is what may be done to a running container.
@@ -310,11 +311,17 @@ const (
 	Suspend
 	Resume
 	Kill
+	Weigh // beside another deed on the same container
 )
 
 // Resize wishes for another limit.
 func (p *Plan) Resize(c heddle.ContainerID, limit heddle.Resource) {
 	p.Steps = append(p.Steps, Step{Container: c, Do: Resize, Limit: limit})
+}
+
+// Weigh wishes for another weight on a busy processor, in milli-vcores; see [heddle.Weigh].
+func (p *Plan) Weigh(c heddle.ContainerID, weight int64) {
+	p.Steps = append(p.Steps, Step{Container: c, Do: Weigh, Weight: weight})
 }
 
 // Suspend wishes a container frozen.

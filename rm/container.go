@@ -70,6 +70,8 @@ func (m *Machine) carry(d heddle.Decision) {
 		m.note(d, m.apps[d.App].ID, ids.Container{})
 	case *heddle.Resize:
 		m.forAgent(d, d.Container)
+	case *heddle.Weigh:
+		m.forAgent(d, d.Container)
 	case *heddle.Suspend:
 		m.forAgent(d, d.Container)
 	case *heddle.Resume:

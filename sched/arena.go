@@ -11,6 +11,7 @@ type arena struct {
 	books    bin[heddle.Book]
 	unbooks  bin[heddle.Unbook]
 	resizes  bin[heddle.Resize]
+	weighs   bin[heddle.Weigh]
 	suspends bin[heddle.Suspend]
 	resumes  bin[heddle.Resume]
 	kills    bin[heddle.Kill]
@@ -19,7 +20,7 @@ type arena struct {
 func (a *arena) reset() {
 	a.admits.n, a.rejects.n, a.launches.n, a.adopts.n = 0, 0, 0, 0
 	a.books.n, a.unbooks.n = 0, 0
-	a.resizes.n, a.suspends.n, a.resumes.n, a.kills.n = 0, 0, 0, 0
+	a.resizes.n, a.weighs.n, a.suspends.n, a.resumes.n, a.kills.n = 0, 0, 0, 0, 0
 }
 
 const piece = 32

@@ -21,9 +21,14 @@ func (c *Core) control() {
 		k.c.Run(c.v, &c.plan)
 	}
 	clear(c.touched)
+	clear(c.weighed)
 	for _, s := range c.plan.Steps {
-		if !c.touched[s.Container] {
-			c.touched[s.Container] = true
+		before := c.touched
+		if s.Do == policy.Weigh {
+			before = c.weighed
+		}
+		if !before[s.Container] {
+			before[s.Container] = true
 			c.carryOut(s)
 		}
 	}
@@ -61,6 +66,10 @@ func (c *Core) carryOut(s policy.Step) {
 		c.c.SetLimit(x, s.Limit)
 		c.out = append(c.out, c.arena.resizes.put(heddle.Resize{Container: x.ID(), Limit: s.Limit}))
 		c.done = append(c.done, done{policy.Resized, x.ID()})
+	case policy.Weigh:
+		if s.Weight > 0 {
+			c.out = append(c.out, c.arena.weighs.put(heddle.Weigh{Container: x.ID(), Weight: s.Weight}))
+		}
 	case policy.Suspend:
 		if x.Suspended() {
 			return

@@ -56,6 +56,7 @@ type Core struct {
 	controls  []controller
 	plan      policy.Plan
 	touched   map[heddle.ContainerID]bool // by the plan so far
+	weighed   map[heddle.ContainerID]bool // likewise
 	done      []done                      // … and what it changed of running containers
 
 	out     []heddle.Decision
@@ -97,7 +98,7 @@ type controller struct {
 // New returns a core for a policy set. It panics when the set is not whole: no lane, a kind in two
 // lanes or in none, a lane without an order, no queue.
 func New(set policy.Set) *Core {
-	c := &Core{set: set, c: cluster.New(set.Queues, set.MemoryOnly), version: 1, touched: map[heddle.ContainerID]bool{}}
+	c := &Core{set: set, c: cluster.New(set.Queues, set.MemoryOnly), version: 1, touched: map[heddle.ContainerID]bool{}, weighed: map[heddle.ContainerID]bool{}}
 	c.v = c.c.View()
 	for k := range c.laneOf {
 		c.laneOf[k] = -1

@@ -172,7 +172,7 @@ func (s *Sim) endJob(a *app) {
 // ends notes the end of a job.
 func (s *Sim) ends(a *app) {
 	a.end = s.now
-	s.lastEnd = mark{s.now, s.m.memory}
+	s.lastEnd = s.mark()
 }
 
 // masterUp is the master's process running: it registers and begins to ask.

@@ -64,6 +64,10 @@ func (s *Sim) noted(e *rm.Noted) {
 			s.phys.setLimit(s.now, c)
 			s.room(c.node)
 		}
+	case *heddle.Weigh:
+		if c := s.container(d.Container); c != nil && !c.over {
+			s.phys.setWeight(s.now, c, d.Weight)
+		}
 	case *heddle.Suspend:
 		if c := s.container(d.Container); c != nil && !c.over {
 			c.frozen = true

@@ -54,8 +54,11 @@ func (f *full) advance(now heddle.Time, out []ended) []ended {
 }
 
 func (f *full) setLimit(now heddle.Time, c *container) { f.w.SetLimit(now, c.id, c.limit) }
-func (f *full) suspend(now heddle.Time, c *container)  { f.w.Suspend(now, c.id) }
-func (f *full) resume(now heddle.Time, c *container)   { f.w.Resume(now, c.id) }
+func (f *full) setWeight(now heddle.Time, c *container, weight int64) {
+	f.w.SetWeight(now, c.id, weight)
+}
+func (f *full) suspend(now heddle.Time, c *container) { f.w.Suspend(now, c.id) }
+func (f *full) resume(now heddle.Time, c *container)  { f.w.Resume(now, c.id) }
 
 func (f *full) setSpeed(now heddle.Time, n heddle.NodeID, factor float64) {
 	f.w.SetSpeed(now, n, factor)
@@ -84,6 +87,7 @@ func (f *full) progress(now heddle.Time, c *container) (heddle.Phase, float64) {
 }
 func (f *full) usage(now heddle.Time, c *container) (int64, int64) { return f.w.Usage(now, c.id) }
 func (f *full) cpuUsed(now heddle.Time) float64                    { return f.w.CPUUsed(now) }
+func (f *full) memoryUsed(now heddle.Time) float64                 { return f.w.MemoryUsed(now) }
 
 func (f *full) consumed(now heddle.Time, c *container) (float64, int64) {
 	return f.w.Consumed(now, c.id)

@@ -137,7 +137,8 @@ func (g *given) mapsDone(now heddle.Time, a *app) {
 	a.held = nil
 }
 
-func (g *given) setLimit(heddle.Time, *container) {}
+func (g *given) setLimit(heddle.Time, *container)         {}
+func (g *given) setWeight(heddle.Time, *container, int64) {}
 
 // suspend stops the clock of the container's work.
 func (g *given) suspend(now heddle.Time, c *container) {
@@ -215,6 +216,9 @@ func (g *given) consumed(now heddle.Time, c *container) (float64, int64) {
 }
 
 func (g *given) disks(heddle.Time) world.DiskStats { return world.DiskStats{} }
+
+// memoryUsed takes containers to use what they hold.
+func (g *given) memoryUsed(heddle.Time) float64 { return g.s.m.memory }
 
 func (g *given) cpuUsed(now heddle.Time) float64 {
 	g.account(now, 0)

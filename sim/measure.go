@@ -23,11 +23,13 @@ type measure struct {
 	emit    func(name string, value float64)
 }
 
-// A mark is a time, and the memory held until then in MiB·s.
+// A mark is a time, and the memory held until then, and used, in MiB·s.
 type mark struct {
-	at     heddle.Time
-	memory float64
+	at           heddle.Time
+	memory, used float64
 }
+
+func (s *Sim) mark() mark { return mark{s.now, s.m.memory, s.phys.memoryUsed(s.now)} }
 
 func (m *measure) running(k heddle.Kind, by int32) { m.run[k] += by }
 
@@ -205,6 +207,7 @@ func (s *Sim) finish() *Result {
 		}
 		r.CPUUsed = s.phys.cpuUsed(s.now) / (s.m.cores * span)
 		r.MemoryHeld = last.memory / (memory * span)
+		r.MemoryUsed = last.used / (memory * span)
 	}
 	s.m.series.until(last.at, s.m.step)
 	r.Series = s.m.series
@@ -243,7 +246,7 @@ func (s *Sim) last() mark {
 	case s.stalled:
 		return s.progress
 	}
-	return mark{s.now, s.m.memory}
+	return s.mark()
 }
 
 // until drops the samples after a time.

@@ -21,6 +21,7 @@ type physics interface {
 	advance(now heddle.Time, done []ended) []ended
 
 	setLimit(now heddle.Time, c *container)
+	setWeight(now heddle.Time, c *container, weight int64)
 	suspend(now heddle.Time, c *container)
 	resume(now heddle.Time, c *container)
 	setSpeed(now heddle.Time, n heddle.NodeID, factor float64)
@@ -53,6 +54,8 @@ type physics interface {
 	disks(now heddle.Time) world.DiskStats
 	// cpuUsed is the processor time used so far, in core-seconds of the nodes.
 	cpuUsed(now heddle.Time) float64
+	// memoryUsed is the memory that processes held so far, in MiB·s.
+	memoryUsed(now heddle.Time) float64
 }
 
 // ended is a piece of work that ended, or a container that failed.

@@ -308,7 +308,7 @@ func (s *Sim) stalls(at heddle.Time) bool {
 }
 
 // lives notes a sign of life.
-func (s *Sim) lives() { s.progress = mark{s.now, s.m.memory} }
+func (s *Sim) lives() { s.progress = s.mark() }
 
 func (s *Sim) interrupted() bool {
 	if s.o.Report != nil {

@@ -85,7 +85,10 @@ func experiments() []exp.Experiment {
 			},
 			values: []value{{"memory of masters", adaptcont.MasterMemory}},
 		},
-		{of: named(&mrorchestrator.System, "mrorchestrator-native-together"), baseline: "slots", system: "REGRESSION CPU+Memory", plot: exp.BarsPerJob},
+		{
+			of: named(&mrorchestrator.System, "mrorchestrator-native-together"), baseline: "slots", system: "REGRESSION CPU+Memory", plot: exp.BarsPerJob,
+			set: []string{slotLanes("5", "5"), "masters=at-once", "trim.map=whole"},
+		},
 	} {
 		out = append(out, x.experiment())
 	}

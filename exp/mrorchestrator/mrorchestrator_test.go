@@ -1,7 +1,7 @@
 package mrorchestrator
 
 import (
-	"strings"
+	"slices"
 	"testing"
 
 	"heddle/exp"
@@ -9,28 +9,38 @@ import (
 	"heddle/sim"
 )
 
-// However many slots a node has, memory and processors that are taken from tasks are never worth more than
-// what they are given for: no sum of completion times is above the baseline's.
-func TestDoesNotSlowSlotsDown(t *testing.T) {
-	s := slotCounts()
-	e := exp.Experiment{Name: "slots", Work: work(23, suite), Arms: s.Arms}
-	r := exptest.Run(t, &e, 1, false)
-	for i := 0; i < len(s.Arms); i += 2 {
-		base, ours := s.Arms[i].Name, s.Arms[i+1].Name
-		if !strings.HasPrefix(ours, base) {
-			t.Fatalf("%s is not the pair of %s", ours, base)
-		}
-		if b, o := exp.MeanJCT(r.Arm(base), nil), exp.MeanJCT(r.Arm(ours), nil); !(o <= b) {
-			t.Errorf("%s: mean JCT %.1f s, without %.1f s", ours, o, b)
+// Where every task has a processor of its own, no division of processors changes when a job ends: not the
+// orchestrator's, not a clairvoyant's, not chance. On the native cluster each of them does.
+func TestWeightsMatterWhereProcessorsAreShort(t *testing.T) {
+	for _, e := range []exp.Experiment{virtualTogether(), nativeTogether()} {
+		e.Arms = slices.Concat(e.Arms[:1], []exp.Arm{*arm(t, &e, "REGRESSION CPU")}, e.Arms[len(e.Arms)-len(clairvoyants):])
+		e.Arms = append(e.Arms, e.Null[0])
+		e.Sweeps, e.Null, e.Mutations, e.Metrics = nil, nil, nil, nil
+		r := exptest.Run(t, &e, 1, false)
+		short := e.Name == "mrorchestrator-native-together"
+		for i := range e.Arms[1:] {
+			name := e.Arms[1+i].Name
+			if changed := exp.MeanJCT(r.Arm(name), nil) != exp.MeanJCT(r.Arm("slots"), nil); changed != short {
+				t.Errorf("%s: the mean JCT with %s changed: %v", e.Name, name, changed)
+			}
 		}
 	}
+}
+
+func arm(t *testing.T, e *exp.Experiment, name string) *exp.Arm {
+	t.Helper()
+	a, err := e.Arm(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
 }
 
 // The books hold after every step of a run in which allocations move all the time.
 func TestKeepsTheBooks(t *testing.T) {
 	four := []job{{id: "Sort", program: "sort", input: "2GB", reduces: 4}, {id: "Wcount", program: "wordcount", input: "1GB", reduces: 1}}
 	for _, arm := range []func(name, control string) exp.Arm{mesos, ngm} {
-		e := exp.Experiment{Name: "books", Work: work(4, four), Arms: []exp.Arm{arm("ours", orchestrate("regression", "epoch: 5, lower_cpu: needed"))}}
+		e := exp.Experiment{Name: "books", Work: work(4, four), Arms: []exp.Arm{arm("ours", orchestrate("regression", "epoch: 5, lower_cpu: needed, lower_memory: always"))}}
 		r := exptest.Run(t, &e, 1, true).Arm("ours")
 		if r.CheckedSteps == 0 {
 			t.Error("nothing was checked")

@@ -17,7 +17,7 @@ func columns() []exp.Column {
 		}},
 		exp.Figures("mean JCT", "s", exp.JCTs(nil)),
 		exp.Figures("CPU used", "%", func(x *sim.Result) float64 { return 100 * x.CPUUsed }),
-		exp.Figures("memory held", "%", func(x *sim.Result) float64 { return 100 * x.MemoryHeld }),
+		exp.Figures("memory used", "%", func(x *sim.Result) float64 { return 100 * x.MemoryUsed }),
 	}
 }
 
@@ -25,7 +25,7 @@ func columns() []exp.Column {
 func ablation() exp.Sweep {
 	s := exp.Sweep{
 		Name: "ablation", Title: "Every part alone and left out", Base: "slots", Columns: columns(),
-		Arms: []exp.Arm{onSlots("slots", 2, heap, "")},
+		Arms: []exp.Arm{native("slots", "")},
 	}
 	for _, a := range [][3]string{
 		{"REGRESSION", "regression", ""},
@@ -34,14 +34,14 @@ func ablation() exp.Sweep {
 		{"Memory", "regression", "mode: memory"},
 		{"peers and stragglers only", "regression", "peers_only: true"},
 		{"every straggler treated", "regression", "causes: false"},
-		{"peers and every straggler", "regression", "peers_only: true, causes: false"},
+		{"no detector: all alike", "regression", "straggler: 1, deficit: 0, hogging: 1000000, peers_only: true"},
 		{"flagged tasks only", "regression", "scope: flagged"},
 		{"out of step", "regression", "in_step: false"},
-		{"memory lowered when needed only", "regression", "lower_memory: needed"},
+		{"memory lowered always (Alg. 1 as printed)", "regression", "lower_memory: always"},
 		{"CPU lowered when needed", "regression", "lower_cpu: needed"},
 		{"CPU lowered always (Alg. 1 as printed)", "regression", "lower_cpu: always"},
 	} {
-		s.Arms = append(s.Arms, onSlots(a[0], 2, heap, orchestrate(a[1], a[2])))
+		s.Arms = append(s.Arms, native(a[0], orchestrate(a[1], a[2])))
 	}
 	return s
 }
@@ -49,7 +49,7 @@ func ablation() exp.Sweep {
 // epochs varies the epoch on top of a baseline.
 func epochs(base string, arm func(name, control string) exp.Arm) exp.Sweep {
 	s := exp.Sweep{Name: "epoch", Title: "Length of the epoch", Base: base, Columns: columns(), Plot: true}
-	for _, epoch := range []int{5, 10, 20, 40, 60, 120} {
+	for _, epoch := range []int{5, 10, 20, 60} {
 		s.Arms = append(s.Arms, arm(fmt.Sprintf("%d s", epoch), orchestrate("regression", fmt.Sprintf("epoch: %d", epoch))))
 	}
 	return s
@@ -59,7 +59,7 @@ func epochs(base string, arm func(name, control string) exp.Arm) exp.Sweep {
 // numbers; each with its own baseline.
 func slotCounts() exp.Sweep {
 	s := exp.Sweep{Name: "slots", Title: "Slots of each kind a node, without and with MROrchestrator", Base: "slots", Columns: columns()[1:]}
-	for n := 1; n <= 5; n++ {
+	for n := 1; n <= perNode; n++ {
 		s.Arms = append(s.Arms,
 			onSlots(fmt.Sprintf("%d slots", n), n, shared(n), ""),
 			onSlots(fmt.Sprintf("%d slots, MROrchestrator", n), n, shared(n), orchestrate("regression", "")))
@@ -70,27 +70,14 @@ func slotCounts() exp.Sweep {
 // speeds varies the speed of a core, each with its own baseline.
 func speeds(base string, arm func(name, control string) exp.Arm) exp.Sweep {
 	s := exp.Sweep{Name: "speed", Title: "Speed of a core, without and with MROrchestrator", Base: base, Columns: columns()[1:]}
-	for _, speed := range []string{"0.025", "0.05", "0.12"} {
-		for _, a := range []exp.Arm{arm(speed, ""), arm(speed+", MROrchestrator", orchestrate("regression", ""))} {
+	for _, other := range []string{speed, "0.05", "0.1"} {
+		for _, a := range []exp.Arm{arm(other, ""), arm(other+", MROrchestrator", orchestrate("regression", ""))} {
 			a.Work = func(seed uint64) (string, error) {
-				text, err := work(23, suite)(seed)
-				return strings.Replace(text, "speed: 0.025", "speed: "+speed, 1), err
+				text, err := work(workers, suite)(seed)
+				return strings.Replace(text, "speed: "+speed, "speed: "+other, 1), err
 			}
 			s.Arms = append(s.Arms, a)
 		}
-	}
-	return s
-}
-
-// taskSizes varies the memory of a task, each with its own baseline.
-func taskSizes() exp.Sweep {
-	s := exp.Sweep{Name: "memory", Title: "Memory of a task, without and with MROrchestrator; the reduction is against 250 MiB without", Base: "slots", Columns: columns()}
-	for _, mib := range []int64{250, 400, 600, slice[0]} {
-		size := slice
-		size[0] = mib
-		s.Arms = append(s.Arms,
-			onSlots(fmt.Sprintf("%d MiB", mib), 2, size, ""),
-			onSlots(fmt.Sprintf("%d MiB, MROrchestrator", mib), 2, size, orchestrate("regression", "")))
 	}
 	return s
 }

@@ -20,23 +20,33 @@ type job struct {
 	reduces     int
 }
 
+// The native cluster: slots of each kind a node, and all of a kind.
+const (
+	workers  = 23
+	perNode  = 5
+	allSlots = workers * perNode
+)
+
+// most is nine tenths of the reduce slots: what Hadoop's Sort starts.
+const most = allSlots * 9 / 10
+
 // suite is the suite of six in the order of the paper's figures. Reduces are nine tenths of the reduce
 // slots where the program sets them so (Sort) or nothing is known of it (Twitter), else Hadoop's default, 1.
 var suite = []job{
-	{id: "Twitter", program: workload.OtherProgram, input: "25GB", reduces: 41},
+	{id: "Twitter", program: workload.OtherProgram, input: "25GB", reduces: most},
 	{id: "Wcount", program: "wordcount", input: "20GB", reduces: 1},
-	{id: "PiEst", program: "pi", maps: 10, reduces: 1},
+	{id: "PiEst", program: "pi", maps: allSlots, reduces: 1},
 	{id: "DistGrep", program: "grep", input: "20GB", reduces: 1},
-	{id: "Sort", program: "sort", input: "20GB", reduces: 41},
+	{id: "Sort", program: "sort", input: "20GB", reduces: most},
 	{id: "Kmeans", program: "kmeans", input: "10GB", reduces: 1},
 }
 
 // four is the mix of Fig. 2 and 3: the paper gives the input of Sort and Wcount and calls the others'
 // random.
 var four = []job{
-	{id: "PiEst", program: "pi", maps: 10, reduces: 1},
+	{id: "PiEst", program: "pi", maps: allSlots, reduces: 1},
 	{id: "DistGrep", program: "grep", input: "20GB", reduces: 1},
-	{id: "Sort", program: "sort", input: "15GB", reduces: 41},
+	{id: "Sort", program: "sort", input: "15GB", reduces: most},
 	{id: "Wcount", program: "wordcount", input: "10GB", reduces: 1},
 }
 
@@ -49,18 +59,21 @@ func idsOf(mix []job) []string {
 	return ids
 }
 
+// speed is that of a core, of the reference.
+const speed = "0.028"
+
 // work writes the scenario of so many workers that are given the jobs of a mix, or those of them that
 // are named, all at once.
-func work(workers int, mix []job, ids ...string) exp.Work {
+func work(nodes int, mix []job, ids ...string) exp.Work {
 	return func(uint64) (string, error) {
 		var b strings.Builder
 		fmt.Fprintf(&b, `name: mrorchestrator
 cluster:
   nodes:
-    - {name: workers, count: %d, memory: 3584MiB, vcores: 4, disk_mb_s: 70MB/s, nic_mb_s: 1Gb/s, speed: 0.025}
+    - {name: workers, count: %d, memory: 3584MiB, vcores: 2, disk_mb_s: 70MB/s, nic_mb_s: 1Gb/s, speed: %s}
 workload:
   jobs:
-`, workers)
+`, nodes, speed)
 		for _, j := range mix {
 			if len(ids) > 0 && !slices.Contains(ids, j.id) {
 				continue
@@ -92,28 +105,29 @@ func sizes(task heddle.Resource) func(uint64, *workload.Workload) {
 
 // The containers of tasks.
 var (
-	heap     = heddle.Of(250, 1000)  // -Xmx200m, Hadoop 0.20's default
-	slice    = heddle.Of(832, 1000)  // a fourth of a node, less its part of a master
-	vm       = heddle.Of(1664, 2000) // half a machine, likewise
+	heap     = heddle.Of(250, 200)   // -Xmx200m, Hadoop 0.20's default, and a tenth of a node's processors
+	vm       = heddle.Of(1664, 1000) // half a machine, less its part of a master
 	gigabyte = heddle.Of(1024, 1000) // Mesos' and Hadoop 0.23's default
 )
 
-// shared is a task's container where a node has so many slots of each kind: with more than two the
-// processors do not suffice for a core each.
+// shared is a task's container where a node has so many slots of each kind: its processors are divided by them.
 func shared(slots int) heddle.Resource {
 	size := heap
-	size[heddle.CPU] = min(1000, 2000/int64(slots))
+	size[heddle.CPU] = 1000 / int64(slots)
 	return size
 }
 
 // hadoop lets containers have any size, sends heartbeats every 5 s and lets the capacity scheduler count
-// memory alone; the fair scheduler shares by dominant resources as it is.
+// memory alone and share fairly among the jobs of a queue; the fair scheduler shares by dominant resources as it is.
 func hadoop() *conf.Hadoop {
 	h := conf.Default()
 	h.Site.NodeHeartbeat = 5 * heddle.Second
 	least := heddle.Of(1, 0)
 	h.Site.Minimum, h.Capacity.Minimum, h.Fair.Minimum, h.Fair.Increment = least, least, least, least
 	h.Capacity.MemoryOnly = true
+	for i := range h.Capacity.Queues {
+		h.Capacity.Queues[i].Fair = true
+	}
 	return h
 }
 

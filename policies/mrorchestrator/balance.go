@@ -72,7 +72,7 @@ func (m *Manager) wishes(r *row, d heddle.Dim) (w wish) {
 		w.due = math.Floor(min(by, max(0, float64(r.x.Told()[d])-r.cur[d])))
 		w.beyond = math.Floor(by) - w.due
 	case by < 0 && (r.verdict[d] == Hogging || m.o.lower(d) != lowerHogging):
-		w.surplus = math.Floor(max(0, r.cur[d]-max(r.est[d], r.use[d], m.tasks[r.t].last[d])))
+		w.surplus = math.Floor(max(0, r.cur[d]-max(r.est[d], (1+m.o.Room)*max(r.use[d], m.tasks[r.t].last[d]))))
 		if r.verdict[d] == Hogging {
 			w.excess = math.Floor(max(0, -by-w.surplus))
 		}
@@ -84,7 +84,7 @@ func (m *Manager) wishes(r *row, d heddle.Dim) (w wish) {
 func (m *Manager) balance(d heddle.Dim) {
 	for i := range m.sites {
 		if s := &m.sites[i]; s.first < s.end {
-			m.weigh(s, d)
+			m.sum(s, d)
 		}
 	}
 	for i := range m.sites {
@@ -94,9 +94,9 @@ func (m *Manager) balance(d heddle.Dim) {
 	}
 }
 
-// weigh sums the wishes on a node, lowers what is lowered whatever the others want, gives what is due, and
+// sum sums the wishes on a node, lowers what is lowered whatever the others want, gives what is due, and
 // tells phases which part of their other wishes can be met here.
-func (m *Manager) weigh(s *site, d heddle.Dim) {
+func (m *Manager) sum(s *site, d heddle.Dim) {
 	k := &s.slot[d]
 	always := m.o.lower(d) == lowerAlways
 	for _, j := range m.byNode[s.first:s.end] {

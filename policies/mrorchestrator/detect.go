@@ -101,7 +101,9 @@ type row struct {
 	α       float64
 	est     amount
 	wish    [2]wish
-	change  amount // of the allocation, as decided
+	change  amount  // of the allocation, as decided
+	weight  float64 // of its part of a busy processor
+	factor  float64 // by which the weight is to change
 }
 
 // A site is one node in an epoch.
@@ -111,6 +113,9 @@ type site struct {
 	pace       float64 // sum over its tasks of the rate against the peers'
 	paced      float64 // their number
 	slot       [2]room
+	weights    float64 // sum over its tasks
+	wanted     float64 // processors that the tasks would use with their factors
+	raising    bool    // a task is to have more of the processors
 }
 
 // detect gives every row its verdicts.
@@ -121,6 +126,7 @@ func (m *Manager) detect() {
 		for d := range r.use {
 			s.used[d] += r.use[d]
 		}
+		s.weights += r.weight
 		if _, pace, ok := r.f.others(r.use, r.rate); ok && pace > 0 {
 			s.pace += r.rate / pace
 			s.paced++
@@ -139,8 +145,12 @@ func (m *Manager) detect() {
 
 // judge is the detector for one task and resource; mean and pace are its peers', if it has any.
 func (m *Manager) judge(r *row, d heddle.Dim, mean, pace float64, some bool) Verdict {
-	r.pressed[d] = m.tasks[r.t].last[d] >= m.o.Pressed*r.cur[d]
-	pressed := r.pressed[d] && r.cur[d] < m.most(r, d) && !m.o.PeersOnly
+	if d == heddle.CPU {
+		r.pressed[d] = m.busy(r) && r.use[d] >= m.o.Pressed*m.entitled(r)
+	} else {
+		r.pressed[d] = m.tasks[r.t].last[d] >= m.o.Pressed*r.cur[d]
+	}
+	pressed := d == heddle.Memory && r.pressed[d] && !m.o.PeersOnly
 	if !some {
 		if pressed {
 			return Deficit

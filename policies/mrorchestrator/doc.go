@@ -12,8 +12,9 @@
 //	UNIFORM                                uniform.go     III-B-2, Alg. 2, line 4
 //	REGRESSION, target finish and α        regression.go  III-A, Eq. 1 and 2, Alg. 2, line 6
 //	REGRESSION, use against run time       regression.go  III-B-1, Alg. 2, line 7
-//	raise by the difference, lower by it   balance.go     Alg. 1
-//	in step with peers on other nodes      balance.go     II-B and III, step 4
+//	raise by the difference, lower by it   balance.go     Alg. 1, memory
+//	the same by weights                    weights.go     Alg. 1, processors; III-C-1, cpu.shares
+//	in step with peers on other nodes      balance.go, weights.go    II-B and III, step 4
 //
 // What differs from the paper:
 //
@@ -21,12 +22,21 @@
 //     and a writing one do not perform similar operations.
 //   - Windows are as long as profiles are apart, so that a tenth of them is more than one.
 //   - The memory windows kept of a task are the last 32.
-//   - A task that uses all it is allocated is deficit whatever its peers use, and asks for as much more as α
-//     may say: what it would use cannot be seen. (peers_only leaves that out.)
+//   - A task that uses all the memory it is allocated is deficit whatever its peers use, and asks for as much more
+//     as α may say: what it would use cannot be seen. (peers_only leaves that out.) In a limit below its size that
+//     is its size: its heap was made for that.
 //   - A task is raised back to its size before another is raised beyond its own, and beyond it only by room that
 //     no waiting container would have. What that takes from neighbours is taken only in step with peers.
-//   - Unused memory is given up at once, to whoever waits. Processors are taken from hogs alone: others may use
-//     what one leaves anyhow, and a limit below a task's size is a cap. (lower_memory, lower_cpu)
+//   - Memory is taken only where a neighbour is to have more, and a part of what is used is left above it: a heap is
+//     fixed when its task starts, and a limit below what it holds makes the task swap. As the algorithm is printed,
+//     everybody's is lowered always. (lower_memory, room)
+//   - Processors are divided by weights, which change nothing where a processor is idle. A part is raised and
+//     lowered by the ratio of the estimate to the use, as often as an epoch finds one, up to a hundred times a
+//     container's size either way. It is lowered for hogs alone: others may use what one leaves anyhow. (lower_cpu)
 //   - Nobody is lowered to below what it uses or holds unless it hogs.
 //   - A map or reduce is one thread: its processors are not raised beyond one core.
+//
+// On the work of its paper, in a world whose heaps are fixed and whose idle processors are open to everybody, it
+// gains next to nothing (docs/experiments/mrorchestrator.md): it is off in every profile but its own, and profile
+// heddle uses its control of memory alone.
 package mrorchestrator

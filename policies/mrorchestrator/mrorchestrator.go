@@ -40,7 +40,7 @@ func newManager(a policy.Args, regression bool) (policy.Control, error) {
 // Needs implements [policy.Needer].
 func (m *Manager) Needs() policy.Needs {
 	every := heddle.Seconds(m.o.Profile)
-	return policy.Needs{Feeds: policy.Feeds{Profile: every, Progress: every}, Agent: policy.Weighs}
+	return policy.Needs{Feeds: policy.Feeds{Profile: every, Progress: every, Starts: true}, Agent: policy.Weighs}
 }
 
 // Every implements [policy.Control]: the epoch.
@@ -68,12 +68,14 @@ func (m *Manager) Run(v policy.View, p *policy.Plan) {
 	for i := range m.rows {
 		m.estimate(&m.rows[i])
 	}
-	for _, d := range controlled {
-		if m.o.controls(d) {
-			m.balance(d)
-		}
+	if m.o.controls(heddle.Memory) {
+		m.balance(heddle.Memory)
+		m.plan(v, p)
 	}
-	m.plan(v, p)
+	if m.o.controls(heddle.CPU) {
+		m.share()
+		m.weigh(p)
+	}
 	for i := range m.tasks {
 		m.tasks[i].sum, m.tasks[i].n = amount{}, 0
 	}
@@ -127,6 +129,9 @@ func (m *Manager) row(v policy.View, x *policy.Container, i int32) row {
 	for _, d := range controlled {
 		r.cur[d] = float64(x.Limit()[d])
 		r.use[d] = t.sum[d] / t.n
+	}
+	if r.weight = t.weight; r.weight == 0 {
+		r.weight = float64(max(x.Told()[heddle.CPU], 1))
 	}
 	if r.ran > 0 && r.part > 0 && r.part <= 1 {
 		r.rate = r.part / r.ran

@@ -107,6 +107,12 @@ func TestNodesHoldWhatIsGiven(t *testing.T) {
 			for _, s := range p.Steps {
 				x := core.View().Container(s.Container)
 				n := x.Node().ID()
+				if s.Do == policy.Weigh {
+					if size := x.Told()[heddle.CPU]; s.Weight < size/widest || s.Weight > size*widest {
+						t.Fatalf("%q, estimator %d: weight %d of a container of %d", options, i, s.Weight, size)
+					}
+					continue
+				}
 				if free[n] = free[n].Minus(s.Limit.Minus(x.Limit())); free[n].AnyNegative() {
 					t.Fatalf("%q, estimator %d: node %d is left with %v after %+v", options, i, n, free[n], s)
 				}
@@ -114,7 +120,7 @@ func TestNodesHoldWhatIsGiven(t *testing.T) {
 			if len(p.Steps) == 0 && i == 1 {
 				t.Errorf("%q: nothing was done", options)
 			}
-			if i == 1 && resizes(running(made(t, maker, options), 40)) != len(p.Steps) {
+			if i == 1 && carriedOut(running(made(t, maker, options), 40)) != len(p.Steps) {
 				t.Errorf("%q: not all of %d steps were carried out", options, len(p.Steps))
 			}
 		}
@@ -144,6 +150,12 @@ func TestNonsenseIsReported(t *testing.T) {
 		m.Run(c.View(), &p)
 		for _, s := range p.Steps {
 			x := c.View().Container(s.Container)
+			if s.Do == policy.Weigh {
+				if s.Weight < 1 || s.Weight > widest*x.Told()[heddle.CPU] {
+					t.Errorf("container %d of %v: weight %d", s.Container, x.Told(), s.Weight)
+				}
+				continue
+			}
 			if s.Limit.AnyNegative() || !s.Limit.Fits(x.Node().Total()) {
 				t.Errorf("container %d of %v: limit %v", s.Container, x.Limit(), s.Limit)
 			}
@@ -192,11 +204,13 @@ func TestDeficitIsBehind(t *testing.T) {
 	}
 }
 
-// resizes runs a core's next epoch and counts what is carried out.
-func resizes(c *sched.Core) (n int) {
+// carriedOut runs a core's next epoch and counts what is carried out.
+func carriedOut(c *sched.Core) (n int) {
 	for _, d := range c.Step(heddle.Time(20*heddle.Second), heddle.Wake{}) {
-		if _, ok := d.(*heddle.Resize); ok {
+		switch d.(type) {
+		case *heddle.Resize, *heddle.Weigh:
 			n++
+		default: // not of a running container
 		}
 	}
 	return n
@@ -232,7 +246,7 @@ func BenchmarkEpoch(b *testing.B) {
 				b.Errorf("an epoch takes %v, more than 200 ms", each)
 			}
 			b.ReportMetric(float64(len(m.rows)), "tasks")
-			b.ReportMetric(float64(len(p.Steps)), "resizes")
+			b.ReportMetric(float64(len(p.Steps)), "steps")
 		})
 	}
 }

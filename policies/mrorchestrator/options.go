@@ -25,11 +25,12 @@ type Options struct {
 	// Straggler is by what part a rate of progress must be below the mean of the peers: Hadoop 0.20's 0.2,
 	// which it applies to progress scores.
 	Straggler float64 `yaml:"straggler"`
-	// Pressed is the part of an allocation, or of a node, whose use counts as all of it.
+	// Pressed is the part of an allocation, or of a node, whose use counts as all of it. Of processors the
+	// allocation is what a task's weight alone would give it on its node.
 	Pressed float64 `yaml:"pressed"`
 	// PeersOnly leaves detection to peers and stragglers, the two rules the paper gives in words. They say
 	// nothing of a job whose tasks are all short of the same; without it a task that uses all of its
-	// allocation is deficit too, whatever its peers use.
+	// memory is deficit too, whatever its peers use.
 	PeersOnly bool `yaml:"peers_only"`
 	// Causes has stragglers treated only where contention is the cause. Without it every straggler, and
 	// every task whose use is far below its peers', counts as deficit of both resources.
@@ -40,16 +41,19 @@ type Options struct {
 	Scope string `yaml:"scope"`
 	// LowerCPU and LowerMemory say whose allocation is lowered to its estimate, and when: always, everybody's
 	// (Alg. 1, line 5); needed, everybody's where a task on the same node is to be raised; hogging, only that
-	// of hogging tasks, where needed. Memory nobody uses can be given away; processors nobody uses are
-	// used by others anyhow, and a cap holds when the need comes back.
+	// of hogging tasks, where needed. Memory nobody uses can be given to others, but a limit below what a heap
+	// grows to makes its task swap; processors nobody uses are used by others anyhow.
 	LowerCPU    string `yaml:"lower_cpu"`
 	LowerMemory string `yaml:"lower_memory"`
+	// Room is the part of its use that a task's memory is left above it at least: a limit below what a process holds
+	// stalls it.
+	Room float64 `yaml:"room"`
 	// InStep has only taken what the peers on other nodes can be given too.
 	InStep bool `yaml:"in_step"`
 	// Recent is the part of the windows of memory that is regressed over at most (III-B-1: 0.1).
 	Recent float64 `yaml:"recent"`
-	// Alpha bounds the resource scaling factor to 1/Alpha … Alpha; the paper gives no bound, but a task
-	// whose target is past has none either.
+	// Alpha bounds the resource scaling factor to 1/Alpha … Alpha, and by how much a weight changes in an epoch; the
+	// paper gives no bound, but a task whose target is past has none either.
 	Alpha float64 `yaml:"alpha"`
 	// Tolerance is the part of an allocation below which a change is left.
 	Tolerance float64 `yaml:"tolerance"`
@@ -69,11 +73,11 @@ const (
 	lowerHogging = "hogging"
 )
 
-// Default is the paper's set-up.
+// Default is the paper's set-up, but for what is lowered.
 var Default = Options{
 	Epoch: 20, Profile: 5, Mode: modeBoth,
 	Deficit: 0.5, Hogging: 1.5, Straggler: 0.2, Pressed: 0.95, Causes: true,
-	Scope: scopeAll, LowerCPU: lowerHogging, LowerMemory: lowerAlways, InStep: true, Recent: 0.1, Alpha: 2, Tolerance: 0.05,
+	Scope: scopeAll, LowerCPU: lowerHogging, LowerMemory: lowerNeeded, Room: 0.2, InStep: true, Recent: 0.1, Alpha: 2, Tolerance: 0.05,
 }
 
 // check says which option is out of its range, and what the range is.
@@ -88,6 +92,7 @@ func (o *Options) check() error {
 		{"hogging", o.Hogging, 1, 1e6},
 		{"straggler", o.Straggler, 0, 1},
 		{"pressed", o.Pressed, 0.01, 1},
+		{"room", o.Room, 0, 10},
 		{"recent", o.Recent, 0, 1},
 		{"alpha", o.Alpha, 1, 1e6},
 		{"tolerance", o.Tolerance, 0, 1},

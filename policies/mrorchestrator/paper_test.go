@@ -189,6 +189,55 @@ func TestAdjust(t *testing.T) {
 	near(t, "within the tolerance", Adjust(520, 500, 0.05), 0)
 }
 
+// A part of the processors is raised and lowered by the ratio of the estimate to the use, within the bound of α.
+// Reference: Alg. 1, lines 2 to 8.
+func TestFactor(t *testing.T) {
+	near(t, "est > cur", factor(600, 400, 0.05, 2), 1.5)
+	near(t, "est < cur", factor(300, 400, 0.05, 2), 0.75)
+	near(t, "est = cur", factor(400, 400, 0.05, 2), 1)
+	near(t, "within the tolerance", factor(410, 400, 0.05, 2), 1)
+	near(t, "far above", factor(4000, 400, 0.05, 2), 2)
+	near(t, "far below", factor(0, 400, 0.05, 2), 0.5)
+	near(t, "of no use", factor(1, 0, 0.05, 2), 1)
+}
+
+// More of a busy processor is given in step: as much as the node that can give least has for the job's tasks. A hog's part
+// shrinks where it is needed, and nobody's changes on a node that has processors left.
+// Reference: II-B and III, step 4.
+func TestWeightsInStep(t *testing.T) {
+	for _, c := range []struct {
+		options string
+		want    []float64
+	}{
+		{"mode: cpu", []float64{1.4, 0.5, 1.4, 1, 1}},
+		{"mode: cpu, in_step: false", []float64{1.5, 0.5, 1.5, 1, 1}},
+		{"mode: cpu, scope: flagged", []float64{1.4, 0.5, 1.4, 1, 1}},
+		{"mode: cpu, alpha: 1.25", []float64{1.2016, 0.8, 1.2016, 1, 1}},
+	} {
+		m := made(t, NewRegression, "{"+c.options+"}")
+		m.gather(running(m, 40).View())
+		on := func(node int32) row { return m.rows[m.byNode[m.sites[node].first]] }
+		a, b, hog, other, idle := on(0), on(1), on(0), on(1), on(2)
+		a.f = new(phase)
+		a.f.able = amount{1, 1}
+		b.f = a.f // two tasks of a job, on n0 and n1, of which each is to have half as much again
+		for _, r := range []*row{&a, &b, &idle} {
+			r.use[heddle.CPU], r.est[heddle.CPU], r.verdict[heddle.CPU] = 400, 600, Deficit
+		}
+		hog.use[heddle.CPU], hog.est[heddle.CPU], hog.verdict[heddle.CPU] = 1600, 800, Hogging
+		// n1 has 10,000: with 600 in place of 400 that is 12,500 or, with 500, 12,400.
+		other.use[heddle.CPU], other.est[heddle.CPU], other.verdict[heddle.CPU] = 11900, 11900, Alike
+		m.rows = []row{a, hog, b, other, idle}
+		m.sites[0].used[heddle.CPU], m.sites[1].used[heddle.CPU] = 10_000, 10_000
+		m.share()
+		for i, want := range c.want {
+			if got := m.rows[i].factor; math.Abs(got-want) > 2e-3 {
+				t.Errorf("%s: factor %d is %v, want %v", c.options, i, got, want)
+			}
+		}
+	}
+}
+
 // A1 could be raised on N1 at B1's cost, but A2 starves on N3, where nothing can be taken: nothing is.
 // Reference: II-B, Fig. 3c.
 func TestInStep(t *testing.T) {

@@ -45,7 +45,8 @@ type task struct {
 	memory series
 	sum    amount // of uses since the last epoch
 	n      float64
-	last   amount // use in the last window
+	last   amount  // use in the last window
+	weight float64 // as changed; 0 = that of its size
 }
 
 // A phase is what all tasks of a job used in one step, those that have ended too.

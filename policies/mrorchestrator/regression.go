@@ -66,6 +66,11 @@ func (m *Manager) estimate(r *row) {
 	for _, d := range controlled {
 		r.est[d] = r.cur[d]
 		mean, ok := Uniform(r.f.sum[d], r.f.n)
+		told := float64(r.x.Told()[d])
+		if d == heddle.Memory && r.pressed[d] && r.cur[d] < told { // its limit stalls it
+			r.est[d] = told
+			continue
+		}
 		if !ok || !m.o.controls(d) {
 			continue
 		}
@@ -80,7 +85,7 @@ func (m *Manager) estimate(r *row) {
 			continue
 		}
 		α := r.α
-		if r.pressed[d] && r.verdict[d] == Deficit { // what it would use is not seen
+		if d == heddle.Memory && r.pressed[d] && r.verdict[d] == Deficit { // what it would use is not seen
 			α = m.o.Alpha
 		}
 		r.est[d] = max(0, y) * scaled(α, r.verdict[d])

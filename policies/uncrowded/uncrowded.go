@@ -89,7 +89,9 @@ func New(a policy.Args) (policy.Place, error) {
 }
 
 // Needs implements [policy.Needer].
-func (p *Place) Needs() policy.Needs { return policy.Needs{Feeds: policy.Feeds{Profile: sampleEvery}} }
+func (p *Place) Needs() policy.Needs {
+	return policy.Needs{Feeds: policy.Feeds{Profile: sampleEvery, Starts: true}}
+}
 
 // Hears implements [policy.Listener].
 func (p *Place) Hears() policy.News { return policy.TaskUsage }

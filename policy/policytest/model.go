@@ -105,7 +105,7 @@ func (m *model) whole(decisions []heddle.Decision) error {
 			if asked := m.sizes[key{d.App, d.Priority, d.Kind, d.AllocID}]; !m.fits(asked, d.Told) || d.Limit != d.Told {
 				return fmt.Errorf("container %d of %v, limited to %v, answers an ask for %v", d.Container, d.Told, d.Limit, asked)
 			}
-		case *heddle.Resize, *heddle.Suspend, *heddle.Resume:
+		case *heddle.Resize, *heddle.Weigh, *heddle.Suspend, *heddle.Resume:
 			return fmt.Errorf("%T%+v changes a running container", d, d)
 		default: // takes nothing from a container
 		}

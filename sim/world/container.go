@@ -15,7 +15,9 @@ type container struct {
 	pos    int32 // in node.conts
 	told   heddle.Resource
 	limit  heddle.Resource
-	weight float64 // vcores told, or the limit's where that is more: the share of a busy processor
+	start  int64   // MiB it may hold when it starts: its heap is made for that, and never grows beyond
+	given  float64 // the weight that SetWeight gave; 0 = none
+	weight float64 // that, else vcores told, or the limit's where that is more: the share of a busy processor
 	quota  float64 // cores it may use at most; +Inf without a cap
 	tasks  []int32 // running
 	demand int64   // MiB it would like to have now
@@ -50,7 +52,7 @@ func (w *World) Open(now heddle.Time, c heddle.ContainerID, job JobID, kind hedd
 	n := &w.nodes[at]
 	k := &w.conts[i]
 	*k = container{
-		id: c, job: job, kind: kind, node: int32(at), pos: int32(len(n.conts)), told: told, limit: limit,
+		id: c, job: job, kind: kind, node: int32(at), pos: int32(len(n.conts)), told: told, limit: limit, start: limit[heddle.Memory],
 		usageAt: now, tasks: k.tasks[:0], cache: k.cache[:0],
 	}
 	n.conts = append(n.conts, i)
@@ -117,9 +119,28 @@ func (w *World) applyLimit(i int32) {
 	w.checkMaster(i)
 }
 
+// SetWeight changes a container's share of a busy processor against others of its node, at once: weights are
+// milli-vcores, and a container that has none given is weighed by its size. A limit on its processor time stays.
+func (w *World) SetWeight(now heddle.Time, c heddle.ContainerID, weight int64) {
+	w.at(now)
+	i, ok := w.byID[c]
+	if !ok || weight <= 0 {
+		return
+	}
+	k := &w.conts[i]
+	k.given = float64(weight)
+	if was := k.weight; w.setQuota(k) != was {
+		w.divideUp(i)
+		w.reprice(k.node)
+	}
+}
+
 // setQuota derives the hard cap on processor time, and the weight, which it returns.
 func (w *World) setQuota(c *container) float64 {
 	c.weight = max(1, float64(max(c.told[heddle.CPU], c.limit[heddle.CPU])))
+	if c.given > 0 {
+		c.weight = c.given
+	}
 	c.quota = math.Inf(1)
 	if n := &w.nodes[c.node]; c.limit[heddle.CPU] < c.told[heddle.CPU] {
 		c.quota = max(1e-3, float64(c.limit[heddle.CPU])/float64(n.total[heddle.CPU])*n.cores)
@@ -233,13 +254,32 @@ func (w *World) idleDemand(c *container) int64 {
 	return w.p.TaskBase
 }
 
-// setDemand changes what a container would like to hold; it holds that or its limit.
+// heap is the memory that a container can hold with all the limit allows: a task's heap is fixed when its
+// process starts, a master's and an executor's storage follow the limit.
+func (c *container) heap() int64 {
+	if c.kind == heddle.AM || c.kind == heddle.Executor {
+		return c.limit[heddle.Memory]
+	}
+	return c.start
+}
+
+// setDemand changes what a container would like to hold; it holds that, or what its heap or its limit allow.
 func (w *World) setDemand(i int32, mib int64) {
 	c := &w.conts[i]
 	c.demand = mib
-	held := min(mib, c.limit[heddle.Memory])
+	held := min(mib, c.heap(), c.limit[heddle.Memory])
 	w.hold(c.node, held-c.held)
 	c.held = held
+}
+
+// lacking is how many times longer what a container runs takes for want of memory, if it would like to hold so
+// much: for want of heap by the slope, and in a limit below what its heap holds by swapping the rest, as a node does.
+func (w *World) lacking(c *container, wants int64) float64 {
+	m := w.slowdown(c.heap(), wants)
+	if over := min(wants, c.heap()) - c.limit[heddle.Memory]; over > 0 {
+		m *= w.swapping(&w.nodes[c.node], over)
+	}
+	return m
 }
 
 // slowdown is how many times longer something takes with limit instead of demand.

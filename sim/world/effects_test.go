@@ -307,6 +307,71 @@ func TestProcessorSharesAndQuotas(t *testing.T) {
 	near(t, "one thread in four vcores", l.seconds(wide), 10, 1e-6)
 }
 
+// Weights divide a busy core as they were given, 10 to 1, whatever the sizes of the containers; where a core is idle
+// they change nothing, and they lift no quota.
+func TestWeights(t *testing.T) {
+	c := cluster(1, 1)
+	c.Nodes[0].Cores = 1
+	l := newLab(t, c)
+	j := l.w.AddJob(busy(2, 10))
+	first := l.start(0, j, heddle.Map, 0, 0, heddle.Of(512, 1000), heddle.Of(512, 1000))
+	second := l.start(0, j, heddle.Map, 1, 0, heddle.Of(512, 4000), heddle.Of(512, 4000))
+	l.w.SetWeight(0, first, 5000)
+	l.w.SetWeight(0, second, 500)
+	near(t, "ten elevenths of a core", l.seconds(first), 11, 1e-6)
+	near(t, "the rest, then all of it", l.seconds(second), 20, 1e-6)
+
+	l = newLab(t, cluster(1, 1))
+	j = l.w.AddJob(busy(2, 10))
+	idle := l.start(0, j, heddle.Map, 0, 0, oneCore, oneCore)
+	capped := l.start(0, j, heddle.Map, 1, 0, oneCore, heddle.Of(1024, 500))
+	l.w.SetWeight(0, idle, 1)
+	l.w.SetWeight(0, capped, 9000)
+	near(t, "little weight among idle cores", l.seconds(idle), 10, 1e-6)
+	near(t, "half a core's quota", l.seconds(capped), 20, 1e-6)
+}
+
+// A heap is fixed when its process starts: a larger limit makes a task no faster, and a smaller one than its heap
+// would hold makes it swap what is above.
+func TestHeapIsFixedAtTheStart(t *testing.T) {
+	run := func(started, later int64) float64 {
+		c := cluster(1, 1)
+		c.Params.ResizeCost = 0
+		l := newLab(t, c)
+		b := busy(1, 10)
+		b.Maps[0].Memory = 1000
+		id := l.start(0, l.w.AddJob(b), heddle.Map, 0, 0, heddle.Of(1000, 1000), heddle.Of(started, 1000))
+		l.w.SetLimit(0, id, heddle.Of(later, 1000))
+		return l.seconds(id)
+	}
+	half := 10 * (1 + ((1.2+1.75+1.08)/3-1)*5/9)
+	near(t, "half the memory", run(500, 500), half, 1e-6)
+	near(t, "raised after the start", run(500, 1000), half, 1e-6)
+	near(t, "lowered by 100 MiB after the start", run(1000, 900), 10*(1+2*100*1048576*15/22.7/150e6), 1e-6)
+}
+
+// A map that sorts collects its heap again and again where its buffer hardly fits: 62 times with 170 MB of heap and
+// a split of 100 MB, never with 250 MB.
+func TestSmallHeapsCollect(t *testing.T) {
+	w := New(cluster(1, 1))
+	container := func(heap float64) int64 { return int64(math.Round(heap * 1e6 / 0.8 / (1 << 20))) }
+	near(t, "62 collections", w.collecting(container(170), 100e6), 62*0.0076, 0.01)
+	near(t, "a quarter of that half way up and for half the split", w.collecting(container(210), 50e6), 62*0.0076/4, 0.02)
+	if s := w.collecting(container(251), 100e6); s != 0 {
+		t.Errorf("a heap of 251 MB loses %v s", s)
+	}
+}
+
+// Memory in use is what processes hold, whatever their containers' limits.
+func TestMemoryUsed(t *testing.T) {
+	l := newLab(t, cluster(1, 1))
+	b := busy(1, 10)
+	b.Maps[0].Memory = 700
+	l.start(0, l.w.AddJob(b), heddle.Map, 0, 0, oneCore, oneCore)
+	l.until(heddle.Time(20 * heddle.Second))
+	near(t, "700 MiB for 10 s", l.w.MemoryUsed(heddle.Time(20*heddle.Second)), 7000, 1e-6)
+}
+
 func TestCostsOfActing(t *testing.T) {
 	run := func(c Config, do func(w *World, id heddle.ContainerID)) float64 {
 		l := newLab(t, c)

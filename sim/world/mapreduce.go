@@ -48,12 +48,25 @@ func (w *World) startMap(i int32) {
 	k := w.newAct(i)
 	a := &w.acts[k]
 	a.cpu = n.cpu
+	if n.spillDisk > 0 {
+		a.cpu += w.collecting(w.conts[t.cont].heap(), n.in)
+	}
 	a.legs[0].disk = n.spilled
 	w.readFrom(a, t, n.in, t.hosts)
 	if n.out > 0 {
 		w.writeOut(a, t, n.out)
 	}
 	w.begin(k)
+}
+
+// collecting is the processor time that a map which sorts so many bytes loses to full collections in a container of
+// so many MiB.
+func (w *World) collecting(container int64, in float64) float64 {
+	heap := w.p.HeapRatio * float64(container) * mib / 1e6
+	if heap >= w.p.GCNone || !w.fx.Memory {
+		return 0
+	}
+	return w.p.FullGC * w.p.GCs * (w.p.GCNone - heap) / (w.p.GCNone - w.p.GCHeap) * in / (w.p.GCSplit * 1e6)
 }
 
 // spill starts a map's last stage.

@@ -152,15 +152,22 @@ func (w *World) reprice(i int32) {
 // hold changes how much memory processes hold on a node, and so whether it swaps.
 func (w *World) hold(i int32, mib int64) {
 	n := &w.nodes[i]
+	w.filled = w.MemoryUsed(w.now)
+	w.filledAt = w.now
+	w.resident += mib
 	n.resident += mib
-	s := 1.0
-	if over := n.resident - n.memory; over > 0 && w.fx.Memory {
-		s += 2 * float64(over) * (1 << 20) * w.p.SwapPasses / n.disk
-	}
-	if s != n.swap {
+	if s := w.swapping(n, n.resident-n.memory); s != n.swap {
 		w.reprice(i)
 		n.swap = s
 	}
+}
+
+// swapping is how many times longer something takes on a node with so many MiB more than there is room for.
+func (w *World) swapping(n *node, over int64) float64 {
+	if over <= 0 || !w.fx.Memory {
+		return 1
+	}
+	return 1 + 2*float64(over)*(1<<20)*w.p.SwapPasses/n.disk
 }
 
 // settle brings a node's sums up to now.

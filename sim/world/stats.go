@@ -24,6 +24,12 @@ func (w *World) CPUUsed(now heddle.Time) float64 {
 	return sum
 }
 
+// MemoryUsed returns the memory that processes held so far, in MiB·s: what is resident, not what limits allow. It
+// only looks.
+func (w *World) MemoryUsed(now heddle.Time) float64 {
+	return w.filled + float64(w.resident)*now.Since(w.filledAt).Seconds()
+}
+
 // Disk returns what a node's disk did so far.
 func (w *World) Disk(now heddle.Time, id heddle.NodeID) DiskStats {
 	w.at(now)

@@ -95,7 +95,7 @@ func (w *World) watch(i int32) {
 // begin starts a stage of a task, unless its container is suspended: then it starts when it is resumed.
 func (w *World) begin(a int32) {
 	t := &w.tasks[w.acts[a].task]
-	w.acts[a].mult = w.slowdown(w.conts[t.cont].limit[heddle.Memory], w.wants(t))
+	w.acts[a].mult = w.lacking(&w.conts[t.cont], w.wants(t))
 	if !w.conts[t.cont].suspended {
 		w.plug(a)
 	}
@@ -111,7 +111,7 @@ func (w *World) setMult(i int32) {
 	if a.on {
 		w.progress(t.act)
 	}
-	a.mult = w.slowdown(w.conts[t.cont].limit[heddle.Memory], w.wants(t))
+	a.mult = w.lacking(&w.conts[t.cont], w.wants(t))
 	if a.on {
 		w.renew(t.node)
 	}

@@ -95,6 +95,10 @@ type World struct {
 	fails func(Work) bool
 	now   heddle.Time
 
+	resident int64   // MiB held by processes, on all nodes
+	filled   float64 // MiB·s of that, until filledAt
+	filledAt heddle.Time
+
 	nodes   []node
 	racks   []rack
 	bounds  bounds

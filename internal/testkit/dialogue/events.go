@@ -36,6 +36,7 @@ var verbs = map[string]func(*session, []string, map[string]string) error{
 	"suspend":  (*session).suspend,
 	"resume":   (*session).resume,
 	"resize":   (*session).resize,
+	"weigh":    (*session).weigh,
 	"kill":     (*session).kill,
 	"wake":     (*session).wake,
 }

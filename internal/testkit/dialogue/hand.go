@@ -9,7 +9,7 @@ import (
 	"heddle/cluster"
 )
 
-// suspend, resume, resize and kill are wishes of a controller; wake carries them out.
+// suspend, resume, resize, weigh and kill are wishes of a controller; wake carries them out.
 func (s *session) suspend(names []string, _ map[string]string) error {
 	return s.wish(names, func(x *cluster.Container) { s.hand.plan.Suspend(x.ID()) })
 }
@@ -28,6 +28,14 @@ func (s *session) resize(names []string, o map[string]string) error {
 		return err
 	}
 	return s.wish(names, func(x *cluster.Container) { s.hand.plan.Resize(x.ID(), size) })
+}
+
+func (s *session) weigh(names []string, o map[string]string) error {
+	weight, err := strconv.ParseInt(o["weight"], 10, 64)
+	if err != nil {
+		return err
+	}
+	return s.wish(names, func(x *cluster.Container) { s.hand.plan.Weigh(x.ID(), weight) })
 }
 
 // wish has every container running and notes what is wanted of it.

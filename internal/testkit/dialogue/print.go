@@ -50,6 +50,8 @@ func (s *session) print(d heddle.Decision) {
 		s.printf("%s unreserve c%d %s", s.nodeName(d.Node), d.Container, s.appName(d.App))
 	case *heddle.Resize:
 		s.printf("resize c%d to %s", d.Container, size(d.Limit))
+	case *heddle.Weigh:
+		s.printf("weigh c%d %d", d.Container, d.Weight)
 	case *heddle.Suspend:
 		s.printf("suspend c%d", d.Container)
 	case *heddle.Resume:

@@ -1,0 +1,187 @@
+package mrorchestrator
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"heddle"
+	"heddle/exp"
+	"heddle/sim"
+)
+
+// mesos is an arm on Mesos: slots of 1 core and 1 GiB, its Hadoop framework's default, shared by dominant
+// resources among the jobs.
+func mesos(name, control string) exp.Arm { return onProfile("fair", name, nil, gigabyte, control) }
+
+// ngm is an arm on Hadoop 0.23: containers of 1 GiB, shared by the capacity scheduler.
+func ngm(name, control string) exp.Arm { return onProfile("capacity", name, nil, gigabyte, control) }
+
+// small are two arms on containers of another size, as much as control of limits could come to at best if every task had
+// no more than it needs from the start: as the manager has it, and with the job that ends soonest first.
+func small(profile string, mib, milli int64) []exp.Arm {
+	name := fmt.Sprintf("tasks of %d MiB and %d milli-vcores", mib, milli)
+	a := onProfile(profile, name, nil, heddle.Of(mib, milli), "")
+	return []exp.Arm{a, first(name+", soonest job first", a)}
+}
+
+// mostIncrease is the most by which a figure grows under any schedule of the experiment, in percent.
+func mostIncrease(arms []exp.Arm, base string, of func(*sim.Result) float64) func(exp.Runs) float64 {
+	list := names(arms)
+	return func(r exp.Runs) float64 {
+		most := 0.0
+		for _, name := range list {
+			most = max(most, exp.Increase(of(r.Arm(base)), of(r.Arm(name))))
+		}
+		return most
+	}
+}
+
+// A manager is a resource manager on top of which the orchestrator runs.
+type manager struct {
+	name, title, method, base string
+	arm                       func(name, control string) exp.Arm
+	sizes                     []exp.Arm // with tasks of the size they need
+	mean, largest             float64   // reductions of JCT, published
+	cpu, memory               float64   // increases of utilisation, published
+	why                       string
+}
+
+// experiment is that of the orchestrator on top of it.
+func (m *manager) experiment() exp.Experiment {
+	ids := idsOf(suite)
+	ours, other := "MROrchestrator + "+m.base, "UNIFORM + "+m.base
+	arms := []exp.Arm{m.arm(m.base, ""), m.arm(ours, orchestrate("regression", "")), m.arm(other, orchestrate("uniform", ""))}
+	arms = slices.Concat(arms, knowing(m.arm), m.sizes)
+	reduced := func(fold func([]float64) float64) func(exp.Runs) float64 {
+		return func(r exp.Runs) float64 { return fold(together(r, m.base, ours, ids)) }
+	}
+	boundIs := bestIs + "Beside them, tasks that have from the start containers of the size that they need, so that as many run at once as memory control could ever make room for."
+	e := exp.Experiment{
+		System: "mrorchestrator", Name: m.name, Title: m.title, Source: "IV-C, Fig. 9d",
+		Method: m.method + aboutWorld,
+		Work:   work(workers, suite),
+		Arms:   arms,
+		Metrics: []exp.Metric{
+			{Name: "JCT, mean reduction", Published: m.mean, Of: reduced(exp.Mean), Bound: bestTogether(arms, m.base, exp.Mean)},
+			{Name: "JCT, largest reduction", Published: m.largest, Of: reduced(slices.Max[[]float64]), Bound: bestTogether(arms, m.base, slices.Max[[]float64])},
+		},
+		Null: null(m.arm, ours, other), NullIs: nullIs,
+		Plots: []exp.Plot{{Kind: exp.BarsPerJob, Title: "Completion time of the six jobs together", Arms: []string{m.base, ours, other, "soonest job first"}}},
+	}
+	for i := range e.Metrics {
+		k := &e.Metrics[i]
+		k.Unit, k.Kind, k.BoundIs, k.Why = "%", exp.Gain, boundIs, m.why
+	}
+	e.Metrics = append(e.Metrics, utilisation([]pair{{m.base, ours}}, "increase",
+		limited{m.cpu, allBusy(m.base), allBusyIs}, limited{m.memory, mostIncrease(arms, m.base, memoryUsed), boundIs}, m.why)...)
+	e.Sweeps = []exp.Sweep{{
+		Name: "ablation", Title: "What it gains from", Base: m.base,
+		Arms: []exp.Arm{
+			m.arm(m.base, ""), m.arm(ours, orchestrate("regression", "")),
+			m.arm("CPU", orchestrate("regression", "mode: cpu")),
+			m.arm("Memory", orchestrate("regression", "mode: memory")),
+			m.arm("memory lowered always (Alg. 1 as printed)", orchestrate("regression", "lower_memory: always")),
+			m.arm("memory lowered always, half again above use", orchestrate("regression", "lower_memory: always, room: 0.5")),
+			m.arm("flagged tasks only", orchestrate("regression", "scope: flagged")),
+		},
+		Columns: columns(),
+	}}
+	return e
+}
+
+const whyAtop = "A limit that is lowered makes room in the scheduler's books, where more containers start, and a heap is what it was: a reduce grows as it copies, and one that outgrows its " +
+	"limit swaps until the next epoch. With the lowering of Algorithm 1 as printed jobs take longer than without control (ablation), so that it is off by default."
+
+func onMesos() exp.Experiment {
+	m := manager{
+		name: "mrorchestrator-mesos", title: "MROrchestrator on Mesos with dominant resource fairness", base: "Mesos", arm: mesos,
+		method: "Mesos is the fair scheduler with DRF among the jobs, on slots of 1 core and 1 GiB (the defaults of Mesos' Hadoop framework), of which two fit a node's processors. ",
+		sizes:  slices.Concat(small("fair", 512, 500), small("fair", 312, 250)),
+		mean:   12.8, largest: 17, cpu: 11.7, memory: 8.2,
+		why: "Two tasks of one thread have a processor each, so that weights change nothing, and a lowered limit on memory makes no room where processors are what is short. " + whyAtop,
+	}
+	return m.experiment()
+}
+
+func onNGM() exp.Experiment {
+	m := manager{
+		name: "mrorchestrator-ngm", title: "MROrchestrator on the next generation of MapReduce (YARN)", base: "NGM", arm: ngm,
+		method: "NGM is the capacity scheduler of Hadoop 0.23, which counts memory alone, with its default containers of 1 GiB. ",
+		sizes:  slices.Concat(small("capacity", 512, 1000), small("capacity", 312, 1000)),
+		mean:   16.6, largest: 23.1, cpu: 19.2, memory: 13.1,
+		why: "Three tasks share two processors, and a schedule that knows which job ends soonest, or has more and smaller tasks beside that, gains more (the bound); neither is among the rules. " + whyAtop,
+	}
+	return m.experiment()
+}
+
+func against() exp.Experiment {
+	ids := idsOf(suite)
+	ours := append([]exp.Arm{native("MROrchestrator", orchestrate("regression", ""))}, knowing(native)...)
+	gain := func(arm string) func(exp.Runs) float64 {
+		return func(r exp.Runs) float64 { return exp.Mean(together(r, "slots", arm, ids)) }
+	}
+	beyond := func(of func(exp.Runs) float64, than string) func(exp.Runs) float64 {
+		return func(r exp.Runs) float64 { return of(r) - gain(than)(r) }
+	}
+	mine, best := gain("MROrchestrator"), bestTogether(ours, "slots", exp.Mean)
+	why := "What sets the three apart here is how many tasks run at once on a node of two cores, ten, two or three, and whether they have the memory they want; MROrchestrator changes next to nothing of it."
+	return exp.Experiment{
+		System: "mrorchestrator", Name: "mrorchestrator-against",
+		Title:  "MROrchestrator, Mesos and NGM, each against slots under the fair scheduler",
+		Source: "IV-C, Fig. 9c",
+		Method: "Slots, Mesos and NGM as in the experiments of their own. " + aboutWorld,
+		Work:   work(workers, suite),
+		Arms:   slices.Concat([]exp.Arm{native("slots", "")}, ours, []exp.Arm{mesos("Mesos", ""), ngm("NGM", "")}),
+		Null:   null(native, "MROrchestrator"), NullIs: nullIs,
+		Metrics: []exp.Metric{
+			{Name: "mean reduction of JCT, beyond Mesos'", Unit: "points", Kind: exp.Gain, Published: 17.5, Of: beyond(mine, "Mesos"), Bound: beyond(best, "Mesos"), BoundIs: bestIs, Why: why},
+			{Name: "mean reduction of JCT, beyond NGM's", Unit: "points", Kind: exp.Gain, Published: 8.4, Of: beyond(mine, "NGM"), Bound: beyond(best, "NGM"), BoundIs: bestIs, Why: why},
+			{
+				Name: "jobs for which MROrchestrator is best", Kind: exp.Shape, Text: "all but PiEst", Why: why,
+				Holds: func(all []exp.Runs) bool {
+					for _, id := range ids {
+						best := exp.MedianOf(all, func(r exp.Runs) float64 {
+							return math.Min(exp.JCT(r.Arm("Mesos"), id), exp.JCT(r.Arm("NGM"), id)) - exp.JCT(r.Arm("MROrchestrator"), id)
+						}) > 0
+						if best == (id == "PiEst") {
+							return false
+						}
+					}
+					return true
+				},
+			},
+			{
+				Name: "mean reduction of JCT, NGM's beyond Mesos'", Unit: "points", Kind: exp.SetUp, Published: 9.1, Of: beyond(gain("NGM"), "Mesos"),
+			},
+		},
+		Plots: []exp.Plot{{Kind: exp.BarsPerJob, Title: "Completion time of the six jobs together", Arms: []string{"slots", "MROrchestrator", "Mesos", "NGM"}}},
+	}
+}
+
+func cost() exp.Experiment {
+	cost := func(arm string) func(exp.Runs) float64 {
+		return func(r exp.Runs) float64 {
+			base, ours := r.Arm("slots"), r.Arm(arm)
+			return 1000 * (ours.Wall - base.Wall) / (ours.Makespan.Seconds() / 20)
+		}
+	}
+	return exp.Experiment{
+		System: "mrorchestrator", Name: "mrorchestrator-cost",
+		Title:  "What profiling, detection, models and resolution cost in each epoch of 20 s",
+		Source: "IV-D",
+		Method: "Four times the cluster and four of each job, so that there is something to measure (920 tasks at once): what a run takes longer " +
+			"on this machine than without MROrchestrator, over its epochs. That includes the simulator's part in measuring every task each 5 s, and " +
+			"scatters with whatever else the machine does.",
+		Work: func(seed uint64) (string, error) {
+			text, err := work(4*workers, suite)(seed)
+			return strings.ReplaceAll(text, "program:", "count: 4, program:"), err
+		},
+		Arms: []exp.Arm{native("slots", ""), native("REGRESSION", orchestrate("regression", "")), native("UNIFORM", orchestrate("uniform", ""))},
+		Metrics: []exp.Metric{
+			{Name: "an epoch with REGRESSION", Unit: "ms", Kind: exp.Measured, Published: 2000, Text: "models below 10 % of 20 s, resolution below 4 %, detection tens of ms", Of: cost("REGRESSION")},
+			{Name: "an epoch with UNIFORM", Unit: "ms", Kind: exp.Measured, Published: 200, Text: "models below 1 % of 20 s", Of: cost("UNIFORM")},
+		},
+	}
+}

@@ -1,0 +1,55 @@
+package mrorchestrator
+
+import (
+	"heddle"
+	"heddle/exp"
+	"heddle/policy"
+)
+
+// An orchestrator is what [policies/mrorchestrator] puts into a set.
+type orchestrator interface {
+	policy.Control
+	policy.Listener
+	policy.Needer
+}
+
+// A mutant is an orchestrator with a mistake in the weights that it decides on.
+type mutant struct {
+	orchestrator
+	weight func(decided, size int64) int64
+}
+
+// Run implements [policy.Control].
+func (m *mutant) Run(v policy.View, p *policy.Plan) {
+	first := len(p.Steps)
+	m.orchestrator.Run(v, p)
+	for i := range p.Steps[first:] {
+		if s := &p.Steps[first+i]; s.Do == policy.Weigh {
+			s.Weight = max(1, m.weight(s.Weight, max(1, v.Container(s.Container).Told()[heddle.CPU])))
+		}
+	}
+}
+
+// mutated is an arm with the mistake.
+func mutated(a exp.Arm, weight func(decided, size int64) int64) exp.Arm {
+	a.Prepare = func(set *policy.Set) {
+		for i, c := range set.Control {
+			if o, ok := c.(orchestrator); ok {
+				set.Control[i] = &mutant{o, weight}
+			}
+		}
+	}
+	return a
+}
+
+// mutations are the mistakes that REGRESSION with both resources is tried with on the native cluster, and the figures
+// that it must lose by each.
+func mutations(loses ...string) []exp.Mutation {
+	const arm = "REGRESSION CPU+Memory"
+	regression := native(arm, orchestrate("regression", "mode: both"))
+	return []exp.Mutation{
+		{Name: "rule off: every task keeps the weight of its size", Arms: []exp.Arm{mutated(regression, func(_, size int64) int64 { return size })}, Loses: loses},
+		{Name: "sign turned: less to whom more is due", Arms: []exp.Arm{mutated(regression, func(decided, size int64) int64 { return size * size / decided })}, Loses: loses},
+		{Name: "constant estimate: all get twice their size", Arms: []exp.Arm{mutated(regression, func(_, size int64) int64 { return 2 * size })}, Loses: loses},
+	}
+}

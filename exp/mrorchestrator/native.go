@@ -1,0 +1,147 @@
+package mrorchestrator
+
+import (
+	"slices"
+
+	"heddle/exp"
+)
+
+const (
+	whyTogether = "The deeds suffice, the rules do not: a schedule of weights that knows which job ends soonest gains 30 % and more (the bound), by taking processors from jobs " +
+		"that end late anyhow. Neither detector nor estimators look across jobs. A task is held against its own job's peers, and to bring one of them up to the " +
+		"others' finish moves a barrier only in the last wave of a job. The ablation shows that no part of the rules left out, and none of the lowering that the algorithm prints, changes that."
+	whyMemoryUsed = "A heap is fixed when its task starts: no limit makes a process use more memory than it would. In the ablation no variant uses more."
+	whyAlone      = "In one job there is nobody to take from but its own tasks. Weights make a node finish some of them earlier and others later, and the job ends with the last."
+	whyUniform    = "UNIFORM gives a task what its peers use on average; where all are cut off by the same busy processors it never asks for more than they have."
+)
+
+// modeArms are the baseline and every estimator in every mode.
+func modeArms(arm func(name, control string) exp.Arm) []exp.Arm {
+	arms := []exp.Arm{arm("slots", "")}
+	for _, est := range estimators {
+		for _, mode := range modes {
+			arms = append(arms, arm(est[0]+" "+mode[0], orchestrate(est[1], "mode: "+mode[1])))
+		}
+	}
+	return arms
+}
+
+// native is an arm on the native cluster.
+func native(name, control string) exp.Arm { return onSlots(name, perNode, heap, control) }
+
+// bestTogether is the most of a fold over the jobs' reductions that any schedule of the experiment has.
+func bestTogether(e []exp.Arm, base string, fold func([]float64) float64) func(exp.Runs) float64 {
+	list := names(e)
+	return func(r exp.Runs) float64 {
+		best := 0.0
+		for _, name := range list {
+			best = max(best, fold(together(r, base, name, idsOf(suite))))
+		}
+		return best
+	}
+}
+
+const bestIs = "The best of the experiment's schedules. Those of clairvoyants weigh running tasks every 5 s by what no mechanism knows: the job that ends soonest first (ten to one " +
+	"from job to job), the task of a node that will take longest or shortest first, reduces first. It is the best that was found, which is no proof that there is none better. "
+
+func nativeTogether() exp.Experiment {
+	ids := idsOf(suite)
+	arms := append(modeArms(native), knowing(native)...)
+	s := scene{
+		reduced: func(r exp.Runs, arm string) []float64 { return together(r, "slots", arm, ids) },
+		mean:    bestTogether(arms, "slots", exp.Mean), largest: bestTogether(arms, "slots", slices.Max[[]float64]),
+		boundIs: bestIs, why: whyTogether, whyUniform: whyUniform,
+	}
+	e := exp.Experiment{
+		System: "mrorchestrator", Name: "mrorchestrator-native-together",
+		Title:   "Six jobs together on the native cluster: completion times and utilisation with each estimator and mode",
+		Source:  "IV-A, Fig. 6c, 6d, 7a, 7b, 9a",
+		Method:  aboutWorld,
+		Work:    work(workers, suite),
+		Arms:    arms,
+		Metrics: s.metrics(figures{26.5, 38.2, 9.2, 12.1}),
+		Null:    null(native, names(modeArms(native))[1:]...), NullIs: nullIs,
+		Mutations: mutations(longGain),
+		Plots: []exp.Plot{
+			{Kind: exp.BarsPerJob, Title: "Completion time of the six jobs together", Arms: []string{"slots", "REGRESSION CPU+Memory", "UNIFORM CPU+Memory", "soonest job first"}},
+			{Kind: exp.Allocation, Title: "CPU and memory of reduces of Sort", Arms: []string{"REGRESSION CPU+Memory"}, Jobs: []string{"Sort"}},
+		},
+	}
+	e.Metrics = append(e.Metrics, s.bothGainMost(), s.longGainMore())
+	e.Metrics = append(e.Metrics, utilisation([]pair{{"slots", "REGRESSION CPU+Memory"}}, "increase",
+		limited{15.2, allBusy("slots"), allBusyIs}, limited{14.5, fullSlots("slots"), fullSlotsIs}, whyMemoryUsed)...)
+	e.Metrics = append(e.Metrics, exp.Metric{
+		Name: "makespan of the six without control", Unit: "min", Kind: exp.SetUp, Published: 70, Of: func(r exp.Runs) float64 { return exp.Makespan(r.Arm("slots")) / 60 },
+	})
+	e.Sweeps = []exp.Sweep{ablation(), epochs("slots", native), slotCounts(), speeds("slots", native)}
+	return e
+}
+
+// fullSlots is the most by which memory can be used more: until every slot has a process with all its heap.
+func fullSlots(base string) func(exp.Runs) float64 {
+	const full = 2 * perNode * 250.0 / 3584
+	return func(r exp.Runs) float64 { return exp.Increase(r.Arm(base).MemoryUsed, full) }
+}
+
+const fullSlotsIs = "No slot holds more than its process of 250 MiB: 2500 of 3584 MiB, over what is in use without control."
+
+func nativeSingle() exp.Experiment {
+	s := alone6(native)
+	e := exp.Experiment{
+		System: "mrorchestrator", Name: "mrorchestrator-native-single",
+		Title:   "Each of the six jobs alone on the native cluster",
+		Source:  "IV-A, Fig. 6a, 6b",
+		Method:  aboutWorld,
+		Work:    work(workers, suite),
+		Metrics: s.metrics(figures{20.5, 29, 9.6, 11.4}),
+		NullIs:  nullIs,
+	}
+	pairs := addAlone(&e, workers, native)
+	e.Metrics = append(e.Metrics, s.bothGainMost(), s.longGainMore())
+	e.Metrics = append(e.Metrics, utilisation(pairs, "mean increase",
+		limited{7, bestAlone(native, func(base, x float64) float64 { return 100 * (base/x - 1) }, exp.Mean), bestIs + "A job's work is the same in all, so that processors are used more as it ends earlier."},
+		limited{published: 8.5}, whyMemoryUsed)...)
+	return e
+}
+
+// alone6 is the scene of six jobs alone.
+func alone6(arm func(name, control string) exp.Arm) scene {
+	return scene{
+		reduced: func(r exp.Runs, arm string) []float64 { return alone(r, "slots", arm, idsOf(suite)) },
+		mean:    bestAlone(arm, exp.Reduction, exp.Mean), largest: bestAlone(arm, exp.Reduction, slices.Max[[]float64]),
+		boundIs: bestIs + "The best is taken for each job by itself.", why: whyAlone, whyUniform: whyAlone,
+	}
+}
+
+// bestAlone folds the most that any schedule gains for each job, by its completion times without and with it.
+func bestAlone(arm func(name, control string) exp.Arm, gain func(base, ours float64) float64, fold func([]float64) float64) func(exp.Runs) float64 {
+	list := names(append(modeArms(arm), knowing(arm)...))
+	return func(r exp.Runs) float64 {
+		var x []float64
+		for _, id := range idsOf(suite) {
+			best := 0.0
+			for _, name := range list {
+				best = max(best, gain(exp.JCT(r.Arm(id+", slots"), id), exp.JCT(r.Arm(id+", "+name), id)))
+			}
+			x = append(x, best)
+		}
+		return fold(x)
+	}
+}
+
+// addAlone adds the arms of every job alone, named "job, arm", and their null arms. It returns what is held against
+// what.
+func addAlone(e *exp.Experiment, nodes int, arm func(name, control string) exp.Arm) (pairs []pair) {
+	for _, id := range idsOf(suite) {
+		own := func(list []exp.Arm) []exp.Arm {
+			for i := range list {
+				list[i].Name, list[i].Work = id+", "+list[i].Name, work(nodes, suite, id)
+			}
+			return list
+		}
+		e.Arms = append(e.Arms, own(append(modeArms(arm), knowing(arm)...))...)
+		e.Null = append(e.Null, own(null(arm, names(modeArms(arm))[1:]...))...)
+		pairs = append(pairs, pair{id + ", slots", id + ", REGRESSION CPU+Memory"})
+	}
+	return pairs
+}

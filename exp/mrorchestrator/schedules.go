@@ -1,0 +1,120 @@
+package mrorchestrator
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"heddle"
+	"heddle/exp"
+	"heddle/policy"
+)
+
+// A divider divides the processors of every node among the tasks that run there: it weighs each of them anew every
+// few seconds, by what no mechanism could know, or by chance.
+type divider struct {
+	every  heddle.Span
+	weight func(x *policy.Container, rest float64) float64 // times the container's size; rest is how long it still takes, in seconds
+}
+
+// Every implements [policy.Control].
+func (d *divider) Every() heddle.Span { return d.every }
+
+// Run implements [policy.Control].
+func (d *divider) Run(v policy.View, p *policy.Plan) {
+	for n := range v.NodeIDs() {
+		node := v.Node(heddle.NodeID(n))
+		if node == nil {
+			continue
+		}
+		node.Each(func(x *policy.Container) bool {
+			if x.Kind() == heddle.Map || x.Kind() == heddle.Reduce {
+				rest, size := 1.0, float64(x.Told()[heddle.CPU])
+				if _, part := x.Progress(); part > 0.01 {
+					rest = (1 - part) / part * v.Now().Since(x.Started()).Seconds()
+				}
+				p.Weigh(x.ID(), int64(max(1, size*d.weight(x, max(rest, 1)))))
+			}
+			return true
+		})
+	}
+}
+
+// divided is an arm whose tasks a divider weighs.
+func divided(a exp.Arm, made func() *divider) exp.Arm {
+	a.Prepare = func(set *policy.Set) {
+		set.Control = append(set.Control, made())
+		set.Feeds = set.Feeds.And(policy.Feeds{Progress: 5 * heddle.Second, Starts: true})
+	}
+	return a
+}
+
+// byChance is the null arm of an estimator: whatever is controlled, each epoch every task is given half, all or twice
+// the weight of its size.
+func byChance() *divider {
+	r := rand.New(rand.NewPCG(1, 2))
+	return &divider{every: 20 * heddle.Second, weight: func(*policy.Container, float64) float64 {
+		return math.Exp2(float64(r.IntN(3) - 1))
+	}}
+}
+
+// nullIs says what null arms do.
+const nullIs = "each epoch every running task is given half, all or twice its part of a busy processor, by chance, and memory is left"
+
+// null are the arms in which chance takes the place of an estimator.
+func null(arm func(name, control string) exp.Arm, names ...string) []exp.Arm {
+	var arms []exp.Arm
+	for _, name := range names {
+		arms = append(arms, divided(arm(name, ""), byChance))
+	}
+	return arms
+}
+
+// soonest lists the programs in the order in which their jobs end without control, when they run together.
+var soonest = []string{"grep", "kmeans", "pi", "sort", "other", "wordcount"}
+
+// A clairvoyant is a schedule that knows what no mechanism can.
+type clairvoyant struct {
+	name   string
+	weight func(x *policy.Container, rest float64) float64
+}
+
+// clairvoyants are the schedules that bounds are computed by. Weights ten to one from job to job leave hardly
+// anything to the later ones.
+var clairvoyants = []clairvoyant{
+	{"soonest job first", func(x *policy.Container, _ float64) float64 {
+		return math.Pow(10, float64(len(soonest)-1-slices.Index(soonest, x.App().Facts().Name)))
+	}},
+	{"longest task first", func(_ *policy.Container, rest float64) float64 { return rest }},
+	{"shortest task first", func(_ *policy.Container, rest float64) float64 { return 1000 / rest }},
+	{"reduces first", func(x *policy.Container, _ float64) float64 {
+		if x.Kind() == heddle.Reduce {
+			return 10
+		}
+		return 1
+	}},
+}
+
+// knowing are the arms of clairvoyants on a cluster.
+func knowing(arm func(name, control string) exp.Arm) []exp.Arm {
+	var arms []exp.Arm
+	for _, c := range clairvoyants {
+		arms = append(arms, divided(arm(c.name, ""), func() *divider { return &divider{every: 5 * heddle.Second, weight: c.weight} }))
+	}
+	return arms
+}
+
+// first is an arm with the job that ends soonest first.
+func first(name string, a exp.Arm) exp.Arm {
+	a.Name = name
+	return divided(a, func() *divider { return &divider{every: 5 * heddle.Second, weight: clairvoyants[0].weight} })
+}
+
+// names lists arms by name.
+func names(arms []exp.Arm) []string {
+	var list []string
+	for i := range arms {
+		list = append(list, arms[i].Name)
+	}
+	return list
+}

@@ -1,0 +1,60 @@
+package mrorchestrator
+
+import (
+	"slices"
+
+	"heddle/exp"
+)
+
+const aboutXen = "Twelve machines of two virtual machines each, one task in each: a node is a machine, with one slot for maps and one for reduces of half its " +
+	"processors and memory, between which the hypervisor may move both. (A map and a reduce that shared one slot would wait for each " +
+	"other for ever.) "
+
+const whyVirtual = "Two tasks of one thread each never wait for each other on two processors, and a machine of half the memory for each is more than any task here " +
+	"wants: there is nothing to divide. The overheads of Xen, which the paper names, are not in this world."
+
+// virtual is an arm on virtual machines.
+func virtual(name, control string) exp.Arm { return onSlots(name, 1, vm, control) }
+
+// virtualMachines is how many machines run two virtual ones each.
+const virtualMachines = 12
+
+func virtualTogether() exp.Experiment {
+	ids := idsOf(suite)
+	arms := append(modeArms(virtual), knowing(virtual)...)
+	s := scene{
+		reduced: func(r exp.Runs, arm string) []float64 { return together(r, "slots", arm, ids) },
+		mean:    bestTogether(arms, "slots", exp.Mean), largest: bestTogether(arms, "slots", slices.Max[[]float64]),
+		boundIs: bestIs, why: whyVirtual, whyUniform: whyVirtual,
+	}
+	e := exp.Experiment{
+		System: "mrorchestrator", Name: "mrorchestrator-virtual-together",
+		Title:   "Six jobs together on virtual machines",
+		Source:  "IV-B, Fig. 7c, 7d, 8c, 8d",
+		Method:  aboutXen + aboutWorld,
+		Work:    work(virtualMachines, suite),
+		Arms:    arms,
+		Metrics: s.metrics(figures{21.5, 31.4, 8.5, 10.8}),
+		Null:    null(virtual, names(modeArms(virtual))[1:]...), NullIs: nullIs,
+		Plots: []exp.Plot{{Kind: exp.BarsPerJob, Title: "Completion time of the six jobs together", Arms: []string{"slots", "REGRESSION CPU+Memory", "UNIFORM CPU+Memory"}}},
+	}
+	e.Metrics = append(e.Metrics, utilisation([]pair{{"slots", "REGRESSION CPU+Memory"}}, "increase",
+		limited{14.1, mostIncrease(arms, "slots", cpuUsed), bestIs}, limited{13.1, mostIncrease(arms, "slots", memoryUsed), bestIs}, whyVirtual)...)
+	return e
+}
+
+func virtualSingle() exp.Experiment {
+	s := alone6(virtual)
+	s.why, s.whyUniform = whyVirtual, whyVirtual
+	e := exp.Experiment{
+		System: "mrorchestrator", Name: "mrorchestrator-virtual-single",
+		Title:   "Each of the six jobs alone on virtual machines",
+		Source:  "IV-B, Fig. 8a, 8b",
+		Method:  aboutXen + aboutWorld,
+		Work:    work(virtualMachines, suite),
+		Metrics: s.metrics(figures{15.6, 22.6, 7.8, 9.6}),
+		NullIs:  nullIs,
+	}
+	addAlone(&e, virtualMachines, virtual)
+	return e
+}
