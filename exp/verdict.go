@@ -60,13 +60,11 @@ func (m *Metric) judge(all, null []Runs) Judged {
 		}
 		v.SameDirection = v.Verdict == Reached
 	}
-	if v.Verdict.Counted() {
-		switch {
-		case len(null) > 0 && m.doesNothing(null, &v.Null):
-			v.Verdict = NullReaches
-		case m.beyond(v.Limit.Median):
-			v.Verdict = Unattainable
-		}
+	switch {
+	case v.Verdict.Good() && len(null) > 0 && m.doesNothing(null, &v.Null):
+		v.Verdict = NullReaches
+	case v.Verdict.Counted() && m.beyond(v.Limit.Median):
+		v.Verdict = Unattainable
 	}
 	if v.Verdict == Lost || v.Verdict == Undecided {
 		n := undefined(v.Ours.Values)
