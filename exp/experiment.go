@@ -119,7 +119,7 @@ type Kind uint8
 
 // The kinds of metric.
 const (
-	Gain     Kind = iota // reached from 0.8 to 1.5 of the published effect, exceeded above
+	Gain     Kind = iota // reached from 0.8 to 1.5 of the published effect, exceeded above; of 0, reached if nothing is lost
 	Cost                 // reached up to 1.25 of the published loss, exceeded where nothing is lost
 	Level                // reached within 20 % of the published value
 	Shape                // reached if a predicate holds, which is published as text

@@ -114,7 +114,7 @@ func (m *Metric) beyond(bound float64) bool {
 // stands says whether a figure has the published one's direction, and how it stands beside it.
 func (m *Metric) stands(s *Spread) (same bool, v Verdict) {
 	ours := s.Median
-	same = ours*m.Published > 0 || ours == 0 && m.Published == 0
+	same = ours*m.Published > 0 || m.Published == 0 && m.reached(ours)
 	switch {
 	case m.Kind == Measured:
 		return same, OnlyMeasured
@@ -126,7 +126,8 @@ func (m *Metric) stands(s *Spread) (same bool, v Verdict) {
 		return same, Undecided
 	case !m.reached(ours):
 		return same, Lost
-	case m.Kind == Gain && math.Abs(ours) > mostGain*math.Abs(m.Published), m.Kind == Cost && !same && m.Published != 0:
+	case m.Published == 0: // as good as the other is all that is asked for
+	case m.Kind == Gain && math.Abs(ours) > mostGain*math.Abs(m.Published), m.Kind == Cost && !same:
 		return same, Exceeded
 	}
 	return same, Reached

@@ -126,7 +126,8 @@ func (m *Machine) checkTimers(b *broken) {
 		b.that(i > 0 && r.at < m.timers.heap[(i-1)/4].at, "a timer comes before a sooner one")
 	}
 	for _, n := range m.byNode { // order: of findings alone
-		b.that((n.state.active() || len(n.killed) > 0) && n.timer.i == 0, "nobody looks at %s", n.id)
+		b.that(n.state.active() && n.seen.Plus(m.cfg.NodeExpiry) < m.silence, "nobody looks whether %s is silent", n.id)
+		b.that((n.state == nodeDecommissioning && n.deadline != never || len(n.killed) > 0) && n.timer.i == 0, "nobody looks at %s", n.id)
 	}
 	seen, last := map[*container]bool{}, heddle.Time(0)
 	for _, l := range m.unused.list[m.unused.from:] {

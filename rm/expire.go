@@ -7,12 +7,15 @@ import (
 	"heddle/yarn/ids"
 )
 
-// expire looks at what may have been silent or unused for too long. Whatever has a deadline has a timer that ends no
-// later; those of nodes and masters are left as they are while these report, and set to the true deadline when they
-// end.
+// expire looks at what may have been silent or unused for too long. Nodes that may be silent are looked at all together,
+// and containers that may be unused in turn; whatever else has a deadline has a timer that ends no later. Those of
+// masters are left as they are while these report, and set to the true deadline when they end.
 func (m *Machine) expire() {
 	for t := m.timers.due(m.now); t != nil; t = m.timers.due(m.now) {
 		m.lookAt(t, t.of, t.of.expire(m))
+	}
+	if m.now > m.silence {
+		m.loseSilent()
 	}
 	for c := m.unused.due(m.now, m.cfg.ContainerExpiry); c != nil; c = m.unused.due(m.now, m.cfg.ContainerExpiry) {
 		m.kill(c.node, c.id())
@@ -28,17 +31,33 @@ func (m *Machine) lookAt(t *timer, of expiring, deadline heddle.Time) {
 	}
 }
 
-// watchNode has a node looked at when it, or a kill on it, may have taken too long.
+// awaitNode has a node that reports lost once it has been silent for too long.
+func (m *Machine) awaitNode(n *node) { m.silence = min(m.silence, n.seen.Plus(m.cfg.NodeExpiry)) }
+
+// loseSilent gives up the nodes that have been silent for too long. All are looked at, but no node that goes on
+// reporting has them looked at twice within the expiry.
+func (m *Machine) loseSilent() {
+	m.silence = never
+	for _, n := range m.nodes {
+		switch {
+		case !n.state.active():
+		case m.now.Since(n.seen) > m.cfg.NodeExpiry:
+			m.log(Warn, "NodeManager lost", "node", n.id, "silent", m.now.Since(n.seen))
+			m.nodeDown(n, nodeLost)
+		default:
+			m.awaitNode(n)
+		}
+	}
+}
+
+// watchNode has a node looked at when it may take too long to be drained, or a kill on it may have.
 func (m *Machine) watchNode(n *node) { m.lookAt(&n.timer, n, n.next(&m.cfg)) }
 
-// next is a node's next deadline, never for none.
+// next is the next deadline of what a node is to do, never for none.
 func (n *node) next(cfg *Config) heddle.Time {
 	next := never
-	if n.state.active() {
-		next = n.seen.Plus(cfg.NodeExpiry)
-	}
 	if n.state == nodeDecommissioning {
-		next = min(next, n.deadline)
+		next = n.deadline
 	}
 	for _, at := range n.killed { // order: the soonest is taken
 		next = min(next, at.Plus(cfg.ContainerExpiry))
@@ -48,11 +67,7 @@ func (n *node) next(cfg *Config) heddle.Time {
 
 func (n *node) expire(m *Machine) heddle.Time {
 	maps.DeleteFunc(n.killed, func(_ ids.Container, at heddle.Time) bool { return m.now.Since(at) > m.cfg.ContainerExpiry })
-	switch {
-	case n.state.active() && m.now.Since(n.seen) > m.cfg.NodeExpiry:
-		m.log(Warn, "NodeManager lost", "node", n.id, "silent", m.now.Since(n.seen))
-		m.nodeDown(n, nodeLost)
-	case n.state == nodeDecommissioning && m.now > n.deadline:
+	if n.state == nodeDecommissioning && m.now > n.deadline {
 		m.nodeDown(n, nodeDecommissioned)
 	}
 	return n.next(&m.cfg)

@@ -50,6 +50,7 @@ type Machine struct {
 	listed HostLists
 
 	timers  timers
+	silence heddle.Time // no node has been silent for too long before; never for no node
 	rings   [NumRings]ring
 	tidyAt  int // how many numbers may be given before they begin anew
 	counts  tally
@@ -83,7 +84,7 @@ type Options struct {
 // New returns a machine that has taken over what a store holds, and what comes of that.
 func New(o Options) (*Machine, []Effect) {
 	m := &Machine{
-		cfg: o.Config, sch: o.Scheduler, began: o.Began, epoch: o.Epoch, core: sched.New(o.Scheduler.Set), hold: never,
+		cfg: o.Config, sch: o.Scheduler, began: o.Began, epoch: o.Epoch, core: sched.New(o.Scheduler.Set), hold: never, silence: never,
 		commits: map[uint64]func(){}, byApp: map[ids.App]*app{}, byNode: map[ids.Node]*node{},
 		listed: o.Lists, tidyAt: tidyAt,
 		names: newNames(o.Scheduler, o.Users), watch: o.Watch,
@@ -182,6 +183,9 @@ func (m *Machine) hear(msg Message) {
 // Deadline is when the machine wants a [Tick] at the latest.
 func (m *Machine) Deadline() heddle.Time {
 	at := min(m.timers.next(), m.unused.next(m.cfg.ContainerExpiry), m.hold, m.keyDue())
+	if m.silence < at {
+		at = m.silence + 1
+	}
 	if t, ok := m.core.Deadline(); ok && t < at {
 		at = t
 	}

@@ -56,6 +56,7 @@ func (m *Machine) register(q *RegisterNode) *NodeRegistered {
 		m.ranOn(a, n)
 	}
 	m.reconcile(n, q.Containers)
+	m.awaitNode(n)
 	m.watchNode(n)
 	if n.up && !leaving { // not sooner: what it has free is known now
 		m.resizeNode(n, n.total)

@@ -2,6 +2,7 @@ package rm
 
 import (
 	"heddle"
+	"heddle/internal/slab"
 	"heddle/sched"
 	"heddle/yarn/ids"
 )
@@ -46,6 +47,7 @@ type (
 // changed nothing but that. Last is a time up to which it did.
 type LeftOut struct {
 	Nodes   []heddle.NodeID // by the numbers that their registrations were told
+	Others  bool            // all nodes but these were heard of
 	Running []ids.Container // that run there: they do not expire, though the core hears of them as they are reported
 	Masters []ids.Attempt
 	Last    heddle.Time
@@ -113,9 +115,11 @@ func (m *Machine) measured(id ids.Container, q measurement) {
 
 // leftOut takes note of those who would have said something.
 func (m *Machine) leftOut(q *LeftOut) {
-	for _, number := range q.Nodes {
-		if n := m.nodes[number]; n.state.active() {
-			n.seen = max(n.seen, q.Last)
+	if q.Others {
+		m.othersSeen(q)
+	} else {
+		for _, number := range q.Nodes {
+			m.nodes[number].heard(q.Last)
 		}
 	}
 	for _, id := range q.Running {
@@ -127,5 +131,25 @@ func (m *Machine) leftOut(q *LeftOut) {
 		if t := m.liveAttempt(id); t != nil {
 			t.seen = max(t.seen, q.Last)
 		}
+	}
+}
+
+// othersSeen takes note of all nodes but those that are named.
+func (m *Machine) othersSeen(q *LeftOut) {
+	silent := slab.NewBits(len(m.nodes))
+	for _, number := range q.Nodes {
+		silent.Set(int32(number), true)
+	}
+	for i, n := range m.nodes {
+		if !silent.Has(int32(i)) {
+			n.heard(q.Last)
+		}
+	}
+}
+
+// heard notes that a node was heard of at a time.
+func (n *node) heard(at heddle.Time) {
+	if n.state.active() {
+		n.seen = max(n.seen, at)
 	}
 }

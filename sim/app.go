@@ -57,7 +57,7 @@ type app struct {
 	mapsEnd    heddle.Time
 	mapsLeft   int
 	mapped     slab.Bits     // maps that have ended
-	held       []entry       // in the given world: ends of reduces that wait for maps
+	held       []end         // in the given world: ends of reduces that wait for maps
 	launches   []heddle.Time // of reduces
 	reduceHeld heddle.Span
 	reduces    int
@@ -257,7 +257,7 @@ func (s *Sim) beatPassed(a *app) bool {
 	switch s.from {
 	case fromWorld:
 		return false
-	case fromHeap:
+	case fromHeap, fromNode:
 		return s.called.at == s.now && s.called.app >= a.id
 	default:
 		return true
@@ -354,7 +354,7 @@ func (s *Sim) unregistered(a *app) {
 // masterDied is the master's process having ended: it says and hears nothing any more. What it had got
 // done is on record for the next one, but for map output on nodes whose loss it had not heard of yet.
 func (s *Sim) masterDied(a *app) {
-	if r, ok := a.master.(apps.Recoverer); ok {
+	if r, ok := a.master.(apps.Recoverer); ok && a.done == apps.Running {
 		a.finished = r.Done()
 		for _, n := range a.lost {
 			a.loseOutput(n)

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"math/rand/v2"
+	"slices"
 
 	"heddle"
 	"heddle/internal/slab"
@@ -73,7 +74,7 @@ func (s *Sim) beat(id heddle.NodeID) (every heddle.Span) {
 		Running: q.Running[:0], Ended: q.Ended[:0], Partial: true,
 	}
 	if s.hears {
-		q.Running = s.begun(q.Running, n, s.now+1)
+		q.Running = s.running(q.Running, n)
 		n.starts = n.starts[:0]
 	}
 	for i := range n.exits {
@@ -98,6 +99,17 @@ func (s *Sim) beat(id heddle.NodeID) (every heddle.Span) {
 	return p.Every
 }
 
+// running appends the names of the containers that run on a node and that it has not reported. Those that have ended
+// since they began are reported as that alone.
+func (s *Sim) running(to []ids.Container, n *nodeState) []ids.Container {
+	for _, id := range n.starts {
+		if c := s.container(id); c != nil && !c.known && !c.over {
+			to = append(to, c.name)
+		}
+	}
+	return to
+}
+
 // begun appends the names of the containers of a node that began before a time and that it has not reported.
 func (s *Sim) begun(to []ids.Container, n *nodeState, before heddle.Time) []ids.Container {
 	for _, id := range n.starts {
@@ -106,6 +118,16 @@ func (s *Sim) begun(to []ids.Container, n *nodeState, before heddle.Time) []ids.
 		}
 	}
 	return to
+}
+
+// tellEnds has the first of the nodes report where something ended just now.
+func (s *Sim) tellEnds() {
+	slices.Sort(s.reports)
+	id := s.reports[0]
+	s.reports = slices.Delete(s.reports, 0, 1)
+	if n := &s.nodes[id]; len(n.exits) > 0 && !n.silent {
+		s.outOfTurn(id)
+	}
 }
 
 // outOfTurn is a heartbeat that a node makes because a container there has ended, as NodeManagers do. The next one

@@ -151,6 +151,7 @@ func (s *Sim) killed(c *container, status heddle.ExitStatus) {
 		s.wake(c.app)
 	}
 	s.record(c, status)
+	s.room(c.node)
 	s.hasNews(c.node)
 	if s.pace != nil {
 		s.heap.push(entry{at: s.now.Plus(rm.KillTime), what: calms, id: int64(c.node)})
@@ -221,7 +222,7 @@ func (s *Sim) exit(c *container, status heddle.ExitStatus) {
 	n := &s.nodes[c.node]
 	n.exits = append(n.exits, exit{c.id, c.name, status})
 	if s.prompt {
-		s.heap.push(entry{at: s.now, what: report, id: int64(c.node)})
+		s.reports = append(s.reports, c.node)
 	} else {
 		s.hasNews(c.node)
 	}
@@ -259,7 +260,6 @@ func (s *Sim) record(c *container, status heddle.ExitStatus) {
 	if s.tracer != nil {
 		s.tracer.forgotten(s.now, c.id, status)
 	}
-	s.room(c.node)
 }
 
 // start is a container's process beginning to run.

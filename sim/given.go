@@ -11,7 +11,7 @@ import (
 // last map ended does not end before that map: it would lack its input.
 type given struct {
 	s    *Sim
-	ends heap
+	ends endings
 	runs []givenRun
 	free []int32
 	cpu  float64 // core-seconds of the past
@@ -52,7 +52,7 @@ func (g *given) run(now heddle.Time, c *container, w apps.Work) {
 		return
 	}
 	g.account(now, r.cpu)
-	g.ends.push(entry{at: now.Plus(g.s.durationOf(c.app, w)), gen: r.gen, id: int64(i)})
+	g.ends.push(end{now.Plus(g.s.durationOf(c.app, w)), i, r.gen})
 }
 
 // account integrates the processors in use.
@@ -83,19 +83,19 @@ func (g *given) close(now heddle.Time, c *container) {
 	}
 }
 
-func (g *given) stale(e *entry) bool {
-	r := &g.runs[e.id]
+func (g *given) stale(e end) bool {
+	r := &g.runs[e.run]
 	return !r.live || r.gen != e.gen || r.left > 0
 }
 
 func (g *given) next() (heddle.Time, bool) {
-	for len(g.ends.es) > 0 && g.stale(&g.ends.es[0]) {
+	for len(g.ends) > 0 && g.stale(g.ends[0]) {
 		g.ends.pop()
 	}
-	if len(g.ends.es) == 0 {
+	if len(g.ends) == 0 {
 		return 0, false
 	}
-	return g.ends.es[0].at, true
+	return g.ends[0].at, true
 }
 
 func (g *given) advance(now heddle.Time, done []ended) []ended {
@@ -105,13 +105,13 @@ func (g *given) advance(now heddle.Time, done []ended) []ended {
 			return done
 		}
 		e := g.ends.pop()
-		w := g.runs[e.id].work
+		w := g.runs[e.run].work
 		c := g.s.container(w.Container)
 		if w.Kind == heddle.Reduce && c.app.mapsLeft > 0 {
-			g.hold(at, c.app, &e)
+			g.hold(at, c.app, e)
 			continue
 		}
-		g.drop(at, c, int32(e.id))
+		g.drop(at, c, e.run)
 		d := ended{work: w, ok: true}
 		if g.s.fails(w.Container) {
 			d.ok, d.status = false, 1
@@ -121,11 +121,11 @@ func (g *given) advance(now heddle.Time, done []ended) []ended {
 }
 
 // hold keeps a reduce that is through with its time until the maps are done.
-func (g *given) hold(now heddle.Time, a *app, e *entry) {
-	r := &g.runs[e.id]
+func (g *given) hold(now heddle.Time, a *app, e end) {
+	r := &g.runs[e.run]
 	g.account(now, -r.cpu)
 	r.cpu = 0
-	a.held = append(a.held, *e)
+	a.held = append(a.held, e)
 }
 
 // mapsDone lets the reduces end that waited for the maps.
@@ -158,7 +158,7 @@ func (g *given) resume(now heddle.Time, c *container) {
 		}
 		r.gen++
 		r.start = now - heddle.Time(g.s.durationOf(c.app, r.work)-r.left)
-		g.ends.push(entry{at: now.Plus(r.left), gen: r.gen, id: int64(i)})
+		g.ends.push(end{now.Plus(r.left), i, r.gen})
 		r.left = 0
 		g.account(now, r.cpu)
 	}

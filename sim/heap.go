@@ -10,7 +10,6 @@ const (
 	fault                     // something breaks, or is mended
 	started                   // a container's process runs
 	masterUp                  // a master's process runs
-	report                    // a node tells what ended on it
 	leaving                   // a master has unregistered
 	gone                      // a master that unregistered is gone: the last that surely changes something
 	calms                     // a node is waited for no longer that was told to kill

@@ -71,6 +71,9 @@ func appendReplicas(dst []heddle.NodeID, nodes []world.NodeSpec, reps int, rng *
 
 // hostsOf names the nodes that hold the input of a piece of work; none where nothing is known.
 func (s *Sim) hostsOf(a *app, w apps.Work) []heddle.NodeID {
+	if w.Kind == heddle.Map && !a.placed {
+		return nil
+	}
 	t := a.task(w)
 	if t == nil {
 		return nil

@@ -160,13 +160,20 @@ func (s *Sim) newKeeper() {
 // would have beaten counts as lost.
 func (s *Sim) keepAlive() {
 	s.keepAt = s.now.Plus(s.keepEvery)
-	out := &rm.LeftOut{Nodes: make([]heddle.NodeID, 0, len(s.nodes)), Last: s.now - heddle.Time(s.longest)}
+	out := &s.leftOut
+	*out = rm.LeftOut{
+		Others: true, Last: s.now - heddle.Time(s.longest),
+		Nodes: out.Nodes[:0], Running: out.Running[:0], Masters: out.Masters[:0],
+	}
 	for i := range s.nodes {
 		n := &s.nodes[i]
 		if n.silent {
+			out.Nodes = append(out.Nodes, n.number)
 			continue
 		}
-		out.Nodes = append(out.Nodes, n.number)
+		if len(n.starts) == 0 {
+			continue
+		}
 		out.Running = s.begun(out.Running, n, s.now+1)
 		if !s.hears { // nor are they said when it beats
 			n.starts = n.starts[:0]

@@ -140,7 +140,16 @@ func (p *pace) next(a, b slab.Bits) (at heddle.Time, rank int32, ok bool) {
 	return l.at, l.rank, l.ok
 }
 
+// first looks for that beat: in this turn from where it is, and only then for who is wanted at all.
 func (p *pace) first(a, b slab.Bits) (at heddle.Time, rank int32, ok bool) {
+	due, from := p.of(p.turn), ^uint64(0)<<(p.at%64)
+	for word := int(p.at / 64); word < len(a); word++ {
+		if m := (a[word] | b[word]) & due[word] & from; m != 0 {
+			rank = int32(word)*64 + trailing(m)
+			return p.timeOf(p.turn, rank), rank, true
+		}
+		from = ^uint64(0)
+	}
 	p.words = p.words[:0]
 	for word := range a {
 		if a[word]|b[word] != 0 {
@@ -150,20 +159,21 @@ func (p *pace) first(a, b slab.Bits) (at heddle.Time, rank int32, ok bool) {
 	if len(p.words) == 0 {
 		return 0, 0, false
 	}
-	for turn, from := p.turn, p.at; turn < p.turn+int64(len(p.due)); turn, from = turn+1, 0 {
+	for turn := p.turn + 1; turn < p.turn+int64(len(p.due)); turn++ {
 		due := p.of(turn)
 		for _, word := range p.words {
-			m := (a[word] | b[word]) & due[word]
-			if low := from - word*64; low > 0 {
-				m &= ^uint64(0) << low // nothing, from 64 on
-			}
-			if m != 0 {
+			if m := (a[word] | b[word]) & due[word]; m != 0 {
 				rank = word*64 + trailing(m)
-				return heddle.Time(turn*int64(p.w.interval) + int64(p.w.offset[rank])), rank, true
+				return p.timeOf(turn, rank), rank, true
 			}
 		}
 	}
 	return 0, 0, false
+}
+
+// timeOf is when a rank beats that does so in a turn.
+func (p *pace) timeOf(turn int64, rank int32) heddle.Time {
+	return heddle.Time(turn*int64(p.w.interval) + int64(p.w.offset[rank]))
 }
 
 // made notes that a node's beat was made, and when it was told to beat again.

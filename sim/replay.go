@@ -20,7 +20,7 @@ type replay struct {
 	loads []Load     // to come, in order
 	phase []phase    // by run
 	warm  slab.Bits  // nodes that have run something
-	rests heap       // ends of waits of tasks whose processes do something after them
+	rests endings    // ends of waits of tasks whose processes do something after them
 	rng   *rand.Rand // of how far what is computed differs
 	done  []task
 }
@@ -175,16 +175,16 @@ func (r *replay) through(now heddle.Time, m *machine, t *task) {
 	switch {
 	case r.phase[t.run] == starting && c.app.mapsLeft > 0:
 		r.phase[t.run] = holding
-		c.app.held = append(c.app.held, entry{gen: x.gen, id: int64(t.run)})
+		c.app.held = append(c.app.held, end{run: t.run, gen: x.gen})
 	case r.phase[t.run] == starting:
 		r.reduce(now, c, t.run)
 	case r.phase[t.run] == ending:
 		r.phase[t.run] = resting
-		r.ends.push(entry{at: now, gen: x.gen, id: int64(t.run)})
+		r.ends.push(end{now, t.run, x.gen})
 	default:
 		r.phase[t.run] = resting
 		p := r.part(c.app, x.work)
-		e := entry{at: now.Plus(p.Rest), gen: x.gen, id: int64(t.run)}
+		e := end{now.Plus(p.Rest), t.run, x.gen}
 		if p.End > 0 {
 			r.rests.push(e)
 		} else {
@@ -203,8 +203,8 @@ func (r *replay) mapsDone(now heddle.Time, a *app) {
 	held := a.held
 	a.held = nil
 	for _, e := range held {
-		if x := &r.runs[e.id]; x.live && x.gen == e.gen {
-			r.reduce(now, r.s.container(x.work.Container), int32(e.id))
+		if x := &r.runs[e.run]; x.live && x.gen == e.gen {
+			r.reduce(now, r.s.container(x.work.Container), e.run)
 		}
 	}
 }
@@ -214,8 +214,8 @@ func (r *replay) next() (heddle.Time, bool) {
 	if t, _, k := r.cores.next(); k && (!ok || t < at) {
 		at, ok = t, true
 	}
-	if len(r.rests.es) > 0 && (!ok || r.rests.es[0].at < at) {
-		at, ok = r.rests.es[0].at, true
+	if len(r.rests) > 0 && (!ok || r.rests[0].at < at) {
+		at, ok = r.rests[0].at, true
 	}
 	if len(r.loads) > 0 && (!ok || r.loads[0].At < at) {
 		at, ok = r.loads[0].At, true
@@ -229,12 +229,12 @@ func (r *replay) advance(now heddle.Time, done []ended) []ended {
 		r.machine(l.Node).add(now, l.Cost.CPU, l.Cost.width(), task{run: noRun})
 		r.loads = r.loads[1:]
 	}
-	for len(r.rests.es) > 0 && r.rests.es[0].at <= now {
+	for len(r.rests) > 0 && r.rests[0].at <= now {
 		e := r.rests.pop()
-		if x := &r.runs[e.id]; !r.stale(&e) {
+		if x := &r.runs[e.run]; !r.stale(e) {
 			c := r.s.container(x.work.Container)
-			r.phase[e.id] = ending
-			r.compute(now, c, int32(e.id), r.part(c.app, x.work).End, r.costs.TaskEnd.width())
+			r.phase[e.run] = ending
+			r.compute(now, c, e.run, r.part(c.app, x.work).End, r.costs.TaskEnd.width())
 		}
 	}
 	for i := range r.cores.machines {

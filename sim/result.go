@@ -136,7 +136,7 @@ type TaskResult struct {
 	Started   heddle.Time
 	Ended     heddle.Time
 	Size      heddle.Resource // told
-	Limit     heddle.Resource // enforced at the start
+	Limit     heddle.Resource // enforced last: a running container may be resized
 	Status    heddle.ExitStatus
 }
 

@@ -110,6 +110,8 @@ type Sim struct {
 	conts slab.Table[container]
 	todo  []func() // what comes after what is happening, at the same time
 
+	reports []heddle.NodeID // where processes ended at this instant, whose nodes tell at once: after masters came up
+
 	keepAt    heddle.Time // when the ResourceManager is told of beats that were left out
 	keepEvery heddle.Span
 	longest   heddle.Span // between two beats of a node or a master: the last one is not longer ago
@@ -135,6 +137,7 @@ type Sim struct {
 	done     []ended
 	report   rm.BeatNode // said again and again
 	allocate rm.Allocate // likewise
+	leftOut  rm.LeftOut  // likewise
 	answer   apps.Response
 	beaten   rm.NodeBeat  // the answer to the last report
 	given    rm.Allocated // the answer to the last call
@@ -297,7 +300,7 @@ func (s *Sim) loop() {
 
 // stalls reports whether only talk has been going on for too long by a time.
 func (s *Sim) stalls(at heddle.Time) bool {
-	if at.Since(s.progress.at) <= stall || s.heap.sure > 0 {
+	if at.Since(s.progress.at) <= stall || s.heap.sure > 0 || len(s.reports) > 0 {
 		return false
 	}
 	_, working := s.phys.next()
@@ -321,6 +324,7 @@ const (
 	nothingLeft source = iota
 	fromWorld
 	fromHeap
+	fromNode
 	fromRM
 	fromLeftOut
 	fromWheel
@@ -333,6 +337,9 @@ func (s *Sim) earliest() (heddle.Time, source) {
 	}
 	if len(s.heap.es) > 0 && (what == nothingLeft || s.heap.es[0].at < best) {
 		best, what = s.heap.es[0].at, fromHeap
+	}
+	if len(s.reports) > 0 && (what == nothingLeft || best > s.now || what == fromHeap && s.heap.es[0].what >= leaving) {
+		return s.now, fromNode
 	}
 	if s.pace != nil {
 		s.pace.idle = s.core().View().Alive() == 0
@@ -368,6 +375,8 @@ func (s *Sim) happen(what source) {
 	case fromHeap:
 		s.entry = s.heap.pop()
 		s.planned(&s.entry)
+	case fromNode:
+		s.tellEnds()
 	case fromRM:
 		s.say(rm.Tick{})
 		s.lookForLost()
@@ -413,10 +422,6 @@ func (s *Sim) planned(e *entry) {
 		}
 	case calms:
 		s.hurry(heddle.NodeID(e.id))
-	case report:
-		if n := &s.nodes[e.id]; len(n.exits) > 0 && !n.silent {
-			s.outOfTurn(heddle.NodeID(e.id))
-		}
 	case fault:
 		s.strike(&s.o.Faults[e.id], e.gen)
 	case feed:

@@ -3,7 +3,6 @@ package adaptcont
 import (
 	"fmt"
 
-	"heddle"
 	"heddle/exp"
 	"heddle/sim"
 )
@@ -31,6 +30,7 @@ func sweeps() []exp.Sweep {
 	}
 	ablation := exp.Sweep{Name: "ablation", Title: "Prediction and feedback left out", Base: "Capacity, YARN", Columns: columns(), Arms: []exp.Arm{
 		arm("prediction and feedback", "capacity", "dynamic"),
+		arm("… and running masters made smaller too", "capacity", "dynamic", "shrink: true"),
 		arm("no prediction", "capacity", "dynamic", "predict: false"),
 		arm("no feedback", "capacity", "dynamic", "feedback: false"),
 		arm("neither", "capacity", "dynamic", "predict: false", "feedback: false"),
@@ -38,9 +38,33 @@ func sweeps() []exp.Sweep {
 	return []exp.Sweep{unit, threshold, ablation}
 }
 
-// shared is the same work where masters take their containers from the workers' 250. Under FIFO, where
+// oneSizes give all masters of a run the same, without looking at their jobs; in the paper's world, or in the whole one,
+// where maps do not end in step.
+func oneSizes(whole bool) exp.Sweep {
+	s := exp.Sweep{Name: "one-size", Title: "One size for all masters, whatever their job", Base: "FIFO, YARN", Columns: []exp.Column{
+		exp.Reductions("reduction", MasterMemory),
+		{Name: "of that by masters that suffice", Unit: "%", Of: need(byRule).memorySaved},
+		exp.Figures("masters too small for their wave", "", tooSmall),
+		exp.Figures("failed attempts", "", func(x *sim.Result) float64 { return float64(x.FailedAttempts) }),
+	}}
+	if whole {
+		s.Name, s.Title = "one-size-whole", "The same in the whole world: noise, skew, contention, slow nodes, and what it takes to start a process"
+	}
+	for _, n := range schedulers {
+		for _, mib := range []int{256, 512, 768} {
+			s.Arms = append(s.Arms, oneSize(fmt.Sprintf("%s, %d MB", n[1], mib), n[0], mib))
+		}
+		s.Arms = append(s.Arms, arm(n[1]+", by the rule", n[0], "dynamic"))
+	}
+	for i := range s.Arms {
+		s.Arms[i].Work = setUp{sizes: mixed, whole: whole}.work()
+	}
+	return s
+}
+
+// amongWorkers is the same work where masters take their containers from the workers' 250. Under FIFO, where
 // Dynamic's masters ask for more vcores than YARN's; with processors counted, and not.
-func shared() exp.Sweep {
+func amongWorkers() exp.Sweep {
 	s := exp.Sweep{
 		Name: "shared", Title: "No resources of their own: masters among the 250 containers", Base: "FIFO, YARN",
 		Columns: []exp.Column{
@@ -56,7 +80,7 @@ func shared() exp.Sweep {
 			if vcores > 0 {
 				name = master[1] + ", vcores in plenty"
 			}
-			a := exp.Arm{Name: name, Profile: "fifo", Hadoop: hadoop, Work: workBeside(heddle.Of(0, 1000*vcores), mixed, false, false)}
+			a := exp.Arm{Name: name, Profile: "fifo", Hadoop: hadoop, Work: setUp{sizes: mixed, among: true, vcores: vcores}.work()}
 			if master[0] != "" {
 				a.Set = []string{fmt.Sprintf("size.am={adaptcont.%s: {queue: fifo}}", master[0])}
 			}
@@ -87,7 +111,7 @@ func wide() exp.Sweep {
 		},
 	}
 	for i := range s.Arms {
-		s.Arms[i].Work = work([]string{"500GiB"}, false, false)
+		s.Arms[i].Work = setUp{sizes: []string{"500GiB"}}.work()
 	}
 	return s
 }

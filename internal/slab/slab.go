@@ -3,6 +3,8 @@
 // such numbers.
 package slab
 
+import "slices"
+
 // An Index is a table of small values. Its zero value is empty, and the zero value of T stands for nothing.
 type Index[T comparable] struct {
 	first int64 // number of the first page
@@ -26,11 +28,15 @@ func (d *Index[T]) Get(i int64) (v T) {
 	return d.pages[p].at[i%pageSize]
 }
 
-// Set puts something under a number that is not below all that are in use, in place of what stands there.
+// Set puts something under a number, in place of what stands there. A number below all that are in use takes longer.
 func (d *Index[T]) Set(i int64, v T) {
 	var none T
 	if d.n == 0 {
 		d.first, d.pages = i/pageSize, d.pages[:0]
+	}
+	if lower := d.first - i/pageSize; lower > 0 {
+		d.pages = slices.Insert(d.pages, 0, make([]*page[T], lower)...)
+		d.first -= lower
 	}
 	if i/pageSize >= d.first+int64(len(d.pages)) {
 		d.trim(len(d.pages) - 1)

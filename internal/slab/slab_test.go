@@ -13,7 +13,11 @@ func TestIndex(t *testing.T) {
 		var d Index[int]
 		want, last := map[int64]int{}, int64(0)
 		for range 5000 {
-			switch rng.IntN(4) {
+			switch rng.IntN(5) {
+			case 4: // one that may be below all others
+				i := max(last-rng.Int64N(1000), 0)
+				d.Set(i, int(i)+1)
+				want[i] = int(i) + 1
 			case 0, 1:
 				last += 1 + rng.Int64N(1+rng.Int64N(100))
 				d.Set(last, int(last)+1)

@@ -29,6 +29,19 @@ func TestSuite(t *testing.T) {
 	}
 }
 
+// A running master is resized only once it is known to run, which nobody hears of unless a policy asks for it.
+func TestFeedbackHearsOfStarts(t *testing.T) {
+	for options, want := range map[string]bool{"{queue: fifo}": true, "{queue: fifo, feedback: false}": false} { // order: each by itself
+		s, err := adaptcont.NewDynamic(policytest.Args(options))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.(policy.Needer).Needs().Starts; got != want {
+			t.Errorf("%s: hears of starts: %v", options, got)
+		}
+	}
+}
+
 func TestWrongOptions(t *testing.T) {
 	for _, c := range []struct{ options, want string }{
 		{"", "say by which discipline"},

@@ -42,7 +42,11 @@ func with(queue string) Options {
 
 // totals returns the memory of all masters in MiB and their processors in vcores.
 func totals(queue string, pool bool, containers int, maps []int) (mib, cores int64) {
-	s := Sizer{o: with(queue), pool: pool, jobs: jobsOf(maps)}
+	return totalsOf(with(queue), pool, containers, maps)
+}
+
+func totalsOf(o Options, pool bool, containers int, maps []int) (mib, cores int64) {
+	s := Sizer{o: o, pool: pool, jobs: jobsOf(maps)}
 	s.play(containers, len(maps))
 	for i := range s.jobs {
 		r := s.size(&s.jobs[i])
@@ -237,6 +241,50 @@ func TestTotalsOfAllAtOnce(t *testing.T) {
 		if mib, cores := totals(c.queue, c.pool, 250, c.maps); mib != c.mib || cores != c.cores {
 			t.Errorf("%s, pool %v: %d MiB and %d vcores, want %d and %d", c.queue, c.pool, mib, cores, c.mib, c.cores)
 		}
+	}
+}
+
+// The numbers of containers and of Ω_min are missing from the text that we have. The first three jobs leave the fourth
+// some containers, and what it gets in the next wave is the rest of its 240; its master is not the largest, and Fair's are the
+// smallest. Every pair of which the total under FIFO is 6144 MB then has the same processors and the same total for one job of 10 GB a wave,
+// and little else to choose.
+// Reference: 4.2, Wave Behavior, Memory Usage: 6144 MB; CPU Usage.
+func TestWhatTheTotalLeavesOpen(t *testing.T) {
+	type bounds struct{ least, most int64 }
+	wide := func(b *bounds, x int64) {
+		if b.most == 0 {
+			b.least = x
+		}
+		b.least, b.most = min(b.least, x), max(b.most, x)
+	}
+	var pairs int
+	var cpu, fair, capacity, fifoSame, single bounds
+	for containers := 177; containers < 176+240; containers++ {
+		for unit := (containers + 9) / 10; unit <= containers; unit++ {
+			of := func(queue string, maps []int) (mib, cores int64) {
+				o := with(queue)
+				o.UnitWave = unit
+				return totalsOf(o, false, containers, maps)
+			}
+			mib, cores := of(fifoQueue, mixed)
+			if mib != 6144 {
+				continue
+			}
+			pairs++
+			wide(&cpu, cores)
+			for _, x := range []struct {
+				b     *bounds
+				queue string
+				maps  []int
+			}{{&fair, fairQueue, mixed}, {&capacity, capacityQueue, mixed}, {&fifoSame, fifoQueue, same}, {&single, fifoQueue, same[:1]}} {
+				mib, _ := of(x.queue, x.maps)
+				wide(x.b, mib)
+			}
+		}
+	}
+	want := []bounds{{16, 16}, {2560, 2560}, {11 * 256, 13 * 256}, {16 * 256, 20 * 256}, {512, 512}}
+	if got := []bounds{cpu, fair, capacity, fifoSame, single}; pairs < 100 || !slices.Equal(got, want) {
+		t.Errorf("%d pairs: %v, want %v", pairs, got, want)
 	}
 }
 

@@ -120,7 +120,7 @@ var plants = []plant{
 	},
 	{
 		"a node is lost too soon", "expire.go", "m.now.Since(n.seen) > m.cfg.NodeExpiry:",
-		"(HERE || m.now.Since(n.seen) > m.cfg.NodeExpiry):",
+		"HERE || m.now.Since(n.seen) > m.cfg.NodeExpiry:",
 	},
 	{
 		"a master is given up too soon", "expire.go", "	case m.now.Since(t.seen) <= m.cfg.MasterExpiry:\n",

@@ -2,6 +2,7 @@ package apps
 
 import (
 	"heddle"
+	"heddle/internal/slab"
 	"heddle/workload"
 )
 
@@ -56,9 +57,10 @@ type task struct {
 // A ref names one attempt of a task: when the task went on to another, the ref is stale.
 type ref struct{ index, attempt int32 }
 
-// A holding is a container from its assignment until the ResourceManager says it ended.
+// A holding is what a container is for, from its assignment until the ResourceManager says it ended. The zero holding
+// is none.
 type holding struct {
-	ref
+	number    int32 // of the task within its kind, from 1 on
 	kind      heddle.Kind
 	preempted bool
 }
@@ -79,7 +81,7 @@ type mapReduce struct {
 	lastDone           int
 	headroom           heddle.Resource
 	release            []heddle.ContainerID
-	held               map[heddle.ContainerID]holding
+	held               slab.Index[holding] // by heddle.ContainerID
 	heldMaps, heldReds int
 	preempting         int // containers of preempted reduces that have not ended yet
 	order              fifo[ref]
@@ -88,7 +90,7 @@ type mapReduce struct {
 	byRack             map[heddle.RackID]*fifo[ref]
 	scheduledMaps      int
 	pending, wanted    fifo[int32] // reduces not asked for yet, and asked for
-	grants             []Grant     // scratch of assign
+	grants             []*Grant    // scratch of assign
 	racks              []heddle.RackID
 	excluded           exclusions
 	next               heddle.Time // due beat
@@ -113,7 +115,6 @@ func NewMapReduce(job *workload.Job, c Config) Master {
 	m := &mapReduce{
 		c:    c,
 		maps: make([]task, len(job.Maps)), reduces: make([]task, len(job.Reduces)),
-		held:   map[heddle.ContainerID]holding{},
 		byHost: map[heddle.NodeID]*fifo[ref]{}, byRack: map[heddle.RackID]*fifo[ref]{},
 	}
 	mapSize, reduceSize := firstSize(job.Maps, c.MapSize), firstSize(job.Reduces, c.ReduceSize)

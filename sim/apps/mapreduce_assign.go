@@ -61,15 +61,15 @@ func (m *mapReduce) assign(granted []Grant, out *Actions) {
 			m.replace(g)
 			m.release = append(m.release, g.Container)
 		default:
-			m.grants = append(m.grants, *g)
+			m.grants = append(m.grants, g)
 		}
 	}
 	m.place(out, m.assignUnplaced)
-	m.place(out, func(g Grant) int32 { return m.popMap(m.byHost[g.Node]) })
-	m.place(out, func(g Grant) int32 { return m.popMap(m.byRack[m.c.rack(g.Node)]) })
-	m.place(out, func(Grant) int32 { return m.popMap(&m.order) })
-	for i := range m.grants {
-		m.release = append(m.release, m.grants[i].Container)
+	m.place(out, func(g *Grant) int32 { return m.popMap(m.byHost[g.Node]) })
+	m.place(out, func(g *Grant) int32 { return m.popMap(m.byRack[m.c.rack(g.Node)]) })
+	m.place(out, func(*Grant) int32 { return m.popMap(&m.order) })
+	for _, g := range m.grants {
+		m.release = append(m.release, g.Container)
 	}
 }
 
@@ -112,13 +112,13 @@ func (m *mapReduce) touch(priority int32) {
 
 // place runs one pass over the containers not yet assigned: pick returns the index of the task that
 // takes one, or none.
-func (m *mapReduce) place(out *Actions, pick func(Grant) int32) {
-	m.grants = slices.DeleteFunc(m.grants, func(g Grant) bool {
+func (m *mapReduce) place(out *Actions, pick func(*Grant) int32) {
+	m.grants = slices.DeleteFunc(m.grants, func(g *Grant) bool {
 		i := pick(g)
 		if i == none {
 			return false
 		}
-		m.run(&g, i, out)
+		m.run(g, i, out)
 		return true
 	})
 }
@@ -126,7 +126,7 @@ func (m *mapReduce) place(out *Actions, pick func(Grant) int32) {
 const none int32 = -1
 
 // assignUnplaced picks the task of a container whose place does not matter.
-func (m *mapReduce) assignUnplaced(g Grant) int32 {
+func (m *mapReduce) assignUnplaced(g *Grant) int32 {
 	switch g.Priority {
 	case priorityReduce:
 		return m.wanted.pop()
@@ -153,7 +153,7 @@ func (m *mapReduce) run(g *Grant, i int32, out *Actions) {
 		m.touch(g.Priority) // the ResourceManager counted down another row than this master
 	}
 	t.state, t.container, t.node = running, g.Container, g.Node
-	m.held[g.Container] = holding{ref: ref{i, t.attempt}, kind: kind}
+	m.held.Set(int64(g.Container), holding{number: i + 1, kind: kind})
 	out.Launch = append(out.Launch, g.Container)
 	out.Work = append(out.Work, Work{Container: g.Container, Kind: kind, Index: i, Attempt: t.attempt})
 }

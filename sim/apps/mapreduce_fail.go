@@ -9,11 +9,11 @@ import (
 
 // completed handles a container's end. A task that reported its own end before needs nothing more.
 func (m *mapReduce) completed(now heddle.Time, c Completed) {
-	h, ok := m.held[c.Container]
-	if !ok {
+	h := m.held.Get(int64(c.Container))
+	if h == (holding{}) {
 		return // released, or of an earlier master
 	}
-	delete(m.held, c.Container)
+	m.held.Drop(int64(c.Container))
 	if h.kind == heddle.Map {
 		m.heldMaps--
 	} else {
@@ -22,15 +22,16 @@ func (m *mapReduce) completed(now heddle.Time, c Completed) {
 	if h.preempted {
 		m.preempting--
 	}
-	t := &m.tasks(h.kind)[h.index]
+	i := h.number - 1
+	t := &m.tasks(h.kind)[i]
 	if t.state != running || t.container != c.Container {
 		return
 	}
 	switch c.Status {
 	case heddle.Aborted, heddle.Preempted:
-		m.attemptKilled(now, h.kind, h.index, false)
+		m.attemptKilled(now, h.kind, i, false)
 	default:
-		m.attemptFailed(now, h.kind, h.index)
+		m.attemptFailed(now, h.kind, i)
 	}
 }
 

@@ -181,9 +181,9 @@ func (m *mapReduce) killReduces(now heddle.Time, n int, out *Actions) {
 	})
 	for _, v := range victims[:min(n, len(victims))] {
 		c := m.reduces[v.index].container
-		h := m.held[c]
+		h := m.held.Get(int64(c))
 		h.preempted = true
-		m.held[c] = h
+		m.held.Set(int64(c), h)
 		m.preempting++
 		out.Stop = append(out.Stop, c)
 		m.attemptKilled(now, heddle.Reduce, v.index, false)

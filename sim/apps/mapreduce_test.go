@@ -75,7 +75,7 @@ func TestMapReduceAge(t *testing.T) {
 	s.beat(Response{Granted: gr(20, heddle.Map, gib, 0, 1, 1)}, "launch:1 map0.0@1")
 	s.beat(Response{Completed: ended(heddle.Preempted, 1)}, "-")
 	s.beat(Response{Completed: ended(heddle.Preempted, 1)}, "-")
-	if m := s.m.(*mapReduce); m.heldMaps != 0 || len(m.held) != 0 {
+	if m := s.m.(*mapReduce); m.heldMaps != 0 || m.held.Len() != 0 {
 		t.Errorf("an end told twice counted twice: %d maps have containers", m.heldMaps)
 	}
 	s.beat(Response{Granted: gr(20, heddle.Map, gib, 7, 2, 1)}, "launch:2 map1.0@2")

@@ -15,6 +15,9 @@ type table struct {
 	isDirty []bool
 	dirty   []int32
 	scratch []heddle.RackID
+
+	last    int32 // the row that was changed last: most changes are of the same one again
+	lastKey place
 }
 
 // A place is the key of a row: YARN allows one size per priority and allocation id.
@@ -53,7 +56,10 @@ func (t *table) add(c *Config, w want, hosts []heddle.NodeID, n int32) {
 
 func (t *table) row(w want, host heddle.NodeID, rack heddle.RackID, n int32) {
 	key := place{w.priority, w.alloc, host, rack}
-	i, ok := t.at[key]
+	i, ok := t.last, true
+	if len(t.rows) == 0 || key != t.lastKey {
+		i, ok = t.at[key]
+	}
 	if !ok {
 		if t.at == nil {
 			t.at = map[place]int32{}
@@ -63,6 +69,7 @@ func (t *table) row(w want, host heddle.NodeID, rack heddle.RackID, n int32) {
 		t.rows = append(t.rows, heddle.Row{Priority: w.priority, AllocID: w.alloc, Kind: w.kind, Host: host, Rack: rack})
 		t.isDirty = append(t.isDirty, false)
 	}
+	t.last, t.lastKey = i, key
 	r := &t.rows[i]
 	r.Size = w.size
 	if r.Count += n; r.Count < 0 {

@@ -17,7 +17,7 @@ var Table = []Row{
 	{"workload", []string{".", "internal/plain"}},
 	{"scenario", []string{".", "workload", "internal/plain", "internal/near"}},
 	{"conf", []string{".", "policy", "policies/capacity", "policies/fair"}},
-	{"sim/apps", []string{".", "workload"}},
+	{"sim/apps", []string{".", "workload", "internal/slab"}},
 	{"sim/world", []string{".", "workload"}},
 	{"sim/bound", []string{"."}},
 	{"sim", []string{".", "cluster", "policy", "sched", "workload", "rm", "yarn/ids", "internal/slab", "sim/apps", "sim/world", "sim/bound"}},
@@ -28,7 +28,7 @@ var Table = []Row{
 	{"exp/ikayak", []string{".", "conf", "exp", "policies", "policy", "scenario", "sim", "sim/world", "workload"}},
 	{"exp/heddle", []string{".", "exp", "exp/adaptcont", "exp/coupling", "exp/dress", "exp/ikayak", "exp/mrorchestrator", "sim"}},
 	{"exp/catalogue", []string{"exp", "exp/adaptcont", "exp/coupling", "exp/dress", "exp/heddle", "exp/ikayak", "exp/mrorchestrator", "internal/near"}},
-	{"exp/*", []string{".", "conf", "exp", "sim", "workload"}}, // a paper each, and never each other
+	{"exp/*", []string{".", "conf", "exp", "policy", "sim", "workload"}}, // a paper each, and never each other; policy for mutations
 	{"yarn/ids", nil}, // the wire knows nothing of scheduling
 	{"yarn/wire", nil},
 	{"internal/protogen", nil},

@@ -1,0 +1,73 @@
+package adaptcont
+
+import (
+	"math/rand/v2"
+
+	"heddle"
+	"heddle/exp"
+	"heddle/policy"
+)
+
+// most is how many unit waves the 250 workers are.
+const most = 3
+
+// turned gives the masters of wide waves what those of narrow ones are to have, and the other way round.
+type turned struct {
+	rule policy.Size
+	policy.Listener
+}
+
+// Size implements [policy.Size].
+func (t turned) Size(v policy.View, a *policy.App, k heddle.Kind, asked heddle.Resource) heddle.Resource {
+	size := t.rule.Size(v, a, k, asked)
+	if k != heddle.AM {
+		return size
+	}
+	return steps(most + 1 - size[heddle.Memory]/256)
+}
+
+// drawn gives masters a size that has nothing to do with their jobs.
+type drawn struct{}
+
+// Size implements [policy.Size].
+func (drawn) Size(_ policy.View, a *policy.App, k heddle.Kind, asked heddle.Resource) heddle.Resource {
+	if k != heddle.AM {
+		return asked
+	}
+	return steps(1 + rand.New(rand.NewPCG(uint64(a.ID()), 12)).Int64N(most))
+}
+
+// steps is a master of so many steps by the paper's rule.
+func steps(k int64) heddle.Resource { return heddle.Of(256*k, 1000*((k+1)/2)) }
+
+// mutations are mistakes in Dynamic that must lose what lives off it, for each experiment where something does; feedback is
+// what is lost where running masters are left as they are.
+func mutations(loses, feedback []string) []exp.Mutation {
+	of := func(name string, loses []string, arm func(name, scheduler string) exp.Arm) exp.Mutation {
+		m := exp.Mutation{Name: name, Loses: loses}
+		for _, s := range schedulers {
+			m.Arms = append(m.Arms, arm(s[1]+", Dynamic", s[0]))
+		}
+		return m
+	}
+	// prepared has another policy in the place of Dynamic's, and nothing resized.
+	prepared := func(instead func(policy.Size) policy.Size) func(name, scheduler string) exp.Arm {
+		return func(name, scheduler string) exp.Arm {
+			a := arm(name, scheduler, "dynamic", "feedback: false")
+			a.Prepare = func(set *policy.Set) {
+				set.Size[heddle.AM], set.Control = instead(set.Size[heddle.AM]), nil
+			}
+			return a
+		}
+	}
+	out := []exp.Mutation{
+		of("rule off: the smallest master for every job", loses, func(name, s string) exp.Arm { return oneSize(name, s, 256) }),
+		of("constant estimate: every wave is taken for one of 150", loses, func(name, s string) exp.Arm { return oneSize(name, s, 512) }),
+		of("sign turned: the widest wave has the smallest master", loses, prepared(func(s policy.Size) policy.Size { return turned{s, s.(policy.Listener)} })),
+		of("sizes drawn", loses, prepared(func(policy.Size) policy.Size { return drawn{} })),
+	}
+	if len(feedback) > 0 {
+		out = append(out, of("no feedback", feedback, func(name, s string) exp.Arm { return arm(name, s, "dynamic", "feedback: false") }))
+	}
+	return out
+}
