@@ -3,6 +3,7 @@ package dress
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"heddle"
@@ -200,11 +201,7 @@ func fourEnds() int {
 			return
 		}
 		for i, j := range four {
-			taken := false
-			for _, k := range order {
-				taken = taken || k == i
-			}
-			if taken {
+			if slices.Contains(order, i) {
 				continue
 			}
 			at, then := i, used
@@ -218,7 +215,7 @@ func fourEnds() int {
 			}
 			next := starts
 			next[i] = at
-			place(append(order[:len(order):len(order)], i), next, then)
+			place(append(slices.Clip(order), i), next, then)
 		}
 	}
 	place(nil, [len(four)]int{}, [1 << 8]int{})
