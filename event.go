@@ -186,6 +186,23 @@ type Facts struct {
 	Maps       int32 // wanted in all
 	Reduces    int32
 	Splits     []Split // input of each map, in task order
+	Demand     Demand
+}
+
+// Demand is what a job's tasks would hold at once if it had all that it will ask for: so many containers of a size. Of
+// MapReduce these are its maps, or its reduces where they are more in all; of Spark its executors. The master is not
+// among them.
+type Demand struct {
+	Containers int32
+	Each       Resource
+}
+
+// Total returns what the containers are together.
+func (d Demand) Total() (sum Resource) {
+	for i, n := range d.Each {
+		sum[i] = n * int64(d.Containers)
+	}
+	return sum
 }
 
 // A Split is the input of one map and the nodes that hold it.

@@ -91,6 +91,7 @@ type (
 		MapSize    rawSize    `yaml:"map"`
 		ReduceSize rawSize    `yaml:"reduce"`
 		Master     rawSize    `yaml:"master"`
+		StartUp    span       `yaml:"start_up"`
 		MapTime    span       `yaml:"map_time"`
 		ReduceTime span       `yaml:"reduce_time"`
 		SlowStart  number     `yaml:"slow_start"`

@@ -84,7 +84,7 @@ func (b *builder) job(n, i int) (workload.Job, error) {
 	j := workload.Job{
 		ID: r.id(n, i), Name: r.ID.value, Program: r.Program.value, Queue: r.Queue.value, User: r.User.value,
 		Priority: int32(r.Priority.value), Framework: heddle.MapReduce, Master: r.Master.resource(), SlowStart: -1,
-		Replicas: r.Replicas.value,
+		Replicas: r.Replicas.value, StartUp: r.StartUp.value,
 	}
 	if r.SlowStart.set {
 		j.SlowStart = r.SlowStart.value

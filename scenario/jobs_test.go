@@ -18,9 +18,9 @@ func one(t testing.TB, job string) workload.Job {
 
 func TestMapReduceJob(t *testing.T) {
 	j := one(t, "{id: g, program: grep, queue: q, user: u, priority: 3, submit: 1.5m, input: 300MiB, reduces: 3, shuffle: 0.1, output: 10MB, "+
-		"map: {memory: 1GiB, vcores: 1}, reduce: {memory: 2048, vcores: 2}, master: {memory: 1536MiB, vcores: 1}, map_time: 3s, reduce_time: 500ms, slow_start: 0.8, output_replicas: 2}")
+		"map: {memory: 1GiB, vcores: 1}, reduce: {memory: 2048, vcores: 2}, master: {memory: 1536MiB, vcores: 1}, start_up: 20s, map_time: 3s, reduce_time: 500ms, slow_start: 0.8, output_replicas: 2}")
 	if j.ID != "g" || j.Program != "grep" || j.Queue != "q" || j.User != "u" || j.Priority != 3 || j.Submit != heddle.Time(90*heddle.Second) ||
-		j.SlowStart != 0.8 || j.Replicas != 2 || j.Master != heddle.Of(1536, 1000) || j.Framework != heddle.MapReduce {
+		j.SlowStart != 0.8 || j.Replicas != 2 || j.Master != heddle.Of(1536, 1000) || j.StartUp != 20*heddle.Second || j.Framework != heddle.MapReduce {
 		t.Errorf("%+v", j)
 	}
 	const mib = 1 << 20

@@ -92,6 +92,7 @@ func (s *Sim) arrive(a *app) {
 	facts := heddle.Facts{Name: cmp.Or(j.Program, j.Name)}
 	if !s.o.NoFacts {
 		facts.InputBytes, facts.Maps, facts.Reduces = j.InputBytes(), int32(len(j.Maps)), int32(len(j.Reduces))
+		facts.Demand = apps.Demand(j)
 	}
 	if s.o.Set.Feeds.Splits && !s.o.NoFacts {
 		for i := range j.Maps {
@@ -206,6 +207,7 @@ func (s *Sim) newMaster(a *app) apps.Master {
 		Rack:              s.racks,
 		Hosts:             func(w apps.Work) []heddle.NodeID { return s.hostsOf(a, w) },
 		Submitted:         a.submitted,
+		StartUp:           a.job.StartUp,
 		HeartbeatInterval: s.o.MasterBeat,
 		MasterAttempt:     int32(a.attempts - 1),
 		CountCPU:          !s.o.Set.MemoryOnly,

@@ -71,6 +71,7 @@ type Job struct {
 
 	Program string          // grep, wordcount, sort …; "" = unknown: the mean program
 	Master  heddle.Resource // zero = the framework's default
+	StartUp heddle.Span     // from the start of the master's process until it begins to ask for containers
 
 	Maps    []Task
 	Reduces []Task

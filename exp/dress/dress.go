@@ -10,12 +10,9 @@ package dress
 
 import (
 	"fmt"
-	"math"
 	"slices"
-	"strings"
 
 	"heddle/exp"
-	"heddle/sim"
 )
 
 // System is DRESS.
@@ -23,118 +20,149 @@ var System = exp.System{
 	Name:  "dress",
 	Title: "DRESS",
 	What: "DRESS keeps a share of a congested cluster for jobs that want little, so that they do not wait behind jobs that want much. " +
-		"How large the share is follows from estimates of when running jobs will give containers back.",
+		"How large the share is follows from what waits in each category, and from what is free.",
 	Paper:       "Y. Mao, V. Green, J. Wang, H. Xiong and Z. Guo, *DRESS: Dynamic RESource-reservation Scheme for Congested Data-intensive Computing Platforms*.",
 	Headline:    "dress-mixed-10",
+	SetUp:       decisions,
 	Experiments: experiments,
 }
 
-const method = `Five nodes of 20 cores and 140 GiB for containers (160 GB less an eighth for the system), one rack, 10 Gb/s.
-The paper counts fewer than ten containers as small and θ = 10 %, so there are about a hundred: one of 7 GiB a
-core. Masters have 2 GiB. The scheduler is Hadoop 2.7.4's CapacityScheduler as it comes: one queue, memory alone counts.
+var decisions = []exp.Decision{
+	{What: "nodes", Chosen: "5 of 20 cores of half the reference core's speed, 140 GiB for containers, two disks, 10 Gb/s, one rack", By: "V-A1: c220g2, 160 GB of memory, of which an eighth is left to the system; single-thread benchmarks of the E5-2660 v3"},
+	{What: "containers", Chosen: "7 GiB and one core: a hundred", By: "V-A1 and V-B1: fewer than ten are small, θ = 10 %"},
+	{What: "masters", Chosen: "1536 MiB of MapReduce, 896 MiB of Spark with the driver outside", By: "the frameworks' defaults; HiBench's documents name `yarn-client`"},
+	{What: "scheduler", Chosen: "one queue, memory alone counts", By: "Hadoop 2.7.4's CapacityScheduler as it comes"},
+	{What: "start of a Spark job", Chosen: "26 s of its master before it asks for executors", By: "Capacity's job 3 waits 35.5 s in an idle cluster (V-B1)"},
+	{What: "which jobs are small", Chosen: "those of the published ids; with 20 to 40 % small drawn by seed", By: "V-B1, V-B2, V-B3"},
+	{What: "a small job", Chosen: "2 to 8 executors or maps", By: "V-B1: fewer than ten containers, the master among them; Spark's default of two executors"},
+	{What: "a large Spark job", Chosen: "11 to 28 executors; of twenty Spark jobs the first six fill the cluster", By: "V-A1: more than a tenth; V-B1 of Capacity: there is enough for jobs 1 to 6, and not enough left for job 7"},
+	{What: "length of a Spark job", Chosen: "265 s of each executor's work, small and large alike, three tasks an executor", By: "Capacity's makespan, waits and completion times in Table II; its job 7 waits 304.7 s, so that none of the six before it, two of them small, is over sooner"},
+	{What: "a map", Chosen: "a block of 128 MiB", By: "Hadoop 2.7.4's default; tasks of Fig. 3 and 4 last 12.8 to 18.25 s"},
+	{What: "a large MapReduce job", Chosen: "80 to 240 maps, one reduce for five", By: "Capacity's job 9 waits 189.2 s (V-B2); 20 maps and 4 reduces in Fig. 2"},
+	{What: "mixed frameworks", Chosen: "a third of the jobs on Spark", By: "V-A2: ten benchmarks on MapReduce and five on Spark, picked at random"},
+	{What: "programs", Chosen: "drawn from HiBench's; those the world has no figures of get the mean of those it has", By: "V-A2"},
+	{What: "DRESS", Chosen: "θ, δ at first, t_s, t_e and pw as published; δ between 0 and a half, an adjustment each second", By: "V-A1; the bounds and the interval are not published"},
+}
 
-The paper does not publish its 20 jobs. They are drawn by seed: which are small, the program from HiBench's
-list, 3 to 8 containers for a small job and 16 to 36 for a large one, and an input for lengths that differ by
-2.25 times; a large and a small job last alike, as the published waits and completion times of job 7 say. A job
-comes every 5 s. Two figures are fitted, to the baseline alone and over twenty seeds: Spark's lengths to
-Capacity's makespan, mean wait and mean JCT of Table II, and MapReduce's, of which no such table is given, to the
-JCT of Capacity's two small jobs with 10 % small (484.5 and 540.3 s). Best, worst and mean are over the small or
-the large jobs; no job of ours stands for one of theirs.
+const method = `Twenty jobs of HiBench, one every 5 s, on five nodes with room for about a hundred containers. The paper does not publish
+its jobs: they are drawn by seed, from what it says of its set-up and of Capacity's runs (the table above). Their sizes were found with seeds
+1001 to 1030, by Capacity's figures. Best, worst and mean are over the small or the large jobs; no job of ours stands for one of theirs.
 
-DRESS runs with the paper's θ, δ, t_s, t_e and pw, adjusting every second, with δ between 0 and 0.5.`
+What large jobs pay is more than published, by the worst of them and by the mean of those that lose. It does not count, since doing
+nothing costs nothing. It comes from serving the smallest demand first, as Alg. 3 has it: sweep "ablation".`
 
 func experiments() []exp.Experiment {
-	out := []exp.Experiment{fourJobs()}
-	spark := experiment("dress-spark", "20 Spark jobs, 6 of them small", "Fig. 6 and 7, Table II", mix{small: 6, ids: []int{4, 5, 7, 9, 10, 12}, spark: true})
-	spark.Metrics = []exp.Metric{
-		{Name: "JCT of small jobs, mean reduction", Unit: "%", Published: 27.6, Of: rate(exp.Mean, jct, Small), Why: whySmall},
-		{Name: "JCT of small jobs, best reduction", Unit: "%", Published: 51.2, Of: rate(slices.Max[[]float64], jct, Small), Why: whySmall},
-		{Name: "wait of small jobs, best reduction", Unit: "%", Published: 90.5, Of: rate(slices.Max[[]float64], wait, Small), Why: whySmall},
-		{Name: "JCT of large jobs, worst increase", Unit: "%", Kind: exp.Cost, Published: 32.0, Of: worst(large)},
-		{Name: "makespan, increase", Unit: "%", Kind: exp.Cost, Published: 0.64, Of: exp.Increased("capacity", "dress", exp.Makespan), Why: whyMakespan},
-		{Name: "mean wait, reduction", Unit: "%", Published: 14.7, Of: reduced(exp.Mean, wait), Why: whySmall},
-		{Name: "median wait, reduction", Unit: "%", Published: 50.1, Of: reduced(exp.Median, wait), Why: whySmall},
-		{Name: "mean JCT, reduction", Unit: "%", Published: 6.6, Of: reduced(exp.Mean, jct), Why: whySmall},
-		{Name: "median JCT, reduction", Unit: "%", Published: 40.1, Of: reduced(exp.Median, jct), Why: whySmall},
-		{Name: "Capacity's makespan (fitted)", Unit: "s", Kind: exp.Measured, Published: 1028.6, Of: exp.Under("capacity", exp.Makespan)},
-		{Name: "Capacity's mean wait (fitted)", Unit: "s", Kind: exp.Measured, Published: 310.1, Of: exp.Under("capacity", func(x *sim.Result) float64 { return exp.MeanWait(x, nil) })},
-		{Name: "Capacity's mean JCT (fitted)", Unit: "s", Kind: exp.Measured, Published: 570.1, Of: exp.Under("capacity", exp.JCTs(nil))},
-	}
-	mr := experiment("dress-mapreduce", "20 MapReduce jobs, 6 of them small", "Fig. 8 and 9", mix{small: 6, ids: []int{4, 5, 6, 8, 10, 11}, mapReduce: true})
-	mr.Metrics = []exp.Metric{
-		{Name: "JCT of small jobs, mean reduction", Unit: "%", Published: 25.7, Of: rate(exp.Mean, jct, Small), Why: whyMapReduce},
-		{Name: "wait of large jobs, best reduction", Unit: "%", Published: 89.4, Of: rate(slices.Max[[]float64], wait, large), Why: whyLarge},
-		{Name: "JCT of large jobs, best reduction", Unit: "%", Published: 23.2, Of: rate(slices.Max[[]float64], jct, large), Why: whyLarge},
-		{Name: "JCT of large jobs, worst increase", Unit: "%", Kind: exp.Cost, Published: 29.3, Of: worst(large)},
-		{Name: "jobs with a shorter JCT", Published: 12, Of: func(r exp.Runs) float64 { return float64(len(side(r, 1))) }, Why: whyMapReduce},
-		{Name: "JCT of those, mean reduction", Unit: "%", Published: 18.5, Of: func(r exp.Runs) float64 { return exp.Mean(side(r, 1)) }, Why: whyMapReduce},
-		{Name: "JCT of the others, mean increase", Unit: "%", Kind: exp.Cost, Published: 8.2, Of: func(r exp.Runs) float64 { return exp.Mean(side(r, -1)) }},
-	}
-	out = append(out, spark, mr)
+	out := []exp.Experiment{fourJobs(), spark(), mapReduce()}
 	for i, published := range []float64{76.1, 36.2, 21.9, 23.7} {
-		n := 2 * (i + 1)
-		m := mix{small: n, mapReduce: true, spark: true}
-		why := whyMixed
-		if n == 2 {
-			m.ids, why = []int{6, 8}, whyShort
-		}
-		e := experiment(fmt.Sprintf("dress-mixed-%d", 10*(i+1)), fmt.Sprintf("20 MapReduce and Spark jobs, %d of them small", n), fmt.Sprintf("Fig. %d", 10+i), m)
-		e.Metrics = []exp.Metric{{Name: "JCT of small jobs, mean reduction", Unit: "%", Published: published, Of: rate(exp.Mean, jct, Small), Why: why}}
-		if i == 0 {
-			e.Metrics = append(e.Metrics, exp.Metric{Name: "JCT of Capacity's small jobs (fitted)", Unit: "s", Kind: exp.Measured, Published: 512.4, Of: exp.Under("capacity", exp.JCTs(Small))})
-		}
-		out = append(out, e)
-	}
-	for i := range out[1:] {
-		e := &out[i+1]
-		e.Sweeps = []exp.Sweep{readings()}
-		if slices.Contains([]string{"dress-spark", "dress-mapreduce", "dress-mixed-30"}, e.Name) {
-			e.Sweeps = append(e.Sweeps, sweeps()...)
-		}
+		out = append(out, mixed(2*(i+1), published))
 	}
 	return out
 }
 
+func spark() exp.Experiment {
+	e := experiment("dress-spark", "20 Spark jobs, 6 of them small", "Fig. 6 and 7, Table II", mix{small: 6, ids: []int{4, 5, 7, 9, 10, 12}, spark: true})
+	e.Metrics = []exp.Metric{
+		{Name: smallMean, Unit: "%", Published: 27.6, Of: rate(exp.Mean, jct, Small), Why: whySmall},
+		{Name: "JCT of small jobs, best reduction", Unit: "%", Published: 51.2, Of: rate(slices.Max[[]float64], jct, Small), Why: whySmall},
+		{Name: "wait of small jobs, best reduction", Unit: "%", Published: 90.5, Of: rate(slices.Max[[]float64], wait, Small), Why: whySmall},
+		{Name: "JCT of large jobs, worst increase", Unit: "%", Kind: exp.Cost, Published: 32.0, Of: worst(large)},
+		{Name: "makespan, increase", Unit: "%", Kind: exp.Cost, Published: 0.64, Of: exp.Increased("capacity", "dress", exp.Makespan)},
+		{Name: "mean wait, reduction", Unit: "%", Published: 14.7, Of: reduced(exp.Mean, wait), Why: whySmall},
+		{Name: "median wait, reduction", Unit: "%", Published: 50.1, Of: reduced(exp.Median, wait), Why: whyMedian},
+		{Name: "mean JCT, reduction", Unit: "%", Published: 6.6, Of: reduced(exp.Mean, jct), Why: whySmall},
+		{Name: "median JCT, reduction", Unit: "%", Published: 40.1, Of: reduced(exp.Median, jct), Why: whyMedian},
+		baseline("makespan", 1028.6, exp.Makespan),
+		baseline("mean wait", 310.1, all(exp.Mean, wait)),
+		baseline("median wait", 381.0, all(exp.Median, wait)),
+		baseline("mean JCT", 570.1, all(exp.Mean, jct)),
+		baseline("median JCT", 542.8, all(exp.Median, jct)),
+		baseline("wait of job 3", 35.519, waitOf(3)),
+		baseline("wait of job 7", 304.705, waitOf(7)),
+	}
+	e.Mutations = append(mutations("JCT of small jobs, best reduction", "wait of small jobs, best reduction"),
+		exp.Mutation{Name: "rule off: δ stays as it is at first (no Alg. 3)", Arms: []exp.Arm{arm("dress", "adjust: false")}, Loses: []string{smallMean, "wait of small jobs, best reduction"}})
+	e.Sweeps = sweeps()
+	return e
+}
+
+func mapReduce() exp.Experiment {
+	e := experiment("dress-mapreduce", "20 MapReduce jobs, 6 of them small", "Fig. 8 and 9", mix{small: 6, ids: []int{4, 5, 6, 8, 10, 11}, mapReduce: true})
+	e.Metrics = []exp.Metric{
+		{Name: smallMean, Unit: "%", Published: 25.7, Of: rate(exp.Mean, jct, Small)},
+		{Name: "wait of large jobs, best reduction", Unit: "%", Published: 89.4, Of: rate(slices.Max[[]float64], wait, large), Why: whyLarge},
+		{Name: "JCT of large jobs, best reduction", Unit: "%", Published: 23.2, Of: rate(slices.Max[[]float64], jct, large), Why: whyLarge},
+		{Name: "JCT of large jobs, worst increase", Unit: "%", Kind: exp.Cost, Published: 29.3, Of: worst(large)},
+		{Name: "jobs with a shorter JCT", Published: 12, Of: func(r exp.Runs) float64 { return float64(len(side(r, 1))) }, Why: whyShorter},
+		{Name: "JCT of those, mean reduction", Unit: "%", Published: 18.5, Of: func(r exp.Runs) float64 { return exp.Mean(side(r, 1)) }},
+		{Name: "JCT of the others, mean increase", Unit: "%", Kind: exp.Cost, Published: 8.2, Of: func(r exp.Runs) float64 { return exp.Mean(side(r, -1)) }},
+		baseline("wait of job 9", 189.246, waitOf(9)),
+	}
+	e.Mutations = mutations()
+	e.Sweeps = sweeps()[:2]
+	return e
+}
+
+// mixed are runs of both frameworks with so many small jobs.
+func mixed(small int, published float64) exp.Experiment {
+	m := mix{small: small, mapReduce: true, spark: true}
+	if small == 2 {
+		m.ids = []int{6, 8}
+	}
+	e := experiment(fmt.Sprintf("dress-mixed-%d", 5*small), fmt.Sprintf("20 MapReduce and Spark jobs, %d of them small", small), fmt.Sprintf("Fig. %d", 9+small/2), m)
+	e.Metrics = []exp.Metric{{Name: smallMean, Unit: "%", Published: published, Of: rate(exp.Mean, jct, Small), Why: whyMixed}}
+	if small == 2 {
+		e.Metrics = append(e.Metrics, baseline("JCT of small jobs", (484.5+540.3)/2, exp.JCTs(Small)))
+	}
+	e.Mutations = mutations()
+	if small == 6 {
+		e.Sweeps = sweeps()[1:3]
+	}
+	return e
+}
+
+const smallMean = "JCT of small jobs, mean reduction"
+
 // The explanations name the sweeps that support them.
 const (
-	whySmall = `Alg. 3 as printed gives the small jobs' reserve away in every second in which none of them waits, and gives it back only from what
-all large jobs together leave: a small job that comes to a full cluster waits until a large one ends. What the paper tells of its runs is another rule, by
-which the reserve stays; the sweep "readings" has it (keep), at the price of the large jobs. The release estimate cannot help here: executors are given
-back all at once, when their job ends (sweep "ablation").`
-	whyMapReduce = `As with Spark: the listing keeps no reserve for the next small job (sweep "readings"). A MapReduce job also starts with few containers and
-waits for the rest, so that less of its time is waiting for the first.`
-	whyMixed = `As with Spark: by the listing small jobs that come while none waits find no reserve, and one that was first in line may now wait behind its
-category's small part; the sweep "readings" has the reserve kept. A few small jobs a run make the figure differ much between seeds.`
-	whyShort = `A small job that lasts as long as a large one can save no more than it waits, which under Capacity is less than half of its time here. The two
-published ones took 111 and 134 s under DRESS after 485 and 540 s: they were short, which only the runs under DRESS tell, and those must not
-be fitted. The listing's rule costs the rest, as with Spark; with 10 % kept at least (sweep "readings") the small jobs hardly wait.`
-	whyMakespan = `The published difference is 6.6 s of 1028.6, less than one of our runs differs from another of the same mix; the last job to start decides.`
-	whyLarge    = `The published figures are of single jobs that went before another; which large job does is chance. The mean over large jobs is in the sweeps.`
-	whyFour     = `From the first submission no schedule of these jobs saves more than 8 of 40 s; the published 30 s count from the fourth's, where ours is 30 as well. In
-the simulated cluster starts of masters and adjustments each half second take another second.`
+	whySmall = `Jobs 4 and 5 are small and begin at once in either, so that four of six have something to save. Large jobs that wait until all
+they ask for fits keep room idle, and one that begins late moves the means of a run of twenty: sweep "ablation", large jobs begin with what there is,
+and without the bound on waiting.`
+	whyMedian = `The median of twenty lies between the tenth and the eleventh. Within 100 s six jobs begin under Capacity, and nine under DRESS in most
+runs: the three large ones that came first, and the six small ones; beside them there is no room for all that a fourth large one asks for. The tenth begins with the
+next wave, as under Capacity. The published 190.3 s is half way between the 98.9 s of job 3 and that wave: ten had begun. Jobs that ask for a little less would do it, and
+nothing published of Capacity says that they do.`
+	whyMixed   = `A small Spark job lasts as long as a large one and can save no more than it waits, a small MapReduce job nearly all of its time: which of them are drawn decides.`
+	whyLarge   = `The published figures are of single jobs that went before another; which large job does is chance.`
+	whyShorter = `Jobs that come first gain nothing, and those that are passed over lose: the number differs by seed.`
+	whyFour    = `The bound is 31 s. Without knowing what comes a scheduler begins job 1 at once, and then job 2 ends at 32 s at the soonest.`
 )
 
 // fourJobs is the paper's introductory example.
 func fourJobs() exp.Experiment {
+	const options = "theta: [0.5], delta: 0.5, delta_max: 1, interval: 0.1"
+	dress := func(more string) exp.Arm {
+		return exp.Arm{Name: "dress", Profile: "dress", Hadoop: fourSite, Set: set(options + more)}
+	}
 	return exp.Experiment{
 		System: "dress", Name: "dress-four-jobs", Title: "four jobs a second apart on six containers", Source: "Fig. 1",
 		Method: `Of the figure the text keeps job 1 (3 containers, 10 s). With 3, 4, 3 and 2 containers for 10, 20, 10 and 10 s strict
 order gives the published waits. Each job is one container of so many times 8 GiB, so that it starts whole or not at
-all, in the given world: no physics, but masters that start and nodes that report each second. Six containers are too
-few for θ = 10 %: here jobs up to half the cluster are small, half is reserved for them at first, and δ is free. The
-published makespan of 30 s cannot count from the first submission: a job of 20 s and four containers beside three,
-three and two leaves no schedule that ends by then; counted from the fourth's, at 3 s, it does.`,
+all, in the given world: no physics, but masters that start, and nodes and masters that report ten times a second. Six containers are too
+few for θ = 10 %: here jobs up to half the cluster are small, half is reserved for them at first, δ is free, and it is adjusted ten times a
+second.`,
 		Work: fourWork, Given: true,
-		Arms: []exp.Arm{
-			{Name: "capacity", Profile: "capacity", Hadoop: fourSite},
-			{Name: "dress", Profile: "dress", Hadoop: fourSite, Set: set("theta: [0.5], delta: 0.5, delta_max: 1, interval: 0.5")},
-		},
+		Arms: []exp.Arm{{Name: "capacity", Profile: "capacity", Hadoop: fourSite}, dress("")},
 		Metrics: []exp.Metric{
 			{Name: "mean wait, reduction", Unit: "%", Published: 64.1, Of: reduced(exp.Mean, wait)},
-			{Name: "makespan, reduction", Unit: "%", Published: 25, Of: exp.Reduced("capacity", "dress", exp.Makespan), Why: whyFour},
-			{Name: "mean wait under Capacity", Unit: "s", Kind: exp.Level, Published: 16, Of: exp.Under("capacity", func(x *sim.Result) float64 { return exp.MeanWait(x, nil) })},
-			{Name: "makespan under Capacity", Unit: "s", Kind: exp.Level, Published: 40, Of: exp.Under("capacity", exp.Makespan)},
+			{
+				Name: "makespan, reduction", Unit: "%", Published: 25, Of: exp.Reduced("capacity", "dress", exp.Makespan), Why: whyFour,
+				Bound:   func(r exp.Runs) float64 { return exp.Reduction(exp.Makespan(r.Arm("capacity")), float64(fourEnds())) },
+				BoundIs: "Of all schedules the shortest ends 31 s after the first submission: job 2 from 1 to 21 s, job 4 beside it, and jobs 1 and 3 together after it. The test goes through all orders. The published 30 s count from the fourth submission.",
+			},
+			baseline("mean wait", 16, all(exp.Mean, wait)),
+			baseline("makespan", 40, exp.Makespan),
 		},
+		Null: []exp.Arm{dress(", reserve: false")}, NullIs: "nothing is reserved",
 		Plots: []exp.Plot{{Kind: exp.BarsPerJob, Title: "JCT of each job"}, {Kind: exp.GaugeOverTime, Title: "δ", Arms: []string{"dress"}, Gauge: "dress.delta"}},
 	}
 }
@@ -144,6 +172,7 @@ func experiment(name, title, source string, m mix) exp.Experiment {
 	return exp.Experiment{
 		System: "dress", Name: name, Title: title, Source: source, Method: method, Work: m.work,
 		Arms: []exp.Arm{{Name: "capacity", Profile: "capacity", Hadoop: site}, arm("dress", "")},
+		Null: []exp.Arm{null()}, NullIs: "jobs are put into categories, and nothing is reserved",
 		Plots: []exp.Plot{
 			{Kind: exp.BarsPerJob, Title: "JCT of each job"},
 			{Kind: exp.CDF, Title: "JCT"},
@@ -163,143 +192,4 @@ func arm(name, options string) exp.Arm {
 
 func set(options string) []string {
 	return []string{"share=[{dress: {" + options + "}}, capacity]"}
-}
-
-func jct(j *sim.JobResult) float64  { return j.JCT.Seconds() }
-func wait(j *sim.JobResult) float64 { return j.Wait.Seconds() }
-
-// rates are the reductions of the chosen jobs from one run to another, in %; empty where any of
-// them did not succeed.
-func rates(base, ours *sim.Result, of func(*sim.JobResult) float64, pick exp.Pick) []float64 {
-	var out []float64
-	for i := range base.Jobs {
-		a, b := &base.Jobs[i], &ours.Jobs[i]
-		if pick != nil && !pick(a) {
-			continue
-		}
-		if a.State != sim.Succeeded || b.State != sim.Succeeded {
-			return nil
-		}
-		out = append(out, exp.Reduction(of(a), of(b)))
-	}
-	return out
-}
-
-// rate sums the reductions of the chosen jobs up.
-func rate(sum func([]float64) float64, of func(*sim.JobResult) float64, pick exp.Pick) func(exp.Runs) float64 {
-	return func(r exp.Runs) float64 {
-		rates := rates(r.Arm("capacity"), r.Arm("dress"), of, pick)
-		if len(rates) == 0 {
-			return math.NaN()
-		}
-		return sum(rates)
-	}
-}
-
-// worst is the largest increase of a chosen job's JCT.
-func worst(pick exp.Pick) func(exp.Runs) float64 {
-	least := rate(slices.Min[[]float64], jct, pick)
-	return func(r exp.Runs) float64 { return -least(r) }
-}
-
-// side returns the reductions of the jobs with a shorter JCT (sign 1), or the increases of the others
-// (−1).
-func side(r exp.Runs, sign float64) []float64 {
-	var out []float64
-	for _, x := range rates(r.Arm("capacity"), r.Arm("dress"), jct, nil) {
-		if (x > 0) == (sign > 0) {
-			out = append(out, sign*x)
-		}
-	}
-	return out
-}
-
-// reduced is the reduction of a figure of all jobs.
-func reduced(sum func([]float64) float64, of func(*sim.JobResult) float64) func(exp.Runs) float64 {
-	return func(r exp.Runs) float64 {
-		var figures [2]float64
-		for i, name := range []string{"capacity", "dress"} {
-			var all []float64
-			for k := range r.Arm(name).Jobs {
-				j := &r.Arm(name).Jobs[k]
-				if j.State != sim.Succeeded {
-					return math.NaN()
-				}
-				all = append(all, of(j))
-			}
-			figures[i] = sum(all)
-		}
-		return exp.Reduction(figures[0], figures[1])
-	}
-}
-
-// sweep is a table of arms beside Capacity.
-func sweep(name, title string, arms ...exp.Arm) exp.Sweep {
-	return exp.Sweep{Name: name, Title: title, Base: "capacity", Arms: arms, Columns: []exp.Column{
-		{Name: "JCT of small jobs, mean reduction", Unit: "%", Of: func(base, x *sim.Result) float64 { return exp.Mean(rates(base, x, jct, Small)) }},
-		{Name: "JCT of large jobs, mean increase", Unit: "%", Of: func(base, x *sim.Result) float64 { return -exp.Mean(rates(base, x, jct, large)) }},
-		exp.Reductions("mean JCT, reduction", exp.JCTs(nil)),
-		exp.Increases("makespan, increase", exp.Makespan),
-	}}
-}
-
-// over is a sweep over one option, or a few options together, in the paper's symbols.
-func over(name, title string, options ...string) exp.Sweep {
-	symbols := strings.NewReplacer("theta: ", "θ = ", "delta_min: ", "δ_min = ", "delta_max: ", "δ_max = ", "delta: ", "δ = ", "adjust: false", "fixed", "[", "", "]", "")
-	s := sweep(name, title)
-	for _, o := range options {
-		s.Arms = append(s.Arms, arm(symbols.Replace(o), o))
-	}
-	return s
-}
-
-// plotted is the sweep with its first column drawn.
-func plotted(s exp.Sweep) exp.Sweep {
-	s.Plot = true
-	return s
-}
-
-// readings is what the paper's text and its listing leave open.
-func readings() exp.Sweep {
-	return sweep("readings", "the listing, and what the text tells of its runs",
-		arm("the listing", ""),
-		arm("the reserve is kept while there are small jobs", "keep: jobs"),
-		arm("… and is 30 % at most", "keep: jobs, delta_max: 0.3"),
-		arm("… and is 10 % at least", "keep: jobs, delta_min: 0.1"),
-		arm("the listing, 10 % at least", "delta_min: 0.1"),
-	)
-}
-
-// sweeps are the ablations and the parameters whose analysis the paper leaves out for space.
-func sweeps() []exp.Sweep {
-	return []exp.Sweep{
-		sweep("ablation", "each mechanism alone and left out",
-			arm("all", ""),
-			arm("categories alone", "reserve: false"),
-			arm("fixed reservation (no Alg. 1 to 3)", "adjust: false"),
-			arm("without the release estimate (no Alg. 1, 2)", "release: false"),
-			arm("without the bound on waiting", "patience: -1"),
-			exp.Arm{Name: "behind Capacity's own limits", Profile: "dress", Hadoop: site, Set: []string{"share=[capacity, dress]"}},
-		),
-		plotted(over("theta", "the bound between small and large", "theta: [0.02]", "theta: [0.05]", "theta: [0.10]", "theta: [0.15]", "theta: [0.20]", "theta: [0.30]")),
-		over("delta", "the reserve ratio at first", "delta: 0", "delta: 0.05", "delta: 0.10", "delta: 0.20", "delta: 0.50"),
-		plotted(over("fixed", "the reserve ratio, never adjusted", "delta: 0.05, adjust: false", "delta: 0.10, adjust: false", "delta: 0.20, adjust: false", "delta: 0.30, adjust: false", "delta: 0.40, adjust: false")),
-		over("bounds", "bounds of the reserve ratio", "delta_min: 0.05", "delta_min: 0.10", "delta_min: 0.20, delta: 0.20", "delta_max: 0.20", "delta_max: 0.30", "delta_max: 1"),
-		plotted(over("interval", "seconds between adjustments", "interval: 0.2", "interval: 0.5", "interval: 1", "interval: 2", "interval: 5", "interval: 10")),
-		sweep("estimate", "the release estimate",
-			arm("within the look-ahead", ""),
-			arm("cumulative, as printed", "estimate: cumulative"),
-			arm("γ with heading tasks", "gamma: all"),
-			arm("t_s = t_e = 1", "t_s: 1, t_e: 1"),
-			arm("t_s = t_e = 10", "t_s: 10, t_e: 10"),
-			arm("pw = 5 s", "window: 5"),
-			arm("pw = 30 s", "window: 30"),
-		),
-		sweep("classes", "how jobs are classified",
-			arm("against the total", ""),
-			arm("against what is available", "classify_against: available"),
-			arm("three categories, θ = 5 and 10 %", "theta: [0.05, 0.10], delta: 0.05"),
-			arm("three categories, θ = 10 and 20 %", "theta: [0.10, 0.20], delta: 0.10"),
-		),
-	}
 }

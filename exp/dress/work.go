@@ -3,6 +3,7 @@ package dress
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"heddle"
@@ -22,6 +23,25 @@ const (
 	disk      = 400 // MB/s of both disks
 )
 
+// room is how many containers there is room for beside twenty masters of 1 GiB.
+const room = 95
+
+// What a small and a large job asks for, beside its master. Fewer than ten containers are small, and two executors are
+// Spark's least by default. A large one asks for more than a tenth, and at the most for so many that six jobs fill the
+// cluster, four of them large, as the first six of Fig. 7 do.
+const (
+	leastSmall, mostSmall = 2, 8
+	leastLarge, mostLarge = 11, 28
+)
+
+// What Capacity's published figures determine; System.SetUp says which by which.
+const (
+	startUp              = 26  // s, of a Spark job's master
+	sparkTime            = 265 // s of an executor's work, on a node that is not busy
+	leastMaps, mostMaps  = 80, 240
+	programs, sparkShare = 15, 5 // of the paper's list, where frameworks are mixed: ten run on MapReduce, five on Spark
+)
+
 // A mix says which jobs one of DRESS's experiments draws.
 type mix struct {
 	small            int   // of jobs
@@ -31,46 +51,28 @@ type mix struct {
 
 const jobs = 20
 
-// A program is one of HiBench's, with what a container takes for it on the reference core, in seconds
-// per MiB of input.
+// A program is one of HiBench's on Spark, with what an executor takes for it on the reference core, in seconds per MiB of
+// input: the first pass, and the passes over the cached data. Programs the world has no figures of get the mean
+// of those it has.
 type program struct {
 	name       string
-	iterations int // of Spark, HiBench's default
+	iterations int // HiBench's default
 	cost       float64
 }
 
-// Spark's cost is the first pass and the passes over the cached data; programs the world has no figures
-// of get the mean of those it has. Of maps it is the processor time of WordCount, K-means and PageRank, and
-// for all others, which compute less, three passes over their share of a busy node's disk, 20 MB/s.
-var (
-	sparkPrograms = []program{
-		{"kmeans", 5, 0.0262 + 4*0.0041},
-		{"logistic", 10, 0.133 + 9*0.0141},
-		{"bayes", 2, 0.133 + 0.0141},
-		{"pagerank", 3, 0.344 + 2*0.0516},
-		{"nweight", 3, 0.133 + 2*0.0141},
-	}
-	mapReducePrograms = []program{
-		{"wordcount", 0, 0.0934},
-		{"sort", 0, 0.075},
-		{"terasort", 0, 0.075},
-		{"kmeans", 0, 0.0303},
-		{"logistic", 0, 0.075},
-		{"bayes", 0, 0.075},
-		{"scan", 0, 0.075},
-		{"join", 0, 0.075},
-		{"pagerank", 0, 0.344},
-		{"nweight", 0, 0.075},
-	}
-)
+var sparkPrograms = []program{
+	{"kmeans", 5, 0.0262 + 4*0.0041},
+	{"logistic", 10, 0.133 + 9*0.0141},
+	{"bayes", 2, 0.133 + 0.0141},
+	{"pagerank", 3, 0.344 + 2*0.0516},
+	{"nweight", 3, 0.133 + 2*0.0141},
+}
 
-// The lengths of jobs are the two figures that are fitted to the baseline, over twenty seeds: Spark's to
-// Capacity's makespan, mean wait and mean JCT of Table II, MapReduce's to the JCT of Capacity's small
-// jobs with 10 % small ones, 484.5 and 540.3 s.
-const (
-	sparkLength     = 0.8
-	mapReduceLength = 0.6
-)
+// mapReducePrograms are HiBench's on MapReduce. What the world knows of PageRank it knows of Spark's.
+var mapReducePrograms = []string{
+	"wordcount", "sort", "terasort", "kmeans", workload.OtherProgram, workload.OtherProgram, workload.OtherProgram,
+	workload.OtherProgram, workload.OtherProgram, workload.OtherProgram,
+}
 
 // work draws the jobs of a mix: which are small, their programs, containers and sizes of input.
 func (m mix) work(seed uint64) (string, error) {
@@ -85,35 +87,61 @@ func (m mix) work(seed uint64) (string, error) {
 	for _, id := range m.ids {
 		isSmall[id-1] = true
 	}
+	containers := m.containers(rng, isSmall)
 	for i := range jobs {
-		size, containers := "large", 16+rng.IntN(21)
+		size := "large"
 		if isSmall[i] {
-			size, containers = "small", 3+rng.IntN(6)
+			size = "small"
 		}
-		seconds := (160 + 200*rng.Float64()) * speed
-		spark := m.spark && (!m.mapReduce || rng.IntN(2) == 0)
-		fmt.Fprintf(&b, "    - {id: %s-%02d, submit: %ds, master: {memory: 2GiB, vcores: 1}, ", size, i+1, 5*i)
-		if spark {
-			p := sparkPrograms[rng.IntN(len(sparkPrograms))]
-			input := sparkLength * seconds / p.cost * float64(containers)
-			fmt.Fprintf(&b, "program: %s, framework: spark, input: %dMiB, maps: %d, output: 0, spark: {executors: %d, executor: {memory: %dGiB, vcores: 1}, iterations: %d, cache: true}}\n",
-				programOf(p.name), int(input), 3*containers, containers, container, p.iterations)
-			continue
+		fmt.Fprintf(&b, "    - {id: %s-%02d, submit: %ds, ", size, i+1, 5*i)
+		if m.spark && (!m.mapReduce || rng.IntN(programs) < sparkShare) {
+			sparkJob(&b, rng, containers[i])
+		} else {
+			mapReduceJob(&b, rng, containers[i], isSmall[i])
 		}
-		p := mapReducePrograms[rng.IntN(len(mapReducePrograms))]
-		input := mapReduceLength * seconds / p.cost * float64(containers)
-		fmt.Fprintf(&b, "program: %s, input: %dMiB, maps: %d, reduces: %d, map: {memory: %dGiB, vcores: 1}, reduce: {memory: %dGiB, vcores: 1}}\n",
-			programOf(p.name), int(input), containers, max(1, containers/5), container, container)
 	}
 	return b.String(), nil
 }
 
-// programOf is how a scenario names a program: other, where nothing is known of it.
-func programOf(name string) string {
-	if _, known := workload.Program(name); !known {
-		return workload.OtherProgram
+// containers draws what the jobs ask for. With Spark alone they are drawn again until the first six fill the cluster: by
+// Fig. 7 there is enough for them, and what is left is not enough for the seventh.
+func (m mix) containers(rng *rand.Rand, isSmall []bool) []int {
+	out := make([]int, jobs)
+	for {
+		first := 0
+		for i := range out {
+			out[i] = leastLarge + rng.IntN(mostLarge-leastLarge+1)
+			if isSmall[i] {
+				out[i] = leastSmall + rng.IntN(mostSmall-leastSmall+1)
+			}
+			if i < 6 {
+				first += out[i]
+			}
+		}
+		if m.mapReduce || room <= first && first <= room+2 {
+			return out
+		}
 	}
-	return name
+}
+
+func sparkJob(b *strings.Builder, rng *rand.Rand, executors int) {
+	p := sparkPrograms[rng.IntN(len(sparkPrograms))]
+	name := p.name
+	if _, known := workload.Program(name); !known {
+		name = workload.OtherProgram
+	}
+	fmt.Fprintf(b, "framework: spark, program: %s, start_up: %ds, input: %dMiB, maps: %d, output: 0, spark: {client: true, executors: %d, executor: {memory: %dGiB, vcores: 1}, iterations: %d, cache: true}}\n",
+		name, startUp, int(sparkTime*speed/p.cost*float64(executors)), 3*executors, executors, container, p.iterations)
+}
+
+// mapReduceJob writes a job of one reduce for five maps, as in Fig. 2.
+func mapReduceJob(b *strings.Builder, rng *rand.Rand, containers int, small bool) {
+	maps := containers
+	if !small {
+		maps = leastMaps + rng.IntN(mostMaps-leastMaps+1)
+	}
+	fmt.Fprintf(b, "program: %s, maps: %d, split: 128MiB, reduces: %d, map: {memory: %dGiB, vcores: 1}, reduce: {memory: %dGiB, vcores: 1}}\n",
+		mapReducePrograms[rng.IntN(len(mapReducePrograms))], maps, max(1, maps/5), container, container)
 }
 
 // site is Hadoop 2.7.4's CapacityScheduler as it comes: memory alone counts.
@@ -127,12 +155,17 @@ func site() *conf.Hadoop {
 func Small(j *sim.JobResult) bool { return strings.HasPrefix(j.ID, "small") }
 func large(j *sim.JobResult) bool { return !Small(j) }
 
+// four are the jobs of Fig. 1: containers and seconds. They come a second apart.
+var four = [4]struct{ containers, seconds int }{{3, 10}, {4, 20}, {3, 10}, {2, 10}}
+
+const fourRoom = 6
+
 // fourWork are the four jobs of Fig. 1. Each is one container of so many times 8 GiB, so that it gets all
 // it wants at once or nothing; there is room for the masters beside the six.
 func fourWork(uint64) (string, error) {
 	var b strings.Builder
-	b.WriteString("name: dress-four\ncluster:\n  nodes:\n    - {count: 1, memory: 52GiB, vcores: 16}\nworkload:\n  jobs:\n")
-	for i, j := range []struct{ containers, seconds int }{{3, 10}, {4, 20}, {3, 10}, {2, 10}} {
+	fmt.Fprintf(&b, "name: dress-four\ncluster:\n  nodes:\n    - {count: 1, memory: %dGiB, vcores: 16}\nworkload:\n  jobs:\n", 8*fourRoom+4)
+	for i, j := range four {
 		fmt.Fprintf(&b, "    - {id: job%d, submit: %ds, maps: 1, map_time: %ds, map: {memory: %dGiB, vcores: 1}, master: {memory: 1GiB, vcores: 1}}\n",
 			i+1, i, j.seconds, 8*j.containers)
 	}
@@ -150,4 +183,41 @@ func fourSite() *conf.Hadoop {
 		h.Capacity.Queues[i].MaxAMShare = 1
 	}
 	return h
+}
+
+// fourEnds is the soonest that the four jobs can be over, in seconds from the first submission: the best of all orders in
+// which each begins as soon as it has come and its containers are free beside those before it in the order. One of these
+// orders is as good as any schedule, since no schedule gets shorter by having a job wait longer.
+func fourEnds() int {
+	best := 1 << 30
+	var place func(order []int, starts [len(four)]int, used [1 << 8]int)
+	place = func(order []int, starts [len(four)]int, used [1 << 8]int) {
+		if len(order) == len(four) {
+			end := 0
+			for i, j := range four {
+				end = max(end, starts[i]+j.seconds)
+			}
+			best = min(best, end)
+			return
+		}
+		for i, j := range four {
+			if slices.Contains(order, i) {
+				continue
+			}
+			at, then := i, used
+			for t := at; t < at+j.seconds; t++ {
+				if used[t]+j.containers > fourRoom {
+					at = t + 1
+				}
+			}
+			for t := at; t < at+j.seconds; t++ {
+				then[t] += j.containers
+			}
+			next := starts
+			next[i] = at
+			place(append(slices.Clip(order), i), next, then)
+		}
+	}
+	place(nil, [len(four)]int{}, [1 << 8]int{})
+	return best
 }

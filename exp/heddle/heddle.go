@@ -144,13 +144,16 @@ func (x *rival) table(name, title, base string, arms ...exp.Arm) exp.Sweep {
 	return s
 }
 
+// asBefore are the options of dress that the profile has beside those that it chooses.
+const asBefore = "serve: order, prompt: false, few: 0, release: true"
+
 // without leaves each mechanism of heddle out.
 func (x *rival) without(ours exp.Arm) exp.Sweep {
 	s := x.table("left-out", "Each mechanism of heddle left out, against "+x.system+" alone", x.system, ours)
 	parts := []struct{ name, set string }{
-		{"room kept while masters start", "share=[{dress: {cap: last, keep: jobs, delta_max: 0.2}}, capacity]"},
+		{"room kept while masters start", "share=[{dress: {cap: last, keep: jobs, delta_max: 0.2, " + asBefore + "}}, capacity]"},
 		{"a reserve for small jobs", "share=[newcomers, capacity]"},
-		{"holding large jobs alone to it", "share=[newcomers, dress, capacity]"},
+		{"holding large jobs alone to it", "share=[newcomers, {dress: {" + asBefore + "}}, capacity]"},
 		{"sized masters", "size.am=asked"},
 		{"more masters, the smallest first", "gate.am=capacity"},
 		{"reduces in pace with maps", "gate.reduce=open"},

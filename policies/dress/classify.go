@@ -8,6 +8,9 @@ import (
 // slack is how far sums of parts of a cluster may be off by rounding.
 const slack = 1e-9
 
+// mostOfFew is the part of the cluster that few containers may be together.
+const mostOfFew = 0.5
+
 // classify returns the category, from 0 for the smallest, of a job that demands r where there is R: the
 // first whose bound θ·R is not below r (IV-C; with one bound, 0 is SD and 1 is LD).
 func classify(r, R float64, theta []float64) int {
@@ -37,6 +40,9 @@ func share(v policy.View, r, total heddle.Resource) float64 {
 func (s *Scheduler) category(v policy.View, st *appState, grown bool) int {
 	r := share(v, st.peak, v.Total())
 	if s.o.Against == total {
+		if n := max(st.expected.containers, st.tasked.containers); 0 < n && n <= s.o.Few && r <= mostOfFew {
+			return 0
+		}
 		return classify(r, 1, s.o.Theta)
 	}
 	if !grown {

@@ -9,18 +9,29 @@
 // Where everything is, with the paper's names:
 //
 //	mechanism                      file          paper            deviation
-//	categories SD, LD, … by θ      classify.go   IV-C             R is the cluster's total by default (classify_against)
+//	a job's demand, known when     demand.go     I, IV-C          where facts do not tell it, the last run's of the same
+//	it is submitted                                               user and name, else the reserve is kept while it starts
+//	categories SD, LD, … by θ      classify.go   IV-C             R is the cluster's total by default (classify_against);
+//	                                                              few containers are small in any cluster (few)
 //	starting variation Δps         phase.go      Alg. 1           "no growth" is ≤ 0, where the listing has = 0
 //	starting release time γ        phase.go      Alg. 2           γ leaves heading tasks out by default (gamma)
-//	release estimate p, f, F       release.go    Eq. 1, 5, 9      expected in the look-ahead by default (estimate)
+//	release estimate p, f, F       release.go    Eq. 1, 5, 9      expected in the look-ahead by default (estimate);
+//	                                                              off by default (release)
 //	reserve ratio δ                ratio.go      Alg. 3           corrected listing; δ bounded; more categories
+//	when δ is adjusted             interval.go   IV-C             each interval, and what comes free at once (prompt)
+//	who begins                     begin.go      Alg. 3, V-B2     large jobs alone, and not behind their like for ever
 //	reservation                    dress.go      III              a category passed over too long may start one container
 //
 // Amounts. The paper counts containers of one size. YARN's differ, so everything that Alg. 3 adds up is a
 // part of the cluster, by the dimension that is used most: with equal containers that is the count over
-// Tot_R. The thresholds t_s and t_e count containers. Masters count as part of their job's demand and to
-// its category, and a job that has asked for nothing but its master is small. Masters belong to no phase:
+// Tot_R. The thresholds t_s and t_e count containers, in a cluster that has room for a hundred as the paper's; in a smaller
+// one they are fewer in proportion. Masters count as part of their job's demand and to
+// its category, and a job of which nothing is known but that it asks for its master is small. Masters belong to no phase:
 // they last as long as the job.
+//
+// A job's demand counts in P from when it is submitted, not from when its master asks: a master takes half a minute to
+// start, in which jobs that want much would take everything. Facts are taken at their word: what a master asks for beside
+// them moves its job to no other category, since a master that was just given containers asks for them once more.
 //
 // Corrections of Alg. 3 as printed: line 14 adds F_2 to A_c2, not F_1; "fits" is ≥ and not >; the loops
 // begin with the first job; line 20 takes r_j; line 21 goes on from the first small job that did not fit.

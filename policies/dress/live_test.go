@@ -22,9 +22,10 @@ func TestNobodyWaitsForEver(t *testing.T) {
 		flag := func(what string) bool { return rapid.Bool().Draw(t, what) }
 		theta := float64(num(1, 60, "theta")) / 100
 		least := float64(num(0, 40, "delta_min")) / 100
-		options := fmt.Sprintf("{theta: [%g], delta_min: %g, delta: %g, delta_max: %g, adjust: %v, release: %v, patience: %d, keep: %s}",
+		options := fmt.Sprintf("{theta: [%g], delta_min: %g, delta: %g, delta_max: %g, adjust: %v, release: %v, patience: %d, keep: %s, prompt: %v, serve: %s, few: %d}",
 			theta, least, least, math.Max(least, float64(num(0, 100, "delta_max"))/100), flag("adjust"), flag("release"),
-			num(-1, 20, "patience"), rapid.SampledFrom([]string{"never", "jobs"}).Draw(t, "keep"))
+			num(-1, 20, "patience"), rapid.SampledFrom([]string{"never", "jobs"}).Draw(t, "keep"), flag("prompt"),
+			rapid.SampledFrom([]string{"listed", "order"}).Draw(t, "serve"), num(0, 4, "few"))
 		s, err := dress.New(policytest.Args(options))
 		if err != nil {
 			t.Fatal(err)
@@ -60,7 +61,11 @@ func TestNobodyWaitsForEver(t *testing.T) {
 		}
 		for a := range left {
 			left[a] = 1 // its master's asking
-			c.Step(now, heddle.Submit{App: heddle.AppID(a), Queue: 1, Master: heddle.Of(1024, 1000)})
+			c.Step(now, heddle.Submit{App: heddle.AppID(a), Queue: 1, Master: heddle.Of(1024, 1000), Facts: heddle.Facts{
+				Name: rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, "name"),
+				// Zero is not known; and what is known may be wrong.
+				Demand: heddle.Demand{Containers: int32(num(0, 9, "demand")), Each: heddle.Of(int64(num(1, 8, "each"))<<10, 1000)},
+			}})
 		}
 		// 48 tasks at the most, one after the other: each waits for nine seconds' work or for its patience.
 		for ; now < heddle.Time(48*40*heddle.Second); now = now.Plus(heddle.Second) {

@@ -17,6 +17,9 @@ const (
 
 	capAll  = "all"
 	capLast = "last"
+
+	serveListed = "listed"
+	serveOrder  = "order"
 )
 
 // Options are the scheduler's. The defaults are the paper's (V-A1), with δ free between 0 and a half.
@@ -40,6 +43,22 @@ type Options struct {
 	// can wait as long as the large ones take whatever is freed. Negative: no bound.
 	Patience float64 `yaml:"patience"`
 
+	// Prompt gives room that comes free to a category that is short of it, and below DeltaMax, when the node reports it.
+	// The listing looks at what is free once an interval; by then the larger category has taken what comes between.
+	Prompt bool `yaml:"prompt"`
+
+	// Serve says which jobs of the last category begin: "listed", those with the smallest demand first, each when all that
+	// it asks for fits what the category has left, as Alg. 3 assigns jobs (lines 13 to 20) and as a large job went before
+	// another in the paper's runs (V-B2), or "order", whatever the profile's order says, with what there is. In either case
+	// a job begins when its category runs nothing else and when it was passed over for Patience. One that asks for
+	// more than half of what the category may have begins with what there is: for that much too much would be kept idle.
+	Serve string `yaml:"serve"`
+
+	// Few says how many containers are so few that a job which asks for no more is small whatever Theta is, unless they
+	// are more than half of the cluster. A tenth of the paper's hundred containers is ten; a tenth of twelve would
+	// make every job large.
+	Few int `yaml:"few"`
+
 	// Keep says when a category but the last keeps what it has too much. By the listing never: a second in which
 	// no small job waits takes the whole reserve away, before any large job is short of it. What the paper tells of
 	// its runs (V-B1) is otherwise: a large job delayed by the reserve while no small one waited, and later
@@ -56,7 +75,7 @@ type Options struct {
 
 	Reserve bool `yaml:"reserve"` // false: jobs are put into categories and nothing is reserved
 	Adjust  bool `yaml:"adjust"`  // false: δ stays as it is at first
-	Release bool `yaml:"release"` // false: F is 0, only what is available counts
+	Release bool `yaml:"release"` // false: F is 0, only what is available counts, as in every mix tried it may
 
 	EstimateOptions `yaml:",inline"`
 }
@@ -64,8 +83,8 @@ type Options struct {
 // Default is the paper's; one second is the interval at which nodes report, and five minutes of patience are longer
 // than most of the paper's jobs run: a guard, not a part of the mechanism.
 var Default = Options{
-	Theta: []float64{0.10}, Against: total, Delta: 0.10, DeltaMin: 0, DeltaMax: 0.5, Interval: 1, Patience: 300, Keep: never, Cap: capAll,
-	Reserve: true, Adjust: true, Release: true, EstimateOptions: DefaultEstimate,
+	Theta: []float64{0.10}, Against: total, Delta: 0.10, DeltaMin: 0, DeltaMax: 0.5, Interval: 1, Patience: 300, Prompt: true, Serve: serveListed, Few: 3, Keep: never, Cap: capAll,
+	Reserve: true, Adjust: true, EstimateOptions: DefaultEstimate,
 }
 
 // maxCategories bounds what a profile can ask for.
@@ -92,8 +111,12 @@ func (o *Options) check() error {
 		return errors.New("dress: delta must not be below delta_min, nor, times the categories but the last, above delta_max")
 	case !(o.Interval >= 0.001 && o.Interval <= 86400):
 		return errors.New("dress: interval must be 0.001 to 86400 s")
+	case o.Few < 0 || o.Few > 1000:
+		return errors.New("dress: few must be 0 to 1000 containers")
 	case o.Keep != never && o.Keep != whileJobs:
 		return errors.New("dress: keep must be never or jobs, not " + o.Keep)
+	case o.Serve != serveListed && o.Serve != serveOrder:
+		return errors.New("dress: serve must be listed or order, not " + o.Serve)
 	case o.Cap != capAll && o.Cap != capLast:
 		return errors.New("dress: cap must be all or last, not " + o.Cap)
 	case !(o.Patience <= 86400):

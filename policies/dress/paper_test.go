@@ -43,6 +43,17 @@ func TestClassify(t *testing.T) {
 	}
 }
 
+// t_s and t_e are counts in a cluster of a hundred containers (five nodes of twenty cores). In a smaller one they are fewer
+// in proportion, and one at least; none stays none.
+// Reference: V-A1.
+func TestThresholds(t *testing.T) {
+	for _, c := range [][3]int{{5, 100, 5}, {5, 1000, 5}, {5, 60, 3}, {5, 12, 1}, {5, 1, 1}, {10, 50, 5}, {0, 12, 0}} {
+		if got := scaled(c[0], c[1]); got != c[2] {
+			t.Errorf("%d of a hundred is %d of %d, want %d", c[0], got, c[1], c[2])
+		}
+	}
+}
+
 // Twenty maps start within three seconds: the phase opens with the sixth, its first start is the
 // earliest, and ten seconds after the last nothing has grown for pw: Δps = 3 s.
 // Reference: Alg. 1, lines 11 to 16.

@@ -2,6 +2,7 @@ package dress
 
 import (
 	"errors"
+	"math"
 
 	"heddle"
 	"heddle/cluster"
@@ -177,9 +178,9 @@ func (e *Estimator) Hears() policy.News {
 func (e *Estimator) Hear(v policy.View, n policy.Effect) {
 	switch n.What {
 	case policy.Granted:
-		e.add(n.Container, false)
+		e.add(v, n.Container, false)
 	case policy.Adopted:
-		e.add(n.Container, true)
+		e.add(v, n.Container, true)
 	case policy.Started:
 		e.started(v.Now(), n.Container)
 	case policy.Ended:
@@ -192,7 +193,7 @@ func (e *Estimator) Hear(v policy.View, n policy.Effect) {
 	}
 }
 
-func (e *Estimator) add(x *policy.Container, found bool) {
+func (e *Estimator) add(v policy.View, x *policy.Container, found bool) {
 	id := x.App().ID()
 	for int(id) >= len(e.jobs) {
 		e.jobs = append(e.jobs, nil)
@@ -200,12 +201,39 @@ func (e *Estimator) add(x *policy.Container, found bool) {
 	if e.jobs[id] == nil {
 		e.jobs[id] = &job{tracker: tracker{pw: heddle.Seconds(e.o.Window), ts: e.o.Start, te: e.o.End, all: e.o.Gamma == "all"}}
 	}
+	if x.Kind() != heddle.AM {
+		n := room(v, x.Limit())
+		e.jobs[id].ts, e.jobs[id].te = scaled(e.o.Start, n), scaled(e.o.End, n)
+	}
 	for x.Slot() >= len(e.at) {
 		e.at = append(e.at, 0)
 	}
 	j := e.jobs[id]
 	e.at[x.Slot()] = int32(len(j.tasks))
 	j.tasks = append(j.tasks, task{x.ID(), x.Slot(), -1, x.Kind() == heddle.AM, found})
+}
+
+// papersCluster is how many containers the cluster has that the paper's thresholds are of.
+const papersCluster = 100
+
+// scaled is a threshold in a cluster of n containers: in a smaller one than the paper's fewer containers in proportion,
+// but one at least.
+func scaled(threshold, n int) int {
+	if n >= papersCluster || threshold == 0 {
+		return threshold
+	}
+	return max(1, (threshold*n+papersCluster/2)/papersCluster)
+}
+
+// room is how many containers of a size the cluster holds.
+func room(v policy.View, size heddle.Resource) int {
+	n := int64(math.MaxInt32)
+	for d, all := range v.Total() {
+		if size[d] > 0 && v.Counts(heddle.Dim(d)) {
+			n = min(n, all/size[d])
+		}
+	}
+	return int(n)
 }
 
 // knows reports whether a container that has not ended is known as its application's.

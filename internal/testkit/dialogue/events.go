@@ -88,6 +88,13 @@ func (s *session) submit(names []string, o map[string]string) error {
 	if e.Master, err = masterSize(o["am"]); err != nil {
 		return err
 	}
+	if n, each, ok := strings.Cut(o["demand"], "x"); ok {
+		e.Facts.Demand.Containers = int32(number(n))
+		if e.Facts.Demand.Each, err = parseSize(each); err != nil {
+			return err
+		}
+	}
+	e.Facts.Name = o["name"]
 	return s.step(e, "")
 }
 

@@ -1,0 +1,133 @@
+package dress
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"heddle"
+	"heddle/exp"
+	"heddle/policy"
+	"heddle/sim"
+)
+
+// sweep is a table of arms beside Capacity.
+func sweep(name, title string, arms ...exp.Arm) exp.Sweep {
+	return exp.Sweep{Name: name, Title: title, Base: "capacity", Arms: arms, Columns: []exp.Column{
+		{Name: "JCT of small jobs, mean reduction", Unit: "%", Of: func(base, x *sim.Result) float64 { return exp.Mean(rates(base, x, jct, Small)) }},
+		{Name: "JCT of large jobs, mean increase", Unit: "%", Of: func(base, x *sim.Result) float64 { return -exp.Mean(rates(base, x, jct, large)) }},
+		exp.Reductions("mean JCT, reduction", exp.JCTs(nil)),
+		exp.Increases("makespan, increase", exp.Makespan),
+	}}
+}
+
+// over is a sweep over one option, or a few options together, in the paper's symbols.
+func over(name, title string, options ...string) exp.Sweep {
+	symbols := strings.NewReplacer("theta: ", "θ = ", "delta_min: ", "δ_min = ", "delta_max: ", "δ_max = ", "delta: ", "δ = ", "adjust: false", "fixed", "[", "", "]", "")
+	s := sweep(name, title)
+	for _, o := range options {
+		s.Arms = append(s.Arms, arm(symbols.Replace(o), o))
+	}
+	return s
+}
+
+// plotted is the sweep with its first column drawn.
+func plotted(s exp.Sweep) exp.Sweep {
+	s.Plot = true
+	return s
+}
+
+// sweeps are what the paper's text and its listing leave open, the ablations, and the parameters whose analysis the paper
+// leaves out for space.
+func sweeps() []exp.Sweep {
+	return []exp.Sweep{
+		sweep("readings", "the listing, and what the text tells of its runs",
+			arm("as it comes", ""),
+			arm("the reserve is kept while there are small jobs", "keep: jobs"),
+			arm("… and is 30 % at most", "keep: jobs, delta_max: 0.3"),
+			arm("10 % at least", "delta_min: 0.1"),
+			arm("the cumulative form of Eq. 9, as printed", "release: true, estimate: cumulative"),
+			arm("classified against what is available", "classify_against: available"),
+			arm("three categories, θ = 5 and 10 %", "theta: [0.05, 0.10], delta: 0.05"),
+		),
+		sweep("ablation", "each mechanism alone and left out",
+			arm("all", ""),
+			arm("categories alone", "reserve: false"),
+			arm("fixed reservation (no Alg. 3)", "adjust: false"),
+			arm("with the release estimate (Alg. 1 and 2)", "release: true"),
+			arm("… adjusting every 10 s", "release: true, interval: 10"),
+			arm("adjusting every 10 s, without it", "interval: 10"),
+			arm("… with t_s = t_e = 1", "release: true, t_s: 1, t_e: 1"),
+			lying("demand not known at submission", unknown),
+			lying("small jobs are told as large ones, and large ones as small", turned),
+			arm("what comes free is divided at the next interval", "prompt: false"),
+			arm("large jobs begin with what there is", "serve: order"),
+			arm("without the bound on waiting", "patience: -1"),
+			exp.Arm{Name: "behind Capacity's own limits", Profile: "dress", Hadoop: site, Set: []string{"share=[capacity, dress]"}},
+		),
+		plotted(over("theta", "the bound between small and large", "theta: [0.02]", "theta: [0.05]", "theta: [0.10]", "theta: [0.15]", "theta: [0.20]", "theta: [0.30]")),
+		plotted(over("fixed", "the reserve ratio, never adjusted", "delta: 0.05, adjust: false", "delta: 0.10, adjust: false", "delta: 0.20, adjust: false", "delta: 0.30, adjust: false", "delta: 0.40, adjust: false")),
+		plotted(over("interval", "seconds between adjustments", "interval: 0.2", "interval: 1", "interval: 5", "interval: 10")),
+	}
+}
+
+// A liar tells what applications demand otherwise than their facts do, before anybody else hears of them.
+type liar struct {
+	policy.Unshared
+	demand func(id heddle.AppID, d heddle.Demand) heddle.Demand
+}
+
+// Hears implements [policy.Listener].
+func (liar) Hears() policy.News { return policy.AppAdded }
+
+// Hear implements [policy.Listener].
+func (l liar) Hear(_ policy.View, e policy.Effect) {
+	f := e.App.Facts()
+	f.Demand = l.demand(e.App.ID(), f.Demand)
+}
+
+// lying is DRESS that is told other demands.
+func lying(name string, demand func(id heddle.AppID, d heddle.Demand) heddle.Demand) exp.Arm {
+	a := arm(name, "")
+	a.Prepare = func(set *policy.Set) {
+		set.Share = slices.Insert(slices.Clone(set.Share), 0, policy.Share(liar{demand: demand}))
+	}
+	return a
+}
+
+func unknown(heddle.AppID, heddle.Demand) heddle.Demand { return heddle.Demand{} }
+
+// turned puts large jobs where small ones belong and the other way round.
+func turned(_ heddle.AppID, d heddle.Demand) heddle.Demand {
+	if d.Containers > mostSmall {
+		d.Containers = 1
+	} else {
+		d.Containers = nodes * cores
+	}
+	return d
+}
+
+func one(_ heddle.AppID, d heddle.Demand) heddle.Demand {
+	d.Containers = 1
+	return d
+}
+
+// atRandom makes half of the jobs small and half large.
+func atRandom(id heddle.AppID, d heddle.Demand) heddle.Demand {
+	if d.Containers = 1; rand.New(rand.NewPCG(uint64(id), 0xd4e55)).IntN(2) == 0 {
+		d.Containers = nodes * cores
+	}
+	return d
+}
+
+// null is DRESS that reserves nothing.
+func null() exp.Arm { return arm("dress", "reserve: false") }
+
+// mutations are mistakes in DRESS, which must lose the figures named: those that are of single jobs can be chance with
+// random categories.
+func mutations(ofSingleJobs ...string) []exp.Mutation {
+	return []exp.Mutation{
+		{Name: "constant: every job is told to ask for one container", Arms: []exp.Arm{lying("dress", one)}, Loses: append([]string{smallMean}, ofSingleJobs...)},
+		{Name: "random: half of the jobs are told as small ones, half as large ones", Arms: []exp.Arm{lying("dress", atRandom)}, Loses: []string{smallMean}},
+	}
+}

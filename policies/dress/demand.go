@@ -1,0 +1,88 @@
+package dress
+
+import (
+	"heddle"
+	"heddle/policy"
+)
+
+// A demand is what an application's tasks ask for at once; the zero value is one that is not known.
+type demand struct {
+	total      heddle.Resource
+	containers int
+}
+
+// A run is whose and of what name an application is: the next of both is expected to ask for as much as the last.
+type run struct {
+	user heddle.UserID
+	name string
+}
+
+// mostRuns bounds what is remembered of applications that are over; the oldest go first.
+const mostRuns = 4096
+
+// A history is what the last application of each user and name asked for.
+type history struct {
+	last  map[run]demand
+	order []run // as they first came
+}
+
+func runOf(a *policy.App) run { return run{a.User().ID(), a.Facts().Name} }
+
+// expects is what an application that comes will ask for: what its facts say, else what the last of the same user
+// and name did, else nothing is known.
+func (h *history) expects(a *policy.App) demand {
+	if d := a.Facts().Demand; d.Containers > 0 {
+		return demand{d.Total(), int(d.Containers)}
+	}
+	return h.last[runOf(a)]
+}
+
+// note remembers what an application that is over asked for.
+func (h *history) note(a *policy.App, d demand) {
+	k := runOf(a)
+	if d.containers == 0 || k.name == "" {
+		return
+	}
+	if _, ok := h.last[k]; !ok {
+		if len(h.order) == mostRuns {
+			delete(h.last, h.order[0])
+			h.order = append(h.order[:0], h.order[1:]...)
+		}
+		h.order = append(h.order, k)
+	}
+	if h.last == nil {
+		h.last = map[run]demand{}
+	}
+	h.last[k] = d
+}
+
+// asked is what an application asks for and holds beside its master.
+func asked(a *policy.App) (d demand) {
+	d.total = a.Used().Plus(a.Pending())
+	for k := heddle.AM + 1; k < heddle.NumKinds; k++ {
+		d.containers += a.Running(k) + a.Waiting(k)
+	}
+	if m := a.Master(); m != nil {
+		d.total = d.total.Minus(m.Limit())
+	} else if d.containers == 0 {
+		d.total = heddle.Resource{} // it waits for a master
+	}
+	return d
+}
+
+// starts reports whether an application has not asked for any task yet.
+func (st *appState) starts() bool { return st.tasked.containers == 0 }
+
+// wants is what an application waits for: what it asks for, and while it starts what it will.
+func (st *appState) wants(a *policy.App) heddle.Resource {
+	if st.starts() {
+		return a.Pending().Plus(st.expected.total)
+	}
+	return a.Pending()
+}
+
+// unknown reports whether nobody can say at t what an application that starts will ask for. After the patience that
+// the options give it counts as one that asks for nothing.
+func (s *Scheduler) unknown(a *policy.App, st *appState, t heddle.Time) bool {
+	return st.starts() && st.expected.containers == 0 && (s.o.Patience < 0 || t.Since(a.Submitted()) < heddle.Seconds(s.o.Patience))
+}

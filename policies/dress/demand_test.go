@@ -1,0 +1,51 @@
+package dress
+
+import (
+	"testing"
+
+	"heddle"
+	"heddle/policy/policytest"
+	"heddle/sched"
+)
+
+// What is remembered of applications that are over is bounded, and the oldest go first; those without a name, or that asked
+// for nothing, leave nothing.
+func TestHistory(t *testing.T) {
+	s, err := New(policytest.Args(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := policytest.Base(policytest.Submitted{})
+	set.Share = append(set.Share[:0:0], s)
+	c := sched.New(set)
+	c.Step(0, heddle.NodeUp{Total: heddle.Of(8<<10, 8000)})
+	app := heddle.AppID(0)
+	runs := func(name string, tasks int32) {
+		c.Step(0, heddle.Submit{App: app, Queue: 1, Master: heddle.Of(1024, 1000), Facts: heddle.Facts{Name: name}})
+		c.Step(0, heddle.Heartbeat{})
+		if tasks > 0 {
+			c.Step(0, heddle.Ask{App: app, Rows: []heddle.Row{heddle.Anywhere(20, heddle.Map, tasks, heddle.Of(1024, 1000))}})
+		}
+		c.Step(0, heddle.AppDone{App: app})
+		app++
+	}
+	past := &s.(*Scheduler).past
+	runs("", 3)
+	runs("idle", 0)
+	if len(past.last) != 0 {
+		t.Errorf("%v is remembered", past.last)
+	}
+	for i := range mostRuns + 2 {
+		runs(string(rune('a'+i/1000))+string(rune(0x4e00+i%1000)), 3)
+	}
+	if n := len(past.last); n != mostRuns || len(past.order) != mostRuns {
+		t.Errorf("%d runs are remembered, in an order of %d; want %d", n, len(past.order), mostRuns)
+	}
+	if _, ok := past.last[run{name: "a" + string(rune(0x4e00))}]; ok {
+		t.Error("the oldest is remembered still")
+	}
+	want := demand{heddle.Of(3*1024, 3000), 3}
+	if got := past.last[past.order[0]]; got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}

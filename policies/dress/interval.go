@@ -1,0 +1,220 @@
+package dress
+
+import (
+	"math"
+	"slices"
+
+	"heddle"
+	"heddle/policy"
+)
+
+// Ticks implements [policy.Ticker].
+func (s *Scheduler) Ticks() (every, phase heddle.Span) { return s.interval(), 0 }
+
+func (s *Scheduler) interval() heddle.Span { return heddle.Seconds(s.o.Interval) }
+
+// Tick implements [policy.Ticker]: it works off the intervals since the last one.
+func (s *Scheduler) Tick(v policy.View) bool {
+	changed := false
+	every := heddle.Time(s.interval())
+	last := v.Now() - v.Now()%every
+	for ; s.next <= last; s.next += every {
+		if s.adjustAt(v, s.next) {
+			changed = true
+		} else if s.resting(v) { // the last interval alone counts
+			s.next = max(s.next, last-every) // the loop adds one
+		}
+	}
+	return changed
+}
+
+// resting reports whether further intervals change δ no more until something happens.
+func (s *Scheduler) resting(v policy.View) bool {
+	for _, id := range s.alive { // what it keeps ends with its patience
+		if a := v.App(id); a != nil && s.o.Patience >= 0 && s.unknown(a, &s.apps[id], s.next) {
+			return false
+		}
+	}
+	if !s.o.Adjust || !s.o.Release {
+		return true
+	}
+	for _, id := range s.alive {
+		if !s.est.resting(id, s.next) {
+			return false
+		}
+	}
+	return true
+}
+
+// adjustAt is what an interval that ends at t brings. It reports whether any category's limit changed.
+func (s *Scheduler) adjustAt(v policy.View, t heddle.Time) bool {
+	if !s.o.Reserve || s.total.IsZero() {
+		return false
+	}
+	for k := range s.cats {
+		c := &s.cats[k]
+		c.available, c.released = s.delta[k]-share(v, c.taken, s.total), 0
+		c.demands, c.head, c.waits, c.keeps = c.demands[:0], heddle.Resource{}, false, false
+	}
+	waits, late := false, false
+	for _, id := range s.alive {
+		if a := v.App(id); a != nil {
+			waits = s.gather(v, a, t) || waits
+			late = s.lateness(a, t) || late
+		}
+	}
+	s.patience(t)
+	if s.o.Adjust && waits { // with nobody waiting there is nothing to divide
+		supplies := make([]supply, len(s.cats))
+		for k := range s.cats {
+			slices.Sort(s.cats[k].demands)
+			supplies[k] = s.cats[k].supply
+		}
+		adjust(s.delta, supplies)
+		bound(s.delta, s.o.DeltaMin, s.o.DeltaMax)
+	}
+	return s.limits(v) || late
+}
+
+// lateness finds out whether an application has been passed over for [Options.Patience]. It reports whether something
+// comes of that which did not before.
+func (s *Scheduler) lateness(a *policy.App, t heddle.Time) bool {
+	st := &s.apps[a.ID()]
+	was := st.tired
+	st.tired = s.o.Patience >= 0 && !a.Pending().IsZero() && t.Since(a.PassedOver()) >= heddle.Seconds(s.o.Patience)
+	st.late = st.tired && s.o.Cap == capLast
+	return st.tired && !was && (st.late || s.o.Serve == serveListed)
+}
+
+// gather adds what an application wants and is about to release to its category. It reports whether the
+// application waits for anything.
+func (s *Scheduler) gather(v policy.View, a *policy.App, t heddle.Time) bool {
+	st := &s.apps[a.ID()]
+	s.count(st, st.taken, st.wants(a), st.tasks) // a master that is gone asks for nothing any more, which nobody tells
+	c := &s.cats[st.category]
+	if st.category < len(s.cats)-1 && s.o.Keep == whileJobs {
+		c.keeps = true
+	}
+	if s.unknown(a, st, t) { // it can be of any
+		for k := range len(s.cats) - 1 {
+			s.cats[k].keeps = true
+		}
+	}
+	if n := st.tasks - a.Bookings(); s.o.Adjust && s.o.Release && n > 0 {
+		held := a.Used()
+		if m := a.Master(); m != nil {
+			held = held.Minus(m.Limit())
+		}
+		c.released += s.est.release(a.ID(), t, s.interval()) * share(v, held, s.total) / float64(n)
+	}
+	r := share(v, st.want, s.total)
+	if r == 0 {
+		return false
+	}
+	c.demands, c.waits = append(c.demands, r), true
+	if c.head.IsZero() {
+		for _, k := range a.Asks() {
+			if k.Count() > 0 {
+				c.head = k.Size()
+				break
+			}
+		}
+	}
+	return true
+}
+
+// patience finds the categories that are due a container. None of their tasks runs, and either no task runs at
+// all, so that nothing that ends could change that, or they have waited for Options.Patience.
+func (s *Scheduler) patience(t heddle.Time) {
+	running := 0
+	for k := range s.cats {
+		running += s.cats[k].tasks
+	}
+	for k := range s.cats {
+		c := &s.cats[k]
+		stuck := c.tasks == 0 && !c.head.IsZero()
+		if stuck && !c.stuck {
+			c.since = t
+		}
+		c.stuck = stuck
+		c.due = stuck && (running == 0 || s.o.Patience >= 0 && t.Since(c.since) >= heddle.Seconds(s.o.Patience))
+	}
+}
+
+// limits works out what each category may take: everything but what is reserved for the others.
+func (s *Scheduler) limits(v policy.View) (changed bool) {
+	all := 0.0
+	for k := range s.cats {
+		all += s.reserve(v, k)
+	}
+	for k := range s.cats {
+		own := s.reserve(v, k)
+		part := max(1-(all-own), 0)
+		if s.cats[k].due {
+			part = max(part, own)
+		}
+		if s.o.Cap == capLast && k < len(s.cats)-1 {
+			part = 1
+		}
+		var limit heddle.Resource
+		for d, n := range s.total {
+			limit[d] = int64(math.Round(part * float64(n)))
+		}
+		changed = changed || limit != s.cats[k].limit
+		s.cats[k].limit = limit
+	}
+	return changed
+}
+
+// reserve is what the other categories leave to one. One that is due a container has room for that. The last
+// category, of which δ_max keeps the others from taking all, has no more than it holds while it waits for
+// nothing: Alg. 3 would give the rest away in any case (line 11).
+func (s *Scheduler) reserve(v policy.View, k int) float64 {
+	c := &s.cats[k]
+	switch {
+	case c.due:
+		return max(s.delta[k], share(v, c.taken.Plus(c.head), s.total))
+	case k == len(s.cats)-1 && s.o.Adjust && !c.waits:
+		return min(s.delta[k], share(v, c.taken, s.total))
+	}
+	return s.delta[k]
+}
+
+// freed divides room that came free at once, where the next interval would find it taken: a category of smaller demands
+// that is short of it, and may have more, gets it; where none is, and the category whose it was has more than it wants,
+// the last one does.
+func (s *Scheduler) freed(v policy.View, e policy.Effect) {
+	if !s.o.Prompt || !s.o.Adjust || !s.o.Reserve || s.total.IsZero() || int(e.App.ID()) >= len(s.apps) || !s.apps[e.App.ID()].known {
+		return
+	}
+	from, last := s.apps[e.App.ID()].category, len(s.cats)-1
+	part := share(v, e.Container.Limit(), s.total)
+	for k := range from {
+		if lack := s.lack(v, k); lack > slack {
+			may := s.delta[from] - s.o.DeltaMin
+			if from == last {
+				may = s.o.DeltaMax - (1 - s.delta[last])
+			}
+			s.give(v, from, k, min(part, lack, may))
+			return
+		}
+	}
+	if from < last && !s.cats[from].keeps {
+		s.give(v, from, last, min(part, s.lack(v, last), -s.lack(v, from), s.delta[from]-s.o.DeltaMin))
+	}
+}
+
+// lack is how much more a category wants than it has; below 0, how much it has too much.
+func (s *Scheduler) lack(v policy.View, k int) float64 {
+	c := &s.cats[k]
+	return share(v, c.want, s.total) + share(v, c.taken, s.total) - s.delta[k]
+}
+
+// give moves a part of one category's reserve to another's.
+func (s *Scheduler) give(v policy.View, from, to int, part float64) {
+	if part > slack {
+		s.delta[from] -= part
+		s.delta[to] += part
+		s.limits(v)
+	}
+}
