@@ -236,7 +236,21 @@ func (b *builder) gates() error {
 			b.out.Names.Gate[kind] = append(b.out.Names.Gate[kind], nameOf(ref))
 		}
 	}
+	b.hold()
 	return nil
+}
+
+// hold tells the CapacityScheduler which gates hold applications back.
+func (b *builder) hold() {
+	s, ok := b.shared["capacity"].(*capacity.Scheduler)
+	if !ok {
+		return
+	}
+	for _, g := range b.out.Gate[heddle.AM] {
+		if h, ok := g.(policy.Holder); ok {
+			s.Hold(h)
+		}
+	}
 }
 
 func (b *builder) estimates() error {

@@ -72,6 +72,7 @@ var Table = policy.Table{
 		"ikayak.executor":     ikayak.NewExecutor,
 		"ikayak.spreadout":    ikayak.NewSpreadOut,
 		"ikayak.nonspreadout": ikayak.NewNonSpreadOut,
+		"ikayak.local":        ikayak.NewLocal,
 	},
 	Book: map[string]policy.Maker[policy.Book]{
 		"capacity": shared[policy.Book]("capacity"),

@@ -212,6 +212,13 @@ type (
 		Woken(v View, ids []heddle.AppID) []heddle.AppID
 	}
 
+	// Holder is a Gate of masters that holds applications back which on a real cluster would not have been submitted yet.
+	// A scheduler that limits how many applications run does not count them.
+	Holder interface {
+		// Holds reports whether an application is held back.
+		Holds(a *App) bool
+	}
+
 	// Needer says what a policy does nothing without.
 	Needer interface {
 		Needs() Needs

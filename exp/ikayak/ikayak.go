@@ -27,21 +27,29 @@ var System = exp.System{
 		"Where a map would otherwise go far from its data, it starts it in a smaller container near them.",
 	Paper:       "D. Cheng, X. Zhou, P. Lama, J. Wu and C. Jiang, *Cross-platform Resource Scheduling for Spark and MapReduce on YARN*.",
 	Headline:    "ikayak-overall",
+	SetUp:       setUp,
 	Experiments: experiments,
 }
 
-// method is how all of iKayak's experiments were read.
+// method is how all of iKayak's experiments on its testbed were read.
 const method = `
-* Fifteen workers as the paper lists them, 1 Gb/s, one disk each, 256 MB blocks, three replicas. An eighth of a machine's memory is the system's.
+* Fifteen workers as the paper lists them, with cores of their generation, 1 Gb/s, one disk each, 256 MB blocks, three replicas. An eighth of a machine's memory is
+  the system's.
 * Hadoop's CapacityScheduler with one queue, its defaults, and memory and processors counted. No delay scheduling: the paper switches it on in an
-  experiment of its own (Fig. 13b), and with it 95 % of the baseline's maps are local here, which leaves nothing of the 68 % the paper starts from.
-* MapReduce: 87 jobs, a third each of WordCount, Grep and Terasort. Sizes: log-normal with a median of 14 GB and 90 % below 100 GB, published of clusters like the
-  one the paper cites, without the largest 10 % and the smallest 20 %. One reduce for eight maps. Container sizes from Table 2.
-* Spark: K-means, PageRank and Index in turn, 10 GB of input each as in section 2.2, ten iterations, as many of them as make as much processor time as the MapReduce
-  jobs need. Executor sizes from Table 3; their number is not published: one core for each task of a stage.
-* Jobs come at random, MapReduce's 20 s apart on average. The paper does not say; so close together Spark takes 1.3 times as long under YARN-client as under
-  YARN-cluster (1.4 in the paper). MapReduce's times under the two are nearer to each other in the paper than at any distance here: see the sweep over loads.
-* YARN-client: the driver outside the cluster, one Spark application at a time. Those that wait count against the queue's limit on masters, which is doubled for it.
+  experiment of its own (Fig. 13b). Container sizes from Tables 2 and 3. One reduce for eight maps.
+`
+
+// mixMethod is how those with the whole mix were read.
+const mixMethod = method + `* MapReduce: 87 jobs, a third each of WordCount, Grep and Terasort. Sizes: log-normal with a median of 14 GB and 90 % below 100 GB, published of clusters like the
+  one the paper cites, without the largest 10 % and the smallest 20 %. They come at random, 100 s apart on average.
+* Spark: K-means, PageRank and Index in turn, 8 GB of input each, ten iterations, one core for each task of a stage, as many applications as make two parts of the processor
+  time for three parts of the MapReduce jobs'.
+* YARN-client: the driver outside the cluster, one Spark application at a time. Those that wait are not yet submitted.
+`
+
+// besideMethod is how those with one program were read.
+const besideMethod = method + `* Per program, as the paper's figure has it: one MapReduce job of 300 GB beside a K-means, a PageRank and an Index application, which hold half of the memory all the while. Figures
+  are means over the programs.
 `
 
 // The arms' names.
@@ -59,12 +67,18 @@ var (
 
 // Mechanisms alone, as changes of the baseline, and left out, as changes of iKayak.
 var (
-	place    = []string{"place.executor=ikayak.executor", "estimate.remaining=ikayak.fuzzy"}
+	place    = []string{"place.executor=ikayak.executor", "estimate.remaining=ikayak.fuzzy", atOnce}
 	suspend  = []string{"control=[ikayak.suspend]"}
 	shrink   = []string{"trim.map=ikayak.shrink"}
-	noPlace  = []string{"place.executor=capacity"}
+	noPlace  = []string{"place.executor=capacity", inOrder}
 	noPause  = []string{"control=[idle]"}
 	noShrink = []string{"trim.map=whole"}
+)
+
+// Lanes: executors and masters before tasks, as iKayak's profile has them, and everything in order of submission.
+const (
+	atOnce  = "lanes=[{kinds: [am, executor], order: capacity}, {kinds: [map, reduce, other], order: capacity}]"
+	inOrder = "lanes=[{kinds: [am, map, reduce, executor, other], order: capacity}]"
 )
 
 // hadoop is Hadoop's defaults without delay scheduling. A container may have 32 cores, the default of the paper's
@@ -81,16 +95,9 @@ func arm(name, profile string, set ...string) exp.Arm {
 	return exp.Arm{Name: name, Profile: profile, Set: set, Hadoop: hadoop}
 }
 
-// clientArm has Spark's drivers outside the cluster, and one application at a time. Those that wait for their turn
-// count among the queue's active applications, which in the paper's deployment are not yet submitted: twice the share
-// for masters leaves MapReduce as many as elsewhere.
+// clientArm has Spark's drivers outside the cluster, and one application at a time.
 func clientArm(name string) exp.Arm {
 	a := arm(name, "yarn-client")
-	a.Hadoop = func() *conf.Hadoop {
-		h := hadoop()
-		h.Capacity.Queues[1].MaxAMShare *= 2
-		return h
-	}
 	a.Change = func(_ uint64, w *workload.Workload) {
 		for i := range w.Jobs {
 			if s := w.Jobs[i].Spark; s != nil {
@@ -126,19 +133,42 @@ func overall() exp.Experiment {
 	dynamic.dynamic = true
 	spark := arm("dynamic allocation", "yarn-cluster")
 	spark.Work = dynamic.work
+	cpu := func(x *sim.Result) float64 { return x.CPUUsed }
+	over := func(a, b string, of func(*sim.Result) float64) func(exp.Runs) float64 {
+		return func(r exp.Runs) float64 { return of(r.Arm(a)) / of(r.Arm(b)) }
+	}
+	reduced := func(base, who string, f heddle.Framework, published float64, why string) exp.Metric {
+		return exp.Metric{
+			Name: fmt.Sprintf("%s, mean JCT against %s, reduction", who, base), Unit: "%", Published: published, Why: why,
+			Of: exp.ReducedJCT(base, iKayak, exp.Of(f)), Bound: mostReduced(base, exp.Of(f)), BoundIs: boundJCT,
+		}
+	}
+	used := func(base string, published float64) exp.Metric {
+		return exp.Metric{
+			Name: "processor use against " + base + ", increase", Unit: "%", Published: published, Why: whyUse,
+			Of: cpuMore(base, iKayak), Bound: mostUsed(base, iKayak), BoundIs: boundUse,
+		}
+	}
 	return exp.Experiment{
-		System: "ikayak", Name: "ikayak-overall", Title: "A month's MapReduce jobs and as much Spark", Source: "Fig. 7", Method: method,
+		System: "ikayak", Name: "ikayak-overall", Title: "A month's MapReduce jobs and Spark beside them", Source: "Fig. 7", Method: mixMethod,
 		Work: msd.work,
 		Arms: []exp.Arm{arm(yarnCluster, "yarn-cluster"), clientArm(yarnClient), arm(iKayak, "ikayak"), spark},
 		Metrics: []exp.Metric{
-			{Name: "Spark, mean JCT against YARN-client, reduction", Unit: "%", Published: 50, Of: exp.ReducedJCT(yarnClient, iKayak, exp.Of(heddle.Spark)), Why: whyOverall},
-			{Name: "Spark, mean JCT against YARN-cluster, reduction", Unit: "%", Published: 30, Of: exp.ReducedJCT(yarnCluster, iKayak, exp.Of(heddle.Spark)), Why: whyOverall},
-			{Name: "MapReduce, mean JCT against YARN-client, reduction", Unit: "%", Published: 14, Of: exp.ReducedJCT(yarnClient, iKayak, exp.Of(heddle.MapReduce)), Why: whyClient},
-			{Name: "MapReduce, mean JCT against YARN-cluster, reduction", Unit: "%", Published: 19, Of: exp.ReducedJCT(yarnCluster, iKayak, exp.Of(heddle.MapReduce)), Why: whyOverall},
-			{Name: "processor use against YARN-client, increase", Unit: "%", Published: 22, Of: cpuMore(yarnClient, iKayak), Why: whyUse},
-			{Name: "processor use against YARN-cluster, increase", Unit: "%", Published: 15, Of: cpuMore(yarnCluster, iKayak), Why: whyUse},
-			{Name: "dynamic allocation, processor use against YARN-client, increase", Unit: "%", Published: 16, Of: cpuMore(yarnClient, spark.Name), Why: whyUse},
-			{Name: "dynamic allocation, processor use against YARN-cluster, increase", Unit: "%", Published: 9, Of: cpuMore(yarnCluster, spark.Name), Why: whyUse},
+			reduced(yarnClient, "Spark", heddle.Spark, 50, whySpark), reduced(yarnCluster, "Spark", heddle.Spark, 30, whySpark),
+			reduced(yarnClient, "MapReduce", heddle.MapReduce, 14, whyClient), reduced(yarnCluster, "MapReduce", heddle.MapReduce, 19, whyMaps),
+			used(yarnClient, 22), used(yarnCluster, 15),
+			{Name: "Spark, mean JCT, YARN-client over YARN-cluster", Kind: exp.SetUp, Published: 1.4, Of: over(yarnClient, yarnCluster, exp.JCTs(exp.Of(heddle.Spark)))},
+			{Name: "MapReduce, mean JCT, YARN-client over YARN-cluster", Kind: exp.SetUp, Published: 0.94, Of: over(yarnClient, yarnCluster, exp.JCTs(exp.Of(heddle.MapReduce)))},
+			{Name: "processor use, YARN-client over YARN-cluster", Kind: exp.SetUp, Published: 0.94, Of: over(yarnClient, yarnCluster, cpu)},
+			{Name: "dynamic allocation, processor use against YARN-client, increase", Unit: "%", Kind: exp.SetUp, Published: 16, Of: cpuMore(yarnClient, spark.Name)},
+			{Name: "dynamic allocation, processor use against YARN-cluster, increase", Unit: "%", Kind: exp.SetUp, Published: 9, Of: cpuMore(yarnCluster, spark.Name)},
+		},
+		Null: []exp.Arm{arm(iKayak, "yarn-cluster")}, NullIs: "placement, suspension and shrinking are off: YARN-cluster against itself and YARN-client",
+		Mutations: []exp.Mutation{
+			{
+				Name: "placement on the fullest node, after everybody else", Arms: []exp.Arm{instead(arm(iKayak, "ikayak", inOrder), fullestNode)},
+				Loses: []string{"Spark, mean JCT against YARN-client, reduction"},
+			},
 		},
 		Plots: []exp.Plot{
 			{Kind: exp.CDF, Title: "Completion time"},
@@ -157,6 +187,8 @@ func ablation() exp.Sweep {
 		Columns: []exp.Column{sparkColumn, mapsColumn, localColumn, reserveColumn},
 		Arms: []exp.Arm{
 			arm("all", "ikayak"),
+			arm("all, executors in order of submission", "ikayak", inOrder),
+			arm("masters and executors first, no placement", "yarn-cluster", atOnce),
 			arm("placement alone", "yarn-cluster", place...),
 			arm("suspension alone", "yarn-cluster", suspend...),
 			arm("shrinking alone", "yarn-cluster", shrink...),
@@ -165,27 +197,38 @@ func ablation() exp.Sweep {
 			arm("without shrinking", "ikayak", noShrink...),
 			arm("all, shrunk in proportion", "ikayak", "trim.map={ikayak.shrink: {proportional: true}}"),
 			arm("all, by mean progress", "ikayak", "estimate.remaining=progress"),
+			arm("all, T = 60 s", "ikayak", "control=[{ikayak.suspend: {interval: 60}}]"),
+			arm("all, γ of each job", "ikayak", "control=[{ikayak.suspend: {per_job: true}}]"),
+			arm("all, memory of suspended reduces lent", "ikayak", "control=[{ikayak.suspend: {lend_memory: 0.75}}]"),
+			arm("all, remote maps refused", "ikayak", "place.map=[capacity, ikayak.local]"),
 		},
 	}
 }
 
-// load is the mix at other distances between jobs: the paper does not state them.
+// load is the mix at other distances between jobs, and on cores half as fast.
 func load() exp.Sweep {
 	column := func(name string, f heddle.Framework) exp.Column {
 		return exp.Figures(name+", mean JCT", "s", exp.JCTs(exp.Of(f)))
 	}
 	s := exp.Sweep{
-		Name: "load", Title: "MapReduce jobs 20, 60, 100 and 150 s apart", Base: yarnCluster,
+		Name: "load", Title: "MapReduce jobs 60, 100 and 150 s apart, and cores half as fast", Base: yarnCluster,
 		Columns: []exp.Column{
 			column("Spark", heddle.Spark), column("MapReduce", heddle.MapReduce), reserveColumn,
 			exp.Figures("memory held", "%", func(x *sim.Result) float64 { return 100 * x.MemoryHeld }),
 		},
 	}
-	for _, gap := range []float64{20, 60, 100, 150} {
+	half := msd
+	half.nodes = workers(0.5, 1)
+	mixes := map[string]mix{"half as fast": half}
+	names := []string{"60 s", "100 s", "150 s", "half as fast"}
+	for _, gap := range []float64{60, 100, 150} {
 		m := msd
 		m.gap = gap
+		mixes[fmt.Sprintf("%g s", gap)] = m
+	}
+	for _, n := range names {
 		for _, a := range []exp.Arm{arm(yarnCluster, "yarn-cluster"), clientArm(yarnClient), arm(iKayak, "ikayak")} {
-			a.Name, a.Work = fmt.Sprintf("%g s, %s", gap, a.Name), m.work
+			a.Name, a.Work = n+", "+a.Name, mixes[n].work
 			s.Arms = append(s.Arms, a)
 		}
 	}
@@ -204,7 +247,7 @@ func share() exp.Experiment {
 	parts := []int{100, 75, 50, 25, 10}
 	e := exp.Experiment{
 		System: "ikayak", Name: "ikayak-share", Title: "MapReduce slows down as Spark's part grows", Source: "Fig. 5",
-		Method: method + "* 27 MapReduce jobs of the median size, nine of each program, and as many of Spark as the share says. The dedicated cluster is the one without Spark.\n",
+		Method: mixMethod + "* 27 MapReduce jobs of the median size, nine of each program, and as many of Spark as the share says. The dedicated cluster is the one without Spark.\n",
 		Plots:  []exp.Plot{{Kind: exp.CDF, Title: "Completion time"}},
 	}
 	name := func(p int) string { return fmt.Sprintf("MapReduce %d %%", p) }
@@ -222,47 +265,34 @@ func share() exp.Experiment {
 	held := func(r exp.Runs) float64 {
 		return exp.MeanTask(r.Arm(name(10)), heddle.Reduce, nil) / exp.MeanTask(r.Arm(name(100)), heddle.Reduce, nil)
 	}
-	falls := func(of func(p int) func(exp.Runs) float64, sign float64) func([]exp.Runs) bool {
-		return func(all []exp.Runs) bool {
-			for i := range parts[1:] {
-				if !(sign*exp.MedianOf(all, of(parts[i+1])) > sign*exp.MedianOf(all, of(parts[i]))) {
-					return false
-				}
-			}
-			return true
-		}
-	}
 	e.Metrics = []exp.Metric{
-		{Name: "MapReduce at 10 %, slowdown", Unit: "%", Kind: exp.Shape, Text: "slows down with each step of its share", Of: slower(10), Holds: falls(slower, 1)},
-		{Name: "maps a minute at 10 %", Kind: exp.Shape, Text: "falls with each step of its share", Of: through(10), Holds: falls(through, -1)},
-		{
-			Name: "reduces held at 10 %, of that at 100 %", Kind: exp.Shape, Text: "longer: they wait for maps",
-			Of: held, Holds: func(all []exp.Runs) bool { return exp.MedianOf(all, held) > 1 }, Why: whyReduces,
-		},
+		{Name: "MapReduce at 10 %, slowdown", Unit: "%", Kind: exp.SetUp, Text: "slows down with each step of its share", Of: slower(10)},
+		{Name: "MapReduce at 50 %, slowdown", Unit: "%", Kind: exp.SetUp, Text: "less", Of: slower(50)},
+		{Name: "maps a minute at 100 %", Kind: exp.SetUp, Text: "falls with each step of its share", Of: through(100)},
+		{Name: "maps a minute at 50 %", Kind: exp.SetUp, Text: "fewer", Of: through(50)},
+		{Name: "maps a minute at 10 %", Kind: exp.SetUp, Text: "fewer still", Of: through(10)},
+		{Name: "reduces held at 10 %, of that at 100 %", Kind: exp.SetUp, Text: "longer: they wait for maps", Of: held},
 	}
 	return e
 }
 
 // What stands between ours and the published figures.
 const (
-	whyOverall = "Placement makes what gain there is, about 15 % alone for either framework over the three seeds of the sweep; suspension and shrinking, which add to it in the paper, lose 7 to 10 % alone, and the gain is larger without suspension " +
-		"(ablation; ikayak-suspension and ikayak-locality say why). " +
-		"Memory is what binds: with jobs 20 s apart nine tenths of it are held all the time, so that more than four fifths of a Spark application's time pass before its first executor runs, waiting for jobs that came before, " +
-		"and what can be won is what reservations left idle: they are about a third as long. " +
-		"Placing at once wins no time: room that has just come free is offered to whoever goes first before a placement may name the node, so that an executor waits for its turn as under YARN-cluster. " +
-		"How far apart jobs come, which the paper does not state, decides on the figure (load): it is largest 100 s apart, where the cluster is busy but keeps up, and gone 150 s apart, where half of the memory is free. " +
-		"Seeds, which differ in the order of jobs, differ much: the first three, which the sweeps have, put iKayak 14 and 9 % before YARN-cluster, all five together level with it."
-	whyClient = "YARN-client runs one Spark application at a time and so leaves MapReduce more of the cluster: its jobs take a third less time under it than under YARN-cluster here, and less at any distance between jobs (load), " +
-		"where the paper has 6 %. Running Spark beside MapReduce, as iKayak does, cannot give that back."
-	whyUse = "The work is the same and processors are not what binds: about 14 % of their time is used and nine tenths of the memory are held; with twice the memory a quarter more maps end in an hour (ikayak-suspension, memory). " +
-		"Processor use then moves only as the whole takes less time."
-	whyPlace = "The paper does not say what its SpreadOut and NonSpreadOut do about nodes without room; here they use nodes with room first, as iKayak does, and differ from it in which of these they take and in what they reserve. Reservations " +
-		"shrink by more than published, but a completion time is mostly waiting for memory (ikayak-overall, load)."
-	whySuspend = "Suspension gives processors back and keeps memory, and memory is what binds on this cluster: only nodes with memory to spare can run a map on a lent processor, and the suspended reduce holds its memory " +
-		"for longer. With twice the memory hardly a reduce waits any more (memory). Reduces live for about 200 s here, less than one interval of 300 s; a shorter one does not help."
-	whyLocal = "Nine of ten maps are local already: with three replicas on fifteen nodes a job of some size has maps for any node. β is then 0.9, and hardly a map is shrunk. With one replica two thirds are local and about " +
-		"a third of the maps are shrunk (replicas), but containers come free one or two at a time, and one free core cannot be divided at β = 0.65; other nodes take the maps meanwhile, and more streams on one disk cost more than their being local saves."
-	whyReduces = "MapReduce's own master starts reduces only as far as its headroom leaves room for maps: where Spark holds most of the cluster, reduces come late and wait less. Two jobs that compete from the start show what the paper " +
-		"means (ikayak-problem)."
-	whyDelay = "Without delay scheduling nine of ten maps and more than eight of ten executors are local already, because three replicas on fifteen nodes leave few nodes without data for a job of some size (ikayak-locality, replicas)."
+	whySpark = "Spark's gain comes from masters and executors going before tasks, and from placement (ablation: each of them alone comes to about two thirds of both). What is left of a Spark application's time is its " +
+		"own work and the room that reservations wait for."
+	whyMaps = "MapReduce gains what reservations no longer leave idle, and pays for Spark's executors going first (ablation: in order of submission it gains more, and Spark less). Suspension and shrinking, which add to it in the paper, " +
+		"are worth nothing here that is larger than the difference between seeds: memory is what binds, and nine of ten maps are local already."
+	whyClient = "YARN-client runs one Spark application at a time and so leaves MapReduce more of the cluster. Running Spark beside MapReduce, as iKayak does, cannot give all of that back while Spark takes little more than half of its time under YARN-client. " +
+		"At no distance between jobs and at no speed of the cores is it otherwise (load)."
+	whyUse   = "Jobs keep coming for nine tenths of the time, and the work is the same: processor use moves only as the end comes earlier."
+	whyPlace = "The paper does not say what its SpreadOut and NonSpreadOut do about nodes without room; here they use nodes with room first, as iKayak does. A null arm that places executors at random, as soon as they are asked for, has most of the gain: " +
+		"what counts is that executors are placed before tasks, more than where."
+	whyError   = "Estimates hardly decide anything: an executor goes to a node with room, or to one where maps hold what is missing, before reduces are looked at, and a reserved one takes any node that comes free before. Without any estimate Spark takes as long (estimates)."
+	whySuspend = "Suspension lends processors, and so do reduces drawn at random: most of those whose jobs have maps waiting wait themselves. Grep's maps are over before the first interval ends, and reduces on desktops live little longer than one. " +
+		"A shorter interval and memory lent bring more, of all maps an hour above all (options)."
+	whyParameters = "The differences over the range of v and of ε are no larger than between seeds. The smaller v and ε, the longer the suspensions and, with them, JCT's range: a mechanism that moves JCT by little has no minimum to show."
+	whyStart      = "The mean is over two programs of one job each, whose times move by a tenth with where the executors stand."
+	whyRemaining  = "Predictions in the first third of a reduce's time, when few maps have ended and their pace is hardly known, make most of the error (model). The paper gives neither the number of its rules nor the moment at which it predicts."
+	whyLocal      = "Nine of ten maps are local already: with three replicas on fifteen nodes a job of some size has maps for any node. β is then 0.9 and more, and no map is shrunk. With one replica two thirds of the maps of the mix are local and some are " +
+		"shrunk (replicas), which costs more than it brings: containers come free one or two at a time, and one free core cannot be divided at β = 0.65."
 )

@@ -31,6 +31,22 @@ func TestNRMSE(t *testing.T) {
 	}
 }
 
+// One prediction of each of two reduces, off by 30 and 40 s, of which 100 and 300 s are left: √((900 + 1600)/2)/200 = 17.68 %.
+func TestOnce(t *testing.T) {
+	s := heddle.Second
+	r := &sim.Result{Predictions: []sim.Prediction{
+		{Container: 7, Remaining: 130 * s, Actual: 100 * s},
+		{Container: 8, Remaining: 260 * s, Actual: 300 * s},
+		{Container: 9, Remaining: 900 * s, Actual: sim.NoSpan},
+	}}
+	if got, want := once(r, map[heddle.ContainerID]int{7: 0, 8: 0, 9: 0}, 1), 100*math.Sqrt(1250)/200; math.Abs(got-want) > 1e-9 {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if got := once(r, map[heddle.ContainerID]int{7: 0}, 1); !math.IsNaN(got) {
+		t.Errorf("%v of one", got)
+	}
+}
+
 // What the model is trained on differs by seed, says the same for the same seed, and is a scenario.
 func TestTrainingWork(t *testing.T) {
 	for seed := uint64(FirstTrainingSeed); seed < FirstTrainingSeed+20; seed++ {

@@ -9,3 +9,5 @@ import (
 func TestWhole(t *testing.T) { exptest.Whole(t, &System) }
 
 func TestExperimentsAsKept(t *testing.T) { exptest.AsKept(t, &System) }
+
+func TestMutationsLose(t *testing.T) { exptest.MutationsLose(t, &System) }

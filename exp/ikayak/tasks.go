@@ -38,10 +38,8 @@ workload:
 		}
 		return a
 	}
-	mean := func(r exp.Runs, a string) float64 { return exp.MeanTask(r.Arm(a), heddle.Map, nil) }
-	over := func(a string) func(exp.Runs) float64 {
-		return func(r exp.Runs) float64 { return mean(r, a) / mean(r, "L100") }
-	}
+	mean := func(x *sim.Result) float64 { return exp.MeanTask(x, heddle.Map, nil) }
+	longer := func(a, b string) func(exp.Runs) float64 { return exp.Increased(a, b, mean) }
 	return exp.Experiment{
 		System: "ikayak", Name: "ikayak-variants", Title: "A shrunk local map against a full remote one", Source: "Fig. 6",
 		Method: `
@@ -51,94 +49,119 @@ workload:
 `,
 		Arms: []exp.Arm{arm("L100", true, 1), arm("L80", true, 0.8), arm("L60", true, 0.6), arm("L40", true, 0.4), arm("R100", false, 1)},
 		Metrics: []exp.Metric{
-			{
-				Name: "R100 against L80, longer by", Unit: "%", Kind: exp.Shape, Text: "L100 fastest, L80 faster than R100, L40 not",
-				Of: func(r exp.Runs) float64 { return exp.Increase(mean(r, "L80"), mean(r, "R100")) },
-				Holds: func(all []exp.Runs) bool {
-					at := func(a string) float64 { return exp.MedianOf(all, over(a)) }
-					return at("L80") >= 0.99 && at("L80") < at("R100") && at("L40") > at("R100")
-				},
-			},
-			{
-				Name: "L40 against L100, longer by", Unit: "%", Kind: exp.Shape, Text: "longer than R100",
-				Of:    func(r exp.Runs) float64 { return exp.Increase(mean(r, "L100"), mean(r, "L40")) },
-				Holds: func(all []exp.Runs) bool { return exp.MedianOf(all, over("L40")) > exp.MedianOf(all, over("R100")) },
-			},
+			{Name: "R100 against L100, longer by", Unit: "%", Kind: exp.SetUp, Text: "longer", Of: longer("L100", "R100")},
+			{Name: "R100 against L80, longer by", Unit: "%", Kind: exp.SetUp, Text: "longer", Of: longer("L80", "R100")},
+			{Name: "L40 against L100, longer by", Unit: "%", Kind: exp.SetUp, Text: "longest of all", Of: longer("L100", "L40")},
+			{Name: "L40 against R100, longer by", Unit: "%", Kind: exp.SetUp, Text: "longer", Of: longer("R100", "L40")},
 		},
 		Plots:    []exp.Plot{{Kind: exp.BarsPerJob, Title: "Completion time"}},
 		LivesOff: []string{"locality"},
 	}
 }
 
-// suspension is the suspension of reduces alone.
-func suspension() exp.Experiment {
-	const ours = "suspension"
-	return exp.Experiment{
-		System: "ikayak", Name: "ikayak-suspension", Title: "Reduces that wait lend their processors to maps", Source: "Fig. 10",
-		Method: method + "* Figures are of the seven desktops, as the paper has them. Maps an hour: from the start of the first to the end of the last.\n",
-		Work:   msd.work,
-		Arms:   []exp.Arm{arm(yarnCluster, "yarn-cluster"), arm(ours, "yarn-cluster", suspend...)},
-		Metrics: []exp.Metric{
-			{
-				Name: "maps an hour on desktops, increase", Unit: "%", Published: 17, Why: whySuspend,
-				Of: exp.Increased(yarnCluster, ours, func(x *sim.Result) float64 { return mapsPerHour(x, desktops) }),
-			},
-			{
-				Name: "reduce time on desktops, reduction", Unit: "%", Published: 8, Why: whySuspend,
-				Of: exp.Reduced(yarnCluster, ours, func(x *sim.Result) float64 { return meanTaskOn(x, heddle.Reduce, desktops) }),
-			},
-		},
-		Plots: []exp.Plot{{Kind: exp.GaugeOverTime, Title: "Suspended reduces", Arms: []string{ours}, Gauge: "ikayak.suspended"}},
-		Sweeps: []exp.Sweep{{
-			Name: "memory", Title: "What binds: memory as listed and doubled, T shorter", Base: yarnCluster,
-			Columns: []exp.Column{
-				exp.Figures("maps an hour on desktops", "", func(x *sim.Result) float64 { return mapsPerHour(x, desktops) }),
-				exp.Figures("reduce time on desktops", "s", func(x *sim.Result) float64 { return meanTaskOn(x, heddle.Reduce, desktops) }),
-				exp.Figures("reduce time spent suspended", "%", suspendedTime),
-				exp.Figures("memory held", "%", func(x *sim.Result) float64 { return 100 * x.MemoryHeld }),
-			},
-			Arms: []exp.Arm{
-				arm("as listed, "+yarnCluster, "yarn-cluster"), arm("as listed, suspension", "yarn-cluster", suspend...),
-				arm("as listed, suspension, T = 60 s", "yarn-cluster", "control=[{ikayak.suspend: {interval: 60}}]"),
-				roomier(arm("doubled, "+yarnCluster, "yarn-cluster")), roomier(arm("doubled, suspension", "yarn-cluster", suspend...)),
-				roomier(arm("doubled, suspension, T = 60 s", "yarn-cluster", "control=[{ikayak.suspend: {interval: 60}}]")),
-			},
-		}},
+// perProgram gives arms one program of MapReduce each, beside Spark: the name is the arm's and the program's.
+func perProgram(programs []string, w beside, arms ...exp.Arm) (out []exp.Arm) {
+	for _, p := range programs {
+		for _, a := range arms {
+			w.program = p
+			a.Name, a.Work = of(a.Name, p), w.work
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// of is the name of an arm with one program.
+func of(arm, program string) string { return arm + ", " + program }
+
+// overPrograms is the mean over programs of how one arm stands to another.
+func overPrograms(programs []string, base, ours string, stands func(base, ours float64) float64, figure func(*sim.Result) float64) func(exp.Runs) float64 {
+	return func(r exp.Runs) float64 {
+		var all []float64
+		for _, p := range programs {
+			all = append(all, stands(figure(r.Arm(of(base, p))), figure(r.Arm(of(ours, p)))))
+		}
+		return exp.Mean(all)
 	}
 }
 
-// roomier gives an arm the mix on workers of twice the memory.
-func roomier(a exp.Arm) exp.Arm {
-	a.Work = func(seed uint64) (string, error) {
-		text, err := msd.work(seed)
-		return strings.NewReplacer("memory: 14GiB", "memory: 28GiB", "memory: 28GiB", "memory: 56GiB", "memory: 21GiB", "memory: 42GiB").Replace(text), err
+// onDesktops are the figures of the suspension's experiment.
+func mapsOnDesktops(x *sim.Result) float64    { return mapsPerHour(x, desktops) }
+func reducesOnDesktops(x *sim.Result) float64 { return meanTaskOn(x, heddle.Reduce, desktops) }
+
+// suspension is the suspension of reduces alone.
+func suspension() exp.Experiment {
+	const ours = "suspension"
+	const maps, reduces = "maps an hour on desktops, increase", "reduce time on desktops, reduction"
+	w := beside{slowStart: 0.05}
+	one := func(a exp.Arm) []exp.Arm { return perProgram(mapPrograms, w, a) }
+	each := func(stands func(base, ours float64) float64, figure func(*sim.Result) float64) func(exp.Runs) float64 {
+		return overPrograms(mapPrograms, yarnCluster, ours, stands, figure)
 	}
-	return a
+	var sweep []exp.Arm
+	for _, p := range mapPrograms {
+		w.program = p
+		for _, a := range []exp.Arm{
+			arm(yarnCluster, "yarn-cluster"), arm(ours, "yarn-cluster", suspend...),
+			arm("T = 60 s", "yarn-cluster", "control=[{ikayak.suspend: {interval: 60}}]"),
+			arm("memory lent", "yarn-cluster", "control=[{ikayak.suspend: {lend_memory: 0.75}}]"),
+			arm("both", "yarn-cluster", "control=[{ikayak.suspend: {interval: 60, lend_memory: 0.75}}]"),
+		} {
+			a.Name, a.Work = p+", "+a.Name, w.work
+			sweep = append(sweep, a)
+		}
+	}
+	return exp.Experiment{
+		System: "ikayak", Name: "ikayak-suspension", Title: "Reduces that wait lend their processors to maps", Source: "Fig. 10",
+		Method: besideMethod + "* Figures are of the seven desktops, as the paper has them. Maps an hour: from the start of the first to the end of the last.\n",
+		Arms:   perProgram(mapPrograms, w, arm(yarnCluster, "yarn-cluster"), arm(ours, "yarn-cluster", suspend...)),
+		Metrics: []exp.Metric{
+			{Name: maps, Unit: "%", Published: 17, Why: whySuspend, Of: each(exp.Increase, mapsOnDesktops)},
+			{Name: reduces, Unit: "%", Published: 8, Why: whySuspend, Of: each(exp.Reduction, reducesOnDesktops)},
+		},
+		Null: one(instead(arm(ours, "yarn-cluster", suspend...), suspendAny)), NullIs: "every second reduce is suspended, drawn at random, for as long",
+		Plots: []exp.Plot{{Kind: exp.GaugeOverTime, Title: "Suspended reduces of WordCount", Arms: []string{of(ours, "wordcount")}, Gauge: "ikayak.suspended"}},
+		Sweeps: []exp.Sweep{{
+			Name: "options", Title: "By program, and what each option is worth", Base: of(yarnCluster, "wordcount"),
+			Columns: []exp.Column{
+				exp.Figures("maps an hour on desktops", "", mapsOnDesktops), exp.Figures("maps an hour", "", func(x *sim.Result) float64 { return mapsPerHour(x, 0) }),
+				exp.Figures("reduce time on desktops", "s", reducesOnDesktops), exp.Figures("reduce time spent suspended", "%", suspendedTime),
+				exp.Figures("MapReduce, JCT", "s", exp.JCTs(exp.Of(heddle.MapReduce))),
+			},
+			Arms: sweep,
+		}},
+	}
 }
 
 // locality is the shrinking of maps alone.
 func locality() exp.Experiment {
 	const ours = "shrinking"
+	w := beside{slowStart: 0.05}
+	each := func(stands func(base, ours float64) float64, figure func(*sim.Result) float64) func(exp.Runs) float64 {
+		return overPrograms(mapPrograms, yarnCluster, ours, stands, figure)
+	}
+	const rate = "local maps, increase"
+	all := func(r exp.Runs) float64 {
+		return exp.Mean([]float64{
+			mostLocal(of(yarnCluster, "wordcount"), exp.LocalRate)(r), mostLocal(of(yarnCluster, "grep"), exp.LocalRate)(r), mostLocal(of(yarnCluster, "terasort"), exp.LocalRate)(r),
+		})
+	}
+	shorter := each(exp.Reduction, exp.JCTs(exp.Of(heddle.MapReduce)))
 	return exp.Experiment{
-		System: "ikayak", Name: "ikayak-locality", Title: "Smaller maps, more of them local", Source: "Fig. 11", Method: method,
-		Work: msd.work,
-		Arms: []exp.Arm{arm(yarnCluster, "yarn-cluster"), arm(ours, "yarn-cluster", shrink...)},
+		System: "ikayak", Name: "ikayak-locality", Title: "Smaller maps, more of them local", Source: "Fig. 11", Method: besideMethod,
+		Arms: perProgram(mapPrograms, w, arm(yarnCluster, "yarn-cluster"), arm(ours, "yarn-cluster", shrink...)),
 		Metrics: []exp.Metric{
-			{Name: "local maps, increase", Unit: "points", Published: 27, Of: func(r exp.Runs) float64 { return exp.LocalRate(r.Arm(ours)) - exp.LocalRate(r.Arm(yarnCluster)) }, Why: whyLocal},
+			{Name: rate, Unit: "%", Published: 27, Of: each(exp.Increase, exp.LocalRate), Bound: all, BoundIs: boundLocal, Why: whyLocal},
+			{Name: "map time, increase", Unit: "%", Kind: exp.Cost, Published: 9, Of: each(exp.Increase, func(x *sim.Result) float64 { return exp.MeanTask(x, heddle.Map, nil) })},
 			{
-				Name: "map time, increase", Unit: "%", Kind: exp.Cost, Published: 9,
-				Of: exp.Increased(yarnCluster, ours, func(x *sim.Result) float64 { return exp.MeanTask(x, heddle.Map, nil) }),
-			},
-			{
-				Name: "MapReduce, mean JCT, reduction", Unit: "%", Kind: exp.Shape, Text: "lower", Of: exp.ReducedJCT(yarnCluster, ours, exp.Of(heddle.MapReduce)), Why: whyLocal,
-				Holds: func(all []exp.Runs) bool {
-					return exp.MedianOf(all, exp.ReducedJCT(yarnCluster, ours, exp.Of(heddle.MapReduce))) > 0
-				},
+				Name: "MapReduce, JCT, reduction", Unit: "%", Kind: exp.Shape, Text: "lower", Of: shorter, Why: whyLocal,
+				Holds: func(all []exp.Runs) bool { return exp.MedianOf(all, shorter) > 0 },
 			},
 		},
-		Plots: []exp.Plot{{Kind: exp.GaugeOverTime, Title: "β", Arms: []string{ours}, Gauge: "ikayak.beta"}},
+		Null: perProgram(mapPrograms, w, arm(ours, "yarn-cluster")), NullIs: "no map is shrunk",
+		Plots: []exp.Plot{{Kind: exp.GaugeOverTime, Title: "β", Arms: []string{of(ours, "wordcount")}, Gauge: "ikayak.beta"}},
 		Sweeps: []exp.Sweep{{
-			Name: "replicas", Title: "Where there is something to gain: blocks with one replica", Base: yarnCluster,
+			Name: "replicas", Title: "The mix, with blocks of three replicas and of one", Base: of(yarnCluster, "wordcount"),
 			Columns: []exp.Column{
 				localColumn,
 				exp.Figures("maps shrunk", "%", shrunkMaps),
@@ -146,40 +169,38 @@ func locality() exp.Experiment {
 				exp.Figures("MapReduce, mean JCT", "s", exp.JCTs(exp.Of(heddle.MapReduce))),
 			},
 			Arms: []exp.Arm{
-				arm("three, "+yarnCluster, "yarn-cluster"), arm("three, shrinking", "yarn-cluster", shrink...),
-				single(arm("one, "+yarnCluster, "yarn-cluster")), single(arm("one, shrinking", "yarn-cluster", shrink...)),
-				single(arm("one, shrinking in proportion", "yarn-cluster", "trim.map={ikayak.shrink: {proportional: true}}")),
+				mixed(3, arm("three, "+yarnCluster, "yarn-cluster")), mixed(3, arm("three, shrinking", "yarn-cluster", shrink...)),
+				mixed(1, arm("one, "+yarnCluster, "yarn-cluster")), mixed(1, arm("one, shrinking", "yarn-cluster", shrink...)),
+				mixed(1, arm("one, shrinking in proportion", "yarn-cluster", "trim.map={ikayak.shrink: {proportional: true}}")),
+				mixed(1, arm("one, shrinking, remote maps refused", "yarn-cluster", "trim.map=ikayak.shrink", "place.map=[capacity, ikayak.local]")),
 			},
 		}},
 		LivesOff: []string{"locality"},
 	}
 }
 
-// single gives an arm the mix with one replica of each block.
-func single(a exp.Arm) exp.Arm {
+// mixed gives an arm the mix with so many replicas of each block.
+func mixed(replicas int, a exp.Arm) exp.Arm {
 	m := msd
-	m.replicas = 1
+	m.replicas = replicas
 	a.Work = m.work
 	return a
 }
 
 // parameters are v and ε over their ranges.
 func parameters() exp.Experiment {
-	arm := func(symbol string, x float64) exp.Arm {
+	w := beside{slowStart: 0.05}
+	pauses := func(symbol string, x float64) exp.Arm {
 		option := map[string]string{"v": "v", "ε": "epsilon"}[symbol]
 		return arm(fmt.Sprintf("%s = %g", symbol, x), "ikayak", fmt.Sprintf("control=[{ikayak.suspend: {%s: %g}}]", option, x))
-	}
-	jct := func(symbol string, x float64) func(exp.Runs) float64 {
-		return exp.Under(arm(symbol, x).Name, exp.JCTs(nil))
 	}
 	// minimum is the shape of a valley: longer at both ends of a parameter's range than at its middle.
 	minimum := func(symbol string, low, middle, high float64) exp.Metric {
 		rises := func(x float64) func(exp.Runs) float64 {
-			return func(r exp.Runs) float64 { return exp.Increase(jct(symbol, middle)(r), jct(symbol, x)(r)) }
+			return overPrograms(mapPrograms, pauses(symbol, middle).Name, pauses(symbol, x).Name, exp.Increase, exp.JCTs(exp.Of(heddle.MapReduce)))
 		}
 		return exp.Metric{
-			Name: fmt.Sprintf("mean JCT at the nearer end, against %s = %g, increase", symbol, middle), Unit: "%", Kind: exp.Shape,
-			Why:  whySuspend + " From v = 1.5 and from ε = 0.2 on, where suspensions are shorter, jobs take 6 to 8 % less time; below, the figure goes up and down by no more than it does between seeds (sweeps v and epsilon).",
+			Name: fmt.Sprintf("JCT at the nearer end, against %s = %g, increase", symbol, middle), Unit: "%", Kind: exp.Shape, Why: whyParameters,
 			Text: fmt.Sprintf("a minimum near %s = %g", symbol, middle),
 			Of:   func(r exp.Runs) float64 { return min(rises(low)(r), rises(high)(r)) },
 			Holds: func(all []exp.Runs) bool {
@@ -187,52 +208,43 @@ func parameters() exp.Experiment {
 			},
 		}
 	}
-	e := exp.Experiment{
-		System: "ikayak", Name: "ikayak-parameters", Title: "The weight v and the overhead ε of suspension", Source: "Fig. 12", Method: method,
-		Work:    msd.work,
-		Arms:    []exp.Arm{arm("v", 1), arm("v", 0.5), arm("v", 2), arm("ε", 0), arm("ε", 0.15), arm("ε", 0.3)},
+	arms := []exp.Arm{pauses("v", 1), pauses("v", 0.5), pauses("v", 2), pauses("ε", 0), pauses("ε", 0.15), pauses("ε", 0.3)}
+	var null []exp.Arm
+	for _, a := range arms {
+		null = append(null, as(a.Name, arm("", "ikayak", noPause...)))
+	}
+	return exp.Experiment{
+		System: "ikayak", Name: "ikayak-parameters", Title: "The weight v and the overhead ε of suspension", Source: "Fig. 12", Method: besideMethod,
+		Arms:    perProgram(mapPrograms, w, arms...),
 		Metrics: []exp.Metric{minimum("v", 0.5, 1, 2), minimum("ε", 0, 0.15, 0.3)},
+		Null:    perProgram(mapPrograms, w, null...), NullIs: "nothing is suspended, whatever the parameter",
 	}
-	columns := []exp.Column{exp.Reductions("mean JCT against v = 1 and ε = 0.15, reduction", exp.JCTs(nil))}
-	for _, s := range []struct {
-		name, title, symbol string
-		of                  []float64
-	}{
-		{"v", "v from 0.5 to 2", "v", []float64{0.5, 0.75, 1, 1.25, 1.5, 2}},
-		{"epsilon", "ε from 0 to 0.3", "ε", []float64{0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3}},
-	} {
-		w := exp.Sweep{Name: s.name, Title: s.title, Base: "v = 1", Columns: columns, Plot: true}
-		for _, x := range s.of {
-			w.Arms = append(w.Arms, arm(s.symbol, x))
-		}
-		e.Sweeps = append(e.Sweeps, w)
-	}
-	return e
 }
 
 // earlyStart is when reduces may start.
 func earlyStart() exp.Experiment {
-	starts := []float64{0.05, 0.25, 0.5, 0.75, 1}
+	starts := []float64{0.05, 0.5, 1}
+	programs := []string{"wordcount", "terasort"}
 	e := exp.Experiment{
 		System: "ikayak", Name: "ikayak-early-start", Title: "Reduces started earlier or later", Source: "Fig. 13a",
-		Method: method + "* The whole mix at each fraction of maps after which reduces may start.\n",
-		Plots:  []exp.Plot{{Kind: exp.CDF, Title: "Completion time at 5 %", Arms: []string{"YARN 5 %", "iKayak 5 %"}}},
+		Method: besideMethod + "* WordCount and Terasort, at each fraction of maps after which reduces may start.\n",
+		Plots:  []exp.Plot{{Kind: exp.RunningOverTime, Title: "Running maps and reduces at 5 %", Arms: []string{of("YARN 5 %", "wordcount"), of("iKayak 5 %", "wordcount")}}},
+		NullIs: "placement, suspension and shrinking are off",
 	}
+	const mean = "MapReduce, JCT, reduction, mean over all"
+	turned := exp.Mutation{Name: "executors on the fullest node, in order of submission", Loses: []string{mean}}
 	name := func(who string, s float64) string { return fmt.Sprintf("%s %g %%", who, 100*s) }
 	for _, s := range starts {
-		m := msd
-		m.slowStart = s
-		for who, profile := range [2]string{"yarn-cluster", "ikayak"} {
-			a := arm(name([]string{"YARN", "iKayak"}[who], s), profile)
-			a.Work = m.work
-			e.Arms = append(e.Arms, a)
-		}
+		w := beside{slowStart: s}
+		e.Arms = append(e.Arms, perProgram(programs, w, arm(name("YARN", s), "yarn-cluster"), arm(name("iKayak", s), "ikayak"))...)
+		e.Null = append(e.Null, perProgram(programs, w, arm(name("iKayak", s), "yarn-cluster"))...)
+		turned.Arms = append(turned.Arms, perProgram(programs, w, instead(arm(name("iKayak", s), "ikayak", inOrder), fullestNode))...)
 	}
 	at := func(s float64) func(exp.Runs) float64 {
-		return exp.ReducedJCT(name("YARN", s), name("iKayak", s), exp.Of(heddle.MapReduce))
+		return overPrograms(programs, name("YARN", s), name("iKayak", s), exp.Reduction, exp.JCTs(exp.Of(heddle.MapReduce)))
 	}
 	e.Metrics = []exp.Metric{{
-		Name: "MapReduce, mean JCT, reduction, mean over all", Unit: "%", Published: 7, Why: whyOverall,
+		Name: mean, Unit: "%", Published: 7, Why: whyStart,
 		Of: func(r exp.Runs) float64 {
 			sum := 0.0
 			for _, s := range starts {
@@ -242,7 +254,15 @@ func earlyStart() exp.Experiment {
 		},
 	}}
 	for _, s := range starts {
-		e.Metrics = append(e.Metrics, exp.Metric{Name: fmt.Sprintf("MapReduce, mean JCT, reduction at %g %%", 100*s), Unit: "%", Published: 7, Of: at(s), Why: whyOverall})
+		e.Metrics = append(e.Metrics, exp.Metric{Name: fmt.Sprintf("MapReduce, JCT, reduction at %g %%", 100*s), Unit: "%", Published: 7, Of: at(s), Why: whyStart})
 	}
+	prefers := func(program string, few, many float64) exp.Metric {
+		return exp.Metric{
+			Name: fmt.Sprintf("%s under YARN, JCT at %g %% against %g %%, reduction", program, 100*few, 100*many), Unit: "%", Kind: exp.SetUp, Text: "shorter",
+			Of: exp.ReducedJCT(of(name("YARN", many), program), of(name("YARN", few), program), exp.Of(heddle.MapReduce)),
+		}
+	}
+	e.Mutations = []exp.Mutation{turned}
+	e.Metrics = append(e.Metrics, prefers("terasort", 0.05, 1), prefers("wordcount", 1, 0.05))
 	return e
 }

@@ -27,6 +27,7 @@ type Scheduler struct {
 	apps    []appState
 	woken   []heddle.AppID
 	masters MastersOptions
+	holders []policy.Holder
 }
 
 // queue is what the scheduler remembers of a queue.

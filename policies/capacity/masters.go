@@ -83,10 +83,27 @@ func (s *Scheduler) Admit(v policy.View, e *heddle.Submit) heddle.Why {
 
 // Open implements [policy.Gate] for masters: an application must have been activated.
 func (s *Scheduler) Open(v policy.View, a *policy.App, _ heddle.Kind) policy.Verdict {
-	if s.apps[a.ID()].active {
+	st := &s.apps[a.ID()]
+	switch {
+	case st.active:
 		return policy.Yes
+	case s.held(a): // who holds it refuses it
+		return policy.Yes
+	case len(s.holders) > 0: // it may have been held when it was last looked at
+		if s.activate(v, st.queue); st.active {
+			return policy.Yes
+		}
 	}
 	return policy.No(s.heldBy(v, a))
+}
+
+// Hold tells of a gate that holds applications back for reasons of its own. As long as it does they are not activated, and count
+// nowhere.
+func (s *Scheduler) Hold(h policy.Holder) { s.holders = append(s.holders, h) }
+
+// held reports whether some gate holds an application back.
+func (s *Scheduler) held(a *policy.App) bool {
+	return slices.ContainsFunc(s.holders, func(h policy.Holder) bool { return h.Holds(a) })
 }
 
 // Woken implements [policy.Waker].
@@ -296,7 +313,8 @@ func (s *Scheduler) activate(v policy.View, id heddle.QueueID) {
 		u := s.userAt(l, st.user)
 		first := l.active < 1 || s.compare(&l.masters, &heddle.Resource{}) <= 0
 		fits := v.Fits(st.master.Plus(l.masters), limit) && v.Fits(st.master.Plus(u.masters), mine)
-		if c.cfg.MaxParallelApps > 0 && l.active >= c.cfg.MaxParallelApps || !fits && !first {
+		full := c.cfg.MaxParallelApps > 0 && l.active >= c.cfg.MaxParallelApps
+		if full || !fits && !first || len(s.holders) > 0 && s.held(v.App(app)) {
 			kept = append(kept, app)
 			continue
 		}

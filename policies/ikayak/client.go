@@ -15,8 +15,8 @@ type ClientOptions struct {
 }
 
 // A Client is the paper's YARN-client deployment as a Gate of masters: one Spark application runs at a
-// time, in order of submission; the others wait. It says nothing of other applications. Those that wait still
-// count where a scheduler limits how many masters may be active.
+// time, in order of submission; the others wait, as if their client had not submitted them yet. It says nothing of other
+// applications.
 type Client struct {
 	most  int
 	alive []heddle.AppID // Spark's, in order of submission
@@ -37,10 +37,15 @@ func NewClient(a policy.Args) (policy.Gate, error) {
 
 // Open implements [policy.Gate].
 func (c *Client) Open(_ policy.View, a *policy.App, _ heddle.Kind) policy.Verdict {
-	if a.Framework() == heddle.Spark && !slices.Contains(c.running(), a.ID()) {
+	if c.Holds(a) {
 		return policy.No(heddle.AppLimit)
 	}
 	return policy.Yes
+}
+
+// Holds implements [policy.Holder].
+func (c *Client) Holds(a *policy.App) bool {
+	return a.Framework() == heddle.Spark && !slices.Contains(c.running(), a.ID())
 }
 
 // Limit implements [policy.Limiter].

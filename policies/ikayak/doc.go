@@ -15,9 +15,11 @@
 //	                                                                              paper reads it, the newcomer holds nothing yet
 //	shrinking of local maps       shrink.go                      Alg. 3           the size is that of the number of maps accepted in the end, where the listing
 //	                                                                              has that of one more; β is 1 until 20 maps started
+//	remote or shrunk local maps   local.go                       section 3.3      an option: the listing has nothing of it
 //	SpreadOut, NonSpreadOut       spreadout.go                   section 5.2      baselines; what they reserve when no node has room is ours
 //	YARN-client                   client.go                      section 5.1      a baseline; a gate in place of a deployment of its own
 //
-// What the paper leaves open is an option: when a reduce counts as waiting for maps ([SuspendOptions]),
-// whether containers shrink in proportion or by what is scarce, and from when on β counts ([ShrinkOptions]).
+// What the paper leaves open is an option: when a reduce counts as waiting for maps, whose γ counts, and whether suspended reduces lend
+// memory too ([SuspendOptions]); whether containers shrink in proportion or by what is scarce, and from when on β counts ([ShrinkOptions]).
+// The profile serves masters and executors before tasks, since placement is "event-driven by any application submissions" (section 4.1).
 package ikayak

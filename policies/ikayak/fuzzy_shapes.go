@@ -26,6 +26,7 @@ var Shapes = []Shape{
 	{3, 2, 2},
 	{3, 2, 5},
 	{3, 2, 8},
+	{3, 2, 12},
 }
 
 // trained finds the rules of a program.

@@ -61,11 +61,16 @@ var ShrinkDefault = ShrinkOptions{Sample: 20}
 // A Shrink is the Trim of maps: where several maps find their data on a node that has too little free for all
 // of them, each is given less, so that fewer must read over the network.
 type Shrink struct {
+	maps
 	o      ShrinkOptions
+	shrunk int64
+}
+
+// maps are those that started so far, and how many of them found their data.
+type maps struct {
 	sofar  started
 	at     heddle.Time // when a map last started
 	before started     // how many had before that
-	shrunk int64
 }
 
 // started counts maps.
@@ -89,23 +94,23 @@ func (s *Shrink) Trim(v policy.View, k *policy.Ask, n *policy.Node, room heddle.
 		return k.Size()
 	}
 	p := min(k.AtHost(n.ID()), k.AtRack(n.Rack()), k.Count())
-	_, size := shrink(room, k.Size(), p, s.beta(v.Now()), v.Counts, s.o.Proportional)
+	_, size := shrink(room, k.Size(), p, s.beta(v.Now(), s.o.Sample), v.Counts, s.o.Proportional)
 	return size
 }
 
 // beta is β of the maps that started before now: those accepted together are all measured by the same β.
-func (s *Shrink) beta(now heddle.Time) float64 {
-	if now == s.at {
-		return s.ratio(s.before)
+func (m *maps) beta(now heddle.Time, enough int) float64 {
+	if now == m.at {
+		return m.before.ratio(enough)
 	}
-	return s.ratio(s.sofar)
+	return m.sofar.ratio(enough)
 }
 
-func (s *Shrink) ratio(n started) float64 { return ratio(n.local, n.remote, int64(s.o.Sample)) }
+func (n started) ratio(enough int) float64 { return ratio(n.local, n.remote, int64(enough)) }
 
 // Floor implements [policy.Trim]: no map is given less than β of its demand.
 func (s *Shrink) Floor(smallest heddle.Resource) heddle.Resource {
-	b := min(s.ratio(s.before), s.ratio(s.sofar))
+	b := min(s.before.ratio(s.o.Sample), s.sofar.ratio(s.o.Sample))
 	for d, n := range smallest {
 		if n > 0 {
 			smallest[d] = max(1, int64(b*float64(n)))
@@ -120,30 +125,35 @@ func (*Shrink) Needs() policy.Needs { return policy.Needs{Agent: policy.Shrinks}
 // Hears implements [policy.Listener].
 func (s *Shrink) Hears() policy.News { return policy.Granted }
 
-// Hear implements [policy.Listener]: it counts where maps start. Maps that may run anywhere, because nobody
-// knows where their data lies or because they failed before, say nothing of locality.
+// Hear implements [policy.Listener]: it counts where maps start.
 func (s *Shrink) Hear(v policy.View, e policy.Effect) {
-	x := e.Container
-	if x.Kind() != heddle.Map {
-		return
+	if s.count(v.Now(), e.Container) && e.Container.Limit() != e.Container.Told() {
+		s.shrunk++
 	}
-	if v.Now() != s.at {
-		s.before, s.at = s.sofar, v.Now()
+}
+
+// count counts a container if it is a map, and says whether it is one that finds its data. Maps that may run anywhere, because nobody
+// knows where their data lies or because they failed before, say nothing of locality.
+func (m *maps) count(now heddle.Time, x *policy.Container) (local bool) {
+	if x.Kind() != heddle.Map {
+		return false
+	}
+	if now != m.at {
+		m.before, m.at = m.sofar, now
 	}
 	switch {
 	case x.At() == heddle.NodeLocal:
-		s.sofar.local++
-		if x.Limit() != x.Told() {
-			s.shrunk++
-		}
+		m.sofar.local++
+		return true
 	case x.At() == heddle.RackLocal || x.Ask().Places() > 1:
-		s.sofar.remote++
+		m.sofar.remote++
 	}
+	return false
 }
 
 // Gauges implements [policy.Gauged]: β, and how many maps were shrunk so far.
 func (s *Shrink) Gauges(_ policy.View, emit func(name string, value float64)) {
-	emit("ikayak.beta", s.ratio(s.sofar))
+	emit("ikayak.beta", s.sofar.ratio(s.o.Sample))
 	emit("ikayak.shrunk", float64(s.shrunk))
 }
 

@@ -45,6 +45,22 @@ func TestSuspend(t *testing.T) {
 	})
 }
 
+func TestSuspendOptions(t *testing.T) {
+	policytest.Run(t, ikayak.NewSuspend, "interval: 2\nepsilon: 0\nslack: 1\nper_job: true\nlend_memory: 0.5", func(c policy.Control) policy.Set {
+		s := policytest.Base(policytest.Submitted{})
+		s.Control = []policy.Control{c}
+		return s
+	})
+}
+
+func TestLocal(t *testing.T) {
+	policytest.Run(t, ikayak.NewLocal, "sample: 2", func(p policy.Place) policy.Set {
+		s := policytest.Base(policytest.Submitted{})
+		s.Place[heddle.Map] = p
+		return s
+	})
+}
+
 func TestShrink(t *testing.T) {
 	policytest.Run(t, ikayak.NewShrink, "sample: 2", func(c policy.Trim) policy.Set {
 		s := policytest.Base(policytest.Submitted{})
@@ -76,13 +92,18 @@ func TestClient(t *testing.T) {
 }
 
 func TestOptionsOutOfRange(t *testing.T) {
-	for _, o := range []string{"v: 0", "v: -1", "v: .nan", "v: .inf", "epsilon: -0.1", "epsilon: 1.5", "interval: 0", "interval: .nan", "slack: 2"} {
+	for _, o := range []string{"v: 0", "v: -1", "v: .nan", "v: .inf", "epsilon: -0.1", "epsilon: 1.5", "interval: 0", "interval: .nan", "slack: 2", "lend_memory: 1"} {
 		if _, err := ikayak.NewSuspend(policytest.Args(o)); err == nil {
 			t.Errorf("suspend took %s", o)
 		}
 	}
 	if _, err := ikayak.NewShrink(policytest.Args("sample: -1")); err == nil {
 		t.Error("shrink took sample: -1")
+	}
+	for _, o := range []string{"sample: -1", "least: 0", "least: 1.1"} {
+		if _, err := ikayak.NewLocal(policytest.Args(o)); err == nil {
+			t.Errorf("local took %s", o)
+		}
 	}
 	for _, o := range []string{"part: 0", "part: 1.1", "part: .nan"} {
 		if _, err := ikayak.NewFixed(policytest.Args(o)); err == nil {

@@ -41,6 +41,13 @@ type SuspendOptions struct {
 	Epsilon  float64 `yaml:"epsilon"`  // ε, the overhead of a suspension as a part of T, 0 to 1
 	Interval float64 `yaml:"interval"` // T, seconds
 	Slack    float64 `yaml:"slack"`    // how far behind its maps, as a part of them, a reduce is that still counts as waiting for them
+
+	// PerJob has each job's reduces go by the γ of Spark and that job alone. The paper speaks of Spark and MapReduce.
+	PerJob bool `yaml:"per_job"`
+	// LendMemory is the part of its memory that a suspended reduce gives back, to anybody: the operating system swaps it
+	// out. A reduce that is resumed gets it back when its node has it, and is slower until then. The paper has memory
+	// kept, "swapped out by the operating system with overhead".
+	LendMemory float64 `yaml:"lend_memory"`
 }
 
 // SuspendDefault is what the paper settled on; it names no slack: the default is the fraction of the maps
@@ -54,7 +61,8 @@ type Suspend struct {
 	t      heddle.Span
 	next   heddle.Time // when to look for starved reduces
 	frozen []frozen
-	gamma  float64 // as last worked out
+	owed   []heddle.ContainerID // resumed, and still without memory that they lent
+	gamma  float64              // as last worked out
 }
 
 // frozen is a reduce under suspension.
@@ -81,6 +89,8 @@ func NewSuspend(a policy.Args) (policy.Control, error) {
 		return nil, errors.New("ikayak.suspend: interval must be between 1 and 86400 seconds")
 	case !(o.Slack >= 0 && o.Slack <= 1):
 		return nil, errors.New("ikayak.suspend: slack must be between 0 and 1")
+	case !(o.LendMemory >= 0 && o.LendMemory < 1):
+		return nil, errors.New("ikayak.suspend: lend_memory must be 0 or more and below 1")
 	}
 	t := heddle.Seconds(o.Interval)
 	return &Suspend{o: o, t: t, next: heddle.Time(t)}, nil
@@ -96,19 +106,25 @@ func (s *Suspend) Needs() policy.Needs {
 
 // Run implements [policy.Control].
 func (s *Suspend) Run(v policy.View, p *policy.Plan) {
+	s.repay(v, p)
 	s.resume(v, p)
 	if v.Now() < s.next {
 		return
 	}
 	s.next = v.Now().Plus(s.t)
-	s.gamma = s.factor(v)
-	length := suspension(s.gamma, s.o.V, s.o.Epsilon, s.t)
-	if length < s.Every() {
-		return
-	}
+	spark, mapReduce := s.held(v)
+	s.gamma = delayFactor(spark, mapReduce, v.Total())
 	for i := range v.AppIDs() {
 		a := v.App(heddle.AppID(i))
 		if a == nil || a.Running(heddle.Reduce) == 0 || a.Waiting(heddle.Map) == 0 {
+			continue
+		}
+		gamma := s.gamma
+		if s.o.PerJob {
+			gamma = delayFactor(spark, a.Used(), v.Total())
+		}
+		length := suspension(gamma, s.o.V, s.o.Epsilon, s.t)
+		if length < s.Every() {
 			continue
 		}
 		a.Each(func(x *policy.Container) bool {
@@ -121,17 +137,46 @@ func (s *Suspend) Run(v policy.View, p *policy.Plan) {
 	}
 }
 
-// resume thaws what has been suspended long enough, and forgets what is gone.
+// lend takes what memory a suspended reduce is to lend, at the look after its suspension.
+func (s *Suspend) lend(p *policy.Plan, x *policy.Container) {
+	if limit := x.Limit(); s.o.LendMemory > 0 && limit == x.Told() {
+		limit[heddle.Memory] -= int64(s.o.LendMemory * float64(limit[heddle.Memory]))
+		p.Resize(x.ID(), limit)
+	}
+}
+
+// repay gives memory back to reduces that have been resumed, as soon as their nodes have it.
+func (s *Suspend) repay(v policy.View, p *policy.Plan) {
+	kept := s.owed[:0]
+	for _, id := range s.owed {
+		x := v.Container(id)
+		if x == nil || x.State() != cluster.Running || x.Suspended() || x.Limit() == x.Told() {
+			continue
+		}
+		if short := x.Told().Minus(x.Limit()); v.Fits(short, x.Node().Free()) {
+			p.Resize(id, x.Told())
+		}
+		kept = append(kept, id)
+	}
+	s.owed = kept
+}
+
+// resume thaws what has been suspended long enough, and forgets what goes on or is gone. What was not carried out, since something else was
+// done to the container in the same instant, is wished for again.
 func (s *Suspend) resume(v policy.View, p *policy.Plan) {
 	kept := s.frozen[:0]
 	for _, f := range s.frozen {
 		x := v.Container(f.id)
-		switch {
-		case x == nil || !x.Suspended():
-		case v.Now() >= f.until:
+		if x == nil || !x.Suspended() {
+			if x != nil && s.o.LendMemory > 0 {
+				s.owed = append(s.owed, f.id)
+			}
+			continue
+		}
+		if kept = append(kept, f); v.Now() >= f.until {
 			p.Resume(f.id)
-		default:
-			kept = append(kept, f)
+		} else {
+			s.lend(p, x)
 		}
 	}
 	s.frozen = kept
@@ -146,15 +191,15 @@ func (s *Suspend) waits(a *policy.App, x *policy.Container) bool {
 	return starved(phase, fraction, int(a.Facts().Maps), a.Finished(heddle.Map), a.Waiting(heddle.Map), s.o.Slack)
 }
 
-// factor is γ of what applications hold now.
-func (s *Suspend) factor(v policy.View) float64 {
+// held is what applications of Spark and of MapReduce hold now.
+func (s *Suspend) held(v policy.View) (spark, mapReduce heddle.Resource) {
 	var held [3]heddle.Resource
 	for i := range v.AppIDs() {
 		if a := v.App(heddle.AppID(i)); a != nil {
 			held[a.Framework()] = held[a.Framework()].Plus(a.Used())
 		}
 	}
-	return delayFactor(held[heddle.Spark], held[heddle.MapReduce], v.Total())
+	return held[heddle.Spark], held[heddle.MapReduce]
 }
 
 // Gauges implements [policy.Gauged]: γ, and how many reduces are suspended.

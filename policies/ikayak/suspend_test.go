@@ -47,8 +47,10 @@ func run(c *cluster.Cluster, s policy.Control, at float64) []policy.Step {
 			c.Suspend(x)
 		case policy.Resume:
 			c.Resume(x)
+		case policy.Resize:
+			c.SetLimit(x, step.Limit)
 		default:
-			panic("suspension does neither")
+			panic("suspension does none of these")
 		}
 	}
 	return p.Steps
@@ -116,5 +118,78 @@ func TestSuspendOnlyWhatLags(t *testing.T) {
 		if steps := run(c, s, 300); len(steps) > 0 {
 			t.Errorf("%s: %v", name, steps)
 		}
+	}
+}
+
+// A suspended reduce lends three quarters of its memory where it is to, and has it back once it is resumed.
+//
+// Reference: section 3.2, "swapped out by the operating system with overhead".
+func TestSuspendedLendMemory(t *testing.T) {
+	s, err := NewSuspend(policytest.Args("lend_memory: 0.75"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, reduces := lagging(t)
+	run(c, s, 300)
+	run(c, s, 305)
+	for _, x := range reduces {
+		if !x.Suspended() || x.Limit()[heddle.Memory] != 256 {
+			t.Errorf("a suspended reduce holds %v", x.Limit())
+		}
+	}
+	for _, at := range []float64{405, 410, 415} {
+		run(c, s, at)
+	}
+	for _, x := range reduces {
+		if x.Suspended() || x.Limit() != x.Told() {
+			t.Errorf("a resumed reduce holds %v of %v", x.Limit(), x.Told())
+		}
+	}
+}
+
+// A resume that is not carried out, because something else is done to the container in the same instant, is wished for again: nothing
+// stays suspended for ever.
+func TestResumeAgain(t *testing.T) {
+	s, err := NewSuspend(policytest.Args(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, reduces := lagging(t)
+	run(c, s, 300)
+	for _, at := range []float64{405, 410} {
+		c.SetNow(heddle.Time(heddle.Seconds(at)))
+		var p policy.Plan
+		if s.Run(c.View(), &p); len(p.Steps) != len(reduces) || p.Steps[0].Do != policy.Resume {
+			t.Fatalf("%v s: %v", at, p.Steps)
+		}
+	}
+}
+
+// By the γ of each job a job that holds little is suspended for longer: Spark holds a half of the processors, the job four eighths, of
+// which three are reduces; another job's share does not shorten it.
+//
+// Reference: section 3.2, the delay factor γ.
+func TestSuspendByJob(t *testing.T) {
+	length := func(options string) (resumed float64) {
+		s, err := NewSuspend(policytest.Args(options))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, reduces := lagging(t)
+		n := c.AddNode(1, 0, heddle.Of(16384, 8000))
+		other := c.Submit(heddle.Submit{App: 2, Queue: 1, Framework: heddle.MapReduce})
+		half := heddle.Of(8192, 8000)
+		c.Grant(c.SetRow(other, heddle.Anywhere(1, heddle.Other, 1, half)), n, heddle.OffSwitch, half, half)
+		run(c, s, 300)
+		for at := 305.0; at < 600; at += 5 {
+			if run(c, s, at); !reduces[0].Suspended() {
+				return at - 300
+			}
+		}
+		return 300
+	}
+	// γ = 4/16: 0.1 · 300 s; of the job alone 4/8: 0.35 · 300 s.
+	if all, own := length(""), length("per_job: true"); all != 30 || own != 105 {
+		t.Errorf("suspended for %v s by the γ of all, %v s by that of the job", all, own)
 	}
 }

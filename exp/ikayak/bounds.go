@@ -1,0 +1,44 @@
+package ikayak
+
+import (
+	"heddle/exp"
+	"heddle/sim"
+)
+
+// The bounds here are what no schedule can pass in the set-up, from the runs themselves.
+
+// boundJCT is the arithmetic of mostReduced.
+const boundJCT = "1 − the mean of each job's shortest possible time over the baseline's mean time: a job takes no less than its critical path on the fastest core and disk, whoever else is there."
+
+// mostReduced is how much the mean completion time of chosen jobs can be below a baseline's at most.
+func mostReduced(base string, pick exp.Pick) func(exp.Runs) float64 {
+	return func(r exp.Runs) float64 {
+		x := r.Arm(base)
+		least := exp.MeanOf(x, pick, func(j *sim.JobResult) float64 { return j.Bound.Seconds() })
+		return exp.Reduction(exp.MeanJCT(x, pick), least)
+	}
+}
+
+// boundUse is the arithmetic of mostUsed.
+const boundUse = "Processor use is the work over the makespan. The work is that of the run that did most, the makespan no less than from the first submission until the last job can be done at the earliest: jobs keep coming for nine tenths of the time."
+
+// mostUsed is how much more of the processors can be used than under a baseline at most, in percent.
+func mostUsed(base, ours string) func(exp.Runs) float64 {
+	return func(r exp.Runs) float64 {
+		x := r.Arm(base)
+		most := 0.0
+		for _, a := range []string{base, ours} {
+			y := r.Arm(a)
+			most = max(most, y.CPUUsed*y.Makespan.Seconds())
+		}
+		return exp.Increase(x.CPUUsed, most/x.MakespanBound.Seconds())
+	}
+}
+
+// boundLocal is the arithmetic of mostLocal.
+const boundLocal = "All of them local: 100 over the baseline's rate, less 1."
+
+// mostLocal is how much a rate of locality can rise, in percent of it.
+func mostLocal(base string, rate func(*sim.Result) float64) func(exp.Runs) float64 {
+	return func(r exp.Runs) float64 { return exp.Increase(rate(r.Arm(base)), 100) }
+}
