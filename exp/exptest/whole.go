@@ -41,12 +41,13 @@ func checkExperiment(t *testing.T, e *exp.Experiment) {
 	if e.Title == "" || e.Source == "" || e.Method == "" || len(e.Arms) == 0 || len(e.Metrics) == 0 {
 		t.Errorf("%s: something is missing", e.Name)
 	}
-	metrics := map[string]bool{}
+	metrics, counted := map[string]bool{}, false
 	for _, m := range e.Metrics {
 		if metrics[m.Name] {
 			t.Errorf("%s: metric %q twice", e.Name, m.Name)
 		}
 		metrics[m.Name] = true
+		counted = counted || m.Kind != exp.Measured && m.Kind != exp.SetUp
 		if (m.Bound != nil) != (m.BoundIs != "") || m.Bound != nil && m.Kind != exp.Gain && m.Kind != exp.Cost {
 			t.Errorf("%s, %s: a bound without its arithmetic, or of a %v", e.Name, m.Name, m.Kind)
 		}
@@ -54,8 +55,8 @@ func checkExperiment(t *testing.T, e *exp.Experiment) {
 			t.Errorf("%s, %s: what is missing, or too much, for a %v", e.Name, m.Name, m.Kind)
 		}
 	}
-	if (len(e.Null) > 0) != (e.NullIs != "") {
-		t.Errorf("%s: a null arm without a word for what it is", e.Name)
+	if counted && len(e.Null) == 0 || (len(e.Null) > 0) != (e.NullIs != "") {
+		t.Errorf("%s: no null arm, or no word for what it is", e.Name)
 	}
 	for _, m := range e.Mutations {
 		if len(m.Loses) == 0 {
