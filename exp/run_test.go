@@ -174,9 +174,10 @@ func TestNullAndBoundComeFirst(t *testing.T) {
 		{Gain, 10, 0, bound(31), Unattainable},
 		{Gain, 10, 0, bound(33), Lost},
 		{Gain, 10, 0, bound(math.NaN()), Lost},
-		{Gain, 10, 33, nil, Lost},       // worse than nothing
-		{Cost, 50, 0, nil, NullReaches}, // doing nothing costs nothing …
-		{Cost, 70, 0, nil, Lost},        // … which excuses no loss
+		{Gain, 40, 0, bound(31), Reached}, // the bound is wrong, and a test of every experiment says so
+		{Gain, 10, 33, nil, Lost},         // worse than nothing
+		{Cost, 50, 0, nil, NullReaches},   // doing nothing costs nothing …
+		{Cost, 70, 0, nil, Lost},          // … which excuses no loss
 		{Cost, 70, 90, bound(60), Unattainable},
 		{Cost, 70, 90, bound(30), Lost},
 		{SetUp, 40, 40, bound(0), OfSetUp},

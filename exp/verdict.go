@@ -3,6 +3,7 @@ package exp
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Verdict says how a figure stands beside the published one.
@@ -13,7 +14,7 @@ const (
 	Lost         Verdict = iota // not reached
 	Undecided                   // the interval of the median spans the threshold
 	Reached                     // see [Kind]
-	Exceeded                    // better than what was published, by more than chance explains
+	Exceeded                    // better than what was published by more than half, or a cost that is none
 	NullReaches                 // the null arm reaches it too
 	Unattainable                // no schedule reaches it in this set-up: see [Metric].Bound
 	OfSetUp                     // a baseline's figure
@@ -44,7 +45,7 @@ const (
 type Judged struct {
 	*Metric
 	Ours          Spread
-	Null          Spread // the figure of the null arms; no values where none were run
+	Null          Spread // the figure of the null arms, of those seeds where they have one; no values where none were run
 	Limit         Spread // the metric's Bound; no values where it has none
 	SameDirection bool
 	Verdict       Verdict
@@ -53,6 +54,9 @@ type Judged struct {
 
 func (m *Metric) judge(all, null []Runs) Judged {
 	v := Judged{Metric: m, Ours: m.over(all, m.Of), Null: m.over(null, m.Of), Limit: m.over(all, m.Bound)}
+	if defined := slices.DeleteFunc(slices.Clone(v.Null.Values), math.IsNaN); len(defined) > 0 {
+		v.Null = spread(defined) // a run of it that failed does not hide what the others come to
+	}
 	v.SameDirection, v.Verdict = m.stands(&v.Ours)
 	if m.Kind == Shape {
 		if v.Verdict = Lost; m.Holds(all) {
@@ -63,7 +67,7 @@ func (m *Metric) judge(all, null []Runs) Judged {
 	switch {
 	case v.Verdict.Good() && len(null) > 0 && m.doesNothing(null, &v.Null):
 		v.Verdict = NullReaches
-	case v.Verdict.Counted() && m.beyond(v.Limit.Median):
+	case v.Verdict.Counted() && !v.Verdict.Good() && m.beyond(v.Limit.Median):
 		v.Verdict = Unattainable
 	}
 	if v.Verdict == Lost || v.Verdict == Undecided {
@@ -99,6 +103,15 @@ func (m *Metric) doesNothing(null []Runs, figure *Spread) bool {
 		return m.Holds(null)
 	}
 	return m.reached(figure.Median)
+}
+
+// MedianReaches says whether the median alone is no worse than what counts as reached, however sure that is; of a Shape,
+// whether it holds.
+func (v *Judged) MedianReaches() bool {
+	if v.Kind == Shape {
+		return v.Verdict == Reached
+	}
+	return v.reached(v.Ours.Median)
 }
 
 // beyond says whether the published figure lies beyond what any schedule can come to.

@@ -303,7 +303,7 @@ func (s *Section) mutations(b *strings.Builder) {
 	if n == 0 {
 		return
 	}
-	fmt.Fprintf(b, "Figures that are the mechanism's own are lost by a mistake in it (the first %d seeds):\n\n%s\n", n, t)
+	fmt.Fprintf(b, "Figures that are the mechanism's own, and what their medians come to with a mistake in it (the first %d seeds):\n\n%s\n", n, t)
 }
 
 // effects is the table of the headline without each effect of the world.
