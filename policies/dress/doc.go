@@ -10,7 +10,8 @@
 //
 //	mechanism                      file          paper            deviation
 //	a job's demand, known when     demand.go     I, IV-C          where facts do not tell it, the larger of the last two
-//	it is submitted                                               runs' of the same user and name, else the reserve is kept while it starts
+//	it is submitted                                               runs' of the same user and name, else the reserve is
+//	                                                              kept while it starts
 //	categories SD, LD, … by θ      classify.go   IV-C             R is the cluster's total by default (classify_against);
 //	                                                              few containers are small in any cluster (few)
 //	starting variation Δps         phase.go      Alg. 1           "no growth" is ≤ 0, where the listing has = 0

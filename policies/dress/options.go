@@ -50,11 +50,11 @@ type Options struct {
 
 	// Serve says which jobs of the last category begin: "listed", of each leaf queue those with the smallest demand first,
 	// each when all that it asks for fits what the category has left, as Alg. 3 assigns jobs (lines 13 to 20) and as a large
-	// job went before another in the paper's runs (V-B2), or "order", whatever the profile's order says, with what there is. In either case
-	// a job begins when its category runs nothing else and when it was passed over for Patience: those behind a first one
-	// that cannot start, for a limit of its user or its queue or for the nodes it excludes, wait no longer than that. With
-	// negative Patience they do not wait for a first one for which there is room. One that asks for
-	// more than half of what the category may have begins with what there is: for that much too much would be kept idle.
+	// job went before another in the paper's runs (V-B2), or "order", whatever the profile's order says, with what there is.
+	// In either case a job begins when its category runs nothing else and when it was passed over for Patience: those behind
+	// a first one that cannot start, for a limit of its user or for the nodes it excludes, wait no longer than that. With
+	// negative Patience they do not wait for a first one for which there is room. One that asks for more than half of what
+	// the category may have begins with what there is: for that much too much would be kept idle.
 	Serve string `yaml:"serve"`
 
 	// Few says how many containers are so few that a job which asks for no more is small whatever Theta is, unless they
