@@ -9,17 +9,24 @@ import (
 
 // In which order jobs of the last category begin, and with how much: [Options.Serve].
 
-// begins reports whether an application may have a first task as far as others are concerned that wait to begin.
+// begins reports whether an application may have a first task as far as others are concerned that wait to begin. Those of
+// another queue are not: whatever holds their first one back, such as the limit of their queue, is none of its concern.
 func (s *Scheduler) begins(v policy.View, a *policy.App, st *appState) bool {
 	last := len(s.cats) - 1
-	c := &s.cats[last]
-	if s.o.Serve != serveListed || st.category != last || st.tasks > 0 || st.tired || c.tasks == 0 {
+	if s.o.Serve != serveListed || st.category != last || st.tasks > 0 || st.tired || s.cats[last].tasks == 0 {
 		return true
 	}
-	if first, ok := s.first(); ok && first != a.ID() {
+	// Without patience none waits for a first one that has room and does not begin: something else holds it back.
+	if first, ok := s.first(a.Queue().ID()); ok && first != a.ID() && (s.o.Patience >= 0 || !s.hasRoom(v, v.App(first))) {
 		return false
 	}
-	all := a.Pending()
+	return s.hasRoom(v, a)
+}
+
+// hasRoom reports whether all that an application of the last category asks for fits what the category has left, or is so
+// much that it does not wait for that.
+func (s *Scheduler) hasRoom(v policy.View, a *policy.App) bool {
+	c, all := &s.cats[len(s.cats)-1], a.Pending()
 	return !v.Fits(all.Plus(all), c.limit) || v.Fits(c.taken.Plus(all), c.limit)
 }
 
@@ -28,29 +35,53 @@ func (s *Scheduler) waits(st *appState) bool {
 	return st.category == len(s.cats)-1 && st.tasks == 0 && !st.starts() && !st.want.IsZero()
 }
 
-// first returns the application of the queue that begins next, as far as there is one.
-func (s *Scheduler) first() (heddle.AppID, bool) {
-	for len(s.queue) > 0 {
-		st := &s.apps[s.queue[0]]
-		if s.waits(st) {
-			return s.queue[0], true
+// first returns the application of a queue's line that begins next, as far as there is one.
+func (s *Scheduler) first(q heddle.QueueID) (heddle.AppID, bool) {
+	for len(s.lines[q]) > 0 {
+		id := s.lines[q][0]
+		if s.waits(&s.apps[id]) {
+			return id, true
 		}
-		st.queued = false
-		s.queue = s.queue[:copy(s.queue, s.queue[1:])]
+		s.leaves(id)
 	}
 	return heddle.NoApp, false
 }
 
-// queues puts an application into the queue that has come to wait: behind those that ask for as much or less.
-func (s *Scheduler) queues(v policy.View, id heddle.AppID) {
-	st := &s.apps[id]
+// place returns which of those of its queue that wait to begin an application is, from 1, and how many they are.
+func (s *Scheduler) place(a *policy.App) (place, line int) {
+	for _, id := range s.lines[a.Queue().ID()] {
+		if !s.waits(&s.apps[id]) {
+			continue
+		}
+		if line++; id == a.ID() {
+			place = line
+		}
+	}
+	return place, line
+}
+
+// queues puts an application that has come to wait into the line of its queue: behind those that ask for as much or less.
+func (s *Scheduler) queues(v policy.View, a *policy.App) {
+	st, q := &s.apps[a.ID()], a.Queue().ID()
+	if st.queued && st.queue != q { // it was moved
+		s.leaves(a.ID())
+	}
 	if s.o.Serve != serveListed || st.queued || !s.waits(st) {
 		return
 	}
-	r := share(v, st.want, s.total)
-	at := slices.IndexFunc(s.queue, func(b heddle.AppID) bool { return share(v, s.apps[b].want, s.total) > r })
+	r, line := share(v, st.want, s.total), s.lines[q]
+	at := slices.IndexFunc(line, func(b heddle.AppID) bool { return share(v, s.apps[b].want, s.total) > r })
 	if at < 0 {
-		at = len(s.queue)
+		at = len(line)
 	}
-	s.queue, st.queued = slices.Insert(s.queue, at, id), true
+	s.lines[q], st.queued, st.queue = slices.Insert(line, at, a.ID()), true, q
+}
+
+// leaves takes an application out of the line that it is in.
+func (s *Scheduler) leaves(id heddle.AppID) {
+	st := &s.apps[id]
+	if st.queued {
+		s.lines[st.queue] = slices.DeleteFunc(s.lines[st.queue], func(b heddle.AppID) bool { return b == id })
+		st.queued = false
+	}
 }

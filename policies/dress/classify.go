@@ -40,7 +40,11 @@ func share(v policy.View, r, total heddle.Resource) float64 {
 func (s *Scheduler) category(v policy.View, st *appState, grown bool) int {
 	r := share(v, st.peak, v.Total())
 	if s.o.Against == total {
-		if n := max(st.expected.containers, st.tasked.containers); 0 < n && n <= s.o.Few && r <= mostOfFew {
+		n := st.expected.containers
+		if !st.told {
+			n = max(n, st.tasked.containers)
+		}
+		if 0 < n && n <= s.o.Few && r <= mostOfFew {
 			return 0
 		}
 		return classify(r, 1, s.o.Theta)

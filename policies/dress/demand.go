@@ -11,7 +11,12 @@ type demand struct {
 	containers int
 }
 
-// A run is whose and of what name an application is: the next of both is expected to ask for as much as the last.
+// most is the larger of two demands, in each of what they are.
+func (d demand) most(e demand) demand {
+	return demand{d.total.Max(e.total), max(d.containers, e.containers)}
+}
+
+// A run is whose and of what name an application is: the next of both is expected to ask for as much as the last two.
 type run struct {
 	user heddle.UserID
 	name string
@@ -20,21 +25,28 @@ type run struct {
 // mostRuns bounds what is remembered of applications that are over; the oldest go first.
 const mostRuns = 4096
 
-// A history is what the last application of each user and name asked for.
+// A history is what the last two applications of each user and name asked for, the later first. Two, since how an
+// application ended is not told, and one that failed or was killed early asked for a part alone.
 type history struct {
-	last  map[run]demand
+	last  map[run][2]demand
 	order []run // as they first came
 }
 
 func runOf(a *policy.App) run { return run{a.User().ID(), a.Facts().Name} }
 
-// expects is what an application that comes will ask for: what its facts say, else what the last of the same user
-// and name did, else nothing is known.
+// expects is what an application that comes will ask for: what its facts say, else the most that the last two of the
+// same user and name did, else nothing is known.
 func (h *history) expects(a *policy.App) demand {
 	if d := a.Facts().Demand; d.Containers > 0 {
 		return demand{d.Total(), int(d.Containers)}
 	}
-	return h.last[runOf(a)]
+	return h.of(runOf(a))
+}
+
+// of is the most that the last two of a user and name asked for.
+func (h *history) of(k run) demand {
+	d := h.last[k]
+	return d[0].most(d[1])
 }
 
 // note remembers what an application that is over asked for.
@@ -51,9 +63,9 @@ func (h *history) note(a *policy.App, d demand) {
 		h.order = append(h.order, k)
 	}
 	if h.last == nil {
-		h.last = map[run]demand{}
+		h.last = map[run][2]demand{}
 	}
-	h.last[k] = d
+	h.last[k] = [2]demand{d, h.last[k][0]}
 }
 
 // asked is what an application asks for and holds beside its master.

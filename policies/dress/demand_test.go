@@ -8,9 +8,9 @@ import (
 	"heddle/sched"
 )
 
-// What is remembered of applications that are over is bounded, and the oldest go first; those without a name, or that asked
-// for nothing, leave nothing.
-func TestHistory(t *testing.T) {
+// runs returns what is remembered of applications that are over, and a way to run one more: of a name, whose master asks for
+// so many tasks.
+func runs(t *testing.T) (past *history, one func(name string, tasks int32)) {
 	s, err := New(policytest.Args(""))
 	if err != nil {
 		t.Fatal(err)
@@ -20,7 +20,7 @@ func TestHistory(t *testing.T) {
 	c := sched.New(set)
 	c.Step(0, heddle.NodeUp{Total: heddle.Of(8<<10, 8000)})
 	app := heddle.AppID(0)
-	runs := func(name string, tasks int32) {
+	return &s.(*Scheduler).past, func(name string, tasks int32) {
 		c.Step(0, heddle.Submit{App: app, Queue: 1, Master: heddle.Of(1024, 1000), Facts: heddle.Facts{Name: name}})
 		c.Step(0, heddle.Heartbeat{})
 		if tasks > 0 {
@@ -29,14 +29,19 @@ func TestHistory(t *testing.T) {
 		c.Step(0, heddle.AppDone{App: app})
 		app++
 	}
-	past := &s.(*Scheduler).past
-	runs("", 3)
-	runs("idle", 0)
+}
+
+// What is remembered of applications that are over is bounded, and the oldest go first; those without a name, or that asked
+// for nothing, leave nothing.
+func TestHistory(t *testing.T) {
+	past, one := runs(t)
+	one("", 3)
+	one("idle", 0)
 	if len(past.last) != 0 {
 		t.Errorf("%v is remembered", past.last)
 	}
 	for i := range mostRuns + 2 {
-		runs(string(rune('a'+i/1000))+string(rune(0x4e00+i%1000)), 3)
+		one(string(rune('a'+i/1000))+string(rune(0x4e00+i%1000)), 3)
 	}
 	if n := len(past.last); n != mostRuns || len(past.order) != mostRuns {
 		t.Errorf("%d runs are remembered, in an order of %d; want %d", n, len(past.order), mostRuns)
@@ -45,7 +50,20 @@ func TestHistory(t *testing.T) {
 		t.Error("the oldest is remembered still")
 	}
 	want := demand{heddle.Of(3*1024, 3000), 3}
-	if got := past.last[past.order[0]]; got != want {
+	if got := past.of(past.order[0]); got != want {
 		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
+// Of an application that was killed before it had asked for all, nothing smaller is expected next time; after two that are
+// small, a small one is.
+func TestHistoryIsOfTwoRuns(t *testing.T) {
+	past, one := runs(t)
+	for i, c := range []struct{ asks, expected int }{{10, 10}, {1, 10}, {2, 2}, {10, 10}} {
+		one("report", int32(c.asks))
+		want := demand{heddle.Of(1024, 1000).Times(int64(c.expected)), c.expected}
+		if got := past.of(run{name: "report"}); got != want {
+			t.Errorf("after run %d %+v is expected, want %+v", i+1, got, want)
+		}
 	}
 }

@@ -9,8 +9,9 @@
 // Where everything is, with the paper's names:
 //
 //	mechanism                      file          paper            deviation
-//	a job's demand, known when     demand.go     I, IV-C          where facts do not tell it, the last run's of the same
-//	it is submitted                                               user and name, else the reserve is kept while it starts
+//	a job's demand, known when     demand.go     I, IV-C          where facts do not tell it, the larger of the last two
+//	it is submitted                                               runs' of the same user and name, else the reserve is
+//	                                                              kept while it starts
 //	categories SD, LD, … by θ      classify.go   IV-C             R is the cluster's total by default (classify_against);
 //	                                                              few containers are small in any cluster (few)
 //	starting variation Δps         phase.go      Alg. 1           "no growth" is ≤ 0, where the listing has = 0
@@ -19,7 +20,7 @@
 //	                                                              off by default (release)
 //	reserve ratio δ                ratio.go      Alg. 3           corrected listing; δ bounded; more categories
 //	when δ is adjusted             interval.go   IV-C             each interval, and what comes free at once (prompt)
-//	who begins                     begin.go      Alg. 3, V-B2     large jobs alone, and not behind their like for ever
+//	who begins                     begin.go      Alg. 3, V-B2     large jobs alone, by queue, not behind their like for ever
 //	reservation                    dress.go      III              a category passed over too long may start one container
 //
 // Amounts. The paper counts containers of one size. YARN's differ, so everything that Alg. 3 adds up is a

@@ -27,7 +27,8 @@ type Scheduler struct {
 
 	past history
 
-	queue []heddle.AppID // those of the last category that wait to begin, the first to begin first; see Options.Serve
+	// lines are those of the last category that wait to begin, by leaf queue, the first to begin first; see Options.Serve.
+	lines map[heddle.QueueID][]heddle.AppID
 
 	cats  []category
 	delta []float64 // by category; they sum to 1
@@ -48,7 +49,8 @@ type appState struct {
 	want     heddle.Resource // counted in its category: what it waits for
 	tired    bool            // it was passed over for Options.Patience
 	late     bool            // … and may start one container whatever is reserved
-	queued   bool            // it is in Scheduler.queue
+	queued   bool            // it is in one of Scheduler.lines
+	queue    heddle.QueueID  // … of this queue
 }
 
 // category is a category's jobs together.
@@ -119,13 +121,15 @@ func (s *Scheduler) Headroom(v policy.View, a *policy.App) heddle.Resource {
 	return left
 }
 
-// Limit implements [policy.Limiter]: what is not reserved for the other categories.
-func (s *Scheduler) Limit(_ policy.View, k *policy.Ask, _ heddle.Why) (policy.Limit, bool) {
+// Limit implements [policy.Limiter]: what is not reserved for the other categories, and of an application that waits to
+// begin its place in the line of its queue.
+func (s *Scheduler) Limit(v policy.View, k *policy.Ask, _ heddle.Why) (policy.Limit, bool) {
 	c := s.of(k.App())
 	if c == nil {
 		return policy.Limit{}, false
 	}
-	category := s.apps[k.App().ID()].category
+	st := &s.apps[k.App().ID()]
+	category := st.category
 	what, theta := "containers of small applications", strconv.FormatFloat(s.o.Theta[min(category, len(s.o.Theta)-1)], 'g', -1, 64)
 	switch {
 	case category == len(s.cats)-1:
@@ -133,13 +137,18 @@ func (s *Scheduler) Limit(_ policy.View, k *policy.Ask, _ heddle.Why) (policy.Li
 	case category > 0:
 		what = "containers of applications of size " + strconv.Itoa(category+1)
 	}
-	return policy.Limit{
+	l := policy.Limit{
 		What: what, Queue: heddle.NoQueue, Most: c.limit, Used: c.taken,
 		By: []string{"theta = " + theta, "delta_max = " + strconv.FormatFloat(s.o.DeltaMax, 'g', -1, 64)},
 		Holds: func(a *policy.App) (heddle.Resource, bool) {
 			return a.Used(), s.of(a) == c
 		},
-	}, true
+	}
+	if k.Kind() != heddle.AM && !s.begins(v, k.App(), st) {
+		l.By = append(l.By, "serve = "+serveListed)
+		l.Place, l.Line = s.place(k.App())
+	}
+	return l, true
 }
 
 // Needs implements [policy.Needer].
@@ -200,14 +209,14 @@ func (s *Scheduler) submitted(v policy.View, a *policy.App) {
 	s.apps[id] = appState{known: true, told: a.Facts().Demand.Containers > 0, expected: s.past.expects(a)}
 	s.alive = append(s.alive, id)
 	s.apps[id].peak = s.apps[id].expected.total.Plus(a.Pending())
-	s.refresh(v, a)
+	s.recount(v, a, true)
 }
 
 func (s *Scheduler) forget(id heddle.AppID) {
 	st := &s.apps[id]
 	s.count(st, heddle.Resource{}, heddle.Resource{}, 0)
-	is := func(b heddle.AppID) bool { return b == id }
-	s.alive, s.queue = slices.DeleteFunc(s.alive, is), slices.DeleteFunc(s.queue, is)
+	s.leaves(id)
+	s.alive = slices.DeleteFunc(s.alive, func(b heddle.AppID) bool { return b == id })
 	*st = appState{}
 }
 
@@ -220,13 +229,19 @@ func (s *Scheduler) refresh(v policy.View, a *policy.App) {
 	}
 	grown := peak != st.peak || now.containers > st.tasked.containers
 	st.peak = peak
-	st.tasked = demand{st.tasked.total.Max(now.total), max(st.tasked.containers, now.containers)}
+	st.tasked = st.tasked.most(now)
+	s.recount(v, a, grown)
+}
+
+// recount is refresh of what its tasks are known to ask for; grown says whether that is more than ever.
+func (s *Scheduler) recount(v policy.View, a *policy.App, grown bool) {
+	st := &s.apps[a.ID()]
 	s.count(st, heddle.Resource{}, heddle.Resource{}, 0)
 	if s.total != (heddle.Resource{}) {
 		st.category = s.category(v, st, grown)
 	}
 	s.count(st, a.Used().Plus(a.Booked()), st.wants(a), tasksOf(a))
-	s.queues(v, a.ID())
+	s.queues(v, a)
 }
 
 // tasksOf counts what an application holds or has reserved beside its master.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strconv"
 
+	"heddle"
 	"heddle/policy"
 )
 
@@ -47,11 +48,13 @@ type Options struct {
 	// The listing looks at what is free once an interval; by then the larger category has taken what comes between.
 	Prompt bool `yaml:"prompt"`
 
-	// Serve says which jobs of the last category begin: "listed", those with the smallest demand first, each when all that
-	// it asks for fits what the category has left, as Alg. 3 assigns jobs (lines 13 to 20) and as a large job went before
-	// another in the paper's runs (V-B2), or "order", whatever the profile's order says, with what there is. In either case
-	// a job begins when its category runs nothing else and when it was passed over for Patience. One that asks for
-	// more than half of what the category may have begins with what there is: for that much too much would be kept idle.
+	// Serve says which jobs of the last category begin: "listed", of each leaf queue those with the smallest demand first,
+	// each when all that it asks for fits what the category has left, as Alg. 3 assigns jobs (lines 13 to 20) and as a large
+	// job went before another in the paper's runs (V-B2), or "order", whatever the profile's order says, with what there is.
+	// In either case a job begins when its category runs nothing else and when it was passed over for Patience: those behind
+	// a first one that cannot start, for a limit of its user or for the nodes it excludes, wait no longer than that. With
+	// negative Patience they do not wait for a first one for which there is room. One that asks for more than half of what
+	// the category may have begins with what there is: for that much too much would be kept idle.
 	Serve string `yaml:"serve"`
 
 	// Few says how many containers are so few that a job which asks for no more is small whatever Theta is, unless they
@@ -139,7 +142,7 @@ func New(a policy.Args) (policy.Share, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	s := &Scheduler{o: o, cats: make([]category, len(o.Theta)+1), delta: make([]float64, len(o.Theta)+1)}
+	s := &Scheduler{o: o, cats: make([]category, len(o.Theta)+1), delta: make([]float64, len(o.Theta)+1), lines: map[heddle.QueueID][]heddle.AppID{}}
 	last := len(o.Theta)
 	s.delta[last] = 1
 	for k := range last {
