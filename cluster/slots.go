@@ -19,5 +19,6 @@ func (s Slots) Of(n *Node) int {
 // SetSlots says how many containers of a kind a node takes at most.
 func (c *Cluster) SetSlots(k heddle.Kind, s Slots) { c.slots[k] = s }
 
-// Slots is how many containers of a kind a node takes at most, whatever room it has; 0 = no limit.
+// Slots is how many containers a node takes at most of a kind and the others of its lane together, whatever room it has;
+// 0 = no limit.
 func (v View) Slots(n *Node, k heddle.Kind) int { return v.c.slots[k].Of(n) }

@@ -75,7 +75,7 @@ lanes:
   - {kinds: [am, map, executor, other], order: fifo}
   - {kinds: [reduce], order: {coupling.mismatch: {threshold: 5, delta_by_output: true}}}
 gate: {reduce: [open, {coupling.mismatch: {delta_by_output: false}}]}
-place: {map: [coupling.peek, uncrowded], reduce: [coupling.wait, delay], executor: uncrowded, other: [uncrowded, delay, 7]}
+place: {map: [coupling.peek, ikayak.local, uncrowded], reduce: [coupling.wait, delay], executor: uncrowded, other: [uncrowded, delay, 7]}
 trim: {map: whole, reduce: {ikayak.fixed: {part: 0.5}}}
 `))
 	if err != nil {
@@ -97,7 +97,7 @@ trim: {map: whole, reduce: {ikayak.fixed: {part: 0.5}}}
 	if o, _ := order["coupling.mismatch"].(map[string]any); len(o) != 1 || o["threshold"] == nil {
 		t.Errorf("the order is %v", got.Lanes[1].Order)
 	}
-	if len(off) != 6 || !strings.HasPrefix(off[0], "coupling.mismatch: delta_by_output (lanes): ") {
+	if len(off) != 7 || !strings.HasPrefix(off[0], "coupling.mismatch: delta_by_output (lanes): ") {
 		t.Errorf("off: %s", strings.Join(off, "\n"))
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"heddle/internal/near"
 	"heddle/policies/capacity"
 	"heddle/policies/fair"
+	"heddle/policies/ikayak"
 	"heddle/policy"
 )
 
@@ -183,6 +184,7 @@ func (b *builder) slots() error {
 	if err := b.places(); err != nil {
 		return err
 	}
+	b.trimmed()
 	return b.gates()
 }
 
@@ -215,6 +217,17 @@ func (b *builder) places() error {
 		}
 	}
 	return nil
+}
+
+// trimmed tells the places that choose between a smaller container and a farther node which trim their kind has.
+func (b *builder) trimmed() {
+	for kind, t := range b.out.Trim {
+		for _, p := range append([]policy.Place{b.out.Place[kind]}, b.out.Veto[kind]...) {
+			if l, ok := p.(*ikayak.Local); ok {
+				l.Trimmed(t)
+			}
+		}
+	}
 }
 
 func (b *builder) gates() error {

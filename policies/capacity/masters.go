@@ -90,6 +90,9 @@ func (s *Scheduler) Open(v policy.View, a *policy.App, _ heddle.Kind) policy.Ver
 	case s.held(a): // who holds it refuses it
 		return policy.Yes
 	case len(s.holders) > 0: // it may have been held when it was last looked at
+		if v.Explaining() {
+			return s.foresee(v, a)
+		}
 		if s.activate(v, st.queue); st.active {
 			return policy.Yes
 		}
@@ -97,8 +100,27 @@ func (s *Scheduler) Open(v policy.View, a *policy.App, _ heddle.Kind) policy.Ver
 	return policy.No(s.heldBy(v, a))
 }
 
-// Hold tells of a gate that holds applications back for reasons of its own. As long as it does they are not activated, and count
-// nowhere.
+// foresee is what Open would say of an application of which nothing is known yet but that nobody holds it. It leaves everything
+// as it was.
+func (s *Scheduler) foresee(v policy.View, a *policy.App) policy.Verdict {
+	id := s.apps[a.ID()].queue
+	l := s.queues[id].leaf
+	before, woken := *l, len(s.woken)
+	before.waiting, before.users = slices.Clone(l.waiting), slices.Clone(l.users)
+	s.activate(v, id)
+	verdict := policy.Yes
+	if !s.apps[a.ID()].active {
+		verdict = policy.No(s.heldBy(v, a))
+	}
+	for _, w := range before.waiting {
+		s.apps[w].active = false
+	}
+	*l, s.woken = before, s.woken[:woken]
+	return verdict
+}
+
+// Hold tells of a gate that holds applications back for reasons of its own. As long as it does they are not activated, and do not
+// count among the masters.
 func (s *Scheduler) Hold(h policy.Holder) { s.holders = append(s.holders, h) }
 
 // held reports whether some gate holds an application back.

@@ -118,8 +118,8 @@ func (p *Peek) Hears() policy.News { return policy.NodeReported }
 // Hear implements [policy.Listener]: it tells heartbeats apart.
 func (p *Peek) Hear(policy.View, policy.Effect) { p.beat++ }
 
-// Judge implements [policy.Place]. Every free slot of the node is a candidate for the order's first job;
-// what chance denies it, it may grant the next.
+// Judge implements [policy.Place]. A free slot of the node is a candidate for the order's first job: one of them in a
+// heartbeat with once, else every one. What chance denies the first job, it may grant the next.
 func (p *Peek) Judge(v policy.View, k *policy.Ask, n *policy.Node, at heddle.Locality) policy.Verdict {
 	if at == heddle.NodeLocal || k.Places() == 1 || n.Booked() != nil {
 		return policy.Yes

@@ -2,6 +2,7 @@ package ikayak
 
 import (
 	"errors"
+	"math"
 
 	"heddle"
 	"heddle/policy"
@@ -20,10 +21,11 @@ var LocalDefault = LocalOptions{Sample: ShrinkDefault.Sample, Least: 0.8}
 
 // Local is the choice before Alg. 3 (section 3.3): "between allowing remote data access and allocating less resource than its demand but with
 // local data access". As a place of maps that stands after another one it refuses a node without their data as long as some node with
-// them has room for a map of β of the size.
+// them has room for a map of β of the size, or of the whole size where no trim of the profile starts a smaller one.
 type Local struct {
 	maps
-	o LocalOptions
+	o    LocalOptions
+	trim policy.Trim // of maps; nil = none
 }
 
 // NewLocal returns the place.
@@ -38,25 +40,39 @@ func NewLocal(a policy.Args) (policy.Place, error) {
 	return &Local{o: o}, nil
 }
 
+// Trimmed tells of the trim that maps have.
+func (l *Local) Trimmed(t policy.Trim) { l.trim = t }
+
+// Needs implements [policy.Needer]: where no map is shrunk there is nothing to choose.
+func (*Local) Needs() policy.Needs { return policy.Needs{Agent: policy.Shrinks} }
+
 // Judge implements [policy.Place].
 func (l *Local) Judge(v policy.View, k *policy.Ask, _ *policy.Node, at heddle.Locality) policy.Verdict {
 	if at == heddle.NodeLocal || k.Hosts() == 0 {
 		return policy.Yes
 	}
-	part := max(l.o.Least, l.beta(v.Now(), l.o.Sample))
-	need := k.Size()
-	for d := range need {
-		need[d] = int64(part * float64(need[d]))
-	}
-	refused := false
+	need, a, refused := l.least(v, k), k.App(), false
 	k.EachHost(func(id heddle.NodeID) {
 		n := v.Node(id)
-		refused = refused || n != nil && n.Up() && n.Booked() == nil && k.AtHost(id) > 0 && v.Fits(need, n.Free())
+		refused = refused || n != nil && n.Up() && n.Booked() == nil && !a.Excludes(id) && k.AtHost(id) > 0 && v.Fits(need, n.Room(a))
 	})
 	if refused {
 		return policy.No(heddle.WaitLocal)
 	}
 	return policy.Yes
+}
+
+// least is the room in which a map is worth waiting for: what β says, and no less than the trim starts one in.
+func (l *Local) least(v policy.View, k *policy.Ask) heddle.Resource {
+	need := k.Size()
+	if l.trim == nil {
+		return need
+	}
+	part := max(l.o.Least, l.beta(v.Now(), l.o.Sample))
+	for d, n := range need {
+		need[d] = int64(math.Ceil(part * float64(n)))
+	}
+	return need.Max(l.trim.Floor(k.Size()))
 }
 
 // Hears implements [policy.Listener].

@@ -35,7 +35,7 @@ func InStep(able ...float64) float64 {
 	return least
 }
 
-// A wish is what Algorithm 1 comes to for one task and resource.
+// A wish is what Algorithm 1 comes to for one task's memory.
 type wish struct {
 	due     float64 // to be raised, up to the size its job was told
 	beyond  float64 // to be raised beyond it
@@ -43,7 +43,7 @@ type wish struct {
 	excess  float64 // used, by a task that hogs
 }
 
-// A room is one resource of a node in an epoch.
+// A room is the memory of a node in an epoch.
 type room struct {
 	idle  float64 // nobody holds it
 	spare float64 // … nor will soon
@@ -55,23 +55,16 @@ type room struct {
 	take float64 // from surplus and excess, as decided
 }
 
-// most is the largest allocation of a resource that a task has use for.
-func (m *Manager) most(r *row, d heddle.Dim) float64 {
-	if d == heddle.CPU {
-		return float64(max(r.x.Told()[heddle.CPU], heddle.CPU.Unit()))
-	}
-	return math.Inf(1)
-}
-
-// wishes says what is to become of a row's allocation of a resource.
-func (m *Manager) wishes(r *row, d heddle.Dim) (w wish) {
-	by := Adjust(min(r.est[d], m.most(r, d)), r.cur[d], m.o.Tolerance)
+// wishes says what is to become of a row's memory.
+func (m *Manager) wishes(r *row) (w wish) {
+	const d = heddle.Memory
+	by := Adjust(r.est[d], r.cur[d], m.o.Tolerance)
 	switch {
 	case m.o.Scope == scopeFlagged && r.verdict[d] == Alike:
 	case by > 0 && r.verdict[d] != Hogging:
 		w.due = math.Floor(min(by, max(0, float64(r.x.Told()[d])-r.cur[d])))
 		w.beyond = math.Floor(by) - w.due
-	case by < 0 && (r.verdict[d] == Hogging || m.o.lower(d) != lowerHogging):
+	case by < 0 && (r.verdict[d] == Hogging || m.o.LowerMemory != lowerHogging):
 		w.surplus = math.Floor(max(0, r.cur[d]-max(r.est[d], (1+m.o.Room)*max(r.use[d], m.tasks[r.t].last[d]))))
 		if r.verdict[d] == Hogging {
 			w.excess = math.Floor(max(0, -by-w.surplus))
@@ -80,31 +73,31 @@ func (m *Manager) wishes(r *row, d heddle.Dim) (w wish) {
 	return w
 }
 
-// balance decides what every row gets of a resource.
-func (m *Manager) balance(d heddle.Dim) {
+// balance decides what every row gets of the memory.
+func (m *Manager) balance() {
 	for i := range m.sites {
 		if s := &m.sites[i]; s.first < s.end {
-			m.sum(s, d)
+			m.sum(s)
 		}
 	}
 	for i := range m.sites {
 		if s := &m.sites[i]; s.first < s.end {
-			m.settle(s, d)
+			m.settle(s)
 		}
 	}
 }
 
 // sum sums the wishes on a node, lowers what is lowered whatever the others want, gives what is due, and
 // tells phases which part of their other wishes can be met here.
-func (m *Manager) sum(s *site, d heddle.Dim) {
-	k := &s.slot[d]
-	always := m.o.lower(d) == lowerAlways
+func (m *Manager) sum(s *site) {
+	k := &s.room
+	always := m.o.LowerMemory == lowerAlways
 	for _, j := range m.byNode[s.first:s.end] {
 		r := &m.rows[j]
-		r.wish[d] = m.wishes(r, d)
-		w := &r.wish[d]
+		r.wish = m.wishes(r)
+		w := &r.wish
 		if always {
-			r.change[d] -= w.surplus
+			r.change -= w.surplus
 		}
 		k.due += w.due
 		k.beyond += w.beyond
@@ -114,8 +107,8 @@ func (m *Manager) sum(s *site, d heddle.Dim) {
 	part := Able(k.idle, 0, k.due)
 	for _, j := range m.byNode[s.first:s.end] {
 		r := &m.rows[j]
-		got := math.Floor(r.wish[d].due * part)
-		r.change[d] += got
+		got := math.Floor(r.wish.due * part)
+		r.change += got
 		k.gave += got
 	}
 	k.free = min(k.spare, k.idle-k.gave)
@@ -128,16 +121,16 @@ func (m *Manager) sum(s *site, d heddle.Dim) {
 	}
 	k.able = Able(k.free, k.surplus+k.excess, k.beyond)
 	for _, j := range m.byNode[s.first:s.end] {
-		if r := &m.rows[j]; r.wish[d].beyond > 0 {
-			r.f.able[d] = InStep(r.f.able[d], k.able)
+		if r := &m.rows[j]; r.wish.beyond > 0 {
+			r.f.able[heddle.Memory] = InStep(r.f.able[heddle.Memory], k.able)
 		}
 	}
 }
 
 // settle raises the rows of a node beyond their size, from its free room and then from what can be taken
 // of neighbours in step.
-func (m *Manager) settle(s *site, d heddle.Dim) {
-	k := &s.slot[d]
+func (m *Manager) settle(s *site) {
+	k := &s.room
 	if k.beyond <= 0 {
 		return
 	}
@@ -146,10 +139,10 @@ func (m *Manager) settle(s *site, d heddle.Dim) {
 		r := &m.rows[j]
 		part := k.able
 		if m.o.InStep {
-			part = InStep(part, r.f.able[d])
+			part = InStep(part, r.f.able[heddle.Memory])
 		}
-		got := math.Floor(r.wish[d].beyond * max(part, free))
-		r.change[d] += got
+		got := math.Floor(r.wish.beyond * max(part, free))
+		r.change += got
 		k.take += got
 	}
 	k.take = max(0, k.take-math.Floor(k.free))
@@ -161,35 +154,31 @@ func (m *Manager) settle(s *site, d heddle.Dim) {
 	for _, j := range m.byNode[s.first:s.end] {
 		r := &m.rows[j]
 		if k.surplus > 0 {
-			r.change[d] -= math.Ceil(r.wish[d].surplus * unused)
+			r.change -= math.Ceil(r.wish.surplus * unused)
 		}
-		r.change[d] -= math.Ceil(r.wish[d].excess * hogged)
+		r.change -= math.Ceil(r.wish.excess * hogged)
 	}
 }
 
 // plan writes the steps: what only lowers goes first, so that what is taken can be given. A raise that
 // does not fit at its turn is cut to what its node has left, and the cluster beside what it has reserved.
 func (m *Manager) plan(v policy.View, p *policy.Plan) {
-	spare := v.Total().Minus(v.Root().Taken())
-	left := amount{float64(spare[heddle.Memory]), float64(spare[heddle.CPU])}
+	left := float64(v.Total().Minus(v.Root().Taken())[heddle.Memory])
 	for _, raising := range [2]bool{false, true} {
 		for i := range m.rows {
 			r := &m.rows[i]
-			up := r.change[heddle.Memory] > 0 || r.change[heddle.CPU] > 0
-			if r.change == (amount{}) || up != raising {
+			if r.change == 0 || r.change > 0 != raising {
 				continue
 			}
-			to, s := r.x.Limit(), &m.sites[r.node]
-			for _, d := range controlled {
-				by := max(r.change[d], 1-r.cur[d])
-				if by > 0 {
-					by = max(0, min(by, s.slot[d].idle, left[d]))
-				}
-				s.slot[d].idle -= by
-				left[d] -= by
-				to[d] += int64(by)
+			k := &m.sites[r.node].room
+			by := max(r.change, 1-r.cur[heddle.Memory])
+			if by > 0 {
+				by = max(0, min(by, k.idle, left))
 			}
-			if to != r.x.Limit() {
+			k.idle -= by
+			left -= by
+			to := r.x.Limit()
+			if to[heddle.Memory] += int64(by); to != r.x.Limit() {
 				p.Resize(r.x.ID(), to)
 			}
 		}

@@ -100,8 +100,8 @@ type row struct {
 	verdict [2]Verdict
 	α       float64
 	est     amount
-	wish    [2]wish
-	change  amount  // of the allocation, as decided
+	wish    wish
+	change  float64 // of the memory, as decided
 	weight  float64 // of its part of a busy processor
 	factor  float64 // by which the weight is to change
 }
@@ -112,7 +112,7 @@ type site struct {
 	used       amount
 	pace       float64 // sum over its tasks of the rate against the peers'
 	paced      float64 // their number
-	slot       [2]room
+	room       room
 	weights    float64 // sum over its tasks
 	wanted     float64 // processors that the tasks would use with their factors
 	raising    bool    // a task is to have more of the processors

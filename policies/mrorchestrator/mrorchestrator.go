@@ -69,7 +69,7 @@ func (m *Manager) Run(v policy.View, p *policy.Plan) {
 		m.estimate(&m.rows[i])
 	}
 	if m.o.controls(heddle.Memory) {
-		m.balance(heddle.Memory)
+		m.balance()
 		m.plan(v, p)
 	}
 	if m.o.controls(heddle.CPU) {
@@ -171,7 +171,7 @@ func (m *Manager) sortByNode() {
 	}
 }
 
-// rooms notes what a node has free, and what of it is spare: where somebody waits for a container that is
+// rooms notes what memory a node has free, and what of it is spare: where somebody waits for a container that is
 // what is left once one has gone there and every task has its whole size again, as those have that come
 // after it. A node that is reserved has nothing to give away.
 func (m *Manager) rooms(s *site, waiting heddle.Resource) {
@@ -188,9 +188,7 @@ func (m *Manager) rooms(s *site, waiting heddle.Resource) {
 			spare = spare.Minus(x.Told().Minus(x.Limit()).Max(heddle.Resource{}))
 		}
 	}
-	for _, d := range controlled {
-		s.slot[d].idle, s.slot[d].spare = float64(max(0, idle[d])), float64(max(0, spare[d]))
-	}
+	s.room.idle, s.room.spare = float64(max(0, idle[heddle.Memory])), float64(max(0, spare[heddle.Memory]))
 }
 
 // waiting is the largest container somebody waits for, per dimension.

@@ -123,11 +123,3 @@ func number(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
 func (o *Options) controls(d heddle.Dim) bool {
 	return o.Mode == modeBoth || o.Mode == modeCPU && d == heddle.CPU || o.Mode == modeMemory && d == heddle.Memory
 }
-
-// lower is when allocations of a resource above the estimate are lowered.
-func (o *Options) lower(d heddle.Dim) string {
-	if d == heddle.CPU {
-		return o.LowerCPU
-	}
-	return o.LowerMemory
-}

@@ -41,7 +41,8 @@ func (m *Manager) share() {
 		if !m.busy(r) || m.o.Scope == scopeFlagged && r.verdict[heddle.CPU] == Alike {
 			continue
 		}
-		by := factor(min(r.est[heddle.CPU], m.most(r, heddle.CPU)), r.use[heddle.CPU], m.o.Tolerance, m.o.Alpha)
+		most := float64(max(r.x.Told()[heddle.CPU], heddle.CPU.Unit())) // that a task has use for
+		by := factor(min(r.est[heddle.CPU], most), r.use[heddle.CPU], m.o.Tolerance, m.o.Alpha)
 		hogs := r.verdict[heddle.CPU] == Hogging
 		if by > 1 && !hogs || by < 1 && (hogs || m.o.LowerCPU != lowerHogging) {
 			r.factor = by

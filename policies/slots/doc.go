@@ -1,7 +1,7 @@
 // Package slots orders jobs as the fair scheduler of Hadoop 0.20 does on a cluster of fixed map and
 // reduce slots: whoever holds the fewest slots of a kind against its weight goes first.
 //
-// It knows nothing of memory, processors or places. How many slots a node has is a lane's per_node; when
+// It knows nothing of memory, processors or places. How many slots a node has is a lane's per_node or per_vcore; when
 // reduces may start and how long maps wait for their data are policies of their own.
 //
 //	mechanism                                      file      source
