@@ -11,6 +11,7 @@ import (
 	"heddle/policies"
 	"heddle/policies/capacity"
 	"heddle/policies/fair"
+	"heddle/policy"
 	"heddle/sched"
 
 	"heddle/bench/internal/measure"
@@ -78,7 +79,11 @@ func newHarness(l load) (*harness, error) {
 	}
 	s := l.shape
 	s.Queues = len(set.Queues) - 1 // without the root
-	for _, lane := range set.Lanes {
+	for i := range set.Lanes {
+		lane := &set.Lanes[i]
+		if lane.PerVcore > 0 { // what is asked for is measured, not what a part of the vcores leaves of it
+			lane.Slots = policy.Slots{PerNode: s.Slots()}
+		}
 		if n := lane.PerNode; n > 0 && slices.ContainsFunc(kinds, func(k heddle.Kind) bool { return slices.Contains(lane.Kinds, k) }) {
 			s.Asks = min(s.Asks, (n-1)*s.Nodes) // one slot a node stays free, as room does
 		}
