@@ -198,12 +198,7 @@ type Demand struct {
 }
 
 // Total returns what the containers are together.
-func (d Demand) Total() (sum Resource) {
-	for i, n := range d.Each {
-		sum[i] = n * int64(d.Containers)
-	}
-	return sum
-}
+func (d Demand) Total() Resource { return d.Each.Times(int64(d.Containers)) }
 
 // A Split is the input of one map and the nodes that hold it.
 type Split struct {

@@ -39,6 +39,7 @@ type Swept struct {
 	Cells [][]Spread
 }
 
+// judge judges the metrics by the runs of all seeds.
 func (e *Experiment) judge(parts []part, seeds []uint64, o *Options) *Outcome {
 	out := &Outcome{Experiment: e, Seeds: seeds}
 	var null []Runs
@@ -51,6 +52,12 @@ func (e *Experiment) judge(parts []part, seeds []uint64, o *Options) *Outcome {
 	for i := range e.Metrics {
 		out.Metrics = append(out.Metrics, e.Metrics[i].judge(out.All, null))
 	}
+	return out
+}
+
+// beside adds to an outcome what stands beside the metrics: mutations, effects of the world and sweeps, as far as they
+// were run.
+func (e *Experiment) beside(out *Outcome, parts []part, o *Options) {
 	for i := range e.Mutations {
 		if o.Mutations {
 			out.Mutations = append(out.Mutations, e.mutated(&e.Mutations[i], parts, o))
@@ -70,7 +77,6 @@ func (e *Experiment) judge(parts []part, seeds []uint64, o *Options) *Outcome {
 			out.Sweeps = append(out.Sweeps, e.Sweeps[i].judge(parts, out.All, o))
 		}
 	}
-	return out
 }
 
 // undecided says whether more seeds may decide on a figure.

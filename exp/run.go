@@ -83,23 +83,29 @@ func Run(list []*Experiment, o Options, each func(*Outcome) error) error {
 				o.Report(done, total, e.Name+", "+p.arm.Name)
 			}
 		}
-		x, parts, seeds := (*Outcome)(nil), plans[i], o.Seeds
-		plans[i] = nil
-		for add := parts; ; {
-			if err := runParts(e, add, &o, report); err != nil {
+		run := func(parts []part) error {
+			if err := runParts(e, parts, &o, report); err != nil {
 				return fmt.Errorf("experiment %s: %w", e.Name, err)
 			}
-			if x != nil {
-				parts = append(parts, add...)
-			}
-			if x = e.judge(parts, seeds, &o); !x.undecided() || len(seeds) >= o.MostSeeds {
-				break
-			}
-			more := following(seeds, min(seedsForInterval, o.MostSeeds-len(seeds)))
-			seeds = slices.Concat(seeds, more)
-			add = e.plain(more, &o)
-			total += len(add)
+			return nil
 		}
+		parts, seeds := plans[i], o.Seeds
+		plans[i] = nil
+		if err := run(parts); err != nil {
+			return err
+		}
+		x := e.judge(parts, seeds, &o)
+		for x.undecided() && len(seeds) < o.MostSeeds {
+			more := Seeds(seeds[len(seeds)-1]+1, min(seedsForInterval, o.MostSeeds-len(seeds)))
+			add := e.plain(more, &o)
+			total += len(add)
+			if err := run(add); err != nil {
+				return err
+			}
+			parts, seeds = append(parts, add...), slices.Concat(seeds, more)
+			x = e.judge(parts, seeds, &o)
+		}
+		e.beside(x, parts, &o)
 		if err := each(x); err != nil {
 			return err
 		}
@@ -107,13 +113,13 @@ func Run(list []*Experiment, o Options, each func(*Outcome) error) error {
 	return nil
 }
 
-// following returns the n seeds after the last one.
-func following(seeds []uint64, n int) []uint64 {
-	more := make([]uint64, n)
-	for i := range more {
-		more[i] = seeds[len(seeds)-1] + uint64(i) + 1
+// Seeds returns n seeds from the first on.
+func Seeds(first uint64, n int) []uint64 {
+	out := make([]uint64, n)
+	for i := range out {
+		out[i] = first + uint64(i)
 	}
-	return more
+	return out
 }
 
 // plain lists the simulations that figures are judged by: the arms and the null arms, for all seeds.
@@ -252,11 +258,11 @@ func runs(parts []part, seed uint64, off int, arms, instead []Arm) Runs {
 	for _, list := range [][]Arm{arms, instead} {
 		for i := range parts {
 			p := &parts[i]
-			if p.seed != seed || p.result == nil {
+			if p.seed != seed || p.off != off || p.result == nil {
 				continue
 			}
 			for a := range list {
-				if p.arm == &list[a] && p.off == off {
+				if p.arm == &list[a] {
 					r.Arms[p.arm.Name], r.Work[p.arm.Name] = p.result, p.work
 				}
 			}

@@ -97,7 +97,7 @@ func (f *expSeeds) add(fl *pflag.FlagSet) {
 
 // options are those of a run with the seeds that the flags name.
 func (f *expSeeds) options(fl *pflag.FlagSet) exp.Options {
-	o := exp.Options{Seeds: seedsFrom(f.first, f.least.n), MostSeeds: f.most.n, Null: true}
+	o := exp.Options{Seeds: exp.Seeds(f.first, f.least.n), MostSeeds: f.most.n, Null: true}
 	if fl.Changed("seeds") && !fl.Changed("most-seeds") {
 		o.MostSeeds = f.least.n
 	}
@@ -233,14 +233,6 @@ func experiments(names []string) ([]*exp.Experiment, error) {
 		}
 	}
 	return list, nil
-}
-
-func seedsFrom(first uint64, n int) []uint64 {
-	out := make([]uint64, n)
-	for i := range out {
-		out[i] = first + uint64(i)
-	}
-	return out
 }
 
 // experiment runs experiments with a bar on stderr, until they are done or the user interrupts.

@@ -117,7 +117,7 @@ func (in *input) seeds(flag int, first uint64, otherwise int) []uint64 {
 	if flag > 0 {
 		n = flag
 	}
-	return seedsFrom(first, n)
+	return exp.Seeds(first, n)
 }
 
 // profile is the scenario's own, nil where it has none; notes say what was left out of it.

@@ -80,7 +80,7 @@ func MutationsLose(t *testing.T, system *exp.System) {
 			}
 			only := *e
 			only.Sweeps, only.Null = nil, nil
-			o := exp.Options{Seeds: []uint64{1, 2, 3, 4, 5, 6}, Mutations: true}
+			o := exp.Options{Seeds: exp.Seeds(1, 6), Mutations: true}
 			err := exp.Run([]*exp.Experiment{&only}, o, func(x *exp.Outcome) error {
 				for _, m := range x.Mutations {
 					for _, f := range m.Figures {
