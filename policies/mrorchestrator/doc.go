@@ -32,7 +32,8 @@
 //     everybody's is lowered always. (lower_memory, room)
 //   - Processors are divided by weights, which change nothing where a processor is idle. A part is raised and
 //     lowered by the ratio of the estimate to the use, as often as an epoch finds one, up to a hundred times a
-//     container's size either way. It is lowered for hogs alone: others may use what one leaves anyhow. (lower_cpu)
+//     container's size either way. It is lowered for hogs alone: others may use what one leaves anyhow, and a task that
+//     hogs no more has the part of its size back. (lower_cpu)
 //   - Nobody is lowered to below what it uses or holds unless it hogs.
 //   - A map or reduce is one thread: its processors are not raised beyond one core.
 //
