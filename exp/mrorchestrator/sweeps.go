@@ -16,7 +16,7 @@ func columns() []exp.Column {
 		}},
 		exp.Figures("mean JCT", "s", exp.JCTs(nil)),
 		exp.Figures("CPU used", "%", func(x *sim.Result) float64 { return 100 * x.CPUUsed }),
-		exp.Figures("memory used", "%", func(x *sim.Result) float64 { return 100 * x.MemoryUsed }),
+		exp.Figures("memory in use", "%", func(x *sim.Result) float64 { return 100 * memoryUsed(x) }),
 	}
 }
 

@@ -37,7 +37,7 @@
 //   - Nobody is lowered to below what it uses or holds unless it hogs.
 //   - A map or reduce is one thread: its processors are not raised beyond one core.
 //
-// On the work of its paper, in a world whose heaps are fixed and whose idle processors are open to everybody, it
-// gains next to nothing (docs/experiments/mrorchestrator.md): it is off in every profile but its own, and profile
-// heddle uses its control of memory alone.
+// On the work of its paper, in a world whose heaps are fixed and whose idle processors are open to everybody, its control
+// of processors gains a few percent and its control of memory nothing (docs/experiments/mrorchestrator.md): it is off in every
+// profile but its own, and profile heddle uses its control of memory alone.
 package mrorchestrator

@@ -98,8 +98,8 @@ func (w *World) passed(a *act) {
 	}
 }
 
-// chill sets the part of what readers want of a source that is not in memory: they read what was left last.
-func (w *World) chill(p *pool, s *source) {
+// setCold sets the part of what readers want of a source that is not in memory: they read what was left last.
+func (w *World) setCold(p *pool, s *source) {
 	if !w.fx.PageCache {
 		return
 	}

@@ -126,7 +126,7 @@ func (w *World) pull(p *pool) {
 		}
 		s.peak = p.demand * part
 		s.streams = min(readers, readers*w.p.Fetchers*part)
-		w.chill(p, s)
+		w.setCold(p, s)
 		w.setPulled(p, int32(k), s.peak > 0)
 		w.touch(s.node)
 	}

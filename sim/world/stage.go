@@ -53,7 +53,7 @@ type leg struct {
 	node          int32
 	pos           int32 // in node.users
 	disk, in, out float64
-	writes        float64 // of disk, while the stage is not begun
+	writes        float64 // of the disk's, those that are written
 	passes        float64 // what goes through the page cache
 	share         float64 // the rate this node would allow
 }
