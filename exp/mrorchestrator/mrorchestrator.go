@@ -35,7 +35,7 @@ var decisions = []exp.Decision{
 	{What: "disk", Chosen: "one of 65 MB/s, 7.7 ms for a movement of its heads", By: "an Ultra320 disk of 10,000 rpm of its years (Cheetah 10K.6: rated up to 68.5 MB/s, 65 measured; 4.7 ms of seek, 3 ms for half a turn); the paper names no model"},
 	{
 		What: "what a disk serves of one stream before the next", Chosen: run + " between two movements of its heads",
-		By: "CPU in use of Sort alone, 42.2 %, within what HDFS and Linux may do: packets of 64 KB, 128 KB of readahead, 6.5 MB in CFQ's slice of 100 ms. With 96 KB it is 59 %. Many streams get 8 to 9 MB/s together",
+		By: "CPU in use of Sort alone, 42.2 %, within what HDFS and Linux may do: packets of 64 KB, 128 KB of readahead, 6.5 MB in CFQ's slice of 100 ms. With 96 KB it is 57 %. Many streams get 8 to 9 MB/s together",
 	},
 	{
 		What: "speed of a core", Chosen: speed + " of the reference",

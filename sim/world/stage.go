@@ -170,7 +170,11 @@ func (w *World) setPeak(i int32) {
 		peak = least(peak, at.nic, g.out)
 	}
 	if a.pool != nil { // what lies here comes from this disk
-		peak = least(peak, n.disk, (a.reads-a.legs[0].in)*a.pool.coldAt(a.home))
+		here := a.reads - a.legs[0].in
+		if w.fx.PageCache {
+			here *= a.pool.coldAt(a.home)
+		}
+		peak = least(peak, n.disk, here)
 	}
 	peak *= w.overUplinks(a, peak)
 	if peak == a.peak {
