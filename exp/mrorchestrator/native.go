@@ -45,7 +45,7 @@ func bestTogether(e []exp.Arm, base string, fold func([]float64) float64) func(e
 const (
 	bestIs = "The best of the experiment's schedules. Those of clairvoyants weigh running tasks every 5 s by what no mechanism knows: the job that ends soonest first (ten to one " +
 		"from job to job), reduces first. It is the best that was found, which is no proof that there is none better. "
-	idealIs = "The same in a world in which every task has a processor of its own and a machine keeps as many files in memory as if its tasks held none of it: more than moving processors and " +
+	idealIs = "Completion times in a world in which every task has a processor of its own and a machine keeps as many files in memory as if its tasks held none of it: more than moving processors and " +
 		"memory between tasks can give anybody. A heap stays what it was when its task started. "
 )
 

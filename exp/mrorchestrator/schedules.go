@@ -40,7 +40,7 @@ func (d *divider) Run(v policy.View, p *policy.Plan) {
 func divided(a exp.Arm, made func() *divider) exp.Arm {
 	a.Prepare = func(set *policy.Set) {
 		set.Control = append(set.Control, made())
-		set.Feeds = set.Feeds.And(policy.Feeds{Starts: true})
+		set.Feeds = set.Feeds.And(policy.Feeds{Starts: true}) // from the agents that set weights
 	}
 	return a
 }
