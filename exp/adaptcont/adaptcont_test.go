@@ -106,6 +106,39 @@ func TestRunningMastersGrow(t *testing.T) {
 	}
 }
 
+// Feedback takes back what was planned for waves that do not come, as jobs come that were not there: in the end every master is
+// what the largest wave of its job takes.
+func TestRunningMastersShrink(t *testing.T) {
+	e := experiments()[2]
+	e.Arms = append(e.Arms, arm("enlarged alone", "capacity", "dynamic"))
+	r := exptest.Run(t, &e, 1, false)
+	x := r.Arm("Capacity, Dynamic")
+	for i, wave := range waves(x) {
+		mib, vcores := byRule(wave)
+		if got, want := masters(x)[i], heddle.Of(mib, 1000*vcores); got != want {
+			t.Errorf("%s: a wave of %d has a master of %v, want %v", x.Jobs[i].ID, wave, got, want)
+		}
+	}
+	if shrunk, enlarged := MasterMemory(x), MasterMemory(r.Arm("enlarged alone")); shrunk >= enlarged {
+		t.Errorf("masters of %v MiB, %v where they are only enlarged", shrunk, enlarged)
+	}
+}
+
+// One of the largest jobs comes first where they come in random order, as in Fig. 5(b).
+func TestTheNinthComesFirst(t *testing.T) {
+	seen := map[string]bool{}
+	for seed := range uint64(20) {
+		w := exptest.Jobs(t, setUp{sizes: mixed, random: true}.work(), seed)
+		if w.Jobs[0].ID != "job9" {
+			t.Errorf("seed %d: %s comes first", seed, w.Jobs[0].ID)
+		}
+		seen[w.Jobs[1].ID] = true
+	}
+	if len(seen) < 5 {
+		t.Errorf("in 20 orders only %d jobs come second", len(seen))
+	}
+}
+
 // medianOver is the median over the first seeds of a figure of each arm of an experiment, held against an arm.
 func medianOver(t *testing.T, e exp.Experiment, arms []exp.Arm, base string, of func(base, x *sim.Result) float64) map[string]float64 {
 	t.Helper()
@@ -158,7 +191,7 @@ func TestOneSizeInTheWholeWorld(t *testing.T) {
 		t.Skip("it runs the whole world")
 	}
 	list := experiments()
-	arms := []exp.Arm{oneSize("512", "fifo", 512), arm("rule", "fifo", "dynamic")}
+	arms := []exp.Arm{oneSize("512", "fifo", 512), dynamic("rule", "fifo")}
 	yarn := arm("FIFO, YARN", "fifo", "")
 	e := list[0]
 	e.Arms, e.Work = []exp.Arm{yarn}, setUp{sizes: mixed, whole: true}.work()

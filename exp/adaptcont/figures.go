@@ -28,8 +28,7 @@ const (
 )
 
 // whyCapacity is why Capacity's masters hold more processors than Pool's where one job comes a wave.
-const whyCapacity = "Under Capacity a large job that comes while few others are there is given up to 250 workers at once, of which the rule makes 768 MB and 2 vcores; " +
-	"with all jobs there from the start the shares are small (adaptcont-all-mixed). What waves the paper had in this case stands in a figure that its text does not describe."
+const whyCapacity = "Under Capacity the job that comes first has all workers until the next comes, and the one that is left last has them again: of more than 200 the rule makes 768 MB and 2 vcores."
 
 // The range of reductions of memory over all cells, in percent.
 const lowest, highest = 40, 75
