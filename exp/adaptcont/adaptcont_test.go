@@ -1,7 +1,6 @@
 package adaptcont
 
 import (
-	"cmp"
 	"slices"
 	"testing"
 
@@ -49,22 +48,13 @@ func TestKeepsMastersApart(t *testing.T) {
 	runs := exptest.Run(t, &list[0], 3, false)
 	for _, a := range list[0].Arms {
 		r := runs.Arm(a.Name)
-		type end struct {
-			at heddle.Time
-			by int
-		}
-		var ends []end
+		var ends []edge
 		for i := range r.Tasks {
 			if x := &r.Tasks[i]; x.Kind != heddle.AM && x.Started > 0 {
-				ends = append(ends, end{x.Started, 1}, end{x.Ended, -1})
+				ends = append(ends, edge{x.Started, 1}, edge{x.Ended, -1})
 			}
 		}
-		slices.SortFunc(ends, func(x, y end) int { return cmp.Or(cmp.Compare(x.at, y.at), x.by-y.by) })
-		now, most := 0, 0
-		for _, x := range ends {
-			now += x.by
-			most = max(most, now)
-		}
+		most := atOnce(ends)
 		if most > nodes*perNode || most < nodes*perNode*9/10 {
 			t.Errorf("%s: %d workers at once, want nearly 250 and no more", a.Name, most)
 		}
@@ -208,8 +198,12 @@ func TestLimit(t *testing.T) {
 	for i := range processors.Arms {
 		processors.Arms[i].Name += ", processors"
 	}
-	e.Arms, e.Metrics = append(e.Arms, processors.Arms...), nil
+	oneMap := jobSizes().Arms[:2]
+	e.Arms, e.Metrics = slices.Concat(e.Arms, processors.Arms, oneMap), nil
 	r := exptest.Run(t, &e, 3, false)
+	if yarn, dynamic := exp.MeanJCT(r.Arm(oneMap[0].Name), nil), exp.MeanJCT(r.Arm(oneMap[1].Name), nil); !(dynamic < yarn/2) {
+		t.Errorf("jobs of one map end after %v s with Dynamic's masters, %v with YARN's", dynamic, yarn)
+	}
 	for _, of := range []func(*sim.Result) float64{exp.JCTs(nil), waits, exp.Makespan} {
 		yarn, dynamic := of(r.Arm("YARN")), of(r.Arm("Dynamic"))
 		if !(dynamic < 0.75*yarn) {

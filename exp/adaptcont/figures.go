@@ -199,10 +199,6 @@ func largestWave(id string) func(*sim.Result) float64 {
 
 // waves is how many workers each job had running at once at most.
 func waves(r *sim.Result) []int {
-	type edge struct {
-		at heddle.Time
-		by int
-	}
 	edges := make([][]edge, len(r.Jobs))
 	for i := range r.Tasks {
 		if t := &r.Tasks[i]; t.Kind != heddle.AM && t.Started > 0 && t.Ended > t.Started {
@@ -210,15 +206,27 @@ func waves(r *sim.Result) []int {
 		}
 	}
 	out := make([]int, len(r.Jobs))
-	for j, e := range edges {
-		slices.SortFunc(e, func(x, y edge) int { return cmp.Or(cmp.Compare(x.at, y.at), x.by-y.by) }) // ends first
-		now := 0
-		for i := range e {
-			now += e[i].by
-			out[j] = max(out[j], now)
-		}
+	for j := range edges {
+		out[j] = atOnce(edges[j])
 	}
 	return out
+}
+
+// An edge is the start or the end of a task.
+type edge struct {
+	at heddle.Time
+	by int
+}
+
+// atOnce is how many tasks run at once at most. One that begins as another ends does not run beside it.
+func atOnce(edges []edge) int {
+	slices.SortFunc(edges, func(x, y edge) int { return cmp.Or(cmp.Compare(x.at, y.at), x.by-y.by) })
+	now, most := 0, 0
+	for _, e := range edges {
+		now += e.by
+		most = max(most, now)
+	}
+	return most
 }
 
 // over sums a figure over the three schedulers with a kind of master, each beside YARN's.

@@ -114,7 +114,7 @@ func both() []exp.Arm { return []exp.Arm{arm(fair, "slots"), arm(coupling, "coup
 
 // The changes that put one mechanism into the baseline, or the baseline's in its place.
 const (
-	lanes       = "lanes=[{kinds: [am, executor, other], order: fifo}, {kinds: [map], order: {slots: {kind: map}}, per_node: 4}, {kinds: [reduce], order: %s, per_node: 2}]"
+	lanes       = "lanes=[{kinds: [am, executor, other], order: fifo}, {kinds: [map], order: {slots: {kind: map}}, per_node: %d}, {kinds: [reduce], order: %s, per_node: 2}]"
 	slowStart   = "gate.reduce={slowstart: {completed: 0.05}}"
 	mismatch    = "gate.reduce=coupling.mismatch"
 	wait        = "place.reduce=coupling.wait"
@@ -126,7 +126,7 @@ const (
 	peekOptions = "place.map={coupling.peek: {%s}}"
 )
 
-func order(name string) string { return fmt.Sprintf(lanes, name) }
+func order(name string) string { return fmt.Sprintf(lanes, slots, name) }
 
 // Slots with the fair order of reduces, and with that of Alg. 1.
 var sharing, lagging = order("{slots: {kind: reduce}}"), order("coupling.mismatch")

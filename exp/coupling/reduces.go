@@ -91,7 +91,7 @@ func tenGreps() exp.Experiment {
 		jobs = append(jobs, job{id: fmt.Sprint(i + 1), at: float64(300 * i), program: "wiki", maps: 427, reduces: 8})
 	}
 	mapTime := func(x *sim.Result) float64 { return exp.MeanTask(x, heddle.Map, nil) }
-	least := arm(alone, "slots", "lanes=[{kinds: [am, executor, other], order: fifo}, {kinds: [map], order: {slots: {kind: map}}, per_node: 1}, {kinds: [reduce], order: fifo}]", patient)
+	least := arm(alone, "slots", fmt.Sprintf(lanes, 1, "fifo"), patient)
 	none, free := arm(unreduced, "slots"), arm(costless, "slots")
 	least.Change, none.Change, free.Change = withoutReduces, withoutReduces, withoutCosts
 	e := exp.Experiment{
