@@ -106,15 +106,15 @@ func workers(a *policy.App) int {
 	return n
 }
 
-// had is how many containers a job's master with so many maps undone looks after now; or, where running masters are made
-// smaller, has looked after at once so far: what those needed it keeps. Maps that were granted beyond what is undone are
-// given back unused and do not count.
-func (s *Sizer) had(a *policy.App, undone int) int {
+// had is how many containers a job's master looks after now, with so many maps left; or, where running masters are made
+// smaller, has looked after at once so far: what those needed it keeps. Maps that were granted beyond those left
+// are given back unused and do not count.
+func (s *Sizer) had(a *policy.App, left int) int {
 	if !s.o.Shrink {
 		return workers(a)
 	}
 	m := s.master(a.ID())
-	m.most = max(m.most, workers(a)-max(a.Running(heddle.Map)-undone, 0))
+	m.most = max(m.most, workers(a)-max(a.Running(heddle.Map)-left, 0))
 	return m.most
 }
 
