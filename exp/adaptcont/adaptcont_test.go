@@ -50,9 +50,7 @@ func TestKeepsMastersApart(t *testing.T) {
 		r := runs.Arm(a.Name)
 		var ends []edge
 		for i := range r.Tasks {
-			if x := &r.Tasks[i]; x.Kind != heddle.AM && x.Started > 0 {
-				ends = append(ends, edge{x.Started, 1}, edge{x.Ended, -1})
-			}
+			ends = append(ends, edges(&r.Tasks[i])...)
 		}
 		most := atOnce(ends)
 		if most > nodes*perNode || most < nodes*perNode*9/10 {
@@ -222,7 +220,7 @@ func TestWaves(t *testing.T) {
 	r := &sim.Result{Jobs: make([]sim.JobResult, 2), Tasks: []sim.TaskResult{
 		task(0, 1, 5), task(0, 2, 4), task(0, 4, 6), // the third begins as the second ends
 		task(1, 1, 9), task(1, 0, 9), // the second never started
-		{Job: 1, Kind: heddle.AM, Started: 1, Ended: 9},
+		{Job: 1, Kind: heddle.AM, Started: 1, Ended: 9, Limit: heddle.Of(256, 1000)},
 	}}
 	if got := waves(r); !slices.Equal(got, []int{2, 1}) {
 		t.Errorf("%v, want 2 and 1", got)
@@ -230,8 +228,23 @@ func TestWaves(t *testing.T) {
 	master := func(job int, ended heddle.Time, mib int64) sim.TaskResult {
 		return sim.TaskResult{Job: job, Kind: heddle.AM, Started: 1, Ended: ended, Limit: heddle.Of(mib, 1000)}
 	}
-	r.Tasks = append(r.Tasks, master(0, 9, 256), master(0, 3, 1024), master(1, 9, 128)) // the last to end counts
+	r.Tasks = append(r.Tasks, master(0, 9, 256), master(0, 3, 1024), master(1, 9, 128))
 	if n := tooSmall(r); n != 1 {
 		t.Errorf("%v masters too small, want 1: 256 MiB are the least", n)
+	}
+	// A wave of 101 before its node is lost, and one of 100 with the next.
+	r = &sim.Result{Jobs: make([]sim.JobResult, 1)}
+	for i := range 201 {
+		from := heddle.Time(2)
+		if i > 100 {
+			from = 5
+		}
+		r.Tasks = append(r.Tasks, task(0, from, from+2))
+	}
+	next := master(0, 9, 256)
+	next.Started = 5
+	r.Tasks = append(r.Tasks, master(0, 4, 512), next)
+	if n := tooSmall(r); n != 0 {
+		t.Errorf("%v masters too small of two that suffice for their own waves", n)
 	}
 }

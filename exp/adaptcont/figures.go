@@ -173,11 +173,22 @@ func (n need) cpuSaved(yarn, x *sim.Result) float64 {
 	return 100 * float64(sum) / (2000 * vcores(yarn))
 }
 
-// tooSmall counts the jobs whose master is smaller than Dynamic's rule gives for the largest wave the job really had.
+// tooSmall counts the masters that are smaller in the end than Dynamic's rule gives for the largest wave that they had, each
+// attempt by itself: one that is started after its node was lost is sized for what is left.
 func tooSmall(r *sim.Result) float64 {
-	n, given := 0, masters(r)
-	for i, wave := range waves(r) {
-		if least, _ := byRule(wave); least > given[i][heddle.Memory] {
+	n := 0
+	for i := range r.Tasks {
+		x := &r.Tasks[i]
+		if x.Kind != heddle.AM || x.Started == 0 {
+			continue
+		}
+		var its []edge
+		for k := range r.Tasks {
+			if t := &r.Tasks[k]; t.Job == x.Job && t.Started >= x.Started && t.Started < x.Ended {
+				its = append(its, edges(t)...)
+			}
+		}
+		if least, _ := byRule(atOnce(its)); least > x.Limit[heddle.Memory] {
 			n++
 		}
 	}
@@ -199,15 +210,14 @@ func largestWave(id string) func(*sim.Result) float64 {
 
 // waves is how many workers each job had running at once at most.
 func waves(r *sim.Result) []int {
-	edges := make([][]edge, len(r.Jobs))
+	of := make([][]edge, len(r.Jobs))
 	for i := range r.Tasks {
-		if t := &r.Tasks[i]; t.Kind != heddle.AM && t.Started > 0 && t.Ended > t.Started {
-			edges[t.Job] = append(edges[t.Job], edge{t.Started, 1}, edge{t.Ended, -1})
-		}
+		t := &r.Tasks[i]
+		of[t.Job] = append(of[t.Job], edges(t)...)
 	}
 	out := make([]int, len(r.Jobs))
-	for j := range edges {
-		out[j] = atOnce(edges[j])
+	for j := range of {
+		out[j] = atOnce(of[j])
 	}
 	return out
 }
@@ -216,6 +226,14 @@ func waves(r *sim.Result) []int {
 type edge struct {
 	at heddle.Time
 	by int
+}
+
+// edges are those of a worker that ran.
+func edges(t *sim.TaskResult) []edge {
+	if t.Kind == heddle.AM || t.Started == 0 || t.Ended <= t.Started {
+		return nil
+	}
+	return []edge{{t.Started, 1}, {t.Ended, -1}}
 }
 
 // atOnce is how many tasks run at once at most. One that begins as another ends does not run beside it.
