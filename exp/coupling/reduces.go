@@ -102,9 +102,9 @@ func tenGreps() exp.Experiment {
 			{
 				Name: "mean JCT, reduction", Unit: "%", Published: 16.1, Of: exp.ReducedJCT(fair, coupling, nil),
 				Bound: func(r exp.Runs) float64 { return exp.Reduction(exp.MeanJCT(r.Arm(fair), nil), sharedJCT(r.Arm(alone))) },
-				BoundIs: "Maps are served “according to processor sharing” (Section II-A), which neither scheduler changes. So the bound is of schedules under which no job has more than an equal share of the " +
-					"slots: no slot is ever empty, not even between two reports of a node; each map takes what it takes alone on a node that holds its data (arm of that name); a job ends with its last map, " +
-					"its reduces being free. That covers when reduces are launched, where they stand and where maps do. It does not cover serving one job after the other, which is far sooner on average.",
+				BoundIs: "Maps are served “according to processor sharing” (Section II-A), and random peeking takes its candidates from the same allocation (II-B). So the bound is of schedules under which no job has " +
+					"more than an equal share of the slots: no slot is ever empty, not even between two reports of a node; each map takes what it takes alone on a node that holds its data (arm of that name); a job ends with its last map, " +
+					"its reduces being free. That covers when reduces are launched, where they stand and where maps do. It does not cover unequal shares: one job after the other is far sooner on average.",
 				Why: "Without any reduces the jobs would be as little faster (sweep reduces): jobs that share the map slots end their maps in order of submission, and by then the slots for their " +
 					"reduces are free. The paper explains its gain by faster maps: see map time.",
 			},
