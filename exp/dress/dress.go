@@ -103,7 +103,7 @@ func mapReduce() exp.Experiment {
 	}
 	e.Method = methodOfMapReduce
 	e.Mutations = mutations()
-	e.Sweeps = append(sweeps()[:2:2], patience())
+	e.Sweeps = slices.Concat(sweeps()[:2], []exp.Sweep{patience()})
 	return e
 }
 
@@ -120,7 +120,7 @@ func mixed(small int, published float64) exp.Experiment {
 	}
 	e.Mutations = mutations()
 	if small == 6 {
-		e.Sweeps = append(sweeps()[1:3:3], patience())
+		e.Sweeps = slices.Concat(sweeps()[1:3], []exp.Sweep{patience()})
 	}
 	return e
 }
