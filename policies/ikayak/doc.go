@@ -8,8 +8,9 @@
 //
 //	mechanism                     file                           paper            otherwise than there
 //	placement of executors        executor.go, executor_books.go Alg. 1, Alg. 2   enough is enough in every dimension, the most is the largest dominant
-//	                                                                              share left; a reserved executor takes a node that is free before; one
-//	                                                                              passed over too long may reserve any ([ExecutorOptions]), by default none
+//	                                                                              share left; a reserved executor takes a node that is free before unless it
+//	                                                                              is to stay; one passed over too long may reserve any, by default none
+//	                                                                              ([ExecutorOptions])
 //	remaining time of reduces     remaining.go and those after   Eq. 1 to 6       see there
 //	suspension of reduces         suspend.go                     section 3.2      γ is read when it is used, every T: as an application arrives, when the
 //	                                                                              paper reads it, the newcomer holds nothing yet
