@@ -1,7 +1,6 @@
 package adaptcont
 
 import (
-	"cmp"
 	"slices"
 	"testing"
 
@@ -49,22 +48,11 @@ func TestKeepsMastersApart(t *testing.T) {
 	runs := exptest.Run(t, &list[0], 3, false)
 	for _, a := range list[0].Arms {
 		r := runs.Arm(a.Name)
-		type end struct {
-			at heddle.Time
-			by int
-		}
-		var ends []end
+		var ends []edge
 		for i := range r.Tasks {
-			if x := &r.Tasks[i]; x.Kind != heddle.AM && x.Started > 0 {
-				ends = append(ends, end{x.Started, 1}, end{x.Ended, -1})
-			}
+			ends = append(ends, edges(&r.Tasks[i])...)
 		}
-		slices.SortFunc(ends, func(x, y end) int { return cmp.Or(cmp.Compare(x.at, y.at), x.by-y.by) })
-		now, most := 0, 0
-		for _, x := range ends {
-			now += x.by
-			most = max(most, now)
-		}
+		most := atOnce(ends)
 		if most > nodes*perNode || most < nodes*perNode*9/10 {
 			t.Errorf("%s: %d workers at once, want nearly 250 and no more", a.Name, most)
 		}
@@ -103,6 +91,39 @@ func TestRunningMastersGrow(t *testing.T) {
 	}
 	if grown == 0 {
 		t.Error("no master grew while it ran")
+	}
+}
+
+// Feedback takes back what was planned for waves that do not come, as jobs come that were not there: in the end every master is
+// what the largest wave of its job takes.
+func TestRunningMastersShrink(t *testing.T) {
+	e := experiments()[2]
+	e.Arms = append(e.Arms, arm("enlarged alone", "capacity", "dynamic"))
+	r := exptest.Run(t, &e, 1, false)
+	x := r.Arm("Capacity, Dynamic")
+	for i, wave := range waves(x) {
+		mib, vcores := byRule(wave)
+		if got, want := masters(x)[i], heddle.Of(mib, 1000*vcores); got != want {
+			t.Errorf("%s: a wave of %d has a master of %v, want %v", x.Jobs[i].ID, wave, got, want)
+		}
+	}
+	if shrunk, enlarged := MasterMemory(x), MasterMemory(r.Arm("enlarged alone")); shrunk >= enlarged {
+		t.Errorf("masters of %v MiB, %v where they are only enlarged", shrunk, enlarged)
+	}
+}
+
+// One of the largest jobs comes first where they come in random order, as in Fig. 5(b).
+func TestTheNinthComesFirst(t *testing.T) {
+	seen := map[string]bool{}
+	for seed := range uint64(20) {
+		w := exptest.Jobs(t, setUp{sizes: mixed, random: true}.work(), seed)
+		if w.Jobs[0].ID != "job9" {
+			t.Errorf("seed %d: %s comes first", seed, w.Jobs[0].ID)
+		}
+		seen[w.Jobs[1].ID] = true
+	}
+	if len(seen) < 5 {
+		t.Errorf("in 20 orders only %d jobs come second", len(seen))
 	}
 }
 
@@ -158,7 +179,7 @@ func TestOneSizeInTheWholeWorld(t *testing.T) {
 		t.Skip("it runs the whole world")
 	}
 	list := experiments()
-	arms := []exp.Arm{oneSize("512", "fifo", 512), arm("rule", "fifo", "dynamic")}
+	arms := []exp.Arm{oneSize("512", "fifo", 512), dynamic("rule", "fifo")}
 	yarn := arm("FIFO, YARN", "fifo", "")
 	e := list[0]
 	e.Arms, e.Work = []exp.Arm{yarn}, setUp{sizes: mixed, whole: true}.work()
@@ -175,8 +196,12 @@ func TestLimit(t *testing.T) {
 	for i := range processors.Arms {
 		processors.Arms[i].Name += ", processors"
 	}
-	e.Arms, e.Metrics = append(e.Arms, processors.Arms...), nil
+	oneMap := jobSizes().Arms[:2]
+	e.Arms, e.Metrics = slices.Concat(e.Arms, processors.Arms, oneMap), nil
 	r := exptest.Run(t, &e, 3, false)
+	if yarn, dynamic := exp.MeanJCT(r.Arm(oneMap[0].Name), nil), exp.MeanJCT(r.Arm(oneMap[1].Name), nil); !(dynamic < yarn/2) {
+		t.Errorf("jobs of one map end after %v s with Dynamic's masters, %v with YARN's", dynamic, yarn)
+	}
 	for _, of := range []func(*sim.Result) float64{exp.JCTs(nil), waits, exp.Makespan} {
 		yarn, dynamic := of(r.Arm("YARN")), of(r.Arm("Dynamic"))
 		if !(dynamic < 0.75*yarn) {
@@ -195,7 +220,7 @@ func TestWaves(t *testing.T) {
 	r := &sim.Result{Jobs: make([]sim.JobResult, 2), Tasks: []sim.TaskResult{
 		task(0, 1, 5), task(0, 2, 4), task(0, 4, 6), // the third begins as the second ends
 		task(1, 1, 9), task(1, 0, 9), // the second never started
-		{Job: 1, Kind: heddle.AM, Started: 1, Ended: 9},
+		{Job: 1, Kind: heddle.AM, Started: 1, Ended: 9, Limit: heddle.Of(256, 1000)},
 	}}
 	if got := waves(r); !slices.Equal(got, []int{2, 1}) {
 		t.Errorf("%v, want 2 and 1", got)
@@ -203,8 +228,23 @@ func TestWaves(t *testing.T) {
 	master := func(job int, ended heddle.Time, mib int64) sim.TaskResult {
 		return sim.TaskResult{Job: job, Kind: heddle.AM, Started: 1, Ended: ended, Limit: heddle.Of(mib, 1000)}
 	}
-	r.Tasks = append(r.Tasks, master(0, 9, 256), master(0, 3, 1024), master(1, 9, 128)) // the last to end counts
+	r.Tasks = append(r.Tasks, master(0, 9, 256), master(0, 3, 1024), master(1, 9, 128))
 	if n := tooSmall(r); n != 1 {
 		t.Errorf("%v masters too small, want 1: 256 MiB are the least", n)
+	}
+	// A wave of 101 before its node is lost, and one of 100 with the next.
+	r = &sim.Result{Jobs: make([]sim.JobResult, 1)}
+	for i := range 201 {
+		from := heddle.Time(2)
+		if i > 100 {
+			from = 5
+		}
+		r.Tasks = append(r.Tasks, task(0, from, from+2))
+	}
+	next := master(0, 9, 256)
+	next.Started = 5
+	r.Tasks = append(r.Tasks, master(0, 4, 512), next)
+	if n := tooSmall(r); n != 0 {
+		t.Errorf("%v masters too small of two that suffice for their own waves", n)
 	}
 }

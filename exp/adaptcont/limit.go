@@ -20,12 +20,13 @@ all that it can show is arithmetic. Here they share the cluster with the workers
 * 10 nodes of 16 GiB, 16 vcores and 8 cores; Hadoop's capacity scheduler, one queue, its defaults but for the smallest container, 256 MB. A tenth is 16 GiB: 16 of YARN's masters.
 * 60 jobs of 500 MB (the smallest of the paper's) at once, of ten users; 64 MB splits, a reduce each; masters of 1024 MB, 1 vcore asked for.
 * Memory alone is counted, which is Hadoop's default. Where processors are counted too, a tenth of the vcores is 16 masters of whatever memory (sweep below).
-* A larger limit does nearly as much for YARN's masters (first sweep), and workers that have no room take the gain away: with jobs of 3.5 GB nothing is left of it.
+* A larger limit does nearly as much for YARN's masters (first sweep), and workers that have no room take the gain away: with jobs of
+  one map, whose workers all have room, the mean completion more than halves, and with jobs of 3.5 GB nothing is left of it (sweep of sizes).
 * The whole world: noise, skew, contention and what it takes to start a process.
 * The null arm gives every master 256 MB. Where all jobs are small it does the same as the rule; the last sweep has a job that needs more.`
 
-// limitWork writes n jobs of a size at once; with wide one of 500 GB, which is 8000 maps, comes behind them.
-func limitWork(size string, n int, wide bool) exp.Work {
+// limitWork writes sixty jobs of a size at once; with wide one of 500 GB, which is 8000 maps, comes behind them.
+func limitWork(size string, wide bool) exp.Work {
 	return func(uint64) (string, error) {
 		var b strings.Builder
 		b.WriteString("name: adaptcont-limit\ncluster:\n  nodes:\n    - {count: 10, memory: 16GiB, vcores: 16, cores: 8}\nworkload:\n  jobs:\n")
@@ -33,7 +34,7 @@ func limitWork(size string, n int, wide bool) exp.Work {
 			fmt.Fprintf(&b, "    - {id: %s, user: u%d, program: wordcount, submit: 0s, input: %s, split: 64MiB, reduces: 1, "+
 				"master: {memory: 1GiB, vcores: 1}, map: {memory: 1GiB, vcores: 1}, reduce: {memory: 1GiB, vcores: 1}}\n", id, user, size)
 		}
-		for i := range n {
+		for i := range 60 {
 			job(fmt.Sprintf("job%d", i+1), size, i%users+1)
 		}
 		if wide {
@@ -64,6 +65,11 @@ func limitArm(name, master string, options ...string) exp.Arm {
 	return a
 }
 
+// limitArms are the three kinds of master.
+func limitArms() []exp.Arm {
+	return []exp.Arm{limitArm("YARN", ""), limitArm("Dynamic", "dynamic"), limitArm("Pool", "pool")}
+}
+
 // least gives every master 256 MiB.
 func least(name string) exp.Arm {
 	return limitArm(name, "dynamic", "unit_wave: 1073741824, unit_tasks: 0")
@@ -73,8 +79,8 @@ func least(name string) exp.Arm {
 func limit() exp.Experiment {
 	e := exp.Experiment{
 		System: "adaptcont", Name: "adaptcont-limit", Title: "Sixty small jobs where masters may hold a tenth of the queue", Source: "not in the paper",
-		Method: limitMethod, Work: limitWork(small, 60, false),
-		Arms:   []exp.Arm{limitArm("YARN", ""), limitArm("Dynamic", "dynamic"), limitArm("Pool", "pool")},
+		Method: limitMethod, Work: limitWork(small, false),
+		Arms:   limitArms(),
 		Null:   []exp.Arm{least("Dynamic"), least("Pool")},
 		NullIs: "every master has 256 MB, whatever its job",
 		// The more masters wait for a place, the more often a place waits for a process to start.
@@ -111,7 +117,7 @@ func limitSweep(name, title string, arms ...exp.Arm) exp.Sweep {
 func parts() exp.Sweep {
 	s := limitSweep("limit", "Another limit on masters instead of smaller ones")
 	for _, part := range []float64{0.1, 0.2, 0.4, 1} {
-		for _, a := range []exp.Arm{limitArm("YARN", ""), limitArm("Dynamic", "dynamic")} {
+		for _, a := range limitArms()[:2] {
 			a.Name, a.Hadoop = fmt.Sprintf("%s, %g %%", a.Name, 100*part), limited(part, false)
 			s.Arms = append(s.Arms, a)
 		}
@@ -122,7 +128,7 @@ func parts() exp.Sweep {
 // counted is the same where processors count.
 func counted() exp.Sweep {
 	s := limitSweep("counted", "Processors counted too: the limit is one on vcores then")
-	for _, a := range []exp.Arm{limitArm("YARN", ""), limitArm("Dynamic", "dynamic"), limitArm("Pool", "pool")} {
+	for _, a := range limitArms() {
 		a.Hadoop = limited(0.1, true)
 		s.Arms = append(s.Arms, a)
 	}
@@ -133,8 +139,8 @@ func counted() exp.Sweep {
 func jobSizes() exp.Sweep {
 	s := limitSweep("size", "Jobs of another size")
 	for _, size := range []string{"64MiB", "250MiB", "1GiB", "3.5GiB"} {
-		for _, a := range []exp.Arm{limitArm("YARN", ""), limitArm("Dynamic", "dynamic")} {
-			a.Name, a.Work = strings.TrimSuffix(size, "iB")+"B, "+a.Name, limitWork(size, 60, false)
+		for _, a := range limitArms()[:2] {
+			a.Name, a.Work = strings.TrimSuffix(size, "iB")+"B, "+a.Name, limitWork(size, false)
 			s.Arms = append(s.Arms, a)
 		}
 	}
@@ -146,7 +152,7 @@ func besideWide() exp.Sweep {
 	s := limitSweep("wide", "A job of 8000 maps behind the small ones",
 		limitArm("YARN", ""), limitArm("Dynamic", "dynamic"), limitArm("Dynamic, wave alone", "dynamic", "unit_tasks: 0"), limitArm("Pool", "pool"), least("256 MB for all"))
 	for i := range s.Arms {
-		s.Arms[i].Work = limitWork(small, 60, true)
+		s.Arms[i].Work = limitWork(small, true)
 	}
 	isWide := exp.IDs("wide")
 	isSmall := func(j *sim.JobResult) bool { return !isWide(j) }

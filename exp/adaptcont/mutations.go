@@ -53,7 +53,7 @@ func mutations(loses, feedback []string) []exp.Mutation {
 	// prepared has another policy in the place of Dynamic's, and nothing resized.
 	prepared := func(instead func(policy.Size) policy.Size) func(name, scheduler string) exp.Arm {
 		return func(name, scheduler string) exp.Arm {
-			a := arm(name, scheduler, "dynamic", "feedback: false")
+			a := dynamic(name, scheduler, "feedback: false")
 			a.Prepare = func(set *policy.Set) {
 				set.Size[heddle.AM], set.Control = instead(set.Size[heddle.AM]), nil
 			}
@@ -67,7 +67,7 @@ func mutations(loses, feedback []string) []exp.Mutation {
 		of("sizes drawn", loses, prepared(func(policy.Size) policy.Size { return drawn{} })),
 	}
 	if len(feedback) > 0 {
-		out = append(out, of("no feedback", feedback, func(name, s string) exp.Arm { return arm(name, s, "dynamic", "feedback: false") }))
+		out = append(out, of("no feedback", feedback, func(name, s string) exp.Arm { return dynamic(name, s, "feedback: false") }))
 	}
 	return out
 }

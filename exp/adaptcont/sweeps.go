@@ -22,20 +22,24 @@ func columns() []exp.Column {
 func sweeps() []exp.Sweep {
 	unit := exp.Sweep{Name: "unit-wave", Title: "Ω_min, the unit wave", Base: "FIFO, YARN", Columns: columns(), Plot: true}
 	for _, n := range []int{50, 75, 100, 150, 200, 250} {
-		unit.Arms = append(unit.Arms, arm(fmt.Sprintf("Ω_min = %d", n), "fifo", "dynamic", fmt.Sprintf("unit_wave: %d", n)))
+		unit.Arms = append(unit.Arms, dynamic(fmt.Sprintf("Ω_min = %d", n), "fifo", fmt.Sprintf("unit_wave: %d", n)))
 	}
 	threshold := exp.Sweep{Name: "threshold", Title: "How much a predefined master may differ", Base: "FIFO, YARN", Columns: columns(), Plot: true}
 	for _, n := range []int{0, 256, 384, 512, 1024} {
 		threshold.Arms = append(threshold.Arms, arm(fmt.Sprintf("threshold %d MB", n), "fifo", "pool", fmt.Sprintf("threshold: %d", n)))
 	}
-	ablation := exp.Sweep{Name: "ablation", Title: "Prediction and feedback left out", Base: "Capacity, YARN", Columns: columns(), Arms: []exp.Arm{
-		arm("prediction and feedback", "capacity", "dynamic"),
-		arm("… and running masters made smaller too", "capacity", "dynamic", "shrink: true"),
-		arm("no prediction", "capacity", "dynamic", "predict: false"),
-		arm("no feedback", "capacity", "dynamic", "feedback: false"),
-		arm("neither", "capacity", "dynamic", "predict: false", "feedback: false"),
+	return []exp.Sweep{unit, threshold, ablation()}
+}
+
+// ablation leaves prediction and feedback out, where shares grow and fall.
+func ablation() exp.Sweep {
+	return exp.Sweep{Name: "ablation", Title: "Prediction and feedback left out", Base: "Capacity, YARN", Columns: columns(), Arms: []exp.Arm{
+		dynamic("prediction and feedback", "capacity"),
+		arm("… which only enlarges running masters", "capacity", "dynamic"),
+		dynamic("no prediction", "capacity", "predict: false"),
+		dynamic("no feedback", "capacity", "feedback: false"),
+		dynamic("neither", "capacity", "predict: false", "feedback: false"),
 	}}
-	return []exp.Sweep{unit, threshold, ablation}
 }
 
 // oneSizes give all masters of a run the same, without looking at their jobs; in the paper's world, or in the whole one,
@@ -54,7 +58,7 @@ func oneSizes(whole bool) exp.Sweep {
 		for _, mib := range []int{256, 512, 768} {
 			s.Arms = append(s.Arms, oneSize(fmt.Sprintf("%s, %d MB", n[1], mib), n[0], mib))
 		}
-		s.Arms = append(s.Arms, arm(n[1]+", by the rule", n[0], "dynamic"))
+		s.Arms = append(s.Arms, dynamic(n[1]+", by the rule", n[0]))
 	}
 	for i := range s.Arms {
 		s.Arms[i].Work = setUp{sizes: mixed, whole: whole}.work()

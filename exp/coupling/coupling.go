@@ -22,7 +22,7 @@ var System = exp.System{
 	Name:  "coupling",
 	Title: "Coupling Scheduler",
 	What: "The Coupling Scheduler starts a job's reduces as its maps progress, not all as soon as it may, so that reduces do not hold slots while they wait. " +
-		"It weighs at random whether a map far from its data is worth starting; the place of a reduce by where map output lies, the paper's third mechanism, is off by default, for it wins in no mix (ablations).",
+		"It weighs at random whether a map far from its data is worth starting; the place of a reduce by where map output lies, the paper's third mechanism, is off by default, for it wins in no mix (ablations); single jobs are shown with it.",
 	Paper:       "J. Tan, X. Meng and L. Zhang, *Coupling Task Progress for MapReduce Resource-Aware Scheduling*.",
 	Headline:    "coupling-22-jobs",
 	SetUp:       decisions,
@@ -114,18 +114,19 @@ func both() []exp.Arm { return []exp.Arm{arm(fair, "slots"), arm(coupling, "coup
 
 // The changes that put one mechanism into the baseline, or the baseline's in its place.
 const (
-	lanes       = "lanes=[{kinds: [am, executor, other], order: fifo}, {kinds: [map], order: {slots: {kind: map}}, per_node: 4}, {kinds: [reduce], order: %s, per_node: 2}]"
+	lanes       = "lanes=[{kinds: [am, executor, other], order: fifo}, {kinds: [map], order: {slots: {kind: map}}, per_node: %d}, {kinds: [reduce], order: %s, per_node: 2}]"
 	slowStart   = "gate.reduce={slowstart: {completed: 0.05}}"
 	mismatch    = "gate.reduce=coupling.mismatch"
 	wait        = "place.reduce=coupling.wait"
 	each        = "place.reduce={coupling.wait: {each: true}}"
 	delay       = "place.map={delay: {node_wait: 15, rack_wait: 0}}"
+	patient     = "place.map={delay: {node_wait: 1e6, rack_wait: 0}}"
 	anywhere    = "place.map=any"
 	peek        = "place.map=coupling.peek"
 	peekOptions = "place.map={coupling.peek: {%s}}"
 )
 
-func order(name string) string { return fmt.Sprintf(lanes, name) }
+func order(name string) string { return fmt.Sprintf(lanes, slots, name) }
 
 // Slots with the fair order of reduces, and with that of Alg. 1.
 var sharing, lagging = order("{slots: {kind: reduce}}"), order("coupling.mismatch")

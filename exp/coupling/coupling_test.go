@@ -2,6 +2,7 @@ package coupling
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"heddle"
@@ -152,6 +153,16 @@ func TestMeasures(t *testing.T) {
 	if l := leastMapTime(r, 4*heddle.Second); math.Abs(l-(2*8+1*15)/3.0) > 1e-9 {
 		t.Errorf("maps take %v s at the least, want 10.33", l)
 	}
+	// The nodes do 4/15 + 4/8 maps a second. A job's two maps are done after 2.61 s, another's one 1.30 s after it came at 5 s.
+	if s := sharedJCT(r); math.Abs(s-1.957) > 1e-3 {
+		t.Errorf("maps end after %v s on average, want 1.957", s)
+	}
+	// Where it comes at 1 s, it shares the slots for 2.61 s, and the first job ends at 3.91 s.
+	r.Jobs[1].Submit = heddle.Time(heddle.Second)
+	if s := sharedJCT(r); math.Abs(s-3.261) > 1e-3 {
+		t.Errorf("with shared slots maps end after %v s on average, want 3.261", s)
+	}
+	r.Jobs[1].Submit = heddle.Time(5 * heddle.Second)
 	if l := longestJCT(r); l != 35 {
 		t.Errorf("the longest takes %v s, want 35", l)
 	}
@@ -202,4 +213,66 @@ func later(r *sim.Result, jobs int) *sim.Result {
 		r.Jobs[i].JCT += heddle.Second
 	}
 	return r
+}
+
+// The world that bounds iowait has no reduces and reads nothing over the network, whatever the node.
+func TestWithoutCosts(t *testing.T) {
+	w := exptest.Jobs(t, work(nodes{data: 8}, table4[7]), 1)
+	withoutCosts(1, w)
+	j := &w.Jobs[0]
+	if len(j.Maps) != 427 || len(j.Reduces) != 0 {
+		t.Fatalf("%d maps and %d reduces", len(j.Maps), len(j.Reduces))
+	}
+	for _, m := range j.Maps {
+		if len(m.Hosts) != 8 {
+			t.Fatalf("a split on %v", m.Hosts)
+		}
+	}
+}
+
+// swept runs an arm of an experiment's sweep and the arm that it is held against, for three seeds.
+func swept(t *testing.T, e exp.Experiment, base, name string, see func(base, x *sim.Result)) {
+	t.Helper()
+	var arms []exp.Arm
+	for _, n := range []string{base, name} {
+		a, err := e.Arm(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		arms = append(arms, *a)
+	}
+	e.Arms, e.Null, e.Metrics, e.Mutations, e.Sweeps, e.Plots = arms, nil, nil, nil, nil, nil
+	err := exp.Run([]*exp.Experiment{&e}, exp.Options{Seeds: []uint64{1, 2, 3}}, func(o *exp.Outcome) error {
+		for _, r := range o.All {
+			see(r.Arm(base), r.Arm(name))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What await fell by is no bound's matter: where maps wait for their nodes it falls as far as published.
+func TestAwaitCanFall(t *testing.T) {
+	swept(t, tenGreps(), fair, unhurried, func(base, x *sim.Result) {
+		if fell := exp.Reduction(base.Disks.Await, x.Disks.Await); fell < 0.8*13.6 {
+			t.Errorf("await falls by %v %%", fell)
+		}
+	})
+}
+
+// Twelve reduces that are spread evenly on seven nodes leave two nodes with one each.
+func TestSpreadEvenly(t *testing.T) {
+	swept(t, single(), "Sort1, "+fair, fair+spread, func(_, x *sim.Result) {
+		on := make([]int, len(x.Nodes))
+		for i := range x.Tasks {
+			if x.Tasks[i].Kind == heddle.Reduce && x.Tasks[i].Status == heddle.Success {
+				on[x.Tasks[i].Node]++
+			}
+		}
+		if slices.Sort(on); !slices.Equal(on, []int{1, 1, 2, 2, 2, 2, 2}) {
+			t.Errorf("reduces on nodes: %v", on)
+		}
+	})
 }

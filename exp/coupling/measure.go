@@ -67,12 +67,11 @@ func longestJCT(r *sim.Result) float64 {
 	return longest
 }
 
-// leastMapTime is the least mean time of a run's maps, in seconds, that the nodes can come to within a time on four slots each, if
-// a map takes on a node what the maps of the run take there on average.
-func leastMapTime(r *sim.Result, within heddle.Span) float64 {
-	const slots = 4
-	maps := 0
-	times := make([]float64, 0, len(r.Nodes))
+// slots are a node's for maps.
+const slots = 4
+
+// timesByNode is what a map takes on average on each node that ran any, in seconds, the shortest first, and how many maps there were.
+func timesByNode(r *sim.Result) (times []float64, maps int) {
 	for n := range r.Nodes {
 		sum, count := 0.0, 0
 		for i := range r.Tasks {
@@ -86,6 +85,13 @@ func leastMapTime(r *sim.Result, within heddle.Span) float64 {
 		}
 	}
 	slices.Sort(times)
+	return times, maps
+}
+
+// leastMapTime is the least mean time of a run's maps, in seconds, that the nodes can come to within a time on four slots each, if
+// a map takes on a node what the maps of the run take there on average.
+func leastMapTime(r *sim.Result, within heddle.Span) float64 {
+	times, maps := timesByNode(r)
 	left, total := float64(maps), 0.0
 	for _, t := range times {
 		here := min(left, slots*within.Seconds()/t)
@@ -93,6 +99,44 @@ func leastMapTime(r *sim.Result, within heddle.Span) float64 {
 		total += here * t
 	}
 	return total / (float64(maps) - left)
+}
+
+// sharedJCT is the mean time from submission to the last map of a run's jobs, in seconds, where no slot of any node is ever empty
+// and the jobs whose maps have not ended share all slots alike, if a map takes on a node what the maps of the run take there on
+// average. Where no job ever has a larger share than that, the mean is no smaller.
+func sharedJCT(r *sim.Result) float64 {
+	rate := 0.0 // maps a second
+	times, _ := timesByNode(r)
+	for _, t := range times {
+		rate += slots / t
+	}
+	left := make([]float64, len(r.Jobs)) // maps
+	for i := range r.Tasks {
+		if t := &r.Tasks[i]; t.Kind == heddle.Map && t.Status == heddle.Success {
+			left[t.Job]++
+		}
+	}
+	var here []int // jobs that have come and have not ended; they stand by submission
+	now, sum := 0.0, 0.0
+	for next := 0; next < len(left) || len(here) > 0; {
+		to, each := math.Inf(1), rate/float64(max(len(here), 1))
+		if next < len(left) {
+			to = r.Jobs[next].Submit.Seconds()
+		}
+		for _, i := range here {
+			to = min(to, now+left[i]/each)
+		}
+		for _, i := range here {
+			left[i] -= each * (to - now)
+		}
+		sum += float64(len(here)) * (to - now)
+		now = to
+		here = slices.DeleteFunc(here, func(i int) bool { return left[i] < 1e-9 })
+		for ; next < len(left) && r.Jobs[next].Submit.Seconds() <= now; next++ {
+			here = append(here, next)
+		}
+	}
+	return sum / float64(len(left))
 }
 
 // mostMapsFor is the number of running maps that the run spends the longest time at, of numbers above 0.

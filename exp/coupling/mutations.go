@@ -76,3 +76,16 @@ func turnPeek(set *policy.Set) {
 	p := set.Place[heddle.Map]
 	set.Place[heddle.Map] = turnedPlace{p, p.(policy.Listener)}
 }
+
+// An evenPlace refuses a node that runs more reduces than another does.
+type evenPlace struct{}
+
+// Judge implements [policy.Place].
+func (evenPlace) Judge(v policy.View, _ *policy.Ask, n *policy.Node, _ heddle.Locality) policy.Verdict {
+	for i := range v.NodeIDs() {
+		if o := v.Node(heddle.NodeID(i)); o != nil && o.Up() && o.Running(heddle.Reduce) < n.Running(heddle.Reduce) {
+			return policy.No(heddle.NotPicked)
+		}
+	}
+	return policy.Yes
+}

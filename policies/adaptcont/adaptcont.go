@@ -23,6 +23,7 @@ type Sizer struct {
 // master is what is remembered of an application's master.
 type master struct {
 	size  heddle.Resource // decided last; zero = never
+	most  int             // workers at once so far, as far as they were counted; counted with Shrink alone
 	named bool            // Woken named it, and size holds what it is to be
 }
 
@@ -85,6 +86,7 @@ func (s *Sizer) Hear(v policy.View, e policy.Effect) {
 	case policy.AppDone:
 		*s.master(e.App.ID()) = master{}
 	case policy.AppAdded, policy.AppRetried:
+		s.master(e.App.ID()).most = 0
 		s.pending, s.running = s.o.Feedback, s.o.Feedback
 		return // what Size has just found out still holds
 	default:
@@ -132,6 +134,7 @@ func (s *Sizer) Every() heddle.Span {
 // Run implements [policy.Control]: after a change of a constraint running masters are given what they
 // will need. A wish that the core does not carry out is repeated.
 func (s *Sizer) Run(v policy.View, p *policy.Plan) {
+	s.count(v)
 	if !s.running || s.containers == 0 {
 		return
 	}

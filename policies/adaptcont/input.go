@@ -81,9 +81,10 @@ func (s *Sizer) gather(v policy.View) (containers, users int) {
 				containers -= workers(a)
 				continue
 			}
+			left := undone(m, a.Finished(heddle.Map))
 			s.jobs = append(s.jobs, job{
 				app: a.ID(), priority: a.Priority(), at: a.Submitted(), tasks: m + int(a.Facts().Reduces),
-				left: undone(m, a.Finished(heddle.Map)), wave: workers(a), waits: a.Master() == nil && a.Waiting(heddle.AM) > 0,
+				left: left, wave: s.had(a, left), waits: a.Master() == nil && a.Waiting(heddle.AM) > 0,
 			})
 		}
 	}
@@ -103,4 +104,30 @@ func workers(a *policy.App) int {
 		n += a.Running(k)
 	}
 	return n
+}
+
+// had is how many containers a job's master looks after now, with so many maps left; or, where running masters are made
+// smaller, has looked after at once so far: what those needed it keeps. Maps that were granted beyond those left
+// are given back unused and do not count.
+func (s *Sizer) had(a *policy.App, left int) int {
+	if !s.o.Shrink {
+		return workers(a)
+	}
+	m := s.master(a.ID())
+	m.most = max(m.most, workers(a)-max(a.Running(heddle.Map)-left, 0))
+	return m.most
+}
+
+// count notes how many containers every job's master looks after.
+func (s *Sizer) count(v policy.View) {
+	if !s.o.Shrink {
+		return
+	}
+	for i := range v.Queues() {
+		if q := v.Queue(heddle.QueueID(i)); q.Leaf() {
+			for _, a := range q.Apps() {
+				s.had(a, undone(s.o.maps(a), a.Finished(heddle.Map)))
+			}
+		}
+	}
 }

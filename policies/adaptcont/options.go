@@ -35,8 +35,8 @@ type Options struct {
 
 	// Feedback decides again when a constraint changes: nodes come or go, jobs come or end.
 	Feedback bool `yaml:"feedback"`
-	// Shrink has feedback make running masters smaller too. Their memory is a Java heap, which does not
-	// give back what it once took; so the default is no.
+	// Shrink has feedback make running masters smaller too, where a wave that was planned for will not come; never below what
+	// the largest wave so far needs. Their memory is a Java heap that is as large as it was started; so the default is no.
 	Shrink bool    `yaml:"shrink"`
 	Every  float64 `yaml:"every"` // seconds between looks at running masters; 1
 
