@@ -33,7 +33,7 @@ type Options struct {
 // ErrStopped says that Options.Stop ended it.
 var ErrStopped = fmt.Errorf("stopped before the end")
 
-// effects are what can be switched off, by the names scenarios use; memory_kill is off as it is.
+// effects are what can be switched off, by the names scenarios use; memory_kill and page_cache are off as they are.
 var effects = []struct {
 	name string
 	off  func(e *world.Effects)

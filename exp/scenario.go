@@ -23,7 +23,7 @@ func Nodes(s *scenario.Scenario) []world.NodeSpec {
 		}
 		g := &s.Cluster[n.Group]
 		nodes = append(nodes, world.NodeSpec{
-			Name: n.Name, Rack: rack, Total: g.Size, Cores: g.Cores, DiskBps: g.Disk, NICBps: g.NIC, Speed: g.Speed,
+			Name: n.Name, Rack: rack, Total: g.Size, Cores: g.Cores, Memory: g.RAM, DiskBps: g.Disk, Seek: g.Seek, Run: float64(g.Run), NICBps: g.NIC, Speed: g.Speed,
 		})
 	}
 	return nodes

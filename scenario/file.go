@@ -32,7 +32,10 @@ type (
 		Memory   memory `yaml:"memory"`
 		Vcores   whole  `yaml:"vcores"`
 		Cores    number `yaml:"cores"`
+		RAM      memory `yaml:"ram"`
 		Disk     rate   `yaml:"disk_mb_s"`
+		Seek     span   `yaml:"disk_seek"`
+		Run      size   `yaml:"disk_run"`
 		NIC      rate   `yaml:"nic_mb_s"`
 		Speed    number `yaml:"speed"`
 		Rack     text   `yaml:"rack"`
@@ -174,6 +177,7 @@ type (
 		LaunchDelay flag `yaml:"launch_delay"`
 		SlowNodes   flag `yaml:"slow_nodes"`
 		MemoryKill  flag `yaml:"memory_kill"`
+		PageCache   flag `yaml:"page_cache"`
 	}
 
 	// rawProfile is handed on unread.

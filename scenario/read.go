@@ -205,7 +205,7 @@ func (s *Scenario) cluster(raw *rawScenario) error {
 func (r *rawNodes) group() (g NodeGroup, err error) {
 	g = NodeGroup{
 		Name: r.Name.value, Count: r.Count.or(1), Size: heddle.Of(r.Memory.mib, int64(r.Vcores.value)*1000),
-		Cores: r.Cores.value, Disk: r.Disk.bps, NIC: r.NIC.bps, Speed: r.Speed.value,
+		Cores: r.Cores.value, RAM: r.RAM.mib, Disk: r.Disk.bps, Seek: r.Seek.value, Run: r.Run.bytes, NIC: r.NIC.bps, Speed: r.Speed.value,
 	}
 	switch {
 	case g.Count == 0:
@@ -216,6 +216,8 @@ func (r *rawNodes) group() (g NodeGroup, err error) {
 		return g, r.errorf("a group of nodes states no vcores: wanted vcores: 8 or the like")
 	case r.Cores.set && g.Cores == 0:
 		return g, r.Cores.errorf("0: wanted the number of physical cores")
+	case r.RAM.set && g.RAM < g.Size[heddle.Memory]:
+		return g, r.RAM.errorf("%d MiB: wanted at least the memory that the node offers, %d MiB", g.RAM, g.Size[heddle.Memory])
 	case r.Speed.set && g.Speed == 0:
 		return g, r.Speed.errorf("0: wanted a speed above 0; 1 is the reference core's")
 	case r.Rack.value != "" && len(r.Racks) > 0:
@@ -238,6 +240,6 @@ func (r *rawEffects) effects() Effects {
 	on := func(f flag) bool { return !f.set || f.value }
 	return Effects{
 		Locality: on(r.Locality), Contention: on(r.Contention), Skew: on(r.Skew), Noise: on(r.Noise), Memory: on(r.Memory),
-		LaunchDelay: on(r.LaunchDelay), SlowNodes: on(r.SlowNodes), MemoryKill: r.MemoryKill.value,
+		LaunchDelay: on(r.LaunchDelay), SlowNodes: on(r.SlowNodes), MemoryKill: r.MemoryKill.value, PageCache: r.PageCache.value,
 	}
 }

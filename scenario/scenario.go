@@ -45,7 +45,10 @@ type NodeGroup struct {
 	Count int
 	Size  heddle.Resource // what each offers
 	Cores float64         // physical; 0 = one per vcore offered
+	RAM   int64           // MiB of the machine
 	Disk  float64         // bytes/s of sequential transfer
+	Seek  heddle.Span     // one move of the disk's heads
+	Run   int64           // bytes that the disk serves of one stream before the next
 	NIC   float64         // bytes/s on the wire, each way
 	Speed float64         // of a core against the reference core
 	Racks []string        // dealt to its nodes in turn
@@ -71,6 +74,7 @@ type Effects struct {
 	LaunchDelay bool // processes take time to start
 	SlowNodes   bool // node speeds vary around their specification
 	MemoryKill  bool // a task that demands more than it was told is killed; off unless switched on
+	PageCache   bool // memory that nobody holds keeps what was read and written last; off unless switched on
 }
 
 // Replays reports whether the scenario is a trace and nothing else: no jobs of its own, no faults, no effects.

@@ -53,12 +53,12 @@ cluster:
   racks: 2
   uplink_mb_s: 10Gb/s
   nodes:
-    - {count: 3, memory: 16GiB, vcores: 8, disk_mb_s: 150, nic_mb_s: 1Gb/s, speed: 1.5}
+    - {count: 3, memory: 16GiB, ram: 20GiB, vcores: 8, disk_mb_s: 150, disk_seek: 5ms, disk_run: 128KiB, nic_mb_s: 1Gb/s, speed: 1.5}
     - {name: big, memory: 65536, vcores: 32, cores: 16, rack: special}
     - {count: 2, memory: 1GiB, vcores: 1, racks: [/a, b]}
     - {count: 2, memory: 1GiB, vcores: 1}
 workload: {jobs: [{maps: 1}]}
-effects: {skew: false, memory_kill: true}
+effects: {skew: false, memory_kill: true, page_cache: true}
 profile:
   name: fair
   place: {map: delay}
@@ -67,7 +67,7 @@ profile:
 		t.Errorf("%+v", s)
 	}
 	want := []NodeGroup{
-		{Count: 3, Size: heddle.Of(16384, 8000), Disk: 150e6, NIC: 125e6, Speed: 1.5, Racks: []string{"/rack0", "/rack1"}},
+		{Count: 3, Size: heddle.Of(16384, 8000), RAM: 20480, Disk: 150e6, Seek: 5 * heddle.Millisecond, Run: 128 << 10, NIC: 125e6, Speed: 1.5, Racks: []string{"/rack0", "/rack1"}},
 		{Name: "big", Count: 1, Size: heddle.Of(65536, 32000), Cores: 16, Racks: []string{"/special"}},
 		{Count: 2, Size: heddle.Of(1024, 1000), Racks: []string{"/a", "/b"}},
 		{Count: 2, Size: heddle.Of(1024, 1000), Racks: []string{"/rack1", "/rack0"}},
@@ -82,7 +82,7 @@ profile:
 	if got := strings.Join(nodes, " "); got != "n1/rack0 n2/rack1 n3/rack0 n4/special n5/a n6/b n7/rack1 n8/rack0" {
 		t.Errorf("nodes %s", got)
 	}
-	if s.Effects != (Effects{Locality: true, Contention: true, Noise: true, Memory: true, LaunchDelay: true, SlowNodes: true, MemoryKill: true}) {
+	if s.Effects != (Effects{Locality: true, Contention: true, Noise: true, Memory: true, LaunchDelay: true, SlowNodes: true, MemoryKill: true, PageCache: true}) {
 		t.Errorf("effects %+v", s.Effects)
 	}
 	if got := fmt.Sprint(s.Profile); got != "map[name:fair place:map[map:delay]]" {
@@ -167,6 +167,7 @@ func TestErrors(t *testing.T) {
 		{"cluster: {nodes: [{vcores: 8}]}\nworkload: {jobs: [{maps: 1}]}\n", "states no memory"},
 		{"cluster: {nodes: [{memory: 8GiB, vcores: 1, nic_mb_s: 0}]}\nworkload: {jobs: [{maps: 1}]}\n", "1:55: \"0\": wanted MB/s above 0"},
 		{"cluster: {nodes: [{memory: 8GiB, vcores: 1, rack: a, racks: [b]}]}\nworkload: {jobs: [{maps: 1}]}\n", "rack beside racks"},
+		{"cluster: {nodes: [{memory: 8GiB, vcores: 1, ram: 4GiB}]}\nworkload: {jobs: [{maps: 1}]}\n", "wanted at least the memory that the node offers, 8192 MiB"},
 		{"cluster: {nodes: [{memory: 8GiB, vcores: 1, name: a}, {memory: 8GiB, vcores: 1, name: a}]}\nworkload: {jobs: [{maps: 1}]}\n", "two groups have this name"},
 		{"cluster: {nodes: [{count: 1048576, memory: 8GiB, vcores: 1}, {memory: 8GiB, vcores: 1}]}\nworkload: {jobs: [{maps: 1}]}\n", "more than 1048576 nodes"},
 		{nodes4 + "workload: {jobs: [{maps: 1}]}\nworld: flat\n", "3:8: \"flat\": wanted full or given"},

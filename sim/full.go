@@ -88,6 +88,7 @@ func (f *full) progress(now heddle.Time, c *container) (heddle.Phase, float64) {
 func (f *full) usage(now heddle.Time, c *container) (int64, int64) { return f.w.Usage(now, c.id) }
 func (f *full) cpuUsed(now heddle.Time) float64                    { return f.w.CPUUsed(now) }
 func (f *full) memoryUsed(now heddle.Time) float64                 { return f.w.MemoryUsed(now) }
+func (f *full) memoryFilled(now heddle.Time) float64               { return f.w.MemoryFilled(now) }
 
 func (f *full) consumed(now heddle.Time, c *container) (float64, int64) {
 	return f.w.Consumed(now, c.id)

@@ -220,6 +220,9 @@ func (g *given) disks(heddle.Time) world.DiskStats { return world.DiskStats{} }
 // memoryUsed takes containers to use what they hold.
 func (g *given) memoryUsed(heddle.Time) float64 { return g.s.m.memory }
 
+// memoryFilled is nothing: the given world has neither a system nor files.
+func (g *given) memoryFilled(heddle.Time) float64 { return 0 }
+
 func (g *given) cpuUsed(now heddle.Time) float64 {
 	g.account(now, 0)
 	return g.cpu

@@ -23,13 +23,15 @@ type measure struct {
 	emit    func(name string, value float64)
 }
 
-// A mark is a time, and the memory held until then, and used, in MiB·s.
+// A mark is a time, and the memory held until then, and used, in MiB·s, and filled, in seconds of all.
 type mark struct {
-	at           heddle.Time
-	memory, used float64
+	at                   heddle.Time
+	memory, used, filled float64
 }
 
-func (s *Sim) mark() mark { return mark{s.now, s.m.memory, s.phys.memoryUsed(s.now)} }
+func (s *Sim) mark() mark {
+	return mark{s.now, s.m.memory, s.phys.memoryUsed(s.now), s.phys.memoryFilled(s.now)}
+}
 
 func (m *measure) running(k heddle.Kind, by int32) { m.run[k] += by }
 
@@ -208,6 +210,7 @@ func (s *Sim) finish() *Result {
 		r.CPUUsed = s.phys.cpuUsed(s.now) / (s.m.cores * span)
 		r.MemoryHeld = last.memory / (memory * span)
 		r.MemoryUsed = last.used / (memory * span)
+		r.MemoryFilled = last.filled / span
 	}
 	s.m.series.until(last.at, s.m.step)
 	r.Series = s.m.series

@@ -56,6 +56,8 @@ type physics interface {
 	cpuUsed(now heddle.Time) float64
 	// memoryUsed is the memory that processes held so far, in MiB·s.
 	memoryUsed(now heddle.Time) float64
+	// memoryFilled is for how many seconds so far all memory of the nodes would have been in use, as sar counts it.
+	memoryFilled(now heddle.Time) float64
 }
 
 // ended is a piece of work that ended, or a container that failed.

@@ -17,6 +17,7 @@ type Result struct {
 	CPUUsed        float64     // fraction of the cluster's processor time until Makespan that was used by tasks
 	MemoryHeld     float64     // fraction of its memory until Makespan that was held by containers
 	MemoryUsed     float64     // fraction of it that processes had in use, whatever their containers hold
+	MemoryFilled   float64     // fraction of the machines' memory that system, processes and page cache had, as sar counts it; 0 in the given world
 	MeanJCTBound   heddle.Span // lower bound on the mean JCT, the same for every profile
 	MakespanBound  heddle.Span
 	BoundName      string // which bound was binding

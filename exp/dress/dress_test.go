@@ -108,3 +108,19 @@ func TestFourJobs(t *testing.T) {
 		t.Errorf("the best order ends after %d s, want 31", end)
 	}
 }
+
+// The large job that pays most is the last of those that fill the cluster: the small ones that come next have its room.
+func TestWhoPays(t *testing.T) {
+	e := spark()
+	for seed := uint64(1); seed <= 6; seed++ {
+		r := exptest.Run(t, &e, seed, false)
+		paid := func(i int) float64 {
+			return -exp.Reduction(jct(&r.Arm("capacity").Jobs[i]), jct(&r.Arm("dress").Jobs[i]))
+		}
+		for i := range jobs {
+			if i != firstJobs-1 && large(&r.Arm("dress").Jobs[i]) && paid(i) > paid(firstJobs-1) {
+				t.Errorf("seed %d: job %d pays %.0f %%, job %d %.0f %%", seed, i+1, paid(i), firstJobs, paid(firstJobs-1))
+			}
+		}
+	}
+}

@@ -41,8 +41,15 @@ func rate(sum func([]float64) float64, of func(*sim.JobResult) float64, pick exp
 
 // worst is the largest increase of a chosen job's JCT.
 func worst(pick exp.Pick) func(exp.Runs) float64 {
-	least := rate(slices.Min[[]float64], jct, pick)
-	return func(r exp.Runs) float64 { return -least(r) }
+	return rate(worstOf, jct, pick)
+}
+
+// worstOf is the largest increase among reductions.
+func worstOf(reductions []float64) float64 {
+	if len(reductions) == 0 {
+		return math.NaN()
+	}
+	return -slices.Min(reductions)
 }
 
 // side returns the reductions of the jobs with a shorter JCT (sign 1), or the increases of the others

@@ -16,6 +16,8 @@ func sweep(name, title string, arms ...exp.Arm) exp.Sweep {
 	return exp.Sweep{Name: name, Title: title, Base: "capacity", Arms: arms, Columns: []exp.Column{
 		{Name: "JCT of small jobs, mean reduction", Unit: "%", Of: func(base, x *sim.Result) float64 { return exp.Mean(rates(base, x, jct, Small)) }},
 		{Name: "JCT of large jobs, mean increase", Unit: "%", Of: func(base, x *sim.Result) float64 { return -exp.Mean(rates(base, x, jct, large)) }},
+		{Name: "worst increase", Unit: "%", Of: func(base, x *sim.Result) float64 { return worstOf(rates(base, x, jct, large)) }},
+		exp.Reductions("mean wait, reduction", all(exp.Mean, wait)),
 		exp.Reductions("mean JCT, reduction", exp.JCTs(nil)),
 		exp.Increases("makespan, increase", exp.Makespan),
 	}}
@@ -23,7 +25,7 @@ func sweep(name, title string, arms ...exp.Arm) exp.Sweep {
 
 // over is a sweep over one option, or a few options together, in the paper's symbols.
 func over(name, title string, options ...string) exp.Sweep {
-	symbols := strings.NewReplacer("theta: ", "θ = ", "delta_min: ", "δ_min = ", "delta_max: ", "δ_max = ", "delta: ", "δ = ", "adjust: false", "fixed", "[", "", "]", "")
+	symbols := strings.NewReplacer("theta: ", "θ = ", "delta_min: ", "δ_min = ", "delta_max: ", "δ_max = ", "delta: ", "δ = ", "adjust: false", "fixed", "patience: -1", "none", "patience: ", "", "[", "", "]", "")
 	s := sweep(name, title)
 	for _, o := range options {
 		s.Arms = append(s.Arms, arm(symbols.Replace(o), o))
@@ -69,6 +71,11 @@ func sweeps() []exp.Sweep {
 		plotted(over("fixed", "the reserve ratio, never adjusted", "delta: 0.05, adjust: false", "delta: 0.10, adjust: false", "delta: 0.20, adjust: false", "delta: 0.30, adjust: false", "delta: 0.40, adjust: false")),
 		plotted(over("interval", "seconds between adjustments", "interval: 0.2", "interval: 1", "interval: 5", "interval: 10")),
 	}
+}
+
+// patience is the sweep over the bound on waiting, which is not the paper's.
+func patience() exp.Sweep {
+	return over("patience", "seconds after which a large job waits for no other", "patience: -1", "patience: 30", "patience: 100", "patience: 150", "patience: 300", "patience: 600")
 }
 
 // A liar tells what applications demand otherwise than their facts do, before anybody else hears of them.

@@ -2,6 +2,7 @@ package dress
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -34,13 +35,19 @@ const (
 	leastLarge, mostLarge = 11, 28
 )
 
-// What Capacity's published figures determine; System.SetUp says which by which.
+// What Capacity's published figures determine; System.SetUp says which by which. Times are seconds.
 const (
-	startUp              = 26  // s, of a Spark job's master
-	sparkTime            = 265 // s of an executor's work, on a node that is not busy
-	leastMaps, mostMaps  = 80, 240
+	startUp              = 26       // of a Spark job's master
+	shortest, longest    = 20, 420  // of an executor's work, on a node that is not busy
+	soonest, latest      = 335, 345 // when the first of the first six Spark jobs ends
+	firstJobs            = 6        // they begin at once
+	leastMaps, mostMaps  = 90, 270
 	programs, sparkShare = 15, 5 // of the paper's list, where frameworks are mixed: ten run on MapReduce, five on Spark
 )
+
+// mostInput is the most that an executor reads, in MiB: what HiBench's "huge" K-means, 20 GB, is for twenty executors. A job
+// that works longer makes more passes over it.
+const mostInput = 1024
 
 // A mix says which jobs one of DRESS's experiments draws.
 type mix struct {
@@ -49,23 +56,36 @@ type mix struct {
 	mapReduce, spark bool
 }
 
-const jobs = 20
+const (
+	jobs   = 20
+	gap    = 5  // s, between submissions
+	inIdle = 35 // s, that a Spark job waits in an idle cluster
+)
 
 // A program is one of HiBench's on Spark, with what an executor takes for it on the reference core, in seconds per MiB of
-// input: the first pass, and the passes over the cached data. Programs the world has no figures of get the mean
+// input: the first pass, and each pass over the cached data. Programs the world has no figures of get the mean
 // of those it has.
 type program struct {
-	name       string
-	iterations int // HiBench's default
-	cost       float64
+	name        string
+	iterations  int // HiBench's default
+	first, pass float64
 }
 
 var sparkPrograms = []program{
-	{"kmeans", 5, 0.0262 + 4*0.0041},
-	{"logistic", 10, 0.133 + 9*0.0141},
-	{"bayes", 2, 0.133 + 0.0141},
-	{"pagerank", 3, 0.344 + 2*0.0516},
-	{"nweight", 3, 0.133 + 2*0.0141},
+	{"kmeans", 5, 0.0262, 0.0041},
+	{"logistic", 10, 0.133, 0.0141},
+	{"bayes", 2, 0.133, 0.0141},
+	{"pagerank", 3, 0.344, 0.0516},
+	{"nweight", 3, 0.133, 0.0141},
+}
+
+// input returns how many MiB an executor reads, and how many passes there are, for so many seconds of the reference core.
+func (p *program) input(work float64) (mib float64, iterations int) {
+	iterations = p.iterations
+	if most := p.first + float64(iterations-1)*p.pass; work > mostInput*most {
+		iterations = 1 + int(math.Round((work/mostInput-p.first)/p.pass))
+	}
+	return work / (p.first + float64(iterations-1)*p.pass), iterations
 }
 
 // mapReducePrograms are HiBench's on MapReduce. What the world knows of PageRank it knows of Spark's.
@@ -88,14 +108,15 @@ func (m mix) work(seed uint64) (string, error) {
 		isSmall[id-1] = true
 	}
 	containers := m.containers(rng, isSmall)
+	lengths := m.lengths(rng)
 	for i := range jobs {
 		size := "large"
 		if isSmall[i] {
 			size = "small"
 		}
-		fmt.Fprintf(&b, "    - {id: %s-%02d, submit: %ds, ", size, i+1, 5*i)
+		fmt.Fprintf(&b, "    - {id: %s-%02d, submit: %ds, ", size, i+1, gap*i)
 		if m.spark && (!m.mapReduce || rng.IntN(programs) < sparkShare) {
-			sparkJob(&b, rng, containers[i])
+			sparkJob(&b, rng, containers[i], lengths[i])
 		} else {
 			mapReduceJob(&b, rng, containers[i], isSmall[i])
 		}
@@ -114,7 +135,7 @@ func (m mix) containers(rng *rand.Rand, isSmall []bool) []int {
 			if isSmall[i] {
 				out[i] = leastSmall + rng.IntN(mostSmall-leastSmall+1)
 			}
-			if i < 6 {
+			if i < firstJobs {
 				first += out[i]
 			}
 		}
@@ -124,14 +145,38 @@ func (m mix) containers(rng *rand.Rand, isSmall []bool) []int {
 	}
 }
 
-func sparkJob(b *strings.Builder, rng *rand.Rand, executors int) {
-	p := sparkPrograms[rng.IntN(len(sparkPrograms))]
+// lengths draws how many seconds each executor of a job works. With Spark alone those of the first six are drawn again until
+// the first of them ends when the seventh begins: by V-B1 it waits 304.7 s, and so until 334.7 s.
+func (m mix) lengths(rng *rand.Rand) []int {
+	draw := func() int { return shortest + rng.IntN(longest-shortest+1) }
+	out := make([]int, jobs)
+	if !m.spark {
+		return out
+	}
+	for i := range out {
+		out[i] = draw()
+	}
+	for first := 0; !m.mapReduce && (first < soonest || first > latest); {
+		first = latest + 1
+		for i := range firstJobs {
+			out[i] = draw()
+			if first = min(first, gap*i+inIdle+out[i]); first < soonest {
+				break
+			}
+		}
+	}
+	return out
+}
+
+func sparkJob(b *strings.Builder, rng *rand.Rand, executors, seconds int) {
+	p := &sparkPrograms[rng.IntN(len(sparkPrograms))]
 	name := p.name
 	if _, known := workload.Program(name); !known {
 		name = workload.OtherProgram
 	}
+	input, iterations := p.input(float64(seconds) * speed)
 	fmt.Fprintf(b, "framework: spark, program: %s, start_up: %ds, input: %dMiB, maps: %d, output: 0, spark: {client: true, executors: %d, executor: {memory: %dGiB, vcores: 1}, iterations: %d, cache: true}}\n",
-		name, startUp, int(sparkTime*speed/p.cost*float64(executors)), 3*executors, executors, container, p.iterations)
+		name, startUp, int(input*float64(executors)), 3*executors, executors, container, iterations)
 }
 
 // mapReduceJob writes a job of one reduce for five maps, as in Fig. 2.

@@ -145,7 +145,7 @@ func (x *rival) table(name, title, base string, arms ...exp.Arm) exp.Sweep {
 }
 
 // asBefore are the options of dress that the profile has beside those that it chooses.
-const asBefore = "serve: order, prompt: false, few: 0, release: true"
+const asBefore = "serve: order, prompt: false, few: 0, release: true, patience: 300"
 
 // without leaves each mechanism of heddle out.
 func (x *rival) without(ours exp.Arm) exp.Sweep {

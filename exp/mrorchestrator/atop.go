@@ -111,7 +111,7 @@ func onNGM() exp.Experiment {
 		method: "NGM is the capacity scheduler of Hadoop 0.23, which counts memory alone, with its default containers of 1 GiB. ",
 		sizes:  slices.Concat(small("capacity", 512, 1000), small("capacity", 312, 1000)),
 		mean:   16.6, largest: 23.1, cpu: 19.2, memory: 13.1,
-		why: "Three tasks share two processors, and a schedule that knows which job ends soonest, or has more and smaller tasks beside that, gains more (the bound); neither is among the rules. " + whyAtop,
+		why: "Three tasks share two processors, and a schedule that knows which job ends soonest, with more and smaller tasks beside that, gains more (the bound); neither is among the rules. " + whyAtop,
 	}
 	return m.experiment()
 }
@@ -126,7 +126,7 @@ func against() exp.Experiment {
 		return func(r exp.Runs) float64 { return of(r) - gain(than)(r) }
 	}
 	mine, best := gain("MROrchestrator"), bestTogether(ours, "slots", exp.Mean)
-	why := "What sets the three apart here is how many tasks run at once on a node of two cores, ten, two or three, and whether they have the memory they want; MROrchestrator changes next to nothing of it."
+	why := "What sets the three apart here is how many tasks run at once on a node of two cores, ten, two or three, and whether they have the memory they want; MROrchestrator changes little of it."
 	return exp.Experiment{
 		System: "mrorchestrator", Name: "mrorchestrator-against",
 		Title:  "MROrchestrator, Mesos and NGM, each against slots under the fair scheduler",

@@ -42,14 +42,19 @@ func mutated(a exp.Arm, weight func(decided, size int64) int64) exp.Arm {
 	return a
 }
 
-// mutations are the mistakes that REGRESSION with both resources is tried with on the native cluster, and the figures
-// that it must lose by each.
+// mutations are the mistakes that both estimators are tried with on the native cluster, with control of both resources, and the
+// figures that must be lost by each.
 func mutations(loses ...string) []exp.Mutation {
-	const arm = "REGRESSION CPU+Memory"
-	regression := native(arm, orchestrate("regression", "mode: both"))
+	both := func(weight func(decided, size int64) int64) []exp.Arm {
+		var arms []exp.Arm
+		for _, est := range estimators {
+			arms = append(arms, mutated(native(est[0]+" CPU+Memory", orchestrate(est[1], "mode: both")), weight))
+		}
+		return arms
+	}
 	return []exp.Mutation{
-		{Name: "rule off: every task keeps the weight of its size", Arms: []exp.Arm{mutated(regression, func(_, size int64) int64 { return size })}, Loses: loses},
-		{Name: "sign turned: less to whom more is due", Arms: []exp.Arm{mutated(regression, func(decided, size int64) int64 { return size * size / decided })}, Loses: loses},
-		{Name: "constant estimate: all get twice their size", Arms: []exp.Arm{mutated(regression, func(_, size int64) int64 { return 2 * size })}, Loses: loses},
+		{Name: "rule off: every task keeps the weight of its size", Arms: both(func(_, size int64) int64 { return size }), Loses: loses},
+		{Name: "sign turned: less to whom more is due", Arms: both(func(decided, size int64) int64 { return size * size / decided }), Loses: loses},
+		{Name: "constant estimate: all get twice their size", Arms: both(func(_, size int64) int64 { return 2 * size }), Loses: loses},
 	}
 }

@@ -14,7 +14,7 @@ import (
 // few seconds, by what no mechanism could know, or by chance.
 type divider struct {
 	every  heddle.Span
-	weight func(x *policy.Container, rest float64) float64 // times the container's size; rest is how long it still takes, in seconds
+	weight func(x *policy.Container) float64 // times the container's size
 }
 
 // Every implements [policy.Control].
@@ -29,11 +29,7 @@ func (d *divider) Run(v policy.View, p *policy.Plan) {
 		}
 		node.Each(func(x *policy.Container) bool {
 			if x.Kind() == heddle.Map || x.Kind() == heddle.Reduce {
-				rest, size := 1.0, float64(x.Told()[heddle.CPU])
-				if _, part := x.Progress(); part > 0.01 {
-					rest = (1 - part) / part * v.Now().Since(x.Started()).Seconds()
-				}
-				p.Weigh(x.ID(), int64(max(1, size*d.weight(x, max(rest, 1)))))
+				p.Weigh(x.ID(), int64(max(1, float64(x.Told()[heddle.CPU])*d.weight(x))))
 			}
 			return true
 		})
@@ -44,7 +40,7 @@ func (d *divider) Run(v policy.View, p *policy.Plan) {
 func divided(a exp.Arm, made func() *divider) exp.Arm {
 	a.Prepare = func(set *policy.Set) {
 		set.Control = append(set.Control, made())
-		set.Feeds = set.Feeds.And(policy.Feeds{Progress: 5 * heddle.Second, Starts: true})
+		set.Feeds = set.Feeds.And(policy.Feeds{Starts: true}) // from the agents that set weights
 	}
 	return a
 }
@@ -53,7 +49,7 @@ func divided(a exp.Arm, made func() *divider) exp.Arm {
 // the weight of its size.
 func byChance() *divider {
 	r := rand.New(rand.NewPCG(1, 2))
-	return &divider{every: 20 * heddle.Second, weight: func(*policy.Container, float64) float64 {
+	return &divider{every: 20 * heddle.Second, weight: func(*policy.Container) float64 {
 		return math.Exp2(float64(r.IntN(3) - 1))
 	}}
 }
@@ -71,23 +67,21 @@ func null(arm func(name, control string) exp.Arm, names ...string) []exp.Arm {
 }
 
 // soonest lists the programs in the order in which their jobs end without control, when they run together.
-var soonest = []string{"grep", "kmeans", "pi", "sort", "other", "wordcount"}
+var soonest = []string{"grep", "pi", "sort", "other", "wordcount", "kmeans"}
 
 // A clairvoyant is a schedule that knows what no mechanism can.
 type clairvoyant struct {
 	name   string
-	weight func(x *policy.Container, rest float64) float64
+	weight func(x *policy.Container) float64
 }
 
 // clairvoyants are the schedules that bounds are computed by. Weights ten to one from job to job leave hardly
 // anything to the later ones.
 var clairvoyants = []clairvoyant{
-	{"soonest job first", func(x *policy.Container, _ float64) float64 {
+	{"soonest job first", func(x *policy.Container) float64 {
 		return math.Pow(10, float64(len(soonest)-1-slices.Index(soonest, x.App().Facts().Name)))
 	}},
-	{"longest task first", func(_ *policy.Container, rest float64) float64 { return rest }},
-	{"shortest task first", func(_ *policy.Container, rest float64) float64 { return 1000 / rest }},
-	{"reduces first", func(x *policy.Container, _ float64) float64 {
+	{"reduces first", func(x *policy.Container) float64 {
 		if x.Kind() == heddle.Reduce {
 			return 10
 		}
@@ -118,3 +112,19 @@ func names(arms []exp.Arm) []string {
 	}
 	return list
 }
+
+// ideal is an arm in a world that gives every task what moving processors and memory between tasks could give at most: a processor of its
+// own, and so much memory in a machine that all of a real one is left for files, whatever tasks hold. A heap is what it is.
+func ideal(a exp.Arm, ram string, w exp.Work) exp.Arm {
+	a.Name, a.Work = idealName, with(w, "ram: 4GiB", "ram: "+ram+", cores: 16")
+	return a
+}
+
+const idealName = "all memory for files, a processor for each task"
+
+// What a machine needs for that: 3.5 GiB and what its tasks hold at most, with an eighth for the system.
+const (
+	idealNative  = "7GiB"    // ten heaps of 250 MiB
+	idealVirtual = "5648MiB" // a map of 289 MiB and the largest reduce, of 1057
+	idealAtop    = "7680MiB" // three containers of 1 GiB
+)

@@ -2,7 +2,6 @@ package mrorchestrator
 
 import (
 	"fmt"
-	"strings"
 
 	"heddle/exp"
 	"heddle/sim"
@@ -17,7 +16,7 @@ func columns() []exp.Column {
 		}},
 		exp.Figures("mean JCT", "s", exp.JCTs(nil)),
 		exp.Figures("CPU used", "%", func(x *sim.Result) float64 { return 100 * x.CPUUsed }),
-		exp.Figures("memory used", "%", func(x *sim.Result) float64 { return 100 * x.MemoryUsed }),
+		exp.Figures("memory in use", "%", func(x *sim.Result) float64 { return 100 * memoryUsed(x) }),
 	}
 }
 
@@ -67,17 +66,34 @@ func slotCounts() exp.Sweep {
 	return s
 }
 
-// speeds varies the speed of a core, each with its own baseline.
-func speeds(base string, arm func(name, control string) exp.Arm) exp.Sweep {
-	s := exp.Sweep{Name: "speed", Title: "Speed of a core, without and with MROrchestrator", Base: base, Columns: columns()[1:]}
-	for _, other := range []string{speed, "0.05", "0.1"} {
-		for _, a := range []exp.Arm{arm(other, ""), arm(other+", MROrchestrator", orchestrate("regression", ""))} {
-			a.Work = func(seed uint64) (string, error) {
-				text, err := work(workers, suite)(seed)
-				return strings.Replace(text, "speed: "+speed, "speed: "+other, 1), err
-			}
+// speeds varies the speed of a core, and with it what a disk serves of one stream so that the six jobs take 70 min
+// without control; each with its own baseline.
+func speeds() exp.Sweep {
+	s := exp.Sweep{Name: "speed", Title: "Speed of a core, and runs of the disk with which the six take 70 min", Base: "slots", Columns: columns()[1:]}
+	for _, other := range [][2]string{{speed, run}, {"0.1", "36KB"}, {"0.2", "36KB"}} {
+		name := other[0] + ", " + other[1]
+		for _, a := range []exp.Arm{native(name, ""), native(name+", MROrchestrator", orchestrate("regression", "")), first(name+", soonest job first", native("", ""))} {
+			a.Work = with(work(workers, suite), "speed: "+speed, "speed: "+other[0], "disk_run: "+run, "disk_run: "+other[1])
 			s.Arms = append(s.Arms, a)
 		}
+	}
+	return s
+}
+
+// worlds shows what memory and processors leave to be gained: without a page cache, and with more of either than any
+// control could give.
+func worlds() exp.Sweep {
+	s := exp.Sweep{Name: "worlds", Title: "What the page cache is worth, and what there is to be gained from memory and from processors", Base: "slots", Columns: columns()}
+	for _, x := range []struct{ name, from, to string }{
+		{"slots", "", ""},
+		{"no page cache", "page_cache: true", "page_cache: false"},
+		{"all memory for files", "ram: 4GiB", "ram: " + idealNative},
+		{"a processor for each task", "ram: 4GiB", "ram: 4GiB, cores: 16"},
+		{idealName, "ram: 4GiB", "ram: " + idealNative + ", cores: 16"},
+	} {
+		a := native(x.name, "")
+		a.Work = with(work(workers, suite), x.from, x.to)
+		s.Arms = append(s.Arms, a)
 	}
 	return s
 }

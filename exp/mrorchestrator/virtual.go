@@ -10,8 +10,8 @@ const aboutXen = "Twelve machines of two virtual machines each, one task in each
 	"processors and memory, between which the hypervisor may move both. (A map and a reduce that shared one slot would wait for each " +
 	"other for ever.) "
 
-const whyVirtual = "Two tasks of one thread each never wait for each other on two processors, and a machine of half the memory for each is more than any task here " +
-	"wants: there is nothing to divide. The overheads of Xen, which the paper names, are not in this world."
+const whyVirtual = "Two tasks of one thread each never wait for each other on two processors. With all memory of a machine for files only Sort alone would end earlier, by an eighth of its time, and what " +
+	"its tasks hold cannot be taken from them. The overheads of Xen, which the paper names, are not in this world."
 
 // virtual is an arm on virtual machines.
 func virtual(name, control string) exp.Arm { return onSlots(name, 1, vm, control) }
@@ -21,11 +21,12 @@ const virtualMachines = 12
 
 func virtualTogether() exp.Experiment {
 	ids := idsOf(suite)
-	arms := append(modeArms(virtual), knowing(virtual)...)
+	arms := append(modeArms(virtual), ideal(virtual("", ""), idealVirtual, work(virtualMachines, suite)))
+	pairs := []pair{{"slots", "REGRESSION CPU+Memory"}}
 	s := scene{
 		reduced: func(r exp.Runs, arm string) []float64 { return together(r, "slots", arm, ids) },
 		mean:    bestTogether(arms, "slots", exp.Mean), largest: bestTogether(arms, "slots", slices.Max[[]float64]),
-		boundIs: bestIs, why: whyVirtual, whyUniform: whyVirtual,
+		boundIs: idealIs, why: whyVirtual, whyUniform: whyVirtual,
 	}
 	e := exp.Experiment{
 		System: "mrorchestrator", Name: "mrorchestrator-virtual-together",
@@ -38,13 +39,14 @@ func virtualTogether() exp.Experiment {
 		Null:    null(virtual, names(modeArms(virtual))[1:]...), NullIs: nullIs,
 		Plots: []exp.Plot{{Kind: exp.BarsPerJob, Title: "Completion time of the six jobs together", Arms: []string{"slots", "REGRESSION CPU+Memory", "UNIFORM CPU+Memory"}}},
 	}
-	e.Metrics = append(e.Metrics, utilisation([]pair{{"slots", "REGRESSION CPU+Memory"}}, "increase",
-		limited{14.1, mostIncrease(arms, "slots", cpuUsed), bestIs}, limited{13.1, mostIncrease(arms, "slots", memoryUsed), bestIs}, whyVirtual)...)
+	e.Metrics = append(e.Metrics, utilisation(pairs, "increase",
+		limited{14.1, endsEarlier(arms, "slots"), idealIs + "The work is the same in all, so that processors are used more as the last job ends earlier."},
+		limited{13.1, allFull(pairs), allFullIs}, whyVirtual)...)
 	return e
 }
 
 func virtualSingle() exp.Experiment {
-	s := alone6(virtual)
+	s := alone6(virtualMachines)
 	s.why, s.whyUniform = whyVirtual, whyVirtual
 	e := exp.Experiment{
 		System: "mrorchestrator", Name: "mrorchestrator-virtual-single",
@@ -55,6 +57,18 @@ func virtualSingle() exp.Experiment {
 		Metrics: s.metrics(figures{15.6, 22.6, 7.8, 9.6}),
 		NullIs:  nullIs,
 	}
-	addAlone(&e, virtualMachines, virtual)
+	addAlone(&e, virtualMachines, virtual, idealVirtual)
 	return e
+}
+
+// endsEarlier is the most by which processors are used more as the last job ends earlier, under any schedule of the experiment.
+func endsEarlier(arms []exp.Arm, base string) func(exp.Runs) float64 {
+	list := names(arms)
+	return func(r exp.Runs) float64 {
+		most := 0.0
+		for _, name := range list {
+			most = max(most, 100*(exp.Makespan(r.Arm(base))/exp.Makespan(r.Arm(name))-1))
+		}
+		return most
+	}
 }

@@ -1,6 +1,7 @@
 package dress
 
 import (
+	"cmp"
 	"slices"
 
 	"heddle"
@@ -23,11 +24,11 @@ func (s *Scheduler) begins(v policy.View, a *policy.App, st *appState) bool {
 	return s.hasRoom(v, a)
 }
 
-// hasRoom reports whether all that an application of the last category asks for fits what the category has left, or is so
-// much that it does not wait for that.
+// hasRoom reports whether there is as much room for an application of the last category as it has to wait for. While every
+// category is short that is all it asks for, unless this is too much to wait for.
 func (s *Scheduler) hasRoom(v policy.View, a *policy.App) bool {
 	c, all := &s.cats[len(s.cats)-1], a.Pending()
-	return !v.Fits(all.Plus(all), c.limit) || v.Fits(c.taken.Plus(all), c.limit)
+	return !s.short || !v.Fits(all.Plus(all), c.limit) || v.Fits(c.taken.Plus(all), c.limit)
 }
 
 // waits reports whether an application of the last category asks for tasks and has none yet.
@@ -60,8 +61,8 @@ func (s *Scheduler) place(a *policy.App) (place, line int) {
 	return place, line
 }
 
-// queues puts an application that has come to wait into the line of its queue: behind those that ask for as much or less.
-func (s *Scheduler) queues(v policy.View, a *policy.App) {
+// queues puts an application that has come to wait at the end of the line of its queue.
+func (s *Scheduler) queues(a *policy.App) {
 	st, q := &s.apps[a.ID()], a.Queue().ID()
 	if st.queued && st.queue != q { // it was moved
 		s.leaves(a.ID())
@@ -69,12 +70,21 @@ func (s *Scheduler) queues(v policy.View, a *policy.App) {
 	if s.o.Serve != serveListed || st.queued || !s.waits(st) {
 		return
 	}
-	r, line := share(v, st.want, s.total), s.lines[q]
-	at := slices.IndexFunc(line, func(b heddle.AppID) bool { return share(v, s.apps[b].want, s.total) > r })
-	if at < 0 {
-		at = len(line)
+	s.lines[q], st.queued, st.queue = append(s.lines[q], a.ID()), true, q
+}
+
+// sort puts those that wait in ascending order of their demands (line 13 of Alg. 3). It reports whether they were not.
+func (s *Scheduler) sort(v policy.View) (changed bool) {
+	ascending := func(a, b heddle.AppID) int {
+		return cmp.Compare(share(v, s.apps[a].want, s.total), share(v, s.apps[b].want, s.total))
 	}
-	s.lines[q], st.queued, st.queue = slices.Insert(line, at, a.ID()), true, q
+	for _, line := range s.lines { // order: no line knows another
+		if !slices.IsSortedFunc(line, ascending) {
+			slices.SortStableFunc(line, ascending)
+			changed = true
+		}
+	}
+	return changed
 }
 
 // leaves takes an application out of the line that it is in.

@@ -20,7 +20,8 @@
 //	                                                              off by default (release)
 //	reserve ratio δ                ratio.go      Alg. 3           corrected listing; δ bounded; more categories
 //	when δ is adjusted             interval.go   IV-C             each interval, and what comes free at once (prompt)
-//	who begins                     begin.go      Alg. 3, V-B2     large jobs alone, by queue, not behind their like for ever
+//	who begins                     begin.go      Alg. 3, V-B      large jobs alone, by queue, not behind their like for ever;
+//	                                                              what is more than half of their part begins in parts
 //	reservation                    dress.go      III              a category passed over too long may start one container
 //
 // Amounts. The paper counts containers of one size. YARN's differ, so everything that Alg. 3 adds up is a

@@ -29,6 +29,7 @@ type Scheduler struct {
 
 	// lines are those of the last category that wait to begin, by leaf queue, the first to begin first; see Options.Serve.
 	lines map[heddle.QueueID][]heddle.AppID
+	short bool // every category was, at the last interval (line 12 of Alg. 3)
 
 	cats  []category
 	delta []float64 // by category; they sum to 1
@@ -241,7 +242,7 @@ func (s *Scheduler) recount(v policy.View, a *policy.App, grown bool) {
 		st.category = s.category(v, st, grown)
 	}
 	s.count(st, a.Used().Plus(a.Booked()), st.wants(a), tasksOf(a))
-	s.queues(v, a)
+	s.queues(a)
 }
 
 // tasksOf counts what an application holds or has reserved beside its master.

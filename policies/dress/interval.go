@@ -64,16 +64,19 @@ func (s *Scheduler) adjustAt(v policy.View, t heddle.Time) bool {
 		}
 	}
 	s.patience(t)
+	was, sorted := s.short, false
+	s.short = false
 	if s.o.Adjust && waits { // with nobody waiting there is nothing to divide
 		supplies := make([]supply, len(s.cats))
 		for k := range s.cats {
 			slices.Sort(s.cats[k].demands)
 			supplies[k] = s.cats[k].supply
 		}
-		adjust(s.delta, supplies)
+		s.short = adjust(s.delta, supplies)
 		bound(s.delta, s.o.DeltaMin, s.o.DeltaMax)
+		sorted = s.short && s.sort(v)
 	}
-	return s.limits(v) || late
+	return s.limits(v) || late || sorted || s.short != was
 }
 
 // lateness finds out whether an application has been passed over for [Options.Patience]. It reports whether something

@@ -194,10 +194,10 @@ func two(a1, f1 float64, sd []float64, a2, f2 float64, ld []float64) []supply {
 	return []supply{{available: a1 / 100, released: f1 / 100, demands: part(sd)}, {available: a2 / 100, released: f2 / 100, demands: part(ld)}}
 }
 
-// Each case by hand, in containers of 100, δ first at 30 %.
+// Each case by hand, in containers of 100, δ first at 30 %. Both categories are short in all but the first four.
 // Reference: Alg. 3.
 func TestAdjust(t *testing.T) {
-	for _, c := range []struct {
+	for i, c := range []struct {
 		what string
 		cats []supply
 		want float64
@@ -214,7 +214,9 @@ func TestAdjust(t *testing.T) {
 		{"two next jobs, until one does not fit", two(0, 0, []float64{2, 3, 3}, 6, 0, []float64{7}), 35},
 	} {
 		delta := []float64{0.3, 0.7}
-		adjust(delta, c.cats)
+		if short := adjust(delta, c.cats); short != (i > 3) {
+			t.Errorf("%s: both are short: %v", c.what, short)
+		}
 		if math.Abs(delta[0]-c.want/100) > 1e-9 || math.Abs(delta[0]+delta[1]-1) > 1e-9 {
 			t.Errorf("%s: δ = %v, want %v", c.what, delta[0], c.want/100)
 		}

@@ -24,8 +24,8 @@ func (s *supply) surplus() float64 {
 // second has too much goes to the first; else both are short, each serves its smallest jobs from its own,
 // and what that leaves in both serves the first category's next jobs. With more, each category in turn that
 // has too much gives it to the smallest one that is short, or to the last when none is; and when all are
-// short, each but the last serves its next jobs from what it and the larger ones have left.
-func adjust(delta []float64, cats []supply) {
+// short, which it reports, each but the last serves its next jobs from what it and the larger ones have left.
+func adjust(delta []float64, cats []supply) (short bool) {
 	n := len(cats)
 	gave := false
 	for k := range cats {
@@ -44,7 +44,7 @@ func adjust(delta []float64, cats []supply) {
 		move(delta, cats, k, to, max(more, 0))
 	}
 	if gave {
-		return
+		return false
 	}
 	left, next := make([]float64, n), make([]int, n)
 	for k := range cats {
@@ -62,6 +62,7 @@ func adjust(delta []float64, cats []supply) {
 			lend(delta, left, k, r)
 		}
 	}
+	return true
 }
 
 // move gives so much of one category's reserve to another.

@@ -32,11 +32,12 @@
 //     everybody's is lowered always. (lower_memory, room)
 //   - Processors are divided by weights, which change nothing where a processor is idle. A part is raised and
 //     lowered by the ratio of the estimate to the use, as often as an epoch finds one, up to a hundred times a
-//     container's size either way. It is lowered for hogs alone: others may use what one leaves anyhow. (lower_cpu)
+//     container's size either way. It is lowered for hogs alone: others may use what one leaves anyhow, and a task that
+//     hogs no more has the part of its size back. (lower_cpu)
 //   - Nobody is lowered to below what it uses or holds unless it hogs.
 //   - A map or reduce is one thread: its processors are not raised beyond one core.
 //
-// On the work of its paper, in a world whose heaps are fixed and whose idle processors are open to everybody, it
-// gains next to nothing (docs/experiments/mrorchestrator.md): it is off in every profile but its own, and profile
-// heddle uses its control of memory alone.
+// On the work of its paper, in a world whose heaps are fixed and whose idle processors are open to everybody, its control
+// of processors gains a few percent and its control of memory nothing (docs/experiments/mrorchestrator.md): it is off in every
+// profile but its own, and profile heddle uses its control of memory alone.
 package mrorchestrator

@@ -1,6 +1,7 @@
 package mrorchestrator
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
@@ -235,6 +236,31 @@ func TestWeightsInStep(t *testing.T) {
 				t.Errorf("%s: factor %d is %v, want %v", c.options, i, got, want)
 			}
 		}
+	}
+}
+
+// A task whose part was lowered while it hogged has the part of its size back once it does not, however like its peers it is, and no
+// more than that.
+// Reference: Alg. 1, line 2.
+func TestWeightsComeBack(t *testing.T) {
+	for _, c := range []struct {
+		verdict      Verdict
+		weight, want float64 // of a task of 1000
+	}{{Alike, 250, 4}, {Hogging, 250, 0.5}, {Alike, 1000, 1}, {Alike, 4000, 1}} {
+		m := made(t, NewRegression, "{mode: cpu}")
+		m.gather(running(m, 40).View())
+		r, other := m.rows[m.byNode[m.sites[0].first]], m.rows[m.byNode[m.sites[0].first+1]]
+		size := float64(r.x.Told()[heddle.CPU])
+		r.weight, r.verdict[heddle.CPU] = c.weight/1000*size, c.verdict
+		r.use[heddle.CPU], r.est[heddle.CPU] = 400, 400
+		if c.verdict == Hogging {
+			r.est[heddle.CPU] = 200
+		}
+		other.use[heddle.CPU], other.est[heddle.CPU], other.verdict[heddle.CPU] = 400, 600, Deficit // has use for what is left
+		m.rows = []row{r, other}
+		m.sites[0].used[heddle.CPU] = 10_000
+		m.share()
+		near(t, fmt.Sprint("factor at ", c.weight, ", ", c.verdict), m.rows[0].factor, c.want)
 	}
 }
 

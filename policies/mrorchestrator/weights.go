@@ -47,6 +47,9 @@ func (m *Manager) share() {
 		if by > 1 && !hogs || by < 1 && (hogs || m.o.LowerCPU != lowerHogging) {
 			r.factor = by
 		}
+		if size := float64(max(r.x.Told()[heddle.CPU], 1)); !hogs && r.weight < size {
+			r.factor = max(r.factor, size/r.weight)
+		}
 	}
 	for i := range m.rows {
 		r, s := &m.rows[i], &m.sites[m.rows[i].node]

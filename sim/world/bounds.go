@@ -28,7 +28,7 @@ func (w *World) ShortestMap(id JobID, index int32) heddle.Span {
 		return 0
 	}
 	n := w.mapNeed(j, index)
-	return w.shortest(n.cpu, max(n.in, n.out, n.spilled)) + w.shortest(n.spillCPU, n.spillDisk)
+	return w.shortest(n.cpu, max(n.in, w.uncached(max(n.out, n.spilled)))) + w.shortest(n.spillCPU, w.uncached(n.spillDisk))
 }
 
 // ShortestReduce returns the shortest time a reduce can take after its job's last map ended.
@@ -38,7 +38,7 @@ func (w *World) ShortestReduce(id JobID, index int32) heddle.Span {
 		return 0
 	}
 	n := w.reduceNeed(j, index, heddle.Unbounded[heddle.Memory]>>24)
-	return w.shortest(n.mergeCPU, 0) + w.shortest(n.cpu, max(n.part, n.result))
+	return w.shortest(n.mergeCPU, 0) + w.shortest(n.cpu, w.uncached(max(n.part, n.result)))
 }
 
 // ShortestSparkTask returns the shortest time a Spark task can take.
@@ -62,7 +62,16 @@ func (w *World) ShortestPlain(id JobID, index int32) heddle.Span {
 	if j == nil || !j.has(Work{Kind: heddle.Other, Index: index}) {
 		return 0
 	}
-	return w.shortest(w.plainCPU(j, index), max(0, float64(j.def.Other[index].Input), float64(j.def.Other[index].Output)))
+	return w.shortest(w.plainCPU(j, index), max(0, float64(j.def.Other[index].Input), w.uncached(float64(j.def.Other[index].Output))))
+}
+
+// uncached is what of so many bytes needs a disk while a task runs: what is written may wait to be written back, and is
+// in memory when it is read again, where there is a page cache; what a job reads first comes from a disk.
+func (w *World) uncached(bytes float64) float64 {
+	if w.fx.PageCache {
+		return 0
+	}
+	return bytes
 }
 
 // shortest is the time of a stage with the best of everything to itself.

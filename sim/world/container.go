@@ -23,6 +23,9 @@ type container struct {
 	demand int64   // MiB it would like to have now
 	held   int64   // MiB it holds
 
+	limited bool    // its limit was changed: files of its own count against it
+	charged float64 // bytes of those that came into memory since
+
 	suspended bool
 	next      heddle.Resource // limit on its way
 	nextAt    heddle.Time     // when it takes effect; 0 = none
@@ -104,7 +107,7 @@ func (w *World) SetLimit(now heddle.Time, c heddle.ContainerID, limit heddle.Res
 
 func (w *World) applyLimit(i int32) {
 	c := &w.conts[i]
-	c.limit, c.nextAt = c.next, 0
+	c.limit, c.nextAt, c.limited = c.next, 0, true
 	if was := c.weight; w.setQuota(c) != was {
 		w.divideUp(i)
 		w.reprice(c.node)

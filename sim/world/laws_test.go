@@ -71,8 +71,14 @@ func checkFill(t *testing.T, round int, f *fill) {
 // What is used is what was demanded: processor time and bytes of every disk, with reads from near and far,
 // writes with replicas, limits and suspensions on the way.
 func TestConservation(t *testing.T) {
+	conservation(t, false)
+	conservation(t, true) // what waits to be written back is written in the end
+}
+
+func conservation(t *testing.T, cached bool) {
+	t.Helper()
 	c := cluster(6, 2)
-	c.UplinkBps = 100e6
+	c.UplinkBps, c.Effects.PageCache = 100e6, cached
 	l := newLab(t, c)
 	p := &l.w.p
 	j := &workload.Job{}
@@ -217,9 +223,16 @@ func TestSameCallsSameBytes(t *testing.T) {
 
 // Nothing ends sooner than the bounds allow.
 func TestBoundsHold(t *testing.T) {
-	c := cluster(6, 2)
-	c.Effects = AllEffects()
-	l := newLab(t, c)
+	for _, cached := range []bool{false, true} {
+		c := cluster(6, 2)
+		c.Effects = AllEffects()
+		c.Effects.PageCache = cached
+		boundsHold(t, newLab(t, c))
+	}
+}
+
+func boundsHold(t *testing.T, l *lab) {
+	t.Helper()
 	for _, program := range []string{"grep", "sort", "terasort", "wordcount", "pi", "unknown", "randomwriter"} {
 		job := mr(program, 6, 100, 2)
 		if program == "randomwriter" {

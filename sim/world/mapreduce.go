@@ -9,6 +9,7 @@ type mapNeed struct {
 	in, out            float64 // bytes; out to the file system
 	cpu, spillCPU      float64 // core-seconds, of the first and the last stage
 	spilled, spillDisk float64 // bytes of disk, in the first and the last stage
+	spillRead          float64 // of the last's, those that it reads
 	demand             int64   // MiB
 }
 
@@ -35,7 +36,7 @@ func (w *World) mapNeed(j *job, i int32) mapNeed {
 	n.cpu -= n.spillCPU
 	n.spillDisk = out
 	if out > w.p.SpillPercent*float64(w.p.SortBuffer*mib) {
-		n.spilled, n.spillDisk = out, 2*out
+		n.spilled, n.spillDisk, n.spillRead = out, 2*out, out
 	}
 	return n
 }
@@ -43,7 +44,7 @@ func (w *World) mapNeed(j *job, i int32) mapNeed {
 func (w *World) startMap(i int32) {
 	t := &w.tasks[i]
 	n := w.mapNeed(t.job, t.work.Index)
-	t.step, t.demand, t.spillCPU, t.spillDisk = stepMap, n.demand, n.spillCPU, n.spillDisk
+	t.step, t.demand, t.spillCPU, t.spillDisk, t.spillRead = stepMap, n.demand, n.spillCPU, n.spillDisk, n.spillRead
 	w.setDemand(t.cont, n.demand)
 	k := w.newAct(i)
 	a := &w.acts[k]
@@ -51,7 +52,7 @@ func (w *World) startMap(i int32) {
 	if n.spillDisk > 0 {
 		a.cpu += w.collecting(w.conts[t.cont].heap(), n.in)
 	}
-	a.legs[0].disk = n.spilled
+	a.spill(n.spilled, 0)
 	w.readFrom(a, t, n.in, t.hosts)
 	if n.out > 0 {
 		w.writeOut(a, t, n.out)
@@ -75,7 +76,7 @@ func (w *World) spill(i int32) {
 	t.step = stepSpill
 	k := w.newAct(i)
 	w.acts[k].cpu = t.spillCPU
-	w.acts[k].legs[0].disk = t.spillDisk
+	w.acts[k].spill(t.spillDisk-t.spillRead, t.spillRead*(1-w.warm(t, t.spillRead)))
 	w.begin(k)
 }
 
@@ -84,6 +85,7 @@ type reduceNeed struct {
 	part, result       float64 // bytes
 	mergeCPU, cpu      float64 // core-seconds
 	mergeDisk, spilled float64 // bytes of disk: of the merge, of each copied byte
+	mergeRead          float64 // of the merge's, those that it reads
 	demand             int64   // MiB
 }
 
@@ -106,6 +108,7 @@ func (w *World) reduceNeed(j *job, i int32, limit int64) reduceNeed {
 		n.mergeDisk = 0
 		for runs := n.part / (w.p.MergePercent * buffer); runs > w.p.SortFactor; runs /= max(2, w.p.SortFactor) {
 			n.mergeDisk += 2 * n.part // one more pass over all of it
+			n.mergeRead += n.part
 		}
 	}
 	if n.demand == 0 {
@@ -162,7 +165,7 @@ func (w *World) fetchMore(i int32) {
 	a := &w.acts[k]
 	a.pool, a.reads, a.fetch = j.pool, todo, w.p.Fetchers
 	a.legs[0].in = todo * (1 - j.pool.share(t.node))
-	a.legs[0].disk = todo * n.spilled
+	a.spill(todo*n.spilled, 0)
 	a.cpu = a.legs[0].in * w.p.NetCPU
 	w.begin(k)
 }
@@ -197,7 +200,7 @@ func (w *World) merge(i int32) {
 	w.setDemand(t.cont, n.demand)
 	k := w.newAct(i)
 	w.acts[k].cpu = n.mergeCPU
-	w.acts[k].legs[0].disk = n.mergeDisk
+	w.acts[k].spill(n.mergeDisk-n.mergeRead, n.mergeRead*(1-w.warm(t, n.mergeRead)))
 	w.begin(k)
 }
 
@@ -209,7 +212,7 @@ func (w *World) reduce(i int32) {
 	k := w.newAct(i)
 	a := &w.acts[k]
 	a.cpu = n.cpu
-	a.legs[0].disk = n.part
+	a.spill(0, n.part*(1-w.warm(t, n.part)))
 	w.writeOut(a, t, n.result)
 	w.begin(k)
 }

@@ -18,6 +18,9 @@ type node struct {
 	speed    float64 // now
 	memory   int64   // MiB
 	resident int64   // MiB held by processes
+	cache    pageCache
+	flusher  int32   // the stage that writes dirty pages back, -1 = none
+	seek     float64 // what the disk loses between two streams, in parts of what it serves of one
 	swap     float64 // how many times longer everything takes; 1 = no swapping
 
 	conts  []int32
@@ -85,11 +88,13 @@ func (w *World) addNodes(c Config) {
 			disk:   or(s.DiskBps, p.DiskBps),
 			nic:    or(s.NICBps, p.NICBps) * p.NetEfficiency,
 			base:   or(s.Speed, 1),
-			memory: s.Memory,
+			memory: s.Memory, flusher: -1,
 		}
+		n.seek = or(s.Seek.Seconds(), p.SeekSeconds) / or(s.Run/n.disk, p.SliceSeconds)
 		if n.memory == 0 {
 			n.memory = int64(math.Round(float64(s.Total[heddle.Memory]) / (1 - p.ReservedMemory)))
 		}
+		w.memory += n.memory
 		if w.fx.SlowNodes {
 			w.pcg.Seed(w.seed^streamNodes, uint64(i))
 			n.base *= lognormal(w.rng.NormFloat64(), p.NodeSpread)
@@ -110,11 +115,11 @@ func or(x, otherwise float64) float64 {
 
 // efficiency is what a disk keeps of its transfer rate with so many streams: between two slices it moves
 // its heads, unless the next slice is the same stream's.
-func (p *Params) efficiency(streams float64) float64 {
+func (n *node) efficiency(streams float64) float64 {
 	if streams <= 1 {
 		return 1
 	}
-	return 1 / (1 + float64(p.SeekSeconds/p.SliceSeconds*(1-1/streams)))
+	return 1 / (1 + float64(n.seek*(1-1/streams)))
 }
 
 // touch notes that what runs on a node changed.
@@ -156,6 +161,7 @@ func (w *World) hold(i int32, mib int64) {
 	w.filledAt = w.now
 	w.resident += mib
 	n.resident += mib
+	w.admit(i, 0)
 	if s := w.swapping(n, n.resident-n.memory); s != n.swap {
 		w.reprice(i)
 		n.swap = s
@@ -201,6 +207,7 @@ func (w *World) NodeDown(now heddle.Time, id heddle.NodeID) {
 	}
 	n := &w.nodes[id]
 	n.up = false
+	w.flushed(int32(id))
 	for len(n.conts) > 0 {
 		w.closeContainer(n.conts[len(n.conts)-1])
 	}
@@ -212,6 +219,8 @@ func (w *World) NodeDown(now heddle.Time, id heddle.NodeID) {
 			w.loseOutput(j, int32(id))
 		}
 	}
+	n.cache.low = n.cache.high
+	w.admit(int32(id), 0)
 	w.touch(int32(id))
 }
 

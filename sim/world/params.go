@@ -85,6 +85,9 @@ type Params struct {
 	// collection, of which terasort made 15 in 22.7 s (measured, 820 MiB heap). The slowdown of a node with o
 	// bytes too many is then 1 + 2·o·SwapPasses/DiskBps: each pass writes o out and reads o in.
 	SwapPasses float64
+	// DirtyRatio is the part of the memory open to files that may wait to be written back; a process that writes more is
+	// held to what the disk writes: vm.dirty_ratio, default 20.
+	DirtyRatio float64
 	// ReservedMemory is the share of a machine that is not offered to YARN: Hortonworks' recommended
 	// reserved memory (HDP manual, "Determine YARN and MapReduce memory configuration"): 2 of 16 GB, 8 of 64.
 	ReservedMemory float64
@@ -156,8 +159,8 @@ func DefaultParams() Params {
 		TaskBase: 189, SortCPU: (2.49 - 0.95) / 128.7, SortShare: (2.49 - 0.95) / 2.49, MergeShare: 0.5,
 		ReducePerInput: (740.0 - 189) / 387, ReduceWants: 1147,
 		SlowAtTenth: (1.2 + 1.75 + 1.08) / 3, SwapPasses: 15 / 22.7, GCHeap: 170, GCNone: 250, GCs: 62, GCSplit: 100, FullGC: 0.0076,
-		ReservedMemory: 0.125,
-		MasterBase:     179, MasterPerTask: 15500,
+		ReservedMemory: 0.125, DirtyRatio: 0.2,
+		MasterBase: 179, MasterPerTask: 15500,
 		SparkReserved: 300, SparkFraction: 0.6, SparkOverhead: 0.1, SparkMinOverhead: 384,
 		PartitionZipf: 0.35, Noise: 0.07, NodeSpread: 0.07,
 		LaunchMin: heddle.Second, LaunchMax: 3 * heddle.Second,

@@ -77,7 +77,7 @@ func (w *World) allow(i int32) {
 	for _, q := range n.pulled {
 		s := &q.pool.src[q.src]
 		c := claim{peak: s.peak}
-		c.need[diskR], c.need[outR] = 1, 1
+		c.need[diskR], c.need[outR] = s.cold, 1
 		c.weight[diskR], c.weight[outR] = s.streams, s.streams
 		f.claims = append(f.claims, c)
 	}
@@ -130,7 +130,7 @@ func (w *World) setCapacity(n *node) {
 	if !w.fx.Contention {
 		n.streams = min(n.streams, 1)
 	}
-	n.rated = n.disk * w.p.efficiency(n.streams)
+	n.rated = n.disk * n.efficiency(n.streams)
 	f.capacity = [numR]float64{n.cores, n.rated, n.nic, n.nic}
 	if !w.fx.Contention {
 		f.capacity = [numR]float64{1e30, 1e30, 1e30, 1e30}
@@ -222,15 +222,15 @@ func (w *World) reserve(n *node) (streams, rated, cpu, disk float64) {
 	for _, q := range n.pulled {
 		s := &q.pool.src[q.src]
 		rate := min(s.grant, s.peak*q.pool.throttle)
-		used[diskR] += rate
+		used[diskR] += float64(rate * s.cold)
 		used[outR] += rate
-		if s.peak > 0.01*n.disk {
+		if s.peak*s.cold > 0.01*n.disk {
 			streams += s.streams
 		}
 	}
 	rated = n.disk
 	if w.fx.Contention {
-		rated *= w.p.efficiency(streams)
+		rated *= n.efficiency(streams)
 		f.capacity[diskR] = rated
 	}
 	for r := range used {

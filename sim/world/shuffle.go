@@ -37,6 +37,9 @@ type source struct {
 	streams float64
 	grant   float64 // bytes/s the node allows
 	basis   float64 // the same when throttle was computed
+	from    float64 // in the node's page cache, what was left first begins,
+	to      float64 // and what was left last ends
+	cold    float64 // part of what is read that is not in memory
 	pos     int32   // in node.pulled, -1 when nobody reads
 }
 
@@ -58,10 +61,11 @@ func (w *World) leave(p *pool, node int32, bytes float64) {
 		}
 		k = int32(len(p.src))
 		p.at[node] = k
-		p.src = append(p.src, source{node: node, pos: -1})
+		p.src = append(p.src, source{node: node, pos: -1, cold: 1, from: w.nodes[node].cache.high - bytes})
 	}
 	bytes = max(bytes, -p.src[k].bytes)
 	p.src[k].bytes += bytes
+	p.src[k].to = w.nodes[node].cache.high
 	p.total = max(0, p.total+bytes)
 	if p.racks != nil {
 		p.racks[w.nodes[node].rack] += bytes
@@ -74,6 +78,14 @@ func (p *pool) share(node int32) float64 {
 		return p.src[k].bytes / p.total
 	}
 	return 0
+}
+
+// coldAt is the part of what lies on a node that is not in memory.
+func (p *pool) coldAt(node int32) float64 {
+	if k, ok := p.at[node]; ok {
+		return p.src[k].cold
+	}
+	return 1
 }
 
 // drift asks for the sources to be set anew: at once when the first reader comes or the last goes, in due
@@ -114,6 +126,7 @@ func (w *World) pull(p *pool) {
 		}
 		s.peak = p.demand * part
 		s.streams = min(readers, readers*w.p.Fetchers*part)
+		w.setCold(p, s)
 		w.setPulled(p, int32(k), s.peak > 0)
 		w.touch(s.node)
 	}

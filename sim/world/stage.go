@@ -29,6 +29,7 @@ type act struct {
 	cont    int32
 	poolPos int32
 	reads   float64 // bytes from the pool
+	own     float64 // bytes at home that are of the task's own files, not of the file system's
 	seq     int64
 	paths   [2]path // over uplinks
 }
@@ -39,11 +40,21 @@ func (a *act) add(g leg) {
 	a.nlegs++
 }
 
+// spill gives a stage bytes that it writes to its task's own files, and bytes that it reads of them from the disk.
+func (a *act) spill(writes, reads float64) {
+	g := &a.legs[0]
+	g.disk += writes + reads
+	g.writes += writes
+	a.own += writes + reads
+}
+
 // A leg is what a stage does on one node, in bytes over its whole length.
 type leg struct {
 	node          int32
 	pos           int32 // in node.users
 	disk, in, out float64
+	writes        float64 // of the disk's, those that are written
+	passes        float64 // what goes through the page cache
 	share         float64 // the rate this node would allow
 }
 
@@ -142,9 +153,9 @@ func (w *World) free(i int32) {
 func (w *World) setPeak(i int32) {
 	a := &w.acts[i]
 	n := &w.nodes[a.home]
-	c := &w.conts[a.cont]
 	peak := 1e9
 	if s := w.cpuNeed(a, n); s > 0 {
+		c := &w.conts[a.cont]
 		peak = min(peak, min(1, c.quota/float64(len(c.tasks)))/s)
 	}
 	for l := range a.nlegs {
@@ -159,7 +170,11 @@ func (w *World) setPeak(i int32) {
 		peak = least(peak, at.nic, g.out)
 	}
 	if a.pool != nil { // what lies here comes from this disk
-		peak = least(peak, n.disk, a.reads-a.legs[0].in)
+		here := a.reads - a.legs[0].in
+		if w.fx.PageCache {
+			here *= a.pool.coldAt(a.home)
+		}
+		peak = least(peak, n.disk, here)
 	}
 	peak *= w.overUplinks(a, peak)
 	if peak == a.peak {
@@ -195,6 +210,9 @@ func (w *World) progress(i int32) {
 
 // account books the processor time of a part of a stage to its container.
 func (w *World) account(a *act, did float64) {
+	if a.task < 0 {
+		return
+	}
 	c := &w.conts[a.cont]
 	c.cpuUsed += float64(did * w.cpuNeed(a, &w.nodes[a.home]))
 }
@@ -230,9 +248,17 @@ func (w *World) endStages(n int32, done []Done) []Done {
 	w.touch(n)
 	for _, i := range w.ending {
 		a := &w.acts[i]
+		if a.end > w.now { // a flusher that was given more meanwhile
+			continue
+		}
 		w.account(a, a.left)
 		a.left, a.since = 0, w.now
+		w.passed(a)
 		t := a.task
+		if t < 0 {
+			w.flushed(n)
+			continue
+		}
 		w.free(i)
 		done = w.stageDone(t, done)
 	}

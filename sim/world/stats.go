@@ -30,6 +30,13 @@ func (w *World) MemoryUsed(now heddle.Time) float64 {
 	return w.filled + float64(w.resident)*now.Since(w.filledAt).Seconds()
 }
 
+// MemoryFilled returns for how many seconds so far all memory of all nodes would have been in use, as sar counts it: by the
+// system, by processes and by page caches. It only looks.
+func (w *World) MemoryFilled(now heddle.Time) float64 {
+	kept := w.kept + float64(w.cached*now.Since(w.keptAt).Seconds())
+	return float64(w.p.ReservedMemory*heddle.Span(now).Seconds()) + (w.MemoryUsed(now)+kept/mib)/float64(w.memory)
+}
+
 // Disk returns what a node's disk did so far.
 func (w *World) Disk(now heddle.Time, id heddle.NodeID) DiskStats {
 	w.at(now)

@@ -20,7 +20,7 @@ func storm(t *testing.T, seed uint64) {
 	rng := rand.New(rand.NewPCG(seed, 11))
 	c := cluster(7, 3)
 	c.Effects, c.Seed, c.UplinkBps = AllEffects(), seed, 60e6
-	c.Effects.MemoryKill = seed%3 == 0
+	c.Effects.MemoryKill, c.Effects.PageCache = seed%3 == 0, seed%2 == 0
 	c.Nodes[2].Memory = 3000
 	w := New(c)
 	ids := []JobID{w.AddJob(mr("sort", 30, 96, 5)), w.AddJob(mr("randomwriter", 10, 32, 0)), w.AddJob(kmeans(12, 64, 300<<20, 3)), w.AddJob(busy(20, 3))}

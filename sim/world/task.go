@@ -25,8 +25,10 @@ type task struct {
 
 	demand int64 // MiB it would like at its peak
 
-	// A map's second stage.
-	spillCPU, spillDisk float64
+	mark float64 // in the node's page cache, when it began
+
+	// A map's second stage: what it takes, and what of the bytes it reads again.
+	spillCPU, spillDisk, spillRead float64
 
 	// A reduce.
 	part, copied, burst float64 // bytes
@@ -47,7 +49,7 @@ func (w *World) Run(now heddle.Time, k Work, hosts []heddle.NodeID) {
 		return
 	}
 	i := slot(&w.freeT, &w.tasks)
-	w.tasks[i] = task{work: k, cont: c, node: w.conts[c].node, job: j, act: -1, waiting: -1, hosts: append(w.tasks[i].hosts[:0], hosts...)}
+	w.tasks[i] = task{work: k, cont: c, node: w.conts[c].node, job: j, act: -1, waiting: -1, mark: w.nodes[w.conts[c].node].cache.high, hosts: append(w.tasks[i].hosts[:0], hosts...)}
 	w.conts[c].tasks = append(w.conts[c].tasks, i)
 	w.divideUp(c)
 	switch k.Kind {
@@ -96,6 +98,7 @@ func (w *World) watch(i int32) {
 func (w *World) begin(a int32) {
 	t := &w.tasks[w.acts[a].task]
 	w.acts[a].mult = w.lacking(&w.conts[t.cont], w.wants(t))
+	w.pass(a)
 	if !w.conts[t.cont].suspended {
 		w.plug(a)
 	}
@@ -268,6 +271,7 @@ func (w *World) distance(node int32, h heddle.NodeID) heddle.Locality {
 // rack, the third beside it. Copies smaller than Params.FreeOutput cost nothing.
 func (w *World) writeOut(a *act, t *task, bytes float64) {
 	a.legs[0].disk += bytes
+	a.legs[0].writes += bytes
 	if bytes < w.p.FreeOutput {
 		return
 	}
@@ -285,7 +289,7 @@ func (w *World) writeOut(a *act, t *task, bytes float64) {
 			a.legs[a.nlegs-1].out += bytes
 			w.overRacks(a, prev, at, bytes)
 		}
-		a.add(leg{node: at, in: bytes, disk: bytes})
+		a.add(leg{node: at, in: bytes, disk: bytes, writes: bytes})
 		prev = at
 	}
 }

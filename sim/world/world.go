@@ -14,6 +14,8 @@ type NodeSpec struct {
 	Cores   float64         // physical; 0 = one per vcore offered
 	Memory  int64           // physical MiB; 0 = what is offered and Params.ReservedMemory beside it
 	DiskBps float64         // bytes/s of sequential transfer; 0 = Params.DiskBps
+	Seek    heddle.Span     // one move of the disk's heads; 0 = Params.SeekSeconds
+	Run     float64         // bytes that the disk serves of one stream before the next; 0 = as many as in Params.SliceSeconds
 	NICBps  float64         // bytes/s on the wire, each way; 0 = Params.NICBps
 	Speed   float64         // of a core against the reference core; 0 = 1
 }
@@ -42,9 +44,10 @@ type Effects struct {
 	LaunchDelay bool // processes take time to start, resizes and resumes time to take effect
 	SlowNodes   bool // node speeds vary around their specification
 	MemoryKill  bool // a task that demands more than it was told is killed, as a stock NodeManager does
+	PageCache   bool // memory that nobody holds keeps what was read and written last
 }
 
-// AllEffects is every effect but MemoryKill: what a task demands is what it would like to have, and a
+// AllEffects is every effect but MemoryKill and PageCache: what a task demands is what it would like to have, and a
 // JVM whose heap follows its container makes do with less.
 func AllEffects() Effects {
 	return Effects{Locality: true, Contention: true, Skew: true, Noise: true, Memory: true, LaunchDelay: true, SlowNodes: true}
@@ -98,6 +101,10 @@ type World struct {
 	resident int64   // MiB held by processes, on all nodes
 	filled   float64 // MiB·s of that, until filledAt
 	filledAt heddle.Time
+	memory   int64   // MiB of all nodes
+	cached   float64 // bytes in page caches, of all nodes
+	kept     float64 // byte·s of that, until keptAt
+	keptAt   heddle.Time
 
 	nodes   []node
 	racks   []rack
