@@ -108,3 +108,17 @@ func shrunkMaps(r *sim.Result) float64 {
 	})
 	return 100 * float64(shrunk) / float64(n)
 }
+
+// afterMaps is how long MapReduce jobs still took after the last of their maps, their mean in seconds.
+func afterMaps(r *sim.Result) float64 {
+	last := make([]heddle.Time, len(r.Jobs))
+	onNodes(r, heddle.Map, 0, func(t *sim.TaskResult) { last[t.Job] = max(last[t.Job], t.Ended) })
+	sum, n := 0.0, 0
+	for i := range r.Jobs {
+		if last[i] > 0 {
+			sum += r.Jobs[i].End.Since(last[i]).Seconds()
+			n++
+		}
+	}
+	return sum / float64(n)
+}

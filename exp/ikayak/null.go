@@ -3,6 +3,7 @@ package ikayak
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"heddle"
 	"heddle/exp"
@@ -12,11 +13,18 @@ import (
 // The policies here stand in null arms and mutations: each has the form of one of iKayak's mechanisms, and decides at random or
 // the wrong way round.
 
-// A placer names the node of an executor as iKayak's placement does, by another rule: one of those with room, else one that is
-// reserved, of those that are large enough.
+// A placer names the node of an executor as iKayak's placement does, step by step: of the nodes where something suffices the one that
+// is chosen, the first step that has any.
 type placer struct {
+	steps []step
+	stay  bool // as the option of iKayak's
+	nodes []*policy.Node
+}
+
+// A step of a placer after the first one reserves.
+type step struct {
+	room   func(*policy.Node) heddle.Resource
 	choose func(of []*policy.Node) *policy.Node
-	nodes  []*policy.Node
 }
 
 // Judge implements [policy.Place].
@@ -26,14 +34,16 @@ func (*placer) Judge(policy.View, *policy.Ask, *policy.Node, heddle.Locality) po
 
 // Pick implements [policy.Pick].
 func (p *placer) Pick(v policy.View, k *policy.Ask) (heddle.NodeID, bool) {
-	p.collect(v, k, (*policy.Node).Free)
-	if len(p.nodes) == 0 && k.Bookings() < k.Count() {
-		p.collect(v, k, (*policy.Node).Total)
+	placed := k.Bookings() >= k.Count()
+	for i, s := range p.steps {
+		if placed && (p.stay || i > 0) {
+			break
+		}
+		if p.collect(v, k, s.room); len(p.nodes) > 0 {
+			return s.choose(p.nodes).ID(), true
+		}
 	}
-	if len(p.nodes) == 0 {
-		return heddle.NoNode, false
-	}
-	return p.choose(p.nodes).ID(), true
+	return heddle.NoNode, false
 }
 
 // collect lists the nodes of which so much suffices, and which are not reserved.
@@ -47,30 +57,56 @@ func (p *placer) collect(v policy.View, k *policy.Ask, of func(*policy.Node) hed
 	}
 }
 
+// with is what a node has free or in containers of some kinds.
+func with(kinds ...heddle.Kind) func(*policy.Node) heddle.Resource {
+	return func(n *policy.Node) heddle.Resource {
+		room := n.Free()
+		n.Each(func(x *policy.Container) bool {
+			if slices.Contains(kinds, x.Kind()) {
+				room = room.Plus(x.Limit())
+			}
+			return true
+		})
+		return room
+	}
+}
+
+// most chooses the node with the largest share of some room, or with sign −1 the smallest.
+func most(room func(*policy.Node) heddle.Resource, sign float64) func(of []*policy.Node) *policy.Node {
+	return func(of []*policy.Node) *policy.Node {
+		best, top := of[0], math.Inf(-1)
+		for _, n := range of {
+			if s := sign * room(n).Max(heddle.Resource{}).Share(n.Total()); s > top {
+				best, top = n, s
+			}
+		}
+		return best
+	}
+}
+
+// drawn chooses at random.
+func drawn() func(of []*policy.Node) *policy.Node {
+	rng := rand.New(rand.NewPCG(1, 2))
+	return func(of []*policy.Node) *policy.Node { return of[rng.IntN(len(of))] }
+}
+
 // anyNode has executors placed at random.
 func anyNode(set *policy.Set) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	set.Place[heddle.Executor] = &placer{choose: func(of []*policy.Node) *policy.Node { return of[rng.IntN(len(of))] }}
+	draw := drawn()
+	set.Place[heddle.Executor] = &placer{steps: []step{{(*policy.Node).Free, draw}, {(*policy.Node).Total, draw}}}
+}
+
+// anyReduces has executors placed as iKayak does until reduces must end: of the nodes that these leave one is drawn.
+func anyReduces(set *policy.Set) {
+	set.Place[heddle.Executor] = &placer{stay: true, steps: []step{
+		{with(), most(with(), 1)}, {with(heddle.Map), most(with(heddle.Map), 1)}, {with(heddle.Map, heddle.Reduce), drawn()},
+	}}
 }
 
 // fullestNode is the placement with its sign turned: of what iKayak looks for the most of, the least.
 func fullestNode(set *policy.Set) {
-	set.Place[heddle.Executor] = &placer{choose: func(of []*policy.Node) *policy.Node {
-		best, least := of[0], math.Inf(1)
-		for _, n := range of {
-			room := n.Free()
-			n.Each(func(x *policy.Container) bool {
-				if x.Kind() == heddle.Map {
-					room = room.Plus(x.Limit())
-				}
-				return true
-			})
-			if s := room.Max(heddle.Resource{}).Share(n.Total()); s < least {
-				best, least = n, s
-			}
-		}
-		return best
-	}}
+	least := most(with(heddle.Map), -1)
+	set.Place[heddle.Executor] = &placer{steps: []step{{(*policy.Node).Free, least}, {(*policy.Node).Total, least}}}
 }
 
 // pauses suspends reduces as iKayak does, but other ones: those that choose says, of jobs whose maps wait. Reduces that do not run yet cannot be

@@ -49,7 +49,8 @@ const remainingMethod = `
 * Twelve reduces: of each program the first on a T110, a T420, a T320 and a T620.
 * One prediction of each, as the paper's figure has them: at a moment of the reduce's life drawn by the seed, evenly over its reports. The paper does not say when it compares them. NRMSE is the root
   of the mean squared difference of the twelve over the range of what they still took, its usual form; the paper does not say by what it normalises.
-* The rules were trained by heddle exp train: 240 runs on other seeds, from 1001 on, of one to three such jobs of 30 to 400 GB.
+* The rules were trained by heddle exp train: 240 runs on other seeds, from 1001 on, of one to three such jobs of 30 to 400 GB. Twelve rules a program are the best of the numbers
+  below on seeds 2001 to 2016, which neither training nor this page uses: NRMSE is 9.8 % there, with 8 rules 10.1 %.
 `
 
 // remainingWork has the three programs one after the other, far enough apart not to meet.
@@ -192,7 +193,7 @@ func remaining() exp.Experiment {
 				fuzzy("as trained, learning", ""), fuzzy("offline only", "online: false"), fuzzy("online only", "offline: false"),
 				fuzzy("neither: the stage's pace", "offline: false, online: false"), fuzzy("rules of all programs", "program: pooled"), arm(mean, "progress"),
 				fuzzy("n_y = 1, 3 rules", "n_y: 1, rules: 3"), fuzzy("n_y = 5, 3 rules", "n_y: 5, rules: 3"), fuzzy("n_u = 0, 3 rules", "n_u: 0, rules: 3"),
-				fuzzy("1 rule", "rules: 1"), fuzzy("2 rules", "rules: 2"), fuzzy("3 rules", "rules: 3"), fuzzy("5 rules", "rules: 5"), fuzzy("12 rules", "rules: 12"),
+				fuzzy("1 rule", "rules: 1"), fuzzy("2 rules", "rules: 2"), fuzzy("3 rules", "rules: 3"), fuzzy("5 rules", "rules: 5"), fuzzy("8 rules", "rules: 8"),
 				fuzzy("forgetting 0.9", "forgetting: 0.9"), fuzzy("forgetting 1", "forgetting: 1.0"),
 			},
 		}},

@@ -87,6 +87,7 @@ func placing() exp.Experiment {
 			return largest(sparkPrograms, func(pick exp.Pick) float64 { return mostReduced(base, pick)(r) })
 		}
 	}
+	const reserveNon, reserveSpread = "reservation against NonSpreadOut, reduction up to", "reservation against SpreadOut, reduction up to"
 	const jctNon, jctSpread = "Spark, JCT against NonSpreadOut, reduction up to", "Spark, JCT against SpreadOut, reduction up to"
 	return exp.Experiment{
 		System: "ikayak", Name: "ikayak-placement", Title: "Where executors go", Source: "Fig. 8",
@@ -101,11 +102,15 @@ func placing() exp.Experiment {
 		Metrics: []exp.Metric{
 			{Name: jctNon, Unit: "%", Published: 55, Of: upTo(non, jct), Bound: most(non), BoundIs: boundJCT, Why: whyPlace},
 			{Name: jctSpread, Unit: "%", Published: 37, Of: upTo(spread, jct), Bound: most(spread), BoundIs: boundJCT, Why: whyPlace},
-			{Name: "reservation against NonSpreadOut, reduction up to", Unit: "%", Published: 67, Of: upTo(non, reserved), Why: whyPlace},
-			{Name: "reservation against SpreadOut, reduction up to", Unit: "%", Published: 53, Of: upTo(spread, reserved), Why: whyPlace},
+			{Name: reserveNon, Unit: "%", Published: 67, Of: upTo(non, reserved), Why: whyPlace},
+			{Name: reserveSpread, Unit: "%", Published: 53, Of: upTo(spread, reserved), Why: whyPlace},
 			{Name: "processor use against NonSpreadOut, increase", Unit: "%", Published: 10, Of: cpuMore(non, ours), Bound: mostUsed(non, ours), BoundIs: boundUse, Why: whyUse},
 		},
 		Null: []exp.Arm{instead(as(ours, arm("", "yarn-cluster", place...)), anyNode)}, NullIs: "an executor goes to a node drawn from those with room, and a node drawn from all is reserved; masters and executors go before tasks as under iKayak",
+		Mutations: []exp.Mutation{{
+			Name: "executors on the fullest node, in order of submission", Arms: []exp.Arm{instead(arm(ours, "yarn-cluster", place[0], place[1], inOrder), fullestNode)},
+			Loses: []string{reserveNon, reserveSpread},
+		}},
 		Plots: []exp.Plot{{Kind: exp.CDF, Title: "Completion time"}},
 	}
 }
@@ -113,21 +118,24 @@ func placing() exp.Experiment {
 // wrongEstimates forces the estimate of remaining times to be wrong.
 func wrongEstimates() exp.Experiment {
 	const name = "as estimated"
+	const stays = "place.executor={ikayak.executor: {stay: true}}"
 	off := func(percent int) exp.Arm {
-		return arm(fmt.Sprintf("error %d %%", percent), "ikayak", fmt.Sprintf("estimate.remaining={ikayak.fuzzy: {error: %.2f}}", float64(percent)/100))
+		return arm(fmt.Sprintf("error %d %%", percent), "ikayak", stays, fmt.Sprintf("estimate.remaining={ikayak.fuzzy: {error: %.2f}}", float64(percent)/100))
 	}
 	longer := func(percent int) func(exp.Runs) float64 {
 		return exp.Increased(name, off(percent).Name, exp.JCTs(exp.Of(heddle.Spark)))
 	}
-	null := func(percent int) exp.Arm { return as(off(percent).Name, arm("", "ikayak")) }
+	null := func(percent int) exp.Arm { return as(off(percent).Name, arm("", "ikayak", stays)) }
 	return exp.Experiment{
 		System: "ikayak", Name: "ikayak-error", Title: "Executors placed by wrong estimates", Source: "Fig. 9b",
-		Method: method + `* The MapReduce jobs of section 5.3, Terasort, Grep and WordCount with 300 GB each, come together. Twelve Spark applications of 8 GB come at random within the half hour in which their reduces
-  hold most of the memory.
+		Method: method + `* The MapReduce jobs of section 5.3, Terasort, Grep and WordCount with 300 GB each, come together. Twelve Spark applications of the mix come at random within the half hour in which
+  their reduces hold most of the memory.
+* An executor stays where it was placed, whatever becomes free elsewhere before: it is "placed on the selected node", and a wrong estimate costs "additional … waiting time for resource
+  reservation". An executor that takes what is free first (option stay: false, the default) depends on its estimate less.
 * The estimate of each reduce is off by a factor drawn for it, by so much on average. Longer is the published direction: a figure counts where errors do harm.
 `,
 		Work: crowded,
-		Arms: []exp.Arm{arm(name, "ikayak"), off(10), off(35)},
+		Arms: []exp.Arm{arm(name, "ikayak", stays), off(10), off(35)},
 		Metrics: []exp.Metric{
 			{Name: "Spark, mean JCT at 35 % error, increase", Unit: "%", Published: 34, Of: longer(35), Why: whyError},
 			{Name: "Spark, mean JCT at 10 % error, increase", Unit: "%", Published: 7.5, Of: longer(10), Why: whyError},
@@ -140,7 +148,12 @@ func wrongEstimates() exp.Experiment {
 				exp.Increases("reservation, mean of Spark, increase", func(x *sim.Result) float64 { return meanReservation(x, exp.Of(heddle.Spark)) }),
 			},
 			Arms: []exp.Arm{
-				arm("no estimate", "ikayak", "estimate={}"), instead(arm("any node", "ikayak"), anyNode), arm("mean progress", "ikayak", "estimate.remaining=progress"),
+				arm("mean progress", "ikayak", stays, "estimate.remaining=progress"),
+				arm("no estimate", "yarn-cluster", stays, atOnce),
+				instead(arm("drawn from the nodes whose reduces must end", "ikayak"), anyReduces),
+				instead(arm("any node", "ikayak"), anyNode),
+				arm("takes what is free first", "ikayak"),
+				arm("takes what is free first, error 35 %", "ikayak", "estimate.remaining={ikayak.fuzzy: {error: 0.35}}"),
 			},
 		}},
 	}
@@ -176,7 +189,7 @@ func delay() exp.Experiment {
 	more := func(arm string, rate func(*sim.Result) float64) func(exp.Runs) float64 {
 		return exp.Increased("N-N", arm, rate)
 	}
-	const few = "Without delay scheduling nine of ten maps and most executors are local already, because three replicas on fifteen nodes leave few nodes without data for a job of some size. "
+	const few = "Without delay scheduling nine of ten maps are local already, because three replicas on fifteen nodes leave few nodes without data for a job of some size. "
 	return exp.Experiment{
 		System: "ikayak", Name: "ikayak-delay", Title: "Delay scheduling for Spark, for MapReduce, for both", Source: "Fig. 13b",
 		Method: mixMethod + `* N and D, Spark first: without and with delay scheduling of 15 s. Spark asks for executors near its data with dynamic allocation only, which is on here; its local

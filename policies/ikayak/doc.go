@@ -8,8 +8,9 @@
 //
 //	mechanism                     file                           paper            otherwise than there
 //	placement of executors        executor.go, executor_books.go Alg. 1, Alg. 2   enough is enough in every dimension, the most is the largest dominant
-//	                                                                              share left; a reserved executor takes a node that is free before; one
-//	                                                                              passed over too long may reserve any ([ExecutorOptions]), by default none
+//	                                                                              share left; a reserved executor takes a node that is free before unless it
+//	                                                                              is to stay; one passed over too long may reserve any, by default none
+//	                                                                              ([ExecutorOptions])
 //	remaining time of reduces     remaining.go and those after   Eq. 1 to 6       see there
 //	suspension of reduces         suspend.go                     section 3.2      γ is read when it is used, every T: as an application arrives, when the
 //	                                                                              paper reads it, the newcomer holds nothing yet
@@ -22,4 +23,5 @@
 // What the paper leaves open is an option: when a reduce counts as waiting for maps, whose γ counts, and whether suspended reduces lend
 // memory too ([SuspendOptions]); whether containers shrink in proportion or by what is scarce, and from when on β counts ([ShrinkOptions]).
 // The profile serves masters and executors before tasks, since placement is "event-driven by any application submissions" (section 4.1).
+// Suspension and shrinking win nowhere, and the profile has them off; docs/mechanisms.md says by how little.
 package ikayak

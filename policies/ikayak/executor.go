@@ -98,6 +98,9 @@ type ExecutorOptions struct {
 	// for ever, but where all nodes are full of them somebody's end is all there is to wait for, and whoever
 	// asks for less takes it first. The paper has no such bound; 0 = none.
 	Patience float64 `yaml:"patience"`
+	// Stay has an executor wait on the node that was reserved for it, whatever becomes free elsewhere before. The paper's executor is
+	// "placed on the selected node", which is where a wrong estimate costs it "additional … waiting time"; false = it takes what is free first.
+	Stay bool `yaml:"stay"`
 }
 
 // An Executor is the Place of Spark's executors: reservation-aware executor placement. An executor goes
@@ -106,11 +109,12 @@ type ExecutorOptions struct {
 //	else to the one with the most free or in maps, which end soon, if that is enough somewhere;
 //	else to the one whose reduces are predicted to have given back what is missing first.
 //
-// In the last two cases the node is reserved. A reserved executor still takes a node that becomes free
-// before: then one of its application's reservations is given up.
+// In the last two cases the node is reserved. Unless it is to stay, a reserved executor still takes a node that
+// becomes free before: then one of its application's reservations is given up.
 type Executor struct {
 	books
 	patience heddle.Span // 0 = without end
+	stay     bool
 	gauge    gauge
 	none     [8]refused // the last needs for which no node could be reserved
 	nones    int
@@ -133,7 +137,7 @@ func NewExecutor(a policy.Args) (policy.Place, error) {
 	if !(o.Patience >= 0) || o.Patience > math.MaxInt32 {
 		return nil, errors.New("ikayak.executor: patience must be 0 s, for none, or more")
 	}
-	return &Executor{patience: heddle.Seconds(o.Patience), books: books{rest: a.Remaining}}, nil
+	return &Executor{patience: heddle.Seconds(o.Patience), stay: o.Stay, books: books{rest: a.Remaining}}, nil
 }
 
 // Judge implements [policy.Place]; it is asked for reservations only.
@@ -144,6 +148,9 @@ func (*Executor) Judge(policy.View, *policy.Ask, *policy.Node, heddle.Locality) 
 // Pick implements [policy.Pick]: Alg. 1.
 func (e *Executor) Pick(v policy.View, k *policy.Ask) (heddle.NodeID, bool) {
 	e.drain(v)
+	if e.stay && k.Bookings() >= k.Count() {
+		return heddle.NoNode, false
+	}
 	e.gauge.set(k.Size(), v.Total(), v.Counts)
 	if _, ok := v.MostFree(k.App(), k.Size()); ok { // the index knows at once when there is none
 		if n := e.most(v, k, &e.free); n != heddle.NoNode {

@@ -13,7 +13,7 @@ func (s Shape) String() string {
 	return strconv.Itoa(s.Outputs) + "/" + strconv.Itoa(s.Inputs) + "/" + strconv.Itoa(s.Rules)
 }
 
-// Shapes are those there are rules for: the default, and around it one number changed at a time.
+// Shapes are those there are rules for: other lags with three rules, and other numbers of rules with the lags of the default.
 var Shapes = []Shape{
 	{3, 2, 3},
 	{1, 2, 3},

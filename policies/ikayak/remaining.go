@@ -31,7 +31,7 @@ const auto = "auto"
 
 // DefaultRemaining are the defaults.
 var DefaultRemaining = RemainingOptions{
-	Outputs: 3, Inputs: 2, Rules: 8, Program: auto, Offline: true, Online: true, Discount: 0.5, Forgetting: 0.98,
+	Outputs: 3, Inputs: 2, Rules: 12, Program: auto, Offline: true, Online: true, Discount: 0.5, Forgetting: 0.98,
 }
 
 // check says what is wrong with options, and returns their shape and the one rule base they name, or −1.

@@ -29,6 +29,10 @@ func TestExecutor(t *testing.T) {
 	policytest.Run(t, maker, "", executors)
 }
 
+func TestExecutorStays(t *testing.T) {
+	policytest.Run(t, ikayak.NewExecutor, "stay: true", executors)
+}
+
 func TestExecutorWithoutEstimate(t *testing.T) {
 	policytest.Run(t, ikayak.NewExecutor, "", func(p policy.Place) policy.Set {
 		s := policytest.Base(policytest.Submitted{})
