@@ -77,10 +77,32 @@ func parseSWIM(line []byte) (j swimJob, bad *fault) {
 	return j, nil
 }
 
+// SWIM reads a SWIM sample that is in memory, as [Read] reads one from a file: strictly, with blocks of [DefaultBlockSize].
+// The name is the workload's and stands in errors.
+func SWIM(name string, text []byte) (*Workload, error) {
+	im := newImporter(Options{Strict: true, BlockSize: DefaultBlockSize})
+	im.file, im.wl.Name, im.wl.Format = name, name, "swim"
+	err := im.swim(func(read func(line int, text []byte) error) error {
+		return im.lines(newLineReader(bytes.NewReader(text)), read)
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case len(im.wl.Jobs) == 0:
+		return nil, im.empty(name)
+	}
+	return im.finish(), nil
+}
+
 func readSWIM(im *importer, path string) error {
+	return im.swim(func(read func(line int, text []byte) error) error { return im.eachLine(path, read) })
+}
+
+// swim adds the jobs of all lines.
+func (im *importer) swim(each func(read func(line int, text []byte) error) error) error {
 	var jobs []swimJob
 	var lines []int
-	err := im.eachLine(path, func(line int, text []byte) error {
+	err := each(func(line int, text []byte) error {
 		j, bad := parseSWIM(text)
 		if bad == nil {
 			bad = im.reserveSWIM(j)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -15,6 +16,7 @@ import (
 
 	"heddle/exp"
 	"heddle/exp/catalogue"
+	"heddle/exp/profile"
 )
 
 func newExp(a *app) *cobra.Command {
@@ -77,6 +79,8 @@ func newExpList(a *app) *cobra.Command {
 type expFlags struct {
 	seeds  expSeeds
 	output choice
+	set    []string // of exp run profile alone, as the next
+	cases  string
 }
 
 // expSeeds are the flags that say which seeds experiments run with.
@@ -118,8 +122,12 @@ of the published loss and exceeded where nothing is lost, a level is reached wit
 value, a shape if it holds. Seeds are added while a figure is undecided: while the 95 % interval of its
 median spans the threshold. What a null arm reaches too, with the mechanism switched off, is "null".
 What a bound shows that no schedule can reach is "unattainable". Figures of baselines ("set-up") and
-times of our own code ("measured") are shown, not judged.`,
+times of our own code ("measured") are shown, not judged.
+
+NAME may also be profile, alone: the profile heddle beside fair and capacity, on workloads of many kinds and
+in every column, simulated as heddle rm without node agents and with them. What loses is printed first.`,
 		Example: `  heddle exp run coupling
+  heddle exp run profile
   heddle exp run all --seeds 10 -o json > figures.json
   heddle exp run dress-spark --first-seed 100`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -130,6 +138,13 @@ times of our own code ("measured") are shown, not judged.`,
 		},
 		ValidArgsFunction: completeExperiments,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if slices.Equal(args, []string{profileName}) {
+				n := f.seeds.least.n
+				if !cmd.Flags().Changed("seeds") {
+					n = profileSeeds
+				}
+				return a.runProfile(profile.Options{Seeds: exp.Seeds(f.seeds.first, n), Set: f.set}, f.cases, f.output.value)
+			}
 			list, err := experiments(args)
 			if err != nil {
 				return err
@@ -156,6 +171,8 @@ times of our own code ("measured") are shown, not judged.`,
 		},
 	}
 	f.seeds.add(cmd.Flags())
+	cmd.Flags().StringArrayVar(&f.set, "set", nil, "of profile: make `CHANGE` in the profile heddle; may stand several times")
+	cmd.Flags().StringVar(&f.cases, "cases", "", "of profile: only cases whose name contains `TEXT`")
 	choose(cmd, &f.output, "output", "o", "what to print")
 	return cmd
 }
@@ -235,18 +252,30 @@ func experiments(names []string) ([]*exp.Experiment, error) {
 	return list, nil
 }
 
-// experiment runs experiments with a bar on stderr, until they are done or the user interrupts.
+// experiment runs experiments, until they are done or the user interrupts.
 func (a *app) experiment(list []*exp.Experiment, o exp.Options, each func(*exp.Outcome) error) error {
+	began := time.Now()
+	return a.runs(&o.Stop, &o.Report, func() error {
+		return exp.Run(list, o, func(x *exp.Outcome) error {
+			a.log.Info("done", "experiment", x.Experiment.Name, "since the start", time.Since(began).Round(time.Millisecond))
+			return each(x)
+		})
+	})
+}
+
+// runs makes runs with a bar on stderr, until they are done or the user interrupts. It sets what ends the runs early and
+// what they report to.
+func (a *app) runs(stopped *func() bool, report *func(done, of int, what string), run func() error) error {
 	stop, over := interrupts()
 	defer over()
-	o.Stop = stop
+	*stopped = stop
 
 	began := time.Now()
 	var before, after atomic.Value
 	before.Store("")
 	after.Store("")
 	show, line := a.draw(0, func() string { return before.Load().(string) }, func() string { return after.Load().(string) })
-	o.Report = func(done, of int, what string) {
+	*report = func(done, of int, what string) {
 		if line != nil {
 			left := time.Duration(float64(time.Since(began)) * float64(of-done) / float64(done)).Round(time.Second)
 			before.Store(fmt.Sprintf("%d of %d runs ", done, of))
@@ -255,10 +284,7 @@ func (a *app) experiment(list []*exp.Experiment, o exp.Options, each func(*exp.O
 			line.SetCurrent(int64(done))
 		}
 	}
-	err := exp.Run(list, o, func(x *exp.Outcome) error {
-		a.log.Info("done", "experiment", x.Experiment.Name, "since the start", time.Since(began).Round(time.Millisecond))
-		return each(x)
-	})
+	err := run()
 	if show != nil {
 		line.Abort(true)
 		show.Wait()

@@ -15,6 +15,7 @@ var Table = []Row{
 	{"policies/*", []string{".", "cluster", "policy", "estimate"}}, // never sched, never each other
 	{"policies", []string{".", "policy", "policies/*", "internal/plain", "internal/near"}},
 	{"workload", []string{".", "internal/plain"}},
+	{"scenarios", []string{}},
 	{"scenario", []string{".", "workload", "internal/plain", "internal/near"}},
 	{"conf", []string{".", "policy", "policies/capacity", "policies/fair"}},
 	{"sim/apps", []string{".", "workload", "internal/slab"}},
@@ -28,6 +29,7 @@ var Table = []Row{
 	{"exp/ikayak", []string{".", "conf", "exp", "policies", "policy", "scenario", "sim", "sim/world", "workload"}},
 	{"exp/heddle", []string{".", "exp", "exp/adaptcont", "exp/coupling", "exp/dress", "exp/ikayak", "exp/mrorchestrator", "sim"}},
 	{"exp/catalogue", []string{"exp", "exp/adaptcont", "exp/coupling", "exp/dress", "exp/heddle", "exp/ikayak", "exp/mrorchestrator", "internal/near"}},
+	{"exp/profile", []string{".", "conf", "exp", "exp/catalogue", "policies", "scenario", "scenarios", "sim", "sim/world", "workload"}},
 	{"exp/*", []string{".", "conf", "exp", "policy", "sim", "workload"}}, // a paper each, and never each other; policy for mutations
 	{"yarn/ids", nil}, // the wire knows nothing of scheduling
 	{"yarn/wire", nil},

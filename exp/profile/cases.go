@@ -1,0 +1,191 @@
+package profile
+
+import (
+	"embed"
+	"fmt"
+	"slices"
+	"strings"
+
+	"heddle"
+	"heddle/conf"
+	"heddle/exp"
+	"heddle/exp/catalogue"
+	"heddle/scenario"
+	"heddle/scenarios"
+	"heddle/sim"
+	"heddle/sim/world"
+	"heddle/workload"
+)
+
+// A Case is a workload on a cluster.
+type Case struct {
+	Name    string  // unique: fb2009-day1-08h, 100 nodes, load 0.85
+	From    string  // where the work comes from; Markdown
+	HeldOut bool    // no option of the profile was chosen by it
+	Load    float64 // that the jobs are spaced to; 0 = as they come
+
+	read func() (*work, error)
+}
+
+// A work is what a case is made of.
+type work struct {
+	build   func(seed uint64) (*workload.Workload, error)
+	nodes   []world.NodeSpec
+	uplink  float64
+	effects world.Effects
+	faults  func(seed uint64, w *workload.Workload) ([]sim.Fault, error)
+}
+
+// plan is the plan of a case, but for profiles and seeds.
+func (c *Case) plan(seeds []uint64) (*exp.Plan, error) {
+	w, err := c.read()
+	if err != nil {
+		return nil, err
+	}
+	p := &exp.Plan{Conf: conf.Default(), Nodes: w.nodes, UplinkBps: w.uplink, Effects: w.effects, MaxTime: heddle.Time(7 * 24 * heddle.Hour)}
+	p.Rebuild = func(seed uint64) (*workload.Workload, error) {
+		jobs, err := w.build(seed)
+		if err != nil || c.Load == 0 {
+			return jobs, err
+		}
+		q := *p
+		q.Workload, q.Rebuild, q.Seeds = jobs, nil, []uint64{seed}
+		factor, err := q.ScaleTo(c.Load)
+		if err != nil {
+			return nil, err
+		}
+		return jobs, jobs.Scale(factor)
+	}
+	if w.faults == nil {
+		return p, nil
+	}
+	bySeed := map[uint64][]sim.Fault{}
+	for _, seed := range seeds {
+		jobs, err := p.Rebuild(seed)
+		if err != nil {
+			return nil, err
+		}
+		if bySeed[seed], err = w.faults(seed, jobs); err != nil {
+			return nil, err
+		}
+	}
+	p.Faults = func(seed uint64) []sim.Fault { return bySeed[seed] }
+	return p, nil
+}
+
+// Cases are all cases, in the order of kinds.
+func Cases() []Case {
+	out := []Case{{Name: "demo", From: "scenarios/demo.yaml", read: fromText("demo.yaml", scenarios.Demo)}}
+	for _, load := range []float64{0.5, 0.7, 0.85, 0.95} {
+		for _, trace := range []string{"fb2009-day1-08h", "fb2009-day2-09h", heldOut} {
+			out = append(out, facebook(trace, 100, load))
+		}
+	}
+	for _, trace := range []string{"fb2009-day1-08h", "fb2009-day2-09h"} {
+		out = append(out, facebook(trace, 20, 0.85))
+	}
+	for _, load := range []float64{0.7, 0.85} {
+		out = append(out, facebook("fb2009-day1-17h", 1000, load))
+	}
+	for _, kind := range []struct{ name, text string }{{"mapreduce-only", mapReduceOnly}, {"spark-only", sparkOnly}} {
+		for _, load := range []float64{0.5, 0.85} {
+			out = append(out, Case{
+				Name: fmt.Sprintf("%s, load %g", kind.name, load), From: "generated, one kind of application alone", HeldOut: true, Load: load,
+				read: fromText(kind.name+".yaml", []byte(kind.text)),
+			})
+		}
+	}
+	for _, name := range []string{"dress-mixed-10", "dress-mixed-30", "coupling-22-jobs", "ikayak-overall", "adaptcont-all-mixed", "mrorchestrator-native-together"} {
+		out = append(out, Case{Name: name, From: "the work and the cluster of the paper's experiment", read: ofPaper(name)})
+	}
+	return out
+}
+
+// Names are what the cases' names begin with, each once: the name of the work without cluster and load.
+func Names() []string {
+	var names []string
+	for _, c := range Cases() {
+		if name, _, _ := strings.Cut(c.Name, ","); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+//go:embed swim/*.tsv
+var swim embed.FS
+
+// heldOut is the trace by which no option of the profile is chosen.
+const heldOut = "fb2010-00h"
+
+// facebook is a case of hours of Facebook's jobs, on nodes of 8 GiB and 8 vcores in racks of 40.
+func facebook(trace string, nodes int, load float64) Case {
+	return Case{
+		Name: fmt.Sprintf("%s, %d nodes, load %g", trace, nodes, load), From: "SWIM", HeldOut: trace == heldOut, Load: load,
+		read: func() (*work, error) {
+			text, err := swim.ReadFile("swim/" + trace + ".tsv")
+			if err != nil {
+				return nil, err
+			}
+			return &work{
+				build:   func(uint64) (*workload.Workload, error) { return workload.SWIM(trace, text) },
+				nodes:   exp.Cluster(nodes, max(1, nodes/40), heddle.Of(8192, 8000)),
+				effects: world.AllEffects(),
+			}, nil
+		},
+	}
+}
+
+// fromText is the work of a scenario.
+func fromText(name string, text []byte) func() (*work, error) {
+	return func() (*work, error) {
+		s, err := scenario.Parse(name, text)
+		if err != nil {
+			return nil, err
+		}
+		return ofScenario(s, s.Build), nil
+	}
+}
+
+func ofScenario(s *scenario.Scenario, build func(uint64) (*workload.Workload, error)) *work {
+	nodes := exp.Nodes(s)
+	return &work{
+		build: build, nodes: nodes, uplink: s.Uplink, effects: world.Effects(s.Effects),
+		faults: func(seed uint64, w *workload.Workload) ([]sim.Fault, error) {
+			return exp.Faults(s, seed, w, len(nodes))
+		},
+	}
+}
+
+// ofPaper is the work of the first arm of a paper's experiment. Its cluster is that of the first seed.
+func ofPaper(name string) func() (*work, error) {
+	return func() (*work, error) {
+		list, err := catalogue.Find(name)
+		if err != nil {
+			return nil, err
+		}
+		e := list[0]
+		parse := func(seed uint64) (*scenario.Scenario, error) {
+			text, err := e.Scenario(&e.Arms[0], seed)
+			if err != nil {
+				return nil, err
+			}
+			return scenario.Parse(name+".yaml", []byte(text))
+		}
+		s, err := parse(1)
+		if err != nil {
+			return nil, err
+		}
+		return ofScenario(s, func(seed uint64) (*workload.Workload, error) {
+			drawn, err := parse(seed)
+			if err != nil {
+				return nil, err
+			}
+			w, err := drawn.Build(seed)
+			if err == nil && e.Arms[0].Change != nil {
+				e.Arms[0].Change(seed, w)
+			}
+			return w, err
+		}), nil
+	}
+}

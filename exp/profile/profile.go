@@ -1,0 +1,233 @@
+// Package profile holds the profile heddle against fair and capacity, on workloads of many kinds, in every column that
+// users look at.
+//
+// Nothing was published of that: what is stated is a goal. A [Case] is a workload on a cluster at a load. Each is simulated
+// as heddle rm under fair, capacity and heddle, the latter without node agents and with them, and gives a [Row] for either.
+// A profile must be good everywhere: the row has every column beside the better of fair and capacity in that column, even
+// where that is the one here and the other there.
+//
+//	heddle exp run profile
+package profile
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"heddle"
+	"heddle/exp"
+	"heddle/policies"
+	"heddle/sim"
+)
+
+// What a row is held to.
+const (
+	MostWorse     = 1.05              // times the better of fair and capacity, in every column
+	Resolution    = 1 * heddle.Second // a difference that is no larger counts as none: nodes report once a second
+	MostMean      = 0.8               // times fair's mean completion time
+	MostSmall     = 0.7               // times the better p95 of small jobs
+	smallJobTasks = 10
+)
+
+// A Column is a figure of a run, in seconds, of which less is better.
+type Column struct {
+	Name string
+	of   func(r *sim.Result) float64
+}
+
+// Columns are what is compared, in the order of tables.
+var Columns = []Column{
+	{"mean", func(r *sim.Result) float64 { return exp.Mean(spans(r, jct, nil)) }},
+	{"p50", quantile(0.5, jct, nil)},
+	{"p95", quantile(0.95, jct, nil)},
+	{"p99", quantile(0.99, jct, nil)},
+	{"wait p50", quantile(0.5, wait, nil)},
+	{"wait p95", quantile(0.95, wait, nil)},
+	{"wait p99", quantile(0.99, wait, nil)},
+	{"starvation", func(r *sim.Result) float64 { return exp.Mean(spans(r, starvation, nil)) }},
+	{"small p95", quantile(0.95, jct, func(j *sim.JobResult) bool { return j.Maps+j.Reduces <= smallJobTasks })},
+	{"makespan", exp.Makespan},
+}
+
+// Columns that have goals of their own.
+const (
+	meanColumn  = 0
+	smallColumn = 8
+)
+
+func jct(j *sim.JobResult) heddle.Span        { return j.JCT }
+func wait(j *sim.JobResult) heddle.Span       { return j.Wait }
+func starvation(j *sim.JobResult) heddle.Span { return j.Starvation }
+
+// spans are those of the chosen jobs in seconds, as far as they apply, in ascending order.
+func spans(r *sim.Result, of func(*sim.JobResult) heddle.Span, pick exp.Pick) []float64 {
+	var out []float64
+	exp.Jobs(r, pick, func(j *sim.JobResult) {
+		if s := of(j); s != sim.NoSpan {
+			out = append(out, s.Seconds())
+		}
+	})
+	slices.Sort(out)
+	return out
+}
+
+// quantile is the smallest span that a share of the chosen jobs does not exceed; NaN where there is none.
+func quantile(share float64, of func(*sim.JobResult) heddle.Span, pick exp.Pick) func(*sim.Result) float64 {
+	return func(r *sim.Result) float64 {
+		list := spans(r, of, pick)
+		if len(list) == 0 {
+			return math.NaN()
+		}
+		return list[int(math.Ceil(share*float64(len(list))))-1]
+	}
+}
+
+// A Cell is a column of a row: medians over the seeds. Seconds are NaN where a column does not apply.
+type Cell struct {
+	Fair, Capacity, Ours float64 // seconds
+	Ratio                float64 // ours to the better of fair and capacity, by seed
+	Worse                bool    // than the goal allows: see [MostWorse] and [Resolution]
+}
+
+// A Row is what one case came to, with agents or without.
+type Row struct {
+	Case      *Case
+	Agent     bool
+	Jobs      int
+	Failed    int // jobs that did not succeed under heddle and did under fair and capacity, over all seeds
+	Cells     []Cell
+	MeanRatio float64 // of the mean completion time to fair's
+}
+
+// Worst is the largest ratio of a column that is worse than the goal allows; 0 where none is.
+func (r *Row) Worst() float64 {
+	worst := 0.0
+	for _, c := range r.Cells {
+		if c.Worse {
+			worst = max(worst, c.Ratio)
+		}
+	}
+	return worst
+}
+
+// NoneWorse reports whether no column is worse and no job was lost.
+func (r *Row) NoneWorse() bool { return r.Worst() == 0 && r.Failed == 0 }
+
+// MeanReached reports whether the mean completion time is as far below fair's as the goal has it.
+func (r *Row) MeanReached() bool { return r.MeanRatio <= MostMean }
+
+// SmallReached reports the same of small jobs; true where there are none.
+func (r *Row) SmallReached() bool {
+	ratio := r.Cells[smallColumn].Ratio
+	return ratio <= MostSmall || math.IsNaN(ratio)
+}
+
+// Options say how much is run.
+type Options struct {
+	Seeds   []uint64
+	Set     []string // changes of the profile heddle, each as --set has them
+	Workers int      // runs at once; 0 = one a processor
+
+	// Report is told after every run how many are done of how many; one call at a time.
+	Report func(done, of int, what string)
+	Stop   func() bool // whether to end early; may be nil
+}
+
+// Run simulates cases, and returns their rows: what loses first, the worst on top.
+func Run(cases []Case, o Options) ([]Row, error) {
+	var arms []*policies.Profile
+	for _, name := range []string{"fair", "capacity", "heddle"} {
+		var set []string
+		if name == "heddle" {
+			set = o.Set
+		}
+		p, err := policies.Load(name, set)
+		if err != nil {
+			return nil, err
+		}
+		arms = append(arms, p)
+	}
+	for i, p := range arms {
+		if bare, _ := p.WithoutAgent(); i < 2 {
+			arms[i] = bare
+		} else {
+			arms = append(arms, bare)
+			break
+		}
+	}
+	var rows []Row
+	done, total := 0, len(cases)*len(arms)*len(o.Seeds)
+	for i := range cases {
+		c := &cases[i]
+		plan, err := c.plan(o.Seeds)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", c.Name, err)
+		}
+		plan.Profiles, plan.Seeds, plan.Workers, plan.Stop = arms, o.Seeds, o.Workers, o.Stop
+		plan.Done = func(int, *sim.Result) {
+			done++
+			if o.Report != nil {
+				o.Report(done, total, c.Name)
+			}
+		}
+		runs, err := plan.Run()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", c.Name, err)
+		}
+		if o.Stop != nil && o.Stop() {
+			return nil, exp.ErrStopped
+		}
+		rows = append(rows, row(c, runs[0], runs[1], runs[3], false), row(c, runs[0], runs[1], runs[2], true))
+	}
+	slices.SortStableFunc(rows, func(a, b Row) int {
+		return cmp.Or(cmp.Compare(b.Failed, a.Failed), cmp.Compare(b.Worst(), a.Worst()))
+	})
+	return rows, nil
+}
+
+// row holds the runs of heddle against those of the others, seed by seed.
+func row(c *Case, fair, capacity, ours []*sim.Result, agent bool) Row {
+	r := Row{Case: c, Agent: agent, Jobs: len(ours[0].Jobs)}
+	for _, col := range Columns {
+		var f, k, o, ratios []float64
+		for s := range ours {
+			f, k, o = append(f, col.of(fair[s])), append(k, col.of(capacity[s])), append(o, col.of(ours[s]))
+			ratios = append(ratios, over(o[s], min(f[s], k[s])))
+		}
+		cell := Cell{Fair: median(f), Capacity: median(k), Ours: median(o), Ratio: median(ratios)}
+		cell.Worse = cell.Ratio > MostWorse && cell.Ours-min(cell.Fair, cell.Capacity) > Resolution.Seconds()
+		r.Cells = append(r.Cells, cell)
+	}
+	var means []float64
+	for s := range ours {
+		mean := Columns[meanColumn].of
+		means = append(means, over(mean(ours[s]), mean(fair[s])))
+		r.Failed += max(0, min(succeeded(fair[s]), succeeded(capacity[s]))-succeeded(ours[s]))
+	}
+	r.MeanRatio = median(means)
+	return r
+}
+
+// over is a ratio; 1 where both are no time at all.
+func over(a, b float64) float64 {
+	if a == b {
+		return 1
+	}
+	return a / b
+}
+
+func succeeded(r *sim.Result) (n int) {
+	exp.Jobs(r, nil, func(*sim.JobResult) { n++ })
+	return n
+}
+
+// median is the middle value, or the mean of the middle two; NaN where one is.
+func median(values []float64) float64 {
+	v := slices.Clone(values)
+	slices.Sort(v)
+	if math.IsNaN(v[0]) {
+		return v[0]
+	}
+	return (v[(len(v)-1)/2] + v[len(v)/2]) / 2
+}

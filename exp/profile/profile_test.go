@@ -1,0 +1,139 @@
+package profile
+
+import (
+	"math"
+	"testing"
+
+	"heddle"
+	"heddle/sim"
+)
+
+// Every case reads its work, on a cluster, and is spaced to its load; names are unique.
+func TestCases(t *testing.T) {
+	seen, heldOut := map[string]bool{}, 0
+	cases := Cases()
+	for i := range cases {
+		c := &cases[i]
+		if seen[c.Name] || c.From == "" {
+			t.Errorf("%q stands twice, or nobody knows from where", c.Name)
+		}
+		seen[c.Name] = true
+		if c.HeldOut {
+			heldOut++
+		}
+		p, err := c.plan([]uint64{1})
+		if err != nil {
+			t.Fatalf("%s: %v", c.Name, err)
+		}
+		w, err := p.Rebuild(1)
+		if err != nil || len(w.Jobs) == 0 || len(p.Nodes) == 0 {
+			t.Fatalf("%s: %d jobs on %d nodes, %v", c.Name, len(w.Jobs), len(p.Nodes), err)
+		}
+		if c.Load == 0 {
+			continue
+		}
+		p.Workload, p.Rebuild, p.Seeds = w, nil, []uint64{1}
+		if factor, err := p.ScaleTo(c.Load); err != nil || math.Abs(factor-1) > 0.01 {
+			t.Errorf("%s: it takes a factor of %g to reach the load, %v", c.Name, factor, err)
+		}
+	}
+	if heldOut == 0 || heldOut == len(cases) {
+		t.Errorf("%d of %d cases are held out", heldOut, len(cases))
+	}
+}
+
+// result is a run of jobs of these completion times, each with a wait of a tenth.
+func result(seconds ...float64) *sim.Result {
+	r := &sim.Result{}
+	for _, s := range seconds {
+		jct := heddle.Seconds(s)
+		r.Jobs = append(r.Jobs, sim.JobResult{State: sim.Succeeded, Maps: 2, JCT: jct, Wait: jct / 10, Starvation: sim.NoSpan})
+		r.Makespan = max(r.Makespan, jct)
+	}
+	return r
+}
+
+// A column is held against the better one of the two in that column, by the median over seeds.
+func TestRow(t *testing.T) {
+	fair := []*sim.Result{result(10, 20, 90), result(10, 20, 90), result(10, 20, 90)}
+	capacity := []*sim.Result{result(30, 40, 50), result(30, 40, 50), result(30, 40, 50)}
+	ours := []*sim.Result{result(10, 15, 60), result(10, 15, 65), result(10, 15, 500)}
+	r := row(&Case{}, fair, capacity, ours, true)
+	want := map[string]struct {
+		ratio float64
+		worse bool
+	}{
+		"mean":     {30.0 / 40, false}, // both have 40, and the second seed is the median
+		"p50":      {0.75, false},      // fair is the better
+		"p95":      {1.3, true},        // capacity is
+		"wait p95": {1.3, true},
+		"wait p50": {0.75, false},
+		"makespan": {1.3, true},
+	}
+	for i, c := range Columns {
+		if w, ok := want[c.Name]; ok && (math.Abs(r.Cells[i].Ratio-w.ratio) > 1e-9 || r.Cells[i].Worse != w.worse) {
+			t.Errorf("%s: %g, worse %v; want %g, %v", c.Name, r.Cells[i].Ratio, r.Cells[i].Worse, w.ratio, w.worse)
+		}
+		if c.Name == "starvation" && !math.IsNaN(r.Cells[i].Ratio) {
+			t.Errorf("starvation is %g where no job has reduces", r.Cells[i].Ratio)
+		}
+	}
+	if r.NoneWorse() || r.Worst() != 1.3 || !r.MeanReached() || r.SmallReached() {
+		t.Errorf("none worse %v, worst %g, mean %g, small %v", r.NoneWorse(), r.Worst(), r.MeanRatio, r.SmallReached())
+	}
+	if same := row(&Case{}, fair, capacity, fair, true); same.Cells[meanColumn].Worse || same.MeanRatio != 1 {
+		t.Errorf("fair beside itself: %+v", same.Cells)
+	}
+}
+
+// A second more or less is none, however small the times are.
+func TestResolution(t *testing.T) {
+	short, longer := []*sim.Result{result(1)}, []*sim.Result{result(1.9)}
+	if r := row(&Case{}, short, short, longer, false); !r.NoneWorse() {
+		t.Errorf("0.9 s more count: %+v", r.Cells)
+	}
+	if r := row(&Case{}, short, short, []*sim.Result{result(2.1)}, false); r.NoneWorse() {
+		t.Error("1.1 s more do not count")
+	}
+}
+
+// A job that only heddle loses is worse than any ratio.
+func TestLost(t *testing.T) {
+	all, lost := []*sim.Result{result(10, 20)}, []*sim.Result{result(10, 20)}
+	lost[0].Jobs[1].State = sim.Failed
+	if r := row(&Case{}, all, all, lost, false); r.Failed != 1 || r.NoneWorse() {
+		t.Errorf("%d failed, none worse %v", r.Failed, r.NoneWorse())
+	}
+	if r := row(&Case{}, all, lost, lost, false); r.Failed != 0 {
+		t.Errorf("%d failed that capacity lost too", r.Failed)
+	}
+}
+
+// The demo is run under all of them, without agents and with them, and what is worse stands first.
+func TestRun(t *testing.T) {
+	cases := Cases()[:1]
+	reports := 0
+	rows, err := Run(cases, Options{Seeds: []uint64{1}, Report: func(done, of int, _ string) {
+		if reports++; done != reports || of != 4 {
+			t.Errorf("%d of %d", done, of)
+		}
+	}})
+	if err != nil || len(rows) != 2 || rows[0].Agent == rows[1].Agent || rows[0].Worst() < rows[1].Worst() || reports != 4 {
+		t.Fatalf("%+v, %d reports, %v", rows, reports, err)
+	}
+	if rows[0].Cells[meanColumn].Ours == rows[1].Cells[meanColumn].Ours {
+		t.Error("agents change nothing")
+	}
+	for _, r := range rows {
+		if r.Jobs != 36 || r.Failed != 0 || r.MeanRatio <= 0 || r.MeanRatio >= 1.1 {
+			t.Errorf("%+v", r)
+		}
+	}
+	off, err := Run(cases, Options{Seeds: []uint64{1}, Set: []string{"gate.reduce=open"}})
+	if err != nil || off[0].Cells[meanColumn] == rows[0].Cells[meanColumn] {
+		t.Errorf("a change of the profile changes nothing: %v", err)
+	}
+	if _, err := Run(cases, Options{Seeds: []uint64{1}, Set: []string{"gate.reduce=nothing"}}); err == nil {
+		t.Error("a change that names nothing is taken")
+	}
+}

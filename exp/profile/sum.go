@@ -1,0 +1,73 @@
+package profile
+
+import (
+	"fmt"
+
+	"heddle/exp"
+)
+
+// A Tally counts what rows reach of the goal.
+type Tally struct {
+	Rows, NoneWorse, Mean, Small int
+}
+
+// Sum counts rows.
+func Sum(rows []Row) (t Tally) {
+	for i := range rows {
+		r := &rows[i]
+		t.Rows++
+		for of, n := range map[*int]bool{&t.NoneWorse: r.NoneWorse(), &t.Mean: r.MeanReached(), &t.Small: r.SmallReached()} {
+			if n {
+				*of++
+			}
+		}
+	}
+	return t
+}
+
+// String says it in sentences.
+func (t Tally) String() string {
+	return fmt.Sprintf("Each column is heddle's figure over the better one of fair and capacity; ! marks what is beyond the goal. "+
+		"Of %d rows %d have no column above %g (a difference of up to a second counts as none), %d a mean completion time of at most %g "+
+		"of fair's, and %d a p95 of small jobs (up to %d tasks) of at most %g of the better one's.",
+		t.Rows, t.NoneWorse, MostWorse, t.Mean, MostMean, t.Small, smallJobTasks, MostSmall)
+}
+
+// A Line is a row as scripts read it.
+type Line struct {
+	Case      string          `json:"case"`
+	From      string          `json:"from"`
+	HeldOut   bool            `json:"held_out"`
+	Agent     bool            `json:"agent"`
+	Jobs      int             `json:"jobs"`
+	Failed    int             `json:"failed"`
+	NoneWorse bool            `json:"none_worse"`
+	MeanRatio exp.Number      `json:"mean_over_fair"`
+	Columns   map[string]Part `json:"columns"`
+}
+
+// A Part is a column of a [Line].
+type Part struct {
+	Fair     exp.Number `json:"fair_seconds"`
+	Capacity exp.Number `json:"capacity_seconds"`
+	Ours     exp.Number `json:"heddle_seconds"`
+	Ratio    exp.Number `json:"ratio"`
+	Worse    bool       `json:"worse"`
+}
+
+// Lines returns rows for scripts.
+func Lines(rows []Row) []Line {
+	out := []Line{}
+	for i := range rows {
+		r := &rows[i]
+		l := Line{
+			Case: r.Case.Name, From: r.Case.From, HeldOut: r.Case.HeldOut, Agent: r.Agent, Jobs: r.Jobs, Failed: r.Failed,
+			NoneWorse: r.NoneWorse(), MeanRatio: exp.Number(r.MeanRatio), Columns: map[string]Part{},
+		}
+		for k, c := range r.Cells {
+			l.Columns[Columns[k].Name] = Part{exp.Number(c.Fair), exp.Number(c.Capacity), exp.Number(c.Ours), exp.Number(c.Ratio), c.Worse}
+		}
+		out = append(out, l)
+	}
+	return out
+}
