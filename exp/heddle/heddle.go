@@ -161,7 +161,7 @@ func (x *rival) without(ours exp.Arm) exp.Sweep {
 		{"looking for uncrowded nodes", "place={map: coupling.peek, reduce: any}"},
 		{"executor placement", "place.executor=any"},
 		{"shrinking", "trim.map=whole"},
-		{"suspension", "control=[{mrorchestrator.regression: {lower_memory: needed}}]"},
+		{"suspension", "control=[{mrorchestrator.regression: {mode: memory, lower_memory: needed}}]"},
 		{"orchestration", "control=[ikayak.suspend]"},
 		{"the fuzzy model", "estimate.remaining=progress"},
 	}
