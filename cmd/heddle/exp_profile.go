@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -39,31 +40,40 @@ func (a *app) runProfile(o profile.Options, only, output string) error {
 	return a.profileTable(rows)
 }
 
-// profileTable prints the rows for people: each column as a ratio to the better of fair and capacity.
+// profileTable prints the rows for people, those without agents and those with them apart: each column as a ratio to the
+// better of fair and capacity.
 func (a *app) profileTable(rows []profile.Row) error {
-	t := a.grid()
-	head := table.Row{"", "agents"}
-	configs := []table.ColumnConfig{}
-	for i, c := range profile.Columns {
-		head = append(head, strings.ReplaceAll(c.Name, " ", "\n"))
-		configs = append(configs, table.ColumnConfig{Number: i + 3, Align: text.AlignRight, AlignHeader: text.AlignRight})
-	}
-	head = append(head, "mean\n÷ fair's")
-	configs = append(configs, table.ColumnConfig{Number: len(head), Align: text.AlignRight, AlignHeader: text.AlignRight})
-	t.AppendHeader(head)
-	t.SetColumnConfigs(configs)
-	for i := range rows {
-		r := &rows[i]
-		if i > 0 && r.NoneWorse() && !rows[i-1].NoneWorse() {
-			t.AppendSeparator()
+	var b strings.Builder
+	for _, agent := range []bool{false, true} {
+		t := a.grid()
+		head := table.Row{map[bool]string{false: "without node agents", true: "with a node agent\nbeside every NodeManager"}[agent]}
+		var configs []table.ColumnConfig
+		add := func(name string) {
+			head = append(head, strings.ReplaceAll(name, " ", "\n"))
+			configs = append(configs, table.ColumnConfig{Number: len(head), Align: text.AlignRight, AlignHeader: text.AlignRight})
 		}
-		line := table.Row{r.Case.Name, map[bool]string{true: "with", false: "without"}[r.Agent]}
-		for _, c := range r.Cells {
-			line = append(line, ratio(c.Ratio, c.Worse))
+		for _, c := range profile.Columns {
+			add(c.Name)
 		}
-		t.AppendRow(append(line, ratio(r.MeanRatio, !r.MeanReached())))
+		add("mean÷ fair's")
+		t.AppendHeader(head)
+		t.SetColumnConfigs(configs)
+		of := slices.DeleteFunc(slices.Clone(rows), func(r profile.Row) bool { return r.Agent != agent })
+		for i := range of {
+			r := &of[i]
+			if i > 0 && r.NoneWorse() && !of[i-1].NoneWorse() {
+				t.AppendSeparator()
+			}
+			line := table.Row{r.Case.Name}
+			for _, c := range r.Cells {
+				line = append(line, ratio(c.Ratio, c.Worse))
+			}
+			t.AppendRow(append(line, ratio(r.MeanRatio, !r.MeanReached())))
+		}
+		fmt.Fprintf(&b, "%s\n%s\n\n", t.Render(), text.WrapSoft(profile.Sum(of).String(), 110))
 	}
-	_, err := fmt.Fprintf(a.out, "%s\n%s\n", t.Render(), text.WrapSoft(profile.Sum(rows).String(), 110))
+	b.WriteString(text.WrapSoft(profile.Legend, 110) + "\n")
+	_, err := fmt.Fprint(a.out, b.String())
 	return wrote(err)
 }
 
@@ -72,5 +82,9 @@ func ratio(x float64, beyond bool) string {
 	if math.IsNaN(x) {
 		return exp.Figure(x, "")
 	}
-	return fmt.Sprintf("%.2f", x) + map[bool]string{true: " !", false: "  "}[beyond]
+	digits := 2
+	if x >= 100 {
+		digits = 0
+	}
+	return strconv.FormatFloat(x, 'f', digits, 64) + map[bool]string{true: "!", false: " "}[beyond]
 }

@@ -25,13 +25,15 @@ func Sum(rows []Row) (t Tally) {
 	return t
 }
 
-// String says it in sentences.
+// String says it in a sentence.
 func (t Tally) String() string {
-	return fmt.Sprintf("Each column is heddle's figure over the better one of fair and capacity; ! marks what is beyond the goal. "+
-		"Of %d rows %d have no column above %g (a difference of up to a second counts as none), %d a mean completion time of at most %g "+
-		"of fair's, and %d a p95 of small jobs (up to %d tasks) of at most %g of the better one's.",
-		t.Rows, t.NoneWorse, MostWorse, t.Mean, MostMean, t.Small, smallJobTasks, MostSmall)
+	return fmt.Sprintf("Of %d rows %d have no column above %g, %d a mean completion time of at most %g of fair's, and %d a p95 of small jobs of at most %g "+
+		"of the better one's.", t.Rows, t.NoneWorse, MostWorse, t.Mean, MostMean, t.Small, MostSmall)
 }
+
+// Legend says what tables of ratios mean.
+var Legend = fmt.Sprintf("Each column is heddle's figure over the better one of fair and capacity, by the median over seeds. ! marks what is beyond the goal, "+
+	"where more than a second lies between them. Small jobs have up to %d tasks; starvation is the mean wait of reduces whose maps have ended.", smallJobTasks)
 
 // A Line is a row as scripts read it.
 type Line struct {
