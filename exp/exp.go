@@ -158,6 +158,17 @@ func (p *Plan) ScaleTo(load float64) (float64, error) {
 	return bound.ScaleFor(load, jobs, total)
 }
 
+// Space spaces the jobs of w, which stands for the plan's workload of a seed, so that they offer a load: see
+// [Plan.ScaleTo]. It returns the factor.
+func (p *Plan) Space(w *workload.Workload, seed uint64, load float64) (factor float64, err error) {
+	q := *p
+	q.Workload, q.Rebuild, q.Seeds = w, nil, []uint64{seed}
+	if factor, err = q.ScaleTo(load); err == nil {
+		err = w.Scale(factor)
+	}
+	return factor, err
+}
+
 // route builds a profile's policies and finds every job's queue in its tree. Jobs that the
 // configuration would turn away get no queue, and are rejected as they arrive.
 func route(profile *policies.Profile, h *conf.Hadoop, wl *workload.Workload, seed uint64) (*policies.Built, []heddle.QueueID, []heddle.UserID, error) {

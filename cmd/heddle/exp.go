@@ -145,6 +145,9 @@ in every column, simulated as heddle rm without node agents and with them. What 
 				}
 				return a.runProfile(profile.Options{Seeds: exp.Seeds(f.seeds.first, n), Set: f.set}, f.cases, f.output.value)
 			}
+			if len(f.set) > 0 || f.cases != "" {
+				return usagef("--set and --cases are of exp run %s, alone", profileName)
+			}
 			list, err := experiments(args)
 			if err != nil {
 				return err

@@ -142,12 +142,7 @@ func (e *experiment) settle(load float64) error {
 func (e *experiment) scale(load float64) error {
 	in, factor := e.input, 0.0
 	to := func(w *workload.Workload, seed uint64) error {
-		q := *e.plan
-		q.Workload, q.Rebuild, q.Seeds = w, nil, []uint64{seed}
-		f, err := q.ScaleTo(load)
-		if err == nil {
-			err = w.Scale(f)
-		}
+		f, err := e.plan.Space(w, seed, load)
 		if w == in.workload {
 			factor = f
 		}

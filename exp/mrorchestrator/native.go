@@ -84,7 +84,7 @@ func nativeTogether() exp.Experiment {
 }
 
 func nativeSingle() exp.Experiment {
-	s := alone6(workers)
+	s := alone6()
 	e := exp.Experiment{
 		System: "mrorchestrator", Name: "mrorchestrator-native-single",
 		Title:   "Each of the six jobs alone on the native cluster",
@@ -97,16 +97,16 @@ func nativeSingle() exp.Experiment {
 	pairs := addAlone(&e, workers, native, idealNative)
 	e.Metrics = append(e.Metrics, s.bothGainMost(), s.longGainMore())
 	e.Metrics = append(e.Metrics, utilisation(pairs, "mean increase",
-		limited{7, bestAlone(workers, func(base, x float64) float64 { return 100 * (base/x - 1) }, exp.Mean), aloneIs + " A job's work is the same in both, so that processors are used more as it ends earlier."},
+		limited{7, bestAlone(func(base, x float64) float64 { return 100 * (base/x - 1) }, exp.Mean), aloneIs + " A job's work is the same in both, so that processors are used more as it ends earlier."},
 		limited{8.5, allFull(pairs), allFullIs}, whyMemoryUsed)...)
 	return e
 }
 
-// alone6 is the scene of six jobs alone on a number of machines.
-func alone6(nodes int) scene {
+// alone6 is the scene of six jobs alone.
+func alone6() scene {
 	return scene{
 		reduced: func(r exp.Runs, arm string) []float64 { return alone(r, "slots", arm, idsOf(suite)) },
-		mean:    bestAlone(nodes, exp.Reduction, exp.Mean), largest: bestAlone(nodes, exp.Reduction, slices.Max[[]float64]),
+		mean:    bestAlone(exp.Reduction, exp.Mean), largest: bestAlone(exp.Reduction, slices.Max[[]float64]),
 		boundIs: aloneIs, why: whyAlone, whyUniform: whyAlone,
 	}
 }
@@ -115,13 +115,13 @@ const aloneIs = idealIs + "Nor can a job end before the processors of the cluste
 
 // bestAlone folds the most that can be gained for each job, by its completion times without control and in the ideal world,
 // and not before the processors can have done its work.
-func bestAlone(nodes int, gain func(base, ours float64) float64, fold func([]float64) float64) func(exp.Runs) float64 {
+func bestAlone(gain func(base, ours float64) float64, fold func([]float64) float64) func(exp.Runs) float64 {
 	return func(r exp.Runs) float64 {
 		var x []float64
 		for _, id := range idsOf(suite) {
 			base, best := exp.JCT(r.Arm(id+", slots"), id), r.Arm(id+", "+idealName)
-			work := best.CPUUsed * best.Makespan.Seconds() * 16 * float64(nodes)
-			x = append(x, max(0, gain(base, max(exp.JCT(best, id), work/float64(2*nodes)))))
+			busy := best.CPUUsed * best.Makespan.Seconds() * idealCores / machineCores
+			x = append(x, max(0, gain(base, max(exp.JCT(best, id), busy))))
 		}
 		return fold(x)
 	}

@@ -1,6 +1,7 @@
 package mrorchestrator
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -116,9 +117,18 @@ func names(arms []exp.Arm) []string {
 // ideal is an arm in a world that gives every task what moving processors and memory between tasks could give at most: a processor of its
 // own, and so much memory in a machine that all of a real one is left for files, whatever tasks hold. A heap is what it is.
 func ideal(a exp.Arm, ram string, w exp.Work) exp.Arm {
-	a.Name, a.Work = idealName, with(w, "ram: 4GiB", "ram: "+ram+", cores: 16")
+	a.Name, a.Work = idealName, with(w, "ram: 4GiB", "ram: "+ram+coreEach)
 	return a
 }
+
+// Cores of a machine, and of one with a processor for each of its tasks.
+const (
+	machineCores = 2
+	idealCores   = 16
+)
+
+// coreEach follows the ram of a machine that has so many.
+var coreEach = fmt.Sprintf(", cores: %d", idealCores)
 
 const idealName = "all memory for files, a processor for each task"
 

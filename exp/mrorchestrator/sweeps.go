@@ -88,8 +88,8 @@ func worlds() exp.Sweep {
 		{"slots", "", ""},
 		{"no page cache", "page_cache: true", "page_cache: false"},
 		{"all memory for files", "ram: 4GiB", "ram: " + idealNative},
-		{"a processor for each task", "ram: 4GiB", "ram: 4GiB, cores: 16"},
-		{idealName, "ram: 4GiB", "ram: " + idealNative + ", cores: 16"},
+		{"a processor for each task", "ram: 4GiB", "ram: 4GiB" + coreEach},
+		{idealName, "ram: 4GiB", "ram: " + idealNative + coreEach},
 	} {
 		a := native(x.name, "")
 		a.Work = with(work(workers, suite), x.from, x.to)

@@ -46,7 +46,7 @@ func virtualTogether() exp.Experiment {
 }
 
 func virtualSingle() exp.Experiment {
-	s := alone6(virtualMachines)
+	s := alone6()
 	s.why, s.whyUniform = whyVirtual, whyVirtual
 	e := exp.Experiment{
 		System: "mrorchestrator", Name: "mrorchestrator-virtual-single",

@@ -48,13 +48,8 @@ func (c *Case) plan(seeds []uint64) (*exp.Plan, error) {
 		if err != nil || c.Load == 0 {
 			return jobs, err
 		}
-		q := *p
-		q.Workload, q.Rebuild, q.Seeds = jobs, nil, []uint64{seed}
-		factor, err := q.ScaleTo(c.Load)
-		if err != nil {
-			return nil, err
-		}
-		return jobs, jobs.Scale(factor)
+		_, err = p.Space(jobs, seed, c.Load)
+		return jobs, err
 	}
 	if w.faults == nil {
 		return p, nil

@@ -136,25 +136,9 @@ type Options struct {
 
 // Run simulates cases, and returns their rows: what loses first, the worst on top.
 func Run(cases []Case, o Options) ([]Row, error) {
-	var arms []*policies.Profile
-	for _, name := range []string{"fair", "capacity", "heddle"} {
-		var set []string
-		if name == "heddle" {
-			set = o.Set
-		}
-		p, err := policies.Load(name, set)
-		if err != nil {
-			return nil, err
-		}
-		arms = append(arms, p)
-	}
-	for i, p := range arms {
-		if bare, _ := p.WithoutAgent(); i < 2 {
-			arms[i] = bare
-		} else {
-			arms = append(arms, bare)
-			break
-		}
+	arms, err := arms(o.Set)
+	if err != nil {
+		return nil, err
 	}
 	var rows []Row
 	done, total := 0, len(cases)*len(arms)*len(o.Seeds)
@@ -178,12 +162,31 @@ func Run(cases []Case, o Options) ([]Row, error) {
 		if o.Stop != nil && o.Stop() {
 			return nil, exp.ErrStopped
 		}
-		rows = append(rows, row(c, runs[0], runs[1], runs[3], false), row(c, runs[0], runs[1], runs[2], true))
+		rows = append(rows, row(c, runs[0], runs[1], runs[2], false), row(c, runs[0], runs[1], runs[3], true))
 	}
 	slices.SortStableFunc(rows, func(a, b Row) int {
 		return cmp.Or(cmp.Compare(b.Failed, a.Failed), cmp.Compare(b.Worst(), a.Worst()))
 	})
 	return rows, nil
+}
+
+// arms are fair, capacity and heddle without agents, and heddle with them; set are changes of heddle.
+func arms(set []string) ([]*policies.Profile, error) {
+	heddle, err := policies.Load("heddle", set)
+	if err != nil {
+		return nil, err
+	}
+	var out []*policies.Profile
+	for _, name := range []string{"fair", "capacity"} {
+		p, err := policies.Load(name, nil)
+		if err != nil {
+			return nil, err
+		}
+		bare, _ := p.WithoutAgent()
+		out = append(out, bare)
+	}
+	bare, _ := heddle.WithoutAgent()
+	return append(out, bare, heddle), nil
 }
 
 // row holds the runs of heddle against those of the others, seed by seed.
@@ -222,12 +225,10 @@ func succeeded(r *sim.Result) (n int) {
 	return n
 }
 
-// median is the middle value, or the mean of the middle two; NaN where one is.
+// median is the median; NaN where a value is.
 func median(values []float64) float64 {
-	v := slices.Clone(values)
-	slices.Sort(v)
-	if math.IsNaN(v[0]) {
-		return v[0]
+	if slices.ContainsFunc(values, math.IsNaN) {
+		return math.NaN()
 	}
-	return (v[(len(v)-1)/2] + v[len(v)/2]) / 2
+	return exp.Median(values)
 }
