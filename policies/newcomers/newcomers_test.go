@@ -1,25 +1,161 @@
 package newcomers_test
 
 import (
+	"fmt"
+	"math"
 	"testing"
 
+	"heddle"
 	"heddle/policies/newcomers"
 	"heddle/policy"
 	"heddle/policy/policytest"
+	"heddle/sched"
 )
 
+func put(s policy.Share) policy.Set {
+	set := policytest.Base(policytest.Submitted{})
+	set.Share = []policy.Share{s}
+	return set
+}
+
 func TestSuite(t *testing.T) {
-	policytest.Run(t, newcomers.New, "{wait: 20, most: 0.5}", func(s policy.Share) policy.Set {
-		set := policytest.Base(policytest.Submitted{})
-		set.Share = []policy.Share{s}
-		return set
-	})
+	policytest.Run(t, newcomers.New, "{wait: 20, most: 0.5, each: 0.3}", put)
 }
 
 func TestOptionsOutOfRange(t *testing.T) {
-	for _, o := range []string{"wait: 0", "wait: -1", "wait: .nan", "wait: 1e12", "most: -0.1", "most: 1.1", "most: .nan", "patience: 0", "patience: -1", "patience: .nan"} {
+	for _, o := range []string{
+		"wait: 0", "wait: -1", "wait: .nan", "wait: 1e12", "most: -0.1", "most: 1.1", "most: .nan", "each: -0.1", "each: 1.1", "each: .nan",
+		"least: -0.1", "least: 1.1", "least: .nan", "patience: 0", "patience: -1", "patience: .nan",
+	} {
 		if _, err := newcomers.New(policytest.Args(o)); err == nil {
 			t.Errorf("%s was taken", o)
 		}
 	}
+}
+
+// A cluster is a core with one node of 100 GiB and 100 vcores.
+type cluster struct {
+	t *testing.T
+	*sched.Core
+	apps heddle.AppID
+}
+
+func newCluster(t *testing.T, options string) *cluster {
+	t.Helper()
+	s, err := newcomers.New(policytest.Args(options))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &cluster{t, sched.New(put(s)), 0}
+	c.Step(0, heddle.NodeUp{Total: heddle.Of(100<<10, 100_000)})
+	return c
+}
+
+// comes submits an application, and its master is granted.
+func (c *cluster) comes(at heddle.Time, name string) heddle.AppID {
+	id := c.apps
+	c.apps++
+	c.Step(at, heddle.Submit{App: id, Queue: 1, Master: heddle.Of(1<<10, 1000), Facts: heddle.Facts{Name: name}})
+	c.Step(at, heddle.Heartbeat{})
+	return id
+}
+
+// asks has an application ask for so many maps.
+func (c *cluster) asks(at heddle.Time, id heddle.AppID, maps int32) {
+	c.Step(at, heddle.Ask{App: id, Rows: []heddle.Row{heddle.Anywhere(20, heddle.Map, maps, heddle.Of(1<<10, 1000))}})
+	c.Step(at, heddle.Heartbeat{})
+}
+
+// runs is an application that comes, asks for so many maps, and is over.
+func (c *cluster) runs(name string, maps int32) {
+	id := c.comes(0, name)
+	c.asks(0, id, maps)
+	c.Step(0, heddle.AppDone{App: id})
+}
+
+// gauge holds a number that the share shows against what it should be.
+func (c *cluster) gauge(what, name string, want float64) {
+	c.t.Helper()
+	if c.GaugeWords(name) == "" {
+		c.t.Errorf("nobody says what %s is", name)
+	}
+	got := math.NaN()
+	c.Gauges(func(n string, value float64) {
+		if n == name {
+			got = value
+		}
+	})
+	if !(math.Abs(got-want) <= 1e-9) {
+		c.t.Errorf("%s: %s is %g, want %g", what, name, got, want)
+	}
+}
+
+// Of an application of which nobody knows anything as much is expected as nine in ten ask for that came lately.
+func TestUsual(t *testing.T) {
+	c := newCluster(t, "{most: 1, each: 1, least: 0}")
+	for range 4 {
+		c.runs("", 5)
+	}
+	id := c.comes(0, "")
+	c.gauge("after four", "newcomers.held", 0.01)
+	c.Step(0, heddle.AppDone{App: id})
+	for n := range int32(100) {
+		c.runs(fmt.Sprint(n), 1+n%10)
+	}
+	c.comes(0, "")
+	c.gauge("after a hundred that asked for 1 to 10", "newcomers.held", 0.1)
+}
+
+// An application that YARN was given no name for is nobody's next run.
+func TestUnnamed(t *testing.T) {
+	c := newCluster(t, "{most: 1, each: 1, least: 0}")
+	c.runs("N/A", 7)
+	c.runs("", 7)
+	c.comes(0, "N/A")
+	c.comes(0, "")
+	c.gauge("two without a name", "newcomers.held", 0.02)
+}
+
+// What was learned of a name is what its last run asked for first, however much it asked for afterwards.
+func TestLastRun(t *testing.T) {
+	c := newCluster(t, "{most: 1, each: 1, least: 0}")
+	c.runs("report", 9)
+	id := c.comes(0, "report")
+	c.asks(0, id, 4)
+	c.asks(0, id, 8)
+	c.Step(0, heddle.AppDone{App: id})
+	c.comes(0, "report")
+	c.gauge("the third run", "newcomers.held", 0.04)
+}
+
+// Of 4096 users and names something is remembered.
+func TestBoundOfRuns(t *testing.T) {
+	c := newCluster(t, "{most: 1, each: 1, least: 0}")
+	c.runs("first", 7)
+	c.runs("second", 8)
+	for n := range int32(4095) {
+		c.runs(fmt.Sprint(n), 1)
+	}
+	id := c.comes(0, "first")
+	c.gauge("the first name", "newcomers.held", 0.01)
+	c.Step(0, heddle.AppDone{App: id})
+	c.comes(0, "second")
+	c.gauge("the second name", "newcomers.held", 0.08)
+}
+
+// Waste is counted from the first refusal until the application asks, or its time is over.
+func TestWaste(t *testing.T) {
+	c := newCluster(t, "{most: 0.5, each: 1, least: 0.4}")
+	at := func(seconds int) heddle.Time { return heddle.Time(seconds) * heddle.Time(heddle.Second) }
+	c.asks(0, c.comes(0, "large"), 80)
+	c.gauge("nobody is refused", "newcomers.waste", 0)
+	c.comes(at(2), "silent")
+	c.Step(at(5), heddle.Heartbeat{})
+	c.gauge("everybody has what he asks for", "newcomers.waste", 0)
+	c.asks(at(6), 0, 90) // 18 vcores are free, and 40 would be held back
+	c.Step(at(10), heddle.Heartbeat{})
+	c.gauge("4 s of 0.18", "newcomers.waste", 4*0.18/10)
+	c.Step(at(12), heddle.Heartbeat{})
+	c.Step(at(24), heddle.Heartbeat{})
+	c.gauge("6 s of 0.18", "newcomers.waste", 6*0.18/24)
 }

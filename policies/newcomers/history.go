@@ -1,0 +1,92 @@
+package newcomers
+
+import (
+	"cmp"
+	"slices"
+
+	"heddle"
+	"heddle/policy"
+)
+
+// What is remembered of what applications asked for first. The oldest goes first.
+const (
+	mostRuns   = 4096 // users and names
+	lately     = 100  // applications of any user and name
+	leastAsked = 5    // of these there must be for the next one to be expected to ask for as much
+)
+
+// usually is the part of the applications that asked lately that did not ask for more than the next one is expected to.
+const usually = 0.9
+
+// unnamed is what YARN calls an application that was given no name.
+const unnamed = "N/A"
+
+// A run is whose and of what name an application is.
+type run struct {
+	user heddle.UserID
+	name string
+}
+
+func runOf(a *policy.App) (r run, named bool) {
+	r = run{a.User().ID(), a.Facts().Name}
+	return r, r.name != "" && r.name != unnamed
+}
+
+// A history is what applications asked for first.
+type history struct {
+	last   map[run]heddle.Resource
+	order  []run // as they first came
+	recent []heddle.Resource
+	next   int // the oldest of recent, once these are as many as lately
+
+	sorted []heddle.Resource // room for usual to work in
+}
+
+// expects is what an application will ask for first: nothing where nobody knows.
+func (h *history) expects(a *policy.App, total heddle.Resource) heddle.Resource {
+	if d := a.Facts().Demand; d.Containers > 0 {
+		return d.Total()
+	}
+	if r, named := runOf(a); named {
+		if first, ok := h.last[r]; ok {
+			return first
+		}
+	}
+	return h.usual(total)
+}
+
+// usual is what no more than a tenth of the applications that asked lately asked more than, by the dominant share.
+func (h *history) usual(total heddle.Resource) heddle.Resource {
+	if len(h.recent) < leastAsked {
+		return heddle.Resource{}
+	}
+	h.sorted = append(h.sorted[:0], h.recent...)
+	slices.SortStableFunc(h.sorted, func(x, y heddle.Resource) int { return cmp.Compare(x.Share(total), y.Share(total)) })
+	return h.sorted[int(usually*float64(len(h.sorted)))]
+}
+
+// note remembers what an application asks for now, which is the first that it asks for.
+func (h *history) note(a *policy.App) {
+	first := a.Pending()
+	if len(h.recent) < lately {
+		h.recent = append(h.recent, first)
+	} else {
+		h.recent[h.next] = first
+		h.next = (h.next + 1) % lately
+	}
+	r, named := runOf(a)
+	if !named {
+		return
+	}
+	if _, ok := h.last[r]; !ok {
+		if len(h.order) == mostRuns {
+			delete(h.last, h.order[0])
+			h.order = append(h.order[:0], h.order[1:]...)
+		}
+		h.order = append(h.order, r)
+	}
+	if h.last == nil {
+		h.last = map[run]heddle.Resource{}
+	}
+	h.last[r] = first
+}
