@@ -1,5 +1,6 @@
 // Command compare measures heddle rm beside Hadoop's own ResourceManager on the same real cluster, with the
-// same jobs, one after the other in turns, and writes the medians and spreads as Markdown.
+// same jobs, one after the other in turns, and writes the medians and spreads as Markdown. Runs of mixes are kept as
+// files, so that a measurement goes on where it stopped.
 //
 // It knows what is measured and how it is shown. It draws no conclusions.
 package main
@@ -24,21 +25,25 @@ import (
 // settings is what the command line says.
 type settings struct {
 	runs, mixRuns int
+	atMost        int
 	only          string
 	stock         string
 	profiles      string
 	binary, out   string
+	dir           string
 	log           *slog.Logger
 }
 
 func main() {
 	s := settings{log: slog.New(slog.NewTextHandler(os.Stderr, nil))}
 	flag.IntVar(&s.runs, "runs", 5, "how often each job runs on each ResourceManager")
-	flag.IntVar(&s.mixRuns, "mix-runs", 2, "how often each mix runs under each profile")
-	flag.StringVar(&s.only, "only", "", "jobs, or the name of one mix: "+strings.Join(mixNames(), ", "))
+	flag.IntVar(&s.mixRuns, "mix-runs", 5, "how often each mix runs under each profile")
+	flag.IntVar(&s.atMost, "at-most", 0, "make at most so many runs of mixes that are not kept yet; 0: all of them")
+	flag.StringVar(&s.only, "only", "", "what to measure, a list of jobs, "+strings.Join(mixNames(), ", ")+" (default: all)")
 	flag.StringVar(&s.stock, "stock", "capacity,fair", "the stock ResourceManager's schedulers that the mixes run under")
-	flag.StringVar(&s.profiles, "profiles", "capacity,fair,heddle", "heddle's profiles that the mixes run under")
+	flag.StringVar(&s.profiles, "profiles", "heddle", "heddle's profiles that the mixes run under")
 	flag.StringVar(&s.binary, "binary", "", "the heddle program; it is built where none is named")
+	flag.StringVar(&s.dir, "dir", "", "the folder that runs of mixes are kept in (default: compare-runs in the testbed's cache)")
 	flag.StringVar(&s.out, "o", "", "the file to write; default: standard output")
 	flag.Parse()
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -52,13 +57,32 @@ func main() {
 
 // check refuses what would only be found out an hour later.
 func (s *settings) check() error {
-	if s.only != "" && s.only != "jobs" && !slices.Contains(mixNames(), s.only) {
-		return fmt.Errorf("-only %s: not jobs, %s", s.only, strings.Join(mixNames(), ", "))
+	for name := range strings.SplitSeq(s.only, ",") {
+		if known := append(mixNames(), "jobs", ""); !slices.Contains(known, name) {
+			return fmt.Errorf("-only %s: not jobs, %s", name, strings.Join(mixNames(), ", "))
+		}
 	}
-	if s.runs < 1 || s.mixRuns < 1 {
-		return fmt.Errorf("-runs %d -mix-runs %d: not at least 1", s.runs, s.mixRuns)
+	if s.runs < 1 || s.mixRuns < 1 || s.atMost < 0 {
+		return fmt.Errorf("-runs %d -mix-runs %d -at-most %d: not at least 1, 1 and 0", s.runs, s.mixRuns, s.atMost)
+	}
+	if s.dir == "" {
+		cache, err := hadoop.OpenCache()
+		if err != nil {
+			return err
+		}
+		s.dir = filepath.Join(cache.Dir, "compare-runs")
 	}
 	return nil
+}
+
+// wants reports whether something is to be measured: the jobs, or a mix.
+func (s settings) wants(name string) bool {
+	return s.only == "" || slices.Contains(strings.Split(s.only, ","), name)
+}
+
+// chosen are the mixes to run.
+func (s settings) chosen() []mix {
+	return slices.DeleteFunc(mixes(), func(m mix) bool { return !s.wants(m.name) })
 }
 
 func compare(ctx context.Context, s settings) (err error) {
@@ -72,20 +96,12 @@ func compare(ctx context.Context, s settings) (err error) {
 		}
 		defer func() { err = errors.Join(err, out.Close()) }()
 	}
-	if s.only == "" || s.only == "jobs" {
+	if s.wants("jobs") {
 		if err := onTestbed(ctx, s, 4096, func(b *hadoop.Testbed) error { return sideBySide(ctx, b, s, out) }); err != nil {
 			return err
 		}
 	}
-	for _, m := range mixes() {
-		if s.only != "" && s.only != m.name {
-			continue
-		}
-		if err := onTestbed(ctx, s, m.nodeMB, func(b *hadoop.Testbed) error { return runMix(ctx, b, s, m, out) }); err != nil {
-			return err
-		}
-	}
-	return nil
+	return runMixes(ctx, s, out)
 }
 
 // onTestbed does something with a testbed that nothing has run on before.
@@ -95,7 +111,7 @@ func onTestbed(ctx context.Context, s settings, nodeMB int, do func(*hadoop.Test
 		return err
 	}
 	b, err := hadoop.Start(ctx, hadoop.Options{
-		Dir: filepath.Join(cache.Dir, "compare"), RM: hadoop.Stock, Binary: s.binary, NodeMB: nodeMB, LockWait: time.Hour, Log: s.log,
+		Dir: filepath.Join(cache.Dir, "compare"), RM: hadoop.None, Binary: s.binary, NodeMB: nodeMB, LockWait: time.Hour, Log: s.log,
 	})
 	if err != nil {
 		return err

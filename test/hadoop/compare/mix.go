@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -12,10 +11,9 @@ import (
 
 // A mix is a set of MapReduce jobs that come at given times.
 type mix struct {
-	name   string
-	about  string
-	nodeMB int
-	jobs   []mixJob
+	name  string
+	about string
+	jobs  []mixJob
 }
 
 type mixJob struct {
@@ -24,30 +22,30 @@ type mixJob struct {
 	mr   string // an example with its arguments, or sleep; OUT is a folder of its own
 }
 
+// mixes are small ones: where there are two cores, starting the JVMs of tasks is most of how long a mix takes.
 func mixes() []mix {
-	const large, small = "sleep -m 22 -r 1 -mt 10000 -rt 2000", "sleep -m 2 -r 1 -mt 3000 -rt 1000"
+	const large, small = "sleep -m 12 -r 1 -mt 6000 -rt 2000", "sleep -m 2 -r 1 -mt 3000 -rt 1000"
+	const early = "sleep -m 12 -r 4 -mt 5000 -rt 3000"
 	return []mix{
-		{"dress", "Small jobs behind large ones, as in DRESS: 12 containers, the first large job fills them.", 2048, []mixJob{
-			{0, "large-1", large},
-			{2 * time.Second, "large-2", large},
-			{4 * time.Second, "large-3", "wordcount -Dmapreduce.job.reduces=2 " + wordsIn + " OUT"},
-			{10 * time.Second, "small-1", small},
-			{12 * time.Second, "small-2", small},
-			{14 * time.Second, "small-3", small},
-			{30 * time.Second, "small-4", small},
-		}},
-		{"small-behind-large", "Small jobs behind two large ones: 12 containers, the first large job fills them.", 2048, []mixJob{
+		{"small-behind-large", "Two large jobs of 12 maps of 6 s, and three small ones of 2 maps of 3 s that come 10, 12 and 26 s after the first; 12 containers, the first large job fills them.", []mixJob{
 			{0, "large-1", large},
 			{2 * time.Second, "large-2", large},
 			{10 * time.Second, "small-1", small},
 			{12 * time.Second, "small-2", small},
-			{14 * time.Second, "small-3", small},
-			{30 * time.Second, "small-4", small},
+			{26 * time.Second, "small-3", small},
 		}},
-		{"coupling", "A small job after two large ones whose reducers come early and hold their containers, as in Coupling: 12 containers.", 2048, []mixJob{
-			{0, "large-1", "sleep -m 24 -r 5 -mt 6000 -rt 4000"},
-			{2 * time.Second, "large-2", "sleep -m 24 -r 5 -mt 6000 -rt 4000"},
-			{20 * time.Second, "small-1", "sleep -m 4 -r 1 -mt 2000 -rt 1000"},
+		{"coupling", "Two large jobs of 12 maps of 5 s whose 4 reduces come early and hold their containers, and a small one of 4 maps of 2 s that comes 15 s after the first, as in Coupling; 12 containers.", []mixJob{
+			{0, "large-1", early},
+			{2 * time.Second, "large-2", early},
+			{15 * time.Second, "small-1", "sleep -m 4 -r 1 -mt 2000 -rt 1000"},
+		}},
+		{"dress", "The jobs of small-behind-large, and a word count of 10 maps as a third large job that comes 4 s after the first, as in DRESS; 12 containers.", []mixJob{
+			{0, "large-1", large},
+			{2 * time.Second, "large-2", large},
+			{4 * time.Second, "large-3", "wordcount -Dmapreduce.job.reduces=2 " + wordsIn + "/0* OUT"},
+			{10 * time.Second, "small-1", small},
+			{12 * time.Second, "small-2", small},
+			{26 * time.Second, "small-3", small},
 		}},
 	}
 }
@@ -60,56 +58,15 @@ func mixNames() []string {
 	return names
 }
 
-// A mixResult is what one run of a mix came to, in seconds.
-type mixResult struct {
-	wait, completion map[string]float64 // by the job's name; wait is until the first task runs
-	makespan         float64
-}
-
-// runMix runs a mix under the stock ResourceManager's and Heddle's profiles, in turns.
-func runMix(ctx context.Context, b *hadoop.Testbed, s settings, m mix, out io.Writer) error {
-	if err := putWords(ctx, b); err != nil {
-		return err
-	}
-	under := append(options(hadoop.Stock, s.stock), options(hadoop.Heddle, s.profiles)...)
-	results := make([][]mixResult, len(under))
-	for round := range s.mixRuns {
-		for i, o := range under {
-			o.Binary = b.Options().Binary
-			if _, err := b.UseRM(ctx, o); err != nil {
-				return err
-			}
-			r, err := once(ctx, b, m, round*len(under)+i)
-			if err != nil {
-				return fmt.Errorf("mix %s on %s: %w", m.name, b.Describe(), err)
-			}
-			results[i] = append(results[i], r)
-			s.log.Info("ran", "mix", m.name, "round", round+1, "on", b.Describe(), "makespan", r.makespan)
-		}
-	}
-	return writeMix(out, m, under, results)
-}
-
-// options are those of a ResourceManager under each of the profiles in a list, which may be empty.
-func options(rm, profiles string) (all []hadoop.Options) {
-	for p := range strings.FieldsFuncSeq(profiles, func(c rune) bool { return c == ',' }) {
-		o := hadoop.Options{RM: rm, Profile: p}
-		if p == "fair" { // which grants memory in steps of 1024 MiB otherwise, and has half the containers
-			o.Site = map[string]string{"yarn.resource-types.memory-mb.increment-allocation": "512"}
-		}
-		all = append(all, o)
-	}
-	return all
-}
-
-func once(ctx context.Context, b *hadoop.Testbed, m mix, number int) (mixResult, error) {
+// once runs a mix and waits for the end of all its jobs.
+func once(ctx context.Context, b *hadoop.Testbed, t turn) (mixResult, error) {
 	began := time.Now()
-	runs := make([]*hadoop.Run, len(m.jobs))
-	for i, j := range m.jobs {
+	runs := make([]*hadoop.Run, len(t.mix.jobs))
+	for i, j := range t.mix.jobs {
 		if err := hadoop.Sleep(ctx, time.Until(began.Add(j.at))); err != nil {
 			return mixResult{}, err
 		}
-		args := strings.Fields(strings.ReplaceAll(j.mr, "OUT", fmt.Sprintf("/mix/%d/%s", number, j.name)))
+		args := strings.Fields(strings.ReplaceAll(j.mr, "OUT", strings.Join([]string{"/mix", t.name(), j.name}, "/")))
 		var err error
 		if args[0] == "sleep" {
 			runs[i], err = b.StartSleep(ctx, args[1:]...)
@@ -120,9 +77,9 @@ func once(ctx context.Context, b *hadoop.Testbed, m mix, number int) (mixResult,
 			return mixResult{}, err
 		}
 	}
-	r := mixResult{wait: map[string]float64{}, completion: map[string]float64{}}
+	r := mixResult{Wait: map[string]float64{}, Completion: map[string]float64{}}
 	var first, last int64
-	for i, j := range m.jobs {
+	for i, j := range t.mix.jobs {
 		res, err := runs[i].Wait()
 		if err != nil {
 			return r, err
@@ -142,13 +99,13 @@ func once(ctx context.Context, b *hadoop.Testbed, m mix, number int) (mixResult,
 		for _, task := range tasks {
 			running = min(running, task.Started)
 		}
-		r.wait[j.name] = float64(running-app.Started) / 1000
-		r.completion[j.name] = app.Elapsed().Seconds()
+		r.Wait[j.name] = float64(running-app.Started) / 1000
+		r.Completion[j.name] = app.Elapsed().Seconds()
 		if i == 0 {
 			first = app.Started
 		}
 		first, last = min(first, app.Started), max(last, app.Finished)
 	}
-	r.makespan = float64(last-first) / 1000
+	r.Makespan = float64(last-first) / 1000
 	return r, nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"heddle/internal/testkit/hadoop"
@@ -44,27 +45,28 @@ func writeJobs(out io.Writer, runs int, names []string, measured map[string]seri
 	return err
 }
 
-// writeMix writes the table of a mix: a row for each ResourceManager and profile.
-func writeMix(out io.Writer, m mix, under []hadoop.Options, results [][]mixResult) error {
-	_, err := fmt.Fprintf(out, "## Mix %s\n\n%s %d runs each; medians, least to most in brackets, in seconds, over all jobs of a size.\n\n", m.name, m.about, len(results[0]))
-	head(out, "", "small: wait", "small: completion", "large: wait", "large: completion", "makespan")
-	for i, o := range under {
-		cells := []string{o.RM + " " + o.Profile}
-		var makespans []float64
+// writeMix writes the table of a mix: a row for each ResourceManager and profile, by whose names the results are kept.
+func writeMix(out io.Writer, m mix, under []hadoop.Options, results map[string][]mixResult) error {
+	_, err := fmt.Fprintf(out, "## Mix %s\n\n%s Medians, least to most in brackets, in seconds, over all jobs of a size.\n\n", m.name, m.about)
+	head(out, "", "runs", "small: wait", "small: completion", "large: wait", "large: completion", "makespan")
+	for _, o := range under {
+		name := o.RM + " " + o.Profile
+		cells := []string{name, strconv.Itoa(len(results[name]))}
 		for _, size := range []string{"small", "large"} {
 			var waits, completions []float64
-			for _, r := range results[i] {
+			for _, r := range results[name] {
 				for _, j := range m.jobs {
 					if strings.HasPrefix(j.name, size) {
-						waits = append(waits, r.wait[j.name])
-						completions = append(completions, r.completion[j.name])
+						waits = append(waits, r.Wait[j.name])
+						completions = append(completions, r.Completion[j.name])
 					}
 				}
 			}
 			cells = append(cells, cell(waits), cell(completions))
 		}
-		for _, r := range results[i] {
-			makespans = append(makespans, r.makespan)
+		var makespans []float64
+		for _, r := range results[name] {
+			makespans = append(makespans, r.Makespan)
 		}
 		row(out, append(cells, cell(makespans))...)
 	}

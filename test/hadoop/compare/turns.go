@@ -1,0 +1,217 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"heddle/internal/testkit/hadoop"
+)
+
+const (
+	mixNodeMB = 2048            // memory of each of the three NodeManagers that mixes run on: 12 containers in all
+	calm      = 3 * time.Second // from a ResourceManager's start to the first submission: what the last run left comes to its end
+)
+
+// A turn is one run of a mix under a ResourceManager.
+type turn struct {
+	mix   mix
+	under hadoop.Options
+	round int // from 1
+}
+
+// name is unique among turns, and the turn's file below the folder of kept runs.
+func (t turn) name() string {
+	return fmt.Sprintf("%s/%s-%s-%d", t.mix.name, t.under.RM, t.under.Profile, t.round)
+}
+
+// turns are all runs that the settings ask for, in the order in which they are made: every mix under every
+// ResourceManager before anything runs again, so that what stops in between has the same number of each.
+func (s settings) turns() (all []turn) {
+	for round := range s.mixRuns {
+		for _, m := range s.chosen() {
+			for _, o := range s.under() {
+				all = append(all, turn{m, o, round + 1})
+			}
+		}
+	}
+	return all
+}
+
+// under are the ResourceManagers, with their profiles, that mixes run under.
+func (s settings) under() []hadoop.Options {
+	return append(options(hadoop.Stock, s.stock), options(hadoop.Heddle, s.profiles)...)
+}
+
+// options are those of a ResourceManager under each of the profiles in a list, which may be empty.
+func options(rm, profiles string) (all []hadoop.Options) {
+	for p := range strings.FieldsFuncSeq(profiles, func(c rune) bool { return c == ',' }) {
+		o := hadoop.Options{RM: rm, Profile: p}
+		if p == "fair" { // which grants memory in steps of 1024 MiB otherwise, and has half the containers
+			o.Site = map[string]string{"yarn.resource-types.memory-mb.increment-allocation": "512"}
+		}
+		all = append(all, o)
+	}
+	return all
+}
+
+// A mixResult is what one run of a mix came to, in seconds.
+type mixResult struct {
+	Wait, Completion map[string]float64 // by the job's name; wait is until the first task runs
+	Makespan         float64
+	Program          string `json:",omitempty"` // what heddle program it was, by its SHA-256; none under the stock ResourceManager
+}
+
+// A shelf is the folder that runs are kept in. All runs of heddle there are of one program.
+type shelf struct {
+	dir     string
+	program string // "" until one is known
+}
+
+// same fails where a run is of another heddle program than those before it.
+func (k *shelf) same(r mixResult) error {
+	if k.program == "" {
+		k.program = r.Program
+	}
+	if r.Program != "" && r.Program != k.program {
+		return fmt.Errorf("the runs in %s are of another heddle program: remove them, or name another folder with -dir", k.dir)
+	}
+	return nil
+}
+
+func (k *shelf) file(t turn) string { return filepath.Join(k.dir, t.name()+".json") }
+
+// read returns a kept run; its error is os.ErrNotExist where there is none.
+func (k *shelf) read(t turn) (r mixResult, err error) {
+	text, err := os.ReadFile(k.file(t))
+	if err != nil {
+		return r, err
+	}
+	if err := json.Unmarshal(text, &r); err != nil {
+		return r, fmt.Errorf("%s: %w", k.file(t), err)
+	}
+	return r, k.same(r)
+}
+
+// write keeps a run.
+func (k *shelf) write(t turn, r mixResult) error {
+	if err := k.same(r); err != nil {
+		return err
+	}
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(k.file(t)), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(k.file(t), append(text, '\n'), 0o644)
+}
+
+// missing are those of the turns that are not kept.
+func (k *shelf) missing(all []turn) (left []turn, err error) {
+	for _, t := range all {
+		_, err := k.read(t)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, err
+		}
+		if err != nil {
+			left = append(left, t)
+		}
+	}
+	return left, nil
+}
+
+// program names a heddle program by what it holds.
+func program(file string) (string, error) {
+	text, err := os.ReadFile(file)
+	return fmt.Sprintf("%x", sha256.Sum256(text)), err
+}
+
+// runMixes makes the runs of mixes that are not kept, and writes the tables once there are all of them.
+func runMixes(ctx context.Context, s settings, out io.Writer) error {
+	k := &shelf{dir: s.dir}
+	if s.binary != "" {
+		var err error
+		if k.program, err = program(s.binary); err != nil {
+			return err
+		}
+	}
+	left, err := k.missing(s.turns())
+	if err != nil {
+		return err
+	}
+	now := left
+	if s.atMost > 0 {
+		now = left[:min(s.atMost, len(left))]
+	}
+	if len(now) > 0 {
+		if err := onTestbed(ctx, s, mixNodeMB, func(b *hadoop.Testbed) error { return k.run(ctx, b, s, now) }); err != nil {
+			return err
+		}
+	}
+	if len(now) < len(left) {
+		s.log.Info("runs are missing, so there is no table yet", "missing", len(left)-len(now), "folder", s.dir)
+		return nil
+	}
+	return k.tables(s, out)
+}
+
+// run makes and keeps runs, one after the other.
+func (k *shelf) run(ctx context.Context, b *hadoop.Testbed, s settings, list []turn) error {
+	if err := putWords(ctx, b); err != nil {
+		return err
+	}
+	for _, t := range list {
+		t.under.Binary = s.binary
+		if _, err := b.UseRM(ctx, t.under); err != nil {
+			return err
+		}
+		if err := hadoop.Sleep(ctx, calm); err != nil {
+			return err
+		}
+		r, err := once(ctx, b, t)
+		if err != nil {
+			return fmt.Errorf("%s: %w", t.name(), err)
+		}
+		if t.under.RM == hadoop.Heddle {
+			if r.Program, err = program(b.Options().Binary); err != nil {
+				return err
+			}
+		}
+		if err := k.write(t, r); err != nil {
+			return err
+		}
+		s.log.Info("ran", "turn", t.name(), "makespan", r.Makespan)
+	}
+	return nil
+}
+
+// tables writes a table for each mix, from the runs that are kept.
+func (k *shelf) tables(s settings, out io.Writer) error {
+	results := map[string]map[string][]mixResult{} // by mix, and by ResourceManager and profile
+	for _, t := range s.turns() {
+		r, err := k.read(t)
+		if err != nil {
+			return err
+		}
+		if results[t.mix.name] == nil {
+			results[t.mix.name] = map[string][]mixResult{}
+		}
+		under := t.under.RM + " " + t.under.Profile
+		results[t.mix.name][under] = append(results[t.mix.name][under], r)
+	}
+	for _, m := range s.chosen() {
+		if err := writeMix(out, m, s.under(), results[m.name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
