@@ -31,6 +31,9 @@ func (a *app) simulate(f *simFlags, path string, seeds int) error {
 		if stopped, err = a.foresee(e, runs, c); err != nil {
 			return failure{fmt.Errorf("%s: %w", path, err)}
 		}
+		if stopped {
+			c.Notes = append(c.Notes, stoppedAlone)
+		}
 	}
 	if stopped && len(c.Seeds()) == 0 {
 		return failure{fmt.Errorf("%s: stopped before anything ran", path)}
@@ -45,10 +48,13 @@ func (a *app) simulate(f *simFlags, path string, seeds int) error {
 		return failure{fmt.Errorf("%s: stopped early, after %d of %d runs", path, done, e.plan.Runs())}
 	}
 	if stopped && f.clairvoyant {
-		return failure{fmt.Errorf("%s: stopped before jobs alone and clairvoyant orders had run", path)}
+		return failure{fmt.Errorf("%s: %s", path, stoppedAlone)}
 	}
 	return allFailed(path, c)
 }
+
+// stoppedAlone says what is missing where all runs were done when the user stopped.
+const stoppedAlone = "stopped before jobs alone and clairvoyant orders had run"
 
 // allFailed is the error of a run in which no job succeeded.
 func allFailed(path string, c *report.Comparison) error {
