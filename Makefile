@@ -26,7 +26,7 @@ build: ## the one binary, bin/heddle
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w' -o bin/heddle ./cmd/heddle
 
 demo: build ## a mixed workload under three schedulers: a table here, plots in demo.html
-	./bin/heddle sim compare --profiles capacity,fair,heddle --report demo.html scenarios/demo.yaml
+	./bin/heddle sim compare --profiles capacity,fair,heddle --clairvoyant --report demo.html scenarios/demo.yaml
 
 hadoop: ## fetch Hadoop 3.4.2 and Spark 3.5.9 and 4.1.4 into the cache: a gigabyte, with Maven and pip
 	$(TESTBED) fetch

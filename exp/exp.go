@@ -54,6 +54,9 @@ type Plan struct {
 	MaxTime    heddle.Time
 	Workers    int // runs at once; 0 = one a processor
 
+	apart bool     // jobs run one after the other: see [Plan.Alone]
+	needs [][]need // by seed and job, of a plan whose orders know them: see [Plan.Clairvoyant]
+
 	// Report is told how far each run is; it is called from several goroutines, one call at a time.
 	Report func(run int, p sim.Progress)
 	// Done is told of every run that ended, in the order in which they end.
@@ -110,7 +113,11 @@ func (p *Plan) one(run int, profile *policies.Profile, seed uint64, mu *sync.Mut
 		Given: p.Given, PromptEnds: p.PromptEnds, Costs: p.Costs, Parts: p.Parts, Loads: p.Loads, LoadSim: wl.Format == "sls", NodeBeat: p.Conf.Site.NodeHeartbeat, Expiry: p.Conf.Site.NodeExpiry, MasterBeat: p.Conf.Site.MasterHeartbeat,
 		KeepTasks: p.KeepTasks, Trace: p.Trace, EveryBeat: p.EveryBeat, Check: p.Check, MaxTime: p.MaxTime, Stop: p.Stop,
 	}
-	o.Stock = p.Stock || profile.Stock
+	if p.needs != nil {
+		k := know(&o.Set, p.needs[run/len(p.Profiles)])
+		o.Submit = func(job int) { k.submitting = job }
+	}
+	o.Stock, o.Apart = p.Stock || profile.Stock, p.apart
 	o.CountCPU, o.SlotMaster, o.NoFacts = p.countCPU(), profile.Masters == policies.AtOnce, profile.Agentless
 	if p.Faults != nil {
 		o.Faults = p.Faults(seed)

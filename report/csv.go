@@ -16,7 +16,7 @@ var runHeader = []string{
 	"wait_mean_s", "wait_p50_s", "wait_p95_s", "wait_p99_s",
 	"starvation_mean_s", "starvation_p50_s", "starvation_p95_s", "starvation_p99_s",
 	"makespan_s", "local_maps", "cpu_utilisation", "memory_utilisation", "jct_over_bound", "wall_s",
-	"recorded_error_p50", "recorded_error_p95",
+	"recorded_error_p50", "recorded_error_p95", "slowdown_mean", "slowdown_p50", "slowdown_p95", "slowdown_p99",
 }
 
 // The metrics of runHeader, after profile and seed.
@@ -24,7 +24,7 @@ var runMetrics = []Metric{
 	Jobs, Completed, Failed, JCTMean, JCTP50, JCTP95, JCTP99, WaitMean, WaitP50, WaitP95, WaitP99,
 	StarvationMean, StarvationP50, StarvationP95, StarvationP99,
 	Makespan, LocalMaps, CPUUtilisation, MemoryUtilisation, JCTOverBound, Wall,
-	RecordedP50, RecordedP95,
+	RecordedP50, RecordedP95, SlowdownMean, SlowdownP50, SlowdownP95, SlowdownP99,
 }
 
 // CSV writes one row a profile and seed, with the figures [JSON] writes the means of. A cell is empty
@@ -42,12 +42,13 @@ func CSV(w io.Writer, c *Comparison) error {
 var jobHeader = []string{
 	"profile", "seed", "job", "queue", "user", "type", "maps", "reduces", "input_bytes", "submit_s", "wait_s",
 	"jct_s", "starvation_s", "reduce_hold_s", "reservation_s", "local_maps", "am_memory_mib", "bound_s", "state",
-	"recorded_s", "why",
+	"recorded_s", "why", "alone_s",
 }
 
 // JobsCSV writes one row a job, of every profile and seed. Times are in seconds with milliseconds; a
 // cell is empty where it does not apply, such as the completion time of a job that never ended. recorded_s is the
-// completion time that the trace records; why says why a job did not succeed. It returns w's error.
+// completion time that the trace records; why says why a job did not succeed; alone_s is its completion time with the
+// cluster to itself. It returns w's error.
 func JobsCSV(w io.Writer, c *Comparison) error {
 	return c.table(w, jobHeader, func(r *sim.Result, cells []string, write func([]string)) {
 		for i := range r.Jobs {
@@ -65,17 +66,17 @@ func JobsCSV(w io.Writer, c *Comparison) error {
 			write(append(cells, j.ID, j.Queue, j.User, j.Framework.String(), strconv.Itoa(j.Maps),
 				strconv.Itoa(j.Reduces), strconv.FormatInt(j.InputBytes, 10), millis(heddle.Span(j.Submit)),
 				millis(j.Wait), millis(jct), millis(j.Starvation), millis(j.ReduceHold), millis(j.Reservation),
-				local, master, millis(j.Bound), j.State.String(), recordedCell(j), j.Why))
+				local, master, millis(j.Bound), j.State.String(), ifKnown(j.Recorded), j.Why, ifKnown(j.Alone)))
 		}
 	})
 }
 
-// recordedCell is the completion time that the trace records, empty where it records none.
-func recordedCell(j *sim.JobResult) string {
-	if j.Recorded <= 0 {
+// ifKnown writes a span in seconds, nothing where it is unknown: 0 or NoSpan.
+func ifKnown(s heddle.Span) string {
+	if s <= 0 {
 		return ""
 	}
-	return millis(j.Recorded)
+	return millis(s)
 }
 
 var taskHeader = []string{

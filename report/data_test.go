@@ -46,14 +46,14 @@ func TestJSONShape(t *testing.T) {
 		}
 		return m
 	}
-	top := keys("the object", got, "workload", "world", "world_because", "seeds", "input", "profiles")
+	top := keys("the object", got, "workload", "world", "world_because", "seeds", "input", "profiles", "alone", "clairvoyant")
 	keys("input", top["input"], "lines", "skipped", "filled")
 	if top["seeds"] != 2.0 {
 		t.Errorf("seeds is %v, want the count 2", top["seeds"])
 	}
 	figures := []string{
 		"jobs", "completed", "failed", "jct_seconds", "wait_seconds", "starvation_seconds", "makespan_seconds",
-		"local_maps", "cpu_utilisation", "memory_utilisation", "jct_over_bound", "wall_seconds", "recorded_error",
+		"local_maps", "cpu_utilisation", "memory_utilisation", "jct_over_bound", "slowdown", "wall_seconds", "recorded_error",
 	}
 	profiles := top["profiles"].([]any)
 	for i, p := range profiles {
@@ -86,7 +86,7 @@ func TestCSVGolden(t *testing.T) {
 
 func TestCSVHeaders(t *testing.T) {
 	if got, want := strings.Join(jobHeader, ","), "profile,seed,job,queue,user,type,maps,reduces,input_bytes,submit_s,wait_s,jct_s,starvation_s,"+
-		"reduce_hold_s,reservation_s,local_maps,am_memory_mib,bound_s,state,recorded_s,why"; got != want {
+		"reduce_hold_s,reservation_s,local_maps,am_memory_mib,bound_s,state,recorded_s,why,alone_s"; got != want {
 		t.Errorf("--jobs has %s, want %s", got, want)
 	}
 	if len(runHeader) != len(runMetrics)+2 {

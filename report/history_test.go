@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -103,7 +104,7 @@ func TestRecordedForScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	last := len(lines[0]) - 1
+	last := slices.Index(lines[0], "why")
 	if lines[0][last-1] != "recorded_s" || lines[2][last-1] != "40.000" || lines[3][last-1] != "" {
 		t.Errorf("recorded_s of b and c: %q and %q", lines[2][last-1], lines[3][last-1])
 	}

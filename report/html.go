@@ -112,6 +112,9 @@ func (c *Comparison) page() *page {
 			p.Changes = append(p.Changes, pageTopic{t.label, t.lines})
 		}
 	}
+	if s := c.orderingLine(); s != "" {
+		p.Lead = append(p.Lead, glue.Replace(strings.ToUpper(s[:1])+s[1:]+"."))
+	}
 	if seeds := c.Seeds(); len(seeds) > 0 {
 		p.Seed = seeds[0]
 	}
@@ -192,7 +195,8 @@ func (c *Comparison) legendLines(sums []Summary) []string {
 	lines := []string{
 		"Completion time (JCT) is submission to the master's end, waiting time submission to the first container that is not the master, " +
 			"starvation the mean wait of reduces started after the job's last map. They are those of jobs that succeeded.",
-		"Percentiles are linear between the two nearest ranks. CPU used and memory held are shares of the cluster's until the makespan.",
+		"Slowdown, where it is shown, is a job's completion time ÷ that with the cluster to itself. " +
+			"Percentiles are linear between the two nearest ranks. CPU used and memory held are shares of the cluster's until the makespan.",
 	}
 	if n := len(c.Seeds()); n > 1 {
 		lines = append(lines, fmt.Sprintf("Every figure is the mean over %d seeds, beside it the lowest and highest of them.", n))

@@ -50,6 +50,7 @@ type figuresJSON[T any] struct {
 	CPU          T                `json:"cpu_utilisation"`
 	Memory       T                `json:"memory_utilisation"`
 	JCTOverBound T                `json:"jct_over_bound"`
+	Slowdown     quantilesJSON[T] `json:"slowdown"`
 	Wall         T                `json:"wall_seconds"`
 	Recorded     recordedJSON[T]  `json:"recorded_error"`
 }
@@ -65,6 +66,19 @@ type historyJSON struct {
 	Job       string `json:"job"`
 	Recorded  number `json:"recorded_seconds"`
 	Predicted number `json:"predicted_seconds"`
+}
+
+// aloneJSON is a job's completion time with the cluster to itself, the mean over seeds.
+type aloneJSON struct {
+	Job     string `json:"job"`
+	Seconds number `json:"seconds"`
+}
+
+// clairvoyantJSON is what came of a profile with an order that knows what each job still needs.
+type clairvoyantJSON struct {
+	Profile   string                `json:"profile"`
+	Completed number                `json:"completed"`
+	JCT       quantilesJSON[number] `json:"jct_seconds"`
 }
 
 // failureJSON is a job that did not succeed.
@@ -92,18 +106,21 @@ type profileJSON struct {
 }
 
 type comparisonJSON struct {
-	Workload string        `json:"workload"`
-	World    string        `json:"world"`
-	WorldWhy string        `json:"world_because"`
-	Seeds    int           `json:"seeds"`
-	Input    inputJSON     `json:"input"`
-	Profiles []profileJSON `json:"profiles"`
+	Workload    string            `json:"workload"`
+	World       string            `json:"world"`
+	WorldWhy    string            `json:"world_because"`
+	Seeds       int               `json:"seeds"`
+	Input       inputJSON         `json:"input"`
+	Profiles    []profileJSON     `json:"profiles"`
+	Alone       []aloneJSON       `json:"alone"`
+	Clairvoyant []clairvoyantJSON `json:"clairvoyant"`
 }
 
 // JSON writes the comparison as one object. Every figure is the mean over seeds, beside it under
 // "spread" the same keys with [lowest, highest]. Times are in seconds, fractions from 0 to 1; null is
 // what does not apply: starvation_seconds where no job has reduces, local_maps where no map had a split
-// to be near to, recorded_error where the trace records no completion times. It returns w's error.
+// to be near to, recorded_error where the trace records no completion times, slowdown where no job was simulated alone;
+// the lists of what was simulated beside the profiles are empty then. It returns w's error.
 func JSON(w io.Writer, c *Comparison) error {
 	out := comparisonJSON{
 		Workload: c.Workload.Name,
@@ -111,7 +128,11 @@ func JSON(w io.Writer, c *Comparison) error {
 		WorldWhy: c.WorldWhy,
 		Seeds:    len(c.Seeds()),
 		Input:    inputJSON{Lines: c.Workload.Lines, Skipped: len(c.Workload.Skipped), Filled: c.Workload.Filled},
-		Profiles: []profileJSON{},
+		Profiles: []profileJSON{}, Alone: c.alone(), Clairvoyant: []clairvoyantJSON{},
+	}
+	for _, s := range c.clairvoyant() {
+		of := func(m Metric) number { return number(s.Mean[m]) }
+		out.Clairvoyant = append(out.Clairvoyant, clairvoyantJSON{s.Profile, of(Completed), figures(of).JCT})
 	}
 	if out.Input.Filled == nil {
 		out.Input.Filled = []workload.Fill{} // an empty list, not null
@@ -141,6 +162,6 @@ func figures[T any](at func(Metric) T) figuresJSON[T] {
 		JCT: four(JCTMean), Wait: four(WaitMean), Starvation: four(StarvationMean),
 		Makespan: at(Makespan), LocalMaps: at(LocalMaps),
 		CPU: at(CPUUtilisation), Memory: at(MemoryUtilisation),
-		JCTOverBound: at(JCTOverBound), Wall: at(Wall), Recorded: recordedJSON[T]{at(RecordedP50), at(RecordedP95)},
+		JCTOverBound: at(JCTOverBound), Slowdown: four(SlowdownMean), Wall: at(Wall), Recorded: recordedJSON[T]{at(RecordedP50), at(RecordedP95)},
 	}
 }

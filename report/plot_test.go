@@ -55,7 +55,7 @@ func TestResample(t *testing.T) {
 func TestDuels(t *testing.T) {
 	c := worked()
 	d := duels(c.Profiles[0].Runs, c.Profiles[1].Runs)
-	want := []duel{{"a", 11, 12.5}, {"b", 22, 12.5}, {"c", 33, 25}} // d failed under fifo
+	want := []duel{{"a", 11, 12.5, 0}, {"b", 22, 12.5, 0}, {"c", 33, 25, 0}} // d failed under fifo
 	if !slices.Equal(d, want) {
 		t.Errorf("duels %v, want %v", d, want)
 	}

@@ -6,13 +6,15 @@ import (
 	"math"
 	"slices"
 
+	"heddle"
 	"heddle/sim"
 )
 
 // A duel is one job under the first profile and under another: mean completion times over the seeds.
 type duel struct {
-	job  string
-	a, b float64 // seconds
+	job   string
+	a, b  float64 // seconds
+	alone float64 // … with the cluster to itself; 0 where that is not known
 }
 
 const (
@@ -30,24 +32,27 @@ func duels(a, b []*sim.Result) []duel {
 	if len(a) == 0 || len(b) == 0 {
 		return nil
 	}
-	x, y := meanJCTs(a), meanJCTs(b)
+	x, y, alone := meanTimes(a, jctOf), meanTimes(b, jctOf), meanTimes(a, aloneOf)
 	var out []duel
 	for i := range a[0].Jobs {
 		id := a[0].Jobs[i].ID
 		if x[id] > 0 && y[id] > 0 {
-			out = append(out, duel{id, x[id], y[id]})
+			out = append(out, duel{id, x[id], y[id], alone[id]})
 		}
 	}
 	return out
 }
 
-// meanJCTs is the mean completion time, in seconds, of every job that succeeded in every run.
-func meanJCTs(runs []*sim.Result) map[string]float64 {
+func jctOf(j *sim.JobResult) heddle.Span   { return j.JCT }
+func aloneOf(j *sim.JobResult) heddle.Span { return j.Alone }
+
+// meanTimes is the mean of a time, in seconds, of every job that succeeded in every run and has one there.
+func meanTimes(runs []*sim.Result, of func(*sim.JobResult) heddle.Span) map[string]float64 {
 	sum, times := map[string]float64{}, map[string]int{}
 	for _, r := range runs {
 		for i := range r.Jobs {
-			if j := &r.Jobs[i]; j.State == sim.Succeeded && j.JCT >= 0 {
-				sum[j.ID] += j.JCT.Seconds()
+			if j := &r.Jobs[i]; j.State == sim.Succeeded && of(j) > 0 {
+				sum[j.ID] += of(j).Seconds()
 				times[j.ID]++
 			}
 		}
@@ -131,9 +136,16 @@ func dots(d *drawing, duels []duel, x, y axis) {
 	}
 }
 
-// duelTable lists the jobs that gained and lost the most time.
+// duelTable lists the jobs that gained and lost the most time: with the ratio of the two times or, where it is known what
+// a job takes by itself, with its slowdowns, which have the same ratio.
 func duelTable(duels []duel, a, b string) grille {
-	t := grille{Head: []string{"job", a, b, "difference", "ratio"}}
+	t := grille{Head: []string{"job", a, b, "difference"}}
+	withAlone := slices.ContainsFunc(duels, func(d duel) bool { return d.alone > 0 })
+	if withAlone {
+		t.Head = append(t.Head, "alone", "slowdown")
+	} else {
+		t.Head = append(t.Head, "ratio")
+	}
 	sorted := slices.Clone(duels)
 	slices.SortStableFunc(sorted, func(p, q duel) int { return cmp.Compare(p.b-p.a, q.b-q.a) })
 	for i, d := range sorted {
@@ -147,7 +159,16 @@ func duelTable(duels []duel, a, b string) grille {
 		case d.b > d.a:
 			diff = "+" + diff
 		}
-		t.Rows = append(t.Rows, []string{d.job, seconds(d.a), seconds(d.b), diff, ratio(d.b / d.a)})
+		cells := []string{d.job, seconds(d.a), seconds(d.b), diff}
+		switch {
+		case d.alone > 0:
+			cells = append(cells, seconds(d.alone), ratio(d.a/d.alone)+" → "+ratio(d.b/d.alone))
+		case withAlone:
+			cells = append(cells, none, none)
+		default:
+			cells = append(cells, ratio(d.b/d.a))
+		}
+		t.Rows = append(t.Rows, cells)
 	}
 	return t
 }

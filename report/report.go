@@ -20,6 +20,10 @@ type Comparison struct {
 	Cluster  string             // for people: "600 nodes in 15 racks, 8192 MiB and 8 vcores each"
 	Profiles []ProfileRuns      // in the order they are shown; the first is what the others are held against
 	Notes    []string           // what a reader must know of the configuration, a sentence each
+
+	// Clairvoyant are the runs of the same profiles with an order that knows what each job still needs; nil where
+	// they were not simulated. The jobs of all runs have Alone then.
+	Clairvoyant []ProfileRuns
 }
 
 // ProfileRuns are the runs of one profile, one for each seed. A profile whose runs did not come to be

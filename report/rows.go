@@ -25,6 +25,8 @@ var rows = []row{
 	{"JCT p95", JCTP95, seconds, -1, false, false},
 	{"JCT p99", JCTP99, seconds, -1, false, false},
 	{"mean JCT ÷ bound", JCTOverBound, ratio, -1, false, false},
+	{"slowdown mean", SlowdownMean, ratio, -1, false, false},
+	{"slowdown p95", SlowdownP95, ratio, -1, false, false},
 	{"waiting mean", WaitMean, seconds, -1, true, false},
 	{"waiting median", WaitP50, seconds, -1, false, false},
 	{"waiting p95", WaitP95, seconds, -1, false, false},
@@ -41,11 +43,12 @@ var rows = []row{
 	{"off record p95", RecordedP95, percent, 0, false, false},
 }
 
-// shown lists the rows worth showing.
+// shown lists the rows worth showing. Where slowdowns are known, what is lost against a bound says less.
 func shown(sums []Summary) []row {
 	var out []row
 	for _, r := range rows {
-		if r.odd && !anyAbove(sums, r.metric) || r.metric >= RecordedP50 && !applies(sums, r.metric) {
+		if r.odd && !anyAbove(sums, r.metric) || r.metric >= RecordedP50 && !applies(sums, r.metric) ||
+			r.metric == JCTOverBound && applies(sums, SlowdownMean) {
 			continue
 		}
 		out = append(out, r)

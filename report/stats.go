@@ -40,8 +40,12 @@ const (
 	Wall         // seconds the run took on this machine
 	RecordedP50  // |predicted − recorded| ÷ recorded completion time, of jobs whose trace records theirs
 	RecordedP95
+	SlowdownMean // completion time ÷ that with the cluster to itself, of jobs of which that is known
+	SlowdownP50
+	SlowdownP95
+	SlowdownP99
 
-	NumMetrics = 24
+	NumMetrics = 28
 )
 
 // Figures are a value of every metric; NaN where it does not apply.
@@ -56,7 +60,7 @@ func Measure(r *sim.Result) Figures {
 	for m := range f {
 		f[m] = math.NaN()
 	}
-	var jct, wait, starvation, off []float64
+	var jct, wait, starvation, off, slowdown []float64
 	var completed, failed, own float64
 	for i := range r.Jobs {
 		j := &r.Jobs[i]
@@ -73,6 +77,9 @@ func Measure(r *sim.Result) Figures {
 		jct = appendSpan(jct, j.JCT)
 		wait = appendSpan(wait, j.Wait)
 		starvation = appendSpan(starvation, j.Starvation)
+		if j.Alone > 0 {
+			slowdown = append(slowdown, j.JCT.Seconds()/j.Alone.Seconds())
+		}
 		if j.Recorded > 0 {
 			off = append(off, math.Abs((j.JCT-j.Recorded).Seconds())/j.Recorded.Seconds())
 		}
@@ -94,6 +101,7 @@ func Measure(r *sim.Result) Figures {
 	if bound > 0 {
 		f[JCTOverBound] = f[JCTMean] / bound
 	}
+	f.spread(SlowdownMean, slowdown)
 	f[Wall] = r.Wall
 	slices.Sort(off)
 	f[RecordedP50], f[RecordedP95] = Quantile(off, 0.5), Quantile(off, 0.95)

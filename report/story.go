@@ -27,6 +27,8 @@ func (c *Comparison) topics(defects int) []topic {
 	add("simulated", c.mannersLines()...)
 	add("world", c.worldLine())
 	add("bounds", c.boundsLine())
+	add("alone", c.aloneLine())
+	add("ordering", c.orderingLine())
 	add("recorded", c.recorded())
 	add("failed", c.failed(defects)...)
 	add("notes", c.notes()...)

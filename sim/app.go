@@ -85,7 +85,21 @@ func newApp(s *Sim, id int, j *workload.Job) *app {
 	return a
 }
 
+// idleBetween is how long after a job's end the next one is submitted where they are kept apart.
+const idleBetween = heddle.Minute
+
+// submitNext plans the submission of the first job that has not been, where jobs are kept apart and all before it are
+// over.
+func (s *Sim) submitNext() {
+	if s.o.Apart && s.alive > 0 {
+		s.heap.push(entry{at: s.now.Plus(idleBetween), what: arrival, id: int64(len(s.apps) - s.alive)})
+	}
+}
+
 func (s *Sim) arrive(a *app) {
+	if s.o.Submit != nil {
+		s.o.Submit(a.id)
+	}
 	a.submitted = s.now
 	s.lives()
 	j := a.job
@@ -133,6 +147,7 @@ func (s *Sim) reject(a *app, why heddle.Why) {
 	a.state, a.over, a.why = Rejected, true, rejection(why)
 	s.ends(a)
 	s.alive--
+	s.submitNext()
 }
 
 // fail ends an application whose master cannot go on.
@@ -159,6 +174,7 @@ func (s *Sim) closed(a *app, why heddle.Why) {
 	a.beatGen++
 	a.alarmGen++
 	s.alive--
+	s.submitNext()
 	s.endJob(a)
 	s.lives()
 }

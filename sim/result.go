@@ -117,6 +117,7 @@ type JobResult struct {
 	MasterMemory   int64 // MiB of the last attempt's master
 	MasterCPU      int64 // milli-vcores of the same
 	Bound          heddle.Span
+	Alone          heddle.Span // JCT with the cluster to itself, as another run had it; 0 where there was none
 	State          JobState
 	Why            string      // it did not succeed; empty where it did
 	Recorded       heddle.Span // submission to end as the trace records them; NoSpan where it does not

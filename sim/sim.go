@@ -68,8 +68,11 @@ type Options struct {
 	KeepTasks bool
 	Trace     bool // keep predictions and what tasks were given and used
 	EveryBeat bool // simulate every heartbeat, also those that can change nothing
+	Apart     bool // jobs are not submitted when they say, but a minute after the job before has ended
 	Check     bool // recount the whole state after every step
 
+	// Submit is told which job is about to be submitted; may be nil.
+	Submit func(job int)
 	// Report is told how far the run is, now and then; Stop is asked whether to end early.
 	Report func(Progress)
 	Stop   func() bool
@@ -226,8 +229,11 @@ func newSim(o Options) (*Sim, error) {
 	s.res = &Result{Profile: o.Profile, Seed: o.Seed, World: "full"}
 	for i := range jobs {
 		s.apps = append(s.apps, newApp(s, i, &jobs[i]))
-		s.heap.push(entry{at: jobs[i].Submit, what: arrival, id: int64(i)})
+		if !o.Apart {
+			s.heap.push(entry{at: jobs[i].Submit, what: arrival, id: int64(i)})
+		}
 	}
+	s.submitNext()
 	if o.Given {
 		s.res.World = "given"
 		s.phys = &given{s: s}

@@ -81,6 +81,7 @@ type expFlags struct {
 	output choice
 	set    []string // of exp run profile alone, as the next
 	cases  string
+	knows  bool
 }
 
 // expSeeds are the flags that say which seeds experiments run with.
@@ -143,10 +144,10 @@ in every column, simulated as heddle rm without node agents and with them. What 
 				if !cmd.Flags().Changed("seeds") {
 					n = profileSeeds
 				}
-				return a.runProfile(profile.Options{Seeds: exp.Seeds(f.seeds.first, n), Set: f.set}, f.cases, f.output.value)
+				return a.runProfile(profile.Options{Seeds: exp.Seeds(f.seeds.first, n), Set: f.set, Clairvoyant: f.knows}, f.cases, f.output.value)
 			}
-			if len(f.set) > 0 || f.cases != "" {
-				return usagef("--set and --cases are of exp run %s, alone", profileName)
+			if len(f.set) > 0 || f.cases != "" || f.knows {
+				return usagef("--set, --cases and --clairvoyant are of exp run %s, alone", profileName)
 			}
 			list, err := experiments(args)
 			if err != nil {
@@ -176,6 +177,7 @@ in every column, simulated as heddle rm without node agents and with them. What 
 	f.seeds.add(cmd.Flags())
 	cmd.Flags().StringArrayVar(&f.set, "set", nil, "of profile: make `CHANGE` in the profile heddle; may stand several times")
 	cmd.Flags().StringVar(&f.cases, "cases", "", "of profile: only cases whose name contains `TEXT`")
+	cmd.Flags().BoolVar(&f.knows, "clairvoyant", false, "of profile: also run orders that know what jobs need, for what ordering could reach; takes about twice as long")
 	choose(cmd, &f.output, "output", "o", "what to print")
 	return cmd
 }

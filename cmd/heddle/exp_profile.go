@@ -37,12 +37,12 @@ func (a *app) runProfile(o profile.Options, only, output string) error {
 	if output == "json" {
 		return wrote(printJSON(a.out, profile.Lines(rows)))
 	}
-	return a.profileTable(rows)
+	return a.profileTable(rows, o.Clairvoyant)
 }
 
 // profileTable prints the rows for people, those without agents and those with them apart: each column as a ratio to the
-// better of fair and capacity.
-func (a *app) profileTable(rows []profile.Row) error {
+// better of fair and capacity. With ordering they also have what ordering could reach.
+func (a *app) profileTable(rows []profile.Row, ordering bool) error {
 	var b strings.Builder
 	for _, agent := range []bool{false, true} {
 		t := a.grid()
@@ -56,6 +56,9 @@ func (a *app) profileTable(rows []profile.Row) error {
 			add(c.Name)
 		}
 		add("mean÷ fair's")
+		if ordering {
+			add("ordering÷ fair's")
+		}
 		t.AppendHeader(head)
 		t.SetColumnConfigs(configs)
 		of := slices.DeleteFunc(slices.Clone(rows), func(r profile.Row) bool { return r.Agent != agent })
@@ -68,11 +71,19 @@ func (a *app) profileTable(rows []profile.Row) error {
 			for _, c := range r.Cells {
 				line = append(line, ratio(c.Ratio, c.Worse))
 			}
-			t.AppendRow(append(line, ratio(r.MeanRatio, !r.MeanReached())))
+			line = append(line, ratio(r.MeanRatio, !r.MeanReached()))
+			if ordering {
+				line = append(line, ratio(r.Ordering, false))
+			}
+			t.AppendRow(line)
 		}
 		fmt.Fprintf(&b, "%s\n%s\n\n", t.Render(), text.WrapSoft(profile.Sum(of).String(), 110))
 	}
-	b.WriteString(text.WrapSoft(profile.Legend, 110) + "\n")
+	legend := profile.Legend
+	if ordering {
+		legend += " " + profile.OrderingLegend
+	}
+	b.WriteString(text.WrapSoft(legend, 110) + "\n")
 	_, err := fmt.Fprint(a.out, b.String())
 	return wrote(err)
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,26 +21,60 @@ func TestInterrupted(t *testing.T) {
 }
 
 func interrupt(t *testing.T, sig syscall.Signal) {
+	// 300,000 tasks on two nodes, so that no run is done before the signal comes.
+	trace := manyJobs(t, 10)
+	rows := filepath.Join(filepath.Dir(trace), "jobs.csv")
+	out, said := interrupted(t, sig, func(line string) bool { return strings.Contains(line, `msg="under way"`) },
+		"sim", "compare", "--profiles", "fifo,fair", "-v", "--world", "given", "--nodes", "2", "--jobs", rows, trace)
+	if !strings.Contains(out, "stopped early, after 0 of 10 runs") || !strings.Contains(out, "unfinished") {
+		t.Errorf("the result does not say that it is not whole:\n%s", out)
+	}
+	if !strings.Contains(said, "heddle: "+trace+": stopped early") {
+		t.Errorf("stderr does not say that the run was stopped:\n%s", said)
+	}
+	if text, _ := os.ReadFile(rows); bytes.Count(text, []byte("\n")) < 30_000 {
+		t.Errorf("the file of jobs has %d lines", bytes.Count(text, []byte("\n")))
+	}
+}
+
+// Where all runs are done and only jobs alone are not, the runs are printed.
+func TestInterruptedAlone(t *testing.T) {
+	done := false
+	out, said := interrupted(t, syscall.SIGINT, func(line string) bool {
+		done = done || strings.Contains(line, `msg=done`)
+		return done && strings.Contains(line, `msg="under way"`)
+	}, "sim", "run", "--profile", "capacity", "-v", "--world", "given", "--nodes", "20", "--node", "64GiB,64", "--clairvoyant", manyJobs(t, 1))
+	if !strings.Contains(out, "completed             10,000") || !strings.Contains(out, "mean JCT ÷ bound") || strings.Contains(out, "slowdown") || strings.Contains(out, "unfinished") {
+		t.Errorf("the result is not the whole runs alone:\n%s", out)
+	}
+	if what := "stopped before jobs alone and clairvoyant orders had run"; !strings.Contains(out, what) || !strings.Contains(said, what) {
+		t.Errorf("it is not said what is missing:\n%s\n%s", out, said)
+	}
+}
+
+// manyJobs writes a trace of 30,000 jobs with so many tasks each.
+func manyJobs(t *testing.T, tasks int) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "long.json")
+	job := fmt.Sprintf(`{"job.start.ms": 0, "job.count": 1000, "job.tasks": [{"count": %d, "container.duration.ms": 3000, "container.type": "map"}]}`, tasks)
+	if err := os.WriteFile(path, []byte(strings.Repeat(job+"\n", 30)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// interrupted runs a command, sends it a signal at the first line on stderr that is the one, and wants it to fail.
+func interrupted(t *testing.T, sig syscall.Signal, when func(line string) bool, args ...string) (stdout, stderr string) {
+	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
-	trace := filepath.Join(dir, "long.json")
-	// 300,000 tasks on two nodes, so that no run is done before the signal comes.
-	var jobs strings.Builder
-	for range 30 {
-		jobs.WriteString(`{"job.start.ms": 0, "job.count": 1000, "job.tasks": [{"count": 10, "container.duration.ms": 3000, "container.type": "map"}]}` + "\n")
-	}
-	if err = os.WriteFile(trace, []byte(jobs.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(exe, "sim", "compare", "--profiles", "fifo,fair", "-v", "--world", "given", "--nodes", "2",
-		"--jobs", filepath.Join(dir, "jobs.csv"), trace)
+	cmd := exec.Command(exe, args...)
 	cmd.Args[0] = "heddle"
 	var out bytes.Buffer
 	cmd.Stdout = &out
-	stderr, err := cmd.StderrPipe()
+	pipe, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,9 +83,9 @@ func interrupt(t *testing.T, sig syscall.Signal) {
 	}
 	var said strings.Builder
 	signalled := false
-	for lines := bufio.NewScanner(stderr); lines.Scan(); {
+	for lines := bufio.NewScanner(pipe); lines.Scan(); {
 		said.WriteString(lines.Text() + "\n")
-		if strings.Contains(lines.Text(), `msg="under way"`) && !signalled {
+		if !signalled && when(lines.Text()) {
 			signalled = true
 			if err := cmd.Process.Signal(sig); err != nil {
 				t.Fatal(err)
@@ -60,13 +95,5 @@ func interrupt(t *testing.T, sig syscall.Signal) {
 	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != exitFailed {
 		t.Errorf("%v, want exit code %d", err, exitFailed)
 	}
-	if !strings.Contains(out.String(), "stopped early, after 0 of 10 runs") || !strings.Contains(out.String(), "unfinished") {
-		t.Errorf("the result does not say that it is not whole:\n%s", out.String())
-	}
-	if !strings.Contains(said.String(), "heddle: "+trace+": stopped early") {
-		t.Errorf("stderr does not say that the run was stopped:\n%s", said.String())
-	}
-	if rows, _ := os.ReadFile(filepath.Join(dir, "jobs.csv")); bytes.Count(rows, []byte("\n")) < 30_000 {
-		t.Errorf("the file of jobs has %d lines", bytes.Count(rows, []byte("\n")))
-	}
+	return out.String(), said.String()
 }

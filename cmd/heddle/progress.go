@@ -10,6 +10,7 @@ import (
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
 
+	"heddle/exp"
 	"heddle/sim"
 )
 
@@ -21,7 +22,8 @@ type bar struct {
 
 	mu    sync.Mutex // the drawing looks at what follows
 	began time.Time
-	jobs  int // of one run
+	what  string // stands before all else
+	jobs  int    // of one run
 	runs  []sim.Progress
 	ended []bool
 }
@@ -30,9 +32,9 @@ type bar struct {
 const steps = 1000
 
 // newBar shows a bar if stderr is a terminal and the user did not ask for quiet.
-func (a *app) newBar(e *experiment) *bar {
-	n := e.plan.Runs()
-	b := &bar{began: time.Now(), jobs: max(1, len(e.input.workload.Jobs)), runs: make([]sim.Progress, n), ended: make([]bool, n)}
+func (a *app) newBar(plan *exp.Plan, what string) *bar {
+	n := plan.Runs()
+	b := &bar{began: time.Now(), what: what, jobs: max(1, len(plan.Workload.Jobs)), runs: make([]sim.Progress, n), ended: make([]bool, n)}
 	b.all, b.line = a.draw(int64(n*steps), b.before, b.after)
 	return b
 }
@@ -111,7 +113,7 @@ func (b *bar) before() string {
 		}
 	}
 	simulated := (time.Duration(current.Now) * time.Nanosecond).Truncate(time.Second)
-	return fmt.Sprintf("%d of %d runs done, simulated %v ", done, len(b.runs), simulated)
+	return fmt.Sprintf("%s%d of %d runs done, simulated %v ", b.what, done, len(b.runs), simulated)
 }
 
 func (b *bar) after() string {

@@ -28,7 +28,7 @@ func TestReadme(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	demo := exec.Command(exe, "sim", "compare", "--profiles", "capacity,fair,heddle", "scenarios/demo.yaml")
+	demo := exec.Command(exe, "sim", "compare", "--profiles", "capacity,fair,heddle", "--clairvoyant", "scenarios/demo.yaml")
 	demo.Args[0], demo.Dir, demo.Stderr = "heddle", "../..", os.Stderr
 	out, err := demo.Output()
 	if err != nil {

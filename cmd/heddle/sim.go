@@ -28,6 +28,8 @@ type simFlags struct {
 	conf          string
 	oneQueue      bool
 
+	clairvoyant bool
+
 	output              choice
 	jobs, tasks, report string
 }
@@ -121,6 +123,7 @@ func (f *simFlags) add(cmd *cobra.Command, seeds int) {
 	choose(cmd, &f.world, "world", "", "full: work takes the time it takes on a node; given: what the trace says (default: given if the trace states every duration, else full)")
 	fl.Var(&f.seeds, "seeds", fmt.Sprintf("runs of each profile, each with a seed of its own (default %d, or the scenario's)", seeds))
 	fl.Uint64Var(&f.firstSeed, "first-seed", 1, "the first seed, `K`; the others follow")
+	fl.BoolVar(&f.clairvoyant, "clairvoyant", false, "also simulate each job alone, for its slowdown, and each profile with an order that knows what jobs need, for what ordering could reach; takes about twice as long")
 	choose(cmd, &f.output, "output", "o", "what to print")
 	fl.StringVar(&f.jobs, "jobs", "", "write one row a job to `FILE` (CSV)")
 	fl.StringVar(&f.tasks, "tasks", "", "write one row a container to `FILE` (CSV)")

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"heddle/exp"
 	"heddle/report"
 	"heddle/sim"
 )
@@ -26,6 +27,14 @@ func (a *app) simulate(f *simFlags, path string, seeds int) error {
 		return failure{fmt.Errorf("%s: %w", path, err)}
 	}
 	c, done := e.comparison(runs, stopped)
+	if f.clairvoyant && !stopped {
+		if stopped, err = a.foresee(e, runs, c); err != nil {
+			return failure{fmt.Errorf("%s: %w", path, err)}
+		}
+		if stopped {
+			c.Notes = append(c.Notes, stoppedAlone)
+		}
+	}
 	if stopped && len(c.Seeds()) == 0 {
 		return failure{fmt.Errorf("%s: stopped before anything ran", path)}
 	}
@@ -38,8 +47,14 @@ func (a *app) simulate(f *simFlags, path string, seeds int) error {
 	if stopped && done < e.plan.Runs() {
 		return failure{fmt.Errorf("%s: stopped early, after %d of %d runs", path, done, e.plan.Runs())}
 	}
+	if stopped && f.clairvoyant {
+		return failure{fmt.Errorf("%s: %s", path, stoppedAlone)}
+	}
 	return allFailed(path, c)
 }
+
+// stoppedAlone says what is missing where all runs were done when the user stopped.
+const stoppedAlone = "stopped before jobs alone and clairvoyant orders had run"
 
 // allFailed is the error of a run in which no job succeeded.
 func allFailed(path string, c *report.Comparison) error {
@@ -60,32 +75,63 @@ func allFailed(path string, c *report.Comparison) error {
 // runAll runs the plan until it is done or the user interrupts. The tasks of a run are kept where a file
 // of all tasks is wanted, else for the first seed alone, which the page shows with what it traced.
 func (a *app) runAll(e *experiment, allTasks bool) (runs [][]*sim.Result, stopped bool, err error) {
-	stop, over := interrupts()
-	defer over()
-	bar := a.newBar(e)
-	e.plan.Stop = stop
-	e.plan.Report = func(run int, p sim.Progress) {
-		if bar.report(run, p) {
-			a.log.Info("under way", "run", run+1, "of", e.plan.Runs())
-		}
-	}
-	e.plan.Done = func(run int, r *sim.Result) {
+	a.log.Info("running", "runs", e.plan.Runs(), "cluster", e.hardware.describe(), "world", e.world.world)
+	return a.runPlan(e.plan, "", func(r *sim.Result) {
 		if r.Seed != e.plan.Seeds[0] {
 			r.Traces, r.Predictions = nil, nil
 			if !allTasks {
 				r.Tasks = nil
 			}
 		}
+	})
+}
+
+// runPlan runs a plan until it is done or the user interrupts. what says before the progress what the runs are, and
+// done is told of every run that ended.
+func (a *app) runPlan(plan *exp.Plan, what string, done func(*sim.Result)) (runs [][]*sim.Result, stopped bool, err error) {
+	stop, over := interrupts()
+	defer over()
+	bar := a.newBar(plan, what)
+	plan.Stop = stop
+	plan.Report = func(run int, p sim.Progress) {
+		if bar.report(run, p) {
+			a.log.Info("under way", "run", run+1, "of", plan.Runs())
+		}
+	}
+	plan.Done = func(run int, r *sim.Result) {
+		done(r)
 		bar.done(run, r)
 		a.log.Info("ran", "profile", r.Profile, "seed", r.Seed, "simulated", r.Makespan.Seconds(), "events", r.Events,
 			"heartbeats left out", r.SkippedOffers, "steps checked", r.CheckedSteps, "cut", r.Cut)
 	}
 	began := time.Now()
-	a.log.Info("running", "runs", e.plan.Runs(), "cluster", e.hardware.describe(), "world", e.world.world)
-	runs, err = e.plan.Run()
+	runs, err = plan.Run()
 	bar.end()
-	a.log.Info("done", "runs", e.plan.Runs(), "took", time.Since(began))
+	a.log.Info("done", "runs", plan.Runs(), "took", time.Since(began))
 	return runs, stop(), err
+}
+
+// foresee simulates each job alone, and each profile with an order that knows what jobs need, and adds both to a
+// comparison of runs. What the user stops is left out.
+func (a *app) foresee(e *experiment, runs [][]*sim.Result, c *report.Comparison) (stopped bool, err error) {
+	plan, err := e.plan.Alone()
+	if err != nil {
+		return false, err
+	}
+	keep := func(*sim.Result) {}
+	alone, stopped, err := a.runPlan(plan, "each job alone: ", keep)
+	if err != nil || stopped {
+		return stopped, err
+	}
+	exp.SetAlone(runs, alone[0])
+	knowing, stopped, err := a.runPlan(e.plan.Clairvoyant(alone[0]), "clairvoyant orders: ", keep)
+	if err != nil || stopped {
+		return stopped, err
+	}
+	for p, profile := range e.plan.Profiles {
+		c.Clairvoyant = append(c.Clairvoyant, report.ProfileRuns{Name: profile.Name, Runs: knowing[p]})
+	}
+	return false, nil
 }
 
 // comparison puts the runs together. Of a plan that was stopped it takes the seeds that every profile

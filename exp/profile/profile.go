@@ -98,6 +98,7 @@ type Row struct {
 	Failed    int // jobs that did not succeed under heddle and did under fair and capacity, over all seeds
 	Cells     []Cell
 	MeanRatio float64 // of the mean completion time to fair's
+	Ordering  float64 // the same of what ordering could reach: see [Options.Clairvoyant]; NaN where that is not known
 }
 
 // Worst is the largest ratio of a column that is worse than the goal allows; 0 where none is.
@@ -128,6 +129,9 @@ type Options struct {
 	Seeds   []uint64
 	Set     []string // changes of the profile heddle, each as --set has them
 	Workers int      // runs at once; 0 = one a processor
+	// Clairvoyant also runs each job alone, and all with orders that know what jobs need: see [exp.Plan.Clairvoyant]. The
+	// lowest mean completion time of the three, by seed, is an estimate of what ordering could reach.
+	Clairvoyant bool
 
 	// Report is told after every run how many are done of how many; one call at a time.
 	Report func(done, of int, what string)
@@ -142,6 +146,9 @@ func Run(cases []Case, o Options) ([]Row, error) {
 	}
 	var rows []Row
 	done, total := 0, len(cases)*len(arms)*len(o.Seeds)
+	if o.Clairvoyant {
+		total += len(cases) * (len(arms) + 1) * len(o.Seeds)
+	}
 	for i := range cases {
 		c := &cases[i]
 		plan, err := c.plan(o.Seeds)
@@ -155,19 +162,68 @@ func Run(cases []Case, o Options) ([]Row, error) {
 				o.Report(done, total, c.Name)
 			}
 		}
-		runs, err := plan.Run()
+		bare, agent, err := compare(c, plan, &o)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", c.Name, err)
 		}
-		if o.Stop != nil && o.Stop() {
-			return nil, exp.ErrStopped
-		}
-		rows = append(rows, row(c, runs[0], runs[1], runs[2], false), row(c, runs[0], runs[1], runs[3], true))
+		rows = append(rows, bare, agent)
 	}
 	slices.SortStableFunc(rows, func(a, b Row) int {
 		return cmp.Or(cmp.Compare(b.Failed, a.Failed), cmp.Compare(b.Worst(), a.Worst()))
 	})
 	return rows, nil
+}
+
+// compare runs the plan of a case, and returns its rows without agents and with them.
+func compare(c *Case, plan *exp.Plan, o *Options) (bare, agent Row, err error) {
+	runs, err := whole(plan)
+	if err != nil {
+		return bare, agent, err
+	}
+	bare, agent = row(c, runs[0], runs[1], runs[2], false), row(c, runs[0], runs[1], runs[3], true)
+	if !o.Clairvoyant {
+		return bare, agent, nil
+	}
+	apart, err := plan.Alone()
+	if err != nil {
+		return bare, agent, err
+	}
+	alone, err := whole(apart)
+	if err != nil {
+		return bare, agent, err
+	}
+	knowing, err := whole(plan.Clairvoyant(alone[0]))
+	if err != nil {
+		return bare, agent, err
+	}
+	bare.Ordering = ordering(runs[0], knowing[0], knowing[1], knowing[2])
+	agent.Ordering = ordering(runs[0], knowing[0], knowing[1], knowing[3])
+	return bare, agent, nil
+}
+
+// whole runs a plan to its end; what is stopped before is an error.
+func whole(p *exp.Plan) ([][]*sim.Result, error) {
+	runs, err := p.Run()
+	if err == nil && p.Stop != nil && p.Stop() {
+		err = exp.ErrStopped
+	}
+	return runs, err
+}
+
+// ordering is the lowest mean completion time of some profiles' runs by seed, over that of fair, by the median over seeds.
+func ordering(fair []*sim.Result, profiles ...[]*sim.Result) float64 {
+	mean := Columns[meanColumn].of
+	var ratios []float64
+	for s := range fair {
+		best := math.Inf(1)
+		for _, runs := range profiles {
+			if succeeded(runs[s]) >= succeeded(fair[s]) {
+				best = min(best, mean(runs[s]))
+			}
+		}
+		ratios = append(ratios, over(best, mean(fair[s])))
+	}
+	return median(ratios)
 }
 
 // arms are fair, capacity and heddle without agents, and heddle with them; set are changes of heddle.
@@ -191,7 +247,7 @@ func arms(set []string) ([]*policies.Profile, error) {
 
 // row holds the runs of heddle against those of the others, seed by seed.
 func row(c *Case, fair, capacity, ours []*sim.Result, agent bool) Row {
-	r := Row{Case: c, Agent: agent, Jobs: len(ours[0].Jobs)}
+	r := Row{Case: c, Agent: agent, Jobs: len(ours[0].Jobs), Ordering: math.NaN()}
 	for _, col := range Columns {
 		var f, k, o, ratios []float64
 		for s := range ours {

@@ -137,3 +137,36 @@ func TestRun(t *testing.T) {
 		t.Error("a change that names nothing is taken")
 	}
 }
+
+// What ordering could reach is of the best profile that loses no job, by seed.
+func TestOrdering(t *testing.T) {
+	fair := []*sim.Result{result(10, 20), result(10, 20), result(10, 20)}
+	a := []*sim.Result{result(5, 10), result(20, 20), result(10, 20)}
+	b := []*sim.Result{result(10, 20), result(9, 9), result(1, 1)}
+	b[2].Jobs[0].State = sim.Failed
+	if got := ordering(fair, a, b); math.Abs(got-0.6) > 1e-9 { // of 0.5, 0.6 and 1
+		t.Errorf("%g of fair's", got)
+	}
+}
+
+// Orders that know what jobs need are run where they are asked for, and leave the other figures as they are.
+func TestClairvoyant(t *testing.T) {
+	cases, runs := Cases()[:1], 0
+	without, err := Run(cases, Options{Seeds: []uint64{1}})
+	if err != nil || !math.IsNaN(without[0].Ordering) {
+		t.Fatalf("%g of what was not run, %v", without[0].Ordering, err)
+	}
+	with, err := Run(cases, Options{Seeds: []uint64{1}, Clairvoyant: true, Report: func(done, of int, _ string) {
+		if runs++; done != runs || of != 9 {
+			t.Errorf("%d of %d", done, of)
+		}
+	}})
+	if err != nil || runs != 9 {
+		t.Fatalf("%d runs, %v", runs, err)
+	}
+	for i, r := range with {
+		if !(r.Ordering > 0.3 && r.Ordering < 1) || r.MeanRatio != without[i].MeanRatio {
+			t.Errorf("ordering %g, mean %g and without %g", r.Ordering, r.MeanRatio, without[i].MeanRatio)
+		}
+	}
+}

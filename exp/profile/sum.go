@@ -35,6 +35,10 @@ func (t Tally) String() string {
 var Legend = fmt.Sprintf("Each column is heddle's figure over the better one of fair and capacity, by the median over seeds. ! marks what is beyond the goal, "+
 	"where more than a second lies between them. Small jobs have up to %d tasks; starvation is the mean wait of reduces whose maps have ended.", smallJobTasks)
 
+// OrderingLegend says what [Row.Ordering] means in a table.
+const OrderingLegend = "Ordering is the lowest mean that one of the three has with an order that knows what each job still needs: an estimate of what " +
+	"ordering could reach."
+
 // A Line is a row as scripts read it.
 type Line struct {
 	Case      string          `json:"case"`
@@ -45,6 +49,7 @@ type Line struct {
 	Failed    int             `json:"failed"`
 	NoneWorse bool            `json:"none_worse"`
 	MeanRatio exp.Number      `json:"mean_over_fair"`
+	Ordering  exp.Number      `json:"ordering_over_fair"`
 	Columns   map[string]Part `json:"columns"`
 }
 
@@ -64,7 +69,8 @@ func Lines(rows []Row) []Line {
 		r := &rows[i]
 		l := Line{
 			Case: r.Case.Name, From: r.Case.From, HeldOut: r.Case.HeldOut, Agent: r.Agent, Jobs: r.Jobs, Failed: r.Failed,
-			NoneWorse: r.NoneWorse(), MeanRatio: exp.Number(r.MeanRatio), Columns: map[string]Part{},
+			NoneWorse: r.NoneWorse(), MeanRatio: exp.Number(r.MeanRatio),
+			Ordering: exp.Number(r.Ordering), Columns: map[string]Part{},
 		}
 		for k, c := range r.Cells {
 			l.Columns[Columns[k].Name] = Part{exp.Number(c.Fair), exp.Number(c.Capacity), exp.Number(c.Ours), exp.Number(c.Ratio), c.Worse}

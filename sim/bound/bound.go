@@ -27,7 +27,7 @@ type Bounds struct {
 	Makespan   heddle.Span   // first arrival to last end
 	MakespanBy string        // the bound that was binding: "critical path" or "work: memory" …
 	MeanJCT    heddle.Span   // mean over the jobs of arrival to end
-	MeanJCTBy  string        // "each job alone" or "shortest remaining work: memory" …
+	MeanJCTBy  string        // "each job at its shortest" or "shortest remaining work: memory" …
 	Jobs       []heddle.Span // arrival to end of each job if it had the cluster to itself
 }
 
@@ -50,7 +50,7 @@ func Of(jobs []Job, total heddle.Resource) (Bounds, error) {
 	}
 	slices.SortStableFunc(byArrival, func(a, b int) int { return cmp.Compare(jobs[a].Arrival, jobs[b].Arrival) })
 
-	b := Bounds{Jobs: make([]heddle.Span, len(jobs)), MakespanBy: "critical path", MeanJCTBy: "each job alone"}
+	b := Bounds{Jobs: make([]heddle.Span, len(jobs)), MakespanBy: "critical path", MeanJCTBy: "each job at its shortest"}
 	first := jobs[byArrival[0]].Arrival
 	for i := range jobs {
 		b.Jobs[i] = jobs[i].CriticalPath

@@ -39,7 +39,7 @@ func TestWorkedByHand(t *testing.T) {
 			name:     "one job, its chain is longer than its work",
 			jobs:     []Job{at(5*second, 9*second, 300, 4000)},
 			makespan: 9 * second, makespanBy: "critical path",
-			mean: 9 * second, meanBy: "each job alone",
+			mean: 9 * second, meanBy: "each job at its shortest",
 			own: []heddle.Span{9 * second},
 		},
 		{
@@ -60,14 +60,14 @@ func TestWorkedByHand(t *testing.T) {
 			name:     "a late job counts from its arrival: 20 + 3, not 10 + 3 and not 0 + 13",
 			jobs:     []Job{at(0, second, 1000, 0), at(20*second, second, 300, 0)},
 			makespan: 23 * second, makespanBy: "work: memory",
-			mean: 6500 * heddle.Millisecond, meanBy: "each job alone",
+			mean: 6500 * heddle.Millisecond, meanBy: "each job at its shortest",
 			own: []heddle.Span{10 * second, 3 * second},
 		},
 		{
 			name:     "time runs from the first arrival",
 			jobs:     []Job{at(100*second, 2*second, 0, 0), at(103*second, 4*second, 0, 0)},
 			makespan: 7 * second, makespanBy: "critical path",
-			mean: 3 * second, meanBy: "each job alone",
+			mean: 3 * second, meanBy: "each job at its shortest",
 			own: []heddle.Span{2 * second, 4 * second},
 		},
 		{
@@ -75,7 +75,7 @@ func TestWorkedByHand(t *testing.T) {
 			name:     "each needs a resource of its own: alone is the larger mean, (10 + 10) / 2",
 			jobs:     []Job{at(0, second, 200, 10e3), at(0, second, 1000, 1e3)},
 			makespan: 12 * second, makespanBy: "work: memory",
-			mean: 10 * second, meanBy: "each job alone",
+			mean: 10 * second, meanBy: "each job at its shortest",
 			own: []heddle.Span{10 * second, 10 * second},
 		},
 	} {
