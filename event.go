@@ -114,6 +114,12 @@ type (
 		Memory    int64 // MiB, at this moment
 	}
 
+	// NodeUsed says what the containers of a node use together, as its NodeManager measured it last.
+	NodeUsed struct {
+		Node NodeID
+		CPU  int64 // milli-vcores of the node
+	}
+
 	// Output says that map output of an application now lies on a node.
 	Output struct {
 		App   AppID
@@ -154,6 +160,7 @@ func (Acquire) event()      {}
 func (Started) event()      {}
 func (Progress) event()     {}
 func (Profile) event()      {}
+func (NodeUsed) event()     {}
 func (Output) event()       {}
 func (Exit) event()         {}
 func (AppDone) event()      {}

@@ -87,7 +87,7 @@ func (c *Cluster) AddNode(id heddle.NodeID, rack heddle.RackID, total heddle.Res
 	case n.rack != rack:
 		panic("cluster: node moved to another rack")
 	}
-	n.up, n.full, n.total = true, false, total
+	n.up, n.full, n.total, n.cpuUsed = true, false, total, 0
 	c.live++
 	c.total = c.total.Plus(total)
 	c.largest = c.largest.Max(total)

@@ -527,6 +527,9 @@ func (c *Cluster) SetProgress(x *Container, p heddle.Phase, fraction float64) {
 	x.phase, x.rare().fraction = p, fraction
 }
 
+// SetNodeUsed notes what the containers of a node use together.
+func (c *Cluster) SetNodeUsed(n *Node, cpu int64) { n.cpuUsed = cpu }
+
 // SetUsage notes what a container used lately.
 func (c *Cluster) SetUsage(x *Container, cpu, memory int64) {
 	x.rare().cpuUsed, x.rare().memUsed = cpu, memory

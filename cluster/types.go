@@ -18,9 +18,10 @@ type Node struct {
 	total  heddle.Resource
 	used   heddle.Resource // held by containers, suspended ones included
 
-	slab  *slab
-	pools []pool
-	_     [40]byte // to whole cache lines
+	slab    *slab
+	pools   []pool
+	cpuUsed int64    // milli-vcores that its containers use together, as it measured last
+	_       [32]byte // to whole cache lines
 }
 
 // A pool is what suspended containers of one application lend on one node.
@@ -35,6 +36,10 @@ func (n *Node) ID() heddle.NodeID { return n.id }
 
 // Rack returns the node's rack.
 func (n *Node) Rack() heddle.RackID { return n.rack }
+
+// CPUUsed returns the milli-vcores that the node's containers use together, as its NodeManager measured last; 0 where
+// nothing was heard of that.
+func (n *Node) CPUUsed() int64 { return n.cpuUsed }
 
 // To returns how far another node is: its [heddle.Locality.Hops] are the hops between them.
 func (n *Node) To(o *Node) heddle.Locality {

@@ -38,9 +38,7 @@ func TestEveryProfileBuildsWithoutAgent(t *testing.T) {
 
 func TestWhatIsOffWithoutAgent(t *testing.T) {
 	const (
-		suspend = "ikayak.suspend (control): freezing a container needs a node agent"
-		shrink  = "ikayak.shrink (trim.map): running a task in less than was asked for needs a node agent"
-		fuzzy   = "ikayak.fuzzy (estimate.remaining): only a node agent tells how far a task is"
+		fuzzy = "ikayak.fuzzy (estimate.remaining): only a node agent tells how far a task is"
 	)
 	for name, want := range map[string][]string{
 		"fifo": nil, "capacity": nil, "fair": nil, "dress": nil, "slots": nil, "coupling": nil, "yarn-client": nil, "yarn-cluster": nil,
@@ -49,11 +47,6 @@ func TestWhatIsOffWithoutAgent(t *testing.T) {
 		"mrorchestrator": {"mrorchestrator.regression (control): changing what a running task may use needs a node agent"},
 		"heddle": {
 			"adaptcont.dynamic (size.am): a master in less than it asked for is killed, and its heap does not grow with its container",
-			shrink,
-			"uncrowded (place.map): only a node agent tells how much a task computes",
-			"uncrowded (place.reduce): only a node agent tells how much a task computes",
-			suspend,
-			"mrorchestrator.regression (control): changing what a running task may use needs a node agent",
 			fuzzy,
 		},
 	} {
@@ -75,7 +68,7 @@ lanes:
   - {kinds: [am, map, executor, other], order: fifo}
   - {kinds: [reduce], order: {coupling.mismatch: {threshold: 5, delta_by_output: true}}}
 gate: {reduce: [open, {coupling.mismatch: {delta_by_output: false}}]}
-place: {map: [coupling.peek, ikayak.local, uncrowded], reduce: [coupling.wait, delay], executor: uncrowded, other: [uncrowded, delay, 7]}
+place: {map: [coupling.peek, ikayak.local], reduce: [coupling.wait, delay], executor: ikayak.local, other: [ikayak.local, delay, 7]}
 trim: {map: whole, reduce: {ikayak.fixed: {part: 0.5}}}
 `))
 	if err != nil {
@@ -90,14 +83,14 @@ trim: {map: whole, reduce: {ikayak.fixed: {part: 0.5}}}
 	if !reflect.DeepEqual(got.Place, want.Place) || !reflect.DeepEqual(got.Trim, want.Trim) || !reflect.DeepEqual(got.Gate, want.Gate) {
 		t.Errorf("left: place %v trim %v gate %v", got.Place, got.Trim, got.Gate)
 	}
-	if _, again := (&policies.Profile{Lanes: []policies.LaneSpec{{Order: nil}, {Order: "uncrowded"}}, Place: map[string]any{"map": []any{}, "am": nil}}).WithoutAgent(); again != nil {
+	if _, again := (&policies.Profile{Lanes: []policies.LaneSpec{{Order: nil}, {Order: "ikayak.local"}}, Place: map[string]any{"map": []any{}, "am": nil}}).WithoutAgent(); again != nil {
 		t.Errorf("what is no reference is off: %v", again)
 	}
 	order, _ := got.Lanes[1].Order.(map[string]any)
 	if o, _ := order["coupling.mismatch"].(map[string]any); len(o) != 1 || o["threshold"] == nil {
 		t.Errorf("the order is %v", got.Lanes[1].Order)
 	}
-	if len(off) != 7 || !strings.HasPrefix(off[0], "coupling.mismatch: delta_by_output (lanes): ") {
+	if len(off) != 6 || !strings.HasPrefix(off[0], "coupling.mismatch: delta_by_output (lanes): ") {
 		t.Errorf("off: %s", strings.Join(off, "\n"))
 	}
 }

@@ -63,6 +63,7 @@ const DefaultTries = 100_000
 type Feeds struct {
 	Progress heddle.Span
 	Profile  heddle.Span
+	Nodes    bool // hear what nodes measure of their containers together, as every NodeManager does
 	Starts   bool // hear of starts at the node's next heartbeat, even if nothing else makes it matter
 	Output   bool // hear where map output lies
 	Splits   bool // know every job's splits and their hosts
@@ -78,6 +79,6 @@ func (f Feeds) And(o Feeds) Feeds {
 	}
 	return Feeds{
 		Progress: shorter(f.Progress, o.Progress), Profile: shorter(f.Profile, o.Profile),
-		Starts: f.Starts || o.Starts, Output: f.Output || o.Output, Splits: f.Splits || o.Splits,
+		Nodes: f.Nodes || o.Nodes, Starts: f.Starts || o.Starts, Output: f.Output || o.Output, Splits: f.Splits || o.Splits,
 	}
 }

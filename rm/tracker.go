@@ -162,7 +162,7 @@ func (m *Machine) beat(q *BeatNode) *NodeBeat {
 		return resync("Too far behind rm response id:%d nm response id:%d", n.lastID, q.Last)
 	}
 	n.seen = m.now
-	n.nodeUse, n.contUse = q.OfNode, q.OfAll
+	m.used(n, q)
 	m.health(n, q.Health)
 	for _, l := range q.Logs {
 		if a := m.byApp[l.App]; a != nil {
@@ -178,6 +178,21 @@ func (m *Machine) beat(q *BeatNode) *NodeBeat {
 	}
 	return m.answerBeat(n, q)
 }
+
+// used takes what a node measured.
+func (m *Machine) used(n *node, q *BeatNode) {
+	n.nodeUse, n.contUse = q.OfNode, q.OfAll
+	vcores := q.OfAll.CPU
+	if !m.sch.Set.Feeds.Nodes || !n.up || !(vcores >= 0 && vcores <= maxVcores) {
+		return
+	}
+	if cpu := int64(vcores * 1000); cpu != m.core.View().Node(n.nid).CPUUsed() {
+		m.step(heddle.NodeUsed{Node: n.nid, CPU: cpu})
+	}
+}
+
+// maxVcores is more than a machine has.
+const maxVcores = 1 << 20
 
 // tickDue reports whether policies have arithmetic to do for somebody who waits: what comes of it, such as room that is
 // held back no longer, a quiet core would not see.

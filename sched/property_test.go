@@ -97,8 +97,8 @@ lanes:
   - {kinds: [am, map, reduce, executor, other], order: {shortest: {patience: 3}}}
 share: [{dress: {cap: last, keep: jobs, delta_max: 0.1, patience: 3}}, capacity]
 place:
-  map: [coupling.peek, {uncrowded: {least: 1, patience: 3}}]
-  reduce: [any, {uncrowded: {least: 1, busy: 0.9, patience: 3}}]
+  map: [coupling.peek, {uncrowded: {share: 0.1, patience: 3}}]
+  reduce: [any, {uncrowded: {share: 0.1, busy: 0.9, patience: 3}}]
   executor: {ikayak.executor: {patience: 3}}
 trim: {map: {ikayak.shrink: {sample: 2}}}
 control: [{ikayak.suspend: {interval: 2, epsilon: 0, slack: 1}}, {mrorchestrator.regression: {lower_memory: needed, epoch: 2, profile: 1}}]

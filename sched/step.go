@@ -21,7 +21,7 @@ func (c *Core) Step(at heddle.Time, ev heddle.Event) []heddle.Decision {
 	switch e := ev.(type) {
 	case heddle.Heartbeat:
 		c.heartbeat(e.Node)
-	case heddle.Acquire, heddle.Started, heddle.Progress, heddle.Profile:
+	case heddle.Acquire, heddle.Started, heddle.Progress, heddle.Profile, heddle.NodeUsed:
 		// News of running tasks cannot open what was refused before: a policy that lives off them says so
 		// in a tick.
 		c.apply(ev)
@@ -113,6 +113,11 @@ func (c *Core) apply(ev heddle.Event) {
 		if x := c.v.Container(e.Container); x != nil {
 			c.c.SetUsage(x, e.CPU, e.Memory)
 			c.tell(policy.TaskUsage, x)
+		}
+	case heddle.NodeUsed:
+		if n := c.v.Node(e.Node); n != nil && n.Up() {
+			c.c.SetNodeUsed(n, e.CPU)
+			c.tellNode(policy.NodeUsage, n)
 		}
 	case heddle.Output:
 		if a := c.v.App(e.App); a != nil {

@@ -347,7 +347,7 @@ lanes:
 share: [{dress: {cap: last, keep: jobs, delta_max: 0.1, patience: %d}}, capacity]
 place:
   map: [coupling.peek, {uncrowded: {patience: %[3]d}}]
-  reduce: [any, {uncrowded: {least: 1, busy: 0.9, patience: %[3]d}}]
+  reduce: [any, {uncrowded: {busy: 0.9, patience: %[3]d}}]
   executor: {ikayak.executor: {patience: %[4]d}}
 `, p.order, p.share, p.node, p.executor)
 	return scheduler{name: "heddle", profile: "heddle", changes: changes, capacity: capacityConfig(nil, q)}.set()

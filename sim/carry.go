@@ -9,29 +9,31 @@ import (
 
 // container is a container as its node and its master know it. What its end looks at comes first: it is read together.
 type container struct {
-	app     *app
-	node    heddle.NodeID
-	kind    heddle.Kind
-	at      heddle.Locality
-	waits   bool // its process has not begun
-	up      bool // its process runs
-	over    bool // its process ended
-	fetched bool // its master was told of it
-	known   bool // for the ResourceManager it is over
-	frozen  bool // suspended
-	exited  bool // by itself or its master's will, with code; nobody may have heard of it
-	hasWork bool
-	code    heddle.ExitStatus
-	index   int32    // of the task it ran first, −1 before
-	run     [1]int32 // where runs are, of all but executors
-	runs    []int32
-	id      heddle.ContainerID
-	name    ids.Container
-	work    apps.Work
-	granted heddle.Time
-	started heddle.Time
-	limit   heddle.Resource
-	told    heddle.Resource
+	app       *app
+	node      heddle.NodeID
+	kind      heddle.Kind
+	at        heddle.Locality
+	waits     bool // its process has not begun
+	up        bool // its process runs
+	over      bool // its process ended
+	fetched   bool // its master was told of it
+	known     bool // for the ResourceManager it is over
+	frozen    bool // suspended
+	exited    bool // by itself or its master's will, with code; nobody may have heard of it
+	hasWork   bool
+	code      heddle.ExitStatus
+	index     int32    // of the task it ran first, −1 before
+	run       [1]int32 // where runs are, of all but executors
+	runs      []int32
+	id        heddle.ContainerID
+	name      ids.Container
+	work      apps.Work
+	granted   heddle.Time
+	started   heddle.Time
+	limit     heddle.Resource
+	told      heddle.Resource
+	counted   float64 // vcore-seconds that it had used when its node measured last
+	monitored bool    // it was measured before
 }
 
 // container returns a container that is not yet forgotten, or nil.

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"heddle"
@@ -197,6 +198,38 @@ func (s *Sim) register(id heddle.NodeID) {
 		s.pace.join(s.wheel.rank[id], 1)
 	}
 	s.room(id)
+}
+
+// monitorEvery is how far apart NodeManagers measure their containers (yarn.nodemanager.container-monitor.interval-ms).
+const monitorEvery = 3 * heddle.Second
+
+// monitor has every node measure what its containers use together. A container counts from its second measurement on.
+func (s *Sim) monitor() {
+	v := s.core().View()
+	for i := range s.nodes {
+		n := &s.nodes[i]
+		node := v.Node(n.number)
+		if node == nil {
+			continue
+		}
+		sum := 0.0
+		node.Each(func(x *policy.Container) bool {
+			c := s.container(x.ID())
+			if c == nil || !c.up || c.over {
+				return true
+			}
+			used, _ := s.phys.consumed(s.now, c)
+			if c.monitored {
+				sum += (used - c.counted) / monitorEvery.Seconds()
+			}
+			c.counted, c.monitored = used, true
+			return true
+		})
+		if cpu := float32(math.Round(sum*1000) / 1000); cpu != n.used.CPU {
+			n.used.CPU = cpu
+			s.hasNews(heddle.NodeID(i))
+		}
+	}
 }
 
 // feed sends measurements of running tasks to the core.

@@ -17,7 +17,7 @@ func TestFeeds(t *testing.T) {
 		o := fullWorld(nodes(2, 1, heddle.Of(16384, 8000)), j, spark)
 		o.Given = isGiven
 		s := bare()
-		s.Feeds = policy.Feeds{Progress: second, Profile: second, Splits: true, Output: true}
+		s.Feeds = policy.Feeds{Progress: second, Profile: second, Nodes: true, Splits: true, Output: true}
 		type key struct {
 			c    heddle.ContainerID
 			at   heddle.Time
@@ -25,7 +25,7 @@ func TestFeeds(t *testing.T) {
 		}
 		seen := map[key]bool{}
 		fraction := map[heddle.ContainerID]float64{}
-		var output, cpu int64
+		var output, cpu, node int64
 		splits, half := 0, false
 		s.Lanes[0].Order = watch{saw: func(v policy.View, e policy.Effect) {
 			k, x := key{at: v.Now()}, e.Container
@@ -57,6 +57,15 @@ func TestFeeds(t *testing.T) {
 					t.Errorf("given %v: %d milli-vcores and %d MiB", isGiven, used, memory)
 				}
 				cpu = max(cpu, used)
+			case policy.NodeUsage:
+				if used := e.Node.CPUUsed(); used < 0 || used > 8000 {
+					t.Errorf("given %v: node %d uses %d milli-vcores", isGiven, e.Node.ID(), used)
+				}
+				if v.Now()%(3*heddle.Time(second)) == 0 || v.Now() < 6*heddle.Time(second) {
+					t.Errorf("given %v: node %d reported at %v what it measures then, or of containers that it measured once", isGiven, e.Node.ID(), v.Now())
+				}
+				node = max(node, e.Node.CPUUsed())
+				return
 			default:
 				return
 			}
@@ -69,6 +78,9 @@ func TestFeeds(t *testing.T) {
 		states(t, r, Succeeded)
 		if splits != 4 || !half || cpu < 900 || cpu > 2001 {
 			t.Errorf("given %v: %d splits, half done seen %v, at most %d milli-vcores", isGiven, splits, half, cpu)
+		}
+		if node < 5500 || node > 6500 {
+			t.Errorf("given %v: a node with four maps and an executor of two vcores that compute reported at most %d milli-vcores", isGiven, node)
 		}
 		if want := int64(4 * 64 << 20); !isGiven && output != want {
 			t.Errorf("map output of %d bytes, want %d", output, want)

@@ -151,12 +151,13 @@ type nodeState struct {
 	name   ids.Node
 	starts []heddle.ContainerID
 	exits  []exit
-	waits  int           // containers there that have not begun
-	last   int32         // number of the last answer to its beats
-	number heddle.NodeID // as the ResourceManager told it
-	silent bool          // its beats do not arrive
-	dead   bool          // its processes are gone
-	lost   bool          // given up by the ResourceManager
+	waits  int            // containers there that have not begun
+	last   int32          // number of the last answer to its beats
+	number heddle.NodeID  // as the ResourceManager told it
+	used   rm.Utilization // by its containers, as it measured last
+	silent bool           // its beats do not arrive
+	dead   bool           // its processes are gone
+	lost   bool           // given up by the ResourceManager
 }
 
 type exit struct {
@@ -258,6 +259,9 @@ func newSim(o Options) (*Sim, error) {
 		if f > 0 && (i == 0 || f != o.Set.Feeds.Progress) {
 			s.heap.push(entry{at: heddle.Time(f), what: feed, id: int64(f)})
 		}
+	}
+	if s.o.Set.Feeds.Nodes {
+		s.heap.push(entry{at: heddle.Time(monitorEvery), what: monitor})
 	}
 	return s, nil
 }
@@ -430,6 +434,9 @@ func (s *Sim) planned(e *entry) {
 		s.hurry(heddle.NodeID(e.id))
 	case fault:
 		s.strike(&s.o.Faults[e.id], e.gen)
+	case monitor:
+		s.monitor()
+		s.heap.push(entry{at: s.now.Plus(monitorEvery), what: monitor})
 	case feed:
 		s.feed(heddle.Span(e.id))
 		s.heap.push(entry{at: s.now.Plus(heddle.Span(e.id)), what: feed, id: e.id})

@@ -25,7 +25,7 @@ import (
 var System = exp.System{
 	Name:  "heddle",
 	Title: "Heddle",
-	What: "The `heddle` profile uses the mechanisms of the five systems together. " +
+	What: "The `heddle` profile uses those mechanisms of the five systems that gain in company. " +
 		"It is held against each of them on the work of its own paper, and against the schedulers that ship with Hadoop.",
 	Experiments: experiments,
 }
@@ -120,7 +120,7 @@ func (x *rival) experiment() exp.Experiment {
 		Method: method, Work: theirs.Work, Arms: []exp.Arm{arm(x.baseline), arm(x.system), ours}, Given: theirs.Given,
 		Null: []exp.Arm{null}, NullIs: "the paper's baseline in place of heddle, with none of its mechanisms",
 		Plots:  []exp.Plot{{Kind: x.plot, Title: "Completion time"}},
-		Sweeps: []exp.Sweep{x.table("baseline", "Against the paper's baseline", x.baseline, arm(x.system), ours), x.without(ours)},
+		Sweeps: []exp.Sweep{x.table("baseline", "Against the paper's baseline", x.baseline, arm(x.system), ours), x.worth(ours)},
 	}
 	values := append(slices.Clone(x.values), allJobs)
 	for _, v := range values {
@@ -147,28 +147,29 @@ func (x *rival) table(name, title, base string, arms ...exp.Arm) exp.Sweep {
 // asBefore are the options of dress that the profile has beside those that it chooses.
 const asBefore = "serve: order, prompt: false, few: 0, release: true, patience: 300"
 
-// without leaves each mechanism of heddle out.
-func (x *rival) without(ours exp.Arm) exp.Sweep {
-	s := x.table("left-out", "Each mechanism of heddle left out, against "+x.system+" alone", x.system, ours)
+// worth leaves each mechanism of heddle out, and adds each that the profile does without.
+func (x *rival) worth(ours exp.Arm) exp.Sweep {
+	s := x.table("left-out", "Each mechanism of heddle left out, or one added that it does without, against "+x.system+" alone", x.system, ours)
 	parts := []struct{ name, set string }{
-		{"room kept while masters start", "share=[{dress: {cap: last, keep: jobs, delta_max: 0.2, " + asBefore + "}}, capacity]"},
-		{"a reserve for small jobs", "share=[newcomers, capacity]"},
-		{"holding large jobs alone to it", "share=[newcomers, {dress: {" + asBefore + "}}, capacity]"},
-		{"sized masters", "size.am=asked"},
-		{"more masters, the smallest first", "gate.am=capacity"},
-		{"reduces in pace with maps", "gate.reduce=open"},
-		{"peeking", "place.map=[capacity, {uncrowded: {share: 0.5, patience: 60}}]"},
-		{"looking for uncrowded nodes", "place={map: coupling.peek, reduce: any}"},
-		{"executor placement", "place.executor=any"},
-		{"shrinking", "trim.map=whole"},
-		{"suspension", "control=[{mrorchestrator.regression: {mode: memory, lower_memory: needed}}]"},
-		{"orchestration", "control=[ikayak.suspend]"},
-		{"the fuzzy model", "estimate.remaining=progress"},
+		{"without room kept while masters start", "share=[{dress: {cap: last, keep: jobs, delta_max: 0.2, " + asBefore + "}}, capacity]"},
+		{"without a reserve for small jobs", "share=[newcomers, capacity]"},
+		{"without holding large jobs alone to it", "share=[newcomers, {dress: {" + asBefore + "}}, capacity]"},
+		{"without sized masters", "size.am=asked"},
+		{"without more masters, the smallest first", "gate.am=capacity"},
+		{"without reduces in pace with maps", "gate.reduce=open"},
+		{"without looking for uncrowded nodes", "place={map: any, reduce: any}"},
+		{"without executor placement", "place.executor=any"},
+		{"without the fuzzy model", "estimate.remaining=progress"},
+		{"with random peeking", "place.map=[coupling.peek, uncrowded]"},
+		{"with shrunk maps", "trim.map=ikayak.shrink"},
+		{"with suspension", "control=[ikayak.suspend]"},
+		{"with memory moved between tasks", "control=[{mrorchestrator.regression: {mode: memory, lower_memory: needed}}]"},
 	}
 	if !slices.ContainsFunc(ours.Set, func(set string) bool { return strings.HasPrefix(set, "lanes=") }) {
 		for _, m := range []struct{ name, option string }{
-			{"serving who has run nothing first", "unstarted_first"},
-			{"weighing work by durations", "durations"},
+			{"without serving who has run nothing first", "unstarted_first"},
+			{"without serving those with reduces alone sooner", "ending_first"},
+			{"without weighing work by durations", "durations"},
 		} {
 			parts = append(parts, struct{ name, set string }{
 				m.name, "lanes=[{kinds: [am, map, reduce, executor, other], order: {shortest: {" + m.option + ": false}}}]",
@@ -177,7 +178,7 @@ func (x *rival) without(ours exp.Arm) exp.Sweep {
 	}
 	for _, m := range parts {
 		a := ours
-		a.Name = "without " + m.name
+		a.Name = m.name
 		a.Set = append(slices.Clone(ours.Set), m.set)
 		s.Arms = append(s.Arms, a)
 	}

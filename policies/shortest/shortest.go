@@ -40,12 +40,15 @@ type Options struct {
 	Patience float64 `yaml:"patience"`
 	// UnstartedFirst has an application that no task has run for yet served before all others of its priority.
 	UnstartedFirst bool `yaml:"unstarted_first"`
+	// EndingFirst has an application that asks for reduces and has no maps left served before all others of its priority that
+	// have begun: its reduces are all that it waits for.
+	EndingFirst bool `yaml:"ending_first"`
 	// Durations weighs what is left by how long containers are held. Without it every container counts alike.
 	Durations bool `yaml:"durations"`
 }
 
 // Default is the order's default.
-var Default = Options{Patience: 600, UnstartedFirst: true, Durations: true}
+var Default = Options{Patience: 600, UnstartedFirst: true, EndingFirst: true, Durations: true}
 
 // An Order serves the least remaining work first.
 type Order struct {
@@ -108,16 +111,26 @@ func (s *Order) Queue(v policy.View, q *policy.Queue) policy.Key {
 	return s.queues.Queue(v, q)
 }
 
-// App implements [policy.Order]: by patience, then priority, then what is left.
+// Who goes first within a priority.
+const (
+	unstartedTurn int64 = iota
+	endingTurn
+	othersTurn
+)
+
+// App implements [policy.Order]: by patience, then priority, then by turn, then what is left.
 func (s *Order) App(v policy.View, a *policy.App) policy.Key {
 	if s.late(a) {
 		return policy.Key{math.MinInt64, int64(a.PassedOver())}
 	}
-	begun := int64(1)
-	if s.o.UnstartedFirst && !a.Begun() {
-		begun = 0
+	turn := othersTurn
+	switch {
+	case s.o.UnstartedFirst && !a.Begun():
+		turn = unstartedTurn
+	case s.o.EndingFirst && a.Waiting(heddle.Reduce) > 0 && a.Waiting(heddle.Map)+a.Running(heddle.Map) == 0:
+		turn = endingTurn
 	}
-	return policy.Key{-int64(a.Priority()), begun, int64(s.left(a, v.Total()) * 1e9)}
+	return policy.Key{-int64(a.Priority()), turn, int64(s.left(a, v.Total()) * 1e9)}
 }
 
 // left is what an application holds and asks for, as a dominant share of the cluster. With [Options.Durations] a

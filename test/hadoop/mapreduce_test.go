@@ -2,6 +2,7 @@ package hadoop_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -10,14 +11,24 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
-// testPi compares with the same quasi-random points counted here.
+// testPi compares with the same quasi-random points counted here. While it runs the ResourceManager hears of the
+// processor time that its containers use: what the policy uncrowded goes by.
 func testPi(t *testing.T, _ place) {
 	ctx := onTestbed(t, jobTime)
 	const maps, samples = 4, 1000
+	watched, stop := context.WithCancel(ctx)
+	defer stop()
+	busiest := make(chan float64, 1)
+	go func() { busiest <- mostUsed(watched) }()
 	r, err := testbed.StartMR(ctx, "pi", strconv.Itoa(maps), strconv.Itoa(samples))
 	res := finish(t, r, err)
+	stop()
+	if vcores := <-busiest; vcores < 0.05 {
+		t.Errorf("no node's containers used more than %v vcores", vcores)
+	}
 	inside := 0
 	for i := range maps * samples {
 		x, y := halton(i+1, 2)-0.5, halton(i+1, 3)-0.5
@@ -30,6 +41,23 @@ func testPi(t *testing.T, _ place) {
 		t.Errorf("pi = %v, want %v", got, want)
 	}
 	succeeded(t, ctx, res.App, 1)
+}
+
+// mostUsed watches nodes until a context ends, and returns the most vcores that the containers of one used together.
+func mostUsed(ctx context.Context) (most float64) {
+	for {
+		nodes, err := testbed.Nodes(ctx)
+		if err == nil {
+			for _, n := range nodes {
+				most = max(most, n.Utilization.ContainersCPU)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return most
+		case <-time.After(500 * time.Millisecond):
+		}
+	}
 }
 
 // halton is the i-th element of a Halton sequence: the digits of i in a base, mirrored at the point.

@@ -317,11 +317,21 @@ func (s *session) progress(names []string, o map[string]string) error {
 	})
 }
 
-// usage says what running containers used lately: size=512m,300mc.
+// usage says what running containers used lately, or what those of nodes use together: size=512m,300mc.
 func (s *session) usage(names []string, o map[string]string) error {
 	size, err := parseSize(o["size"])
 	if err != nil {
 		return err
+	}
+	for len(names) > 0 {
+		id, err := s.nodes.known(names[0], "node")
+		if err != nil {
+			break
+		}
+		if err := s.step(heddle.NodeUsed{Node: heddle.NodeID(id), CPU: size[heddle.CPU]}, ""); err != nil {
+			return err
+		}
+		names = names[1:]
 	}
 	return s.forEach(names, func(x *cluster.Container) error {
 		return s.step(heddle.Profile{Container: x.ID(), CPU: size[heddle.CPU], Memory: size[heddle.Memory]}, "")

@@ -44,6 +44,10 @@ type Node struct {
 	ID         string `json:"id"`
 	State      string `json:"state"`
 	Containers int    `json:"numContainers"`
+
+	Utilization struct {
+		ContainersCPU float64 `json:"containersCPUUsage"` // vcores that its containers use together
+	} `json:"resourceUtilization"`
 }
 
 // Metrics are the ResourceManager's counts.
