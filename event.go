@@ -117,7 +117,7 @@ type (
 	// NodeUsed says what the containers of a node use together, as its NodeManager measured it last.
 	NodeUsed struct {
 		Node NodeID
-		CPU  int64 // milli-vcores of the node
+		CPU  int64 // thousandths of a processor of the machine
 	}
 
 	// Output says that map output of an application now lies on a node.

@@ -20,7 +20,7 @@ type Node struct {
 
 	slab    *slab
 	pools   []pool
-	cpuUsed int64    // milli-vcores that its containers use together, as it measured last
+	cpuUsed int64    // thousandths of a processor that its containers use together, as it measured last
 	_       [32]byte // to whole cache lines
 }
 
@@ -37,8 +37,8 @@ func (n *Node) ID() heddle.NodeID { return n.id }
 // Rack returns the node's rack.
 func (n *Node) Rack() heddle.RackID { return n.rack }
 
-// CPUUsed returns the milli-vcores that the node's containers use together, as its NodeManager measured last; 0 where
-// nothing was heard of that.
+// CPUUsed returns how many thousandths of a processor the node's containers use together, as its NodeManager measured
+// last; 0 where nothing was heard of that.
 func (n *Node) CPUUsed() int64 { return n.cpuUsed }
 
 // To returns how far another node is: its [heddle.Locality.Hops] are the hops between them.

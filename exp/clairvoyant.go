@@ -67,10 +67,14 @@ func SetAlone(runs [][]*sim.Result, alone []*sim.Result) {
 type need struct {
 	work  [heddle.NumKinds]float64 // dominant share × seconds
 	count [heddle.NumKinds]int
+	never bool // it did not succeed alone: what it needs nobody knows
 }
 
 func needs(r *sim.Result, total heddle.Resource) []need {
 	out := make([]need, len(r.Jobs))
+	for i := range r.Jobs {
+		out[i].never = r.Jobs[i].State != sim.Succeeded
+	}
 	for i := range r.Tasks {
 		t := &r.Tasks[i]
 		if t.Ended < t.Granted { // the run was cut before
@@ -119,9 +123,12 @@ func (k *knowledge) Hear(_ policy.View, e policy.Effect) {
 // Steady implements [policy.Order]: work left changes as containers end.
 func (o *knowing) Steady(*policy.App) bool { return false }
 
-// App implements [policy.Order]: by priority, then by the work that is left.
+// App implements [policy.Order]: by priority, then by the work that is left; last where nobody knows that.
 func (o *knowing) App(_ policy.View, a *policy.App) policy.Key {
 	n, left := o.of[a.ID()], 0.0
+	if n.never {
+		left = math.Inf(1)
+	}
 	for k := heddle.AM + 1; k < heddle.NumKinds; k++ {
 		if n.count[k] > 0 {
 			left += n.work[k] * max(0, 1-float64(a.Finished(k))/float64(n.count[k]))

@@ -2,7 +2,7 @@ package policy
 
 // Needs is what a policy does nothing without, beside what every cluster has.
 type Needs struct {
-	// Feeds are measurements of running tasks. Nobody else pays for them.
+	// Feeds are measurements of running tasks and of nodes. Nobody else pays for them.
 	Feeds
 	// Agent is what a node agent must be able to do.
 	Agent Agent

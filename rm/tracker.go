@@ -1,6 +1,7 @@
 package rm
 
 import (
+	"math"
 	"slices"
 
 	"heddle"
@@ -179,14 +180,17 @@ func (m *Machine) beat(q *BeatNode) *NodeBeat {
 	return m.answerBeat(n, q)
 }
 
-// used takes what a node measured.
+// used takes what a node measured. A NodeManager measures processors, and says of them what vcores they are.
 func (m *Machine) used(n *node, q *BeatNode) {
 	n.nodeUse, n.contUse = q.OfNode, q.OfAll
-	vcores := q.OfAll.CPU
+	vcores := float64(q.OfAll.CPU)
 	if !m.sch.Set.Feeds.Nodes || !n.up || !(vcores >= 0 && vcores <= maxVcores) {
 		return
 	}
-	if cpu := int64(vcores * 1000); cpu != m.core.View().Node(n.nid).CPUUsed() {
+	if of := n.total[heddle.CPU]; of > 0 && n.physical[heddle.CPU] > 0 {
+		vcores *= float64(n.physical[heddle.CPU]) / float64(of)
+	}
+	if cpu := int64(math.Round(min(vcores, maxVcores) * 1000)); cpu != m.core.View().Node(n.nid).CPUUsed() {
 		m.step(heddle.NodeUsed{Node: n.nid, CPU: cpu})
 	}
 }

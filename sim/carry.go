@@ -32,6 +32,7 @@ type container struct {
 	started   heddle.Time
 	limit     heddle.Resource
 	told      heddle.Resource
+	ended     float64 // vcore-seconds of work that ended in it, in the given world
 	counted   float64 // vcore-seconds that it had used when its node measured last
 	monitored bool    // it was measured before
 }

@@ -187,7 +187,10 @@ func (s *Sim) comeBack(id heddle.NodeID) {
 // register is a NodeManager that starts.
 func (s *Sim) register(id heddle.NodeID) {
 	spec := &s.o.Nodes[id]
-	answer, _ := s.ask(&rm.RegisterNode{Node: s.nodes[id].name, Rack: s.rackNames[spec.Rack], Total: spec.Total})
+	answer, _ := s.ask(&rm.RegisterNode{
+		Node: s.nodes[id].name, Rack: s.rackNames[spec.Rack], Total: spec.Total,
+		Physical: heddle.Of(spec.Total[heddle.Memory], int64(coresOfNode(spec)*1000)),
+	})
 	p := answer.(*rm.NodeRegistered)
 	if p.Refused != "" && s.err == nil {
 		s.err = fmt.Errorf("node %d is refused: %s", id, p.Refused)

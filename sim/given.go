@@ -64,6 +64,7 @@ func (g *given) account(now heddle.Time, delta int64) {
 
 func (g *given) drop(now heddle.Time, c *container, i int32) {
 	r := &g.runs[i]
+	c.ended += g.used(now, c, r)
 	if r.left == 0 {
 		g.account(now, -r.cpu)
 	}
@@ -206,13 +207,17 @@ func (g *given) usage(_ heddle.Time, c *container) (int64, int64) {
 // consumed counts the work in the container, of which a map or a reduce has one piece in its life; a reduce
 // that is held for want of maps uses nothing any more.
 func (g *given) consumed(now heddle.Time, c *container) (float64, int64) {
-	var cpu float64
+	cpu := c.ended
 	for _, i := range c.runs {
-		r := &g.runs[i]
-		span := min(g.gone(now, c, r), g.s.durationOf(c.app, r.work))
-		cpu += float64(g.s.coresOf(c, r.work)) / 1000 * span.Seconds()
+		cpu += g.used(now, c, &g.runs[i])
 	}
 	return cpu, c.limit[heddle.Memory]
+}
+
+// used is the processor time of a piece of work so far, in vcore-seconds.
+func (g *given) used(now heddle.Time, c *container, r *givenRun) float64 {
+	span := min(g.gone(now, c, r), g.s.durationOf(c.app, r.work))
+	return float64(g.s.coresOf(c, r.work)) / 1000 * span.Seconds()
 }
 
 func (g *given) disks(heddle.Time) world.DiskStats { return world.DiskStats{} }

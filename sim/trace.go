@@ -120,9 +120,6 @@ func (t *tracer) look(s *Sim, x *traced, c *container, at heddle.Time) {
 		return
 	}
 	cpu, memory := s.phys.consumed(at, c)
-	if cpu < x.cpu {
-		return // the given world forgets work as it ends
-	}
 	used := (cpu - x.cpu) / at.Since(x.at).Seconds()
 	x.points.add(TracePoint{At: at, Limit: c.limit, CPU: int64(1000*used + 0.5), Memory: memory})
 	x.cpu, x.at = cpu, at

@@ -176,5 +176,5 @@ func defaultProfile(h *conf.Hadoop, dir string) (name, why string) {
 	case dir != "" && h.Capacity == nil && h.Fair != nil:
 		return "fair", fmt.Sprintf("no profile was named: fair, the only scheduler that %s configures", dir)
 	}
-	return "heddle", "no profile was named: heddle, all mechanisms together"
+	return "heddle", "no profile was named: heddle, the mechanisms that gain together"
 }

@@ -33,7 +33,7 @@ func Deviations() []Deviation {
 		},
 		{
 			"yarn.resourcemanager.scheduler.class", "CapacityScheduler", "profile heddle where nothing is configured; the class that is named, or the scheduler that is configured, otherwise",
-			"who has configured no scheduler gets all mechanisms together",
+			"who has configured no scheduler gets the mechanisms that gain together",
 		},
 		{
 			"yarn.scheduler.capacity.resource-calculator without a capacity-scheduler.xml", "DefaultResourceCalculator: memory alone", "DominantResourceCalculator: every resource",

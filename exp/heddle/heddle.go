@@ -32,7 +32,7 @@ var System = exp.System{
 
 // method is what all of Heddle's own experiments share.
 const method = `The work, the cluster and the settings are those of the paper's own experiment. The profile ` + "`heddle`" + ` replaces its system whole; where the cluster has
-slots that its nodes' sizes do not express, its lanes keep to them; where these are slots for maps and for reduces, masters ask for all reduces at once and maps are not shrunk. Nothing was published: what is stated is the goal, to be at least as good as the paper's system alone.
+slots that its nodes' sizes do not express, its lanes keep to them; where these are slots for maps and for reduces, masters ask for all reduces at once. Nothing was published: what is stated is the goal, to be at least as good as the paper's system alone.
 `
 
 // A rival is an experiment of a paper and what heddle is held against in it.
@@ -70,7 +70,7 @@ func experiments() []exp.Experiment {
 		mix("dress-mixed-10"), mix("dress-mixed-20"), mix("dress-mixed-30"), mix("dress-mixed-40"),
 		{
 			of: named(&coupling.System, "coupling-22-jobs"), baseline: "Fair", system: "Coupling", plot: exp.BarsPerJob,
-			set:    []string{slotLanes("4", "2"), "masters=at-once", "trim.map=whole"},
+			set:    []string{slotLanes("4", "2"), "masters=at-once"},
 			values: []value{meanOf("jobs with reduces", exp.WithReduces)},
 		},
 		{
@@ -87,7 +87,7 @@ func experiments() []exp.Experiment {
 		},
 		{
 			of: named(&mrorchestrator.System, "mrorchestrator-native-together"), baseline: "slots", system: "REGRESSION CPU+Memory", plot: exp.BarsPerJob,
-			set: []string{slotLanes("5", "5"), "masters=at-once", "trim.map=whole"},
+			set: []string{slotLanes("5", "5"), "masters=at-once"},
 		},
 	} {
 		out = append(out, x.experiment())
@@ -116,7 +116,7 @@ func (x *rival) experiment() exp.Experiment {
 	null := arm(x.baseline)
 	null.Name = ours.Name
 	e := exp.Experiment{
-		System: "heddle", Name: "heddle-on-" + theirs.Name, Title: theirs.Title + ": all mechanisms together", Source: theirs.Source,
+		System: "heddle", Name: "heddle-on-" + theirs.Name, Title: theirs.Title + ": heddle", Source: theirs.Source,
 		Method: method, Work: theirs.Work, Arms: []exp.Arm{arm(x.baseline), arm(x.system), ours}, Given: theirs.Given,
 		Null: []exp.Arm{null}, NullIs: "the paper's baseline in place of heddle, with none of its mechanisms",
 		Plots:  []exp.Plot{{Kind: x.plot, Title: "Completion time"}},

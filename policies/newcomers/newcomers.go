@@ -12,9 +12,8 @@
 // counts for as long as [Options].Wait after its master was granted, no more than [Options].Most of the cluster is held
 // back in all, and nobody is passed over for longer than [Options].Patience because of it.
 //
-// What is kept lies idle while large applications wait: the gauge newcomers.waste counts that. Under profile heddle without
-// an agent it is 0.1 to 0.4 % of the cluster's time in the demo, in mixes of MapReduce and Spark and of either alone, and
-// 0.9 and 1.8 % on two days of Facebook's jobs at a load of 0.85. docs/mechanisms.md has the figures beside what comes of it.
+// What is kept lies idle while large applications wait: the gauge newcomers.waste counts that. docs/mechanisms.md has the
+// figures beside what comes of it.
 package newcomers
 
 import (

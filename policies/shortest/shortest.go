@@ -1,5 +1,5 @@
 // Package shortest serves the application with the least left to do first, after those of which no task has
-// run yet. It lets nobody be passed over for ever: an application that has asked for longer than patience
+// run yet, and those that have reduces alone left. It lets nobody be passed over for ever: an application that has asked for longer than patience
 // without being given anything goes before all others, the longest passed over first.
 //
 // What is left is what the application holds and still asks for, weighed by how long its containers last

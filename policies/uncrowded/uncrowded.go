@@ -2,11 +2,12 @@
 // network is the bottleneck, and another task would slow those that run and gain next to nothing. Tasks that
 // write gigabytes take turns then, in the profile's order, in place of sharing the disk with all others.
 //
-// It goes by what every NodeManager reports, which is how much processor time its containers use together. That is
-// divided among them: a map, and a reduce whose job's maps are over, counts as one, an executor as its vcores.
-// Masters use next to nothing, and so does a reduce that still copies: it waits for maps and not for the disk. A task
-// that runs too shortly to have been measured is taken to compute as much as others of its job, or else of the
-// cluster.
+// It goes by what every NodeManager reports, which is how much processor time its containers use together, in
+// processors of the machine. That is divided among them: a map, and a reduce whose job's maps are over, counts as one
+// (as its vcores where it has less than one), an executor as its vcores. Masters and containers of other frameworks are
+// taken to use next to nothing, and so is a reduce that still copies: it waits for maps and not for the disk. A task that
+// runs too shortly to have been measured is taken to compute as much as others of its job, or else of the cluster. A node
+// that reports no use is never crowded.
 //
 // A reduce that could only copy goes to no node of which tasks hold more than a part, however much they compute. One
 // whose job's maps are over is refused nowhere, since it is all that its job waits for. Nor is a task of an
@@ -41,9 +42,28 @@ type Place struct {
 	o       Options
 	byApp   [][heddle.NumKinds]mean
 	cluster [heddle.NumKinds]mean
-	refused bool // somebody, since the last tick
-	late    bool // somebody's patience is over, or may be before it is looked again
+	byNode  []float64             // share of a processor that a task used when the node measured last, or what stands for it
+	asked   [heddle.NumKinds]bool // kinds that it is asked about
+	refused bool                  // somebody, since the last tick
+	late    bool                  // somebody's patience is over, or may be before it is looked again
+	ending  bool                  // somebody may ask for reduces whose job's maps are over
+	turn    uint32                // which nodes are open to who is late, until the next tick
+	now     crowd                 // of the node that was looked at last
 }
+
+// A crowd is what the tasks of a node are.
+type crowd struct {
+	node *policy.Node // nil where that has changed
+	at   heddle.Time
+	held heddle.Resource
+	busy bool // they compute as much as they must for the node to take another
+}
+
+// What stands for the share of a processor that a task used on a node.
+const (
+	unknown = -1 // the node has not said what its containers use
+	nothing = -2 // it has, while no task ran there for long enough to be measured
+)
 
 // A mean is a running mean of the share of a vcore a task uses.
 type mean struct {
@@ -85,15 +105,41 @@ func (p *Place) Needs() policy.Needs {
 }
 
 // Hears implements [policy.Listener].
-func (p *Place) Hears() policy.News { return policy.NodeUsage }
+func (p *Place) Hears() policy.News {
+	return policy.NodeUsage | policy.NodeUp | policy.AppAsked | policy.Granted | policy.Adopted | policy.Started | policy.Ended | policy.Suspended | policy.Resumed | policy.Resized
+}
 
-// Hear implements [policy.Listener]: it learns how much the tasks of jobs compute.
+// Hear implements [policy.Listener]: it learns how much the tasks of jobs compute, and who has no maps left.
 func (p *Place) Hear(v policy.View, e policy.Effect) {
-	used, known := each(v, e.Node)
-	if !known {
+	if e.Node == nil || e.Node == p.now.node {
+		p.now.node = nil
+	}
+	switch e.What {
+	case policy.NodeUp:
+		*p.of(e.Node) = unknown
+	case policy.NodeUsage:
+		p.learn(v, e.Node)
+	default:
+		p.ending = p.ending || ends(e.App)
+	}
+}
+
+// of is where it is kept what a task uses on a node.
+func (p *Place) of(n *policy.Node) *float64 {
+	for int(n.ID()) >= len(p.byNode) {
+		p.byNode = append(p.byNode, unknown)
+	}
+	return &p.byNode[n.ID()]
+}
+
+// learn takes in what a node measured: so much for each of its tasks.
+func (p *Place) learn(v policy.View, n *policy.Node) {
+	used, ok := each(v, n)
+	*p.of(n) = used
+	if !ok {
 		return
 	}
-	e.Node.Each(func(x *policy.Container) bool {
+	n.Each(func(x *policy.Container) bool {
 		if !counts(x) || !measured(v, x) {
 			return true
 		}
@@ -110,14 +156,38 @@ func (p *Place) Hear(v policy.View, e policy.Effect) {
 // Judge implements [policy.Place].
 func (p *Place) Judge(v policy.View, k *policy.Ask, n *policy.Node, _ heddle.Locality) policy.Verdict {
 	a := k.App()
-	if a.Unserved() || k.Kind() == heddle.Reduce && mapsOver(a) || v.Now().Since(a.PassedOver()) > heddle.Seconds(p.o.Patience) {
+	p.asked[k.Kind()] = true
+	if k.Kind() == heddle.AM || a.Unserved() || k.Kind() == heddle.Reduce && mapsOver(a) || v.Now().Since(a.PassedOver()) > heddle.Seconds(p.o.Patience) {
 		return policy.Yes
 	}
-	now, known := each(v, n)
-	if !known {
-		now = 1
+	if p.now.node != n || p.now.at != v.Now() {
+		p.now = p.look(v, n)
 	}
-	held, used, tasks := heddle.Resource{}, 0.0, 0
+	held := p.now.held
+	if held.IsZero() || held.Plus(k.Size()).Share(n.Total()) <= p.o.Share || k.Kind() != heddle.Reduce && p.now.busy {
+		return policy.Yes
+	}
+	p.refused = p.refused || !v.Explaining()
+	no := policy.No(heddle.NodeCrowded)
+	if !p.opens(v, n, k.Kind()) && held.Share(n.Total()) >= p.o.Share {
+		no.Skip = policy.SkipKind // whoever asks, and for however little: every container has some of each resource
+	}
+	return no
+}
+
+// opens reports whether the node may be open to somebody else who asks for a kind. To look for one whose patience is over costs
+// a look at all who ask: only some nodes are open to those, others after each tick.
+func (p *Place) opens(v policy.View, n *policy.Node, k heddle.Kind) bool {
+	return v.Unserved() > 0 || k == heddle.Reduce && p.ending || p.late && (uint32(n.ID())+p.turn)%uint32(1+v.Live()/openAtOnce) == 0
+}
+
+// openAtOnce is about how many nodes are open at once to those whose patience is over; all of a cluster that has no more.
+const openAtOnce = 64
+
+// look is what the tasks of a node are now.
+func (p *Place) look(v policy.View, n *policy.Node) crowd {
+	used, tasks, held := 0.0, 0, heddle.Resource{}
+	now := *p.of(n)
 	n.Each(func(x *policy.Container) bool {
 		if x.Kind() == heddle.Map || x.Kind() == heddle.Reduce {
 			held = held.Plus(x.Limit())
@@ -128,15 +198,7 @@ func (p *Place) Judge(v policy.View, k *policy.Ask, n *policy.Node, _ heddle.Loc
 		}
 		return true
 	})
-	if held.IsZero() || held.Plus(k.Size()).Share(n.Total()) <= p.o.Share || k.Kind() != heddle.Reduce && used >= p.o.Busy*float64(tasks) {
-		return policy.Yes
-	}
-	p.refused = p.refused || !v.Explaining()
-	no := policy.No(heddle.NodeCrowded)
-	if k.Kind() != heddle.Reduce && !p.late && v.Unserved() == 0 && held.Share(n.Total()) >= p.o.Share {
-		no.Skip = policy.SkipKind // whoever asks, and for however little: every container has some of each resource
-	}
-	return no
+	return crowd{node: n, at: v.Now(), held: held, busy: now == unknown || used >= p.o.Busy*float64(tasks)}
 }
 
 // Ticks implements [policy.Ticker].
@@ -148,10 +210,12 @@ const lookEvery = 3 * heddle.Second
 // Tick implements [policy.Ticker]: who was refused may not be any more. It looks whether anybody's patience ends before
 // the next time.
 func (p *Place) Tick(v policy.View) bool {
-	p.late = heddle.Seconds(p.o.Patience) <= lookEvery
+	p.late, p.ending, p.now.node = heddle.Seconds(p.o.Patience) <= lookEvery, false, nil
+	p.turn++
 	for i := range v.AppIDs() {
-		if a := v.App(heddle.AppID(i)); a != nil && !a.Pending().IsZero() {
+		if a := v.App(heddle.AppID(i)); a != nil && p.asks(a) {
 			p.late = p.late || v.Now().Since(a.PassedOver())+lookEvery > heddle.Seconds(p.o.Patience)
+			p.ending = p.ending || ends(a)
 		}
 	}
 	again := p.refused
@@ -159,25 +223,34 @@ func (p *Place) Tick(v policy.View) bool {
 	return again
 }
 
-// expect is the share of a vcore that a task uses, as far as anybody knows; 1 where nobody does. Now is what those
+// asks reports whether an application asks for a container of a kind that the place is asked about.
+func (p *Place) asks(a *policy.App) bool {
+	for k, asked := range p.asked {
+		if asked && a.Waiting(heddle.Kind(k)) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// expect is the share of a processor that a task uses, as far as anybody knows; 1 where nobody does. Now is what those
 // of its node use that are measured.
 func (p *Place) expect(v policy.View, x *policy.Container, now float64) float64 {
 	id, kind := int(x.App().ID()), x.Kind()
-	usual := 1.0
 	switch {
-	case id < len(p.byApp) && p.byApp[id][kind].known:
-		usual = p.byApp[id][kind].value
-	case p.cluster[kind].known:
-		usual = p.cluster[kind].value
-	}
-	if measured(v, x) {
+	case now >= 0 && measured(v, x):
 		return now
+	case id < len(p.byApp) && p.byApp[id][kind].known:
+		return p.byApp[id][kind].value
+	case p.cluster[kind].known:
+		return p.cluster[kind].value
+	default:
+		return 1
 	}
-	return usual
 }
 
-// each is the share of a vcore that one of the node's tasks uses, at most 1; false where none was measured.
-func each(v policy.View, n *policy.Node) (used float64, known bool) {
+// each is the share of a processor that one of the node's tasks uses, at most 1; [nothing] and not ok where none was measured.
+func each(v policy.View, n *policy.Node) (used float64, ok bool) {
 	weights := 0.0
 	n.Each(func(x *policy.Container) bool {
 		if measured(v, x) {
@@ -186,9 +259,9 @@ func each(v policy.View, n *policy.Node) (used float64, known bool) {
 		return true
 	})
 	if weights < 1 {
-		return 0, false
+		return nothing, false
 	}
-	return min(1, float64(n.CPUUsed())/float64(heddle.CPU.Unit())/weights), true
+	return min(1, float64(n.CPUUsed())/1000/weights), true
 }
 
 // weight is how much of a node's processor time a container has, beside a task that counts.
@@ -216,8 +289,11 @@ func counts(x *policy.Container) bool {
 // mapsOver reports whether an application has no maps left.
 func mapsOver(a *policy.App) bool { return a.Waiting(heddle.Map)+a.Running(heddle.Map) == 0 }
 
+// ends reports whether an application asks for reduces and has no maps left.
+func ends(a *policy.App) bool { return a.Waiting(heddle.Reduce) > 0 && mapsOver(a) }
+
 // measured reports whether a container has run for long enough to be in what its node measured: NodeManagers measure
-// every 3 s, and a container from the second time on.
+// every 3 s (yarn.nodemanager.container-monitor.interval-ms), and a container from the second time on.
 func measured(v policy.View, x *policy.Container) bool {
 	return x.State() == cluster.Running && v.Now().Since(x.Started()) >= 3*lookEvery
 }
