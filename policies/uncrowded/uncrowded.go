@@ -7,7 +7,7 @@
 // (as its vcores where it has less than one), an executor as its vcores. Masters and containers of other frameworks are
 // taken to use next to nothing, and so is a reduce that still copies: it waits for maps and not for the disk. A task that
 // runs too shortly to have been measured is taken to compute as much as others of its job, or else of the cluster. A node
-// that reports no use is never crowded.
+// that reports no use is never crowded, nor is one whose tasks use next to nothing: what they wait for is elsewhere.
 //
 // A reduce that could only copy goes to no node of which tasks hold more than a part, however much they compute. One
 // whose job's maps are over is refused nowhere, since it is all that its job waits for. Nor is a task of an
@@ -62,7 +62,7 @@ type crowd struct {
 // What stands for the share of a processor that a task used on a node.
 const (
 	unknown = -1 // the node has not said what its containers use
-	nothing = -2 // it has, while no task ran there for long enough to be measured
+	nothing = -2 // it has, while no task that works ran there for long enough to be measured
 )
 
 // A mean is a running mean of the share of a vcore a task uses.
@@ -249,7 +249,8 @@ func (p *Place) expect(v policy.View, x *policy.Container, now float64) float64 
 	}
 }
 
-// each is the share of a processor that one of the node's tasks uses, at most 1; [nothing] and not ok where none was measured.
+// each is the share of a processor that one of the node's tasks uses, at most 1; [nothing] and not ok where none was
+// measured that works.
 func each(v policy.View, n *policy.Node) (used float64, ok bool) {
 	weights := 0.0
 	n.Each(func(x *policy.Container) bool {
@@ -258,11 +259,16 @@ func each(v policy.View, n *policy.Node) (used float64, ok bool) {
 		}
 		return true
 	})
-	if weights < 1 {
+	used = float64(n.CPUUsed()) / 1000 / max(weights, 1)
+	if weights < 1 || used < working {
 		return nothing, false
 	}
-	return min(1, float64(n.CPUUsed())/1000/weights), true
+	return min(1, used), true
 }
+
+// working is the least share of a processor of a task that a disk or the network serves. Tasks that use less wait for
+// something that no other task of the node keeps from them.
+const working = 0.02
 
 // weight is how much of a node's processor time a container has, beside a task that counts.
 func weight(x *policy.Container) float64 {

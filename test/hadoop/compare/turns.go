@@ -32,6 +32,9 @@ func (t turn) name() string {
 	return fmt.Sprintf("%s/%s-%s-%d", t.mix.name, t.under.RM, t.under.Profile, t.round)
 }
 
+// jobs are the mix's, in words: runs of others are not to be taken for its own.
+func (t turn) jobs() string { return fmt.Sprint(t.mix.jobs) }
+
 // turns are all runs that the settings ask for, in the order in which they are made: every mix under every
 // ResourceManager before anything runs again, so that what stops in between has the same number of each.
 func (s settings) turns() (all []turn) {
@@ -66,6 +69,7 @@ func options(rm, profiles string) (all []hadoop.Options) {
 type mixResult struct {
 	Wait, Completion map[string]float64 // by the job's name; wait is until the first task runs
 	Makespan         float64
+	Jobs             string // of the mix, as it was
 	Program          string `json:",omitempty"` // what heddle program it was, by its SHA-256; none under the stock ResourceManager
 }
 
@@ -97,11 +101,15 @@ func (k *shelf) read(t turn) (r mixResult, err error) {
 	if err := json.Unmarshal(text, &r); err != nil {
 		return r, fmt.Errorf("%s: %w", k.file(t), err)
 	}
+	if r.Jobs != t.jobs() {
+		return r, fmt.Errorf("%s is a run of other jobs than the mix has now: remove it", k.file(t))
+	}
 	return r, k.same(r)
 }
 
-// write keeps a run.
+// write keeps a run: whole, or not at all.
 func (k *shelf) write(t turn, r mixResult) error {
+	r.Jobs = t.jobs()
 	if err := k.same(r); err != nil {
 		return err
 	}
@@ -112,7 +120,10 @@ func (k *shelf) write(t turn, r mixResult) error {
 	if err := os.MkdirAll(filepath.Dir(k.file(t)), 0o755); err != nil {
 		return err
 	}
-	return os.WriteFile(k.file(t), append(text, '\n'), 0o644)
+	if err := os.WriteFile(k.file(t)+".part", append(text, '\n'), 0o644); err != nil {
+		return err
+	}
+	return os.Rename(k.file(t)+".part", k.file(t))
 }
 
 // missing are those of the turns that are not kept.

@@ -56,6 +56,20 @@ func TestOneProgram(t *testing.T) {
 	}
 }
 
+// Runs of a mix that has changed since are not taken for runs of the one there is.
+func TestMixThatChanged(t *testing.T) {
+	s := asked(t.TempDir())
+	k := &shelf{dir: s.dir}
+	old := s.turns()[0]
+	old.mix.jobs = old.mix.jobs[1:]
+	if err := k.write(old, mixResult{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := k.missing(s.turns()); err == nil || !strings.Contains(err.Error(), k.file(old)) {
+		t.Errorf("a run of other jobs is taken: %v", err)
+	}
+}
+
 // The table has a row for each scheduler, with medians over the jobs of a size in all runs.
 func TestTables(t *testing.T) {
 	s := asked(t.TempDir())
