@@ -28,7 +28,7 @@ type Options struct {
 	// Share is the part of the node that maps and reduces may hold in any case, by the dominant resource. One that holds
 	// none of them takes one in any case.
 	Share float64 `yaml:"share"`
-	// Busy is the share of a vcore that the node's tasks must use on average for it to take another.
+	// Busy is the share of a processor that the node's tasks must use on average for it to take another.
 	Busy float64 `yaml:"busy"`
 	// Patience is how many seconds an application is passed over at most before any node will do.
 	Patience float64 `yaml:"patience"`
@@ -65,7 +65,7 @@ const (
 	nothing = -2 // it has, while no task that works ran there for long enough to be measured
 )
 
-// A mean is a running mean of the share of a vcore a task uses.
+// A mean is a running mean of the share of a processor that a task uses.
 type mean struct {
 	value float64
 	known bool
@@ -92,7 +92,7 @@ func New(a policy.Args) (policy.Place, error) {
 	case !(o.Share >= 0 && o.Share <= 1):
 		return nil, errors.New("uncrowded: share must be a part of a node, 0 to 1")
 	case !(o.Busy >= 0 && o.Busy <= 1):
-		return nil, errors.New("uncrowded: busy must be a share of a vcore, 0 to 1")
+		return nil, errors.New("uncrowded: busy must be a share of a processor, 0 to 1")
 	case !(o.Patience > 0) || o.Patience > math.MaxInt32:
 		return nil, errors.New("uncrowded: patience must be above 0 s")
 	}
@@ -156,7 +156,7 @@ func (p *Place) learn(v policy.View, n *policy.Node) {
 // Judge implements [policy.Place].
 func (p *Place) Judge(v policy.View, k *policy.Ask, n *policy.Node, _ heddle.Locality) policy.Verdict {
 	a := k.App()
-	p.asked[k.Kind()] = true
+	p.asked[k.Kind()] = p.asked[k.Kind()] || !v.Explaining()
 	if k.Kind() == heddle.AM || a.Unserved() || k.Kind() == heddle.Reduce && mapsOver(a) || v.Now().Since(a.PassedOver()) > heddle.Seconds(p.o.Patience) {
 		return policy.Yes
 	}
