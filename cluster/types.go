@@ -336,6 +336,9 @@ func (a *App) Unserved() bool {
 // Begun reports whether the application has ever been given a container for a task.
 func (a *App) Begun() bool { return a.begun }
 
+// MapsOver reports whether no map is asked for and none runs.
+func (a *App) MapsOver() bool { return a.Waiting(heddle.Map)+a.Running(heddle.Map) == 0 }
+
 // Finished returns how many containers of a kind ended well.
 func (a *App) Finished(k heddle.Kind) int { return int(a.ended[k].count) }
 

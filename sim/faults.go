@@ -9,6 +9,7 @@ import (
 	"heddle/policy"
 	"heddle/rm"
 	"heddle/sim/apps"
+	"heddle/sim/world"
 )
 
 // FaultKind is what breaks.
@@ -203,9 +204,6 @@ func (s *Sim) register(id heddle.NodeID) {
 	s.room(id)
 }
 
-// monitorEvery is how far apart NodeManagers measure their containers (yarn.nodemanager.container-monitor.interval-ms).
-const monitorEvery = 3 * heddle.Second
-
 // monitor has every node measure what its containers use together. A container counts from its second measurement on.
 func (s *Sim) monitor() {
 	v := s.core().View()
@@ -223,7 +221,7 @@ func (s *Sim) monitor() {
 			}
 			used, _ := s.phys.consumed(s.now, c)
 			if c.monitored {
-				sum += (used - c.counted) / monitorEvery.Seconds()
+				sum += (used - c.counted) / world.MonitorInterval.Seconds()
 			}
 			c.counted, c.monitored = used, true
 			return true

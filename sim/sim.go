@@ -261,7 +261,7 @@ func newSim(o Options) (*Sim, error) {
 		}
 	}
 	if s.o.Set.Feeds.Nodes {
-		s.heap.push(entry{at: heddle.Time(monitorEvery), what: monitor})
+		s.heap.push(entry{at: heddle.Time(world.MonitorInterval), what: monitor})
 	}
 	return s, nil
 }
@@ -436,7 +436,7 @@ func (s *Sim) planned(e *entry) {
 		s.strike(&s.o.Faults[e.id], e.gen)
 	case monitor:
 		s.monitor()
-		s.heap.push(entry{at: s.now.Plus(monitorEvery), what: monitor})
+		s.heap.push(entry{at: s.now.Plus(world.MonitorInterval), what: monitor})
 	case feed:
 		s.feed(heddle.Span(e.id))
 		s.heap.push(entry{at: s.now.Plus(heddle.Span(e.id)), what: feed, id: e.id})

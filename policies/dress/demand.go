@@ -16,23 +16,9 @@ func (d demand) most(e demand) demand {
 	return demand{d.total.Max(e.total), max(d.containers, e.containers)}
 }
 
-// A run is whose and of what name an application is: the next of both is expected to ask for as much as the last two.
-type run struct {
-	user heddle.UserID
-	name string
-}
-
-// mostRuns bounds what is remembered of applications that are over; the oldest go first.
-const mostRuns = 4096
-
 // A history is what the last two applications of each user and name asked for, the later first. Two, since how an
 // application ended is not told, and one that failed or was killed early asked for a part alone.
-type history struct {
-	last  map[run][2]demand
-	order []run // as they first came
-}
-
-func runOf(a *policy.App) run { return run{a.User().ID(), a.Facts().Name} }
+type history struct{ runs policy.Runs[[2]demand] }
 
 // expects is what an application that comes will ask for: what its facts say, else the most that the last two of the
 // same user and name did, else nothing is known.
@@ -40,32 +26,23 @@ func (h *history) expects(a *policy.App) demand {
 	if d := a.Facts().Demand; d.Containers > 0 {
 		return demand{d.Total(), int(d.Containers)}
 	}
-	return h.of(runOf(a))
+	return h.of(policy.RunOf(a))
 }
 
 // of is the most that the last two of a user and name asked for.
-func (h *history) of(k run) demand {
-	d := h.last[k]
+func (h *history) of(k policy.Run) demand {
+	d, _ := h.runs.Of(k)
 	return d[0].most(d[1])
 }
 
 // note remembers what an application that is over asked for.
 func (h *history) note(a *policy.App, d demand) {
-	k := runOf(a)
-	if d.containers == 0 || k.name == "" {
+	k := policy.RunOf(a)
+	if d.containers == 0 || k.Name == "" {
 		return
 	}
-	if _, ok := h.last[k]; !ok {
-		if len(h.order) == mostRuns {
-			delete(h.last, h.order[0])
-			h.order = append(h.order[:0], h.order[1:]...)
-		}
-		h.order = append(h.order, k)
-	}
-	if h.last == nil {
-		h.last = map[run][2]demand{}
-	}
-	h.last[k] = [2]demand{d, h.last[k][0]}
+	before, _ := h.runs.Of(k)
+	h.runs.Note(k, [2]demand{d, before[0]})
 }
 
 // asked is what an application asks for and holds beside its master.

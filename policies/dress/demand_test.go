@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"heddle"
+	"heddle/policy"
 	"heddle/policy/policytest"
 	"heddle/sched"
 )
@@ -37,20 +38,21 @@ func TestHistory(t *testing.T) {
 	past, one := runs(t)
 	one("", 3)
 	one("idle", 0)
-	if len(past.last) != 0 {
-		t.Errorf("%v is remembered", past.last)
+	if past.runs.Len() != 0 {
+		t.Errorf("%v is remembered", past.runs)
 	}
-	for i := range mostRuns + 2 {
-		one(string(rune('a'+i/1000))+string(rune(0x4e00+i%1000)), 3)
+	name := func(i int) string { return string(rune('a'+i/1000)) + string(rune(0x4e00+i%1000)) }
+	for i := range policy.MostRuns + 2 {
+		one(name(i), 3)
 	}
-	if n := len(past.last); n != mostRuns || len(past.order) != mostRuns {
-		t.Errorf("%d runs are remembered, in an order of %d; want %d", n, len(past.order), mostRuns)
+	if n := past.runs.Len(); n != policy.MostRuns {
+		t.Errorf("%d runs are remembered, want %d", n, policy.MostRuns)
 	}
-	if _, ok := past.last[run{name: "a" + string(rune(0x4e00))}]; ok {
+	if _, ok := past.runs.Of(policy.Run{Name: name(0)}); ok {
 		t.Error("the oldest is remembered still")
 	}
 	want := demand{heddle.Of(3*1024, 3000), 3}
-	if got := past.of(past.order[0]); got != want {
+	if got := past.of(policy.Run{Name: name(2)}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }
@@ -62,7 +64,7 @@ func TestHistoryIsOfTwoRuns(t *testing.T) {
 	for i, c := range []struct{ asks, expected int }{{10, 10}, {1, 10}, {2, 2}, {10, 10}} {
 		one("report", int32(c.asks))
 		want := demand{heddle.Of(1024, 1000).Times(int64(c.expected)), c.expected}
-		if got := past.of(run{name: "report"}); got != want {
+		if got := past.of(policy.Run{Name: "report"}); got != want {
 			t.Errorf("after run %d %+v is expected, want %+v", i+1, got, want)
 		}
 	}

@@ -8,11 +8,9 @@ import (
 	"heddle/policy"
 )
 
-// What is remembered of what applications asked for first. The oldest goes first.
 const (
-	mostRuns   = 4096 // users and names
-	lately     = 100  // applications of any user and name
-	leastAsked = 5    // of these there must be for the next one to be expected to ask for as much
+	lately     = 100 // so many applications of any user and name are remembered, beside the last of each; the oldest goes first
+	leastAsked = 5   // of these there must be for the next one to be expected to ask for as much
 )
 
 // usually is the part of the applications that asked lately that did not ask for more than the next one is expected to.
@@ -21,21 +19,12 @@ const usually = 0.9
 // unnamed is what YARN calls an application that was given no name.
 const unnamed = "N/A"
 
-// A run is whose and of what name an application is.
-type run struct {
-	user heddle.UserID
-	name string
-}
-
-func runOf(a *policy.App) (r run, named bool) {
-	r = run{a.User().ID(), a.Facts().Name}
-	return r, r.name != "" && r.name != unnamed
-}
+// named reports whether an application was given a name.
+func named(r policy.Run) bool { return r.Name != "" && r.Name != unnamed }
 
 // A history is what applications asked for first.
 type history struct {
-	last   map[run]heddle.Resource
-	order  []run // as they first came
+	runs   policy.Runs[heddle.Resource]
 	recent []heddle.Resource
 	next   int // the oldest of recent, once these are as many as lately
 
@@ -47,8 +36,8 @@ func (h *history) expects(a *policy.App, total heddle.Resource) heddle.Resource 
 	if d := a.Facts().Demand; d.Containers > 0 {
 		return d.Total()
 	}
-	if r, named := runOf(a); named {
-		if first, ok := h.last[r]; ok {
+	if r := policy.RunOf(a); named(r) {
+		if first, ok := h.runs.Of(r); ok {
 			return first
 		}
 	}
@@ -74,19 +63,7 @@ func (h *history) note(a *policy.App) {
 		h.recent[h.next] = first
 		h.next = (h.next + 1) % lately
 	}
-	r, named := runOf(a)
-	if !named {
-		return
+	if r := policy.RunOf(a); named(r) {
+		h.runs.Note(r, first)
 	}
-	if _, ok := h.last[r]; !ok {
-		if len(h.order) == mostRuns {
-			delete(h.last, h.order[0])
-			h.order = append(h.order[:0], h.order[1:]...)
-		}
-		h.order = append(h.order, r)
-	}
-	if h.last == nil {
-		h.last = map[run]heddle.Resource{}
-	}
-	h.last[r] = first
 }

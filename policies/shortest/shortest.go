@@ -1,6 +1,7 @@
 // Package shortest serves the application with the least left to do first, after those of which no task has
-// run yet, and those that have reduces alone left. It lets nobody be passed over for ever: an application that has asked for longer than patience
-// without being given anything goes before all others, the longest passed over first.
+// run yet, and those that have reduces alone left. It lets nobody be passed over for ever: an application that
+// has asked for longer than patience without being given anything goes before all others, the longest passed over
+// first.
 //
 // What is left is what the application holds and still asks for, weighed by how long its containers last
 // against what is usual. Nobody says beforehand how long that is: it is learned from containers that ended.
@@ -127,7 +128,7 @@ func (s *Order) App(v policy.View, a *policy.App) policy.Key {
 	switch {
 	case s.o.UnstartedFirst && !a.Begun():
 		turn = unstartedTurn
-	case s.o.EndingFirst && a.Waiting(heddle.Reduce) > 0 && a.Waiting(heddle.Map)+a.Running(heddle.Map) == 0:
+	case s.o.EndingFirst && a.Waiting(heddle.Reduce) > 0 && a.MapsOver():
 		turn = endingTurn
 	}
 	return policy.Key{-int64(a.Priority()), turn, int64(s.left(a, v.Total()) * 1e9)}

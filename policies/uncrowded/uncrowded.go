@@ -106,7 +106,7 @@ func (p *Place) Needs() policy.Needs {
 
 // Hears implements [policy.Listener].
 func (p *Place) Hears() policy.News {
-	return policy.NodeUsage | policy.NodeUp | policy.AppAsked | policy.Granted | policy.Adopted | policy.Started | policy.Ended | policy.Suspended | policy.Resumed | policy.Resized
+	return policy.NodeUsage | policy.NodeUp | policy.AppAsked | policy.Granted | policy.Adopted | policy.Ended | policy.Suspended | policy.Resumed | policy.Resized
 }
 
 // Hear implements [policy.Listener]: it learns how much the tasks of jobs compute, and who has no maps left.
@@ -157,7 +157,7 @@ func (p *Place) learn(v policy.View, n *policy.Node) {
 func (p *Place) Judge(v policy.View, k *policy.Ask, n *policy.Node, _ heddle.Locality) policy.Verdict {
 	a := k.App()
 	p.asked[k.Kind()] = p.asked[k.Kind()] || !v.Explaining()
-	if k.Kind() == heddle.AM || a.Unserved() || k.Kind() == heddle.Reduce && mapsOver(a) || v.Now().Since(a.PassedOver()) > heddle.Seconds(p.o.Patience) {
+	if k.Kind() == heddle.AM || a.Unserved() || k.Kind() == heddle.Reduce && a.MapsOver() || v.Now().Since(a.PassedOver()) > heddle.Seconds(p.o.Patience) {
 		return policy.Yes
 	}
 	if p.now.node != n || p.now.at != v.Now() {
@@ -210,7 +210,7 @@ const lookEvery = 3 * heddle.Second
 // Tick implements [policy.Ticker]: who was refused may not be any more. It looks whether anybody's patience ends before
 // the next time.
 func (p *Place) Tick(v policy.View) bool {
-	p.late, p.ending, p.now.node = heddle.Seconds(p.o.Patience) <= lookEvery, false, nil
+	p.late, p.ending = heddle.Seconds(p.o.Patience) <= lookEvery, false
 	p.turn++
 	for i := range v.AppIDs() {
 		if a := v.App(heddle.AppID(i)); a != nil && p.asks(a) {
@@ -289,14 +289,11 @@ const idle = 0.1
 
 // counts reports whether a container is a task that has work of its own to do: not a reduce that can only copy.
 func counts(x *policy.Container) bool {
-	return x.Kind() == heddle.Map || x.Kind() == heddle.Reduce && mapsOver(x.App())
+	return x.Kind() == heddle.Map || x.Kind() == heddle.Reduce && x.App().MapsOver()
 }
 
-// mapsOver reports whether an application has no maps left.
-func mapsOver(a *policy.App) bool { return a.Waiting(heddle.Map)+a.Running(heddle.Map) == 0 }
-
 // ends reports whether an application asks for reduces and has no maps left.
-func ends(a *policy.App) bool { return a.Waiting(heddle.Reduce) > 0 && mapsOver(a) }
+func ends(a *policy.App) bool { return a.Waiting(heddle.Reduce) > 0 && a.MapsOver() }
 
 // measured reports whether a container has run for long enough to be in what its node measured: NodeManagers measure
 // every 3 s (yarn.nodemanager.container-monitor.interval-ms), and a container from the second time on.

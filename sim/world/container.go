@@ -40,8 +40,9 @@ type container struct {
 	stored float64  // bytes in it
 }
 
-// monitorInterval is yarn.nodemanager.container-monitor.interval-ms, default 3 s.
-const monitorInterval = 3 * heddle.Second
+// MonitorInterval is how far apart NodeManagers look at their containers: yarn.nodemanager.container-monitor.interval-ms,
+// default 3 s.
+const MonitorInterval = 3 * heddle.Second
 
 // Open starts the process of a container: it holds memory from now on, and work can be run in it. Told is
 // the size its application knows, limit what the node enforces; a limit below told caps its processor

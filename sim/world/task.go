@@ -89,7 +89,7 @@ func (w *World) watch(i int32) {
 	t := &w.tasks[i]
 	c := &w.conts[t.cont]
 	if w.fx.MemoryKill && w.fx.Memory && t.demand > c.told[heddle.Memory] && c.killAt == 0 {
-		c.killAt = w.now.Plus(monitorInterval)
+		c.killAt = w.now.Plus(MonitorInterval)
 		w.timer(timer{at: c.killAt, cont: c.id})
 	}
 }
