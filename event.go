@@ -114,10 +114,13 @@ type (
 		Memory    int64 // MiB, at this moment
 	}
 
-	// NodeUsed says what the containers of a node use together, as its NodeManager measured it last.
+	// NodeUsed says who uses the processors of a node's machine, as its NodeManager measured it last. All are in
+	// thousandths of a processor of the machine.
 	NodeUsed struct {
-		Node NodeID
-		CPU  int64 // thousandths of a processor of the machine
+		Node   NodeID
+		CPU    int64 // the node's containers together
+		Others int64 // whatever else runs there, such as another NodeManager's containers
+		Idle   int64 // nobody; negative where that is unknown
 	}
 
 	// Output says that map output of an application now lies on a node.

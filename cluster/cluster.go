@@ -87,7 +87,8 @@ func (c *Cluster) AddNode(id heddle.NodeID, rack heddle.RackID, total heddle.Res
 	case n.rack != rack:
 		panic("cluster: node moved to another rack")
 	}
-	n.up, n.full, n.total, n.cpuUsed = true, false, total, 0
+	n.up, n.full, n.total = true, false, total
+	n.cpuUsed, n.cpuOthers, n.cpuIdle = 0, 0, -1
 	c.live++
 	c.total = c.total.Plus(total)
 	c.largest = c.largest.Max(total)

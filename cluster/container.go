@@ -527,8 +527,10 @@ func (c *Cluster) SetProgress(x *Container, p heddle.Phase, fraction float64) {
 	x.phase, x.rare().fraction = p, fraction
 }
 
-// SetNodeUsed notes what the containers of a node use together.
-func (c *Cluster) SetNodeUsed(n *Node, cpu int64) { n.cpuUsed = cpu }
+// SetNodeUsed notes what of a node's machine its containers use together, what others use, and what nobody does.
+func (c *Cluster) SetNodeUsed(n *Node, cpu, others, idle int64) {
+	n.cpuUsed, n.cpuOthers, n.cpuIdle = cpu, others, idle
+}
 
 // SetUsage notes what a container used lately.
 func (c *Cluster) SetUsage(x *Container, cpu, memory int64) {

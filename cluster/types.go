@@ -18,10 +18,14 @@ type Node struct {
 	total  heddle.Resource
 	used   heddle.Resource // held by containers, suspended ones included
 
-	slab    *slab
-	pools   []pool
-	cpuUsed int64    // thousandths of a processor that its containers use together, as it measured last
-	_       [32]byte // to whole cache lines
+	slab  *slab
+	pools []pool
+	// thousandths of a processor, as the node measured last
+	cpuUsed   int64 // that its containers use together
+	cpuOthers int64 // that others use
+	cpuIdle   int64 // that nobody uses; negative where that is unknown
+
+	_ [16]byte // to whole cache lines
 }
 
 // A pool is what suspended containers of one application lend on one node.
@@ -40,6 +44,14 @@ func (n *Node) Rack() heddle.RackID { return n.rack }
 // CPUUsed returns how many thousandths of a processor the node's containers use together, as its NodeManager measured
 // last; 0 where nothing was heard of that.
 func (n *Node) CPUUsed() int64 { return n.cpuUsed }
+
+// CPUOthers returns how many thousandths of a processor is used on the node's machine by what is not in its containers,
+// as its NodeManager measured last; 0 where nothing was heard of that. It may be containers of another NodeManager.
+func (n *Node) CPUOthers() int64 { return n.cpuOthers }
+
+// CPUIdle returns how many thousandths of a processor nobody uses of the node's machine, as its NodeManager measured last;
+// negative where nothing was heard of that.
+func (n *Node) CPUIdle() int64 { return n.cpuIdle }
 
 // To returns how far another node is: its [heddle.Locality.Hops] are the hops between them.
 func (n *Node) To(o *Node) heddle.Locality {

@@ -180,23 +180,30 @@ func (m *Machine) beat(q *BeatNode) *NodeBeat {
 	return m.answerBeat(n, q)
 }
 
-// used takes what a node measured. A NodeManager measures processors, and says of them what vcores they are.
+// used takes what a node measured. A NodeManager measures processors. Of those that its containers use it says what
+// vcores they are, and of those of the whole machine how many there are.
 func (m *Machine) used(n *node, q *BeatNode) {
 	n.nodeUse, n.contUse = q.OfNode, q.OfAll
-	vcores := float64(q.OfAll.CPU)
-	if !m.sch.Set.Feeds.Nodes || !n.up || !(vcores >= 0 && vcores <= maxVcores) {
+	used, whole := float64(q.OfAll.CPU), float64(q.OfNode.CPU)
+	if !m.sch.Set.Feeds.Nodes || !n.up || !(used >= 0 && used <= maxProcessors) {
 		return
 	}
-	if of := n.total[heddle.CPU]; of > 0 && n.physical[heddle.CPU] > 0 {
-		vcores *= float64(n.physical[heddle.CPU]) / float64(of)
+	physical := n.physical[heddle.CPU]
+	if of := n.total[heddle.CPU]; of > 0 && physical > 0 {
+		used *= float64(physical) / float64(of)
 	}
-	if cpu := int64(math.Round(min(vcores, maxVcores) * 1000)); cpu != m.core.View().Node(n.nid).CPUUsed() {
-		m.step(heddle.NodeUsed{Node: n.nid, CPU: cpu})
+	e := heddle.NodeUsed{Node: n.nid, CPU: int64(math.Round(min(used, maxProcessors) * 1000)), Idle: -1}
+	if physical > 0 && whole > 0 && whole <= maxProcessors { // not above 0 where it is not measured
+		all := min(physical, int64(math.Round(whole*1000)))
+		e.Others, e.Idle = max(0, all-e.CPU), physical-all
+	}
+	if x := m.core.View().Node(n.nid); e.CPU != x.CPUUsed() || e.Others != x.CPUOthers() || e.Idle != x.CPUIdle() {
+		m.step(e)
 	}
 }
 
-// maxVcores is more than a machine has.
-const maxVcores = 1 << 20
+// maxProcessors is more than a machine has.
+const maxProcessors = 1 << 20
 
 // tickDue reports whether policies have arithmetic to do for somebody who waits: what comes of it, such as room that is
 // held back no longer, a quiet core would not see.

@@ -44,6 +44,38 @@ func TestNodeUsage(t *testing.T) {
 	}
 }
 
+// What is used of the whole machine tells what others use of it, and what nobody does. A node that does not measure it says
+// 0 or less; of one that does not say how many processors it has nothing follows.
+func TestNodeUsageOfOthers(t *testing.T) {
+	for _, c := range []struct {
+		physical     int64
+		used, whole  float32
+		others, idle int64
+	}{
+		{2, 1, 1.5, 1250, 500}, // a vcore is a quarter of a processor
+		{2, 1, 0.2, 0, 1800},
+		{2, 8, 2, 0, 0},
+		{2, 1, 9, 1750, 0},
+		{2, 1, 0, 0, -1},
+		{2, 1, -1, 0, -1},
+		{2, 1, float32(math.NaN()), 0, -1},
+		{2, 1, float32(math.Inf(1)), 0, -1},
+		{0, 1, 1.5, 0, -1},
+	} {
+		w := newWorld(t, "heddle", nil)
+		n := w.node("a", 8192, 8)
+		node := w.m.byNode[n.id]
+		node.physical = heddle.Of(8192, 1000*c.physical)
+		n.used.CPU, n.whole.CPU = c.used, c.whole
+		n.beat()
+		got := w.m.core.View().Node(node.nid)
+		if got.CPUOthers() != c.others || got.CPUIdle() != c.idle {
+			t.Errorf("%d processors, %v vcores of containers, %v in use: others use %d thousandths, want %d; %d are idle, want %d",
+				c.physical, c.used, c.whole, got.CPUOthers(), c.others, got.CPUIdle(), c.idle)
+		}
+	}
+}
+
 // A node that was lost and is back has used nothing yet, and says the same as before: it is heard again.
 func TestNodeUsageAfterLoss(t *testing.T) {
 	w := newWorld(t, "heddle", nil)

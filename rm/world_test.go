@@ -250,6 +250,7 @@ type nm struct {
 	last  int32
 	conts map[ids.Container]ContainerNews
 	used  Utilization // by its containers together
+	whole Utilization // of its machine
 }
 
 func (w *world) node(host string, mem, cores int64) *nm {
@@ -279,7 +280,7 @@ func (n *nm) register(mem, cores int64, list ...ContainerNews) *NodeRegistered {
 // beat reports what runs and what ended since the last report.
 func (n *nm) beat() *NodeBeat {
 	n.w.Helper()
-	q := &BeatNode{Call: n.w.next(), Node: n.id, Last: n.last, Health: Health{Said: true}, OfAll: n.used}
+	q := &BeatNode{Call: n.w.next(), Node: n.id, Last: n.last, Health: Health{Said: true}, OfAll: n.used, OfNode: n.whole}
 	for id, c := range n.conts {
 		if !c.Over {
 			q.Running = append(q.Running, id)

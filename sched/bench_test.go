@@ -240,7 +240,7 @@ func (m *mix) report() {
 		return true
 	})
 	if (second+int64(m.node))%3 == 0 { // half of the nodes' tasks wait more than they compute
-		m.queue = append(m.queue, heddle.NodeUsed{Node: m.node, CPU: (second + 2500*int64(m.node%2)) * 4})
+		m.queue = append(m.queue, heddle.NodeUsed{Node: m.node, CPU: (second + 2500*int64(m.node%2)) * 4, Idle: 2000 + second})
 	}
 	m.queue = append(m.queue, heddle.Heartbeat{Node: m.node})
 }

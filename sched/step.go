@@ -116,7 +116,7 @@ func (c *Core) apply(ev heddle.Event) {
 		}
 	case heddle.NodeUsed:
 		if n := c.v.Node(e.Node); n != nil && n.Up() {
-			c.c.SetNodeUsed(n, e.CPU)
+			c.c.SetNodeUsed(n, e.CPU, e.Others, e.Idle)
 			c.tellNode(policy.NodeUsage, n)
 		}
 	case heddle.Output:

@@ -71,7 +71,7 @@ func (s *Sim) beat(id heddle.NodeID) (every heddle.Span) {
 	n, q := &s.nodes[id], &s.report
 	*q = rm.BeatNode{
 		Node: n.name, Number: n.number, Last: n.last, Answer: &s.beaten,
-		Running: q.Running[:0], Ended: q.Ended[:0], Partial: true, OfAll: n.used,
+		Running: q.Running[:0], Ended: q.Ended[:0], Partial: true, OfAll: n.used, OfNode: n.whole,
 	}
 	if s.hears {
 		q.Running = s.running(q.Running, n)

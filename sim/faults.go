@@ -204,7 +204,8 @@ func (s *Sim) register(id heddle.NodeID) {
 	s.room(id)
 }
 
-// monitor has every node measure what its containers use together. A container counts from its second measurement on.
+// monitor has every node measure what its containers use together, and what is used of its machine. A container counts
+// from its second measurement on.
 func (s *Sim) monitor() {
 	v := s.core().View()
 	for i := range s.nodes {
@@ -226,12 +227,21 @@ func (s *Sim) monitor() {
 			c.counted, c.monitored = used, true
 			return true
 		})
-		if cpu := float32(math.Round(sum*1000) / 1000); cpu != n.used.CPU {
-			n.used.CPU = cpu
+		used, whole := n.used, n.whole
+		used.CPU = thousandths(sum)
+		if worked, ok := s.phys.nodeUsed(s.now, heddle.NodeID(i)); ok {
+			whole.CPU = thousandths((worked - n.worked) / world.MonitorInterval.Seconds())
+			n.worked = worked
+		}
+		if used != n.used || whole != n.whole {
+			n.used, n.whole = used, whole
 			s.hasNews(heddle.NodeID(i))
 		}
 	}
 }
+
+// thousandths rounds to what is told.
+func thousandths(x float64) float32 { return float32(math.Round(x*1000) / 1000) }
 
 // feed sends measurements of running tasks to the core.
 func (s *Sim) feed(every heddle.Span) {

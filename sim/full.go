@@ -90,6 +90,10 @@ func (f *full) cpuUsed(now heddle.Time) float64                    { return f.w.
 func (f *full) memoryUsed(now heddle.Time) float64                 { return f.w.MemoryUsed(now) }
 func (f *full) memoryFilled(now heddle.Time) float64               { return f.w.MemoryFilled(now) }
 
+func (f *full) nodeUsed(now heddle.Time, n heddle.NodeID) (float64, bool) {
+	return f.w.NodeCPUUsed(now, n), true
+}
+
 func (f *full) consumed(now heddle.Time, c *container) (float64, int64) {
 	return f.w.Consumed(now, c.id)
 }

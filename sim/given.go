@@ -222,6 +222,9 @@ func (g *given) used(now heddle.Time, c *container, r *givenRun) float64 {
 
 func (g *given) disks(heddle.Time) world.DiskStats { return world.DiskStats{} }
 
+// nodeUsed is unknown: containers last as long as they do, on whatever machine.
+func (g *given) nodeUsed(heddle.Time, heddle.NodeID) (float64, bool) { return 0, false }
+
 // memoryUsed takes containers to use what they hold.
 func (g *given) memoryUsed(heddle.Time) float64 { return g.s.m.memory }
 

@@ -54,6 +54,9 @@ type physics interface {
 	disks(now heddle.Time) world.DiskStats
 	// cpuUsed is the processor time used so far, in core-seconds of the nodes.
 	cpuUsed(now heddle.Time) float64
+	// nodeUsed is the processor time used so far on a node, in core-seconds; not ok where the world has no machines.
+	// Asking for it changes nothing.
+	nodeUsed(now heddle.Time, n heddle.NodeID) (coreSeconds float64, ok bool)
 	// memoryUsed is the memory that processes held so far, in MiB·s.
 	memoryUsed(now heddle.Time) float64
 	// memoryFilled is for how many seconds so far all memory of the nodes would have been in use, as sar counts it.

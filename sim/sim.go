@@ -155,6 +155,8 @@ type nodeState struct {
 	last   int32          // number of the last answer to its beats
 	number heddle.NodeID  // as the ResourceManager told it
 	used   rm.Utilization // by its containers, as it measured last
+	whole  rm.Utilization // of its machine, likewise
+	worked float64        // core-seconds that its processors had worked then
 	silent bool           // its beats do not arrive
 	dead   bool           // its processes are gone
 	lost   bool           // given up by the ResourceManager

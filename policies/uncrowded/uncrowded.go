@@ -7,7 +7,9 @@
 // (as its vcores where it has less than one), an executor as its vcores. Masters and containers of other frameworks are
 // taken to use next to nothing, and so is a reduce that still copies: it waits for maps and not for the disk. A task that
 // runs too shortly to have been measured is taken to compute as much as others of its job, or else of the cluster. A node
-// that reports no use is never crowded, nor is one whose tasks use next to nothing: what they wait for is elsewhere.
+// that reports no use is never crowded, nor is one whose tasks use next to nothing: what they wait for is elsewhere. Nor is
+// one whose machine has no processor to spare while most of them are used by something other than its containers:
+// processors are what its tasks wait for, and others would take what they leave.
 //
 // A reduce that could only copy goes to no node of which tasks hold more than a part, however much they compute. One
 // whose job's maps are over is refused nowhere, since it is all that its job waits for. Nor is a task of an
@@ -42,13 +44,19 @@ type Place struct {
 	o       Options
 	byApp   [][heddle.NumKinds]mean
 	cluster [heddle.NumKinds]mean
-	byNode  []float64             // share of a processor that a task used when the node measured last, or what stands for it
+	byNode  []known
 	asked   [heddle.NumKinds]bool // kinds that it is asked about
 	refused bool                  // somebody, since the last tick
 	late    bool                  // somebody's patience is over, or may be before it is looked again
 	ending  bool                  // somebody may ask for reduces whose job's maps are over
 	turn    uint32                // which nodes are open to who is late, until the next tick
 	now     crowd                 // of the node that was looked at last
+}
+
+// A known is what a node said.
+type known struct {
+	used   float64 // share of a processor that a task used when it measured last, or what stands for that
+	others mean    // processors that others use of its machine, less those that its containers use
 }
 
 // A crowd is what the tasks of a node are.
@@ -61,11 +69,11 @@ type crowd struct {
 
 // What stands for the share of a processor that a task used on a node.
 const (
-	unknown = -1 // the node has not said what its containers use
+	unknown = -1 // the node has not said what its containers use, or processors are what they lack
 	nothing = -2 // it has, while no task that works ran there for long enough to be measured
 )
 
-// A mean is a running mean of the share of a processor that a task uses.
+// A mean is a running mean.
 type mean struct {
 	value float64
 	known bool
@@ -116,7 +124,7 @@ func (p *Place) Hear(v policy.View, e policy.Effect) {
 	}
 	switch e.What {
 	case policy.NodeUp:
-		*p.of(e.Node) = unknown
+		*p.of(e.Node) = known{used: unknown}
 	case policy.NodeUsage:
 		p.learn(v, e.Node)
 	default:
@@ -124,18 +132,26 @@ func (p *Place) Hear(v policy.View, e policy.Effect) {
 	}
 }
 
-// of is where it is kept what a task uses on a node.
-func (p *Place) of(n *policy.Node) *float64 {
+// of is where it is kept what a node said.
+func (p *Place) of(n *policy.Node) *known {
 	for int(n.ID()) >= len(p.byNode) {
-		p.byNode = append(p.byNode, unknown)
+		p.byNode = append(p.byNode, known{used: unknown})
 	}
 	return &p.byNode[n.ID()]
 }
 
 // learn takes in what a node measured: so much for each of its tasks.
 func (p *Place) learn(v policy.View, n *policy.Node) {
+	k := p.of(n)
+	if allMeasured(v, n) {
+		k.others.add(float64(n.CPUOthers()-n.CPUUsed()) / 1000)
+	}
+	if idle := n.CPUIdle(); idle >= 0 && float64(idle)/1000 < p.o.Busy && k.others.value > 0 {
+		k.used = unknown
+		return
+	}
 	used, ok := each(v, n)
-	*p.of(n) = used
+	k.used = used
 	if !ok {
 		return
 	}
@@ -187,7 +203,7 @@ const openAtOnce = 64
 // look is what the tasks of a node are now.
 func (p *Place) look(v policy.View, n *policy.Node) crowd {
 	used, tasks, held := 0.0, 0, heddle.Resource{}
-	now := *p.of(n)
+	now := p.of(n).used
 	n.Each(func(x *policy.Container) bool {
 		if x.Kind() == heddle.Map || x.Kind() == heddle.Reduce {
 			held = held.Plus(x.Limit())
@@ -294,6 +310,16 @@ func counts(x *policy.Container) bool {
 
 // ends reports whether an application asks for reduces and has no maps left.
 func ends(a *policy.App) bool { return a.Waiting(heddle.Reduce) > 0 && a.MapsOver() }
+
+// allMeasured reports whether no process of a container is taken for one of others.
+func allMeasured(v policy.View, n *policy.Node) bool {
+	all := true
+	n.Each(func(x *policy.Container) bool {
+		all = x.State() != cluster.Running || measured(v, x)
+		return all
+	})
+	return all
+}
 
 // measured reports whether a container has run for long enough to be in what its node measured: NodeManagers measure
 // every 3 s (yarn.nodemanager.container-monitor.interval-ms), and a container from the second time on.

@@ -131,6 +131,7 @@ func (s *sim) beat(n *node) {
 	q := rm.BeatNode{Node: n.id(), Last: n.resp, Health: n.health(s.now)}
 	q.Running, q.Ended = n.reports()
 	q.OfAll.CPU = float32(len(q.Running)) * float32(n.resp%8) / 8
+	q.OfNode.CPU = float32(n.resp % 5)
 	life := n.life
 	s.call(&n.link, func(c rm.Call) rm.Message { m := q; m.Call = c; return &m }, func(v any, _ error) {
 		s.ofLife(n, life, func() { s.beaten(n, v.(*rm.NodeBeat)) })

@@ -24,6 +24,16 @@ func (w *World) CPUUsed(now heddle.Time) float64 {
 	return sum
 }
 
+// NodeCPUUsed returns the processor time used so far on a node, in core-seconds. It only looks: asking does not move the
+// clock.
+func (w *World) NodeCPUUsed(now heddle.Time, id heddle.NodeID) float64 {
+	if !w.known(id) {
+		return 0
+	}
+	n := &w.nodes[id]
+	return n.cpuDone + float64(n.cpuRate*now.Since(n.since).Seconds())
+}
+
 // MemoryUsed returns the memory that processes held so far, in MiB·s: what is resident, not what limits allow. It
 // only looks.
 func (w *World) MemoryUsed(now heddle.Time) float64 {

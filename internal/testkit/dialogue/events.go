@@ -317,18 +317,28 @@ func (s *session) progress(names []string, o map[string]string) error {
 	})
 }
 
-// usage says what running containers used lately, or what those of nodes use together: size=512m,300mc.
+// usage says what running containers used lately, or what those of nodes use together: size=512m,300mc. Of a node,
+// others=0m,100mc is what others use of its machine, and idle=0m,100mc what nobody does.
 func (s *session) usage(names []string, o map[string]string) error {
 	size, err := parseSize(o["size"])
 	if err != nil {
 		return err
+	}
+	others, idle := heddle.Resource{}, heddle.Of(0, -1)
+	if o["idle"] != "" {
+		if others, err = parseSize(o["others"]); err != nil {
+			return err
+		}
+		if idle, err = parseSize(o["idle"]); err != nil {
+			return err
+		}
 	}
 	for len(names) > 0 {
 		id, err := s.nodes.known(names[0], "node")
 		if err != nil {
 			break
 		}
-		if err := s.step(heddle.NodeUsed{Node: heddle.NodeID(id), CPU: size[heddle.CPU]}, ""); err != nil {
+		if err := s.step(heddle.NodeUsed{Node: heddle.NodeID(id), CPU: size[heddle.CPU], Others: others[heddle.CPU], Idle: idle[heddle.CPU]}, ""); err != nil {
 			return err
 		}
 		names = names[1:]
