@@ -114,8 +114,8 @@ type (
 		Memory    int64 // MiB, at this moment
 	}
 
-	// NodeUsed says who uses the processors of a node's machine, as its NodeManager measured it last. All are in
-	// thousandths of a processor of the machine.
+	// NodeUsed says who uses the processors of a node's machine, as its NodeManager measured it last. It is told when
+	// what the node's containers use has changed. All are in thousandths of a processor of the machine.
 	NodeUsed struct {
 		Node   NodeID
 		CPU    int64 // the node's containers together

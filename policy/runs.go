@@ -2,11 +2,15 @@ package policy
 
 import "heddle"
 
-// A Run is whose and of what name an application is: the next of both will probably ask for as much.
+// A Run is whose and of what name an application is: the next application of the same user and name will probably ask
+// for as much.
 type Run struct {
 	User heddle.UserID
-	Name string // as it was submitted; "" where it was given none
+	Name string // as it was submitted; see [Run.Named]
 }
+
+// Named reports whether the application was given a name. YARN's clients call one that was not "N/A".
+func (r Run) Named() bool { return r.Name != "" && r.Name != "N/A" }
 
 // RunOf returns whose and of what name an application is.
 func RunOf(a *App) Run { return Run{a.User().ID(), a.Facts().Name} }

@@ -18,6 +18,10 @@ func TestRuns(t *testing.T) {
 	for i := range 2*policy.MostRuns + 3 {
 		r.Note(name(i), i)
 		r.Note(name(i), i+1)
+		if oldest := name(i + 1 - policy.MostRuns); i+1 >= policy.MostRuns {
+			v, _ := r.Of(oldest)
+			r.Note(oldest, v)
+		}
 		if first := max(0, i+1-policy.MostRuns); i%1000 == 0 || first < 3 {
 			_, gone := r.Of(name(first - 1))
 			v, ok := r.Of(name(first))

@@ -63,7 +63,7 @@ const DefaultTries = 100_000
 type Feeds struct {
 	Progress heddle.Span
 	Profile  heddle.Span
-	Nodes    bool // hear what nodes measure of their containers together, as every NodeManager does
+	Nodes    bool // hear what nodes measure of their containers together and of their machines, as every NodeManager does
 	Starts   bool // hear of starts at the node's next heartbeat, even if nothing else makes it matter
 	Output   bool // hear where map output lies
 	Splits   bool // know every job's splits and their hosts

@@ -180,8 +180,10 @@ func (m *Machine) beat(q *BeatNode) *NodeBeat {
 	return m.answerBeat(n, q)
 }
 
-// used takes what a node measured. A NodeManager measures processors. Of those that its containers use it says what
-// vcores they are, and of those of the whole machine how many there are.
+// used takes what a node measured. A NodeManager measures processors. It says how many of them are in use on its
+// machine, and what vcores those are that its containers use. One that may use a part of the machine only
+// (yarn.nodemanager.resource.percentage-physical-cpu-limit) takes its vcores for that part, which nobody is told:
+// its containers seem to use more than they do.
 func (m *Machine) used(n *node, q *BeatNode) {
 	n.nodeUse, n.contUse = q.OfNode, q.OfAll
 	used, whole := float64(q.OfAll.CPU), float64(q.OfNode.CPU)
@@ -197,7 +199,7 @@ func (m *Machine) used(n *node, q *BeatNode) {
 		all := min(physical, int64(math.Round(whole*1000)))
 		e.Others, e.Idle = max(0, all-e.CPU), physical-all
 	}
-	if x := m.core.View().Node(n.nid); e.CPU != x.CPUUsed() || e.Others != x.CPUOthers() || e.Idle != x.CPUIdle() {
+	if e.CPU != m.core.View().Node(n.nid).CPUUsed() { // else nothing runs there, or it was not measured anew
 		m.step(e)
 	}
 }

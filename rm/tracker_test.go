@@ -45,7 +45,7 @@ func TestNodeUsage(t *testing.T) {
 }
 
 // What is used of the whole machine tells what others use of it, and what nobody does. A node that does not measure it says
-// 0 or less; of one that does not say how many processors it has nothing follows.
+// 0 or less; of one that does not say how many processors it has nothing follows. What was known before is forgotten then.
 func TestNodeUsageOfOthers(t *testing.T) {
 	for _, c := range []struct {
 		physical     int64
@@ -65,13 +65,23 @@ func TestNodeUsageOfOthers(t *testing.T) {
 		w := newWorld(t, "heddle", nil)
 		n := w.node("a", 8192, 8)
 		node := w.m.byNode[n.id]
+		node.physical = heddle.Of(8192, 4000)
+		n.used.CPU, n.whole.CPU = 3, 2.5
+		n.beat()
+		got := w.m.core.View().Node(node.nid)
+		if got.CPUUsed() != 1500 || got.CPUOthers() != 1000 || got.CPUIdle() != 1500 {
+			t.Fatalf("of four processors %d thousandths are used, %d by others, %d are idle", got.CPUUsed(), got.CPUOthers(), got.CPUIdle())
+		}
 		node.physical = heddle.Of(8192, 1000*c.physical)
 		n.used.CPU, n.whole.CPU = c.used, c.whole
 		n.beat()
-		got := w.m.core.View().Node(node.nid)
-		if got.CPUOthers() != c.others || got.CPUIdle() != c.idle {
-			t.Errorf("%d processors, %v vcores of containers, %v in use: others use %d thousandths, want %d; %d are idle, want %d",
-				c.physical, c.used, c.whole, got.CPUOthers(), c.others, got.CPUIdle(), c.idle)
+		want := int64(125 * c.physical * int64(c.used))
+		if c.physical == 0 {
+			want = 1000 * int64(c.used)
+		}
+		if got.CPUUsed() != want || got.CPUOthers() != c.others || got.CPUIdle() != c.idle {
+			t.Errorf("%d processors, %v vcores of containers, %v in use: containers use %d thousandths, want %d; others %d, want %d; %d are idle, want %d",
+				c.physical, c.used, c.whole, got.CPUUsed(), want, got.CPUOthers(), c.others, got.CPUIdle(), c.idle)
 		}
 	}
 }
@@ -86,7 +96,7 @@ func TestNodeUsageAfterLoss(t *testing.T) {
 	n.register(8192, 8)
 	core := w.m.core.View().Node(w.m.byNode[n.id].nid)
 	if core.CPUUsed() != 0 {
-		t.Errorf("%d milli-vcores before it reported", core.CPUUsed())
+		t.Errorf("%d thousandths of a processor before it reported", core.CPUUsed())
 	}
 	n.beat()
 	if core.CPUUsed() != 2000 {

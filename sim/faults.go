@@ -178,6 +178,8 @@ func (s *Sim) comeBack(id heddle.NodeID) {
 	if n.dead || n.lost {
 		s.lose(id)
 		n.lost, n.dead = false, false
+		n.used, n.whole = rm.Utilization{}, rm.Utilization{}
+		n.worked, _ = s.phys.nodeUsed(s.now, id)
 		s.phys.nodeUp(s.now, id)
 		s.register(id)
 		return
@@ -233,8 +235,9 @@ func (s *Sim) monitor() {
 			whole.CPU = thousandths((worked - n.worked) / world.MonitorInterval.Seconds())
 			n.worked = worked
 		}
-		if used != n.used || whole != n.whole {
-			n.used, n.whole = used, whole
+		n.whole = whole
+		if used != n.used {
+			n.used = used
 			s.hasNews(heddle.NodeID(i))
 		}
 	}

@@ -26,7 +26,7 @@ func TestFeeds(t *testing.T) {
 		seen := map[key]bool{}
 		fraction := map[heddle.ContainerID]float64{}
 		var output, cpu, node int64
-		splits, half := 0, false
+		splits, half, own := 0, false, false
 		s.Lanes[0].Order = watch{saw: func(v policy.View, e policy.Effect) {
 			k, x := key{at: v.Now()}, e.Container
 			switch e.What {
@@ -65,6 +65,14 @@ func TestFeeds(t *testing.T) {
 					t.Errorf("given %v: node %d reported at %v what it measures then, or of containers that it measured once", isGiven, e.Node.ID(), v.Now())
 				}
 				node = max(node, e.Node.CPUUsed())
+				switch used, others, idle := e.Node.CPUUsed(), e.Node.CPUOthers(), e.Node.CPUIdle(); {
+				case isGiven && (others != 0 || idle != -1):
+					t.Errorf("a node of the given world says that others use %d milli-vcores, and %d are idle", others, idle)
+				case !isGiven && (others < 0 || used+others+idle < 7998 || used+others+idle > 8002):
+					t.Errorf("of 8 processors of node %d %d thousandths are used, %d by others, and %d idle", e.Node.ID(), used, others, idle)
+				case !isGiven && used > 5500:
+					own = own || others < 100
+				}
 				return
 			default:
 				return
@@ -81,6 +89,9 @@ func TestFeeds(t *testing.T) {
 		}
 		if node < 5500 || node > 6500 {
 			t.Errorf("given %v: a node with four maps and an executor of two vcores that compute reported at most %d milli-vcores", isGiven, node)
+		}
+		if !isGiven && !own {
+			t.Errorf("of a node whose containers are all measured others always use a part")
 		}
 		if want := int64(4 * 64 << 20); !isGiven && output != want {
 			t.Errorf("map output of %d bytes, want %d", output, want)

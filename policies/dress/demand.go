@@ -38,7 +38,7 @@ func (h *history) of(k policy.Run) demand {
 // note remembers what an application that is over asked for.
 func (h *history) note(a *policy.App, d demand) {
 	k := policy.RunOf(a)
-	if d.containers == 0 || k.Name == "" {
+	if d.containers == 0 || !k.Named() {
 		return
 	}
 	before, _ := h.runs.Of(k)

@@ -16,12 +16,6 @@ const (
 // usually is the part of the applications that asked lately that did not ask for more than the next one is expected to.
 const usually = 0.9
 
-// unnamed is what YARN calls an application that was given no name.
-const unnamed = "N/A"
-
-// named reports whether an application was given a name.
-func named(r policy.Run) bool { return r.Name != "" && r.Name != unnamed }
-
 // A history is what applications asked for first.
 type history struct {
 	runs   policy.Runs[heddle.Resource]
@@ -36,7 +30,7 @@ func (h *history) expects(a *policy.App, total heddle.Resource) heddle.Resource 
 	if d := a.Facts().Demand; d.Containers > 0 {
 		return d.Total()
 	}
-	if r := policy.RunOf(a); named(r) {
+	if r := policy.RunOf(a); r.Named() {
 		if first, ok := h.runs.Of(r); ok {
 			return first
 		}
@@ -63,7 +57,7 @@ func (h *history) note(a *policy.App) {
 		h.recent[h.next] = first
 		h.next = (h.next + 1) % lately
 	}
-	if r := policy.RunOf(a); named(r) {
+	if r := policy.RunOf(a); r.Named() {
 		h.runs.Note(r, first)
 	}
 }

@@ -8,8 +8,8 @@
 // taken to use next to nothing, and so is a reduce that still copies: it waits for maps and not for the disk. A task that
 // runs too shortly to have been measured is taken to compute as much as others of its job, or else of the cluster. A node
 // that reports no use is never crowded, nor is one whose tasks use next to nothing: what they wait for is elsewhere. Nor is
-// one whose machine has no processor to spare while most of them are used by something other than its containers:
-// processors are what its tasks wait for, and others would take what they leave.
+// one whose machine has no processor to spare and mostly serves something other than the node's containers: processors
+// are what its tasks wait for, and others take what they leave.
 //
 // A reduce that could only copy goes to no node of which tasks hold more than a part, however much they compute. One
 // whose job's maps are over is refused nowhere, since it is all that its job waits for. Nor is a task of an
@@ -44,7 +44,7 @@ type Place struct {
 	o       Options
 	byApp   [][heddle.NumKinds]mean
 	cluster [heddle.NumKinds]mean
-	byNode  []known
+	byNode  []report
 	asked   [heddle.NumKinds]bool // kinds that it is asked about
 	refused bool                  // somebody, since the last tick
 	late    bool                  // somebody's patience is over, or may be before it is looked again
@@ -53,10 +53,10 @@ type Place struct {
 	now     crowd                 // of the node that was looked at last
 }
 
-// A known is what a node said.
-type known struct {
+// A report is what a node said.
+type report struct {
 	used   float64 // share of a processor that a task used when it measured last, or what stands for that
-	others mean    // processors that others use of its machine, less those that its containers use
+	others float64 // running mean of the part of its machine's work that others do while no processor is to spare
 }
 
 // A crowd is what the tasks of a node are.
@@ -124,7 +124,7 @@ func (p *Place) Hear(v policy.View, e policy.Effect) {
 	}
 	switch e.What {
 	case policy.NodeUp:
-		*p.of(e.Node) = known{used: unknown}
+		*p.of(e.Node) = report{used: unknown}
 	case policy.NodeUsage:
 		p.learn(v, e.Node)
 	default:
@@ -133,25 +133,22 @@ func (p *Place) Hear(v policy.View, e policy.Effect) {
 }
 
 // of is where it is kept what a node said.
-func (p *Place) of(n *policy.Node) *known {
+func (p *Place) of(n *policy.Node) *report {
 	for int(n.ID()) >= len(p.byNode) {
-		p.byNode = append(p.byNode, known{used: unknown})
+		p.byNode = append(p.byNode, report{used: unknown})
 	}
 	return &p.byNode[n.ID()]
 }
 
 // learn takes in what a node measured: so much for each of its tasks.
 func (p *Place) learn(v policy.View, n *policy.Node) {
-	k := p.of(n)
-	if allMeasured(v, n) {
-		k.others.add(float64(n.CPUOthers()-n.CPUUsed()) / 1000)
-	}
-	if idle := n.CPUIdle(); idle >= 0 && float64(idle)/1000 < p.o.Busy && k.others.value > 0 {
-		k.used = unknown
+	r := p.of(n)
+	if p.shared(r, n) {
+		r.used = unknown
 		return
 	}
 	used, ok := each(v, n)
-	k.used = used
+	r.used = used
 	if !ok {
 		return
 	}
@@ -168,6 +165,21 @@ func (p *Place) learn(v policy.View, n *policy.Node) {
 		return true
 	})
 }
+
+// shared reports whether processors are what a node's tasks lack, because others use its machine. A process that has just
+// begun, or has ended since, is none of the node's by its measurement: only what lasts is others'.
+func (p *Place) shared(r *report, n *policy.Node) bool {
+	used, others, idle := float64(n.CPUUsed()), float64(n.CPUOthers()), float64(n.CPUIdle())
+	if used <= 0 || idle < 0 || idle >= 1000*p.o.Busy {
+		return false
+	}
+	r.others += lasting * (others/(others+used) - r.others)
+	return r.others > 0.5
+}
+
+// lasting is the weight of the last measurement in the running mean of what others do: it takes three in a row, which
+// is 9 s, for a machine that seems to serve others alone to be taken for one that mostly does.
+const lasting = 0.25
 
 // Judge implements [policy.Place].
 func (p *Place) Judge(v policy.View, k *policy.Ask, n *policy.Node, _ heddle.Locality) policy.Verdict {
@@ -310,16 +322,6 @@ func counts(x *policy.Container) bool {
 
 // ends reports whether an application asks for reduces and has no maps left.
 func ends(a *policy.App) bool { return a.Waiting(heddle.Reduce) > 0 && a.MapsOver() }
-
-// allMeasured reports whether no process of a container is taken for one of others.
-func allMeasured(v policy.View, n *policy.Node) bool {
-	all := true
-	n.Each(func(x *policy.Container) bool {
-		all = x.State() != cluster.Running || measured(v, x)
-		return all
-	})
-	return all
-}
 
 // measured reports whether a container has run for long enough to be in what its node measured: NodeManagers measure
 // every 3 s (yarn.nodemanager.container-monitor.interval-ms), and a container from the second time on.

@@ -149,7 +149,7 @@ func (s *Stream) rare() {
 		if c, ok := s.container(); ok {
 			s.Step(heddle.Progress{Container: c, Phase: heddle.MapRead, Fraction: 0.5})
 			s.Step(heddle.Profile{Container: c, CPU: 500, Memory: 512})
-			s.Step(heddle.NodeUsed{Node: heddle.NodeID(int(c) % s.nodes), CPU: 500, Idle: 1000})
+			s.Step(heddle.NodeUsed{Node: heddle.NodeID(int(c) % s.nodes), CPU: int64(c) % 3 * 500, Others: int64(c) % 5 * 500, Idle: int64(c) % 2 * 1000})
 		}
 	case 6:
 		if alive {

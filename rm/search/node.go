@@ -149,7 +149,7 @@ func (s *sim) ofLife(n *node, life int, do func()) {
 
 func (s *sim) register(n *node) {
 	q := rm.RegisterNode{
-		Node: n.id(), Names: []string{n.host}, Rack: n.rack, HTTPPort: 2, Version: "3.4.2", Total: n.total, Health: n.health(s.now),
+		Node: n.id(), Names: []string{n.host}, Rack: n.rack, HTTPPort: 2, Version: "3.4.2", Total: n.total, Physical: n.total, Health: n.health(s.now),
 		Containers: n.news(), Apps: slices.SortedFunc(maps.Keys(n.apps), ids.App.Compare),
 	}
 	life, epoch := n.life, int64(0)

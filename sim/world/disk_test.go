@@ -37,7 +37,8 @@ func TestDiskBytes(t *testing.T) {
 	}
 }
 
-// Consumed grows by what Usage says was used meanwhile, and asking for it again changes neither.
+// Consumed grows by what Usage says was used meanwhile, the node's processors work as much, and asking for it again changes
+// none of that.
 func TestConsumed(t *testing.T) {
 	l := newLab(t, cluster(2, 1))
 	job := l.w.AddJob(mr("sort", 1, 64, 0))
@@ -48,13 +49,21 @@ func TestConsumed(t *testing.T) {
 		l.until(now)
 		for range 3 {
 			l.w.Consumed(now, c)
+			l.w.NodeCPUUsed(now, 0)
 		}
+		node := l.w.NodeCPUUsed(now, 0)
 		after, memory := l.w.Consumed(now, c)
 		cpu, held := l.w.Usage(now, c)
 		if got := 4 * 1000 * (after - before); math.Abs(got-float64(cpu)) > 1 || memory != held || cpu == 0 {
 			t.Errorf("at %d/4 s: consumed at %.1f milli-vcores holding %d MiB, usage says %d and %d", s, got, memory, cpu, held)
 		}
+		if all := l.w.CPUUsed(now); math.Abs(node-after) > 1e-9 || math.Abs(node-all) > 1e-9 || l.w.NodeCPUUsed(now, 1) != 0 {
+			t.Errorf("at %d/4 s: a container used %v core-seconds, its node %v, all nodes %v", s, after, node, all)
+		}
 		before = after
+	}
+	if cpu := l.w.NodeCPUUsed(0, 99); cpu != 0 {
+		t.Errorf("a node that is not there used %v core-seconds", cpu)
 	}
 	if cpu, memory := l.w.Consumed(0, 99); cpu != 0 || memory != 0 {
 		t.Errorf("of a container that is not there: %v, %v", cpu, memory)

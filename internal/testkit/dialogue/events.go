@@ -325,12 +325,12 @@ func (s *session) usage(names []string, o map[string]string) error {
 		return err
 	}
 	others, idle := heddle.Resource{}, heddle.Of(0, -1)
-	if o["idle"] != "" {
+	if o["others"] != "" || o["idle"] != "" {
 		if others, err = parseSize(o["others"]); err != nil {
-			return err
+			return fmt.Errorf("others: %w", err)
 		}
 		if idle, err = parseSize(o["idle"]); err != nil {
-			return err
+			return fmt.Errorf("idle: %w", err)
 		}
 	}
 	for len(names) > 0 {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -58,8 +59,22 @@ func mixNames() []string {
 	return names
 }
 
+// errEndless says that a run was given up.
+var errEndless = fmt.Errorf("not all jobs ended within %v", longest)
+
 // once runs a mix and waits for the end of all its jobs.
 func once(ctx context.Context, b *hadoop.Testbed, t turn) (mixResult, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, longest, errEndless)
+	defer cancel()
+	r, err := play(ctx, b, t)
+	if err != nil && errors.Is(context.Cause(ctx), errEndless) {
+		err = fmt.Errorf("%w: the same command goes on from here", errEndless)
+	}
+	return r, err
+}
+
+// play starts the jobs of a mix, each at its time, and waits for them.
+func play(ctx context.Context, b *hadoop.Testbed, t turn) (mixResult, error) {
 	began := time.Now()
 	runs := make([]*hadoop.Run, len(t.mix.jobs))
 	for i, j := range t.mix.jobs {
