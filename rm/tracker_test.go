@@ -75,7 +75,7 @@ func TestNodeUsageOfOthers(t *testing.T) {
 		node.physical = heddle.Of(8192, 1000*c.physical)
 		n.used.CPU, n.whole.CPU = c.used, c.whole
 		n.beat()
-		want := int64(125 * c.physical * int64(c.used))
+		want := 125 * c.physical * int64(c.used)
 		if c.physical == 0 {
 			want = 1000 * int64(c.used)
 		}
