@@ -9,7 +9,7 @@ type Run struct {
 	Name string // as it was submitted; see [Run.Named]
 }
 
-// Named reports whether the application was given a name. YARN's clients call one that was not "N/A".
+// Named reports whether the application was given a name. YARN calls one that was not "N/A".
 func (r Run) Named() bool { return r.Name != "" && r.Name != "N/A" }
 
 // RunOf returns whose and of what name an application is.

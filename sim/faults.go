@@ -229,15 +229,12 @@ func (s *Sim) monitor() {
 			c.counted, c.monitored = used, true
 			return true
 		})
-		used, whole := n.used, n.whole
-		used.CPU = thousandths(sum)
 		if worked, ok := s.phys.nodeUsed(s.now, heddle.NodeID(i)); ok {
-			whole.CPU = thousandths((worked - n.worked) / world.MonitorInterval.Seconds())
+			n.whole.CPU = thousandths((worked - n.worked) / world.MonitorInterval.Seconds())
 			n.worked = worked
 		}
-		n.whole = whole
-		if used != n.used {
-			n.used = used
+		if cpu := thousandths(sum); cpu != n.used.CPU {
+			n.used.CPU = cpu
 			s.hasNews(heddle.NodeID(i))
 		}
 	}

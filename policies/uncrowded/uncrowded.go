@@ -169,8 +169,8 @@ func (p *Place) learn(v policy.View, n *policy.Node) {
 // shared reports whether processors are what a node's tasks lack, because others use its machine. A process that has just
 // begun, or has ended since, is none of the node's by its measurement: only what lasts is others'.
 func (p *Place) shared(r *report, n *policy.Node) bool {
-	used, others, idle := float64(n.CPUUsed()), float64(n.CPUOthers()), float64(n.CPUIdle())
-	if used <= 0 || idle < 0 || idle >= 1000*p.o.Busy {
+	used, others, spare := float64(n.CPUUsed()), float64(n.CPUOthers()), float64(n.CPUIdle())
+	if used <= 0 || spare < 0 || spare >= 1000*p.o.Busy {
 		return false
 	}
 	r.others += lasting * (others/(others+used) - r.others)
