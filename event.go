@@ -197,6 +197,18 @@ type Facts struct {
 	Reduces    int32
 	Splits     []Split // input of each map, in task order
 	Demand     Demand
+	Last       LastRun // of the same user and name
+}
+
+// A LastRun is what the last applications of a user and name came to. Zero means that none is remembered, or that it was
+// not measured.
+type LastRun struct {
+	First      Resource // what the last one asked for first, beside its master
+	Most       Resource // the most that one of the last two held and asked for at once, beside their masters
+	Containers int32    // likewise, in number
+	Heap       int64    // MiB: the most live heap that the last one's master was measured to have
+	Outside    int64    // MiB: what the process of that master used beside its heap
+	Maps       int32    // that the master with this heap had
 }
 
 // Demand is what a job's tasks would hold at once if it had all that it will ask for: so many containers of a size. Of
