@@ -31,7 +31,9 @@ type app struct {
 	nodes     []*node    // that ran something of it and have not been told to clean up
 	onNodes   slab.Bits  // likewise, by heddle.NodeID
 	logs      string
-	closed    bool // the core was told of its end
+	reading   *reading // of what its client left beside the submission; nil for none under way
+	known     *known   // what is known beside YARN's protocols; nil where nobody goes by it
+	closed    bool     // the core was told of its end
 
 	submitted, started, launched, finished int64 // milliseconds since 1970, 0 for not yet
 	lifetime                               int64
@@ -159,6 +161,7 @@ func (m *Machine) close(a *app) {
 	}
 	m.emit(&Ended{a.ID, a.user, a.public(), a.diag, a.why})
 	m.timers.stop(&a.timer)
+	m.hush(a)
 	if t := a.newest(); t != nil {
 		m.timers.stop(&t.timer)
 		m.emit(DropMaster{t.id})

@@ -151,6 +151,12 @@ func (m *Machine) hear(msg Message) {
 		m.measured(q.Container, q)
 	case *Output:
 		m.measured(q.Container, q)
+	case *TaskUsed:
+		m.measured(q.Container, q)
+	case *JobRead:
+		m.jobRead(q)
+	case *MasterTold:
+		m.told(q)
 	case *NewApp:
 		m.seq++
 		m.answer(q.Call, NewAppID{ids.App{Cluster: m.began, Seq: m.seq}, m.maximum()}, nil)

@@ -49,6 +49,7 @@ func (m *Machine) registerMaster(q *RegisterMaster) (*MasterRegistered, error) {
 	t.host, t.port, t.url = Clip(q.Host, maxURL), q.Port, Clip(q.Tracking, maxURL)
 	t.tokens = nil
 	t.become(attemptRunning)
+	m.inquire(t)
 	if a.state == appAccepted {
 		a.become(appRunning)
 	}

@@ -81,7 +81,7 @@ func (m *Machine) reschedule(sch *Scheduler) error {
 	m.telling = true
 	for _, n := range m.nodes {
 		if n.up {
-			m.step(heddle.NodeUp{Node: n.nid, Rack: m.rackID(n.rack), Total: n.total})
+			m.step(heddle.NodeUp{Node: n.nid, Rack: m.rackID(n.rack), Total: n.total, Can: n.can})
 			if n.state == nodeDecommissioning {
 				m.step(heddle.NodeResized{Node: n.nid})
 			}
@@ -142,8 +142,9 @@ func (m *Machine) tellAgain(a *app) {
 		Facts: a.midway(),
 	})
 	for _, c := range byAge(a.newest().held) {
+		m.unpark(c)
 		m.finding.id = c.id()
-		m.step(heddle.Found{App: a.aid, Node: c.node.nid, Kind: c.kind, Priority: c.priority, AllocID: c.allocID, Size: c.size, Ref: int64(c.node.nid)})
+		m.step(heddle.Found{App: a.aid, Node: c.node.nid, Kind: c.kind, Priority: c.priority, AllocID: c.allocID, Size: c.limitOf(), Ref: int64(c.node.nid)})
 	}
 }
 

@@ -55,6 +55,9 @@ func (m *Machine) submit(q *SubmitApp) {
 	}
 	m.counts.submitted++
 	a.saved = append(a.saved, q.Call)
+	if a.kill == "" {
+		m.read(a)
+	}
 	m.commit(func() { m.appStored(a) }, Change{App: a.record()})
 }
 
@@ -147,8 +150,8 @@ func (m *Machine) appStored(a *app) {
 	case a.kill != "":
 		a.become(appSubmitted)
 		m.end(a, appFailed, Failed, a.kill)
-	case !m.Ready():
-		a.become(appSubmitted) // handed over when the wait after the start is over
+	case !m.Ready() || a.reading != nil:
+		a.become(appSubmitted) // handed over when the wait after the start, or for what is being read, is over
 	default:
 		m.start(a)
 		if a.state == appAccepted {

@@ -120,7 +120,7 @@ func TestMastersFitTheLargestNode(t *testing.T) {
 		}
 		c := sched.New(put(s))
 		for i := range heddle.NodeID(8) {
-			c.Step(0, heddle.NodeUp{Node: i, Total: heddle.Of(1024, 1000)})
+			c.Step(0, heddle.NodeUp{Node: i, Total: heddle.Of(1024, 1000), Can: heddle.AllCaps})
 		}
 		c.Step(0, heddle.Submit{App: 0, Queue: 1, Framework: heddle.MapReduce, Master: heddle.Of(512, 1000), Facts: heddle.Facts{Maps: 100}})
 		if got, want := s.Size(c.View(), c.View().App(0), heddle.AM, heddle.Of(512, 1000)), heddle.Of(1024, 1000); got != want {

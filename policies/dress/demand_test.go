@@ -19,7 +19,7 @@ func runs(t *testing.T) (past *history, one func(name string, tasks int32)) {
 	set := policytest.Base(policytest.Submitted{})
 	set.Share = append(set.Share[:0:0], s)
 	c := sched.New(set)
-	c.Step(0, heddle.NodeUp{Total: heddle.Of(8<<10, 8000)})
+	c.Step(0, heddle.NodeUp{Total: heddle.Of(8<<10, 8000), Can: heddle.AllCaps})
 	app := heddle.AppID(0)
 	return &s.(*Scheduler).past, func(name string, tasks int32) {
 		c.Step(0, heddle.Submit{App: app, Queue: 1, Master: heddle.Of(1024, 1000), Facts: heddle.Facts{Name: name}})

@@ -33,7 +33,7 @@ func TestNobodyWaitsForEver(t *testing.T) {
 		c := sched.New(put(s))
 		nodes := num(1, 2, "nodes")
 		for n := range nodes {
-			c.Step(0, heddle.NodeUp{Node: heddle.NodeID(n), Total: heddle.Of(16<<10, 64000)})
+			c.Step(0, heddle.NodeUp{Node: heddle.NodeID(n), Total: heddle.Of(16<<10, 64000), Can: heddle.AllCaps})
 		}
 		left := make([]int, num(1, 6, "jobs"))
 		ends := map[heddle.Time][]heddle.ContainerID{}

@@ -47,7 +47,7 @@ func newCluster(t *testing.T, options string) *cluster {
 		t.Fatal(err)
 	}
 	c := &cluster{t, sched.New(put(s)), 0}
-	c.Step(0, heddle.NodeUp{Total: heddle.Of(100<<10, 100_000)})
+	c.Step(0, heddle.NodeUp{Total: heddle.Of(100<<10, 100_000), Can: heddle.AllCaps})
 	return c
 }
 

@@ -424,7 +424,7 @@ func (s *session) up(names []string, o map[string]string) error {
 				return err
 			}
 		}
-		return s.step(heddle.NodeUp{Node: h.node, Rack: h.rack, Total: s.hosts[i].size}, "")
+		return s.step(heddle.NodeUp{Node: h.node, Rack: h.rack, Total: s.hosts[i].size, Can: heddle.AllCaps}, "")
 	}
 	return fmt.Errorf("no node %q", names[0])
 }
