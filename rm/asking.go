@@ -215,7 +215,7 @@ func (m *Machine) taskTold(k *known, q *AskMaster, p *TaskNews) {
 		k.tasks[p.Task] = x
 	}
 	if p.Listed {
-		x.state, x.phase, x.progress = p.State, p.Phase, min(max(p.Progress, 0), 1)
+		x.state, x.phase, x.progress = p.State, p.Phase, clamp(p.Progress)
 	}
 	if id := p.Container; !id.IsZero() && id.Attempt.App == k.attempt.id.App {
 		x.container = id
@@ -279,4 +279,52 @@ func (m *Machine) nodeAt(http string) *node {
 		}
 	}
 	return nil
+}
+
+// Known is what an application's master told over REST, and how old it is.
+type Known struct {
+	Age      int64  `json:"age_ms"` // since the last answer; −1 before the first
+	Failed   string `json:"failed"` // why the last call failed; "" where it did not
+	Requests int64  `json:"requests"`
+	Bytes    int64  `json:"bytes"`
+	Running  int    `json:"running"`    // tasks that are known to run
+	Done     int    `json:"done"`       // … and that ended well
+	Measured int    `json:"measured"`   // of those: what they used is known
+	Progress int    `json:"progress"`   // of the tasks that run, in percent, on average
+	Heap     int64  `json:"heap_mib"`   // that is live in the master; 0 where nobody asks
+	Active   int    `json:"active"`     // tasks that run in Spark's executors
+	Blocks   int64  `json:"blocks_mib"` // that these store
+}
+
+// known is what is known of an application beside YARN's protocols, nil where nobody asks.
+func (r Reports) known(a *app) *Known {
+	k := a.known
+	if k == nil {
+		return nil
+	}
+	out := &Known{Age: -1, Failed: k.failed, Requests: k.requests, Bytes: k.bytes, Heap: k.heap.Live}
+	if k.at != never {
+		out.Age = int64(r.m.now.Since(k.at)) / 1e6
+	}
+	sum := 0.0
+	for _, x := range k.tasks { // order: only sums are made
+		switch {
+		case x.state == TaskRuns:
+			out.Running++
+			sum += x.progress
+		case x.state == TaskSucceeded:
+			out.Done++
+		}
+		if x.counted {
+			out.Measured++
+		}
+	}
+	if out.Running > 0 {
+		out.Progress = int(100 * sum / float64(out.Running))
+	}
+	for i := range k.executors {
+		out.Active += int(k.executors[i].Active)
+		out.Blocks += k.executors[i].MemoryUsed
+	}
+	return out
 }

@@ -251,11 +251,13 @@ type nm struct {
 	conts map[ids.Container]ContainerNews
 	used  Utilization // by its containers together
 	whole Utilization // of its machine
+	can   heddle.Caps
+	sizes map[ids.Container]heddle.Resource // that it accounts for, where it says
 }
 
 func (w *world) node(host string, mem, cores int64) *nm {
 	w.Helper()
-	n := &nm{w: w, id: ids.Node{Host: host, Port: 8041}, conts: map[ids.Container]ContainerNews{}}
+	n := &nm{w: w, id: ids.Node{Host: host, Port: 8041}, conts: map[ids.Container]ContainerNews{}, can: heddle.Stock, sizes: map[ids.Container]heddle.Resource{}}
 	if p := n.register(mem, cores); p.Refused != "" {
 		w.Fatal(p.Refused)
 	}
@@ -266,7 +268,7 @@ func (n *nm) register(mem, cores int64, list ...ContainerNews) *NodeRegistered {
 	n.w.Helper()
 	q := &RegisterNode{
 		Call: n.w.next(), Node: n.id, Names: []string{n.id.Host}, Rack: defaultRack, HTTPPort: 8042, Version: "3.4.2",
-		Total: heddle.Of(mem, 1000*cores), Containers: list,
+		Total: heddle.Of(mem, 1000*cores), Containers: list, Can: n.can,
 	}
 	for _, c := range list {
 		q.Apps = append(q.Apps, c.ID.Attempt.App)
@@ -290,6 +292,9 @@ func (n *nm) beat() *NodeBeat {
 		delete(n.conts, id)
 	}
 	slices.SortFunc(q.Running, ids.Container.Compare)
+	for _, id := range q.Running {
+		q.Sizes = append(q.Sizes, n.sizes[id])
+	}
 	slices.SortFunc(q.Ended, func(a, b ContainerEnd) int { return a.ID.Compare(b.ID) })
 	n.w.step(q)
 	p, _ := answered[*NodeBeat](n.w, q.Call)
