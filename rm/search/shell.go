@@ -151,6 +151,10 @@ func (s *sim) carry(effects []rm.Effect) {
 			s.makeKey(e)
 		case rm.UseKey:
 			s.note("  use the key %d of %s", e.ID, e.Ring)
+		case *rm.ReadJob:
+			s.readJob(e)
+		case *rm.AskMaster:
+			s.askMaster(e)
 		case *rm.Log:
 			s.note("  log: %s %v", e.Text, e.Args)
 		case *rm.Ended:

@@ -25,6 +25,7 @@ func (f *Failure) Error() string { return fmt.Sprintf("%s: %s: %s", clock(f.At),
 // Stats is how much was simulated.
 type Stats struct {
 	Steps, Faults, Jobs, Starts, Containers int
+	Updates                                 int // that nodes took of running containers
 	Effects                                 int // until all jobs were over
 	Time                                    heddle.Span
 }
