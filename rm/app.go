@@ -32,6 +32,8 @@ type app struct {
 	onNodes   slab.Bits  // likewise, by heddle.NodeID
 	logs      string
 	closed    bool // the core was told of its end
+	most      demand
+	noted     bool // something was remembered of it
 
 	submitted, started, launched, finished int64 // milliseconds since 1970, 0 for not yet
 	lifetime                               int64
@@ -97,6 +99,7 @@ func (m *Machine) begin(a *app, running bool) {
 	if running {
 		size, facts = heddle.Resource{}, a.midway()
 	}
+	facts.Last = m.past.of(a.runKey())
 	m.step(heddle.Submit{
 		App: a.aid, Queue: q, User: m.userID(a.user), Priority: a.priority, Framework: a.framework,
 		Master: size, Facts: facts,
@@ -182,7 +185,8 @@ func (m *Machine) close(a *app) {
 		}
 	}
 	a.nodes, a.onNodes = nil, nil
-	m.commit(nil, Change{App: a.record()}) // with what it held in the end
+	changes := append(m.keepRun(a), Change{App: a.record()}) // with what it held in the end
+	m.commit(nil, changes...)
 	a.forget()
 	_, known := m.queues[a.queue]
 	m.counts.end(a, known)
