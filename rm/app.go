@@ -34,6 +34,8 @@ type app struct {
 	reading   *reading // of what its client left beside the submission; nil for none under way
 	known     *known   // what is known beside YARN's protocols; nil where nobody goes by it
 	closed    bool     // the core was told of its end
+	most      demand
+	noted     bool // something was remembered of it
 
 	submitted, started, launched, finished int64 // milliseconds since 1970, 0 for not yet
 	lifetime                               int64
@@ -99,6 +101,7 @@ func (m *Machine) begin(a *app, running bool) {
 	if running {
 		size, facts = heddle.Resource{}, a.midway()
 	}
+	facts.Last = m.past.of(a.runKey())
 	m.step(heddle.Submit{
 		App: a.aid, Queue: q, User: m.userID(a.user), Priority: a.priority, Framework: a.framework,
 		Master: size, Facts: facts,
@@ -185,7 +188,8 @@ func (m *Machine) close(a *app) {
 		}
 	}
 	a.nodes, a.onNodes = nil, nil
-	m.commit(nil, Change{App: a.record()}) // with what it held in the end
+	changes := append(m.keepRun(a), Change{App: a.record()}) // with what it held in the end
+	m.commit(nil, changes...)
 	a.forget()
 	_, known := m.queues[a.queue]
 	m.counts.end(a, known)

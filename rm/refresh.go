@@ -137,9 +137,11 @@ func (m *Machine) askAll() {
 
 // tellAgain tells a new core of an application and what it holds. The core takes it: it is at work already.
 func (m *Machine) tellAgain(a *app) {
+	facts := a.midway()
+	facts.Last = m.past.of(a.runKey())
 	m.step(heddle.Submit{
 		App: a.aid, Queue: m.queues[a.queue], User: m.userID(a.user), Priority: a.priority, Framework: a.framework,
-		Facts: a.midway(),
+		Facts: facts,
 	})
 	for _, c := range byAge(a.newest().held) {
 		m.unpark(c)

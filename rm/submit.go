@@ -113,7 +113,9 @@ func (m *Machine) tooLarge(size, largest heddle.Resource) error {
 func (m *Machine) appOf(user string, s *Submission) *app {
 	a := &app{Submission: *s, aid: heddle.NoApp, user: user, logs: "NOT_START"}
 	a.Name = Clip(cmp.Or(a.Name, noName), MaxName)
-	a.Facts.Name = cmp.Or(a.Facts.Name, a.Name)
+	if a.Name != noName { // which clients say too, of an application that they were given no name for
+		a.Facts.Name = cmp.Or(a.Facts.Name, a.Name)
+	}
 	a.Type = Clip(cmp.Or(a.Type, typeDefault), maxTypeLength)
 	a.framework = frameworkOf(a.Type)
 	a.Master = a.Master.Max(heddle.Of(1, 0)) // of none at all it would be at work already; the core has the least there is

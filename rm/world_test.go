@@ -2,6 +2,7 @@ package rm
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"testing"
 
@@ -26,6 +27,7 @@ type world struct {
 	unkept []*Store // not yet durable
 	apps   map[ids.App]Recovered
 	tries  map[ids.Attempt]AttemptRecord
+	runs   map[RunKey]RunRecord
 }
 
 // clusterBegan is a date: time 0 of every first machine.
@@ -77,7 +79,7 @@ func testScheduler(t testing.TB, profile string, leaves ...string) *Scheduler {
 func newWorld(t testing.TB, profile string, change func(*Options)) *world {
 	t.Helper()
 	w := &world{
-		TB: t, heard: map[Call]*Answer{}, apps: map[ids.App]Recovered{}, tries: map[ids.Attempt]AttemptRecord{},
+		TB: t, heard: map[Call]*Answer{}, apps: map[ids.App]Recovered{}, tries: map[ids.Attempt]AttemptRecord{}, runs: map[RunKey]RunRecord{},
 		with: Options{Config: testConfig(), Scheduler: testScheduler(t, profile), Began: clusterBegan},
 	}
 	if change != nil {
@@ -113,6 +115,7 @@ func (w *world) restart(after heddle.Span) {
 		}
 		w.with.State = append(w.with.State, a)
 	}
+	w.with.Runs = slices.Collect(maps.Values(w.runs))
 	slices.SortFunc(w.with.State, func(a, b Recovered) int { return a.ID.Compare(b.ID) })
 	sch, err := w.with.Scheduler.Rebuild(nil)
 	if err != nil {
@@ -172,6 +175,10 @@ func (w *world) keep() {
 				w.apps[a.ID] = a
 			case c.Attempt != nil:
 				w.tries[c.Attempt.ID] = *c.Attempt
+			case c.Run != nil:
+				w.runs[c.Run.RunKey] = *c.Run
+			case c.DropRun != nil:
+				delete(w.runs, *c.DropRun)
 			default:
 				delete(w.apps, c.Drop)
 			}

@@ -33,7 +33,7 @@ type Stats struct {
 // Add adds another run's.
 func (s *Stats) Add(o Stats) {
 	s.Steps, s.Faults, s.Jobs, s.Starts = s.Steps+o.Steps, s.Faults+o.Faults, s.Jobs+o.Jobs, s.Starts+o.Starts
-	s.Containers, s.Time = s.Containers+o.Containers, s.Time+o.Time
+	s.Containers, s.Updates, s.Time = s.Containers+o.Containers, s.Updates+o.Updates, s.Time+o.Time
 }
 
 // Options are how a plan is run.
