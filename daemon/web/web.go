@@ -83,11 +83,11 @@ const (
 // A site answers requests.
 type site struct {
 	Options
-	shape shaper
-	mux   *http.ServeMux
-	paths []string // patterns of everything that is served
-	pages *pages
-	proxy *proxy
+	shape  shaper
+	mux    *http.ServeMux
+	paths  []string // patterns of everything that is served
+	pages  *pages
+	viewer *viewer
 
 	traffic traffic
 }
@@ -112,7 +112,7 @@ func newSite(o Options) *site {
 	s := &site{Options: o, mux: http.NewServeMux()}
 	s.shape = shaper{now: o.Now, extra: o.ExtraResources, memoryOnly: o.MemoryOnly}
 	s.pages = newPages(s)
-	s.proxy = newProxy(s)
+	s.viewer = newViewer(s)
 	s.serviceRoutes()
 	s.heddleRoutes()
 	s.otherRoutes()
@@ -171,7 +171,7 @@ func (s *site) heddleRoutes() {
 
 // otherRoutes are pages, the proxy and what machines ask.
 func (s *site) otherRoutes() {
-	s.handle("/proxy/", s.proxy)
+	s.handle("/proxy/", s.viewer)
 	s.handleFunc("GET /healthz", s.healthz)
 	s.handleFunc("GET /readyz", s.readyz)
 	s.handleFunc("GET /isActive", s.isActive)
