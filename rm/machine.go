@@ -175,6 +175,7 @@ func (m *Machine) hear(msg Message) {
 		m.answer(q.Call, nil, nil)
 	case *ResizeNode:
 		m.answer(q.Call, nil, m.resize(q))
+	case *JobRead, *MasterTold:
 	default:
 		panic("rm: a message that is not known")
 	}

@@ -119,7 +119,7 @@ func (s *Sim) ask(msg rm.Message) (answer any, err error) {
 			s.stopMaster(e.Container)
 		case *rm.Ended:
 			s.closed(s.appOf(e.App), e.Why)
-		case rm.AdmitMaster, rm.DropMaster, rm.MakeKey, rm.UseKey, *rm.Log:
+		case rm.AdmitMaster, rm.DropMaster, rm.MakeKey, rm.UseKey, *rm.Log, *rm.ReadJob, *rm.AskMaster:
 		}
 	}
 	if s.o.Check {

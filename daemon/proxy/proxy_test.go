@@ -94,3 +94,31 @@ func TestJoin(t *testing.T) {
 		}
 	}
 }
+
+func TestCrowd(t *testing.T) {
+	c := NewCrowd[string](3, 2)
+	for _, who := range []string{"one", "one"} {
+		if !c.Enter(who) {
+			t.Fatal("turned away below the limit")
+		}
+	}
+	if c.Enter("one") {
+		t.Error("one may have more than its part")
+	}
+	if !c.Enter("two") {
+		t.Error("another is kept waiting")
+	}
+	if c.Enter("three") {
+		t.Error("more than there is room for")
+	}
+	c.Leave("one")
+	if !c.Enter("three") {
+		t.Error("a place that was given back cannot be taken")
+	}
+	c.Leave("one")
+	c.Leave("two")
+	c.Leave("three")
+	if len(c.of) != 0 || c.total != 0 {
+		t.Errorf("%d of %v are left", c.total, c.of)
+	}
+}

@@ -33,6 +33,7 @@ type file struct {
 	Data         string   `yaml:"data,omitempty"`
 	Beats        beats    `yaml:"beats,omitempty"`
 	Listen       Listen   `yaml:"listen,omitempty"`
+	Facts        facts    `yaml:"facts,omitempty"`
 	InsecureOpen string   `yaml:"insecure_open,omitempty"`
 	Logging      logging  `yaml:"log,omitempty"`
 
@@ -48,6 +49,12 @@ type beats struct {
 	Load   int    `yaml:"load,omitempty"`
 
 	fast, normal, idle time.Duration // 0 for what is not said
+}
+
+// facts are what is found out of jobs beside YARN's protocols; what is not said is.
+type facts struct {
+	Masters     *bool `yaml:"masters,omitempty"`
+	Submissions *bool `yaml:"submissions,omitempty"`
 }
 
 // A Listen says where to listen, each as host:port, host or :port; "" leaves it to what comes after.

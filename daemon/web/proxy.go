@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"heddle/daemon/proxy"
@@ -32,15 +31,12 @@ type viewer struct {
 	s         *site
 	way       *proxy.Way
 	transport http.RoundTripper
-
-	mu    sync.Mutex
-	total int
-	of    map[ids.App]int
+	crowd     *proxy.Crowd[ids.App]
 }
 
 func newViewer(s *site) *viewer {
 	way := &proxy.Way{Local: s.Local, WebHost: s.WebHost, Source: s.ProxySource, Private: s.Private}
-	return &viewer{s: s, way: way, transport: way.Transport(), of: make(map[ids.App]int)}
+	return &viewer{s: s, way: way, transport: way.Transport(), crowd: proxy.NewCrowd[ids.App](maxProxied, maxPerApp)}
 }
 
 // passed are the request headers that a master gets to see.
@@ -86,33 +82,13 @@ func (p *viewer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, where.String(), http.StatusFound)
 		return
 	}
-	if !p.enter(id) {
+	if !p.crowd.Enter(id) {
 		w.Header().Set("Retry-After", "2")
 		http.Error(w, "too many pages of "+id.String()+" are being fetched; try again", http.StatusServiceUnavailable)
 		return
 	}
-	defer p.leave(id)
+	defer p.crowd.Leave(id)
 	p.fetch(w, r.WithContext(proxy.AllowLoopback(ctx, p.way.MayLoop(app.MasterNode.Host, target))), id, target, where)
-}
-
-func (p *viewer) enter(id ids.App) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.total >= maxProxied || p.of[id] >= maxPerApp {
-		return false
-	}
-	p.total++
-	p.of[id]++
-	return true
-}
-
-func (p *viewer) leave(id ids.App) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.total--
-	if p.of[id]--; p.of[id] == 0 {
-		delete(p.of, id)
-	}
 }
 
 // fetch asks the master and passes on what it says. Redirects within the master are followed here, since its

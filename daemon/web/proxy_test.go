@@ -179,23 +179,3 @@ func TestProxyCallsFromItsOwnAddress(t *testing.T) {
 		t.Errorf("got %d %q, called from %s; want 200 from 127.0.0.9", resp.StatusCode, body, from)
 	}
 }
-
-func TestProxyLimitsCallsToOneApplication(t *testing.T) {
-	p := newViewer(&site{})
-	one, two := app(proxied), app("application_1700000000000_0002")
-	for range maxPerApp {
-		if !p.enter(one) {
-			t.Fatal("turned away below the limit")
-		}
-	}
-	if p.enter(one) {
-		t.Error("one application may have more than its part")
-	}
-	if !p.enter(two) {
-		t.Error("another application is kept waiting")
-	}
-	p.leave(one)
-	if !p.enter(one) {
-		t.Error("a place that was given back cannot be taken")
-	}
-}

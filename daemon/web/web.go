@@ -46,6 +46,7 @@ type Options struct {
 	RM       RM
 	Registry *prometheus.Registry // for /metrics; nil for one of its own
 	RPC      RPC                  // figures of the RPC ports, for /metrics
+	Facts    func() []FactStats   // figures of what is found out of jobs, for /metrics
 	Log      *slog.Logger
 	Now      func() time.Time // nil for time.Now
 
