@@ -93,7 +93,7 @@ func (m *Machine) begin(a *app, running bool) {
 	a.aid = heddle.AppID(len(m.apps))
 	m.apps = append(m.apps, a)
 	m.watchLife(a)
-	size, facts := a.Master, a.Facts
+	size, facts := a.Master, a.facts()
 	if running {
 		size, facts = heddle.Resource{}, a.midway()
 	}

@@ -27,6 +27,7 @@ type JobRead struct {
 	Splits  []SplitNews // the input of each map, in task order
 	Demand  heddle.Demand
 	Timeout heddle.Span // after which a task that reports nothing is killed: mapreduce.task.timeout
+	Uber    bool        // its tasks may run inside its master, which is to be left as it was asked for: mapreduce.job.ubertask.enable
 }
 
 // A SplitNews is the input of one map and the hosts that hold it.

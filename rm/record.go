@@ -35,6 +35,7 @@ type AttemptRecord struct {
 	MasterID int64    `json:",omitempty"` // number of the master's container; 0 before it was granted
 	Node     ids.Node // of that container
 	NodeHTTP string   `json:",omitempty"` // host:port of that NodeManager's pages
+	Heap     int64    `json:",omitempty"` // MiB of Java heap its master was cut to; 0 where it has the container it asked for
 	Started  int64    `json:",omitempty"`
 	Finished int64    `json:",omitempty"`
 

@@ -108,6 +108,9 @@ func (s *Sim) arrive(a *app) {
 		facts.InputBytes, facts.Maps, facts.Reduces = j.InputBytes(), int32(len(j.Maps)), int32(len(j.Reduces))
 		facts.Demand = apps.Demand(j)
 	}
+	if s.o.NoFacts && j.Framework == heddle.MapReduce { // as to a ResourceManager, which cuts the heaps of masters
+		facts.MasterHeap = a.masterSize()[heddle.Memory]
+	}
 	if s.o.Set.Feeds.Splits && !s.o.NoFacts {
 		for i := range j.Maps {
 			facts.Splits = append(facts.Splits, heddle.Split{Bytes: j.Maps[i].Input, Hosts: s.hostsOf(a, apps.Work{Kind: heddle.Map, Index: int32(i)})})

@@ -45,7 +45,7 @@ type Options struct {
 	Given      bool // the given world: every container lasts what the trace says
 	LoadSim    bool // masters behave as those of Hadoop's Scheduler Load Simulator
 	SlotMaster bool // MapReduce masters ask for all reduces at once
-	NoFacts    bool // of a job nothing but its name is known when it is submitted, as to a ResourceManager
+	NoFacts    bool // of a job nothing but its name and its master's command is known when it is submitted, as to a ResourceManager
 	// Stock simulates a stock ResourceManager's protocol and timing instead of heddle rm's: nothing is given away for
 	// what is asked for before a node reports in, a call is answered by what was decided before it, and nodes report in
 	// every NodeBeat.

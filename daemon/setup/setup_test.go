@@ -123,7 +123,7 @@ func TestNoConfiguration(t *testing.T) {
 		t.Errorf("remarks:\n%s", got)
 	}
 	off := strings.Join(s.Off, "\n")
-	if !strings.Contains(off, "adaptcont.dynamic (size.am): ") || s.Set.Size[heddle.AM] != nil {
+	if !strings.Contains(off, "ikayak.fuzzy (estimate.remaining): ") || s.Set.Remaining != nil {
 		t.Errorf("what needs a node agent is on; off is\n%s", off)
 	}
 	if _, err := s.Place(rm.Placement{User: "ann", Queue: "prod"}); err == nil {

@@ -7,8 +7,9 @@ import (
 
 // A Sizer is the Size of masters and, with feedback, the Control of those that run.
 type Sizer struct {
-	o    Options
-	pool bool
+	o     Options
+	pool  bool
+	fixed bool // a master's heap is as large as it was started: no node makes it grow with its container
 
 	slots      []int // worker containers of each node
 	containers int   // … of all
@@ -29,7 +30,7 @@ type master struct {
 
 // Size implements [policy.Size].
 func (s *Sizer) Size(v policy.View, a *policy.App, k heddle.Kind, asked heddle.Resource) heddle.Resource {
-	if k != heddle.AM || s.containers == 0 || s.o.maps(a) == 0 {
+	if k != heddle.AM || s.containers == 0 || s.o.maps(a) == 0 || s.asked(a.Facts()) {
 		return asked
 	}
 	m := s.master(a.ID())
@@ -42,11 +43,21 @@ func (s *Sizer) Size(v policy.View, a *policy.App, k heddle.Kind, asked heddle.R
 		}
 	}
 	m.named = false
-	return beside(m.size, asked)
+	size := beside(m.size, asked)
+	if s.fixed {
+		size = size.Min(asked)
+	}
+	return size
 }
 
 // fitting is the master that a job needs, or as much of it as the largest node has.
-func (s *Sizer) fitting(v policy.View, j *job) heddle.Resource { return s.size(j).Min(v.Largest()) }
+func (s *Sizer) fitting(v policy.View, j *job) heddle.Resource {
+	size := s.size(j)
+	if s.fixed {
+		size[heddle.Memory] = s.o.lives(v.App(j.app).Facts(), size[heddle.Memory])
+	}
+	return size.Min(v.Largest())
+}
 
 // beside is a decided size with what is asked for beside memory and processors.
 func beside(size, asked heddle.Resource) heddle.Resource {
@@ -69,8 +80,11 @@ func (s *Sizer) decide(v policy.View) {
 
 // Needs implements [policy.Needer]. Only a master that is known to run is made larger, so feedback needs to hear of starts.
 func (s *Sizer) Needs() policy.Needs {
-	return policy.Needs{Feeds: policy.Feeds{Starts: s.o.Feedback}, Agent: policy.Masters}
+	return policy.Needs{Feeds: policy.Feeds{Starts: s.resizes()}}
 }
+
+// resizes reports whether running masters are resized. One whose heap stays what it is gains nothing by it.
+func (s *Sizer) resizes() bool { return s.o.Feedback && !s.fixed }
 
 // Hears implements [policy.Listener]: what changes a constraint, and what could come between [Sizer.Size] and the use
 // of what it has found out.
@@ -125,7 +139,7 @@ func (s *Sizer) Woken(v policy.View, ids []heddle.AppID) []heddle.AppID {
 
 // Every implements [policy.Control].
 func (s *Sizer) Every() heddle.Span {
-	if !s.o.Feedback {
+	if !s.resizes() {
 		return 0
 	}
 	return heddle.Seconds(s.o.Every)

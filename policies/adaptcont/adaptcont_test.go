@@ -19,11 +19,22 @@ func put(s policy.Size) policy.Set {
 	return set
 }
 
+// agentless has a policy made for a cluster without node agents.
+func agentless(maker policy.Maker[policy.Size]) policy.Maker[policy.Size] {
+	return func(a policy.Args) (policy.Size, error) {
+		a.Agentless = true
+		return maker(a)
+	}
+}
+
 func TestSuite(t *testing.T) {
 	for _, q := range []string{"fifo", "fair", "capacity"} {
 		for name, maker := range map[string]policy.Maker[policy.Size]{"dynamic": adaptcont.NewDynamic, "pool": adaptcont.NewPool} { // order: each by itself
 			t.Run(name+" "+q, func(t *testing.T) {
 				policytest.Run(t, maker, "{queue: "+q+", unit_wave: 2, unit_memory: 1024, split: 1, shrink: true}", put)
+			})
+			t.Run(name+" "+q+" without agents", func(t *testing.T) {
+				policytest.Run(t, agentless(maker), "{queue: "+q+", unit_wave: 2, unit_memory: 1024, split: 1}", put)
 			})
 		}
 	}
@@ -46,6 +57,7 @@ func TestWrongOptions(t *testing.T) {
 	for _, c := range []struct{ options, want string }{
 		{"", "say by which discipline"},
 		{"queue: lifo", "fifo, fair or capacity"},
+		{"{queue: fifo, least: 0}", "least: 0: want a number from 1"},
 		{"{queue: fifo, unit_wave: 0}", "unit_wave: 0: want a number from 1"},
 		{"{queue: fifo, unit_memory: -1}", "unit_memory"},
 		{"{queue: fifo, unit_memory: 99999999999}", "unit_memory"},
