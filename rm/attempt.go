@@ -191,7 +191,10 @@ func (m *Machine) failAttempt(t *attempt, status int32, diagnostics string) {
 	t.finish(m, attemptFailed)
 	t.drop()
 	m.emit(DropMaster{t.id})
-	m.log(Warn, "attempt failed", "attempt", t.id, "status", status, "diagnostics", diagnostics)
+	if t.heap > 0 && t.byItself() {
+		t.diag = Clip(text("%s\nIts Java heap had been cut to %d MiB; the next master has what was asked for.", t.diag, t.heap), maxDiagnostics)
+	}
+	m.log(Warn, "attempt failed", "attempt", t.id, "status", status, "diagnostics", t.diag)
 	if a.state.isOver() {
 		return
 	}

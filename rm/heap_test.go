@@ -1,6 +1,7 @@
 package rm
 
 import (
+	"strings"
 	"testing"
 
 	"heddle"
@@ -77,6 +78,9 @@ func TestFullAfterFailure(t *testing.T) {
 		w.mastersAre(id, cutTo384)
 		n.failMaster(id, status)
 		w.mastersAre(id, cutTo384, inFull)
+		if d := w.tries[ids.Attempt{App: id, N: 1}].Diagnostics; !strings.HasSuffix(d, "cut to 208 MiB; the next master has what was asked for.") {
+			t.Errorf("its client reads %q", d)
+		}
 		n.failMaster(id, status)
 		w.mastersAre(id, cutTo384, inFull, inFull)
 		if p := w.app(id); p.State == AppFailed {
