@@ -239,11 +239,8 @@ func (m *Machine) abandon(t *attempt) {
 
 // byItself reports whether an attempt failed, and not for what others did.
 func (t *attempt) byItself() bool {
-	switch heddle.ExitStatus(t.exit) {
-	case heddle.Preempted, heddle.Aborted, heddle.DisksFailed, heddle.KilledByRM:
-		return false
-	}
-	return t.state == attemptFailed
+	others := []heddle.ExitStatus{heddle.Preempted, heddle.Aborted, heddle.DisksFailed, heddle.KilledByRM}
+	return t.state == attemptFailed && !slices.Contains(others, heddle.ExitStatus(t.exit))
 }
 
 // failures counts the attempts of an application that failed by their own fault, lately where it says so.

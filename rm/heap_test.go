@@ -123,7 +123,7 @@ func TestMastersThatAreNotSized(t *testing.T) {
 		w, n := heapWorld(t)
 		s := sized(w.newID())
 		change(&s)
-		w.done(w.submitAs("ann", s, ""))
+		w.done(w.submitAs("bob", s, ""))
 		n.beat()
 		w.mastersAre(s.ID, inFull)
 	}
