@@ -65,10 +65,11 @@ type (
 		Weight    int64
 	}
 
-	// Suspend freezes a container: its processor time is lent out, its memory stays.
+	// Suspend has a container yield its processors, which are lent out; its memory stays. A node that can park it keeps it
+	// from using them meanwhile; on another it goes on, beside who borrowed them.
 	Suspend struct{ Container ContainerID }
 
-	// Resume thaws a suspended container.
+	// Resume ends that.
 	Resume struct{ Container ContainerID }
 
 	// Kill ends a container.

@@ -11,6 +11,13 @@ type (
 		Node  NodeID
 		Rack  RackID
 		Total Resource
+		Can   Caps
+	}
+
+	// NodeCan says what a node that is up can do from now on. What was done by what it can do no more is taken back.
+	NodeCan struct {
+		Node NodeID
+		Can  Caps
 	}
 
 	// NodeDown says that a node is lost; every container on it is over (Aborted).
@@ -124,6 +131,13 @@ type (
 		Idle   int64 // nobody; negative where that is unknown
 	}
 
+	// TaskUsed says how much memory a task that ended used at most, in MiB.
+	TaskUsed struct {
+		App    AppID
+		Kind   Kind
+		Memory int64
+	}
+
 	// Output says that map output of an application now lies on a node.
 	Output struct {
 		App   AppID
@@ -140,14 +154,18 @@ type (
 	// AppDone says that an application is over, however it ended.
 	AppDone struct{ App AppID }
 
-	// Refused says that a node could not carry out a decision on a container.
-	Refused struct{ Container ContainerID }
+	// Refused says that a node did not carry out a Resize: the container has another limit there.
+	Refused struct {
+		Container ContainerID
+		Has       Resource
+	}
 
 	// Wake says that it is as late as Deadline wanted.
 	Wake struct{}
 )
 
 func (NodeUp) event()       {}
+func (NodeCan) event()      {}
 func (NodeDown) event()     {}
 func (NodeResized) event()  {}
 func (Heartbeat) event()    {}
@@ -165,6 +183,7 @@ func (Started) event()      {}
 func (Progress) event()     {}
 func (Profile) event()      {}
 func (NodeUsed) event()     {}
+func (TaskUsed) event()     {}
 func (Output) event()       {}
 func (Exit) event()         {}
 func (AppDone) event()      {}

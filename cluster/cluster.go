@@ -96,6 +96,9 @@ func (c *Cluster) AddNode(id heddle.NodeID, rack heddle.RackID, total heddle.Res
 	return n
 }
 
+// SetCan notes what a node can do to containers.
+func (c *Cluster) SetCan(n *Node, can heddle.Caps) { n.can = can }
+
 // RemoveNode takes a node out. Its containers must have ended and its reservation be given up before.
 func (c *Cluster) RemoveNode(n *Node) {
 	if !n.up || n.first != 0 || n.booked != nil {

@@ -418,6 +418,18 @@ func (c *Cluster) SetLimit(x *Container, limit heddle.Resource) {
 	c.touched(x.node)
 }
 
+// ForceLimit is SetLimit to what a container has in any case: the node may hold more then than it has.
+func (c *Cluster) ForceLimit(x *Container, limit heddle.Resource) {
+	x.rare()
+	d := limit.Minus(x.limit)
+	c.hold(x, &d)
+	x.limit = limit
+	x.node.relend(x)
+	c.settle(x.node)
+	x.node.full = !c.Fits(heddle.Resource{}, x.node.Free())
+	c.touched(x.node)
+}
+
 // relend keeps what a container lends what it has, and what it borrows no more than that.
 func (n *Node) relend(x *Container) {
 	for i := range n.pools {
@@ -530,6 +542,11 @@ func (c *Cluster) SetProgress(x *Container, p heddle.Phase, fraction float64) {
 // SetNodeUsed notes what of a node's machine its containers use together, what others use, and what nobody does.
 func (c *Cluster) SetNodeUsed(n *Node, cpu, others, idle int64) {
 	n.cpuUsed, n.cpuOthers, n.cpuIdle = cpu, others, idle
+}
+
+// AddPeak notes how much memory a task of an application that ended had at most.
+func (c *Cluster) AddPeak(a *App, k heddle.Kind, memory int64) {
+	a.peak[k] = max(a.peak[k], memory)
 }
 
 // SetUsage notes what a container used lately.

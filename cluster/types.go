@@ -11,6 +11,7 @@ type Node struct {
 	count  int32
 	kinds  [heddle.NumKinds]int32
 	up     bool
+	can    heddle.Caps
 	lends  bool       // there are pools
 	full   bool       // more is held than the node has: containers were found on it, or it shrank
 	booked *Container // the reservation, if any
@@ -63,6 +64,9 @@ func (n *Node) To(o *Node) heddle.Locality {
 	}
 	return heddle.OffSwitch
 }
+
+// Can reports whether the node can do all of what to containers.
+func (n *Node) Can(what heddle.Caps) bool { return n.can.Has(what) }
 
 // Up reports whether the node is alive.
 func (n *Node) Up() bool { return n.up }
@@ -253,6 +257,7 @@ type App struct {
 	waiting  [heddle.NumKinds]int32 // containers asked for
 	running  [heddle.NumKinds]int32 // containers held
 	ended    [heddle.NumKinds]ended // containers that ended well
+	peak     [heddle.NumKinds]int64 // MiB: the most memory that a task that ended had
 	begun    bool                   // a task of it has run, or was found running
 	over     bool
 	unseen   *Container // granted and not acquired, oldest last
@@ -353,6 +358,10 @@ func (a *App) MapsOver() bool { return a.Waiting(heddle.Map)+a.Running(heddle.Ma
 
 // Finished returns how many containers of a kind ended well.
 func (a *App) Finished(k heddle.Kind) int { return int(a.ended[k].count) }
+
+// Peak returns how much memory the task of a kind that used most had, in MiB, of those that ended and were measured; 0
+// where none was.
+func (a *App) Peak(k heddle.Kind) int64 { return a.peak[k] }
 
 // Held returns how long the containers of a kind that ended well were held, together.
 func (a *App) Held(k heddle.Kind) heddle.Span { return a.ended[k].held }

@@ -182,7 +182,11 @@ func (a *auth) nodeToken(id ids.Attempt, n ids.Node, user string) *wire.Token {
 
 // containerToken is what a node is shown to start a container.
 func (r *RM) containerToken(c *rm.Granted) *wire.Token {
-	id, err := r.units().ContainerToken(c, r.cluster)
+	return r.signed(r.units().ContainerToken(c, r.cluster))
+}
+
+// signed is the token of a container that was encoded here.
+func (r *RM) signed(id *wire.ContainerTokenIdentifier, err error) *wire.Token {
 	if err != nil {
 		panic("daemon: what was encoded here does not decode: " + err.Error())
 	}

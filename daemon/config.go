@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"time"
 
+	"heddle"
 	"heddle/rm"
 )
 
@@ -27,7 +28,8 @@ type Config struct {
 	ProxyUsers     map[string]ProxyUser // by name
 	Topology       string               // net.topology.script.file.name: prints the rack of each host it is given
 	TopologyTable  map[string]string
-	MemoryOnly     bool // the resource calculator looks at memory alone
+	MemoryOnly     bool        // the resource calculator looks at memory alone
+	Nodes          heddle.Caps // what the site's NodeManagers can do to containers
 }
 
 // A ProxyUser is for whom somebody may act, whom Users or Groups name, and from where: as hadoop.proxyuser.<name>.users,

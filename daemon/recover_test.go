@@ -9,6 +9,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/proto"
 
+	"heddle"
 	"heddle/daemon/store"
 	"heddle/rm"
 	"heddle/yarn/conv"
@@ -118,6 +119,45 @@ func TestWorkPreservingRestart(t *testing.T) {
 		if !w.r.Ready() {
 			t.Error("with nothing to wait for it waits")
 		}
+	})
+}
+
+// What an application asked for is known of the next one of the same user and name, when it is submitted and has asked for
+// nothing, though the ResourceManager was started again in between.
+func TestLastRunIsKept(t *testing.T) {
+	inRestarts(t, "heddle", func(t *testing.T, w *world, path string) {
+		n := w.node("n1", 8192, 8)
+		id := w.submit("MAPREDUCE", 1024)
+		n.run(w.masterOf(id))
+		n.beat()
+		m := w.master(id)
+		m.ask(row(20, "*", 1024, 3))
+		m.ask(row(20, "*", 1024, 0), row(10, "*", 1024, 2))
+		if !m.finish() {
+			t.Fatal("not finished")
+		}
+		n.exit(w.masterOf(id), 0)
+		n.beat()
+		w.restart(path, time.Second)
+		n.register(8192, 8)
+		want := heddle.LastRun{First: heddle.Of(3*1024, 3000), Most: heddle.Of(5*1024, 5000), Containers: 5}
+		next := w.submit("MAPREDUCE", 1024)
+		synctest.Wait()
+		w.inLoop(func() {
+			v, found := w.r.m.Core().View(), false
+			for id := range v.AppIDs() {
+				if a := v.App(heddle.AppID(id)); a != nil {
+					found = true
+					if a.Facts().Last != want {
+						t.Errorf("known of %s before it asks: %+v, want %+v", next, a.Facts().Last, want)
+					}
+				}
+			}
+			if !found {
+				t.Errorf("the core does not know %s", next)
+			}
+		})
+		w.check()
 	})
 }
 

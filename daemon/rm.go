@@ -87,7 +87,7 @@ func New(o Options) (*RM, error) {
 	options := rm.Options{Config: o.Config.Config, Scheduler: o.Scheduler, Began: r.cluster, Lists: lists, Keys: r.auth.states()}
 	if o.State != nil {
 		options.Epoch = o.State.Epoch - 1 // the first start counts as epoch 0, of which container ids say nothing
-		options.State = r.recovered(o.State)
+		options.State, options.Runs = r.recovered(o.State), o.State.Runs
 	}
 	m, effects := rm.New(options)
 	r.m = m
@@ -312,6 +312,10 @@ func changes(list []rm.Change) []store.Change {
 			out[i] = store.PutApp(*c.App)
 		case c.Attempt != nil:
 			out[i] = store.PutAttempt(*c.Attempt)
+		case c.Run != nil:
+			out[i] = store.PutRun(*c.Run)
+		case c.DropRun != nil:
+			out[i] = store.DropRun(*c.DropRun)
 		default:
 			out[i] = store.DropApp(c.Drop)
 		}

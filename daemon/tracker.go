@@ -6,6 +6,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"heddle"
 	"heddle/rm"
 	"heddle/yarn/conv"
 	"heddle/yarn/rpc"
@@ -33,6 +34,10 @@ func (r *RM) registerNode(ctx context.Context, c *rpc.Call, q *wire.RegisterNode
 		return nil, rm.Unfit(fmt.Sprintf("a NodeManager registered as %q; expected a host of up to %d characters and the port of its container manager", rm.Clip(id.String(), rm.MaxHostName), rm.MaxHostName))
 	}
 	msg := r.units().RegisterNode(q)
+	msg.Can &= r.cfg.Nodes
+	if r.cfg.Nodes.Has(heddle.Parks) && msg.Can.Has(heddle.Resizes) { // both are told alike
+		msg.Can |= heddle.Parks
+	}
 	msg.Rack, msg.Names = r.rackOf(ctx, id.Host), r.namesOf(ctx, id.Host)
 	a, err := say[*rm.NodeRegistered](ctx, r, func(c rm.Call) rm.Message { msg.Call = c; return msg })
 	switch {
@@ -60,9 +65,12 @@ func (r *RM) heartbeat(ctx context.Context, _ *rpc.Call, q *wire.NodeHeartbeatRe
 	return r.beaten(a), nil
 }
 
-// beaten is the answer to a report with the keys that its node lacks.
+// beaten is the answer to a report with the keys that its node lacks and the tokens of the containers that change.
 func (r *RM) beaten(a *rm.NodeBeat) *wire.NodeHeartbeatResponse {
 	p := r.units().NodeBeat(a)
+	for i, c := range p.GetContainersToUpdate() {
+		c.ContainerToken = r.signed(r.units().UpdateToken(&a.Updates[i], r.cluster))
+	}
 	if a.Action == rm.GoOn {
 		p.TokenSequenceNo = proto.Int64(1)
 		for _, k := range a.NewKeys {

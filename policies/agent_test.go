@@ -27,7 +27,7 @@ func TestEveryProfileBuildsWithoutAgent(t *testing.T) {
 			t.Errorf("%s without %q: %v", name, off, err)
 			continue
 		}
-		if f := b.Feeds; f.Progress != 0 || f.Profile != 0 || f.Output || f.Splits {
+		if f := b.Feeds; f.Profile != 0 {
 			t.Errorf("%s still wants %+v", name, f)
 		}
 		if _, again := carried.WithoutAgent(); len(again) > 0 {
@@ -37,15 +37,10 @@ func TestEveryProfileBuildsWithoutAgent(t *testing.T) {
 }
 
 func TestWhatIsOffWithoutAgent(t *testing.T) {
-	const (
-		fuzzy = "ikayak.fuzzy (estimate.remaining): only a node agent tells how far a task is"
-	)
 	for name, want := range map[string][]string{
 		"fifo": nil, "capacity": nil, "fair": nil, "dress": nil, "slots": nil, "coupling": nil, "yarn-client": nil, "yarn-cluster": nil,
-		"adaptcont":      nil,
-		"ikayak":         {fuzzy},
-		"mrorchestrator": {"mrorchestrator.regression (control): changing what a running task may use needs a node agent"},
-		"heddle":         {fuzzy},
+		"adaptcont": nil, "ikayak": nil, "heddle": nil,
+		"mrorchestrator": {"mrorchestrator.regression (control): changing what a running task gets of a processor needs a node agent"},
 	} {
 		p, err := policies.Load(name, nil)
 		if err != nil {
@@ -59,14 +54,24 @@ func TestWhatIsOffWithoutAgent(t *testing.T) {
 
 // What is left keeps its place: options but those of no use, and the neutral policy before who may refuse.
 func TestWhatIsLeftWithoutAgent(t *testing.T) {
+	usage := foreign{needs: policy.Needs{Feeds: policy.Feeds{Profile: heddle.Second}}}
+	addTo(t, policies.Table.Place, "usage", func(bool) policy.Place { return usage })
+	addTo(t, policies.Table.Trim, "usage", func(bool) policy.Trim { return usage })
+	addTo(t, policies.Table.Gate, "usage", func(bool) policy.Gate { return usage })
+	addTo(t, policies.Table.Order, "usage", func(freeze bool) policy.Order {
+		if freeze {
+			return foreign{needs: policy.Needs{Can: heddle.Weighs, Option: "freeze"}}
+		}
+		return foreign{}
+	})
 	p, err := policies.Parse("test.yaml", []byte(`
 profile: fifo
 lanes:
   - {kinds: [am, map, executor, other], order: fifo}
-  - {kinds: [reduce], order: {coupling.mismatch: {threshold: 5, delta_by_output: true}}}
-gate: {reduce: [open, {coupling.mismatch: {delta_by_output: false}}]}
-place: {map: [coupling.peek, ikayak.local], reduce: [coupling.wait, delay], executor: ikayak.local, other: [ikayak.local, delay, 7]}
-trim: {map: whole, reduce: {ikayak.fixed: {part: 0.5}}}
+  - {kinds: [reduce], order: {usage: {freeze: true, other: 5}}}
+gate: {reduce: [open, usage]}
+place: {map: [coupling.peek, usage], reduce: [usage, delay], executor: usage, other: [usage, delay, 7]}
+trim: {map: whole, reduce: usage}
 `))
 	if err != nil {
 		t.Fatal(err)
@@ -75,19 +80,19 @@ trim: {map: whole, reduce: {ikayak.fixed: {part: 0.5}}}
 	want := policies.Profile{
 		Place: map[string]any{"map": []any{"coupling.peek"}, "reduce": []any{"any", "delay"}, "other": []any{"any", "delay", uint64(7)}},
 		Trim:  map[string]any{"map": "whole"},
-		Gate:  map[string]any{"reduce": []any{"open", map[string]any{"coupling.mismatch": map[string]any{"delta_by_output": false}}}},
+		Gate:  map[string]any{"reduce": []any{"open"}},
 	}
 	if !reflect.DeepEqual(got.Place, want.Place) || !reflect.DeepEqual(got.Trim, want.Trim) || !reflect.DeepEqual(got.Gate, want.Gate) {
 		t.Errorf("left: place %v trim %v gate %v", got.Place, got.Trim, got.Gate)
 	}
-	if _, again := (&policies.Profile{Lanes: []policies.LaneSpec{{Order: nil}, {Order: "ikayak.local"}}, Place: map[string]any{"map": []any{}, "am": nil}}).WithoutAgent(); again != nil {
+	if _, again := (&policies.Profile{Lanes: []policies.LaneSpec{{Order: nil}, {Order: "usage"}}, Place: map[string]any{"map": []any{}, "am": nil}}).WithoutAgent(); again != nil {
 		t.Errorf("what is no reference is off: %v", again)
 	}
 	order, _ := got.Lanes[1].Order.(map[string]any)
-	if o, _ := order["coupling.mismatch"].(map[string]any); len(o) != 1 || o["threshold"] == nil {
+	if o, _ := order["usage"].(map[string]any); len(o) != 1 || o["other"] == nil {
 		t.Errorf("the order is %v", got.Lanes[1].Order)
 	}
-	if len(off) != 6 || !strings.HasPrefix(off[0], "coupling.mismatch: delta_by_output (lanes): ") {
+	if len(off) != 7 || !strings.HasPrefix(off[0], "usage: freeze (lanes): ") {
 		t.Errorf("off: %s", strings.Join(off, "\n"))
 	}
 }
@@ -99,6 +104,16 @@ type foreign struct {
 	policy.Unsteady
 	needs policy.Needs
 }
+
+func (foreign) Judge(policy.View, *policy.Ask, *policy.Node, heddle.Locality) policy.Verdict {
+	return policy.Yes
+}
+
+func (foreign) Trim(_ policy.View, k *policy.Ask, _ *policy.Node, _ heddle.Resource) heddle.Resource {
+	return k.Size()
+}
+
+func (foreign) Floor(smallest heddle.Resource) heddle.Resource { return smallest }
 
 func (foreign) Queue(policy.View, *policy.Queue) policy.Key { return policy.Key{} }
 
@@ -112,6 +127,7 @@ func addTo[H any](t *testing.T, table map[string]policy.Maker[H], name string, m
 	table[name] = func(a policy.Args) (H, error) {
 		o := struct {
 			Freeze bool `yaml:"freeze"`
+			Other  int  `yaml:"other"`
 		}{}
 		err := a.Decode(&o)
 		return make(o.Freeze), err
@@ -122,26 +138,26 @@ func addTo[H any](t *testing.T, table map[string]policy.Maker[H], name string, m
 // A policy of somebody else's is taken out by what it says it needs; where its slot has no neutral policy, the
 // profile is refused.
 func TestForeignPoliciesWithoutAgent(t *testing.T) {
-	progress := foreign{needs: policy.Needs{Feeds: policy.Feeds{Progress: heddle.Second}}}
+	usage := foreign{needs: policy.Needs{Feeds: policy.Feeds{Profile: heddle.Second}}}
 	freezes := func(freeze bool) foreign {
 		if freeze {
-			return foreign{needs: policy.Needs{Agent: policy.Freezes, Option: "freeze"}}
+			return foreign{needs: policy.Needs{Can: heddle.Weighs, Option: "freeze"}}
 		}
 		return foreign{}
 	}
-	addTo(t, policies.Table.Gate, "foreign", func(bool) policy.Gate { return progress })
-	addTo(t, policies.Table.Order, "foreign", func(bool) policy.Order { return progress })
+	addTo(t, policies.Table.Gate, "foreign", func(bool) policy.Gate { return usage })
+	addTo(t, policies.Table.Order, "foreign", func(bool) policy.Order { return usage })
 	addTo(t, policies.Table.Share, "foreign", func(freeze bool) policy.Share { return freezes(freeze) })
 	for _, c := range []struct {
 		changes, wrong string
 		off            []string
 	}{
-		{"gate: {map: foreign}", "", []string{"foreign (gate.map): only a node agent tells how far a task is"}},
+		{"gate: {map: foreign}", "", []string{"foreign (gate.map): only a node agent tells how much a task computes"}},
 		{
 			"lanes: [{kinds: [am, map, reduce, executor, other], order: foreign}]",
-			"profile profile: lanes[0]: foreign needs a node agent, and there is none: only a node agent tells how far a task is", nil,
+			"profile profile: lanes[0]: foreign needs a node agent, and there is none: only a node agent tells how much a task computes", nil,
 		},
-		{"share: [{foreign: {freeze: true}}]", "", []string{"foreign: freeze (share): freezing a container needs a node agent"}},
+		{"share: [{foreign: {freeze: true}}]", "", []string{"foreign: freeze (share): changing what a running task gets of a processor needs a node agent"}},
 		{"share: [foreign]", "", nil},
 	} {
 		p, err := policies.Parse("test.yaml", []byte("profile: fifo\n"+c.changes))

@@ -319,7 +319,6 @@ func make1[H any](b *builder, slot string, table map[string]policy.Maker[H], ref
 		Remaining: b.out.Remaining,
 		Release:   b.out.Release,
 		Shared:    b.sharedOf,
-		Agentless: b.p.Agentless,
 	})
 	if err != nil {
 		return none, err

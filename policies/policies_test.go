@@ -182,7 +182,7 @@ func TestUsersAreNamedAsTheyCome(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := sched.New(b.Set)
-		c.Step(0, heddle.NodeUp{Total: heddle.Of(8192, 8000)})
+		c.Step(0, heddle.NodeUp{Total: heddle.Of(8192, 8000), Can: heddle.AllCaps})
 		for i, name := range []string{"ann", "bob"} {
 			b.User(heddle.UserID(i), name)
 			for range 2 {

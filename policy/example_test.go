@@ -63,7 +63,7 @@ func Example() {
 			}
 		}
 	}
-	at(0, heddle.NodeUp{Node: 0, Total: heddle.Of(8192, 8000)})
+	at(0, heddle.NodeUp{Node: 0, Total: heddle.Of(8192, 8000), Can: heddle.AllCaps})
 	at(1, heddle.Submit{App: 0, Queue: 1, Master: heddle.Of(1024, 1000)})
 	at(1, heddle.Submit{App: 1, Queue: 1, Master: heddle.Of(1024, 1000)})
 	at(2, heddle.Heartbeat{Node: 0})

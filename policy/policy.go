@@ -359,8 +359,6 @@ type Args struct {
 	// Shared returns the scheduler of that name that fills several slots at once from one
 	// configuration of queues.
 	Shared func(name string) (any, error)
-	// Agentless says that no node agent stands beside the NodeManagers. A Java heap is as large as it was started then.
-	Agentless bool
 }
 
 // A Maker makes a policy for one slot.

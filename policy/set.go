@@ -62,12 +62,29 @@ const DefaultTries = 100_000
 // Feeds says which measurements of running tasks the set wants, and how often; 0 = none.
 type Feeds struct {
 	Progress heddle.Span
+	Of       Kinds // … of these kinds alone; 0 = of all
 	Profile  heddle.Span
 	Nodes    bool // hear what nodes measure of their containers together and of their machines, as every NodeManager does
 	Starts   bool // hear of starts at the node's next heartbeat, even if nothing else makes it matter
 	Output   bool // hear where map output lies
+	Peaks    bool // hear how much memory tasks used that have ended
+	Heaps    bool // have what masters' heaps hold measured, for the next run of the same user and name
 	Splits   bool // know every job's splits and their hosts
 }
+
+// Kinds is a set of kinds of containers.
+type Kinds uint8
+
+// KindSet returns the set of these kinds.
+func KindSet(kinds ...heddle.Kind) (s Kinds) {
+	for _, k := range kinds {
+		s |= 1 << k
+	}
+	return s
+}
+
+// Has reports whether a kind is in the set.
+func (s Kinds) Has(k heddle.Kind) bool { return s>>k&1 == 1 }
 
 // And returns what satisfies both: the shorter span of each measurement.
 func (f Feeds) And(o Feeds) Feeds {
@@ -77,8 +94,13 @@ func (f Feeds) And(o Feeds) Feeds {
 		}
 		return a
 	}
+	of := f.Of | o.Of
+	if f.Progress > 0 && f.Of == 0 || o.Progress > 0 && o.Of == 0 {
+		of = 0
+	}
 	return Feeds{
+		Of: of, Heaps: f.Heaps || o.Heaps,
 		Progress: shorter(f.Progress, o.Progress), Profile: shorter(f.Profile, o.Profile),
-		Nodes: f.Nodes || o.Nodes, Starts: f.Starts || o.Starts, Output: f.Output || o.Output, Splits: f.Splits || o.Splits,
+		Nodes: f.Nodes || o.Nodes, Starts: f.Starts || o.Starts, Output: f.Output || o.Output, Peaks: f.Peaks || o.Peaks, Splits: f.Splits || o.Splits,
 	}
 }

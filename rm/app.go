@@ -31,7 +31,12 @@ type app struct {
 	nodes     []*node    // that ran something of it and have not been told to clean up
 	onNodes   slab.Bits  // likewise, by heddle.NodeID
 	logs      string
-	closed    bool // the core was told of its end
+	reading   *reading // of what its client left beside the submission; nil for none under way
+	known     *known   // what is known beside YARN's protocols; nil where nobody goes by it
+	closed    bool     // the core was told of its end
+	most      demand
+	noted     bool  // something was remembered of it
+	live      int64 // MiB: the most that lived in the heap of one of its masters, as far as it was measured
 
 	submitted, started, launched, finished int64 // milliseconds since 1970, 0 for not yet
 	lifetime                               int64
@@ -93,9 +98,11 @@ func (m *Machine) begin(a *app, running bool) {
 	a.aid = heddle.AppID(len(m.apps))
 	m.apps = append(m.apps, a)
 	m.watchLife(a)
+	a.Facts.Last = m.past.of(a.runKey())
 	size, facts := a.Master, a.facts()
 	if running {
 		size, facts = heddle.Resource{}, a.midway()
+		facts.Last = a.Facts.Last
 	}
 	m.step(heddle.Submit{
 		App: a.aid, Queue: q, User: m.userID(a.user), Priority: a.priority, Framework: a.framework,
@@ -159,6 +166,7 @@ func (m *Machine) close(a *app) {
 	}
 	m.emit(&Ended{a.ID, a.user, a.public(), a.diag, a.why})
 	m.timers.stop(&a.timer)
+	m.hush(a)
 	if t := a.newest(); t != nil {
 		m.timers.stop(&t.timer)
 		m.emit(DropMaster{t.id})
@@ -182,7 +190,8 @@ func (m *Machine) close(a *app) {
 		}
 	}
 	a.nodes, a.onNodes = nil, nil
-	m.commit(nil, Change{App: a.record()}) // with what it held in the end
+	changes := append(m.keepRun(a), Change{App: a.record()}) // with what it held in the end
+	m.commit(nil, changes...)
 	a.forget()
 	_, known := m.queues[a.queue]
 	m.counts.end(a, known)

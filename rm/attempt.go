@@ -192,6 +192,7 @@ func (m *Machine) failAttempt(t *attempt, status int32, diagnostics string) {
 	t.drop()
 	m.emit(DropMaster{t.id})
 	if t.heap > 0 && t.byItself() {
+		m.remember(a, func(r *heddle.LastRun) { r.TooSmall = max(r.TooSmall, t.heap) })
 		t.diag = Clip(text("%s\nIts Java heap had been cut to %d MiB; the next master has what was asked for.", t.diag, t.heap), maxDiagnostics)
 	}
 	m.log(Warn, "attempt failed", "attempt", t.id, "status", status, "diagnostics", t.diag)

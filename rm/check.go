@@ -17,6 +17,7 @@ func (m *Machine) Check() []string {
 	m.checkAttempts(b)
 	m.checkTimers(b)
 	m.checkTables(b)
+	m.checkRuns(b)
 	return b.list
 }
 
@@ -144,6 +145,17 @@ func (m *Machine) checkTimers(b *broken) {
 	for a, t := range m.current() {
 		b.that(a.lifetime > 0 && !a.state.ending() && !a.state.isOver() && a.timer.i == 0, "nobody looks how long %s lives", a.ID)
 		b.that(t.state == attemptLaunched && t.timer.i == 0, "nobody looks at the master of %s", t.id)
+	}
+}
+
+// checkRuns looks at what is remembered of last runs.
+func (m *Machine) checkRuns(b *broken) {
+	h := &m.past
+	b.that(h.order.Len() != len(h.by), "%d runs are in order, and %d by name", h.order.Len(), len(h.by))
+	for e := h.order.Front(); e != nil; e = e.Next() {
+		r := e.Value.(*run)
+		b.that(h.by[r.RunKey] != e || r.Name == "", "what is remembered of %q of %s is not in its place", r.Name, r.User)
+		b.that(r.last.Containers != max(r.two[0].containers, r.two[1].containers), "%q of %s: the most of two runs is another", r.Name, r.User)
 	}
 }
 

@@ -41,9 +41,13 @@ type Config struct {
 	// know of as it asked are not taken off what it asks for, what it asks for stands until it is gone, and nodes report
 	// in every Beat.
 	Stock bool
-	// Agent says that nodes carry out more than stock NodeManagers do: other limits of running containers, and to
-	// suspend and resume them. The shell, which watches, has them do it.
+	// Agent says that the shell, which watches, has nodes carry out at once what is to be done to running containers, and
+	// tells by itself how far tasks are: nobody is asked.
 	Agent bool
+	// AskNobody says that no master is asked how far its tasks are, and what they use.
+	AskNobody bool
+	// ReadJobs says that what clients leave beside their submissions is read before these go to the scheduler.
+	ReadJobs bool
 }
 
 // How often nodes report in where nothing says otherwise. defaultBeatLoad is what YARN's own interval comes to with

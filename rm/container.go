@@ -25,6 +25,7 @@ type container struct {
 	created  heddle.Time
 	fetched  heddle.Time // when its master was told; never before
 	reported uint64      // the last report of its node that named it
+	deed     *deed       // what was made of it; nil for nothing
 }
 
 func (c *container) id() ids.Container { return ids.Container{Attempt: c.attempt.id, ID: c.num} }
@@ -69,24 +70,14 @@ func (m *Machine) carry(d heddle.Decision) {
 	case *heddle.Unbook:
 		m.note(d, m.apps[d.App].ID, ids.Container{})
 	case *heddle.Resize:
-		m.forAgent(d, d.Container)
+		m.deedOf(d, d.Container)
 	case *heddle.Weigh:
-		m.forAgent(d, d.Container)
+		m.deedOf(d, d.Container)
 	case *heddle.Suspend:
-		m.forAgent(d, d.Container)
+		m.deedOf(d, d.Container)
 	case *heddle.Resume:
-		m.forAgent(d, d.Container)
+		m.deedOf(d, d.Container)
 	}
-}
-
-// forAgent is a decision for a node agent. Without agents profiles are built without what needs one, so these do not
-// come. If one does it is not carried out.
-func (m *Machine) forAgent(d heddle.Decision, id heddle.ContainerID) {
-	if !m.cfg.Agent {
-		m.log(Error, "a decision that stock NodeManagers cannot carry out", "decision", d)
-		return
-	}
-	m.noteOf(d, id)
 }
 
 // granted is a container for an application: its master's own, or one for the master to fetch.
@@ -99,6 +90,9 @@ func (m *Machine) granted(d *heddle.Launch) {
 		life: c.life + 1, num: m.epoch<<ids.EpochShift | t.seq, cid: d.Container, attempt: t, node: m.nodes[d.Node],
 		kind: d.Kind, priority: d.Priority, allocID: d.AllocID,
 		size: d.Told, created: m.now, fetched: never,
+	}
+	if d.Limit != d.Told {
+		c.changed().limit = d.Limit
 	}
 	m.track(c)
 	m.note(d, a.ID, c.id())
@@ -332,7 +326,7 @@ type told struct {
 // granting is a container as its master, or whoever starts it, is told of it.
 func (m *Machine) granting(c *container) Granted {
 	return Granted{
-		ID: c.id(), Node: c.node.id, NodeHTTP: c.node.http, Size: c.size, Priority: c.priority, AllocID: c.allocID,
+		ID: c.id(), Node: c.node.id, NodeHTTP: c.node.http, Size: c.size, Limit: c.limitOf(), Priority: c.priority, AllocID: c.allocID,
 		Master: c.kind == heddle.AM, User: c.attempt.app.user, Created: m.date(c.created),
 		Expires: m.date(m.now.Plus(m.cfg.ContainerExpiry)), Logs: c.attempt.app.LogContext,
 	}

@@ -127,6 +127,7 @@ type NodeBeat struct {
 	Forget   []ids.Container // that ended and that nobody has to hear of any more
 	CleanApp []ids.App       // to clean up after
 	Signals  []Signal
+	Updates  []Update
 	NewKeys  []Ring           // whose next key it does not have
 	Total    *heddle.Resource // what it offers from now on; nil for the same
 }
@@ -169,6 +170,7 @@ type Granted struct {
 	Node     ids.Node
 	NodeHTTP string
 	Size     heddle.Resource
+	Limit    heddle.Resource // that its node goes by: at most Size
 	Priority int32
 	AllocID  int64
 	Master   bool

@@ -103,7 +103,7 @@ func Example() {
 	// *rm.BeatNode
 	//   application_1700000000000_0001 has ended: FINISHED
 	//   drop the master of appattempt_1700000000000_0001_000001
-	//   store 5: 1 records
+	//   store 5: 2 records
 	//   answer 10: forget [container_1700000000000_0001_01_000001 container_1700000000000_0001_01_000002], clean up after [application_1700000000000_0001]
 	// rm.Stored
 	// application_1700000000000_0001 is FINISHED, SUCCEEDED

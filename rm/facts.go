@@ -2,6 +2,7 @@ package rm
 
 import (
 	"heddle"
+	"heddle/policy"
 	"heddle/yarn/ids"
 )
 
@@ -50,22 +51,13 @@ type AskMaster struct {
 	Tracking  string   // what it registered as the place of its pages
 	Framework heddle.Framework
 
-	Tasks      bool   // how far its tasks are; of Spark its stages and executors
-	Kinds      Kinds  // of these kinds alone
-	Containers []Task // in which containers these tasks run
-	Counters   []Task // what these tasks used, which have ended
-	Heap       bool   // what its Java heap holds
+	Tasks      bool         // how far its tasks are; of Spark its stages and executors
+	Kinds      policy.Kinds // of these kinds alone
+	Containers []Task       // in which containers these tasks run
+	Counters   []Task       // what these tasks used, which have ended
+	Heap       bool         // what its Java heap holds
 	Within     heddle.Span
 }
-
-// Kinds is a set of kinds of containers.
-type Kinds uint8
-
-// Has reports whether a kind is in the set.
-func (k Kinds) Has(kind heddle.Kind) bool { return k>>kind&1 == 1 }
-
-// With returns the set and a kind.
-func (k Kinds) With(kind heddle.Kind) Kinds { return k | 1<<kind }
 
 // MasterTold is what a master said of itself and its tasks, or why it said nothing. What was not asked for, or was not
 // said, is nil or zero.
@@ -88,6 +80,7 @@ type TaskNews struct {
 	Phase     heddle.Phase  // of one that runs; zero where the master does not say
 	Progress  float64       // of the whole task, 0 to 1
 	Container ids.Container // of its newest attempt, or of the one that succeeded; zero where it was not asked for or has none
+	NodeHTTP  string        // host:port of the pages of that container's NodeManager
 	Counted   bool          // the counters below are said
 	Output    int64         // bytes of map output, as they are on the disk
 	Memory    int64         // MiB: the largest resident memory it had

@@ -37,3 +37,13 @@ func (a *app) facts() heddle.Facts {
 	}
 	return f
 }
+
+// lives notes what a master's heap holds: the most counts that any of the application's held, with what was used beside it
+// then.
+func (a *app) lives(m *Machine, h HeapNews) {
+	if h.Live <= a.live {
+		return
+	}
+	a.live = h.Live
+	m.remember(a, func(r *heddle.LastRun) { r.Heap, r.Outside, r.Maps = h.Live, h.Outside, a.Facts.Maps })
+}

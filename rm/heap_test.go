@@ -184,3 +184,49 @@ func TestFailureAfterAStart(t *testing.T) {
 		t.Errorf("a heap of %d MiB was too small, %d failures are counted", a.tooSmall(), w.m.failures(a))
 	}
 }
+
+// What masters of a user and name took, and what was too little for one, is known of the next.
+func TestHeapsAreRemembered(t *testing.T) {
+	w, n := heapWorld(t)
+	run := func() ids.App {
+		id := w.newID()
+		w.done(w.submitAs("ann", sized(id), ""))
+		n.beat()
+		return id
+	}
+	end := func(id ids.App) {
+		n.run(w.app(id).Master)
+		n.beat()
+		w.done(w.kill(id))
+		n.exit(w.app(id).Master, int32(heddle.KilledByRM))
+		n.beat()
+	}
+	first := run()
+	w.mastersAre(first, cutTo384)
+	n.failMaster(first, 255)
+	end(first)
+	second := run()
+	w.mastersAre(second, inFull)
+	w.m.byApp[second].lives(w.m, HeapNews{Live: 40, Outside: 100})
+	w.m.byApp[second].lives(w.m, HeapNews{Live: 30, Outside: 90})
+	if got := w.m.past.of(RunKey{"ann", "job"}); got.Heap != 40 || got.Outside != 100 || got.Maps != 4 || got.TooSmall != 208 {
+		t.Errorf("remembered is %+v", got)
+	}
+	end(second)
+	w.mastersAre(run(), [2]int64{2*208 + 1 + 176, 2*208 + 1}) // twice what was too small
+}
+
+// A job whose tasks may run in its master has the master that it asks for.
+func TestUberJobsAreNotSized(t *testing.T) {
+	for uber, want := range map[bool][2]int64{false: cutTo384, true: inFull} { // order: each by itself
+		w, n := heapWorld(t)
+		w.m.cfg.ReadJobs = true
+		s := sized(w.newID())
+		s.Facts.Maps = 0
+		c := w.submitAs("ann", s, "")
+		w.step(&JobRead{App: s.ID, Maps: 4, Uber: uber})
+		w.done(c)
+		n.beat()
+		w.mastersAre(s.ID, want)
+	}
+}

@@ -39,7 +39,8 @@ type Machine struct {
 	byApp  map[ids.App]*app
 	recent recent // of byApp: those with ids that this machine gave, nearly all
 	seq    int32
-	over   []*app                 // of byApp, that ended, oldest first
+	over   []*app // of byApp, that ended, oldest first
+	past   history
 	conts  slab.Index[*container] // by the core's numbers
 	unused unused
 	dead   []*container // that ended in this step
@@ -77,6 +78,7 @@ type Options struct {
 	Lists     HostLists
 	Keys      [NumRings]KeyState
 	State     []Recovered
+	Runs      []RunRecord  // that the store holds, in any order
 	Users     []string     // that have their UserIDs already, from 0 on; policies know their names
 	Watch     func(*Noted) // hears of the core's decisions as they are carried out, and must not call the machine; may be nil
 }
@@ -87,8 +89,9 @@ func New(o Options) (*Machine, []Effect) {
 		cfg: o.Config, sch: o.Scheduler, began: o.Began, epoch: o.Epoch, core: sched.New(o.Scheduler.Set), hold: never, silence: never,
 		commits: map[uint64]func(){}, byApp: map[ids.App]*app{}, byNode: map[ids.Node]*node{},
 		listed: o.Lists, tidyAt: tidyAt,
-		names: newNames(o.Scheduler, o.Users), watch: o.Watch,
+		names: newNames(o.Scheduler, o.Users), watch: o.Watch, past: newHistory(),
 	}
+	m.recall(o.Runs)
 	overlaps := [NumRings]heddle.Span{m.cfg.MasterExpiry * 3 / 2, m.cfg.NodeExpiry * 3 / 2, m.cfg.NodeExpiry * 3 / 2}
 	every := [NumRings]heddle.Span{m.cfg.KeyRolling, m.cfg.NodeKeyRolling, m.cfg.NodeKeyRolling}
 	for i, k := range o.Keys {
@@ -151,6 +154,12 @@ func (m *Machine) hear(msg Message) {
 		m.measured(q.Container, q)
 	case *Output:
 		m.measured(q.Container, q)
+	case *TaskUsed:
+		m.measured(q.Container, q)
+	case *JobRead:
+		m.jobRead(q)
+	case *MasterTold:
+		m.told(q)
 	case *NewApp:
 		m.seq++
 		m.answer(q.Call, NewAppID{ids.App{Cluster: m.began, Seq: m.seq}, m.maximum()}, nil)
@@ -273,7 +282,15 @@ func (m *Machine) step(ev heddle.Event) {
 	}
 	m.stepping = true
 	for i := 0; i < len(m.events); i++ { //nolint:intrange // carrying out adds to them
-		for _, d := range m.core.Step(m.now, m.events[i]) {
+		decisions := m.core.Step(m.now, m.events[i])
+		switch e := m.events[i].(type) {
+		case heddle.Ask:
+			m.grew(e.App)
+		case heddle.Found:
+			m.grew(e.App)
+		default:
+		}
+		for _, d := range decisions {
 			m.carry(d)
 		}
 	}

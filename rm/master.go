@@ -49,6 +49,7 @@ func (m *Machine) registerMaster(q *RegisterMaster) (*MasterRegistered, error) {
 	t.host, t.port, t.url = Clip(q.Host, maxURL), q.Port, Clip(q.Tracking, maxURL)
 	t.tokens = nil
 	t.become(attemptRunning)
+	m.inquire(t)
 	if a.state == appAccepted {
 		a.become(appRunning)
 	}
@@ -113,7 +114,7 @@ func (m *Machine) serve(t *attempt, q *Allocate) *Allocated {
 }
 
 // clamp makes a share of what a master reported.
-func clamp(f float32) float32 {
+func clamp[F float32 | float64](f F) F {
 	if f != f || f < 0 {
 		return 0
 	}

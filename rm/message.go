@@ -26,6 +26,7 @@ type (
 		Version    string
 		Total      heddle.Resource
 		Physical   heddle.Resource // what the machine has, where it says
+		Can        heddle.Caps     // what the node can do to containers
 		Health     Health
 		Containers []ContainerNews // all that it runs, and those that ended and that it was not told to forget
 		Apps       []ids.App       // that have files there
@@ -38,7 +39,8 @@ type (
 		Number  heddle.NodeID // as its registration was told, where the shell has kept it: it saves a search
 		Last    int32         // the number of the last answer that it has
 		Health  Health
-		Running []ids.Container // all that run
+		Running []ids.Container   // all that run
+		Sizes   []heddle.Resource // of Running, as the node accounts for them; nil where it does not say
 		Ended   []ContainerEnd
 		Partial bool // Running has those alone that began since the last report
 		Logs    []LogNews

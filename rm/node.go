@@ -22,7 +22,8 @@ type node struct {
 	nid    heddle.NodeID
 	lastID int32
 	state  nodeState
-	up     bool        // in the core
+	up     bool // in the core
+	can    heddle.Caps
 	apps   int32       // that ran here and are not cleaned up
 	seen   heddle.Time // last report
 	last   *NodeBeat
@@ -52,6 +53,7 @@ type node struct {
 // orders are what a node is to do.
 type orders struct {
 	kill    []ids.Container
+	update  []*container
 	signals []Signal
 	resize  bool
 }
@@ -70,7 +72,7 @@ func (m *Machine) nodeUp(n *node, total heddle.Resource) {
 		return
 	}
 	n.up = true
-	m.step(heddle.NodeUp{Node: n.nid, Rack: m.rackID(n.rack), Total: total})
+	m.step(heddle.NodeUp{Node: n.nid, Rack: m.rackID(n.rack), Total: total, Can: n.can})
 	m.tellNode(n, Usable)
 }
 

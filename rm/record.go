@@ -50,11 +50,33 @@ type AttemptRecord struct {
 	Exit        int32  `json:",omitempty"` // of the master's container
 }
 
+// A RunRecord is what is kept of the last applications of a user and name: [heddle.LastRun], and what it is made of. What
+// was not measured is zero.
+type RunRecord struct {
+	RunKey  `json:"-"`
+	Ended   int64    // the last one, milliseconds since 1970
+	First   Amount   `json:",omitzero"`
+	Asked   [2]Asked // the last two, the later first
+	Heap    int64    `json:",omitempty"` // MiB
+	Outside int64    `json:",omitempty"` // MiB
+	Maps    int32    `json:",omitempty"`
+
+	TooSmall int64 `json:",omitempty"` // MiB
+}
+
+// Asked is the most that an application held and asked for at once beside its master.
+type Asked struct {
+	Most       Amount
+	Containers int32
+}
+
 // A Change is one record put or dropped: exactly one of its fields is set.
 type Change struct {
 	App     *AppRecord
 	Attempt *AttemptRecord
+	Run     *RunRecord
 	Drop    ids.App // with all its attempts
+	DropRun *RunKey
 }
 
 // A Recovered is an application that the store holds.

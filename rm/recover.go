@@ -127,7 +127,7 @@ func (m *Machine) release() {
 	m.log(Info, "recovery is over", "after", heddle.Span(m.now), "nodes", m.core.View().Live(), "containers", m.conts.Len())
 	var waiting []*app
 	for _, a := range m.byApp { // order: sorted below
-		if a.state == appSubmitted && a.aid == heddle.NoApp {
+		if a.state == appSubmitted && a.aid == heddle.NoApp && a.reading == nil {
 			waiting = append(waiting, a)
 		}
 	}

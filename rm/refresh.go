@@ -81,7 +81,7 @@ func (m *Machine) reschedule(sch *Scheduler) error {
 	m.telling = true
 	for _, n := range m.nodes {
 		if n.up {
-			m.step(heddle.NodeUp{Node: n.nid, Rack: m.rackID(n.rack), Total: n.total})
+			m.step(heddle.NodeUp{Node: n.nid, Rack: m.rackID(n.rack), Total: n.total, Can: n.can})
 			if n.state == nodeDecommissioning {
 				m.step(heddle.NodeResized{Node: n.nid})
 			}
@@ -137,13 +137,16 @@ func (m *Machine) askAll() {
 
 // tellAgain tells a new core of an application and what it holds. The core takes it: it is at work already.
 func (m *Machine) tellAgain(a *app) {
+	facts := a.midway()
+	facts.Last = m.past.of(a.runKey())
 	m.step(heddle.Submit{
 		App: a.aid, Queue: m.queues[a.queue], User: m.userID(a.user), Priority: a.priority, Framework: a.framework,
-		Facts: a.midway(),
+		Facts: facts,
 	})
 	for _, c := range byAge(a.newest().held) {
+		m.unpark(c)
 		m.finding.id = c.id()
-		m.step(heddle.Found{App: a.aid, Node: c.node.nid, Kind: c.kind, Priority: c.priority, AllocID: c.allocID, Size: c.size, Ref: int64(c.node.nid)})
+		m.step(heddle.Found{App: a.aid, Node: c.node.nid, Kind: c.kind, Priority: c.priority, AllocID: c.allocID, Size: c.limitOf(), Ref: int64(c.node.nid)})
 	}
 }
 

@@ -55,6 +55,9 @@ func (m *Machine) submit(q *SubmitApp) {
 	}
 	m.counts.submitted++
 	a.saved = append(a.saved, q.Call)
+	if a.kill == "" {
+		m.read(a)
+	}
 	m.commit(func() { m.appStored(a) }, Change{App: a.record()})
 }
 
@@ -110,7 +113,9 @@ func (m *Machine) tooLarge(size, largest heddle.Resource) error {
 func (m *Machine) appOf(user string, s *Submission) *app {
 	a := &app{Submission: *s, aid: heddle.NoApp, user: user, logs: "NOT_START"}
 	a.Name = Clip(cmp.Or(a.Name, noName), MaxName)
-	a.Facts.Name = cmp.Or(a.Facts.Name, a.Name)
+	if a.Name != noName { // which clients say too, of an application that they were given no name for
+		a.Facts.Name = cmp.Or(a.Facts.Name, a.Name)
+	}
 	a.Type = Clip(cmp.Or(a.Type, typeDefault), maxTypeLength)
 	a.framework = frameworkOf(a.Type)
 	a.Master = a.Master.Max(heddle.Of(1, 0)) // of none at all it would be at work already; the core has the least there is
@@ -150,8 +155,8 @@ func (m *Machine) appStored(a *app) {
 	case a.kill != "":
 		a.become(appSubmitted)
 		m.end(a, appFailed, Failed, a.kill)
-	case !m.Ready():
-		a.become(appSubmitted) // handed over when the wait after the start is over
+	case !m.Ready() || a.reading != nil:
+		a.become(appSubmitted) // handed over when the wait after the start, or for what is being read, is over
 	default:
 		m.start(a)
 		if a.state == appAccepted {

@@ -49,6 +49,7 @@ func (m *Machine) register(q *RegisterNode) *NodeRegistered {
 	}
 	fresh := !n.up
 	n.total, n.physical = q.Total, q.Physical
+	m.enable(n, q.Can)
 	if !leaving {
 		n.deadline = never
 		m.join(n, q.Health)
@@ -236,9 +237,14 @@ func (m *Machine) health(n *node, h Health) {
 // statuses takes what a node says of its containers.
 func (m *Machine) statuses(n *node, q *BeatNode) {
 	m.reports++
-	for _, id := range q.Running {
-		if c := m.container(id); c == nil || m.here(n, c) {
-			m.runs(n, id, c)
+	for i, id := range q.Running {
+		c := m.container(id)
+		if c != nil && !m.here(n, c) {
+			continue
+		}
+		m.runs(n, id, c)
+		if c != nil && c.deed != nil && i < len(q.Sizes) {
+			m.sized(c, q.Sizes[i])
 		}
 	}
 	for i := range q.Ended {
@@ -314,6 +320,9 @@ func (m *Machine) answerBeat(n *node, q *BeatNode) *NodeBeat {
 	n.forget, n.leave = forget, leave
 	if o := n.orders; o != nil {
 		p.Signals, p.Cleanup = o.signals, once(o.kill, ids.Container.Compare)
+		if len(o.update) > 0 {
+			p.Updates = m.updates(n)
+		}
 		if o.resize {
 			p.Total = new(n.total)
 		}

@@ -36,6 +36,12 @@ type (
 		Memory    int64 // MiB, at this moment
 	}
 
+	// TaskUsed says how much memory the task in a container that ends used at most, in MiB.
+	TaskUsed struct {
+		Container ids.Container
+		Memory    int64
+	}
+
 	// Output says that a container left map output of its application on its node.
 	Output struct {
 		Container ids.Container
@@ -56,6 +62,7 @@ type LeftOut struct {
 func (*Progress) message() {}
 func (*Profile) message()  {}
 func (*Output) message()   {}
+func (*TaskUsed) message() {}
 func (*LeftOut) message()  {}
 
 // Core is the scheduler core, which nobody but the machine may step: it is to be looked at. Another one may take its
@@ -82,13 +89,6 @@ func (m *Machine) note(d heddle.Decision, app ids.App, c ids.Container) {
 	}
 }
 
-// noteOf is note for a decision about a container that there is.
-func (m *Machine) noteOf(d heddle.Decision, id heddle.ContainerID) {
-	if c := m.conts.Get(int64(id)); c != nil {
-		m.note(d, c.attempt.app.ID, c.id())
-	}
-}
-
 // A measurement is what the core hears of one.
 type measurement interface {
 	event(c *container) heddle.Event
@@ -100,6 +100,10 @@ func (q *Progress) event(c *container) heddle.Event {
 
 func (q *Profile) event(c *container) heddle.Event {
 	return heddle.Profile{Container: c.cid, CPU: q.CPU, Memory: q.Memory}
+}
+
+func (q *TaskUsed) event(c *container) heddle.Event {
+	return heddle.TaskUsed{App: c.attempt.app.aid, Kind: c.kind, Memory: q.Memory}
 }
 
 func (q *Output) event(c *container) heddle.Event {

@@ -21,6 +21,10 @@ type Explanation struct {
 	Final   FinalStatus       `json:"final_status"`
 	Pending []PendingAsk      `json:"pending"`
 	Refused map[string]uint32 `json:"refused"` // how often so far, by reason
+	// Undone is how often policies wanted something done to its containers that their nodes cannot do, by the name of what
+	// they cannot: resizes, lends, weighs, …
+	Undone map[string]uint32 `json:"undone"`
+	Known  *Known            `json:"known,omitempty"` // what its master told; nil where it is not asked
 }
 
 // A PendingAsk is one ask that waits, and what stands against it.
@@ -84,7 +88,7 @@ func (r Reports) Why(id ids.App) (Explanation, error) {
 	}
 	out := Explanation{
 		App: id, Name: a.Name, User: a.user, State: a.public(), Final: a.finalStatus(), Queue: a.queue,
-		Pending: []PendingAsk{}, Refused: map[string]uint32{},
+		Pending: []PendingAsk{}, Refused: map[string]uint32{}, Undone: map[string]uint32{},
 	}
 	if a.aid == heddle.NoApp {
 		return out, nil
@@ -95,6 +99,12 @@ func (r Reports) Why(id ids.App) (Explanation, error) {
 			out.Refused[heddle.Why(w).String()] = n
 		}
 	}
+	for i, n := range e.Undone {
+		if n > 0 {
+			out.Undone[heddle.Caps(1<<i).String()] = n
+		}
+	}
+	out.Known = r.known(a)
 	for i := range e.Pending {
 		out.Pending = append(out.Pending, r.pendingAsk(a, &e.Pending[i]))
 	}

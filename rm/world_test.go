@@ -2,6 +2,7 @@ package rm
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"testing"
 
@@ -26,6 +27,7 @@ type world struct {
 	unkept []*Store // not yet durable
 	apps   map[ids.App]Recovered
 	tries  map[ids.Attempt]AttemptRecord
+	runs   map[RunKey]RunRecord
 }
 
 // clusterBegan is a date: time 0 of every first machine.
@@ -77,7 +79,7 @@ func testScheduler(t testing.TB, profile string, leaves ...string) *Scheduler {
 func newWorld(t testing.TB, profile string, change func(*Options)) *world {
 	t.Helper()
 	w := &world{
-		TB: t, heard: map[Call]*Answer{}, apps: map[ids.App]Recovered{}, tries: map[ids.Attempt]AttemptRecord{},
+		TB: t, heard: map[Call]*Answer{}, apps: map[ids.App]Recovered{}, tries: map[ids.Attempt]AttemptRecord{}, runs: map[RunKey]RunRecord{},
 		with: Options{Config: testConfig(), Scheduler: testScheduler(t, profile), Began: clusterBegan},
 	}
 	if change != nil {
@@ -113,6 +115,7 @@ func (w *world) restart(after heddle.Span) {
 		}
 		w.with.State = append(w.with.State, a)
 	}
+	w.with.Runs = slices.Collect(maps.Values(w.runs))
 	slices.SortFunc(w.with.State, func(a, b Recovered) int { return a.ID.Compare(b.ID) })
 	sch, err := w.with.Scheduler.Rebuild(nil)
 	if err != nil {
@@ -172,6 +175,10 @@ func (w *world) keep() {
 				w.apps[a.ID] = a
 			case c.Attempt != nil:
 				w.tries[c.Attempt.ID] = *c.Attempt
+			case c.Run != nil:
+				w.runs[c.Run.RunKey] = *c.Run
+			case c.DropRun != nil:
+				delete(w.runs, *c.DropRun)
 			default:
 				delete(w.apps, c.Drop)
 			}
@@ -251,11 +258,13 @@ type nm struct {
 	conts map[ids.Container]ContainerNews
 	used  Utilization // by its containers together
 	whole Utilization // of its machine
+	can   heddle.Caps
+	sizes map[ids.Container]heddle.Resource // that it accounts for, where it says
 }
 
 func (w *world) node(host string, mem, cores int64) *nm {
 	w.Helper()
-	n := &nm{w: w, id: ids.Node{Host: host, Port: 8041}, conts: map[ids.Container]ContainerNews{}}
+	n := &nm{w: w, id: ids.Node{Host: host, Port: 8041}, conts: map[ids.Container]ContainerNews{}, can: heddle.Stock, sizes: map[ids.Container]heddle.Resource{}}
 	if p := n.register(mem, cores); p.Refused != "" {
 		w.Fatal(p.Refused)
 	}
@@ -266,7 +275,7 @@ func (n *nm) register(mem, cores int64, list ...ContainerNews) *NodeRegistered {
 	n.w.Helper()
 	q := &RegisterNode{
 		Call: n.w.next(), Node: n.id, Names: []string{n.id.Host}, Rack: defaultRack, HTTPPort: 8042, Version: "3.4.2",
-		Total: heddle.Of(mem, 1000*cores), Containers: list,
+		Total: heddle.Of(mem, 1000*cores), Containers: list, Can: n.can,
 	}
 	for _, c := range list {
 		q.Apps = append(q.Apps, c.ID.Attempt.App)
@@ -290,6 +299,9 @@ func (n *nm) beat() *NodeBeat {
 		delete(n.conts, id)
 	}
 	slices.SortFunc(q.Running, ids.Container.Compare)
+	for _, id := range q.Running {
+		q.Sizes = append(q.Sizes, n.sizes[id])
+	}
 	slices.SortFunc(q.Ended, func(a, b ContainerEnd) int { return a.ID.Compare(b.ID) })
 	n.w.step(q)
 	p, _ := answered[*NodeBeat](n.w, q.Call)

@@ -54,7 +54,7 @@ func TestActsOnRunningContainers(t *testing.T) {
 		}
 		return d
 	}
-	step(0, heddle.NodeUp{Node: 0, Total: heddle.Of(4096, 4000)})
+	step(0, heddle.NodeUp{Node: 0, Total: heddle.Of(4096, 4000), Can: heddle.AllCaps})
 	step(0, heddle.Submit{App: 0, Queue: 1, Master: heddle.Of(1024, 1000)})
 	step(0, heddle.Ask{App: 0, Rows: []heddle.Row{heddle.Anywhere(20, heddle.Map, 2, whole)}})
 	got := step(1, heddle.Heartbeat{Node: 0})

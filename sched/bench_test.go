@@ -86,7 +86,7 @@ func newLoad(set policy.Set, nodes, apps int) *load {
 	l := &load{c: sched.New(set), nodes: nodes, apps: apps}
 	leaf := heddle.QueueID(len(set.Queues) - 1)
 	for n := range nodes {
-		l.c.Step(0, heddle.NodeUp{Node: heddle.NodeID(n), Rack: heddle.RackID(n / 40), Total: heddle.Of(8192, 8000)})
+		l.c.Step(0, heddle.NodeUp{Node: heddle.NodeID(n), Rack: heddle.RackID(n / 40), Total: heddle.Of(8192, 8000), Can: heddle.AllCaps})
 	}
 	for a := range apps {
 		l.c.Step(0, heddle.Submit{App: heddle.AppID(a), Queue: leaf, Master: heddle.Of(1024, 1000)})
@@ -174,7 +174,7 @@ func newMix(set policy.Set, nodes, apps int) *mix {
 		spent: map[string]time.Duration{}, count: map[string]int{},
 	}
 	for n := range nodes {
-		m.c.Step(0, heddle.NodeUp{Node: heddle.NodeID(n), Rack: heddle.RackID(n / 40), Total: heddle.Of(8192, 8000)})
+		m.c.Step(0, heddle.NodeUp{Node: heddle.NodeID(n), Rack: heddle.RackID(n / 40), Total: heddle.Of(8192, 8000), Can: heddle.AllCaps})
 	}
 	leaf := heddle.QueueID(len(set.Queues) - 1)
 	for a := range apps {
@@ -453,7 +453,7 @@ func (s shape) prepared(spread bool) *sched.Core {
 	c := sched.New(set)
 	each := int64((s.asks+s.apps)/s.nodes + 2)
 	for n := range s.nodes {
-		c.Step(0, heddle.NodeUp{Node: heddle.NodeID(n), Rack: heddle.RackID(n / 40), Total: heddle.Of(10*each, 1000*each)})
+		c.Step(0, heddle.NodeUp{Node: heddle.NodeID(n), Rack: heddle.RackID(n / 40), Total: heddle.Of(10*each, 1000*each), Can: heddle.AllCaps})
 	}
 	for a := range s.apps {
 		c.Step(0, heddle.Submit{App: heddle.AppID(a), Queue: heddle.QueueID(1 + a%s.queues), Master: heddle.Of(10, 1000)})

@@ -1,6 +1,8 @@
 package sched
 
 import (
+	"math"
+
 	"heddle"
 	"heddle/cluster"
 	"heddle/policy"
@@ -52,11 +54,16 @@ func (c *Core) carryOut(s policy.Step) {
 	if x == nil || x.State() != cluster.Running {
 		return
 	}
+	if lacks := needs(x, s.Do); !x.Node().Can(lacks) {
+		c.undone(x, lacks)
+		return
+	}
 	switch s.Do {
 	case policy.Resize:
 		if c.set.Size[x.Kind()] != nil {
 			s.Limit = c.bounded(s.Limit, x.Limit())
 		}
+		s.Limit = carried(x.Node(), x.App(), x.Kind(), x.Told(), s.Limit)
 		more, free := s.Limit.Minus(x.Limit()), x.Node().Free()
 		overfull := !c.v.Fits(heddle.Resource{}, free) // where loans come back, less for one is not more for the node
 		if s.Limit.AnyNegative() || more.IsZero() || overfull && x.Node().Lends() || !c.v.Fits(more, free) || !c.mayGrow(x, more) {
@@ -71,7 +78,7 @@ func (c *Core) carryOut(s policy.Step) {
 			c.out = append(c.out, c.arena.weighs.put(heddle.Weigh{Container: x.ID(), Weight: s.Weight}))
 		}
 	case policy.Suspend:
-		if x.Suspended() {
+		if x.Suspended() || !x.Node().Can(heddle.Parks) && overLent(x) {
 			return
 		}
 		c.c.Suspend(x)
@@ -102,4 +109,104 @@ func (c *Core) mayGrow(x *cluster.Container, more heddle.Resource) bool {
 	c.v = c.v.AsExplaining() // no offer is being walked: nothing is to be remembered of it
 	d, _ := c.shares(x.App(), x.Kind(), more)
 	return d.OK() && !d.Unbook
+}
+
+// needs is what a node must be able to do for a step. A master's size changes only where its heap follows.
+func needs(x *policy.Container, do policy.Deed) heddle.Caps {
+	switch do {
+	case policy.Resize:
+		if x.Kind() == heddle.AM {
+			return heddle.Resizes | heddle.Elastic
+		}
+		return heddle.Resizes
+	case policy.Weigh:
+		return heddle.Weighs
+	case policy.Suspend, policy.Resume:
+		return heddle.Lends
+	}
+	return 0 // every node ends containers
+}
+
+// undone counts a step of a plan that a node cannot carry out.
+func (c *Core) undone(x *policy.Container, needs heddle.Caps) {
+	id := x.App().ID()
+	for i := range c.notes[id].undone {
+		if what := heddle.Caps(1 << i); needs.Has(what) && !x.Node().Can(what) {
+			c.notes[id].undone[i]++
+			return
+		}
+	}
+}
+
+// mostLent is the part of a node's processors that is lent where nothing keeps those who lend from using them: what
+// borrowers get is taken from everybody there.
+const mostLent = 0.5
+
+// overLent reports whether a container, if it were suspended too, would lend more than its node may.
+func overLent(x *policy.Container) bool {
+	n, lent := x.Node(), x.Limit()[heddle.CPU]
+	n.Each(func(o *policy.Container) bool {
+		if o.Suspended() {
+			lent += o.Limit()[heddle.CPU]
+		}
+		return true
+	})
+	return float64(lent) > mostLent*float64(n.Total()[heddle.CPU])
+}
+
+// headRoom is how much more memory than the largest task so far a container has at least that has less than it asked for.
+const headRoom = 1.1
+
+// carried is a limit as a node carries it out for a container that was asked for in a size. Where memory is no more
+// than a figure there, what processes really use bounds it: no container has less than the largest task of its kind and
+// application had, and none less than was asked for before that is known.
+func carried(n *policy.Node, a *policy.App, k heddle.Kind, asked, limit heddle.Resource) heddle.Resource {
+	switch {
+	case !n.Can(heddle.Limits):
+		return asked.Max(limit)
+	case n.Can(heddle.Elastic) || limit[heddle.Memory] >= asked[heddle.Memory]:
+		return limit
+	}
+	least := asked[heddle.Memory]
+	if peak := a.Peak(k); peak > 0 {
+		least = min(least, int64(math.Ceil(headRoom*float64(peak))))
+	}
+	limit[heddle.Memory] = max(limit[heddle.Memory], least)
+	return limit
+}
+
+// nodeCan notes what a node can do from now on, and takes back what it can do no more.
+func (c *Core) nodeCan(e heddle.NodeCan) {
+	n := c.v.Node(e.Node)
+	if n == nil || !n.Up() {
+		return
+	}
+	c.c.SetCan(n, e.Can)
+	var back []heddle.ContainerID
+	n.Each(func(x *policy.Container) bool {
+		if x.Suspended() && !n.Can(heddle.Lends) || x.Limit() != x.Told() && !n.Can(heddle.Limits) {
+			back = append(back, x.ID())
+		}
+		return true
+	})
+	for _, id := range back {
+		x := c.v.Container(id)
+		if x.Suspended() && !n.Can(heddle.Lends) {
+			c.c.Resume(x)
+			c.out = append(c.out, c.arena.resumes.put(heddle.Resume{Container: id}))
+			c.tell(policy.Resumed, x)
+		}
+		if x.Limit() != x.Told() && !n.Can(heddle.Limits) {
+			c.force(x, x.Told())
+			c.out = append(c.out, c.arena.resizes.put(heddle.Resize{Container: id, Limit: x.Told()}))
+		}
+	}
+}
+
+// force gives a container a limit that it has in any case.
+func (c *Core) force(x *policy.Container, limit heddle.Resource) {
+	c.frees(x.Node())
+	c.c.ForceLimit(x, limit)
+	c.tell(policy.Resized, x)
+	c.touch(x.App())
 }

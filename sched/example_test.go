@@ -22,7 +22,7 @@ func Example() {
 
 	const queue, app = 1, 0 // root.default, and the driver's own number of an application
 	for second, events := range [][]heddle.Event{
-		{heddle.NodeUp{Node: 0, Total: heddle.Of(4096, 4000)}},
+		{heddle.NodeUp{Node: 0, Total: heddle.Of(4096, 4000), Can: heddle.AllCaps}},
 		{heddle.Submit{App: app, Queue: queue, Master: heddle.Of(1024, 1000)}, heddle.Heartbeat{Node: 0}},
 		{heddle.Started{Container: 1}, heddle.Ask{App: app, Rows: []heddle.Row{heddle.Anywhere(20, heddle.Map, 4, heddle.Of(2048, 1000))}}},
 		{heddle.Heartbeat{Node: 0}},

@@ -14,6 +14,9 @@ type Explanation struct {
 	App     heddle.AppID
 	Pending []PendingAsk
 	History [heddle.NumWhys]uint32 // how often each reason refused it so far
+	// Undone is how often policies wanted something done to its containers that their nodes cannot do, by the place in
+	// [heddle.Caps] of what they cannot.
+	Undone [heddle.NumCaps]uint32
 }
 
 // PendingAsk is one ask that waits, and what stands against it.
@@ -78,7 +81,7 @@ func (c *Core) Explain(id heddle.AppID) (Explanation, bool) {
 	if a == nil {
 		return Explanation{}, false
 	}
-	e := Explanation{App: id, History: c.notes[id].refused}
+	e := Explanation{App: id, History: c.notes[id].refused, Undone: c.notes[id].undone}
 	defer c.as(c.v)
 	c.v = c.v.AsExplaining().AsPrompted()
 	for _, k := range a.Asks() {

@@ -71,7 +71,7 @@ func TestExplainNames(t *testing.T) {
 	set.Names.Veto[heddle.Reduce] = []string{"odd"}
 	c := sched.New(set)
 	for n := range 3 {
-		c.Step(0, heddle.NodeUp{Node: heddle.NodeID(n), Total: heddle.Of(4096, 4000)})
+		c.Step(0, heddle.NodeUp{Node: heddle.NodeID(n), Total: heddle.Of(4096, 4000), Can: heddle.AllCaps})
 	}
 	for a := range 3 {
 		c.Step(0, heddle.Submit{App: heddle.AppID(a), Queue: 1, Master: heddle.Of(1024, 1000)})
@@ -141,7 +141,7 @@ func TestExplainShort(t *testing.T) {
 			set.MemoryOnly = x.memoryOnly
 			c := sched.New(set)
 			for n, total := range x.nodes {
-				c.Step(0, heddle.NodeUp{Node: heddle.NodeID(n), Total: total})
+				c.Step(0, heddle.NodeUp{Node: heddle.NodeID(n), Total: total, Can: heddle.AllCaps})
 			}
 			c.Step(0, heddle.Submit{App: 0, Queue: 1, Master: x.need})
 			e, _ := c.Explain(0)

@@ -48,6 +48,7 @@ type appState struct {
 // every event looks at.
 type notes struct {
 	refused [heddle.NumWhys]uint32
+	undone  [heddle.NumCaps]uint32 // steps of plans that a node could not carry out, by what it could not do
 	last    refusal
 }
 

@@ -60,7 +60,7 @@ func TestWhoIsLookedAt(t *testing.T) {
 		}
 	}
 	one := heddle.Of(1024, 1000)
-	step(heddle.NodeUp{Node: 0, Total: one.Times(apps)})
+	step(heddle.NodeUp{Node: 0, Total: one.Times(apps), Can: heddle.AllCaps})
 	for a := range heddle.AppID(apps) {
 		step(heddle.Submit{App: a, Queue: 1, Master: one})
 	}
@@ -71,7 +71,7 @@ func TestWhoIsLookedAt(t *testing.T) {
 	for a := range heddle.AppID(apps) {
 		wants(a, heddle.Map, 1)
 	}
-	step(heddle.NodeUp{Node: 1, Total: heddle.Of(512, 500)})
+	step(heddle.NodeUp{Node: 1, Total: heddle.Of(512, 500), Can: heddle.AllCaps})
 	if len(s.by) != apps {
 		t.Fatalf("%d of %d applications were looked at for their masters", len(s.by), apps)
 	}

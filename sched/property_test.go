@@ -244,7 +244,7 @@ func TestWorkConservation(t *testing.T) {
 	}
 }
 
-// What is left of a profile without a node agent grants containers as they were asked for, and leaves them so.
+// What is left of a profile without a node agent is carried out by stock NodeManagers.
 func TestWithoutAgent(t *testing.T) {
 	all := slices.Clone(schedulers)
 	for _, name := range policies.Names() {
@@ -257,7 +257,7 @@ func TestWithoutAgent(t *testing.T) {
 		t.Run(s.name, func(t *testing.T) {
 			policytest.Streams(t, func(t *rapid.T) {
 				st := policytest.NewStream(t, 1, s.set)
-				st.Whole = true
+				st.Stock = true
 				st.Run(policytest.Steps)
 			})
 		})

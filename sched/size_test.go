@@ -60,7 +60,7 @@ func TestSizesStayWithinNodes(t *testing.T) {
 			set.Maximum, set.Size[heddle.AM], set.Size[heddle.Other] = c.maximum, s, s
 			core := sched.New(set)
 			for i, n := range c.nodes {
-				core.Step(0, heddle.NodeUp{Node: heddle.NodeID(i), Total: n})
+				core.Step(0, heddle.NodeUp{Node: heddle.NodeID(i), Total: n, Can: heddle.AllCaps})
 			}
 			size := func(a heddle.AppID, k heddle.Kind) (size heddle.Resource) {
 				for _, ask := range core.View().App(a).Asks() {
@@ -108,11 +108,11 @@ func TestSizesFollowNodes(t *testing.T) {
 	if got, want := waits(), heddle.Of(8192, 8000); got != want {
 		t.Errorf("without nodes: %v, want %v", got, want)
 	}
-	step(0, heddle.NodeUp{Node: 0, Total: heddle.Of(6144, 4000)})
+	step(0, heddle.NodeUp{Node: 0, Total: heddle.Of(6144, 4000), Can: heddle.AllCaps})
 	if got, want := waits(), heddle.Of(6144, 4000); got != want {
 		t.Errorf("with a node: %v, want %v", got, want)
 	}
-	step(0, heddle.NodeUp{Node: 1, Total: heddle.Of(2048, 2000)})
+	step(0, heddle.NodeUp{Node: 1, Total: heddle.Of(2048, 2000), Can: heddle.AllCaps})
 	step(0, heddle.NodeDown{Node: 0})
 	if got, want := waits(), heddle.Of(2048, 2000); got != want {
 		t.Errorf("the larger node was lost: %v, want %v", got, want)

@@ -25,7 +25,6 @@ func (c *Core) Step(at heddle.Time, ev heddle.Event) []heddle.Decision {
 		// News of running tasks cannot open what was refused before: a policy that lives off them says so
 		// in a tick.
 		c.apply(ev)
-	case heddle.Refused: // changes nothing that is kept
 	case heddle.Offer:
 		c.offerNow(e.App)
 	case heddle.NodeUp, heddle.NodeDown, heddle.NodeResized:
@@ -66,7 +65,11 @@ func (c *Core) tick(at heddle.Time) {
 func (c *Core) apply(ev heddle.Event) {
 	switch e := ev.(type) {
 	case heddle.NodeUp:
-		c.tellNode(policy.NodeUp, c.c.AddNode(e.Node, e.Rack, e.Total))
+		n := c.c.AddNode(e.Node, e.Rack, e.Total)
+		c.c.SetCan(n, e.Can)
+		c.tellNode(policy.NodeUp, n)
+	case heddle.NodeCan:
+		c.nodeCan(e)
 	case heddle.NodeDown:
 		c.nodeDown(e.Node)
 	case heddle.NodeResized:
@@ -122,6 +125,10 @@ func (c *Core) apply(ev heddle.Event) {
 			c.c.SetNodeUsed(n, e.CPU, e.Others, e.Idle)
 			c.tellNode(policy.NodeUsage, n)
 		}
+	case heddle.TaskUsed:
+		if a := c.v.App(e.App); a != nil {
+			c.c.AddPeak(a, e.Kind, e.Memory)
+		}
 	case heddle.Output:
 		if a := c.v.App(e.App); a != nil {
 			c.c.AddOutput(a, e.Node, e.Bytes)
@@ -135,7 +142,11 @@ func (c *Core) apply(ev heddle.Event) {
 			c.retry = 0
 		}
 		c.control()
-	case heddle.Heartbeat, heddle.Offer, heddle.Refused: // change nothing that is kept
+	case heddle.Refused:
+		if x := c.v.Container(e.Container); x != nil && x.State() == cluster.Running && x.Limit() != e.Has {
+			c.force(x, e.Has)
+		}
+	case heddle.Heartbeat, heddle.Offer: // change nothing that is kept
 	}
 }
 

@@ -100,7 +100,7 @@ func (c *Core) serve(a *policy.App, k *policy.Ask, o *offer) (outcome, policy.Ve
 	limit := k.Size()
 	room := n.Room(a)
 	if t := c.set.Trim[k.Kind()]; t != nil {
-		limit = t.Trim(c.v, k, n, room)
+		limit = carried(n, a, k.Kind(), limit, t.Trim(c.v, k, n, room))
 	}
 	fits := c.v.Fits(limit, room)
 	if !fits && c.set.Book == nil && o.n != nil {
@@ -398,7 +398,7 @@ func (c *Core) fulfil(n *policy.Node) (done bool) {
 	}
 	limit, room := k.Size(), n.Room(x.App())
 	if t := c.set.Trim[k.Kind()]; t != nil {
-		limit = t.Trim(c.v, k, n, room)
+		limit = carried(n, x.App(), k.Kind(), limit, t.Trim(c.v, k, n, room))
 	}
 	switch {
 	case !c.v.Fits(limit, room):

@@ -112,7 +112,7 @@ const (
 func newWaiting(c crowd, set policy.Set) *waiting {
 	w := &waiting{crowd: c, set: set, core: sched.New(set), rand: rand.New(rand.NewPCG(c.Seed, 1))}
 	for n := range c.Nodes {
-		w.step(heddle.NodeUp{Node: heddle.NodeID(n), Rack: heddle.RackID(n % 2), Total: heddle.Of(16384, 16000)})
+		w.step(heddle.NodeUp{Node: heddle.NodeID(n), Rack: heddle.RackID(n % 2), Total: heddle.Of(16384, 16000), Can: heddle.AllCaps})
 	}
 	for i := range c.Large {
 		w.submit(c.Large[i], i)

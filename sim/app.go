@@ -66,6 +66,9 @@ type app struct {
 	localMaps  int
 	finished   *apps.Done // what an earlier attempt got done
 
+	succeeded []rm.TaskNews    // tasks that ended well, where anybody asks what they used
+	said      []*rm.MasterTold // by the master, and not yet heard
+
 	placed bool            // it is known where maps' input is
 	hosts  []heddle.NodeID // of placed splits, replicas × task
 	reps   int
@@ -103,15 +106,14 @@ func (s *Sim) arrive(a *app) {
 	a.submitted = s.now
 	s.lives()
 	j := a.job
-	facts := heddle.Facts{Name: cmp.Or(j.Program, j.Name)}
-	if !s.o.NoFacts {
-		facts.InputBytes, facts.Maps, facts.Reduces = j.InputBytes(), int32(len(j.Maps)), int32(len(j.Reduces))
-		facts.Demand = apps.Demand(j)
+	facts := heddle.Facts{
+		Name: cmp.Or(j.Program, j.Name), InputBytes: j.InputBytes(), Maps: int32(len(j.Maps)), Reduces: int32(len(j.Reduces)),
+		Demand: apps.Demand(j),
 	}
-	if s.o.NoFacts && j.Framework == heddle.MapReduce { // as to a ResourceManager, which cuts the heaps of masters
+	if s.o.NoAgents && j.Framework == heddle.MapReduce { // the heap of a real master is cut
 		facts.MasterHeap = a.masterSize()[heddle.Memory]
 	}
-	if s.o.Set.Feeds.Splits && !s.o.NoFacts {
+	if s.o.Set.Feeds.Splits {
 		for i := range j.Maps {
 			facts.Splits = append(facts.Splits, heddle.Split{Bytes: j.Maps[i].Input, Hosts: s.hostsOf(a, apps.Work{Kind: heddle.Map, Index: int32(i)})})
 		}

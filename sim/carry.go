@@ -61,29 +61,48 @@ func (s *Sim) noted(e *rm.Noted) {
 		s.room(d.Node)
 	case *heddle.Kill:
 		s.killed(s.containerOf(e.Container), d.Status)
+	case *heddle.Resize, *heddle.Weigh, *heddle.Suspend, *heddle.Resume:
+		s.deed(d)
+	case *heddle.Adopt: // no simulated node comes with containers of its own
+	}
+}
+
+// deed is what was decided of a running container. An agent carries it out at once; a NodeManager alone accounts for it,
+// which a process does not notice.
+func (s *Sim) deed(d heddle.Decision) {
+	switch d := d.(type) {
 	case *heddle.Resize:
+		if s.o.NoAgents {
+			if c := s.container(d.Container); c != nil {
+				s.hasNews(c.node)
+				s.room(c.node)
+			}
+			return
+		}
 		if c := s.container(d.Container); c != nil && !c.over {
 			c.limit = d.Limit
 			s.phys.setLimit(s.now, c)
 			s.room(c.node)
 		}
 	case *heddle.Weigh:
-		if c := s.container(d.Container); c != nil && !c.over {
+		if c := s.container(d.Container); c != nil && !c.over && !s.o.NoAgents {
 			s.phys.setWeight(s.now, c, d.Weight)
 		}
 	case *heddle.Suspend:
 		if c := s.container(d.Container); c != nil && !c.over {
-			c.frozen = true
-			s.phys.suspend(s.now, c)
+			if c.frozen = !s.o.NoAgents; c.frozen {
+				s.phys.suspend(s.now, c)
+			}
 			s.room(c.node)
 		}
 	case *heddle.Resume:
 		if c := s.container(d.Container); c != nil && !c.over {
+			if c.frozen {
+				s.phys.resume(s.now, c)
+			}
 			c.frozen = false
-			s.phys.resume(s.now, c)
 			s.room(c.node)
 		}
-	case *heddle.Adopt: // no simulated node comes with containers of its own
 	}
 }
 
@@ -94,6 +113,9 @@ func (s *Sim) granted(a *app, d *heddle.Launch, name ids.Container) {
 	*c = container{
 		id: d.Container, name: name, app: a, node: d.Node, kind: d.Kind, at: d.At, told: d.Told, limit: d.Limit, granted: s.now,
 		index: -1, runs: c.runs[:0], waits: true,
+	}
+	if s.o.NoAgents { // less than it asked for is what its node accounts for: no process notices
+		c.limit = d.Told
 	}
 	if c.runs == nil {
 		c.runs = c.run[:0]
@@ -317,12 +339,15 @@ func (s *Sim) workEnded(e *ended) {
 	a := c.app
 	s.lives()
 	ok, status := e.ok, e.status
+	if ok {
+		s.counts(a, c, e)
+	}
 	if ok && e.work.Kind == heddle.Map {
 		if a.mapDone(s.now, e.work.Index) {
 			s.phys.mapsDone(s.now, a)
 		}
 		s.countLocality(a, c, e.work)
-		if e.output > 0 && s.o.Set.Feeds.Output {
+		if e.output > 0 && s.o.Set.Feeds.Output && !s.o.NoAgents {
 			s.say(&rm.Output{Container: c.name, Bytes: e.output})
 		}
 	}

@@ -190,7 +190,12 @@ func (s *Sim) comeBack(id heddle.NodeID) {
 // register is a NodeManager that starts.
 func (s *Sim) register(id heddle.NodeID) {
 	spec := &s.o.Nodes[id]
+	can := heddle.AllCaps
+	if s.o.NoAgents {
+		can = heddle.Stock
+	}
 	answer, _ := s.ask(&rm.RegisterNode{
+		Can:  can,
 		Node: s.nodes[id].name, Rack: s.rackNames[spec.Rack], Total: spec.Total,
 		Physical: heddle.Of(spec.Total[heddle.Memory], int64(coresOfNode(spec)*1000)),
 	})

@@ -155,25 +155,18 @@ func TestGivenReduceWaitsForMaps(t *testing.T) {
 	}
 }
 
-// What a job will ask for is known when it is submitted, and where jobs' facts are not it is not.
+// What a job will ask for is known when it is submitted.
 func TestDemandIsKnown(t *testing.T) {
-	for _, hidden := range []bool{false, true} {
-		o := fullWorld(nodes(2, 1, heddle.Of(16384, 8000)), mapReduce("m", 0, lasting(4, 10), lasting(1, 10)))
-		o.NoFacts = hidden
-		s := bare()
-		var seen []heddle.Demand
-		s.Lanes[0].Order = watch{saw: func(_ policy.View, e policy.Effect) {
-			if e.What == policy.AppAdded {
-				seen = append(seen, e.App.Facts().Demand)
-			}
-		}}
-		states(t, under(t, s, o), Succeeded)
-		want := heddle.Demand{Containers: 4, Each: heddle.Of(1024, 1000)}
-		if hidden {
-			want = heddle.Demand{}
+	o := fullWorld(nodes(2, 1, heddle.Of(16384, 8000)), mapReduce("m", 0, lasting(4, 10), lasting(1, 10)))
+	s := bare()
+	var seen []heddle.Demand
+	s.Lanes[0].Order = watch{saw: func(_ policy.View, e policy.Effect) {
+		if e.What == policy.AppAdded {
+			seen = append(seen, e.App.Facts().Demand)
 		}
-		if len(seen) != 1 || seen[0] != want {
-			t.Errorf("facts hidden %v: %+v, want %+v", hidden, seen, want)
-		}
+	}}
+	states(t, under(t, s, o), Succeeded)
+	if want := (heddle.Demand{Containers: 4, Each: heddle.Of(1024, 1000)}); len(seen) != 1 || seen[0] != want {
+		t.Errorf("%+v, want %+v", seen, want)
 	}
 }

@@ -84,7 +84,7 @@ func config(o *Options) rm.Config {
 	cfg := rm.Config{
 		NodeExpiry: o.Expiry, MasterExpiry: o.Expiry * 3 / 2, ContainerExpiry: containerExpiry, // as far apart as Hadoop has them
 		MaxAttempts: int32(o.Attempts), GlobalAttempts: int32(o.Attempts), MaxPriority: math.MaxInt32,
-		Beat: o.NodeBeat, Stock: o.Stock, Agent: true,
+		Beat: o.NodeBeat, Stock: o.Stock, Agent: !o.NoAgents,
 	}
 	cfg.DefaultBeats()
 	return cfg
@@ -117,9 +117,11 @@ func (s *Sim) ask(msg rm.Message) (answer any, err error) {
 			s.startMaster(e.ID)
 		case *rm.StopMaster:
 			s.stopMaster(e.Container)
+		case *rm.AskMaster:
+			s.askMaster(e)
 		case *rm.Ended:
 			s.closed(s.appOf(e.App), e.Why)
-		case rm.AdmitMaster, rm.DropMaster, rm.MakeKey, rm.UseKey, *rm.Log:
+		case rm.AdmitMaster, rm.DropMaster, rm.MakeKey, rm.UseKey, *rm.Log, *rm.ReadJob:
 		}
 	}
 	if s.o.Check {

@@ -34,7 +34,7 @@ func (s small) Size(_ policy.View, a *policy.App, _ heddle.Kind, asked heddle.Re
 // failure is not counted, so that the job could have lost another.
 func TestMastersThatAreTooSmall(t *testing.T) {
 	o := fullWorld(nodes(2, 1, heddle.Of(16384, 8000)), mapReduce("m", 0, lasting(20, 10), nil))
-	o.NoFacts = true // as to a ResourceManager
+	o.NoAgents = true // as to a ResourceManager
 	s := bare()
 	s.Size[heddle.AM] = small{heddle.Of(170, 1000)}
 	r := under(t, s, o)

@@ -45,7 +45,7 @@ type Options struct {
 	Given      bool // the given world: every container lasts what the trace says
 	LoadSim    bool // masters behave as those of Hadoop's Scheduler Load Simulator
 	SlotMaster bool // MapReduce masters ask for all reduces at once
-	NoFacts    bool // of a job nothing but its name and its master's command is known when it is submitted, as to a ResourceManager
+	NoAgents   bool // NodeManagers stand alone: no agent carries out what is to be done to running tasks, or measures them
 	// Stock simulates a stock ResourceManager's protocol and timing instead of heddle rm's: nothing is given away for
 	// what is asked for before a node reports in, a call is answered by what was decided before it, and nodes report in
 	// every NodeBeat.
@@ -132,6 +132,7 @@ type Sim struct {
 	err      error
 	none     slab.Bits
 	prompt   bool  // ends of containers are told at once
+	asks     bool  // what tasks used that have ended is kept, for who asks their masters
 	hears    bool  // starts are said: they are of use to somebody
 	pace     *pace // nil: nodes beat once a turn of the wheel
 	byName   map[string]heddle.NodeID
@@ -257,8 +258,9 @@ func newSim(o Options) (*Sim, error) {
 	if err := s.plan(o.Faults); err != nil {
 		return nil, err
 	}
+	s.asks = o.NoAgents && (o.Set.Feeds.Output || o.Set.Feeds.Peaks)
 	for i, f := range []heddle.Span{o.Set.Feeds.Progress, o.Set.Feeds.Profile} {
-		if f > 0 && (i == 0 || f != o.Set.Feeds.Progress) {
+		if f > 0 && !o.NoAgents && (i == 0 || f != o.Set.Feeds.Progress) {
 			s.heap.push(entry{at: heddle.Time(f), what: feed, id: int64(f)})
 		}
 	}
@@ -439,6 +441,8 @@ func (s *Sim) planned(e *entry) {
 	case monitor:
 		s.monitor()
 		s.heap.push(entry{at: s.now.Plus(world.MonitorInterval), what: monitor})
+	case told:
+		s.masterTold(s.apps[e.id])
 	case feed:
 		s.feed(heddle.Span(e.id))
 		s.heap.push(entry{at: s.now.Plus(heddle.Span(e.id)), what: feed, id: e.id})

@@ -45,6 +45,7 @@ func (s *source) config() (daemon.Config, error) {
 		Topology:       d.TopologyScript,
 		TopologyTable:  d.TopologyTable,
 	}
+	c.Nodes, _ = s.file.Nodes.caps() // they were checked
 	for _, k := range []struct {
 		every, expiry time.Duration
 		name, of      string

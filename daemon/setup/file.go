@@ -16,6 +16,7 @@ import (
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 
+	"heddle"
 	"heddle/internal/near"
 	"heddle/internal/plain"
 )
@@ -32,6 +33,7 @@ type file struct {
 	Set          []string `yaml:"set,omitempty"`
 	Data         string   `yaml:"data,omitempty"`
 	Beats        beats    `yaml:"beats,omitempty"`
+	Nodes        nodes    `yaml:"nodes,omitempty"`
 	Listen       Listen   `yaml:"listen,omitempty"`
 	InsecureOpen string   `yaml:"insecure_open,omitempty"`
 	Logging      logging  `yaml:"log,omitempty"`
@@ -48,6 +50,30 @@ type beats struct {
 	Load   int    `yaml:"load,omitempty"`
 
 	fast, normal, idle time.Duration // 0 for what is not said
+}
+
+// nodes are what the site's NodeManagers can do to containers; all of them alike.
+type nodes struct {
+	Can *[]string `yaml:"can,omitempty"` // nil: what stock ones do
+}
+
+// told are the capabilities that heddle.yaml may name: what a NodeManager without a node agent does where it is set up for
+// it.
+const told = heddle.Stock | heddle.Parks
+
+// caps is what the names stand for; ok is false where one is not known.
+func (n nodes) caps() (can heddle.Caps, ok bool) {
+	if n.Can == nil {
+		return heddle.Stock, true
+	}
+	for _, name := range *n.Can {
+		c, known := heddle.CapOf(name)
+		if !known || !told.Has(c) {
+			return 0, false
+		}
+		can |= c
+	}
+	return can, true
 }
 
 // A Listen says where to listen, each as host:port, host or :port; "" leaves it to what comes after.
@@ -141,6 +167,9 @@ func (f *file) check() error {
 		if c.bad {
 			return f.errorOf(c.key, "%s", c.text)
 		}
+	}
+	if _, ok := f.Nodes.caps(); !ok {
+		return f.errorOf("nodes.can", "wanted a list of some of %s", told)
 	}
 	return nil
 }

@@ -106,7 +106,7 @@ func TestNoConfiguration(t *testing.T) {
 			MaxAttempts: 2, GlobalAttempts: 2, MaxCompleted: 1000, SchedulingWait: 10 * heddle.Second, WorkPreserving: true, Admins: "*",
 			Beat: heddle.Second, FastBeat: 100 * heddle.Millisecond, IdleBeat: 2 * heddle.Second, BeatLoad: 5000,
 		},
-		Decommission: time.Hour, ConnectRetries: 10, Recovery: true,
+		Decommission: time.Hour, ConnectRetries: 10, Recovery: true, Nodes: heddle.Stock,
 	}
 	if diff := cmp.Diff(want, d.Config, cmp.Comparer(func(a, b netip.AddrPort) bool { return a == b })); diff != "" {
 		t.Error(diff)
@@ -122,9 +122,11 @@ func TestNoConfiguration(t *testing.T) {
 	if got := strings.Join(d.Remarks, "\n"); !strings.Contains(got, "no configuration") || !strings.Contains(got, "profile heddle: no scheduler is configured") {
 		t.Errorf("remarks:\n%s", got)
 	}
-	off := strings.Join(s.Off, "\n")
-	if !strings.Contains(off, "ikayak.fuzzy (estimate.remaining): ") || s.Set.Remaining != nil {
-		t.Errorf("what needs a node agent is on; off is\n%s", off)
+	if len(s.Off) > 0 || s.Set.Size[heddle.AM] == nil {
+		t.Errorf("off is %q", s.Off)
+	}
+	if o := load(t, Options{Profile: "mrorchestrator"}).Scheduler; len(o.Off) != 1 || len(o.Set.Control) > 0 {
+		t.Errorf("what needs a node agent is on; off is %q", o.Off)
 	}
 	if _, err := s.Place(rm.Placement{User: "ann", Queue: "prod"}); err == nil {
 		t.Error("a queue that is not there takes an application")
@@ -235,7 +237,7 @@ func TestWrongValues(t *testing.T) {
 		"a queue":           {map[string]string{"capacity-scheduler.xml": props("yarn.scheduler.capacity.root.queues=a")}, "DIR/capacity-scheduler.xml:2: yarn.scheduler.capacity.root.queues:"},
 		"XML":               {map[string]string{"yarn-site.xml": "<configuration>"}, "DIR/yarn-site.xml:1: not well-formed"},
 
-		"an unknown key":     {file("profile: fair\nprofil: x"), `DIR/heddle.yaml:2:1: unknown key "profil"; did you mean profile? There are profile, set, data, beats, listen, insecure_open and log`},
+		"an unknown key":     {file("profile: fair\nprofil: x"), `DIR/heddle.yaml:2:1: unknown key "profil"; did you mean profile? There are profile, set, data, beats, nodes, listen, insecure_open and log`},
 		"an unknown key in":  {file("beats:\n  fast: 1s\n  slow: 2s"), `DIR/heddle.yaml:3:3: unknown key "slow"; there are fast, normal, idle and load`},
 		"no text":            {file("data: [a]"), "DIR/heddle.yaml:1:7: "},
 		"an odd change":      {file("set: [{a: b}]"), "DIR/heddle.yaml:1:"},

@@ -6,6 +6,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"heddle/rm"
 	"heddle/yarn/ids"
 )
 
@@ -39,6 +40,16 @@ func PutAttempt(a Attempt) Change {
 // DropApp removes an application and all its attempts. Dropping what is not there does nothing.
 func DropApp(id ids.App) Change {
 	return Change{bucket: apps, key: []byte(id.String()), owner: id}
+}
+
+// PutRun creates or replaces the record of a user and name.
+func PutRun(r Run) Change {
+	return Change{bucket: runs, key: runKey(r.RunKey), value: &r, size: len(r.User) + len(r.Name)}
+}
+
+// DropRun removes the record of a user and name. Dropping what is not there does nothing.
+func DropRun(k rm.RunKey) Change {
+	return Change{bucket: runs, key: runKey(k)}
 }
 
 // PutKeys replaces the secrets of the masters' tokens.
@@ -101,6 +112,9 @@ func (n counts) apply(tx *bbolt.Tx, changes []Change, records [][]byte) error {
 		}
 		if there {
 			n[string(c.bucket)]--
+		}
+		if c.owner.IsZero() {
+			continue
 		}
 		if err := n.dropAttempts(tx.Bucket(attempts), c.owner); err != nil {
 			return err

@@ -34,7 +34,7 @@ func child(path string) {
 			}
 			fmt.Println(n)
 			<-free
-		}, PutApp(App{ID: app(n), Context: make([]byte, 1000)}), PutAttempt(Attempt{ID: attempt(n, 1)}))
+		}, PutApp(App{ID: app(n), Context: make([]byte, 1000)}), PutAttempt(Attempt{ID: attempt(n, 1)}), PutRun(run(n)), DropRun(run(n-100).RunKey))
 	}
 }
 
@@ -61,9 +61,9 @@ func TestKilled(t *testing.T) {
 		}
 		_ = cmd.Wait() // it was killed
 		s, state := mustOpen(t, path)
-		if len(state.Apps) < acknowledged || len(state.Attempts) != len(state.Apps) || len(state.Bad) > 0 {
-			t.Errorf("round %d: %d were acknowledged; found %d applications, %d attempts, bad: %v",
-				round, acknowledged, len(state.Apps), len(state.Attempts), state.Bad)
+		if len(state.Apps) < acknowledged || len(state.Attempts) != len(state.Apps) || len(state.Runs) != min(len(state.Apps), 100) || len(state.Bad) > 0 {
+			t.Errorf("round %d: %d were acknowledged; found %d applications, %d attempts, %d runs, bad: %v",
+				round, acknowledged, len(state.Apps), len(state.Attempts), len(state.Runs), state.Bad)
 		}
 		if want := int64(2*round + 2); state.Epoch != want {
 			t.Errorf("round %d: epoch %d, want %d", round, state.Epoch, want)

@@ -72,9 +72,13 @@ func TestBadRecords(t *testing.T) {
 	for n := range int32(6) {
 		must(t, commitNow(s, PutApp(App{ID: app(n), User: "ann"}), PutAttempt(Attempt{ID: attempt(n, 1)}), PutAttempt(Attempt{ID: attempt(n, 2)})))
 	}
-	must(t, commitNow(s, PutKeys(fullKeys)))
+	must(t, commitNow(s, PutKeys(fullKeys), PutRun(run(1)), PutRun(run(2))))
 	must(t, s.Close())
 	edit(t, path, func(tx *bbolt.Tx) error {
+		must(t, flip(tx, runs, "3:ann/1"))
+		for _, key := range []string{"3:annie", "99:ann/1", "ann"} {
+			must(t, tx.Bucket(runs).Put([]byte(key), tx.Bucket(runs).Get([]byte("3:ann/2"))))
+		}
 		must(t, flip(tx, apps, app(0).String()))
 		must(t, flip(tx, attempts, attempt(2, 1).String()))
 		must(t, flip(tx, tokens, "amrm"))
@@ -91,7 +95,15 @@ func TestBadRecords(t *testing.T) {
 	if state.Keys.Current != nil {
 		t.Errorf("kept keys %+v", state.Keys)
 	}
+	if len(state.Runs) != 1 || state.Runs[0].Name != "2" {
+		t.Errorf("kept runs %+v", state.Runs)
+	}
 	want := map[string]string{
+		"":                     "there are 5 records, and there were 2",
+		"3:ann/1":              "the record is damaged",
+		"3:annie":              "its key is none",
+		"99:ann/1":             "its key is none",
+		"ann":                  "its key is none",
 		app(0).String():        "the record is damaged",
 		attempt(2, 1).String(): "the record is damaged",
 		"amrm":                 "the record is damaged",
@@ -113,8 +125,8 @@ func TestBadRecords(t *testing.T) {
 	must(t, commitNow(s, DropApp(app(0)), DropApp(app(3))))
 	must(t, s.Close())
 	s, state = mustOpen(t, path)
-	if len(state.Bad) != 4 {
-		t.Errorf("%d bad records of 4: %v", len(state.Bad), state.Bad)
+	if len(state.Bad) != 8 {
+		t.Errorf("%d bad records of 8: %v", len(state.Bad), state.Bad)
 	}
 	must(t, s.Close())
 }
@@ -156,6 +168,40 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// A program that knows nothing of last runs leaves them alone, and does not count them. What it wrote is read like any
+// other store, with last runs or without.
+func TestOlderProgram(t *testing.T) {
+	path := place(t)
+	s, _ := mustOpen(t, path)
+	must(t, commitNow(s, PutApp(App{ID: app(1)}), PutRun(run(1))))
+	must(t, s.Close())
+	older := func(tx *bbolt.Tx) error { return put(tx.Bucket(meta), keyCounts, counts{"apps": 1, "attempts": 0}) }
+	opens := func(runs int) {
+		t.Helper()
+		again, state := mustOpen(t, path)
+		if len(state.Bad) > 0 || len(state.Apps) != 1 || len(state.Runs) != runs {
+			t.Errorf("found %+v, want an application and %d runs", state, runs)
+		}
+		must(t, commitNow(again, PutRun(run(2))))
+		must(t, again.Close())
+	}
+	edit(t, path, older)
+	opens(1)
+	edit(t, path, func(tx *bbolt.Tx) error {
+		must(t, older(tx))
+		return tx.DeleteBucket(runs)
+	})
+	opens(0)
+	opens(1)
+	// One that is lost is missed.
+	edit(t, path, func(tx *bbolt.Tx) error { return tx.DeleteBucket(runs) })
+	s, state := mustOpen(t, path)
+	if len(state.Bad) != 1 || state.Bad[0].Bucket != "runs" {
+		t.Errorf("a bucket is gone, and %v is said", state.Bad)
+	}
+	must(t, s.Close())
+}
+
 const records = 60
 
 // filled is a store of that many applications and attempts, closed.
@@ -163,7 +209,7 @@ func filled(t *testing.T) (path string, content []byte) {
 	path = place(t)
 	s, _ := mustOpen(t, path)
 	for n := range int32(records) {
-		s.Commit(nil, PutApp(App{ID: app(n), User: "ann", Context: make([]byte, 2000)}), PutAttempt(Attempt{ID: attempt(n, 1)}))
+		s.Commit(nil, PutApp(App{ID: app(n), User: "ann", Context: make([]byte, 2000)}), PutAttempt(Attempt{ID: attempt(n, 1)}), PutRun(run(n)))
 	}
 	must(t, s.Close())
 	content, err := os.ReadFile(path)
@@ -216,13 +262,18 @@ func TestFlippedBits(t *testing.T) {
 			noticed++
 		default:
 			harmless++
-			if len(state.Apps) != records || len(state.Attempts) != records {
-				t.Errorf("%d applications, %d attempts, nothing said", len(state.Apps), len(state.Attempts))
+			if len(state.Apps) != records || len(state.Attempts) != records || len(state.Runs) != records {
+				t.Errorf("%d applications, %d attempts, %d runs, nothing said", len(state.Apps), len(state.Attempts), len(state.Runs))
 			}
 		}
 		for _, a := range state.Apps {
 			if a.User != "ann" || len(a.Context) != 2000 {
 				t.Errorf("%s is wrong and nothing was said", a.ID)
+			}
+		}
+		for _, r := range state.Runs {
+			if r.User != "ann" || r.Name != fmt.Sprint(r.Ended) {
+				t.Errorf("%+v is wrong and nothing was said", r)
 			}
 		}
 	}

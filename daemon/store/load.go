@@ -21,6 +21,7 @@ type State struct {
 	ClusterID string // made up when the store was created, and its name ever since
 	Apps      []App  // by id
 	Attempts  []Attempt
+	Runs      []Run
 	Keys      Keys
 	// Bad are the records that cannot be used. They stay in the file. An application with one of them is left
 	// out of Apps, its attempts out of Attempts; the others are whole.
@@ -38,7 +39,7 @@ type Bad struct {
 
 // initialise fills a new file.
 func initialise(tx *bbolt.Tx) error {
-	for _, name := range [][]byte{meta, apps, attempts, tokens} {
+	for _, name := range [][]byte{meta, apps, attempts, tokens, runs} {
 		if _, err := tx.CreateBucket(name); err != nil {
 			return err
 		}
@@ -151,6 +152,19 @@ func (s *State) loadRecords(tx *bbolt.Tx) error {
 			}
 			s.Attempts = append(s.Attempts, a)
 		}),
+		s.each(tx, runs, func(key, record []byte) {
+			var r Run
+			k, err := parseRunKey(key)
+			if err == nil {
+				err = decode(key, record, &r)
+			}
+			if err != nil {
+				s.bad(runs, key, ids.App{}, err)
+				return
+			}
+			r.RunKey = k
+			s.Runs = append(s.Runs, r)
+		}),
 	)
 	if err != nil {
 		return err
@@ -170,8 +184,12 @@ func (s *State) loadRecords(tx *bbolt.Tx) error {
 // each calls f with every record of a bucket, in the order of their keys. Keys out of order say that the file
 // is damaged.
 func (s *State) each(tx *bbolt.Tx, bucket []byte, f func(key, record []byte)) error {
+	b := tx.Bucket(bucket)
+	if b == nil { // of an older program's store
+		return nil
+	}
 	var last []byte
-	c := tx.Bucket(bucket).Cursor()
+	c := b.Cursor()
 	for key, record := c.First(); key != nil; key, record = c.Next() {
 		if last != nil && bytes.Compare(last, key) >= 0 {
 			return fmt.Errorf("bucket %s is damaged: %q comes after %q; restore the file from a copy", bucket, key, last)
@@ -183,15 +201,20 @@ func (s *State) each(tx *bbolt.Tx, bucket []byte, f func(key, record []byte)) er
 	return nil
 }
 
-// missing notes where the file has other numbers of records than it should.
+// missing notes where the file has other numbers of records than it should. An older program says nothing of runs, and
+// leaves them as they are.
 func (s *State) missing(tx *bbolt.Tx) {
 	var should counts
 	if err := get(tx.Bucket(meta), keyCounts, &should); err != nil {
 		s.bad(meta, keyCounts, ids.App{}, err)
 		return
 	}
-	for _, bucket := range []string{string(apps), string(attempts)} {
-		if got, want := s.kept[bucket], should[bucket]; got != want {
+	for _, bucket := range []string{string(apps), string(attempts), string(runs)} {
+		got, want := s.kept[bucket], should[bucket]
+		if _, said := should[bucket]; !said && bucket == string(runs) {
+			continue
+		}
+		if got != want {
 			s.bad([]byte(bucket), nil, ids.App{}, fmt.Errorf("there are %d records, and there were %d when it was last written", got, want))
 		}
 	}

@@ -33,6 +33,7 @@ var (
 	apps     = []byte("apps")
 	attempts = []byte("attempts")
 	tokens   = []byte("tokens")
+	runs     = []byte("runs") // not in stores that an older program wrote
 
 	keyFormat  = []byte("format")
 	keyEpoch   = []byte("epoch")
@@ -175,11 +176,14 @@ func create(path string) error {
 	return syncFolder(filepath.Dir(path))
 }
 
-// countStart stores the epoch that load made one more.
+// countStart stores the epoch that load made one more, and makes the bucket that older stores lack.
 func countStart(db *bbolt.DB, state *State) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer caught(&err)
 	return db.Update(func(tx *bbolt.Tx) error {
+		if _, err := tx.CreateBucketIfNotExists(runs); err != nil {
+			return err
+		}
 		return put(tx.Bucket(meta), keyEpoch, state.Epoch)
 	})
 }

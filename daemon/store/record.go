@@ -3,20 +3,24 @@ package store
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"strconv"
+	"strings"
 
 	"heddle/rm"
 	"heddle/yarn/ids"
 )
 
-// The records of applications and attempts are the machine's.
+// The records of applications, attempts and last runs are the machine's.
 type (
 	// App is what is kept of an application.
 	App = rm.AppRecord
 	// Attempt is what is kept of one run of an application's master.
 	Attempt = rm.AttemptRecord
+	// Run is what is kept of the last applications of a user and name.
+	Run = rm.RunRecord
 )
 
 // A Key is a secret that tokens are signed with.
@@ -90,6 +94,21 @@ func fromFile(body []byte, v any) error {
 		return err
 	}
 	return json.Unmarshal(body, v)
+}
+
+// runKey is the key of a user and name: how many bytes the user's name has, and both.
+func runKey(k rm.RunKey) []byte {
+	return fmt.Appendf(nil, "%d:%s/%s", len(k.User), k.User, k.Name)
+}
+
+// parseRunKey reads what runKey writes.
+func parseRunKey(key []byte) (rm.RunKey, error) {
+	length, both, _ := strings.Cut(string(key), ":")
+	n, err := strconv.Atoi(length)
+	if err != nil || n < 0 || n >= len(both) || both[n] != '/' {
+		return rm.RunKey{}, errors.New("its key is none of a user and a name")
+	}
+	return rm.RunKey{User: both[:n], Name: both[n+1:]}, nil
 }
 
 // encode returns the record of v, a pointer, under key.

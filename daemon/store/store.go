@@ -1,5 +1,6 @@
-// Package store keeps what the ResourceManager may not forget in one file: applications, their attempts, the
-// secrets of masters' tokens, and how often it was started. What was acknowledged is on the disk.
+// Package store keeps what the ResourceManager may not forget in one file: applications, their attempts, what the last
+// ones of each user and name came to, the secrets of masters' tokens, and how often it was started. What was
+// acknowledged is on the disk.
 //
 // It knows nothing of what the records stand for: no states, no protobuf, no clock.
 package store

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"go.uber.org/goleak"
 
+	"heddle/rm"
 	"heddle/yarn/ids"
 )
 
@@ -28,6 +29,10 @@ func TestMain(m *testing.M) {
 func app(n int32) ids.App { return ids.App{Cluster: 1700000000000, Seq: n} }
 
 func attempt(n, m int32) ids.Attempt { return ids.Attempt{App: app(n), N: m} }
+
+func run(n int32) Run {
+	return Run{RunKey: rm.RunKey{User: "ann", Name: fmt.Sprint(n)}, Ended: int64(n)}
+}
 
 // place is a path for a store in a folder that does not exist yet.
 func place(t testing.TB) string { return filepath.Join(t.TempDir(), "data", "rm.db") }
@@ -65,6 +70,10 @@ var (
 		Started: 6, Finished: 7, Host: "n1", RPCPort: 33000, Tracking: "http://y/", State: "FAILED", Final: "FAILED", Diagnostics: "d",
 		Exit: -100,
 	}
+	fullRun = Run{
+		RunKey: rm.RunKey{User: "ann", Name: "a/b:\x00\xff é"}, Ended: 8, First: rm.Amount{MemoryMiB: 5, Vcores: 1.5, Extra: map[string]int64{"gpu": 2}},
+		Asked: [2]rm.Asked{{Most: rm.Amount{MemoryMiB: 6, Vcores: 2}, Containers: 3}, {Containers: 4}}, Heap: 9, Outside: 10, Maps: 11, TooSmall: 12,
+	}
 	fullKeys = Keys{Current: &Key{2, []byte{2, 3}, 2}, Next: &Key{3, []byte{4}, 3}}
 )
 
@@ -79,6 +88,9 @@ func TestRoundTrip(t *testing.T) {
 		must(t, commitNow(s, PutApp(App{ID: app(n)}), PutAttempt(Attempt{ID: attempt(n, 1)})))
 	}
 	must(t, commitNow(s, PutApp(fullApp), PutAttempt(fullAttempt), PutAttempt(Attempt{ID: attempt(12, 1)}), PutKeys(fullKeys)))
+	gone := rm.RunKey{User: "ann", Name: "gone"}
+	must(t, commitNow(s, PutRun(Run{RunKey: gone}), PutRun(Run{RunKey: fullRun.RunKey}), PutRun(Run{RunKey: rm.RunKey{Name: "n"}})))
+	must(t, commitNow(s, PutRun(fullRun), DropRun(gone), DropRun(rm.RunKey{User: "an", Name: "n/gone"})))
 	must(t, commitNow(s, DropApp(app(9)), DropApp(app(77))))
 	must(t, commitNow(s, PutApp(App{ID: app(10001), User: "eve"})))
 	must(t, s.Close())
@@ -88,6 +100,7 @@ func TestRoundTrip(t *testing.T) {
 		Epoch: 2, ClusterID: first.ClusterID, Keys: fullKeys,
 		Apps:     []App{fullApp, {ID: app(10000)}, {ID: app(10001), User: "eve"}},
 		Attempts: []Attempt{{ID: attempt(12, 1)}, fullAttempt, {ID: attempt(10000, 1)}, {ID: attempt(10001, 1)}},
+		Runs:     []Run{{RunKey: rm.RunKey{Name: "n"}}, fullRun},
 	}
 	if d := cmp.Diff(want, state, cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(State{})); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
@@ -99,9 +112,11 @@ func TestRoundTrip(t *testing.T) {
 func TestRecordsInTheFile(t *testing.T) {
 	a := &App{ID: app(1), User: "ann", Context: []byte{1}, Queue: "root.a", Priority: 3, Submitted: 5}
 	try := &Attempt{ID: attempt(1, 2), MasterID: 7, Node: ids.Node{Host: "h", Port: 8041}, State: "FAILED"}
+	run := &Run{Ended: 5, First: rm.Amount{MemoryMiB: 6, Vcores: 0.5}, Asked: [2]rm.Asked{{Most: rm.Amount{MemoryMiB: 7, Vcores: 1}, Containers: 2}}, Maps: 3}
 	for want, v := range map[string]any{
-		`{"ID":{"Cluster":1700000000000,"Seq":1},"User":"ann","Context":"AQ==","Queue":"root.a","Priority":3,"Submitted":5}`:   a,
-		`{"ID":{"App":{"Cluster":1700000000000,"Seq":1},"N":2},"Node":{"Host":"h","Port":8041},"MasterID":7,"State":"FAILED"}`: try,
+		`{"Ended":5,"First":{"memory_mib":6,"vcores":0.5},"Asked":[{"Most":{"memory_mib":7,"vcores":1},"Containers":2},{"Most":{"memory_mib":0,"vcores":0},"Containers":0}],"Maps":3}`: run,
+		`{"ID":{"Cluster":1700000000000,"Seq":1},"User":"ann","Context":"AQ==","Queue":"root.a","Priority":3,"Submitted":5}`:                                                           a,
+		`{"ID":{"App":{"Cluster":1700000000000,"Seq":1},"N":2},"Node":{"Host":"h","Port":8041},"MasterID":7,"State":"FAILED"}`:                                                         try,
 	} {
 		record, err := encode(nil, v)
 		if err != nil || string(record[sumDigits+1:]) != want {

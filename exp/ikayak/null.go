@@ -123,7 +123,7 @@ func (*pauses) Every() heddle.Span { return 5 * heddle.Second }
 
 // Needs implements [policy.Needer].
 func (*pauses) Needs() policy.Needs {
-	return policy.Needs{Feeds: policy.Feeds{Progress: 3 * heddle.Second, Starts: true}, Agent: policy.Freezes}
+	return policy.Needs{Feeds: policy.Feeds{Progress: 3 * heddle.Second, Starts: true}, Can: heddle.Lends}
 }
 
 // Run implements [policy.Control]: every 300 s for as long as iKayak's rule has it where Spark holds half.

@@ -7,12 +7,13 @@ import (
 
 // A Sizer is the Size of masters and, with feedback, the Control of those that run.
 type Sizer struct {
-	o     Options
-	pool  bool
-	fixed bool // a master's heap is as large as it was started: no node makes it grow with its container
+	o    Options
+	pool bool
 
-	slots      []int // worker containers of each node
-	containers int   // … of all
+	slots      []int  // worker containers of each node
+	containers int    // … of all
+	stiff      []bool // nodes that are up and on which a master's heap is as large as it was started
+	stiffs     int    // … how many they are
 	apps       []master
 	jobs       []job // of the last playing of waves
 
@@ -44,7 +45,7 @@ func (s *Sizer) Size(v policy.View, a *policy.App, k heddle.Kind, asked heddle.R
 	}
 	m.named = false
 	size := beside(m.size, asked)
-	if s.fixed {
+	if s.fixed() {
 		size = size.Min(asked)
 	}
 	return size
@@ -53,7 +54,7 @@ func (s *Sizer) Size(v policy.View, a *policy.App, k heddle.Kind, asked heddle.R
 // fitting is the master that a job needs, or as much of it as the largest node has.
 func (s *Sizer) fitting(v policy.View, j *job) heddle.Resource {
 	size := s.size(j)
-	if s.fixed {
+	if s.fixed() {
 		size[heddle.Memory] = s.o.lives(v.App(j.app).Facts(), size[heddle.Memory])
 	}
 	return size.Min(v.Largest())
@@ -80,11 +81,11 @@ func (s *Sizer) decide(v policy.View) {
 
 // Needs implements [policy.Needer]. Only a master that is known to run is made larger, so feedback needs to hear of starts.
 func (s *Sizer) Needs() policy.Needs {
-	return policy.Needs{Feeds: policy.Feeds{Starts: s.resizes()}}
+	return policy.Needs{Feeds: policy.Feeds{Starts: s.o.Feedback, Heaps: true}}
 }
 
-// resizes reports whether running masters are resized. One whose heap stays what it is gains nothing by it.
-func (s *Sizer) resizes() bool { return s.o.Feedback && !s.fixed }
+// fixed reports whether a master's heap is as large as it was started, wherever it is going to run: on some node it is.
+func (s *Sizer) fixed() bool { return s.stiffs > 0 }
 
 // Hears implements [policy.Listener]: what changes a constraint, and what could come between [Sizer.Size] and the use
 // of what it has found out.
@@ -139,17 +140,17 @@ func (s *Sizer) Woken(v policy.View, ids []heddle.AppID) []heddle.AppID {
 
 // Every implements [policy.Control].
 func (s *Sizer) Every() heddle.Span {
-	if !s.resizes() {
+	if !s.o.Feedback {
 		return 0
 	}
 	return heddle.Seconds(s.o.Every)
 }
 
 // Run implements [policy.Control]: after a change of a constraint running masters are given what they
-// will need. A wish that the core does not carry out is repeated.
+// will need, unless their heaps stay as they are. A wish that the core does not carry out is repeated.
 func (s *Sizer) Run(v policy.View, p *policy.Plan) {
 	s.count(v)
-	if !s.running || s.containers == 0 {
+	if !s.running || s.containers == 0 || s.fixed() {
 		return
 	}
 	s.running = false

@@ -19,22 +19,11 @@ func put(s policy.Size) policy.Set {
 	return set
 }
 
-// agentless has a policy made for a cluster without node agents.
-func agentless(maker policy.Maker[policy.Size]) policy.Maker[policy.Size] {
-	return func(a policy.Args) (policy.Size, error) {
-		a.Agentless = true
-		return maker(a)
-	}
-}
-
 func TestSuite(t *testing.T) {
 	for _, q := range []string{"fifo", "fair", "capacity"} {
 		for name, maker := range map[string]policy.Maker[policy.Size]{"dynamic": adaptcont.NewDynamic, "pool": adaptcont.NewPool} { // order: each by itself
 			t.Run(name+" "+q, func(t *testing.T) {
 				policytest.Run(t, maker, "{queue: "+q+", unit_wave: 2, unit_memory: 1024, split: 1, shrink: true}", put)
-			})
-			t.Run(name+" "+q+" without agents", func(t *testing.T) {
-				policytest.Run(t, agentless(maker), "{queue: "+q+", unit_wave: 2, unit_memory: 1024, split: 1}", put)
 			})
 		}
 	}
@@ -132,7 +121,7 @@ func TestMastersFitTheLargestNode(t *testing.T) {
 		}
 		c := sched.New(put(s))
 		for i := range heddle.NodeID(8) {
-			c.Step(0, heddle.NodeUp{Node: i, Total: heddle.Of(1024, 1000)})
+			c.Step(0, heddle.NodeUp{Node: i, Total: heddle.Of(1024, 1000), Can: heddle.AllCaps})
 		}
 		c.Step(0, heddle.Submit{App: 0, Queue: 1, Framework: heddle.MapReduce, Master: heddle.Of(512, 1000), Facts: heddle.Facts{Maps: 100}})
 		if got, want := s.Size(c.View(), c.View().App(0), heddle.AM, heddle.Of(512, 1000)), heddle.Of(1024, 1000); got != want {

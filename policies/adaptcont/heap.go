@@ -15,7 +15,7 @@ const (
 // asked reports whether a job's master is left as it was asked for: its command does not let its heap be cut, or one of
 // that user and name failed in a heap that was, and nobody has measured since what it needs.
 func (s *Sizer) asked(f *heddle.Facts) bool {
-	return s.fixed && (f.MasterHeap == 0 || f.Last.TooSmall > 0 && f.Last.Heap == 0)
+	return s.fixed() && (f.MasterHeap == 0 || f.Last.TooSmall > 0 && f.Last.Heap == 0)
 }
 
 // lives is how many MiB a master needs to live where its heap is cut to fit: decided, by the wave, or the least there is

@@ -11,9 +11,9 @@ import (
 )
 
 // cluster is a core with a policy of masters, room for 400 workers and containers of any size.
-func cluster(t *testing.T, maker policy.Maker[policy.Size], options string) (*sched.Core, policy.Size) {
+func cluster(t *testing.T, maker policy.Maker[policy.Size], options string) *sched.Core {
 	t.Helper()
-	s, err := agentless(maker)(policytest.Args(options))
+	s, err := maker(policytest.Args(options))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -21,9 +21,9 @@ func cluster(t *testing.T, maker policy.Maker[policy.Size], options string) (*sc
 	set.Minimum, set.Step = heddle.Of(1, 1000), heddle.Resource{}
 	c := sched.New(set)
 	for i := range heddle.NodeID(4) {
-		c.Step(0, heddle.NodeUp{Node: i, Total: heddle.Of(100*1024, 100_000)})
+		c.Step(0, heddle.NodeUp{Node: i, Total: heddle.Of(100*1024, 100_000), Can: heddle.Stock})
 	}
-	return c, s
+	return c
 }
 
 // What a master that asks for 1536 MiB gets where its heap is cut to fit. Beside the heap it has 176 MiB, or what was
@@ -56,7 +56,7 @@ func TestSizesThatARealMasterLivesIn(t *testing.T) {
 		{"a heap of 208 MiB was too small, though 60 live", can(heddle.Facts{Maps: 24, Last: last(60, 0, 24, 208)}), 593},
 		{"more was measured than was asked for", can(heddle.Facts{Maps: 24, Last: last(2000, 0, 24, 0)}), 1536},
 	} {
-		c, _ := cluster(t, adaptcont.NewDynamic, "queue: capacity")
+		c := cluster(t, adaptcont.NewDynamic, "queue: capacity")
 		c.Step(0, heddle.Submit{App: 0, Queue: 1, Framework: heddle.MapReduce, Master: heddle.Of(1536, 1000), Facts: x.facts})
 		if got := c.View().App(0).Asks()[0].Size(); got != heddle.Of(x.want, 1000) {
 			t.Errorf("%s: a master of %v, want %d MiB and what it asked for of processors", x.name, got, x.want)
@@ -67,7 +67,7 @@ func TestSizesThatARealMasterLivesIn(t *testing.T) {
 // Masters of predefined sizes have room to live, and no more than was asked for.
 func TestPoolThatARealMasterLivesIn(t *testing.T) {
 	for asked, want := range map[int64]int64{1536: 384, 300: 300} { // order: each by itself
-		c, _ := cluster(t, adaptcont.NewPool, "{queue: capacity, pool: [{memory: 200, vcores: 1}]}")
+		c := cluster(t, adaptcont.NewPool, "{queue: capacity, pool: [{memory: 200, vcores: 1}]}")
 		c.Step(0, heddle.Submit{App: 0, Queue: 1, Framework: heddle.MapReduce, Master: heddle.Of(asked, 1000), Facts: heddle.Facts{Maps: 24, MasterHeap: 1024}})
 		if got := c.View().App(0).Asks()[0].Size(); got != heddle.Of(want, 1000) {
 			t.Errorf("a master of %v, want %d MiB", got, want)
@@ -77,7 +77,7 @@ func TestPoolThatARealMasterLivesIn(t *testing.T) {
 
 // A master that waits is sized anew as others come and go; one that runs stays as it is.
 func TestRealMastersAreRevisedWhileTheyWait(t *testing.T) {
-	c, s := cluster(t, adaptcont.NewDynamic, "{queue: capacity, unit_tasks: 0}")
+	c := cluster(t, adaptcont.NewDynamic, "{queue: capacity, unit_tasks: 0}")
 	master := heddle.Of(4096, 4000)
 	submit := func(id heddle.AppID) {
 		c.Step(0, heddle.Submit{App: id, Queue: 1, Framework: heddle.MapReduce, Master: master, Facts: heddle.Facts{Maps: 400, MasterHeap: 4096}})
@@ -89,17 +89,11 @@ func TestRealMastersAreRevisedWhileTheyWait(t *testing.T) {
 	if submit(1); size() != heddle.Of(512, 1000) {
 		t.Errorf("one of two on 400 containers: a master of %v", size())
 	}
-	if every := s.(policy.Control).Every(); every != 0 {
-		t.Errorf("running masters are looked at every %v", every)
-	}
-	if s.(policy.Needer).Needs().Starts {
-		t.Error("it hears of starts")
-	}
 }
 
 // After the failure of a master that was made smaller the next one is what was asked for, whatever changes.
 func TestFullAfterAFailure(t *testing.T) {
-	c, _ := cluster(t, adaptcont.NewDynamic, "queue: capacity")
+	c := cluster(t, adaptcont.NewDynamic, "queue: capacity")
 	asked := heddle.Of(1536, 1000)
 	c.Step(0, heddle.Submit{App: 0, Queue: 1, Framework: heddle.MapReduce, Master: asked, Facts: heddle.Facts{Maps: 24, MasterHeap: 1024}})
 	c.Step(0, heddle.Heartbeat{Node: 0})
@@ -117,5 +111,37 @@ func TestFullAfterAFailure(t *testing.T) {
 	c.Step(2, heddle.NodeDown{Node: 3})
 	if size() != asked {
 		t.Errorf("the second master after a change: %v, want %v", size(), asked)
+	}
+}
+
+// A running master whose job has more workers to come is made larger where its heap follows, and only there.
+func TestRunningMastersGrowWithTheirHeaps(t *testing.T) {
+	for can, want := range map[heddle.Caps]int{heddle.Stock: 0, heddle.AllCaps: 1} { // order: each by itself
+		s, err := adaptcont.NewDynamic(policytest.Args("{queue: capacity, unit_tasks: 0, unit_memory: 512}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		set := put(s)
+		set.Minimum, set.Step = heddle.Of(1, 1000), heddle.Resource{}
+		c := sched.New(set)
+		c.Step(0, heddle.NodeUp{Node: 0, Total: heddle.Of(400*1024, 400_000), Can: can})
+		for id := range heddle.AppID(2) {
+			c.Step(0, heddle.Submit{App: id, Queue: 1, Framework: heddle.MapReduce, Master: heddle.Of(4096, 4000), Facts: heddle.Facts{Maps: 400, MasterHeap: 4096}})
+		}
+		c.Step(0, heddle.Heartbeat{Node: 0})
+		x := c.View().App(0).Master()
+		c.Step(0, heddle.Acquire{App: 0})
+		c.Step(0, heddle.Started{Container: x.ID()})
+		c.Step(0, heddle.Exit{Container: c.View().App(1).Master().ID()})
+		c.Step(0, heddle.AppDone{App: 1})
+		resized := 0
+		for _, d := range c.Step(heddle.Time(5*heddle.Second), heddle.Wake{}) {
+			if _, is := d.(*heddle.Resize); is {
+				resized++
+			}
+		}
+		if resized != want {
+			t.Errorf("where nodes can %v: %d resized, want %d", can, resized, want)
+		}
 	}
 }

@@ -136,5 +136,5 @@ func fromArgs(a policy.Args, pool bool) (policy.Size, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	return &Sizer{o: o, pool: pool, fixed: a.Agentless}, nil
+	return &Sizer{o: o, pool: pool}, nil
 }

@@ -37,7 +37,7 @@ func crowd(nodes, jobs int) *sched.Core {
 	set.Place[heddle.Map] = must(coupling.NewPeek(policytest.Args("{alpha_rack: 1, beta: 0}")))
 	c, rng := sched.New(set), rand.New(rand.NewPCG(5, 6))
 	for i := range nodes {
-		c.Step(0, heddle.NodeUp{Node: heddle.NodeID(i), Rack: heddle.RackID(i / 40), Total: heddle.Of(64<<10, 64000)})
+		c.Step(0, heddle.NodeUp{Node: heddle.NodeID(i), Rack: heddle.RackID(i / 40), Total: heddle.Of(64<<10, 64000), Can: heddle.AllCaps})
 	}
 	size := heddle.Of(1024, 1000)
 	for j := range jobs {

@@ -114,7 +114,7 @@ func newLag(a policy.Args) (*Lag, error) {
 func (l *Lag) Needs() policy.Needs {
 	return policy.Needs{
 		Feeds:  policy.Feeds{Output: l.o.DeltaByOutput},
-		Option: "delta_by_output", Why: "only a node agent tells how much map output there is",
+		Option: "delta_by_output",
 	}
 }
 

@@ -16,33 +16,14 @@ func (d demand) most(e demand) demand {
 	return demand{d.total.Max(e.total), max(d.containers, e.containers)}
 }
 
-// A history is what the last two applications of each user and name asked for, the later first. Two, since how an
-// application ended is not told, and one that failed or was killed early asked for a part alone.
-type history struct{ runs policy.Runs[[2]demand] }
-
 // expects is what an application that comes will ask for: what its facts say, else the most that the last two of the
 // same user and name did, else nothing is known.
-func (h *history) expects(a *policy.App) demand {
-	if d := a.Facts().Demand; d.Containers > 0 {
-		return demand{d.Total(), int(d.Containers)}
+func expects(a *policy.App) demand {
+	f := a.Facts()
+	if f.Demand.Containers > 0 {
+		return demand{f.Demand.Total(), int(f.Demand.Containers)}
 	}
-	return h.of(policy.RunOf(a))
-}
-
-// of is the most that the last two of a user and name asked for.
-func (h *history) of(k policy.Run) demand {
-	d, _ := h.runs.Of(k)
-	return d[0].most(d[1])
-}
-
-// note remembers what an application that is over asked for.
-func (h *history) note(a *policy.App, d demand) {
-	k := policy.RunOf(a)
-	if d.containers == 0 || !k.Named() {
-		return
-	}
-	before, _ := h.runs.Of(k)
-	h.runs.Note(k, [2]demand{d, before[0]})
+	return demand{f.Last.Most, int(f.Last.Containers)}
 }
 
 // asked is what an application asks for and holds beside its master.

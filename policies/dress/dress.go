@@ -25,8 +25,6 @@ type Scheduler struct {
 	apps  []appState
 	alive []heddle.AppID // in order of submission
 
-	past history
-
 	// lines are those of the last category that wait to begin, by leaf queue, the first to begin first; see Options.Serve.
 	lines map[heddle.QueueID][]heddle.AppID
 	short bool // every category was, at the last interval (line 12 of Alg. 3)
@@ -185,7 +183,6 @@ func (s *Scheduler) Hear(v policy.View, e policy.Effect) {
 	case policy.AppAdded:
 		s.submitted(v, e.App)
 	case policy.AppDone:
-		s.past.note(e.App, s.apps[e.App.ID()].tasked)
 		s.forget(e.App.ID())
 	case policy.Ended:
 		s.refresh(v, e.App)
@@ -207,7 +204,7 @@ func (s *Scheduler) submitted(v policy.View, a *policy.App) {
 	for int(id) >= len(s.apps) {
 		s.apps = append(s.apps, appState{})
 	}
-	s.apps[id] = appState{known: true, told: a.Facts().Demand.Containers > 0, expected: s.past.expects(a)}
+	s.apps[id] = appState{known: true, told: a.Facts().Demand.Containers > 0, expected: expects(a)}
 	s.alive = append(s.alive, id)
 	s.apps[id].peak = s.apps[id].expected.total.Plus(a.Pending())
 	s.recount(v, a, true)

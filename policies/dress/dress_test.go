@@ -134,7 +134,7 @@ func TestEstimateFromEvents(t *testing.T) {
 		set := policytest.Base(policytest.Submitted{})
 		set.Release = r
 		c := sched.New(set)
-		c.Step(0, heddle.NodeUp{Total: heddle.Of(of.containers<<10, 1000*of.containers)})
+		c.Step(0, heddle.NodeUp{Total: heddle.Of(of.containers<<10, 1000*of.containers), Can: heddle.AllCaps})
 		c.Step(0, heddle.Submit{Queue: 1, Master: heddle.Of(1024, 1000)})
 		c.Step(0, heddle.Heartbeat{})
 		c.Step(0, heddle.Ask{Rows: []heddle.Row{heddle.Anywhere(20, heddle.Map, 8, heddle.Of(1024, 1000))}})

@@ -33,7 +33,7 @@ func TestNobodyWaitsForEver(t *testing.T) {
 		c := sched.New(put(s))
 		nodes := num(1, 2, "nodes")
 		for n := range nodes {
-			c.Step(0, heddle.NodeUp{Node: heddle.NodeID(n), Total: heddle.Of(16<<10, 64000)})
+			c.Step(0, heddle.NodeUp{Node: heddle.NodeID(n), Total: heddle.Of(16<<10, 64000), Can: heddle.AllCaps})
 		}
 		left := make([]int, num(1, 6, "jobs"))
 		ends := map[heddle.Time][]heddle.ContainerID{}
@@ -62,9 +62,9 @@ func TestNobodyWaitsForEver(t *testing.T) {
 		for a := range left {
 			left[a] = 1 // its master's asking
 			c.Step(now, heddle.Submit{App: heddle.AppID(a), Queue: 1, Master: heddle.Of(1024, 1000), Facts: heddle.Facts{
-				Name: rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, "name"),
 				// Zero is not known; and what is known may be wrong.
 				Demand: heddle.Demand{Containers: int32(num(0, 9, "demand")), Each: heddle.Of(int64(num(1, 8, "each"))<<10, 1000)},
+				Last:   heddle.LastRun{Containers: int32(num(0, 9, "last")), Most: heddle.Of(int64(num(0, 16, "most"))<<10, 3000)},
 			}})
 		}
 		// 48 tasks at the most, one after the other: each waits for nine seconds' work or for its patience.

@@ -44,7 +44,9 @@ func NewLocal(a policy.Args) (policy.Place, error) {
 func (l *Local) Trimmed(t policy.Trim) { l.trim = t }
 
 // Needs implements [policy.Needer]: where no map is shrunk there is nothing to choose.
-func (*Local) Needs() policy.Needs { return policy.Needs{Agent: policy.Shrinks} }
+func (*Local) Needs() policy.Needs {
+	return policy.Needs{Feeds: policy.Feeds{Peaks: true}, Can: heddle.Limits}
+}
 
 // Judge implements [policy.Place].
 func (l *Local) Judge(v policy.View, k *policy.Ask, _ *policy.Node, at heddle.Locality) policy.Verdict {

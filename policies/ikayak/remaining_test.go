@@ -20,7 +20,7 @@ func life(t testing.TB, options string) (*sched.Core, policy.Remaining, heddle.T
 	set := policytest.Base(policytest.Submitted{})
 	set.Remaining = rest
 	c := sched.New(set)
-	c.Step(0, heddle.NodeUp{Node: 0, Total: heddle.Of(16384, 16000)})
+	c.Step(0, heddle.NodeUp{Node: 0, Total: heddle.Of(16384, 16000), Can: heddle.AllCaps})
 	c.Step(0, heddle.Submit{App: 0, Queue: 1, Framework: heddle.MapReduce, Master: heddle.Of(1024, 1000), Facts: heddle.Facts{
 		Name: "TeraSort", InputBytes: 8 << 30, Maps: 4, Reduces: 1,
 	}})

@@ -120,7 +120,9 @@ func (s *Shrink) Floor(smallest heddle.Resource) heddle.Resource {
 }
 
 // Needs implements [policy.Needer].
-func (*Shrink) Needs() policy.Needs { return policy.Needs{Agent: policy.Shrinks} }
+func (*Shrink) Needs() policy.Needs {
+	return policy.Needs{Feeds: policy.Feeds{Peaks: true}, Can: heddle.Limits}
+}
 
 // Hears implements [policy.Listener].
 func (s *Shrink) Hears() policy.News { return policy.Granted }
@@ -195,7 +197,9 @@ func (f Fixed) Trim(_ policy.View, k *policy.Ask, _ *policy.Node, _ heddle.Resou
 }
 
 // Needs implements [policy.Needer].
-func (Fixed) Needs() policy.Needs { return policy.Needs{Agent: policy.Shrinks} }
+func (Fixed) Needs() policy.Needs {
+	return policy.Needs{Feeds: policy.Feeds{Peaks: true}, Can: heddle.Limits}
+}
 
 // Floor implements [policy.Trim].
 func (f Fixed) Floor(smallest heddle.Resource) heddle.Resource { return f.of(smallest) }

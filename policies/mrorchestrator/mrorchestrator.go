@@ -40,7 +40,7 @@ func newManager(a policy.Args, regression bool) (policy.Control, error) {
 // Needs implements [policy.Needer].
 func (m *Manager) Needs() policy.Needs {
 	every := heddle.Seconds(m.o.Profile)
-	return policy.Needs{Feeds: policy.Feeds{Profile: every, Progress: every, Starts: true}, Agent: policy.Weighs}
+	return policy.Needs{Feeds: policy.Feeds{Profile: every, Progress: every, Starts: true}, Can: heddle.Weighs}
 }
 
 // Every implements [policy.Control]: the epoch.

@@ -58,7 +58,7 @@ func running(m *Manager, nodes int) *sched.Core {
 	c := sched.New(set)
 	size := heddle.Of(512, 1000)
 	for n := range nodes {
-		c.Step(0, heddle.NodeUp{Node: heddle.NodeID(n), Rack: heddle.RackID(n / 40), Total: heddle.Of(each*600, each*1000)})
+		c.Step(0, heddle.NodeUp{Node: heddle.NodeID(n), Rack: heddle.RackID(n / 40), Total: heddle.Of(each*600, each*1000), Can: heddle.AllCaps})
 	}
 	for a := range heddle.AppID(jobs) {
 		c.Step(0, heddle.Submit{App: a, Queue: 1, Master: heddle.Of(1, 0), Framework: heddle.MapReduce})

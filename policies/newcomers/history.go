@@ -9,16 +9,16 @@ import (
 )
 
 const (
-	lately     = 100 // so many applications of any user and name are remembered, beside the last of each; the oldest goes first
+	lately     = 100 // so many applications of any user and name are remembered; the oldest goes first
 	leastAsked = 5   // of these there must be for the next one to be expected to ask for as much
 )
 
 // usually is the part of the applications that asked lately that did not ask for more than the next one is expected to.
 const usually = 0.9
 
-// A history is what applications asked for first.
+// A history is what applications asked for first that asked lately. It begins anew with the process, and when the
+// configuration is read again: it only says how much is usual, and five applications are enough to say so.
 type history struct {
-	runs   policy.Runs[heddle.Resource]
 	recent []heddle.Resource
 	next   int // the oldest of recent, once these are as many as lately
 
@@ -27,13 +27,12 @@ type history struct {
 
 // expects is what an application will ask for first: nothing where nobody knows.
 func (h *history) expects(a *policy.App, total heddle.Resource) heddle.Resource {
-	if d := a.Facts().Demand; d.Containers > 0 {
-		return d.Total()
+	f := a.Facts()
+	if f.Demand.Containers > 0 {
+		return f.Demand.Total()
 	}
-	if r := policy.RunOf(a); r.Named() {
-		if first, ok := h.runs.Of(r); ok {
-			return first
-		}
+	if !f.Last.First.IsZero() {
+		return f.Last.First
 	}
 	return h.usual(total)
 }
@@ -56,8 +55,5 @@ func (h *history) note(a *policy.App) {
 	} else {
 		h.recent[h.next] = first
 		h.next = (h.next + 1) % lately
-	}
-	if r := policy.RunOf(a); r.Named() {
-		h.runs.Note(r, first)
 	}
 }

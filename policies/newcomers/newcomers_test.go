@@ -1,7 +1,6 @@
 package newcomers_test
 
 import (
-	"fmt"
 	"math"
 	"testing"
 
@@ -47,15 +46,18 @@ func newCluster(t *testing.T, options string) *cluster {
 		t.Fatal(err)
 	}
 	c := &cluster{t, sched.New(put(s)), 0}
-	c.Step(0, heddle.NodeUp{Total: heddle.Of(100<<10, 100_000)})
+	c.Step(0, heddle.NodeUp{Total: heddle.Of(100<<10, 100_000), Can: heddle.AllCaps})
 	return c
 }
 
-// comes submits an application, and its master is granted.
-func (c *cluster) comes(at heddle.Time, name string) heddle.AppID {
+// comes submits an application of which nothing is known, and its master is granted.
+func (c *cluster) comes(at heddle.Time) heddle.AppID { return c.knownAs(at, heddle.Facts{}) }
+
+// knownAs is comes of one of which something is known.
+func (c *cluster) knownAs(at heddle.Time, facts heddle.Facts) heddle.AppID {
 	id := c.apps
 	c.apps++
-	c.Step(at, heddle.Submit{App: id, Queue: 1, Master: heddle.Of(1<<10, 1000), Facts: heddle.Facts{Name: name}})
+	c.Step(at, heddle.Submit{App: id, Queue: 1, Master: heddle.Of(1<<10, 1000), Facts: facts})
 	c.Step(at, heddle.Heartbeat{})
 	return id
 }
@@ -67,8 +69,8 @@ func (c *cluster) asks(at heddle.Time, id heddle.AppID, maps int32) {
 }
 
 // runs is an application that comes, asks for so many maps, and is over.
-func (c *cluster) runs(name string, maps int32) {
-	id := c.comes(0, name)
+func (c *cluster) runs(maps int32) {
+	id := c.comes(0)
 	c.asks(0, id, maps)
 	c.Step(0, heddle.AppDone{App: id})
 }
@@ -94,62 +96,39 @@ func (c *cluster) gauge(what, name string, want float64) {
 func TestUsual(t *testing.T) {
 	c := newCluster(t, "{most: 1, each: 1, least: 0}")
 	for range 4 {
-		c.runs("", 5)
+		c.runs(5)
 	}
-	id := c.comes(0, "")
+	id := c.comes(0)
 	c.gauge("after four", "newcomers.held", 0.01)
 	c.Step(0, heddle.AppDone{App: id})
 	for n := range int32(100) {
-		c.runs(fmt.Sprint(n), 1+n%10)
+		c.runs(1 + n%10)
 	}
-	c.comes(0, "")
+	c.comes(0)
 	c.gauge("after a hundred that asked for 1 to 10", "newcomers.held", 0.1)
 }
 
-// An application that YARN was given no name for is nobody's next run.
-func TestUnnamed(t *testing.T) {
-	c := newCluster(t, "{most: 1, each: 1, least: 0}")
-	c.runs("N/A", 7)
-	c.runs("", 7)
-	c.comes(0, "N/A")
-	c.comes(0, "")
-	c.gauge("two without a name", "newcomers.held", 0.02)
-}
-
-// What was learned of a name is what its last run asked for first, however much it asked for afterwards.
+// What the last run asked for first is expected, whatever others asked for lately; the demand where that is known.
 func TestLastRun(t *testing.T) {
 	c := newCluster(t, "{most: 1, each: 1, least: 0}")
-	c.runs("report", 9)
-	id := c.comes(0, "report")
-	c.asks(0, id, 4)
-	c.asks(0, id, 8)
-	c.Step(0, heddle.AppDone{App: id})
-	c.comes(0, "report")
-	c.gauge("the third run", "newcomers.held", 0.04)
-}
-
-// Of 4096 users and names something is remembered.
-func TestBoundOfRuns(t *testing.T) {
-	c := newCluster(t, "{most: 1, each: 1, least: 0}")
-	c.runs("first", 7)
-	c.runs("second", 8)
-	for n := range int32(4095) {
-		c.runs(fmt.Sprint(n), 1)
+	for range 5 {
+		c.runs(7)
 	}
-	id := c.comes(0, "first")
-	c.gauge("the first name", "newcomers.held", 0.01)
+	each := heddle.Of(1<<10, 1000)
+	id := c.knownAs(0, heddle.Facts{Name: "report", Last: heddle.LastRun{First: each.Times(4), Most: each.Times(8), Containers: 8}})
+	c.gauge("with a last run", "newcomers.held", 0.04)
 	c.Step(0, heddle.AppDone{App: id})
-	c.comes(0, "second")
-	c.gauge("the second name", "newcomers.held", 0.08)
+	c.knownAs(0, heddle.Facts{Demand: heddle.Demand{Containers: 2, Each: each}, Last: heddle.LastRun{First: each.Times(4)}})
+	c.gauge("with a demand", "newcomers.held", 0.02)
 }
 
 // Waste is counted from the first refusal until the application asks, or its time is over.
 func TestWaste(t *testing.T) {
 	c := newCluster(t, "{most: 0.5, each: 1, least: 0.4}")
 	at := func(seconds int) heddle.Time { return heddle.Time(seconds) * heddle.Time(heddle.Second) }
-	c.asks(0, c.comes(0, "large"), 80)
+	c.asks(0, c.comes(0), 80)
 	c.gauge("nobody is refused", "newcomers.waste", 0)
-	c.comes(at(2), "silent")
+	c.comes(at(2))
 	c.Step(at(5), heddle.Heartbeat{})
 	c.gauge("everybody has what he asks for", "newcomers.waste", 0)
 	c.asks(at(6), 0, 90) // 18 vcores are free, and 40 would be held back

@@ -20,7 +20,7 @@ func TestRemaining(t *testing.T) {
 	}
 	c := sched.New(policytest.Base(policytest.Submitted{}))
 	at := heddle.Time(heddle.Second)
-	c.Step(at, heddle.NodeUp{Node: 0, Total: heddle.Of(4096, 4000)})
+	c.Step(at, heddle.NodeUp{Node: 0, Total: heddle.Of(4096, 4000), Can: heddle.AllCaps})
 	c.Step(at, heddle.Submit{App: 0, Queue: 1, Master: heddle.Of(1024, 1000)})
 	c.Step(at, heddle.Heartbeat{Node: 0})
 	x := c.View().Container(1)

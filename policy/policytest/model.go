@@ -16,6 +16,8 @@ type model struct {
 	live  map[heddle.ContainerID]grant
 	room  map[heddle.NodeID]heddle.Resource
 	total map[heddle.NodeID]heddle.Resource
+	can   map[heddle.NodeID]heddle.Caps
+	peak  map[key]int64         // by application and kind
 	gone  map[heddle.AppID]bool // whose attempt ended in this step
 	found heddle.Found          // in this step
 	fits  func(need, room heddle.Resource) bool
@@ -32,13 +34,14 @@ type grant struct {
 	key
 	node    heddle.NodeID
 	limit   heddle.Resource
+	told    heddle.Resource
 	fetched bool
 }
 
 func newModel() model {
 	return model{
 		asked: map[key]int32{}, sizes: map[key]heddle.Resource{}, live: map[heddle.ContainerID]grant{}, room: map[heddle.NodeID]heddle.Resource{},
-		total: map[heddle.NodeID]heddle.Resource{},
+		total: map[heddle.NodeID]heddle.Resource{}, can: map[heddle.NodeID]heddle.Caps{}, peak: map[key]int64{},
 	}
 }
 
@@ -48,7 +51,12 @@ func (m *model) before(v policy.View, ev heddle.Event) {
 	m.fits = v.Fits
 	switch e := ev.(type) {
 	case heddle.NodeUp:
-		m.total[e.Node], m.room[e.Node] = e.Total, e.Total
+		m.total[e.Node], m.room[e.Node], m.can[e.Node] = e.Total, e.Total, e.Can
+	case heddle.NodeCan:
+		m.can[e.Node] = e.Can
+	case heddle.TaskUsed:
+		k := key{app: e.App, kind: e.Kind}
+		m.peak[k] = max(m.peak[k], e.Memory)
 	case heddle.NodeResized:
 		if n := v.Node(e.Node); n != nil && n.Up() {
 			m.room[e.Node] = m.room[e.Node].Plus(e.Total).Minus(m.total[e.Node])
@@ -97,20 +105,39 @@ func (m *model) wants(k key, count int32, size heddle.Resource) {
 	}
 }
 
-// whole reports a container that is granted in less than was asked for, or changed while it runs.
-func (m *model) whole(decisions []heddle.Decision) error {
+// carried reports what is done to a container that its node cannot do, and one with less memory than it asked for whose
+// node does not make it do with that, though nobody knows that it does.
+func (m *model) carried(decisions []heddle.Decision) error {
 	for _, d := range decisions {
 		switch d := d.(type) {
 		case *heddle.Launch:
-			if asked := m.sizes[key{d.App, d.Priority, d.Kind, d.AllocID}]; !m.fits(asked, d.Told) || d.Limit != d.Told {
-				return fmt.Errorf("container %d of %v, limited to %v, answers an ask for %v", d.Container, d.Told, d.Limit, asked)
+			asked := m.sizes[key{d.App, d.Priority, d.Kind, d.AllocID}]
+			if d.Kind != heddle.AM && !m.fits(asked, d.Told) || d.Limit != d.Told && !m.can[d.Node].Has(heddle.Limits) || m.tight(d.Node, d.App, d.Kind, d.Told, d.Limit) {
+				return fmt.Errorf("container %d of %v, limited to %v, answers an ask for %v; node %d can do %v", d.Container, d.Told, d.Limit, asked, d.Node, m.can[d.Node])
 			}
-		case *heddle.Resize, *heddle.Weigh, *heddle.Suspend, *heddle.Resume:
-			return fmt.Errorf("%T%+v changes a running container", d, d)
+		case *heddle.Resize:
+			if g, ok := m.live[d.Container]; ok && d.Limit != g.told && (!m.can[g.node].Has(heddle.Resizes) || m.tight(g.node, g.app, g.kind, g.told, d.Limit)) {
+				return fmt.Errorf("%+v of %+v: node %d can do %v", d, g, g.node, m.can[g.node])
+			}
+		case *heddle.Weigh:
+			if g, ok := m.live[d.Container]; ok && !m.can[g.node].Has(heddle.Weighs) {
+				return fmt.Errorf("%+v: node %d can do %v", d, g.node, m.can[g.node])
+			}
+		case *heddle.Suspend:
+			if g, ok := m.live[d.Container]; ok && !m.can[g.node].Has(heddle.Lends) {
+				return fmt.Errorf("%+v: node %d can do %v", d, g.node, m.can[g.node])
+			}
 		default: // takes nothing from a container
 		}
 	}
 	return nil
+}
+
+// tight reports whether a container has less memory than it was told where processes use what they use, and less than a
+// tenth more than any task of its kind was seen to.
+func (m *model) tight(n heddle.NodeID, a heddle.AppID, k heddle.Kind, told, limit heddle.Resource) bool {
+	peak := m.peak[key{app: a, kind: k}]
+	return limit[heddle.Memory] < told[heddle.Memory] && !m.can[n].Has(heddle.Elastic) && (peak == 0 || 10*limit[heddle.Memory] < 11*peak)
 }
 
 // forget drops what an application asks for: its attempt, or itself, is over.
@@ -151,7 +178,7 @@ func (m *model) after(decisions []heddle.Decision) error {
 				return fmt.Errorf("container %d granted twice", d.Container)
 			}
 			m.asked[k]--
-			m.live[d.Container] = grant{key: k, node: d.Node, limit: d.Limit, fetched: d.Kind == heddle.AM}
+			m.live[d.Container] = grant{key: k, node: d.Node, limit: d.Limit, told: d.Told, fetched: d.Kind == heddle.AM}
 			if err := m.take(d.Node, d.Limit); err != nil {
 				return err
 			}
@@ -163,7 +190,7 @@ func (m *model) after(decisions []heddle.Decision) error {
 			more := d.Limit.Minus(g.limit)
 			g.limit = d.Limit
 			m.live[d.Container] = g
-			if err := m.take(g.node, more); err != nil {
+			if err := m.take(g.node, more); err != nil && d.Limit != g.told { // what is taken back is taken in any case
 				return err
 			}
 		case *heddle.Adopt:
@@ -201,7 +228,7 @@ func (m *model) adopted(d *heddle.Adopt) error {
 		}
 		delete(m.asked, key{app: e.App, kind: heddle.AM})
 	}
-	m.live[d.Container] = grant{key: key{e.App, e.Priority, e.Kind, e.AllocID}, node: e.Node, limit: e.Size, fetched: true}
+	m.live[d.Container] = grant{key: key{e.App, e.Priority, e.Kind, e.AllocID}, node: e.Node, limit: e.Size, told: e.Size, fetched: true}
 	m.room[e.Node] = m.room[e.Node].Minus(e.Size)
 	return nil
 }

@@ -101,10 +101,10 @@ func Wanted(t *rapid.T, set func() policy.Set) {
 // a node to be offered in vain.
 func Refusing(set policy.Set, apps int) *sched.Core {
 	c := sched.New(set)
-	c.Step(0, heddle.NodeUp{Node: 0, Rack: 0, Total: heddle.Of(4096, 1000*1000)})
+	c.Step(0, heddle.NodeUp{Node: 0, Rack: 0, Total: heddle.Of(4096, 1000*1000), Can: heddle.AllCaps})
 	leaf := leaves(set.Queues)[0]
 	for n := range apps { // room for the masters, and for the limits to leave to all who ask
-		c.Step(0, heddle.NodeUp{Node: heddle.NodeID(n + 1), Rack: 0, Total: heddle.Of(1<<20, 1000*1000)})
+		c.Step(0, heddle.NodeUp{Node: heddle.NodeID(n + 1), Rack: 0, Total: heddle.Of(1<<20, 1000*1000), Can: heddle.AllCaps})
 	}
 	for i := range apps {
 		a := heddle.AppID(i)

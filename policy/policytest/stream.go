@@ -27,8 +27,8 @@ type Stream struct {
 	Users  int
 	Steady bool
 	Beats  bool
-	// Whole has every container be granted in what was asked for at least, and left as it is while it runs.
-	Whole bool
+	// Stock has nodes do what NodeManagers do without an agent; otherwise some can do more and some less.
+	Stock bool
 
 	t      *rapid.T
 	cores  []*sched.Core
@@ -153,6 +153,7 @@ func (s *Stream) rare() {
 		}
 	case 6:
 		if alive {
+			s.Step(heddle.TaskUsed{App: a, Kind: heddle.Map, Memory: int64(s.intn(2000, "used"))})
 			s.Step(heddle.Output{App: a, Node: heddle.NodeID(s.intn(s.nodes, "node")), Bytes: 1000})
 		}
 	case 7:
@@ -167,6 +168,9 @@ func (s *Stream) rare() {
 		s.Step(heddle.Move{App: s.next + 5, Queue: s.leaves[0]})
 		s.Step(heddle.Reprioritise{App: s.next + 5, Priority: 1})
 		s.Step(heddle.Offer{App: s.next + 5})
+		s.Step(heddle.NodeCan{Node: heddle.NodeID(s.nodes + 5), Can: heddle.Stock})
+		s.Step(heddle.TaskUsed{App: s.next + 5, Kind: heddle.Map, Memory: 100})
+		s.Step(heddle.Refused{Container: 1 << 40, Has: heddle.Of(1024, 1000)})
 	default:
 		if alive {
 			s.change(a)
@@ -182,7 +186,9 @@ func (s *Stream) rare() {
 // change is what happens to an application, or its nodes, in a scheduler that runs for long.
 func (s *Stream) change(a heddle.AppID) {
 	n := heddle.NodeID(s.intn(s.nodes, "node"))
-	switch what := s.intn(6, "change"); {
+	switch what := s.intn(7, "change"); {
+	case what == 6:
+		s.Step(heddle.NodeCan{Node: n, Can: s.can()})
 	case what < 2 && !s.Steady:
 		s.Step(heddle.Found{
 			App: a, Node: n, Kind: heddle.Kind(s.intn(heddle.NumKinds, "kind")), Priority: int32(s.intn(3, "priority")),
@@ -226,7 +232,18 @@ func (s *Stream) total() heddle.Resource {
 
 func (s *Stream) nodeUp(n heddle.NodeID) {
 	s.up[n] = true
-	s.Step(heddle.NodeUp{Node: n, Rack: heddle.RackID(n % Racks), Total: s.total()})
+	s.Step(heddle.NodeUp{Node: n, Rack: heddle.RackID(n % Racks), Total: s.total(), Can: s.can()})
+}
+
+// can is what a node can do: mostly everything.
+func (s *Stream) can() heddle.Caps {
+	switch {
+	case s.Stock:
+		return heddle.Stock
+	case s.intn(4, "able") > 0:
+		return heddle.AllCaps
+	}
+	return heddle.Caps(s.intn(int(heddle.AllCaps)+1, "can"))
 }
 
 func (s *Stream) submit() {
@@ -324,7 +341,7 @@ func (s *Stream) Step(ev heddle.Event) []string {
 			if err := s.model.after(decisions); err != nil {
 				s.t.Fatalf("after %T%+v: %v", ev, ev, err)
 			}
-			if err := s.model.whole(decisions); s.Whole && err != nil {
+			if err := s.model.carried(decisions); err != nil {
 				s.t.Fatalf("after %T%+v: %v", ev, ev, err)
 			}
 			s.note(decisions)
@@ -406,6 +423,9 @@ func mapped(ev heddle.Event, f func(heddle.NodeID) heddle.NodeID) heddle.Event {
 		e.Node = f(e.Node)
 		return e
 	case heddle.NodeDown:
+		e.Node = f(e.Node)
+		return e
+	case heddle.NodeCan:
 		e.Node = f(e.Node)
 		return e
 	case heddle.NodeResized:

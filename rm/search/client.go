@@ -3,7 +3,6 @@ package search
 import (
 	"cmp"
 	"errors"
-	"fmt"
 
 	"heddle"
 	"heddle/rm"
@@ -44,7 +43,7 @@ func (s *sim) newJob(d *dice) *job {
 		j.maps, j.reduces = 1+d.n(16), d.n(4)
 	}
 	j.sub = rm.Submission{
-		Name: fmt.Sprint("job ", j.n), Type: j.kind, Master: heddle.Of(pick[int64](d, 512, gib), 1000), MaxAttempts: int32(pick(d, 0, 0, 1, 3)),
+		Name: names[j.n/2%len(names)], Type: j.kind, Master: heddle.Of(pick[int64](d, 512, gib), 1000), MaxAttempts: int32(pick(d, 0, 0, 1, 3)),
 	}
 	if d.in(2) { // otherwise nothing but its name is known, as of stock clients
 		j.sub.Facts = heddle.Facts{Maps: int32(j.maps), Reduces: int32(j.reduces), MasterHeap: 400}
@@ -100,7 +99,13 @@ func (s *sim) submit(j *job) {
 	}
 }
 
-func user(j *job) string { return []string{"ann", "bob"}[j.n%2] }
+func user(j *job) string { return users[j.n%len(users)] }
+
+// users hand in jobs, of names: the last ones of these are those of clients that were given none.
+var (
+	users = []string{"ann", "bob"}
+	names = []string{"sort", "sort", "scan", "", "N/A"}
+)
 
 // order says something that changes a job, and does not care whether it arrives.
 func (s *sim) order(what func(rm.Call) rm.Message) {

@@ -25,6 +25,7 @@ type model struct {
 	beats    map[ids.Node]*rm.NodeBeat   // what each was last told
 	said     map[ids.Attempt]heddle.Time // when each master was last answered
 	looked   heddle.Time                 // when silences were last looked at
+	most     map[ids.App]int32           // how many containers each has asked this process for
 
 	// Of before the message that is being looked at.
 	refused   *rm.Scheduler
@@ -63,8 +64,10 @@ func (m *model) init(s *sim) {
 // started is a new process.
 func (m *model) started() {
 	m.attempts, m.open, m.met, m.strange = map[ids.Attempt]*attempt{}, map[rm.Call]rm.Message{}, map[ids.Node]int{}, map[stranger]heddle.Time{}
+	m.most = map[ids.App]int32{}
 	m.heard, m.beats, m.said = map[ids.Node]heddle.Time{}, map[ids.Node]*rm.NodeBeat{}, map[ids.Attempt]heddle.Time{}
 	m.books()
+	m.recalled()
 	m.views()
 	m.finals()
 }
@@ -156,6 +159,7 @@ func (m *model) lives(effects []rm.Effect) {
 		switch e := e.(type) {
 		case *rm.Ended:
 			m.s.progress = m.s.now
+			m.ranOnce(e.App, effects)
 			if m.lines[e.App]++; m.lines[e.App] > 1 {
 				m.s.fail("ended twice", "%s", e.App)
 			}
@@ -166,6 +170,7 @@ func (m *model) lives(effects []rm.Effect) {
 					m.acked = slices.DeleteFunc(m.acked, func(a ids.App) bool { return a == id })
 					delete(m.ends, id)
 					delete(m.lines, id)
+					delete(m.most, id)
 				}
 			}
 		case rm.UseKey:
@@ -339,6 +344,7 @@ func (m *model) allocated(q *rm.Allocate, p *rm.Allocated) {
 	m.ended(p, t)
 	m.holds(q.Who.Attempt, t)
 	m.asks(q.Who.Attempt, t)
+	m.wants(q.Who.Attempt.App, t)
 }
 
 // asks looks whether what a master waits for is asked for, or granted and not yet told.

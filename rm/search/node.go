@@ -32,7 +32,8 @@ type node struct {
 // work is a container on a node.
 type work struct {
 	rm.ContainerNews
-	master *master // that it is, nil for a task
+	version int32   // of the token that changed it last
+	master  *master // that it is, nil for a task
 }
 
 func (n *node) id() ids.Node { return ids.Node{Host: n.host, Port: n.port} }
@@ -130,6 +131,9 @@ func (s *sim) beat(n *node) {
 	}
 	q := rm.BeatNode{Node: n.id(), Last: n.resp, Health: n.health(s.now)}
 	q.Running, q.Ended = n.reports()
+	for _, id := range q.Running {
+		q.Sizes = append(q.Sizes, n.works[id].Size)
+	}
 	q.OfAll.CPU = float32(len(q.Running)) * float32(n.resp%8) / 8
 	q.OfNode.CPU = float32(n.resp % 5)
 	life := n.life
@@ -149,7 +153,7 @@ func (s *sim) ofLife(n *node, life int, do func()) {
 
 func (s *sim) register(n *node) {
 	q := rm.RegisterNode{
-		Node: n.id(), Names: []string{n.host}, Rack: n.rack, HTTPPort: 2, Version: "3.4.2", Total: n.total, Physical: n.total, Health: n.health(s.now),
+		Node: n.id(), Names: []string{n.host}, Rack: n.rack, HTTPPort: 2, Version: "3.4.2", Total: n.total, Physical: n.total, Can: n.can, Health: n.health(s.now),
 		Containers: n.news(), Apps: slices.SortedFunc(maps.Keys(n.apps), ids.App.Compare),
 	}
 	life, epoch := n.life, int64(0)
@@ -208,6 +212,7 @@ func (s *sim) beaten(n *node, p *rm.NodeBeat) {
 		}
 		delete(n.apps, app)
 	}
+	s.updated(n, p.Updates)
 	if p.Total != nil {
 		n.total = *p.Total
 	}
@@ -246,7 +251,7 @@ func (s *sim) begin(n *node, g rm.Granted, expires heddle.Time) (*work, error) {
 	}
 	s.stats.Containers++
 	w := &work{ContainerNews: rm.ContainerNews{
-		ContainerEnd: rm.ContainerEnd{ID: g.ID, Size: g.Size}, Priority: g.Priority, AllocID: g.AllocID, Created: g.Created,
+		ContainerEnd: rm.ContainerEnd{ID: g.ID, Size: g.Limit.Whole()}, Priority: g.Priority, AllocID: g.AllocID, Created: g.Created,
 	}}
 	n.works[g.ID] = w
 	n.apps[g.ID.Attempt.App] = true

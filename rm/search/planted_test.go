@@ -130,6 +130,18 @@ var plants = []plant{
 		"a master is given up too soon", "expire.go", "	case m.now.Since(t.seen) <= m.cfg.MasterExpiry:\n",
 		"	case !HERE && m.now.Since(t.seen) <= m.cfg.MasterExpiry:\n",
 	},
+	{
+		"what an application came to is not stored with its end", "app.go", "	m.commit(nil, changes...)\n",
+		"	if HERE { changes = changes[len(changes)-1:] }\n	m.commit(nil, changes...)\n",
+	},
+	{
+		"a start forgets what the last applications asked for", "machine.go", "	m.recall(o.Runs)\n",
+		"	if !HERE { m.recall(o.Runs) }\n",
+	},
+	{
+		"what an application asks for first is all that counts", "runs.go", "	a.most = a.most.most(now)\n",
+		"	if !HERE || a.most.containers == 0 { a.most = a.most.most(now) }\n",
+	},
 	// Those that the search found in what was there before it.
 	{
 		"a core that is new to a job waits for tasks that are done", "refresh.go", "	return heddle.Facts{Name: a.Facts.Name}\n",

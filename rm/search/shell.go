@@ -52,7 +52,7 @@ func (s *sim) start() {
 	s.disk.starts++
 	var effects []rm.Effect
 	sh.m, effects = rm.New(rm.Options{
-		Config: s.cfg, Scheduler: sch, Began: sh.date, Epoch: s.disk.epoch(), Lists: s.lists, State: s.disk.state(),
+		Config: s.cfg, Scheduler: sch, Began: sh.date, Epoch: s.disk.epoch(), Lists: s.lists, State: s.disk.state(), Runs: s.disk.runsKept(),
 	})
 	s.note("the ResourceManager starts, number %d", sh.run)
 	s.stats.Starts++
@@ -151,6 +151,10 @@ func (s *sim) carry(effects []rm.Effect) {
 			s.makeKey(e)
 		case rm.UseKey:
 			s.note("  use the key %d of %s", e.ID, e.Ring)
+		case *rm.ReadJob:
+			s.readJob(e)
+		case *rm.AskMaster:
+			s.askMaster(e)
 		case *rm.Log:
 			s.note("  log: %s %v", e.Text, e.Args)
 		case *rm.Ended:
@@ -224,6 +228,7 @@ type disk struct {
 	starts   int64
 	apps     map[ids.App]rm.AppRecord
 	attempts map[ids.Attempt]rm.AttemptRecord
+	runs     map[rm.RunKey]rm.RunRecord
 	pending  []*write
 	slow     heddle.Span // a write takes so much longer
 	full     bool        // the next write fails
@@ -238,7 +243,7 @@ type write struct {
 
 func (d *disk) init() {
 	d.apps, d.attempts = map[ids.App]rm.AppRecord{}, map[ids.Attempt]rm.AttemptRecord{}
-	d.contexts = map[ids.App]rm.Submission{}
+	d.contexts, d.runs = map[ids.App]rm.Submission{}, map[rm.RunKey]rm.RunRecord{}
 }
 
 // write has records written, in order, each Store as a whole.
@@ -275,9 +280,15 @@ func copied(list []rm.Change) []rm.Change {
 		if t := out[i].Attempt; t != nil {
 			out[i].Attempt = new(*t)
 		}
+		if r := out[i].Run; r != nil {
+			out[i].Run = new(*r)
+		}
 	}
 	return out
 }
+
+// runsKept is what a new process finds of last runs.
+func (d *disk) runsKept() []rm.RunRecord { return slices.Collect(maps.Values(d.runs)) }
 
 // epoch is how many processes there were before on this disk.
 func (d *disk) epoch() int64 { return d.starts - 1 }
@@ -289,6 +300,10 @@ func (d *disk) apply(changes []rm.Change) {
 			d.apps[c.App.ID] = *c.App
 		case c.Attempt != nil:
 			d.attempts[c.Attempt.ID] = *c.Attempt
+		case c.Run != nil:
+			d.runs[c.Run.RunKey] = *c.Run
+		case c.DropRun != nil:
+			delete(d.runs, *c.DropRun)
 		default:
 			delete(d.apps, c.Drop)
 			maps.DeleteFunc(d.attempts, func(id ids.Attempt, _ rm.AttemptRecord) bool { return id.App == c.Drop })

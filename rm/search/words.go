@@ -22,7 +22,7 @@ func callOf(msg rm.Message) (c rm.Call, waits bool) {
 		return q.Call, true
 	case *rm.FinishMaster:
 		return q.Call, true
-	case rm.Stored, rm.Tick, *rm.Started, *rm.KeyMade:
+	case rm.Stored, rm.Tick, *rm.Started, *rm.KeyMade, *rm.JobRead, *rm.MasterTold:
 		return 0, false
 	default:
 	}

@@ -18,12 +18,14 @@ type setup struct {
 	cfg     rm.Config
 	nodes   []machine
 	every   heddle.Span // how often masters call
+	meddles bool        // policies want all that can be done to running containers
 }
 
 // A machine is where a NodeManager runs.
 type machine struct {
 	host, rack string
 	total      heddle.Resource
+	can        heddle.Caps
 }
 
 const gib = 1024
@@ -45,9 +47,16 @@ func newSetup(seed uint64) *setup {
 		if i == 0 {
 			size = 8
 		}
-		s.nodes = append(s.nodes, machine{fmt.Sprint("n", i), fmt.Sprint("/r", d.n(2)), heddle.Of(int64(size)*gib, int64(size)*1000)})
+		s.nodes = append(s.nodes, machine{fmt.Sprint("n", i), fmt.Sprint("/r", d.n(2)), heddle.Of(int64(size)*gib, int64(size)*1000), can(seed, i)})
 	}
+	e := mix(seed, 20)
+	s.meddles, s.cfg.ReadJobs, s.cfg.AskNobody = e.in(2), e.in(2), e.in(4)
 	return s
+}
+
+// can is what a node can do.
+func can(seed uint64, i int) heddle.Caps {
+	return pick(mix(seed, 19, uint64(i)), heddle.Stock, heddle.Stock, heddle.Stock|heddle.Parks, heddle.Limits, heddle.Lends, heddle.Resizes, 0)
 }
 
 // A shape is a configuration of queues.
@@ -83,6 +92,9 @@ func (s *setup) scheduler(sh shape, created ...string) (*rm.Scheduler, error) {
 	b, err := policies.Build(p, env)
 	if err != nil {
 		return nil, err
+	}
+	if s.meddles {
+		meddles(&b.Set)
 	}
 	out := &rm.Scheduler{Set: b.Set, Type: "capacity", Profile: s.profile, Off: off, Minimum: b.Minimum, Maximum: b.Maximum, UserName: b.User}
 	for i, path := range b.Paths {

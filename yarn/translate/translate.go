@@ -75,7 +75,7 @@ func (u Units) Types() []*wire.ResourceTypeInfo {
 func (u Units) RegisterNode(q *wire.RegisterNodeManagerRequest) *rm.RegisterNode {
 	m := &rm.RegisterNode{
 		Node: conv.Node(q.GetNodeId()), HTTPPort: q.GetHttpPort(), Version: q.GetNmVersion(), Total: u.Read(q.GetResource()),
-		Physical: u.Read(q.GetPhysicalResource()), Health: health(q.GetNodeStatus().GetNodeHealthStatus()),
+		Physical: u.Read(q.GetPhysicalResource()), Can: caps(q.GetNmVersion()), Health: health(q.GetNodeStatus().GetNodeHealthStatus()),
 	}
 	for _, s := range q.GetContainerStatuses() {
 		m.Containers = append(m.Containers, rm.ContainerNews{
@@ -93,6 +93,14 @@ func (u Units) RegisterNode(q *wire.RegisterNodeManagerRequest) *rm.RegisterNode
 	return m
 }
 
+// caps is what a NodeManager of a version does to containers. Those of Hadoop 2 take no other sizes of running ones.
+func caps(version string) heddle.Caps {
+	if strings.HasPrefix(version, "2.") {
+		return heddle.Stock &^ heddle.Resizes
+	}
+	return heddle.Stock
+}
+
 // BeatNode is a NodeManager's report.
 func (u Units) BeatNode(q *wire.NodeHeartbeatRequest) *rm.BeatNode {
 	st := q.GetNodeStatus()
@@ -102,11 +110,11 @@ func (u Units) BeatNode(q *wire.NodeHeartbeatRequest) *rm.BeatNode {
 	}
 	m.Keys[rm.ContainerRing], m.Keys[rm.NodeRing] = q.GetLastKnownContainerTokenMasterKey().GetKeyId(), q.GetLastKnownNmTokenMasterKey().GetKeyId()
 	if list := st.GetContainersStatuses(); len(list) > 0 {
-		m.Running = make([]ids.Container, 0, len(list))
+		m.Running, m.Sizes = make([]ids.Container, 0, len(list)), make([]heddle.Resource, 0, len(list))
 		for _, s := range list {
 			id := conv.Container(s.GetContainerId())
 			if s.GetState() != wire.ContainerState_C_COMPLETE {
-				m.Running = append(m.Running, id)
+				m.Running, m.Sizes = append(m.Running, id), append(m.Sizes, u.Read(s.GetCapability()))
 				continue
 			}
 			m.Ended = append(m.Ended, rm.ContainerEnd{
@@ -135,7 +143,15 @@ func utilization(u *wire.ResourceUtilization) rm.Utilization {
 
 var actions = [...]wire.NodeAction{rm.GoOn: wire.NodeAction_NORMAL, rm.Resync: wire.NodeAction_RESYNC, rm.ShutDown: wire.NodeAction_SHUTDOWN}
 
-// NodeBeat is the answer to a NodeManager's report, but for new keys.
+// execution is how a container runs: one that is parked gives way to others.
+func execution(parked bool) *wire.ExecutionType {
+	if parked {
+		return wire.ExecutionType_OPPORTUNISTIC.Enum()
+	}
+	return wire.ExecutionType_GUARANTEED.Enum()
+}
+
+// NodeBeat is the answer to a NodeManager's report, but for new keys and the tokens of containers that change.
 func (u Units) NodeBeat(a *rm.NodeBeat) *wire.NodeHeartbeatResponse {
 	p := &wire.NodeHeartbeatResponse{NodeAction: actions[a.Action].Enum()}
 	if a.Action != rm.GoOn {
@@ -147,6 +163,11 @@ func (u Units) NodeBeat(a *rm.NodeBeat) *wire.NodeHeartbeatResponse {
 		p.ContainersToSignal = append(p.ContainersToSignal, &wire.SignalContainerRequest{
 			ContainerId: conv.WireContainer(s.Container), Command: wire.SignalContainerCommand(s.Command).Enum(),
 		})
+	}
+	for i := range a.Updates {
+		c := u.container(&a.Updates[i].Granted)
+		c.Resource, c.ExecutionType, c.Version = u.Wire(a.Updates[i].Limit), execution(a.Updates[i].Parked), &a.Updates[i].Version
+		p.ContainersToUpdate = append(p.ContainersToUpdate, c)
 	}
 	p.ContainersToCleanup, p.ContainersToBeRemovedFromNm = containers(a.Cleanup), containers(a.Forget)
 	for _, id := range a.CleanApp {
@@ -265,7 +286,7 @@ func (u Units) ContainerToken(c *rm.Granted, cluster int64) (*wire.ContainerToke
 		kind = wire.ContainerType_APPLICATION_MASTER
 	}
 	t := &wire.ContainerTokenIdentifier{
-		ContainerId: conv.WireContainer(c.ID), NmHostAddr: new(c.Node.String()), AppSubmitter: &c.User, Resource: u.Wire(c.Size),
+		ContainerId: conv.WireContainer(c.ID), NmHostAddr: new(c.Node.String()), AppSubmitter: &c.User, Resource: u.Wire(c.Limit),
 		ExpiryTimeStamp: &c.Expires, RmIdentifier: &cluster, Priority: &wire.Priority{Priority: &c.Priority}, CreationTime: &c.Created,
 		NodeLabelExpression: new(""), ContainerType: kind.Enum(), ExecutionType: wire.ExecutionType_GUARANTEED.Enum(),
 		Version: proto.Int32(0), AllocationRequestId: &c.AllocID,
@@ -275,6 +296,16 @@ func (u Units) ContainerToken(c *rm.Granted, cluster int64) (*wire.ContainerToke
 	}
 	t.LogAggregationContext = &wire.LogAggregationContext{}
 	return t, proto.Unmarshal(c.Logs, t.LogAggregationContext)
+}
+
+// UpdateToken is what a node is shown to change a running container, before it is signed.
+func (u Units) UpdateToken(c *rm.Update, cluster int64) (*wire.ContainerTokenIdentifier, error) {
+	t, err := u.ContainerToken(&c.Granted, cluster)
+	if err != nil {
+		return nil, err
+	}
+	t.Version, t.ExecutionType = &c.Version, execution(c.Parked)
+	return t, nil
 }
 
 // anywhere is the place that a row names which any node will do for.

@@ -59,7 +59,7 @@ func TestNodeSays(t *testing.T) {
 		},
 		RunningApplications: []*wire.ApplicationId{conv.WireApp(app)},
 	}), &rm.RegisterNode{
-		Node: node, HTTPPort: 8042, Version: "3.4.2", Total: size, Physical: size, Health: rm.Health{Said: true, Sick: true, Report: "a disk", At: 5},
+		Node: node, HTTPPort: 8042, Version: "3.4.2", Total: size, Physical: size, Can: heddle.Stock, Health: rm.Health{Said: true, Sick: true, Report: "a disk", At: 5},
 		Containers: []rm.ContainerNews{
 			{ContainerEnd: rm.ContainerEnd{ID: first, Diagnostics: "N/A", Size: size}, Priority: 20, AllocID: 7, Created: 9},
 			{ContainerEnd: rm.ContainerEnd{ID: second, Exit: -104, Diagnostics: "too much memory"}, Over: true, AllocID: -1},
@@ -70,7 +70,7 @@ func TestNodeSays(t *testing.T) {
 		NodeStatus: &wire.NodeStatus{
 			NodeId: conv.WireNode(node), ResponseId: proto.Int32(4), NodeHealthStatus: &wire.NodeHealthStatus{IsNodeHealthy: new(true)},
 			ContainersStatuses: []*wire.ContainerStatus{
-				{ContainerId: conv.WireContainer(first), State: wire.ContainerState_C_RUNNING.Enum()},
+				{ContainerId: conv.WireContainer(first), State: wire.ContainerState_C_RUNNING.Enum(), Capability: units.Wire(size)},
 				{ContainerId: conv.WireContainer(second), State: wire.ContainerState_C_COMPLETE.Enum(), ExitStatus: proto.Int32(1), Diagnostics: new("it fell over")},
 			},
 			NodeUtilization: &wire.ResourceUtilization{Pmem: proto.Int32(10), Vmem: proto.Int32(20), Cpu: new(float32(1.5))},
@@ -78,7 +78,7 @@ func TestNodeSays(t *testing.T) {
 		LogAggregationReportsForApps: []*wire.LogAggregationReport{{ApplicationId: conv.WireApp(app), LogAggregationStatus: wire.LogAggregationStatus_LOG_SUCCEEDED.Enum()}},
 	}), &rm.BeatNode{
 		Node: node, Last: 4, Health: rm.Health{Said: true}, OfNode: rm.Utilization{Physical: 10, Virtual: 20, CPU: 1.5},
-		Running: []ids.Container{first}, Ended: []rm.ContainerEnd{{ID: second, Exit: 1, Diagnostics: "it fell over"}},
+		Running: []ids.Container{first}, Sizes: []heddle.Resource{size}, Ended: []rm.ContainerEnd{{ID: second, Exit: 1, Diagnostics: "it fell over"}},
 		Logs: []rm.LogNews{{App: app, Status: "SUCCEEDED"}},
 	})
 }

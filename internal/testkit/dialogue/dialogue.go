@@ -261,7 +261,7 @@ func (s *session) start() error {
 	s.core = sched.New(b.Set)
 	s.refused = map[heddle.AppID][heddle.NumWhys]uint32{}
 	for _, h := range s.hosts {
-		if err := s.step(heddle.NodeUp{Node: h.node, Rack: h.rack, Total: h.size}, ""); err != nil {
+		if err := s.step(heddle.NodeUp{Node: h.node, Rack: h.rack, Total: h.size, Can: heddle.AllCaps}, ""); err != nil {
 			return err
 		}
 	}

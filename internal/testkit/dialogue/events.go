@@ -88,14 +88,27 @@ func (s *session) submit(names []string, o map[string]string) error {
 	if e.Master, err = masterSize(o["am"]); err != nil {
 		return err
 	}
-	if n, each, ok := strings.Cut(o["demand"], "x"); ok {
-		e.Facts.Demand.Containers = int32(number(n))
-		if e.Facts.Demand.Each, err = parseSize(each); err != nil {
-			return err
-		}
+	if e.Facts.Demand, err = parseDemand(o["demand"]); err != nil {
+		return err
 	}
+	last, err := parseDemand(o["last"])
+	if err != nil {
+		return err
+	}
+	e.Facts.Last = heddle.LastRun{First: last.Total(), Most: last.Total(), Containers: last.Containers}
 	e.Facts.Name = o["name"]
 	return s.step(e, "")
+}
+
+// parseDemand reads so many containers of a size, as 6x1g,1c.
+func parseDemand(text string) (d heddle.Demand, err error) {
+	n, each, ok := strings.Cut(text, "x")
+	if !ok {
+		return d, nil
+	}
+	d.Containers = int32(number(n))
+	d.Each, err = parseSize(each)
+	return d, err
 }
 
 // masterSize reads the size of a master; none is that of one nobody asks a container for.
@@ -424,7 +437,7 @@ func (s *session) up(names []string, o map[string]string) error {
 				return err
 			}
 		}
-		return s.step(heddle.NodeUp{Node: h.node, Rack: h.rack, Total: s.hosts[i].size}, "")
+		return s.step(heddle.NodeUp{Node: h.node, Rack: h.rack, Total: s.hosts[i].size, Can: heddle.AllCaps}, "")
 	}
 	return fmt.Errorf("no node %q", names[0])
 }

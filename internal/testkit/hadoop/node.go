@@ -104,6 +104,25 @@ func (b *Testbed) signal(name string, sig syscall.Signal) error {
 	return nil
 }
 
+// A NodeContainer is a container as its NodeManager has it.
+type NodeContainer struct {
+	ID       string `json:"id"`
+	State    string `json:"state"`
+	MemoryMB int    `json:"totalMemoryNeededMB"`
+	Vcores   int    `json:"totalVCoresNeeded"`
+}
+
+// NodeContainers are the containers of node n, by its NodeManager's REST.
+func (b *Testbed) NodeContainers(ctx context.Context, n int) ([]NodeContainer, error) {
+	var answer struct {
+		Containers struct {
+			Container []NodeContainer `json:"container"`
+		} `json:"containers"`
+	}
+	err := getJSON(ctx, "http://"+b.Addr(n)+":8042/ws/v1/node/containers", &answer)
+	return answer.Containers.Container, err
+}
+
 // AwaitNodes waits until all NodeManagers are active.
 func (b *Testbed) AwaitNodes(ctx context.Context) error {
 	var all []string
@@ -119,7 +138,15 @@ func (b *Testbed) awaitNodes(ctx context.Context, within time.Duration, names []
 		m, err := b.Metrics(ctx)
 		return err == nil && m.ActiveNodes == len(names)
 	}
-	return b.await(ctx, within, fmt.Sprintf("%d active nodes", len(names)), yes, append(names, resourceManager)...)
+	return b.await(ctx, within, fmt.Sprintf("%d active nodes", len(names)), yes, append(names, b.ownRM()...)...)
+}
+
+// ownRM names the ResourceManager that the testbed started, if it did.
+func (b *Testbed) ownRM() []string {
+	if b.opt.RM == None {
+		return nil
+	}
+	return []string{resourceManager}
 }
 
 // ContainerProcesses counts the processes of an application's containers on all nodes.

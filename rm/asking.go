@@ -1,0 +1,331 @@
+package rm
+
+import (
+	"cmp"
+	"slices"
+
+	"heddle"
+	"heddle/policy"
+	"heddle/yarn/ids"
+)
+
+// Masters are asked what no protocol tells: how far tasks are, what those used that have ended, what a heap holds. A
+// master is asked only where a policy goes by the answer ([heddle/policy.Feeds]), for the kinds of tasks that it goes by,
+// while there are such tasks, and never again before it has answered.
+
+const (
+	askEvery   = 5 * heddle.Second  // at the most often; tasks report to their master every 3 s
+	askSlowest = heddle.Minute      // a master that does not answer
+	askWithin  = 4 * heddle.Second  // for all of an answer
+	heapEvery  = 30 * heddle.Second // of a master's heap
+	heapFirst  = 10 * heddle.Second // after it registered
+	mostAsked  = 50                 // tasks that are looked at one by one for one answer
+	mostPeaks  = 20                 // tasks of a kind whose use of memory is asked for
+	mostTasks  = 200_000            // that are kept in mind of an application
+	mostSpoken = 64                 // bytes that are kept of why a master did not answer
+	everyKind  = policy.Kinds(1<<heddle.NumKinds - 1)
+)
+
+// known is what is known of a running application beside YARN's protocols.
+type known struct {
+	timer   timer
+	attempt *attempt
+	asked   *AskMaster  // that has not been answered; nil for none
+	next    heddle.Time // when to ask
+	heapAt  heddle.Time // when to ask for the heap
+	heap    HeapNews
+	heapOf  heddle.Time // when it was said; never for not yet
+
+	at       heddle.Time // of the last answer; never for none
+	failed   string      // why the last one failed; "" where it did not
+	failures int         // one after the other
+	requests int64
+	bytes    int64
+
+	tasks     map[Task]*known1
+	peaks     [heddle.NumKinds]int // tasks whose use of memory was told
+	executors []ExecutorNews
+	stages    []StageNews
+}
+
+// known1 is what is known of a task.
+type known1 struct {
+	state     TaskState
+	phase     heddle.Phase
+	progress  float64
+	container ids.Container
+	node      heddle.NodeID // where its container is or was; heddle.NoNode for unknown
+	counted   bool
+}
+
+// wanted is what policies go by of an application, of what its master can tell.
+func (m *Machine) wanted(a *app) (kinds policy.Kinds, output, peaks, heap bool) {
+	f := &m.sch.Set.Feeds
+	if f.Progress > 0 {
+		kinds = f.Of
+		if kinds == 0 {
+			kinds = everyKind
+		}
+	}
+	if a.framework != heddle.MapReduce {
+		return kinds & (1 << heddle.Executor), false, false, false
+	}
+	kinds &^= 1 << heddle.Executor
+	return kinds, f.Output, f.Peaks, f.Heaps
+}
+
+// inquire begins to ask a master that has registered, where anybody goes by what it says.
+func (m *Machine) inquire(t *attempt) {
+	a := t.app
+	m.hush(a)
+	if a.framework != heddle.MapReduce && a.framework != heddle.Spark || m.cfg.Agent || m.cfg.AskNobody {
+		return
+	}
+	if kinds, output, peaks, heap := m.wanted(a); kinds == 0 && !output && !peaks && !heap {
+		return
+	}
+	k := &known{attempt: t, at: never, heapOf: never, tasks: map[Task]*known1{}, next: m.now.Plus(askEvery), heapAt: m.now.Plus(heapFirst)}
+	a.known = k
+	m.timers.by(&k.timer, k, k.next)
+}
+
+// hush asks an application's master nothing any more.
+func (m *Machine) hush(a *app) {
+	if a.known != nil {
+		m.timers.stop(&a.known.timer)
+		a.known.attempt = nil // its answer is nobody's
+		a.known = nil
+	}
+}
+
+// expire asks what there is to be asked.
+func (k *known) expire(m *Machine) heddle.Time {
+	t := k.attempt
+	if t == nil || t.state.isOver() || t.stopping || t.app.aid == heddle.NoApp {
+		return never
+	}
+	if k.asked != nil {
+		return never // its answer goes on
+	}
+	q := k.question(m)
+	if q == nil {
+		k.next = m.now.Plus(askEvery)
+		return k.next
+	}
+	k.asked = q
+	m.emit(q)
+	return never
+}
+
+// question is what to ask a master now; nil for nothing.
+func (k *known) question(m *Machine) *AskMaster {
+	t := k.attempt
+	kinds, output, peaks, heap := m.wanted(t.app)
+	q := &AskMaster{
+		Attempt: t.id, User: t.app.user, Node: t.masterNode, Tracking: t.url, Framework: t.app.framework, Within: askWithin,
+		Heap: heap && m.now >= k.heapAt,
+	}
+	v := m.core.View().App(t.app.aid)
+	for kind := range heddle.Kind(heddle.NumKinds) {
+		runs := v.Running(kind) > 0 && kinds.Has(kind)
+		counts := kind == heddle.Map && output || peaks && k.peaks[kind] < mostPeaks
+		if ended := v.Finished(kind) > 0; kind == heddle.Map || kind == heddle.Reduce {
+			runs = runs || counts && ended
+		}
+		if runs {
+			q.Kinds |= policy.KindSet(kind)
+		}
+	}
+	q.Tasks = q.Kinds != 0
+	k.oneByOne(m, q, kinds, output, peaks)
+	if !q.Tasks && !q.Heap && len(q.Containers)+len(q.Counters) == 0 {
+		return nil
+	}
+	return q
+}
+
+// oneByOne adds the tasks that are to be looked at by themselves: those that run in a container that is not known, and
+// those that ended and were not counted. As many as may be at a time, the first first.
+func (k *known) oneByOne(m *Machine, q *AskMaster, kinds policy.Kinds, output, peaks bool) {
+	for of, x := range k.tasks { // order: sorted below
+		counts := of.Kind == heddle.Map && output || peaks && k.peaks[of.Kind] < mostPeaks
+		switch {
+		case x.state == TaskRuns && (kinds.Has(of.Kind) || of.Kind == heddle.Map && output) && (x.container.IsZero() || m.container(x.container) == nil):
+			q.Containers = append(q.Containers, of)
+		case x.state == TaskSucceeded && counts && !x.counted:
+			q.Counters = append(q.Counters, of)
+			if output && of.Kind == heddle.Map && x.node == heddle.NoNode {
+				q.Containers = append(q.Containers, of)
+			}
+		}
+	}
+	first := func(list []Task) []Task {
+		slices.SortFunc(list, func(a, b Task) int { return cmp.Or(cmp.Compare(b.Kind, a.Kind), cmp.Compare(a.Index, b.Index)) })
+		return list[:min(len(list), mostAsked)]
+	}
+	q.Containers, q.Counters = first(q.Containers), first(q.Counters)
+}
+
+// told takes what a master said.
+func (m *Machine) told(p *MasterTold) {
+	t := m.liveAttempt(p.Attempt)
+	if t == nil || t.app.known == nil || t.app.known.asked == nil {
+		return // nobody asked, or nobody does any more
+	}
+	k := t.app.known
+	q := k.asked
+	k.asked = nil
+	k.requests, k.bytes = k.requests+int64(p.Requests), k.bytes+p.Bytes
+	k.failed = Clip(p.Failed, mostSpoken*4)
+	if p.Failed != "" {
+		k.failures++
+	} else {
+		k.failures, k.at = 0, m.now
+	}
+	if q.Heap {
+		m.heapTold(k, p)
+	}
+	for i := range p.Tasks {
+		m.taskTold(k, q, &p.Tasks[i])
+	}
+	if q.Tasks && t.app.framework == heddle.Spark && p.Failed == "" {
+		m.sparkTold(k, p)
+	}
+	every := max(askEvery, m.sch.Set.Feeds.Progress)
+	k.next = m.now.Plus(min(askSlowest, every<<min(k.failures, 4)))
+	m.timers.by(&k.timer, k, k.next)
+}
+
+// heapTold takes what a master's heap holds.
+func (m *Machine) heapTold(k *known, p *MasterTold) {
+	k.heapAt = m.now.Plus(heapEvery)
+	if h := p.Heap; h.Live > 0 && h.Live <= maxAmount && h.Outside >= 0 && h.Outside <= maxAmount {
+		k.heap, k.heapOf = h, m.now
+		k.attempt.app.lives(m, h)
+	}
+}
+
+// taskTold takes what a master said of a task, and tells the core.
+func (m *Machine) taskTold(k *known, q *AskMaster, p *TaskNews) {
+	x := k.tasks[p.Task]
+	if x == nil {
+		if len(k.tasks) >= mostTasks || p.Index < 0 || p.Kind != heddle.Map && p.Kind != heddle.Reduce {
+			return
+		}
+		x = &known1{node: heddle.NoNode}
+		k.tasks[p.Task] = x
+	}
+	if p.Listed {
+		x.state, x.phase, x.progress = p.State, p.Phase, clamp(p.Progress)
+	}
+	if id := p.Container; !id.IsZero() && id.Attempt.App == k.attempt.id.App {
+		x.container = id
+		if c := m.container(id); c != nil {
+			x.node = c.node.nid
+		} else if n := m.nodeAt(p.NodeHTTP); n != nil {
+			x.node = n.nid
+		}
+	}
+	if p.Counted && !x.counted {
+		x.counted = true
+		m.counted(k, q, x, p)
+	}
+	if c := m.container(x.container); p.Listed && x.state == TaskRuns && c != nil && c.kind == p.Kind {
+		m.step(heddle.Progress{Container: c.cid, Phase: x.phase, Fraction: x.progress})
+	}
+}
+
+// counted tells the core what a task used that has ended.
+func (m *Machine) counted(k *known, q *AskMaster, x *known1, p *TaskNews) {
+	a := k.attempt.app
+	if p.Memory > 0 && p.Memory <= maxAmount {
+		k.peaks[p.Kind]++
+		m.step(heddle.TaskUsed{App: a.aid, Kind: p.Kind, Memory: p.Memory})
+	}
+	if p.Output > 0 && p.Output <= maxBytes && x.node != heddle.NoNode && m.sch.Set.Feeds.Output {
+		m.step(heddle.Output{App: a.aid, Node: x.node, Bytes: p.Output})
+	}
+}
+
+// maxBytes is more map output than a task has; sums over all tasks still fit.
+const maxBytes = 1 << 44
+
+// sparkTold takes how far a Spark application is: as far as the stages that run are, all together.
+func (m *Machine) sparkTold(k *known, p *MasterTold) {
+	k.executors, k.stages = p.Executors, p.Stages
+	var done, tasks int64
+	for _, s := range p.Stages {
+		if s.Done >= 0 && s.Tasks >= s.Done {
+			done, tasks = done+int64(s.Done), tasks+int64(s.Tasks)
+		}
+	}
+	if tasks == 0 {
+		return
+	}
+	for i := range p.Executors {
+		if c := m.container(p.Executors[i].Container); c != nil && c.attempt == k.attempt && c.kind == heddle.Executor {
+			m.step(heddle.Progress{Container: c.cid, Phase: heddle.Holding, Fraction: float64(done) / float64(tasks)})
+		}
+	}
+}
+
+// nodeAt is the node whose pages are at host:port, nil for none.
+func (m *Machine) nodeAt(http string) *node {
+	if http == "" {
+		return nil
+	}
+	for _, n := range m.nodes {
+		if n.http == http && n.state.active() {
+			return n
+		}
+	}
+	return nil
+}
+
+// Known is what an application's master told over REST, and how old it is.
+type Known struct {
+	Age      int64  `json:"age_ms"` // since the last answer; −1 before the first
+	Failed   string `json:"failed"` // why the last call failed; "" where it did not
+	Requests int64  `json:"requests"`
+	Bytes    int64  `json:"bytes"`
+	Running  int    `json:"running"`    // tasks that are known to run
+	Done     int    `json:"done"`       // … and that ended well
+	Measured int    `json:"measured"`   // of those: what they used is known
+	Progress int    `json:"progress"`   // of the tasks that run, in percent, on average
+	Heap     int64  `json:"heap_mib"`   // that is live in the master; 0 where nobody asks
+	Active   int    `json:"active"`     // tasks that run in Spark's executors
+	Blocks   int64  `json:"blocks_mib"` // that these store
+}
+
+// known is what is known of an application beside YARN's protocols, nil where nobody asks.
+func (r Reports) known(a *app) *Known {
+	k := a.known
+	if k == nil {
+		return nil
+	}
+	out := &Known{Age: -1, Failed: k.failed, Requests: k.requests, Bytes: k.bytes, Heap: k.heap.Live}
+	if k.at != never {
+		out.Age = int64(r.m.now.Since(k.at)) / 1e6
+	}
+	sum := 0.0
+	for _, x := range k.tasks { // order: only sums are made
+		switch {
+		case x.state == TaskRuns:
+			out.Running++
+			sum += x.progress
+		case x.state == TaskSucceeded:
+			out.Done++
+		}
+		if x.counted {
+			out.Measured++
+		}
+	}
+	if out.Running > 0 {
+		out.Progress = int(100 * sum / float64(out.Running))
+	}
+	for i := range k.executors {
+		out.Active += int(k.executors[i].Active)
+		out.Blocks += k.executors[i].MemoryUsed
+	}
+	return out
+}

@@ -1,0 +1,206 @@
+package rm
+
+import (
+	"testing"
+
+	"heddle"
+	"heddle/policy"
+	"heddle/yarn/ids"
+)
+
+// asked is the last question that a master was asked, nil where it was asked nothing since the last look.
+func (w *world) asked() (q *AskMaster) {
+	for _, e := range w.rest {
+		if a, ok := e.(*AskMaster); ok {
+			q = a
+		}
+	}
+	w.rest = nil
+	return q
+}
+
+// asking is a world whose policies go by what masters tell, with a map that runs.
+func asking(t *testing.T, f policy.Feeds) (w *world, m *am, other *nm, task ids.Container) {
+	t.Helper()
+	w = newWorld(t, "capacity", func(o *Options) { o.Scheduler.Set.Feeds = f })
+	_, m, _, other = w.job("MAPREDUCE")
+	return w, m, other, other.task(m)
+}
+
+// A master is asked every 5 s how far the tasks are that policies go by, and in which containers they run; the core
+// hears of it.
+func TestProgressIsAskedFor(t *testing.T) {
+	w, m, _, task := asking(t, policy.Feeds{Progress: heddle.Second})
+	if w.asked() != nil {
+		t.Error("a master is asked as soon as it is there")
+	}
+	w.sleep(6 * heddle.Second)
+	q := w.asked()
+	if q == nil || !q.Tasks || !q.Kinds.Has(heddle.Map) || q.Kinds.Has(heddle.Reduce) || q.Attempt != m.who.Attempt || q.Tracking != "http://n1:7001" || len(q.Containers) > 0 {
+		t.Fatalf("asked %+v", q)
+	}
+	w.sleep(20 * heddle.Second)
+	if q = w.asked(); q != nil {
+		t.Errorf("asked again, before it answered: %+v", q)
+	}
+	of := Task{heddle.Map, 3}
+	w.step(&MasterTold{Attempt: m.who.Attempt, Tasks: []TaskNews{{Task: of, Listed: true, State: TaskRuns, Phase: heddle.MapRead, Progress: 0.25}}})
+	w.sleep(6 * heddle.Second)
+	if q = w.asked(); q == nil || len(q.Containers) != 1 || q.Containers[0] != of {
+		t.Fatalf("asked %+v, want the container of %v", q, of)
+	}
+	w.step(&MasterTold{Attempt: m.who.Attempt, Tasks: []TaskNews{{Task: of, Listed: true, State: TaskRuns, Phase: heddle.MapRead, Progress: 0.5, Container: task}}})
+	x := w.m.core.View().Container(w.m.container(task).cid)
+	if phase, at := x.Progress(); phase != heddle.MapRead || at != 0.5 {
+		t.Errorf("the core heard of %v, %v", phase, at)
+	}
+	e, err := w.m.Reports().Why(m.who.Attempt.App)
+	if err != nil || e.Known == nil || e.Known.Running != 1 || e.Known.Progress != 50 || e.Known.Age != 0 {
+		t.Errorf("known %+v, %v", e.Known, err)
+	}
+	w.sleep(6 * heddle.Second)
+	if q = w.asked(); q == nil || len(q.Containers) > 0 {
+		t.Errorf("asked %+v: the container is known", q)
+	}
+}
+
+// Nobody is asked for what no policy goes by, of kinds that no policy goes by, or of another framework.
+func TestNobodyIsAskedInVain(t *testing.T) {
+	for _, f := range []policy.Feeds{{}, {Progress: heddle.Second, Of: policy.KindSet(heddle.Reduce)}, {Nodes: true, Starts: true}} {
+		w, _, _, _ := asking(t, f)
+		w.sleep(heddle.Minute)
+		if q := w.asked(); q != nil {
+			t.Errorf("%+v: asked %+v", f, q)
+		}
+	}
+}
+
+// What a master says that is slow, wrong or of others changes nothing, and a master that fails is asked less often.
+func TestMastersThatLie(t *testing.T) {
+	w, m, n, task := asking(t, policy.Feeds{Progress: heddle.Second, Output: true, Peaks: true})
+	w.node("n3", 16384, 16)
+	second, theirs := func() (*am, ids.Container) {
+		id := w.submit("MAPREDUCE")
+		o := w.master(id)
+		return o, o.ask(row(20, "*", 512, 1)).Granted[0].ID
+	}()
+	w.sleep(6 * heddle.Second)
+	if w.asked() == nil {
+		t.Fatal("nobody is asked")
+	}
+	nan := func() float64 { zero := 0.0; return zero / zero }()
+	w.step(&MasterTold{Attempt: m.who.Attempt, Tasks: []TaskNews{
+		{Task: Task{heddle.Map, 0}, Listed: true, State: TaskRuns, Phase: heddle.MapRead, Progress: 0.9, Container: theirs},
+		{Task: Task{heddle.Map, -1}, Listed: true, State: TaskRuns, Progress: 1, Container: task},
+		{Task: Task{heddle.AM, 0}, Listed: true, State: TaskRuns, Progress: 1, Container: m.w.app(m.who.Attempt.App).Master},
+		{Task: Task{heddle.Map, 1}, Listed: true, State: TaskSucceeded, Counted: true, Memory: -5, Output: 1 << 62, Container: task},
+		{Task: Task{heddle.Map, 2}, Listed: true, State: TaskRuns, Phase: heddle.MapRead, Progress: nan, Container: task},
+	}})
+	v := w.m.core.View()
+	for _, id := range []ids.Container{theirs, w.app(m.who.Attempt.App).Master} {
+		if phase, at := v.Container(w.m.container(id).cid).Progress(); phase != heddle.NoPhase || at != 0 {
+			t.Errorf("%v is %v at %v", id, phase, at)
+		}
+	}
+	if _, at := v.Container(w.m.container(task).cid).Progress(); at < 0 || at > 1 || at != at {
+		t.Errorf("progress %v", at)
+	}
+	if a := v.App(w.m.byApp[m.who.Attempt.App].aid); a.Peak(heddle.Map) != 0 || len(a.Outputs()) > 0 {
+		t.Errorf("peak %d, outputs %v", a.Peak(heddle.Map), a.Outputs())
+	}
+	w.step(&MasterTold{Attempt: second.who.Attempt, Failed: "no answer within 4 s"})
+	before, asks := w.now, 0
+	for w.now.Since(before) < 5*heddle.Minute {
+		w.sleep(5 * heddle.Second)
+		second.ask()
+		m.ask()
+		n.beat()
+		for _, e := range w.rest {
+			if q, ok := e.(*AskMaster); ok && q.Attempt == second.who.Attempt {
+				asks++
+				w.step(&MasterTold{Attempt: q.Attempt, Failed: "no answer within 4 s"})
+			}
+		}
+		w.rest = nil
+	}
+	if asks < 5 || asks > 9 {
+		t.Errorf("asked %d times in 5 minutes, want seldom more than one a minute", asks)
+	}
+	if e, err := w.m.Reports().Why(second.who.Attempt.App); err != nil || e.Known.Failed != "no answer within 4 s" || e.Known.Age != -1 {
+		t.Errorf("%+v, %v", e.Known, err)
+	}
+	w.step(&MasterTold{Attempt: ids.Attempt{App: ids.App{Cluster: 1, Seq: 99}, N: 1}})
+}
+
+// What tasks used that have ended is asked for once: where their output lies, and how much memory they had.
+func TestCountersAreAskedForOnce(t *testing.T) {
+	w, m, n, task := asking(t, policy.Feeds{Output: true, Peaks: true})
+	n.exit(task, 0)
+	n.beat()
+	w.sleep(6 * heddle.Second)
+	if q := w.asked(); q == nil || !q.Tasks {
+		t.Fatalf("asked %+v", q)
+	}
+	of := Task{heddle.Map, 0}
+	w.step(&MasterTold{Attempt: m.who.Attempt, Tasks: []TaskNews{{Task: of, Listed: true, State: TaskSucceeded, Progress: 1}}})
+	w.sleep(6 * heddle.Second)
+	q := w.asked()
+	if q == nil || len(q.Counters) != 1 || q.Counters[0] != of || len(q.Containers) != 1 {
+		t.Fatalf("asked %+v", q)
+	}
+	w.step(&MasterTold{Attempt: m.who.Attempt, Tasks: []TaskNews{{Task: of, Counted: true, Output: 5000, Memory: 321, Container: task, NodeHTTP: "n2:8042"}}})
+	a := w.m.core.View().App(w.m.byApp[m.who.Attempt.App].aid)
+	if out := a.Outputs(); a.Peak(heddle.Map) != 321 || len(out) != 1 || out[0].Node != n.nid() || out[0].Bytes != 5000 {
+		t.Errorf("peak %d, outputs %v", a.Peak(heddle.Map), out)
+	}
+	w.sleep(6 * heddle.Second)
+	if q = w.asked(); q != nil && len(q.Counters)+len(q.Containers) > 0 {
+		t.Errorf("asked %+v", q)
+	}
+}
+
+// An application waits for what its client left beside the submission to be read, for a bounded time.
+func TestJobsAreRead(t *testing.T) {
+	reads := func() (*world, ids.App, *ReadJob) {
+		w := newWorld(t, "capacity", func(o *Options) { o.Config.ReadJobs = true })
+		w.node("n1", 4096, 4)
+		id := w.newID()
+		s := submission(id, "MAPREDUCE")
+		s.Context = []byte("context")
+		w.done(w.submitAs("ann", s, ""))
+		for _, e := range w.rest {
+			if q, ok := e.(*ReadJob); ok {
+				return w, id, q
+			}
+		}
+		t.Fatal("nothing is read")
+		return nil, id, nil
+	}
+	w, id, q := reads()
+	if q.App != id || q.User != "ann" || string(q.Context) != "context" || w.app(id).State != "SUBMITTED" {
+		t.Errorf("read %+v; it is %s", q, w.app(id).State)
+	}
+	w.step(&JobRead{App: id, Maps: 7, Reduces: 2, Splits: []SplitNews{{Bytes: 100, Hosts: []string{"n1"}}, {Bytes: -1}}, Demand: heddle.Demand{Containers: 7, Each: heddle.Of(512, 1000)}})
+	f := w.m.core.View().App(w.m.byApp[id].aid).Facts()
+	if f.Maps != 7 || f.Reduces != 2 || f.InputBytes != 100 || f.Demand.Containers != 7 {
+		t.Errorf("facts %+v", f)
+	}
+	if w.app(id).Master.IsZero() {
+		t.Error("it has no master yet")
+	}
+	w, id, _ = reads()
+	w.sleep(readWithin + heddle.Second)
+	if s := w.app(id).State; s != "ACCEPTED" {
+		t.Errorf("it is %s though reading took too long", s)
+	}
+	w.step(&JobRead{App: id, Maps: 7})
+	if f := w.m.core.View().App(w.m.byApp[id].aid).Facts(); f.Maps != 0 {
+		t.Errorf("facts %+v: they came too late", f)
+	}
+	w, id, _ = reads()
+	w.done(w.kill(id))
+	w.step(&JobRead{App: id, Maps: 7})
+	if s := w.app(id).State; s != AppKilled {
+		t.Errorf("it is %s", s)
+	}
+}

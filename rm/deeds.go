@@ -1,0 +1,152 @@
+package rm
+
+import (
+	"math"
+
+	"heddle"
+)
+
+// What is done to running containers. A stock NodeManager takes another size, and whether a container gives way to
+// others, from the answer to its report, by a token of a higher version than it knows. It says with its next reports
+// what it accounts for.
+
+// An Update is what a node is to make of a container that runs there. Its token is signed by the shell.
+type Update struct {
+	Granted
+	Version int32 // of the token: higher than those before
+	Parked  bool  // the container gets what nobody else wants, as YARN's opportunistic ones
+}
+
+// deed is what was made of a container since it was granted.
+type deed struct {
+	limit    heddle.Resource // that its node enforces or accounts for
+	parked   bool
+	version  int32
+	asked    heddle.Time // when its node was told last; never for not yet
+	tries    int         // that the node has not confirmed
+	queued   bool        // its node is to hear of it with the next report's answer
+	expected bool        // its node is to confirm it
+}
+
+const (
+	updateTries = 3                  // before a node counts as one that does not do it
+	updateAgain = 5 * heddle.Second  // at the earliest
+	updateClock = heddle.Second / 10 // versions grow by one in such a time at least: see version
+)
+
+// limitOf is what a container's node enforces.
+func (c *container) limitOf() heddle.Resource {
+	if c.deed == nil {
+		return c.size
+	}
+	return c.deed.limit
+}
+
+// changed is the deed of a container, to be changed.
+func (c *container) changed() *deed {
+	if c.deed == nil {
+		c.deed = &deed{limit: c.size, asked: never}
+	}
+	return c.deed
+}
+
+// relimit has a node take another limit of a running container.
+func (m *Machine) relimit(c *container, limit heddle.Resource) {
+	c.changed().limit = limit
+	m.update(c)
+}
+
+// park has a node that can do so keep a container from using what others want, or no more.
+func (m *Machine) park(c *container, parked bool) {
+	if !c.node.can.Has(heddle.Parks) {
+		return // it goes on beside those that borrow from it
+	}
+	c.changed().parked = parked
+	m.update(c)
+}
+
+// update has a node told of a container's deed with the next report's answer.
+func (m *Machine) update(c *container) {
+	if d := c.deed; !m.cfg.Agent && !d.queued {
+		d.queued, d.tries = true, 0
+		c.node.order().update = append(c.node.order().update, c)
+	}
+}
+
+// updates are the changes that a node is told of.
+func (m *Machine) updates(n *node) (out []Update) {
+	for _, c := range n.orders.update {
+		d := c.deed
+		if d == nil || !d.queued || c.over() || c.node != n { // another container may have its place by now
+			continue
+		}
+		d.queued, d.expected, d.asked, d.version = false, true, m.now, c.version(m.now)
+		d.tries++
+		out = append(out, Update{Granted: m.granting(c), Version: d.version, Parked: d.parked})
+	}
+	return out
+}
+
+// version is the next version of a container's token. It grows with the container's age, so that it is higher than those
+// that an earlier incarnation gave, of which nobody tells.
+func (c *container) version(now heddle.Time) int32 {
+	age := now.Since(c.created) / updateClock
+	return max(c.deed.version+1, int32(min(max(age, 1), math.MaxInt32-1)))
+}
+
+// sized takes what a node says of a container's size, and tells it again of what it has not done.
+func (m *Machine) sized(c *container, size heddle.Resource) {
+	d := c.deed
+	if d == nil || !d.expected || d.queued || size.IsZero() {
+		return
+	}
+	switch {
+	case size.Whole() == d.limit.Whole():
+		d.expected, d.tries = false, 0
+	case m.now.Since(d.asked) < updateAgain:
+	case d.tries < updateTries:
+		d.queued = true
+		c.node.order().update = append(c.node.order().update, c)
+	default:
+		wanted := d.limit
+		d.expected, d.limit = false, size
+		m.log(Warn, "a node does not take another size for a container", "node", c.node.id, "container", c.id(), "wanted", m.text(wanted), "has", m.text(size))
+		m.step(heddle.Refused{Container: c.cid, Has: size})
+		m.enable(c.node, c.node.can&^heddle.Resizes)
+	}
+}
+
+// deedOf carries out what the core decided of a running container. With agents the shell has it done.
+func (m *Machine) deedOf(d heddle.Decision, id heddle.ContainerID) {
+	c := m.conts.Get(int64(id))
+	if c == nil {
+		return
+	}
+	switch d := d.(type) {
+	case *heddle.Resize:
+		m.relimit(c, d.Limit)
+	case *heddle.Suspend:
+		m.park(c, true)
+	case *heddle.Resume:
+		m.park(c, false)
+	}
+	m.note(d, c.attempt.app.ID, c.id())
+}
+
+// unpark has a container go on as ordinary: a new core does not know that it was suspended.
+func (m *Machine) unpark(c *container) {
+	if c.deed != nil && c.deed.parked {
+		m.park(c, false)
+	}
+}
+
+// enable notes what a node can do from now on.
+func (m *Machine) enable(n *node, can heddle.Caps) {
+	if n.can == can {
+		return
+	}
+	n.can = can
+	if n.up {
+		m.step(heddle.NodeCan{Node: n.nid, Can: can})
+	}
+}

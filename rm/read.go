@@ -1,0 +1,90 @@
+package rm
+
+import (
+	"math"
+
+	"heddle"
+)
+
+// readWithin is how long an application waits at most for what its client left beside the submission to be read.
+const readWithin = 3 * heddle.Second
+
+// A reading is what is left beside a submission being read. The application goes to the scheduler when it has been, or
+// has taken too long.
+type reading struct {
+	timer timer
+	app   *app
+}
+
+// read has what a client left beside its submission read, while the submission is being stored.
+func (m *Machine) read(a *app) {
+	known := a.Facts.Maps > 0 || a.Facts.Demand.Containers > 0
+	if !m.cfg.ReadJobs || known || a.framework != heddle.MapReduce && a.framework != heddle.Spark {
+		return
+	}
+	a.reading = &reading{app: a}
+	m.timers.by(&a.reading.timer, a.reading, m.now.Plus(readWithin))
+	m.emit(&ReadJob{App: a.ID, User: a.user, Framework: a.framework, Context: a.Context})
+}
+
+// expire goes on without what could not be read in time.
+func (r *reading) expire(m *Machine) heddle.Time {
+	if r.app.reading == r {
+		m.log(Warn, "what the client left beside its submission was not read in time: the size of the job is not known", "app", r.app.ID)
+		m.readDone(r.app)
+	}
+	return never
+}
+
+// jobRead takes what a client left beside its submission.
+func (m *Machine) jobRead(p *JobRead) {
+	a := m.byApp[p.App]
+	if a == nil || a.reading == nil {
+		return // too late
+	}
+	if p.Failed != "" {
+		m.log(Info, "the size of a job is not known", "app", a.ID, "why", p.Failed)
+	}
+	f := &a.Facts
+	f.Maps, f.Reduces = max(p.Maps, 0), max(p.Reduces, 0)
+	if p.Uber {
+		f.MasterHeap = 0
+	}
+	if d := p.Demand; d.Containers > 0 && plausible(d.Each) {
+		f.Demand = d
+	}
+	for i := range p.Splits {
+		s := &p.Splits[i]
+		if s.Bytes < 0 || s.Bytes > maxBytes {
+			continue
+		}
+		f.InputBytes += s.Bytes
+		if m.sch.Set.Feeds.Splits {
+			f.Splits = append(f.Splits, heddle.Split{Bytes: s.Bytes, Hosts: m.nodesOf(s.Hosts)})
+		}
+	}
+	f.InputBytes = min(f.InputBytes, math.MaxInt64/4)
+	m.readDone(a)
+}
+
+// nodesOf are the nodes of hosts, as far as there are any.
+func (m *Machine) nodesOf(hosts []string) (out []heddle.NodeID) {
+	for _, h := range hosts {
+		for _, n := range m.hosts[h] {
+			out = append(out, n.nid)
+		}
+	}
+	return out
+}
+
+// readDone hands an application to the scheduler that waited for that alone.
+func (m *Machine) readDone(a *app) {
+	m.timers.stop(&a.reading.timer)
+	a.reading = nil
+	if a.state == appSubmitted && a.aid == heddle.NoApp && m.Ready() {
+		m.start(a)
+		if a.state == appAccepted {
+			m.offer(a)
+		}
+	}
+}

@@ -1,0 +1,178 @@
+package rm
+
+import (
+	"cmp"
+	"container/list"
+	"slices"
+	"strings"
+
+	"heddle"
+	"heddle/cluster"
+)
+
+// What the last applications of each user and name came to. Most programs run under a name of their own, and want as
+// much as the last time. The core is told with the next one, in [heddle.Facts].
+
+// MostRuns is of how many users and names something is kept. What was noted longest ago is forgotten first.
+const MostRuns = 4096
+
+// A RunKey says whose and of what name applications are.
+type RunKey struct{ User, Name string }
+
+// A run is what is remembered of a user and name.
+type run struct {
+	RunKey
+	ended int64 // the last application, milliseconds since 1970; 0 where none has since something was noted
+	last  heddle.LastRun
+	two   [2]demand // of the last two, the later first: see heddle.LastRun.Most
+}
+
+// A demand is what an application held and asked for at once beside its master.
+type demand struct {
+	total      heddle.Resource
+	containers int32
+}
+
+// most is the larger of two demands, in each of what they are.
+func (d demand) most(e demand) demand {
+	return demand{d.total.Max(e.total), max(d.containers, e.containers)}
+}
+
+// demandOf is what an application holds and asks for now.
+func demandOf(v *cluster.App) (d demand) {
+	for k := heddle.AM + 1; k < heddle.NumKinds; k++ {
+		d.containers += int32(v.Running(k) + v.Waiting(k))
+	}
+	d.total = v.Used().Plus(v.Pending())
+	if x := v.Master(); x != nil {
+		d.total = d.total.Minus(x.Limit())
+	} else if d.containers == 0 {
+		d.total = heddle.Resource{} // it waits for a master
+	}
+	return d
+}
+
+// history is what is remembered, by user and name: what is kept, and what applications that have not ended have noted.
+type history struct {
+	by    map[RunKey]*list.Element
+	order list.List // of *run: what was noted longest ago first
+}
+
+func newHistory() history { return history{by: map[RunKey]*list.Element{}} }
+
+// of is what is remembered of a user and name: nothing where there is none.
+func (h *history) of(k RunKey) heddle.LastRun {
+	if e := h.by[k]; e != nil {
+		return e.Value.(*run).last
+	}
+	return heddle.LastRun{}
+}
+
+// note is where something is noted of a user and name.
+func (h *history) note(k RunKey) *run {
+	e := h.by[k]
+	if e == nil {
+		e = h.order.PushBack(&run{RunKey: k})
+		h.by[k] = e
+	}
+	h.order.MoveToBack(e)
+	return e.Value.(*run)
+}
+
+// trim forgets what is more than may be kept, and returns whose that was.
+func (h *history) trim() (gone []RunKey) {
+	for len(h.by) > MostRuns {
+		k := h.order.Remove(h.order.Front()).(*run).RunKey
+		delete(h.by, k)
+		gone = append(gone, k)
+	}
+	return gone
+}
+
+// runKey is whose and of what name an application is.
+func (a *app) runKey() RunKey { return RunKey{a.user, a.Facts.Name} }
+
+// remember has something noted of an application, in place of what stands there of the last one of its user and name.
+// Those that are submitted from now on are told. It is kept when the application leaves the core, with the last record
+// of it: what is noted after that goes with the process, or is kept with the next one's. Nothing is noted of an
+// application without a name.
+func (m *Machine) remember(a *app, note func(*heddle.LastRun)) {
+	if a.Facts.Name == "" {
+		return
+	}
+	note(&m.past.note(a.runKey()).last)
+	a.noted = true
+}
+
+// grew looks at what an application asks for, which may be more than ever. What one that was there before the start
+// asked for first is not known.
+func (m *Machine) grew(id heddle.AppID) {
+	v := m.core.View().App(id)
+	if v == nil {
+		return
+	}
+	a, now := m.apps[id], demandOf(v)
+	if a.most.containers == 0 && now.containers > 0 && !a.recovered {
+		m.remember(a, func(r *heddle.LastRun) { r.First = now.total })
+	}
+	a.most = a.most.most(now)
+}
+
+// keepRun notes what an application came to that leaves the core, and returns the changes of the store. One that was there before
+// the start may have come to more than is known of it; it counts for no less than the one before it.
+func (m *Machine) keepRun(a *app) []Change {
+	if a.Facts.Name == "" || a.most.containers == 0 && !a.noted {
+		return nil
+	}
+	r := m.past.note(a.runKey())
+	r.ended = m.today()
+	if d := a.most; d.containers > 0 {
+		if a.recovered {
+			d = d.most(r.two[0])
+		}
+		r.asked(d, r.two[0])
+	}
+	changes := []Change{{Run: m.runRecord(r)}}
+	for _, k := range m.past.trim() {
+		changes = append(changes, Change{DropRun: &k})
+	}
+	return changes
+}
+
+// asked sets what the last two runs asked for, the later first.
+func (r *run) asked(last, before demand) {
+	most := last.most(before)
+	r.two, r.last.Most, r.last.Containers = [2]demand{last, before}, most.total, most.containers
+}
+
+// runRecord is what is kept of a user and name.
+func (m *Machine) runRecord(r *run) *RunRecord {
+	amount := func(x heddle.Resource) Amount { return AmountOf(x, m.cfg.ExtraResources...) }
+	rec := &RunRecord{
+		RunKey: r.RunKey, Ended: r.ended, First: amount(r.last.First), Heap: r.last.Heap, Outside: r.last.Outside, Maps: r.last.Maps,
+		TooSmall: r.last.TooSmall,
+	}
+	for i, d := range r.two {
+		rec.Asked[i] = Asked{amount(d.total), d.containers}
+	}
+	return rec
+}
+
+// recall takes over what the store has. What is more than may be kept goes with the next end.
+func (m *Machine) recall(records []RunRecord) {
+	records = slices.Clone(records)
+	slices.SortFunc(records, func(x, y RunRecord) int {
+		return cmp.Or(cmp.Compare(x.Ended, y.Ended), strings.Compare(x.User, y.User), strings.Compare(x.Name, y.Name))
+	})
+	for i := range records {
+		rec := &records[i]
+		r := m.past.note(rec.RunKey)
+		r.ended = rec.Ended
+		r.last = heddle.LastRun{First: rec.First.Resource(m.cfg.ExtraResources...), Heap: rec.Heap, Outside: rec.Outside, Maps: rec.Maps, TooSmall: rec.TooSmall}
+		var two [2]demand
+		for i, d := range rec.Asked {
+			two[i] = demand{d.Most.Resource(m.cfg.ExtraResources...), d.Containers}
+		}
+		r.asked(two[0], two[1])
+	}
+}

@@ -1,0 +1,139 @@
+package hadoop_test
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"heddle"
+	"heddle/cluster"
+	"heddle/daemon/serve"
+	"heddle/daemon/setup"
+	"heddle/internal/testkit/hadoop"
+	"heddle/policies"
+	"heddle/policy"
+)
+
+// A resizer gives every running container of its kinds the sizes of a list, one after the other, some seconds each.
+type resizer struct {
+	sizes []heddle.Resource
+	every heddle.Span
+	began map[heddle.ContainerID]heddle.Time
+}
+
+func (r *resizer) Every() heddle.Span { return heddle.Second }
+
+func (r *resizer) Run(v policy.View, p *policy.Plan) {
+	for i := range v.AppIDs() {
+		a := v.App(heddle.AppID(i))
+		if a == nil {
+			continue
+		}
+		a.Each(func(x *policy.Container) bool {
+			if x.Kind() == heddle.AM || x.State() != cluster.Running {
+				return true
+			}
+			if _, ok := r.began[x.ID()]; !ok {
+				r.began[x.ID()] = v.Now()
+			}
+			at := int(v.Now().Since(r.began[x.ID()]) / r.every)
+			if at < len(r.sizes) && x.Limit() != r.sizes[at] {
+				p.Resize(x.ID(), r.sizes[at])
+			}
+			return true
+		})
+	}
+}
+
+// within runs a ResourceManager in this process, so that a test can give it policies of its own.
+func within(t *testing.T, ctx context.Context, profile string, sets ...string) *serve.Daemon {
+	t.Helper()
+	if _, err := testbed.UseRM(ctx, hadoop.Options{RM: hadoop.None}); err != nil {
+		t.Fatal(err)
+	}
+	d, err := setup.Load(setup.Options{ConfDir: testbed.Conf(), Profile: profile, Sets: sets, Data: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Config.Recovery = false
+	rm, err := serve.Start(serve.Options{Config: d.Config, Scheduler: d.Scheduler, Refresh: d.Refresh, DataDir: d.DataDir, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := rm.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := testbed.AwaitNodes(ctx); err != nil {
+		t.Fatal(err)
+	}
+	return rm
+}
+
+// sizesSeen watches all NodeManagers until a context ends, and returns the sizes in MiB and vcores that they accounted for,
+// by container.
+func sizesSeen(ctx context.Context) map[string][][2]int {
+	seen := map[string][][2]int{}
+	for ctx.Err() == nil {
+		for n := 1; n <= testbed.Options().Nodes; n++ {
+			list, err := testbed.NodeContainers(ctx, n)
+			if err != nil {
+				continue
+			}
+			for _, c := range list {
+				size := [2]int{c.MemoryMB, c.Vcores}
+				if had := seen[c.ID]; len(had) == 0 || had[len(had)-1] != size {
+					seen[c.ID] = append(had, size)
+				}
+			}
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+	return seen
+}
+
+// Containers of MapReduce and Spark that run are given other sizes, up and down, which their NodeManagers take.
+func TestRunningContainersAreResized(t *testing.T) {
+	ctx := onTestbed(t, 5*time.Minute)
+	sizes := []heddle.Resource{heddle.Of(900, 1000), heddle.Of(1200, 2000), heddle.Of(800, 1000)}
+	policies.Table.Control["resizer"] = func(policy.Args) (policy.Control, error) {
+		return &resizer{sizes: sizes, every: 5 * heddle.Second, began: map[heddle.ContainerID]heddle.Time{}}, nil
+	}
+	t.Cleanup(func() { delete(policies.Table.Control, "resizer") })
+	within(t, ctx, "capacity", "control=[resizer]")
+	watched, stop := context.WithCancel(ctx)
+	defer stop()
+	found := make(chan map[string][][2]int, 1)
+	go func() { found <- sizesSeen(watched) }()
+	mr, err := testbed.StartSleep(ctx, "-m", "1", "-r", "0", "-mt", "20000", "-rt", "1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sp, err := testbed.StartSpark(ctx, hadoop.Spark3, testdata(t, "slow.py"), "10", "3")
+	apps := []string{finish(t, mr, nil).App, finish(t, sp, err).App}
+	stop()
+	seen := <-found
+	for _, app := range apps {
+		succeeded(t, ctx, app, 1)
+		workers := 0
+		for id, had := range seen {
+			if !strings.Contains(id, strings.TrimPrefix(app, "application_")) || strings.HasSuffix(id, "_000001") {
+				continue
+			}
+			workers++
+			for _, want := range [][2]int{{900, 1}, {1200, 2}, {800, 1}} {
+				if !slices.Contains(had, want) {
+					t.Errorf("%s had %v MiB and vcores at its NodeManager, never %v", id, had, want)
+				}
+			}
+		}
+		if workers == 0 {
+			t.Errorf("no container of %s was seen at a NodeManager", app)
+		}
+	}
+}
