@@ -13,8 +13,8 @@
 //
 // The paper's masters have memory, and as they are given more or less of it they serve more or fewer workers. A real
 // one is a process with a Java heap of a size, and with metaspace, code and threads beside it that take 150 to 190 MiB. Its
-// heap is as large as it was started and does not follow its container. So on nodes where nobody makes it (without a node
-// agent, which stands for that in simulations) the mechanism differs from the paper's in these:
+// heap is as large as it was started and does not follow its container. So where some node is not [heddle.Elastic] the
+// mechanism differs from the paper's in these:
 //
 //   - The heap is cut to the container as the master starts. A master whose command does not let it is left alone.
 //   - The paper's least container, 256 MiB, has 80 MiB of heap. As long as nothing is measured a master has Options.Least.
