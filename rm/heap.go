@@ -17,8 +17,8 @@ func (a *app) heapIn(size heddle.Resource) int64 {
 }
 
 // tooSmall is the largest Java heap, in MiB, in which a master of the application failed that was cut to it; 0 where none
-// did. What a master fails of when its heap is too small does not show: out of memory, it ends with the code of any error,
-// or does not answer any more. So any failure of its own counts. From then on masters get what was asked for, so that one
+// did. What a master fails of when its heap is too small does not show: out of memory, it ends with the code of any error
+// (1 as it starts and 255 later were seen), or does not answer any more. So any failure of its own counts. From then on masters get what was asked for, so that one
 // attempt at the most is lost, and it is not counted among the attempts that an application may lose.
 func (a *app) tooSmall() (heap int64) {
 	for _, t := range a.attempts {
