@@ -206,3 +206,33 @@ func TestJobsAreRead(t *testing.T) {
 		t.Errorf("it is %s", s)
 	}
 }
+
+// Another scheduler hears of what masters tell as the first one did.
+func TestAnotherSchedulerIsTold(t *testing.T) {
+	w, m, _, task := asking(t, policy.Feeds{Peaks: true, Progress: heddle.Second})
+	w.sleep(6 * heddle.Second)
+	of := Task{heddle.Map, 0}
+	told := &MasterTold{Attempt: m.who.Attempt, Tasks: []TaskNews{{Task: of, Listed: true, State: TaskSucceeded, Container: task, Counted: true, Memory: 321}}}
+	peak := func() int64 { return w.m.core.View().App(w.m.byApp[m.who.Attempt.App].aid).Peak(heddle.Map) }
+	if w.step(told); peak() != 321 {
+		t.Errorf("peak %d", peak())
+	}
+	sch := testScheduler(t, "capacity")
+	sch.Set.Feeds = policy.Feeds{Peaks: true, Progress: heddle.Second}
+	sch.Rebuild = func([]string) (*Scheduler, error) { return sch, nil }
+	c := w.next()
+	w.step(&Refresh{Call: c, Scheduler: sch})
+	w.done(c)
+	w.asked()
+	w.step(told) // nobody has asked yet
+	if peak() != 0 {
+		t.Errorf("peak %d before the master was asked", peak())
+	}
+	w.sleep(6 * heddle.Second)
+	if w.asked() == nil {
+		t.Fatal("the master is not asked")
+	}
+	if w.step(told); peak() != 321 {
+		t.Errorf("peak %d", peak())
+	}
+}

@@ -87,8 +87,11 @@ func (m *Machine) reschedule(sch *Scheduler) error {
 			}
 		}
 	}
-	for a := range m.current() {
+	for a, t := range m.current() {
 		m.tellAgain(a)
+		if t.registered() && !t.state.isOver() {
+			m.inquire(t) // anew: what was told of tasks the new core has not heard
+		}
 	}
 	m.telling = false
 	if m.Ready() {
