@@ -110,7 +110,7 @@ type ContainerReport struct {
 	NodeHTTP    string
 	User        string
 	Size        heddle.Resource // that its master was told
-	Limit       heddle.Resource // that its node is to enforce
+	Limit       heddle.Resource // that its node is to enforce, or to account for
 	Suspended   bool            // its processors are lent to others
 	Parked      bool            // its node keeps it from using what others want
 	Unconfirmed bool            // its node has yet to confirm the limit
