@@ -75,6 +75,9 @@ func (m *Machine) reschedule(sch *Scheduler) error {
 	}
 	past := m.core.Counts()
 	m.steps, m.grants = m.steps+past.Steps, m.grants+past.Grants
+	for i, n := range past.Undone {
+		m.counts.undone[i] += n
+	}
 	m.sch, m.core = sch, sched.New(sch.Set)
 	m.renumber()
 	m.counts.keep(m.queues)
