@@ -186,7 +186,7 @@ func (m *Machine) told(p *MasterTold) {
 		m.heapTold(k, p)
 	}
 	for i := range p.Tasks {
-		m.taskTold(k, q, &p.Tasks[i])
+		m.taskTold(k, &p.Tasks[i])
 	}
 	if q.Tasks && t.app.framework == heddle.Spark && p.Failed == "" {
 		m.sparkTold(k, p)
@@ -206,7 +206,7 @@ func (m *Machine) heapTold(k *known, p *MasterTold) {
 }
 
 // taskTold takes what a master said of a task, and tells the core.
-func (m *Machine) taskTold(k *known, q *AskMaster, p *TaskNews) {
+func (m *Machine) taskTold(k *known, p *TaskNews) {
 	x := k.tasks[p.Task]
 	if x == nil {
 		if len(k.tasks) >= mostTasks || p.Index < 0 || p.Kind != heddle.Map && p.Kind != heddle.Reduce {
@@ -228,7 +228,7 @@ func (m *Machine) taskTold(k *known, q *AskMaster, p *TaskNews) {
 	}
 	if p.Counted && !x.counted {
 		x.counted = true
-		m.counted(k, q, x, p)
+		m.counted(k, x, p)
 	}
 	if c := m.container(x.container); p.Listed && x.state == TaskRuns && c != nil && c.kind == p.Kind {
 		m.step(heddle.Progress{Container: c.cid, Phase: x.phase, Fraction: x.progress})
@@ -236,7 +236,7 @@ func (m *Machine) taskTold(k *known, q *AskMaster, p *TaskNews) {
 }
 
 // counted tells the core what a task used that has ended.
-func (m *Machine) counted(k *known, q *AskMaster, x *known1, p *TaskNews) {
+func (m *Machine) counted(k *known, x *known1, p *TaskNews) {
 	a := k.attempt.app
 	if p.Memory > 0 && p.Memory <= maxAmount {
 		k.peaks[p.Kind]++
@@ -307,11 +307,11 @@ func (r Reports) known(a *app) *Known {
 	out := &Known{Age: r.age(k.at), Failed: k.failed, Requests: k.requests, Bytes: k.bytes, Heap: k.heap.Live, HeapAge: r.age(k.heapOf)}
 	sum := 0.0
 	for _, x := range k.tasks { // order: only sums are made
-		switch {
-		case x.state == TaskRuns:
+		if x.state == TaskRuns {
 			out.Running++
 			sum += x.progress
-		case x.state == TaskSucceeded:
+		}
+		if x.state == TaskSucceeded {
 			out.Done++
 		}
 		if x.counted {

@@ -70,13 +70,13 @@ func (m *Machine) carry(d heddle.Decision) {
 	case *heddle.Unbook:
 		m.note(d, m.apps[d.App].ID, ids.Container{})
 	case *heddle.Resize:
-		m.deedOf(d, d.Container)
+		m.deedOf(d, d.Container, func(c *container) { m.relimit(c, d.Limit) })
 	case *heddle.Weigh:
-		m.deedOf(d, d.Container)
+		m.deedOf(d, d.Container, func(*container) {}) // no node does that without an agent
 	case *heddle.Suspend:
-		m.deedOf(d, d.Container)
+		m.deedOf(d, d.Container, func(c *container) { m.park(c, true) })
 	case *heddle.Resume:
-		m.deedOf(d, d.Container)
+		m.deedOf(d, d.Container, func(c *container) { m.park(c, false) })
 	}
 }
 

@@ -119,21 +119,12 @@ func (m *Machine) sized(c *container, size heddle.Resource) {
 	}
 }
 
-// deedOf carries out what the core decided of a running container. With agents the shell has it done.
-func (m *Machine) deedOf(d heddle.Decision, id heddle.ContainerID) {
-	c := m.conts.Get(int64(id))
-	if c == nil {
-		return
+// deedOf does what the core decided of a running container, and tells the shell, which with agents has it done.
+func (m *Machine) deedOf(d heddle.Decision, id heddle.ContainerID, do func(*container)) {
+	if c := m.conts.Get(int64(id)); c != nil {
+		do(c)
+		m.note(d, c.attempt.app.ID, c.id())
 	}
-	switch d := d.(type) {
-	case *heddle.Resize:
-		m.relimit(c, d.Limit)
-	case *heddle.Suspend:
-		m.park(c, true)
-	case *heddle.Resume:
-		m.park(c, false)
-	}
-	m.note(d, c.attempt.app.ID, c.id())
 }
 
 // unpark has a container go on as ordinary: a new core does not know that it was suspended.

@@ -115,10 +115,10 @@ func (m *Machine) serve(t *attempt, q *Allocate) *Allocated {
 
 // clamp makes a share of what a master reported.
 func clamp[F float32 | float64](f F) F {
-	if f != f || f < 0 {
-		return 0
+	if f > 0 { // not so what is no number
+		return min(f, 1)
 	}
-	return min(f, 1)
+	return 0
 }
 
 // giveBack releases containers a master does not want.

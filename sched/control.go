@@ -123,8 +123,9 @@ func needs(x *policy.Container, do policy.Deed) heddle.Caps {
 		return heddle.Weighs
 	case policy.Suspend, policy.Resume:
 		return heddle.Lends
+	case policy.Kill: // every node ends containers
 	}
-	return 0 // every node ends containers
+	return 0
 }
 
 // undone counts a step of a plan that a node cannot carry out.

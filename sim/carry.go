@@ -61,49 +61,41 @@ func (s *Sim) noted(e *rm.Noted) {
 		s.room(d.Node)
 	case *heddle.Kill:
 		s.killed(s.containerOf(e.Container), d.Status)
-	case *heddle.Resize, *heddle.Weigh, *heddle.Suspend, *heddle.Resume:
-		s.deed(d)
+	case *heddle.Resize:
+		s.deed(d.Container, func(c *container) {
+			c.limit = d.Limit
+			s.phys.setLimit(s.now, c)
+		})
+		if c := s.container(d.Container); c != nil && s.o.NoAgents {
+			s.hasNews(c.node) // it is to hear of that
+		}
+	case *heddle.Weigh:
+		s.deed(d.Container, func(c *container) { s.phys.setWeight(s.now, c, d.Weight) })
+	case *heddle.Suspend:
+		s.deed(d.Container, func(c *container) {
+			c.frozen = true
+			s.phys.suspend(s.now, c)
+		})
+	case *heddle.Resume:
+		s.deed(d.Container, func(c *container) {
+			c.frozen = false
+			s.phys.resume(s.now, c)
+		})
 	case *heddle.Adopt: // no simulated node comes with containers of its own
 	}
 }
 
-// deed is what was decided of a running container. An agent carries it out at once; a NodeManager alone accounts for it,
-// which a process does not notice.
-func (s *Sim) deed(d heddle.Decision) {
-	switch d := d.(type) {
-	case *heddle.Resize:
-		if s.o.NoAgents {
-			if c := s.container(d.Container); c != nil {
-				s.hasNews(c.node)
-				s.room(c.node)
-			}
-			return
-		}
-		if c := s.container(d.Container); c != nil && !c.over {
-			c.limit = d.Limit
-			s.phys.setLimit(s.now, c)
-			s.room(c.node)
-		}
-	case *heddle.Weigh:
-		if c := s.container(d.Container); c != nil && !c.over && !s.o.NoAgents {
-			s.phys.setWeight(s.now, c, d.Weight)
-		}
-	case *heddle.Suspend:
-		if c := s.container(d.Container); c != nil && !c.over {
-			if c.frozen = !s.o.NoAgents; c.frozen {
-				s.phys.suspend(s.now, c)
-			}
-			s.room(c.node)
-		}
-	case *heddle.Resume:
-		if c := s.container(d.Container); c != nil && !c.over {
-			if c.frozen {
-				s.phys.resume(s.now, c)
-			}
-			c.frozen = false
-			s.room(c.node)
-		}
+// deed does what was decided of a running container. An agent carries it out at once; a NodeManager alone accounts for it,
+// which no process notices.
+func (s *Sim) deed(id heddle.ContainerID, do func(*container)) {
+	c := s.container(id)
+	if c == nil || c.over {
+		return
 	}
+	if !s.o.NoAgents {
+		do(c)
+	}
+	s.room(c.node)
 }
 
 // granted is a container that an application was given: its master will hear of it.

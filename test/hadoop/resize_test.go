@@ -52,7 +52,7 @@ func (r *resizer) Run(v policy.View, p *policy.Plan) {
 }
 
 // within runs a ResourceManager in this process, so that a test can give it policies of its own. file is its heddle.yaml.
-func within(t *testing.T, ctx context.Context, file, profile string, sets ...string) *serve.Daemon {
+func within(t *testing.T, ctx context.Context, file, profile string, sets ...string) {
 	t.Helper()
 	if _, err := testbed.UseRM(ctx, hadoop.Options{RM: hadoop.None}); err != nil {
 		t.Fatal(err)
@@ -78,7 +78,6 @@ func within(t *testing.T, ctx context.Context, file, profile string, sets ...str
 	if err := testbed.AwaitLiveNodes(ctx); err != nil {
 		t.Fatal(err)
 	}
-	return rm
 }
 
 // sizesSeen watches all NodeManagers until a context ends, and returns the sizes in MiB and vcores that they accounted for,
