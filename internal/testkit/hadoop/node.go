@@ -182,6 +182,17 @@ func (b *Testbed) ContainerCommands(app, container string) []string {
 	return all
 }
 
+// ContainerCPU is how much processor time the processes of one container that live have taken.
+func (b *Testbed) ContainerCPU(app, container string) (took time.Duration) {
+	for n := 1; n <= b.opt.Nodes; n++ {
+		dir := filepath.Join(b.nodeDir(n), "local", "usercache", b.user, "appcache", app, container)
+		for _, p := range processesIn(dir) {
+			took += p.cpu()
+		}
+	}
+	return took
+}
+
 // KillContainer ends the processes of one container as a crash does, and returns how many there were.
 func (b *Testbed) KillContainer(app, container string) int {
 	count := 0

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // A pid names a process of this machine for as long as the machine is up: numbers are used again,
@@ -95,4 +96,22 @@ func Resident(process int) int64 {
 		}
 	}
 	return 0
+}
+
+// ticks is how many parts of a second processor time is counted in (USER_HZ, which Linux has at 100 everywhere).
+const ticks = 100
+
+// cpu is how much processor time a process has taken, 0 where it is gone.
+func (p pid) cpu() time.Duration {
+	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(p.N), "stat"))
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(text), ") ") // after its name
+	var user, system int64
+	if fields := strings.Fields(rest); len(fields) > 12 {
+		user, _ = strconv.ParseInt(fields[11], 10, 64)
+		system, _ = strconv.ParseInt(fields[12], 10, 64)
+	}
+	return time.Duration(user+system) * time.Second / ticks
 }
