@@ -34,7 +34,7 @@ hadoop: ## fetch Hadoop 3.4.2 and Spark 3.5.9 and 4.1.4 into the cache: a gigaby
 demo-hadoop: ## a MapReduce and a Spark job, as they are, on heddle rm
 	$(TESTBED) demo
 
-compare-hadoop: ## heddle rm beside the stock ResourceManager, in turns: tables; about an hour and a half, and the mixes go on where they stopped
+compare-hadoop: ## heddle rm beside the stock ResourceManager, in turns: tables; about two and a half hours, and the mixes go on where they stopped
 	$(GO) run ./test/hadoop/compare
 
 truth: ## what the simulator predicts beside what real Hadoop does: docs/truth.md; about 40 minutes, and goes on where it stopped
