@@ -39,6 +39,9 @@ type Daemon struct {
 	TopologyScript string            // prints the racks of the hosts it is given; "" for none
 	TopologyTable  map[string]string // rack by host; nil for none
 
+	// Files is the file system of the cluster, without a NameNode where it is not HDFS.
+	Files FileSystem
+
 	// GroupOverrides are users' groups that come before those of the machine.
 	GroupOverrides map[string][]string
 

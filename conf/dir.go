@@ -123,6 +123,9 @@ func (l *loader) folder(dir string) (files, error) {
 	if len(f.path) == 0 {
 		return f, fmt.Errorf("%s %w: %s, %s, %s, %s", dir, ErrNoFiles, capacityFile, fairFile, yarnSite, mapredSite)
 	}
+	if path := filepath.Join(dir, hdfsSite); exists(path) {
+		f.path[hdfsSite] = path
+	}
 	return f, nil
 }
 
@@ -155,6 +158,7 @@ func (l *loader) load(f files) *Hadoop {
 	h.Site = readSite(base)
 	h.Daemon = l.daemon(base)
 	l.reconnect(f, base, h.Daemon)
+	h.Daemon.Files = l.fileSystem(f, base)
 	props, _ := l.properties(f, mapredSite)
 	mr := base.over(props)
 	readMapReduce(mr, h.Site)

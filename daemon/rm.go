@@ -28,6 +28,9 @@ type RM struct {
 	cluster int64     // likewise, milliseconds since 1970: part of its ids and tokens
 	ready   atomic.Bool
 	placer  atomic.Pointer[rm.Scheduler] // the machine's, for callers outside the loop
+	facts   Facts
+	life    context.Context // ends with the loop
+	die     context.CancelFunc
 
 	calls chan func()   // waits for the loop; bounded
 	done  chan struct{} // the loop has ended
@@ -75,8 +78,9 @@ func New(o Options) (*RM, error) {
 		cfg: o.Config, refresh: o.Refresh, store: o.Store, log: o.Log, began: now, cluster: now.UnixMilli(),
 		calls: make(chan func(), maxCalls), done: make(chan struct{}), wake: make(chan struct{}, 1), waiting: map[rm.Call]func(any, error){},
 		launches: make(chan struct{}, maxLaunches), callOnce: once, lookup: net.DefaultResolver.LookupHost,
-		known: rackCache{rack: map[string]string{}, runs: make(chan struct{}, scriptsAtOnce)},
+		known: rackCache{rack: map[string]string{}, runs: make(chan struct{}, scriptsAtOnce)}, facts: noFacts{},
 	}
+	r.life, r.die = context.WithCancel(context.Background())
 	lists, err := r.readHosts()
 	if err != nil {
 		return nil, err
@@ -108,6 +112,7 @@ func (r *RM) Ready() bool { return r.ready.Load() }
 // Run is the loop. It returns when the context ends, or with the reason why it cannot go on.
 func (r *RM) Run(ctx context.Context) error {
 	defer close(r.done)
+	defer r.die()
 	r.commit(func() {}, store.PutKeys(r.auth.keys[rm.MasterRing].kept()))
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -212,6 +217,10 @@ func (r *RM) carry(effects []rm.Effect) {
 			r.makeKey(e)
 		case rm.UseKey:
 			r.useKey(e)
+		case *rm.ReadJob:
+			r.learn(func(ctx context.Context, f Facts) rm.Message { return f.Read(ctx, e) })
+		case *rm.AskMaster:
+			r.learn(func(ctx context.Context, f Facts) rm.Message { return f.Ask(ctx, e) })
 		case *rm.Log:
 			logLine(r.log, e)
 		case *rm.Ended:

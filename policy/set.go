@@ -69,6 +69,7 @@ type Feeds struct {
 	Output   bool // hear where map output lies
 	Peaks    bool // hear how much memory tasks used that have ended
 	Heaps    bool // have what masters' heaps hold measured, for the next run of the same user and name
+	Sizes    bool // know how large jobs are when they are submitted: how many tasks, and what they will ask for
 	Splits   bool // know every job's splits and their hosts
 }
 
@@ -101,6 +102,6 @@ func (f Feeds) And(o Feeds) Feeds {
 	return Feeds{
 		Of: of, Heaps: f.Heaps || o.Heaps,
 		Progress: shorter(f.Progress, o.Progress), Profile: shorter(f.Profile, o.Profile),
-		Nodes: f.Nodes || o.Nodes, Starts: f.Starts || o.Starts, Output: f.Output || o.Output, Peaks: f.Peaks || o.Peaks, Splits: f.Splits || o.Splits,
+		Nodes: f.Nodes || o.Nodes, Starts: f.Starts || o.Starts, Output: f.Output || o.Output, Peaks: f.Peaks || o.Peaks, Sizes: f.Sizes || o.Sizes, Splits: f.Splits || o.Splits,
 	}
 }

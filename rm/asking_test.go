@@ -162,7 +162,9 @@ func TestCountersAreAskedForOnce(t *testing.T) {
 // An application waits for what its client left beside the submission to be read, for a bounded time.
 func TestJobsAreRead(t *testing.T) {
 	reads := func() (*world, ids.App, *ReadJob) {
-		w := newWorld(t, "capacity", func(o *Options) { o.Config.ReadJobs = true })
+		w := newWorld(t, "capacity", func(o *Options) {
+			o.Config.ReadJobs, o.Scheduler.Set.Feeds.Sizes = true, true
+		})
 		w.node("n1", 4096, 4)
 		id := w.newID()
 		s := submission(id, "MAPREDUCE")

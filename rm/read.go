@@ -19,7 +19,8 @@ type reading struct {
 // read has what a client left beside its submission read, while the submission is being stored.
 func (m *Machine) read(a *app) {
 	known := a.Facts.Maps > 0 || a.Facts.Demand.Containers > 0
-	if !m.cfg.ReadJobs || known || a.framework != heddle.MapReduce && a.framework != heddle.Spark {
+	f := &m.sch.Set.Feeds
+	if !m.cfg.ReadJobs || !f.Sizes && !f.Splits || known || a.framework != heddle.MapReduce && a.framework != heddle.Spark {
 		return
 	}
 	a.reading = &reading{app: a}

@@ -329,7 +329,7 @@ func (w *waiting) judge(id heddle.AppID) {
 		return
 	}
 	waited := w.now.Since(max(j.since, j.passed))
-	bound := patience + look + heddle.Span(j.ahead+1)*2*(longest+reports)
+	bound := patience + look + heddle.Span(j.ahead+1)*2*(longest+reports) + heddle.Second/4 // it is looked at in quarters
 	if waited > bound && w.broken == "" {
 		w.broken = fmt.Sprintf("at %v application %d (%+v) has been passed over for %v; %d were ahead of it, the bound is %v", w.now, id, j.crowdJob, waited, j.ahead, bound)
 	}

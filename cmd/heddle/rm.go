@@ -86,7 +86,7 @@ func (a *app) manage(f *rmFlags) error {
 		settings[i] = web.Property{Key: p.Name, Value: p.Value, Final: p.Final, Source: p.File}
 	}
 	running, err := serve.Start(serve.Options{
-		Config: d.Config, Scheduler: d.Scheduler, Refresh: d.Refresh, Settings: settings, DataDir: d.DataDir, Version: version(), Owner: (&remoteFlags{}).who(), Log: log,
+		Config: d.Config, Scheduler: d.Scheduler, Refresh: d.Refresh, Facts: d.Facts, Settings: settings, DataDir: d.DataDir, Version: version(), Owner: (&remoteFlags{}).who(), Log: log,
 	})
 	if err != nil {
 		return failure{fmt.Errorf("the ResourceManager cannot start: %w", err)}

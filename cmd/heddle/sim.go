@@ -111,7 +111,7 @@ func (f *simFlags) add(cmd *cobra.Command, seeds int) {
 	fl.StringArrayVar(&f.set, "set", nil, "make `CHANGE` in every profile, such as place.map=delay; may stand several times")
 	f.as = choice{value: asHeddle, of: []string{asHeddle, asStock}}
 	choose(cmd, &f.as, "as", "", "the ResourceManager that is simulated: heddle rm, or a stock one that runs the profile")
-	fl.BoolVar(&f.agent, "agent", false, "simulate a node agent beside every NodeManager, which carries out what heddle rm alone cannot, and tells the sizes of jobs")
+	fl.BoolVar(&f.agent, "agent", false, "simulate a node agent beside every NodeManager, which carries out and measures at once what heddle rm alone cannot")
 	fl.StringVar(&f.conf, "conf", "", "Hadoop configuration folder `DIR` (default: one queue, dominant resources)")
 	fl.BoolVar(&f.oneQueue, "one-queue", false, "without --conf: run every job in the queue default, whatever queue it names")
 	fl.Var(&f.cluster.nodes, "nodes", "nodes of the cluster, all alike (default: the scenario's, the hosts that the trace names, or 10)")

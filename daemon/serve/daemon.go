@@ -20,6 +20,8 @@ import (
 
 	"heddle/daemon"
 	"heddle/daemon/clients"
+	"heddle/daemon/facts"
+	"heddle/daemon/proxy"
 	"heddle/daemon/store"
 	"heddle/daemon/web"
 	"heddle/rm"
@@ -31,6 +33,7 @@ type Options struct {
 	Config    daemon.Config
 	Scheduler *rm.Scheduler
 	Refresh   daemon.RefreshFunc
+	Facts     facts.Options  // what is found out of jobs, without the way to masters
 	Settings  []web.Property // for those who ask which hold
 	DataDir   string         // folder of the store; made where it lacks. Not used where recovery is off
 	Version   string         // of the program
@@ -129,13 +132,35 @@ func (d *Daemon) serveWeb(p *port, o Options) {
 	ctx, cancel := context.WithCancel(context.Background())
 	d.cancel = cancel
 	c := o.Config
+	way := proxy.Way{
+		Local: d.Web.Addr().IsLoopback(), WebHost: cmp.Or(c.WebHost, d.Web.String()), Source: d.Web.Addr(),
+		Private: []uint16{d.Client.Port(), d.Scheduler.Port(), d.Tracker.Port(), d.Admin.Port(), d.Web.Port()},
+	}
+	o.Facts.Way, o.Facts.Log = way, o.Log
+	asker := facts.New(o.Facts)
+	d.RM.LearnFrom(asker)
 	handler := web.New(web.Options{
 		RM: d.RM, Registry: prometheus.NewRegistry(), RPC: stats, Log: o.Log, Version: o.Version, Store: "bbolt", Conf: o.Settings, Off: o.Scheduler.Off,
-		Local: d.Web.Addr().IsLoopback(), ClientAddress: d.Client.String(), WebHost: cmp.Or(c.WebHost, d.Web.String()), ProxySource: d.Web.Addr(),
-		Private:        []uint16{d.Client.Port(), d.Scheduler.Port(), d.Tracker.Port(), d.Admin.Port(), d.Web.Port()},
+		Local: way.Local, ClientAddress: d.Client.String(), WebHost: way.WebHost, ProxySource: way.Source, Private: way.Private,
+		Facts:          func() []web.FactStats { return figures(asker) },
 		ExtraResources: c.ExtraResources, MemoryOnly: c.MemoryOnly,
 	})
 	p.serv = func(ln net.Listener) error { return web.Serve(ctx, ln, handler) }
+}
+
+// figures are those of what was found out of jobs, for /metrics.
+func figures(a *facts.Asker) (out []web.FactStats) {
+	for of, s := range a.Stats() {
+		source := "master"
+		if of.Submission {
+			source = "submission"
+		}
+		out = append(out, web.FactStats{
+			Source: source, Framework: of.Framework.String(),
+			Asked: s.Asked, Failed: s.Failed, Requests: s.Requests, Bytes: s.Bytes, Seconds: s.Time.Seconds(),
+		})
+	}
+	return out
 }
 
 // run starts the loop and serves the ports.

@@ -6,6 +6,7 @@ import (
 
 	"heddle"
 	"heddle/daemon"
+	learn "heddle/daemon/facts"
 	"heddle/rm"
 )
 
@@ -58,6 +59,13 @@ func (s *source) config() (daemon.Config, error) {
 		}
 	}
 	return c, s.beats(&c)
+}
+
+// facts is what is found out of jobs beside YARN's protocols: all of it, unless heddle.yaml says otherwise.
+func (s *source) facts() learn.Options {
+	on := func(said *bool) bool { return said == nil || *said }
+	f := s.file.Facts
+	return learn.Options{Masters: on(f.Masters), Submissions: on(f.Submissions), Files: s.hadoop.Daemon.Files}
 }
 
 func duration(s heddle.Span) time.Duration { return time.Duration(s) }

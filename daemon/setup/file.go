@@ -35,6 +35,7 @@ type file struct {
 	Beats        beats    `yaml:"beats,omitempty"`
 	Nodes        nodes    `yaml:"nodes,omitempty"`
 	Listen       Listen   `yaml:"listen,omitempty"`
+	Facts        facts    `yaml:"facts,omitempty"`
 	InsecureOpen string   `yaml:"insecure_open,omitempty"`
 	Logging      logging  `yaml:"log,omitempty"`
 
@@ -74,6 +75,12 @@ func (n nodes) caps() (can heddle.Caps, ok bool) {
 		can |= c
 	}
 	return can, true
+}
+
+// facts are what is found out of jobs beside YARN's protocols; what is not said is.
+type facts struct {
+	Masters     *bool `yaml:"masters,omitempty"`
+	Submissions *bool `yaml:"submissions,omitempty"`
 }
 
 // A Listen says where to listen, each as host:port, host or :port; "" leaves it to what comes after.

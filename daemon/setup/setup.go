@@ -9,6 +9,7 @@ import (
 
 	"heddle/conf"
 	"heddle/daemon"
+	learn "heddle/daemon/facts"
 	"heddle/rm"
 )
 
@@ -32,7 +33,8 @@ type Daemon struct {
 	Scheduler *rm.Scheduler
 	Refresh   daemon.RefreshFunc // reads all files again, with the same options
 
-	DataDir string // folder of the store; it need not exist yet
+	Facts   learn.Options // what is found out of jobs, and where
+	DataDir string        // folder of the store; it need not exist yet
 	Log     Log
 	Open    bool // somebody understands that everybody who reaches the ports can act as anybody
 
@@ -77,6 +79,8 @@ func Load(o Options) (*Daemon, error) {
 		return nil, err
 	}
 	d.Config.MemoryOnly = d.Scheduler.Set.MemoryOnly
+	d.Facts = s.facts()
+	d.Config.ReadJobs, d.Config.AskNobody = d.Facts.Submissions, !d.Facts.Masters
 	var unknown []string
 	if d.Config.ProxyUsers, unknown = s.proxyUsers(); len(unknown) > 0 {
 		why = append(why, "no address is known of "+strings.Join(unknown, ", ")+": nobody may act for others from there (hadoop.proxyuser.*.hosts)")

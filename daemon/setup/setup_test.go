@@ -104,7 +104,7 @@ func TestNoConfiguration(t *testing.T) {
 		Config: rm.Config{
 			KeyRolling: 24 * heddle.Hour, NodeKeyRolling: 24 * heddle.Hour, NodeExpiry: 10 * heddle.Minute, MasterExpiry: 15 * heddle.Minute, ContainerExpiry: 10 * heddle.Minute,
 			MaxAttempts: 2, GlobalAttempts: 2, MaxCompleted: 1000, SchedulingWait: 10 * heddle.Second, WorkPreserving: true, Admins: "*",
-			Beat: heddle.Second, FastBeat: 100 * heddle.Millisecond, IdleBeat: 2 * heddle.Second, BeatLoad: 5000,
+			Beat: heddle.Second, FastBeat: 100 * heddle.Millisecond, IdleBeat: 2 * heddle.Second, BeatLoad: 5000, ReadJobs: true,
 		},
 		Decommission: time.Hour, ConnectRetries: 10, Recovery: true, Nodes: heddle.Stock,
 	}
@@ -237,7 +237,7 @@ func TestWrongValues(t *testing.T) {
 		"a queue":           {map[string]string{"capacity-scheduler.xml": props("yarn.scheduler.capacity.root.queues=a")}, "DIR/capacity-scheduler.xml:2: yarn.scheduler.capacity.root.queues:"},
 		"XML":               {map[string]string{"yarn-site.xml": "<configuration>"}, "DIR/yarn-site.xml:1: not well-formed"},
 
-		"an unknown key":     {file("profile: fair\nprofil: x"), `DIR/heddle.yaml:2:1: unknown key "profil"; did you mean profile? There are profile, set, data, beats, nodes, listen, insecure_open and log`},
+		"an unknown key":     {file("profile: fair\nprofil: x"), `DIR/heddle.yaml:2:1: unknown key "profil"; did you mean profile? There are profile, set, data, beats, nodes, listen, facts, insecure_open and log`},
 		"an unknown key in":  {file("beats:\n  fast: 1s\n  slow: 2s"), `DIR/heddle.yaml:3:3: unknown key "slow"; there are fast, normal, idle and load`},
 		"no text":            {file("data: [a]"), "DIR/heddle.yaml:1:7: "},
 		"an odd change":      {file("set: [{a: b}]"), "DIR/heddle.yaml:1:"},
@@ -255,6 +255,7 @@ func TestWrongValues(t *testing.T) {
 		"a load":             {file("beats: {load: -1}"), "beats.load: wanted reports a second"},
 		"a load in words":    {file("beats: {load: much}"), "DIR/heddle.yaml:1:15: got text; wanted a whole number"},
 		"no mapping in it":   {file("beats: often"), "DIR/heddle.yaml:1:8: got text; wanted a mapping"},
+		"a fact":             {file("facts: {masters: often}"), "DIR/heddle.yaml:1:18: "},
 		"a level":            {file("log: {level: loud}"), "DIR/heddle.yaml:1:14: log.level: wanted debug, info, warn or error"},
 		"a format":           {file("log: {format: xml}"), "log.format: wanted text or json"},
 		"not understood":     {file("insecure_open: true"), `DIR/heddle.yaml:1:16: insecure_open: the only thing to say is "I understand"`},
@@ -271,6 +272,26 @@ func TestWrongValues(t *testing.T) {
 	}
 	fails(t, Options{File: filepath.Join(folder(t, "", nil), "heddle.yaml")}, "no such file")
 	fails(t, Options{ConfDir: folder(t, "", nil)}, "DIR has none of the files of a Hadoop configuration")
+}
+
+// What is found out of jobs is all of it, unless heddle.yaml says otherwise.
+func TestFacts(t *testing.T) {
+	for text, want := range map[string][2]bool{
+		"# nothing":                       {true, true},
+		"facts: {masters: false}":         {false, true},
+		"facts: {submissions: false}":     {true, false},
+		"facts:\n  masters: true":         {true, true},
+		"data: x\nfacts: {masters: true}": {true, true},
+	} {
+		dir := folder(t, "capacity", map[string]string{FileName: text, "core-site.xml": props("fs.defaultFS=hdfs://nn1")})
+		f := load(t, Options{ConfDir: dir}).Facts
+		if got := [2]bool{f.Masters, f.Submissions}; got != want {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+		if diff := cmp.Diff([]string{"nn1:8020"}, f.Files.NameNodes); diff != "" {
+			t.Error(diff)
+		}
+	}
 }
 
 func TestRefresh(t *testing.T) {

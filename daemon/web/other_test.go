@@ -41,7 +41,9 @@ func TestPrometheus(t *testing.T) {
 			Conns: 3, BytesIn: 7, Methods: map[string]uint64{"org.apache.P/getNodes": 4}, Failed: map[string]uint64{"org.apache.P/getNodes": 1},
 			Refused: map[string]uint64{"frame": 2},
 		}
-	}}})
+	}}, Facts: func() []FactStats {
+		return []FactStats{{Source: "master", Framework: "spark", Asked: 8, Failed: 1, Requests: 16, Bytes: 4000, Seconds: 0.25}}
+	}})
 	ask(h, "/healthz")
 	w := ask(h, "/metrics")
 	for _, want := range []string{
@@ -54,6 +56,9 @@ func TestPrometheus(t *testing.T) {
 		`heddle_rpc_calls_total{method="getNodes",port="client",protocol="P"} 4`,
 		`heddle_rpc_failed_calls_total{method="getNodes",port="client",protocol="P"} 1`,
 		`heddle_rpc_refused_total{port="client",reason="frame"} 2`, `heddle_http_requests_total{class="2xx"} 1`, `heddle_ready 1`,
+		`heddle_facts_asked_total{framework="spark",source="master"} 8`, `heddle_facts_failed_total{framework="spark",source="master"} 1`,
+		`heddle_facts_requests_total{framework="spark",source="master"} 16`, `heddle_facts_bytes_total{framework="spark",source="master"} 4000`,
+		`heddle_facts_seconds_total{framework="spark",source="master"} 0.25`,
 		"go_goroutines ", "process_resident_memory_bytes ",
 	} {
 		if !strings.Contains(w.Body.String(), want) {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"heddle"
+	"heddle/daemon/proxy"
 	"heddle/rm"
 	"heddle/yarn/ids"
 )
@@ -222,7 +223,7 @@ func (p *pages) app(r *http.Request) (string, any, error) {
 		return "", nil, err
 	}
 	page := appPage{App: a}
-	if target := targetOf(a.OriginalURL); target != nil {
+	if target := proxy.Target(a.OriginalURL); target != nil {
 		page.Proxied = target.Path != "/cluster/app/"+a.ID.String() // that is this page
 	}
 	page.Attempts = slices.Clone(a.Attempts)

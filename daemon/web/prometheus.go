@@ -29,6 +29,15 @@ type RPCStats struct {
 	Refused  map[string]uint64 // connections and calls by the reason they were refused for
 }
 
+// FactStats are the figures of what was found out of the jobs of one framework, from one source: their masters, or what
+// clients leave beside submissions.
+type FactStats struct {
+	Source, Framework string
+	Asked, Failed     uint64 // asks, and those of which something came to nothing
+	Requests, Bytes   uint64 // that it took
+	Seconds           float64
+}
+
 // scrapeTimeout is how long a scrape waits for the daemon.
 const scrapeTimeout = 5 * time.Second
 
@@ -83,6 +92,12 @@ var (
 	descRPCFailed   = desc("rpc_failed_calls_total", "Calls answered with an error.", "port", "protocol", "method")
 	descRPCRefused  = desc("rpc_refused_total", "Connections and calls refused.", "port", "reason")
 
+	descFacts         = desc("facts_asked_total", "Asks of masters, and submissions looked at.", "source", "framework")
+	descFactsFailed   = desc("facts_failed_total", "Those of which something came to nothing.", "source", "framework")
+	descFactsRequests = desc("facts_requests_total", "Requests to masters, and files opened beside submissions.", "source", "framework")
+	descFactsBytes    = desc("facts_bytes_total", "Bytes of their answers.", "source", "framework")
+	descFactsSeconds  = desc("facts_seconds_total", "Time they took, several at once each counted.", "source", "framework")
+
 	descHTTP        = desc("http_requests_total", "Requests answered, by class of status.", "class")
 	descHTTPNow     = desc("http_requests_in_progress", "Requests being answered.")
 	descHTTPRefused = desc("http_refused_total", "Requests turned away because too many were in progress.")
@@ -104,6 +119,7 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	m.gauge(descReady, ready)
 	c.s.collectTraffic(m)
 	c.s.collectRPC(m)
+	c.s.collectFacts(m)
 	cluster, err := c.s.RM.Cluster(ctx)
 	if err != nil {
 		out <- prometheus.NewInvalidMetric(descApps, err)
@@ -209,6 +225,19 @@ func (s *site) collectRPC(m sink) {
 		for why, n := range st.Refused {
 			m.counter(descRPCRefused, float64(n), port, why)
 		}
+	}
+}
+
+func (s *site) collectFacts(m sink) {
+	if s.Facts == nil {
+		return
+	}
+	for _, f := range s.Facts() {
+		m.counter(descFacts, float64(f.Asked), f.Source, f.Framework)
+		m.counter(descFactsFailed, float64(f.Failed), f.Source, f.Framework)
+		m.counter(descFactsRequests, float64(f.Requests), f.Source, f.Framework)
+		m.counter(descFactsBytes, float64(f.Bytes), f.Source, f.Framework)
+		m.counter(descFactsSeconds, f.Seconds, f.Source, f.Framework)
 	}
 }
 

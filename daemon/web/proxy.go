@@ -9,37 +9,34 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
+	"heddle/daemon/proxy"
 	"heddle/rm"
 	"heddle/yarn/ids"
 )
 
 // Limits of the proxy.
 const (
-	proxyTimeout    = 60 * time.Second // for a whole page
-	proxyHeaderWait = 30 * time.Second // for the master to begin its answer
-	connectTimeout  = 10 * time.Second
-	maxProxyAnswer  = 256 << 20 // bytes
-	maxRedirects    = 10
-	maxProxied      = 128 // requests at once
-	maxPerApp       = 16  // … to one application: a master that hangs keeps no others' pages waiting
-	proxyPrefix     = "/proxy/"
+	proxyTimeout   = 60 * time.Second // for a whole page
+	maxProxyAnswer = 256 << 20        // bytes
+	maxRedirects   = 10
+	maxProxied     = 128 // requests at once
+	maxPerApp      = 16  // … to one application: a master that hangs keeps no others' pages waiting
+	proxyPrefix    = "/proxy/"
 )
 
-// A proxy shows the pages of ApplicationMasters under /proxy/<application>/.
-type proxy struct {
+// A viewer shows the pages of ApplicationMasters under /proxy/<application>/.
+type viewer struct {
 	s         *site
+	way       *proxy.Way
 	transport http.RoundTripper
-
-	mu    sync.Mutex
-	total int
-	of    map[ids.App]int
+	crowd     *proxy.Crowd[ids.App]
 }
 
-func newProxy(s *site) *proxy {
-	return &proxy{s: s, transport: newTransport(s), of: make(map[ids.App]int)}
+func newViewer(s *site) *viewer {
+	way := &proxy.Way{Local: s.Local, WebHost: s.WebHost, Source: s.ProxySource, Private: s.Private}
+	return &viewer{s: s, way: way, transport: way.Transport(), crowd: proxy.NewCrowd[ids.App](maxProxied, maxPerApp)}
 }
 
 // passed are the request headers that a master gets to see.
@@ -52,7 +49,7 @@ var passed = []string{
 var passedOn = []string{http.MethodGet, http.MethodHead, http.MethodPut}
 
 // ServeHTTP answers /proxy/[redirect/]<application>[/path].
-func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (p *viewer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !slices.Contains(passedOn, r.Method) {
 		w.Header().Set("Allow", strings.Join(passedOn, ", "))
 		http.Error(w, "the proxy passes on GET, HEAD and PUT, not "+r.Method, http.StatusMethodNotAllowed)
@@ -75,84 +72,33 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the ResourceManager did not answer: "+err.Error(), http.StatusServiceUnavailable)
 		return
 	}
-	target := targetOf(app.OriginalURL)
+	target := proxy.Target(app.OriginalURL)
 	if target == nil {
 		http.Redirect(w, r, "/cluster/app/"+id.String(), http.StatusFound)
 		return
 	}
-	where := join(target, rest, r.URL.RawQuery)
+	where := proxy.Join(target, rest, r.URL.RawQuery)
 	if app.State.Final() {
 		http.Redirect(w, r, where.String(), http.StatusFound)
 		return
 	}
-	if !p.enter(id) {
+	if !p.crowd.Enter(id) {
 		w.Header().Set("Retry-After", "2")
 		http.Error(w, "too many pages of "+id.String()+" are being fetched; try again", http.StatusServiceUnavailable)
 		return
 	}
-	defer p.leave(id)
-	p.fetch(w, r.WithContext(allowLoopback(ctx, p.s.mayLoop(&app, target))), id, target, where)
-}
-
-// targetOf returns where a master said its pages are, nil where there is nothing to go to.
-func targetOf(tracking string) *url.URL {
-	if tracking == "" || tracking == "N/A" {
-		return nil
-	}
-	if !strings.Contains(tracking, "://") {
-		tracking = "http://" + tracking
-	}
-	u, err := url.Parse(tracking)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
-		return nil
-	}
-	return u
-}
-
-// join returns a path below target.
-func join(target *url.URL, rest, query string) *url.URL {
-	u := *target
-	u.RawPath = target.EscapedPath()
-	if rest != "" || u.RawPath == "" {
-		u.RawPath = strings.TrimSuffix(u.RawPath, "/") + "/" + rest
-	}
-	if path, err := url.PathUnescape(u.RawPath); err == nil {
-		u.Path = path
-	} else {
-		u.Path, u.RawPath = u.RawPath, ""
-	}
-	u.RawQuery, u.Fragment = query, ""
-	return &u
-}
-
-func (p *proxy) enter(id ids.App) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.total >= maxProxied || p.of[id] >= maxPerApp {
-		return false
-	}
-	p.total++
-	p.of[id]++
-	return true
-}
-
-func (p *proxy) leave(id ids.App) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.total--
-	if p.of[id]--; p.of[id] == 0 {
-		delete(p.of, id)
-	}
+	defer p.crowd.Leave(id)
+	p.fetch(w, r.WithContext(proxy.AllowLoopback(ctx, p.way.MayLoop(app.MasterNode.Host, target))), id, target, where)
 }
 
 // fetch asks the master and passes on what it says. Redirects within the master are followed here, since its
 // address may not be reachable for the reader; all others are the reader's to follow.
-func (p *proxy) fetch(w http.ResponseWriter, r *http.Request, id ids.App, target, where *url.URL) {
+func (p *viewer) fetch(w http.ResponseWriter, r *http.Request, id ids.App, target, where *url.URL) {
 	for range maxRedirects {
 		resp, err := p.ask(r, where)
 		if err != nil {
 			p.s.Log.Debug("proxy", "app", id.String(), "target", where.Host, "error", err)
-			http.Error(w, "the master of "+id.String()+" at "+where.Host+" cannot be reached: "+reason(err), http.StatusBadGateway)
+			http.Error(w, "the master of "+id.String()+" at "+where.Host+" cannot be reached: "+proxy.Reason(err), http.StatusBadGateway)
 			return
 		}
 		next := p.follow(r, resp, id, target)
@@ -166,15 +112,7 @@ func (p *proxy) fetch(w http.ResponseWriter, r *http.Request, id ids.App, target
 	http.Error(w, "the master of "+id.String()+" redirects without end", http.StatusBadGateway)
 }
 
-// reason returns an error without the URL in front of it.
-func reason(err error) string {
-	if u := (*url.Error)(nil); errors.As(err, &u) {
-		err = u.Err
-	}
-	return err.Error()
-}
-
-func (p *proxy) ask(r *http.Request, where *url.URL) (*http.Response, error) {
+func (p *viewer) ask(r *http.Request, where *url.URL) (*http.Response, error) {
 	var body io.Reader
 	if r.Method == http.MethodPut {
 		body = r.Body
@@ -193,13 +131,13 @@ func (p *proxy) ask(r *http.Request, where *url.URL) (*http.Response, error) {
 		}
 	}
 	if user := p.s.user(r); user != "" {
-		out.Header.Set("Cookie", "proxy-user="+url.QueryEscape(user))
+		proxy.SetUser(out.Header, user)
 	}
 	return p.transport.RoundTrip(out)
 }
 
 // follow returns where a redirect leads if that is within the application, nil otherwise.
-func (p *proxy) follow(r *http.Request, resp *http.Response, id ids.App, target *url.URL) *url.URL {
+func (p *viewer) follow(r *http.Request, resp *http.Response, id ids.App, target *url.URL) *url.URL {
 	if resp.StatusCode/100 != 3 || r.Method == http.MethodPut {
 		return nil
 	}
@@ -207,12 +145,12 @@ func (p *proxy) follow(r *http.Request, resp *http.Response, id ids.App, target 
 	if err != nil {
 		return nil
 	}
-	if to.Scheme == target.Scheme && to.Host == target.Host {
+	if proxy.Within(target, to) {
 		return to
 	}
 	own := proxyPrefix + id.String()
 	if rest, ok := strings.CutPrefix(to.EscapedPath(), own); ok && to.Host == p.s.WebHost && (rest == "" || rest[0] == '/') {
-		return join(target, strings.TrimPrefix(rest, "/"), to.RawQuery)
+		return proxy.Join(target, strings.TrimPrefix(rest, "/"), to.RawQuery)
 	}
 	return nil
 }
@@ -225,7 +163,7 @@ var hop = []string{
 }
 
 // pass writes the master's answer.
-func (p *proxy) pass(w http.ResponseWriter, r *http.Request, resp *http.Response, id ids.App) {
+func (p *viewer) pass(w http.ResponseWriter, r *http.Request, resp *http.Response, id ids.App) {
 	defer func() { _ = resp.Body.Close() }()
 	if to, err := resp.Location(); err == nil && strings.HasPrefix(to.Path, proxyPrefix+"redirect/"+id.String()) {
 		http.Error(w, "the master of "+id.String()+" sends readers back here, without end: it shows its pages only to the "+

@@ -1,8 +1,6 @@
 package web
 
 import (
-	"context"
-	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -149,42 +147,6 @@ func TestProxyDecides(t *testing.T) {
 	}
 }
 
-// A master names its own address, so these are what one could try to make the daemon fetch.
-func TestProxyGoesToNoForbiddenAddress(t *testing.T) {
-	s := &site{Options: Options{Private: []uint16{8032}}}
-	tests := []struct {
-		address string
-		loop    bool // loopback is allowed
-		ok      bool
-	}{
-		{"192.0.2.7:80", false, true},
-		{"[2001:db8::1]:80", false, true},
-		{"127.0.0.1:80", false, false},
-		{"127.0.0.1:80", true, true},
-		{"127.0.0.1:8032", true, false},
-		{"127.9.9.9:8032", true, false},
-		{"[::1]:80", false, false},
-		{"[::ffff:127.0.0.1]:80", false, false},
-		{"[::ffff:127.0.0.1]:8032", true, false},
-		{"169.254.169.254:80", true, false},
-		{"[::ffff:169.254.169.254]:80", true, false},
-		{"[fe80::1%eth0]:80", true, false},
-		{"0.0.0.0:80", true, false},
-		{"[::]:80", true, false},
-		{"224.0.0.1:80", true, false},
-		{"255.255.255.255:80", true, false},
-		{"[ff02::1]:80", true, false},
-		{"192.0.2.7:8032", false, true}, // another machine's port is its own
-		{"nonsense", true, false},
-	}
-	for _, tt := range tests {
-		err := s.checkAddress(allowLoopback(context.Background(), tt.loop), "tcp", tt.address, nil)
-		if (err == nil) != tt.ok || err != nil && !errors.Is(err, errTarget) {
-			t.Errorf("%s (loopback %v): %v, want allowed %v", tt.address, tt.loop, err, tt.ok)
-		}
-	}
-}
-
 // The check is made of the address that is connected to, whatever name led there.
 func TestProxyChecksWhatItConnectsTo(t *testing.T) {
 	asked := false
@@ -215,25 +177,5 @@ func TestProxyCallsFromItsOwnAddress(t *testing.T) {
 	resp, body := fetch(t, "GET", front.URL+"/proxy/"+proxied, http.Header{})
 	if resp.StatusCode != http.StatusOK || !strings.HasPrefix(from, "127.0.0.9:") {
 		t.Errorf("got %d %q, called from %s; want 200 from 127.0.0.9", resp.StatusCode, body, from)
-	}
-}
-
-func TestProxyLimitsCallsToOneApplication(t *testing.T) {
-	p := newProxy(&site{})
-	one, two := app(proxied), app("application_1700000000000_0002")
-	for range maxPerApp {
-		if !p.enter(one) {
-			t.Fatal("turned away below the limit")
-		}
-	}
-	if p.enter(one) {
-		t.Error("one application may have more than its part")
-	}
-	if !p.enter(two) {
-		t.Error("another application is kept waiting")
-	}
-	p.leave(one)
-	if !p.enter(one) {
-		t.Error("a place that was given back cannot be taken")
 	}
 }

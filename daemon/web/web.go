@@ -46,6 +46,7 @@ type Options struct {
 	RM       RM
 	Registry *prometheus.Registry // for /metrics; nil for one of its own
 	RPC      RPC                  // figures of the RPC ports, for /metrics
+	Facts    func() []FactStats   // figures of what is found out of jobs, for /metrics
 	Log      *slog.Logger
 	Now      func() time.Time // nil for time.Now
 
@@ -83,11 +84,11 @@ const (
 // A site answers requests.
 type site struct {
 	Options
-	shape shaper
-	mux   *http.ServeMux
-	paths []string // patterns of everything that is served
-	pages *pages
-	proxy *proxy
+	shape  shaper
+	mux    *http.ServeMux
+	paths  []string // patterns of everything that is served
+	pages  *pages
+	viewer *viewer
 
 	traffic traffic
 }
@@ -112,7 +113,7 @@ func newSite(o Options) *site {
 	s := &site{Options: o, mux: http.NewServeMux()}
 	s.shape = shaper{now: o.Now, extra: o.ExtraResources, memoryOnly: o.MemoryOnly}
 	s.pages = newPages(s)
-	s.proxy = newProxy(s)
+	s.viewer = newViewer(s)
 	s.serviceRoutes()
 	s.heddleRoutes()
 	s.otherRoutes()
@@ -171,7 +172,7 @@ func (s *site) heddleRoutes() {
 
 // otherRoutes are pages, the proxy and what machines ask.
 func (s *site) otherRoutes() {
-	s.handle("/proxy/", s.proxy)
+	s.handle("/proxy/", s.viewer)
 	s.handleFunc("GET /healthz", s.healthz)
 	s.handleFunc("GET /readyz", s.readyz)
 	s.handleFunc("GET /isActive", s.isActive)

@@ -69,7 +69,7 @@ func (s *Sizer) decide(v policy.View) {
 
 // Needs implements [policy.Needer]. Only a master that is known to run is made larger, so feedback needs to hear of starts.
 func (s *Sizer) Needs() policy.Needs {
-	return policy.Needs{Feeds: policy.Feeds{Starts: s.o.Feedback}}
+	return policy.Needs{Feeds: policy.Feeds{Starts: s.o.Feedback, Sizes: true}}
 }
 
 // Hears implements [policy.Listener]: what changes a constraint, and what could come between [Sizer.Size] and the use

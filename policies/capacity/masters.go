@@ -159,6 +159,11 @@ func (s *Scheduler) Masters(o MastersOptions) error {
 	return nil
 }
 
+// Needs implements [policy.Needer].
+func (s *Scheduler) Needs() policy.Needs {
+	return policy.Needs{Feeds: policy.Feeds{Sizes: s.masters.SmallestFirst}}
+}
+
 // Hears implements [policy.Listener]: all that what users and queues hold or may hold depends on.
 func (s *Scheduler) Hears() policy.News {
 	return policy.NodesChanged | policy.AppAdded | policy.AppDone | policy.AppMoved | policy.AppReprioritised | policy.AppRetried |

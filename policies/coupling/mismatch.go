@@ -113,7 +113,7 @@ func newLag(a policy.Args) (*Lag, error) {
 // Needs implements [policy.Needer].
 func (l *Lag) Needs() policy.Needs {
 	return policy.Needs{
-		Feeds:  policy.Feeds{Output: l.o.DeltaByOutput},
+		Feeds:  policy.Feeds{Output: l.o.DeltaByOutput, Sizes: true},
 		Option: "delta_by_output",
 	}
 }

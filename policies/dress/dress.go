@@ -152,10 +152,11 @@ func (s *Scheduler) Limit(v policy.View, k *policy.Ask, _ heddle.Why) (policy.Li
 
 // Needs implements [policy.Needer].
 func (s *Scheduler) Needs() policy.Needs {
+	needs := policy.Needs{Feeds: policy.Feeds{Sizes: true}}
 	if s.o.Release && s.o.Adjust && s.o.Reserve {
-		return s.est.Needs()
+		needs.Feeds = needs.And(s.est.Needs().Feeds)
 	}
-	return policy.Needs{}
+	return needs
 }
 
 // Hears implements [policy.Listener].

@@ -100,7 +100,7 @@ func NewRemaining(a policy.Args) (policy.Remaining, error) {
 func (f *Remaining) Needs() policy.Needs { return reported }
 
 // reported is what an estimate from reports needs.
-var reported = policy.Needs{Feeds: policy.Feeds{Progress: reportEvery, Of: policy.KindSet(heddle.Reduce)}}
+var reported = policy.Needs{Feeds: policy.Feeds{Progress: reportEvery, Of: policy.KindSet(heddle.Reduce), Sizes: true}}
 
 // Remaining implements [policy.Remaining]: what the last report led to expect, less the time since.
 func (f *Remaining) Remaining(v policy.View, x *policy.Container) (heddle.Span, bool) {

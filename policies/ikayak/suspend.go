@@ -101,7 +101,7 @@ func (s *Suspend) Every() heddle.Span { return s.t / stepsPerT }
 
 // Needs implements [policy.Needer]: reduces report progress every 3 s, as MapReduce's tasks do.
 func (s *Suspend) Needs() policy.Needs {
-	return policy.Needs{Feeds: policy.Feeds{Progress: 3 * heddle.Second, Of: policy.KindSet(heddle.Reduce), Starts: true}, Can: heddle.Lends}
+	return policy.Needs{Feeds: policy.Feeds{Progress: 3 * heddle.Second, Of: policy.KindSet(heddle.Reduce), Starts: true, Sizes: true}, Can: heddle.Lends}
 }
 
 // Run implements [policy.Control].

@@ -92,6 +92,9 @@ func New(a policy.Args) (policy.Share, error) {
 	return &Share{o: o}, nil
 }
 
+// Needs implements [policy.Needer].
+func (*Share) Needs() policy.Needs { return policy.Needs{Feeds: policy.Feeds{Sizes: true}} }
+
 // Allow implements [policy.Share].
 func (s *Share) Allow(v policy.View, a *policy.App, k heddle.Kind, need heddle.Resource) policy.Verdict {
 	if len(s.waiting) == 0 || k == heddle.AM || a.Unserved() {

@@ -46,6 +46,9 @@ func (g Gate) Open(_ policy.View, a *policy.App, _ heddle.Kind) policy.Verdict {
 }
 
 // wanted is how many of a job's maps must be done.
+// Needs implements [policy.Needer].
+func (Gate) Needs() policy.Needs { return policy.Needs{Feeds: policy.Feeds{Sizes: true}} }
+
 func (g Gate) wanted(a *policy.App) int { return int(math.Ceil(g.completed * float64(a.Facts().Maps))) }
 
 // Limit implements [policy.Limiter].

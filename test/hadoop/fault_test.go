@@ -261,7 +261,7 @@ func testNodeCrash(t *testing.T) {
 	ctx := onTestbed(t, jobTime)
 	r, app := waves(t, ctx, "6", "8000")
 	n := atWork(t, ctx, app)
-	t.Cleanup(func() { _ = testbed.StartNode(n) }) // where the test ends before it does
+	t.Cleanup(func() { _ = testbed.StartNode(n, nil) }) // where the test ends before it does
 	if err := testbed.KillNode(n); err != nil {
 		t.Fatal(err)
 	}
@@ -270,7 +270,7 @@ func testNodeCrash(t *testing.T) {
 	finish(t, r, nil)
 	succeeded(t, ctx, app, 1)
 	again(t, ctx, app)
-	if err := testbed.StartNode(n); err != nil {
+	if err := testbed.StartNode(n, nil); err != nil {
 		t.Fatal(err)
 	}
 	becomes(t, ctx, n, "RUNNING")
@@ -281,24 +281,24 @@ func testNodeCrash(t *testing.T) {
 func testNodeRestart(t *testing.T) {
 	ctx := onTestbed(t, jobTime)
 	const stopped = 1
-	t.Cleanup(func() { _ = testbed.StartNode(stopped) }) // where the test ends before it does
+	t.Cleanup(func() { _ = testbed.StartNode(stopped, nil) }) // where the test ends before it does
 	if err := testbed.StopNode(stopped); err != nil {
 		t.Fatal(err)
 	}
 	becomes(t, ctx, stopped, "SHUTDOWN")
-	if err := testbed.StartNode(stopped); err != nil {
+	if err := testbed.StartNode(stopped, nil); err != nil {
 		t.Fatal(err)
 	}
 	becomes(t, ctx, stopped, "RUNNING")
 
 	r, app := waves(t, ctx, "6", "6000")
 	n := atWork(t, ctx, app)
-	t.Cleanup(func() { _ = testbed.StartNode(n) }) // where the test ends before it does
+	t.Cleanup(func() { _ = testbed.StartNode(n, nil) }) // where the test ends before it does
 	if err := testbed.KillNode(n); err != nil {
 		t.Fatal(err)
 	}
 	testbed.KillContainers(n)
-	if err := testbed.StartNode(n); err != nil {
+	if err := testbed.StartNode(n, nil); err != nil {
 		t.Fatal(err)
 	}
 	missed := make(chan bool)

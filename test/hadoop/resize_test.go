@@ -4,6 +4,8 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -49,13 +51,17 @@ func (r *resizer) Run(v policy.View, p *policy.Plan) {
 	}
 }
 
-// within runs a ResourceManager in this process, so that a test can give it policies of its own.
-func within(t *testing.T, ctx context.Context, profile string, sets ...string) *serve.Daemon {
+// within runs a ResourceManager in this process, so that a test can give it policies of its own. file is its heddle.yaml.
+func within(t *testing.T, ctx context.Context, file, profile string, sets ...string) *serve.Daemon {
 	t.Helper()
 	if _, err := testbed.UseRM(ctx, hadoop.Options{RM: hadoop.None}); err != nil {
 		t.Fatal(err)
 	}
-	d, err := setup.Load(setup.Options{ConfDir: testbed.Conf(), Profile: profile, Sets: sets, Data: t.TempDir()})
+	yaml := filepath.Join(t.TempDir(), setup.FileName)
+	if err := os.WriteFile(yaml, []byte(file), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d, err := setup.Load(setup.Options{File: yaml, ConfDir: testbed.Conf(), Profile: profile, Sets: sets, Data: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +75,7 @@ func within(t *testing.T, ctx context.Context, profile string, sets ...string) *
 			t.Error(err)
 		}
 	})
-	if err := testbed.AwaitNodes(ctx); err != nil {
+	if err := testbed.AwaitLiveNodes(ctx); err != nil {
 		t.Fatal(err)
 	}
 	return rm
@@ -105,7 +111,7 @@ func TestRunningContainersAreResized(t *testing.T) {
 		return &resizer{sizes: sizes, every: 5 * heddle.Second, began: map[heddle.ContainerID]heddle.Time{}}, nil
 	}
 	t.Cleanup(func() { delete(policies.Table.Control, "resizer") })
-	within(t, ctx, "capacity", "control=[resizer]")
+	within(t, ctx, "", "capacity", "control=[resizer]")
 	watched, stop := context.WithCancel(ctx)
 	defer stop()
 	found := make(chan map[string][][2]int, 1)

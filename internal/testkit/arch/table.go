@@ -40,14 +40,16 @@ var Table = []Row{
 	{"yarn/rest", []string{"yarn/ids", "internal/plain"}},
 	{"client", []string{"rm", "yarn/*", "internal/plain"}},                           // of rm what it reports
 	{"rm", []string{".", "cluster", "policy", "sched", "yarn/ids", "internal/slab"}}, // policies by name and files are daemon/setup's
-	{"rm/search", []string{".", "conf", "policies", "policies/*", "rm", "yarn/ids"}}, // imported by tests only: no row names it
+	{"rm/search", []string{".", "cluster", "conf", "policy", "policies", "policies/*", "rm", "yarn/ids"}}, // imported by tests only: no row names it
 	{"yarn/translate", []string{".", "rm", "yarn/ids", "yarn/wire", "yarn/conv"}},
 	{"daemon/store", []string{"rm", "yarn/ids"}},
 	{"daemon", []string{".", "rm", "yarn/*", "daemon/store"}},
 	{"daemon/clients", []string{".", "rm", "daemon", "yarn/*"}},
-	{"daemon/web", []string{".", "rm", "daemon", "yarn/*"}},
-	{"daemon/serve", []string{"rm", "daemon", "daemon/store", "daemon/clients", "daemon/web", "yarn/*"}},
-	{"daemon/setup", []string{".", "conf", "policies", "policies/*", "policy", "rm", "daemon", "internal/plain", "internal/near"}},
+	{"daemon/proxy", nil},
+	{"daemon/facts", []string{".", "conf", "policy", "rm", "daemon/proxy", "yarn/ids", "yarn/wire"}},
+	{"daemon/web", []string{".", "rm", "daemon", "daemon/proxy", "yarn/*"}},
+	{"daemon/serve", []string{"rm", "daemon", "daemon/store", "daemon/clients", "daemon/facts", "daemon/proxy", "daemon/web", "yarn/*"}},
+	{"daemon/setup", []string{".", "conf", "policies", "policies/*", "policy", "rm", "daemon", "daemon/facts", "internal/plain", "internal/near"}},
 	{"cmd/heddle", []string{"*"}},
 	{"internal/testkit/hadoop/testbed", []string{"internal/testkit/hadoop"}},
 	{"test/hadoop/compare", []string{"internal/testkit/hadoop"}},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,14 +36,15 @@ func (b *Testbed) nodeDir(n int) string { return b.dir(fmt.Sprintf("node%d", n))
 // ContainerLogs is the folder of what containers of node n printed: application, container, file.
 func (b *Testbed) ContainerLogs(n int) string { return filepath.Join(b.nodeDir(n), "logs") }
 
-func (b *Testbed) startNodeManager(n int) error {
+// startNodeManager starts the NodeManager of node n, with properties beside the testbed's own.
+func (b *Testbed) startNodeManager(n int, more Properties) error {
 	local := filepath.Join(b.nodeDir(n), "local")
 	for _, dir := range []string{local, b.ContainerLogs(n)} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return err
 		}
 	}
-	args := flagsD(Properties{
+	p := Properties{
 		"yarn.nodemanager.hostname":          b.Addr(n),
 		"yarn.nodemanager.address":           b.NodeID(n),
 		"yarn.nodemanager.localizer.address": b.Addr(n) + ":8040",
@@ -50,7 +52,9 @@ func (b *Testbed) startNodeManager(n int) error {
 		"yarn.nodemanager.local-dirs":        local,
 		"yarn.nodemanager.log-dirs":          b.ContainerLogs(n),
 		"mapreduce.shuffle.port":             fmt.Sprint(13560 + n),
-	})
+	}
+	maps.Copy(p, more)
+	args := flagsD(p)
 	return b.start(command{
 		name: nodeManager(n),
 		args: b.jvm(256, strings.Fields(thrifty), "org.apache.hadoop.yarn.server.nodemanager.NodeManager", args...),
@@ -81,12 +85,13 @@ func (b *Testbed) StopNode(n int) error {
 // is what the crash of a machine does.
 func (b *Testbed) KillContainers(n int) { killIn(b.nodeDir(n)) }
 
-// StartNode starts a NodeManager that was stopped. It returns without waiting for anything.
-func (b *Testbed) StartNode(n int) error {
+// StartNode starts a NodeManager that was stopped, with properties of its own beside the testbed's. It returns without
+// waiting for anything.
+func (b *Testbed) StartNode(n int, more Properties) error {
 	if p, err := b.pid(nodeManager(n)); err == nil && p.alive() {
 		return errors.New(nodeManager(n) + " runs already")
 	}
-	return b.startNodeManager(n)
+	return b.startNodeManager(n, more)
 }
 
 // Freeze makes a NodeManager stop answering, with its connections open; Thaw lets it go on.
@@ -130,6 +135,11 @@ func (b *Testbed) AwaitNodes(ctx context.Context) error {
 		all = append(all, nodeManager(n))
 	}
 	return b.awaitNodes(ctx, 2*time.Minute, all)
+}
+
+// AwaitLiveNodes waits until all NodeManagers that live are active.
+func (b *Testbed) AwaitLiveNodes(ctx context.Context) error {
+	return b.awaitNodes(ctx, 2*time.Minute, b.liveNodes())
 }
 
 // awaitNodes waits until so many NodeManagers are active.

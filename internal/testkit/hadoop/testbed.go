@@ -230,7 +230,7 @@ func (b *Testbed) up(ctx context.Context) error {
 		start = append(start, b.startRM)
 	}
 	for n := 1; n <= b.opt.Nodes; n++ {
-		start = append(start, func() error { return b.startDataNode(n) }, func() error { return b.startNodeManager(n) })
+		start = append(start, func() error { return b.startDataNode(n) }, func() error { return b.startNodeManager(n, nil) })
 	}
 	if err := b.format(ctx); err != nil {
 		return err

@@ -1,0 +1,43 @@
+package daemon
+
+import (
+	"context"
+
+	"heddle/rm"
+)
+
+// Facts finds out what is known of jobs beside YARN's protocols. Its methods may take a while, are called from many
+// goroutines, end soon after their context does, and say in the answer what went wrong.
+type Facts interface {
+	Read(context.Context, *rm.ReadJob) *rm.JobRead
+	Ask(context.Context, *rm.AskMaster) *rm.MasterTold
+}
+
+// noFacts knows nothing.
+type noFacts struct{}
+
+const nobodyAsks = "nobody was told to find out"
+
+// Read answers that nothing was read.
+func (noFacts) Read(_ context.Context, q *rm.ReadJob) *rm.JobRead {
+	return &rm.JobRead{App: q.App, Failed: nobodyAsks}
+}
+
+// Ask answers that nobody was asked.
+func (noFacts) Ask(_ context.Context, q *rm.AskMaster) *rm.MasterTold {
+	return &rm.MasterTold{Attempt: q.Attempt, Failed: nobodyAsks}
+}
+
+// LearnFrom says who finds out what the machine wants to know of jobs. Without it nobody does. It is for before Run.
+func (r *RM) LearnFrom(f Facts) { r.facts = f }
+
+// learn has something found out, and says to the machine what it came to. It does not wait. What [New] wants to know waits
+// for Run, which is when there is somebody to ask.
+func (r *RM) learn(what func(context.Context, Facts) rm.Message) {
+	r.post(func() {
+		go func() {
+			m := what(r.life, r.facts)
+			r.post(func() { r.step(m) })
+		}()
+	})
+}

@@ -1,0 +1,78 @@
+package facts
+
+import (
+	"errors"
+	"io"
+	"slices"
+	"strings"
+
+	"heddle/rm"
+)
+
+// memoryUse is what Java says of memory, in bytes; what is not bounded has a maximum below zero.
+type memoryUse struct {
+	Used      amount `json:"used"`
+	Committed amount `json:"committed"`
+	Max       amount `json:"max"`
+}
+
+// bean is one of those that say something of memory. JSON's names are matched regardless of case unless both are named.
+type bean struct {
+	Object  string     `json:"name"`
+	Pool    string     `json:"Name"`
+	Heap    *memoryUse `json:"HeapMemoryUsage"`
+	Outside *memoryUse `json:"NonHeapMemoryUsage"`
+	After   *memoryUse `json:"CollectionUsage"`
+	Threads amount     `json:"ThreadCount"`
+}
+
+// oldPools are parts of the names of pools that hold what outlived the others, by collector.
+var oldPools = []string{"old gen", "tenured gen", "zheap", "shenandoah", "epsilon"}
+
+// heap asks a Java process what its heap holds.
+func (t *talk) heap(into *rm.HeapNews) error {
+	var h rm.HeapNews
+	if err := t.get("jmx", "qry=java.lang:type=Mem*,*", func(r io.Reader) error { return readHeap(r, &h) }); err != nil {
+		return err
+	}
+	if err := t.get("jmx", "get=java.lang:type=Threading::ThreadCount", func(r io.Reader) error { return readThreads(r, &h) }); err != nil {
+		return err
+	}
+	*into = h
+	return nil
+}
+
+// readHeap reads the beans of memory and of its pools.
+func readHeap(r io.Reader, h *rm.HeapNews) error {
+	said := false
+	err := each(r, []string{"beans"}, func(b *bean) error {
+		switch {
+		case b.Object == "java.lang:type=Memory" && b.Heap != nil:
+			said = true
+			h.Used, h.Max = b.Heap.Used.mib(), b.Heap.Max.mib()
+			if b.Outside != nil {
+				h.Outside = b.Outside.Committed.mib()
+			}
+		case b.After != nil && slices.ContainsFunc(oldPools, func(s string) bool { return strings.Contains(strings.ToLower(b.Pool), s) }):
+			h.Live = max(h.Live, b.After.Used.mib())
+		}
+		return nil
+	})
+	if err == nil && !said {
+		err = errors.New("nothing of java.lang:type=Memory")
+	}
+	if h.Live == 0 { // nothing was collected yet
+		h.Live = h.Used
+	}
+	return err
+}
+
+// readThreads reads how many threads there are.
+func readThreads(r io.Reader, h *rm.HeapNews) error {
+	return each(r, []string{"beans"}, func(b *bean) error {
+		if b.Object == "java.lang:type=Threading" {
+			h.Threads = b.Threads.count()
+		}
+		return nil
+	})
+}

@@ -1,0 +1,123 @@
+package facts
+
+import (
+	"errors"
+	"fmt"
+
+	"heddle/rm"
+)
+
+// Limits of what says where a job's input is.
+const (
+	maxSplitCount = 1 << 18 // 10 MB hold that many of the smallest
+	maxSplitHosts = 64      // of one split
+	maxHostName   = 255     // bytes
+)
+
+const splitsHeader = "META-SPL"
+
+// parseSplits reads job.splitmetainfo: a header, a version, a count, and for each split its hosts, where it stands in
+// job.split, and its bytes. Numbers and texts are as Hadoop's Writable classes have them.
+func parseSplits(data []byte) ([]rm.SplitNews, error) {
+	if len(data) < len(splitsHeader) || string(data[:len(splitsHeader)]) != splitsHeader {
+		return nil, errors.New("job.splitmetainfo does not begin as it should")
+	}
+	r := &writable{rest: data[len(splitsHeader):]}
+	if v := r.number(); v != 1 && r.err == nil {
+		return nil, fmt.Errorf("job.splitmetainfo is of version %d; 1 is known", v)
+	}
+	n := r.number()
+	if r.err == nil && (n < 0 || n > maxSplitCount) {
+		return nil, fmt.Errorf("job.splitmetainfo has %d splits; at most %d are read", n, maxSplitCount)
+	}
+	names := map[string]string{} // one text for all splits on a host
+	var out []rm.SplitNews
+	for range n {
+		s := rm.SplitNews{Hosts: r.hosts(names)}
+		r.number() // where it is in job.split
+		s.Bytes = max(r.number(), 0)
+		if r.err != nil {
+			return nil, fmt.Errorf("job.splitmetainfo: %w", r.err)
+		}
+		out = append(out, s)
+	}
+	if r.err != nil {
+		return nil, fmt.Errorf("job.splitmetainfo: %w", r.err)
+	}
+	return out, nil
+}
+
+// A writable reads what Hadoop's Writable classes write. After the first error everything is zero.
+type writable struct {
+	rest []byte
+	err  error
+}
+
+// number reads a number of variable length: one byte for −112 to 127; otherwise the first says the sign and how many bytes
+// follow, highest first, of a negative number those of its complement.
+func (w *writable) number() int64 {
+	b := w.take(1)
+	if w.err != nil {
+		return 0
+	}
+	first := int(int8(b[0]))
+	if first >= -112 {
+		return int64(first)
+	}
+	n, negative := -112-first, false
+	if n > 8 {
+		n, negative = n-8, true
+	}
+	var v uint64
+	for _, c := range w.take(n) {
+		v = v<<8 | uint64(c)
+	}
+	if w.err != nil {
+		return 0
+	}
+	if negative {
+		v = ^v
+	}
+	return int64(v)
+}
+
+// hosts reads the hosts of a split.
+func (w *writable) hosts(names map[string]string) []string {
+	n := w.number()
+	if w.err == nil && (n < 0 || n > maxSplitHosts) {
+		w.err = fmt.Errorf("a split on %d hosts; at most %d are read", n, maxSplitHosts)
+	}
+	var out []string
+	for i := int64(0); i < n && w.err == nil; i++ {
+		b := w.text()
+		name, known := names[string(b)]
+		if !known {
+			name = string(b)
+			names[name] = name
+		}
+		out = append(out, name)
+	}
+	return out
+}
+
+// text reads the bytes of a text after their count.
+func (w *writable) text() []byte {
+	n := w.number()
+	if w.err == nil && (n < 0 || n > maxHostName) {
+		w.err = fmt.Errorf("a host's name of %d bytes", n)
+	}
+	return w.take(int(n))
+}
+
+// take returns the next n bytes, not copied.
+func (w *writable) take(n int) []byte {
+	if w.err == nil && n > len(w.rest) {
+		w.err = errors.New("it ends too early")
+	}
+	if w.err != nil {
+		return nil
+	}
+	b := w.rest[:n:n]
+	w.rest = w.rest[n:]
+	return b
+}
