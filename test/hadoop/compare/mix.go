@@ -50,13 +50,17 @@ func (m mix) classes() (all []string) {
 // thrifty are the flags of JVMs that live for seconds.
 const thrifty = " -XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 
-// sized are the properties of jobs whose tasks have Hadoop's own size, 1024 MiB, and whose master asks for so much.
-func sized(master, heap string) []string {
+// sized are the properties of jobs by the sizes of their tasks and of their master, in MiB, and the heap of the latter.
+func sized(task, master, heap int) []string {
 	return []string{
-		"mapreduce.map.memory.mb=1024", "mapreduce.reduce.memory.mb=1024",
-		"yarn.app.mapreduce.am.resource.mb=" + master, "yarn.app.mapreduce.am.command-opts=-Xmx" + heap + thrifty,
+		fmt.Sprint("mapreduce.map.memory.mb=", task), fmt.Sprint("mapreduce.reduce.memory.mb=", task),
+		fmt.Sprint("yarn.app.mapreduce.am.resource.mb=", master), fmt.Sprint("yarn.app.mapreduce.am.command-opts=-Xmx", heap, "m", thrifty),
 	}
 }
+
+// few are the sizes of jobs of which a node takes two tasks and one master beside them: starting more tasks at a time
+// takes the processors of the machine longer than the tasks last.
+func few() []string { return sized(1536, 1024, 512) }
 
 // mixes are small ones: where there are two cores, starting the JVMs of tasks is most of how long a mix takes.
 func mixes() []mix {
@@ -70,7 +74,7 @@ func manySmall() mix {
 		name: "adaptcont", system: "adaptcont",
 		about: "Eight MapReduce jobs of 2 maps of 10 s that come a second apart. Their masters ask for 1536 MiB with a heap of 1024, as Hadoop has it, " +
 			"and may hold a quarter of the cluster together: two of them. What is counted is memory alone, which is Hadoop's default too.",
-		conf: sized("1536", "1024m"),
+		conf: sized(1024, 1536, 1024),
 		scheduler: map[string]string{
 			"yarn.scheduler.capacity.maximum-am-resource-percent": "0.25",
 			"yarn.scheduler.capacity.resource-calculator":         "org.apache.hadoop.yarn.util.resource.DefaultResourceCalculator",
@@ -84,53 +88,54 @@ func manySmall() mix {
 
 // smallBehindLarge is for DRESS.
 func smallBehindLarge() mix {
-	const large, small = "sleep -m 14 -r 1 -mt 8000 -rt 1000", "sleep -m 2 -r 1 -mt 2000 -rt 500"
+	const large, small = "sleep -m 9 -r 0 -mt 10000 -rt 1", "sleep -m 2 -r 0 -mt 2000 -rt 1"
 	return mix{
 		name: "dress", system: "dress",
-		about: "Two large MapReduce jobs of 14 maps of 8 s, each of which fills the 12 containers of the cluster, and four small ones of 2 maps of 2 s " +
-			"that come 10, 14, 20 and 28 s after the first.",
-		conf: sized("1024", "512m"),
+		about: "Two large MapReduce jobs of 9 maps of 10 s, each of which fills the 6 containers that there are for tasks, and four small ones of 2 maps of 2 s " +
+			"that come 8, 12, 18 and 26 s after the first.",
+		conf: few(),
 		jobs: []mixJob{
 			{0, "large-1", large},
 			{2 * time.Second, "large-2", large},
-			{10 * time.Second, "small-1", small},
-			{14 * time.Second, "small-2", small},
-			{20 * time.Second, "small-3", small},
-			{28 * time.Second, "small-4", small},
+			{8 * time.Second, "small-1", small},
+			{12 * time.Second, "small-2", small},
+			{18 * time.Second, "small-3", small},
+			{26 * time.Second, "small-4", small},
 		},
 	}
 }
 
 // earlyReduces is for the Coupling Scheduler.
 func earlyReduces() mix {
-	const large, small = "sleep -m 16 -r 6 -mt 6000 -rt 1000", "sleep -m 3 -r 1 -mt 2000 -rt 500"
+	const large, small = "sleep -m 8 -r 3 -mt 8000 -rt 1000", "sleep -m 2 -r 1 -mt 2000 -rt 500"
 	return mix{
 		name: "coupling", system: "coupling",
-		about: "Two large MapReduce jobs of 16 maps of 6 s and 6 reduces, and two small ones of 3 maps of 2 s that come 12 and 22 s after the first; " +
-			"12 containers. Reduces come when 5 % of the maps are done, which is Hadoop's default, and hold their containers while maps wait for one.",
-		conf: sized("1024", "512m"),
+		about: "Two large MapReduce jobs of 8 maps of 8 s and 3 reduces, and two small ones of 2 maps of 2 s that come 12 and 24 s after the first; " +
+			"6 containers for tasks. Reduces come when 5 % of the maps are done, which is Hadoop's default, and hold their containers while maps wait for one.",
+		conf: few(),
 		jobs: []mixJob{
 			{0, "large-1", large},
 			{2 * time.Second, "large-2", large},
 			{12 * time.Second, "small-1", small},
-			{22 * time.Second, "small-2", small},
+			{24 * time.Second, "small-2", small},
 		},
 	}
 }
 
 // executors is for iKayak's placement.
 func executors() mix {
-	const spark = "spark --conf spark.executor.instances=2 --conf spark.executor.memory=1792m "
+	const mapReduce = "sleep -m 10 -r 0 -mt 8000 -rt 1"
+	const spark = "spark --conf spark.executor.instances=2 --conf spark.executor.memory=2816m 6 2"
 	return mix{
 		name: "ikayak", system: "ikayak",
-		about: "Two MapReduce jobs of 16 maps of 6 s, of 1024 MiB each, hold the three nodes of 4096 MiB. Two Spark applications come 8 and 14 s after the first, " +
-			"with two executors of 2048 MiB and 8 tasks of 2 s: room for an executor is there only once a node has kept that of two maps.",
-		conf: sized("1024", "512m"),
+		about: "Two MapReduce jobs of 10 maps of 8 s, of 1536 MiB each, hold the three nodes of 4096 MiB. Two Spark applications come 8 and 16 s after the first, " +
+			"with two executors of 3072 MiB and 6 tasks of 2 s: an executor finds room only where that of two maps is kept for it.",
+		conf: few(),
 		jobs: []mixJob{
-			{0, "mapreduce-1", "sleep -m 16 -r 1 -mt 6000 -rt 1000"},
-			{2 * time.Second, "mapreduce-2", "sleep -m 16 -r 1 -mt 6000 -rt 1000"},
-			{8 * time.Second, "spark-1", spark + "8 2"},
-			{14 * time.Second, "spark-2", spark + "8 2"},
+			{0, "mapreduce-1", mapReduce},
+			{2 * time.Second, "mapreduce-2", mapReduce},
+			{8 * time.Second, "spark-1", spark},
+			{16 * time.Second, "spark-2", spark},
 		},
 	}
 }

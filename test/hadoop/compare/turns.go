@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	mixNodeMB = 4096            // memory of each of the three NodeManagers that mixes run on: 12 containers of 1024 MiB in all
+	mixNodeMB = 4096            // memory of each of the three NodeManagers that mixes run on
 	calm      = 3 * time.Second // from a ResourceManager's start to the first submission: what the last run left comes to its end
 	// longest is how long a run may take: many times what it does. The stock ResourceManager can lose a master that is
 	// granted before its attempt is scheduled, and its application waits for ever.
