@@ -238,6 +238,9 @@ func (c *Cluster) charge(a *App, sign int) {
 // SetPriority changes an application's priority; higher is sooner.
 func (c *Cluster) SetPriority(a *App, priority int32) { a.priority = priority }
 
+// KeepMasters has an application's masters be as large as they were asked for from now on.
+func (c *Cluster) KeepMasters(a *App) { a.facts.MasterHeap = 0 }
+
 // Exclude replaces the nodes an application wants nothing on.
 func (c *Cluster) Exclude(a *App, nodes []heddle.NodeID) {
 	a.excluded = nil

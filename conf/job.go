@@ -13,6 +13,7 @@ type Job struct {
 	Maps        int32 // as its client counted its splits; 0 where it did not
 	Reduces     int32
 	Map, Reduce heddle.Resource // a container of each
+	Uber        bool            // its master may run its tasks itself
 	Timeout     heddle.Span     // after which a task that reports nothing is killed; 0 for never
 }
 
@@ -47,6 +48,7 @@ func ReadJob(data []byte) (*Job, error) {
 		Maps:    int32(ps.integer("mapreduce.job.maps", 0, 0)),
 		Reduces: int32(ps.integer("mapreduce.job.reduces", 1, 0)),
 		Map:     site.Map, Reduce: site.Reduce,
+		Uber:    ps.flag("mapreduce.job.ubertask.enable", false),
 		Timeout: heddle.Span(ps.timeout()) * heddle.Millisecond,
 	}
 	if err := l.log.err(); err != nil {

@@ -41,6 +41,7 @@ func TestReadJob(t *testing.T) {
 		"from the heap":        {job("mapreduce.map.memory.mb=-1", "mapreduce.map.java.opts=-Xmx800m"), plain(func(j *Job) { j.Map = heddle.Of(1000, 1000) })},
 		"of another property":  {job("site.mb=2048", "mapreduce.map.memory.mb=${site.mb}"), plain(func(j *Job) { j.Map = heddle.Of(2048, 1000) })},
 		"a long timeout":       {job("mapreduce.task.timeout=99999999999"), plain(func(j *Job) { j.Timeout = maxTaskTimeout * heddle.Millisecond })},
+		"small in its master":  {job("mapreduce.job.ubertask.enable=true"), plain(func(j *Job) { j.Uber = true })},
 		"no timeout":           {job("mapreduce.task.timeout=never"), plain(func(*Job) {})},
 		"what concerns nobody": {job("x=${y", "a=${b} ${a}"), plain(func(*Job) {})},
 	} {

@@ -15,6 +15,7 @@ import (
 	"heddle/yarn/ids"
 	"heddle/yarn/rpc"
 	"heddle/yarn/token"
+	"heddle/yarn/translate"
 	"heddle/yarn/wire"
 )
 
@@ -120,7 +121,8 @@ func once(nm nodeCall, method string, q, p proto.Message) error {
 }
 
 // launchContext is what a client submitted for its master, with the token that lets the master in and what it
-// has to know added; nothing else is touched.
+// has to know added, and with a smaller Java heap where its container is smaller than what was asked for; nothing else is
+// touched.
 func (r *RM) launchContext(e *rm.StartMaster) (*wire.ContainerLaunchContext, error) {
 	c := &wire.ApplicationSubmissionContext{}
 	if err := proto.Unmarshal(e.Context, c); err != nil {
@@ -133,6 +135,9 @@ func (r *RM) launchContext(e *rm.StartMaster) (*wire.ContainerLaunchContext, err
 	creds, err := token.ParseCredentials(spec.GetTokens())
 	if err != nil {
 		return nil, fmt.Errorf("the credentials of the submission: %w", err)
+	}
+	if e.Heap > 0 && !translate.CutHeap(spec, e.Heap) {
+		return nil, fmt.Errorf("its container is smaller than what was asked for, and the heap of its command cannot be cut to %d MiB", e.Heap)
 	}
 	creds.Add("", r.auth.masterToken(e.ID.Attempt))
 	spec.Tokens = creds.Bytes()

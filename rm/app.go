@@ -35,7 +35,8 @@ type app struct {
 	known     *known   // what is known beside YARN's protocols; nil where nobody goes by it
 	closed    bool     // the core was told of its end
 	most      demand
-	noted     bool // something was remembered of it
+	noted     bool  // something was remembered of it
+	live      int64 // MiB: the most that lived in the heap of one of its masters, as far as it was measured
 
 	submitted, started, launched, finished int64 // milliseconds since 1970, 0 for not yet
 	lifetime                               int64
@@ -97,11 +98,12 @@ func (m *Machine) begin(a *app, running bool) {
 	a.aid = heddle.AppID(len(m.apps))
 	m.apps = append(m.apps, a)
 	m.watchLife(a)
-	size, facts := a.Master, a.Facts
+	a.Facts.Last = m.past.of(a.runKey())
+	size, facts := a.Master, a.facts()
 	if running {
 		size, facts = heddle.Resource{}, a.midway()
+		facts.Last = a.Facts.Last
 	}
-	facts.Last = m.past.of(a.runKey())
 	m.step(heddle.Submit{
 		App: a.aid, Queue: q, User: m.userID(a.user), Priority: a.priority, Framework: a.framework,
 		Master: size, Facts: facts,

@@ -201,6 +201,7 @@ func (m *Machine) heapTold(k *known, p *MasterTold) {
 	k.heapAt = m.now.Plus(heapEvery)
 	if h := p.Heap; h.Live > 0 && h.Live <= maxAmount && h.Outside >= 0 && h.Outside <= maxAmount {
 		k.heap, k.heapOf = h, m.now
+		k.attempt.app.lives(m, h)
 	}
 }
 

@@ -23,6 +23,7 @@ type attempt struct {
 	masterID   ids.Container
 	masterNode ids.Node
 	masterHTTP string
+	heap       int64 // MiB of Java heap that it was cut to; 0 where its container is what was asked for
 
 	host, url string
 	port      int32
@@ -106,6 +107,7 @@ func (m *Machine) masterGranted(t *attempt, c *container) {
 		return
 	}
 	t.master, t.masterID, t.masterNode, t.masterHTTP = c, c.id(), c.node.id, c.node.http
+	t.heap = t.app.heapIn(c.size)
 	c.fetched = m.now
 	c.become(containerAcquired)
 	t.become(attemptSaving)
@@ -120,7 +122,9 @@ func (m *Machine) masterGranted(t *attempt, c *container) {
 // launch has a master started on its node.
 func (m *Machine) launch(t *attempt, c *container) {
 	m.emit(AdmitMaster{t.id})
-	m.emit(&StartMaster{Granted: m.granting(c), App: t.app.ID, User: t.app.user, Submitted: t.app.submitted, Context: t.app.Context})
+	m.emit(&StartMaster{
+		Granted: m.granting(c), App: t.app.ID, User: t.app.user, Submitted: t.app.submitted, Context: t.app.Context, Heap: t.heap,
+	})
 }
 
 // launchDone is a NodeManager having started a master, or not.
@@ -187,7 +191,11 @@ func (m *Machine) failAttempt(t *attempt, status int32, diagnostics string) {
 	t.finish(m, attemptFailed)
 	t.drop()
 	m.emit(DropMaster{t.id})
-	m.log(Warn, "attempt failed", "attempt", t.id, "status", status, "diagnostics", diagnostics)
+	if t.heap > 0 && t.byItself() {
+		m.remember(a, func(r *heddle.LastRun) { r.TooSmall = max(r.TooSmall, t.heap) })
+		t.diag = Clip(text("%s\nIts Java heap had been cut to %d MiB; the next master has what was asked for.", t.diag, t.heap), maxDiagnostics)
+	}
+	m.log(Warn, "attempt failed", "attempt", t.id, "status", status, "diagnostics", t.diag)
 	if a.state.isOver() {
 		return
 	}
@@ -199,7 +207,7 @@ func (m *Machine) failAttempt(t *attempt, status int32, diagnostics string) {
 	a.become(appAccepted)
 	m.newAttempt(a)
 	if !waited { // otherwise what the last one waited for is the next one's
-		m.step(heddle.Attempt{App: a.aid, Master: a.Master})
+		m.step(heddle.Attempt{App: a.aid, Master: a.Master, Full: a.tooSmall() > 0})
 		m.offer(a)
 	}
 }
@@ -230,14 +238,19 @@ func (m *Machine) abandon(t *attempt) {
 	m.ending = ""
 }
 
+// byItself reports whether an attempt failed, and not for what others did.
+func (t *attempt) byItself() bool {
+	others := []heddle.ExitStatus{heddle.Preempted, heddle.Aborted, heddle.DisksFailed, heddle.KilledByRM}
+	return t.state == attemptFailed && !slices.Contains(others, heddle.ExitStatus(t.exit))
+}
+
 // failures counts the attempts of an application that failed by their own fault, lately where it says so.
 func (m *Machine) failures(a *app) int32 {
 	n := int32(0)
 	for _, t := range a.attempts {
 		switch {
-		case t.state != attemptFailed:
-		case heddle.ExitStatus(t.exit) == heddle.Preempted, heddle.ExitStatus(t.exit) == heddle.Aborted,
-			heddle.ExitStatus(t.exit) == heddle.DisksFailed, heddle.ExitStatus(t.exit) == heddle.KilledByRM:
+		case !t.byItself():
+		case t.heap > 0: // it may be the fault of who gave it less than it asked for, and happens once: see [app.tooSmall]
 		case a.FailureWindow > 0 && m.now.Since(t.ended) > a.FailureWindow:
 		default:
 			n++
@@ -281,7 +294,7 @@ func (t *attempt) record(m *Machine) *AttemptRecord {
 	rec := &AttemptRecord{
 		ID: t.id, Node: t.masterNode, NodeHTTP: t.masterHTTP, MasterID: t.masterID.ID, Started: m.date(t.began),
 		Final: string(t.final), Diagnostics: t.diag, Exit: t.exit, Tracking: t.url,
-		Host: t.host, RPCPort: t.port,
+		Host: t.host, RPCPort: t.port, Heap: t.heap,
 	}
 	if t.state.isOver() {
 		rec.State, rec.Finished = t.state.String(), m.date(t.ended)

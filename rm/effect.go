@@ -34,6 +34,7 @@ type (
 		User      string
 		Submitted int64  // milliseconds since 1970
 		Context   []byte // as submitted
+		Heap      int64  // MiB of Java heap that its command may give it at the most; 0: the command is left as it is
 	}
 
 	// StopMaster has a master's container stopped on its node at once. Its node is told with its next report too, so

@@ -28,6 +28,7 @@ type JobRead struct {
 	Splits  []SplitNews // the input of each map, in task order
 	Demand  heddle.Demand
 	Timeout heddle.Span // after which a task that reports nothing is killed: mapreduce.task.timeout
+	Uber    bool        // its tasks may run inside its master, which is to be left as it was asked for: mapreduce.job.ubertask.enable
 }
 
 // A SplitNews is the input of one map and the hosts that hold it.
@@ -117,7 +118,7 @@ type StageNews struct {
 
 // A HeapNews is what a master's Java heap holds, in MiB.
 type HeapNews struct {
-	Live    int64 // used after the last collection of the oldest generation; what is used now where there was none; 0 = not said
+	Live    int64 // used after the last collection of the oldest generation; 0 where there was none yet, or it is not said
 	Used    int64
 	Max     int64
 	Outside int64 // committed outside the heap, as the process says: metaspace, code

@@ -229,7 +229,7 @@ type Submission struct {
 	Lifetimes     []int64      // seconds
 	Access        []Access     // who may do what with it beside its owner
 	Unmanaged     bool         // its master runs outside the cluster
-	Facts         heddle.Facts // what is known of the job; a stock client says nothing but its name
+	Facts         heddle.Facts // what is known of the job; a stock client says nothing but its name, and the command of its master
 	Context       []byte       // the submission as its client encoded it, for the store and the master's start
 	Rest          []byte       // the same without what starts masters, for the store once it is over
 	LogContext    []byte       // how logs are collected, for the tokens of its containers

@@ -48,6 +48,9 @@ func (m *Machine) jobRead(p *JobRead) {
 	}
 	f := &a.Facts
 	f.Maps, f.Reduces = max(p.Maps, 0), max(p.Reduces, 0)
+	if p.Uber {
+		f.MasterHeap = 0
+	}
 	if d := p.Demand; d.Containers > 0 && plausible(d.Each) {
 		f.Demand = d
 	}

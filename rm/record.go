@@ -35,6 +35,7 @@ type AttemptRecord struct {
 	MasterID int64    `json:",omitempty"` // number of the master's container; 0 before it was granted
 	Node     ids.Node // of that container
 	NodeHTTP string   `json:",omitempty"` // host:port of that NodeManager's pages
+	Heap     int64    `json:",omitempty"` // MiB of Java heap its master was cut to; 0 where it has the container it asked for
 	Started  int64    `json:",omitempty"`
 	Finished int64    `json:",omitempty"`
 
@@ -59,6 +60,8 @@ type RunRecord struct {
 	Heap    int64    `json:",omitempty"` // MiB
 	Outside int64    `json:",omitempty"` // MiB
 	Maps    int32    `json:",omitempty"`
+
+	TooSmall int64 `json:",omitempty"` // MiB
 }
 
 // Asked is the most that an application held and asked for at once beside its master.

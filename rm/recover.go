@@ -69,7 +69,7 @@ func (m *Machine) recoverAttempt(a *app, k *AttemptRecord, last bool) {
 	if k.MasterID != 0 {
 		t.masterID = ids.Container{Attempt: k.ID, ID: k.MasterID}
 	}
-	t.masterNode, t.masterHTTP = k.Node, k.NodeHTTP
+	t.masterNode, t.masterHTTP, t.heap = k.Node, k.NodeHTTP, k.Heap
 	if k.State != "" || a.closed {
 		t.host, t.port = k.Host, k.RPCPort
 	}

@@ -150,6 +150,7 @@ func (m *Machine) runRecord(r *run) *RunRecord {
 	amount := func(x heddle.Resource) Amount { return AmountOf(x, m.cfg.ExtraResources...) }
 	rec := &RunRecord{
 		RunKey: r.RunKey, Ended: r.ended, First: amount(r.last.First), Heap: r.last.Heap, Outside: r.last.Outside, Maps: r.last.Maps,
+		TooSmall: r.last.TooSmall,
 	}
 	for i, d := range r.two {
 		rec.Asked[i] = Asked{amount(d.total), d.containers}
@@ -167,7 +168,7 @@ func (m *Machine) recall(records []RunRecord) {
 		rec := &records[i]
 		r := m.past.note(rec.RunKey)
 		r.ended = rec.Ended
-		r.last = heddle.LastRun{First: rec.First.Resource(m.cfg.ExtraResources...), Heap: rec.Heap, Outside: rec.Outside, Maps: rec.Maps}
+		r.last = heddle.LastRun{First: rec.First.Resource(m.cfg.ExtraResources...), Heap: rec.Heap, Outside: rec.Outside, Maps: rec.Maps, TooSmall: rec.TooSmall}
 		var two [2]demand
 		for i, d := range rec.Asked {
 			two[i] = demand{d.Most.Resource(m.cfg.ExtraResources...), d.Containers}

@@ -127,6 +127,9 @@ func (m *Machine) appOf(user string, s *Submission) *app {
 		a.MaxAttempts = m.cfg.MaxAttempts
 	}
 	a.MaxAttempts = min(a.MaxAttempts, m.cfg.GlobalAttempts)
+	if a.MaxAttempts == 1 { // a master that had too little would be the end of it
+		a.Facts.MasterHeap = 0
+	}
 	return a
 }
 

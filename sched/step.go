@@ -81,6 +81,9 @@ func (c *Core) apply(ev heddle.Event) {
 	case heddle.Attempt:
 		if a := c.v.App(e.App); a != nil && a.Master() == nil {
 			c.c.Exclude(a, nil) // the next master may go anywhere, and knows nothing of what the last one excluded
+			if e.Full {
+				c.c.KeepMasters(a)
+			}
 			c.askMaster(a, e.Master, policy.AppRetried)
 		}
 	case heddle.Move:

@@ -110,6 +110,9 @@ func (s *Sim) arrive(a *app) {
 		Name: cmp.Or(j.Program, j.Name), InputBytes: j.InputBytes(), Maps: int32(len(j.Maps)), Reduces: int32(len(j.Reduces)),
 		Demand: apps.Demand(j),
 	}
+	if s.o.NoAgents && j.Framework == heddle.MapReduce { // the heap of a real master is cut
+		facts.MasterHeap = a.masterSize()[heddle.Memory]
+	}
 	if s.o.Set.Feeds.Splits {
 		for i := range j.Maps {
 			facts.Splits = append(facts.Splits, heddle.Split{Bytes: j.Maps[i].Input, Hosts: s.hostsOf(a, apps.Work{Kind: heddle.Map, Index: int32(i)})})

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"heddle"
+	"heddle/policy"
 )
 
 // A job whose master a profile makes larger than any node is given one that a node can hold, and ends as others do.
@@ -16,5 +17,30 @@ func TestMastersFitTheirNodes(t *testing.T) {
 		}
 		o.MaxTime = at(3600)
 		states(t, p.run(t, o), Succeeded, Succeeded)
+	}
+}
+
+// small makes every master so small whose command lets it.
+type small struct{ to heddle.Resource }
+
+func (s small) Size(_ policy.View, a *policy.App, _ heddle.Kind, asked heddle.Resource) heddle.Resource {
+	if a.Facts().MasterHeap == 0 {
+		return asked
+	}
+	return s.to
+}
+
+// A master that has too little memory fails as a real one does, and the next one has what was asked for. The first one's
+// failure is not counted, so that the job could have lost another.
+func TestMastersThatAreTooSmall(t *testing.T) {
+	o := fullWorld(nodes(2, 1, heddle.Of(16384, 8000)), mapReduce("m", 0, lasting(20, 10), nil))
+	o.NoAgents = true // as to a ResourceManager
+	s := bare()
+	s.Size[heddle.AM] = small{heddle.Of(170, 1000)}
+	r := under(t, s, o)
+	states(t, r, Succeeded)
+	masters := kept(r, 0, heddle.AM)
+	if len(masters) != 2 || masters[0].Size != heddle.Of(170, 1000) || masters[0].Status != 1 || masters[1].Size != heddle.Of(1536, 1000) {
+		t.Errorf("masters %+v", masters)
 	}
 }

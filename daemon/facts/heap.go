@@ -61,9 +61,6 @@ func readHeap(r io.Reader, h *rm.HeapNews) error {
 	if err == nil && !said {
 		err = errors.New("nothing of java.lang:type=Memory")
 	}
-	if h.Live == 0 { // nothing was collected yet
-		h.Live = h.Used
-	}
 	return err
 }
 

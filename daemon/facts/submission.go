@@ -144,7 +144,7 @@ func (b *beside) mapReduce(into *rm.JobRead) error {
 	if err != nil {
 		return err
 	}
-	into.Maps, into.Reduces, into.Timeout = job.Maps, job.Reduces, job.Timeout
+	into.Maps, into.Reduces, into.Timeout, into.Uber = job.Maps, job.Reduces, job.Timeout, job.Uber
 	meta, err := b.get("jobSubmitDir/job.splitmetainfo", maxSplits)
 	if err == nil {
 		into.Splits, err = parseSplits(meta)

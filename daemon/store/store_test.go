@@ -72,7 +72,7 @@ var (
 	}
 	fullRun = Run{
 		RunKey: rm.RunKey{User: "ann", Name: "a/b:\x00\xff é"}, Ended: 8, First: rm.Amount{MemoryMiB: 5, Vcores: 1.5, Extra: map[string]int64{"gpu": 2}},
-		Asked: [2]rm.Asked{{Most: rm.Amount{MemoryMiB: 6, Vcores: 2}, Containers: 3}, {Containers: 4}}, Heap: 9, Outside: 10, Maps: 11,
+		Asked: [2]rm.Asked{{Most: rm.Amount{MemoryMiB: 6, Vcores: 2}, Containers: 3}, {Containers: 4}}, Heap: 9, Outside: 10, Maps: 11, TooSmall: 12,
 	}
 	fullKeys = Keys{Current: &Key{2, []byte{2, 3}, 2}, Next: &Key{3, []byte{4}, 3}}
 )

@@ -10,8 +10,10 @@ type Sizer struct {
 	o    Options
 	pool bool
 
-	slots      []int // worker containers of each node
-	containers int   // … of all
+	slots      []int  // worker containers of each node
+	containers int    // … of all
+	stiff      []bool // nodes that are up and on which a master's heap is as large as it was started
+	stiffs     int    // … how many they are
 	apps       []master
 	jobs       []job // of the last playing of waves
 
@@ -29,7 +31,7 @@ type master struct {
 
 // Size implements [policy.Size].
 func (s *Sizer) Size(v policy.View, a *policy.App, k heddle.Kind, asked heddle.Resource) heddle.Resource {
-	if k != heddle.AM || s.containers == 0 || s.o.maps(a) == 0 {
+	if k != heddle.AM || s.containers == 0 || s.o.maps(a) == 0 || s.asked(a.Facts()) {
 		return asked
 	}
 	m := s.master(a.ID())
@@ -42,11 +44,21 @@ func (s *Sizer) Size(v policy.View, a *policy.App, k heddle.Kind, asked heddle.R
 		}
 	}
 	m.named = false
-	return beside(m.size, asked)
+	size := beside(m.size, asked)
+	if s.fixed() {
+		size = size.Min(asked)
+	}
+	return size
 }
 
 // fitting is the master that a job needs, or as much of it as the largest node has.
-func (s *Sizer) fitting(v policy.View, j *job) heddle.Resource { return s.size(j).Min(v.Largest()) }
+func (s *Sizer) fitting(v policy.View, j *job) heddle.Resource {
+	size := s.size(j)
+	if s.fixed() {
+		size[heddle.Memory] = s.o.lives(v.App(j.app).Facts(), size[heddle.Memory])
+	}
+	return size.Min(v.Largest())
+}
 
 // beside is a decided size with what is asked for beside memory and processors.
 func beside(size, asked heddle.Resource) heddle.Resource {
@@ -69,8 +81,11 @@ func (s *Sizer) decide(v policy.View) {
 
 // Needs implements [policy.Needer]. Only a master that is known to run is made larger, so feedback needs to hear of starts.
 func (s *Sizer) Needs() policy.Needs {
-	return policy.Needs{Feeds: policy.Feeds{Starts: s.o.Feedback, Sizes: true}}
+	return policy.Needs{Feeds: policy.Feeds{Starts: s.o.Feedback, Heaps: true, Sizes: true}}
 }
+
+// fixed reports whether a master's heap is as large as it was started, wherever it is going to run: on some node it is.
+func (s *Sizer) fixed() bool { return s.stiffs > 0 }
 
 // Hears implements [policy.Listener]: what changes a constraint, and what could come between [Sizer.Size] and the use
 // of what it has found out.
@@ -132,10 +147,10 @@ func (s *Sizer) Every() heddle.Span {
 }
 
 // Run implements [policy.Control]: after a change of a constraint running masters are given what they
-// will need. A wish that the core does not carry out is repeated.
+// will need, unless their heaps stay as they are. A wish that the core does not carry out is repeated.
 func (s *Sizer) Run(v policy.View, p *policy.Plan) {
 	s.count(v)
-	if !s.running || s.containers == 0 {
+	if !s.running || s.containers == 0 || s.fixed() {
 		return
 	}
 	s.running = false

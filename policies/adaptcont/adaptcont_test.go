@@ -46,6 +46,7 @@ func TestWrongOptions(t *testing.T) {
 	for _, c := range []struct{ options, want string }{
 		{"", "say by which discipline"},
 		{"queue: lifo", "fifo, fair or capacity"},
+		{"{queue: fifo, least: 0}", "least: 0: want a number from 1"},
 		{"{queue: fifo, unit_wave: 0}", "unit_wave: 0: want a number from 1"},
 		{"{queue: fifo, unit_memory: -1}", "unit_memory"},
 		{"{queue: fifo, unit_memory: 99999999999}", "unit_memory"},

@@ -52,7 +52,15 @@ func (o *Options) maps(a *policy.App) int {
 func (s *Sizer) nodeChanged(v policy.View, n *policy.Node) {
 	id := n.ID()
 	for int(id) >= len(s.slots) {
-		s.slots = append(s.slots, 0)
+		s.slots, s.stiff = append(s.slots, 0), append(s.stiff, false)
+	}
+	if stiff := n.Up() && !n.Can(heddle.Elastic); stiff != s.stiff[id] {
+		s.stiff[id] = stiff
+		if stiff {
+			s.stiffs++
+		} else {
+			s.stiffs--
+		}
 	}
 	now := 0
 	if n.Up() {

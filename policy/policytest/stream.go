@@ -178,7 +178,7 @@ func (s *Stream) rare() {
 	}
 	if alive {
 		if v := s.cores[0].View().App(a); v != nil && v.Master() == nil && v.Waiting(heddle.AM) == 0 {
-			s.Step(heddle.Attempt{App: a, Master: s.master()})
+			s.Step(heddle.Attempt{App: a, Master: s.master(), Full: s.intn(2, "full") == 0})
 		}
 	}
 }
@@ -217,6 +217,15 @@ func (s *Stream) master() heddle.Resource {
 	return heddle.Of(int64(1024*(1+s.intn(2, "master"))), 1000)
 }
 
+// facts are what is known of a job: now and then that its master's heap can be cut, and what the last one's took.
+func (s *Stream) facts() heddle.Facts {
+	f := heddle.Facts{Maps: int32(s.intn(9, "maps")), MasterHeap: int64(512 * s.intn(3, "heap"))}
+	if s.intn(3, "last run") == 0 {
+		f.Last = heddle.LastRun{Heap: int64(200 * s.intn(9, "last heap")), Maps: int32(s.intn(9, "last maps")), TooSmall: int64(200 * s.intn(3, "too small"))}
+	}
+	return f
+}
+
 func (s *Stream) total() heddle.Resource {
 	return heddle.Of(int64(1024*(3+s.intn(8, "memory"))), int64(1000*(2+s.intn(10, "cores"))))
 }
@@ -244,7 +253,7 @@ func (s *Stream) submit() {
 	}
 	s.Step(heddle.Submit{
 		App: s.next, Queue: s.leaves[s.intn(len(s.leaves), "queue")], User: heddle.UserID(s.intn(users, "user")),
-		Priority: int32(s.intn(3, "priority")), Framework: heddle.Framework(s.intn(3, "framework")), Master: s.master(), Facts: heddle.Facts{Maps: int32(s.intn(9, "maps"))},
+		Priority: int32(s.intn(3, "priority")), Framework: heddle.Framework(s.intn(3, "framework")), Master: s.master(), Facts: s.facts(),
 	})
 	s.next++
 }

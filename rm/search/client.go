@@ -46,7 +46,7 @@ func (s *sim) newJob(d *dice) *job {
 		Name: names[j.n/2%len(names)], Type: j.kind, Master: heddle.Of(pick[int64](d, 512, gib), 1000), MaxAttempts: int32(pick(d, 0, 0, 1, 3)),
 	}
 	if d.in(2) { // otherwise nothing but its name is known, as of stock clients
-		j.sub.Facts = heddle.Facts{Maps: int32(j.maps), Reduces: int32(j.reduces)}
+		j.sub.Facts = heddle.Facts{Maps: int32(j.maps), Reduces: int32(j.reduces), MasterHeap: 400}
 	}
 	if d.in(4) {
 		j.sub.Priority = new(int32(d.n(12)))

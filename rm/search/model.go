@@ -286,7 +286,26 @@ func (m *model) starting(e *rm.StartMaster) {
 	if want := m.s.disk.contexts[e.App].Context; string(e.Context) != string(want) {
 		m.s.fail("context", "%s is started with %q; submitted with %q", e.ID, e.Context, want)
 	}
+	m.sized(e)
 }
+
+// sized fails where a master is in less than it asks for although an earlier one failed by itself that was.
+func (m *model) sized(e *rm.StartMaster) {
+	for _, j := range m.s.jobs {
+		if j.id != e.App || e.Size[heddle.Memory] >= j.sub.Master[heddle.Memory] {
+			continue
+		}
+		m.s.stats.Cut++
+		for id, k := range m.s.disk.attempts { // order: any will do
+			if id.App == e.App && k.Heap > 0 && k.State == "FAILED" && !slices.Contains(lostStatuses, k.Exit) {
+				m.s.fail("too small again", "%s has %d MiB, and %s failed in a heap of %d", e.ID, e.Size[heddle.Memory], id, k.Heap)
+			}
+		}
+	}
+}
+
+// lostStatuses are those of masters that did not fail by themselves.
+var lostStatuses = []int32{int32(heddle.Preempted), int32(heddle.Aborted), int32(heddle.DisksFailed), int32(heddle.KilledByRM)}
 
 // grant is the number of a container being given out.
 func (m *model) grant(id ids.Container) {

@@ -75,6 +75,10 @@ var plants = []plant{
 		"			if !HERE { n.clean(a.ID) }\n",
 	},
 	{
+		"a master that had too little is followed by another", "attempt.go", "Full: a.tooSmall() > 0}",
+		"Full: a.tooSmall() > 0 && !HERE}",
+	},
+	{
 		"a lifetime is not watched", "expire.go", "	if a.lifetime > 0 && !a.closed {\n",
 		"	if a.lifetime > 0 && !a.closed && !HERE {\n",
 	},

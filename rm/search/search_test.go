@@ -71,9 +71,9 @@ func part(seed uint64, keep string) (*Plan, error) {
 // said is how much was searched, for people.
 func said(sum Stats, seeds int, took time.Duration) string {
 	hours := time.Duration(sum.Time).Hours()
-	return fmt.Sprintf("%d seeds, %.1f simulated hours (%.2f a second), %d faults (%.0f a second), %d messages (%.0f a second), %d jobs, %d containers, %d of them resized, %d starts of the ResourceManager, in %v",
+	return fmt.Sprintf("%d seeds, %.1f simulated hours (%.2f a second), %d faults (%.0f a second), %d messages (%.0f a second), %d jobs, %d containers, %d of them resized, %d masters in smaller ones, %d starts of the ResourceManager, in %v",
 		seeds, hours, hours/took.Seconds(), sum.Faults, float64(sum.Faults)/took.Seconds(), sum.Steps, float64(sum.Steps)/took.Seconds(),
-		sum.Jobs, sum.Containers, sum.Updates, sum.Starts, took.Round(time.Millisecond))
+		sum.Jobs, sum.Containers, sum.Updates, sum.Cut, sum.Starts, took.Round(time.Millisecond))
 }
 
 // TestPinned plays the first seeds.
@@ -89,6 +89,9 @@ func TestPinned(t *testing.T) {
 		if sum.Add(st); f != nil {
 			report(t, p, f)
 		}
+	}
+	if sum.Cut == 0 {
+		t.Error("no master was started in less than it asked for")
 	}
 	t.Log(said(sum, int(seeds), time.Since(began)))
 }

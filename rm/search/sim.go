@@ -25,6 +25,7 @@ func (f *Failure) Error() string { return fmt.Sprintf("%s: %s: %s", clock(f.At),
 // Stats is how much was simulated.
 type Stats struct {
 	Steps, Faults, Jobs, Starts, Containers int
+	Cut                                     int // masters that were started in smaller containers
 	Updates                                 int // that nodes took of running containers
 	Effects                                 int // until all jobs were over
 	Time                                    heddle.Span
@@ -33,7 +34,7 @@ type Stats struct {
 // Add adds another run's.
 func (s *Stats) Add(o Stats) {
 	s.Steps, s.Faults, s.Jobs, s.Starts = s.Steps+o.Steps, s.Faults+o.Faults, s.Jobs+o.Jobs, s.Starts+o.Starts
-	s.Containers, s.Updates, s.Time = s.Containers+o.Containers, s.Updates+o.Updates, s.Time+o.Time
+	s.Containers, s.Updates, s.Cut, s.Time = s.Containers+o.Containers, s.Updates+o.Updates, s.Cut+o.Cut, s.Time+o.Time
 }
 
 // Options are how a plan is run.

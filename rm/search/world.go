@@ -82,6 +82,7 @@ func (s *setup) scheduler(sh shape, created ...string) (*rm.Scheduler, error) {
 	p, off := p.WithoutAgent()
 	h := conf.Default()
 	env := policies.Env{Capacity: h.Capacity, Fair: h.Fair, Minimum: h.Site.Minimum, Maximum: h.Site.Maximum, Seed: 1}
+	env.Capacity.Minimum = heddle.Of(128, 1000) // masters may be smaller than what they ask for
 	if sh.least {
 		env.Maximum = heddle.Of(gib, 1000)
 		env.Capacity.Maximum, env.Fair.Maximum = env.Maximum, env.Maximum

@@ -353,6 +353,7 @@ func (u Units) submission(c *wire.ApplicationSubmissionContext) (s rm.Submission
 		})
 	}
 	s.Master, err = u.master(c)
+	s.Facts.MasterHeap = masterHeap(c.GetAmContainerSpec(), s.Master[heddle.Memory])
 	return s, err
 }
 

@@ -169,6 +169,19 @@ func (b *Testbed) ContainerProcesses(app string) int {
 	return count
 }
 
+// ContainerCommands are the command lines of one container's processes.
+func (b *Testbed) ContainerCommands(app, container string) []string {
+	var all []string
+	for n := 1; n <= b.opt.Nodes; n++ {
+		for _, p := range processesIn(filepath.Join(b.nodeDir(n), "local", "usercache", b.user, "appcache", app, container)) {
+			if line, err := os.ReadFile(filepath.Join("/proc", fmt.Sprint(p.N), "cmdline")); err == nil {
+				all = append(all, strings.ReplaceAll(strings.TrimRight(string(line), "\x00"), "\x00", " "))
+			}
+		}
+	}
+	return all
+}
+
 // KillContainer ends the processes of one container as a crash does, and returns how many there were.
 func (b *Testbed) KillContainer(app, container string) int {
 	count := 0

@@ -62,6 +62,17 @@ func (b *Testbed) Get(ctx context.Context, path string, into any) error {
 	return getJSON(ctx, "http://"+RMWeb+"/ws/v1/cluster/"+path, into)
 }
 
+// ContainerMB is how much memory the NodeManager of node n takes a container to have, in MiB.
+func (b *Testbed) ContainerMB(ctx context.Context, n int, container string) (int64, error) {
+	var answer struct {
+		Container struct {
+			MB int64 `json:"totalMemoryNeededMB"`
+		}
+	}
+	err := getJSON(ctx, "http://"+b.Addr(n)+":8042/ws/v1/node/containers/"+container, &answer)
+	return answer.Container.MB, err
+}
+
 // Metrics returns the ResourceManager's counts.
 func (b *Testbed) Metrics(ctx context.Context) (Metrics, error) {
 	var answer struct {

@@ -1,0 +1,61 @@
+package daemon
+
+import (
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+
+	"heddle"
+	"heddle/rm"
+	"heddle/yarn/ids"
+)
+
+// A master in a smaller container is started with a heap that fits there. One whose heap cannot be cut is not started in it:
+// its next attempt gets what it asks for.
+func TestLaunchWithASmallerHeap(t *testing.T) {
+	const class = " org.apache.hadoop.mapreduce.v2.app.MRAppMaster 1>out"
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		for _, x := range []struct {
+			command string
+			heap    int64
+			want    string // "" for none
+		}{
+			{"java -Xmx1g" + class, 0, "java -Xmx1g" + class},
+			{"java -Xmx1g" + class, 208, "java -Xmx208m" + class},
+			{"run", 0, "run"},
+			{"run", 208, ""},
+		} {
+			c := submission(ids.App{Cluster: 1, Seq: 1}, "MAPREDUCE", 1536)
+			c.AmContainerSpec.Command = []string{x.command}
+			context, err := proto.Marshal(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			e := &rm.StartMaster{Context: context, Heap: x.heap}
+			e.ID.Attempt, e.Size = ids.Attempt{App: ids.App{Cluster: 1, Seq: 1}, N: 1}, heddle.Of(384, 1000)
+			spec, err := w.r.launchContext(e)
+			if got := strings.Join(spec.GetCommand(), "\n"); got != x.want || (err != nil) != (x.want == "") {
+				t.Errorf("%s with a heap of %d MiB is started as %q, %v", x.command, x.heap, got, err)
+			}
+		}
+	})
+}
+
+// A client's command says how much heap its master has, now and when its submission is read from the store again.
+func TestSubmissionsSayTheirHeap(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		for command, want := range map[string]int64{"java -Xmx1g org.apache.hadoop.mapreduce.v2.app.MRAppMaster": 1024, "run": 0} { // order: each by itself
+			c := submission(ids.App{Cluster: 1, Seq: 1}, "MAPREDUCE", 1536)
+			c.AmContainerSpec.Command = []string{command}
+			s, err := w.r.units().Submission(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			again, err := w.r.units().Stored(s.Context)
+			if err != nil || s.Facts.MasterHeap != want || again.Facts.MasterHeap != want {
+				t.Errorf("%s: a heap of %d MiB, and %d from the store, %v", command, s.Facts.MasterHeap, again.Facts.MasterHeap, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,257 @@
+package translate
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"heddle/yarn/wire"
+)
+
+// masterClass is what the master of a MapReduce job runs.
+const masterClass = "org.apache.hadoop.mapreduce.v2.app.MRAppMaster"
+
+// A JVM takes options from variables of its environment too.
+var optionVariables = []string{"JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"}
+
+// masterHeap is how many MiB of Java heap the command of a master's container gives it, where that is the master of a
+// MapReduce job and the command can be changed: what the last option says, else all of the container's memory, size.
+// 0 = it cannot.
+func masterHeap(spec *wire.ContainerLaunchContext, size int64) int64 {
+	if len(spec.GetCommand()) != 1 {
+		return 0
+	}
+	for _, e := range spec.GetEnvironment() {
+		if slices.Contains(optionVariables, e.GetKey()) && e.GetValue() != "" {
+			return 0
+		}
+	}
+	options, _, ok := heapOptions(spec.GetCommand()[0])
+	if !ok {
+		return 0
+	}
+	heap := size
+	for _, o := range options {
+		if o.most {
+			heap = o.bytes >> 20
+		}
+	}
+	return heap
+}
+
+// CutHeap lets the command of a MapReduce job's master give it no more than so many MiB of Java heap: options that give
+// more are changed, and one is added where there is none. Whatever else the command says stays as it is. It reports
+// whether that could be done, as it can where the submission's Facts have a MasterHeap.
+func CutHeap(spec *wire.ContainerLaunchContext, mib int64) bool {
+	if masterHeap(spec, 1) == 0 {
+		return false
+	}
+	spec.Command[0] = cutHeap(spec.Command[0], mib)
+	return true
+}
+
+// cutHeap is a command with no more than so many MiB of Java heap, or as it is where it cannot be changed.
+func cutHeap(command string, mib int64) string {
+	options, class, ok := heapOptions(command)
+	if !ok {
+		return command
+	}
+	size := strconv.FormatInt(mib, 10) + "m"
+	var b strings.Builder
+	done, limited := 0, false
+	for _, o := range options {
+		limited = limited || o.most
+		if o.bytes > mib<<20 {
+			b.WriteString(command[done:o.value])
+			b.WriteString(size)
+			done = o.end
+		}
+	}
+	b.WriteString(command[done:class])
+	if !limited {
+		b.WriteString("-Xmx" + size + " ")
+	}
+	b.WriteString(command[class:])
+	return b.String()
+}
+
+// A heapOption is an option of a command that says how large the Java heap is, at the most or at first.
+type heapOption struct {
+	value, end int // where its size stands in the command
+	bytes      int64
+	most       bool
+}
+
+// heapOptions finds the options of a command that say how large the Java heap is, and where its main class stands. It is
+// not ok where the command is not a MapReduce master's, or where something else may have a say in how large the heap is.
+//
+// Of a command java, its options and the class are read, not what follows. A NodeManager puts it between double quotes into
+// a script, which hands it to another shell. What one of the two could take for more than it says here is not ok either.
+func heapOptions(command string) (options []heapOption, class int, ok bool) {
+	w, ok := nextWord(command, 0)
+	if !ok || w.quoted || w.text != "java" && !strings.HasSuffix(w.text, "/java") {
+		return nil, 0, false
+	}
+	for {
+		if w, ok = nextWord(command, w.end); !ok {
+			return nil, 0, false
+		}
+		switch {
+		case w.text == masterClass && !w.quoted:
+			return options, w.at, true
+		case w.text == "<ADD_OPENS>": // the NodeManager's own options for its Java
+		case slices.Contains(withArgument, w.text):
+			if w, ok = nextWord(command, w.end); !ok || w.expands >= 0 || w.text == "<ADD_OPENS>" {
+				return nil, 0, false
+			}
+		case !harmless(w):
+			return nil, 0, false
+		default:
+			o, is, ok := heapOptionOf(w)
+			if !ok {
+				return nil, 0, false
+			}
+			if is {
+				options = append(options, o)
+			}
+		}
+	}
+}
+
+// withArgument are options of java whose value is a word of its own.
+var withArgument = []string{
+	"-cp", "-classpath", "--class-path", "-p", "--module-path", "--upgrade-module-path", "--add-modules", "--add-exports", "--add-opens",
+	"--add-reads", "--patch-module", "--limit-modules", "--enable-native-access",
+}
+
+// harmless reports whether a word is an option of java that does not change what the heap's options mean.
+func harmless(w word) bool {
+	if !strings.HasPrefix(w.text, "-") || w.expands >= 0 && !strings.Contains(w.text[:w.expands], "=") {
+		return false // what it comes to is the shell's to say
+	}
+	for _, p := range []string{
+		"-jar", "-m", "--module", "--source", // another class runs, or -mx and -ms, the old names of -Xmx and -Xms
+		"-XX:SoftMaxHeapSize", "-XX:OldSize", "-XX:+AggressiveHeap", "-XX:Flags", "-XX:VMOptionsFile",
+	} {
+		if strings.HasPrefix(w.text, p) {
+			return false
+		}
+	}
+	return !strings.HasPrefix(w.text, "-XX:") || !strings.Contains(w.text, "RAM")
+}
+
+// heapOptionOf reads an option. It is not ok where it says how large the heap is in a way that is not understood.
+func heapOptionOf(w word) (o heapOption, is, ok bool) {
+	for _, name := range []string{"-Xmx", "-XX:MaxHeapSize=", "-Xms", "-XX:InitialHeapSize=", "-XX:MinHeapSize="} {
+		size, is := strings.CutPrefix(w.text, name)
+		if !is {
+			continue
+		}
+		bytes, ok := bytesOf(size)
+		o := heapOption{value: w.end - len(size), end: w.end, bytes: bytes, most: name == "-Xmx" || name == "-XX:MaxHeapSize="}
+		return o, true, ok && !w.quoted
+	}
+	return heapOption{}, false, true
+}
+
+// bytesOf reads a size as a JVM does: a number, and maybe a letter for its unit.
+func bytesOf(s string) (int64, bool) {
+	shift := 0
+	if s != "" {
+		if i := strings.IndexByte("kKmMgGtT", s[len(s)-1]); i >= 0 {
+			s, shift = s[:len(s)-1], 10*(i/2+1)
+		}
+	}
+	n, err := strconv.ParseUint(s, 10, 62)
+	if err != nil || n > 1<<62>>shift {
+		return 0, false
+	}
+	return int64(n) << shift, true
+}
+
+// A word is one of a command.
+type word struct {
+	at, end int    // in the command
+	text    string // without quotes
+	quoted  bool   // in part at least
+	expands int    // where in text the first variable stands; -1 for nowhere
+}
+
+// plainChars are those that a shell takes for themselves, beside letters and digits.
+const plainChars = "-_./:=,@%+"
+
+// nextWord is the word of a command that follows a place. It is not ok where there is none, or where it has something that
+// is more to a shell than a character, a variable or what stands between single quotes.
+func nextWord(command string, from int) (w word, ok bool) {
+	i := from
+	for i < len(command) && (command[i] == ' ' || command[i] == '\t') {
+		i++
+	}
+	w = word{at: i, expands: -1}
+	var text strings.Builder
+	for i < len(command) && command[i] != ' ' && command[i] != '\t' {
+		rest := command[i:]
+		n := variable(rest)
+		switch {
+		case n > 0:
+			if w.expands < 0 {
+				w.expands = text.Len()
+			}
+			text.WriteString(rest[:n])
+		case placeholder(rest) > 0:
+			n = placeholder(rest)
+			text.WriteString(rest[:n])
+		case rest[0] == '\'':
+			if n = strings.IndexByte(rest[1:], '\'') + 2; n < 2 || strings.ContainsAny(rest[:n], "\"\\`$\n") || strings.Contains(rest[:n], "{{") {
+				return w, false
+			}
+			w.quoted = true
+			text.WriteString(rest[1 : n-1])
+		case letter(rest[0]) || strings.IndexByte(plainChars, rest[0]) >= 0:
+			n = 1
+			text.WriteByte(rest[0])
+		default:
+			return w, false
+		}
+		i += n
+	}
+	w.end, w.text = i, text.String()
+	return w, w.end > w.at
+}
+
+func letter(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+}
+
+// variable is how long a variable is that a text begins with, as a shell or as YARN writes it; 0 = it begins with none.
+func variable(s string) int {
+	open, end := "$", ""
+	for _, p := range [][2]string{{"{{", "}}"}, {"${", "}"}} {
+		if strings.HasPrefix(s, p[0]) {
+			open, end = p[0], p[1]
+		}
+	}
+	name, is := strings.CutPrefix(s, open)
+	if !is {
+		return 0
+	}
+	n := 0
+	for n < len(name) && (letter(name[n]) || name[n] == '_') {
+		n++
+	}
+	if n == 0 || name[0] <= '9' || !strings.HasPrefix(name[n:], end) {
+		return 0
+	}
+	return len(open) + n + len(end)
+}
+
+// placeholder is how long what a text begins with is that a NodeManager replaces by something without blanks, or by
+// options of its own; 0 = it begins with none.
+func placeholder(s string) int {
+	for _, p := range []string{"<LOG_DIR>", "<CPS>", "<ADD_OPENS>"} {
+		if strings.HasPrefix(s, p) {
+			return len(p)
+		}
+	}
+	return 0
+}
