@@ -72,7 +72,7 @@ func mixes() []mix {
 func manySmall() mix {
 	m := mix{
 		name: "adaptcont", system: "adaptcont",
-		about: "Eight MapReduce jobs of 2 maps of 10 s that come a second apart. Their masters ask for 1536 MiB with a heap of 1024, as Hadoop has it, " +
+		about: "Eight MapReduce jobs of 2 maps of 6 s that come a second apart. Their masters ask for 1536 MiB with a heap of 1024, as Hadoop has it, " +
 			"and may hold a quarter of the cluster together: two of them. What is counted is memory alone, which is Hadoop's default too.",
 		conf: sized(1024, 1536, 1024),
 		scheduler: map[string]string{
@@ -81,7 +81,7 @@ func manySmall() mix {
 		},
 	}
 	for i := range 8 {
-		m.jobs = append(m.jobs, mixJob{time.Duration(i) * time.Second, fmt.Sprintf("small-%d", i+1), "sleep -m 2 -r 0 -mt 10000 -rt 1"})
+		m.jobs = append(m.jobs, mixJob{time.Duration(i) * time.Second, fmt.Sprintf("small-%d", i+1), "sleep -m 2 -r 0 -mt 6000 -rt 1"})
 	}
 	return m
 }
