@@ -66,7 +66,7 @@ define on-hadoop
 	else $(TESTBED) fetch || $(TESTBED) fetch || exit 1; $(GO) test ./test/hadoop -count=1 -v -parallel 3 $(1) && $(2); fi
 endef
 
-test-hadoop: ## each MapReduce and Spark job on heddle rm, under one profile each, and faults; about 12 minutes
+test-hadoop: ## each MapReduce and Spark job on heddle rm, under one profile each, faults, and what Heddle does beside; about 20 minutes
 	$(call on-hadoop,-hadoop normal -timeout 40m,$(GO) run ./test/hadoop/truth $(GLANCE))
 
 test-hadoop-full: ## all of it under every profile, and what truth has not measured yet; about 80 minutes
