@@ -35,15 +35,24 @@ func (c Caps) Has(what Caps) bool { return c&what == what }
 // String returns the names with commas between, such as "limits, resizes".
 func (c Caps) String() string {
 	text := ""
-	for i, name := range capNames {
-		if c.Has(1 << i) {
-			if text != "" {
-				text += ", "
-			}
-			text += name
+	for i, name := range c.Names() {
+		if i > 0 {
+			text += ", "
 		}
+		text += name
 	}
 	return text
+}
+
+// Names returns the names of what is in the set, an empty list where there is nothing.
+func (c Caps) Names() []string {
+	names := []string{}
+	for i, name := range capNames {
+		if c.Has(1 << i) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 var capNames = [NumCaps]string{"limits", "resizes", "lends", "parks", "weighs", "elastic"}

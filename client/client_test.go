@@ -53,11 +53,11 @@ func TestAddresses(t *testing.T) {
 // What is asked for reaches a server below a path, escaped once, with the user and what filters want.
 func TestRequest(t *testing.T) {
 	c := serve(t, Options{URL: "/gate", User: "a b"}, func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.EscapedPath() != "/gate/ws/v1/cluster/nodes/h%2F1:8041" || r.URL.Query().Get("user.name") != "a b" ||
+		if r.URL.EscapedPath() != "/gate/ws/v1/heddle/nodes/h%2F1:8041" || r.URL.Query().Get("user.name") != "a b" ||
 			r.Header.Get("X-XSRF-Header") == "" || r.Header.Get("Accept") != "application/json" {
 			t.Errorf("asked for %s with %v", r.URL, r.Header)
 		}
-		says(w, 200, `{"node":{"id":"h/1:8041"}}`)
+		says(w, 200, `{"id":"h/1:8041"}`)
 	})
 	n, err := c.Node(t.Context(), "h/1:8041")
 	if err != nil || n.ID != "h/1:8041" {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"heddle/rm"
 	"heddle/yarn/ids"
 	"heddle/yarn/rest"
 )
@@ -39,16 +40,20 @@ func (c *Client) Info(ctx context.Context) (*rest.Info, error) {
 }
 
 // Nodes returns the nodes in some states, or in any where none is named, by id.
-func (c *Client) Nodes(ctx context.Context, states []string) ([]rest.Node, error) {
+func (c *Client) Nodes(ctx context.Context, states []string) ([]rm.NodeRow, error) {
 	var q url.Values
 	if len(states) > 0 {
 		q = url.Values{"states": {strings.Join(states, ",")}}
 	}
-	var out rest.Nodes
-	if err := c.get(ctx, rest.Base+"/nodes", q, "nodes", &out); err != nil {
+	var out rm.Nodes
+	err := c.own(ctx, "/nodes", q, &out)
+	if NotFound(err) || errors.Is(err, ErrNotHeddle) { // a Heddle that is older has no nodes of its own
+		out.List, err = c.stockNodes(ctx, q)
+	}
+	if err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(out.List, func(a, b rest.Node) int {
+	slices.SortStableFunc(out.List, func(a, b rm.NodeRow) int {
 		x, errX := ids.ParseNode(a.ID)
 		y, errY := ids.ParseNode(b.ID)
 		if errX != nil || errY != nil {
@@ -60,9 +65,13 @@ func (c *Client) Nodes(ctx context.Context, states []string) ([]rest.Node, error
 }
 
 // Node returns one node, by host:port.
-func (c *Client) Node(ctx context.Context, id string) (*rest.Node, error) {
-	out := &rest.Node{}
-	if err := c.get(ctx, rest.Base+"/nodes/"+url.PathEscape(id), nil, "node", out); err != nil {
+func (c *Client) Node(ctx context.Context, id string) (*rm.NodeRow, error) {
+	out := &rm.NodeRow{}
+	err := c.own(ctx, "/nodes/"+url.PathEscape(id), nil, out)
+	if NotFound(err) || errors.Is(err, ErrNotHeddle) {
+		out, err = c.stockNode(ctx, id)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return out, nil

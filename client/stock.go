@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"math"
 	"net/url"
 	"strings"
 	"time"
@@ -137,6 +138,52 @@ func AmountOf(r *rest.Resource) rm.Amount {
 			}
 			out.Extra[x.Name] += x.Value
 		}
+	}
+	return out
+}
+
+// stockNodes asks another ResourceManager than Heddle for nodes.
+func (c *Client) stockNodes(ctx context.Context, query url.Values) ([]rm.NodeRow, error) {
+	var all rest.Nodes
+	if err := c.get(ctx, rest.Base+"/nodes", query, "nodes", &all); err != nil {
+		return nil, err
+	}
+	out := make([]rm.NodeRow, len(all.List))
+	for i := range all.List {
+		out[i] = nodeRow(&all.List[i])
+	}
+	return out, nil
+}
+
+// stockNode asks another ResourceManager than Heddle for a node.
+func (c *Client) stockNode(ctx context.Context, id string) (*rm.NodeRow, error) {
+	var n rest.Node
+	if err := c.get(ctx, rest.Base+"/nodes/"+url.PathEscape(id), nil, "node", &n); err != nil {
+		return nil, err
+	}
+	out := nodeRow(&n)
+	return &out, nil
+}
+
+// nodeRow is a node as YARN's services tell it.
+func nodeRow(n *rest.Node) rm.NodeRow {
+	u := &n.Utilization
+	measured := func(physical, virtual int32, cpu float64) rm.Measured {
+		return rm.Measured{PhysicalMiB: int64(physical), VirtualMiB: int64(virtual), Vcores: math.Round(cpu*1000) / 1000}
+	}
+	out := rm.NodeRow{
+		ID: n.ID, Rack: n.Rack, State: n.State, HTTP: n.HTTP, Version: n.Version, Health: n.Health, Reported: n.HealthAt,
+		Containers: n.Containers, Used: rm.Amount{MemoryMiB: n.UsedMB, Vcores: float64(n.UsedVCores)},
+		Total:    rm.Amount{MemoryMiB: n.UsedMB + n.AvailableMB, Vcores: float64(n.UsedVCores + n.AvailableVCores)},
+		Measured: measured(u.NodePhysicalMB, u.NodeVirtualMB, u.NodeCPU),
+		OfTasks:  measured(u.ContainersPhysicalMB, u.ContainersVirtualMB, u.ContainersCPU),
+		Labels:   append([]string{}, n.Labels...), Can: []string{},
+	}
+	if n.Used != nil {
+		out.Used = AmountOf(n.Used)
+	}
+	if n.Total.Memory > 0 {
+		out.Total = AmountOf(&n.Total)
 	}
 	return out
 }

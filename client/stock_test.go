@@ -53,3 +53,31 @@ func TestAppOfAnother(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// Of a Heddle that has no nodes of its own yet, and of another ResourceManager, nodes are what YARN's services tell.
+func TestNodesOfOthers(t *testing.T) {
+	for _, info := range []int{200, 404} {
+		c := serve(t, Options{}, func(w http.ResponseWriter, r *http.Request) {
+			switch r.URL.Path {
+			case "/ws/v1/heddle/info":
+				says(w, info, `{}`)
+			case "/ws/v1/cluster/nodes":
+				says(w, 200, `{"nodes":{"node":[{"id":"b:1","state":"LOST"},{"id":"a:1","state":"RUNNING","usedMemoryMB":512,"availMemoryMB":512}]}}`)
+			case "/ws/v1/cluster/nodes/a:1":
+				says(w, 200, `{"node":{"id":"a:1","state":"RUNNING","nodeLabels":["x"]}}`)
+			default:
+				says(w, 404, `{"RemoteException":{"exception":"NotFoundException","message":"no such service"}}`)
+			}
+		})
+		list, err := c.Nodes(t.Context(), nil)
+		if err != nil || len(list) != 2 || list[0].ID != "a:1" || list[0].Total.MemoryMiB != 1024 || list[0].Can == nil || len(list[0].Can) > 0 {
+			t.Errorf("info %d: %+v, %v", info, list, err)
+		}
+		if n, err := c.Node(t.Context(), "a:1"); err != nil || n.State != "RUNNING" || len(n.Labels) != 1 {
+			t.Errorf("info %d: %+v, %v", info, n, err)
+		}
+		if _, err := c.Node(t.Context(), "c:1"); !NotFound(err) {
+			t.Errorf("info %d: a node that is not there: %v", info, err)
+		}
+	}
+}

@@ -288,13 +288,14 @@ type Known struct {
 	Failed   string `json:"failed"` // why the last call failed; "" where it did not
 	Requests int64  `json:"requests"`
 	Bytes    int64  `json:"bytes"`
-	Running  int    `json:"running"`    // tasks that are known to run
-	Done     int    `json:"done"`       // … and that ended well
-	Measured int    `json:"measured"`   // of those: what they used is known
-	Progress int    `json:"progress"`   // of the tasks that run, in percent, on average
-	Heap     int64  `json:"heap_mib"`   // that is live in the master; 0 where nobody asks
-	Active   int    `json:"active"`     // tasks that run in Spark's executors
-	Blocks   int64  `json:"blocks_mib"` // that these store
+	Running  int    `json:"running"`     // tasks that are known to run
+	Done     int    `json:"done"`        // … and that ended well
+	Measured int    `json:"measured"`    // of those: what they used is known
+	Progress int    `json:"progress"`    // of the tasks that run, in percent, on average
+	Heap     int64  `json:"heap_mib"`    // that is live in the master; 0 where nobody asks
+	HeapAge  int64  `json:"heap_age_ms"` // since that was said; −1 for not yet
+	Active   int    `json:"active"`      // tasks that run in Spark's executors
+	Blocks   int64  `json:"blocks_mib"`  // that these store
 }
 
 // known is what is known of an application beside YARN's protocols, nil where nobody asks.
@@ -303,10 +304,7 @@ func (r Reports) known(a *app) *Known {
 	if k == nil {
 		return nil
 	}
-	out := &Known{Age: -1, Failed: k.failed, Requests: k.requests, Bytes: k.bytes, Heap: k.heap.Live}
-	if k.at != never {
-		out.Age = int64(r.m.now.Since(k.at)) / 1e6
-	}
+	out := &Known{Age: r.age(k.at), Failed: k.failed, Requests: k.requests, Bytes: k.bytes, Heap: k.heap.Live, HeapAge: r.age(k.heapOf)}
 	sum := 0.0
 	for _, x := range k.tasks { // order: only sums are made
 		switch {

@@ -1,6 +1,7 @@
 package rm
 
 import (
+	"reflect"
 	"testing"
 
 	"heddle"
@@ -55,8 +56,11 @@ func TestProgressIsAskedFor(t *testing.T) {
 		t.Errorf("the core heard of %v, %v", phase, at)
 	}
 	e, err := w.m.Reports().Why(m.who.Attempt.App)
-	if err != nil || e.Known == nil || e.Known.Running != 1 || e.Known.Progress != 50 || e.Known.Age != 0 {
+	if err != nil || e.Known == nil || e.Known.Running != 1 || e.Known.Progress != 50 || e.Known.Age != 0 || e.Known.HeapAge != -1 {
 		t.Errorf("known %+v, %v", e.Known, err)
+	}
+	if e, err := w.m.Reports().At(w.now.Plus(3 * heddle.Second)).Why(m.who.Attempt.App); err != nil || e.Known.Age != 3000 {
+		t.Errorf("3 s later it is %d ms old, %v", e.Known.Age, err)
 	}
 	w.sleep(6 * heddle.Second)
 	if q = w.asked(); q == nil || len(q.Containers) > 0 {
@@ -190,6 +194,10 @@ func TestJobsAreRead(t *testing.T) {
 	if w.app(id).Master.IsZero() {
 		t.Error("it has no master yet")
 	}
+	e, err := w.m.Reports().Why(id)
+	if want := (JobFacts{Maps: 7, Reduces: 2, Input: 100, Demand: JobDemand{7, AmountOf(heddle.Of(512, 1000))}}); err != nil || e.Job == nil || !reflect.DeepEqual(*e.Job, want) || e.Known != nil {
+		t.Errorf("known %+v, %+v, %v", e.Job, e.Known, err)
+	}
 	w, id, _ = reads()
 	w.sleep(readWithin + heddle.Second)
 	if s := w.app(id).State; s != "ACCEPTED" {
@@ -199,10 +207,43 @@ func TestJobsAreRead(t *testing.T) {
 	if f := w.m.core.View().App(w.m.byApp[id].aid).Facts(); f.Maps != 0 {
 		t.Errorf("facts %+v: they came too late", f)
 	}
+	if e, err := w.m.Reports().Why(id); err != nil || e.Job != nil {
+		t.Errorf("known %+v, %v: nothing is", e.Job, err)
+	}
 	w, id, _ = reads()
 	w.done(w.kill(id))
 	w.step(&JobRead{App: id, Maps: 7})
 	if s := w.app(id).State; s != AppKilled {
 		t.Errorf("it is %s", s)
+	}
+}
+
+// Another scheduler hears of what masters tell as the first one did.
+func TestAnotherSchedulerIsTold(t *testing.T) {
+	w, m, _, task := asking(t, policy.Feeds{Peaks: true, Progress: heddle.Second})
+	w.sleep(6 * heddle.Second)
+	of := Task{heddle.Map, 0}
+	told := &MasterTold{Attempt: m.who.Attempt, Tasks: []TaskNews{{Task: of, Listed: true, State: TaskSucceeded, Container: task, Counted: true, Memory: 321}}}
+	peak := func() int64 { return w.m.core.View().App(w.m.byApp[m.who.Attempt.App].aid).Peak(heddle.Map) }
+	if w.step(told); peak() != 321 {
+		t.Errorf("peak %d", peak())
+	}
+	sch := testScheduler(t, "capacity")
+	sch.Set.Feeds = policy.Feeds{Peaks: true, Progress: heddle.Second}
+	sch.Rebuild = func([]string) (*Scheduler, error) { return sch, nil }
+	c := w.next()
+	w.step(&Refresh{Call: c, Scheduler: sch})
+	w.done(c)
+	w.asked()
+	w.step(told) // nobody has asked yet
+	if peak() != 0 {
+		t.Errorf("peak %d before the master was asked", peak())
+	}
+	w.sleep(6 * heddle.Second)
+	if w.asked() == nil {
+		t.Fatal("the master is not asked")
+	}
+	if w.step(told); peak() != 321 {
+		t.Errorf("peak %d", peak())
 	}
 }

@@ -2,10 +2,12 @@ package rm
 
 import "heddle"
 
-// tally counts what became of applications.
+// tally counts what became of applications, and of what nodes were to make of running containers.
 type tally struct {
 	submitted, completed, killed, failed int
 	queues                               map[string]*queueTally
+	updates                              UpdateCounts
+	undone                               [heddle.NumCaps]uint64 // of cores before the one there is
 }
 
 type queueTally struct{ completed, killed, failed int }

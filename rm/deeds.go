@@ -82,6 +82,7 @@ func (m *Machine) updates(n *node) (out []Update) {
 		}
 		d.queued, d.expected, d.asked, d.version = false, true, m.now, c.version(m.now)
 		d.tries++
+		m.counts.updates.Sent++
 		out = append(out, Update{Granted: m.granting(c), Version: d.version, Parked: d.parked})
 	}
 	return out
@@ -103,6 +104,7 @@ func (m *Machine) sized(c *container, size heddle.Resource) {
 	switch {
 	case size.Whole() == d.limit.Whole():
 		d.expected, d.tries = false, 0
+		m.counts.updates.Confirmed++
 	case m.now.Since(d.asked) < updateAgain:
 	case d.tries < updateTries:
 		d.queued = true
@@ -110,6 +112,7 @@ func (m *Machine) sized(c *container, size heddle.Resource) {
 	default:
 		wanted := d.limit
 		d.expected, d.limit = false, size
+		m.counts.updates.Refused++
 		m.log(Warn, "a node does not take another size for a container", "node", c.node.id, "container", c.id(), "wanted", m.text(wanted), "has", m.text(size))
 		m.step(heddle.Refused{Container: c.cid, Has: size})
 		m.enable(c.node, c.node.can&^heddle.Resizes)

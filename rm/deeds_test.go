@@ -54,12 +54,18 @@ func TestResize(t *testing.T) {
 		t.Fatalf("told %+v", p.Updates)
 	}
 	first := p.Updates[0].Version
+	if x, err := w.m.Reports().Container(task); err != nil || x.Size != heddle.Of(2048, 1000) || x.Limit != heddle.Of(3000, 1500) || !x.Unconfirmed {
+		t.Errorf("reported as %+v, %v", x, err)
+	}
 	n.sizes[task] = heddle.Of(3000, 2000) // in whole vcores
 	for range 4 {
 		w.sleep(3 * heddle.Second)
 		if p = n.beat(); len(p.Updates) > 0 {
 			t.Fatalf("told again: %+v", p.Updates)
 		}
+	}
+	if x, _ := w.m.Reports().Container(task); x.Unconfirmed || w.m.Reports().Cluster().Updates != (UpdateCounts{Sent: 1, Confirmed: 1}) {
+		t.Errorf("reported as %+v, and %+v in all", x, w.m.Reports().Cluster().Updates)
 	}
 	w.want(c, task, policy.Step{Do: policy.Resize, Limit: heddle.Of(2048, 1000)})
 	if p = n.beat(); len(p.Updates) != 1 || p.Updates[0].Version <= first {
@@ -95,6 +101,19 @@ func TestResizeThatIsNotDone(t *testing.T) {
 	e, err := w.m.Reports().Why(m.who.Attempt.App)
 	if err != nil || e.Undone["resizes"] != 1 {
 		t.Errorf("undone %v, %v", e.Undone, err)
+	}
+	for range 2 { // what a core counted is not lost with it
+		if p := w.m.Reports().Cluster(); p.Updates != (UpdateCounts{Sent: updateTries, Refused: 1}) || p.Undone != [heddle.NumCaps]uint64{1: 1} {
+			t.Errorf("updates %+v, undone %v", p.Updates, p.Undone)
+		}
+		if err := w.refresh(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, x := range w.m.Reports().Nodes() {
+		if want := heddle.Stock; x.ID == n.id && x.Can != want&^heddle.Resizes || x.ID != n.id && x.Can != want {
+			t.Errorf("%v can %v", x.ID, x.Can)
+		}
 	}
 }
 
@@ -135,6 +154,9 @@ func TestParks(t *testing.T) {
 		p := n.beat()
 		if parks := can.Has(heddle.Parks); parks != (len(p.Updates) == 1) || parks && !p.Updates[0].Parked {
 			t.Errorf("%v: told %+v", can, p.Updates)
+		}
+		if x, err := w.m.Reports().Container(task); err != nil || !x.Suspended || x.Parked != can.Has(heddle.Parks) || x.Limit != x.Size {
+			t.Errorf("%v: reported as %+v, %v", can, x, err)
 		}
 		v := w.m.core.View()
 		if room := v.Node(n.nid()).Room(v.App(w.m.byApp[m.who.Attempt.App].aid)); room[heddle.CPU] != 4000 {

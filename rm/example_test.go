@@ -56,8 +56,8 @@ func Example() {
 	}}).(*rm.Allocated)
 	task := got.Granted[0].ID
 
-	beat := say(&rm.BeatNode{Call: 6, Node: node, Running: []ids.Container{master, task}}).(*rm.NodeBeat)
-	say(&rm.BeatNode{Call: 7, Node: node, Last: beat.ID, Running: []ids.Container{master}, Ended: []rm.ContainerEnd{{ID: task}}})
+	beat := say(&rm.BeatNode{Call: 6, Node: node, Running: []rm.ContainerRun{{ID: master}, {ID: task}}}).(*rm.NodeBeat)
+	say(&rm.BeatNode{Call: 7, Node: node, Last: beat.ID, Running: []rm.ContainerRun{{ID: master}}, Ended: []rm.ContainerEnd{{ID: task}}})
 	say(&rm.Allocate{Call: 8, Who: who, Last: got.ID}) // the master hears of the end
 
 	say(&rm.FinishMaster{Call: 9, Who: who, Final: rm.Succeeded})

@@ -39,8 +39,7 @@ type (
 		Number  heddle.NodeID // as its registration was told, where the shell has kept it: it saves a search
 		Last    int32         // the number of the last answer that it has
 		Health  Health
-		Running []ids.Container   // all that run
-		Sizes   []heddle.Resource // of Running, as the node accounts for them; nil where it does not say
+		Running []ContainerRun // all that run
 		Ended   []ContainerEnd
 		Partial bool // Running has those alone that began since the last report
 		Logs    []LogNews
@@ -63,6 +62,12 @@ type Health struct {
 	Sick   bool
 	Report string
 	At     int64 // milliseconds since 1970
+}
+
+// A ContainerRun is a container that runs.
+type ContainerRun struct {
+	ID   ids.Container
+	Size heddle.Resource // as its node accounts for it; zero where it does not say
 }
 
 // A ContainerEnd is the end of a container.

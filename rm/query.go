@@ -313,11 +313,18 @@ func (r Reports) Container(id ids.Container) (ContainerReport, error) {
 }
 
 func (r Reports) reportContainer(c *container) ContainerReport {
-	return ContainerReport{
-		ID: c.id(), Node: c.node.id, NodeHTTP: c.node.http, User: c.attempt.app.user, Size: c.size, Priority: c.priority,
+	p := ContainerReport{
+		ID: c.id(), Node: c.node.id, NodeHTTP: c.node.http, User: c.attempt.app.user, Size: c.size, Limit: c.limitOf(), Priority: c.priority,
 		Kind: c.kind, Created: r.m.date(c.created), Exit: exitInvalid, Running: c.running(),
 		Logs: LogsURL("", c.node.http, c.node.id, c.id(), c.attempt.app.user),
 	}
+	if x := r.m.core.View().Container(c.cid); x != nil {
+		p.Suspended = x.Suspended()
+	}
+	if d := c.deed; d != nil {
+		p.Parked, p.Unconfirmed = d.parked, d.queued || d.expected
+	}
+	return p
 }
 
 // Nodes returns every NodeManager that was ever here, by id.
@@ -344,7 +351,7 @@ func (r Reports) reportNode(n *node) NodeReport {
 func (m *Machine) newsOf(n *node) NodeReport {
 	p := NodeReport{
 		ID: n.id, HTTP: n.http, Rack: n.rack, State: n.state.String(), Version: n.version, Health: n.health, HealthAt: n.healthAt,
-		Total: n.total, Physical: n.physical, Containers: len(n.conts), Utilization: n.nodeUse, Aggregate: n.contUse,
+		Can: n.can, Total: n.total, Physical: n.physical, Containers: len(n.conts), Utilization: n.nodeUse, Aggregate: n.contUse,
 		BeatAt: m.date(n.seen), BeatEvery: n.every, Used: m.usedOn(n),
 	}
 	if n.deadline != never {
@@ -363,6 +370,10 @@ func (r Reports) Cluster() ClusterReport {
 		Submitted: r.m.counts.submitted, Completed: r.m.counts.completed, FailedApps: r.m.counts.failed, KilledApps: r.m.counts.killed,
 		Total: v.Total(), Used: v.Used(), Reserved: root.Booked(), Pending: root.Pending(), Containers: r.m.conts.Len(),
 		Steps: r.m.steps + counts.Steps, Grants: r.m.grants + counts.Grants, BeatEvery: r.m.cfg.Beat,
+		Updates: r.m.counts.updates, Undone: r.m.counts.undone,
+	}
+	for i, n := range counts.Undone {
+		p.Undone[i] += n
 	}
 	for _, a := range r.m.byApp { // order: sums of integers
 		switch a.public() {

@@ -75,6 +75,9 @@ func (m *Machine) reschedule(sch *Scheduler) error {
 	}
 	past := m.core.Counts()
 	m.steps, m.grants = m.steps+past.Steps, m.grants+past.Grants
+	for i, n := range past.Undone {
+		m.counts.undone[i] += n
+	}
 	m.sch, m.core = sch, sched.New(sch.Set)
 	m.renumber()
 	m.counts.keep(m.queues)
@@ -87,8 +90,11 @@ func (m *Machine) reschedule(sch *Scheduler) error {
 			}
 		}
 	}
-	for a := range m.current() {
+	for a, t := range m.current() {
 		m.tellAgain(a)
+		if t.registered() && !t.state.isOver() {
+			m.inquire(t) // anew: what was told of tasks the new core has not heard
+		}
 	}
 	m.telling = false
 	if m.Ready() {

@@ -109,7 +109,11 @@ type ContainerReport struct {
 	Node        ids.Node
 	NodeHTTP    string
 	User        string
-	Size        heddle.Resource
+	Size        heddle.Resource // that its master was told
+	Limit       heddle.Resource // that its node is to enforce, or to account for
+	Suspended   bool            // its processors are lent to others
+	Parked      bool            // its node keeps it from using what others want
+	Unconfirmed bool            // its node has yet to confirm the limit
 	Priority    int32
 	Kind        heddle.Kind
 	Created     int64
@@ -144,6 +148,7 @@ type NodeReport struct {
 	Version     string
 	Health      string
 	HealthAt    int64
+	Can         heddle.Caps // do to containers beside starting and ending them
 	Total       heddle.Resource
 	Physical    heddle.Resource // of the machine; zero where it does not say
 	Used        heddle.Resource
@@ -154,6 +159,36 @@ type NodeReport struct {
 	BeatAt      int64       // last report
 	BeatEvery   heddle.Span
 	Deadline    int64 // of a graceful decommission, milliseconds since 1970; 0 for none
+}
+
+// A NodeRow is a NodeManager as it is sent and printed.
+type NodeRow struct {
+	ID         string   `json:"id"`
+	Rack       string   `json:"rack"`
+	State      string   `json:"state"`
+	HTTP       string   `json:"http_address"`
+	Version    string   `json:"version"`
+	Health     string   `json:"health_report"`
+	Reported   int64    `json:"reported_ms"` // its health
+	Containers int      `json:"containers"`
+	Used       Amount   `json:"used"`
+	Total      Amount   `json:"total"`
+	Measured   Measured `json:"measured"`
+	OfTasks    Measured `json:"measured_containers"`
+	Labels     []string `json:"labels"`
+	Can        []string `json:"can"` // do to containers beside starting and ending them, by the names of [heddle.Caps]
+}
+
+// Nodes are the nodes of a cluster, by id, as they are sent and printed.
+type Nodes struct {
+	List []NodeRow `json:"nodes"`
+}
+
+// A Measured is what a node says is in use.
+type Measured struct {
+	PhysicalMiB int64   `json:"physical_mib"`
+	VirtualMiB  int64   `json:"virtual_mib"`
+	Vcores      float64 `json:"vcores"` // to three digits behind the point
 }
 
 // A Utilization is what was measured on a node.
@@ -248,9 +283,19 @@ type ClusterReport struct {
 
 	Steps       uint64 // events the core took
 	Grants      uint64
-	BusyPercent float64     // of the last seconds the loop was working
-	Queue       int         // calls waiting for the loop
-	BeatEvery   heddle.Span // what nodes are told now
+	Updates     UpdateCounts
+	Undone      [heddle.NumCaps]uint64 // what policies wanted done to containers and nodes cannot do, by what they cannot
+	BusyPercent float64                // of the last seconds the loop was working
+	Queue       int                    // calls waiting for the loop
+	BeatEvery   heddle.Span            // what nodes are told now
+}
+
+// UpdateCounts says how often nodes were told of another size for a running container, or whether it gives way to others,
+// and what became of it. A node that is told again counts again.
+type UpdateCounts struct {
+	Sent      uint64
+	Confirmed uint64 // the node accounts for the size
+	Refused   uint64 // it went on with another size, however often it was told
 }
 
 // An AppFilter says which applications are wanted; what is empty does not restrict.

@@ -237,14 +237,15 @@ func (m *Machine) health(n *node, h Health) {
 // statuses takes what a node says of its containers.
 func (m *Machine) statuses(n *node, q *BeatNode) {
 	m.reports++
-	for i, id := range q.Running {
-		c := m.container(id)
+	for i := range q.Running {
+		r := &q.Running[i]
+		c := m.container(r.ID)
 		if c != nil && !m.here(n, c) {
 			continue
 		}
-		m.runs(n, id, c)
-		if c != nil && c.deed != nil && i < len(q.Sizes) {
-			m.sized(c, q.Sizes[i])
+		m.runs(n, r.ID, c)
+		if c != nil && c.deed != nil {
+			m.sized(c, r.Size)
 		}
 	}
 	for i := range q.Ended {

@@ -24,6 +24,7 @@ type Explanation struct {
 	// Undone is how often policies wanted something done to its containers that their nodes cannot do, by the name of what
 	// they cannot: resizes, lends, weighs, …
 	Undone map[string]uint32 `json:"undone"`
+	Job    *JobFacts         `json:"job,omitempty"`   // what was known when it was submitted; nil for nothing
 	Known  *Known            `json:"known,omitempty"` // what its master told; nil where it is not asked
 }
 
@@ -104,7 +105,7 @@ func (r Reports) Why(id ids.App) (Explanation, error) {
 			out.Undone[heddle.Caps(1<<i).String()] = n
 		}
 	}
-	out.Known = r.known(a)
+	out.Job, out.Known = r.job(a), r.known(a)
 	for i := range e.Pending {
 		out.Pending = append(out.Pending, r.pendingAsk(a, &e.Pending[i]))
 	}

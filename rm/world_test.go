@@ -292,16 +292,13 @@ func (n *nm) beat() *NodeBeat {
 	q := &BeatNode{Call: n.w.next(), Node: n.id, Last: n.last, Health: Health{Said: true}, OfAll: n.used, OfNode: n.whole}
 	for id, c := range n.conts {
 		if !c.Over {
-			q.Running = append(q.Running, id)
+			q.Running = append(q.Running, ContainerRun{id, n.sizes[id]})
 			continue
 		}
 		q.Ended = append(q.Ended, c.ContainerEnd)
 		delete(n.conts, id)
 	}
-	slices.SortFunc(q.Running, ids.Container.Compare)
-	for _, id := range q.Running {
-		q.Sizes = append(q.Sizes, n.sizes[id])
-	}
+	slices.SortFunc(q.Running, func(a, b ContainerRun) int { return a.ID.Compare(b.ID) })
 	slices.SortFunc(q.Ended, func(a, b ContainerEnd) int { return a.ID.Compare(b.ID) })
 	n.w.step(q)
 	p, _ := answered[*NodeBeat](n.w, q.Call)

@@ -133,6 +133,7 @@ func (c *Core) undone(x *policy.Container, needs heddle.Caps) {
 	for i := range c.notes[id].undone {
 		if what := heddle.Caps(1 << i); needs.Has(what) && !x.Node().Can(what) {
 			c.notes[id].undone[i]++
+			c.counts.Undone[i]++
 			return
 		}
 	}

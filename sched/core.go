@@ -75,7 +75,8 @@ type Core struct {
 // Counts is what the core did so far.
 type Counts struct {
 	Steps, Offers, EmptyOffers, Grants, Bookings, Refusals uint64
-	TriesLimit, BeatLimit                                  uint64 // limits hit
+	TriesLimit, BeatLimit                                  uint64                 // limits hit
+	Undone                                                 [heddle.NumCaps]uint64 // as in Explanation, of all applications
 }
 
 type ticker struct {

@@ -101,10 +101,10 @@ func (s *Sim) beat(id heddle.NodeID) (every heddle.Span) {
 
 // running appends the names of the containers that run on a node and that it has not reported. Those that have ended
 // since they began are reported as that alone.
-func (s *Sim) running(to []ids.Container, n *nodeState) []ids.Container {
+func (s *Sim) running(to []rm.ContainerRun, n *nodeState) []rm.ContainerRun {
 	for _, id := range n.starts {
 		if c := s.container(id); c != nil && !c.known && !c.over {
-			to = append(to, c.name)
+			to = append(to, rm.ContainerRun{ID: c.name})
 		}
 	}
 	return to

@@ -6,7 +6,6 @@ import (
 
 	"heddle/client"
 	"heddle/rm"
-	"heddle/yarn/rest"
 )
 
 // whyOf asks what an application waits for, and for the application itself. One that is over waits for nothing.
@@ -21,40 +20,8 @@ func whyOf(ctx context.Context, c *client.Client, id string) (*rm.AppReport, *rm
 	}
 	return a, &rm.Explanation{
 		App: a.ID, Name: a.Name, User: a.User, Queue: a.Queue, State: a.State, Final: a.Final,
-		Pending: []rm.PendingAsk{}, Refused: map[string]uint32{},
+		Pending: []rm.PendingAsk{}, Refused: map[string]uint32{}, Undone: map[string]uint32{},
 	}, nil
-}
-
-// nodeRows asks for nodes, by id.
-func nodeRows(ctx context.Context, c *client.Client, states []string) ([]nodeRow, error) {
-	nodes, err := c.Nodes(ctx, states)
-	if err != nil {
-		return nil, err
-	}
-	rows := make([]nodeRow, len(nodes))
-	for i := range nodes {
-		rows[i] = nodeOf(&nodes[i])
-	}
-	return rows, nil
-}
-
-func nodeOf(n *rest.Node) nodeRow {
-	u := &n.Utilization
-	r := nodeRow{
-		ID: n.ID, Rack: n.Rack, State: n.State, HTTP: n.HTTP, Version: n.Version, Health: n.Health, Reported: n.HealthAt,
-		Containers: n.Containers, Used: rm.Amount{MemoryMiB: n.UsedMB, Vcores: float64(n.UsedVCores)},
-		Total:    rm.Amount{MemoryMiB: n.UsedMB + n.AvailableMB, Vcores: float64(n.UsedVCores + n.AvailableVCores)},
-		Measured: measured{int64(u.NodePhysicalMB), int64(u.NodeVirtualMB), rounded(u.NodeCPU)},
-		OfTasks:  measured{int64(u.ContainersPhysicalMB), int64(u.ContainersVirtualMB), rounded(u.ContainersCPU)},
-		Labels:   append([]string{}, n.Labels...),
-	}
-	if n.Used != nil {
-		r.Used = client.AmountOf(n.Used)
-	}
-	if n.Total.Memory > 0 {
-		r.Total = client.AmountOf(&n.Total)
-	}
-	return r
 }
 
 // clusterFigures asks for the cluster in figures, of Heddle or of another ResourceManager.
@@ -115,7 +82,7 @@ func paths(ctx context.Context, c *client.Client, wanted func(*rm.QueueReport) b
 
 // nodeIDs completes nodes.
 func nodeIDs(ctx context.Context, c *client.Client) ([]string, error) {
-	rows, err := nodeRows(ctx, c, nil)
+	rows, err := c.Nodes(ctx, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 
+	"heddle"
 	"heddle/client"
 	"heddle/rm"
 	"heddle/yarn/ids"
@@ -312,6 +313,10 @@ func (f *fakeRM) own(w http.ResponseWriter, r *http.Request, path string) {
 	switch path {
 	case "/info":
 		a = rest.Answer{Shape: rest.Ours, Value: rest.Info{Version: "v0", Profile: "heddle", Scheduler: "capacity", Started: 1795246246143, Ready: true}}
+	case "/nodes":
+		a = rest.Answer{Shape: rest.Ours, Value: fakeNodes(r.URL.Query().Get("states"))}
+	case "/nodes/127.0.0.2:8041":
+		a = rest.Answer{Shape: rest.Ours, Value: fakeNodes("").List[0]}
 	case "/queues":
 		a = rest.Answer{Shape: rest.Ours, Value: fakeQueues()}
 	case "/apps/application_1795246246143_0007/why":
@@ -327,6 +332,22 @@ func (f *fakeRM) own(w http.ResponseWriter, r *http.Request, path string) {
 		f.t.Error(err)
 	}
 	answer(w, 200, b.Bytes())
+}
+
+// fakeNodes are the nodes that the fake has as Heddle, in some states or all.
+func fakeNodes(states string) (out rm.Nodes) {
+	out.List = []rm.NodeRow{}
+	for _, n := range []rm.NodeRow{{
+		ID: "127.0.0.2:8041", Rack: "/default-rack", State: "RUNNING", HTTP: "127.0.0.2:8042", Version: "3.4.2", Reported: 1795246246143,
+		Total: asAmount(4096, 8), Measured: rm.Measured{PhysicalMiB: 2873, VirtualMiB: 3000, Vcores: 0.08}, Labels: []string{}, Can: heddle.Stock.Names(),
+	}, {
+		ID: "127.0.0.4:8041", Rack: "/default-rack", State: "SHUTDOWN", Labels: []string{}, Can: []string{},
+	}} {
+		if states == "" || slices.Contains(strings.Split(states, ","), n.State) {
+			out.List = append(out.List, n)
+		}
+	}
+	return out
 }
 
 // fakeQueues are the queues that the fake has.
@@ -372,4 +393,10 @@ var fakeWhy = rm.Explanation{
 		Nodes: []rm.NodeGroup{{Why: "fine", Nodes: 2, Most: asAmount(4096, 3)}},
 	}},
 	Refused: map[string]uint32{"no-room": 120, "wait-local": 1},
+	Undone:  map[string]uint32{"weighs": 12, "resizes": 1},
+	Job: &rm.JobFacts{
+		Maps: 24, Reduces: 2, Input: 3 << 29, Demand: rm.JobDemand{Containers: 24, Each: asAmount(1024, 1)},
+		Last: &rm.LastFacts{First: asAmount(4096, 4), Most: asAmount(24576, 24), Containers: 24, Heap: 22, Outside: 170, Maps: 24},
+	},
+	Known: &rm.Known{Age: 2100, Failed: "no answer\nwithin 4 s", Requests: 7, Bytes: 4321, Running: 3, Done: 10, Measured: 8, Progress: 40, Heap: 24, HeapAge: 21000},
 }

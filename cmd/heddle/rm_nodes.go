@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"heddle/client"
+	"heddle/rm"
 	"heddle/yarn/ids"
 )
 
@@ -29,14 +30,12 @@ func newNodeList(a *app) *cobra.Command {
 		Args:  exactly(),
 		RunE: func(*cobra.Command, []string) error {
 			return r.ask(func(ctx context.Context, c *client.Client) error {
-				rows, err := nodeRows(ctx, c, states.values)
+				rows, err := c.Nodes(ctx, states.values)
 				if err != nil {
 					return asked(err)
 				}
 				if r.json() {
-					return wrote(printJSON(a.out, struct {
-						Nodes []nodeRow `json:"nodes"`
-					}{rows}))
+					return wrote(printJSON(a.out, rm.Nodes{List: rows}))
 				}
 				return a.printNodes(rows, time.Now())
 			})
@@ -70,11 +69,10 @@ func newNodeStatus(a *app) *cobra.Command {
 				if err != nil {
 					return asked(err)
 				}
-				row := nodeOf(n)
 				if r.json() {
-					return wrote(printJSON(a.out, &row))
+					return wrote(printJSON(a.out, n))
 				}
-				return a.printNode(&row, time.Now())
+				return a.printNode(n, time.Now())
 			})
 		},
 	}

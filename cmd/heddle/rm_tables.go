@@ -79,7 +79,7 @@ func holdingOf(r *rm.AppReport) holding {
 	return holding{strconv.Itoa(r.Containers), mem(r.Used.MemoryMiB), vcores(r.Used.Vcores)}
 }
 
-func (a *app) printNodes(rows []nodeRow, now time.Time) error {
+func (a *app) printNodes(rows []rm.NodeRow, now time.Time) error {
 	t := a.grid()
 	t.AppendHeader(table.Row{"node", "rack", "state", "containers", "memory", "of", "vcores", "of", "health checked", "version", "health"})
 	right(t, 4, 5, 6, 7, 8)
@@ -136,7 +136,7 @@ func (c card) usage(label string, used, total rm.Amount) {
 	c.line(label, "%s of %s, %s of %s vcores", mem(used.MemoryMiB), mem(total.MemoryMiB), vcores(used.Vcores), vcores(total.Vcores))
 }
 
-func (a *app) printNode(r *nodeRow, now time.Time) error {
+func (a *app) printNode(r *rm.NodeRow, now time.Time) error {
 	c := newCard(a.out)
 	c.line("node", "%s", r.ID)
 	c.line("state", "%s", r.State)
@@ -150,6 +150,7 @@ func (a *app) printNode(r *nodeRow, now time.Time) error {
 	c.line("measured", "%s of memory, %s vcores busy", mem(r.Measured.PhysicalMiB), vcores(r.Measured.Vcores))
 	c.line("of containers", "%s of memory, %s vcores busy", mem(r.OfTasks.PhysicalMiB), vcores(r.OfTasks.Vcores))
 	c.line("labels", "%s", strings.Join(r.Labels, ", "))
+	c.line("can", "%s", strings.Join(r.Can, ", "))
 	return wrote(c.Flush())
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"heddle"
 	"heddle/rm"
 )
 
@@ -38,6 +39,35 @@ func whySentences(app *rm.AppReport, e *rm.Explanation, now time.Time) string {
 	if s := counted(e.Refused, inWords, mostHolders); s != "" && len(e.Pending) > 0 {
 		fmt.Fprintf(&b, "\nRefused so far: %s.\n", s)
 	}
+	b.WriteString(knownSentences(e))
+	return b.String()
+}
+
+// inFigures writes what is known of an application.
+var inFigures = rm.Words{Amount: amountText, Bytes: amount, Lasting: lasting}
+
+// knownSentences say what is known of an application beside its requests, how old that is, and what its nodes could not
+// do; each only where there is something to say.
+func knownSentences(e *rm.Explanation) string {
+	var b strings.Builder
+	line := func(label, text string) {
+		if text == "" {
+			return
+		}
+		if b.Len() == 0 {
+			b.WriteString("\n")
+		}
+		fmt.Fprintf(&b, "%s: %s.\n", label, strings.TrimSuffix(clean(text), "."))
+	}
+	line("Known since it was submitted", e.Job.Text(inFigures))
+	if e.Job != nil {
+		line("Known of the last ones of its user and name", e.Job.Last.Text(inFigures))
+	}
+	line("Told by its master", e.Known.Text(inFigures))
+	if e.Known != nil {
+		line("The last call of its master failed", e.Known.Failed)
+	}
+	line("Not done, because its nodes cannot", counted(e.Undone, rm.CapText, heddle.NumCaps))
 	return b.String()
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -143,6 +142,3 @@ func times(n uint32) string {
 	}
 	return fmt.Sprintf("%d times", n)
 }
-
-// rounded cuts a number to what can be told apart: three digits behind the point.
-func rounded(x float64) float64 { return math.Round(x*1000) / 1000 }

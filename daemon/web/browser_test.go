@@ -7,13 +7,15 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"heddle"
 	"heddle/internal/testkit/browser"
 	"heddle/rm"
+	"heddle/yarn/ids"
 )
 
-// On a screen of 1280 pixels the whole table of applications is to be seen, with names, users and queues as long as
-// they come, up to its last column.
-func TestApplicationsFitTheScreen(t *testing.T) {
+// On a screen of 1280 pixels the whole tables of applications and of nodes are to be seen, with names, users and queues as
+// long as they come.
+func TestTablesFitTheScreen(t *testing.T) {
 	ctx := browser.Start(t)
 	f := demo()
 	f.apps = nil
@@ -28,9 +30,16 @@ func TestApplicationsFitTheScreen(t *testing.T) {
 			Live: i < 2, Containers: 1234, Used: held(2<<20, 1234500), Progress: 0.97, Started: 1700000000000, Finished: []int64{0, 0, 1700099999000}[i],
 		})
 	}
+	for i, host := range []string{"n1", "ip-10-32-117-201.eu-west-1.compute.internal"} {
+		f.nodes[i] = rm.NodeReport{
+			ID: ids.Node{Host: host, Port: 45454}, HTTP: host + ":8042", State: []string{"RUNNING", "DECOMMISSIONING"}[i], Rack: "/dc1/rack-3", Version: "3.4.2",
+			Can: []heddle.Caps{heddle.Stock, heddle.AllCaps}[i], Total: heddle.Of(512<<10, 96000), Used: heddle.Of(300<<10, 81500), Containers: 144,
+			Utilization: rm.Utilization{Physical: 301234, CPU: 81.5}, BeatAt: 1700000000000,
+		}
+	}
 	server := httptest.NewServer(New(Options{RM: f, Version: "dev"}))
 	t.Cleanup(server.Close)
-	for _, page := range []string{"/cluster/apps", "/cluster"} {
+	for _, page := range []string{"/cluster/apps", "/cluster", "/cluster/nodes"} {
 		_, err := chromedp.Run(ctx, chromedp.Steps(chromedp.EmulateViewport(1280, 900), chromedp.Navigate(server.URL+page), chromedp.WaitReady(chromedp.CSS("footer"))))
 		if err != nil {
 			t.Fatal(err)
@@ -41,7 +50,7 @@ func TestApplicationsFitTheScreen(t *testing.T) {
 		}
 		const last = `[...document.querySelectorAll("td.t")].map(e => e.textContent.trim() + (e.getBoundingClientRect().right <= innerWidth ? "" : " cut") + (e.getClientRects().length == 1 && e.offsetHeight < 200 ? "" : " broken")).join("; ")`
 		if text, err := chromedp.Run(ctx, chromedp.Evaluate[string](last)); err != nil || !strings.HasPrefix(text, "Nov 14 22:13:20") || strings.Contains(text, "cut") || strings.Contains(text, "broken") {
-			t.Errorf("%s: the last column shows %q (%v)", page, text, err)
+			t.Errorf("%s: the column of times shows %q (%v)", page, text, err)
 		}
 	}
 }

@@ -123,6 +123,7 @@ func (f *fakeRM) Containers(_ context.Context, id ids.Attempt) ([]rm.ContainerRe
 }
 
 func toldContainer(c rm.ContainerReport) rm.ContainerReport {
+	c.Limit = cmp.Or(c.Limit, c.Size)
 	c.Logs = rm.LogsURL("", c.NodeHTTP, c.Node, c.ID, c.User)
 	return c
 }

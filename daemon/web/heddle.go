@@ -40,6 +40,28 @@ func (s *site) heddleApp(r *http.Request) (rest.Answer, error) {
 	return rest.Answer{Shape: rest.Ours, Value: a}, err
 }
 
+// heddleNodes answers GET /ws/v1/heddle/nodes, with the filter of GET /nodes.
+func (s *site) heddleNodes(r *http.Request) (rest.Answer, error) {
+	reports, err := s.inStates(r)
+	if err != nil {
+		return rest.Answer{}, err
+	}
+	list := make([]rm.NodeRow, len(reports))
+	for i := range reports {
+		list[i] = s.shape.row(&reports[i])
+	}
+	return rest.Answer{Shape: rest.Ours, Value: rm.Nodes{List: list}}, nil
+}
+
+// heddleNode answers GET /ws/v1/heddle/nodes/{id}.
+func (s *site) heddleNode(r *http.Request) (rest.Answer, error) {
+	n, err := s.nodeOf(r)
+	if err != nil {
+		return rest.Answer{}, err
+	}
+	return rest.Answer{Shape: rest.Ours, Value: s.shape.row(n)}, nil
+}
+
 // heddleQueues answers GET /ws/v1/heddle/queues.
 func (s *site) heddleQueues(r *http.Request) (rest.Answer, error) {
 	queues, err := s.RM.Queues(r.Context())

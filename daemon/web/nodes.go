@@ -1,6 +1,7 @@
 package web
 
 import (
+	"math"
 	"net/http"
 	"slices"
 	"strings"
@@ -23,43 +24,65 @@ func gone(state string) bool {
 
 // nodes answers GET /nodes.
 func (s *site) nodes(r *http.Request) (rest.Answer, error) {
-	wanted := commas(r.URL.Query()["states"])
-	for i, text := range wanted {
-		wanted[i] = strings.ToUpper(text)
-		if !slices.Contains(everyNodeState, wanted[i]) {
-			return rest.Answer{}, illegalArgument("Invalid node state " + text + " specified. It should be one of " + listed(everyNodeState))
-		}
-	}
-	reports, err := s.RM.Nodes(r.Context())
+	reports, err := s.inStates(r)
 	if err != nil {
 		return rest.Answer{}, err
 	}
 	out := rest.Nodes{}
 	for i := range reports {
-		if len(wanted) == 0 || slices.Contains(wanted, reports[i].State) {
-			out.List = append(out.List, s.shape.node(&reports[i]))
-		}
+		out.List = append(out.List, s.shape.node(&reports[i]))
 	}
 	return rest.Answer{Root: "nodes", Value: out}, nil
 }
 
-// node answers GET /nodes/{id}.
-func (s *site) node(r *http.Request) (rest.Answer, error) {
-	text := r.PathValue("node")
-	id, err := ids.ParseNode(text)
-	if err != nil {
-		return rest.Answer{}, illegalArgument("Invalid NodeId [" + text + "]. Expected host:port")
+// inStates are the nodes in the states that a request names, all where it names none.
+func (s *site) inStates(r *http.Request) ([]rm.NodeReport, error) {
+	wanted := commas(r.URL.Query()["states"])
+	for i, text := range wanted {
+		wanted[i] = strings.ToUpper(text)
+		if !slices.Contains(everyNodeState, wanted[i]) {
+			return nil, illegalArgument("Invalid node state " + text + " specified. It should be one of " + listed(everyNodeState))
+		}
 	}
 	reports, err := s.RM.Nodes(r.Context())
 	if err != nil {
+		return nil, err
+	}
+	var out []rm.NodeReport
+	for i := range reports {
+		if len(wanted) == 0 || slices.Contains(wanted, reports[i].State) {
+			out = append(out, reports[i])
+		}
+	}
+	return out, nil
+}
+
+// node answers GET /nodes/{id}.
+func (s *site) node(r *http.Request) (rest.Answer, error) {
+	n, err := s.nodeOf(r)
+	if err != nil {
 		return rest.Answer{}, err
+	}
+	return rest.Answer{Root: "node", Value: s.shape.node(n)}, nil
+}
+
+// nodeOf is the node that a request names.
+func (s *site) nodeOf(r *http.Request) (*rm.NodeReport, error) {
+	text := r.PathValue("node")
+	id, err := ids.ParseNode(text)
+	if err != nil {
+		return nil, illegalArgument("Invalid NodeId [" + text + "]. Expected host:port")
+	}
+	reports, err := s.RM.Nodes(r.Context())
+	if err != nil {
+		return nil, err
 	}
 	for i := range reports {
 		if reports[i].ID == id {
-			return rest.Answer{Root: "node", Value: s.shape.node(&reports[i])}, nil
+			return &reports[i], nil
 		}
 	}
-	return rest.Answer{}, notFound("nodeId, " + text + ", is not found")
+	return nil, notFound("nodeId, " + text + ", is not found")
 }
 
 func (sh shaper) node(n *rm.NodeReport) rest.Node {
@@ -89,4 +112,19 @@ func (sh shaper) node(n *rm.NodeReport) rest.Node {
 	o.MemoryPercent = float32(percent(float64(n.Utilization.Physical), float64(machine[heddle.Memory])))
 	o.CPUPercent = float32(percent(float64(n.Utilization.CPU)*1000, float64(machine[heddle.CPU])))
 	return o
+}
+
+// row is a node as it is sent and printed. One that is gone holds nothing, and can do nothing.
+func (sh shaper) row(n *rm.NodeReport) rm.NodeRow {
+	measured := func(u rm.Utilization) rm.Measured {
+		return rm.Measured{PhysicalMiB: int64(u.Physical), VirtualMiB: int64(u.Virtual), Vcores: math.Round(float64(u.CPU)*1000) / 1000}
+	}
+	out := rm.NodeRow{
+		ID: n.ID.String(), Rack: n.Rack, State: n.State, Version: n.Version, Health: n.Health, Reported: n.HealthAt,
+		Total: rm.AmountOf(n.Total, sh.extra...), Measured: measured(n.Utilization), OfTasks: measured(n.Aggregate), Labels: []string{}, Can: []string{},
+	}
+	if !gone(n.State) {
+		out.HTTP, out.Containers, out.Used, out.Can = n.HTTP, n.Containers, rm.AmountOf(n.Used, sh.extra...), n.Can.Names()
+	}
+	return out
 }

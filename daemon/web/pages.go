@@ -197,18 +197,21 @@ type appPage struct {
 	Attempts []rm.AttemptReport
 	Why      rm.Explanation
 	Past     []refusal
-	Proxied  bool // there are pages of the master's own to go to
+	Known    []fact
+	Changed  []rm.ContainerReport // containers that are not as they were asked for
+	More     int                  // … that are left out
+	Proxied  bool                 // there are pages of the master's own to go to
 }
 
-// A refusal is how often a reason was given so far.
+// A refusal is how often a reason was given so far, or nodes could not do what was wanted.
 type refusal struct {
 	Why   string
 	Times uint32
 }
 
-// past lists an application's refusals so far, the most frequent first.
-func past(e rm.Explanation) (out []refusal) {
-	for why, times := range e.Refused {
+// byTimes lists what was counted, the most frequent first.
+func byTimes(counts map[string]uint32) (out []refusal) {
+	for why, times := range counts {
 		out = append(out, refusal{why, times})
 	}
 	slices.SortFunc(out, func(a, b refusal) int {
@@ -233,7 +236,10 @@ func (p *pages) app(r *http.Request) (string, any, error) {
 		if page.Why, err = p.s.RM.Why(r.Context(), a.ID); err != nil && !errors.As(err, new(*rm.NotFound)) {
 			return "", nil, err
 		}
-		page.Past = past(page.Why)
+		page.Past, page.Known = byTimes(page.Why.Refused), p.known(&page.Why)
+		if page.Changed, page.More, err = p.changed(r.Context(), page.Attempts); err != nil {
+			return "", nil, err
+		}
 	}
 	return "app", page, nil
 }
@@ -336,9 +342,7 @@ func percentText(f rm.Fraction) string {
 }
 
 // limitText says a limit in a sentence.
-func limitText(l *rm.Limit) string {
-	return l.Text(func(a rm.Amount) string { return memory(a) + ", " + cores(a) + " vcores" })
-}
+func limitText(l *rm.Limit) string { return l.Text(amountText) }
 
 // short says what an ask lacks, by resource.
 func short(k rm.PendingAsk) (out []string) {

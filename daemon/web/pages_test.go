@@ -20,9 +20,14 @@ func TestPages(t *testing.T) {
 			"<dt>Limit<dd>Containers in queue root.default: 3584 MiB, 1 vcores of at most 4096 MiB, 4 vcores, set by maximum-capacity = 50. So it is.",
 			"<dt>Place<dd>It is 3rd of 17 in queue root.default by order shortest.",
 			"<dt>Short of<dd>memory: one needs 1024 MiB, and at most 512 MiB is left for it\n", "1 × no-room (place.map: any), at most 512 MiB",
-			"Refused so far: 9 × queue-limit · 7 × am-limit · 7 × no-room", "&lt;b&gt;", "appattempt_1700000000000_0001_000001", "/proxy/" + proxied + "/",
+			"Refused so far: 9 × queue-limit · 7 × am-limit · 7 × no-room",
+			"<dt>At submission<dd>24 maps and 2 reduces, 1536 MiB of input, at most 24 containers of 1024 MiB, 1 vcores at once",
+			"<dt>Last time<dd>it asked for 4096 MiB, 4 vcores first; one of the last two wanted 24 containers at once, 24.0 GiB, 24 vcores together; its master&#39;s heap held 22 MiB with 24 maps",
+			"<dt>Master told<dd>3 tasks run, 40 % done on average; 10 tasks ended well, what 8 of them used is known (2 s ago); its heap holds 24 MiB (21 s ago)",
+			"<dt>Last call failed<dd>no answer within 4 s", "<dt>Not done<dd>because its nodes cannot: 12 × give a running container another part of busy processors · 1 × change the size of a running container",
+			"container_1700000000000_0001_01_000003<td>map", "1024 MiB, 1 vcores<td class=\"n\">768 MiB, 0.5 vcores", "not confirmed yet", ">suspended<", ">parked<", "&lt;b&gt;", "appattempt_1700000000000_0001_000001", "/proxy/" + proxied + "/",
 		},
-		"/cluster/nodes":     {"node1:8041", "LOST", `href="http://node1:8042/"`},
+		"/cluster/nodes":     {"node1:8041", "LOST", `href="http://node1:8042/"`, ">limits, resizes, lends<"},
 		"/cluster/scheduler": {"root.default", "at most 50.0 %", "Profile heddle, order shortest, queues of the capacity scheduler", "<dt>Order<dd>shortest (configured: fifo)"},
 		"/static/style.css":  {"--paper"},
 	} {
@@ -38,6 +43,12 @@ func TestPages(t *testing.T) {
 		if strings.Contains(w.Body.String(), "<script>") {
 			t.Errorf("%s: a name got through as markup", path)
 		}
+	}
+	if body := ask(h, "/cluster/app/"+proxied).Body.String(); strings.Contains(body, "_01_000002") {
+		t.Error("a container that is as it was asked for is among those that are not")
+	}
+	if body := ask(h, "/cluster/app/application_1700000000000_0002").Body.String(); strings.Contains(body, "What is known") || strings.Contains(body, "not as they were") {
+		t.Error("there is nothing to say of what is known, and it is said")
 	}
 	if w := ask(h, "/cluster/apps/accepted"); strings.Contains(w.Body.String(), proxied) {
 		t.Error("the list of accepted applications shows one that runs")
@@ -100,6 +111,7 @@ func TestNoMarkupFromUsers(t *testing.T) {
 	w := f.whys[a.ID]
 	w.Pending[0].Text, w.Pending[0].Kind, w.Pending[0].Holders[0].Name = evil, evil, evil
 	w.Pending[0].Policy, w.Pending[0].Stock, w.Pending[0].Order, w.Pending[0].Nodes[0].Policy = evil, evil, evil, evil
+	w.Known.Failed = evil
 	w.Pending[0].Limit = &rm.Limit{What: evil, Of: evil, By: []string{evil}}
 	f.attempts[a.ID][0].Diagnostics, f.attempts[a.ID][0].NodeHTTP = evil, evil
 	h := New(Options{RM: f, Off: []string{evil}})

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"heddle"
 	"heddle/rm"
 )
 
@@ -73,6 +74,8 @@ var (
 	descMeasuredC  = desc("measured_vcores", "Cores in use on the nodes, as they measure it.")
 	descSteps      = desc("scheduler_steps_total", "Events the scheduler took.")
 	descGrants     = desc("scheduler_grants_total", "Containers the scheduler granted.")
+	descUpdates    = desc("container_updates_total", "Changes of running containers that nodes were told of, by what became of them.", "event")
+	descUndone     = desc("undone_steps_total", "What policies wanted done to containers and nodes cannot do, by what they lack.", "lacks")
 	descBusy       = desc("loop_busy_ratio", "Part of the last seconds the loop was working, 0 to 1.")
 	descWaiting    = desc("loop_calls_waiting", "Calls that wait for the loop.")
 	descBeat       = desc("heartbeat_interval_seconds", "What nodes are told to wait between reports.")
@@ -187,6 +190,12 @@ func collectCluster(m sink, c rm.ClusterReport) {
 	m.gauge(descMeasuredC, float64(c.Utilized.CPU))
 	m.counter(descSteps, float64(c.Steps))
 	m.counter(descGrants, float64(c.Grants))
+	m.counter(descUpdates, float64(c.Updates.Sent), "sent")
+	m.counter(descUpdates, float64(c.Updates.Confirmed), "confirmed")
+	m.counter(descUpdates, float64(c.Updates.Refused), "refused")
+	for i, n := range c.Undone {
+		m.counter(descUndone, float64(n), heddle.Caps(1<<i).String())
+	}
 	m.gauge(descBusy, c.BusyPercent/100)
 	m.gauge(descWaiting, float64(c.Queue))
 	m.gauge(descBeat, c.BeatEvery.Seconds())

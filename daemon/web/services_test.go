@@ -46,6 +46,7 @@ func demo() *fakeRM {
 		ClusterID: "c1", Started: 1700000000000, Profile: "heddle", Order: "shortest", Scheduler: "capacity", Minimum: heddle.Of(128, 1000),
 		Maximum: heddle.Of(4096, 8000), Total: heddle.Of(8192, 16000), Used: heddle.Of(2048, 2000), RunningApps: 1,
 		PendingApps: 1, Containers: 2, Waiting: 3, Active: 2, Lost: 1, Steps: 1234, Grants: 56, BusyPercent: 1.5, BeatEvery: heddle.Second,
+		Updates: rm.UpdateCounts{Sent: 9, Confirmed: 6, Refused: 1}, Undone: [heddle.NumCaps]uint64{1: 4, 4: 12},
 	}
 	f.apps = []rm.AppReport{
 		{
@@ -62,13 +63,25 @@ func demo() *fakeRM {
 	f.containers = map[ids.Attempt][]rm.ContainerReport{attempt: {{
 		ID: ids.Container{Attempt: attempt, ID: 2}, Node: node, NodeHTTP: "node1:8042", User: "ann", Size: heddle.Of(1024, 1000),
 		Priority: 20, Created: 1700000003000, Running: true, Exit: -1000,
+	}, {
+		ID: ids.Container{Attempt: attempt, ID: 3}, Node: node, NodeHTTP: "node1:8042", User: "ann", Size: heddle.Of(1024, 1000), Kind: heddle.Map,
+		Limit: heddle.Of(768, 500), Unconfirmed: true, Priority: 20, Created: 1700000004000, Running: true, Exit: -1000,
+	}, {
+		ID: ids.Container{Attempt: attempt, ID: 4}, Node: node, NodeHTTP: "node1:8042", User: "ann", Size: heddle.Of(2048, 1000), Kind: heddle.Reduce,
+		Suspended: true, Parked: true, Priority: 10, Created: 1700000005000, Running: true, Exit: -1000,
 	}}}
 	f.nodes = []rm.NodeReport{
-		{ID: node, HTTP: "node1:8042", Rack: "/default-rack", State: "RUNNING", Version: "3.4.2", Total: heddle.Of(4096, 8000), Used: heddle.Of(2048, 2000), Containers: 2},
-		{ID: ids.Node{Host: "node2", Port: 8041}, State: "LOST", Rack: "/default-rack", Total: heddle.Of(4096, 8000)},
+		{ID: node, HTTP: "node1:8042", Rack: "/default-rack", State: "RUNNING", Version: "3.4.2", Can: heddle.Stock, Utilization: rm.Utilization{Physical: 512, Virtual: 2048, CPU: 0.125}, Total: heddle.Of(4096, 8000), Used: heddle.Of(2048, 2000), Containers: 2},
+		{ID: ids.Node{Host: "node2", Port: 8041}, State: "LOST", Rack: "/default-rack", Can: heddle.Stock, Total: heddle.Of(4096, 8000)},
 	}
 	f.whys = map[ids.App]rm.Explanation{id: {
 		App: id, Name: "j", User: "ann", State: rm.AppRunning, Final: rm.Undefined, Queue: "root.default", Refused: map[string]uint32{"no-room": 7, "queue-limit": 9, "am-limit": 7},
+		Undone: map[string]uint32{"weighs": 12, "resizes": 1},
+		Job: &rm.JobFacts{
+			Maps: 24, Reduces: 2, Input: 3 << 29, Demand: rm.JobDemand{Containers: 24, Each: held(1024, 1000)},
+			Last: &rm.LastFacts{First: held(4096, 4000), Most: held(24576, 24000), Containers: 24, Heap: 22, Outside: 170, Maps: 24},
+		},
+		Known: &rm.Known{Age: 2100, Failed: "no answer within 4 s", Requests: 7, Bytes: 4321, Running: 3, Done: 10, Measured: 8, Progress: 40, Heap: 24, HeapAge: 21000},
 		Pending: []rm.PendingAsk{{
 			Priority: 20, Kind: "map", Count: 3, Since: 1700000002000, Size: held(1024, 1000), Why: "queue-limit",
 			Policy: "share: capacity", Text: "The queue root.default is at its maximum.", Stock: "stock's words", Need: held(1024, 1000),
@@ -142,7 +155,17 @@ func TestServicesThatHaveNoRecording(t *testing.T) {
 			`"need":{"memory_mib":1024,"vcores":1},"have":{"memory_mib":512,"vcores":1},` +
 			`"short":{"memory_mib":512,"vcores":0},"holders":[{"id":"application_1700000000000_0001","name":"<b>","user":"ann",` +
 			`"used":{"memory_mib":2048,"vcores":2}}],"nodes":[{"why":"no-room","policy":"place.map: any","nodes":1,"most_free":{"memory_mib":512,"vcores":0}}]}],` +
-			`"refused":{"am-limit":7,"no-room":7,"queue-limit":9}}` + "\n",
+			`"refused":{"am-limit":7,"no-room":7,"queue-limit":9},"undone":{"resizes":1,"weighs":12},` +
+			`"job":{"maps":24,"reduces":2,"input_bytes":1610612736,"demand":{"containers":24,"each":{"memory_mib":1024,"vcores":1}},` +
+			`"last":{"first":{"memory_mib":4096,"vcores":4},"most":{"memory_mib":24576,"vcores":24},"containers":24,"heap_mib":22,"outside_mib":170,"maps":24}},` +
+			`"known":{"age_ms":2100,"failed":"no answer within 4 s","requests":7,"bytes":4321,"running":3,"done":10,"measured":8,"progress":40,` +
+			`"heap_mib":24,"heap_age_ms":21000,"active":0,"blocks_mib":0}}` + "\n",
+		rest.HeddleBase + "/nodes?states=lost": `{"nodes":[{"id":"node2:8041","rack":"/default-rack","state":"LOST","http_address":"","version":"","health_report":"",` +
+			`"reported_ms":0,"containers":0,"used":{"memory_mib":0,"vcores":0},"total":{"memory_mib":4096,"vcores":8},` +
+			`"measured":{"physical_mib":0,"virtual_mib":0,"vcores":0},"measured_containers":{"physical_mib":0,"virtual_mib":0,"vcores":0},"labels":[],"can":[]}]}` + "\n",
+		rest.HeddleBase + "/nodes/node1:8041": `{"id":"node1:8041","rack":"/default-rack","state":"RUNNING","http_address":"node1:8042","version":"3.4.2","health_report":"",` +
+			`"reported_ms":0,"containers":2,"used":{"memory_mib":2048,"vcores":2},"total":{"memory_mib":4096,"vcores":8},` +
+			`"measured":{"physical_mib":512,"virtual_mib":2048,"vcores":0.125},"measured_containers":{"physical_mib":0,"virtual_mib":0,"vcores":0},"labels":[],"can":["limits","resizes","lends"]}` + "\n",
 	} {
 		w := ask(h, path)
 		if w.Code != http.StatusOK || w.Body.String() != want {

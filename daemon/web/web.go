@@ -166,6 +166,8 @@ func (s *site) heddleRoutes() {
 	s.handle("GET "+heddleBase+"/apps", s.answer(s.heddleApps))
 	s.handle("GET "+heddleBase+"/apps/{app}", s.answer(s.heddleApp))
 	s.handle("GET "+heddleBase+"/apps/{app}/why", s.answer(s.why))
+	s.handle("GET "+heddleBase+"/nodes", s.answer(s.heddleNodes))
+	s.handle("GET "+heddleBase+"/nodes/{node}", s.answer(s.heddleNode))
 	s.handle("GET "+heddleBase+"/queues", s.answer(s.heddleQueues))
 	s.handle("GET "+heddleBase+"/info", s.answer(s.heddleInfo))
 }

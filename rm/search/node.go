@@ -108,12 +108,12 @@ func (n *node) news() []rm.ContainerNews {
 }
 
 // reports is what it says of them as it reports.
-func (n *node) reports() (running []ids.Container, ended []rm.ContainerEnd) {
+func (n *node) reports() (running []rm.ContainerRun, ended []rm.ContainerEnd) {
 	for _, w := range n.sorted() {
 		if w.Over {
 			ended = append(ended, w.ContainerEnd)
 		} else {
-			running = append(running, w.ID)
+			running = append(running, rm.ContainerRun{ID: w.ID, Size: w.Size})
 		}
 	}
 	return running, ended
@@ -131,9 +131,6 @@ func (s *sim) beat(n *node) {
 	}
 	q := rm.BeatNode{Node: n.id(), Last: n.resp, Health: n.health(s.now)}
 	q.Running, q.Ended = n.reports()
-	for _, id := range q.Running {
-		q.Sizes = append(q.Sizes, n.works[id].Size)
-	}
 	q.OfAll.CPU = float32(len(q.Running)) * float32(n.resp%8) / 8
 	q.OfNode.CPU = float32(n.resp % 5)
 	life := n.life

@@ -57,7 +57,7 @@ func (s *sim) wrongClients() []func(rm.Call) rm.Message {
 func (s *sim) wrongNodes(d *dice) []func(rm.Call) rm.Message {
 	n, other := pick(d, s.nodes...), pick(d, s.nodes...)
 	stranger := ids.Node{Host: "elsewhere", Port: 1}
-	var theirs []ids.Container
+	var theirs []rm.ContainerRun
 	if other != n {
 		theirs, _ = other.reports()
 	}

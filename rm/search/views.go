@@ -26,7 +26,8 @@ func (m *model) beat(q *rm.BeatNode, p *rm.NodeBeat) {
 	for i := range q.Ended {
 		delete(m.strange, stranger{q.Node, q.Ended[i].ID})
 	}
-	for _, id := range q.Running {
+	for i := range q.Running {
+		id := q.Running[i].ID
 		key := stranger{q.Node, id}
 		k, err := m.s.reports().Container(id)
 		if err == nil && k.Node == q.Node {

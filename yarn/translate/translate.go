@@ -110,11 +110,11 @@ func (u Units) BeatNode(q *wire.NodeHeartbeatRequest) *rm.BeatNode {
 	}
 	m.Keys[rm.ContainerRing], m.Keys[rm.NodeRing] = q.GetLastKnownContainerTokenMasterKey().GetKeyId(), q.GetLastKnownNmTokenMasterKey().GetKeyId()
 	if list := st.GetContainersStatuses(); len(list) > 0 {
-		m.Running, m.Sizes = make([]ids.Container, 0, len(list)), make([]heddle.Resource, 0, len(list))
+		m.Running = make([]rm.ContainerRun, 0, len(list))
 		for _, s := range list {
 			id := conv.Container(s.GetContainerId())
 			if s.GetState() != wire.ContainerState_C_COMPLETE {
-				m.Running, m.Sizes = append(m.Running, id), append(m.Sizes, u.Read(s.GetCapability()))
+				m.Running = append(m.Running, rm.ContainerRun{ID: id, Size: u.Read(s.GetCapability())})
 				continue
 			}
 			m.Ended = append(m.Ended, rm.ContainerEnd{

@@ -78,7 +78,7 @@ func TestNodeSays(t *testing.T) {
 		LogAggregationReportsForApps: []*wire.LogAggregationReport{{ApplicationId: conv.WireApp(app), LogAggregationStatus: wire.LogAggregationStatus_LOG_SUCCEEDED.Enum()}},
 	}), &rm.BeatNode{
 		Node: node, Last: 4, Health: rm.Health{Said: true}, OfNode: rm.Utilization{Physical: 10, Virtual: 20, CPU: 1.5},
-		Running: []ids.Container{first}, Sizes: []heddle.Resource{size}, Ended: []rm.ContainerEnd{{ID: second, Exit: 1, Diagnostics: "it fell over"}},
+		Running: []rm.ContainerRun{{ID: first, Size: size}}, Ended: []rm.ContainerEnd{{ID: second, Exit: 1, Diagnostics: "it fell over"}},
 		Logs: []rm.LogNews{{App: app, Status: "SUCCEEDED"}},
 	})
 }

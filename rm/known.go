@@ -1,0 +1,172 @@
+package rm
+
+import (
+	"strings"
+
+	"heddle"
+)
+
+// JobFacts is what policies know of an application beside its requests since it was submitted: [heddle.Facts] as it is
+// told. What is not known is 0.
+type JobFacts struct {
+	Maps    int32      `json:"maps"` // in all
+	Reduces int32      `json:"reduces"`
+	Input   int64      `json:"input_bytes"` // of all maps
+	Demand  JobDemand  `json:"demand"`
+	Last    *LastFacts `json:"last,omitempty"` // nil where none is remembered
+}
+
+// A JobDemand is what the tasks of an application hold at once if it has all that it will ask for.
+type JobDemand struct {
+	Containers int32  `json:"containers"`
+	Each       Amount `json:"each"`
+}
+
+// LastFacts is what the last applications of the same user and name came to: [heddle.LastRun] as it is told.
+type LastFacts struct {
+	First      Amount `json:"first"` // what the last one asked for first, beside its master
+	Most       Amount `json:"most"`  // the most that one of the last two held and asked for at once, beside their masters
+	Containers int32  `json:"containers"`
+	Heap       int64  `json:"heap_mib"`    // the most that was live in the last master's heap
+	Outside    int64  `json:"outside_mib"` // what its process used beside its heap
+	Maps       int32  `json:"maps"`        // that this master had
+}
+
+// job is what is known of an application since it was submitted, nil for nothing.
+func (r Reports) job(a *app) *JobFacts {
+	v := r.m.core.View().App(a.aid)
+	if v == nil {
+		return nil
+	}
+	f := v.Facts()
+	out := JobFacts{
+		Maps: f.Maps, Reduces: f.Reduces, Input: f.InputBytes, Demand: JobDemand{f.Demand.Containers, r.amount(f.Demand.Each)},
+	}
+	if l := f.Last; l != (heddle.LastRun{}) {
+		out.Last = &LastFacts{r.amount(l.First), r.amount(l.Most), l.Containers, l.Heap, l.Outside, l.Maps}
+	} else if f.Maps == 0 && f.Reduces == 0 && f.InputBytes == 0 && f.Demand.Containers == 0 {
+		return nil
+	}
+	return &out
+}
+
+// age is how long ago something was, in milliseconds; −1 for never.
+func (r Reports) age(at heddle.Time) int64 {
+	if at == never {
+		return -1
+	}
+	return int64(r.at.Since(at)) / 1e6
+}
+
+// Words are how a text writes what it has of figures.
+type Words struct {
+	Amount  func(Amount) string
+	Bytes   func(int64) string
+	Lasting func(ms int64) string
+}
+
+// Text says what was known of an application when it was submitted; "" for nothing.
+func (j *JobFacts) Text(w Words) string {
+	if j == nil {
+		return ""
+	}
+	var parts []string
+	if j.Maps > 0 || j.Reduces > 0 {
+		parts = append(parts, number(int64(j.Maps), "map")+" and "+number(int64(j.Reduces), "reduce"))
+	}
+	if j.Input > 0 {
+		parts = append(parts, w.Bytes(j.Input)+" of input")
+	}
+	if d := j.Demand; d.Containers > 0 {
+		parts = append(parts, "at most "+number(int64(d.Containers), "container")+" of "+w.Amount(d.Each)+" at once")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Text says what the last applications of the same user and name came to; "" for nothing.
+func (l *LastFacts) Text(w Words) string {
+	if l == nil {
+		return ""
+	}
+	var parts []string
+	if !l.First.IsZero() {
+		parts = append(parts, "it asked for "+w.Amount(l.First)+" first")
+	}
+	if l.Containers > 0 {
+		parts = append(parts, "one of the last two wanted "+number(int64(l.Containers), "container")+" at once, "+w.Amount(l.Most)+" together")
+	}
+	if l.Heap > 0 {
+		s := "its master's heap held " + w.Bytes(l.Heap<<20)
+		if l.Maps > 0 {
+			s += " with " + number(int64(l.Maps), "map")
+		}
+		parts = append(parts, s)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// Text says what an application's master told of it, and how long ago; "" where it is not asked.
+func (k *Known) Text(w Words) string {
+	switch {
+	case k == nil:
+		return ""
+	case k.Age < 0:
+		return "nothing yet"
+	}
+	var parts []string
+	if k.Running > 0 {
+		parts = append(parts, text("%s, %d", runs(k.Running), k.Progress)+" % done on average")
+	}
+	if k.Done > 0 {
+		s := number(int64(k.Done), "task") + " ended well"
+		if k.Measured > 0 {
+			s += text(", what %d of them used is known", k.Measured)
+		}
+		parts = append(parts, s)
+	}
+	if k.Active > 0 || k.Blocks > 0 {
+		parts = append(parts, text("%s in its executors, which store %s", runs(k.Active), w.Bytes(k.Blocks<<20)))
+	}
+	if len(parts) == 0 {
+		parts = append(parts, "no task runs")
+	}
+	s := text("%s (%s ago)", strings.Join(parts, "; "), w.Lasting(k.Age))
+	if k.Heap > 0 && k.HeapAge >= 0 {
+		s += text("; its heap holds %s (%s ago)", w.Bytes(k.Heap<<20), w.Lasting(k.HeapAge))
+	}
+	return s
+}
+
+// runs is how many tasks run.
+func runs(n int) string {
+	if n == 1 {
+		return "1 task runs"
+	}
+	return text("%d tasks run", n)
+}
+
+// number is so many of something.
+func number(n int64, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return text("%d %s", n, what)
+}
+
+// lacks is what a node does not do to containers, by its place in [heddle.Caps].
+var lacks = [heddle.NumCaps]string{
+	"run a container in less than it asked for", "change the size of a running container", "lend what suspended containers hold",
+	"keep a suspended container from using what others want", "give a running container another part of busy processors",
+	"have the memory of a running process follow its container's size",
+}
+
+// CapText says in words what a node does that can do what a name of [heddle.Caps] means; a name that is not known stands
+// for itself.
+func CapText(name string) string {
+	for i, words := range lacks {
+		if heddle.Caps(1<<i).String() == name {
+			return words
+		}
+	}
+	return name
+}
