@@ -34,7 +34,7 @@ hadoop: ## fetch Hadoop 3.4.2 and Spark 3.5.9 and 4.1.4 into the cache: a gigaby
 demo-hadoop: ## a MapReduce and a Spark job, as they are, on heddle rm
 	$(TESTBED) demo
 
-compare-hadoop: ## heddle rm beside the stock ResourceManager, in turns: tables; about an hour and a half, and the mixes go on where they stopped
+compare-hadoop: ## heddle rm beside the stock ResourceManager, in turns: tables; about two and a half hours, and the mixes go on where they stopped
 	$(GO) run ./test/hadoop/compare
 
 truth: ## what the simulator predicts beside what real Hadoop does: docs/truth.md; about 40 minutes, and goes on where it stopped
@@ -66,7 +66,7 @@ define on-hadoop
 	else $(TESTBED) fetch || $(TESTBED) fetch || exit 1; $(GO) test ./test/hadoop -count=1 -v -parallel 3 $(1) && $(2); fi
 endef
 
-test-hadoop: ## each MapReduce and Spark job on heddle rm, under one profile each, and faults; about 12 minutes
+test-hadoop: ## each MapReduce and Spark job on heddle rm, under one profile each, faults, and what Heddle does beside; about 20 minutes
 	$(call on-hadoop,-hadoop normal -timeout 40m,$(GO) run ./test/hadoop/truth $(GLANCE))
 
 test-hadoop-full: ## all of it under every profile, and what truth has not measured yet; about 80 minutes

@@ -14,7 +14,7 @@ import (
 // while there are such tasks, and never again before it has answered.
 
 const (
-	askEvery   = 5 * heddle.Second  // at the most often; tasks report to their master every 3 s
+	askEvery   = 5 * heddle.Second  // at the most often; tasks report to their master every 6 s unless the job says otherwise
 	askSlowest = heddle.Minute      // a master that does not answer
 	askWithin  = 4 * heddle.Second  // for all of an answer
 	heapEvery  = 30 * heddle.Second // of a master's heap

@@ -66,7 +66,7 @@ func within(t *testing.T, ctx context.Context, file, profile string, sets ...str
 		t.Fatal(err)
 	}
 	d.Config.Recovery = false
-	rm, err := serve.Start(serve.Options{Config: d.Config, Scheduler: d.Scheduler, Refresh: d.Refresh, DataDir: d.DataDir, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	rm, err := serve.Start(serve.Options{Config: d.Config, Scheduler: d.Scheduler, Refresh: d.Refresh, Facts: d.Facts, DataDir: d.DataDir, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 type SparkEvents struct {
 	Added   int            // executors that came
 	First   int64          // when the first of them did, in ms since 1970
+	Began   int64          // when the first task did, likewise
 	Peak    int            // most executors at one time
 	Removed map[string]int // executors that went before the end, by reason
 	// Runs counts how often each task succeeded, and Again how many started after they had succeeded.
@@ -52,6 +53,9 @@ func (b *Testbed) SparkEvents(app string) (SparkEvents, error) {
 			now--
 			e.Removed[event.Removed]++
 		case "SparkListenerTaskStart":
+			if at := event.Task.Launched; e.Began == 0 || at < e.Began {
+				e.Began = at
+			}
 			if e.Runs[task] > 0 {
 				e.Again++
 			}
@@ -92,9 +96,12 @@ func (b *Testbed) sparkLog(app string) (string, error) {
 
 type sparkEvent struct {
 	Event   string
-	At      int64                   `json:"Timestamp"`
-	Removed string                  `json:"Removed Reason"`
-	Stage   int                     `json:"Stage ID"`
-	Task    struct{ Index int }     `json:"Task Info"`
-	Why     struct{ Reason string } `json:"Task End Reason"`
+	At      int64  `json:"Timestamp"`
+	Removed string `json:"Removed Reason"`
+	Stage   int    `json:"Stage ID"`
+	Task    struct {
+		Index    int
+		Launched int64 `json:"Launch Time"`
+	} `json:"Task Info"`
+	Why struct{ Reason string } `json:"Task End Reason"`
 }

@@ -16,8 +16,10 @@ type Task struct {
 	Type    string `json:"type"` // MAP or REDUCE
 	State   string `json:"state"`
 	Started int64  `json:"startTime"`  // ms since 1970
-	Ended   int64  `json:"finishTime"` // ms since 1970
+	Ended   int64  `json:"finishTime"` // ms since 1970; 0 while it has not
 	Attempt string `json:"successfulAttempt"`
+
+	Progress float64 `json:"progress"` // in percent, as its master was told last
 }
 
 // A TaskAttempt is one run of a task.

@@ -88,7 +88,7 @@ func (b *Testbed) liveNodes() (names []string) {
 
 // UseRM stops the ResourceManager and starts another one, or the same with other settings, that knows
 // nothing of applications before it. The NodeManagers stay and register with it. Only the fields RM,
-// Profile, Binary, Recovery and Site of the options count. It returns what RestartRM does.
+// Profile, Binary, Recovery, Site and Scheduler of the options count. It returns what RestartRM does.
 func (b *Testbed) UseRM(ctx context.Context, o Options) (time.Duration, error) {
 	if err := b.stopRM(); err != nil {
 		return 0, err
@@ -97,7 +97,8 @@ func (b *Testbed) UseRM(ctx context.Context, o Options) (time.Duration, error) {
 		return 0, err
 	}
 	next := b.opt
-	next.RM, next.Profile, next.Binary, next.Recovery, next.Site = o.RM, o.Profile, o.Binary, o.Recovery, o.Site
+	next.RM, next.Profile, next.Binary, next.Recovery = o.RM, o.Profile, o.Binary, o.Recovery
+	next.Site, next.Scheduler = o.Site, o.Scheduler
 	if err := next.complete(b.Cache); err != nil {
 		return 0, err
 	}

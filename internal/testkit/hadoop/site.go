@@ -50,14 +50,14 @@ func (b *Testbed) writeConf() error {
 		"hdfs-site.xml":          b.hdfsSite(),
 		"yarn-site.xml":          b.yarnSite(),
 		"mapred-site.xml":        b.mapredSite(),
-		"capacity-scheduler.xml": capacityScheduler(),
+		"capacity-scheduler.xml": b.capacityScheduler(),
 	}
 	for name, p := range files {
 		if err := p.writeXML(filepath.Join(b.Conf(), name)); err != nil {
 			return err
 		}
 	}
-	for name, text := range map[string]string{"fair-scheduler.xml": fairScheduler, "log4j.properties": log4j} {
+	for name, text := range map[string]string{"fair-scheduler.xml": b.fairScheduler(), "log4j.properties": log4j} {
 		if err := os.WriteFile(filepath.Join(b.Conf(), name), []byte(text), 0o644); err != nil {
 			return err
 		}
@@ -164,29 +164,36 @@ func (b *Testbed) mapredSite() Properties {
 	}
 }
 
-func capacityScheduler() Properties {
+// mastersLimit is the part of a queue that masters may hold.
+const mastersLimit = "yarn.scheduler.capacity.maximum-am-resource-percent"
+
+func (b *Testbed) capacityScheduler() Properties {
 	const root = "yarn.scheduler.capacity."
-	return Properties{
-		root + "root.queues":                 "default",
-		root + "root.default.capacity":       "100",
-		root + "maximum-am-resource-percent": "0.5",
-		root + "resource-calculator":         "org.apache.hadoop.yarn.util.resource.DominantResourceCalculator",
-		root + "node-locality-delay":         "3",
+	p := Properties{
+		root + "root.queues":           "default",
+		root + "root.default.capacity": "100",
+		mastersLimit:                   "0.5",
+		root + "resource-calculator":   "org.apache.hadoop.yarn.util.resource.DominantResourceCalculator",
+		root + "node-locality-delay":   "3",
 	}
+	maps.Copy(p, b.opt.Scheduler)
+	return p
 }
 
-// Without placement rules of its own the FairScheduler makes a queue of each user below root, and the
-// user called root gets root itself, which is no leaf.
-const fairScheduler = `<allocations>
+// fairScheduler has the same limit of masters as the CapacityScheduler. Without placement rules of its own the FairScheduler
+// makes a queue of each user below root, and the user called root gets root itself, which is no leaf.
+func (b *Testbed) fairScheduler() string {
+	return fmt.Sprintf(`<allocations>
   <queue name="default">
-    <maxAMShare>0.5</maxAMShare>
+    <maxAMShare>%s</maxAMShare>
   </queue>
   <queuePlacementPolicy>
     <rule name="specified"/>
     <rule name="default"/>
   </queuePlacementPolicy>
 </allocations>
-`
+`, b.capacityScheduler()[mastersLimit])
+}
 
 const log4j = `hadoop.root.logger=INFO,console
 log4j.rootLogger=${hadoop.root.logger}

@@ -56,6 +56,7 @@ type Options struct {
 	NodeVcores int               // default 8
 	Recovery   bool              // the stock ResourceManager keeps its state in files (Heddle always does)
 	Site       map[string]string // properties of yarn-site.xml beside the testbed's own
+	Scheduler  map[string]string // of capacity-scheduler.xml, likewise; the masters' limit there is the FairScheduler's too
 	Detached   bool              // the daemons outlive the program that starts them
 	LockWait   time.Duration     // how long to wait for another testbed on this machine to stop
 	Log        *slog.Logger      `json:"-"` // default: nowhere

@@ -41,7 +41,7 @@ func main() {
 	flag.IntVar(&s.atMost, "at-most", 0, "make at most so many runs of mixes that are not kept yet; 0: all of them")
 	flag.StringVar(&s.only, "only", "", "what to measure, a list of jobs, "+strings.Join(mixNames(), ", ")+" (default: all)")
 	flag.StringVar(&s.stock, "stock", "capacity,fair", "the stock ResourceManager's schedulers that the mixes run under")
-	flag.StringVar(&s.profiles, "profiles", "heddle", "heddle's profiles that the mixes run under")
+	flag.StringVar(&s.profiles, "profiles", "", "heddle's profiles that the mixes run under (default: that of the mix's system, and heddle)")
 	flag.StringVar(&s.binary, "binary", "", "the heddle program; it is built where none is named")
 	flag.StringVar(&s.dir, "dir", "", "the folder that runs of mixes are kept in (default: compare-runs in the testbed's cache)")
 	flag.StringVar(&s.out, "o", "", "the file to write; default: standard output")

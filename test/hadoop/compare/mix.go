@@ -2,52 +2,141 @@ package main
 
 import (
 	"context"
-	"errors"
+	_ "embed"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"heddle/internal/testkit/hadoop"
 )
 
-// A mix is a set of MapReduce jobs that come at given times.
+// A mix is a set of jobs that come at given times, for what one of the systems does.
 type mix struct {
-	name  string
-	about string
-	jobs  []mixJob
+	name      string
+	system    string // the profile of that system's mechanisms
+	about     string
+	conf      []string          // properties of its MapReduce jobs
+	scheduler map[string]string // of capacity-scheduler.xml, the same whoever schedules
+	jobs      []mixJob
 }
 
+// A mixJob is a job of a mix. Its line begins with sleep, or with spark and the options of spark-submit; what sleep.py
+// takes follows. MapReduce and Spark come with Hadoop and Spark as they are.
 type mixJob struct {
 	at   time.Duration
-	name string // large-… or small-…
-	mr   string // an example with its arguments, or sleep; OUT is a folder of its own
+	name string // class-…: small, large, mapreduce or spark
+	line string
 }
+
+// class is whom a job is counted with.
+func (j mixJob) class() string {
+	class, _, _ := strings.Cut(j.name, "-")
+	return class
+}
+
+// classes are those of the mix's jobs, in their order.
+func (m mix) classes() (all []string) {
+	for _, j := range m.jobs {
+		if !slices.Contains(all, j.class()) {
+			all = append(all, j.class())
+		}
+	}
+	return all
+}
+
+// thrifty are the flags of JVMs that live for seconds.
+const thrifty = " -XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+
+// sized are the properties of jobs by the sizes of their tasks and of their master, in MiB, and the heap of the latter.
+func sized(task, master, heap int) []string {
+	return []string{
+		fmt.Sprint("mapreduce.map.memory.mb=", task), fmt.Sprint("mapreduce.reduce.memory.mb=", task),
+		fmt.Sprint("yarn.app.mapreduce.am.resource.mb=", master), fmt.Sprint("yarn.app.mapreduce.am.command-opts=-Xmx", heap, "m", thrifty),
+	}
+}
+
+// few are the sizes of jobs of which a node takes two tasks and one master beside them: starting more tasks at a time
+// takes the processors of the machine longer than the tasks last.
+func few() []string { return sized(1536, 1024, 512) }
 
 // mixes are small ones: where there are two cores, starting the JVMs of tasks is most of how long a mix takes.
 func mixes() []mix {
-	const large, small = "sleep -m 12 -r 1 -mt 6000 -rt 2000", "sleep -m 2 -r 1 -mt 3000 -rt 1000"
-	const early = "sleep -m 12 -r 4 -mt 5000 -rt 3000"
-	return []mix{
-		{"small-behind-large", "Two large jobs of 12 maps of 6 s, and three small ones of 2 maps of 3 s that come 10, 12 and 26 s after the first; 12 containers, the first large job fills them.", []mixJob{
+	return []mix{manySmall(), smallBehindLarge(), earlyReduces(), executors()}
+}
+
+// manySmall is for AdaptCont. Masters ask for what Hadoop's own configuration has them ask for; a quarter of the cluster
+// is room for two of those, by memory alone, which is how Hadoop's CapacityScheduler counts unless it is told otherwise.
+func manySmall() mix {
+	m := mix{
+		name: "adaptcont", system: "adaptcont",
+		about: "Eight MapReduce jobs of 2 maps of 6 s that come a second apart. Their masters ask for 1536 MiB with a heap of 1024, as Hadoop has it, " +
+			"and may hold a quarter of the cluster together: two of them. What is counted is memory alone, which is Hadoop's default too.",
+		conf: sized(1024, 1536, 1024),
+		scheduler: map[string]string{
+			"yarn.scheduler.capacity.maximum-am-resource-percent": "0.25",
+			"yarn.scheduler.capacity.resource-calculator":         "org.apache.hadoop.yarn.util.resource.DefaultResourceCalculator",
+		},
+	}
+	for i := range 8 {
+		m.jobs = append(m.jobs, mixJob{time.Duration(i) * time.Second, fmt.Sprintf("small-%d", i+1), "sleep -m 2 -r 0 -mt 6000 -rt 1"})
+	}
+	return m
+}
+
+// smallBehindLarge is for DRESS.
+func smallBehindLarge() mix {
+	const large, small = "sleep -m 9 -r 0 -mt 10000 -rt 1", "sleep -m 2 -r 0 -mt 2000 -rt 1"
+	return mix{
+		name: "dress", system: "dress",
+		about: "Two large MapReduce jobs of 9 maps of 10 s, each of which fills the 6 containers that there are for tasks, and four small ones of 2 maps of 2 s " +
+			"that come 8, 12, 18 and 26 s after the first.",
+		conf: few(),
+		jobs: []mixJob{
 			{0, "large-1", large},
 			{2 * time.Second, "large-2", large},
-			{10 * time.Second, "small-1", small},
+			{8 * time.Second, "small-1", small},
 			{12 * time.Second, "small-2", small},
-			{26 * time.Second, "small-3", small},
-		}},
-		{"coupling", "Two large jobs of 12 maps of 5 s whose 4 reduces come early and hold their containers, and a small one of 4 maps of 2 s that comes 15 s after the first, as in Coupling; 12 containers.", []mixJob{
-			{0, "large-1", early},
-			{2 * time.Second, "large-2", early},
-			{15 * time.Second, "small-1", "sleep -m 4 -r 1 -mt 2000 -rt 1000"},
-		}},
-		{"dress", "The jobs of small-behind-large, and a word count of 10 maps as a third large job that comes 4 s after the first, as in DRESS; 12 containers.", []mixJob{
+			{18 * time.Second, "small-3", small},
+			{26 * time.Second, "small-4", small},
+		},
+	}
+}
+
+// earlyReduces is for the Coupling Scheduler.
+func earlyReduces() mix {
+	const large, small = "sleep -m 8 -r 3 -mt 8000 -rt 1000", "sleep -m 2 -r 1 -mt 2000 -rt 500"
+	return mix{
+		name: "coupling", system: "coupling",
+		about: "Two large MapReduce jobs of 8 maps of 8 s and 3 reduces, and two small ones of 2 maps of 2 s that come 12 and 24 s after the first; " +
+			"6 containers for tasks. Reduces come when 5 % of the maps are done, which is Hadoop's default, and hold their containers while maps wait for one.",
+		conf: few(),
+		jobs: []mixJob{
 			{0, "large-1", large},
 			{2 * time.Second, "large-2", large},
-			{4 * time.Second, "large-3", "wordcount -Dmapreduce.job.reduces=2 " + wordsIn + "/0* OUT"},
-			{10 * time.Second, "small-1", small},
-			{12 * time.Second, "small-2", small},
-			{26 * time.Second, "small-3", small},
-		}},
+			{12 * time.Second, "small-1", small},
+			{24 * time.Second, "small-2", small},
+		},
+	}
+}
+
+// executors is for iKayak's placement.
+func executors() mix {
+	const mapReduce = "sleep -m 10 -r 0 -mt 8000 -rt 1"
+	const spark = "spark --conf spark.executor.instances=2 --conf spark.executor.memory=2816m 6 2"
+	return mix{
+		name: "ikayak", system: "ikayak",
+		about: "Two MapReduce jobs of 10 maps of 8 s, of 1536 MiB each, hold the three nodes of 4096 MiB. Two Spark applications come 8 and 16 s after the first, " +
+			"with two executors of 3072 MiB and 6 tasks of 2 s: an executor finds room only where that of two maps is kept for it.",
+		conf: few(),
+		jobs: []mixJob{
+			{0, "mapreduce-1", mapReduce},
+			{2 * time.Second, "mapreduce-2", mapReduce},
+			{8 * time.Second, "spark-1", spark},
+			{16 * time.Second, "spark-2", spark},
+		},
 	}
 }
 
@@ -59,36 +148,42 @@ func mixNames() []string {
 	return names
 }
 
+// sleepPy is what Spark runs.
+//
+//go:embed sleep.py
+var sleepPy []byte
+
+// start begins a job of the mix.
+func (m mix) start(ctx context.Context, b *hadoop.Testbed, j mixJob) (*hadoop.Run, error) {
+	words := strings.Fields(j.line)
+	if words[0] == "sleep" {
+		var args []string
+		for _, property := range m.conf {
+			args = append(args, "-D"+property)
+		}
+		return b.StartSleep(ctx, append(args, words[1:]...)...)
+	}
+	file := filepath.Join(b.Dir, "sleep.py")
+	if err := os.WriteFile(file, sleepPy, 0o644); err != nil {
+		return nil, err
+	}
+	at := len(words) - 2
+	return b.StartSpark(ctx, hadoop.Spark3, slices.Concat(words[1:at], []string{file}, words[at:])...)
+}
+
 // errEndless says that a run was given up.
 var errEndless = fmt.Errorf("not all jobs ended within %v", longest)
 
 // once runs a mix and waits for the end of all its jobs.
 func once(ctx context.Context, b *hadoop.Testbed, t turn) (mixResult, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, longest, errEndless)
-	defer cancel()
-	r, err := play(ctx, b, t)
-	if err != nil && errors.Is(context.Cause(ctx), errEndless) {
-		err = fmt.Errorf("%w: the same command goes on from here", errEndless)
-	}
-	return r, err
-}
-
-// play starts the jobs of a mix, each at its time, and waits for them.
-func play(ctx context.Context, b *hadoop.Testbed, t turn) (mixResult, error) {
 	began := time.Now()
 	runs := make([]*hadoop.Run, len(t.mix.jobs))
 	for i, j := range t.mix.jobs {
 		if err := hadoop.Sleep(ctx, time.Until(began.Add(j.at))); err != nil {
 			return mixResult{}, err
 		}
-		args := strings.Fields(strings.ReplaceAll(j.mr, "OUT", strings.Join([]string{"/mix", t.name(), j.name}, "/")))
 		var err error
-		if args[0] == "sleep" {
-			runs[i], err = b.StartSleep(ctx, args[1:]...)
-		} else {
-			runs[i], err = b.StartMR(ctx, args[0], args[1:]...)
-		}
-		if err != nil {
+		if runs[i], err = t.mix.start(ctx, b, j); err != nil {
 			return mixResult{}, err
 		}
 	}
@@ -103,19 +198,17 @@ func play(ctx context.Context, b *hadoop.Testbed, t turn) (mixResult, error) {
 		if err != nil {
 			return r, err
 		}
-		tasks, err := b.Tasks(ctx, app.ID)
+		running, err := firstTask(ctx, b, j, app.ID)
 		if err != nil {
 			return r, err
 		}
-		if len(tasks) == 0 {
-			return r, fmt.Errorf("%s, %s, has no tasks in its history", j.name, app.ID)
-		}
-		running := tasks[0].Started
-		for _, task := range tasks {
-			running = min(running, task.Started)
+		had, err := b.Attempts(ctx, app.ID)
+		if err != nil {
+			return r, err
 		}
 		r.Wait[j.name] = float64(running-app.Started) / 1000
 		r.Completion[j.name] = app.Elapsed().Seconds()
+		r.Again += len(had) - 1
 		if i == 0 {
 			first = app.Started
 		}
@@ -123,4 +216,27 @@ func play(ctx context.Context, b *hadoop.Testbed, t turn) (mixResult, error) {
 	}
 	r.Makespan = float64(last-first) / 1000
 	return r, nil
+}
+
+// firstTask is when the first task of a job started, in ms since 1970.
+func firstTask(ctx context.Context, b *hadoop.Testbed, j mixJob, app string) (int64, error) {
+	if j.class() == "spark" {
+		events, err := b.SparkEvents(app)
+		if err == nil && events.Began == 0 {
+			err = fmt.Errorf("%s, %s, has no tasks in its log", j.name, app)
+		}
+		return events.Began, err
+	}
+	tasks, err := b.Tasks(ctx, app)
+	if err != nil {
+		return 0, err
+	}
+	if len(tasks) == 0 {
+		return 0, fmt.Errorf("%s, %s, has no tasks in its history", j.name, app)
+	}
+	began := tasks[0].Started
+	for _, task := range tasks {
+		began = min(began, task.Started)
+	}
+	return began, nil
 }

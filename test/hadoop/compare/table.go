@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"heddle/internal/testkit/hadoop"
@@ -17,8 +16,11 @@ func median(values []float64) float64 {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// cell is a median with the least and the most in brackets.
+// cell is a median with the least and the most in brackets; nothing where there are no values.
 func cell(values []float64) string {
+	if len(values) == 0 {
+		return ""
+	}
 	digits := 1
 	if median(values) < 1 {
 		digits = 3
@@ -40,35 +42,6 @@ func writeJobs(out io.Writer, runs int, names []string, measured map[string]seri
 	for _, name := range names {
 		stock, ours := measured[hadoop.Stock][name], measured[hadoop.Heddle][name]
 		row(out, name, cell(stock), cell(ours), fmt.Sprintf("%+.1f %%", 100*(median(ours)/median(stock)-1)))
-	}
-	fmt.Fprintln(out)
-	return err
-}
-
-// writeMix writes the table of a mix: a row for each ResourceManager and profile, by whose names the results are kept.
-func writeMix(out io.Writer, m mix, under []hadoop.Options, results map[string][]mixResult) error {
-	_, err := fmt.Fprintf(out, "## Mix %s\n\n%s Medians, least to most in brackets, in seconds, over all jobs of a size.\n\n", m.name, m.about)
-	head(out, "", "runs", "small: wait", "small: completion", "large: wait", "large: completion", "makespan")
-	for _, o := range under {
-		name := o.RM + " " + o.Profile
-		cells := []string{name, strconv.Itoa(len(results[name]))}
-		for _, size := range []string{"small", "large"} {
-			var waits, completions []float64
-			for _, r := range results[name] {
-				for _, j := range m.jobs {
-					if strings.HasPrefix(j.name, size) {
-						waits = append(waits, r.Wait[j.name])
-						completions = append(completions, r.Completion[j.name])
-					}
-				}
-			}
-			cells = append(cells, cell(waits), cell(completions))
-		}
-		var makespans []float64
-		for _, r := range results[name] {
-			makespans = append(makespans, r.Makespan)
-		}
-		row(out, append(cells, cell(makespans))...)
 	}
 	fmt.Fprintln(out)
 	return err

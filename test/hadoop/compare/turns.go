@@ -16,11 +16,13 @@ import (
 )
 
 const (
-	mixNodeMB = 2048            // memory of each of the three NodeManagers that mixes run on: 12 containers in all
+	mixNodeMB = 4096            // memory of each of the three NodeManagers that mixes run on
 	calm      = 3 * time.Second // from a ResourceManager's start to the first submission: what the last run left comes to its end
 	// longest is how long a run may take: many times what it does. The stock ResourceManager can lose a master that is
 	// granted before its attempt is scheduled, and its application waits for ever.
 	longest = 8 * time.Minute
+	// tries is how often a run may fail before it is left out.
+	tries = 3
 )
 
 // A turn is one run of a mix under a ResourceManager.
@@ -36,14 +38,14 @@ func (t turn) name() string {
 }
 
 // jobs are the mix's, in words: runs of others are not to be taken for its own.
-func (t turn) jobs() string { return fmt.Sprint(t.mix.jobs) }
+func (t turn) jobs() string { return fmt.Sprint(t.mix.jobs, t.mix.conf, t.mix.scheduler) }
 
 // turns are all runs that the settings ask for, in the order in which they are made: every mix under every
 // ResourceManager before anything runs again, so that what stops in between has the same number of each.
 func (s settings) turns() (all []turn) {
 	for round := range s.mixRuns {
 		for _, m := range s.chosen() {
-			for _, o := range s.under() {
+			for _, o := range s.under(m) {
 				all = append(all, turn{m, o, round + 1})
 			}
 		}
@@ -51,17 +53,21 @@ func (s settings) turns() (all []turn) {
 	return all
 }
 
-// under are the ResourceManagers, with their profiles, that mixes run under.
-func (s settings) under() []hadoop.Options {
-	return append(options(hadoop.Stock, s.stock), options(hadoop.Heddle, s.profiles)...)
+// under are the ResourceManagers, with their profiles, that a mix runs under.
+func (s settings) under(m mix) []hadoop.Options {
+	profiles := s.profiles
+	if profiles == "" {
+		profiles = m.system + ",heddle"
+	}
+	return append(m.options(hadoop.Stock, s.stock), m.options(hadoop.Heddle, profiles)...)
 }
 
 // options are those of a ResourceManager under each of the profiles in a list, which may be empty.
-func options(rm, profiles string) (all []hadoop.Options) {
+func (m mix) options(rm, profiles string) (all []hadoop.Options) {
 	for p := range strings.FieldsFuncSeq(profiles, func(c rune) bool { return c == ',' }) {
-		o := hadoop.Options{RM: rm, Profile: p}
-		if p == "fair" { // which grants memory in steps of 1024 MiB otherwise, and has half the containers
-			o.Site = map[string]string{"yarn.resource-types.memory-mb.increment-allocation": "512"}
+		o := hadoop.Options{RM: rm, Profile: p, Scheduler: m.scheduler}
+		if p == "fair" { // which grants memory in steps of 1024 MiB otherwise, the others in steps of 128
+			o.Site = map[string]string{"yarn.resource-types.memory-mb.increment-allocation": "128"}
 		}
 		all = append(all, o)
 	}
@@ -72,6 +78,7 @@ func options(rm, profiles string) (all []hadoop.Options) {
 type mixResult struct {
 	Wait, Completion map[string]float64 // by the job's name; wait is until the first task runs
 	Makespan         float64
+	Again            int    // attempts of applications beyond the first of each
 	Jobs             string // of the mix, as it was
 	Program          string `json:",omitempty"` // what heddle program it was, by its SHA-256; none under the stock ResourceManager
 }
@@ -129,14 +136,43 @@ func (k *shelf) write(t turn, r mixResult) error {
 	return os.Rename(k.file(t)+".part", k.file(t))
 }
 
-// missing are those of the turns that are not kept.
+// failed keeps that a run was given up, and why.
+func (k *shelf) failed(t turn, why error) error {
+	if err := os.MkdirAll(filepath.Dir(k.file(t)), 0o755); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(k.file(t)+".failed", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(strings.ReplaceAll(why.Error(), "\n", " ") + "\n")
+	return errors.Join(err, f.Close())
+}
+
+// failures is how often a run was given up.
+func (k *shelf) failures(t turn) (int, error) {
+	text, err := os.ReadFile(k.file(t) + ".failed")
+	if errors.Is(err, os.ErrNotExist) {
+		return 0, nil
+	}
+	return strings.Count(string(text), "\n"), err
+}
+
+// missing are those of the turns that are not kept, and have not failed too often.
 func (k *shelf) missing(all []turn) (left []turn, err error) {
 	for _, t := range all {
 		_, err := k.read(t)
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return nil, err
 		}
+		if err == nil {
+			continue
+		}
+		fails, err := k.failures(t)
 		if err != nil {
+			return nil, err
+		}
+		if fails < tries {
 			left = append(left, t)
 		}
 	}
@@ -149,7 +185,8 @@ func program(file string) (string, error) {
 	return fmt.Sprintf("%x", sha256.Sum256(text)), err
 }
 
-// runMixes makes the runs of mixes that are not kept, and writes the tables once there are all of them.
+// runMixes makes the runs of mixes that are not kept, and writes the tables once there are all of them. After one that
+// failed it goes on with a new testbed.
 func runMixes(ctx context.Context, s settings, out io.Writer) error {
 	k := &shelf{dir: s.dir}
 	if s.binary != "" {
@@ -158,72 +195,103 @@ func runMixes(ctx context.Context, s settings, out io.Writer) error {
 			return err
 		}
 	}
-	left, err := k.missing(s.turns())
-	if err != nil {
-		return err
-	}
-	now := left
-	if s.atMost > 0 {
-		now = left[:min(s.atMost, len(left))]
-	}
-	if len(now) > 0 {
-		if err := onTestbed(ctx, s, mixNodeMB, func(b *hadoop.Testbed) error { return k.run(ctx, b, s, now) }); err != nil {
+	for made := 0; ; {
+		left, err := k.missing(s.turns())
+		if err != nil {
+			return err
+		}
+		now := left
+		if s.atMost > 0 {
+			now = left[:min(s.atMost-made, len(left))]
+		}
+		if len(left) == 0 {
+			return k.tables(s, out)
+		}
+		if len(now) == 0 {
+			s.log.Info("runs are missing, so there is no table yet", "missing", len(left), "folder", s.dir)
+			return nil
+		}
+		err = onTestbed(ctx, s, mixNodeMB, func(b *hadoop.Testbed) error {
+			n, err := k.run(ctx, b, s, now)
+			made += n
+			return err
+		})
+		if err != nil && (ctx.Err() != nil || !errors.Is(err, errFailed)) {
 			return err
 		}
 	}
-	if len(now) < len(left) {
-		s.log.Info("runs are missing, so there is no table yet", "missing", len(left)-len(now), "folder", s.dir)
-		return nil
-	}
-	return k.tables(s, out)
 }
 
-// run makes and keeps runs, one after the other.
-func (k *shelf) run(ctx context.Context, b *hadoop.Testbed, s settings, list []turn) error {
-	if err := putWords(ctx, b); err != nil {
-		return err
-	}
-	for _, t := range list {
-		t.under.Binary = s.binary
-		if _, err := b.UseRM(ctx, t.under); err != nil {
-			return err
+// errFailed says that a run failed, and that it is noted.
+var errFailed = errors.New("a run failed")
+
+// run makes and keeps runs, one after the other, until one fails. It returns how many it made, that one included.
+func (k *shelf) run(ctx context.Context, b *hadoop.Testbed, s settings, list []turn) (int, error) {
+	for i, t := range list {
+		r, err := s.turn(ctx, b, t)
+		if ctx.Err() != nil {
+			return i, errors.Join(ctx.Err(), err)
 		}
-		if err := hadoop.Sleep(ctx, calm); err != nil {
-			return err
-		}
-		r, err := once(ctx, b, t)
 		if err != nil {
-			return fmt.Errorf("%s: %w", t.name(), err)
-		}
-		if t.under.RM == hadoop.Heddle {
-			if r.Program, err = program(b.Options().Binary); err != nil {
-				return err
-			}
+			s.log.Warn("a run failed", "turn", t.name(), "error", err)
+			return i + 1, errors.Join(errFailed, k.failed(t, err))
 		}
 		if err := k.write(t, r); err != nil {
-			return err
+			return i, err
 		}
 		s.log.Info("ran", "turn", t.name(), "makespan", r.Makespan)
 	}
-	return nil
+	return len(list), nil
 }
 
-// tables writes a table for each mix, from the runs that are kept.
-func (k *shelf) tables(s settings, out io.Writer) error {
-	results := map[string]map[string][]mixResult{} // by mix, and by ResourceManager and profile
-	for _, t := range s.turns() {
-		r, err := k.read(t)
-		if err != nil {
-			return err
-		}
-		if results[t.mix.name] == nil {
-			results[t.mix.name] = map[string][]mixResult{}
-		}
-		under := t.under.RM + " " + t.under.Profile
-		results[t.mix.name][under] = append(results[t.mix.name][under], r)
+// turn makes one run under a ResourceManager of its own.
+func (s settings) turn(ctx context.Context, b *hadoop.Testbed, t turn) (r mixResult, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, longest, errEndless)
+	defer cancel()
+	t.under.Binary = s.binary
+	if _, err := b.UseRM(ctx, t.under); err != nil {
+		return r, err
 	}
+	if err := hadoop.Sleep(ctx, calm); err != nil {
+		return r, err
+	}
+	if r, err = once(ctx, b, t); err != nil {
+		if cause := context.Cause(ctx); errors.Is(cause, errEndless) {
+			err = cause
+		}
+		return r, err
+	}
+	if t.under.RM == hadoop.Heddle {
+		r.Program, err = program(b.Options().Binary)
+	}
+	return r, err
+}
+
+// tables writes what each mix came to, from the runs that are kept.
+func (k *shelf) tables(s settings, out io.Writer) error {
 	for _, m := range s.chosen() {
-		if err := writeMix(out, m, s.under(), results[m.name]); err != nil {
+		var arms []arm
+		for _, o := range s.under(m) {
+			a := arm{under: o}
+			for round := range s.mixRuns {
+				t := turn{m, o, round + 1}
+				fails, err := k.failures(t)
+				if err != nil {
+					return err
+				}
+				a.fails += fails
+				r, err := k.read(t)
+				if errors.Is(err, os.ErrNotExist) && fails >= tries {
+					continue
+				}
+				if err != nil {
+					return err
+				}
+				a.runs = append(a.runs, r)
+			}
+			arms = append(arms, a)
+		}
+		if err := writeMix(out, m, arms); err != nil {
 			return err
 		}
 	}

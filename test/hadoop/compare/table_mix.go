@@ -1,0 +1,171 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"heddle/internal/testkit/hadoop"
+)
+
+// A measure is one figure of a run, in seconds. Less of it is better.
+type measure struct {
+	name string
+	of   func(r mixResult) float64
+}
+
+// measures are those of a mix: of each class of jobs the mean waiting and completion, and of the run as a whole.
+func (m mix) measures() (all []measure) {
+	for _, class := range m.classes() {
+		all = append(all,
+			measure{class + ": wait", func(r mixResult) float64 { return m.mean(r.Wait, class) }},
+			measure{class + ": completion", func(r mixResult) float64 { return m.mean(r.Completion, class) }},
+		)
+	}
+	if len(m.classes()) > 1 {
+		all = append(all, measure{"all: completion", func(r mixResult) float64 { return m.mean(r.Completion, "") }})
+	}
+	return append(all, measure{"makespan", func(r mixResult) float64 { return r.Makespan }})
+}
+
+// mean is over the jobs of a class, or over all of them.
+func (m mix) mean(figures map[string]float64, class string) float64 {
+	sum, n := 0.0, 0
+	for _, j := range m.jobs {
+		if class == "" || j.class() == class {
+			sum, n = sum+figures[j.name], n+1
+		}
+	}
+	return sum / float64(n)
+}
+
+// An arm is what a mix came to under one ResourceManager and profile.
+type arm struct {
+	under hadoop.Options
+	runs  []mixResult
+	fails int // runs that were given up
+}
+
+func (a arm) name() string { return a.under.RM + " " + a.under.Profile }
+
+// values are those of a measure in each run.
+func (a arm) values(x measure) (all []float64) {
+	for _, r := range a.runs {
+		all = append(all, x.of(r))
+	}
+	return all
+}
+
+// A ratio is what an arm has of a measure against the better one of the stock schedulers.
+type ratio struct {
+	part   float64 // less than 0: better
+	beside string  // the stock scheduler that it is held against
+}
+
+// against holds an arm against the better of the stock schedulers by the median of a measure; ok is false where one of
+// them has no runs.
+func against(arms []arm, a arm, x measure) (out ratio, ok bool) {
+	best := 0.0
+	for _, s := range arms {
+		if s.under.RM != hadoop.Stock {
+			continue
+		}
+		if len(s.runs) == 0 {
+			return ratio{}, false
+		}
+		if v := median(s.values(x)); out.beside == "" || v < best {
+			best, out.beside = v, s.under.Profile
+		}
+	}
+	if out.beside == "" || len(a.runs) == 0 {
+		return ratio{}, false
+	}
+	out.part = median(a.values(x))/best - 1
+	return out, true
+}
+
+// writeMix writes what a mix came to: first what got worse, then the figures, then the ratios.
+func writeMix(out io.Writer, m mix, arms []arm) error {
+	_, err := fmt.Fprintf(out, "## Mix %s\n\n%s\n\nSeconds: medians over the runs, least to most in brackets, of the mean over the jobs of a kind.\n\n", m.name, m.about)
+	fmt.Fprintln(out, worse(m, arms))
+	fmt.Fprintln(out)
+	columns := []string{"", "runs"}
+	for _, x := range m.measures() {
+		columns = append(columns, x.name)
+	}
+	head(out, columns...)
+	for _, a := range arms {
+		cells := []string{a.name(), strconv.Itoa(len(a.runs))}
+		for _, x := range m.measures() {
+			cells = append(cells, cell(a.values(x)))
+		}
+		row(out, cells...)
+	}
+	fmt.Fprint(out, "\nThe same beside the better one of the stock schedulers, which is named:\n\n")
+	head(out, slices.Delete(columns, 1, 2)...)
+	for _, a := range arms {
+		if a.under.RM == hadoop.Stock {
+			continue
+		}
+		cells := []string{a.name()}
+		for _, x := range m.measures() {
+			text := ""
+			if r, ok := against(arms, a, x); ok {
+				text = fmt.Sprintf("%+.0f %% (%s)", 100*r.part, r.beside)
+			}
+			cells = append(cells, text)
+		}
+		row(out, cells...)
+	}
+	fmt.Fprint(out, "\n", gaveUp(arms))
+	return err
+}
+
+// worse says what is more under Heddle's profiles than under the better stock scheduler, the most first.
+func worse(m mix, arms []arm) string {
+	type loss struct {
+		text string
+		part float64
+	}
+	var all []loss
+	for _, a := range arms {
+		for _, x := range m.measures() {
+			if r, ok := against(arms, a, x); ok && a.under.RM != hadoop.Stock && r.part > 0 {
+				all = append(all, loss{fmt.Sprintf("%s, %s %+.0f %% (%s)", a.name(), x.name, 100*r.part, r.beside), r.part})
+			}
+		}
+	}
+	if len(all) == 0 {
+		return "Nothing is worse than under the better one of the stock schedulers."
+	}
+	slices.SortStableFunc(all, func(a, b loss) int { return cmp.Compare(b.part, a.part) })
+	var texts []string
+	for _, l := range all {
+		texts = append(texts, l.text)
+	}
+	return "Worse than under the better one of the stock schedulers: " + strings.Join(texts, "; ") + "."
+}
+
+// gaveUp says which runs are not in the table, and whose masters had to be started again in those that are.
+func gaveUp(arms []arm) string {
+	var b strings.Builder
+	for _, a := range arms {
+		if a.fails > 0 {
+			fmt.Fprintf(&b, "%s: %d runs were given up and are not in the table.\n", a.name(), a.fails)
+		}
+		again := 0
+		for _, r := range a.runs {
+			again += r.Again
+		}
+		if again > 0 {
+			fmt.Fprintf(&b, "%s: %d applications needed another attempt.\n", a.name(), again)
+		}
+	}
+	if b.Len() > 0 {
+		b.WriteString("\n")
+	}
+	return b.String()
+}

@@ -1,0 +1,125 @@
+package hadoop_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"heddle/internal/testkit/hadoop"
+)
+
+// TestSmallerMaps gives maps six tenths of what they ask for once it is known what those that ended used. More run
+// at a time than their whole size leaves room for, and the output is right.
+func TestSmallerMaps(t *testing.T) {
+	ctx := onTestbed(t, 10*time.Minute)
+	if *manager != hadoop.Heddle {
+		t.Skip("only Heddle gives containers less than they ask for")
+	}
+	profile := filepath.Join(t.TempDir(), "smaller.yaml")
+	if err := os.WriteFile(profile, []byte("profile: capacity\ntrim: {map: {ikayak.fixed: {part: 0.6}}}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	use(t, ctx, profile, false, nil)
+	const maps, samples, asked = 50, 1000, 1024
+	r, err := testbed.StartMR(ctx, "pi", "-Dmapreduce.map.memory.mb="+strconv.Itoa(asked), strconv.Itoa(maps), strconv.Itoa(samples))
+	if err != nil {
+		t.Fatal(err)
+	}
+	app := must(r.App(ctx))(t)
+	watched, stop := context.WithCancel(ctx)
+	defer stop()
+	found := make(chan mapsSeen, 1)
+	go func() { found <- seeMaps(watched, app, asked) }()
+	res := finish(t, r, nil)
+	stop()
+	if got, want := number(t, res.Out, `Estimated value of Pi is ([\d.]+)`), piOf(maps*samples); got != want {
+		t.Errorf("pi = %v, want %v", got, want)
+	}
+	succeeded(t, ctx, app, 1)
+	seen := <-found
+	whole := testbed.Options().Nodes * (testbed.Options().NodeMB / asked)
+	t.Logf("%+v; of whole ones there is room for %d", seen, whole)
+	if seen.most <= whole {
+		t.Errorf("at most %d maps ran at a time: no more than whole ones have room", seen.most)
+	}
+	if seen.least > asked*7/10 || !seen.wholeFirst {
+		t.Errorf("the smallest map had %d MiB at its NodeManager, want about 614; the first ones had all that they asked for: %v", seen.least, seen.wholeFirst)
+	}
+}
+
+// mapsSeen is what NodeManagers had of an application's maps.
+type mapsSeen struct {
+	most, least int  // at a time; MiB of the smallest
+	wholeFirst  bool // the first that were seen had all that they asked for
+}
+
+// seeMaps watches all NodeManagers until a context ends. What has the size of a map, or less but more than half, is one.
+func seeMaps(ctx context.Context, app string, asked int) (seen mapsSeen) {
+	seen.least = asked
+	for first := true; ctx.Err() == nil; time.Sleep(200 * time.Millisecond) {
+		var sizes []int
+		for n := 1; n <= testbed.Options().Nodes; n++ {
+			list, err := testbed.NodeContainers(ctx, n)
+			if err != nil {
+				continue
+			}
+			for _, c := range list {
+				if c.State == "RUNNING" && c.MemoryMB > asked/2 && strings.Contains(c.ID, strings.TrimPrefix(app, "application_")) {
+					sizes = append(sizes, c.MemoryMB)
+				}
+			}
+		}
+		if len(sizes) == 0 {
+			continue
+		}
+		if first {
+			seen.wholeFirst, first = slices.Min(sizes) == asked, false
+		}
+		seen.most, seen.least = max(seen.most, len(sizes)), min(seen.least, slices.Min(sizes))
+	}
+	return seen
+}
+
+// TestGateOfReduces has two reduces wait for as many maps as Coupling wants of 24: more than 5.8 for the first and 11.7 for the
+// second. Without a gate they come when two maps are done. Few maps run at a time, and so none of these figures is
+// passed in one wave of them.
+func TestGateOfReduces(t *testing.T) {
+	ctx := onTestbed(t, 10*time.Minute)
+	if *manager != hadoop.Heddle {
+		t.Skip("only Heddle holds reduces back")
+	}
+	use(t, ctx, "coupling", false, nil)
+	const maps = 24
+	r, err := testbed.StartSleep(ctx, "-Dmapreduce.map.memory.mb=1536", "-Dmapreduce.job.reduce.slowstart.completedmaps=0.05",
+		"-m", strconv.Itoa(maps), "-r", "2", "-mt", "2000", "-rt", "500")
+	app := finish(t, r, err).App
+	succeeded(t, ctx, app, 1)
+	done := mapsBefore(must(testbed.Tasks(ctx, app))(t))
+	t.Logf("reduces started after %v maps", done)
+	if len(done) != 2 || done[0] < 6 || done[1] < 12 || done[1] >= maps {
+		t.Errorf("reduces started when %v of %d maps were done, want at least 6 and 12, and not all", done, maps)
+	}
+}
+
+// mapsBefore is how many maps had ended when each reduce started, in the order of their starts.
+func mapsBefore(tasks []hadoop.Task) (done []int) {
+	for _, reduce := range tasks {
+		if reduce.Type != "REDUCE" {
+			continue
+		}
+		n := 0
+		for _, task := range tasks {
+			if task.Type == "MAP" && task.Ended <= reduce.Started {
+				n++
+			}
+		}
+		done = append(done, n)
+	}
+	slices.Sort(done)
+	return done
+}
