@@ -8,9 +8,10 @@ import (
 	"heddle/rm"
 )
 
-// answerAfter is how old what a master says of its tasks is when it is heard: they report to it every 3 s, and the answer
-// takes what is left. What was asked is answered as it was when it was asked.
-const answerAfter = 1700 * heddle.Millisecond
+// answerAfter is how old what a master says of its tasks is when it is heard, on average: they report to it every 6 s
+// (mapreduce.task.progress-report.interval; without it a hundredth of mapreduce.task.timeout), and the answer takes a
+// little. What was asked is answered as it was when it was asked.
+const answerAfter = 3200 * heddle.Millisecond
 
 // askMaster has a master answer what it is asked. Of Spark nothing is told: no executor says how far it is.
 func (s *Sim) askMaster(q *rm.AskMaster) {

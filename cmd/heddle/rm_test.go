@@ -140,7 +140,7 @@ func TestRunsAndStops(t *testing.T) {
 	p := start(t, "rm", "--data", data, "--listen", freePorts)
 	said := p.until(`yarn.nodemanager.resourcemanager.connect.retry-interval.ms`)
 	for _, want := range []string{
-		"nobody but this machine can reach it", "profile heddle: no scheduler is configured", "off: ", "state: " + data, "This is the first start",
+		"nobody but this machine can reach it", "profile heddle: no scheduler is configured", "state: " + data, "This is the first start",
 		"<property><name>yarn.resourcemanager.hostname</name><value>127.0.0.1</value></property>",
 		"of NodeManagers, so that they come back at once after a restart,\n  <property><name>yarn.nodemanager.resourcemanager.connect.retry-interval.ms</name><value>1000</value></property>",
 	} {
