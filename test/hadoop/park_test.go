@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"heddle"
-	"heddle/cluster"
 	"heddle/internal/testkit/hadoop"
 	"heddle/policies"
 	"heddle/policy"
@@ -18,33 +17,21 @@ import (
 // A parker suspends every running map once, for some seconds.
 type parker struct {
 	after, length heddle.Span
-	began         map[heddle.ContainerID]heddle.Time
+	since         since
 }
 
 func (r *parker) Every() heddle.Span { return heddle.Second }
 
 func (r *parker) Run(v policy.View, p *policy.Plan) {
-	for i := range v.AppIDs() {
-		a := v.App(heddle.AppID(i))
-		if a == nil {
-			continue
+	r.since.each(v, func(x *policy.Container, seen heddle.Span) {
+		switch {
+		case x.Kind() != heddle.Map:
+		case seen > r.after+r.length:
+			p.Resume(x.ID())
+		case seen > r.after:
+			p.Suspend(x.ID())
 		}
-		a.Each(func(x *policy.Container) bool {
-			if x.Kind() != heddle.Map || x.State() != cluster.Running {
-				return true
-			}
-			if _, ok := r.began[x.ID()]; !ok {
-				r.began[x.ID()] = v.Now()
-			}
-			switch since := v.Now().Since(r.began[x.ID()]); {
-			case since > r.after+r.length:
-				p.Resume(x.ID())
-			case since > r.after:
-				p.Suspend(x.ID())
-			}
-			return true
-		})
-	}
+	})
 }
 
 const (
@@ -82,7 +69,7 @@ func TestContainersAreParked(t *testing.T) {
 		t.Fatal(err)
 	}
 	policies.Table.Control["parker"] = func(policy.Args) (policy.Control, error) {
-		return &parker{after: 4 * heddle.Second, length: 8 * heddle.Second, began: map[heddle.ContainerID]heddle.Time{}}, nil
+		return &parker{after: 4 * heddle.Second, length: 8 * heddle.Second, since: since{}}, nil
 	}
 	t.Cleanup(func() { delete(policies.Table.Control, "parker") })
 	within(t, ctx, "nodes: {can: [limits, resizes, lends, parks]}", "capacity", "control=[parker]")

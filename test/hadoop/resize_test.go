@@ -20,35 +20,43 @@ import (
 	"heddle/policy"
 )
 
-// A resizer gives every running container of its kinds the sizes of a list, one after the other, some seconds each.
-type resizer struct {
-	sizes []heddle.Resource
-	every heddle.Span
-	began map[heddle.ContainerID]heddle.Time
-}
+// since is for how long running containers have been seen, by their ids.
+type since map[heddle.ContainerID]heddle.Time
 
-func (r *resizer) Every() heddle.Span { return heddle.Second }
-
-func (r *resizer) Run(v policy.View, p *policy.Plan) {
+// each calls do with every running container but masters', and for how long it has been seen.
+func (s since) each(v policy.View, do func(x *policy.Container, seen heddle.Span)) {
 	for i := range v.AppIDs() {
 		a := v.App(heddle.AppID(i))
 		if a == nil {
 			continue
 		}
 		a.Each(func(x *policy.Container) bool {
-			if x.Kind() == heddle.AM || x.State() != cluster.Running {
-				return true
-			}
-			if _, ok := r.began[x.ID()]; !ok {
-				r.began[x.ID()] = v.Now()
-			}
-			at := int(v.Now().Since(r.began[x.ID()]) / r.every)
-			if at < len(r.sizes) && x.Limit() != r.sizes[at] {
-				p.Resize(x.ID(), r.sizes[at])
+			if x.Kind() != heddle.AM && x.State() == cluster.Running {
+				if _, ok := s[x.ID()]; !ok {
+					s[x.ID()] = v.Now()
+				}
+				do(x, v.Now().Since(s[x.ID()]))
 			}
 			return true
 		})
 	}
+}
+
+// A resizer gives every running container but masters' the sizes of a list, one after the other, some seconds each.
+type resizer struct {
+	sizes []heddle.Resource
+	every heddle.Span
+	since since
+}
+
+func (r *resizer) Every() heddle.Span { return heddle.Second }
+
+func (r *resizer) Run(v policy.View, p *policy.Plan) {
+	r.since.each(v, func(x *policy.Container, seen heddle.Span) {
+		if at := int(seen / r.every); at < len(r.sizes) && x.Limit() != r.sizes[at] {
+			p.Resize(x.ID(), r.sizes[at])
+		}
+	})
 }
 
 // within runs a ResourceManager in this process, so that a test can give it policies of its own. file is its heddle.yaml.
@@ -107,7 +115,7 @@ func TestRunningContainersAreResized(t *testing.T) {
 	ctx := onTestbed(t, 5*time.Minute)
 	sizes := []heddle.Resource{heddle.Of(900, 1000), heddle.Of(1200, 2000), heddle.Of(800, 1000)}
 	policies.Table.Control["resizer"] = func(policy.Args) (policy.Control, error) {
-		return &resizer{sizes: sizes, every: 5 * heddle.Second, began: map[heddle.ContainerID]heddle.Time{}}, nil
+		return &resizer{sizes: sizes, every: 5 * heddle.Second, since: since{}}, nil
 	}
 	t.Cleanup(func() { delete(policies.Table.Control, "resizer") })
 	within(t, ctx, "", "capacity", "control=[resizer]")
