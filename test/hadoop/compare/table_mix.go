@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -65,6 +66,11 @@ type ratio struct {
 	beside string  // the stock scheduler that it is held against
 }
 
+// percent is how much more it is; more than half a percent is one.
+func (r ratio) percent() int { return int(math.Round(100 * r.part)) }
+
+func (r ratio) String() string { return fmt.Sprintf("%+d %% (%s)", r.percent(), r.beside) }
+
 // against holds an arm against the better of the stock schedulers by the median of a measure; ok is false where one of
 // them has no runs.
 func against(arms []arm, a arm, x measure) (out ratio, ok bool) {
@@ -114,7 +120,7 @@ func writeMix(out io.Writer, m mix, arms []arm) error {
 		for _, x := range m.measures() {
 			text := ""
 			if r, ok := against(arms, a, x); ok {
-				text = fmt.Sprintf("%+.0f %% (%s)", 100*r.part, r.beside)
+				text = r.String()
 			}
 			cells = append(cells, text)
 		}
@@ -133,8 +139,8 @@ func worse(m mix, arms []arm) string {
 	var all []loss
 	for _, a := range arms {
 		for _, x := range m.measures() {
-			if r, ok := against(arms, a, x); ok && a.under.RM != hadoop.Stock && r.part > 0 {
-				all = append(all, loss{fmt.Sprintf("%s, %s %+.0f %% (%s)", a.name(), x.name, 100*r.part, r.beside), r.part})
+			if r, ok := against(arms, a, x); ok && a.under.RM != hadoop.Stock && r.percent() > 0 {
+				all = append(all, loss{fmt.Sprintf("%s, %s %s", a.name(), x.name, r), r.part})
 			}
 		}
 	}
