@@ -32,6 +32,7 @@ type known struct {
 	attempt *attempt
 	asked   *AskMaster  // that has not been answered; nil for none
 	next    heddle.Time // when to ask
+	more    bool        // then only of single tasks, which the last answer has shown to be of interest
 	heapAt  heddle.Time // when to ask for the heap
 	heap    HeapNews
 	heapOf  heddle.Time // when it was said; never for not yet
@@ -125,6 +126,13 @@ func (k *known) question(m *Machine) *AskMaster {
 		Attempt: t.id, User: t.app.user, Node: t.masterNode, Tracking: t.url, Framework: t.app.framework, Within: askWithin,
 		Heap: heap && m.now >= k.heapAt,
 	}
+	if k.oneByOne(m, q, kinds, output, peaks); k.more {
+		k.more, q.Heap = false, false
+		if len(q.Containers)+len(q.Counters) == 0 {
+			return nil
+		}
+		return q
+	}
 	v := m.core.View().App(t.app.aid)
 	for kind := range heddle.Kind(heddle.NumKinds) {
 		runs := v.Running(kind) > 0 && kinds.Has(kind)
@@ -137,7 +145,6 @@ func (k *known) question(m *Machine) *AskMaster {
 		}
 	}
 	q.Tasks = q.Kinds != 0
-	k.oneByOne(m, q, kinds, output, peaks)
 	if !q.Tasks && !q.Heap && len(q.Containers)+len(q.Counters) == 0 {
 		return nil
 	}
@@ -193,6 +200,9 @@ func (m *Machine) told(p *MasterTold) {
 	}
 	every := max(askEvery, m.sch.Set.Feeds.Progress)
 	k.next = m.now.Plus(min(askSlowest, every<<min(k.failures, 4)))
+	if k.more = q.Tasks && p.Failed == ""; k.more {
+		k.next = m.now
+	}
 	m.timers.by(&k.timer, k, k.next)
 }
 
