@@ -99,7 +99,7 @@ func NewSuspend(a policy.Args) (policy.Control, error) {
 // Every implements [policy.Control].
 func (s *Suspend) Every() heddle.Span { return s.t / stepsPerT }
 
-// Needs implements [policy.Needer]: reduces report progress every 3 s, as MapReduce's tasks do.
+// Needs implements [policy.Needer]: reduces report progress every 3 s, as they did in the papers' Hadoop.
 func (s *Suspend) Needs() policy.Needs {
 	return policy.Needs{Feeds: policy.Feeds{Progress: 3 * heddle.Second, Of: policy.KindSet(heddle.Reduce), Starts: true, Sizes: true}, Can: heddle.Lends}
 }
