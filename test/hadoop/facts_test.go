@@ -14,12 +14,8 @@ import (
 	"heddle/rm"
 )
 
-// How long it may take until what a master tells of a task is known to policies. Counters take two questions, 5 s apart: one
-// that a task has ended, one what it used.
-const (
-	fedWithin     = 10 * time.Second
-	countedWithin = 15 * time.Second
-)
+// fedWithin is how long it may take until what a master tells of a task is known to policies.
+const fedWithin = 10 * time.Second
 
 // TestFacts has masters that run asked how far their tasks are, and what clients leave beside submissions read. A stock
 // ResourceManager does neither.
@@ -67,7 +63,7 @@ func testMapReduceFacts(t *testing.T, ctx context.Context, w *witness) {
 	}
 	soon(t, "a map's progress", was.moved["MAP"], s.moved[heddle.Map], fedWithin)
 	soon(t, "a reduce's progress", was.moved["REDUCE"], s.moved[heddle.Reduce], fedWithin)
-	soon(t, "what a map used", was.ended["MAP"], s.peak[heddle.Map], countedWithin)
+	soon(t, "what a map used", was.ended["MAP"], s.peak[heddle.Map], fedWithin)
 	for _, phase := range []heddle.Phase{heddle.MapRead, heddle.ReduceWrite} {
 		if !s.phases[phase] {
 			t.Errorf("no task was known to be in phase %v; phases %v", phase, s.phases)
