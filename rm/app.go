@@ -37,6 +37,7 @@ type app struct {
 	most      demand
 	noted     bool  // something was remembered of it
 	live      int64 // MiB: the most that lived in the heap of one of its masters, as far as it was measured
+	beside    int64 // MiB: what was used beside it then
 
 	submitted, started, launched, finished int64 // milliseconds since 1970, 0 for not yet
 	lifetime                               int64
@@ -167,6 +168,10 @@ func (m *Machine) close(a *app) {
 	m.emit(&Ended{a.ID, a.user, a.public(), a.diag, a.why})
 	m.timers.stop(&a.timer)
 	m.hush(a)
+	if a.reading != nil {
+		m.timers.stop(&a.reading.timer)
+		a.reading = nil
+	}
 	if t := a.newest(); t != nil {
 		m.timers.stop(&t.timer)
 		m.emit(DropMaster{t.id})

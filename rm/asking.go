@@ -21,7 +21,8 @@ const (
 	heapFirst  = 10 * heddle.Second // after it registered
 	mostAsked  = 50                 // tasks that are looked at one by one for one answer
 	mostPeaks  = 20                 // tasks of a kind whose use of memory is asked for
-	mostTasks  = 200_000            // that are kept in mind of an application
+	mostTasks  = 50_000             // that are kept in mind of an application
+	mostTries  = 3                  // to find out where an ended task's output lies
 	mostSpoken = 64                 // bytes that are kept of why a master did not answer
 	everyKind  = policy.Kinds(1<<heddle.NumKinds - 1)
 )
@@ -57,6 +58,7 @@ type known1 struct {
 	container ids.Container
 	node      heddle.NodeID // where its container is or was; heddle.NoNode for unknown
 	counted   bool
+	asked     int // how often it was looked at by itself
 }
 
 // wanted is what policies go by of an application, of what its master can tell.
@@ -110,7 +112,7 @@ func (k *known) expire(m *Machine) heddle.Time {
 	}
 	q := k.question(m)
 	if q == nil {
-		k.next = m.now.Plus(askEvery)
+		k.next = m.now.Plus(max(askEvery, m.sch.Set.Feeds.Progress))
 		return k.next
 	}
 	k.asked = q
@@ -152,25 +154,53 @@ func (k *known) question(m *Machine) *AskMaster {
 }
 
 // oneByOne adds the tasks that are to be looked at by themselves: those that run in a container that is not known, and
-// those that ended and were not counted. As many as may be at a time, the first first.
+// those that ended and were not counted. There are as many as may be at a time, those first that were asked for least.
 func (k *known) oneByOne(m *Machine, q *AskMaster, kinds policy.Kinds, output, peaks bool) {
-	for of, x := range k.tasks { // order: sorted below
-		counts := of.Kind == heddle.Map && output || peaks && k.peaks[of.Kind] < mostPeaks
+	var runs, counts few
+	for of, x := range k.tasks { // order: few has one
 		switch {
 		case x.state == TaskRuns && (kinds.Has(of.Kind) || of.Kind == heddle.Map && output) && (x.container.IsZero() || m.container(x.container) == nil):
-			q.Containers = append(q.Containers, of)
-		case x.state == TaskSucceeded && counts && !x.counted:
-			q.Counters = append(q.Counters, of)
-			if output && of.Kind == heddle.Map && x.node == heddle.NoNode {
-				q.Containers = append(q.Containers, of)
-			}
+			runs.add(candidate{x.asked, of, x})
+		case x.state == TaskSucceeded && !x.counted && (of.Kind == heddle.Map && output || peaks && k.peaks[of.Kind] < mostPeaks):
+			counts.add(candidate{x.asked, of, x})
 		}
 	}
-	first := func(list []Task) []Task {
-		slices.SortFunc(list, func(a, b Task) int { return cmp.Or(cmp.Compare(b.Kind, a.Kind), cmp.Compare(a.Index, b.Index)) })
-		return list[:min(len(list), mostAsked)]
+	for _, c := range counts {
+		q.Counters = append(q.Counters, c.task)
+		if output && c.task.Kind == heddle.Map && c.known.node == heddle.NoNode { // where what it left lies
+			q.Containers = append(q.Containers, c.task)
+		}
+		c.known.asked++
 	}
-	q.Containers, q.Counters = first(q.Containers), first(q.Counters)
+	for _, c := range runs[:min(len(runs), mostAsked-len(q.Containers))] {
+		q.Containers = append(q.Containers, c.task)
+		c.known.asked++
+	}
+}
+
+// few are the first of many candidates, as many as may be asked for at a time, in order.
+type few []candidate
+
+// A candidate is a task that is to be looked at by itself.
+type candidate struct {
+	asked int // how often it was before
+	task  Task
+	known *known1
+}
+
+func (c candidate) before(o candidate) int {
+	return cmp.Or(cmp.Compare(c.asked, o.asked), cmp.Compare(o.task.Kind, c.task.Kind), cmp.Compare(c.task.Index, o.task.Index))
+}
+
+func (f *few) add(c candidate) {
+	if len(*f) == mostAsked {
+		if c.before((*f)[mostAsked-1]) >= 0 {
+			return
+		}
+		*f = (*f)[:mostAsked-1]
+	}
+	i, _ := slices.BinarySearchFunc(*f, c, candidate.before)
+	*f = slices.Insert(*f, i, c)
 }
 
 // told takes what a master said.
@@ -236,11 +266,12 @@ func (m *Machine) taskTold(k *known, p *TaskNews) {
 			x.node = n.nid
 		}
 	}
-	if p.Counted && !x.counted {
+	placed := x.node != heddle.NoNode || p.Kind != heddle.Map || !m.sch.Set.Feeds.Output
+	if p.Counted && !x.counted && (placed || x.asked >= mostTries) {
 		x.counted = true
 		m.counted(k, x, p)
 	}
-	if c := m.container(x.container); p.Listed && x.state == TaskRuns && c != nil && c.kind == p.Kind {
+	if c := m.container(x.container); p.Listed && x.state == TaskRuns && c != nil && c.kind == p.Kind && c.attempt == k.attempt {
 		m.step(heddle.Progress{Container: c.cid, Phase: x.phase, Fraction: x.progress})
 	}
 }

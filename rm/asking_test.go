@@ -2,6 +2,7 @@ package rm
 
 import (
 	"reflect"
+	"slices"
 	"testing"
 
 	"heddle"
@@ -245,5 +246,37 @@ func TestAnotherSchedulerIsTold(t *testing.T) {
 	}
 	if w.step(told); peak() != 321 {
 		t.Errorf("peak %d", peak())
+	}
+}
+
+// Where an ended task's output lies is asked for before anything of tasks that run, however many these are.
+func TestOutputIsNotLost(t *testing.T) {
+	w, m, n, task := asking(t, policy.Feeds{Progress: heddle.Second, Output: true})
+	n.exit(task, 0)
+	n.beat()
+	n.task(m)
+	w.sleep(6 * heddle.Second)
+	w.asked()
+	p := &MasterTold{Attempt: m.who.Attempt}
+	for i := range int32(60) {
+		p.Tasks = append(p.Tasks, TaskNews{Task: Task{heddle.Map, i}, Listed: true, State: TaskRuns})
+	}
+	p.Tasks = append(p.Tasks, TaskNews{Task: Task{heddle.Map, 60}, Listed: true, State: TaskSucceeded})
+	w.step(p)
+	w.sleep(heddle.Second)
+	q := w.asked()
+	if q == nil || len(q.Containers) != mostAsked || q.Containers[0] != (Task{heddle.Map, 60}) || len(q.Counters) != 1 {
+		t.Fatalf("asked %+v", q)
+	}
+	first := q.Containers
+	w.step(&MasterTold{Attempt: m.who.Attempt})
+	w.sleep(6 * heddle.Second)
+	if q = w.asked(); q == nil {
+		t.Fatal("the master is not asked again")
+	}
+	for i := range int32(60) { // those that were not asked for before come first
+		if of := (Task{heddle.Map, i}); !slices.Contains(first, of) && !slices.Contains(q.Containers, of) {
+			t.Errorf("nobody asks for %v", of)
+		}
 	}
 }

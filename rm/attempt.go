@@ -177,7 +177,7 @@ func (m *Machine) failAttempt(t *attempt, status int32, diagnostics string) {
 		return
 	}
 	a := t.app
-	waited := t.state == attemptScheduled
+	waited, began := t.state == attemptScheduled, t.state == attemptLaunched || t.state == attemptRunning
 	t.stopping = true
 	t.exit, t.diag = status, Clip(diagnostics, maxDiagnostics)
 	m.stopMaster(t, status)
@@ -191,7 +191,8 @@ func (m *Machine) failAttempt(t *attempt, status int32, diagnostics string) {
 	t.finish(m, attemptFailed)
 	t.drop()
 	m.emit(DropMaster{t.id})
-	if t.heap > 0 && t.byItself() {
+	m.hush(a)
+	if t.heap > 0 && began && t.byItself() {
 		m.remember(a, func(r *heddle.LastRun) { r.TooSmall = max(r.TooSmall, t.heap) })
 		t.diag = Clip(text("%s\nIts Java heap had been cut to %d MiB; the next master has what was asked for.", t.diag, t.heap), maxDiagnostics)
 	}

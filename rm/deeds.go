@@ -68,7 +68,10 @@ func (m *Machine) park(c *container, parked bool) {
 // update has a node told of a container's deed with the next report's answer.
 func (m *Machine) update(c *container) {
 	if d := c.deed; !m.cfg.Agent && !d.queued {
-		d.queued, d.tries = true, 0
+		d.queued = true
+		if !d.expected { // otherwise the last one is not confirmed yet
+			d.tries = 0
+		}
 		c.node.order().update = append(c.node.order().update, c)
 	}
 }
@@ -95,14 +98,14 @@ func (c *container) version(now heddle.Time) int32 {
 	return max(c.deed.version+1, int32(min(max(age, 1), math.MaxInt32-1)))
 }
 
-// sized takes what a node says of a container's size, and tells it again of what it has not done.
-func (m *Machine) sized(c *container, size heddle.Resource) {
-	d := c.deed
-	if d == nil || !d.expected || d.queued || size.IsZero() {
+// sized takes what a node says of a container, and tells it again of what it has not done.
+func (m *Machine) sized(c *container, r *ContainerRun) {
+	d, size := c.deed, r.Size
+	if d == nil || !d.expected || d.queued || size.IsZero() || !plausible(size) {
 		return
 	}
 	switch {
-	case size.Whole() == d.limit.Whole():
+	case size.Whole() == d.limit.Whole() && (r.Parked == d.parked || !c.node.can.Has(heddle.Parks)):
 		d.expected, d.tries = false, 0
 		m.counts.updates.Confirmed++
 	case m.now.Since(d.asked) < updateAgain:
@@ -115,7 +118,9 @@ func (m *Machine) sized(c *container, size heddle.Resource) {
 		m.counts.updates.Refused++
 		m.log(Warn, "a node does not take another size for a container", "node", c.node.id, "container", c.id(), "wanted", m.text(wanted), "has", m.text(size))
 		m.step(heddle.Refused{Container: c.cid, Has: size})
-		m.enable(c.node, c.node.can&^heddle.Resizes)
+		if c.node.refused++; c.node.refused > 1 { // once may be the container's own doing: it is not ready yet, perhaps
+			m.enable(c.node, c.node.can&^(heddle.Resizes|heddle.Parks))
+		}
 	}
 }
 

@@ -78,21 +78,24 @@ func TestResize(t *testing.T) {
 func TestResizeThatIsNotDone(t *testing.T) {
 	w, c, m, n, task := wishing(t, nil)
 	n.sizes[task] = heddle.Of(2048, 1000)
-	w.want(c, task, policy.Step{Do: policy.Resize, Limit: heddle.Of(3000, 1000)})
-	told, last := 0, int32(0)
-	for range 20 {
-		if p := n.beat(); len(p.Updates) > 0 {
-			told++
-			if v := p.Updates[0].Version; v <= last {
-				t.Errorf("version %d after %d", v, last)
-			} else {
-				last = v
+	last := int32(0)
+	for _, size := range []heddle.Resource{heddle.Of(3000, 1000), heddle.Of(2900, 1000)} { // the first may not have been ready
+		w.want(c, task, policy.Step{Do: policy.Resize, Limit: size})
+		told := 0
+		for range 20 {
+			if p := n.beat(); len(p.Updates) > 0 {
+				told++
+				if v := p.Updates[0].Version; v <= last {
+					t.Errorf("version %d after %d", v, last)
+				} else {
+					last = v
+				}
 			}
+			w.sleep(2 * heddle.Second)
 		}
-		w.sleep(2 * heddle.Second)
-	}
-	if told != updateTries || w.limit(task) != heddle.Of(2048, 1000) {
-		t.Errorf("told %d times, want %d; the core has %v", told, updateTries, w.limit(task))
+		if told != updateTries || w.limit(task) != heddle.Of(2048, 1000) {
+			t.Errorf("told %d times, want %d; the core has %v", told, updateTries, w.limit(task))
+		}
 	}
 	w.want(c, task, policy.Step{Do: policy.Resize, Limit: heddle.Of(3000, 1000)})
 	if p := n.beat(); len(p.Updates) > 0 || w.limit(task) != heddle.Of(2048, 1000) {
@@ -103,7 +106,7 @@ func TestResizeThatIsNotDone(t *testing.T) {
 		t.Errorf("undone %v, %v", e.Undone, err)
 	}
 	for range 2 { // what a core counted is not lost with it
-		if p := w.m.Reports().Cluster(); p.Updates != (UpdateCounts{Sent: updateTries, Refused: 1}) || p.Undone != [heddle.NumCaps]uint64{1: 1} {
+		if p := w.m.Reports().Cluster(); p.Updates != (UpdateCounts{Sent: 2 * updateTries, Refused: 2}) || p.Undone != [heddle.NumCaps]uint64{1: 1} {
 			t.Errorf("updates %+v, undone %v", p.Updates, p.Undone)
 		}
 		if err := w.refresh(); err != nil {
@@ -195,5 +198,50 @@ func TestLimitBelowWhatIsTold(t *testing.T) {
 	p = m.ask(row(20, "*", 1024, 1))
 	if g := p.Granted[0]; g.Size != heddle.Of(1024, 1000) || g.Limit != heddle.Of(660, 600) {
 		t.Errorf("granted %v, limited to %v", g.Size, g.Limit)
+	}
+}
+
+// What a node says of a size is no amount that can be counted with: nobody takes it at its word.
+func TestSizesThatCannotBe(t *testing.T) {
+	w, c, _, n, task := wishing(t, nil)
+	n.sizes[task] = heddle.Of(-1<<50, 1000)
+	w.want(c, task, policy.Step{Do: policy.Resize, Limit: heddle.Of(3000, 1000)})
+	for range 20 {
+		n.beat()
+		w.sleep(2 * heddle.Second)
+	}
+	if w.limit(task) != heddle.Of(3000, 1000) {
+		t.Errorf("the core has %v", w.limit(task))
+	}
+}
+
+// A change of who parks is repeated until the node says so, and what was parked before a start is not any more.
+func TestParkedBeforeAStart(t *testing.T) {
+	w, c, m, n, task := wishing(t, nil)
+	n.can = heddle.Stock | heddle.Parks
+	n.register(4096, 4, found(task, 20))
+	n.beat()
+	n.sizes[task], n.parked = heddle.Of(1024, 1000), map[ids.Container]bool{}
+	w.want(c, task, policy.Step{Do: policy.Suspend})
+	told := 0
+	for range 8 {
+		if p := n.beat(); len(p.Updates) > 0 && p.Updates[0].Parked {
+			told++
+		}
+		w.sleep(3 * heddle.Second)
+	}
+	if told < 2 {
+		t.Errorf("told %d times, though the node does not say that it parks", told)
+	}
+	home := w.app(m.who.Attempt.App).Master
+	w.restart(heddle.Second)
+	news := found(task, 20)
+	news.Parked = true
+	n.conts[task], n.parked[task] = news, true
+	n.register(4096, 4, news)
+	other := &nm{w: w, id: ids.Node{Host: "n1", Port: 8041}, conts: map[ids.Container]ContainerNews{}, can: heddle.Stock}
+	other.register(2048, 4, found(home, 0))
+	if p := n.beat(); len(p.Updates) != 1 || p.Updates[0].Parked {
+		t.Errorf("told %+v", p.Updates)
 	}
 }

@@ -44,6 +44,10 @@ func (a *app) lives(m *Machine, h HeapNews) {
 	if h.Live <= a.live {
 		return
 	}
-	a.live = h.Live
-	m.remember(a, func(r *heddle.LastRun) { r.Heap, r.Outside, r.Maps = h.Live, h.Outside, a.Facts.Maps })
+	a.live, a.beside = h.Live, h.Outside
+	m.remember(a, func(r *heddle.LastRun) {
+		if h.Live > r.Heap { // it may have just begun: what the last one needed stands until this one is over
+			r.Heap, r.Outside, r.Maps = h.Live, h.Outside, a.Facts.Maps
+		}
+	})
 }

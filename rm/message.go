@@ -68,6 +68,8 @@ type Health struct {
 type ContainerRun struct {
 	ID   ids.Container
 	Size heddle.Resource // as its node accounts for it; zero where it does not say
+	// Parked says that it gets what nobody else wants, as YARN's opportunistic containers do.
+	Parked bool
 }
 
 // A ContainerEnd is the end of a container.
@@ -85,6 +87,7 @@ type ContainerNews struct {
 	Priority     int32
 	AllocID      int64
 	Created      int64 // milliseconds since 1970, by the clock of the ResourceManager that granted it
+	Parked       bool  // as of a [ContainerRun]
 }
 
 // A LogNews is how far a NodeManager is with collecting an application's logs.

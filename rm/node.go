@@ -18,16 +18,17 @@ const (
 
 // A node is a NodeManager. What every report looks at comes first: it is read together.
 type node struct {
-	id     ids.Node
-	nid    heddle.NodeID
-	lastID int32
-	state  nodeState
-	up     bool // in the core
-	can    heddle.Caps
-	apps   int32       // that ran here and are not cleaned up
-	seen   heddle.Time // last report
-	last   *NodeBeat
-	every  heddle.Span // what it was told last
+	id      ids.Node
+	nid     heddle.NodeID
+	lastID  int32
+	state   nodeState
+	up      bool // in the core
+	can     heddle.Caps
+	refused int         // updates that it did not make, since it registered
+	apps    int32       // that ran here and are not cleaned up
+	seen    heddle.Time // last report
+	last    *NodeBeat
+	every   heddle.Span // what it was told last
 
 	conts   []*container
 	waiting int                           // of them that it has not reported

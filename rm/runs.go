@@ -132,6 +132,9 @@ func (m *Machine) keepRun(a *app) []Change {
 		}
 		r.asked(d, r.two[0])
 	}
+	if a.live > 0 {
+		r.last.Heap, r.last.Outside, r.last.Maps = a.live, a.beside, a.Facts.Maps
+	}
 	changes := []Change{{Run: m.runRecord(r)}}
 	for _, k := range m.past.trim() {
 		changes = append(changes, Change{DropRun: &k})

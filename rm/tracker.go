@@ -49,6 +49,7 @@ func (m *Machine) register(q *RegisterNode) *NodeRegistered {
 	}
 	fresh := !n.up
 	n.total, n.physical = q.Total, q.Physical
+	n.refused = 0
 	m.enable(n, q.Can)
 	if !leaving {
 		n.deadline = never
@@ -245,7 +246,7 @@ func (m *Machine) statuses(n *node, q *BeatNode) {
 		}
 		m.runs(n, r.ID, c)
 		if c != nil && c.deed != nil {
-			m.sized(c, r.Size)
+			m.sized(c, r)
 		}
 	}
 	for i := range q.Ended {

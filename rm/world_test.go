@@ -252,14 +252,15 @@ func (w *world) sleep(d heddle.Span) {
 
 // An nm is a NodeManager.
 type nm struct {
-	w     *world
-	id    ids.Node
-	last  int32
-	conts map[ids.Container]ContainerNews
-	used  Utilization // by its containers together
-	whole Utilization // of its machine
-	can   heddle.Caps
-	sizes map[ids.Container]heddle.Resource // that it accounts for, where it says
+	w      *world
+	id     ids.Node
+	last   int32
+	conts  map[ids.Container]ContainerNews
+	used   Utilization // by its containers together
+	whole  Utilization // of its machine
+	can    heddle.Caps
+	sizes  map[ids.Container]heddle.Resource // that it accounts for, where it says
+	parked map[ids.Container]bool
 }
 
 func (w *world) node(host string, mem, cores int64) *nm {
@@ -292,7 +293,7 @@ func (n *nm) beat() *NodeBeat {
 	q := &BeatNode{Call: n.w.next(), Node: n.id, Last: n.last, Health: Health{Said: true}, OfAll: n.used, OfNode: n.whole}
 	for id, c := range n.conts {
 		if !c.Over {
-			q.Running = append(q.Running, ContainerRun{id, n.sizes[id]})
+			q.Running = append(q.Running, ContainerRun{ID: id, Size: n.sizes[id], Parked: n.parked[id]})
 			continue
 		}
 		q.Ended = append(q.Ended, c.ContainerEnd)

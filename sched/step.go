@@ -359,6 +359,9 @@ func (c *Core) exit(e heddle.Exit) {
 	if x.State() == cluster.Allocated {
 		to = cluster.Killed
 	}
+	if told := x.Told(); (e.Status == heddle.KilledOverPhysical || e.Status == heddle.KilledOverVirtual) && x.Limit()[heddle.Memory] < told[heddle.Memory] {
+		c.c.AddPeak(a, x.Kind(), told[heddle.Memory]) // what was taken from it, it needed
+	}
 	c.end(x, to, e.Status, false)
 	if master {
 		c.clear(a, heddle.Aborted)

@@ -18,6 +18,7 @@ const (
 	maxAsksOfUser  = 16 // … of one user: masters that hang keep no others from being asked
 	maxReads       = 8  // submissions at a time; others wait, because each is read once
 	maxWaiting     = 4096
+	waitTime       = time.Second     // to be let in to read: the machine waits 3 s in all
 	readTime       = 2 * time.Second // for what is beside one submission
 	defaultAskTime = 5 * time.Second // for an ask that does not say
 	maxAskTime     = 30 * time.Second
@@ -111,9 +112,14 @@ func (a *Asker) Read(ctx context.Context, q *rm.ReadJob) *rm.JobRead {
 		read.Failed = "too many submissions wait to be read"
 		return read
 	}
+	late := time.NewTimer(waitTime)
+	defer late.Stop()
 	select {
 	case a.reading <- struct{}{}:
 		defer func() { <-a.reading }()
+	case <-late.C: // nobody waits for it any more
+		read.Failed = "others were being read for too long"
+		return read
 	case <-ctx.Done():
 		read.Failed = "the daemon stops"
 		return read

@@ -113,7 +113,7 @@ func (n *node) reports() (running []rm.ContainerRun, ended []rm.ContainerEnd) {
 		if w.Over {
 			ended = append(ended, w.ContainerEnd)
 		} else {
-			running = append(running, rm.ContainerRun{ID: w.ID, Size: w.Size})
+			running = append(running, rm.ContainerRun{ID: w.ID, Size: w.Size, Parked: w.Parked})
 		}
 	}
 	return running, ended

@@ -103,7 +103,7 @@ func (s *sim) updated(n *node, list []rm.Update) {
 		if w == nil || w.Over || u.Version <= w.version || mix(s.seed, 23, uint64(u.ID.ID), uint64(u.Version)).in(6) {
 			continue
 		}
-		w.version, w.Size = u.Version, u.Limit.Whole()
+		w.version, w.Size, w.Parked = u.Version, u.Limit.Whole(), u.Parked
 		s.stats.Updates++
 	}
 }

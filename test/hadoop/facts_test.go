@@ -30,15 +30,15 @@ func TestFacts(t *testing.T) {
 	t.Run("spark", func(t *testing.T) { testSparkFacts(t, ctx) })
 }
 
-// soon fails unless something was known within a time of when it was so.
-func soon(t *testing.T, what string, was, known time.Time, within time.Duration) {
+// soon fails unless something was known soon after it was so.
+func soon(t *testing.T, what string, was, known time.Time) {
 	t.Helper()
 	switch {
 	case was.IsZero():
 		t.Errorf("%s: nobody told", what)
 	case known.IsZero():
 		t.Errorf("%s: never known", what)
-	case known.Sub(was) > within:
+	case known.Sub(was) > fedWithin:
 		t.Errorf("%s: known %v late", what, known.Sub(was))
 	default:
 		t.Logf("%s: known after %v", what, known.Sub(was))
@@ -61,9 +61,9 @@ func testMapReduceFacts(t *testing.T, ctx context.Context, w *witness) {
 	if s.maps != 4 || s.askedAt.IsZero() || !s.mapsAt.Before(s.askedAt) {
 		t.Errorf("it was known to have %d maps at %v and asked for them at %v: want 4, before", s.maps, s.mapsAt, s.askedAt)
 	}
-	soon(t, "a map's progress", was.moved["MAP"], s.moved[heddle.Map], fedWithin)
-	soon(t, "a reduce's progress", was.moved["REDUCE"], s.moved[heddle.Reduce], fedWithin)
-	soon(t, "what a map used", was.ended["MAP"], s.peak[heddle.Map], fedWithin)
+	soon(t, "a map's progress", was.moved["MAP"], s.moved[heddle.Map])
+	soon(t, "a reduce's progress", was.moved["REDUCE"], s.moved[heddle.Reduce])
+	soon(t, "what a map used", was.ended["MAP"], s.peak[heddle.Map])
 	for _, phase := range []heddle.Phase{heddle.MapRead, heddle.ReduceWrite} {
 		if !s.phases[phase] {
 			t.Errorf("no task was known to be in phase %v; phases %v", phase, s.phases)
@@ -104,7 +104,7 @@ func testSparkFacts(t *testing.T, ctx context.Context) {
 	go func() { active <- firstActive(watched, app) }()
 	finish(t, r, nil)
 	stop()
-	soon(t, "a Spark task that runs", time.UnixMilli(must(testbed.SparkEvents(app))(t).Began), <-active, fedWithin)
+	soon(t, "a Spark task that runs", time.UnixMilli(must(testbed.SparkEvents(app))(t).Began), <-active)
 }
 
 // firstActive is when an application's executors were known to run a task; zero where they never were.

@@ -85,6 +85,7 @@ func (u Units) RegisterNode(q *wire.RegisterNodeManagerRequest) *rm.RegisterNode
 			},
 			Over:     s.GetContainerState() == wire.ContainerState_C_COMPLETE,
 			Priority: s.GetPriority().GetPriority(), AllocID: s.GetAllocationRequestId(), Created: s.GetCreationTime(),
+			Parked: s.GetExecutionType() == wire.ExecutionType_OPPORTUNISTIC,
 		})
 	}
 	for _, a := range q.GetRunningApplications() {
@@ -114,7 +115,7 @@ func (u Units) BeatNode(q *wire.NodeHeartbeatRequest) *rm.BeatNode {
 		for _, s := range list {
 			id := conv.Container(s.GetContainerId())
 			if s.GetState() != wire.ContainerState_C_COMPLETE {
-				m.Running = append(m.Running, rm.ContainerRun{ID: id, Size: u.Read(s.GetCapability())})
+				m.Running = append(m.Running, rm.ContainerRun{ID: id, Size: u.Read(s.GetCapability()), Parked: s.GetExecutionType() == wire.ExecutionType_OPPORTUNISTIC})
 				continue
 			}
 			m.Ended = append(m.Ended, rm.ContainerEnd{
