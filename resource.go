@@ -76,8 +76,7 @@ func (r Resource) AnyNegative() bool { return r[0] < 0 || r[1] < 0 || r[2] < 0 |
 
 // Whole returns r with its processors in whole vcores, rounded up, as YARN's protocols tell them.
 func (r Resource) Whole() Resource {
-	r[CPU] = (r[CPU] + 999) / 1000 * 1000
-	return r
+	return r.RoundUp(Of(0, 1000))
 }
 
 // Share returns the dominant share of r in total: the largest r[d]/total[d] over the dimensions

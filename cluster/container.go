@@ -405,22 +405,14 @@ func (c *Cluster) addBooked(x *Container, sign int64) {
 // SetLimit changes what a node enforces for a container, and the books with it. The caller sees to it
 // that the node has room and holds no more than it has.
 func (c *Cluster) SetLimit(x *Container, limit heddle.Resource) {
-	x.rare() // keeps what the application was told
-	d := limit.Minus(x.limit)
-	c.hold(x, &d)
-	x.limit = limit
-	x.node.relend(x)
-	c.settle(x.node)
-	if !c.Fits(heddle.Resource{}, x.node.Free()) {
+	if c.ForceLimit(x, limit); x.node.full {
 		panic("cluster: limit beyond the node")
 	}
-	x.node.full = false
-	c.touched(x.node)
 }
 
 // ForceLimit is SetLimit to what a container has in any case: the node may hold more then than it has.
 func (c *Cluster) ForceLimit(x *Container, limit heddle.Resource) {
-	x.rare()
+	x.rare() // keeps what the application was told
 	d := limit.Minus(x.limit)
 	c.hold(x, &d)
 	x.limit = limit

@@ -129,6 +129,14 @@ func (n *Node) roomOf(a *App) heddle.Resource {
 // Lends reports whether suspended containers on the node lend anything.
 func (n *Node) Lends() bool { return n.lends }
 
+// Lent returns the milli-vcores that suspended containers on the node hold.
+func (n *Node) Lent() (cpu int64) {
+	for i := range n.pools {
+		cpu += n.pools[i].suspended
+	}
+	return cpu
+}
+
 // A Queue is a node of the queue tree.
 type Queue struct {
 	id       heddle.QueueID
@@ -324,6 +332,20 @@ func (a *App) Asks() []*Ask { return a.asks }
 
 // Used returns what the application's containers hold.
 func (a *App) Used() heddle.Resource { return a.used }
+
+// Tasks returns what the application's tasks hold and ask for, and in how many containers: all but its master.
+func (a *App) Tasks() (total heddle.Resource, containers int) {
+	for k := heddle.AM + 1; k < heddle.NumKinds; k++ {
+		containers += a.Running(k) + a.Waiting(k)
+	}
+	total = a.used.Plus(a.pending)
+	if a.master != nil {
+		total = total.Minus(a.master.limit)
+	} else if containers == 0 {
+		total = heddle.Resource{} // it waits for a master
+	}
+	return total, containers
+}
 
 // Booked returns what the application has reserved on nodes.
 func (a *App) Booked() heddle.Resource { return a.booked }

@@ -23,7 +23,7 @@ const (
 	mostPeaks  = 20                 // tasks of a kind whose use of memory is asked for
 	mostTasks  = 50_000             // that are kept in mind of an application
 	mostTries  = 3                  // to find out where an ended task's output lies
-	mostSpoken = 64                 // bytes that are kept of why a master did not answer
+	mostSpoken = 256                // bytes that are kept of why a master did not answer
 	everyKind  = policy.Kinds(1<<heddle.NumKinds - 1)
 )
 
@@ -32,8 +32,7 @@ type known struct {
 	timer   timer
 	attempt *attempt
 	asked   *AskMaster  // that has not been answered; nil for none
-	next    heddle.Time // when to ask
-	more    bool        // then only of single tasks, which the last answer has shown to be of interest
+	more    bool        // the next one is only of single tasks, which the last answer has shown to be of interest
 	heapAt  heddle.Time // when to ask for the heap
 	heap    HeapNews
 	heapOf  heddle.Time // when it was said; never for not yet
@@ -47,13 +46,11 @@ type known struct {
 	tasks     map[Task]*known1
 	peaks     [heddle.NumKinds]int // tasks whose use of memory was told
 	executors []ExecutorNews
-	stages    []StageNews
 }
 
 // known1 is what is known of a task.
 type known1 struct {
 	state     TaskState
-	phase     heddle.Phase
 	progress  float64
 	container ids.Container
 	node      heddle.NodeID // where its container is or was; heddle.NoNode for unknown
@@ -62,19 +59,33 @@ type known1 struct {
 }
 
 // wanted is what policies go by of an application, of what its master can tell.
-func (m *Machine) wanted(a *app) (kinds policy.Kinds, output, peaks, heap bool) {
+type wanted struct {
+	progress policy.Kinds // how far tasks of these kinds are
+	output   bool         // how much map output lies where
+	peaks    bool         // how much memory tasks used that ended
+	heap     bool         // what the master's heap holds
+}
+
+func (m *Machine) wanted(a *app) (w wanted) {
 	f := &m.sch.Set.Feeds
 	if f.Progress > 0 {
-		kinds = f.Of
-		if kinds == 0 {
-			kinds = everyKind
+		w.progress = f.Of
+		if w.progress == 0 {
+			w.progress = everyKind
 		}
 	}
 	if a.framework != heddle.MapReduce {
-		return kinds & (1 << heddle.Executor), false, false, false
+		w.progress &= 1 << heddle.Executor
+		return w
 	}
-	kinds &^= 1 << heddle.Executor
-	return kinds, f.Output, f.Peaks, f.Heaps
+	w.progress &^= 1 << heddle.Executor
+	w.output, w.peaks, w.heap = f.Output, f.Peaks, f.Heaps
+	return w
+}
+
+// counters reports whether what another task of a kind used is of interest.
+func (w *wanted) counters(k *known, kind heddle.Kind) bool {
+	return w.output && kind == heddle.Map || w.peaks && k.peaks[kind] < mostPeaks
 }
 
 // inquire begins to ask a master that has registered, where anybody goes by what it says.
@@ -84,12 +95,12 @@ func (m *Machine) inquire(t *attempt) {
 	if a.framework != heddle.MapReduce && a.framework != heddle.Spark || m.cfg.Agent || m.cfg.AskNobody {
 		return
 	}
-	if kinds, output, peaks, heap := m.wanted(a); kinds == 0 && !output && !peaks && !heap {
+	if m.wanted(a) == (wanted{}) {
 		return
 	}
-	k := &known{attempt: t, at: never, heapOf: never, tasks: map[Task]*known1{}, next: m.now.Plus(askEvery), heapAt: m.now.Plus(heapFirst)}
+	k := &known{attempt: t, at: never, heapOf: never, tasks: map[Task]*known1{}, heapAt: m.now.Plus(heapFirst)}
 	a.known = k
-	m.timers.by(&k.timer, k, k.next)
+	m.timers.by(&k.timer, k, m.now.Plus(askEvery))
 }
 
 // hush asks an application's master nothing any more.
@@ -112,23 +123,25 @@ func (k *known) expire(m *Machine) heddle.Time {
 	}
 	q := k.question(m)
 	if q == nil {
-		k.next = m.now.Plus(max(askEvery, m.sch.Set.Feeds.Progress))
-		return k.next
+		return m.now.Plus(m.askEvery())
 	}
 	k.asked = q
 	m.emit(q)
 	return never
 }
 
+// askEvery is how often masters are asked that answer.
+func (m *Machine) askEvery() heddle.Span { return max(askEvery, m.sch.Set.Feeds.Progress) }
+
 // question is what to ask a master now; nil for nothing.
 func (k *known) question(m *Machine) *AskMaster {
 	t := k.attempt
-	kinds, output, peaks, heap := m.wanted(t.app)
+	w := m.wanted(t.app)
 	q := &AskMaster{
 		Attempt: t.id, User: t.app.user, Node: t.masterNode, Tracking: t.url, Framework: t.app.framework, Within: askWithin,
-		Heap: heap && m.now >= k.heapAt,
+		Heap: w.heap && m.now >= k.heapAt,
 	}
-	if k.oneByOne(m, q, kinds, output, peaks); k.more {
+	if k.oneByOne(m, q, &w); k.more {
 		k.more, q.Heap = false, false
 		if len(q.Containers)+len(q.Counters) == 0 {
 			return nil
@@ -137,12 +150,9 @@ func (k *known) question(m *Machine) *AskMaster {
 	}
 	v := m.core.View().App(t.app.aid)
 	for kind := range heddle.Kind(heddle.NumKinds) {
-		runs := v.Running(kind) > 0 && kinds.Has(kind)
-		counts := kind == heddle.Map && output || peaks && k.peaks[kind] < mostPeaks
-		if ended := v.Finished(kind) > 0; kind == heddle.Map || kind == heddle.Reduce {
-			runs = runs || counts && ended
-		}
-		if runs {
+		runs := v.Running(kind) > 0 && w.progress.Has(kind)
+		ended := (kind == heddle.Map || kind == heddle.Reduce) && v.Finished(kind) > 0
+		if runs || ended && w.counters(k, kind) {
 			q.Kinds |= policy.KindSet(kind)
 		}
 	}
@@ -155,19 +165,19 @@ func (k *known) question(m *Machine) *AskMaster {
 
 // oneByOne adds the tasks that are to be looked at by themselves: those that run in a container that is not known, and
 // those that ended and were not counted. There are as many as may be at a time, those first that were asked for least.
-func (k *known) oneByOne(m *Machine, q *AskMaster, kinds policy.Kinds, output, peaks bool) {
+func (k *known) oneByOne(m *Machine, q *AskMaster, w *wanted) {
 	var runs, counts few
 	for of, x := range k.tasks { // order: few has one
 		switch {
-		case x.state == TaskRuns && (kinds.Has(of.Kind) || of.Kind == heddle.Map && output) && (x.container.IsZero() || m.container(x.container) == nil):
+		case x.state == TaskRuns && (w.progress.Has(of.Kind) || of.Kind == heddle.Map && w.output) && (x.container.IsZero() || m.container(x.container) == nil):
 			runs.add(candidate{x.asked, of, x})
-		case x.state == TaskSucceeded && !x.counted && (of.Kind == heddle.Map && output || peaks && k.peaks[of.Kind] < mostPeaks):
+		case x.state == TaskSucceeded && !x.counted && w.counters(k, of.Kind):
 			counts.add(candidate{x.asked, of, x})
 		}
 	}
 	for _, c := range counts {
 		q.Counters = append(q.Counters, c.task)
-		if output && c.task.Kind == heddle.Map && c.known.node == heddle.NoNode { // where what it left lies
+		if w.output && c.task.Kind == heddle.Map && c.known.node == heddle.NoNode { // where what it left lies
 			q.Containers = append(q.Containers, c.task)
 		}
 		c.known.asked++
@@ -213,7 +223,7 @@ func (m *Machine) told(p *MasterTold) {
 	q := k.asked
 	k.asked = nil
 	k.requests, k.bytes = k.requests+int64(p.Requests), k.bytes+p.Bytes
-	k.failed = Clip(p.Failed, mostSpoken*4)
+	k.failed = Clip(p.Failed, mostSpoken)
 	if p.Failed != "" {
 		k.failures++
 	} else {
@@ -228,12 +238,11 @@ func (m *Machine) told(p *MasterTold) {
 	if q.Tasks && t.app.framework == heddle.Spark && p.Failed == "" {
 		m.sparkTold(k, p)
 	}
-	every := max(askEvery, m.sch.Set.Feeds.Progress)
-	k.next = m.now.Plus(min(askSlowest, every<<min(k.failures, 4)))
+	next := m.now.Plus(min(askSlowest, m.askEvery()<<min(k.failures, 4)))
 	if k.more = q.Tasks && p.Failed == ""; k.more {
-		k.next = m.now
+		next = m.now
 	}
-	m.timers.by(&k.timer, k, k.next)
+	m.timers.by(&k.timer, k, next)
 }
 
 // heapTold takes what a master's heap holds.
@@ -256,7 +265,7 @@ func (m *Machine) taskTold(k *known, p *TaskNews) {
 		k.tasks[p.Task] = x
 	}
 	if p.Listed {
-		x.state, x.phase, x.progress = p.State, p.Phase, clamp(p.Progress)
+		x.state, x.progress = p.State, clamp(p.Progress)
 	}
 	if id := p.Container; !id.IsZero() && id.Attempt.App == k.attempt.id.App {
 		x.container = id
@@ -272,7 +281,7 @@ func (m *Machine) taskTold(k *known, p *TaskNews) {
 		m.counted(k, x, p)
 	}
 	if c := m.container(x.container); p.Listed && x.state == TaskRuns && c != nil && c.kind == p.Kind && c.attempt == k.attempt {
-		m.step(heddle.Progress{Container: c.cid, Phase: x.phase, Fraction: x.progress})
+		m.step(heddle.Progress{Container: c.cid, Phase: p.Phase, Fraction: x.progress})
 	}
 }
 
@@ -293,7 +302,7 @@ const maxBytes = 1 << 44
 
 // sparkTold takes how far a Spark application is: as far as the stages that run are, all together.
 func (m *Machine) sparkTold(k *known, p *MasterTold) {
-	k.executors, k.stages = p.Executors, p.Stages
+	k.executors = p.Executors
 	var done, tasks int64
 	for _, s := range p.Stages {
 		if s.Done >= 0 && s.Tasks >= s.Done {

@@ -65,15 +65,21 @@ func (m *Machine) park(c *container, parked bool) {
 	m.update(c)
 }
 
-// update has a node told of a container's deed with the next report's answer.
+// update has a node told of a container's deed that is another now.
 func (m *Machine) update(c *container) {
 	if d := c.deed; !m.cfg.Agent && !d.queued {
-		d.queued = true
 		if !d.expected { // otherwise the last one is not confirmed yet
 			d.tries = 0
 		}
-		c.node.order().update = append(c.node.order().update, c)
+		c.queue()
 	}
+}
+
+// queue has a container's node told of its deed with the next report's answer.
+func (c *container) queue() {
+	c.deed.queued = true
+	o := c.node.order()
+	o.update = append(o.update, c)
 }
 
 // updates are the changes that a node is told of.
@@ -110,8 +116,7 @@ func (m *Machine) sized(c *container, r *ContainerRun) {
 		m.counts.updates.Confirmed++
 	case m.now.Since(d.asked) < updateAgain:
 	case d.tries < updateTries:
-		d.queued = true
-		c.node.order().update = append(c.node.order().update, c)
+		c.queue()
 	default:
 		wanted := d.limit
 		d.expected, d.limit = false, size

@@ -1,6 +1,7 @@
 package rm
 
 import (
+	"math/bits"
 	"strings"
 
 	"heddle"
@@ -163,10 +164,8 @@ var lacks = [heddle.NumCaps]string{
 // CapText says in words what a node does that can do what a name of [heddle.Caps] means; a name that is not known stands
 // for itself.
 func CapText(name string) string {
-	for i, words := range lacks {
-		if heddle.Caps(1<<i).String() == name {
-			return words
-		}
+	if c, ok := heddle.CapOf(name); ok {
+		return lacks[bits.TrailingZeros8(uint8(c))]
 	}
 	return name
 }

@@ -39,17 +39,9 @@ func (d demand) most(e demand) demand {
 }
 
 // demandOf is what an application holds and asks for now.
-func demandOf(v *cluster.App) (d demand) {
-	for k := heddle.AM + 1; k < heddle.NumKinds; k++ {
-		d.containers += int32(v.Running(k) + v.Waiting(k))
-	}
-	d.total = v.Used().Plus(v.Pending())
-	if x := v.Master(); x != nil {
-		d.total = d.total.Minus(x.Limit())
-	} else if d.containers == 0 {
-		d.total = heddle.Resource{} // it waits for a master
-	}
-	return d
+func demandOf(v *cluster.App) demand {
+	total, containers := v.Tasks()
+	return demand{total, int32(containers)}
 }
 
 // history is what is remembered, by user and name: what is kept, and what applications that have not ended have noted.

@@ -146,14 +146,8 @@ const mostLent = 0.5
 
 // overLent reports whether a container, if it were suspended too, would lend more than its node may.
 func overLent(x *policy.Container) bool {
-	n, lent := x.Node(), x.Limit()[heddle.CPU]
-	n.Each(func(o *policy.Container) bool {
-		if o.Suspended() {
-			lent += o.Limit()[heddle.CPU]
-		}
-		return true
-	})
-	return float64(lent) > mostLent*float64(n.Total()[heddle.CPU])
+	n := x.Node()
+	return float64(n.Lent()+x.Limit()[heddle.CPU]) > mostLent*float64(n.Total()[heddle.CPU])
 }
 
 // headRoom is how much more memory than the largest task so far a container has at least that has less than it asked for.
@@ -184,14 +178,12 @@ func (c *Core) nodeCan(e heddle.NodeCan) {
 		return
 	}
 	c.c.SetCan(n, e.Can)
-	var back []heddle.ContainerID
+	var all []heddle.ContainerID
 	n.Each(func(x *policy.Container) bool {
-		if x.Suspended() && !n.Can(heddle.Lends) || x.Limit() != x.Told() && !n.Can(heddle.Limits) {
-			back = append(back, x.ID())
-		}
+		all = append(all, x.ID())
 		return true
 	})
-	for _, id := range back {
+	for _, id := range all {
 		x := c.v.Container(id)
 		if x.Suspended() && !n.Can(heddle.Lends) {
 			c.c.Resume(x)

@@ -27,17 +27,9 @@ func expects(a *policy.App) demand {
 }
 
 // asked is what an application asks for and holds beside its master.
-func asked(a *policy.App) (d demand) {
-	d.total = a.Used().Plus(a.Pending())
-	for k := heddle.AM + 1; k < heddle.NumKinds; k++ {
-		d.containers += a.Running(k) + a.Waiting(k)
-	}
-	if m := a.Master(); m != nil {
-		d.total = d.total.Minus(m.Limit())
-	} else if d.containers == 0 {
-		d.total = heddle.Resource{} // it waits for a master
-	}
-	return d
+func asked(a *policy.App) demand {
+	total, containers := a.Tasks()
+	return demand{total, containers}
 }
 
 // starts reports whether an application has not asked for any task yet.
