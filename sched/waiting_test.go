@@ -346,7 +346,7 @@ lanes:
   - {kinds: [am, map, reduce, executor, other], order: {shortest: {patience: %d}}}
 share: [{dress: {cap: last, keep: jobs, delta_max: 0.1, patience: %d}}, capacity]
 place:
-  map: [coupling.peek, {uncrowded: {patience: %[3]d}}]
+  map: [any, {uncrowded: {patience: %[3]d}}]
   reduce: [any, {uncrowded: {busy: 0.9, patience: %[3]d}}]
   executor: {ikayak.executor: {patience: %[4]d}}
 `, p.order, p.share, p.node, p.executor)
