@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -148,7 +149,7 @@ func testMasterCrash(t *testing.T) {
 	done := mapsDone(t, ctx, app, 2)
 	time.Sleep(2 * time.Second) // its history is written by a thread of its own
 	first := must(testbed.Attempts(ctx, app))(t)
-	if testbed.KillContainer(app, first[0].Container) == 0 {
+	if testbed.SignalContainer(app, first[0].Container, syscall.SIGKILL) == 0 {
 		t.Fatalf("no process in %s, where the master of %s should be", first[0].Container, app)
 	}
 	finish(t, r, nil)

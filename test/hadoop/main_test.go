@@ -37,6 +37,13 @@ var testbed *hadoop.Testbed
 const lockWait = 20 * time.Minute
 
 func TestMain(m *testing.M) {
+	if os.Getenv(strangerMode) != "" {
+		if err := beStranger(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	flag.Parse()
 	code, err := run(m)
 	if err != nil {

@@ -193,13 +193,15 @@ func (b *Testbed) ContainerCPU(app, container string) (took time.Duration) {
 	return took
 }
 
-// KillContainer ends the processes of one container as a crash does, and returns how many there were.
-func (b *Testbed) KillContainer(app, container string) int {
+// SignalContainer sends a signal to the processes of one container, and returns how many there were. SIGKILL ends them as a
+// crash does.
+func (b *Testbed) SignalContainer(app, container string, s syscall.Signal) int {
 	count := 0
 	for n := 1; n <= b.opt.Nodes; n++ {
-		dir := filepath.Join(b.nodeDir(n), "local", "usercache", b.user, "appcache", app, container)
-		count += len(processesIn(dir))
-		killIn(dir)
+		for _, p := range processesIn(filepath.Join(b.nodeDir(n), "local", "usercache", b.user, "appcache", app, container)) {
+			count++
+			_ = syscall.Kill(p.N, s) // it may have ended by itself
+		}
 	}
 	return count
 }

@@ -98,7 +98,7 @@ func TestStopReapsContainers(t *testing.T) {
 	if n := b.ContainerProcesses("application_1_0001"); n != 1 {
 		t.Errorf("%d processes of the container, want 1", n)
 	}
-	if n := b.KillContainer("application_1_0001", "container_1_0001_01_000003"); n != 0 {
+	if n := b.SignalContainer("application_1_0001", "container_1_0001_01_000003", syscall.SIGKILL); n != 0 {
 		t.Errorf("%d processes of another container", n)
 	}
 	if err := b.Stop(); err != nil {
