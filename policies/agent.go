@@ -14,8 +14,7 @@ import (
 // WithoutAgent returns what of a profile a ResourceManager can carry out where no node agent stands beside the
 // NodeManagers, and what is off for want of one: a line each, as "ikayak.suspend (control): why". That is what
 // policies say they need ([policy.Needer]). What is off is replaced by the slot's neutral policy. An order, a share or
-// a book has none: [Build] refuses the profile then. Under the profile that is left no container is granted in less
-// than was asked for, and no running one is changed.
+// a book has none: [Build] refuses the profile then.
 func (p *Profile) WithoutAgent() (carried *Profile, off []string) {
 	w := without{b: trial(p)}
 	out := *p
