@@ -287,13 +287,14 @@ func (m *strangeMaster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	case way == "elsewhere":
 		http.Redirect(w, r, "http://"+hadoop.RMWeb+"/ws/v1/cluster/apps", http.StatusFound)
-	case strings.HasSuffix(r.URL.Path, "/attempts") && way == "lies": // it runs in a container of another application
-		of := strings.Replace(m.other, "application_", "container_", 1) + "_01_000002"
-		_, _ = fmt.Fprintf(w, `{"taskAttempts":{"taskAttempt":[{"id":"attempt%s_0","state":"RUNNING","assignedContainerId":%q,"nodeHttpAddress":%q}]}}`, strings.TrimPrefix(task, "task"), of, hadoop.RMWeb)
 	case strings.HasSuffix(r.URL.Path, "/attempts"):
 		own := m.own
 		own.ID++
-		_, _ = fmt.Fprintf(w, `{"taskAttempts":{"taskAttempt":[{"id":"attempt%s_0","state":"RUNNING","assignedContainerId":%q}]}}`, strings.TrimPrefix(task, "task"), own)
+		in, page := own.String(), ""
+		if way == "lies" { // it runs in a container of another application
+			in, page = strings.Replace(m.other, "application_", "container_", 1)+"_01_000002", hadoop.RMWeb
+		}
+		_, _ = fmt.Fprintf(w, `{"taskAttempts":{"taskAttempt":[{"id":"attempt%s_0","state":"RUNNING","assignedContainerId":%q,"nodeHttpAddress":%q}]}}`, strings.TrimPrefix(task, "task"), in, page)
 	case strings.HasSuffix(r.URL.Path, "/tasks") && way == "lies": // tasks of another application are done
 		other := strings.Replace(m.other, "application_", "task_", 1)
 		_, _ = fmt.Fprintf(w, `{"tasks":{"task":[{"id":%q,"state":"RUNNING","progress":99},{"id":"%s_m_000000","state":"SUCCEEDED","progress":100},{"id":"%[2]s_m_000001","state":"FAILED","progress":100}]}}`, task, other)

@@ -159,24 +159,24 @@ func (b *Testbed) ownRM() []string {
 	return []string{resourceManager}
 }
 
-// ContainerProcesses counts the processes of an application's containers on all nodes.
-func (b *Testbed) ContainerProcesses(app string) int {
-	count := 0
+// processesOf returns the processes of an application's containers on all nodes, or of one container.
+func (b *Testbed) processesOf(app string, container ...string) (all []pid) {
 	for n := 1; n <= b.opt.Nodes; n++ {
-		user := filepath.Join(b.nodeDir(n), "local", "usercache", b.user, "appcache", app)
-		count += len(processesIn(user))
+		dir := filepath.Join(b.nodeDir(n), "local", "usercache", b.user, "appcache", app, filepath.Join(container...))
+		all = append(all, processesIn(dir)...)
 	}
-	return count
+	return all
 }
+
+// ContainerProcesses counts the processes of an application's containers on all nodes.
+func (b *Testbed) ContainerProcesses(app string) int { return len(b.processesOf(app)) }
 
 // ContainerCommands are the command lines of one container's processes.
 func (b *Testbed) ContainerCommands(app, container string) []string {
 	var all []string
-	for n := 1; n <= b.opt.Nodes; n++ {
-		for _, p := range processesIn(filepath.Join(b.nodeDir(n), "local", "usercache", b.user, "appcache", app, container)) {
-			if line, err := os.ReadFile(filepath.Join("/proc", fmt.Sprint(p.N), "cmdline")); err == nil {
-				all = append(all, strings.ReplaceAll(strings.TrimRight(string(line), "\x00"), "\x00", " "))
-			}
+	for _, p := range b.processesOf(app, container) {
+		if line, err := os.ReadFile(filepath.Join("/proc", fmt.Sprint(p.N), "cmdline")); err == nil {
+			all = append(all, strings.ReplaceAll(strings.TrimRight(string(line), "\x00"), "\x00", " "))
 		}
 	}
 	return all
@@ -184,11 +184,8 @@ func (b *Testbed) ContainerCommands(app, container string) []string {
 
 // ContainerCPU is how much processor time the processes of one container that live have taken.
 func (b *Testbed) ContainerCPU(app, container string) (took time.Duration) {
-	for n := 1; n <= b.opt.Nodes; n++ {
-		dir := filepath.Join(b.nodeDir(n), "local", "usercache", b.user, "appcache", app, container)
-		for _, p := range processesIn(dir) {
-			took += p.cpu()
-		}
+	for _, p := range b.processesOf(app, container) {
+		took += p.cpu()
 	}
 	return took
 }
@@ -196,14 +193,11 @@ func (b *Testbed) ContainerCPU(app, container string) (took time.Duration) {
 // SignalContainer sends a signal to the processes of one container, and returns how many there were. SIGKILL ends them as a
 // crash does.
 func (b *Testbed) SignalContainer(app, container string, s syscall.Signal) int {
-	count := 0
-	for n := 1; n <= b.opt.Nodes; n++ {
-		for _, p := range processesIn(filepath.Join(b.nodeDir(n), "local", "usercache", b.user, "appcache", app, container)) {
-			count++
-			_ = syscall.Kill(p.N, s) // it may have ended by itself
-		}
+	all := b.processesOf(app, container)
+	for _, p := range all {
+		_ = syscall.Kill(p.N, s) // it may have ended by itself
 	}
-	return count
+	return len(all)
 }
 
 func (b *Testbed) startHistory() error {
