@@ -42,6 +42,7 @@ var Table = []Row{
 	{"rm", []string{".", "cluster", "policy", "sched", "yarn/ids", "internal/slab"}}, // policies by name and files are daemon/setup's
 	{"rm/search", []string{".", "cluster", "conf", "policy", "policies", "policies/*", "rm", "yarn/ids"}}, // imported by tests only: no row names it
 	{"yarn/translate", []string{".", "rm", "yarn/ids", "yarn/wire", "yarn/conv"}},
+	{"node/api", nil},
 	{"daemon/store", []string{"rm", "yarn/ids"}},
 	{"daemon", []string{".", "rm", "yarn/*", "daemon/store"}},
 	{"daemon/clients", []string{".", "rm", "daemon", "yarn/*"}},

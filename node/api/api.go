@@ -1,0 +1,138 @@
+// Package api is what a node agent and the ResourceManager say to each other: an agent posts a [Sync] to [Path] and gets
+// a [Wish] in return, as JSON. The answer is held back until there is another wish or the time for the next request has
+// come. A wish is whole: what it does not name has the defaults. So a message that is lost, late or repeated does no
+// harm. Fields that a side does not know it passes over.
+package api
+
+import (
+	"fmt"
+	"math"
+)
+
+// Path is where the ResourceManager answers agents.
+const Path = "/heddle/v1/node/sync"
+
+// A Sync is what an agent says of its node.
+type Sync struct {
+	Node    string   `json:"node"`    // host:port of its NodeManager
+	Agent   string   `json:"agent"`   // another one after each start of the agent
+	Version string   `json:"version"` // of Heddle
+	Can     []string `json:"can"`     // what it can do to containers, by the names of heddle.Caps
+	Applied uint64   `json:"applied"` // the version of the wish that it has carried out; 0 for none
+	// Containers are those that it has found under its NodeManager.
+	Containers []Container `json:"containers"`
+	// Failed are the wishes of Applied that it could not carry out.
+	Failed []Failure `json:"failed"`
+}
+
+// A Container is what an agent found and measured of one.
+type Container struct {
+	ID string `json:"id"` // container_…
+	// CPU is the processor time of its processes since it was found, and RSS the memory that they hold: in milliseconds
+	// and MiB, 0 where nobody asks.
+	CPU int64 `json:"cpu_ms"`
+	RSS int64 `json:"rss_mib"`
+	// What it has at the moment, as far as that is not the default.
+	Parked bool  `json:"parked"`
+	Weight int64 `json:"weight"` // 0 for the default
+	Frozen bool  `json:"frozen"`
+}
+
+// A Failure is a wish for a container that could not be carried out, and why.
+type Failure struct {
+	ID    string `json:"id"`
+	Error string `json:"error"`
+}
+
+// A Wish is what the ResourceManager wants of a node.
+type Wish struct {
+	Version uint64 `json:"version"`  // never the same for two wishes
+	Every   int64  `json:"every_ms"` // until the next request at the latest
+	Lease   int64  `json:"lease_ms"` // after so long without an answer everything has the defaults again
+	Want    []Want `json:"want"`
+	Measure bool   `json:"measure"` // CPU and RSS are asked for
+}
+
+// A Want is what a container is to have other than the defaults.
+type Want struct {
+	ID     string `json:"id"`
+	Park   bool   `json:"park"`   // it gets what nobody else on the node wants
+	Weight int64  `json:"weight"` // its part of busy processors, in hundredths of a virtual core; 0 for the default
+	// Freeze is for how many milliseconds it does not run at all, from when it was frozen; it is not frozen again before
+	// a wish without. 0 for not.
+	Freeze int64 `json:"freeze_ms"`
+	Quota  int64 `json:"quota"`    // the most processor time, in thousandths of a core; 0 for no bound
+	High   int64 `json:"high_mib"` // the memory above which its caches are written back and dropped; 0 for no bound
+}
+
+// The bounds that both sides hold each other to.
+const (
+	MaxContainers = 10_000
+	MaxID         = 128 // bytes
+	MaxError      = 512
+	MaxWeight     = 10_000 * 100
+	MaxFreeze     = 255_000 // milliseconds: below every timeout of a reduce that copies
+	MinQuota      = 50
+	MaxQuota      = 10_000 * 1000
+	// DefaultWeight is the weight of a container of one virtual core.
+	DefaultWeight = 100
+)
+
+// Check returns what is wrong with a request.
+func (s *Sync) Check() error {
+	switch {
+	case s.Node == "" || len(s.Node) > MaxID*3:
+		return fmt.Errorf("node: want host:port of the NodeManager, got %d bytes", len(s.Node))
+	case s.Agent == "" || len(s.Agent) > MaxID:
+		return fmt.Errorf("agent: want a name of 1 to %d bytes, got %d", MaxID, len(s.Agent))
+	case len(s.Version) > MaxID:
+		return fmt.Errorf("version: want at most %d bytes, got %d", MaxID, len(s.Version))
+	case len(s.Can) > MaxID:
+		return fmt.Errorf("can: want at most %d names, got %d", MaxID, len(s.Can))
+	case len(s.Containers) > MaxContainers || len(s.Failed) > MaxContainers:
+		return fmt.Errorf("containers: want at most %d, got %d and %d that failed", MaxContainers, len(s.Containers), len(s.Failed))
+	}
+	for i := range s.Containers {
+		if c := &s.Containers[i]; len(c.ID) > MaxID || c.CPU < 0 || c.RSS < 0 || c.CPU > math.MaxInt64/2 || c.RSS > math.MaxInt32 {
+			return fmt.Errorf("containers[%d]: want an id of at most %d bytes and figures from 0 up, got %.40q, %d ms and %d MiB", i, MaxID, c.ID, c.CPU, c.RSS)
+		}
+	}
+	for i := range s.Failed {
+		if f := &s.Failed[i]; len(f.ID) > MaxID || len(f.Error) > MaxError {
+			return fmt.Errorf("failed[%d]: want an id of at most %d bytes and an error of at most %d", i, MaxID, MaxError)
+		}
+	}
+	return nil
+}
+
+// Check returns what is wrong with an answer.
+func (w *Wish) Check() error {
+	switch {
+	case w.Version == 0:
+		return fmt.Errorf("version: want a number from 1 up, got 0")
+	case w.Every < 1 || w.Every > 600_000:
+		return fmt.Errorf("every_ms: want 1 to 600000, got %d", w.Every)
+	case w.Lease < w.Every || w.Lease > 3_600_000:
+		return fmt.Errorf("lease_ms: want %d to 3600000, got %d", w.Every, w.Lease)
+	case len(w.Want) > MaxContainers:
+		return fmt.Errorf("want: want at most %d containers, got %d", MaxContainers, len(w.Want))
+	}
+	for i, c := range w.Want {
+		if c.ID == "" || len(c.ID) > MaxID {
+			return fmt.Errorf("want[%d].id: want 1 to %d bytes, got %d", i, MaxID, len(c.ID))
+		}
+		if c.Weight < 0 || c.Weight > MaxWeight {
+			return fmt.Errorf("want[%d].weight: want 0 to %d, got %d", i, MaxWeight, c.Weight)
+		}
+		if c.Freeze < 0 || c.Freeze > MaxFreeze {
+			return fmt.Errorf("want[%d].freeze_ms: want 0 to %d, got %d", i, MaxFreeze, c.Freeze)
+		}
+		if c.Quota != 0 && (c.Quota < MinQuota || c.Quota > MaxQuota) {
+			return fmt.Errorf("want[%d].quota: want 0 or %d to %d, got %d", i, MinQuota, MaxQuota, c.Quota)
+		}
+		if c.High < 0 || c.High > math.MaxInt32 {
+			return fmt.Errorf("want[%d].high_mib: want 0 to %d, got %d", i, math.MaxInt32, c.High)
+		}
+	}
+	return nil
+}
