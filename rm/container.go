@@ -72,7 +72,7 @@ func (m *Machine) carry(d heddle.Decision) {
 	case *heddle.Resize:
 		m.deedOf(d, d.Container, func(c *container) { m.relimit(c, d.Limit) })
 	case *heddle.Weigh:
-		m.deedOf(d, d.Container, func(*container) {}) // no node does that without an agent
+		m.deedOf(d, d.Container, func(c *container) { m.weigh(c, d.Weight) })
 	case *heddle.Suspend:
 		m.deedOf(d, d.Container, func(c *container) { m.park(c, true) })
 	case *heddle.Resume:

@@ -20,7 +20,8 @@ type Update struct {
 // deed is what was made of a container since it was granted.
 type deed struct {
 	limit    heddle.Resource // that its node enforces or accounts for
-	parked   bool
+	parked   bool            // the core has suspended it
+	weight   int64           // milli-vcores; 0 for that of its size
 	version  int32
 	asked    heddle.Time // when its node was told last; never for not yet
 	tries    int         // that the node has not confirmed
@@ -56,13 +57,20 @@ func (m *Machine) relimit(c *container, limit heddle.Resource) {
 	m.update(c)
 }
 
-// park has a node that can do so keep a container from using what others want, or no more.
+// park has a node that can do so keep a container from using what others want, or no more. On another it goes on beside
+// those that borrow from it.
 func (m *Machine) park(c *container, parked bool) {
-	if !c.node.can.Has(heddle.Parks) {
-		return // it goes on beside those that borrow from it
-	}
 	c.changed().parked = parked
-	m.update(c)
+	if c.node.demotes {
+		m.update(c)
+	}
+	m.wants(c.node)
+}
+
+// weigh gives a container another part of busy processors.
+func (m *Machine) weigh(c *container, weight int64) {
+	c.changed().weight = weight
+	m.wants(c.node)
 }
 
 // update has a node told of a container's deed that is another now.
@@ -92,7 +100,7 @@ func (m *Machine) updates(n *node) (out []Update) {
 		d.queued, d.expected, d.asked, d.version = false, true, m.now, c.version(m.now)
 		d.tries++
 		m.counts.updates.Sent++
-		out = append(out, Update{Granted: m.granting(c), Version: d.version, Parked: d.parked})
+		out = append(out, Update{Granted: m.granting(c), Version: d.version, Parked: d.parked && n.demotes})
 	}
 	return out
 }
@@ -111,7 +119,7 @@ func (m *Machine) sized(c *container, r *ContainerRun) {
 		return
 	}
 	switch {
-	case size.Whole() == d.limit.Whole() && (r.Parked == d.parked || !c.node.can.Has(heddle.Parks)):
+	case size.Whole() == d.limit.Whole() && (r.Parked == (d.parked && c.node.demotes) || !c.node.own.Has(heddle.Parks)):
 		d.expected, d.tries = false, 0
 		m.counts.updates.Confirmed++
 	case m.now.Since(d.asked) < updateAgain:
@@ -124,7 +132,8 @@ func (m *Machine) sized(c *container, r *ContainerRun) {
 		m.log(Warn, "a node does not take another size for a container", "node", c.node.id, "container", c.id(), "wanted", m.text(wanted), "has", m.text(size))
 		m.step(heddle.Refused{Container: c.cid, Has: size})
 		if c.node.refused++; c.node.refused > 1 { // once may be the container's own doing: it is not ready yet, perhaps
-			m.enable(c.node, c.node.can&^(heddle.Resizes|heddle.Parks))
+			c.node.own, c.node.demotes = c.node.own&^(heddle.Resizes|heddle.Parks), false
+			m.able(c.node)
 		}
 	}
 }
@@ -137,19 +146,36 @@ func (m *Machine) deedOf(d heddle.Decision, id heddle.ContainerID, do func(*cont
 	}
 }
 
-// unpark has a container go on as ordinary: a new core does not know that it was suspended.
-func (m *Machine) unpark(c *container) {
-	if c.deed != nil && c.deed.parked {
+// relax has a container go on as ordinary: a new core does not know that it was suspended or weighed.
+func (m *Machine) relax(c *container) {
+	if c.deed == nil {
+		return
+	}
+	if c.deed.parked {
 		m.park(c, false)
+	}
+	if c.deed.weight > 0 {
+		m.weigh(c, 0)
 	}
 }
 
-// enable notes what a node can do from now on.
-func (m *Machine) enable(n *node, can heddle.Caps) {
+// able works out what a node can do from now on, by itself and by its agent. Where both can park containers the agent
+// does: it is sooner.
+func (m *Machine) able(n *node) {
+	can := n.own | n.agent.caps()
+	if demotes := n.own.Has(heddle.Parks) && !n.agent.caps().Has(heddle.Parks); demotes != n.demotes {
+		n.demotes = demotes
+		for _, c := range n.conts {
+			if c.deed != nil && c.deed.parked {
+				m.update(c)
+			}
+		}
+	}
 	if n.can == can {
 		return
 	}
 	n.can = can
+	m.wants(n)
 	if n.up {
 		m.step(heddle.NodeCan{Node: n.nid, Can: can})
 	}

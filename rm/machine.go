@@ -55,9 +55,11 @@ type Machine struct {
 	rings   [NumRings]ring
 	tidyAt  int // how many numbers may be given before they begin anew
 	counts  tally
-	steps   uint64 // of cores before the one there is
-	grants  uint64 // likewise
-	reports uint64 // of nodes: marks what the one being taken names
+	wishes  uint64   // that agents were told
+	owing   []*agent // that are answered at the end of the step
+	steps   uint64   // of cores before the one there is
+	grants  uint64   // likewise
+	reports uint64   // of nodes: marks what the one being taken names
 }
 
 // foundOne is the container that the core is told was found, and when it was made.
@@ -109,6 +111,7 @@ func (m *Machine) Step(at heddle.Time, msg Message) []Effect {
 	m.now = at
 	m.hear(msg)
 	m.tidy()
+	m.tellOwed()
 	return m.done()
 }
 
@@ -136,6 +139,8 @@ func (m *Machine) hear(msg Message) {
 	case *RegisterMaster:
 		p, err := m.registerMaster(q)
 		m.answer(q.Call, p, err)
+	case *AgentSync:
+		m.agentSync(q)
 	case *FinishMaster:
 		m.finishMaster(q)
 	case Stored:

@@ -23,7 +23,10 @@ type node struct {
 	lastID  int32
 	state   nodeState
 	up      bool // in the core
+	demotes bool // it parks containers itself, as opportunistic ones
 	can     heddle.Caps
+	own     heddle.Caps // of them, without an agent
+	agent   *agent      // beside it; nil for none
 	refused int         // updates that it did not make, since it registered
 	apps    int32       // that ran here and are not cleaned up
 	seen    heddle.Time // last report
@@ -128,6 +131,7 @@ func (m *Machine) addNode(id ids.Node, rack string) *node {
 	host := m.hostName(id)
 	if old := m.byNode[id]; old != nil {
 		n.killed = old.killed // what was given up on it is so still
+		old.agent.follow(n)
 		for i, o := range m.hosts[host] {
 			if o == old {
 				m.hosts[host][i] = n

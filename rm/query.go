@@ -322,7 +322,7 @@ func (r Reports) reportContainer(c *container) ContainerReport {
 		p.Suspended = x.Suspended()
 	}
 	if d := c.deed; d != nil {
-		p.Parked, p.Unconfirmed = d.parked, d.queued || d.expected
+		p.Parked, p.Weight, p.Unconfirmed = d.parked && c.node.can.Has(heddle.Parks), d.weight, d.queued || d.expected
 	}
 	return p
 }
@@ -352,7 +352,7 @@ func (m *Machine) newsOf(n *node) NodeReport {
 	p := NodeReport{
 		ID: n.id, HTTP: n.http, Rack: n.rack, State: n.state.String(), Version: n.version, Health: n.health, HealthAt: n.healthAt,
 		Can: n.can, Total: n.total, Physical: n.physical, Containers: len(n.conts), Utilization: n.nodeUse, Aggregate: n.contUse,
-		BeatAt: m.date(n.seen), BeatEvery: n.every, Used: m.usedOn(n),
+		BeatAt: m.date(n.seen), BeatEvery: n.every, Used: m.usedOn(n), Agent: n.agent.report(m),
 	}
 	if n.deadline != never {
 		p.Deadline = m.date(n.deadline)
@@ -370,7 +370,7 @@ func (r Reports) Cluster() ClusterReport {
 		Submitted: r.m.counts.submitted, Completed: r.m.counts.completed, FailedApps: r.m.counts.failed, KilledApps: r.m.counts.killed,
 		Total: v.Total(), Used: v.Used(), Reserved: root.Booked(), Pending: root.Pending(), Containers: r.m.conts.Len(),
 		Steps: r.m.steps + counts.Steps, Grants: r.m.grants + counts.Grants, BeatEvery: r.m.cfg.Beat,
-		Updates: r.m.counts.updates, Undone: r.m.counts.undone,
+		Updates: r.m.counts.updates, Agents: r.m.counts.agents, Undone: r.m.counts.undone,
 	}
 	for i, n := range counts.Undone {
 		p.Undone[i] += n

@@ -253,8 +253,8 @@ func (m *Machine) adopt(n *node, s *ContainerNews) {
 	if c := m.container(s.ID); c != nil {
 		c.kind, c.priority, c.allocID, c.size = kind, s.Priority, s.AllocID, s.Size
 		if s.Parked { // nobody here has suspended it
-			c.changed().parked = true
-			m.unpark(c)
+			c.changed().parked = false
+			m.update(c)
 		}
 		if kind == heddle.AM {
 			t.master = c

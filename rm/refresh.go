@@ -83,6 +83,7 @@ func (m *Machine) reschedule(sch *Scheduler) error {
 	m.counts.keep(m.queues)
 	m.telling = true
 	for _, n := range m.nodes {
+		m.wants(n) // perhaps what its containers use is of interest now, or no more
 		if n.up {
 			m.step(heddle.NodeUp{Node: n.nid, Rack: m.rackID(n.rack), Total: n.total, Can: n.can})
 			if n.state == nodeDecommissioning {
@@ -150,7 +151,7 @@ func (m *Machine) tellAgain(a *app) {
 		Facts: facts,
 	})
 	for _, c := range byAge(a.newest().held) {
-		m.unpark(c)
+		m.relax(c)
 		m.finding.id = c.id()
 		m.step(heddle.Found{App: a.aid, Node: c.node.nid, Kind: c.kind, Priority: c.priority, AllocID: c.allocID, Size: c.limitOf(), Ref: int64(c.node.nid)})
 	}

@@ -113,6 +113,7 @@ type ContainerReport struct {
 	Limit       heddle.Resource // that its node is to enforce, or to account for
 	Suspended   bool            // its processors are lent to others
 	Parked      bool            // its node keeps it from using what others want
+	Weight      int64           // milli-vcores: its part of busy processors; 0 where it was not weighed
 	Unconfirmed bool            // its node has yet to confirm the limit
 	Priority    int32
 	Kind        heddle.Kind
@@ -158,7 +159,8 @@ type NodeReport struct {
 	Apps        []ids.App   // with containers on it
 	BeatAt      int64       // last report
 	BeatEvery   heddle.Span
-	Deadline    int64 // of a graceful decommission, milliseconds since 1970; 0 for none
+	Agent       *AgentReport // nil for none
+	Deadline    int64        // of a graceful decommission, milliseconds since 1970; 0 for none
 }
 
 // A NodeRow is a NodeManager as it is sent and printed.
@@ -284,6 +286,7 @@ type ClusterReport struct {
 	Steps       uint64 // events the core took
 	Grants      uint64
 	Updates     UpdateCounts
+	Agents      AgentCounts
 	Undone      [heddle.NumCaps]uint64 // what policies wanted done to containers and nodes cannot do, by what they cannot
 	BusyPercent float64                // of the last seconds the loop was working
 	Queue       int                    // calls waiting for the loop

@@ -50,7 +50,8 @@ func (m *Machine) register(q *RegisterNode) *NodeRegistered {
 	fresh := !n.up
 	n.total, n.physical = q.Total, q.Physical
 	n.refused = 0
-	m.enable(n, q.Can)
+	n.own = q.Can
+	m.able(n)
 	if !leaving {
 		n.deadline = never
 		m.join(n, q.Health)
@@ -296,6 +297,9 @@ func (m *Machine) runs(n *node, id ids.Container, c *container) {
 			c.become(containerRunning)
 			n.waiting--
 			m.step(heddle.Started{Container: c.cid})
+			if c.weight() != plainWeight {
+				m.wants(n)
+			}
 		}
 		return
 	}

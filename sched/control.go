@@ -145,9 +145,11 @@ func (c *Core) undone(x *policy.Container, needs heddle.Caps) {
 const mostLent = 0.5
 
 // overLent reports whether a container, if it were suspended too, would lend more than its node may.
-func overLent(x *policy.Container) bool {
-	n := x.Node()
-	return float64(n.Lent()+x.Limit()[heddle.CPU]) > mostLent*float64(n.Total()[heddle.CPU])
+func overLent(x *policy.Container) bool { return overLending(x.Node(), x.Limit()[heddle.CPU]) }
+
+// overLending reports whether a node, with so much more, lends more than one may that keeps nobody from its processors.
+func overLending(n *policy.Node, more int64) bool {
+	return float64(n.Lent()+more) > mostLent*float64(n.Total()[heddle.CPU])
 }
 
 // headRoom is how much more memory than the largest task so far a container has at least that has less than it asked for.
@@ -185,7 +187,7 @@ func (c *Core) nodeCan(e heddle.NodeCan) {
 	})
 	for _, id := range all {
 		x := c.v.Container(id)
-		if x.Suspended() && !n.Can(heddle.Lends) {
+		if x.Suspended() && (!n.Can(heddle.Lends) || !n.Can(heddle.Parks) && overLending(n, 0)) {
 			c.c.Resume(x)
 			c.out = append(c.out, c.arena.resumes.put(heddle.Resume{Container: id}))
 			c.tell(policy.Resumed, x)

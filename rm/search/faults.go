@@ -48,6 +48,8 @@ var acts = []act{
 	{"resize", 2, false, (*sim).actResize},
 	{"signal", 1, false, (*sim).actSignal},
 	{"nonsense", 4, false, (*sim).actNonsense},
+	{"agent dies", 3, false, (*sim).actAgentDies},
+	{"agent hangs", 3, false, (*sim).actAgentHangs},
 }
 
 func (s *sim) actJob(d *dice) string {
@@ -369,6 +371,11 @@ func (s *sim) heal() {
 		if len(m.avoided) > 0 {
 			m.accept = true
 		}
+	}
+	for _, a := range s.agents {
+		a.heal()
+		a.hung = min(a.hung, s.now)
+		s.startAgent(a)
 	}
 	for i, n := range s.nodes {
 		n.heal()

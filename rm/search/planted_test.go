@@ -75,6 +75,17 @@ var plants = []plant{
 		"			if !HERE { n.clean(a.ID) }\n",
 	},
 	{
+		"an agent that is gone counts", "agents.go", "		n.agent = nil\n		m.able(n)\n",
+		"		if !HERE { n.agent = nil; m.able(n) }\n",
+	},
+	{
+		"an agent is not told of a suspended container", "deeds.go", "		m.update(c)\n	}\n	m.wants(c.node)\n",
+		"		m.update(c)\n	}\n	if !HERE { m.wants(c.node) }\n",
+	},
+	{
+		"an agent is taken to have heard all that it was told", "agents.go", "a.changed || a.applied != a.told, F", "a.changed || a.applied != a.told && !HERE, F",
+	},
+	{
 		"a master that had too little is followed by another", "attempt.go", "Full: a.tooSmall() > 0}",
 		"Full: a.tooSmall() > 0 && !HERE}",
 	},

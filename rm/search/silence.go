@@ -15,6 +15,7 @@ func (m *model) silences() {
 		return // or it wants to be told again at once
 	}
 	m.looked = s.now
+	m.agents()
 	r, cfg := s.reports(), &s.cfg
 	late := func(at heddle.Time, limit heddle.Span) bool { return s.now.Since(at) > limit+heddle.Second }
 	today := s.today()

@@ -27,6 +27,7 @@ type Stats struct {
 	Steps, Faults, Jobs, Starts, Containers int
 	Cut                                     int // masters that were started in smaller containers
 	Updates                                 int // that nodes took of running containers
+	Wishes                                  int // that node agents carried out
 	Effects                                 int // until all jobs were over
 	Time                                    heddle.Span
 }
@@ -34,7 +35,7 @@ type Stats struct {
 // Add adds another run's.
 func (s *Stats) Add(o Stats) {
 	s.Steps, s.Faults, s.Jobs, s.Starts = s.Steps+o.Steps, s.Faults+o.Faults, s.Jobs+o.Jobs, s.Starts+o.Starts
-	s.Containers, s.Updates, s.Cut, s.Time = s.Containers+o.Containers, s.Updates+o.Updates, s.Cut+o.Cut, s.Time+o.Time
+	s.Containers, s.Updates, s.Cut, s.Wishes, s.Time = s.Containers+o.Containers, s.Updates+o.Updates, s.Cut+o.Cut, s.Wishes+o.Wishes, s.Time+o.Time
 }
 
 // Options are how a plan is run.
@@ -68,6 +69,7 @@ type sim struct {
 	shell   shell
 	disk    disk
 	nodes   []*node
+	agents  []*agent
 	masters []*master
 	jobs    []*job
 	client  link
@@ -127,6 +129,7 @@ func (s *sim) play(p *Plan) {
 	s.start()
 	for i := range s.setup.nodes {
 		s.addNode(i)
+		s.addAgent(s.nodes[i])
 	}
 	for _, op := range p.Ops {
 		s.runUntil(op.At)

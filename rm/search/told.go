@@ -32,6 +32,8 @@ func (meddler) Run(v policy.View, p *policy.Plan) {
 				p.Resume(x.ID())
 			case d.in(12):
 				p.Suspend(x.ID())
+			case d.in(8):
+				p.Weigh(x.ID(), int64(d.n(4)+1)*500)
 			}
 			return true
 		})
@@ -41,7 +43,7 @@ func (meddler) Run(v policy.View, p *policy.Plan) {
 // meddles has a scheduler want everything that can be wanted of running containers, and go by all that masters tell.
 func meddles(set *policy.Set) {
 	set.Control = append(set.Control, meddler{})
-	set.Feeds = set.Feeds.And(policy.Feeds{Progress: 3 * heddle.Second, Output: true, Peaks: true, Heaps: true, Splits: true})
+	set.Feeds = set.Feeds.And(policy.Feeds{Progress: 3 * heddle.Second, Output: true, Peaks: true, Profile: 3 * heddle.Second, Heaps: true, Splits: true})
 }
 
 // readJob reads what a client left beside its submission: sooner or later, or never.

@@ -222,7 +222,10 @@ func (s *sim) leftovers() {
 	left(!c.Used.IsZero() || !c.Pending.IsZero() || !c.Reserved.IsZero(), "%+v", c)
 	left(c.Active != len(s.nodes), "%d of %d nodes", c.Active, len(s.nodes))
 	s.idle(left)
-	left(len(s.model.open) > 0, "%d calls without an answer", len(s.model.open))
+	for _, q := range s.model.open { // order: of findings alone
+		_, agent := q.(*rm.AgentSync)
+		left(!agent, "%s has no answer", describe(q))
+	}
 	left(len(s.shell.admitted) > 0, "%d masters may call", len(s.shell.admitted))
 	left(len(s.disk.pending) > 0, "%d writes", len(s.disk.pending))
 	for _, j := range s.jobs {

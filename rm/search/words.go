@@ -22,6 +22,8 @@ func callOf(msg rm.Message) (c rm.Call, waits bool) {
 		return q.Call, true
 	case *rm.FinishMaster:
 		return q.Call, true
+	case *rm.AgentSync: // until there is something new
+		return q.Call, true
 	case rm.Stored, rm.Tick, *rm.Started, *rm.KeyMade, *rm.JobRead, *rm.MasterTold:
 		return 0, false
 	default:
@@ -41,6 +43,8 @@ func dull(msg rm.Message, effects []rm.Effect) bool {
 	case *rm.Allocate:
 		p := answer[*rm.Allocated](effects)
 		return p != nil && len(p.Granted)+len(p.Completed)+len(q.Ask)+len(q.Release)+len(q.Avoid)+len(q.Accept) == 0
+	case *rm.AgentSync:
+		return true
 	case rm.Tick:
 		return len(effects) == 0
 	default:

@@ -1,0 +1,317 @@
+package rm
+
+import (
+	"cmp"
+	"slices"
+
+	"heddle"
+	"heddle/yarn/ids"
+)
+
+// A node agent beside a NodeManager does at once what no NodeManager does: it parks containers and weighs them, and it
+// measures them. It asks what it is to do, and the answer is held back until there is something new. What it is told is
+// all that is wanted of its node, so that a message that is lost does no harm. What it did holds for a lease: an agent
+// that hears nothing gives every container back what it had, and the machine then takes the node for one without agent.
+
+// AgentSync is what a node agent says, and that it waits for what it is to do. It is answered with an [*AgentWish]: at
+// once where that has changed, otherwise when it changes or the time for the next AgentSync has come.
+type AgentSync struct {
+	Call    Call
+	Node    ids.Node // that it stands beside
+	Agent   string   // another one after each start of the agent
+	Can     heddle.Caps
+	Applied uint64 // the version of the wish that it has carried out; 0 for none
+	Used    []Used
+	Failed  []AgentFailure // wishes of Applied that it could not carry out
+}
+
+// Used is what a container has used.
+type Used struct {
+	Container ids.Container
+	CPU       heddle.Span // of processor time since the agent found it
+	Memory    int64       // MiB, at this moment
+}
+
+// An AgentFailure is a container with which something could not be done, and why.
+type AgentFailure struct {
+	Container ids.Container
+	Text      string
+}
+
+// An AgentWish is all that is wanted of a node's containers. Those that are not named have the defaults.
+type AgentWish struct {
+	Version uint64      // another for each wish, over all starts
+	Every   heddle.Span // until the next AgentSync at the latest
+	Lease   heddle.Span // after so long without an answer all have the defaults again
+	Want    []Wanted
+	Measure bool // what containers use is of interest
+}
+
+// Wanted is what is wanted of a container.
+type Wanted struct {
+	Container ids.Container
+	Parked    bool
+	Weight    int64 // milli-vcores, as of [heddle.Weigh]
+}
+
+func (*AgentSync) message() {}
+
+const (
+	agentEvery   = 5 * heddle.Second // at the latest
+	agentAgain   = heddle.Second     // where the node is not there, or the agent has not done what it was told
+	agentLease   = 30 * heddle.Second
+	agentCaps    = heddle.Parks | heddle.Weighs
+	agentVersion = 40  // bits of a version below the epoch
+	mostFailures = 100 // of one agent that are kept
+	plainWeight  = 1000
+)
+
+// An agent is a node agent that has been heard of within its lease.
+type agent struct {
+	node  *node
+	name  string
+	can   heddle.Caps
+	timer timer
+
+	call     Call // that waits for an answer, if held
+	held     bool
+	owed     bool        // its answer is among the owing
+	until    heddle.Time // when the answer is due
+	seen     heddle.Time // last call
+	answered heddle.Time
+	changed  bool // something is wanted that it was not told
+	told     uint64
+	applied  uint64
+	failed   []AgentFailure
+	used     map[ids.Container]usedAt
+}
+
+// usedAt is what a container had used at a time.
+type usedAt struct {
+	cpu heddle.Span
+	at  heddle.Time
+}
+
+// agentSync takes what an agent says, and holds the answer back where there is nothing new.
+func (m *Machine) agentSync(q *AgentSync) {
+	n := m.byNode[q.Node]
+	if n == nil || !n.state.active() { // its NodeManager has yet to register
+		m.wishes++
+		m.answer(q.Call, &AgentWish{Version: m.version(), Every: agentAgain, Lease: agentLease}, nil)
+		return
+	}
+	a := n.agent
+	if a == nil || a.name != q.Agent {
+		if a != nil {
+			m.tellAgent(a) // nobody waits for that any more
+			m.timers.stop(&a.timer)
+		}
+		m.log(Info, "node agent connected", "node", n.id, "can", (q.Can & agentCaps).String())
+		m.counts.agents.Connected++
+		a = &agent{node: n, name: q.Agent, changed: true, answered: never}
+		n.agent = a
+	}
+	m.tellAgent(a)
+	a.seen, a.can, a.applied = m.now, q.Can&agentCaps, q.Applied
+	m.able(n)
+	m.agentFailed(a, q.Failed)
+	m.measuredBy(a, q.Used)
+	a.call, a.held, a.until = q.Call, true, m.now.Plus(m.agentEvery())
+	switch {
+	case a.changed:
+		m.owe(a)
+	case a.applied != a.told: // its last answer was lost, or it has started anew
+		a.until = a.answered.Plus(agentAgain)
+		if m.now >= a.until {
+			m.owe(a)
+		}
+	}
+	m.timers.by(&a.timer, a, a.deadline())
+}
+
+// agentEvery is how long an answer is held back at the most.
+func (m *Machine) agentEvery() heddle.Span {
+	if p := m.sch.Set.Feeds.Profile; p > 0 {
+		return min(agentEvery, max(p, agentAgain))
+	}
+	return agentEvery
+}
+
+// agentFailed takes what an agent could not do.
+func (m *Machine) agentFailed(a *agent, failed []AgentFailure) {
+	failed = failed[:min(len(failed), mostFailures)]
+	if len(failed) > 0 && !slices.EqualFunc(failed, a.failed, func(x, y AgentFailure) bool { return x.Container == y.Container }) {
+		m.counts.agents.Failed += uint64(len(failed))
+		m.log(Warn, "a node agent could not do what it was told", "node", a.node.id, "container", failed[0].Container, "why", Clip(failed[0].Text, mostSpoken), "containers", len(failed))
+	}
+	a.failed = slices.Clone(failed)
+}
+
+// measuredBy tells the core what containers used since the agent's last report of them.
+func (m *Machine) measuredBy(a *agent, used []Used) {
+	if m.sch.Set.Feeds.Profile == 0 {
+		a.used = nil
+		return
+	}
+	last := a.used
+	a.used = make(map[ids.Container]usedAt, len(used))
+	for _, u := range used {
+		c := m.container(u.Container)
+		if c == nil || c.node != a.node || !c.running() || u.CPU < 0 || u.Memory < 0 || u.Memory > maxAmount {
+			continue
+		}
+		a.used[u.Container] = usedAt{u.CPU, m.now}
+		before, known := last[u.Container]
+		took := m.now.Since(before.at)
+		if !known || took <= 0 || u.CPU < before.cpu {
+			continue
+		}
+		milli := float64(u.CPU-before.cpu) / float64(took) * 1000
+		m.step(heddle.Profile{Container: c.cid, CPU: int64(min(milli, maxProcessors*1000)), Memory: u.Memory})
+	}
+}
+
+// wants has a node's agent told that something else is wanted there.
+func (m *Machine) wants(n *node) {
+	if a := n.agent; a != nil {
+		a.changed = true
+		if a.held {
+			m.owe(a)
+		}
+	}
+}
+
+// owe has an agent answered at the end of this step, when all is known that comes of it.
+func (m *Machine) owe(a *agent) {
+	if !a.owed {
+		a.owed = true
+		m.owing = append(m.owing, a)
+	}
+}
+
+// tellOwed answers the agents whose answers have come due in this step.
+func (m *Machine) tellOwed() {
+	for _, a := range m.owing {
+		a.owed = false
+		m.tellAgent(a)
+	}
+	m.owing = m.owing[:0]
+}
+
+// tellAgent answers an agent that waits.
+func (m *Machine) tellAgent(a *agent) {
+	if !a.held {
+		return
+	}
+	a.held = false
+	if a.changed {
+		m.wishes++
+		m.counts.agents.Wishes++
+		a.changed, a.told = false, m.version()
+	}
+	a.answered = m.now
+	m.answer(a.call, &AgentWish{
+		Version: a.told, Every: m.agentEvery(), Lease: agentLease, Want: m.wanting(a), Measure: m.sch.Set.Feeds.Profile > 0,
+	}, nil)
+}
+
+// version is that of the last wish.
+func (m *Machine) version() uint64 { return uint64(m.epoch)<<agentVersion | m.wishes }
+
+// wanting is what is wanted of a node's containers.
+func (m *Machine) wanting(a *agent) (want []Wanted) {
+	for _, c := range a.node.conts {
+		if !c.running() {
+			continue
+		}
+		w := Wanted{Container: c.id(), Weight: c.weight()}
+		if d := c.deed; d != nil && a.can.Has(heddle.Parks) {
+			w.Parked = d.parked
+		}
+		if !a.can.Has(heddle.Weighs) {
+			w.Weight = plainWeight
+		}
+		if w.Parked || w.Weight != plainWeight {
+			want = append(want, w)
+		}
+	}
+	return want
+}
+
+// weight is a container's part of busy processors: what it was given, or its size.
+func (c *container) weight() int64 {
+	if c.deed != nil && c.deed.weight > 0 {
+		return c.deed.weight
+	}
+	return max(c.size[heddle.CPU], c.limitOf()[heddle.CPU])
+}
+
+// caps is what an agent adds to what a node can do; nothing where there is none.
+func (a *agent) caps() heddle.Caps {
+	if a == nil {
+		return 0
+	}
+	return a.can
+}
+
+// deadline is when an agent is to be looked at.
+func (a *agent) deadline() heddle.Time {
+	gone := a.seen.Plus(agentLease)
+	if a.held && !a.owed {
+		return min(gone, a.until)
+	}
+	return gone
+}
+
+// expire answers an agent whose time has come, and gives one up that is silent.
+func (a *agent) expire(m *Machine) heddle.Time {
+	n := a.node
+	switch {
+	case n.agent != a:
+		return never
+	case m.now > a.seen.Plus(agentLease):
+		m.log(Warn, "node agent lost", "node", n.id, "silent", m.now.Since(a.seen))
+		m.counts.agents.Lost++
+		m.tellAgent(a)
+		n.agent = nil
+		m.able(n)
+		return never
+	case a.held && m.now > a.until:
+		m.owe(a)
+	}
+	return a.deadline()
+}
+
+// follow has a node's agent stand beside what took the node's place.
+func (a *agent) follow(n *node) {
+	if a != nil {
+		a.node.agent = nil
+		a.node, n.agent, a.changed = n, a, true
+	}
+}
+
+// AgentReport is what a node's agent is doing.
+type AgentReport struct {
+	Name   string
+	Can    heddle.Caps
+	Seen   int64 // milliseconds since 1970: last call
+	Behind bool  // it has yet to do what it was told, or to be told
+	Failed []AgentFailure
+}
+
+// report is what an agent is doing, nil for none.
+func (a *agent) report(m *Machine) *AgentReport {
+	if a == nil {
+		return nil
+	}
+	failed := slices.SortedFunc(slices.Values(a.failed), func(x, y AgentFailure) int { return cmp.Compare(x.Text, y.Text) })
+	return &AgentReport{Name: a.name, Can: a.can, Seen: m.date(a.seen), Behind: a.changed || a.applied != a.told, Failed: failed}
+}
+
+// AgentCounts says what became of node agents.
+type AgentCounts struct {
+	Connected uint64 // starts of agents that were heard of
+	Lost      uint64 // that were silent for too long
+	Wishes    uint64 // that agents were told
+	Failed    uint64 // containers with which an agent could not do what it was told
+}

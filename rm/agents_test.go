@@ -1,0 +1,225 @@
+package rm
+
+import (
+	"testing"
+
+	"heddle"
+	"heddle/policy"
+	"heddle/yarn/ids"
+)
+
+// An ag is a node agent that a test speaks for.
+type ag struct {
+	w       *world
+	node    ids.Node
+	name    string
+	can     heddle.Caps
+	applied uint64
+	call    Call // that waits, 0 for none
+}
+
+// sync has an agent ask what it is to do.
+func (a *ag) sync(used ...Used) {
+	a.w.Helper()
+	a.call = a.w.next()
+	a.w.step(&AgentSync{Call: a.call, Node: a.node, Agent: a.name, Can: a.can, Applied: a.applied, Used: used})
+}
+
+// told is what the agent was answered; nil where it still waits.
+func (a *ag) told() *AgentWish {
+	a.w.Helper()
+	if a.w.heard[a.call] == nil {
+		return nil
+	}
+	p, err := answered[*AgentWish](a.w, a.call)
+	if err != nil {
+		a.w.Fatal(err)
+	}
+	a.applied = p.Version
+	return p
+}
+
+// agented is a world with a running task and an agent on its node, which has nothing left to do.
+func agented(t *testing.T) (w *world, c *wishes, n *nm, a *ag, task ids.Container) {
+	w, c, _, n, task = wishing(t, func(o *Options) { o.Scheduler.Set.Feeds.Profile = 3 * heddle.Second })
+	a = &ag{w: w, node: n.id, name: "one", can: heddle.Parks | heddle.Weighs}
+	a.sync()
+	if p := a.told(); p == nil || len(p.Want) > 0 || p.Version == 0 || !p.Measure || p.Every != 3*heddle.Second || p.Lease != agentLease {
+		t.Fatalf("told %+v", p)
+	}
+	a.sync()
+	if p := a.told(); p != nil {
+		t.Fatalf("told %+v though nothing is new", p)
+	}
+	return w, c, n, a, task
+}
+
+// An agent that waits is told at once what has changed, of all that is wanted, and nothing by its node.
+func TestAgentIsTold(t *testing.T) {
+	w, c, n, a, task := agented(t)
+	w.want(c, task, policy.Step{Do: policy.Suspend})
+	p := a.told()
+	if p == nil || len(p.Want) != 1 || p.Want[0] != (Wanted{task, true, 1000}) {
+		t.Fatalf("told %+v", p)
+	}
+	first := p.Version
+	a.sync()
+	w.want(c, task, policy.Step{Do: policy.Weigh, Weight: 2500})
+	if p = a.told(); p == nil || len(p.Want) != 1 || p.Want[0] != (Wanted{task, true, 2500}) || p.Version <= first {
+		t.Fatalf("told %+v", p)
+	}
+	if x, err := w.m.Reports().Container(task); err != nil || !x.Parked || x.Weight != 2500 {
+		t.Errorf("reported as %+v, %v", x, err)
+	}
+	if b := n.beat(); len(b.Updates) > 0 {
+		t.Errorf("its node is told %+v", b.Updates)
+	}
+	a.sync()
+	w.sleep(4 * heddle.Second)
+	if again := a.told(); again == nil || again.Version != p.Version || len(again.Want) != 1 {
+		t.Errorf("after its time it is told %+v", again)
+	}
+}
+
+// What an agent has not done it is told again, not more often than once a second.
+func TestAgentThatIsBehind(t *testing.T) {
+	w, c, _, a, task := agented(t)
+	w.want(c, task, policy.Step{Do: policy.Suspend})
+	for i := range 2 {
+		a.told()
+		a.applied--
+		a.sync()
+		if p := a.told(); (p == nil) == (i == 0) {
+			t.Fatalf("told %+v the %d. time", p, i)
+		}
+	}
+	w.sleep(1100 * heddle.Millisecond)
+	if p := a.told(); p == nil || len(p.Want) != 1 {
+		t.Fatalf("told %+v", p)
+	}
+}
+
+// An agent that is silent for its lease is gone: its node can do what it can by itself, lends no more than it may then,
+// and its agent starts with all that is wanted.
+func TestAgentIsLost(t *testing.T) {
+	w, c, n, a, task := agented(t)
+	w.want(c, task, policy.Step{Do: policy.Suspend})
+	a.told()
+	w.pass(agentLease+heddle.Second, nil, n)
+	if x := w.m.Reports().Nodes(); x[1].Agent != nil && x[0].Agent != nil {
+		t.Errorf("reported as %+v", x)
+	}
+	if v := w.m.core.View().Node(n.nid()); v.Can(heddle.Parks) || !v.Can(heddle.Lends) {
+		t.Error("the core goes by an agent that is gone")
+	}
+	if x, _ := w.m.Reports().Container(task); x.Parked {
+		t.Errorf("reported as %+v", x)
+	}
+	a.name, a.applied = "two", 0
+	a.sync()
+	if p := a.told(); p == nil || len(p.Want) != 1 || !p.Want[0].Parked {
+		t.Errorf("told %+v", p)
+	}
+	if got := w.m.Reports().Cluster().Agents; got.Connected != 2 || got.Lost != 1 || got.Wishes < 3 {
+		t.Errorf("counted %+v", got)
+	}
+}
+
+// A node that keeps nobody from its processors lends half of them: what is lent beyond comes back when its agent is gone.
+func TestLoansComeBack(t *testing.T) {
+	w, c, m, n, first := wishing(t, nil)
+	n.register(4096, 2, found(first, 20))
+	a := &ag{w: w, node: n.id, name: "one", can: heddle.Parks}
+	a.sync()
+	second := n.task(m)
+	w.want(c, first, policy.Step{Do: policy.Suspend})
+	w.want(c, second, policy.Step{Do: policy.Suspend})
+	lent := func() int64 { return w.m.core.View().Node(n.nid()).Lent() }
+	if lent() != 2000 {
+		t.Fatalf("%d are lent", lent())
+	}
+	w.pass(agentLease+heddle.Second, m, n)
+	if lent() != 1000 {
+		t.Errorf("%d are lent", lent())
+	}
+}
+
+// A node that can park containers itself does so while it has no agent.
+func TestAgentBeforeNode(t *testing.T) {
+	w, c, _, n, task := wishing(t, nil)
+	n.can |= heddle.Parks
+	n.register(4096, 4, found(task, 20))
+	n.beat()
+	a := &ag{w: w, node: n.id, name: "one", can: heddle.Parks}
+	a.sync()
+	a.told()
+	w.want(c, task, policy.Step{Do: policy.Suspend})
+	a.sync()
+	if p, b := a.told(), n.beat(); p == nil || len(p.Want) != 1 || len(b.Updates) > 0 {
+		t.Fatalf("told %+v, its node %+v", p, b.Updates)
+	}
+	w.pass(agentLease+heddle.Second, nil)
+	if b := n.beat(); len(b.Updates) != 1 || !b.Updates[0].Parked {
+		t.Errorf("without its agent the node is told %+v", b.Updates)
+	}
+	a.sync()
+	if b := n.beat(); len(b.Updates) != 1 || b.Updates[0].Parked {
+		t.Errorf("with its agent back the node is told %+v", b.Updates)
+	}
+}
+
+// What an agent measures is told to policies as a mean, from its second report on.
+func TestAgentMeasures(t *testing.T) {
+	w, _, _, a, task := agented(t)
+	w.sleep(2 * heddle.Second)
+	a.sync(Used{task, 10 * heddle.Second, 300})
+	x := w.m.core.View().Container(w.m.container(task).cid)
+	if cpu, memory := x.Usage(); cpu != 0 || memory != 0 {
+		t.Errorf("%d and %d MiB after the first report", cpu, memory)
+	}
+	w.sleep(2 * heddle.Second)
+	a.sync(Used{task, 11500 * heddle.Millisecond, 400}, Used{ids.Container{}, 1, 1})
+	if cpu, memory := x.Usage(); cpu != 750 || memory != 400 {
+		t.Errorf("%d and %d MiB, want 750 and 400", cpu, memory)
+	}
+}
+
+// An agent of a node that is not there waits for it.
+func TestAgentOfNoNode(t *testing.T) {
+	w := newWorld(t, "capacity", nil)
+	a := &ag{w: w, node: ids.Node{Host: "elsewhere", Port: 1}, name: "one"}
+	a.sync()
+	if p := a.told(); p == nil || p.Every != agentAgain || len(p.Want) > 0 {
+		t.Errorf("told %+v", p)
+	}
+}
+
+// Versions are other ones after a start, so that an agent is never taken to have done what it has not.
+func TestVersionsOfWishes(t *testing.T) {
+	w, _, _, a, _ := agented(t)
+	before := a.applied
+	w.restart(heddle.Second)
+	a.sync()
+	if p := a.told(); p == nil || p.Version <= before {
+		t.Errorf("version %+v after %d", p, before)
+	}
+}
+
+// What an agent could not do is counted once, and shown.
+func TestAgentFails(t *testing.T) {
+	w, c, n, a, task := agented(t)
+	w.want(c, task, policy.Step{Do: policy.Suspend})
+	a.told()
+	for range 3 {
+		a.call = w.next()
+		w.step(&AgentSync{Call: a.call, Node: n.id, Agent: a.name, Can: a.can, Applied: a.applied, Failed: []AgentFailure{{task, "no such group"}}})
+	}
+	for _, x := range w.m.Reports().Nodes() {
+		if x.ID == n.id && (x.Agent == nil || len(x.Agent.Failed) != 1 || x.Agent.Behind) {
+			t.Errorf("reported as %+v", x.Agent)
+		}
+	}
+	if got := w.m.Reports().Cluster().Agents; got.Failed != 1 {
+		t.Errorf("counted %+v", got)
+	}
+}

@@ -1,0 +1,190 @@
+package search
+
+import (
+	"fmt"
+
+	"heddle"
+	"heddle/rm"
+	"heddle/yarn/ids"
+)
+
+// agent is a node agent: it asks what it is to do, does it, and gives everything back when it hears nothing for too long.
+type agent struct {
+	link
+	node    *node
+	life    int // how many processes there were before
+	up      bool
+	hung    heddle.Time
+	applied uint64
+	lease   heddle.Time
+	parked  map[ids.Container]bool
+	weight  map[ids.Container]int64
+	cpu     heddle.Span
+	moved   heddle.Time // when it was last told another version, or had nothing left to do
+}
+
+// addAgent starts an agent beside a node, on some of the clusters and there on most nodes.
+func (s *sim) addAgent(n *node) {
+	d := mix(s.seed, 24)
+	if !d.in(2) || mix(s.seed, 25, uint64(n.i)).in(4) {
+		return
+	}
+	a := &agent{node: n, link: link{name: "agent of " + n.host, key: uint64(5000 + n.i)}}
+	s.agents = append(s.agents, a)
+	s.startAgent(a)
+}
+
+// startAgent starts an agent, which knows nothing of what the last one did: all has been given back.
+func (s *sim) startAgent(a *agent) {
+	if !a.up {
+		a.up, a.applied, a.upset = true, 0, s.now
+		a.giveBack()
+		s.syncLater(a, mix(s.seed, 26, uint64(a.node.i), uint64(a.life)).span(0, heddle.Second))
+	}
+}
+
+// stopAgent ends an agent: its warden gives everything back.
+func (s *sim) stopAgent(a *agent) {
+	a.up, a.upset = false, s.now
+	a.life++
+	a.giveBack()
+}
+
+func (a *agent) giveBack() {
+	a.parked, a.weight = map[ids.Container]bool{}, map[ids.Container]int64{}
+}
+
+// process is the name of the agent's process.
+func (a *agent) process() string { return fmt.Sprint(a.life) }
+
+func (s *sim) syncLater(a *agent, d heddle.Span) {
+	life := a.life
+	s.after(d, func() {
+		switch {
+		case !a.up || a.life != life:
+		case s.now < a.hung:
+			a.upset = s.now
+			s.syncLater(a, a.hung.Since(s.now))
+		default:
+			s.sync(a)
+		}
+	})
+}
+
+// sync is one call of an agent.
+func (s *sim) sync(a *agent) {
+	if s.now > a.lease {
+		a.applied = 0
+		a.giveBack()
+	}
+	q := rm.AgentSync{Node: a.node.id(), Agent: a.process(), Can: heddle.Parks | heddle.Weighs, Applied: a.applied}
+	if mix(s.seed, 27, uint64(a.node.i)).in(4) {
+		q.Can = heddle.Parks
+	}
+	a.cpu += 500 * heddle.Millisecond
+	for id := range a.node.works { // order: of measurements, which no rule is about
+		q.Used = append(q.Used, rm.Used{Container: id, CPU: a.cpu, Memory: 100})
+	}
+	life := a.life
+	s.call(&a.link, func(c rm.Call) rm.Message {
+		m := q
+		m.Call = c
+		return &m
+	}, func(v any, _ error) {
+		if a.life == life && a.up {
+			s.wished(a, v.(*rm.AgentWish))
+			s.syncLater(a, heddle.Millisecond)
+		}
+	}, func() {
+		if a.life == life {
+			s.syncLater(a, heddle.Second)
+		}
+	})
+}
+
+// wished has an agent do what it is told.
+func (s *sim) wished(a *agent, p *rm.AgentWish) {
+	if s.now < a.hung {
+		return
+	}
+	s.stats.Wishes++
+	if a.applied != p.Version {
+		a.moved = s.now
+	}
+	a.lease, a.applied = s.now.Plus(p.Lease), p.Version
+	a.giveBack()
+	for _, w := range p.Want {
+		a.parked[w.Container], a.weight[w.Container] = w.Parked, w.Weight
+	}
+}
+
+// agents looks whether agents have done what the core wants, where the machine takes them to have done it, and whether
+// those that are silent are given up.
+func (m *model) agents() {
+	s := m.s
+	for _, a := range s.agents {
+		var p *rm.NodeReport // of its node
+		for _, n := range s.reports().Nodes() {
+			if n.ID == a.node.id() {
+				p = &n
+			}
+		}
+		switch {
+		case p == nil:
+			continue
+		case p.Agent == nil:
+			if p.Can.Has(heddle.Weighs) {
+				s.fail("agent", "%s has no agent, and can %s", p.ID, p.Can)
+			}
+			continue
+		case p.Agent.Behind && s.now.Since(max(a.moved, a.upset, a.hung, a.node.upset, s.shell.began, s.thawed)) > heddle.Minute:
+			s.fail("agent", "the agent of %s has yet to do what it was told", p.ID)
+		case s.today()-p.Agent.Seen > 31_000:
+			s.fail("agent", "the agent of %s was silent since %d", p.ID, p.Agent.Seen)
+		case p.Agent.Behind || !a.up || p.Agent.Name != a.process() || s.now > a.lease || s.now < a.hung:
+			continue
+		case p.State != "RUNNING":
+			continue
+		}
+		a.moved = s.now
+		for id := range a.node.works { // order: of findings alone
+			c, err := s.reports().Container(id)
+			if err != nil || !c.Running || c.Node != p.ID {
+				continue
+			}
+			if can := p.Agent.Can.Has(heddle.Parks); c.Suspended != a.parked[id] && can {
+				s.fail("agent", "%s is suspended %v, and parked %v by an agent that has nothing left to do", id, c.Suspended, a.parked[id])
+			}
+			if w := a.weight[id]; c.Weight > 0 && c.Weight != 1000 && w != c.Weight && p.Agent.Can.Has(heddle.Weighs) {
+				s.fail("agent", "%s has the weight %d and not %d", id, w, c.Weight)
+			}
+		}
+	}
+}
+
+// actAgentDies ends an agent for a while.
+func (s *sim) actAgentDies(d *dice) string {
+	away := pick(d, heddle.Second, 20*heddle.Second, 2*heddle.Minute)
+	if len(s.agents) == 0 {
+		return ""
+	}
+	a := pick(d, s.agents...)
+	if !a.up {
+		return ""
+	}
+	s.stopAgent(a)
+	s.after(away, func() { s.startAgent(a) })
+	return fmt.Sprintf("%s for %d s", a.name, away/heddle.Second)
+}
+
+// actAgentHangs has an agent do nothing for a while, and its messages go wrong.
+func (s *sim) actAgentHangs(d *dice) string {
+	still, lose, mute, twice, late := pick(d, 0, 5*heddle.Second, 40*heddle.Second), d.n(2), d.n(2), d.n(2), d.n(2)
+	if len(s.agents) == 0 {
+		return ""
+	}
+	a := pick(d, s.agents...)
+	a.hung = s.now.Plus(still)
+	a.lose, a.mute, a.twice, a.late = lose, mute, twice, late
+	return fmt.Sprintf("%s until %s", a.name, clock(a.hung))
+}
