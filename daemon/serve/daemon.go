@@ -21,6 +21,7 @@ import (
 	"heddle/daemon"
 	"heddle/daemon/clients"
 	"heddle/daemon/facts"
+	"heddle/daemon/httpd"
 	"heddle/daemon/proxy"
 	"heddle/daemon/store"
 	"heddle/daemon/web"
@@ -59,6 +60,9 @@ type Daemon struct {
 
 // stopTime is how long calls in flight may take when the daemon stops.
 const stopTime = 5 * time.Second
+
+// webConns is how many connections the web server has open at most.
+const webConns = 2000
 
 // A port is a listener and what is served on it.
 type port struct {
@@ -145,7 +149,7 @@ func (d *Daemon) serveWeb(p *port, o Options) {
 		Facts:          func() []web.FactStats { return figures(asker) },
 		ExtraResources: c.ExtraResources, MemoryOnly: c.MemoryOnly,
 	})
-	p.serv = func(ln net.Listener) error { return web.Serve(ctx, ln, handler) }
+	p.serv = func(ln net.Listener) error { return httpd.Serve(ctx, ln, handler, httpd.Options{Conns: webConns}) }
 }
 
 // figures are those of what was found out of jobs, for /metrics.
