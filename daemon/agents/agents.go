@@ -82,7 +82,7 @@ func (s *server) sync(w http.ResponseWriter, r *http.Request) {
 	s.Sync.ServeHTTP(w, r)
 }
 
-var errNoCertificate = errors.New("a valid certificate of the node is needed; heddle node join gets one with a token of heddle node token")
+var errNoCertificate = errors.New("a valid certificate of the node is needed; heddle node join gets one")
 
 func (s *server) join(w http.ResponseWriter, r *http.Request) {
 	ask, ok := s.read(w, r)

@@ -61,12 +61,14 @@ func Open(dir string) (*Authority, error) {
 	return Load(dir)
 }
 
+const restore = "restore it from a copy, or remove it and let each node join again"
+
 // Load reads the authority in a data folder, which a ResourceManager has made.
 func Load(dir string) (*Authority, error) {
 	path := filepath.Join(dir, authorityFile)
 	blocks, err := readBlocks(path, keyBlock, certBlock, tokenBlock)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w; heddle rm makes it when it starts with listen.agents in heddle.yaml at an address that others reach", err)
+		return nil, fmt.Errorf("%w; heddle rm makes it when it starts with listen.agents at an address that others reach", err)
 	}
 	if err != nil {
 		return nil, err
@@ -77,11 +79,12 @@ func Load(dir string) (*Authority, error) {
 	a.cert, err = x509.ParseCertificate(blocks[1])
 	switch err = errors.Join(keyErr, err); {
 	case err != nil:
-		return nil, fmt.Errorf("%s is damaged; restore it from a copy, or remove it and let each node join again: %w", path, err)
+		return nil, fmt.Errorf("%s is damaged: %w; %s", path, err, restore)
 	case !a.key.PublicKey.Equal(a.cert.PublicKey) || len(a.tokens) != sha256.Size:
-		return nil, fmt.Errorf("%s is damaged: its parts do not belong together; restore it from a copy, or remove it and let each node join again", path)
+		return nil, fmt.Errorf("%s is damaged: its parts do not belong together; %s", path, restore)
 	case time.Now().After(a.cert.NotAfter):
-		return nil, fmt.Errorf("%s expired on %s; remove it and let each node join again", path, a.cert.NotAfter.Format(time.DateOnly))
+		return nil, fmt.Errorf("%s expired on %s; remove it and let each node join again",
+			path, a.cert.NotAfter.Format(time.DateOnly))
 	}
 	return a, nil
 }
@@ -106,8 +109,8 @@ func create(path string) error {
 	}
 	tokens := make([]byte, sha256.Size)
 	_, _ = rand.Read(tokens) // never fails
-	return writeBlocks(path, os.Link,
-		&pem.Block{Type: keyBlock, Bytes: secret}, &pem.Block{Type: certBlock, Bytes: der}, &pem.Block{Type: tokenBlock, Bytes: tokens})
+	return writeBlocks(path, os.Link, &pem.Block{Type: keyBlock, Bytes: secret},
+		&pem.Block{Type: certBlock, Bytes: der}, &pem.Block{Type: tokenBlock, Bytes: tokens})
 }
 
 func newKey() (*ecdsa.PrivateKey, error) { return ecdsa.GenerateKey(elliptic.P256(), rand.Reader) }
@@ -148,11 +151,12 @@ func (a *Authority) Join(token string, request []byte) (node string, der []byte,
 	want := t.sign(a.tokens)
 	switch {
 	case t.CA != a.hash:
-		return "", nil, errors.New("the token is another ResourceManager's; heddle node token prints one on the machine of this one")
+		return "", nil, errors.New("the token is another ResourceManager's; heddle node token beside this one prints one for it")
 	case !hmac.Equal(t.mac[:], want[:]):
 		return "", nil, errors.New("the token is not genuine; heddle node token prints one on the machine of the ResourceManager")
 	case !a.Now().Before(t.Expires):
-		return "", nil, fmt.Errorf("the token expired at %s; heddle node token prints another", t.Expires.UTC().Format(time.RFC3339))
+		return "", nil, fmt.Errorf("the token expired at %s; heddle node token prints another",
+			t.Expires.UTC().Format(time.RFC3339))
 	}
 	r, err := parseRequest(request)
 	if err != nil {
@@ -160,7 +164,8 @@ func (a *Authority) Join(token string, request []byte) (node string, der []byte,
 	}
 	node = r.Subject.CommonName
 	if t.Node != "" && t.Node != node {
-		return node, nil, fmt.Errorf("the token is for node %s, not for %s; heddle node token --node %s prints one for that", t.Node, node, node)
+		return node, nil, fmt.Errorf("the token is for node %s, not for %s; heddle node token --node %s prints one for that",
+			t.Node, node, node)
 	}
 	der, err = a.issue(r)
 	return node, der, err
@@ -233,7 +238,8 @@ func (a *Authority) own() (*tls.Certificate, error) {
 		return nil, err
 	}
 	der, err := a.sign(&x509.Certificate{
-		Subject: pkix.Name{CommonName: serverName}, DNSNames: []string{serverName}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		Subject: pkix.Name{CommonName: serverName}, DNSNames: []string{serverName},
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}, key.Public())
 	if err != nil {
 		return nil, err

@@ -111,7 +111,7 @@ func received(folder, node string, key *ecdsa.PrivateKey, cert []byte, authority
 }
 
 // Client returns a client that speaks to the ResourceManager with the credentials in a folder. Each connection reads them
-// again, so that it has the newest. It follows no redirects and no proxies. Times are the caller's, by the request's context.
+// again, so that it has the newest. It follows no redirects and no proxies. It waits as long as the request's context does.
 func Client(folder string) (*http.Client, error) {
 	if _, err := ReadCredentials(folder); err != nil {
 		return nil, err
@@ -131,7 +131,8 @@ func Client(folder string) (*http.Client, error) {
 			MinVersion: tls.VersionTLS13, ServerName: serverName, RootCAs: pool, Certificates: []tls.Certificate{c.own},
 		})
 		if _, foreign := errors.AsType[*tls.CertificateVerificationError](err); foreign {
-			err = fmt.Errorf("%s is not the ResourceManager that made %s; heddle node join with a token of that one makes another: %w", addr, c.path, err)
+			err = fmt.Errorf("%s is not the ResourceManager that made %s; to change to it, heddle node join with its token: %w",
+				addr, c.path, err)
 		}
 		return conn, err
 	}), nil

@@ -34,7 +34,8 @@ func readBlocks(path string, kinds ...string) ([][]byte, error) {
 		return nil, err
 	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 {
-		return nil, fmt.Errorf("%s has mode %04o, so that others could read the key in it; run: chmod %o %s", path, mode, fileMode, path)
+		return nil, fmt.Errorf("%s has mode %04o, so that others could read the key in it; run: chmod %o %s",
+			path, mode, fileMode, path)
 	}
 	text, err := io.ReadAll(io.LimitReader(f, maxFile))
 	if err != nil {
@@ -44,7 +45,8 @@ func readBlocks(path string, kinds ...string) ([][]byte, error) {
 	for i, kind := range kinds {
 		var b *pem.Block
 		if b, text = pem.Decode(text); b == nil || b.Type != kind {
-			return nil, fmt.Errorf("%s is damaged: block %d should be %s; restore it from a copy, or remove it to start anew", path, i+1, kind)
+			return nil, fmt.Errorf("%s is damaged: block %d should be %s; restore it from a copy, or remove it to start anew",
+				path, i+1, kind)
 		}
 		blocks[i] = b.Bytes
 	}

@@ -79,7 +79,9 @@ func (t Token) verify(chain []*x509.Certificate) (*x509.Certificate, error) {
 		}
 		pool := x509.NewCertPool()
 		pool.AddCert(c)
-		_, err := chain[0].Verify(x509.VerifyOptions{DNSName: serverName, Roots: pool, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}})
+		_, err := chain[0].Verify(x509.VerifyOptions{
+			DNSName: serverName, Roots: pool, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		})
 		return c, err
 	}
 	return nil, errors.New("this is not the ResourceManager that the token is from; it was told nothing")
@@ -88,8 +90,8 @@ func (t Token) verify(chain []*x509.Certificate) (*x509.Certificate, error) {
 // CheckAddress returns the address of a ResourceManager without a slash at its end, or what is wrong with it.
 func CheckAddress(address string) (string, error) {
 	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "https" || u.Hostname() == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.User != nil {
-		return "", fmt.Errorf("%.80q is not the address of a ResourceManager's port for node agents; want such as https://rm:8039", address)
+	if err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
+		return "", fmt.Errorf("%.80q is not where a ResourceManager serves node agents; want such as https://rm:8039", address)
 	}
 	return "https://" + u.Host, nil
 }

@@ -185,7 +185,8 @@ func TestRequests(t *testing.T) {
 	unsigned := bytes.Clone(ask(t, node))
 	unsigned[len(unsigned)-1] ^= 1
 	for want, der := range map[string][]byte{
-		"no certificate request": []byte("hello"), "want at most": make([]byte, maxRequest+1), "want ECDSA on P-256": strange(elliptic.P384()),
+		"no certificate request": []byte("hello"), "want at most": make([]byte, maxRequest+1),
+		"want ECDSA on P-256":    strange(elliptic.P384()),
 		"its key has not signed": unsigned, "for that alone, not for other:1": ask(t, "other:1"),
 	} {
 		_, err := a.Renew(node, der)
@@ -204,12 +205,14 @@ func TestCertificates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if life := time.Until(c.NotAfter); c.IsCA || len(c.DNSNames) > 0 || c.Subject.CommonName != node || life > Life || life < Life-time.Minute {
+	life := time.Until(c.NotAfter)
+	if c.IsCA || len(c.DNSNames) > 0 || c.Subject.CommonName != node || life > Life || life < Life-time.Minute {
 		t.Errorf("%+v", c)
 	}
 	pool := x509.NewCertPool()
 	pool.AddCert(a.cert)
-	if _, err := c.Verify(x509.VerifyOptions{Roots: pool, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}); err == nil {
+	server := []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
+	if _, err := c.Verify(x509.VerifyOptions{Roots: pool, KeyUsages: server}); err == nil {
 		t.Error("a node may pass for the ResourceManager")
 	}
 	first, err := a.own()
@@ -240,7 +243,9 @@ func TestNodeOf(t *testing.T) {
 		t.Error(err)
 	}
 	wants(t, SpeaksFor(from(node, time.Hour), "other:1"), "the certificate is node "+node+"'s")
-	for _, r := range []*http.Request{{}, {TLS: &tls.ConnectionState{}}, from(node, -time.Second), from("Heddle node agents", time.Hour)} {
+	for _, r := range []*http.Request{
+		{}, {TLS: &tls.ConnectionState{}}, from(node, -time.Second), from("Heddle node agents", time.Hour),
+	} {
 		if name, ok := NodeOf(r); ok || name != "" {
 			t.Errorf("%q", name)
 		}
@@ -338,7 +343,9 @@ func TestAddresses(t *testing.T) {
 			t.Errorf("%s: %s, %v", in, got, err)
 		}
 	}
-	for _, in := range []string{"", "rm:8039", "http://rm:8039", "https://", "https://rm/x", "https://a@rm", "https://rm?x", "https://rm:x", "\x00"} {
+	for _, in := range []string{
+		"", "rm:8039", "http://rm:8039", "https://", "https://rm/x", "https://a@rm", "https://rm?x", "https://rm:x", "\x00",
+	} {
 		_, err := CheckAddress(in)
 		wants(t, err, "want such as https://rm:8039")
 	}
@@ -360,7 +367,9 @@ func FuzzToken(f *testing.F) {
 		}
 		f.Add(t.String())
 	}
-	for _, s := range []string{"", tokenPrefix, tokenPrefix + "AAAA", tokenPrefix + strings.Repeat("A", 96), tokenPrefix + strings.Repeat("_", 99)} {
+	for _, s := range []string{
+		"", tokenPrefix, tokenPrefix + "AAAA", tokenPrefix + strings.Repeat("A", 96), tokenPrefix + strings.Repeat("_", 99),
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -386,7 +395,8 @@ func FuzzRequest(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c, err := x509.ParseCertificate(cert); err != nil || c.Subject.CommonName != r.Subject.CommonName || CheckNode(c.Subject.CommonName) != nil {
+		c, err := x509.ParseCertificate(cert)
+		if err != nil || c.Subject.CommonName != r.Subject.CommonName || CheckNode(c.Subject.CommonName) != nil {
 			t.Errorf("%v, %v", c, err)
 		}
 	})

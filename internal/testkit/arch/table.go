@@ -52,7 +52,10 @@ var Table = []Row{
 	{"daemon/agents", []string{"daemon", "node/*"}},
 	{"daemon/facts", []string{".", "conf", "policy", "rm", "daemon/proxy", "yarn/ids", "yarn/wire"}},
 	{"daemon/web", []string{".", "rm", "daemon", "daemon/proxy", "yarn/*"}},
-	{"daemon/serve", []string{"rm", "daemon", "daemon/agents", "daemon/clients", "daemon/facts", "daemon/httpd", "daemon/proxy", "daemon/store", "daemon/web", "node/trust", "yarn/*"}},
+	{"daemon/serve", []string{
+		"rm", "daemon", "daemon/agents", "daemon/clients", "daemon/facts", "daemon/httpd", "daemon/proxy", "daemon/store",
+		"daemon/web", "node/trust", "yarn/*",
+	}},
 	{"daemon/setup", []string{".", "conf", "policies", "policies/*", "policy", "rm", "daemon", "daemon/facts", "internal/plain", "internal/near"}},
 	{"cmd/heddle", []string{"*"}},
 	{"internal/testkit/hadoop/testbed", []string{"internal/testkit/hadoop"}},
