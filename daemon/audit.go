@@ -20,7 +20,7 @@ type Deed struct {
 	Container  ids.Container
 }
 
-// Operations on applications.
+// Operations on applications, and of node agents.
 const (
 	OpSubmit    = "Submit Application Request"
 	OpKill      = "Kill Application Request"
@@ -29,6 +29,8 @@ const (
 	OpPriority  = "Update Application Priority"
 	OpTimeouts  = "Update Application Timeouts"
 	OpSignal    = "Signal Container Request"
+	OpJoin      = "Join Node Agent"
+	OpRenew     = "Renew Node Agent"
 	opSucceeded = "Application Finished - Succeeded"
 	opFailed    = "Application Finished - Failed"
 	opKilled    = "Application Finished - Killed"
@@ -39,6 +41,7 @@ const (
 	TargetClients = "ClientRMService"
 	TargetAdmin   = "AdminService"
 	TargetWeb     = "RMWebService"
+	TargetAgents  = "NodeAgentService"
 	targetApps    = "RMAppManager"
 )
 

@@ -19,6 +19,7 @@ type Config struct {
 	Tracker   netip.AddrPort // yarn.resourcemanager.resource-tracker.address
 	Admin     netip.AddrPort // yarn.resourcemanager.admin.address
 	Web       netip.AddrPort // yarn.resourcemanager.webapp.address
+	Agents    netip.AddrPort // for node agents, which YARN does not have; zero: nowhere
 
 	Decommission   time.Duration        // yarn.resourcemanager.nodemanager-graceful-decommission-timeout-secs; below 0: as long as it takes
 	ConnectRetries int                  // yarn.resourcemanager.nodemanager-connect-retries, for launching masters

@@ -91,7 +91,11 @@ func (a *app) manage(f *rmFlags) error {
 	if err != nil {
 		return failure{fmt.Errorf("the ResourceManager cannot start: %w", err)}
 	}
-	log.Info("listening", "client", running.Client, "scheduler", running.Scheduler, "tracker", running.Tracker,
+	listening := log
+	if running.Agents.IsValid() {
+		listening = log.With("agents", running.Agents)
+	}
+	listening.Info("listening", "client", running.Client, "scheduler", running.Scheduler, "tracker", running.Tracker,
 		"admin", running.Admin, "web", running.Web, "profile", d.Scheduler.Profile, "data", d.DataDir, "took", time.Since(began).Round(time.Millisecond))
 	if !a.quiet && !f.json(d.Log) {
 		n := notice{setup: d, daemon: running, first: first && d.Config.Recovery, verbose: a.verbose}
@@ -181,7 +185,7 @@ func untouched(dir string) bool {
 type listen struct{ setup.Listen }
 
 // portNames are what --listen calls the ports.
-var portNames = []string{"client", "scheduler", "tracker", "admin", "web"}
+var portNames = []string{"client", "scheduler", "tracker", "admin", "web", "agents"}
 
 func (l *listen) Type() string { return "WHERE" }
 
@@ -195,6 +199,7 @@ func (l *listen) Set(s string) error {
 		}
 		into, ok := map[string]*string{
 			"": &l.Host, "client": &l.Client, "scheduler": &l.Scheduler, "tracker": &l.Tracker, "admin": &l.Admin, "web": &l.Web,
+			"agents": &l.Agents,
 		}[name]
 		switch {
 		case !ok || named && !slices.Contains(portNames, name):

@@ -18,7 +18,7 @@ func newNode(a *app) *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "node",
 		Short: "Look at the nodes of a ResourceManager",
-	}, newNodeList(a), newNodeStatus(a))
+	}, newNodeList(a), newNodeStatus(a), newNodeToken(a), newNodeJoin(a))
 }
 
 func newNodeList(a *app) *cobra.Command {

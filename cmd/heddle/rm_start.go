@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/xml"
 	"fmt"
+	"net"
 	"net/netip"
 	"os"
 	"slices"
@@ -53,10 +54,21 @@ func (n *notice) text() string {
 		}
 		fmt.Fprintf(t, "  %s\t%s\n", p.who, at)
 	}
+	agents := n.daemon.Agents
+	remote := agents.IsValid() && !agents.Addr().IsLoopback()
+	switch at := net.JoinHostPort(reached(agents.Addr()), strconv.Itoa(int(agents.Port()))); {
+	case remote:
+		fmt.Fprintf(t, "  node agents\thttps://%s\n", at)
+	case agents.IsValid():
+		fmt.Fprintf(t, "  node agents\thttp://%s\n", at)
+	}
 	_ = t.Flush() // into memory
-	if n.setup.Open {
+	switch {
+	case n.setup.Open:
 		b.WriteString("others can reach it, and whoever does can act as anybody: insecure_open says that this is meant\n")
-	} else {
+	case remote:
+		b.WriteString("nobody but this machine can reach it, except for node agents with a token or a certificate\n")
+	default:
 		b.WriteString("nobody but this machine can reach it\n")
 	}
 	for _, r := range n.setup.Remarks {

@@ -262,12 +262,13 @@ func TestLogsJSON(t *testing.T) {
 
 func TestListenFlag(t *testing.T) {
 	var l listen
-	for _, s := range []string{"10.0.0.1", "web=:9088,client=rm:9032", "tracker=[::1]:1"} {
+	for _, s := range []string{"10.0.0.1", "web=:9088,client=rm:9032", "tracker=[::1]:1", "agents=8039"} {
 		if err := l.Set(s); err != nil {
 			t.Errorf("%s: %v", s, err)
 		}
 	}
-	if want := (setup.Listen{Host: "10.0.0.1", Web: ":9088", Client: "rm:9032", Tracker: "[::1]:1"}); l.Listen != want {
+	want := setup.Listen{Host: "10.0.0.1", Web: ":9088", Client: "rm:9032", Tracker: "[::1]:1", Agents: "8039"}
+	if l.Listen != want {
 		t.Errorf("%+v, want %+v", l.Listen, want)
 	}
 	for _, s := range []string{"", "web=", "wob=:1", "=:1", "a,"} {

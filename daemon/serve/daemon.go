@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"net/netip"
 	"path/filepath"
 	"sync"
@@ -21,6 +22,7 @@ import (
 	"heddle/daemon"
 	"heddle/daemon/clients"
 	"heddle/daemon/facts"
+	"heddle/daemon/httpd"
 	"heddle/daemon/proxy"
 	"heddle/daemon/store"
 	"heddle/daemon/web"
@@ -35,10 +37,12 @@ type Options struct {
 	Refresh   daemon.RefreshFunc
 	Facts     facts.Options  // what is found out of jobs, without the way to masters
 	Settings  []web.Property // for those who ask which hold
-	DataDir   string         // folder of the store; made where it lacks. Not used where recovery is off
-	Version   string         // of the program
-	Owner     string         // the user it runs as, who may administer it
-	Log       *slog.Logger
+	// Agents makes what answers node agents that are known, at api.Path. Without it they can join, and no more.
+	Agents  func(*daemon.RM) http.Handler
+	DataDir string // folder of the store and of agents' authority; made where it lacks. Not used where there is neither
+	Version string // of the program
+	Owner   string // the user it runs as, who may administer it
+	Log     *slog.Logger
 }
 
 // A Daemon is a ResourceManager with its ports open.
@@ -46,11 +50,12 @@ type Daemon struct {
 	RM *daemon.RM
 	// Where it listens.
 	Client, Scheduler, Tracker, Admin, Web netip.AddrPort
+	Agents                                 netip.AddrPort // zero: nowhere
 
 	log     *slog.Logger
 	store   *store.Store
 	servers []*rpc.Server
-	cancel  context.CancelFunc
+	cancel  context.CancelFunc // ends the servers of HTTP
 	stop    context.CancelFunc // ends the loop, after the servers
 	ended   chan error
 	over    chan struct{} // the loop is no more
@@ -59,6 +64,9 @@ type Daemon struct {
 
 // stopTime is how long calls in flight may take when the daemon stops.
 const stopTime = 5 * time.Second
+
+// webConns is how many connections the web server has open at most.
+const webConns = 2000
 
 // A port is a listener and what is served on it.
 type port struct {
@@ -84,7 +92,12 @@ func Start(o Options) (*Daemon, error) {
 		return nil, errors.Join(err, shut(st))
 	}
 	d := &Daemon{RM: m, log: o.Log, store: st, ended: make(chan error, 1)}
-	ports := d.ports(o)
+	ctx, cancel := context.WithCancel(context.Background())
+	d.cancel = cancel
+	ports, err := d.ports(ctx, o)
+	if err != nil {
+		return nil, errors.Join(err, shut(st))
+	}
 	for i := range ports {
 		p := &ports[i]
 		if p.ln, err = net.Listen("tcp", p.want.String()); err != nil {
@@ -96,13 +109,13 @@ func Start(o Options) (*Daemon, error) {
 		*p.at = p.ln.Addr().(*net.TCPAddr).AddrPort()
 	}
 	m.ServedAt(d.Web.String())
-	d.serveWeb(&ports[len(ports)-1], o)
+	d.serveWeb(ctx, &ports[len(ports)-1], o)
 	d.run(ports)
 	return d, nil
 }
 
-// ports is which protocol is served where.
-func (d *Daemon) ports(o Options) []port {
+// ports is which protocol is served where; the web server is last, and not made yet.
+func (d *Daemon) ports(ctx context.Context, o Options) ([]port, error) {
 	server := func(tokens rpc.Verifier, protocols ...rpc.Protocol) func(net.Listener) error {
 		s := rpc.NewServer(rpc.Options{Protocols: protocols, Tokens: tokens, Log: o.Log})
 		d.servers = append(d.servers, s)
@@ -119,22 +132,27 @@ func (d *Daemon) ports(o Options) []port {
 		{"resource tracker", c.Tracker, &d.Tracker, server(nil, d.RM.Tracker()), nil},
 		{"admin", c.Admin, &d.Admin, server(nil, clients.Admin(d.RM, access)), nil},
 	}
-	return append(ports, port{"web", c.Web, &d.Web, nil, nil})
+	if c.Agents.IsValid() {
+		serv, err := d.serveAgents(ctx, o)
+		if err != nil {
+			return nil, err
+		}
+		ports = append(ports, port{"agents", c.Agents, &d.Agents, serv, nil})
+	}
+	return append(ports, port{"web", c.Web, &d.Web, nil, nil}), nil
 }
 
 // serveWeb makes the web server, which has to know the other ports.
-func (d *Daemon) serveWeb(p *port, o Options) {
+func (d *Daemon) serveWeb(ctx context.Context, p *port, o Options) {
 	names := []string{"client", "scheduler", "resource tracker", "admin"}
 	stats := web.RPC{}
 	for i, s := range d.servers {
 		stats[names[i]] = func() web.RPCStats { return web.RPCStats(s.Stats()) }
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	d.cancel = cancel
 	c := o.Config
 	way := proxy.Way{
 		Local: d.Web.Addr().IsLoopback(), WebHost: cmp.Or(c.WebHost, d.Web.String()), Source: d.Web.Addr(),
-		Private: []uint16{d.Client.Port(), d.Scheduler.Port(), d.Tracker.Port(), d.Admin.Port(), d.Web.Port()},
+		Private: []uint16{d.Client.Port(), d.Scheduler.Port(), d.Tracker.Port(), d.Admin.Port(), d.Web.Port(), d.Agents.Port()},
 	}
 	o.Facts.Way, o.Facts.Log = way, o.Log
 	asker := facts.New(o.Facts)
@@ -145,7 +163,7 @@ func (d *Daemon) serveWeb(p *port, o Options) {
 		Facts:          func() []web.FactStats { return figures(asker) },
 		ExtraResources: c.ExtraResources, MemoryOnly: c.MemoryOnly,
 	})
-	p.serv = func(ln net.Listener) error { return web.Serve(ctx, ln, handler) }
+	p.serv = func(ln net.Listener) error { return httpd.Serve(ctx, ln, handler, httpd.Options{Conns: webConns}) }
 }
 
 // figures are those of what was found out of jobs, for /metrics.

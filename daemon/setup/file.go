@@ -91,6 +91,7 @@ type Listen struct {
 	Tracker   string `yaml:"tracker,omitempty"`
 	Admin     string `yaml:"admin,omitempty"`
 	Web       string `yaml:"web,omitempty"`
+	Agents    string `yaml:"agents,omitempty"` // "": there is no such port
 }
 
 type logging struct {

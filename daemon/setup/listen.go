@@ -18,7 +18,10 @@ import (
 // lookupTime is how long a host's name may take to be found.
 const lookupTime = 5 * time.Second
 
-// A port is one of the five that are listened on.
+// agentsPort is where node agents find the ResourceManager unless another port is said.
+const agentsPort = 8039
+
+// A port is one of those that are listened on.
 type port struct {
 	flag, key string // what the command line and heddle.yaml say
 	name      string // in heddle.yaml
@@ -56,12 +59,35 @@ func (s *source) listen(c *daemon.Config) (open bool, err error) {
 			c.WebHost = webHost(a, found[host])
 		}
 	}
+	if err := s.listenAgents(c); err != nil {
+		return false, err
+	}
 	if len(exposed) > 0 && s.file.InsecureOpen != understood {
 		return false, fmt.Errorf(`%s, where others can reach it, and callers are taken at their word about who they are: they could run programs as any user.
 Listen on %s, or write insecure_open: %q into %s if everybody who can reach the ports may do so`,
 			strings.Join(exposed, "\n"), conf.Loopback, understood, s.fileHint())
 	}
 	return len(exposed) > 0, nil
+}
+
+// listenAgents fills where node agents are listened for, if anywhere: on the host where NodeManagers are, unless another is
+// said. Others may reach it, because they need a certificate there.
+func (s *source) listenAgents(c *daemon.Config) error {
+	p := port{flag: s.Options.Listen.Agents, key: s.file.Listen.Agents, name: "agents"}
+	if p.flag == "" && p.key == "" {
+		return nil
+	}
+	a := s.hadoop.Daemon.Tracker
+	a.Port = agentsPort
+	if err := s.overrides(&a, p); err != nil {
+		return err
+	}
+	host, err := lookup(a.Listens())
+	if err != nil {
+		return fmt.Errorf("%s: %w", a.Place, err)
+	}
+	c.Agents = netip.AddrPortFrom(host, a.Port)
+	return nil
 }
 
 // fileHint is the heddle.yaml that is read, or would be.
@@ -125,7 +151,8 @@ func (s *source) overrides(a *conf.Address, p port) error {
 		}
 		host, number, err := hostPort(o.text, a.Listens(), a.Port)
 		if err == nil && o.all && number != a.Port {
-			err = fmt.Errorf("%q has a port; a host alone is expected, and ports go to client, scheduler, tracker, admin and web", o.text)
+			err = fmt.Errorf(
+				"%q has a port; a host alone is expected, and ports go to client, scheduler, tracker, admin, web and agents", o.text)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", o.place, err)

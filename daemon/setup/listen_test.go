@@ -85,6 +85,35 @@ func TestOthersAreKeptOut(t *testing.T) {
 	fails(t, Options{Listen: Listen{Host: "10.1.2.3"}}, "into heddle.yaml in a folder that --conf names")
 }
 
+// Node agents are listened for where somebody says so, and others may reach them.
+func TestListenForAgents(t *testing.T) {
+	for name, c := range map[string]struct {
+		site, file string
+		flags      Listen
+		want       string
+	}{
+		"nothing said": {"a=b", "", Listen{Host: "127.0.0.6"}, "invalid AddrPort"},
+		"a port":       {"a=b", "listen: {agents: 9039}", Listen{}, "127.0.0.1:9039"},
+		"a host":       {"a=b", "listen: {agents: 10.1.2.3}", Listen{}, "10.1.2.3:8039"},
+		"both":         {"a=b", "listen: {agents: '10.1.2.3:1'}", Listen{}, "10.1.2.3:1"},
+		"with the nodes": {
+			"yarn.resourcemanager.resource-tracker.address=127.0.0.9:1", "listen: {agents: ':8039'}", Listen{}, "127.0.0.9:8039",
+		},
+		"with the rest": {"a=b", "listen: {host: 127.0.0.4, agents: 8039}", Listen{}, "127.0.0.4:8039"},
+		"a flag":        {"a=b", "listen: {agents: '10.1.2.3:1'}", Listen{Agents: "127.0.0.7"}, "127.0.0.7:1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			files := map[string]string{"yarn-site.xml": props(c.site), FileName: c.file + "\n"}
+			d := load(t, Options{ConfDir: folder(t, "capacity", files), Listen: c.flags})
+			if got := d.Config.Agents.String(); got != c.want || d.Open {
+				t.Errorf("listens on %s, open %v; want %s", got, d.Open, c.want)
+			}
+		})
+	}
+	fails(t, Options{ConfDir: folder(t, "capacity", map[string]string{FileName: "listen: {agents: 'nosuch.invalid:1'}"})},
+		`DIR/heddle.yaml: listen.agents: "nosuch.invalid" has no address here`)
+}
+
 func TestReach(t *testing.T) {
 	if got := reach("rm7", netip.MustParseAddr("10.0.0.7")); got != "would listen on rm7 (10.0.0.7)" {
 		t.Error(got)

@@ -97,6 +97,15 @@ func Load(o Options) (*Daemon, error) {
 	return d, nil
 }
 
+// DataDir is the folder of the store of a ResourceManager that is started with these options, as an absolute path.
+func DataDir(o Options) (string, error) {
+	s, err := read(o)
+	if err != nil {
+		return "", err
+	}
+	return s.dataDir()
+}
+
 // notable returns the notices but those on what is none of a scheduler's business.
 func notable(all []conf.Notice) (out []conf.Notice) {
 	for _, n := range all {

@@ -1,7 +1,10 @@
-package web
+// Package httpd serves HTTP within limits: times, sizes of headers and numbers of connections. It knows nothing of
+// what is served.
+package httpd
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"log/slog"
 	"net"
@@ -15,24 +18,33 @@ import (
 const (
 	headerTimeout = 5 * time.Second  // for the request line and headers
 	readTimeout   = 30 * time.Second // for the whole request
-	writeTimeout  = 90 * time.Second // for the answer, what the proxy waits for included
+	writeTimeout  = 90 * time.Second // for the answer, what a proxy or a long poll waits for included
 	idleTimeout   = 60 * time.Second // between requests
 	stopTimeout   = 5 * time.Second  // for requests in flight when the server stops
 	maxHeader     = 32 << 10         // bytes
-	maxConns      = 2000             // open at once
-	maxPerAddress = 200              // … from one address
+	maxPerAddress = 200              // connections open at once from one address
 )
+
+// Options are what servers differ in.
+type Options struct {
+	Conns int         // the most connections open at once
+	TLS   *tls.Config // nil: in the clear
+}
 
 // Serve answers requests that come to l until ctx ends, then lets those in flight finish for a moment. It
 // returns nil after that, and the error of l otherwise. It closes l.
-func Serve(ctx context.Context, l net.Listener, h http.Handler) error {
+func Serve(ctx context.Context, l net.Listener, h http.Handler, o Options) error {
+	l = &limited{Listener: l, all: o.Conns, each: maxPerAddress}
+	if o.TLS != nil {
+		l = tls.NewListener(l, o.TLS)
+	}
 	server := &http.Server{
 		Handler: h, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout,
 		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(slog.Default().Handler(), slog.LevelDebug),
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(&limited{Listener: l, all: maxConns, each: maxPerAddress}) }()
+	go func() { ended <- server.Serve(l) }()
 	select {
 	case err := <-ended:
 		return err

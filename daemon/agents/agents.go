@@ -1,0 +1,186 @@
+// Package agents answers node agents over HTTP: it lets them join, renews their certificates, and hands to others only
+// what comes from an agent that is known. It decides nothing about nodes.
+package agents
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"sync"
+	"time"
+
+	"heddle/daemon"
+	"heddle/node/api"
+	"heddle/node/trust"
+)
+
+// Of joins and renewals that are refused, so many in so long leave a line.
+const (
+	maxNoted  = 10
+	notedTime = time.Minute
+)
+
+// Config is what a server of agents is made of.
+type Config struct {
+	// Trust says who is who. Without it requests are served in the clear, to this machine alone.
+	Trust *trust.Authority
+	// Sync answers at api.Path. It gets requests of agents with a valid certificate, or in the clear from this machine;
+	// trust.SpeaksFor says for which node. Without it the port is there for joining alone.
+	Sync http.Handler
+	// Audit learns of each join and renewal, and why one was refused. Of many that are refused it learns of some.
+	Audit func(daemon.Deed, error)
+}
+
+// A server answers agents.
+type server struct {
+	Config
+	refused quota
+}
+
+// New returns what answers agents.
+func New(c Config) http.Handler {
+	s := &server{Config: c}
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST "+api.JoinPath, s.join)
+	mux.HandleFunc("POST "+api.RenewPath, s.renew)
+	mux.HandleFunc("POST "+api.Path, s.sync)
+	return guard(c.Trust != nil, mux)
+}
+
+// guard keeps out who is not to be served at all: others than this machine in the clear, and pages in a browser.
+func guard(encrypted bool, h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case encrypted != (r.TLS != nil), !encrypted && !peer(r).IsLoopback():
+			refuse(w, http.StatusForbidden, errors.New("without TLS agents are served on the ResourceManager's own machine alone"))
+		case r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Site") != "":
+			refuse(w, http.StatusForbidden, errors.New("this port is for node agents, not for browsers"))
+		default:
+			w.Header().Set("Cache-Control", "no-store")
+			h.ServeHTTP(w, r)
+		}
+	})
+}
+
+// peer is where a request comes from.
+func peer(r *http.Request) netip.Addr {
+	at, _ := netip.ParseAddrPort(r.RemoteAddr) // the zero address is nobody's
+	return at.Addr().Unmap()
+}
+
+func (s *server) sync(w http.ResponseWriter, r *http.Request) {
+	if _, ok := trust.NodeOf(r); s.Trust != nil && !ok {
+		refuse(w, http.StatusUnauthorized, errNoCertificate)
+		return
+	}
+	if s.Sync == nil {
+		refuse(w, http.StatusServiceUnavailable, errors.New("this ResourceManager lets agents join, and wants nothing of them"))
+		return
+	}
+	s.Sync.ServeHTTP(w, r)
+}
+
+var errNoCertificate = errors.New("a valid certificate of the node is needed; heddle node join gets one")
+
+func (s *server) join(w http.ResponseWriter, r *http.Request) {
+	ask, ok := s.read(w, r)
+	if !ok {
+		return
+	}
+	node, cert, err := s.Trust.Join(ask.Token, ask.Request)
+	s.answer(w, r, daemon.Deed{User: node, Operation: daemon.OpJoin}, cert, err)
+}
+
+func (s *server) renew(w http.ResponseWriter, r *http.Request) {
+	ask, ok := s.read(w, r)
+	if !ok {
+		return
+	}
+	d := daemon.Deed{Operation: daemon.OpRenew}
+	if d.User, ok = trust.NodeOf(r); !ok {
+		s.note(r, d, errNoCertificate)
+		refuse(w, http.StatusUnauthorized, errNoCertificate)
+		return
+	}
+	cert, err := s.Trust.Renew(d.User, ask.Request)
+	s.answer(w, r, d, cert, err)
+}
+
+// read reads what an agent asks for.
+func (s *server) read(w http.ResponseWriter, r *http.Request) (ask api.Join, ok bool) {
+	if s.Trust == nil {
+		refuse(w, http.StatusNotFound, errors.New("this port is on loopback, where agents need no certificate and cannot join"))
+		return ask, false
+	}
+	err := json.NewDecoder(http.MaxBytesReader(w, r.Body, api.MaxJoin)).Decode(&ask)
+	if _, large := errors.AsType[*http.MaxBytesError](err); large {
+		refuse(w, http.StatusRequestEntityTooLarge, fmt.Errorf("the request is larger than the %d bytes it may have", api.MaxJoin))
+		return ask, false
+	}
+	if err != nil {
+		refuse(w, http.StatusBadRequest, fmt.Errorf("the request is not what heddle node join sends: %w", err))
+		return ask, false
+	}
+	return ask, true
+}
+
+// answer sends a certificate, or why there is none.
+func (s *server) answer(w http.ResponseWriter, r *http.Request, d daemon.Deed, cert []byte, err error) {
+	s.note(r, d, err)
+	if err != nil {
+		refuse(w, http.StatusForbidden, err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(api.Joined{Certificate: cert}) // the agent has gone where it fails
+}
+
+// note tells the audit what became of a join or a renewal.
+func (s *server) note(r *http.Request, d daemon.Deed, err error) {
+	if err != nil {
+		left, ok := s.refused.take(time.Now())
+		if !ok {
+			return
+		}
+		if left > 0 {
+			err = fmt.Errorf("%w (%d more were refused before and left no line)", err, left)
+		}
+	}
+	d.Target = daemon.TargetAgents
+	if at := peer(r); at.IsValid() {
+		d.Addr = at.String()
+	}
+	s.Audit(d, err)
+}
+
+// refuse says why not, and ends the connection: the next has the newest certificate of the agent.
+func refuse(w http.ResponseWriter, code int, err error) {
+	w.Header().Set("Connection", "close")
+	http.Error(w, err.Error(), code)
+}
+
+// A quota lets through so many events in so long, and counts the others.
+type quota struct {
+	mu    sync.Mutex
+	since time.Time
+	seen  int
+	left  int
+}
+
+// take reports whether an event is let through, and how many were not since the one before.
+func (q *quota) take(now time.Time) (left int, ok bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if now.Sub(q.since) >= notedTime {
+		q.since, q.seen = now, 0
+	}
+	if q.seen >= maxNoted {
+		q.left++
+		return 0, false
+	}
+	q.seen++
+	left, q.left = q.left, 0
+	return left, true
+}

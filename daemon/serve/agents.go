@@ -1,0 +1,32 @@
+package serve
+
+import (
+	"context"
+	"net"
+
+	"heddle/daemon"
+	"heddle/daemon/agents"
+	"heddle/daemon/httpd"
+	"heddle/node/trust"
+)
+
+// agentsConns is how many connections of node agents are open at most. Each agent holds one.
+const agentsConns = 20_000
+
+// serveAgents makes the server of node agents. Where others than this machine reach it, it speaks TLS.
+func (d *Daemon) serveAgents(ctx context.Context, o Options) (func(net.Listener) error, error) {
+	c := agents.Config{Audit: func(x daemon.Deed, err error) { x.Log(o.Log, err) }}
+	with := httpd.Options{Conns: agentsConns}
+	if !o.Config.Agents.Addr().Unmap().IsLoopback() {
+		var err error
+		if c.Trust, err = trust.Open(o.DataDir); err != nil {
+			return nil, err
+		}
+		with.TLS = c.Trust.ServerConfig()
+	}
+	if o.Agents != nil {
+		c.Sync = o.Agents(d.RM)
+	}
+	handler := agents.New(c)
+	return func(l net.Listener) error { return httpd.Serve(ctx, l, handler, with) }, nil
+}

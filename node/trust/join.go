@@ -1,0 +1,194 @@
+package trust
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+	"unicode"
+
+	"heddle/node/api"
+)
+
+const (
+	dialTime = 10 * time.Second
+	joinTime = 30 * time.Second // for all of a join or a renewal
+	// renewEvery is how often it is looked at whether a certificate is to be renewed, and tried again where that failed.
+	renewEvery = time.Hour
+)
+
+// maxText is how much of an answer that is an error is passed on.
+const maxText = 1 << 10
+
+// Join gets the first certificate of a node from the ResourceManager at address, such as https://rm:8039, and writes it
+// into a folder. It says nothing to anybody but the ResourceManager that has made the token.
+func Join(ctx context.Context, address, node, token, folder string) (*Credentials, error) {
+	at, err := CheckAddress(address)
+	if err != nil {
+		return nil, err
+	}
+	if err := CheckNode(node); err != nil {
+		return nil, err
+	}
+	t, err := ParseToken(token)
+	if err != nil {
+		return nil, err
+	}
+	key, der, err := request(node)
+	if err != nil {
+		return nil, err
+	}
+	var authority *x509.Certificate
+	client := newClient(func(ctx context.Context, network, addr string) (net.Conn, error) {
+		return dial(ctx, network, addr, &tls.Config{
+			MinVersion: tls.VersionTLS13, ServerName: serverName,
+			InsecureSkipVerify: true, //nolint:gosec // VerifyConnection does it: the authority is known by its hash alone
+			VerifyConnection: func(s tls.ConnectionState) (err error) {
+				authority, err = t.verify(s.PeerCertificates)
+				return err
+			},
+		})
+	})
+	defer client.CloseIdleConnections()
+	answer, err := post(ctx, client, at+api.JoinPath, api.Join{Token: t.String(), Request: der})
+	if err != nil {
+		return nil, err
+	}
+	c, err := received(folder, node, key, answer.Certificate, authority)
+	if err != nil {
+		return nil, err
+	}
+	return c, c.save()
+}
+
+// verify checks that a ResourceManager's certificates come from the authority that the token names, and returns that one.
+func (t Token) verify(chain []*x509.Certificate) (*x509.Certificate, error) {
+	for _, c := range chain {
+		if sha256.Sum256(c.Raw) != t.CA {
+			continue
+		}
+		pool := x509.NewCertPool()
+		pool.AddCert(c)
+		_, err := chain[0].Verify(x509.VerifyOptions{
+			DNSName: serverName, Roots: pool, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		})
+		return c, err
+	}
+	return nil, errors.New("this is not the ResourceManager that the token is from; it was told nothing")
+}
+
+// CheckAddress returns the address of a ResourceManager without a slash at its end, or what is wrong with it.
+func CheckAddress(address string) (string, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
+		return "", fmt.Errorf("%.80q is not where a ResourceManager serves node agents; want such as https://rm:8039", address)
+	}
+	return "https://" + u.Host, nil
+}
+
+// Renew gets another certificate with the one that is in the folder, and replaces that.
+func Renew(ctx context.Context, address, folder string) (*Credentials, error) {
+	at, err := CheckAddress(address)
+	if err != nil {
+		return nil, err
+	}
+	old, err := ReadCredentials(folder)
+	if err != nil {
+		return nil, err
+	}
+	client, err := Client(folder)
+	if err != nil {
+		return nil, err
+	}
+	defer client.CloseIdleConnections()
+	key, der, err := request(old.Node)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := post(ctx, client, at+api.RenewPath, api.Join{Request: der})
+	if err != nil {
+		return nil, err
+	}
+	c, err := received(folder, old.Node, key, answer.Certificate, old.authority)
+	if err != nil {
+		return nil, err
+	}
+	return c, c.save()
+}
+
+// KeepRenewed renews the certificate in a folder whenever half its life is over, until ctx ends. Where that fails, report
+// learns why, and it is tried again an hour later; client is told to use the new one.
+func KeepRenewed(ctx context.Context, client *http.Client, address, folder string, report func(error)) {
+	tick := time.NewTicker(renewEvery)
+	defer tick.Stop()
+	for {
+		if renewed, err := renewIfDue(ctx, address, folder, time.Now()); err != nil && ctx.Err() == nil {
+			report(fmt.Errorf("the certificate in %s is not renewed: %w", folder, err))
+		} else if renewed {
+			client.CloseIdleConnections()
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// renewIfDue renews a certificate that half its life is over of.
+func renewIfDue(ctx context.Context, address, folder string, now time.Time) (bool, error) {
+	c, err := ReadCredentials(folder)
+	if err != nil || now.Before(half(c.own.Leaf)) {
+		return false, err
+	}
+	_, err = Renew(ctx, address, folder)
+	return err == nil, err
+}
+
+// post asks for a certificate.
+func post(ctx context.Context, client *http.Client, to string, ask api.Join) (answer api.Joined, err error) {
+	ctx, cancel := context.WithTimeout(ctx, joinTime)
+	defer cancel()
+	body, err := json.Marshal(ask)
+	if err != nil {
+		return answer, err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
+	if err != nil {
+		return answer, err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	resp, err := client.Do(r)
+	if err != nil {
+		return answer, err
+	}
+	defer func() { _ = resp.Body.Close() }() // it was only read
+	if resp.StatusCode != http.StatusOK {
+		text, _ := io.ReadAll(io.LimitReader(resp.Body, maxText)) // what there is of it
+		return answer, fmt.Errorf("the ResourceManager refuses (%d): %s", resp.StatusCode, printable(string(text)))
+	}
+	if err := json.NewDecoder(io.LimitReader(resp.Body, api.MaxJoin)).Decode(&answer); err != nil {
+		return answer, fmt.Errorf("%s: not the answer of a ResourceManager: %w", to, err)
+	}
+	return answer, nil
+}
+
+// printable is a text of somebody else's in one line without control characters.
+func printable(s string) string {
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, s))
+}
