@@ -27,7 +27,7 @@ type Config struct {
 	// Trust says who is who. Without it requests are served in the clear, to this machine alone.
 	Trust *trust.Authority
 	// Sync answers at api.Path. It gets requests of agents with a valid certificate, or in the clear from this machine;
-	// trust.SpeaksFor says for which node. Without it the port is there for joining alone.
+	// trust.SpeaksFor says for which node.
 	Sync http.Handler
 	// Audit learns of each join and renewal, and why one was refused. Of many that are refused it learns of some.
 	Audit func(daemon.Deed, error)
@@ -73,10 +73,6 @@ func peer(r *http.Request) netip.Addr {
 func (s *server) sync(w http.ResponseWriter, r *http.Request) {
 	if _, ok := trust.NodeOf(r); s.Trust != nil && !ok {
 		refuse(w, http.StatusUnauthorized, errNoCertificate)
-		return
-	}
-	if s.Sync == nil {
-		refuse(w, http.StatusServiceUnavailable, errors.New("this ResourceManager lets agents join, and wants nothing of them"))
 		return
 	}
 	s.Sync.ServeHTTP(w, r)

@@ -15,7 +15,7 @@ const agentsConns = 20_000
 
 // serveAgents makes the server of node agents. Where others than this machine reach it, it speaks TLS.
 func (d *Daemon) serveAgents(ctx context.Context, o Options) (func(net.Listener) error, error) {
-	c := agents.Config{Audit: func(x daemon.Deed, err error) { x.Log(o.Log, err) }}
+	c := agents.Config{Sync: agents.Sync(d.RM), Audit: func(x daemon.Deed, err error) { x.Log(o.Log, err) }}
 	with := httpd.Options{Conns: agentsConns}
 	if !o.Config.Agents.Addr().Unmap().IsLoopback() {
 		var err error
@@ -23,9 +23,6 @@ func (d *Daemon) serveAgents(ctx context.Context, o Options) (func(net.Listener)
 			return nil, err
 		}
 		with.TLS = c.Trust.ServerConfig()
-	}
-	if o.Agents != nil {
-		c.Sync = o.Agents(d.RM)
 	}
 	handler := agents.New(c)
 	return func(l net.Listener) error { return httpd.Serve(ctx, l, handler, with) }, nil

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/http"
 	"net/netip"
 	"path/filepath"
 	"sync"
@@ -37,12 +36,10 @@ type Options struct {
 	Refresh   daemon.RefreshFunc
 	Facts     facts.Options  // what is found out of jobs, without the way to masters
 	Settings  []web.Property // for those who ask which hold
-	// Agents makes what answers node agents that are known, at api.Path. Without it they can join, and no more.
-	Agents  func(*daemon.RM) http.Handler
-	DataDir string // folder of the store and of agents' authority; made where it lacks. Not used where there is neither
-	Version string // of the program
-	Owner   string // the user it runs as, who may administer it
-	Log     *slog.Logger
+	DataDir   string         // folder of the store and of agents' authority; made where it lacks. Not used where there is neither
+	Version   string         // of the program
+	Owner     string         // the user it runs as, who may administer it
+	Log       *slog.Logger
 }
 
 // A Daemon is a ResourceManager with its ports open.

@@ -73,10 +73,10 @@ Listen on %s, or write insecure_open: %q into %s if everybody who can reach the 
 // listenAgents fills where node agents are listened for, if anywhere: on the host where NodeManagers are, unless another is
 // said. Others may reach it, because they need a certificate there.
 func (s *source) listenAgents(c *daemon.Config) error {
-	p := port{flag: s.Options.Listen.Agents, key: s.file.Listen.Agents, name: "agents"}
-	if p.flag == "" && p.key == "" {
+	if !s.agents() {
 		return nil
 	}
+	p := port{flag: s.Options.Listen.Agents, key: s.file.Listen.Agents, name: "agents"}
 	a := s.hadoop.Daemon.Tracker
 	a.Port = agentsPort
 	if err := s.overrides(&a, p); err != nil {
@@ -89,6 +89,9 @@ func (s *source) listenAgents(c *daemon.Config) error {
 	c.Agents = netip.AddrPortFrom(host, a.Port)
 	return nil
 }
+
+// agents reports whether node agents are listened for.
+func (s *source) agents() bool { return s.Options.Listen.Agents != "" || s.file.Listen.Agents != "" }
 
 // fileHint is the heddle.yaml that is read, or would be.
 func (s *source) fileHint() string {

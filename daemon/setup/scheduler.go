@@ -57,7 +57,10 @@ func (s *source) scheduler() (sch *rm.Scheduler, why []string, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	p, off := p.WithoutAgent()
+	var off []string
+	if !s.agents() { // with agents, each node does what it can
+		p, off = p.WithoutAgent()
+	}
 	why = []string{fmt.Sprintf("profile %s: %s", p.Name, reason)}
 	if file := s.lacks(p.Queues); file != "" {
 		why = append(why, fmt.Sprintf("no %s: one queue, root.default", file))

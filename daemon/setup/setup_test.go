@@ -414,3 +414,16 @@ func TestProxyUsers(t *testing.T) {
 		t.Errorf("what is set is not told: %v", d.Properties)
 	}
 }
+
+// TestAgents has mechanisms that need node agents on where these are listened for, and off elsewhere.
+func TestAgents(t *testing.T) {
+	for agents, off := range map[string]bool{"": true, "127.0.0.1:0": false} {
+		d, err := Load(Options{Profile: "mrorchestrator", Data: t.TempDir(), Listen: Listen{Agents: agents}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if set := d.Scheduler.Set; (len(d.Scheduler.Off) > 0) != off || (len(set.Control) == 0) != off || (set.Feeds.Profile == 0) != off {
+			t.Errorf("agents at %q: off %q, %d controls, profiles every %v", agents, d.Scheduler.Off, len(set.Control), set.Feeds.Profile)
+		}
+	}
+}

@@ -49,7 +49,7 @@ var Table = []Row{
 	{"daemon/clients", []string{".", "rm", "daemon", "yarn/*"}},
 	{"daemon/proxy", nil},
 	{"daemon/httpd", nil},
-	{"daemon/agents", []string{"daemon", "node/*"}},
+	{"daemon/agents", []string{".", "rm", "daemon", "node/api", "node/trust", "yarn/ids"}},
 	{"daemon/facts", []string{".", "conf", "policy", "rm", "daemon/proxy", "yarn/ids", "yarn/wire"}},
 	{"daemon/web", []string{".", "rm", "daemon", "daemon/proxy", "yarn/*"}},
 	{"daemon/serve", []string{

@@ -1,0 +1,94 @@
+package agents
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"heddle"
+	"heddle/node/api"
+	"heddle/node/trust"
+	"heddle/rm"
+	"heddle/yarn/ids"
+)
+
+// maxSync is how many bytes a request of an agent may have: api.MaxContainers of a few hundred bytes each.
+const maxSync = 4 << 20
+
+// A Syncer takes what agents say and holds the answers back until there is something new: a [daemon.RM].
+type Syncer interface {
+	SyncAgent(ctx context.Context, q *rm.AgentSync) (*rm.AgentWish, error)
+}
+
+// Sync answers agents at api.Path.
+func Sync(to Syncer) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		q, code, err := heard(w, r)
+		if err != nil {
+			refuse(w, code, err)
+			return
+		}
+		wish, err := to.SyncAgent(r.Context(), q)
+		switch {
+		case r.Context().Err() != nil: // it has gone
+		case err != nil:
+			refuse(w, http.StatusServiceUnavailable, err)
+		default:
+			w.Header().Set("Content-Type", "application/json")
+			_ = json.NewEncoder(w).Encode(told(wish)) // the agent has gone where it fails
+		}
+	})
+}
+
+// heard is what an agent says; code is the answer's where it may not say it.
+func heard(w http.ResponseWriter, r *http.Request) (q *rm.AgentSync, code int, err error) {
+	var s api.Sync
+	err = json.NewDecoder(http.MaxBytesReader(w, r.Body, maxSync)).Decode(&s)
+	if _, large := errors.AsType[*http.MaxBytesError](err); large {
+		return nil, http.StatusRequestEntityTooLarge, fmt.Errorf("the request is larger than the %d bytes it may have", maxSync)
+	}
+	if err == nil {
+		err = s.Check()
+	}
+	if err != nil {
+		return nil, http.StatusBadRequest, fmt.Errorf("the request is not what a node agent sends: %w", err)
+	}
+	node, err := ids.ParseNode(s.Node)
+	if err != nil {
+		return nil, http.StatusBadRequest, fmt.Errorf("node: %w", err)
+	}
+	if err := trust.SpeaksFor(r, s.Node); err != nil {
+		return nil, http.StatusForbidden, err
+	}
+	q = &rm.AgentSync{Node: node, Agent: s.Agent, Applied: s.Applied}
+	for _, name := range s.Can {
+		can, _ := heddle.CapOf(name) // one that is not known here is of no use
+		q.Can |= can
+	}
+	for i := range s.Containers {
+		c := &s.Containers[i]
+		if id, err := ids.ParseContainer(c.ID); err == nil && c.CPU+c.RSS > 0 {
+			q.Used = append(q.Used, rm.Used{Container: id, CPU: heddle.Span(c.CPU) * heddle.Millisecond, Memory: c.RSS})
+		}
+	}
+	for _, f := range s.Failed {
+		if id, err := ids.ParseContainer(f.ID); err == nil {
+			q.Failed = append(q.Failed, rm.AgentFailure{Container: id, Text: f.Error})
+		}
+	}
+	return q, 0, nil
+}
+
+// told is what an agent is to do, in its own units.
+func told(p *rm.AgentWish) *api.Wish {
+	w := &api.Wish{
+		Version: p.Version, Every: int64(p.Every / heddle.Millisecond), Lease: int64(p.Lease / heddle.Millisecond), Measure: p.Measure,
+		Want: make([]api.Want, len(p.Want)),
+	}
+	for i, c := range p.Want {
+		w.Want[i] = api.Want{ID: c.Container.String(), Park: c.Parked, Weight: min(max(c.Weight*api.DefaultWeight/1000, 1), api.MaxWeight)}
+	}
+	return w
+}
