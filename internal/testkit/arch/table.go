@@ -6,6 +6,7 @@ var Table = []Row{
 	{".", nil},              // package heddle
 	{"internal/plain", nil}, // what libraries say, in the words of people
 	{"estimate", nil},
+	{"internal/mapred", nil},
 	{"internal/near", nil}, // names that were probably meant
 	{"internal/slab", nil}, // tables by numbers
 	{"cluster", []string{"."}},
@@ -47,7 +48,7 @@ var Table = []Row{
 	{"daemon", []string{".", "rm", "yarn/*", "daemon/store"}},
 	{"daemon/clients", []string{".", "rm", "daemon", "yarn/*"}},
 	{"daemon/proxy", nil},
-	{"daemon/facts", []string{".", "conf", "policy", "rm", "daemon/proxy", "yarn/ids", "yarn/wire"}},
+	{"daemon/facts", []string{".", "conf", "policy", "rm", "daemon/proxy", "internal/mapred", "yarn/ids", "yarn/wire"}},
 	{"daemon/web", []string{".", "rm", "daemon", "daemon/proxy", "yarn/*"}},
 	{"daemon/serve", []string{"rm", "daemon", "daemon/store", "daemon/clients", "daemon/facts", "daemon/proxy", "daemon/web", "yarn/*"}},
 	{"daemon/setup", []string{".", "conf", "policies", "policies/*", "policy", "rm", "daemon", "daemon/facts", "internal/plain", "internal/near"}},
