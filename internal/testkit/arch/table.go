@@ -44,6 +44,7 @@ var Table = []Row{
 	{"rm/search", []string{".", "cluster", "conf", "policy", "policies", "policies/*", "rm", "yarn/ids"}}, // imported by tests only: no row names it
 	{"yarn/translate", []string{".", "rm", "yarn/ids", "yarn/wire", "yarn/conv"}},
 	{"node/api", nil},
+	{"node/read", []string{"internal/mapred", "yarn/ids"}},
 	{"daemon/store", []string{"rm", "yarn/ids"}},
 	{"daemon", []string{".", "rm", "yarn/*", "daemon/store"}},
 	{"daemon/clients", []string{".", "rm", "daemon", "yarn/*"}},
