@@ -23,14 +23,16 @@ const (
 func ParseIndex(data []byte) ([]int64, error) {
 	n := (len(data) - sumBytes) / partBytes
 	if len(data) < partBytes+sumBytes || (len(data)-sumBytes)%partBytes != 0 {
-		return nil, fmt.Errorf("file.out.index has %d bytes; want %d for each partition and %d more", len(data), partBytes, sumBytes)
+		return nil, fmt.Errorf("file.out.index has %d bytes; want %d for each partition and %d more",
+			len(data), partBytes, sumBytes)
 	}
 	if n > maxParts {
 		return nil, fmt.Errorf("file.out.index has %d partitions; at most %d are read", n, maxParts)
 	}
 	body := data[:n*partBytes]
 	if got, want := uint64(crc32.ChecksumIEEE(body)), binary.BigEndian.Uint64(data[len(body):]); got != want {
-		return nil, fmt.Errorf("file.out.index says that its CRC-32 is %#x, and it is %#x: it is damaged, or still being written", want, got)
+		return nil, fmt.Errorf("file.out.index says that its CRC-32 is %#x, and it is %#x: it is damaged, or being written",
+			want, got)
 	}
 	parts := make([]int64, n)
 	var sum int64
