@@ -6,6 +6,7 @@
 package read
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -46,7 +47,7 @@ func load(root *os.Root, name string, most int64) ([]byte, error) {
 	}
 	data := make([]byte, info.Size())
 	n, err := io.ReadFull(f, data)
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, err
 	}
 	return data[:n], nil
@@ -60,7 +61,7 @@ func names(root *os.Root, most int) ([]string, error) {
 	}
 	defer func() { _ = f.Close() }() // it was only read
 	list, err := f.Readdirnames(most)
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
 	if len(list) == most {

@@ -157,7 +157,7 @@ func TestContainer(t *testing.T) {
 		t.Error(h, err)
 	}
 	file := put(t, fixture(t, "g1.hsperfdata"), proc, "4711", "root", "tmp", "hsperfdata_ann", "1")
-	if h, err := heapOf(proc, 4711); err != nil || h.Used != 52442272 {
+	if h, err = heapOf(proc, 4711); err != nil || h.Used != 52442272 {
 		t.Error(h, err)
 	}
 	put(t, []byte("torn"), file)

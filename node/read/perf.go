@@ -100,10 +100,8 @@ func entries(data []byte, visit func(name []byte, number int64, text []byte)) er
 
 // ended returns what stands before the first zero byte.
 func ended(b []byte) []byte {
-	if i := bytes.IndexByte(b, 0); i >= 0 {
-		return b[:i]
-	}
-	return b
+	before, _, _ := bytes.Cut(b, []byte{0})
+	return before
 }
 
 // perf is what is taken of a file.
@@ -159,7 +157,7 @@ func (p *perf) take(name []byte, number int64, text []byte) {
 // reserved.
 func (p *perf) generation(g int, of, name []byte, number int64) {
 	if rest, ok := bytes.CutPrefix(of, ofSpace); ok {
-		if _, of, ok := numbered(rest, 10); ok && string(of) == "used" {
+		if _, kind, ok := numbered(rest, 10); ok && string(kind) == "used" {
 			p.said = true
 			p.used[g] = p.size(name, p.used[g]+p.size(name, number))
 		}
