@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// A Heap is what a Java process says of its heap in the file that jstat reads too. Sizes are in bytes. They lag: with G1 by up
-// to what was allocated since the last collection, with others by moments. G1 also counts some bytes too many.
+// A Heap is what a Java process says of its heap in the file that jstat reads too. Sizes are in bytes. They lag: with G1 by
+// up to what was allocated since the last collection, with others by moments. G1 also counts some bytes too many.
 type Heap struct {
 	Used      int64
 	Committed int64 // what the process has of the system for it, used or not
