@@ -13,13 +13,13 @@ import (
 
 	"heddle"
 	"heddle/conf"
+	"heddle/internal/mapred"
 	"heddle/rm"
 	"heddle/yarn/wire"
 )
 
 // Sizes of files above which they are not read, in bytes.
 const (
-	maxSplits    = 10_000_000 // as the MapReduce master's own limit
 	maxJobXML    = 4 << 20
 	maxSparkConf = 4 << 20
 )
@@ -145,9 +145,13 @@ func (b *beside) mapReduce(into *rm.JobRead) error {
 		return err
 	}
 	into.Maps, into.Reduces, into.Timeout, into.Uber = job.Maps, job.Reduces, job.Timeout, job.Uber
-	meta, err := b.get("jobSubmitDir/job.splitmetainfo", maxSplits)
+	meta, err := b.get("jobSubmitDir/job.splitmetainfo", mapred.MaxSplitMeta)
+	var splits []mapred.Split
 	if err == nil {
-		into.Splits, err = parseSplits(meta)
+		splits, err = mapred.ParseSplits(meta)
+	}
+	for _, s := range splits {
+		into.Splits = append(into.Splits, rm.SplitNews(s))
 	}
 	if err != nil {
 		if into.Maps == 0 {

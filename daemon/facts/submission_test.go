@@ -257,30 +257,3 @@ func TestReadSpark(t *testing.T) {
 		}
 	}
 }
-
-func TestSplits(t *testing.T) {
-	const header = "META-SPL"
-	for name, tt := range map[string]struct{ text, want string }{
-		"none":           {header + "\x01\x00", ""},
-		"no header":      {"SPL\x01\x00", "does not begin"},
-		"another time":   {header + "\x02\x00", "version 2"},
-		"cut off":        {header + "\x01", "too early"},
-		"too few":        {header + "\x01\x02\x00\x07\x01", "too early"},
-		"below nothing":  {header + "\x01\x90", "splits"},
-		"very many":      {header + "\x01\x8c\x7f\xff\xff\xff", "2147483647 splits"},
-		"many hosts":     {header + "\x01\x01\x8f\xff", "a split on 255 hosts"},
-		"a long name":    {header + "\x01\x01\x01\x8e\x01\x00", "a host's name of 256 bytes"},
-		"a short name":   {header + "\x01\x01\x01\xff", "a host's name of -1 bytes"},
-		"minus one byte": {header + "\x01\x01\x00\x07\xff", ""},
-	} {
-		got, err := parseSplits([]byte(tt.text))
-		if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
-			t.Errorf("%s: %v, %v", name, got, err)
-		}
-		for _, s := range got {
-			if s.Bytes < 0 {
-				t.Errorf("%s: %+v", name, s)
-			}
-		}
-	}
-}

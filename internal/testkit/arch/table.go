@@ -6,6 +6,7 @@ var Table = []Row{
 	{".", nil},              // package heddle
 	{"internal/plain", nil}, // what libraries say, in the words of people
 	{"estimate", nil},
+	{"internal/mapred", nil},
 	{"internal/near", nil}, // names that were probably meant
 	{"internal/slab", nil}, // tables by numbers
 	{"cluster", []string{"."}},
@@ -44,13 +45,14 @@ var Table = []Row{
 	{"yarn/translate", []string{".", "rm", "yarn/ids", "yarn/wire", "yarn/conv"}},
 	{"node/api", nil},
 	{"node/trust", []string{"node/api", "yarn/ids"}},
+	{"node/read", []string{"internal/mapred", "yarn/ids"}},
 	{"daemon/store", []string{"rm", "yarn/ids"}},
 	{"daemon", []string{".", "rm", "yarn/*", "daemon/store"}},
 	{"daemon/clients", []string{".", "rm", "daemon", "yarn/*"}},
 	{"daemon/proxy", nil},
 	{"daemon/httpd", nil},
 	{"daemon/agents", []string{".", "rm", "daemon", "node/api", "node/trust", "yarn/ids"}},
-	{"daemon/facts", []string{".", "conf", "policy", "rm", "daemon/proxy", "yarn/ids", "yarn/wire"}},
+	{"daemon/facts", []string{".", "conf", "policy", "rm", "daemon/proxy", "internal/mapred", "yarn/ids", "yarn/wire"}},
 	{"daemon/web", []string{".", "rm", "daemon", "daemon/proxy", "yarn/*"}},
 	{"daemon/serve", []string{
 		"rm", "daemon", "daemon/agents", "daemon/clients", "daemon/facts", "daemon/httpd", "daemon/proxy", "daemon/store",

@@ -1,11 +1,14 @@
-package facts
+// Package mapred reads the files that a MapReduce job takes with it. The daemon finds them beside a submission, a node agent
+// on the disks of its node.
+package mapred
 
 import (
 	"errors"
 	"fmt"
-
-	"heddle/rm"
 )
+
+// MaxSplitMeta is how many bytes job.splitmetainfo may have: the master's own limit, mapreduce.job.split.metainfo.maxsize.
+const MaxSplitMeta = 10_000_000
 
 // Limits of what says where a job's input is.
 const (
@@ -14,11 +17,17 @@ const (
 	maxHostName   = 255     // bytes
 )
 
+// A Split is the input of one map.
+type Split struct {
+	Bytes int64    // from 0 up
+	Hosts []string // that hold it, as the file system names them
+}
+
 const splitsHeader = "META-SPL"
 
-// parseSplits reads job.splitmetainfo: a header, a version, a count, and for each split its hosts, where it stands in
-// job.split, and its bytes. Numbers and texts are as Hadoop's Writable classes have them.
-func parseSplits(data []byte) ([]rm.SplitNews, error) {
+// ParseSplits reads job.splitmetainfo: a header, a version, a count, and for each split its hosts, where it stands in
+// job.split, and its bytes. Numbers and texts are as Hadoop's Writable classes have them. The splits are in task order.
+func ParseSplits(data []byte) ([]Split, error) {
 	if len(data) < len(splitsHeader) || string(data[:len(splitsHeader)]) != splitsHeader {
 		return nil, errors.New("job.splitmetainfo does not begin as it should")
 	}
@@ -31,9 +40,9 @@ func parseSplits(data []byte) ([]rm.SplitNews, error) {
 		return nil, fmt.Errorf("job.splitmetainfo has %d splits; at most %d are read", n, maxSplitCount)
 	}
 	names := map[string]string{} // one text for all splits on a host
-	var out []rm.SplitNews
+	var out []Split
 	for range n {
-		s := rm.SplitNews{Hosts: r.hosts(names)}
+		s := Split{Hosts: r.hosts(names)}
 		r.number() // where it is in job.split
 		s.Bytes = max(r.number(), 0)
 		if r.err != nil {

@@ -1,0 +1,262 @@
+package read
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"heddle/yarn/ids"
+)
+
+var app = ids.App{Cluster: 1700000000000, Seq: 1}
+
+// index is file.out.index of an output with partitions of so many bytes, as SpillRecord writes it.
+func index(parts ...int64) []byte {
+	var b []byte
+	start := int64(0)
+	for _, n := range parts {
+		b = binary.BigEndian.AppendUint64(b, uint64(start))
+		b = binary.BigEndian.AppendUint64(b, uint64(n)*2)
+		b = binary.BigEndian.AppendUint64(b, uint64(n))
+		start += n
+	}
+	return binary.BigEndian.AppendUint64(b, uint64(crc32.ChecksumIEEE(b)))
+}
+
+// put writes a file, with its folders, and returns its path.
+func put(t testing.TB, data []byte, elem ...string) string {
+	t.Helper()
+	file := filepath.Join(elem...)
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// folder is that of the application in a local directory.
+func folder(dir string) string {
+	return filepath.Join(dir, "usercache", "ann", "appcache", app.String())
+}
+
+func attempt(s string) string { return "attempt_1700000000000_0001_" + s }
+
+func TestParseIndex(t *testing.T) {
+	broken := index(5, 6)
+	broken[3]++
+	whole := index(make([]int64, maxParts+1)...)
+	for name, tt := range map[string]struct {
+		data []byte
+		want []int64
+		err  string
+	}{
+		"two":           {index(5, 6), []int64{5, 6}, ""},
+		"nothing in it": {index(0), []int64{0}, ""},
+		"empty":         {nil, nil, "has 0 bytes"},
+		"no partition":  {index(), nil, "has 8 bytes; want 24"},
+		"cut off":       {index(5, 6)[:48], nil, "has 48 bytes"},
+		"damaged":       {broken, nil, "it is damaged"},
+		"below nothing": {index(5, -1), nil, "partition 1 has -1 bytes"},
+		"too much":      {index(1<<62, 1<<62), nil, "more bytes together"},
+		"very many":     {whole, nil, "131073 partitions"},
+	} {
+		got, err := ParseIndex(tt.data)
+		if !slices.Equal(got, tt.want) || (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
+			t.Errorf("%s: %v, %v", name, got, err)
+		}
+	}
+}
+
+// TestIndexAsRecorded is an index whose checksum other code made: java.util.zip.CRC32, which Hadoop's PureJavaCrc32 agrees
+// with.
+func TestIndexAsRecorded(t *testing.T) {
+	data, err := os.ReadFile("testdata/java.index")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := ParseIndex(data); err != nil || !slices.Equal(got, []int64{677510, 22, 0}) {
+		t.Error(got, err)
+	}
+}
+
+func TestOutputs(t *testing.T) {
+	one, two := t.TempDir(), t.TempDir()
+	first := put(t, index(5, 6), folder(one), "output", attempt("m_000000_0"), "file.out.index")
+	put(t, index(7, 0), folder(two), "output", attempt("m_000001_1"), "file.out.index")
+	put(t, index(9), folder(two), "output", attempt("r_000000_0"), "file.out.index")
+	put(t, index(9), folder(two), "output", "attempt_1700000000000_0002_m_000000_0", "file.out.index")
+	put(t, nil, folder(two), "output", attempt("m_000002_0"), "spill0.out") // it still runs
+	a := NewApp([]string{one, two}, "ann", app)
+	read := func() string {
+		out, err := a.Outputs()
+		if err != nil {
+			t.Error(err)
+		}
+		var s []string
+		for _, o := range out {
+			s = append(s, fmt.Sprint(strings.TrimPrefix(o.Attempt, attempt("")), o.Parts))
+		}
+		return strings.Join(s, " ")
+	}
+	if got := read(); got != "m_000000_0[5 6] m_000001_1[7 0]" {
+		t.Error(got)
+	}
+
+	// What has time and size of before is not read again.
+	info, err := os.Stat(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, index(8, 8), first)
+	if err := os.Chtimes(first, info.ModTime(), info.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+	if got := read(); got != "m_000000_0[5 6] m_000001_1[7 0]" {
+		t.Error(got)
+	}
+	if err := os.Chtimes(first, time.Time{}, info.ModTime().Add(time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if got := read(); got != "m_000000_0[8 8] m_000001_1[7 0]" {
+		t.Error(got)
+	}
+	if err := os.RemoveAll(folder(one)); err != nil {
+		t.Fatal(err)
+	}
+	if got := read(); got != "m_000001_1[7 0]" || len(a.seen) != 1 {
+		t.Error(got)
+	}
+}
+
+// TestHostileOutputs has what users can put where their outputs are: nothing of it blocks, and the others are read.
+func TestHostileOutputs(t *testing.T) {
+	dir, outside := t.TempDir(), t.TempDir()
+	put(t, index(1), folder(dir), "output", attempt("m_000000_0"), "file.out.index")
+	put(t, []byte("torn"), folder(dir), "output", attempt("m_000001_0"), "file.out.index")
+	put(t, make([]byte, maxIndex+1), folder(dir), "output", attempt("m_000002_0"), "file.out.index")
+	pipe := filepath.Dir(put(t, nil, folder(dir), "output", attempt("m_000003_0"), "x"))
+	secret := put(t, index(9), outside, "file.out.index")
+	if err := errors.Join(
+		syscall.Mkfifo(filepath.Join(pipe, "file.out.index"), 0o644),
+		os.Symlink(outside, filepath.Join(folder(dir), "output", attempt("m_000004_0"))),
+		os.Mkdir(filepath.Join(folder(dir), "output", attempt("m_000005_0")), 0o755),
+		os.Symlink(secret, filepath.Join(folder(dir), "output", attempt("m_000005_0"), "file.out.index")),
+	); err != nil {
+		t.Fatal(err)
+	}
+	out, err := NewApp([]string{dir, filepath.Join(dir, "gone")}, "ann", app).Outputs()
+	if len(out) != 1 || out[0].Bytes != 1 {
+		t.Errorf("%+v", out)
+	}
+	for _, want := range []string{
+		"m_000001_0/file.out.index: file.out.index has 4 bytes",
+		"m_000002_0/file.out.index has 3145737 bytes",
+		"m_000003_0/file.out.index is no regular file",
+		"m_000004_0/file.out.index: path escapes",
+		"m_000005_0/file.out.index: path escapes",
+		filepath.Join(dir, "gone") + ": no such",
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v\nwant: %s", err, want)
+		}
+	}
+}
+
+func TestProblems(t *testing.T) {
+	var p problems
+	p.add(nil)
+	p.add(fs.ErrNotExist)
+	if p.err() != nil {
+		t.Error(p.err())
+	}
+	for range maxSaid + 2 {
+		p.add(errors.New("torn"))
+	}
+	if got := p.err().Error(); strings.Count(got, "torn") != maxSaid || !strings.HasSuffix(got, "and 2 more") {
+		t.Error(got)
+	}
+}
+
+func TestSplits(t *testing.T) {
+	pi, err := os.ReadFile("../../daemon/facts/testdata/pi.splitmetainfo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	put(t, nil, folder(dir), "filecache", "10", "job.xml")
+	a := NewApp([]string{t.TempDir(), dir}, "ann", app)
+	if got, err := a.Splits(); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(got, err)
+	}
+	file := put(t, pi, folder(dir), "filecache", "13", "job.splitmetainfo")
+	if got, err := a.Splits(); err != nil || len(got) != 4 || got[3].Bytes != 118 || got[3].Hosts[0] != "127.0.0.2" {
+		t.Error(got, err)
+	}
+	put(t, pi[:20], file)
+	got, err := a.Splits()
+	if err == nil || errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "too early") || len(got) > 0 {
+		t.Error(got, err)
+	}
+}
+
+// FuzzIndex looks for a file that breaks the reader, or of which something is believed that cannot be.
+func FuzzIndex(f *testing.F) {
+	f.Add(index(5, 6))
+	f.Add(index(0))
+	f.Add(index(1<<62, 1<<62, -1))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		// Most of what is tried has another checksum: it is also tried with the right one.
+		if n := len(data) - sumBytes; n >= 0 {
+			fixed := slices.Clone(data)
+			binary.BigEndian.PutUint64(fixed[n:], uint64(crc32.ChecksumIEEE(fixed[:n])))
+			check(t, fixed)
+		}
+		check(t, data)
+	})
+}
+
+func check(t *testing.T, data []byte) {
+	parts, err := ParseIndex(data)
+	if err == nil && len(data) != len(parts)*partBytes+sumBytes {
+		t.Errorf("%d partitions of %d bytes", len(parts), len(data))
+	}
+	sum := int64(0)
+	for _, n := range parts {
+		if sum += n; n < 0 || sum < 0 {
+			t.Errorf("%d, %d together", n, sum)
+		}
+	}
+}
+
+// BenchmarkIndex is 24 outputs of two partitions each: new ones, and those that are known.
+func BenchmarkIndex(b *testing.B) {
+	dir := b.TempDir()
+	for i := range 24 {
+		put(b, index(30_000, 27_000), folder(dir), "output", attempt(fmt.Sprintf("m_%06d_0", i)), "file.out.index")
+	}
+	for name, known := range map[string]bool{"new": false, "known": true} {
+		b.Run(name, func(b *testing.B) {
+			a := NewApp([]string{dir}, "ann", app)
+			b.ReportAllocs()
+			for b.Loop() {
+				if !known {
+					a.seen = nil
+				}
+				if out, err := a.Outputs(); err != nil || len(out) != 24 {
+					b.Fatal(out, err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,50 @@
+package read
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"math"
+)
+
+// The format of file.out.index, which Hadoop's SpillRecord writes: for each partition where it starts, its length as it was,
+// and its length in the file, which is compressed and has a checksum; at the end the CRC-32 of all that. The numbers are
+// big-endian and have eight bytes each.
+const (
+	partBytes = 24
+	sumBytes  = 8
+	maxParts  = 1 << 17 // reduces of a job
+	maxIndex  = maxParts*partBytes + sumBytes
+)
+
+// ParseIndex reads file.out.index and returns how many bytes of the output of a map are for each partition, as reduces copy
+// them.
+func ParseIndex(data []byte) ([]int64, error) {
+	n := (len(data) - sumBytes) / partBytes
+	if len(data) < partBytes+sumBytes || (len(data)-sumBytes)%partBytes != 0 {
+		return nil, fmt.Errorf("file.out.index has %d bytes; want %d for each partition and %d more",
+			len(data), partBytes, sumBytes)
+	}
+	if n > maxParts {
+		return nil, fmt.Errorf("file.out.index has %d partitions; at most %d are read", n, maxParts)
+	}
+	body := data[:n*partBytes]
+	if got, want := uint64(crc32.ChecksumIEEE(body)), binary.BigEndian.Uint64(data[len(body):]); got != want {
+		return nil, fmt.Errorf("file.out.index says that its CRC-32 is %#x, and it is %#x: it is damaged, or being written",
+			want, got)
+	}
+	parts := make([]int64, n)
+	var sum int64
+	for i := range parts {
+		parts[i] = int64(binary.BigEndian.Uint64(body[i*partBytes+16:]))
+		if parts[i] < 0 {
+			return nil, fmt.Errorf("file.out.index: partition %d has %d bytes; want 0 or more", i, parts[i])
+		}
+		if sum > math.MaxInt64-parts[i] {
+			return nil, errors.New("file.out.index: its partitions have more bytes together than a file can have")
+		}
+		sum += parts[i]
+	}
+	return parts, nil
+}
