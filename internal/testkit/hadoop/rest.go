@@ -62,6 +62,11 @@ func (b *Testbed) Get(ctx context.Context, path string, into any) error {
 	return getJSON(ctx, "http://"+RMWeb+"/ws/v1/cluster/"+path, into)
 }
 
+// Heddle asks heddle rm for what stock has not, at /ws/v1/heddle/path.
+func (b *Testbed) Heddle(ctx context.Context, path string, into any) error {
+	return getJSON(ctx, "http://"+RMWeb+"/ws/v1/heddle/"+path, into)
+}
+
 // ContainerMB is how much memory the NodeManager of node n takes a container to have, in MiB.
 func (b *Testbed) ContainerMB(ctx context.Context, n int, container string) (int64, error) {
 	var answer struct {

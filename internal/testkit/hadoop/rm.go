@@ -19,17 +19,9 @@ func (b *Testbed) prepareRM(ctx context.Context) error {
 	if b.opt.RM != Heddle || b.opt.Binary != "" {
 		return nil
 	}
-	root, err := moduleRoot()
+	file, err := b.BuildHeddle(ctx)
 	if err != nil {
 		return err
-	}
-	// Beside the folder of the testbed, which is emptied: the build's cache has the rest.
-	file := filepath.Join(b.Cache.Dir, "heddle")
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", file, "./cmd/heddle")
-	build.Dir = root
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("go build ./cmd/heddle: %w\n%s", err, lastLines(out, 20))
 	}
 	b.opt.Binary = file
 	return b.save()

@@ -1,0 +1,212 @@
+package hadoop_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"heddle"
+	"heddle/internal/testkit/hadoop"
+	"heddle/policies"
+	"heddle/policy"
+)
+
+// agentsAt is where the tests' ResourceManagers listen for node agents.
+const agentsAt = "127.0.0.1:8039"
+
+// agentGroup is the control group that holds the containers of node n.
+func agentGroup(n int) string { return fmt.Sprintf("%s/agent%d", testGroup, n) }
+
+// withAgents starts a ResourceManager with a profile, and an agent beside each NodeManager. The containers of all nodes
+// together have so many processors, 0 for all there are, so that ratios between them hold on a busy machine.
+func withAgents(t *testing.T, ctx context.Context, cores float64, profile string, sets ...string) {
+	t.Helper()
+	needsGroups(t)
+	binary, err := testbed.BuildHeddle(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	quota := "-1"
+	if cores > 0 {
+		quota = strconv.Itoa(int(cores * 100_000))
+	}
+	if err := os.WriteFile(filepath.Join(cpuGroups, testGroup, "cpu.cfs_quota_us"), []byte(quota), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	within(t, ctx, "listen: {agents: '"+agentsAt+"'}", profile, sets...)
+	for n := 1; n <= testbed.Options().Nodes; n++ {
+		startAgent(t, n, binary)
+	}
+	eventually(t, ctx, 20*time.Second, "agents beside all nodes", func() bool { return len(agentsOf(t, ctx)) == testbed.Options().Nodes })
+}
+
+// needsGroups skips a test where there are no control groups of version 1, and makes the one for tests.
+func needsGroups(t *testing.T) {
+	t.Helper()
+	groups := filepath.Join(cpuGroups, testGroup)
+	if err := os.MkdirAll(groups, 0o755); err != nil {
+		t.Skipf("this needs control groups of version 1 for processors, and to be root: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(groups, "cpu.shares")); err != nil {
+		t.Skipf("this needs control groups of version 1 for processors: %v", err)
+	}
+}
+
+func startAgent(t *testing.T, n int, binary string) {
+	t.Helper()
+	if err := testbed.StartAgent(n, binary, "http://"+agentsAt, agentGroup(n)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = testbed.StopAgent(n) }) // a test may have ended it
+}
+
+// agentsOf are the nodes that can park containers: those with an agent, on this testbed.
+func agentsOf(t *testing.T, ctx context.Context) (nodes []string) {
+	t.Helper()
+	var list struct {
+		Nodes []struct {
+			ID  string   `json:"id"`
+			Can []string `json:"can"`
+		} `json:"nodes"`
+	}
+	if err := testbed.Heddle(ctx, "nodes", &list); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range list.Nodes {
+		if slices.Contains(n.Can, "parks") {
+			nodes = append(nodes, n.ID)
+		}
+	}
+	return nodes
+}
+
+// sharesSeen are the processor shares that containers have had, in order, by container.
+func sharesSeen(seen map[string][]string) {
+	files, _ := filepath.Glob(filepath.Join(cpuGroups, testGroup, "agent*", "container_*", "cpu.shares"))
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		id := filepath.Base(filepath.Dir(f))
+		if s := strings.TrimSpace(string(text)); err == nil && (len(seen[id]) == 0 || seen[id][len(seen[id])-1] != s) {
+			seen[id] = append(seen[id], s)
+		}
+	}
+}
+
+// watched waits for a job's end and calls look every so often meanwhile.
+func watched(r *hadoop.Run, every time.Duration, look func()) (hadoop.Result, error) {
+	type outcome struct {
+		res hadoop.Result
+		err error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		res, err := hadoop.Finish(r, nil)
+		done <- outcome{res, err}
+	}()
+	for {
+		look()
+		select {
+		case o := <-done:
+			return o.res, o.err
+		case <-time.After(every):
+		}
+	}
+}
+
+// control has a policy under a name for the time of a test.
+func control(t *testing.T, name string, made func() policy.Control) {
+	policies.Table.Control[name] = func(policy.Args) (policy.Control, error) { return made(), nil }
+	t.Cleanup(func() { delete(policies.Table.Control, name) })
+}
+
+// An agent takes a container's processor shares away while it is suspended, and gives them back: soon, and with the
+// NodeManager as it is.
+func TestAgentParks(t *testing.T) {
+	ctx := onTestbed(t, 5*time.Minute)
+	control(t, "parker", func() policy.Control {
+		return &parker{after: 4 * heddle.Second, length: 8 * heddle.Second, since: since{}}
+	})
+	withAgents(t, ctx, 0, "capacity", "control=[parker]")
+	r, err := testbed.StartSleep(ctx, "-m", "2", "-r", "0", "-mt", "22000", "-rt", "1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string][]string{}
+	res, err := watched(r, 100*time.Millisecond, func() { sharesSeen(seen) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	succeeded(t, ctx, res.App, 1)
+	maps := 0
+	for id, had := range seen {
+		want := []string{"1024", "2", "1024"}
+		if strings.HasSuffix(id, "_000001") {
+			want = []string{"1024"}
+		} else {
+			maps++
+		}
+		if !slices.Equal(had, want) {
+			t.Errorf("%s had processor shares %v, want %v", id, had, want)
+		}
+	}
+	if maps != 2 {
+		t.Errorf("control groups of %d maps were seen: %v", maps, seen)
+	}
+	eventually(t, ctx, 20*time.Second, "no group left", func() bool {
+		left, _ := filepath.Glob(filepath.Join(cpuGroups, testGroup, "agent*", "container_*"))
+		return len(left) == 0
+	})
+}
+
+// A weigher gives every map of a job that starts with an even number ten times the weight of the others.
+type weigher struct{}
+
+func (weigher) Every() heddle.Span { return heddle.Second }
+
+func (weigher) Run(v policy.View, p *policy.Plan) {
+	since{}.each(v, func(x *policy.Container, _ heddle.Span) {
+		if x.Kind() == heddle.Map {
+			p.Weigh(x.ID(), 1000*(1+9*int64(x.ID()%2)))
+		}
+	})
+}
+
+// Needs implements policy.Needer.
+func (weigher) Needs() policy.Needs { return policy.Needs{Can: heddle.Weighs} }
+
+// Two maps that share one core get what their weights say: the heavier ends in about half of the time of the other.
+func TestAgentWeighs(t *testing.T) {
+	ctx := onTestbed(t, 6*time.Minute)
+	control(t, "weigher", func() policy.Control { return weigher{} })
+	for n := 2; n <= testbed.Options().Nodes; n++ { // groups of nodes share their processors equally
+		if err := testbed.StopNode(n); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = testbed.StartNode(n, nil) })
+	}
+	withAgents(t, ctx, 1, "capacity", "control=[weigher]")
+	res, err := testbed.StartMR(ctx, "pi", "2", "60000000")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := finish(t, res, err)
+	succeeded(t, ctx, r.App, 1)
+	tasks := must(testbed.Tasks(ctx, r.App))(t)
+	var took []time.Duration
+	for _, x := range tasks {
+		if x.Type == "MAP" {
+			took = append(took, time.Duration(x.Ended-x.Started)*time.Millisecond)
+		}
+	}
+	slices.Sort(took)
+	if len(took) != 2 || took[1] < took[0]*3/2 {
+		t.Errorf("maps took %v; the lighter of two on one core is to take about twice as long", took)
+	}
+	t.Logf("maps took %v", took)
+}
