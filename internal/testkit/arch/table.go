@@ -43,6 +43,9 @@ var Table = []Row{
 	{"rm/search", []string{".", "cluster", "conf", "policy", "policies", "policies/*", "rm", "yarn/ids"}}, // imported by tests only: no row names it
 	{"yarn/translate", []string{".", "rm", "yarn/ids", "yarn/wire", "yarn/conv"}},
 	{"node/api", nil},
+	{"node/procs", []string{"yarn/ids"}},
+	{"node/groups", []string{".", "node/api", "node/procs"}},
+	{"node/agent", []string{".", "node/api", "node/groups", "node/procs"}},
 	{"daemon/store", []string{"rm", "yarn/ids"}},
 	{"daemon", []string{".", "rm", "yarn/*", "daemon/store"}},
 	{"daemon/clients", []string{".", "rm", "daemon", "yarn/*"}},
