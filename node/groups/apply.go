@@ -38,8 +38,8 @@ var ownBase = base{Quota: -1, Period: period, High: "max"}
 
 // kept is what it takes to give a container its defaults again, where that is not to be seen in the tree of groups.
 type kept struct {
-	Dir    string `json:"dir"`    // the NodeManager's group; "" for a session that has none
-	V2     bool   `json:"v2"`     // it is of version 2
+	Dir    string `json:"dir"` // the NodeManager's group; "" for a session that has none
+	V2     bool   `json:"v2"`  // it is of version 2
 	Base   base   `json:"base"`
 	Leader int    `json:"leader"` // of the session, and when it started
 	Start  uint64 `json:"start"`

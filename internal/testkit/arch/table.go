@@ -45,7 +45,7 @@ var Table = []Row{
 	{"node/api", nil},
 	{"node/procs", []string{"yarn/ids"}},
 	{"node/groups", []string{".", "node/api", "node/procs"}},
-	{"node/agent", []string{".", "node/api", "node/groups", "node/procs"}},
+	{"node/agent", []string{".", "node/api", "node/groups", "node/procs", "yarn/ids"}},
 	{"daemon/store", []string{"rm", "yarn/ids"}},
 	{"daemon", []string{".", "rm", "yarn/*", "daemon/store"}},
 	{"daemon/clients", []string{".", "rm", "daemon", "yarn/*"}},
