@@ -119,6 +119,9 @@ func TestState(t *testing.T) {
 				for i := range 3 {
 					if rapid.Bool().Draw(t, "there") {
 						found = append(found, container(i))
+					} else {
+						delete(since, container(i).ID)
+						delete(done, container(i).ID)
 					}
 				}
 				rounds()
@@ -127,7 +130,9 @@ func TestState(t *testing.T) {
 				version++
 				wish = &api.Wish{Version: version, Every: 1000, Lease: rapid.Int64Range(1000, 20_000).Draw(t, "lease")}
 				for i := range 4 {
-					if rapid.Bool().Draw(t, "wanted") {
+					if !rapid.Bool().Draw(t, "wanted") {
+						delete(done, container(i).ID)
+					} else {
 						wish.Want = append(wish.Want, api.Want{
 							ID: container(i).ID, Park: rapid.Bool().Draw(t, "park"), Weight: rapid.Int64Range(0, 500).Draw(t, "weight"),
 							Freeze: rapid.SampledFrom([]int64{0, 0, 500, 5000, api.MaxFreeze}).Draw(t, "freeze"), High: rapid.Int64Range(0, 1).Draw(t, "high"),
@@ -136,6 +141,11 @@ func TestState(t *testing.T) {
 				}
 				if err := wish.Check(); err != nil {
 					t.Fatal(err)
+				}
+				for _, w := range wish.Want {
+					if w.Freeze == 0 {
+						delete(done, w.ID)
+					}
 				}
 				lease = now.Add(time.Duration(wish.Lease) * time.Millisecond)
 				s.answer(now, wish)
@@ -182,12 +192,15 @@ func TestState(t *testing.T) {
 					if want := (groups.Set{Park: w.Park, Weight: w.Weight, Quota: w.Quota, High: w.High, Freeze: got.Freeze}); got != want {
 						t.Fatalf("%s has %+v, want %+v", c.ID, got, want)
 					}
-					if w.Freeze == 0 && live {
-						delete(done, c.ID)
-					}
 					if !got.Freeze {
+						if _, was := since[c.ID]; was && w.Freeze > 0 {
+							done[c.ID] = true
+						}
 						delete(since, c.ID)
 						continue
+					}
+					if done[c.ID] {
+						t.Fatalf("%s is frozen again under a want that lasts", c.ID)
 					}
 					if w.Freeze == 0 {
 						t.Fatalf("%s is frozen, and nobody wants it", c.ID)
