@@ -131,6 +131,7 @@ func TestState(t *testing.T) {
 				wish = &api.Wish{Version: version, Every: 1000, Lease: rapid.Int64Range(1000, 20_000).Draw(t, "lease")}
 				for i := range 4 {
 					if !rapid.Bool().Draw(t, "wanted") {
+						delete(since, container(i).ID)
 						delete(done, container(i).ID)
 					} else {
 						wish.Want = append(wish.Want, api.Want{
@@ -144,6 +145,7 @@ func TestState(t *testing.T) {
 				}
 				for _, w := range wish.Want {
 					if w.Freeze == 0 {
+						delete(since, w.ID)
 						delete(done, w.ID)
 					}
 				}

@@ -115,6 +115,7 @@ func post(args []string) (*warden, error) {
 		return nil, err
 	}
 	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Args[0] = os.Args[0] // it goes by the name of this process
 	cmd.Stdin, cmd.Stderr = r, os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	err = cmd.Start()
