@@ -17,8 +17,8 @@ var nodeStates = []string{"NEW", "RUNNING", "UNHEALTHY", "DECOMMISSIONING", "DEC
 func newNode(a *app) *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "node",
-		Short: "Look at the nodes of a ResourceManager",
-	}, newNodeList(a), newNodeStatus(a), newNodeToken(a), newNodeJoin(a))
+		Short: "Look at the nodes of a ResourceManager, and run an agent on one",
+	}, append([]*cobra.Command{newNodeList(a), newNodeStatus(a), newNodeToken(a), newNodeJoin(a)}, newNodeAgents(a)...)...)
 }
 
 func newNodeList(a *app) *cobra.Command {

@@ -27,7 +27,8 @@ type Sync struct {
 
 // A Container is what an agent found and measured of one.
 type Container struct {
-	ID string `json:"id"` // container_…
+	ID   string `json:"id"`             // container_…
+	Task string `json:"task,omitempty"` // attempt_… or executor_…, where its arguments say
 	// CPU is the processor time of its processes since it was found, and RSS the memory that they hold: in milliseconds
 	// and MiB, 0 where nobody asks.
 	CPU int64 `json:"cpu_ms"`
@@ -93,8 +94,12 @@ func (s *Sync) Check() error {
 		return fmt.Errorf("containers: want at most %d, got %d and %d that failed", MaxContainers, len(s.Containers), len(s.Failed))
 	}
 	for i := range s.Containers {
-		if c := &s.Containers[i]; len(c.ID) > MaxID || c.CPU < 0 || c.RSS < 0 || c.CPU > math.MaxInt64/2 || c.RSS > math.MaxInt32 {
+		c := &s.Containers[i]
+		if len(c.ID) > MaxID || c.CPU < 0 || c.RSS < 0 || c.CPU > math.MaxInt64/2 || c.RSS > math.MaxInt32 {
 			return fmt.Errorf("containers[%d]: want an id of at most %d bytes and figures from 0 up, got %.40q, %d ms and %d MiB", i, MaxID, c.ID, c.CPU, c.RSS)
+		}
+		if len(c.Task) > MaxID {
+			return fmt.Errorf("containers[%d].task: want at most %d bytes, got %d", i, MaxID, len(c.Task))
 		}
 	}
 	for i := range s.Failed {

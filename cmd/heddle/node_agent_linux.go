@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"heddle/node/agent"
+	"heddle/node/groups"
+	"heddle/node/procs"
+	"heddle/node/trust"
+	"heddle/yarn/ids"
+)
+
+// agentFlags say which NodeManager's containers these are.
+type agentFlags struct {
+	node, parent, run string
+}
+
+func (f *agentFlags) add(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	fs.StringVar(&f.node, "node", "", "the NodeManager, `host:port` as heddle node list shows it")
+	fs.StringVar(&f.parent, "parent", "", "the control `GROUP` that holds those of the containers (default: heddle/<node>, or a scope of systemd)")
+	fs.StringVar(&f.run, "run", "", "keep in `DIR` what it takes to undo changes (default: /run/heddle, or heddle in $XDG_RUNTIME_DIR)")
+	must(cmd.MarkFlagRequired("node"))
+	must(cmd.MarkFlagDirname("run"))
+}
+
+// open finds out what the machine has.
+func (f *agentFlags) open(log *slog.Logger) (*groups.Groups, error) {
+	if _, err := ids.ParseNode(f.node); err != nil {
+		return nil, usageError{err}
+	}
+	return groups.Open(groups.Options{Node: f.node, Parent: f.parent, Run: f.run, Log: log})
+}
+
+// newNodeAgents returns the commands that run on a node.
+func newNodeAgents(a *app) []*cobra.Command {
+	return []*cobra.Command{newNodeAgent(a), newNodeThaw(a), newNodeWarden(a)}
+}
+
+func newNodeAgent(a *app) *cobra.Command {
+	f, c, dirs, credentials := &agentFlags{}, agent.Config{}, []string{}, ""
+	cmd := &cobra.Command{
+		Use:   "agent --rm URL --node HOST:PORT --local-dirs DIR[,DIR] [flags]",
+		Short: "Do to the containers of a NodeManager what the ResourceManager wants",
+		Long: `Run beside a NodeManager and do to its containers what the ResourceManager wants: park, weigh and freeze
+them. It asks the ResourceManager and listens nowhere. When it ends, however that is, every container has
+its defaults again. It logs on stderr what it does to whom.`,
+		Example: `  heddle node agent --rm http://127.0.0.1:8039 --node 127.0.0.1:8041 --local-dirs /var/lib/hadoop/nm`,
+		Args:    exactly(),
+		RunE: func(*cobra.Command, []string) error {
+			log := slog.New(slog.NewTextHandler(a.err, nil))
+			g, err := f.open(log)
+			if err != nil {
+				return err
+			}
+			finder, err := procs.New(dirs)
+			if err != nil {
+				return err
+			}
+			c.Node, c.Version, c.Finder, c.Groups, c.Log = f.node, version(), finder, g, log
+			if credentials != "" {
+				if c.Client, err = trust.Client(credentials); err != nil {
+					return failure{err}
+				}
+			}
+			runs, err := agent.New(c)
+			if err != nil {
+				return usageError{err}
+			}
+			return attend(runs, g, f, log, func(ctx context.Context) {
+				if credentials != "" {
+					trust.KeepRenewed(ctx, c.Client, c.RM, credentials, func(err error) { renewed(log, err) })
+				}
+			})
+		},
+	}
+	f.add(cmd)
+	fs := cmd.Flags()
+	fs.StringVar(&c.RM, "rm", "", "where the ResourceManager listens for agents (listen.agents), a `URL`")
+	fs.StringVar(&credentials, "credentials", "", "the `DIR` that heddle node join has filled; without it nothing is encrypted")
+	fs.StringSliceVar(&dirs, "local-dirs", nil, "the NodeManager's yarn.nodemanager.local-dirs, `DIR,DIR`")
+	fs.StringVar(&c.NMWeb, "nm-web", "", "web address of the NodeManager, a `URL`; without it, processes that it left behind go on")
+	must(cmd.MarkFlagRequired("rm"))
+	must(cmd.MarkFlagRequired("local-dirs"))
+	must(cmd.MarkFlagDirname("credentials"))
+	return cmd
+}
+
+// renewed tells what became of a certificate.
+func renewed(log *slog.Logger, err error) {
+	if err != nil {
+		log.Warn("the certificate is not renewed", "why", err)
+		return
+	}
+	log.Info("the certificate is renewed")
+}
+
+// attend runs an agent until a signal ends it, with a warden and something else beside it.
+func attend(runs *agent.Agent, g *groups.Groups, f *agentFlags, log *slog.Logger, beside func(context.Context)) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := agent.Hold(g); err != nil {
+		return failure{err}
+	}
+	if err := g.Prepare(); err != nil {
+		return failure{err}
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		return failure{err}
+	}
+	dismiss, err := agent.Guard(ctx, []string{exe, "node", "warden", "--node", f.node, "--parent", f.parent, "--run", f.run}, log)
+	if err != nil {
+		return failure{err}
+	}
+	defer dismiss()
+	go beside(ctx)
+	log.Info("started", "node", f.node, "can", strings.Join(g.Can().Names(), ","))
+	if err := runs.Run(ctx); err != nil {
+		return failure{err}
+	}
+	log.Info("stopped: every container has its defaults")
+	return nil
+}
+
+func newNodeThaw(a *app) *cobra.Command {
+	f := &agentFlags{}
+	cmd := &cobra.Command{
+		Use:   "thaw --node HOST:PORT [flags]",
+		Short: "Give every container of a NodeManager its defaults, after an agent that was killed",
+		Args:  exactly(),
+		RunE: func(*cobra.Command, []string) error {
+			g, err := f.open(a.log)
+			if err != nil {
+				return err
+			}
+			if err := g.RestoreAll(); err != nil {
+				return failure{err}
+			}
+			return nil
+		},
+	}
+	f.add(cmd)
+	return cmd
+}
+
+func newNodeWarden(a *app) *cobra.Command {
+	f := &agentFlags{}
+	cmd := &cobra.Command{
+		Use:    "warden --node HOST:PORT [flags]",
+		Short:  "Wait for an agent's end, and give every container its defaults",
+		Hidden: true,
+		Args:   exactly(),
+		RunE: func(*cobra.Command, []string) error {
+			g, err := f.open(slog.New(slog.NewTextHandler(a.err, nil)))
+			if err != nil {
+				return err
+			}
+			if err := agent.Ward(os.Stdin, g); err != nil {
+				return failure{err}
+			}
+			return nil
+		},
+	}
+	f.add(cmd)
+	return cmd
+}

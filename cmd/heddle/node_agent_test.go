@@ -1,0 +1,150 @@
+//go:build linux
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/opencontainers/cgroups"
+
+	"heddle/node/api"
+	"heddle/node/procs"
+)
+
+// An agent that is killed leaves nothing behind: its warden gives every container its defaults within a second.
+func TestNodeAgentKilled(t *testing.T) {
+	const id = "container_1700000000000_0001_01_000002"
+	dir := t.TempDir()
+	folder := filepath.Join(dir, "nm", "nmPrivate", "application_1700000000000_0001", id)
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	sleeper := exec.Command("sh", "-c", "while :; do sleep 0.01; done # attempt_1700000000000_0001_r_000000_0")
+	sleeper.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := sleeper.Start(); err != nil {
+		t.Fatal(err)
+	}
+	pid := sleeper.Process.Pid
+	if err := os.WriteFile(filepath.Join(folder, id+".pid"), []byte(fmt.Sprint(pid)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	syncs := make(chan api.Sync, 100)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var s api.Sync
+		if err := json.NewDecoder(r.Body).Decode(&s); err != nil || s.Check() != nil {
+			t.Errorf("%+v: %v", s, err)
+		}
+		syncs <- s
+		if s.Applied > 0 {
+			select {
+			case <-time.After(time.Second):
+			case <-r.Context().Done():
+			}
+		}
+		_ = json.NewEncoder(w).Encode(api.Wish{Version: 1, Every: 1000, Lease: 30_000, Want: []api.Want{{ID: id, Park: true, Freeze: 60_000}}})
+	}))
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	parent := fmt.Sprintf("heddle-test-%d", os.Getpid())
+	args := []string{"--node", "127.0.0.1:8041", "--parent", parent, "--run", filepath.Join(dir, "run")}
+	node := func(more ...string) *exec.Cmd {
+		cmd := exec.Command(exe, slices.Concat([]string{"node"}, more, args)...)
+		cmd.Args[0] = "heddle" // by which this binary is heddle and does not run its tests
+		return cmd
+	}
+	p := &process{Cmd: node("agent", "--rm", server.URL, "--local-dirs", filepath.Join(dir, "nm")), t: t}
+	p.Stderr = p
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = p.Process.Kill()
+		server.CloseClientConnections()
+		server.Close()
+		for _, of := range procs.Session(pid) {
+			_ = syscall.Kill(of, syscall.SIGKILL)
+			_ = syscall.Kill(of, syscall.SIGCONT)
+		}
+		_ = sleeper.Wait() // it was killed
+		for _, dir := range []string{"/sys/fs/cgroup/cpu", "/sys/fs/cgroup/freezer", "/sys/fs/cgroup"} {
+			_ = cgroups.RemovePath(filepath.Join(dir, parent)) // which there are the machine says
+		}
+	})
+	runs := func() bool { // it computes, so that its time passes
+		before := procs.Measure(procs.Session(pid)).CPU
+		for range 50 {
+			time.Sleep(10 * time.Millisecond)
+			if procs.Measure(procs.Session(pid)).CPU > before {
+				return true
+			}
+		}
+		return false
+	}
+	for deadline := time.After(20 * time.Second); ; {
+		select {
+		case s := <-syncs:
+			if s.Applied == 0 || len(s.Containers) == 0 || !s.Containers[0].Frozen {
+				continue
+			}
+			if c := s.Containers[0]; !c.Parked || c.Task != "attempt_1700000000000_0001_r_000000_0" || len(s.Failed) > 0 {
+				t.Errorf("%+v", s)
+			}
+		case <-deadline:
+			t.Fatalf("it is not frozen:\n%s", p.log())
+		}
+		break
+	}
+	if runs() {
+		t.Errorf("it is frozen and runs:\n%s", p.log())
+	}
+	if out, err := node("agent", "--rm", server.URL, "--local-dirs", dir).CombinedOutput(); err == nil {
+		t.Errorf("two agents of one node run:\n%s", out)
+	}
+	began := time.Now()
+	if err := p.Process.Signal(syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	for stuck := true; stuck; {
+		if time.Since(began) > time.Second {
+			t.Fatal("it has not its defaults a second after the agent was killed")
+		}
+		stuck = frozen(t, parent, id, pid)
+	}
+	t.Logf("thawed %v after the kill", time.Since(began).Round(time.Millisecond))
+	if !runs() {
+		t.Error("it does not run again")
+	}
+	if out, err := node("thaw").CombinedOutput(); err != nil || len(out) > 0 {
+		t.Errorf("thaw: %v\n%s", err, out)
+	}
+}
+
+// frozen reports whether a container does not run, by whichever means.
+func frozen(t *testing.T, parent, id string, pid int) bool {
+	t.Helper()
+	for _, file := range []string{
+		filepath.Join("/sys/fs/cgroup/freezer", parent, id, "freezer.state"), filepath.Join("/sys/fs/cgroup", parent, id, "cgroup.freeze"),
+	} {
+		if text, err := os.ReadFile(file); err == nil {
+			return strings.TrimSpace(string(text)) != "THAWED" && strings.TrimSpace(string(text)) != "0"
+		}
+	}
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Contains(string(text), ") T ")
+}

@@ -1,0 +1,245 @@
+// Package agent is what runs beside a NodeManager and does to running containers what the ResourceManager wants of them.
+// It asks for that and is never called. It acts on containers alone that it has found itself, and on those within the
+// bounds of package api. Where it hears nothing for as long as it was told, every container has its defaults again.
+package agent
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	mathrand "math/rand/v2"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"heddle/node/api"
+	"heddle/node/procs"
+	"heddle/yarn/ids"
+)
+
+const (
+	every     = time.Second            // between two looks for containers
+	firstWait = 5 * time.Second        // for an answer, before any said how long
+	grace     = 10 * time.Second       // beyond when an answer is to come
+	apart     = 200 * time.Millisecond // between two requests at least
+	backoff   = 500 * time.Millisecond // after the first that failed, and twice as long after each
+	longest   = 10 * time.Second       // between two that fail
+	askNM     = 10 * time.Second       // between two questions to the NodeManager
+	waitNM    = 5 * time.Second        // for its answer
+	maxWish   = 4 << 20                // bytes
+	maxNM     = 16 << 20               // bytes
+)
+
+// A Finder finds the containers that run: see [procs.Finder].
+type Finder interface{ Find() []procs.Container }
+
+// A Config is what an agent needs.
+type Config struct {
+	RM      string // URL at which the ResourceManager listens for agents, such as http://127.0.0.1:8039
+	Node    string // host:port of the NodeManager
+	Version string // of Heddle
+	// NMWeb is the URL of the NodeManager's web server. Without it nothing is ever ended that the NodeManager left behind.
+	NMWeb  string
+	Finder Finder
+	Groups Actuator
+	Client *http.Client // nil for one without credentials
+	Log    *slog.Logger // nil for none
+}
+
+// An Agent is one that runs.
+type Agent struct {
+	Config
+	name  string // another one after each start
+	state *state
+}
+
+// New checks a configuration.
+func New(c Config) (*Agent, error) {
+	for what, at := range map[string]string{"the ResourceManager": c.RM, "the NodeManager": c.NMWeb} {
+		if at == "" && at == c.NMWeb {
+			continue
+		}
+		if u, err := url.Parse(at); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+			return nil, fmt.Errorf("%s: want a URL such as http://127.0.0.1:8039, got %q", what, at)
+		}
+	}
+	if _, err := ids.ParseNode(c.Node); err != nil {
+		return nil, err
+	}
+	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
+	c.Client = cmp.Or(c.Client, &http.Client{})
+	return &Agent{Config: c, name: rand.Text(), state: newState(c.Groups, c.Log)}, nil
+}
+
+// An answer is what became of a request.
+type answer struct {
+	wish *api.Wish
+	err  error
+}
+
+// Run runs the agent until the context ends. Before that, and after it, every container has its defaults.
+func (a *Agent) Run(ctx context.Context) error {
+	if err := a.state.restore(); err != nil {
+		a.Log.Error("at the start", "error", err)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	answers, known := make(chan answer, 1), make(chan answered, 1)
+	asking, busy := false, false // the NodeManager, the ResourceManager
+	defer func() {
+		cancel()
+		if busy {
+			<-answers
+		}
+		if asking {
+			<-known
+		}
+	}()
+	var (
+		wait        = backoff
+		hold        = firstWait
+		reached     = true
+		now         = time.Now()
+		look, post  = now, now
+		nextNM      = now
+		timer       = time.NewTimer(0)
+		unreachable error
+	)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return a.state.restore()
+		case <-timer.C:
+			now = time.Now()
+		case got := <-answers:
+			now, busy = time.Now(), false
+			if got.err == nil {
+				if !reached {
+					a.Log.Info("the ResourceManager answers again")
+				}
+				reached, unreachable, wait = true, nil, backoff
+				hold = time.Duration(got.wish.Every) * time.Millisecond
+				a.state.answer(now, got.wish)
+				break
+			}
+			if unreachable = got.err; reached {
+				a.Log.Warn("the ResourceManager does not answer as it should; this is said once", "error", unreachable)
+			}
+			reached = false
+			post = now.Add(wait/2 + mathrand.N(wait/2))
+			wait = min(2*wait, longest)
+		case got := <-known:
+			now, asking = time.Now(), false
+			if got.err != nil {
+				a.Log.Warn("the NodeManager does not say which containers it has, so nothing is ended", "error", got.err)
+				break
+			}
+			a.state.end(now, got.text)
+		}
+		if !now.Before(look) {
+			a.state.round(now, a.Finder.Find())
+			look = now.Add(every)
+		} else {
+			a.state.carry(now)
+		}
+		if !asking && a.NMWeb != "" && !now.Before(nextNM) && len(a.state.orphans(now)) > 0 {
+			asking, nextNM = true, now.Add(askNM)
+			go func() { known <- a.ask(ctx) }()
+		}
+		if !busy && !now.Before(post) {
+			busy, post = true, now.Add(apart)
+			s := api.Sync{Node: a.Node, Agent: a.name, Version: a.Version}
+			a.state.report(&s)
+			go func() { answers <- a.sync(ctx, &s, hold+grace) }()
+		}
+		next := look
+		if due := a.state.due(); !due.IsZero() && due.Before(next) {
+			next = due
+		}
+		if !busy && post.Before(next) {
+			next = post
+		}
+		timer.Reset(time.Until(next))
+	}
+}
+
+// sync tells the ResourceManager of the node, and returns what it wants.
+func (a *Agent) sync(ctx context.Context, s *api.Sync, wait time.Duration) answer {
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	text, err := json.Marshal(s)
+	if err != nil {
+		return answer{err: err}
+	}
+	at := strings.TrimRight(a.RM, "/") + api.Path
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, at, bytes.NewReader(text))
+	if err != nil {
+		return answer{err: err}
+	}
+	req.Header.Set("Content-Type", "application/json")
+	body, err := a.do(req, maxWish)
+	if err != nil {
+		return answer{err: err}
+	}
+	w := &api.Wish{}
+	if err := json.Unmarshal(body, w); err != nil {
+		return answer{err: fmt.Errorf("%s: %w", at, err)}
+	}
+	if err := w.Check(); err != nil {
+		return answer{err: fmt.Errorf("%s: %w", at, err)}
+	}
+	return answer{wish: w}
+}
+
+// answered is what the NodeManager said of its containers.
+type answered struct {
+	text string
+	err  error
+}
+
+// ask asks the NodeManager which containers it has.
+func (a *Agent) ask(ctx context.Context) answered {
+	ctx, cancel := context.WithTimeout(ctx, waitNM)
+	defer cancel()
+	at := strings.TrimRight(a.NMWeb, "/") + "/ws/v1/node/containers"
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
+	if err != nil {
+		return answered{err: err}
+	}
+	req.Header.Set("Accept", "application/json")
+	body, err := a.do(req, maxNM)
+	if err != nil {
+		return answered{err: err}
+	}
+	var list map[string]json.RawMessage
+	if err := json.Unmarshal(body, &list); err != nil || list["containers"] == nil {
+		return answered{err: fmt.Errorf("%s: want an object with containers, got %.40q", at, body)}
+	}
+	return answered{text: string(body)}
+}
+
+// do returns what is answered, if that is a success and no longer than so many bytes.
+func (a *Agent) do(req *http.Request, most int64) ([]byte, error) {
+	resp, err := a.Client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", req.URL, err)
+	case resp.StatusCode != http.StatusOK:
+		return nil, fmt.Errorf("%s: want 200, got %s: %.200q", req.URL, resp.Status, body)
+	case int64(len(body)) > most:
+		return nil, errors.New(req.URL.String() + ": want at most " + fmt.Sprint(most) + " bytes")
+	}
+	return body, nil
+}

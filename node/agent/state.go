@@ -1,0 +1,294 @@
+package agent
+
+import (
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"heddle"
+	"heddle/node/api"
+	"heddle/node/groups"
+	"heddle/node/procs"
+)
+
+// An Actuator does to containers what is wanted of them: see [groups.Groups].
+type Actuator interface {
+	Can() heddle.Caps
+	Adopt(procs.Container) error
+	Apply(id string, s groups.Set) error
+	Measure(id string) procs.Use
+	Ending(id string) bool
+	Release(id string) error
+	List() []string
+	Kill(id string) error
+	RestoreAll() error
+}
+
+// orphaned is how long a group has no container before the NodeManager is asked whether it may be ended.
+const orphaned = 60 * time.Second
+
+// A state is the agent without its clock and its connection. It goes by what is, not by what happened: what a container
+// has follows from the last wish and the time alone.
+type state struct {
+	groups  Actuator
+	log     *slog.Logger
+	wish    *api.Wish // nil without a lease
+	wants   map[string]api.Want
+	lease   time.Time // when the wish ends
+	applied uint64
+	held    map[string]*held
+	since   map[string]time.Time // since when a group has no container
+}
+
+// A held is a container that was found.
+type held struct {
+	procs.Container
+	adopted bool
+	gone    bool       // it has ended, and its defaults could not be restored yet
+	set     groups.Set // what it was given
+	sure    bool       // and has
+	failed  string     // why it has not what was wanted
+	frozen  time.Time  // since when it does not run; zero where it does
+	spent   bool       // it was frozen for as long as was wanted
+	cpu     int64      // milliseconds: it never shrinks
+}
+
+func newState(g Actuator, log *slog.Logger) *state {
+	return &state{groups: g, log: log, held: map[string]*held{}, since: map[string]time.Time{}}
+}
+
+// round takes in which containers there are, and does what is due.
+func (s *state) round(now time.Time, found []procs.Container) {
+	here := make(map[string]bool, len(found))
+	for _, c := range found {
+		here[c.ID] = true
+		h := s.held[c.ID]
+		if h != nil && (h.gone || h.PID != c.PID || h.Start != c.Start) && s.release(h) {
+			h = nil // it was started once more, or found to have ended too early
+		}
+		if h == nil {
+			h = &held{}
+			s.held[c.ID] = h
+		}
+		if !h.gone {
+			h.Container = c
+		}
+		if !h.adopted && !h.gone {
+			err := s.groups.Adopt(c)
+			h.adopted = err == nil
+			if s.noted(h, err) && err == nil {
+				s.log.Info("adopted", "container", c.ID, "pid", c.PID, "task", c.Task)
+			}
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(s.held)) {
+		if !here[id] {
+			s.release(s.held[id])
+		}
+	}
+	s.tidy(now)
+	for _, h := range s.held {
+		if h.set.Freeze && s.groups.Ending(h.ID) {
+			s.log.Info("it was told to end and has to run for that", "container", h.ID)
+			h.frozen, h.spent = time.Time{}, true
+		}
+	}
+	s.carry(now)
+}
+
+// release forgets a container that has ended. It reports whether it could.
+func (s *state) release(h *held) bool {
+	err := s.groups.Release(h.ID)
+	if err != nil {
+		h.gone = true
+		s.noted(h, err)
+		return false
+	}
+	s.log.Info("released", "container", h.ID)
+	delete(s.held, h.ID)
+	return true
+}
+
+// tidy removes groups that are empty, and notes since when others have no container.
+func (s *state) tidy(now time.Time) {
+	listed := map[string]bool{}
+	for _, id := range s.groups.List() {
+		if s.held[id] != nil {
+			continue
+		}
+		listed[id] = true
+		if err := s.groups.Release(id); err != nil {
+			s.log.Warn("a group of nothing stays", "container", id, "error", err)
+		}
+		if _, ok := s.since[id]; !ok {
+			s.since[id] = now
+		}
+	}
+	maps.DeleteFunc(s.since, func(id string, _ time.Time) bool { return !listed[id] })
+}
+
+// orphans are the groups that have had no container for long.
+func (s *state) orphans(now time.Time) []string {
+	var list []string
+	for id, since := range s.since {
+		if now.Sub(since) >= orphaned {
+			list = append(list, id)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// end ends what is left of containers that the NodeManager does not know, by what it answered.
+func (s *state) end(now time.Time, known string) {
+	for _, id := range s.orphans(now) {
+		if strings.Contains(known, id) {
+			continue
+		}
+		s.log.Warn("its processes are ended: the NodeManager does not know it", "container", id, "for", now.Sub(s.since[id]).Round(time.Second))
+		if err := s.groups.Kill(id); err != nil {
+			s.log.Error("what the NodeManager does not know goes on", "container", id, "error", err)
+		}
+	}
+}
+
+// answer takes in what is wanted, and does it.
+func (s *state) answer(now time.Time, w *api.Wish) {
+	s.wish, s.lease = w, now.Add(time.Duration(w.Lease)*time.Millisecond)
+	s.wants = make(map[string]api.Want, len(w.Want))
+	for _, want := range w.Want {
+		s.wants[want.ID] = want
+	}
+	for _, h := range s.held {
+		if s.wants[h.ID].Freeze == 0 {
+			h.spent = false
+		}
+	}
+	s.carry(now)
+	s.applied = w.Version
+}
+
+// carry gives every container what it is to have now.
+func (s *state) carry(now time.Time) {
+	if s.wish != nil && !now.Before(s.lease) {
+		s.log.Warn("the lease ended: every container has its defaults again", "wish", s.wish.Version)
+		s.wish, s.wants, s.applied = nil, nil, 0
+	}
+	for _, id := range slices.Sorted(maps.Keys(s.held)) {
+		if h := s.held[id]; h.adopted && !h.gone {
+			s.give(h, s.target(now, h))
+		}
+	}
+}
+
+// target is what a container is to have.
+func (s *state) target(now time.Time, h *held) groups.Set {
+	want := s.wants[h.ID]
+	set := groups.Set{Park: want.Park, Weight: want.Weight, Quota: want.Quota, High: want.High}
+	if !h.frozen.IsZero() && (want.Freeze == 0 || !now.Before(h.thaws(want))) {
+		h.spent = want.Freeze > 0 || s.wish == nil
+		h.frozen = time.Time{}
+	}
+	if want.Freeze > 0 && !h.spent {
+		if h.frozen.IsZero() {
+			h.frozen = now
+		}
+		set.Freeze = true
+	}
+	return set
+}
+
+// thaws is when a container runs again.
+func (h *held) thaws(want api.Want) time.Time {
+	return h.frozen.Add(time.Duration(min(want.Freeze, api.MaxFreeze)) * time.Millisecond)
+}
+
+// give gives a container a set, where it has another, or a bound on memory that what it uses may have outgrown.
+func (s *state) give(h *held, set groups.Set) {
+	if h.sure && h.set == set && set.High == 0 {
+		return
+	}
+	before, was := h.set, h.sure
+	err := s.groups.Apply(h.ID, set)
+	h.set, h.sure = set, err == nil
+	if (s.noted(h, err) || before != set) && err == nil && (was || set != groups.Set{}) {
+		s.log.Info("set", "container", h.ID, "task", h.Task, "park", set.Park, "weight", set.Weight, "freeze", set.Freeze,
+			"quota", set.Quota, "high_mib", set.High, "wish", s.version())
+	}
+}
+
+func (s *state) version() uint64 {
+	if s.wish == nil {
+		return 0
+	}
+	return s.wish.Version
+}
+
+// noted keeps why something failed, nil where it did not, and logs it when it is new. It reports whether it is.
+func (s *state) noted(h *held, err error) bool {
+	text := ""
+	if err != nil {
+		text = strings.ToValidUTF8(err.Error()[:min(len(err.Error()), api.MaxError)], "")
+	}
+	if text == h.failed {
+		return text == "" && !h.sure
+	}
+	h.failed = text
+	if err != nil {
+		s.log.Error("a container has not what it is to have", "container", h.ID, "wish", s.version(), "error", err)
+	}
+	return true
+}
+
+// due is when there is something to do next without anybody saying so; zero for never.
+func (s *state) due() time.Time {
+	var first time.Time
+	soon := func(t time.Time) {
+		if first.IsZero() || t.Before(first) {
+			first = t
+		}
+	}
+	if s.wish != nil {
+		soon(s.lease)
+	}
+	for _, h := range s.held {
+		if !h.frozen.IsZero() {
+			soon(h.thaws(s.wants[h.ID]))
+		}
+	}
+	return first
+}
+
+// report is what there is to say of the containers.
+func (s *state) report(into *api.Sync) {
+	into.Can, into.Applied = s.groups.Can().Names(), s.applied
+	into.Containers, into.Failed = []api.Container{}, []api.Failure{}
+	for _, id := range slices.Sorted(maps.Keys(s.held)) {
+		h := s.held[id]
+		_, wanted := s.wants[id]
+		if h.failed != "" && (wanted || h.adopted) && len(into.Failed) < api.MaxContainers {
+			into.Failed = append(into.Failed, api.Failure{ID: id, Error: h.failed})
+		}
+		if h.gone || len(into.Containers) == api.MaxContainers {
+			continue
+		}
+		c := api.Container{ID: id, Task: h.Task, Parked: h.set.Park, Weight: h.set.Weight, Frozen: h.set.Freeze}
+		if s.wish != nil && s.wish.Measure {
+			u := s.groups.Measure(id)
+			h.cpu = max(h.cpu, u.CPU.Milliseconds())
+			c.CPU, c.RSS = h.cpu, u.RSS>>20
+		}
+		into.Containers = append(into.Containers, c)
+	}
+}
+
+// restore gives everything its defaults.
+func (s *state) restore() error {
+	if err := s.groups.RestoreAll(); err != nil {
+		return fmt.Errorf("some containers do not have their defaults: %w", err)
+	}
+	return nil
+}

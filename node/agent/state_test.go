@@ -1,0 +1,313 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"heddle"
+	"heddle/node/api"
+	"heddle/node/groups"
+	"heddle/node/procs"
+)
+
+// A tree is an actuator in memory. What it holds stays when the agent is gone.
+type tree struct {
+	sets   map[string]groups.Set // of the groups that there are
+	mine   map[string]bool       // those that this agent adopted
+	broken bool                  // nothing can be done
+	ending map[string]bool
+	killed []string
+	busy   map[string]bool // groups with processes that are left
+}
+
+func newTree() *tree {
+	return &tree{sets: map[string]groups.Set{}, mine: map[string]bool{}, ending: map[string]bool{}, busy: map[string]bool{}}
+}
+
+var errBroken = errors.New("nothing can be done")
+
+func (f *tree) err() error {
+	if f.broken {
+		return errBroken
+	}
+	return nil
+}
+
+func (f *tree) Can() heddle.Caps { return heddle.Parks | heddle.Weighs }
+
+func (f *tree) Adopt(c procs.Container) error {
+	if f.broken {
+		return errBroken
+	}
+	f.sets[c.ID] = f.sets[c.ID]
+	f.mine[c.ID] = true
+	return nil
+}
+
+func (f *tree) Apply(id string, s groups.Set) error {
+	switch {
+	case f.broken:
+		return errBroken
+	case !f.mine[id]:
+		return fmt.Errorf("%s was not adopted", id)
+	}
+	f.sets[id] = s
+	return nil
+}
+
+func (f *tree) Measure(string) procs.Use { return procs.Use{CPU: time.Second, RSS: 3 << 20} }
+func (f *tree) Ending(id string) bool    { return f.ending[id] }
+func (f *tree) List() []string           { return slices.Sorted(maps.Keys(f.sets)) }
+
+func (f *tree) Release(id string) error {
+	if f.broken {
+		return errBroken
+	}
+	delete(f.mine, id)
+	if f.busy[id] {
+		f.sets[id] = groups.Set{}
+	} else {
+		delete(f.sets, id)
+	}
+	return nil
+}
+
+func (f *tree) Kill(id string) error {
+	f.killed = append(f.killed, id)
+	delete(f.busy, id)
+	return f.err()
+}
+
+func (f *tree) RestoreAll() error {
+	if f.broken {
+		return errBroken
+	}
+	for id := range f.sets {
+		f.sets[id] = groups.Set{}
+	}
+	return nil
+}
+
+func container(i int) procs.Container {
+	return procs.Container{ID: fmt.Sprintf("container_1700000000000_0001_01_%06d", i), PID: 100 + i, Start: 1}
+}
+
+// After any sequence of answers, failures, crashes and ends of leases, what is set is what the last wish says or the
+// defaults, as soon as something can be done.
+func TestState(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		f := newTree()
+		now := time.Unix(1e9, 0)
+		s := newState(f, slog.New(slog.DiscardHandler))
+		var found []procs.Container
+		var wish *api.Wish
+		var lease time.Time
+		version := uint64(0)
+		since := map[string]time.Time{} // it is frozen
+		done := map[string]bool{}       // it was frozen under a want that lasts
+		rounds := func() { s.round(now, found) }
+		t.Repeat(map[string]func(*rapid.T){
+			"find": func(t *rapid.T) {
+				found = nil
+				for i := range 3 {
+					if rapid.Bool().Draw(t, "there") {
+						found = append(found, container(i))
+					} else {
+						delete(since, container(i).ID)
+						delete(done, container(i).ID)
+					}
+				}
+				rounds()
+			},
+			"answer": func(t *rapid.T) {
+				version++
+				wish = &api.Wish{Version: version, Every: 1000, Lease: rapid.Int64Range(1000, 20_000).Draw(t, "lease")}
+				for i := range 4 {
+					if !rapid.Bool().Draw(t, "wanted") {
+						delete(since, container(i).ID)
+						delete(done, container(i).ID)
+					} else {
+						wish.Want = append(wish.Want, api.Want{
+							ID: container(i).ID, Park: rapid.Bool().Draw(t, "park"), Weight: rapid.Int64Range(0, 500).Draw(t, "weight"),
+							Freeze: rapid.SampledFrom([]int64{0, 0, 500, 5000, api.MaxFreeze}).Draw(t, "freeze"), High: rapid.Int64Range(0, 1).Draw(t, "high"),
+						})
+					}
+				}
+				if err := wish.Check(); err != nil {
+					t.Fatal(err)
+				}
+				for _, w := range wish.Want {
+					if w.Freeze == 0 {
+						delete(since, w.ID)
+						delete(done, w.ID)
+					}
+				}
+				lease = now.Add(time.Duration(wish.Lease) * time.Millisecond)
+				s.answer(now, wish)
+				if s.applied != version {
+					t.Fatalf("applied %d, want %d", s.applied, version)
+				}
+			},
+			"wait": func(t *rapid.T) {
+				now = now.Add(time.Duration(rapid.IntRange(1, 8000).Draw(t, "ms")) * time.Millisecond)
+				rounds()
+			},
+			"break": func(*rapid.T) { f.broken = !f.broken; rounds() },
+			"told":  func(*rapid.T) { f.ending[container(0).ID] = !f.ending[container(0).ID]; rounds() },
+			"crash": func(t *rapid.T) {
+				f.mine = map[string]bool{}
+				s = newState(f, slog.New(slog.DiscardHandler))
+				err := s.restore()
+				if (err != nil) != f.broken {
+					t.Fatal(err)
+				}
+				wish, since, done = nil, map[string]time.Time{}, map[string]bool{}
+				rounds()
+			},
+			"": func(t *rapid.T) {
+				if f.broken {
+					return
+				}
+				rounds() // what failed is done now
+				live := wish != nil && now.Before(lease)
+				if !live && s.applied != 0 {
+					t.Fatalf("applied %d without a lease", s.applied)
+				}
+				wants := map[string]api.Want{}
+				if live {
+					for _, w := range wish.Want {
+						wants[w.ID] = w
+					}
+				}
+				if len(f.sets) != len(found) {
+					t.Fatalf("groups of %v, want those of %v", f.List(), found)
+				}
+				for _, c := range found {
+					w, got := wants[c.ID], f.sets[c.ID]
+					if want := (groups.Set{Park: w.Park, Weight: w.Weight, Quota: w.Quota, High: w.High, Freeze: got.Freeze}); got != want {
+						t.Fatalf("%s has %+v, want %+v", c.ID, got, want)
+					}
+					if !got.Freeze {
+						if _, was := since[c.ID]; was && w.Freeze > 0 {
+							done[c.ID] = true
+						}
+						delete(since, c.ID)
+						continue
+					}
+					if done[c.ID] {
+						t.Fatalf("%s is frozen again under a want that lasts", c.ID)
+					}
+					if w.Freeze == 0 {
+						t.Fatalf("%s is frozen, and nobody wants it", c.ID)
+					}
+					if _, ok := since[c.ID]; !ok {
+						since[c.ID] = now
+					}
+					if now.Sub(since[c.ID]) >= time.Duration(w.Freeze)*time.Millisecond {
+						t.Fatalf("%s has been frozen for %v, want %d ms at most", c.ID, now.Sub(since[c.ID]), w.Freeze)
+					}
+				}
+				for _, id := range []string{container(0).ID} {
+					if f.ending[id] && f.sets[id].Freeze && since[id].Before(now) {
+						t.Fatalf("%s is to end and is frozen", id)
+					}
+				}
+			},
+		})
+	})
+}
+
+func TestFreezeEnds(t *testing.T) {
+	f := newTree()
+	now := time.Unix(1e9, 0)
+	s := newState(f, slog.New(slog.DiscardHandler))
+	c := container(0)
+	found := []procs.Container{c}
+	s.round(now, found)
+	wish := func(v uint64, freeze int64) *api.Wish {
+		return &api.Wish{Version: v, Every: 1000, Lease: 3_600_000, Want: []api.Want{{ID: c.ID, Freeze: freeze}}}
+	}
+	frozen := func(want bool) {
+		t.Helper()
+		if f.sets[c.ID].Freeze != want {
+			t.Fatalf("after %v: frozen %v", now.Sub(time.Unix(1e9, 0)), !want)
+		}
+	}
+	s.answer(now, wish(1, 2000))
+	frozen(true)
+	if due := s.due(); due != now.Add(2*time.Second) {
+		t.Errorf("due %v", due.Sub(now))
+	}
+	now = now.Add(1500 * time.Millisecond)
+	s.answer(now, wish(2, 2000)) // once more the same
+	frozen(true)
+	now = now.Add(500 * time.Millisecond)
+	s.carry(now)
+	frozen(false)
+	s.answer(now, wish(3, 2000))
+	frozen(false)
+	s.answer(now, wish(4, 0))
+	s.answer(now, wish(5, 300_000)) // Check refuses so much, and here it is bounded as well
+	frozen(true)
+	now = now.Add(api.MaxFreeze * time.Millisecond)
+	s.carry(now)
+	frozen(false)
+	s.answer(now, wish(6, 0))
+	s.answer(now, wish(7, 5000))
+	frozen(true)
+	f.ending[c.ID] = true
+	s.round(now, found)
+	frozen(false)
+}
+
+func TestOrphans(t *testing.T) {
+	f := newTree()
+	now := time.Unix(1e9, 0)
+	s := newState(f, slog.New(slog.DiscardHandler))
+	a, b := container(0), container(1)
+	f.busy[a.ID], f.busy[b.ID] = true, true
+	s.round(now, []procs.Container{a, b})
+	s.round(now, nil)
+	now = now.Add(orphaned - time.Second)
+	s.round(now, nil)
+	if list := s.orphans(now); len(list) != 0 {
+		t.Errorf("too early: %v", list)
+	}
+	now = now.Add(time.Second)
+	if list := s.orphans(now); len(list) != 2 {
+		t.Errorf("%v", list)
+	}
+	s.end(now, `{"containers":{"container":[{"id":"`+b.ID+`"}]}}`)
+	if !slices.Equal(f.killed, []string{a.ID}) {
+		t.Errorf("ended %v", f.killed)
+	}
+	s.round(now, nil)
+	if list := f.List(); !slices.Equal(list, []string{b.ID}) {
+		t.Errorf("left are %v", list)
+	}
+}
+
+func TestReport(t *testing.T) {
+	f := newTree()
+	now := time.Unix(1e9, 0)
+	s := newState(f, slog.New(slog.DiscardHandler))
+	s.round(now, []procs.Container{container(0)})
+	s.answer(now, &api.Wish{Version: 7, Every: 1000, Lease: 9000, Measure: true, Want: []api.Want{{ID: container(0).ID, Park: true}}})
+	f.broken = true
+	s.answer(now, &api.Wish{Version: 8, Every: 1000, Lease: 9000, Measure: true, Want: []api.Want{{ID: container(0).ID, Weight: 50}}})
+	sync := api.Sync{Node: "n:1", Agent: "a"}
+	s.report(&sync)
+	if err := sync.Check(); err != nil {
+		t.Error(err)
+	}
+	if sync.Applied != 8 || len(sync.Failed) != 1 || len(sync.Containers) != 1 || sync.Containers[0].CPU != 1000 || sync.Containers[0].RSS != 3 {
+		t.Errorf("%+v", sync)
+	}
+}

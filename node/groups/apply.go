@@ -1,0 +1,382 @@
+package groups
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/opencontainers/cgroups"
+	fs1 "github.com/opencontainers/cgroups/fs"
+	"github.com/opencontainers/cgroups/fs2"
+
+	"heddle/node/api"
+	"heddle/node/procs"
+)
+
+const (
+	mib    = 1 << 20
+	period = 100_000 // microseconds, over which a quota holds
+)
+
+// A base is what a container has when nobody wants anything of it.
+type base struct {
+	Weight uint64 `json:"weight"` // cpu.shares or cpu.weight
+	Idle   int64  `json:"idle"`   // cpu.idle, of version 2
+	Quota  int64  `json:"quota"`  // of processor time in a period, in microseconds; -1 for no bound
+	Period uint64 `json:"period"` // microseconds
+	High   string `json:"high"`   // memory.high, of version 2
+}
+
+// ownBase is that of the groups that are made here. A weight of 0 stands for that of a virtual core.
+var ownBase = base{Quota: -1, Period: period, High: "max"}
+
+// kept is what it takes to give a container its defaults again, where that is not to be seen in the tree of groups.
+type kept struct {
+	Dir    string `json:"dir"` // the NodeManager's group; "" for a session that has none
+	V2     bool   `json:"v2"`  // it is of version 2
+	Base   base   `json:"base"`
+	Leader int    `json:"leader"` // of the session, and when it started
+	Start  uint64 `json:"start"`
+}
+
+func (g *Groups) file(id string) string { return filepath.Join(g.run, id+".json") }
+
+// keep writes down the defaults of a container before they are changed.
+func (g *Groups) keep(b *box) error {
+	if b.kept || g.inTree(b) {
+		return nil
+	}
+	k := kept{Base: b.base, Leader: b.PID, Start: b.Start}
+	if b.yarns {
+		k.Dir, k.V2 = b.dirs["cpu"], false
+		if dir := b.dirs[""]; dir != "" {
+			k.Dir, k.V2 = dir, true
+		}
+	}
+	text, err := json.Marshal(k)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(g.run, 0o700); err != nil {
+		return err
+	}
+	// Whoever reads it sees the whole of it or nothing.
+	if err := os.WriteFile(g.file(b.ID)+".new", text, 0o600); err != nil {
+		return err
+	}
+	if err := os.Rename(g.file(b.ID)+".new", g.file(b.ID)); err != nil {
+		return err
+	}
+	b.kept = true
+	return nil
+}
+
+// recall takes the defaults of a container from what an earlier process wrote down, where that is about the same.
+func (g *Groups) recall(b *box) {
+	k, err := g.read(g.file(b.ID))
+	if err == nil && k.Leader == b.PID && k.Start == b.Start && b.yarns == (k.Dir != "") {
+		b.base, b.kept = k.Base, true
+	}
+}
+
+func (g *Groups) read(file string) (k kept, err error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return k, err
+	}
+	if err := json.Unmarshal(text, &k); err != nil {
+		return k, fmt.Errorf("%s: %w", file, err)
+	}
+	return k, nil
+}
+
+// inTree reports whether all that is done to a container is to be seen in groups below the parents.
+func (g *Groups) inTree(b *box) bool {
+	return !b.yarns && (b.dirs[""] != "" || b.dirs["cpu"] != "" && b.dirs["freezer"] != "")
+}
+
+func (g *Groups) forget(id string) error {
+	if err := os.Remove(g.file(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// restoreKept gives those containers their defaults again of which something was kept.
+func (g *Groups) restoreKept() error {
+	files, _ := filepath.Glob(filepath.Join(g.run, "container_*.json"))
+	var bad error
+	for _, file := range files {
+		k, err := g.read(file)
+		if err != nil {
+			bad = errors.Join(bad, err)
+			continue
+		}
+		s := session{leader: k.Leader, start: k.Start}
+		if _, err := os.Stat(k.Dir); err != nil && len(s.pids()) == 0 {
+			bad = errors.Join(bad, os.Remove(file)) // it has ended
+			continue
+		}
+		switch {
+		case k.Dir != "" && k.V2:
+			err = errors.Join(thaw(k.Dir), gone(k.Base.restoreV2(k.Dir)))
+		case k.Dir != "":
+			err = errors.Join(thaw(k.Dir), gone(k.Base.writeV1(k.Dir)))
+		}
+		bad = errors.Join(bad, err, s.stop(false), s.idle(false))
+	}
+	return bad
+}
+
+// Apply gives a container what a Set says, all of it that can be done. It says of each thing that cannot why.
+func (g *Groups) Apply(id string, s Set) error {
+	b := g.boxes[id]
+	if b == nil {
+		return fmt.Errorf("%s is not among the containers that were found", id)
+	}
+	if s != (Set{}) {
+		if err := g.keep(b); err != nil {
+			return fmt.Errorf("the defaults of %s cannot be written down, so nothing is changed: %w", id, err)
+		}
+	}
+	var bad error
+	note := func(err error) {
+		if err != nil {
+			bad = errors.Join(bad, err)
+		}
+	}
+	if b.set.Freeze && !s.Freeze { // nothing keeps it from running again
+		note(g.freeze(b, false))
+	}
+	note(g.processors(b, s))
+	note(g.memory(b, s))
+	if s.Freeze {
+		note(g.freeze(b, true))
+	}
+	b.set = s
+	if bad != nil {
+		return fmt.Errorf("%s: %w", id, bad)
+	}
+	return nil
+}
+
+// freeze has a container not run, or run again.
+func (g *Groups) freeze(b *box, frozen bool) error {
+	state := cgroups.Thawed
+	if frozen {
+		state = cgroups.Frozen
+	}
+	switch {
+	case b.dirs[""] != "":
+		m, err := fs2.NewManager(config(), b.dirs[""])
+		if err != nil {
+			return err
+		}
+		return m.Freeze(state)
+	case b.dirs["freezer"] != "":
+		m, err := fs1.NewManager(config(), b.dirs)
+		if err != nil {
+			return err
+		}
+		return m.Freeze(state)
+	}
+	return session{b.PID, b.Start}.stop(frozen)
+}
+
+func config() *cgroups.Cgroup {
+	return &cgroups.Cgroup{Resources: &cgroups.Resources{SkipDevices: true}}
+}
+
+// processors sets what a container gets of processors.
+func (g *Groups) processors(b *box, s Set) error {
+	want := b.base
+	if s.Quota > 0 {
+		want.Quota, want.Period = s.Quota*period/1000, period
+	}
+	switch {
+	case b.dirs[""] != "":
+		if s.Weight > 0 {
+			want.Weight = weightV2(s.Weight)
+		}
+		if s.Park {
+			want.Weight, want.Idle = 1, 1
+		}
+		return want.writeV2(b.dirs[""])
+	case b.dirs["cpu"] != "":
+		if s.Weight > 0 {
+			want.Weight = weightV1(s.Weight)
+		}
+		if s.Park {
+			want.Weight = weightV1(0)
+		}
+		return want.writeV1(b.dirs["cpu"])
+	}
+	var bad error
+	if s.Weight > 0 && !s.Park {
+		bad = errors.New("this node cannot weigh containers: it has no control group of processors")
+	}
+	if s.Quota > 0 {
+		bad = errors.Join(bad, errors.New("this node cannot bound processor time: it has no control group of processors"))
+	}
+	if s.Park || b.set.Park {
+		bad = errors.Join(bad, session{b.PID, b.Start}.idle(s.Park))
+	}
+	return bad
+}
+
+// memory sets from which use of memory on caches are dropped.
+func (g *Groups) memory(b *box, s Set) error {
+	dir := b.dirs[""]
+	if dir == "" {
+		if s.High > 0 {
+			return errors.New("this node cannot bound caches: it has no control groups of version 2")
+		}
+		return nil
+	}
+	high := b.base.High
+	if s.High > 0 {
+		anon := procs.Measure(b.pids()).Anon
+		if floor := (anon + anon/5 + mib - 1) / mib; s.High < floor {
+			// What was set before is below it as well, or is no longer wanted.
+			return errors.Join(writeHigh(dir, high), fmt.Errorf("memory.high of %d MiB is less than 1.2 times the %d MiB "+
+				"that its processes hold besides files, which would stall it: want %d MiB or more", s.High, anon/mib, floor))
+		}
+		high = strconv.FormatInt(s.High*mib, 10)
+	}
+	if s.High == 0 && b.set.High == 0 {
+		return nil
+	}
+	return writeHigh(dir, high)
+}
+
+func writeHigh(dir, high string) error {
+	m, err := fs2.NewManager(config(), dir)
+	if err != nil {
+		return err
+	}
+	return m.Set(&cgroups.Resources{SkipDevices: true, Unified: map[string]string{"memory.high": high}})
+}
+
+// writeV1 sets what a group of version 1 has of processors.
+func (b base) writeV1(dir string) error {
+	if _, err := os.Stat(dir); err != nil {
+		return err
+	}
+	m, err := fs1.NewManager(config(), map[string]string{"cpu": dir})
+	if err != nil {
+		return err
+	}
+	r := &cgroups.Resources{SkipDevices: true, CpuShares: b.Weight, CpuQuota: b.Quota, CpuPeriod: b.Period}
+	if r.CpuShares == 0 {
+		r.CpuShares = weightV1(api.DefaultWeight)
+	}
+	return m.Set(r)
+}
+
+// writeV2 sets what a group of version 2 has of processors.
+func (b base) writeV2(dir string) error {
+	if _, err := os.Stat(dir); err != nil {
+		return err
+	}
+	m, err := fs2.NewManager(config(), dir)
+	if err != nil {
+		return err
+	}
+	r := &cgroups.Resources{SkipDevices: true, CpuWeight: b.Weight, CpuQuota: b.Quota, CpuPeriod: b.Period}
+	if r.CpuWeight == 0 {
+		r.CpuWeight = weightV2(api.DefaultWeight)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "cpu.idle")); err == nil {
+		r.CPUIdle = &b.Idle
+		if b.Idle == 1 {
+			r.CpuWeight = 0 // an idle group has no weight, and takes none
+		}
+	}
+	return m.Set(r)
+}
+
+// restoreV2 is writeV2, and the use of memory from which caches are dropped as well.
+func (b base) restoreV2(dir string) error {
+	err := b.writeV2(dir)
+	if _, none := os.Stat(filepath.Join(dir, "memory.high")); none == nil {
+		err = errors.Join(err, writeHigh(dir, b.High))
+	}
+	return err
+}
+
+// readV1 reads what a group of version 1 has.
+func readV1(dir string) (b base, err error) {
+	weight, err := number(dir, "cpu.shares")
+	if err != nil {
+		return b, err
+	}
+	quota, err := number(dir, "cpu.cfs_quota_us")
+	if err != nil {
+		return b, err
+	}
+	per, err := number(dir, "cpu.cfs_period_us")
+	return base{Weight: uint64(weight), Quota: quota, Period: uint64(per), High: "max"}, err
+}
+
+// readV2 reads what a group of version 2 has.
+func readV2(dir string) (b base, err error) {
+	weight, err := number(dir, "cpu.weight")
+	if err != nil {
+		return b, err
+	}
+	b = base{Weight: uint64(weight), Quota: -1, Period: period, High: "max"}
+	if b.Idle, err = number(dir, "cpu.idle"); errors.Is(err, fs.ErrNotExist) {
+		err = nil // an older kernel
+	}
+	if err != nil {
+		return b, err
+	}
+	if high, err := cgroups.ReadFile(dir, "memory.high"); err == nil {
+		b.High = strings.TrimSpace(high)
+	}
+	bound, err := cgroups.ReadFile(dir, "cpu.max")
+	if err != nil {
+		return b, err
+	}
+	quota, per, _ := strings.Cut(strings.TrimSpace(bound), " ")
+	if b.Period, err = strconv.ParseUint(per, 10, 64); err != nil {
+		return b, fmt.Errorf("cpu.max of %s: %w", dir, err)
+	}
+	if quota != "max" {
+		if b.Quota, err = strconv.ParseInt(quota, 10, 64); err != nil {
+			return b, fmt.Errorf("cpu.max of %s: %w", dir, err)
+		}
+	}
+	return b, nil
+}
+
+func number(dir, file string) (int64, error) {
+	text, err := cgroups.ReadFile(dir, file)
+	if err != nil {
+		return 0, err
+	}
+	n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%s of %s: %w", file, dir, err)
+	}
+	return n, nil
+}
+
+// usedV2 returns the processor time that a group of version 2 used.
+func usedV2(dir string) (time.Duration, error) {
+	m, err := fs2.NewManager(config(), dir)
+	if err != nil {
+		return 0, err
+	}
+	s, err := m.Stats(&cgroups.StatsOptions{Controllers: cgroups.CPU})
+	if err != nil {
+		return 0, err
+	}
+	return time.Duration(s.CpuStats.CpuUsage.TotalUsage), nil
+}

@@ -1,0 +1,367 @@
+package groups
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/opencontainers/cgroups"
+	"golang.org/x/sys/unix"
+
+	"heddle"
+	"heddle/node/procs"
+)
+
+const id = "container_1700000000000_0001_01_000002"
+
+// open returns the groups of a node of its own, as the machine has them.
+func open(t *testing.T) *Groups {
+	t.Helper()
+	g, err := Open(Options{Node: "test:1", Parent: fmt.Sprintf("heddle-test-%d-%s", os.Getpid(), t.Name()), Run: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// onV1 returns groups of version 1, and skips where the machine has none.
+func onV1(t *testing.T) *Groups {
+	t.Helper()
+	g := open(t)
+	if g.how != byV1 || g.v1["cpu"] == "" || g.v1["freezer"] == "" || os.Geteuid() != 0 {
+		t.Skip("this needs root, and the controllers cpu and freezer of version 1")
+	}
+	if err := g.Prepare(); err != nil {
+		t.Fatal(err)
+	}
+	if g.how != byV1 {
+		t.Skip("control groups cannot be made here")
+	}
+	t.Cleanup(func() { clean(t, g.parents()...) })
+	return g
+}
+
+func clean(t *testing.T, dirs ...string) {
+	for _, dir := range dirs {
+		if err := cgroups.RemovePath(dir); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// start runs a session.
+func start(t *testing.T, args ...string) procs.Container {
+	t.Helper()
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	began, ok := procs.Started(cmd.Process.Pid)
+	if !ok {
+		t.Fatal("it does not run")
+	}
+	c := procs.Container{ID: id, PID: cmd.Process.Pid, Start: began}
+	t.Cleanup(func() {
+		for _, pid := range procs.Session(c.PID) {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+			_ = syscall.Kill(pid, syscall.SIGCONT)
+		}
+		_ = cmd.Wait() // it was killed
+	})
+	return c
+}
+
+func reads(t *testing.T, dir, file, want string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, file))
+	if err != nil || strings.TrimSpace(string(text)) != want {
+		t.Errorf("%s of %s: %q, want %q (%v)", file, dir, text, want, err)
+	}
+}
+
+func writes(t *testing.T, dir, file, text string) {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func do(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestV1(t *testing.T) {
+	g := onV1(t)
+	c := start(t, "sh", "-c", "sleep 60 & sleep 60")
+	do(t, g.Adopt(c))
+	cpu, freezer := filepath.Join(g.v1["cpu"], id), filepath.Join(g.v1["freezer"], id)
+	reads(t, cpu, "cpu.shares", "1024")
+	if in, err := cgroups.GetPids(cpu); err != nil || len(in) != len(procs.Session(c.PID)) {
+		t.Errorf("%v of %v were moved (%v)", in, procs.Session(c.PID), err)
+	}
+	if g.Can() != heddle.Parks|heddle.Weighs {
+		t.Errorf("it can %v", g.Can())
+	}
+	for _, x := range []struct {
+		set                  Set
+		shares, quota, state string
+	}{
+		{Set{Park: true}, "2", "-1", "THAWED"},
+		{Set{Weight: 250}, "2560", "-1", "THAWED"},
+		{Set{Weight: 250, Quota: 500}, "2560", "50000", "THAWED"},
+		{Set{Freeze: true}, "1024", "-1", "FROZEN"},
+		{Set{Park: true, Weight: 300}, "2", "-1", "THAWED"},
+		{Set{}, "1024", "-1", "THAWED"},
+	} {
+		do(t, g.Apply(id, x.set))
+		reads(t, cpu, "cpu.shares", x.shares)
+		reads(t, cpu, "cpu.cfs_quota_us", x.quota)
+		reads(t, freezer, "freezer.state", x.state)
+	}
+	if err := g.Apply(id, Set{Weight: 200, High: 100}); err == nil || !strings.Contains(err.Error(), "this node cannot") {
+		t.Errorf("memory: %v", err)
+	}
+	reads(t, cpu, "cpu.shares", "2048")
+
+	// Another process restores it, by the tree alone.
+	do(t, g.Apply(id, Set{Freeze: true, Weight: 200, Quota: 100}))
+	other := open(t)
+	do(t, other.RestoreAll())
+	reads(t, cpu, "cpu.shares", "1024")
+	reads(t, cpu, "cpu.cfs_quota_us", "-1")
+	reads(t, freezer, "freezer.state", "THAWED")
+
+	// A process that was told to end and is frozen has not seen it.
+	do(t, g.Apply(id, Set{Freeze: true}))
+	if g.Ending(id) {
+		t.Error("nobody told it to end")
+	}
+	do(t, unix.Kill(c.PID, unix.SIGTERM))
+	if !g.Ending(id) {
+		t.Error("it was told to end")
+	}
+	do(t, g.Apply(id, Set{}))
+
+	// An orphan is ended, and its groups go.
+	if list := other.List(); len(list) != 1 || list[0] != id {
+		t.Errorf("there are %v", list)
+	}
+	do(t, other.Kill(id))
+	for range 200 {
+		do(t, g.Release(id))
+		if len(g.List()) == 0 {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if list := g.List(); len(list) != 0 {
+		t.Errorf("%v are left", list)
+	}
+}
+
+// A group that the NodeManager made keeps its processes, and gets back what it had.
+func TestYarnsGroupOnV1(t *testing.T) {
+	g := onV1(t)
+	yarn := filepath.Join(g.mounts["cpu"], fmt.Sprintf("hadoop-yarn-test-%d", os.Getpid()))
+	theirs := filepath.Join(yarn, id)
+	do(t, os.MkdirAll(theirs, 0o755))
+	t.Cleanup(func() { clean(t, yarn) })
+	c := start(t, "sleep", "60")
+	do(t, cgroups.WriteCgroupProc(theirs, c.PID))
+	do(t, cgroups.WriteFile(theirs, "cpu.shares", "4096"))
+	do(t, g.Adopt(c))
+	if in, err := cgroups.GetPids(theirs); err != nil || len(in) != 1 {
+		t.Errorf("%v are in the group of the NodeManager (%v)", in, err)
+	}
+	if in, err := cgroups.GetPids(filepath.Join(g.v1["freezer"], id)); err != nil || len(in) != 1 {
+		t.Errorf("%v are in a group that can be frozen (%v)", in, err)
+	}
+	do(t, g.Apply(id, Set{Park: true, Freeze: true}))
+	reads(t, theirs, "cpu.shares", "2")
+	other := open(t)
+	other.run = g.run
+	do(t, other.RestoreAll())
+	reads(t, theirs, "cpu.shares", "4096")
+	reads(t, filepath.Join(g.v1["freezer"], id), "freezer.state", "THAWED")
+
+	// What an earlier process wrote down counts, not what it left.
+	do(t, cgroups.WriteFile(theirs, "cpu.shares", "2"))
+	do(t, other.Adopt(c))
+	do(t, other.Apply(id, Set{}))
+	reads(t, theirs, "cpu.shares", "4096")
+	do(t, other.Release(id))
+	if _, err := os.Stat(g.file(id)); err == nil {
+		t.Error("what was written down is still there")
+	}
+}
+
+func TestRatioOnV1(t *testing.T) {
+	if testing.Short() {
+		t.Skip("computes for seconds")
+	}
+	g := onV1(t)
+	do(t, cgroups.WriteFile(g.v1["cpu"], "cpu.cfs_quota_us", "50000")) // one core's half, however busy the machine is
+	var ids []string
+	for i := range 2 {
+		c := start(t, "taskset", "-c", "0", "sh", "-c", "while :; do :; done")
+		c.ID = fmt.Sprintf("container_1700000000000_0001_01_00000%d", i+2)
+		do(t, g.Adopt(c))
+		ids = append(ids, c.ID)
+	}
+	defer func() {
+		for _, id := range ids {
+			do(t, g.Kill(id))
+		}
+		time.Sleep(100 * time.Millisecond)
+	}()
+	measure := func(s Set) (first, second time.Duration) {
+		do(t, g.Apply(ids[1], s))
+		a, b := g.Measure(ids[0]).CPU, g.Measure(ids[1]).CPU
+		time.Sleep(2 * time.Second)
+		return g.Measure(ids[0]).CPU - a, g.Measure(ids[1]).CPU - b
+	}
+	for _, x := range []struct {
+		what string
+		set  Set
+		least,
+		most float64
+	}{{"alike", Set{}, 0.4, 2.5}, {"weighed 10 to 1", Set{Weight: 10}, 5, 40}, {"parked", Set{Park: true}, 40, 1e9}} {
+		a, b := measure(x.set)
+		ratio := float64(a) / max(float64(b), 1e6)
+		t.Logf("%s: %v and %v of processor time", x.what, a, b)
+		if ratio < x.least || ratio > x.most {
+			t.Errorf("%s: %v and %v are %.1f to 1, want %v to %v", x.what, a, b, ratio, x.least, x.most)
+		}
+	}
+	if a, b := measure(Set{Freeze: true}); b != 0 {
+		t.Errorf("frozen: %v and %v", a, b)
+	}
+	do(t, g.Apply(ids[1], Set{}))
+}
+
+func TestSignals(t *testing.T) {
+	g := open(t)
+	g.how, g.v1, g.v2 = bySignals, nil, ""
+	do(t, g.Prepare())
+	c := start(t, "sh", "-c", "sleep 60 & while :; do sleep 0.01; done")
+	do(t, g.Adopt(c))
+	state := func() string {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", c.PID))
+		do(t, err)
+		_, rest, _ := strings.Cut(string(text), ") ")
+		return rest[:1]
+	}
+	policy := func() uint32 {
+		attr, err := unix.SchedGetAttr(c.PID, 0)
+		do(t, err)
+		return attr.Policy
+	}
+	do(t, g.Apply(id, Set{Freeze: true, Park: true}))
+	for range 100 {
+		if state() == "T" {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if state() != "T" || policy() != unix.SCHED_IDLE {
+		t.Errorf("state %s, policy %d", state(), policy())
+	}
+	other := open(t)
+	other.run, other.v1, other.v2 = g.run, nil, ""
+	do(t, other.RestoreAll())
+	time.Sleep(20 * time.Millisecond)
+	if state() == "T" || policy() != unix.SCHED_NORMAL {
+		t.Errorf("state %s, policy %d", state(), policy())
+	}
+	if err := g.Apply(id, Set{Weight: 200, Quota: 500, High: 1}); err == nil || strings.Count(err.Error(), "this node cannot") != 3 {
+		t.Errorf("%v", err)
+	}
+	if g.Can() != heddle.Parks {
+		t.Errorf("it can %v", g.Can())
+	}
+	do(t, g.Release(id))
+	if files, _ := filepath.Glob(filepath.Join(g.run, "*.json")); len(files) != 0 {
+		t.Errorf("%v are left", files)
+	}
+	// Another process that got the number of its leader is left alone.
+	if pids := (session{c.PID, c.Start + 1}).pids(); pids != nil {
+		t.Errorf("%v", pids)
+	}
+}
+
+// The files of version 2, in a folder.
+func TestFilesOfV2(t *testing.T) {
+	cgroups.TestMode = true
+	defer func() { cgroups.TestMode = false }()
+	g := open(t)
+	dir := t.TempDir()
+	g.how, g.v1, g.v2, g.mounts = byV2, nil, dir, map[string]string{"": filepath.Dir(dir)}
+	own := filepath.Join(dir, id)
+	for file, text := range map[string]string{
+		"cgroup.procs": "", "cgroup.controllers": "cpu memory\n", "cpu.weight": "100\n", "cpu.idle": "0\n", "cpu.max": "max 100000\n", "memory.high": "max\n",
+		"cgroup.freeze": "0\n", "cgroup.events": "frozen 1\n",
+	} {
+		writes(t, own, file, text)
+	}
+	b := &box{Container: procs.Container{ID: id, PID: 1 << 30}, dirs: map[string]string{"": own}, base: ownBase}
+	g.boxes[id] = b
+	for _, x := range []struct {
+		set                 Set
+		weight, idle, bound string
+	}{
+		{Set{Weight: 250, Quota: 500}, "250", "0", "50000 100000"},
+		{Set{Park: true}, "250", "1", "max 100000"},
+		{Set{Weight: 1 << 20}, "10000", "0", "max 100000"},
+		{Set{}, "100", "0", "max 100000"},
+	} {
+		do(t, g.Apply(id, x.set))
+		reads(t, own, "cpu.weight", x.weight)
+		reads(t, own, "cpu.idle", x.idle)
+		reads(t, own, "cpu.max", x.bound)
+	}
+	writes(t, own, "cgroup.procs", fmt.Sprintf("%d\n", os.Getpid()))
+	if err := g.Apply(id, Set{High: 1}); err == nil || !strings.Contains(err.Error(), "want ") {
+		t.Errorf("%v", err)
+	}
+	reads(t, own, "memory.high", "max")
+	do(t, g.Apply(id, Set{High: 100_000}))
+	reads(t, own, "memory.high", fmt.Sprint(100_000*mib))
+	do(t, g.RestoreAll())
+	reads(t, own, "memory.high", "max")
+
+	writes(t, own, "cpu.max", "20000 50000\n")
+	writes(t, own, "cpu.weight", "300\n")
+	if got, err := readV2(own); err != nil || got != (base{Weight: 300, Quota: 20000, Period: 50000, High: "max"}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestLock(t *testing.T) {
+	g := open(t)
+	if ok, err := g.Lock(); !ok || err != nil {
+		t.Errorf("%v, %v", ok, err)
+	}
+	if ok, err := g.Lock(); ok || err != nil {
+		t.Errorf("two hold it: %v, %v", ok, err)
+	}
+}
+
+func TestOpen(t *testing.T) {
+	for _, o := range []Options{{}, {Node: "n:1", Parent: "..", Run: "/x"}} {
+		if _, err := Open(o); err == nil {
+			t.Errorf("%+v: no error", o)
+		}
+	}
+}

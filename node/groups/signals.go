@@ -1,0 +1,102 @@
+package groups
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+
+	"heddle/node/procs"
+)
+
+// A session is a container where there are no control groups.
+type session struct {
+	leader int
+	start  uint64 // of the leader, in ticks of the clock since the machine did
+}
+
+// pids are the processes of the session, none where another has its number.
+func (s session) pids() []int {
+	if start, ok := procs.Started(s.leader); ok && start != s.start {
+		return nil
+	}
+	return procs.Session(s.leader)
+}
+
+// stop has the session not run, or run again. A process that starts meanwhile is met in another pass.
+func (s session) stop(stopped bool) error {
+	signal := unix.SIGCONT
+	if stopped {
+		signal = unix.SIGSTOP
+	}
+	met := map[int]bool{}
+	for {
+		more := false
+		for _, pid := range s.pids() {
+			if met[pid] {
+				continue
+			}
+			met[pid], more = true, true
+			if err := s.signal(pid, signal); err != nil && !errors.Is(err, unix.ESRCH) {
+				return fmt.Errorf("process %d takes no signal: %w", pid, err)
+			}
+		}
+		if !more {
+			return nil
+		}
+	}
+}
+
+// signal sends a signal to a process of the session, and never to another that gets its number meanwhile.
+func (s session) signal(pid int, signal unix.Signal) error {
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd) //nolint:errcheck // there is nothing to lose
+	if of, err := unix.Getsid(pid); err != nil || of != s.leader {
+		return err
+	}
+	return unix.PidfdSendSignal(fd, signal, nil, 0)
+}
+
+// idle has the threads of the session run only when a processor has nothing else to do, or as usual again. Threads
+// inherit it, so that it is done when a pass has met none that is otherwise.
+func (s session) idle(idle bool) error {
+	policy, other := uint32(unix.SCHED_NORMAL), uint32(unix.SCHED_IDLE)
+	if idle {
+		policy, other = other, policy
+	}
+	const most = 100
+	for range most {
+		changed := false
+		for _, pid := range s.pids() {
+			tasks, err := os.ReadDir(filepath.Join("/proc", strconv.Itoa(pid), "task"))
+			if err != nil {
+				continue // it has ended
+			}
+			for _, task := range tasks {
+				tid, err := strconv.Atoi(task.Name())
+				if err != nil {
+					continue
+				}
+				attr, err := unix.SchedGetAttr(tid, 0)
+				if err != nil || attr.Policy != other {
+					continue
+				}
+				attr.Policy = policy
+				if err := unix.SchedSetAttr(tid, attr, 0); err != nil && !errors.Is(err, unix.ESRCH) {
+					return fmt.Errorf("thread %d cannot be scheduled otherwise: %w", tid, err)
+				}
+				changed = true
+			}
+		}
+		if !changed {
+			return nil
+		}
+	}
+	return fmt.Errorf("the session of %d starts threads faster than they can be parked: %d passes were not enough", s.leader, most)
+}
