@@ -13,7 +13,7 @@ import (
 const (
 	keyBlock   = "PRIVATE KEY"
 	certBlock  = "CERTIFICATE"
-	tokenBlock = "HEDDLE TOKEN KEY" //nolint:gosec // the name of a block
+	tokenBlock = "HEDDLE TOKEN KEY"
 )
 
 const (

@@ -107,8 +107,9 @@ func TestDamagedAuthority(t *testing.T) {
 	open(t, other)
 	second, _ := os.ReadFile(filepath.Join(other, authorityFile))
 	cut := []byte("-----BEGIN CERT")
-	mixed := append(bytes.Clone(whole[:bytes.Index(whole, cut)]), second[bytes.Index(second, cut):]...)
-	if err := os.WriteFile(path, mixed, 0o600); err != nil {
+	key, _, _ := bytes.Cut(whole, cut)
+	_, rest, _ := bytes.Cut(second, cut)
+	if err := os.WriteFile(path, bytes.Join([][]byte{key, rest}, cut), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	_, err = Load(dir)
