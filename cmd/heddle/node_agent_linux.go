@@ -76,7 +76,7 @@ its defaults again. It logs on stderr what it does to whom.`,
 			}
 			return attend(runs, g, f, log, func(ctx context.Context) {
 				if credentials != "" {
-					trust.KeepRenewed(ctx, c.Client, c.RM, credentials, func(err error) { renewed(log, err) })
+					trust.KeepRenewed(ctx, c.Client, c.RM, credentials, func(err error) { log.Warn(err.Error()) })
 				}
 			})
 		},
@@ -91,15 +91,6 @@ its defaults again. It logs on stderr what it does to whom.`,
 	must(cmd.MarkFlagRequired("local-dirs"))
 	must(cmd.MarkFlagDirname("credentials"))
 	return cmd
-}
-
-// renewed tells what became of a certificate.
-func renewed(log *slog.Logger, err error) {
-	if err != nil {
-		log.Warn("the certificate is not renewed", "why", err)
-		return
-	}
-	log.Info("the certificate is renewed")
 }
 
 // attend runs an agent until a signal ends it, with a warden and something else beside it.
