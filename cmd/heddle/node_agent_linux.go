@@ -25,8 +25,10 @@ type agentFlags struct {
 func (f *agentFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.StringVar(&f.node, "node", "", "the NodeManager, `host:port` as heddle node list shows it")
-	fs.StringVar(&f.parent, "parent", "", "the control `GROUP` that holds those of the containers (default: heddle/<node>, or a scope of systemd)")
-	fs.StringVar(&f.run, "run", "", "keep in `DIR` what it takes to undo changes (default: /run/heddle, or heddle in $XDG_RUNTIME_DIR)")
+	fs.StringVar(&f.parent, "parent", "",
+		"the control `GROUP` that holds those of the containers (default: heddle/<node>, or a scope of systemd)")
+	fs.StringVar(&f.run, "run", "",
+		"keep in `DIR` what it takes to undo changes (default: /run/heddle, or heddle in $XDG_RUNTIME_DIR)")
 	must(cmd.MarkFlagRequired("node"))
 	must(cmd.MarkFlagDirname("run"))
 }
@@ -86,7 +88,8 @@ its defaults again. It logs on stderr what it does to whom.`,
 	fs.StringVar(&c.RM, "rm", "", "where the ResourceManager listens for agents (listen.agents), a `URL`")
 	fs.StringVar(&credentials, "credentials", "", "the `DIR` that heddle node join has filled; without it nothing is encrypted")
 	fs.StringSliceVar(&dirs, "local-dirs", nil, "the NodeManager's yarn.nodemanager.local-dirs, `DIR,DIR`")
-	fs.StringVar(&c.NMWeb, "nm-web", "", "web address of the NodeManager, a `URL`; without it, processes that it left behind go on")
+	fs.StringVar(&c.NMWeb, "nm-web", "",
+		"web address of the NodeManager, a `URL`; without it, processes that it left behind go on")
 	must(cmd.MarkFlagRequired("rm"))
 	must(cmd.MarkFlagRequired("local-dirs"))
 	must(cmd.MarkFlagDirname("credentials"))
@@ -107,7 +110,8 @@ func attend(runs *agent.Agent, g *groups.Groups, f *agentFlags, log *slog.Logger
 	if err != nil {
 		return failure{err}
 	}
-	dismiss, err := agent.Guard(ctx, []string{exe, "node", "warden", "--node", f.node, "--parent", f.parent, "--run", f.run}, log)
+	warden := []string{exe, "node", "warden", "--node", f.node, "--parent", f.parent, "--run", f.run}
+	dismiss, err := agent.Guard(ctx, warden, log)
 	if err != nil {
 		return failure{err}
 	}

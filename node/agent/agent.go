@@ -62,10 +62,11 @@ type Agent struct {
 
 // New checks a configuration.
 func New(c Config) (*Agent, error) {
-	for what, at := range map[string]string{"the ResourceManager": c.RM, "the NodeManager": c.NMWeb} {
-		if at == "" && at == c.NMWeb {
-			continue
-		}
+	urls := map[string]string{"the ResourceManager": c.RM}
+	if c.NMWeb != "" {
+		urls["the NodeManager"] = c.NMWeb
+	}
+	for what, at := range urls {
 		if u, err := url.Parse(at); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 			return nil, fmt.Errorf("%s: want a URL such as http://127.0.0.1:8039, got %q", what, at)
 		}
@@ -102,14 +103,13 @@ func (a *Agent) Run(ctx context.Context) error {
 		}
 	}()
 	var (
-		wait        = backoff
-		hold        = firstWait
-		reached     = true
-		now         = time.Now()
-		look, post  = now, now
-		nextNM      = now
-		timer       = time.NewTimer(0)
-		unreachable error
+		wait       = backoff
+		hold       = firstWait
+		reached    = true
+		now        = time.Now()
+		look, post = now, now
+		nextNM     = now
+		timer      = time.NewTimer(0)
 	)
 	defer timer.Stop()
 	for {
@@ -124,13 +124,13 @@ func (a *Agent) Run(ctx context.Context) error {
 				if !reached {
 					a.Log.Info("the ResourceManager answers again")
 				}
-				reached, unreachable, wait = true, nil, backoff
+				reached, wait = true, backoff
 				hold = time.Duration(got.wish.Every) * time.Millisecond
 				a.state.answer(now, got.wish)
 				break
 			}
-			if unreachable = got.err; reached {
-				a.Log.Warn("the ResourceManager does not answer as it should; this is said once", "error", unreachable)
+			if reached {
+				a.Log.Warn("the ResourceManager does not answer as it should; this is said once", "error", got.err)
 			}
 			reached = false
 			post = now.Add(wait/2 + mathrand.N(wait/2))

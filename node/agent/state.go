@@ -148,7 +148,8 @@ func (s *state) end(now time.Time, known string) {
 		if strings.Contains(known, id) {
 			continue
 		}
-		s.log.Warn("its processes are ended: the NodeManager does not know it", "container", id, "for", now.Sub(s.since[id]).Round(time.Second))
+		s.log.Warn("its processes are ended: the NodeManager does not know it", "container", id,
+			"for", now.Sub(s.since[id]).Round(time.Second))
 		if err := s.groups.Kill(id); err != nil {
 			s.log.Error("what the NodeManager does not know goes on", "container", id, "error", err)
 		}

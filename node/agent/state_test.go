@@ -46,7 +46,9 @@ func (f *tree) Adopt(c procs.Container) error {
 	if f.broken {
 		return errBroken
 	}
-	f.sets[c.ID] = f.sets[c.ID]
+	if _, ok := f.sets[c.ID]; !ok {
+		f.sets[c.ID] = groups.Set{}
+	}
 	f.mine[c.ID] = true
 	return nil
 }

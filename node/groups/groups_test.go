@@ -255,7 +255,7 @@ func TestSignals(t *testing.T) {
 	g := open(t)
 	g.how, g.v1, g.v2 = bySignals, nil, ""
 	do(t, g.Prepare())
-	c := start(t, "sh", "-c", "sleep 60 & while :; do sleep 0.01; done")
+	c := start(t, "sh", "-c", "sleep 60 & while :; do :; done")
 	do(t, g.Adopt(c))
 	state := func() string {
 		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", c.PID))

@@ -1,12 +1,23 @@
 package groups
 
 import (
-	"errors"
+	"context"
+	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/coreos/go-systemd/v22/dbus"
+	godbus "github.com/godbus/dbus/v5"
+	"github.com/opencontainers/cgroups"
 )
 
-// slice is the unit of systemd that holds the scopes of nodes.
-const slice = "heddle.slice"
+const (
+	slice    = "heddle.slice"   // the unit of systemd that holds the scopes of nodes
+	unitTime = 10 * time.Second // for systemd to start one
+)
 
 // unit is the name of the node's scope.
 func (g *Groups) unit() string { return "heddle-containers-" + g.name + ".scope" }
@@ -17,5 +28,55 @@ func systemd() bool {
 	return err == nil && info.IsDir()
 }
 
-// makeScope has systemd make the node's scope.
-func (g *Groups) makeScope() error { return errors.New("not yet") }
+// makeScope has systemd make the node's scope, and leave alone what is in it. A process that sleeps keeps it when no
+// container runs, and when the agent is started anew.
+func (g *Groups) makeScope() error {
+	if _, err := os.Stat(g.v2); err == nil {
+		return nil
+	}
+	holder := exec.Command("sleep", "infinity")
+	holder.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := holder.Start(); err != nil {
+		return err
+	}
+	go func() { _ = holder.Wait() }() // it outlives this process
+	if err := g.startScope(holder.Process.Pid); err != nil {
+		_ = holder.Process.Kill()
+		return fmt.Errorf("systemd does not start %s: %w", g.unit(), err)
+	}
+	// A group with processes of its own gives those below it no controllers.
+	inner := filepath.Join(g.v2, "holder")
+	if err := os.MkdirAll(inner, 0o755); err != nil {
+		return err
+	}
+	return cgroups.WriteCgroupProc(inner, holder.Process.Pid)
+}
+
+func (g *Groups) startScope(pid int) error {
+	ctx, cancel := context.WithTimeout(context.Background(), unitTime)
+	defer cancel()
+	bus, err := dbus.NewSystemConnectionContext(ctx)
+	if err != nil {
+		return err
+	}
+	defer bus.Close()
+	result := make(chan string, 1)
+	_, err = bus.StartTransientUnitContext(ctx, g.unit(), "fail", []dbus.Property{
+		dbus.PropDescription("Containers of a NodeManager, held by heddle node agent"),
+		dbus.PropSlice(slice),
+		dbus.PropPids(uint32(pid)),
+		{Name: "Delegate", Value: godbus.MakeVariant(true)},
+	}, result)
+	if err != nil {
+		return err
+	}
+	select {
+	case how := <-result:
+		if how != "done" {
+			return fmt.Errorf("want done, got %s", how)
+		}
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -98,5 +98,6 @@ func (s session) idle(idle bool) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("the session of %d starts threads faster than they can be parked: %d passes were not enough", s.leader, most)
+	return fmt.Errorf("the session of %d starts threads faster than they can be parked: "+
+		"%d passes were not enough", s.leader, most)
 }
