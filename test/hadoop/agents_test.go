@@ -23,9 +23,10 @@ const agentsAt = "127.0.0.1:8039"
 // agentGroup is the control group that holds the containers of node n.
 func agentGroup(n int) string { return fmt.Sprintf("%s/agent%d", testGroup, n) }
 
-// withAgents starts a ResourceManager with a profile, and an agent beside each NodeManager. The containers of all nodes
-// together have so many processors, 0 for all there are, so that ratios between them hold on a busy machine.
-func withAgents(t *testing.T, ctx context.Context, cores float64, profile string, sets ...string) {
+// withAgents starts a ResourceManager with a profile, and an agent beside the NodeManagers of the first nodes; the others
+// are stopped. The containers of all nodes together have so many processors, 0 for all there are, so that ratios between
+// them hold on a busy machine.
+func withAgents(t *testing.T, ctx context.Context, nodes int, cores float64, profile string, sets ...string) {
 	t.Helper()
 	needsGroups(t)
 	binary, err := testbed.BuildHeddle(ctx)
@@ -39,11 +40,17 @@ func withAgents(t *testing.T, ctx context.Context, cores float64, profile string
 	if err := os.WriteFile(filepath.Join(cpuGroups, testGroup, "cpu.cfs_quota_us"), []byte(quota), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	for n := nodes + 1; n <= testbed.Options().Nodes; n++ {
+		if err := testbed.StopNode(n); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = testbed.StartNode(n, nil) })
+	}
 	within(t, ctx, "listen: {agents: '"+agentsAt+"'}", profile, sets...)
-	for n := 1; n <= testbed.Options().Nodes; n++ {
+	for n := 1; n <= nodes; n++ {
 		startAgent(t, n, binary)
 	}
-	eventually(t, ctx, 20*time.Second, "agents beside all nodes", func() bool { return len(agentsOf(t, ctx)) == testbed.Options().Nodes })
+	eventually(t, ctx, 20*time.Second, "agents beside all nodes", func() bool { return len(agentsOf(t, ctx)) == nodes })
 }
 
 // needsGroups skips a test where there are no control groups of version 1, and makes the one for tests.
@@ -132,7 +139,7 @@ func TestAgentParks(t *testing.T) {
 	control(t, "parker", func() policy.Control {
 		return &parker{after: 4 * heddle.Second, length: 8 * heddle.Second, since: since{}}
 	})
-	withAgents(t, ctx, 0, "capacity", "control=[parker]")
+	withAgents(t, ctx, testbed.Options().Nodes, 0, "capacity", "control=[parker]")
 	r, err := testbed.StartSleep(ctx, "-m", "2", "-r", "0", "-mt", "22000", "-rt", "1")
 	if err != nil {
 		t.Fatal(err)
@@ -158,10 +165,82 @@ func TestAgentParks(t *testing.T) {
 	if maps != 2 {
 		t.Errorf("control groups of %d maps were seen: %v", maps, seen)
 	}
+	noGroupLeft(t, ctx)
+}
+
+// noGroupLeft fails unless agents remove the groups of containers that have ended.
+func noGroupLeft(t *testing.T, ctx context.Context) {
+	t.Helper()
 	eventually(t, ctx, 20*time.Second, "no group left", func() bool {
 		left, _ := filepath.Glob(filepath.Join(cpuGroups, testGroup, "agent*", "container_*"))
 		return len(left) == 0
 	})
+}
+
+// parkedNow is how many containers have next to no processor shares.
+func parkedNow() (n int) {
+	seen := map[string][]string{}
+	sharesSeen(seen)
+	for _, had := range seen {
+		if had[0] == "2" {
+			n++
+		}
+	}
+	return n
+}
+
+// Where an agent is killed while it keeps containers parked, its warden gives everything back within a second. The next
+// agent parks them again. Where nobody answers any more, they are given back at the end of the lease. A job can be killed
+// while it is parked, and another goes on.
+func TestAgentIsKilled(t *testing.T) {
+	ctx := onTestbed(t, 6*time.Minute)
+	control(t, "parker", func() policy.Control {
+		return &parker{after: 3 * heddle.Second, length: 5 * heddle.Minute, since: since{}}
+	})
+	withAgents(t, ctx, 1, 0, "capacity", "control=[parker]")
+	binary := must(testbed.BuildHeddle(ctx))(t)
+	r, err := testbed.StartSleep(ctx, "-m", "2", "-r", "0", "-mt", "40000", "-rt", "1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	worst := time.Duration(0)
+	for range kills() {
+		eventually(t, ctx, time.Minute, "two parked maps", func() bool { return parkedNow() == 2 })
+		at := time.Now()
+		if err := testbed.KillAgent(1); err != nil {
+			t.Fatal(err)
+		}
+		for parkedNow() > 0 {
+			if time.Since(at) > 10*time.Second {
+				t.Fatal("containers stay parked after their agent was killed")
+			}
+			time.Sleep(2 * time.Millisecond)
+		}
+		worst = max(worst, time.Since(at))
+		startAgent(t, 1, binary)
+	}
+	if t.Logf("given back after %v at most", worst); worst > time.Second {
+		t.Errorf("given back after %v, want a second at most", worst)
+	}
+	eventually(t, ctx, time.Minute, "two parked maps", func() bool { return parkedNow() == 2 })
+	app := must(testbed.Apps(ctx))(t)[0].ID
+	if err := testbed.Kill(ctx, app); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = hadoop.Finish(r, nil) // it was killed
+	noGroupLeft(t, ctx)
+	next, err := testbed.StartSleep(ctx, "-m", "2", "-r", "0", "-mt", "8000", "-rt", "1")
+	res := finish(t, next, err)
+	succeeded(t, ctx, res.App, 1)
+	noGroupLeft(t, ctx)
+}
+
+// kills is how often something is killed while work goes on.
+func kills() int {
+	if *extent == "full" {
+		return 100
+	}
+	return 5
 }
 
 // A weigher gives every map of a job that starts with an even number ten times the weight of the others.
@@ -184,20 +263,11 @@ func (weigher) Needs() policy.Needs { return policy.Needs{Can: heddle.Weighs} }
 func TestAgentWeighs(t *testing.T) {
 	ctx := onTestbed(t, 6*time.Minute)
 	control(t, "weigher", func() policy.Control { return weigher{} })
-	for n := 2; n <= testbed.Options().Nodes; n++ { // groups of nodes share their processors equally
-		if err := testbed.StopNode(n); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = testbed.StartNode(n, nil) })
-	}
-	withAgents(t, ctx, 1, "capacity", "control=[weigher]")
-	res, err := testbed.StartMR(ctx, "pi", "2", "60000000")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := finish(t, res, err)
-	succeeded(t, ctx, r.App, 1)
-	tasks := must(testbed.Tasks(ctx, r.App))(t)
+	withAgents(t, ctx, 1, 1, "capacity", "control=[weigher]") // groups of several nodes would share the core equally
+	r, err := testbed.StartMR(ctx, "pi", "2", "60000000")
+	res := finish(t, r, err)
+	succeeded(t, ctx, res.App, 1)
+	tasks := must(testbed.Tasks(ctx, res.App))(t)
 	var took []time.Duration
 	for _, x := range tasks {
 		if x.Type == "MAP" {
