@@ -82,8 +82,8 @@ func (s *sim) sync(a *agent) {
 		q.Can = heddle.Parks
 	}
 	a.cpu += 500 * heddle.Millisecond
-	for id := range a.node.works { // order: of measurements, which no rule is about
-		q.Used = append(q.Used, rm.Used{Container: id, CPU: a.cpu, Memory: 100})
+	for _, w := range a.node.sorted() {
+		q.Used = append(q.Used, rm.Used{Container: w.ID, CPU: a.cpu, Memory: 100})
 	}
 	life := a.life
 	s.call(&a.link, func(c rm.Call) rm.Message {
