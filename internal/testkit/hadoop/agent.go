@@ -43,7 +43,9 @@ func (b *Testbed) StartAgent(n int, heddle, rm, parent string) error {
 }
 
 // StopAgent ends the agent of node n in order.
-func (b *Testbed) StopAgent(n int) error { return b.stop(nodeAgent(n), syscall.SIGTERM, 10*time.Second) }
+func (b *Testbed) StopAgent(n int) error {
+	return b.stop(nodeAgent(n), syscall.SIGTERM, 10*time.Second)
+}
 
 // KillAgent ends it as a crash does: its warden is left.
 func (b *Testbed) KillAgent(n int) error { return b.stop(nodeAgent(n), syscall.SIGKILL, 0) }
