@@ -32,7 +32,7 @@ func (meddler) Run(v policy.View, p *policy.Plan) {
 				p.Resume(x.ID())
 			case d.in(12):
 				p.Suspend(x.ID())
-			case d.in(8):
+			case d.in(9):
 				p.Weigh(x.ID(), int64(d.n(4)+1)*500)
 			}
 			return true
