@@ -165,20 +165,29 @@ type NodeReport struct {
 
 // A NodeRow is a NodeManager as it is sent and printed.
 type NodeRow struct {
-	ID         string   `json:"id"`
-	Rack       string   `json:"rack"`
-	State      string   `json:"state"`
-	HTTP       string   `json:"http_address"`
-	Version    string   `json:"version"`
-	Health     string   `json:"health_report"`
-	Reported   int64    `json:"reported_ms"` // its health
-	Containers int      `json:"containers"`
-	Used       Amount   `json:"used"`
-	Total      Amount   `json:"total"`
-	Measured   Measured `json:"measured"`
-	OfTasks    Measured `json:"measured_containers"`
-	Labels     []string `json:"labels"`
-	Can        []string `json:"can"` // do to containers beside starting and ending them, by the names of [heddle.Caps]
+	ID         string    `json:"id"`
+	Rack       string    `json:"rack"`
+	State      string    `json:"state"`
+	HTTP       string    `json:"http_address"`
+	Version    string    `json:"version"`
+	Health     string    `json:"health_report"`
+	Reported   int64     `json:"reported_ms"` // its health
+	Containers int       `json:"containers"`
+	Used       Amount    `json:"used"`
+	Total      Amount    `json:"total"`
+	Measured   Measured  `json:"measured"`
+	OfTasks    Measured  `json:"measured_containers"`
+	Labels     []string  `json:"labels"`
+	Can        []string  `json:"can"`   // do to containers beside starting and ending them, by the names of [heddle.Caps]
+	Agent      *AgentRow `json:"agent"` // nil for none
+}
+
+// An AgentRow is a node's agent as it is sent and printed.
+type AgentRow struct {
+	Can    []string `json:"can"`    // what it adds to what its node can do, by the names of [heddle.Caps]
+	Age    int64    `json:"age_ms"` // since it was last heard
+	Behind bool     `json:"behind"` // it has yet to do what it was told, or to be told
+	Failed []string `json:"failed"` // what it could not do, as "container: why"
 }
 
 // Nodes are the nodes of a cluster, by id, as they are sent and printed.

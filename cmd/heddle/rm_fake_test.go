@@ -340,6 +340,10 @@ func fakeNodes(states string) (out rm.Nodes) {
 	for _, n := range []rm.NodeRow{{
 		ID: "127.0.0.2:8041", Rack: "/default-rack", State: "RUNNING", HTTP: "127.0.0.2:8042", Version: "3.4.2", Reported: 1795246246143,
 		Total: asAmount(4096, 8), Measured: rm.Measured{PhysicalMiB: 2873, VirtualMiB: 3000, Vcores: 0.08}, Labels: []string{}, Can: heddle.Stock.Names(),
+		Agent: &rm.AgentRow{
+			Can: []string{"parks", "weighs"}, Age: 2100, Behind: true,
+			Failed: []string{"container_1795246246143_0001_01_000002: no such group"},
+		},
 	}, {
 		ID: "127.0.0.4:8041", Rack: "/default-rack", State: "SHUTDOWN", Labels: []string{}, Can: []string{},
 	}} {
