@@ -115,6 +115,8 @@ type ContainerReport struct {
 	Parked      bool            // its node keeps it from using what others want
 	Weight      int64           // milli-vcores: its part of busy processors; 0 where it was not weighed
 	Unconfirmed bool            // its node has yet to confirm the limit
+	Changed     int64           // milliseconds since 1970: the last change of limit, parking or weight; 0 for none
+	Policy      string          // that wanted it, as slot and name; "" where it is not known
 	Priority    int32
 	Kind        heddle.Kind
 	Created     int64
@@ -296,6 +298,9 @@ type ClusterReport struct {
 	Grants      uint64
 	Updates     UpdateCounts
 	Agents      AgentCounts
+	Agented     int                    // nodes that have a node agent
+	Parked      int                    // containers that their nodes keep from using what others want
+	Weighed     int                    // containers whose part of busy processors is not that of their size
 	Undone      [heddle.NumCaps]uint64 // what policies wanted done to containers and nodes cannot do, by what they cannot
 	BusyPercent float64                // of the last seconds the loop was working
 	Queue       int                    // calls waiting for the loop
