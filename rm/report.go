@@ -128,6 +128,54 @@ type ContainerReport struct {
 	Logs        string // where they are shown
 }
 
+// Sized says in a word how the container's limit differs from its size: shrunk, grown, or changed where it has less of one
+// resource and more of another. It is "" where they are the same.
+func (c *ContainerReport) Sized() string {
+	more := c.Limit.Minus(c.Size)
+	switch {
+	case more.IsZero():
+		return ""
+	case !more.AnyNegative():
+		return "grown"
+	case more.Max(heddle.Resource{}).IsZero():
+		return "shrunk"
+	}
+	return "changed"
+}
+
+// Row is the container as it is sent and printed; extra names the cluster's further resources.
+func (c *ContainerReport) Row(extra ...string) ContainerRow {
+	return ContainerRow{
+		ID: c.ID, App: c.ID.Attempt.App, User: c.User, Kind: c.Kind.String(), Running: c.Running, Created: c.Created,
+		Size: AmountOf(c.Size, extra...), Limit: AmountOf(c.Limit, extra...), Sized: c.Sized(), Unconfirmed: c.Unconfirmed,
+		Suspended: c.Suspended, Parked: c.Parked, Weight: float64(c.Weight) / 1000, Changed: c.Changed, Policy: c.Policy,
+	}
+}
+
+// A ContainerRow is a container on a node as it is sent and printed.
+type ContainerRow struct {
+	ID          ids.Container `json:"id"`
+	App         ids.App       `json:"application"`
+	User        string        `json:"user"`
+	Kind        string        `json:"kind"`
+	Running     bool          `json:"running"` // seen running on its node
+	Created     int64         `json:"created_ms"`
+	Size        Amount        `json:"size"`        // that its master was told
+	Limit       Amount        `json:"limit"`       // that its node is to enforce, or to account for
+	Sized       string        `json:"sized"`       // as [ContainerReport.Sized] says
+	Unconfirmed bool          `json:"unconfirmed"` // its node has yet to confirm the limit
+	Suspended   bool          `json:"suspended"`   // its processors are lent to others
+	Parked      bool          `json:"parked"`      // its node keeps it from using what others want
+	Weight      float64       `json:"weight"`      // vcores: its part of busy processors; 0 where it was not weighed
+	Changed     int64         `json:"changed_ms"`  // the last change of limit, parking or weight; 0 for none
+	Policy      string        `json:"policy"`      // that wanted it, as slot and name; "" where it is not known
+}
+
+// NodeContainers are the containers on a node, by id, as they are sent and printed.
+type NodeContainers struct {
+	List []ContainerRow `json:"containers"`
+}
+
 // LogsURL is where the logs of a user's container are shown: by its NodeManager, whose pages are at http, or, of an
 // ended one, by a log server where there is one. It is "" where neither is known.
 func LogsURL(server, http string, n ids.Node, c ids.Container, user string) string {

@@ -94,6 +94,44 @@ func (a *app) printNodes(rows []rm.NodeRow, now time.Time) error {
 	return a.print(t)
 }
 
+func (a *app) printContainers(rows []rm.ContainerRow, now time.Time) error {
+	t := a.grid()
+	t.AppendHeader(table.Row{"container", "user", "kind", "asked for", "limit", "state", "changed", "by"})
+	for i := range rows {
+		r := &rows[i]
+		limit, changed := "", ""
+		if r.Sized != "" {
+			limit = amountText(r.Limit)
+		}
+		if r.Changed > 0 {
+			changed = ago(r.Changed, now)
+		}
+		addRow(t, table.Row{r.ID.String(), r.User, r.Kind, amountText(r.Size), limit, madeOf(r), changed, r.Policy})
+	}
+	return a.print(t)
+}
+
+// madeOf says what is made of a container.
+func madeOf(r *rm.ContainerRow) string {
+	var words []string
+	for _, x := range []struct {
+		is   bool
+		word string
+	}{
+		{!r.Running, "not started"},
+		{r.Suspended, "suspended"},
+		{r.Parked, "parked"},
+		{r.Weight > 0, "weight " + vcores(r.Weight)},
+		{r.Sized != "", r.Sized},
+		{r.Unconfirmed, "not confirmed"},
+	} {
+		if x.is {
+			words = append(words, x.word)
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
 // agentWord is a node's agent in a word or two: nothing for none.
 func agentWord(g *rm.AgentRow) string {
 	switch {
