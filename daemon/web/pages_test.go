@@ -29,8 +29,8 @@ func TestPages(t *testing.T) {
 		},
 		"/cluster/nodes": {`href="/cluster/node/node1:8041"`, "LOST", `href="http://node1:8042/"`, ">limits, resizes, lends <", ">agent failed<"},
 		"/cluster/node/node1:8041": {
-			`href="http://node1:8042/"`, "<dt>Adds<dd>weighs", "<dt>Told<dd>it has yet to do all of it, but for 1", "<dt>Could not do<dd>container_1700000000000_0001_01_000004: no &lt;i&gt;group",
-			`container_1700000000000_0001_01_000002<td class="id"><a href="/cluster/app/application_1700000000000_0001">`, ">the same", ">shrunk<", "has less than it asked for", "counts as 2.5 vcores on busy processors", "keeps off processors that others want", ">Nov 14 22:13:27<", "control: ikayak.suspend",
+			`href="http://node1:8042/"`, "<dt>Adds<dd>weighs", "<dt>Told<dd>it has yet to do all of it; it failed with 1", "<dt>Could not do<dd>container_1700000000000_0001_01_000004: no &lt;i&gt;group",
+			`<a href="/cluster/app/application_1700000000000_0001">container_1700000000000_0001_01_000002</a>`, ">the same", ">shrunk<", "has less than it asked for", "counts as 2.5 vcores on busy processors", "keeps off processors that others want", ">Nov 14 22:13:27<", "control: ikayak.suspend",
 		},
 		"/cluster/node/node2:8041": {"LOST", "<dt>Node agent<dd>none", "None."},
 		"/cluster/scheduler":       {"root.default", "at most 50.0 %", "Profile heddle, order shortest, queues of the capacity scheduler", "<dt>Order<dd>shortest (configured: fifo)"},
