@@ -50,27 +50,36 @@ type (
 		Node      NodeID
 	}
 
-	// Resize changes what a node enforces for a running container.
+	// Resize changes what a node enforces for a running container. By is the policy that wants it, as slot and name in the
+	// profile; it is "" where no policy of the profile does, or its name is not known.
 	Resize struct {
 		Container ContainerID
 		Limit     Resource
+		By        string
 	}
 
 	// Weigh changes a running container's part of a busy processor against others of its node; idle processors stay
 	// open to everybody. The weight is in milli-vcores; a container that was never weighed has what it was told or is
 	// limited to, whichever is more. An agent writes it as cpu.shares (1024 for 1000) or cpu.weight (100 for 1000).
-	// Nobody's books change.
+	// Nobody's books change. By is as of Resize.
 	Weigh struct {
 		Container ContainerID
 		Weight    int64
+		By        string
 	}
 
 	// Suspend has a container yield its processors, which are lent out; its memory stays. A node that can park it keeps it
-	// from using them meanwhile; on another it goes on, beside who borrowed them.
-	Suspend struct{ Container ContainerID }
+	// from using them meanwhile; on another it goes on, beside who borrowed them. By is as of Resize.
+	Suspend struct {
+		Container ContainerID
+		By        string
+	}
 
-	// Resume ends that.
-	Resume struct{ Container ContainerID }
+	// Resume ends that. By is as of Resize.
+	Resume struct {
+		Container ContainerID
+		By        string
+	}
 
 	// Kill ends a container.
 	Kill struct {

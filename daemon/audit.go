@@ -18,6 +18,9 @@ type Deed struct {
 	App        ids.App
 	Attempt    ids.Attempt
 	Container  ids.Container
+	Node       ids.Node
+	Containers int    // how many it is about, where they are many
+	Policy     string // of the profile that wants it, as slot and name
 }
 
 // Operations on applications, and of node agents.
@@ -36,6 +39,11 @@ const (
 	opKilled    = "Application Finished - Killed"
 )
 
+// What nodes are told to make of running containers.
+var opAltered = [...]string{
+	rm.Parked: "Park Container", rm.Unparked: "Unpark Container", rm.Weighed: "Weigh Containers", rm.Resized: "Resize Containers",
+}
+
 // What is asked.
 const (
 	TargetClients = "ClientRMService"
@@ -43,6 +51,8 @@ const (
 	TargetWeb     = "RMWebService"
 	TargetAgents  = "NodeAgentService"
 	targetApps    = "RMAppManager"
+	targetAgent   = "NodeAgent"
+	targetNode    = "NodeManager"
 )
 
 // maxAudited bounds what a line takes of a text that a caller chose.
@@ -81,6 +91,15 @@ func (d Deed) Log(log *slog.Logger, err error) {
 	if !d.Container.IsZero() {
 		add("CONTAINERID", d.Container.String())
 	}
+	if !d.Node.IsZero() {
+		add("NODE", d.Node.String())
+	}
+	if d.Containers > 0 {
+		line = append(line, slog.Int("CONTAINERS", d.Containers))
+	}
+	if d.Policy != "" {
+		add("POLICY", d.Policy)
+	}
 	log.LogAttrs(context.Background(), level, "audit", line...)
 }
 
@@ -95,4 +114,17 @@ func logEnd(log *slog.Logger, e *rm.Ended) {
 	default:
 	}
 	d.Log(log, err)
+}
+
+// logAltered leaves a line that says what a node is to make of running containers, and by whom: its agent or its
+// NodeManager. Where it is about many, no container and nobody is named.
+func logAltered(log *slog.Logger, e *rm.Altered) {
+	d := Deed{User: e.User, Operation: opAltered[e.What], Target: targetNode, Container: e.Container, Node: e.Node, Policy: e.Policy}
+	if e.Agent {
+		d.Target = targetAgent
+	}
+	if e.Containers > 1 {
+		d.User, d.Container, d.Containers = "", ids.Container{}, e.Containers
+	}
+	d.Log(log, nil)
 }

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"heddle/rm"
 	"heddle/yarn/ids"
 )
 
@@ -105,4 +106,24 @@ func TestEndsAreLogged(t *testing.T) {
 			}
 		}
 	})
+}
+
+// What nodes are told to make of containers leaves a line: one container with its owner, many with how many they are.
+func TestAlteredAreLogged(t *testing.T) {
+	e := rm.Altered{
+		Node: ids.Node{Host: "n1", Port: 8041}, What: rm.Parked, Agent: true, Containers: 1, User: "ann", Policy: "control: ikayak.suspend",
+		Container: ids.Container{Attempt: ids.Attempt{App: ids.App{Cluster: 1, Seq: 2}, N: 3}, ID: 4},
+	}
+	many := e
+	many.What, many.Agent, many.Containers = rm.Resized, false, 17
+	for want, e := range map[string]rm.Altered{
+		`level=INFO msg=audit USER=ann OPERATION="Park Container" TARGET=NodeAgent RESULT=SUCCESS APPID=application_1_0002 APPATTEMPTID=appattempt_1_0002_000003 CONTAINERID=container_1_0002_03_000004 NODE=n1:8041 POLICY="control: ikayak.suspend"`: e,
+		`level=INFO msg=audit USER="" OPERATION="Resize Containers" TARGET=NodeManager RESULT=SUCCESS NODE=n1:8041 CONTAINERS=17 POLICY="control: ikayak.suspend"`:                                                                                     many,
+	} {
+		var text bytes.Buffer
+		logAltered(slog.New(slog.NewTextHandler(&text, nil)), &e)
+		if _, got, _ := strings.Cut(text.String(), " "); got != want+"\n" {
+			t.Errorf("got %q\nwant %q", got, want)
+		}
+	}
 }

@@ -189,6 +189,11 @@ func (r *RM) Containers(ctx context.Context, id ids.Attempt) ([]rm.ContainerRepo
 	return reports(ctx, r, func(m rm.Reports) ([]rm.ContainerReport, error) { return m.Containers(id) })
 }
 
+// NodeContainers returns the containers on a node, by id.
+func (r *RM) NodeContainers(ctx context.Context, id ids.Node) ([]rm.ContainerReport, error) {
+	return reports(ctx, r, func(m rm.Reports) ([]rm.ContainerReport, error) { return m.NodeContainers(id) })
+}
+
 // Container returns one container that has not ended.
 func (r *RM) Container(ctx context.Context, id ids.Container) (rm.ContainerReport, error) {
 	return reports(ctx, r, func(m rm.Reports) (rm.ContainerReport, error) { return m.Container(id) })

@@ -225,6 +225,8 @@ func (r *RM) carry(effects []rm.Effect) {
 			logLine(r.log, e)
 		case *rm.Ended:
 			logEnd(r.log, e)
+		case *rm.Altered:
+			logAltered(r.log, e)
 		}
 	}
 	if sch := r.m.Scheduler(); sch != r.placer.Load() {

@@ -167,6 +167,7 @@ func (b *builder) slots() error {
 			return fmt.Errorf("control[%d]: %w", i, err)
 		}
 		b.out.Control = append(b.out.Control, c)
+		b.out.Names.Control = append(b.out.Names.Control, nameOf(ref))
 	}
 	if b.p.Book != nil && b.p.Book != "none" {
 		k, err := make1(b, "book", Table.Book, b.p.Book)

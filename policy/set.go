@@ -45,6 +45,8 @@ type Names struct {
 	Gate  [heddle.NumKinds][]string
 	Place [heddle.NumKinds]string
 	Veto  [heddle.NumKinds][]string
+	// Control has the names of Set.Control.
+	Control []string
 }
 
 // Beat is how much one node heartbeat may bring.

@@ -41,7 +41,16 @@ func (a *ag) told() *AgentWish {
 
 // agented is a world with a running task and an agent on its node, which has nothing left to do.
 func agented(t *testing.T) (w *world, c *wishes, n *nm, a *ag, task ids.Container) {
-	w, c, _, n, task = wishing(t, func(o *Options) { o.Scheduler.Set.Feeds.Profile = 3 * heddle.Second })
+	w, c, _, n, a, task = agentedBy(t, "")
+	return w, c, n, a, task
+}
+
+// agentedBy is the same, where the policy that wants things done has a name.
+func agentedBy(t *testing.T, name string) (w *world, c *wishes, m *am, n *nm, a *ag, task ids.Container) {
+	w, c, m, n, task = wishing(t, func(o *Options) {
+		o.Scheduler.Set.Feeds.Profile = 3 * heddle.Second
+		o.Scheduler.Set.Names.Control = []string{name}
+	})
 	a = &ag{w: w, node: n.id, name: "one", can: heddle.Parks | heddle.Weighs}
 	a.sync()
 	if p := a.told(); p == nil || len(p.Want) > 0 || p.Version == 0 || !p.Measure || p.Every != 3*heddle.Second || p.Lease != agentLease {
@@ -51,7 +60,7 @@ func agented(t *testing.T) (w *world, c *wishes, n *nm, a *ag, task ids.Containe
 	if p := a.told(); p != nil {
 		t.Fatalf("told %+v though nothing is new", p)
 	}
-	return w, c, n, a, task
+	return w, c, m, n, a, task
 }
 
 // An agent that waits is told at once what has changed, of all that is wanted, and nothing by its node.

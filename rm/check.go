@@ -38,14 +38,18 @@ func (m *Machine) checkNodes(b *broken) {
 		b.that(n.up != (k != nil && k.Up()), "%s is up here and down in the core, or the other way round", n.id)
 		b.that(n.up && !n.state.active(), "%s is up and %s", n.id, n.state)
 		b.that(k != nil && k.Containers() != len(n.conts), "%s has not as many containers as in the core", n.id)
-		waiting := 0
+		waiting, parked, weighed := 0, 0, 0
 		for _, c := range n.conts {
+			if d := c.deed; d != nil {
+				parked, weighed = parked+one(d.parked), weighed+one(d.weight > 0)
+			}
 			if !c.running() {
 				waiting++
 			}
 			b.that(c.node != n, "%s is not in its place on %s", c.id(), n.id)
 		}
 		b.that(waiting != n.waiting, "%s has %d containers to report, counted as %d", n.id, waiting, n.waiting)
+		b.that(parked != n.parked || weighed != n.weighed, "%s has %d parked and %d weighed containers, counted as %d and %d", n.id, parked, weighed, n.parked, n.weighed)
 		held += len(n.conts)
 	}
 	b.that(held != m.conts.Len(), "%d containers on nodes, %d in the table", held, m.conts.Len())

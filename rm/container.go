@@ -70,13 +70,13 @@ func (m *Machine) carry(d heddle.Decision) {
 	case *heddle.Unbook:
 		m.note(d, m.apps[d.App].ID, ids.Container{})
 	case *heddle.Resize:
-		m.deedOf(d, d.Container, func(c *container) { m.relimit(c, d.Limit) })
+		m.deedOf(d, d.Container, func(c *container) { m.relimit(c, d.Limit, d.By) })
 	case *heddle.Weigh:
-		m.deedOf(d, d.Container, func(c *container) { m.weigh(c, d.Weight) })
+		m.deedOf(d, d.Container, func(c *container) { m.weigh(c, d.Weight, d.By) })
 	case *heddle.Suspend:
-		m.deedOf(d, d.Container, func(c *container) { m.park(c, true) })
+		m.deedOf(d, d.Container, func(c *container) { m.park(c, true, d.By) })
 	case *heddle.Resume:
-		m.deedOf(d, d.Container, func(c *container) { m.park(c, false) })
+		m.deedOf(d, d.Container, func(c *container) { m.park(c, false, d.By) })
 	}
 }
 
@@ -92,7 +92,8 @@ func (m *Machine) granted(d *heddle.Launch) {
 		size: d.Told, created: m.now, fetched: never,
 	}
 	if d.Limit != d.Told {
-		c.changed().limit = d.Limit
+		x := c.changed()
+		x.limit, x.at = d.Limit, m.now
 	}
 	m.track(c)
 	m.note(d, a.ID, c.id())
@@ -174,6 +175,10 @@ var untold = &container{state: containerCompleted}
 // untrack takes a container out of the tables. told says that nobody is to hear of its end.
 func (m *Machine) untrack(c *container, told bool) {
 	n, t := c.node, c.attempt
+	if d := c.deed; d != nil {
+		n.parked -= one(d.parked)
+		n.weighed -= one(d.weight > 0)
+	}
 	m.conts.Drop(int64(c.cid))
 	seq, ours := m.ours(c.num)
 	switch {

@@ -27,6 +27,8 @@ type deed struct {
 	tries    int         // that the node has not confirmed
 	queued   bool        // its node is to hear of it with the next report's answer
 	expected bool        // its node is to confirm it
+	at       heddle.Time // of its last change; never for none
+	by       string      // the policy that wanted that, as slot and name; "" where it is not known
 }
 
 const (
@@ -46,31 +48,56 @@ func (c *container) limitOf() heddle.Resource {
 // changed is the deed of a container, to be changed.
 func (c *container) changed() *deed {
 	if c.deed == nil {
-		c.deed = &deed{limit: c.size, asked: never}
+		c.deed = &deed{limit: c.size, asked: never, at: never}
 	}
 	return c.deed
 }
 
 // relimit has a node take another limit of a running container.
-func (m *Machine) relimit(c *container, limit heddle.Resource) {
-	c.changed().limit = limit
+func (m *Machine) relimit(c *container, limit heddle.Resource, by string) {
+	d := c.changed()
+	d.limit, d.at, d.by = limit, m.now, by
 	m.update(c)
+	m.altered(c, Resized, false)
 }
 
 // park has a node that can do so keep a container from using what others want, or no more. On another it goes on beside
 // those that borrow from it.
-func (m *Machine) park(c *container, parked bool) {
-	c.changed().parked = parked
-	if c.node.demotes {
+func (m *Machine) park(c *container, parked bool, by string) {
+	d, n, what := c.changed(), c.node, Unparked
+	n.parked -= one(d.parked)
+	d.parked, d.at, d.by = parked, m.now, by
+	n.parked += one(parked)
+	if parked {
+		what = Parked
+	}
+	if n.demotes {
 		m.update(c)
 	}
-	m.wants(c.node)
+	if n.can.Has(heddle.Parks) {
+		m.altered(c, what, !n.demotes)
+	}
+	m.wants(n)
 }
 
 // weigh gives a container another part of busy processors.
-func (m *Machine) weigh(c *container, weight int64) {
-	c.changed().weight = weight
-	m.wants(c.node)
+func (m *Machine) weigh(c *container, weight int64, by string) {
+	d, n := c.changed(), c.node
+	n.weighed -= one(d.weight > 0)
+	d.weight, d.at, d.by = weight, m.now, by
+	n.weighed += one(weight > 0)
+	if n.can.Has(heddle.Weighs) {
+		m.altered(c, Weighed, true)
+	}
+	m.wants(n)
+}
+
+// one is 1 for what is true.
+func one(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
 }
 
 // update has a node told of a container's deed that is another now.
@@ -127,7 +154,7 @@ func (m *Machine) sized(c *container, r *ContainerRun) {
 		c.queue()
 	default:
 		wanted := d.limit
-		d.expected, d.limit = false, size
+		d.expected, d.limit, d.at, d.by = false, size, m.now, ""
 		m.counts.updates.Refused++
 		m.log(Warn, "a node does not take another size for a container", "node", c.node.id, "container", c.id(), "wanted", m.text(wanted), "has", m.text(size))
 		m.step(heddle.Refused{Container: c.cid, Has: size})
@@ -152,10 +179,10 @@ func (m *Machine) relax(c *container) {
 		return
 	}
 	if c.deed.parked {
-		m.park(c, false)
+		m.park(c, false, "")
 	}
 	if c.deed.weight > 0 {
-		m.weigh(c, 0)
+		m.weigh(c, 0, "")
 	}
 }
 

@@ -78,6 +78,30 @@ type (
 		Diagnostics string
 		Why         heddle.Why // the scheduler turned it down; Fine where it did not
 	}
+
+	// Altered says what a node is to make of running containers, for the audit log: each one that it is to park or to let
+	// go on, and at most once a second of a node how many it is to weigh, and how many are to have another size.
+	Altered struct {
+		Node       ids.Node
+		What       Alteration
+		Agent      bool          // by its node agent; otherwise by its NodeManager
+		Containers int           // one that is weighed or resized more than once counts each time
+		Container  ids.Container // the last of them
+		User       string        // who owns that one
+		Policy     string        // that wants it of that one, as slot and name; "" where it is not known
+	}
+)
+
+// Alteration is what is made of a running container.
+type Alteration uint8
+
+// The alterations. Those that may be many come last.
+const (
+	Parked   Alteration = iota // it is kept from using what others want
+	Unparked                   // no more
+	Weighed                    // it has another part of busy processors
+	Resized                    // it has another limit
+	numAlterations
 )
 
 // Level says how much a line of the log matters.
@@ -100,6 +124,7 @@ func (MakeKey) effect()      {}
 func (UseKey) effect()       {}
 func (*Log) effect()         {}
 func (*Ended) effect()       {}
+func (*Altered) effect()     {}
 
 // A NodeRegistered answers a [RegisterNode].
 type NodeRegistered struct {

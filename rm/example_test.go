@@ -137,7 +137,7 @@ func show(e rm.Effect) {
 		fmt.Printf("  use the key %d of %s\n", e.ID, e.Ring)
 	case *rm.Log:
 		fmt.Printf("  log %q\n", e.Text)
-	case *rm.ReadJob, *rm.AskMaster:
+	case *rm.ReadJob, *rm.AskMaster, *rm.Altered:
 	case *rm.Ended:
 		fmt.Printf("  %s has ended: %s\n", e.App, e.State)
 	}

@@ -55,11 +55,13 @@ type Machine struct {
 	rings   [NumRings]ring
 	tidyAt  int // how many numbers may be given before they begin anew
 	counts  tally
-	wishes  uint64   // that agents were told
-	owing   []*agent // that are answered at the end of the step
-	steps   uint64   // of cores before the one there is
-	grants  uint64   // likewise
-	reports uint64   // of nodes: marks what the one being taken names
+	wishes  uint64      // that agents were told
+	owing   []*agent    // that are answered at the end of the step
+	unsaid  []*node     // with something that the log has yet to hear
+	sayAt   heddle.Time // when it hears of it; never for nothing
+	steps   uint64      // of cores before the one there is
+	grants  uint64      // likewise
+	reports uint64      // of nodes: marks what the one being taken names
 }
 
 // foundOne is the container that the core is told was found, and when it was made.
@@ -88,7 +90,7 @@ type Options struct {
 // New returns a machine that has taken over what a store holds, and what comes of that.
 func New(o Options) (*Machine, []Effect) {
 	m := &Machine{
-		cfg: o.Config, sch: o.Scheduler, began: o.Began, epoch: o.Epoch, core: sched.New(o.Scheduler.Set), hold: never, silence: never,
+		cfg: o.Config, sch: o.Scheduler, began: o.Began, epoch: o.Epoch, core: sched.New(o.Scheduler.Set), hold: never, silence: never, sayAt: never,
 		commits: map[uint64]func(){}, byApp: map[ids.App]*app{}, byNode: map[ids.Node]*node{},
 		listed: o.Lists, tidyAt: tidyAt,
 		names: newNames(o.Scheduler, o.Users), watch: o.Watch, past: newHistory(),
@@ -112,6 +114,9 @@ func (m *Machine) Step(at heddle.Time, msg Message) []Effect {
 	m.hear(msg)
 	m.tidy()
 	m.tellOwed()
+	if m.now >= m.sayAt {
+		m.say()
+	}
 	return m.done()
 }
 

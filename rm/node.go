@@ -35,6 +35,9 @@ type node struct {
 
 	conts   []*container
 	waiting int                           // of them that it has not reported
+	parked  int                           // of them that are to be parked
+	weighed int                           // of them that were weighed
+	unsaid  *unsaid                       // of what was made of them; nil for nothing so far
 	killed  map[ids.Container]heddle.Time // told to be killed, and when; end not yet reported; nil for none so far
 	forget  []ids.Container               // with the next report's answer
 	leave   []ids.App                     // likewise: applications that it is to clean up after

@@ -304,6 +304,20 @@ func (r Reports) Containers(id ids.Attempt) ([]ContainerReport, error) {
 	return out, nil
 }
 
+// NodeContainers returns the containers on a node, by id.
+func (r Reports) NodeContainers(id ids.Node) ([]ContainerReport, error) {
+	n := r.m.byNode[id]
+	if n == nil {
+		return nil, &NotFound{"node " + id.String()}
+	}
+	out := make([]ContainerReport, 0, len(n.conts))
+	for _, c := range n.conts {
+		out = append(out, r.reportContainer(c))
+	}
+	slices.SortFunc(out, func(a, b ContainerReport) int { return a.ID.Compare(b.ID) })
+	return out, nil
+}
+
 // Container returns one container that has not ended.
 func (r Reports) Container(id ids.Container) (ContainerReport, error) {
 	if c := r.m.container(id); c != nil {
@@ -323,6 +337,9 @@ func (r Reports) reportContainer(c *container) ContainerReport {
 	}
 	if d := c.deed; d != nil {
 		p.Parked, p.Weight, p.Unconfirmed = d.parked && c.node.can.Has(heddle.Parks), d.weight, d.queued || d.expected
+		if p.Policy = d.by; d.at != never {
+			p.Changed = r.m.date(d.at)
+		}
 	}
 	return p
 }
@@ -397,6 +414,13 @@ func (r Reports) Cluster() ClusterReport {
 }
 
 func (p *ClusterReport) count(n *node) {
+	p.Agented += one(n.agent != nil)
+	if n.can.Has(heddle.Parks) {
+		p.Parked += n.parked
+	}
+	if n.can.Has(heddle.Weighs) {
+		p.Weighed += n.weighed
+	}
 	switch n.state {
 	case nodeRunning:
 		p.Active++

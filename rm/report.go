@@ -115,6 +115,8 @@ type ContainerReport struct {
 	Parked      bool            // its node keeps it from using what others want
 	Weight      int64           // milli-vcores: its part of busy processors; 0 where it was not weighed
 	Unconfirmed bool            // its node has yet to confirm the limit
+	Changed     int64           // milliseconds since 1970: the last change of limit, parking or weight; 0 for none
+	Policy      string          // that wanted it, as slot and name; "" where it is not known
 	Priority    int32
 	Kind        heddle.Kind
 	Created     int64
@@ -124,6 +126,54 @@ type ContainerReport struct {
 	Complete    bool
 	Running     bool   // seen running on its node
 	Logs        string // where they are shown
+}
+
+// Sized says in a word how the container's limit differs from its size: shrunk, grown, or changed where it has less of one
+// resource and more of another. It is "" where they are the same.
+func (c *ContainerReport) Sized() string {
+	more := c.Limit.Minus(c.Size)
+	switch {
+	case more.IsZero():
+		return ""
+	case !more.AnyNegative():
+		return "grown"
+	case more.Max(heddle.Resource{}).IsZero():
+		return "shrunk"
+	}
+	return "changed"
+}
+
+// Row is the container as it is sent and printed; extra names the cluster's further resources.
+func (c *ContainerReport) Row(extra ...string) ContainerRow {
+	return ContainerRow{
+		ID: c.ID, App: c.ID.Attempt.App, User: c.User, Kind: c.Kind.String(), Running: c.Running, Created: c.Created,
+		Size: AmountOf(c.Size, extra...), Limit: AmountOf(c.Limit, extra...), Sized: c.Sized(), Unconfirmed: c.Unconfirmed,
+		Suspended: c.Suspended, Parked: c.Parked, Weight: float64(c.Weight) / 1000, Changed: c.Changed, Policy: c.Policy,
+	}
+}
+
+// A ContainerRow is a container on a node as it is sent and printed.
+type ContainerRow struct {
+	ID          ids.Container `json:"id"`
+	App         ids.App       `json:"application"`
+	User        string        `json:"user"`
+	Kind        string        `json:"kind"`
+	Running     bool          `json:"running"` // seen running on its node
+	Created     int64         `json:"created_ms"`
+	Size        Amount        `json:"size"`        // that its master was told
+	Limit       Amount        `json:"limit"`       // that its node is to enforce, or to account for
+	Sized       string        `json:"sized"`       // as [ContainerReport.Sized] says
+	Unconfirmed bool          `json:"unconfirmed"` // its node has yet to confirm the limit
+	Suspended   bool          `json:"suspended"`   // its processors are lent to others
+	Parked      bool          `json:"parked"`      // its node keeps it from using what others want
+	Weight      float64       `json:"weight"`      // vcores: its part of busy processors; 0 where it was not weighed
+	Changed     int64         `json:"changed_ms"`  // the last change of limit, parking or weight; 0 for none
+	Policy      string        `json:"policy"`      // that wanted it, as slot and name; "" where it is not known
+}
+
+// NodeContainers are the containers on a node, by id, as they are sent and printed.
+type NodeContainers struct {
+	List []ContainerRow `json:"containers"`
 }
 
 // LogsURL is where the logs of a user's container are shown: by its NodeManager, whose pages are at http, or, of an
@@ -165,20 +215,29 @@ type NodeReport struct {
 
 // A NodeRow is a NodeManager as it is sent and printed.
 type NodeRow struct {
-	ID         string   `json:"id"`
-	Rack       string   `json:"rack"`
-	State      string   `json:"state"`
-	HTTP       string   `json:"http_address"`
-	Version    string   `json:"version"`
-	Health     string   `json:"health_report"`
-	Reported   int64    `json:"reported_ms"` // its health
-	Containers int      `json:"containers"`
-	Used       Amount   `json:"used"`
-	Total      Amount   `json:"total"`
-	Measured   Measured `json:"measured"`
-	OfTasks    Measured `json:"measured_containers"`
-	Labels     []string `json:"labels"`
-	Can        []string `json:"can"` // do to containers beside starting and ending them, by the names of [heddle.Caps]
+	ID         string    `json:"id"`
+	Rack       string    `json:"rack"`
+	State      string    `json:"state"`
+	HTTP       string    `json:"http_address"`
+	Version    string    `json:"version"`
+	Health     string    `json:"health_report"`
+	Reported   int64     `json:"reported_ms"` // its health
+	Containers int       `json:"containers"`
+	Used       Amount    `json:"used"`
+	Total      Amount    `json:"total"`
+	Measured   Measured  `json:"measured"`
+	OfTasks    Measured  `json:"measured_containers"`
+	Labels     []string  `json:"labels"`
+	Can        []string  `json:"can"`   // do to containers beside starting and ending them, by the names of [heddle.Caps]
+	Agent      *AgentRow `json:"agent"` // nil for none
+}
+
+// An AgentRow is a node's agent as it is sent and printed.
+type AgentRow struct {
+	Can    []string `json:"can"`    // what it adds to what its node can do, by the names of [heddle.Caps]
+	Age    int64    `json:"age_ms"` // since it was last heard
+	Behind bool     `json:"behind"` // it has yet to do what it was told, or to be told
+	Failed []string `json:"failed"` // what it could not do, as "container: why"
 }
 
 // Nodes are the nodes of a cluster, by id, as they are sent and printed.
@@ -287,6 +346,9 @@ type ClusterReport struct {
 	Grants      uint64
 	Updates     UpdateCounts
 	Agents      AgentCounts
+	Agented     int                    // nodes that have a node agent
+	Parked      int                    // containers that their nodes keep from using what others want
+	Weighed     int                    // containers whose part of busy processors is not that of their size
 	Undone      [heddle.NumCaps]uint64 // what policies wanted done to containers and nodes cannot do, by what they cannot
 	BusyPercent float64                // of the last seconds the loop was working
 	Queue       int                    // calls waiting for the loop

@@ -23,11 +23,12 @@ type world struct {
 	heard map[Call]*Answer
 	rest  []Effect // the effects that are neither answers nor stores
 
-	slow   bool     // what is to be stored is durable only when the test says so
-	unkept []*Store // not yet durable
-	apps   map[ids.App]Recovered
-	tries  map[ids.Attempt]AttemptRecord
-	runs   map[RunKey]RunRecord
+	slow    bool      // what is to be stored is durable only when the test says so
+	unkept  []*Store  // not yet durable
+	altered []Altered // that the log heard of
+	apps    map[ids.App]Recovered
+	tries   map[ids.Attempt]AttemptRecord
+	runs    map[RunKey]RunRecord
 }
 
 // clusterBegan is a date: time 0 of every first machine.
@@ -144,6 +145,8 @@ func (w *world) carry(effects []Effect) {
 				w.Errorf("call %d is answered twice", e.Call)
 			}
 			w.heard[e.Call] = new(*e)
+		case *Altered:
+			w.altered = append(w.altered, *e)
 		case *Store:
 			w.unkept = append(w.unkept, e)
 		case *StartMaster:

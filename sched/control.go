@@ -16,22 +16,27 @@ func (c *Core) control() {
 	c.plan.Steps = c.plan.Steps[:0]
 	for i := range c.controls {
 		k := &c.controls[i]
+		k.from, k.to = len(c.plan.Steps), len(c.plan.Steps)
 		if now < k.next {
 			continue
 		}
 		k.next = now + heddle.Time(k.c.Every())
 		k.c.Run(c.v, &c.plan)
+		k.to = len(c.plan.Steps)
 	}
 	clear(c.touched)
 	clear(c.weighed)
-	for _, s := range c.plan.Steps {
-		before := c.touched
-		if s.Do == policy.Weigh {
-			before = c.weighed
-		}
-		if !before[s.Container] {
-			before[s.Container] = true
-			c.carryOut(s)
+	for i := range c.controls {
+		k := &c.controls[i]
+		for _, s := range c.plan.Steps[k.from:k.to] {
+			before := c.touched
+			if s.Do == policy.Weigh {
+				before = c.weighed
+			}
+			if !before[s.Container] {
+				before[s.Container] = true
+				c.carryOut(s, k.name)
+			}
 		}
 	}
 	for _, d := range c.done {
@@ -49,7 +54,8 @@ type done struct {
 	container heddle.ContainerID
 }
 
-func (c *Core) carryOut(s policy.Step) {
+// carryOut does a step that a controller wants.
+func (c *Core) carryOut(s policy.Step, by string) {
 	x := c.v.Container(s.Container)
 	if x == nil || x.State() != cluster.Running {
 		return
@@ -71,25 +77,25 @@ func (c *Core) carryOut(s policy.Step) {
 		}
 		c.frees(x.Node())
 		c.c.SetLimit(x, s.Limit)
-		c.out = append(c.out, c.arena.resizes.put(heddle.Resize{Container: x.ID(), Limit: s.Limit}))
+		c.out = append(c.out, c.arena.resizes.put(heddle.Resize{Container: x.ID(), Limit: s.Limit, By: by}))
 		c.done = append(c.done, done{policy.Resized, x.ID()})
 	case policy.Weigh:
 		if s.Weight > 0 {
-			c.out = append(c.out, c.arena.weighs.put(heddle.Weigh{Container: x.ID(), Weight: s.Weight}))
+			c.out = append(c.out, c.arena.weighs.put(heddle.Weigh{Container: x.ID(), Weight: s.Weight, By: by}))
 		}
 	case policy.Suspend:
 		if x.Suspended() || !x.Node().Can(heddle.Parks) && overLent(x) {
 			return
 		}
 		c.c.Suspend(x)
-		c.out = append(c.out, c.arena.suspends.put(heddle.Suspend{Container: x.ID()}))
+		c.out = append(c.out, c.arena.suspends.put(heddle.Suspend{Container: x.ID(), By: by}))
 		c.done = append(c.done, done{policy.Suspended, x.ID()})
 	case policy.Resume:
 		if !x.Suspended() {
 			return
 		}
 		c.c.Resume(x)
-		c.out = append(c.out, c.arena.resumes.put(heddle.Resume{Container: x.ID()}))
+		c.out = append(c.out, c.arena.resumes.put(heddle.Resume{Container: x.ID(), By: by}))
 		c.done = append(c.done, done{policy.Resumed, x.ID()})
 	case policy.Kill:
 		a, master := x.App(), x.Kind() == heddle.AM

@@ -92,8 +92,10 @@ type gatedApp struct {
 }
 
 type controller struct {
-	c    policy.Control
-	next heddle.Time
+	c        policy.Control
+	name     string // as slot and name in the profile; "" where none is known
+	next     heddle.Time
+	from, to int // its steps in the plan
 }
 
 // New returns a core for a policy set. It panics when the set is not whole: no lane, a kind in two
@@ -199,8 +201,13 @@ func (c *Core) findPowers() {
 		}
 	}
 	add(c.set.Book)
-	for _, ctl := range c.set.Control {
+	for i, ctl := range c.set.Control {
 		add(ctl)
+		for at := range c.controls {
+			if k := &c.controls[at]; k.c == ctl {
+				k.name = called("control", c.set.Names.Control, i)
+			}
+		}
 	}
 }
 

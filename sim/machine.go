@@ -121,7 +121,7 @@ func (s *Sim) ask(msg rm.Message) (answer any, err error) {
 			s.askMaster(e)
 		case *rm.Ended:
 			s.closed(s.appOf(e.App), e.Why)
-		case rm.AdmitMaster, rm.DropMaster, rm.MakeKey, rm.UseKey, *rm.Log, *rm.ReadJob:
+		case rm.AdmitMaster, rm.DropMaster, rm.MakeKey, rm.UseKey, *rm.Log, *rm.ReadJob, *rm.Altered:
 		}
 	}
 	if s.o.Check {

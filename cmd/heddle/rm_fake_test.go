@@ -317,6 +317,8 @@ func (f *fakeRM) own(w http.ResponseWriter, r *http.Request, path string) {
 		a = rest.Answer{Shape: rest.Ours, Value: fakeNodes(r.URL.Query().Get("states"))}
 	case "/nodes/127.0.0.2:8041":
 		a = rest.Answer{Shape: rest.Ours, Value: fakeNodes("").List[0]}
+	case "/nodes/127.0.0.2:8041/containers":
+		a = rest.Answer{Shape: rest.Ours, Value: fakeContainers()}
 	case "/queues":
 		a = rest.Answer{Shape: rest.Ours, Value: fakeQueues()}
 	case "/apps/application_1795246246143_0007/why":
@@ -340,6 +342,10 @@ func fakeNodes(states string) (out rm.Nodes) {
 	for _, n := range []rm.NodeRow{{
 		ID: "127.0.0.2:8041", Rack: "/default-rack", State: "RUNNING", HTTP: "127.0.0.2:8042", Version: "3.4.2", Reported: 1795246246143,
 		Total: asAmount(4096, 8), Measured: rm.Measured{PhysicalMiB: 2873, VirtualMiB: 3000, Vcores: 0.08}, Labels: []string{}, Can: heddle.Stock.Names(),
+		Agent: &rm.AgentRow{
+			Can: []string{"parks", "weighs"}, Age: 2100, Behind: true,
+			Failed: []string{"container_1795246246143_0001_01_000002: no such group"},
+		},
 	}, {
 		ID: "127.0.0.4:8041", Rack: "/default-rack", State: "SHUTDOWN", Labels: []string{}, Can: []string{},
 	}} {
@@ -348,6 +354,19 @@ func fakeNodes(states string) (out rm.Nodes) {
 		}
 	}
 	return out
+}
+
+// fakeContainers are the containers on a node of the fake.
+func fakeContainers() rm.NodeContainers {
+	first := rm.ContainerRow{
+		ID: ids.Container{Attempt: ids.Attempt{App: fakeApp(1), N: 1}, ID: 1}, App: fakeApp(1), User: "ada", Kind: "am", Running: true, Created: 1795246246143,
+		Size: asAmount(512, 1), Limit: asAmount(512, 1),
+	}
+	second, third := first, first
+	second.ID.ID, second.Kind, second.Size, second.Limit, second.Sized = 2, "reduce", asAmount(2048, 2), asAmount(1536, 2), "shrunk"
+	second.Suspended, second.Parked, second.Unconfirmed, second.Changed, second.Policy = true, true, true, 1795246299685, "control: ikayak.suspend"
+	third.ID.ID, third.Kind, third.Running, third.Weight = 3, "map", false, 2.5
+	return rm.NodeContainers{List: []rm.ContainerRow{first, second, third}}
 }
 
 // fakeQueues are the queues that the fake has.

@@ -22,12 +22,13 @@ func TestPrintsWhatIsServed(t *testing.T) {
 	url := startFake(t, true, t.Cleanup)
 	const id = "application_1795246246143_0007"
 	for path, args := range map[string][]string{
-		"/apps":                 {"app", "list", "--all"},
-		"/apps/" + id:           {"app", "status", id},
-		"/apps/" + id + "/why":  {"why", id},
-		"/queues":               {"queue", "list"},
-		"/nodes":                {"node", "list"},
-		"/nodes/127.0.0.2:8041": {"node", "status", "127.0.0.2:8041"},
+		"/apps":                            {"app", "list", "--all"},
+		"/apps/" + id:                      {"app", "status", id},
+		"/apps/" + id + "/why":             {"why", id},
+		"/queues":                          {"queue", "list"},
+		"/nodes":                           {"node", "list"},
+		"/nodes/127.0.0.2:8041":            {"node", "status", "127.0.0.2:8041"},
+		"/nodes/127.0.0.2:8041/containers": {"node", "containers", "127.0.0.2:8041"},
 	} {
 		resp, err := http.Get(url + rest.HeddleBase + path)
 		if err != nil {
@@ -82,6 +83,7 @@ func TestMembersAreDocumented(t *testing.T) {
 	}{
 		{reflect.TypeFor[rm.Explanation](), listed("explanations", "app why ", "node list ")},
 		{reflect.TypeFor[rm.NodeRow](), listed("nodes", "node list ", "node status ")},
+		{reflect.TypeFor[rm.NodeContainers](), listed("containers", "node containers ", "queue list ")},
 	} {
 		for _, name := range members(x.of) {
 			if !x.names[name] {

@@ -18,7 +18,7 @@ func newNode(a *app) *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "node",
 		Short: "Look at the nodes of a ResourceManager, and run an agent on one",
-	}, append([]*cobra.Command{newNodeList(a), newNodeStatus(a), newNodeToken(a), newNodeJoin(a)}, newNodeAgents(a)...)...)
+	}, append([]*cobra.Command{newNodeList(a), newNodeStatus(a), newNodeContainers(a), newNodeToken(a), newNodeJoin(a)}, newNodeAgents(a)...)...)
 }
 
 func newNodeList(a *app) *cobra.Command {
@@ -51,17 +51,9 @@ func newNodeList(a *app) *cobra.Command {
 func newNodeStatus(a *app) *cobra.Command {
 	r := &remoteFlags{}
 	cmd := &cobra.Command{
-		Use:   "status [flags] NODE",
-		Short: "Show everything about a node; NODE is host:port",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if err := exactly("one NODE")(cmd, args); err != nil {
-				return err
-			}
-			if _, err := ids.ParseNode(args[0]); err != nil {
-				return usageError{err}
-			}
-			return nil
-		},
+		Use:               "status [flags] NODE",
+		Short:             "Show everything about a node; NODE is host:port",
+		Args:              oneNode,
 		ValidArgsFunction: r.completeIDs(1, nodeIDs),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return r.ask(func(ctx context.Context, c *client.Client) error {
@@ -73,6 +65,42 @@ func newNodeStatus(a *app) *cobra.Command {
 					return wrote(printJSON(a.out, n))
 				}
 				return a.printNode(n, time.Now())
+			})
+		},
+	}
+	r.add(cmd)
+	r.printing(cmd)
+	return cmd
+}
+
+// oneNode takes the id of one node.
+func oneNode(cmd *cobra.Command, args []string) error {
+	if err := exactly("one NODE")(cmd, args); err != nil {
+		return err
+	}
+	if _, err := ids.ParseNode(args[0]); err != nil {
+		return usageError{err}
+	}
+	return nil
+}
+
+func newNodeContainers(a *app) *cobra.Command {
+	r := &remoteFlags{}
+	cmd := &cobra.Command{
+		Use:               "containers [flags] NODE",
+		Short:             "List the containers on a node and what is made of each; NODE is host:port",
+		Args:              oneNode,
+		ValidArgsFunction: r.completeIDs(1, nodeIDs),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return r.ask(func(ctx context.Context, c *client.Client) error {
+				rows, err := c.NodeContainers(ctx, args[0])
+				if err != nil {
+					return asked(err)
+				}
+				if r.json() {
+					return wrote(printJSON(a.out, rm.NodeContainers{List: rows}))
+				}
+				return a.printContainers(rows, time.Now())
 			})
 		},
 	}

@@ -18,6 +18,7 @@ const (
 	mostName = 32 // runes of an application's name in a table
 	// mostRequests is how many lines of an application's request table are printed for people.
 	mostRequests = 20
+	mostFailed   = 10 // containers of which it is printed for people why an agent could not do something
 )
 
 // right aligns columns, which count from 1.
@@ -81,16 +82,67 @@ func holdingOf(r *rm.AppReport) holding {
 
 func (a *app) printNodes(rows []rm.NodeRow, now time.Time) error {
 	t := a.grid()
-	t.AppendHeader(table.Row{"node", "rack", "state", "containers", "memory", "of", "vcores", "of", "health checked", "version", "health"})
+	t.AppendHeader(table.Row{"node", "rack", "state", "containers", "memory", "of", "vcores", "of", "agent", "health checked", "version", "health"})
 	right(t, 4, 5, 6, 7, 8)
 	for i := range rows {
 		r := &rows[i]
 		addRow(t, table.Row{
 			r.ID, r.Rack, r.State, r.Containers, mem(r.Used.MemoryMiB), mem(r.Total.MemoryMiB),
-			vcores(r.Used.Vcores), vcores(r.Total.Vcores), ago(r.Reported, now), r.Version, snip(r.Health, 60),
+			vcores(r.Used.Vcores), vcores(r.Total.Vcores), agentWord(r.Agent), ago(r.Reported, now), r.Version, snip(r.Health, 60),
 		})
 	}
 	return a.print(t)
+}
+
+func (a *app) printContainers(rows []rm.ContainerRow, now time.Time) error {
+	t := a.grid()
+	t.AppendHeader(table.Row{"container", "user", "kind", "asked for", "limit", "state", "changed", "by"})
+	for i := range rows {
+		r := &rows[i]
+		limit, changed := "", ""
+		if r.Sized != "" {
+			limit = amountText(r.Limit)
+		}
+		if r.Changed > 0 {
+			changed = ago(r.Changed, now)
+		}
+		addRow(t, table.Row{r.ID.String(), r.User, r.Kind, amountText(r.Size), limit, madeOf(r), changed, r.Policy})
+	}
+	return a.print(t)
+}
+
+// madeOf says what is made of a container.
+func madeOf(r *rm.ContainerRow) string {
+	var words []string
+	for _, x := range []struct {
+		is   bool
+		word string
+	}{
+		{!r.Running, "not started"},
+		{r.Suspended, "suspended"},
+		{r.Parked, "parked"},
+		{r.Weight > 0, "weight " + vcores(r.Weight)},
+		{r.Sized != "", r.Sized},
+		{r.Unconfirmed, "not confirmed"},
+	} {
+		if x.is {
+			words = append(words, x.word)
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// agentWord is a node's agent in a word or two: nothing for none.
+func agentWord(g *rm.AgentRow) string {
+	switch {
+	case g == nil:
+		return ""
+	case len(g.Failed) > 0:
+		return fmt.Sprintf("%d failed", len(g.Failed))
+	case g.Behind:
+		return "behind"
+	}
+	return "ok"
 }
 
 func (a *app) printQueues(rows []rm.QueueReport) error {
@@ -151,6 +203,17 @@ func (a *app) printNode(r *rm.NodeRow, now time.Time) error {
 	c.line("of containers", "%s of memory, %s vcores busy", mem(r.OfTasks.PhysicalMiB), vcores(r.OfTasks.Vcores))
 	c.line("labels", "%s", strings.Join(r.Labels, ", "))
 	c.line("can", "%s", strings.Join(r.Can, ", "))
+	if g := r.Agent; g != nil {
+		c.line("agent", "%s, heard %s ago", agentWord(g), lasting(g.Age))
+		c.line("agent can", "%s", strings.Join(g.Can, ", "))
+		for i, f := range g.Failed {
+			if i == mostFailed {
+				c.line("", "and %d more; -o json lists all", len(g.Failed)-i)
+				break
+			}
+			c.line("agent could not", "%s", f)
+		}
+	}
 	return wrote(c.Flush())
 }
 

@@ -13,7 +13,7 @@ import (
 	"heddle/yarn/ids"
 )
 
-// On a screen of 1280 pixels the whole tables of applications and of nodes are to be seen, with names, users and queues as
+// On a screen of 1280 pixels the whole tables of applications, nodes and containers are to be seen, with names, users and queues as
 // long as they come.
 func TestTablesFitTheScreen(t *testing.T) {
 	ctx := browser.Start(t)
@@ -37,9 +37,17 @@ func TestTablesFitTheScreen(t *testing.T) {
 			Utilization: rm.Utilization{Physical: 301234, CPU: 81.5}, BeatAt: 1700000000000,
 		}
 	}
+	attempt := ids.Attempt{App: f.apps[0].ID, N: 1}
+	f.attempts = map[ids.App][]rm.AttemptReport{attempt.App: {{ID: attempt, State: "RUNNING"}}}
+	f.containers = map[ids.Attempt][]rm.ContainerReport{attempt: {{
+		ID: ids.Container{Attempt: attempt, ID: 17<<ids.EpochShift | 1234567}, Node: f.nodes[1].ID, User: "benedikta.mueller", Kind: heddle.Reduce, Size: heddle.Of(16<<10, 12500),
+		Limit: heddle.Of(18<<10, 10500), Parked: true, Suspended: true, Weight: 12500, Unconfirmed: true, Changed: 1700000000000, Policy: "control: mrorchestrator.regression",
+	}}}
 	server := httptest.NewServer(New(Options{RM: f, Version: "dev"}))
 	t.Cleanup(server.Close)
-	for _, page := range []string{"/cluster/apps", "/cluster", "/cluster/nodes"} {
+	for _, page := range []string{
+		"/cluster/apps", "/cluster", "/cluster/nodes", "/cluster/node/" + f.nodes[1].ID.String(), "/cluster/app/" + attempt.App.String(),
+	} {
 		_, err := chromedp.Run(ctx, chromedp.Steps(chromedp.EmulateViewport(1280, 900), chromedp.Navigate(server.URL+page), chromedp.WaitReady(chromedp.CSS("footer"))))
 		if err != nil {
 			t.Fatal(err)

@@ -137,6 +137,17 @@ func (f *fakeRM) Container(_ context.Context, id ids.Container) (rm.ContainerRep
 	return rm.ContainerReport{}, &rm.NotFound{What: "container " + id.String()}
 }
 
+func (f *fakeRM) NodeContainers(_ context.Context, id ids.Node) (out []rm.ContainerReport, _ error) {
+	for _, list := range f.containers {
+		for _, c := range list {
+			if c.Node == id {
+				out = append(out, toldContainer(c))
+			}
+		}
+	}
+	return out, f.fails
+}
+
 func (f *fakeRM) Nodes(context.Context) ([]rm.NodeReport, error)    { return f.nodes, f.fails }
 func (f *fakeRM) Queues(context.Context) ([]rm.QueueReport, error)  { return f.queues, f.fails }
 func (f *fakeRM) Cluster(context.Context) (rm.ClusterReport, error) { return f.cluster, f.fails }

@@ -62,6 +62,23 @@ func (s *site) heddleNode(r *http.Request) (rest.Answer, error) {
 	return rest.Answer{Shape: rest.Ours, Value: s.shape.row(n)}, nil
 }
 
+// heddleContainers answers GET /ws/v1/heddle/nodes/{id}/containers.
+func (s *site) heddleContainers(r *http.Request) (rest.Answer, error) {
+	n, err := s.nodeOf(r)
+	if err != nil {
+		return rest.Answer{}, err
+	}
+	reports, err := s.RM.NodeContainers(r.Context(), n.ID)
+	if err != nil {
+		return rest.Answer{}, missing(err, "nodeId, "+n.ID.String()+", is not found")
+	}
+	list := make([]rm.ContainerRow, len(reports))
+	for i := range reports {
+		list[i] = reports[i].Row(s.ExtraResources...)
+	}
+	return rest.Answer{Shape: rest.Ours, Value: rm.NodeContainers{List: list}}, nil
+}
+
 // heddleQueues answers GET /ws/v1/heddle/queues.
 func (s *site) heddleQueues(r *http.Request) (rest.Answer, error) {
 	queues, err := s.RM.Queues(r.Context())

@@ -125,6 +125,19 @@ func (sh shaper) row(n *rm.NodeReport) rm.NodeRow {
 	}
 	if !gone(n.State) {
 		out.HTTP, out.Containers, out.Used, out.Can = n.HTTP, n.Containers, rm.AmountOf(n.Used, sh.extra...), n.Can.Names()
+		out.Agent = sh.agent(n.Agent)
+	}
+	return out
+}
+
+// agent is a node's agent as it is sent and printed, nil for none.
+func (sh shaper) agent(a *rm.AgentReport) *rm.AgentRow {
+	if a == nil {
+		return nil
+	}
+	out := &rm.AgentRow{Can: a.Can.Names(), Age: max(0, sh.now().UnixMilli()-a.Seen), Behind: a.Behind, Failed: []string{}}
+	for _, f := range a.Failed {
+		out.Failed = append(out.Failed, f.Container.String()+": "+f.Text)
 	}
 	return out
 }

@@ -49,6 +49,8 @@ func TestPrometheus(t *testing.T) {
 		`heddle_scheduler_steps_total 1234`, `heddle_scheduler_grants_total 56`, `heddle_loop_busy_ratio 0.015`,
 		`heddle_container_updates_total{event="sent"} 9`, `heddle_container_updates_total{event="confirmed"} 6`, `heddle_container_updates_total{event="refused"} 1`,
 		`heddle_undone_steps_total{lacks="resizes"} 4`, `heddle_undone_steps_total{lacks="weighs"} 12`, `heddle_undone_steps_total{lacks="lends"} 0`,
+		`heddle_containers{kind="parked"} 1`, `heddle_containers{kind="weighed"} 1`, `heddle_node_agents 1`, `heddle_node_agents_connected_total 3`,
+		`heddle_node_agents_lost_total 2`, `heddle_node_agent_wishes_total 70`, `heddle_node_agent_failures_total 5`,
 		`heddle_heartbeat_interval_seconds 1`, `heddle_queue_memory_bytes{kind="masters",queue="root.` + "\uFFFD" + `\"quoted\""} 5.36870912e+08`,
 		`heddle_queue_applications{queue="root",state="active"} 0`, `heddle_rpc_connections{port="client"} 3`,
 		`heddle_rpc_calls_total{method="getNodes",port="client",protocol="P"} 4`,

@@ -40,9 +40,10 @@ func newPages(s *site) *pages {
 	base := template.New("").Funcs(template.FuncMap{
 		"memory": memory, "cores": cores, "when": when, "brief": brief, "since": p.since, "percent": percentText,
 		"share": p.share, "lower": strings.ToLower, "indent": indent, "gone": gone, "times100": times100, "limit": limitText, "place": rm.PlaceText, "short": short,
+		"milli": milli,
 	})
 	layout := template.Must(base.ParseFS(pageFiles, "pages/layout.html"))
-	for _, name := range []string{"overview", "apps", "app", "nodes", "scheduler", "problem"} {
+	for _, name := range []string{"overview", "apps", "app", "nodes", "node", "scheduler", "problem"} {
 		p.by[name] = template.Must(template.Must(layout.Clone()).ParseFS(pageFiles, "pages/"+name+".html"))
 	}
 	style, err := pageFiles.ReadFile("pages/style.css")
@@ -62,6 +63,7 @@ func (p *pages) routes() {
 	page("/cluster/apps/{state}", p.apps)
 	page("/cluster/app/{app}", p.app)
 	page("/cluster/nodes", p.nodes)
+	page("/cluster/node/{node}", p.node)
 	page("/cluster/scheduler", p.scheduler)
 	p.s.handleFunc("GET /cluster/appattempt/{attempt}", p.attempt)
 	p.s.handleFunc("GET /cluster/container/{container}", p.container)
@@ -119,8 +121,11 @@ func (p *pages) render(w http.ResponseWriter, r *http.Request, status int, name 
 	f := frame{
 		Title: name, Tab: name, Version: p.s.Version, Ready: p.s.RM.Ready(), Cluster: cluster, Now: p.s.Now(), Page: content,
 	}
-	if a, ok := content.(appPage); ok {
-		f.Title, f.Tab = a.App.ID.String(), "apps"
+	switch c := content.(type) {
+	case appPage:
+		f.Title, f.Tab = c.App.ID.String(), "apps"
+	case nodePage:
+		f.Title, f.Tab = c.Node.ID.String(), "nodes"
 	}
 	var b bytes.Buffer
 	if err := p.by[name].ExecuteTemplate(&b, "layout.html", f); err != nil {
@@ -259,6 +264,32 @@ func (p *pages) nodes(r *http.Request) (string, any, error) {
 	return "nodes", nodesPage{nodes[:len(nodes)-more], more}, nil
 }
 
+// A nodePage is about one node.
+type nodePage struct {
+	Node       rm.NodeReport
+	Agent      *rm.AgentRow // nil for none
+	Containers []rm.ContainerReport
+	More       int // containers that are left out
+}
+
+func (p *pages) node(r *http.Request) (string, any, error) {
+	n, err := p.s.nodeOf(r)
+	if err != nil {
+		return "", nil, err
+	}
+	page := nodePage{Node: *n}
+	if !gone(n.State) {
+		page.Agent = p.s.shape.agent(n.Agent)
+	}
+	all, err := p.s.RM.NodeContainers(r.Context(), n.ID)
+	if err != nil {
+		return "", nil, missing(err, "nodeId, "+n.ID.String()+", is not found")
+	}
+	page.More = max(0, len(all)-maxRows)
+	page.Containers = all[:len(all)-page.More]
+	return "node", page, nil
+}
+
 func (p *pages) scheduler(r *http.Request) (string, any, error) {
 	queues, err := p.s.RM.Queues(r.Context())
 	return "scheduler", queues, err
@@ -299,6 +330,9 @@ func memory(v any) string {
 	}
 	return strconv.FormatFloat(float64(mib)/1024, 'f', 1, 64) + " GiB"
 }
+
+// milli prints milli-vcores as vcores, with a point only where it is needed.
+func milli(n int64) string { return strconv.FormatFloat(float64(n)/1000, 'f', -1, 64) }
 
 // cores prints vcores, with a point only where it is needed.
 func cores(v any) string { return strconv.FormatFloat(amountOf(v).Vcores, 'f', -1, 64) }

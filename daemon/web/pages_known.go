@@ -52,7 +52,7 @@ func (p *pages) changed(ctx context.Context, attempts []rm.AttemptReport) (out [
 	for i := range all {
 		c := &all[i]
 		switch {
-		case c.Limit == c.Size && !c.Suspended && !c.Parked:
+		case c.Limit == c.Size && !c.Suspended && !c.Parked && c.Weight == 0:
 		case len(out) == maxRows:
 			more++
 		default:

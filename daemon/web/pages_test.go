@@ -25,11 +25,16 @@ func TestPages(t *testing.T) {
 			"<dt>Last time<dd>it asked for 4096 MiB, 4 vcores first; one of the last two wanted 24 containers at once, 24.0 GiB, 24 vcores together; its master&#39;s heap held 22 MiB with 24 maps",
 			"<dt>Master told<dd>3 tasks run, 40 % done on average; 10 tasks ended well, what 8 of them used is known (2 s ago); its heap holds 24 MiB (21 s ago)",
 			"<dt>Last call failed<dd>no answer within 4 s", "<dt>Not done<dd>because its nodes cannot: 12 × give a running container another part of busy processors · 1 × change the size of a running container",
-			"container_1700000000000_0001_01_000003<td>map", "1024 MiB, 1 vcores<td class=\"n\">768 MiB, 0.5 vcores", "not confirmed yet", ">suspended<", ">parked<", "&lt;b&gt;", "appattempt_1700000000000_0001_000001", "/proxy/" + proxied + "/",
+			"container_1700000000000_0001_01_000003<td>map", "1024 MiB, 1 vcores<td class=\"n\">768 MiB, 0.5 vcores", "not confirmed yet", ">suspended<", ">parked<", "counts as 2.5 vcores on busy processors", `href="/cluster/node/node1:8041"`, "&lt;b&gt;", "appattempt_1700000000000_0001_000001", "/proxy/" + proxied + "/",
 		},
-		"/cluster/nodes":     {"node1:8041", "LOST", `href="http://node1:8042/"`, ">limits, resizes, lends<"},
-		"/cluster/scheduler": {"root.default", "at most 50.0 %", "Profile heddle, order shortest, queues of the capacity scheduler", "<dt>Order<dd>shortest (configured: fifo)"},
-		"/static/style.css":  {"--paper"},
+		"/cluster/nodes": {`href="/cluster/node/node1:8041"`, "LOST", `href="http://node1:8042/"`, ">limits, resizes, lends <", ">agent failed<"},
+		"/cluster/node/node1:8041": {
+			`href="http://node1:8042/"`, "<dt>Adds<dd>weighs", "<dt>Told<dd>it has yet to do all of it; it failed with 1", "<dt>Could not do<dd>container_1700000000000_0001_01_000004: no &lt;i&gt;group",
+			`<a href="/cluster/app/application_1700000000000_0001">container_1700000000000_0001_01_000002</a>`, ">the same", ">shrunk<", "has less than it asked for", "counts as 2.5 vcores on busy processors", "keeps off processors that others want", ">Nov 14 22:13:27<", "control: ikayak.suspend",
+		},
+		"/cluster/node/node2:8041": {"LOST", "<dt>Node agent<dd>none", "None."},
+		"/cluster/scheduler":       {"root.default", "at most 50.0 %", "Profile heddle, order shortest, queues of the capacity scheduler", "<dt>Order<dd>shortest (configured: fifo)"},
+		"/static/style.css":        {"--paper"},
 	} {
 		w := ask(h, path)
 		if w.Code != http.StatusOK {
@@ -72,7 +77,7 @@ func TestPagesOfWhatIsNot(t *testing.T) {
 	f := demo()
 	h := New(Options{RM: f})
 	for path, status := range map[string]int{
-		"/nosuch": 404, "/cluster/app/application_1_0001": 404, "/cluster/app/x": 400, "/cluster/apps/x": 400, "/cluster/container/x": 404,
+		"/nosuch": 404, "/cluster/app/application_1_0001": 404, "/cluster/app/x": 400, "/cluster/node/nosuch:1": 404, "/cluster/node/x": 400, "/cluster/apps/x": 400, "/cluster/container/x": 404,
 	} {
 		if w := ask(h, path); w.Code != status || !strings.Contains(w.Body.String(), "That did not work") {
 			t.Errorf("%s: %d %s, want %d", path, w.Code, w.Body, status)
@@ -106,6 +111,7 @@ func TestNoMarkupFromUsers(t *testing.T) {
 	a := &f.apps[0]
 	a.Name, a.User, a.Queue, a.Type, a.Diagnostics, a.Tags = evil, evil, evil, evil, evil, []string{evil}
 	a.OriginalURL = "javascript:alert(1)"
+	f.nodes[0].Agent.Failed[0].Text, f.containers[f.attempts[a.ID][0].ID][2].Policy = evil, evil
 	f.nodes[0].Health, f.nodes[0].Version, f.nodes[0].Rack, f.nodes[0].HTTP = evil, evil, evil, `"onmouseover=alert(1)`
 	f.queues[1].Users[0].Name, f.queues[1].Order, f.queues[1].Configured = evil, evil, evil
 	w := f.whys[a.ID]
@@ -115,7 +121,7 @@ func TestNoMarkupFromUsers(t *testing.T) {
 	w.Pending[0].Limit = &rm.Limit{What: evil, Of: evil, By: []string{evil}}
 	f.attempts[a.ID][0].Diagnostics, f.attempts[a.ID][0].NodeHTTP = evil, evil
 	h := New(Options{RM: f, Off: []string{evil}})
-	for _, path := range []string{"/cluster", "/cluster/apps", "/cluster/app/" + proxied, "/cluster/nodes", "/cluster/scheduler", "/" + "x%3Cscript%3E"} {
+	for _, path := range []string{"/cluster", "/cluster/apps", "/cluster/app/" + proxied, "/cluster/nodes", "/cluster/node/node1:8041", "/cluster/scheduler", "/" + "x%3Cscript%3E"} {
 		body := ask(h, path).Body.String()
 		for _, bad := range []string{"<script", "<img", `"onmouseover`, "javascript:"} {
 			if strings.Contains(body, bad) {

@@ -13,6 +13,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -46,6 +47,7 @@ func demo() *fakeRM {
 		ClusterID: "c1", Started: 1700000000000, Profile: "heddle", Order: "shortest", Scheduler: "capacity", Minimum: heddle.Of(128, 1000),
 		Maximum: heddle.Of(4096, 8000), Total: heddle.Of(8192, 16000), Used: heddle.Of(2048, 2000), RunningApps: 1,
 		PendingApps: 1, Containers: 2, Waiting: 3, Active: 2, Lost: 1, Steps: 1234, Grants: 56, BusyPercent: 1.5, BeatEvery: heddle.Second,
+		Agents: rm.AgentCounts{Connected: 3, Lost: 2, Wishes: 70, Failed: 5}, Agented: 1, Parked: 1, Weighed: 1,
 		Updates: rm.UpdateCounts{Sent: 9, Confirmed: 6, Refused: 1}, Undone: [heddle.NumCaps]uint64{1: 4, 4: 12},
 	}
 	f.apps = []rm.AppReport{
@@ -68,10 +70,12 @@ func demo() *fakeRM {
 		Limit: heddle.Of(768, 500), Unconfirmed: true, Priority: 20, Created: 1700000004000, Running: true, Exit: -1000,
 	}, {
 		ID: ids.Container{Attempt: attempt, ID: 4}, Node: node, NodeHTTP: "node1:8042", User: "ann", Size: heddle.Of(2048, 1000), Kind: heddle.Reduce,
-		Suspended: true, Parked: true, Priority: 10, Created: 1700000005000, Running: true, Exit: -1000,
+		Suspended: true, Parked: true, Weight: 2500, Changed: 1700000007000, Policy: "control: ikayak.suspend", Priority: 10, Created: 1700000005000, Running: true, Exit: -1000,
 	}}}
 	f.nodes = []rm.NodeReport{
-		{ID: node, HTTP: "node1:8042", Rack: "/default-rack", State: "RUNNING", Version: "3.4.2", Can: heddle.Stock, Utilization: rm.Utilization{Physical: 512, Virtual: 2048, CPU: 0.125}, Total: heddle.Of(4096, 8000), Used: heddle.Of(2048, 2000), Containers: 2},
+		{ID: node, HTTP: "node1:8042", Rack: "/default-rack", State: "RUNNING", Version: "3.4.2", Can: heddle.Stock, BeatAt: 1700000009000, Agent: &rm.AgentReport{
+			Can: heddle.Weighs, Seen: 1700000008000, Behind: true, Failed: []rm.AgentFailure{{Container: ids.Container{Attempt: attempt, ID: 4}, Text: "no <i>group"}},
+		}, Utilization: rm.Utilization{Physical: 512, Virtual: 2048, CPU: 0.125}, Total: heddle.Of(4096, 8000), Used: heddle.Of(2048, 2000), Containers: 2},
 		{ID: ids.Node{Host: "node2", Port: 8041}, State: "LOST", Rack: "/default-rack", Can: heddle.Stock, Total: heddle.Of(4096, 8000)},
 	}
 	f.whys = map[ids.App]rm.Explanation{id: {
@@ -139,8 +143,35 @@ func TestBadQuestions(t *testing.T) {
 	}
 }
 
+// The containers on a node are told with what is made of each.
+func TestContainersOfNode(t *testing.T) {
+	h := New(Options{RM: demo()})
+	var got rm.NodeContainers
+	w := ask(h, rest.HeddleBase+"/nodes/node1:8041/containers")
+	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || len(got.List) != 3 {
+		t.Fatalf("%v: %s", err, w.Body)
+	}
+	third := got.List[2]
+	want := rm.ContainerRow{
+		ID: third.ID, App: app(proxied), User: "ann", Kind: "reduce", Running: true, Created: 1700000005000, Size: held(2048, 1000), Limit: held(2048, 1000),
+		Suspended: true, Parked: true, Weight: 2.5, Changed: 1700000007000, Policy: "control: ikayak.suspend",
+	}
+	if diff := cmp.Diff(want, third); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if x := got.List[1]; x.Sized != "shrunk" || !x.Unconfirmed {
+		t.Errorf("got %+v", x)
+	}
+	if w := ask(h, rest.HeddleBase+"/nodes/node2:8041/containers"); w.Body.String() != `{"containers":[]}`+"\n" {
+		t.Errorf("of a node without any: %s", w.Body)
+	}
+	if w := ask(h, rest.HeddleBase+"/nodes/nosuch:1/containers"); w.Code != 404 {
+		t.Errorf("of no node: %d", w.Code)
+	}
+}
+
 func TestServicesThatHaveNoRecording(t *testing.T) {
-	h := New(Options{RM: demo(), Off: []string{"ikayak.shrink: needs a node agent"}, Version: "dev", ClientAddress: "0.0.0.0:8032"})
+	h := New(Options{RM: demo(), Off: []string{"ikayak.shrink: needs a node agent"}, Version: "dev", ClientAddress: "0.0.0.0:8032", Now: func() time.Time { return time.UnixMilli(1700000010000) }})
 	for path, want := range map[string]string{
 		rest.Base + "/appstatistics?states=running&applicationTypes=mapreduce": `{"appStatInfo":{"statItem":[{"state":"RUNNING","type":"mapreduce","count":1}]}}`,
 		rest.Base + "/nodes?states=decommissioned":                             `{"nodes":{}}`,
@@ -162,10 +193,10 @@ func TestServicesThatHaveNoRecording(t *testing.T) {
 			`"heap_mib":24,"heap_age_ms":21000,"active":0,"blocks_mib":0}}` + "\n",
 		rest.HeddleBase + "/nodes?states=lost": `{"nodes":[{"id":"node2:8041","rack":"/default-rack","state":"LOST","http_address":"","version":"","health_report":"",` +
 			`"reported_ms":0,"containers":0,"used":{"memory_mib":0,"vcores":0},"total":{"memory_mib":4096,"vcores":8},` +
-			`"measured":{"physical_mib":0,"virtual_mib":0,"vcores":0},"measured_containers":{"physical_mib":0,"virtual_mib":0,"vcores":0},"labels":[],"can":[]}]}` + "\n",
+			`"measured":{"physical_mib":0,"virtual_mib":0,"vcores":0},"measured_containers":{"physical_mib":0,"virtual_mib":0,"vcores":0},"labels":[],"can":[],"agent":null}]}` + "\n",
 		rest.HeddleBase + "/nodes/node1:8041": `{"id":"node1:8041","rack":"/default-rack","state":"RUNNING","http_address":"node1:8042","version":"3.4.2","health_report":"",` +
 			`"reported_ms":0,"containers":2,"used":{"memory_mib":2048,"vcores":2},"total":{"memory_mib":4096,"vcores":8},` +
-			`"measured":{"physical_mib":512,"virtual_mib":2048,"vcores":0.125},"measured_containers":{"physical_mib":0,"virtual_mib":0,"vcores":0},"labels":[],"can":["limits","resizes","lends"]}` + "\n",
+			`"measured":{"physical_mib":512,"virtual_mib":2048,"vcores":0.125},"measured_containers":{"physical_mib":0,"virtual_mib":0,"vcores":0},"labels":[],"can":["limits","resizes","lends"],"agent":{"can":["weighs"],"age_ms":2000,"behind":true,"failed":["container_1700000000000_0001_01_000004: no <i>group"]}}` + "\n",
 	} {
 		w := ask(h, path)
 		if w.Code != http.StatusOK || w.Body.String() != want {

@@ -30,6 +30,7 @@ type RM interface {
 	Containers(context.Context, ids.Attempt) ([]rm.ContainerReport, error)
 	Container(context.Context, ids.Container) (rm.ContainerReport, error)
 	Nodes(context.Context) ([]rm.NodeReport, error)
+	NodeContainers(context.Context, ids.Node) ([]rm.ContainerReport, error)
 	Queues(context.Context) ([]rm.QueueReport, error)
 	Cluster(context.Context) (rm.ClusterReport, error)
 	Why(context.Context, ids.App) (rm.Explanation, error)
@@ -168,6 +169,7 @@ func (s *site) heddleRoutes() {
 	s.handle("GET "+heddleBase+"/apps/{app}/why", s.answer(s.why))
 	s.handle("GET "+heddleBase+"/nodes", s.answer(s.heddleNodes))
 	s.handle("GET "+heddleBase+"/nodes/{node}", s.answer(s.heddleNode))
+	s.handle("GET "+heddleBase+"/nodes/{node}/containers", s.answer(s.heddleContainers))
 	s.handle("GET "+heddleBase+"/queues", s.answer(s.heddleQueues))
 	s.handle("GET "+heddleBase+"/info", s.answer(s.heddleInfo))
 }

@@ -159,6 +159,7 @@ func (s *sim) carry(effects []rm.Effect) {
 			s.note("  log: %s %v", e.Text, e.Args)
 		case *rm.Ended:
 			s.note("  %s ended as %s: %s", e.App, e.State, e.Diagnostics)
+		case *rm.Altered:
 		}
 	}
 }
