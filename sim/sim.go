@@ -115,10 +115,10 @@ type Sim struct {
 	// agents stand beside nodes; none where there are no node agents. syncs counts what they said.
 	agents []agent
 	syncs  rm.Call
-	racks []heddle.RackID
-	apps  []*app
-	conts slab.Table[container]
-	todo  []func() // what comes after what is happening, at the same time
+	racks  []heddle.RackID
+	apps   []*app
+	conts  slab.Table[container]
+	todo   []func() // what comes after what is happening, at the same time
 
 	reports []heddle.NodeID // where processes ended at this instant, whose nodes tell at once: after masters came up
 
