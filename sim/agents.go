@@ -97,7 +97,7 @@ func (s *Sim) act(id heddle.NodeID) {
 	a, spec := &s.agents[id], &s.o.Nodes[id]
 	cores := coresOfNode(spec) * 1000 / float64(spec.Total[heddle.CPU]) // of a vcore
 	q := &rm.AgentSync{Node: s.nodes[id].name, Agent: strconv.Itoa(int(a.life)), Can: heddle.Parks | heddle.Weighs}
-	if p := a.wish; p != nil {
+	if p := a.wish; p != nil && (p.Version != a.applied || p.Measure) {
 		want := p.Want
 		weights := make(map[heddle.ContainerID]int64, len(want))
 		for i := range want {
