@@ -1,6 +1,7 @@
 package exp
 
 import (
+	"fmt"
 	"testing"
 
 	"heddle"
@@ -32,6 +33,12 @@ func simulate(b *testing.B, profile string, nodes int, w *workload.Workload, giv
 	if err != nil {
 		b.Fatal(err)
 	}
+	return simulated(b, p, nodes, w, given)
+}
+
+// simulated is simulate for a profile that is read.
+func simulated(b *testing.B, p *policies.Profile, nodes int, w *workload.Workload, given bool) *sim.Result {
+	b.Helper()
 	h := conf.Default()
 	h.Capacity.Queues[1].MaxAMShare = 0.5
 	plan := Plan{
@@ -81,6 +88,29 @@ func everything(b *testing.B, nodes int, w *workload.Workload, given bool) {
 		b.ReportMetric(r.Makespan.Seconds(), "simulated-s")
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(events), "ns/event")
+}
+
+// BenchmarkAgents is an hour of 1,000 nodes with every mechanism on, without node agents and with.
+func BenchmarkAgents(b *testing.B) {
+	w := flood(60, 1000, 400*heddle.Second, 60*heddle.Second)
+	for _, agents := range []bool{false, true} {
+		b.Run(fmt.Sprintf("agents=%v", agents), func(b *testing.B) {
+			p, err := policies.Load("heddle", nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			if p.Agents = agents; !agents {
+				p, _ = p.WithoutAgent()
+			}
+			events := int64(0)
+			for b.Loop() {
+				r := simulated(b, p, 1000, w, true)
+				events += r.Events
+				b.ReportMetric(float64(r.Events), "events")
+			}
+			b.ReportMetric(float64(events)/b.Elapsed().Seconds(), "events/s")
+		})
+	}
 }
 
 // BenchmarkDay is a day of 10,000 nodes with 1,000,000 tasks.

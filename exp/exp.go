@@ -118,7 +118,10 @@ func (p *Plan) one(run int, profile *policies.Profile, seed uint64, mu *sync.Mut
 		o.Submit = func(job int) { k.submitting = job }
 	}
 	o.Stock, o.Apart = p.Stock || profile.Stock, p.apart
-	o.CountCPU, o.SlotMaster, o.NoAgents = p.countCPU(), profile.Masters == policies.AtOnce, profile.Agentless
+	o.CountCPU, o.SlotMaster, o.NoAgents = p.countCPU(), profile.Masters == policies.AtOnce, profile.Agentless || profile.Agents
+	if profile.Agents {
+		o.NodeAgents = &sim.NodeAgents{}
+	}
 	if p.Faults != nil {
 		o.Faults = p.Faults(seed)
 	}

@@ -64,5 +64,6 @@ func faultKind(k scenario.FaultKind) sim.FaultKind {
 	return map[scenario.FaultKind]sim.FaultKind{
 		scenario.NodeLoss: sim.NodeLoss, scenario.SlowNode: sim.SlowNode, scenario.SilentNode: sim.SilentNode,
 		scenario.MasterFailure: sim.MasterFailure, scenario.TaskFailure: sim.TaskFailure,
+		scenario.AgentLoss: sim.AgentLoss,
 	}[k]
 }

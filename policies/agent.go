@@ -18,7 +18,7 @@ import (
 func (p *Profile) WithoutAgent() (carried *Profile, off []string) {
 	w := without{b: trial(p)}
 	out := *p
-	out.Agentless = true
+	out.Agentless, out.Agents = true, false
 	out.Lanes = slices.Clone(p.Lanes)
 	for i := range out.Lanes {
 		out.Lanes[i].Order = w.kept("lanes", out.Lanes[i].Order, tried(w.b, "order", Table.Order))

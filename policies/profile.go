@@ -38,8 +38,11 @@ type Profile struct {
 	Control  []any          `yaml:"control,omitempty"`
 	Estimate map[string]any `yaml:"estimate,omitempty"`
 
-	// Agentless says that [Profile.WithoutAgent] made it: in a simulation, jobs' facts are not known either.
+	// Agentless says that [Profile.WithoutAgent] made it: a simulation has no node agents.
 	Agentless bool `yaml:"-"`
+	// Agents says that a simulation has node agents as they are. One that is neither this nor Agentless has ideal ones,
+	// which do all at once.
+	Agents bool `yaml:"-"`
 	// Stock says that a simulation is of a stock ResourceManager that runs this profile, and not of heddle rm.
 	Stock bool `yaml:"-"`
 }

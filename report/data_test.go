@@ -57,7 +57,7 @@ func TestJSONShape(t *testing.T) {
 	}
 	profiles := top["profiles"].([]any)
 	for i, p := range profiles {
-		m := keys("a profile", p, append([]string{"profile", "as", "agent", "spread", "history", "failures"}, figures...)...)
+		m := keys("a profile", p, append([]string{"profile", "as", "agent", "ideal_agent", "spread", "history", "failures"}, figures...)...)
 		spread := keys("spread", m["spread"], figures...)
 		for _, k := range []string{"jct_seconds", "wait_seconds", "starvation_seconds"} {
 			keys(k, m[k], "mean", "p50", "p95", "p99")

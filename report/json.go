@@ -99,6 +99,7 @@ type profileJSON struct {
 	Profile string `json:"profile"`
 	As      string `json:"as"` // heddle or stock
 	Agent   bool   `json:"agent"`
+	Ideal   bool   `json:"ideal_agent"`
 	figuresJSON[number]
 	Spread   figuresJSON[pair] `json:"spread"`
 	History  []historyJSON     `json:"history"`
@@ -142,6 +143,7 @@ func JSON(w io.Writer, c *Comparison) error {
 			Profile:     s.Profile,
 			As:          pick(c.Profiles[i].Stock, "stock", "heddle"),
 			Agent:       c.Profiles[i].Agent,
+			Ideal:       c.Profiles[i].Ideal,
 			figuresJSON: figures(func(m Metric) number { return number(s.Mean[m]) }),
 			Spread:      figures(func(m Metric) pair { return pair{number(s.Low[m]), number(s.High[m])} }),
 			History:     c.Profiles[i].history(), Failures: c.Profiles[i].failures(),

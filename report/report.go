@@ -32,6 +32,7 @@ type ProfileRuns struct {
 	Name  string
 	Stock bool // a stock ResourceManager was simulated, and not heddle rm
 	Agent bool // with a node agent beside every NodeManager
+	Ideal bool // it does everything at once
 	Runs  []*sim.Result
 }
 

@@ -96,7 +96,8 @@ func (c *Comparison) worldLine() string {
 
 // manner says which ResourceManager was simulated.
 func (p *ProfileRuns) manner() string {
-	return pick(p.Stock, "a stock ResourceManager", "heddle rm") + pick(p.Agent, ", with a node agent beside every NodeManager", ", without node agents")
+	return pick(p.Stock, "a stock ResourceManager", "heddle rm") +
+		pick(!p.Agent, ", without node agents", pick(p.Ideal, ", with an ideal node agent", ", with a node agent")+" beside every NodeManager")
 }
 
 // manners lists which ResourceManagers were simulated, in the order of the profiles.

@@ -79,6 +79,10 @@ func TestTableSaysWhatWasSimulated(t *testing.T) {
 	if text := render(t, c, TableOptions{}); !strings.Contains(text, want) {
 		t.Errorf("a line for each is wanted:\n%s", text)
 	}
+	c.Profiles[2].Ideal = true
+	if text := render(t, c, TableOptions{}); !strings.Contains(text, "\n            heddle rm, with an ideal node agent beside every NodeManager: fifo\n world ") {
+		t.Errorf("%s", text)
+	}
 	c.Profiles[2].Agent = false
 	if text := render(t, c, TableOptions{}); !strings.Contains(text, "\n            heddle rm, without node agents: fair, fifo\n world ") {
 		t.Errorf("one line for two that are alike is wanted:\n%s", text)

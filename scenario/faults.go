@@ -21,9 +21,10 @@ const (
 	SilentNode                     // the node works on, but its heartbeats are lost, for For
 	MasterFailure                  // the master of job Job, if it runs, fails
 	TaskFailure                    // of all tasks that would end well, a fraction Rate fails
+	AgentLoss                      // the node agent of the node ends; another starts after For, or never
 )
 
-var faultKinds = []string{"node_loss", "slow_node", "silent_node", "master_failure", "task_failure"}
+var faultKinds = []string{"node_loss", "slow_node", "silent_node", "master_failure", "task_failure", "agent_loss"}
 
 // String returns the kind as it stands in files.
 func (k FaultKind) String() string { return faultKinds[k] }
@@ -127,7 +128,7 @@ func (r *rawFault) check(s *Scenario, ids map[string]bool) error {
 		return r.Every.errorf("every: wanted until beside it, a mean above 0, and at most %d faults", maxFaults/2)
 	}
 	switch FaultKind(kind) {
-	case NodeLoss:
+	case NodeLoss, AgentLoss:
 		return cmp.Or(r.checkNode(s), r.only("at", "every", "until", "for", "node"))
 	case SlowNode:
 		if !r.Speed.set || r.Speed.value == 0 {

@@ -185,6 +185,7 @@ func TestErrors(t *testing.T) {
 		{fault("{kind: slow_node, at: 5s}"), "wanted speed"},
 		{fault("{kind: silent_node, at: 5s}"), "wanted for"},
 		{fault("{kind: master_failure, at: 5s, job: b}"), `"b": no job has this id`},
+		{fault("{kind: agent_loss, at: 3s, speed: 0.5}"), "agent_loss has no use for speed"},
 		{fault("{kind: task_failure, rate: 1}"), "from 0 and below 1"},
 		{fault("{kind: task_failure, rate: 0.1, at: 3s}"), "task_failure has no use for at"},
 		{strings.Repeat("[", 100), "nested more than 64 deep"},

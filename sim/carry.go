@@ -35,6 +35,7 @@ type container struct {
 	ended     float64 // vcore-seconds of work that ended in it, in the given world
 	counted   float64 // vcore-seconds that it had used when its node measured last
 	monitored bool    // it was measured before
+	weight    int64   // that a node agent gave it, in milli-vcores; 0 = none
 }
 
 // container returns a container that is not yet forgotten, or nil.

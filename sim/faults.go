@@ -22,6 +22,7 @@ const (
 	SilentNode                     // the node works on, but its heartbeats are lost from At on, for For
 	MasterFailure                  // the master of job Job, if it runs, ends at At with exit code 1
 	TaskFailure                    // of every task that would end well, a fraction Rate fails instead
+	AgentLoss                      // the node agent of a node ends at At; another starts after For, or never
 )
 
 // A Fault is something that goes wrong.
@@ -45,7 +46,7 @@ const (
 func (s *Sim) plan(fs []Fault) error {
 	for i, f := range fs {
 		switch {
-		case f.Kind <= SilentNode && (f.Node < 0 || int(f.Node) >= len(s.o.Nodes)):
+		case (f.Kind <= SilentNode || f.Kind == AgentLoss) && (f.Node < 0 || int(f.Node) >= len(s.o.Nodes)):
 			return fmt.Errorf("fault %d: node %d; there are nodes 0 to %d", i, f.Node, len(s.o.Nodes)-1)
 		case f.At < 0 || f.For < 0:
 			return fmt.Errorf("fault %d: at %g s for %g s; neither may be negative", i, f.At.Seconds(), f.For.Seconds())
@@ -99,6 +100,7 @@ func (s *Sim) strike(f *Fault, stage uint32) {
 			if f.Kind == NodeLoss {
 				n.dead = true
 				s.crash(f.Node)
+				s.stopAgent(f.Node)
 			}
 		case mends:
 			if f.Kind == NodeLoss || !n.dead { // heartbeats of a dead node cannot come back
@@ -117,6 +119,16 @@ func (s *Sim) strike(f *Fault, stage uint32) {
 		a := s.apps[f.Job]
 		if c := s.container(a.masterAt); c != nil && c.up && a.done == apps.Running {
 			s.exit(c, 1)
+		}
+	case AgentLoss:
+		if s.agents == nil {
+			return
+		}
+		s.agents[f.Node].broken = stage == strikes
+		if stage == strikes {
+			s.stopAgent(f.Node)
+		} else {
+			s.startAgent(f.Node)
 		}
 	case TaskFailure:
 	}
@@ -178,6 +190,7 @@ func (s *Sim) comeBack(id heddle.NodeID) {
 	if n.dead || n.lost {
 		s.lose(id)
 		n.lost, n.dead = false, false
+		s.startAgent(id)
 		n.used, n.whole = rm.Utilization{}, rm.Utilization{}
 		n.worked, _ = s.phys.nodeUsed(s.now, id)
 		s.phys.nodeUp(s.now, id)

@@ -14,6 +14,7 @@ const (
 	gone                      // a master that unregistered is gone: the last that surely changes something
 	calms                     // a node is waited for no longer that was told to kill
 	told                      // a master's answer to what it was asked is heard
+	deeds                     // a node agent does what it was told, and asks again
 	feed                      // running tasks are measured
 	monitor                   // NodeManagers measure their containers
 	alarm                     // a call a master asked for

@@ -110,6 +110,10 @@ func (s *Sim) ask(msg rm.Message) (answer any, err error) {
 	for _, e := range s.rm.Step(s.now, msg) {
 		switch e := e.(type) {
 		case *rm.Answer:
+			if wish, ok := e.Value.(*rm.AgentWish); ok { // perhaps what another one waited for
+				s.wished(e.Call, wish)
+				continue
+			}
 			answer, err = e.Value, e.Err
 		case *rm.Store:
 			s.later(func() { s.say(rm.Stored{Seq: e.Seq}) })

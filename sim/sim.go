@@ -45,7 +45,11 @@ type Options struct {
 	Given      bool // the given world: every container lasts what the trace says
 	LoadSim    bool // masters behave as those of Hadoop's Scheduler Load Simulator
 	SlotMaster bool // MapReduce masters ask for all reduces at once
-	NoAgents   bool // NodeManagers stand alone: no agent carries out what is to be done to running tasks, or measures them
+	// NoAgents: NodeManagers stand alone. Otherwise ideal agents carry out at once what is to be done to running tasks, can
+	// do all of it, and measure tasks. Nothing real does.
+	NoAgents bool
+	// NodeAgents are node agents as they are, beside NodeManagers that stand alone otherwise; nil = none.
+	NodeAgents *NodeAgents
 	// Stock simulates a stock ResourceManager's protocol and timing instead of heddle rm's: nothing is given away for
 	// what is asked for before a node reports in, a call is answered by what was decided before it, and nodes report in
 	// every NodeBeat.
@@ -108,10 +112,13 @@ type Sim struct {
 	beatOf int32       // its rank
 
 	nodes []nodeState
-	racks []heddle.RackID
-	apps  []*app
-	conts slab.Table[container]
-	todo  []func() // what comes after what is happening, at the same time
+	// agents stand beside nodes; none where there are no node agents. syncs counts what they said.
+	agents []agent
+	syncs  rm.Call
+	racks  []heddle.RackID
+	apps   []*app
+	conts  slab.Table[container]
+	todo   []func() // what comes after what is happening, at the same time
 
 	reports []heddle.NodeID // where processes ended at this instant, whose nodes tell at once: after masters came up
 
@@ -201,6 +208,11 @@ func newSim(o Options) (*Sim, error) {
 	switch {
 	case len(o.Nodes) == 0:
 		return nil, errors.New("no nodes")
+	case o.NodeAgents != nil && !o.NoAgents:
+		return nil, errors.New("node agents beside ideal ones; NodeAgents wants NoAgents too")
+	case o.NodeAgents != nil && !(o.NodeAgents.Lag >= 0 && o.NodeAgents.Without >= 0 && o.NodeAgents.Without <= 1):
+		return nil, fmt.Errorf("node agents with a lag of %g s on all but %g of the nodes; neither may be negative, and no part is above 1",
+			o.NodeAgents.Lag.Seconds(), o.NodeAgents.Without)
 	case len(o.Queues) != len(jobs) || len(o.Users) != len(jobs):
 		return nil, fmt.Errorf("%d jobs, but queues for %d and users for %d", len(jobs), len(o.Queues), len(o.Users))
 	}
@@ -252,6 +264,7 @@ func newSim(o Options) (*Sim, error) {
 		s.res.Nodes = append(s.res.Nodes, NodeInfo{Name: n.Name, Rack: fmt.Sprintf("/rack%d", n.Rack), Total: n.Total})
 		s.register(heddle.NodeID(i))
 	}
+	s.addAgents()
 	if s.err != nil {
 		return nil, s.err
 	}
@@ -443,6 +456,10 @@ func (s *Sim) planned(e *entry) {
 		s.heap.push(entry{at: s.now.Plus(world.MonitorInterval), what: monitor})
 	case told:
 		s.masterTold(s.apps[e.id])
+	case deeds:
+		if a := &s.agents[e.id]; a.up && a.life == e.gen {
+			s.act(heddle.NodeID(e.id))
+		}
 	case feed:
 		s.feed(heddle.Span(e.id))
 		s.heap.push(entry{at: s.now.Plus(heddle.Span(e.id)), what: feed, id: e.id})

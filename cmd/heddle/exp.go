@@ -191,7 +191,7 @@ func newExpShow(a *app) *cobra.Command {
 		Long: `Print the scenario of an arm of an experiment for a seed, with the arms and their profiles in comments.
 Where an experiment changes jobs beyond what a scenario can say, the comments name it, and so they do
 how it is simulated.`,
-		Example:           `  heddle exp show dress-mixed-10 > mixed.yaml && heddle sim compare --as stock --agent --profiles capacity,dress mixed.yaml`,
+		Example:           `  heddle exp show dress-mixed-10 > mixed.yaml && heddle sim compare --as stock --ideal-agent --profiles capacity,dress mixed.yaml`,
 		Args:              exactly("one NAME"),
 		ValidArgsFunction: completeExperiments,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -214,7 +214,7 @@ how it is simulated.`,
 			}
 			var b strings.Builder
 			fmt.Fprintf(&b, "# %s: %s\n", e.Name, e.Title)
-			b.WriteString("# simulated with --as stock --agent; nodes report the ends of containers with their next heartbeat\n")
+			b.WriteString("# simulated with --as stock --ideal-agent; nodes report the ends of containers with their next heartbeat\n")
 			for i := range e.Arms {
 				x := &e.Arms[i]
 				fmt.Fprintf(&b, "# arm %s: profile %s", x.Name, x.Profile)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -13,8 +14,15 @@ import (
 // A manner is how profiles are simulated: as heddle rm runs them, or a stock ResourceManager; with a node agent beside
 // every NodeManager, or without.
 type manner struct {
-	stock, agent bool
+	stock bool
+	agent string
 }
+
+// The node agents that a profile can have, by their flags; "" for none.
+const (
+	agentAsIs  = "agent"
+	agentIdeal = "ideal-agent"
+)
 
 // loadProfiles reads profiles from what stands on the command line: each a name, a file, or one of both
 // with changes behind it. set are changes to all of them, and how is the manner of those that say nothing of it. notes
@@ -52,7 +60,7 @@ func loadProfiles(specs, set []string, how manner) (out []*policies.Profile, not
 // apply is what of a profile is carried out in a manner. notes say what is not.
 func (m manner) apply(p *policies.Profile) (left *policies.Profile, notes []string) {
 	left = p
-	if !m.agent {
+	if m.agent == "" {
 		var off []string
 		if left, off = p.WithoutAgent(); len(off) > 0 {
 			for i, mechanism := range off {
@@ -61,7 +69,7 @@ func (m manner) apply(p *policies.Profile) (left *policies.Profile, notes []stri
 			notes = []string{fmt.Sprintf("%s: off without a node agent: %s", p.Name, strings.Join(off, ", "))}
 		}
 	}
-	left.Stock = m.stock
+	left.Stock, left.Agents = m.stock, m.agent == agentAsIs
 	return left, notes
 }
 
@@ -69,7 +77,7 @@ func (m manner) apply(p *policies.Profile) (left *policies.Profile, notes []stri
 type spec struct {
 	name   string
 	set    []string
-	agent  bool
+	agent  string // as of manner
 	as     string // "" for nothing said
 	manner string // as it was said
 }
@@ -79,7 +87,7 @@ func (s *spec) in(how manner) manner {
 	if s.as != "" {
 		how.stock = s.as == asStock
 	}
-	how.agent = how.agent || s.agent
+	how.agent = cmp.Or(s.agent, how.agent)
 	return how
 }
 
@@ -89,7 +97,7 @@ const (
 	asStock  = "stock"
 )
 
-var manners = regexp.MustCompile(` --(agent|as[ =](\S*))( |$)`)
+var manners = regexp.MustCompile(` --((?:ideal-)?agent|as[ =](\S*))( |$)`)
 
 // parseSpec takes "heddle --agent --as stock --set place.map=delay --set …" apart.
 func parseSpec(text string) (spec, error) {
@@ -98,8 +106,11 @@ func parseSpec(text string) (spec, error) {
 	rest := " " + text
 	for m := manners.FindStringSubmatchIndex(rest); m != nil; m = manners.FindStringSubmatchIndex(rest) {
 		said := strings.TrimSpace(rest[m[0]:m[1]])
-		if said == "--agent" {
-			s.agent = true
+		if strings.HasSuffix(said, agentAsIs) {
+			if own := said[2:]; s.agent != "" && s.agent != own {
+				return spec{}, fmt.Errorf("profile %q: --agent and --ideal-agent; want one of them", text)
+			}
+			s.agent = said[2:]
 		} else if s.as = rest[m[4]:m[5]]; s.as != asHeddle && s.as != asStock {
 			return spec{}, fmt.Errorf("profile %q: --as %s; want heddle or stock", text, s.as)
 		}

@@ -17,12 +17,13 @@ type simFlags struct {
 	read    readFlags
 	cluster clusterFlags
 
-	load      fraction
-	world     choice
-	as        choice
-	agent     bool
-	seeds     count
-	firstSeed uint64
+	load       fraction
+	world      choice
+	as         choice
+	agent      bool
+	idealAgent bool
+	seeds      count
+	firstSeed  uint64
 
 	profiles, set []string
 	conf          string
@@ -46,7 +47,7 @@ const aboutWorkload = `WORKLOAD is a scenario (.yaml or .yml), or a trace: a SWI
 Load Simulator, a Rumen job trace, MapReduce history (.jhist files or a folder of them) or Spark
 event logs (likewise); files may be compressed with gzip or zstd. Flags override what a scenario says.
 
-P is a built-in profile, a YAML file, or one of both followed by changes, --agent or --as:
+P is a built-in profile, a YAML file, or one of both followed by changes, --agent, --ideal-agent or --as:
 "fair --set place.map=delay", "heddle --agent", "capacity --as stock".`
 
 func newRun(a *app) *cobra.Command {
@@ -111,7 +112,9 @@ func (f *simFlags) add(cmd *cobra.Command, seeds int) {
 	fl.StringArrayVar(&f.set, "set", nil, "make `CHANGE` in every profile, such as place.map=delay; may stand several times")
 	f.as = choice{value: asHeddle, of: []string{asHeddle, asStock}}
 	choose(cmd, &f.as, "as", "", "the ResourceManager that is simulated: heddle rm, or a stock one that runs the profile")
-	fl.BoolVar(&f.agent, "agent", false, "simulate a node agent beside every NodeManager, which carries out and measures at once what heddle rm alone cannot")
+	fl.BoolVar(&f.agent, agentAsIs, false, "simulate a node agent beside every NodeManager, which carries out and measures what heddle rm alone cannot")
+	fl.BoolVar(&f.idealAgent, agentIdeal, false, "simulate an ideal one, which does everything at once, as the papers assume")
+	cmd.MarkFlagsMutuallyExclusive(agentAsIs, agentIdeal)
 	fl.StringVar(&f.conf, "conf", "", "Hadoop configuration folder `DIR` (default: one queue, dominant resources)")
 	fl.BoolVar(&f.oneQueue, "one-queue", false, "without --conf: run every job in the queue default, whatever queue it names")
 	fl.Var(&f.cluster.nodes, "nodes", "nodes of the cluster, all alike (default: the scenario's, the hosts that the trace names, or 10)")
@@ -132,7 +135,16 @@ func (f *simFlags) add(cmd *cobra.Command, seeds int) {
 }
 
 // manner is how profiles are simulated that say nothing of it.
-func (f *simFlags) manner() manner { return manner{f.as.value == asStock, f.agent} }
+func (f *simFlags) manner() manner {
+	m := manner{stock: f.as.value == asStock}
+	switch {
+	case f.agent:
+		m.agent = agentAsIs
+	case f.idealAgent:
+		m.agent = agentIdeal
+	}
+	return m
+}
 
 func (f *simFlags) check() error {
 	if f.seeds.n > 0 && f.firstSeed > math.MaxUint64-uint64(f.seeds.n) {

@@ -154,7 +154,7 @@ func (e *experiment) comparison(runs [][]*sim.Result, stopped bool) (c *report.C
 		anyWhole = anyWhole || whole[s]
 	}
 	for p, profile := range e.plan.Profiles {
-		pr := report.ProfileRuns{Name: profile.Name, Stock: profile.Stock, Agent: !profile.Agentless}
+		pr := report.ProfileRuns{Name: profile.Name, Stock: profile.Stock, Agent: !profile.Agentless, Ideal: !profile.Agentless && !profile.Agents}
 		for s, r := range runs[p] {
 			if r != nil && (whole[s] || !anyWhole) {
 				pr.Runs = append(pr.Runs, r)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -73,17 +74,19 @@ func TestSpecs(t *testing.T) {
 		"fair --agent --set a=b":                {"fair", "a=b"},
 		"fair --set a=b --as stock --agent":     {"fair", "a=b"},
 		"fair --as=heddle --set a=b":            {"fair", "a=b"},
+		"fair --ideal-agent --set a=b":          {"fair", "a=b"},
 		"fair --set place.map={d: 1} --set c=d": {"fair", "place.map={d: 1}", "c=d"},
 	} {
 		s, err := parseSpec(text)
-		if s.agent != strings.Contains(text, "agent") || (s.as == "stock") != strings.Contains(text, "stock") || (s.as == "heddle") != strings.Contains(text, "heddle") {
-			t.Errorf("%q: agent %v, as %q", text, s.agent, s.as)
+		agent := strings.TrimSpace(regexp.MustCompile("[a-z-]*agent|$").FindString(text))
+		if s.agent != strings.TrimPrefix(agent, "--") || (s.as == "stock") != strings.Contains(text, "stock") || (s.as == "heddle") != strings.Contains(text, "heddle") {
+			t.Errorf("%q: agent %q, as %q", text, s.agent, s.as)
 		}
 		if got := append([]string{s.name}, s.set...); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%q: %q, %v; want %q", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"", "--set a=b", "fair --set", "fair --set ", "fair --sets a=b", "--agent", "fair --set  --set a=b", "fair --as", "fair --as jobs", "fair --agents"} {
+	for _, text := range []string{"", "--set a=b", "fair --set", "fair --set ", "fair --sets a=b", "--agent", "fair --set  --set a=b", "fair --as", "fair --as jobs", "fair --agents", "fair --agent --ideal-agent"} {
 		if s, err := parseSpec(text); err == nil {
 			t.Errorf("%q: %+v, want an error", text, s)
 		}

@@ -116,8 +116,8 @@ func Page(system *exp.System, sections []*Section) []byte {
 }
 
 // manner says what every arm of every experiment is simulated as: see [exp.Experiment].
-const manner = "Every arm is simulated as a stock ResourceManager with a node agent beside every NodeManager: nothing is given away\n" +
-	"between reports of nodes, nodes report at a fixed interval, and they report the ends of containers with their next\nheartbeat.\n\n"
+const manner = "Every arm is simulated as a stock ResourceManager with an ideal node agent beside every NodeManager: nothing is given\n" +
+	"away between reports of nodes, nodes report at a fixed interval, and they report the ends of containers with their next\nheartbeat.\n\n"
 
 // tally counts the figures of sections.
 func tally(sections []*Section) exp.Tally {

@@ -99,7 +99,7 @@ func TestPage(t *testing.T) {
 		"| nodes | four \\| 8 GiB | the text |", "Null arm: nobody shares. Seeds 1 to 6.",
 		"No schedule can reach the published 50.0 % of a gain beyond all here; the bound is 3.0 %. 1 of 30 is 3 %.\n",
 		"| sharing off | JCT of the small job, reduction | 75.0 % | 0.0 % | lost |",
-		"Every arm is simulated as a stock ResourceManager with a node agent",
+		"Every arm is simulated as a stock ResourceManager with an ideal node agent",
 		"| [small-behind-large](#small-behind-large) | JCT of the small job, reduction | 50.0 % | ",
 		"|  | time to decide | 50.0 ms | 0.50 ms |  | 0.50 ms |  | measured |",
 		"|  | the small job ends first | It ends first |  |  |  |  | lost |",

@@ -226,12 +226,13 @@ func ordering(fair []*sim.Result, profiles ...[]*sim.Result) float64 {
 	return median(ratios)
 }
 
-// arms are fair, capacity and heddle without agents, and heddle with them; set are changes of heddle.
+// arms are fair, capacity and heddle without agents, and heddle with agents as they are; set are changes of heddle.
 func arms(set []string) ([]*policies.Profile, error) {
 	heddle, err := policies.Load("heddle", set)
 	if err != nil {
 		return nil, err
 	}
+	heddle.Agents = true
 	var out []*policies.Profile
 	for _, name := range []string{"fair", "capacity"} {
 		p, err := policies.Load(name, nil)

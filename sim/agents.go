@@ -1,0 +1,154 @@
+package sim
+
+import (
+	"math"
+	"math/rand/v2"
+	"strconv"
+
+	"heddle"
+	"heddle/policy"
+	"heddle/rm"
+)
+
+// NodeAgents are node agents as they are: the ResourceManager tells them what it wants of containers, and they park and
+// weigh them, and measure them where it asks for that.
+type NodeAgents struct {
+	Lag     heddle.Span // from an answer until it is carried out; 0 = [AgentLag]
+	Without float64     // part of the nodes that have no agent
+}
+
+// AgentLag is from the ResourceManager's answer until an agent has carried it out, where nothing else is said: a round
+// trip, and a few writes to control groups at up to 5 ms each.
+const AgentLag = 20 * heddle.Millisecond
+
+// What containers weigh under an agent, in milli-vcores.
+const (
+	parkedWeight = 2    // as 2 of 1024 cpu.shares, the least there is
+	plainWeight  = 1000 // where the ResourceManager says nothing
+)
+
+// An agent is a node agent.
+type agent struct {
+	none    bool   // its node never has one
+	up      bool   // it runs
+	broken  bool   // it does not start with its node
+	life    uint32 // how many there were before
+	call    rm.Call
+	wish    *rm.AgentWish // the last answer
+	applied uint64
+}
+
+// addAgents starts agents beside nodes.
+func (s *Sim) addAgents() {
+	o := s.o.NodeAgents
+	if o == nil {
+		return
+	}
+	n := len(s.nodes)
+	s.agents = make([]agent, n)
+	without := int(math.Round(o.Without * float64(n)))
+	for _, i := range rand.New(rand.NewPCG(s.o.Seed, 0xa6e27)).Perm(n)[:without] {
+		s.agents[i].none = true
+	}
+	for i := range s.agents {
+		s.startAgent(heddle.NodeID(i))
+	}
+}
+
+// startAgent starts a node's agent, where it has one and its machine runs.
+func (s *Sim) startAgent(id heddle.NodeID) {
+	if s.agents == nil {
+		return
+	}
+	if a := &s.agents[id]; !a.none && !a.up && !a.broken && !s.nodes[id].dead {
+		a.up, a.wish, a.applied = true, nil, 0
+		s.heap.push(entry{at: s.now, what: deeds, gen: a.life, id: int64(id)})
+	}
+}
+
+// stopAgent ends a node's agent. What it did is undone at once by who watches over it.
+func (s *Sim) stopAgent(id heddle.NodeID) {
+	if s.agents == nil || !s.agents[id].up {
+		return
+	}
+	a := &s.agents[id]
+	a.up, a.call = false, 0
+	a.life++
+	s.runningOn(id, func(c *container) { s.weigh(c, 0) })
+}
+
+// wished is an answer on its way to the agent that waits for it; an earlier one is gone.
+func (s *Sim) wished(call rm.Call, p *rm.AgentWish) {
+	id := int64(call-1) % int64(len(s.agents))
+	a := &s.agents[id]
+	if a.call != call {
+		return
+	}
+	a.call, a.wish = 0, p
+	after := orSpan(s.o.NodeAgents.Lag, AgentLag)
+	if !s.core().View().Node(heddle.NodeID(id)).Up() { // nothing can be wanted there
+		after = max(after, p.Every)
+	}
+	s.heap.push(entry{at: s.now.Plus(after), what: deeds, gen: a.life, id: id})
+}
+
+// act has an agent do what it was told last, and say so.
+func (s *Sim) act(id heddle.NodeID) {
+	a, spec := &s.agents[id], &s.o.Nodes[id]
+	cores := coresOfNode(spec) * 1000 / float64(spec.Total[heddle.CPU]) // of a vcore
+	q := &rm.AgentSync{Node: s.nodes[id].name, Agent: strconv.Itoa(int(a.life)), Can: heddle.Parks | heddle.Weighs}
+	if p := a.wish; p != nil && (p.Version != a.applied || p.Measure) {
+		want := p.Want
+		weights := make(map[heddle.ContainerID]int64, len(want))
+		for i := range want {
+			if c := s.containerOf(want[i].Container); c != nil {
+				weights[c.id] = want[i].Weight
+				if want[i].Parked {
+					weights[c.id] = parkedWeight
+				}
+			}
+		}
+		s.runningOn(id, func(c *container) {
+			weight, named := weights[c.id]
+			if !named {
+				weight = plainWeight
+			}
+			s.weigh(c, weight)
+			if p.Measure {
+				vcores, memory := s.phys.consumed(s.now, c)
+				q.Used = append(q.Used, rm.Used{Container: c.name, CPU: heddle.Seconds(vcores * cores), Memory: memory})
+			}
+		})
+		a.applied = p.Version
+	}
+	s.syncs++
+	a.call = (s.syncs-1)*rm.Call(len(s.agents)) + rm.Call(id) + 1
+	q.Call, q.Applied = a.call, a.applied
+	s.say(q)
+}
+
+// runningOn calls for every container of a node whose process runs.
+func (s *Sim) runningOn(id heddle.NodeID, do func(*container)) {
+	node := s.core().View().Node(s.nodes[id].number)
+	if node == nil {
+		return
+	}
+	node.Each(func(x *policy.Container) bool {
+		if c := s.container(x.ID()); c != nil && c.up && !c.over {
+			do(c)
+		}
+		return true
+	})
+}
+
+// weigh gives a container another weight against others of its node; 0 = that of its size, as without agent.
+func (s *Sim) weigh(c *container, weight int64) {
+	if c.weight == weight {
+		return
+	}
+	c.weight = weight
+	if weight == 0 {
+		weight = max(1, c.told[heddle.CPU])
+	}
+	s.phys.setWeight(s.now, c, weight)
+}

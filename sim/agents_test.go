@@ -1,0 +1,157 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"heddle"
+	"heddle/policy"
+)
+
+// crowded is two maps that each compute for some seconds on a node with one core, and agents.
+func crowded(seconds float64, a NodeAgents) Options {
+	o := thirty(2, 2)
+	o.Workload.Jobs[0].Maps = lasting(2, seconds)
+	o.Nodes[0].Cores, o.NoAgents, o.NodeAgents = 1, true, &a
+	return o
+}
+
+// other is when the map of crowded ended that is not parked, and when it should have, where the other one is parked from a
+// time to another, in seconds.
+func other(t *testing.T, r *Result, left float64, parked ...[2]float64) (ended, want float64) {
+	t.Helper()
+	states(t, r, Succeeded)
+	maps := kept(r, 0, heddle.Map)
+	if maps[0].Ended > maps[1].Ended {
+		maps[0], maps[1] = maps[1], maps[0]
+	}
+	now := maps[0].Started.Seconds()
+	work := func(until, share float64) {
+		did := min(left, max(0, until-now)*share)
+		left -= did
+		now += did / share
+	}
+	work(maps[1].Started.Seconds(), 1)
+	for _, p := range parked {
+		work(p[0], 0.5)
+		work(p[1], 1000.0/1002)
+	}
+	work(1000, 0.5)
+	return maps[0].Ended.Seconds(), now
+}
+
+// A parked task gets what nobody else wants, once its agent has heard of that and done it, and not before.
+func TestAgentsTakeTheirTime(t *testing.T) {
+	for _, lag := range []heddle.Span{0, 3 * second} {
+		r := under(t, with(deed{15, suspend}), crowded(30, NodeAgents{Lag: lag}))
+		ended, want := other(t, r, 30, [2]float64{15 + orSpan(lag, AgentLag).Seconds(), 1000})
+		near(t, fmt.Sprintf("the other, with a lag of %g s", lag.Seconds()), ended, want, 0.02)
+	}
+}
+
+// Where there is no agent a suspended task computes on.
+func TestNodesWithoutAgents(t *testing.T) {
+	s := with(deed{15, suspend}, deed{20, func(v policy.View, _ *policy.Plan) {
+		if !v.Container(oldestMap(v)).Suspended() || v.Node(0).Can(heddle.Parks) {
+			t.Error("want a suspended map on a node that cannot park it")
+		}
+	}})
+	ended, want := other(t, under(t, s, crowded(30, NodeAgents{Without: 1})), 30)
+	near(t, "the other", ended, want, 0.02)
+
+	o := fullWorld(nodes(10, 1, heddle.Of(16384, 4000)), mapReduce("j", 0, lasting(1, 30), nil))
+	o.NoAgents, o.NodeAgents = true, &NodeAgents{Without: 0.3}
+	which := func(seed uint64) (out string) {
+		o.Seed = seed
+		under(t, with(deed{15, func(v policy.View, _ *policy.Plan) {
+			for i := range 10 {
+				if !v.Node(heddle.NodeID(i)).Can(heddle.Parks) {
+					out += fmt.Sprint(i, " ")
+				}
+			}
+		}}), o)
+		return out
+	}
+	if a, b := which(1), which(2); len(a) != 6 || a == b || a != which(1) {
+		t.Errorf("nodes %sand %sof ten have no agent, want three by seed", a, b)
+	}
+}
+
+// What an agent did is undone as it dies. The ResourceManager goes by it until its lease is over, and the next agent does
+// it again.
+func TestAgentLoss(t *testing.T) {
+	lag := AgentLag.Seconds()
+	for back, again := range map[heddle.Span][2]float64{0: {1000, 1000}, 10 * second: {30 + lag, 1000}, 35 * second: {55 + lag, 1000}} {
+		o := crowded(60, NodeAgents{})
+		o.Faults = []Fault{{Kind: AgentLoss, At: at(20), For: back}}
+		can := map[float64]bool{}
+		s := with(deed{15, suspend})
+		for _, sec := range []float64{16, 44, 47, 58} { // it was heard of at 15 s, when it had parked the map
+			s.Control = append(s.Control, &control{[]deed{{sec, func(v policy.View, _ *policy.Plan) { can[sec] = v.Node(0).Can(heddle.Parks) }}}})
+		}
+		r := under(t, s, o)
+		if !can[16] || !can[44] || can[47] != (back == 10*second) || can[58] != (back > 0) {
+			t.Errorf("back after %g s: the core goes by %v", back.Seconds(), can)
+		}
+		ended, want := other(t, r, 60, [2]float64{15 + lag, 20}, again)
+		near(t, fmt.Sprintf("the other, back after %g s", back.Seconds()), ended, want, 0.02)
+	}
+}
+
+// What containers use is told to who goes by it, as means between two reports.
+func TestAgentsMeasure(t *testing.T) {
+	o := crowded(30, NodeAgents{})
+	s := with(deed{15, suspend})
+	s.Feeds.Profile = 3 * second
+	var used []int64
+	s.Lanes[0].Order = watch{saw: func(v policy.View, e policy.Effect) {
+		if e.What == policy.TaskUsage && v.Now() > at(20) && v.Now() < at(30) && e.Container.Kind() == heddle.Map {
+			cpu, memory := e.Container.Usage()
+			if used = append(used, cpu); memory < 100 || memory > 1024 {
+				t.Errorf("a map uses %d MiB", memory)
+			}
+		}
+	}}
+	under(t, s, o)
+	slices.Sort(used)
+	if n := len(used); n < 4 || used[0] > 10 || used[n-1] < 990 || used[n-1] > 1000 {
+		t.Errorf("maps use %v thousandths of a core, want next to none of it and all", used)
+	}
+}
+
+// The weights that policies give hold, and come from their agents.
+func TestAgentsWeigh(t *testing.T) {
+	o := crowded(30, NodeAgents{})
+	r := under(t, with(deed{15, func(v policy.View, p *policy.Plan) { p.Weigh(oldestMap(v), 9000) }}), o)
+	maps := kept(r, 0, heddle.Map)
+	if long := longs(maps); min(long[0], long[1]) > 45 {
+		t.Errorf("maps took %.1f s, one with nine parts of ten", long)
+	}
+}
+
+// agentProfiles are profiles that act on running tasks.
+var agentProfiles = []profile{{name: "ikayak", base: "ikayak"}, {name: "mrorchestrator", base: "mrorchestrator"}, {name: "heddle", base: "heddle"}}
+
+// Whatever becomes of agents, jobs end well, the state is sound after every step, and the same seed gives the same run.
+func TestAgentsComeAndGo(t *testing.T) {
+	for _, p := range agentProfiles {
+		for seed := range uint64(20) {
+			d := seeded(seed)
+			o := anything(d, false)
+			o.NoAgents, o.NodeAgents = true, &NodeAgents{Lag: heddle.Span(d(1, 2000)) * heddle.Millisecond, Without: float64(d(0, 2)) / 4}
+			for range d(1, 8) {
+				f := Fault{Kind: AgentLoss, At: at(float64(d(0, 200))), For: heddle.Span(d(0, 60)) * second, Node: heddle.NodeID(d(0, len(o.Nodes)-1))}
+				if d(0, 3) == 0 {
+					f.Kind, f.For = FaultKind(d(0, 1)*2), f.For+second // its node dies, or is not heard
+				}
+				o.Faults = append(o.Faults, f)
+			}
+			first := p.run(t, o)
+			states(t, first, Succeeded)
+			if again := p.run(t, o); fmt.Sprintf("%+v", first) != fmt.Sprintf("%+v", again) {
+				t.Errorf("%s, seed %d: two runs differ", p.name, seed)
+			}
+		}
+	}
+}
