@@ -2,6 +2,7 @@ package hadoop_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"heddle"
 	"heddle/internal/testkit/hadoop"
@@ -259,24 +262,65 @@ func (weigher) Run(v policy.View, p *policy.Plan) {
 // Needs implements policy.Needer.
 func (weigher) Needs() policy.Needs { return policy.Needs{Can: heddle.Weighs} }
 
-// Two maps that share one core get what their weights say: the heavier ends in about half of the time of the other.
+// onOneCore has what runs in the control groups of containers, and what it starts, use the first processor alone.
+func onOneCore(t *testing.T) {
+	t.Helper()
+	files, _ := filepath.Glob(filepath.Join(cpuGroups, testGroup, "agent*", "container_*", "tasks"))
+	for _, f := range files {
+		text, _ := os.ReadFile(f) // its container may have ended
+		for _, id := range strings.Fields(string(text)) {
+			thread := must(strconv.Atoi(id))(t)
+			one := unix.CPUSet{}
+			one.Set(0)
+			if err := unix.SchedSetaffinity(thread, &one); err != nil && !errors.Is(err, unix.ESRCH) {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// Two maps that share one core get what their weights say, from when both run until the first ends.
 func TestAgentWeighs(t *testing.T) {
 	ctx := onTestbed(t, 6*time.Minute)
 	control(t, "weigher", func() policy.Control { return weigher{} })
-	withAgents(t, ctx, 1, 1, "capacity", "control=[weigher]") // groups of several nodes would share the core equally
-	r, err := testbed.StartMR(ctx, "pi", "2", "60000000")
-	res := finish(t, r, err)
-	succeeded(t, ctx, res.App, 1)
-	tasks := must(testbed.Tasks(ctx, res.App))(t)
-	var took []time.Duration
-	for _, x := range tasks {
-		if x.Type == "MAP" {
-			took = append(took, time.Duration(x.Ended-x.Started)*time.Millisecond)
+	withAgents(t, ctx, 1, 1, "capacity", "control=[weigher]")
+	r, err := testbed.StartMR(ctx, "pi", "2", "400000000")
+	if err != nil {
+		t.Fatal(err)
+	}
+	app := must(r.App(ctx))(t)
+	var first, last map[string]time.Duration // processor time by shares
+	var spent time.Duration
+	began := time.Now()
+	res, err := watched(r, 200*time.Millisecond, func() {
+		onOneCore(t)
+		now := map[string]time.Duration{}
+		seen := map[string][]string{}
+		sharesSeen(seen)
+		for id, had := range seen {
+			if !strings.HasSuffix(id, "_000001") {
+				now[had[0]] = testbed.ContainerCPU(app, id)
+			}
 		}
+		switch _, heavy := now["10240"]; {
+		case len(now) < 2 || !heavy:
+		case first == nil:
+			if now["10240"] > 3*time.Second && now["1024"] > 0 { // both compute
+				first, last, began = now, now, time.Now()
+			}
+		case now["10240"] >= last["10240"] && now["1024"] >= last["1024"]: // neither has begun to end
+			last, spent = now, time.Since(began)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
-	slices.Sort(took)
-	if len(took) != 2 || took[1] < took[0]*3/2 {
-		t.Errorf("maps took %v; the lighter of two on one core is to take about twice as long", took)
+	succeeded(t, ctx, res.App, 1)
+	if first == nil {
+		t.Fatal("the maps were never seen to compute at once with weights of their own")
 	}
-	t.Logf("maps took %v", took)
+	heavy, light := last["10240"]-first["10240"], last["1024"]-first["1024"]
+	if t.Logf("in %v they used %v and %v", spent, heavy, light); spent < time.Second || heavy < 4*light {
+		t.Errorf("in %v maps that weigh 10 to 1 used %v and %v of one processor", spent, heavy, light)
+	}
 }
