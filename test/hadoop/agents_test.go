@@ -31,11 +31,15 @@ func agentGroup(n int) string { return fmt.Sprintf("%s/agent%d", testGroup, n) }
 // them hold on a busy machine.
 func withAgents(t *testing.T, ctx context.Context, nodes int, cores float64, profile string, sets ...string) {
 	t.Helper()
+	onlyNodes(t, nodes, cores)
+	within(t, ctx, "listen: {agents: '"+agentsAt+"'}", profile, sets...)
+	startAgents(t, ctx, nodes)
+}
+
+// onlyNodes stops the NodeManagers of all nodes but the first, until the test's end.
+func onlyNodes(t *testing.T, nodes int, cores float64) {
+	t.Helper()
 	needsGroups(t)
-	binary, err := testbed.BuildHeddle(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
 	quota := "-1"
 	if cores > 0 {
 		quota = strconv.Itoa(int(cores * 100_000))
@@ -49,7 +53,12 @@ func withAgents(t *testing.T, ctx context.Context, nodes int, cores float64, pro
 		}
 		t.Cleanup(func() { _ = testbed.StartNode(n, nil) })
 	}
-	within(t, ctx, "listen: {agents: '"+agentsAt+"'}", profile, sets...)
+}
+
+// startAgents starts agents beside the first nodes.
+func startAgents(t *testing.T, ctx context.Context, nodes int) {
+	t.Helper()
+	binary := must(testbed.BuildHeddle(ctx))(t)
 	for n := 1; n <= nodes; n++ {
 		startAgent(t, n, binary)
 	}
@@ -196,13 +205,13 @@ func parkedNow() (n int) {
 // agent parks them again. Where nobody answers any more, they are given back at the end of the lease. A job can be killed
 // while it is parked, and another goes on.
 func TestAgentIsKilled(t *testing.T) {
-	ctx := onTestbed(t, 6*time.Minute)
+	ctx := onTestbed(t, 3*time.Minute+cycles(15))
 	control(t, "parker", func() policy.Control {
 		return &parker{after: 3 * heddle.Second, length: 5 * heddle.Minute, since: since{}}
 	})
 	withAgents(t, ctx, 1, 0, "capacity", "control=[parker]")
 	binary := must(testbed.BuildHeddle(ctx))(t)
-	r, err := testbed.StartSleep(ctx, "-m", "2", "-r", "0", "-mt", "40000", "-rt", "1")
+	r, err := testbed.StartSleep(ctx, "-m", "2", "-r", "0", "-mt", millis(30*time.Second+cycles(12)), "-rt", "1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,8 +252,14 @@ func kills() int {
 	if *extent == "full" {
 		return 100
 	}
-	return 5
+	return 3
 }
+
+// cycles is the time in which that can be done kills times, where one takes so many seconds at the most.
+func cycles(seconds int) time.Duration { return time.Duration(kills()*seconds) * time.Second }
+
+// millis is a time as an argument of a sleep job.
+func millis(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 
 // A weigher gives every map of a job that starts with an even number ten times the weight of the others.
 type weigher struct{}
