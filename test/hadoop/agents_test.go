@@ -283,7 +283,7 @@ func onOneCore(t *testing.T) {
 	files, _ := filepath.Glob(filepath.Join(cpuGroups, testGroup, "agent*", "container_*", "tasks"))
 	for _, f := range files {
 		text, _ := os.ReadFile(f) // its container may have ended
-		for _, id := range strings.Fields(string(text)) {
+		for id := range strings.FieldsSeq(string(text)) {
 			thread := must(strconv.Atoi(id))(t)
 			one := unix.CPUSet{}
 			one.Set(0)
