@@ -307,6 +307,8 @@ type Step struct {
 	Do        Deed
 	Limit     heddle.Resource // of a Resize
 	Weight    int64           // of a Weigh, in milli-vcores
+	Bound     int64           // of a Weigh, in thousandths of a processor; 0 for none
+	Frozen    heddle.Span     // of a Suspend: the container does not run at all for so long at the most; 0 for not
 }
 
 // Deed is what may be done to a running container.
@@ -331,12 +333,24 @@ func (p *Plan) Weigh(c heddle.ContainerID, weight int64) {
 	p.Steps = append(p.Steps, Step{Container: c, Do: Weigh, Weight: weight})
 }
 
-// Suspend wishes a container frozen.
+// Bound is Weigh, and wishes that the container uses no more than so many thousandths of a processor where its node can
+// see to that.
+func (p *Plan) Bound(c heddle.ContainerID, weight, bound int64) {
+	p.Steps = append(p.Steps, Step{Container: c, Do: Weigh, Weight: weight, Bound: bound})
+}
+
+// Suspend wishes that a container gives way to others; see [heddle.Suspend].
 func (p *Plan) Suspend(c heddle.ContainerID) {
 	p.Steps = append(p.Steps, Step{Container: c, Do: Suspend})
 }
 
-// Resume wishes a container thawed.
+// Freeze is Suspend, and wishes that the container does not run at all for so long at the most, where its node can see to
+// that.
+func (p *Plan) Freeze(c heddle.ContainerID, atMost heddle.Span) {
+	p.Steps = append(p.Steps, Step{Container: c, Do: Suspend, Frozen: atMost})
+}
+
+// Resume wishes that a suspended container goes on.
 func (p *Plan) Resume(c heddle.ContainerID) {
 	p.Steps = append(p.Steps, Step{Container: c, Do: Resume})
 }

@@ -80,15 +80,21 @@ func (c *Core) carryOut(s policy.Step, by string) {
 		c.out = append(c.out, c.arena.resizes.put(heddle.Resize{Container: x.ID(), Limit: s.Limit, By: by}))
 		c.done = append(c.done, done{policy.Resized, x.ID()})
 	case policy.Weigh:
+		if !x.Node().Can(heddle.Bounds) {
+			s.Bound = 0
+		}
 		if s.Weight > 0 {
-			c.out = append(c.out, c.arena.weighs.put(heddle.Weigh{Container: x.ID(), Weight: s.Weight, By: by}))
+			c.out = append(c.out, c.arena.weighs.put(heddle.Weigh{Container: x.ID(), Weight: s.Weight, Bound: max(s.Bound, 0), By: by}))
 		}
 	case policy.Suspend:
 		if x.Suspended() || !x.Node().Can(heddle.Parks) && overLent(x) {
 			return
 		}
+		if !x.Node().Can(heddle.Freezes) || x.Kind() == heddle.AM {
+			s.Frozen = 0
+		}
 		c.c.Suspend(x)
-		c.out = append(c.out, c.arena.suspends.put(heddle.Suspend{Container: x.ID(), By: by}))
+		c.out = append(c.out, c.arena.suspends.put(heddle.Suspend{Container: x.ID(), Frozen: max(s.Frozen, 0), By: by}))
 		c.done = append(c.done, done{policy.Suspended, x.ID()})
 	case policy.Resume:
 		if !x.Suspended() {
@@ -185,6 +191,7 @@ func (c *Core) nodeCan(e heddle.NodeCan) {
 	if n == nil || !n.Up() {
 		return
 	}
+	thaws := n.Can(heddle.Freezes) && !e.Can.Has(heddle.Freezes)
 	c.c.SetCan(n, e.Can)
 	var all []heddle.ContainerID
 	n.Each(func(x *policy.Container) bool {
@@ -193,7 +200,8 @@ func (c *Core) nodeCan(e heddle.NodeCan) {
 	})
 	for _, id := range all {
 		x := c.v.Container(id)
-		if x.Suspended() && (!n.Can(heddle.Lends) || !n.Can(heddle.Parks) && overLending(n, 0)) {
+		lends := x.Limit()[heddle.Memory] < x.Told()[heddle.Memory] // which it may need as it runs again
+		if x.Suspended() && (!n.Can(heddle.Lends) || !n.Can(heddle.Parks) && overLending(n, 0) || thaws && lends) {
 			c.c.Resume(x)
 			c.out = append(c.out, c.arena.resumes.put(heddle.Resume{Container: id}))
 			c.tell(policy.Resumed, x)

@@ -48,6 +48,10 @@ type SuspendOptions struct {
 	// out. A reduce that is resumed gets it back when its node has it, and is slower until then. The paper has memory
 	// kept, "swapped out by the operating system with overhead".
 	LendMemory float64 `yaml:"lend_memory"`
+	// Freeze has nodes that can freeze keep suspended reduces from running at all, for less than they may be silent, and
+	// lends what memory they were granted and do not hold. Elsewhere, and by default, they run when nobody else on their
+	// node wants to.
+	Freeze bool `yaml:"freeze"`
 }
 
 // SuspendDefault is what the paper settled on; it names no slack: the default is the fraction of the maps
@@ -69,7 +73,18 @@ type Suspend struct {
 type frozen struct {
 	id    heddle.ContainerID
 	until heddle.Time
+	ended int // how many reduces of its job had ended when it was suspended
 }
+
+const (
+	// mostFrozen bounds how long a reduce is kept from running at all, and timeoutPart does by its job's timeout: a task
+	// that reports nothing for so long is killed, and executors and masters have timeouts of 300 s and more.
+	mostFrozen  = 240 * heddle.Second
+	timeoutPart = 0.4
+	timeout     = 600 * heddle.Second // of a job where it is not known: Hadoop's default
+	// breath is how long a reduce runs before it is frozen again. One that waits reports every 2 s.
+	breath = 5 * heddle.Second
+)
 
 // stepsPerT is how often in T suspended reduces are looked at, to resume them in time.
 const stepsPerT = 60
@@ -92,6 +107,9 @@ func NewSuspend(a policy.Args) (policy.Control, error) {
 	case !(o.LendMemory >= 0 && o.LendMemory < 1):
 		return nil, errors.New("ikayak.suspend: lend_memory must be 0 or more and below 1")
 	}
+	if o.Freeze && heddle.Seconds(o.Interval) <= breath {
+		return nil, errors.New("ikayak.suspend: interval must be above 5 seconds where reduces are frozen")
+	}
 	t := heddle.Seconds(o.Interval)
 	return &Suspend{o: o, t: t, next: heddle.Time(t)}, nil
 }
@@ -101,7 +119,11 @@ func (s *Suspend) Every() heddle.Span { return s.t / stepsPerT }
 
 // Needs implements [policy.Needer]: reduces report progress every 3 s, as they did in the papers' Hadoop.
 func (s *Suspend) Needs() policy.Needs {
-	return policy.Needs{Feeds: policy.Feeds{Progress: 3 * heddle.Second, Of: policy.KindSet(heddle.Reduce), Starts: true, Sizes: true}, Can: heddle.Lends}
+	n := policy.Needs{Feeds: policy.Feeds{Progress: 3 * heddle.Second, Of: policy.KindSet(heddle.Reduce), Starts: true, Sizes: true}, Can: heddle.Lends}
+	if s.o.Freeze {
+		n.Profile, n.Option = 5*heddle.Second, "freeze"
+	}
+	return n
 }
 
 // Run implements [policy.Control].
@@ -129,18 +151,49 @@ func (s *Suspend) Run(v policy.View, p *policy.Plan) {
 		}
 		a.Each(func(x *policy.Container) bool {
 			if s.waits(a, x) {
-				p.Suspend(x.ID())
-				s.frozen = append(s.frozen, frozen{x.ID(), v.Now().Plus(length)})
+				s.suspend(v, p, x, length)
 			}
 			return true
 		})
 	}
 }
 
-// lend takes what memory a suspended reduce is to lend, at the look after its suspension.
+// suspend suspends a reduce for a time: one that is frozen for less than it may be silent.
+func (s *Suspend) suspend(v policy.View, p *policy.Plan, x *policy.Container, length heddle.Span) {
+	if s.freezes(x) {
+		length = frozenFor(length, s.t, x.App().Facts().Timeout)
+		p.Freeze(x.ID(), length)
+	} else {
+		p.Suspend(x.ID())
+	}
+	s.frozen = append(s.frozen, frozen{x.ID(), v.Now().Plus(length), x.App().Finished(heddle.Reduce)})
+}
+
+// freezes reports whether a reduce does not run at all while it is suspended.
+func (s *Suspend) freezes(x *policy.Container) bool { return s.o.Freeze && x.Node().Can(heddle.Freezes) }
+
+// frozenFor is for how long a reduce that is to be suspended may be frozen, of a job with a timeout, 0 for an unknown one,
+// where reduces are suspended every so often.
+func frozenFor(length, every, limit heddle.Span) heddle.Span {
+	if limit == 0 {
+		limit = timeout
+	}
+	return min(length, mostFrozen, heddle.Span(timeoutPart*float64(limit)), every-breath)
+}
+
+// lend takes what memory a suspended reduce is to lend, at the look after its suspension: a part, or what a frozen one was
+// measured not to hold.
 func (s *Suspend) lend(p *policy.Plan, x *policy.Container) {
-	if limit := x.Limit(); s.o.LendMemory > 0 && limit == x.Told() {
+	limit := x.Limit()
+	if limit != x.Told() {
+		return
+	}
+	if _, held := x.Usage(); s.freezes(x) && held > 0 {
+		limit[heddle.Memory] = min(limit[heddle.Memory], held)
+	} else {
 		limit[heddle.Memory] -= int64(s.o.LendMemory * float64(limit[heddle.Memory]))
+	}
+	if limit != x.Told() {
 		p.Resize(x.ID(), limit)
 	}
 }
@@ -161,25 +214,31 @@ func (s *Suspend) repay(v policy.View, p *policy.Plan) {
 	s.owed = kept
 }
 
-// resume thaws what has been suspended long enough, and forgets what goes on or is gone. What was not carried out, since something else was
-// done to the container in the same instant, is wished for again.
+// resume thaws what has been suspended long enough, or has what it waited for, and forgets what goes on or is gone. What was not
+// carried out, since something else was done to the container in the same instant, is wished for again.
 func (s *Suspend) resume(v policy.View, p *policy.Plan) {
 	kept := s.frozen[:0]
 	for _, f := range s.frozen {
 		x := v.Container(f.id)
 		if x == nil || !x.Suspended() {
-			if x != nil && s.o.LendMemory > 0 {
+			if x != nil && (s.o.LendMemory > 0 || s.o.Freeze) {
 				s.owed = append(s.owed, f.id)
 			}
 			continue
 		}
-		if kept = append(kept, f); v.Now() >= f.until {
+		if kept = append(kept, f); v.Now() >= f.until || s.over(x.App(), f) {
 			p.Resume(f.id)
 		} else {
 			s.lend(p, x)
 		}
 	}
 	s.frozen = kept
+}
+
+// over reports whether nothing is left to wait for: all maps of the job have ended. Once another of its reduces has ended,
+// masters start copies of those that seem to make no progress.
+func (s *Suspend) over(a *policy.App, f frozen) bool {
+	return a.MapsOver() || a.Finished(heddle.Reduce) > f.ended
 }
 
 // waits reports whether a container is a running reduce that its job's maps keep waiting.

@@ -77,7 +77,7 @@ func TestSuspendedAreResumed(t *testing.T) {
 	if steps := run(c, s, 300); len(steps) != 3 {
 		t.Fatalf("at T: %v", steps)
 	}
-	c.End(reduces[0], cluster.Completed, heddle.Success)
+	c.End(reduces[0], cluster.Killed, heddle.Preempted)
 	c.Resume(reduces[1])
 	if steps := run(c, s, 400); len(steps) > 0 {
 		t.Fatalf("100 s later: %v", steps)
@@ -191,5 +191,76 @@ func TestSuspendByJob(t *testing.T) {
 	// γ = 4/16: 0.1 · 300 s; of the job alone 4/8: 0.35 · 300 s.
 	if all, own := length(""), length("per_job: true"); all != 30 || own != 105 {
 		t.Errorf("suspended for %v s by the γ of all, %v s by that of the job", all, own)
+	}
+}
+
+// Once all maps of a job have ended, or one of its reduces has, those that are suspended go on at the next look.
+func TestSuspendedHaveWhatTheyWaitedFor(t *testing.T) {
+	for name, happens := range map[string]func(c *cluster.Cluster, reduces []*cluster.Container){
+		"the maps end": func(c *cluster.Cluster, _ []*cluster.Container) {
+			c.SetRow(c.View().App(1), heddle.Anywhere(20, heddle.Map, 0, heddle.Of(1024, 1000)))
+		},
+		"a reduce ends": func(c *cluster.Cluster, reduces []*cluster.Container) {
+			c.Resume(reduces[0])
+			c.End(reduces[0], cluster.Completed, heddle.Success)
+		},
+		"nothing": func(*cluster.Cluster, []*cluster.Container) {},
+	} {
+		s, err := NewSuspend(policytest.Args(""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, reduces := lagging(t)
+		run(c, s, 300)
+		happens(c, reduces)
+		steps := run(c, s, 305)
+		if name == "nothing" {
+			if len(steps) > 0 {
+				t.Errorf("nothing happened: %v", steps)
+			}
+			continue
+		}
+		if len(steps) < 2 || steps[0].Do != policy.Resume {
+			t.Errorf("%s: %v", name, steps)
+		}
+	}
+}
+
+// A reduce that does not run at all may be silent for so long only, and lends the memory that it does not hold meanwhile.
+func TestFrozen(t *testing.T) {
+	const s = heddle.Second
+	for _, x := range []struct{ length, every, timeout, want heddle.Span }{
+		{100 * s, 300 * s, 0, 100 * s},
+		{250 * s, 300 * s, 0, 240 * s},
+		{250 * s, 300 * s, 40 * s, 16 * s},
+		{17 * s, 20 * s, 600 * s, 15 * s},
+	} {
+		if got := frozenFor(x.length, x.every, x.timeout); got != x.want {
+			t.Errorf("of %v every %v with a timeout of %v: %v, want %v", x.length, x.every, x.timeout, got, x.want)
+		}
+	}
+	for _, can := range []heddle.Caps{heddle.AllCaps, heddle.Stock | heddle.Parks} {
+		p, err := NewSuspend(policytest.Args("freeze: true"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, reduces := lagging(t)
+		c.SetCan(c.View().Node(0), can)
+		c.SetUsage(reduces[0], 100, 300)
+		freezes := can.Has(heddle.Freezes)
+		steps := run(c, p, 300)
+		if len(steps) != 3 || steps[0].Frozen > 0 != freezes {
+			t.Fatalf("can %v: %v", can, steps)
+		}
+		steps = run(c, p, 305)
+		lent := slices.ContainsFunc(steps, func(s policy.Step) bool {
+			return s.Do == policy.Resize && s.Container == reduces[0].ID() && s.Limit[heddle.Memory] == 300
+		})
+		if lent != freezes || len(steps) > 1 {
+			t.Errorf("can %v: %v", can, steps)
+		}
+	}
+	if _, err := NewSuspend(policytest.Args("{freeze: true, interval: 5}")); err == nil {
+		t.Error("an interval in which a reduce could not breathe is taken")
 	}
 }

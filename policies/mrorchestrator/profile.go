@@ -47,6 +47,7 @@ type task struct {
 	n      float64
 	last   amount  // use in the last window
 	weight float64 // as changed; 0 = that of its size
+	bound  int64   // thousandths of a processor that it was bounded to; 0 = none
 }
 
 // A phase is what all tasks of a job used in one step, those that have ended too.

@@ -79,9 +79,27 @@ func (m *Manager) weigh(p *policy.Plan) {
 		r := &m.rows[i]
 		size := float64(max(r.x.Told()[heddle.CPU], 1))
 		to := math.Round(min(max(r.weight*r.factor, size/widest, 1), size*widest))
-		if r.factor != 1 && to != math.Round(r.weight) {
-			m.tasks[r.t].weight = to
-			p.Weigh(r.x.ID(), int64(to))
+		t, bound := &m.tasks[r.t], m.bound(r)
+		if r.factor != 1 && to != math.Round(r.weight) || bound != t.bound {
+			t.weight, t.bound = to, bound
+			p.Bound(r.x.ID(), int64(to), bound)
 		}
 	}
+}
+
+const (
+	// leastBound leaves a task a tenth of a processor, so that it goes on to report.
+	leastBound = 100
+	// settled is after how many seconds a Java process may be bounded: as it starts it makes as many threads as it finds
+	// processors.
+	settled = 10
+)
+
+// bound is what a task's processor time is bounded to; 0 for nothing.
+func (m *Manager) bound(r *row) int64 {
+	hogs := r.verdict[heddle.CPU] == Hogging && m.busy(r) && (r.factor < 1 || m.tasks[r.t].bound > 0)
+	if !m.o.Quota || !hogs || r.ran < settled {
+		return 0
+	}
+	return max(leastBound, int64(r.est[heddle.CPU]))
 }
