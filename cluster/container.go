@@ -136,7 +136,7 @@ func (c *Container) Progress() (heddle.Phase, float64) {
 	return c.phase, c.seldom.fraction
 }
 
-// Usage returns what it was last heard to use: milli-vcores and MiB.
+// Usage returns what it was last heard to use: thousandths of a processor of the machine, and MiB.
 func (c *Container) Usage() (cpu, memory int64) {
 	if c.seldom == nil {
 		return 0, 0

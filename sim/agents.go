@@ -94,8 +94,7 @@ func (s *Sim) wished(call rm.Call, p *rm.AgentWish) {
 
 // act has an agent do what it was told last, and say so.
 func (s *Sim) act(id heddle.NodeID) {
-	a, spec := &s.agents[id], &s.o.Nodes[id]
-	cores := coresOfNode(spec) * 1000 / float64(spec.Total[heddle.CPU]) // of a vcore
+	a, cores := &s.agents[id], s.vcore(id)
 	q := &rm.AgentSync{Node: s.nodes[id].name, Agent: strconv.Itoa(int(a.life)), Can: heddle.Parks | heddle.Weighs}
 	if p := a.wish; p != nil && (p.Version != a.applied || p.Measure) {
 		want := p.Want
@@ -125,6 +124,12 @@ func (s *Sim) act(id heddle.NodeID) {
 	a.call = (s.syncs-1)*rm.Call(len(s.agents)) + rm.Call(id) + 1
 	q.Call, q.Applied = a.call, a.applied
 	s.say(q)
+}
+
+// vcore is how many processors of a node's machine a vcore there is.
+func (s *Sim) vcore(id heddle.NodeID) float64 {
+	n := &s.o.Nodes[id]
+	return coresOfNode(n) * 1000 / float64(n.Total[heddle.CPU])
 }
 
 // runningOn calls for every container of a node whose process runs.

@@ -12,7 +12,8 @@ import (
 // The resources that are controlled, in the order of their dimensions.
 var controlled = [...]heddle.Dim{heddle.Memory, heddle.CPU}
 
-// An amount is one figure for each controlled resource, by dimension: MiB and milli-vcores.
+// An amount is one figure for each controlled resource, by dimension: MiB and thousandths of a
+// processor.
 type amount [2]float64
 
 // windows is how many windows of a task's memory are kept.
