@@ -96,8 +96,9 @@ func TestAgentIsToldWhatItCan(t *testing.T) {
 	for _, can := range []heddle.Caps{heddle.Parks | heddle.Weighs, heddle.Parks | heddle.Weighs | heddle.Freezes | heddle.Bounds | heddle.Reclaims} {
 		w, c, _, a, task := agented(t)
 		a.can = can
-		a.told()
-		a.sync()
+		for a.sync(); a.told() != nil; { // that its node can do other things is news
+			a.sync()
+		}
 		all := can.Has(heddle.Freezes)
 		see := func(want Wanted) {
 			t.Helper()

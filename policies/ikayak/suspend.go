@@ -170,7 +170,9 @@ func (s *Suspend) suspend(v policy.View, p *policy.Plan, x *policy.Container, le
 }
 
 // freezes reports whether a reduce does not run at all while it is suspended.
-func (s *Suspend) freezes(x *policy.Container) bool { return s.o.Freeze && x.Node().Can(heddle.Freezes) }
+func (s *Suspend) freezes(x *policy.Container) bool {
+	return s.o.Freeze && x.Node().Can(heddle.Freezes)
+}
 
 // frozenFor is for how long a reduce that is to be suspended may be frozen, of a job with a timeout, 0 for an unknown one,
 // where reduces are suspended every so often.
