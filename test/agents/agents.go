@@ -15,7 +15,10 @@ import (
 )
 
 const (
-	spread      = 5 * time.Second // in which agents start
+	spread = 5 * time.Second // in which agents start
+	// look is how long agents look for containers apart, of which there are no others here. Real ones do so every second, and each
+	// has a machine to itself for it.
+	look        = time.Minute
 	connectTime = time.Minute
 	heardTime   = 30 * time.Second
 )
@@ -31,7 +34,7 @@ func (c *cluster) startAgents() error {
 		n.agent.last = make(map[string]groups.Set, n.room)
 		dialer := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(n.id.Host)}}
 		a, err := agent.New(agent.Config{
-			RM: "http://" + c.m.Agents, Node: n.id.String(), Version: "hollow", Finder: n, Groups: n,
+			RM: "http://" + c.m.Agents, Node: n.id.String(), Version: "hollow", Finder: n, Look: look, Groups: n,
 			Client: &http.Client{Transport: &counting{&http.Transport{DialContext: dialer.DialContext}, n}},
 		})
 		if err != nil {

@@ -151,7 +151,7 @@ func (c *cluster) fill() error {
 	}
 	return c.until("all containers reported", fillTime, func() bool {
 		for _, n := range c.nodes {
-			if !n.said.Load() {
+			if !n.full.Load() {
 				return false
 			}
 		}

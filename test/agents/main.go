@@ -14,9 +14,14 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 	"time"
 )
+
+// collect is how much garbage the load may make, in percent of what it holds, so that it leaves processors to the
+// ResourceManager, which runs as it is.
+const collect = 400
 
 // settings is what the command line says.
 type settings struct {
@@ -48,6 +53,7 @@ func main() {
 	flag.StringVar(&s.profile, "profile", "capacity", "the scheduler")
 	flag.StringVar(&s.cpuProfile, "cpuprofile", "", "where to write a profile of the ResourceManager's processor time during the last step")
 	flag.Parse()
+	debug.SetGCPercent(collect)
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	steps, err := run(ctx, &s)
 	cancel()

@@ -24,12 +24,12 @@ type node struct {
 	i     int
 	id    ids.Node
 	room  int         // containers
-	said  atomic.Bool // it has reported as many
+	full  atomic.Bool // it has reported as many
 	agent hands
 
 	mu    sync.Mutex
-	conts []*wire.ContainerStatus
-	found []procs.Container // the same
+	found []procs.Container // those that run
+	said  []byte            // what a report says of them: the field of a wire.NodeStatus, encoded
 }
 
 func (c *cluster) node(i, port, room int) *node {
@@ -40,13 +40,18 @@ func (c *cluster) node(i, port, room int) *node {
 
 // run starts a container.
 func (n *node) run(id ids.Container) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.conts = append(n.conts, &wire.ContainerStatus{
+	b, err := proto.Marshal(&wire.NodeStatus{ContainersStatuses: []*wire.ContainerStatus{{
 		ContainerId: conv.WireContainer(id), State: wire.ContainerState_C_RUNNING.Enum(), Capability: size(1), Diagnostics: new(""),
 		ExecutionType: wire.ExecutionType_GUARANTEED.Enum(), ContainerSubState: wire.ContainerSubState_CSS_RUNNING.Enum(),
-	})
-	k := len(n.conts)
+	}}})
+	if err != nil {
+		n.c.fail(err)
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.said = append(n.said, b...)
+	k := 1 + len(n.found)
 	n.found = append(n.found, procs.Container{
 		ID: id.String(), PID: 1000 + k, Start: uint64(1000 + k), Task: fmt.Sprintf("attempt_%d_%04d_m_%06d_0", id.Attempt.App.Cluster, id.Attempt.App.Seq, id.ID),
 	})
@@ -73,14 +78,16 @@ func (n *node) report(conn *rpc.Client) error {
 	resp, wait := int32(0), time.Duration(rand.Int64N(int64(firstBeat)))
 	used := &wire.ResourceUtilization{Pmem: proto.Int32(int32(n.room * slot / 2)), Vmem: proto.Int32(int32(n.room * slot)), Cpu: proto.Float32(0.5)}
 	for n.c.sleep(wait) {
+		st := &wire.NodeStatus{
+			NodeId: conv.WireNode(n.id), ResponseId: &resp, ContainersUtilization: used, NodeUtilization: used,
+			NodeHealthStatus: &wire.NodeHealthStatus{IsNodeHealthy: new(true), LastHealthReportTime: proto.Int64(time.Now().UnixMilli())},
+		}
 		n.mu.Lock()
-		conts := n.conts[:len(n.conts):len(n.conts)]
+		conts := len(n.found)
+		st.ProtoReflect().SetUnknown(n.said[:len(n.said):len(n.said)]) // it goes out as it is, without being encoded each time
 		n.mu.Unlock()
 		p := &wire.NodeHeartbeatResponse{}
-		err := conn.Call(n.c.ctx, "nodeHeartbeat", &wire.NodeHeartbeatRequest{NodeStatus: &wire.NodeStatus{
-			NodeId: conv.WireNode(n.id), ResponseId: &resp, ContainersStatuses: conts, ContainersUtilization: used, NodeUtilization: used,
-			NodeHealthStatus: &wire.NodeHealthStatus{IsNodeHealthy: new(true), LastHealthReportTime: proto.Int64(time.Now().UnixMilli())},
-		}}, p)
+		err := conn.Call(n.c.ctx, "nodeHeartbeat", &wire.NodeHeartbeatRequest{NodeStatus: st}, p)
 		switch {
 		case n.c.ctx.Err() != nil:
 			return context.Cause(n.c.ctx)
@@ -89,7 +96,7 @@ func (n *node) report(conn *rpc.Client) error {
 		case p.GetNodeAction() != wire.NodeAction_NORMAL || len(p.GetContainersToCleanup()) > 0:
 			return fmt.Errorf("%s is told %v, and to end %d containers: %s", n.id, p.GetNodeAction(), len(p.GetContainersToCleanup()), p.GetDiagnosticsMessage())
 		}
-		n.said.Store(len(conts) == n.room)
+		n.full.Store(conts == n.room)
 		n.c.beats.Add(1)
 		resp, wait = p.GetResponseId(), time.Duration(p.GetNextHeartBeatInterval())*time.Millisecond
 	}
