@@ -211,7 +211,7 @@ func (c *cluster) submit(count int) error {
 
 // size is that of so many containers.
 func size(containers int) *wire.Resource {
-	return &wire.Resource{Memory: proto.Int64(int64(containers) * slot), VirtualCores: proto.Int32(int32(containers))}
+	return &wire.Resource{Memory: new(int64(containers) * slot), VirtualCores: new(int32(containers))}
 }
 
 // Verify implements [rpc.Verifier]: the ResourceManager has a token for the node.
@@ -266,7 +266,7 @@ func (c *cluster) master(s started, count int) error {
 		return err
 	}
 	q := &wire.AllocateRequest{ResponseId: new(int32), Ask: []*wire.ResourceRequest{{
-		Priority: &wire.Priority{Priority: proto.Int32(20)}, ResourceName: new("*"), Capability: size(1), NumContainers: proto.Int32(int32(count)),
+		Priority: &wire.Priority{Priority: proto.Int32(20)}, ResourceName: new("*"), Capability: size(1), NumContainers: new(int32(count)),
 	}}}
 	for {
 		p := &wire.AllocateResponse{}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -76,15 +77,15 @@ func (n *node) register(conn *rpc.Client) error {
 // report reports until the cluster stops, as often as it is told to.
 func (n *node) report(conn *rpc.Client) error {
 	resp, wait := int32(0), time.Duration(rand.Int64N(int64(firstBeat)))
-	used := &wire.ResourceUtilization{Pmem: proto.Int32(int32(n.room * slot / 2)), Vmem: proto.Int32(int32(n.room * slot)), Cpu: proto.Float32(0.5)}
+	used := &wire.ResourceUtilization{Pmem: new(int32(n.room * slot / 2)), Vmem: new(int32(n.room * slot)), Cpu: proto.Float32(0.5)}
 	for n.c.sleep(wait) {
 		st := &wire.NodeStatus{
 			NodeId: conv.WireNode(n.id), ResponseId: &resp, ContainersUtilization: used, NodeUtilization: used,
-			NodeHealthStatus: &wire.NodeHealthStatus{IsNodeHealthy: new(true), LastHealthReportTime: proto.Int64(time.Now().UnixMilli())},
+			NodeHealthStatus: &wire.NodeHealthStatus{IsNodeHealthy: new(true), LastHealthReportTime: new(time.Now().UnixMilli())},
 		}
 		n.mu.Lock()
 		conts := len(n.found)
-		st.ProtoReflect().SetUnknown(n.said[:len(n.said):len(n.said)]) // it goes out as it is, without being encoded each time
+		st.ProtoReflect().SetUnknown(slices.Clip(n.said)) // it goes out as it is, without being encoded each time
 		n.mu.Unlock()
 		p := &wire.NodeHeartbeatResponse{}
 		err := conn.Call(n.c.ctx, "nodeHeartbeat", &wire.NodeHeartbeatRequest{NodeStatus: st}, p)
