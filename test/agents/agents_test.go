@@ -23,6 +23,9 @@ func TestMain(m *testing.M) {
 
 // A small cluster is filled and measured: every deed that was wanted is done, once, and is what was wanted.
 func TestSmall(t *testing.T) {
+	if testing.Short() {
+		t.Skip("this takes ten seconds")
+	}
 	s := settings{
 		nodes: 100, containers: 3, shared: 20, deeds: 50, every: 100 * time.Millisecond, measured: 2 * time.Second, profile: "capacity",
 		log: slog.New(slog.DiscardHandler),
