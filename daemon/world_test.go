@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 
@@ -31,6 +32,7 @@ type world struct {
 	r       *RM
 	stop    func()
 	log     bytes.Buffer
+	calling sync.Mutex
 	calls   []string // of NodeManagers, by the ResourceManager
 	refuse  error    // what they answer
 }
@@ -113,6 +115,8 @@ func (w *world) start(profile string, st *store.Store, state *store.State) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	r.callOnce = func(c nodeCall, method string, _, _ proto.Message) error {
+		w.calling.Lock() // calls of several NodeManagers are made at once
+		defer w.calling.Unlock()
 		w.calls = append(w.calls, method+" "+c.addr)
 		return w.refuse
 	}

@@ -2,6 +2,7 @@ package hadoop_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"heddle"
 	"heddle/internal/testkit/hadoop"
@@ -28,11 +31,15 @@ func agentGroup(n int) string { return fmt.Sprintf("%s/agent%d", testGroup, n) }
 // them hold on a busy machine.
 func withAgents(t *testing.T, ctx context.Context, nodes int, cores float64, profile string, sets ...string) {
 	t.Helper()
+	onlyNodes(t, nodes, cores)
+	within(t, ctx, "listen: {agents: '"+agentsAt+"'}", profile, sets...)
+	startAgents(t, ctx, nodes)
+}
+
+// onlyNodes stops the NodeManagers of all nodes but the first, until the test's end.
+func onlyNodes(t *testing.T, nodes int, cores float64) {
+	t.Helper()
 	needsGroups(t)
-	binary, err := testbed.BuildHeddle(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
 	quota := "-1"
 	if cores > 0 {
 		quota = strconv.Itoa(int(cores * 100_000))
@@ -46,7 +53,12 @@ func withAgents(t *testing.T, ctx context.Context, nodes int, cores float64, pro
 		}
 		t.Cleanup(func() { _ = testbed.StartNode(n, nil) })
 	}
-	within(t, ctx, "listen: {agents: '"+agentsAt+"'}", profile, sets...)
+}
+
+// startAgents starts agents beside the first nodes.
+func startAgents(t *testing.T, ctx context.Context, nodes int) {
+	t.Helper()
+	binary := must(testbed.BuildHeddle(ctx))(t)
 	for n := 1; n <= nodes; n++ {
 		startAgent(t, n, binary)
 	}
@@ -193,13 +205,13 @@ func parkedNow() (n int) {
 // agent parks them again. Where nobody answers any more, they are given back at the end of the lease. A job can be killed
 // while it is parked, and another goes on.
 func TestAgentIsKilled(t *testing.T) {
-	ctx := onTestbed(t, 6*time.Minute)
+	ctx := onTestbed(t, 3*time.Minute+cycles(15))
 	control(t, "parker", func() policy.Control {
 		return &parker{after: 3 * heddle.Second, length: 5 * heddle.Minute, since: since{}}
 	})
 	withAgents(t, ctx, 1, 0, "capacity", "control=[parker]")
 	binary := must(testbed.BuildHeddle(ctx))(t)
-	r, err := testbed.StartSleep(ctx, "-m", "2", "-r", "0", "-mt", "40000", "-rt", "1")
+	r, err := testbed.StartSleep(ctx, "-m", "2", "-r", "0", "-mt", millis(30*time.Second+cycles(12)), "-rt", "1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,8 +252,14 @@ func kills() int {
 	if *extent == "full" {
 		return 100
 	}
-	return 5
+	return 3
 }
+
+// cycles is the time in which that can be done kills times, where one takes so many seconds at the most.
+func cycles(seconds int) time.Duration { return time.Duration(kills()*seconds) * time.Second }
+
+// millis is a time as an argument of a sleep job.
+func millis(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 
 // A weigher gives every map of a job that starts with an even number ten times the weight of the others.
 type weigher struct{}
@@ -259,24 +277,65 @@ func (weigher) Run(v policy.View, p *policy.Plan) {
 // Needs implements policy.Needer.
 func (weigher) Needs() policy.Needs { return policy.Needs{Can: heddle.Weighs} }
 
-// Two maps that share one core get what their weights say: the heavier ends in about half of the time of the other.
+// onOneCore has what runs in the control groups of containers, and what it starts, use the first processor alone.
+func onOneCore(t *testing.T) {
+	t.Helper()
+	files, _ := filepath.Glob(filepath.Join(cpuGroups, testGroup, "agent*", "container_*", "tasks"))
+	for _, f := range files {
+		text, _ := os.ReadFile(f) // its container may have ended
+		for id := range strings.FieldsSeq(string(text)) {
+			thread := must(strconv.Atoi(id))(t)
+			one := unix.CPUSet{}
+			one.Set(0)
+			if err := unix.SchedSetaffinity(thread, &one); err != nil && !errors.Is(err, unix.ESRCH) {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// Two maps that share one core get what their weights say, from when both run until the first ends.
 func TestAgentWeighs(t *testing.T) {
 	ctx := onTestbed(t, 6*time.Minute)
 	control(t, "weigher", func() policy.Control { return weigher{} })
-	withAgents(t, ctx, 1, 1, "capacity", "control=[weigher]") // groups of several nodes would share the core equally
-	r, err := testbed.StartMR(ctx, "pi", "2", "60000000")
-	res := finish(t, r, err)
-	succeeded(t, ctx, res.App, 1)
-	tasks := must(testbed.Tasks(ctx, res.App))(t)
-	var took []time.Duration
-	for _, x := range tasks {
-		if x.Type == "MAP" {
-			took = append(took, time.Duration(x.Ended-x.Started)*time.Millisecond)
+	withAgents(t, ctx, 1, 1, "capacity", "control=[weigher]")
+	r, err := testbed.StartMR(ctx, "pi", "2", "400000000")
+	if err != nil {
+		t.Fatal(err)
+	}
+	app := must(r.App(ctx))(t)
+	var first, last map[string]time.Duration // processor time by shares
+	var spent time.Duration
+	began := time.Now()
+	res, err := watched(r, 200*time.Millisecond, func() {
+		onOneCore(t)
+		now := map[string]time.Duration{}
+		seen := map[string][]string{}
+		sharesSeen(seen)
+		for id, had := range seen {
+			if !strings.HasSuffix(id, "_000001") {
+				now[had[0]] = testbed.ContainerCPU(app, id)
+			}
 		}
+		switch _, heavy := now["10240"]; {
+		case len(now) < 2 || !heavy:
+		case first == nil:
+			if now["10240"] > 3*time.Second && now["1024"] > 0 { // both compute
+				first, last, began = now, now, time.Now()
+			}
+		case now["10240"] >= last["10240"] && now["1024"] >= last["1024"]: // neither has begun to end
+			last, spent = now, time.Since(began)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
-	slices.Sort(took)
-	if len(took) != 2 || took[1] < took[0]*3/2 {
-		t.Errorf("maps took %v; the lighter of two on one core is to take about twice as long", took)
+	succeeded(t, ctx, res.App, 1)
+	if first == nil {
+		t.Fatal("the maps were never seen to compute at once with weights of their own")
 	}
-	t.Logf("maps took %v", took)
+	heavy, light := last["10240"]-first["10240"], last["1024"]-first["1024"]
+	if t.Logf("in %v they used %v and %v", spent, heavy, light); spent < time.Second || heavy < 4*light {
+		t.Errorf("in %v maps that weigh 10 to 1 used %v and %v of one processor", spent, heavy, light)
+	}
 }

@@ -44,6 +44,13 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	if os.Getenv(parkingMode) != "" {
+		if err := beParkingRM(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	flag.Parse()
 	code, err := run(m)
 	if err != nil {
