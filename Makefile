@@ -17,7 +17,7 @@ LINT     := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.
 REWRITES  = $(shell grep -rlE '"github.com/cockroachdb/datadriven"|flag.Bool."rewrite"' --include='*_test.go' . | xargs -r -n1 dirname | sort -u)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo hadoop demo-hadoop compare-hadoop truth unit test search test-hadoop test-hadoop-full race race-daemon check rewrite fuzz bench bench-compare cover exp exp-smoke browser
+.PHONY: help build demo hadoop demo-hadoop compare-hadoop truth unit test search test-hadoop test-hadoop-full race race-daemon check rewrite fuzz bench bench-agents bench-compare cover exp exp-smoke browser
 
 help: ## print this
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | awk -F'\t' '{ printf "  %-17s %s\n", $$1, $$2 }'
@@ -107,6 +107,9 @@ fuzz: ## each fuzz target for FUZZTIME=30s
 bench: ## benchmarks of the packages, then Heddle against its peers and floors, alternating
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 	cd bench && $(GO) run ./compare
+
+bench-agents: ## 10,000 hollow NodeManagers of 30 containers and node agents beside them, on one heddle rm: a table; about 6 minutes
+	$(GO) run ./test/agents
 
 bench-compare: ## benchmarks of REF=origin/main against this tree; over 5 % slower or one more allocation fails
 	scripts/bench-compare $(REF)

@@ -1,11 +1,13 @@
 package agents
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"sync"
 
 	"heddle"
 	"heddle/node/api"
@@ -42,10 +44,38 @@ func Sync(to Syncer) http.Handler {
 	})
 }
 
+// A room is what a request is read into. Agents are many and say much the same time and again.
+type room struct {
+	text bytes.Buffer
+	sync api.Sync
+}
+
+var rooms = sync.Pool{New: func() any { return new(room) }}
+
+// mostKept is how large a text may be whose room is used again.
+const mostKept = 64 << 10
+
+// leave lets another request have the room.
+func (m *room) leave() {
+	if m.text.Cap() > mostKept {
+		return
+	}
+	m.text.Reset()
+	conts, failed := m.sync.Containers, m.sync.Failed
+	clear(conts[:cap(conts)]) // what the next does not say would be as it was
+	clear(failed[:cap(failed)])
+	m.sync = api.Sync{Containers: conts[:0], Failed: failed[:0]}
+	rooms.Put(m)
+}
+
 // heard is what an agent says; code is the answer's where it may not say it.
 func heard(w http.ResponseWriter, r *http.Request) (q *rm.AgentSync, code int, err error) {
-	var s api.Sync
-	err = json.NewDecoder(http.MaxBytesReader(w, r.Body, maxSync)).Decode(&s)
+	m := rooms.Get().(*room)
+	defer m.leave()
+	s := &m.sync
+	if _, err = m.text.ReadFrom(http.MaxBytesReader(w, r.Body, maxSync)); err == nil {
+		err = json.Unmarshal(m.text.Bytes(), s)
+	}
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
 		return nil, http.StatusRequestEntityTooLarge, fmt.Errorf("the request is larger than the %d bytes it may have", maxSync)
 	}
@@ -62,7 +92,7 @@ func heard(w http.ResponseWriter, r *http.Request) (q *rm.AgentSync, code int, e
 	if err := trust.SpeaksFor(r, s.Node); err != nil {
 		return nil, http.StatusForbidden, err
 	}
-	q = &rm.AgentSync{Node: node, Agent: s.Agent, Applied: s.Applied}
+	q = &rm.AgentSync{Node: node, Agent: s.Agent, Applied: s.Applied, Used: make([]rm.Used, 0, len(s.Containers))}
 	for _, name := range s.Can {
 		can, _ := heddle.CapOf(name) // one that is not known here is of no use
 		q.Can |= can

@@ -93,3 +93,27 @@ func FuzzSync(f *testing.F) {
 		}
 	})
 }
+
+// TestSyncForgets has nothing of a request turn up in the next ones.
+func TestSyncForgets(t *testing.T) {
+	s := &syncer{wish: &rm.AgentWish{Version: 7, Every: 5 * heddle.Second, Lease: 30 * heddle.Second}}
+	h := Sync(s)
+	ask := func(body string) *rm.AgentSync {
+		w := httptest.NewRecorder()
+		if h.ServeHTTP(w, httptest.NewRequest(http.MethodPost, api.Path, strings.NewReader(body))); w.Code != http.StatusOK {
+			t.Fatalf("%d: %s", w.Code, w.Body)
+		}
+		return s.heard
+	}
+	const id = `"id":"container_1700000000000_0001_01_000002"`
+	for range 100 { // which room is used is not said
+		ask(`{"node":"n1:8041","agent":"a","applied":5,"can":["parks"],"containers":[{` + id + `,"cpu_ms":9,"rss_mib":9}],"failed":[{` + id + `,"error":"no"}]}`)
+		if q := ask(`{"node":"n1:8041","agent":"b"}`); q.Applied != 0 || q.Can != 0 || len(q.Used) != 0 || len(q.Failed) != 0 {
+			t.Fatalf("%+v", q)
+		}
+		q := ask(`{"node":"n1:8041","agent":"b","containers":[{` + id + `,"rss_mib":1}],"failed":[{` + id + `}]}`)
+		if q.Used[0].CPU != 0 || q.Used[0].Memory != 1 || q.Failed[0].Text != "" {
+			t.Fatalf("%+v", q)
+		}
+	}
+}

@@ -62,8 +62,12 @@ type Daemon struct {
 // stopTime is how long calls in flight may take when the daemon stops.
 const stopTime = 5 * time.Second
 
-// webConns is how many connections the web server has open at most.
-const webConns = 2000
+// How many connections are open at most: of web pages, and of NodeManagers. Each of those holds one, and has two while it
+// comes back before its old one is found to be dead.
+const (
+	webConns  = 2000
+	nodeConns = 20_000
+)
 
 // A port is a listener and what is served on it.
 type port struct {
@@ -113,8 +117,8 @@ func Start(o Options) (*Daemon, error) {
 
 // ports is which protocol is served where; the web server is last, and not made yet.
 func (d *Daemon) ports(ctx context.Context, o Options) ([]port, error) {
-	server := func(tokens rpc.Verifier, protocols ...rpc.Protocol) func(net.Listener) error {
-		s := rpc.NewServer(rpc.Options{Protocols: protocols, Tokens: tokens, Log: o.Log})
+	server := func(tokens rpc.Verifier, conns int, protocols ...rpc.Protocol) func(net.Listener) error {
+		s := rpc.NewServer(rpc.Options{Protocols: protocols, Tokens: tokens, Limits: rpc.Limits{Conns: conns}, Log: o.Log})
 		d.servers = append(d.servers, s)
 		return s.Serve
 	}
@@ -124,10 +128,10 @@ func (d *Daemon) ports(ctx context.Context, o Options) ([]port, error) {
 		ProxyUsers: c.ProxyUsers, Groups: d.RM.Groups, Decommission: c.Decommission,
 	}
 	ports := []port{
-		{"client", c.Client, &d.Client, server(nil, clients.Client(d.RM, access)), nil},
-		{"scheduler", c.Scheduler, &d.Scheduler, server(d.RM.Tokens(), d.RM.Masters()), nil},
-		{"resource tracker", c.Tracker, &d.Tracker, server(nil, d.RM.Tracker()), nil},
-		{"admin", c.Admin, &d.Admin, server(nil, clients.Admin(d.RM, access)), nil},
+		{"client", c.Client, &d.Client, server(nil, rpc.DefaultConns, clients.Client(d.RM, access)), nil},
+		{"scheduler", c.Scheduler, &d.Scheduler, server(d.RM.Tokens(), rpc.DefaultConns, d.RM.Masters()), nil},
+		{"resource tracker", c.Tracker, &d.Tracker, server(nil, nodeConns, d.RM.Tracker()), nil},
+		{"admin", c.Admin, &d.Admin, server(nil, rpc.DefaultConns, clients.Admin(d.RM, access)), nil},
 	}
 	if c.Agents.IsValid() {
 		serv, err := d.serveAgents(ctx, o)

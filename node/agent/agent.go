@@ -25,7 +25,7 @@ import (
 )
 
 const (
-	every     = time.Second            // between two looks for containers
+	usualLook = time.Second            // between two looks for containers
 	firstWait = 5 * time.Second        // for an answer, before any said how long
 	grace     = 10 * time.Second       // beyond when an answer is to come
 	apart     = 200 * time.Millisecond // between two requests at least
@@ -48,6 +48,7 @@ type Config struct {
 	// NMWeb is the URL of the NodeManager's web server. Without it nothing is ever ended that the NodeManager left behind.
 	NMWeb  string
 	Finder Finder
+	Look   time.Duration // between two looks for containers; 0 for a second
 	Groups Actuator
 	Client *http.Client // nil for one without credentials
 	Log    *slog.Logger // nil for none
@@ -76,6 +77,7 @@ func New(c Config) (*Agent, error) {
 	}
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	c.Client = cmp.Or(c.Client, &http.Client{})
+	c.Look = cmp.Or(c.Look, usualLook)
 	return &Agent{Config: c, name: rand.Text(), state: newState(c.Groups, c.Log)}, nil
 }
 
@@ -145,7 +147,7 @@ func (a *Agent) Run(ctx context.Context) error {
 		}
 		if !now.Before(look) {
 			a.state.round(now, a.Finder.Find())
-			look = now.Add(every)
+			look = now.Add(a.Look)
 		} else {
 			a.state.carry(now)
 		}

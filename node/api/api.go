@@ -34,9 +34,9 @@ type Container struct {
 	CPU int64 `json:"cpu_ms"`
 	RSS int64 `json:"rss_mib"`
 	// What it has at the moment, as far as that is not the default.
-	Parked bool  `json:"parked"`
-	Weight int64 `json:"weight"` // 0 for the default
-	Frozen bool  `json:"frozen"`
+	Parked bool  `json:"parked,omitempty"`
+	Weight int64 `json:"weight,omitempty"` // 0 for the default
+	Frozen bool  `json:"frozen,omitempty"`
 }
 
 // A Failure is a wish for a container that could not be carried out, and why.

@@ -227,7 +227,11 @@ func TestRatioOnV1(t *testing.T) {
 		time.Sleep(100 * time.Millisecond)
 	}()
 	measure := func(s Set) (first, second time.Duration) {
-		do(t, g.Apply(ids[1], s))
+		err := g.Apply(ids[1], s)
+		for i := 0; err != nil && i < 10; i++ { // what is kept from running by a quota does not freeze at once
+			err = g.Apply(ids[1], s)
+		}
+		do(t, err)
 		a, b := g.Measure(ids[0]).CPU, g.Measure(ids[1]).CPU
 		time.Sleep(2 * time.Second)
 		return g.Measure(ids[0]).CPU - a, g.Measure(ids[1]).CPU - b

@@ -1,0 +1,198 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+// A step is what was measured of one.
+type step struct {
+	what                string
+	beats, syncs, deeds float64 // a second
+	request             float64 // bytes of a sync's request
+	cores               float64 // processors that the ResourceManager used
+	own, others         float64 // and this program, and others on the machine
+	resident            float64 // MiB of the ResourceManager at the end
+	busy                float64 // part of the time that its loop worked
+	failed              int64   // syncs
+	lags                []time.Duration
+}
+
+// settleTime is what a step has before it is measured, and no more than half of what is measured.
+const settleTime = 10 * time.Second
+
+// A reading is how far everything is at one time.
+type reading struct {
+	at                     time.Time
+	beats, syncs, bytes    int64
+	failed, lags           int64
+	cores, own, all, spare float64 // seconds of processors; all and spare of the whole machine
+}
+
+// measure measures a step that has begun.
+func (c *cluster) measure(what string) (*step, error) {
+	if !c.sleep(min(settleTime, c.measured/2)) {
+		return nil, context.Cause(c.ctx)
+	}
+	a, err := c.read()
+	if err != nil {
+		return nil, err
+	}
+	if !c.sleep(c.measured) {
+		return nil, context.Cause(c.ctx)
+	}
+	b, err := c.read()
+	if err != nil {
+		return nil, err
+	}
+	took := b.at.Sub(a.at).Seconds()
+	st := &step{
+		what: what, beats: float64(b.beats-a.beats) / took, syncs: float64(b.syncs-a.syncs) / took, deeds: float64(b.lags-a.lags) / took,
+		request: float64(b.bytes-a.bytes) / float64(max(b.syncs-a.syncs, 1)),
+		cores:   (b.cores - a.cores) / took, own: (b.own - a.own) / took, failed: b.failed - a.failed,
+	}
+	st.others = max((b.all-a.all-b.spare+a.spare)/took-st.cores-st.own, 0)
+	c.lags.mu.Lock()
+	st.lags = slices.Clone(c.lags.all[a.lags:b.lags])
+	c.lags.mu.Unlock()
+	slices.Sort(st.lags)
+	if st.resident, err = resident(c.m.pid()); err != nil {
+		return nil, err
+	}
+	st.busy, err = c.busy()
+	return st, err
+}
+
+// settle waits until all that was wanted is done.
+func (c *cluster) settle(last *step, wanted done) error {
+	err := c.until("all deeds", heardTime, func() bool { return c.lags.soFar() == wanted })
+	if got := c.lags.soFar(); err != nil && c.ctx.Err() == nil {
+		return fmt.Errorf("%w: %+v were done of %+v", err, got, wanted)
+	}
+	c.log.Info("all deeds were done", "weighed", wanted.Weighed, "parked", wanted.Parked, "resumed", wanted.Resumed, "syncs failed", last.failed)
+	return err
+}
+
+func (c *cluster) read() (r reading, err error) {
+	c.lags.mu.Lock()
+	r.lags = int64(len(c.lags.all))
+	c.lags.mu.Unlock()
+	r.at, r.beats = time.Now(), c.beats.Load()
+	r.syncs, r.bytes, r.failed = c.syncs.answered.Load(), c.syncs.bytes.Load(), c.syncs.failed.Load()
+	if r.cores, err = cpuOf(c.m.pid()); err != nil {
+		return r, err
+	}
+	if r.own, err = cpuOf("self"); err != nil {
+		return r, err
+	}
+	r.all, r.spare, err = cpuOfAll()
+	return r, err
+}
+
+// tick is the unit of times in /proc, on every machine that Go knows.
+const tick = 0.01
+
+// cpuOf is the processor time of a process so far, in seconds.
+func cpuOf(pid string) (float64, error) {
+	text, err := os.ReadFile("/proc/" + pid + "/stat")
+	if err != nil {
+		return 0, err
+	}
+	f := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:]) // from the third on
+	return sum(f[11:13])
+}
+
+// cpuOfAll is the time of all processors so far, and that in which they had nothing to do, in seconds.
+func cpuOfAll() (all, spare float64, err error) {
+	text, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return 0, 0, err
+	}
+	line, _, _ := bytes.Cut(text, []byte("\n"))
+	f := bytes.Fields(line)
+	if all, err = sum(f[1:9]); err != nil { // guests are counted among the others
+		return 0, 0, err
+	}
+	spare, err = sum(f[4:6])
+	return all, spare, err
+}
+
+func sum(fields [][]byte) (seconds float64, err error) {
+	for _, f := range fields {
+		n, err := strconv.ParseInt(string(f), 10, 64)
+		if err != nil {
+			return 0, err
+		}
+		seconds += float64(n) * tick
+	}
+	return seconds, nil
+}
+
+// resident is the memory of a process, in MiB.
+func resident(pid string) (float64, error) {
+	text, err := os.ReadFile("/proc/" + pid + "/status")
+	if err != nil {
+		return 0, err
+	}
+	return number(`(?m)^VmRSS:\s+(\d+) kB`, string(text), 1.0/1024)
+}
+
+// busy is what the ResourceManager says of its loop.
+func (c *cluster) busy() (float64, error) {
+	r, err := http.NewRequestWithContext(c.ctx, http.MethodGet, "http://"+c.m.Web+"/metrics", nil)
+	if err != nil {
+		return 0, err
+	}
+	p, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return 0, err
+	}
+	defer p.Body.Close()
+	text, err := io.ReadAll(p.Body)
+	if err != nil {
+		return 0, err
+	}
+	return number(`(?m)^heddle_loop_busy_ratio (\S+)`, string(text), 1)
+}
+
+func number(pattern, text string, unit float64) (float64, error) {
+	m := regexp.MustCompile(pattern).FindStringSubmatch(text)
+	if m == nil {
+		return 0, fmt.Errorf("there is no %s in %.200q", pattern, text)
+	}
+	n, err := strconv.ParseFloat(m[1], 64)
+	return n * unit, err
+}
+
+// table writes what was measured.
+func table(w io.Writer, steps []*step) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, strings.Join([]string{
+		"", "reports/s", "syncs/s", "B/sync", "deeds/s", "lag p50", "p99", "max", "RM cores", "loop", "RM MiB", "load cores", "others", "",
+	}, "\t"))
+	for _, s := range steps {
+		fmt.Fprintf(t, "%s\t%.0f\t%.0f\t%.0f\t%.0f\t%v\t%v\t%v\t%.2f\t%.0f %%\t%.0f\t%.2f\t%.2f\t\n", s.what, s.beats, s.syncs, s.request, s.deeds,
+			s.lag(0.5), s.lag(0.99), s.lag(1), s.cores, 100*s.busy, s.resident, s.own, s.others)
+	}
+	return t.Flush()
+}
+
+// lag is that which a part of the deeds took at most.
+func (s *step) lag(part float64) time.Duration {
+	if len(s.lags) == 0 {
+		return 0
+	}
+	i := int(math.Ceil(part*float64(len(s.lags)))) - 1
+	return s.lags[max(i, 0)].Round(time.Millisecond)
+}
