@@ -10,7 +10,7 @@
 //     [Unshared]. A refusal is a [Verdict] with the reason that people are told.
 //   - Add a power where it must do more than answer: hear of changes ([Listener]), work something out periodically
 //     ([Ticker]), have applications looked at again ([Waker]), name a node itself ([Pick]), act on running containers
-//     ([Control], in any slot), explain itself ([Limiter], [Gauged]), check itself ([Checker]).
+//     ([Control], in any slot; [Hasty]), explain itself ([Limiter], [Gauged]), check itself ([Checker]).
 //   - Say with [Needer] what it does nothing without: measurements of running tasks, or a node agent.
 //   - Write a maker, New(Args), that decodes its options and says what is wrong with them, and add it to the table of
 //     package policies. Profiles can then name it.
@@ -204,6 +204,12 @@ type (
 		Tick(v View) bool
 	}
 
+	// Hasty is a Control that may want to run sooner than Every says, by what it has heard.
+	Hasty interface {
+		// Hurries reports whether it does. It is asked after every step; running ends it.
+		Hurries() bool
+	}
+
 	// Waker names applications that are to be looked at again for a reason that was no event of their own. It is asked
 	// after every step. A Gate names those it may have opened for; a Size those it has changed its mind about, whose
 	// masters, if they still wait, are sized anew from what was asked for first.
@@ -307,6 +313,7 @@ type Step struct {
 	Do        Deed
 	Limit     heddle.Resource // of a Resize
 	Weight    int64           // of a Weigh, in milli-vcores
+	Freeze    heddle.Span     // of a Suspend: for how long it does not run at all; 0 for as its node can
 }
 
 // Deed is what may be done to a running container.
@@ -331,12 +338,18 @@ func (p *Plan) Weigh(c heddle.ContainerID, weight int64) {
 	p.Steps = append(p.Steps, Step{Container: c, Do: Weigh, Weight: weight})
 }
 
-// Suspend wishes a container frozen.
+// Suspend wishes that a container lends its processors.
 func (p *Plan) Suspend(c heddle.ContainerID) {
 	p.Steps = append(p.Steps, Step{Container: c, Do: Suspend})
 }
 
-// Resume wishes a container thawed.
+// Freeze wishes the same, and that the container does not run at all for so long at the most. That is done to reduces that
+// copy, on nodes that can; others are suspended.
+func (p *Plan) Freeze(c heddle.ContainerID, length heddle.Span) {
+	p.Steps = append(p.Steps, Step{Container: c, Do: Suspend, Freeze: length})
+}
+
+// Resume wishes the end of that.
 func (p *Plan) Resume(c heddle.ContainerID) {
 	p.Steps = append(p.Steps, Step{Container: c, Do: Resume})
 }

@@ -158,14 +158,14 @@ func number(n int64, what string) string {
 var lacks = [heddle.NumCaps]string{
 	"run a container in less than it asked for", "change the size of a running container", "lend what suspended containers hold",
 	"keep a suspended container from using what others want", "give a running container another part of busy processors",
-	"have the memory of a running process follow its container's size",
+	"keep a suspended container from running at all", "have the memory of a running process follow its container's size",
 }
 
 // CapText says in words what a node does that can do what a name of [heddle.Caps] means; a name that is not known stands
 // for itself.
 func CapText(name string) string {
 	if c, ok := heddle.CapOf(name); ok {
-		return lacks[bits.TrailingZeros8(uint8(c))]
+		return lacks[bits.TrailingZeros16(uint16(c))]
 	}
 	return name
 }

@@ -93,10 +93,14 @@ type gatedApp struct {
 
 type controller struct {
 	c        policy.Control
-	name     string // as slot and name in the profile; "" where none is known
+	hasty    policy.Hasty // the same; nil where it never hurries
+	name     string       // as slot and name in the profile; "" where none is known
 	next     heddle.Time
 	from, to int // its steps in the plan
 }
+
+// hurries reports whether a controller is to run though its time has not come.
+func (k *controller) hurries() bool { return k.hasty != nil && k.hasty.Hurries() }
 
 // New returns a core for a policy set. It panics when the set is not whole: no lane, a kind in two
 // lanes or in none, a lane without an order, no queue.
@@ -178,7 +182,8 @@ func (c *Core) findPowers() {
 			c.checkers = append(c.checkers, k)
 		}
 		if k, ok := h.(policy.Control); ok && k.Every() > 0 {
-			c.controls = append(c.controls, controller{c: k, next: heddle.Time(k.Every())})
+			hasty, _ := h.(policy.Hasty)
+			c.controls = append(c.controls, controller{c: k, hasty: hasty, next: heddle.Time(k.Every())})
 		}
 	}
 	add(c.set.Release) // first: others ask the estimates when they hear what those have heard
@@ -238,7 +243,11 @@ func (c *Core) GaugeWords(name string) string {
 func (c *Core) Deadline() (heddle.Time, bool) {
 	var at heddle.Time
 	ok := false
-	for _, k := range c.controls {
+	for i := range c.controls {
+		k := &c.controls[i]
+		if k.hurries() {
+			return c.v.Now(), true
+		}
 		if !ok || k.next < at {
 			at, ok = k.next, true
 		}
