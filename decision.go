@@ -71,11 +71,11 @@ type (
 	}
 
 	// Suspend has a container yield its processors, which are lent out; its memory stays. A node that can park it keeps it
-	// from using them meanwhile; on another it goes on, beside who borrowed them. For Frozen at the most it does not run at
-	// all: 0 but where a node freezes. By is as of Resize.
+	// from using them meanwhile; on another it goes on, beside who borrowed them. With Freeze its node [Freezes], and it
+	// does not run at all for so long at the most. By is as of Resize.
 	Suspend struct {
 		Container ContainerID
-		Frozen    Span
+		Freeze    Span // 0 for not
 		By        string
 	}
 

@@ -308,7 +308,7 @@ type Step struct {
 	Limit     heddle.Resource // of a Resize
 	Weight    int64           // of a Weigh, in milli-vcores
 	Bound     int64           // of a Weigh, in thousandths of a processor; 0 for none
-	Frozen    heddle.Span     // of a Suspend: the container does not run at all for so long at the most; 0 for not
+	Freeze    heddle.Span     // of a Suspend: for how long it does not run at all; 0 for as its node can
 }
 
 // Deed is what may be done to a running container.
@@ -339,18 +339,18 @@ func (p *Plan) Bound(c heddle.ContainerID, weight, bound int64) {
 	p.Steps = append(p.Steps, Step{Container: c, Do: Weigh, Weight: weight, Bound: bound})
 }
 
-// Suspend wishes that a container gives way to others; see [heddle.Suspend].
+// Suspend wishes that a container lends its processors.
 func (p *Plan) Suspend(c heddle.ContainerID) {
 	p.Steps = append(p.Steps, Step{Container: c, Do: Suspend})
 }
 
-// Freeze is Suspend, and wishes that the container does not run at all for so long at the most, where its node can see to
-// that.
-func (p *Plan) Freeze(c heddle.ContainerID, atMost heddle.Span) {
-	p.Steps = append(p.Steps, Step{Container: c, Do: Suspend, Frozen: atMost})
+// Freeze wishes the same, and that the container does not run at all for so long at the most. That is done to maps and
+// reduces, on nodes that can; others are suspended.
+func (p *Plan) Freeze(c heddle.ContainerID, length heddle.Span) {
+	p.Steps = append(p.Steps, Step{Container: c, Do: Suspend, Freeze: length})
 }
 
-// Resume wishes that a suspended container goes on.
+// Resume wishes the end of that.
 func (p *Plan) Resume(c heddle.ContainerID) {
 	p.Steps = append(p.Steps, Step{Container: c, Do: Resume})
 }

@@ -114,7 +114,7 @@ func TestAgentIsToldWhatItCan(t *testing.T) {
 			want.Bound = 300
 		}
 		see(want)
-		w.want(c, task, policy.Step{Do: policy.Suspend, Frozen: heddle.Minute})
+		w.want(c, task, policy.Step{Do: policy.Suspend, Freeze: heddle.Minute})
 		want.Parked = true
 		if all {
 			want.Frozen = heddle.Minute

@@ -74,7 +74,7 @@ func (m *Machine) carry(d heddle.Decision) {
 	case *heddle.Weigh:
 		m.deedOf(d, d.Container, func(c *container) { m.weigh(c, d.Weight, d.Bound, d.By) })
 	case *heddle.Suspend:
-		m.deedOf(d, d.Container, func(c *container) { m.park(c, true, d.Frozen, d.By) })
+		m.deedOf(d, d.Container, func(c *container) { m.park(c, true, d.Freeze, d.By) })
 	case *heddle.Resume:
 		m.deedOf(d, d.Container, func(c *container) { m.park(c, false, 0, d.By) })
 	}

@@ -3,6 +3,7 @@ package ikayak
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"heddle"
 	"heddle/cluster"
@@ -46,11 +47,11 @@ type SuspendOptions struct {
 	PerJob bool `yaml:"per_job"`
 	// LendMemory is the part of its memory that a suspended reduce gives back, to anybody: the operating system swaps it
 	// out. A reduce that is resumed gets it back when its node has it, and is slower until then. The paper has memory
-	// kept, "swapped out by the operating system with overhead".
+	// kept, "swapped out by the operating system with overhead". Where the memory of a process does not follow its
+	// container only a frozen reduce lends any, and no more than it does not hold; it has it back when it is resumed.
 	LendMemory float64 `yaml:"lend_memory"`
-	// Freeze has nodes that can freeze keep suspended reduces from running at all, for less than they may be silent, and
-	// lends what memory they were granted and do not hold. Elsewhere, and by default, they run when nobody else on their
-	// node wants to.
+	// Freeze has a suspended reduce not run at all, where its node can do that. Otherwise it goes on with what nobody else
+	// wants.
 	Freeze bool `yaml:"freeze"`
 }
 
@@ -61,33 +62,40 @@ var SuspendDefault = SuspendOptions{V: 1, Epsilon: 0.15, Interval: 300, Slack: 0
 // A Suspend is the Control that suspends reduces which wait for maps: their processors run maps of the same
 // job on the node meanwhile, by the cluster's own pools. Every T it suspends, and T_suspend later it resumes.
 type Suspend struct {
-	o      SuspendOptions
-	t      heddle.Span
-	next   heddle.Time // when to look for starved reduces
-	frozen []frozen
-	owed   []heddle.ContainerID // resumed, and still without memory that they lent
-	gamma  float64              // as last worked out
+	o         SuspendOptions
+	t         heddle.Span
+	next      heddle.Time // when to look for starved reduces
+	suspended []timed
+	thawed    []timed              // that were frozen, and until when they are not to be again
+	owed      []heddle.ContainerID // resumed, and still without memory that they lent
+	gamma     float64              // as last worked out
 }
 
-// frozen is a reduce under suspension.
-type frozen struct {
-	id    heddle.ContainerID
-	until heddle.Time
-	ended int // how many reduces of its job had ended when it was suspended
+// timed is a reduce and a time.
+type timed struct {
+	id     heddle.ContainerID
+	until  heddle.Time
+	frozen bool
+	ended  int // how many reduces of its job had ended when it was suspended
 }
 
 const (
-	// mostFrozen bounds how long a reduce is kept from running at all, and timeoutPart does by its job's timeout: a task
-	// that reports nothing for so long is killed, and executors and masters have timeouts of 300 s and more.
-	mostFrozen  = 240 * heddle.Second
-	timeoutPart = 0.4
-	timeout     = 600 * heddle.Second // of a job where it is not known: Hadoop's default
-	// breath is how long a reduce runs before it is frozen again. One that waits reports every 2 s.
-	breath = 5 * heddle.Second
+	stepsPerT = 60 // how often in T suspended reduces are looked at, to resume them in time
+	// A frozen reduce says nothing, and one that says nothing for as long as its job's timeout is killed. One that waits for
+	// maps reports every 2 s while it runs.
+	longestFreeze  = 240 * heddle.Second
+	freezeOf       = 0.4                 // … and so much of the timeout
+	defaultTimeout = 600 * heddle.Second // of Hadoop
+	leastRun       = 5 * heddle.Second   // from one freeze to the next
 )
 
-// stepsPerT is how often in T suspended reduces are looked at, to resume them in time.
-const stepsPerT = 60
+// freezable is for how long a reduce may be frozen whose job has this timeout.
+func freezable(timeout heddle.Span) heddle.Span {
+	if timeout == 0 {
+		timeout = defaultTimeout
+	}
+	return min(longestFreeze, heddle.Span(freezeOf*float64(timeout)))
+}
 
 // NewSuspend returns the control.
 func NewSuspend(a policy.Args) (policy.Control, error) {
@@ -107,21 +115,26 @@ func NewSuspend(a policy.Args) (policy.Control, error) {
 	case !(o.LendMemory >= 0 && o.LendMemory < 1):
 		return nil, errors.New("ikayak.suspend: lend_memory must be 0 or more and below 1")
 	}
-	if o.Freeze && heddle.Seconds(o.Interval) <= breath {
-		return nil, errors.New("ikayak.suspend: interval must be above 5 seconds where reduces are frozen")
-	}
 	t := heddle.Seconds(o.Interval)
 	return &Suspend{o: o, t: t, next: heddle.Time(t)}, nil
 }
 
 // Every implements [policy.Control].
-func (s *Suspend) Every() heddle.Span { return s.t / stepsPerT }
+func (s *Suspend) Every() heddle.Span {
+	if s.o.Freeze {
+		return min(s.t/stepsPerT, leastRun)
+	}
+	return s.t / stepsPerT
+}
 
 // Needs implements [policy.Needer]: reduces report progress every 3 s, as they did in the papers' Hadoop.
 func (s *Suspend) Needs() policy.Needs {
 	n := policy.Needs{Feeds: policy.Feeds{Progress: 3 * heddle.Second, Of: policy.KindSet(heddle.Reduce), Starts: true, Sizes: true}, Can: heddle.Lends}
 	if s.o.Freeze {
-		n.Profile, n.Option = 5*heddle.Second, "freeze"
+		n.Can, n.Option = n.Can|heddle.Freezes, "freeze"
+		if s.o.LendMemory > 0 {
+			n.Profile = s.Every()
+		}
 	}
 	return n
 }
@@ -151,51 +164,48 @@ func (s *Suspend) Run(v policy.View, p *policy.Plan) {
 		}
 		a.Each(func(x *policy.Container) bool {
 			if s.waits(a, x) {
-				s.suspend(v, p, x, length)
+				s.suspend(v.Now(), p, x, length)
 			}
 			return true
 		})
 	}
 }
 
-// suspend suspends a reduce for a time: one that is frozen for less than it may be silent.
-func (s *Suspend) suspend(v policy.View, p *policy.Plan, x *policy.Container, length heddle.Span) {
-	if s.freezes(x) {
-		length = frozenFor(length, s.t, x.App().Facts().Timeout)
-		p.Freeze(x.ID(), length)
+// suspend suspends a reduce for so long, and less where it is frozen and its job does not wait for so long. A freeze ends a
+// look later than the suspension does, so that what is lent of it is back before it runs.
+func (s *Suspend) suspend(now heddle.Time, p *policy.Plan, x *policy.Container, length heddle.Span) {
+	most := freezable(x.App().Facts().Timeout) - s.Every()
+	frozen := s.o.Freeze && x.Node().Can(heddle.Freezes) && most > 0 && !s.ranBriefly(now, x.ID())
+	if frozen {
+		length = min(length, most)
+		p.Freeze(x.ID(), length+s.Every())
 	} else {
 		p.Suspend(x.ID())
 	}
-	s.frozen = append(s.frozen, frozen{x.ID(), v.Now().Plus(length), x.App().Finished(heddle.Reduce)})
+	s.suspended = append(s.suspended, timed{x.ID(), now.Plus(length), frozen, x.App().Finished(heddle.Reduce)})
 }
 
-// freezes reports whether a reduce does not run at all while it is suspended.
-func (s *Suspend) freezes(x *policy.Container) bool {
-	return s.o.Freeze && x.Node().Can(heddle.Freezes)
+// ranBriefly reports whether a reduce was frozen a moment ago.
+func (s *Suspend) ranBriefly(now heddle.Time, id heddle.ContainerID) bool {
+	s.thawed = slices.DeleteFunc(s.thawed, func(f timed) bool { return now >= f.until })
+	return slices.ContainsFunc(s.thawed, func(f timed) bool { return f.id == id })
 }
 
-// frozenFor is for how long a reduce that is to be suspended may be frozen, of a job with a timeout, 0 for an unknown one,
-// where reduces are suspended every so often.
-func frozenFor(length, every, limit heddle.Span) heddle.Span {
-	if limit == 0 {
-		limit = timeout
-	}
-	return min(length, mostFrozen, heddle.Span(timeoutPart*float64(limit)), every-breath)
-}
-
-// lend takes what memory a suspended reduce is to lend, at the look after its suspension: a part, or what a frozen one was
-// measured not to hold.
+// lend takes what memory a suspended reduce is to lend, at the look after its suspension.
 func (s *Suspend) lend(p *policy.Plan, x *policy.Container) {
 	limit := x.Limit()
-	if limit != x.Told() {
+	if s.o.LendMemory == 0 || limit != x.Told() {
 		return
 	}
-	if _, held := x.Usage(); s.freezes(x) && held > 0 {
-		limit[heddle.Memory] = min(limit[heddle.Memory], held)
-	} else {
-		limit[heddle.Memory] -= int64(s.o.LendMemory * float64(limit[heddle.Memory]))
+	lent := int64(s.o.LendMemory * float64(limit[heddle.Memory]))
+	if !x.Node().Can(heddle.Elastic) {
+		_, holds := x.Usage()
+		if !x.Frozen() || holds == 0 {
+			return
+		}
+		lent = min(lent, limit[heddle.Memory]-holds)
 	}
-	if limit != x.Told() {
+	if limit[heddle.Memory] -= lent; lent > 0 {
 		p.Resize(x.ID(), limit)
 	}
 }
@@ -216,14 +226,17 @@ func (s *Suspend) repay(v policy.View, p *policy.Plan) {
 	s.owed = kept
 }
 
-// resume thaws what has been suspended long enough, or has what it waited for, and forgets what goes on or is gone. What was not
-// carried out, since something else was done to the container in the same instant, is wished for again.
+// resume ends suspensions that have been long enough, or have nothing left to wait for, and forgets what goes on or is gone.
+// What was not carried out, since something else was done to the container in the same instant, is wished for again.
 func (s *Suspend) resume(v policy.View, p *policy.Plan) {
-	kept := s.frozen[:0]
-	for _, f := range s.frozen {
+	kept := s.suspended[:0]
+	for _, f := range s.suspended {
 		x := v.Container(f.id)
 		if x == nil || !x.Suspended() {
-			if x != nil && (s.o.LendMemory > 0 || s.o.Freeze) {
+			if x != nil && f.frozen {
+				s.thawed = append(s.thawed, timed{id: f.id, until: v.Now().Plus(leastRun)})
+			}
+			if x != nil && s.o.LendMemory > 0 {
 				s.owed = append(s.owed, f.id)
 			}
 			continue
@@ -234,12 +247,12 @@ func (s *Suspend) resume(v policy.View, p *policy.Plan) {
 			s.lend(p, x)
 		}
 	}
-	s.frozen = kept
+	s.suspended = kept
 }
 
 // over reports whether nothing is left to wait for: all maps of the job have ended. Once another of its reduces has ended,
 // masters start copies of those that seem to make no progress.
-func (s *Suspend) over(a *policy.App, f frozen) bool {
+func (s *Suspend) over(a *policy.App, f timed) bool {
 	return a.MapsOver() || a.Finished(heddle.Reduce) > f.ended
 }
 
@@ -266,7 +279,7 @@ func (s *Suspend) held(v policy.View) (spark, mapReduce heddle.Resource) {
 // Gauges implements [policy.Gauged]: γ, and how many reduces are suspended.
 func (s *Suspend) Gauges(_ policy.View, emit func(name string, value float64)) {
 	emit("ikayak.gamma", s.gamma)
-	emit("ikayak.suspended", float64(len(s.frozen)))
+	emit("ikayak.suspended", float64(len(s.suspended)))
 }
 
 // GaugeWords implements [policy.Gauged].

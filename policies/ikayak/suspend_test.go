@@ -16,6 +16,7 @@ func lagging(t *testing.T) (c *cluster.Cluster, reduces []*cluster.Container) {
 	t.Helper()
 	c = cluster.New([]heddle.QueueID{heddle.NoQueue, 0}, false)
 	n := c.AddNode(0, 0, heddle.Of(16384, 8000))
+	c.SetCan(n, heddle.AllCaps)
 	s := c.Submit(heddle.Submit{App: 0, Queue: 1, Framework: heddle.Spark})
 	j := c.Submit(heddle.Submit{App: 1, Queue: 1, Framework: heddle.MapReduce, Facts: heddle.Facts{Maps: 10}})
 	size := heddle.Of(1024, 1000)
@@ -45,6 +46,9 @@ func run(c *cluster.Cluster, s policy.Control, at float64) []policy.Step {
 		switch x := c.View().Container(step.Container); step.Do {
 		case policy.Suspend:
 			c.Suspend(x)
+			if step.Freeze > 0 {
+				c.Freeze(x)
+			}
 		case policy.Resume:
 			c.Resume(x)
 		case policy.Resize:
@@ -226,41 +230,92 @@ func TestSuspendedHaveWhatTheyWaitedFor(t *testing.T) {
 	}
 }
 
-// A reduce that does not run at all may be silent for so long only, and lends the memory that it does not hold meanwhile.
-func TestFrozen(t *testing.T) {
-	const s = heddle.Second
-	for _, x := range []struct{ length, every, timeout, want heddle.Span }{
-		{100 * s, 300 * s, 0, 100 * s},
-		{250 * s, 300 * s, 0, 240 * s},
-		{250 * s, 300 * s, 40 * s, 16 * s},
-		{17 * s, 20 * s, 600 * s, 15 * s},
+// Where it is to be frozen, a reduce that copies is: for less than a half of what its job waits for a word of it, and until
+// its suspension is over.
+func TestFreeze(t *testing.T) {
+	for name, of := range map[string]struct {
+		options string
+		timeout heddle.Span
+		can     heddle.Caps
+		freeze  heddle.Span // 0: it is parked
+		until   float64     // seconds
+	}{
+		"as long as it is suspended":  {"", 0, heddle.AllCaps, 110 * heddle.Second, 405},
+		"never for longer than 240 s": {"interval: 900", 0, heddle.AllCaps, 240 * heddle.Second, 1135},
+		"a short timeout":             {"", 100 * heddle.Second, heddle.AllCaps, 40 * heddle.Second, 335},
+		"a timeout as short as 5 s":   {"", 5 * heddle.Second, heddle.AllCaps, 0, 405},
+		"a node that cannot":          {"", 0, heddle.AllCaps &^ heddle.Freezes, 0, 405},
 	} {
-		if got := frozenFor(x.length, x.every, x.timeout); got != x.want {
-			t.Errorf("of %v every %v with a timeout of %v: %v, want %v", x.length, x.every, x.timeout, got, x.want)
+		t.Run(name, func(t *testing.T) {
+			made, err := NewSuspend(policytest.Args(of.options + "\nfreeze: true"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := made.(*Suspend)
+			if s.Every() != 5*heddle.Second {
+				t.Errorf("looks every %v s", s.Every().Seconds())
+			}
+			c, reduces := lagging(t)
+			c.SetCan(reduces[0].Node(), of.can)
+			reduces[0].App().Facts().Timeout = of.timeout
+			steps := run(c, s, s.t.Seconds())
+			if want := (policy.Step{Container: reduces[0].ID(), Do: policy.Suspend, Freeze: of.freeze}); len(steps) != 3 || steps[2] != want {
+				t.Fatalf("at T: %v, want %v", steps, want)
+			}
+			if steps := run(c, s, of.until-1); len(steps) > 0 {
+				t.Errorf("before %v s: %v", of.until, steps)
+			}
+			if steps := run(c, s, of.until); len(steps) != 3 || steps[0].Do != policy.Resume {
+				t.Errorf("at %v s: %v", of.until, steps)
+			}
+		})
+	}
+}
+
+// A reduce that was frozen runs for 5 s before it is frozen again; it is parked meanwhile.
+func TestFreezeAgain(t *testing.T) {
+	s, err := NewSuspend(policytest.Args("freeze: true\ninterval: 10\nepsilon: 0"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, reduces := lagging(t)
+	var frozen []bool
+	for at := 10.0; at <= 30; at++ {
+		for _, step := range run(c, s, at) {
+			if step.Do == policy.Suspend && step.Container == reduces[0].ID() {
+				frozen = append(frozen, step.Freeze > 0)
+			}
 		}
 	}
-	for _, can := range []heddle.Caps{heddle.AllCaps, heddle.Stock | heddle.Parks} {
-		p, err := NewSuspend(policytest.Args("freeze: true"))
+	if want := []bool{true, false, true}; !slices.Equal(frozen, want) {
+		t.Errorf("frozen %v, want %v", frozen, want)
+	}
+}
+
+// Where a process keeps its memory a reduce lends none unless it is frozen and was measured, and what it holds not even then.
+func TestFrozenLendMemory(t *testing.T) {
+	for name, of := range map[string]struct {
+		options string
+		uses    int64
+		limit   int64
+	}{
+		"parked":             {"", 100, 1024},
+		"not measured":       {"freeze: true", 0, 1024},
+		"holds little":       {"freeze: true", 100, 256},
+		"holds more":         {"freeze: true", 600, 600},
+		"holds all it asked": {"freeze: true", 1100, 1024},
+	} {
+		s, err := NewSuspend(policytest.Args("lend_memory: 0.75\n" + of.options))
 		if err != nil {
 			t.Fatal(err)
 		}
 		c, reduces := lagging(t)
-		c.SetCan(c.View().Node(0), can)
-		c.SetUsage(reduces[0], 100, 300)
-		freezes := can.Has(heddle.Freezes)
-		steps := run(c, p, 300)
-		if len(steps) != 3 || steps[0].Frozen > 0 != freezes {
-			t.Fatalf("can %v: %v", can, steps)
+		c.SetCan(reduces[0].Node(), heddle.AllCaps&^heddle.Elastic)
+		c.SetUsage(reduces[0], 10, of.uses)
+		run(c, s, 300)
+		run(c, s, 305)
+		if got := reduces[0].Limit()[heddle.Memory]; got != of.limit {
+			t.Errorf("%s: it has %d MiB, want %d", name, got, of.limit)
 		}
-		steps = run(c, p, 305)
-		lent := slices.ContainsFunc(steps, func(s policy.Step) bool {
-			return s.Do == policy.Resize && s.Container == reduces[0].ID() && s.Limit[heddle.Memory] == 300
-		})
-		if lent != freezes || len(steps) > 1 {
-			t.Errorf("can %v: %v", can, steps)
-		}
-	}
-	if _, err := NewSuspend(policytest.Args("{freeze: true, interval: 5}")); err == nil {
-		t.Error("an interval in which a reduce could not breathe is taken")
 	}
 }
