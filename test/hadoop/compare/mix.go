@@ -16,8 +16,9 @@ import (
 // A mix is a set of jobs that come at given times, for what one of the systems does.
 type mix struct {
 	name      string
-	system    string // the profile of that system's mechanisms
+	profiles  string // of heddle's: those of the system's mechanisms, and heddle
 	about     string
+	cores     float64           // that NodeManagers and containers share; 0: all that the machine has
 	conf      []string          // properties of its MapReduce jobs
 	scheduler map[string]string // of capacity-scheduler.xml, the same whoever schedules
 	jobs      []mixJob
@@ -71,7 +72,7 @@ func mixes() []mix {
 // is room for two of those, by memory alone, which is how Hadoop's CapacityScheduler counts unless it is told otherwise.
 func manySmall() mix {
 	m := mix{
-		name: "adaptcont", system: "adaptcont",
+		name: "adaptcont", profiles: "adaptcont,heddle",
 		about: "Eight MapReduce jobs of 2 maps of 6 s that come a second apart. Their masters ask for 1536 MiB with a heap of 1024, as Hadoop has it, " +
 			"and may hold a quarter of the cluster together: two of them. What is counted is memory alone, which is Hadoop's default too.",
 		conf: sized(1024, 1536, 1024),
@@ -90,7 +91,7 @@ func manySmall() mix {
 func smallBehindLarge() mix {
 	const large, small = "sleep -m 9 -r 0 -mt 10000 -rt 1", "sleep -m 2 -r 0 -mt 2000 -rt 1"
 	return mix{
-		name: "dress", system: "dress",
+		name: "dress", profiles: "dress,heddle",
 		about: "Two large MapReduce jobs of 9 maps of 10 s, each of which fills the 6 containers that there are for tasks, and four small ones of 2 maps of 2 s " +
 			"that come 8, 12, 18 and 26 s after the first.",
 		conf: few(),
@@ -109,7 +110,7 @@ func smallBehindLarge() mix {
 func earlyReduces() mix {
 	const large, small = "sleep -m 8 -r 3 -mt 8000 -rt 1000", "sleep -m 2 -r 1 -mt 2000 -rt 500"
 	return mix{
-		name: "coupling", system: "coupling",
+		name: "coupling", profiles: "coupling,heddle",
 		about: "Two large MapReduce jobs of 8 maps of 8 s and 3 reduces, and two small ones of 2 maps of 2 s that come 12 and 24 s after the first; " +
 			"6 containers for tasks. Reduces come when 5 % of the maps are done, which is Hadoop's default, and hold their containers while maps wait for one.",
 		conf: few(),
@@ -127,7 +128,7 @@ func executors() mix {
 	const mapReduce = "sleep -m 10 -r 0 -mt 8000 -rt 1"
 	const spark = "spark --conf spark.executor.instances=2 --conf spark.executor.memory=2816m 6 2"
 	return mix{
-		name: "ikayak", system: "ikayak",
+		name: "ikayak", profiles: "ikayak,heddle",
 		about: "Two MapReduce jobs of 10 maps of 8 s, of 1536 MiB each, hold the three nodes of 4096 MiB. Two Spark applications come 8 and 16 s after the first, " +
 			"with two executors of 3072 MiB and 6 tasks of 2 s: an executor finds room only where that of two maps is kept for it.",
 		conf: few(),
