@@ -54,11 +54,14 @@ func (b *Testbed) StopAgent(n int) error {
 // KillAgent ends it as a crash does: its warden is left.
 func (b *Testbed) KillAgent(n int) error { return b.stop(nodeAgent(n), syscall.SIGKILL, 0) }
 
-// StartAgents starts an agent beside every NodeManager, with its containers' groups below one of a name, and returns when
-// all of them have asked Heddle's ResourceManager.
+// NodeGroup is the control group of node n below one of a name, which holds those of its containers.
+func NodeGroup(group string, n int) string { return fmt.Sprintf("%s/node%d", group, n) }
+
+// StartAgents starts an agent beside every NodeManager, which makes groups in that of its node, and returns when all of
+// them have asked Heddle's ResourceManager.
 func (b *Testbed) StartAgents(ctx context.Context, group string) error {
 	for n := 1; n <= b.opt.Nodes; n++ {
-		if err := b.StartAgent(n, b.opt.Binary, "http://"+AgentsAt, fmt.Sprintf("%s/agent%d", group, n)); err != nil {
+		if err := b.StartAgent(n, b.opt.Binary, "http://"+AgentsAt, NodeGroup(group, n)); err != nil {
 			return err
 		}
 	}
@@ -100,7 +103,7 @@ func (b *Testbed) agents() (names []string) {
 // groupsLeft are the control groups of containers below one of a name, of either version.
 func groupsLeft(group string) (left []string) {
 	for _, root := range []string{"/sys/fs/cgroup", "/sys/fs/cgroup/*"} {
-		found, _ := filepath.Glob(filepath.Join(root, group, "agent*", "container_*"))
+		found, _ := filepath.Glob(filepath.Join(root, group, "node*", "container_*"))
 		left = append(left, found...)
 	}
 	return left

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -9,40 +10,48 @@ import (
 	"heddle/internal/testkit/hadoop"
 )
 
-// group is the control group that holds the NodeManagers and all containers; those of node agents are below it.
-const group = "heddle-compare"
+const (
+	group     = "heddle-compare"   // the control group that holds those of the nodes
+	quotaFile = "cpu.cfs_quota_us" // of processor time in 100 ms
+)
 
-// groupDir is where it is in the hierarchy for processors of version 1.
-var groupDir = filepath.Join("/sys/fs/cgroup/cpu", group)
+// nodeDir is the group of node n in the hierarchy for processors of version 1.
+func nodeDir(n int) string {
+	return filepath.Join("/sys/fs/cgroup/cpu", hadoop.NodeGroup(group, n))
+}
 
-// canConfine reports whether there can be such a group.
+// canConfine reports whether there can be such groups.
 func canConfine() bool {
-	if os.MkdirAll(groupDir, 0o755) != nil {
+	if os.MkdirAll(nodeDir(1), 0o755) != nil {
 		return false
 	}
-	_, err := os.Stat(filepath.Join(groupDir, quotaFile))
+	_, err := os.Stat(filepath.Join(nodeDir(1), quotaFile))
 	return err == nil
 }
 
-const quotaFile = "cpu.cfs_quota_us" // in a period of 100 ms, which is what a new group has
-
-// confine has the NodeManagers, and whatever they start, share so many processors, 0 for all that there are. Containers
-// have the same in total with agents and without.
+// confine has each NodeManager, and whatever it starts, in a group of its node with so many processors, 0 for all that
+// there are. It is the same under every arm, since who is in a group has another part of busy processors than who is in
+// none. All nodes together weigh as much as their vcores do.
 func confine(b *hadoop.Testbed, cores float64) error {
 	quota := -1
 	if cores > 0 {
 		quota = int(cores * 100_000)
 	}
-	if err := os.WriteFile(filepath.Join(groupDir, quotaFile), []byte(strconv.Itoa(quota)), 0o644); err != nil {
-		return err
-	}
 	for _, d := range b.Status() {
-		if !strings.HasPrefix(d.Name, "nodemanager") {
-			continue
+		n, err := strconv.Atoi(strings.TrimPrefix(d.Name, "nodemanager"))
+		if err != nil {
+			continue // it is another daemon
 		}
-		if err := os.WriteFile(filepath.Join(groupDir, "cgroup.procs"), []byte(strconv.Itoa(d.Process)), 0o644); err != nil {
+		if err := errors.Join(
+			os.MkdirAll(nodeDir(n), 0o755),
+			put(filepath.Join(nodeDir(n), quotaFile), quota),
+			put(filepath.Join(nodeDir(n), "cgroup.procs"), d.Process),
+		); err != nil {
 			return err
 		}
 	}
-	return nil
+	vcores := b.Options().Nodes * b.Options().NodeVcores
+	return put(filepath.Join(filepath.Dir(nodeDir(1)), "cpu.shares"), 1024*vcores)
 }
+
+func put(file string, value int) error { return os.WriteFile(file, []byte(strconv.Itoa(value)), 0o644) }

@@ -29,7 +29,7 @@ type settings struct {
 	only          string
 	stock         string
 	profiles      string
-	groups        bool // there are control groups for agents and for mixes with a fixed number of processors
+	groups        bool // there can be control groups for agents
 	binary, out   string
 	dir           string
 	log           *slog.Logger
@@ -67,7 +67,7 @@ func (s *settings) check() error {
 		return fmt.Errorf("-runs %d -mix-runs %d -at-most %d: not at least 1, 1 and 0", s.runs, s.mixRuns, s.atMost)
 	}
 	if s.groups = canConfine(); !s.groups {
-		s.log.Warn("arms with agents and mixes on a fixed number of processors are left out: they need control groups of version 1, and to be root")
+		s.log.Warn("what has agents or a fixed number of processors is left out: it needs control groups of version 1, and to be root")
 	}
 	if s.dir == "" {
 		cache, err := hadoop.OpenCache()
