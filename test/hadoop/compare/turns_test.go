@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -69,6 +70,38 @@ func TestMixThatChanged(t *testing.T) {
 	}
 	if _, err := k.missing(s.turns()); err == nil || !strings.Contains(err.Error(), k.file(old)) {
 		t.Errorf("a run of other jobs is taken: %v", err)
+	}
+}
+
+// Each job of a mix has a name of its own, and one of Spark a program that is here.
+func TestJobsOfMixes(t *testing.T) {
+	for _, m := range mixes() {
+		seen := map[string]bool{}
+		for _, j := range m.jobs {
+			if seen[j.name] {
+				t.Errorf("%s has two jobs %s", m.name, j.name)
+			}
+			seen[j.name] = true
+			here := func(word string) bool {
+				_, err := programs.ReadFile(word)
+				return err == nil
+			}
+			if got := slices.ContainsFunc(strings.Fields(j.line), here); got != j.spark() {
+				t.Errorf("%s: %s names a program that is here: %v", m.name, j.line, got)
+			}
+		}
+	}
+}
+
+// Without control groups a mix that shares few processors does not run.
+func TestMixThatNeedsGroups(t *testing.T) {
+	s := settings{mixRuns: 1, only: "mrorchestrator", stock: "fair"}
+	if got := len(s.turns()); got != 0 {
+		t.Errorf("%d turns without groups, want none", got)
+	}
+	s.groups = true
+	if got, want := len(s.turns()), 4; got != want {
+		t.Errorf("%d turns, want %d", got, want)
 	}
 }
 
