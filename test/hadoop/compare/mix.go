@@ -149,17 +149,17 @@ func executors() mix {
 // reduce lends.
 func waitingReduces() mix {
 	const mapReduce = "sleep -m 9 -r 3 -mt 6000 -rt 1000"
-	const spark = "spark " + hadoop.Spark3 + " --conf spark.executor.instances=2 --conf spark.executor.cores=2 sleep.py 24 3"
+	const spark = "spark " + hadoop.Spark3 + " --conf spark.executor.instances=2 --conf spark.executor.cores=2 sleep.py 40 3"
 	return mix{
 		name: "ikayak-reduces", profiles: "ikayak,ikayak-suspend,ikayak-suspend+agent,heddle",
-		about: "Two MapReduce jobs of 9 maps of 6 s and 3 reduces, whose tasks ask for 3 of the 8 vcores of a node, so that 6 run at a time. Reduces come when 5 % of the maps " +
-			"are done and hold their containers while maps wait for one. Two Spark applications come 2 and 4 s after the first, with two executors of 2 cores and 24 tasks of 3 s.",
+		about: "Two Spark applications with two executors of 2 cores and 40 tasks of 3 s, and two MapReduce jobs of 9 maps of 6 s and 3 reduces that come 8 and 9 s after the first. " +
+			"Tasks of MapReduce ask for 3 of the 8 vcores of a node. Reduces come when 5 % of the maps are done and hold their containers while maps wait for one.",
 		conf: append(sized(512, 1024, 512), "mapreduce.map.cpu.vcores=3", "mapreduce.reduce.cpu.vcores=3", "mapreduce.job.reduce.slowstart.completedmaps=0.05"),
 		jobs: []mixJob{
-			{0, "mapreduce-1", mapReduce},
-			{time.Second, "mapreduce-2", mapReduce},
-			{2 * time.Second, "spark-1", spark},
-			{4 * time.Second, "spark-2", spark},
+			{0, "spark-1", spark},
+			{time.Second, "spark-2", spark},
+			{8 * time.Second, "mapreduce-1", mapReduce},
+			{9 * time.Second, "mapreduce-2", mapReduce},
 		},
 	}
 }
