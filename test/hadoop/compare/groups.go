@@ -15,23 +15,21 @@ const (
 	quotaFile = "cpu.cfs_quota_us" // of processor time in 100 ms
 )
 
-// nodeDir is the group of node n in the hierarchy for processors of version 1.
-func nodeDir(n int) string {
-	return filepath.Join("/sys/fs/cgroup/cpu", hadoop.NodeGroup(group, n))
-}
+// cpuDir is where a group is in the hierarchy for processors of version 1.
+func cpuDir(name string) string { return filepath.Join("/sys/fs/cgroup/cpu", name) }
 
 // canConfine reports whether there can be such groups.
 func canConfine() bool {
-	if os.MkdirAll(nodeDir(1), 0o755) != nil {
+	if os.MkdirAll(cpuDir(group), 0o755) != nil {
 		return false
 	}
-	_, err := os.Stat(filepath.Join(nodeDir(1), quotaFile))
+	_, err := os.Stat(filepath.Join(cpuDir(group), quotaFile))
 	return err == nil
 }
 
-// confine has each NodeManager, and whatever it starts, in a group of its node with so many processors, 0 for all that
-// there are. It is the same under every arm, since who is in a group has another part of busy processors than who is in
-// none. All nodes together weigh as much as their vcores do.
+// confine has each NodeManager, and whatever it starts, in a group of its node, and all of them share so many processors,
+// 0 for all that there are. It is the same under every arm, since who is in a group has another part of busy processors
+// than who is in none. All nodes together weigh as much as their vcores do.
 func confine(b *hadoop.Testbed, cores float64) error {
 	quota := -1
 	if cores > 0 {
@@ -42,16 +40,13 @@ func confine(b *hadoop.Testbed, cores float64) error {
 		if err != nil {
 			continue // it is another daemon
 		}
-		if err := errors.Join(
-			os.MkdirAll(nodeDir(n), 0o755),
-			put(filepath.Join(nodeDir(n), quotaFile), quota),
-			put(filepath.Join(nodeDir(n), "cgroup.procs"), d.Process),
-		); err != nil {
+		dir := cpuDir(hadoop.NodeGroup(group, n))
+		if err := errors.Join(os.MkdirAll(dir, 0o755), put(filepath.Join(dir, "cgroup.procs"), d.Process)); err != nil {
 			return err
 		}
 	}
 	vcores := b.Options().Nodes * b.Options().NodeVcores
-	return put(filepath.Join(filepath.Dir(nodeDir(1)), "cpu.shares"), 1024*vcores)
+	return errors.Join(put(filepath.Join(cpuDir(group), quotaFile), quota), put(filepath.Join(cpuDir(group), "cpu.shares"), 1024*vcores))
 }
 
 func put(file string, value int) error { return os.WriteFile(file, []byte(strconv.Itoa(value)), 0o644) }

@@ -18,7 +18,7 @@ type mix struct {
 	name      string
 	profiles  string // of heddle's: those of the system's mechanisms, and heddle
 	about     string
-	cores     float64           // that the NodeManager and the containers of a node share; 0: all that the machine has
+	cores     float64           // that all NodeManagers and containers share; 0: all that the machine has
 	conf      []string          // properties of its MapReduce jobs
 	scheduler map[string]string // of capacity-scheduler.xml, the same whoever schedules
 	jobs      []mixJob
@@ -168,9 +168,9 @@ func waitingReduces() mix {
 func unequalTasks() mix {
 	return mix{
 		name: "mrorchestrator", profiles: "mrorchestrator-busy+agent,heddle,heddle+agent",
-		about: "Three MapReduce jobs that come a second apart: one of 2 maps that compute for long, one of 6 that compute a fifth of that, one of 4 that sleep for 15 s. A node offers 8 vcores, " +
-			"and its NodeManager and all its containers share 0.6 of a processor, with agents and without.",
-		cores: 0.6,
+		about: "Three MapReduce jobs that come a second apart: one of 2 maps that compute for long, one of 6 that compute a fifth of that, one of 4 that sleep for 15 s. Each of the three nodes offers 8 vcores, " +
+			"and their NodeManagers and all containers share 1.6 processors, with agents and without.",
+		cores: 1.6,
 		conf:  append(sized(1024, 1024, 512), "mapreduce.job.reduce.slowstart.completedmaps=1"),
 		jobs: []mixJob{
 			{0, "short-1", "pi 6 300000000"},
