@@ -191,12 +191,12 @@ func tables() mix {
 		} {
 			line += " --conf spark.dynamicAllocation." + property
 		}
-		return line + " --conf spark.executor.instances=1 sql.py 4000000 6"
+		return line + " --conf spark.executor.instances=1 sql.py 2000000 6"
 	}
 	return mix{
 		name: "spark-sql", profiles: "ikayak,heddle",
 		about: "Two MapReduce jobs of 8 maps of 6 s and a reduce, and two applications of Spark SQL, of Spark " + hadoop.Spark3 + " and " + hadoop.Spark4 + ", that come 6 and 8 s after the first. " +
-			"Each joins a table of four million rows with one of a hundred, groups what comes of it, checks it, pauses for 6 s, and does it again. " +
+			"Each joins a table of two million rows with one of a hundred, groups what comes of it, checks it, pauses for 6 s, and does it again. " +
 			"It asks for executors as it has tasks, 3 at most, and gives them back after 2 s without.",
 		conf: few(),
 		jobs: []mixJob{
