@@ -64,7 +64,7 @@ const withAgents = "+agent"
 // takes a node for busy when all of its vcores are, unless it is told what part of them its processors are.
 var variants = map[string]struct{ profile, set string }{
 	"mrorchestrator-busy": {"mrorchestrator", "control=[{mrorchestrator.regression: {mode: cpu, epoch: 10, profile: 2.5, pressed: 0.05}}]"},
-	"ikayak-suspend":      {"ikayak", "control=[{ikayak.suspend: {interval: 10, v: 0.25}}]"},
+	"ikayak-suspend":      {"ikayak", "control=[{ikayak.suspend: {interval: 5, v: 0.25}}]"},
 }
 
 // profileOf is how a profile is named on the command line.
