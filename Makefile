@@ -31,10 +31,10 @@ demo: build ## a mixed workload under three schedulers: a table here, plots in d
 hadoop: ## fetch Hadoop 3.4.2 and Spark 3.5.9 and 4.1.4 into the cache: a gigabyte, with Maven and pip
 	$(TESTBED) fetch
 
-demo-hadoop: ## a MapReduce and a Spark job, as they are, on heddle rm
+demo-hadoop: ## a MapReduce and a Spark job, as they are, on heddle rm with node agents
 	$(TESTBED) demo
 
-compare-hadoop: ## heddle rm beside the stock ResourceManager, in turns: tables; about two and a half hours, and the mixes go on where they stopped
+compare-hadoop: ## heddle rm beside the stock ResourceManager, in turns, with node agents too: tables; about four and a half hours, and the mixes go on where they stopped
 	$(GO) run ./test/hadoop/compare
 
 truth: ## what the simulator predicts beside what real Hadoop does: docs/truth.md; about 40 minutes, and goes on where it stopped

@@ -2,6 +2,7 @@ package hadoop
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -9,6 +10,9 @@ import (
 	"syscall"
 	"time"
 )
+
+// AgentsAt is where a ResourceManager with the option Agents listens for node agents.
+const AgentsAt = rmHost + ":8039"
 
 // BuildHeddle builds the heddle program of the module that holds the working folder, and returns its file: beside the
 // folder of the testbed, which is emptied.
@@ -49,3 +53,58 @@ func (b *Testbed) StopAgent(n int) error {
 
 // KillAgent ends it as a crash does: its warden is left.
 func (b *Testbed) KillAgent(n int) error { return b.stop(nodeAgent(n), syscall.SIGKILL, 0) }
+
+// NodeGroup is the control group of node n below one of a name, which holds those of its containers.
+func NodeGroup(group string, n int) string { return fmt.Sprintf("%s/node%d", group, n) }
+
+// StartAgents starts an agent beside every NodeManager, which makes groups in that of its node, and returns when all of
+// them have asked Heddle's ResourceManager.
+func (b *Testbed) StartAgents(ctx context.Context, group string) error {
+	for n := 1; n <= b.opt.Nodes; n++ {
+		if err := b.StartAgent(n, b.opt.Binary, "http://"+AgentsAt, NodeGroup(group, n)); err != nil {
+			return err
+		}
+	}
+	asked := func(ctx context.Context) bool {
+		var list struct {
+			Nodes []struct {
+				Agent *struct{} `json:"agent"`
+			} `json:"nodes"`
+		}
+		err := b.Heddle(ctx, "nodes", &list)
+		n := 0
+		for _, node := range list.Nodes {
+			if node.Agent != nil {
+				n++
+			}
+		}
+		return err == nil && n == b.opt.Nodes
+	}
+	return b.await(ctx, 20*time.Second, "an agent beside every NodeManager", asked, b.agents()...)
+}
+
+// StopAgents waits until agents have removed the groups of all containers, as they do when those end, and stops them.
+func (b *Testbed) StopAgents(ctx context.Context, group string) error {
+	none := func(context.Context) bool { return len(groupsLeft(group)) == 0 }
+	err := b.await(ctx, 20*time.Second, "no group of a container left", none, b.agents()...)
+	for n := 1; n <= b.opt.Nodes; n++ {
+		err = errors.Join(err, b.StopAgent(n))
+	}
+	return err
+}
+
+func (b *Testbed) agents() (names []string) {
+	for n := 1; n <= b.opt.Nodes; n++ {
+		names = append(names, nodeAgent(n))
+	}
+	return names
+}
+
+// groupsLeft are the control groups of containers below one of a name, of either version.
+func groupsLeft(group string) (left []string) {
+	for _, root := range []string{"/sys/fs/cgroup", "/sys/fs/cgroup/*"} {
+		found, _ := filepath.Glob(filepath.Join(root, group, "node*", "container_*"))
+		left = append(left, found...)
+	}
+	return left
+}

@@ -49,6 +49,12 @@ func (b *Testbed) startRM() error {
 	c := command{name: resourceManager, env: []string{"HADOOP_CONF_DIR=" + b.Conf()}, onDeath: syscall.SIGKILL}
 	if b.opt.RM == Heddle {
 		c.args = []string{b.opt.Binary, "rm", "--profile", b.opt.Profile, "--data", b.dir("rm")}
+		for _, change := range b.opt.Set {
+			c.args = append(c.args, "--set", change)
+		}
+		if b.opt.Agents {
+			c.args = append(c.args, "--listen", "agents="+AgentsAt)
+		}
 	} else {
 		c.args = b.jvm(512, nil, "org.apache.hadoop.yarn.server.resourcemanager.ResourceManager")
 	}
@@ -79,7 +85,7 @@ func (b *Testbed) liveNodes() (names []string) {
 
 // UseRM stops the ResourceManager and starts another one, or the same with other settings, that knows
 // nothing of applications before it. The NodeManagers stay and register with it. Only the fields RM,
-// Profile, Binary, Recovery, Site and Scheduler of the options count. It returns what RestartRM does.
+// Profile, Set, Agents, Binary, Recovery, Site and Scheduler of the options count. It returns what RestartRM does.
 func (b *Testbed) UseRM(ctx context.Context, o Options) (time.Duration, error) {
 	if err := b.stopRM(); err != nil {
 		return 0, err
@@ -89,7 +95,7 @@ func (b *Testbed) UseRM(ctx context.Context, o Options) (time.Duration, error) {
 	}
 	next := b.opt
 	next.RM, next.Profile, next.Binary, next.Recovery = o.RM, o.Profile, o.Binary, o.Recovery
-	next.Site, next.Scheduler = o.Site, o.Scheduler
+	next.Site, next.Scheduler, next.Set, next.Agents = o.Site, o.Scheduler, o.Set, o.Agents
 	if err := next.complete(b.Cache); err != nil {
 		return 0, err
 	}

@@ -50,6 +50,8 @@ type Options struct {
 	Dir        string            // everything is written there; it is emptied first. Default: "run" in the cache
 	RM         string            // Heddle (the default), Stock or None
 	Profile    string            // capacity (the default), fair, or one that Heddle has
+	Set        []string          // changes of Heddle's profile, slot.kind=policy
+	Agents     bool              // Heddle listens for node agents, at AgentsAt
 	Binary     string            // the heddle program; default: it is built
 	Nodes      int               // NodeManagers and DataNodes; default 3
 	NodeMB     int               // memory of each NodeManager in MiB; default 4096

@@ -29,6 +29,7 @@ type settings struct {
 	only          string
 	stock         string
 	profiles      string
+	groups        bool // there can be control groups for agents
 	binary, out   string
 	dir           string
 	log           *slog.Logger
@@ -41,7 +42,7 @@ func main() {
 	flag.IntVar(&s.atMost, "at-most", 0, "make at most so many runs of mixes that are not kept yet; 0: all of them")
 	flag.StringVar(&s.only, "only", "", "what to measure, a list of jobs, "+strings.Join(mixNames(), ", ")+" (default: all)")
 	flag.StringVar(&s.stock, "stock", "capacity,fair", "the stock ResourceManager's schedulers that the mixes run under")
-	flag.StringVar(&s.profiles, "profiles", "", "heddle's profiles that the mixes run under (default: that of the mix's system, and heddle)")
+	flag.StringVar(&s.profiles, "profiles", "", "heddle's profiles that the mixes run under, with node agents where +agent follows: heddle,heddle+agent (default: those of each mix)")
 	flag.StringVar(&s.binary, "binary", "", "the heddle program; it is built where none is named")
 	flag.StringVar(&s.dir, "dir", "", "the folder that runs of mixes are kept in (default: compare-runs in the testbed's cache)")
 	flag.StringVar(&s.out, "o", "", "the file to write; default: standard output")
@@ -65,6 +66,9 @@ func (s *settings) check() error {
 	if s.runs < 1 || s.mixRuns < 1 || s.atMost < 0 {
 		return fmt.Errorf("-runs %d -mix-runs %d -at-most %d: not at least 1, 1 and 0", s.runs, s.mixRuns, s.atMost)
 	}
+	if s.groups = canConfine(); !s.groups {
+		s.log.Warn("what has agents or a fixed number of processors is left out: it needs control groups of version 1, and to be root")
+	}
 	if s.dir == "" {
 		cache, err := hadoop.OpenCache()
 		if err != nil {
@@ -82,7 +86,7 @@ func (s settings) wants(name string) bool {
 
 // chosen are the mixes to run.
 func (s settings) chosen() []mix {
-	return slices.DeleteFunc(mixes(), func(m mix) bool { return !s.wants(m.name) })
+	return slices.DeleteFunc(mixes(), func(m mix) bool { return !s.wants(m.name) || m.cores > 0 && !s.groups })
 }
 
 func compare(ctx context.Context, s settings) (err error) {

@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	_ "embed"
+	"embed"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,20 +16,25 @@ import (
 // A mix is a set of jobs that come at given times, for what one of the systems does.
 type mix struct {
 	name      string
-	system    string // the profile of that system's mechanisms
+	profiles  string // of heddle's: those of the system's mechanisms, and heddle
 	about     string
+	cores     float64           // that all NodeManagers and containers share; 0: all that the machine has
 	conf      []string          // properties of its MapReduce jobs
 	scheduler map[string]string // of capacity-scheduler.xml, the same whoever schedules
 	jobs      []mixJob
 }
 
-// A mixJob is a job of a mix. Its line begins with sleep, or with spark and the options of spark-submit; what sleep.py
-// takes follows. MapReduce and Spark come with Hadoop and Spark as they are.
+// A mixJob is a job of a mix. Its line begins with sleep or pi, which are Hadoop's own, and what they take follows; or with
+// spark, and its version, options of spark-submit, one of the Python files here, and what that takes follow. MapReduce and
+// Spark come with Hadoop and Spark as they are.
 type mixJob struct {
 	at   time.Duration
-	name string // class-…: small, large, mapreduce or spark
+	name string // class-…: small, large, mapreduce or spark, or what its tasks do
 	line string
 }
+
+// spark reports whether it is a Spark application.
+func (j mixJob) spark() bool { return strings.HasPrefix(j.line, "spark ") }
 
 // class is whom a job is counted with.
 func (j mixJob) class() string {
@@ -64,14 +69,14 @@ func few() []string { return sized(1536, 1024, 512) }
 
 // mixes are small ones: where there are two cores, starting the JVMs of tasks is most of how long a mix takes.
 func mixes() []mix {
-	return []mix{manySmall(), smallBehindLarge(), earlyReduces(), executors()}
+	return []mix{manySmall(), smallBehindLarge(), earlyReduces(), executors(), waitingReduces(), unequalTasks(), tables()}
 }
 
 // manySmall is for AdaptCont. Masters ask for what Hadoop's own configuration has them ask for; a quarter of the cluster
 // is room for two of those, by memory alone, which is how Hadoop's CapacityScheduler counts unless it is told otherwise.
 func manySmall() mix {
 	m := mix{
-		name: "adaptcont", system: "adaptcont",
+		name: "adaptcont", profiles: "adaptcont,heddle",
 		about: "Eight MapReduce jobs of 2 maps of 6 s that come a second apart. Their masters ask for 1536 MiB with a heap of 1024, as Hadoop has it, " +
 			"and may hold a quarter of the cluster together: two of them. What is counted is memory alone, which is Hadoop's default too.",
 		conf: sized(1024, 1536, 1024),
@@ -90,7 +95,7 @@ func manySmall() mix {
 func smallBehindLarge() mix {
 	const large, small = "sleep -m 9 -r 0 -mt 10000 -rt 1", "sleep -m 2 -r 0 -mt 2000 -rt 1"
 	return mix{
-		name: "dress", system: "dress",
+		name: "dress", profiles: "dress,heddle",
 		about: "Two large MapReduce jobs of 9 maps of 10 s, each of which fills the 6 containers that there are for tasks, and four small ones of 2 maps of 2 s " +
 			"that come 8, 12, 18 and 26 s after the first.",
 		conf: few(),
@@ -109,7 +114,7 @@ func smallBehindLarge() mix {
 func earlyReduces() mix {
 	const large, small = "sleep -m 8 -r 3 -mt 8000 -rt 1000", "sleep -m 2 -r 1 -mt 2000 -rt 500"
 	return mix{
-		name: "coupling", system: "coupling",
+		name: "coupling", profiles: "coupling,heddle",
 		about: "Two large MapReduce jobs of 8 maps of 8 s and 3 reduces, and two small ones of 2 maps of 2 s that come 12 and 24 s after the first; " +
 			"6 containers for tasks. Reduces come when 5 % of the maps are done, which is Hadoop's default, and hold their containers while maps wait for one.",
 		conf: few(),
@@ -125,9 +130,9 @@ func earlyReduces() mix {
 // executors is for iKayak's placement.
 func executors() mix {
 	const mapReduce = "sleep -m 10 -r 0 -mt 8000 -rt 1"
-	const spark = "spark --conf spark.executor.instances=2 --conf spark.executor.memory=2816m 6 2"
+	const spark = "spark " + hadoop.Spark3 + " --conf spark.executor.instances=2 --conf spark.executor.memory=2816m sleep.py 6 2"
 	return mix{
-		name: "ikayak", system: "ikayak",
+		name: "ikayak", profiles: "ikayak,heddle",
 		about: "Two MapReduce jobs of 10 maps of 8 s, of 1536 MiB each, hold the three nodes of 4096 MiB. Two Spark applications come 8 and 16 s after the first, " +
 			"with two executors of 3072 MiB and 6 tasks of 2 s: an executor finds room only where that of two maps is kept for it.",
 		conf: few(),
@@ -140,6 +145,70 @@ func executors() mix {
 	}
 }
 
+// waitingReduces is for iKayak's suspension of reduces. Nodes run out of vcores here, since those are what a suspended
+// reduce lends.
+func waitingReduces() mix {
+	const mapReduce = "sleep -m 16 -r 3 -mt 4000 -rt 1000"
+	const spark = "spark " + hadoop.Spark3 + " --conf spark.executor.instances=2 --conf spark.executor.cores=2 sleep.py 40 3"
+	return mix{
+		name: "ikayak-reduces", profiles: "ikayak,ikayak-suspend,ikayak-suspend+agent,heddle",
+		about: "Two Spark applications with two executors of 2 cores and 40 tasks of 3 s, and two MapReduce jobs of 16 maps of 4 s and 3 reduces that come 8 and 9 s after the first. " +
+			"Tasks of MapReduce ask for 3 of the 8 vcores of a node. All reduces come when 5 % of the maps are done and hold their containers while maps wait for one.",
+		conf: append(sized(512, 1024, 512), "mapreduce.map.cpu.vcores=3", "mapreduce.reduce.cpu.vcores=3", "mapreduce.job.reduce.slowstart.completedmaps=0.05",
+			"yarn.app.mapreduce.am.job.reduce.rampup.limit=1.0"),
+		jobs: []mixJob{
+			{0, "spark-1", spark},
+			{time.Second, "spark-2", spark},
+			{8 * time.Second, "mapreduce-1", mapReduce},
+			{9 * time.Second, "mapreduce-2", mapReduce},
+		},
+	}
+}
+
+// unequalTasks is for MROrchestrator.
+func unequalTasks() mix {
+	return mix{
+		name: "mrorchestrator", profiles: "mrorchestrator-busy+agent,heddle,heddle+agent",
+		about: "Three MapReduce jobs that come a second apart: one of 2 maps that compute for long, one of 6 that compute a fifth of that, one of 4 that sleep for 15 s. Each of the three nodes offers 8 vcores, " +
+			"and their NodeManagers and all containers share 1.6 processors, with agents and without.",
+		cores: 1.6,
+		conf:  append(sized(1024, 1024, 512), "mapreduce.job.reduce.slowstart.completedmaps=1"),
+		jobs: []mixJob{
+			{0, "short-1", "pi 6 300000000"},
+			{time.Second, "long-1", "pi 2 1500000000"},
+			{2 * time.Second, "sleep-1", "sleep -m 4 -r 0 -mt 15000 -rt 1"},
+		},
+	}
+}
+
+// tables is a mix of Spark SQL and MapReduce.
+func tables() mix {
+	const mapReduce = "sleep -m 8 -r 1 -mt 6000 -rt 1000"
+	sql := func(version string) string {
+		line := "spark " + version
+		for _, property := range []string{
+			"enabled=true", "shuffleTracking.enabled=true", "shuffleTracking.timeout=2s", "executorIdleTimeout=2s",
+			"minExecutors=0", "maxExecutors=3", "schedulerBacklogTimeout=1s",
+		} {
+			line += " --conf spark.dynamicAllocation." + property
+		}
+		return line + " --conf spark.executor.instances=1 sql.py 2000000 6"
+	}
+	return mix{
+		name: "spark-sql", profiles: "ikayak,heddle",
+		about: "Two MapReduce jobs of 8 maps of 6 s and a reduce, and two applications of Spark SQL, of Spark " + hadoop.Spark3 + " and " + hadoop.Spark4 + ", that come 6 and 8 s after the first. " +
+			"Each joins a table of two million rows with one of a hundred, groups what comes of it, checks it, pauses for 6 s, and does it again. " +
+			"It asks for executors as it has tasks, 3 at most, and gives them back after 2 s without.",
+		conf: few(),
+		jobs: []mixJob{
+			{0, "mapreduce-1", mapReduce},
+			{2 * time.Second, "mapreduce-2", mapReduce},
+			{6 * time.Second, "spark-1", sql(hadoop.Spark3)},
+			{8 * time.Second, "spark-2", sql(hadoop.Spark4)},
+		},
+	}
+}
+
 func mixNames() []string {
 	var names []string
 	for _, m := range mixes() {
@@ -148,27 +217,34 @@ func mixNames() []string {
 	return names
 }
 
-// sleepPy is what Spark runs.
+// programs are what Spark runs.
 //
-//go:embed sleep.py
-var sleepPy []byte
+//go:embed *.py
+var programs embed.FS
 
 // start begins a job of the mix.
 func (m mix) start(ctx context.Context, b *hadoop.Testbed, j mixJob) (*hadoop.Run, error) {
 	words := strings.Fields(j.line)
-	if words[0] == "sleep" {
-		var args []string
-		for _, property := range m.conf {
-			args = append(args, "-D"+property)
+	if j.spark() {
+		for i, word := range words {
+			if text, err := programs.ReadFile(word); err == nil {
+				words[i] = filepath.Join(b.Dir, word)
+				if err := os.WriteFile(words[i], text, 0o644); err != nil {
+					return nil, err
+				}
+			}
 		}
-		return b.StartSleep(ctx, append(args, words[1:]...)...)
+		return b.StartSpark(ctx, words[1], words[2:]...)
 	}
-	file := filepath.Join(b.Dir, "sleep.py")
-	if err := os.WriteFile(file, sleepPy, 0o644); err != nil {
-		return nil, err
+	var args []string
+	for _, property := range m.conf {
+		args = append(args, "-D"+property)
 	}
-	at := len(words) - 2
-	return b.StartSpark(ctx, hadoop.Spark3, slices.Concat(words[1:at], []string{file}, words[at:])...)
+	args = append(args, words[1:]...)
+	if words[0] == "sleep" {
+		return b.StartSleep(ctx, args...)
+	}
+	return b.StartMR(ctx, words[0], args...)
 }
 
 // errEndless says that a run was given up.
@@ -220,7 +296,7 @@ func once(ctx context.Context, b *hadoop.Testbed, t turn) (mixResult, error) {
 
 // firstTask is when the first task of a job started, in ms since 1970.
 func firstTask(ctx context.Context, b *hadoop.Testbed, j mixJob, app string) (int64, error) {
-	if j.class() == "spark" {
+	if j.spark() {
 		events, err := b.SparkEvents(app)
 		if err == nil && events.Began == 0 {
 			err = fmt.Errorf("%s, %s, has no tasks in its log", j.name, app)

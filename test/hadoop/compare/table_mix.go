@@ -50,7 +50,13 @@ type arm struct {
 	fails int // runs that were given up
 }
 
-func (a arm) name() string { return a.under.RM + " " + a.under.Profile }
+func (a arm) name() string {
+	profile, agents := strings.CutSuffix(profileOf(a.under), withAgents)
+	if agents {
+		profile += " with agents"
+	}
+	return a.under.RM + " " + profile
+}
 
 // values are those of a measure in each run.
 func (a arm) values(x measure) (all []float64) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -9,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,11 +36,13 @@ type turn struct {
 
 // name is unique among turns, and the turn's file below the folder of kept runs.
 func (t turn) name() string {
-	return fmt.Sprintf("%s/%s-%s-%d", t.mix.name, t.under.RM, t.under.Profile, t.round)
+	return fmt.Sprintf("%s/%s-%s-%d", t.mix.name, t.under.RM, profileOf(t.under), t.round)
 }
 
 // jobs are the mix's, in words: runs of others are not to be taken for its own.
-func (t turn) jobs() string { return fmt.Sprint(t.mix.jobs, t.mix.conf, t.mix.scheduler) }
+func (t turn) jobs() string {
+	return fmt.Sprint(t.mix.jobs, t.mix.conf, t.mix.scheduler, t.mix.cores, t.under.Set)
+}
 
 // turns are all runs that the settings ask for, in the order in which they are made: every mix under every
 // ResourceManager before anything runs again, so that what stops in between has the same number of each.
@@ -53,20 +57,46 @@ func (s settings) turns() (all []turn) {
 	return all
 }
 
+// withAgents, after the name of one of heddle's profiles, says that a node agent runs beside each NodeManager.
+const withAgents = "+agent"
+
+// variants are profiles of heddle's with a change. What waits for minutes on a cluster waits for seconds here. MROrchestrator
+// takes a node for busy when all of its vcores are, unless it is told what part of them its processors are.
+var variants = map[string]struct{ profile, set string }{
+	"mrorchestrator-busy": {"mrorchestrator", "control=[{mrorchestrator.regression: {mode: cpu, epoch: 10, profile: 2.5, pressed: 0.05}}]"},
+	"ikayak-suspend":      {"ikayak", "control=[{ikayak.suspend: {interval: 5, v: 0.25}}]"},
+}
+
+// profileOf is how a profile is named on the command line.
+func profileOf(o hadoop.Options) string {
+	name := o.Profile
+	for variant, v := range variants {
+		if v.profile == o.Profile && slices.Equal(o.Set, []string{v.set}) {
+			name = variant
+		}
+	}
+	if o.Agents {
+		name += withAgents
+	}
+	return name
+}
+
 // under are the ResourceManagers, with their profiles, that a mix runs under.
 func (s settings) under(m mix) []hadoop.Options {
-	profiles := s.profiles
-	if profiles == "" {
-		profiles = m.system + ",heddle"
-	}
-	return append(m.options(hadoop.Stock, s.stock), m.options(hadoop.Heddle, profiles)...)
+	return append(m.options(hadoop.Stock, s.stock), slices.DeleteFunc(m.options(hadoop.Heddle, cmp.Or(s.profiles, m.profiles)), func(o hadoop.Options) bool {
+		return o.Agents && !s.groups
+	})...)
 }
 
 // options are those of a ResourceManager under each of the profiles in a list, which may be empty.
 func (m mix) options(rm, profiles string) (all []hadoop.Options) {
 	for p := range strings.FieldsFuncSeq(profiles, func(c rune) bool { return c == ',' }) {
-		o := hadoop.Options{RM: rm, Profile: p, Scheduler: m.scheduler}
-		if p == "fair" { // which grants memory in steps of 1024 MiB otherwise, the others in steps of 128
+		o := hadoop.Options{RM: rm, Scheduler: m.scheduler}
+		o.Profile, o.Agents = strings.CutSuffix(p, withAgents)
+		if v, ok := variants[o.Profile]; ok {
+			o.Profile, o.Set = v.profile, []string{v.set}
+		}
+		if o.Profile == "fair" { // which grants memory in steps of 1024 MiB otherwise, the others in steps of 128
 			o.Site = map[string]string{"yarn.resource-types.memory-mb.increment-allocation": "128"}
 		}
 		all = append(all, o)
@@ -249,8 +279,18 @@ func (s settings) turn(ctx context.Context, b *hadoop.Testbed, t turn) (r mixRes
 	ctx, cancel := context.WithTimeoutCause(ctx, longest, errEndless)
 	defer cancel()
 	t.under.Binary = s.binary
+	if s.groups {
+		if err := confine(b, t.mix.cores); err != nil {
+			return r, err
+		}
+	}
 	if _, err := b.UseRM(ctx, t.under); err != nil {
 		return r, err
+	}
+	if t.under.Agents {
+		if err := b.StartAgents(ctx, group); err != nil {
+			return r, err
+		}
 	}
 	if err := hadoop.Sleep(ctx, calm); err != nil {
 		return r, err
@@ -260,6 +300,11 @@ func (s settings) turn(ctx context.Context, b *hadoop.Testbed, t turn) (r mixRes
 			err = cause
 		}
 		return r, err
+	}
+	if t.under.Agents {
+		if err := b.StopAgents(ctx, group); err != nil {
+			return r, err
+		}
 	}
 	if t.under.RM == hadoop.Heddle {
 		r.Program, err = program(b.Options().Binary)

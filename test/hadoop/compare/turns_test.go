@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -72,11 +73,46 @@ func TestMixThatChanged(t *testing.T) {
 	}
 }
 
+// Each job of a mix has a name of its own, and one of Spark a program that is here.
+func TestJobsOfMixes(t *testing.T) {
+	for _, m := range mixes() {
+		seen := map[string]bool{}
+		for _, j := range m.jobs {
+			if seen[j.name] {
+				t.Errorf("%s has two jobs %s", m.name, j.name)
+			}
+			seen[j.name] = true
+			here := func(word string) bool {
+				_, err := programs.ReadFile(word)
+				return err == nil
+			}
+			if got := slices.ContainsFunc(strings.Fields(j.line), here); got != j.spark() {
+				t.Errorf("%s: %s names a program that is here: %v", m.name, j.line, got)
+			}
+		}
+	}
+}
+
+// Without control groups a mix that shares few processors does not run.
+func TestMixThatNeedsGroups(t *testing.T) {
+	s := settings{mixRuns: 1, only: "mrorchestrator", stock: "fair"}
+	if got := len(s.turns()); got != 0 {
+		t.Errorf("%d turns without groups, want none", got)
+	}
+	s.groups = true
+	if got, want := len(s.turns()), 4; got != want {
+		t.Errorf("%d turns, want %d", got, want)
+	}
+}
+
 // Under which schedulers a mix runs is its own matter, unless the command line says it.
 func TestArms(t *testing.T) {
 	for _, m := range mixes() {
-		s := settings{mixRuns: 1, only: m.name, stock: "capacity,fair"}
-		got, want := named(s.turns()), "stock-capacity-1 stock-fair-1 heddle-"+m.system+"-1 heddle-heddle-1"
+		s := settings{mixRuns: 1, only: m.name, stock: "capacity,fair", groups: true}
+		got, want := named(s.turns()), "stock-capacity-1 stock-fair-1"
+		for p := range strings.SplitSeq(m.profiles, ",") {
+			want += " heddle-" + p + "-1"
+		}
 		if got = strings.ReplaceAll(got, m.name+"/", ""); got != want {
 			t.Errorf("%s runs under %s, want %s", m.name, got, want)
 		}
@@ -85,6 +121,25 @@ func TestArms(t *testing.T) {
 				t.Errorf("%s: the queues of %s %s are others", m.name, o.RM, o.Profile)
 			}
 		}
+	}
+}
+
+// A name says which profile it is, with what change, and whether there are agents; where there cannot be any, those arms are left out.
+func TestNamesOfProfiles(t *testing.T) {
+	s := settings{mixRuns: 1, only: "coupling", profiles: "heddle,heddle+agent,ikayak-suspend+agent", groups: true}
+	if got, want := named(s.turns()), "heddle-heddle-1 heddle-heddle+agent-1 heddle-ikayak-suspend+agent-1"; got != want {
+		t.Errorf("turns are %s, want %s", got, want)
+	}
+	last := s.turns()[2].under
+	if !last.Agents || last.Profile != "ikayak" || len(last.Set) != 1 {
+		t.Errorf("the last is %+v, want ikayak with a change and agents", last)
+	}
+	if got, want := (arm{under: last}).name(), "heddle ikayak-suspend with agents"; got != want {
+		t.Errorf("it is called %s, want %s", got, want)
+	}
+	s.groups = false
+	if got, want := named(s.turns()), "heddle-heddle-1"; got != want {
+		t.Errorf("without groups turns are %s, want %s", got, want)
 	}
 }
 

@@ -11,21 +11,32 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"golang.org/x/term"
 
 	"heddle/internal/testkit/hadoop"
 )
 
-// demo starts a testbed with heddle rm, runs a MapReduce and a Spark job on it, shows where to look, and stops.
-// In a terminal it waits for Enter in between.
+// demoControl has maps whose processors are busy have more or less of them than others, as MROrchestrator does. It looks
+// sooner than after its 20 s, and takes a node for busy that uses 0.4 of the 8 processors that it offers.
+const demoControl = "control=[{mrorchestrator.uniform: {mode: cpu, epoch: 4, profile: 2, pressed: 0.05}}]"
+
+// demoGroup is the control group that node agents make those of containers in.
+const demoGroup = "heddle-demo"
+
+// demo starts a testbed with heddle rm and a node agent beside each NodeManager, runs a MapReduce and a Spark job on it,
+// shows what the agents do and where to look, and stops. In a terminal it waits for Enter in between.
 func demo(ctx context.Context, _ []string) (err error) {
 	cache, err := hadoop.OpenCache()
 	if err != nil {
 		return err
 	}
 	fmt.Println("starting HDFS, three NodeManagers, the job history server and heddle rm …")
-	o := hadoop.Options{RM: hadoop.Heddle, Profile: "heddle", Dir: filepath.Join(cache.Dir, "demo"), Log: slog.New(slog.NewTextHandler(os.Stderr, nil))}
+	o := hadoop.Options{
+		RM: hadoop.Heddle, Profile: "heddle", Set: []string{demoControl}, Agents: true, Dir: filepath.Join(cache.Dir, "demo"),
+		Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
+	}
 	b, err := hadoop.Start(ctx, o)
 	if err != nil {
 		return err
@@ -35,13 +46,18 @@ func demo(ctx context.Context, _ []string) (err error) {
 		fmt.Println("stopped; the logs are in", filepath.Dir(b.LogFile("resourcemanager")))
 	}()
 	fmt.Printf("the ResourceManager is at http://%s/ws/v1/cluster/apps; its log is %s\n\n", hadoop.RMWeb, b.LogFile("resourcemanager"))
+	if err := b.StartAgents(ctx, demoGroup); err != nil {
+		return err
+	}
 	if err := demoJobs(ctx, b); err != nil {
 		return err
 	}
-	for _, args := range [][]string{{"app", "list", "--all"}, {"node", "list"}} {
-		if err := ask(ctx, b, args...); err != nil {
-			return err
-		}
+	if err := b.StopAgents(ctx, demoGroup); err != nil {
+		return err
+	}
+	fmt.Print("no control group of a container is left, and the node agents have stopped\n\n")
+	if err := ask(ctx, b, "app", "list", "--all"); err != nil {
+		return err
 	}
 	if !term.IsTerminal(int(os.Stdin.Fd())) {
 		return nil
@@ -57,12 +73,19 @@ func demoJobs(ctx context.Context, b *hadoop.Testbed) error {
 		return err
 	}
 	fmt.Println("MapReduce: pi with 4 maps; Spark " + hadoop.Spark4 + ": pi.py with 4 tasks, its driver in the cluster …")
-	mr, err := b.StartMR(ctx, "pi", "4", "1000")
+	mr, err := b.StartMR(ctx, "pi", "4", "600000000")
 	if err != nil {
 		return err
 	}
-	spark, sparkErr := hadoop.Finish(b.StartSpark(ctx, hadoop.Spark4, "--deploy-mode", "cluster", pi, "4"))
+	sparkRun, err := b.StartSpark(ctx, hadoop.Spark4, "--deploy-mode", "cluster", pi, "4")
+	if err != nil {
+		return err
+	}
+	if err := showDeeds(ctx, b); err != nil {
+		return err
+	}
 	res, err := mr.Wait()
+	spark, sparkErr := sparkRun.Wait()
 	if err := errors.Join(err, sparkErr); err != nil {
 		return err
 	}
@@ -80,6 +103,34 @@ func demoJobs(ctx context.Context, b *hadoop.Testbed) error {
 		}
 	}
 	fmt.Println()
+	return nil
+}
+
+// showDeeds prints what an agent makes of the containers on its node, once that is something.
+func showDeeds(ctx context.Context, b *hadoop.Testbed) error {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
+		for n := 1; n <= b.Options().Nodes; n++ {
+			var on struct {
+				Containers []struct {
+					Parked bool    `json:"parked"`
+					Weight float64 `json:"weight"`
+				} `json:"containers"`
+			}
+			if err := b.Heddle(ctx, "nodes/"+b.NodeID(n)+"/containers", &on); err != nil {
+				return err
+			}
+			for _, c := range on.Containers {
+				if c.Parked || c.Weight != 0 {
+					fmt.Println()
+					return errors.Join(ask(ctx, b, "node", "list"), ask(ctx, b, "node", "status", b.NodeID(n)), ask(ctx, b, "node", "containers", b.NodeID(n)))
+				}
+			}
+		}
+		if err := hadoop.Sleep(ctx, 200*time.Millisecond); err != nil {
+			return err
+		}
+	}
+	fmt.Println("for a minute no container has had another part of the processors than its size gives it")
 	return nil
 }
 
