@@ -25,8 +25,11 @@ func TestFreezes(t *testing.T) {
 		"an executor":  {heddle.Executor, heddle.Holding, heddle.AllCaps &^ heddle.Elastic, nil, []string{"suspend 0", "resume"}},
 		"a stock node": {heddle.Reduce, heddle.ReduceCopy, heddle.Stock | heddle.Parks, nil, []string{"suspend 0", "resume"}},
 		"a reduce":     {heddle.Reduce, heddle.ReduceCopy, heddle.AllCaps &^ heddle.Elastic, nil, []string{"suspend 20", "resize 360", "resume", "resize 1024"}},
-		"agent lost": {heddle.Reduce, heddle.ReduceCopy, heddle.Stock | heddle.Parks | heddle.Freezes,
-			heddle.NodeCan{Can: heddle.Stock | heddle.Parks}, []string{"suspend 20", "resize 360", "resume", "resize 1024"}},
+		"agent lost": {
+			heddle.Reduce, heddle.ReduceCopy, heddle.Stock | heddle.Parks | heddle.Freezes,
+			heddle.NodeCan{Can: heddle.Stock | heddle.Parks},
+			[]string{"suspend 20", "resize 360", "resume", "resize 1024"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := &acts{turn: []func(policy.View, *policy.Plan){
