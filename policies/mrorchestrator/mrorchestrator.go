@@ -52,11 +52,11 @@ func (m *Manager) Hears() policy.News { return policy.TaskUsage | policy.NodeUsa
 
 // Hear implements [policy.Listener]: it profiles.
 func (m *Manager) Hear(v policy.View, e policy.Effect) {
-	switch e.What {
-	case policy.AppDone:
+	if e.What == policy.AppDone {
 		m.forget(e.App.ID())
 		return
-	case policy.NodeUsage:
+	}
+	if e.What == policy.NodeUsage {
 		m.noteIdle(e.Node)
 		return
 	}

@@ -30,10 +30,8 @@ func (meddler) Run(v policy.View, p *policy.Plan) {
 				p.Resize(x.ID(), size)
 			case d.in(8) && x.Suspended():
 				p.Resume(x.ID())
-			case d.in(24):
-				p.Suspend(x.ID())
-			case d.in(24):
-				p.Freeze(x.ID(), heddle.Span(d.n(20)+1)*heddle.Second)
+			case d.in(12):
+				p.Freeze(x.ID(), heddle.Span(d.n(2)*(d.n(20)+1))*heddle.Second)
 			case d.in(9):
 				p.Bound(x.ID(), int64(d.n(4)+1)*500, int64(d.n(3))*400)
 			}
