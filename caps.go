@@ -1,7 +1,7 @@
 package heddle
 
 // Caps is what a node can do to containers beside starting and ending them: a set. Nodes of one cluster may differ.
-type Caps uint8
+type Caps uint16
 
 // What a node can do.
 const (
@@ -15,6 +15,12 @@ const (
 	Parks
 	// Weighs: it changes a running container's part of busy processors ([Weigh]).
 	Weighs
+	// Freezes: a container can be kept from running at all for some time ([Suspend]).
+	Freezes
+	// Bounds: it bounds how much of idle processors a running container may use ([Weigh]).
+	Bounds
+	// Reclaims: where a container's limit is below what it was told, its caches give way to it.
+	Reclaims
 	// Elastic: the memory that a process uses follows its container's limit, down and up. No Java virtual machine does
 	// that: its heap is as large as it was started. The papers' simulations assume it.
 	Elastic
@@ -55,7 +61,7 @@ func (c Caps) Names() []string {
 	return names
 }
 
-var capNames = [NumCaps]string{"limits", "resizes", "lends", "parks", "weighs", "elastic"}
+var capNames = [NumCaps]string{"limits", "resizes", "lends", "parks", "weighs", "freezes", "bounds", "reclaims", "elastic"}
 
 // CapOf returns what a name of String means.
 func CapOf(name string) (c Caps, ok bool) {

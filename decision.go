@@ -61,17 +61,21 @@ type (
 	// Weigh changes a running container's part of a busy processor against others of its node; idle processors stay
 	// open to everybody. The weight is in milli-vcores; a container that was never weighed has what it was told or is
 	// limited to, whichever is more. An agent writes it as cpu.shares (1024 for 1000) or cpu.weight (100 for 1000).
-	// Nobody's books change. By is as of Resize.
+	// Nobody's books change. A node that can bound it has it use no more than Bound thousandths of a processor even where
+	// others are idle; 0 is no bound. By is as of Resize.
 	Weigh struct {
 		Container ContainerID
 		Weight    int64
+		Bound     int64
 		By        string
 	}
 
 	// Suspend has a container yield its processors, which are lent out; its memory stays. A node that can park it keeps it
-	// from using them meanwhile; on another it goes on, beside who borrowed them. By is as of Resize.
+	// from using them meanwhile; on another it goes on, beside who borrowed them. With Freeze its node [Freezes], and it
+	// does not run at all for so long at the most. By is as of Resize.
 	Suspend struct {
 		Container ContainerID
+		Freeze    Span // 0 for not
 		By        string
 	}
 

@@ -118,7 +118,7 @@ type (
 	// Profile says what a running container used lately.
 	Profile struct {
 		Container ContainerID
-		CPU       int64 // milli-vcores, mean since the last profile
+		CPU       int64 // thousandths of a processor of the machine, mean since the last profile
 		Memory    int64 // MiB, at this moment
 	}
 
@@ -218,6 +218,9 @@ type Facts struct {
 	Splits     []Split // input of each map, in task order
 	Demand     Demand
 	Last       LastRun // of the same user and name
+
+	// Timeout is after how long a task that reports nothing is killed; 0 where it is not known.
+	Timeout Span
 
 	// MasterHeap is how many MiB of Java heap the command of its master gives it, where that can be cut to fit a
 	// container that is smaller than what was asked for. 0 says that the master is to be left as it was asked for.

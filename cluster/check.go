@@ -243,6 +243,8 @@ func (d *audit) state(x *Container) {
 		d.fail("container-states", x.name()+" is suspended while "+x.state.String())
 	case x.kind == heddle.AM && x.state == Allocated:
 		d.fail("container-states", x.name()+" is a master nobody acquired")
+	case !x.suspended && x.frozen:
+		d.fail("container-states", x.name()+" is frozen without being suspended")
 	case !x.suspended && x.lent != 0:
 		d.fail("container-states", x.name()+" lends without being suspended")
 	}

@@ -55,6 +55,7 @@ type Container struct {
 	at         heddle.Locality
 	phase      heddle.Phase
 	suspended  bool
+	frozen     bool  // suspended, and does not run at all
 	fulfils    bool  // was a reservation before
 	borrowed   int64 // milli-vcores taken from its application's pool on the node
 	nextUnseen *Container
@@ -125,8 +126,11 @@ func (c *Container) Fulfils() bool { return c.fulfils }
 // Started returns when its node began to run it; 0 before.
 func (c *Container) Started() heddle.Time { return c.started }
 
-// Suspended reports whether it is frozen.
+// Suspended reports whether it lends its processors.
 func (c *Container) Suspended() bool { return c.suspended }
+
+// Frozen reports whether it is suspended and does not run at all meanwhile.
+func (c *Container) Frozen() bool { return c.frozen }
 
 // Progress returns what it was last heard to be doing and how far it is, 0 to 1.
 func (c *Container) Progress() (heddle.Phase, float64) {
@@ -136,7 +140,7 @@ func (c *Container) Progress() (heddle.Phase, float64) {
 	return c.phase, c.seldom.fraction
 }
 
-// Usage returns what it was last heard to use: milli-vcores and MiB.
+// Usage returns what it was last heard to use: thousandths of a processor of the machine, and MiB.
 func (c *Container) Usage() (cpu, memory int64) {
 	if c.seldom == nil {
 		return 0, 0
@@ -442,7 +446,7 @@ func (n *Node) relend(x *Container) {
 	}
 }
 
-// Suspend freezes a running container: its processors go to its application's pool on the node.
+// Suspend has a running container lend its processors: they go to its application's pool on the node.
 func (c *Cluster) Suspend(x *Container) {
 	if x.suspended || x.state != Running {
 		panic("cluster: container suspended that does not run")
@@ -459,7 +463,15 @@ func (c *Cluster) Suspend(x *Container) {
 	c.pools++
 }
 
-// Resume thaws a suspended container. What others borrowed meanwhile stays with them until they end, or
+// Freeze notes that a suspended container does not run at all.
+func (c *Cluster) Freeze(x *Container) {
+	if !x.suspended {
+		panic("cluster: container frozen that is not suspended")
+	}
+	x.frozen = true
+}
+
+// Resume ends a container's suspension. What others borrowed meanwhile stays with them until they end, or
 // until the node has as much free.
 func (c *Cluster) Resume(x *Container) {
 	if !x.suspended {
@@ -472,7 +484,7 @@ func (c *Cluster) Resume(x *Container) {
 
 // thaw takes what a suspended container lends out of the pool.
 func (c *Cluster) thaw(x *Container) {
-	x.suspended = false
+	x.suspended, x.frozen = false, false
 	for i := range x.node.pools {
 		if p := &x.node.pools[i]; p.app == x.app {
 			p.suspended -= x.lent

@@ -27,8 +27,8 @@ const (
 	Adopted    // a container was found running: no ask paid for it, no limit was asked, and nobody knows when it began
 	Started    // a node runs a container
 	Resized    // a running container has another limit; told, as the next two, when a whole plan is carried out
-	Suspended  // a running container is frozen
-	Resumed    // … and runs again
+	Suspended  // a running container lends its processors
+	Resumed    // … and no longer
 	Ended      // a container ended, for whatever reason; not told of reservations
 
 	TaskProgress // a container's progress is known anew

@@ -19,6 +19,8 @@ func (n Needs) WithoutAgent() string {
 	switch {
 	case n.Can.Has(heddle.Weighs):
 		return "changing what a running task gets of a processor needs a node agent"
+	case n.Can.Has(heddle.Freezes):
+		return "keeping a task from running needs a node agent"
 	case n.Profile > 0:
 		return "only a node agent tells how much a task computes"
 	}

@@ -307,6 +307,8 @@ type Step struct {
 	Do        Deed
 	Limit     heddle.Resource // of a Resize
 	Weight    int64           // of a Weigh, in milli-vcores
+	Bound     int64           // of a Weigh, in thousandths of a processor; 0 for none
+	Freeze    heddle.Span     // of a Suspend: for how long it does not run at all; 0 for as its node can
 }
 
 // Deed is what may be done to a running container.
@@ -331,12 +333,24 @@ func (p *Plan) Weigh(c heddle.ContainerID, weight int64) {
 	p.Steps = append(p.Steps, Step{Container: c, Do: Weigh, Weight: weight})
 }
 
-// Suspend wishes a container frozen.
+// Bound is Weigh, and wishes that the container uses no more than so many thousandths of a processor where its node can
+// see to that.
+func (p *Plan) Bound(c heddle.ContainerID, weight, bound int64) {
+	p.Steps = append(p.Steps, Step{Container: c, Do: Weigh, Weight: weight, Bound: bound})
+}
+
+// Suspend wishes that a container lends its processors.
 func (p *Plan) Suspend(c heddle.ContainerID) {
 	p.Steps = append(p.Steps, Step{Container: c, Do: Suspend})
 }
 
-// Resume wishes a container thawed.
+// Freeze wishes the same, and that the container does not run at all for so long at the most. That is done to maps and
+// reduces, on nodes that can; others are suspended.
+func (p *Plan) Freeze(c heddle.ContainerID, length heddle.Span) {
+	p.Steps = append(p.Steps, Step{Container: c, Do: Suspend, Freeze: length})
+}
+
+// Resume wishes the end of that.
 func (p *Plan) Resume(c heddle.ContainerID) {
 	p.Steps = append(p.Steps, Step{Container: c, Do: Resume})
 }

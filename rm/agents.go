@@ -51,7 +51,10 @@ type AgentWish struct {
 type Wanted struct {
 	Container ids.Container
 	Parked    bool
-	Weight    int64 // milli-vcores, as of [heddle.Weigh]
+	Frozen    heddle.Span // it does not run at all, for so long at the most from when this was first told; 0 for not
+	Weight    int64       // milli-vcores, as of [heddle.Weigh]
+	Bound     int64       // thousandths of a processor that it uses at the most; 0 for no bound
+	Reclaim   int64       // MiB: above that its caches are dropped; 0 for never
 }
 
 func (*AgentSync) message() {}
@@ -60,7 +63,7 @@ const (
 	agentEvery   = 5 * heddle.Second // at the latest
 	agentAgain   = heddle.Second     // where the node is not there, or the agent has not done what it was told
 	agentLease   = 30 * heddle.Second
-	agentCaps    = heddle.Parks | heddle.Weighs
+	agentCaps    = heddle.Parks | heddle.Weighs | heddle.Freezes | heddle.Bounds | heddle.Reclaims
 	agentVersion = 40  // bits of a version below the epoch
 	mostFailures = 100 // of one agent that are kept
 	plainWeight  = 1000
@@ -225,13 +228,24 @@ func (m *Machine) wanting(a *agent) (want []Wanted) {
 			continue
 		}
 		w := Wanted{Container: c.id(), Weight: c.weight()}
-		if d := c.deed; d != nil && a.can.Has(heddle.Parks) {
-			w.Parked = d.parked
+		if d := c.deed; d != nil {
+			if a.can.Has(heddle.Parks) {
+				w.Parked = d.parked
+			}
+			if a.can.Has(heddle.Freezes) {
+				w.Frozen = d.frozen
+			}
+			if a.can.Has(heddle.Bounds) {
+				w.Bound = d.bound
+			}
+			if a.can.Has(heddle.Reclaims) && w.Frozen == 0 && d.limit[heddle.Memory] < c.size[heddle.Memory] {
+				w.Reclaim = d.limit[heddle.Memory]
+			}
 		}
 		if !a.can.Has(heddle.Weighs) {
 			w.Weight = plainWeight
 		}
-		if w.Parked || w.Weight != plainWeight {
+		if w != (Wanted{Container: w.Container, Weight: plainWeight}) {
 			want = append(want, w)
 		}
 	}

@@ -68,13 +68,13 @@ func TestAgentIsTold(t *testing.T) {
 	w, c, n, a, task := agented(t)
 	w.want(c, task, policy.Step{Do: policy.Suspend})
 	p := a.told()
-	if p == nil || len(p.Want) != 1 || p.Want[0] != (Wanted{task, true, 1000}) {
+	if p == nil || len(p.Want) != 1 || p.Want[0] != (Wanted{Container: task, Parked: true, Weight: 1000}) {
 		t.Fatalf("told %+v", p)
 	}
 	first := p.Version
 	a.sync()
 	w.want(c, task, policy.Step{Do: policy.Weigh, Weight: 2500})
-	if p = a.told(); p == nil || len(p.Want) != 1 || p.Want[0] != (Wanted{task, true, 2500}) || p.Version <= first {
+	if p = a.told(); p == nil || len(p.Want) != 1 || p.Want[0] != (Wanted{Container: task, Parked: true, Weight: 2500}) || p.Version <= first {
 		t.Fatalf("told %+v", p)
 	}
 	if x, err := w.m.Reports().Container(task); err != nil || !x.Parked || x.Weight != 2500 {
@@ -87,6 +87,54 @@ func TestAgentIsTold(t *testing.T) {
 	w.sleep(4 * heddle.Second)
 	if again := a.told(); again == nil || again.Version != p.Version || len(again.Want) != 1 {
 		t.Errorf("after its time it is told %+v", again)
+	}
+}
+
+// An agent that can is told what is not to run at all, what is bounded, and whose caches are to give way to its limit; one
+// that cannot is told none of it.
+func TestAgentIsToldWhatItCan(t *testing.T) {
+	for _, can := range []heddle.Caps{heddle.Parks | heddle.Weighs, heddle.Parks | heddle.Weighs | heddle.Freezes | heddle.Bounds | heddle.Reclaims} {
+		w, c, _, a, task := agented(t)
+		a.can = can
+		for a.sync(); a.told() != nil; { // that its node can do other things is news
+			a.sync()
+		}
+		all := can.Has(heddle.Freezes)
+		see := func(want Wanted) {
+			t.Helper()
+			want.Container = task
+			if p := a.told(); p == nil || len(p.Want) != 1 || p.Want[0] != want {
+				t.Errorf("can %v: told %+v, want %+v", can, p, want)
+			}
+			a.sync()
+		}
+		w.want(c, task, policy.Step{Do: policy.Weigh, Weight: 500, Bound: 300})
+		want := Wanted{Weight: 500}
+		if all {
+			want.Bound = 300
+		}
+		see(want)
+		w.want(c, task, policy.Step{Do: policy.Suspend, Freeze: heddle.Minute})
+		want.Parked = true
+		if all {
+			want.Frozen = heddle.Minute
+		}
+		see(want)
+		if x, err := w.m.Reports().Container(task); err != nil || x.Frozen != want.Frozen || x.Bound != want.Bound {
+			t.Errorf("can %v: reported as %+v, %v", can, x, err)
+		}
+		w.want(c, task, policy.Step{Do: policy.Resume})
+		want.Parked, want.Frozen = false, 0
+		see(want)
+		x := w.m.core.View().Container(w.m.container(task).cid)
+		less := x.Limit()
+		less[heddle.Memory] /= 2
+		w.m.core.Step(w.m.now, heddle.TaskUsed{App: x.App().ID(), Kind: x.Kind(), Memory: 1})
+		w.want(c, task, policy.Step{Do: policy.Resize, Limit: less})
+		if all {
+			want.Reclaim = less[heddle.Memory]
+			see(want)
+		}
 	}
 }
 

@@ -49,7 +49,7 @@ func TestLogHearsOfDeeds(t *testing.T) {
 	w.sleep(heddle.Second)
 	wanted(w.heardOf(), Altered{What: Weighed, Agent: true, Containers: 2, Container: second})
 	for range 3 { // within a second of that
-		w.m.weigh(w.m.container(first), 700, "control: test")
+		w.m.weigh(w.m.container(first), 700, 0, "control: test")
 		a.sync()
 	}
 	wanted(w.heardOf())

@@ -72,11 +72,11 @@ func (m *Machine) carry(d heddle.Decision) {
 	case *heddle.Resize:
 		m.deedOf(d, d.Container, func(c *container) { m.relimit(c, d.Limit, d.By) })
 	case *heddle.Weigh:
-		m.deedOf(d, d.Container, func(c *container) { m.weigh(c, d.Weight, d.By) })
+		m.deedOf(d, d.Container, func(c *container) { m.weigh(c, d.Weight, d.Bound, d.By) })
 	case *heddle.Suspend:
-		m.deedOf(d, d.Container, func(c *container) { m.park(c, true, d.By) })
+		m.deedOf(d, d.Container, func(c *container) { m.park(c, true, d.Freeze, d.By) })
 	case *heddle.Resume:
-		m.deedOf(d, d.Container, func(c *container) { m.park(c, false, d.By) })
+		m.deedOf(d, d.Container, func(c *container) { m.park(c, false, 0, d.By) })
 	}
 }
 

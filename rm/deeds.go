@@ -22,6 +22,8 @@ type deed struct {
 	limit    heddle.Resource // that its node enforces or accounts for
 	parked   bool            // the core has suspended it
 	weight   int64           // milli-vcores; 0 for that of its size
+	bound    int64           // thousandths of a processor; 0 for none
+	frozen   heddle.Span     // while it is parked it does not run at all, for so long at the most; 0 for not
 	version  int32
 	asked    heddle.Time // when its node was told last; never for not yet
 	tries    int         // that the node has not confirmed
@@ -59,14 +61,17 @@ func (m *Machine) relimit(c *container, limit heddle.Resource, by string) {
 	d.limit, d.at, d.by = limit, m.now, by
 	m.update(c)
 	m.altered(c, Resized, false)
+	if c.node.agent.caps().Has(heddle.Reclaims) {
+		m.wants(c.node)
+	}
 }
 
-// park has a node that can do so keep a container from using what others want, or no more. On another it goes on beside
-// those that borrow from it.
-func (m *Machine) park(c *container, parked bool, by string) {
+// park has a node that can do so keep a container from using what others want, or no more, and from running at all for some
+// time. On another it goes on beside those that borrow from it.
+func (m *Machine) park(c *container, parked bool, frozen heddle.Span, by string) {
 	d, n, what := c.changed(), c.node, Unparked
 	n.parked -= one(d.parked)
-	d.parked, d.at, d.by = parked, m.now, by
+	d.parked, d.frozen, d.at, d.by = parked, frozen, m.now, by
 	n.parked += one(parked)
 	if parked {
 		what = Parked
@@ -80,11 +85,11 @@ func (m *Machine) park(c *container, parked bool, by string) {
 	m.wants(n)
 }
 
-// weigh gives a container another part of busy processors.
-func (m *Machine) weigh(c *container, weight int64, by string) {
+// weigh gives a container another part of busy processors, and bounds what it uses of all.
+func (m *Machine) weigh(c *container, weight, bound int64, by string) {
 	d, n := c.changed(), c.node
 	n.weighed -= one(d.weight > 0)
-	d.weight, d.at, d.by = weight, m.now, by
+	d.weight, d.bound, d.at, d.by = weight, bound, m.now, by
 	n.weighed += one(weight > 0)
 	if n.can.Has(heddle.Weighs) {
 		m.altered(c, Weighed, true)
@@ -179,10 +184,10 @@ func (m *Machine) relax(c *container) {
 		return
 	}
 	if c.deed.parked {
-		m.park(c, false, "")
+		m.park(c, false, 0, "")
 	}
-	if c.deed.weight > 0 {
-		m.weigh(c, 0, "")
+	if c.deed.weight > 0 || c.deed.bound > 0 {
+		m.weigh(c, 0, 0, "")
 	}
 }
 

@@ -158,6 +158,8 @@ func number(n int64, what string) string {
 var lacks = [heddle.NumCaps]string{
 	"run a container in less than it asked for", "change the size of a running container", "lend what suspended containers hold",
 	"keep a suspended container from using what others want", "give a running container another part of busy processors",
+	"keep a suspended container from running at all", "bound what a running container uses of idle processors",
+	"have a running container's caches give way to its limit",
 	"have the memory of a running process follow its container's size",
 }
 
@@ -165,7 +167,7 @@ var lacks = [heddle.NumCaps]string{
 // for itself.
 func CapText(name string) string {
 	if c, ok := heddle.CapOf(name); ok {
-		return lacks[bits.TrailingZeros8(uint8(c))]
+		return lacks[bits.TrailingZeros16(uint16(c))]
 	}
 	return name
 }

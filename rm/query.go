@@ -337,6 +337,12 @@ func (r Reports) reportContainer(c *container) ContainerReport {
 	}
 	if d := c.deed; d != nil {
 		p.Parked, p.Weight, p.Unconfirmed = d.parked && c.node.can.Has(heddle.Parks), d.weight, d.queued || d.expected
+		if c.node.can.Has(heddle.Freezes) {
+			p.Frozen = d.frozen
+		}
+		if c.node.can.Has(heddle.Bounds) {
+			p.Bound = d.bound
+		}
 		if p.Policy = d.by; d.at != never {
 			p.Changed = r.m.date(d.at)
 		}

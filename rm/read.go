@@ -48,6 +48,7 @@ func (m *Machine) jobRead(p *JobRead) {
 	}
 	f := &a.Facts
 	f.Maps, f.Reduces = max(p.Maps, 0), max(p.Reduces, 0)
+	f.Timeout = max(p.Timeout, 0)
 	if p.Uber {
 		f.MasterHeap = 0
 	}

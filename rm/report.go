@@ -113,7 +113,9 @@ type ContainerReport struct {
 	Limit       heddle.Resource // that its node is to enforce, or to account for
 	Suspended   bool            // its processors are lent to others
 	Parked      bool            // its node keeps it from using what others want
+	Frozen      heddle.Span     // … and from running at all, for so long at the most; 0 for not
 	Weight      int64           // milli-vcores: its part of busy processors; 0 where it was not weighed
+	Bound       int64           // thousandths of a processor that it uses at the most; 0 for no bound
 	Unconfirmed bool            // its node has yet to confirm the limit
 	Changed     int64           // milliseconds since 1970: the last change of limit, parking or weight; 0 for none
 	Policy      string          // that wanted it, as slot and name; "" where it is not known
@@ -126,6 +128,14 @@ type ContainerReport struct {
 	Complete    bool
 	Running     bool   // seen running on its node
 	Logs        string // where they are shown
+}
+
+// FrozenUntil is when a container that is frozen runs again at the latest, in milliseconds since 1970; 0 for one that is not.
+func (c *ContainerReport) FrozenUntil() int64 {
+	if c.Frozen == 0 {
+		return 0
+	}
+	return c.Changed + int64(c.Frozen/heddle.Millisecond)
 }
 
 // Sized says in a word how the container's limit differs from its size: shrunk, grown, or changed where it has less of one
@@ -148,7 +158,8 @@ func (c *ContainerReport) Row(extra ...string) ContainerRow {
 	return ContainerRow{
 		ID: c.ID, App: c.ID.Attempt.App, User: c.User, Kind: c.Kind.String(), Running: c.Running, Created: c.Created,
 		Size: AmountOf(c.Size, extra...), Limit: AmountOf(c.Limit, extra...), Sized: c.Sized(), Unconfirmed: c.Unconfirmed,
-		Suspended: c.Suspended, Parked: c.Parked, Weight: float64(c.Weight) / 1000, Changed: c.Changed, Policy: c.Policy,
+		Suspended: c.Suspended, Parked: c.Parked, Frozen: int64(c.Frozen / heddle.Millisecond),
+		Weight: float64(c.Weight) / 1000, Bound: float64(c.Bound) / 1000, Changed: c.Changed, Policy: c.Policy,
 	}
 }
 
@@ -166,7 +177,9 @@ type ContainerRow struct {
 	Unconfirmed bool          `json:"unconfirmed"` // its node has yet to confirm the limit
 	Suspended   bool          `json:"suspended"`   // its processors are lent to others
 	Parked      bool          `json:"parked"`      // its node keeps it from using what others want
+	Frozen      int64         `json:"frozen_ms"`   // … and from running at all, for so long after changed_ms at the most; 0 for not
 	Weight      float64       `json:"weight"`      // vcores: its part of busy processors; 0 where it was not weighed
+	Bound       float64       `json:"bound"`       // processors that it uses at the most; 0 for no bound
 	Changed     int64         `json:"changed_ms"`  // the last change of limit, parking or weight; 0 for none
 	Policy      string        `json:"policy"`      // that wanted it, as slot and name; "" where it is not known
 }

@@ -297,7 +297,7 @@ func (m *Machine) runs(n *node, id ids.Container, c *container) {
 			c.become(containerRunning)
 			n.waiting--
 			m.step(heddle.Started{Container: c.cid})
-			if c.weight() != plainWeight {
+			if c.deed != nil || c.weight() != plainWeight {
 				m.wants(n)
 			}
 		}

@@ -32,7 +32,7 @@ type (
 	// Profile says what a running container used lately.
 	Profile struct {
 		Container ids.Container
-		CPU       int64 // milli-vcores, mean since the last profile
+		CPU       int64 // thousandths of a processor of the machine, mean since the last profile
 		Memory    int64 // MiB, at this moment
 	}
 

@@ -69,7 +69,7 @@ func (c *Core) carryOut(s policy.Step, by string) {
 		if c.set.Size[x.Kind()] != nil {
 			s.Limit = c.bounded(s.Limit, x.Limit())
 		}
-		s.Limit = carried(x.Node(), x.App(), x.Kind(), x.Told(), s.Limit)
+		s.Limit = c.resized(x, s.Limit)
 		more, free := s.Limit.Minus(x.Limit()), x.Node().Free()
 		overfull := !c.v.Fits(heddle.Resource{}, free) // where loans come back, less for one is not more for the node
 		if s.Limit.AnyNegative() || more.IsZero() || overfull && x.Node().Lends() || !c.v.Fits(more, free) || !c.mayGrow(x, more) {
@@ -80,23 +80,38 @@ func (c *Core) carryOut(s policy.Step, by string) {
 		c.out = append(c.out, c.arena.resizes.put(heddle.Resize{Container: x.ID(), Limit: s.Limit, By: by}))
 		c.done = append(c.done, done{policy.Resized, x.ID()})
 	case policy.Weigh:
+		if !x.Node().Can(heddle.Bounds) {
+			s.Bound = 0
+		}
 		if s.Weight > 0 {
-			c.out = append(c.out, c.arena.weighs.put(heddle.Weigh{Container: x.ID(), Weight: s.Weight, By: by}))
+			c.out = append(c.out, c.arena.weighs.put(heddle.Weigh{Container: x.ID(), Weight: s.Weight, Bound: max(s.Bound, 0), By: by}))
 		}
 	case policy.Suspend:
 		if x.Suspended() || !x.Node().Can(heddle.Parks) && overLent(x) {
 			return
 		}
 		c.c.Suspend(x)
-		c.out = append(c.out, c.arena.suspends.put(heddle.Suspend{Container: x.ID(), By: by}))
+		if !freezable(x) {
+			s.Freeze = 0
+		}
+		if s.Freeze > 0 {
+			c.c.Freeze(x)
+		}
+		c.out = append(c.out, c.arena.suspends.put(heddle.Suspend{Container: x.ID(), Freeze: s.Freeze, By: by}))
 		c.done = append(c.done, done{policy.Suspended, x.ID()})
 	case policy.Resume:
 		if !x.Suspended() {
 			return
 		}
+		lent := c.lentMemory(x)
 		c.c.Resume(x)
 		c.out = append(c.out, c.arena.resumes.put(heddle.Resume{Container: x.ID(), By: by}))
 		c.done = append(c.done, done{policy.Resumed, x.ID()})
+		if lent {
+			c.c.ForceLimit(x, x.Told())
+			c.out = append(c.out, c.arena.resizes.put(heddle.Resize{Container: x.ID(), Limit: x.Told(), By: by}))
+			c.done = append(c.done, done{policy.Resized, x.ID()})
+		}
 	case policy.Kill:
 		a, master := x.App(), x.Kind() == heddle.AM
 		c.end(x, cluster.Killed, heddle.Preempted, true)
@@ -158,6 +173,17 @@ func overLending(n *policy.Node, more int64) bool {
 	return float64(n.Lent()+more) > mostLent*float64(n.Total()[heddle.CPU])
 }
 
+// freezable reports whether a container may be kept from running at all: never a master or an executor, whose others wait
+// for them and give them up.
+func freezable(x *policy.Container) bool {
+	return (x.Kind() == heddle.Map || x.Kind() == heddle.Reduce) && x.Node().Can(heddle.Freezes)
+}
+
+// lentMemory reports whether a container has given up memory that it takes back as soon as it runs.
+func (c *Core) lentMemory(x *policy.Container) bool {
+	return x.Frozen() && !x.Node().Can(heddle.Elastic) && x.Limit()[heddle.Memory] < x.Told()[heddle.Memory]
+}
+
 // headRoom is how much more memory than the largest task so far a container has at least that has less than it asked for.
 const headRoom = 1.1
 
@@ -171,11 +197,34 @@ func carried(n *policy.Node, a *policy.App, k heddle.Kind, asked, limit heddle.R
 	case n.Can(heddle.Elastic) || limit[heddle.Memory] >= asked[heddle.Memory]:
 		return limit
 	}
-	least := asked[heddle.Memory]
+	limit[heddle.Memory] = max(limit[heddle.Memory], needed(a, k, asked[heddle.Memory]))
+	return limit
+}
+
+// needed is the memory that a container has at least, as far as others of its kind tell.
+func needed(a *policy.App, k heddle.Kind, asked int64) int64 {
 	if peak := a.Peak(k); peak > 0 {
-		least = min(least, int64(math.Ceil(headRoom*float64(peak))))
+		return min(asked, int64(math.Ceil(headRoom*float64(peak))))
 	}
-	limit[heddle.Memory] = max(limit[heddle.Memory], least)
+	return asked
+}
+
+// runningRoom is how much more memory than it was measured to use a container that runs has at least.
+const runningRoom = 1.2
+
+// resized is what [carried] is for a container that runs. What it uses itself bounds it too; where it is frozen, and uses
+// no more until it runs again, that alone.
+func (c *Core) resized(x *policy.Container, limit heddle.Resource) heddle.Resource {
+	n, told := x.Node(), x.Told()
+	if !n.Can(heddle.Limits) || n.Can(heddle.Elastic) || limit[heddle.Memory] >= told[heddle.Memory] {
+		return carried(n, x.App(), x.Kind(), told, limit)
+	}
+	_, used := x.Usage()
+	least := int64(math.Ceil(runningRoom * float64(used)))
+	if !x.Frozen() || used == 0 {
+		least = max(least, needed(x.App(), x.Kind(), told[heddle.Memory]))
+	}
+	limit[heddle.Memory] = max(limit[heddle.Memory], min(least, told[heddle.Memory]))
 	return limit
 }
 
@@ -193,10 +242,15 @@ func (c *Core) nodeCan(e heddle.NodeCan) {
 	})
 	for _, id := range all {
 		x := c.v.Container(id)
-		if x.Suspended() && (!n.Can(heddle.Lends) || !n.Can(heddle.Parks) && overLending(n, 0)) {
+		if x.Suspended() && (!n.Can(heddle.Lends) || !n.Can(heddle.Parks) && overLending(n, 0) || x.Frozen() && !n.Can(heddle.Freezes)) {
+			lent := c.lentMemory(x)
 			c.c.Resume(x)
 			c.out = append(c.out, c.arena.resumes.put(heddle.Resume{Container: id}))
 			c.tell(policy.Resumed, x)
+			if lent {
+				c.force(x, x.Told())
+				c.out = append(c.out, c.arena.resizes.put(heddle.Resize{Container: id, Limit: x.Told()}))
+			}
 		}
 		if x.Limit() != x.Told() && !n.Can(heddle.Limits) {
 			c.force(x, x.Told())

@@ -10,8 +10,8 @@ import (
 	"heddle/rm"
 )
 
-// NodeAgents are node agents as they are: the ResourceManager tells them what it wants of containers, and they park and
-// weigh them, and measure them where it asks for that.
+// NodeAgents are node agents as they are: the ResourceManager tells them what it wants of containers, and they park, freeze
+// and weigh them, and measure them where it asks for that. They neither bound containers nor drop caches.
 type NodeAgents struct {
 	Lag     heddle.Span // from an answer until it is carried out; 0 = [AgentLag]
 	Without float64     // part of the nodes that have no agent
@@ -74,7 +74,10 @@ func (s *Sim) stopAgent(id heddle.NodeID) {
 	a := &s.agents[id]
 	a.up, a.call = false, 0
 	a.life++
-	s.runningOn(id, func(c *container) { s.weigh(c, 0) })
+	s.runningOn(id, func(c *container) {
+		s.weigh(c, 0)
+		s.freeze(c, 0)
+	})
 }
 
 // wished is an answer on its way to the agent that waits for it; an earlier one is gone.
@@ -94,18 +97,18 @@ func (s *Sim) wished(call rm.Call, p *rm.AgentWish) {
 
 // act has an agent do what it was told last, and say so.
 func (s *Sim) act(id heddle.NodeID) {
-	a, spec := &s.agents[id], &s.o.Nodes[id]
-	cores := coresOfNode(spec) * 1000 / float64(spec.Total[heddle.CPU]) // of a vcore
-	q := &rm.AgentSync{Node: s.nodes[id].name, Agent: strconv.Itoa(int(a.life)), Can: heddle.Parks | heddle.Weighs}
-	if p := a.wish; p != nil && (p.Version != a.applied || p.Measure) {
+	a, cores := &s.agents[id], s.vcore(id)
+	q := &rm.AgentSync{Node: s.nodes[id].name, Agent: strconv.Itoa(int(a.life)), Can: heddle.Parks | heddle.Weighs | heddle.Freezes}
+	if p := a.wish; p != nil {
 		want := p.Want
-		weights := make(map[heddle.ContainerID]int64, len(want))
+		weights, frozen := make(map[heddle.ContainerID]int64, len(want)), map[heddle.ContainerID]heddle.Span{}
 		for i := range want {
 			if c := s.containerOf(want[i].Container); c != nil {
 				weights[c.id] = want[i].Weight
 				if want[i].Parked {
 					weights[c.id] = parkedWeight
 				}
+				frozen[c.id] = want[i].Frozen
 			}
 		}
 		s.runningOn(id, func(c *container) {
@@ -114,6 +117,7 @@ func (s *Sim) act(id heddle.NodeID) {
 				weight = plainWeight
 			}
 			s.weigh(c, weight)
+			s.freeze(c, frozen[c.id])
 			if p.Measure {
 				vcores, memory := s.phys.consumed(s.now, c)
 				q.Used = append(q.Used, rm.Used{Container: c.name, CPU: heddle.Seconds(vcores * cores), Memory: memory})
@@ -125,6 +129,12 @@ func (s *Sim) act(id heddle.NodeID) {
 	a.call = (s.syncs-1)*rm.Call(len(s.agents)) + rm.Call(id) + 1
 	q.Call, q.Applied = a.call, a.applied
 	s.say(q)
+}
+
+// vcore is how many processors of a node's machine a vcore there is.
+func (s *Sim) vcore(id heddle.NodeID) float64 {
+	n := &s.o.Nodes[id]
+	return coresOfNode(n) * 1000 / float64(n.Total[heddle.CPU])
 }
 
 // runningOn calls for every container of a node whose process runs.
@@ -139,6 +149,22 @@ func (s *Sim) runningOn(id heddle.NodeID, do func(*container)) {
 		}
 		return true
 	})
+}
+
+// freeze keeps a container from running for a time that begins when it is first told, or lets it run.
+func (s *Sim) freeze(c *container, length heddle.Span) {
+	switch {
+	case length > 0 && c.thaw == 0:
+		c.frozen, c.thaw = true, s.now.Plus(length)
+		s.phys.suspend(s.now, c)
+		s.heap.push(entry{at: c.thaw, what: deeds, gen: s.agents[c.node].life, id: int64(c.node)})
+	case c.frozen && (length == 0 || s.now >= c.thaw):
+		c.frozen = false
+		s.phys.resume(s.now, c)
+	}
+	if length == 0 {
+		c.thaw = 0
+	}
 }
 
 // weigh gives a container another weight against others of its node; 0 = that of its size, as without agent.

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 
@@ -47,6 +48,27 @@ func TestAgentsTakeTheirTime(t *testing.T) {
 		r := under(t, with(deed{15, suspend}), crowded(30, NodeAgents{Lag: lag}))
 		ended, want := other(t, r, 30, [2]float64{15 + orSpan(lag, AgentLag).Seconds(), 1000})
 		near(t, fmt.Sprintf("the other, with a lag of %g s", lag.Seconds()), ended, want, 0.02)
+	}
+}
+
+// A frozen task gets nothing for as long as it was to be frozen, and goes on when its agent dies.
+func TestAgentsFreeze(t *testing.T) {
+	ends := func(s policy.Set, faults ...Fault) (seconds float64) {
+		o := crowded(30, NodeAgents{})
+		o.Faults = faults
+		r := under(t, s, o)
+		states(t, r, Succeeded)
+		for _, x := range kept(r, 0, heddle.Map) {
+			seconds = max(seconds, x.Ended.Seconds())
+		}
+		return seconds
+	}
+	freeze := func(v policy.View, p *policy.Plan) { p.Freeze(oldestMap(v), 100*second) }
+	parked := ends(with(deed{15, suspend}))
+	lost := ends(with(deed{15, freeze}), Fault{Kind: AgentLoss, At: at(100)})
+	held := ends(with(deed{15, freeze}))
+	if later := held - lost; parked > 80 || lost < 120 || math.Abs(later-15-AgentLag.Seconds()) > 0.01 {
+		t.Errorf("the maps have ended after %g s with one parked, %g with it frozen and its agent dead at 100 s, %g with it frozen until 115 s", parked, lost, held)
 	}
 }
 

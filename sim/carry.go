@@ -13,13 +13,14 @@ type container struct {
 	node      heddle.NodeID
 	kind      heddle.Kind
 	at        heddle.Locality
-	waits     bool // its process has not begun
-	up        bool // its process runs
-	over      bool // its process ended
-	fetched   bool // its master was told of it
-	known     bool // for the ResourceManager it is over
-	frozen    bool // suspended
-	exited    bool // by itself or its master's will, with code; nobody may have heard of it
+	waits     bool        // its process has not begun
+	up        bool        // its process runs
+	over      bool        // its process ended
+	fetched   bool        // its master was told of it
+	known     bool        // for the ResourceManager it is over
+	frozen    bool        // suspended
+	thaw      heddle.Time // when a node agent has it run again; 0 where none froze it
+	exited    bool        // by itself or its master's will, with code; nobody may have heard of it
 	hasWork   bool
 	code      heddle.ExitStatus
 	index     int32    // of the task it ran first, −1 before

@@ -287,7 +287,7 @@ func (s *Sim) feed(every heddle.Span) {
 			}
 			if every == s.o.Set.Feeds.Profile {
 				cpu, mem := s.phys.usage(s.now, c)
-				s.say(&rm.Profile{Container: c.name, CPU: cpu, Memory: mem})
+				s.say(&rm.Profile{Container: c.name, CPU: int64(math.Round(float64(cpu) * s.vcore(c.node))), Memory: mem})
 			}
 		}
 	}

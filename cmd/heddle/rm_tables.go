@@ -121,7 +121,9 @@ func madeOf(r *rm.ContainerRow) string {
 		{!r.Running, "not started"},
 		{r.Suspended, "suspended"},
 		{r.Parked, "parked"},
+		{r.Frozen > 0, "frozen for " + lasting(r.Frozen) + " at most"},
 		{r.Weight > 0, "weight " + vcores(r.Weight)},
+		{r.Bound > 0, "bound " + vcores(r.Bound)},
 		{r.Sized != "", r.Sized},
 		{r.Unconfirmed, "not confirmed"},
 	} {

@@ -118,7 +118,13 @@ func told(p *rm.AgentWish) *api.Wish {
 		Want: make([]api.Want, len(p.Want)),
 	}
 	for i, c := range p.Want {
-		w.Want[i] = api.Want{ID: c.Container.String(), Park: c.Parked, Weight: min(max(c.Weight*api.DefaultWeight/1000, 1), api.MaxWeight)}
+		w.Want[i] = api.Want{
+			ID: c.Container.String(), Park: c.Parked, Weight: min(max(c.Weight*api.DefaultWeight/1000, 1), api.MaxWeight),
+			Freeze: min(int64(c.Frozen/heddle.Millisecond), api.MaxFreeze), High: c.Reclaim,
+		}
+		if c.Bound > 0 {
+			w.Want[i].Quota = min(max(c.Bound, api.MinQuota), api.MaxQuota)
+		}
 	}
 	return w
 }

@@ -180,10 +180,13 @@ func enable(dir string) error {
 
 // Can returns what can be done to containers here.
 func (g *Groups) Can() heddle.Caps {
-	if g.how == bySignals || g.how == byV1 && g.v1["cpu"] == "" {
-		return heddle.Parks
+	switch {
+	case g.how == byV2:
+		return heddle.Parks | heddle.Weighs | heddle.Freezes | heddle.Bounds | heddle.Reclaims
+	case g.how == byV1 && g.v1["cpu"] != "":
+		return heddle.Parks | heddle.Weighs | heddle.Freezes | heddle.Bounds
 	}
-	return heddle.Parks | heddle.Weighs
+	return heddle.Parks | heddle.Freezes
 }
 
 // Lock makes this the one process that changes the node's containers, until it ends. It reports whether no other is.

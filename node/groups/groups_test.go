@@ -116,7 +116,7 @@ func TestV1(t *testing.T) {
 	if in, err := cgroups.GetPids(cpu); err != nil || len(in) != len(procs.Session(c.PID)) {
 		t.Errorf("%v of %v were moved (%v)", in, procs.Session(c.PID), err)
 	}
-	if g.Can() != heddle.Parks|heddle.Weighs {
+	if g.Can() != heddle.Parks|heddle.Weighs|heddle.Freezes|heddle.Bounds {
 		t.Errorf("it can %v", g.Can())
 	}
 	for _, x := range []struct {
@@ -309,7 +309,7 @@ func TestSignals(t *testing.T) {
 	if err := g.Apply(id, Set{Weight: 200, Quota: 500, High: 1}); err == nil || strings.Count(err.Error(), "this node cannot") != 3 {
 		t.Errorf("%v", err)
 	}
-	if g.Can() != heddle.Parks {
+	if g.Can() != heddle.Parks|heddle.Freezes {
 		t.Errorf("it can %v", g.Can())
 	}
 	do(t, g.Release(id))

@@ -57,6 +57,14 @@ func TestSuspendOptions(t *testing.T) {
 	})
 }
 
+func TestSuspendFrozen(t *testing.T) {
+	policytest.Run(t, ikayak.NewSuspend, "interval: 2\nepsilon: 0\nslack: 1\nfreeze: true\nlend_memory: 0.5", func(c policy.Control) policy.Set {
+		s := policytest.Base(policytest.Submitted{})
+		s.Control = []policy.Control{c}
+		return s
+	})
+}
+
 func TestLocal(t *testing.T) {
 	policytest.Run(t, ikayak.NewLocal, "sample: 2", func(p policy.Place) policy.Set {
 		s := policytest.Base(policytest.Submitted{})

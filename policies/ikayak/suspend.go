@@ -3,6 +3,7 @@ package ikayak
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"heddle"
 	"heddle/cluster"
@@ -46,8 +47,12 @@ type SuspendOptions struct {
 	PerJob bool `yaml:"per_job"`
 	// LendMemory is the part of its memory that a suspended reduce gives back, to anybody: the operating system swaps it
 	// out. A reduce that is resumed gets it back when its node has it, and is slower until then. The paper has memory
-	// kept, "swapped out by the operating system with overhead".
+	// kept, "swapped out by the operating system with overhead". Where the memory of a process does not follow its
+	// container only a frozen reduce lends any, and no more than it does not hold; it has it back when it is resumed.
 	LendMemory float64 `yaml:"lend_memory"`
+	// Freeze has a suspended reduce not run at all, where its node can do that. Otherwise it goes on with what nobody else
+	// wants.
+	Freeze bool `yaml:"freeze"`
 }
 
 // SuspendDefault is what the paper settled on; it names no slack: the default is the fraction of the maps
@@ -57,22 +62,40 @@ var SuspendDefault = SuspendOptions{V: 1, Epsilon: 0.15, Interval: 300, Slack: 0
 // A Suspend is the Control that suspends reduces which wait for maps: their processors run maps of the same
 // job on the node meanwhile, by the cluster's own pools. Every T it suspends, and T_suspend later it resumes.
 type Suspend struct {
-	o      SuspendOptions
-	t      heddle.Span
-	next   heddle.Time // when to look for starved reduces
-	frozen []frozen
-	owed   []heddle.ContainerID // resumed, and still without memory that they lent
-	gamma  float64              // as last worked out
+	o         SuspendOptions
+	t         heddle.Span
+	next      heddle.Time // when to look for starved reduces
+	suspended []timed
+	thawed    []timed              // that were frozen, and until when they are not to be again
+	owed      []heddle.ContainerID // resumed, and still without memory that they lent
+	gamma     float64              // as last worked out
 }
 
-// frozen is a reduce under suspension.
-type frozen struct {
-	id    heddle.ContainerID
-	until heddle.Time
+// timed is a reduce and a time.
+type timed struct {
+	id     heddle.ContainerID
+	until  heddle.Time
+	frozen bool
+	ended  int // how many reduces of its job had ended when it was suspended
 }
 
-// stepsPerT is how often in T suspended reduces are looked at, to resume them in time.
-const stepsPerT = 60
+const (
+	stepsPerT = 60 // how often in T suspended reduces are looked at, to resume them in time
+	// A frozen reduce says nothing, and one that says nothing for as long as its job's timeout is killed. One that waits for
+	// maps reports every 2 s while it runs.
+	longestFreeze  = 240 * heddle.Second
+	freezeOf       = 0.4                 // … and so much of the timeout
+	defaultTimeout = 600 * heddle.Second // of Hadoop
+	leastRun       = 5 * heddle.Second   // from one freeze to the next
+)
+
+// freezable is for how long a reduce may be frozen whose job has this timeout.
+func freezable(timeout heddle.Span) heddle.Span {
+	if timeout == 0 {
+		timeout = defaultTimeout
+	}
+	return min(longestFreeze, heddle.Span(freezeOf*float64(timeout)))
+}
 
 // NewSuspend returns the control.
 func NewSuspend(a policy.Args) (policy.Control, error) {
@@ -97,11 +120,23 @@ func NewSuspend(a policy.Args) (policy.Control, error) {
 }
 
 // Every implements [policy.Control].
-func (s *Suspend) Every() heddle.Span { return s.t / stepsPerT }
+func (s *Suspend) Every() heddle.Span {
+	if s.o.Freeze {
+		return min(s.t/stepsPerT, leastRun)
+	}
+	return s.t / stepsPerT
+}
 
 // Needs implements [policy.Needer]: reduces report progress every 3 s, as they did in the papers' Hadoop.
 func (s *Suspend) Needs() policy.Needs {
-	return policy.Needs{Feeds: policy.Feeds{Progress: 3 * heddle.Second, Of: policy.KindSet(heddle.Reduce), Starts: true, Sizes: true}, Can: heddle.Lends}
+	n := policy.Needs{Feeds: policy.Feeds{Progress: 3 * heddle.Second, Of: policy.KindSet(heddle.Reduce), Starts: true, Sizes: true}, Can: heddle.Lends}
+	if s.o.Freeze {
+		n.Can, n.Option = n.Can|heddle.Freezes, "freeze"
+		if s.o.LendMemory > 0 {
+			n.Profile = s.Every()
+		}
+	}
+	return n
 }
 
 // Run implements [policy.Control].
@@ -129,18 +164,48 @@ func (s *Suspend) Run(v policy.View, p *policy.Plan) {
 		}
 		a.Each(func(x *policy.Container) bool {
 			if s.waits(a, x) {
-				p.Suspend(x.ID())
-				s.frozen = append(s.frozen, frozen{x.ID(), v.Now().Plus(length)})
+				s.suspend(v.Now(), p, x, length)
 			}
 			return true
 		})
 	}
 }
 
+// suspend suspends a reduce for so long, and less where it is frozen and its job does not wait for so long. A freeze ends a
+// look later than the suspension does, so that what is lent of it is back before it runs.
+func (s *Suspend) suspend(now heddle.Time, p *policy.Plan, x *policy.Container, length heddle.Span) {
+	most := freezable(x.App().Facts().Timeout) - s.Every()
+	frozen := s.o.Freeze && x.Node().Can(heddle.Freezes) && most > 0 && !s.ranBriefly(now, x.ID())
+	if frozen {
+		length = min(length, most)
+		p.Freeze(x.ID(), length+s.Every())
+	} else {
+		p.Suspend(x.ID())
+	}
+	s.suspended = append(s.suspended, timed{x.ID(), now.Plus(length), frozen, x.App().Finished(heddle.Reduce)})
+}
+
+// ranBriefly reports whether a reduce was frozen a moment ago.
+func (s *Suspend) ranBriefly(now heddle.Time, id heddle.ContainerID) bool {
+	s.thawed = slices.DeleteFunc(s.thawed, func(f timed) bool { return now >= f.until })
+	return slices.ContainsFunc(s.thawed, func(f timed) bool { return f.id == id })
+}
+
 // lend takes what memory a suspended reduce is to lend, at the look after its suspension.
 func (s *Suspend) lend(p *policy.Plan, x *policy.Container) {
-	if limit := x.Limit(); s.o.LendMemory > 0 && limit == x.Told() {
-		limit[heddle.Memory] -= int64(s.o.LendMemory * float64(limit[heddle.Memory]))
+	limit := x.Limit()
+	if s.o.LendMemory == 0 || limit != x.Told() {
+		return
+	}
+	lent := int64(s.o.LendMemory * float64(limit[heddle.Memory]))
+	if !x.Node().Can(heddle.Elastic) {
+		_, holds := x.Usage()
+		if !x.Frozen() || holds == 0 {
+			return
+		}
+		lent = min(lent, limit[heddle.Memory]-holds)
+	}
+	if limit[heddle.Memory] -= lent; lent > 0 {
 		p.Resize(x.ID(), limit)
 	}
 }
@@ -161,25 +226,34 @@ func (s *Suspend) repay(v policy.View, p *policy.Plan) {
 	s.owed = kept
 }
 
-// resume thaws what has been suspended long enough, and forgets what goes on or is gone. What was not carried out, since something else was
-// done to the container in the same instant, is wished for again.
+// resume ends suspensions that have been long enough, or have nothing left to wait for, and forgets what goes on or is gone.
+// What was not carried out, since something else was done to the container in the same instant, is wished for again.
 func (s *Suspend) resume(v policy.View, p *policy.Plan) {
-	kept := s.frozen[:0]
-	for _, f := range s.frozen {
+	kept := s.suspended[:0]
+	for _, f := range s.suspended {
 		x := v.Container(f.id)
 		if x == nil || !x.Suspended() {
+			if x != nil && f.frozen {
+				s.thawed = append(s.thawed, timed{id: f.id, until: v.Now().Plus(leastRun)})
+			}
 			if x != nil && s.o.LendMemory > 0 {
 				s.owed = append(s.owed, f.id)
 			}
 			continue
 		}
-		if kept = append(kept, f); v.Now() >= f.until {
+		if kept = append(kept, f); v.Now() >= f.until || s.over(x.App(), f) {
 			p.Resume(f.id)
 		} else {
 			s.lend(p, x)
 		}
 	}
-	s.frozen = kept
+	s.suspended = kept
+}
+
+// over reports whether nothing is left to wait for: all maps of the job have ended. Once another of its reduces has ended,
+// masters start copies of those that seem to make no progress.
+func (s *Suspend) over(a *policy.App, f timed) bool {
+	return a.MapsOver() || a.Finished(heddle.Reduce) > f.ended
 }
 
 // waits reports whether a container is a running reduce that its job's maps keep waiting.
@@ -205,7 +279,7 @@ func (s *Suspend) held(v policy.View) (spark, mapReduce heddle.Resource) {
 // Gauges implements [policy.Gauged]: γ, and how many reduces are suspended.
 func (s *Suspend) Gauges(_ policy.View, emit func(name string, value float64)) {
 	emit("ikayak.gamma", s.gamma)
-	emit("ikayak.suspended", float64(len(s.frozen)))
+	emit("ikayak.suspended", float64(len(s.suspended)))
 }
 
 // GaugeWords implements [policy.Gauged].

@@ -16,6 +16,7 @@ func lagging(t *testing.T) (c *cluster.Cluster, reduces []*cluster.Container) {
 	t.Helper()
 	c = cluster.New([]heddle.QueueID{heddle.NoQueue, 0}, false)
 	n := c.AddNode(0, 0, heddle.Of(16384, 8000))
+	c.SetCan(n, heddle.AllCaps)
 	s := c.Submit(heddle.Submit{App: 0, Queue: 1, Framework: heddle.Spark})
 	j := c.Submit(heddle.Submit{App: 1, Queue: 1, Framework: heddle.MapReduce, Facts: heddle.Facts{Maps: 10}})
 	size := heddle.Of(1024, 1000)
@@ -45,6 +46,9 @@ func run(c *cluster.Cluster, s policy.Control, at float64) []policy.Step {
 		switch x := c.View().Container(step.Container); step.Do {
 		case policy.Suspend:
 			c.Suspend(x)
+			if step.Freeze > 0 {
+				c.Freeze(x)
+			}
 		case policy.Resume:
 			c.Resume(x)
 		case policy.Resize:
@@ -77,7 +81,7 @@ func TestSuspendedAreResumed(t *testing.T) {
 	if steps := run(c, s, 300); len(steps) != 3 {
 		t.Fatalf("at T: %v", steps)
 	}
-	c.End(reduces[0], cluster.Completed, heddle.Success)
+	c.End(reduces[0], cluster.Killed, heddle.Preempted)
 	c.Resume(reduces[1])
 	if steps := run(c, s, 400); len(steps) > 0 {
 		t.Fatalf("100 s later: %v", steps)
@@ -191,5 +195,127 @@ func TestSuspendByJob(t *testing.T) {
 	// γ = 4/16: 0.1 · 300 s; of the job alone 4/8: 0.35 · 300 s.
 	if all, own := length(""), length("per_job: true"); all != 30 || own != 105 {
 		t.Errorf("suspended for %v s by the γ of all, %v s by that of the job", all, own)
+	}
+}
+
+// Once all maps of a job have ended, or one of its reduces has, those that are suspended go on at the next look.
+func TestSuspendedHaveWhatTheyWaitedFor(t *testing.T) {
+	for name, happens := range map[string]func(c *cluster.Cluster, reduces []*cluster.Container){
+		"the maps end": func(c *cluster.Cluster, _ []*cluster.Container) {
+			c.SetRow(c.View().App(1), heddle.Anywhere(20, heddle.Map, 0, heddle.Of(1024, 1000)))
+		},
+		"a reduce ends": func(c *cluster.Cluster, reduces []*cluster.Container) {
+			c.Resume(reduces[0])
+			c.End(reduces[0], cluster.Completed, heddle.Success)
+		},
+		"nothing": func(*cluster.Cluster, []*cluster.Container) {},
+	} {
+		s, err := NewSuspend(policytest.Args(""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, reduces := lagging(t)
+		run(c, s, 300)
+		happens(c, reduces)
+		steps := run(c, s, 305)
+		if name == "nothing" {
+			if len(steps) > 0 {
+				t.Errorf("nothing happened: %v", steps)
+			}
+			continue
+		}
+		if len(steps) < 2 || steps[0].Do != policy.Resume {
+			t.Errorf("%s: %v", name, steps)
+		}
+	}
+}
+
+// Where it is to be frozen, a reduce that copies is: for less than a half of what its job waits for a word of it, and until
+// its suspension is over.
+func TestFreeze(t *testing.T) {
+	for name, of := range map[string]struct {
+		options string
+		timeout heddle.Span
+		can     heddle.Caps
+		freeze  heddle.Span // 0: it is parked
+		until   float64     // seconds
+	}{
+		"as long as it is suspended":  {"", 0, heddle.AllCaps, 110 * heddle.Second, 405},
+		"never for longer than 240 s": {"interval: 900", 0, heddle.AllCaps, 240 * heddle.Second, 1135},
+		"a short timeout":             {"", 100 * heddle.Second, heddle.AllCaps, 40 * heddle.Second, 335},
+		"a timeout as short as 5 s":   {"", 5 * heddle.Second, heddle.AllCaps, 0, 405},
+		"a node that cannot":          {"", 0, heddle.AllCaps &^ heddle.Freezes, 0, 405},
+	} {
+		t.Run(name, func(t *testing.T) {
+			made, err := NewSuspend(policytest.Args(of.options + "\nfreeze: true"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := made.(*Suspend)
+			if s.Every() != 5*heddle.Second {
+				t.Errorf("looks every %v s", s.Every().Seconds())
+			}
+			c, reduces := lagging(t)
+			c.SetCan(reduces[0].Node(), of.can)
+			reduces[0].App().Facts().Timeout = of.timeout
+			steps := run(c, s, s.t.Seconds())
+			if want := (policy.Step{Container: reduces[0].ID(), Do: policy.Suspend, Freeze: of.freeze}); len(steps) != 3 || steps[2] != want {
+				t.Fatalf("at T: %v, want %v", steps, want)
+			}
+			if steps := run(c, s, of.until-1); len(steps) > 0 {
+				t.Errorf("before %v s: %v", of.until, steps)
+			}
+			if steps := run(c, s, of.until); len(steps) != 3 || steps[0].Do != policy.Resume {
+				t.Errorf("at %v s: %v", of.until, steps)
+			}
+		})
+	}
+}
+
+// A reduce that was frozen runs for 5 s before it is frozen again; it is parked meanwhile.
+func TestFreezeAgain(t *testing.T) {
+	s, err := NewSuspend(policytest.Args("freeze: true\ninterval: 10\nepsilon: 0"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, reduces := lagging(t)
+	var frozen []bool
+	for at := 10.0; at <= 30; at++ {
+		for _, step := range run(c, s, at) {
+			if step.Do == policy.Suspend && step.Container == reduces[0].ID() {
+				frozen = append(frozen, step.Freeze > 0)
+			}
+		}
+	}
+	if want := []bool{true, false, true}; !slices.Equal(frozen, want) {
+		t.Errorf("frozen %v, want %v", frozen, want)
+	}
+}
+
+// Where a process keeps its memory a reduce lends none unless it is frozen and was measured, and what it holds not even then.
+func TestFrozenLendMemory(t *testing.T) {
+	for name, of := range map[string]struct {
+		options string
+		uses    int64
+		limit   int64
+	}{
+		"parked":             {"", 100, 1024},
+		"not measured":       {"freeze: true", 0, 1024},
+		"holds little":       {"freeze: true", 100, 256},
+		"holds more":         {"freeze: true", 600, 600},
+		"holds all it asked": {"freeze: true", 1100, 1024},
+	} {
+		s, err := NewSuspend(policytest.Args("lend_memory: 0.75\n" + of.options))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, reduces := lagging(t)
+		c.SetCan(reduces[0].Node(), heddle.AllCaps&^heddle.Elastic)
+		c.SetUsage(reduces[0], 10, of.uses)
+		run(c, s, 300)
+		run(c, s, 305)
+		if got := reduces[0].Limit()[heddle.Memory]; got != of.limit {
+			t.Errorf("%s: it has %d MiB, want %d", name, got, of.limit)
+		}
 	}
 }

@@ -177,12 +177,20 @@ func (m *Manager) judge(r *row, d heddle.Dim, mean, pace float64, some bool) Ver
 	return Alike
 }
 
+// offered is what the tasks of a row's node could use of a resource together.
+func (m *Manager) offered(r *row, d heddle.Dim) float64 {
+	if d == heddle.CPU {
+		return m.processors(r)
+	}
+	return float64(r.x.Node().Total()[d])
+}
+
 // evidence gathers what tells why a task straggles.
 func (m *Manager) evidence(r *row, d heddle.Dim, mean float64) Evidence {
 	s := &m.sites[r.node]
 	e := Evidence{
 		Pressed: r.pressed[d],
-		Starved: r.use[d] < mean && s.used[d] >= m.o.Pressed*float64(r.x.Node().Total()[d]),
+		Starved: r.use[d] < mean && s.used[d] >= m.o.Pressed*m.offered(r, d),
 		Remote:  r.remote, NodePace: 1,
 	}
 	if s.paced > 0 {

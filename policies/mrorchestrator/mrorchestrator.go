@@ -17,6 +17,7 @@ type Manager struct {
 	rows   []row
 	lent   bool    // somebody waits for containers, and gets what is given up
 	sites  []site  // by NodeID
+	idle   []idle  // likewise
 	byNode []int32 // rows in order of their nodes
 }
 
@@ -40,19 +41,23 @@ func newManager(a policy.Args, regression bool) (policy.Control, error) {
 // Needs implements [policy.Needer].
 func (m *Manager) Needs() policy.Needs {
 	every := heddle.Seconds(m.o.Profile)
-	return policy.Needs{Feeds: policy.Feeds{Profile: every, Progress: every, Starts: true}, Can: heddle.Weighs}
+	return policy.Needs{Feeds: policy.Feeds{Profile: every, Progress: every, Starts: true, Nodes: true}, Can: heddle.Weighs}
 }
 
 // Every implements [policy.Control]: the epoch.
 func (m *Manager) Every() heddle.Span { return heddle.Seconds(m.o.Epoch) }
 
 // Hears implements [policy.Listener].
-func (m *Manager) Hears() policy.News { return policy.TaskUsage | policy.AppDone }
+func (m *Manager) Hears() policy.News { return policy.TaskUsage | policy.NodeUsage | policy.AppDone }
 
 // Hear implements [policy.Listener]: it profiles.
 func (m *Manager) Hear(v policy.View, e policy.Effect) {
 	if e.What == policy.AppDone {
 		m.forget(e.App.ID())
+		return
+	}
+	if e.What == policy.NodeUsage {
+		m.noteIdle(e.Node)
 		return
 	}
 	if x := e.Container; x.Kind() == heddle.Map || x.Kind() == heddle.Reduce {
@@ -78,6 +83,9 @@ func (m *Manager) Run(v policy.View, p *policy.Plan) {
 	}
 	for i := range m.tasks {
 		m.tasks[i].sum, m.tasks[i].n = amount{}, 0
+	}
+	for i := range m.idle {
+		m.idle[i].next()
 	}
 }
 

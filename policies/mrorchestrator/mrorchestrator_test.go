@@ -204,6 +204,39 @@ func TestDeficitIsBehind(t *testing.T) {
 	}
 }
 
+// A task that hogs is bounded to its estimate once it has settled, and no longer than it hogs.
+func TestHogsAreBounded(t *testing.T) {
+	for _, options := range []string{"", "quota: true"} {
+		m := made(t, NewUniform, options)
+		c := running(m, 10)
+		m.gather(c.View())
+		r := &m.rows[0]
+		s := &m.sites[r.node]
+		s.used[heddle.CPU] = m.processors(r)
+		r.verdict[heddle.CPU], r.est[heddle.CPU], r.factor, r.ran = Hogging, 250, 0.5, settled
+		want := int64(0)
+		if options != "" {
+			want = 250
+		}
+		if got := m.bound(r); got != want {
+			t.Errorf("%q: bounded to %d, want %d", options, got, want)
+		}
+		for name, change := range map[string]func(){
+			"starts":          func() { r.ran = settled - 1 },
+			"hogs no more":    func() { r.verdict[heddle.CPU] = Alike },
+			"nobody is short": func() { r.factor = 1 },
+			"node is idle":    func() { s.used[heddle.CPU] = 0 },
+		} {
+			before, sited := *r, *s
+			change()
+			if got := m.bound(r); got != 0 {
+				t.Errorf("%q: a task that %s is bounded to %d", options, name, got)
+			}
+			*r, *s = before, sited
+		}
+	}
+}
+
 // carriedOut runs a core's next epoch and counts what is carried out.
 func carriedOut(c *sched.Core) (n int) {
 	for _, d := range c.Step(heddle.Time(20*heddle.Second), heddle.Wake{}) {

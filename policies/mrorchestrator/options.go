@@ -45,6 +45,9 @@ type Options struct {
 	// grows to makes its task swap; processors nobody uses are used by others anyhow.
 	LowerCPU    string `yaml:"lower_cpu"`
 	LowerMemory string `yaml:"lower_memory"`
+	// Quota also bounds the processor time of hogging tasks, to their estimates, where a task on the same node is to be
+	// raised. The paper has shares alone.
+	Quota bool `yaml:"quota"`
 	// Room is the part of its use that a task's memory is left above it at least: a limit below what a process holds
 	// stalls it.
 	Room float64 `yaml:"room"`

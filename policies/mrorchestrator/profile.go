@@ -12,7 +12,8 @@ import (
 // The resources that are controlled, in the order of their dimensions.
 var controlled = [...]heddle.Dim{heddle.Memory, heddle.CPU}
 
-// An amount is one figure for each controlled resource, by dimension: MiB and milli-vcores.
+// An amount is one figure for each controlled resource, by dimension: MiB and thousandths of a
+// processor.
 type amount [2]float64
 
 // windows is how many windows of a task's memory are kept.
@@ -47,6 +48,7 @@ type task struct {
 	n      float64
 	last   amount  // use in the last window
 	weight float64 // as changed; 0 = that of its size
+	bound  int64   // thousandths of a processor that it was bounded to; 0 = none
 }
 
 // A phase is what all tasks of a job used in one step, those that have ended too.

@@ -11,16 +11,56 @@ import (
 // to 10,000 around 100.
 const widest = 100
 
+// idle is what nobody used of a node's processors.
+type idle struct {
+	sum, n float64 // since the last epoch
+	mean   float64 // then, where known
+	known  bool
+}
+
+// noteIdle takes in what a node says of its machine. That of a node alone on a machine with as many processors as it
+// offers adds nothing.
+func (m *Manager) noteIdle(n *policy.Node) {
+	for int(n.ID()) >= len(m.idle) {
+		m.idle = append(m.idle, idle{})
+	}
+	i, now := &m.idle[n.ID()], n.CPUIdle()
+	offered := float64(n.Total()[heddle.CPU])
+	little := (1 - m.o.Pressed) * offered
+	if now < 0 || float64(n.CPUOthers()) <= little && math.Abs(float64(n.CPUUsed()+n.CPUOthers()+now)-offered) <= little {
+		*i = idle{}
+		return
+	}
+	i.sum += float64(now)
+	i.n++
+}
+
+// next ends an epoch. A node that said nothing in it uses what it did before.
+func (i *idle) next() {
+	if i.n > 0 {
+		i.mean, i.known = i.sum/i.n, true
+	}
+	i.sum, i.n = 0, 0
+}
+
+// processors is what the tasks of a row's node could use together: what they do use, and what nobody does. Where that
+// is not known it is what the node offers.
+func (m *Manager) processors(r *row) float64 {
+	if int(r.node) < len(m.idle) && m.idle[r.node].known {
+		return m.sites[r.node].used[heddle.CPU] + m.idle[r.node].mean
+	}
+	return float64(r.x.Node().Total()[heddle.CPU])
+}
+
 // busy reports whether a node's processors are all in use: where they are not, weights change nothing.
 func (m *Manager) busy(r *row) bool {
-	return m.sites[r.node].used[heddle.CPU] >= m.o.Pressed*float64(r.x.Node().Total()[heddle.CPU])
+	return m.sites[r.node].used[heddle.CPU] >= m.o.Pressed*m.processors(r)
 }
 
 // entitled is what a task's weight alone would give it on its node, one core at most.
 func (m *Manager) entitled(r *row) float64 {
 	s := &m.sites[r.node]
-	total := float64(r.x.Node().Total()[heddle.CPU])
-	return min(total*r.weight/s.weights, float64(heddle.CPU.Unit()))
+	return min(m.processors(r)*r.weight/s.weights, float64(heddle.CPU.Unit()))
 }
 
 // factor is Algorithm 1 for processors: by how much a task's part is to change for the estimate est of what it is to
@@ -59,7 +99,7 @@ func (m *Manager) share() {
 	for i := range m.rows {
 		if r := &m.rows[i]; r.factor > 1 {
 			s := &m.sites[r.node]
-			r.f.able[heddle.CPU] = InStep(r.f.able[heddle.CPU], Able(float64(r.x.Node().Total()[heddle.CPU]), 0, s.wanted))
+			r.f.able[heddle.CPU] = InStep(r.f.able[heddle.CPU], Able(m.processors(r), 0, s.wanted))
 		}
 	}
 	for i := range m.rows {
@@ -79,9 +119,27 @@ func (m *Manager) weigh(p *policy.Plan) {
 		r := &m.rows[i]
 		size := float64(max(r.x.Told()[heddle.CPU], 1))
 		to := math.Round(min(max(r.weight*r.factor, size/widest, 1), size*widest))
-		if r.factor != 1 && to != math.Round(r.weight) {
-			m.tasks[r.t].weight = to
-			p.Weigh(r.x.ID(), int64(to))
+		t, bound := &m.tasks[r.t], m.bound(r)
+		if r.factor != 1 && to != math.Round(r.weight) || bound != t.bound {
+			t.weight, t.bound = to, bound
+			p.Bound(r.x.ID(), int64(to), bound)
 		}
 	}
+}
+
+const (
+	// leastBound leaves a task a tenth of a processor, so that it goes on to report.
+	leastBound = 100
+	// settled is after how many seconds a Java process may be bounded: as it starts it makes as many threads as it finds
+	// processors.
+	settled = 10
+)
+
+// bound is what a task's processor time is bounded to; 0 for nothing.
+func (m *Manager) bound(r *row) int64 {
+	hogs := r.verdict[heddle.CPU] == Hogging && m.busy(r) && (r.factor < 1 || m.tasks[r.t].bound > 0)
+	if !m.o.Quota || !hogs || r.ran < settled {
+		return 0
+	}
+	return max(leastBound, int64(r.est[heddle.CPU]))
 }

@@ -36,6 +36,8 @@ type grant struct {
 	limit   heddle.Resource
 	told    heddle.Resource
 	fetched bool
+	frozen  bool
+	uses    int64 // MiB, as measured
 }
 
 func newModel() model {
@@ -57,6 +59,11 @@ func (m *model) before(v policy.View, ev heddle.Event) {
 	case heddle.TaskUsed:
 		k := key{app: e.App, kind: e.Kind}
 		m.peak[k] = max(m.peak[k], e.Memory)
+	case heddle.Profile:
+		if g, ok := m.live[e.Container]; ok {
+			g.uses = e.Memory
+			m.live[e.Container] = g
+		}
 	case heddle.NodeResized:
 		if n := v.Node(e.Node); n != nil && n.Up() {
 			m.room[e.Node] = m.room[e.Node].Plus(e.Total).Minus(m.total[e.Node])
@@ -112,11 +119,11 @@ func (m *model) carried(decisions []heddle.Decision) error {
 		switch d := d.(type) {
 		case *heddle.Launch:
 			asked := m.sizes[key{d.App, d.Priority, d.Kind, d.AllocID}]
-			if d.Kind != heddle.AM && !m.fits(asked, d.Told) || d.Limit != d.Told && !m.can[d.Node].Has(heddle.Limits) || m.tight(d.Node, d.App, d.Kind, d.Told, d.Limit) {
+			if d.Kind != heddle.AM && !m.fits(asked, d.Told) || d.Limit != d.Told && !m.can[d.Node].Has(heddle.Limits) || m.tight(grant{key: key{app: d.App, kind: d.Kind}, node: d.Node, told: d.Told}, d.Limit) {
 				return fmt.Errorf("container %d of %v, limited to %v, answers an ask for %v; node %d can do %v", d.Container, d.Told, d.Limit, asked, d.Node, m.can[d.Node])
 			}
 		case *heddle.Resize:
-			if g, ok := m.live[d.Container]; ok && d.Limit != g.told && (!m.can[g.node].Has(heddle.Resizes) || m.tight(g.node, g.app, g.kind, g.told, d.Limit)) {
+			if g, ok := m.live[d.Container]; ok && d.Limit != g.told && (!m.can[g.node].Has(heddle.Resizes) || m.tight(g, d.Limit)) {
 				return fmt.Errorf("%+v of %+v: node %d can do %v", d, g, g.node, m.can[g.node])
 			}
 		case *heddle.Weigh:
@@ -124,8 +131,8 @@ func (m *model) carried(decisions []heddle.Decision) error {
 				return fmt.Errorf("%+v: node %d can do %v", d, g.node, m.can[g.node])
 			}
 		case *heddle.Suspend:
-			if g, ok := m.live[d.Container]; ok && !m.can[g.node].Has(heddle.Lends) {
-				return fmt.Errorf("%+v: node %d can do %v", d, g.node, m.can[g.node])
+			if g, ok := m.live[d.Container]; ok && (!m.can[g.node].Has(heddle.Lends) || d.Freeze > 0 && (g.kind != heddle.Map && g.kind != heddle.Reduce || !m.can[g.node].Has(heddle.Freezes))) {
+				return fmt.Errorf("%+v of %+v: node %d can do %v", d, g, g.node, m.can[g.node])
 			}
 		default: // takes nothing from a container
 		}
@@ -134,10 +141,15 @@ func (m *model) carried(decisions []heddle.Decision) error {
 }
 
 // tight reports whether a container has less memory than it was told where processes use what they use, and less than a
-// tenth more than any task of its kind was seen to.
-func (m *model) tight(n heddle.NodeID, a heddle.AppID, k heddle.Kind, told, limit heddle.Resource) bool {
-	peak := m.peak[key{app: a, kind: k}]
-	return limit[heddle.Memory] < told[heddle.Memory] && !m.can[n].Has(heddle.Elastic) && (peak == 0 || 10*limit[heddle.Memory] < 11*peak)
+// fifth more than it uses, or than a tenth more than any task of its kind was seen to. Of one that is frozen what it uses
+// counts alone.
+func (m *model) tight(g grant, limit heddle.Resource) bool {
+	has := limit[heddle.Memory]
+	if has >= g.told[heddle.Memory] || m.can[g.node].Has(heddle.Elastic) {
+		return false
+	}
+	peak := m.peak[key{app: g.app, kind: g.kind}]
+	return 10*has < 12*g.uses || !(g.frozen && g.uses > 0) && (peak == 0 || 10*has < 11*peak)
 }
 
 // forget drops what an application asks for: its attempt, or itself, is over.
@@ -193,6 +205,10 @@ func (m *model) after(decisions []heddle.Decision) error {
 			if err := m.take(g.node, more); err != nil && d.Limit != g.told { // what is taken back is taken in any case
 				return err
 			}
+		case *heddle.Suspend:
+			m.freezes(d.Container, d.Freeze > 0)
+		case *heddle.Resume:
+			m.freezes(d.Container, false)
 		case *heddle.Adopt:
 			if err := m.adopted(d); err != nil {
 				return err
@@ -203,6 +219,13 @@ func (m *model) after(decisions []heddle.Decision) error {
 		}
 	}
 	return nil
+}
+
+func (m *model) freezes(id heddle.ContainerID, frozen bool) {
+	if g, ok := m.live[id]; ok {
+		g.frozen = frozen
+		m.live[id] = g
+	}
 }
 
 // take counts what a node gives, and reports that it has not so much.

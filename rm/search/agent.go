@@ -18,6 +18,8 @@ type agent struct {
 	applied uint64
 	lease   heddle.Time
 	parked  map[ids.Container]bool
+	frozen  map[ids.Container]heddle.Span
+	bound   map[ids.Container]int64
 	weight  map[ids.Container]int64
 	cpu     heddle.Span
 	moved   heddle.Time // when it was last told another version, or had nothing left to do
@@ -52,6 +54,7 @@ func (s *sim) stopAgent(a *agent) {
 
 func (a *agent) giveBack() {
 	a.parked, a.weight = map[ids.Container]bool{}, map[ids.Container]int64{}
+	a.frozen, a.bound = map[ids.Container]heddle.Span{}, map[ids.Container]int64{}
 }
 
 // process is the name of the agent's process.
@@ -77,7 +80,7 @@ func (s *sim) sync(a *agent) {
 		a.applied = 0
 		a.giveBack()
 	}
-	q := rm.AgentSync{Node: a.node.id(), Agent: a.process(), Can: heddle.Parks | heddle.Weighs, Applied: a.applied}
+	q := rm.AgentSync{Node: a.node.id(), Agent: a.process(), Can: heddle.Parks | heddle.Weighs | heddle.Freezes | heddle.Bounds | heddle.Reclaims, Applied: a.applied}
 	if mix(s.seed, 27, uint64(a.node.i)).in(4) {
 		q.Can = heddle.Parks
 	}
@@ -115,6 +118,7 @@ func (s *sim) wished(a *agent, p *rm.AgentWish) {
 	a.giveBack()
 	for _, w := range p.Want {
 		a.parked[w.Container], a.weight[w.Container] = w.Parked, w.Weight
+		a.frozen[w.Container], a.bound[w.Container] = w.Frozen, w.Bound
 	}
 }
 
@@ -154,6 +158,9 @@ func (m *model) agents() {
 			}
 			if can := p.Agent.Can.Has(heddle.Parks); c.Suspended != a.parked[id] && can {
 				s.fail("agent", "%s is suspended %v, and parked %v by an agent that has nothing left to do", id, c.Suspended, a.parked[id])
+			}
+			if p.Agent.Can.Has(heddle.Freezes) && (c.Frozen != a.frozen[id] || c.Bound != a.bound[id]) {
+				s.fail("agent", "%s is to be frozen for %v and bounded to %d, and is for %v and to %d", id, c.Frozen, c.Bound, a.frozen[id], a.bound[id])
 			}
 			if w := a.weight[id]; c.Weight > 0 && c.Weight != 1000 && w != c.Weight && p.Agent.Can.Has(heddle.Weighs) {
 				s.fail("agent", "%s has the weight %d and not %d", id, w, c.Weight)

@@ -79,8 +79,12 @@ var plants = []plant{
 		"		if !HERE { n.agent = nil; m.able(n) }\n",
 	},
 	{
-		"an agent is not told of a suspended container", "deeds.go", "		m.update(c)\n	}\n	m.wants(c.node)\n",
-		"		m.update(c)\n	}\n	if !HERE { m.wants(c.node) }\n",
+		"an agent is not told of a suspended container", "deeds.go", "		m.altered(c, what, !n.demotes)\n	}\n	m.wants(n)\n",
+		"		m.altered(c, what, !n.demotes)\n	}\n	if !HERE { m.wants(n) }\n",
+	},
+	{
+		"an agent is not told of what was wanted before a container started", "tracker.go", "			if c.deed != nil || c.weight() != plainWeight {",
+		"			if (c.deed != nil || c.weight() != plainWeight) && !HERE {",
 	},
 	{
 		"an agent is taken to have heard all that it was told", "agents.go", "a.changed || a.applied != a.told, F", "a.changed || a.applied != a.told && !HERE, F",

@@ -31,9 +31,9 @@ func (meddler) Run(v policy.View, p *policy.Plan) {
 			case d.in(8) && x.Suspended():
 				p.Resume(x.ID())
 			case d.in(12):
-				p.Suspend(x.ID())
+				p.Freeze(x.ID(), heddle.Span(d.n(2)*(d.n(20)+1))*heddle.Second)
 			case d.in(9):
-				p.Weigh(x.ID(), int64(d.n(4)+1)*500)
+				p.Bound(x.ID(), int64(d.n(4)+1)*500, int64(d.n(3))*400)
 			}
 			return true
 		})

@@ -184,7 +184,7 @@ func TestAgentParks(t *testing.T) {
 func noGroupLeft(t *testing.T, ctx context.Context) {
 	t.Helper()
 	eventually(t, ctx, 20*time.Second, "no group left", func() bool {
-		left, _ := filepath.Glob(filepath.Join(cpuGroups, testGroup, "agent*", "container_*"))
+		left, _ := filepath.Glob(filepath.Join("/sys/fs/cgroup/*", testGroup, "agent*", "container_*"))
 		return len(left) == 0
 	})
 }
@@ -201,13 +201,28 @@ func parkedNow() (n int) {
 	return n
 }
 
-// Where an agent is killed while it keeps containers parked, its warden gives everything back within a second. The next
-// agent parks them again. Where nobody answers any more, they are given back at the end of the lease. A job can be killed
-// while it is parked, and another goes on.
+// frozenNow is how many containers do not run at all.
+func frozenNow() (n int) {
+	files, _ := filepath.Glob(filepath.Join("/sys/fs/cgroup/freezer", testGroup, "agent*", "container_*", "freezer.state"))
+	for _, f := range files {
+		if text, _ := os.ReadFile(f); strings.TrimSpace(string(text)) == "FROZEN" {
+			n++
+		}
+	}
+	return n
+}
+
+// Where an agent is killed while it keeps containers parked, or from running at all, its warden gives everything back within a
+// second. The next agent does it again. A job can be killed meanwhile, and another goes on.
 func TestAgentIsKilled(t *testing.T) {
+	t.Run("parked", func(t *testing.T) { testAgentIsKilled(t, 0, parkedNow) })
+	t.Run("frozen", func(t *testing.T) { testAgentIsKilled(t, 100*heddle.Second, frozenNow) })
+}
+
+func testAgentIsKilled(t *testing.T, frozen heddle.Span, heldNow func() int) {
 	ctx := onTestbed(t, 3*time.Minute+cycles(15))
 	control(t, "parker", func() policy.Control {
-		return &parker{after: 3 * heddle.Second, length: 5 * heddle.Minute, since: since{}}
+		return &parker{after: 3 * heddle.Second, length: 5 * heddle.Minute, frozen: frozen, since: since{}}
 	})
 	withAgents(t, ctx, 1, 0, "capacity", "control=[parker]")
 	binary := must(testbed.BuildHeddle(ctx))(t)
@@ -217,14 +232,14 @@ func TestAgentIsKilled(t *testing.T) {
 	}
 	worst := time.Duration(0)
 	for range kills() {
-		eventually(t, ctx, time.Minute, "two parked maps", func() bool { return parkedNow() == 2 })
+		eventually(t, ctx, time.Minute, "two maps that are held", func() bool { return heldNow() == 2 })
 		at := time.Now()
 		if err := testbed.KillAgent(1); err != nil {
 			t.Fatal(err)
 		}
-		for parkedNow() > 0 {
+		for heldNow() > 0 {
 			if time.Since(at) > 10*time.Second {
-				t.Fatal("containers stay parked after their agent was killed")
+				t.Fatal("containers are held after their agent was killed")
 			}
 			time.Sleep(2 * time.Millisecond)
 		}
@@ -234,7 +249,7 @@ func TestAgentIsKilled(t *testing.T) {
 	if t.Logf("given back after %v at most", worst); worst > time.Second {
 		t.Errorf("given back after %v, want a second at most", worst)
 	}
-	eventually(t, ctx, time.Minute, "two parked maps", func() bool { return parkedNow() == 2 })
+	eventually(t, ctx, time.Minute, "two maps that are held", func() bool { return heldNow() == 2 })
 	app := must(testbed.Apps(ctx))(t)[0].ID
 	if err := testbed.Kill(ctx, app); err != nil {
 		t.Fatal(err)

@@ -14,10 +14,10 @@ import (
 	"heddle/policy"
 )
 
-// A parker suspends every running map once, for some seconds.
+// A parker suspends every running map once, for some seconds. Where frozen is not 0 no map runs at all for so long.
 type parker struct {
-	after, length heddle.Span
-	since         since
+	after, length, frozen heddle.Span
+	since                 since
 }
 
 func (r *parker) Every() heddle.Span { return heddle.Second }
@@ -29,7 +29,7 @@ func (r *parker) Run(v policy.View, p *policy.Plan) {
 		case seen > r.after+r.length:
 			p.Resume(x.ID())
 		case seen > r.after:
-			p.Suspend(x.ID())
+			p.Freeze(x.ID(), r.frozen)
 		}
 	})
 }

@@ -53,7 +53,11 @@ func (s *session) print(d heddle.Decision) {
 	case *heddle.Weigh:
 		s.printf("weigh c%d %d", d.Container, d.Weight)
 	case *heddle.Suspend:
-		s.printf("suspend c%d", d.Container)
+		frozen := ""
+		if d.Freeze > 0 {
+			frozen = fmt.Sprintf(" frozen %gs", d.Freeze.Seconds())
+		}
+		s.printf("suspend c%d%s", d.Container, frozen)
 	case *heddle.Resume:
 		s.printf("resume c%d", d.Container)
 	case *heddle.Kill:

@@ -61,7 +61,7 @@ func (s settings) turns() (all []turn) {
 const withAgents = "+agent"
 
 // variants are profiles of heddle's with a change. What waits for minutes on a cluster waits for seconds here. MROrchestrator
-// takes a node for busy when all of its vcores are, unless it is told what part of them its processors are.
+// takes a node for busy when its NodeManager sees no processor of the machine idle, and the nodes' quota leaves some idle.
 var variants = map[string]struct{ profile, set string }{
 	"mrorchestrator-busy": {"mrorchestrator", "control=[{mrorchestrator.regression: {mode: cpu, epoch: 10, profile: 2.5, pressed: 0.05}}]"},
 	"ikayak-suspend":      {"ikayak", "control=[{ikayak.suspend: {interval: 5, v: 0.25}}]"},
