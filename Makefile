@@ -72,7 +72,7 @@ test-hadoop: ## each MapReduce and Spark job on heddle rm, under one profile eac
 test-hadoop-full: ## all of it under every profile, and what truth has not measured yet; about 80 minutes
 	$(call on-hadoop,-hadoop full -timeout 2h,$(GO) run ./test/hadoop/truth $(GLANCE) && $(GO) run ./test/hadoop/truth -page docs/truth.md)
 
-test-vm: ## the node agent on control groups of version 2 and under systemd, in a virtual machine without KVM; about 2 minutes
+test-vm: ## the node agent on control groups of version 2 and under systemd, in a virtual machine without KVM; a minute
 	$(GO) run ./test/vm
 
 search: ## fresh seeds of a whole simulated cluster for SEARCHTIME=10m, then property tests on CHECKS=2000 random cases each

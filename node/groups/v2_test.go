@@ -12,6 +12,7 @@ import (
 	"github.com/opencontainers/cgroups"
 	"golang.org/x/sys/unix"
 
+	"heddle"
 	"heddle/node/procs"
 )
 
@@ -82,6 +83,9 @@ func TestV2(t *testing.T) {
 		check(x.weight, x.idle, x.quota, x.high, x.frozen)
 	}
 	all := Set{Park: true, Freeze: true, Weight: 200, Quota: 100}
+	if got := g.Can(); !got.Has(heddle.Parks|heddle.Weighs|heddle.Freezes|heddle.Bounds) || got.Has(heddle.Reclaims) != bounds {
+		t.Errorf("it can %v", got)
+	}
 	if bounds {
 		all.High = 100
 		do(t, g.Apply(id, all))

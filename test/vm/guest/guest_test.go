@@ -225,7 +225,7 @@ func TestUnit(t *testing.T) {
 		reads(t, id1, "cpu.idle", "1", "cgroup.freeze", "1")
 		reads(t, id2, "cpu.weight", "300", "cpu.max", "50000 100000", "memory.high", "104857600", "cgroup.freeze", "0")
 	}
-	if s := r.want(freeze, weigh); !slices.Equal(s.Can, []string{"parks", "weighs"}) {
+	if s := r.want(freeze, weigh); !slices.Equal(s.Can, []string{"parks", "weighs", "freezes", "bounds", "reclaims"}) {
 		t.Errorf("it can %v", s.Can)
 	}
 	check()
