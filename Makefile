@@ -17,7 +17,7 @@ LINT     := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.
 REWRITES  = $(shell grep -rlE '"github.com/cockroachdb/datadriven"|flag.Bool."rewrite"' --include='*_test.go' . | xargs -r -n1 dirname | sort -u)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo hadoop demo-hadoop compare-hadoop truth unit test search test-hadoop test-hadoop-full race race-daemon check rewrite fuzz bench bench-agents bench-compare cover exp exp-smoke browser
+.PHONY: help build demo hadoop demo-hadoop compare-hadoop truth unit test search test-hadoop test-hadoop-full test-vm race race-daemon check rewrite fuzz bench bench-agents bench-compare cover exp exp-smoke browser
 
 help: ## print this
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | awk -F'\t' '{ printf "  %-17s %s\n", $$1, $$2 }'
@@ -71,6 +71,9 @@ test-hadoop: ## each MapReduce and Spark job on heddle rm, under one profile eac
 
 test-hadoop-full: ## all of it under every profile, and what truth has not measured yet; about 80 minutes
 	$(call on-hadoop,-hadoop full -timeout 2h,$(GO) run ./test/hadoop/truth $(GLANCE) && $(GO) run ./test/hadoop/truth -page docs/truth.md)
+
+test-vm: ## the node agent on control groups of version 2 and under systemd, in a virtual machine without KVM; a minute
+	$(GO) run ./test/vm
 
 search: ## fresh seeds of a whole simulated cluster for SEARCHTIME=10m, then property tests on CHECKS=2000 random cases each
 	$(GO) test ./rm/search -run 'TestFresh|TestEveryEffect' -for $(SEARCHTIME) -v -timeout 0

@@ -249,8 +249,8 @@ func (g *Groups) memory(b *box, s Set) error {
 		}
 		high = strconv.FormatInt(s.High*mib, 10)
 	}
-	if s.High == 0 && b.set.High == 0 {
-		return nil
+	if _, err := os.Stat(filepath.Join(dir, "memory.high")); err != nil && s.High == 0 {
+		return nil // there is none, and none is wanted
 	}
 	return writeHigh(dir, high)
 }

@@ -178,11 +178,16 @@ func enable(dir string) error {
 	return nil
 }
 
-// Can returns what can be done to containers here.
+// Can returns what can be done to containers here, after Prepare.
 func (g *Groups) Can() heddle.Caps {
 	switch {
 	case g.how == byV2:
-		return heddle.Parks | heddle.Weighs | heddle.Freezes | heddle.Bounds | heddle.Reclaims
+		can := heddle.Parks | heddle.Weighs | heddle.Freezes | heddle.Bounds
+		given, err := cgroups.ReadFile(g.v2, "cgroup.subtree_control")
+		if err == nil && slices.Contains(strings.Fields(given), "memory") {
+			can |= heddle.Reclaims
+		}
+		return can
 	case g.how == byV1 && g.v1["cpu"] != "":
 		return heddle.Parks | heddle.Weighs | heddle.Freezes | heddle.Bounds
 	}

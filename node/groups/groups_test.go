@@ -36,14 +36,19 @@ func onV1(t *testing.T) *Groups {
 	if g.how != byV1 || g.v1["cpu"] == "" || g.v1["freezer"] == "" || os.Geteuid() != 0 {
 		t.Skip("this needs root, and the controllers cpu and freezer of version 1")
 	}
-	if err := g.Prepare(); err != nil {
-		t.Fatal(err)
-	}
-	if g.how != byV1 {
-		t.Skip("control groups cannot be made here")
-	}
+	made(t, g)
 	t.Cleanup(func() { clean(t, g.parents()...) })
 	return g
+}
+
+// made makes the parents of groups, and skips where that is not allowed.
+func made(t *testing.T, g *Groups) {
+	t.Helper()
+	how := g.how
+	do(t, g.Prepare())
+	if g.how != how {
+		t.Skip("control groups cannot be made here")
+	}
 }
 
 func clean(t *testing.T, dirs ...string) {
@@ -154,7 +159,12 @@ func TestV1(t *testing.T) {
 	}
 	do(t, g.Apply(id, Set{}))
 
-	// An orphan is ended, and its groups go.
+	endOrphan(t, g, other)
+}
+
+// endOrphan ends what one process adopted through another that did not, and wants its groups to go.
+func endOrphan(t *testing.T, g, other *Groups) {
+	t.Helper()
 	if list := other.List(); len(list) != 1 || list[0] != id {
 		t.Errorf("there are %v", list)
 	}
@@ -162,13 +172,11 @@ func TestV1(t *testing.T) {
 	for range 200 {
 		do(t, g.Release(id))
 		if len(g.List()) == 0 {
-			break
+			return
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	if list := g.List(); len(list) != 0 {
-		t.Errorf("%v are left", list)
-	}
+	t.Errorf("%v are left", g.List())
 }
 
 // A group that the NodeManager made keeps its processes, and gets back what it had.
@@ -208,11 +216,20 @@ func TestYarnsGroupOnV1(t *testing.T) {
 }
 
 func TestRatioOnV1(t *testing.T) {
+	g := onV1(t)
+	do(t, cgroups.WriteFile(g.v1["cpu"], "cpu.cfs_quota_us", halfACore))
+	ratio(t, g)
+}
+
+// halfACore is what the containers of a ratio share, in microseconds of a period, however busy the machine is.
+const halfACore = "50000"
+
+// ratio has two containers compute on one processor, and measures what each gets of it.
+func ratio(t *testing.T, g *Groups) {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("computes for seconds")
 	}
-	g := onV1(t)
-	do(t, cgroups.WriteFile(g.v1["cpu"], "cpu.cfs_quota_us", "50000")) // one core's half, however busy the machine is
 	var ids []string
 	for i := range 2 {
 		c := start(t, "taskset", "-c", "0", "sh", "-c", "while :; do :; done")

@@ -2,6 +2,7 @@ package groups
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -31,35 +32,39 @@ func systemd() bool {
 // makeScope has systemd make the node's scope, and leave alone what is in it. A process that sleeps keeps it when no
 // container runs, and when the agent is started anew.
 func (g *Groups) makeScope() error {
-	if _, err := os.Stat(g.v2); err == nil {
-		return nil
+	if _, err := os.Stat(g.v2); err != nil {
+		holder := exec.Command("sleep", "infinity")
+		holder.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		if err := holder.Start(); err != nil {
+			return err
+		}
+		go func() { _ = holder.Wait() }() // it outlives this process
+		if err := g.startScope(holder.Process.Pid); err != nil {
+			_ = holder.Process.Kill()
+			return fmt.Errorf("systemd does not start %s: %w", g.unit(), err)
+		}
 	}
-	holder := exec.Command("sleep", "infinity")
-	holder.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if err := holder.Start(); err != nil {
-		return err
-	}
-	go func() { _ = holder.Wait() }() // it outlives this process
-	if err := g.startScope(holder.Process.Pid); err != nil {
-		_ = holder.Process.Kill()
-		return fmt.Errorf("systemd does not start %s: %w", g.unit(), err)
-	}
-	// A group with processes of its own gives those below it no controllers.
+	// A group with processes of its own gives those below it no controllers. An agent that was killed may have left one.
 	inner := filepath.Join(g.v2, "holder")
 	if err := os.MkdirAll(inner, 0o755); err != nil {
 		return err
 	}
-	return cgroups.WriteCgroupProc(inner, holder.Process.Pid)
+	outside, err := cgroups.GetPids(g.v2)
+	for _, pid := range outside {
+		err = errors.Join(err, cgroups.WriteCgroupProc(inner, pid))
+	}
+	return err
 }
 
 func (g *Groups) startScope(pid int) error {
 	ctx, cancel := context.WithTimeout(context.Background(), unitTime)
 	defer cancel()
-	bus, err := dbus.NewSystemConnectionContext(ctx)
+	bus, err := dbus.NewWithContext(ctx)
 	if err != nil {
 		return err
 	}
 	defer bus.Close()
+	_ = bus.ResetFailedUnitContext(ctx, g.unit()) // one that has failed would be in the way; mostly there is none
 	result := make(chan string, 1)
 	_, err = bus.StartTransientUnitContext(ctx, g.unit(), "fail", []dbus.Property{
 		dbus.PropDescription("Containers of a NodeManager, held by heddle node agent"),

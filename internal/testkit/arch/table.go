@@ -68,6 +68,7 @@ var Table = []Row{
 	{"test/hadoop/compare", []string{"internal/testkit/hadoop"}},
 	{"test/hadoop/recordsls", []string{"internal/testkit/hadoop"}},
 	{"test/hadoop/truth", []string{".", "internal/testkit/hadoop", "conf", "exp", "policies", "sim", "sim/world", "workload"}},
+	{"test/vm", []string{"internal/testkit/hadoop"}},
 	{"internal/testkit/*", []string{"*"}}, // imported by tests only: no row above names it
 }
 
