@@ -52,7 +52,7 @@ func (m *Machine) refreshNodes(q *RefreshNodes) {
 
 // drained lets a node go that is being decommissioned once nothing runs there.
 func (m *Machine) drained(n *node) {
-	if len(n.conts) == 0 && n.apps == 0 {
+	if len(n.conts) == 0 && len(n.apps) == 0 {
 		m.nodeDown(n, nodeDecommissioned)
 	}
 }

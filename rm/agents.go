@@ -23,6 +23,21 @@ type AgentSync struct {
 	Applied uint64 // the version of the wish that it has carried out; 0 for none
 	Used    []Used
 	Failed  []AgentFailure // wishes of Applied that it could not carry out
+	Outputs []MapOutput
+	Heaps   []MasterHeap
+}
+
+// A MapOutput is the output of a map, which lies on the agent's node.
+type MapOutput struct {
+	App   ids.App
+	Map   int32 // index of the task in its job
+	Bytes int64 // of all partitions, as reduces copy them
+}
+
+// A MasterHeap is what a master's Java process holds, by its container.
+type MasterHeap struct {
+	Container ids.Container
+	HeapNews
 }
 
 // Used is what a container has used.
@@ -45,6 +60,15 @@ type AgentWish struct {
 	Lease   heddle.Span // after so long without an answer all have the defaults again
 	Want    []Wanted
 	Measure bool // what containers use is of interest
+	// Outputs are the applications whose map outputs are of interest, and Heaps the masters whose heaps are.
+	Outputs []OutputsOf
+	Heaps   []ids.Container
+}
+
+// OutputsOf is an application that ran something on a node, and its user.
+type OutputsOf struct {
+	App  ids.App
+	User string
 }
 
 // Wanted is what is wanted of a container.
@@ -119,6 +143,8 @@ func (m *Machine) agentSync(q *AgentSync) {
 	m.able(n)
 	m.agentFailed(a, q.Failed)
 	m.measuredBy(a, q.Used)
+	m.outputsBy(a, q.Outputs)
+	m.heapsBy(a, q.Heaps)
 	a.call, a.held, a.until = q.Call, true, m.now.Plus(m.agentEvery())
 	switch {
 	case a.changed:
@@ -213,9 +239,9 @@ func (m *Machine) tellAgent(a *agent) {
 		a.changed, a.told = false, m.version()
 	}
 	a.answered = m.now
-	m.answer(a.call, &AgentWish{
-		Version: a.told, Every: m.agentEvery(), Lease: agentLease, Want: m.wanting(a), Measure: m.sch.Set.Feeds.Profile > 0,
-	}, nil)
+	p := &AgentWish{Version: a.told, Every: m.agentEvery(), Lease: agentLease, Want: m.wanting(a), Measure: m.sch.Set.Feeds.Profile > 0}
+	m.asks(a, p)
+	m.answer(a.call, p, nil)
 }
 
 // version is that of the last wish.

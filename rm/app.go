@@ -3,6 +3,7 @@ package rm
 import (
 	"iter"
 	"maps"
+	"slices"
 
 	"heddle"
 	"heddle/internal/slab"
@@ -189,7 +190,7 @@ func (m *Machine) close(a *app) {
 		if n.state.active() {
 			n.clean(a.ID)
 		}
-		n.apps--
+		n.apps = slices.DeleteFunc(n.apps, func(x *app) bool { return x == a })
 		if n.killed != nil {
 			maps.DeleteFunc(n.killed, func(id ids.Container, _ heddle.Time) bool { return id.Attempt.App == a.ID })
 		}
@@ -228,7 +229,7 @@ func (a *app) ranOn(n *node) {
 	if !a.onNodes.Has(int32(n.nid)) {
 		a.onNodes.Add(int32(n.nid))
 		a.nodes = append(a.nodes, n)
-		n.apps++
+		n.apps = append(n.apps, a)
 	}
 }
 

@@ -55,7 +55,8 @@ type known1 struct {
 	container ids.Container
 	node      heddle.NodeID // where its container is or was; heddle.NoNode for unknown
 	counted   bool
-	asked     int // how often it was looked at by itself
+	told      bool // the core knows where its output lies
+	asked     int  // how often it was looked at by itself
 }
 
 // wanted is what policies go by of an application, of what its master can tell.
@@ -83,9 +84,9 @@ func (m *Machine) wanted(a *app) (w wanted) {
 	return w
 }
 
-// counters reports whether what another task of a kind used is of interest.
-func (w *wanted) counters(k *known, kind heddle.Kind) bool {
-	return w.output && kind == heddle.Map || w.peaks && k.peaks[kind] < mostPeaks
+// counters reports whether what a task of a kind used is of interest; told says whether it is known where its output lies.
+func (w *wanted) counters(k *known, kind heddle.Kind, told bool) bool {
+	return w.output && kind == heddle.Map && !told || w.peaks && k.peaks[kind] < mostPeaks
 }
 
 // inquire begins to ask a master that has registered, where anybody goes by what it says.
@@ -152,7 +153,7 @@ func (k *known) question(m *Machine) *AskMaster {
 	for kind := range heddle.Kind(heddle.NumKinds) {
 		runs := v.Running(kind) > 0 && w.progress.Has(kind)
 		ended := (kind == heddle.Map || kind == heddle.Reduce) && v.Finished(kind) > 0
-		if runs || ended && w.counters(k, kind) {
+		if runs || ended && w.counters(k, kind, false) {
 			q.Kinds |= policy.KindSet(kind)
 		}
 	}
@@ -171,7 +172,7 @@ func (k *known) oneByOne(m *Machine, q *AskMaster, w *wanted) {
 		switch {
 		case x.state == TaskRuns && (w.progress.Has(of.Kind) || of.Kind == heddle.Map && w.output) && (x.container.IsZero() || m.container(x.container) == nil):
 			runs.add(candidate{x.asked, of, x})
-		case x.state == TaskSucceeded && !x.counted && w.counters(k, of.Kind):
+		case x.state == TaskSucceeded && !x.counted && w.counters(k, of.Kind, x.told):
 			counts.add(candidate{x.asked, of, x})
 		}
 	}
@@ -230,7 +231,7 @@ func (m *Machine) told(p *MasterTold) {
 		k.failures, k.at = 0, m.now
 	}
 	if q.Heap {
-		m.heapTold(k, p)
+		m.heapTold(k, p.Heap)
 	}
 	for i := range p.Tasks {
 		m.taskTold(k, &p.Tasks[i])
@@ -246,30 +247,40 @@ func (m *Machine) told(p *MasterTold) {
 }
 
 // heapTold takes what a master's heap holds.
-func (m *Machine) heapTold(k *known, p *MasterTold) {
+func (m *Machine) heapTold(k *known, h HeapNews) {
 	k.heapAt = m.now.Plus(heapEvery)
-	if h := p.Heap; h.Live > 0 && h.Live <= maxAmount && h.Outside >= 0 && h.Outside <= maxAmount {
+	if h.Live > 0 && h.Live <= maxAmount && h.Outside >= 0 && h.Outside <= maxAmount {
 		k.heap, k.heapOf = h, m.now
 		k.attempt.app.lives(m, h)
 	}
 }
 
-// taskTold takes what a master said of a task, and tells the core.
-func (m *Machine) taskTold(k *known, p *TaskNews) {
-	x := k.tasks[p.Task]
+// task is what is known of a task, to be added to; nil where there can be no such task, or too many are known.
+func (k *known) task(of Task) *known1 {
+	x := k.tasks[of]
 	if x == nil {
-		if len(k.tasks) >= mostTasks || p.Index < 0 || p.Kind != heddle.Map && p.Kind != heddle.Reduce {
-			return
+		if len(k.tasks) >= mostTasks || of.Index < 0 || of.Kind != heddle.Map && of.Kind != heddle.Reduce {
+			return nil
 		}
 		x = &known1{node: heddle.NoNode}
-		k.tasks[p.Task] = x
+		k.tasks[of] = x
+	}
+	return x
+}
+
+// taskTold takes what a master said of a task, and tells the core.
+func (m *Machine) taskTold(k *known, p *TaskNews) {
+	x := k.task(p.Task)
+	if x == nil {
+		return
 	}
 	if p.Listed {
 		x.state, x.progress = p.State, clamp(p.Progress)
 	}
 	if id := p.Container; !id.IsZero() && id.Attempt.App == k.attempt.id.App {
 		x.container = id
-		if c := m.container(id); c != nil {
+		if c := m.container(id); x.told { // it is known where its output lies
+		} else if c != nil {
 			x.node = c.node.nid
 		} else if n := m.nodeAt(p.NodeHTTP); n != nil {
 			x.node = n.nid
@@ -292,7 +303,8 @@ func (m *Machine) counted(k *known, x *known1, p *TaskNews) {
 		k.peaks[p.Kind]++
 		m.step(heddle.TaskUsed{App: a.aid, Kind: p.Kind, Memory: p.Memory})
 	}
-	if p.Output > 0 && p.Output <= maxBytes && x.node != heddle.NoNode && m.sch.Set.Feeds.Output {
+	if p.Output > 0 && p.Output <= maxBytes && x.node != heddle.NoNode && m.sch.Set.Feeds.Output && !x.told {
+		x.told = true
 		m.step(heddle.Output{App: a.aid, Node: x.node, Bytes: p.Output})
 	}
 }

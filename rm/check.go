@@ -186,7 +186,7 @@ func (m *Machine) checkTables(b *broken) {
 		}
 	}
 	for _, n := range m.byNode { // order: likewise
-		b.that(int(n.apps) != files[n], "%s has files of %d applications, counted as %d", n.id, files[n], n.apps)
+		b.that(len(n.apps) != files[n], "%s has files of %d applications, counted as %d", n.id, files[n], len(n.apps))
 	}
 	b.that(open+len(m.over) != len(m.byApp), "%d applications go on, %d are over, and there are %d", open, len(m.over), len(m.byApp))
 	c := &m.counts

@@ -7,6 +7,7 @@ type tally struct {
 	submitted, completed, killed, failed int
 	queues                               map[string]*queueTally
 	updates                              UpdateCounts
+	deeds                                DeedCounts
 	agents                               AgentCounts
 	undone                               [heddle.NumCaps]uint64 // of cores before the one there is
 }

@@ -17,6 +17,16 @@ type Update struct {
 	Parked  bool  // the container gets what nobody else wants, as YARN's opportunistic ones
 }
 
+// DeedCounts says how often policies had something done to a running container, on nodes that can do it or not.
+type DeedCounts struct {
+	Resized   uint64 // given another limit
+	Suspended uint64 // its processors lent, and parked where its node parks
+	Frozen    uint64 // … and kept from running at all
+	Resumed   uint64
+	Weighed   uint64 // given another weight
+	Bounded   uint64 // … and another bound on the processors that it uses
+}
+
 // deed is what was made of a container since it was granted.
 type deed struct {
 	limit    heddle.Resource // that its node enforces or accounts for
@@ -58,6 +68,7 @@ func (c *container) changed() *deed {
 // relimit has a node take another limit of a running container.
 func (m *Machine) relimit(c *container, limit heddle.Resource, by string) {
 	d := c.changed()
+	m.counts.deeds.Resized += count(d.limit != limit)
 	d.limit, d.at, d.by = limit, m.now, by
 	m.update(c)
 	m.altered(c, Resized, false)
@@ -70,6 +81,9 @@ func (m *Machine) relimit(c *container, limit heddle.Resource, by string) {
 // time. On another it goes on beside those that borrow from it.
 func (m *Machine) park(c *container, parked bool, frozen heddle.Span, by string) {
 	d, n, what := c.changed(), c.node, Unparked
+	m.counts.deeds.Suspended += count(parked && !d.parked)
+	m.counts.deeds.Resumed += count(!parked && d.parked)
+	m.counts.deeds.Frozen += count(frozen > 0 && d.frozen == 0)
 	n.parked -= one(d.parked)
 	d.parked, d.frozen, d.at, d.by = parked, frozen, m.now, by
 	n.parked += one(parked)
@@ -88,6 +102,8 @@ func (m *Machine) park(c *container, parked bool, frozen heddle.Span, by string)
 // weigh gives a container another part of busy processors, and bounds what it uses of all.
 func (m *Machine) weigh(c *container, weight, bound int64, by string) {
 	d, n := c.changed(), c.node
+	m.counts.deeds.Weighed += count(weight > 0 && weight != d.weight)
+	m.counts.deeds.Bounded += count(bound > 0 && bound != d.bound)
 	n.weighed -= one(d.weight > 0)
 	d.weight, d.bound, d.at, d.by = weight, bound, m.now, by
 	n.weighed += one(weight > 0)
@@ -104,6 +120,9 @@ func one(yes bool) int {
 	}
 	return 0
 }
+
+// count is 1 for what is to be counted.
+func count(yes bool) uint64 { return uint64(one(yes)) }
 
 // update has a node told of a container's deed that is another now.
 func (m *Machine) update(c *container) {

@@ -28,7 +28,7 @@ type node struct {
 	own     heddle.Caps // of them, without an agent
 	agent   *agent      // beside it; nil for none
 	refused int         // updates that it did not make, since it registered
-	apps    int32       // that ran here and are not cleaned up
+	apps    []*app      // that ran here and are not cleaned up
 	seen    heddle.Time // last report
 	last    *NodeBeat
 	every   heddle.Span // what it was told last

@@ -393,7 +393,7 @@ func (r Reports) Cluster() ClusterReport {
 		Submitted: r.m.counts.submitted, Completed: r.m.counts.completed, FailedApps: r.m.counts.failed, KilledApps: r.m.counts.killed,
 		Total: v.Total(), Used: v.Used(), Reserved: root.Booked(), Pending: root.Pending(), Containers: r.m.conts.Len(),
 		Steps: r.m.steps + counts.Steps, Grants: r.m.grants + counts.Grants, BeatEvery: r.m.cfg.Beat,
-		Updates: r.m.counts.updates, Agents: r.m.counts.agents, Undone: r.m.counts.undone,
+		Updates: r.m.counts.updates, Deeds: r.m.counts.deeds, Agents: r.m.counts.agents, Undone: r.m.counts.undone,
 	}
 	for i, n := range counts.Undone {
 		p.Undone[i] += n

@@ -358,6 +358,7 @@ type ClusterReport struct {
 	Steps       uint64 // events the core took
 	Grants      uint64
 	Updates     UpdateCounts
+	Deeds       DeedCounts
 	Agents      AgentCounts
 	Agented     int                    // nodes that have a node agent
 	Parked      int                    // containers that their nodes keep from using what others want

@@ -361,7 +361,7 @@ func (m *Machine) interval(n *node) heddle.Span {
 		return d
 	case m.restless(n):
 		d = m.cfg.FastBeat
-	case len(n.conts) == 0 && n.apps == 0 && m.core.View().Alive() == 0:
+	case len(n.conts) == 0 && len(n.apps) == 0 && m.core.View().Alive() == 0:
 		d = m.cfg.IdleBeat
 	}
 	if m.cfg.BeatLoad > 0 {

@@ -3,6 +3,7 @@ package sim
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 
 	"heddle"
@@ -36,6 +37,7 @@ type agent struct {
 	call    rm.Call
 	wish    *rm.AgentWish // the last answer
 	applied uint64
+	outputs []rm.MapOutput // that lie on its node, of applications that go on
 }
 
 // addAgents starts agents beside nodes.
@@ -124,6 +126,14 @@ func (s *Sim) act(id heddle.NodeID) {
 			}
 		})
 		a.applied = p.Version
+		a.outputs = slices.DeleteFunc(a.outputs, func(o rm.MapOutput) bool { return s.appOf(o.App).over })
+		for _, of := range p.Outputs {
+			for _, o := range a.outputs {
+				if o.App == of.App {
+					q.Outputs = append(q.Outputs, o)
+				}
+			}
+		}
 	}
 	s.syncs++
 	a.call = (s.syncs-1)*rm.Call(len(s.agents)) + rm.Call(id) + 1

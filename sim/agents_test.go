@@ -8,6 +8,7 @@ import (
 
 	"heddle"
 	"heddle/policy"
+	"heddle/workload"
 )
 
 // crowded is two maps that each compute for some seconds on a node with one core, and agents.
@@ -69,6 +70,47 @@ func TestAgentsFreeze(t *testing.T) {
 	held := ends(with(deed{15, freeze}))
 	if later := held - lost; parked > 80 || lost < 120 || math.Abs(later-15-AgentLag.Seconds()) > 0.01 {
 		t.Errorf("the maps have ended after %g s with one parked, %g with it frozen and its agent dead at 100 s, %g with it frozen until 115 s", parked, lost, held)
+	}
+}
+
+// What agents read of map outputs is what masters say where there are no agents, and it is known with the next sync.
+func TestAgentsReadOutputs(t *testing.T) {
+	const each = 64 << 20
+	known := func(agents *NodeAgents) (after float64) { // the end of the last map, in seconds
+		j := mapReduce("sort", 0, tasks(4, workload.Task{Duration: 20 * second, CPU: 20 * second, Input: each, Size: heddle.Of(1024, 1000)}), lasting(1, 30))
+		j.Program = "sort"
+		o := fullWorld(nodes(4, 1, heddle.Of(4096, 2000)), j)
+		o.NoAgents, o.NodeAgents = true, agents
+		var deeds []deed
+		for at := range 600 {
+			deeds = append(deeds, deed{float64(at) / 10, func(v policy.View, _ *policy.Plan) {
+				sum := int64(0)
+				if a := v.App(0); a != nil {
+					for _, o := range a.Outputs() {
+						sum += o.Bytes
+					}
+				}
+				if sum > 4*each {
+					t.Errorf("%d bytes of output, of %d", sum, int64(4*each))
+				}
+				if sum == 4*each && after == 0 {
+					after = v.Now().Seconds()
+				}
+			}})
+		}
+		s := with(deeds...)
+		s.Feeds = policy.Feeds{Output: true}
+		r := under(t, s, o)
+		states(t, r, Succeeded)
+		last := 0.0
+		for _, x := range kept(r, 0, heddle.Map) {
+			last = max(last, x.Ended.Seconds())
+		}
+		return after - last
+	}
+	asked, some, read := known(nil), known(&NodeAgents{Without: 0.5}), known(&NodeAgents{})
+	if read < 0 || read > 5.2 || asked < 6 || some < read || some > asked+1 {
+		t.Errorf("all output was known %g s after the last map's end where masters are asked, %g s with agents on half of the nodes, %g s with agents on all", asked, some, read)
 	}
 }
 

@@ -344,6 +344,10 @@ func (s *Sim) workEnded(e *ended) {
 		if e.output > 0 && s.o.Set.Feeds.Output && !s.o.NoAgents {
 			s.say(&rm.Output{Container: c.name, Bytes: e.output})
 		}
+		if e.output > 0 && s.o.Set.Feeds.Output && s.agents != nil {
+			of := &s.agents[c.node]
+			of.outputs = append(of.outputs, rm.MapOutput{App: c.name.Attempt.App, Map: e.work.Index, Bytes: e.output})
+		}
 	}
 	if c.kind != heddle.Executor || status == heddle.KilledOverPhysical {
 		s.exit(c, status)

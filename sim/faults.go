@@ -166,6 +166,9 @@ func (s *Sim) lose(id heddle.NodeID) {
 		return
 	}
 	s.nodes[id].lost = true
+	if s.agents != nil {
+		s.agents[id].outputs = nil
+	}
 	for _, a := range s.apps {
 		switch {
 		case a.over:

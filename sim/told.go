@@ -94,6 +94,6 @@ func (s *Sim) counts(a *app, c *container, e *ended) {
 	_, memory := s.phys.consumed(s.now, c)
 	a.succeeded = append(a.succeeded, rm.TaskNews{
 		Task: rm.Task{Kind: e.work.Kind, Index: e.work.Index}, Listed: true, State: rm.TaskSucceeded, Progress: 1, Container: c.name,
-		Output: e.output, Memory: memory,
+		NodeHTTP: s.nodes[c.node].name.Host + ":0", Output: e.output, Memory: memory,
 	})
 }

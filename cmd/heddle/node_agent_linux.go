@@ -66,7 +66,7 @@ its defaults again. It logs on stderr what it does to whom.`,
 			if err != nil {
 				return err
 			}
-			c.Node, c.Version, c.Finder, c.Groups, c.Log = f.node, version(), finder, g, log
+			c.Node, c.Version, c.Finder, c.Dirs, c.Groups, c.Log = f.node, version(), finder, dirs, g, log
 			if credentials != "" {
 				if c.Client, err = trust.Client(credentials); err != nil {
 					return failure{err}

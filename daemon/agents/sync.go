@@ -61,10 +61,11 @@ func (m *room) leave() {
 		return
 	}
 	m.text.Reset()
-	conts, failed := m.sync.Containers, m.sync.Failed
+	conts, failed, outputs := m.sync.Containers, m.sync.Failed, m.sync.Outputs
 	clear(conts[:cap(conts)]) // what the next does not say would be as it was
 	clear(failed[:cap(failed)])
-	m.sync = api.Sync{Containers: conts[:0], Failed: failed[:0]}
+	clear(outputs[:cap(outputs)])
+	m.sync = api.Sync{Containers: conts[:0], Failed: failed[:0], Outputs: outputs[:0]}
 	rooms.Put(m)
 }
 
@@ -108,6 +109,17 @@ func heard(w http.ResponseWriter, r *http.Request) (q *rm.AgentSync, code int, e
 			q.Failed = append(q.Failed, rm.AgentFailure{Container: id, Text: f.Error})
 		}
 	}
+	for _, o := range s.Outputs {
+		if app, task, ok := ids.ParseMapAttempt(o.Attempt); ok {
+			q.Outputs = append(q.Outputs, rm.MapOutput{App: app, Map: task, Bytes: o.Bytes})
+		}
+	}
+	for _, h := range s.Heaps {
+		if id, err := ids.ParseContainer(h.ID); err == nil {
+			// What is no longer used of a heap is held all the same: beside it is no more than the rest.
+			q.Heaps = append(q.Heaps, rm.MasterHeap{Container: id, HeapNews: rm.HeapNews{Live: h.Live, Outside: max(h.RSS-h.Used, 0)}})
+		}
+	}
 	return q, 0, nil
 }
 
@@ -116,6 +128,12 @@ func told(p *rm.AgentWish) *api.Wish {
 	w := &api.Wish{
 		Version: p.Version, Every: int64(p.Every / heddle.Millisecond), Lease: int64(p.Lease / heddle.Millisecond), Measure: p.Measure,
 		Want: make([]api.Want, len(p.Want)),
+	}
+	for _, a := range p.Outputs {
+		w.Outputs = append(w.Outputs, api.App{ID: a.App.String(), User: a.User})
+	}
+	for _, id := range p.Heaps {
+		w.Heaps = append(w.Heaps, id.String())
 	}
 	for i, c := range p.Want {
 		w.Want[i] = api.Want{

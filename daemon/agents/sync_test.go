@@ -38,7 +38,8 @@ func TestSync(t *testing.T) {
 	}
 	s := &syncer{wish: &rm.AgentWish{
 		Version: 7, Every: 5 * heddle.Second, Lease: 30 * heddle.Second, Measure: true,
-		Want: []rm.Wanted{{Container: cont, Parked: true, Weight: 2500}, {Container: cont, Weight: 1}},
+		Want:    []rm.Wanted{{Container: cont, Parked: true, Weight: 2500}, {Container: cont, Weight: 1}},
+		Outputs: []rm.OutputsOf{{App: cont.Attempt.App, User: "ann"}}, Heaps: []ids.Container{cont},
 	}}
 	ask := func(body string) *httptest.ResponseRecorder {
 		w := httptest.NewRecorder()
@@ -50,6 +51,8 @@ func TestSync(t *testing.T) {
 		Node: "n1:8041", Agent: "a", Version: "v", Can: []string{"parks", "flies"}, Applied: 6,
 		Containers: []api.Container{{ID: id, CPU: 1500, RSS: 300}, {ID: "nonsense", CPU: 1}},
 		Failed:     []api.Failure{{ID: id, Error: "no such group"}},
+		Outputs:    []api.Output{{Attempt: "attempt_1700000000000_0001_m_000003_1", Bytes: 77}, {Attempt: "attempt_1700000000000_0001_r_000003_1", Bytes: 78}},
+		Heaps:      []api.Heap{{ID: id, Live: 30, Used: 50, RSS: 180}, {ID: "nonsense"}},
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -58,13 +61,18 @@ func TestSync(t *testing.T) {
 	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || got.Check() != nil {
 		t.Fatalf("%d: %s: %v, %v", w.Code, w.Body, err, got.Check())
 	}
-	if want := (api.Wish{Version: 7, Every: 5000, Lease: 30000, Measure: true, Want: []api.Want{{ID: id, Park: true, Weight: 250}, {ID: id, Weight: 1}}}); !reflect.DeepEqual(got, want) {
+	if want := (api.Wish{
+		Version: 7, Every: 5000, Lease: 30000, Measure: true, Want: []api.Want{{ID: id, Park: true, Weight: 250}, {ID: id, Weight: 1}},
+		Outputs: []api.App{{ID: "application_1700000000000_0001", User: "ann"}}, Heaps: []string{id},
+	}); !reflect.DeepEqual(got, want) {
 		t.Errorf("told %+v, want %+v", got, want)
 	}
 	if want := (&rm.AgentSync{
 		Node: ids.Node{Host: "n1", Port: 8041}, Agent: "a", Can: heddle.Parks, Applied: 6,
-		Used:   []rm.Used{{Container: cont, CPU: 1500 * heddle.Millisecond, Memory: 300}},
-		Failed: []rm.AgentFailure{{Container: cont, Text: "no such group"}},
+		Used:    []rm.Used{{Container: cont, CPU: 1500 * heddle.Millisecond, Memory: 300}},
+		Failed:  []rm.AgentFailure{{Container: cont, Text: "no such group"}},
+		Outputs: []rm.MapOutput{{App: cont.Attempt.App, Map: 3, Bytes: 77}},
+		Heaps:   []rm.MasterHeap{{Container: cont, HeapNews: rm.HeapNews{Live: 30, Outside: 130}}},
 	}); !reflect.DeepEqual(s.heard, want) {
 		t.Errorf("heard %+v, want %+v", s.heard, want)
 	}
@@ -107,8 +115,8 @@ func TestSyncForgets(t *testing.T) {
 	}
 	const id = `"id":"container_1700000000000_0001_01_000002"`
 	for range 100 { // which room is used is not said
-		ask(`{"node":"n1:8041","agent":"a","applied":5,"can":["parks"],"containers":[{` + id + `,"cpu_ms":9,"rss_mib":9}],"failed":[{` + id + `,"error":"no"}]}`)
-		if q := ask(`{"node":"n1:8041","agent":"b"}`); q.Applied != 0 || q.Can != 0 || len(q.Used) != 0 || len(q.Failed) != 0 {
+		ask(`{"node":"n1:8041","agent":"a","applied":5,"can":["parks"],"containers":[{` + id + `,"cpu_ms":9,"rss_mib":9}],"failed":[{` + id + `,"error":"no"}],"outputs":[{"attempt":"attempt_1700000000000_0001_m_000003_1","bytes":5}]}`)
+		if q := ask(`{"node":"n1:8041","agent":"b"}`); q.Applied != 0 || q.Can != 0 || len(q.Used) != 0 || len(q.Failed) != 0 || len(q.Outputs) != 0 {
 			t.Fatalf("%+v", q)
 		}
 		q := ask(`{"node":"n1:8041","agent":"b","containers":[{` + id + `,"rss_mib":1}],"failed":[{` + id + `}]}`)

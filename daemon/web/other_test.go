@@ -48,6 +48,8 @@ func TestPrometheus(t *testing.T) {
 		`heddle_memory_bytes{kind="total"} 8.589934592e+09`, `heddle_vcores{kind="used"} 2`, `heddle_containers{kind="waiting"} 3`,
 		`heddle_scheduler_steps_total 1234`, `heddle_scheduler_grants_total 56`, `heddle_loop_busy_ratio 0.015`,
 		`heddle_container_updates_total{event="sent"} 9`, `heddle_container_updates_total{event="confirmed"} 6`, `heddle_container_updates_total{event="refused"} 1`,
+		`heddle_container_deeds_total{deed="resized"} 7`, `heddle_container_deeds_total{deed="suspended"} 3`, `heddle_container_deeds_total{deed="frozen"} 1`,
+		`heddle_container_deeds_total{deed="resumed"} 2`, `heddle_container_deeds_total{deed="weighed"} 11`, `heddle_container_deeds_total{deed="bounded"} 4`,
 		`heddle_undone_steps_total{lacks="resizes"} 4`, `heddle_undone_steps_total{lacks="weighs"} 12`, `heddle_undone_steps_total{lacks="lends"} 0`,
 		`heddle_containers{kind="parked"} 1`, `heddle_containers{kind="weighed"} 1`, `heddle_node_agents 1`, `heddle_node_agents_connected_total 3`,
 		`heddle_node_agents_lost_total 2`, `heddle_node_agent_wishes_total 70`, `heddle_node_agent_failures_total 5`,

@@ -75,6 +75,7 @@ var (
 	descSteps      = desc("scheduler_steps_total", "Events the scheduler took.")
 	descGrants     = desc("scheduler_grants_total", "Containers the scheduler granted.")
 	descUpdates    = desc("container_updates_total", "Changes of running containers that nodes were told of, by what became of them.", "event")
+	descDeeds      = desc("container_deeds_total", "What policies had done to running containers, by what it was.", "deed")
 	descAgents     = desc("node_agents", "Nodes that have a node agent.")
 	descAgentsUp   = desc("node_agents_connected_total", "Starts of node agents that were heard of.")
 	descAgentsLost = desc("node_agents_lost_total", "Node agents that were silent for too long.")
@@ -205,6 +206,12 @@ func collectCluster(m sink, c rm.ClusterReport) {
 	m.counter(descUpdates, float64(c.Updates.Sent), "sent")
 	m.counter(descUpdates, float64(c.Updates.Confirmed), "confirmed")
 	m.counter(descUpdates, float64(c.Updates.Refused), "refused")
+	m.counter(descDeeds, float64(c.Deeds.Resized), "resized")
+	m.counter(descDeeds, float64(c.Deeds.Suspended), "suspended")
+	m.counter(descDeeds, float64(c.Deeds.Frozen), "frozen")
+	m.counter(descDeeds, float64(c.Deeds.Resumed), "resumed")
+	m.counter(descDeeds, float64(c.Deeds.Weighed), "weighed")
+	m.counter(descDeeds, float64(c.Deeds.Bounded), "bounded")
 	for i, n := range c.Undone {
 		m.counter(descUndone, float64(n), heddle.Caps(1<<i).String())
 	}

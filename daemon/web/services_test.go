@@ -48,7 +48,7 @@ func demo() *fakeRM {
 		Maximum: heddle.Of(4096, 8000), Total: heddle.Of(8192, 16000), Used: heddle.Of(2048, 2000), RunningApps: 1,
 		PendingApps: 1, Containers: 2, Waiting: 3, Active: 2, Lost: 1, Steps: 1234, Grants: 56, BusyPercent: 1.5, BeatEvery: heddle.Second,
 		Agents: rm.AgentCounts{Connected: 3, Lost: 2, Wishes: 70, Failed: 5}, Agented: 1, Parked: 1, Weighed: 1,
-		Updates: rm.UpdateCounts{Sent: 9, Confirmed: 6, Refused: 1}, Undone: [heddle.NumCaps]uint64{1: 4, 4: 12},
+		Deeds: rm.DeedCounts{Resized: 7, Suspended: 3, Frozen: 1, Resumed: 2, Weighed: 11, Bounded: 4}, Updates: rm.UpdateCounts{Sent: 9, Confirmed: 6, Refused: 1}, Undone: [heddle.NumCaps]uint64{1: 4, 4: 12},
 	}
 	f.apps = []rm.AppReport{
 		{

@@ -48,6 +48,7 @@ type Config struct {
 	// NMWeb is the URL of the NodeManager's web server. Without it nothing is ever ended that the NodeManager left behind.
 	NMWeb  string
 	Finder Finder
+	Dirs   []string      // yarn.nodemanager.local-dirs of the NodeManager, where map outputs are read; none for no outputs
 	Look   time.Duration // between two looks for containers; 0 for a second
 	Groups Actuator
 	Client *http.Client // nil for one without credentials
@@ -78,7 +79,7 @@ func New(c Config) (*Agent, error) {
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	c.Client = cmp.Or(c.Client, &http.Client{})
 	c.Look = cmp.Or(c.Look, usualLook)
-	return &Agent{Config: c, name: rand.Text(), state: newState(c.Groups, c.Log)}, nil
+	return &Agent{Config: c, name: rand.Text(), state: newState(c.Groups, c.Dirs, c.Log)}, nil
 }
 
 // An answer is what became of a request.

@@ -41,6 +41,8 @@ type state struct {
 	applied uint64
 	held    map[string]*held
 	since   map[string]time.Time // since when a group has no container
+	files   reader
+	unread  string // why some of them could not be read
 }
 
 // A held is a container that was found.
@@ -56,8 +58,8 @@ type held struct {
 	cpu     int64      // milliseconds: it never shrinks
 }
 
-func newState(g Actuator, log *slog.Logger) *state {
-	return &state{groups: g, log: log, held: map[string]*held{}, since: map[string]time.Time{}}
+func newState(g Actuator, dirs []string, log *slog.Logger) *state {
+	return &state{groups: g, log: log, held: map[string]*held{}, since: map[string]time.Time{}, files: reader{dirs: dirs}}
 }
 
 // round takes in which containers there are, and does what is due.
@@ -284,6 +286,7 @@ func (s *state) report(into *api.Sync) {
 		}
 		into.Containers = append(into.Containers, c)
 	}
+	s.asked(into)
 }
 
 // restore gives everything its defaults.

@@ -107,7 +107,7 @@ func TestState(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := newTree()
 		now := time.Unix(1e9, 0)
-		s := newState(f, slog.New(slog.DiscardHandler))
+		s := newState(f, nil, slog.New(slog.DiscardHandler))
 		var found []procs.Container
 		var wish *api.Wish
 		var lease time.Time
@@ -165,7 +165,7 @@ func TestState(t *testing.T) {
 			"told":  func(*rapid.T) { f.ending[container(0).ID] = !f.ending[container(0).ID]; rounds() },
 			"crash": func(t *rapid.T) {
 				f.mine = map[string]bool{}
-				s = newState(f, slog.New(slog.DiscardHandler))
+				s = newState(f, nil, slog.New(slog.DiscardHandler))
 				err := s.restore()
 				if (err != nil) != f.broken {
 					t.Fatal(err)
@@ -229,7 +229,7 @@ func TestState(t *testing.T) {
 func TestFreezeEnds(t *testing.T) {
 	f := newTree()
 	now := time.Unix(1e9, 0)
-	s := newState(f, slog.New(slog.DiscardHandler))
+	s := newState(f, nil, slog.New(slog.DiscardHandler))
 	c := container(0)
 	found := []procs.Container{c}
 	s.round(now, found)
@@ -272,7 +272,7 @@ func TestFreezeEnds(t *testing.T) {
 func TestOrphans(t *testing.T) {
 	f := newTree()
 	now := time.Unix(1e9, 0)
-	s := newState(f, slog.New(slog.DiscardHandler))
+	s := newState(f, nil, slog.New(slog.DiscardHandler))
 	a, b := container(0), container(1)
 	f.busy[a.ID], f.busy[b.ID] = true, true
 	s.round(now, []procs.Container{a, b})
@@ -299,7 +299,7 @@ func TestOrphans(t *testing.T) {
 func TestReport(t *testing.T) {
 	f := newTree()
 	now := time.Unix(1e9, 0)
-	s := newState(f, slog.New(slog.DiscardHandler))
+	s := newState(f, nil, slog.New(slog.DiscardHandler))
 	s.round(now, []procs.Container{container(0)})
 	s.answer(now, &api.Wish{Version: 7, Every: 1000, Lease: 9000, Measure: true, Want: []api.Want{{ID: container(0).ID, Park: true}}})
 	f.broken = true

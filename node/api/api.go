@@ -23,6 +23,24 @@ type Sync struct {
 	Containers []Container `json:"containers"`
 	// Failed are the wishes of Applied that it could not carry out.
 	Failed []Failure `json:"failed"`
+	// Outputs is what map outputs lie on the node of the applications that [Wish.Outputs] names, and Heaps what the
+	// containers hold that [Wish.Heaps] names.
+	Outputs []Output `json:"outputs,omitempty"`
+	Heaps   []Heap   `json:"heaps,omitempty"`
+}
+
+// An Output is the output of a map, as reduces copy it.
+type Output struct {
+	Attempt string `json:"attempt"` // attempt_…_m_…
+	Bytes   int64  `json:"bytes"`   // of all partitions
+}
+
+// A Heap is what the Java process of a container holds, in MiB.
+type Heap struct {
+	ID   string `json:"id"`
+	Live int64  `json:"live_mib"` // of its heap: what has been in use for longer
+	Used int64  `json:"used_mib"` // of its heap
+	RSS  int64  `json:"rss_mib"`  // memory of all of the container's processes
 }
 
 // A Container is what an agent found and measured of one.
@@ -52,6 +70,15 @@ type Wish struct {
 	Lease   int64  `json:"lease_ms"` // after so long without an answer everything has the defaults again
 	Want    []Want `json:"want"`
 	Measure bool   `json:"measure"` // CPU and RSS are asked for
+	// Outputs are the applications whose map outputs are asked for, and Heaps the containers whose heaps are.
+	Outputs []App    `json:"outputs_of,omitempty"`
+	Heaps   []string `json:"heaps_of,omitempty"`
+}
+
+// An App is an application that has run something on the node.
+type App struct {
+	ID   string `json:"id"`   // application_…
+	User string `json:"user"` // who submitted it: its files are in a folder of that name
 }
 
 // A Want is what a container is to have other than the defaults.
@@ -69,6 +96,7 @@ type Want struct {
 // The bounds that both sides hold each other to.
 const (
 	MaxContainers = 10_000
+	MaxOutputs    = 20_000
 	MaxID         = 128 // bytes
 	MaxError      = 512
 	MaxWeight     = 10_000 * 100
@@ -102,6 +130,19 @@ func (s *Sync) Check() error {
 			return fmt.Errorf("containers[%d].task: want at most %d bytes, got %d", i, MaxID, len(c.Task))
 		}
 	}
+	if len(s.Outputs) > MaxOutputs || len(s.Heaps) > MaxContainers {
+		return fmt.Errorf("outputs: want at most %d and %d heaps, got %d and %d", MaxOutputs, MaxContainers, len(s.Outputs), len(s.Heaps))
+	}
+	for i, o := range s.Outputs {
+		if len(o.Attempt) > MaxID || o.Bytes < 0 {
+			return fmt.Errorf("outputs[%d]: want an attempt of at most %d bytes and a size from 0 up, got %.40q and %d", i, MaxID, o.Attempt, o.Bytes)
+		}
+	}
+	for i, h := range s.Heaps {
+		if len(h.ID) > MaxID || min(h.Live, h.Used, h.RSS) < 0 || max(h.Live, h.Used, h.RSS) > math.MaxInt32 {
+			return fmt.Errorf("heaps[%d]: want an id of at most %d bytes and sizes from 0 up, got %.40q, %d, %d and %d", i, MaxID, h.ID, h.Live, h.Used, h.RSS)
+		}
+	}
 	for i := range s.Failed {
 		if f := &s.Failed[i]; len(f.ID) > MaxID || len(f.Error) > MaxError {
 			return fmt.Errorf("failed[%d]: want an id of at most %d bytes and an error of at most %d", i, MaxID, MaxError)
@@ -121,6 +162,8 @@ func (w *Wish) Check() error {
 		return fmt.Errorf("lease_ms: want %d to 3600000, got %d", w.Every, w.Lease)
 	case len(w.Want) > MaxContainers:
 		return fmt.Errorf("want: want at most %d containers, got %d", MaxContainers, len(w.Want))
+	case len(w.Outputs) > MaxContainers || len(w.Heaps) > MaxContainers:
+		return fmt.Errorf("outputs_of: want at most %d applications, and as many heaps, got %d and %d", MaxContainers, len(w.Outputs), len(w.Heaps))
 	}
 	for i, c := range w.Want {
 		if c.ID == "" || len(c.ID) > MaxID {

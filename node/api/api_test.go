@@ -11,7 +11,10 @@ import (
 // TestCheck has each bound broken alone.
 func TestCheck(t *testing.T) {
 	sync := func(change func(s *api.Sync)) *api.Sync {
-		s := &api.Sync{Node: "host:8041", Agent: "a", Containers: []api.Container{{ID: "c"}}, Failed: []api.Failure{{ID: "c"}}}
+		s := &api.Sync{
+			Node: "host:8041", Agent: "a", Containers: []api.Container{{ID: "c"}}, Failed: []api.Failure{{ID: "c"}},
+			Outputs: []api.Output{{Attempt: "a"}}, Heaps: []api.Heap{{ID: "c"}},
+		}
 		change(s)
 		return s
 	}
@@ -25,6 +28,9 @@ func TestCheck(t *testing.T) {
 		"can":           func(s *api.Sync) { s.Can = make([]string, api.MaxID+1) },
 		"containers":    func(s *api.Sync) { s.Containers = make([]api.Container, api.MaxContainers+1) },
 		"containers[0]": func(s *api.Sync) { s.Containers[0].CPU = -1 },
+		"outputs":       func(s *api.Sync) { s.Outputs = make([]api.Output, api.MaxOutputs+1) },
+		"outputs[0]":    func(s *api.Sync) { s.Outputs[0].Bytes = -1 },
+		"heaps[0]":      func(s *api.Sync) { s.Heaps[0].RSS = -1 },
 		"failed[0]":     func(s *api.Sync) { s.Failed[0].Error = strings.Repeat("a", api.MaxError+1) },
 	} {
 		if err := sync(change).Check(); err == nil || !strings.HasPrefix(err.Error(), name+": want ") {
@@ -44,6 +50,7 @@ func TestCheck(t *testing.T) {
 		"every_ms":          func(w *api.Wish) { w.Every = 0 },
 		"lease_ms":          func(w *api.Wish) { w.Lease = 4999 },
 		"want":              func(w *api.Wish) { w.Want = make([]api.Want, api.MaxContainers+1) },
+		"outputs_of":        func(w *api.Wish) { w.Heaps = make([]string, api.MaxContainers+1) },
 		"want[0].id":        func(w *api.Wish) { w.Want[0].ID = "" },
 		"want[0].weight":    func(w *api.Wish) { w.Want[0].Weight = -1 },
 		"want[0].freeze_ms": func(w *api.Wish) { w.Want[0].Freeze = api.MaxFreeze + 1 },

@@ -7,17 +7,15 @@ import (
 	"os"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
-	"heddle/internal/mapred"
 	"heddle/yarn/ids"
 )
 
 // Limits of what is looked at for one application.
 const (
-	maxEntries = 20_000  // outputs in a local directory, or files that were fetched for the application
+	maxEntries = 20_000  // outputs in a local directory
 	maxFigures = 4 << 20 // partitions of all outputs: 32 MiB
 	maxSaid    = 8       // files that are named in an error
 )
@@ -60,7 +58,7 @@ func (a *App) Outputs() ([]Output, error) {
 	seen := map[string]output{}
 	figures := 0
 	var wrong problems
-	a.each(&wrong, "output", func(root *os.Root, list []string) {
+	a.each(&wrong, func(root *os.Root, list []string) {
 		for _, name := range list {
 			if _, twice := seen[name]; twice || !a.isMap(name) {
 				continue
@@ -114,50 +112,19 @@ func (a *App) output(root *os.Root, name string) (output, error) {
 
 // isMap reports whether this is the name of an attempt of one of the maps.
 func (a *App) isMap(name string) bool {
-	rest, ok := strings.CutPrefix(name, "attempt_"+strings.TrimPrefix(a.id.String(), "application_")+"_m_")
-	task, attempt, two := strings.Cut(rest, "_")
-	_, err1 := strconv.ParseUint(task, 10, 31)
-	_, err2 := strconv.ParseUint(attempt, 10, 31)
-	return ok && two && err1 == nil && err2 == nil
+	app, _, ok := ids.ParseMapAttempt(name)
+	return ok && app == a.id
 }
 
-// Splits returns the input of each map of a MapReduce job, in task order. Only the node of the job's master has that: on
-// others the error is [fs.ErrNotExist].
-func (a *App) Splits() ([]mapred.Split, error) {
-	var splits []mapred.Split
-	var wrong problems
-	found := false
-	a.each(&wrong, "filecache", func(root *os.Root, list []string) {
-		for _, name := range list {
-			if found {
-				return
-			}
-			data, err := load(root, name+"/job.splitmetainfo", mapred.MaxSplitMeta)
-			if err == nil {
-				splits, err = mapred.ParseSplits(data)
-				found = err == nil
-			}
-			wrong.add(err)
-		}
-	})
-	if found {
-		return splits, nil
-	}
-	if err := wrong.err(); err != nil {
-		return nil, err
-	}
-	return nil, fmt.Errorf("no job.splitmetainfo of %v in %s: %w", a.id, strings.Join(a.dirs, ", "), fs.ErrNotExist)
-}
-
-// each visits a folder of the application in each local directory that has it, with the names in it.
-func (a *App) each(wrong *problems, name string, visit func(root *os.Root, list []string)) {
+// each visits the folder of outputs in each local directory that has it, with the names in it.
+func (a *App) each(wrong *problems, visit func(root *os.Root, list []string)) {
 	for _, dir := range a.dirs {
 		local, err := os.OpenRoot(dir)
 		if err != nil {
 			wrong.put(err)
 			continue
 		}
-		root, err := local.OpenRoot(path.Join(a.folder, name))
+		root, err := local.OpenRoot(path.Join(a.folder, "output"))
 		_ = local.Close() // it was only read
 		if err != nil {
 			wrong.add(err)

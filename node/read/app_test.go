@@ -188,28 +188,6 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-func TestSplits(t *testing.T) {
-	pi, err := os.ReadFile("../../daemon/facts/testdata/pi.splitmetainfo")
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	put(t, nil, folder(dir), "filecache", "10", "job.xml")
-	a := NewApp([]string{t.TempDir(), dir}, "ann", app)
-	if got, err := a.Splits(); !errors.Is(err, fs.ErrNotExist) {
-		t.Error(got, err)
-	}
-	file := put(t, pi, folder(dir), "filecache", "13", "job.splitmetainfo")
-	if got, err := a.Splits(); err != nil || len(got) != 4 || got[3].Bytes != 118 || got[3].Hosts[0] != "127.0.0.2" {
-		t.Error(got, err)
-	}
-	put(t, pi[:20], file)
-	got, err := a.Splits()
-	if err == nil || errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "too early") || len(got) > 0 {
-		t.Error(got, err)
-	}
-}
-
 // FuzzIndex looks for a file that breaks the reader, or of which something is believed that cannot be.
 func FuzzIndex(f *testing.F) {
 	f.Add(index(5, 6))

@@ -21,6 +21,8 @@ type agent struct {
 	frozen  map[ids.Container]heddle.Span
 	bound   map[ids.Container]int64
 	weight  map[ids.Container]int64
+	outputs []rm.OutputsOf  // that it is to say
+	heaps   []ids.Container // likewise
 	cpu     heddle.Span
 	moved   heddle.Time // when it was last told another version, or had nothing left to do
 }
@@ -88,6 +90,13 @@ func (s *sim) sync(a *agent) {
 	for _, w := range a.node.sorted() {
 		q.Used = append(q.Used, rm.Used{Container: w.ID, CPU: a.cpu, Memory: 100})
 	}
+	for i, of := range a.outputs {
+		d := mix(s.seed, 28, uint64(a.node.i), uint64(s.now), uint64(i))
+		q.Outputs = append(q.Outputs, rm.MapOutput{App: of.App, Map: int32(d.n(20)) - 1, Bytes: int64(d.n(1 << 20))})
+	}
+	for _, id := range a.heaps {
+		q.Heaps = append(q.Heaps, rm.MasterHeap{Container: id, HeapNews: rm.HeapNews{Live: int64(mix(s.seed, 29, uint64(s.now)).n(500)) - 50, Outside: 100}})
+	}
 	life := a.life
 	s.call(&a.link, func(c rm.Call) rm.Message {
 		m := q
@@ -115,6 +124,7 @@ func (s *sim) wished(a *agent, p *rm.AgentWish) {
 		a.moved = s.now
 	}
 	a.lease, a.applied = s.now.Plus(p.Lease), p.Version
+	a.outputs, a.heaps = p.Outputs, p.Heaps
 	a.giveBack()
 	for _, w := range p.Want {
 		a.parked[w.Container], a.weight[w.Container] = w.Parked, w.Weight

@@ -134,8 +134,8 @@ var plants = []plant{
 		"t.masterNode != n.id && !HERE || reported[t.masterID]:",
 	},
 	{
-		"nodes report often after all is over", "app.go", "n.apps--\n",
-		"if !HERE { n.apps-- }\n",
+		"nodes report often after all is over", "app.go", "n.apps = slices.DeleteFunc(n.apps, func(x *app) bool { return x == a })",
+		"n.apps = slices.DeleteFunc(n.apps, func(x *app) bool { return x == a && !HERE })",
 	},
 	{
 		"a node is lost too soon", "expire.go", "m.now.Since(n.seen) > m.cfg.NodeExpiry:",

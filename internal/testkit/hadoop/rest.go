@@ -8,6 +8,9 @@ import (
 	"io"
 	"net/http"
 	"time"
+
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
 )
 
 // restWithin bounds one answer of a server.
@@ -65,6 +68,37 @@ func (b *Testbed) Get(ctx context.Context, path string, into any) error {
 // Heddle asks heddle rm for what stock has not, at /ws/v1/heddle/path.
 func (b *Testbed) Heddle(ctx context.Context, path string, into any) error {
 	return getJSON(ctx, "http://"+RMWeb+"/ws/v1/heddle/"+path, into)
+}
+
+// Counters are the values of one of Heddle's metrics, by one of its labels.
+func (b *Testbed) Counters(ctx context.Context, name, label string) (map[string]float64, error) {
+	at := "http://" + RMWeb + "/metrics"
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(resp.Body)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", at, err)
+	}
+	values := map[string]float64{}
+	for _, m := range families[name].GetMetric() {
+		for _, l := range m.GetLabel() {
+			if l.GetName() == label {
+				values[l.GetValue()] += m.GetCounter().GetValue()
+			}
+		}
+	}
+	if len(values) == 0 {
+		return nil, fmt.Errorf("%s: want values of %s by %s, got none", at, name, label)
+	}
+	return values, nil
 }
 
 // ContainerMB is how much memory the NodeManager of node n takes a container to have, in MiB.

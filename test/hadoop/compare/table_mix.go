@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -132,8 +133,34 @@ func writeMix(out io.Writer, m mix, arms []arm) error {
 		}
 		row(out, cells...)
 	}
-	fmt.Fprint(out, "\n", gaveUp(arms))
+	fmt.Fprint(out, "\n", acted(arms), gaveUp(arms))
 	return err
+}
+
+// acted says what was done to running containers, in the median run.
+func acted(arms []arm) string {
+	var b strings.Builder
+	for _, a := range arms {
+		deeds := map[string][]float64{}
+		for _, r := range a.runs {
+			for deed, n := range r.Deeds {
+				deeds[deed] = append(deeds[deed], n)
+			}
+		}
+		var texts []string
+		for _, deed := range slices.Sorted(maps.Keys(deeds)) {
+			if slices.Max(deeds[deed]) > 0 {
+				texts = append(texts, deed+" "+cell(deeds[deed]))
+			}
+		}
+		if len(texts) > 0 {
+			fmt.Fprintf(&b, "%s, containers in a run: %s.\n", a.name(), strings.Join(texts, ", "))
+		}
+	}
+	if b.Len() > 0 {
+		b.WriteString("\n")
+	}
+	return b.String()
 }
 
 // worse says what is more under Heddle's profiles than under the better stock scheduler, the most first.

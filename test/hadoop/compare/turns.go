@@ -108,9 +108,10 @@ func (m mix) options(rm, profiles string) (all []hadoop.Options) {
 type mixResult struct {
 	Wait, Completion map[string]float64 // by the job's name; wait is until the first task runs
 	Makespan         float64
-	Again            int    // attempts of applications beyond the first of each
-	Jobs             string // of the mix, as it was
-	Program          string `json:",omitempty"` // what heddle program it was, by its SHA-256; none under the stock ResourceManager
+	Again            int                // attempts of applications beyond the first of each
+	Jobs             string             // of the mix, as it was
+	Deeds            map[string]float64 `json:",omitempty"` // what was done to running containers, and how often; none under the stock ResourceManager
+	Program          string             `json:",omitempty"` // what heddle program it was, by its SHA-256; none under the stock ResourceManager
 }
 
 // A shelf is the folder that runs are kept in. All runs of heddle there are of one program.
@@ -300,6 +301,11 @@ func (s settings) turn(ctx context.Context, b *hadoop.Testbed, t turn) (r mixRes
 			err = cause
 		}
 		return r, err
+	}
+	if t.under.RM == hadoop.Heddle {
+		if r.Deeds, err = b.Counters(ctx, "heddle_container_deeds_total", "deed"); err != nil {
+			return r, err
+		}
 	}
 	if t.under.Agents {
 		if err := b.StopAgents(ctx, group); err != nil {

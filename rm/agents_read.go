@@ -1,0 +1,65 @@
+package rm
+
+import "heddle"
+
+// What agents read beside what they measure: how much output maps left on their nodes, which is known sooner and costs no
+// master anything, and what the heaps of masters hold that do not say so themselves.
+
+// asks adds what files an agent is to read.
+func (m *Machine) asks(a *agent, p *AgentWish) {
+	f := &m.sch.Set.Feeds
+	if f.Output {
+		for _, x := range a.node.apps {
+			if x.known != nil && x.framework == heddle.MapReduce {
+				p.Outputs = append(p.Outputs, OutputsOf{x.ID, x.user})
+			}
+		}
+	}
+	if f.Heaps {
+		for _, c := range a.node.conts {
+			if k := c.attempt.app.known; k != nil && c.kind == heddle.AM && k.attempt == c.attempt && k.mute(m) {
+				p.Heaps = append(p.Heaps, c.id())
+			}
+		}
+	}
+}
+
+// mute reports whether a master has been asked what its heap holds, and has not said so for long.
+func (k *known) mute(m *Machine) bool {
+	return k.failures > 0 && (k.heapOf == never || m.now.Since(k.heapOf) >= heapEvery)
+}
+
+// outputsBy takes which map outputs lie on an agent's node. Each is said again and again, and counts once: the first that
+// there is of a task, and another one where the node of the first is gone.
+func (m *Machine) outputsBy(a *agent, outputs []MapOutput) {
+	if !m.sch.Set.Feeds.Output {
+		return
+	}
+	for _, o := range outputs {
+		x := m.byApp[o.App]
+		if x == nil || x.known == nil || !x.onNodes.Has(int32(a.node.nid)) || o.Map < 0 || o.Bytes < 0 || o.Bytes > maxBytes {
+			continue
+		}
+		t := x.known.task(Task{heddle.Map, o.Map})
+		if t == nil || t.told && (t.node == a.node.nid || t.node != heddle.NoNode && m.nodes[t.node].up) {
+			continue
+		}
+		t.told, t.node = true, a.node.nid
+		if o.Bytes > 0 {
+			m.step(heddle.Output{App: x.aid, Node: a.node.nid, Bytes: o.Bytes})
+		}
+	}
+}
+
+// heapsBy takes what an agent read of masters' heaps.
+func (m *Machine) heapsBy(a *agent, heaps []MasterHeap) {
+	for _, h := range heaps {
+		c := m.container(h.Container)
+		if c == nil || c.node != a.node || c.kind != heddle.AM || !m.sch.Set.Feeds.Heaps {
+			continue
+		}
+		if k := c.attempt.app.known; k != nil && k.attempt == c.attempt && k.mute(m) {
+			m.heapTold(k, h.HeapNews)
+		}
+	}
+}

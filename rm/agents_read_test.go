@@ -1,0 +1,106 @@
+package rm
+
+import (
+	"testing"
+
+	"heddle"
+	"heddle/policy"
+	"heddle/yarn/ids"
+)
+
+// reads is a world whose policies go by map outputs and heaps, with an agent beside the node of the master and one beside
+// that of a map.
+func reads(t *testing.T) (w *world, m *am, app ids.App, n1 *nm, home, other *ag) {
+	t.Helper()
+	w = newWorld(t, "capacity", func(o *Options) { o.Scheduler.Set.Feeds = policy.Feeds{Output: true, Heaps: true} })
+	app, m, n1, n2 := w.job("MAPREDUCE")
+	n2.task(m)
+	home = &ag{w: w, node: n1.id, name: "one"}
+	other = &ag{w: w, node: n2.id, name: "two"}
+	return w, m, app, n1, home, other
+}
+
+// says has an agent say what it read.
+func (a *ag) says(outputs []MapOutput, heaps ...MasterHeap) {
+	a.w.Helper()
+	a.call = a.w.next()
+	a.w.step(&AgentSync{Call: a.call, Node: a.node, Agent: a.name, Can: a.can, Applied: a.applied, Outputs: outputs, Heaps: heaps})
+}
+
+// An agent is asked for the outputs of applications that ran something on its node, and what it says counts once, however
+// often it is said and whoever else says it.
+func TestAgentsTellWhereOutputLies(t *testing.T) {
+	w, m, app, _, _, a := reads(t)
+	a.says(nil)
+	if p := a.told(); p == nil || len(p.Outputs) != 1 || p.Outputs[0] != (OutputsOf{app, "ann"}) || len(p.Heaps) > 0 {
+		t.Fatalf("told %+v", p)
+	}
+	is := func(want ...int64) {
+		t.Helper()
+		out := w.m.core.View().App(w.m.byApp[app].aid).Outputs()
+		ok := len(out) == len(want)
+		for i := range out {
+			ok = ok && out[i].Bytes == want[i]
+		}
+		if !ok {
+			t.Errorf("outputs are %v, want %v", out, want)
+		}
+	}
+	for range 2 {
+		a.says([]MapOutput{{app, 0, 5000}, {app, 1, 70}})
+		is(5070)
+	}
+	a.says([]MapOutput{{app, -1, 1}, {app, 2, -1}, {app, 3, maxBytes + 1}, {ids.App{Cluster: 1, Seq: 9}, 0, 1}})
+	is(5070)
+	w.sleep(6 * heddle.Second)
+	w.asked()
+	w.step(&MasterTold{Attempt: m.who.Attempt, Tasks: []TaskNews{{Task: Task{heddle.Map, 0}, Counted: true, Output: 5000, NodeHTTP: "n1:8042"}}})
+	is(5070)
+}
+
+// Output that was on a node that is gone counts again where it is made again.
+func TestOutputIsMadeAgain(t *testing.T) {
+	w, m, app, n, home, a := reads(t)
+	home.says(nil)
+	home.told()
+	a.says([]MapOutput{{app, 0, 5000}})
+	home.says([]MapOutput{{app, 0, 5000}}) // a speculative copy
+	v := w.m.core.View().App(w.m.byApp[app].aid)
+	if out := v.Outputs(); len(out) != 1 {
+		t.Fatalf("outputs %v", out)
+	}
+	w.pass(11*heddle.Minute, m, n)
+	home.says([]MapOutput{{app, 0, 5000}})
+	v = w.m.core.View().App(w.m.byApp[app].aid)
+	if out := v.Outputs(); len(out) != 2 || out[1].Node != w.m.byNode[home.node].nid {
+		t.Errorf("outputs %v", out)
+	}
+}
+
+// The heap of a master is asked of an agent only where the master was asked and did not say it.
+func TestAgentsTellHeapsOfMuteMasters(t *testing.T) {
+	w, m, app, _, a, _ := reads(t)
+	master := w.app(app).Master
+	heap := MasterHeap{master, HeapNews{Live: 40, Outside: 90}}
+	a.says(nil, heap)
+	if p := a.told(); p == nil || len(p.Heaps) > 0 {
+		t.Fatalf("told %+v before the master was asked", p)
+	}
+	if w.m.byApp[app].live != 0 {
+		t.Errorf("nobody asked, and the heap holds %d", w.m.byApp[app].live)
+	}
+	w.sleep(16 * heddle.Second)
+	if q := w.asked(); q == nil || !q.Heap {
+		t.Fatalf("asked %+v", q)
+	}
+	w.step(&MasterTold{Attempt: m.who.Attempt, Failed: "no answer within 4 s"})
+	a.says(nil)
+	w.sleep(6 * heddle.Second)
+	if p := a.told(); p == nil || len(p.Heaps) != 1 || p.Heaps[0] != master {
+		t.Fatalf("told %+v", p)
+	}
+	a.says(nil, heap, MasterHeap{ids.Container{}, HeapNews{Live: 1}})
+	if x := w.m.byApp[app]; x.live != 40 || x.beside != 90 {
+		t.Errorf("%d MiB live, and %d beside them", x.live, x.beside)
+	}
+}
