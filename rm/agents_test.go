@@ -138,6 +138,28 @@ func TestAgentIsToldWhatItCan(t *testing.T) {
 	}
 }
 
+// When a frozen container runs again does not change with what else is done to it.
+func TestFrozenUntil(t *testing.T) {
+	w, c, _, a, task := agented(t)
+	a.can |= heddle.Freezes
+	for a.sync(); a.told() != nil; {
+		a.sync()
+	}
+	w.want(c, task, policy.Step{Do: policy.Suspend, Freeze: heddle.Minute})
+	until := int64(0)
+	for range 3 {
+		x, err := w.m.Reports().Container(task)
+		if until == 0 {
+			until = x.FrozenUntil
+		}
+		if left := until - w.m.date(w.now); err != nil || left < 30_000 || left > 60_000 || x.FrozenUntil != until || x.Row().FrozenUntil != until || x.Frozen != heddle.Minute {
+			t.Errorf("%d ms are left: frozen for %v until %d, want %d; %v", left, x.Frozen, x.FrozenUntil, until, err)
+		}
+		w.sleep(3 * heddle.Second)
+		w.want(c, task, policy.Step{Do: policy.Weigh, Weight: 500})
+	}
+}
+
 // What an agent has not done it is told again, not more often than once a second.
 func TestAgentThatIsBehind(t *testing.T) {
 	w, c, _, a, task := agented(t)

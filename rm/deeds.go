@@ -34,6 +34,7 @@ type deed struct {
 	weight   int64           // milli-vcores; 0 for that of its size
 	bound    int64           // thousandths of a processor; 0 for none
 	frozen   heddle.Span     // while it is parked it does not run at all, for so long at the most; 0 for not
+	since    heddle.Time     // … from then
 	version  int32
 	asked    heddle.Time // when its node was told last; never for not yet
 	tries    int         // that the node has not confirmed
@@ -85,6 +86,9 @@ func (m *Machine) park(c *container, parked bool, frozen heddle.Span, by string)
 	m.counts.deeds.Resumed += count(!parked && d.parked)
 	m.counts.deeds.Frozen += count(frozen > 0 && d.frozen == 0)
 	n.parked -= one(d.parked)
+	if frozen != d.frozen {
+		d.since = m.now
+	}
 	d.parked, d.frozen, d.at, d.by = parked, frozen, m.now, by
 	n.parked += one(parked)
 	if parked {

@@ -337,8 +337,8 @@ func (r Reports) reportContainer(c *container) ContainerReport {
 	}
 	if d := c.deed; d != nil {
 		p.Parked, p.Weight, p.Unconfirmed = d.parked && c.node.can.Has(heddle.Parks), d.weight, d.queued || d.expected
-		if c.node.can.Has(heddle.Freezes) {
-			p.Frozen = d.frozen
+		if c.node.can.Has(heddle.Freezes) && d.frozen > 0 {
+			p.Frozen, p.FrozenUntil = d.frozen, r.m.date(d.since.Plus(d.frozen))
 		}
 		if c.node.can.Has(heddle.Bounds) {
 			p.Bound = d.bound

@@ -114,6 +114,7 @@ type ContainerReport struct {
 	Suspended   bool            // its processors are lent to others
 	Parked      bool            // its node keeps it from using what others want
 	Frozen      heddle.Span     // … and from running at all, for so long at the most; 0 for not
+	FrozenUntil int64           // milliseconds since 1970: when it runs again at the latest; 0 for one that is not frozen
 	Weight      int64           // milli-vcores: its part of busy processors; 0 where it was not weighed
 	Bound       int64           // thousandths of a processor that it uses at the most; 0 for no bound
 	Unconfirmed bool            // its node has yet to confirm the limit
@@ -128,14 +129,6 @@ type ContainerReport struct {
 	Complete    bool
 	Running     bool   // seen running on its node
 	Logs        string // where they are shown
-}
-
-// FrozenUntil is when a container that is frozen runs again at the latest, in milliseconds since 1970; 0 for one that is not.
-func (c *ContainerReport) FrozenUntil() int64 {
-	if c.Frozen == 0 {
-		return 0
-	}
-	return c.Changed + int64(c.Frozen/heddle.Millisecond)
 }
 
 // Sized says in a word how the container's limit differs from its size: shrunk, grown, or changed where it has less of one
@@ -158,7 +151,7 @@ func (c *ContainerReport) Row(extra ...string) ContainerRow {
 	return ContainerRow{
 		ID: c.ID, App: c.ID.Attempt.App, User: c.User, Kind: c.Kind.String(), Running: c.Running, Created: c.Created,
 		Size: AmountOf(c.Size, extra...), Limit: AmountOf(c.Limit, extra...), Sized: c.Sized(), Unconfirmed: c.Unconfirmed,
-		Suspended: c.Suspended, Parked: c.Parked, Frozen: int64(c.Frozen / heddle.Millisecond),
+		Suspended: c.Suspended, Parked: c.Parked, Frozen: int64(c.Frozen / heddle.Millisecond), FrozenUntil: c.FrozenUntil,
 		Weight: float64(c.Weight) / 1000, Bound: float64(c.Bound) / 1000, Changed: c.Changed, Policy: c.Policy,
 	}
 }
@@ -177,11 +170,12 @@ type ContainerRow struct {
 	Unconfirmed bool          `json:"unconfirmed"` // its node has yet to confirm the limit
 	Suspended   bool          `json:"suspended"`   // its processors are lent to others
 	Parked      bool          `json:"parked"`      // its node keeps it from using what others want
-	Frozen      int64         `json:"frozen_ms"`   // … and from running at all, for so long after changed_ms at the most; 0 for not
-	Weight      float64       `json:"weight"`      // vcores: its part of busy processors; 0 where it was not weighed
-	Bound       float64       `json:"bound"`       // processors that it uses at the most; 0 for no bound
-	Changed     int64         `json:"changed_ms"`  // the last change of limit, parking or weight; 0 for none
-	Policy      string        `json:"policy"`      // that wanted it, as slot and name; "" where it is not known
+	Frozen      int64         `json:"frozen_ms"`   // … and from running at all, for so long at the most; 0 for not
+	FrozenUntil int64         `json:"frozen_until_ms"`
+	Weight      float64       `json:"weight"`     // vcores: its part of busy processors; 0 where it was not weighed
+	Bound       float64       `json:"bound"`      // processors that it uses at the most; 0 for no bound
+	Changed     int64         `json:"changed_ms"` // the last change of limit, parking or weight; 0 for none
+	Policy      string        `json:"policy"`     // that wanted it, as slot and name; "" where it is not known
 }
 
 // NodeContainers are the containers on a node, by id, as they are sent and printed.

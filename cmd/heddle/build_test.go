@@ -29,7 +29,7 @@ func TestBuild(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	const most = 29 << 20
+	const most = 30 << 20
 	if info, err := os.Stat(exe); err != nil || info.Size() > most {
 		t.Errorf("it has %d bytes, want at most %d: is -ldflags='-s -w' there? (%v)", info.Size(), most, err)
 	}

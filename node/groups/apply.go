@@ -241,13 +241,8 @@ func (g *Groups) memory(b *box, s Set) error {
 	}
 	high := b.base.High
 	if s.High > 0 {
-		anon := procs.Measure(b.pids()).Anon
-		if floor := (anon + anon/5 + mib - 1) / mib; s.High < floor {
-			// What was set before is below it as well, or is no longer wanted.
-			return errors.Join(writeHigh(dir, high), fmt.Errorf("memory.high of %d MiB is less than 1.2 times the %d MiB "+
-				"that its processes hold besides files, which would stall it: want %d MiB or more", s.High, anon/mib, floor))
-		}
-		high = strconv.FormatInt(s.High*mib, 10)
+		anon := procs.Measure(b.pids()).Anon // less than 1.2 times what they hold besides files would stall its processes
+		high = strconv.FormatInt(max(s.High, (anon+anon/5+mib-1)/mib)*mib, 10)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "memory.high")); err != nil && s.High == 0 {
 		return nil // there is none, and none is wanted
