@@ -23,8 +23,15 @@ type AgentSync struct {
 	Applied uint64 // the version of the wish that it has carried out; 0 for none
 	Used    []Used
 	Failed  []AgentFailure // wishes of Applied that it could not carry out
+	Tasks   []TaskIn
 	Outputs []MapOutput
 	Heaps   []MasterHeap
+}
+
+// TaskIn is the MapReduce task that a container runs.
+type TaskIn struct {
+	Container ids.Container
+	Task
 }
 
 // A MapOutput is the output of a map, which lies on the agent's node.
@@ -143,6 +150,7 @@ func (m *Machine) agentSync(q *AgentSync) {
 	m.able(n)
 	m.agentFailed(a, q.Failed)
 	m.measuredBy(a, q.Used)
+	m.tasksBy(a, q.Tasks)
 	m.outputsBy(a, q.Outputs)
 	m.heapsBy(a, q.Heaps)
 	a.call, a.held, a.until = q.Call, true, m.now.Plus(m.agentEvery())

@@ -2,8 +2,9 @@ package rm
 
 import "heddle"
 
-// What agents read beside what they measure: how much output maps left on their nodes, which is known sooner and costs no
-// master anything, and what the heaps of masters hold that do not say so themselves.
+// What agents read beside what they measure: which tasks run in containers, of which a master is otherwise asked one by one,
+// how much output maps left on their nodes, which is known sooner and costs no master anything, and what the heaps of masters
+// hold that do not say so themselves.
 
 // asks adds what files an agent is to read.
 func (m *Machine) asks(a *agent, p *AgentWish) {
@@ -27,6 +28,23 @@ func (m *Machine) asks(a *agent, p *AgentWish) {
 // mute reports whether a master has been asked what its heap holds, and has not said so for long.
 func (k *known) mute(m *Machine) bool {
 	return k.failures > 0 && (k.heapOf == never || m.now.Since(k.heapOf) >= heapEvery)
+}
+
+// tasksBy takes which tasks run in an agent's containers. Of a task that runs twice the first counts.
+func (m *Machine) tasksBy(a *agent, tasks []TaskIn) {
+	for _, t := range tasks {
+		c := m.container(t.Container)
+		if c == nil || c.node != a.node || c.kind != t.Kind || c.attempt.app.known == nil {
+			continue
+		}
+		x := c.attempt.app.known.task(t.Task)
+		if x == nil || !x.container.IsZero() && m.container(x.container) != nil {
+			continue
+		}
+		if x.container = t.Container; !x.told {
+			x.node = a.node.nid
+		}
+	}
 }
 
 // outputsBy takes which map outputs lie on an agent's node. Each is said again and again, and counts once: the first that

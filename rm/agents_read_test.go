@@ -27,6 +27,31 @@ func (a *ag) says(outputs []MapOutput, heaps ...MasterHeap) {
 	a.w.step(&AgentSync{Call: a.call, Node: a.node, Agent: a.name, Can: a.can, Applied: a.applied, Outputs: outputs, Heaps: heaps})
 }
 
+// A master is not asked for the containers of tasks of which agents say where they run.
+func TestAgentsTellWhatRuns(t *testing.T) {
+	for _, said := range []bool{false, true} {
+		w, m, _, task := asking(t, policy.Feeds{Progress: heddle.Second})
+		a := &ag{w: w, node: w.m.container(task).node.id, name: "one"}
+		of := Task{heddle.Map, 3}
+		if said {
+			a.call = w.next()
+			w.step(&AgentSync{Call: a.call, Node: a.node, Agent: a.name, Tasks: []TaskIn{
+				{task, Task{heddle.Reduce, 3}}, {w.app(m.who.Attempt.App).Master, of}, {ids.Container{}, of}, {task, of},
+			}})
+		}
+		w.sleep(6 * heddle.Second)
+		if w.asked() == nil {
+			t.Fatal("nobody is asked")
+		}
+		w.step(&MasterTold{Attempt: m.who.Attempt, Tasks: []TaskNews{{Task: of, Listed: true, State: TaskRuns, Phase: heddle.MapRead, Progress: 0.25}}})
+		_, at := w.m.core.View().Container(w.m.container(task).cid).Progress()
+		w.sleep(6 * heddle.Second)
+		if q := w.asked(); q == nil || (len(q.Containers) == 0) != said || (at == 0.25) != said {
+			t.Errorf("the agent says what runs %v: asked %+v, and the core heard of %v", said, q, at)
+		}
+	}
+}
+
 // An agent is asked for the outputs of applications that ran something on its node, and what it says counts once, however
 // often it is said and whoever else says it.
 func TestAgentsTellWhereOutputLies(t *testing.T) {

@@ -100,8 +100,19 @@ func heard(w http.ResponseWriter, r *http.Request) (q *rm.AgentSync, code int, e
 	}
 	for i := range s.Containers {
 		c := &s.Containers[i]
-		if id, err := ids.ParseContainer(c.ID); err == nil && c.CPU+c.RSS > 0 {
+		id, err := ids.ParseContainer(c.ID)
+		if err != nil {
+			continue
+		}
+		if c.CPU+c.RSS > 0 {
 			q.Used = append(q.Used, rm.Used{Container: id, CPU: heddle.Span(c.CPU) * heddle.Millisecond, Memory: c.RSS})
+		}
+		if app, reduce, task, ok := ids.ParseTaskAttempt(c.Task); ok && app == id.Attempt.App {
+			of := rm.Task{Kind: heddle.Map, Index: task}
+			if reduce {
+				of.Kind = heddle.Reduce
+			}
+			q.Tasks = append(q.Tasks, rm.TaskIn{Container: id, Task: of})
 		}
 	}
 	for _, f := range s.Failed {
@@ -110,7 +121,7 @@ func heard(w http.ResponseWriter, r *http.Request) (q *rm.AgentSync, code int, e
 		}
 	}
 	for _, o := range s.Outputs {
-		if app, task, ok := ids.ParseMapAttempt(o.Attempt); ok {
+		if app, reduce, task, ok := ids.ParseTaskAttempt(o.Attempt); ok && !reduce {
 			q.Outputs = append(q.Outputs, rm.MapOutput{App: app, Map: task, Bytes: o.Bytes})
 		}
 	}

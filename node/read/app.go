@@ -112,8 +112,8 @@ func (a *App) output(root *os.Root, name string) (output, error) {
 
 // isMap reports whether this is the name of an attempt of one of the maps.
 func (a *App) isMap(name string) bool {
-	app, _, ok := ids.ParseMapAttempt(name)
-	return ok && app == a.id
+	app, reduce, _, ok := ids.ParseTaskAttempt(name)
+	return ok && !reduce && app == a.id
 }
 
 // each visits the folder of outputs in each local directory that has it, with the names in it.

@@ -90,6 +90,10 @@ func (s *sim) sync(a *agent) {
 	for _, w := range a.node.sorted() {
 		q.Used = append(q.Used, rm.Used{Container: w.ID, CPU: a.cpu, Memory: 100})
 	}
+	for i, w := range a.node.sorted() {
+		d := mix(s.seed, 30, uint64(a.node.i), uint64(s.now), uint64(i))
+		q.Tasks = append(q.Tasks, rm.TaskIn{Container: w.ID, Task: rm.Task{Kind: pick(d, heddle.Map, heddle.Reduce), Index: int32(d.n(20)) - 1}})
+	}
 	for i, of := range a.outputs {
 		d := mix(s.seed, 28, uint64(a.node.i), uint64(s.now), uint64(i))
 		q.Outputs = append(q.Outputs, rm.MapOutput{App: of.App, Map: int32(d.n(20)) - 1, Bytes: int64(d.n(1 << 20))})

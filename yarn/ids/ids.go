@@ -138,15 +138,19 @@ func ParseContainer(s string) (Container, error) {
 	return Container{Attempt{App{f[0], int32(f[1])}, int32(f[2])}, epoch<<EpochShift | f[3]}, nil
 }
 
-// ParseMapAttempt reads the id of an attempt of a map, such as attempt_1700000000000_0001_m_000003_0. Not ok is what is none.
-func ParseMapAttempt(s string) (app App, task int32, ok bool) {
+// ParseTaskAttempt reads the id of an attempt of a MapReduce task, such as attempt_1700000000000_0001_m_000003_0 of a map, and
+// with r of a reduce. Not ok is what is none.
+func ParseTaskAttempt(s string) (app App, reduce bool, task int32, ok bool) {
 	of, attempt, ok := strings.Cut(s, "_m_")
+	if !ok {
+		of, attempt, reduce = strings.Cut(s, "_r_")
+	}
 	f, ok1 := numbers(of, "attempt_", 2)
 	n, ok2 := numbers(attempt, "", 2)
-	if !ok || !ok1 || !ok2 || max(f[1], n[0], n[1]) > 1<<31-1 {
-		return App{}, 0, false
+	if !ok1 || !ok2 || max(f[1], n[0], n[1]) > 1<<31-1 {
+		return App{}, false, 0, false
 	}
-	return App{f[0], int32(f[1])}, int32(n[0]), true
+	return App{f[0], int32(f[1])}, reduce, int32(n[0]), true
 }
 
 // ParseNode reads a node id.
