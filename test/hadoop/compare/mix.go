@@ -149,10 +149,10 @@ func executors() mix {
 // reduce lends.
 func waitingReduces() mix {
 	const mapReduce = "sleep -m 30 -r 3 -mt 4000 -rt 1000"
-	const spark = "spark " + hadoop.Spark3 + " --conf spark.executor.instances=2 --conf spark.executor.cores=2 sleep.py 40 3"
+	const spark = "spark " + hadoop.Spark3 + " --conf spark.executor.instances=2 --conf spark.executor.cores=2 sleep.py 120 3"
 	return mix{
 		name: "ikayak-reduces", profiles: "ikayak,ikayak-suspend,ikayak-suspend+agent,heddle",
-		about: "Two Spark applications with two executors of 2 cores and 40 tasks of 3 s, and two MapReduce jobs of 30 maps of 4 s and 3 reduces that come 8 and 9 s after the first. " +
+		about: "Two Spark applications with two executors of 2 cores and 120 tasks of 3 s, and two MapReduce jobs of 30 maps of 4 s and 3 reduces that come 8 and 9 s after the first. " +
 			"Tasks of MapReduce ask for 3 of the 8 vcores of a node. All reduces come when 5 % of the maps are done and hold their containers while maps wait for one.",
 		conf: append(sized(512, 1024, 512), "mapreduce.map.cpu.vcores=3", "mapreduce.reduce.cpu.vcores=3", "mapreduce.job.reduce.slowstart.completedmaps=0.05",
 			"yarn.app.mapreduce.am.job.reduce.rampup.limit=1.0"),

@@ -170,12 +170,18 @@ func worse(m mix, arms []arm) string {
 		part float64
 	}
 	var all []loss
+	compared := false
 	for _, a := range arms {
 		for _, x := range m.measures() {
-			if r, ok := against(arms, a, x); ok && a.under.RM != hadoop.Stock && r.percent() > 0 {
+			r, ok := against(arms, a, x)
+			compared = compared || ok
+			if ok && a.under.RM != hadoop.Stock && r.percent() > 0 {
 				all = append(all, loss{fmt.Sprintf("%s, %s %s", a.name(), x.name, r), r.part})
 			}
 		}
+	}
+	if !compared {
+		return "No stock scheduler ran beside these."
 	}
 	if len(all) == 0 {
 		return "Nothing is worse than under the better one of the stock schedulers."
