@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -24,9 +25,9 @@ type mix struct {
 	jobs      []mixJob
 }
 
-// A mixJob is a job of a mix. Its line begins with sleep or pi, which are Hadoop's own, and what they take follows; or with
-// spark, and its version, options of spark-submit, one of the Python files here, and what that takes follow. MapReduce and
-// Spark come with Hadoop and Spark as they are.
+// A mixJob is a job of a mix. Its line begins with sleep, and what that takes follows; or with wordcount and the size of its
+// input, as 2x100 for two files of 100 MiB; or with spark, and its version, options of spark-submit, one of the Python files
+// here, and what that takes follow. MapReduce and Spark come with Hadoop and Spark as they are.
 type mixJob struct {
 	at   time.Duration
 	name string // class-…: small, large, mapreduce or spark, or what its tasks do
@@ -169,13 +170,13 @@ func waitingReduces() mix {
 func unequalTasks() mix {
 	return mix{
 		name: "mrorchestrator", profiles: "mrorchestrator-busy+agent,heddle,heddle+agent",
-		about: "Three MapReduce jobs that come a second apart: one of 2 maps that compute for long, one of 6 that compute a fifth of that, one of 4 that sleep for 15 s. Each of the three nodes offers 8 vcores, " +
+		about: "Three MapReduce jobs that come a second apart: one of 6 maps that count the words of 20 MiB each, one of 2 maps that count those of 100 MiB, one of 4 maps that sleep for 15 s. Each of the three nodes offers 8 vcores, " +
 			"and their NodeManagers and all containers share 1.6 processors, with agents and without.",
 		cores: 1.6,
-		conf:  append(sized(1024, 1024, 512), "mapreduce.job.reduce.slowstart.completedmaps=1"),
+		conf:  append(sized(1024, 1024, 512), "mapreduce.job.reduce.slowstart.completedmaps=1", "mapreduce.input.fileinputformat.split.minsize=1000000000"),
 		jobs: []mixJob{
-			{0, "short-1", "pi 6 300000000"},
-			{time.Second, "long-1", "pi 2 1500000000"},
+			{0, "short-1", "wordcount 6x20"},
+			{time.Second, "long-1", "wordcount 2x100"},
 			{2 * time.Second, "sleep-1", "sleep -m 4 -r 0 -mt 15000 -rt 1"},
 		},
 	}
@@ -240,11 +241,50 @@ func (m mix) start(ctx context.Context, b *hadoop.Testbed, j mixJob) (*hadoop.Ru
 	for _, property := range m.conf {
 		args = append(args, "-D"+property)
 	}
-	args = append(args, words[1:]...)
 	if words[0] == "sleep" {
-		return b.StartSleep(ctx, args...)
+		return b.StartSleep(ctx, append(args, words[1:]...)...)
 	}
-	return b.StartMR(ctx, words[0], args...)
+	return b.StartMR(ctx, words[0], append(args, texts+words[1], fmt.Sprintf("%s%s-%d", texts, j.name, time.Now().UnixNano()))...)
+}
+
+// texts is the folder of HDFS with the inputs of jobs, and their outputs.
+const texts = "/compare/"
+
+// prepare writes what jobs of the mix read, where it is not there.
+func (m mix) prepare(ctx context.Context, b *hadoop.Testbed) error {
+	for _, j := range m.jobs {
+		size, reads := strings.CutPrefix(j.line, "wordcount ")
+		if !reads {
+			continue
+		}
+		var files, mib int
+		if _, err := fmt.Sscanf(size, "%dx%d", &files, &mib); err != nil {
+			return fmt.Errorf("%s: want files and their MiB as 2x100, got %q", j.name, size)
+		}
+		if names, err := b.List(ctx, texts+size); err == nil && len(names) == files {
+			continue
+		}
+		text := textOf(mib)
+		for i := range files {
+			if err := b.Put(ctx, fmt.Sprintf("%s%s/%d", texts, size, i), text); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// textOf is a text of so many MiB, in lines of a hundred words.
+func textOf(mib int) []byte {
+	text := make([]byte, 0, mib<<20+32)
+	for i := 0; len(text) < mib<<20; i++ {
+		end := byte(' ')
+		if i%100 == 99 {
+			end = '\n'
+		}
+		text = append(strconv.AppendInt(append(text, "word"...), int64(i*i%997), 10), end)
+	}
+	return text
 }
 
 // errEndless says that a run was given up.

@@ -293,6 +293,9 @@ func (s settings) turn(ctx context.Context, b *hadoop.Testbed, t turn) (r mixRes
 			return r, err
 		}
 	}
+	if err := t.mix.prepare(ctx, b); err != nil {
+		return r, err
+	}
 	if err := hadoop.Sleep(ctx, calm); err != nil {
 		return r, err
 	}
