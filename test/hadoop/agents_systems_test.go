@@ -25,7 +25,7 @@ func TestIKayakSuspendsWaitingReduces(t *testing.T) {
 		testIKayakSuspends(t, "control=[{ikayak.suspend: {interval: 5, v: 0.25}}]", "suspended", parkedNow)
 	})
 	t.Run("frozen", func(t *testing.T) {
-		testIKayakSuspends(t, "control=[{ikayak.suspend: {interval: 15, v: 0.25, freeze: true}}]", "frozen", frozenNow)
+		testIKayakSuspends(t, "control=[{ikayak.suspend: {interval: 5, v: 0.25, freeze: true}}]", "frozen", frozenNow)
 	})
 }
 
@@ -33,13 +33,13 @@ func TestIKayakSuspendsWaitingReduces(t *testing.T) {
 func testIKayakSuspends(t *testing.T, control, deed string, held func() int) {
 	ctx := onTestbed(t, 8*time.Minute)
 	withAgents(t, ctx, 2, 0, "ikayak", control)
-	spark, err := testbed.StartSpark(ctx, hadoop.Spark3, "--conf", "spark.executor.instances=1", "--conf", "spark.executor.cores=4", testdata(t, "holds.py"), "4", "110")
+	spark, err := testbed.StartSpark(ctx, hadoop.Spark3, "--conf", "spark.executor.instances=1", "--conf", "spark.executor.cores=4", testdata(t, "holds.py"), "4", "130")
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := must(testbed.StartSleep(ctx, "-Dmapreduce.map.memory.mb=384", "-Dmapreduce.reduce.memory.mb=384", "-Dmapreduce.map.cpu.vcores=3", "-Dmapreduce.reduce.cpu.vcores=3",
 		"-Dmapreduce.job.reduce.slowstart.completedmaps=0.05", "-Dyarn.app.mapreduce.am.job.reduce.rampup.limit=1.0",
-		"-m", "32", "-r", "1", "-mt", "4000", "-rt", "1000"))(t)
+		"-m", "40", "-r", "1", "-mt", "4000", "-rt", "1000"))(t)
 	app := must(r.App(ctx))(t)
 	most := 0
 	res, err := watched(r, 50*time.Millisecond, func() { most = max(most, held()) })
@@ -123,7 +123,7 @@ func TestDRESSReservesForSmallJobs(t *testing.T) {
 	if *manager != hadoop.Heddle {
 		t.Skip("only Heddle has the reservation")
 	}
-	waits := func(reserve string) (seconds float64) {
+	waits := func(t *testing.T, reserve string) (seconds float64) {
 		ctx := onTestbed(t, 8*time.Minute)
 		within(t, ctx, "", "capacity", "share=[{dress: {reserve: "+reserve+"}}, capacity]")
 		large := []string{"-Dmapreduce.map.memory.mb=" + strconv.Itoa(testbed.Options().NodeMB*3/8), "-m", "9", "-r", "0", "-mt", "12000", "-rt", "1"}
@@ -147,7 +147,9 @@ func TestDRESSReservesForSmallJobs(t *testing.T) {
 		}
 		return float64(began-must(testbed.App(ctx, app))(t).Started) / 1000
 	}
-	with, without := waits("true"), waits("false")
+	var with, without float64
+	t.Run("with", func(t *testing.T) { with = waits(t, "true") })
+	t.Run("without", func(t *testing.T) { without = waits(t, "false") })
 	if t.Logf("a small job waits %.1f s, without the reservation %.1f s", with, without); with > 0.7*without {
 		t.Errorf("a small job waits %.1f s with the reservation and %.1f s without", with, without)
 	}
