@@ -62,7 +62,8 @@ func (m *Machine) outputsBy(a *agent, outputs []MapOutput) {
 		if t == nil || t.told && (t.node == a.node.nid || t.node != heddle.NoNode && m.nodes[t.node].up) {
 			continue
 		}
-		t.told, t.node = true, a.node.nid
+		t.node = a.node.nid
+		x.known.place(Task{heddle.Map, o.Map}, t)
 		if o.Bytes > 0 {
 			m.step(heddle.Output{App: x.aid, Node: a.node.nid, Bytes: o.Bytes})
 		}

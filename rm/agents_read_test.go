@@ -102,6 +102,23 @@ func TestOutputIsMadeAgain(t *testing.T) {
 	}
 }
 
+// Output that an earlier master of an application left does not count again.
+func TestOutputOutlivesMasters(t *testing.T) {
+	w, _, app, n1, _, a := reads(t)
+	a.says([]MapOutput{{app, 0, 5000}})
+	n1.exit(w.app(app).Master, 1)
+	n1.beat()
+	n1.run(w.app(app).Master)
+	n1.beat()
+	if second := w.master(app); second.who.Attempt.N != 2 {
+		t.Fatalf("the master is %v", second.who.Attempt)
+	}
+	a.says([]MapOutput{{app, 0, 5000}, {app, 1, 70}})
+	if out := w.m.core.View().App(w.m.byApp[app].aid).Outputs(); len(out) != 1 || out[0].Bytes != 5070 {
+		t.Errorf("outputs %v", out)
+	}
+}
+
 // The heap of a master is asked of an agent only where the master was asked and did not say it.
 func TestAgentsTellHeapsOfMuteMasters(t *testing.T) {
 	w, m, app, _, a, _ := reads(t)

@@ -32,9 +32,10 @@ type app struct {
 	nodes     []*node    // that ran something of it and have not been told to clean up
 	onNodes   slab.Bits  // likewise, by heddle.NodeID
 	logs      string
-	reading   *reading // of what its client left beside the submission; nil for none under way
-	known     *known   // what is known beside YARN's protocols; nil where nobody goes by it
-	closed    bool     // the core was told of its end
+	reading   *reading                // of what its client left beside the submission; nil for none under way
+	known     *known                  // what is known beside YARN's protocols; nil where nobody goes by it
+	placed    map[int32]heddle.NodeID // the maps of whose output the core knows where it lies
+	closed    bool                    // the core was told of its end
 	most      demand
 	noted     bool  // something was remembered of it
 	live      int64 // MiB: the most that lived in the heap of one of its masters, as far as it was measured
@@ -195,7 +196,7 @@ func (m *Machine) close(a *app) {
 			maps.DeleteFunc(n.killed, func(id ids.Container, _ heddle.Time) bool { return id.Attempt.App == a.ID })
 		}
 	}
-	a.nodes, a.onNodes = nil, nil
+	a.nodes, a.onNodes, a.placed = nil, nil, nil
 	changes := append(m.keepRun(a), Change{App: a.record()}) // with what it held in the end
 	m.commit(nil, changes...)
 	a.forget()

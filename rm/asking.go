@@ -100,6 +100,9 @@ func (m *Machine) inquire(t *attempt) {
 		return
 	}
 	k := &known{attempt: t, at: never, heapOf: never, tasks: map[Task]*known1{}, heapAt: m.now.Plus(heapFirst)}
+	for of, node := range a.placed { // order: into a map
+		k.tasks[Task{heddle.Map, of}] = &known1{node: node, told: true}
+	}
 	a.known = k
 	m.timers.by(&k.timer, k, m.now.Plus(askEvery))
 }
@@ -268,6 +271,16 @@ func (k *known) task(of Task) *known1 {
 	return x
 }
 
+// place notes that the core knows where the output of a map lies. The next master of the application does not tell it again.
+func (k *known) place(of Task, x *known1) {
+	x.told = true
+	a := k.attempt.app
+	if a.placed == nil {
+		a.placed = map[int32]heddle.NodeID{}
+	}
+	a.placed[of.Index] = x.node
+}
+
 // taskTold takes what a master said of a task, and tells the core.
 func (m *Machine) taskTold(k *known, p *TaskNews) {
 	x := k.task(p.Task)
@@ -304,7 +317,7 @@ func (m *Machine) counted(k *known, x *known1, p *TaskNews) {
 		m.step(heddle.TaskUsed{App: a.aid, Kind: p.Kind, Memory: p.Memory})
 	}
 	if p.Output > 0 && p.Output <= maxBytes && x.node != heddle.NoNode && m.sch.Set.Feeds.Output && !x.told {
-		x.told = true
+		k.place(p.Task, x)
 		m.step(heddle.Output{App: a.aid, Node: x.node, Bytes: p.Output})
 	}
 }

@@ -92,6 +92,7 @@ func (m *Machine) reschedule(sch *Scheduler) error {
 		}
 	}
 	for a, t := range m.current() {
+		a.placed = nil
 		m.tellAgain(a)
 		if t.registered() && !t.state.isOver() {
 			m.inquire(t) // anew: what was told of tasks the new core has not heard
