@@ -82,7 +82,7 @@ type OutputsOf struct {
 type Wanted struct {
 	Container ids.Container
 	Parked    bool
-	Frozen    heddle.Span // it does not run at all, for so long at the most from when this was first told; 0 for not
+	Frozen    heddle.Span // it does not run at all, for so long from now at the most; 0 for not
 	Weight    int64       // milli-vcores, as of [heddle.Weigh]
 	Bound     int64       // thousandths of a processor that it uses at the most; 0 for no bound
 	Reclaim   int64       // MiB: above that its caches are dropped; 0 for never
@@ -94,6 +94,7 @@ const (
 	agentEvery   = 5 * heddle.Second // at the latest
 	agentAgain   = heddle.Second     // where the node is not there, or the agent has not done what it was told
 	agentLease   = 30 * heddle.Second
+	agentRuns    = 5 * heddle.Second // before the first agent of a node freezes: a waiting reduce reports every 2 s
 	agentCaps    = heddle.Parks | heddle.Weighs | heddle.Freezes | heddle.Bounds | heddle.Reclaims
 	agentVersion = 40  // bits of a version below the epoch
 	mostFailures = 100 // of one agent that are kept
@@ -117,6 +118,7 @@ type agent struct {
 	told     uint64
 	applied  uint64
 	failed   []AgentFailure
+	freezes  heddle.Time // from then on
 	used     map[ids.Container]usedAt
 }
 
@@ -142,11 +144,17 @@ func (m *Machine) agentSync(q *AgentSync) {
 		}
 		m.log(Info, "node agent connected", "node", n.id, "can", (q.Can & agentCaps).String())
 		m.counts.agents.Connected++
-		a = &agent{node: n, name: q.Agent, changed: true, answered: never}
-		n.agent = a
+		next := &agent{node: n, name: q.Agent, changed: true, answered: never}
+		if a == nil { // what an earlier ResourceManager had frozen runs meanwhile
+			next.freezes = m.now.Plus(agentRuns)
+		}
+		a, n.agent = next, next
 	}
 	m.tellAgent(a)
 	a.seen, a.can, a.applied = m.now, q.Can&agentCaps, q.Applied
+	if m.now < a.freezes {
+		a.can &^= heddle.Freezes
+	}
 	m.able(n)
 	m.agentFailed(a, q.Failed)
 	m.measuredBy(a, q.Used)
@@ -267,12 +275,12 @@ func (m *Machine) wanting(a *agent) (want []Wanted) {
 				w.Parked = d.parked
 			}
 			if a.can.Has(heddle.Freezes) {
-				w.Frozen = d.frozen
+				w.Frozen = d.left(m.now)
 			}
 			if a.can.Has(heddle.Bounds) {
 				w.Bound = d.bound
 			}
-			if a.can.Has(heddle.Reclaims) && w.Frozen == 0 && d.limit[heddle.Memory] < c.size[heddle.Memory] {
+			if a.can.Has(heddle.Reclaims) && d.frozen == 0 && d.limit[heddle.Memory] < c.size[heddle.Memory] {
 				w.Reclaim = d.limit[heddle.Memory]
 			}
 		}

@@ -25,6 +25,16 @@ func (a *ag) sync(used ...Used) {
 	a.w.step(&AgentSync{Call: a.call, Node: a.node, Agent: a.name, Can: a.can, Applied: a.applied, Used: used})
 }
 
+// does has an agent do so much from now on, which its node has known for long then.
+func (a *ag) does(can heddle.Caps) {
+	a.w.Helper()
+	a.can = can
+	a.w.sleep(agentRuns)
+	for a.sync(); a.told() != nil; {
+		a.sync()
+	}
+}
+
 // told is what the agent was answered; nil where it still waits.
 func (a *ag) told() *AgentWish {
 	a.w.Helper()
@@ -95,10 +105,7 @@ func TestAgentIsTold(t *testing.T) {
 func TestAgentIsToldWhatItCan(t *testing.T) {
 	for _, can := range []heddle.Caps{heddle.Parks | heddle.Weighs, heddle.Parks | heddle.Weighs | heddle.Freezes | heddle.Bounds | heddle.Reclaims} {
 		w, c, _, a, task := agented(t)
-		a.can = can
-		for a.sync(); a.told() != nil; { // that its node can do other things is news
-			a.sync()
-		}
+		a.does(can)
 		all := can.Has(heddle.Freezes)
 		see := func(want Wanted) {
 			t.Helper()
@@ -141,10 +148,7 @@ func TestAgentIsToldWhatItCan(t *testing.T) {
 // When a frozen container runs again does not change with what else is done to it.
 func TestFrozenUntil(t *testing.T) {
 	w, c, _, a, task := agented(t)
-	a.can |= heddle.Freezes
-	for a.sync(); a.told() != nil; {
-		a.sync()
-	}
+	a.does(a.can | heddle.Freezes)
 	w.want(c, task, policy.Step{Do: policy.Suspend, Freeze: heddle.Minute})
 	until := int64(0)
 	for range 3 {
@@ -157,6 +161,67 @@ func TestFrozenUntil(t *testing.T) {
 		}
 		w.sleep(3 * heddle.Second)
 		w.want(c, task, policy.Step{Do: policy.Weigh, Weight: 500})
+	}
+}
+
+// A container that an agent finds frozen for part of its time is frozen for the rest alone.
+func TestFrozenForTheRest(t *testing.T) {
+	w, c, _, a, task := agented(t)
+	a.does(a.can | heddle.Freezes)
+	w.want(c, task, policy.Step{Do: policy.Suspend, Freeze: 20 * heddle.Second})
+	began := w.now
+	if p := a.told(); p == nil || len(p.Want) != 1 || p.Want[0].Frozen != 20*heddle.Second {
+		t.Fatalf("told %+v", p)
+	}
+	for i, name := range []string{"two", "three"} {
+		w.sleep(12 * heddle.Second)
+		a.name, a.applied = name, 0
+		a.sync()
+		p := a.told()
+		if p == nil || len(p.Want) != 1 || !p.Want[0].Parked {
+			t.Fatalf("agent %s is told %+v", name, p)
+		}
+		rest, most := p.Want[0].Frozen, 20*heddle.Second-w.now.Since(began)
+		if i == 0 && (rest <= 0 || rest > most) || i == 1 && rest != 0 {
+			t.Errorf("agent %s is told to freeze for %v s, want %v s", name, rest.Seconds(), most.Seconds())
+		}
+	}
+}
+
+// The first agent of a node under this ResourceManager freezes nothing for some seconds: what an earlier one had frozen runs.
+func TestFirstAgentFreezesLater(t *testing.T) {
+	w, c, m, n, a, task := agentedBy(t, "")
+	home := w.app(m.who.Attempt.App).Master
+	w.with.Scheduler.Rebuild = func([]string) (*Scheduler, error) {
+		sch := testScheduler(t, "capacity")
+		sch.Set.Control = []policy.Control{c}
+		return sch, nil
+	}
+	w.restart(heddle.Second)
+	n.register(4096, 4, found(task, 20))
+	other := &nm{w: w, id: ids.Node{Host: "n1", Port: 8041}, conts: map[ids.Container]ContainerNews{}, can: heddle.Stock}
+	other.register(2048, 4, found(home, 0))
+	m.register()
+	a.can |= heddle.Freezes
+	frozen := func() bool {
+		t.Helper()
+		for a.sync(); a.told() != nil; {
+			a.sync()
+		}
+		w.want(c, task, policy.Step{Do: policy.Suspend, Freeze: heddle.Minute})
+		p := a.told()
+		if p == nil || len(p.Want) != 1 || !p.Want[0].Parked {
+			t.Fatalf("told %+v", p)
+		}
+		return p.Want[0].Frozen > 0
+	}
+	if frozen() {
+		t.Error("it is told to freeze at once")
+	}
+	w.want(c, task, policy.Step{Do: policy.Resume})
+	w.sleep(agentRuns)
+	if !frozen() {
+		t.Error("it is never told to freeze")
 	}
 }
 

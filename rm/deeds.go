@@ -50,6 +50,14 @@ const (
 	updateClock = heddle.Second / 10 // versions grow by one in such a time at least: see version
 )
 
+// left is for how long a container does not run at all from now on.
+func (d *deed) left(now heddle.Time) heddle.Span {
+	if d.frozen == 0 {
+		return 0
+	}
+	return max(0, d.since.Plus(d.frozen).Since(now))
+}
+
 // limitOf is what a container's node enforces.
 func (c *container) limitOf() heddle.Resource {
 	if c.deed == nil {

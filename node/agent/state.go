@@ -36,7 +36,7 @@ type state struct {
 	groups  Actuator
 	log     *slog.Logger
 	wish    *api.Wish // nil without a lease
-	wants   map[string]api.Want
+	wants   map[string]wanted
 	lease   time.Time // when the wish ends
 	applied uint64
 	held    map[string]*held
@@ -53,9 +53,15 @@ type held struct {
 	set     groups.Set // what it was given
 	sure    bool       // and has
 	failed  string     // why it has not what was wanted
-	frozen  time.Time  // since when it does not run; zero where it does
+	thaws   time.Time  // until when it does not run; zero where it does
 	spent   bool       // it was frozen for as long as was wanted
 	cpu     int64      // milliseconds: it never shrinks
+}
+
+// wanted is what a wish wants of a container.
+type wanted struct {
+	api.Want
+	thaws time.Time // when it runs again, where it is to be frozen
 }
 
 func newState(g Actuator, dirs []string, log *slog.Logger) *state {
@@ -95,7 +101,7 @@ func (s *state) round(now time.Time, found []procs.Container) {
 	for _, h := range s.held {
 		if h.set.Freeze && s.groups.Ending(h.ID) {
 			s.log.Info("it was told to end and has to run for that", "container", h.ID)
-			h.frozen, h.spent = time.Time{}, true
+			h.thaws, h.spent = time.Time{}, true
 		}
 	}
 	s.carry(now)
@@ -161,9 +167,10 @@ func (s *state) end(now time.Time, known string) {
 // answer takes in what is wanted, and does it.
 func (s *state) answer(now time.Time, w *api.Wish) {
 	s.wish, s.lease = w, now.Add(time.Duration(w.Lease)*time.Millisecond)
-	s.wants = make(map[string]api.Want, len(w.Want))
+	s.wants = make(map[string]wanted, len(w.Want))
 	for _, want := range w.Want {
-		s.wants[want.ID] = want
+		length := time.Duration(min(want.Freeze, api.MaxFreeze)) * time.Millisecond
+		s.wants[want.ID] = wanted{want, now.Add(length)}
 	}
 	for _, h := range s.held {
 		if s.wants[h.ID].Freeze == 0 {
@@ -191,22 +198,17 @@ func (s *state) carry(now time.Time) {
 func (s *state) target(now time.Time, h *held) groups.Set {
 	want := s.wants[h.ID]
 	set := groups.Set{Park: want.Park, Weight: want.Weight, Quota: want.Quota, High: want.High}
-	if !h.frozen.IsZero() && (want.Freeze == 0 || !now.Before(h.thaws(want))) {
+	if !h.thaws.IsZero() && (want.Freeze == 0 || !now.Before(h.thaws)) {
 		h.spent = want.Freeze > 0 || s.wish == nil
-		h.frozen = time.Time{}
+		h.thaws = time.Time{}
 	}
-	if want.Freeze > 0 && !h.spent {
-		if h.frozen.IsZero() {
-			h.frozen = now
+	if want.Freeze > 0 && !h.spent && now.Before(want.thaws) {
+		if h.thaws.IsZero() || want.thaws.Before(h.thaws) { // no answer makes a freeze longer
+			h.thaws = want.thaws
 		}
 		set.Freeze = true
 	}
 	return set
-}
-
-// thaws is when a container runs again.
-func (h *held) thaws(want api.Want) time.Time {
-	return h.frozen.Add(time.Duration(min(want.Freeze, api.MaxFreeze)) * time.Millisecond)
 }
 
 // give gives a container a set, where it has another, or a bound on memory that what it uses may have outgrown.
@@ -258,8 +260,8 @@ func (s *state) due() time.Time {
 		soon(s.lease)
 	}
 	for _, h := range s.held {
-		if !h.frozen.IsZero() {
-			soon(h.thaws(s.wants[h.ID]))
+		if !h.thaws.IsZero() {
+			soon(h.thaws)
 		}
 	}
 	return first

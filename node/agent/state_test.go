@@ -113,6 +113,7 @@ func TestState(t *testing.T) {
 		var lease time.Time
 		version := uint64(0)
 		since := map[string]time.Time{} // it is frozen
+		until := map[string]time.Time{} // … until then at the most
 		done := map[string]bool{}       // it was frozen under a want that lasts
 		rounds := func() { s.round(now, found) }
 		t.Repeat(map[string]func(*rapid.T){
@@ -152,6 +153,12 @@ func TestState(t *testing.T) {
 					}
 				}
 				lease = now.Add(time.Duration(wish.Lease) * time.Millisecond)
+				for _, w := range wish.Want {
+					end := now.Add(time.Duration(w.Freeze) * time.Millisecond)
+					if _, frozen := since[w.ID]; !frozen || end.Before(until[w.ID]) {
+						until[w.ID] = end
+					}
+				}
 				s.answer(now, wish)
 				if s.applied != version {
 					t.Fatalf("applied %d, want %d", s.applied, version)
@@ -212,8 +219,8 @@ func TestState(t *testing.T) {
 					if _, ok := since[c.ID]; !ok {
 						since[c.ID] = now
 					}
-					if now.Sub(since[c.ID]) >= time.Duration(w.Freeze)*time.Millisecond {
-						t.Fatalf("%s has been frozen for %v, want %d ms at most", c.ID, now.Sub(since[c.ID]), w.Freeze)
+					if !now.Before(until[c.ID]) {
+						t.Fatalf("%s is frozen %v longer than it is to be", c.ID, now.Sub(until[c.ID]))
 					}
 				}
 				for _, id := range []string{container(0).ID} {
@@ -247,8 +254,11 @@ func TestFreezeEnds(t *testing.T) {
 	if due := s.due(); due != now.Add(2*time.Second) {
 		t.Errorf("due %v", due.Sub(now))
 	}
-	now = now.Add(1500 * time.Millisecond)
-	s.answer(now, wish(2, 2000)) // once more the same
+	now = now.Add(500 * time.Millisecond)
+	s.answer(now, wish(2, 5000)) // no answer makes it longer
+	frozen(true)
+	now = now.Add(time.Second)
+	s.answer(now, wish(2, 500)) // the rest of it
 	frozen(true)
 	now = now.Add(500 * time.Millisecond)
 	s.carry(now)

@@ -86,8 +86,8 @@ type Want struct {
 	ID     string `json:"id"`
 	Park   bool   `json:"park"`   // it gets what nobody else on the node wants
 	Weight int64  `json:"weight"` // its part of busy processors, in hundredths of a virtual core; 0 for the default
-	// Freeze is for how many milliseconds it does not run at all, from when it was frozen; it is not frozen again before
-	// a wish without. 0 for not.
+	// Freeze is for how many milliseconds from the answer on it does not run at all: what is left of a freeze that was
+	// told before. It is not frozen again before a wish without. 0 for not.
 	Freeze int64 `json:"freeze_ms"`
 	Quota  int64 `json:"quota"`    // the most processor time, in thousandths of a core; 0 for no bound
 	High   int64 `json:"high_mib"` // the memory above which its caches are written back and dropped; 0 for no bound

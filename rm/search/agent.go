@@ -8,6 +8,9 @@ import (
 	"heddle/yarn/ids"
 )
 
+// onTheWay is for how many milliseconds an answer is on its way at the most.
+const onTheWay = 40
+
 // agent is a node agent: it asks what it is to do, does it, and gives everything back when it hears nothing for too long.
 type agent struct {
 	link
@@ -18,7 +21,7 @@ type agent struct {
 	applied uint64
 	lease   heddle.Time
 	parked  map[ids.Container]bool
-	frozen  map[ids.Container]heddle.Span
+	frozen  map[ids.Container]int64 // until when, in milliseconds since 1970
 	bound   map[ids.Container]int64
 	weight  map[ids.Container]int64
 	outputs []rm.OutputsOf  // that it is to say
@@ -56,7 +59,7 @@ func (s *sim) stopAgent(a *agent) {
 
 func (a *agent) giveBack() {
 	a.parked, a.weight = map[ids.Container]bool{}, map[ids.Container]int64{}
-	a.frozen, a.bound = map[ids.Container]heddle.Span{}, map[ids.Container]int64{}
+	a.frozen, a.bound = map[ids.Container]int64{}, map[ids.Container]int64{}
 }
 
 // process is the name of the agent's process.
@@ -132,7 +135,10 @@ func (s *sim) wished(a *agent, p *rm.AgentWish) {
 	a.giveBack()
 	for _, w := range p.Want {
 		a.parked[w.Container], a.weight[w.Container] = w.Parked, w.Weight
-		a.frozen[w.Container], a.bound[w.Container] = w.Frozen, w.Bound
+		a.bound[w.Container] = w.Bound
+		if w.Frozen > 0 {
+			a.frozen[w.Container] = s.today() + int64(w.Frozen/heddle.Millisecond)
+		}
 	}
 }
 
@@ -173,8 +179,12 @@ func (m *model) agents() {
 			if can := p.Agent.Can.Has(heddle.Parks); c.Suspended != a.parked[id] && can {
 				s.fail("agent", "%s is suspended %v, and parked %v by an agent that has nothing left to do", id, c.Suspended, a.parked[id])
 			}
-			if p.Agent.Can.Has(heddle.Freezes) && (c.Frozen != a.frozen[id] || c.Bound != a.bound[id]) {
-				s.fail("agent", "%s is to be frozen for %v and bounded to %d, and is for %v and to %d", id, c.Frozen, c.Bound, a.frozen[id], a.bound[id])
+			want, until := max(c.FrozenUntil, s.today()), max(a.frozen[id], s.today())
+			if p.Agent.Can.Has(heddle.Freezes) && (until < want-1 || until > want+onTheWay) {
+				s.fail("agent", "%s is to be frozen until %d, and is until %d", id, want, until)
+			}
+			if p.Agent.Can.Has(heddle.Bounds) && c.Bound != a.bound[id] {
+				s.fail("agent", "%s is to be bounded to %d, and is to %d", id, c.Bound, a.bound[id])
 			}
 			if w := a.weight[id]; c.Weight > 0 && c.Weight != 1000 && w != c.Weight && p.Agent.Can.Has(heddle.Weighs) {
 				s.fail("agent", "%s has the weight %d and not %d", id, w, c.Weight)
