@@ -119,6 +119,7 @@ func (r *RM) Run(ctx context.Context) error {
 	var broken <-chan struct{}
 	if r.store != nil {
 		broken = r.store.Failed()
+		r.store.OnShortage(r.short)
 	}
 	for r.failed == nil {
 		if r.m.Ready() {
@@ -312,6 +313,15 @@ func (r *RM) commit(then func(), changes ...store.Change) {
 			then()
 		})
 	}, changes...)
+}
+
+// short tells the machine that the store's disk is full, or with nil that it has room again.
+func (r *RM) short(s *store.Shortage) {
+	why := ""
+	if s != nil {
+		why = s.Error()
+	}
+	r.post(func() { r.step(rm.StoreShort{Why: why}) })
 }
 
 // changes are the machine's changes as the store takes them.

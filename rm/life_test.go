@@ -3,6 +3,7 @@ package rm
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"heddle"
@@ -257,5 +258,49 @@ func TestWhyNames(t *testing.T) {
 		if got := ordinal(n); got != want {
 			t.Errorf("%d is %s", n, got)
 		}
+	}
+}
+
+// While the store has no room, nothing new is taken in; kills and ends are. It is said once.
+func TestStoreShort(t *testing.T) {
+	w := newWorld(t, "capacity", nil)
+	running, first := w.submit("SPARK"), w.newID()
+	refused := func(c Call) {
+		t.Helper()
+		bad := (*Invalid)(nil)
+		if a := w.heard[c]; a == nil || !errors.As(a.Err, &bad) || bad.Class != classYarn || !strings.Contains(bad.Text, "the disk of /d is full") {
+			t.Errorf("answered %+v", a)
+		}
+	}
+	w.step(StoreShort{"the disk of /d is full"})
+	w.step(StoreShort{"the disk of /d is full: 1 MiB are free"})
+	refused(w.submitAs("ann", submission(first, "SPARK"), ""))
+	for _, f := range []func(Call) Message{
+		func(c Call) Message {
+			return &MoveApp{Call: c, Who: Person{User: "ann"}, App: running, Queue: "default"}
+		},
+		func(c Call) Message {
+			return &SetPriority{Call: c, Who: Person{User: "ann"}, App: running, Priority: 1}
+		},
+		func(c Call) Message {
+			return &SetLifetime{Call: c, Who: Person{User: "ann"}, App: running, Until: w.with.Began + 1e9}
+		},
+	} {
+		c := w.next()
+		w.step(f(c))
+		refused(c)
+	}
+	w.done(w.submitAs("ann", submission(running, "SPARK"), "")) // it is there already
+	w.done(w.kill(running))
+	w.step(StoreShort{})
+	w.done(w.submitAs("ann", submission(first, "SPARK"), ""))
+	said := 0
+	for _, e := range w.rest {
+		if l, ok := e.(*Log); ok && strings.Contains(l.Text, "room") {
+			said++
+		}
+	}
+	if said != 2 {
+		t.Errorf("%d lines about the store's room", said)
 	}
 }

@@ -34,6 +34,7 @@ type Machine struct {
 	answered  int
 	commits   map[uint64]func() // what to do once a Store is durable, by its number
 	commitSeq uint64            // the number of the last one
+	short     string            // why less is to be stored; "" where there is room
 
 	apps   []*app // by heddle.AppID
 	byApp  map[ids.App]*app
@@ -150,6 +151,8 @@ func (m *Machine) hear(msg Message) {
 		m.finishMaster(q)
 	case Stored:
 		m.stored(q.Seq)
+	case StoreShort:
+		m.storeShort(q.Why)
 	case *Started:
 		m.launchDone(q)
 	case *KeyMade:
@@ -273,6 +276,25 @@ func (m *Machine) commit(then func(), changes ...Change) {
 	m.commitSeq++
 	m.commits[m.commitSeq] = then
 	m.emit(&Store{m.commitSeq, changes})
+}
+
+// storeShort notes whether the store has room.
+func (m *Machine) storeShort(why string) {
+	switch {
+	case why != "" && m.short == "":
+		m.log(Error, "the store has no room: submissions, moves and new priorities and lifetimes are refused, everything else goes on", "reason", why)
+	case why == "" && m.short != "":
+		m.log(Info, "the store has room again")
+	}
+	m.short = why
+}
+
+// hasRoom is the error of a call that is not worth the last of the store's room.
+func (m *Machine) hasRoom(what string, id ids.App) error {
+	if m.short == "" {
+		return nil
+	}
+	return invalid(classYarn, "%s %s: %s; try again when there is room", id, what, m.short)
 }
 
 func (m *Machine) stored(seq uint64) {

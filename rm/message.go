@@ -280,6 +280,10 @@ type (
 	// Stored says that a [Store] is durable.
 	Stored struct{ Seq uint64 }
 
+	// StoreShort says that the disk of the store is full, and with "" that it has room again. What is to be stored is kept
+	// and stored when there is room, so that no [Store] is lost: but less should come.
+	StoreShort struct{ Why string }
+
 	// Started says that a master's container was started on its node, or why not.
 	Started struct {
 		Container ids.Container
@@ -314,6 +318,7 @@ func (*Refresh) message()         {}
 func (*RefreshNodes) message()    {}
 func (*ResizeNode) message()      {}
 func (Stored) message()           {}
+func (StoreShort) message()       {}
 func (*Started) message()         {}
 func (*KeyMade) message()         {}
 func (Tick) message()             {}

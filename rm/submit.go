@@ -64,6 +64,9 @@ func (m *Machine) submit(q *SubmitApp) {
 // newApp checks a submission and makes an application of it.
 func (m *Machine) newApp(q *SubmitApp) (*app, error) {
 	s, id, user := &q.App, q.App.ID, q.Who.User
+	if err := m.hasRoom("is not taken in", id); err != nil {
+		return nil, err
+	}
 	size, largest := s.Master, m.largest(q.Queue)
 	switch {
 	case id.Cluster <= 0 || id.Seq <= 0 || id.Cluster == m.began && id.Seq > m.seq:
@@ -232,6 +235,9 @@ func (m *Machine) move(q *MoveApp) {
 	a, err := m.mine(q.Who, "move", q.App)
 	path := ""
 	if err == nil {
+		err = m.hasRoom("cannot be moved", q.App)
+	}
+	if err == nil {
 		path, err = m.leaf(q.Queue)
 	}
 	switch {
@@ -279,6 +285,9 @@ func (m *Machine) leaf(name string) (string, error) {
 // setPriority gives an application another priority, cut to the cluster's maximum.
 func (m *Machine) setPriority(q *SetPriority) {
 	a, err := m.mine(q.Who, "change the priority of", q.App)
+	if err == nil {
+		err = m.hasRoom("keeps its priority", q.App)
+	}
 	if err != nil || a.public().Final() || a.state == appFinalSaving {
 		value := int32(0)
 		if a != nil {
@@ -299,6 +308,8 @@ func (m *Machine) setLifetime(q *SetLifetime) {
 	a, err := m.mine(q.Who, "change the lifetime of", q.App)
 	switch {
 	case err != nil:
+	case m.short != "":
+		err = m.hasRoom("keeps its lifetime", q.App)
 	case a.public().Final():
 		err = invalid(classYarn, "%s is %s; its lifetime cannot change", q.App, string(a.public()))
 	case q.Until <= m.today():

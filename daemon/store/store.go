@@ -2,17 +2,21 @@
 // ones of each user and name came to, the secrets of masters' tokens, and how often it was started. What was
 // acknowledged is on the disk.
 //
-// It knows nothing of what the records stand for: no states, no protobuf, no clock.
+// It knows nothing of what the records stand for: no states, no protobuf, no dates.
 package store
 
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"runtime/debug"
 	"sync"
+	"time"
 
 	"go.etcd.io/bbolt"
+
+	"heddle/internal/histogram"
 )
 
 // Limits of what waits to be written. A disk that is this far behind counts as failed.
@@ -32,20 +36,35 @@ var ErrClosed = errors.New("the store is closed")
 
 // A Store is an open file. Its methods may be called from everywhere.
 type Store struct {
-	path string
-	db   *bbolt.DB
-	lock *os.File
+	path  string
+	db    *bbolt.DB
+	file  *os.File // the same, to reserve room
+	lock  *os.File
+	retry time.Duration
 
-	mu      sync.Mutex
-	wake    *sync.Cond // something waits, or the store closes
-	queue   []commit
-	bytes   int
-	closing bool
-	err     error // the first failure; nothing is written after it
+	mu         sync.Mutex
+	wake       *sync.Cond // something waits, room is to be looked for, or the store closes
+	queue      []commit
+	bytes      int
+	look       bool // for room
+	closing    bool
+	err        error // the first failure; nothing is written after it
+	short      *Shortage
+	onShortage func(*Shortage)
+	waiting    int       // commits that are being written
+	head       time.Time // when the first of the commits that are being written was handed in; zero for none
+	writing    time.Time // since when they are
 
-	kept counts // of the store's goroutine
+	// What follows belongs to the store's goroutine.
+	kept       counts
+	reserved   int64 // how far into the file there is room for certain
+	unreserved bool  // the file system keeps no room
+
+	writes histogram.Histogram
+	waits  histogram.Histogram
 
 	failed chan struct{}
+	stop   chan struct{} // closed as the store closes
 	ended  chan struct{} // the goroutine is gone
 	close  func() error
 }
@@ -54,14 +73,28 @@ type Store struct {
 type commit struct {
 	changes []Change
 	size    int
+	at      time.Time
 	done    func(error)
 }
 
 func newStore(path string, db *bbolt.DB, lock *os.File, kept counts) *Store {
-	s := &Store{path: path, db: db, lock: lock, kept: kept, failed: make(chan struct{}), ended: make(chan struct{})}
+	s := makeStore(path, db, lock, kept)
+	var err error
+	if s.file, err = os.OpenFile(path, os.O_RDWR, 0); err != nil {
+		s.unreserved = true
+	}
+	go s.run()
+	return s
+}
+
+// makeStore makes a store that does not write yet, and reserves no room.
+func makeStore(path string, db *bbolt.DB, lock *os.File, kept counts) *Store {
+	s := &Store{
+		path: path, db: db, lock: lock, kept: kept, retry: retryEvery,
+		failed: make(chan struct{}), stop: make(chan struct{}), ended: make(chan struct{}),
+	}
 	s.wake = sync.NewCond(&s.mu)
 	s.close = sync.OnceValue(s.shut)
-	go s.run()
 	return s
 }
 
@@ -69,13 +102,14 @@ func newStore(path string, db *bbolt.DB, lock *os.File, kept counts) *Store {
 // the disk, or known not to get there, done is called with nil or the reason, in the order of the calls, from
 // the store's goroutine (after Close: from one of its own); it must not block for long. A nil done is allowed.
 //
-// An error may concern this commit alone: a record too long, an attempt without its application. All others
-// are the store's: see [Store.Failed].
+// A commit for which the disk has no room waits until there is some, and those after it wait too: see
+// [Store.OnShortage]. An error may concern this commit alone: a record too long, an attempt without its application.
+// All others are the store's: see [Store.Failed].
 func (s *Store) Commit(done func(error), changes ...Change) {
 	if done == nil {
 		done = func(error) {}
 	}
-	c := commit{changes: changes, done: done}
+	c := commit{changes: changes, at: time.Now(), done: done}
 	for i := range changes {
 		c.size += changes[i].size
 	}
@@ -101,7 +135,33 @@ func (s *Store) Waiting() int {
 	return s.bytes
 }
 
-// Failed is closed at the first error in writing. Nothing is written from then on, since nobody knows what a
+// Stats are the figures of a store.
+type Stats struct {
+	Commits, Bytes int           // that are not on the disk yet
+	Oldest         time.Duration // since the first of them was handed in
+	Writing        time.Duration // since the transaction that is under way was begun; 0 for none
+	Short          *Shortage     // nil where there is room
+
+	Writes histogram.Snapshot // what the disk took for each transaction: for its pages and for syncing them
+	Waits  histogram.Snapshot // from handing in a commit to its being on the disk
+}
+
+// Stats returns the figures.
+func (s *Store) Stats() Stats {
+	p := Stats{Writes: s.writes.Snapshot(), Waits: s.waits.Snapshot()}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p.Commits, p.Bytes, p.Short = s.waiting+len(s.queue), s.bytes, s.short
+	switch {
+	case !s.head.IsZero():
+		p.Oldest, p.Writing = time.Since(s.head), time.Since(s.writing)
+	case len(s.queue) > 0:
+		p.Oldest = time.Since(s.queue[0].at)
+	}
+	return p
+}
+
+// Failed is closed at the first error in writing that is not for want of room. Nothing is written from then on, since nobody knows what a
 // failed write left behind: the process has to stop, and to start again from what is on the disk.
 func (s *Store) Failed() <-chan struct{} { return s.failed }
 
@@ -116,11 +176,13 @@ func (s *Store) Err() error {
 func (s *Store) Close() error { return s.close() }
 
 func (s *Store) shut() error {
+	close(s.stop)
 	s.mu.Lock()
 	s.closing = true
 	s.wake.Signal()
 	s.mu.Unlock()
 	<-s.ended
+	_ = s.file.Close() // nothing was written through it
 	return errors.Join(s.Err(), closeBoth(s.db, s.lock))
 }
 
@@ -138,21 +200,47 @@ func (s *Store) run() {
 	// The file is mapped into memory: a disk that cannot be read is a fault of this goroutine, caught in write.
 	debug.SetPanicOnFault(true)
 	for {
-		batch, failure := s.take()
-		if batch == nil {
+		s.provide()
+		stop := s.lookLater()
+		batch, failure, open := s.take()
+		stop()
+		if !open {
 			return
 		}
-		s.finish(batch, failure)
+		if len(batch) > 0 {
+			s.finish(batch, failure)
+		}
 	}
 }
 
-// take waits for commits and returns the next batch, nil when the store closes and nothing is left.
-func (s *Store) take() ([]commit, error) {
+// lookLater has the goroutine look for room soon, if there is none.
+func (s *Store) lookLater() (stop func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.short == nil {
+		return func() {}
+	}
+	t := time.AfterFunc(s.retry, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.look = true
+		s.wake.Signal()
+	})
+	return func() { t.Stop() }
+}
+
+// take waits for commits and returns the next batch: an empty one where room is to be looked for. The store is not
+// open any more when it closes and nothing is left.
+func (s *Store) take() (batch []commit, failure error, open bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for len(s.queue) == 0 {
 		if s.closing {
-			return nil, nil
+			return nil, nil, false
+		}
+		if s.look {
+			s.look = false
+			return nil, nil, true
 		}
 		s.wake.Wait()
 	}
@@ -161,20 +249,31 @@ func (s *Store) take() ([]commit, error) {
 		size += s.queue[n].size
 		n++
 	}
-	batch := s.queue[:n:n]
+	batch = s.queue[:n:n]
 	s.queue = s.queue[n:]
 	if len(s.queue) == 0 {
 		s.queue = nil // let go of what the slice held
 	}
-	return batch, s.err
+	s.waiting = n
+	return batch, s.err, true
 }
 
 // finish writes a batch, unless the store failed before, and calls everybody back.
 func (s *Store) finish(batch []commit, failure error) {
 	var own []error
 	if failure == nil {
+		s.mu.Lock()
+		s.head, s.writing = batch[0].at, time.Now()
+		s.mu.Unlock()
+		var fits bool
 		var err error
-		if own, err = s.write(batch); err != nil {
+		if own, fits, err = s.persist(batch); !fits {
+			for i := range batch {
+				s.finish(batch[i:i+1], s.Err())
+			}
+			return
+		}
+		if err != nil {
 			s.mu.Lock()
 			s.fail(err)
 			failure = s.err
@@ -185,11 +284,14 @@ func (s *Store) finish(batch []commit, failure error) {
 	for i := range batch {
 		s.bytes -= batch[i].size
 	}
+	s.waiting -= len(batch)
+	s.head = time.Time{}
 	s.mu.Unlock()
 	for i, c := range batch {
 		if failure != nil {
 			c.done(failure)
 		} else {
+			s.waits.Add(time.Since(c.at))
 			c.done(own[i])
 		}
 	}
@@ -200,19 +302,27 @@ func (s *Store) finish(batch []commit, failure error) {
 func (s *Store) write(batch []commit) (own []error, err error) {
 	defer caught(&err)
 	own = make([]error, len(batch))
+	kept := maps.Clone(s.kept)
 	err = s.db.Update(func(tx *bbolt.Tx) error {
+		tx.OnCommit(func() {
+			stats := tx.Stats()
+			s.writes.Add(stats.GetWriteTime())
+		})
 		for i, c := range batch {
 			records, err := encodeAll(tx, c.changes)
 			if err != nil {
 				own[i] = fmt.Errorf("store %s: %w", s.path, err)
 				continue
 			}
-			if err := s.kept.apply(tx, c.changes, records); err != nil {
+			if err := kept.apply(tx, c.changes, records); err != nil {
 				return err
 			}
 		}
-		return put(tx.Bucket(meta), keyCounts, s.kept)
+		return put(tx.Bucket(meta), keyCounts, kept)
 	})
+	if err == nil {
+		s.kept = kept
+	}
 	return own, err
 }
 

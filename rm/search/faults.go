@@ -50,6 +50,7 @@ var acts = []act{
 	{"nonsense", 4, false, (*sim).actNonsense},
 	{"agent dies", 3, false, (*sim).actAgentDies},
 	{"agent hangs", 3, false, (*sim).actAgentHangs},
+	{"no room", 2, false, (*sim).actRoom},
 }
 
 func (s *sim) actJob(d *dice) string {
@@ -88,6 +89,23 @@ func (s *sim) actDisk(d *dice) string {
 	s.disk.slow = d.span(heddle.Second, 30*heddle.Second)
 	s.after(d.span(heddle.Second, heddle.Minute), func() { s.disk.slow = 0 })
 	return fmt.Sprintf("%d ms slower", s.disk.slow/heddle.Millisecond)
+}
+
+// actRoom has the disk be full for a while: writes wait, and the machine is told.
+func (s *sim) actRoom(d *dice) string {
+	span := pick(d, 5*heddle.Second, 30*heddle.Second, 2*heddle.Minute)
+	if !s.shell.up {
+		return ""
+	}
+	s.disk.slow = span
+	s.after1(0, func() { s.step(rm.StoreShort{Why: "the disk is full"}) })
+	s.after(span, s.makeRoom)
+	return fmt.Sprintf("for %d s", span/heddle.Second)
+}
+
+func (s *sim) makeRoom() {
+	s.disk.slow = 0
+	s.after1(0, func() { s.step(rm.StoreShort{}) })
 }
 
 func (s *sim) actClock(d *dice) string {
@@ -361,6 +379,7 @@ func (s *sim) heal() {
 		s.runUntil(s.now.Plus(10 * heddle.Second))
 	}
 	s.shell.fuse = -1
+	s.makeRoom()
 	s.client.heal()
 	s.lists = rm.HostLists{}
 	s.order(func(c rm.Call) rm.Message { return &rm.RefreshNodes{Call: c} })

@@ -24,7 +24,7 @@ func callOf(msg rm.Message) (c rm.Call, waits bool) {
 		return q.Call, true
 	case *rm.AgentSync: // until there is something new
 		return q.Call, true
-	case rm.Stored, rm.Tick, *rm.Started, *rm.KeyMade, *rm.JobRead, *rm.MasterTold:
+	case rm.Stored, rm.StoreShort, rm.Tick, *rm.Started, *rm.KeyMade, *rm.JobRead, *rm.MasterTold:
 		return 0, false
 	default:
 	}

@@ -9,6 +9,7 @@ var Table = []Row{
 	{"internal/mapred", nil},
 	{"internal/near", nil}, // names that were probably meant
 	{"internal/slab", nil}, // tables by numbers
+	{"internal/histogram", nil},
 	{"cluster", []string{"."}},
 	{"policy", []string{".", "cluster"}},
 	{"sched", []string{".", "cluster", "policy"}},
@@ -49,8 +50,8 @@ var Table = []Row{
 	{"node/procs", []string{"yarn/ids"}},
 	{"node/groups", []string{".", "node/api", "node/procs"}},
 	{"node/agent", []string{".", "node/api", "node/groups", "node/procs", "node/read", "yarn/ids"}},
-	{"daemon/store", []string{"rm", "yarn/ids"}},
-	{"daemon", []string{".", "rm", "yarn/*", "daemon/store"}},
+	{"daemon/store", []string{"rm", "yarn/ids", "internal/histogram"}},
+	{"daemon", []string{".", "rm", "yarn/*", "daemon/store", "internal/histogram"}},
 	{"daemon/clients", []string{".", "rm", "daemon", "yarn/*"}},
 	{"daemon/proxy", nil},
 	{"daemon/httpd", nil},
