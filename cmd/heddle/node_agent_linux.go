@@ -111,11 +111,12 @@ func attend(runs *agent.Agent, g *groups.Groups, f *agentFlags, log *slog.Logger
 		return failure{err}
 	}
 	warden := []string{exe, "node", "warden", "--node", f.node, "--parent", f.parent, "--run", f.run}
-	dismiss, err := agent.Guard(ctx, warden, log)
+	tell, dismiss, err := agent.Guard(ctx, warden, log)
 	if err != nil {
 		return failure{err}
 	}
 	defer dismiss()
+	runs.Watch(tell)
 	go beside(ctx)
 	log.Info("started", "node", f.node, "can", strings.Join(g.Can().Names(), ","))
 	if err := runs.Run(ctx); err != nil {

@@ -24,6 +24,17 @@ import (
 
 // An agent that is killed leaves nothing behind: its warden gives every container its defaults within a second.
 func TestNodeAgentKilled(t *testing.T) {
+	testNodeAgentGone(t, syscall.SIGKILL, time.Minute, time.Second)
+}
+
+// Where an agent hangs, its warden has a container run a second after its freeze was to end.
+func TestNodeAgentHangs(t *testing.T) {
+	testNodeAgentGone(t, syscall.SIGSTOP, 4*time.Second, 6*time.Second)
+}
+
+// testNodeAgentGone has an agent freeze a container for a time, sends it a signal, and wants the container to run within
+// another time.
+func testNodeAgentGone(t *testing.T, signal syscall.Signal, freeze, within time.Duration) {
 	const id = "container_1700000000000_0001_01_000002"
 	dir := t.TempDir()
 	folder := filepath.Join(dir, "nm", "nmPrivate", "application_1700000000000_0001", id)
@@ -52,7 +63,7 @@ func TestNodeAgentKilled(t *testing.T) {
 			case <-r.Context().Done():
 			}
 		}
-		_ = json.NewEncoder(w).Encode(api.Wish{Version: 1, Every: 1000, Lease: 30_000, Want: []api.Want{{ID: id, Park: true, Freeze: 60_000}}})
+		_ = json.NewEncoder(w).Encode(api.Wish{Version: 1, Every: 1000, Lease: 30_000, Want: []api.Want{{ID: id, Park: true, Freeze: freeze.Milliseconds()}}})
 	}))
 	exe, err := os.Executable()
 	if err != nil {
@@ -110,20 +121,22 @@ func TestNodeAgentKilled(t *testing.T) {
 	if runs() {
 		t.Errorf("it is frozen and runs:\n%s", p.log())
 	}
-	if out, err := node("agent", "--rm", server.URL, "--local-dirs", dir).CombinedOutput(); err == nil {
-		t.Errorf("two agents of one node run:\n%s", out)
+	if signal == syscall.SIGKILL {
+		if out, err := node("agent", "--rm", server.URL, "--local-dirs", dir).CombinedOutput(); err == nil {
+			t.Errorf("two agents of one node run:\n%s", out)
+		}
 	}
 	began := time.Now()
-	if err := p.Process.Signal(syscall.SIGKILL); err != nil {
+	if err := p.Process.Signal(signal); err != nil {
 		t.Fatal(err)
 	}
 	for stuck := true; stuck; {
-		if time.Since(began) > time.Second {
-			t.Fatal("it has not its defaults a second after the agent was killed")
+		if time.Since(began) > within {
+			t.Fatalf("it does not run %v after the agent was sent %v", within, signal)
 		}
 		stuck = frozen(t, parent, id, pid)
 	}
-	t.Logf("thawed %v after the kill", time.Since(began).Round(time.Millisecond))
+	t.Logf("thawed %v after the signal", time.Since(began).Round(time.Millisecond))
 	if !runs() {
 		t.Error("it does not run again")
 	}

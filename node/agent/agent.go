@@ -82,6 +82,9 @@ func New(c Config) (*Agent, error) {
 	return &Agent{Config: c, name: rand.Text(), state: newState(c.Groups, c.Dirs, c.Log)}, nil
 }
 
+// Watch has it told, before Run, when the first frozen container runs again; the zero time is for none.
+func (a *Agent) Watch(thaws func(time.Time)) { a.state.warn = thaws }
+
 // An answer is what became of a request.
 type answer struct {
 	wish *api.Wish

@@ -43,6 +43,8 @@ type state struct {
 	since   map[string]time.Time // since when a group has no container
 	files   reader
 	unread  string // why some of them could not be read
+	warn    func(thaws time.Time)
+	warned  time.Time // what it was told last
 }
 
 // A held is a container that was found.
@@ -65,7 +67,7 @@ type wanted struct {
 }
 
 func newState(g Actuator, dirs []string, log *slog.Logger) *state {
-	return &state{groups: g, log: log, held: map[string]*held{}, since: map[string]time.Time{}, files: reader{dirs: dirs}}
+	return &state{groups: g, log: log, held: map[string]*held{}, since: map[string]time.Time{}, files: reader{dirs: dirs}, warn: func(time.Time) {}}
 }
 
 // round takes in which containers there are, and does what is due.
@@ -181,17 +183,44 @@ func (s *state) answer(now time.Time, w *api.Wish) {
 	s.applied = w.Version
 }
 
+// watched has it known when the first frozen container runs again, zero for none.
+func (s *state) watched(thaws time.Time) {
+	if thaws != s.warned {
+		s.warned = thaws
+		s.warn(thaws)
+	}
+}
+
+// thaws is when the first frozen container runs again; zero for none.
+func (s *state) thaws() (first time.Time) {
+	for _, h := range s.held {
+		if !h.thaws.IsZero() && (first.IsZero() || h.thaws.Before(first)) {
+			first = h.thaws
+		}
+	}
+	return first
+}
+
 // carry gives every container what it is to have now.
 func (s *state) carry(now time.Time) {
 	if s.wish != nil && !now.Before(s.lease) {
 		s.log.Warn("the lease ended: every container has its defaults again", "wish", s.wish.Version)
 		s.wish, s.wants, s.applied = nil, nil, 0
 	}
-	for _, id := range slices.Sorted(maps.Keys(s.held)) {
-		if h := s.held[id]; h.adopted && !h.gone {
-			s.give(h, s.target(now, h))
+	sets := make(map[string]groups.Set, len(s.held))
+	for id, h := range s.held { // order: each for itself
+		if h.adopted && !h.gone {
+			sets[id] = s.target(now, h)
 		}
 	}
+	first := s.thaws()
+	if !first.IsZero() && (s.warned.IsZero() || first.Before(s.warned)) { // before anything is frozen
+		s.watched(first)
+	}
+	for _, id := range slices.Sorted(maps.Keys(sets)) {
+		s.give(s.held[id], sets[id])
+	}
+	s.watched(first)
 }
 
 // target is what a container is to have.
@@ -250,19 +279,9 @@ func (s *state) noted(h *held, err error) bool {
 
 // due is when there is something to do next without anybody saying so; zero for never.
 func (s *state) due() time.Time {
-	var first time.Time
-	soon := func(t time.Time) {
-		if first.IsZero() || t.Before(first) {
-			first = t
-		}
-	}
-	if s.wish != nil {
-		soon(s.lease)
-	}
-	for _, h := range s.held {
-		if !h.thaws.IsZero() {
-			soon(h.thaws)
-		}
+	first := s.thaws()
+	if s.wish != nil && (first.IsZero() || s.lease.Before(first)) {
+		return s.lease
 	}
 	return first
 }

@@ -87,6 +87,14 @@ func (f *tree) Kill(id string) error {
 	return f.err()
 }
 
+func (f *tree) Thaw() error {
+	for id, set := range f.sets {
+		set.Freeze = false
+		f.sets[id] = set
+	}
+	return f.err()
+}
+
 func (f *tree) RestoreAll() error {
 	if f.broken {
 		return errBroken
@@ -237,6 +245,15 @@ func TestFreezeEnds(t *testing.T) {
 	f := newTree()
 	now := time.Unix(1e9, 0)
 	s := newState(f, nil, slog.New(slog.DiscardHandler))
+	var watched time.Time
+	s.warn = func(thaws time.Time) {
+		if watched.IsZero() && f.sets[container(0).ID].Freeze {
+			t.Error("it was frozen before that was known")
+		}
+		if watched = thaws; thaws.IsZero() && f.sets[container(0).ID].Freeze {
+			t.Error("it is frozen, and known to run")
+		}
+	}
 	c := container(0)
 	found := []procs.Container{c}
 	s.round(now, found)
@@ -245,6 +262,9 @@ func TestFreezeEnds(t *testing.T) {
 	}
 	frozen := func(want bool) {
 		t.Helper()
+		if watched.IsZero() == want {
+			t.Errorf("after %v: known to be frozen until %v", now.Sub(time.Unix(1e9, 0)), watched)
+		}
 		if f.sets[c.ID].Freeze != want {
 			t.Fatalf("after %v: frozen %v", now.Sub(time.Unix(1e9, 0)), !want)
 		}

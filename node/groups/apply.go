@@ -108,8 +108,8 @@ func (g *Groups) forget(id string) error {
 	return nil
 }
 
-// restoreKept gives those containers their defaults again of which something was kept.
-func (g *Groups) restoreKept() error {
+// eachKept calls for each container of which something was kept, and forgets those that have ended.
+func (g *Groups) eachKept(do func(kept) error) error {
 	files, _ := filepath.Glob(filepath.Join(g.run, "container_*.json"))
 	var bad error
 	for _, file := range files {
@@ -118,20 +118,27 @@ func (g *Groups) restoreKept() error {
 			bad = errors.Join(bad, err)
 			continue
 		}
-		s := session{leader: k.Leader, start: k.Start}
-		if _, err := os.Stat(k.Dir); err != nil && len(s.pids()) == 0 {
-			bad = errors.Join(bad, os.Remove(file)) // it has ended
+		if _, err := os.Stat(k.Dir); err != nil && len(k.session().pids()) == 0 {
+			bad = errors.Join(bad, os.Remove(file))
 			continue
 		}
-		switch {
-		case k.Dir != "" && k.V2:
-			err = errors.Join(thaw(k.Dir), gone(k.Base.restoreV2(k.Dir)))
-		case k.Dir != "":
-			err = errors.Join(thaw(k.Dir), gone(k.Base.writeV1(k.Dir)))
-		}
-		bad = errors.Join(bad, err, s.stop(false), s.idle(false))
+		bad = errors.Join(bad, do(k))
 	}
 	return bad
+}
+
+func (k *kept) session() session { return session{k.Leader, k.Start} }
+
+// restore gives a container the defaults that were kept of it.
+func (k kept) restore() error {
+	var err error
+	switch {
+	case k.Dir != "" && k.V2:
+		err = errors.Join(thaw(k.Dir), gone(k.Base.restoreV2(k.Dir)))
+	case k.Dir != "":
+		err = errors.Join(thaw(k.Dir), gone(k.Base.writeV1(k.Dir)))
+	}
+	return errors.Join(err, k.session().stop(false), k.session().idle(false))
 }
 
 // Apply gives a container what a Set says, all of it that can be done. It says of each thing that cannot why.

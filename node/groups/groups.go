@@ -443,12 +443,7 @@ func (g *Groups) Kill(id string) error {
 // RestoreAll gives every container of the node its defaults again, those first that do not run. It goes by what is on
 // the machine, not by what this process did.
 func (g *Groups) RestoreAll() error {
-	var bad error
-	for _, id := range g.List() {
-		for _, dir := range g.own(id) {
-			bad = errors.Join(bad, thaw(dir))
-		}
-	}
+	bad := g.Thaw()
 	for _, id := range g.List() {
 		if parent := g.v1["cpu"]; parent != "" {
 			bad = errors.Join(bad, gone(ownBase.writeV1(filepath.Join(parent, id))))
@@ -457,11 +452,28 @@ func (g *Groups) RestoreAll() error {
 			bad = errors.Join(bad, gone(ownBase.restoreV2(filepath.Join(g.v2, id))))
 		}
 	}
-	bad = errors.Join(bad, g.restoreKept())
+	bad = errors.Join(bad, g.eachKept(kept.restore))
 	for _, b := range g.boxes {
 		b.set = Set{}
 	}
 	return bad
+}
+
+// Thaw has every container of the node run that does not, and changes nothing else. It goes by what is on the machine, as
+// RestoreAll does.
+func (g *Groups) Thaw() error {
+	var bad error
+	for _, id := range g.List() {
+		for _, dir := range g.own(id) {
+			bad = errors.Join(bad, thaw(dir))
+		}
+	}
+	return errors.Join(bad, g.eachKept(func(k kept) error {
+		if k.Dir != "" {
+			return thaw(k.Dir)
+		}
+		return k.session().stop(false)
+	}))
 }
 
 // gone takes it as done where there is no group any more.

@@ -171,14 +171,17 @@ func (s *Suspend) Run(v policy.View, p *policy.Plan) {
 	}
 }
 
-// suspend suspends a reduce for so long, and less where it is frozen and its job does not wait for so long. A freeze ends a
-// look later than the suspension does, so that what is lent of it is back before it runs.
+// suspend suspends a reduce for so long, and less where it is frozen and its job does not wait for so long. A freeze ends when
+// the suspension has lasted, and a look later where memory is lent, which is back then before it runs.
 func (s *Suspend) suspend(now heddle.Time, p *policy.Plan, x *policy.Container, length heddle.Span) {
-	most := freezable(x.App().Facts().Timeout) - s.Every()
-	frozen := s.o.Freeze && x.Node().Can(heddle.Freezes) && most > 0 && !s.ranBriefly(now, x.ID())
+	most, later := freezable(x.App().Facts().Timeout), heddle.Span(0)
+	if s.o.LendMemory > 0 {
+		later = s.Every()
+	}
+	frozen := s.o.Freeze && x.Node().Can(heddle.Freezes) && most > s.Every() && !s.ranBriefly(now, x.ID())
 	if frozen {
-		length = min(length, most)
-		p.Freeze(x.ID(), length+s.Every())
+		length = min(length, most-later)
+		p.Freeze(x.ID(), length+later)
 	} else {
 		p.Suspend(x.ID())
 	}

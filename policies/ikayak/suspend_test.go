@@ -240,10 +240,11 @@ func TestFreeze(t *testing.T) {
 		freeze  heddle.Span // 0: it is parked
 		until   float64     // seconds
 	}{
-		"as long as it is suspended":  {"", 0, heddle.AllCaps, 110 * heddle.Second, 405},
-		"never for longer than 240 s": {"interval: 900", 0, heddle.AllCaps, 240 * heddle.Second, 1135},
-		"a short timeout":             {"", 100 * heddle.Second, heddle.AllCaps, 40 * heddle.Second, 335},
+		"as long as it is suspended":  {"", 0, heddle.AllCaps, 105 * heddle.Second, 405},
+		"never for longer than 240 s": {"interval: 900", 0, heddle.AllCaps, 240 * heddle.Second, 1140},
+		"a short timeout":             {"", 100 * heddle.Second, heddle.AllCaps, 40 * heddle.Second, 340},
 		"a timeout as short as 5 s":   {"", 5 * heddle.Second, heddle.AllCaps, 0, 405},
+		"memory is lent":              {"lend_memory: 0.5", 0, heddle.AllCaps &^ heddle.Elastic, 110 * heddle.Second, 405},
 		"a node that cannot":          {"", 0, heddle.AllCaps &^ heddle.Freezes, 0, 405},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -257,6 +258,9 @@ func TestFreeze(t *testing.T) {
 			}
 			c, reduces := lagging(t)
 			c.SetCan(reduces[0].Node(), of.can)
+			for _, x := range reduces {
+				c.SetUsage(x, 0, 1024) // it holds all, and has none to lend
+			}
 			reduces[0].App().Facts().Timeout = of.timeout
 			steps := run(c, s, s.t.Seconds())
 			if want := (policy.Step{Container: reduces[0].ID(), Do: policy.Suspend, Freeze: of.freeze}); len(steps) != 3 || steps[2] != want {

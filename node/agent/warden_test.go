@@ -1,0 +1,58 @@
+package agent
+
+import (
+	"io"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"heddle/node/groups"
+)
+
+// Lock implements [Restorer].
+func (f *tree) Lock() (bool, error) { return true, nil }
+
+// A warden has containers run that an agent which hangs does not thaw in time, and gives everything back when the agent is
+// gone.
+func TestWard(t *testing.T) {
+	for name, of := range map[string]struct {
+		says         string
+		after        time.Duration // that it looks
+		ends         bool
+		frozen, park bool
+	}{
+		"nobody hangs":             {"0\n", time.Hour, false, true, true},
+		"it has time":              {"5000\n", 5 * time.Second, false, true, true},
+		"it hangs":                 {"5000\n", 6 * time.Second, false, false, true},
+		"it thawed":                {"5000\n0\n", time.Minute, false, true, true},
+		"another is frozen longer": {"5000\n9000\n", 6 * time.Second, false, true, true},
+		"it is killed":             {"5000\n", 0, true, false, false},
+		"it has restored all":      {"5000\n" + noMore + "\n", time.Minute, true, true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newTree()
+				id := container(0).ID
+				f.sets[id] = groups.Set{Park: true, Freeze: true}
+				in, agent := io.Pipe()
+				ended := make(chan error, 1)
+				go func() { ended <- ward(in, f) }()
+				if _, err := io.WriteString(agent, of.says); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(of.after)
+				if of.ends {
+					_ = agent.Close()
+				}
+				synctest.Wait()
+				if got := f.sets[id]; got.Freeze != of.frozen || got.Park != of.park {
+					t.Errorf("%+v", got)
+				}
+				_ = agent.Close()
+				if err := <-ended; err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
