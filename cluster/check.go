@@ -13,7 +13,7 @@ var Checks = []string{
 	"root-equals-nodes", "masters-sums", "one-master", "pending-sums", "waiting-counts", "ask-counts",
 	"non-negative", "container-states", "container-times", "container-unique-place", "lists-linked",
 	"no-orphan-containers", "one-reservation-a-node", "reservation-owner-alive",
-	"reservation-fits-empty-node", "booked-sums", "live-nodes-total", "largest-node", "racks",
+	"reservation-fits-empty-node", "beside-reservations", "booked-sums", "live-nodes-total", "largest-node", "racks",
 	"no-orphan-asks", "asks-sorted-unique", "pools", "room-index", "users-counted", "queue-apps",
 	"queue-tree", "unseen-list", "id-order", "slab-counts", "outputs-indexed",
 }
@@ -258,12 +258,13 @@ func (d *audit) state(x *Container) {
 // reservation adds a reservation up and looks at it.
 func (d *audit) reservation(x *Container) {
 	a, u := at(d.apps, x.app), at(d.users, x.app.user)
-	a.booked, u.booked = a.booked.Plus(x.limit), u.booked.Plus(x.limit)
+	a.booked, u.booked = a.booked.Plus(x.Reserves()), u.booked.Plus(x.Reserves())
 	a.bookings++
 	for q := x.app.queue; q != nil; q = q.parent {
 		t := at(d.queues, q)
-		t.booked = t.booked.Plus(x.limit)
+		t.booked = t.booked.Plus(x.Reserves())
 	}
+	d.beside(x)
 	if x.node.booked != x {
 		d.fail("one-reservation-a-node", x.name()+" reserves "+x.node.name()+", which knows nothing of it")
 	}
@@ -274,6 +275,21 @@ func (d *audit) reservation(x *Container) {
 	}
 	if !d.c.Fits(x.limit, x.node.total) {
 		d.fail("reservation-fits-empty-node", x.name()+" of "+text(x.limit)+" on "+x.node.name()+" of "+text(x.node.total))
+	}
+}
+
+// beside looks at what was let in beside a reservation.
+func (d *audit) beside(x *Container) {
+	var sum heddle.Resource
+	for i := range x.Beside() {
+		b := x.seldom.beside[i]
+		if y := d.c.slab.get(b.id); y == nil || y.node != x.node || y.ask == x.ask {
+			d.fail("beside-reservations", x.name()+" has a container beside it that is not there")
+		}
+		sum = sum.Plus(b.size)
+	}
+	if x.Reserves() != x.limit.Minus(sum.Min(x.limit)) {
+		d.fail("beside-reservations", x.name()+" of "+text(x.limit)+" beside "+text(sum)+" counts for "+text(x.Reserves()))
 	}
 }
 

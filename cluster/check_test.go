@@ -48,7 +48,9 @@ func fixture() *Cluster {
 	reduces := ask(b, 10, heddle.Reduce, 2, heddle.Of(8192, 1000))
 	ask(b, 10, heddle.Other, 1, heddle.Of(1024, 1000))
 	c.Book(reduces, c.nodes[1], heddle.OffSwitch)
-	fresh := ask(b, 5, heddle.Map, 2, heddle.Of(512, 500))
+	fresh := ask(b, 5, heddle.Map, 3, heddle.Of(512, 500))
+	c.Fill(fresh, c.nodes[1], heddle.OffSwitch, heddle.Of(512, 500), heddle.Of(512, 500))
+	c.Recount(c.nodes[1].booked)
 	grant(fresh, 2, heddle.OffSwitch, heddle.Of(512, 500))
 	grant(fresh, 2, heddle.OffSwitch, heddle.Of(512, 500))
 	c.AddOutput(a, 0, 100)
@@ -110,25 +112,26 @@ var corruptions = map[string]func(c *Cluster){
 	},
 	"reservation-fits-empty-node": func(c *Cluster) { // larger than the node, with every sum right
 		x := c.nodes[1].booked
-		c.addBooked(x, -1)
+		c.addBooked(x, x.limit.Times(-1))
 		x.limit[heddle.Memory]++
-		c.addBooked(x, 1)
+		c.addBooked(x, x.limit)
 	},
-	"booked-sums":        func(c *Cluster) { c.queues[0].booked[heddle.Memory]++ },
-	"live-nodes-total":   func(c *Cluster) { c.live++ },
-	"largest-node":       func(c *Cluster) { c.largest[heddle.Memory]++ },
-	"racks":              func(c *Cluster) { c.racks[1] = append(c.racks[1], 0) },
-	"no-orphan-asks":     func(c *Cluster) { c.freeAsk = append(c.freeAsk, 0) },
-	"asks-sorted-unique": func(c *Cluster) { k := c.apps[1].asks; k[0], k[1] = k[1], k[0] },
-	"pools":              func(c *Cluster) { c.nodes[0].pools[0].suspended++ },
-	"room-index":         func(c *Cluster) { c.index.spots[2].bucket-- },
-	"users-counted":      func(c *Cluster) { c.queues[1].users[1].apps++ },
-	"queue-apps":         func(c *Cluster) { c.queues[1].apps = append(c.queues[1].apps, c.apps[0]) },
-	"queue-tree":         func(c *Cluster) { c.queues[2].depth++ },
-	"unseen-list":        func(c *Cluster) { c.apps[1].unseen = c.apps[1].unseen.nextUnseen },
-	"id-order":           func(c *Cluster) { c.slab.last -= 2 },
-	"slab-counts":        func(c *Cluster) { c.slab.live++ },
-	"outputs-indexed":    func(c *Cluster) { c.apps[0].outputAt[2] = 0 },
+	"booked-sums":         func(c *Cluster) { c.queues[0].booked[heddle.Memory]++ },
+	"beside-reservations": func(c *Cluster) { c.nodes[1].booked.seldom.beside[0].size[heddle.Memory]++ },
+	"live-nodes-total":    func(c *Cluster) { c.live++ },
+	"largest-node":        func(c *Cluster) { c.largest[heddle.Memory]++ },
+	"racks":               func(c *Cluster) { c.racks[1] = append(c.racks[1], 0) },
+	"no-orphan-asks":      func(c *Cluster) { c.freeAsk = append(c.freeAsk, 0) },
+	"asks-sorted-unique":  func(c *Cluster) { k := c.apps[1].asks; k[0], k[1] = k[1], k[0] },
+	"pools":               func(c *Cluster) { c.nodes[0].pools[0].suspended++ },
+	"room-index":          func(c *Cluster) { c.index.spots[2].bucket-- },
+	"users-counted":       func(c *Cluster) { c.queues[1].users[1].apps++ },
+	"queue-apps":          func(c *Cluster) { c.queues[1].apps = append(c.queues[1].apps, c.apps[0]) },
+	"queue-tree":          func(c *Cluster) { c.queues[2].depth++ },
+	"unseen-list":         func(c *Cluster) { c.apps[1].unseen = c.apps[1].unseen.nextUnseen },
+	"id-order":            func(c *Cluster) { c.slab.last -= 2 },
+	"slab-counts":         func(c *Cluster) { c.slab.live++ },
+	"outputs-indexed":     func(c *Cluster) { c.apps[0].outputAt[2] = 0 },
 }
 
 func TestFixtureIsHealthy(t *testing.T) {

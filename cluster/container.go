@@ -1,6 +1,10 @@
 package cluster
 
-import "heddle"
+import (
+	"slices"
+
+	"heddle"
+)
 
 // State is where a container is in its life. The last five are ends.
 type State uint8
@@ -72,6 +76,16 @@ type seldom struct {
 	told             heddle.Resource
 	cpuUsed, memUsed int64
 	fraction         float64
+
+	// Of a reservation: what was let in beside it, and what of its size does not count meanwhile.
+	beside  []beside
+	covered heddle.Resource
+}
+
+// beside is a container that runs on a reserved node beside the reservation, in the size it began with.
+type beside struct {
+	id   heddle.ContainerID
+	size heddle.Resource
 }
 
 func (c *Container) rare() *seldom {
@@ -126,6 +140,27 @@ func (c *Container) Fulfils() bool { return c.fulfils }
 // Started returns when its node began to run it; 0 before.
 func (c *Container) Started() heddle.Time { return c.started }
 
+// Reserves returns what a reservation counts for: its size, less what was let in beside it. Both are never there at once.
+func (c *Container) Reserves() heddle.Resource {
+	if c.seldom == nil {
+		return c.limit
+	}
+	return c.limit.Minus(c.seldom.covered)
+}
+
+// Beside returns how many containers that were let in beside a reservation run.
+func (c *Container) Beside() int {
+	if c.seldom == nil {
+		return 0
+	}
+	return len(c.seldom.beside)
+}
+
+// LetIn reports whether a container was let in beside a reservation.
+func (c *Container) LetIn(id heddle.ContainerID) bool {
+	return c.seldom != nil && slices.ContainsFunc(c.seldom.beside, func(b beside) bool { return b.id == id })
+}
+
 // Suspended reports whether it lends its processors.
 func (c *Container) Suspended() bool { return c.suspended }
 
@@ -159,17 +194,55 @@ func (c *Container) become(t State) {
 // node enforces and the books count. The ask loses one; a reservation of the ask on the node is
 // fulfilled, keeping its container id.
 func (c *Cluster) Grant(k *Ask, n *Node, at heddle.Locality, told, limit heddle.Resource) *Container {
-	var x *Container
-	if b := n.booked; b != nil {
-		if b.ask != k {
-			panic("cluster: grant on a node reserved for another ask")
-		}
-		x = b
-		c.unbook(b)
-		x.fulfils = true
-	} else {
-		x = c.slab.new()
+	b := n.booked
+	switch {
+	case b == nil:
+		return c.give(c.slab.new(), k, n, at, told, limit)
+	case b.ask != k:
+		panic("cluster: grant on a node reserved for another ask")
 	}
+	c.unbook(b)
+	b.fulfils = true
+	return c.give(b, k, n, at, told, limit)
+}
+
+// Fill is Grant on a node that is reserved for another ask, and stays reserved. [Cluster.Recount] is to follow.
+func (c *Cluster) Fill(k *Ask, n *Node, at heddle.Locality, told, limit heddle.Resource) *Container {
+	if n.booked == nil || n.booked.ask == k {
+		panic("cluster: the node is not reserved for another ask")
+	}
+	x := c.give(c.slab.new(), k, n, at, told, limit)
+	r := n.booked.rare()
+	r.beside = append(r.beside, beside{x.id, limit})
+	return x
+}
+
+// Discount has a reservation count for nothing until [Cluster.Recount].
+func (c *Cluster) Discount(x *Container) { c.cover(x, x.limit) }
+
+// Recount has a reservation count for what the containers beside it do not.
+func (c *Cluster) Recount(x *Container) {
+	var sum heddle.Resource
+	if x.seldom != nil {
+		for i := range x.seldom.beside {
+			sum = sum.Plus(x.seldom.beside[i].size)
+		}
+	}
+	c.cover(x, sum.Min(x.limit))
+}
+
+// cover has so much of a reservation not count.
+func (c *Cluster) cover(x *Container, much heddle.Resource) {
+	if x.seldom == nil && much.IsZero() {
+		return
+	}
+	r := x.rare()
+	c.addBooked(x, r.covered.Minus(much))
+	r.covered = much
+}
+
+// give makes x a container of the ask.
+func (c *Cluster) give(x *Container, k *Ask, n *Node, at heddle.Locality, told, limit heddle.Resource) *Container {
 	a := k.app
 	a.passed = c.now
 	x.become(Allocated)
@@ -326,6 +399,10 @@ func (c *Cluster) End(x *Container, to State, status heddle.ExitStatus) {
 	}
 	c.slab.unlink(onNode, &n.first, x.slot)
 	c.slab.unlink(ofApp, &a.first, x.slot)
+	if b := n.booked; b != nil && b.LetIn(x.id) {
+		b.seldom.beside = slices.DeleteFunc(b.seldom.beside, func(o beside) bool { return o.id == x.id })
+		c.Recount(b)
+	}
 	c.slab.drop(x)
 	c.settle(n)
 	n.full = n.full && !c.Fits(heddle.Resource{}, n.Free())
@@ -370,8 +447,9 @@ func (c *Cluster) Book(k *Ask, n *Node, at heddle.Locality) *Container {
 	x.limit = k.size
 	n.booked = x
 	k.bookings++
+	k.app.bookings++
 	k.rebooked = 0
-	c.addBooked(x, 1)
+	c.addBooked(x, x.limit)
 	return x
 }
 
@@ -392,14 +470,17 @@ func (c *Cluster) unbook(x *Container) {
 	x.node.booked = nil
 	c.touched(x.node)
 	x.ask.bookings--
+	x.app.bookings--
 	x.ask.rebooked = 0
-	c.addBooked(x, -1)
+	c.addBooked(x, x.Reserves().Times(-1))
+	if x.seldom != nil {
+		x.seldom.beside, x.seldom.covered = nil, heddle.Resource{}
+	}
 }
 
-func (c *Cluster) addBooked(x *Container, sign int64) {
-	d := x.limit.Times(sign)
+// addBooked adds d to every sum that counts what x reserves.
+func (c *Cluster) addBooked(x *Container, d heddle.Resource) {
 	x.app.booked = x.app.booked.Plus(d)
-	x.app.bookings += int(sign)
 	x.app.user.booked = x.app.user.booked.Plus(d)
 	for q := x.app.queue; q != nil; q = q.parent {
 		q.booked = q.booked.Plus(d)

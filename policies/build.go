@@ -174,7 +174,7 @@ func (b *builder) slots() error {
 		if err != nil {
 			return fmt.Errorf("book: %w", err)
 		}
-		b.out.Book = k
+		b.out.Book, b.out.Names.Book = k, nameOf(b.p.Book)
 	}
 	if err := perKind(b, "size", b.p.Size, Table.Size, &b.out.Size); err != nil {
 		return err

@@ -5,7 +5,10 @@
 package policies
 
 import (
+	"errors"
+
 	"heddle/policies/adaptcont"
+	"heddle/policies/backfill"
 	"heddle/policies/capacity"
 	"heddle/policies/coupling"
 	"heddle/policies/delay"
@@ -75,6 +78,7 @@ var Table = policy.Table{
 		"ikayak.local":        ikayak.NewLocal,
 	},
 	Book: map[string]policy.Maker[policy.Book]{
+		"backfill": newBackfill,
 		"capacity": shared[policy.Book]("capacity"),
 		"fair":     shared[policy.Book]("fair"),
 	},
@@ -143,6 +147,16 @@ func newShortest(a policy.Args) (policy.Order, error) {
 		}
 	}
 	return shortest.New(a)
+}
+
+// newBackfill makes the slot that fills what the profile's own queues reserve.
+func newBackfill(a policy.Args) (policy.Book, error) {
+	for _, name := range []string{"capacity", "fair"} {
+		if s, err := a.Shared(name); err == nil {
+			return backfill.Over(a, s.(policy.Book))
+		}
+	}
+	return nil, errors.New("backfill: the profile's queues must be capacity or fair, which reserve nodes")
 }
 
 // newFairDelay makes the delay that the FairScheduler's own settings ask for.

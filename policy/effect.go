@@ -23,6 +23,7 @@ const (
 
 	Reserved   // a node is reserved
 	Unreserved // a reservation was given up; what fulfils one is Granted alone
+	Recounted  // a reservation counts for more or less than before: see [Container.Reserves]
 	Granted    // a container was granted; [Container.Fulfils] says whether it was a reservation
 	Adopted    // a container was found running: no ask paid for it, no limit was asked, and nobody knows when it began
 	Started    // a node runs a container

@@ -188,6 +188,15 @@ type (
 		Pick(v View, k *Ask) (heddle.NodeID, bool)
 	}
 
+	// Filler is a Book that lets others run on what is free of a node that is reserved, where they are expected to be gone
+	// in time.
+	Filler interface {
+		// Until says by when what runs beside a reservation has to be gone; ok is false where nobody may run there.
+		Until(v View, reservation *Container) (by heddle.Time, ok bool)
+		// Fill reports whether a container of the ask that starts now is expected to be gone by then.
+		Fill(v View, k *Ask, by heddle.Time) bool
+	}
+
 	// A Listener hears of what has changed in the state. What it does not ask for costs it nothing.
 	Listener interface {
 		// Hears says of which changes; it is asked once, when a set is built.

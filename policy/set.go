@@ -45,6 +45,7 @@ type Names struct {
 	Gate  [heddle.NumKinds][]string
 	Place [heddle.NumKinds]string
 	Veto  [heddle.NumKinds][]string
+	Book  string
 	// Control has the names of Set.Control.
 	Control []string
 }

@@ -79,6 +79,7 @@ type NodeGroup struct {
 	Policy string `json:"policy"` // who gave it, as in [PendingAsk]
 	Nodes  int    `json:"nodes"`
 	Most   Amount `json:"most_free"`
+	Until  int64  `json:"until_ms,omitempty"` // of reserved nodes: by when what is let in there has to be gone, milliseconds since 1970
 }
 
 // Why says what an application waits for. One that is over, or not yet with the scheduler, waits for nothing.
@@ -125,10 +126,18 @@ func (r Reports) pendingAsk(a *app, k *sched.PendingAsk) PendingAsk {
 		}
 	}
 	for _, g := range k.Nodes {
-		p.Nodes = append(p.Nodes, NodeGroup{g.Why.String(), g.Policy, g.Nodes, r.amount(g.Most)})
+		p.Nodes = append(p.Nodes, r.nodeGroup(&g))
 	}
 	p.Text = r.sentences(a, k, &p)
 	return p
+}
+
+func (r Reports) nodeGroup(g *sched.NodeGroup) NodeGroup {
+	out := NodeGroup{Why: g.Why.String(), Policy: g.Policy, Nodes: g.Nodes, Most: r.amount(g.Most)}
+	if g.Until > 0 {
+		out.Until = r.m.date(g.Until)
+	}
+	return out
 }
 
 // limit names what a limit is about. What has no bound has the cluster's.
@@ -244,7 +253,7 @@ func (r Reports) sentences(a *app, k *sched.PendingAsk, p *PendingAsk) string {
 				return joined(text("%s: %d of %d nodes will take it as they report in.", what, g.Nodes, r.m.core.View().Live()), place)
 			}
 		}
-		return joined(text("%s: no node takes it%s: %s.", what, r.lacking(k.Short), byNode(k.Nodes)), place)
+		return joined(text("%s: no node takes it%s: %s.", what, r.lacking(k.Short), byNode(k.Nodes, r.m.core.View().Now())), place)
 	}
 	s := what + ": " + whyText(k.Why)
 	if k.Why != heddle.NodeGone {
@@ -257,7 +266,7 @@ func (r Reports) sentences(a *app, k *sched.PendingAsk, p *PendingAsk) string {
 }
 
 // byNode says what stands against it on groups of nodes.
-func byNode(groups []sched.NodeGroup) string {
+func byNode(groups []sched.NodeGroup, now heddle.Time) string {
 	parts := make([]string, len(groups))
 	for i, g := range groups {
 		words := reasons[g.Why].Nodes
@@ -265,11 +274,19 @@ func byNode(groups []sched.NodeGroup) string {
 			words = reasons[g.Why].Node
 		}
 		parts[i] = text("%d %s", g.Nodes, words)
+		if g.Until > 0 {
+			parts[i] += BesideText(g.Until.Since(now).Seconds())
+		}
 		if g.Policy != "" {
 			parts[i] += " (" + g.Policy + ")"
 		}
 	}
 	return strings.Join(parts, "; ")
+}
+
+// BesideText says what is let in beside reservations for so many seconds.
+func BesideText(seconds float64) string {
+	return text(", beside which may run what is expected to end within %d s", int64(seconds))
 }
 
 // lacking says what is short, the dimensions that are, after a comma.

@@ -40,6 +40,7 @@ type Core struct {
 	laneOf  [heddle.NumKinds]int8
 	picks   [heddle.NumKinds]policy.Pick
 	picking bool                  // there are picks
+	filler  policy.Filler         // nil = nobody runs beside a reservation
 	blind   [heddle.NumKinds]bool // the kind's Place takes any node and keeps no count of offers
 	apps    []appState
 	notes   []notes // by application, as apps
@@ -65,6 +66,7 @@ type Core struct {
 	prompt  prompt
 	version uint64        // of everything but heartbeats
 	quiet   uint64        // the version at which an offer found that no node could be given anything
+	shuts   []uint64      // by node: the version at which nobody was let in beside its reservation
 	pickTry uint64        // the version at which naming nodes last came to nothing
 	freed   []heddle.Time // when room last came free, by node; kept where some place names its node
 	retry   heddle.Time   // when to try naming nodes again; 0 = no need
@@ -201,6 +203,7 @@ func (c *Core) findPowers() {
 		}
 	}
 	add(c.set.Book)
+	c.filler, _ = c.set.Book.(policy.Filler)
 	for i, ctl := range c.set.Control {
 		add(ctl)
 		for at := range c.controls {

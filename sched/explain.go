@@ -61,6 +61,9 @@ type NodeGroup struct {
 	Policy string // as in PendingAsk
 	Nodes  int
 	Most   heddle.Resource
+	// Until is by when what is let in beside the reservations of nodes has to be gone, the latest of them; 0 where
+	// nobody is let in.
+	Until heddle.Time
 }
 
 // maxHolders bounds the holders of one ask.
@@ -276,6 +279,9 @@ func (c *Core) groups(a *policy.App, k *policy.Ask) (out []NodeGroup) {
 		}
 		out[at].Nodes++
 		out[at].Most = out[at].Most.Max(n.Free())
+		if why == heddle.NodeReserved {
+			out[at].Until = max(out[at].Until, c.until(n.Booked()))
+		}
 	}
 	slices.SortStableFunc(out, func(a, b NodeGroup) int { return cmp.Compare(a.Why, b.Why) })
 	return out
@@ -295,13 +301,37 @@ func (c *Core) answer(a *policy.App, k *policy.Ask, n *policy.Node) (why heddle.
 	case !c.v.Fits(k.Size(), n.Total()):
 		return heddle.NodeTooSmall, ""
 	case n.Booked() != nil && n.Booked().App() != a:
-		return heddle.NodeReserved, ""
+		switch {
+		case c.filler == nil:
+			return heddle.NodeReserved, ""
+		case c.fits(l, k, n):
+			return c.verdict(k, n, at)
+		}
+		return heddle.NodeReserved, called("book", []string{c.set.Names.Book}, 0)
 	case !c.v.Fits(k.Size(), n.Room(a)):
 		return heddle.NoRoom, ""
 	case l.filled(n):
 		return heddle.NotPicked, "lanes: " + l.slotsBy()
 	}
 	return c.verdict(k, n, at)
+}
+
+// until is by when what is let in beside a reservation has to be gone; 0 where nobody is let in.
+func (c *Core) until(reservation *policy.Container) heddle.Time {
+	if c.filler == nil {
+		return 0
+	}
+	by, ok := c.filler.Until(c.v, reservation)
+	if !ok || by <= c.v.Now() {
+		return 0
+	}
+	return by
+}
+
+// fits reports whether a container of the ask would be let in beside a node's reservation.
+func (c *Core) fits(l *lane, k *policy.Ask, n *policy.Node) bool {
+	by := c.until(n.Booked())
+	return by > 0 && c.v.Fits(k.Size(), n.Free()) && !l.filled(n) && c.fills(k, n.Booked(), by)
 }
 
 // verdict is what the places say of a node that has room. Where one names its node, this node was not it.

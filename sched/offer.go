@@ -27,6 +27,10 @@ type offer struct {
 	barred [heddle.NumKinds]bool // no container of the kind starts on the node
 	passed passed
 
+	// Of a node that is reserved: the reservation, and by when what is let in beside it has to be gone.
+	beside *policy.Container
+	by     heddle.Time
+
 	// Of a round without a node: whether somebody who goes first waits for nodes to report, and for how little.
 	waits bool
 	least heddle.Resource
@@ -47,6 +51,7 @@ func (c *Core) heartbeat(id heddle.NodeID) {
 func (c *Core) report(n *policy.Node) {
 	if n.Booked() != nil {
 		if done := c.fulfil(n); done {
+			c.fill(n)
 			return
 		}
 	}
@@ -60,14 +65,62 @@ func (c *Core) report(n *policy.Node) {
 		c.counts.EmptyOffers++
 		return
 	}
-	o := offer{n: n, full: c.set.Book != nil && !roomy}
-	if c.set.Beat.HalfFree {
-		o.half = heddle.Resource{free[0] / 2, free[1] / 2, free[2] / 2, free[3] / 2}
-	}
+	o := offer{n: n, full: c.set.Book != nil && !roomy, half: half(&free)}
 	c.serveNode(&o)
 	if o.grants == 0 && !c.local && o.tries <= c.set.Beat.Applications {
 		c.quiet = c.version
 	}
+}
+
+func half(r *heddle.Resource) heddle.Resource {
+	return heddle.Resource{r[0] / 2, r[1] / 2, r[2] / 2, r[3] / 2}
+}
+
+// fill offers what is free of a node that is still reserved to those who are expected to be gone in time.
+func (c *Core) fill(n *policy.Node) {
+	x, free := n.Booked(), n.Free()
+	if c.filler == nil || x == nil || !c.roomy(&free) || c.shut(n.ID()) == c.version {
+		return
+	}
+	by, ok := c.filler.Until(c.v, x)
+	if !ok || by <= c.v.Now() {
+		return
+	}
+	o := offer{n: n, beside: x, by: by, half: half(&free)}
+	c.discount(x)
+	c.serveNode(&o)
+	c.recount(x)
+	if o.grants == 0 && o.tries <= c.set.Beat.Applications {
+		c.shuts[n.ID()] = c.version
+	}
+}
+
+// shut is the version at which nobody was let in beside a node's reservation. Time alone lets nobody in whom the policy
+// refused, and lets others in a little later than it would.
+func (c *Core) shut(id heddle.NodeID) uint64 {
+	for int(id) >= len(c.shuts) {
+		c.shuts = append(c.shuts, 0)
+	}
+	return c.shuts[id]
+}
+
+// discount has a reservation count for nothing: what is let in beside it takes its place, since they are never there at
+// once.
+func (c *Core) discount(x *policy.Container) {
+	c.c.Discount(x)
+	c.tell(policy.Recounted, x)
+}
+
+// recount has a reservation count for what is not let in beside it.
+func (c *Core) recount(x *policy.Container) {
+	c.c.Recount(x)
+	c.recounted(x)
+}
+
+// recounted tells that a reservation counts for something else than before.
+func (c *Core) recounted(x *policy.Container) {
+	c.tell(policy.Recounted, x)
+	c.touchQueues(x.App().Queue())
 }
 
 // serveNode gives who waits what the node has for them, as far as one offer goes.
@@ -128,7 +181,7 @@ func (c *Core) bookable(free *heddle.Resource) bool {
 func (c *Core) more(o *offer, r outcome) bool {
 	b := &c.set.Beat
 	switch {
-	case r == booked || o.one || o.n.Booked() != nil:
+	case r == booked || o.one || o.n.Booked() != o.beside:
 		return false
 	case b.OffSwitch > 0 && o.far >= b.OffSwitch,
 		b.Containers > 0 && o.grants >= b.Containers,

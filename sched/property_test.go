@@ -116,6 +116,7 @@ var schedulers = []scheduler{
 	{name: "capacity, not looking", profile: "capacity", capacity: capacityConfig(func(c *capacity.Config) {
 		c.ContinueLooking, c.RackLocalityAdditional = false, 2
 	}, tree()...)},
+	{name: "capacity, backfill", profile: "capacity", changes: "book: {backfill: {slack: 10}}", capacity: capacityConfig(nil, tree()...)},
 	{name: "capacity with spread", profile: "capacity", changes: "place: {am: spread, executor: spread}", capacity: capacityConfig(nil, tree()...)},
 	{name: "ikayak", profile: "ikayak", changes: "trim: {map: {ikayak.shrink: {sample: 2}}}\ncontrol: [{ikayak.suspend: {interval: 2, epsilon: 0, slack: 1}}]", capacity: capacityConfig(nil, tree()...)},
 	{name: "YARN-client", profile: "yarn-client", capacity: capacityConfig(nil, tree()...)},
@@ -129,6 +130,7 @@ var schedulers = []scheduler{
 	{name: "fair, drf", profile: "fair", fair: fairConfig(func(c *fair.Config) {
 		c.AssignMultiple, c.NodeThreshold, c.RackThreshold, c.Queues[0].Policy = true, 0.5, 0.5, fair.DRF
 	}, fairTree(fair.DRF)...)},
+	{name: "fair, backfill", profile: "fair", changes: "book: {backfill: {slack: 10}}", fair: fairConfig(nil, fairTree(fair.FairShare)...)},
 	{name: "fair with spread", profile: "fair", changes: "place: {executor: spread, other: pack}", fair: fairConfig(func(c *fair.Config) { c.SizeBasedWeight = true }, fairTree(fair.FairShare)...)},
 }
 

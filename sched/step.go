@@ -375,9 +375,14 @@ func (c *Core) end(x *policy.Container, to cluster.State, status heddle.ExitStat
 		c.out = append(c.out, c.arena.kills.put(heddle.Kill{Container: x.ID(), Status: status}))
 	}
 	k, unseen := x.Ask(), x.State() == cluster.Allocated
+	reservation := x.Node().Booked()
+	beside := reservation != nil && reservation.LetIn(x.ID())
 	c.frees(x.Node())
 	c.c.End(x, to, status)
 	c.tellEnd(x, status)
+	if beside {
+		c.recounted(reservation)
+	}
 	if unseen && k.Count() > 0 { // it may be asked for again
 		c.lanes[c.laneOf[k.Kind()]].measure(k)
 		c.tellApp(policy.AppAsked, a)

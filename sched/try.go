@@ -99,6 +99,12 @@ func (c *Core) serve(a *policy.App, k *policy.Ask, o *offer) (outcome, policy.Ve
 	}
 	limit := k.Size()
 	room := n.Room(a)
+	if o.beside != nil {
+		if room = n.Free(); !c.fills(k, o.beside, o.by) {
+			c.local = true
+			return nothing, policy.No(heddle.NodeReserved)
+		}
+	}
 	if t := c.set.Trim[k.Kind()]; t != nil {
 		limit = carried(n, a, k.Kind(), limit, t.Trim(c.v, k, n, room))
 	}
@@ -134,6 +140,12 @@ func (c *Core) serve(a *policy.App, k *policy.Ask, o *offer) (outcome, policy.Ve
 	}
 	c.grant(k, n, at, limit, o)
 	return granted, policy.Yes
+}
+
+// fills reports whether a container of the ask may run beside a reservation until then. What waits for the reserved node
+// itself does not fit there.
+func (c *Core) fills(k *policy.Ask, reservation *policy.Container, by heddle.Time) bool {
+	return k != reservation.Ask() && c.filler.Fill(c.v, k, by)
 }
 
 // allow asks every share. A yes that sets Unbook holds only if a reservation elsewhere is given up first.
@@ -326,7 +338,7 @@ func (c *Core) bookingOf(k *policy.Ask, need heddle.Resource) *policy.Container 
 		if n == nil || n.Booked() == nil || n.Booked().Ask() != k {
 			continue
 		}
-		if c.v.Fits(need, n.Booked().Limit()) {
+		if c.v.Fits(need, n.Booked().Reserves()) {
 			return n.Booked()
 		}
 	}
@@ -345,7 +357,11 @@ func (c *Core) unbook(x *policy.Container) {
 func (c *Core) grant(k *policy.Ask, n *policy.Node, at heddle.Locality, limit heddle.Resource, o *offer) {
 	a, told := k.App(), k.Size()
 	far := at == heddle.OffSwitch
-	x := c.c.Grant(k, n, at, told, limit)
+	give := c.c.Grant
+	if o.beside != nil {
+		give = c.c.Fill
+	}
+	x := give(k, n, at, told, limit)
 	if x.Kind() == heddle.AM {
 		c.c.AcquireMaster(x)
 	}
@@ -404,11 +420,24 @@ func (c *Core) fulfil(n *policy.Node) (done bool) {
 	case !c.v.Fits(limit, room):
 		c.c.Rebook(x)
 		return true
-	case !d.OK():
+	case !d.OK() || x.Beside() > 0 && !c.both(x, limit):
 		return true
 	case d.Far:
 		at = heddle.OffSwitch
 	}
 	c.grant(k, n, at, limit, &offer{n: n})
 	return true
+}
+
+// both reports whether the limits let a reservation be served while what was let in beside it still runs.
+func (c *Core) both(x *policy.Container, limit heddle.Resource) bool {
+	c.discount(x)
+	defer c.recount(x)
+	defer c.as(c.v)
+	c.v = c.v.AsExplaining()
+	if !c.entered(x.App().Queue()) {
+		return false
+	}
+	d := c.allow(x.App(), x.Kind(), limit)
+	return d.OK() && !d.Unbook
 }

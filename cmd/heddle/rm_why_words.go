@@ -102,7 +102,7 @@ func askSentences(k *rm.PendingAsk, queue string, now time.Time) string {
 		fmt.Fprintf(&b, "  %s\n", clean(s))
 	}
 	if len(k.Nodes) > 0 {
-		fmt.Fprintf(&b, "  %s.\n", byNode(k))
+		fmt.Fprintf(&b, "  %s.\n", byNode(k, now))
 	}
 	if s := heldBy(k); s != "" && aboutRoom[k.Why] {
 		fmt.Fprintf(&b, "  Most of it is held by %s.\n", s)
@@ -167,7 +167,7 @@ func containers(kind string, n int) string {
 }
 
 // byNode says what the nodes answer, the largest groups first.
-func byNode(k *rm.PendingAsk) string {
+func byNode(k *rm.PendingAsk, now time.Time) string {
 	all := 0
 	for _, g := range k.Nodes {
 		all += g.Nodes
@@ -185,6 +185,9 @@ func byNode(k *rm.PendingAsk) string {
 		part := fmt.Sprintf("%d %s", g.Nodes, words.Nodes)
 		if g.Nodes == 1 {
 			part = "1 " + words.Node
+		}
+		if g.Until > 0 {
+			part += rm.BesideText(max(0, time.UnixMilli(g.Until).Sub(now).Seconds()))
 		}
 		if g.Why == "no-room" || g.Why == "node-too-small" || g.Why == "fine" {
 			part += fmt.Sprintf(" (at most %s free)", amountText(g.Most))

@@ -167,7 +167,7 @@ func (s *Scheduler) Needs() policy.Needs {
 // Hears implements [policy.Listener]: all that what users and queues hold or may hold depends on.
 func (s *Scheduler) Hears() policy.News {
 	return policy.NodesChanged | policy.AppAdded | policy.AppDone | policy.AppMoved | policy.AppReprioritised | policy.AppRetried |
-		policy.AppAsked | policy.Reserved | policy.Unreserved | policy.Granted | policy.Adopted | policy.Resized | policy.Ended
+		policy.AppAsked | policy.Reserved | policy.Unreserved | policy.Recounted | policy.Granted | policy.Adopted | policy.Resized | policy.Ended
 }
 
 // Hear implements [policy.Listener].

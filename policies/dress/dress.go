@@ -162,7 +162,7 @@ func (s *Scheduler) Needs() policy.Needs {
 // Hears implements [policy.Listener].
 func (s *Scheduler) Hears() policy.News {
 	own := policy.NodesChanged | policy.AppAdded | policy.AppDone | policy.AppMoved | policy.AppRetried | policy.AppAsked |
-		policy.Reserved | policy.Unreserved | policy.Granted | policy.Adopted | policy.Resized | policy.Ended
+		policy.Reserved | policy.Unreserved | policy.Recounted | policy.Granted | policy.Adopted | policy.Resized | policy.Ended
 	if s.alone {
 		own |= s.est.Hears()
 	}

@@ -59,34 +59,7 @@ type Order struct {
 	o        Options
 	patience heddle.Span
 	overdue  []heddle.Time // by application: since when it had been passed over, when that was found too long
-	usual    [heddle.NumKinds]usual
-	tasks    usual // of maps and reduces together
-}
-
-// usual is how long containers are held, as those that ended lately were.
-type usual struct {
-	mean  float64     // in seconds
-	count int         // of containers that had ended when the mean was last brought up to date
-	held  heddle.Span // … and how long they were held together
-}
-
-// memory is the number of containers after which what was usual before counts half.
-const memory = 1000
-
-// learn takes in that so many containers have ended by now and were held for so long together. It reports whether
-// any of them is new.
-func (u *usual) learn(count int, held heddle.Span) bool {
-	n := count - u.count
-	if n == 0 {
-		return false
-	}
-	mean, weight := (held-u.held).Seconds()/float64(n), 1.0
-	if u.count > 0 {
-		weight = float64(n) / float64(n+memory)
-	}
-	u.mean += (mean - u.mean) * weight
-	u.count, u.held = count, held
-	return true
+	lengths  policy.Durations
 }
 
 // New returns the order for a flat list of queues.
@@ -151,19 +124,15 @@ func (s *Order) left(a *policy.App, total heddle.Resource) float64 {
 	return share * weight / float64(count)
 }
 
-// length is how long a container of an application is held: the mean of those of it that ended and of one as usual
-// for its kind, as a part of what is usual. Maps and reduces are measured against what is usual for both together,
-// since a job has both; executors are held for a job's whole life, and only against each other.
+// length is how long a container of an application is held, as a part of what is usual. Maps and reduces are measured
+// against what is usual for both together, since a job has both; executors are held for a job's whole life, and only
+// against each other.
 func (s *Order) length(a *policy.App, k heddle.Kind) float64 {
-	kind, all := &s.usual[k], &s.usual[k]
-	if k == heddle.Map || k == heddle.Reduce {
-		all = &s.tasks
-	}
-	if kind.count == 0 {
+	mean, ok := s.lengths.Of(a, k)
+	if !ok {
 		return 1
 	}
-	mean := (a.Held(k).Seconds() + kind.mean) / float64(a.Finished(k)+1)
-	return max(mean, 1) / max(all.mean, 1)
+	return max(mean, 1) / max(s.lengths.Usual(k), 1)
 }
 
 // late reports whether the application's patience was over when it was last looked for that, and it has been
@@ -180,17 +149,8 @@ func (s *Order) Ticks() (every, phase heddle.Span) { return lookEvery, 0 }
 
 // Tick implements [policy.Ticker]: keys change when somebody's patience is over.
 func (s *Order) Tick(v policy.View) bool {
-	moved := s.learn(v)
-	return s.look(v, v.Root()) || moved
-}
-
-// learn brings up to date how long containers are usually held, and reports whether that changes keys.
-func (s *Order) learn(v policy.View) (moved bool) {
-	for k := range s.usual {
-		moved = s.usual[k].learn(v.Finished(heddle.Kind(k)), v.Held(heddle.Kind(k))) || moved
-	}
-	s.tasks.learn(v.Finished(heddle.Map)+v.Finished(heddle.Reduce), v.Held(heddle.Map)+v.Held(heddle.Reduce))
-	return moved && s.o.Durations
+	moved := s.lengths.Learn(v)
+	return s.look(v, v.Root()) || moved && s.o.Durations
 }
 
 func (s *Order) look(v policy.View, q *policy.Queue) (changed bool) {

@@ -108,6 +108,9 @@ func (s *session) explain(name string) error {
 			if g.Policy != "" {
 				by = " by " + g.Policy
 			}
+			if g.Until > 0 {
+				by += fmt.Sprintf(", let in what is gone by %gs", g.Until.Seconds())
+			}
 			fmt.Fprintf(&s.out, "  %d nodes: %s%s, most free %s\n", g.Nodes, g.Why, by, size(g.Most))
 		}
 	}

@@ -1,0 +1,55 @@
+package heddle
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"heddle/conf"
+	"heddle/exp"
+	"heddle/policies"
+	"heddle/scenario"
+	"heddle/sim"
+	"heddle/sim/world"
+)
+
+// mix runs the scenario executors-behind-maps under heddle with changes, and returns the means over the seeds.
+func mix(t *testing.T, changes ...string) (spark, mapReduce, makespan float64) {
+	t.Helper()
+	s, err := scenario.Read(filepath.Join("..", "..", "scenarios", "executors-behind-maps.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := policies.Load("heddle", changes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bare, _ := p.WithoutAgent()
+	plan := exp.Plan{
+		Profiles: []*policies.Profile{bare}, Seeds: []uint64{1, 2, 3, 4, 5}, Conf: conf.Default(),
+		Rebuild: s.Build, Nodes: exp.Nodes(s), UplinkBps: s.Uplink, Effects: world.Effects(s.Effects), Given: true,
+	}
+	runs, err := plan.Run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := func(name string) func(*sim.JobResult) bool {
+		return func(j *sim.JobResult) bool { return strings.HasPrefix(j.ID, name) }
+	}
+	for _, r := range runs[0] {
+		n := float64(len(runs[0]))
+		spark += exp.MeanJCT(r, of("spark")) / n
+		mapReduce += exp.MeanJCT(r, of("mapreduce")) / n
+		makespan += r.Makespan.Seconds() / n
+	}
+	return spark, mapReduce, makespan
+}
+
+// Maps that run on what is free of reserved nodes bring MapReduce forward and keep Spark waiting no longer.
+func TestBackfillInTheMix(t *testing.T) {
+	spark, mapReduce, makespan := mix(t, "book=capacity")
+	filledSpark, filledMapReduce, filledMakespan := mix(t, "book=backfill")
+	if filledMapReduce > mapReduce-0.5 || filledMakespan > makespan-1 || filledSpark > spark+0.1 {
+		t.Errorf("Spark %.1f → %.1f s, MapReduce %.1f → %.1f s, makespan %.1f → %.1f s", spark, filledSpark, mapReduce, filledMapReduce, makespan, filledMakespan)
+	}
+}

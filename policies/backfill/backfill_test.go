@@ -1,0 +1,257 @@
+package backfill_test
+
+import (
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"heddle"
+	"heddle/internal/testkit/dialogue"
+	"heddle/policies/backfill"
+	"heddle/policy"
+	"heddle/policy/policytest"
+	"heddle/sched"
+)
+
+// greedy reserves a node for whoever asks, and keeps it.
+type greedy struct{}
+
+func (greedy) Reserve(policy.View, *policy.Ask, *policy.Node) bool        { return true }
+func (greedy) Beside(_ policy.View, k *policy.Ask) bool                   { return k.Count() > k.Bookings() }
+func (greedy) Keep(policy.View, *policy.Container) bool                   { return true }
+func (greedy) Floor(policy.View, heddle.Resource) (least heddle.Resource) { return least }
+func maker(a policy.Args) (policy.Book, error)                            { return backfill.Over(a, greedy{}) }
+
+func put(b policy.Book) policy.Set {
+	s := policytest.Base(policytest.Submitted{})
+	s.Book = b
+	return s
+}
+
+func TestDialogues(t *testing.T) { dialogue.Run(t, "testdata") }
+
+func TestSuite(t *testing.T) {
+	for _, options := range []string{"", "{slack: 5, patience: 3}"} {
+		policytest.Run(t, maker, options, put)
+	}
+}
+
+func TestOptionsOutOfRange(t *testing.T) {
+	for _, o := range []string{"slack: -0.1", "slack: 11", "slack: .nan", "patience: 0", "patience: -1", "patience: .nan", "patience: 1e12"} {
+		if _, err := maker(policytest.Args(o)); err == nil {
+			t.Errorf("%s was taken", o)
+		}
+	}
+}
+
+const (
+	beat    = heddle.Second
+	aMap    = 20 * heddle.Second // how long every map is held
+	aReduce = 35 * heddle.Second // and every reduce
+)
+
+// A cluster is a core on whose nodes every task lasts as long as all of its kind, so that what is expected of it is right.
+type cluster struct {
+	core    *sched.Core
+	now     heddle.Time
+	ends    map[heddle.ContainerID]heddle.Time // of maps and reduces that run
+	due     map[heddle.ContainerID]heddle.Time // of reservations: when they must have been served
+	filled  int                                // containers that were let in beside a reservation
+	served  int                                // reservations served after somebody was let in
+	letIn   map[heddle.NodeID]bool
+	overdue []heddle.ContainerID
+}
+
+func newCluster(book policy.Book, nodes int) *cluster {
+	c := &cluster{
+		core: sched.New(put(book)), ends: map[heddle.ContainerID]heddle.Time{}, due: map[heddle.ContainerID]heddle.Time{}, letIn: map[heddle.NodeID]bool{},
+	}
+	for n := range nodes {
+		c.step(heddle.NodeUp{Node: heddle.NodeID(n), Total: heddle.Of(24<<10, 64_000), Can: heddle.AllCaps})
+	}
+	// One map and one reduce have ended: it is known how long they last.
+	c.submit(0)
+	c.ask(0, heddle.Map, 1, 1)
+	c.pass(int(aMap/beat) + 2)
+	c.ask(0, heddle.Reduce, 1, 1)
+	c.pass(int(aReduce/beat) + 2)
+	return c
+}
+
+func (c *cluster) submit(a heddle.AppID) {
+	c.step(heddle.Submit{App: a, Queue: 1, Master: heddle.Of(1<<10, 1000)})
+	c.pass(1)
+}
+
+func (c *cluster) ask(a heddle.AppID, k heddle.Kind, count int32, gib int64) {
+	c.step(heddle.Ask{App: a, Rows: []heddle.Row{heddle.Anywhere(int32(k)*10+int32(gib), k, count, heddle.Of(gib<<10, 1000))}})
+}
+
+// pass lets so many beats pass, in each of which what is due ends and every node reports.
+func (c *cluster) pass(beats int) {
+	for range beats {
+		c.now = c.now.Plus(beat)
+		for _, id := range slices.Sorted(maps.Keys(c.ends)) {
+			if c.ends[id] <= c.now {
+				delete(c.ends, id)
+				c.step(heddle.Exit{Container: id})
+			}
+		}
+		for n := range c.core.View().NodeIDs() {
+			c.step(heddle.Heartbeat{Node: heddle.NodeID(n)})
+		}
+		for a := range c.core.View().AppIDs() {
+			c.step(heddle.Acquire{App: heddle.AppID(a)})
+		}
+	}
+}
+
+func (c *cluster) step(ev heddle.Event) {
+	reserved := map[heddle.NodeID]bool{}
+	for n := range c.core.View().NodeIDs() {
+		reserved[heddle.NodeID(n)] = c.core.View().Node(heddle.NodeID(n)).Booked() != nil
+	}
+	for _, d := range c.core.Step(c.now, ev) {
+		switch d := d.(type) {
+		case *heddle.Launch:
+			c.launched(d, reserved[d.Node])
+		case *heddle.Book:
+			c.booked(d)
+		case *heddle.Unbook:
+			delete(c.due, d.Container)
+		default: // nothing here is about it
+		}
+	}
+}
+
+func (c *cluster) launched(d *heddle.Launch, reserved bool) {
+	switch d.Kind {
+	case heddle.Map:
+		c.ends[d.Container] = c.now.Plus(aMap)
+	case heddle.Reduce:
+		c.ends[d.Container] = c.now.Plus(aReduce)
+	default: // held until the test ends it
+	}
+	if by, ok := c.due[d.Container]; ok {
+		if c.now > by {
+			c.overdue = append(c.overdue, d.Container)
+		}
+		if c.letIn[d.Node] {
+			c.served++
+		}
+		delete(c.due, d.Container)
+		delete(c.letIn, d.Node)
+		return
+	}
+	if reserved && c.core.View().Node(d.Node).Booked() != nil {
+		c.filled++
+		c.letIn[d.Node] = true
+	}
+}
+
+// booked works out when a reservation must have been served: when enough of its node has ended, and a quarter of that
+// wait later, at the node's next report.
+func (c *cluster) booked(d *heddle.Book) {
+	x := c.core.View().Container(d.Container)
+	room, at := x.Node().Free(), c.now
+	for !x.Limit().Fits(room) {
+		next, ok := heddle.Time(0), false
+		x.Node().Each(func(y *policy.Container) bool {
+			if end, lasts := c.ends[y.ID()]; lasts && end > at && (!ok || end < next) {
+				next, ok = end, true
+			}
+			return true
+		})
+		if !ok {
+			return // it waits for somebody of whom nobody knows how long he stays
+		}
+		at = next
+		x.Node().Each(func(y *policy.Container) bool {
+			if c.ends[y.ID()] == at {
+				room = room.Plus(y.Limit())
+			}
+			return true
+		})
+	}
+	c.due[d.Container] = at.Plus(at.Since(c.now) / 4).Plus(beat)
+}
+
+// random runs applications at random: of maps, of reduces, and of containers that are held until their application is over.
+func random(t *testing.T, seed uint64, book policy.Book) *cluster {
+	draw := rand.New(rand.NewPCG(seed, 1))
+	c := newCluster(book, 1+draw.IntN(2))
+	for i := range 3 + draw.IntN(13) {
+		a := heddle.AppID(i + 1)
+		c.submit(a)
+		gib := int64(1 + draw.IntN(3))
+		switch draw.IntN(5) {
+		case 0, 1:
+			c.ask(a, heddle.Map, 1+draw.Int32N(10), gib)
+		case 2:
+			c.ask(a, heddle.Reduce, 1+draw.Int32N(10), gib)
+		default:
+			c.ask(a, heddle.Executor, 1+draw.Int32N(3), 4*gib)
+		}
+		c.pass(draw.IntN(16))
+		if over := heddle.AppID(1 + draw.IntN(i+1)); over != a && c.runsExecutors(over) {
+			c.step(heddle.AppDone{App: over})
+		}
+		if broken := c.core.Check(); len(broken) > 0 {
+			t.Fatalf("seed %d: %v", seed, broken)
+		}
+	}
+	c.pass(60)
+	for _, id := range slices.Sorted(maps.Keys(c.due)) {
+		if c.due[id] < c.now {
+			c.overdue = append(c.overdue, id)
+		}
+	}
+	return c
+}
+
+func (c *cluster) runsExecutors(id heddle.AppID) bool {
+	a := c.core.View().App(id)
+	return a != nil && a.Running(heddle.Executor) > 0
+}
+
+const seeds = 300
+
+// If tasks last as long as expected, every reservation is served by its promise and slack, whoever is let in beside it.
+func TestReservationsAreServedInTime(t *testing.T) {
+	filled, served := 0, 0
+	for seed := range uint64(seeds) {
+		book, err := maker(policytest.Args(""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := random(t, seed, book)
+		if len(c.overdue) > 0 {
+			t.Fatalf("seed %d: reservations %v were served late", seed, c.overdue)
+		}
+		filled, served = filled+c.filled, served+c.served
+	}
+	if filled < 100 || served < 50 {
+		t.Errorf("%d containers were let in beside reservations, of which %d were served after: that shows little", filled, served)
+	}
+}
+
+// careless lets everybody in.
+type careless struct{ *backfill.Book }
+
+func (careless) Fill(policy.View, *policy.Ask, heddle.Time) bool { return true }
+
+// The test above would find that.
+func TestCarelessFillingIsFound(t *testing.T) {
+	late := 0
+	for seed := range uint64(seeds) {
+		book, err := maker(policytest.Args(""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		late += len(random(t, seed, careless{book.(*backfill.Book)}).overdue)
+	}
+	if late == 0 {
+		t.Error("no reservation was late where everybody was let in")
+	}
+}
