@@ -55,7 +55,7 @@ func large(b testing.TB, profile string, nodes int, mem int64) (*RM, []*nm) {
 // submitted is an application that is being stored, in a queue.
 func submitted(b testing.TB, r *RM, kind, queue string) ids.App {
 	b.Helper()
-	id := said[rm.NewAppID](b, r, func(c rm.Call) rm.Message { return &rm.NewApp{Call: c} }).ID
+	id := said[rm.NewAppID](b, r, func(c rm.Call) rm.Message { return &rm.NewApp{Call: c, User: "ann"} }).ID
 	s, err := r.units().Submission(submission(id, kind, 1024))
 	if err != nil {
 		b.Fatal(err)

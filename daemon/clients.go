@@ -30,9 +30,9 @@ func (r *RM) person(who Actor) rm.Person {
 // Groups are a user's groups, as the configuration and this machine have them. It may take a while.
 func (r *RM) Groups(user string) []string { return r.placer.Load().Groups(user) }
 
-// NewApp returns an id for an application that is to be submitted, and the largest container there can be.
-func (r *RM) NewApp(ctx context.Context) (ids.App, heddle.Resource, error) {
-	a, err := say[rm.NewAppID](ctx, r, func(c rm.Call) rm.Message { return &rm.NewApp{Call: c} })
+// NewApp returns an id for an application that the user is to submit, and the largest container there can be.
+func (r *RM) NewApp(ctx context.Context, user string) (ids.App, heddle.Resource, error) {
+	a, err := say[rm.NewAppID](ctx, r, func(c rm.Call) rm.Message { return &rm.NewApp{Call: c, User: user} })
 	return a.ID, a.Largest, err
 }
 

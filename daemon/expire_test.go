@@ -69,7 +69,7 @@ func TestLifetimes(t *testing.T) {
 		}
 		var apps []ids.App
 		for range 3 {
-			id, _, err := w.r.NewApp(t.Context())
+			id, _, err := w.r.NewApp(t.Context(), "ann")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -57,11 +58,8 @@ func TestListsMustBeThere(t *testing.T) {
 		r.lookup = func(context.Context, string) ([]string, error) { return nil, nil }
 		for i := range 2 {
 			host := fmt.Sprint("n", i+1)
-			p, err := r.registerNode(ctx, &rpc.Call{}, &wire.RegisterNodeManagerRequest{
-				NodeId: &wire.NodeId{Host: &host, Port: proto.Int32(1)}, Resource: &wire.Resource{Memory: proto.Int64(4096), VirtualCores: proto.Int32(4)},
-			})
-			if in := p.GetNodeAction() == wire.NodeAction_NORMAL; err != nil || in != ((name == "include") == (host == "n1")) {
-				t.Errorf("%s: what the list said is forgotten: %s is told %v, %v", name, host, p, err)
+			if in := registers(ctx, t, r, host) == wire.NodeAction_NORMAL; in != ((name == "include") == (host == "n1")) {
+				t.Errorf("%s: what the list said is forgotten: %s is taken in %v", name, host, in)
 			}
 		}
 		stop()
@@ -69,6 +67,86 @@ func TestListsMustBeThere(t *testing.T) {
 			t.Error(err)
 		}
 	}
+}
+
+// What cannot be read is no list of hosts, at the start and later; what was read before stays. An empty list is one: to
+// include nobody is to admit all.
+func TestListsThatCannotBeRead(t *testing.T) {
+	spoils := map[string]func(dir, file string) error{
+		"a folder": func(_, file string) error { return errors.Join(os.Remove(file), os.Mkdir(file, 0o700)) },
+		"a broken link": func(dir, file string) error {
+			return errors.Join(os.Remove(file), os.Symlink(filepath.Join(dir, "gone"), file))
+		},
+		"below a file":    func(dir, _ string) error { return errors.Join(os.RemoveAll(dir), os.WriteFile(dir, nil, 0o600)) },
+		"a line too long": func(_, file string) error { return os.WriteFile(file, make([]byte, 1<<17), 0o600) },
+	}
+	if os.Geteuid() != 0 { // root reads everything
+		spoils["not for us"] = func(_, file string) error { return os.Chmod(file, 0) }
+	}
+	for name, spoil := range spoils { // order: of subtests
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "lists")
+			file := filepath.Join(dir, "include")
+			if err := errors.Join(os.Mkdir(dir, 0o700), os.WriteFile(file, []byte("n1"), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+			c := testConfig()
+			c.IncludeFile = file
+			o := Options{Config: c, Scheduler: testScheduler(t, "capacity"), Log: slog.New(slog.DiscardHandler)}
+			r, err := New(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.lookup = func(context.Context, string) ([]string, error) { return nil, nil }
+			ctx, stop := context.WithCancel(t.Context())
+			defer stop()
+			go func() { _ = r.Run(ctx) }()
+			if err := spoil(dir, file); err != nil {
+				t.Fatal(err)
+			}
+			if err := r.RefreshNodes(ctx, false, 0); err == nil || !strings.Contains(err.Error(), file) {
+				t.Errorf("read again: %v", err)
+			}
+			for host, want := range map[string]wire.NodeAction{"n1": wire.NodeAction_NORMAL, "n2": wire.NodeAction_SHUTDOWN} {
+				if got := registers(ctx, t, r, host); got != want {
+					t.Errorf("%s is told %v", host, got)
+				}
+			}
+			if _, err := New(o); err == nil || !strings.Contains(err.Error(), file) {
+				t.Errorf("it starts: %v", err)
+			}
+		})
+	}
+	t.Run("empty", func(t *testing.T) {
+		c := testConfig()
+		c.IncludeFile = filepath.Join(t.TempDir(), "include")
+		if err := os.WriteFile(c.IncludeFile, []byte("# nobody\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r, err := New(Options{Config: c, Scheduler: testScheduler(t, "capacity"), Log: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.lookup = func(context.Context, string) ([]string, error) { return nil, nil }
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		go func() { _ = r.Run(ctx) }()
+		if got := registers(ctx, t, r, "n2"); got != wire.NodeAction_NORMAL {
+			t.Errorf("with an empty list of hosts to include, n2 is told %v", got)
+		}
+	})
+}
+
+// registers has a NodeManager register, and returns what it is told.
+func registers(ctx context.Context, t *testing.T, r *RM, host string) wire.NodeAction {
+	t.Helper()
+	p, err := r.registerNode(ctx, &rpc.Call{}, &wire.RegisterNodeManagerRequest{
+		NodeId: &wire.NodeId{Host: &host, Port: proto.Int32(1)}, Resource: &wire.Resource{Memory: proto.Int64(4096), VirtualCores: proto.Int32(4)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.GetNodeAction()
 }
 
 // The topology script runs a few times at once however many nodes register, and where it fails nothing is remembered.

@@ -299,7 +299,7 @@ func TestQueueLimits(t *testing.T) {
 		}
 		_, err := m.try(&wire.AllocateRequest{ResponseId: new(m.resp), Ask: []*wire.ResourceRequest{row(1, "*", 2049, 1)}})
 		wantClass(t, err, classInvalidAsk)
-		next, _, err := w.r.NewApp(t.Context())
+		next, _, err := w.r.NewApp(t.Context(), "ann")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -315,7 +315,7 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("part of a refused call was taken: %+v", p.Requests)
 		}
 
-		next, _, _ := w.r.NewApp(t.Context())
+		next, _, _ := w.r.NewApp(t.Context(), "ann")
 		wantClass(t, w.r.Submit(t.Context(), "ann", submission(next, "SPARK", 9000)), classInvalidAsk)
 		wantClass(t, w.r.Submit(t.Context(), "ann", &wire.ApplicationSubmissionContext{}), classYarn)
 		c := submission(next, "SPARK", 1024)

@@ -26,7 +26,7 @@ func TestTooLongForTheStore(t *testing.T) {
 		n.run(w.masterOf(id))
 		n.beat()
 		m := w.master(id)
-		next, _, err := w.r.NewApp(t.Context())
+		next, _, err := w.r.NewApp(t.Context(), "ann")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,7 +47,7 @@ func TestTooLongForTheStore(t *testing.T) {
 // What every container's token carries is small, and so is what lists show of every application.
 func TestLargeSubmission(t *testing.T) {
 	inWorld(t, "capacity", func(t *testing.T, w *world) {
-		id, _, err := w.r.NewApp(t.Context())
+		id, _, err := w.r.NewApp(t.Context(), "ann")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,7 +73,7 @@ func TestSlowDisk(t *testing.T) {
 		synctest.Wait()
 		var refused error
 		for i := 0; refused == nil && i < 100; i++ {
-			id, _, err := w.r.NewApp(t.Context())
+			id, _, err := w.r.NewApp(t.Context(), "ann")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -113,7 +113,7 @@ func TestHugeNumbers(t *testing.T) {
 			t.Errorf("%d containers, %v pending", p.Containers, p.Pending)
 		}
 
-		next, _, _ := w.r.NewApp(t.Context())
+		next, _, _ := w.r.NewApp(t.Context(), "ann")
 		wantClass(t, w.r.Submit(t.Context(), "ann", submission(ids.App{Cluster: next.Cluster, Seq: math.MaxInt32}, "SPARK", 1024)), classYarn)
 		if err := second(w.r.heartbeat(t.Context(), &rpc.Call{}, &wire.NodeHeartbeatRequest{
 			NodeStatus:                   &wire.NodeStatus{NodeId: &wire.NodeId{Host: new("n2"), Port: proto.Int32(8041)}, ResponseId: proto.Int32(0)},
@@ -140,12 +140,16 @@ func TestHugeNumbers(t *testing.T) {
 			}
 			time.Sleep(time.Second)
 		}
-		c := submission(ids.App{Cluster: 7, Seq: 1}, "SPARK", 1024)
+		nowhere, _, err := w.r.NewApp(t.Context(), "ann")
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := submission(nowhere, "SPARK", 1024)
 		c.Queue = new("nowhere")
 		if err := w.r.Submit(t.Context(), "ann", c); err != nil {
 			t.Fatal(err)
 		}
-		if p := w.app(ids.App{Cluster: 7, Seq: 1}); p.State != rm.AppFailed {
+		if p := w.app(nowhere); p.State != rm.AppFailed {
 			t.Errorf("in a queue that is not there it is %s", p.State)
 		}
 		if p := w.app(next); p.State != rm.AppFailed {

@@ -111,7 +111,7 @@ func TestRestartFinished(t *testing.T) {
 // An application is after a start what it was before.
 func TestRestartKeepsTheReport(t *testing.T) {
 	inRestarts(t, "capacity", func(t *testing.T, w *world, path string) {
-		id, _, err := w.r.NewApp(t.Context())
+		id, _, err := w.r.NewApp(t.Context(), "ann")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -203,7 +203,7 @@ func TestHungDisk(t *testing.T) {
 		default:
 			t.Error("it goes on")
 		}
-		if _, _, err := w.r.NewApp(t.Context()); !errors.Is(err, ErrStopping) {
+		if _, _, err := w.r.NewApp(t.Context(), "ann"); !errors.Is(err, ErrStopping) {
 			t.Errorf("who asks is told %v", err)
 		}
 	})

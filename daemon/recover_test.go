@@ -161,13 +161,34 @@ func TestLastRunIsKept(t *testing.T) {
 	})
 }
 
+// A client that was given an id before a restart submits with it after the restart, however often that came. An id that no
+// start gave is nobody's.
+func TestIDsOutliveRestarts(t *testing.T) {
+	inRestarts(t, "capacity", func(t *testing.T, w *world, path string) {
+		id, _, err := w.r.NewApp(t.Context(), "ann")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			w.restart(path, time.Second)
+		}
+		made := id
+		made.Cluster++
+		wantClass(t, w.r.Submit(t.Context(), "ann", submission(made, "SPARK", 1024)), classYarn)
+		if err := w.r.Submit(t.Context(), "ann", submission(id, "SPARK", 1024)); err != nil {
+			t.Error(err)
+		}
+		wantClass(t, w.r.Submit(t.Context(), "bob", submission(id, "SPARK", 1024)), classYarn)
+	})
+}
+
 // Placement rules may create queues: a queue is made for the application that is placed there, is there after a
 // restart, and goes with the next refresh when nobody is in it any more.
 func TestQueuesAreCreated(t *testing.T) {
 	inRestarts(t, "fair", func(t *testing.T, w *world, path string) {
 		running, m, _, _ := w.job("MAPREDUCE")
 		into := func(queue string) ids.App {
-			id, _, err := w.r.NewApp(t.Context())
+			id, _, err := w.r.NewApp(t.Context(), "ann")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -25,6 +26,7 @@ type RM struct {
 	log     *slog.Logger
 
 	began   time.Time // the machine's time 0
+	starts  []int64   // this one and those before: milliseconds since 1970
 	cluster int64     // likewise, milliseconds since 1970: part of its ids and tokens
 	ready   atomic.Bool
 	placer  atomic.Pointer[rm.Scheduler] // the machine's, for callers outside the loop
@@ -91,8 +93,9 @@ func New(o Options) (*RM, error) {
 	options := rm.Options{Config: o.Config.Config, Scheduler: o.Scheduler, Began: r.cluster, Lists: lists, Keys: r.auth.states()}
 	if o.State != nil {
 		options.Epoch = o.State.Epoch - 1 // the first start counts as epoch 0, of which container ids say nothing
-		options.State, options.Runs = r.recovered(o.State), o.State.Runs
+		options.State, options.Runs, options.Starts = r.recovered(o.State), o.State.Runs, o.State.Starts
 	}
+	r.starts = append(slices.Clone(options.Starts), r.cluster)
 	m, effects := rm.New(options)
 	r.m = m
 	r.carry(effects)
@@ -113,7 +116,7 @@ func (r *RM) Ready() bool { return r.ready.Load() }
 func (r *RM) Run(ctx context.Context) error {
 	defer close(r.done)
 	defer r.die()
-	r.commit(func() {}, store.PutKeys(r.auth.keys[rm.MasterRing].kept()))
+	r.commit(func() {}, store.PutKeys(r.auth.keys[rm.MasterRing].kept()), store.PutStarts(r.starts))
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	var broken <-chan struct{}

@@ -42,7 +42,7 @@ func TestFullDisk(t *testing.T) {
 		ballast := filepath.Join(dir, "ballast")
 		fill(t, ballast)
 		w.untilShort(true)
-		other, _, err := w.r.NewApp(t.Context())
+		other, _, err := w.r.NewApp(t.Context(), "ann")
 		if err != nil {
 			t.Fatal(err)
 		}

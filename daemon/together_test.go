@@ -308,7 +308,7 @@ func (m *crowdMaster) hear(p *wire.AllocateResponse) {
 func (c *crowd) client(i int) {
 	time.Sleep(time.Duration(i) * time.Second)
 	id, err := sure(c, func(ctx context.Context, r *RM) (ids.App, error) {
-		id, _, err := r.NewApp(ctx)
+		id, _, err := r.NewApp(ctx, "ann")
 		return id, err
 	})
 	if err != nil {

@@ -228,7 +228,7 @@ type am struct {
 // submit hands an application in and returns its id.
 func (w *world) submit(kind string, mem int64) ids.App {
 	w.Helper()
-	id, _, err := w.r.NewApp(context.Background())
+	id, _, err := w.r.NewApp(context.Background(), "ann")
 	if err != nil {
 		w.Fatal(err)
 	}

@@ -48,7 +48,7 @@ func TestAccess(t *testing.T) {
 		return err
 	}
 	for user, may := range map[string]bool{"ann": true, "carl": true, "eve": true, "boss": true, "root": true, "mal": false, "sue": false} {
-		err := submits(user, submission(w.newID(), "SPARK"))
+		err := submits(user, submission(w.idFor(user), "SPARK"))
 		if denied := (*Denied)(nil); errors.As(err, &denied) == may || err != nil && denied == nil {
 			t.Errorf("%s submits: %v", user, err)
 		}

@@ -38,7 +38,7 @@ func Example() {
 	node := ids.Node{Host: "n1", Port: 8041}
 	say(&rm.RegisterNode{Call: 1, Node: node, Names: []string{"n1"}, HTTPPort: 8042, Total: heddle.Of(8192, 8000)})
 
-	id := say(&rm.NewApp{Call: 2}).(rm.NewAppID).ID
+	id := say(&rm.NewApp{Call: 2, User: "ann"}).(rm.NewAppID).ID
 	say(&rm.SubmitApp{Call: 3, Who: rm.Person{User: "ann"}, Queue: "root.default", App: rm.Submission{
 		ID: id, Name: "word count", Type: "MAPREDUCE", Master: heddle.Of(1024, 1000),
 	}})

@@ -121,7 +121,7 @@ func TestMastersThatAreNotSized(t *testing.T) {
 		func(s *Submission) { s.Type = "TEZ" },
 	} {
 		w, n := heapWorld(t)
-		s := sized(w.newID())
+		s := sized(w.idFor("bob"))
 		change(&s)
 		w.done(w.submitAs("bob", s, ""))
 		n.beat()

@@ -8,7 +8,6 @@ import (
 
 	"heddle"
 	"heddle/policy"
-	"heddle/yarn/ids"
 )
 
 // A kill that came while the submission was being stored is answered when it is stored itself.
@@ -221,7 +220,7 @@ func isInvalid(err error, class string) bool {
 // What becomes of applications is counted by the queues there are, not by those that users make up.
 func TestCountsAreOfQueues(t *testing.T) {
 	w := newWorld(t, "capacity", nil)
-	id := ids.App{Cluster: 7, Seq: 1}
+	id := w.newID()
 	w.done(w.submitAs("ann", submission(id, "SPARK"), "root.nowhere"))
 	if p := w.app(id); p.State != AppFailed || w.m.Reports().Cluster().FailedApps != 1 {
 		t.Errorf("in a queue that is not there it is %s", p.State)

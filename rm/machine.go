@@ -40,7 +40,9 @@ type Machine struct {
 	byApp  map[ids.App]*app
 	recent recent // of byApp: those with ids that this machine gave, nearly all
 	seq    int32
-	over   []*app // of byApp, that ended, oldest first
+	given  given   // of the ids that this machine gave: those that were not used
+	starts []int64 // the dates of earlier starts: part of the ids that they gave
+	over   []*app  // of byApp, that ended, oldest first
 	past   history
 	conts  slab.Index[*container] // by the core's numbers
 	unused unused
@@ -78,8 +80,9 @@ const never = heddle.Time(math.MaxInt64)
 type Options struct {
 	Config    Config
 	Scheduler *Scheduler
-	Began     int64 // milliseconds since 1970 of time 0
-	Epoch     int64 // how many starts on the same store there were before
+	Began     int64   // milliseconds since 1970 of time 0
+	Epoch     int64   // how many starts on the same store there were before
+	Starts    []int64 // when the last of these were, milliseconds since 1970
 	Lists     HostLists
 	Keys      [NumRings]KeyState
 	State     []Recovered
@@ -94,7 +97,7 @@ func New(o Options) (*Machine, []Effect) {
 		cfg: o.Config, sch: o.Scheduler, began: o.Began, epoch: o.Epoch, core: sched.New(o.Scheduler.Set), hold: never, silence: never, sayAt: never,
 		commits: map[uint64]func(){}, byApp: map[ids.App]*app{}, byNode: map[ids.Node]*node{},
 		listed: o.Lists, tidyAt: tidyAt,
-		names: newNames(o.Scheduler, o.Users), watch: o.Watch, past: newHistory(),
+		names: newNames(o.Scheduler, o.Users), watch: o.Watch, past: newHistory(), given: newGiven(), starts: o.Starts,
 	}
 	m.recall(o.Runs)
 	overlaps := [NumRings]heddle.Span{m.cfg.MasterExpiry * 3 / 2, m.cfg.NodeExpiry * 3 / 2, m.cfg.NodeExpiry * 3 / 2}
@@ -174,8 +177,8 @@ func (m *Machine) hear(msg Message) {
 	case *MasterTold:
 		m.told(q)
 	case *NewApp:
-		m.seq++
-		m.answer(q.Call, NewAppID{ids.App{Cluster: m.began, Seq: m.seq}, m.maximum()}, nil)
+		id, err := m.newID(q)
+		m.answer(q.Call, id, err)
 	case *SubmitApp:
 		m.submit(q)
 	case *KillApp:

@@ -154,11 +154,15 @@ type Request struct {
 
 // What clients say.
 type (
-	// NewApp asks for an id for an application that is to be submitted. It is answered with a [NewAppID].
-	NewApp struct{ Call Call }
+	// NewApp asks for an id for an application that is to be submitted, by the same user. It is answered with a
+	// [NewAppID].
+	NewApp struct {
+		Call Call
+		User string
+	}
 
-	// SubmitApp hands an application in. It is answered with nil once that is stored. Submitting one again that is
-	// there does nothing: its client did not hear the first answer.
+	// SubmitApp hands an application in, with an id that was given to its user. It is answered with nil once that is
+	// stored. Submitting one again that is there does nothing: its client did not hear the first answer.
 	SubmitApp struct {
 		Call      Call
 		Who       Person

@@ -14,7 +14,7 @@ var each = heddle.Of(1024, 1000)
 // submitNamed hands an application in, whose master starts, and returns what its core was told of the last run.
 func (w *world) submitNamed(user, name string, home *nm) (*am, heddle.LastRun) {
 	w.Helper()
-	s := submission(w.newID(), "MAPREDUCE")
+	s := submission(w.idFor(user), "MAPREDUCE")
 	s.Name = name
 	w.done(w.submitAs(user, s, ""))
 	last := w.m.core.View().App(w.m.byApp[s.ID].aid).Facts().Last

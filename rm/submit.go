@@ -27,11 +27,16 @@ const MaxName = 1024
 // submit takes an application in.
 func (m *Machine) submit(q *SubmitApp) {
 	id := q.App.ID
-	if a := m.byApp[id]; a != nil {
-		if a.state == appSaving {
-			a.saved = append(a.saved, q.Call)
-			return
-		}
+	a := m.byApp[id]
+	switch {
+	case a == nil:
+	case a.user != q.Who.User:
+		m.answer(q.Call, nil, invalid(classYarn, "%s is another user's; ask for an id with getNewApplication", id))
+		return
+	case a.state == appSaving:
+		a.saved = append(a.saved, q.Call)
+		return
+	default:
 		m.answer(q.Call, nil, nil)
 		return
 	}
@@ -51,6 +56,7 @@ func (m *Machine) submit(q *SubmitApp) {
 	}
 	m.byApp[id] = a
 	if id.Cluster == m.began {
+		m.given.drop(id.Seq)
 		m.recent.add(a)
 	}
 	m.counts.submitted++
@@ -68,9 +74,10 @@ func (m *Machine) newApp(q *SubmitApp) (*app, error) {
 		return nil, err
 	}
 	size, largest := s.Master, m.largest(q.Queue)
+	if err := m.mayUse(id, user); err != nil {
+		return nil, err
+	}
 	switch {
-	case id.Cluster <= 0 || id.Seq <= 0 || id.Cluster == m.began && id.Seq > m.seq:
-		return nil, invalid(classYarn, "the submission has no application id that was given: %s; ask for one with getNewApplication", id)
 	case q.Unwritten > maxUnwritten:
 		return nil, invalid(classRetry, "%s is not taken in: the disk is %d bytes behind; try again", id, q.Unwritten)
 	case s.Unmanaged:

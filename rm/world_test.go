@@ -101,6 +101,7 @@ func (w *world) start() {
 // restart has another machine go on from what was stored, after so long.
 func (w *world) restart(after heddle.Span) {
 	w.Helper()
+	w.with.Starts = append(w.with.Starts, w.with.Began)
 	w.with.Began += int64(w.now.Plus(after)) / 1e6
 	w.with.Epoch++
 	w.with.State = nil
@@ -328,11 +329,17 @@ func submission(id ids.App, kind string) Submission {
 	return Submission{ID: id, Name: "job", Type: kind, Master: heddle.Of(1024, 1000)}
 }
 
-// newID is an id for an application.
+// newID is an id for an application of ann's.
 func (w *world) newID() ids.App {
 	w.Helper()
+	return w.idFor("ann")
+}
+
+// idFor is an id for an application of a user.
+func (w *world) idFor(user string) ids.App {
+	w.Helper()
 	c := w.next()
-	w.step(&NewApp{c})
+	w.step(&NewApp{c, user})
 	p, err := answered[NewAppID](w, c)
 	if err != nil {
 		w.Fatal(err)

@@ -118,7 +118,7 @@ func (s *Sim) arrive(a *app) {
 			facts.Splits = append(facts.Splits, heddle.Split{Bytes: j.Maps[i].Input, Hosts: s.hostsOf(a, apps.Work{Kind: heddle.Map, Index: int32(i)})})
 		}
 	}
-	answer, _ := s.ask(&rm.NewApp{})
+	answer, _ := s.ask(&rm.NewApp{User: userName(s.o.Users[a.id])})
 	a.name = answer.(rm.NewAppID).ID
 	s.jobs = append(s.jobs, a.id)
 	if _, err := s.ask(&rm.SubmitApp{

@@ -12,8 +12,8 @@ import (
 	"heddle/yarn/wire"
 )
 
-func (s *service) getNewApplication(ctx context.Context, _ daemon.Actor, _ *wire.GetNewApplicationRequest) (*wire.GetNewApplicationResponse, error) {
-	id, largest, err := s.rm.NewApp(ctx)
+func (s *service) getNewApplication(ctx context.Context, who daemon.Actor, _ *wire.GetNewApplicationRequest) (*wire.GetNewApplicationResponse, error) {
+	id, largest, err := s.rm.NewApp(ctx, who.User)
 	if err != nil {
 		return nil, err
 	}

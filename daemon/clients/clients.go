@@ -37,7 +37,7 @@ type RM interface {
 	Queues(ctx context.Context) ([]rm.QueueReport, error)
 	Cluster(ctx context.Context) (rm.ClusterReport, error)
 
-	NewApp(ctx context.Context) (ids.App, heddle.Resource, error)
+	NewApp(ctx context.Context, user string) (ids.App, heddle.Resource, error)
 	Submit(ctx context.Context, user string, c *wire.ApplicationSubmissionContext) error
 	Kill(ctx context.Context, who daemon.Actor, id ids.App, diagnostics string) error
 	FailAttempt(ctx context.Context, who daemon.Actor, id ids.Attempt) error

@@ -77,7 +77,7 @@ func (f *fake) Cluster(context.Context) (rm.ClusterReport, error) {
 	return f.cluster, nil
 }
 
-func (f *fake) NewApp(context.Context) (ids.App, heddle.Resource, error) {
+func (f *fake) NewApp(context.Context, string) (ids.App, heddle.Resource, error) {
 	return ids.App{Cluster: started, Seq: 1}, heddle.Of(4096, 8000), nil
 }
 

@@ -52,6 +52,11 @@ func DropRun(k rm.RunKey) Change {
 	return Change{bucket: runs, key: runKey(k)}
 }
 
+// PutStarts replaces the dates of starts, which begin with the earliest; the last ones are kept.
+func PutStarts(began []int64) Change {
+	return Change{bucket: meta, key: keyStarts, value: &starts{began[max(0, len(began)-maxStarts):]}}
+}
+
 // PutKeys replaces the secrets of the masters' tokens.
 func PutKeys(k Keys) Change {
 	return Change{bucket: tokens, key: keyAMRM, value: &k}

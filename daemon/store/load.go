@@ -17,9 +17,10 @@ import (
 
 // A State is what a store held when it was opened.
 type State struct {
-	Epoch     int64  // how often the store was opened: 1 the first time
-	ClusterID string // made up when the store was created, and its name ever since
-	Apps      []App  // by id
+	Epoch     int64   // how often the store was opened: 1 the first time
+	ClusterID string  // made up when the store was created, and its name ever since
+	Starts    []int64 // when the last starts were, the earliest first: milliseconds since 1970
+	Apps      []App   // by id
 	Attempts  []Attempt
 	Runs      []Run
 	Keys      Keys
@@ -174,6 +175,13 @@ func (s *State) loadRecords(tx *bbolt.Tx) error {
 			s.Keys = Keys{}
 			s.bad(tokens, keyAMRM, ids.App{}, err)
 		}
+	}
+	if record := tx.Bucket(meta).Get(keyStarts); record != nil {
+		var kept starts
+		if err := decode(keyStarts, record, &kept); err != nil {
+			s.bad(meta, keyStarts, ids.App{}, err)
+		}
+		s.Starts = kept.Began
 	}
 	s.missing(tx)
 	s.sort()

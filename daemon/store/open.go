@@ -39,6 +39,7 @@ var (
 	keyEpoch   = []byte("epoch")
 	keyCluster = []byte("cluster")
 	keyCounts  = []byte("counts")
+	keyStarts  = []byte("starts") // not in stores that an older program wrote
 	keyAMRM    = []byte("amrm")
 )
 

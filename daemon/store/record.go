@@ -37,6 +37,12 @@ type Keys struct {
 	Next    *Key `json:",omitempty"`
 }
 
+// maxStarts is how many starts are remembered.
+const maxStarts = 16
+
+// starts is when the last starts were: milliseconds since 1970.
+type starts struct{ Began []int64 }
+
 // A record is its checksum in hexadecimal, a space, and JSON, so that people can read one and a flipped bit
 // is noticed: the file below has no checksums of its own. The key is part of the sum.
 const sumDigits = 8

@@ -46,6 +46,26 @@ func mustOpen(t testing.TB, path string) (*Store, *State) {
 	return s, state
 }
 
+// The last starts are kept, and one store of an older program has none.
+func TestStarts(t *testing.T) {
+	path := place(t)
+	s, state := mustOpen(t, path)
+	if len(state.Starts) > 0 {
+		t.Errorf("a new store was started at %v", state.Starts)
+	}
+	var began []int64
+	for i := range int64(maxStarts + 4) {
+		began = append(began, i)
+		must(t, commitNow(s, PutStarts(began)))
+	}
+	must(t, s.Close())
+	s, state = mustOpen(t, path)
+	if diff := cmp.Diff(began[4:], state.Starts); diff != "" || len(state.Bad) > 0 {
+		t.Errorf("%v\n%s", state.Bad, diff)
+	}
+	must(t, s.Close())
+}
+
 // commit commits and waits.
 func commitNow(s *Store, changes ...Change) error {
 	done := make(chan error, 1)

@@ -162,7 +162,7 @@ func (f *fakeRM) Why(_ context.Context, id ids.App) (rm.Explanation, error) {
 	return e, f.fails
 }
 
-func (f *fakeRM) NewApp(context.Context) (ids.App, heddle.Resource, error) {
+func (f *fakeRM) NewApp(context.Context, string) (ids.App, heddle.Resource, error) {
 	return ids.App{Cluster: stockStart, Seq: 7}, heddle.Of(4096, 8000), f.fails
 }
 

@@ -34,7 +34,7 @@ type RM interface {
 	Queues(context.Context) ([]rm.QueueReport, error)
 	Cluster(context.Context) (rm.ClusterReport, error)
 	Why(context.Context, ids.App) (rm.Explanation, error)
-	NewApp(context.Context) (ids.App, heddle.Resource, error)
+	NewApp(ctx context.Context, user string) (ids.App, heddle.Resource, error)
 	Kill(ctx context.Context, who daemon.Actor, app ids.App, diagnostics string) error
 	Move(ctx context.Context, who daemon.Actor, app ids.App, queue string) error
 	SetPriority(ctx context.Context, who daemon.Actor, app ids.App, priority int32) (int32, error)

@@ -254,8 +254,8 @@ func (s *site) putTimeout(r *http.Request, who daemon.Actor) (int, rest.Answer, 
 }
 
 // newApplication answers POST /apps/new-application.
-func (s *site) newApplication(r *http.Request, _ daemon.Actor) (int, rest.Answer, error) {
-	id, largest, err := s.RM.NewApp(r.Context())
+func (s *site) newApplication(r *http.Request, who daemon.Actor) (int, rest.Answer, error) {
+	id, largest, err := s.RM.NewApp(r.Context(), who.User)
 	if err != nil {
 		return 0, rest.Answer{}, err
 	}

@@ -67,7 +67,7 @@ func (s *sim) newJob(d *dice) *job {
 func (s *sim) submit(j *job) {
 	again := func() { s.after(2*heddle.Second, func() { s.submit(j) }) }
 	if !j.given {
-		s.call(&s.client, func(c rm.Call) rm.Message { return &rm.NewApp{Call: c} }, func(v any, _ error) {
+		s.call(&s.client, func(c rm.Call) rm.Message { return &rm.NewApp{Call: c, User: user(j)} }, func(v any, _ error) {
 			j.id, j.given = v.(rm.NewAppID).ID, true
 			j.sub.ID = j.id
 			j.sub.Context, j.sub.Rest = []byte("all of "+j.id.String()), []byte("the rest of "+j.id.String())

@@ -241,6 +241,11 @@ func (m *model) promised(msg rm.Message) {
 		if _, ok := disk.apps[q.App.ID]; !ok && m.lines[q.App.ID] == 0 {
 			m.s.fail("promise", "%s is taken in and not stored", q.App.ID)
 		}
+		for _, j := range m.s.jobs {
+			if j.id == q.App.ID && user(j) != q.Who.User {
+				m.s.fail("owner", "%s, which was given to %s, is taken from %s", j.id, user(j), q.Who.User)
+			}
+		}
 		if !slices.Contains(m.acked, q.App.ID) {
 			m.acked = append(m.acked, q.App.ID)
 			for _, j := range m.s.jobs {

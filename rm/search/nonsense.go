@@ -23,9 +23,9 @@ func (s *sim) actNonsense(d *dice) string {
 func (s *sim) wrongClients() []func(rm.Call) rm.Message {
 	who := rm.Person{User: "ann", Addr: "10.0.0.1"}
 	none := ids.App{Cluster: 1, Seq: 1}
-	app := none
+	app, last := none, none
 	if len(s.jobs) > 0 {
-		app = s.jobs[0].id
+		app, last = s.jobs[0].id, s.jobs[len(s.jobs)-1].id
 	}
 	next := func() ids.App { return ids.App{Cluster: s.shell.date, Seq: 1 << 30} }
 	size := heddle.Of(512, 1000)
@@ -42,6 +42,9 @@ func (s *sim) wrongClients() []func(rm.Call) rm.Message {
 		},
 		func(c rm.Call) rm.Message { // an id that was not given
 			return &rm.SubmitApp{Call: c, Who: who, Queue: "root.default", App: rm.Submission{ID: next(), Master: size}}
+		},
+		func(c rm.Call) rm.Message { // an id that was given to somebody else
+			return &rm.SubmitApp{Call: c, Who: rm.Person{User: "eve"}, Queue: "root.default", App: rm.Submission{ID: last, Master: size}}
 		},
 		func(c rm.Call) rm.Message { // larger than any node
 			return &rm.SubmitApp{Call: c, Who: who, Queue: "root.default", App: rm.Submission{ID: none, Master: heddle.Of(1<<30, 1000)}}

@@ -27,6 +27,10 @@ var plants = []plant{
 		"	m.byApp[id] = a\n	if HERE { m.answer(q.Call, nil, nil); m.commit(func() { m.appStored(a) }, Change{App: a.record()}); return }\n",
 	},
 	{
+		"an application is taken in for another user, too", "submit.go", "	case a.user != q.Who.User:\n",
+		"	case !HERE && a.user != q.Who.User:\n",
+	},
+	{
 		"an end is not stored", "app.go", "	if t := a.newest(); t != nil {\n		changes = append(changes",
 		"	if HERE { changes = nil }\n	if t := a.newest(); t != nil {\n		changes = append(changes",
 	},

@@ -52,8 +52,9 @@ func (s *sim) start() {
 	s.disk.starts++
 	var effects []rm.Effect
 	sh.m, effects = rm.New(rm.Options{
-		Config: s.cfg, Scheduler: sch, Began: sh.date, Epoch: s.disk.epoch(), Lists: s.lists, State: s.disk.state(), Runs: s.disk.runsKept(),
+		Config: s.cfg, Scheduler: sch, Began: sh.date, Epoch: s.disk.epoch(), Lists: s.lists, State: s.disk.state(), Runs: s.disk.runsKept(), Starts: s.disk.dates,
 	})
+	s.disk.dates = append(s.disk.dates, sh.date)
 	s.note("the ResourceManager starts, number %d", sh.run)
 	s.stats.Starts++
 	s.model.started()
@@ -227,6 +228,7 @@ func (s *sim) freeze(d heddle.Span, tick bool) {
 // disk is the store.
 type disk struct {
 	starts   int64
+	dates    []int64 // of them
 	apps     map[ids.App]rm.AppRecord
 	attempts map[ids.Attempt]rm.AttemptRecord
 	runs     map[rm.RunKey]rm.RunRecord
