@@ -182,6 +182,44 @@ func TestIDsOutliveRestarts(t *testing.T) {
 	})
 }
 
+// The start holds until the NodeManagers are back that were there, says how many are missing, and gives up one that never
+// comes when it is lost.
+func TestStartHolds(t *testing.T) {
+	inRestarts(t, "capacity", func(t *testing.T, w *world, path string) {
+		n, other := w.node("n1", 8192, 8), w.node("n2", 8192, 8)
+		id := w.submit("MAPREDUCE", 1024)
+		master := w.masterOf(id)
+		n.run(master)
+		n.beat()
+		w.master(id)
+		w.restart(path, time.Second)
+		time.Sleep(time.Millisecond)
+		waits := func(missing int) {
+			t.Helper()
+			if m, known := w.r.Awaited(); m != missing || known != 2 || w.r.Ready() {
+				t.Errorf("it waits for %d of %d nodes, ready: %v", m, known, w.r.Ready())
+			}
+		}
+		waits(2)
+		n.register(8192, 8, status(master, 0, wire.ContainerState_C_RUNNING))
+		w.master(id)
+		time.Sleep(5 * time.Second)
+		waits(1)
+		time.Sleep(6 * time.Second)
+		if !w.r.Ready() {
+			t.Error("it waits for ever")
+		}
+		for range 11 {
+			time.Sleep(time.Minute)
+			n.beat()
+		}
+		nodes, err := w.r.Nodes(t.Context())
+		if err != nil || len(nodes) != 2 || nodes[1].ID != other.id || nodes[1].State != "LOST" {
+			t.Errorf("nodes are %+v, %v", nodes, err)
+		}
+	})
+}
+
 // Placement rules may create queues: a queue is made for the application that is placed there, is there after a
 // restart, and goes with the next refresh when nobody is in it any more.
 func TestQueuesAreCreated(t *testing.T) {

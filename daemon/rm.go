@@ -29,6 +29,7 @@ type RM struct {
 	starts  []int64   // this one and those before: milliseconds since 1970
 	cluster int64     // likewise, milliseconds since 1970: part of its ids and tokens
 	ready   atomic.Bool
+	awaited atomic.Pointer[awaited]
 	placer  atomic.Pointer[rm.Scheduler] // the machine's, for callers outside the loop
 	facts   Facts
 	life    context.Context // ends with the loop
@@ -93,7 +94,7 @@ func New(o Options) (*RM, error) {
 	options := rm.Options{Config: o.Config.Config, Scheduler: o.Scheduler, Began: r.cluster, Lists: lists, Keys: r.auth.states()}
 	if o.State != nil {
 		options.Epoch = o.State.Epoch - 1 // the first start counts as epoch 0, of which container ids say nothing
-		options.State, options.Runs, options.Starts = r.recovered(o.State), o.State.Runs, o.State.Starts
+		options.State, options.Runs, options.Starts, options.Nodes = r.recovered(o.State), o.State.Runs, o.State.Starts, o.State.Nodes
 	}
 	r.starts = append(slices.Clone(options.Starts), r.cluster)
 	m, effects := rm.New(options)
@@ -112,6 +113,18 @@ func (r *RM) ServedAt(web string) { r.m.ServedAt(web) }
 // Ready reports whether recovery is over: what was running before the start has been found again or given up.
 func (r *RM) Ready() bool { return r.ready.Load() }
 
+// awaited are the NodeManagers that a start waits for, and how many there were before it.
+type awaited struct{ missing, known int }
+
+// Awaited is how many NodeManagers of before the start have not come back, and how many there were. Before recovery has
+// begun nothing is known of them.
+func (r *RM) Awaited() (missing, known int) {
+	if a := r.awaited.Load(); a != nil {
+		return a.missing, a.known
+	}
+	return 0, 0
+}
+
 // Run is the loop. It returns when the context ends, or with the reason why it cannot go on.
 func (r *RM) Run(ctx context.Context) error {
 	defer close(r.done)
@@ -127,6 +140,9 @@ func (r *RM) Run(ctx context.Context) error {
 	for r.failed == nil {
 		if r.m.Ready() {
 			r.ready.Store(true)
+		} else {
+			missing, known := r.m.Awaited()
+			r.awaited.Store(&awaited{missing, known})
 		}
 		idle := time.Now()
 		var f func()
@@ -340,6 +356,10 @@ func changes(list []rm.Change) []store.Change {
 			out[i] = store.PutRun(*c.Run)
 		case c.DropRun != nil:
 			out[i] = store.DropRun(*c.DropRun)
+		case c.Node != nil:
+			out[i] = store.PutNode(*c.Node)
+		case c.DropNode != nil:
+			out[i] = store.DropNode(*c.DropNode)
 		default:
 			out[i] = store.DropApp(c.Drop)
 		}

@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"google.golang.org/protobuf/proto"
 
@@ -30,7 +31,7 @@ func (r *RM) units() translate.Units { return r.cfg.ExtraResources }
 
 func (r *RM) registerNode(ctx context.Context, c *rpc.Call, q *wire.RegisterNodeManagerRequest) (*wire.RegisterNodeManagerResponse, error) {
 	id := conv.Node(q.GetNodeId())
-	if id.Host == "" || len(id.Host) > rm.MaxHostName || id.Port <= 0 {
+	if id.Host == "" || len(id.Host) > rm.MaxHostName || id.Port <= 0 || id.Port > math.MaxUint16 {
 		return nil, rm.Unfit(fmt.Sprintf("a NodeManager registered as %q; expected a host of up to %d characters and the port of its container manager", rm.Clip(id.String(), rm.MaxHostName), rm.MaxHostName))
 	}
 	msg := r.units().RegisterNode(q)

@@ -32,6 +32,8 @@ func (m *Machine) refreshNodes(q *RefreshNodes) {
 			m.tellNode(n, Usable)
 		case admitted && n.state == nodeDecommissioned:
 			n.become(nodeShutdown) // may register again
+		case !admitted && n.awaited:
+			m.nodeDown(n, nodeDecommissioned)
 		case admitted || !n.state.active():
 		case q.Graceful && (n.state == nodeRunning || n.state == nodeDecommissioning):
 			n.deadline = never

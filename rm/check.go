@@ -31,8 +31,11 @@ func (b *broken) that(wrong bool, format string, args ...any) {
 }
 
 func (m *Machine) checkNodes(b *broken) {
-	v, held := m.core.View(), 0
+	v, held, missing := m.core.View(), 0, 0
 	for i, n := range m.nodes {
+		missing += one(n.awaited)
+		b.that(n.awaited != (n.state == nodeNew), "%s is waited for, or not, and %s", n.id, n.state)
+		b.that(m.byNode[n.id] == n && (n.state.active() || n.awaited || n.state == nodeLost || n.state == nodeRebooted) == n.kept.ID.IsZero(), "%s, which is %s, is kept as %s", n.id, n.state, n.kept.ID)
 		k := v.Node(n.nid)
 		b.that(int(n.nid) != i, "%s is not in its place", n.id)
 		b.that(n.up != (k != nil && k.Up()), "%s is up here and down in the core, or the other way round", n.id)
@@ -52,6 +55,7 @@ func (m *Machine) checkNodes(b *broken) {
 		b.that(parked != n.parked || weighed != n.weighed, "%s has %d parked and %d weighed containers, counted as %d and %d", n.id, parked, weighed, n.parked, n.weighed)
 		held += len(n.conts)
 	}
+	b.that(missing != m.back.missing, "%d nodes are waited for, counted as %d", missing, m.back.missing)
 	b.that(held != m.conts.Len(), "%d containers on nodes, %d in the table", held, m.conts.Len())
 }
 
@@ -131,7 +135,7 @@ func (m *Machine) checkTimers(b *broken) {
 		b.that(i > 0 && r.at < m.timers.heap[(i-1)/4].at, "a timer comes before a sooner one")
 	}
 	for _, n := range m.byNode { // order: of findings alone
-		b.that(n.state.active() && n.seen.Plus(m.cfg.NodeExpiry) < m.silence, "nobody looks whether %s is silent", n.id)
+		b.that((n.state.active() || n.awaited) && n.seen.Plus(m.cfg.NodeExpiry) < m.silence, "nobody looks whether %s is silent", n.id)
 		b.that((n.state == nodeDecommissioning && n.deadline != never || len(n.killed) > 0) && n.timer.i == 0, "nobody looks at %s", n.id)
 	}
 	seen, last := map[*container]bool{}, heddle.Time(0)

@@ -42,12 +42,12 @@ func Example() {
 	say(&rm.SubmitApp{Call: 3, Who: rm.Person{User: "ann"}, Queue: "root.default", App: rm.Submission{
 		ID: id, Name: "word count", Type: "MAPREDUCE", Master: heddle.Of(1024, 1000),
 	}})
-	say(rm.Stored{Seq: 1}) // the core grants its master a container at once
-	say(rm.Stored{Seq: 2})
+	say(rm.Stored{Seq: 2}) // the core grants its master a container at once
+	say(rm.Stored{Seq: 3})
 	attempt := ids.Attempt{App: id, N: 1}
 	master := ids.Container{Attempt: attempt, ID: 1}
 	say(&rm.Started{Container: master})
-	say(rm.Stored{Seq: 3})
+	say(rm.Stored{Seq: 4})
 
 	who := rm.Caller{Attempt: attempt} // as the token says that the master shows
 	say(&rm.RegisterMaster{Call: 4, Who: who, Host: "n1", Port: 7000})
@@ -61,30 +61,31 @@ func Example() {
 	say(&rm.Allocate{Call: 8, Who: who, Last: got.ID}) // the master hears of the end
 
 	say(&rm.FinishMaster{Call: 9, Who: who, Final: rm.Succeeded})
-	say(rm.Stored{Seq: 4})
-	say(&rm.BeatNode{Call: 10, Node: node, Last: beat.ID + 1, Ended: []rm.ContainerEnd{{ID: master}}})
 	say(rm.Stored{Seq: 5})
+	say(&rm.BeatNode{Call: 10, Node: node, Last: beat.ID + 1, Ended: []rm.ContainerEnd{{ID: master}}})
+	say(rm.Stored{Seq: 6})
 
 	app, _ := m.Reports().App(id)
 	fmt.Printf("%s is %s, %s\n", app.ID, app.State, app.Final)
 
 	// Output:
 	// *rm.RegisterNode
+	//   store 1: 1 records
 	//   log "NodeManager registered"
 	//   answer 1
 	// *rm.NewApp
 	//   answer 2
 	// *rm.SubmitApp
-	//   store 1: 1 records
-	// rm.Stored
 	//   store 2: 1 records
+	// rm.Stored
+	//   store 3: 1 records
 	//   answer 3
 	//   log "application submitted"
 	// rm.Stored
 	//   admit the master of appattempt_1700000000000_0001_000001
 	//   start container_1700000000000_0001_01_000001 on n1:8041 for ann
 	// *rm.Started
-	//   store 3: 1 records
+	//   store 4: 1 records
 	// rm.Stored
 	// *rm.RegisterMaster
 	//   answer 4
@@ -97,13 +98,13 @@ func Example() {
 	// *rm.Allocate
 	//   answer 8: 0 granted, 1 completed
 	// *rm.FinishMaster
-	//   store 4: 2 records
+	//   store 5: 2 records
 	// rm.Stored
 	//   answer 9
 	// *rm.BeatNode
 	//   application_1700000000000_0001 has ended: FINISHED
 	//   drop the master of appattempt_1700000000000_0001_000001
-	//   store 5: 2 records
+	//   store 6: 2 records
 	//   answer 10: forget [container_1700000000000_0001_01_000001 container_1700000000000_0001_01_000002], clean up after [application_1700000000000_0001]
 	// rm.Stored
 	// application_1700000000000_0001 is FINISHED, SUCCEEDED

@@ -2,6 +2,7 @@ package rm
 
 import (
 	"maps"
+	"slices"
 
 	"heddle"
 	"heddle/yarn/ids"
@@ -40,10 +41,14 @@ func (m *Machine) loseSilent() {
 	m.silence = never
 	for _, n := range m.nodes {
 		switch {
-		case !n.state.active():
+		case !n.state.active() && !n.awaited:
 		case m.now.Since(n.seen) > m.cfg.NodeExpiry:
 			m.log(Warn, "NodeManager lost", "node", n.id, "silent", m.now.Since(n.seen))
+			awaited := n.awaited
 			m.nodeDown(n, nodeLost)
+			if awaited && slices.ContainsFunc(m.hosts[m.hostName(n.id)], func(o *node) bool { return o.state.active() }) {
+				m.replaced(n.id) // it came back on another port
+			}
 		default:
 			m.awaitNode(n)
 		}

@@ -27,6 +27,7 @@ type Machine struct {
 	ending   string         // what the kills being carried out are for, as the master is told
 	telling  bool           // a new core is told what the last one knew
 	finding  foundOne
+	back     comeback
 	hold     heddle.Time // nothing is given away before; never for no hold
 
 	effects   []Effect
@@ -87,6 +88,7 @@ type Options struct {
 	Keys      [NumRings]KeyState
 	State     []Recovered
 	Runs      []RunRecord  // that the store holds, in any order
+	Nodes     []NodeRecord // likewise
 	Users     []string     // that have their UserIDs already, from 0 on; policies know their names
 	Watch     func(*Noted) // hears of the core's decisions as they are carried out, and must not call the machine; may be nil
 }
@@ -105,6 +107,7 @@ func New(o Options) (*Machine, []Effect) {
 	for i, k := range o.Keys {
 		m.rings[i] = newRing(k, every[i], overlaps[i], m.timeOf(k.Made))
 	}
+	m.recallNodes(o.Nodes)
 	if len(o.State) > 0 || o.Epoch > 0 {
 		m.recover(o.State)
 	}

@@ -23,6 +23,7 @@ type node struct {
 	lastID  int32
 	state   nodeState
 	up      bool // in the core
+	awaited bool // it was there before the start, and has not come back
 	demotes bool // it parks containers itself, as opportunistic ones
 	can     heddle.Caps
 	own     heddle.Caps // of them, without an agent
@@ -53,6 +54,7 @@ type node struct {
 	physical heddle.Resource // what the machine has, where it says
 	health   string
 	healthAt int64
+	kept     NodeRecord  // what the store holds of it; zero for nothing
 	deadline heddle.Time // of a graceful decommission; never for none
 	timer    timer
 }
@@ -93,6 +95,14 @@ func (m *Machine) resizeNode(n *node, total heddle.Resource) {
 // nodeDown takes a node out of the core: everything on it is over.
 func (m *Machine) nodeDown(n *node, to nodeState) {
 	n.become(to)
+	m.cameBack(n)
+	switch to {
+	case nodeLost:
+		m.keepNode(n, m.today())
+	case nodeShutdown, nodeDecommissioned:
+		m.dropNode(n)
+	case nodeNew, nodeRunning, nodeUnhealthy, nodeDecommissioning, nodeRebooted: // it comes again
+	}
 	if !n.up {
 		return
 	}
@@ -155,6 +165,7 @@ func (m *Machine) replaced(id ids.Node) {
 	m.hosts[host] = slices.DeleteFunc(m.hosts[host], func(n *node) bool {
 		gone := n.state == nodeLost || n.state == nodeRebooted || n.state == nodeShutdown
 		if gone {
+			m.dropNode(n)
 			delete(m.byNode, n.id)
 		}
 		return gone

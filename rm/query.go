@@ -448,6 +448,7 @@ func (p *ClusterReport) count(n *node) {
 		p.Rebooted++
 	case nodeShutdown:
 		p.Shutdown++
-	case nodeNew: // until it is registered, in the same Step
+	case nodeNew:
+		p.New++
 	}
 }

@@ -70,13 +70,23 @@ type Asked struct {
 	Containers int32
 }
 
+// A NodeRecord is what is kept of a node that registered and has not left.
+type NodeRecord struct {
+	ID   ids.Node `json:"-"`
+	Rack string
+	HTTP string // host:port of its pages
+	Lost int64  `json:",omitempty"` // when it was, milliseconds since 1970; 0 for one that was there
+}
+
 // A Change is one record put or dropped: exactly one of its fields is set.
 type Change struct {
-	App     *AppRecord
-	Attempt *AttemptRecord
-	Run     *RunRecord
-	Drop    ids.App // with all its attempts
-	DropRun *RunKey
+	App      *AppRecord
+	Attempt  *AttemptRecord
+	Run      *RunRecord
+	Node     *NodeRecord
+	Drop     ids.App // with all its attempts
+	DropRun  *RunKey
+	DropNode *ids.Node
 }
 
 // A Recovered is an application that the store holds.

@@ -117,14 +117,14 @@ func (m *Machine) resume(a *app) {
 // recovering reports whether containers of before the start may still come back.
 func (m *Machine) recovering() bool { return m.epoch > 0 && m.now < heddle.Time(m.cfg.NodeExpiry) }
 
-// release ends the wait after a start, when it has been long enough or everybody is back, and hands over what
-// has been asked for meanwhile.
+// release ends the wait after a start, when it has been long enough or those are back that are waited for, and hands
+// over what has been asked for meanwhile.
 func (m *Machine) release() {
 	if m.Ready() || m.now < m.hold && !m.allBack() {
 		return
 	}
 	m.hold = never
-	m.log(Info, "recovery is over", "after", heddle.Span(m.now), "nodes", m.core.View().Live(), "containers", m.conts.Len())
+	m.log(Info, "recovery is over", "after", heddle.Span(m.now), "nodes", m.core.View().Live(), "missing", m.back.missing, "containers", m.conts.Len())
 	var waiting []*app
 	for _, a := range m.byApp { // order: sorted below
 		if a.state == appSubmitted && a.aid == heddle.NoApp && a.reading == nil {
@@ -138,14 +138,18 @@ func (m *Machine) release() {
 	m.askAll()
 }
 
-// allBack reports whether every master that was at work has registered again, and its node too.
+// allBack reports whether every master that was at work has registered again, its node too, and enough of the nodes that
+// were there.
 func (m *Machine) allBack() bool {
+	if !m.back.enough() {
+		return false
+	}
 	for _, t := range m.current() {
 		if n := m.byNode[t.masterNode]; !t.registered() || n == nil || !n.up {
 			return false
 		}
 	}
-	return len(m.byNode) > 0
+	return m.core.View().Live() > 0
 }
 
 // reconcile takes over what a NodeManager that registered says it runs, and gives up what it does not know.

@@ -348,6 +348,7 @@ type ClusterReport struct {
 	Utilized                                                               Utilization // sum over nodes
 
 	Active, Lost, Unhealthy, Decommissioning, Decommissioned, Rebooted, Shutdown int
+	New                                                                          int // nodes of before the start that have not come back
 
 	Steps       uint64 // events the core took
 	Grants      uint64

@@ -105,7 +105,7 @@ func (s attemptState) isOver() bool { return s >= attemptFinished }
 type nodeState uint8
 
 const (
-	nodeNew nodeState = iota
+	nodeNew nodeState = iota // it was there before the start; else for a part of a Step
 	nodeRunning
 	nodeUnhealthy
 	nodeDecommissioning
@@ -124,7 +124,7 @@ func (s nodeState) String() string { return nodeNames[s] }
 var gone = to(nodeDecommissioned, nodeLost, nodeRebooted, nodeShutdown)
 
 var nodeNext = []next{
-	nodeNew:             to(nodeRunning, nodeUnhealthy),
+	nodeNew:             gone | to(nodeRunning, nodeUnhealthy),
 	nodeRunning:         gone | to(nodeUnhealthy, nodeDecommissioning),
 	nodeUnhealthy:       gone | to(nodeRunning),
 	nodeDecommissioning: gone | to(nodeRunning, nodeUnhealthy),

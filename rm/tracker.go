@@ -35,6 +35,7 @@ func (m *Machine) register(q *RegisterNode) *NodeRegistered {
 		m.nodeDown(n, nodeShutdown)
 		n = m.addNode(id, rack)
 	}
+	m.cameBack(n)
 	n.names, n.http = q.Names, text("%s:%d", id.Host, q.HTTPPort)
 	n.version, n.seen, n.lastID, n.last = Clip(q.Version, MaxHostName), m.now, 0, nil
 	n.forget = nil
@@ -69,6 +70,7 @@ func (m *Machine) register(q *RegisterNode) *NodeRegistered {
 		}
 	}
 	m.forgetTokens(n)
+	m.keepNode(n, 0)
 	m.log(Info, "NodeManager registered", "node", id, "rack", rack, "memory", q.Total[heddle.Memory], "vcores", q.Total[heddle.CPU]/1000, "version", n.version, "containers", len(q.Containers))
 	m.release()
 	return &NodeRegistered{Number: n.nid}
@@ -130,9 +132,10 @@ func (m *Machine) ranOn(id ids.App, n *node) {
 }
 
 func (m *Machine) unregisterNode(id ids.Node) {
-	if n := m.byNode[id]; n != nil && n.state.active() {
+	if n := m.byNode[id]; n != nil && (n.state.active() || n.awaited) {
 		m.log(Info, "NodeManager left", "node", n.id)
 		m.nodeDown(n, nodeShutdown)
+		m.release()
 	}
 }
 

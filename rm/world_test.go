@@ -29,6 +29,7 @@ type world struct {
 	apps    map[ids.App]Recovered
 	tries   map[ids.Attempt]AttemptRecord
 	runs    map[RunKey]RunRecord
+	nodes   map[ids.Node]NodeRecord
 }
 
 // clusterBegan is a date: time 0 of every first machine.
@@ -81,7 +82,8 @@ func newWorld(t testing.TB, profile string, change func(*Options)) *world {
 	t.Helper()
 	w := &world{
 		TB: t, heard: map[Call]*Answer{}, apps: map[ids.App]Recovered{}, tries: map[ids.Attempt]AttemptRecord{}, runs: map[RunKey]RunRecord{},
-		with: Options{Config: testConfig(), Scheduler: testScheduler(t, profile), Began: clusterBegan},
+		nodes: map[ids.Node]NodeRecord{},
+		with:  Options{Config: testConfig(), Scheduler: testScheduler(t, profile), Began: clusterBegan},
 	}
 	if change != nil {
 		change(&w.with)
@@ -117,7 +119,7 @@ func (w *world) restart(after heddle.Span) {
 		}
 		w.with.State = append(w.with.State, a)
 	}
-	w.with.Runs = slices.Collect(maps.Values(w.runs))
+	w.with.Runs, w.with.Nodes = slices.Collect(maps.Values(w.runs)), slices.Collect(maps.Values(w.nodes))
 	slices.SortFunc(w.with.State, func(a, b Recovered) int { return a.ID.Compare(b.ID) })
 	sch, err := w.with.Scheduler.Rebuild(nil)
 	if err != nil {
@@ -183,6 +185,10 @@ func (w *world) keep() {
 				w.runs[c.Run.RunKey] = *c.Run
 			case c.DropRun != nil:
 				delete(w.runs, *c.DropRun)
+			case c.Node != nil:
+				w.nodes[c.Node.ID] = *c.Node
+			case c.DropNode != nil:
+				delete(w.nodes, *c.DropNode)
 			default:
 				delete(w.apps, c.Drop)
 			}

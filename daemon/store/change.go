@@ -52,6 +52,16 @@ func DropRun(k rm.RunKey) Change {
 	return Change{bucket: runs, key: runKey(k)}
 }
 
+// PutNode creates or replaces a node's record.
+func PutNode(n Node) Change {
+	return Change{bucket: nodes, key: []byte(n.ID.String()), value: &n, size: len(n.Rack) + len(n.HTTP)}
+}
+
+// DropNode removes a node. Dropping what is not there does nothing.
+func DropNode(id ids.Node) Change {
+	return Change{bucket: nodes, key: []byte(id.String())}
+}
+
 // PutStarts replaces the dates of starts, which begin with the earliest; the last ones are kept.
 func PutStarts(began []int64) Change {
 	return Change{bucket: meta, key: keyStarts, value: &starts{began[max(0, len(began)-maxStarts):]}}

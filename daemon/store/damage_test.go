@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -9,6 +10,8 @@ import (
 	"testing"
 
 	"go.etcd.io/bbolt"
+
+	"heddle/yarn/ids"
 )
 
 func TestPermissions(t *testing.T) {
@@ -168,38 +171,41 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// A program that knows nothing of last runs leaves them alone, and does not count them. What it wrote is read like any
-// other store, with last runs or without.
+// A program that knows nothing of last runs or of nodes leaves them alone, and does not count them. What it wrote is read
+// like any other store, with them or without.
 func TestOlderProgram(t *testing.T) {
 	path := place(t)
+	node := func(n int32) Node { return Node{ID: ids.Node{Host: fmt.Sprint("n", n), Port: 1}} }
 	s, _ := mustOpen(t, path)
-	must(t, commitNow(s, PutApp(App{ID: app(1)}), PutRun(run(1))))
+	must(t, commitNow(s, PutApp(App{ID: app(1)}), PutRun(run(1)), PutNode(node(1))))
 	must(t, s.Close())
 	older := func(tx *bbolt.Tx) error { return put(tx.Bucket(meta), keyCounts, counts{"apps": 1, "attempts": 0}) }
-	opens := func(runs int) {
+	opens := func(n int) {
 		t.Helper()
 		again, state := mustOpen(t, path)
-		if len(state.Bad) > 0 || len(state.Apps) != 1 || len(state.Runs) != runs {
-			t.Errorf("found %+v, want an application and %d runs", state, runs)
+		if len(state.Bad) > 0 || len(state.Apps) != 1 || len(state.Runs) != n || len(state.Nodes) != n {
+			t.Errorf("found %+v, want an application, %d runs and as many nodes", state, n)
 		}
-		must(t, commitNow(again, PutRun(run(2))))
+		must(t, commitNow(again, PutRun(run(2)), PutNode(node(2))))
 		must(t, again.Close())
 	}
 	edit(t, path, older)
 	opens(1)
 	edit(t, path, func(tx *bbolt.Tx) error {
 		must(t, older(tx))
-		return tx.DeleteBucket(runs)
+		return errors.Join(tx.DeleteBucket(runs), tx.DeleteBucket(nodes))
 	})
 	opens(0)
 	opens(1)
 	// One that is lost is missed.
-	edit(t, path, func(tx *bbolt.Tx) error { return tx.DeleteBucket(runs) })
-	s, state := mustOpen(t, path)
-	if len(state.Bad) != 1 || state.Bad[0].Bucket != "runs" {
-		t.Errorf("a bucket is gone, and %v is said", state.Bad)
+	for _, bucket := range [][]byte{runs, nodes} {
+		edit(t, path, func(tx *bbolt.Tx) error { return tx.DeleteBucket(bucket) })
+		s, state := mustOpen(t, path)
+		if n := len(state.Bad); n == 0 || state.Bad[n-1].Bucket != string(bucket) {
+			t.Errorf("a bucket is gone, and %v is said", state.Bad)
+		}
+		must(t, s.Close())
 	}
-	must(t, s.Close())
 }
 
 const records = 60

@@ -23,6 +23,7 @@ type State struct {
 	Apps      []App   // by id
 	Attempts  []Attempt
 	Runs      []Run
+	Nodes     []Node
 	Keys      Keys
 	// Bad are the records that cannot be used. They stay in the file. An application with one of them is left
 	// out of Apps, its attempts out of Attempts; the others are whole.
@@ -40,7 +41,7 @@ type Bad struct {
 
 // initialise fills a new file.
 func initialise(tx *bbolt.Tx) error {
-	for _, name := range [][]byte{meta, apps, attempts, tokens, runs} {
+	for _, name := range [][]byte{meta, apps, attempts, tokens, runs, nodes} {
 		if _, err := tx.CreateBucket(name); err != nil {
 			return err
 		}
@@ -166,6 +167,19 @@ func (s *State) loadRecords(tx *bbolt.Tx) error {
 			r.RunKey = k
 			s.Runs = append(s.Runs, r)
 		}),
+		s.each(tx, nodes, func(key, record []byte) {
+			var n Node
+			id, err := ids.ParseNode(string(key))
+			if err == nil {
+				err = decode(key, record, &n)
+			}
+			if err != nil {
+				s.bad(nodes, key, ids.App{}, err)
+				return
+			}
+			n.ID = id
+			s.Nodes = append(s.Nodes, n)
+		}),
 	)
 	if err != nil {
 		return err
@@ -209,17 +223,18 @@ func (s *State) each(tx *bbolt.Tx, bucket []byte, f func(key, record []byte)) er
 	return nil
 }
 
-// missing notes where the file has other numbers of records than it should. An older program says nothing of runs, and
-// leaves them as they are.
+// missing notes where the file has other numbers of records than it should. An older program says nothing of runs
+// or of nodes, and leaves them as they are.
 func (s *State) missing(tx *bbolt.Tx) {
 	var should counts
 	if err := get(tx.Bucket(meta), keyCounts, &should); err != nil {
 		s.bad(meta, keyCounts, ids.App{}, err)
 		return
 	}
-	for _, bucket := range []string{string(apps), string(attempts), string(runs)} {
-		got, want := s.kept[bucket], should[bucket]
-		if _, said := should[bucket]; !said && bucket == string(runs) {
+	for _, bucket := range []string{string(apps), string(attempts), string(runs), string(nodes)} {
+		got := s.kept[bucket]
+		want, said := should[bucket]
+		if !said && (bucket == string(runs) || bucket == string(nodes)) {
 			continue
 		}
 		if got != want {

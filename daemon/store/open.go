@@ -33,7 +33,8 @@ var (
 	apps     = []byte("apps")
 	attempts = []byte("attempts")
 	tokens   = []byte("tokens")
-	runs     = []byte("runs") // not in stores that an older program wrote
+	runs     = []byte("runs")  // not in stores that an older program wrote
+	nodes    = []byte("nodes") // likewise
 
 	keyFormat  = []byte("format")
 	keyEpoch   = []byte("epoch")
@@ -177,13 +178,15 @@ func create(path string) error {
 	return syncFolder(filepath.Dir(path))
 }
 
-// countStart stores the epoch that load made one more, and makes the bucket that older stores lack.
+// countStart stores the epoch that load made one more, and makes the buckets that older stores lack.
 func countStart(db *bbolt.DB, state *State) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer caught(&err)
 	return db.Update(func(tx *bbolt.Tx) error {
-		if _, err := tx.CreateBucketIfNotExists(runs); err != nil {
-			return err
+		for _, name := range [][]byte{runs, nodes} {
+			if _, err := tx.CreateBucketIfNotExists(name); err != nil {
+				return err
+			}
 		}
 		return put(tx.Bucket(meta), keyEpoch, state.Epoch)
 	})

@@ -13,7 +13,7 @@ import (
 	"heddle/yarn/ids"
 )
 
-// The records of applications, attempts and last runs are the machine's.
+// The records of applications, attempts, last runs and nodes are the machine's.
 type (
 	// App is what is kept of an application.
 	App = rm.AppRecord
@@ -21,6 +21,8 @@ type (
 	Attempt = rm.AttemptRecord
 	// Run is what is kept of the last applications of a user and name.
 	Run = rm.RunRecord
+	// Node is what is kept of a NodeManager.
+	Node = rm.NodeRecord
 )
 
 // A Key is a secret that tokens are signed with.

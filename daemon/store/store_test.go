@@ -66,6 +66,22 @@ func TestStarts(t *testing.T) {
 	must(t, s.Close())
 }
 
+// Nodes are found again, and those that have left are not.
+func TestNodes(t *testing.T) {
+	path := place(t)
+	s, _ := mustOpen(t, path)
+	here := Node{ID: ids.Node{Host: "n1", Port: 8041}, Rack: "/r", HTTP: "n1:8042"}
+	lost := Node{ID: ids.Node{Host: "fd00::7", Port: 8041}, Rack: "/r", HTTP: "fd00::7:8042", Lost: 7}
+	gone := Node{ID: ids.Node{Host: "n2", Port: 8041}}
+	must(t, commitNow(s, PutNode(here), PutNode(gone), PutNode(Node{ID: lost.ID}), DropNode(gone.ID), DropNode(gone.ID), PutNode(lost)))
+	must(t, s.Close())
+	s, state := mustOpen(t, path)
+	if diff := cmp.Diff([]Node{lost, here}, state.Nodes); diff != "" || len(state.Bad) > 0 {
+		t.Errorf("%v\n%s", state.Bad, diff)
+	}
+	must(t, s.Close())
+}
+
 // commit commits and waits.
 func commitNow(s *Store, changes ...Change) error {
 	done := make(chan error, 1)

@@ -26,6 +26,7 @@ type fakeRM struct {
 	cluster    rm.ClusterReport
 	whys       map[ids.App]rm.Explanation
 	ready      bool
+	missing    int   // nodes of 10
 	fails      error // what everything fails with
 	denies     bool  // changes are refused
 
@@ -151,6 +152,7 @@ func (f *fakeRM) NodeContainers(_ context.Context, id ids.Node) (out []rm.Contai
 func (f *fakeRM) Nodes(context.Context) ([]rm.NodeReport, error)    { return f.nodes, f.fails }
 func (f *fakeRM) Queues(context.Context) ([]rm.QueueReport, error)  { return f.queues, f.fails }
 func (f *fakeRM) Cluster(context.Context) (rm.ClusterReport, error) { return f.cluster, f.fails }
+func (f *fakeRM) Awaited() (missing, known int)                     { return f.missing, 10 }
 func (f *fakeRM) Ready() bool                                       { return f.ready }
 
 func (f *fakeRM) Why(_ context.Context, id ids.App) (rm.Explanation, error) {

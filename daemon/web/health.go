@@ -1,6 +1,9 @@
 package web
 
-import "net/http"
+import (
+	"fmt"
+	"net/http"
+)
 
 // healthz answers 200 while the process answers at all.
 func (s *site) healthz(w http.ResponseWriter, _ *http.Request) { plain(w, http.StatusOK, "ok") }
@@ -9,7 +12,11 @@ func (s *site) healthz(w http.ResponseWriter, _ *http.Request) { plain(w, http.S
 func (s *site) readyz(w http.ResponseWriter, _ *http.Request) {
 	if !s.RM.Ready() {
 		w.Header().Set("Retry-After", "1")
-		plain(w, http.StatusServiceUnavailable, "not ready: recovering")
+		text := "not ready: recovering"
+		if missing, known := s.RM.Awaited(); missing > 0 {
+			text = fmt.Sprintf("not ready: waiting for %d of %d nodes", missing, known)
+		}
+		plain(w, http.StatusServiceUnavailable, text)
 		return
 	}
 	plain(w, http.StatusOK, "ready")

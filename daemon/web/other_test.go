@@ -27,6 +27,13 @@ func TestHealth(t *testing.T) {
 			t.Errorf("%s when ready is %v: %d, want %d", tt.path, tt.ready, w.Code, tt.status)
 		}
 	}
+	f.ready = false
+	for missing, want := range map[int]string{0: "not ready: recovering\n", 3: "not ready: waiting for 3 of 10 nodes\n"} {
+		f.missing = missing
+		if got := ask(h, "/readyz").Body.String(); got != want {
+			t.Errorf("with %d nodes missing it answers %q", missing, got)
+		}
+	}
 }
 
 func TestPrometheus(t *testing.T) {

@@ -185,6 +185,7 @@ func collectCluster(m sink, c rm.ClusterReport) {
 	m.gauge(descNodes, float64(c.Decommissioned), "decommissioned")
 	m.gauge(descNodes, float64(c.Rebooted), "rebooted")
 	m.gauge(descNodes, float64(c.Shutdown), "shutdown")
+	m.gauge(descNodes, float64(c.New), "awaited")
 	m.resource(descMemory, descCPU, rm.AmountOf(c.Total), "total")
 	m.resource(descMemory, descCPU, rm.AmountOf(c.Used), "used")
 	m.resource(descMemory, descCPU, rm.AmountOf(c.Reserved), "reserved")

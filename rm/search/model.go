@@ -25,7 +25,8 @@ type model struct {
 	beats    map[ids.Node]*rm.NodeBeat   // what each was last told
 	said     map[ids.Attempt]heddle.Time // when each master was last answered
 	looked   heddle.Time                 // when silences were last looked at
-	most     map[ids.App]int32           // how many containers each has asked this process for
+	back     comeback
+	most     map[ids.App]int32 // how many containers each has asked this process for
 
 	// Of before the message that is being looked at.
 	refused   *rm.Scheduler
@@ -68,6 +69,7 @@ func (m *model) started() {
 	m.heard, m.beats, m.said = map[ids.Node]heddle.Time{}, map[ids.Node]*rm.NodeBeat{}, map[ids.Attempt]heddle.Time{}
 	m.books()
 	m.recalled()
+	m.returning()
 	m.views()
 	m.finals()
 }
@@ -114,6 +116,7 @@ func (m *model) after(msg rm.Message, effects []rm.Effect) {
 	m.calls(msg, effects)
 	m.books()
 	m.lives(effects)
+	m.returned(msg)
 	switch q := msg.(type) {
 	case *rm.BeatNode:
 		m.beat(q, answer[*rm.NodeBeat](effects))
@@ -318,6 +321,7 @@ func (m *model) grant(id ids.Container) {
 		m.s.fail("container id", "%s is given out twice", id)
 	}
 	m.granted[id] = true
+	m.held(id)
 }
 
 // allocated looks at the answer to a master's call.

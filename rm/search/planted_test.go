@@ -31,6 +31,18 @@ var plants = []plant{
 		"	case !HERE && a.user != q.Who.User:\n",
 	},
 	{
+		"a start does not wait for nodes", "recover.go", "	if !m.back.enough() {\n",
+		"	if !HERE && !m.back.enough() {\n",
+	},
+	{
+		"a node is not stored", "comeback.go", "		m.commit(nil, Change{Node: &r})\n",
+		"		if !HERE || r.Lost > 0 { m.commit(nil, Change{Node: &r}) }\n",
+	},
+	{
+		"a start forgets the nodes that are lost", "comeback.go", "			n.become(nodeLost)\n			continue\n",
+		"			n.become(nodeLost)\n			if HERE { m.dropNode(n); delete(m.byNode, n.id); delete(m.hosts, m.hostName(n.id)) }\n			continue\n",
+	},
+	{
 		"an end is not stored", "app.go", "	if t := a.newest(); t != nil {\n		changes = append(changes",
 		"	if HERE { changes = nil }\n	if t := a.newest(); t != nil {\n		changes = append(changes",
 	},

@@ -52,7 +52,7 @@ func (s *sim) start() {
 	s.disk.starts++
 	var effects []rm.Effect
 	sh.m, effects = rm.New(rm.Options{
-		Config: s.cfg, Scheduler: sch, Began: sh.date, Epoch: s.disk.epoch(), Lists: s.lists, State: s.disk.state(), Runs: s.disk.runsKept(), Starts: s.disk.dates,
+		Config: s.cfg, Scheduler: sch, Began: sh.date, Epoch: s.disk.epoch(), Lists: s.lists, State: s.disk.state(), Runs: s.disk.runsKept(), Nodes: s.disk.nodesKept(), Starts: s.disk.dates,
 	})
 	s.disk.dates = append(s.disk.dates, sh.date)
 	s.note("the ResourceManager starts, number %d", sh.run)
@@ -232,6 +232,7 @@ type disk struct {
 	apps     map[ids.App]rm.AppRecord
 	attempts map[ids.Attempt]rm.AttemptRecord
 	runs     map[rm.RunKey]rm.RunRecord
+	nodes    map[ids.Node]rm.NodeRecord
 	pending  []*write
 	slow     heddle.Span // a write takes so much longer
 	full     bool        // the next write fails
@@ -246,6 +247,7 @@ type write struct {
 
 func (d *disk) init() {
 	d.apps, d.attempts = map[ids.App]rm.AppRecord{}, map[ids.Attempt]rm.AttemptRecord{}
+	d.nodes = map[ids.Node]rm.NodeRecord{}
 	d.contexts, d.runs = map[ids.App]rm.Submission{}, map[rm.RunKey]rm.RunRecord{}
 }
 
@@ -286,12 +288,18 @@ func copied(list []rm.Change) []rm.Change {
 		if r := out[i].Run; r != nil {
 			out[i].Run = new(*r)
 		}
+		if n := out[i].Node; n != nil {
+			out[i].Node = new(*n)
+		}
 	}
 	return out
 }
 
 // runsKept is what a new process finds of last runs.
 func (d *disk) runsKept() []rm.RunRecord { return slices.Collect(maps.Values(d.runs)) }
+
+// nodesKept is what a new process finds of nodes.
+func (d *disk) nodesKept() []rm.NodeRecord { return slices.Collect(maps.Values(d.nodes)) }
 
 // epoch is how many processes there were before on this disk.
 func (d *disk) epoch() int64 { return d.starts - 1 }
@@ -307,6 +315,10 @@ func (d *disk) apply(changes []rm.Change) {
 			d.runs[c.Run.RunKey] = *c.Run
 		case c.DropRun != nil:
 			delete(d.runs, *c.DropRun)
+		case c.Node != nil:
+			d.nodes[c.Node.ID] = *c.Node
+		case c.DropNode != nil:
+			delete(d.nodes, *c.DropNode)
 		default:
 			delete(d.apps, c.Drop)
 			maps.DeleteFunc(d.attempts, func(id ids.Attempt, _ rm.AttemptRecord) bool { return id.App == c.Drop })

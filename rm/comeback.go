@@ -1,0 +1,80 @@
+package rm
+
+import (
+	"slices"
+
+	"heddle"
+)
+
+// comeback is which nodes of before the start are waited for.
+type comeback struct {
+	known   int // nodes that were there and not lost
+	missing int // of them, those that have not come back
+}
+
+// lostLife is for how long a node that is lost stays in the store. It begins with the loss.
+const lostLife = 7 * 24 * heddle.Hour
+
+// tolerated is one in how many nodes need not be back before the scheduler begins. In a large cluster some are always
+// down, and one that does not come would have all others wait for as long as is allowed.
+const tolerated = 20
+
+// enough reports whether enough nodes are back.
+func (c *comeback) enough() bool { return c.missing*tolerated <= c.known }
+
+// Awaited is how many NodeManagers of before the start have not come back, and how many there were.
+func (m *Machine) Awaited() (missing, known int) { return m.back.missing, m.back.known }
+
+// recallNodes takes over the nodes of before the start. Those that were lost stay so; the others are lost if they do not
+// register within the expiry of nodes.
+func (m *Machine) recallNodes(list []NodeRecord) {
+	list = slices.Clone(list)
+	slices.SortFunc(list, func(a, b NodeRecord) int { return a.ID.Compare(b.ID) })
+	var drop []Change
+	for _, r := range list {
+		names := []string{r.ID.Host}
+		old := r.Lost > 0 && m.began-r.Lost > int64(lostLife/heddle.Millisecond)
+		if old || !m.listed.admits(names) || len(m.byNode) >= maxNodes {
+			drop = append(drop, Change{DropNode: &r.ID})
+			continue
+		}
+		n := m.addNode(r.ID, r.Rack)
+		n.names, n.http, n.kept = names, r.HTTP, r
+		if r.Lost > 0 {
+			n.become(nodeLost)
+			continue
+		}
+		n.awaited = true
+		m.back.known++
+		m.back.missing++
+		m.awaitNode(n)
+	}
+	if len(drop) > 0 {
+		m.commit(nil, drop...)
+	}
+}
+
+// cameBack notes that a node of before the start is waited for no more.
+func (m *Machine) cameBack(n *node) {
+	if n.awaited {
+		n.awaited = false
+		m.back.missing--
+	}
+}
+
+// keepNode has the store know a node, lost at a date or 0.
+func (m *Machine) keepNode(n *node, lost int64) {
+	r := NodeRecord{ID: n.id, Rack: n.rack, HTTP: n.http, Lost: lost}
+	if n.kept != r {
+		n.kept = r
+		m.commit(nil, Change{Node: &r})
+	}
+}
+
+// dropNode has the store know a node no more.
+func (m *Machine) dropNode(n *node) {
+	if !n.kept.ID.IsZero() {
+		n.kept = NodeRecord{}
+		m.commit(nil, Change{DropNode: new(n.id)})
+	}
+}

@@ -1,0 +1,170 @@
+package rm
+
+import (
+	"slices"
+	"testing"
+
+	"heddle"
+	"heddle/yarn/ids"
+)
+
+// nodeStates are what nodes are, by host.
+func (w *world) nodeStates() map[string]string {
+	out := map[string]string{}
+	for _, n := range w.m.Reports().Nodes() {
+		out[n.ID.Host] = n.State
+	}
+	return out
+}
+
+// awaits fails unless so many nodes are waited for.
+func (w *world) awaits(missing, known int) {
+	w.Helper()
+	if m, k := w.m.Awaited(); m != missing || k != known {
+		w.Errorf("%d of %d nodes are missing, want %d of %d", m, k, missing, known)
+	}
+}
+
+// The start holds until the nodes that were there are back: nothing is given away on the first that comes.
+func TestStartWaitsForNodes(t *testing.T) {
+	w := newWorld(t, "capacity", nil)
+	id, m, home, other := w.job("MAPREDUCE")
+	third := w.node("n3", 8192, 8)
+	w.restart(heddle.Second)
+	w.awaits(3, 3)
+	home.register(8192, 8, found(w.app(id).Master, 0))
+	m.register()
+	m.ask(row(20, "*", 1024, 1))
+	home.beat()
+	other.register(8192, 8)
+	w.awaits(1, 3)
+	if w.m.Ready() {
+		t.Fatal("it begins with a node missing")
+	}
+	home.beat()
+	if got := m.ask(); len(got.Granted) > 0 {
+		t.Errorf("%d containers are given away while a node is missing", len(got.Granted))
+	}
+	third.register(8192, 8)
+	w.awaits(0, 3)
+	if !w.m.Ready() {
+		t.Fatal("it waits although all are back")
+	}
+	home.beat()
+	if got := m.ask(); len(got.Granted) != 1 {
+		t.Errorf("%d containers are given away once all are back", len(got.Granted))
+	}
+}
+
+// The wait has a bound. A node that does not come back is lost once the expiry of nodes has passed, and stays so after
+// further starts, which do not wait for it; after a week it is forgotten.
+func TestNodesThatDoNotComeBack(t *testing.T) {
+	w := newWorld(t, "capacity", nil)
+	id, m, home, _ := w.job("MAPREDUCE")
+	w.node("n3", 8192, 8)
+	w.restart(heddle.Second)
+	home.register(8192, 8, found(w.app(id).Master, 0))
+	m.register()
+	w.pass(w.m.cfg.SchedulingWait-heddle.Second, m, home)
+	if w.m.Ready() {
+		t.Fatal("it begins with nodes missing")
+	}
+	w.pass(heddle.Second, m, home)
+	if !w.m.Ready() {
+		t.Fatal("it waits for longer than it may")
+	}
+	if got := w.nodeStates(); got["n3"] != "NEW" || w.m.Reports().Cluster().New != 2 {
+		t.Errorf("nodes are %v after the wait", got)
+	}
+	w.pass(w.m.cfg.NodeExpiry+heddle.Second, m, home)
+	if got := w.nodeStates(); got["n3"] != "LOST" || w.m.Reports().Cluster().Lost != 2 {
+		t.Errorf("nodes are %v after the expiry of nodes", got)
+	}
+	w.restart(heddle.Second)
+	w.awaits(1, 1)
+	if got := w.nodeStates(); got["n3"] != "LOST" {
+		t.Errorf("nodes are %v after another start", got)
+	}
+	w.restart(8 * 24 * heddle.Hour)
+	if _, there := w.nodeStates()["n3"]; there || len(w.nodes) != 1 {
+		t.Errorf("a node that has been lost for a week is still there: %v", w.nodes)
+	}
+}
+
+// Nodes that leave or are shut out are not waited for. One that comes back elsewhere on its host takes the place of the
+// one that is lost.
+func TestNodesThatLeave(t *testing.T) {
+	w := newWorld(t, "capacity", nil)
+	_, _, home, other := w.job("MAPREDUCE")
+	third, fourth := w.node("n3", 8192, 8), w.node("n4", 8192, 8)
+	leaves := func(n *nm) { w.step(&UnregisterNode{Call: w.next(), Node: n.id}) }
+	leaves(other)
+	w.restart(heddle.Second)
+	w.awaits(3, 3)
+	leaves(third)
+	w.awaits(2, 3)
+	w.step(&RefreshNodes{Call: w.next(), Lists: HostLists{Exclude: map[string]bool{"n4": true}}})
+	w.awaits(1, 3)
+	if got := w.nodeStates(); got["n3"] != "SHUTDOWN" || got["n4"] != "DECOMMISSIONED" {
+		t.Errorf("nodes are %v", got)
+	}
+	w.step(&RefreshNodes{Call: w.next()})
+	home.register(8192, 8)
+	fourth.register(8192, 8)
+	w.with.Lists.Exclude = map[string]bool{"n1": true}
+	w.restart(heddle.Second)
+	w.awaits(1, 1)
+	w.sleep(w.m.cfg.NodeExpiry + heddle.Second)
+	elsewhere := *fourth
+	elsewhere.id.Port++
+	elsewhere.register(8192, 8)
+	if len(w.nodes) != 1 || w.nodes[elsewhere.id].Lost != 0 {
+		t.Errorf("%v are kept", w.nodes)
+	}
+}
+
+// A node is written as it comes and as it goes, and not as it reports.
+func TestNodesAreWrittenRarely(t *testing.T) {
+	w := newWorld(t, "capacity", nil)
+	n := w.node("n1", 8192, 8)
+	before := w.m.commitSeq
+	w.pass(heddle.Minute, nil, n)
+	n.register(8192, 8)
+	w.restart(heddle.Second)
+	before -= w.m.commitSeq // of another machine: it begins with 0
+	n.register(8192, 8)
+	if w.m.commitSeq != 0 || before != 1 {
+		t.Errorf("%d and %d records are written", before, w.m.commitSeq)
+	}
+}
+
+// One in twenty may be missing, and in a small cluster none.
+func TestEnoughNodes(t *testing.T) {
+	for _, c := range []struct {
+		missing, known int
+		want           bool
+	}{{0, 0, true}, {1, 1, false}, {1, 19, false}, {1, 20, true}, {2, 39, false}, {500, 10_000, true}, {501, 10_000, false}} {
+		if b := (comeback{known: c.known, missing: c.missing}); b.enough() != c.want {
+			t.Errorf("%d of %d missing is enough: %v", c.missing, c.known, b.enough())
+		}
+	}
+}
+
+// What the store holds is taken over in one order, whatever its own.
+func TestRecalledInOrder(t *testing.T) {
+	var list []NodeRecord
+	for i := range 9 {
+		list = append(list, NodeRecord{ID: ids.Node{Host: text("n%d", i), Port: 1}, Rack: "/r"})
+	}
+	numbers := func(change func()) (out []heddle.NodeID) {
+		change()
+		w := newWorld(t, "capacity", func(o *Options) { o.Nodes = list })
+		for i := range 9 {
+			out = append(out, w.m.byNode[ids.Node{Host: text("n%d", i), Port: 1}].nid)
+		}
+		return out
+	}
+	if a, b := numbers(func() {}), numbers(func() { slices.Reverse(list) }); !slices.Equal(a, b) {
+		t.Errorf("%v and %v", a, b)
+	}
+}

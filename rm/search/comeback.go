@@ -1,0 +1,87 @@
+package search
+
+import (
+	"heddle"
+	"heddle/rm"
+	"heddle/yarn/ids"
+)
+
+// comeback is what a start waits for, as the model sees it.
+type comeback struct {
+	holds   bool // there is something to wait for: applications go on
+	known   int  // nodes that were there
+	missing map[ids.Node]bool
+}
+
+// returning looks whether no node that is on the disk has vanished with a start, and notes which are waited for.
+func (m *model) returning() {
+	there, of := map[ids.Node]string{}, map[string]int{}
+	for _, n := range m.s.reports().Nodes() {
+		there[n.ID] = n.State
+	}
+	for id := range m.s.disk.nodes { // order: counts
+		of[id.Host]++
+	}
+	m.back = comeback{missing: map[ids.Node]bool{}}
+	for _, a := range m.s.disk.apps { // order: any will do
+		m.back.holds = m.back.holds || a.State == ""
+	}
+	for id, r := range m.s.disk.nodes { // order: any will do
+		want := "NEW"
+		if r.Lost > 0 {
+			want = "LOST"
+		}
+		switch {
+		case m.s.lists.Exclude[id.Host]:
+			continue
+		case there[id] == want:
+		case want == "LOST" && there[id] == "" && of[id.Host] > 1: // another NodeManager of its host has its place
+			continue
+		default:
+			m.s.fail("vanished", "%s, which is on the disk, is %q after the start, and not %s", id, there[id], want)
+		}
+		if r.Lost == 0 {
+			m.back.known++
+			m.back.missing[id] = true
+		}
+	}
+}
+
+// stored looks whether nodes that are there are on the disk, once nothing is on its way to it.
+func (m *model) stored() {
+	if len(m.s.disk.pending) > 0 {
+		return
+	}
+	for _, n := range m.s.reports().Nodes() {
+		if _, ok := m.s.disk.nodes[n.ID]; !ok && (n.State == "RUNNING" || n.State == "UNHEALTHY") {
+			m.s.fail("node not stored", "%s is %s and not on the disk", n.ID, n.State)
+		}
+	}
+}
+
+// returned notes which nodes are waited for no more.
+func (m *model) returned(msg rm.Message) {
+	switch q := msg.(type) {
+	case *rm.RegisterNode:
+		delete(m.back.missing, q.Node)
+	case *rm.UnregisterNode:
+		delete(m.back.missing, q.Node)
+	case *rm.RefreshNodes:
+		for id := range m.back.missing { // order: each for itself
+			if q.Lists.Exclude[id.Host] {
+				delete(m.back.missing, id)
+			}
+		}
+	case rm.Stored:
+		m.stored()
+	default:
+	}
+}
+
+// held fails where something is given away that is to be held until nodes are back.
+func (m *model) held(id ids.Container) {
+	s := m.s
+	if b := &m.back; b.holds && 20*len(b.missing) > b.known && s.now.Since(s.shell.began) < s.cfg.SchedulingWait && id.ID>>ids.EpochShift == s.disk.epoch() {
+		s.fail("too soon", "%s is given away %d s after the start, with %d of %d nodes missing", id, s.now.Since(s.shell.began)/heddle.Second, len(b.missing), b.known)
+	}
+}
