@@ -13,10 +13,11 @@ import (
 // An app is an application.
 type app struct {
 	Submission
+	standing
+	stored    standing     // where changes of it are on their way to the disk: what it is there
+	changes   int          // on their way
 	aid       heddle.AppID // heddle.NoApp where the core does not know it
 	user      string
-	queue     string // path
-	priority  int32
 	framework heddle.Framework
 	state     appState
 	before    AppState // of appFinalSaving: what clients see
@@ -42,13 +43,41 @@ type app struct {
 	beside    int64 // MiB: what was used beside it then
 
 	submitted, started, launched, finished int64 // milliseconds since 1970, 0 for not yet
-	lifetime                               int64
 	timer                                  timer // of its lifetime
 	attempts                               []*attempt
 	recovered                              bool // was there before the start
 	memorySeconds, vcoreSeconds            float64
 	preMemorySeconds, preVcoreSecs         float64
 	preemptedWorkers, preemptedMain        int
+}
+
+// A standing is what can be changed of an application while it lives.
+type standing struct {
+	queue    string // path
+	priority int32
+	lifetime int64 // when it is killed, milliseconds since 1970; 0 for never
+}
+
+// shown is an application's standing as others may see it: what a start would find again.
+func (a *app) shown() standing {
+	if a.changes > 0 {
+		return a.stored
+	}
+	return a.standing
+}
+
+// change gives an application another standing, which is shown when it is stored; then runs then.
+func (m *Machine) change(a *app, to standing, then func()) {
+	if a.changes == 0 {
+		a.stored = a.standing
+	}
+	a.standing = to
+	a.changes++
+	m.commit(func() {
+		a.stored = to
+		a.changes--
+		then()
+	}, Change{App: a.record()})
 }
 
 // newest is the newest attempt, nil before the first.

@@ -34,6 +34,57 @@ func TestKillWhileStored(t *testing.T) {
 	}
 }
 
+// What changes of an application that lives is shown when it is stored, and not before: a start that comes between would
+// take back what somebody has seen.
+func TestChangesAreShownWhenStored(t *testing.T) {
+	w := newWorld(t, "fair", func(o *Options) { o.Scheduler = testScheduler(t, "fair", "root.b") })
+	id := w.newID()
+	w.done(w.submitAs("ann", submission(id, "SPARK"), ""))
+	w.slow = true
+	set := func(priority int32) Call {
+		c := w.next()
+		w.step(&SetPriority{Call: c, Who: Person{User: "ann"}, App: id, Priority: priority})
+		return c
+	}
+	lives := w.next()
+	w.step(&SetLifetime{Call: lives, Who: Person{User: "ann"}, App: id, Until: clusterBegan + 3_600_000})
+	first, second, moves := set(3), set(5), w.next()
+	w.step(&MoveApp{Call: moves, Who: Person{User: "ann"}, App: id, Queue: "root.b"})
+	shows := func(queue string, priority int32, lifetime int64) {
+		t.Helper()
+		p := w.app(id)
+		if p.Queue != queue || p.Priority != priority || p.Lifetime != lifetime {
+			t.Errorf("priority %d in %s until %d, want %d in %s until %d", p.Priority, p.Queue, p.Lifetime, priority, queue, lifetime)
+		}
+		if of := w.m.Reports().Apps(AppFilter{Queues: []string{queue}}); len(of) != 1 {
+			t.Errorf("%d applications are found in %s", len(of), queue)
+		}
+	}
+	const hour = clusterBegan + 3_600_000
+	shows("root.default", 0, 0)
+	stored := w.unkept
+	w.unkept = nil
+	for i, next := range []struct {
+		call Call
+		show func()
+	}{
+		{lives, func() { shows("root.default", 0, hour) }},
+		{first, func() { shows("root.default", 3, hour) }},
+		{second, func() { shows("root.default", 5, hour) }},
+		{moves, func() { shows("root.b", 5, hour) }},
+	} {
+		if w.heard[next.call] != nil {
+			t.Errorf("change %d is answered before it is stored", i)
+		}
+		w.step(Stored{stored[i].Seq})
+		w.done(next.call)
+		next.show()
+	}
+	if got, err := answered[int32](w, first); got != 3 || err != nil {
+		t.Errorf("the first is told %d, %v; want 3", got, err)
+	}
+}
+
 // What is written of an application while its end is being stored, or after, says that it is over.
 func TestRecordOfAnEnd(t *testing.T) {
 	for _, x := range []struct {

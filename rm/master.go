@@ -177,7 +177,7 @@ func (m *Machine) answerMaster(t *attempt, q *Allocate) *Allocated {
 	}
 	*p = Allocated{
 		Granted: p.Granted[:0], Tokens: p.Tokens[:0], Completed: p.Completed[:0],
-		Attempt: t.id, User: a.user, NewToken: m.rings[MasterRing].lacks(q.Who.Key), ID: t.responseID, LiveNodes: v.Live(), Priority: a.priority, Total: v.Total(),
+		Attempt: t.id, User: a.user, NewToken: m.rings[MasterRing].lacks(q.Who.Key), ID: t.responseID, LiveNodes: v.Live(), Priority: a.shown().priority, Total: v.Total(),
 		LogContext: a.LogContext,
 	}
 	granted := t.granted

@@ -59,7 +59,7 @@ func (f *AppFilter) lets(a *app) bool {
 	case len(f.States) > 0 && !slices.Contains(f.States, a.public()),
 		f.Final != "" && f.Final != a.finalStatus(),
 		len(f.Users) > 0 && !slices.Contains(f.Users, a.user),
-		len(f.Queues) > 0 && !slices.ContainsFunc(f.Queues, func(q string) bool { return q == a.queue || strings.HasSuffix(a.queue, "."+q) }),
+		len(f.Queues) > 0 && !slices.ContainsFunc(f.Queues, func(q string) bool { return q == a.shown().queue || strings.HasSuffix(a.shown().queue, "."+q) }),
 		len(f.Types) > 0 && !slices.ContainsFunc(f.Types, func(t string) bool { return strings.EqualFold(t, a.Type) }),
 		len(f.Tags) > 0 && !slices.ContainsFunc(f.Tags, func(t string) bool { return slices.Contains(a.Tags, strings.ToLower(t)) }),
 		f.Name != "" && f.Name != a.Name:
@@ -85,12 +85,12 @@ func (r Reports) App(id ids.App) (AppReport, error) {
 // report is what clients see of an application; explain says to find out what it waits for.
 func (r Reports) report(a *app, explain bool) AppReport {
 	p := AppReport{
-		ID: a.ID, User: a.user, Queue: a.queue, Name: a.Name, Type: a.Type, Tags: append([]string{}, a.Tags...), Priority: a.priority,
+		ID: a.ID, User: a.user, Queue: a.shown().queue, Name: a.Name, Type: a.Type, Tags: append([]string{}, a.Tags...), Priority: a.shown().priority,
 		State: a.public(), Internal: a.state.String(), Final: a.finalStatus(), Diagnostics: a.diag, Submitted: a.submitted,
 		Started: a.started, Launched: a.launched, RPCPort: -1, TrackingURL: r.proxyURL(a),
 		MemorySeconds: int64(a.memorySeconds), VcoreSeconds: int64(a.vcoreSeconds), PreemptedMemory: int64(a.preMemorySeconds),
 		PreemptedVcores: int64(a.preVcoreSecs), PreemptedWorkers: a.preemptedWorkers, PreemptedMasters: a.preemptedMain,
-		LogAggregation: a.logs, Lifetime: a.lifetime, Requests: []RequestReport{},
+		LogAggregation: a.logs, Lifetime: a.shown().lifetime, Requests: []RequestReport{},
 	}
 	if a.state != appFinalSaving {
 		p.Finished = a.finished

@@ -263,8 +263,9 @@ func (m *Machine) move(q *MoveApp) {
 		m.answer(q.Call, nil, err)
 		return
 	}
-	a.queue = path
-	m.commit(func() { m.answer(q.Call, nil, nil) }, Change{App: a.record()})
+	to := a.standing
+	to.queue = path
+	m.change(a, to, func() { m.answer(q.Call, nil, nil) })
 	m.offer(a)
 }
 
@@ -298,16 +299,17 @@ func (m *Machine) setPriority(q *SetPriority) {
 	if err != nil || a.public().Final() || a.state == appFinalSaving {
 		value := int32(0)
 		if a != nil {
-			value = a.priority
+			value = a.shown().priority
 		}
 		m.answer(q.Call, value, err)
 		return
 	}
-	a.priority = min(max(q.Priority, 0), m.cfg.MaxPriority)
+	to := a.standing
+	to.priority = min(max(q.Priority, 0), m.cfg.MaxPriority)
 	if a.aid != heddle.NoApp { // otherwise it comes to the core with it
-		m.step(heddle.Reprioritise{App: a.aid, Priority: a.priority})
+		m.step(heddle.Reprioritise{App: a.aid, Priority: to.priority})
 	}
-	m.commit(func() { m.answer(q.Call, a.priority, nil) }, Change{App: a.record()})
+	m.change(a, to, func() { m.answer(q.Call, to.priority, nil) })
 }
 
 // setLifetime says when an application is killed that is not over by then.
@@ -326,9 +328,10 @@ func (m *Machine) setLifetime(q *SetLifetime) {
 		m.answer(q.Call, nil, err)
 		return
 	}
-	a.lifetime = q.Until
+	to := a.standing
+	to.lifetime = q.Until
+	m.change(a, to, func() { m.answer(q.Call, nil, nil) })
 	m.watchLife(a)
-	m.commit(func() { m.answer(q.Call, nil, nil) }, Change{App: a.record()})
 }
 
 // signal has a node signal a container with its next report.

@@ -89,7 +89,7 @@ func (r Reports) Why(id ids.App) (Explanation, error) {
 		return Explanation{}, &NotFound{"application " + id.String()}
 	}
 	out := Explanation{
-		App: id, Name: a.Name, User: a.user, State: a.public(), Final: a.finalStatus(), Queue: a.queue,
+		App: id, Name: a.Name, User: a.user, State: a.public(), Final: a.finalStatus(), Queue: a.shown().queue,
 		Pending: []PendingAsk{}, Refused: map[string]uint32{}, Undone: map[string]uint32{},
 	}
 	if a.aid == heddle.NoApp {
