@@ -7,6 +7,9 @@ GO         ?= go
 FUZZTIME   ?= 30s
 CHECKS     ?= 2000
 SEARCHTIME ?= 10m
+KILLS      ?= 200
+CUTS       ?= 2000
+SOAK       ?= 1h
 REF        ?= origin/main
 
 GOFUMPT  := $(GO) run mvdan.cc/gofumpt@v0.12.0
@@ -17,7 +20,7 @@ LINT     := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.
 REWRITES  = $(shell grep -rlE '"github.com/cockroachdb/datadriven"|flag.Bool."rewrite"' --include='*_test.go' . | xargs -r -n1 dirname | sort -u)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo hadoop demo-hadoop compare-hadoop truth unit test search test-hadoop test-hadoop-full test-vm race race-daemon check rewrite fuzz bench bench-agents bench-compare cover exp exp-smoke browser
+.PHONY: help build demo hadoop demo-hadoop compare-hadoop truth unit test search test-hadoop test-hadoop-full test-vm race race-daemon check rewrite fuzz bench bench-agents bench-compare soak cover exp exp-smoke browser
 
 help: ## print this
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | awk -F'\t' '{ printf "  %-17s %s\n", $$1, $$2 }'
@@ -113,6 +116,13 @@ bench: ## benchmarks of the packages, then Heddle against its peers and floors, 
 
 bench-agents: ## 10,000 hollow NodeManagers of 30 containers and node agents beside them, on one heddle rm: a table; about 6 minutes
 	$(GO) run ./test/agents
+
+soak: build ## heddle rm under a load: KILLS=200 kills and as many power cuts, CUTS=2000 power cuts of its store, SOAK=1h of steady load; docs/soak.md
+	$(GO) build -o bin/soak ./test/soak
+	./bin/soak cuts -cuts $(CUTS)
+	./bin/soak kills -kills $(KILLS)
+	./bin/soak kills -kills $(KILLS) -power
+	./bin/soak steady -for $(SOAK) -plot soak.svg
 
 bench-compare: ## benchmarks of REF=origin/main against this tree; over 5 % slower or one more allocation fails
 	scripts/bench-compare $(REF)

@@ -40,14 +40,14 @@ func (c *cluster) startAgents() error {
 		if err != nil {
 			return err
 		}
-		c.goes(func() error {
-			if !c.sleep(apart * time.Duration(i)) {
+		c.Goes(func() error {
+			if !c.Sleep(apart * time.Duration(i)) {
 				return nil
 			}
-			return a.Run(c.ctx)
+			return a.Run(c.Ctx)
 		})
 	}
-	return c.until("all agents answered", connectTime, func() bool {
+	return c.Until("all agents answered", connectTime, func() bool {
 		return !slices.ContainsFunc(c.nodes, func(n *node) bool { return !n.agent.answered.Load() })
 	})
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"heddle/test/hollow"
 )
 
 // TestMain is the ResourceManager where a test starts one.
@@ -55,7 +57,7 @@ func TestRefused(t *testing.T) {
 		"nodes":            func(s *settings) { s.nodes = 0 },
 		"one deed":         func(s *settings) { s.every = time.Millisecond },
 		"there are contai": func(s *settings) { s.deeds = 31 },
-		"files open":       func(s *settings) { s.nodes = mostNodes },
+		"files open":       func(s *settings) { s.nodes = hollow.MostNodes },
 	} {
 		s := usual
 		if change(&s); s.check() == nil || !strings.Contains(s.check().Error(), want) {

@@ -17,6 +17,8 @@ import (
 	"runtime/debug"
 	"syscall"
 	"time"
+
+	"heddle/test/hollow"
 )
 
 // collect is how much garbage the load may make, in percent of what it holds, so that it leaves processors to the
@@ -69,8 +71,8 @@ func main() {
 // check refuses what cannot be measured.
 func (s *settings) check() error {
 	switch {
-	case s.nodes < 1 || s.nodes > mostNodes || s.containers < 1 || s.shared < 1:
-		return fmt.Errorf("want 1 to %d nodes, and containers and nodes on a connection from 1 up", mostNodes)
+	case s.nodes < 1 || s.nodes > hollow.MostNodes || s.containers < 1 || s.shared < 1:
+		return fmt.Errorf("want 1 to %d nodes, and containers and nodes on a connection from 1 up", hollow.MostNodes)
 	case s.deeds < 1 || s.every < minEvery || s.perRun() < 1:
 		return fmt.Errorf("want at least one deed every time, %v apart at least", minEvery)
 	case s.perRun() > s.nodes*s.containers:

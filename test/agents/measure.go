@@ -1,19 +1,16 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"math"
-	"net/http"
-	"os"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"heddle/test/hollow"
 )
 
 // A step is what was measured of one.
@@ -42,15 +39,15 @@ type reading struct {
 
 // measure measures a step that has begun.
 func (c *cluster) measure(what string) (*step, error) {
-	if !c.sleep(min(settleTime, c.measured/2)) {
-		return nil, context.Cause(c.ctx)
+	if !c.Sleep(min(settleTime, c.measured/2)) {
+		return nil, context.Cause(c.Ctx)
 	}
 	a, err := c.read()
 	if err != nil {
 		return nil, err
 	}
-	if !c.sleep(c.measured) {
-		return nil, context.Cause(c.ctx)
+	if !c.Sleep(c.measured) {
+		return nil, context.Cause(c.Ctx)
 	}
 	b, err := c.read()
 	if err != nil {
@@ -67,7 +64,7 @@ func (c *cluster) measure(what string) (*step, error) {
 	st.lags = slices.Clone(c.lags.all[a.lags:b.lags])
 	c.lags.mu.Unlock()
 	slices.Sort(st.lags)
-	if st.resident, err = resident(c.m.pid()); err != nil {
+	if st.resident, err = hollow.Resident(c.m.pid()); err != nil {
 		return nil, err
 	}
 	st.busy, err = c.busy()
@@ -76,8 +73,8 @@ func (c *cluster) measure(what string) (*step, error) {
 
 // settle waits until all that was wanted is done.
 func (c *cluster) settle(last *step, wanted done) error {
-	err := c.until("all deeds", heardTime, func() bool { return c.lags.soFar() == wanted })
-	if got := c.lags.soFar(); err != nil && c.ctx.Err() == nil {
+	err := c.Until("all deeds", heardTime, func() bool { return c.lags.soFar() == wanted })
+	if got := c.lags.soFar(); err != nil && c.Ctx.Err() == nil {
 		return fmt.Errorf("%w: %+v were done of %+v", err, got, wanted)
 	}
 	c.log.Info("all deeds were done", "weighed", wanted.Weighed, "parked", wanted.Parked, "resumed", wanted.Resumed, "syncs failed", last.failed)
@@ -90,89 +87,23 @@ func (c *cluster) read() (r reading, err error) {
 	c.lags.mu.Unlock()
 	r.at, r.beats = time.Now(), c.beats.Load()
 	r.syncs, r.bytes, r.failed = c.syncs.answered.Load(), c.syncs.bytes.Load(), c.syncs.failed.Load()
-	if r.cores, err = cpuOf(c.m.pid()); err != nil {
+	if r.cores, err = hollow.CPU(c.m.pid()); err != nil {
 		return r, err
 	}
-	if r.own, err = cpuOf("self"); err != nil {
+	if r.own, err = hollow.CPU("self"); err != nil {
 		return r, err
 	}
-	r.all, r.spare, err = cpuOfAll()
+	r.all, r.spare, err = hollow.CPUs()
 	return r, err
-}
-
-// tick is the unit of times in /proc, on every machine that Go knows.
-const tick = 0.01
-
-// cpuOf is the processor time of a process so far, in seconds.
-func cpuOf(pid string) (float64, error) {
-	text, err := os.ReadFile("/proc/" + pid + "/stat")
-	if err != nil {
-		return 0, err
-	}
-	f := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:]) // from the third on
-	return sum(f[11:13])
-}
-
-// cpuOfAll is the time of all processors so far, and that in which they had nothing to do, in seconds.
-func cpuOfAll() (all, spare float64, err error) {
-	text, err := os.ReadFile("/proc/stat")
-	if err != nil {
-		return 0, 0, err
-	}
-	line, _, _ := bytes.Cut(text, []byte("\n"))
-	f := bytes.Fields(line)
-	if all, err = sum(f[1:9]); err != nil { // guests are counted among the others
-		return 0, 0, err
-	}
-	spare, err = sum(f[4:6])
-	return all, spare, err
-}
-
-func sum(fields [][]byte) (seconds float64, err error) {
-	for _, f := range fields {
-		n, err := strconv.ParseInt(string(f), 10, 64)
-		if err != nil {
-			return 0, err
-		}
-		seconds += float64(n) * tick
-	}
-	return seconds, nil
-}
-
-// resident is the memory of a process, in MiB.
-func resident(pid string) (float64, error) {
-	text, err := os.ReadFile("/proc/" + pid + "/status")
-	if err != nil {
-		return 0, err
-	}
-	return number(`(?m)^VmRSS:\s+(\d+) kB`, string(text), 1.0/1024)
 }
 
 // busy is what the ResourceManager says of its loop.
 func (c *cluster) busy() (float64, error) {
-	r, err := http.NewRequestWithContext(c.ctx, http.MethodGet, "http://"+c.m.Web+"/metrics", nil)
+	m, err := hollow.ReadMetrics(c.Ctx, c.m.Web)
 	if err != nil {
 		return 0, err
 	}
-	p, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return 0, err
-	}
-	defer p.Body.Close()
-	text, err := io.ReadAll(p.Body)
-	if err != nil {
-		return 0, err
-	}
-	return number(`(?m)^heddle_loop_busy_ratio (\S+)`, string(text), 1)
-}
-
-func number(pattern, text string, unit float64) (float64, error) {
-	m := regexp.MustCompile(pattern).FindStringSubmatch(text)
-	if m == nil {
-		return 0, fmt.Errorf("there is no %s in %.200q", pattern, text)
-	}
-	n, err := strconv.ParseFloat(m[1], 64)
-	return n * unit, err
+	return m.Value("heddle_loop_busy_ratio")
 }
 
 // table writes what was measured.

@@ -12,10 +12,10 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"heddle/node/procs"
+	"heddle/test/hollow"
 	"heddle/yarn/conv"
 	"heddle/yarn/ids"
 	"heddle/yarn/rpc"
-	"heddle/yarn/token"
 	"heddle/yarn/wire"
 )
 
@@ -34,7 +34,7 @@ type node struct {
 }
 
 func (c *cluster) node(i, port, room int) *node {
-	n := &node{c: c, i: i, id: ids.Node{Host: address(i), Port: int32(port)}, room: room}
+	n := &node{c: c, i: i, id: ids.Node{Host: hollow.Address(i), Port: int32(port)}, room: room}
 	c.byID[n.id] = n
 	return n
 }
@@ -42,11 +42,11 @@ func (c *cluster) node(i, port, room int) *node {
 // run starts a container.
 func (n *node) run(id ids.Container) {
 	b, err := proto.Marshal(&wire.NodeStatus{ContainersStatuses: []*wire.ContainerStatus{{
-		ContainerId: conv.WireContainer(id), State: wire.ContainerState_C_RUNNING.Enum(), Capability: size(1), Diagnostics: new(""),
+		ContainerId: conv.WireContainer(id), State: wire.ContainerState_C_RUNNING.Enum(), Capability: hollow.Size(1), Diagnostics: new(""),
 		ExecutionType: wire.ExecutionType_GUARANTEED.Enum(), ContainerSubState: wire.ContainerSubState_CSS_RUNNING.Enum(),
 	}}})
 	if err != nil {
-		n.c.fail(err)
+		n.c.Fail(err)
 		return
 	}
 	n.mu.Lock()
@@ -60,25 +60,22 @@ func (n *node) run(id ids.Container) {
 
 func (n *node) register(conn *rpc.Client) error {
 	p := &wire.RegisterNodeManagerResponse{}
-	err := conn.Call(n.c.ctx, "registerNodeManager", &wire.RegisterNodeManagerRequest{
-		NodeId: conv.WireNode(n.id), HttpPort: proto.Int32(8042), NmVersion: new("3.4.2"), Resource: size(n.room),
-		NodeStatus: &wire.NodeStatus{NodeHealthStatus: &wire.NodeHealthStatus{IsNodeHealthy: new(true)}},
-	}, p)
+	err := conn.Call(n.c.Ctx, "registerNodeManager", hollow.Joining(n.id, n.room, nil), p)
 	if err != nil {
 		return err
 	}
 	if p.GetNodeAction() != wire.NodeAction_NORMAL {
 		return fmt.Errorf("%s was not taken in: %s", n.id, p.GetDiagnosticsMessage())
 	}
-	n.c.key.Store(&token.Key{ID: p.GetNmTokenMasterKey().GetKeyId(), Bytes: p.GetNmTokenMasterKey().GetBytes()})
+	n.c.key.Store(hollow.NodeKey(p.GetNmTokenMasterKey()))
 	return nil
 }
 
 // report reports until the cluster stops, as often as it is told to.
 func (n *node) report(conn *rpc.Client) error {
 	resp, wait := int32(0), time.Duration(rand.Int64N(int64(firstBeat)))
-	used := &wire.ResourceUtilization{Pmem: new(int32(n.room * slot / 2)), Vmem: new(int32(n.room * slot)), Cpu: proto.Float32(0.5)}
-	for n.c.sleep(wait) {
+	used := &wire.ResourceUtilization{Pmem: new(int32(n.room * hollow.Slot / 2)), Vmem: new(int32(n.room * hollow.Slot)), Cpu: proto.Float32(0.5)}
+	for n.c.Sleep(wait) {
 		st := &wire.NodeStatus{
 			NodeId: conv.WireNode(n.id), ResponseId: &resp, ContainersUtilization: used, NodeUtilization: used,
 			NodeHealthStatus: &wire.NodeHealthStatus{IsNodeHealthy: new(true), LastHealthReportTime: new(time.Now().UnixMilli())},
@@ -88,10 +85,10 @@ func (n *node) report(conn *rpc.Client) error {
 		st.ProtoReflect().SetUnknown(slices.Clip(n.said)) // it goes out as it is, without being encoded each time
 		n.mu.Unlock()
 		p := &wire.NodeHeartbeatResponse{}
-		err := conn.Call(n.c.ctx, "nodeHeartbeat", &wire.NodeHeartbeatRequest{NodeStatus: st}, p)
+		err := conn.Call(n.c.Ctx, "nodeHeartbeat", &wire.NodeHeartbeatRequest{NodeStatus: st}, p)
 		switch {
-		case n.c.ctx.Err() != nil:
-			return context.Cause(n.c.ctx)
+		case n.c.Ctx.Err() != nil:
+			return context.Cause(n.c.Ctx)
 		case err != nil:
 			return err
 		case p.GetNodeAction() != wire.NodeAction_NORMAL || len(p.GetContainersToCleanup()) > 0:

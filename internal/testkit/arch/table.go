@@ -65,7 +65,14 @@ var Table = []Row{
 	{"daemon/setup", []string{".", "conf", "policies", "policies/*", "policy", "rm", "daemon", "daemon/facts", "internal/plain", "internal/near"}},
 	{"cmd/heddle", []string{"*"}},
 	{"internal/testkit/hadoop/testbed", []string{"internal/testkit/hadoop"}},
-	{"test/agents", []string{".", "daemon/serve", "daemon/setup", "node/agent", "node/groups", "node/procs", "policies", "policy", "yarn/conv", "yarn/ids", "yarn/rpc", "yarn/token", "yarn/wire"}},
+	{"test/hollow", []string{"yarn/conv", "yarn/ids", "yarn/rpc", "yarn/token", "yarn/wire"}},
+	{"test/agents", []string{
+		".", "daemon/serve", "daemon/setup", "node/agent", "node/groups", "node/procs", "policies", "policy", "test/hollow",
+		"yarn/conv", "yarn/ids", "yarn/rpc", "yarn/token", "yarn/wire",
+	}},
+	{"test/soak", []string{
+		"daemon/store", "internal/testkit/powercut", "report", "rm", "test/hollow", "yarn/conv", "yarn/ids", "yarn/rpc", "yarn/token", "yarn/wire",
+	}},
 	{"test/hadoop/compare", []string{"internal/testkit/hadoop"}},
 	{"test/hadoop/recordsls", []string{"internal/testkit/hadoop"}},
 	{"test/hadoop/truth", []string{".", "internal/testkit/hadoop", "conf", "exp", "policies", "sim", "sim/world", "workload"}},
