@@ -160,6 +160,13 @@ type (
 		Has       Resource
 	}
 
+	// Unable says that a node cannot do to a container what it does to others. What was lent on the strength of it is taken
+	// back.
+	Unable struct {
+		Container ContainerID
+		What      Caps
+	}
+
 	// Wake says that it is as late as Deadline wanted.
 	Wake struct{}
 )
@@ -188,6 +195,7 @@ func (Output) event()       {}
 func (Exit) event()         {}
 func (AppDone) event()      {}
 func (Refused) event()      {}
+func (Unable) event()       {}
 func (Wake) event()         {}
 
 // A Row is one line of an application's request table: so many containers of a size at a place.

@@ -76,6 +76,7 @@ type seldom struct {
 	told             heddle.Resource
 	cpuUsed, memUsed int64
 	fraction         float64
+	lacks            heddle.Caps // what its node cannot do to it
 
 	// Of a reservation: what was let in beside it, and what of its size does not count meanwhile.
 	beside  []beside
@@ -107,6 +108,11 @@ func (c *Container) App() *App { return c.app }
 
 // Node returns where it is.
 func (c *Container) Node() *Node { return c.node }
+
+// Can reports whether its node can do all of that to it.
+func (c *Container) Can(what heddle.Caps) bool {
+	return c.node.Can(what) && (c.seldom == nil || c.seldom.lacks&what == 0)
+}
 
 // Ask returns the ask it answers, or once answered where it was found running.
 func (c *Container) Ask() *Ask { return c.ask }
@@ -543,6 +549,9 @@ func (c *Cluster) Suspend(x *Container) {
 	x.node.lends = true
 	c.pools++
 }
+
+// SetUnable notes what a container's node cannot do to it, beside what it could not before.
+func (c *Cluster) SetUnable(x *Container, what heddle.Caps) { x.rare().lacks |= what }
 
 // Freeze notes that a suspended container does not run at all.
 func (c *Cluster) Freeze(x *Container) {

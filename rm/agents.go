@@ -58,6 +58,7 @@ type Used struct {
 type AgentFailure struct {
 	Container ids.Container
 	Text      string
+	Lacks     heddle.Caps // what of it
 }
 
 // An AgentWish is all that is wanted of a node's containers. Those that are not named have the defaults.
@@ -119,6 +120,8 @@ type agent struct {
 	applied  uint64
 	failed   []AgentFailure
 	freezes  heddle.Time // from then on
+	failing  heddle.Caps // with some container
+	lacks    heddle.Caps // … and with more, so that it does not count
 	used     map[ids.Container]usedAt
 }
 
@@ -151,7 +154,7 @@ func (m *Machine) agentSync(q *AgentSync) {
 		a, n.agent = next, next
 	}
 	m.tellAgent(a)
-	a.seen, a.can, a.applied = m.now, q.Can&agentCaps, q.Applied
+	a.seen, a.can, a.applied = m.now, q.Can&agentCaps&^a.lacks, q.Applied
 	if m.now < a.freezes {
 		a.can &^= heddle.Freezes
 	}
@@ -190,6 +193,32 @@ func (m *Machine) agentFailed(a *agent, failed []AgentFailure) {
 		m.log(Warn, "a node agent could not do what it was told", "node", a.node.id, "container", failed[0].Container, "why", Clip(failed[0].Text, mostSpoken), "containers", len(failed))
 	}
 	a.failed = slices.Clone(failed)
+	for _, f := range failed {
+		m.unable(a, f)
+	}
+}
+
+// unable drops what an agent could not do to a container, and to any where it could not do it to others before.
+func (m *Machine) unable(a *agent, f AgentFailure) {
+	c := m.container(f.Container)
+	if c == nil || c.node != a.node || !c.running() {
+		return
+	}
+	d := c.changed()
+	lacks := f.Lacks & agentCaps &^ d.lacks
+	if lacks == 0 {
+		return
+	}
+	d.lacks |= lacks
+	m.wants(a.node)
+	m.step(heddle.Unable{Container: c.cid, What: lacks})
+	if more := lacks & a.failing &^ a.lacks; more != 0 {
+		m.log(Warn, "a node agent cannot do what it said it could", "node", a.node.id, "cannot", more.String())
+		a.lacks |= more
+		a.can &^= more
+		m.able(a.node)
+	}
+	a.failing |= lacks
 }
 
 // measuredBy tells the core what containers used since the agent's last report of them.
@@ -270,21 +299,23 @@ func (m *Machine) wanting(a *agent) (want []Wanted) {
 			continue
 		}
 		w := Wanted{Container: c.id(), Weight: c.weight()}
+		can := a.can
 		if d := c.deed; d != nil {
-			if a.can.Has(heddle.Parks) {
+			can &^= d.lacks
+			if can.Has(heddle.Parks) {
 				w.Parked = d.parked
 			}
-			if a.can.Has(heddle.Freezes) {
+			if can.Has(heddle.Freezes) {
 				w.Frozen = d.left(m.now)
 			}
-			if a.can.Has(heddle.Bounds) {
+			if can.Has(heddle.Bounds) {
 				w.Bound = d.bound
 			}
-			if a.can.Has(heddle.Reclaims) && d.frozen == 0 && d.limit[heddle.Memory] < c.size[heddle.Memory] {
+			if can.Has(heddle.Reclaims) && d.frozen == 0 && d.limit[heddle.Memory] < c.size[heddle.Memory] {
 				w.Reclaim = d.limit[heddle.Memory]
 			}
 		}
-		if !a.can.Has(heddle.Weighs) {
+		if !can.Has(heddle.Weighs) {
 			w.Weight = plainWeight
 		}
 		if w != (Wanted{Container: w.Container, Weight: plainWeight}) {

@@ -349,6 +349,51 @@ func TestVersionsOfWishes(t *testing.T) {
 	}
 }
 
+// Where an agent could not freeze a container, what was lent for that is taken back and the container is not frozen again. Where
+// it could not with another either, its node is one that does not freeze.
+func TestWhatAnAgentCannotDo(t *testing.T) {
+	w, c, m, n, a, task := agentedBy(t, "")
+	a.does(a.can | heddle.Freezes)
+	other := n.task(m)
+	a.sync()
+	lent := func() int64 { return w.m.core.View().Node(n.nid()).Lent() }
+	for i, id := range []ids.Container{task, other} {
+		w.want(c, id, policy.Step{Do: policy.Suspend, Freeze: heddle.Minute})
+		if p := a.told(); p == nil || lent() != 1000 {
+			t.Fatalf("told %+v, lent %d", p, lent())
+		}
+		a.call = w.next()
+		w.step(&AgentSync{Call: a.call, Node: n.id, Agent: a.name, Can: a.can, Applied: a.applied, Failed: []AgentFailure{{id, "no such group", heddle.Freezes}}})
+		if p := a.told(); p == nil || len(p.Want) != 0 || lent() != 0 {
+			t.Errorf("told %+v, lent %d", p, lent())
+		}
+		a.sync()
+		if can := w.m.core.View().Node(n.nid()).Can(heddle.Freezes); can != (i == 0) {
+			t.Errorf("after %d containers its node freezes: %v", i+1, can)
+		}
+		w.want(c, id, policy.Step{Do: policy.Suspend, Freeze: heddle.Minute})
+		if p := a.told(); p == nil || len(p.Want) != 1 || !p.Want[0].Parked || p.Want[0].Frozen > 0 {
+			t.Errorf("told %+v", p)
+		}
+		if x, err := w.m.Reports().Container(id); err != nil || !x.Parked || x.Frozen > 0 {
+			t.Errorf("reported as %+v, %v", x, err)
+		}
+		a.sync()
+		w.want(c, id, policy.Step{Do: policy.Resume})
+		a.told()
+		a.sync()
+	}
+	why, err := w.m.Reports().Why(m.who.Attempt.App)
+	if err != nil || why.Undone["freezes"] != 2 {
+		t.Errorf("explained as %+v, %v", why.Undone, err)
+	}
+	a.name = "two"
+	a.sync()
+	if !w.m.core.View().Node(n.nid()).Can(heddle.Freezes) {
+		t.Error("another agent is not asked to freeze")
+	}
+}
+
 // What an agent could not do is counted once, and shown.
 func TestAgentFails(t *testing.T) {
 	w, c, n, a, task := agented(t)
@@ -356,7 +401,7 @@ func TestAgentFails(t *testing.T) {
 	a.told()
 	for range 3 {
 		a.call = w.next()
-		w.step(&AgentSync{Call: a.call, Node: n.id, Agent: a.name, Can: a.can, Applied: a.applied, Failed: []AgentFailure{{task, "no such group"}}})
+		w.step(&AgentSync{Call: a.call, Node: n.id, Agent: a.name, Can: a.can, Applied: a.applied, Failed: []AgentFailure{{task, "no such group", 0}}})
 	}
 	for _, x := range w.m.Reports().Nodes() {
 		if x.ID == n.id && (x.Agent == nil || len(x.Agent.Failed) != 1 || x.Agent.Behind) {

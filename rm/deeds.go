@@ -35,6 +35,7 @@ type deed struct {
 	bound    int64           // thousandths of a processor; 0 for none
 	frozen   heddle.Span     // while it is parked it does not run at all, for so long at the most; 0 for not
 	since    heddle.Time     // … from then
+	lacks    heddle.Caps     // what its agent could not do
 	version  int32
 	asked    heddle.Time // when its node was told last; never for not yet
 	tries    int         // that the node has not confirmed

@@ -336,11 +336,12 @@ func (r Reports) reportContainer(c *container) ContainerReport {
 		p.Suspended = x.Suspended()
 	}
 	if d := c.deed; d != nil {
-		p.Parked, p.Weight, p.Unconfirmed = d.parked && c.node.can.Has(heddle.Parks), d.weight, d.queued || d.expected
-		if c.node.can.Has(heddle.Freezes) && d.frozen > 0 {
+		can := c.node.can &^ d.lacks
+		p.Parked, p.Weight, p.Unconfirmed = d.parked && can.Has(heddle.Parks), d.weight, d.queued || d.expected
+		if can.Has(heddle.Freezes) && d.frozen > 0 {
 			p.Frozen, p.FrozenUntil = d.frozen, r.m.date(d.since.Plus(d.frozen))
 		}
-		if c.node.can.Has(heddle.Bounds) {
+		if can.Has(heddle.Bounds) {
 			p.Bound = d.bound
 		}
 		if p.Policy = d.by; d.at != never {

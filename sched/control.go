@@ -60,7 +60,7 @@ func (c *Core) carryOut(s policy.Step, by string) {
 	if x == nil || x.State() != cluster.Running {
 		return
 	}
-	if lacks := needs(x, s.Do); !x.Node().Can(lacks) {
+	if lacks := needs(x, s.Do); !x.Can(lacks) {
 		c.undone(x, lacks)
 		return
 	}
@@ -80,14 +80,14 @@ func (c *Core) carryOut(s policy.Step, by string) {
 		c.out = append(c.out, c.arena.resizes.put(heddle.Resize{Container: x.ID(), Limit: s.Limit, By: by}))
 		c.done = append(c.done, done{policy.Resized, x.ID()})
 	case policy.Weigh:
-		if !x.Node().Can(heddle.Bounds) {
+		if !x.Can(heddle.Bounds) {
 			s.Bound = 0
 		}
 		if s.Weight > 0 {
 			c.out = append(c.out, c.arena.weighs.put(heddle.Weigh{Container: x.ID(), Weight: s.Weight, Bound: max(s.Bound, 0), By: by}))
 		}
 	case policy.Suspend:
-		if x.Suspended() || !x.Node().Can(heddle.Parks) && overLent(x) {
+		if x.Suspended() || !x.Can(heddle.Parks) && overLent(x) {
 			return
 		}
 		c.c.Suspend(x)
@@ -151,14 +151,22 @@ func needs(x *policy.Container, do policy.Deed) heddle.Caps {
 
 // undone counts a step of a plan that a node cannot carry out.
 func (c *Core) undone(x *policy.Container, needs heddle.Caps) {
-	id := x.App().ID()
-	for i := range c.notes[id].undone {
-		if what := heddle.Caps(1 << i); needs.Has(what) && !x.Node().Can(what) {
-			c.notes[id].undone[i]++
+	for i := range heddle.NumCaps {
+		if what := heddle.Caps(1 << i); needs.Has(what) && !x.Can(what) {
+			c.notes[x.App().ID()].undone[i]++
 			c.counts.Undone[i]++
 			return
 		}
 	}
+}
+
+// unable notes that a node cannot do to a container what it does to others, and takes back what follows from it.
+func (c *Core) unable(x *policy.Container, what heddle.Caps) {
+	c.c.SetUnable(x, what)
+	for i := range heddle.NumCaps {
+		c.undone(x, what&(1<<i))
+	}
+	c.takeBack(x)
 }
 
 // mostLent is the part of a node's processors that is lent where nothing keeps those who lend from using them: what
@@ -176,7 +184,7 @@ func overLending(n *policy.Node, more int64) bool {
 // freezable reports whether a container may be kept from running at all: never a master or an executor, whose others wait
 // for them and give them up.
 func freezable(x *policy.Container) bool {
-	return (x.Kind() == heddle.Map || x.Kind() == heddle.Reduce) && x.Node().Can(heddle.Freezes)
+	return (x.Kind() == heddle.Map || x.Kind() == heddle.Reduce) && x.Can(heddle.Freezes)
 }
 
 // lentMemory reports whether a container has given up memory that it takes back as soon as it runs.
@@ -241,21 +249,26 @@ func (c *Core) nodeCan(e heddle.NodeCan) {
 		return true
 	})
 	for _, id := range all {
-		x := c.v.Container(id)
-		if x.Suspended() && (!n.Can(heddle.Lends) || !n.Can(heddle.Parks) && overLending(n, 0) || x.Frozen() && !n.Can(heddle.Freezes)) {
-			lent := c.lentMemory(x)
-			c.c.Resume(x)
-			c.out = append(c.out, c.arena.resumes.put(heddle.Resume{Container: id}))
-			c.tell(policy.Resumed, x)
-			if lent {
-				c.force(x, x.Told())
-				c.out = append(c.out, c.arena.resizes.put(heddle.Resize{Container: id, Limit: x.Told()}))
-			}
-		}
-		if x.Limit() != x.Told() && !n.Can(heddle.Limits) {
+		c.takeBack(c.v.Container(id))
+	}
+}
+
+// takeBack ends what a container's node can do to it no more.
+func (c *Core) takeBack(x *policy.Container) {
+	n, id := x.Node(), x.ID()
+	if x.Suspended() && (!n.Can(heddle.Lends) || !x.Can(heddle.Parks) && overLending(n, 0) || x.Frozen() && !x.Can(heddle.Freezes)) {
+		lent := c.lentMemory(x)
+		c.c.Resume(x)
+		c.out = append(c.out, c.arena.resumes.put(heddle.Resume{Container: id}))
+		c.tell(policy.Resumed, x)
+		if lent {
 			c.force(x, x.Told())
 			c.out = append(c.out, c.arena.resizes.put(heddle.Resize{Container: id, Limit: x.Told()}))
 		}
+	}
+	if x.Limit() != x.Told() && !n.Can(heddle.Limits) {
+		c.force(x, x.Told())
+		c.out = append(c.out, c.arena.resizes.put(heddle.Resize{Container: id, Limit: x.Told()}))
 	}
 }
 

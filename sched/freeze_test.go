@@ -12,7 +12,7 @@ import (
 )
 
 // What is frozen is a map or a reduce, on a node that can; what it lends of its memory is bounded by what it uses, and
-// comes back when it is resumed or its node cannot keep it from running any more, even where somebody else has it.
+// comes back when it is resumed or its node cannot keep it from running, even where somebody else has it.
 func TestFreezes(t *testing.T) {
 	const frozen = 20 * heddle.Second
 	for name, of := range map[string]struct {
@@ -29,6 +29,16 @@ func TestFreezes(t *testing.T) {
 			heddle.Reduce, heddle.ReduceCopy, heddle.Stock | heddle.Parks | heddle.Freezes,
 			heddle.NodeCan{Can: heddle.Stock | heddle.Parks},
 			[]string{"suspend 20", "resize 360", "resume", "resize 1024"},
+		},
+		"it cannot be frozen": {
+			heddle.Reduce, heddle.ReduceCopy, heddle.AllCaps &^ heddle.Elastic,
+			heddle.Unable{Container: 2, What: heddle.Freezes},
+			[]string{"suspend 20", "resize 360", "resume", "resize 1024"},
+		},
+		"it cannot be bounded": {
+			heddle.Reduce, heddle.ReduceCopy, heddle.AllCaps &^ heddle.Elastic,
+			heddle.Unable{Container: 2, What: heddle.Bounds},
+			[]string{"suspend 20", "resize 360"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -70,7 +80,7 @@ func TestFreezes(t *testing.T) {
 			step(1, heddle.Progress{Container: 2, Phase: of.at})
 			step(1, heddle.Profile{Container: 2, CPU: 10, Memory: 300})
 			step(heddle.Time(heddle.Second), heddle.Wake{})
-			if x := c.View().Container(2); x.Frozen() != (len(of.want) > 2) || !x.Suspended() {
+			if x := c.View().Container(2); x.Frozen() != (of.want[0] == "suspend 20") || !x.Suspended() {
 				t.Fatalf("suspended %v, frozen %v", x.Suspended(), x.Frozen())
 			}
 			step(heddle.Time(2*heddle.Second), heddle.Wake{})

@@ -146,6 +146,10 @@ func (c *Core) apply(ev heddle.Event) {
 		if x := c.v.Container(e.Container); x != nil && x.State() == cluster.Running && x.Limit() != e.Has {
 			c.force(x, e.Has)
 		}
+	case heddle.Unable:
+		if x := c.v.Container(e.Container); x != nil && x.State() == cluster.Running {
+			c.unable(x, e.What)
+		}
 	case heddle.Heartbeat, heddle.Offer: // change nothing that is kept
 	}
 }

@@ -94,10 +94,7 @@ func heard(w http.ResponseWriter, r *http.Request) (q *rm.AgentSync, code int, e
 		return nil, http.StatusForbidden, err
 	}
 	q = &rm.AgentSync{Node: node, Agent: s.Agent, Applied: s.Applied, Used: make([]rm.Used, 0, len(s.Containers))}
-	for _, name := range s.Can {
-		can, _ := heddle.CapOf(name) // one that is not known here is of no use
-		q.Can |= can
-	}
+	q.Can = capsOf(s.Can)
 	for i := range s.Containers {
 		c := &s.Containers[i]
 		id, err := ids.ParseContainer(c.ID)
@@ -117,7 +114,7 @@ func heard(w http.ResponseWriter, r *http.Request) (q *rm.AgentSync, code int, e
 	}
 	for _, f := range s.Failed {
 		if id, err := ids.ParseContainer(f.ID); err == nil {
-			q.Failed = append(q.Failed, rm.AgentFailure{Container: id, Text: f.Error})
+			q.Failed = append(q.Failed, rm.AgentFailure{Container: id, Text: f.Error, Lacks: capsOf(f.Lacks)})
 		}
 	}
 	for _, o := range s.Outputs {
@@ -132,6 +129,15 @@ func heard(w http.ResponseWriter, r *http.Request) (q *rm.AgentSync, code int, e
 		}
 	}
 	return q, 0, nil
+}
+
+// capsOf is what names say that can be done. One that is not known here is of no use.
+func capsOf(names []string) (all heddle.Caps) {
+	for _, name := range names {
+		can, _ := heddle.CapOf(name)
+		all |= can
+	}
+	return all
 }
 
 // told is what an agent is to do, in its own units.

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -55,6 +56,7 @@ type held struct {
 	set     groups.Set // what it was given
 	sure    bool       // and has
 	failed  string     // why it has not what was wanted
+	lacks   []string   // … and what of it
 	thaws   time.Time  // until when it does not run; zero where it does
 	spent   bool       // it was frozen for as long as was wanted
 	cpu     int64      // milliseconds: it never shrinks
@@ -64,6 +66,10 @@ type held struct {
 type wanted struct {
 	api.Want
 	thaws time.Time // when it runs again, where it is to be frozen
+}
+
+func (w wanted) set() groups.Set {
+	return groups.Set{Park: w.Park, Weight: w.Weight, Freeze: w.Freeze > 0, Quota: w.Quota, High: w.High}
 }
 
 func newState(g Actuator, dirs []string, log *slog.Logger) *state {
@@ -226,7 +232,8 @@ func (s *state) carry(now time.Time) {
 // target is what a container is to have.
 func (s *state) target(now time.Time, h *held) groups.Set {
 	want := s.wants[h.ID]
-	set := groups.Set{Park: want.Park, Weight: want.Weight, Quota: want.Quota, High: want.High}
+	set := want.set()
+	set.Freeze = false
 	if !h.thaws.IsZero() && (want.Freeze == 0 || !now.Before(h.thaws)) {
 		h.spent = want.Freeze > 0 || s.wish == nil
 		h.thaws = time.Time{}
@@ -264,7 +271,13 @@ func (s *state) version() uint64 {
 // noted keeps why something failed, nil where it did not, and logs it when it is new. It reports whether it is.
 func (s *state) noted(h *held, err error) bool {
 	text := ""
+	h.lacks = nil
 	if err != nil {
+		lacks := s.wants[h.ID].set().Needs() // of what was not begun
+		if failed, ok := errors.AsType[*groups.Failed](err); ok {
+			lacks = failed.What
+		}
+		h.lacks = lacks.Names()
 		text = strings.ToValidUTF8(err.Error()[:min(len(err.Error()), api.MaxError)], "")
 	}
 	if text == h.failed {
@@ -294,7 +307,7 @@ func (s *state) report(into *api.Sync) {
 		h := s.held[id]
 		_, wanted := s.wants[id]
 		if h.failed != "" && (wanted || h.adopted) && len(into.Failed) < api.MaxContainers {
-			into.Failed = append(into.Failed, api.Failure{ID: id, Error: h.failed})
+			into.Failed = append(into.Failed, api.Failure{ID: id, Error: h.failed, Lacks: h.lacks})
 		}
 		if h.gone || len(into.Containers) == api.MaxContainers {
 			continue

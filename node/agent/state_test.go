@@ -339,7 +339,7 @@ func TestReport(t *testing.T) {
 	if err := sync.Check(); err != nil {
 		t.Error(err)
 	}
-	if sync.Applied != 8 || len(sync.Failed) != 1 || len(sync.Containers) != 1 || sync.Containers[0].CPU != 1000 || sync.Containers[0].RSS != 3 {
+	if sync.Applied != 8 || len(sync.Failed) != 1 || !slices.Equal(sync.Failed[0].Lacks, []string{"weighs"}) || len(sync.Containers) != 1 || sync.Containers[0].CPU != 1000 || sync.Containers[0].RSS != 3 {
 		t.Errorf("%+v", sync)
 	}
 }

@@ -59,8 +59,9 @@ type Container struct {
 
 // A Failure is a wish for a container that could not be carried out, and why.
 type Failure struct {
-	ID    string `json:"id"`
-	Error string `json:"error"`
+	ID    string   `json:"id"`
+	Error string   `json:"error"`
+	Lacks []string `json:"lacks,omitempty"` // what could not be done, by the names of heddle.Caps
 }
 
 // A Wish is what the ResourceManager wants of a node.
@@ -144,8 +145,8 @@ func (s *Sync) Check() error {
 		}
 	}
 	for i := range s.Failed {
-		if f := &s.Failed[i]; len(f.ID) > MaxID || len(f.Error) > MaxError {
-			return fmt.Errorf("failed[%d]: want an id of at most %d bytes and an error of at most %d", i, MaxID, MaxError)
+		if f := &s.Failed[i]; len(f.ID) > MaxID || len(f.Error) > MaxError || len(f.Lacks) > MaxID {
+			return fmt.Errorf("failed[%d]: want an id of at most %d bytes, an error of at most %d and at most %d names", i, MaxID, MaxError, MaxID)
 		}
 	}
 	return nil

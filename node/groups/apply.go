@@ -15,6 +15,7 @@ import (
 	fs1 "github.com/opencontainers/cgroups/fs"
 	"github.com/opencontainers/cgroups/fs2"
 
+	"heddle"
 	"heddle/node/api"
 	"heddle/node/procs"
 )
@@ -141,7 +142,41 @@ func (k kept) restore() error {
 	return errors.Join(err, k.session().stop(false), k.session().idle(false))
 }
 
-// Apply gives a container what a Set says, all of it that can be done. It says of each thing that cannot why.
+// A Failed is what could not be done to a container, and why.
+type Failed struct {
+	ID   string
+	What heddle.Caps
+	Err  error
+}
+
+func (f *Failed) Error() string { return f.ID + ": " + f.Err.Error() }
+
+// Unwrap returns why.
+func (f *Failed) Unwrap() error { return f.Err }
+
+const ofProcessors = heddle.Parks | heddle.Weighs | heddle.Bounds
+
+// Needs is what a node must be able to do for a Set.
+func (s Set) Needs() (can heddle.Caps) {
+	if s.Park {
+		can |= heddle.Parks
+	}
+	if s.Weight > 0 && !s.Park {
+		can |= heddle.Weighs
+	}
+	if s.Freeze {
+		can |= heddle.Freezes
+	}
+	if s.Quota > 0 {
+		can |= heddle.Bounds
+	}
+	if s.High > 0 {
+		can |= heddle.Reclaims
+	}
+	return can
+}
+
+// Apply gives a container what a Set says, all of it that can be done. Of each thing that cannot it says why, in a [*Failed].
 func (g *Groups) Apply(id string, s Set) error {
 	b := g.boxes[id]
 	if b == nil {
@@ -152,23 +187,24 @@ func (g *Groups) Apply(id string, s Set) error {
 			return fmt.Errorf("the defaults of %s cannot be written down, so nothing is changed: %w", id, err)
 		}
 	}
-	var bad error
-	note := func(err error) {
+	bad := Failed{ID: id}
+	note := func(what heddle.Caps, err error) {
 		if err != nil {
-			bad = errors.Join(bad, err)
+			bad.What |= what
+			bad.Err = errors.Join(bad.Err, err)
 		}
 	}
 	if b.set.Freeze && !s.Freeze { // nothing keeps it from running again
-		note(g.freeze(b, false))
+		note(heddle.Freezes, g.freeze(b, false))
 	}
-	note(g.processors(b, s))
-	note(g.memory(b, s))
+	note(s.Needs()&ofProcessors, g.processors(b, s))
+	note(heddle.Reclaims, g.memory(b, s))
 	if s.Freeze {
-		note(g.freeze(b, true))
+		note(heddle.Freezes, g.freeze(b, true))
 	}
 	b.set = s
-	if bad != nil {
-		return fmt.Errorf("%s: %w", id, bad)
+	if bad.Err != nil {
+		return &bad
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package groups
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -306,7 +307,9 @@ func TestSignals(t *testing.T) {
 	if state() == "T" || policy() != unix.SCHED_NORMAL {
 		t.Errorf("state %s, policy %d", state(), policy())
 	}
-	if err := g.Apply(id, Set{Weight: 200, Quota: 500, High: 1}); err == nil || strings.Count(err.Error(), "this node cannot") != 3 {
+	err := g.Apply(id, Set{Weight: 200, Quota: 500, High: 1})
+	failed, ok := errors.AsType[*Failed](err)
+	if !ok || strings.Count(err.Error(), "this node cannot") != 3 || failed.What != heddle.Weighs|heddle.Bounds|heddle.Reclaims {
 		t.Errorf("%v", err)
 	}
 	if g.Can() != heddle.Parks|heddle.Freezes {

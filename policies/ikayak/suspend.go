@@ -178,7 +178,7 @@ func (s *Suspend) suspend(now heddle.Time, p *policy.Plan, x *policy.Container, 
 	if s.o.LendMemory > 0 {
 		later = s.Every()
 	}
-	frozen := s.o.Freeze && x.Node().Can(heddle.Freezes) && most > s.Every() && !s.ranBriefly(now, x.ID())
+	frozen := s.o.Freeze && x.Can(heddle.Freezes) && most > s.Every() && !s.ranBriefly(now, x.ID())
 	if frozen {
 		length = min(length, most-later)
 		p.Freeze(x.ID(), length+later)

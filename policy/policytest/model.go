@@ -37,7 +37,8 @@ type grant struct {
 	told    heddle.Resource
 	fetched bool
 	frozen  bool
-	uses    int64 // MiB, as measured
+	lacks   heddle.Caps // what its node cannot do to it
+	uses    int64       // MiB, as measured
 }
 
 func newModel() model {
@@ -62,6 +63,11 @@ func (m *model) before(v policy.View, ev heddle.Event) {
 	case heddle.Profile:
 		if g, ok := m.live[e.Container]; ok {
 			g.uses = e.Memory
+			m.live[e.Container] = g
+		}
+	case heddle.Unable:
+		if g, ok := m.live[e.Container]; ok && v.Container(e.Container).State() == cluster.Running {
+			g.lacks |= e.What
 			m.live[e.Container] = g
 		}
 	case heddle.NodeResized:
@@ -123,15 +129,15 @@ func (m *model) carried(decisions []heddle.Decision) error {
 				return fmt.Errorf("container %d of %v, limited to %v, answers an ask for %v; node %d can do %v", d.Container, d.Told, d.Limit, asked, d.Node, m.can[d.Node])
 			}
 		case *heddle.Resize:
-			if g, ok := m.live[d.Container]; ok && d.Limit != g.told && (!m.can[g.node].Has(heddle.Resizes) || m.tight(g, d.Limit)) {
+			if g, ok := m.live[d.Container]; ok && d.Limit != g.told && (!m.canTo(g, heddle.Resizes) || m.tight(g, d.Limit)) {
 				return fmt.Errorf("%+v of %+v: node %d can do %v", d, g, g.node, m.can[g.node])
 			}
 		case *heddle.Weigh:
-			if g, ok := m.live[d.Container]; ok && !m.can[g.node].Has(heddle.Weighs) {
+			if g, ok := m.live[d.Container]; ok && !m.canTo(g, heddle.Weighs) {
 				return fmt.Errorf("%+v: node %d can do %v", d, g.node, m.can[g.node])
 			}
 		case *heddle.Suspend:
-			if g, ok := m.live[d.Container]; ok && (!m.can[g.node].Has(heddle.Lends) || d.Freeze > 0 && (g.kind != heddle.Map && g.kind != heddle.Reduce || !m.can[g.node].Has(heddle.Freezes))) {
+			if g, ok := m.live[d.Container]; ok && (!m.can[g.node].Has(heddle.Lends) || d.Freeze > 0 && (g.kind != heddle.Map && g.kind != heddle.Reduce || !m.canTo(g, heddle.Freezes))) {
 				return fmt.Errorf("%+v of %+v: node %d can do %v", d, g, g.node, m.can[g.node])
 			}
 		default: // takes nothing from a container
@@ -151,6 +157,9 @@ func (m *model) tight(g grant, limit heddle.Resource) bool {
 	peak := m.peak[key{app: g.app, kind: g.kind}]
 	return 10*has < 12*g.uses || !(g.frozen && g.uses > 0) && (peak == 0 || 10*has < 11*peak)
 }
+
+// canTo reports whether a container's node can do something to it.
+func (m *model) canTo(g grant, what heddle.Caps) bool { return (m.can[g.node] &^ g.lacks).Has(what) }
 
 // forget drops what an application asks for: its attempt, or itself, is over.
 func (m *model) forget(a heddle.AppID) {

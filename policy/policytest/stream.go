@@ -149,6 +149,9 @@ func (s *Stream) rare() {
 		if c, ok := s.container(); ok {
 			s.Step(heddle.Progress{Container: c, Phase: heddle.MapRead, Fraction: 0.5})
 			s.Step(heddle.Profile{Container: c, CPU: 500, Memory: 512})
+			if c%7 == 0 && !s.Steady {
+				s.Step(heddle.Unable{Container: c, What: []heddle.Caps{heddle.Freezes, heddle.Weighs, heddle.Parks | heddle.Freezes}[c%3]})
+			}
 			s.Step(heddle.NodeUsed{Node: heddle.NodeID(int(c) % s.nodes), CPU: int64(c) % 3 * 500, Others: int64(c) % 5 * 500, Idle: int64(c) % 2 * 1000})
 		}
 	case 6:
@@ -171,6 +174,7 @@ func (s *Stream) rare() {
 		s.Step(heddle.NodeCan{Node: heddle.NodeID(s.nodes + 5), Can: heddle.Stock})
 		s.Step(heddle.TaskUsed{App: s.next + 5, Kind: heddle.Map, Memory: 100})
 		s.Step(heddle.Refused{Container: 1 << 40, Has: heddle.Of(1024, 1000)})
+		s.Step(heddle.Unable{Container: 1 << 40, What: heddle.Freezes})
 	default:
 		if alive {
 			s.change(a)
