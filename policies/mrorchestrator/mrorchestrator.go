@@ -41,7 +41,10 @@ func newManager(a policy.Args, regression bool) (policy.Control, error) {
 // Needs implements [policy.Needer].
 func (m *Manager) Needs() policy.Needs {
 	every := heddle.Seconds(m.o.Profile)
-	return policy.Needs{Feeds: policy.Feeds{Profile: every, Progress: every, Starts: true, Nodes: true}, Can: heddle.Weighs}
+	return policy.Needs{
+		Feeds: policy.Feeds{Profile: every, Progress: every, Starts: true, Nodes: true, Peaks: m.o.controls(heddle.Memory)}, // no task is left less than others used
+		Can:   heddle.Weighs,
+	}
 }
 
 // Every implements [policy.Control]: the epoch.

@@ -49,6 +49,22 @@ func TestWrongOptions(t *testing.T) {
 	}
 }
 
+// Where it controls memory it has to hear what tasks used that have ended: where processes keep their memory, none has less than
+// that, and as long as it is not known none is lowered.
+func TestHearsPeaks(t *testing.T) {
+	for mode, want := range map[string]bool{modeCPU: false, modeMemory: true, modeBoth: true} {
+		for _, maker := range makers {
+			c, err := maker(policytest.Args("mode: " + mode))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := c.(policy.Needer).Needs().Peaks; got != want {
+				t.Errorf("mode %s: hears peaks %v", mode, got)
+			}
+		}
+	}
+}
+
 // running is a core on which every node runs ten maps of a hundred jobs, four windows into their lives.
 // Some hog and some are short, so that there is something to do.
 func running(m *Manager, nodes int) *sched.Core {
