@@ -1,12 +1,16 @@
 package daemon
 
-import "time"
+import (
+	"math"
+	"sync/atomic"
+	"time"
+)
 
 // busyness is how much of the last seconds the loop was working.
 type busyness struct {
 	from    time.Time
 	idleFor time.Duration
-	last    float64
+	last    atomic.Uint64 // bits of a float64: readers are not in the loop
 }
 
 // busyWindow is the time a figure is taken over.
@@ -19,10 +23,10 @@ func (b *busyness) idle(from, to time.Time) {
 	}
 	b.idleFor += to.Sub(from)
 	if span := to.Sub(b.from); span >= busyWindow {
-		b.last = 100 * (1 - float64(b.idleFor)/float64(span))
+		b.last.Store(math.Float64bits(100 * (1 - float64(b.idleFor)/float64(span))))
 		b.from, b.idleFor = to, 0
 	}
 }
 
 // percent is the latest figure.
-func (b *busyness) percent() float64 { return b.last }
+func (b *busyness) percent() float64 { return math.Float64frombits(b.last.Load()) }

@@ -3,6 +3,7 @@ package daemon
 import (
 	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"heddle"
@@ -32,7 +33,7 @@ func (r *RM) Groups(user string) []string { return r.placer.Load().Groups(user) 
 
 // NewApp returns an id for an application that the user is to submit, and the largest container there can be.
 func (r *RM) NewApp(ctx context.Context, user string) (ids.App, heddle.Resource, error) {
-	a, err := say[rm.NewAppID](ctx, r, func(c rm.Call) rm.Message { return &rm.NewApp{Call: c, User: user} })
+	a, err := say[rm.NewAppID](ctx, r, changeLane, func(c rm.Call) rm.Message { return &rm.NewApp{Call: c, User: user} })
 	return a.ID, a.Largest, err
 }
 
@@ -60,7 +61,7 @@ func (r *RM) Submit(ctx context.Context, user string, c *wire.ApplicationSubmiss
 
 // change says something that is answered with no more than that it is done.
 func (r *RM) change(ctx context.Context, with func(rm.Call) rm.Message) error {
-	_, err := say[any](ctx, r, with)
+	_, err := say[any](ctx, r, changeLane, with)
 	return err
 }
 
@@ -85,7 +86,7 @@ func (r *RM) Move(ctx context.Context, who Actor, id ids.App, queue string) erro
 // SetPriority gives an application another priority, cut to the cluster's maximum, and returns what it came to.
 func (r *RM) SetPriority(ctx context.Context, who Actor, id ids.App, priority int32) (int32, error) {
 	p := r.person(who)
-	return say[int32](ctx, r, func(c rm.Call) rm.Message { return &rm.SetPriority{Call: c, Who: p, App: id, Priority: priority} })
+	return say[int32](ctx, r, changeLane, func(c rm.Call) rm.Message { return &rm.SetPriority{Call: c, Who: p, App: id, Priority: priority} })
 }
 
 // SetLifetime says when an application is killed that is not over by then.
@@ -163,67 +164,136 @@ func (r *RM) recovered(s *store.State) []rm.Recovered {
 	return out
 }
 
+// explained is for how many applications a list says what they wait for: to find out looks at every node.
+const explained = 10
+
 // Apps returns the applications a filter lets through, oldest first. Of those that wait, only the newest say what
 // for.
 func (r *RM) Apps(ctx context.Context, f rm.AppFilter) ([]rm.AppReport, error) {
-	return reports(ctx, r, func(m rm.Reports) ([]rm.AppReport, error) { return m.Apps(f), nil })
+	list, err := look(ctx, r, func(v *published) ([]rm.AppReport, error) { return v.Apps(&f, r.now()), nil })
+	waiting := 0
+	for i := len(list) - 1; i >= 0 && waiting < explained; i-- {
+		if list[i].State == rm.AppAccepted {
+			waiting++
+			r.explain(ctx, &list[i])
+		}
+	}
+	return list, err
 }
 
-// App returns one application.
+// CountApps counts the applications a filter lets through, by state.
+func (r *RM) CountApps(ctx context.Context, f rm.AppFilter) (map[rm.AppState]int, error) {
+	return look(ctx, r, func(v *published) (map[rm.AppState]int, error) { return v.Count(&f), nil })
+}
+
+// App returns one application, without its requests and attempts.
 func (r *RM) App(ctx context.Context, id ids.App) (rm.AppReport, error) {
-	return reports(ctx, r, func(m rm.Reports) (rm.AppReport, error) { return m.App(id) })
+	a, err := look(ctx, r, func(v *published) (rm.AppReport, error) { return v.App(id, r.now()) })
+	r.explain(ctx, &a)
+	return a, err
+}
+
+// The questions that are asked of the machine, by what they are about.
+type (
+	appQuestion        struct{ id ids.App }
+	whyQuestion        struct{ id ids.App }
+	waitQuestion       struct{ id ids.App }
+	attemptsQuestion   struct{ id ids.App }
+	attemptQuestion    struct{ id ids.Attempt }
+	containersQuestion struct{ id ids.Attempt }
+	containerQuestion  struct{ id ids.Container }
+	nodeQuestion       struct{ id ids.Node }
+)
+
+// WholeApp returns one application with its requests and attempts.
+func (r *RM) WholeApp(ctx context.Context, id ids.App) (rm.AppReport, error) {
+	return ask(ctx, r, appQuestion{id}, func(m rm.Reports) (rm.AppReport, error) { return m.App(id) })
+}
+
+// requestsAtOnce is for how many applications the machine is asked at a time what they ask for.
+const requestsAtOnce = 32
+
+// AddRequests adds to reports of applications what these ask for.
+func (r *RM) AddRequests(ctx context.Context, list []rm.AppReport) error {
+	var some []*rm.AppReport
+	for i := range list {
+		if p := &list[i].Pending; p.MemoryMiB > 0 || p.Vcores > 0 || len(p.Extra) > 0 {
+			some = append(some, &list[i])
+		}
+	}
+	for part := range slices.Chunk(some, requestsAtOnce) {
+		rows, err := ask(ctx, r, &part, func(m rm.Reports) ([][]rm.RequestReport, error) {
+			rows := make([][]rm.RequestReport, len(part))
+			for i, a := range part {
+				rows[i] = m.Requests(a.ID)
+			}
+			return rows, nil
+		})
+		if err != nil {
+			return err
+		}
+		for i, a := range part {
+			a.Requests = rows[i]
+		}
+	}
+	return nil
 }
 
 // Attempts returns an application's attempts, first one first.
 func (r *RM) Attempts(ctx context.Context, id ids.App) ([]rm.AttemptReport, error) {
-	return reports(ctx, r, func(m rm.Reports) ([]rm.AttemptReport, error) { return m.Attempts(id) })
+	return ask(ctx, r, attemptsQuestion{id}, func(m rm.Reports) ([]rm.AttemptReport, error) { return m.Attempts(id) })
 }
 
 // Attempt returns one attempt.
 func (r *RM) Attempt(ctx context.Context, id ids.Attempt) (rm.AttemptReport, error) {
-	return reports(ctx, r, func(m rm.Reports) (rm.AttemptReport, error) { return m.Attempt(id) })
+	return ask(ctx, r, attemptQuestion{id}, func(m rm.Reports) (rm.AttemptReport, error) { return m.Attempt(id) })
 }
 
 // Containers returns the containers an attempt holds.
 func (r *RM) Containers(ctx context.Context, id ids.Attempt) ([]rm.ContainerReport, error) {
-	return reports(ctx, r, func(m rm.Reports) ([]rm.ContainerReport, error) { return m.Containers(id) })
+	return ask(ctx, r, containersQuestion{id}, func(m rm.Reports) ([]rm.ContainerReport, error) { return m.Containers(id) })
 }
 
 // NodeContainers returns the containers on a node, by id.
 func (r *RM) NodeContainers(ctx context.Context, id ids.Node) ([]rm.ContainerReport, error) {
-	return reports(ctx, r, func(m rm.Reports) ([]rm.ContainerReport, error) { return m.NodeContainers(id) })
+	return ask(ctx, r, nodeQuestion{id}, func(m rm.Reports) ([]rm.ContainerReport, error) { return m.NodeContainers(id) })
 }
 
 // Container returns one container that has not ended.
 func (r *RM) Container(ctx context.Context, id ids.Container) (rm.ContainerReport, error) {
-	return reports(ctx, r, func(m rm.Reports) (rm.ContainerReport, error) { return m.Container(id) })
+	return ask(ctx, r, containerQuestion{id}, func(m rm.Reports) (rm.ContainerReport, error) { return m.Container(id) })
 }
 
 // Nodes returns every NodeManager that was ever here, by id.
 func (r *RM) Nodes(ctx context.Context) ([]rm.NodeReport, error) {
-	return reports(ctx, r, func(m rm.Reports) ([]rm.NodeReport, error) { return m.Nodes(), nil })
+	return look(ctx, r, func(v *published) ([]rm.NodeReport, error) { return v.Nodes(), nil })
+}
+
+// Node returns one NodeManager.
+func (r *RM) Node(ctx context.Context, id ids.Node) (rm.NodeReport, error) {
+	return look(ctx, r, func(v *published) (rm.NodeReport, error) { return v.Node(id) })
 }
 
 // Decommissioning returns the nodes that are on their way out.
 func (r *RM) Decommissioning(ctx context.Context) ([]ids.Node, error) {
-	return reports(ctx, r, func(m rm.Reports) ([]ids.Node, error) { return m.Decommissioning(), nil })
+	return look(ctx, r, func(v *published) ([]ids.Node, error) { return v.Decommissioning(), nil })
 }
 
-// Queues returns every queue, the root first.
+// Queues returns every queue, the root first. They are shared: nobody may change them.
 func (r *RM) Queues(ctx context.Context) ([]rm.QueueReport, error) {
-	return reports(ctx, r, func(m rm.Reports) ([]rm.QueueReport, error) { return m.Queues(), nil })
+	return look(ctx, r, func(v *published) ([]rm.QueueReport, error) { return v.queues(), nil })
 }
 
 // Cluster returns the cluster in figures.
 func (r *RM) Cluster(ctx context.Context) (rm.ClusterReport, error) {
-	return reports(ctx, r, func(m rm.Reports) (rm.ClusterReport, error) {
-		p := m.Cluster()
-		p.BusyPercent, p.Queue = r.busy.percent(), len(r.calls)
+	return look(ctx, r, func(v *published) (rm.ClusterReport, error) {
+		p := v.cluster()
+		p.BusyPercent, p.Queue = r.busy.percent(), r.lanes.waiting()
 		return p, nil
 	})
 }
 
 // Why says what an application waits for. One that is over, or not yet with the scheduler, waits for nothing.
 func (r *RM) Why(ctx context.Context, id ids.App) (rm.Explanation, error) {
-	return reports(ctx, r, func(m rm.Reports) (rm.Explanation, error) { return m.Why(id) })
+	return ask(ctx, r, whyQuestion{id}, func(m rm.Reports) (rm.Explanation, error) { return m.Why(id) })
 }

@@ -21,7 +21,7 @@ func (r *RM) Masters() rpc.Protocol {
 }
 
 func (r *RM) registerMaster(ctx context.Context, c *rpc.Call, q *wire.RegisterApplicationMasterRequest) (*wire.RegisterApplicationMasterResponse, error) {
-	a, err := say[*rm.MasterRegistered](ctx, r, func(n rm.Call) rm.Message {
+	a, err := say[*rm.MasterRegistered](ctx, r, beatLane, func(n rm.Call) rm.Message {
 		return &rm.RegisterMaster{Call: n, Who: c.Identity.(rm.Caller), Host: q.GetHost(), Port: q.GetRpcPort(), Tracking: q.GetTrackingUrl()}
 	})
 	if err != nil {
@@ -38,7 +38,7 @@ func (r *RM) registerMaster(ctx context.Context, c *rpc.Call, q *wire.RegisterAp
 func (r *RM) allocate(ctx context.Context, c *rpc.Call, q *wire.AllocateRequest) (*wire.AllocateResponse, error) {
 	msg := r.units().Allocate(q)
 	msg.Who = c.Identity.(rm.Caller)
-	a, err := say[*rm.Allocated](ctx, r, func(n rm.Call) rm.Message { msg.Call = n; return msg })
+	a, err := say[*rm.Allocated](ctx, r, beatLane, func(n rm.Call) rm.Message { msg.Call = n; return msg })
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func (r *RM) allocated(a *rm.Allocated, q *wire.AllocateRequest) *wire.AllocateR
 }
 
 func (r *RM) finishMaster(ctx context.Context, c *rpc.Call, q *wire.FinishApplicationMasterRequest) (*wire.FinishApplicationMasterResponse, error) {
-	_, err := say[any](ctx, r, func(n rm.Call) rm.Message {
+	_, err := say[any](ctx, r, beatLane, func(n rm.Call) rm.Message {
 		return &rm.FinishMaster{
 			Call: n, Who: c.Identity.(rm.Caller), Final: finalOf(q.GetFinalApplicationStatus()), Diagnostics: q.GetDiagnostics(), Tracking: q.TrackingUrl,
 		}

@@ -15,6 +15,7 @@ import (
 	"heddle"
 	"heddle/daemon/store"
 	"heddle/rm"
+	"heddle/yarn/ids"
 )
 
 // An RM is a ResourceManager at work: a [rm.Machine], and the loop that says to it what is said over sockets and
@@ -35,8 +36,10 @@ type RM struct {
 	life    context.Context // ends with the loop
 	die     context.CancelFunc
 
-	calls chan func()   // waits for the loop; bounded
-	done  chan struct{} // the loop has ended
+	lanes        lanes
+	reads        reads
+	explanations explanations
+	done         chan struct{} // the loop has ended
 
 	mu     sync.Mutex
 	posted []func() // from goroutines of the daemon's own, which must never wait for the loop
@@ -69,20 +72,21 @@ type Options struct {
 	Log       *slog.Logger
 }
 
-const (
-	maxCalls    = 4096 // waiting for the loop before callers wait to be let in
-	maxLaunches = 1024 // masters being started or stopped at a time: many of them may wait for a node that is gone
-)
+// maxLaunches is how many masters are being started or stopped at a time: many of them may wait for a node that is gone.
+const maxLaunches = 1024
 
 // New returns a ResourceManager that has taken over what the store holds. It serves nothing before Run.
 func New(o Options) (*RM, error) {
 	now := time.Now()
 	r := &RM{
 		cfg: o.Config, refresh: o.Refresh, store: o.Store, log: o.Log, began: now, cluster: now.UnixMilli(),
-		calls: make(chan func(), maxCalls), done: make(chan struct{}), wake: make(chan struct{}, 1), waiting: map[rm.Call]func(any, error){},
+		lanes: newLanes(), done: make(chan struct{}), wake: make(chan struct{}, 1), waiting: map[rm.Call]func(any, error){},
 		launches: make(chan struct{}, maxLaunches), callOnce: once, lookup: net.DefaultResolver.LookupHost,
 		known: rackCache{rack: map[string]string{}, runs: make(chan struct{}, scriptsAtOnce)}, facts: noFacts{},
 	}
+	r.explanations.by = map[ids.App]explanation{}
+	r.reads.asked = map[any]*question{}
+	r.reads.stale.Store(true)
 	r.life, r.die = context.WithCancel(context.Background())
 	lists, err := r.readHosts()
 	if err != nil {
@@ -145,29 +149,26 @@ func (r *RM) Run(ctx context.Context) error {
 			r.awaited.Store(&awaited{missing, known})
 		}
 		idle := time.Now()
-		var f func()
+		var woke [numLanes]func()
 		select {
 		case <-ctx.Done():
 			return nil
-		case f = <-r.calls:
+		case woke[beatLane] = <-r.lanes[beatLane]:
+		case woke[changeLane] = <-r.lanes[changeLane]:
 		case <-r.wake:
 		case <-timer.C:
 		case <-broken: // it may hang, and never call back
 			return storeFailed(r.store.Err())
 		}
 		r.busy.idle(idle, time.Now())
-		if f != nil {
-			f()
-		}
-		r.drain()
-		r.tick()
+		r.turn(woke)
 		timer.Reset(r.next())
 	}
 	return r.failed
 }
 
-// drain runs what was posted and what waits, up to so many that timers are not forgotten.
-func (r *RM) drain() {
+// turn runs what was posted, what waits and what has come due, and then what there is time for.
+func (r *RM) turn(woke [numLanes]func()) {
 	r.mu.Lock()
 	posted := r.posted
 	r.posted = nil
@@ -175,14 +176,9 @@ func (r *RM) drain() {
 	for _, f := range posted {
 		f()
 	}
-	for range 64 {
-		select {
-		case f := <-r.calls:
-			f()
-		default:
-			return
-		}
-	}
+	r.lanes.run(woke)
+	r.tick()
+	r.serveReads()
 }
 
 // post has the loop run f soon. It never waits.
@@ -190,10 +186,7 @@ func (r *RM) post(f func()) {
 	r.mu.Lock()
 	r.posted = append(r.posted, f)
 	r.mu.Unlock()
-	select {
-	case r.wake <- struct{}{}:
-	default:
-	}
+	r.nudge()
 }
 
 // tick runs what has come due.
@@ -205,14 +198,28 @@ func (r *RM) tick() {
 
 // next is how long the loop may sleep.
 func (r *RM) next() time.Duration {
-	return max(time.Duration(r.m.Deadline().Since(r.at(time.Now()))), 0)
+	now := time.Now()
+	d := time.Duration(r.m.Deadline().Since(r.at(now)))
+	if at, ok := r.reads.due(); ok {
+		d = min(d, at.Sub(now))
+	}
+	return max(d, 0)
 }
+
+// now is the time as the machine counts it.
+func (r *RM) now() heddle.Time { return r.at(time.Now()) }
 
 // at is a date as the machine counts time.
 func (r *RM) at(t time.Time) heddle.Time { return heddle.Time(t.Sub(r.began)) }
 
 // step says something to the machine and carries out what it wants done.
-func (r *RM) step(msg rm.Message) { r.carry(r.m.Step(r.at(time.Now()), msg)) }
+func (r *RM) step(msg rm.Message) {
+	effects := r.m.Step(r.at(time.Now()), msg)
+	if r.m.Changed() { // before anybody is told: what they ask next shows it
+		r.reads.stale.Store(true)
+	}
+	r.carry(effects)
+}
 
 // carry does what the machine wants done. None of it says anything to the machine at once.
 func (r *RM) carry(effects []rm.Effect) {
@@ -264,56 +271,6 @@ func logLine(log *slog.Logger, e *rm.Log) {
 		}
 	}
 	log.Log(context.Background(), levels[e.Level], e.Text, e.Args...)
-}
-
-// answer is what a call of the loop came to.
-type answer[T any] struct {
-	value T
-	err   error
-}
-
-// call has the loop run f and waits until f, or something f arranged for, replies.
-func call[T any](ctx context.Context, r *RM, f func(reply func(T, error))) (T, error) {
-	ch := make(chan answer[T], 1)
-	reply := func(v T, err error) { ch <- answer[T]{v, err} }
-	var none T
-	select {
-	case r.calls <- func() { f(reply) }:
-	case <-ctx.Done():
-		return none, ctx.Err()
-	case <-r.done:
-		return none, ErrStopping
-	}
-	select {
-	case a := <-ch:
-		return a.value, a.err
-	case <-ctx.Done():
-		return none, ctx.Err()
-	case <-r.done:
-		return none, ErrStopping
-	}
-}
-
-// read has the loop run f and returns what it returns.
-func read[T any](ctx context.Context, r *RM, f func() (T, error)) (T, error) {
-	return call(ctx, r, func(reply func(T, error)) { reply(f()) })
-}
-
-// reports has the loop ask the machine.
-func reports[T any](ctx context.Context, r *RM, f func(rm.Reports) (T, error)) (T, error) {
-	return read(ctx, r, func() (T, error) { return f(r.m.Reports().At(r.at(time.Now()))) })
-}
-
-// say says to the machine what with makes of the call's number, and waits for the answer.
-func say[T any](ctx context.Context, r *RM, with func(rm.Call) rm.Message) (T, error) {
-	return call(ctx, r, func(reply func(T, error)) {
-		r.last++
-		r.waiting[r.last] = func(v any, err error) {
-			t, _ := v.(T) // nil where it says no more than that it is done
-			reply(t, err)
-		}
-		r.step(with(r.last))
-	})
 }
 
 // commit writes to the store; then is run by the loop once that is durable. A store that fails ends the daemon:

@@ -40,7 +40,7 @@ func (r *RM) registerNode(ctx context.Context, c *rpc.Call, q *wire.RegisterNode
 		msg.Can |= heddle.Parks
 	}
 	msg.Rack, msg.Names = r.rackOf(ctx, id.Host), r.namesOf(ctx, id.Host)
-	a, err := say[*rm.NodeRegistered](ctx, r, func(c rm.Call) rm.Message { msg.Call = c; return msg })
+	a, err := say[*rm.NodeRegistered](ctx, r, beatLane, func(c rm.Call) rm.Message { msg.Call = c; return msg })
 	switch {
 	case err != nil:
 		return nil, err
@@ -53,13 +53,13 @@ func (r *RM) registerNode(ctx context.Context, c *rpc.Call, q *wire.RegisterNode
 }
 
 func (r *RM) unregisterNode(ctx context.Context, _ *rpc.Call, q *wire.UnRegisterNodeManagerRequest) (*wire.UnRegisterNodeManagerResponse, error) {
-	_, err := say[any](ctx, r, func(c rm.Call) rm.Message { return &rm.UnregisterNode{Call: c, Node: conv.Node(q.GetNodeId())} })
+	_, err := say[any](ctx, r, beatLane, func(c rm.Call) rm.Message { return &rm.UnregisterNode{Call: c, Node: conv.Node(q.GetNodeId())} })
 	return &wire.UnRegisterNodeManagerResponse{}, err
 }
 
 func (r *RM) heartbeat(ctx context.Context, _ *rpc.Call, q *wire.NodeHeartbeatRequest) (*wire.NodeHeartbeatResponse, error) {
 	msg := r.units().BeatNode(q)
-	a, err := say[*rm.NodeBeat](ctx, r, func(c rm.Call) rm.Message { msg.Call = c; return msg })
+	a, err := say[*rm.NodeBeat](ctx, r, beatLane, func(c rm.Call) rm.Message { msg.Call = c; return msg })
 	if err != nil {
 		return nil, err
 	}

@@ -137,7 +137,7 @@ func (w *world) refresh(sch *rm.Scheduler) error {
 // inLoop has the loop run f.
 func (w *world) inLoop(f func()) {
 	w.Helper()
-	if _, err := read(context.Background(), w.r, func() (struct{}, error) { f(); return struct{}{}, nil }); err != nil {
+	if _, err := call(context.Background(), w.r, changeLane, func(reply func(struct{}, error)) { f(); reply(struct{}{}, nil) }); err != nil {
 		w.Fatal(err)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"heddle"
-	"heddle/yarn/ids"
 )
 
 // HostLists are the hosts whose NodeManagers may join, and those that may not.
@@ -24,6 +23,7 @@ func (m *Machine) refreshNodes(q *RefreshNodes) {
 	m.listed = q.Lists
 	for _, n := range m.nodes {
 		admitted := m.listed.admits(n.names)
+		m.staleNode(n)
 		switch {
 		case admitted && n.state == nodeDecommissioning:
 			n.become(nodeRunning)
@@ -59,16 +59,6 @@ func (m *Machine) drained(n *node) {
 	}
 }
 
-// Decommissioning returns the nodes that are on their way out.
-func (r Reports) Decommissioning() (out []ids.Node) {
-	for _, n := range r.m.nodes {
-		if n.state == nodeDecommissioning {
-			out = append(out, n.id)
-		}
-	}
-	return out
-}
-
 // resize changes what a node offers. Its NodeManager is told with its next report.
 func (m *Machine) resize(q *ResizeNode) error {
 	n := m.byNode[q.Node]
@@ -78,6 +68,7 @@ func (m *Machine) resize(q *ResizeNode) error {
 	case !plausible(q.Total) || q.Total[heddle.Memory] == 0 || q.Total[heddle.CPU] == 0:
 		return invalid(classYarn, "a node cannot offer %s; expected some memory and vcores", m.text(q.Total))
 	}
+	m.staleNode(n)
 	n.total, n.order().resize = q.Total, true
 	if n.up && n.state == nodeRunning {
 		m.step(heddle.NodeResized{Node: n.nid, Total: q.Total})

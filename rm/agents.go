@@ -158,6 +158,7 @@ func (m *Machine) agentSync(q *AgentSync) {
 	if m.now < a.freezes {
 		a.can &^= heddle.Freezes
 	}
+	m.staleNode(n)
 	m.able(n)
 	m.agentFailed(a, q.Failed)
 	m.measuredBy(a, q.Used)
@@ -249,6 +250,7 @@ func (m *Machine) measuredBy(a *agent, used []Used) {
 func (m *Machine) wants(n *node) {
 	if a := n.agent; a != nil {
 		a.changed = true
+		m.staleNode(n)
 		if a.held {
 			m.owe(a)
 		}
@@ -282,6 +284,7 @@ func (m *Machine) tellAgent(a *agent) {
 		m.wishes++
 		m.counts.agents.Wishes++
 		a.changed, a.told = false, m.version()
+		m.staleNode(a.node)
 	}
 	a.answered = m.now
 	p := &AgentWish{Version: a.told, Every: m.agentEvery(), Lease: agentLease, Want: m.wanting(a), Measure: m.sch.Set.Feeds.Profile > 0}
@@ -361,6 +364,7 @@ func (a *agent) expire(m *Machine) heddle.Time {
 		m.counts.agents.Lost++
 		m.tellAgent(a)
 		n.agent = nil
+		m.staleNode(n)
 		m.able(n)
 		return never
 	case a.held && m.now > a.until:

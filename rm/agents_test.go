@@ -250,7 +250,7 @@ func TestAgentIsLost(t *testing.T) {
 	w.want(c, task, policy.Step{Do: policy.Suspend})
 	a.told()
 	w.pass(agentLease+heddle.Second, nil, n)
-	if x := w.m.Reports().Nodes(); x[1].Agent != nil && x[0].Agent != nil {
+	if x := w.m.View().Nodes(); x[1].Agent != nil && x[0].Agent != nil {
 		t.Errorf("reported as %+v", x)
 	}
 	if v := w.m.core.View().Node(n.nid()); v.Can(heddle.Parks) || !v.Can(heddle.Lends) {
@@ -264,7 +264,7 @@ func TestAgentIsLost(t *testing.T) {
 	if p := a.told(); p == nil || len(p.Want) != 1 || !p.Want[0].Parked {
 		t.Errorf("told %+v", p)
 	}
-	if got := w.m.Reports().Cluster().Agents; got.Connected != 2 || got.Lost != 1 || got.Wishes < 3 {
+	if got := w.m.View().Cluster().Agents; got.Connected != 2 || got.Lost != 1 || got.Wishes < 3 {
 		t.Errorf("counted %+v", got)
 	}
 }
@@ -403,12 +403,12 @@ func TestAgentFails(t *testing.T) {
 		a.call = w.next()
 		w.step(&AgentSync{Call: a.call, Node: n.id, Agent: a.name, Can: a.can, Applied: a.applied, Failed: []AgentFailure{{task, "no such group", 0}}})
 	}
-	for _, x := range w.m.Reports().Nodes() {
+	for _, x := range w.m.View().Nodes() {
 		if x.ID == n.id && (x.Agent == nil || len(x.Agent.Failed) != 1 || x.Agent.Behind) {
 			t.Errorf("reported as %+v", x.Agent)
 		}
 	}
-	if got := w.m.Reports().Cluster().Agents; got.Failed != 1 {
+	if got := w.m.View().Cluster().Agents; got.Failed != 1 {
 		t.Errorf("counted %+v", got)
 	}
 }

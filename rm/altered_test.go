@@ -58,7 +58,7 @@ func TestLogHearsOfDeeds(t *testing.T) {
 	if x, err := w.m.Reports().Container(first); err != nil || x.Policy != "control: test" || x.Changed == 0 || x.Weight != 700 {
 		t.Errorf("reported as %+v, %v", x, err)
 	}
-	if p := w.m.Reports().Cluster(); p.Agented != 1 || p.Parked != 0 || p.Weighed != 2 {
+	if p := w.m.View().Cluster(); p.Agented != 1 || p.Parked != 0 || p.Weighed != 2 {
 		t.Errorf("%d agents, %d parked, %d weighed", p.Agented, p.Parked, p.Weighed)
 	}
 	list, err := w.m.Reports().NodeContainers(n.id)
@@ -69,7 +69,7 @@ func TestLogHearsOfDeeds(t *testing.T) {
 		t.Error("there is no such node, and it has containers")
 	}
 	w.pass(agentLease+heddle.Second, m, n)
-	if p := w.m.Reports().Cluster(); p.Agented != 0 || p.Weighed != 0 {
+	if p := w.m.View().Cluster(); p.Agented != 0 || p.Weighed != 0 {
 		t.Errorf("without an agent: %d agents, %d weighed", p.Agented, p.Weighed)
 	}
 }

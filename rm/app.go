@@ -49,6 +49,7 @@ type app struct {
 	memorySeconds, vcoreSeconds            float64
 	preMemorySeconds, preVcoreSecs         float64
 	preemptedWorkers, preemptedMain        int
+	stale, viewed                          bool // not as views show it; in views at all
 }
 
 // A standing is what can be changed of an application while it lives.
@@ -71,9 +72,11 @@ func (m *Machine) change(a *app, to standing, then func()) {
 	if a.changes == 0 {
 		a.stored = a.standing
 	}
+	m.stale(a)
 	a.standing = to
 	a.changes++
 	m.commit(func() {
+		m.stale(a)
 		a.stored = to
 		a.changes--
 		then()
@@ -101,6 +104,7 @@ func (m *Machine) current() iter.Seq2[*app, *attempt] {
 
 // admitted is the core having taken an application in.
 func (m *Machine) admitted(a *app) {
+	m.stale(a)
 	if !m.telling {
 		a.become(appAccepted)
 	}
@@ -120,6 +124,7 @@ func (m *Machine) rejected(a *app, why heddle.Why) {
 
 // begin hands an application to the core. running says that its master is at work already.
 func (m *Machine) begin(a *app, running bool) {
+	m.stale(a)
 	a.become(appSubmitted)
 	q, ok := m.queues[a.queue]
 	if !ok || !m.sch.Queues[q].Leaf {
@@ -155,6 +160,7 @@ func (m *Machine) end(a *app, target appState, final FinalStatus, diagnostics st
 	if a.state.ending() || a.state.isOver() {
 		return
 	}
+	m.stale(a)
 	a.before, a.target = a.public(), target
 	a.become(appFinalSaving)
 	a.final, a.finished = final, m.today()
@@ -173,6 +179,7 @@ func (m *Machine) end(a *app, target appState, final FinalStatus, diagnostics st
 
 // endStored is an application's end being durable: those who wait for it are told.
 func (m *Machine) endStored(a *app) {
+	m.stale(a)
 	a.become(a.target)
 	if t := a.newest(); t != nil && a.state == appFinishing && !t.state.isOver() {
 		t.become(attemptFinishing)
@@ -192,6 +199,7 @@ func (m *Machine) close(a *app) {
 	if a.closed {
 		return
 	}
+	m.stale(a)
 	a.closed = true
 	if a.state == appFinishing {
 		a.become(appFinished)
@@ -248,6 +256,7 @@ func (m *Machine) trim() {
 	for _, a := range m.over[:n] {
 		delete(m.byApp, a.ID)
 		m.recent.drop(a)
+		m.stale(a)
 		drop = append(drop, Change{Drop: a.ID})
 	}
 	m.over = m.over[n:]

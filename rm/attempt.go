@@ -51,6 +51,7 @@ type attempt struct {
 	black    map[string]bool
 	releases map[ids.Container]bool // given back before their nodes came again after a restart
 	stopping bool                   // its end is on its way
+	holds    holding                // what its containers hold
 	timer    timer
 }
 
@@ -62,6 +63,7 @@ func (m *Machine) newAttempt(a *app) *attempt {
 		heard: map[ids.Container]bool{}, updated: map[ids.Node]nodeNews{}, table: newTable(),
 	}
 	a.attempts = append(a.attempts, t)
+	m.stale(a)
 	return t
 }
 
@@ -71,6 +73,7 @@ func (t *attempt) registered() bool { return t.responseID != unregistered }
 // finish ends an attempt.
 func (t *attempt) finish(m *Machine, state attemptState) {
 	t.become(state)
+	m.stale(t.app)
 	t.ended = m.now
 	if state != attemptFinished {
 		t.host, t.port, t.url = noName, -1, ""
@@ -145,6 +148,7 @@ func (m *Machine) launchDone(q *Started) {
 		t.become(attemptLaunched)
 	}
 	if a := t.app; a.launched == 0 {
+		m.stale(a)
 		a.launched = m.today()
 		m.commit(nil, Change{App: a.record()})
 	}

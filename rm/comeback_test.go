@@ -11,7 +11,7 @@ import (
 // nodeStates are what nodes are, by host.
 func (w *world) nodeStates() map[string]string {
 	out := map[string]string{}
-	for _, n := range w.m.Reports().Nodes() {
+	for _, n := range w.m.View().Nodes() {
 		out[n.ID.Host] = n.State
 	}
 	return out
@@ -73,11 +73,11 @@ func TestNodesThatDoNotComeBack(t *testing.T) {
 	if !w.m.Ready() {
 		t.Fatal("it waits for longer than it may")
 	}
-	if got := w.nodeStates(); got["n3"] != "NEW" || w.m.Reports().Cluster().New != 2 {
+	if got := w.nodeStates(); got["n3"] != "NEW" || w.m.View().Cluster().New != 2 {
 		t.Errorf("nodes are %v after the wait", got)
 	}
 	w.pass(w.m.cfg.NodeExpiry+heddle.Second, m, home)
-	if got := w.nodeStates(); got["n3"] != "LOST" || w.m.Reports().Cluster().Lost != 2 {
+	if got := w.nodeStates(); got["n3"] != "LOST" || w.m.View().Cluster().Lost != 2 {
 		t.Errorf("nodes are %v after the expiry of nodes", got)
 	}
 	w.restart(heddle.Second)

@@ -66,8 +66,10 @@ func (m *Machine) carry(d heddle.Decision) {
 	case *heddle.Kill:
 		m.killed(d)
 	case *heddle.Book: // the core's own, and so is Unbook
+		m.stale(m.apps[d.App])
 		m.note(d, m.apps[d.App].ID, ids.Container{})
 	case *heddle.Unbook:
+		m.stale(m.apps[d.App])
 		m.note(d, m.apps[d.App].ID, ids.Container{})
 	case *heddle.Resize:
 		m.deedOf(d, d.Container, func(c *container) { m.relimit(c, d.Limit, d.By) })
@@ -132,6 +134,9 @@ func (m *Machine) track(c *container) {
 		n.waiting++
 	}
 	a.ranOn(n)
+	t.holds.add(c, 1)
+	m.stale(a)
+	m.staleNode(n)
 }
 
 // ours is a container's place among those that this incarnation granted to its attempt.
@@ -179,6 +184,9 @@ func (m *Machine) untrack(c *container, told bool) {
 		n.parked -= one(d.parked)
 		n.weighed -= one(d.weight > 0)
 	}
+	t.holds.add(c, -1)
+	m.stale(t.app)
+	m.staleNode(n)
 	m.conts.Drop(int64(c.cid))
 	seq, ours := m.ours(c.num)
 	switch {

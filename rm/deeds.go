@@ -78,6 +78,7 @@ func (c *container) changed() *deed {
 // relimit has a node take another limit of a running container.
 func (m *Machine) relimit(c *container, limit heddle.Resource, by string) {
 	d := c.changed()
+	m.staleNode(c.node)
 	m.counts.deeds.Resized += count(d.limit != limit)
 	d.limit, d.at, d.by = limit, m.now, by
 	m.update(c)
@@ -91,6 +92,7 @@ func (m *Machine) relimit(c *container, limit heddle.Resource, by string) {
 // time. On another it goes on beside those that borrow from it.
 func (m *Machine) park(c *container, parked bool, frozen heddle.Span, by string) {
 	d, n, what := c.changed(), c.node, Unparked
+	m.staleNode(n)
 	m.counts.deeds.Suspended += count(parked && !d.parked)
 	m.counts.deeds.Resumed += count(!parked && d.parked)
 	m.counts.deeds.Frozen += count(frozen > 0 && d.frozen == 0)
@@ -115,6 +117,7 @@ func (m *Machine) park(c *container, parked bool, frozen heddle.Span, by string)
 // weigh gives a container another part of busy processors, and bounds what it uses of all.
 func (m *Machine) weigh(c *container, weight, bound int64, by string) {
 	d, n := c.changed(), c.node
+	m.staleNode(n)
 	m.counts.deeds.Weighed += count(weight > 0 && weight != d.weight)
 	m.counts.deeds.Bounded += count(bound > 0 && bound != d.bound)
 	n.weighed -= one(d.weight > 0)
@@ -195,6 +198,7 @@ func (m *Machine) sized(c *container, r *ContainerRun) {
 		m.counts.updates.Refused++
 		m.log(Warn, "a node does not take another size for a container", "node", c.node.id, "container", c.id(), "wanted", m.text(wanted), "has", m.text(size))
 		m.step(heddle.Refused{Container: c.cid, Has: size})
+		m.stale(c.attempt.app)
 		if c.node.refused++; c.node.refused > 1 { // once may be the container's own doing: it is not ready yet, perhaps
 			c.node.own, c.node.demotes = c.node.own&^(heddle.Resizes|heddle.Parks), false
 			m.able(c.node)
@@ -205,6 +209,7 @@ func (m *Machine) sized(c *container, r *ContainerRun) {
 // deedOf does what the core decided of a running container, and tells the shell, which with agents has it done.
 func (m *Machine) deedOf(d heddle.Decision, id heddle.ContainerID, do func(*container)) {
 	if c := m.conts.Get(int64(id)); c != nil {
+		m.stale(c.attempt.app)
 		do(c)
 		m.note(d, c.attempt.app.ID, c.id())
 	}
@@ -239,6 +244,7 @@ func (m *Machine) able(n *node) {
 		return
 	}
 	n.can = can
+	m.staleNode(n)
 	m.wants(n)
 	if n.up {
 		m.step(heddle.NodeCan{Node: n.nid, Can: can})

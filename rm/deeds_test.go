@@ -64,8 +64,8 @@ func TestResize(t *testing.T) {
 			t.Fatalf("told again: %+v", p.Updates)
 		}
 	}
-	if x, _ := w.m.Reports().Container(task); x.Unconfirmed || w.m.Reports().Cluster().Updates != (UpdateCounts{Sent: 1, Confirmed: 1}) {
-		t.Errorf("reported as %+v, and %+v in all", x, w.m.Reports().Cluster().Updates)
+	if x, _ := w.m.Reports().Container(task); x.Unconfirmed || w.m.View().Cluster().Updates != (UpdateCounts{Sent: 1, Confirmed: 1}) {
+		t.Errorf("reported as %+v, and %+v in all", x, w.m.View().Cluster().Updates)
 	}
 	w.want(c, task, policy.Step{Do: policy.Resize, Limit: heddle.Of(2048, 1000)})
 	if p = n.beat(); len(p.Updates) != 1 || p.Updates[0].Version <= first {
@@ -106,14 +106,14 @@ func TestResizeThatIsNotDone(t *testing.T) {
 		t.Errorf("undone %v, %v", e.Undone, err)
 	}
 	for range 2 { // what a core counted is not lost with it
-		if p := w.m.Reports().Cluster(); p.Updates != (UpdateCounts{Sent: 2 * updateTries, Refused: 2}) || p.Undone != [heddle.NumCaps]uint64{1: 1} {
+		if p := w.m.View().Cluster(); p.Updates != (UpdateCounts{Sent: 2 * updateTries, Refused: 2}) || p.Undone != [heddle.NumCaps]uint64{1: 1} {
 			t.Errorf("updates %+v, undone %v", p.Updates, p.Undone)
 		}
 		if err := w.refresh(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, x := range w.m.Reports().Nodes() {
+	for _, x := range w.m.View().Nodes() {
 		if want := heddle.Stock; x.ID == n.id && x.Can != want&^heddle.Resizes || x.ID != n.id && x.Can != want {
 			t.Errorf("%v can %v", x.ID, x.Can)
 		}

@@ -56,7 +56,7 @@ func TestChangesAreShownWhenStored(t *testing.T) {
 		if p.Queue != queue || p.Priority != priority || p.Lifetime != lifetime {
 			t.Errorf("priority %d in %s until %d, want %d in %s until %d", p.Priority, p.Queue, p.Lifetime, priority, queue, lifetime)
 		}
-		if of := w.m.Reports().Apps(AppFilter{Queues: []string{queue}}); len(of) != 1 {
+		if of := w.m.View().Apps(&AppFilter{Queues: []string{queue}}, w.now); len(of) != 1 {
 			t.Errorf("%d applications are found in %s", len(of), queue)
 		}
 	}
@@ -131,11 +131,11 @@ func TestStillSick(t *testing.T) {
 	n := w.node("n1", 4096, 4)
 	w.step(&BeatNode{Call: w.next(), Node: n.id, Last: n.last, Health: Health{Said: true, Sick: true, Report: "its disk is full"}})
 	n.register(4096, 4)
-	if p := w.m.Reports().Nodes()[0]; p.State != "UNHEALTHY" || p.Health != "its disk is full" {
+	if p := w.m.View().Nodes()[0]; p.State != "UNHEALTHY" || p.Health != "its disk is full" {
 		t.Errorf("it is %s: %s", p.State, p.Health)
 	}
 	n.beat() // which says that it is well
-	if p := w.m.Reports().Nodes()[0]; p.State != "RUNNING" {
+	if p := w.m.View().Nodes()[0]; p.State != "RUNNING" {
 		t.Errorf("it is %s", p.State)
 	}
 }
@@ -273,7 +273,7 @@ func TestCountsAreOfQueues(t *testing.T) {
 	w := newWorld(t, "capacity", nil)
 	id := w.newID()
 	w.done(w.submitAs("ann", submission(id, "SPARK"), "root.nowhere"))
-	if p := w.app(id); p.State != AppFailed || w.m.Reports().Cluster().FailedApps != 1 {
+	if p := w.app(id); p.State != AppFailed || w.m.View().Cluster().FailedApps != 1 {
 		t.Errorf("in a queue that is not there it is %s", p.State)
 	}
 	if w.m.counts.queues["root.nowhere"] != nil {

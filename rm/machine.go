@@ -66,6 +66,7 @@ type Machine struct {
 	steps   uint64      // of cores before the one there is
 	grants  uint64      // likewise
 	reports uint64      // of nodes: marks what the one being taken names
+	shown   shown
 }
 
 // foundOne is the container that the core is told was found, and when it was made.
@@ -325,6 +326,8 @@ func (m *Machine) step(ev heddle.Event) {
 		case heddle.Ask:
 			m.grew(e.App)
 		case heddle.Found:
+			m.grew(e.App)
+		case heddle.Attempt:
 			m.grew(e.App)
 		default:
 		}

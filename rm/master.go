@@ -45,6 +45,7 @@ func (m *Machine) registerMaster(q *RegisterMaster) (*MasterRegistered, error) {
 		return nil, invalid(classInvalidMaster, "Application Master is already registered : %s", q.Who.Attempt.App)
 	}
 	a := t.app
+	m.stale(a)
 	t.responseID, t.last, t.seen = 0, nil, m.now
 	t.host, t.port, t.url = Clip(q.Host, maxURL), q.Port, Clip(q.Tracking, maxURL)
 	t.tokens = nil
@@ -87,7 +88,10 @@ func (m *Machine) allocate(q *Allocate) (*Allocated, error) {
 	if err := m.checkAsk(t, q); err != nil {
 		return nil, err
 	}
-	t.progress = clamp(q.Progress)
+	if p := clamp(q.Progress); p != t.progress || q.Tracking != nil {
+		t.progress = p
+		m.stale(t.app)
+	}
 	if q.Tracking != nil {
 		t.url = Clip(*q.Tracking, maxURL)
 	}
@@ -267,6 +271,7 @@ func (m *Machine) finishMaster(q *FinishMaster) {
 		return
 	}
 	t.seen = m.now
+	m.stale(a)
 	t.final = cmp.Or(q.Final, Undefined)
 	t.diag = Clip(q.Diagnostics, maxDiagnostics)
 	if q.Tracking != nil {

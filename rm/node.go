@@ -57,6 +57,7 @@ type node struct {
 	kept     NodeRecord  // what the store holds of it; zero for nothing
 	deadline heddle.Time // of a graceful decommission; never for none
 	timer    timer
+	stale    bool // not as views show it
 }
 
 // orders are what a node is to do.
@@ -81,6 +82,7 @@ func (m *Machine) nodeUp(n *node, total heddle.Resource) {
 		return
 	}
 	n.up = true
+	m.staleNode(n)
 	m.step(heddle.NodeUp{Node: n.nid, Rack: m.rackID(n.rack), Total: total, Can: n.can})
 	m.tellNode(n, Usable)
 }
@@ -95,6 +97,7 @@ func (m *Machine) resizeNode(n *node, total heddle.Resource) {
 // nodeDown takes a node out of the core: everything on it is over.
 func (m *Machine) nodeDown(n *node, to nodeState) {
 	n.become(to)
+	m.staleNode(n)
 	m.cameBack(n)
 	switch to {
 	case nodeLost:
@@ -156,6 +159,7 @@ func (m *Machine) addNode(id ids.Node, rack string) *node {
 	}
 	m.nodes = append(m.nodes, n)
 	m.byNode[id] = n
+	m.staleNode(n)
 	return n
 }
 
@@ -167,6 +171,7 @@ func (m *Machine) replaced(id ids.Node) {
 		if gone {
 			m.dropNode(n)
 			delete(m.byNode, n.id)
+			m.staleNode(n)
 		}
 		return gone
 	})

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"heddle"
@@ -25,86 +24,67 @@ func (m *Machine) Reports() Reports { return Reports{m, m.now} }
 func (r Reports) At(at heddle.Time) Reports { return Reports{r.m, max(r.at, at)} }
 
 // amount is an amount with the names that this cluster has for it.
-func (r Reports) amount(a heddle.Resource) Amount { return AmountOf(a, r.m.cfg.ExtraResources...) }
+func (m *Machine) amount(a heddle.Resource) Amount { return AmountOf(a, m.cfg.ExtraResources...) }
+
+func (r Reports) amount(a heddle.Resource) Amount { return r.m.amount(a) }
 
 // yarn is an amount for people, as YARN writes it.
 func (r Reports) yarn(a Amount) string { return r.m.text(a.Resource(r.m.cfg.ExtraResources...)) }
 
-// explained is for how many applications a list says what they wait for: to find out looks at every node.
-const explained = 10
-
-// Apps returns the applications a filter lets through, oldest first. Of those that wait, only the newest say what
-// for.
-func (r Reports) Apps(f AppFilter) (out []AppReport) {
-	waiting := 0
-	all := slices.SortedFunc(maps.Values(r.m.byApp), func(a, b *app) int { return a.ID.Compare(b.ID) })
-	for _, a := range slices.Backward(all) {
-		if f.Limit > 0 && len(out) == f.Limit {
-			break
-		}
-		if f.lets(a) {
-			out = append(out, r.report(a, waiting < explained))
-			if a.public() == AppAccepted {
-				waiting++
-			}
-		}
-	}
-	slices.Reverse(out)
-	return out
-}
-
-// lets reports whether the filter wants an application.
-func (f *AppFilter) lets(a *app) bool {
+// lets reports whether the filter wants an application, but for its bounds on ids.
+func (f *AppFilter) lets(a *AppReport) bool {
 	switch {
-	case len(f.States) > 0 && !slices.Contains(f.States, a.public()),
-		f.Final != "" && f.Final != a.finalStatus(),
-		len(f.Users) > 0 && !slices.Contains(f.Users, a.user),
-		len(f.Queues) > 0 && !slices.ContainsFunc(f.Queues, func(q string) bool { return q == a.shown().queue || strings.HasSuffix(a.shown().queue, "."+q) }),
+	case len(f.States) > 0 && !slices.Contains(f.States, a.State),
+		f.Final != "" && f.Final != a.Final,
+		len(f.Users) > 0 && !slices.Contains(f.Users, a.User),
+		len(f.Queues) > 0 && !slices.ContainsFunc(f.Queues, func(q string) bool { return q == a.Queue || strings.HasSuffix(a.Queue, "."+q) }),
 		len(f.Types) > 0 && !slices.ContainsFunc(f.Types, func(t string) bool { return strings.EqualFold(t, a.Type) }),
 		len(f.Tags) > 0 && !slices.ContainsFunc(f.Tags, func(t string) bool { return slices.Contains(a.Tags, strings.ToLower(t)) }),
 		f.Name != "" && f.Name != a.Name:
 		return false
 	}
-	return within(a.started, f.StartedFrom, f.StartedTo) && within(a.finished, f.FinishedFrom, f.FinishedTo)
+	return within(a.Started, f.StartedFrom, f.StartedTo) && within(a.Finished, f.FinishedFrom, f.FinishedTo) && (f.Sees == nil || f.Sees(a))
 }
 
 // within reports whether a time lies between bounds, of which 0 is none.
 func within(at, from, to int64) bool { return (from == 0 || at >= from) && (to == 0 || at <= to) }
 
-// App returns one application.
+// App returns one application, with its requests and attempts, and with what it waits for.
 func (r Reports) App(id ids.App) (AppReport, error) {
 	a := r.m.byApp[id]
 	if a == nil {
 		return AppReport{}, &NotFound{"application " + id.String()}
 	}
-	p := r.report(a, true)
-	p.Attempts = r.attempts(a)
+	b := r.m.basis()
+	p := b.tell(r.m.appView(a), r.at)
+	if p.Unexplained() {
+		p.Diagnostics = r.waitsFor(a)
+	}
+	p.Attempts, p.Requests = r.attempts(a), r.requests(a)
 	return p, nil
 }
 
-// report is what clients see of an application; explain says to find out what it waits for.
-func (r Reports) report(a *app, explain bool) AppReport {
-	p := AppReport{
+// appView is an application as views show it.
+func (m *Machine) appView(a *app) *appView {
+	v := &appView{AppReport: AppReport{
 		ID: a.ID, User: a.user, Queue: a.shown().queue, Name: a.Name, Type: a.Type, Tags: append([]string{}, a.Tags...), Priority: a.shown().priority,
 		State: a.public(), Internal: a.state.String(), Final: a.finalStatus(), Diagnostics: a.diag, Submitted: a.submitted,
-		Started: a.started, Launched: a.launched, RPCPort: -1, TrackingURL: r.proxyURL(a),
+		Started: a.started, Launched: a.launched, RPCPort: -1, TrackingURL: m.proxyURL(a),
 		MemorySeconds: int64(a.memorySeconds), VcoreSeconds: int64(a.vcoreSeconds), PreemptedMemory: int64(a.preMemorySeconds),
 		PreemptedVcores: int64(a.preVcoreSecs), PreemptedWorkers: a.preemptedWorkers, PreemptedMasters: a.preemptedMain,
-		LogAggregation: a.logs, Lifetime: a.shown().lifetime, Requests: []RequestReport{},
-	}
+		LogAggregation: a.logs, Lifetime: a.shown().lifetime,
+	}}
+	p := &v.AppReport
 	if a.state != appFinalSaving {
 		p.Finished = a.finished
 	}
-	if p.Started > 0 {
-		p.Elapsed = max(0, cmp.Or(p.Finished, r.m.date(r.at))-p.Started)
-	}
-	if r.m.cfg.ACLs {
+	if m.cfg.ACLs {
 		for _, l := range a.Access {
 			if !l.Change {
 				p.Viewers = append(p.Viewers, l.List)
 			}
 		}
-		r.m.inQueue(a.queue, func(q *QueueInfo) bool {
+		m.inQueue(a.queue, func(q *QueueInfo) bool {
 			p.Viewers = append(p.Viewers, ACL(q.AdminACL))
 			return false
 		})
@@ -116,51 +96,51 @@ func (r Reports) report(a *app, explain bool) AppReport {
 	}
 	switch p.State {
 	case AppFailed, AppKilled:
-		p.Progress, p.TrackingURL = 1, r.pageURL(a)
+		p.Progress, p.TrackingURL = 1, m.pageURL(a)
 		p.OriginalURL = p.TrackingURL
 	case AppFinished:
 		p.Progress = 1
 	case AppNew, AppSaving, AppSubmitted, AppAccepted, AppRunning: // as its master says
 	}
-	r.addUse(a, &p)
+	m.addUse(a, v)
 	if p.Diagnostics == "" && p.State == AppAccepted {
-		p.Diagnostics = r.pendingText(a, explain)
+		p.Diagnostics = a.pendingText()
 	}
-	return p
+	return v
 }
 
 // addUse adds what a live application holds and asks for.
-func (r Reports) addUse(a *app, p *AppReport) {
-	if a.aid == heddle.NoApp {
-		return
-	}
-	v := r.m.core.View()
-	c := v.App(a.aid)
+func (m *Machine) addUse(a *app, v *appView) {
+	c := m.core.View().App(a.aid)
 	if c == nil {
 		return
 	}
+	p := &v.AppReport
 	p.Live = true
-	p.Used, p.Reserved, p.Pending, p.Reservations = r.amount(c.Used()), r.amount(c.Booked()), r.amount(c.Pending()), c.Bookings()
+	p.Used, p.Reserved, p.Pending, p.Reservations = m.amount(c.Used()), m.amount(c.Booked()), m.amount(c.Pending()), c.Bookings()
 	p.Containers = running(c)
-	if m := c.Master(); m != nil {
-		p.MasterSize = r.amount(m.Told())
+	v.used, v.queue, v.waiting, v.held = c.Used(), c.Queue().ID(), waiting(c), a.newest().holds
+	if x := c.Master(); x != nil {
+		v.active, v.master = true, x.Told()
+		p.MasterSize = m.amount(v.master)
 	}
-	share := float32(100 * c.Used().Share(v.Total()))
-	p.ClusterShare, p.QueueShare = share, share
-	if q := r.m.sch.Queues[c.Queue().ID()]; q.Absolute > 0 {
-		p.QueueShare = share / float32(q.Absolute)
+}
+
+// Requests is what an application asks for; nothing for one that is not there.
+func (r Reports) Requests(id ids.App) []RequestReport {
+	if a := r.m.byApp[id]; a != nil {
+		return r.requests(a)
 	}
-	for x := range a.newest().held {
-		memory, vcores := x.held(r.at)
-		p.MemorySeconds += int64(memory)
-		p.VcoreSeconds += int64(vcores)
-	}
-	p.Requests = r.requests(a, c)
+	return nil
 }
 
 // requests is an application's request table, with what is still wanted of each row.
-func (r Reports) requests(a *app, c *cluster.App) []RequestReport {
+func (r Reports) requests(a *app) []RequestReport {
 	out := []RequestReport{}
+	c := r.m.core.View().App(a.aid)
+	if c == nil {
+		return out
+	}
 	asks := workerAsks(c)
 	for _, k := range c.Asks() {
 		if k.Kind() == heddle.AM && k.Count() > 0 {
@@ -217,16 +197,14 @@ func (m *Machine) left(k *cluster.Ask, place string) int32 {
 }
 
 // proxyURL is where clients find an application's own pages.
-func (r Reports) proxyURL(a *app) string {
-	return "http://" + r.webHost() + "/proxy/" + a.ID.String() + "/"
+func (m *Machine) proxyURL(a *app) string {
+	return "http://" + m.cfg.WebHost + "/proxy/" + a.ID.String() + "/"
 }
 
 // pageURL is an application's page here.
-func (r Reports) pageURL(a *app) string {
-	return "http://" + r.webHost() + "/cluster/app/" + a.ID.String()
+func (m *Machine) pageURL(a *app) string {
+	return "http://" + m.cfg.WebHost + "/cluster/app/" + a.ID.String()
 }
-
-func (r Reports) webHost() string { return r.m.cfg.WebHost }
 
 // Attempts returns an application's attempts, first one first.
 func (r Reports) Attempts(id ids.App) ([]AttemptReport, error) {
@@ -275,7 +253,7 @@ func (m *Machine) findAttempt(id ids.Attempt) *attempt {
 
 func (r Reports) reportAttempt(t *attempt) AttemptReport {
 	p := AttemptReport{
-		ID: t.id, State: t.state.String(), Host: registered(t.host), RPCPort: t.port, TrackingURL: r.proxyURL(t.app), OriginalURL: t.url, Diagnostics: t.diag,
+		ID: t.id, State: t.state.String(), Host: registered(t.host), RPCPort: t.port, TrackingURL: r.m.proxyURL(t.app), OriginalURL: t.url, Diagnostics: t.diag,
 		Master: t.masterID, Node: t.masterNode, NodeHTTP: t.masterHTTP, User: t.app.user, Started: r.m.date(t.began),
 		Blacklisted: append([]string{}, slices.Sorted(maps.Keys(t.black))...),
 	}
@@ -285,7 +263,7 @@ func (r Reports) reportAttempt(t *attempt) AttemptReport {
 	}
 	p.Logs = LogsURL(server, p.NodeHTTP, p.Node, p.Master, p.User)
 	if t.state == attemptFailed || t.state == attemptKilled {
-		p.TrackingURL = r.pageURL(t.app)
+		p.TrackingURL = r.m.pageURL(t.app)
 		p.OriginalURL = p.TrackingURL
 	}
 	return p
@@ -351,27 +329,7 @@ func (r Reports) reportContainer(c *container) ContainerReport {
 	return p
 }
 
-// Nodes returns every NodeManager that was ever here, by id.
-func (r Reports) Nodes() []NodeReport {
-	out := make([]NodeReport, 0, len(r.m.byNode))
-	for _, n := range r.m.byNode { // order: sorted below
-		out = append(out, r.reportNode(n))
-	}
-	slices.SortFunc(out, func(a, b NodeReport) int { return a.ID.Compare(b.ID) })
-	return out
-}
-
-func (r Reports) reportNode(n *node) NodeReport {
-	p := r.m.newsOf(n)
-	seen := map[ids.App]bool{}
-	for _, c := range n.conts {
-		seen[c.attempt.app.ID] = true
-	}
-	p.Apps = slices.SortedFunc(maps.Keys(seen), ids.App.Compare)
-	return p
-}
-
-// newsOf is what masters, too, are told of a node: its report without the applications there.
+// newsOf is a node's report.
 func (m *Machine) newsOf(n *node) NodeReport {
 	p := NodeReport{
 		ID: n.id, HTTP: n.http, Rack: n.rack, State: n.state.String(), Version: n.version, Health: n.health, HealthAt: n.healthAt,
@@ -382,74 +340,4 @@ func (m *Machine) newsOf(n *node) NodeReport {
 		p.Deadline = m.date(n.deadline)
 	}
 	return p
-}
-
-// Cluster returns the cluster in figures.
-func (r Reports) Cluster() ClusterReport {
-	v := r.m.core.View()
-	root := v.Root()
-	counts := r.m.core.Counts()
-	p := ClusterReport{
-		ClusterID: cmp.Or(r.m.cfg.ClusterID, strconv.FormatInt(r.m.began, 10)), Started: r.m.began, Profile: r.m.sch.Profile, Order: r.m.sch.Order, Scheduler: r.m.sch.Type, Minimum: r.m.sch.Minimum, Maximum: r.m.sch.Maximum,
-		Submitted: r.m.counts.submitted, Completed: r.m.counts.completed, FailedApps: r.m.counts.failed, KilledApps: r.m.counts.killed,
-		Total: v.Total(), Used: v.Used(), Reserved: root.Booked(), Pending: root.Pending(), Containers: r.m.conts.Len(),
-		Steps: r.m.steps + counts.Steps, Grants: r.m.grants + counts.Grants, BeatEvery: r.m.cfg.Beat,
-		Updates: r.m.counts.updates, Deeds: r.m.counts.deeds, Agents: r.m.counts.agents, Undone: r.m.counts.undone,
-	}
-	for i, n := range counts.Undone {
-		p.Undone[i] += n
-	}
-	for _, a := range r.m.byApp { // order: sums of integers
-		switch a.public() {
-		case AppRunning:
-			p.RunningApps++
-		case AppNew, AppSaving, AppSubmitted, AppAccepted:
-			p.PendingApps++
-		case AppFinished, AppFailed, AppKilled: // counted as they ended, and longer than they are remembered
-		}
-		if c := v.App(a.aid); c != nil {
-			p.Reservations += c.Bookings()
-			p.Waiting += waiting(c)
-		}
-	}
-	for _, n := range r.m.nodes { // in their order: measurements are added up
-		if r.m.byNode[n.id] == n {
-			p.count(n)
-		}
-	}
-	return p
-}
-
-func (p *ClusterReport) count(n *node) {
-	p.Agented += one(n.agent != nil)
-	if n.can.Has(heddle.Parks) {
-		p.Parked += n.parked
-	}
-	if n.can.Has(heddle.Weighs) {
-		p.Weighed += n.weighed
-	}
-	switch n.state {
-	case nodeRunning:
-		p.Active++
-		p.Utilized.Physical += n.nodeUse.Physical
-		p.Utilized.Virtual += n.nodeUse.Virtual
-		p.Utilized.CPU += n.nodeUse.CPU
-		if n.every > 0 {
-			p.BeatEvery = min(p.BeatEvery, n.every)
-		}
-	case nodeUnhealthy:
-		p.Unhealthy++
-	case nodeDecommissioning:
-		p.Decommissioning++
-	case nodeDecommissioned:
-		p.Decommissioned++
-	case nodeLost:
-		p.Lost++
-	case nodeRebooted:
-		p.Rebooted++
-	case nodeShutdown:
-		p.Shutdown++
-	case nodeNew:
-		p.New++
-	}
 }

@@ -17,6 +17,7 @@ func (m *Machine) recover(list []Recovered) {
 	for i := range list {
 		a := m.recoverApp(&list[i])
 		m.byApp[a.ID] = a
+		m.stale(a)
 		m.counts.submitted++
 		if a.closed {
 			a.forget()
@@ -255,7 +256,9 @@ func (m *Machine) adopt(n *node, s *ContainerNews) {
 		App: a.aid, Node: n.nid, Kind: kind, Priority: s.Priority, AllocID: s.AllocID, Size: s.Size, Ref: int64(n.nid),
 	})
 	if c := m.container(s.ID); c != nil {
+		t.holds.add(c, -1)
 		c.kind, c.priority, c.allocID, c.size = kind, s.Priority, s.AllocID, s.Size
+		t.holds.add(c, 1)
 		if s.Parked { // nobody here has suspended it
 			c.changed().parked = false
 			m.update(c)

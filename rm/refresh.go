@@ -78,6 +78,7 @@ func (m *Machine) reschedule(sch *Scheduler) error {
 	for i, n := range past.Undone {
 		m.counts.undone[i] += n
 	}
+	m.renew()
 	m.sch, m.core = sch, sched.New(sch.Set)
 	m.renumber()
 	m.counts.keep(m.queues)

@@ -62,7 +62,7 @@ type AppReport struct {
 	LogAggregation string `json:"log_aggregation"`   // DISABLED, NOT_START, RUNNING, SUCCEEDED, FAILED, TIME_OUT, RUNNING_WITH_FAILURE
 	Lifetime       int64  `json:"lifetime_until_ms"` // when it is killed; 0 for never
 
-	// Requests and Attempts are in the report of one application; a list that is sent or printed leaves them out.
+	// Requests and Attempts are in the report of one application alone.
 	Requests []RequestReport `json:"requests,omitzero"`
 	Attempts []AttemptReport `json:"attempts,omitzero"` // the first first
 }
@@ -213,7 +213,6 @@ type NodeReport struct {
 	Containers  int
 	Utilization Utilization // of the node
 	Aggregate   Utilization // of its containers together
-	Apps        []ids.App   // with containers on it
 	BeatAt      int64       // last report
 	BeatEvery   heddle.Span
 	Agent       *AgentReport // nil for none
@@ -383,5 +382,7 @@ type AppFilter struct {
 	StartedTo     int64
 	FinishedFrom  int64
 	FinishedTo    int64
-	Limit         int // the newest so many; 0 for all
+	Before        ids.App               // only those with lower ids; zero for no bound
+	Sees          func(*AppReport) bool // lets only those through that it is true of; nil for all
+	Limit         int                   // the newest so many; 0 for all
 }

@@ -27,7 +27,7 @@ func TestReportsInJSON(t *testing.T) {
 	if !app.Live || len(why.Pending) == 0 {
 		t.Fatalf("%+v runs, and %+v waits", app, why)
 	}
-	queues := Queues{r.Queues()}
+	queues := Queues{w.m.View().Queues()}
 	leaf := &queues.List[slices.IndexFunc(queues.List, func(q QueueReport) bool { return q.Leaf })]
 	if leaf.ParentPath != "root" || leaf.UsedShare <= 0 || leaf.UsedOfOwn != leaf.UsedShare/leaf.Absolute || queues.List[0].ParentPath != "" {
 		t.Errorf("%+v", leaf)

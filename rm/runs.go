@@ -104,6 +104,7 @@ func (m *Machine) grew(id heddle.AppID) {
 		return
 	}
 	a, now := m.apps[id], demandOf(v)
+	m.stale(a)
 	if a.most.containers == 0 && now.containers > 0 && !a.recovered {
 		m.remember(a, func(r *heddle.LastRun) { r.First = now.total })
 	}

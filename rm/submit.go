@@ -59,6 +59,7 @@ func (m *Machine) submit(q *SubmitApp) {
 		m.given.drop(id.Seq)
 		m.recent.add(a)
 	}
+	m.stale(a)
 	m.counts.submitted++
 	a.saved = append(a.saved, q.Call)
 	if a.kill == "" {
@@ -156,6 +157,7 @@ func (m *Machine) priority(queue string, s *Submission) int32 {
 
 // appStored is a submission being durable: its client is told, and the core gets it.
 func (m *Machine) appStored(a *app) {
+	m.stale(a)
 	saved := a.saved
 	a.saved, a.killers = a.killers, nil
 	switch {

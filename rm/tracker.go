@@ -35,6 +35,7 @@ func (m *Machine) register(q *RegisterNode) *NodeRegistered {
 		m.nodeDown(n, nodeShutdown)
 		n = m.addNode(id, rack)
 	}
+	m.staleNode(n)
 	m.cameBack(n)
 	n.names, n.http = q.Names, text("%s:%d", id.Host, q.HTTPPort)
 	n.version, n.seen, n.lastID, n.last = Clip(q.Version, MaxHostName), m.now, 0, nil
@@ -163,17 +164,20 @@ func (m *Machine) beat(q *BeatNode) *NodeBeat {
 		return &NodeBeat{Action: ShutDown, Text: text("Disallowed NodeManager nodeId: %s hostname: %s", q.Node, q.Node.Host)}
 	case n.last != nil && nextID(q.Last) == n.lastID: // its answer was lost
 		n.seen = m.now
+		m.staleNode(n)
 		return n.last
 	case q.Last != n.lastID:
 		m.nodeDown(n, nodeRebooted)
 		return resync("Too far behind rm response id:%d nm response id:%d", n.lastID, q.Last)
 	}
 	n.seen = m.now
+	m.staleNode(n)
 	m.used(n, q)
 	m.health(n, q.Health)
 	for _, l := range q.Logs {
 		if a := m.byApp[l.App]; a != nil {
 			a.logs = l.Status
+			m.stale(a)
 		}
 	}
 	m.statuses(n, q)

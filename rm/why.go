@@ -214,17 +214,36 @@ func letIn(k *sched.PendingAsk) bool {
 	}
 }
 
-// pendingText is what clients read while an application waits for its master; explain says to find out why it does.
-func (r Reports) pendingText(a *app, explain bool) string {
+// pendingText is what clients read while an application waits for its master: notActive where somebody who looks further
+// finds out more.
+func (a *app) pendingText() string {
 	switch {
 	case a.aid == heddle.NoApp:
 		return "Waiting until what ran before the ResourceManager started has come back."
 	case a.newest() != nil && a.newest().master != nil:
 		return "AM container is launched, waiting for AM container to Register with RM"
 	}
-	if !explain {
-		return notActive
+	return notActive
+}
+
+// Unexplained reports whether the application waits for its master, and the report does not say what for:
+// [Reports.WaitsFor] does.
+func (a *AppReport) Unexplained() bool { return a.State == AppAccepted && a.Diagnostics == notActive }
+
+// WaitsFor is what clients read of what an application waits for: its diagnostics where its report does not explain
+// them. To find out looks at every node.
+func (r Reports) WaitsFor(id ids.App) (string, error) {
+	a := r.m.byApp[id]
+	if a == nil {
+		return "", &NotFound{"application " + id.String()}
 	}
+	if p := r.m.appView(a); !p.Unexplained() {
+		return p.Diagnostics, nil
+	}
+	return r.waitsFor(a), nil
+}
+
+func (r Reports) waitsFor(a *app) string {
 	e, _ := r.m.core.Explain(a.aid)
 	for i := range e.Pending {
 		k := &e.Pending[i]

@@ -25,12 +25,8 @@ func (s *service) getApplicationReport(ctx context.Context, who daemon.Actor, re
 // getApplications lists the applications that are as asked for. A limit takes the newest.
 func (s *service) getApplications(ctx context.Context, who daemon.Actor, req *wire.GetApplicationsRequest) (*wire.GetApplicationsResponse, error) {
 	m := &wire.GetApplicationsResponse{}
-	limit := int64(math.MaxInt32)
-	if req.Limit != nil {
-		limit = min(req.GetLimit(), limit)
-	}
 	own := req.GetScope() == wire.ApplicationsRequestScope_OWN
-	if limit <= 0 || own && len(req.GetUsers()) > 0 && !slices.Contains(req.GetUsers(), who.User) {
+	if req.Limit != nil && req.GetLimit() <= 0 || own && len(req.GetUsers()) > 0 && !slices.Contains(req.GetUsers(), who.User) {
 		return m, nil
 	}
 	filter, err := s.filter(ctx, req)
@@ -40,15 +36,13 @@ func (s *service) getApplications(ctx context.Context, who daemon.Actor, req *wi
 	if own {
 		filter.Users = []string{who.User}
 	}
+	if req.GetScope() == wire.ApplicationsRequestScope_VIEWABLE {
+		filter.Sees = func(a *rm.AppReport) bool { return s.sees(who.User, a) }
+	}
+	filter.Limit = int(min(req.GetLimit(), math.MaxInt32)) // 0 where there is none
 	apps, err := s.rm.Apps(ctx, filter)
 	if err != nil {
 		return nil, err
-	}
-	if req.GetScope() == wire.ApplicationsRequestScope_VIEWABLE {
-		apps = slices.DeleteFunc(apps, func(a rm.AppReport) bool { return !s.sees(who.User, &a) })
-	}
-	if n := len(apps) - int(limit); n > 0 {
-		apps = apps[n:]
 	}
 	now := time.Now()
 	for i := range apps {

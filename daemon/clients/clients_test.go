@@ -154,7 +154,7 @@ func TestFilter(t *testing.T) {
 		{"nothing", &wire.GetApplicationsRequest{}, Options{}, rm.AppFilter{}, []int32{1, 2}},
 		{"everything", full, Options{}, rm.AppFilter{
 			Types: []string{"spark"}, States: []rm.AppState{rm.AppRunning, rm.AppSaving}, Users: []string{"ann"}, Queues: []string{"root.a.b", "nowhere"},
-			StartedFrom: 1, StartedTo: 2, FinishedFrom: 3, FinishedTo: 4, Tags: []string{"tag"}, Name: "n",
+			StartedFrom: 1, StartedTo: 2, FinishedFrom: 3, FinishedTo: 4, Tags: []string{"tag"}, Name: "n", Limit: 1,
 		}, []int32{2}},
 		{"no limit", &wire.GetApplicationsRequest{Limit: proto.Int64(0)}, Options{}, rm.AppFilter{}, nil},
 		{"own", &wire.GetApplicationsRequest{Scope: wire.ApplicationsRequestScope_OWN.Enum()}, Options{}, rm.AppFilter{Users: []string{"bob"}}, []int32{1, 2}},

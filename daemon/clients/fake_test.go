@@ -35,8 +35,18 @@ func (f *fake) note(format string, args ...any) error {
 }
 
 func (f *fake) Apps(_ context.Context, filter rm.AppFilter) ([]rm.AppReport, error) {
+	var out []rm.AppReport
+	for i := range f.apps {
+		if filter.Sees == nil || filter.Sees(&f.apps[i]) {
+			out = append(out, f.apps[i])
+		}
+	}
+	if n := len(out) - filter.Limit; filter.Limit > 0 && n > 0 {
+		out = out[n:]
+	}
+	filter.Sees = nil // which cannot be compared
 	f.filter = filter
-	return append([]rm.AppReport(nil), f.apps...), nil
+	return out, nil
 }
 
 func find[T any](list []T, what string, is func(T) bool) (T, error) {

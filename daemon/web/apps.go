@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 	"strings"
@@ -24,6 +25,11 @@ func (s *site) apps(r *http.Request) (rest.Answer, error) {
 	kind, err := s.schedulerType(r)
 	if err != nil {
 		return rest.Answer{}, err
+	}
+	if !skip.requests {
+		if err := s.RM.AddRequests(r.Context(), reports); err != nil {
+			return rest.Answer{}, err
+		}
 	}
 	out := rest.Apps{List: make([]rest.App, len(reports))}
 	for i := range reports {
@@ -68,7 +74,7 @@ func (s *site) leaves(r *http.Request, name string) ([]string, error) {
 
 // app answers GET /apps/{id}.
 func (s *site) app(r *http.Request) (rest.Answer, error) {
-	a, err := s.appOf(r)
+	a, err := s.wholeApp(r)
 	if err != nil {
 		return rest.Answer{}, err
 	}
@@ -100,13 +106,18 @@ func appID(r *http.Request) (ids.App, error) {
 	}
 }
 
-// appOf returns the report of the application in the path.
-func (s *site) appOf(r *http.Request) (rm.AppReport, error) {
+// appOf returns the report of the application in the path, without its requests and attempts.
+func (s *site) appOf(r *http.Request) (rm.AppReport, error) { return appBy(r, s.RM.App) }
+
+// wholeApp returns all of it.
+func (s *site) wholeApp(r *http.Request) (rm.AppReport, error) { return appBy(r, s.RM.WholeApp) }
+
+func appBy(r *http.Request, by func(context.Context, ids.App) (rm.AppReport, error)) (rm.AppReport, error) {
 	id, err := appID(r)
 	if err != nil {
 		return rm.AppReport{}, err
 	}
-	a, err := s.RM.App(r.Context(), id)
+	a, err := by(r.Context(), id)
 	return a, missing(err, "app with id: "+id.String()+" not found")
 }
 

@@ -86,17 +86,13 @@ func (s *site) statistics(r *http.Request) (rest.Answer, error) {
 	if len(types) == 1 {
 		label = types[0]
 	}
-	apps, err := s.RM.Apps(r.Context(), rm.AppFilter{Types: types})
+	count, err := s.RM.CountApps(r.Context(), rm.AppFilter{Types: types})
 	if err != nil {
 		return rest.Answer{}, err
 	}
-	count := make(map[rm.AppState]int64)
-	for i := range apps {
-		count[apps[i].State]++
-	}
 	out := rest.Statistics{}
 	for _, st := range states {
-		out.Items = append(out.Items, rest.StatItem{State: string(st), Type: label, Count: count[st]})
+		out.Items = append(out.Items, rest.StatItem{State: string(st), Type: label, Count: int64(count[st])})
 	}
 	return rest.Answer{Root: "appStatInfo", Value: out}, nil
 }

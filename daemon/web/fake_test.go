@@ -50,7 +50,7 @@ func (f *fakeRM) Apps(_ context.Context, filter rm.AppFilter) ([]rm.AppReport, e
 			len(filter.Types) > 0 && !slices.ContainsFunc(filter.Types, func(t string) bool { return strings.EqualFold(t, a.Type) }) {
 			continue
 		}
-		out = append(out, f.told(*a))
+		out = append(out, bare(f.told(*a)))
 	}
 	if filter.Limit > 0 && len(out) > filter.Limit {
 		out = out[len(out)-filter.Limit:]
@@ -58,7 +58,18 @@ func (f *fakeRM) Apps(_ context.Context, filter rm.AppFilter) ([]rm.AppReport, e
 	return out, f.fails
 }
 
-func (f *fakeRM) App(_ context.Context, id ids.App) (rm.AppReport, error) {
+// bare is a report as lists have it.
+func bare(a rm.AppReport) rm.AppReport {
+	a.Requests, a.Attempts = nil, nil
+	return a
+}
+
+func (f *fakeRM) App(ctx context.Context, id ids.App) (rm.AppReport, error) {
+	a, err := f.WholeApp(ctx, id)
+	return bare(a), err
+}
+
+func (f *fakeRM) WholeApp(_ context.Context, id ids.App) (rm.AppReport, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.fails != nil {
@@ -68,6 +79,37 @@ func (f *fakeRM) App(_ context.Context, id ids.App) (rm.AppReport, error) {
 		return f.told(f.apps[i]), nil
 	}
 	return rm.AppReport{}, &rm.NotFound{What: "application " + id.String()}
+}
+
+func (f *fakeRM) AddRequests(_ context.Context, list []rm.AppReport) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i := range list {
+		list[i].Requests = f.apps[f.at(list[i].ID)].Requests
+	}
+	return f.fails
+}
+
+func (f *fakeRM) CountApps(ctx context.Context, filter rm.AppFilter) (map[rm.AppState]int, error) {
+	filter.Limit = 0
+	list, err := f.Apps(ctx, filter)
+	out := map[rm.AppState]int{}
+	for i := range list {
+		out[list[i].State]++
+	}
+	return out, err
+}
+
+func (f *fakeRM) Node(_ context.Context, id ids.Node) (rm.NodeReport, error) {
+	if f.fails != nil {
+		return rm.NodeReport{}, f.fails
+	}
+	for _, n := range f.nodes {
+		if n.ID == id {
+			return n, nil
+		}
+	}
+	return rm.NodeReport{}, &rm.NotFound{What: "node " + id.String()}
 }
 
 // told adds what follows from the rest of a report, as the machine does.

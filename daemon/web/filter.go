@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"heddle/rm"
+	"heddle/yarn/ids"
 )
 
 // everyAppState is what the states of an application may be, in YARN's order.
@@ -83,6 +84,11 @@ func appFilter(q url.Values) (rm.AppFilter, error) {
 			return f, badRequest("limit value must be greater then 0")
 		}
 		f.Limit = int(min(n, 1<<31-1))
+	}
+	if text := q.Get("before"); text != "" {
+		if f.Before, err = ids.ParseApp(text); err != nil {
+			return f, badRequest("before value must be an application id, not " + text)
+		}
 	}
 	if f.StartedFrom, f.StartedTo, err = timeRange(q, "startedTime"); err != nil {
 		return f, err

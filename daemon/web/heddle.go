@@ -26,17 +26,12 @@ func (s *site) heddleApps(r *http.Request) (rest.Answer, error) {
 	if err != nil {
 		return rest.Answer{}, err
 	}
-	list := make([]rm.AppReport, len(reports))
-	for i := range reports {
-		list[i] = reports[i]
-		list[i].Requests, list[i].Attempts = nil, nil
-	}
-	return rest.Answer{Shape: rest.Ours, Value: rm.Apps{List: list}}, nil
+	return rest.Answer{Shape: rest.Ours, Value: rm.Apps{List: reports}}, nil
 }
 
 // heddleApp answers GET /ws/v1/heddle/apps/{id}.
 func (s *site) heddleApp(r *http.Request) (rest.Answer, error) {
-	a, err := s.appOf(r)
+	a, err := s.wholeApp(r)
 	return rest.Answer{Shape: rest.Ours, Value: a}, err
 }
 

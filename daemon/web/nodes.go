@@ -73,16 +73,11 @@ func (s *site) nodeOf(r *http.Request) (*rm.NodeReport, error) {
 	if err != nil {
 		return nil, illegalArgument("Invalid NodeId [" + text + "]. Expected host:port")
 	}
-	reports, err := s.RM.Nodes(r.Context())
+	n, err := s.RM.Node(r.Context(), id)
 	if err != nil {
-		return nil, err
+		return nil, missing(err, "nodeId, "+text+", is not found")
 	}
-	for i := range reports {
-		if reports[i].ID == id {
-			return &reports[i], nil
-		}
-	}
-	return nil, notFound("nodeId, " + text + ", is not found")
+	return &n, nil
 }
 
 func (sh shaper) node(n *rm.NodeReport) rest.Node {

@@ -148,7 +148,7 @@ type overviewPage struct {
 }
 
 func (p *pages) overview(r *http.Request) (string, any, error) {
-	apps, err := p.s.RM.Apps(r.Context(), rm.AppFilter{
+	list, more, err := p.newest(r, rm.AppFilter{
 		States: []rm.AppState{rm.AppNew, rm.AppSaving, rm.AppSubmitted, rm.AppAccepted, rm.AppRunning},
 	})
 	if err != nil {
@@ -158,16 +158,24 @@ func (p *pages) overview(r *http.Request) (string, any, error) {
 	if err != nil {
 		return "", nil, err
 	}
-	list, more := newest(apps)
 	return "overview", overviewPage{Apps: list, More: more, Queues: queues, Off: p.s.Off}, nil
 }
 
-// newest returns the newest first, as many as a table has, and how many are left out.
-func newest(apps []rm.AppReport) ([]rm.AppReport, int) {
-	more := max(0, len(apps)-maxRows)
-	list := slices.Clone(apps[more:])
+// newest returns the newest applications first, as many as a table has, and how many are left out.
+func (p *pages) newest(r *http.Request, f rm.AppFilter) (list []rm.AppReport, more int, err error) {
+	f.Limit = maxRows
+	if list, err = p.s.RM.Apps(r.Context(), f); err != nil {
+		return nil, 0, err
+	}
 	slices.Reverse(list)
-	return list, more
+	if len(list) < maxRows {
+		return list, 0, nil
+	}
+	counts, err := p.s.RM.CountApps(r.Context(), f)
+	for _, n := range counts {
+		more += n
+	}
+	return list, max(0, more-len(list)), err
 }
 
 // An appsPage lists applications.
@@ -184,15 +192,13 @@ func (p *pages) apps(r *http.Request) (string, any, error) {
 		return "", nil, err
 	}
 	f := rm.AppFilter{States: states, Users: nonEmpty(r.URL.Query().Get("user"))}
-	apps, err := p.s.RM.Apps(r.Context(), f)
-	if err != nil {
+	page := appsPage{States: everyAppState}
+	if page.Apps, page.More, err = p.newest(r, f); err != nil {
 		return "", nil, err
 	}
-	page := appsPage{States: everyAppState}
 	if len(states) == 1 {
 		page.State = string(states[0])
 	}
-	page.Apps, page.More = newest(apps)
 	return "apps", page, nil
 }
 
@@ -226,7 +232,7 @@ func byTimes(counts map[string]uint32) (out []refusal) {
 }
 
 func (p *pages) app(r *http.Request) (string, any, error) {
-	a, err := p.s.appOf(r)
+	a, err := p.s.wholeApp(r)
 	if err != nil {
 		return "", nil, err
 	}

@@ -25,11 +25,15 @@ import (
 type RM interface {
 	Apps(context.Context, rm.AppFilter) ([]rm.AppReport, error)
 	App(context.Context, ids.App) (rm.AppReport, error)
+	WholeApp(context.Context, ids.App) (rm.AppReport, error)
+	CountApps(context.Context, rm.AppFilter) (map[rm.AppState]int, error)
+	AddRequests(context.Context, []rm.AppReport) error
 	Attempts(context.Context, ids.App) ([]rm.AttemptReport, error)
 	Attempt(context.Context, ids.Attempt) (rm.AttemptReport, error)
 	Containers(context.Context, ids.Attempt) ([]rm.ContainerReport, error)
 	Container(context.Context, ids.Container) (rm.ContainerReport, error)
 	Nodes(context.Context) ([]rm.NodeReport, error)
+	Node(context.Context, ids.Node) (rm.NodeReport, error)
 	NodeContainers(context.Context, ids.Node) ([]rm.ContainerReport, error)
 	Queues(context.Context) ([]rm.QueueReport, error)
 	Cluster(context.Context) (rm.ClusterReport, error)

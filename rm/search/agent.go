@@ -148,7 +148,7 @@ func (m *model) agents() {
 	s := m.s
 	for _, a := range s.agents {
 		var p *rm.NodeReport // of its node
-		for _, n := range s.reports().Nodes() {
+		for _, n := range s.view().Nodes() {
 			if n.ID == a.node.id() {
 				p = &n
 			}

@@ -16,7 +16,7 @@ type comeback struct {
 // returning looks whether no node that is on the disk has vanished with a start, and notes which are waited for.
 func (m *model) returning() {
 	there, of := map[ids.Node]string{}, map[string]int{}
-	for _, n := range m.s.reports().Nodes() {
+	for _, n := range m.s.view().Nodes() {
 		there[n.ID] = n.State
 	}
 	for id := range m.s.disk.nodes { // order: counts
@@ -52,7 +52,7 @@ func (m *model) stored() {
 	if len(m.s.disk.pending) > 0 {
 		return
 	}
-	for _, n := range m.s.reports().Nodes() {
+	for _, n := range m.s.view().Nodes() {
 		if _, ok := m.s.disk.nodes[n.ID]; !ok && (n.State == "RUNNING" || n.State == "UNHEALTHY") {
 			m.s.fail("node not stored", "%s is %s and not on the disk", n.ID, n.State)
 		}

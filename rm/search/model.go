@@ -149,6 +149,7 @@ func (m *model) after(msg rm.Message, effects []rm.Effect) {
 		m.finals()
 	default:
 	}
+	m.s.shell.m.Publish(m.s.stats.Steps % 4) // a view is being made while things go on
 	if m.s.stats.Steps%16 == 0 {
 		m.views()
 		m.finals()
@@ -178,7 +179,7 @@ func (m *model) lives(effects []rm.Effect) {
 			}
 		case rm.UseKey:
 			if e.Ring == rm.NodeRing {
-				for _, n := range m.s.reports().Nodes() {
+				for _, n := range m.s.view().Nodes() {
 					m.met[n.ID]++
 				}
 			}

@@ -19,13 +19,13 @@ func (m *model) silences() {
 	r, cfg := s.reports(), &s.cfg
 	late := func(at heddle.Time, limit heddle.Span) bool { return s.now.Since(at) > limit+heddle.Second }
 	today := s.today()
-	for _, n := range r.Nodes() {
+	for _, n := range s.view().Nodes() {
 		active := n.State == "RUNNING" || n.State == "UNHEALTHY" || n.State == "DECOMMISSIONING"
 		if active && today-n.BeatAt > int64(cfg.NodeExpiry/heddle.Millisecond)+1000 {
 			s.fail("silence", "%s was silent since %d and is %s", n.ID, n.BeatAt, n.State)
 		}
 	}
-	for _, a := range r.Apps(rm.AppFilter{}) {
+	for _, a := range s.apps() {
 		if t := m.attempts[ids.Attempt{App: a.ID, N: a.Attempt}]; t != nil {
 			at, err := r.Attempt(ids.Attempt{App: a.ID, N: a.Attempt})
 			working := err == nil && (at.State == "RUNNING" || at.State == "LAUNCHED" || at.State == "FINISHING")

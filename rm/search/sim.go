@@ -270,3 +270,11 @@ func (s *sim) masterText(id ids.Container) string {
 }
 
 func (s *sim) reports() rm.Reports { return s.shell.m.Reports() }
+
+func (s *sim) view() *rm.View { return s.shell.m.View() }
+
+// apps are all applications.
+func (s *sim) apps() []rm.AppReport {
+	v := s.view()
+	return v.Apps(&rm.AppFilter{}, v.At())
+}

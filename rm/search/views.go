@@ -51,12 +51,12 @@ func (m *model) beat(q *rm.BeatNode, p *rm.NodeBeat) {
 func (m *model) joined(q *rm.RegisterNode) {
 	s := m.s
 	m.well(q.Node, q.Health)
-	for _, n := range s.reports().Nodes() {
+	for _, n := range s.view().Nodes() {
 		if gone := n.State == "LOST" || n.State == "REBOOTED" || n.State == "SHUTDOWN"; gone && m.fresh && n.ID.Host == q.Node.Host && !s.cfg.PortInNodeName {
 			s.fail("replaced", "%s, which is %s, is there beside %s", n.ID, n.State, q.Node)
 		}
 	}
-	for _, a := range s.reports().Apps(rm.AppFilter{}) {
+	for _, a := range s.apps() {
 		had := slices.ContainsFunc(q.Containers, func(c rm.ContainerNews) bool { return c.ID == a.Master })
 		at, err := s.reports().Attempt(a.Master.Attempt)
 		old := err == nil && a.Master.ID>>ids.EpochShift != s.disk.epoch()
@@ -73,9 +73,9 @@ func (m *model) joined(q *rm.RegisterNode) {
 
 // joining looks at what a registration is about to change.
 func (m *model) joining(q *rm.RegisterNode) {
-	m.fresh = !slices.ContainsFunc(m.s.reports().Nodes(), func(n rm.NodeReport) bool { return n.ID == q.Node })
+	m.fresh = !slices.ContainsFunc(m.s.view().Nodes(), func(n rm.NodeReport) bool { return n.ID == q.Node })
 	m.elsewhere = m.elsewhere[:0]
-	for _, a := range m.s.reports().Apps(rm.AppFilter{}) {
+	for _, a := range m.s.apps() {
 		if at, err := m.s.reports().Attempt(a.Master.Attempt); err == nil && a.MasterNode != q.Node && (at.State == "LAUNCHED" || at.State == "RUNNING") {
 			m.elsewhere = append(m.elsewhere, at.ID)
 		}
@@ -84,7 +84,7 @@ func (m *model) joining(q *rm.RegisterNode) {
 
 // well looks whether a node that has said how it is counts as that.
 func (m *model) well(id ids.Node, h rm.Health) {
-	for _, n := range m.s.reports().Nodes() {
+	for _, n := range m.s.view().Nodes() {
 		if n.ID == id && h.Said && (h.Sick && n.State == "RUNNING" || !h.Sick && n.State == "UNHEALTHY") {
 			m.s.fail("health", "%s says that it is sick, %v, and is %s", id, h.Sick, n.State)
 		}
@@ -133,11 +133,12 @@ func (m *model) over(id ids.App) {
 
 // views looks whether all reports say the same.
 func (m *model) views() {
-	r := m.s.reports()
+	m.published()
+	r := m.s.view()
 	c, queues := r.Cluster(), r.Queues()
 	var nodes, apps, total heddle.Resource
 	onNodes, active := 0, 0
-	for _, n := range r.Nodes() {
+	for _, n := range m.s.view().Nodes() {
 		nodes, onNodes = nodes.Plus(n.Used), onNodes+n.Containers
 		switch n.State {
 		case "RUNNING":
@@ -149,7 +150,7 @@ func (m *model) views() {
 		}
 	}
 	held, live, asked := 0, 0, heddle.Resource{}
-	for _, a := range r.Apps(rm.AppFilter{}) {
+	for _, a := range m.s.apps() {
 		apps, asked, held = apps.Plus(a.Used.Resource()), asked.Plus(a.Pending.Resource()), held+a.Containers
 		if a.Live {
 			live++
@@ -169,9 +170,27 @@ func (m *model) views() {
 	m.leaves(queues)
 }
 
+// published looks whether the view that was made of what changed, in so many steps, is that of all there is.
+func (m *model) published() {
+	v, fresh := m.s.view(), m.s.shell.m.Fresh()
+	all, later := &rm.AppFilter{}, v.At().Plus(heddle.Minute)
+	differOne(m, "an application as it is shown, and is", v.Apps(all, later), fresh.Apps(all, later))
+	differOne(m, "a node as it is shown, and is", v.Nodes(), fresh.Nodes())
+	differOne(m, "a queue as it is shown, and is", v.Queues(), fresh.Queues())
+	m.differ("the cluster as it is shown, and is", v.Cluster(), fresh.Cluster())
+}
+
+// differOne is differ for one after the other.
+func differOne[T any](m *model, what string, a, b []T) {
+	m.differ("how many: "+what, len(a), len(b))
+	for i := range a {
+		m.differ(what, a[i], b[i])
+	}
+}
+
 // saving is how many applications have ended, as clients see them, and not yet been counted so.
 func (m *model) saving() (n int) {
-	for _, a := range m.s.reports().Apps(rm.AppFilter{}) {
+	for _, a := range m.s.apps() {
 		if a.Internal == "FINISHING" {
 			n++
 		}
@@ -217,7 +236,7 @@ func (s *sim) leftovers() {
 		}
 		left(len(n.apps) > 0, "%d applications to clean up after on %s", len(n.apps), n.id())
 	}
-	c := s.reports().Cluster()
+	c := s.view().Cluster()
 	left(c.Containers+c.Reservations+c.Waiting+c.PendingApps+c.RunningApps > 0, "%+v", c)
 	left(!c.Used.IsZero() || !c.Pending.IsZero() || !c.Reserved.IsZero(), "%+v", c)
 	left(c.Active != len(s.nodes), "%d of %d nodes", c.Active, len(s.nodes))
@@ -243,7 +262,7 @@ func (s *sim) idle(left func(bool, string, ...any)) {
 	if s.cfg.BeatLoad > 0 {
 		want = max(want, heddle.Span(len(s.nodes))*heddle.Second/heddle.Span(s.cfg.BeatLoad))
 	}
-	for _, n := range s.reports().Nodes() {
+	for _, n := range s.view().Nodes() {
 		left(n.State == "RUNNING" && n.BeatEvery != want, "%s is to report every %d ms", n.ID, n.BeatEvery/heddle.Millisecond)
 	}
 }

@@ -1,0 +1,68 @@
+package daemon
+
+import (
+	"context"
+	"maps"
+	"sync"
+	"time"
+
+	"heddle/rm"
+	"heddle/yarn/ids"
+)
+
+// What applications wait for is found out one by one and said again for a while. Who lists applications, or asks how one is,
+// does not wait long for it.
+const (
+	explainFor    = time.Second
+	explainWithin = 200 * time.Millisecond
+	mostExplained = 1000 // that are kept in mind
+)
+
+// explanations are what applications were last found to wait for.
+type explanations struct {
+	mu sync.Mutex
+	by map[ids.App]explanation
+}
+
+type explanation struct {
+	text string
+	at   time.Time
+}
+
+func (e *explanations) get(id ids.App) explanation {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.by[id]
+}
+
+func (e *explanations) put(id ids.App, x explanation) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.by) >= mostExplained {
+		maps.DeleteFunc(e.by, func(_ ids.App, o explanation) bool { return x.at.Sub(o.at) >= explainFor })
+	}
+	if len(e.by) < mostExplained {
+		e.by[id] = x
+	}
+}
+
+// explain adds to a report what its application waits for, where it does not say, as far as that is known or soon found
+// out.
+func (r *RM) explain(ctx context.Context, a *rm.AppReport) {
+	if !a.Unexplained() {
+		return
+	}
+	x := r.explanations.get(a.ID)
+	if time.Since(x.at) >= explainFor {
+		soon, cancel := context.WithTimeout(ctx, explainWithin)
+		defer cancel()
+		text, err := ask(soon, r, waitQuestion{a.ID}, func(m rm.Reports) (string, error) { return m.WaitsFor(a.ID) })
+		if err == nil {
+			x = explanation{text, time.Now()}
+			r.explanations.put(a.ID, x)
+		}
+	}
+	if x.text != "" {
+		a.Diagnostics = x.text
+	}
+}

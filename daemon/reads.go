@@ -1,0 +1,263 @@
+package daemon
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"heddle/rm"
+)
+
+// Reads are answered from a view of the machine, which does not change and is shared by all who read. A reader is given one
+// that shows all that had happened when it asked. Where the last one does, it does not wait; otherwise it wants another one,
+// which the loop makes of what has changed, in pieces, in the time that it has for that. While nobody reads nothing is made.
+//
+// What no view has is asked of the machine: one question at a time, in the same share of the loop's time. Questions of one
+// caller wait behind each other, and the same question of several is asked once.
+type reads struct {
+	view  atomic.Pointer[published] // the last one; nil before the first
+	stale atomic.Bool               // something has happened that it does not show
+
+	mu    sync.Mutex
+	next  *round // those who want a view that is not being made yet; nil for nobody
+	queue fairQueue[*question]
+	asked map[any]*question // those of the queue
+
+	views, questions, dropped atomic.Uint64
+	busy                      atomic.Int64
+
+	// What follows belongs to the loop.
+	making   *round    // those who wait for the view that is being made; nil for none
+	from     time.Time // there is time for readers
+	viewFrom time.Time // likewise, for another view
+}
+
+// A round is the readers that wait for the same view.
+type round struct {
+	n    int // of them
+	done chan struct{}
+}
+
+// A published is a view, with what is worked out of it once it is wanted.
+type published struct {
+	*rm.View
+	queues  func() []rm.QueueReport
+	cluster func() rm.ClusterReport
+}
+
+// A question is asked of the machine.
+type question struct {
+	key    any
+	ask    func(rm.Reports) any
+	answer any
+	n      int // callers who wait for the answer
+	done   chan struct{}
+}
+
+const (
+	// spare is the part of its time that the loop has for readers, one of so many.
+	spare = 10
+	// piece is how many applications and nodes are looked at for a view at a time.
+	piece = 256
+	// viewsApart is the least time between two views.
+	viewsApart = 5 * time.Millisecond
+)
+
+// current is a view that shows all that has happened.
+func (r *RM) current(ctx context.Context) (*published, error) {
+	d := &r.reads
+	if !d.stale.Load() {
+		return d.view.Load(), nil
+	}
+	d.mu.Lock()
+	if d.next == nil {
+		d.next = &round{done: make(chan struct{})}
+	}
+	w := d.next
+	w.n++
+	d.mu.Unlock()
+	r.nudge()
+	select {
+	case <-w.done:
+		return d.view.Load(), nil
+	case <-ctx.Done():
+		d.mu.Lock()
+		w.n--
+		d.mu.Unlock()
+		return nil, ctx.Err()
+	case <-r.done:
+		return nil, ErrStopping
+	}
+}
+
+// nudge has the loop look for something to do.
+func (r *RM) nudge() {
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+// look answers a question by what f finds in a view.
+func look[T any](ctx context.Context, r *RM, f func(*published) (T, error)) (T, error) {
+	v, err := r.current(ctx)
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return f(v)
+}
+
+// ask has the machine asked what f asks. Questions with the same key are the same question.
+func ask[T any](ctx context.Context, r *RM, key any, f func(rm.Reports) (T, error)) (T, error) {
+	var none T
+	q, err := r.question(ctx, key, func(m rm.Reports) any {
+		v, err := f(m)
+		return answer[T]{v, err}
+	})
+	if err != nil {
+		return none, err
+	}
+	r.nudge()
+	select {
+	case <-q.done:
+		a := q.answer.(answer[T])
+		return a.value, a.err
+	case <-ctx.Done():
+		r.reads.mu.Lock()
+		q.n--
+		r.reads.mu.Unlock()
+		return none, ctx.Err()
+	case <-r.done:
+		return none, ErrStopping
+	}
+}
+
+// question is the one of a key that waits to be asked, with one more who waits for the answer.
+func (r *RM) question(ctx context.Context, key any, f func(rm.Reports) any) (*question, error) {
+	d := &r.reads
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	q := d.asked[key]
+	if q == nil {
+		q = &question{key: key, ask: f, done: make(chan struct{})}
+		if err := d.queue.push(callerOf(ctx), q); err != nil {
+			return nil, err
+		}
+		d.asked[key] = q
+	}
+	q.n++
+	return q, nil
+}
+
+// serveReads does what readers wait for, in the time that there is for it.
+func (r *RM) serveReads() {
+	d := &r.reads
+	began := time.Now()
+	if began.Before(d.from) {
+		return
+	}
+	published := r.publish(began)
+	if asked := r.answerOne(); !published && !asked {
+		return
+	}
+	took := time.Since(began)
+	d.from = began.Add(spare * took)
+	d.busy.Add(int64(took))
+}
+
+// publish goes on with the view that readers wait for.
+func (r *RM) publish(now time.Time) bool {
+	d := &r.reads
+	if d.making == nil {
+		if now.Before(d.viewFrom) {
+			return false
+		}
+		d.mu.Lock()
+		if d.next != nil && d.next.n > 0 {
+			d.making, d.next = d.next, nil
+		}
+		d.mu.Unlock()
+		if d.making == nil {
+			return false
+		}
+	}
+	v := r.m.Publish(piece)
+	if v == nil {
+		return true
+	}
+	d.view.Store(&published{View: v, queues: sync.OnceValue(v.Queues), cluster: sync.OnceValue(v.Cluster)})
+	d.stale.Store(r.m.Changed())
+	close(d.making.done)
+	d.making, d.viewFrom = nil, now.Add(viewsApart)
+	d.views.Add(1)
+	return true
+}
+
+// answerOne asks the machine one question.
+func (r *RM) answerOne() bool {
+	d := &r.reads
+	for {
+		d.mu.Lock()
+		q, ok := d.queue.pop()
+		if !ok {
+			d.mu.Unlock()
+			return false
+		}
+		delete(d.asked, q.key)
+		left := q.n == 0
+		d.mu.Unlock()
+		if left {
+			d.dropped.Add(1)
+			continue
+		}
+		q.answer = q.ask(r.m.Reports().At(r.at(time.Now())))
+		close(q.done)
+		d.questions.Add(1)
+		return true
+	}
+}
+
+// due is when there is something to do for readers; ok is false for nothing.
+func (d *reads) due() (at time.Time, ok bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch {
+	case d.making != nil || d.queue.n > 0:
+		return d.from, true
+	case d.next != nil && d.next.n > 0:
+		return latest(d.from, d.viewFrom), true
+	}
+	return at, false
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// ReadStats counts what the loop did for readers.
+type ReadStats struct {
+	Views     uint64        // made
+	Questions uint64        // asked of the machine
+	Dropped   uint64        // questions that nobody waited for any more
+	Busy      time.Duration // that all this took
+}
+
+// ReadStats says what the loop has done for readers.
+func (r *RM) ReadStats() ReadStats {
+	d := &r.reads
+	return ReadStats{d.views.Load(), d.questions.Load(), d.dropped.Load(), time.Duration(d.busy.Load())}
+}
+
+// callerKey is who calls, in a context.
+type callerKey struct{}
+
+// callerOf is who calls; "" where nobody says.
+func callerOf(ctx context.Context) string {
+	who, _ := ctx.Value(callerKey{}).(string)
+	return who
+}

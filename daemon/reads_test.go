@@ -1,0 +1,302 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"heddle/rm"
+	"heddle/yarn/ids"
+)
+
+// hold keeps the loop busy until it is released, so that calls gather before it.
+func (w *world) hold() (release func()) {
+	until := make(chan struct{})
+	w.r.post(func() { <-until })
+	synctest.Wait()
+	return func() { close(until); synctest.Wait() }
+}
+
+// However many lists are asked for, the loop makes one view for them all, and does nothing more for each.
+func TestListsShareAView(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		n := w.node("n1", 8192, 8)
+		for range 50 {
+			w.submit("MAPREDUCE", 1024)
+		}
+		n.beat()
+		before := w.r.ReadStats()
+		release := w.hold()
+		var lists, right sync.WaitGroup
+		for range 1024 {
+			lists.Go(func() {
+				list, err := w.r.Apps(t.Context(), rm.AppFilter{})
+				if err != nil || len(list) != 50 {
+					t.Errorf("%d applications, %v", len(list), err)
+				}
+			})
+			right.Go(func() {
+				if _, err := w.r.Queues(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		synctest.Wait()
+		release()
+		lists.Wait()
+		right.Wait()
+		after := w.r.ReadStats()
+		if views := after.Views - before.Views; views != 1 {
+			t.Errorf("%d views were made for lists that were asked for at the same time", views)
+		}
+		if asked := after.Questions - before.Questions; asked > explained {
+			t.Errorf("the machine was asked %d times what applications wait for; in a second %d are", asked, explained)
+		}
+		if _, err := w.r.Apps(t.Context(), rm.AppFilter{Limit: 1}); err != nil || w.r.ReadStats() != after {
+			t.Errorf("a list after which nothing has happened: %+v, before %+v, %v", w.r.ReadStats(), after, err)
+		}
+	})
+}
+
+// Who is told that something is done sees it in what he reads next, whatever else goes on.
+func TestReadsOwnChanges(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		nodes := []*nm{w.node("n1", 8192, 8), w.node("n2", 8192, 8)}
+		ctx, stop := context.WithCancel(t.Context())
+		var crowd sync.WaitGroup
+		for _, n := range nodes {
+			crowd.Go(func() {
+				for ctx.Err() == nil {
+					n.beat()
+					time.Sleep(time.Millisecond)
+				}
+			})
+		}
+		for range 4 {
+			crowd.Go(func() {
+				for ctx.Err() == nil {
+					_, _ = w.r.Apps(ctx, rm.AppFilter{})
+				}
+			})
+		}
+		var clients sync.WaitGroup
+		for user := range 4 {
+			clients.Go(func() {
+				for range 50 {
+					id := w.submit("MAPREDUCE", 1024)
+					if _, err := w.r.App(t.Context(), id); err != nil {
+						t.Error(err)
+					}
+					if err := w.r.Kill(t.Context(), Actor{User: "ann"}, id, ""); err != nil {
+						t.Error(err)
+					}
+					list, err := w.r.Apps(t.Context(), rm.AppFilter{States: []rm.AppState{rm.AppKilled}})
+					if err != nil || !slices.ContainsFunc(list, func(a rm.AppReport) bool { return a.ID == id }) {
+						t.Errorf("user %d: %s is not among the %d that were killed, %v", user, id, len(list), err)
+					}
+				}
+			})
+		}
+		clients.Wait()
+		stop()
+		crowd.Wait()
+	})
+}
+
+// Beats go before changes, and changes before reads.
+func TestLanes(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		w.node("n1", 8192, 8)
+		id := w.submit("MAPREDUCE", 1024)
+		var order []string
+		note := func(what string) func() { return func() { order = append(order, what) } }
+		release := w.hold()
+		var waiting sync.WaitGroup
+		waiting.Go(func() {
+			_, _ = ask(t.Context(), w.r, whyQuestion{id}, func(rm.Reports) (any, error) { note("read")(); return nil, nil })
+		})
+		synctest.Wait()
+		for range 3 {
+			if err := w.r.enter(t.Context(), changeLane, note("change")); err != nil {
+				t.Error(err)
+			}
+		}
+		for range 3 {
+			if err := w.r.enter(t.Context(), beatLane, note("beat")); err != nil {
+				t.Error(err)
+			}
+		}
+		release()
+		waiting.Wait()
+		// Of those that wake the loop one may be a change, if it has nothing else to do at that moment.
+		if want := []string{"beat", "beat", "beat", "change", "change", "change", "read"}; !slices.Equal(order, want) {
+			t.Errorf("%v, want %v", order, want)
+		}
+	})
+}
+
+// What is urgent does not keep the rest waiting for ever.
+func TestLanesTakeTurns(t *testing.T) {
+	l := newLanes()
+	var order []lane
+	for in := range numLanes {
+		for range 2 * perTurn[in] {
+			l[in] <- func() { order = append(order, in) }
+		}
+	}
+	l.run([numLanes]func(){})
+	var want []lane
+	for in := range numLanes {
+		want = append(want, slices.Repeat([]lane{in}, perTurn[in])...)
+	}
+	if !slices.Equal(order, want) {
+		t.Errorf("in a turn %v ran", order)
+	}
+}
+
+// What nobody waits for any more is not done.
+func TestDropped(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		w.node("n1", 8192, 8)
+		id := w.submit("MAPREDUCE", 1024)
+		views := w.r.ReadStats().Views
+		release := w.hold()
+		ctx, leave := context.WithCancel(t.Context())
+		var gone sync.WaitGroup
+		for _, what := range []func() error{
+			func() error { return w.r.Kill(ctx, Actor{User: "ann"}, id, "") },
+			func() error { _, err := w.r.Why(ctx, id); return err },
+			func() error { _, err := w.r.Apps(ctx, rm.AppFilter{}); return err },
+		} {
+			gone.Go(func() {
+				if err := what(); !errors.Is(err, context.Canceled) {
+					t.Errorf("%v, want that the caller left", err)
+				}
+			})
+		}
+		synctest.Wait()
+		leave()
+		gone.Wait()
+		release()
+		if s := w.r.ReadStats(); s.Dropped != 1 || s.Questions != 0 || s.Views != views {
+			t.Errorf("%+v, before it %d views", s, views)
+		}
+		if a := w.app(id); a.State.Final() {
+			t.Errorf("%s was %s for somebody who had left", id, a.State)
+		}
+	})
+}
+
+// The same question of many is asked once.
+func TestSameQuestion(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		w.node("n1", 8192, 8)
+		id := w.submit("MAPREDUCE", 1024)
+		release := w.hold()
+		var all sync.WaitGroup
+		for range 100 {
+			all.Go(func() {
+				if e, err := w.r.Why(t.Context(), id); err != nil || e.App != id {
+					t.Errorf("%+v, %v", e, err)
+				}
+			})
+		}
+		synctest.Wait()
+		release()
+		all.Wait()
+		if s := w.r.ReadStats(); s.Questions != 1 {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
+// A lane that is full says so at once to clients; the loop takes nothing in that it could not do.
+func TestFullLane(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		id := w.submit("MAPREDUCE", 1024)
+		release := w.hold()
+		for range maxWaiting {
+			if err := w.r.enter(t.Context(), changeLane, func() {}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.r.Kill(t.Context(), Actor{User: "ann"}, id, ""); !errors.Is(err, ErrBusy) {
+			t.Errorf("%v, want %v", err, ErrBusy)
+		}
+		release()
+		if err := w.r.Kill(t.Context(), Actor{User: "ann"}, id, ""); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// Who wants much waits behind himself.
+func TestFairQueue(t *testing.T) {
+	var q fairQueue[string]
+	for i := range mostOfOne {
+		if err := q.push("flood", fmt.Sprint("flood", i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := q.push("flood", "more"); !errors.Is(err, ErrBusy) {
+		t.Errorf("%v, want %v", err, ErrBusy)
+	}
+	for _, x := range []string{"a1", "b1", "a2"} {
+		if err := q.push(x[:1], x); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got []string
+	for range 7 {
+		x, _ := q.pop()
+		got = append(got, x)
+	}
+	if want := []string{"flood0", "a1", "b1", "flood1", "a2", "flood2", "flood3"}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	for q.n > 0 {
+		q.pop()
+	}
+	if x, ok := q.pop(); ok || len(q.by)+len(q.turns) > 0 {
+		t.Errorf("%q is left: %+v", x, q)
+	}
+	for i := range mostOfAll {
+		if err := q.push(fmt.Sprint("caller", i), "x"); err != nil {
+			t.Fatal(i, err)
+		}
+	}
+	if err := q.push("another", "x"); !errors.Is(err, ErrBusy) {
+		t.Errorf("%v, want %v", err, ErrBusy)
+	}
+}
+
+// A list says what its newest applications wait for, and does not say something else a moment later.
+func TestExplanationsAreKept(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		w.job("MAPREDUCE") // takes the one master's room that the queue has
+		id := w.submit("MAPREDUCE", 1024)
+		first := w.app(id).Diagnostics
+		asked := w.r.ReadStats().Questions
+		for range 20 {
+			w.submit("MAPREDUCE", 1024)
+			if got := w.app(id).Diagnostics; got != first {
+				t.Errorf("%q, before %q", got, first)
+			}
+		}
+		if s := w.r.ReadStats(); s.Questions != asked {
+			t.Errorf("%d more questions", s.Questions-asked)
+		}
+		many := &explanations{by: map[ids.App]explanation{}}
+		for i := range 2 * mostExplained {
+			many.put(ids.App{Seq: int32(i)}, explanation{})
+		}
+		if len(many.by) != mostExplained {
+			t.Errorf("%d are kept", len(many.by))
+		}
+	})
+}

@@ -1,0 +1,200 @@
+package rm
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+
+	"heddle"
+	"heddle/yarn/ids"
+)
+
+// A shown is what a machine keeps for its views: applications and nodes as they are shown, and which of them have changed
+// since. Nothing is made before somebody wants a view, and then of what has changed alone.
+type shown struct {
+	apps    shelf[ids.App, *appView]
+	nodes   shelf[ids.Node, *nodeView]
+	changed bool // something that a view shows has
+
+	staleApps  []*app
+	staleNodes []*node
+	// What the view that is being made still lacks. What goes stale meanwhile is for the one after it.
+	making      bool
+	makingApps  []*app
+	makingNodes []*node
+	renewed     bool // queues have changed: that view shows all as it is now
+}
+
+// stale notes that an application is not what views show of it, or is no more.
+func (m *Machine) stale(a *app) {
+	s := &m.shown
+	s.changed = true
+	if a.stale {
+		return
+	}
+	a.stale = true
+	s.staleApps = append(s.staleApps, a)
+	if len(s.staleApps) > 2*(len(m.byApp)+pageSize)+s.apps.len() { // many of them came and went since anybody looked
+		s.staleApps = slices.DeleteFunc(s.staleApps, func(a *app) bool { return !a.viewed && m.byApp[a.ID] != a })
+	}
+}
+
+// staleNode is likewise for a node.
+func (m *Machine) staleNode(n *node) {
+	s := &m.shown
+	s.changed = true
+	if !n.stale {
+		n.stale = true
+		s.staleNodes = append(s.staleNodes, n)
+	}
+}
+
+// renew notes that queues have changed, on which the report of every application depends.
+func (m *Machine) renew() {
+	for _, a := range m.byApp { // order: of their list, which does not matter
+		m.stale(a)
+	}
+	m.shown.changed, m.shown.renewed = true, true
+}
+
+// Changed reports whether something has changed that the last view does not show.
+func (m *Machine) Changed() bool { return m.shown.changed || m.shown.making }
+
+// View is a view of the machine as it is.
+func (m *Machine) View() *View {
+	if m.shown.making {
+		m.Publish(math.MaxInt)
+	}
+	return m.Publish(math.MaxInt)
+}
+
+// Publish makes a view, as far as that takes no more than so many applications and nodes that have changed. It returns nil
+// where there is more to do, and the next call goes on with it. The view shows all that had happened at the first of these
+// calls, and perhaps what happened since.
+func (m *Machine) Publish(most int) *View {
+	s := &m.shown
+	if !s.making {
+		s.making, s.changed, s.renewed = true, false, false
+		s.takeStale()
+	}
+	for range most {
+		switch {
+		case len(s.makingApps) > 0:
+			last := len(s.makingApps) - 1
+			m.show(s.makingApps[last])
+			s.makingApps[last] = nil
+			s.makingApps = s.makingApps[:last]
+		case len(s.makingNodes) > 0:
+			last := len(s.makingNodes) - 1
+			m.showNode(s.makingNodes[last])
+			s.makingNodes[last] = nil
+			s.makingNodes = s.makingNodes[:last]
+		case s.renewed:
+			s.changed, s.renewed = false, false
+			s.takeStale()
+		default:
+			s.making = false
+			return m.look()
+		}
+	}
+	return nil
+}
+
+// takeStale has all that is stale made anew.
+func (s *shown) takeStale() {
+	s.makingApps, s.staleApps = s.staleApps, s.makingApps
+	s.makingNodes, s.staleNodes = s.staleNodes, s.makingNodes
+}
+
+// show shows an application as it is, or no more.
+func (m *Machine) show(a *app) {
+	a.stale = false
+	if is := m.byApp[a.ID]; is != a {
+		a.viewed = false
+		m.shown.apps.drop(a.ID)
+		return
+	}
+	a.viewed = true
+	m.shown.apps.put(m.appView(a))
+}
+
+// showNode shows the node of a name as it is, or no more.
+func (m *Machine) showNode(n *node) {
+	n.stale = false
+	if is := m.byNode[n.id]; is != nil {
+		m.shown.nodes.put(&nodeView{m.newsOf(is), is.parked, is.weighed})
+		return
+	}
+	m.shown.nodes.drop(n.id)
+}
+
+// look is a view of what is shown.
+func (m *Machine) look() *View {
+	s := &m.shown
+	return &View{
+		basis: m.basis(), apps: s.apps.look(), nodes: s.nodes.look(), queues: m.queueReports(), cluster: m.clusterReport(),
+	}
+}
+
+func (m *Machine) basis() basis {
+	return basis{at: m.now, began: m.began, total: m.core.View().Total(), infos: m.sch.Queues, extras: m.cfg.ExtraResources}
+}
+
+// queueReports are the queues without what is counted of their applications.
+func (m *Machine) queueReports() []QueueReport {
+	v := m.core.View()
+	out := make([]QueueReport, len(m.sch.Queues))
+	for i := range out {
+		q := v.Queue(heddle.QueueID(i))
+		out[i] = QueueReport{
+			QueueInfo: m.sch.Queues[i], ID: heddle.QueueID(i), UsedOfOwn: -1,
+			UsedShare: Fraction(ShareOf(q.Used(), v.Total(), m.sch.Set.MemoryOnly)),
+			Used:      m.amount(q.Used()), Reserved: m.amount(q.Booked()), Masters: m.amount(q.Masters()), Pending: m.amount(q.Pending()),
+		}
+		p := &out[i]
+		if p.Absolute > 0 {
+			p.UsedOfOwn = p.UsedShare / p.Absolute
+		}
+		if p.Parent != heddle.NoQueue {
+			p.ParentPath = out[p.Parent].Path
+		}
+		for _, c := range q.Children() {
+			p.Children = append(p.Children, c.ID())
+		}
+		if t := m.counts.queues[p.Path]; t != nil {
+			p.Submitted, p.Completed, p.Killed, p.Failed = t.ended(), t.completed, t.killed, t.failed
+		}
+	}
+	return out
+}
+
+// clusterReport is the cluster without what is counted of applications and nodes.
+func (m *Machine) clusterReport() ClusterReport {
+	v := m.core.View()
+	root := v.Root()
+	counts := m.core.Counts()
+	p := ClusterReport{
+		ClusterID: cmp.Or(m.cfg.ClusterID, strconv.FormatInt(m.began, 10)), Started: m.began, Profile: m.sch.Profile, Order: m.sch.Order, Scheduler: m.sch.Type, Minimum: m.sch.Minimum, Maximum: m.sch.Maximum,
+		Submitted: m.counts.submitted, Completed: m.counts.completed, FailedApps: m.counts.failed, KilledApps: m.counts.killed,
+		Total: v.Total(), Used: v.Used(), Reserved: root.Booked(), Pending: root.Pending(), Containers: m.conts.Len(),
+		Steps: m.steps + counts.Steps, Grants: m.grants + counts.Grants, BeatEvery: m.cfg.Beat,
+		Updates: m.counts.updates, Deeds: m.counts.deeds, Agents: m.counts.agents, Undone: m.counts.undone,
+	}
+	for i, n := range counts.Undone {
+		p.Undone[i] += n
+	}
+	return p
+}
+
+// Fresh is a view of which everything is made anew, for tests: [Machine.View] returns the same for less.
+func (m *Machine) Fresh() *View {
+	v := &View{basis: m.basis(), queues: m.queueReports(), cluster: m.clusterReport()}
+	for _, a := range m.byApp { // order: onto a shelf
+		v.apps.put(m.appView(a))
+	}
+	for _, n := range m.byNode { // order: likewise
+		v.nodes.put(&nodeView{m.newsOf(n), n.parked, n.weighed})
+	}
+	return v
+}

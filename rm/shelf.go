@@ -1,0 +1,133 @@
+package rm
+
+import "slices"
+
+// A shelf is a list in the order of keys, in pages. Who looks at one is given the pages as they are: a page that somebody
+// was given is not changed any more, but copied before it is. So a copy of a shelf costs its pages, not what is on them,
+// and another one after a few changes costs the pages of these.
+type shelf[K interface{ Compare(K) int }, T interface{ key() K }] struct {
+	pages [][]T
+	own   []bool // by page: nobody was given it
+}
+
+// pageSize is how much a page has at most, and how much is copied for one change.
+const pageSize = 128
+
+// look is the shelf as it is now, for somebody to keep.
+func (s *shelf[K, T]) look() shelf[K, T] {
+	clear(s.own)
+	return shelf[K, T]{pages: slices.Clone(s.pages)}
+}
+
+// find is where something of a key is or would be: on which page, and where there.
+func (s *shelf[K, T]) find(k K) (page, at int, found bool) {
+	page, found = slices.BinarySearchFunc(s.pages, k, func(p []T, k K) int { return p[0].key().Compare(k) })
+	if found {
+		return page, 0, true
+	}
+	if page == 0 {
+		return 0, 0, false
+	}
+	page--
+	at, found = slices.BinarySearchFunc(s.pages[page], k, func(x T, k K) int { return x.key().Compare(k) })
+	return page, at, found
+}
+
+// get is what has a key.
+func (s *shelf[K, T]) get(k K) (x T, ok bool) {
+	page, at, ok := s.find(k)
+	if ok {
+		x = s.pages[page][at]
+	}
+	return x, ok
+}
+
+// put puts something on the shelf, in place of what has its key.
+func (s *shelf[K, T]) put(x T) {
+	if len(s.pages) == 0 {
+		s.pages, s.own = [][]T{{x}}, []bool{true}
+		return
+	}
+	page, at, found := s.find(x.key())
+	switch p := s.write(page); {
+	case found:
+		p[at] = x
+	case len(p) < pageSize:
+		s.pages[page] = slices.Insert(p, at, x)
+	case at == pageSize: // what comes last opens a page: most comes in order
+		s.insert(page+1, []T{x})
+	default:
+		half := slices.Clone(p[pageSize/2:])
+		s.pages[page] = p[:pageSize/2]
+		s.insert(page+1, half)
+		s.put(x)
+	}
+}
+
+// drop takes what has a key off the shelf.
+func (s *shelf[K, T]) drop(k K) {
+	page, at, found := s.find(k)
+	if !found {
+		return
+	}
+	p := slices.Delete(s.write(page), at, at+1)
+	if s.pages[page] = p; len(p) == 0 {
+		s.pages, s.own = slices.Delete(s.pages, page, page+1), slices.Delete(s.own, page, page+1)
+	}
+}
+
+// write is a page that may be changed.
+func (s *shelf[K, T]) write(page int) []T {
+	if !s.own[page] {
+		s.pages[page], s.own[page] = append(make([]T, 0, pageSize), s.pages[page]...), true
+	}
+	return s.pages[page]
+}
+
+func (s *shelf[K, T]) insert(page int, p []T) {
+	s.pages, s.own = slices.Insert(s.pages, page, p), slices.Insert(s.own, page, true)
+}
+
+// all yields what is on the shelf, in order.
+func (s *shelf[K, T]) all(yield func(T) bool) {
+	for _, p := range s.pages {
+		for _, x := range p {
+			if !yield(x) {
+				return
+			}
+		}
+	}
+}
+
+// backward yields what is on the shelf before a key, the last first; all of it where to is nil.
+func (s *shelf[K, T]) backward(to *K, yield func(T) bool) {
+	page, at := len(s.pages), 0
+	if to != nil {
+		page, at, _ = s.find(*to)
+	}
+	if page < len(s.pages) && !back(s.pages[page][:at], yield) {
+		return
+	}
+	for _, p := range slices.Backward(s.pages[:page]) {
+		if !back(p, yield) {
+			return
+		}
+	}
+}
+
+func back[T any](p []T, yield func(T) bool) bool {
+	for _, x := range slices.Backward(p) {
+		if !yield(x) {
+			return false
+		}
+	}
+	return true
+}
+
+// len is how much is on the shelf.
+func (s *shelf[K, T]) len() (n int) {
+	for _, p := range s.pages {
+		n += len(p)
+	}
+	return n
+}

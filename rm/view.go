@@ -1,0 +1,277 @@
+package rm
+
+import (
+	"cmp"
+	"slices"
+
+	"heddle"
+	"heddle/yarn/ids"
+)
+
+// A View is what there is to tell of a machine's applications, nodes and queues as of one moment. It does not change, and
+// may be read from anywhere while the machine goes on. What grows with time is worked out for the time that is asked
+// about.
+type View struct {
+	basis
+	apps    shelf[ids.App, *appView]
+	nodes   shelf[ids.Node, *nodeView]
+	queues  []QueueReport // without what is counted of applications
+	cluster ClusterReport // likewise, and of nodes
+}
+
+// A basis is what the report of an application depends on beside the application.
+type basis struct {
+	at     heddle.Time
+	began  int64
+	total  heddle.Resource // of the cluster
+	infos  []QueueInfo
+	extras []string
+}
+
+// An appView is an application in a view. Its report lacks what depends on time and on the cluster.
+type appView struct {
+	AppReport
+	used    heddle.Resource
+	queue   heddle.QueueID
+	master  heddle.Resource // of a live one
+	active  bool            // there is one
+	waiting int             // containers that it asks for
+	held    holding
+}
+
+func (a *appView) key() ids.App { return a.ID } //nolint:unused // a shelf calls it
+
+// A nodeView is a node in a view.
+type nodeView struct {
+	NodeReport
+	parked, weighed int
+}
+
+func (n *nodeView) key() ids.Node { return n.ID } //nolint:unused // likewise
+
+// A holding is what containers hold, so that what they have held can be told for any time: memory in MiB and CPU in
+// milli-vcores, and both times the time they have been held since, which cancels out where it overflows.
+type holding struct{ memory, cpu, memorySince, cpuSince int64 }
+
+// add counts a container, or no more with a sign of −1.
+func (h *holding) add(c *container, sign int64) {
+	since := int64(c.created) / int64(heddle.Millisecond)
+	memory, cpu := sign*c.size[heddle.Memory], sign*c.size[heddle.CPU]
+	h.memory, h.cpu = h.memory+memory, h.cpu+cpu
+	h.memorySince, h.cpuSince = h.memorySince+memory*since, h.cpuSince+cpu*since
+}
+
+// until is what was held up to a time: MiB·s and vcore·s.
+func (h *holding) until(at heddle.Time) (memory, vcores int64) {
+	now := int64(at) / int64(heddle.Millisecond)
+	return max(h.memory*now-h.memorySince, 0) / 1000, max(h.cpu*now-h.cpuSince, 0) / 1_000_000
+}
+
+// tell is an application's report at a time.
+func (b *basis) tell(a *appView, at heddle.Time) AppReport {
+	p := a.AppReport
+	at = max(at, b.at)
+	if p.Started > 0 {
+		p.Elapsed = max(0, cmp.Or(p.Finished, b.began+int64(at)/1e6)-p.Started)
+	}
+	if p.Live {
+		memory, vcores := a.held.until(at)
+		p.MemorySeconds, p.VcoreSeconds = p.MemorySeconds+memory, p.VcoreSeconds+vcores
+		share := float32(100 * a.used.Share(b.total))
+		p.ClusterShare, p.QueueShare = share, share
+		if q := &b.infos[a.queue]; q.Absolute > 0 {
+			p.QueueShare = share / float32(q.Absolute)
+		}
+	}
+	return p
+}
+
+// At is the moment of the view.
+func (v *View) At() heddle.Time { return v.at }
+
+// Apps returns the applications that a filter lets through, oldest first, as of a time. They lack what [Reports.App] alone
+// has: requests, attempts, and what those wait for that [AppReport.Unexplained] is true of.
+func (v *View) Apps(f *AppFilter, at heddle.Time) []AppReport {
+	out := []AppReport{}
+	v.each(f, func(a *appView) bool {
+		out = append(out, v.tell(a, at))
+		return f.Limit <= 0 || len(out) < f.Limit
+	})
+	slices.Reverse(out)
+	return out
+}
+
+// Count counts the applications that a filter lets through, by state. Its limit does not matter.
+func (v *View) Count(f *AppFilter) map[AppState]int {
+	out := map[AppState]int{}
+	v.each(f, func(a *appView) bool { out[a.State]++; return true })
+	return out
+}
+
+// each yields the applications that a filter lets through, newest first.
+func (v *View) each(f *AppFilter, yield func(*appView) bool) {
+	before := &f.Before
+	if before.IsZero() {
+		before = nil
+	}
+	v.apps.backward(before, func(a *appView) bool { return !f.lets(&a.AppReport) || yield(a) })
+}
+
+// App returns one application as of a time, as [View.Apps] does.
+func (v *View) App(id ids.App, at heddle.Time) (AppReport, error) {
+	a, ok := v.apps.get(id)
+	if !ok {
+		return AppReport{}, &NotFound{"application " + id.String()}
+	}
+	return v.tell(a, at), nil
+}
+
+// Nodes returns every NodeManager that was ever here, by id.
+func (v *View) Nodes() []NodeReport {
+	out := make([]NodeReport, 0, v.nodes.len())
+	v.nodes.all(func(n *nodeView) bool { out = append(out, n.NodeReport); return true })
+	return out
+}
+
+// Node returns one NodeManager.
+func (v *View) Node(id ids.Node) (NodeReport, error) {
+	n, ok := v.nodes.get(id)
+	if !ok {
+		return NodeReport{}, &NotFound{"node " + id.String()}
+	}
+	return n.NodeReport, nil
+}
+
+// Decommissioning returns the nodes that are on their way out.
+func (v *View) Decommissioning() (out []ids.Node) {
+	v.nodes.all(func(n *nodeView) bool {
+		if n.State == nodeDecommissioning.String() {
+			out = append(out, n.ID)
+		}
+		return true
+	})
+	return out
+}
+
+// Cluster returns the cluster in figures. It looks at all applications and nodes.
+func (v *View) Cluster() ClusterReport {
+	p := v.cluster
+	v.apps.all(func(a *appView) bool {
+		switch a.State {
+		case AppRunning:
+			p.RunningApps++
+		case AppNew, AppSaving, AppSubmitted, AppAccepted:
+			p.PendingApps++
+		case AppFinished, AppFailed, AppKilled: // counted as they ended, and longer than they are remembered
+		}
+		p.Reservations += a.Reservations
+		p.Waiting += a.waiting
+		return true
+	})
+	v.nodes.all(func(n *nodeView) bool { p.count(n); return true })
+	return p
+}
+
+// count adds a node to the cluster's figures.
+func (p *ClusterReport) count(n *nodeView) {
+	p.Agented += one(n.Agent != nil)
+	if n.Can.Has(heddle.Parks) {
+		p.Parked += n.parked
+	}
+	if n.Can.Has(heddle.Weighs) {
+		p.Weighed += n.weighed
+	}
+	state, _ := stateOf[nodeState](nodeNames[:], n.State)
+	switch state {
+	case nodeRunning:
+		p.Active++
+		p.Utilized.Physical += n.Utilization.Physical
+		p.Utilized.Virtual += n.Utilization.Virtual
+		p.Utilized.CPU += n.Utilization.CPU
+		if n.BeatEvery > 0 {
+			p.BeatEvery = min(p.BeatEvery, n.BeatEvery)
+		}
+	case nodeUnhealthy:
+		p.Unhealthy++
+	case nodeDecommissioning:
+		p.Decommissioning++
+	case nodeDecommissioned:
+		p.Decommissioned++
+	case nodeLost:
+		p.Lost++
+	case nodeRebooted:
+		p.Rebooted++
+	case nodeShutdown:
+		p.Shutdown++
+	case nodeNew:
+		p.New++
+	}
+}
+
+// Queues returns every queue, the root first. It looks at all applications.
+func (v *View) Queues() []QueueReport {
+	out := slices.Clone(v.queues)
+	users := make([]map[string]*userView, len(out))
+	v.apps.all(func(a *appView) bool {
+		if a.Live {
+			out[a.queue].count(a, &users[a.queue])
+		}
+		return true
+	})
+	for i := range slices.Backward(out) {
+		p := &out[i]
+		p.Users = make([]UserReport, len(users[i]))
+		for _, u := range users[i] { // order: each has its place
+			p.Users[u.nth] = UserReport{
+				Name: u.name, Used: AmountOf(u.used, v.extras...), Masters: AmountOf(u.masters, v.extras...), Active: u.active, Inactive: u.inactive,
+			}
+		}
+		if p.Leaf {
+			p.Submitted += p.Active + p.Inactive
+		}
+		if p.Parent != heddle.NoQueue {
+			out[p.Parent].include(p)
+		}
+	}
+	return out
+}
+
+// A userView is a user's part of a queue.
+type userView struct {
+	nth              int // in the order of the users' oldest applications
+	name             string
+	used, masters    heddle.Resource
+	active, inactive int
+}
+
+// count adds an application to its queue.
+func (p *QueueReport) count(a *appView, users *map[string]*userView) {
+	if *users == nil {
+		*users = map[string]*userView{}
+	}
+	u := (*users)[a.User]
+	if u == nil {
+		u = &userView{nth: len(*users), name: a.User}
+		(*users)[a.User] = u
+	}
+	u.used = u.used.Plus(a.used)
+	u.masters = u.masters.Plus(a.master)
+	u.active, u.inactive = u.active+one(a.active), u.inactive+one(!a.active)
+	p.Active, p.Inactive = p.Active+one(a.active), p.Inactive+one(!a.active)
+	p.Containers += a.Containers
+	p.Waiting += a.waiting
+	p.Reservations += a.Reservations
+}
+
+// include adds what is counted of a queue below.
+func (p *QueueReport) include(q *QueueReport) {
+	p.Containers += q.Containers
+	p.Reservations += q.Reservations
+	p.Waiting += q.Waiting
+	p.Active += q.Active
+	p.Inactive += q.Inactive
+	p.Submitted += q.Submitted
+	p.Completed += q.Completed
+	p.Killed += q.Killed
+	p.Failed += q.Failed
+}

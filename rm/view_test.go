@@ -1,0 +1,140 @@
+package rm
+
+import (
+	"slices"
+	"testing"
+
+	"heddle"
+)
+
+// A view costs what has changed since the last one, and does not change itself.
+func TestPublish(t *testing.T) {
+	w := newWorld(t, "capacity", nil)
+	n := w.node("n1", 1<<20, 100)
+	for range 300 {
+		w.submit("MAPREDUCE")
+	}
+	n.beat()
+	all := &AppFilter{}
+	first := w.m.View()
+	list := first.Apps(all, first.At())
+	if len(list) != 300 || w.m.Changed() {
+		t.Fatalf("%d applications, changed %v", len(list), w.m.Changed())
+	}
+	w.done(w.kill(list[7].ID))
+	if !w.m.Changed() {
+		t.Fatal("nothing has changed")
+	}
+	pieces := 1
+	v := w.m.Publish(1)
+	for ; v == nil; v = w.m.Publish(1) {
+		pieces++
+	}
+	if pieces > 4 { // the application, its node, and that there is nothing more
+		t.Errorf("a view after one change takes %d pieces", pieces)
+	}
+	if a, err := v.App(list[7].ID, v.At()); err != nil || a.State != AppKilled {
+		t.Errorf("%+v, %v", a, err)
+	}
+	if a, _ := first.App(list[7].ID, first.At()); a.State == AppKilled {
+		t.Error("the view before has changed")
+	}
+	shared := 0
+	for i := range v.apps.pages {
+		shared += one(&v.apps.pages[i][0] == &first.apps.pages[i][0])
+	}
+	if want := len(v.apps.pages) - 1; shared != want || want < 2 {
+		t.Errorf("%d of %d pages are shared", shared, want+1)
+	}
+}
+
+// What a view is made of may change while it is made: it shows all that had happened when it was begun, and the next one
+// the rest.
+func TestPublishMeanwhile(t *testing.T) {
+	w := newWorld(t, "capacity", nil)
+	w.node("n1", 1<<20, 100)
+	a, b := w.submit("MAPREDUCE"), w.submit("MAPREDUCE")
+	w.m.View()
+	w.done(w.kill(a))
+	if w.m.Publish(0) != nil {
+		t.Fatal("a view was made in no time")
+	}
+	w.done(w.kill(b))
+	v := w.m.Publish(1000)
+	if p, _ := v.App(a, v.At()); p.State != AppKilled || !w.m.Changed() {
+		t.Errorf("%s is %s, changed %v", a, p.State, w.m.Changed())
+	}
+	v = w.m.Publish(1000)
+	if p, _ := v.App(b, v.At()); p.State != AppKilled || w.m.Changed() {
+		t.Errorf("%s is %s, changed %v", b, p.State, w.m.Changed())
+	}
+}
+
+// Nobody looks, and applications come and go: what is kept for the next view is bounded by what there is.
+func TestStaleIsBounded(t *testing.T) {
+	w := newWorld(t, "capacity", func(o *Options) { o.Config.MaxCompleted = 10 })
+	n := w.node("n1", 1<<20, 100)
+	for range 2000 {
+		w.done(w.kill(w.submit("MAPREDUCE")))
+		n.beat()
+	}
+	if got := len(w.m.shown.staleApps); got > 3*pageSize {
+		t.Errorf("%d applications are kept for a view, of which %d are there", got, len(w.m.byApp))
+	}
+	v := w.m.View()
+	if got := v.Apps(&AppFilter{}, v.At()); len(got) != len(w.m.byApp) {
+		t.Errorf("%d applications are shown, and %d are there", len(got), len(w.m.byApp))
+	}
+}
+
+// A list can be read in parts, the newest first, and stops where it has enough.
+func TestAppsInParts(t *testing.T) {
+	w := newWorld(t, "capacity", nil)
+	w.node("n1", 1<<20, 100)
+	for range 10 {
+		w.submit("MAPREDUCE")
+	}
+	v := w.m.View()
+	looked := 0
+	f := &AppFilter{Limit: 4, Sees: func(a *AppReport) bool { looked++; return a.ID.Seq%2 == 0 }}
+	var got []int32
+	for {
+		part := v.Apps(f, v.At())
+		for i := range slices.Backward(part) {
+			got = append(got, part[i].ID.Seq)
+		}
+		if len(part) < f.Limit {
+			break
+		}
+		f.Before = part[0].ID
+	}
+	if want := []int32{10, 8, 6, 4, 2}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if looked != 10 {
+		t.Errorf("%d applications were looked at, of 10", looked)
+	}
+	if n := v.Count(&AppFilter{Before: f.Before}); n[AppAccepted] != 3 {
+		t.Errorf("before the fourth there are %v", n)
+	}
+}
+
+// What grows with time does so in a view, by when it is asked.
+func TestViewGrows(t *testing.T) {
+	w := newWorld(t, "capacity", nil)
+	id, m, _, other := w.job("MAPREDUCE")
+	other.task(m)
+	v := w.m.View()
+	later := v.At().Plus(10 * heddle.Second)
+	now, _ := v.App(id, v.At())
+	then, _ := v.App(id, later)
+	w.now = later
+	w.step(Tick{})
+	is, _ := w.m.Reports().App(id)
+	if then.MemorySeconds != is.MemorySeconds || then.VcoreSeconds != is.VcoreSeconds || then.Elapsed != is.Elapsed {
+		t.Errorf("%+v\nwant %+v", then, is)
+	}
+	if grown := then.MemorySeconds - now.MemorySeconds; grown != 10*(1024+2048) || then.Elapsed != now.Elapsed+10_000 {
+		t.Errorf("%d MiB·s in 10 s", grown)
+	}
+}
