@@ -11,6 +11,9 @@
 // one whose machine has no processor to spare and mostly serves something other than the node's containers: processors
 // are what its tasks wait for, and others take what they leave.
 //
+// Where agents measure each container, [Options.Measured] has it go by that: each task counts with what it uses itself, and not
+// at all where that is next to nothing.
+//
 // A reduce that could only copy goes to no node of which tasks hold more than a part, however much they compute. One
 // whose job's maps are over is refused nowhere, since it is all that its job waits for. Nor is a task of an
 // application of which no task runs.
@@ -34,6 +37,8 @@ type Options struct {
 	Busy float64 `yaml:"busy"`
 	// Patience is how many seconds an application is passed over at most before any node will do.
 	Patience float64 `yaml:"patience"`
+	// Measured has it go by what each task uses, on nodes that measure that.
+	Measured bool `yaml:"measured"`
 }
 
 // Default are the defaults: tasks that compute more than half of the time are let in.
@@ -109,12 +114,16 @@ func New(a policy.Args) (policy.Place, error) {
 
 // Needs implements [policy.Needer].
 func (p *Place) Needs() policy.Needs {
-	return policy.Needs{Feeds: policy.Feeds{Nodes: true, Starts: true}}
+	n := policy.Needs{Feeds: policy.Feeds{Nodes: true, Starts: true}}
+	if p.o.Measured {
+		n.Profile, n.Option = profileEvery, "measured"
+	}
+	return n
 }
 
 // Hears implements [policy.Listener].
 func (p *Place) Hears() policy.News {
-	return policy.NodeUsage | policy.NodeUp | policy.AppAsked | policy.Granted | policy.Adopted | policy.Ended | policy.Suspended | policy.Resumed | policy.Resized
+	return policy.NodeUsage | policy.TaskUsage | policy.NodeUp | policy.AppAsked | policy.Granted | policy.Adopted | policy.Ended | policy.Suspended | policy.Resumed | policy.Resized
 }
 
 // Hear implements [policy.Listener]: it learns how much the tasks of jobs compute, and who has no maps left.
@@ -127,6 +136,10 @@ func (p *Place) Hear(v policy.View, e policy.Effect) {
 		*p.of(e.Node) = report{used: unknown}
 	case policy.NodeUsage:
 		p.learn(v, e.Node)
+	case policy.TaskUsage:
+		if used, ok := p.own(v, e.Container); ok && counts(e.Container) && used >= working {
+			p.note(e.Container, used)
+		}
 	default:
 		p.ending = p.ending || ends(e.App)
 	}
@@ -153,18 +166,35 @@ func (p *Place) learn(v policy.View, n *policy.Node) {
 		return
 	}
 	n.Each(func(x *policy.Container) bool {
-		if !counts(x) || !measured(v, x) {
+		if _, known := p.own(v, x); known || !counts(x) || !measured(v, x) {
 			return true
 		}
-		id := x.App().ID()
-		for int(id) >= len(p.byApp) {
-			p.byApp = append(p.byApp, [heddle.NumKinds]mean{})
-		}
-		p.byApp[id][x.Kind()].add(used)
-		p.cluster[x.Kind()].add(used)
+		p.note(x, used)
 		return true
 	})
 }
+
+// note learns what a task uses.
+func (p *Place) note(x *policy.Container, used float64) {
+	id := x.App().ID()
+	for int(id) >= len(p.byApp) {
+		p.byApp = append(p.byApp, [heddle.NumKinds]mean{})
+	}
+	p.byApp[id][x.Kind()].add(used)
+	p.cluster[x.Kind()].add(used)
+}
+
+// own is the share of a processor that a container uses by its own measurement, at most 1; not ok where there is none.
+func (p *Place) own(v policy.View, x *policy.Container) (used float64, ok bool) {
+	cpu, memory := x.Usage()
+	if !p.o.Measured || memory == 0 || !measured(v, x) {
+		return 0, false
+	}
+	return min(1, float64(cpu)/1000), true
+}
+
+// profileEvery is how often agents measure containers.
+const profileEvery = 5 * heddle.Second
 
 // shared reports whether processors are what a node's tasks lack, because others use its machine. A process that has just
 // begun, or has ended since, is none of the node's by its measurement: only what lasts is others'.
@@ -221,7 +251,14 @@ func (p *Place) look(v policy.View, n *policy.Node) crowd {
 			held = held.Plus(x.Limit())
 		}
 		if counts(x) && !x.Suspended() {
-			used += p.expect(v, x, now)
+			u, known := p.own(v, x)
+			if known && u < working {
+				return true // it waits for something else
+			}
+			if !known {
+				u = p.expect(v, x, now)
+			}
+			used += u
 			tasks++
 		}
 		return true
