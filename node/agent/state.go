@@ -28,6 +28,10 @@ type Actuator interface {
 	RestoreAll() error
 }
 
+// lasting is how long something fails, tried every second, before it counts as what cannot be done. A busy machine may take a
+// while to freeze a container.
+const lasting = 2 * time.Second
+
 // orphaned is how long a group has no container before the NodeManager is asked whether it may be ended.
 const orphaned = 60 * time.Second
 
@@ -43,7 +47,8 @@ type state struct {
 	held    map[string]*held
 	since   map[string]time.Time // since when a group has no container
 	files   reader
-	unread  string // why some of them could not be read
+	unread  string    // why some of them could not be read
+	now     time.Time // of the last look
 	warn    func(thaws time.Time)
 	warned  time.Time // what it was told last
 }
@@ -57,6 +62,7 @@ type held struct {
 	sure    bool       // and has
 	failed  string     // why it has not what was wanted
 	lacks   []string   // … and what of it
+	failing time.Time  // … and since when
 	thaws   time.Time  // until when it does not run; zero where it does
 	spent   bool       // it was frozen for as long as was wanted
 	cpu     int64      // milliseconds: it never shrinks
@@ -78,6 +84,7 @@ func newState(g Actuator, dirs []string, log *slog.Logger) *state {
 
 // round takes in which containers there are, and does what is due.
 func (s *state) round(now time.Time, found []procs.Container) {
+	s.now = now
 	here := make(map[string]bool, len(found))
 	for _, c := range found {
 		here[c.ID] = true
@@ -209,6 +216,7 @@ func (s *state) thaws() (first time.Time) {
 
 // carry gives every container what it is to have now.
 func (s *state) carry(now time.Time) {
+	s.now = now
 	if s.wish != nil && !now.Before(s.lease) {
 		s.log.Warn("the lease ended: every container has its defaults again", "wish", s.wish.Version)
 		s.wish, s.wants, s.applied = nil, nil, 0
@@ -271,8 +279,12 @@ func (s *state) version() uint64 {
 // noted keeps why something failed, nil where it did not, and logs it when it is new. It reports whether it is.
 func (s *state) noted(h *held, err error) bool {
 	text := ""
-	h.lacks = nil
-	if err != nil {
+	if err == nil {
+		h.failing = time.Time{}
+	} else {
+		if h.failing.IsZero() {
+			h.failing = s.now
+		}
 		lacks := s.wants[h.ID].set().Needs() // of what was not begun
 		if failed, ok := errors.AsType[*groups.Failed](err); ok {
 			lacks = failed.What
@@ -307,7 +319,11 @@ func (s *state) report(into *api.Sync) {
 		h := s.held[id]
 		_, wanted := s.wants[id]
 		if h.failed != "" && (wanted || h.adopted) && len(into.Failed) < api.MaxContainers {
-			into.Failed = append(into.Failed, api.Failure{ID: id, Error: h.failed, Lacks: h.lacks})
+			f := api.Failure{ID: id, Error: h.failed}
+			if s.now.Sub(h.failing) >= lasting {
+				f.Lacks = h.lacks
+			}
+			into.Failed = append(into.Failed, f)
 		}
 		if h.gone || len(into.Containers) == api.MaxContainers {
 			continue

@@ -336,6 +336,12 @@ func TestReport(t *testing.T) {
 	s.answer(now, &api.Wish{Version: 8, Every: 1000, Lease: 9000, Measure: true, Want: []api.Want{{ID: container(0).ID, Weight: 50}}})
 	sync := api.Sync{Node: "n:1", Agent: "a"}
 	s.report(&sync)
+	if len(sync.Failed) != 1 || len(sync.Failed[0].Lacks) > 0 {
+		t.Errorf("failed at once: %+v", sync.Failed)
+	}
+	now = now.Add(lasting)
+	s.round(now, []procs.Container{container(0)})
+	s.report(&sync)
 	if err := sync.Check(); err != nil {
 		t.Error(err)
 	}

@@ -197,11 +197,11 @@ func (g *Groups) Apply(id string, s Set) error {
 	if b.set.Freeze && !s.Freeze { // nothing keeps it from running again
 		note(heddle.Freezes, g.freeze(b, false))
 	}
-	note(s.Needs()&ofProcessors, g.processors(b, s))
-	note(heddle.Reclaims, g.memory(b, s))
-	if s.Freeze {
+	if s.Freeze { // while it still gets the processors that it needs for that
 		note(heddle.Freezes, g.freeze(b, true))
 	}
+	note(s.Needs()&ofProcessors, g.processors(b, s))
+	note(heddle.Reclaims, g.memory(b, s))
 	b.set = s
 	if bad.Err != nil {
 		return &bad
