@@ -121,8 +121,7 @@ func showDeeds(ctx context.Context, b *hadoop.Testbed) error {
 			}
 			for _, c := range on.Containers {
 				if c.Parked || c.Weight != 0 {
-					fmt.Println()
-					return errors.Join(ask(ctx, b, "node", "list"), ask(ctx, b, "node", "status", b.NodeID(n)), ask(ctx, b, "node", "containers", b.NodeID(n)))
+					return showNode(ctx, b, n)
 				}
 			}
 		}
@@ -131,7 +130,13 @@ func showDeeds(ctx context.Context, b *hadoop.Testbed) error {
 		}
 	}
 	fmt.Println("for a minute no container has had another part of the processors than its size gives it")
-	return nil
+	return showNode(ctx, b, 1)
+}
+
+// showNode prints what there is to see of a node.
+func showNode(ctx context.Context, b *hadoop.Testbed, n int) error {
+	fmt.Println()
+	return errors.Join(ask(ctx, b, "node", "list"), ask(ctx, b, "node", "status", b.NodeID(n)), ask(ctx, b, "node", "containers", b.NodeID(n)))
 }
 
 // ask runs one of heddle's own commands.
