@@ -42,7 +42,7 @@ func listed(s string) []string {
 
 // administers reports whether somebody may do anything.
 func (m *Machine) administers(p Person) bool {
-	return m.cfg.Admins.Admits(p.User, p.Groups)
+	return p.User != "" && p.User == m.cfg.Owner || m.cfg.Admins.Admits(p.User, p.Groups)
 }
 
 // mayChange reports whether somebody may change an application: its owner, administrators, those of its queue

@@ -32,7 +32,7 @@ func TestACL(t *testing.T) {
 // Where access lists count, submitting, changing and looking are for those that application, queue and cluster name.
 func TestAccess(t *testing.T) {
 	w := newWorld(t, "capacity", func(o *Options) {
-		o.Config.ACLs, o.Config.Admins = true, "root"
+		o.Config.ACLs, o.Config.Admins, o.Config.Owner = true, "root", "yarn"
 		q := o.Scheduler.Queues
 		q[0].SubmitACL, q[0].AdminACL = "boss", "boss"
 		q[1].SubmitACL, q[1].AdminACL = "ann,dan", "carl ops"
@@ -47,7 +47,7 @@ func TestAccess(t *testing.T) {
 		_, err := answered[any](w, c)
 		return err
 	}
-	for user, may := range map[string]bool{"ann": true, "carl": true, "eve": true, "boss": true, "root": true, "mal": false, "sue": false} {
+	for user, may := range map[string]bool{"ann": true, "carl": true, "eve": true, "boss": true, "root": true, "yarn": true, "": false, "mal": false, "sue": false} {
 		err := submits(user, submission(w.idFor(user), "SPARK"))
 		if denied := (*Denied)(nil); errors.As(err, &denied) == may || err != nil && denied == nil {
 			t.Errorf("%s submits: %v", user, err)
@@ -74,7 +74,7 @@ func TestAccess(t *testing.T) {
 			t.Errorf("%s changes it: %v", user, err)
 		}
 	}
-	for _, user := range []string{"ann", "moe", "carl", "eve", "boss", "root"} {
+	for _, user := range []string{"ann", "moe", "carl", "eve", "boss", "root", "yarn"} {
 		if err := changes(user); err != nil {
 			t.Errorf("%s: %v", user, err)
 		}

@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
 
@@ -43,11 +45,18 @@ type server struct {
 func New(c Config) http.Handler {
 	s := &server{Config: c}
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST "+api.JoinPath, s.join)
-	mux.HandleFunc("POST "+api.RenewPath, s.renew)
-	mux.HandleFunc("POST "+api.Path, s.sync)
+	for pattern, f := range s.routes() {
+		mux.HandleFunc(pattern, f)
+	}
 	return guard(c.Trust != nil, mux)
 }
+
+func (s *server) routes() map[string]http.HandlerFunc {
+	return map[string]http.HandlerFunc{"POST " + api.JoinPath: s.join, "POST " + api.RenewPath: s.renew, "POST " + api.Path: s.sync}
+}
+
+// Routes are the patterns of all that is served.
+func Routes() []string { return slices.Sorted(maps.Keys(new(server).routes())) }
 
 // guard keeps out who is not to be served at all: others than this machine in the clear, and pages in a browser.
 func guard(encrypted bool, h http.Handler) http.Handler {

@@ -80,6 +80,7 @@ type port struct {
 
 // Start opens the store and the ports. An error says which of them could not be opened and why.
 func Start(o Options) (*Daemon, error) {
+	o.Config.Owner = o.Owner
 	var st *store.Store
 	var state *store.State
 	var err error

@@ -106,6 +106,9 @@ func New(o Options) http.Handler {
 	return s.guard(s.mux)
 }
 
+// Routes are the patterns of all that is served, but for OPTIONS, which is answered for each of them.
+func Routes() []string { return newSite(Options{}).paths }
+
 func newSite(o Options) *site {
 	if o.Now == nil {
 		o.Now = time.Now

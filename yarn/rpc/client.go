@@ -31,6 +31,7 @@ func (t Token) String() string { return t.Kind + " for " + t.Service }
 type ClientOptions struct {
 	Protocol string // full name, as in [Protocol]
 	User     string // on whose behalf; not sent with a token, which says it
+	RealUser string // who acts for User; "" where User itself does
 	Token    *Token // nil: SIMPLE
 	Timeout  time.Duration
 }
@@ -110,6 +111,9 @@ func (c *Client) begin(o ClientOptions) error {
 		auth = authSASL
 	} else {
 		who.EffectiveUser = new(o.User)
+		if o.RealUser != "" {
+			who.RealUser = new(o.RealUser)
+		}
 	}
 	b := append([]byte(magic), Version, 0, auth)
 	if o.Token != nil {
