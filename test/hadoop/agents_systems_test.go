@@ -3,12 +3,15 @@ package hadoop_test
 import (
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"heddle/internal/testkit/hadoop"
+	"heddle/node/procs"
 )
 
 // deeds is how often something was done to running containers since the ResourceManager started.
@@ -115,6 +118,57 @@ func TestMROrchestratorRaisesTheMapThatIsBehind(t *testing.T) {
 	}
 	_, _ = hadoop.Finish(beside, nil) // it was killed
 	noGroupLeft(t, ctx)
+}
+
+// With agents MROrchestrator moves memory as bookings: maps that were measured have less of it in the accounts of their
+// NodeManager than was asked for, never less than they hold, and more maps run at a time than there is room for whole ones.
+func TestMROrchestratorMovesMemory(t *testing.T) {
+	ctx := onTestbed(t, 8*time.Minute)
+	withAgents(t, ctx, 2, 0, "mrorchestrator", "control=[{mrorchestrator.uniform: {mode: memory, lower_memory: always, epoch: 4, profile: 2}}]")
+	const asked = 1024
+	r := must(testbed.StartSleep(ctx, "-Dmapreduce.map.memory.mb="+strconv.Itoa(asked), "-m", "24", "-r", "0", "-mt", "12000", "-rt", "1"))(t)
+	app := must(r.App(ctx))(t)
+	most, least := 0, int64(asked)
+	res, err := watched(r, 200*time.Millisecond, func() {
+		at := 0
+		for n := 1; n <= 2; n++ {
+			list, _ := testbed.NodeContainers(ctx, n)
+			for _, c := range list {
+				if c.State != "RUNNING" || strings.HasSuffix(c.ID, "_000001") {
+					continue
+				}
+				at++
+				booked := int64(c.MemoryMB)
+				if holds := holdsMB(n, c.ID); booked < min(holds, asked) {
+					t.Errorf("%s has %d MiB in its NodeManager's accounts, and holds %d", c.ID, booked, holds)
+				}
+				least = min(least, booked)
+			}
+		}
+		most = max(most, at)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	succeeded(t, ctx, app, 1)
+	ranOnce(t, ctx, app, tasksOf(t, ctx, res.App))
+	whole := 2 * (testbed.Options().NodeMB / asked)
+	if t.Logf("%d maps at a time, of whole ones there is room for %d; the smallest had %d MiB", most, whole, least); most <= whole || least >= asked {
+		t.Errorf("at most %d maps ran at a time, of whole ones there is room for %d; the smallest had %d MiB of %d", most, whole, least, asked)
+	}
+	noGroupLeft(t, ctx)
+}
+
+// holdsMB is the memory that the processes of a container on node n hold, in MiB; 0 where there are none.
+func holdsMB(n int, container string) int64 {
+	text, _ := os.ReadFile(filepath.Join(cpuGroups, agentGroup(n), container, "cgroup.procs")) // it may have ended
+	var pids []int
+	for id := range strings.FieldsSeq(string(text)) {
+		if pid, err := strconv.Atoi(id); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return procs.Measure(pids).RSS >> 20
 }
 
 // Under DRESS a small job gets what is reserved for it while large ones hold the rest; without the reservation, on the same
