@@ -1,6 +1,7 @@
 package hadoop_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"os"
@@ -206,5 +207,97 @@ func TestDRESSReservesForSmallJobs(t *testing.T) {
 	t.Run("without", func(t *testing.T) { without = waits(t, "false") })
 	if t.Logf("a small job waits %.1f s, without the reservation %.1f s", with, without); with > 0.7*without {
 		t.Errorf("a small job waits %.1f s with the reservation and %.1f s without", with, without)
+	}
+}
+
+// Where the agent, and later the ResourceManager, is killed while iKayak keeps a waiting reduce from running, the reduce runs
+// again: within a second, and when it was to at the latest, also after another agent has frozen it for the rest of the time. No
+// attempt fails, and the output is right.
+func TestKillsWhileAReduceIsFrozen(t *testing.T) {
+	ctx := onTestbed(t, 15*time.Minute)
+	onlyNodes(t, 2, 0)
+	binary := must(testbed.BuildHeddle(ctx))(t)
+	t.Cleanup(func() { use(t, context.WithoutCancel(ctx), "capacity", false, nil) })
+	if _, err := testbed.UseRM(ctx, hadoop.Options{
+		RM: hadoop.Heddle, Profile: "ikayak", Binary: binary, Recovery: true, Agents: true,
+		Set: []string{"control=[{ikayak.suspend: {interval: 20, v: 0.25, freeze: true}}]"},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	startAgents(t, ctx, 2)
+	spark, err := testbed.StartSpark(ctx, hadoop.Spark3, "--conf", "spark.executor.instances=1", "--conf", "spark.executor.cores=4", testdata(t, "holds.py"), "4", "900")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const maps, samples = 40, 1000
+	r := must(testbed.StartMR(ctx, "pi", "-Dmapreduce.map.memory.mb=384", "-Dmapreduce.reduce.memory.mb=384", "-Dmapreduce.map.cpu.vcores=3", "-Dmapreduce.reduce.cpu.vcores=3",
+		"-Dmapreduce.job.reduce.slowstart.completedmaps=0.05", "-Dyarn.app.mapreduce.am.job.reduce.rampup.limit=1.0", strconv.Itoa(maps), strconv.Itoa(samples)))(t)
+	app := must(r.App(ctx))(t)
+
+	node, until := whenFrozen(t, ctx)
+	at := time.Now()
+	if err := testbed.KillAgent(node); err != nil {
+		t.Fatal(err)
+	}
+	runs(t, at.Add(time.Second), "its agent was killed")
+	startAgent(t, node, binary)
+	first := until
+	_, until = whenFrozen(t, ctx)
+	if t.Logf("frozen until %v, after another agent came until %v", first, until); until.Before(first) {
+		t.Errorf("another agent freezes it until %v, want %v or a later freeze", until, first)
+	}
+	if err := testbed.KillRM(); err != nil {
+		t.Fatal(err)
+	}
+	runs(t, until.Add(time.Second), "the ResourceManager was killed")
+	if _, err := testbed.RestartRM(ctx); err != nil {
+		t.Fatal(err)
+	}
+	res := finish(t, r, nil)
+	if got, want := number(t, res.Out, `Estimated value of Pi is ([\d.]+)`), piOf(maps*samples); got != want {
+		t.Errorf("pi = %v, want %v", got, want)
+	}
+	succeeded(t, ctx, app, 1)
+	ranOnce(t, ctx, app, tasksOf(t, ctx, app))
+	if err := testbed.Kill(ctx, must(spark.App(ctx))(t)); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = hadoop.Finish(spark, nil) // it was killed
+	noGroupLeft(t, ctx)
+}
+
+// whenFrozen waits until a container does not run, and returns its node and when it is to run again.
+func whenFrozen(t *testing.T, ctx context.Context) (node int, until time.Time) {
+	t.Helper()
+	eventually(t, ctx, 4*time.Minute, "a frozen reduce", func() bool {
+		for n := 1; n <= testbed.Options().Nodes && frozenNow() == 1; n++ {
+			var on struct {
+				Containers []struct {
+					Until int64 `json:"frozen_until_ms"`
+				} `json:"containers"`
+			}
+			if err := testbed.Heddle(ctx, "nodes/"+testbed.NodeID(n)+"/containers", &on); err != nil {
+				continue // its NodeManager is stopped
+			}
+			for _, c := range on.Containers {
+				if left := time.Until(time.UnixMilli(c.Until)); left > 2*time.Second { // it is not about to run anyway
+					node, until = n, time.UnixMilli(c.Until)
+					return true
+				}
+			}
+		}
+		return false
+	})
+	return node, until
+}
+
+// runs fails unless all containers run by then.
+func runs(t *testing.T, then time.Time, since string) {
+	t.Helper()
+	for frozenNow() > 0 {
+		if late := time.Since(then); late > 0 {
+			t.Fatalf("a reduce is frozen %v too long after %s", late, since)
+		}
+		time.Sleep(5 * time.Millisecond)
 	}
 }
