@@ -36,6 +36,8 @@ type client struct {
 	r    *rand.Rand
 	id   *wire.ApplicationId
 	app  ids.App
+
+	before string // the application before it
 }
 
 // newClient is one whose dice fall as a seed says.
@@ -67,8 +69,8 @@ func (c *client) ask(k kind, to life, method string, q, p proto.Message) error {
 	return err
 }
 
-// job submits an application, changes it now and then, and waits for its end. It reports whether there is more to do.
-func (c *client) job() bool {
+// submits submits a new application, and reports whether there is more to do with it.
+func (c *client) submits() bool {
 	made := &wire.GetNewApplicationResponse{}
 	for c.peer.Call(c.Ctx, "getNewApplication", &wire.GetNewApplicationRequest{}, made) != nil {
 		if !c.Sleep(again) {
@@ -83,15 +85,39 @@ func (c *client) job() bool {
 	for {
 		err := c.ask(submit, life{queue: queue}, "submitApplication", hollow.Submission(c.id, fmt.Sprint("job", c.r.IntN(20)), queue), &wire.SubmitApplicationResponse{})
 		if err == nil {
-			break
+			return true
 		}
 		if outcomeOf(err) == refused {
 			c.violated("%s is not taken in: %v", c.app, err)
-			return true
+			return false
 		}
 		if !c.Sleep(again) {
 			return false
 		}
+	}
+}
+
+// churn submits applications and kills each at once, until it is calm.
+func (c *client) churn(calm <-chan struct{}) error {
+	defer c.peer.Close()
+	for c.Sleep(churnEvery) {
+		select {
+		case <-calm:
+			return nil
+		default:
+		}
+		for over := !c.submits(); !over; {
+			over = c.change(true)
+		}
+		c.forget()
+	}
+	return nil
+}
+
+// job submits an application, changes it now and then, and waits for its end.
+func (c *client) job() {
+	if !c.submits() {
+		return
 	}
 	kills := time.Duration(-1)
 	if c.r.IntN(4) == 0 {
@@ -99,14 +125,19 @@ func (c *client) job() bool {
 	}
 	for over := false; !over; {
 		if !c.Sleep(time.Duration(c.r.Int64N(int64(400 * time.Millisecond)))) {
-			return false
+			return
 		}
 		over = c.change(kills >= 0 && c.now() > kills)
 	}
-	if c.forgets {
-		c.closed(c.app.String())
+	c.forget()
+}
+
+// forget closes the application before this one, of which no call is in flight any more, where the cluster forgets.
+func (c *client) forget() {
+	if c.forgets && c.before != "" {
+		c.closed(c.before)
 	}
-	return true
+	c.before = c.app.String()
 }
 
 // change does one of the things that clients do, and reports whether the application is over.

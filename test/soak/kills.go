@@ -120,8 +120,8 @@ func (c *cluster) load(seed uint64) (calm chan struct{}, jobs chan struct{}) {
 		c.Goes(func() error {
 			defer func() { over <- struct{}{} }()
 			defer cl.peer.Close()
-			for more := true; more; {
-				more = cl.job()
+			for c.Ctx.Err() == nil {
+				cl.job()
 				select {
 				case <-calm:
 					return nil

@@ -31,8 +31,13 @@ const (
 	kept     = 100
 	warmPart = 6               // at least a sixth,
 	warmMost = 5 * time.Minute // and no more than this
-	// A leak of one entry of a map for each application is an id and a pointer at least, which is three words or more.
+	// An entry of a map that is not taken out again is an id and a pointer at least, which is three words or more.
 	leakOfJob = 24.0 // bytes
+	// The ResourceManager numbers applications, begins anew after so many, and has tables by these numbers, which take so
+	// much for each in between.
+	numbers, ofNumber = 20_000, 600.0
+	churners          = 4 // clients that submit and kill, so that numbers begin anew often
+	churnEvery        = 50 * time.Millisecond
 )
 
 // A sample is one reading: a value for each gauge.
@@ -63,8 +68,8 @@ type gauge struct {
 
 // The bounds. What is counted may vary with what is under way when it is read, and what is kept may not grow.
 var gauges = [numGauges]gauge{
-	heap:        {"live heap, MiB", 0, 0, "24 B for each application: an entry of a map that is not taken out costs more"},
-	resident:    {"resident, MiB", 0.05, 2, "5 %, or 2 MiB: the collector lets go of pages when it likes"},
+	heap:        {"live heap, MiB", 0, 0, "24 B for each application, and what tables by their numbers take before these begin anew"},
+	resident:    {"resident, MiB", 0.05, 2, "5 %, or 2 MiB, as the collector lets go of pages when it likes; and twice what tables take"},
 	descriptors: {"descriptors", 0.02, 2, "2 %, or 2: connections are as many as there are callers"},
 	goroutines:  {"goroutines", 0.05, 5, "5 %, or 5: each connection has some, and calls in progress one"},
 	file:        {"store, MiB", 0.02, 0.25, "2 %, or 0.25 MiB: what is dropped makes room for what comes"},
@@ -119,6 +124,10 @@ func (s *steady) run(ctx context.Context) (res *soaked, err error) {
 	c.forgets = true
 	defer c.close()
 	calm, jobs := c.load(s.seed)
+	for i := range churners {
+		cl := c.newClient(s.seed, uint64(clients+1+i))
+		c.Goes(func() error { return cl.churn(calm) })
+	}
 	res = &soaked{}
 	if err := s.sample(c, res); err != nil {
 		return nil, err
@@ -203,14 +212,24 @@ func (res *soaked) judge() {
 		}
 		t := line(batches(xs), batches(ys))
 		t.bound = max(gauges[g].slack*t.mean, gauges[g].least)
-		if g == heap {
-			t.bound = leakOfJob * float64(res.jobs) / mib
+		switch g {
+		case heap:
+			t.bound = (leakOfJob*float64(res.jobs) + tables(res.jobs)) / mib
+		case resident:
+			t.bound += 2 * tables(res.jobs) / mib
 		}
 		res.trends[g] = t
 		if !t.flat() {
 			res.wrong = append(res.wrong, fmt.Sprintf("%s grows by %.3f ± %.3f, more than %.3f", gauges[g].name, t.growth, 2*t.sure, t.bound))
 		}
 	}
+}
+
+// tables is by how many bytes a line may grow for the tables by numbers alone. They fill for so many applications and begin
+// anew: of many times that a line shows a part.
+func tables(jobs int) float64 {
+	n := float64(jobs)
+	return ofNumber * min(n, numbers*numbers/n)
 }
 
 // numBatches is into how many parts what was read is put together: what is read one after the other is alike, and would count

@@ -1,0 +1,234 @@
+package search
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"heddle"
+	"heddle/rm"
+)
+
+var hours = flag.Int("hours", 2, "how many hours TestHours simulates")
+
+// What one machine that lives for hours may grow by. Its tables by the numbers of applications are begun anew after 20,000
+// of them, which is not reached here.
+const (
+	keptApps = 20  // completed applications
+	ofNumber = 600 // bytes of an application, of tables by numbers
+	slack    = 16  // entries of a map
+)
+
+// unused are the ids that were given and not submitted, as their clients did not hear of them: they are good for a day.
+const unused = "rm.given.to"
+
+// anew are the acts after which another machine goes on, or the machine with another core.
+var anew = []string{"crash", "disk", "queues"}
+
+// TestHours has one machine live for hours among jobs and faults. Each hour all is mended and awaited, and then what the
+// machine holds is counted: every map has as many entries as it had after the first hours, and all of it is no larger.
+func TestHours(t *testing.T) {
+	if testing.Short() {
+		t.Skip("this takes a while")
+	}
+	for _, seed := range []uint64{1, 2, 3} {
+		s := &sim{setup: newSetup(seed), seed: seed}
+		t.Run(s.profile, func(t *testing.T) {
+			s.cfg.MaxCompleted, s.cfg.WorkPreserving = keptApps, true
+			list := s.live(t, *hours)
+			for _, h := range list {
+				t.Log(h)
+			}
+			if s.failure != nil {
+				t.Fatal(s.failure)
+			}
+			for _, why := range grown(list) {
+				t.Error(why)
+			}
+		})
+	}
+}
+
+// holding is what a machine holds at the end of an hour, when all is over.
+type holding struct {
+	hour, jobs int
+	bytes      int
+	entries    map[string]int // of the maps, by the fields that they are in
+}
+
+func (h holding) String() string {
+	return fmt.Sprintf("hour %d: %d jobs, %.2f MiB, %d entries of maps", h.hour, h.jobs, float64(h.bytes)/(1<<20), sumOf(h.entries))
+}
+
+func sumOf(m map[string]int) (n int) {
+	for _, v := range m { // order: a sum
+		n += v
+	}
+	return n
+}
+
+// live plays hours, and says what the machine holds after each.
+func (s *sim) live(t *testing.T, hours int) (list []holding) {
+	defer func() {
+		if why := recover(); why != nil {
+			if _, ok := why.(broken); !ok {
+				panic(why)
+			}
+		}
+	}()
+	s.model.init(s)
+	s.client.name = "client"
+	s.disk.init()
+	s.start()
+	for i := range s.setup.nodes {
+		s.addNode(i)
+		s.addAgent(s.nodes[i])
+	}
+	d, jobs := mix(s.seed, 30), 0
+	for hour := 1; hour <= hours; hour++ {
+		for end := s.now.Plus(heddle.Hour); s.now < end; {
+			s.runUntil(s.now.Plus(d.span(0, 20*heddle.Second)))
+			a := acts[0]
+			if d.in(2) {
+				a = pick(d, acts...)
+			}
+			if !slices.Contains(anew, a.name) && a.do(s, mix(d.next())) != "" && !a.job {
+				s.stats.Faults++
+			}
+		}
+		s.settle()
+		jobs += len(s.jobs)
+		list = append(list, hold(s.shell.m, hour, jobs))
+		s.jobs, s.masters = nil, nil // all of them are over
+	}
+	if s.stats.Starts != 1 {
+		t.Errorf("the machine was started %d times", s.stats.Starts)
+	}
+	return list
+}
+
+// grown tells what is more at the end than in the first hours.
+func grown(list []holding) (why []string) {
+	early, last := list[:max(1, len(list)/3)], list[len(list)-1]
+	most := map[string]int{}
+	for _, h := range early {
+		for name, n := range h.entries { // order: maxima
+			most[name] = max(most[name], n)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(last.entries)) {
+		if name == unused {
+			continue
+		}
+		if n := last.entries[name]; n > most[name]+slack {
+			why = append(why, fmt.Sprintf("%s has %d entries at the end, and had %d at most in the first hours", name, n, most[name]))
+		}
+	}
+	from := early[len(early)-1]
+	if more, may := last.bytes-from.bytes, ofNumber*(last.jobs-from.jobs)+from.bytes/10; more > may {
+		why = append(why, fmt.Sprintf("the machine grew by %d bytes, more than %d, in %d jobs", more, may, last.jobs-from.jobs))
+	}
+	return why
+}
+
+// hold counts what can be reached from a machine.
+func hold(m *rm.Machine, hour, jobs int) holding {
+	w := walk{holding: holding{hour: hour, jobs: jobs, entries: map[string]int{}}, met: map[visit]bool{}}
+	w.look("", reflect.ValueOf(m))
+	return w.holding
+}
+
+type walk struct {
+	holding
+	met map[visit]bool
+}
+
+// A visit is a thing that was met: different things may begin at one place.
+type visit struct {
+	at   uintptr
+	kind reflect.Type
+}
+
+// again reports whether something was met before.
+func (w *walk) again(v reflect.Value) bool {
+	k := visit{v.Pointer(), v.Type()}
+	before := w.met[k]
+	w.met[k] = true
+	return before
+}
+
+// look goes through a value that stands in a field.
+func (w *walk) look(field string, v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() && !w.again(v) {
+			w.bytes += int(v.Type().Elem().Size())
+			w.look(field, v.Elem())
+		}
+	case reflect.Interface:
+		if !v.IsNil() {
+			w.look(field, v.Elem())
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			w.look(v.Type().String()+"."+v.Type().Field(i).Name, v.Field(i))
+		}
+	case reflect.Array:
+		for i := range v.Len() {
+			w.look(field, v.Index(i))
+		}
+	case reflect.Slice:
+		if v.IsNil() || v.Cap() == 0 || w.again(v) {
+			return
+		}
+		w.bytes += v.Cap() * int(v.Type().Elem().Size())
+		for i := range v.Len() {
+			w.look(field, v.Index(i))
+		}
+	case reflect.Map:
+		if v.IsNil() || w.again(v) {
+			return
+		}
+		w.entries[field] += v.Len()
+		w.bytes += v.Len() * int(v.Type().Key().Size()+v.Type().Elem().Size())
+		for it := v.MapRange(); it.Next(); {
+			w.look(field, it.Key())
+			w.look(field, it.Value())
+		}
+	case reflect.String:
+		w.bytes += v.Len()
+	default: // it holds nothing
+	}
+}
+
+// What holds more than it did is found.
+func TestGrown(t *testing.T) {
+	type thing struct {
+		of map[int]*[100]int64
+		on []string
+	}
+	of := func(n int) holding {
+		x := &thing{of: map[int]*[100]int64{}}
+		for i := range n {
+			x.of[i] = &[100]int64{}
+			x.on = append(x.on, "x")
+		}
+		w := walk{holding: holding{entries: map[string]int{}}, met: map[visit]bool{}}
+		w.look("", reflect.ValueOf(x))
+		return w.holding
+	}
+	a, b := of(100), of(200)
+	if n := a.entries["search.thing.of"]; n != 100 || a.bytes < 100*800 || a.bytes > 120*800 {
+		t.Errorf("counted are %d entries and %d bytes", n, a.bytes)
+	}
+	if why := grown([]holding{a, a, a}); len(why) > 0 {
+		t.Error(why)
+	}
+	if why := strings.Join(grown([]holding{a, a, b}), "\n"); !strings.Contains(why, "search.thing.of has 200 entries") || !strings.Contains(why, "grew by") {
+		t.Errorf("%q", why)
+	}
+}
