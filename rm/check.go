@@ -151,7 +151,7 @@ func (m *Machine) checkTimers(b *broken) {
 		b.that(wanted && !seen[c], "nobody looks whether %s is used", c.id())
 	}
 	for a, t := range m.current() {
-		b.that(a.lifetime > 0 && !a.state.ending() && !a.state.isOver() && a.timer.i == 0, "nobody looks how long %s lives", a.ID)
+		b.that(a.shown().lifetime > 0 && !a.state.ending() && !a.state.isOver() && a.timer.i == 0, "nobody looks how long %s lives", a.ID)
 		b.that(t.state == attemptLaunched && t.timer.i == 0, "nobody looks at the master of %s", t.id)
 	}
 }

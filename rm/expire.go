@@ -80,11 +80,11 @@ func (n *node) expire(m *Machine) heddle.Time {
 
 // expire kills an application that has lived for as long as it was to.
 func (a *app) expire(m *Machine) heddle.Time {
-	switch {
-	case a.lifetime <= 0 || a.aid == heddle.NoApp || a.newest() == nil || a.public().Final():
+	switch until := a.shown().lifetime; {
+	case until <= 0 || a.aid == heddle.NoApp || a.newest() == nil || a.public().Final():
 		return never
-	case m.today() < a.lifetime:
-		return m.timeOf(a.lifetime)
+	case m.today() < until:
+		return m.timeOf(until)
 	}
 	m.end(a, appKilled, Killed, text("Application %s is killed by ResourceManager as it has exceeded the lifetime period.", a.ID))
 	return never
@@ -92,8 +92,8 @@ func (a *app) expire(m *Machine) heddle.Time {
 
 // watchLife has an application looked at when it has lived for as long as it is to.
 func (m *Machine) watchLife(a *app) {
-	if a.lifetime > 0 && !a.closed {
-		m.lookAt(&a.timer, a, m.timeOf(a.lifetime))
+	if until := a.shown().lifetime; until > 0 && !a.closed {
+		m.lookAt(&a.timer, a, m.timeOf(until))
 	}
 }
 

@@ -85,6 +85,26 @@ func TestChangesAreShownWhenStored(t *testing.T) {
 	}
 }
 
+// A lifetime counts once it is stored: what is shown is what happens.
+func TestLifetimeCountsWhenStored(t *testing.T) {
+	w := newWorld(t, "capacity", nil)
+	id, _, _, _ := w.job("SPARK")
+	set := func(seconds int64) {
+		t.Helper()
+		w.step(&SetLifetime{Call: w.next(), Who: Person{User: "ann"}, App: id, Until: clusterBegan + 1000*seconds})
+	}
+	set(30)
+	w.slow = true
+	set(3600)
+	w.now = heddle.Time(40 * heddle.Second)
+	w.step(Tick{})
+	w.keep()
+	w.keep()
+	if p := w.app(id); p.State != AppKilled {
+		t.Errorf("it is %s after 40 s, and was to live for 30 s when it last was stored", p.State)
+	}
+}
+
 // What is written of an application while its end is being stored, or after, says that it is over.
 func TestRecordOfAnEnd(t *testing.T) {
 	for _, x := range []struct {

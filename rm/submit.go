@@ -332,8 +332,10 @@ func (m *Machine) setLifetime(q *SetLifetime) {
 	}
 	to := a.standing
 	to.lifetime = q.Until
-	m.change(a, to, func() { m.answer(q.Call, nil, nil) })
-	m.watchLife(a)
+	m.change(a, to, func() {
+		m.watchLife(a)
+		m.answer(q.Call, nil, nil)
+	})
 }
 
 // signal has a node signal a container with its next report.
