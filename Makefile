@@ -9,6 +9,7 @@ CHECKS     ?= 2000
 SEARCHTIME ?= 10m
 KILLS      ?= 200
 CUTS       ?= 2000
+HOURS      ?= 10
 SOAK       ?= 1h
 REF        ?= origin/main
 
@@ -117,11 +118,12 @@ bench: ## benchmarks of the packages, then Heddle against its peers and floors, 
 bench-agents: ## 10,000 hollow NodeManagers of 30 containers and node agents beside them, on one heddle rm: a table; about 6 minutes
 	$(GO) run ./test/agents
 
-soak: build ## heddle rm under a load: KILLS=200 kills and as many power cuts, CUTS=2000 power cuts of its store, SOAK=1h of steady load; docs/soak.md
+soak: build ## heddle rm under a load: KILLS=200 kills and as many power cuts, CUTS=2000 power cuts of its store, HOURS=10 simulated, SOAK=1h of steady load; docs/soak.md
 	$(GO) build -o bin/soak ./test/soak
 	./bin/soak cuts -cuts $(CUTS)
 	./bin/soak kills -kills $(KILLS)
 	./bin/soak kills -kills $(KILLS) -power
+	$(GO) test ./rm/search -run TestHours -hours $(HOURS) -count=1 -timeout 0 -v
 	./bin/soak steady -for $(SOAK) -plot soak.svg
 
 bench-compare: ## benchmarks of REF=origin/main against this tree; over 5 % slower or one more allocation fails

@@ -91,7 +91,7 @@ func (s *sim) live(t *testing.T, hours int) (list []holding) {
 	d, jobs := mix(s.seed, 30), 0
 	for hour := 1; hour <= hours; hour++ {
 		for end := s.now.Plus(heddle.Hour); s.now < end; {
-			s.runUntil(s.now.Plus(d.span(0, 20*heddle.Second)))
+			s.runUntil(s.now.Plus(d.span(0, 2*heddle.Minute)))
 			a := acts[0]
 			if d.in(2) {
 				a = pick(d, acts...)
