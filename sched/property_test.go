@@ -94,7 +94,7 @@ func (s scheduler) set() policy.Set {
 // hasty is heddle with spans so short that random streams get through them.
 const hasty = `
 lanes:
-  - {kinds: [am, map, reduce, executor, other], order: {shortest: {patience: 3}}}
+  - {kinds: [am, map, reduce, executor, other], order: {shortest: {patience: 3, gather: true}}}
 share: [{dress: {cap: last, keep: jobs, delta_max: 0.1, patience: 3}}, capacity]
 place:
   map: [coupling.peek, {uncrowded: {share: 0.1, patience: 3}}]

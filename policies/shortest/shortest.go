@@ -1,5 +1,5 @@
 // Package shortest serves the application with the least left to do first, after those of which no task has
-// run yet, and those that have reduces alone left. It lets nobody be passed over for ever: an application that
+// run yet, those that lack executors to run anything, and those that have reduces alone left. It lets nobody be passed over for ever: an application that
 // has asked for longer than patience without being given anything goes before all others, the longest passed over
 // first.
 //
@@ -44,6 +44,9 @@ type Options struct {
 	// EndingFirst has an application that asks for reduces and has no maps left served before all others of its priority that
 	// have begun: its reduces are all that it waits for.
 	EndingFirst bool `yaml:"ending_first"`
+	// Gather has a Spark application served before all others of its priority that have begun until as many of the executors
+	// that it asked for first are there as it waits for before it runs anything, and for 30 s at most, as it does.
+	Gather bool `yaml:"gather"`
 	// Durations weighs what is left by how long containers are held. Without it every container counts alike.
 	Durations bool `yaml:"durations"`
 }
@@ -60,6 +63,9 @@ type Order struct {
 	patience heddle.Span
 	overdue  []heddle.Time // by application: since when it had been passed over, when that was found too long
 	lengths  policy.Durations
+
+	apps      []gathering    // by application
+	gathering []heddle.AppID // those whose time to wait for executors is not over, by when it is
 }
 
 // New returns the order for a flat list of queues.
@@ -88,6 +94,7 @@ func (s *Order) Queue(v policy.View, q *policy.Queue) policy.Key {
 // Who goes first within a priority.
 const (
 	unstartedTurn int64 = iota
+	gatheringTurn
 	endingTurn
 	othersTurn
 )
@@ -101,6 +108,8 @@ func (s *Order) App(v policy.View, a *policy.App) policy.Key {
 	switch {
 	case s.o.UnstartedFirst && !a.Begun():
 		turn = unstartedTurn
+	case s.o.Gather && s.gathers(a):
+		turn = gatheringTurn
 	case s.o.EndingFirst && a.Waiting(heddle.Reduce) > 0 && a.MapsOver():
 		turn = endingTurn
 	}
@@ -147,10 +156,69 @@ const lookEvery = 5 * heddle.Second
 // Ticks implements [policy.Ticker].
 func (s *Order) Ticks() (every, phase heddle.Span) { return lookEvery, 0 }
 
-// Tick implements [policy.Ticker]: keys change when somebody's patience is over.
+// Tick implements [policy.Ticker]: keys change when somebody's patience, or time to gather executors, is over.
 func (s *Order) Tick(v policy.View) bool {
 	moved := s.lengths.Learn(v)
-	return s.look(v, v.Root()) || moved && s.o.Durations
+	waited := s.gathered(v)
+	return s.look(v, v.Root()) || moved && s.o.Durations || waited
+}
+
+// Spark runs nothing before so many of the executors that it asked for at first are there, or it has waited for so long:
+// spark.scheduler.minRegisteredResourcesRatio and maxRegisteredResourcesWaitingTime, as they are on YARN.
+const (
+	registeredRatio = 0.8
+	registeredWait  = 30 * heddle.Second
+)
+
+// gathering is how many executors an application waits for before it runs anything, 0 once it waits no longer, and until
+// when at most.
+type gathering struct {
+	executors int
+	until     heddle.Time
+}
+
+// Hears implements [policy.Listener].
+func (s *Order) Hears() policy.News {
+	if !s.o.Gather {
+		return 0
+	}
+	return policy.AppAsked | policy.Granted
+}
+
+// Hear implements [policy.Listener]: it takes in what an application asks for first.
+func (s *Order) Hear(v policy.View, e policy.Effect) {
+	a := e.App
+	if e.What == policy.Granted {
+		if !s.gathers(a) && int(a.ID()) < len(s.apps) {
+			s.apps[a.ID()].executors = 0
+		}
+		return
+	}
+	n := a.Waiting(heddle.Executor)
+	if a.Begun() || n == 0 {
+		return
+	}
+	for int(a.ID()) >= len(s.apps) {
+		s.apps = append(s.apps, gathering{})
+	}
+	if g := &s.apps[a.ID()]; g.until == 0 {
+		*g = gathering{int(math.Ceil(registeredRatio * float64(n))), v.Now().Plus(registeredWait)}
+		s.gathering = append(s.gathering, a.ID())
+	}
+}
+
+// gathers reports whether an application waits for more executors before it runs anything.
+func (s *Order) gathers(a *policy.App) bool {
+	return int(a.ID()) < len(s.apps) && a.Running(heddle.Executor) < s.apps[a.ID()].executors
+}
+
+// gathered takes in for whom the time to wait is over, and reports whether it is for anybody.
+func (s *Order) gathered(v policy.View) (some bool) {
+	for len(s.gathering) > 0 && s.apps[s.gathering[0]].until <= v.Now() {
+		s.apps[s.gathering[0]].executors = 0
+		s.gathering, some = s.gathering[1:], true
+	}
+	return some
 }
 
 func (s *Order) look(v policy.View, q *policy.Queue) (changed bool) {
