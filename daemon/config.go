@@ -31,6 +31,16 @@ type Config struct {
 	TopologyTable  map[string]string
 	MemoryOnly     bool        // the resource calculator looks at memory alone
 	Nodes          heddle.Caps // what the site's NodeManagers can do to containers
+
+	Memory   Memory
+	ConnsPer int // connections from one address to a port; 0 for as many as package rpc has
+}
+
+// Memory is how many bytes of it are used.
+type Memory struct {
+	Limit      int64 // by the process, as far as Go's garbage collector can see to it; 0: nothing is set
+	Calls      int64 // by calls that are read, worked on and answered
+	PerAddress int64 // by those of one address
 }
 
 // A ProxyUser is for whom somebody may act, whom Users or Groups name, and from where: as hadoop.proxyuser.<name>.users,

@@ -15,7 +15,7 @@ import (
 func (r *RM) Masters() rpc.Protocol {
 	return rpc.Protocol{Name: "org.apache.hadoop.yarn.api.ApplicationMasterProtocolPB", Methods: map[string]rpc.Method{
 		"registerApplicationMaster": rpc.Serve(byClass(r.registerMaster)),
-		"allocate":                  rpc.Serve(byClass(r.allocate)),
+		"allocate":                  rpc.Serve(byClass(r.allocate)).Within(maxBytes, 200_000),
 		"finishApplicationMaster":   rpc.Serve(byClass(r.finishMaster)),
 	}}
 }

@@ -18,11 +18,14 @@ import (
 // Version is the release of YARN whose protocols are spoken; NodeManagers are told so.
 const Version = "3.4.2"
 
+// maxBytes is how long a request is at most that says all that a node runs, or all that a master asks for.
+const maxBytes = 8 << 20
+
 // Tracker is the protocol that NodeManagers speak.
 func (r *RM) Tracker() rpc.Protocol {
 	return rpc.Protocol{Name: "org.apache.hadoop.yarn.server.api.ResourceTrackerPB", Methods: map[string]rpc.Method{
-		"registerNodeManager":   rpc.Serve(byClass(r.registerNode)),
-		"nodeHeartbeat":         rpc.Serve(byClass(r.heartbeat)),
+		"registerNodeManager":   rpc.Serve(byClass(r.registerNode)).Within(maxBytes, 0),
+		"nodeHeartbeat":         rpc.Serve(byClass(r.heartbeat)).Within(maxBytes, 0),
 		"unRegisterNodeManager": rpc.Serve(byClass(r.unregisterNode)),
 	}}
 }
@@ -38,6 +41,9 @@ func (r *RM) registerNode(ctx context.Context, c *rpc.Call, q *wire.RegisterNode
 	msg.Can &= r.cfg.Nodes
 	if r.cfg.Nodes.Has(heddle.Parks) && msg.Can.Has(heddle.Resizes) { // both are told alike
 		msg.Can |= heddle.Parks
+	}
+	if from := c.Addr.Addr(); from.IsValid() {
+		msg.From = from.String()
 	}
 	msg.Rack, msg.Names = r.rackOf(ctx, id.Host), r.namesOf(ctx, id.Host)
 	a, err := say[*rm.NodeRegistered](ctx, r, beatLane, func(c rm.Call) rm.Message { msg.Call = c; return msg })

@@ -36,6 +36,7 @@ type app struct {
 	reading   *reading                // of what its client left beside the submission; nil for none under way
 	known     *known                  // what is known beside YARN's protocols; nil where nobody goes by it
 	placed    map[int32]heddle.NodeID // the maps of whose output the core knows where it lies
+	counted   int                     // bytes of its submission that count among its user's
 	closed    bool                    // the core was told of its end
 	most      demand
 	noted     bool  // something was remembered of it
@@ -201,6 +202,7 @@ func (m *Machine) close(a *app) {
 	}
 	m.stale(a)
 	a.closed = true
+	m.lets(a)
 	if a.state == appFinishing {
 		a.become(appFinished)
 	}

@@ -18,6 +18,7 @@ func (m *Machine) Check() []string {
 	m.checkTimers(b)
 	m.checkTables(b)
 	m.checkRuns(b)
+	m.checkLimits(b)
 	return b.list
 }
 

@@ -38,7 +38,7 @@ func (m *Machine) recallNodes(list []NodeRecord) {
 			drop = append(drop, Change{DropNode: &r.ID})
 			continue
 		}
-		n := m.addNode(r.ID, r.Rack)
+		n := m.addNode(r.ID, r.Rack, "")
 		n.names, n.http, n.kept = names, r.HTTP, r
 		if r.Lost > 0 {
 			n.become(nodeLost)

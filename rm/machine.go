@@ -54,6 +54,9 @@ type Machine struct {
 	byNode map[ids.Node]*node
 	listed HostLists
 
+	shares   map[string]share    // by user
+	quarters map[string]*quarter // by address
+
 	timers  timers
 	silence heddle.Time // no node has been silent for too long before; never for no node
 	rings   [NumRings]ring
@@ -98,7 +101,7 @@ type Options struct {
 func New(o Options) (*Machine, []Effect) {
 	m := &Machine{
 		cfg: o.Config, sch: o.Scheduler, began: o.Began, epoch: o.Epoch, core: sched.New(o.Scheduler.Set), hold: never, silence: never, sayAt: never,
-		commits: map[uint64]func(){}, byApp: map[ids.App]*app{}, byNode: map[ids.Node]*node{},
+		commits: map[uint64]func(){}, byApp: map[ids.App]*app{}, byNode: map[ids.Node]*node{}, shares: map[string]share{}, quarters: map[string]*quarter{},
 		listed: o.Lists, tidyAt: tidyAt,
 		names: newNames(o.Scheduler, o.Users), watch: o.Watch, past: newHistory(), given: newGiven(), starts: o.Starts,
 	}

@@ -21,6 +21,7 @@ type (
 		Call       Call
 		Node       ids.Node
 		Names      []string // what lists of hosts may call it: its name and its addresses
+		From       string   // the address of the call
 		Rack       string   // "" where the script should have told it and did not
 		HTTPPort   int32
 		Version    string

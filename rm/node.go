@@ -19,6 +19,7 @@ const (
 // A node is a NodeManager. What every report looks at comes first: it is read together.
 type node struct {
 	id      ids.Node
+	from    string // the address that it registered from first
 	nid     heddle.NodeID
 	lastID  int32
 	state   nodeState
@@ -140,12 +141,13 @@ func (m *Machine) forgetTokens(n *node) {
 }
 
 // addNode makes a node that was never seen, or one that moved to another rack.
-func (m *Machine) addNode(id ids.Node, rack string) *node {
+func (m *Machine) addNode(id ids.Node, rack, from string) *node {
 	n := &node{
 		id: id, nid: heddle.NodeID(len(m.nodes)), rack: rack, deadline: never,
 	}
 	host := m.hostName(id)
 	if old := m.byNode[id]; old != nil {
+		m.unlocated(old)
 		n.killed = old.killed // what was given up on it is so still
 		old.agent.follow(n)
 		for i, o := range m.hosts[host] {
@@ -157,6 +159,7 @@ func (m *Machine) addNode(id ids.Node, rack string) *node {
 		m.replaced(id)
 		m.hosts[host] = append(m.hosts[host], n)
 	}
+	m.located(n, from)
 	m.nodes = append(m.nodes, n)
 	m.byNode[id] = n
 	m.staleNode(n)
@@ -167,14 +170,20 @@ func (m *Machine) addNode(id ids.Node, rack string) *node {
 func (m *Machine) replaced(id ids.Node) {
 	host := m.hostName(id)
 	m.hosts[host] = slices.DeleteFunc(m.hosts[host], func(n *node) bool {
-		gone := n.state == nodeLost || n.state == nodeRebooted || n.state == nodeShutdown
+		gone := n.gone()
 		if gone {
 			m.dropNode(n)
 			delete(m.byNode, n.id)
 			m.staleNode(n)
+			m.unlocated(n)
 		}
 		return gone
 	})
+}
+
+// gone reports whether a node went, and may come back.
+func (n *node) gone() bool {
+	return n.state == nodeLost || n.state == nodeRebooted || n.state == nodeShutdown
 }
 
 // hostName is what masters call a node in what they ask for.

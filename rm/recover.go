@@ -26,6 +26,7 @@ func (m *Machine) recover(list []Recovered) {
 			m.over = append(m.over, a)
 			continue
 		}
+		m.holds(a)
 		alive = append(alive, a)
 	}
 	slices.SortStableFunc(m.over, func(a, b *app) int { return cmp.Compare(a.finished, b.finished) })

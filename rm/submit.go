@@ -18,8 +18,10 @@ const (
 	maxLogContext = 16 << 10          // bytes
 	maxUnwritten  = 8 << 20           // bytes on their way to the disk before submissions have to come again
 	maxLifetime   = 100 * 365 * 86400 // seconds
-	maxContext    = 4 << 20           // bytes of a submission
 )
+
+// MaxContext is how many bytes a submission may have.
+const MaxContext = 4 << 20
 
 // MaxName is how many bytes there are to the names of users and queues, and are kept of those of applications.
 const MaxName = 1024
@@ -55,6 +57,7 @@ func (m *Machine) submit(q *SubmitApp) {
 		a.kill, a.why = text("Failed to submit application %s: %s", id, why), heddle.NoSuchQueue
 	}
 	m.byApp[id] = a
+	m.holds(a)
 	if id.Cluster == m.began {
 		m.given.drop(id.Seq)
 		m.recent.add(a)
@@ -93,8 +96,8 @@ func (m *Machine) newApp(q *SubmitApp) (*app, error) {
 		return nil, invalid(classYarn, "the log aggregation context of %s has %d bytes; at most %d go into the token of every container", id, len(s.LogContext), maxLogContext)
 	case len(s.Tags) > maxTags:
 		return nil, invalid(classYarn, "Too many applicationTags, a maximum of only %d are allowed; %s has %d", maxTags, id, len(s.Tags))
-	case len(s.Context) > maxContext:
-		return nil, invalid(classYarn, "the submission of %s has %d bytes; at most %d are kept of one", id, len(s.Context), maxContext)
+	case len(s.Context) > MaxContext:
+		return nil, invalid(classYarn, "the submission of %s has %d bytes; at most %d are kept of one", id, len(s.Context), MaxContext)
 	}
 	for _, t := range s.Tags {
 		if len(t) > maxTagLength || strings.ContainsFunc(t, func(x rune) bool { return x >= utf8.RuneSelf }) {
@@ -103,6 +106,9 @@ func (m *Machine) newApp(q *SubmitApp) (*app, error) {
 	}
 	if q.Misplaced == "" && !m.maySubmit(q.Who, q.Queue) {
 		return nil, &Denied{user, "submit applications to", q.Queue}
+	}
+	if err := m.tooMany(user, s); err != nil {
+		return nil, err
 	}
 	a := m.appOf(user, s)
 	a.priority = min(max(m.priority(q.Queue, s), 0), m.cfg.MaxPriority)

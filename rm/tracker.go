@@ -30,10 +30,10 @@ func (m *Machine) register(q *RegisterNode) *NodeRegistered {
 	}
 	switch {
 	case n == nil:
-		n = m.addNode(id, rack)
+		n = m.addNode(id, rack, q.From)
 	case n.rack != rack:
 		m.nodeDown(n, nodeShutdown)
-		n = m.addNode(id, rack)
+		n = m.addNode(id, rack, n.from)
 	}
 	m.staleNode(n)
 	m.cameBack(n)
@@ -93,6 +93,8 @@ func (m *Machine) turnedAway(q *RegisterNode, n *node, leaving bool) *NodeRegist
 		return refuseNode("NodeManager from  %s offers %s, which is no amount that a machine has, Sending SHUTDOWN signal to the NodeManager.", host, m.text(q.Total))
 	case n == nil && len(m.byNode) >= maxNodes:
 		return refuseNode("NodeManager from  %s is one more than the %d that there can be, Sending SHUTDOWN signal to the NodeManager.", host, maxNodes)
+	case n == nil:
+		return m.crowded(q)
 	}
 	return nil
 }

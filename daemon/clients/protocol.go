@@ -2,6 +2,7 @@ package clients
 
 import (
 	"heddle/daemon"
+	"heddle/rm"
 	"heddle/yarn/rpc"
 )
 
@@ -11,7 +12,7 @@ func Client(r RM, o Options) rpc.Protocol {
 	s := newService(r, o)
 	return rpc.Protocol{Name: ClientName, Methods: map[string]rpc.Method{
 		"getNewApplication":           serve(s, s.getNewApplication),
-		"submitApplication":           change(s, daemon.OpSubmit, s.submitApplication),
+		"submitApplication":           change(s, daemon.OpSubmit, s.submitApplication).Within(rm.MaxContext+64<<10, 0),
 		"forceKillApplication":        change(s, daemon.OpKill, s.forceKillApplication),
 		"failApplicationAttempt":      change(s, daemon.OpFail, s.failApplicationAttempt),
 		"moveApplicationAcrossQueues": change(s, daemon.OpMove, s.moveApplicationAcrossQueues),
@@ -20,16 +21,16 @@ func Client(r RM, o Options) rpc.Protocol {
 		"signalToContainer":           change(s, daemon.OpSignal, s.signalToContainer),
 
 		"getApplicationReport":        serve(s, s.getApplicationReport),
-		"getApplications":             serve(s, s.getApplications),
+		"getApplications":             serve(s, s.getApplications).Long(),
 		"getApplicationAttemptReport": serve(s, s.getApplicationAttemptReport),
-		"getApplicationAttempts":      serve(s, s.getApplicationAttempts),
+		"getApplicationAttempts":      serve(s, s.getApplicationAttempts).Long(),
 		"getContainerReport":          serve(s, s.getContainerReport),
-		"getContainers":               serve(s, s.getContainers),
+		"getContainers":               serve(s, s.getContainers).Long(),
 
 		"getClusterMetrics": serve(s, s.getClusterMetrics),
-		"getClusterNodes":   serve(s, s.getClusterNodes),
-		"getQueueInfo":      serve(s, s.getQueueInfo),
-		"getQueueUserAcls":  serve(s, s.getQueueUserAcls),
+		"getClusterNodes":   serve(s, s.getClusterNodes).Long(),
+		"getQueueInfo":      serve(s, s.getQueueInfo).Long(),
+		"getQueueUserAcls":  serve(s, s.getQueueUserAcls).Long(),
 
 		"getResourceTypeInfo":   serve(s, s.getResourceTypeInfo),
 		"getResourceProfiles":   serve(s, s.getResourceProfiles),
@@ -38,9 +39,9 @@ func Client(r RM, o Options) rpc.Protocol {
 		"renewDelegationToken":  serve(s, s.renewDelegationToken),
 		"cancelDelegationToken": serve(s, s.cancelDelegationToken),
 
-		"getClusterNodeLabels":     serve(s, s.getClusterNodeLabels),
-		"getNodeToLabels":          serve(s, s.getNodeToLabels),
-		"getLabelsToNodes":         serve(s, s.getLabelsToNodes),
+		"getClusterNodeLabels":     serve(s, s.getClusterNodeLabels).Long(),
+		"getNodeToLabels":          serve(s, s.getNodeToLabels).Long(),
+		"getLabelsToNodes":         serve(s, s.getLabelsToNodes).Long(),
 		"getClusterNodeAttributes": serve(s, s.getClusterNodeAttributes),
 		"getAttributesToNodes":     serve(s, s.getAttributesToNodes),
 		"getNodesToAttributes":     serve(s, s.getNodesToAttributes),

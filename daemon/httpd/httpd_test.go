@@ -1,11 +1,13 @@
 package httpd
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -52,56 +54,135 @@ func TestServeFails(t *testing.T) {
 	}
 }
 
-func TestConnectionLimits(t *testing.T) {
-	inner, err := net.Listen("tcp", "127.0.0.1:0")
+// A site is a server whose requests to /wait wait.
+type site struct {
+	t       *testing.T
+	address string
+	began   chan struct{}
+	release chan struct{}
+}
+
+// start starts a server with the limits of a listener.
+func start(t *testing.T, o Options) *site {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &limited{Listener: inner, all: 3, each: 2}
-	defer l.Close()
-	accepted := make(chan net.Conn, 4)
+	s := &site{t, l.Addr().String(), make(chan struct{}, 1000), make(chan struct{})}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
 	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				close(accepted)
-				return
+		ended <- Serve(ctx, l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/wait" {
+				s.began <- struct{}{}
+				<-s.release
 			}
-			accepted <- c
-		}
+			_, _ = io.WriteString(w, "ok")
+		}), o)
 	}()
-	dial := func(from string) net.Conn {
-		d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
-		c, err := d.Dial("tcp", inner.Addr().String())
-		if err != nil {
-			t.Fatal(err)
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
 		}
-		return c
+	})
+	return s
+}
+
+// open opens a connection from an address.
+func (s *site) open(from string) net.Conn {
+	s.t.Helper()
+	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
+	c, err := d.Dial("tcp", s.address)
+	if err != nil {
+		s.t.Fatal(err)
 	}
-	refused := func(c net.Conn) bool {
-		_ = c.SetReadDeadline(time.Now().Add(2 * time.Second))
-		_, err := c.Read(make([]byte, 1))
-		return errors.Is(err, io.EOF) || err != nil && strings.Contains(err.Error(), "reset")
+	s.t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// get asks for a path, and returns the status; 0 where the connection was closed.
+func (s *site) get(c net.Conn, path string) int {
+	s.t.Helper()
+	_ = c.SetDeadline(time.Now().Add(5 * time.Second))
+	_, _ = io.WriteString(c, "GET "+path+" HTTP/1.1\r\nHost: a\r\n\r\n") // reading says whether it went
+	p, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil {
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			s.t.Fatal("no answer, and no end")
+		}
+		return 0
 	}
-	a, b := dial("127.0.0.2"), dial("127.0.0.2")
-	first := <-accepted
-	<-accepted
-	if c := dial("127.0.0.2"); !refused(c) {
-		t.Error("a third connection from one address was taken")
+	_, _ = io.Copy(io.Discard, p.Body)
+	return p.StatusCode
+}
+
+// wait has a request of a connection wait.
+func (s *site) wait(from string) net.Conn {
+	s.t.Helper()
+	c := s.open(from)
+	_, _ = io.WriteString(c, "GET /wait HTTP/1.1\r\nHost: a\r\n\r\n")
+	<-s.began
+	return c
+}
+
+// However many connections an address has open, idle or with half of a request, the next one is answered: it takes the place
+// of the one that is idle longest.
+func TestIdleConnections(t *testing.T) {
+	s := start(t, Options{Conns: 100, PerAddress: 10})
+	busy := s.wait("127.0.0.2")
+	var idle []net.Conn
+	for i := range 30 {
+		c := s.open("127.0.0.2")
+		if i%2 == 0 {
+			_, _ = io.WriteString(c, "GET /healthz HTTP/1.1\r\nHo")
+		}
+		idle = append(idle, c)
 	}
-	other := dial("127.0.0.3")
-	<-accepted
-	if c := dial("127.0.0.4"); !refused(c) {
-		t.Error("a fourth connection in all was taken")
+	if got := s.get(s.open("127.0.0.2"), "/any"); got != http.StatusOK {
+		t.Errorf("one more is answered %d", got)
 	}
-	_ = first.Close()
-	_ = first.Close() // gives one place back, not two
-	_ = dial("127.0.0.2")
-	<-accepted
-	if c := dial("127.0.0.4"); !refused(c) {
-		t.Error("closing twice gave two places back")
+	if got := s.get(idle[0], "/any"); got != 0 {
+		t.Errorf("the oldest one is answered %d", got)
 	}
-	for _, c := range []net.Conn{a, b, other} {
-		_ = c.Close()
+	close(s.release)
+	if p, err := http.ReadResponse(bufio.NewReader(busy), nil); err != nil || p.StatusCode != http.StatusOK {
+		t.Errorf("the one with a request: %v, %v", p, err)
+	}
+}
+
+// Where all connections that an address may have are at work, a few more are for what is vital.
+func TestSpareConnections(t *testing.T) {
+	s := start(t, Options{Conns: 100, PerAddress: 3, Vital: []string{"/healthz"}})
+	for range 3 {
+		s.wait("127.0.0.2")
+	}
+	for range 20 {
+		if got := s.get(s.open("127.0.0.2"), "/healthz"); got != http.StatusOK {
+			t.Errorf("what is vital is answered %d", got)
+		}
+	}
+	if got := s.get(s.open("127.0.0.2"), "/other"); got != http.StatusServiceUnavailable {
+		t.Errorf("what is not is answered %d", got)
+	}
+	if got := s.get(s.open("127.0.0.3"), "/other"); got != http.StatusOK {
+		t.Errorf("another address is answered %d", got)
+	}
+	close(s.release)
+}
+
+// Where all connections are taken, the address that has most gives one up.
+func TestCrowd(t *testing.T) {
+	s := start(t, Options{Conns: 4, PerAddress: 3})
+	one := s.open("127.0.0.3")
+	for range 3 {
+		s.open("127.0.0.2")
+	}
+	if got := s.get(s.open("127.0.0.4"), "/any"); got != http.StatusOK {
+		t.Errorf("a newcomer is answered %d", got)
+	}
+	if got := s.get(one, "/any"); got != http.StatusOK {
+		t.Errorf("who has one connection is answered %d", got)
 	}
 }

@@ -16,7 +16,7 @@ const agentsConns = 20_000
 // serveAgents makes the server of node agents. Where others than this machine reach it, it speaks TLS.
 func (d *Daemon) serveAgents(ctx context.Context, o Options) (func(net.Listener) error, error) {
 	c := agents.Config{Sync: agents.Sync(d.RM), Audit: func(x daemon.Deed, err error) { x.Log(o.Log, err) }}
-	with := httpd.Options{Conns: agentsConns}
+	with := httpd.Options{Conns: agentsConns, PerAddress: o.Config.ConnsPer}
 	if !o.Config.Agents.Addr().Unmap().IsLoopback() {
 		var err error
 		if c.Trust, err = trust.Open(o.DataDir); err != nil {

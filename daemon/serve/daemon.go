@@ -13,6 +13,7 @@ import (
 	"net"
 	"net/netip"
 	"path/filepath"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -25,6 +26,7 @@ import (
 	"heddle/daemon/proxy"
 	"heddle/daemon/store"
 	"heddle/daemon/web"
+	"heddle/internal/budget"
 	"heddle/rm"
 	"heddle/yarn/rpc"
 )
@@ -49,6 +51,9 @@ type Daemon struct {
 	Client, Scheduler, Tracker, Admin, Web netip.AddrPort
 	Agents                                 netip.AddrPort // zero: nowhere
 
+	input, asking, working *budget.Account // memory for what arrives, for who asks, and for nodes and masters
+	desk                   *budget.Desk    // of who asks
+
 	log     *slog.Logger
 	store   *store.Store
 	servers []*rpc.Server
@@ -68,6 +73,25 @@ const (
 	webConns  = 2000
 	nodeConns = 20_000
 )
+
+const (
+	patience    = 10 * time.Second // that who asks waits for memory before being told to try again
+	listsAtOnce = 8                // long answers that are put together
+)
+
+// share shares memory out among all who call.
+func (d *Daemon) share(m daemon.Memory) {
+	if m.Limit > 0 {
+		debug.SetMemoryLimit(m.Limit / 8 * 7) // the rest is what Go's runtime knows nothing of
+	}
+	calls := cmp.Or(m.Calls, rpc.DefaultMemory)
+	each := cmp.Or(m.PerAddress, calls)
+	input, work := calls/4, calls-calls/4
+	d.input = budget.New(input, max(input/2, min(each, rpc.DefaultFrame+rpc.DefaultFirstFrame))).Account(0)
+	b := budget.New(work, each)
+	d.asking, d.working = b.Account(work/4), b.Account(0)
+	d.desk = budget.NewDesk(d.asking, listsAtOnce, patience)
+}
 
 // A port is a listener and what is served on it.
 type port struct {
@@ -96,6 +120,7 @@ func Start(o Options) (*Daemon, error) {
 	d := &Daemon{RM: m, log: o.Log, store: st, ended: make(chan error, 1)}
 	ctx, cancel := context.WithCancel(context.Background())
 	d.cancel = cancel
+	d.share(o.Config.Memory)
 	ports, err := d.ports(ctx, o)
 	if err != nil {
 		return nil, errors.Join(err, shut(st))
@@ -118,21 +143,23 @@ func Start(o Options) (*Daemon, error) {
 
 // ports is which protocol is served where; the web server is last, and not made yet.
 func (d *Daemon) ports(ctx context.Context, o Options) ([]port, error) {
-	server := func(tokens rpc.Verifier, conns int, protocols ...rpc.Protocol) func(net.Listener) error {
-		s := rpc.NewServer(rpc.Options{Protocols: protocols, Tokens: tokens, Limits: rpc.Limits{Conns: conns}, Log: o.Log})
+	c := o.Config
+	server := func(tokens rpc.Verifier, limits rpc.Limits, memory *budget.Account, protocols ...rpc.Protocol) func(net.Listener) error {
+		limits.ConnsPer = c.ConnsPer
+		s := rpc.NewServer(rpc.Options{Protocols: protocols, Tokens: tokens, Limits: limits, Input: d.input, Memory: memory, Desk: d.desk, Log: o.Log})
 		d.servers = append(d.servers, s)
 		return s.Serve
 	}
-	c := o.Config
+	asks, works := rpc.Limits{Patience: patience}, rpc.Limits{}
 	access := clients.Options{
 		ACLs: c.ACLs, Admins: c.Admins, Owner: o.Owner, ExtraResources: c.ExtraResources, MemoryOnly: c.MemoryOnly, Log: o.Log,
 		ProxyUsers: c.ProxyUsers, Groups: d.RM.Groups, Decommission: c.Decommission,
 	}
 	ports := []port{
-		{"client", c.Client, &d.Client, server(nil, rpc.DefaultConns, clients.Client(d.RM, access)), nil},
-		{"scheduler", c.Scheduler, &d.Scheduler, server(d.RM.Tokens(), rpc.DefaultConns, d.RM.Masters()), nil},
-		{"resource tracker", c.Tracker, &d.Tracker, server(nil, nodeConns, d.RM.Tracker()), nil},
-		{"admin", c.Admin, &d.Admin, server(nil, rpc.DefaultConns, clients.Admin(d.RM, access)), nil},
+		{"client", c.Client, &d.Client, server(nil, asks, d.asking, clients.Client(d.RM, access)), nil},
+		{"scheduler", c.Scheduler, &d.Scheduler, server(d.RM.Tokens(), works, d.working, d.RM.Masters()), nil},
+		{"resource tracker", c.Tracker, &d.Tracker, server(nil, rpc.Limits{Conns: nodeConns}, d.working, d.RM.Tracker()), nil},
+		{"admin", c.Admin, &d.Admin, server(nil, asks, d.asking, clients.Admin(d.RM, access)), nil},
 	}
 	if c.Agents.IsValid() {
 		serv, err := d.serveAgents(ctx, o)
@@ -162,10 +189,13 @@ func (d *Daemon) serveWeb(ctx context.Context, p *port, o Options) {
 	handler := web.New(web.Options{
 		RM: d.RM, Registry: prometheus.NewRegistry(), RPC: stats, Log: o.Log, Version: o.Version, Store: "bbolt", Conf: o.Settings, Off: o.Scheduler.Off,
 		Local: way.Local, ClientAddress: d.Client.String(), WebHost: way.WebHost, ProxySource: way.Source, Private: way.Private,
+		Desk:           d.desk,
 		Facts:          func() []web.FactStats { return figures(asker) },
 		ExtraResources: c.ExtraResources, MemoryOnly: c.MemoryOnly,
 	})
-	p.serv = func(ln net.Listener) error { return httpd.Serve(ctx, ln, handler, httpd.Options{Conns: webConns}) }
+	p.serv = func(ln net.Listener) error {
+		return httpd.Serve(ctx, ln, handler, httpd.Options{Conns: webConns, Vital: web.Vital})
+	}
 }
 
 // figures are those of what was found out of jobs, for /metrics.

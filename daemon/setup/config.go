@@ -2,6 +2,7 @@ package setup
 
 import (
 	"fmt"
+	"os"
 	"time"
 
 	"heddle"
@@ -57,6 +58,10 @@ func (s *source) config() (daemon.Config, error) {
 		if k.every <= k.expiry*3/2 { // a key is signed with only when everybody who lives has it
 			return c, fmt.Errorf("master-key-rolling-interval-secs of yarn.resourcemanager.%s comes to %v; expected more than one and a half times the %v of yarn.%s.liveness-monitor.expiry-interval-ms", k.name, k.every, k.expiry, k.of)
 		}
+	}
+	s.limits(&c)
+	if err := s.memory(&c, room(os.DirFS("/"))); err != nil {
+		return c, err
 	}
 	return c, s.beats(&c)
 }

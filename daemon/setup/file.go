@@ -36,6 +36,8 @@ type file struct {
 	Nodes        nodes    `yaml:"nodes,omitempty"`
 	Listen       Listen   `yaml:"listen,omitempty"`
 	Facts        facts    `yaml:"facts,omitempty"`
+	Memory       memory   `yaml:"memory,omitempty"`
+	Limits       limits   `yaml:"limits,omitempty"`
 	InsecureOpen string   `yaml:"insecure_open,omitempty"`
 	Logging      logging  `yaml:"log,omitempty"`
 
@@ -169,6 +171,13 @@ func (f *file) check() error {
 		{!interval(f.Beats.Normal, &f.Beats.normal), "beats.normal", badBeat},
 		{!interval(f.Beats.Idle, &f.Beats.idle), "beats.idle", badBeat},
 		{f.Beats.Load < 0, "beats.load", "wanted reports a second, at least 1"},
+		{!amount(f.Memory.Limit, &f.Memory.limit), "memory.limit", badBytes},
+		{!amount(f.Memory.Calls, &f.Memory.calls), "memory.calls", badBytes},
+		{!amount(f.Memory.PerAddress, &f.Memory.perAddress), "memory.per_address", badBytes},
+		{f.Limits.Connections < 0, "limits.connections_per_address", "wanted how many, at least 1"},
+		{f.Limits.Nodes < 0, "limits.nodes_per_address", "wanted how many, at least 1"},
+		{f.Limits.Apps < 0, "limits.applications_per_user", "wanted how many, at least 1"},
+		{!amount(f.Limits.Stored, &f.Limits.stored), "limits.stored_per_user", badBytes},
 		{f.Logging.Level != "" && !f.knownLevel(), "log.level", "wanted debug, info, warn or error"},
 		{f.Logging.Format != "" && f.Logging.Format != "text" && f.Logging.Format != "json", "log.format", "wanted text or json"},
 	} {

@@ -105,7 +105,9 @@ func TestNoConfiguration(t *testing.T) {
 			KeyRolling: 24 * heddle.Hour, NodeKeyRolling: 24 * heddle.Hour, NodeExpiry: 10 * heddle.Minute, MasterExpiry: 15 * heddle.Minute, ContainerExpiry: 10 * heddle.Minute,
 			MaxAttempts: 2, GlobalAttempts: 2, MaxCompleted: 1000, SchedulingWait: 10 * heddle.Second, WorkPreserving: true, Admins: "*",
 			Beat: heddle.Second, FastBeat: 100 * heddle.Millisecond, IdleBeat: 2 * heddle.Second, BeatLoad: 5000, ReadJobs: true,
+			NodesPer: 1000, AppsPer: 10_000, StoredPer: 256 << 20,
 		},
+		Memory:       d.Config.Memory, // see TestMemory
 		Decommission: time.Hour, ConnectRetries: 10, Recovery: true, Nodes: heddle.Stock,
 	}
 	if diff := cmp.Diff(want, d.Config, cmp.Comparer(func(a, b netip.AddrPort) bool { return a == b })); diff != "" {
@@ -237,7 +239,7 @@ func TestWrongValues(t *testing.T) {
 		"a queue":           {map[string]string{"capacity-scheduler.xml": props("yarn.scheduler.capacity.root.queues=a")}, "DIR/capacity-scheduler.xml:2: yarn.scheduler.capacity.root.queues:"},
 		"XML":               {map[string]string{"yarn-site.xml": "<configuration>"}, "DIR/yarn-site.xml:1: not well-formed"},
 
-		"an unknown key":     {file("profile: fair\nprofil: x"), `DIR/heddle.yaml:2:1: unknown key "profil"; did you mean profile? There are profile, set, data, beats, nodes, listen, facts, insecure_open and log`},
+		"an unknown key":     {file("profile: fair\nprofil: x"), `DIR/heddle.yaml:2:1: unknown key "profil"; did you mean profile? There are profile, set, data, beats, nodes, listen, facts, memory, limits, insecure_open and log`},
 		"an unknown key in":  {file("beats:\n  fast: 1s\n  slow: 2s"), `DIR/heddle.yaml:3:3: unknown key "slow"; there are fast, normal, idle and load`},
 		"no text":            {file("data: [a]"), "DIR/heddle.yaml:1:7: "},
 		"an odd change":      {file("set: [{a: b}]"), "DIR/heddle.yaml:1:"},
@@ -256,6 +258,11 @@ func TestWrongValues(t *testing.T) {
 		"a load in words":    {file("beats: {load: much}"), "DIR/heddle.yaml:1:15: got text; wanted a whole number"},
 		"no mapping in it":   {file("beats: often"), "DIR/heddle.yaml:1:8: got text; wanted a mapping"},
 		"a fact":             {file("facts: {masters: often}"), "DIR/heddle.yaml:1:18: "},
+		"an amount":          {file("memory: {limit: 512}"), "DIR/heddle.yaml:1:17: memory.limit: wanted an amount such as 512MiB or 4GiB"},
+		"too little memory":  {file("memory: {limit: 1MiB}"), "DIR/heddle.yaml:1:17: memory.limit: 1MiB is too little: a ResourceManager needs 64 MiB"},
+		"calls above half":   {file("memory: {limit: 512MiB, calls: 300MiB}"), "memory.calls: 300MiB does not do: at least 16 MiB, and at most half of the limit, which is 512 MiB"},
+		"above all calls":    {file("memory: {limit: 512MiB, calls: 64MiB, per_address: 65MiB}"), "memory.per_address: 65MiB does not do: at least 6 MiB, and at most what all calls may take up, which is 64 MiB"},
+		"fewer than none":    {file("limits: {nodes_per_address: -1}"), "limits.nodes_per_address: wanted how many, at least 1"},
 		"a level":            {file("log: {level: loud}"), "DIR/heddle.yaml:1:14: log.level: wanted debug, info, warn or error"},
 		"a format":           {file("log: {format: xml}"), "log.format: wanted text or json"},
 		"not understood":     {file("insecure_open: true"), `DIR/heddle.yaml:1:16: insecure_open: the only thing to say is "I understand"`},

@@ -3,16 +3,24 @@ package web
 import (
 	"net/http"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync/atomic"
+
+	"heddle/internal/budget"
 )
 
 // maxInFlight is how many requests are worked on at once; what comes above is told to come again, unless it asks
 // how the daemon is: whoever watches it would start it again.
-const maxInFlight = 256
+// Of one address a quarter are.
+const maxInFlight = 512
+
+// Vital are the paths that are answered whatever else is asked for at once.
+var Vital = []string{"/healthz", "/readyz", "/metrics"}
 
 // traffic counts requests for /metrics.
 type traffic struct {
+	places   *budget.Account
 	inFlight atomic.Int64
 	refused  atomic.Uint64
 	panics   atomic.Uint64
@@ -33,13 +41,16 @@ func (s *site) guard(h http.Handler) http.Handler {
 	}))
 	h = cross.Handler(h)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if s.traffic.inFlight.Add(1) > maxInFlight && r.URL.Path != "/healthz" && r.URL.Path != "/readyz" {
-			s.traffic.inFlight.Add(-1)
-			s.traffic.refused.Add(1)
-			w.Header().Set("Retry-After", "1")
-			http.Error(w, "too many requests at once; try again", http.StatusServiceUnavailable)
+		from := addressOf(r)
+		err := s.traffic.places.Try(from, 1)
+		switch {
+		case err == nil:
+			defer s.traffic.places.Give(from, 1)
+		case !slices.Contains(Vital, r.URL.Path):
+			s.busy(w)
 			return
 		}
+		s.traffic.inFlight.Add(1)
 		rec := &recorder{ResponseWriter: w}
 		defer func() {
 			s.traffic.inFlight.Add(-1)

@@ -8,9 +8,12 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"testing"
+	"time"
 
+	"heddle/internal/budget"
 	"heddle/rm"
 )
 
@@ -195,32 +198,73 @@ func (h hanging) Nodes(context.Context) ([]rm.NodeReport, error) {
 	return nil, nil
 }
 
+// askFrom asks for a path from an address.
+func askFrom(h http.Handler, from, path string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(http.MethodGet, path, nil)
+	r.RemoteAddr = from + ":5000"
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+// One address has a quarter of all requests that are worked on at once. Above that, and above all, who asks is told to come
+// again; who watches the daemon is not.
 func TestTooManyRequestsAtOnce(t *testing.T) {
 	slow := hanging{demo(), make(chan struct{}), make(chan struct{})}
 	h := New(Options{RM: slow})
 	done := make(chan int, maxInFlight)
-	for range maxInFlight {
-		go func() { done <- ask(h, "/ws/v1/cluster/nodes").Code }()
-	}
-	for range maxInFlight {
-		<-slow.entered
-	}
-	if w := ask(h, "/isActive"); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
-		t.Errorf("one too many: %d %v", w.Code, w.Header())
-	}
-	for _, probe := range []string{"/healthz", "/readyz"} {
-		if w := ask(h, probe); w.Body.String() == "too many requests at once; try again\n" {
-			t.Errorf("who watches the daemon is not answered at %s", probe)
+	refused := func(from string) {
+		t.Helper()
+		if w := askFrom(h, from, "/isActive"); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
+			t.Errorf("one too many: %d %v", w.Code, w.Header())
+		}
+		for _, probe := range Vital[:2] { // the third asks what hangs
+			if w := askFrom(h, from, probe); w.Body.String() == "too many requests at once; try again\n" {
+				t.Errorf("who watches the daemon is not answered at %s", probe)
+			}
 		}
 	}
+	for i := range 4 {
+		from := fmt.Sprintf("10.0.0.%d", 1+i)
+		if w := askFrom(h, from, "/isActive"); w.Code != http.StatusOK {
+			t.Errorf("%s is refused for others' requests: %d", from, w.Code)
+		}
+		for range maxInFlight / 4 {
+			go func() { done <- askFrom(h, from, "/ws/v1/cluster/nodes").Code }()
+		}
+		for range maxInFlight / 4 {
+			<-slow.entered
+		}
+		refused(from)
+	}
+	refused("10.0.0.9")
 	close(slow.leave)
 	for range maxInFlight {
 		if code := <-done; code != http.StatusOK {
 			t.Errorf("one within the limit: %d", code)
 		}
 	}
-	if w := ask(h, "/isActive"); w.Code != http.StatusOK {
+	if w := askFrom(h, "10.0.0.9", "/isActive"); w.Code != http.StatusOK {
 		t.Errorf("afterwards: %d", w.Code)
+	}
+}
+
+// Where there is no memory for an answer, nor will be soon, who asks is told to come again.
+func TestNoMemoryForAnswers(t *testing.T) {
+	memory := budget.New(100<<10, 100<<10).Account(0)
+	h := New(Options{RM: demo(), Desk: budget.NewDesk(memory, 2, time.Millisecond)})
+	memory.More(netip.Addr{}, 90<<10)
+	if w := askFrom(h, "10.0.0.1", "/ws/v1/cluster/apps"); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
+		t.Errorf("%d %v", w.Code, w.Header())
+	}
+	memory.Give(netip.Addr{}, 90<<10)
+	for range 5 {
+		if w := askFrom(h, "10.0.0.1", "/ws/v1/cluster/apps"); w.Code != http.StatusOK {
+			t.Errorf("when there is: %d", w.Code)
+		}
+	}
+	if err := memory.Try(netip.Addr{}, 100<<10); err != nil {
+		t.Error("answers that have left hold memory")
 	}
 }
 

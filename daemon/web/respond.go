@@ -5,12 +5,15 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/netip"
+	"reflect"
 	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/klauspost/compress/gzip"
 
+	"heddle/internal/budget"
 	"heddle/rm"
 	"heddle/yarn/rest"
 )
@@ -24,18 +27,67 @@ const (
 // An answerFunc answers a question, or returns an error that [fail] writes.
 type answerFunc func(*http.Request) (rest.Answer, error)
 
-// answer makes a handler of a question.
-func (s *site) answer(f answerFunc) http.Handler {
+// answer makes a handler of a question, list of one whose answer lists: only so many of those are put together at once.
+func (s *site) answer(f answerFunc) http.Handler { return s.answers(f, false) }
+
+func (s *site) list(f answerFunc) http.Handler { return s.answers(f, true) }
+
+func (s *site) answers(f answerFunc, lists bool) http.Handler {
+	expected := &budget.Expectation{}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), answerTimeout)
 		defer cancel()
+		held, err := s.Desk.Expect(ctx, addressOf(r), expected, lists)
+		if err != nil {
+			s.busy(w)
+			return
+		}
+		defer held.Left()
 		a, err := f(r.WithContext(ctx))
+		held.Made(takesUp(reflect.ValueOf(a.Value), 3))
 		if err != nil {
 			s.fail(w, r, err)
 			return
 		}
 		s.write(w, r, http.StatusOK, a)
 	})
+}
+
+// busy tells somebody to try again.
+func (s *site) busy(w http.ResponseWriter) {
+	s.traffic.refused.Add(1)
+	w.Header().Set("Retry-After", "1")
+	http.Error(w, "too many requests at once; try again", http.StatusServiceUnavailable)
+}
+
+// addressOf is where a request comes from.
+func addressOf(r *http.Request) netip.Addr {
+	a, _ := netip.ParseAddrPort(r.RemoteAddr) // none in a test
+	return a.Addr().Unmap()
+}
+
+// takesUp is about how many bytes a value takes up in lists, so many levels down, without texts: those are mostly of what it
+// tells of, and have their room anyway.
+func takesUp(v reflect.Value, levels int) (n int64) {
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if !v.IsNil() {
+			return takesUp(v.Elem(), levels)
+		}
+	case reflect.Struct:
+		for _, f := range v.Fields() {
+			n += takesUp(f, levels)
+		}
+	case reflect.Slice:
+		n = 2 * int64(v.Len()) * int64(v.Type().Elem().Size()) // as it is told, and as it was reported
+		if k := v.Type().Elem().Kind(); levels > 0 && (k == reflect.Struct || k == reflect.Pointer || k == reflect.Slice) {
+			for i := range v.Len() {
+				n += takesUp(v.Index(i), levels-1)
+			}
+		}
+	default: // it has its room in what it is in
+	}
+	return n
 }
 
 // An oops is an error with its status and the class YARN's clients know it by.

@@ -17,6 +17,7 @@ import (
 
 	"heddle"
 	"heddle/daemon"
+	"heddle/internal/budget"
 	"heddle/rm"
 	"heddle/yarn/ids"
 )
@@ -56,6 +57,8 @@ type Options struct {
 	Log      *slog.Logger
 	Now      func() time.Time // nil for time.Now
 
+	Desk *budget.Desk // where answers are put together; nil for one of its own
+
 	Version string     // of the program
 	BuiltOn string     // when it was built
 	Store   string     // what the state is kept in
@@ -85,6 +88,7 @@ const (
 	answerTimeout = 20 * time.Second // for the daemon to say what is asked
 	maxBody       = 2 << 20          // bytes of a request's body
 	maxUserName   = 256              // bytes
+	defaultMemory = 64 << 20         // bytes of all answers, where no desk is given
 )
 
 // A site answers requests.
@@ -119,7 +123,11 @@ func newSite(o Options) *site {
 	if o.Registry == nil {
 		o.Registry = prometheus.NewRegistry()
 	}
+	if o.Desk == nil {
+		o.Desk = budget.NewDesk(budget.New(defaultMemory, defaultMemory).Account(0), maxInFlight, answerTimeout)
+	}
 	s := &site{Options: o, mux: http.NewServeMux()}
+	s.traffic.places = budget.New(maxInFlight, maxInFlight/4).Account(0)
 	s.shape = shaper{now: o.Now, extra: o.ExtraResources, memoryOnly: o.MemoryOnly}
 	s.pages = newPages(s)
 	s.viewer = newViewer(s)
@@ -140,25 +148,26 @@ func (s *site) handleFunc(pattern string, f http.HandlerFunc) { s.handle(pattern
 // serviceRoutes are YARN's web services.
 func (s *site) serviceRoutes() {
 	get := func(path string, f answerFunc) { s.handle("GET "+restBase+path, s.answer(f)) }
+	list := func(path string, f answerFunc) { s.handle("GET "+restBase+path, s.list(f)) }
 	get("", s.info)
 	get("/{$}", s.info)
 	get("/info", s.info)
 	get("/metrics", s.metrics)
-	get("/scheduler", s.scheduler)
-	get("/apps", s.apps)
+	list("/scheduler", s.scheduler)
+	list("/apps", s.apps)
 	get("/apps/{app}", s.app)
 	get("/apps/{app}/state", s.state)
 	get("/apps/{app}/queue", s.queue)
 	get("/apps/{app}/priority", s.priority)
 	get("/apps/{app}/timeouts", s.timeouts)
 	get("/apps/{app}/timeouts/{type}", s.timeout)
-	get("/apps/{app}/appattempts", s.attempts)
+	list("/apps/{app}/appattempts", s.attempts)
 	get("/apps/{app}/appattempts/{attempt}", s.attempt)
-	get("/apps/{app}/appattempts/{attempt}/containers", s.containers)
+	list("/apps/{app}/appattempts/{attempt}/containers", s.containers)
 	get("/apps/{app}/appattempts/{attempt}/containers/{container}", s.container)
-	get("/nodes", s.nodes)
+	list("/nodes", s.nodes)
 	get("/nodes/{node}", s.node)
-	get("/appstatistics", s.statistics)
+	list("/appstatistics", s.statistics)
 
 	change := func(pattern string, f changeFunc) { s.handle(pattern, s.change(f)) }
 	change("PUT "+restBase+"/apps/{app}/state", s.putState)
@@ -172,13 +181,13 @@ func (s *site) serviceRoutes() {
 
 // heddleRoutes are our own web services.
 func (s *site) heddleRoutes() {
-	s.handle("GET "+heddleBase+"/apps", s.answer(s.heddleApps))
+	s.handle("GET "+heddleBase+"/apps", s.list(s.heddleApps))
 	s.handle("GET "+heddleBase+"/apps/{app}", s.answer(s.heddleApp))
 	s.handle("GET "+heddleBase+"/apps/{app}/why", s.answer(s.why))
-	s.handle("GET "+heddleBase+"/nodes", s.answer(s.heddleNodes))
+	s.handle("GET "+heddleBase+"/nodes", s.list(s.heddleNodes))
 	s.handle("GET "+heddleBase+"/nodes/{node}", s.answer(s.heddleNode))
-	s.handle("GET "+heddleBase+"/nodes/{node}/containers", s.answer(s.heddleContainers))
-	s.handle("GET "+heddleBase+"/queues", s.answer(s.heddleQueues))
+	s.handle("GET "+heddleBase+"/nodes/{node}/containers", s.list(s.heddleContainers))
+	s.handle("GET "+heddleBase+"/queues", s.list(s.heddleQueues))
 	s.handle("GET "+heddleBase+"/info", s.answer(s.heddleInfo))
 }
 

@@ -44,9 +44,7 @@ type Answer struct {
 // WriteJSON writes the answer as JSON, in pieces. It returns the error of w, or of a value of [Ours] that has no JSON.
 func (a Answer) WriteJSON(w io.Writer) error {
 	if a.Shape == Ours {
-		e := json.NewEncoder(w)
-		e.SetEscapeHTML(false)
-		return e.Encode(a.Value)
+		return writeOurs(w, a.Value)
 	}
 	e := encoder{w: w, form: formNatural}
 	if a.Shape == Mapped {
@@ -62,6 +60,41 @@ func (a Answer) WriteJSON(w io.Writer) error {
 		e.str("}")
 	}
 	return e.end()
+}
+
+// writeOurs writes a value as encoding/json does. Where all there is in it is a list, it is written element by element: it is
+// never encoded as a whole.
+func writeOurs(w io.Writer, value any) error {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	encode := func(v any, before, after string) error {
+		b.Reset()
+		b.WriteString(before)
+		if err := e.Encode(v); err != nil {
+			return err
+		}
+		b.Truncate(b.Len() - 1) // the end of the line
+		b.WriteString(after)
+		_, err := w.Write(b.Bytes())
+		return err
+	}
+	v := reflect.ValueOf(value)
+	if v.Kind() != reflect.Struct || v.NumField() != 1 || v.Field(0).Kind() != reflect.Slice || v.Field(0).Len() == 0 {
+		return encode(value, "", "\n")
+	}
+	list := v.Field(0)
+	before, after := `{"`+v.Type().Field(0).Tag.Get("json")+`":[`, ","
+	for i := range list.Len() {
+		if i == list.Len()-1 {
+			after = "]}\n"
+		}
+		if err := encode(list.Index(i).Interface(), before, after); err != nil {
+			return err
+		}
+		before = ""
+	}
+	return nil
 }
 
 // WriteXML writes the answer as XML, in pieces. It returns the error of w.

@@ -222,3 +222,30 @@ func FuzzParse(f *testing.F) {
 		_ = Parse(data, "scheduler", &Scheduler{})
 	})
 }
+
+// A list of our own shape is written element by element, as if it were encoded as a whole.
+func TestOurLists(t *testing.T) {
+	type element struct {
+		Name string `json:"name"`
+		List []int  `json:"list"`
+	}
+	type elements struct {
+		List []element `json:"elements"`
+	}
+	for _, v := range []any{
+		nil,
+		elements{},
+		elements{[]element{}},
+		elements{[]element{{"<a&b>", nil}}},
+		elements{[]element{{"ä", []int{1, 2}}, {"", []int{}}, {"c", nil}}},
+		element{Name: "d"},
+		[]string{"x", "y"},
+	} {
+		var want, got bytes.Buffer
+		e := json.NewEncoder(&want)
+		e.SetEscapeHTML(false)
+		if err := errors.Join(e.Encode(v), Answer{Shape: Ours, Value: v}.WriteJSON(&got)); err != nil || got.String() != want.String() {
+			t.Errorf("%v: %q, wanted %q; %v", v, got.String(), want.String(), err)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"encoding/binary"
 	"errors"
 	"os"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
+	"heddle/internal/budget"
 	"heddle/yarn/wire"
 )
 
@@ -22,10 +24,11 @@ const maxContext = 128
 // A task is a call on its way to an answer.
 type task struct {
 	Call
-	method *served
-	req    proto.Message
-	to     echo
-	work   int64 // bytes held of [Limits.Work]
+	method   *served
+	req      proto.Message
+	to       echo
+	memory   int64 // bytes held, those of the answer as it is expected among them
+	expected int64
 }
 
 // called reads a call and has it answered. What is wrong with one call ends that call, what is wrong with its
@@ -47,13 +50,26 @@ func (c *conn) called(h requestHeader, to echo, b []byte) error {
 	if failed != nil {
 		return c.turnDown(why, to, failed)
 	}
-	work := int64(min(len(body), c.s.limits.Work))
-	if err := c.admit(work); err != nil {
-		return err
+	memory, err := method.weigh(body)
+	if err != nil {
+		return c.turnDown(refusedMessage, to, errorf(wire.RpcErrorCode_ERROR_RPC_SERVER, ClassServer, "%v", err))
+	}
+	expected := method.expected.Bytes()
+	memory += expected
+	c.active.Add(1)
+	if failed, err := c.admit(memory); err != nil || failed != nil {
+		c.active.Add(-1)
+		if err != nil {
+			return err
+		}
+		failed.Message = "the call of " + method.name + " is not taken: " + failed.Message
+		return c.turnDown(refusedMemory, to, failed)
 	}
 	req, err := method.decode(body)
 	if err != nil {
-		c.s.dismiss(work)
+		<-c.s.slots
+		c.s.memory.Give(c.addr.Addr(), memory)
+		c.active.Add(-1)
 		<-c.slots
 		return c.turnDown(refusedMessage, to, errorf(wire.RpcErrorCode_ERROR_RPC_SERVER, ClassServer,
 			"the request of %s cannot be read: %v", method.name, err))
@@ -61,38 +77,36 @@ func (c *conn) called(h requestHeader, to echo, b []byte) error {
 	if string(h.context) != c.context {
 		c.context = string(h.context[:min(len(h.context), maxContext)])
 	}
-	t := &task{method: method, req: req, to: to, work: work, Call: Call{
+	t := &task{method: method, req: req, to: to, memory: memory, expected: expected, Call: Call{
 		Method: method.name, User: c.user, RealUser: c.realUser, Addr: c.addr,
 		ClientID: to.client, ID: h.call, Retry: h.retry, Context: c.context, Identity: c.identity,
 	}}
 	c.calls.Add(1)
-	c.active.Add(1)
 	c.s.count.calls.Add(1)
 	go c.run(t)
 	return nil
 }
 
-// admit waits until a call may be answered whose request has so many bytes: above any of the limits nothing more is
-// read, and the peer's writes wait in their turn. The connection's own limit comes first: one whose answers do not
-// leave holds nothing of the others' while it waits.
-func (c *conn) admit(work int64) error {
+// admit waits until a call may be answered that takes up so much memory: above any of the limits nothing more is read, and
+// the peer's writes wait in their turn. The connection's own limit comes first: one whose answers do not leave holds nothing
+// of the others' while it waits. Failed says why the call is not taken.
+func (c *conn) admit(memory int64) (failed *Error, err error) {
 	if !c.takeSlot(c.slots) {
-		return c.ctx.Err()
+		return nil, c.ctx.Err()
 	}
-	if c.s.work.Acquire(c.ctx, work) == nil {
+	switch err := c.s.memory.Take(c.ctx, c.addr.Addr(), memory, c.s.limits.Patience); {
+	case err == nil:
 		if c.takeSlot(c.s.slots) {
-			return nil
+			return nil, nil
 		}
-		c.s.work.Release(work)
+		c.s.memory.Give(c.addr.Addr(), memory)
+	case errors.Is(err, budget.ErrFull):
+		failed = &Error{Class: ClassRetry, Message: err.Error() + "; try again"}
+	case c.ctx.Err() == nil:
+		failed = errorf(wire.RpcErrorCode_ERROR_RPC_SERVER, ClassServer, "%v", err)
 	}
 	<-c.slots
-	return c.ctx.Err()
-}
-
-// dismiss gives back what a call holds of what all connections share.
-func (s *Server) dismiss(work int64) {
-	s.work.Release(work)
-	<-s.slots
+	return failed, c.ctx.Err()
 }
 
 // takeSlot waits for a place among the calls being answered.
@@ -137,10 +151,12 @@ func (c *conn) turnDown(why reason, to echo, failed *Error) error {
 
 // run answers a call.
 func (c *conn) run(t *task) {
-	defer c.ran()
+	defer c.ran(t)
 	resp, err := c.invoke(t)
 	if err == nil {
-		if err = c.succeed(t.to, resp); err == nil {
+		size := proto.Size(resp)
+		c.settle(t, resp, size)
+		if err = c.succeed(t.to, resp, size); err == nil {
 			return
 		}
 	}
@@ -155,43 +171,87 @@ func (c *conn) run(t *task) {
 	}
 }
 
-// ran gives back what a call held on the connection.
-func (c *conn) ran() {
+// ran gives back what a call held until its answer had left: it is the peer's own.
+func (c *conn) ran(t *task) {
+	c.s.memory.Give(c.addr.Addr(), t.memory)
 	c.answered.Store(time.Now().UnixNano())
 	c.active.Add(-1)
 	<-c.slots
 	c.calls.Done()
 }
 
-// invoke calls the handler. What it holds of what all connections share is free before the answer leaves: a
-// peer that does not read holds none of it.
+// invoke calls the handler. Its place among all calls is free before the answer leaves: a peer that does not read holds
+// none.
 func (c *conn) invoke(t *task) (resp proto.Message, err error) {
 	t.method.calls.Add(1)
 	defer func() {
 		c.s.count.calls.Add(-1)
-		c.s.dismiss(t.work)
+		<-c.s.slots
 		if p := recover(); p != nil {
 			resp, err = nil, c.panicked(p)
 		}
 	}()
+	if t.method.long && c.s.desk != nil {
+		if err := c.s.desk.Sit(c.ctx, c.addr.Addr()); err != nil {
+			return nil, &Error{Class: ClassRetry, Message: "too many lists are asked for at once; try again"}
+		}
+		defer c.s.desk.Rise(c.addr.Addr())
+	}
 	return t.method.invoke(c.ctx, &t.Call, t.req)
 }
 
 // buffers are where answers are put together.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// succeed sends the answer resp. Its error is an [Error] where resp cannot be written down: the caller can be
+// settle has a call hold what its answer of a size takes up, in place of what was expected.
+func (c *conn) settle(t *task, resp proto.Message, size int) {
+	takes := t.method.answerBytes(resp, size)
+	t.method.expected.Saw(takes)
+	if more := takes - t.expected; more != 0 {
+		c.s.memory.More(c.addr.Addr(), more)
+		t.memory += more
+	}
+}
+
+// succeed sends the answer resp, which has a size. Its error is an [Error] where resp cannot be written down: the caller can be
 // told so.
-func (c *conn) succeed(to echo, resp proto.Message) error {
+func (c *conn) succeed(to echo, resp proto.Message, size int) error {
+	if size > keepOutput {
+		return c.streamed(to, resp, size)
+	}
 	p := buffers.Get().(*[]byte)
 	defer keep(p)
-	b, err := appendMessage(appendResponseHeader(beginFrame((*p)[:0]), to.call, to.retry, to.id(), nil), resp)
+	b := appendResponseHeader(beginFrame((*p)[:0]), to.call, to.retry, to.id(), nil)
+	b, err := proto.MarshalOptions{UseCachedSize: true}.MarshalAppend(protowire.AppendVarint(b, uint64(size)), resp)
 	*p = b
 	if err != nil {
-		c.s.log.Error("an answer cannot be written", "peer", c.addr.String(), "message", resp.ProtoReflect().Descriptor().FullName(), "err", err)
-		return errorf(wire.RpcErrorCode_ERROR_SERIALIZING_RESPONSE, ClassYarn, "the answer cannot be written: %v", err)
+		return c.unwritable(resp, err)
 	}
 	return c.sendFrame(b)
+}
+
+// unwritable is an answer that cannot be written down: there is something in it that its message does not allow.
+func (c *conn) unwritable(resp proto.Message, err error) error {
+	c.s.log.Error("an answer cannot be written", "peer", c.addr.String(), "message", resp.ProtoReflect().Descriptor().FullName(), "err", err)
+	return errorf(wire.RpcErrorCode_ERROR_SERIALIZING_RESPONSE, ClassYarn, "the answer cannot be written: %v", err)
+}
+
+// streamed sends an answer of a size in pieces, as they are written down: it is never in memory as a whole.
+func (c *conn) streamed(to echo, resp proto.Message, size int) error {
+	if err := proto.CheckInitialized(resp); err != nil {
+		return c.unwritable(resp, err)
+	}
+	b := appendResponseHeader(beginFrame(make([]byte, 0, 2*keepOutput)), to.call, to.retry, to.id(), nil)
+	b = protowire.AppendVarint(b, uint64(size))
+	binary.BigEndian.PutUint32(b, uint32(len(b)-lengthSize+size))
+	within := c.s.limits.Write + time.Duration(size/leastRate)*time.Second
+	return c.sent(c.out.stream(func(write func([]byte) error) error {
+		p := pieces{b: b, write: write}
+		if err := p.message(resp.ProtoReflect(), size); err != nil {
+			return err
+		}
+		return write(p.b)
+	}, within))
 }
 
 // fail sends an error as an answer: nothing follows the header.
@@ -213,13 +273,14 @@ func keep(p *[]byte) {
 // sendFrame sends b as a frame. A connection that cannot take it ends.
 func (c *conn) sendFrame(b []byte) error {
 	endFrame(b, 0)
-	err := c.out.send(b)
+	return c.sent(c.out.send(b))
+}
+
+// sent ends the connection where what was sent did not leave.
+func (c *conn) sent(err error) error {
 	if err != nil && c.broken.CompareAndSwap(false, true) {
-		switch {
-		case errors.Is(err, os.ErrDeadlineExceeded):
+		if errors.Is(err, os.ErrDeadlineExceeded) {
 			c.s.refuse(c.addr, refusedOutput, errors.New("it does not read its answers"))
-		case errors.Is(err, errBacklog):
-			c.s.refuse(c.addr, refusedOutput, err)
 		}
 		c.cancel()
 		_ = c.nc.Close() // the reader ends with it

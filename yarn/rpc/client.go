@@ -88,7 +88,7 @@ func newClient(ctx context.Context, nc net.Conn, o ClientOptions) (*Client, erro
 	c := &Client{nc: nc, addr: nc.RemoteAddr().String(), protocol: o.Protocol, timeout: o.Timeout, ended: make(chan struct{}), pending: make(map[int32]*waiter)}
 	rand.Read(c.id[:]) // it never fails: without randomness the program ends
 	c.in = splitter{r: nc, limit: DefaultFrame}
-	c.out = newOutbox(nc, DefaultOutput, min(o.Timeout, DefaultWrite), &backlog{most: DefaultUnsent}, func(int) {})
+	c.out = newOutbox(nc, DefaultOutput, min(o.Timeout, DefaultWrite), func(int) {})
 	// The end of ctx ends whatever is being read or written.
 	stop := context.AfterFunc(ctx, func() { _ = nc.SetDeadline(time.Unix(1, 0)) })
 	err := c.begin(o)

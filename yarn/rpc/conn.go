@@ -80,6 +80,7 @@ type conn struct {
 	calls    sync.WaitGroup // being answered
 	active   atomic.Int32   // how many; shared
 	answered atomic.Int64   // when the last one was, in nanoseconds since 1970; shared
+	seen     atomic.Int64   // when the last frame was read, likewise; shared
 	stopped  atomic.Bool    // nothing more is to be read; shared
 	broken   atomic.Bool    // nothing more can be written; shared
 }
@@ -88,18 +89,20 @@ type conn struct {
 func newConn(s *Server, nc net.Conn, addr netip.AddrPort) *conn {
 	c := &conn{s: s, nc: nc, addr: addr, slots: make(chan struct{}, s.limits.CallsPer)}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
-	c.in = splitter{r: nc, limit: s.limits.FirstFrame, wait: c.arm, room: s.room}
-	c.out = newOutbox(nc, s.limits.Output, min(s.limits.Write, s.limits.Handshake), &s.unsent, func(n int) { s.count.bytesOut.Add(uint64(n)) })
+	c.seen.Store(time.Now().UnixNano())
+	c.in = splitter{r: nc, limit: s.limits.FirstFrame, wait: c.arm, room: c.room}
+	c.out = newOutbox(nc, s.limits.Output, min(s.limits.Write, s.limits.Handshake), func(n int) { s.count.bytesOut.Add(uint64(n)) })
+	c.out.held = func(n int) { s.memory.More(addr.Addr(), int64(n)) }
 	return c
 }
 
-// room takes bytes of the limit on input buffers, or gives them back.
-func (s *Server) room(bytes int) bool {
-	if s.input.Add(int64(bytes)) > int64(s.limits.Input) && bytes > 0 {
-		s.input.Add(-int64(bytes))
-		return false
+// room takes memory for input, or gives it back.
+func (c *conn) room(bytes int) bool {
+	if bytes <= 0 {
+		c.s.input.Give(c.addr.Addr(), int64(-bytes))
+		return true
 	}
-	return true
+	return c.s.input.Try(c.addr.Addr(), int64(bytes)) == nil
 }
 
 // serve reads the connection to its end.
@@ -134,6 +137,7 @@ func (c *conn) frame() error {
 		return err
 	}
 	c.inFrame = false
+	c.seen.Store(time.Now().UnixNano())
 	c.s.count.bytesIn.Add(uint64(len(b) + lengthSize))
 	return c.handle(b)
 }

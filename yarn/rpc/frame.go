@@ -15,8 +15,8 @@ const (
 	keepInput  = 64 << 10 // what it is cut down to once it is empty
 )
 
-// errNoRoom says that the input buffers of all connections together are at their limit.
-var errNoRoom = errors.New("no room left for input: the limit on all connections' buffers is reached")
+// errNoRoom says that input buffers, those of one address or all together, are at their limit.
+var errNoRoom = errors.New("no room left for input: what connections have sent and is not read yet takes up all memory that there is for it")
 
 // A tooLongError says that a peer announced a frame that is empty or above the limit.
 type tooLongError struct {

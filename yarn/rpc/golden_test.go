@@ -196,7 +196,7 @@ func pipeClient(t *testing.T) (*Client, net.Conn) {
 	t.Cleanup(func() { _, _ = near.Close(), far.Close() })
 	return &Client{
 		nc: near, id: exampleID, in: splitter{r: near, limit: DefaultFrame},
-		out: newOutbox(near, DefaultOutput, DefaultWrite, &backlog{most: DefaultUnsent}, func(int) {}), protocol: clientPB,
+		out: newOutbox(near, DefaultOutput, DefaultWrite, func(int) {}), protocol: clientPB,
 	}, far
 }
 

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"heddle/internal/budget"
 	"heddle/yarn/wire"
 )
 
@@ -146,7 +147,8 @@ func TestPingWhileWaiting(t *testing.T) {
 // A peer that calls and does not read holds a bounded amount for a bounded time.
 func TestNeverReads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, dial := startPiped(t, Options{Protocols: newBench().protocol()})
+		memory := budget.New(DefaultMemory, DefaultMemory)
+		s, dial := startPiped(t, Options{Protocols: newBench().protocol(), Memory: memory.Account(0)})
 		p := dial()
 		p.send(hexSimpleHeader + hexSimpleContext)
 		go func() {
@@ -164,64 +166,71 @@ func TestNeverReads(t *testing.T) {
 				t.Errorf("%d bytes wait", n)
 			}
 			c.out.mu.Unlock()
-			if n := c.active.Load(); n > DefaultCallsPer {
+			if n := c.active.Load(); n > DefaultCallsPer+1 { // one waits to be among them
 				t.Errorf("%d calls are being answered", n)
 			}
 		}
 		s.mu.Unlock()
-		if st := s.Stats(); st.Conns != 1 || st.Calls != 0 || !s.work.TryAcquire(DefaultWork) {
-			t.Errorf("no call may hold a place among all calls: %+v", st)
+		if st, used := s.Stats(), memory.Used(); st.Conns != 1 || st.Calls != 0 || used > 16<<20 {
+			t.Errorf("no call may hold a place among all calls: %+v, and %d bytes", st, used)
 		}
 		time.Sleep(DefaultWrite)
 		synctest.Wait()
-		if st := s.Stats(); st.Conns != 0 || st.Refused["output"] != 1 {
-			t.Errorf("after %v: %+v", DefaultWrite, st)
+		if st, used := s.Stats(), memory.Used(); st.Conns != 0 || st.Refused["output"] != 1 || used != 0 {
+			t.Errorf("after %v: %+v, and %d bytes", DefaultWrite, st, used)
 		}
 	})
 }
 
-// Answers that peers do not read fill what there is for all; then large ones end their connections, small ones leave.
+// Answers that peers do not read fill what there is for all. Calls that need more wait or, where they may not wait for ever,
+// have to come again; then those who do not read are gone.
 func TestNobodyReads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, dial := startPiped(t, Options{Protocols: newBench().protocol(), Limits: Limits{Unsent: 1 << 20}})
-		big := func(p *peer, calls int32) {
+		memory := budget.New(1<<20, 1<<20)
+		s, dial := startPiped(t, Options{Protocols: newBench().protocol(), Memory: memory.Account(0), Limits: Limits{Patience: time.Second}})
+		big := func() *peer {
+			p := dial()
 			p.send(hexSimpleHeader + hexSimpleContext)
-			for i := range calls {
-				p.send(hexMethod(i, "big", &killReq{Diagnostics: new(strings.Repeat("k", 300))}))
-			}
+			go func() {
+				_, _ = p.Write(unhex(hexMethod(1, "big", &killReq{Diagnostics: new(strings.Repeat("k", 1000))})))
+			}()
 			synctest.Wait()
+			return p
 		}
-		first := dial()
-		big(first, 3)
-		if n := s.unsent.bytes.Load(); n < 900<<10 || s.Stats().Refused["output"] != 0 {
-			t.Errorf("%d bytes have not left", n)
+		for range 5 { // 250 KiB each
+			big()
 		}
-		one := dial()
-		big(one, 1)
-		one.gone()
-		small := dial()
-		small.send(hexSimpleHeader + hexSimpleContext + hexMethod(7, "echo", &killReq{}))
-		if h, _ := small.answer(); h.GetStatus() != wire.RpcStatus_SUCCESS {
-			t.Errorf("a small answer: %v", h)
+		if used := memory.Used(); used < 750<<10 || used > 1<<20 {
+			t.Errorf("%d bytes are in use", used)
 		}
-		if st := s.Stats(); st.Refused["output"] != 1 || st.Conns != 2 {
+		late := big()
+		h, _ := late.answer()
+		if h.GetStatus() != wire.RpcStatus_ERROR || h.GetExceptionClassName() != ClassRetry || !strings.Contains(h.GetErrorMsg(), "big") {
+			t.Errorf("one that is too much: %v", h)
+		}
+		late.send(hexMethod(7, "echo", &killReq{}))
+		if h, _ := late.answer(); h.GetStatus() != wire.RpcStatus_SUCCESS {
+			t.Errorf("a small call: %v", h)
+		}
+		if st := s.Stats(); st.Refused["memory"] < 1 {
 			t.Errorf("%+v", st)
 		}
-		time.Sleep(DefaultWrite)
+		time.Sleep(2 * DefaultWrite)
 		synctest.Wait()
-		if n := s.unsent.bytes.Load(); n != 0 || s.Stats().Conns != 1 {
-			t.Errorf("%d bytes are held of nobody", n)
+		if st := s.Stats(); memory.Used() != 0 || st.Conns != 1 {
+			t.Errorf("%d bytes are held of nobody: %+v", memory.Used(), st)
 		}
 	})
 }
 
-// The requests of all connections that are being answered have a limit; one above it is answered alone.
+// The requests of all connections that are being answered have a limit; what is above it alone is refused.
 func TestWorkLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench()
-		s, dial := startPiped(t, Options{Protocols: b.protocol(), Limits: Limits{Work: 1000}})
+		memory := budget.New(400<<10, 400<<10)
+		s, dial := startPiped(t, Options{Protocols: b.protocol(), Memory: memory.Account(0)})
 		var peers []*peer
-		for i, size := range []int{600, 600, 5000} {
+		for i, size := range []int{120_000, 120_000, 220_000} {
 			p := dial()
 			peers = append(peers, p)
 			p.send(hexSimpleHeader + hexSimpleContext + hexMethod(int32(i), "waitForIt", &killReq{Diagnostics: new(strings.Repeat("w", size))}))
@@ -230,16 +239,19 @@ func TestWorkLimit(t *testing.T) {
 		if got := s.Stats().Calls; got != 1 {
 			t.Errorf("%d calls are being answered, want 1", got)
 		}
+		if h, _ := peers[2].answer(); h.GetStatus() != wire.RpcStatus_ERROR || !strings.Contains(h.GetErrorMsg(), "memory.per_address") {
+			t.Errorf("what can never be taken: %v", h)
+		}
 		close(b.release)
-		for i, p := range peers {
+		for i, p := range peers[:2] {
 			if h, _ := p.answer(); h.GetStatus() != wire.RpcStatus_SUCCESS || h.GetCallId() != uint32(i) {
 				t.Errorf("answer %v", h)
 			}
 		}
 		peers[0].send(hexMethod(9, "echo", &wire.Token{Identifier: []byte("not what it reads"), Password: []byte{}, Kind: new(""), Service: new("")}))
 		peers[0].answer()
-		if synctest.Wait(); !s.work.TryAcquire(1000) {
-			t.Error("a call that is over holds a place")
+		if synctest.Wait(); memory.Used() != 0 {
+			t.Errorf("calls that are over hold %d bytes", memory.Used())
 		}
 	})
 }
@@ -275,38 +287,46 @@ func TestCallLimits(t *testing.T) {
 	})
 }
 
+// At a limit a new connection takes the place of the one that has been idle longest, of the address that has most. One that
+// is being answered stays.
 func TestConnectionLimits(t *testing.T) {
-	s, addr := startServer(t, Options{Limits: Limits{ConnsPer: 2, Conns: 3}, Protocols: newBench().protocol()})
-	open := func() *peer {
+	b := newBench()
+	s, addr := startServer(t, Options{Limits: Limits{ConnsPer: 2, Conns: 3}, Protocols: b.protocol()})
+	open := func(method string) *peer {
 		p := connect(t, addr)
-		p.send(hexSimpleHeader + hexSimpleContext + hexMethod(1, "echo", &killReq{}))
+		p.send(hexSimpleHeader + hexSimpleContext + hexMethod(1, method, &killReq{}))
 		return p
 	}
-	first, second := open(), open()
-	first.answer()
-	second.answer()
-	third := connect(t, addr)
-	third.gone()
-	if st := s.Stats(); st.Refused["address"] != 1 || st.Conns != 2 {
+	busy, idle := open("waitForIt"), open("echo")
+	<-b.started
+	idle.answer()
+	third := open("waitForIt")
+	idle.gone()
+	<-b.started
+	connect(t, addr).gone()
+	if st := s.Stats(); st.Refused["address"] != 2 || st.Conns != 2 {
 		t.Errorf("%+v", st)
 	}
-	_ = first.Close()
-	for s.Stats().Conns > 1 {
-		time.Sleep(time.Millisecond)
-	}
-	open().answer()
+	close(b.release)
+	busy.answer()
+	third.answer()
 
-	s, addr = startServer(t, Options{Limits: Limits{Conns: 1}, Protocols: newBench().protocol()})
-	open().answer()
-	connect(t, addr).gone()
-	if st := s.Stats(); st.Refused["connections"] != 1 {
+	s, addr = startServer(t, Options{Limits: Limits{Conns: 2}, Protocols: b.protocol()})
+	first := open("echo")
+	first.answer()
+	second := open("echo")
+	second.answer()
+	open("echo").answer()
+	first.gone()
+	if st := s.Stats(); st.Refused["connections"] != 1 || st.Conns != 2 {
 		t.Errorf("%+v", st)
 	}
 }
 
 // All input buffers together have a limit: who would exceed it goes, and what it held is free again.
 func TestInputLimit(t *testing.T) {
-	s, addr := startServer(t, Options{Limits: Limits{Input: 1 << 20}, Protocols: newBench().protocol()})
+	memory := budget.New(1<<20, 1<<20)
+	s, addr := startServer(t, Options{Input: memory.Account(0), Protocols: newBench().protocol()})
 	p := connect(t, addr)
 	p.send(hexSimpleHeader + hexSimpleContext)
 	// Two MiB are announced and would be taken; half of them fill the room.
@@ -316,7 +336,7 @@ func TestInputLimit(t *testing.T) {
 	if st := s.Stats(); st.Refused["input"] != 1 {
 		t.Errorf("%+v", st)
 	}
-	for s.input.Load() != 0 {
+	for memory.Used() != 0 {
 		time.Sleep(time.Millisecond)
 	}
 	p = connect(t, addr)

@@ -1,12 +1,16 @@
 package rpc
 
 import (
+	"cmp"
 	"context"
 	"net/netip"
 	"reflect"
 	"sync/atomic"
 
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"heddle/internal/budget"
 )
 
 // A Call is what a handler is told of the call it answers.
@@ -26,8 +30,31 @@ type Call struct {
 
 // A Method is what [Serve] makes of a handler.
 type Method struct {
-	decode func([]byte) (proto.Message, error)
-	invoke func(context.Context, *Call, proto.Message) (proto.Message, error)
+	decode       func([]byte) (proto.Message, error)
+	invoke       func(context.Context, *Call, proto.Message) (proto.Message, error)
+	takes, gives protoreflect.MessageDescriptor
+	bytes        int // of a request at most
+	elements     int // of the lists in it at most
+	long         bool
+}
+
+// How much a request may be where its method says nothing else.
+const (
+	defaultBytes    = 1 << 20
+	defaultElements = 20_000
+)
+
+// Within returns the method with requests of at most so many bytes, and so many elements of the lists in them; 0 leaves the
+// limit as it is.
+func (m Method) Within(bytes, elements int) Method {
+	m.bytes, m.elements = cmp.Or(bytes, m.bytes), cmp.Or(elements, m.elements)
+	return m
+}
+
+// Long returns the method as one whose answers may be long, because they list: only so many are put together at once.
+func (m Method) Long() Method {
+	m.long = true
+	return m
 }
 
 // A Protocol is the methods of one of Hadoop's protocols by their names. Name is its full name with which
@@ -49,6 +76,10 @@ type Verifier interface {
 type served struct {
 	Method
 	name          string
+	request       *shape
+	worst         int64                              // bytes that a byte of a request becomes
+	answers       map[protoreflect.FieldNumber]int64 // bytes of an element of each list of an answer
+	expected      budget.Expectation                 // bytes that an answer takes up
 	calls, failed atomic.Uint64
 }
 
@@ -60,7 +91,10 @@ var decoding = proto.UnmarshalOptions{RecursionLimit: maxDepth}
 // with the connection. What it returns must not change until it was sent.
 func Serve[Req, Resp proto.Message](f func(context.Context, *Call, Req) (Resp, error)) Method {
 	message := reflect.TypeFor[Req]().Elem()
+	var req Req
+	var resp Resp
 	return Method{
+		takes: req.ProtoReflect().Descriptor(), gives: resp.ProtoReflect().Descriptor(), bytes: defaultBytes, elements: defaultElements,
 		decode: func(b []byte) (proto.Message, error) {
 			req := reflect.New(message).Interface().(Req)
 			return req, decoding.Unmarshal(b, req)

@@ -3,8 +3,8 @@ package rpc
 import (
 	"errors"
 	"net"
+	"os"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -12,15 +12,6 @@ const (
 	writePiece = 256 << 10 // bytes of a write that has a deadline of its own
 	keepOutput = 64 << 10  // what the buffers of an outbox may keep
 )
-
-// errBacklog says that the answers of all connections that have not left are too many for a large one more.
-var errBacklog = errors.New("too much waits for peers that do not read")
-
-// A backlog counts the bytes that have not left, over many outboxes.
-type backlog struct {
-	most  int64
-	bytes atomic.Int64
-}
 
 // errClosed says that a connection ended before what was to be sent had left.
 var errClosed = errors.New("the connection is closed")
@@ -30,12 +21,12 @@ var errClosed = errors.New("the connection is closed")
 // call.
 type outbox struct {
 	conn  net.Conn
-	limit int           // of bytes waiting; whoever would exceed it waits
-	write time.Duration // for one piece; a peer that takes longer is gone
-	all   *backlog
+	limit int             // of bytes waiting; whoever would exceed it waits
+	write time.Duration   // for one piece; a peer that takes longer is gone
+	held  func(bytes int) // is told how many bytes more wait; nil for nobody
 
 	mu      sync.Mutex
-	room    sync.Cond // waiting shrank, or closed
+	room    sync.Cond // waiting shrank, nobody writes any more, or closed
 	waiting []byte
 	spare   []byte // the buffer that was written last
 	busy    bool   // somebody writes
@@ -46,8 +37,8 @@ type outbox struct {
 }
 
 // newOutbox returns the outbox of conn. Sent is told how many bytes left.
-func newOutbox(conn net.Conn, limit int, write time.Duration, all *backlog, sent func(int)) *outbox {
-	o := &outbox{conn: conn, limit: limit, write: write, all: all, sent: sent}
+func newOutbox(conn net.Conn, limit int, write time.Duration, sent func(int)) *outbox {
+	o := &outbox{conn: conn, limit: limit, write: write, sent: sent}
 	o.room.L = &o.mu
 	return o
 }
@@ -55,48 +46,79 @@ func newOutbox(conn net.Conn, limit int, write time.Duration, all *backlog, sent
 // send sees to it that frame leaves, after what was sent before. It returns when frame was written or put
 // behind what is being written; frame is the caller's again.
 func (o *outbox) send(frame []byte) error {
-	size := int64(len(frame))
-	if all := o.all.bytes.Add(size); all > o.all.most && size > keepOutput {
-		o.all.bytes.Add(-size)
-		return errBacklog
-	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for o.err == nil && o.busy && len(o.waiting) > 0 && len(o.waiting)+len(frame) > o.limit {
 		o.room.Wait()
 	}
 	if o.err != nil {
-		o.all.bytes.Add(-size)
 		return o.err
 	}
 	if o.busy {
 		o.waiting = append(o.waiting, frame...)
+		o.hold(len(frame))
 		return nil
 	}
+	return o.occupy(func() error { return o.out(frame) })
+}
+
+// stream sends what f writes, as one: nothing else leaves meanwhile. It returns when all of it is written, within a time.
+func (o *outbox) stream(f func(write func([]byte) error) error, within time.Duration) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for o.err == nil && o.busy {
+		o.room.Wait()
+	}
+	if o.err != nil {
+		return o.err
+	}
+	end := time.Now().Add(within)
+	return o.occupy(func() error {
+		return f(func(b []byte) error {
+			if time.Now().After(end) {
+				return os.ErrDeadlineExceeded
+			}
+			return o.out(b)
+		})
+	})
+}
+
+// occupy has first write, and then writes what has come to wait. It is called with the lock held, which nobody who writes
+// holds.
+func (o *outbox) occupy(first func() error) error {
 	o.busy = true
-	err := o.out(frame)
-	o.all.bytes.Add(-size)
-	for err == nil && len(o.waiting) > 0 {
+	o.mu.Unlock()
+	err := first()
+	o.mu.Lock()
+	for err == nil && o.err == nil && len(o.waiting) > 0 {
 		batch := o.waiting
 		o.waiting, o.spare = o.spare[:0], nil
 		o.room.Broadcast()
+		o.mu.Unlock()
 		err = o.out(batch)
-		o.all.bytes.Add(-int64(len(batch)))
+		o.mu.Lock()
+		o.hold(-len(batch))
 		if cap(batch) <= keepOutput {
 			o.spare = batch
 		}
 	}
 	o.busy = false
+	o.room.Broadcast()
 	if err != nil {
 		o.fail(err)
 	}
 	return err
 }
 
-// out writes b. It is called with the lock held and gives it away meanwhile.
+// hold tells how many bytes more wait.
+func (o *outbox) hold(bytes int) {
+	if o.held != nil && bytes != 0 {
+		o.held(bytes)
+	}
+}
+
+// out writes b.
 func (o *outbox) out(b []byte) error {
-	o.mu.Unlock()
-	defer o.mu.Lock()
 	for len(b) > 0 {
 		piece := b[:min(len(b), writePiece)]
 		// Setting a deadline costs a good part of a write, so one serves as long as half of it is left.
@@ -128,7 +150,7 @@ func (o *outbox) fail(err error) {
 	if o.err == nil {
 		o.err = err
 	}
-	o.all.bytes.Add(-int64(len(o.waiting)))
+	o.hold(-len(o.waiting))
 	o.waiting, o.spare = nil, nil
 	o.room.Broadcast()
 }

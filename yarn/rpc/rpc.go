@@ -47,6 +47,7 @@ const (
 	ClassNoMethod      = "org.apache.hadoop.ipc.RpcNoSuchMethodException"              // no such method
 	ClassNoProtocol    = "org.apache.hadoop.ipc.RpcNoSuchProtocolException"            // no such protocol
 	ClassVersion       = "org.apache.hadoop.ipc.RPC$VersionMismatch"                   // another version of the protocol
+	ClassRetry         = "org.apache.hadoop.ipc.RetriableException"                    // clients try again
 	ClassServer        = "org.apache.hadoop.ipc.RpcServerException"                    // a frame or message that cannot be read
 	ClassIPC           = "org.apache.hadoop.ipc.IpcException"                          // a connection header nobody can answer
 )

@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sync/semaphore"
+	"heddle/internal/budget"
 )
 
 // Options say what a [Server] serves.
@@ -21,7 +21,10 @@ type Options struct {
 	// believes what clients say of themselves.
 	Tokens Verifier
 	Limits Limits
-	Log    *slog.Logger // nil: slog.Default
+	Input  *budget.Account // for what has arrived and is not read yet; nil for DefaultInput of its own
+	Memory *budget.Account // for what is worked on and answered; nil for DefaultMemory of its own
+	Desk   *budget.Desk    // where long answers are put together; nil for as many as there are calls
+	Log    *slog.Logger    // nil: slog.Default
 }
 
 // A Server answers calls. It may serve several listeners.
@@ -32,9 +35,9 @@ type Server struct {
 	log       *slog.Logger
 	slots     chan struct{} // one for each call being answered
 	count     counters
-	work      *semaphore.Weighted // bytes of the requests being answered: what they are read into is many times as large
-	unsent    backlog
-	input     atomic.Int64 // bytes of input buffers above keepInput each
+	input     *budget.Account
+	memory    *budget.Account
+	desk      *budget.Desk
 	told      atomic.Int64 // when a refusal was logged last, in nanoseconds since 1970
 	untold    atomic.Int64 // refusals since then
 
@@ -42,7 +45,7 @@ type Server struct {
 	closing   bool
 	listeners map[net.Listener]struct{}
 	conns     map[*conn]struct{}
-	perAddr   map[netip.Addr]int
+	perAddr   map[netip.Addr]map[*conn]struct{}
 	running   sync.WaitGroup // connections
 }
 
@@ -55,22 +58,30 @@ func NewServer(o Options) *Server {
 		limits:    l,
 		log:       o.Log,
 		slots:     make(chan struct{}, l.Calls),
-		work:      semaphore.NewWeighted(int64(l.Work)),
-		unsent:    backlog{most: int64(l.Unsent)},
+		input:     o.Input,
+		memory:    o.Memory,
+		desk:      o.Desk,
 		listeners: make(map[net.Listener]struct{}),
 		conns:     make(map[*conn]struct{}),
-		perAddr:   make(map[netip.Addr]int),
+		perAddr:   make(map[netip.Addr]map[*conn]struct{}),
 	}
 	if s.log == nil {
 		s.log = slog.Default()
 	}
+	if s.input == nil {
+		s.input = budget.New(DefaultInput, DefaultInput).Account(0)
+	}
+	if s.memory == nil {
+		s.memory = budget.New(DefaultMemory, DefaultMemory).Account(0)
+	}
+	all := shapes{}
 	for _, p := range o.Protocols {
 		if s.protocols[p.Name] != nil {
 			panic("rpc: protocol " + p.Name + " stands twice in the options of a server")
 		}
 		methods := make(map[string]*served, len(p.Methods))
 		for name, m := range p.Methods {
-			methods[name] = &served{Method: m, name: name}
+			methods[name] = newServed(name, m, all)
 		}
 		s.protocols[p.Name] = methods
 	}
@@ -120,45 +131,89 @@ func (s *Server) isClosing() bool {
 	return s.closing
 }
 
-// accept takes nc in or, where a limit is reached, closes it.
+// accept takes nc in. Where a limit is reached, the connection ends that has been idle longest, of the address that has most;
+// where there is none, nc does.
 func (s *Server) accept(nc net.Conn) {
 	s.count.accepted.Add(1)
 	addr := peerOf(nc)
 	s.mu.Lock()
-	refused := reason(-1)
+	if s.closing {
+		s.mu.Unlock()
+		_ = nc.Close()
+		return
+	}
+	refused, crowd := reason(-1), addr.Addr()
 	switch {
-	case s.closing:
-		s.mu.Unlock()
-		_ = nc.Close()
-		return
-	case len(s.conns) >= s.limits.Conns:
-		refused = refusedConns
-	case s.perAddr[addr.Addr()] >= s.limits.ConnsPer:
+	case len(s.perAddr[crowd]) >= s.limits.ConnsPer:
 		refused = refusedAddress
+	case len(s.conns) >= s.limits.Conns:
+		refused, crowd = refusedConns, s.crowd()
 	}
+	gone := nc
 	if refused >= 0 {
-		s.mu.Unlock()
-		s.refuse(addr, refused, errors.New("the limit on connections is reached"))
-		_ = nc.Close()
-		return
+		if c := idlest(s.perAddr[crowd]); c != nil && len(s.perAddr[crowd]) > 1 {
+			gone = c.nc
+			c.cancel()
+			s.drop(c)
+		}
 	}
+	if refused < 0 || gone != nc {
+		s.take(nc, addr)
+	}
+	s.mu.Unlock()
+	if refused >= 0 {
+		s.refuse(peerOf(gone), refused, errors.New("the limit on connections is reached, and of those that do nothing this one has the least claim"))
+		_ = gone.Close()
+	}
+}
+
+// take has a connection served. Its caller holds the lock.
+func (s *Server) take(nc net.Conn, addr netip.AddrPort) {
 	c := newConn(s, nc, addr)
 	s.conns[c] = struct{}{}
-	s.perAddr[addr.Addr()]++
+	if s.perAddr[addr.Addr()] == nil {
+		s.perAddr[addr.Addr()] = map[*conn]struct{}{}
+	}
+	s.perAddr[addr.Addr()][c] = struct{}{}
 	s.running.Add(1)
-	s.mu.Unlock()
 	go c.serve()
+}
+
+// crowd is the address with most connections.
+func (s *Server) crowd() (most netip.Addr) {
+	for a, conns := range s.perAddr {
+		if len(conns) > len(s.perAddr[most]) {
+			most = a
+		}
+	}
+	return most
+}
+
+// idlest is the connection that has been without a call for longest, nil where all have one.
+func idlest(conns map[*conn]struct{}) (first *conn) {
+	for c := range conns {
+		if c.active.Load() == 0 && (first == nil || c.seen.Load() < first.seen.Load()) {
+			first = c
+		}
+	}
+	return first
 }
 
 // forget is called when c has ended.
 func (s *Server) forget(c *conn) {
 	s.mu.Lock()
-	delete(s.conns, c)
-	if s.perAddr[c.addr.Addr()]--; s.perAddr[c.addr.Addr()] == 0 {
-		delete(s.perAddr, c.addr.Addr())
-	}
+	s.drop(c)
 	s.mu.Unlock()
 	s.running.Done()
+}
+
+// drop takes c off those that are counted.
+func (s *Server) drop(c *conn) {
+	delete(s.conns, c)
+	of := s.perAddr[c.addr.Addr()]
+	if delete(of, c); len(of) == 0 {
+		delete(s.perAddr, c.addr.Addr())
+	}
 }
 
 // Close takes no more connections and calls, lets the calls being answered be answered, and ends the

@@ -22,6 +22,7 @@ const (
 	refusedProtocol
 	refusedMethod
 	refusedMessage
+	refusedMemory
 	refusedOutput
 	refusedPanic
 	reasons
@@ -30,7 +31,7 @@ const (
 // reasonNames are the keys of [Stats.Refused].
 var reasonNames = [reasons]string{
 	"connections", "address", "header", "version", "auth", "sasl", "deadline", "frame", "input", "order",
-	"context", "protocol", "method", "message", "output", "panic",
+	"context", "protocol", "method", "message", "memory", "output", "panic",
 }
 
 // String returns the reason's key in [Stats.Refused].
@@ -50,8 +51,9 @@ type Stats struct {
 	Failed  map[string]uint64
 	// Refused counts connections that were ended and calls that were turned down, by reason: connections and
 	// address (limits on both), header, version, auth, sasl, deadline (too slow to authenticate or to send a
-	// frame), frame (its length), input (the limit on all input buffers), order (a message out of turn),
-	// context, protocol, method, message (cannot be read), output (answers that were not taken), panic.
+	// frame), frame (its length), input (no memory for it), order (a message out of turn),
+	// context, protocol, method, message (too large, or cannot be read), memory (more than there is for an address, or free
+	// in time), output (answers that were not taken), panic.
 	Refused map[string]uint64
 }
 

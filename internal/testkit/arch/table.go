@@ -10,6 +10,7 @@ var Table = []Row{
 	{"internal/near", nil}, // names that were probably meant
 	{"internal/slab", nil}, // tables by numbers
 	{"internal/histogram", nil},
+	{"internal/budget", nil},
 	{"cluster", []string{"."}},
 	{"policy", []string{".", "cluster"}},
 	{"sched", []string{".", "cluster", "policy"}},
@@ -38,10 +39,10 @@ var Table = []Row{
 	{"internal/protogen", nil},
 	{"yarn/conv", []string{"yarn/ids", "yarn/wire"}},
 	{"yarn/token", []string{"yarn/ids", "yarn/wire", "yarn/conv"}},
-	{"yarn/rpc", []string{"yarn/wire"}},
+	{"yarn/rpc", []string{"yarn/wire", "internal/budget"}},
 	{"yarn/rest", []string{"yarn/ids", "internal/plain"}},
-	{"client", []string{"rm", "yarn/*", "internal/plain"}},                           // of rm what it reports
-	{"rm", []string{".", "cluster", "policy", "sched", "yarn/ids", "internal/slab"}}, // policies by name and files are daemon/setup's
+	{"client", []string{"rm", "yarn/*", "internal/plain"}},                                                // of rm what it reports
+	{"rm", []string{".", "cluster", "policy", "sched", "yarn/ids", "internal/slab"}},                      // policies by name and files are daemon/setup's
 	{"rm/search", []string{".", "cluster", "conf", "policy", "policies", "policies/*", "rm", "yarn/ids"}}, // imported by tests only: no row names it
 	{"yarn/translate", []string{".", "rm", "yarn/ids", "yarn/wire", "yarn/conv"}},
 	{"node/api", nil},
@@ -57,10 +58,10 @@ var Table = []Row{
 	{"daemon/httpd", nil},
 	{"daemon/agents", []string{".", "rm", "daemon", "node/api", "node/trust", "yarn/ids"}},
 	{"daemon/facts", []string{".", "conf", "policy", "rm", "daemon/proxy", "internal/mapred", "yarn/ids", "yarn/wire"}},
-	{"daemon/web", []string{".", "rm", "daemon", "daemon/proxy", "yarn/*"}},
+	{"daemon/web", []string{".", "rm", "daemon", "daemon/proxy", "internal/budget", "yarn/*"}},
 	{"daemon/serve", []string{
 		"rm", "daemon", "daemon/agents", "daemon/clients", "daemon/facts", "daemon/httpd", "daemon/proxy", "daemon/store",
-		"daemon/web", "node/trust", "yarn/*",
+		"daemon/web", "internal/budget", "node/trust", "yarn/*",
 	}},
 	{"daemon/setup", []string{".", "conf", "policies", "policies/*", "policy", "rm", "daemon", "daemon/facts", "internal/plain", "internal/near"}},
 	{"cmd/heddle", []string{"*"}},

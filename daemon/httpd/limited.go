@@ -1,0 +1,161 @@
+package httpd
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// A limited listener holds so many connections open at most: in all, and from one address. Above that a new connection takes
+// the place of the one that has been without a request for longest, of the address that has most. Where each has a request,
+// it is a spare one, for what is vital, up to a few of them; what is above that is closed at once.
+type limited struct {
+	net.Listener
+	all, each, spare int
+
+	mu   sync.Mutex
+	open int
+	from map[netip.Addr]map[*counted]struct{}
+}
+
+// A counted connection gives its place back when it is closed.
+type counted struct {
+	net.Conn
+	l     *limited
+	addr  netip.Addr
+	spare bool
+	busy  atomic.Int32 // requests being answered
+	seen  atomic.Int64 // when the last of them was answered, or the connection was made, in nanoseconds since 1970
+}
+
+// Accept returns the next connection that is within the limits.
+func (l *limited) Accept() (net.Conn, error) {
+	for {
+		nc, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		c := &counted{Conn: nc, l: l, addr: addressOf(nc)}
+		c.seen.Store(time.Now().UnixNano())
+		gone, ok := l.take(c)
+		if gone != nil {
+			_ = gone.Close() // nobody waits for an answer on it
+		}
+		if ok {
+			return c, nil
+		}
+		_ = nc.Close() // nobody was told anything yet
+	}
+}
+
+func addressOf(c net.Conn) netip.Addr {
+	if t, ok := c.RemoteAddr().(*net.TCPAddr); ok {
+		return t.AddrPort().Addr().Unmap()
+	}
+	return netip.Addr{}
+}
+
+// take makes room for a connection, of which gone is to be closed, and reports whether there is any.
+func (l *limited) take(c *counted) (gone *counted, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	crowd := c.addr
+	full := len(l.from[crowd]) >= l.each
+	if !full && l.open >= l.all {
+		full, crowd = true, l.crowd()
+	}
+	if full {
+		if gone = idlest(l.from[crowd]); gone != nil {
+			l.remove(gone)
+		} else if c.spare = true; len(l.from[c.addr]) >= l.each+l.spare || l.open >= l.all+l.spare {
+			return nil, false
+		}
+	}
+	if l.from == nil {
+		l.from = map[netip.Addr]map[*counted]struct{}{}
+	}
+	if l.from[c.addr] == nil {
+		l.from[c.addr] = map[*counted]struct{}{}
+	}
+	l.open++
+	l.from[c.addr][c] = struct{}{}
+	return gone, true
+}
+
+// crowd is the address with most connections.
+func (l *limited) crowd() (most netip.Addr) {
+	for a, conns := range l.from {
+		if len(conns) > len(l.from[most]) {
+			most = a
+		}
+	}
+	return most
+}
+
+// idlest is the connection that has been without a request for longest, nil where each has one.
+func idlest(conns map[*counted]struct{}) (first *counted) {
+	for c := range conns {
+		if c.busy.Load() == 0 && (first == nil || c.seen.Load() < first.seen.Load()) {
+			first = c
+		}
+	}
+	return first
+}
+
+// remove takes a connection off those that are counted, if it is among them.
+func (l *limited) remove(c *counted) {
+	of := l.from[c.addr]
+	if _, there := of[c]; !there {
+		return
+	}
+	l.open--
+	if delete(of, c); len(of) == 0 {
+		delete(l.from, c.addr)
+	}
+}
+
+// Close closes the connection.
+func (c *counted) Close() error {
+	c.l.mu.Lock()
+	c.l.remove(c)
+	c.l.mu.Unlock()
+	return c.Conn.Close()
+}
+
+// connKey is where a request's context has its connection.
+type connKey struct{}
+
+// remember has requests know their connection.
+func remember(ctx context.Context, c net.Conn) context.Context {
+	if t, ok := c.(*tls.Conn); ok {
+		c = t.NetConn()
+	}
+	return context.WithValue(ctx, connKey{}, c)
+}
+
+// bounded notes which connections have requests, and lets spare ones have what is vital alone.
+func (o *Options) bounded(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c := r.Context().Value(connKey{}).(*counted)
+		c.busy.Add(1)
+		defer func() {
+			c.seen.Store(time.Now().UnixNano())
+			c.busy.Add(-1)
+		}()
+		if c.spare {
+			w.Header().Set("Connection", "close")
+			if !slices.Contains(o.Vital, r.URL.Path) {
+				w.Header().Set("Retry-After", "1")
+				http.Error(w, "too many connections from your address have requests; try again", http.StatusServiceUnavailable)
+				return
+			}
+		}
+		h.ServeHTTP(w, r)
+	})
+}

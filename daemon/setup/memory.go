@@ -1,0 +1,146 @@
+package setup
+
+import (
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path"
+	"strconv"
+	"strings"
+
+	"heddle/daemon"
+	"heddle/rm"
+)
+
+const (
+	leastMemory = 64 << 20 // of a ResourceManager
+	leastCalls  = 16 << 20
+	mostCalls   = 128 << 20 // unless it is said
+	badBytes    = "wanted an amount such as 512MiB or 4GiB"
+)
+
+// memory is how much of it the ResourceManager uses: amounts such as 512MiB.
+type memory struct {
+	Limit      string `yaml:"limit,omitempty"`
+	Calls      string `yaml:"calls,omitempty"`
+	PerAddress string `yaml:"per_address,omitempty"`
+
+	limit, calls, perAddress int64 // 0 for what is not said
+}
+
+// limits are how much one caller may have.
+type limits struct {
+	Connections int    `yaml:"connections_per_address,omitempty"`
+	Nodes       int    `yaml:"nodes_per_address,omitempty"`
+	Apps        int    `yaml:"applications_per_user,omitempty"`
+	Stored      string `yaml:"stored_per_user,omitempty"`
+
+	stored int64
+}
+
+// amount reads an amount of bytes, if there is one, and reports whether it is one.
+func amount(text string, into *int64) bool {
+	if text == "" {
+		return true
+	}
+	for i, unit := range []string{"KiB", "MiB", "GiB", "TiB"} {
+		if number, ok := strings.CutSuffix(text, unit); ok {
+			f, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+			f *= float64(int64(1) << (10 * (i + 1)))
+			*into = int64(f)
+			return err == nil && f >= 1 && f <= 1<<50
+		}
+	}
+	return false
+}
+
+// memory sets how much memory is used, and how much of it by whom. Room is what there is.
+func (s *source) memory(c *daemon.Config, room int64) error {
+	said, m := s.file.Memory, &c.Memory
+	m.Limit = said.limit
+	if m.Limit == 0 {
+		m.Limit = max(room, leastMemory)
+	}
+	m.Calls = said.calls
+	if m.Calls == 0 {
+		m.Calls = min(max(m.Limit/4, leastCalls), mostCalls)
+	}
+	m.PerAddress = said.perAddress
+	if m.PerAddress == 0 {
+		m.PerAddress = m.Calls / 8 * 3
+	}
+	switch {
+	case m.Limit < leastMemory:
+		return s.file.errorOf("memory.limit", "%s is too little: a ResourceManager needs %d MiB", said.Limit, leastMemory>>20)
+	case m.Calls < leastCalls || m.Calls > m.Limit/2:
+		return s.file.errorOf("memory.calls", "%s does not do: at least %d MiB, and at most half of the limit, which is %d MiB", said.Calls, leastCalls>>20, m.Limit>>20)
+	case m.PerAddress > m.Calls || m.PerAddress < leastCalls/8*3:
+		return s.file.errorOf("memory.per_address", "%s does not do: at least %d MiB, and at most what all calls may take up, which is %d MiB", said.PerAddress, leastCalls/8*3>>20, m.Calls>>20)
+	}
+	if os.Getenv("GOMEMLIMIT") != "" {
+		m.Limit = 0 // it holds already
+	}
+	return nil
+}
+
+// limits sets how much one caller may have.
+func (s *source) limits(c *daemon.Config) {
+	or := func(said, otherwise int) int {
+		if said > 0 {
+			return said
+		}
+		return otherwise
+	}
+	l := s.file.Limits
+	c.ConnsPer = l.Connections
+	c.NodesPer = or(l.Nodes, rm.DefaultNodesPer)
+	c.AppsPer = or(l.Apps, rm.DefaultAppsPer)
+	c.StoredPer = or(int(l.stored), rm.DefaultStoredPer)
+}
+
+// room is how many bytes of memory there are for this process: what its control groups allow, and no more than the machine
+// has. Root is the file system.
+func room(root fs.FS) int64 {
+	least := int64(math.MaxInt64)
+	if text, err := fs.ReadFile(root, "proc/meminfo"); err == nil {
+		for line := range strings.Lines(string(text)) {
+			var kib int64
+			if n, _ := fmt.Sscanf(line, "MemTotal: %d kB", &kib); n == 1 {
+				least = kib << 10
+			}
+		}
+	}
+	groups, _ := fs.ReadFile(root, "proc/self/cgroup") // a system without has none
+	for line := range strings.Lines(string(groups)) {
+		part := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(part) < 3 {
+			continue
+		}
+		switch {
+		case part[1] == "": // version 2
+			least = min(least, allowed(root, "sys/fs/cgroup", part[2], "memory.max"))
+		case strings.Contains(","+part[1]+",", ",memory,"):
+			least = min(least, allowed(root, "sys/fs/cgroup/memory", part[2], "memory.limit_in_bytes"))
+		}
+	}
+	if least == math.MaxInt64 {
+		return 1 << 30 // neither says anything
+	}
+	return least
+}
+
+// allowed is the least that a control group and those above it allow.
+func allowed(root fs.FS, mount, group, file string) int64 {
+	least := int64(math.MaxInt64)
+	for dir := path.Join("/", group); ; dir = path.Dir(dir) {
+		if text, err := fs.ReadFile(root, path.Join(mount, dir, file)); err == nil {
+			if n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil && n > 0 { // "max" is no number
+				least = min(least, n)
+			}
+		}
+		if dir == "/" {
+			return least
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package budget
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+var ann, bob, eve = netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("10.0.0.2"), netip.MustParseAddr("10.0.0.3")
+
+// taken has somebody take bytes, and reports whether they are there.
+func taken(t *testing.T, a *Account, from netip.Addr, bytes int64) func() bool {
+	t.Helper()
+	done := false
+	go func() {
+		if err := a.Take(t.Context(), from, bytes, 0); err != nil {
+			t.Error(err)
+		}
+		done = true
+	}()
+	synctest.Wait()
+	return func() bool { synctest.Wait(); return done }
+}
+
+// One address waits when it has its part, and others go on meanwhile.
+func TestEach(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := New(1<<20, 512<<10)
+		a := b.Account(0)
+		first, second := taken(t, a, eve, 400<<10), taken(t, a, eve, 400<<10)
+		if !first() || second() {
+			t.Fatalf("eve has 400 KiB: %v; and 400 KiB more: %v", first(), second())
+		}
+		if third := taken(t, a, ann, 400<<10); !third() {
+			t.Error("ann waits behind eve")
+		}
+		if a.Give(eve, 400<<10); !second() {
+			t.Error("eve waits for what she gave back")
+		}
+		a.Give(eve, 400<<10)
+		a.Give(ann, 400<<10)
+		if b.Used() != 0 || len(b.by) != 0 {
+			t.Errorf("%d bytes are in use by %v", b.Used(), b.by)
+		}
+	})
+}
+
+// What is left for others is had by them alone, and who waits for much is not overtaken by those who want as much.
+func TestOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := New(1000<<10, 1000<<10)
+		readers, nodes := b.Account(400<<10), b.Account(0)
+		if !taken(t, readers, ann, 300<<10)() {
+			t.Fatal("ann waits for nobody")
+		}
+		much, more := taken(t, readers, bob, 500<<10), taken(t, readers, eve, 100<<10)
+		if much() || more() {
+			t.Errorf("bob has 500 KiB beside 300 of 600: %v; eve overtook him: %v", much(), more())
+		}
+		if !taken(t, readers, eve, small)() {
+			t.Error("a small request waits behind a large one")
+		}
+		if !taken(t, nodes, eve, 400<<10)() {
+			t.Error("a node waits behind readers")
+		}
+		nodes.Give(eve, 400<<10)
+		readers.Give(eve, small)
+		readers.Give(ann, 300<<10)
+		if !much() || !more() {
+			t.Errorf("bob got his: %v, eve hers: %v", much(), more())
+		}
+	})
+}
+
+// Who stops waiting leaves nothing behind.
+func TestGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := New(100<<10, 100<<10)
+		a := b.Account(0)
+		taken(t, a, ann, 100<<10)
+		ctx, cancel := context.WithCancel(t.Context())
+		var err error
+		go func() { err = a.Take(ctx, bob, 100<<10, 0) }()
+		synctest.Wait()
+		cancel()
+		synctest.Wait()
+		if !errors.Is(err, context.Canceled) || len(b.waiting) != 0 {
+			t.Errorf("%v, and %d wait", err, len(b.waiting))
+		}
+		a.Give(ann, 100<<10)
+		if b.Used() != 0 {
+			t.Errorf("%d bytes are in use", b.Used())
+		}
+	})
+}
+
+// Who waits no longer than so long is told that nothing is free.
+func TestPatience(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := New(100, 100).Account(0)
+		a.More(ann, 100)
+		if err, since := a.Take(t.Context(), bob, 1, time.Second), time.Now(); !errors.Is(err, ErrFull) || time.Since(since) != 0 {
+			t.Error(err)
+		}
+	})
+}
+
+// What can never be had is refused, and what is not free now is not had by who does not wait.
+func TestNever(t *testing.T) {
+	b := New(1000, 500)
+	var large *TooLargeError
+	if err := b.Account(0).Take(t.Context(), ann, 501, 0); !errors.As(err, &large) || !strings.Contains(err.Error(), "501") || !strings.Contains(err.Error(), "500") {
+		t.Error(err)
+	}
+	if err := b.Account(600).Take(t.Context(), ann, 401, 0); !errors.As(err, &large) || large.Most != 400 {
+		t.Error(err)
+	}
+	a := b.Account(0)
+	if err := errors.Join(a.Try(ann, 500), a.Try(bob, 400)); err != nil {
+		t.Error(err)
+	}
+	if a.Try(ann, 1) == nil || a.Try(eve, 101) == nil {
+		t.Error("more was had than there is")
+	}
+	a.More(eve, 600)
+	if b.Used() != 1500 {
+		t.Errorf("%d bytes are in use", b.Used())
+	}
+}

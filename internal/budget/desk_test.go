@@ -1,0 +1,51 @@
+package budget
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// Only so many long answers are put together at once; what one took up is what the next one is expected to, and all is given
+// back in the end.
+func TestDesk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := New(1<<20, 1<<20)
+		d := NewDesk(b.Account(0), 2, time.Second)
+		var e Expectation
+		first, err := d.Expect(t.Context(), ann, &e, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := d.Expect(t.Context(), ann, &e, true); !errors.Is(err, ErrFull) {
+			t.Errorf("a second one of the same address: %v", err)
+		}
+		short, err := d.Expect(t.Context(), ann, &Expectation{}, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		short.Made(0)
+		short.Left()
+		first.Made(500 << 10)
+		if used := b.Used(); used != leastAnswer+500<<10 || e.Bytes() != 500<<10 {
+			t.Errorf("%d bytes are in use, and %d expected", used, e.Bytes())
+		}
+		if _, err := d.Expect(t.Context(), bob, &e, true); !errors.Is(err, ErrFull) {
+			t.Errorf("one that is expected not to fit: %v", err)
+		}
+		first.Left()
+		never, err := d.Expect(t.Context(), bob, &e, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		never.Left() // without having been made
+		if d.seats.b.Used() != 0 || b.Used() != 0 {
+			t.Errorf("%d seats and %d bytes are taken", d.seats.b.Used(), b.Used())
+		}
+		e.Saw(0)
+		if e.Bytes() >= 500<<10 {
+			t.Error("what was large once is expected for ever")
+		}
+	})
+}

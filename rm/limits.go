@@ -1,0 +1,131 @@
+package rm
+
+import "heddle"
+
+// How much one caller may have where nothing else is said.
+const (
+	DefaultNodesPer  = 1000
+	DefaultAppsPer   = 10_000
+	DefaultStoredPer = 256 << 20 // bytes
+)
+
+// newNodesTime is how long a NodeManager counts as a new one of its address: in it there are twice as many new ones as there
+// may be at once.
+const newNodesTime = 3600 * heddle.Second
+
+// A share is what one user has of what is limited.
+type share struct {
+	apps  int // that are not over
+	bytes int // of their submissions
+}
+
+// A quarter is what NodeManagers of one address have of what is limited.
+type quarter struct {
+	nodes  int         // known
+	fresh  int         // that came since a time
+	since  heddle.Time // when fresh was 0
+	search heddle.Time // not sooner are those that are gone looked for
+}
+
+// size is how many bytes are kept of a submission.
+func (s *Submission) size() int { return len(s.Context) + len(s.Rest) + len(s.LogContext) }
+
+// tooMany is the error of an application that is one too many of its user's; nil for one that is not.
+func (m *Machine) tooMany(user string, s *Submission) error {
+	has := m.shares[user]
+	switch {
+	case m.cfg.AppsPer > 0 && has.apps >= m.cfg.AppsPer:
+		return invalid(classYarn, "%s is not taken in: %d applications of %s are not over, as many as a user may have (limits.applications_per_user in heddle.yaml)", s.ID, has.apps, user)
+	case m.cfg.StoredPer > 0 && has.bytes+s.size() > m.cfg.StoredPer:
+		return invalid(classYarn, "%s is not taken in: with its %d bytes the submissions of %s that are not over would have %d; a user may have %d (limits.stored_per_user in heddle.yaml)",
+			s.ID, s.size(), user, has.bytes+s.size(), m.cfg.StoredPer)
+	}
+	return nil
+}
+
+// holds counts an application among its user's.
+func (m *Machine) holds(a *app) {
+	a.counted = a.size()
+	has := m.shares[a.user]
+	m.shares[a.user] = share{has.apps + 1, has.bytes + a.counted}
+}
+
+// lets takes an application off its user's.
+func (m *Machine) lets(a *app) {
+	has := m.shares[a.user]
+	if has.apps == 1 {
+		delete(m.shares, a.user)
+		return
+	}
+	m.shares[a.user] = share{has.apps - 1, has.bytes - a.counted}
+}
+
+// crowded is the answer to a NodeManager that was never here and is one too many of its address; nil for one that is not. One
+// that is on the list of hosts to include is known.
+func (m *Machine) crowded(q *RegisterNode) *NodeRegistered {
+	of, most := m.quarters[q.From], m.cfg.NodesPer
+	switch {
+	case most <= 0 || len(m.listed.Include) > 0 || of == nil:
+		return nil
+	case of.nodes >= most && !m.cleared(q.From, of):
+		return refuseNode("NodeManager from  %s is one more than the %d that may be at one address, %s (limits.nodes_per_address in heddle.yaml), Sending SHUTDOWN signal to the NodeManager.", q.Node.Host, most, q.From)
+	case of.fresh >= 2*most && m.now.Since(of.since) < newNodesTime:
+		return refuseNode("NodeManager from  %s is one more than the %d new ones that may come from one address in an hour, %s (twice limits.nodes_per_address in heddle.yaml), Sending SHUTDOWN signal to the NodeManager.", q.Node.Host, 2*most, q.From)
+	}
+	return nil
+}
+
+// cleared forgets the nodes of an address that have been gone for long, and reports whether there were any. It looks for
+// them once a minute at most.
+func (m *Machine) cleared(from string, of *quarter) bool {
+	if m.now < of.search {
+		return false
+	}
+	of.search = m.now.Plus(60 * heddle.Second)
+	had := of.nodes
+	for _, n := range m.nodes {
+		if n.from == from && n.gone() && m.byNode[n.id] == n && m.now.Since(n.seen) >= newNodesTime {
+			m.replaced(n.id)
+		}
+	}
+	return of.nodes < had
+}
+
+// located counts a node among those of its address.
+func (m *Machine) located(n *node, from string) {
+	n.from = from
+	of := m.quarters[from]
+	if of == nil {
+		of = &quarter{since: m.now}
+		m.quarters[from] = of
+	}
+	if m.now.Since(of.since) >= newNodesTime {
+		of.fresh, of.since = 0, m.now
+	}
+	of.nodes++
+	of.fresh++
+}
+
+// unlocated takes a node off those of its address.
+func (m *Machine) unlocated(n *node) { m.quarters[n.from].nodes-- }
+
+// checkLimits recounts what users and addresses have.
+func (m *Machine) checkLimits(b *broken) {
+	shares, nodes := map[string]share{}, map[string]int{}
+	for _, a := range m.byApp { // order: sums
+		if !a.closed {
+			has := shares[a.user]
+			shares[a.user] = share{has.apps + 1, has.bytes + a.counted}
+		}
+	}
+	b.that(len(shares) != len(m.shares), "%d users have applications, and %d are counted", len(shares), len(m.shares))
+	for user, has := range shares { // order: of findings alone
+		b.that(m.shares[user] != has, "%s has %d applications of %d bytes, counted as %d of %d", user, has.apps, has.bytes, m.shares[user].apps, m.shares[user].bytes)
+	}
+	for _, n := range m.byNode { // order: sums
+		nodes[n.from]++
+	}
+	for from, of := range m.quarters { // order: of findings alone
+		b.that(of.nodes != nodes[from], "%q has %d nodes, counted as %d", from, nodes[from], of.nodes)
+	}
+}

@@ -1,0 +1,124 @@
+package rm
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"heddle"
+	"heddle/yarn/ids"
+)
+
+// from has a NodeManager register from an address, and returns why it was turned away.
+func (w *world) from(addr, host string, port int32) string {
+	w.Helper()
+	q := &RegisterNode{Call: w.next(), Node: ids.Node{Host: host, Port: port}, Names: []string{host}, From: addr, Total: heddle.Of(8192, 8000)}
+	w.step(q)
+	p, err := answered[*NodeRegistered](w, q.Call)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return p.Refused
+}
+
+// So many NodeManagers that nobody knows may come from one address. The refusal says what raises the limit.
+func TestNodesPerAddress(t *testing.T) {
+	w := newWorld(t, "capacity", func(o *Options) { o.Config.NodesPer = 3 })
+	for i := range 3 {
+		if why := w.from("10.0.0.1", fmt.Sprintf("h%d", i), 1); why != "" {
+			t.Fatal(why)
+		}
+	}
+	if why := w.from("10.0.0.1", "h3", 1); !strings.Contains(why, "limits.nodes_per_address") || !strings.Contains(why, "10.0.0.1") {
+		t.Errorf("one too many: %q", why)
+	}
+	if why := w.from("10.0.0.1", "h2", 1) + w.from("10.0.0.2", "h3", 1); why != "" {
+		t.Errorf("one that was here, and one from another address: %s", why)
+	}
+	w.step(&UnregisterNode{Call: w.next(), Node: ids.Node{Host: "h0", Port: 1}})
+	if why := w.from("10.0.0.1", "h4", 1); why == "" {
+		t.Error("who went a moment ago made room")
+	}
+	w.sleep(newNodesTime) // h1 and h2 are lost meanwhile
+	for i := range 3 {
+		if why := w.from("10.0.0.1", fmt.Sprintf("h%d", 5+i), 1); why != "" {
+			t.Errorf("those before are gone for long: %s", why)
+		}
+	}
+	w.check()
+}
+
+// A host may bring its NodeManager back on another port, and not again and again.
+func TestNewNodesInAnHour(t *testing.T) {
+	w := newWorld(t, "capacity", func(o *Options) { o.Config.NodesPer = 3 })
+	port := int32(1)
+	comes := func() string {
+		defer w.step(&UnregisterNode{Call: w.next(), Node: ids.Node{Host: "h", Port: port}})
+		return w.from("10.0.0.1", "h", port)
+	}
+	for ; port <= 6; port++ {
+		if why := comes(); why != "" {
+			t.Fatal(port, why)
+		}
+	}
+	if why := comes(); !strings.Contains(why, "limits.nodes_per_address") {
+		t.Errorf("%q", why)
+	}
+	w.sleep(newNodesTime)
+	if why := comes(); why != "" {
+		t.Error(why)
+	}
+	w.check()
+}
+
+// Whoever is on the list of hosts to include is known.
+func TestListedNodes(t *testing.T) {
+	w := newWorld(t, "capacity", func(o *Options) {
+		o.Config.NodesPer = 1
+		o.Lists.Include = map[string]bool{"a": true, "b": true}
+	})
+	if why := w.from("10.0.0.1", "a", 1) + w.from("10.0.0.1", "b", 1); why != "" {
+		t.Error(why)
+	}
+}
+
+// A user has so many applications that are not over, and so many bytes of submissions; others have their own.
+func TestSharesOfUsers(t *testing.T) {
+	w := newWorld(t, "capacity", func(o *Options) { o.Config.AppsPer, o.Config.StoredPer = 2, 1000 })
+	submit := func(user string, bytes int) (ids.App, error) {
+		s := submission(w.idFor(user), "SPARK")
+		s.Context = make([]byte, bytes)
+		c := w.submitAs(user, s, "root.default")
+		_, err := answered[any](w, c)
+		return s.ID, err
+	}
+	refused := func(err error, key string) {
+		t.Helper()
+		if bad := (*Invalid)(nil); !errors.As(err, &bad) || bad.Class != classYarn || !strings.Contains(err.Error(), key) {
+			t.Errorf("%v, wanted a refusal that names %s", err, key)
+		}
+	}
+	first, err := submit("ann", 600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = submit("ann", 401)
+	refused(err, "limits.stored_per_user")
+	if _, err = submit("ann", 400); err != nil {
+		t.Fatal(err)
+	}
+	_, err = submit("ann", 0)
+	refused(err, "limits.applications_per_user")
+	if _, err = submit("bob", 1000); err != nil {
+		t.Errorf("another user: %v", err)
+	}
+	w.restart(heddle.Second)
+	_, err = submit("ann", 0)
+	refused(err, "limits.applications_per_user")
+	w.done(w.kill(first))
+	if _, err = submit("ann", 0); err != nil {
+		t.Errorf("one is over: %v", err)
+	}
+	w.check()
+}

@@ -1,0 +1,387 @@
+package hostile_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"heddle/yarn/ids"
+	"heddle/yarn/rpc"
+	"heddle/yarn/wire"
+)
+
+// eve is the address of whoever means harm, where it is one.
+const eve = "127.0.0.66"
+
+// An attack goes on until its context ends, and tells what became of it.
+type attack struct {
+	name string
+	run  func(ctx context.Context, s *site) tally
+}
+
+// attacks are what a hostile client does to each port, some of them from many addresses.
+func attacks() []attack {
+	return []attack{
+		{"256 lists, read", func(ctx context.Context, s *site) tally { return lists(ctx, s, true) }},
+		{"256 lists, never read", func(ctx context.Context, s *site) tally { return lists(ctx, s, false) }},
+		{"submissions of empty messages", func(ctx context.Context, s *site) tally { return bombs(ctx, s, emptyMessages(15<<20)) }},
+		{"submissions of unknown fields", func(ctx context.Context, s *site) tally {
+			return bombs(ctx, s, bytes.Repeat([]byte{0xf8, 0x7f, 0}, 5<<20))
+		}},
+		{"nested messages", func(ctx context.Context, s *site) tally { return bombs(ctx, s, nested(15<<20)) }},
+		{"made-up NodeManagers", func(ctx context.Context, s *site) tally { return squat(ctx, s, eve) }},
+		{"made-up NodeManagers from 20 addresses", func(ctx context.Context, s *site) tally {
+			return together(20, func(i int) tally { return squat(ctx, s, fmt.Sprintf("127.2.0.%d", 1+i)) })
+		}},
+		{"300 idle connections to each port", func(ctx context.Context, s *site) tally { return idle(ctx, s, "127.0.0.1", 300, nil) }},
+		{"half-open connections to each port", func(ctx context.Context, s *site) tally { return idle(ctx, s, "127.0.0.1", 300, []byte("hrp")) }},
+		{"a byte a second to each port", slowly},
+		{"huge frames announced", func(ctx context.Context, s *site) tally {
+			return idle(ctx, s, eve, 100, append(hello("eve", clientProtocol), 0, 0xff, 0xff, 0xff, 1))
+		}},
+		{"large frames, all but the last byte", frames},
+		{"allocate with a million rows", rows},
+		{"slow requests over HTTP", slowHTTP},
+		{"lists over HTTP, read", func(ctx context.Context, s *site) tally { return listsHTTP(ctx, s, true) }},
+		{"lists over HTTP, never read", func(ctx context.Context, s *site) tally { return listsHTTP(ctx, s, false) }},
+		{"a flood of changes by one user", changes},
+		{"a flood of calls", func(ctx context.Context, s *site) tally {
+			return flood(ctx, s.m.Client, clientProtocol, "getClusterMetrics", &wire.GetClusterMetricsRequest{}, 16, 64)
+		}},
+	}
+}
+
+// together runs f so many times at once.
+func together(count int, f func(i int) tally) (all tally) {
+	var mu sync.Mutex
+	var runs sync.WaitGroup
+	for i := range count {
+		runs.Go(func() {
+			n := f(i)
+			mu.Lock()
+			defer mu.Unlock()
+			all.add(n)
+		})
+	}
+	runs.Wait()
+	return all
+}
+
+// each dials every port.
+func (m *manager) each() []string { return []string{m.Client, m.Scheduler, m.Tracker, m.Admin, m.Web} }
+
+// open connects and says hello; its error is that the connection was refused, or that ctx has ended.
+func open(ctx context.Context, from, to, protocol string) (net.Conn, *bufio.Reader, error) {
+	c, err := dial(ctx, from, to)
+	if err != nil {
+		return nil, nil, err
+	}
+	until(ctx, c)
+	if _, err := c.Write(hello("eve", protocol)); err != nil {
+		return nil, nil, err
+	}
+	return c, bufio.NewReader(c), nil
+}
+
+// flood calls a method on so many connections, so many calls ahead of their answers.
+func flood(ctx context.Context, to, protocol, method string, q proto.Message, conns, ahead int) tally {
+	b := call(1, protocol, method, q)
+	return together(conns, func(int) (n tally) {
+		for ctx.Err() == nil {
+			c, r, err := open(ctx, eve, to, protocol)
+			if err != nil {
+				n.cut++
+				pause(ctx)
+				continue
+			}
+			for range ahead {
+				if _, err := c.Write(b); err != nil {
+					break
+				}
+			}
+			for cut := n.cut; ctx.Err() == nil && n.cut == cut; {
+				if n.read(r, 1); n.cut == cut {
+					_, _ = c.Write(b) // reading says whether it went
+				}
+			}
+			_ = c.Close()
+		}
+		return n
+	})
+}
+
+func pause(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(100 * time.Millisecond):
+	}
+}
+
+// lists asks for all applications, 256 times at once.
+func lists(ctx context.Context, s *site, read bool) tally {
+	q := &wire.GetApplicationsRequest{}
+	if read {
+		return flood(ctx, s.m.Client, clientProtocol, "getApplications", q, 16, 16)
+	}
+	b := bytes.Repeat(call(1, clientProtocol, "getApplications", q), 16)
+	return together(16, func(int) (n tally) {
+		c, _, err := open(ctx, eve, s.m.Client, clientProtocol)
+		if err == nil {
+			_, err = c.Write(b)
+		}
+		if err != nil {
+			n.cut++
+			return n
+		}
+		<-ctx.Done()
+		return n
+	})
+}
+
+// emptyMessages is a submission's field with as many messages of nothing as there is room for.
+func emptyMessages(bytesInAll int) []byte {
+	return bytes.Repeat([]byte{0x8a, 0x01, 0}, bytesInAll/3) // am_container_resource_request
+}
+
+// nested is a field in a field in a field.
+func nested(bytesInAll int) []byte {
+	var b []byte
+	for len(b) < bytesInAll && len(b) < 100_000 {
+		b = append(append([]byte{0x2a}, binary.AppendUvarint(nil, uint64(len(b)))...), b...)
+	}
+	return b
+}
+
+// bombs submits 16 applications at once, again and again.
+func bombs(ctx context.Context, s *site, body []byte) tally {
+	c := &wire.ApplicationSubmissionContext{}
+	c.ProtoReflect().SetUnknown(body)
+	return flood(ctx, s.m.Client, clientProtocol, "submitApplication", &wire.SubmitApplicationRequest{ApplicationSubmissionContext: c}, 16, 1)
+}
+
+// squat registers NodeManagers that are none, 25,000 in all.
+func squat(ctx context.Context, s *site, from string) (n tally) {
+	c, r, err := open(ctx, from, s.m.Tracker, trackerProtocol)
+	if err != nil {
+		n.cut++
+		return n
+	}
+	var host int
+	for batch := range 25_000 / 50 {
+		var b []byte
+		for i := range 50 {
+			host++
+			b = append(b, call(int32(i), trackerProtocol, "registerNodeManager", registration(ids.Node{Host: fmt.Sprintf("%s.h%d.example", from, host), Port: int32(1 + batch)}, 8))...)
+		}
+		if _, err := c.Write(b); err != nil {
+			n.cut++
+			return n
+		}
+		if n.read(r, 50); n.cut > 0 {
+			return n
+		}
+	}
+	return n
+}
+
+// idle opens so many connections to each port, says the beginning of something there, and nothing more.
+func idle(ctx context.Context, s *site, from string, count int, text []byte) tally {
+	return together(len(s.m.each()), func(i int) (n tally) {
+		for range count {
+			c, err := dial(ctx, from, s.m.each()[i])
+			if err != nil {
+				n.cut++
+				continue
+			}
+			until(ctx, c)
+			_, _ = c.Write(text) // it may have been refused
+		}
+		<-ctx.Done()
+		return n
+	})
+}
+
+// slowly writes a byte a second to each port, on 100 connections each.
+func slowly(ctx context.Context, s *site) tally {
+	return together(len(s.m.each())*100, func(i int) (n tally) {
+		text := append(hello("eve", clientProtocol), call(1, clientProtocol, "getApplications", &wire.GetApplicationsRequest{})...)
+		c, err := dial(ctx, eve, s.m.each()[i%len(s.m.each())])
+		if err != nil {
+			n.cut++
+			return n
+		}
+		until(ctx, c)
+		for _, b := range text {
+			if _, err := c.Write([]byte{b}); err != nil {
+				n.cut++
+				return n
+			}
+			select {
+			case <-ctx.Done():
+				return n
+			case <-time.After(time.Second):
+			}
+		}
+		return n
+	})
+}
+
+// frames sends frames of 15 MiB but for their last byte, on 100 connections.
+func frames(ctx context.Context, s *site) tally {
+	piece := make([]byte, 1<<20)
+	return together(100, func(i int) (n tally) {
+		c, _, err := open(ctx, eve, s.m.Client, clientProtocol)
+		if err == nil {
+			_, err = c.Write([]byte{0, 0xf0, 0, 1})
+		}
+		for range 15 {
+			if err == nil {
+				_, err = c.Write(piece)
+			}
+		}
+		if err != nil {
+			n.cut++
+			return n
+		}
+		<-ctx.Done()
+		return n
+	})
+}
+
+// rows has a master ask for containers in a million places, again and again.
+func rows(ctx context.Context, s *site) (n tally) {
+	c, err := rpc.Dial(ctx, s.m.Scheduler, rpc.ClientOptions{Protocol: masterProtocol, Token: s.hostile})
+	if err != nil {
+		n.cut++
+		return n
+	}
+	defer func() { _ = c.Close() }()
+	_ = c.Call(ctx, "registerApplicationMaster", &wire.RegisterApplicationMasterRequest{}, &wire.RegisterApplicationMasterResponse{}) // it may have done so before
+	var b []byte
+	for i := range 1_000_000 {
+		place := binary.AppendUvarint(nil, uint64(i)|1<<21)
+		for j := range place {
+			place[j] = 'a' + place[j]%26
+		}
+		row := append([]byte{0x12, byte(len(place))}, place...) // resource_name
+		b = append(append(b, 0x0a, byte(len(row)+2)), append(row, 0x20, 1)...)
+	}
+	q := &wire.AllocateRequest{ResponseId: new(int32)}
+	q.ProtoReflect().SetUnknown(b)
+	for ctx.Err() == nil {
+		p := &wire.AllocateResponse{}
+		if err := c.Call(ctx, "allocate", q, p); err != nil {
+			if over(ctx, err) {
+				break
+			}
+			n.refused++
+			if strings.Contains(err.Error(), "closed") {
+				break
+			}
+			continue
+		}
+		n.answered++
+		q.ResponseId = p.ResponseId
+	}
+	return n
+}
+
+// slowHTTP sends requests a byte a second: half of them stop in their headers, half in their bodies.
+func slowHTTP(ctx context.Context, s *site) tally {
+	return together(400, func(i int) (n tally) {
+		c, err := dial(ctx, fmt.Sprintf("127.0.0.%d", 66+i%4), s.m.Web)
+		if err != nil {
+			n.cut++
+			return n
+		}
+		until(ctx, c)
+		text := "GET /ws/v1/cluster/apps HTTP/1.1\r\nHost: rm\r\n"
+		if i%2 == 0 {
+			text = "PUT /ws/v1/cluster/apps/application_1_1/state?user.name=eve HTTP/1.1\r\nHost: rm\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n{"
+		}
+		_, err = io.WriteString(c, text)
+		for err == nil {
+			if _, err = io.WriteString(c, "x"); err == nil {
+				select {
+				case <-ctx.Done():
+					return n
+				case <-time.After(time.Second):
+				}
+			}
+		}
+		n.cut++
+		return n
+	})
+}
+
+// listsHTTP asks for all applications over HTTP, 256 times at once.
+func listsHTTP(ctx context.Context, s *site, read bool) tally {
+	return together(256, func(i int) (n tally) {
+		path := "/ws/v1/cluster/apps"
+		if i%2 == 0 {
+			path = "/ws/v1/heddle/apps"
+		}
+		for ctx.Err() == nil {
+			c, err := dial(ctx, fmt.Sprintf("127.0.0.%d", 66+i%4), s.m.Web)
+			if err != nil {
+				n.cut++
+				pause(ctx)
+				continue
+			}
+			until(ctx, c)
+			_, _ = io.WriteString(c, "GET "+path+" HTTP/1.1\r\nHost: rm\r\nConnection: close\r\n\r\n") // reading says whether it went
+			if !read {
+				<-ctx.Done()
+				return n
+			}
+			r := bufio.NewReader(c)
+			line, err := r.ReadString('\n')
+			switch {
+			case err != nil:
+				n.cut++
+			case strings.Contains(line, " 200 "):
+				if _, err := io.Copy(io.Discard, r); err == nil {
+					n.answered++
+				}
+			default:
+				n.refused++
+			}
+			_ = c.Close()
+		}
+		return n
+	})
+}
+
+// changes submits applications by one user, as fast as they are taken.
+func changes(ctx context.Context, s *site) tally {
+	return together(16, func(int) (n tally) {
+		c, err := rpc.Dial(ctx, s.m.Client, rpc.ClientOptions{Protocol: clientProtocol, User: "eve"})
+		if err != nil {
+			n.cut++
+			return n
+		}
+		defer func() { _ = c.Close() }()
+		for ctx.Err() == nil {
+			_, err := submit(ctx, c, func(q *wire.ApplicationSubmissionContext) {
+				q.Resource = size(60)
+				q.AmContainerSpec.Command = []string{strings.Repeat("x", 64<<10)}
+			})
+			switch {
+			case err == nil:
+				n.answered++
+			case !over(ctx, err):
+				n.refused++
+			}
+		}
+		return n
+	})
+}

@@ -1,0 +1,379 @@
+package hostile_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"heddle/yarn/conv"
+	"heddle/yarn/ids"
+	"heddle/yarn/rpc"
+	"heddle/yarn/token"
+	"heddle/yarn/wire"
+)
+
+// A site is those who use a ResourceManager as they should: nodes, a master, clients and whoever watches its health.
+type site struct {
+	m       *manager
+	ctx     context.Context //nolint:containedctx // ends with the test
+	server  *rpc.Server     // of the NodeManagers that start masters
+	masters chan *wire.Token
+	key     atomic.Pointer[token.Key]
+	runs    sync.WaitGroup
+
+	hostile *rpc.Token // of a master that is
+
+	mu    sync.Mutex
+	calls map[string]*calls
+}
+
+// calls are those of one kind, since they were taken last.
+type calls struct {
+	took []time.Duration
+	errs []error
+}
+
+const (
+	nodes     = 20
+	every     = 50 * time.Millisecond // between the calls of a client, and of the master
+	honestEnd = 20 * time.Second      // for an honest call
+)
+
+// newSite starts all who are honest.
+func newSite(t *testing.T, m *manager) *site {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	s := &site{m: m, ctx: ctx, masters: make(chan *wire.Token, 2), calls: map[string]*calls{}}
+	s.server = rpc.NewServer(rpc.Options{
+		Tokens: s, Log: slog.New(slog.DiscardHandler),
+		Protocols: []rpc.Protocol{{Name: nodeProtocol, Methods: map[string]rpc.Method{"startContainers": rpc.Serve(s.start)}}},
+	})
+	t.Cleanup(func() {
+		cancel()
+		_ = s.server.Close(context.WithoutCancel(ctx)) // nothing is in flight
+		s.runs.Wait()
+	})
+	for i := range nodes {
+		ln, err := net.Listen("tcp", fmt.Sprintf("127.1.0.%d:0", 1+i))
+		must(t, err)
+		s.runs.Go(func() { _ = s.server.Serve(ln) })
+		id := ids.Node{Host: fmt.Sprintf("127.1.0.%d", 1+i), Port: int32(ln.Addr().(*net.TCPAddr).Port)}
+		conn := s.connect(t, m.Tracker, rpc.ClientOptions{Protocol: trackerProtocol, User: "yarn"})
+		must(t, s.register(conn, id))
+		s.runs.Go(func() { s.report(conn, id) })
+	}
+	return s
+}
+
+func (s *site) connect(t *testing.T, addr string, o rpc.ClientOptions) *rpc.Client {
+	t.Helper()
+	conn, err := rpc.Dial(s.ctx, addr, o)
+	must(t, err)
+	context.AfterFunc(s.ctx, func() { _ = conn.Close() })
+	return conn
+}
+
+// begin has the master and the clients begin.
+func (s *site) begin(t *testing.T) {
+	t.Helper()
+	conn := s.connect(t, s.m.Client, rpc.ClientOptions{Protocol: clientProtocol, User: "ann"})
+	app := s.submit(t, conn)
+	k := s.token(t)
+	s.runs.Go(func() { s.master(t, k) })
+	s.runs.Go(func() {
+		s.again("report", func(ctx context.Context) error {
+			p := &wire.GetApplicationReportResponse{}
+			return conn.Call(ctx, "getApplicationReport", &wire.GetApplicationReportRequest{ApplicationId: app}, p)
+		})
+	})
+	s.runs.Go(func() {
+		s.again("metrics", func(ctx context.Context) error {
+			return conn.Call(ctx, "getClusterMetrics", &wire.GetClusterMetricsRequest{}, &wire.GetClusterMetricsResponse{})
+		})
+	})
+	web := &http.Client{}
+	fresh := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	s.runs.Go(func() {
+		s.again("rest", func(ctx context.Context) error { return get(ctx, web, "http://"+s.m.Web+"/ws/v1/cluster/metrics") })
+	})
+	s.runs.Go(func() {
+		s.again("healthz", func(ctx context.Context) error { return get(ctx, fresh, "http://"+s.m.Web+"/healthz") })
+	})
+}
+
+// submit has an application taken in.
+func (s *site) submit(t *testing.T, conn *rpc.Client) *wire.ApplicationId {
+	t.Helper()
+	id, err := submit(s.ctx, conn, nil)
+	must(t, err)
+	return id
+}
+
+// submit submits an application, as change makes it.
+func submit(ctx context.Context, conn *rpc.Client, change func(*wire.ApplicationSubmissionContext)) (*wire.ApplicationId, error) {
+	made := &wire.GetNewApplicationResponse{}
+	if err := conn.Call(ctx, "getNewApplication", &wire.GetNewApplicationRequest{}, made); err != nil {
+		return nil, err
+	}
+	q := &wire.ApplicationSubmissionContext{
+		ApplicationId: made.GetApplicationId(), ApplicationName: new("job"), ApplicationType: new("MAPREDUCE"), Queue: new("default"),
+		Resource: size(1), AmContainerSpec: &wire.ContainerLaunchContext{Command: []string{"true"}},
+	}
+	if change != nil {
+		change(q)
+	}
+	return made.GetApplicationId(), conn.Call(ctx, "submitApplication", &wire.SubmitApplicationRequest{ApplicationSubmissionContext: q}, &wire.SubmitApplicationResponse{})
+}
+
+// size is that of so many containers.
+func size(containers int) *wire.Resource {
+	return &wire.Resource{Memory: new(int64(containers) * 1024), VirtualCores: new(int32(containers))}
+}
+
+// token is that of the next master that a node is told to start.
+func (s *site) token(t *testing.T) *rpc.Token {
+	select {
+	case k := <-s.masters:
+		return &rpc.Token{Identifier: k.GetIdentifier(), Password: k.GetPassword(), Kind: k.GetKind(), Service: k.GetService()}
+	case <-time.After(time.Minute):
+		t.Error("no master was started within a minute")
+		return &rpc.Token{}
+	}
+}
+
+// again calls f again and again, and keeps how long it took.
+func (s *site) again(kind string, f func(context.Context) error) {
+	for s.sleep(every) {
+		s.once(kind, f)
+	}
+}
+
+// once calls f, and keeps how long it took, or why it failed.
+func (s *site) once(kind string, f func(context.Context) error) {
+	ctx, cancel := context.WithTimeout(s.ctx, honestEnd)
+	defer cancel()
+	began := time.Now()
+	err := f(ctx)
+	if s.ctx.Err() != nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.calls[kind]
+	if c == nil {
+		c = &calls{}
+		s.calls[kind] = c
+	}
+	if err != nil {
+		c.errs = append(c.errs, err)
+	} else {
+		c.took = append(c.took, time.Since(began))
+	}
+}
+
+func (s *site) sleep(d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-s.ctx.Done():
+		return false
+	}
+}
+
+// take returns the calls by kind, and begins anew.
+func (s *site) take() map[string]*calls {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	was := s.calls
+	s.calls = map[string]*calls{}
+	return was
+}
+
+// awaits waits until a call of each of these kinds has ended, one way or the other.
+func (s *site) awaits(kinds map[string]*calls) {
+	for end := time.Now().Add(honestEnd); time.Now().Before(end); {
+		s.mu.Lock()
+		missing := false
+		for kind := range kinds {
+			missing = missing || s.calls[kind] == nil
+		}
+		s.mu.Unlock()
+		if !missing || !s.sleep(every) {
+			return
+		}
+	}
+}
+
+// p99 is how long all but one in a hundred took at most.
+func (c *calls) p99() time.Duration {
+	if c == nil || len(c.took) == 0 {
+		return 0
+	}
+	slices.Sort(c.took)
+	return c.took[(len(c.took)*99+99)/100-1]
+}
+
+func get(ctx context.Context, by *http.Client, url string) error {
+	q, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	p, err := by.Do(q)
+	if err != nil {
+		return err
+	}
+	defer p.Body.Close()
+	_, err = io.Copy(io.Discard, p.Body)
+	if p.StatusCode != http.StatusOK {
+		err = errors.Join(err, errors.New(p.Status))
+	}
+	return err
+}
+
+// Verify implements [rpc.Verifier]: the ResourceManager has a token for the node.
+func (s *site) Verify(identifier []byte) (password []byte, user string, identity any, err error) {
+	id, err := token.ParseNM(identifier)
+	if err != nil {
+		return nil, "", nil, err
+	}
+	return s.key.Load().Password(identifier), id.GetAppSubmitter(), nil, nil
+}
+
+// start is the ResourceManager's call to a node that is to start a master.
+func (s *site) start(_ context.Context, _ *rpc.Call, q *wire.StartContainersRequest) (*wire.StartContainersResponse, error) {
+	p := &wire.StartContainersResponse{}
+	for _, r := range q.GetStartContainerRequest() {
+		k, err := token.ParseContainer(r.GetContainerToken().GetIdentifier())
+		if err != nil {
+			return nil, err
+		}
+		creds, err := token.ParseCredentials(r.GetContainerLaunchContext().GetTokens())
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range creds.Tokens {
+			if t.Token.GetKind() == token.AMRMKind && k.GetAppSubmitter() != "bob" { // whose applications are over at once
+				select {
+				case s.masters <- t.Token:
+				default: // of those that nobody plays
+				}
+			}
+		}
+		p.SucceededRequests = append(p.SucceededRequests, k.GetContainerId())
+	}
+	return p, nil
+}
+
+func (s *site) register(conn *rpc.Client, id ids.Node) error {
+	p := &wire.RegisterNodeManagerResponse{}
+	err := conn.Call(s.ctx, "registerNodeManager", registration(id, 64), p)
+	if err != nil {
+		return err
+	}
+	if p.GetNodeAction() != wire.NodeAction_NORMAL {
+		return fmt.Errorf("%s was not taken in: %s", id, p.GetDiagnosticsMessage())
+	}
+	s.key.Store(&token.Key{ID: p.GetNmTokenMasterKey().GetKeyId(), Bytes: p.GetNmTokenMasterKey().GetBytes()})
+	return nil
+}
+
+func registration(id ids.Node, room int) *wire.RegisterNodeManagerRequest {
+	return &wire.RegisterNodeManagerRequest{
+		NodeId: conv.WireNode(id), HttpPort: proto.Int32(8042), NmVersion: new("3.4.2"), Resource: size(room),
+		NodeStatus: &wire.NodeStatus{NodeHealthStatus: &wire.NodeHealthStatus{IsNodeHealthy: new(true)}},
+	}
+}
+
+// report reports what runs on a node, as often as it is told to.
+func (s *site) report(conn *rpc.Client, id ids.Node) {
+	resp, wait := int32(0), every
+	for s.sleep(wait) {
+		s.once("beat", func(ctx context.Context) error {
+			p := &wire.NodeHeartbeatResponse{}
+			err := conn.Call(ctx, "nodeHeartbeat", &wire.NodeHeartbeatRequest{NodeStatus: &wire.NodeStatus{
+				NodeId: conv.WireNode(id), ResponseId: &resp, NodeHealthStatus: &wire.NodeHealthStatus{IsNodeHealthy: new(true)},
+			}}, p)
+			if err != nil {
+				return err
+			}
+			if p.GetNodeAction() != wire.NodeAction_NORMAL {
+				return fmt.Errorf("%s is told %v: %s", id, p.GetNodeAction(), p.GetDiagnosticsMessage())
+			}
+			resp, wait = p.GetResponseId(), min(time.Duration(p.GetNextHeartBeatInterval())*time.Millisecond, 500*time.Millisecond)
+			return nil
+		})
+	}
+}
+
+// master is one that asks for a container and gives it back.
+func (s *site) master(t *testing.T, k *rpc.Token) {
+	conn, err := rpc.Dial(s.ctx, s.m.Scheduler, rpc.ClientOptions{Protocol: masterProtocol, Token: k})
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer func() { _ = conn.Close() }() // nobody waits for an answer
+	if err := conn.Call(s.ctx, "registerApplicationMaster", &wire.RegisterApplicationMasterRequest{}, &wire.RegisterApplicationMasterResponse{}); err != nil {
+		t.Error(err)
+		return
+	}
+	q := &wire.AllocateRequest{ResponseId: new(int32)}
+	for s.sleep(every) {
+		q.Ask = []*wire.ResourceRequest{{
+			Priority: &wire.Priority{Priority: proto.Int32(20)}, ResourceName: new("*"), Capability: size(1), NumContainers: proto.Int32(1),
+		}}
+		s.once("allocate", func(ctx context.Context) error {
+			p := &wire.AllocateResponse{}
+			if err := conn.Call(ctx, "allocate", q, p); err != nil {
+				return err
+			}
+			q.ResponseId, q.Release = p.ResponseId, nil
+			for _, g := range p.GetAllocatedContainers() {
+				q.Release = append(q.Release, g.GetId())
+			}
+			return nil
+		})
+	}
+}
+
+// ended fills a ResourceManager with applications that are over, each with a long text of why.
+func (s *site) ended(t *testing.T, count, text int) {
+	t.Helper()
+	why := strings.Repeat("why ", text/4)
+	var workers sync.WaitGroup
+	next := make(chan struct{}, count)
+	for range count {
+		next <- struct{}{}
+	}
+	close(next)
+	for range 16 {
+		conn := s.connect(t, s.m.Client, rpc.ClientOptions{Protocol: clientProtocol, User: "bob"})
+		workers.Go(func() {
+			for range next {
+				id, err := submit(s.ctx, conn, func(c *wire.ApplicationSubmissionContext) { c.Resource = size(9) })
+				if err == nil {
+					err = conn.Call(s.ctx, "forceKillApplication", &wire.KillApplicationRequest{ApplicationId: id, Diagnostics: &why}, &wire.KillApplicationResponse{})
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	workers.Wait()
+}

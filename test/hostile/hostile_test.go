@@ -1,0 +1,93 @@
+// Package hostile_test has a ResourceManager in a process of its own do its work while somebody lists, floods, bombs, squats,
+// stalls and half-opens on every port. What is asserted is that the process lives, how much memory is resident, and that
+// whoever is honest is answered. How long that took is printed and never asserted.
+package hostile_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"testing"
+	"time"
+)
+
+var (
+	each     = flag.Duration("each", 2*time.Second, "how long each attack lasts")
+	only     = flag.String("attack", "", "attacks whose names match this `expression` alone")
+	settings = flag.String("heddle", "memory: {limit: 512MiB}\n", "more of `heddle.yaml`")
+)
+
+const (
+	mostResident = 512 // MiB
+	kept         = 1000
+	textOfEach   = 64 << 10
+)
+
+// TestHostile has everything at once go wrong that a client can make go wrong.
+func TestHostile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("this takes a minute")
+	}
+	wanted := regexp.MustCompile(*only)
+	m := startManager(t, *settings)
+	s := newSite(t, m)
+	s.ended(t, kept, textOfEach)
+	s.begin(t)
+	conn := s.connect(t, m.Client, clientOptions("eve"))
+	s.submit(t, conn)
+	s.hostile = s.token(t)
+	time.Sleep(time.Second)
+	s.take()
+	m.forgetPeak(t)
+	time.Sleep(*each)
+	quiet := s.take()
+	peak, _ := m.resident(t)
+	t.Logf("%-40s peak %5d MiB  %s", "quiet", peak, figures(quiet, nil))
+	for _, a := range attacks() {
+		if !wanted.MatchString(a.name) {
+			continue
+		}
+		m.forgetPeak(t)
+		ctx, cancel := context.WithTimeout(t.Context(), *each)
+		n := a.run(ctx, s)
+		cancel()
+		s.awaits(quiet)
+		if !m.alive() {
+			t.Fatalf("%s: the ResourceManager ended", a.name)
+		}
+		was := s.take()
+		peak, now := m.resident(t)
+		t.Logf("%-40s peak %5d MiB, then %5d  %s  (%v)", a.name, peak, now, figures(was, quiet), n)
+		if peak > mostResident {
+			t.Errorf("%s: %d MiB were resident, at most %d may be", a.name, peak, mostResident)
+		}
+		for _, kind := range slices.Sorted(maps.Keys(quiet)) {
+			c := was[kind]
+			if c == nil {
+				t.Errorf("%s: nobody honest was answered: %s", a.name, kind)
+			} else if len(c.errs) > 0 {
+				t.Errorf("%s: %d honest calls failed, of %d: %s: %v", a.name, len(c.errs), len(c.errs)+len(c.took), kind, c.errs[0])
+			}
+		}
+	}
+}
+
+// figures are how many calls were answered, how long they took and how many times that is of the quiet time.
+func figures(was, quiet map[string]*calls) (text string) {
+	for _, kind := range slices.Sorted(maps.Keys(was)) {
+		c := was[kind]
+		text += fmt.Sprintf("%s %d", kind, len(c.took))
+		if len(c.errs) > 0 {
+			text += fmt.Sprintf(" (%d failed)", len(c.errs))
+		}
+		text += fmt.Sprintf(" p99 %v", c.p99().Round(100*time.Microsecond))
+		if base := quiet[kind].p99(); base > 0 {
+			text += fmt.Sprintf(" ×%.1f", float64(c.p99())/float64(base))
+		}
+		text += "; "
+	}
+	return text
+}

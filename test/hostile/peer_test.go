@@ -1,0 +1,117 @@
+package hostile_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"time"
+
+	"google.golang.org/protobuf/encoding/protodelim"
+	"google.golang.org/protobuf/proto"
+
+	"heddle/yarn/rpc"
+	"heddle/yarn/wire"
+)
+
+const (
+	clientProtocol  = "org.apache.hadoop.yarn.api.ApplicationClientProtocolPB"
+	masterProtocol  = "org.apache.hadoop.yarn.api.ApplicationMasterProtocolPB"
+	trackerProtocol = "org.apache.hadoop.yarn.server.api.ResourceTrackerPB"
+	nodeProtocol    = "org.apache.hadoop.yarn.api.ContainerManagementProtocolPB"
+)
+
+// dial connects from an address of its own, as another machine would.
+func dial(ctx context.Context, from, to string) (net.Conn, error) {
+	d := net.Dialer{Timeout: 5 * time.Second, LocalAddr: net.TCPAddrFromAddrPort(netip.AddrPortFrom(netip.MustParseAddr(from), 0))}
+	return d.DialContext(ctx, "tcp", to)
+}
+
+// until closes a connection when ctx ends, so that whoever reads or writes there goes on.
+func until(ctx context.Context, c net.Conn) {
+	context.AfterFunc(ctx, func() { _ = c.Close() })
+}
+
+// hello is the beginning of a connection of a user.
+func hello(user, protocol string) []byte {
+	return append([]byte("hrpc\x09\x00\x00"), frame(-3, &wire.IpcConnectionContext{UserInfo: &wire.UserInformation{EffectiveUser: &user}, Protocol: &protocol})...)
+}
+
+// call is a frame that calls a method.
+func call(id int32, protocol, method string, q proto.Message) []byte {
+	return frame(id, &wire.RequestHeader{MethodName: &method, DeclaringClassProtocolName: &protocol, ClientProtocolVersion: proto.Uint64(1)}, q)
+}
+
+// frame is a frame of messages.
+func frame(id int32, messages ...proto.Message) []byte {
+	head := &wire.RpcRequestHeader{
+		RpcKind: wire.RpcKind_RPC_PROTOCOL_BUFFER.Enum(), RpcOp: wire.RpcRequestHeader_RPC_FINAL_PACKET.Enum(), CallId: &id, ClientId: make([]byte, 16),
+	}
+	b := []byte{0, 0, 0, 0}
+	for _, m := range append([]proto.Message{head}, messages...) {
+		body, err := proto.Marshal(m)
+		if err != nil {
+			panic(err) // the caller left a required field out
+		}
+		b = append(binary.AppendUvarint(b, uint64(len(body))), body...)
+	}
+	binary.BigEndian.PutUint32(b, uint32(len(b)-4))
+	return b
+}
+
+// answer reads the header of an answer and passes over the rest of it.
+func answer(r *bufio.Reader) (*wire.RpcResponseHeader, error) {
+	var length [4]byte
+	if _, err := io.ReadFull(r, length[:]); err != nil {
+		return nil, err
+	}
+	left := &io.LimitedReader{R: r, N: int64(binary.BigEndian.Uint32(length[:]))}
+	in := bufio.NewReader(left)
+	h := &wire.RpcResponseHeader{}
+	if err := protodelim.UnmarshalFrom(in, h); err != nil {
+		return nil, err
+	}
+	_, err := io.Copy(io.Discard, in)
+	return h, err
+}
+
+// tally counts what became of hostile calls.
+type tally struct{ answered, refused, cut int }
+
+// read reads so many answers.
+func (n *tally) read(r *bufio.Reader, answers int) {
+	for range answers {
+		switch h, err := answer(r); {
+		case err != nil:
+			n.cut++
+			return
+		case h.GetStatus() == wire.RpcStatus_SUCCESS:
+			n.answered++
+		default:
+			n.refused++
+		}
+	}
+}
+
+func (n *tally) add(o tally) {
+	n.answered += o.answered
+	n.refused += o.refused
+	n.cut += o.cut
+}
+
+func (n tally) String() string {
+	return fmt.Sprintf("%d answered, %d refused, %d cut", n.answered, n.refused, n.cut)
+}
+
+// over reports whether an error is the end of an attack, or of what it may do.
+func over(ctx context.Context, err error) bool {
+	return ctx.Err() != nil || errors.Is(err, net.ErrClosed)
+}
+
+func clientOptions(user string) rpc.ClientOptions {
+	return rpc.ClientOptions{Protocol: clientProtocol, User: user}
+}

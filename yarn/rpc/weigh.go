@@ -1,0 +1,203 @@
+package rpc
+
+import (
+	"fmt"
+	"reflect"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+)
+
+// What a message takes up when it is decoded is worked out from its bytes before it is decoded: two bytes of a request can
+// become hundreds.
+
+const (
+	leastCall   = 8 << 10 // bytes of a call of nothing: its goroutine, and its answer
+	copies      = 2       // times a request is in memory: as it was decoded, and as its handler has it
+	pointerSize = 16      // of an element in a list that grew: its pointer, and room for as many more
+	textSize    = 32      // of a text beside its bytes
+	// shortRequest is up to how many bytes a request counts as the worst there can be, and is not looked at.
+	shortRequest = 512
+)
+
+// A shape is what a message is decoded into.
+type shape struct {
+	size  int64  // of the Go struct
+	parts []part // by field number
+}
+
+// A part is a field of a message.
+type part struct {
+	name   string
+	of     *shape // nil for what is no message
+	many   bool
+	scalar bool
+}
+
+// shapes are those of messages by name.
+type shapes map[protoreflect.FullName]*shape
+
+// of returns the shape of a message.
+func (all shapes) of(d protoreflect.MessageDescriptor) *shape {
+	if s := all[d.FullName()]; s != nil {
+		return s
+	}
+	s := &shape{}
+	all[d.FullName()] = s
+	if t, err := protoregistry.GlobalTypes.FindMessageByName(d.FullName()); err == nil {
+		s.size = int64(reflect.TypeOf(t.Zero().Interface()).Elem().Size())
+	}
+	for i := range d.Fields().Len() {
+		f := d.Fields().Get(i)
+		if n := int(f.Number()) + 1; n > len(s.parts) {
+			s.parts = append(s.parts, make([]part, n-len(s.parts))...)
+		}
+		p := part{name: string(f.Name()), many: f.IsList()}
+		switch f.Kind() {
+		case protoreflect.MessageKind, protoreflect.GroupKind:
+			p.of = all.of(f.Message())
+		case protoreflect.StringKind, protoreflect.BytesKind:
+		default:
+			p.scalar = true
+		}
+		s.parts[f.Number()] = p
+	}
+	return s
+}
+
+// worst is how many bytes a byte of a request can become at most. A field of no bytes has two.
+func (all shapes) worst() int64 {
+	most := int64(2 * textSize)
+	for _, s := range all {
+		for _, p := range s.parts {
+			if p.of != nil {
+				most = max(most, p.of.size+pointerSize)
+			}
+		}
+	}
+	return copies * most / 2
+}
+
+// whole is what a message takes up that has each of its fields once, without its texts.
+func (s *shape) whole(depth int) int64 {
+	n := s.size
+	for _, p := range s.parts {
+		switch {
+		case p.name == "":
+		case p.of == nil:
+			n += pointerSize
+		case depth > 0:
+			n += p.of.whole(depth-1) + pointerSize
+		}
+	}
+	return n
+}
+
+// A scale weighs a message.
+type scale struct {
+	bytes    int64 // that it takes up when it is decoded
+	elements int   // of lists
+	most     int   // of them
+	of       string
+}
+
+// weigh adds what a message takes up, up to the first list that has too many elements: the scale says which.
+func (w *scale) weigh(s *shape, b []byte, depth int) {
+	w.bytes += s.size
+	for len(b) > 0 && w.elements <= w.most {
+		number, kind, n := protowire.ConsumeTag(b)
+		if n < 0 {
+			return // decoding says what is wrong
+		}
+		b = b[n:]
+		size := protowire.ConsumeFieldValue(number, kind, b)
+		if size < 0 {
+			return
+		}
+		value := b[:size]
+		b = b[size:]
+		var p part
+		if int(number) < len(s.parts) {
+			p = s.parts[number]
+		}
+		w.part(p, kind, value, n, depth)
+	}
+}
+
+// part adds what one field takes up.
+func (w *scale) part(p part, kind protowire.Type, value []byte, tag, depth int) {
+	if p.name == "" { // it is kept as it is, in what grows
+		w.bytes += 2 * int64(tag+len(value))
+		return
+	}
+	count := 1
+	w.bytes += pointerSize
+	if kind == protowire.BytesType {
+		inner, _ := protowire.ConsumeBytes(value)
+		switch {
+		case p.of == nil && p.scalar: // packed
+			count = len(inner)
+			w.bytes += int64(count) * pointerSize
+		case p.of == nil:
+			w.bytes += textSize + int64(len(inner))
+		case depth < maxDepth:
+			w.weigh(p.of, inner, depth+1)
+		}
+	}
+	if p.many && w.elements <= w.most {
+		if w.elements += count; w.elements > w.most {
+			w.of = p.name
+		}
+	}
+}
+
+// weigh returns how many bytes a request takes up, or why it is not taken.
+func (m *served) weigh(b []byte) (int64, error) {
+	if len(b) > m.bytes {
+		return 0, fmt.Errorf("the request of %s has %d bytes; at most %d are taken", m.name, len(b), m.bytes)
+	}
+	if len(b) <= shortRequest {
+		return leastCall + int64(len(b))*m.worst, nil
+	}
+	w := scale{most: m.elements}
+	w.weigh(m.request, b, 0)
+	if w.elements > w.most {
+		return 0, fmt.Errorf("the request of %s has more than %d elements in its lists; the one too many is in %s", m.name, w.most, w.of)
+	}
+	return leastCall + copies*w.bytes, nil
+}
+
+// answerBytes is what an answer of an encoded size takes up until it has left. The texts in it are mostly those of what it
+// tells of, and have their room anyway.
+func (m *served) answerBytes(resp proto.Message, size int) int64 {
+	if size <= leastCall/2 {
+		return 0
+	}
+	n := int64(size)/8 + int64(min(size, 2*keepOutput)) // it is put together in pieces
+	r := resp.ProtoReflect()
+	for i := range r.Descriptor().Fields().Len() {
+		f := r.Descriptor().Fields().Get(i)
+		if f.IsList() && f.Message() != nil {
+			n += int64(r.Get(f).List().Len()) * m.answers[f.Number()]
+		} else if f.Message() != nil && r.Has(f) {
+			n += int64(size) // there may be lists in it
+		}
+	}
+	return n
+}
+
+// newServed makes a server's method of one that is to be served.
+func newServed(name string, m Method, all shapes) *served {
+	s := &served{Method: m, name: name, answers: map[protoreflect.FieldNumber]int64{}}
+	own := shapes{} // its own, for what is worst
+	s.request = own.of(m.takes)
+	s.worst = own.worst()
+	for i := range m.gives.Fields().Len() {
+		if f := m.gives.Fields().Get(i); f.IsList() && f.Message() != nil {
+			s.answers[f.Number()] = all.of(f.Message()).whole(2)
+		}
+	}
+	return s
+}
