@@ -199,6 +199,7 @@ type manager struct {
 var files = map[string]string{
 	setup.FileName: `listen: {host: 127.0.0.1, client: ":0", scheduler: ":0", tracker: ":0", admin: ":0", web: ":0", agents: "127.0.0.1:0"}
 facts: {masters: false, submissions: false}
+limits: {nodes_per_address: 100000}
 `,
 	// Masters may take all there is: the first nodes hold nothing else.
 	"capacity-scheduler.xml": `<configuration>
