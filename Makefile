@@ -21,7 +21,7 @@ LINT     := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.
 REWRITES  = $(shell grep -rlE '"github.com/cockroachdb/datadriven"|flag.Bool."rewrite"' --include='*_test.go' . | xargs -r -n1 dirname | sort -u)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo hadoop demo-hadoop compare-hadoop truth unit test search test-hadoop test-hadoop-full test-vm race race-daemon check rewrite fuzz bench bench-agents bench-compare soak cover exp exp-smoke browser
+.PHONY: help build demo hadoop demo-hadoop compare-hadoop truth unit test search test-hadoop test-hadoop-full test-vm race race-daemon check rewrite fuzz bench bench-agents bench-reads bench-compare soak cover exp exp-smoke browser
 
 help: ## print this
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | awk -F'\t' '{ printf "  %-17s %s\n", $$1, $$2 }'
@@ -117,6 +117,9 @@ bench: ## benchmarks of the packages, then Heddle against its peers and floors, 
 
 bench-agents: ## 10,000 hollow NodeManagers of 30 containers and node agents beside them, on one heddle rm: a table; about 6 minutes
 	$(GO) run ./test/agents
+
+bench-reads: ## reports of nodes beside 1,000 lists a second, and beside monitors, on a heddle rm with 10,000 applications: a table; about a minute and a half
+	$(GO) run ./test/reads
 
 soak: build ## heddle rm under a load: KILLS=200 kills and as many power cuts, CUTS=2000 power cuts of its store, HOURS=10 simulated, SOAK=1h of steady load; docs/soak.md
 	$(GO) build -o bin/soak ./test/soak

@@ -203,17 +203,40 @@ func BenchmarkCreateQueue(b *testing.B) {
 	}
 }
 
-// BenchmarkList is a list of 1,000 applications that wait for their masters, in a full cluster of 10,000 nodes.
-func BenchmarkList(b *testing.B) {
-	r, _ := full(b, "fair")
-	for range 1000 {
-		queued(b, r, "MAPREDUCE")
+// BenchmarkReads is what reading costs beside 10,000 applications that wait for their masters and 1,000 nodes: in the loop, a
+// view after one application has changed and one question what an application waits for; outside of it, lists.
+func BenchmarkReads(b *testing.B) {
+	r, _ := large(b, "capacity", 1000, 2048)
+	var all []ids.App
+	for range 10_000 {
+		all = append(all, queued(b, r, "MAPREDUCE"))
 	}
-	for b.Loop() {
-		v := r.m.View()
-		if got := len(v.Apps(&rm.AppFilter{}, v.At())); got != 1001 {
-			b.Fatal(got)
+	v := r.m.View()
+	b.Run("loop=view", func(b *testing.B) {
+		b.ReportAllocs()
+		for i := 0; b.Loop(); i++ {
+			said[int32](b, r, func(c rm.Call) rm.Message {
+				return &rm.SetPriority{Call: c, Who: rm.Person{User: "ann"}, App: all[i%len(all)], Priority: int32(i % 7)}
+			})
+			r.drain()
+			v = r.m.View()
 		}
+	})
+	b.Run("loop=question", func(b *testing.B) {
+		b.ReportAllocs()
+		for i := 0; b.Loop(); i++ {
+			if _, err := r.m.Reports().WaitsFor(all[i%len(all)]); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	for _, limit := range []int{1, 50, 0} {
+		b.Run(fmt.Sprintf("limit=%d", limit), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				v.Apps(&rm.AppFilter{Limit: limit}, v.At())
+			}
+		})
 	}
 }
 

@@ -19,7 +19,7 @@ func byClass[Q, P any](f func(context.Context, *rpc.Call, Q) (P, error)) func(co
 		p, err := f(ctx, c, q)
 		if bad := (*rm.Invalid)(nil); errors.As(err, &bad) {
 			err = &rpc.Error{Class: bad.Class, Message: bad.Text}
-		} else if errors.Is(err, ErrStopping) {
+		} else if errors.Is(err, ErrStopping) || errors.Is(err, ErrBusy) {
 			err = &rpc.Error{Class: classRetry, Message: err.Error()}
 		}
 		return p, err

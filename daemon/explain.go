@@ -56,13 +56,25 @@ func (r *RM) explain(ctx context.Context, a *rm.AppReport) {
 	if time.Since(x.at) >= explainFor {
 		soon, cancel := context.WithTimeout(ctx, explainWithin)
 		defer cancel()
-		text, err := ask(soon, r, waitQuestion{a.ID}, func(m rm.Reports) (string, error) { return m.WaitsFor(a.ID) })
+		found, err := ask(soon, r, waitQuestion{a.ID}, func(m rm.Reports) (explanation, error) { return r.explained(m, a.ID) })
 		if err == nil {
-			x = explanation{text, time.Now()}
-			r.explanations.put(a.ID, x)
+			x = found
 		}
 	}
 	if x.text != "" {
 		a.Diagnostics = x.text
 	}
+}
+
+// explained is what an application waits for, found out anew where somebody else has not just done so.
+func (r *RM) explained(m rm.Reports, id ids.App) (explanation, error) {
+	if x := r.explanations.get(id); time.Since(x.at) < explainFor {
+		return x, nil
+	}
+	text, err := m.WaitsFor(id)
+	x := explanation{text, time.Now()}
+	if err == nil {
+		r.explanations.put(id, x)
+	}
+	return x, err
 }

@@ -70,6 +70,7 @@ func (r *RM) current(ctx context.Context) (*published, error) {
 	if !d.stale.Load() {
 		return d.view.Load(), nil
 	}
+	ReadingOf(ctx).Pause()
 	d.mu.Lock()
 	if d.next == nil {
 		d.next = &round{done: make(chan struct{})}
@@ -102,6 +103,9 @@ func (r *RM) nudge() {
 // look answers a question by what f finds in a view.
 func look[T any](ctx context.Context, r *RM, f func(*published) (T, error)) (T, error) {
 	v, err := r.current(ctx)
+	if err == nil {
+		err = ReadingOf(ctx).turn(ctx)
+	}
 	if err != nil {
 		var none T
 		return none, err
@@ -119,6 +123,7 @@ func ask[T any](ctx context.Context, r *RM, key any, f func(rm.Reports) (T, erro
 	if err != nil {
 		return none, err
 	}
+	ReadingOf(ctx).Pause()
 	r.nudge()
 	select {
 	case <-q.done:
@@ -251,13 +256,4 @@ type ReadStats struct {
 func (r *RM) ReadStats() ReadStats {
 	d := &r.reads
 	return ReadStats{d.views.Load(), d.questions.Load(), d.dropped.Load(), time.Duration(d.busy.Load())}
-}
-
-// callerKey is who calls, in a context.
-type callerKey struct{}
-
-// callerOf is who calls; "" where nobody says.
-func callerOf(ctx context.Context) string {
-	who, _ := ctx.Value(callerKey{}).(string)
-	return who
 }

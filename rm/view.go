@@ -92,12 +92,15 @@ func (v *View) At() heddle.Time { return v.at }
 // Apps returns the applications that a filter lets through, oldest first, as of a time. They lack what [Reports.App] alone
 // has: requests, attempts, and what those wait for that [AppReport.Unexplained] is true of.
 func (v *View) Apps(f *AppFilter, at heddle.Time) []AppReport {
-	out := []AppReport{}
+	var list []*appView
 	v.each(f, func(a *appView) bool {
-		out = append(out, v.tell(a, at))
-		return f.Limit <= 0 || len(out) < f.Limit
+		list = append(list, a)
+		return f.Limit <= 0 || len(list) < f.Limit
 	})
-	slices.Reverse(out)
+	out := make([]AppReport, 0, len(list))
+	for _, a := range slices.Backward(list) {
+		out = append(out, v.tell(a, at))
+	}
 	return out
 }
 

@@ -46,6 +46,7 @@ func (s *service) getApplications(ctx context.Context, who daemon.Actor, req *wi
 	}
 	now := time.Now()
 	for i := range apps {
+		daemon.Breathe(i)
 		m.Applications = append(m.Applications, s.appReport(&apps[i], s.sees(who.User, &apps[i]), now))
 	}
 	return m, nil

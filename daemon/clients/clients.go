@@ -10,6 +10,8 @@ import (
 	"log/slog"
 	"time"
 
+	"google.golang.org/protobuf/proto"
+
 	"heddle"
 	"heddle/daemon"
 	"heddle/rm"
@@ -62,6 +64,7 @@ type Options struct {
 	Decommission   time.Duration // how long a node may take to leave that is to do so gracefully; below 0: as long as it takes
 
 	ProxyUsers map[string]daemon.ProxyUser // those who may act for others, by name
+	Readers    *daemon.Readers             // whose calls come in turn; nil where nobody waits
 	Groups     func(user string) []string  // of a user, none for somebody unknown; nil where nobody is in any
 	Log        *slog.Logger                // nil for none
 }
@@ -85,7 +88,12 @@ func newService(r RM, o Options) *service {
 // serve makes a method of a handler, which is told who asks: those who act for others are let in or refused
 // before, and what the handler returns as an error gets its Java class.
 func serve[Req, Resp message](s *service, f func(context.Context, daemon.Actor, Req) (Resp, error)) rpc.Method {
-	return serveAndTell(s, f, func(daemon.Actor, Req, error) {})
+	read := func(ctx context.Context, who daemon.Actor, req Req) (resp Resp, err error) {
+		ctx, reading := s.o.Readers.Begin(ctx, who.User+"@"+who.Addr)
+		defer func() { reading.End(proto.Size(resp)) }()
+		return f(ctx, who, req)
+	}
+	return serveAndTell(s, read, func(daemon.Actor, Req, error) {})
 }
 
 // serveAndTell is serve for what somebody wants to know about: who asked for what, and how it ended.

@@ -57,6 +57,7 @@ type Daemon struct {
 	log     *slog.Logger
 	store   *store.Store
 	servers []*rpc.Server
+	readers *daemon.Readers
 	cancel  context.CancelFunc // ends the servers of HTTP
 	stop    context.CancelFunc // ends the loop, after the servers
 	ended   chan error
@@ -117,7 +118,7 @@ func Start(o Options) (*Daemon, error) {
 	if err != nil {
 		return nil, errors.Join(err, shut(st))
 	}
-	d := &Daemon{RM: m, log: o.Log, store: st, ended: make(chan error, 1)}
+	d := &Daemon{RM: m, log: o.Log, store: st, ended: make(chan error, 1), readers: daemon.NewReaders(0)}
 	ctx, cancel := context.WithCancel(context.Background())
 	d.cancel = cancel
 	d.share(o.Config.Memory)
@@ -152,7 +153,8 @@ func (d *Daemon) ports(ctx context.Context, o Options) ([]port, error) {
 	}
 	asks, works := rpc.Limits{Patience: patience}, rpc.Limits{}
 	access := clients.Options{
-		ACLs: c.ACLs, Admins: c.Admins, Owner: o.Owner, ExtraResources: c.ExtraResources, MemoryOnly: c.MemoryOnly, Log: o.Log,
+		Readers: d.readers,
+		ACLs:    c.ACLs, Admins: c.Admins, Owner: o.Owner, ExtraResources: c.ExtraResources, MemoryOnly: c.MemoryOnly, Log: o.Log,
 		ProxyUsers: c.ProxyUsers, Groups: d.RM.Groups, Decommission: c.Decommission,
 	}
 	ports := []port{
@@ -187,7 +189,7 @@ func (d *Daemon) serveWeb(ctx context.Context, p *port, o Options) {
 	asker := facts.New(o.Facts)
 	d.RM.LearnFrom(asker)
 	handler := web.New(web.Options{
-		RM: d.RM, Registry: prometheus.NewRegistry(), RPC: stats, Log: o.Log, Version: o.Version, Store: "bbolt", Conf: o.Settings, Off: o.Scheduler.Off,
+		RM: d.RM, Readers: d.readers, Registry: prometheus.NewRegistry(), RPC: stats, Log: o.Log, Version: o.Version, Store: "bbolt", Conf: o.Settings, Off: o.Scheduler.Off,
 		Local: way.Local, ClientAddress: d.Client.String(), WebHost: way.WebHost, ProxySource: way.Source, Private: way.Private,
 		Desk:           d.desk,
 		Facts:          func() []web.FactStats { return figures(asker) },

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"heddle"
+	"heddle/daemon"
 	"heddle/rm"
 	"heddle/yarn/ids"
 	"heddle/yarn/rest"
@@ -33,6 +34,7 @@ func (s *site) apps(r *http.Request) (rest.Answer, error) {
 	}
 	out := rest.Apps{List: make([]rest.App, len(reports))}
 	for i := range reports {
+		daemon.Breathe(i)
 		out.List[i] = s.shape.app(&reports[i], kind, skip)
 	}
 	return rest.Answer{Root: "apps", Value: out}, nil

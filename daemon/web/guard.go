@@ -96,6 +96,7 @@ func secure(h http.Header, path string) {
 type recorder struct {
 	http.ResponseWriter
 	status int
+	bytes  int
 }
 
 // WriteHeader remembers the status and passes it on.
@@ -111,7 +112,9 @@ func (r *recorder) Write(b []byte) (int, error) {
 	if r.status == 0 {
 		r.status = http.StatusOK
 	}
-	return r.ResponseWriter.Write(b)
+	n, err := r.ResponseWriter.Write(b)
+	r.bytes += n
+	return n, err
 }
 
 // Unwrap returns what is behind, for http.ResponseController.

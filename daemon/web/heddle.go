@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 
+	"heddle/daemon"
 	"heddle/rm"
 	"heddle/yarn/rest"
 )
@@ -78,6 +79,31 @@ func (s *site) heddleContainers(r *http.Request) (rest.Answer, error) {
 func (s *site) heddleQueues(r *http.Request) (rest.Answer, error) {
 	queues, err := s.RM.Queues(r.Context())
 	return rest.Answer{Shape: rest.Ours, Value: rm.Queues{List: queues}}, err
+}
+
+// mostCallers is how many callers are told of by name.
+const mostCallers = 50
+
+// callers answers GET /ws/v1/heddle/callers: who asked how much.
+func (s *site) callers(*http.Request) (rest.Answer, error) {
+	out := callers{List: []caller{}}
+	if s.Readers != nil {
+		for _, a := range s.Readers.Accounts(mostCallers) {
+			out.List = append(out.List, caller{a, a.Worked.Milliseconds(), a.Waited.Milliseconds()})
+		}
+	}
+	return rest.Answer{Shape: rest.Ours, Value: out}, nil
+}
+
+// callers are those who read, as they are sent.
+type callers struct {
+	List []caller `json:"callers"`
+}
+
+type caller struct {
+	daemon.Account
+	Worked int64 `json:"worked_ms"`
+	Waited int64 `json:"waited_ms"`
 }
 
 // heddleInfo answers GET /ws/v1/heddle/info.

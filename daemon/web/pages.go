@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"heddle"
+	"heddle/daemon"
 	"heddle/daemon/proxy"
 	"heddle/rm"
 	"heddle/yarn/ids"
@@ -98,6 +99,8 @@ func (p *pages) page(f func(*http.Request) (name string, content any, err error)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), answerTimeout)
 		defer cancel()
+		ctx, reading := p.s.Readers.Begin(ctx, addressOf(r).String())
+		defer reading.End(0)
 		r = r.WithContext(ctx)
 		name, content, err := f(r)
 		if err != nil {
@@ -133,6 +136,7 @@ func (p *pages) render(w http.ResponseWriter, r *http.Request, status int, name 
 		http.Error(w, "the page cannot be shown; the log of the daemon says why", http.StatusInternalServerError)
 		return
 	}
+	daemon.ReadingOf(r.Context()).End(b.Len())
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-cache")
 	w.WriteHeader(status)

@@ -43,7 +43,10 @@ func (s *site) answers(f answerFunc, lists bool) http.Handler {
 			return
 		}
 		defer held.Left()
+		ctx, reading := s.Readers.Begin(ctx, addressOf(r).String())
+		defer func() { reading.End(written(w)) }()
 		a, err := f(r.WithContext(ctx))
+		reading.Pause() // a caller that takes its time holds up nobody
 		held.Made(takesUp(reflect.ValueOf(a.Value), 3))
 		if err != nil {
 			s.fail(w, r, err)
@@ -51,6 +54,14 @@ func (s *site) answers(f answerFunc, lists bool) http.Handler {
 		}
 		s.write(w, r, http.StatusOK, a)
 	})
+}
+
+// written is how much was written of an answer.
+func written(w http.ResponseWriter) int {
+	if rec, ok := w.(*recorder); ok {
+		return rec.bytes
+	}
+	return 0
 }
 
 // busy tells somebody to try again.

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"heddle"
+	"heddle/daemon"
 	"heddle/rm"
 	"heddle/yarn/ids"
 	"heddle/yarn/rest"
@@ -497,5 +498,23 @@ func TestOursIsJSON(t *testing.T) {
 		if w.Code != want || want == 200 && !strings.HasPrefix(w.Header().Get("Content-Type"), typeJSON) {
 			t.Errorf("%q: %d %s %s", accept, w.Code, w.Header(), w.Body)
 		}
+	}
+}
+
+// Who reads is told of by address, with what it took.
+func TestCallers(t *testing.T) {
+	h := New(Options{RM: demo(), Readers: daemon.NewReaders(1)})
+	for range 3 {
+		if w := ask(h, rest.Base+"/apps"); w.Code != 200 {
+			t.Fatal(w.Code, w.Body)
+		}
+	}
+	w := ask(h, rest.HeddleBase+"/callers")
+	var out callers
+	if err := json.Unmarshal(w.Body.Bytes(), &out); err != nil || len(out.List) != 1 {
+		t.Fatalf("%s, %v", w.Body, err)
+	}
+	if c := out.List[0]; c.Caller != "192.0.2.1" || c.Calls != 3 || c.Bytes == 0 {
+		t.Errorf("%+v", c)
 	}
 }

@@ -53,6 +53,7 @@ type Options struct {
 	RM       RM
 	Registry *prometheus.Registry // for /metrics; nil for one of its own
 	RPC      RPC                  // figures of the RPC ports, for /metrics
+	Readers  *daemon.Readers      // whose requests come in turn; nil where nobody waits
 	Facts    func() []FactStats   // figures of what is found out of jobs, for /metrics
 	Log      *slog.Logger
 	Now      func() time.Time // nil for time.Now
@@ -189,6 +190,7 @@ func (s *site) heddleRoutes() {
 	s.handle("GET "+heddleBase+"/nodes/{node}/containers", s.list(s.heddleContainers))
 	s.handle("GET "+heddleBase+"/queues", s.list(s.heddleQueues))
 	s.handle("GET "+heddleBase+"/info", s.answer(s.heddleInfo))
+	s.handle("GET "+heddleBase+"/callers", s.answer(s.callers))
 }
 
 // otherRoutes are pages, the proxy and what machines ask.

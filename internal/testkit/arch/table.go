@@ -71,6 +71,7 @@ var Table = []Row{
 		".", "daemon/serve", "daemon/setup", "node/agent", "node/groups", "node/procs", "policies", "policy", "test/hollow",
 		"yarn/conv", "yarn/ids", "yarn/rpc", "yarn/token", "yarn/wire",
 	}},
+	{"test/reads", []string{"daemon/serve", "daemon/setup", "test/hollow", "yarn/conv", "yarn/ids", "yarn/wire"}},
 	{"test/soak", []string{
 		"daemon/store", "internal/testkit/powercut", "report", "rm", "test/hollow", "yarn/conv", "yarn/ids", "yarn/rpc", "yarn/token", "yarn/wire",
 	}},

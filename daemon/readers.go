@@ -1,0 +1,224 @@
+package daemon
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Readers are those who read, over RPC, REST and pages. What is made of a view for them, lists most of all, takes a processor
+// that the loop needs too: it is made for so many at once as there are processors but one, and callers come in turn. Readers
+// keep one account of who asked how much.
+type Readers struct {
+	mu       sync.Mutex
+	free     int // who may begin at once
+	waiting  fairQueue[*place]
+	accounts map[string]*Account
+	others   Account // those that are not kept by name any more
+}
+
+// A place is a caller's in the queue.
+type place struct {
+	begin chan struct{}
+	begun bool
+	left  bool
+}
+
+// An Account is what a caller asked for since the start.
+type Account struct {
+	Caller string        `json:"caller"` // user and address over RPC, the address over HTTP; "" for all that are not kept by name
+	Calls  uint64        `json:"calls"`
+	Busy   uint64        `json:"refused_busy"` // of them, refused because too many of the caller's were waiting
+	Worked time.Duration `json:"-"`            // on answers
+	Waited time.Duration `json:"-"`            // for a turn
+	Bytes  uint64        `json:"bytes"`        // of answers
+}
+
+// mostAccounts is how many callers are kept by name. The one that took the least gives way to a new one.
+const mostAccounts = 256
+
+// NewReaders returns readers for whom so much is made at once; for 0, as much as there are processors but one.
+func NewReaders(atOnce int) *Readers {
+	if atOnce == 0 {
+		atOnce = max(1, runtime.GOMAXPROCS(0)-1)
+	}
+	return &Readers{free: atOnce, accounts: map[string]*Account{}}
+}
+
+// Accounts are those who took the longest, at most so many, and all the others together, if any, as the last.
+func (d *Readers) Accounts(most int) []Account {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	out := make([]Account, 0, len(d.accounts)+1)
+	for _, a := range d.accounts {
+		out = append(out, *a)
+	}
+	slices.SortFunc(out, func(a, b Account) int {
+		return cmp.Or(cmp.Compare(b.Worked, a.Worked), cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Caller, b.Caller))
+	})
+	rest := d.others
+	for _, a := range out[min(most, len(out)):] {
+		rest.add(&a)
+	}
+	if out = out[:min(most, len(out))]; rest.Calls > 0 {
+		out = append(out, rest)
+	}
+	return out
+}
+
+func (a *Account) add(b *Account) {
+	a.Calls, a.Busy, a.Bytes = a.Calls+b.Calls, a.Busy+b.Busy, a.Bytes+b.Bytes
+	a.Worked, a.Waited = a.Worked+b.Worked, a.Waited+b.Waited
+}
+
+// charge adds to a caller's account.
+func (d *Readers) charge(caller string, what *Account) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	a := d.accounts[caller]
+	if a == nil {
+		if len(d.accounts) >= mostAccounts {
+			least := slices.MinFunc(slices.Collect(maps.Values(d.accounts)), func(a, b *Account) int {
+				return cmp.Or(cmp.Compare(a.Worked, b.Worked), cmp.Compare(a.Calls, b.Calls), cmp.Compare(a.Caller, b.Caller))
+			})
+			d.others.add(least)
+			delete(d.accounts, least.Caller)
+		}
+		a = &Account{Caller: caller}
+		d.accounts[caller] = a
+	}
+	a.add(what)
+}
+
+// wait waits for a turn.
+func (d *Readers) wait(ctx context.Context, caller string) error {
+	d.mu.Lock()
+	if d.free > 0 {
+		d.free--
+		d.mu.Unlock()
+		return nil
+	}
+	p := &place{begin: make(chan struct{})}
+	err := d.waiting.push(caller, p)
+	d.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	select {
+	case <-p.begin:
+		return nil
+	case <-ctx.Done():
+	}
+	d.mu.Lock()
+	p.left = true
+	begun := p.begun
+	d.mu.Unlock()
+	if begun { // at the same moment
+		d.next()
+	}
+	return ctx.Err()
+}
+
+// next lets the next one begin.
+func (d *Readers) next() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for {
+		p, ok := d.waiting.pop()
+		switch {
+		case !ok:
+			d.free++
+			return
+		case !p.left:
+			p.begun = true
+			close(p.begin)
+			return
+		}
+	}
+}
+
+// A Reading is one call of somebody who reads. It is used by one goroutine.
+type Reading struct {
+	of     *Readers
+	caller string
+	spent  Account
+	has    bool // it is its turn
+	over   bool
+	since  time.Time
+}
+
+// readingKey is a [Reading] in a context.
+type readingKey struct{}
+
+// Begin is a call of somebody who reads. What is read with its context is charged to the caller; the call has to be ended.
+// Where there are no readers to speak of, nobody waits for a turn.
+func (d *Readers) Begin(ctx context.Context, caller string) (context.Context, *Reading) {
+	if d == nil {
+		return ctx, nil
+	}
+	r := &Reading{of: d, caller: caller, spent: Account{Calls: 1}}
+	return context.WithValue(ctx, readingKey{}, r), r
+}
+
+// End is the end of the call, whose answer has so many bytes. Only the first end counts.
+func (r *Reading) End(bytes int) {
+	if r == nil || r.over {
+		return
+	}
+	r.over = true
+	r.Pause()
+	r.spent.Bytes = uint64(bytes)
+	r.of.charge(r.caller, &r.spent)
+}
+
+// turn waits until it is the call's turn.
+func (r *Reading) turn(ctx context.Context) error {
+	if r == nil || r.has {
+		return nil
+	}
+	began := time.Now()
+	err := r.of.wait(ctx, r.caller)
+	r.since = time.Now()
+	r.spent.Waited += r.since.Sub(began)
+	if r.has = err == nil; err == ErrBusy { //nolint:errorlint // as it is returned
+		r.spent.Busy++
+	}
+	return err
+}
+
+// Breathe lets goroutines run that wait for a processor, now and then in a loop over a long list, of which i counts the rounds:
+// they may be those of nodes, which would wait for ten milliseconds at every step otherwise.
+func Breathe(i int) {
+	const each = 32 // a few tenths of a millisecond
+	if i%each == each-1 {
+		runtime.Gosched()
+	}
+}
+
+// Pause lets others go on, while the call waits for something else.
+func (r *Reading) Pause() {
+	if r == nil || !r.has {
+		return
+	}
+	r.has = false
+	r.spent.Worked += time.Since(r.since)
+	r.of.next()
+}
+
+// ReadingOf is the call that a context belongs to, nil for none.
+func ReadingOf(ctx context.Context) *Reading {
+	r, _ := ctx.Value(readingKey{}).(*Reading)
+	return r
+}
+
+// callerOf is who calls; "" where nobody says.
+func callerOf(ctx context.Context) string {
+	if r := ReadingOf(ctx); r != nil {
+		return r.caller
+	}
+	return ""
+}

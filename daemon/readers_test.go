@@ -1,0 +1,111 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"heddle/rm"
+)
+
+// Who floods waits behind himself: another caller is the next.
+func TestReadersTakeTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := NewReaders(1)
+		var mu sync.Mutex
+		var order []string
+		var all sync.WaitGroup
+		read := func(caller string) {
+			all.Go(func() {
+				ctx, r := d.Begin(t.Context(), caller)
+				defer r.End(7)
+				if err := r.turn(ctx); err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				order = append(order, caller)
+				mu.Unlock()
+				time.Sleep(time.Second)
+			})
+			synctest.Wait()
+		}
+		for range 10 {
+			read("flood")
+		}
+		read("a")
+		read("b")
+		all.Wait()
+		if want := []string{"flood", "flood", "a", "b"}; !slices.Equal(order[:4], want) {
+			t.Errorf("%v, want %v first", order, want)
+		}
+		got := d.Accounts(2)
+		want := []Account{
+			{Caller: "flood", Calls: 10, Worked: 10 * time.Second, Waited: (0 + 1 + 4 + 5 + 6 + 7 + 8 + 9 + 10 + 11) * time.Second, Bytes: 70},
+			{Caller: "a", Calls: 1, Worked: time.Second, Waited: 2 * time.Second, Bytes: 7},
+			{Calls: 1, Worked: time.Second, Waited: 3 * time.Second, Bytes: 7},
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%+v\nwant %+v", got, want)
+		}
+	})
+}
+
+// A reader that leaves gives its turn back, also where it comes at that moment; while it waits for the loop others go on.
+func TestReadersLeave(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		w.node("n1", 8192, 8)
+		id := w.submit("MAPREDUCE", 1024)
+		d := NewReaders(1)
+		slow, first := d.Begin(t.Context(), "slow")
+		if _, err := w.r.Apps(slow, rm.AppFilter{}); err != nil || !first.has {
+			t.Fatalf("%v, its turn %v", err, first.has)
+		}
+		ctx, leave := context.WithTimeout(t.Context(), time.Second)
+		defer leave()
+		ctx, second := d.Begin(ctx, "gone")
+		if _, err := w.r.Apps(ctx, rm.AppFilter{}); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v", err)
+		}
+		second.End(0)
+		release := w.hold()
+		var asks sync.WaitGroup
+		asks.Go(func() { _, _ = w.r.Why(slow, id) })
+		synctest.Wait()
+		other, third := d.Begin(t.Context(), "other")
+		if err := third.turn(other); err != nil {
+			t.Error(err)
+		}
+		third.End(0)
+		release()
+		asks.Wait()
+		first.End(0)
+		if d.free != 1 || d.waiting.n != 0 {
+			t.Errorf("%d may begin, %d wait", d.free, d.waiting.n)
+		}
+	})
+}
+
+// There is an account of many callers, and one of all the others.
+func TestAccountsAreBounded(t *testing.T) {
+	d := NewReaders(1)
+	const callers = 3 * mostAccounts
+	for i := range callers {
+		_, r := d.Begin(t.Context(), fmt.Sprint("caller", i))
+		r.End(1)
+	}
+	if len(d.accounts) != mostAccounts {
+		t.Errorf("%d accounts", len(d.accounts))
+	}
+	list, calls := d.Accounts(10), uint64(0)
+	for _, a := range list {
+		calls += a.Calls
+	}
+	if len(list) != 11 || calls != callers {
+		t.Errorf("%d accounts with %d calls, want 11 with %d", len(list), calls, callers)
+	}
+}

@@ -1,0 +1,319 @@
+// Command reads measures what readers cost the nodes of a ResourceManager: hollow NodeManagers report to a heddle rm that has
+// many applications, in a process of its own, while clients list these.
+//
+// It goes in three steps, each of which is measured: the NodeManagers alone, lists of the newest applications at a steady
+// rate beside them, and monitors that ask for the whole list every second. A report of a node takes as long as until its
+// answer is there.
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"sync"
+	"syscall"
+	"text/tabwriter"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"heddle/daemon/serve"
+	"heddle/daemon/setup"
+	"heddle/test/hollow"
+	"heddle/yarn/conv"
+	"heddle/yarn/ids"
+	"heddle/yarn/wire"
+)
+
+// asManager is the variable that makes this program the ResourceManager: the folder of its configuration.
+const asManager = "HEDDLE_BENCH_READS"
+
+// settings is what the command line says.
+type settings struct {
+	nodes, apps, lists, limit, monitors int
+	every, measured                     time.Duration
+}
+
+func main() {
+	if dir := os.Getenv(asManager); dir != "" {
+		if err := manage(dir); err != nil {
+			fmt.Fprintln(os.Stderr, "the ResourceManager:", err)
+			os.Exit(1)
+		}
+		return
+	}
+	var s settings
+	flag.IntVar(&s.nodes, "nodes", 100, "NodeManagers")
+	flag.DurationVar(&s.every, "every", 100*time.Millisecond, "how often each reports")
+	flag.IntVar(&s.apps, "apps", 10_000, "applications, of which the most wait")
+	flag.IntVar(&s.lists, "lists", 1000, "lists a second")
+	flag.IntVar(&s.limit, "limit", 50, "applications on a list")
+	flag.IntVar(&s.monitors, "monitors", 10, "monitors that ask for all applications every second")
+	flag.DurationVar(&s.measured, "for", 15*time.Second, "how long each step is measured")
+	flag.Parse()
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := s.run(ctx)
+	cancel()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "reads:", err)
+		os.Exit(1)
+	}
+}
+
+// files are what the ResourceManager is configured with.
+var files = map[string]string{
+	setup.FileName: `listen: {host: 127.0.0.1, client: ":0", scheduler: ":0", tracker: ":0", admin: ":0", web: ":0"}
+facts: {masters: false, submissions: false}
+`,
+	"capacity-scheduler.xml": `<configuration>
+  <property><name>yarn.scheduler.capacity.root.queues</name><value>default</value></property>
+  <property><name>yarn.scheduler.capacity.root.default.capacity</name><value>100</value></property>
+  <property><name>yarn.scheduler.capacity.maximum-applications</name><value>1000000</value></property>
+</configuration>
+`,
+}
+
+// open is where the ResourceManager listens.
+type open struct{ Client, Tracker string }
+
+// manage is the ResourceManager. It says where it listens, and ends when nobody says anything any more.
+func manage(dir string) error {
+	s, err := setup.Load(setup.Options{ConfDir: dir, Profile: "capacity", Data: filepath.Join(dir, "state")})
+	if err != nil {
+		return err
+	}
+	d, err := serve.Start(serve.Options{
+		Config: s.Config, Scheduler: s.Scheduler, Refresh: s.Refresh, Facts: s.Facts, DataDir: s.DataDir, Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		return err
+	}
+	err = json.NewEncoder(os.Stdout).Encode(open{d.Client.String(), d.Tracker.String()})
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	return errors.Join(err, d.Stop())
+}
+
+// run measures one step after the other.
+func (s *settings) run(ctx context.Context) (err error) {
+	dir, err := os.MkdirTemp("", "heddle-reads-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			return err
+		}
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	cmd := exec.Command(exe)
+	cmd.Env, cmd.Stderr = append(os.Environ(), asManager+"="+dir), os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	defer func() { _ = in.Close(); err = errors.Join(err, cmd.Wait()) }()
+	var at open
+	if err := json.NewDecoder(out).Decode(&at); err != nil {
+		return err
+	}
+	c := &cluster{settings: s, at: at}
+	if err := c.fill(ctx); err != nil {
+		return err
+	}
+	return c.measureAll(ctx)
+}
+
+// A cluster is a ResourceManager and those who call it.
+type cluster struct {
+	*settings
+	at    open
+	nodes []*node
+}
+
+// A node is a hollow NodeManager.
+type node struct {
+	peer *hollow.Peer
+	id   ids.Node
+	last int32
+}
+
+// fill registers the nodes and submits the applications.
+func (c *cluster) fill(ctx context.Context) error {
+	for i := range c.settings.nodes {
+		n := &node{peer: hollow.NewPeer(c.at.Tracker, hollow.AsNode()), id: ids.Node{Host: hollow.Address(i), Port: 8041}}
+		if err := n.peer.Call(ctx, "registerNodeManager", hollow.Joining(n.id, 8, nil), &wire.RegisterNodeManagerResponse{}); err != nil {
+			return err
+		}
+		c.nodes = append(c.nodes, n)
+	}
+	g, all := errgroup.WithContext(ctx)
+	const clients = 32
+	for part := range clients {
+		g.Go(func() error {
+			p := hollow.NewPeer(c.at.Client, hollow.AsClient(fmt.Sprint("user", part)))
+			defer p.Close()
+			for i := part; i < c.apps; i += clients {
+				var id wire.GetNewApplicationResponse
+				if err := p.Call(all, "getNewApplication", &wire.GetNewApplicationRequest{}, &id); err != nil {
+					return err
+				}
+				q := hollow.Submission(id.GetApplicationId(), fmt.Sprint("job", i), "default")
+				if err := p.Call(all, "submitApplication", q, &wire.SubmitApplicationResponse{}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return g.Wait()
+}
+
+// beat is one report of a node.
+func (n *node) beat(ctx context.Context) error {
+	st := &wire.NodeStatus{NodeId: conv.WireNode(n.id), ResponseId: &n.last, NodeHealthStatus: &wire.NodeHealthStatus{IsNodeHealthy: new(true)}}
+	var p wire.NodeHeartbeatResponse
+	if err := n.peer.Call(ctx, "nodeHeartbeat", &wire.NodeHeartbeatRequest{NodeStatus: st}, &p); err != nil {
+		return err
+	}
+	n.last = p.GetResponseId()
+	return nil
+}
+
+// took gathers how long calls took.
+type took struct {
+	mu   sync.Mutex
+	list []time.Duration
+}
+
+func (t *took) add(d time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.list = append(t.list, d)
+}
+
+// of is the time that a part of the calls took no longer than.
+func (t *took) of(part float64) time.Duration {
+	if len(t.list) == 0 {
+		return 0
+	}
+	slices.Sort(t.list)
+	return t.list[int(part*float64(len(t.list)-1))].Round(10 * time.Microsecond)
+}
+
+// measureAll measures each step and prints a table.
+func (c *cluster) measureAll(ctx context.Context) error {
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "%d applications, %d nodes that report every %v\treports\tmedian\tp99\tmost\tlists a second\tmedian\tp99\n", c.apps, len(c.nodes), c.every)
+	for _, step := range []struct {
+		what             string
+		readers, a, size int // readers, lists of each second in all, applications on each
+	}{
+		{"nodes alone", 0, 0, 0},
+		{fmt.Sprintf("%d lists a second of %d", c.lists, c.limit), 32, c.lists, c.limit},
+		{fmt.Sprintf("%d monitors of all", c.monitors), c.monitors, c.monitors, 0},
+		{"nodes alone", 0, 0, 0},
+	} {
+		beats, lists, err := c.measure(ctx, step.readers, step.a, step.size)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "%s\t%d\t%v\t%v\t%v\t%.0f\t%v\t%v\n", step.what, len(beats.list), beats.of(0.5), beats.of(0.99), beats.of(1),
+			float64(len(lists.list))/c.measured.Seconds(), lists.of(0.5), lists.of(0.99))
+	}
+	return w.Flush()
+}
+
+// measure has nodes report, and so many readers list as many applications, so often a second all together.
+func (c *cluster) measure(ctx context.Context, readers, rate, size int) (beats, lists *took, err error) {
+	beats, lists = &took{}, &took{}
+	g, all := errgroup.WithContext(ctx)
+	began := time.Now()
+	for i, n := range c.nodes {
+		phase := c.every * time.Duration(i) / time.Duration(len(c.nodes))
+		g.Go(func() error { return c.pace(all, began.Add(phase), c.every, beats, n.beat) })
+	}
+	for i := range readers {
+		p := hollow.NewPeer(c.at.Client, hollow.AsClient(fmt.Sprint("reader", i)))
+		q := &wire.GetApplicationsRequest{}
+		if size > 0 {
+			q.Limit = new(int64(size))
+		}
+		every := time.Second * time.Duration(readers) / time.Duration(rate)
+		phase := every * time.Duration(i) / time.Duration(readers)
+		g.Go(func() error {
+			defer p.Close()
+			return c.pace(all, began.Add(phase), every, lists, func(ctx context.Context) error {
+				var a wire.GetClusterMetricsRequest // which knows nothing of what is on a list: nobody is measured reading it
+				if err := p.Call(ctx, "getApplications", q, &a); err != nil {
+					return err
+				}
+				return listed(a.ProtoReflect().GetUnknown(), cmp.Or(size, c.apps))
+			})
+		})
+	}
+	return beats, lists, g.Wait()
+}
+
+// listed is an error unless a list has so many applications.
+func listed(list []byte, want int) error {
+	n := 0
+	for ; len(list) > 0; n++ {
+		_, _, size := protowire.ConsumeField(list)
+		if size < 0 {
+			return protowire.ParseError(size)
+		}
+		list = list[size:]
+	}
+	if n != want {
+		return fmt.Errorf("a list has %d applications, want %d", n, want)
+	}
+	return nil
+}
+
+// pace calls every so often until the step is over, and not again before there is an answer. The first fifth counts for
+// nothing.
+func (c *cluster) pace(ctx context.Context, from time.Time, every time.Duration, t *took, call func(context.Context) error) error {
+	const warm = 5
+	began := time.Now()
+	counts, end := began.Add(c.measured/warm), began.Add(c.measured+c.measured/warm)
+	for at := from; at.Before(end); at = at.Add(every) {
+		if late := time.Since(at); late > every {
+			at = at.Add(late.Truncate(every))
+		}
+		select {
+		case <-time.After(time.Until(at)):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		said := time.Now()
+		if err := call(ctx); err != nil {
+			return err
+		}
+		if now := time.Now(); said.After(counts) && now.Before(end) {
+			t.add(now.Sub(said))
+		}
+	}
+	return nil
+}
