@@ -103,6 +103,25 @@ func (d Deed) Log(log *slog.Logger, err error) {
 	log.LogAttrs(context.Background(), level, "audit", line...)
 }
 
+// BoundLog cuts what a line of the log says of texts that somebody else chose, such as what masters and nodes say of
+// their ends: it is for [slog.HandlerOptions]. Control characters are escaped by slog's own handlers.
+func BoundLog(_ []string, a slog.Attr) slog.Attr {
+	text := ""
+	switch a.Value.Kind() {
+	case slog.KindString:
+		text = a.Value.String()
+	case slog.KindAny:
+		if err, ok := a.Value.Any().(error); ok {
+			text = err.Error()
+		}
+	default:
+	}
+	if len(text) > maxAudited {
+		a.Value = slog.StringValue(rm.Clip(text, maxAudited))
+	}
+	return a
+}
+
 // logEnd leaves a line that says how an application ended. Who had it killed stands in the line of the call.
 func logEnd(log *slog.Logger, e *rm.Ended) {
 	d, err := Deed{User: e.User, Operation: opSucceeded, Target: targetApps, App: e.App}, error(nil)

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"time"
 
 	"heddle/rm"
 )
@@ -62,7 +63,9 @@ func (l *lanes) run(woke [numLanes]func()) {
 
 // enter has the loop run f, unless ctx has ended by then.
 func (r *RM) enter(ctx context.Context, in lane, f func()) error {
+	came := time.Now()
 	do := func() {
+		r.watch.lag.Add(time.Since(came))
 		if ctx.Err() == nil { // otherwise nobody waits any more
 			f()
 		}

@@ -52,6 +52,8 @@ type RM struct {
 	failed  error // why the loop has to end
 	busy    busyness
 
+	watch watch // used outside the loop too
+
 	known    rackCache // used outside the loop too
 	auth     *auth     // likewise
 	launches chan struct{}
@@ -82,6 +84,7 @@ func New(o Options) (*RM, error) {
 		cfg: o.Config, refresh: o.Refresh, store: o.Store, log: o.Log, began: now, cluster: now.UnixMilli(),
 		lanes: newLanes(), done: make(chan struct{}), wake: make(chan struct{}, 1), waiting: map[rm.Call]func(any, error){},
 		launches: make(chan struct{}, maxLaunches), callOnce: once, lookup: net.DefaultResolver.LookupHost,
+		watch: watch{hung: make(chan error, 1)},
 		known: rackCache{rack: map[string]string{}, runs: make(chan struct{}, scriptsAtOnce)}, facts: noFacts{},
 	}
 	r.explanations.by = map[ids.App]explanation{}
@@ -133,6 +136,7 @@ func (r *RM) Awaited() (missing, known int) {
 func (r *RM) Run(ctx context.Context) error {
 	defer close(r.done)
 	defer r.die()
+	go r.guard(goroutine())
 	r.commit(func() {}, store.PutKeys(r.auth.keys[rm.MasterRing].kept()), store.PutStarts(r.starts))
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -160,9 +164,11 @@ func (r *RM) Run(ctx context.Context) error {
 		case <-broken: // it may hang, and never call back
 			return storeFailed(r.store.Err())
 		}
+		r.watch.turns.Add(1)
 		r.busy.idle(idle, time.Now())
 		r.turn(woke)
 		timer.Reset(r.next())
+		r.watch.turns.Add(1)
 	}
 	return r.failed
 }

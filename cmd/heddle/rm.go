@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"heddle/conf"
+	"heddle/daemon"
 	"heddle/daemon/serve"
 	"heddle/daemon/setup"
 	"heddle/daemon/web"
@@ -163,7 +164,7 @@ func (f *rmFlags) json(configured setup.Log) bool {
 
 // logger is what the daemon logs with: as flags say, else as heddle.yaml does.
 func (a *app) logger(f *rmFlags, configured setup.Log) *slog.Logger {
-	o := &slog.HandlerOptions{Level: configured.Level}
+	o := &slog.HandlerOptions{Level: configured.Level, ReplaceAttr: daemon.BoundLog}
 	if f.level.value != "" {
 		var l slog.Level
 		must(l.UnmarshalText([]byte(f.level.value))) // the flag takes no other words

@@ -118,7 +118,7 @@ func Start(o Options) (*Daemon, error) {
 	if err != nil {
 		return nil, errors.Join(err, shut(st))
 	}
-	d := &Daemon{RM: m, log: o.Log, store: st, ended: make(chan error, 1), readers: daemon.NewReaders(0)}
+	d := &Daemon{RM: m, log: o.Log, store: st, ended: make(chan error, 2), readers: daemon.NewReaders(0)}
 	ctx, cancel := context.WithCancel(context.Background())
 	d.cancel = cancel
 	d.share(o.Config.Memory)
@@ -224,6 +224,13 @@ func (d *Daemon) run(ports []port) {
 		defer close(d.over)
 		d.ended <- d.RM.Run(ctx)
 	}()
+	go func() {
+		select {
+		case err := <-d.RM.Hung():
+			d.ended <- err
+		case <-d.over:
+		}
+	}()
 	for _, p := range ports {
 		d.closing.Go(func() {
 			if err := p.serv(p.ln); err != nil {
@@ -233,7 +240,7 @@ func (d *Daemon) run(ports []port) {
 	}
 }
 
-// Ended tells when the loop has ended by itself, and why.
+// Ended tells when the loop has ended by itself, or hangs, and why.
 func (d *Daemon) Ended() <-chan error { return d.ended }
 
 // Stop closes the ports, answers what is in flight, ends the loop and closes the store.

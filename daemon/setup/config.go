@@ -47,7 +47,8 @@ func (s *source) config() (daemon.Config, error) {
 		Topology:       d.TopologyScript,
 		TopologyTable:  d.TopologyTable,
 	}
-	c.Nodes, _ = s.file.Nodes.caps() // they were checked
+	c.Nodes, _ = s.file.Nodes.caps()  // they were checked
+	c.Watchdog, _ = s.file.watchdog() // likewise
 	for _, k := range []struct {
 		every, expiry time.Duration
 		name, of      string

@@ -38,6 +38,7 @@ type file struct {
 	Facts        facts    `yaml:"facts,omitempty"`
 	Memory       memory   `yaml:"memory,omitempty"`
 	Limits       limits   `yaml:"limits,omitempty"`
+	Watchdog     string   `yaml:"watchdog,omitempty"` // how long the loop may hang before the process ends
 	InsecureOpen string   `yaml:"insecure_open,omitempty"`
 	Logging      logging  `yaml:"log,omitempty"`
 
@@ -178,6 +179,7 @@ func (f *file) check() error {
 		{f.Limits.Nodes < 0, "limits.nodes_per_address", "wanted how many, at least 1"},
 		{f.Limits.Apps < 0, "limits.applications_per_user", "wanted how many, at least 1"},
 		{!amount(f.Limits.Stored, &f.Limits.stored), "limits.stored_per_user", badBytes},
+		{!f.knownWatchdog(), "watchdog", fmt.Sprintf("wanted a time from %v on, or 0s for never", minWatchdog)},
 		{f.Logging.Level != "" && !f.knownLevel(), "log.level", "wanted debug, info, warn or error"},
 		{f.Logging.Format != "" && f.Logging.Format != "text" && f.Logging.Format != "json", "log.format", "wanted text or json"},
 	} {
@@ -199,6 +201,25 @@ func interval(text string, into *time.Duration) bool {
 	var err error
 	*into, err = time.ParseDuration(text)
 	return err == nil && *into >= minBeat
+}
+
+// How long the loop may hang before the process ends: unless it is said, and at the least, since nothing that it does may
+// take that long on a machine that is merely busy.
+const (
+	defaultWatchdog = time.Minute
+	minWatchdog     = 10 * time.Second
+)
+
+func (f *file) knownWatchdog() bool {
+	d, err := f.watchdog()
+	return err == nil && (d == 0 || d >= minWatchdog)
+}
+
+func (f *file) watchdog() (time.Duration, error) {
+	if f.Watchdog == "" {
+		return defaultWatchdog, nil
+	}
+	return time.ParseDuration(f.Watchdog)
 }
 
 func (f *file) knownLevel() bool {

@@ -108,7 +108,7 @@ func TestNoConfiguration(t *testing.T) {
 			NodesPer: 1000, AppsPer: 10_000, StoredPer: 256 << 20,
 		},
 		Memory:       d.Config.Memory, // see TestMemory
-		Decommission: time.Hour, ConnectRetries: 10, Recovery: true, Nodes: heddle.Stock,
+		Decommission: time.Hour, ConnectRetries: 10, Recovery: true, Nodes: heddle.Stock, Watchdog: time.Minute,
 	}
 	if diff := cmp.Diff(want, d.Config, cmp.Comparer(func(a, b netip.AddrPort) bool { return a == b })); diff != "" {
 		t.Error(diff)
@@ -239,7 +239,7 @@ func TestWrongValues(t *testing.T) {
 		"a queue":           {map[string]string{"capacity-scheduler.xml": props("yarn.scheduler.capacity.root.queues=a")}, "DIR/capacity-scheduler.xml:2: yarn.scheduler.capacity.root.queues:"},
 		"XML":               {map[string]string{"yarn-site.xml": "<configuration>"}, "DIR/yarn-site.xml:1: not well-formed"},
 
-		"an unknown key":     {file("profile: fair\nprofil: x"), `DIR/heddle.yaml:2:1: unknown key "profil"; did you mean profile? There are profile, set, data, beats, nodes, listen, facts, memory, limits, insecure_open and log`},
+		"an unknown key":     {file("profile: fair\nprofil: x"), `DIR/heddle.yaml:2:1: unknown key "profil"; did you mean profile? There are profile, set, data, beats, nodes, listen, facts, memory, limits, watchdog, insecure_open and log`},
 		"an unknown key in":  {file("beats:\n  fast: 1s\n  slow: 2s"), `DIR/heddle.yaml:3:3: unknown key "slow"; there are fast, normal, idle and load`},
 		"no text":            {file("data: [a]"), "DIR/heddle.yaml:1:7: "},
 		"an odd change":      {file("set: [{a: b}]"), "DIR/heddle.yaml:1:"},
@@ -250,6 +250,7 @@ func TestWrongValues(t *testing.T) {
 		"two documents":      {file("data: a\n---\ndata: b"), "DIR/heddle.yaml:3:"},
 		"a type":             {file("set: x"), "DIR/heddle.yaml:1:6: got text; wanted a list"},
 		"a time":             {file("beats: {fast: soon}"), "DIR/heddle.yaml:1:15: beats.fast: wanted a time of at least 10ms"},
+		"a hasty watchdog":   {file("watchdog: 5s"), "DIR/heddle.yaml:1:11: watchdog: wanted a time from 10s on, or 0s for never"},
 		"nanoseconds":        {file("beats: {fast: 100}"), "DIR/heddle.yaml:1:15: beats.fast: wanted a time of at least 10ms"},
 		"fast above normal":  {file("beats: {fast: 3s}"), "DIR/heddle.yaml:1:15: beats.fast: 3s is slower than the normal 1s"},
 		"idle below normal":  {file("beats: {idle: 500ms}"), "DIR/heddle.yaml:1:15: beats.idle: 500ms is faster than the normal 1s"},
@@ -431,6 +432,21 @@ func TestAgents(t *testing.T) {
 		}
 		if set := d.Scheduler.Set; (len(d.Scheduler.Off) > 0) != off || (len(set.Control) == 0) != off || (set.Feeds.Profile == 0) != off {
 			t.Errorf("agents at %q: off %q, %d controls, profiles every %v", agents, d.Scheduler.Off, len(set.Control), set.Feeds.Profile)
+		}
+	}
+}
+
+// The process ends by itself when its loop hangs, unless that is switched off.
+func TestWatchdog(t *testing.T) {
+	alone(t)
+	for text, want := range map[string]time.Duration{"profile: fair": time.Minute, "watchdog: 0s": 0, "watchdog: 10s": 10 * time.Second} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, FileName), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		d, err := Load(Options{ConfDir: dir})
+		if err != nil || d.Config.Watchdog != want {
+			t.Errorf("%q: %v, %v; want %v", text, d.Config.Watchdog, err, want)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -26,7 +27,8 @@ type fakeRM struct {
 	cluster    rm.ClusterReport
 	whys       map[ids.App]rm.Explanation
 	ready      bool
-	missing    int   // nodes of 10
+	missing    int // nodes of 10
+	health     daemon.Health
 	fails      error // what everything fails with
 	denies     bool  // changes are refused
 
@@ -194,8 +196,17 @@ func (f *fakeRM) NodeContainers(_ context.Context, id ids.Node) (out []rm.Contai
 func (f *fakeRM) Nodes(context.Context) ([]rm.NodeReport, error)    { return f.nodes, f.fails }
 func (f *fakeRM) Queues(context.Context) ([]rm.QueueReport, error)  { return f.queues, f.fails }
 func (f *fakeRM) Cluster(context.Context) (rm.ClusterReport, error) { return f.cluster, f.fails }
-func (f *fakeRM) Awaited() (missing, known int)                     { return f.missing, 10 }
-func (f *fakeRM) Ready() bool                                       { return f.ready }
+func (f *fakeRM) Health() daemon.Health {
+	if !f.ready && f.health.Unready == "" {
+		if f.missing > 0 {
+			return daemon.Health{Unready: fmt.Sprintf("waiting for %d of 10 nodes", f.missing)}
+		}
+		return daemon.Health{Unready: "recovering"}
+	}
+	return f.health
+}
+
+func (f *fakeRM) Ready() bool { return f.ready }
 
 func (f *fakeRM) Why(_ context.Context, id ids.App) (rm.Explanation, error) {
 	if f.at(id) < 0 {

@@ -1,25 +1,21 @@
 package web
 
-import (
-	"fmt"
-	"net/http"
-)
+import "net/http"
 
 // healthz answers 200 while the process answers at all.
 func (s *site) healthz(w http.ResponseWriter, _ *http.Request) { plain(w, http.StatusOK, "ok") }
 
-// readyz answers 200 once recovery is done and every port answers, 503 before.
+// readyz answers 200 once recovery is done and every port answers, 503 before, and while the loop or the disk hangs.
 func (s *site) readyz(w http.ResponseWriter, _ *http.Request) {
-	if !s.RM.Ready() {
+	switch h := s.RM.Health(); {
+	case h.Unready != "":
 		w.Header().Set("Retry-After", "1")
-		text := "not ready: recovering"
-		if missing, known := s.RM.Awaited(); missing > 0 {
-			text = fmt.Sprintf("not ready: waiting for %d of %d nodes", missing, known)
-		}
-		plain(w, http.StatusServiceUnavailable, text)
-		return
+		plain(w, http.StatusServiceUnavailable, "not ready: "+h.Unready)
+	case h.Refuses != "":
+		plain(w, http.StatusOK, "ready, but submissions are refused: "+h.Refuses)
+	default:
+		plain(w, http.StatusOK, "ready")
 	}
-	plain(w, http.StatusOK, "ready")
 }
 
 // isActive answers load balancers as YARN does: this ResourceManager is the active one, there is no other.

@@ -13,7 +13,10 @@ import (
 	"testing"
 	"time"
 
+	"heddle/daemon"
+	"heddle/daemon/store"
 	"heddle/internal/budget"
+	"heddle/internal/histogram"
 	"heddle/rm"
 )
 
@@ -35,6 +38,44 @@ func TestHealth(t *testing.T) {
 		f.missing = missing
 		if got := ask(h, "/readyz").Body.String(); got != want {
 			t.Errorf("with %d nodes missing it answers %q", missing, got)
+		}
+	}
+}
+
+// What does not need the loop is told though the loop, or the disk, hangs.
+func TestUnhealthy(t *testing.T) {
+	f := demo()
+	h := New(Options{RM: f})
+	for _, tt := range []struct {
+		health daemon.Health
+		status int
+		text   string
+	}{
+		{daemon.Health{Unready: "the loop has been at one call for 7s", Refuses: "the disk is full"}, 503, "not ready: the loop has been at one call for 7s"},
+		{daemon.Health{Refuses: "the disk is full"}, 200, "ready, but submissions are refused: the disk is full"},
+		{daemon.Health{}, 200, "ready"},
+	} {
+		f.health = tt.health
+		if w := ask(h, "/readyz"); w.Code != tt.status || w.Body.String() != tt.text+"\n" {
+			t.Errorf("%d %q, want %d %q", w.Code, w.Body, tt.status, tt.text)
+		}
+	}
+	f.health = daemon.Health{
+		Unready: "the store has been writing for 12s", Calls: 5, Stuck: 7 * time.Second, Stalls: 2, Lag: histogram.Snapshot{Count: 3, Seconds: 1.5, Up: map[float64]uint64{0.5: 2}},
+		Store: &store.Stats{
+			Commits: 4, Bytes: 1000, Oldest: 13 * time.Second, Writing: 12 * time.Second, Short: &store.Shortage{},
+			Writes: histogram.Snapshot{Count: 9, Seconds: 2, Up: map[float64]uint64{1: 8}}, Waits: histogram.Snapshot{Count: 7},
+		},
+	}
+	text := ask(h, "/metrics").Body.String()
+	for _, want := range []string{
+		"heddle_ready 0", "heddle_loop_calls_waiting 5", "heddle_loop_stuck_seconds 7", "heddle_loop_stalls_total 2",
+		`heddle_loop_lag_seconds_bucket{le="0.5"} 2`, `heddle_loop_lag_seconds_bucket{le="+Inf"} 3`, "heddle_loop_lag_seconds_sum 1.5",
+		"heddle_store_commits_waiting 4", "heddle_store_bytes_waiting 1000", "heddle_store_oldest_seconds 13", "heddle_store_writing_seconds 12",
+		"heddle_store_short 1", `heddle_store_fsync_seconds_bucket{le="1"} 8`, "heddle_store_fsync_seconds_count 9", "heddle_store_commit_seconds_count 7",
+	} {
+		if !strings.Contains(text, want+"\n") {
+			t.Errorf("/metrics does not have %q", want)
 		}
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"heddle"
+	"heddle/daemon"
+	"heddle/internal/histogram"
 	"heddle/rm"
 )
 
@@ -63,7 +65,7 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 
 var (
 	descBuild      = desc("build_info", "1, with what runs here.", "version", "profile", "scheduler")
-	descReady      = desc("ready", "1 once recovery is done and every port answers.")
+	descReady      = desc("ready", "1 where /readyz answers 200.")
 	descApps       = desc("applications", "Applications that are not over, by state.", "state")
 	descAppsTotal  = desc("applications_total", "Applications since the start, by what became of them.", "event")
 	descNodes      = desc("nodes", "NodeManagers by state.", "state")
@@ -84,6 +86,9 @@ var (
 	descUndone     = desc("undone_steps_total", "What policies wanted done to containers and nodes cannot do, by what they lack.", "lacks")
 	descBusy       = desc("loop_busy_ratio", "Part of the last seconds the loop was working, 0 to 1.")
 	descWaiting    = desc("loop_calls_waiting", "Calls that wait for the loop.")
+	descLag        = desc("loop_lag_seconds", "From the arrival of calls until the loop turned to them.")
+	descStuck      = desc("loop_stuck_seconds", "How long the loop has been at one thing, where that is a second or more.")
+	descStalls     = desc("loop_stalls_total", "How often the loop was at one thing for 5 s.")
 	descBeat       = desc("heartbeat_interval_seconds", "What nodes are told to wait between reports.")
 
 	descQueueMemory = desc("queue_memory_bytes", "Memory of a queue.", "queue", "kind")
@@ -100,6 +105,14 @@ var (
 	descRPCCalls    = desc("rpc_calls_total", "Calls.", "port", "protocol", "method")
 	descRPCFailed   = desc("rpc_failed_calls_total", "Calls answered with an error.", "port", "protocol", "method")
 	descRPCRefused  = desc("rpc_refused_total", "Connections and calls refused.", "port", "reason")
+
+	descStoreWaiting = desc("store_commits_waiting", "Changes that are not on the disk yet.")
+	descStoreBytes   = desc("store_bytes_waiting", "What they hold.")
+	descStoreOldest  = desc("store_oldest_seconds", "How long the first of them has waited.")
+	descStoreWriting = desc("store_writing_seconds", "How long the transaction has taken that is being written.")
+	descStoreShort   = desc("store_short", "1 while the disk is full and submissions are refused.")
+	descStoreFsync   = desc("store_fsync_seconds", "What the disk took for each transaction: to write its pages and for its fsyncs.")
+	descStoreCommit  = desc("store_commit_seconds", "From handing changes to the store until they were on the disk.")
 
 	descFacts         = desc("facts_asked_total", "Asks of masters, and submissions looked at.", "source", "framework")
 	descFactsFailed   = desc("facts_failed_total", "Those of which something came to nothing.", "source", "framework")
@@ -121,11 +134,7 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
 	defer cancel()
 	m := sink{out}
-	ready := 0.0
-	if c.s.RM.Ready() {
-		ready = 1
-	}
-	m.gauge(descReady, ready)
+	collectHealth(m, c.s.RM.Health())
 	c.s.collectTraffic(m)
 	c.s.collectRPC(m)
 	c.s.collectFacts(m)
@@ -165,10 +174,42 @@ func (m sink) send(d *prometheus.Desc, t prometheus.ValueType, v float64, labels
 	m.out <- prometheus.MustNewConstMetric(d, t, v, labels...)
 }
 
+// histogram sends durations.
+func (m sink) histogram(d *prometheus.Desc, s histogram.Snapshot) {
+	m.out <- prometheus.MustNewConstHistogram(d, s.Count, s.Seconds, s.Up)
+}
+
+// yes sends 1 for true and 0 for false.
+func (m sink) yes(d *prometheus.Desc, v bool) {
+	if v {
+		m.gauge(d, 1)
+		return
+	}
+	m.gauge(d, 0)
+}
+
 // resource sends memory and vcores of one kind.
 func (m sink) resource(memory, cpu *prometheus.Desc, a rm.Amount, labels ...string) {
 	m.gauge(memory, float64(a.MemoryMiB)*(1<<20), labels...)
 	m.gauge(cpu, a.Vcores, labels...)
+}
+
+// collectHealth sends what is known without asking the loop, which may hang.
+func collectHealth(m sink, h daemon.Health) {
+	m.yes(descReady, h.Unready == "")
+	m.gauge(descWaiting, float64(h.Calls))
+	m.histogram(descLag, h.Lag)
+	m.gauge(descStuck, h.Stuck.Seconds())
+	m.counter(descStalls, float64(h.Stalls))
+	if st := h.Store; st != nil {
+		m.gauge(descStoreWaiting, float64(st.Commits))
+		m.gauge(descStoreBytes, float64(st.Bytes))
+		m.gauge(descStoreOldest, st.Oldest.Seconds())
+		m.gauge(descStoreWriting, st.Writing.Seconds())
+		m.yes(descStoreShort, st.Short != nil)
+		m.histogram(descStoreFsync, st.Writes)
+		m.histogram(descStoreCommit, st.Waits)
+	}
 }
 
 func collectCluster(m sink, c rm.ClusterReport) {
@@ -217,7 +258,6 @@ func collectCluster(m sink, c rm.ClusterReport) {
 		m.counter(descUndone, float64(n), heddle.Caps(1<<i).String())
 	}
 	m.gauge(descBusy, c.BusyPercent/100)
-	m.gauge(descWaiting, float64(c.Queue))
 	m.gauge(descBeat, c.BeatEvery.Seconds())
 }
 

@@ -45,7 +45,7 @@ type RM interface {
 	SetPriority(ctx context.Context, who daemon.Actor, app ids.App, priority int32) (int32, error)
 	SetLifetime(ctx context.Context, who daemon.Actor, app ids.App, until time.Time) error
 	Ready() bool
-	Awaited() (missing, known int)
+	Health() daemon.Health
 }
 
 // Options are what [New] is made of. RM is required; everything else may be empty.

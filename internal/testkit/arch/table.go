@@ -58,7 +58,7 @@ var Table = []Row{
 	{"daemon/httpd", nil},
 	{"daemon/agents", []string{".", "rm", "daemon", "node/api", "node/trust", "yarn/ids"}},
 	{"daemon/facts", []string{".", "conf", "policy", "rm", "daemon/proxy", "internal/mapred", "yarn/ids", "yarn/wire"}},
-	{"daemon/web", []string{".", "rm", "daemon", "daemon/proxy", "internal/budget", "yarn/*"}},
+	{"daemon/web", []string{".", "rm", "daemon", "daemon/proxy", "internal/budget", "internal/histogram", "yarn/*"}},
 	{"daemon/serve", []string{
 		"rm", "daemon", "daemon/agents", "daemon/clients", "daemon/facts", "daemon/httpd", "daemon/proxy", "daemon/store",
 		"daemon/web", "internal/budget", "node/trust", "yarn/*",

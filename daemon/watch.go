@@ -1,0 +1,160 @@
+package daemon
+
+import (
+	"bytes"
+	"fmt"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"heddle/daemon/store"
+	"heddle/internal/histogram"
+)
+
+// How long the loop may be at one thing, and a change on its way to the disk, before that counts as a fault.
+const (
+	slowTurn  = 5 * time.Second
+	slowStore = 10 * time.Second
+)
+
+// maxStack bounds what is looked through for the loop's stack. The loop is one of the first goroutines, which come first.
+const maxStack = 4 << 20
+
+// watch is what a goroutine beside the loop knows of it.
+type watch struct {
+	turns  atomic.Uint64 // odd while the loop is at something
+	stuck  atomic.Int64  // for how many seconds it has been at the same thing
+	stalls atomic.Uint64
+	lag    histogram.Histogram
+	hung   chan error
+}
+
+// Health is how a ResourceManager is, as far as it can be told without asking the loop.
+type Health struct {
+	Unready string // why it cannot be relied on now; "" where it can
+	Refuses string // why it takes no submissions; "" where it does
+
+	Calls  int                // that wait for the loop
+	Lag    histogram.Snapshot // from a call's arrival until the loop turns to it
+	Stuck  time.Duration      // the loop has been at one thing; 0 for less than a second
+	Stalls uint64             // how often it was so for longer than it should
+	Store  *store.Stats       // nil where nothing is kept
+}
+
+// Health says how the ResourceManager is.
+func (r *RM) Health() Health {
+	h := Health{
+		Calls: r.lanes.waiting(), Lag: r.watch.lag.Snapshot(), Stuck: time.Duration(r.watch.stuck.Load()) * time.Second, Stalls: r.watch.stalls.Load(),
+	}
+	if r.store != nil {
+		st := r.store.Stats()
+		h.Store = &st
+		if st.Short != nil {
+			h.Refuses = st.Short.Error()
+		}
+	}
+	h.Unready = h.unready(r.Ready())
+	if missing, known := r.Awaited(); h.Unready == recovering && missing > 0 {
+		h.Unready = fmt.Sprintf("waiting for %d of %d nodes", missing, known)
+	}
+	return h
+}
+
+// recovering is why a ResourceManager cannot be relied on that has just started.
+const recovering = "recovering"
+
+// unready says why a ResourceManager cannot be relied on.
+func (h *Health) unready(recovered bool) string {
+	st := h.Store
+	switch {
+	case h.Stuck >= slowTurn:
+		return fmt.Sprintf("the loop has been at one call for %v", h.Stuck)
+	case st != nil && st.Oldest >= slowStore && st.Short != nil:
+		return fmt.Sprintf("the store has waited for room for %v: %v", st.Oldest.Round(time.Second), st.Short)
+	case st != nil && st.Writing >= slowStore:
+		return fmt.Sprintf("the store has been writing for %v", st.Writing.Round(time.Second))
+	case st != nil && st.Oldest >= slowStore:
+		return fmt.Sprintf("the store is %v behind", st.Oldest.Round(time.Second))
+	case !recovered:
+		return recovering
+	}
+	return ""
+}
+
+// Hung tells that the loop has been at one thing for longer than [Config.Watchdog]: nothing but a new start helps.
+func (r *RM) Hung() <-chan error { return r.watch.hung }
+
+// guard looks at the loop, which is that goroutine, and at the store, until the loop has ended. It counts its own
+// seconds, so that a process that stood still as a whole is not taken for a loop that hangs.
+func (r *RM) guard(loop []byte) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	var turn uint64
+	var slow bool // the store, and it was said
+	for {
+		select {
+		case <-r.done:
+			return
+		case <-tick.C:
+		}
+		if now := r.watch.turns.Load(); now%2 == 0 || now != turn {
+			if was := r.watch.stuck.Swap(0); was >= int64(slowTurn.Seconds()) {
+				r.log.Warn("the loop goes on", "after", time.Duration(was)*time.Second)
+			}
+			turn = now
+		} else {
+			r.stuckFor(time.Duration(r.watch.stuck.Add(1))*time.Second, loop)
+		}
+		if r.store == nil {
+			continue
+		}
+		st := r.store.Stats()
+		if is := st.Writing >= slowStore && st.Short == nil; is != slow {
+			if slow = is; slow {
+				r.log.Error("the store's disk does not answer", "writing", st.Writing.Round(time.Second), "waiting", st.Commits)
+			}
+		}
+	}
+}
+
+// stuckFor says, once each time, that the loop has been at one thing for too long, and at what.
+func (r *RM) stuckFor(d time.Duration, loop []byte) {
+	if d == slowTurn {
+		r.watch.stalls.Add(1)
+		r.log.Error("the loop does not go on", "after", d, "stack", stackOf(loop))
+	}
+	if end := r.cfg.Watchdog; end > 0 && d >= end {
+		select {
+		case r.watch.hung <- fmt.Errorf("the loop has been at one call for %v, longer than the watchdog's %v", d, end):
+		default: // it was said
+		}
+	}
+}
+
+// A stack is a goroutine's. It is no text of anybody's, so that the log does not cut it.
+type stack []byte
+
+// String is the stack as the runtime puts it.
+func (s stack) String() string { return string(s) }
+
+// MarshalText is for logs in JSON.
+func (s stack) MarshalText() ([]byte, error) { return s, nil }
+
+// goroutine is how the runtime's stacks call the goroutine that asks.
+func goroutine() []byte {
+	b := make([]byte, 64)
+	name, _, _ := bytes.Cut(b[:runtime.Stack(b, false)], []byte("["))
+	return name
+}
+
+// stackOf is the stack of a goroutine.
+func stackOf(name []byte) stack {
+	b := make([]byte, maxStack)
+	b = b[:runtime.Stack(b, true)]
+	for one := range bytes.SplitSeq(b, []byte("\n\n")) {
+		if bytes.HasPrefix(one, name) {
+			return bytes.Clone(one)
+		}
+	}
+	return stack("it is not among the first goroutines")
+}
