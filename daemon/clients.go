@@ -144,6 +144,15 @@ func (r *RM) ResizeNode(ctx context.Context, id ids.Node, total heddle.Resource)
 
 // recovered is what the store holds, as the machine takes it.
 func (r *RM) recovered(s *store.State) []rm.Recovered {
+	if d := s.Salvaged; d != nil {
+		r.log.Error("the store was damaged; what could be read of it is in a new one, and the damaged file is kept", "kept", d.Kept, "pages", len(d.Damage), "lost", len(d.Lost), "records", d.Records)
+		for _, p := range d.Damage {
+			r.log.Error("a page of the store is damaged", "page", p.Page, "bucket", p.Bucket, "reason", p.Reason)
+		}
+		for _, b := range d.Lost {
+			r.log.Error("lost with the damaged store", "bucket", b.Bucket, "key", b.Key, "reason", b.Reason)
+		}
+	}
 	for _, b := range s.Bad {
 		r.log.Error("a record of the store cannot be used; it is left alone, and so is what it belongs to", "bucket", b.Bucket, "key", b.Key, "reason", b.Reason)
 	}

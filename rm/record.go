@@ -1,6 +1,9 @@
 package rm
 
-import "heddle/yarn/ids"
+import (
+	"heddle"
+	"heddle/yarn/ids"
+)
 
 // An AppRecord is what is kept of an application. Times are milliseconds since 1970, 0 for not yet.
 type AppRecord struct {
@@ -48,6 +51,15 @@ type AttemptRecord struct {
 	Final       string `json:",omitempty"`
 	Diagnostics string `json:",omitempty"`
 	Exit        int32  `json:",omitempty"` // of the master's container
+}
+
+// LostAttempt stands for an attempt whose record was lost, so that no other one gets its number: it failed for no fault of
+// its own when its application was submitted.
+func LostAttempt(id ids.Attempt, submitted int64) AttemptRecord {
+	return AttemptRecord{
+		ID: id, Started: submitted, Finished: submitted, Host: noName, RPCPort: -1, State: attemptFailed.String(),
+		Exit: int32(heddle.Aborted), Diagnostics: "The record of this attempt was lost.",
+	}
 }
 
 // A RunRecord is what is kept of the last applications of a user and name: [heddle.LastRun], and what it is made of. What

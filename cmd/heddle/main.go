@@ -109,7 +109,7 @@ under the CapacityScheduler, the FairScheduler and others.`,
 				a.log = slog.New(slog.NewTextHandler(a.err, nil))
 			}
 		},
-	}, newRM(a), newApp(a), newWhy(a), newNode(a), newQueue(a), newTop(a),
+	}, newRM(a), newApp(a), newWhy(a), newNode(a), newQueue(a), newTop(a), newStore(a),
 		newSim(a), newExp(a), newTrace(a), newConfig(a), newVersion(a), newCompletion(a))
 	root.Version = version()
 	root.SetVersionTemplate("{{.Version}}\n")

@@ -110,7 +110,7 @@ func Start(o Options) (*Daemon, error) {
 	var state *store.State
 	var err error
 	if o.Config.Recovery {
-		if st, state, err = store.Open(filepath.Join(o.DataDir, "rm.db")); err != nil {
+		if st, state, err = store.Open(filepath.Join(o.DataDir, store.FileName)); err != nil {
 			return nil, err
 		}
 	}

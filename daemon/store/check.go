@@ -32,12 +32,35 @@ const (
 
 var order = binary.NativeEndian
 
-// A checker walks the pages of a file.
+// A checker walks the pages of a file. What is damaged is noted, and what is whole is walked on.
 type checker struct {
 	file     io.ReaderAt
 	pageSize int64
 	pages    uint64 // there are so many; none is named beyond
 	seen     []use
+	damage   []Damage
+	list     uint64                           // the page with the list of free pages
+	listed   bool                             // it is whole
+	found    func(bucket, key, record []byte) // hears of all records; may be nil
+}
+
+// Damage is a page that cannot be read, or is not as it was written.
+type Damage struct {
+	Page   uint64
+	Bucket string // "" where the page is of none
+	// The keys of what was there, or below: from From up to before To, where that is not "". Both are "" where nothing
+	// is known.
+	From, To string
+	Reason   string
+}
+
+func (d Damage) Error() string { return fmt.Sprintf("page %d is damaged: %s", d.Page, d.Reason) }
+
+// A spot is where in a tree a page is.
+type spot struct {
+	bucket   []byte
+	from, to []byte
+	depth    int
 }
 
 // A use is what a page was met as.
@@ -56,25 +79,64 @@ type header struct {
 	tx                    uint64
 }
 
+// An unfit is an error of a file that is not what a process of Heddle left there, so that nothing is read from it
+// without being asked for.
+type unfit struct{ error }
+
 // check reads the structure of a whole file, size bytes long. It reports whether both meta pages are whole: the
-// library goes on with one of them, and then with the last commit or the one before.
+// library goes on with one of them, and then with the last commit or the one before. A [Damage] is the first there is.
 func check(file io.ReaderAt, size int64) (both bool, err error) {
 	h, both, err := findMeta(file, size)
 	if err != nil {
 		return false, err
 	}
-	if need := h.pages * uint64(h.pageSize); h.pages > uint64(size) || need > uint64(size) {
-		return both, fmt.Errorf("the file is cut off: it has %d bytes of %d", size, need)
-	}
-	if h.pages < 2 {
-		return both, errors.New("the file is damaged: it has no pages")
-	}
-	c := &checker{file: file, pageSize: h.pageSize, pages: h.pages, seen: make([]use, h.pages)}
-	c.seen[0], c.seen[1] = inUse, inUse
-	if err := c.freelist(h.freelist); err != nil {
+	if err := h.fits(size); err != nil {
 		return both, err
 	}
-	return both, c.page(h.root, 0)
+	if c := inspect(file, h, nil); len(c.damage) > 0 {
+		return both, c.damage[0]
+	}
+	return both, nil
+}
+
+// fits checks that a file has as many bytes as it should.
+func (h header) fits(size int64) error {
+	need := h.pages * uint64(h.pageSize)
+	switch {
+	case h.pages > uint64(size) || need > uint64(size):
+		return unfit{fmt.Errorf("the file is cut off: it has %d bytes of %d", size, need)}
+	case h.pages < 2:
+		return unfit{errors.New("the file is damaged: it has no pages")}
+	}
+	return nil
+}
+
+// inspect walks all pages that are reached from a meta page.
+func inspect(file io.ReaderAt, h header, found func(bucket, key, record []byte)) *checker {
+	c := &checker{file: file, pageSize: h.pageSize, pages: h.pages, seen: make([]use, h.pages), list: h.freelist, found: found}
+	c.seen[0], c.seen[1] = inUse, inUse
+	if err := c.freelist(h.freelist); err != nil {
+		c.note(h.freelist, spot{}, err)
+		c.unlist()
+	} else {
+		c.listed = h.freelist != noFreelist
+	}
+	c.page(h.root, spot{})
+	return c
+}
+
+// unlist forgets which pages are said to be free.
+func (c *checker) unlist() {
+	c.listed = false
+	for i, u := range c.seen {
+		if u == free {
+			c.seen[i] = unmet
+		}
+	}
+}
+
+func (c *checker) note(page uint64, at spot, err error) {
+	c.damage = append(c.damage, Damage{Page: page, Bucket: string(at.bucket), From: string(at.from), To: string(at.to), Reason: err.Error()})
 }
 
 // findMeta returns the newer of the two meta pages that is whole, and whether both are.
@@ -91,7 +153,7 @@ func findMeta(file io.ReaderAt, size int64) (h header, both bool, err error) {
 			return h, false, nil
 		}
 	}
-	return header{}, false, errors.New("it is no store, or its first pages are damaged")
+	return header{}, false, unfit{errors.New("it is no store, or its first two pages are damaged")}
 }
 
 func readMeta(file io.ReaderAt, at int64) (header, bool) {
@@ -112,27 +174,31 @@ func readMeta(file io.ReaderAt, at int64) (header, bool) {
 
 // read returns a page with those that continue it, and notes that they are in use.
 func (c *checker) read(id uint64) ([]byte, error) {
-	damaged := func(format string, args ...any) error {
-		return fmt.Errorf("page %d is damaged: %s", id, fmt.Sprintf(format, args...))
-	}
 	if id < 2 || id >= c.pages {
-		return nil, damaged("there are %d", c.pages)
+		return nil, fmt.Errorf("there are %d", c.pages)
 	}
 	var head [pageHeader]byte
 	if _, err := c.file.ReadAt(head[:], int64(id)*c.pageSize); err != nil {
 		return nil, err
 	}
 	if got := order.Uint64(head[:]); got != id {
-		return nil, damaged("it says it is page %d", got)
+		return nil, fmt.Errorf("it says it is page %d", got)
 	}
 	run := uint64(order.Uint32(head[12:])) + 1
 	if run > c.pages-id {
-		return nil, damaged("it goes on for %d pages, and there are %d", run, c.pages)
+		return nil, fmt.Errorf("it goes on for %d pages, and there are %d", run, c.pages)
 	}
 	for i := id; i < id+run; i++ {
-		if c.seen[i] != unmet {
-			return nil, fmt.Errorf("page %d is damaged: it belongs to two places, or is free and in use", i)
+		switch c.seen[i] {
+		case inUse:
+			return nil, fmt.Errorf("page %d belongs to two places", i)
+		case free: // its parent knows better: see [checker.elements]
+			c.note(c.list, spot{}, fmt.Errorf("page %d is free and in use", i))
+			c.unlist()
+		default:
 		}
+	}
+	for i := id; i < id+run; i++ {
 		c.seen[i] = inUse
 	}
 	b := make([]byte, int64(run)*c.pageSize)
@@ -154,12 +220,12 @@ func (c *checker) freelist(id uint64) error {
 		n, list = order.Uint64(list), list[8:]
 	}
 	if order.Uint16(b[8:]) != flagFreelist || n > uint64(len(list)/8) {
-		return fmt.Errorf("page %d is damaged: no list of free pages", id)
+		return errors.New("no list of free pages")
 	}
 	for i := range n {
 		f := order.Uint64(list[8*i:])
-		if f < 2 || f >= c.pages || c.seen[f] != unmet {
-			return fmt.Errorf("page %d is damaged: page %d is free and in use, or not there", id, f)
+		if f < 2 || f >= c.pages || c.seen[f] != unmet || i > 0 && f <= order.Uint64(list[8*(i-1):]) {
+			return fmt.Errorf("page %d is free and in use, out of order, or not there", f)
 		}
 		c.seen[f] = free
 	}
@@ -167,77 +233,127 @@ func (c *checker) freelist(id uint64) error {
 }
 
 // page checks a page of a tree and all below it.
-func (c *checker) page(id uint64, depth int) error {
-	if depth > maxDepth {
-		return fmt.Errorf("page %d is damaged: %d pages are above it", id, depth)
+func (c *checker) page(id uint64, at spot) {
+	if at.depth > maxDepth {
+		c.note(id, at, fmt.Errorf("%d pages are above it", at.depth))
+		return
 	}
 	b, err := c.read(id)
 	if err != nil {
-		return err
+		c.note(id, at, err)
+		return
 	}
-	if err := c.elements(b, depth); err != nil {
-		return fmt.Errorf("page %d is damaged: %w", id, err)
-	}
-	return nil
+	c.elements(b, id, at)
 }
 
-// elements checks what a page has, as far as it says where things are: their keys in order, and what is below.
-func (c *checker) elements(b []byte, depth int) error {
+// An element is what a page has in one place: a record, or what is below.
+type element struct {
+	flags      uint32
+	child      uint64 // of a branch
+	key, value []byte
+}
+
+// elements checks what a page has, as far as it says where things are: their keys in order, and what is below. It goes
+// on where it can behind what is wrong, of which it notes the first.
+func (c *checker) elements(b []byte, id uint64, at spot) {
+	list, branch, err := parse(b)
+	said := false
+	wrong := func(err error) {
+		if !said {
+			c.note(id, at, err)
+		}
+		said = true
+	}
+	if err != nil {
+		wrong(err)
+	}
+	for i, e := range list {
+		if bytes.Compare(e.key, at.from) < 0 || at.to != nil && bytes.Compare(e.key, at.to) >= 0 { // of another page
+			wrong(fmt.Errorf("element %d is not between those of the page above", i))
+			continue
+		}
+		below := at
+		below.depth++
+		switch {
+		case branch:
+			below.from = e.key
+			if i+1 < len(list) {
+				below.to = list[i+1].key
+			}
+			c.page(e.child, below)
+		case e.flags == flagBucket:
+			below.bucket, below.from, below.to = e.key, nil, nil
+			if err := c.bucket(e.value, id, below); err != nil {
+				wrong(err)
+			}
+		case c.found != nil:
+			c.found(at.bucket, e.key, e.value)
+		}
+	}
+}
+
+// parse returns the elements of a page that can be told, whether they are those of a branch, and the first thing that
+// is wrong.
+func parse(b []byte) (list []element, branch bool, first error) {
 	kind := order.Uint16(b[8:])
 	if kind != flagBranch && kind != flagLeaf {
-		return fmt.Errorf("it is of kind %#x", kind)
+		return nil, false, fmt.Errorf("it is of kind %#x", kind)
+	}
+	wrong := func(format string, args ...any) {
+		if first == nil {
+			first = fmt.Errorf(format, args...)
+		}
 	}
 	n := int(order.Uint16(b[10:]))
-	if len(b) < pageHeader+n*leafElement {
-		return fmt.Errorf("it has no room for %d elements", n)
+	if most := (len(b) - pageHeader) / leafElement; n > most {
+		wrong("it has no room for %d elements", n)
+		n = most
 	}
 	var last []byte
 	for i := range n {
-		at := pageHeader + i*leafElement
-		e := b[at:]
-		flags, pos, keyLen, valueLen := uint32(0), order.Uint32(e), order.Uint32(e[4:]), uint32(0)
+		at := b[pageHeader+i*leafElement:]
+		var e element
+		pos, keyLen, valueLen := order.Uint32(at), order.Uint32(at[4:]), uint32(0)
 		if kind == flagLeaf {
-			flags, pos, keyLen, valueLen = order.Uint32(e), order.Uint32(e[4:]), order.Uint32(e[8:]), order.Uint32(e[12:])
+			e.flags, pos, keyLen, valueLen = order.Uint32(at), order.Uint32(at[4:]), order.Uint32(at[8:]), order.Uint32(at[12:])
+		} else {
+			e.child = order.Uint64(at[8:])
 		}
-		if uint64(pos)+uint64(keyLen)+uint64(valueLen) > uint64(len(e)) {
-			return fmt.Errorf("element %d is outside of it", i)
+		if uint64(pos)+uint64(keyLen)+uint64(valueLen) > uint64(len(at)) {
+			wrong("element %d is outside of it", i)
+			continue
 		}
-		key, value := e[pos:pos+keyLen], e[pos+keyLen:pos+keyLen+valueLen]
-		if i > 0 && bytes.Compare(last, key) >= 0 {
-			return fmt.Errorf("element %d is out of order", i)
+		e.key, e.value = at[pos:pos+keyLen], at[pos+keyLen:pos+keyLen+valueLen]
+		if i > 0 && bytes.Compare(last, e.key) >= 0 {
+			wrong("element %d is out of order", i)
 		}
-		last = key
-		var err error
-		switch {
-		case kind == flagBranch:
-			err = c.page(order.Uint64(e[8:]), depth+1)
-		case flags == flagBucket:
-			err = c.bucket(value, depth)
-		case flags != 0:
-			err = fmt.Errorf("element %d is of kind %#x", i, flags)
+		if e.flags > flagBucket {
+			wrong("element %d is of kind %#x", i, e.flags)
+			continue
 		}
-		if err != nil {
-			return err
-		}
+		last = e.key
+		list = append(list, e)
 	}
-	return nil
+	return list, kind == flagBranch, first
 }
 
 // bucket checks a bucket in its parent's element: the number of its first page, or the page itself where it is
 // small.
-func (c *checker) bucket(value []byte, depth int) error {
+func (c *checker) bucket(value []byte, id uint64, at spot) error {
 	const bucketHeader = 16
 	if len(value) < bucketHeader {
 		return errors.New("a bucket is cut off")
 	}
 	if root := order.Uint64(value); root != 0 {
-		return c.page(root, depth+1)
+		c.page(root, at)
+		return nil
 	}
 	if len(value) < bucketHeader+pageHeader {
 		return errors.New("a small bucket is cut off")
 	}
-	if depth >= maxDepth {
+	if at.depth >= maxDepth {
 		return errors.New("buckets are too deep in each other")
 	}
-	return c.elements(value[bucketHeader:], depth+1)
+	c.elements(value[bucketHeader:], id, at)
+	return nil
 }

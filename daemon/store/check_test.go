@@ -13,9 +13,10 @@ func pagesOf(t *testing.T, content []byte, kind uint16) []uint64 {
 	t.Helper()
 	h, _, err := findMeta(bytes.NewReader(content), int64(len(content)))
 	must(t, err)
-	c := &checker{file: bytes.NewReader(content), pageSize: h.pageSize, pages: h.pages, seen: make([]use, h.pages)}
-	must(t, c.freelist(h.freelist))
-	must(t, c.page(h.root, 0))
+	c := inspect(bytes.NewReader(content), h, nil)
+	if len(c.damage) > 0 {
+		t.Fatal(c.damage)
+	}
 	var out []uint64
 	for id, u := range c.seen {
 		if u == inUse && order.Uint64(content[id*4096:]) == uint64(id) && order.Uint16(content[id*4096+8:]) == kind {
@@ -40,7 +41,7 @@ func TestStructure(t *testing.T) {
 		want string
 	}{
 		{"a page above itself", func(b []byte) { order.PutUint64(b[branch*4096+pageHeader+8:], branch) }, "belongs to two places"},
-		{"a page twice", func(b []byte) { copy(b[branch*4096+pageHeader+8:][:8], b[branch*4096+pageHeader+leafElement+8:]) }, "belongs to two places"},
+		{"a page twice", func(b []byte) { copy(b[branch*4096+pageHeader+8:][:8], b[branch*4096+pageHeader+leafElement+8:]) }, "is not between those of the page above"},
 		{"a page that is not there", func(b []byte) { order.PutUint64(b[branch*4096+pageHeader+8:], 1<<40) }, "is damaged: there are"},
 		{"free and in use", func(b []byte) {
 			order.PutUint16(b[list*4096+10:], 1)
@@ -56,7 +57,7 @@ func TestStructure(t *testing.T) {
 			a, z := b[branch*4096+pageHeader:][:leafElement], b[branch*4096+pageHeader+leafElement:][:leafElement]
 			order.PutUint32(a, order.Uint32(z)+leafElement) // the first element's key is the second's
 		}, "element 1 is out of order"},
-		{"no meta page", func(b []byte) { b[pageHeader], b[4096+pageHeader] = 0, 0 }, "its first pages are damaged"},
+		{"no meta page", func(b []byte) { b[pageHeader], b[4096+pageHeader] = 0, 0 }, "its first two pages are damaged"},
 		{"one meta page", func(b []byte) { b[pageHeader+50] ^= 1 }, ""},
 		{"a lost record", func(b []byte) { order.PutUint16(b[leaf*4096+10:], order.Uint16(b[leaf*4096+10:])-1) }, ""},
 	}

@@ -147,8 +147,6 @@ func TestRefused(t *testing.T) {
 		{"no number", set(keyFormat, "one"), `its format is "one"`},
 		{"foreign", func(tx *bbolt.Tx) error { return tx.DeleteBucket(meta) }, "not a store of Heddle"},
 		{"bucket", func(tx *bbolt.Tx) error { return tx.DeleteBucket(attempts) }, "bucket attempts is missing"},
-		{"epoch", set(keyEpoch, "00000000 7"), "meta/epoch: its checksum is 00000000"},
-		{"no epoch", func(tx *bbolt.Tx) error { return tx.Bucket(meta).Delete(keyEpoch) }, "meta/epoch is missing"},
 		{"last epoch", func(tx *bbolt.Tx) error { return put(tx.Bucket(meta), keyEpoch, maxEpoch) }, "as often as container numbers"},
 	}
 	for _, tt := range tests {

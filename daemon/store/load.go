@@ -28,6 +28,8 @@ type State struct {
 	// Bad are the records that cannot be used. They stay in the file. An application with one of them is left
 	// out of Apps, its attempts out of Attempts; the others are whole.
 	Bad []Bad
+	// Salvaged is what was found where the file was damaged and there is a new one of what could be read; nil otherwise.
+	Salvaged *Report
 
 	kept counts // as they are, whatever the file says
 }
@@ -113,13 +115,16 @@ func (s *State) loadMeta(tx *bbolt.Tx) error {
 func get(b *bbolt.Bucket, key []byte, v any) error {
 	record := b.Get(key)
 	if record == nil {
-		return fmt.Errorf("meta/%s is missing: restore the file from a copy", key)
+		return unreadable{fmt.Errorf("meta/%s is missing: restore the file from a copy", key)}
 	}
 	if err := decode(key, record, v); err != nil {
-		return fmt.Errorf("meta/%s: %w: restore the file from a copy", key, err)
+		return unreadable{fmt.Errorf("meta/%s: %w: restore the file from a copy", key, err)}
 	}
 	return nil
 }
+
+// An unreadable is the error of a record that a store cannot be without.
+type unreadable struct{ error }
 
 // loadRecords reads applications, attempts and keys. What cannot be used is noted and left out.
 func (s *State) loadRecords(tx *bbolt.Tx) error {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 	"syscall"
@@ -27,6 +28,21 @@ func takeLock(path string) (*os.File, error) {
 	return f, nil
 }
 
+// lockIfThere takes the lock of a file that is only read, where it has one: a copy has none.
+func lockIfThere(path string) (io.Closer, error) {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return io.NopCloser(nil), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := flock(f); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
 // flock waits for the lock for lockWait at most.
 func flock(f *os.File) error {
 	const pause = 20 * time.Millisecond
@@ -39,7 +55,7 @@ func flock(f *os.File) error {
 		case !errors.Is(err, syscall.EWOULDBLOCK):
 			return fmt.Errorf("locking %s: %w", f.Name(), err)
 		case time.Now().After(end):
-			return fmt.Errorf("another ResourceManager%s uses it; end that one, or give this one a folder of its own (--data)", holder(f))
+			return fmt.Errorf("another ResourceManager%s uses it; end that one, or name another folder (--data)", holder(f))
 		}
 	}
 }

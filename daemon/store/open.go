@@ -15,6 +15,9 @@ import (
 	"heddle/yarn/ids"
 )
 
+// FileName is the store's file in its folder.
+const FileName = "rm.db"
+
 // Format is the version of the file's layout that this package writes.
 const Format = 1
 
@@ -82,9 +85,21 @@ func open(path string) (*Store, *State, error) {
 	return newStore(path, db, lock, state.kept), state, nil
 }
 
-// begin opens an existing file, reads it and counts the start.
+// begin opens an existing file, reads it and counts the start. Where the file is damaged it goes on with a new one of
+// what can be read.
 func begin(path string) (*bbolt.DB, *State, error) {
 	db, state, err := read(path)
+	if page, record := (Damage{}), (unreadable{}); errors.As(err, &page) || errors.As(err, &record) {
+		var w *wreck
+		if w, err = readWreck(path); err == nil {
+			err = w.replace()
+		}
+		if err == nil {
+			if db, state, err = read(path); err == nil {
+				state.Salvaged = &w.Report
+			}
+		}
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -125,7 +140,7 @@ func openFile(path string) (db *bbolt.DB, both bool, err error) {
 		case errors.Is(err, berrors.ErrTimeout):
 			err = errors.New("another program holds the file open; end it, or give this ResourceManager a folder of its own (--data)")
 		default:
-			err = fmt.Errorf("%w; restore the file from a copy, or move it away to start with an empty store", err)
+			err = fmt.Errorf("%w; restore the file from a copy, let heddle store repair make a store of what can be read, or move it away to start with an empty store", err)
 		}
 	}()
 	defer caught(&err)
@@ -161,21 +176,30 @@ func checkFile(path string) (both bool, err error) {
 // create makes an empty store under another name and moves it to path, so that there is never half of one.
 func create(path string) error {
 	next := path + ".new"
-	// What a start left behind that did not get to its end; the lock says that nobody else is at it.
-	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	db, err := bbolt.Open(next, fileMode, &bbolt.Options{Timeout: lockWait, NoStatistics: true})
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(db.Update(initialise), db.Close()); err != nil {
+	if err := fill(next, func(*bbolt.DB) error { return nil }); err != nil {
 		return err
 	}
 	if err := os.Rename(next, path); err != nil {
 		return err
 	}
 	return syncFolder(filepath.Dir(path))
+}
+
+// fill makes a new file with what f puts into it. One that is there is what a start left behind that did not get to its
+// end; the lock says that nobody else is at it.
+func fill(path string, f func(*bbolt.DB) error) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	db, err := bbolt.Open(path, fileMode, &bbolt.Options{Timeout: lockWait, NoStatistics: true})
+	if err != nil {
+		return err
+	}
+	err = db.Update(initialise)
+	if err == nil {
+		err = f(db)
+	}
+	return errors.Join(err, db.Close())
 }
 
 // countStart stores the epoch that load made one more, and makes the buckets that older stores lack.

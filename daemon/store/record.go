@@ -128,17 +128,26 @@ func encode(key []byte, v any) ([]byte, error) {
 	return append(fmt.Appendf(nil, "%0*x ", sumDigits, sum(key, body)), body...), nil
 }
 
-// decode reads the record found under key into v.
-func decode(key, record []byte, v any) error {
+// body returns the JSON of the record found under key.
+func body(key, record []byte) ([]byte, error) {
 	text, body, found := bytes.Cut(record, []byte{' '})
 	want, err := strconv.ParseUint(string(text), 16, 32)
 	if !found || err != nil || len(text) != sumDigits {
-		return fmt.Errorf("%d bytes that do not begin with a checksum", len(record))
+		return nil, fmt.Errorf("%d bytes that do not begin with a checksum", len(record))
 	}
 	if got := sum(key, body); uint64(got) != want {
-		return fmt.Errorf("its checksum is %08x, of what is there %08x: the record is damaged", want, got)
+		return nil, fmt.Errorf("its checksum is %08x, of what is there %08x: the record is damaged", want, got)
 	}
-	if err := fromFile(body, v); err != nil {
+	return body, nil
+}
+
+// decode reads the record found under key into v.
+func decode(key, record []byte, v any) error {
+	text, err := body(key, record)
+	if err != nil {
+		return err
+	}
+	if err := fromFile(text, v); err != nil {
 		return fmt.Errorf("not a record of this version: %w", err)
 	}
 	return nil

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"heddle/daemon/setup"
+	"heddle/daemon/store"
+)
+
+func newStore(a *app) *cobra.Command {
+	return group(&cobra.Command{
+		Use:   "store",
+		Short: "Check, copy and repair what a ResourceManager has stored",
+		Long: `Check, copy and repair the file in which a ResourceManager keeps what a restart must find again. The
+ResourceManager must not be running: its nodes and applications go on meanwhile, and it finds them again.`,
+	}, newStoreCheck(a), newStoreBackup(a), newStoreExport(a), newStoreRepair(a))
+}
+
+// storeFlags say which file a command is about.
+type storeFlags struct{ setup.Options }
+
+func (f *storeFlags) add(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	fs.StringVar(&f.Data, "data", "", "state of heddle rm in `DIR` (default: as for heddle rm)")
+	fs.StringVar(&f.ConfDir, "conf", "", "configuration of heddle rm in `DIR` (default: $HADOOP_CONF_DIR)")
+	must(cmd.MarkFlagDirname("data"))
+	must(cmd.MarkFlagDirname("conf"))
+}
+
+// path is the file that was named, or that of the ResourceManager.
+func (f *storeFlags) path(named []string) (string, error) {
+	if len(named) > 0 {
+		return named[0], nil
+	}
+	dir, err := setup.DataDir(f.Options)
+	return filepath.Join(dir, store.FileName), err
+}
+
+func newStoreCheck(a *app) *cobra.Command {
+	var f storeFlags
+	cmd := &cobra.Command{
+		Use:   "check [FILE] [flags]",
+		Short: "Say what a store holds, and what of it is damaged",
+		Long: `Say how many records a store holds, which of its pages are damaged and which records are lost with
+them. It reads every record and changes nothing. The exit code is 1 where something is damaged.`,
+		Example: "  heddle store check --conf /etc/hadoop/conf\n  heddle store check rm.db.copy",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			path, err := f.path(args)
+			if err != nil {
+				return err
+			}
+			r, err := store.Check(path)
+			if err != nil {
+				return failure{err}
+			}
+			if _, err := io.WriteString(a.out, told(r)); err != nil {
+				return wrote(err)
+			}
+			if !r.Whole() {
+				return failure{fmt.Errorf("%s is damaged; heddle store repair makes a whole one of what is left, and so does the next start of heddle rm unless the file is cut off", path)}
+			}
+			return nil
+		},
+	}
+	f.add(cmd)
+	return cmd
+}
+
+func newStoreBackup(a *app) *cobra.Command {
+	var f storeFlags
+	cmd := &cobra.Command{
+		Use:   "backup TO [flags]",
+		Short: "Copy a store that is whole",
+		Long: `Copy the store to a file that is not there yet, and that nobody else may read: there are secrets in it. A
+store that is damaged is not copied. To go back to a copy, stop the ResourceManager and put it in place of
+rm.db. Applications that were submitted after it was made are then unknown.`,
+		Example: "  heddle store backup /backup/rm.db",
+		Args:    exactly("TO"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			path, err := f.path(nil)
+			if err != nil {
+				return err
+			}
+			r, err := store.Backup(path, args[0])
+			if err != nil {
+				return failure{err}
+			}
+			_, err = fmt.Fprintf(a.out, "%s is a copy of %s: %s\n", args[0], path, held(r))
+			return wrote(err)
+		},
+	}
+	f.add(cmd)
+	return cmd
+}
+
+func newStoreExport(a *app) *cobra.Command {
+	var f storeFlags
+	cmd := &cobra.Command{
+		Use:   "export [FILE] [flags]",
+		Short: "Print the records of a store as JSON",
+		Long: `Print all records of a store that can be read, one a line, as JSON. Secrets are left out: the keys of tokens,
+and the submissions as their clients sent them. A record that cannot be read is a line with "lost".`,
+		Example: "  heddle store export | jq 'select(.bucket == \"apps\") | .record.User'",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			path, err := f.path(args)
+			if err != nil {
+				return err
+			}
+			r, err := store.Export(path, a.out)
+			if err != nil {
+				return failure{err}
+			}
+			if !r.Whole() {
+				a.note("%s is damaged; heddle store check says where", path)
+			}
+			return nil
+		},
+	}
+	f.add(cmd)
+	return cmd
+}
+
+func newStoreRepair(a *app) *cobra.Command {
+	var f storeFlags
+	cmd := &cobra.Command{
+		Use:   "repair [FILE] [flags]",
+		Short: "Make a whole store of what can be read of a damaged one",
+		Long: `Make a new store of all records that can be read of a damaged one, and put it in its place. The damaged file is
+kept beside it, with damaged-1 or a higher number in its name. What is lost is printed. A store that is whole
+stays as it is. A start of heddle rm does the same by itself, unless the file is cut off or both of its first
+pages are damaged: then it is not sure which state was the last, and a copy may be better.`,
+		Example: "  heddle store repair --data /var/lib/heddle",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			path, err := f.path(args)
+			if err != nil {
+				return err
+			}
+			r, err := store.Repair(path)
+			if err != nil {
+				return failure{err}
+			}
+			text := told(r)
+			if r.Kept != "" {
+				text += fmt.Sprintf("%s is a new store of that; the damaged file is %s\n", path, r.Kept)
+			}
+			_, err = io.WriteString(a.out, text)
+			return wrote(err)
+		},
+	}
+	f.add(cmd)
+	return cmd
+}
+
+// told is what there is to say of a store.
+func told(r *store.Report) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s\n", r.Path, held(r))
+	for _, d := range r.Damage {
+		fmt.Fprintf(&b, "damaged: page %d: %s\n", d.Page, d.Reason)
+	}
+	if r.Older {
+		b.WriteString("damaged: what says which commit was the last; what is there may be the one before\n")
+	}
+	for _, l := range r.Lost {
+		name := l.Bucket
+		if l.Key != "" {
+			name += " " + l.Key
+		}
+		fmt.Fprintf(&b, "lost: %s: %s\n", name, l.Reason)
+	}
+	if r.Whole() {
+		b.WriteString("nothing is damaged\n")
+	}
+	return b.String()
+}
+
+// held says how many records a store has.
+func held(r *store.Report) string {
+	var out []string
+	for _, x := range []struct{ bucket, one string }{{"apps", "application"}, {"attempts", "attempt"}, {"runs", "last run"}} {
+		out = append(out, plural(r.Records[x.bucket], x.one))
+	}
+	return strings.Join(slices.Clip(out), ", ") + ", " + plural(int(r.Epoch), "start")
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"heddle/daemon/store"
+	"heddle/yarn/ids"
+)
+
+// stored is a folder with a store of some applications.
+func stored(t *testing.T) (data, path string) {
+	t.Helper()
+	data = filepath.Join(t.TempDir(), "state")
+	path = filepath.Join(data, store.FileName)
+	s, _, err := store.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range int32(50) {
+		id := ids.App{Cluster: 1700000000000, Seq: n + 1}
+		s.Commit(nil, store.PutApp(store.App{ID: id, User: "ann", State: "FINISHED", Context: make([]byte, 500)}), store.PutAttempt(store.Attempt{ID: ids.Attempt{App: id, N: 1}, State: "FINISHED"}))
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return data, path
+}
+
+// spoil zeroes the first page that has a text.
+func spoil(t *testing.T, path, text string) {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := strings.Index(string(b), text) / os.Getpagesize() * os.Getpagesize()
+	clear(b[at : at+os.Getpagesize()])
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wantSaid runs a command and looks at its code and its words.
+func wantSaid(t *testing.T, code int, words []string, args ...string) string {
+	t.Helper()
+	out, got := heddleSays(t, args...)
+	for _, w := range words {
+		if got != code || !strings.Contains(out, w) {
+			t.Errorf("%v: %d, want %d and %q:\n%s", args, got, code, w, out)
+		}
+	}
+	return out
+}
+
+func TestStore(t *testing.T) {
+	data, path := stored(t)
+	wantSaid(t, exitDone, []string{path + ": 50 applications, 50 attempts, 0 last runs, 1 start\nnothing is damaged\n"}, "store", "check", "--data", data)
+	copied := filepath.Join(t.TempDir(), "copy")
+	wantSaid(t, exitDone, []string{copied + " is a copy of " + path}, "store", "backup", "--data", data, copied)
+	spoil(t, path, "application_1700000000000_0020")
+	wantSaid(t, exitFailed, []string{"damaged: page ", "it says it is page 0", "lost: apps: ", " of 50 were on damaged pages: from application_", "heddle store repair"}, "store", "check", "--data", data)
+	wantSaid(t, exitFailed, []string{"heddle store repair makes a whole one"}, "store", "backup", "--data", data, copied+"2")
+	out := wantSaid(t, exitDone, []string{`"key":"application_1700000000000_0001"`, `"lost":"`}, "store", "export", path)
+	if strings.Contains(out, "Context") {
+		t.Error("submissions are exported")
+	}
+	wantSaid(t, exitDone, []string{"lost: attempts appattempt_", "is a new store of that; the damaged file is " + path + ".damaged-1"}, "store", "repair", path)
+	wantSaid(t, exitDone, []string{"nothing is damaged"}, "store", "check", path)
+	wantSaid(t, exitDone, []string{"50 applications"}, "store", "check", copied)
+	wantSaid(t, exitFailed, []string{"no such file"}, "store", "check", copied+"3")
+}
+
+// A damaged page does not keep the ResourceManager from starting, and the log says what is lost.
+func TestStartOnDamagedStore(t *testing.T) {
+	data, path := stored(t)
+	spoil(t, path, "application_1700000000000_0020")
+	p := start(t, "rm", "--data", data, "--listen", freePorts)
+	p.until("state: ")
+	wantSaid(t, exitFailed, []string{"another ResourceManager (process "}, "store", "check", "--data", data)
+	if code := p.end(syscall.SIGTERM); code != exitDone {
+		t.Errorf("it ended with %d", code)
+	}
+	for _, want := range []string{"the store was damaged", "kept=" + path + ".damaged-1", "a page of the store is damaged", "lost with the damaged store", "bucket=attempts key=appattempt_1700000000000_0020_000001"} {
+		if !strings.Contains(p.log(), want) {
+			t.Errorf("%q is not in\n%s", want, p.log())
+		}
+	}
+	wantSaid(t, exitDone, []string{"nothing is damaged"}, "store", "check", "--data", data)
+}

@@ -1,0 +1,130 @@
+package store
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+)
+
+// exported is a line of what [Export] writes.
+type exported struct {
+	Bucket string          `json:"bucket"`
+	Key    string          `json:"key"`
+	Record json.RawMessage `json:"record,omitempty"`
+	Secret bool            `json:"secret,omitempty"` // it is left out
+	Lost   string          `json:"lost,omitempty"`   // why it cannot be read
+}
+
+// Export writes all records of a file that nobody writes to, one a line, as JSON. Secrets are left out: the keys of
+// tokens, and what clients submitted, which has tokens of theirs in it. Those that cannot be read say why.
+func Export(path string, out io.Writer) (*Report, error) {
+	w, err := look(path)
+	if err == nil {
+		err = w.export(json.NewEncoder(out))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("store %s: %w", path, err)
+	}
+	return &w.Report, nil
+}
+
+func (w *wreck) export(out *json.Encoder) error {
+	for _, bucket := range slices.Sorted(maps.Keys(w.records)) {
+		list := w.records[bucket]
+		for _, key := range slices.Sorted(maps.Keys(list)) {
+			line := exported{Bucket: bucket, Key: key, Secret: bucket == string(tokens)}
+			if !line.Secret {
+				var err error
+				if line.Record, err = plain(bucket, key, list[key]); err != nil {
+					return err
+				}
+			}
+			if err := out.Encode(line); err != nil {
+				return err
+			}
+		}
+	}
+	for _, b := range w.Lost {
+		if err := out.Encode(exported{Bucket: b.Bucket, Key: b.Key, Lost: b.Reason}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// plain is a record without its checksum, and without what a client submitted.
+func plain(bucket, key string, record []byte) (json.RawMessage, error) {
+	if bucket == string(meta) && key == string(keyFormat) {
+		return record, nil
+	}
+	text, err := body([]byte(key), record)
+	if err != nil || bucket != string(apps) {
+		return text, err
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(text, &fields); err != nil {
+		return nil, err
+	}
+	delete(fields, "Context")
+	return json.Marshal(fields)
+}
+
+// Backup copies a file that nobody writes to, and of which nothing is damaged, to another name.
+func Backup(path, to string) (*Report, error) {
+	w, err := backup(path, to)
+	if err != nil {
+		return nil, fmt.Errorf("store %s: %w", path, err)
+	}
+	return &w.Report, nil
+}
+
+func backup(path, to string) (*wreck, error) {
+	lock, err := lockIfThere(path + ".lock")
+	if err != nil {
+		return nil, err
+	}
+	w, err := readWreck(path)
+	if err == nil && !w.Whole() {
+		err = errors.New("it is damaged: heddle store check says where, heddle store repair makes a whole one of it")
+	}
+	if err == nil {
+		err = copyFile(path, to)
+	}
+	return w, errors.Join(err, lock.Close())
+}
+
+// copyFile copies a file to one that is not there yet; when it returns, the copy is on the disk.
+func copyFile(path, to string) error {
+	in, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = in.Close() }() // it was only read
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	if err = errors.Join(err, out.Sync(), out.Close()); err != nil {
+		return errors.Join(err, os.Remove(to))
+	}
+	return syncFolder(filepath.Dir(to))
+}
+
+// sameOwner gives a new file to whom an old one belongs, where that is somebody else.
+func sameOwner(of, file string) error {
+	info, err := os.Stat(of)
+	if err != nil {
+		return err
+	}
+	if s, ok := info.Sys().(*syscall.Stat_t); ok && int(s.Uid) != os.Geteuid() {
+		return os.Chown(file, int(s.Uid), int(s.Gid))
+	}
+	return nil
+}

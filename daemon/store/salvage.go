@@ -1,0 +1,500 @@
+package store
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.etcd.io/bbolt"
+
+	"heddle/rm"
+	"heddle/yarn/ids"
+)
+
+// epochJump is by how much the epoch goes on where it is lost, from the last one that is met in a record: a store is not
+// opened so often without one master being started.
+const epochJump = 100_000
+
+// minAttempt is how many bytes of a page an attempt's record takes at the least.
+const minAttempt = leafElement + 100
+
+// A Report is what a file holds that may be damaged.
+type Report struct {
+	Path    string
+	Damage  []Damage
+	Lost    []Bad          // records that cannot be read or used
+	Records map[string]int // that can, by bucket
+	Older   bool           // the last commit is missing: what is there is the one before
+	Epoch   int64          // of the last start
+	Kept    string         // where the damaged file is, once there is a new one in its place
+}
+
+// Whole reports whether nothing is wrong.
+func (r *Report) Whole() bool { return len(r.Damage) == 0 && len(r.Lost) == 0 && !r.Older }
+
+// Check reads a file that nobody writes to, and changes nothing.
+func Check(path string) (*Report, error) {
+	w, err := look(path)
+	if err != nil {
+		return nil, fmt.Errorf("store %s: %w", path, err)
+	}
+	return &w.Report, nil
+}
+
+// look reads all that can be read of a file that nobody writes to.
+func look(path string) (*wreck, error) {
+	lock, err := lockIfThere(path + ".lock")
+	if err != nil {
+		return nil, err
+	}
+	w, err := readWreck(path)
+	return w, errors.Join(err, lock.Close())
+}
+
+// A wreck is what can be read of a file.
+type wreck struct {
+	Report
+	records map[string]map[string][]byte // by bucket and key
+	apps    map[ids.App]*App             // those that can be used
+	tries   map[ids.Attempt]*Attempt
+	known   map[ids.Attempt]bool // those of lost records too
+	counted counts               // how many there should be; nil where that is not known
+	added   map[string][]byte    // attempts that stand for lost ones
+}
+
+func (w *wreck) lose(bucket, key string, app ids.App, format string, args ...any) {
+	w.Lost = append(w.Lost, Bad{Bucket: bucket, Key: key, App: app, Reason: fmt.Sprintf(format, args...)})
+}
+
+// readWreck reads all that can be read of the file at path.
+func readWreck(path string) (*wreck, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	var w *wreck
+	if err == nil {
+		w, err = salvage(f, info.Size())
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return nil, err
+	}
+	w.Path = path
+	return w, nil
+}
+
+// salvage reads all records of a file: those of its tree, and where a page of that cannot be read, those of pages that are
+// neither in the tree nor free, which were below.
+func salvage(file *os.File, size int64) (*wreck, error) {
+	roots, both, err := findRoots(file, size)
+	if err != nil {
+		return dig(file, size, err)
+	}
+	var first []Damage
+	for i, h := range roots {
+		w := &wreck{records: map[string]map[string][]byte{}}
+		w.Older = !both || i > 0
+		c := inspect(file, h, w.take)
+		if c.listed && len(c.damage) > 0 {
+			c.orphans(w.take)
+		}
+		w.Damage = append(first, c.damage...)
+		if len(w.records[string(meta)]) > 0 { // otherwise the page that everything begins with is damaged
+			return w, w.judge()
+		}
+		first = w.Damage
+	}
+	return dig(file, size, unfit{errors.New("the pages that everything begins with are damaged")})
+}
+
+// take notes a record.
+func (w *wreck) take(bucket, key, record []byte) {
+	b := w.records[string(bucket)]
+	if b == nil {
+		b = map[string][]byte{}
+		w.records[string(bucket)] = b
+	}
+	if _, there := b[string(key)]; !there {
+		b[string(key)] = bytes.Clone(record)
+	}
+}
+
+// orphans hands over the records of pages that nothing leads to any more, and that are not free. Their keys say which
+// bucket they are of.
+func (c *checker) orphans(found func(bucket, key, record []byte)) {
+	for id := uint64(2); id < c.pages; id++ {
+		if c.seen[id] != unmet {
+			continue
+		}
+		b, err := c.read(id)
+		if err != nil || order.Uint16(b[8:]) != flagLeaf {
+			continue
+		}
+		list, _, err := parse(b)
+		for _, e := range list {
+			if bucket := bucketOf(e.key); err == nil && e.flags == 0 && bucket != nil {
+				found(bucket, e.key, e.value)
+			}
+		}
+	}
+}
+
+func bucketOf(key []byte) []byte {
+	if _, err := ids.ParseApp(string(key)); err == nil {
+		return apps
+	}
+	if _, err := ids.ParseAttempt(string(key)); err == nil {
+		return attempts
+	}
+	if _, err := parseRunKey(key); err == nil {
+		return runs
+	}
+	if _, err := ids.ParseNode(string(key)); err == nil {
+		return nodes
+	}
+	return nil
+}
+
+// findRoots returns where the trees of a file begin, that of the last commit first, and whether that is known.
+func findRoots(file *os.File, size int64) (roots []header, both bool, err error) {
+	h, both, err := findMeta(file, size)
+	if err != nil {
+		return nil, false, err
+	}
+	roots = []header{h}
+	for _, at := range []int64{0, h.pageSize} {
+		if other, ok := readMeta(file, at); ok && other.pageSize == h.pageSize && other.tx < h.tx && other.pages >= 2 {
+			roots = append(roots, other)
+		}
+	}
+	// More pages than the file has are no more than damaged; many more are nonsense.
+	for _, h := range roots {
+		if h.pages < 2 || h.pages > 1<<32 {
+			return nil, both, unfit{fmt.Errorf("it would have %d pages", h.pages)}
+		}
+	}
+	return roots, both, nil
+}
+
+// judge decodes the records, and says which are lost and what has to be done for that.
+func (w *wreck) judge() error {
+	if err := w.format(); err != nil {
+		return err
+	}
+	w.apps, w.tries, w.known = map[ids.App]*App{}, map[ids.Attempt]*Attempt{}, map[ids.Attempt]bool{}
+	var counted counts
+	if decode(keyCounts, w.records[string(meta)][string(keyCounts)], &counted) == nil {
+		w.counted = counted
+	}
+	for _, bucket := range slices.Sorted(maps.Keys(w.records)) {
+		list := w.records[bucket]
+		for _, key := range slices.Sorted(maps.Keys(list)) {
+			if err := w.decode(bucket, key, list[key]); err != nil {
+				delete(list, key)
+				id, _ := ids.ParseApp(key)
+				if t, err := ids.ParseAttempt(key); err == nil {
+					id = t.App
+					w.known[t] = true
+				}
+				w.lose(bucket, key, id, "%v", err)
+			}
+		}
+	}
+	w.epoch()
+	w.missing()
+	w.standIn()
+	w.ownerless()
+	w.Records = map[string]int{}
+	for bucket, list := range w.records {
+		w.Records[bucket] = len(list)
+	}
+	return nil
+}
+
+// format checks that the file is of this program.
+func (w *wreck) format() error {
+	text := string(w.records[string(meta)][string(keyFormat)])
+	if n, err := strconv.Atoi(text); err == nil && n > Format {
+		return unfit{fmt.Errorf("its format is %d, this program knows up to %d: start the newer Heddle that wrote it", n, Format)}
+	}
+	return nil
+}
+
+// decode reads a record, and keeps what others depend on.
+func (w *wreck) decode(bucket, key string, record []byte) error {
+	switch {
+	case bucket == string(apps):
+		a := &App{}
+		id, err := ids.ParseApp(key)
+		if err = cmp.Or(err, decode([]byte(key), record, a)); err == nil && a.ID != id {
+			err = fmt.Errorf("it is a record of %s", a.ID)
+		}
+		if err == nil {
+			w.apps[id] = a
+		}
+		return err
+	case bucket == string(attempts):
+		t := &Attempt{}
+		id, err := ids.ParseAttempt(key)
+		if err = cmp.Or(err, decode([]byte(key), record, t)); err == nil && t.ID != id {
+			err = fmt.Errorf("it is a record of %s", t.ID)
+		}
+		if err == nil {
+			w.tries[id] = t
+			w.known[id] = true
+		}
+		return err
+	case bucket == string(runs):
+		_, err := parseRunKey([]byte(key))
+		return cmp.Or(err, decode([]byte(key), record, &Run{}))
+	case bucket == string(meta) && key == string(keyFormat):
+		return nil
+	}
+	_, err := body([]byte(key), record)
+	return err
+}
+
+// epoch finds out how often the store was opened, or a number that is certainly higher: containers' ids must not come
+// again.
+func (w *wreck) epoch() {
+	record := w.records[string(meta)][string(keyEpoch)]
+	if record != nil && decode(keyEpoch, record, &w.Epoch) == nil {
+		if w.Older { // the last commit may have been a start
+			w.Epoch++
+		}
+		return
+	}
+	for _, t := range w.tries {
+		w.Epoch = max(w.Epoch, t.MasterID>>ids.EpochShift+1)
+	}
+	w.Epoch = min(w.Epoch+epochJump, maxEpoch-1)
+	w.lose(string(meta), string(keyEpoch), ids.App{}, "how often the store was opened is not known: it goes on with %d, so that no container's id comes again", w.Epoch)
+}
+
+// missing says how many records are lost of which nothing else is known.
+func (w *wreck) missing() {
+	for _, bucket := range []string{string(apps), string(attempts), string(runs), string(nodes)} {
+		if n := w.short(bucket); n > 0 {
+			w.lose(bucket, "", ids.App{}, "%d of %d were on damaged pages%s", n, w.counted[bucket], w.between(bucket))
+		}
+	}
+}
+
+// short is how many records of a bucket are lost with their keys, as far as it is known how many there were.
+func (w *wreck) short(bucket string) int {
+	want, said := w.counted[bucket]
+	if !said {
+		return 0
+	}
+	n := want - len(w.records[bucket])
+	for _, b := range w.Lost {
+		if b.Bucket == bucket && b.Key != "" {
+			n--
+		}
+	}
+	return n
+}
+
+// between says which keys the damaged pages of a bucket had.
+func (w *wreck) between(bucket string) string {
+	var out []string
+	for _, d := range w.Damage {
+		if d.Bucket != bucket {
+			continue
+		}
+		switch from, to := cmp.Or(d.From, "the first"), cmp.Or(d.To, "the end"); {
+		case d.From == "" && d.To == "":
+			out = append(out, "anywhere")
+		default:
+			out = append(out, fmt.Sprintf("from %s up to before %s", from, to))
+		}
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(out, ", ")
+}
+
+// standIn makes records that stand for lost attempts of applications that are alive. Without them the number of one
+// would be given again, to another master than the one that may still be at work under it.
+func (w *wreck) standIn() {
+	w.added = map[string][]byte{}
+	last := map[ids.App]int32{}
+	for t := range w.known {
+		last[t.App] = max(last[t.App], t.N)
+	}
+	lost := w.lostAttempts()
+	certain := 0 // applications that have certainly lost one
+	for id, a := range w.apps {
+		if a.Launched != 0 && last[id] == 0 && w.suspect(id) {
+			certain++
+		}
+	}
+	for id, a := range w.apps {
+		n := last[id]
+		if a.State == "" && lost > 0 && w.suspect(id) {
+			others := certain
+			if a.Launched != 0 && n == 0 {
+				others--
+			}
+			n += int32(max(lost-others, 0))
+		}
+		for i := int32(1); i <= n && a.State == ""; i++ {
+			t := ids.Attempt{App: id, N: i}
+			if w.tries[t] != nil {
+				continue
+			}
+			record, err := encode([]byte(t.String()), new(rm.LostAttempt(t, a.Submitted)))
+			if err == nil { // it always is
+				w.added[t.String()] = record
+			}
+		}
+	}
+}
+
+// lostAttempts is how many attempts' records were lost with their keys, at the most.
+func (w *wreck) lostAttempts() int {
+	if _, said := w.counted[string(attempts)]; said {
+		return w.short(string(attempts))
+	}
+	n := 0
+	for _, d := range w.Damage {
+		if d.Bucket == string(attempts) {
+			n += os.Getpagesize() / minAttempt
+		}
+	}
+	return n
+}
+
+// suspect reports whether attempts of an application may have been in a damaged page.
+func (w *wreck) suspect(id ids.App) bool {
+	prefix := fmt.Sprintf("appattempt_%d_%04d_", id.Cluster, id.Seq)
+	return slices.ContainsFunc(w.Damage, func(d Damage) bool {
+		return d.Bucket == string(attempts) && (d.To == "" || prefix < d.To) && prefix+"\xff" > d.From
+	})
+}
+
+// ownerless drops attempts whose application is lost.
+func (w *wreck) ownerless() {
+	for _, t := range slices.SortedFunc(maps.Keys(w.tries), compareAttempts) {
+		if w.apps[t.App] == nil {
+			delete(w.records[string(attempts)], t.String())
+			w.lose(string(attempts), t.String(), t.App, "the record of its application is lost")
+		}
+	}
+}
+
+func compareAttempts(a, b ids.Attempt) int {
+	return cmp.Or(a.App.Compare(b.App), cmp.Compare(a.N, b.N))
+}
+
+// Repair makes a new store of all that can be read of the one at path, and keeps that under another name beside it. Where
+// nothing is wrong it changes nothing.
+func Repair(path string) (*Report, error) {
+	r, err := repair(path)
+	if err != nil {
+		return nil, fmt.Errorf("store %s: %w", path, err)
+	}
+	return r, nil
+}
+
+func repair(path string) (*Report, error) {
+	lock, err := takeLock(path + ".lock")
+	if err != nil {
+		return nil, err
+	}
+	w, err := readWreck(path)
+	if err == nil && !w.Whole() {
+		err = w.replace()
+	}
+	if err = errors.Join(err, lock.Close()); err != nil {
+		return nil, err
+	}
+	return &w.Report, nil
+}
+
+// replace puts a store of what could be read in place of the file, which is kept. A process that ends before that leaves
+// the file as it was.
+func (w *wreck) replace() error {
+	next := w.Path + ".new"
+	if err := errors.Join(w.write(next), sameOwner(w.Path, next)); err != nil {
+		return fmt.Errorf("what can be read of the damaged file cannot be written to a new one: %w", err)
+	}
+	kept, err := keep(w.Path)
+	if err != nil {
+		return fmt.Errorf("the damaged file cannot be kept under another name: %w", err)
+	}
+	if err := os.Rename(next, w.Path); err != nil {
+		return err
+	}
+	w.Kept = kept
+	return syncFolder(filepath.Dir(w.Path))
+}
+
+// keep gives a file a second name, which says that it is damaged.
+func keep(path string) (kept string, err error) {
+	for n := 1; ; n++ {
+		kept = fmt.Sprintf("%s.damaged-%d", path, n)
+		err := os.Link(path, kept)
+		switch {
+		case err == nil:
+			return kept, syncFolder(filepath.Dir(path))
+		case !errors.Is(err, fs.ErrExist):
+			return "", err
+		case same(path, kept): // of a start that did not get to its end
+			return kept, nil
+		}
+	}
+}
+
+func same(a, b string) bool {
+	one, err := os.Stat(a)
+	two, err2 := os.Stat(b)
+	return err == nil && err2 == nil && os.SameFile(one, two)
+}
+
+// write writes the records to a new file.
+func (w *wreck) write(path string) error {
+	return fill(path, func(db *bbolt.DB) error {
+		kept := counts{}
+		for _, bucket := range slices.Sorted(maps.Keys(w.records)) {
+			list := w.records[bucket]
+			for batch := range slices.Chunk(slices.Sorted(maps.Keys(list)), maxBatch) {
+				if err := db.Update(func(tx *bbolt.Tx) error { return putAll(tx, bucket, batch, list) }); err != nil {
+					return err
+				}
+			}
+			kept[bucket] = len(list)
+		}
+		delete(kept, string(meta))
+		delete(kept, string(tokens))
+		added := slices.Sorted(maps.Keys(w.added))
+		kept[string(attempts)] += len(added)
+		return db.Update(func(tx *bbolt.Tx) error {
+			b := tx.Bucket(meta)
+			return errors.Join(
+				putAll(tx, string(attempts), added, w.added),
+				b.Put(keyFormat, strconv.AppendInt(nil, Format, 10)), put(b, keyEpoch, w.Epoch), put(b, keyCounts, kept),
+			)
+		})
+	})
+}
+
+func putAll(tx *bbolt.Tx, bucket string, keys []string, records map[string][]byte) error {
+	b, err := tx.CreateBucketIfNotExists([]byte(bucket))
+	for _, key := range keys {
+		if err == nil {
+			err = b.Put([]byte(key), records[key])
+		}
+	}
+	return err
+}

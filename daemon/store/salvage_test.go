@@ -1,0 +1,331 @@
+package store
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.etcd.io/bbolt"
+
+	"heddle/yarn/ids"
+)
+
+const realApps = 120
+
+// realistic is a store as a cluster leaves it, closed: applications that are over and alive, with submissions of several
+// sizes and attempts; pages of all kinds.
+func realistic(t testing.TB) (path string, content []byte) {
+	path = place(t)
+	s, _ := mustOpen(t, path)
+	for n := range int32(realApps) {
+		a := App{ID: app(n), User: "ann", Queue: "root.a", Submitted: int64(n), Launched: int64(n) + 1, Context: make([]byte, 200+int(n)%7*1500)}
+		list := []Change{PutApp(a), PutAttempt(realAttempt(n, 1)), PutRun(run(n))}
+		if n%5 == 0 {
+			list = append(list, PutAttempt(realAttempt(n, 2)))
+		}
+		must(t, commitNow(s, list...))
+		if n%3 == 0 {
+			a.State, a.Finished, a.Context = "FINISHED", int64(n)+2, nil
+			must(t, commitNow(s, PutApp(a)))
+		}
+	}
+	must(t, commitNow(s, PutKeys(fullKeys), DropApp(app(7)), DropRun(run(9).RunKey)))
+	must(t, s.Close())
+	content, err := os.ReadFile(path)
+	must(t, err)
+	return path, content
+}
+
+func realAttempt(n, i int32) Attempt {
+	return Attempt{ID: attempt(n, i), MasterID: 3<<ids.EpochShift | 1, Node: ids.Node{Host: "n1.example.com", Port: 8041}, NodeHTTP: "n1.example.com:8042", Started: int64(n) + 1, Tracking: "http://n1:7001"}
+}
+
+// placesOf says from which page to which the records of a file are, by their keys: where the page is one that goes on for
+// others, which have no records without it, from that one.
+func placesOf(t *testing.T, content []byte) map[string][2]uint64 {
+	t.Helper()
+	h, _, err := findMeta(bytes.NewReader(content), int64(len(content)))
+	must(t, err)
+	out := map[string][2]uint64{}
+	for _, head := range pagesOf(t, content, flagLeaf) {
+		last := head + uint64(order.Uint32(content[head*4096+12:]))
+		list, _, err := parse(content[head*4096 : (last+1)*4096])
+		must(t, err)
+		for _, e := range list {
+			out[string(e.key)] = [2]uint64{head, last}
+		}
+	}
+	if len(out) < realApps*3 || h.pages < 100 {
+		t.Fatalf("%d records on %d pages", len(out), h.pages)
+	}
+	return out
+}
+
+// Whichever page of a store is lost, the next start goes on with all records that are on others, says what is lost, and
+// keeps the damaged file. The numbers of attempts and containers do not come again.
+func TestEveryPage(t *testing.T) {
+	path, content := realistic(t)
+	if order.Uint32(content[pageHeader+8:]) != 4096 {
+		t.Skip("pages of this machine are not 4096 bytes long")
+	}
+	before := stateOf(t, content)
+	h, _, err := findMeta(bytes.NewReader(content), int64(len(content)))
+	must(t, err)
+	places := placesOf(t, content)
+	salvaged, lost := 0, 0
+	step := uint64(1)
+	if testing.Short() {
+		step = 7
+	}
+	for page := uint64(0); page < h.pages; page += step {
+		broken := slices.Clone(content)
+		clear(broken[page*4096 : (page+1)*4096])
+		must(t, os.WriteFile(path, broken, fileMode))
+		s, state, err := Open(path)
+		if err != nil {
+			t.Fatalf("page %d: %v", page, err)
+		}
+		if state.Salvaged != nil {
+			salvaged++
+			if kept, err := os.ReadFile(state.Salvaged.Kept); err != nil || !bytes.Equal(kept, broken) {
+				t.Errorf("page %d: the damaged file is not kept: %v", page, err)
+			}
+			must(t, os.Remove(state.Salvaged.Kept))
+		}
+		lost += wantRest(t, places, page, before, state)
+		must(t, commitNow(s, PutApp(App{ID: app(9999)})))
+		must(t, s.Close())
+		again, state := mustOpen(t, path)
+		if len(state.Bad) > 0 || state.Salvaged != nil {
+			if page > 1 && state.Salvaged != nil {
+				t.Errorf("page %d: the new store is damaged too: %+v", page, state.Salvaged)
+			}
+		}
+		must(t, again.Close())
+	}
+	t.Logf("%d pages; %d starts made a new store; %d records were lost in all", h.pages, salvaged, lost)
+	if salvaged == 0 || lost == 0 {
+		t.Error("nothing was damaged")
+	}
+}
+
+// wantRest checks that a state has all records of one before but those on a page, and returns how many are lost.
+func wantRest(t *testing.T, places map[string][2]uint64, page uint64, before, state *State) (lost int) {
+	t.Helper()
+	on := map[string]bool{}
+	for key, p := range places {
+		on[key] = p[0] <= page && page <= p[1]
+	}
+	if state.Epoch < before.Epoch {
+		t.Errorf("page %d: epoch %d after %d", page, state.Epoch, before.Epoch)
+	}
+	left := map[string]any{}
+	for _, a := range state.Apps {
+		left[a.ID.String()] = a
+	}
+	highest := map[ids.App]int32{}
+	for _, a := range state.Attempts {
+		left[a.ID.String()] = a
+		highest[a.ID.App] = max(highest[a.ID.App], a.ID.N)
+	}
+	for _, r := range state.Runs {
+		left[string(runKey(r.RunKey))] = r
+	}
+	want := func(key string, owner ids.App, record any) {
+		switch got := left[key]; {
+		case got == nil && !on[key] && !on[owner.String()]:
+			t.Errorf("page %d: %s is lost, and is on another page", page, key)
+		case got == nil:
+			lost++
+		case !on[key] && !reflect.DeepEqual(got, record):
+			t.Errorf("page %d: %s is %+v, was %+v", page, key, got, record)
+		}
+	}
+	for _, a := range before.Apps {
+		want(a.ID.String(), ids.App{}, a)
+	}
+	for _, a := range before.Attempts {
+		want(a.ID.String(), a.ID.App, a)
+		if alive := left[a.ID.App.String()]; alive != nil && alive.(App).State == "" && highest[a.ID.App] < a.ID.N {
+			t.Errorf("page %d: %s is lost, and the next one of its application would have its number", page, a.ID)
+		}
+	}
+	for _, r := range before.Runs {
+		want(string(runKey(r.RunKey)), ids.App{}, r)
+	}
+	if lost > 0 && (state.Salvaged == nil || len(state.Salvaged.Lost) == 0) && len(state.Bad) == 0 {
+		t.Errorf("page %d: %d records are lost, and nothing is said", page, lost)
+	}
+	return lost
+}
+
+// Without the record of how often the store was opened, no container's id comes again.
+func TestLostEpoch(t *testing.T) {
+	for _, record := range []string{"", "00000000 7"} {
+		path, content := realistic(t)
+		edit(t, path, func(tx *bbolt.Tx) error {
+			if record == "" {
+				return tx.Bucket(meta).Delete(keyEpoch)
+			}
+			return tx.Bucket(meta).Put(keyEpoch, []byte(record))
+		})
+		before := stateOf(t, content)
+		s, state := mustOpen(t, path)
+		if state.Salvaged == nil || state.Epoch <= 3+epochJump || len(state.Apps) != len(before.Apps) || len(state.Attempts) != len(before.Attempts) {
+			t.Errorf("opened with epoch %d, %d applications, %+v", state.Epoch, len(state.Apps), state.Salvaged)
+		}
+		must(t, s.Close())
+	}
+}
+
+// A start does not guess where it is not sure which file it has; repair does, and says so.
+func TestRepairOnly(t *testing.T) {
+	path, content := realistic(t)
+	before := stateOf(t, content)
+	h, _, err := findMeta(bytes.NewReader(content), int64(len(content)))
+	must(t, err)
+	if h.root > h.pages-10 {
+		t.Fatalf("the root is page %d of %d: cut less off", h.root, h.pages)
+	}
+	for name, x := range map[string]struct {
+		edit func(b []byte) []byte
+		all  bool
+	}{
+		"no first pages": {func(b []byte) []byte { clear(b[:8192]); return b }, true},
+		"cut off":        {func(b []byte) []byte { return b[:(h.pages-10)*4096+100] }, false},
+	} {
+		broken := x.edit(slices.Clone(content))
+		must(t, os.WriteFile(path, broken, fileMode))
+		if _, _, err := Open(path); err == nil || !strings.Contains(err.Error(), "heddle store repair") || !strings.Contains(err.Error(), "copy") {
+			t.Errorf("%s: %v", name, err)
+		}
+		after, err := os.ReadFile(path)
+		must(t, err)
+		if !bytes.Equal(after, broken) {
+			t.Errorf("%s: a file that was refused was written to", name)
+		}
+		r, err := Repair(path)
+		must(t, err)
+		kept, err := os.ReadFile(r.Kept)
+		must(t, err)
+		if !bytes.Equal(kept, broken) || r.Whole() {
+			t.Errorf("%s: kept is another file than was there, or nothing is said: %+v", name, r)
+		}
+		s, state := mustOpen(t, path)
+		if len(state.Bad) > 0 || len(state.Apps) == 0 || state.Epoch < before.Epoch ||
+			x.all && (len(state.Apps) < len(before.Apps) || state.Epoch == before.Epoch) {
+			t.Errorf("%s: %d applications of %d, %d attempts of %d, epoch %d, %v", name, len(state.Apps), len(before.Apps), len(state.Attempts), len(before.Attempts), state.Epoch, state.Bad)
+		}
+		must(t, s.Close())
+		must(t, os.Remove(r.Kept))
+	}
+	// What is whole stays as it is, and what is no store at all is not made one.
+	must(t, os.WriteFile(path, content, fileMode))
+	if r, err := Repair(path); err != nil || !r.Whole() || r.Kept != "" {
+		t.Errorf("%+v, %v", r, err)
+	}
+	must(t, os.WriteFile(path, bytes.Repeat([]byte("no store"), 10000), fileMode))
+	if _, err := Repair(path); err == nil || !strings.Contains(err.Error(), "it is no store") {
+		t.Error(err)
+	}
+}
+
+// A new store takes the place of a damaged one at once, or not at all.
+func TestHalfSalvaged(t *testing.T) {
+	path, content := realistic(t)
+	leaf := pagesOf(t, content, flagLeaf)[0]
+	broken := slices.Clone(content)
+	clear(broken[leaf*4096 : (leaf+1)*4096])
+	must(t, os.WriteFile(path, broken, fileMode))
+	// A start before had the second name, and half of a new file.
+	must(t, os.Link(path, path+".damaged-1"))
+	must(t, os.WriteFile(path+".new", []byte("half"), fileMode))
+	s, state := mustOpen(t, path)
+	if state.Salvaged == nil || state.Salvaged.Kept != path+".damaged-1" {
+		t.Errorf("%+v", state.Salvaged)
+	}
+	must(t, s.Close())
+	must(t, os.WriteFile(path, broken, fileMode))
+	s, state = mustOpen(t, path)
+	if state.Salvaged == nil || state.Salvaged.Kept != path+".damaged-2" {
+		t.Errorf("%+v", state.Salvaged)
+	}
+	must(t, s.Close())
+}
+
+func TestExport(t *testing.T) {
+	path, _ := realistic(t)
+	edit(t, path, func(tx *bbolt.Tx) error { return flip(tx, apps, app(1).String()) })
+	var out bytes.Buffer
+	_, err := Export(path, &out)
+	must(t, err)
+	if text := out.String(); strings.Contains(text, "Context") || strings.Contains(text, `"Bytes"`) {
+		t.Error("secrets are exported")
+	}
+	found := map[string]int{}
+	for line := range strings.SplitSeq(strings.TrimSpace(out.String()), "\n") {
+		var r exported
+		must(t, json.Unmarshal([]byte(line), &r))
+		found[r.Bucket]++
+		if r.Lost != "" {
+			found["lost"]++
+		}
+		if r.Key == app(2).String() {
+			var a struct{ User string }
+			must(t, json.Unmarshal(r.Record, &a))
+			if a.User != "ann" {
+				t.Errorf("%s", line)
+			}
+		}
+	}
+	// An attempt of an application that is lost is lost with it.
+	want := map[string]int{"apps": realApps - 1, "attempts": realApps*6/5 - 1, "runs": realApps - 1, "meta": 4, "tokens": 1, "lost": 2}
+	if !maps.Equal(found, want) {
+		t.Errorf("found %v, want %v", found, want)
+	}
+}
+
+func TestBackup(t *testing.T) {
+	path, content := realistic(t)
+	to := filepath.Join(t.TempDir(), "copy")
+	s, _ := mustOpen(t, path)
+	for what, f := range map[string]func() error{
+		"backup": func() error { _, err := Backup(path, to); return err },
+		"check":  func() error { _, err := Check(path); return err },
+		"repair": func() error { _, err := Repair(path); return err },
+	} {
+		if err := f(); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("process %d", os.Getpid())) {
+			t.Errorf("%s of a store that is in use: %v", what, err)
+		}
+	}
+	must(t, s.Close())
+	must(t, os.WriteFile(path, content, fileMode))
+	r, err := Backup(path, to)
+	must(t, err)
+	if got, err := os.ReadFile(to); err != nil || !bytes.Equal(got, content) || r.Records["apps"] != realApps-1 {
+		t.Errorf("the copy is not what was there: %v, %v", err, r.Records)
+	}
+	if info, err := os.Stat(to); err != nil || info.Mode().Perm() != fileMode {
+		t.Errorf("%v, %v", info, err)
+	}
+	if _, err := Backup(path, to); err == nil {
+		t.Error("a copy is overwritten")
+	}
+	broken := slices.Clone(content)
+	leaf := pagesOf(t, content, flagLeaf)[0]
+	clear(broken[leaf*4096 : (leaf+1)*4096])
+	must(t, os.WriteFile(path, broken, fileMode))
+	if _, err := Backup(path, to+"2"); err == nil || !strings.Contains(err.Error(), "heddle store repair") {
+		t.Errorf("a damaged store is copied: %v", err)
+	}
+	if r, err := Check(path); err != nil || r.Whole() {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
