@@ -188,12 +188,14 @@ func TestLostEpoch(t *testing.T) {
 // A start does not guess where it is not sure which file it has; repair does, and says so.
 func TestRepairOnly(t *testing.T) {
 	path, content := realistic(t)
-	before := stateOf(t, content)
 	h, _, err := findMeta(bytes.NewReader(content), int64(len(content)))
 	must(t, err)
-	if h.root > h.pages-10 {
-		t.Fatalf("the root is page %d of %d: cut less off", h.root, h.pages)
+	for max(h.root, h.freelist) > h.pages-10 { // which free pages they take is chance; these are cut off below
+		path, content = realistic(t)
+		h, _, err = findMeta(bytes.NewReader(content), int64(len(content)))
+		must(t, err)
 	}
+	before := stateOf(t, content)
 	for name, x := range map[string]struct {
 		edit func(b []byte) []byte
 		all  bool
