@@ -126,7 +126,7 @@ func TestRun(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	}
-	agents, err := Run(cases, Options{Seeds: []uint64{1}, Set: []string{"control=[mrorchestrator.regression]"}})
+	agents, err := Run(cases, Options{Seeds: []uint64{2}, Set: []string{"control=[mrorchestrator.regression]"}})
 	if err != nil || agents[0].Cells[meanColumn].Ours == agents[1].Cells[meanColumn].Ours {
 		t.Errorf("agents change nothing of what they carry out otherwise: %v", err)
 	}
