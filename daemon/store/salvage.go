@@ -107,7 +107,7 @@ func salvage(file *os.File, size int64) (*wreck, error) {
 		if c.listed && len(c.damage) > 0 {
 			c.orphans(w.take)
 		}
-		w.Damage = append(first, c.damage...)
+		w.Damage = slices.Concat(first, c.damage)
 		if len(w.records[string(meta)]) > 0 { // otherwise the page that everything begins with is damaged
 			return w, w.judge()
 		}
