@@ -383,7 +383,9 @@ func (s *sim) heal() {
 	s.client.heal()
 	s.lists = rm.HostLists{}
 	s.order(func(c rm.Call) rm.Message { return &rm.RefreshNodes{Call: c} })
-	s.refresh(shape{})
+	if !s.sameQueues {
+		s.refresh(shape{})
+	}
 	for _, m := range s.masters {
 		m.heal()
 		m.hung = min(m.hung, s.now)

@@ -60,7 +60,8 @@ type sim struct {
 	progress heddle.Time // when something last came of what jobs wait for
 	effects  int
 
-	launchFault int // of the next start of a master
+	launchFault int  // of the next start of a master
+	sameQueues  bool // they are not read anew as faults end, which would build another core
 
 	shape   shape
 	lists   rm.HostLists
