@@ -137,6 +137,7 @@ func (m *Machine) track(c *container) {
 	t.holds.add(c, 1)
 	m.stale(a)
 	m.staleNode(n)
+	m.staleReservation(n)
 }
 
 // ours is a container's place among those that this incarnation granted to its attempt.
@@ -187,6 +188,7 @@ func (m *Machine) untrack(c *container, told bool) {
 	t.holds.add(c, -1)
 	m.stale(t.app)
 	m.staleNode(n)
+	m.staleReservation(n)
 	m.conts.Drop(int64(c.cid))
 	seq, ours := m.ours(c.num)
 	switch {

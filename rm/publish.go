@@ -50,6 +50,13 @@ func (m *Machine) staleNode(n *node) {
 	}
 }
 
+// staleReservation notes that the reservation of a node may count for something else, since a container came or went there.
+func (m *Machine) staleReservation(n *node) {
+	if k := m.core.View().Node(n.nid); k != nil && k.Booked() != nil {
+		m.stale(m.apps[k.Booked().App().ID()])
+	}
+}
+
 // renew notes that queues have changed, on which the report of every application depends.
 func (m *Machine) renew() {
 	for _, a := range m.byApp { // order: of their list, which does not matter

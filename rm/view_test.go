@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"heddle"
+	"heddle/policy"
 )
 
 // A view costs what has changed since the last one, and does not change itself.
@@ -136,5 +137,43 @@ func TestViewGrows(t *testing.T) {
 	}
 	if grown := then.MemorySeconds - now.MemorySeconds; grown != 10*(1024+2048) || then.Elapsed != now.Elapsed+10_000 {
 		t.Errorf("%d MiB·s in 10 s", grown)
+	}
+}
+
+// fillsAll lets everybody in beside reservations.
+type fillsAll struct{ policy.Book }
+
+func (fillsAll) Until(policy.View, *policy.Container) (heddle.Time, bool) { return never, true }
+func (fillsAll) Fill(policy.View, *policy.Ask, heddle.Time) bool          { return true }
+
+// What an application reserves is shown as it counts while others run beside its reservation, and after.
+func TestShownBesideReservation(t *testing.T) {
+	w := newWorld(t, "capacity", func(o *Options) {
+		set := &o.Scheduler.Set
+		set.Book, set.Gate[heddle.AM] = fillsAll{set.Book}, nil
+	})
+	id, m, _, other := w.job("MAPREDUCE")
+	other.task(m)
+	m.ask(row(10, "*", 3072, 1))
+	other.beat()
+	reserved := func() int64 {
+		a, err := w.m.View().App(id, w.now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a.Reserved.MemoryMiB
+	}
+	alone := reserved()
+	beside := w.submit("MAPREDUCE")
+	other.beat()
+	if w.app(beside).Master.IsZero() {
+		t.Fatal("nobody was let in")
+	}
+	if got := reserved(); alone != 3072 || got != 2048 {
+		t.Errorf("reserves %d, and %d beside another", alone, got)
+	}
+	w.done(w.kill(beside))
+	if got := reserved(); got != alone {
+		t.Errorf("reserves %d after that one has ended", got)
 	}
 }

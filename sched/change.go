@@ -33,7 +33,8 @@ func (c *Core) withdrawMaster(a *policy.App) {
 		if k.Kind() != heddle.AM {
 			continue
 		}
-		for x := c.bookingOf(k, heddle.Resource{}); x != nil; x = c.bookingOf(k, heddle.Resource{}) {
+		one := func() *policy.Container { return c.bookingOf(k, heddle.Resource{}, (*policy.Container).Limit) }
+		for x := one(); x != nil; x = one() {
 			c.unbook(x)
 		}
 		row := heddle.Anywhere(k.Priority(), heddle.AM, 0, k.Size())

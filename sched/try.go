@@ -314,22 +314,22 @@ func (c *Core) makeWay(a *policy.App, k *policy.Ask, limit bool) policy.Verdict 
 	if !limit && !full {
 		return policy.Yes
 	}
-	need := k.Size()
+	need, of := k.Size(), (*policy.Container).Limit
 	if limit {
-		need = heddle.Resource{}
+		need, of = heddle.Resource{}, (*policy.Container).Reserves
 		for _, s := range c.set.Share {
 			need = need.Max(s.Unbook(c.v, a, k.Size()))
 		}
 	}
-	if x := c.bookingOf(k, need); x != nil {
+	if x := c.bookingOf(k, need, of); x != nil {
 		c.unbook(x)
 		return policy.Yes
 	}
 	return policy.NoApp(heddle.HoldsBooking)
 }
 
-// bookingOf returns a reservation of the ask of at least need, the one on the lowest node.
-func (c *Core) bookingOf(k *policy.Ask, need heddle.Resource) *policy.Container {
+// bookingOf returns a reservation of the ask of which something is at least need, the one on the lowest node.
+func (c *Core) bookingOf(k *policy.Ask, need heddle.Resource, of func(*policy.Container) heddle.Resource) *policy.Container {
 	if k.Bookings() == 0 {
 		return nil
 	}
@@ -338,7 +338,7 @@ func (c *Core) bookingOf(k *policy.Ask, need heddle.Resource) *policy.Container 
 		if n == nil || n.Booked() == nil || n.Booked().Ask() != k {
 			continue
 		}
-		if c.v.Fits(need, n.Booked().Reserves()) {
+		if c.v.Fits(need, of(n.Booked())) {
 			return n.Booked()
 		}
 	}
