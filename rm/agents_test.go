@@ -394,6 +394,24 @@ func TestWhatAnAgentCannotDo(t *testing.T) {
 	}
 }
 
+// Another core knows as well what an agent could not do to a container, of which it is not told again.
+func TestWhatAnAgentCouldNotDoStays(t *testing.T) {
+	w, _, _, n, a, task := agentedBy(t, "")
+	a.does(a.can | heddle.Freezes)
+	a.call = w.next()
+	w.step(&AgentSync{Call: a.call, Node: n.id, Agent: a.name, Can: a.can, Applied: a.applied, Failed: []AgentFailure{{task, "no such group", heddle.Freezes}}})
+	freezes := func() bool { return w.m.core.View().Container(w.m.container(task).cid).Can(heddle.Freezes) }
+	if freezes() {
+		t.Fatal("it counts as one that can be frozen")
+	}
+	c := w.next()
+	w.step(&Refresh{Call: c, Scheduler: w.m.Scheduler()})
+	w.done(c)
+	if !w.m.core.View().Node(n.nid()).Can(heddle.Freezes) || freezes() {
+		t.Error("with another core it counts as one that can be frozen")
+	}
+}
+
 // What an agent could not do is counted once, and shown.
 func TestAgentFails(t *testing.T) {
 	w, c, n, a, task := agented(t)

@@ -223,7 +223,6 @@ func (m *Machine) close(a *app) {
 	}
 	if a.aid != heddle.NoApp {
 		m.step(heddle.AppDone{App: a.aid})
-		m.apps[a.aid] = nil
 		a.aid = heddle.NoApp
 	}
 	for _, n := range a.nodes {

@@ -374,3 +374,22 @@ func TestStoreShort(t *testing.T) {
 		t.Errorf("%d lines about the store's room", said)
 	}
 }
+
+// A master that is done and is lost with its node, while its application still holds a reservation elsewhere.
+func TestLostWithReservation(t *testing.T) {
+	w := newWorld(t, "capacity", nil)
+	_, m, home, other := w.job("MAPREDUCE")
+	other.task(m)
+	m.ask(row(10, "*", 3072, 1))
+	other.beat()
+	if w.m.View().Cluster().Reservations != 1 {
+		t.Fatal("nothing is reserved")
+	}
+	q := &FinishMaster{Call: w.next(), Who: m.who, Final: Succeeded}
+	w.step(q)
+	w.done(q.Call)
+	w.step(&UnregisterNode{Call: w.next(), Node: home.id})
+	if got := w.m.View().Cluster(); got.Reservations != 0 {
+		t.Errorf("%d reservations", got.Reservations)
+	}
+}

@@ -337,6 +337,9 @@ func (m *Machine) step(ev heddle.Event) {
 		for _, d := range decisions {
 			m.carry(d)
 		}
+		if e, ok := m.events[i].(heddle.AppDone); ok { // not sooner: it may have had reservations to give up
+			m.apps[e.App] = nil
+		}
 	}
 	m.events = m.events[:0]
 	m.stepping = false
