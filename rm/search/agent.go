@@ -167,8 +167,6 @@ func (m *model) agents() {
 			s.fail("agent", "the agent of %s was silent since %d", p.ID, p.Agent.Seen)
 		case p.Agent.Behind || !a.up || p.Agent.Name != a.process() || s.now > a.lease || s.now < a.hung:
 			continue
-		case p.State != "RUNNING":
-			continue
 		}
 		a.moved = s.now
 		for id := range a.node.works { // order: of findings alone
