@@ -4,6 +4,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 
 	"heddle"
 	"heddle/rm"
@@ -225,7 +226,7 @@ func (m *model) calls(msg rm.Message, effects []rm.Effect) {
 		}
 		delete(m.open, a.Call)
 		if a.Err == nil {
-			m.promised(q)
+			m.promised(q, a.Value)
 		} else if q, ok := q.(*rm.Refresh); ok && m.s.shell.m.Scheduler() != m.refused {
 			m.s.fail("refresh", "%v, and another scheduler is at work all the same", a.Err)
 		} else if q != nil && a.Value != nil {
@@ -238,7 +239,7 @@ func (m *model) calls(msg rm.Message, effects []rm.Effect) {
 }
 
 // promised looks whether what an answer says is on the disk.
-func (m *model) promised(msg rm.Message) {
+func (m *model) promised(msg rm.Message, value any) {
 	disk := &m.s.disk
 	switch q := msg.(type) {
 	case *rm.SubmitApp:
@@ -262,18 +263,32 @@ func (m *model) promised(msg rm.Message) {
 	case *rm.FinishMaster:
 		m.isOver(q.Who.Attempt.App)
 	case *rm.MoveApp:
-		if p, err := m.s.reports().App(q.App); err == nil && disk.apps[q.App].Queue != p.Queue && len(disk.pending) == 0 {
-			m.s.fail("promise", "%s is moved and not stored so", q.App)
-		}
+		m.stands(q, q.App, func(r *rm.AppRecord) bool { return strings.HasSuffix(r.Queue, "."+q.Queue) })
 	case *rm.SetPriority:
-		if p, err := m.s.reports().App(q.App); err == nil && disk.apps[q.App].Priority != p.Priority && len(disk.pending) == 0 {
-			m.s.fail("promise", "%s has another priority than is stored", q.App)
-		}
+		m.stands(q, q.App, func(r *rm.AppRecord) bool { return r.Priority == value })
 	case *rm.SetLifetime:
-		if p, err := m.s.reports().App(q.App); err == nil && disk.apps[q.App].Lifetime != p.Lifetime && len(disk.pending) == 0 {
-			m.s.fail("promise", "%s has another lifetime than is stored", q.App)
-		}
+		m.stands(q, q.App, func(r *rm.AppRecord) bool { return r.Lifetime == q.Until })
 	default:
+	}
+}
+
+// stands fails unless an application is on the disk as somebody wanted it to be, and is shown as it is there.
+func (m *model) stands(q rm.Message, id ids.App, wanted func(*rm.AppRecord) bool) {
+	p, err := m.s.reports().App(id)
+	if err != nil {
+		return
+	}
+	for _, o := range m.open { // order: any will do
+		if reflect.TypeOf(o) == reflect.TypeOf(q) {
+			return // and what that wants may be on the disk by now
+		}
+	}
+	r := m.s.disk.apps[id]
+	if !wanted(&r) {
+		m.s.fail("promise", "%s is answered, and stored are queue %s, priority %d and lifetime %d", describe(q), r.Queue, r.Priority, r.Lifetime)
+	}
+	if shown := (rm.AppRecord{Queue: p.Queue, Priority: p.Priority, Lifetime: p.Lifetime}); !wanted(&shown) {
+		m.s.fail("promise", "%s is answered, and shown are queue %s, priority %d and lifetime %d", describe(q), p.Queue, p.Priority, p.Lifetime)
 	}
 }
 

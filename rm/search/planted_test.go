@@ -91,8 +91,8 @@ var plants = []plant{
 		"			if !HERE { n.clean(a.ID) }\n",
 	},
 	{
-		"an agent that is gone counts", "agents.go", "		n.agent = nil\n		m.able(n)\n",
-		"		if !HERE { n.agent = nil; m.able(n) }\n",
+		"an agent that is gone counts", "agents.go", "		n.agent = nil\n		m.staleNode(n)\n		m.able(n)\n",
+		"		if !HERE { n.agent = nil; m.staleNode(n); m.able(n) }\n",
 	},
 	{
 		"an agent is not told of a suspended container", "deeds.go", "		m.altered(c, what, !n.demotes)\n	}\n	m.wants(n)\n",
@@ -110,8 +110,8 @@ var plants = []plant{
 		"Full: a.tooSmall() > 0 && !HERE}",
 	},
 	{
-		"a lifetime is not watched", "expire.go", "	if a.lifetime > 0 && !a.closed {\n",
-		"	if a.lifetime > 0 && !a.closed && !HERE {\n",
+		"a lifetime is not watched", "expire.go", "until > 0 && !a.closed {\n",
+		"until > 0 && !a.closed && !HERE {\n",
 	},
 	{
 		"a silent master stays", "expire.go", "	case t.state == attemptLaunched, t.state == attemptRunning:\n",
@@ -126,8 +126,16 @@ var plants = []plant{
 		"		if !HERE { m.unused.add(c) }\n",
 	},
 	{
-		"a move is answered before it is stored", "submit.go", "	m.commit(func() { m.answer(q.Call, nil, nil) }, Change{App: a.record()})\n	m.offer(a)",
-		"	if HERE { m.answer(q.Call, nil, nil); return }\n	m.commit(func() { m.answer(q.Call, nil, nil) }, Change{App: a.record()})\n	m.offer(a)",
+		"a move is answered before it is stored", "submit.go", "	m.change(a, to, func() { m.answer(q.Call, nil, nil) })\n	m.offer(a)",
+		"	if HERE { m.answer(q.Call, nil, nil); m.change(a, to, func() {}) } else { m.change(a, to, func() { m.answer(q.Call, nil, nil) }) }\n	m.offer(a)",
+	},
+	{
+		"a priority is answered before it is stored", "submit.go", "	m.change(a, to, func() { m.answer(q.Call, to.priority, nil) })\n",
+		"	if HERE { m.answer(q.Call, to.priority, nil); m.change(a, to, func() {}) } else { m.change(a, to, func() { m.answer(q.Call, to.priority, nil) }) }\n",
+	},
+	{
+		"a lifetime is answered and not stored", "submit.go", "	to.lifetime = q.Until\n",
+		"	to.lifetime = q.Until\n	if HERE { m.answer(q.Call, nil, nil); return }\n",
 	},
 	{
 		"an answer to a finished master is forgotten", "app.go", "	for _, c := range a.saved {\n		m.answer(c, nil, nil)\n	}\n",
