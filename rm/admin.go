@@ -2,6 +2,7 @@ package rm
 
 import (
 	"slices"
+	"strings"
 
 	"heddle"
 )
@@ -18,6 +19,19 @@ func (l *HostLists) admits(names []string) bool {
 	return (len(l.Include) == 0 || in(l.Include)) && (len(l.Exclude) == 0 || !in(l.Exclude))
 }
 
+// mayAdmit is admits for a host whose addresses are not known: lists may have these in place of its name.
+func (l *HostLists) mayAdmit(host string) bool {
+	if l.admits([]string{host}) {
+		return true
+	}
+	for listed := range l.Include { // order: any of them
+		if !l.Exclude[host] && (strings.Contains(listed, ":") || strings.Trim(listed, "0123456789.") == "") {
+			return true
+		}
+	}
+	return false
+}
+
 // refreshNodes goes on with other lists of hosts.
 func (m *Machine) refreshNodes(q *RefreshNodes) {
 	m.listed = q.Lists
@@ -32,7 +46,7 @@ func (m *Machine) refreshNodes(q *RefreshNodes) {
 			m.tellNode(n, Usable)
 		case admitted && n.state == nodeDecommissioned:
 			n.become(nodeShutdown) // may register again
-		case !admitted && n.awaited:
+		case n.awaited && !m.listed.mayAdmit(n.id.Host):
 			m.nodeDown(n, nodeDecommissioned)
 		case admitted || !n.state.active():
 		case q.Graceful && (n.state == nodeRunning || n.state == nodeDecommissioning):

@@ -32,14 +32,13 @@ func (m *Machine) recallNodes(list []NodeRecord) {
 	slices.SortFunc(list, func(a, b NodeRecord) int { return a.ID.Compare(b.ID) })
 	var drop []Change
 	for _, r := range list {
-		names := []string{r.ID.Host}
 		old := r.Lost > 0 && m.began-r.Lost > int64(lostLife/heddle.Millisecond)
-		if old || !m.listed.admits(names) || len(m.byNode) >= maxNodes {
+		if old || !m.listed.mayAdmit(r.ID.Host) || len(m.byNode) >= maxNodes {
 			drop = append(drop, Change{DropNode: &r.ID})
 			continue
 		}
 		n := m.addNode(r.ID, r.Rack, "")
-		n.names, n.http, n.kept = names, r.HTTP, r
+		n.names, n.http, n.kept = []string{r.ID.Host}, r.HTTP, r
 		if r.Lost > 0 {
 			n.become(nodeLost)
 			continue

@@ -123,6 +123,28 @@ func TestNodesThatLeave(t *testing.T) {
 	}
 }
 
+// Where hosts are listed by address, a start waits for nodes whose addresses it does not know yet, but for those that are
+// excluded by name.
+func TestNodesListedByAddress(t *testing.T) {
+	w := newWorld(t, "capacity", nil)
+	home := w.node("n1", 8192, 8)
+	w.node("n2", 8192, 8)
+	lists := HostLists{Include: map[string]bool{"10.0.0.1": true, "fd00::2": true}, Exclude: map[string]bool{"n2": true}}
+	w.with.Lists = lists
+	w.restart(heddle.Second)
+	w.awaits(1, 1)
+	w.step(&RefreshNodes{Call: w.next(), Lists: lists})
+	w.awaits(1, 1)
+	w.step(&RegisterNode{Call: w.next(), Node: home.id, Names: []string{"10.0.0.1", "n1"}, Rack: defaultRack, HTTPPort: 8042, Total: heddle.Of(8192, 8000)})
+	w.awaits(0, 1)
+	if got := w.nodeStates(); got["n1"] != "RUNNING" {
+		t.Errorf("nodes are %v", got)
+	}
+	w.with.Lists.Include = map[string]bool{"n3": true}
+	w.restart(heddle.Second)
+	w.awaits(0, 0)
+}
+
 // A node is written as it comes and as it goes, and not as it reports.
 func TestNodesAreWrittenRarely(t *testing.T) {
 	w := newWorld(t, "capacity", nil)
