@@ -58,11 +58,14 @@ type Account struct {
 // Account returns the budget for those who leave so many bytes of it for others.
 func (b *Budget) Account(keep int64) *Account { return &Account{b, min(keep, b.most-1)} }
 
+// Most is how many bytes an address may have at the most.
+func (a *Account) Most() int64 { return min(a.b.each, a.b.most-a.keep) }
+
 // Take takes bytes for an address, and waits for them until ctx ends, or for a time; 0 is as long as it takes. Its error is a
 // [TooLargeError], ErrFull or that of ctx.
 func (a *Account) Take(ctx context.Context, from netip.Addr, bytes int64, within time.Duration) error {
 	b := a.b
-	if most := min(b.each, b.most-a.keep); bytes > most {
+	if most := a.Most(); bytes > most {
 		return &TooLargeError{bytes, most}
 	}
 	b.mu.Lock()

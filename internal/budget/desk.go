@@ -50,9 +50,9 @@ type Answer struct {
 	sits  bool
 }
 
-// Expect waits for memory for an answer, and where it may be long for a seat, at which it is put together. [Answer.Made] and [Answer.Left] follow.
+// Expect waits for memory for an answer, for no more than there may be, and where it may be long for a seat, at which it is put together. [Answer.Made] and [Answer.Left] follow.
 func (d *Desk) Expect(ctx context.Context, from netip.Addr, e *Expectation, long bool) (*Answer, error) {
-	a := &Answer{d: d, e: e, from: from, bytes: leastAnswer + e.Bytes(), sits: long}
+	a := &Answer{d: d, e: e, from: from, bytes: min(leastAnswer+e.Bytes(), d.memory.Most()), sits: long}
 	if err := d.memory.Take(ctx, from, a.bytes, d.within); err != nil {
 		return nil, err
 	}

@@ -49,3 +49,23 @@ func TestDesk(t *testing.T) {
 		}
 	})
 }
+
+// An answer that is larger than what one address may have keeps nobody out who asks for the next one.
+func TestDeskAfterTooMuch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := New(1<<20, 400<<10)
+		d := NewDesk(b.Account(0), 2, time.Second)
+		var e Expectation
+		for _, bytes := range []int64{2 << 20, 0} {
+			a, err := d.Expect(t.Context(), ann, &e, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a.Made(bytes)
+			a.Left()
+		}
+		if b.Used() != 0 {
+			t.Errorf("%d bytes are taken", b.Used())
+		}
+	})
+}

@@ -54,7 +54,8 @@ func (c *conn) called(h requestHeader, to echo, b []byte) error {
 	if err != nil {
 		return c.turnDown(refusedMessage, to, errorf(wire.RpcErrorCode_ERROR_RPC_SERVER, ClassServer, "%v", err))
 	}
-	expected := method.expected.Bytes()
+	// An answer that is too long was given to somebody. What is expected alone keeps nobody out.
+	expected := max(min(method.expected.Bytes(), c.s.memory.Most()-memory), 0)
 	memory += expected
 	c.active.Add(1)
 	if failed, err := c.admit(memory); err != nil || failed != nil {

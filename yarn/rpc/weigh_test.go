@@ -10,6 +10,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"heddle/internal/budget"
 	"heddle/yarn/wire"
 )
 
@@ -151,6 +152,24 @@ func TestPieces(t *testing.T) {
 	}
 	if all+len(p.b) != proto.Size(answer) || most > keepOutput+2*len(long)+1000 {
 		t.Errorf("%d bytes of %d, the largest piece has %d", all+len(p.b), proto.Size(answer), most)
+	}
+}
+
+// An answer that is larger than what one address may have keeps nobody out who calls the method after that.
+func TestAfterTooLong(t *testing.T) {
+	answer := &wire.GetApplicationsResponse{Applications: make([]*wire.ApplicationReport, 1000)}
+	for i := range answer.Applications {
+		answer.Applications[i] = &wire.ApplicationReport{Diagnostics: new(strings.Repeat("x", 100))}
+	}
+	memory := budget.New(2<<20, 1<<20)
+	_, addr := startServer(t, Options{
+		Protocols: []Protocol{{clientPB, map[string]Method{"list": takes[*wire.GetApplicationsRequest](answer)}}}, Memory: memory.Account(0),
+	})
+	c := dial(t, addr)
+	for i := range 3 {
+		if err := c.Call(t.Context(), "list", &wire.GetApplicationsRequest{}, &wire.GetApplicationsResponse{}); err != nil {
+			t.Fatalf("call %d: %v", i, err)
+		}
 	}
 }
 
