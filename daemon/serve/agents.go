@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"net"
 
@@ -8,6 +9,7 @@ import (
 	"heddle/daemon/agents"
 	"heddle/daemon/httpd"
 	"heddle/node/trust"
+	"heddle/yarn/rpc"
 )
 
 // agentsConns is how many connections of node agents are open at most. Each agent holds one.
@@ -16,7 +18,7 @@ const agentsConns = 20_000
 // serveAgents makes the server of node agents. Where others than this machine reach it, it speaks TLS.
 func (d *Daemon) serveAgents(ctx context.Context, o Options) (func(net.Listener) error, error) {
 	c := agents.Config{Sync: agents.Sync(d.RM), Audit: func(x daemon.Deed, err error) { x.Log(o.Log, err) }}
-	with := httpd.Options{Conns: agentsConns, PerAddress: o.Config.ConnsPer}
+	with := httpd.Options{Conns: agentsConns, PerAddress: cmp.Or(o.Config.ConnsPer, rpc.DefaultConnsPer)}
 	if !o.Config.Agents.Addr().Unmap().IsLoopback() {
 		var err error
 		if c.Trust, err = trust.Open(o.DataDir); err != nil {

@@ -51,8 +51,8 @@ type Daemon struct {
 	Client, Scheduler, Tracker, Admin, Web netip.AddrPort
 	Agents                                 netip.AddrPort // zero: nowhere
 
-	input, asking, working *budget.Account // memory for what arrives, for who asks, and for nodes and masters
-	desk                   *budget.Desk    // of who asks
+	asking, working memory       // of who asks, and of nodes and masters
+	desk            *budget.Desk // of who asks
 
 	log     *slog.Logger
 	store   *store.Store
@@ -80,7 +80,10 @@ const (
 	listsAtOnce = 8                // long answers that are put together
 )
 
-// share shares memory out among all who call.
+// A memory is what some of those who call have.
+type memory struct{ input, calls *budget.Account }
+
+// share shares memory out among all who call. Who asks leaves a quarter to nodes and masters.
 func (d *Daemon) share(m daemon.Memory) {
 	if m.Limit > 0 {
 		debug.SetMemoryLimit(m.Limit / 8 * 7) // the rest is what Go's runtime knows nothing of
@@ -88,10 +91,11 @@ func (d *Daemon) share(m daemon.Memory) {
 	calls := cmp.Or(m.Calls, rpc.DefaultMemory)
 	each := cmp.Or(m.PerAddress, calls)
 	input, work := calls/4, calls-calls/4
-	d.input = budget.New(input, max(input/2, min(each, rpc.DefaultFrame+rpc.DefaultFirstFrame))).Account(0)
-	b := budget.New(work, each)
-	d.asking, d.working = b.Account(work/4), b.Account(0)
-	d.desk = budget.NewDesk(d.asking, listsAtOnce, patience)
+	arrived := budget.New(input, max(input/2, min(each, rpc.DefaultFrame+rpc.DefaultFirstFrame)))
+	taken := budget.New(work, each)
+	d.asking = memory{arrived.Account(input / 4), taken.Account(work / 4)}
+	d.working = memory{arrived.Account(0), taken.Account(0)}
+	d.desk = budget.NewDesk(d.asking.calls, listsAtOnce, patience)
 }
 
 // A port is a listener and what is served on it.
@@ -145,9 +149,9 @@ func Start(o Options) (*Daemon, error) {
 // ports is which protocol is served where; the web server is last, and not made yet.
 func (d *Daemon) ports(ctx context.Context, o Options) ([]port, error) {
 	c := o.Config
-	server := func(tokens rpc.Verifier, limits rpc.Limits, memory *budget.Account, protocols ...rpc.Protocol) func(net.Listener) error {
+	server := func(tokens rpc.Verifier, limits rpc.Limits, m memory, protocols ...rpc.Protocol) func(net.Listener) error {
 		limits.ConnsPer = c.ConnsPer
-		s := rpc.NewServer(rpc.Options{Protocols: protocols, Tokens: tokens, Limits: limits, Input: d.input, Memory: memory, Desk: d.desk, Log: o.Log})
+		s := rpc.NewServer(rpc.Options{Protocols: protocols, Tokens: tokens, Limits: limits, Input: m.input, Memory: m.calls, Desk: d.desk, Log: o.Log})
 		d.servers = append(d.servers, s)
 		return s.Serve
 	}

@@ -1,0 +1,75 @@
+package serve
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"net"
+	"net/netip"
+	"os"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"heddle/daemon/clients"
+	"heddle/yarn/rpc"
+	"heddle/yarn/wire"
+)
+
+// from connects from an address of its own, as another machine would.
+func from(t *testing.T, addr, to string) net.Conn {
+	d := net.Dialer{LocalAddr: net.TCPAddrFromAddrPort(netip.AddrPortFrom(netip.MustParseAddr(addr), 0))}
+	c, err := d.DialContext(t.Context(), "tcp", to)
+	must(t, err)
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// As many agents of one address may come as NodeManagers.
+func TestAgentsOfOneAddress(t *testing.T) {
+	f := newFixture(t, false)
+	first := from(t, "127.0.0.1", f.d.Agents.String())
+	for range 250 {
+		from(t, "127.0.0.1", f.d.Agents.String())
+	}
+	must(t, first.SetReadDeadline(time.Now().Add(time.Second)))
+	if n, err := first.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("an agent's connection: %d bytes, %v; want that it stays", n, err)
+	}
+}
+
+// Clients whose requests do not come to an end leave room for what nodes send.
+func TestInputOfClients(t *testing.T) {
+	f := newFixture(t, false)
+	const announced, sent = 15 << 20, 9 << 20 // the room for half of it is used up, and taken twice
+	for _, addr := range []string{"127.0.0.2", "127.0.0.3", "127.0.0.4"} {
+		c := from(t, addr, f.d.Client.String())
+		_, err := c.Write(append(hello(t, "ann", clients.ClientName), binary.BigEndian.AppendUint32(nil, announced)...))
+		must(t, err)
+		_, _ = c.Write(make([]byte, sent)) // some of them are cut off
+	}
+	tracker := f.dial(f.d.Tracker, f.d.RM.Tracker().Name, rpc.ClientOptions{User: "yarn"})
+	q := registers(f.node)
+	q.ProtoReflect().SetUnknown(append([]byte{0xfa, 0x7f, 0x80, 0x80, 0x80, 1}, make([]byte, 2<<20)...))
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if err := tracker.Call(ctx, "registerNodeManager", q, &wire.RegisterNodeManagerResponse{}); err != nil {
+		t.Error(err)
+	}
+}
+
+// hello is the beginning of a connection of a user.
+func hello(t *testing.T, user, protocol string) []byte {
+	b := []byte("hrpc\x09\x00\x00\x00\x00\x00\x00")
+	for _, m := range []proto.Message{
+		&wire.RpcRequestHeader{RpcKind: wire.RpcKind_RPC_PROTOCOL_BUFFER.Enum(), RpcOp: wire.RpcRequestHeader_RPC_FINAL_PACKET.Enum(), CallId: proto.Int32(-3), ClientId: make([]byte, 16)},
+		&wire.IpcConnectionContext{UserInfo: &wire.UserInformation{EffectiveUser: &user}, Protocol: &protocol},
+	} {
+		body, err := proto.Marshal(m)
+		must(t, err)
+		b = append(binary.AppendUvarint(b, uint64(len(body))), body...)
+	}
+	binary.BigEndian.PutUint32(b[7:], uint32(len(b)-11))
+	return b
+}
