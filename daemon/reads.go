@@ -58,6 +58,8 @@ type question struct {
 const (
 	// spare is the part of its time that the loop has for readers, one of so many.
 	spare = 10
+	// longestRest is how long readers wait after what took long at the most: it may be that the process stood still.
+	longestRest = 10 * time.Second
 	// piece is how many applications and nodes are looked at for a view at a time.
 	piece = 256
 	// viewsApart is the least time between two views.
@@ -168,7 +170,7 @@ func (r *RM) serveReads() {
 		return
 	}
 	took := time.Since(began)
-	d.from = began.Add(spare * took)
+	d.from = began.Add(min(spare*took, took+longestRest))
 	d.busy.Add(int64(took))
 }
 
