@@ -152,7 +152,14 @@ func (b *Budget) add(from netip.Addr, bytes int64) {
 func (b *Budget) serve() {
 	left := b.waiting[:0]
 	stop := int64(math.MaxInt64)
-	for _, w := range b.waiting {
+	for i, w := range b.waiting {
+		if stop == 0 { // there is nothing for anybody: thousands may wait
+			if len(left) == i {
+				return
+			}
+			left = append(left, b.waiting[i:]...)
+			break
+		}
 		switch {
 		case b.by[w.from]+w.bytes > b.each:
 		case w.keep >= stop || b.used+w.bytes > b.most-w.keep:

@@ -131,3 +131,23 @@ func TestNever(t *testing.T) {
 		t.Errorf("%d bytes are in use", b.Used())
 	}
 }
+
+// Where there is nothing left, it does not matter how many wait.
+func TestManyWait(t *testing.T) {
+	took := func(waiting int) time.Duration {
+		b := New(1, 1)
+		b.add(ann, 1)
+		for range waiting {
+			b.waiting = append(b.waiting, &waiter{from: bob, bytes: 1})
+		}
+		began := time.Now()
+		for range 1000 {
+			b.serve()
+		}
+		return time.Since(began)
+	}
+	few := took(10)
+	if many := took(10_000); many > 50*few+50*time.Millisecond {
+		t.Errorf("with 10 who wait %v, with 10,000 %v", few, many)
+	}
+}
