@@ -334,6 +334,9 @@ func (m *Machine) step(ev heddle.Event) {
 			m.grew(e.App)
 		default:
 		}
+		for _, id := range m.core.MastersResized() {
+			m.stale(m.apps[id])
+		}
 		for _, d := range decisions {
 			m.carry(d)
 		}

@@ -177,3 +177,34 @@ func TestShownBesideReservation(t *testing.T) {
 		t.Errorf("reserves %d after that one has ended", got)
 	}
 }
+
+// A masterSize makes every master so large, and changes its mind of those that wait.
+type masterSize struct {
+	to      heddle.Resource
+	changed []heddle.AppID
+}
+
+func (s *masterSize) Size(policy.View, *policy.App, heddle.Kind, heddle.Resource) heddle.Resource {
+	return s.to
+}
+
+func (s *masterSize) Woken(_ policy.View, ids []heddle.AppID) []heddle.AppID {
+	ids = append(ids, s.changed...)
+	s.changed = nil
+	return ids
+}
+
+// A master that waits is shown in the size that a policy gives it meanwhile.
+func TestViewOfResizedMaster(t *testing.T) {
+	s := &masterSize{to: heddle.Of(2048, 1000)}
+	w := newWorld(t, "capacity", func(o *Options) { o.Scheduler.Set.Size[heddle.AM] = s })
+	id := w.submit("MAPREDUCE")
+	before, _ := w.m.View().App(id, w.now)
+	s.to, s.changed = heddle.Of(1024, 1000), []heddle.AppID{0}
+	w.submit("MAPREDUCE")
+	v := w.m.View()
+	after, _ := v.App(id, w.now)
+	if before.Pending.MemoryMiB != 2048 || after.Pending.MemoryMiB != 1024 {
+		t.Errorf("pending is shown as %+v, and then as %+v", before.Pending, after.Pending)
+	}
+}

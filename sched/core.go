@@ -51,6 +51,7 @@ type Core struct {
 	sizers    []policy.Waker    // those that size masters
 	masters   []heddle.Resource // what was asked for, by application; kept where a policy sizes them
 	revised   []heddle.AppID
+	remade    []heddle.AppID // in this step: their masters wait
 	woken     []heddle.AppID
 	tickers   []ticker
 	checkers  []policy.Checker

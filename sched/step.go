@@ -16,6 +16,7 @@ func (c *Core) Step(at heddle.Time, ev heddle.Event) []heddle.Decision {
 		c.arena.reset()
 	}
 	c.counts.Steps++
+	c.remade = c.remade[:0]
 	before := c.version
 	c.tick(at)
 	switch e := ev.(type) {
@@ -273,8 +274,7 @@ func (c *Core) resizeMasters() {
 		}
 		for _, k := range a.Asks() {
 			if k.Kind() == heddle.AM && k.Count() > 0 && !k.Size().Fits(c.masters[i]) && !c.holdable(k.Size()) {
-				c.wantMaster(a, c.masters[i])
-				c.touch(a)
+				c.resizeMaster(a)
 				break
 			}
 		}
@@ -288,12 +288,21 @@ func (c *Core) revise() {
 		for _, id := range c.revised {
 			if a := c.v.App(id); a != nil && a.Master() == nil && a.Waiting(heddle.AM) > 0 {
 				c.version++
-				c.wantMaster(a, c.masters[id])
-				c.touch(a)
+				c.resizeMaster(a)
 			}
 		}
 	}
 }
+
+// resizeMaster sizes a master anew that waits.
+func (c *Core) resizeMaster(a *policy.App) {
+	c.wantMaster(a, c.masters[a.ID()])
+	c.touch(a)
+	c.remade = append(c.remade, a.ID())
+}
+
+// MastersResized are the applications whose masters wait, and were sized anew in the last step. The next step overwrites it.
+func (c *Core) MastersResized() []heddle.AppID { return c.remade }
 
 // normalise rounds a request up as YARN does, though not beyond the largest container or the largest node; ok is
 // false where it is above the largest container as it is.
