@@ -85,14 +85,7 @@ func (s *sim) live(t *testing.T, hours int) (list []holding) {
 			}
 		}
 	}()
-	s.model.init(s)
-	s.client.name = "client"
-	s.disk.init()
-	s.start()
-	for i := range s.setup.nodes {
-		s.addNode(i)
-		s.addAgent(s.nodes[i])
-	}
+	s.build()
 	d, jobs := mix(s.seed, 30), 0
 	var core *sched.Core
 	for hour := 1; hour <= hours; hour++ {

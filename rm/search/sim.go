@@ -115,6 +115,18 @@ func Run(p *Plan, o Options) (Stats, *Failure) {
 	return s.stats, s.failure
 }
 
+// build starts the ResourceManager, the nodes and their agents.
+func (s *sim) build() {
+	s.model.init(s)
+	s.client.name = "client"
+	s.disk.init()
+	s.start()
+	for i := range s.setup.nodes {
+		s.addNode(i)
+		s.addAgent(s.nodes[i])
+	}
+}
+
 // play starts the cluster, does what the plan says, mends everything and waits until nothing is left.
 func (s *sim) play(p *Plan) {
 	defer func() {
@@ -124,14 +136,7 @@ func (s *sim) play(p *Plan) {
 			}
 		}
 	}()
-	s.model.init(s)
-	s.client.name = "client"
-	s.disk.init()
-	s.start()
-	for i := range s.setup.nodes {
-		s.addNode(i)
-		s.addAgent(s.nodes[i])
-	}
+	s.build()
 	for _, op := range p.Ops {
 		s.runUntil(op.At)
 		if what := acts[op.Kind].do(s, mix(op.Dice)); what != "" {

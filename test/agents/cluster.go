@@ -159,7 +159,7 @@ func (c *cluster) submit(count int) error {
 }
 
 // start is the ResourceManager starting a master.
-func (c *cluster) start(at ids.Node, id ids.Container, _ int64, t *wire.Token) error {
+func (c *cluster) start(at ids.Node, id ids.Container, _ string, _ int64, t *wire.Token) error {
 	c.byID[at].run(id)
 	c.masters <- started{id, t}
 	return nil

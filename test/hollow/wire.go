@@ -78,8 +78,8 @@ func NodeKey(k *wire.MasterKey) *token.Key { return &token.Key{ID: k.GetKeyId(),
 type Host struct {
 	// Key is the key that tokens are signed with.
 	Key func() *token.Key
-	// Start starts a master at a node, for the ResourceManager that began at a time: milliseconds since 1970.
-	Start func(at ids.Node, id ids.Container, manager int64, master *wire.Token) error
+	// Start starts a user's master at a node, for the ResourceManager that began at a time: milliseconds since 1970.
+	Start func(at ids.Node, id ids.Container, user string, manager int64, master *wire.Token) error
 	// Stop stops one.
 	Stop func(id ids.Container)
 }
@@ -124,7 +124,7 @@ func (h *Host) start(_ context.Context, _ *rpc.Call, q *wire.StartContainersRequ
 			if t.Token.GetKind() != token.AMRMKind {
 				continue
 			}
-			if err := h.Start(at, conv.Container(k.GetContainerId()), k.GetRmIdentifier(), t.Token); err != nil {
+			if err := h.Start(at, conv.Container(k.GetContainerId()), k.GetAppSubmitter(), k.GetRmIdentifier(), t.Token); err != nil {
 				return nil, err
 			}
 		}

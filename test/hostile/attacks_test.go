@@ -14,6 +14,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"heddle/test/hollow"
 	"heddle/yarn/ids"
 	"heddle/yarn/rpc"
 	"heddle/yarn/wire"
@@ -180,7 +181,7 @@ func squat(ctx context.Context, s *site, from string) (n tally) {
 		var b []byte
 		for i := range 50 {
 			host++
-			b = append(b, call(int32(i), trackerProtocol, "registerNodeManager", registration(ids.Node{Host: fmt.Sprintf("%s.h%d.example", from, host), Port: int32(1 + batch)}, 8))...)
+			b = append(b, call(int32(i), trackerProtocol, "registerNodeManager", hollow.Joining(ids.Node{Host: fmt.Sprintf("%s.h%d.example", from, host), Port: int32(1 + batch)}, 8, nil))...)
 		}
 		if _, err := c.Write(b); err != nil {
 			n.cut++
@@ -372,7 +373,7 @@ func changes(ctx context.Context, s *site) tally {
 		defer func() { _ = c.Close() }()
 		for ctx.Err() == nil {
 			_, err := submit(ctx, c, func(q *wire.ApplicationSubmissionContext) {
-				q.Resource = size(60)
+				q.Resource = hollow.Size(60)
 				q.AmContainerSpec.Command = []string{strings.Repeat("x", 64<<10)}
 			})
 			switch {

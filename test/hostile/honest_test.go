@@ -17,6 +17,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"heddle/test/hollow"
 	"heddle/yarn/conv"
 	"heddle/yarn/ids"
 	"heddle/yarn/rpc"
@@ -56,10 +57,8 @@ func newSite(t *testing.T, m *manager) *site {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	s := &site{m: m, ctx: ctx, masters: make(chan *wire.Token, 2), calls: map[string]*calls{}}
-	s.server = rpc.NewServer(rpc.Options{
-		Tokens: s, Log: slog.New(slog.DiscardHandler),
-		Protocols: []rpc.Protocol{{Name: nodeProtocol, Methods: map[string]rpc.Method{"startContainers": rpc.Serve(s.start)}}},
-	})
+	h := hollow.Host{Key: s.key.Load, Start: s.start, Stop: func(ids.Container) {}}
+	s.server = h.Server(slog.New(slog.DiscardHandler))
 	t.Cleanup(func() {
 		cancel()
 		_ = s.server.Close(context.WithoutCancel(ctx)) // nothing is in flight
@@ -129,7 +128,7 @@ func submit(ctx context.Context, conn *rpc.Client, change func(*wire.Application
 	}
 	q := &wire.ApplicationSubmissionContext{
 		ApplicationId: made.GetApplicationId(), ApplicationName: new("job"), ApplicationType: new("MAPREDUCE"), Queue: new("default"),
-		Resource: size(1), AmContainerSpec: &wire.ContainerLaunchContext{Command: []string{"true"}},
+		Resource: hollow.Size(1), AmContainerSpec: &wire.ContainerLaunchContext{Command: []string{"true"}},
 	}
 	if change != nil {
 		change(q)
@@ -138,9 +137,6 @@ func submit(ctx context.Context, conn *rpc.Client, change func(*wire.Application
 }
 
 // size is that of so many containers.
-func size(containers int) *wire.Resource {
-	return &wire.Resource{Memory: new(int64(containers) * 1024), VirtualCores: new(int32(containers))}
-}
 
 // token is that of the next master that a node is told to start.
 func (s *site) token(t *testing.T) *rpc.Token {
@@ -244,58 +240,28 @@ func get(ctx context.Context, by *http.Client, url string) error {
 	return err
 }
 
-// Verify implements [rpc.Verifier]: the ResourceManager has a token for the node.
-func (s *site) Verify(identifier []byte) (password []byte, user string, identity any, err error) {
-	id, err := token.ParseNM(identifier)
-	if err != nil {
-		return nil, "", nil, err
+// start is told of a master that a node is to start.
+func (s *site) start(_ ids.Node, _ ids.Container, user string, _ int64, t *wire.Token) error {
+	if user != "bob" { // whose applications are over at once
+		select {
+		case s.masters <- t:
+		default: // of those that nobody plays
+		}
 	}
-	return s.key.Load().Password(identifier), id.GetAppSubmitter(), nil, nil
-}
-
-// start is the ResourceManager's call to a node that is to start a master.
-func (s *site) start(_ context.Context, _ *rpc.Call, q *wire.StartContainersRequest) (*wire.StartContainersResponse, error) {
-	p := &wire.StartContainersResponse{}
-	for _, r := range q.GetStartContainerRequest() {
-		k, err := token.ParseContainer(r.GetContainerToken().GetIdentifier())
-		if err != nil {
-			return nil, err
-		}
-		creds, err := token.ParseCredentials(r.GetContainerLaunchContext().GetTokens())
-		if err != nil {
-			return nil, err
-		}
-		for _, t := range creds.Tokens {
-			if t.Token.GetKind() == token.AMRMKind && k.GetAppSubmitter() != "bob" { // whose applications are over at once
-				select {
-				case s.masters <- t.Token:
-				default: // of those that nobody plays
-				}
-			}
-		}
-		p.SucceededRequests = append(p.SucceededRequests, k.GetContainerId())
-	}
-	return p, nil
+	return nil
 }
 
 func (s *site) register(conn *rpc.Client, id ids.Node) error {
 	p := &wire.RegisterNodeManagerResponse{}
-	err := conn.Call(s.ctx, "registerNodeManager", registration(id, 64), p)
+	err := conn.Call(s.ctx, "registerNodeManager", hollow.Joining(id, 64, nil), p)
 	if err != nil {
 		return err
 	}
 	if p.GetNodeAction() != wire.NodeAction_NORMAL {
 		return fmt.Errorf("%s was not taken in: %s", id, p.GetDiagnosticsMessage())
 	}
-	s.key.Store(&token.Key{ID: p.GetNmTokenMasterKey().GetKeyId(), Bytes: p.GetNmTokenMasterKey().GetBytes()})
+	s.key.Store(hollow.NodeKey(p.GetNmTokenMasterKey()))
 	return nil
-}
-
-func registration(id ids.Node, room int) *wire.RegisterNodeManagerRequest {
-	return &wire.RegisterNodeManagerRequest{
-		NodeId: conv.WireNode(id), HttpPort: proto.Int32(8042), NmVersion: new("3.4.2"), Resource: size(room),
-		NodeStatus: &wire.NodeStatus{NodeHealthStatus: &wire.NodeHealthStatus{IsNodeHealthy: new(true)}},
-	}
 }
 
 // report reports what runs on a node, as often as it is told to.
@@ -334,7 +300,7 @@ func (s *site) master(t *testing.T, k *rpc.Token) {
 	q := &wire.AllocateRequest{ResponseId: new(int32)}
 	for s.sleep(every) {
 		q.Ask = []*wire.ResourceRequest{{
-			Priority: &wire.Priority{Priority: proto.Int32(20)}, ResourceName: new("*"), Capability: size(1), NumContainers: proto.Int32(1),
+			Priority: &wire.Priority{Priority: proto.Int32(20)}, ResourceName: new("*"), Capability: hollow.Size(1), NumContainers: proto.Int32(1),
 		}}
 		s.once("allocate", func(ctx context.Context) error {
 			p := &wire.AllocateResponse{}
@@ -364,7 +330,7 @@ func (s *site) ended(t *testing.T, count, text int) {
 		conn := s.connect(t, s.m.Client, rpc.ClientOptions{Protocol: clientProtocol, User: "bob"})
 		workers.Go(func() {
 			for range next {
-				id, err := submit(s.ctx, conn, func(c *wire.ApplicationSubmissionContext) { c.Resource = size(9) })
+				id, err := submit(s.ctx, conn, func(c *wire.ApplicationSubmissionContext) { c.Resource = hollow.Size(9) })
 				if err == nil {
 					err = conn.Call(s.ctx, "forceKillApplication", &wire.KillApplicationRequest{ApplicationId: id, Diagnostics: &why}, &wire.KillApplicationResponse{})
 				}

@@ -22,7 +22,6 @@ const (
 	clientProtocol  = "org.apache.hadoop.yarn.api.ApplicationClientProtocolPB"
 	masterProtocol  = "org.apache.hadoop.yarn.api.ApplicationMasterProtocolPB"
 	trackerProtocol = "org.apache.hadoop.yarn.server.api.ResourceTrackerPB"
-	nodeProtocol    = "org.apache.hadoop.yarn.api.ContainerManagementProtocolPB"
 )
 
 // dial connects from an address of its own, as another machine would.

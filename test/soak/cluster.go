@@ -77,7 +77,7 @@ func (c *cluster) close() {
 }
 
 // begin is the ResourceManager starting a master.
-func (c *cluster) begin(at ids.Node, id ids.Container, manager int64, t *wire.Token) error {
+func (c *cluster) begin(at ids.Node, id ids.Container, _ string, manager int64, t *wire.Token) error {
 	n := c.byID[at]
 	if !n.run(id, manager) {
 		return errors.New("the container was granted by another ResourceManager, or runs already")
