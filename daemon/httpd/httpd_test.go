@@ -166,6 +166,12 @@ func TestSpareConnections(t *testing.T) {
 	if got := s.get(s.open("127.0.0.2"), "/other"); got != http.StatusServiceUnavailable {
 		t.Errorf("what is not is answered %d", got)
 	}
+	s.open("127.0.0.2")
+	for range 3 { // each takes the place of the idle one, or of one that is as spare
+		if got := s.get(s.open("127.0.0.2"), "/other"); got != http.StatusServiceUnavailable {
+			t.Errorf("what is not, in the place of a spare one, is answered %d", got)
+		}
+	}
 	if got := s.get(s.open("127.0.0.3"), "/other"); got != http.StatusOK {
 		t.Errorf("another address is answered %d", got)
 	}

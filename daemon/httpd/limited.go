@@ -73,6 +73,7 @@ func (l *limited) take(c *counted) (gone *counted, ok bool) {
 	if full {
 		if gone = idlest(l.from[crowd]); gone != nil {
 			l.remove(gone)
+			c.spare = gone.spare // it has that one's place
 		} else if c.spare = true; len(l.from[c.addr]) >= l.each+l.spare || l.open >= l.all+l.spare {
 			return nil, false
 		}
