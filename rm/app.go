@@ -46,7 +46,8 @@ type app struct {
 	submitted, started, launched, finished int64 // milliseconds since 1970, 0 for not yet
 	timer                                  timer // of its lifetime
 	attempts                               []*attempt
-	recovered                              bool // was there before the start
+	taken                                  int32 // no attempt gets a number up to this one
+	recovered                              bool  // was there before the start
 	memorySeconds, vcoreSeconds            float64
 	preMemorySeconds, preVcoreSecs         float64
 	preemptedWorkers, preemptedMain        int
@@ -300,7 +301,7 @@ func (a *app) record() *AppRecord {
 		ID: a.ID, User: a.user, Queue: a.queue, Priority: a.priority, Submitted: a.submitted, Started: a.started,
 		Launched: a.launched, Finished: a.finished, Lifetime: a.lifetime, Diagnostics: a.diag, Final: string(a.final),
 		MemorySeconds: a.memorySeconds, VcoreSeconds: a.vcoreSeconds, PreemptedMemorySeconds: a.preMemorySeconds, PreemptedVcoreSeconds: a.preVcoreSecs,
-		Context: a.Context,
+		Context: a.Context, Taken: a.taken,
 	}
 	state := a.state
 	if state == appFinalSaving {

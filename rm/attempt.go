@@ -57,8 +57,12 @@ type attempt struct {
 
 // newAttempt makes the next run of an application's master.
 func (m *Machine) newAttempt(a *app) *attempt {
+	last := a.taken
+	if t := a.newest(); t != nil {
+		last = max(last, t.id.N)
+	}
 	t := &attempt{
-		app: a, id: ids.Attempt{App: a.ID, N: int32(len(a.attempts) + 1)}, state: attemptScheduled,
+		app: a, id: ids.Attempt{App: a.ID, N: last + 1}, state: attemptScheduled,
 		responseID: unregistered, began: m.now, ended: never, seen: m.now, host: noName, port: -1, exit: exitInvalid,
 		heard: map[ids.Container]bool{}, updated: map[ids.Node]nodeNews{}, table: newTable(),
 	}

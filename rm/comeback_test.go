@@ -190,3 +190,37 @@ func TestRecalledInOrder(t *testing.T) {
 		t.Errorf("%v and %v", a, b)
 	}
 }
+
+// A number that an attempt had whose record may be lost is not given again, after later starts either. The master that is
+// at work goes on.
+func TestTakenAttempts(t *testing.T) {
+	w := newWorld(t, "capacity", nil)
+	id, m, home, _ := w.job("MAPREDUCE")
+	master := w.app(id).Master
+	a := w.apps[id]
+	a.Taken = 7
+	w.apps[id] = a
+	w.restart(heddle.Second)
+	home.register(8192, 8, found(master, 0))
+	m.register()
+	if p := w.app(id); p.State != AppRunning || p.Attempt != 1 {
+		t.Fatalf("attempt %d of an application that is %s", p.Attempt, p.State)
+	}
+	c := w.next()
+	w.step(&FailAttempt{Call: c, Who: Person{User: "ann"}, Attempt: m.who.Attempt})
+	w.done(c)
+	home.beat()
+	w.pass(w.m.cfg.SchedulingWait, nil, home)
+	if p := w.app(id); p.Attempt != 8 {
+		t.Errorf("the next attempt is number %d", p.Attempt)
+	}
+	if got := w.apps[id].Taken; got != 7 {
+		t.Errorf("numbers up to %d are taken in the store", got)
+	}
+	w.restart(heddle.Second)
+	home.register(8192, 8)
+	w.pass(w.m.cfg.SchedulingWait, nil, home)
+	if p := w.app(id); p.Attempt < 8 {
+		t.Errorf("after another start the next attempt is number %d", p.Attempt)
+	}
+}

@@ -17,6 +17,7 @@ type AppRecord struct {
 	Launched  int64 `json:",omitempty"` // the first master's container
 	Finished  int64 `json:",omitempty"`
 	Lifetime  int64 `json:",omitempty"` // when it is killed, milliseconds since 1970; 0 for never
+	Taken     int32 `json:",omitempty"` // no attempt gets a number up to this one: another had it whose record may be lost
 
 	// How it ended, by YARN's names. State is "" while the application is alive.
 	State       string `json:",omitempty"`

@@ -49,7 +49,7 @@ func (m *Machine) recoverApp(r *Recovered) *app {
 	a.queue, a.priority, a.final, a.diag = r.Queue, r.Priority, FinalStatus(r.Final), r.Diagnostics
 	a.submitted, a.started, a.launched, a.finished, a.lifetime = r.Submitted, r.Started, r.Launched, r.Finished, r.Lifetime
 	a.state, a.closed = stateOf[appState](appNames[:], r.State)
-	a.recovered = true
+	a.recovered, a.taken = true, r.Taken
 	a.memorySeconds, a.vcoreSeconds = r.MemorySeconds, r.VcoreSeconds
 	a.preMemorySeconds, a.preVcoreSecs = r.PreemptedMemorySeconds, r.PreemptedVcoreSeconds
 	slices.SortFunc(r.Attempts, func(x, y AttemptRecord) int { return cmp.Compare(x.ID.N, y.ID.N) })

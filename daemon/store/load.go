@@ -31,7 +31,8 @@ type State struct {
 	// Salvaged is what was found where the file was damaged and there is a new one of what could be read; nil otherwise.
 	Salvaged *Report
 
-	kept counts // as they are, whatever the file says
+	kept  counts // as they are, whatever the file says
+	older bool   // the last commit may be missing
 }
 
 // A Bad is a record that cannot be used.
@@ -70,11 +71,12 @@ func put(b *bbolt.Bucket, key []byte, v any) error {
 	return b.Put(key, record)
 }
 
-// load reads everything. The epoch it returns is one more than the file's.
-func load(db *bbolt.DB) (state *State, err error) {
+// load reads everything. The epoch it returns is one more than the file's, and another one more where the last commit may
+// be missing, which may have been a start.
+func load(db *bbolt.DB, older bool) (state *State, err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer caught(&err)
-	state = &State{kept: counts{}}
+	state = &State{kept: counts{}, older: older}
 	err = db.View(func(tx *bbolt.Tx) error {
 		if err := state.loadMeta(tx); err != nil {
 			return err
@@ -105,7 +107,10 @@ func (s *State) loadMeta(tx *bbolt.Tx) error {
 	if err := get(b, keyEpoch, &s.Epoch); err != nil {
 		return err
 	}
-	if s.Epoch++; s.Epoch < 1 || s.Epoch > maxEpoch {
+	if s.Epoch++; s.older {
+		s.Epoch++
+	}
+	if s.Epoch < 1 || s.Epoch > maxEpoch {
 		return fmt.Errorf("it was opened %d times, and %d is as often as container numbers have room for: move the file away", s.Epoch, maxEpoch)
 	}
 	return get(b, keyCluster, &s.ClusterID)

@@ -115,7 +115,7 @@ func read(path string) (*bbolt.DB, *State, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	state, err := load(db)
+	state, err := load(db, !both)
 	if err != nil {
 		return nil, nil, errors.Join(err, db.Close())
 	}
@@ -202,7 +202,8 @@ func fill(path string, f func(*bbolt.DB) error) error {
 	return errors.Join(err, db.Close())
 }
 
-// countStart stores the epoch that load made one more, and makes the buckets that older stores lack.
+// countStart stores the epoch that load made more, and makes the buckets that older stores lack. Where the last commit may
+// be missing, it keeps the numbers of attempts from being given again.
 func countStart(db *bbolt.DB, state *State) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer caught(&err)
@@ -212,8 +213,26 @@ func countStart(db *bbolt.DB, state *State) (err error) {
 				return err
 			}
 		}
+		if state.older {
+			if err := state.pass(tx); err != nil {
+				return err
+			}
+		}
 		return put(tx.Bucket(meta), keyEpoch, state.Epoch)
 	})
+}
+
+// pass is likewise, of what was loaded.
+func (s *State) pass(tx *bbolt.Tx) error {
+	var list []*App
+	for i := range s.Apps {
+		list = append(list, &s.Apps[i])
+	}
+	var known []ids.Attempt
+	for i := range s.Attempts {
+		known = append(known, s.Attempts[i].ID)
+	}
+	return pass(tx, list, known)
 }
 
 // secureFolder makes the folder, and refuses one that others can look into: tokens' keys are in there.

@@ -19,9 +19,13 @@ import (
 	"heddle/yarn/ids"
 )
 
-// epochJump is by how much the epoch goes on where it is lost, from the last one that is met in a record: a store is not
-// opened so often without one master being started.
+// epochJump is by how much the epoch goes on where it is lost, from the last one that is met in a record or in a tree of the
+// past: a store is not opened so often without one master being started.
 const epochJump = 100_000
+
+// attemptJump is by how much the numbers of an application's attempts go on where a commit is missing: each of the calls of
+// [Store.Commit] that it has may have had one of them.
+const attemptJump = maxBatch
 
 // minAttempt is how many bytes of a page an attempt's record takes at the least.
 const minAttempt = leafElement + 100
@@ -65,7 +69,7 @@ type wreck struct {
 	records map[string]map[string][]byte // by bucket and key
 	apps    map[ids.App]*App             // those that can be used
 	tries   map[ids.Attempt]*Attempt
-	known   map[ids.Attempt]bool // those of lost records too
+	known   map[ids.Attempt]bool // those of lost records too, and those that stand for them
 	counted counts               // how many there should be; nil where that is not known
 	added   map[string][]byte    // attempts that stand for lost ones
 }
@@ -355,7 +359,7 @@ func (w *wreck) standIn() {
 			}
 			record, err := encode([]byte(t.String()), new(rm.LostAttempt(t, a.Submitted)))
 			if err == nil { // it always is
-				w.added[t.String()] = record
+				w.added[t.String()], w.known[t] = record, true
 			}
 		}
 	}
@@ -481,10 +485,14 @@ func (w *wreck) write(path string) error {
 		kept[string(attempts)] += len(added)
 		return db.Update(func(tx *bbolt.Tx) error {
 			b := tx.Bucket(meta)
-			return errors.Join(
+			err := errors.Join(
 				putAll(tx, string(attempts), added, w.added),
 				b.Put(keyFormat, strconv.AppendInt(nil, Format, 10)), put(b, keyEpoch, w.Epoch), put(b, keyCounts, kept),
 			)
+			if w.Older {
+				err = errors.Join(err, pass(tx, slices.Collect(maps.Values(w.apps)), slices.Collect(maps.Keys(w.known))))
+			}
+			return err
 		})
 	})
 }
@@ -497,4 +505,24 @@ func putAll(tx *bbolt.Tx, bucket string, keys []string, records map[string][]byt
 		}
 	}
 	return err
+}
+
+// pass has the next attempt of each application that is alive get a number that none has which is known, or was in the commit
+// that is missing.
+func pass(tx *bbolt.Tx, list []*App, known []ids.Attempt) error {
+	last := map[ids.App]int32{}
+	for _, t := range known {
+		last[t.App] = max(last[t.App], t.N)
+	}
+	b := tx.Bucket(apps)
+	for _, a := range list {
+		if a.State != "" {
+			continue
+		}
+		a.Taken = max(a.Taken, last[a.ID]) + attemptJump
+		if err := put(b, []byte(a.ID.String()), a); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -127,10 +128,15 @@ func wantRest(t *testing.T, places map[string][2]uint64, page uint64, before, st
 		t.Errorf("page %d: epoch %d after %d", page, state.Epoch, before.Epoch)
 	}
 	left := map[string]any{}
+	highest := map[ids.App]int32{}
+	older := page < 2 || state.Salvaged != nil && state.Salvaged.Older
 	for _, a := range state.Apps {
+		if (a.Taken > 0) != (older && a.State == "") {
+			t.Errorf("page %d: attempts of %s up to %d are taken", page, a.ID, a.Taken)
+		}
+		highest[a.ID], a.Taken = a.Taken, 0
 		left[a.ID.String()] = a
 	}
-	highest := map[ids.App]int32{}
 	for _, a := range state.Attempts {
 		left[a.ID.String()] = a
 		highest[a.ID.App] = max(highest[a.ID.App], a.ID.N)
@@ -330,4 +336,120 @@ func TestBackup(t *testing.T) {
 	if r, err := Check(path); err != nil || r.Whole() {
 		t.Errorf("%+v, %v", r, err)
 	}
+}
+
+// Where the last commit is missing, whatever it had, no attempt and no start gets its number again: not after the start that
+// found it missing either.
+func TestLastCommitLost(t *testing.T) {
+	newest := func(b []byte) int { // of the first two pages
+		one, _ := readMeta(bytes.NewReader(b), 0)
+		other, _ := readMeta(bytes.NewReader(b), 4096)
+		if other.tx > one.tx {
+			return 1
+		}
+		return 0
+	}
+	damages := map[string]func(b []byte){
+		"the first page": func(b []byte) { n := newest(b); clear(b[n*4096 : (n+1)*4096]) },
+		"the root": func(b []byte) {
+			h, _, err := findMeta(bytes.NewReader(b), int64(len(b)))
+			must(t, err)
+			clear(b[h.root*4096 : (h.root+1)*4096])
+		},
+		"both": func(b []byte) {
+			h, _, err := findMeta(bytes.NewReader(b), int64(len(b)))
+			must(t, err)
+			clear(b[h.root*4096 : (h.root+1)*4096])
+			clear(b[:8192])
+		},
+	}
+	for name, damage := range damages {
+		path := place(t)
+		s, state := mustOpen(t, path)
+		must(t, commitNow(s, PutApp(App{ID: app(1)}), PutApp(App{ID: app(2), State: "FINISHED"}), PutApp(App{ID: app(3)}), PutAttempt(Attempt{ID: attempt(1, 1)})))
+		last := []Change{PutAttempt(Attempt{ID: attempt(1, 1), State: "FAILED"}), PutAttempt(Attempt{ID: attempt(3, 1)})}
+		for n := range int32(3) { // each may have been begun as the one before ended, while the disk was slow
+			last = append(last, PutAttempt(Attempt{ID: attempt(1, 2+n)}))
+		}
+		must(t, commitNow(s, last...))
+		must(t, s.Close())
+		content, err := os.ReadFile(path)
+		must(t, err)
+		if order.Uint32(content[pageHeader+8:]) != 4096 {
+			t.Skip("pages of this machine are not 4096 bytes long")
+		}
+		damage(content)
+		must(t, os.WriteFile(path, content, fileMode))
+		if name == "both" {
+			_, err := Repair(path)
+			must(t, err)
+		}
+		for range 2 {
+			before := state.Epoch
+			s, state = mustOpen(t, path)
+			if state.Epoch <= before || len(state.Apps) != 3 || len(state.Attempts) != 1 {
+				t.Fatalf("%s: epoch %d after %d, %d applications, %d attempts", name, state.Epoch, before, len(state.Apps), len(state.Attempts))
+			}
+			if a, over, b := state.Apps[0].Taken, state.Apps[1].Taken, state.Apps[2].Taken; a < 4 || over != 0 || b < 1 {
+				t.Errorf("%s: attempts up to %d, %d and %d are taken", name, a, over, b)
+			}
+			must(t, s.Close())
+		}
+	}
+}
+
+// Where nobody knows how many commits are missing, several starts may be.
+func TestLastStartsLost(t *testing.T) {
+	path, _ := realistic(t)
+	var s *Store
+	var state *State
+	for range 8 {
+		s, state = mustOpen(t, path)
+		must(t, s.Close())
+	}
+	given := state.Epoch
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	must(t, err)
+	info, err := f.Stat()
+	must(t, err)
+	for _, h := range beginnings(f, info.Size()) {
+		w := &wreck{records: map[string]map[string][]byte{}}
+		inspect(f, h, w.take)
+		must(t, w.judge())
+		if w.Epoch >= given-1 {
+			_, err := f.WriteAt(make([]byte, h.pageSize), int64(h.root)*h.pageSize)
+			must(t, err)
+		}
+	}
+	_, err = f.WriteAt(make([]byte, 2*os.Getpagesize()), 0)
+	must(t, errors.Join(err, f.Close()))
+	_, err = Repair(path)
+	must(t, err)
+	s, state = mustOpen(t, path)
+	if state.Epoch <= given {
+		t.Errorf("the epoch is %d, and was %d", state.Epoch, given)
+	}
+	must(t, s.Close())
+}
+
+// A start whose count was the last commit, and is missing, may have given containers to masters of before.
+func TestLastStartLost(t *testing.T) {
+	path := place(t)
+	s, _ := mustOpen(t, path)
+	must(t, s.Close())
+	s, state := mustOpen(t, path)
+	given := state.Epoch
+	must(t, s.Close())
+	content, err := os.ReadFile(path)
+	must(t, err)
+	h, _, err := findMeta(bytes.NewReader(content), int64(len(content)))
+	must(t, err)
+	page := h.tx % 2 * uint64(h.pageSize)
+	clear(content[page : page+uint64(h.pageSize)])
+	must(t, os.WriteFile(path, content, fileMode))
+	s, state = mustOpen(t, path)
+	if state.Epoch <= given {
+		t.Errorf("the epoch is %d, and was %d", state.Epoch, given)
+	}
+	must(t, s.Close())
 }
