@@ -112,6 +112,9 @@ func salvage(file *os.File, size int64) (*wreck, error) {
 			c.orphans(w.take)
 		}
 		w.Damage = slices.Concat(first, c.damage)
+		if err := h.fits(size); err != nil && len(c.damage) == 0 { // only free pages are missing
+			w.Damage = append(w.Damage, Damage{Page: uint64(size / h.pageSize), Reason: err.Error()})
+		}
 		if len(w.records[string(meta)]) > 0 { // otherwise the page that everything begins with is damaged
 			return w, w.judge()
 		}

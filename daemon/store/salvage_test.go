@@ -196,7 +196,7 @@ func TestRepairOnly(t *testing.T) {
 	path, content := realistic(t)
 	h, _, err := findMeta(bytes.NewReader(content), int64(len(content)))
 	must(t, err)
-	for max(h.root, h.freelist) > h.pages-10 { // which free pages they take is chance; these are cut off below
+	for max(h.root, h.freelist) >= h.pages-10 { // which free pages they take is chance; these are cut off below
 		path, content = realistic(t)
 		h, _, err = findMeta(bytes.NewReader(content), int64(len(content)))
 		must(t, err)
@@ -243,6 +243,39 @@ func TestRepairOnly(t *testing.T) {
 	if _, err := Repair(path); err == nil || !strings.Contains(err.Error(), "it is no store") {
 		t.Error(err)
 	}
+}
+
+// A file that lacks nothing but free pages is refused all the same, and mended.
+func TestFreePagesCutOff(t *testing.T) {
+	path := place(t)
+	s, _ := mustOpen(t, path)
+	must(t, commitNow(s, PutApp(App{ID: app(1)}), PutApp(App{ID: app(2), Context: make([]byte, 1<<20)})))
+	must(t, commitNow(s, DropApp(app(2))))
+	must(t, s.Close())
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	must(t, err)
+	info, err := f.Stat()
+	must(t, err)
+	h, _, err := findMeta(f, info.Size())
+	must(t, err)
+	if c := inspect(f, h, nil); c.seen[h.pages-1] != free {
+		t.Fatal("the last page is in use")
+	}
+	must(t, f.Truncate(int64(h.pages-1)*h.pageSize))
+	must(t, f.Close())
+	if _, _, err := Open(path); err == nil || !strings.Contains(err.Error(), "heddle store repair") {
+		t.Fatal(err)
+	}
+	r, err := Repair(path)
+	must(t, err)
+	if r.Whole() || r.Kept == "" {
+		t.Errorf("nothing is said of what is cut off: %+v", r)
+	}
+	s, state := mustOpen(t, path)
+	if len(state.Apps) != 1 || len(state.Bad) > 0 {
+		t.Errorf("%d applications, %v", len(state.Apps), state.Bad)
+	}
+	must(t, s.Close())
 }
 
 // A new store takes the place of a damaged one at once, or not at all.
