@@ -85,7 +85,8 @@ func (h *Health) unready(recovered bool) string {
 func (r *RM) Hung() <-chan error { return r.watch.hung }
 
 // guard looks at the loop, which is that goroutine, and at the store, until the loop has ended. It counts its own
-// seconds, so that a process that stood still as a whole is not taken for a loop that hangs.
+// seconds, so that a process that stood still as a whole is not taken for a loop that hangs. It does not wait for its lines to be
+// logged: the loop may hang because nobody reads the log.
 func (r *RM) guard(loop []byte) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -99,7 +100,7 @@ func (r *RM) guard(loop []byte) {
 		}
 		if now := r.watch.turns.Load(); now%2 == 0 || now != turn {
 			if was := r.watch.stuck.Swap(0); was >= int64(slowTurn.Seconds()) {
-				r.log.Warn("the loop goes on", "after", time.Duration(was)*time.Second)
+				go r.log.Warn("the loop goes on", "after", time.Duration(was)*time.Second)
 			}
 			turn = now
 		} else {
@@ -111,7 +112,7 @@ func (r *RM) guard(loop []byte) {
 		st := r.store.Stats()
 		if is := st.Writing >= slowStore && st.Short == nil; is != slow {
 			if slow = is; slow {
-				r.log.Error("the store's disk does not answer", "writing", st.Writing.Round(time.Second), "waiting", st.Commits)
+				go r.log.Error("the store's disk does not answer", "writing", st.Writing.Round(time.Second), "waiting", st.Commits)
 			}
 		}
 	}
@@ -121,7 +122,7 @@ func (r *RM) guard(loop []byte) {
 func (r *RM) stuckFor(d time.Duration, loop []byte) {
 	if d == slowTurn {
 		r.watch.stalls.Add(1)
-		r.log.Error("the loop does not go on", "after", d, "stack", stackOf(loop))
+		go r.log.Error("the loop does not go on", "after", d, "stack", stackOf(loop))
 	}
 	if end := r.cfg.Watchdog; end > 0 && d >= end {
 		select {

@@ -33,7 +33,11 @@ func main() { os.Exit(run(os.Args[1:])) }
 func run(args []string) int {
 	root := newRoot(&app{out: os.Stdout, err: os.Stderr, log: slog.New(slog.DiscardHandler)})
 	root.SetArgs(args)
-	cmd, err := root.ExecuteC()
+	return exitOf(root.ExecuteC())
+}
+
+// exitOf says why a command failed, and returns the exit code.
+func exitOf(cmd *cobra.Command, err error) int {
 	if err == nil {
 		return exitDone
 	}

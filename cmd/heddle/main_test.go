@@ -14,7 +14,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"heddle": main})
+	testscript.Main(m, map[string]func(){"heddle": main, hangs: hang})
 }
 
 // The scripts are the command line as people meet it: what is printed where, and the exit code. "exit N

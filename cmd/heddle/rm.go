@@ -25,6 +25,8 @@ const (
 	// stopTime is how long the daemon may take to stop before it is ended as it is. What was promised to
 	// anybody is on the disk at any moment.
 	stopTime = 10 * time.Second
+	// lastWords is how long it may then take to say so: it may be that nobody reads what it says.
+	lastWords = time.Second
 	// refreshTime is how long reading the configuration again may take.
 	refreshTime = 30 * time.Second
 )
@@ -75,6 +77,11 @@ func (a *app) manage(f *rmFlags) error {
 	if err != nil {
 		return err
 	}
+	return a.manageAs(f, d)
+}
+
+// manageAs is likewise, as it is configured.
+func (a *app) manageAs(f *rmFlags, d *setup.Daemon) error {
 	log := a.logger(f, d.Log)
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
@@ -116,6 +123,7 @@ func manageUntil(d *serve.Daemon, signals chan os.Signal, log *slog.Logger) erro
 	for {
 		select {
 		case err := <-d.Ended():
+			endWithin(stopTime + lastWords)
 			signal.Stop(signals)
 			return failure{errors.Join(fmt.Errorf("the ResourceManager ended: %w", err), halt(d, log))}
 		case s := <-signals:
@@ -123,12 +131,16 @@ func manageUntil(d *serve.Daemon, signals chan os.Signal, log *slog.Logger) erro
 				refresh(d, log)
 				continue
 			}
-			log.Info("stopping", "signal", s.String())
+			endWithin(stopTime + lastWords)
 			signal.Stop(signals) // a second one ends the program at once
+			log.Info("stopping", "signal", s.String())
 			return halt(d, log)
 		}
 	}
 }
+
+// endWithin ends the process after so long, whatever it is at then.
+func endWithin(d time.Duration) { time.AfterFunc(d, func() { os.Exit(exitFailed) }) }
 
 // refresh reads the configuration of queues again. Where it is wrong, what was read before stays.
 func refresh(d *serve.Daemon, log *slog.Logger) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -17,24 +18,30 @@ import (
 // submit hands an application in as Hadoop's clients do, and returns its id.
 func submit(t *testing.T, addr, user, name string) string {
 	t.Helper()
-	c, err := rpc.Dial(t.Context(), addr, rpc.ClientOptions{Protocol: "org.apache.hadoop.yarn.api.ApplicationClientProtocolPB", User: user, Timeout: 5 * time.Second})
+	id, err := trySubmit(t.Context(), addr, user, name)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return id
+}
+
+func trySubmit(ctx context.Context, addr, user, name string) (string, error) {
+	c, err := rpc.Dial(ctx, addr, rpc.ClientOptions{Protocol: "org.apache.hadoop.yarn.api.ApplicationClientProtocolPB", User: user, Timeout: 5 * time.Second})
+	if err != nil {
+		return "", err
+	}
 	defer c.Close()
 	var made wire.GetNewApplicationResponse
-	if err := c.Call(t.Context(), "getNewApplication", &wire.GetNewApplicationRequest{}, &made); err != nil {
-		t.Fatal(err)
+	if err := c.Call(ctx, "getNewApplication", &wire.GetNewApplicationRequest{}, &made); err != nil {
+		return "", err
 	}
-	context := &wire.ApplicationSubmissionContext{
+	submission := &wire.ApplicationSubmissionContext{
 		ApplicationId: made.ApplicationId, ApplicationName: new(name), ApplicationType: new("YARN"),
 		AmContainerSpec: &wire.ContainerLaunchContext{Command: []string{"true"}},
 		Resource:        &wire.Resource{Memory: new(int64(1024)), VirtualCores: new(int32(1))},
 	}
-	if err := c.Call(t.Context(), "submitApplication", &wire.SubmitApplicationRequest{ApplicationSubmissionContext: context}, &wire.SubmitApplicationResponse{}); err != nil {
-		t.Fatal(err)
-	}
-	return conv.App(made.ApplicationId).String()
+	err = c.Call(ctx, "submitApplication", &wire.SubmitApplicationRequest{ApplicationSubmissionContext: submission}, &wire.SubmitApplicationResponse{})
+	return conv.App(made.ApplicationId).String(), err
 }
 
 // An application of a ResourceManager without nodes is listed, explained, and killed; the next start knows it.

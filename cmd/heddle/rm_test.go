@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/netip"
 	"os"
 	"os/exec"
@@ -50,12 +51,21 @@ func (p *process) log() string {
 // start runs heddle with arguments until the test is over.
 func start(t *testing.T, args ...string) *process {
 	t.Helper()
+	p := &process{t: t}
+	p.launch(p, "heddle", args...)
+	return p
+}
+
+// launch runs one of the programs that TestMain knows, which logs to a writer.
+func (p *process) launch(stderr io.Writer, program string, args ...string) {
+	t := p.t
+	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &process{Cmd: exec.Command(exe, args...), t: t}
-	p.Args[0], p.Stderr = "heddle", p
+	p.Cmd = exec.Command(exe, args...)
+	p.Args[0], p.Stderr = program, stderr
 	p.Env = append(os.Environ(), "HADOOP_CONF_DIR=", "TZ=UTC")
 	out, err := p.StdoutPipe()
 	if err != nil {
@@ -69,7 +79,6 @@ func start(t *testing.T, args ...string) *process {
 		_ = p.Process.Kill() // where the test ended it, there is nothing to kill
 		_ = p.Wait()
 	})
-	return p
 }
 
 // until reads what is printed up to a line that matches, and returns all of it.
@@ -102,6 +111,12 @@ func (p *process) end(s syscall.Signal) int {
 	if err := p.Process.Signal(s); err != nil {
 		p.t.Fatal(err)
 	}
+	return p.ends(stopTime)
+}
+
+// ends waits for the end, for so long, and returns the exit code.
+func (p *process) ends(within time.Duration) int {
+	p.t.Helper()
 	ended := make(chan struct{})
 	go func() {
 		for p.stdout.Scan() { // Wait closes the pipe
@@ -112,8 +127,8 @@ func (p *process) end(s syscall.Signal) int {
 	}()
 	select {
 	case <-ended:
-	case <-time.After(stopTime):
-		p.t.Fatalf("it did not end in %v:\n%s", stopTime, p.log())
+	case <-time.After(within):
+		p.t.Fatalf("it did not end in %v:\n%s", within, p.log())
 	}
 	return p.ProcessState.ExitCode()
 }

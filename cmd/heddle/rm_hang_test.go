@@ -1,0 +1,131 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"heddle"
+	"heddle/daemon/setup"
+)
+
+// hangs is a heddle rm whose loop hangs once an application is submitted.
+const hangs = "heddle-hangs"
+
+// hang is the program hangs.
+func hang() {
+	a := &app{out: os.Stdout, err: os.Stderr, log: slog.New(slog.DiscardHandler)}
+	f := &rmFlags{Options: setup.Options{Data: os.Args[1], ConfDir: os.Args[2]}}
+	must(f.listen.Set(freePorts))
+	f.Listen = f.listen.Listen
+	d, err := setup.Load(f.Options)
+	must(err)
+	d.Scheduler.UserName = func(heddle.UserID, string) { stuck() }
+	os.Exit(exitOf(nil, a.manageAs(f, d)))
+}
+
+func stuck() { select {} }
+
+// watched is a folder with a configuration that has the shortest watchdog there is, and how long that and the end of the
+// process may take at the most.
+func watched(t *testing.T) (dir string, most time.Duration) {
+	if testing.Short() {
+		t.Skip("a watchdog takes its time")
+	}
+	t.Parallel()
+	const watchdog = 10 * time.Second
+	dir = t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "heddle.yaml"), fmt.Appendf(nil, "watchdog: %v\n", watchdog), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return dir, watchdog + stopTime + 15*time.Second // the machine may be busy
+}
+
+// A loop that hangs has the process end with exit code 1, and the log says where it hangs and why the process ends.
+func TestWatchdog(t *testing.T) {
+	dir, most := watched(t)
+	p := &process{t: t}
+	p.launch(p, hangs, filepath.Join(dir, "state"), dir)
+	said := p.until(`pages and REST`)
+	go func() { _, _ = trySubmit(t.Context(), clientOf(said), "ada", "by hand") }()
+	if code := p.ends(most); code != exitFailed {
+		t.Errorf("it ended with %d", code)
+	}
+	log := p.log()
+	for _, want := range []string{
+		`level=ERROR msg="the loop does not go on" after=5s stack="goroutine `, `heddle/cmd/heddle.stuck`,
+		"heddle: the ResourceManager ended: the loop has been at one call for 10s, longer than the watchdog's 10s\n",
+	} {
+		if strings.Count(log, want) != 1 {
+			t.Errorf("it does not say once %q:\n%s", want, log)
+		}
+	}
+}
+
+// unheard is a ResourceManager whose log nobody reads, so that it waits for its next line to be written.
+func unheard(t *testing.T, dir string) (p *process, client string) {
+	t.Helper()
+	unread, log, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = unread.Close() })
+	p = &process{t: t}
+	p.launch(log, "heddle", "rm", "--data", filepath.Join(dir, "state"), "--conf", dir, "--listen", freePorts)
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	said := p.until(`pages and REST`)
+	client = clientOf(said)
+	web := said[strings.LastIndex(said, "http://") : len(said)-1]
+	impatient := &http.Client{Timeout: time.Second}
+	for range 10_000 {
+		q, err := http.NewRequestWithContext(t.Context(), http.MethodPut, web+"/ws/v1/cluster/apps/application_1_0001/state?user.name="+strings.Repeat("a", 1000), strings.NewReader(`{"state":"KILLED"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.Header.Set("Content-Type", "application/json")
+		r, err := impatient.Do(q)
+		if err != nil { // its line of the log is not written
+			return p, client
+		}
+		_, _ = io.Copy(io.Discard, r.Body)
+		_ = r.Body.Close()
+	}
+	t.Fatal("nobody reads the log, and all is answered")
+	return nil, ""
+}
+
+func clientOf(said string) string {
+	return regexp.MustCompile(`clients +(\S+)`).FindStringSubmatch(said)[1]
+}
+
+// Where nobody reads the log any more, the loop hangs as it writes to it, and the process ends all the same.
+func TestWatchdogWithoutLog(t *testing.T) {
+	dir, most := watched(t)
+	p, client := unheard(t, dir)
+	go func() { _, _ = trySubmit(t.Context(), client, "ada", "by hand") }()
+	if code := p.ends(most); code != exitFailed {
+		t.Errorf("it ended with %d", code)
+	}
+}
+
+// It ends when it is told to, too.
+func TestStopWithoutLog(t *testing.T) {
+	dir, most := watched(t)
+	p, _ := unheard(t, dir)
+	if err := p.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if code := p.ends(most); code != exitFailed {
+		t.Errorf("it ended with %d", code)
+	}
+}
