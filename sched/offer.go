@@ -30,6 +30,7 @@ type offer struct {
 	// Of a node that is reserved: the reservation, and by when what is let in beside it has to be gone.
 	beside *policy.Container
 	by     heddle.Time
+	places bool // somebody was refused the node as a place, which another offer of it may change
 
 	// Of a round without a node: whether somebody who goes first waits for nodes to report, and for how little.
 	waits bool
@@ -90,13 +91,13 @@ func (c *Core) fill(n *policy.Node) {
 	c.discount(x)
 	c.serveNode(&o)
 	c.recount(x)
-	if o.grants == 0 && o.tries <= c.set.Beat.Applications {
+	if o.grants == 0 && !o.places && o.tries <= c.set.Beat.Applications {
 		c.shuts[n.ID()] = c.version
 	}
 }
 
-// shut is the version at which nobody was let in beside a node's reservation. Time alone lets nobody in whom the policy
-// refused, and lets others in a little later than it would.
+// shut is the version at which nobody was let in beside a node's reservation, of whom none waited for a better place. Time
+// alone lets nobody in whom the policy refused, and lets others in a little later than it would.
 func (c *Core) shut(id heddle.NodeID) uint64 {
 	for int(id) >= len(c.shuts) {
 		c.shuts = append(c.shuts, 0)

@@ -116,7 +116,7 @@ func (c *Core) serve(a *policy.App, k *policy.Ask, o *offer) (outcome, policy.Ve
 	if o.n != nil { // else the place has named it
 		d := c.judge(k, n, at)
 		if !d.OK() {
-			c.local = true
+			c.local, o.places = true, true
 			return nothing, d
 		}
 		if d.Far {
