@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"testing"
 
 	"google.golang.org/protobuf/proto"
@@ -113,7 +114,7 @@ func filled(b testing.TB, profile string, nodes int, mem int64, count, least int
 	}
 	held := 0
 	for range 3 {
-		all, err := r.m.Reports().Containers(m.call.Identity.(rm.Caller).Attempt)
+		all, err := r.m.Reports().Containers(m.call.Identity.(rm.Caller).Attempt, 0, math.MaxInt)
 		if err != nil {
 			b.Fatal(err)
 		}

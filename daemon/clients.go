@@ -209,7 +209,10 @@ type (
 	waitQuestion       struct{ id ids.App }
 	attemptsQuestion   struct{ id ids.App }
 	attemptQuestion    struct{ id ids.Attempt }
-	containersQuestion struct{ id ids.Attempt }
+	containersQuestion struct {
+		id    ids.Attempt
+		above int64
+	}
 	containerQuestion  struct{ id ids.Container }
 	nodeQuestion       struct{ id ids.Node }
 )
@@ -258,9 +261,20 @@ func (r *RM) Attempt(ctx context.Context, id ids.Attempt) (rm.AttemptReport, err
 	return ask(ctx, r, attemptQuestion{id}, func(m rm.Reports) (rm.AttemptReport, error) { return m.Attempt(id) })
 }
 
-// Containers returns the containers an attempt holds.
+// Containers returns the containers an attempt holds, by number: those that it held all the while, and perhaps others. The
+// machine is asked for some of them at a time.
 func (r *RM) Containers(ctx context.Context, id ids.Attempt) ([]rm.ContainerReport, error) {
-	return ask(ctx, r, containersQuestion{id}, func(m rm.Reports) ([]rm.ContainerReport, error) { return m.Containers(id) })
+	var all []rm.ContainerReport
+	for above := int64(0); ; {
+		part, err := ask(ctx, r, containersQuestion{id, above}, func(m rm.Reports) ([]rm.ContainerReport, error) { return m.Containers(id, above, piece) })
+		if err != nil {
+			return nil, err
+		}
+		if all = append(all, part...); len(part) < piece {
+			return all, nil
+		}
+		above = part[piece-1].ID.ID
+	}
 }
 
 // NodeContainers returns the containers on a node, by id.

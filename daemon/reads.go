@@ -60,7 +60,7 @@ const (
 	spare = 10
 	// longestRest is how long readers wait after what took long at the most: it may be that the process stood still.
 	longestRest = 10 * time.Second
-	// piece is how many applications and nodes are looked at for a view at a time.
+	// piece is how many applications and nodes are looked at for a view at a time, and containers for a list.
 	piece = 256
 	// viewsApart is the least time between two views.
 	viewsApart = 5 * time.Millisecond

@@ -318,3 +318,27 @@ func TestExplanationsAreKept(t *testing.T) {
 		}
 	})
 }
+
+// Many containers are listed in pieces, each of which is a question of its own.
+func TestContainersInPieces(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		id, m, _, _ := w.job("MAPREDUCE")
+		big := w.node("big", 1<<20, 2000)
+		m.ask(row(20, "*", 1024, 2*piece))
+		big.beat()
+		attempt := ids.Attempt{App: id, N: 1}
+		asked := w.r.ReadStats().Questions
+		list, err := w.r.Containers(t.Context(), attempt)
+		if err != nil || len(list) < 2*piece {
+			t.Fatalf("%d containers, %v", len(list), err)
+		}
+		for i, c := range list {
+			if i > 0 && c.ID.ID <= list[i-1].ID.ID {
+				t.Fatalf("%s comes after %s", c.ID, list[i-1].ID)
+			}
+		}
+		if n := w.r.ReadStats().Questions - asked; n != uint64(len(list)/piece+1) {
+			t.Errorf("%d containers are listed in %d pieces", len(list), n)
+		}
+	})
+}

@@ -175,6 +175,33 @@ func (t *attempt) held(yield func(*container) bool) {
 	}
 }
 
+// heldAbove are those that an attempt holds with a number above one, by number, and so many at the most. Those of earlier
+// starts have the lowest numbers.
+func (m *Machine) heldAbove(t *attempt, above int64, most int) []*container {
+	var out []*container
+	byNumber := func(c *container, num int64) int { return cmp.Compare(c.num, num) }
+	for num, c := range t.found { // order: sorted
+		if num <= above || len(out) == most && num > out[most-1].num {
+			continue
+		}
+		i, _ := slices.BinarySearchFunc(out, num, byNumber)
+		out = slices.Insert(out[:min(len(out), most-1)], i, c)
+	}
+	seq, ours := m.ours(above)
+	if !ours {
+		seq = 0
+	}
+	for _, c := range t.own.From(seq + 1) {
+		if len(out) == most {
+			break
+		}
+		if c != untold {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
 // untold stands for a container that has ended, which its master has not been told.
 var untold = &container{state: containerCompleted}
 

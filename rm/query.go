@@ -1,7 +1,6 @@
 package rm
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -269,14 +268,14 @@ func (r Reports) reportAttempt(t *attempt) AttemptReport {
 	return p
 }
 
-// Containers returns the containers an attempt holds.
-func (r Reports) Containers(id ids.Attempt) ([]ContainerReport, error) {
+// Containers returns the containers an attempt holds, by number: those with a number above one, and so many at the most.
+func (r Reports) Containers(id ids.Attempt, above int64, most int) ([]ContainerReport, error) {
 	t := r.m.findAttempt(id)
 	if t == nil {
 		return nil, &NotFound{"attempt " + id.String()}
 	}
 	var out []ContainerReport
-	for _, c := range slices.SortedFunc(t.held, func(a, b *container) int { return cmp.Compare(a.num, b.num) }) {
+	for _, c := range r.m.heldAbove(t, above, most) {
 		out = append(out, r.reportContainer(c))
 	}
 	return out, nil

@@ -1,7 +1,9 @@
 package rm
 
 import (
+	"cmp"
 	"encoding/json"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -69,6 +71,57 @@ func TestLogsURL(t *testing.T) {
 	} {
 		if got := LogsURL(x.server, x.http, x.n, x.c, "ann"); got != x.want {
 			t.Errorf("%+v: %s", x, got)
+		}
+	}
+}
+
+// The containers of an attempt are listed in pieces, whatever start they are of, as they would be at once.
+func TestContainersInPieces(t *testing.T) {
+	w := newWorld(t, "capacity", nil)
+	id, m, home, _ := w.job("MAPREDUCE")
+	big := w.node("big", 1<<20, 2000)
+	var list []ContainerNews
+	for len(list) < 150 {
+		for _, g := range m.ask(row(20, "*", 1024, 150)).Granted {
+			if g.Node == big.id {
+				list = append(list, found(g.ID, 20))
+				big.run(g.ID)
+			}
+		}
+		big.beat()
+	}
+	master := w.app(id).Master
+	w.restart(heddle.Second)
+	big.register(1<<20, 2000, list...)
+	home.register(8192, 8, found(master, 0))
+	m.register()
+	w.pass(w.m.cfg.SchedulingWait, m, home, big)
+	for n := 0; n < 150; {
+		n += len(m.ask(row(20, "*", 1024, 150)).Granted)
+		big.beat()
+	}
+	whole, err := w.m.Reports().Containers(m.who.Attempt, 0, math.MaxInt)
+	if err != nil || len(whole) < 301 || !slices.IsSortedFunc(whole, func(a, b ContainerReport) int { return cmp.Compare(a.ID.ID, b.ID.ID) }) {
+		t.Fatalf("%d containers, %v", len(whole), err)
+	}
+	earlier := slices.IndexFunc(whole, func(p ContainerReport) bool { return p.ID.ID>>ids.EpochShift == 1 })
+	if earlier < 151 || earlier == len(whole) {
+		t.Fatalf("%d of %d are of the first start", earlier, len(whole))
+	}
+	for _, most := range []int{1, 7, 150, 151, 152, 256, len(whole), len(whole) + 1} {
+		var all []ContainerReport
+		for above := int64(0); ; {
+			part, err := w.m.Reports().Containers(m.who.Attempt, above, most)
+			if err != nil || len(part) > most {
+				t.Fatalf("%d of at most %d, %v", len(part), most, err)
+			}
+			if all = append(all, part...); len(part) < most {
+				break
+			}
+			above = part[most-1].ID.ID
+		}
+		if !reflect.DeepEqual(whole, all) {
+			t.Errorf("in pieces of %d there are %d, and others than the %d at once", most, len(all), len(whole))
 		}
 	}
 }

@@ -3,7 +3,10 @@
 // such numbers.
 package slab
 
-import "slices"
+import (
+	"iter"
+	"slices"
+)
 
 // An Index is a table of small values. Its zero value is empty, and the zero value of T stands for nothing.
 type Index[T comparable] struct {
@@ -86,15 +89,24 @@ func (d *Index[T]) trim(p int) {
 	}
 }
 
-// All calls a function with all that there is, in the order of the numbers.
-func (d *Index[T]) All(yield func(int64, T) bool) {
+// All calls a function with all that there is, in the order of the numbers. What is met may be dropped.
+func (d *Index[T]) All(yield func(int64, T) bool) { d.from(0, yield) }
+
+// From is likewise with what there is from a number on.
+func (d *Index[T]) From(least int64) iter.Seq2[int64, T] {
+	return func(yield func(int64, T) bool) { d.from(least, yield) }
+}
+
+func (d *Index[T]) from(least int64, yield func(int64, T) bool) {
 	var none T
-	for p, page := range d.pages {
+	skip := min(max(least/pageSize-d.first, 0), int64(len(d.pages)))
+	first := d.first + skip
+	for p, page := range d.pages[skip:] {
 		if page == nil {
 			continue
 		}
 		for i, v := range page.at {
-			if v != none && !yield((d.first+int64(p))*pageSize+int64(i), v) {
+			if at := (first+int64(p))*pageSize + int64(i); v != none && at >= least && !yield(at, v) {
 				return
 			}
 		}

@@ -44,12 +44,52 @@ func TestIndex(t *testing.T) {
 		if got := maps.Collect(d.All); !maps.Equal(got, want) || d.Len() != len(want) {
 			t.Fatalf("seed %d: %d of %d, want %d", seed, len(got), d.Len(), len(want))
 		}
+		for range 100 {
+			least := rng.Int64N(last + 200)
+			if rng.IntN(2) == 0 {
+				least = max(last-rng.Int64N(3000), 0)
+			}
+			got, before := 0, least-1
+			for i, v := range d.From(least) {
+				if i <= before || v != want[i] {
+					t.Fatalf("seed %d: from %d on, %d stands under %d after %d, want %d", seed, least, v, i, before, want[i])
+				}
+				got, before = got+1, i
+			}
+			for i := range want { // order: they are counted
+				if i >= least {
+					got--
+				}
+			}
+			if got != 0 {
+				t.Fatalf("seed %d: from %d on there are %d too many", seed, least, got)
+			}
+		}
 		for i := range want {
 			d.Drop(i)
 		}
 		if d.Len() != 0 || len(d.pages) > 1 {
 			t.Fatalf("seed %d: empty, %d are left on %d pages", seed, d.Len(), len(d.pages))
 		}
+	}
+}
+
+// What is met may be dropped.
+func TestDropAsItIsMet(t *testing.T) {
+	var d Index[int64]
+	for i := range int64(1000) {
+		d.Set(i, i+1)
+	}
+	for i, v := range d.All {
+		if v != i+1 {
+			t.Fatalf("%d stands under %d", v, i)
+		}
+		if i < 900 {
+			d.Drop(i)
+		}
+	}
+	if d.Len() != 100 || d.Get(950) != 951 {
+		t.Errorf("%d are left, and %d under 950", d.Len(), d.Get(950))
 	}
 }
 

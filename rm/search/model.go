@@ -2,6 +2,7 @@ package search
 
 import (
 	"maps"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -98,7 +99,7 @@ func (m *model) before(msg rm.Message) {
 	case *rm.Allocate:
 		t := m.of(q.Who.Attempt)
 		t.waiting = map[int32]int32{}
-		list, _ := m.s.reports().Containers(q.Who.Attempt)
+		list, _ := m.s.reports().Containers(q.Who.Attempt, 0, math.MaxInt)
 		for _, c := range list {
 			if _, told := t.told[c.ID]; !told && !c.Running {
 				t.waiting[c.Priority]++
@@ -378,7 +379,7 @@ func (m *model) asks(id ids.Attempt, t *attempt) {
 		return
 	}
 	has := map[int32]int32{}
-	list, _ := m.s.reports().Containers(id)
+	list, _ := m.s.reports().Containers(id, 0, math.MaxInt)
 	for _, c := range list {
 		if _, told := t.told[c.ID]; !told && c.Kind != heddle.AM {
 			has[c.Priority]++
@@ -435,7 +436,7 @@ func (m *model) ended(p *rm.Allocated, t *attempt) {
 
 // holds looks whether a master knows what has become of all that it was told of, and has given back what it gave back.
 func (m *model) holds(id ids.Attempt, t *attempt) {
-	list, _ := m.s.reports().Containers(id)
+	list, _ := m.s.reports().Containers(id, 0, math.MaxInt)
 	here := map[ids.Container]bool{}
 	for _, c := range list {
 		here[c.ID] = true
