@@ -1,6 +1,9 @@
 package rm
 
-import "heddle"
+import (
+	"heddle"
+	"heddle/yarn/ids"
+)
 
 // How much one caller may have where nothing else is said.
 const (
@@ -12,6 +15,10 @@ const (
 // newNodesTime is how long a NodeManager counts as a new one of its address: in it there are twice as many new ones as there
 // may be at once.
 const newNodesTime = 3600 * heddle.Second
+
+// freeReturns is how often in newNodesTime the NodeManager of a host may come back on another port without counting as a new
+// one. It is more than restarts need, and each leaves something behind.
+const freeReturns = 4
 
 // A share is what one user has of what is limited.
 type share struct {
@@ -25,6 +32,12 @@ type quarter struct {
 	fresh  int         // that came since a time
 	since  heddle.Time // when fresh was 0
 	search heddle.Time // not sooner are those that are gone looked for
+}
+
+// returns are how often the NodeManager of a host came back on another port without counting as a new one.
+type returns struct {
+	times int
+	since heddle.Time // when times was 0
 }
 
 // size is how many bytes are kept of a submission.
@@ -64,9 +77,13 @@ func (m *Machine) lets(a *app) {
 // that is on the list of hosts to include is known.
 func (m *Machine) crowded(q *RegisterNode) *NodeRegistered {
 	of, most := m.quarters[q.From], m.cfg.NodesPer
-	switch {
-	case most <= 0 || len(m.listed.Include) > 0 || of == nil:
+	if most <= 0 || len(m.listed.Include) > 0 || of == nil {
 		return nil
+	}
+	if _, free := m.returned(q.Node, q.From); free {
+		return nil
+	}
+	switch {
 	case of.nodes >= most && !m.cleared(q.From, of):
 		return refuseNode("NodeManager from  %s is one more than the %d that may be at one address, %s (limits.nodes_per_address in heddle.yaml), Sending SHUTDOWN signal to the NodeManager.", q.Node.Host, most, q.From)
 	case of.fresh >= 2*most && m.now.Since(of.since) < newNodesTime:
@@ -91,8 +108,35 @@ func (m *Machine) cleared(from string, of *quarter) bool {
 	return of.nodes < had
 }
 
-// located counts a node among those of its address.
-func (m *Machine) located(n *node, from string) {
+// returned says how often the NodeManager of a host has come back on another port, this time included if it is free: it does
+// not count as a new one. It has come back if those of its host that registered from the same address are gone, but for one at
+// most that is silent.
+func (m *Machine) returned(id ids.Node, from string) (had returns, free bool) {
+	known, there := false, 0
+	for _, n := range m.hosts[m.hostName(id)] { // the newest is the last
+		if n.from != from {
+			continue
+		}
+		known, had = true, n.returns
+		if n.gone() {
+			continue
+		}
+		if there++; m.now.Since(n.seen) <= n.every {
+			return n.returns, false
+		}
+	}
+	if known && m.now.Since(had.since) >= newNodesTime {
+		had = returns{since: m.now}
+	}
+	if !known || there > 1 || had.times >= freeReturns {
+		return had, false
+	}
+	had.times++
+	return had, true
+}
+
+// located counts a node among those of its address. One that has come back is no new one.
+func (m *Machine) located(n *node, from string, back bool) {
 	n.from = from
 	of := m.quarters[from]
 	if of == nil {
@@ -103,7 +147,9 @@ func (m *Machine) located(n *node, from string) {
 		of.fresh, of.since = 0, m.now
 	}
 	of.nodes++
-	of.fresh++
+	if !back {
+		of.fresh++
+	}
 }
 
 // unlocated takes a node off those of its address.

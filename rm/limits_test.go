@@ -49,6 +49,39 @@ func TestNodesPerAddress(t *testing.T) {
 	w.check()
 }
 
+// Where an address has as many NodeManagers as it may, those that come back on another port are taken in, whether they left or
+// were ended. Beside one that reports another one is new.
+func TestNodesThatComeBack(t *testing.T) {
+	w := newWorld(t, "capacity", func(o *Options) { o.Config.NodesPer = 3 })
+	hosts := []string{"a", "b", "c"}
+	all := func(port int32) {
+		t.Helper()
+		for _, host := range hosts {
+			if why := w.from("10.0.0.1", host, port); why != "" {
+				t.Errorf("%s:%d: %s", host, port, why)
+			}
+		}
+	}
+	all(1)
+	for _, host := range hosts {
+		w.step(&UnregisterNode{Call: w.next(), Node: ids.Node{Host: host, Port: 1}})
+	}
+	all(2)
+	w.sleep(5 * heddle.Second) // they are ended, and nobody is told
+	all(3)
+	if why := w.from("10.0.0.1", "a", 4) + w.from("10.0.0.1", "d", 1); strings.Count(why, "limits.nodes_per_address") != 2 {
+		t.Errorf("one beside another one, and another host: %q", why)
+	}
+	if n := w.m.quarters["10.0.0.1"].nodes; n != 6 {
+		t.Errorf("%d nodes are known, not those that report and those that were ended", n)
+	}
+	w.sleep(newNodesTime)
+	all(4) // those before are lost
+	if n := w.m.quarters["10.0.0.1"].nodes; n != 3 {
+		t.Errorf("%d nodes are known, not those that report", n)
+	}
+}
+
 // A host may bring its NodeManager back on another port, and not again and again.
 func TestNewNodesInAnHour(t *testing.T) {
 	w := newWorld(t, "capacity", func(o *Options) { o.Config.NodesPer = 3 })
@@ -57,7 +90,7 @@ func TestNewNodesInAnHour(t *testing.T) {
 		defer w.step(&UnregisterNode{Call: w.next(), Node: ids.Node{Host: "h", Port: port}})
 		return w.from("10.0.0.1", "h", port)
 	}
-	for ; port <= 6; port++ {
+	for ; port <= freeReturns+6; port++ {
 		if why := comes(); why != "" {
 			t.Fatal(port, why)
 		}
@@ -70,6 +103,37 @@ func TestNewNodesInAnHour(t *testing.T) {
 		t.Error(why)
 	}
 	w.check()
+}
+
+// However one address makes NodeManagers up, it leaves no more behind in an hour than its hosts may come back, and new ones.
+func TestMadeUpNodes(t *testing.T) {
+	const most, tries = 20, 25_000
+	for name, next := range map[string]func(i int) (host string, port int32){
+		"hosts":                    func(i int) (string, int32) { return fmt.Sprintf("h%d", i), 1 },
+		"ports":                    func(i int) (string, int32) { return "h", int32(i + 1) },
+		"ports of hosts in turn":   func(i int) (string, int32) { return fmt.Sprintf("h%d", i%most), int32(i/most + 1) },
+		"ports of one after other": func(i int) (string, int32) { return fmt.Sprintf("h%d", i/100), int32(i%100 + 1) },
+	} {
+		for _, leaves := range []bool{false, true} {
+			w := newWorld(t, "capacity", func(o *Options) { o.Config.NodesPer = most })
+			for i := range tries {
+				host, port := next(i)
+				id := ids.Node{Host: host, Port: port}
+				w.now = w.now.Plus(heddle.Millisecond)
+				w.m.Step(w.now, &RegisterNode{Call: w.next(), Node: id, Names: []string{host}, From: "10.0.0.1", Total: heddle.Of(8192, 8000)})
+				if leaves {
+					w.m.Step(w.now, &UnregisterNode{Call: w.next(), Node: id})
+				}
+			}
+			if n := len(w.m.nodes); n > (2+freeReturns)*most {
+				t.Errorf("%s, which leave: %v: %d nodes were made", name, leaves, n)
+			}
+			if n := w.m.quarters["10.0.0.1"].nodes; n > 2*most {
+				t.Errorf("%s, which leave: %v: %d nodes are known", name, leaves, n)
+			}
+			w.check()
+		}
+	}
 }
 
 // Whoever is on the list of hosts to include is known.

@@ -58,6 +58,7 @@ type node struct {
 	kept     NodeRecord  // what the store holds of it; zero for nothing
 	deadline heddle.Time // of a graceful decommission; never for none
 	timer    timer
+	returns  returns
 	stale    bool // not as views show it
 }
 
@@ -145,9 +146,10 @@ func (m *Machine) addNode(id ids.Node, rack, from string) *node {
 	n := &node{
 		id: id, nid: heddle.NodeID(len(m.nodes)), rack: rack, deadline: never,
 	}
-	host := m.hostName(id)
+	host, back := m.hostName(id), false
 	if old := m.byNode[id]; old != nil {
 		m.unlocated(old)
+		n.returns = old.returns
 		n.killed = old.killed // what was given up on it is so still
 		old.agent.follow(n)
 		for i, o := range m.hosts[host] {
@@ -156,10 +158,11 @@ func (m *Machine) addNode(id ids.Node, rack, from string) *node {
 			}
 		}
 	} else {
+		n.returns, back = m.returned(id, from)
 		m.replaced(id)
 		m.hosts[host] = append(m.hosts[host], n)
 	}
-	m.located(n, from)
+	m.located(n, from, back)
 	m.nodes = append(m.nodes, n)
 	m.byNode[id] = n
 	m.staleNode(n)
