@@ -213,8 +213,8 @@ type (
 		id    ids.Attempt
 		above int64
 	}
-	containerQuestion  struct{ id ids.Container }
-	nodeQuestion       struct{ id ids.Node }
+	containerQuestion struct{ id ids.Container }
+	nodeQuestion      struct{ id ids.Node }
 )
 
 // WholeApp returns one application with its requests and attempts.
