@@ -26,7 +26,7 @@ type limited struct {
 
 // A counted connection gives its place back when it is closed.
 type counted struct {
-	net.Conn
+	paced
 	l     *limited
 	addr  netip.Addr
 	spare bool
@@ -41,7 +41,7 @@ func (l *limited) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		c := &counted{Conn: nc, l: l, addr: addressOf(nc)}
+		c := &counted{paced: paced{Conn: nc, left: patience}, l: l, addr: addressOf(nc)}
 		c.seen.Store(time.Now().UnixNano())
 		gone, ok := l.take(c)
 		if gone != nil {
