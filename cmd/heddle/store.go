@@ -17,8 +17,9 @@ func newStore(a *app) *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "store",
 		Short: "Check, copy and repair what a ResourceManager has stored",
-		Long: `Check, copy and repair the file in which a ResourceManager keeps what a restart must find again. The
-ResourceManager must not be running: its nodes and applications go on meanwhile, and it finds them again.`,
+		Long: `Check, copy and repair the file in which a ResourceManager keeps what a restart must find again. Only backup
+works while it runs. For the others it must not be running: its nodes and applications go on meanwhile, and it
+finds them again.`,
 	}, newStoreCheck(a), newStoreBackup(a), newStoreExport(a), newStoreRepair(a))
 }
 
@@ -78,9 +79,10 @@ func newStoreBackup(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "backup TO [flags]",
 		Short: "Copy a store that is whole",
-		Long: `Copy the store to a file that is not there yet, and that nobody else may read: there are secrets in it. A
-store that is damaged is not copied. To go back to a copy, stop the ResourceManager and put it in place of
-rm.db. Applications that were submitted after it was made are then unknown.`,
+		Long: `Copy the store to a file that is not there yet, and that nobody else may read: there are secrets in it. Where a
+ResourceManager runs, it makes the copy, for whoever may look into its folder. A store that is damaged is not
+copied. To go back to a copy, stop the ResourceManager and put it in place of rm.db. Applications that were
+submitted after it was made are then unknown.`,
 		Example: "  heddle store backup /backup/rm.db",
 		Args:    exactly("TO"),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -91,3 +91,19 @@ func TestStartOnDamagedStore(t *testing.T) {
 	}
 	wantSaid(t, exitDone, []string{"nothing is damaged"}, "store", "check", "--data", data)
 }
+
+// The store of a ResourceManager that runs is copied, and no other command touches it.
+func TestBackupWhileItRuns(t *testing.T) {
+	data, path := stored(t)
+	p := start(t, "rm", "--data", data, "--listen", freePorts)
+	p.until("state: ")
+	copied := filepath.Join(t.TempDir(), "copy")
+	wantSaid(t, exitDone, []string{copied + " is a copy of " + path + ": 50 applications, 50 attempts"}, "store", "backup", "--data", data, copied)
+	wantSaid(t, exitFailed, []string{"file exists"}, "store", "backup", "--data", data, copied)
+	wantSaid(t, exitFailed, []string{"another ResourceManager (process "}, "store", "repair", "--data", data)
+	wantSaid(t, exitDone, []string{"nothing is damaged"}, "store", "check", copied)
+	if code := p.end(syscall.SIGTERM); code != exitDone {
+		t.Errorf("it ended with %d", code)
+	}
+	wantSaid(t, exitDone, []string{copied + "2 is a copy of " + path}, "store", "backup", "--data", data, copied+"2")
+}

@@ -117,6 +117,9 @@ func Start(o Options) (*Daemon, error) {
 		if st, state, err = store.Open(filepath.Join(o.DataDir, store.FileName)); err != nil {
 			return nil, err
 		}
+		if err := st.Give(); err != nil {
+			o.Log.Warn("the store cannot be copied while the ResourceManager runs", "error", err)
+		}
 	}
 	m, err := daemon.New(daemon.Options{Config: o.Config, Scheduler: o.Scheduler, Refresh: o.Refresh, Store: st, State: state, Log: o.Log})
 	if err != nil {

@@ -75,7 +75,8 @@ func plain(bucket, key string, record []byte) (json.RawMessage, error) {
 	return json.Marshal(fields)
 }
 
-// Backup copies a file that nobody writes to, and of which nothing is damaged, to another name.
+// Backup copies a store of which nothing is damaged to a file that is not there yet. The process that has it open, where there
+// is one, is asked for a copy: see [Store.Give].
 func Backup(path, to string) (*Report, error) {
 	w, err := backup(path, to)
 	if err != nil {
@@ -85,13 +86,26 @@ func Backup(path, to string) (*Report, error) {
 }
 
 func backup(path, to string) (*wreck, error) {
+	damaged := errors.New("it is damaged: heddle store check says where, heddle store repair makes a whole one of it")
+	if there, err := ask(path, to); err != nil {
+		return nil, err
+	} else if there {
+		w, err := readWreck(to)
+		if err == nil && !w.Whole() {
+			err = damaged
+		}
+		if err != nil {
+			return nil, errors.Join(err, os.Remove(to))
+		}
+		return w, nil
+	}
 	lock, err := lockIfThere(path + ".lock")
 	if err != nil {
 		return nil, err
 	}
 	w, err := readWreck(path)
 	if err == nil && !w.Whole() {
-		err = errors.New("it is damaged: heddle store check says where, heddle store repair makes a whole one of it")
+		err = damaged
 	}
 	if err == nil {
 		err = copyFile(path, to)
@@ -106,15 +120,23 @@ func copyFile(path, to string) error {
 		return err
 	}
 	defer func() { _ = in.Close() }() // it was only read
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
+	return newFile(to, func(out io.Writer) error {
+		_, err := io.Copy(out, in)
+		return err
+	})
+}
+
+// newFile makes a file that is not there yet; when it returns, what f writes is on the disk.
+func newFile(path string, f func(io.Writer) error) error {
+	out, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(out, in)
+	err = f(out)
 	if err = errors.Join(err, out.Sync(), out.Close()); err != nil {
-		return errors.Join(err, os.Remove(to))
+		return errors.Join(err, os.Remove(path))
 	}
-	return syncFolder(filepath.Dir(to))
+	return syncFolder(filepath.Dir(path))
 }
 
 // sameOwner gives a new file to whom an old one belongs, where that is somebody else.

@@ -40,6 +40,7 @@ type Store struct {
 	db    *bbolt.DB
 	file  *os.File // the same, to reserve room
 	lock  *os.File
+	giver *giver // nil where it is not asked for copies
 	retry time.Duration
 
 	mu         sync.Mutex
@@ -177,6 +178,7 @@ func (s *Store) Close() error { return s.close() }
 
 func (s *Store) shut() error {
 	close(s.stop)
+	s.giver.close()
 	s.mu.Lock()
 	s.closing = true
 	s.wake.Signal()

@@ -1,0 +1,174 @@
+package store
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.etcd.io/bbolt"
+)
+
+// askPatience is how long who is asked for a copy, and who asks, wait for the other to go on. A copy is made before its first
+// byte is sent, and copies are made one after the other.
+const askPatience = time.Minute
+
+// socketOf is where a process that has the store at path open is asked for copies. Its folder lets nobody else in.
+func socketOf(path string) string { return path + ".sock" }
+
+// A giver hands out copies of an open store.
+type giver struct {
+	store *Store
+	ln    net.Listener
+	ended chan struct{}
+}
+
+// Give has processes that may read the store's folder ask for copies of it, as long as it is open: see [Backup].
+func (s *Store) Give() error {
+	at := socketOf(s.path)
+	if err := os.Remove(at); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a process that was killed
+		return err
+	}
+	ln, err := net.Listen("unix", at)
+	if err != nil {
+		return err
+	}
+	s.giver = &giver{s, ln, make(chan struct{})}
+	go s.giver.run()
+	return nil
+}
+
+func (g *giver) run() {
+	defer close(g.ended)
+	debug.SetPanicOnFault(true) // as in [Store.run]
+	for {
+		c, err := g.ln.Accept()
+		if err != nil {
+			return // it is closed
+		}
+		stop := make(chan struct{})
+		go func() {
+			select {
+			case <-g.store.stop:
+			case <-stop:
+			}
+			_ = c.Close() // whoever asks sees that not all has come
+		}()
+		g.give(c)
+		close(stop)
+	}
+}
+
+// close ends it, after the store's stop is closed.
+func (g *giver) close() {
+	if g == nil {
+		return
+	}
+	_ = g.ln.Close()
+	<-g.ended
+}
+
+// give sends a copy: how many bytes it has, and those, or why there is none.
+func (g *giver) give(c net.Conn) {
+	f, size, err := g.store.snapshot()
+	to := patient{c}
+	if err != nil {
+		_, _ = fmt.Fprintf(to, "%s\n", strings.ReplaceAll(err.Error(), "\n", " ")) // who does not hear it has gone
+		return
+	}
+	defer func() { _ = f.Close() }() // it has no name
+	if _, err = fmt.Fprintf(to, "%d\n", size); err == nil {
+		_, _ = io.Copy(to, f)
+	}
+}
+
+// snapshot is a copy of the store as it is, in a file without a name, from its beginning. Commits go on while it is made.
+// It does not go straight to who asks, since what is freed meanwhile is not used again, and a commit that needs a larger map of
+// the file waits: that must not take as long as somebody likes.
+func (s *Store) snapshot() (f *os.File, size int64, err error) {
+	defer caught(&err)
+	dir := filepath.Dir(s.path)
+	if f, err = os.CreateTemp(dir, filepath.Base(s.path)+".copy-*"); err != nil {
+		return nil, 0, err
+	}
+	err = os.Remove(f.Name())
+	if err == nil {
+		err = s.db.View(func(tx *bbolt.Tx) error {
+			size = tx.Size()
+			if free, need := spare(dir), size+2*Reserve; free >= 0 && free < need {
+				return fmt.Errorf("the disk of %s has no room for a copy: %.1f MiB are free there, and %.1f MiB are needed", dir, mebi(free), mebi(need))
+			}
+			_, err := tx.WriteTo(ending{f, s.stop})
+			return err
+		})
+	}
+	if err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		return nil, 0, errors.Join(err, f.Close())
+	}
+	return f, size, nil
+}
+
+// An ending file takes nothing more once the store closes.
+type ending struct {
+	to   io.Writer
+	stop <-chan struct{}
+}
+
+func (e ending) Write(b []byte) (int, error) {
+	select {
+	case <-e.stop:
+		return 0, ErrClosed
+	default:
+		return e.to.Write(b)
+	}
+}
+
+// A patient connection waits for the other side to go on.
+type patient struct{ net.Conn }
+
+func (p patient) Write(b []byte) (int, error) {
+	_ = p.SetWriteDeadline(time.Now().Add(askPatience)) // a connection that is closed says so below
+	return p.Conn.Write(b)
+}
+
+func (p patient) Read(b []byte) (int, error) {
+	_ = p.SetReadDeadline(time.Now().Add(askPatience))
+	return p.Conn.Read(b)
+}
+
+// ask has the process that has the store at path open write a copy of it to a new file. there is false where nobody has, or
+// can be asked.
+func ask(path, to string) (there bool, err error) {
+	c, err := net.DialTimeout("unix", socketOf(path), askPatience)
+	if err != nil {
+		return false, nil //nolint:nilerr // the lock says why
+	}
+	defer func() { _ = c.Close() }() // it was only read
+	in := bufio.NewReader(patient{c})
+	line, err := in.ReadString('\n')
+	if err != nil {
+		return true, fmt.Errorf("the ResourceManager that uses it gave no copy: %w", err)
+	}
+	size, err := strconv.ParseInt(strings.TrimSpace(line), 10, 64)
+	if err != nil {
+		return true, fmt.Errorf("the ResourceManager that uses it gave no copy: %s", strings.TrimSpace(line))
+	}
+	return true, newFile(to, func(f io.Writer) error {
+		_, err := io.CopyN(f, in, size)
+		if errors.Is(err, io.EOF) {
+			err = errors.New("the ResourceManager that uses it ended before all of it was copied")
+		}
+		return err
+	})
+}

@@ -1,0 +1,146 @@
+package store
+
+import (
+	"bufio"
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// given is a store that is open and can be asked for copies, beside what a process that was killed left.
+func given(t *testing.T) (s *Store, path string) {
+	t.Helper()
+	path = place(t)
+	must(t, os.MkdirAll(filepath.Dir(path), folderMode))
+	must(t, os.WriteFile(socketOf(path), nil, fileMode))
+	s, _ = mustOpen(t, path)
+	must(t, s.Give())
+	return s, path
+}
+
+// A copy of a store that is written to has all that was acknowledged before it was asked for, and of each commit all or
+// nothing. Commits go on meanwhile.
+func TestBackupOfOpenStore(t *testing.T) {
+	s, path := given(t)
+	acknowledged, stop := make(chan int32, 1), make(chan struct{})
+	acknowledged <- 0
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for n := int32(1); ; n++ {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			if err := commitNow(s, PutApp(App{ID: app(n), Context: make([]byte, 3000)}), PutAttempt(Attempt{ID: attempt(n, 1)})); err != nil {
+				t.Error(err)
+				return
+			}
+			<-acknowledged
+			acknowledged <- n
+		}
+	}()
+	dir := t.TempDir()
+	for _, name := range []string{"a", "b", "c", "d"} {
+		before := <-acknowledged
+		acknowledged <- before
+		to := filepath.Join(dir, name)
+		r, err := Backup(path, to)
+		must(t, err)
+		info, err := os.Stat(to)
+		must(t, err)
+		if info.Mode().Perm() != fileMode || r.Records["apps"] < int(before) || r.Records["apps"] != r.Records["attempts"] {
+			t.Errorf("a copy with mode %o has %v, and %d were acknowledged before", info.Mode().Perm(), r.Records, before)
+		}
+		must(t, os.Chmod(dir, folderMode))
+		copied, state := mustOpen(t, to)
+		if len(state.Bad) > 0 || state.Salvaged != nil || len(state.Apps) != r.Records["apps"] {
+			t.Errorf("the copy has %d applications, %v", len(state.Apps), state.Bad)
+		}
+		must(t, copied.Close())
+		if _, err := Backup(path, to); err == nil {
+			t.Error("a copy is overwritten")
+		}
+		for n := before; n < before+5; { // they go on
+			n = <-acknowledged
+			acknowledged <- n
+		}
+	}
+	close(stop)
+	<-ended
+	must(t, s.Close())
+	list, err := os.ReadDir(filepath.Dir(path))
+	must(t, err)
+	if len(list) != 2 { // the store and its lock
+		t.Errorf("left are %v", list)
+	}
+}
+
+// Whoever asks for a copy and does not take it keeps neither commits waiting, though the file grows many times over, nor the
+// end.
+func TestCopyThatNobodyTakes(t *testing.T) {
+	s, path := given(t)
+	must(t, commitNow(s, PutApp(App{ID: app(1), Context: make([]byte, 4<<20)})))
+	c, err := net.Dial("unix", socketOf(path))
+	must(t, err)
+	line, err := bufio.NewReaderSize(c, 16).ReadString('\n')
+	if err != nil || len(line) < 7 {
+		t.Fatalf("%q, %v", line, err)
+	}
+	late := time.AfterFunc(10*time.Second, func() { _ = c.Close() })
+	for n := range int32(16) {
+		must(t, commitNow(s, PutApp(App{ID: app(n), Context: make([]byte, 4<<20)})))
+	}
+	must(t, s.Close())
+	if !late.Stop() {
+		t.Error("they waited until whoever asked had gone")
+	}
+	must(t, c.Close())
+}
+
+// What is damaged is not copied, and nothing is left of the copy.
+func TestDamagedOpenStore(t *testing.T) {
+	path, _ := realistic(t)
+	s, _ := mustOpen(t, path)
+	must(t, s.Give())
+	content, err := os.ReadFile(path)
+	must(t, err)
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	must(t, err)
+	size := os.Getpagesize()
+	_, err = f.WriteAt(make([]byte, size), int64(pagesOf(t, content, flagLeaf)[0])*int64(size))
+	must(t, errors.Join(err, f.Close()))
+	to := filepath.Join(t.TempDir(), "copy")
+	if _, err := Backup(path, to); err == nil || !strings.Contains(err.Error(), "heddle store repair") {
+		t.Errorf("a damaged store is copied: %v", err)
+	}
+	if _, err := os.Stat(to); err == nil {
+		t.Error("the copy is left")
+	}
+	must(t, s.Close())
+}
+
+// A copy takes no room that the store may need.
+func TestNoRoomForACopy(t *testing.T) {
+	dir := disk(t, 128<<20)
+	path := filepath.Join(dir, "data", "rm.db")
+	s, _ := mustOpen(t, path)
+	must(t, s.Give())
+	must(t, commitNow(s, PutApp(App{ID: app(1), Context: make([]byte, 4<<20)})))
+	lift := ballast(t, dir, 2*Reserve)
+	to := filepath.Join(t.TempDir(), "copy")
+	if _, err := Backup(path, to); err == nil || !strings.Contains(err.Error(), "has no room for a copy: 32.0 MiB are free there") {
+		t.Error(err)
+	}
+	if _, err := os.Stat(to); err == nil {
+		t.Error("half of a copy is left")
+	}
+	lift()
+	_, err := Backup(path, to)
+	must(t, errors.Join(err, s.Close()))
+}
