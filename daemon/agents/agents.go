@@ -31,6 +31,8 @@ type Config struct {
 	// Sync answers at api.Path. It gets requests of agents with a valid certificate, or in the clear from this machine;
 	// trust.SpeaksFor says for which node.
 	Sync http.Handler
+	// Memory is what joins and renewals are taken out of.
+	Memory Memory
 	// Audit learns of each join and renewal, and why one was refused. Of many that are refused it learns of some.
 	Audit func(daemon.Deed, error)
 }
@@ -119,13 +121,14 @@ func (s *server) read(w http.ResponseWriter, r *http.Request) (ask api.Join, ok 
 		refuse(w, http.StatusNotFound, errors.New("this port is on loopback, where agents need no certificate and cannot join"))
 		return ask, false
 	}
-	err := json.NewDecoder(http.MaxBytesReader(w, r.Body, api.MaxJoin)).Decode(&ask)
-	if _, large := errors.AsType[*http.MaxBytesError](err); large {
-		refuse(w, http.StatusRequestEntityTooLarge, fmt.Errorf("the request is larger than the %d bytes it may have", api.MaxJoin))
-		return ask, false
-	}
-	if err != nil {
-		refuse(w, http.StatusBadRequest, fmt.Errorf("the request is not what heddle node join sends: %w", err))
+	l := s.Memory.arrives(w, r, api.MaxJoin)
+	defer l.ends()
+	if err := json.NewDecoder(l).Decode(&ask); err != nil {
+		code, err := l.status(err)
+		if code == http.StatusBadRequest {
+			err = fmt.Errorf("the request is not what heddle node join sends: %w", err)
+		}
+		refuse(w, code, err)
 		return ask, false
 	}
 	return ask, true
@@ -163,6 +166,9 @@ func (s *server) note(r *http.Request, d daemon.Deed, err error) {
 // refuse says why not, and ends the connection: the next has the newest certificate of the agent.
 func refuse(w http.ResponseWriter, code int, err error) {
 	w.Header().Set("Connection", "close")
+	if code == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", "1")
+	}
 	http.Error(w, err.Error(), code)
 }
 

@@ -26,7 +26,7 @@ func BenchmarkSync(b *testing.B) {
 		b.Fatal(err)
 	}
 	s := &syncer{wish: &rm.AgentWish{Version: 7, Every: 5 * heddle.Second, Lease: 30 * heddle.Second}}
-	h := Sync(s)
+	h := Sync(s, Memory{})
 	b.ReportAllocs()
 	for b.Loop() {
 		w := httptest.NewRecorder()

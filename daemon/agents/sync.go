@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"sync"
@@ -25,19 +24,24 @@ type Syncer interface {
 }
 
 // Sync answers agents at api.Path.
-func Sync(to Syncer) http.Handler {
+func Sync(to Syncer, m Memory) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		q, code, err := heard(w, r)
+		l := m.arrives(w, r, maxSync)
+		defer l.ends()
+		q, code, err := heard(l)
 		if err != nil {
 			refuse(w, code, err)
 			return
 		}
+		held := heldBy(q)
+		l.keeps(held)
 		wish, err := to.SyncAgent(r.Context(), q)
 		switch {
 		case r.Context().Err() != nil: // it has gone
 		case err != nil:
 			refuse(w, http.StatusServiceUnavailable, err)
 		default:
+			l.keeps(held + toldSize(wish))
 			w.Header().Set("Content-Type", "application/json")
 			_ = json.NewEncoder(w).Encode(told(wish)) // the agent has gone where it fails
 		}
@@ -70,17 +74,18 @@ func (m *room) leave() {
 }
 
 // heard is what an agent says; code is the answer's where it may not say it.
-func heard(w http.ResponseWriter, r *http.Request) (q *rm.AgentSync, code int, err error) {
+func heard(l *load) (q *rm.AgentSync, code int, err error) {
 	m := rooms.Get().(*room)
 	defer m.leave()
 	s := &m.sync
-	if _, err = m.text.ReadFrom(http.MaxBytesReader(w, r.Body, maxSync)); err == nil {
-		err = json.Unmarshal(m.text.Bytes(), s)
+	if _, err = m.text.ReadFrom(l); err == nil {
+		err = l.works(weight(m.text.Bytes()))
 	}
-	if _, large := errors.AsType[*http.MaxBytesError](err); large {
-		return nil, http.StatusRequestEntityTooLarge, fmt.Errorf("the request is larger than the %d bytes it may have", maxSync)
+	if err != nil {
+		code, err = l.status(err)
+		return nil, code, err
 	}
-	if err == nil {
+	if err = json.Unmarshal(m.text.Bytes(), s); err == nil {
 		err = s.Check()
 	}
 	if err != nil {
@@ -90,7 +95,7 @@ func heard(w http.ResponseWriter, r *http.Request) (q *rm.AgentSync, code int, e
 	if err != nil {
 		return nil, http.StatusBadRequest, fmt.Errorf("node: %w", err)
 	}
-	if err := trust.SpeaksFor(r, s.Node); err != nil {
+	if err := trust.SpeaksFor(l.r, s.Node); err != nil {
 		return nil, http.StatusForbidden, err
 	}
 	q = &rm.AgentSync{Node: node, Agent: s.Agent, Applied: s.Applied, Used: make([]rm.Used, 0, len(s.Containers))}

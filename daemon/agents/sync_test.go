@@ -43,7 +43,7 @@ func TestSync(t *testing.T) {
 	}}
 	ask := func(body string) *httptest.ResponseRecorder {
 		w := httptest.NewRecorder()
-		Sync(s).ServeHTTP(w, httptest.NewRequest(http.MethodPost, api.Path, strings.NewReader(body)))
+		Sync(s, Memory{}).ServeHTTP(w, httptest.NewRequest(http.MethodPost, api.Path, strings.NewReader(body)))
 		return w
 	}
 	var b bytes.Buffer
@@ -96,7 +96,7 @@ func FuzzSync(f *testing.F) {
 	f.Add(`{"node":"n1:8041","agent":"a","can":["parks"],"containers":[{"id":"container_1_1_1_1","cpu_ms":1}]}`)
 	f.Fuzz(func(t *testing.T, body string) {
 		w := httptest.NewRecorder()
-		Sync(&syncer{wish: &rm.AgentWish{Version: 1}}).ServeHTTP(w, httptest.NewRequest(http.MethodPost, api.Path, strings.NewReader(body)))
+		Sync(&syncer{wish: &rm.AgentWish{Version: 1}}, Memory{}).ServeHTTP(w, httptest.NewRequest(http.MethodPost, api.Path, strings.NewReader(body)))
 		if w.Code != http.StatusOK && w.Code != http.StatusBadRequest {
 			t.Errorf("%d: %s", w.Code, w.Body)
 		}
@@ -106,7 +106,7 @@ func FuzzSync(f *testing.F) {
 // TestSyncForgets has nothing of a request turn up in the next ones.
 func TestSyncForgets(t *testing.T) {
 	s := &syncer{wish: &rm.AgentWish{Version: 7, Every: 5 * heddle.Second, Lease: 30 * heddle.Second}}
-	h := Sync(s)
+	h := Sync(s, Memory{})
 	ask := func(body string) *rm.AgentSync {
 		w := httptest.NewRecorder()
 		if h.ServeHTTP(w, httptest.NewRequest(http.MethodPost, api.Path, strings.NewReader(body))); w.Code != http.StatusOK {

@@ -17,7 +17,8 @@ const agentsConns = 20_000
 
 // serveAgents makes the server of node agents. Where others than this machine reach it, it speaks TLS.
 func (d *Daemon) serveAgents(ctx context.Context, o Options) (func(net.Listener) error, error) {
-	c := agents.Config{Sync: agents.Sync(d.RM), Audit: func(x daemon.Deed, err error) { x.Log(o.Log, err) }}
+	m := agents.Memory{Input: d.working.input, Calls: d.working.calls}
+	c := agents.Config{Sync: agents.Sync(d.RM, m), Memory: m, Audit: func(x daemon.Deed, err error) { x.Log(o.Log, err) }}
 	with := httpd.Options{Conns: agentsConns, PerAddress: cmp.Or(o.Config.ConnsPer, rpc.DefaultConnsPer)}
 	if !o.Config.Agents.Addr().Unmap().IsLoopback() {
 		var err error

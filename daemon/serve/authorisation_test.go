@@ -553,7 +553,7 @@ func (f *fixture) agents(w io.Writer) {
 	must(f, err)
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	h := agents.New(agents.Config{Trust: a, Sync: agents.Sync(f.d.RM), Audit: func(daemon.Deed, error) {}})
+	h := agents.New(agents.Config{Trust: a, Sync: agents.Sync(f.d.RM, agents.Memory{}), Audit: func(daemon.Deed, error) {}})
 	go func() { ended <- httpd.Serve(ctx, l, h, httpd.Options{Conns: 20, TLS: a.ServerConfig()}) }()
 	f.Cleanup(func() { stop(); must(f, <-ended) })
 	agent := func(node string) http.RoundTripper {

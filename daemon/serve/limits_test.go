@@ -4,15 +4,19 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"io"
 	"net"
+	"net/http"
 	"net/netip"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
 	"google.golang.org/protobuf/proto"
 
 	"heddle/daemon/clients"
+	"heddle/node/api"
 	"heddle/yarn/rpc"
 	"heddle/yarn/wire"
 )
@@ -72,4 +76,17 @@ func hello(t *testing.T, user, protocol string) []byte {
 	}
 	binary.BigEndian.PutUint32(b[7:], uint32(len(b)-11))
 	return b
+}
+
+// What node agents say is taken out of the memory for calls.
+func TestAgentsShareMemory(t *testing.T) {
+	f := newFixture(t, false)
+	body := `{"node":"n1:1","agent":"a","containers":[` + strings.Repeat("{},", 1<<20) + `{}]}`
+	resp, err := http.Post("http://"+f.d.Agents.String()+api.Path, "application/json", strings.NewReader(body))
+	must(t, err)
+	text, err := io.ReadAll(resp.Body)
+	must(t, errors.Join(err, resp.Body.Close()))
+	if resp.StatusCode != http.StatusRequestEntityTooLarge || !strings.Contains(string(text), "memory.per_address") {
+		t.Errorf("%d: %s; want that it would take too much memory", resp.StatusCode, text)
+	}
 }

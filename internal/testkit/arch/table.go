@@ -56,7 +56,7 @@ var Table = []Row{
 	{"daemon/clients", []string{".", "rm", "daemon", "yarn/*"}},
 	{"daemon/proxy", nil},
 	{"daemon/httpd", nil},
-	{"daemon/agents", []string{".", "rm", "daemon", "node/api", "node/trust", "yarn/ids"}},
+	{"daemon/agents", []string{".", "rm", "daemon", "internal/budget", "node/api", "node/trust", "yarn/ids"}},
 	{"daemon/facts", []string{".", "conf", "policy", "rm", "daemon/proxy", "internal/mapred", "yarn/ids", "yarn/wire"}},
 	{"daemon/web", []string{".", "rm", "daemon", "daemon/proxy", "internal/budget", "internal/histogram", "yarn/*"}},
 	{"daemon/serve", []string{
