@@ -33,8 +33,9 @@ type Config struct {
 	Watchdog       time.Duration // the loop may be at one thing for so long before the process ends; 0: for ever
 	Nodes          heddle.Caps   // what the site's NodeManagers can do to containers
 
-	Memory   Memory
-	ConnsPer int // connections from one address to a port; 0 for as many as package rpc has
+	Memory      Memory
+	ConnsPer    int // connections from one address to a port of RPC or that of node agents; 0 for as many as package rpc has
+	WebConnsPer int // to that of the web server; 0 for as many as package httpd has
 }
 
 // Memory is how many bytes of it are used.

@@ -21,14 +21,17 @@ const (
 	idleTimeout   = 60 * time.Second // between requests
 	stopTimeout   = 5 * time.Second  // for requests in flight when the server stops
 	maxHeader     = 32 << 10         // bytes
-	maxPerAddress = 200              // connections open at once from one address, unless it is said
 	spareConns    = 8                // beyond those, for what is vital
 )
+
+// DefaultConnsPer is how many connections are open at once from one address where it is not said.
+const DefaultConnsPer = 200
 
 // Options are what servers differ in.
 type Options struct {
 	Conns      int         // the most connections open at once
-	PerAddress int         // of them from one address; 0: 200
+	PerAddress int         // of them from one address; 0: DefaultConnsPer
+	Key        string      // of heddle.yaml, which raises PerAddress
 	Vital      []string    // paths that are answered although an address has all its connections
 	TLS        *tls.Config // nil: in the clear
 }
@@ -36,7 +39,7 @@ type Options struct {
 // Serve answers requests that come to l until ctx ends, then lets those in flight finish for a moment. It
 // returns nil after that, and the error of l otherwise. It closes l.
 func Serve(ctx context.Context, l net.Listener, h http.Handler, o Options) error {
-	l = &limited{Listener: l, all: o.Conns, each: cmp.Or(o.PerAddress, maxPerAddress), spare: spareConns}
+	l = &limited{Listener: l, all: o.Conns, each: cmp.Or(o.PerAddress, DefaultConnsPer), spare: spareConns}
 	if o.TLS != nil {
 		l = tls.NewListener(l, o.TLS)
 	}

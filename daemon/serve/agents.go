@@ -19,7 +19,7 @@ const agentsConns = 20_000
 func (d *Daemon) serveAgents(ctx context.Context, o Options) (func(net.Listener) error, error) {
 	m := agents.Memory{Input: d.working.input, Calls: d.working.calls}
 	c := agents.Config{Sync: agents.Sync(d.RM, m), Memory: m, Audit: func(x daemon.Deed, err error) { x.Log(o.Log, err) }}
-	with := httpd.Options{Conns: agentsConns, PerAddress: cmp.Or(o.Config.ConnsPer, rpc.DefaultConnsPer)}
+	with := httpd.Options{Conns: agentsConns, PerAddress: cmp.Or(o.Config.ConnsPer, rpc.DefaultConnsPer), Key: "limits.connections_per_address"}
 	if !o.Config.Agents.Addr().Unmap().IsLoopback() {
 		var err error
 		if c.Trust, err = trust.Open(o.DataDir); err != nil {

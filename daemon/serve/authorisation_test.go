@@ -156,7 +156,7 @@ type fixture struct {
 	node ids.Node
 }
 
-func newFixture(t *testing.T, acls bool) *fixture {
+func newFixture(t *testing.T, acls bool, changes ...func(*daemon.Config)) *fixture {
 	dir := t.TempDir()
 	write := func(name string, lines ...string) {
 		var b strings.Builder
@@ -179,6 +179,9 @@ func newFixture(t *testing.T, acls bool) *fixture {
 	free := netip.MustParseAddrPort("127.0.0.1:0")
 	c := &s.Config
 	c.Client, c.Scheduler, c.Tracker, c.Admin, c.Web, c.Agents = free, free, free, free, free, free
+	for _, change := range changes {
+		change(c)
+	}
 	st, _, err := store.Open(filepath.Join(s.DataDir, "rm.db"))
 	must(t, err)
 	kept := make(chan error, 1)

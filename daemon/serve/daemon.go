@@ -68,7 +68,7 @@ type Daemon struct {
 // stopTime is how long calls in flight may take when the daemon stops.
 const stopTime = 5 * time.Second
 
-// How many connections are open at most: of web pages, and of NodeManagers. Each of those holds one, and has two while it
+// How many connections are open at most: of web pages, or twice as many as one address may have, and of NodeManagers. Each of those holds one, and has two while it
 // comes back before its old one is found to be dead.
 const (
 	webConns  = 2000
@@ -203,7 +203,10 @@ func (d *Daemon) serveWeb(ctx context.Context, p *port, o Options) {
 		ExtraResources: c.ExtraResources, MemoryOnly: c.MemoryOnly,
 	})
 	p.serv = func(ln net.Listener) error {
-		return httpd.Serve(ctx, ln, handler, httpd.Options{Conns: webConns, Vital: web.Vital})
+		each := cmp.Or(c.WebConnsPer, httpd.DefaultConnsPer)
+		return httpd.Serve(ctx, ln, handler, httpd.Options{
+			Conns: max(webConns, 2*each), PerAddress: each, Key: "limits.web_connections_per_address", Vital: web.Vital,
+		})
 	}
 }
 

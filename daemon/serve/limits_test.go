@@ -15,6 +15,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"heddle/daemon"
 	"heddle/daemon/clients"
 	"heddle/node/api"
 	"heddle/yarn/rpc"
@@ -30,16 +31,34 @@ func from(t *testing.T, addr, to string) net.Conn {
 	return c
 }
 
+// stays reports whether a connection is still there after so many others of its address.
+func stays(t *testing.T, addr, to string, others int) bool {
+	t.Helper()
+	first := from(t, addr, to)
+	for range others {
+		from(t, addr, to)
+	}
+	must(t, first.SetReadDeadline(time.Now().Add(time.Second)))
+	_, err := first.Read(make([]byte, 1))
+	return errors.Is(err, os.ErrDeadlineExceeded)
+}
+
 // As many agents of one address may come as NodeManagers.
 func TestAgentsOfOneAddress(t *testing.T) {
 	f := newFixture(t, false)
-	first := from(t, "127.0.0.1", f.d.Agents.String())
-	for range 250 {
-		from(t, "127.0.0.1", f.d.Agents.String())
+	if !stays(t, "127.0.0.1", f.d.Agents.String(), 250) {
+		t.Error("an agent's connection is ended")
 	}
-	must(t, first.SetReadDeadline(time.Now().Add(time.Second)))
-	if n, err := first.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Errorf("an agent's connection: %d bytes, %v; want that it stays", n, err)
+}
+
+// The configuration says how many connections one address may have to the web port.
+func TestReadersOfOneAddress(t *testing.T) {
+	if stays(t, "127.0.0.2", newFixture(t, false).d.Web.String(), 250) {
+		t.Error("one of 251 connections is not ended where nothing is said")
+	}
+	f := newFixture(t, false, func(c *daemon.Config) { c.WebConnsPer = 300 })
+	if !stays(t, "127.0.0.2", f.d.Web.String(), 250) {
+		t.Error("one of 251 connections is ended where there may be 300")
 	}
 }
 

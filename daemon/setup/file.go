@@ -176,6 +176,7 @@ func (f *file) check() error {
 		{!amount(f.Memory.Calls, &f.Memory.calls), "memory.calls", badBytes},
 		{!amount(f.Memory.PerAddress, &f.Memory.perAddress), "memory.per_address", badBytes},
 		{f.Limits.Connections < 0, "limits.connections_per_address", "wanted how many, at least 1"},
+		{f.Limits.Web < 0, "limits.web_connections_per_address", "wanted how many, at least 1"},
 		{f.Limits.Nodes < 0, "limits.nodes_per_address", "wanted how many, at least 1"},
 		{f.Limits.Apps < 0, "limits.applications_per_user", "wanted how many, at least 1"},
 		{!amount(f.Limits.Stored, &f.Limits.stored), "limits.stored_per_user", badBytes},

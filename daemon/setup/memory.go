@@ -32,6 +32,7 @@ type memory struct {
 // limits are how much one caller may have.
 type limits struct {
 	Connections int    `yaml:"connections_per_address,omitempty"`
+	Web         int    `yaml:"web_connections_per_address,omitempty"`
 	Nodes       int    `yaml:"nodes_per_address,omitempty"`
 	Apps        int    `yaml:"applications_per_user,omitempty"`
 	Stored      string `yaml:"stored_per_user,omitempty"`
@@ -93,7 +94,7 @@ func (s *source) limits(c *daemon.Config) {
 		return otherwise
 	}
 	l := s.file.Limits
-	c.ConnsPer = l.Connections
+	c.ConnsPer, c.WebConnsPer = l.Connections, l.Web
 	c.NodesPer = or(l.Nodes, rm.DefaultNodesPer)
 	c.AppsPer = or(l.Apps, rm.DefaultAppsPer)
 	c.StoredPer = or(int(l.stored), rm.DefaultStoredPer)

@@ -62,18 +62,18 @@ func TestMemory(t *testing.T) {
 
 // The limits are those of heddle.yaml.
 func TestLimits(t *testing.T) {
-	f, err := parseFile("heddle.yaml", []byte("limits: {connections_per_address: 5, nodes_per_address: 6, applications_per_user: 7, stored_per_user: 8MiB}"))
+	f, err := parseFile("heddle.yaml", []byte("limits: {connections_per_address: 5, web_connections_per_address: 4, nodes_per_address: 6, applications_per_user: 7, stored_per_user: 8MiB}"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var c daemon.Config
 	(&source{file: f}).limits(&c)
-	if c.ConnsPer != 5 || c.NodesPer != 6 || c.AppsPer != 7 || c.StoredPer != 8<<20 {
+	if c.ConnsPer != 5 || c.WebConnsPer != 4 || c.NodesPer != 6 || c.AppsPer != 7 || c.StoredPer != 8<<20 {
 		t.Errorf("%+v", c)
 	}
 	c = daemon.Config{}
 	(&source{file: &file{}}).limits(&c)
-	if c.ConnsPer != 0 || c.NodesPer != rm.DefaultNodesPer || c.AppsPer != rm.DefaultAppsPer || c.StoredPer != rm.DefaultStoredPer {
+	if c.ConnsPer != 0 || c.WebConnsPer != 0 || c.NodesPer != rm.DefaultNodesPer || c.AppsPer != rm.DefaultAppsPer || c.StoredPer != rm.DefaultStoredPer {
 		t.Errorf("%+v", c)
 	}
 }

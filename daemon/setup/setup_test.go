@@ -263,6 +263,7 @@ func TestWrongValues(t *testing.T) {
 		"too little memory":  {file("memory: {limit: 1MiB}"), "DIR/heddle.yaml:1:17: memory.limit: 1MiB is too little: a ResourceManager needs 64 MiB"},
 		"calls above half":   {file("memory: {limit: 512MiB, calls: 300MiB}"), "memory.calls: 300MiB does not do: at least 16 MiB, and at most half of the limit, which is 512 MiB"},
 		"above all calls":    {file("memory: {limit: 512MiB, calls: 64MiB, per_address: 65MiB}"), "memory.per_address: 65MiB does not do: at least 6 MiB, and at most what all calls may take up, which is 64 MiB"},
+		"fewer readers":      {file("limits: {web_connections_per_address: -1}"), "limits.web_connections_per_address: wanted how many, at least 1"},
 		"fewer than none":    {file("limits: {nodes_per_address: -1}"), "limits.nodes_per_address: wanted how many, at least 1"},
 		"a level":            {file("log: {level: loud}"), "DIR/heddle.yaml:1:14: log.level: wanted debug, info, warn or error"},
 		"a format":           {file("log: {format: xml}"), "log.format: wanted text or json"},
