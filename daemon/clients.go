@@ -146,6 +146,9 @@ func (r *RM) ResizeNode(ctx context.Context, id ids.Node, total heddle.Resource)
 func (r *RM) recovered(s *store.State) []rm.Recovered {
 	if d := s.Salvaged; d != nil {
 		r.log.Error("the store was damaged; what could be read of it is in a new one, and the damaged file is kept", "kept", d.Kept, "pages", len(d.Damage), "lost", len(d.Lost), "records", d.Records)
+		if d.Older {
+			r.log.Error("the last commit of the store is lost, and the one before counts")
+		}
 		for _, p := range d.Damage {
 			r.log.Error("a page of the store is damaged", "page", p.Page, "bucket", p.Bucket, "reason", p.Reason)
 		}

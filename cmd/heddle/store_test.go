@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/binary"
 	"os"
 	"path/filepath"
 	"strings"
@@ -106,4 +107,33 @@ func TestBackupWhileItRuns(t *testing.T) {
 		t.Errorf("it ended with %d", code)
 	}
 	wantSaid(t, exitDone, []string{copied + "2 is a copy of " + path}, "store", "backup", "--data", data, copied+"2")
+}
+
+// Where the page is damaged that everything begins with, the log says that the last commit is lost.
+func TestStartWithoutLastCommit(t *testing.T) {
+	data, path := stored(t)
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := uint64(os.Getpagesize())
+	number := func(at uint64) uint64 { return binary.NativeEndian.Uint64(b[at:]) }
+	const root, transaction = 32, 64 // where they are in one of the first two pages
+	newest := uint64(0)
+	if number(size+transaction) > number(transaction) {
+		newest = size
+	}
+	at := number(newest+root) * size
+	clear(b[at : at+size])
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, "rm", "--data", data, "--listen", freePorts)
+	p.until("state: ")
+	if code := p.end(syscall.SIGTERM); code != exitDone {
+		t.Errorf("it ended with %d", code)
+	}
+	if want := "the last commit of the store is lost, and the one before counts"; strings.Count(p.log(), want) != 1 {
+		t.Errorf("%q is not once in\n%s", want, p.log())
+	}
 }
