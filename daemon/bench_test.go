@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -31,7 +32,7 @@ func said[T any](b testing.TB, r *RM, with func(rm.Call) rm.Message) (v T) {
 }
 
 // drain has the loop, which the benchmark itself is, do what waits.
-func (r *RM) drain() { r.turn([numLanes]func(){}) }
+func (r *RM) drain() { r.turn(nil) }
 
 // large is a ResourceManager with so many nodes, whose loop is the benchmark itself.
 func large(b testing.TB, profile string, nodes int, mem int64) (*RM, []*nm) {
@@ -246,5 +247,29 @@ func BenchmarkExpire(b *testing.B) {
 	r, _ := filled(b, "fifo", 10_000, 11*1024, 100_000, 100_000)
 	for b.Loop() {
 		r.step(rm.Tick{})
+	}
+}
+
+// BenchmarkChange is the way of one change through its lane, of a caller of one or of 100, without what the machine does.
+func BenchmarkChange(b *testing.B) {
+	for _, callers := range []int{1, 100} {
+		b.Run(fmt.Sprintf("callers=%d", callers), func(b *testing.B) {
+			r, _ := large(b, "capacity", 1, 8192)
+			ctx := make([]context.Context, callers)
+			for i := range ctx {
+				ctx[i] = WithCaller(b.Context(), fmt.Sprint("caller", i))
+			}
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				if err := r.enter(ctx[i%callers], changeLane, func() {}); err != nil {
+					b.Fatal(err)
+				}
+				if i%100 == 99 {
+					for r.lanes.waiting() > 0 {
+						r.drain()
+					}
+				}
+			}
+		})
 	}
 }

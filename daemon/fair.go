@@ -1,11 +1,15 @@
 package daemon
 
-import "errors"
+import (
+	"cmp"
+	"errors"
+)
 
 // ErrBusy says that as much waits already as may: its callers try again.
 var ErrBusy = errors.New("too much waits for the ResourceManager already; try again")
 
-// How many may wait at a time, of one caller and of all.
+// How many may wait at a time, of one caller and of all. Once there are so many of all, nobody may have more than one, of which
+// there may be as many again: some who want much do not shut the others out.
 const (
 	mostOfOne = 128
 	mostOfAll = 4096
@@ -14,6 +18,7 @@ const (
 // A fairQueue is what callers wait for. What one caller wants comes in the order in which it was wanted, and callers come in
 // turn: who wants much waits behind himself.
 type fairQueue[T any] struct {
+	each  int // that may wait of one caller; 0: mostOfOne
 	by    map[string][]T
 	turns []string // of those who want something
 	n     int
@@ -21,7 +26,7 @@ type fairQueue[T any] struct {
 
 func (q *fairQueue[T]) push(caller string, x T) error {
 	had := q.by[caller]
-	if len(had) >= mostOfOne || q.n >= mostOfAll {
+	if len(had) >= cmp.Or(q.each, mostOfOne) || q.n >= mostOfAll && (len(had) > 0 || q.n >= 2*mostOfAll) {
 		return ErrBusy
 	}
 	if q.by == nil {
@@ -42,7 +47,9 @@ func (q *fairQueue[T]) pop() (x T, ok bool) {
 	caller := q.turns[0]
 	q.turns = q.turns[1:]
 	list := q.by[caller]
-	x, list = list[0], list[1:]
+	var none T
+	x, list[0] = list[0], none
+	list = list[1:]
 	if q.n--; len(list) == 0 {
 		delete(q.by, caller)
 	} else {

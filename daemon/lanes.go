@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"heddle/rm"
@@ -13,51 +14,95 @@ type lane int
 const (
 	beatLane   lane = iota // what nodes, their agents and masters say: the cluster stands still without it
 	changeLane             // what clients and administrators say
-	numLanes
 )
 
-// maxWaiting is how many calls wait in each lane. Of nodes and masters more wait to be let in; clients are told to try
-// again.
-const maxWaiting = 4096
+const (
+	// maxBeats is how many calls wait in the first lane. Of nodes and masters more wait to be let in.
+	maxBeats = 4096
+	// mostChanges is how many changes of one caller are under way at a time, those that wait for the disk included. It is a
+	// quarter of the calls that are under way at a port. Clients are told to try again.
+	mostChanges = 1024
+)
 
-// perTurn is how many calls of each lane the loop takes before it looks at the next: no lane waits for ever.
-var perTurn = [numLanes]int{beatLane: 64, changeLane: 16}
+// How many calls of each lane the loop takes before it looks at the next: no lane waits for ever.
+const (
+	beatsPerTurn   = 64
+	changesPerTurn = 16
+)
 
 // lanes are the calls that wait for the loop.
-type lanes [numLanes]chan func()
+type lanes struct {
+	beats chan func()
 
-func newLanes() (l lanes) {
-	for i := range l {
-		l[i] = make(chan func(), maxWaiting)
-	}
-	return l
+	mu       sync.Mutex
+	changes  fairQueue[func()]
+	underWay map[string]int // changes by their callers
+}
+
+func newLanes() *lanes {
+	return &lanes{beats: make(chan func(), maxBeats), changes: fairQueue[func()]{each: mostChanges}, underWay: map[string]int{}}
 }
 
 // waiting is how many calls there are.
-func (l *lanes) waiting() (n int) {
-	for _, c := range l {
-		n += len(c)
-	}
-	return n
+func (l *lanes) waiting() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.beats) + l.changes.n
 }
 
-// run runs calls, the most urgent first. Those that woke the loop have left their lanes.
-func (l *lanes) run(woke [numLanes]func()) {
-	for i, c := range l {
-		n := perTurn[i]
-		if f := woke[i]; f != nil {
+// run runs calls, the most urgent first, and reports whether changes are left. The one that woke the loop, if any, has left its
+// lane.
+func (l *lanes) run(woke func()) (more bool) {
+	n := beatsPerTurn
+	if woke != nil {
+		woke()
+		n--
+	}
+	for ; n > 0; n-- {
+		select {
+		case f := <-l.beats:
 			f()
-			n--
+			continue
+		default:
 		}
-		for ; n > 0; n-- {
-			select {
-			case f := <-c:
-				f()
-				continue
-			default:
-			}
-			break
+		break
+	}
+	for range changesPerTurn {
+		f, ok := l.change()
+		if !ok {
+			return false
 		}
+		f()
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.changes.n > 0
+}
+
+// change is the next change.
+func (l *lanes) change() (func(), bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.changes.pop()
+}
+
+// begin notes that a caller wants something changed, if that is not too much at once.
+func (l *lanes) begin(caller string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.underWay[caller] >= mostChanges {
+		return ErrBusy
+	}
+	l.underWay[caller]++
+	return nil
+}
+
+// end notes that the caller has the answer, or has left.
+func (l *lanes) end(caller string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.underWay[caller]--; l.underWay[caller] == 0 {
+		delete(l.underWay, caller)
 	}
 }
 
@@ -70,18 +115,15 @@ func (r *RM) enter(ctx context.Context, in lane, f func()) error {
 			f()
 		}
 	}
-	if in != beatLane {
-		select {
-		case r.lanes[in] <- do:
-			return nil
-		case <-r.done:
-			return ErrStopping
-		default:
-			return ErrBusy
-		}
+	if in == changeLane {
+		r.lanes.mu.Lock()
+		err := r.lanes.changes.push(CallerOf(ctx), do)
+		r.lanes.mu.Unlock()
+		r.nudge()
+		return err
 	}
 	select {
-	case r.lanes[in] <- do:
+	case r.lanes.beats <- do:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
@@ -100,6 +142,13 @@ type answer[T any] struct {
 func call[T any](ctx context.Context, r *RM, in lane, f func(reply func(T, error))) (T, error) {
 	ch := make(chan answer[T], 1)
 	var none T
+	if in == changeLane {
+		caller := CallerOf(ctx)
+		if err := r.lanes.begin(caller); err != nil {
+			return none, err
+		}
+		defer r.lanes.end(caller)
+	}
 	if err := r.enter(ctx, in, func() { f(func(v T, err error) { ch <- answer[T]{v, err} }) }); err != nil {
 		return none, err
 	}

@@ -215,10 +215,19 @@ func ReadingOf(ctx context.Context) *Reading {
 	return r
 }
 
-// callerOf is who calls; "" where nobody says.
-func callerOf(ctx context.Context) string {
+// callerKey is who calls, in a context.
+type callerKey struct{}
+
+// WithCaller is the context of a call of somebody: a user at an address over RPC, an address over HTTP. Callers come in turn.
+func WithCaller(ctx context.Context, caller string) context.Context {
+	return context.WithValue(ctx, callerKey{}, caller)
+}
+
+// CallerOf is who calls; "" where nobody says.
+func CallerOf(ctx context.Context) string {
 	if r := ReadingOf(ctx); r != nil {
 		return r.caller
 	}
-	return ""
+	caller, _ := ctx.Value(callerKey{}).(string)
+	return caller
 }

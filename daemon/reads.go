@@ -149,7 +149,7 @@ func (r *RM) question(ctx context.Context, key any, f func(rm.Reports) any) (*qu
 	q := d.asked[key]
 	if q == nil {
 		q = &question{key: key, ask: f, done: make(chan struct{})}
-		if err := d.queue.push(callerOf(ctx), q); err != nil {
+		if err := d.queue.push(CallerOf(ctx), q); err != nil {
 			return nil, err
 		}
 		d.asked[key] = q

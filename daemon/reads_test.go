@@ -134,7 +134,6 @@ func TestLanes(t *testing.T) {
 		}
 		release()
 		waiting.Wait()
-		// Of those that wake the loop one may be a change, if it has nothing else to do at that moment.
 		if want := []string{"beat", "beat", "beat", "change", "change", "change", "read"}; !slices.Equal(order, want) {
 			t.Errorf("%v, want %v", order, want)
 		}
@@ -145,19 +144,96 @@ func TestLanes(t *testing.T) {
 func TestLanesTakeTurns(t *testing.T) {
 	l := newLanes()
 	var order []lane
-	for in := range numLanes {
-		for range 2 * perTurn[in] {
-			l[in] <- func() { order = append(order, in) }
+	for range 2 * beatsPerTurn {
+		l.beats <- func() { order = append(order, beatLane) }
+	}
+	for range 2 * changesPerTurn {
+		if err := l.changes.push("ann", func() { order = append(order, changeLane) }); err != nil {
+			t.Fatal(err)
 		}
 	}
-	l.run([numLanes]func(){})
-	var want []lane
-	for in := range numLanes {
-		want = append(want, slices.Repeat([]lane{in}, perTurn[in])...)
+	want := append(slices.Repeat([]lane{beatLane}, beatsPerTurn), slices.Repeat([]lane{changeLane}, changesPerTurn)...)
+	for i, more := range []bool{true, false} {
+		if left := l.run(nil); left != more || !slices.Equal(order, want) {
+			t.Errorf("in turn %d %v ran; some are left: %v", i, order, left)
+		}
+		order = nil
 	}
-	if !slices.Equal(order, want) {
-		t.Errorf("in a turn %v ran", order)
+	l.beats <- func() { order = append(order, beatLane) }
+	l.run(func() { order = append(order, changeLane) })
+	if !slices.Equal(order, []lane{changeLane, beatLane}) {
+		t.Errorf("the one that woke the loop, and another one: %v", order)
 	}
+}
+
+// Whoever wants much changed waits behind himself.
+func TestChangesOfOneCaller(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		var order []string
+		wants := func(caller string) {
+			if err := w.r.enter(WithCaller(t.Context(), caller), changeLane, func() { order = append(order, caller) }); err != nil {
+				t.Error(err)
+			}
+		}
+		release := w.hold()
+		for range 1000 {
+			wants("eve")
+		}
+		wants("ann")
+		wants("bob")
+		wants("ann")
+		release()
+		if want := []string{"eve", "ann", "bob", "eve", "ann", "eve", "eve"}; len(order) != 1003 || !slices.Equal(order[:7], want) {
+			t.Errorf("%d are done, %v first; want %v", len(order), order[:min(7, len(order))], want)
+		}
+	})
+}
+
+// So many changes of one caller are under way, those that wait for the disk included; others go on.
+func TestChangesUnderWay(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		until := make(chan struct{})
+		slow := func(ctx context.Context) error { // has its turn, and is answered later
+			_, err := call(ctx, w.r, changeLane, func(reply func(any, error)) {
+				go func() { <-until; reply(nil, nil) }()
+			})
+			return err
+		}
+		eve, gone := WithCaller(t.Context(), "eve"), make(chan struct{})
+		var all sync.WaitGroup
+		for i := range mostChanges {
+			all.Go(func() {
+				ctx, leave := context.WithCancel(eve)
+				defer leave()
+				if i == 0 {
+					go func() { <-gone; leave() }()
+				}
+				if err := slow(ctx); err != nil && i > 0 {
+					t.Error(err)
+				}
+			})
+		}
+		synctest.Wait()
+		soon, cancel := context.WithTimeout(eve, time.Second)
+		defer cancel()
+		if err := slow(soon); !errors.Is(err, ErrBusy) {
+			t.Errorf("one more of eve's: %v, want %v", err, ErrBusy)
+		}
+		if _, _, err := w.r.NewApp(WithCaller(t.Context(), "ann"), "ann"); err != nil {
+			t.Errorf("one of ann's: %v", err)
+		}
+		close(gone)
+		synctest.Wait()
+		if _, _, err := w.r.NewApp(eve, "eve"); err != nil {
+			t.Errorf("one of eve's after another one has left: %v", err)
+		}
+		close(until)
+		all.Wait()
+		synctest.Wait()
+		if n := len(w.r.lanes.underWay); n != 0 {
+			t.Errorf("%d callers have changes under way", n)
+		}
+	})
 }
 
 // What nobody waits for any more is not done.
@@ -238,13 +314,24 @@ func TestFullLane(t *testing.T) {
 	inWorld(t, "capacity", func(t *testing.T, w *world) {
 		id := w.submit("MAPREDUCE", 1024)
 		release := w.hold()
-		for range maxWaiting {
+		for range mostChanges {
 			if err := w.r.enter(t.Context(), changeLane, func() {}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		if err := w.r.Kill(t.Context(), Actor{User: "ann"}, id, ""); !errors.Is(err, ErrBusy) {
 			t.Errorf("%v, want %v", err, ErrBusy)
+		}
+		for i := range mostOfAll - mostChanges {
+			if err := w.r.enter(WithCaller(t.Context(), fmt.Sprint("caller", i%8)), changeLane, func() {}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.r.enter(WithCaller(t.Context(), "caller0"), changeLane, func() {}); !errors.Is(err, ErrBusy) {
+			t.Errorf("%v, want %v", err, ErrBusy)
+		}
+		if err := w.r.enter(WithCaller(t.Context(), "another"), changeLane, func() {}); err != nil {
+			t.Errorf("the only one of its caller: %v", err)
 		}
 		release()
 		if err := w.r.Kill(t.Context(), Actor{User: "ann"}, id, ""); err != nil {
@@ -288,7 +375,15 @@ func TestFairQueue(t *testing.T) {
 			t.Fatal(i, err)
 		}
 	}
-	if err := q.push("another", "x"); !errors.Is(err, ErrBusy) {
+	if err := q.push("caller0", "x"); !errors.Is(err, ErrBusy) {
+		t.Errorf("a second one of a caller: %v, want %v", err, ErrBusy)
+	}
+	for i := range mostOfAll {
+		if err := q.push(fmt.Sprint("another", i), "x"); err != nil {
+			t.Fatal(i, err)
+		}
+	}
+	if err := q.push("one more", "x"); !errors.Is(err, ErrBusy) {
 		t.Errorf("%v, want %v", err, ErrBusy)
 	}
 }

@@ -36,7 +36,7 @@ type RM struct {
 	life    context.Context // ends with the loop
 	die     context.CancelFunc
 
-	lanes        lanes
+	lanes        *lanes
 	reads        reads
 	explanations explanations
 	done         chan struct{} // the loop has ended
@@ -153,12 +153,11 @@ func (r *RM) Run(ctx context.Context) error {
 			r.awaited.Store(&awaited{missing, known})
 		}
 		idle := time.Now()
-		var woke [numLanes]func()
+		var woke func()
 		select {
 		case <-ctx.Done():
 			return nil
-		case woke[beatLane] = <-r.lanes[beatLane]:
-		case woke[changeLane] = <-r.lanes[changeLane]:
+		case woke = <-r.lanes.beats:
 		case <-r.wake:
 		case <-timer.C:
 		case <-broken: // it may hang, and never call back
@@ -174,7 +173,7 @@ func (r *RM) Run(ctx context.Context) error {
 }
 
 // turn runs what was posted, what waits and what has come due, and then what there is time for.
-func (r *RM) turn(woke [numLanes]func()) {
+func (r *RM) turn(woke func()) {
 	r.mu.Lock()
 	posted := r.posted
 	r.posted = nil
@@ -182,7 +181,9 @@ func (r *RM) turn(woke [numLanes]func()) {
 	for _, f := range posted {
 		f()
 	}
-	r.lanes.run(woke)
+	if r.lanes.run(woke) {
+		r.nudge()
+	}
 	r.tick()
 	r.serveReads()
 }

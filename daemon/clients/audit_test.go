@@ -46,6 +46,18 @@ func (j *journal) take() []string {
 	return j.lines
 }
 
+// A change is that of a user at an address, beside which those of others have their turns.
+func TestCaller(t *testing.T) {
+	f := stock()
+	c, _ := dial(t, f, Options{}, "ann")
+	if err := c.Call(t.Context(), "forceKillApplication", &wire.KillApplicationRequest{ApplicationId: conv.WireApp(anApp)}, &wire.KillApplicationResponse{}); err != nil {
+		t.Fatal(err)
+	}
+	if f.caller != "ann@127.0.0.1" {
+		t.Errorf("called by %q", f.caller)
+	}
+}
+
 // Each call that changes something leaves one line, done or refused; what only looks leaves none unless refused.
 func TestAudit(t *testing.T) {
 	app := conv.WireApp(anApp)

@@ -89,7 +89,7 @@ func newService(r RM, o Options) *service {
 // before, and what the handler returns as an error gets its Java class.
 func serve[Req, Resp message](s *service, f func(context.Context, daemon.Actor, Req) (Resp, error)) rpc.Method {
 	read := func(ctx context.Context, who daemon.Actor, req Req) (resp Resp, err error) {
-		ctx, reading := s.o.Readers.Begin(ctx, who.User+"@"+who.Addr)
+		ctx, reading := s.o.Readers.Begin(ctx, daemon.CallerOf(ctx))
 		defer func() { reading.End(proto.Size(resp)) }()
 		return f(ctx, who, req)
 	}
@@ -100,6 +100,7 @@ func serve[Req, Resp message](s *service, f func(context.Context, daemon.Actor, 
 func serveAndTell[Req, Resp message](s *service, f func(context.Context, daemon.Actor, Req) (Resp, error), tell func(daemon.Actor, Req, error)) rpc.Method {
 	return rpc.Serve(func(ctx context.Context, call *rpc.Call, req Req) (resp Resp, err error) {
 		who := daemon.Actor{User: call.User, Addr: address(call)}
+		ctx = daemon.WithCaller(ctx, who.User+"@"+who.Addr)
 		if err = s.admit(call); err == nil {
 			resp, err = f(ctx, who, req)
 		}

@@ -27,6 +27,7 @@ type fake struct {
 
 	filter rm.AppFilter
 	done   []string
+	caller string // of the last kill
 }
 
 func (f *fake) note(format string, args ...any) error {
@@ -95,7 +96,8 @@ func (f *fake) Submit(_ context.Context, user string, c *wire.ApplicationSubmiss
 	return f.note("submit %s %s", user, c.GetApplicationName())
 }
 
-func (f *fake) Kill(_ context.Context, who daemon.Actor, id ids.App, diagnostics string) error {
+func (f *fake) Kill(ctx context.Context, who daemon.Actor, id ids.App, diagnostics string) error {
+	f.caller = daemon.CallerOf(ctx)
 	return f.note("kill %v %s %q", who, id, diagnostics)
 }
 

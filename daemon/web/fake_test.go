@@ -38,6 +38,7 @@ type fakeRM struct {
 	filter rm.AppFilter // of the last Apps
 	actor  daemon.Actor // of the last change
 	killed string       // diagnostics of the last kill
+	caller string       // likewise
 	until  time.Time
 }
 
@@ -239,9 +240,9 @@ func (f *fakeRM) change(who daemon.Actor, id ids.App, do func(*rm.AppReport)) er
 	return nil
 }
 
-func (f *fakeRM) Kill(_ context.Context, who daemon.Actor, id ids.App, text string) error {
+func (f *fakeRM) Kill(ctx context.Context, who daemon.Actor, id ids.App, text string) error {
 	return f.change(who, id, func(a *rm.AppReport) {
-		f.killed = text
+		f.killed, f.caller = text, daemon.CallerOf(ctx)
 		a.State, a.Internal = rm.AppKilled, "KILLED"
 	})
 }

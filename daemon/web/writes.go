@@ -29,7 +29,7 @@ type changeFunc func(r *http.Request, who daemon.Actor) (int, rest.Answer, error
 // became of it.
 func (s *site) change(f changeFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithTimeout(r.Context(), answerTimeout)
+		ctx, cancel := context.WithTimeout(daemon.WithCaller(r.Context(), addressOf(r).String()), answerTimeout)
 		defer cancel()
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 		status, a, err := s.asUser(f, r.WithContext(ctx))

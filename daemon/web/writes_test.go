@@ -90,8 +90,8 @@ func TestChanges(t *testing.T) {
 			if tt.status >= 400 && (f.actor != daemon.Actor{}) {
 				t.Errorf("something was changed by %v", f.actor)
 			}
-			if tt.name == "kill" && (f.killed != "enough" || f.actor.User != "ann" || f.actor.Addr != "") {
-				t.Errorf("killed with %q by %v", f.killed, f.actor)
+			if tt.name == "kill" && (f.killed != "enough" || f.actor.User != "ann" || f.actor.Addr != "" || f.caller != "127.0.0.1") {
+				t.Errorf("killed with %q by %v, called by %q", f.killed, f.actor, f.caller)
 			}
 			if tt.name == "lifetime" && !f.until.Equal(time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)) {
 				t.Errorf("lifetime until %v", f.until)
