@@ -13,6 +13,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
+	"heddle/daemon"
 	"heddle/internal/budget"
 	"heddle/rm"
 	"heddle/yarn/rest"
@@ -130,6 +131,9 @@ func illegalArgument(message string) error {
 // fail writes an error in the shape YARN's clients know.
 func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 	o := s.classify(r, err)
+	if errors.Is(err, daemon.ErrBusy) {
+		w.Header().Set("Retry-After", "1")
+	}
 	if o.plain {
 		http.Error(w, o.message, o.status)
 		return

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"fmt"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -97,6 +98,28 @@ func TestChanges(t *testing.T) {
 				t.Errorf("lifetime until %v", f.until)
 			}
 		})
+	}
+}
+
+// Who is told that too much waits is told when to try again.
+func TestBusy(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want string
+	}{{fmt.Errorf("not now: %w", daemon.ErrBusy), "1"}, {errBusy, ""}} {
+		f := changeable()
+		f.fails = c.err
+		h := New(Options{RM: f, Local: true})
+		for _, r := range []*http.Request{
+			httptest.NewRequest(http.MethodGet, restBase+"/apps", nil), httptest.NewRequest(http.MethodGet, heddleBase+"/apps", nil),
+			httptest.NewRequest(http.MethodPost, restBase+"/apps/new-application?user.name=ann", nil),
+		} {
+			r.RemoteAddr = "127.0.0.1:5000"
+			w := httptest.NewRecorder()
+			if h.ServeHTTP(w, r); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") != c.want {
+				t.Errorf("%v: %s %s is answered %d with Retry-After %q, want %q", c.err, r.Method, r.URL, w.Code, w.Header().Get("Retry-After"), c.want)
+			}
+		}
 	}
 }
 
