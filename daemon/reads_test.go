@@ -286,8 +286,8 @@ func TestSameQuestion(t *testing.T) {
 		synctest.Wait()
 		release()
 		all.Wait()
-		if s := w.r.ReadStats(); s.Questions != 1 {
-			t.Errorf("%+v", s)
+		if s := w.r.Health().Reads; s.Questions != 1 || s != w.r.ReadStats() {
+			t.Errorf("%+v, %+v", s, w.r.ReadStats())
 		}
 	})
 }

@@ -38,6 +38,7 @@ type Health struct {
 	Lag    histogram.Snapshot // from a call's arrival until the loop turns to it
 	Stuck  time.Duration      // the loop has been at one thing; 0 for less than a second
 	Stalls uint64             // how often it was so for longer than it should
+	Reads  ReadStats          // what the loop has done for readers
 	Store  *store.Stats       // nil where nothing is kept
 }
 
@@ -45,6 +46,7 @@ type Health struct {
 func (r *RM) Health() Health {
 	h := Health{
 		Calls: r.lanes.waiting(), Lag: r.watch.lag.Snapshot(), Stuck: time.Duration(r.watch.stuck.Load()) * time.Second, Stalls: r.watch.stalls.Load(),
+		Reads: r.ReadStats(),
 	}
 	if r.store != nil {
 		st := r.store.Stats()

@@ -62,6 +62,7 @@ func TestUnhealthy(t *testing.T) {
 	}
 	f.health = daemon.Health{
 		Unready: "the store has been writing for 12s", Calls: 5, Stuck: 7 * time.Second, Stalls: 2, Lag: histogram.Snapshot{Count: 3, Seconds: 1.5, Up: map[float64]uint64{0.5: 2}},
+		Reads: daemon.ReadStats{Views: 21, Questions: 22, Dropped: 23, Busy: 2500 * time.Millisecond},
 		Store: &store.Stats{
 			Commits: 4, Bytes: 1000, Oldest: 13 * time.Second, Writing: 12 * time.Second, Short: &store.Shortage{},
 			Writes: histogram.Snapshot{Count: 9, Seconds: 2, Up: map[float64]uint64{1: 8}}, Waits: histogram.Snapshot{Count: 7},
@@ -71,6 +72,8 @@ func TestUnhealthy(t *testing.T) {
 	for _, want := range []string{
 		"heddle_ready 0", "heddle_loop_calls_waiting 5", "heddle_loop_stuck_seconds 7", "heddle_loop_stalls_total 2",
 		`heddle_loop_lag_seconds_bucket{le="0.5"} 2`, `heddle_loop_lag_seconds_bucket{le="+Inf"} 3`, "heddle_loop_lag_seconds_sum 1.5",
+		"heddle_reads_views_total 21", `heddle_reads_questions_total{event="asked"} 22`, `heddle_reads_questions_total{event="dropped"} 23`,
+		"heddle_reads_loop_seconds_total 2.5",
 		"heddle_store_commits_waiting 4", "heddle_store_bytes_waiting 1000", "heddle_store_oldest_seconds 13", "heddle_store_writing_seconds 12",
 		"heddle_store_short 1", `heddle_store_fsync_seconds_bucket{le="1"} 8`, "heddle_store_fsync_seconds_count 9", "heddle_store_commit_seconds_count 7",
 	} {

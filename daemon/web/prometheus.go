@@ -89,6 +89,9 @@ var (
 	descLag        = desc("loop_lag_seconds", "From the arrival of calls until the loop turned to them.")
 	descStuck      = desc("loop_stuck_seconds", "How long the loop has been at one thing, where that is a second or more.")
 	descStalls     = desc("loop_stalls_total", "How often the loop was at one thing for 5 s.")
+	descViews      = desc("reads_views_total", "Views that the loop made for readers.")
+	descQuestions  = desc("reads_questions_total", "Questions of readers that no view answers, by what became of them.", "event")
+	descReadsBusy  = desc("reads_loop_seconds_total", "Time of the loop that views and questions took.")
 	descBeat       = desc("heartbeat_interval_seconds", "What nodes are told to wait between reports.")
 
 	descQueueMemory = desc("queue_memory_bytes", "Memory of a queue.", "queue", "kind")
@@ -201,6 +204,10 @@ func collectHealth(m sink, h daemon.Health) {
 	m.histogram(descLag, h.Lag)
 	m.gauge(descStuck, h.Stuck.Seconds())
 	m.counter(descStalls, float64(h.Stalls))
+	m.counter(descViews, float64(h.Reads.Views))
+	m.counter(descQuestions, float64(h.Reads.Questions), "asked")
+	m.counter(descQuestions, float64(h.Reads.Dropped), "dropped")
+	m.counter(descReadsBusy, h.Reads.Busy.Seconds())
 	if st := h.Store; st != nil {
 		m.gauge(descStoreWaiting, float64(st.Commits))
 		m.gauge(descStoreBytes, float64(st.Bytes))
