@@ -183,11 +183,11 @@ const explained = 10
 // for.
 func (r *RM) Apps(ctx context.Context, f rm.AppFilter) ([]rm.AppReport, error) {
 	list, err := look(ctx, r, func(v *published) ([]rm.AppReport, error) { return v.Apps(&f, r.now()), nil })
-	waiting := 0
+	waiting, until := 0, time.Now().Add(explainWithin)
 	for i := len(list) - 1; i >= 0 && waiting < explained; i-- {
 		if list[i].State == rm.AppAccepted {
 			waiting++
-			r.explain(ctx, &list[i])
+			r.explain(ctx, &list[i], until)
 		}
 	}
 	return list, err
@@ -201,7 +201,7 @@ func (r *RM) CountApps(ctx context.Context, f rm.AppFilter) (map[rm.AppState]int
 // App returns one application, without its requests and attempts.
 func (r *RM) App(ctx context.Context, id ids.App) (rm.AppReport, error) {
 	a, err := look(ctx, r, func(v *published) (rm.AppReport, error) { return v.App(id, r.now()) })
-	r.explain(ctx, &a)
+	r.explain(ctx, &a, time.Now().Add(explainWithin))
 	return a, err
 }
 

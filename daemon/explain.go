@@ -11,7 +11,7 @@ import (
 )
 
 // What applications wait for is found out one by one and said again for a while. Who lists applications, or asks how one is,
-// does not wait long for it.
+// does not wait long for it: for all that a list tells no longer than for one.
 const (
 	explainFor    = time.Second
 	explainWithin = 200 * time.Millisecond
@@ -47,14 +47,14 @@ func (e *explanations) put(id ids.App, x explanation) {
 }
 
 // explain adds to a report what its application waits for, where it does not say, as far as that is known or soon found
-// out.
-func (r *RM) explain(ctx context.Context, a *rm.AppReport) {
+// out, until a time.
+func (r *RM) explain(ctx context.Context, a *rm.AppReport, until time.Time) {
 	if !a.Unexplained() {
 		return
 	}
 	x := r.explanations.get(a.ID)
-	if time.Since(x.at) >= explainFor {
-		soon, cancel := context.WithTimeout(ctx, explainWithin)
+	if now := time.Now(); now.Sub(x.at) >= explainFor && now.Before(until) {
+		soon, cancel := context.WithDeadline(ctx, until)
 		defer cancel()
 		found, err := ask(soon, r, waitQuestion{a.ID}, func(m rm.Reports) (explanation, error) { return r.explained(m, a.ID) })
 		if err == nil {

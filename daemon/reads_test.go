@@ -388,6 +388,30 @@ func TestFairQueue(t *testing.T) {
 	}
 }
 
+// A list does not wait longer for what its applications wait for than a report of one does.
+func TestExplanationsDoNotAddUp(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		w.job("MAPREDUCE") // takes the one master's room that the queue has
+		var id ids.App
+		for range 2 * explained {
+			id = w.submit("MAPREDUCE", 1024)
+		}
+		w.app(id) // there is a view
+		clear(w.r.explanations.by)
+		release := w.hold()
+		defer release()
+		for what, read := range map[string]func() error{
+			"a list":   func() error { _, err := w.r.Apps(t.Context(), rm.AppFilter{}); return err },
+			"a report": func() error { _, err := w.r.App(t.Context(), id); return err },
+		} {
+			began := time.Now()
+			if err := read(); err != nil || time.Since(began) != explainWithin {
+				t.Errorf("%s took %v, want %v; %v", what, time.Since(began), explainWithin, err)
+			}
+		}
+	})
+}
+
 // A list says what its newest applications wait for, and does not say something else a moment later.
 func TestExplanationsAreKept(t *testing.T) {
 	inWorld(t, "capacity", func(t *testing.T, w *world) {
