@@ -5,9 +5,11 @@ import (
 	"errors"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"heddle/rm"
+	"heddle/yarn/ids"
 	"heddle/yarn/rest"
 )
 
@@ -17,7 +19,8 @@ type AppFilter struct {
 	Users  []string
 	Queues []string
 	Types  []string
-	Limit  int // the newest so many; 0 for all
+	Before ids.App // those with lower ids; zero for no bound
+	Limit  int     // the newest so many; 0 for all
 }
 
 // query is what YARN's services restrict by. They take one user and one queue; more are sorted out afterwards.
@@ -35,13 +38,32 @@ func (f AppFilter) query() url.Values {
 			q.Set(key, values[0])
 		}
 	}
-	return q // without the limit: YARN's own takes any so many, not the newest
+	return q
+}
+
+// own is what Heddle's own service restricts by. YARN's takes any so many, not the newest. Where something is sorted out
+// afterwards, so many are not known to be enough.
+func (f AppFilter) own() url.Values {
+	q := f.query()
+	if !f.Before.IsZero() {
+		q.Set("before", f.Before.String())
+	}
+	if f.Limit > 0 && len(f.Users) < 2 && len(f.Queues) < 2 {
+		q.Set("limit", strconv.Itoa(f.Limit))
+	}
+	return q
+}
+
+// admits reports whether an application is one of those that are wanted, by what not every service restricts by.
+func (f AppFilter) admits(a *rm.AppReport) bool {
+	return (len(f.Users) == 0 || slices.Contains(f.Users, a.User)) && (len(f.Queues) < 2 || inQueue(a.Queue, f.Queues)) &&
+		(f.Before.IsZero() || a.ID.Compare(f.Before) < 0)
 }
 
 // Apps returns applications, oldest first, without what they ask for and without their attempts.
 func (c *Client) Apps(ctx context.Context, f AppFilter) ([]rm.AppReport, error) {
 	var all rm.Apps
-	err := c.own(ctx, "/apps", f.query(), &all)
+	err := c.own(ctx, "/apps", f.own(), &all)
 	if errors.Is(err, ErrNotHeddle) {
 		all.List, err = c.stockApps(ctx, f.query())
 	}
@@ -49,9 +71,9 @@ func (c *Client) Apps(ctx context.Context, f AppFilter) ([]rm.AppReport, error) 
 		return nil, err
 	}
 	out := make([]rm.AppReport, 0, len(all.List))
-	for _, a := range all.List {
-		if (len(f.Users) == 0 || slices.Contains(f.Users, a.User)) && (len(f.Queues) < 2 || inQueue(a.Queue, f.Queues)) {
-			out = append(out, a)
+	for i := range all.List {
+		if f.admits(&all.List[i]) {
+			out = append(out, all.List[i])
 		}
 	}
 	slices.SortFunc(out, func(a, b rm.AppReport) int { return a.ID.Compare(b.ID) })

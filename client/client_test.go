@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"heddle/yarn/ids"
 	"heddle/yarn/rest"
 )
 
@@ -131,14 +132,17 @@ func TestAppFilter(t *testing.T) {
 	for _, x := range []struct {
 		f     AppFilter
 		query string
+		own   string // beside it, where Heddle is asked
 		want  []string
 	}{
-		{AppFilter{}, "", []string{"02", "09", "10", "11"}},
-		{AppFilter{Limit: 2}, "", []string{"10", "11"}},
-		{AppFilter{Users: []string{"a"}, States: []string{"NEW", "RUNNING"}}, "states=NEW%2CRUNNING&user=a", []string{"02", "10"}},
-		{AppFilter{Users: []string{"a", "b"}, Limit: 2}, "", []string{"09", "10"}},
-		{AppFilter{Queues: []string{"root.x"}, Types: []string{"SPARK"}}, "applicationTypes=SPARK&queue=root.x", []string{"02", "09", "10", "11"}},
-		{AppFilter{Queues: []string{"root.x", "y"}}, "", []string{"09", "10", "11"}},
+		{AppFilter{}, "", "", []string{"02", "09", "10", "11"}},
+		{AppFilter{Limit: 2}, "", "limit=2", []string{"10", "11"}},
+		{AppFilter{Before: ids.App{Cluster: 1, Seq: 10}}, "", "before=application_1_0010", []string{"02", "09"}},
+		{AppFilter{Before: ids.App{Cluster: 1, Seq: 11}, Limit: 2}, "", "before=application_1_0011&limit=2", []string{"09", "10"}},
+		{AppFilter{Users: []string{"a"}, States: []string{"NEW", "RUNNING"}}, "states=NEW%2CRUNNING&user=a", "", []string{"02", "10"}},
+		{AppFilter{Users: []string{"a", "b"}, Limit: 2}, "", "", []string{"09", "10"}},
+		{AppFilter{Queues: []string{"root.x"}, Types: []string{"SPARK"}}, "applicationTypes=SPARK&queue=root.x", "", []string{"02", "09", "10", "11"}},
+		{AppFilter{Queues: []string{"root.x", "y"}, Limit: 4}, "", "", []string{"09", "10", "11"}},
 	} {
 		for _, c := range []*Client{c, other} {
 			apps, err := c.Apps(t.Context(), x.f)
@@ -146,8 +150,12 @@ func TestAppFilter(t *testing.T) {
 			for _, a := range apps {
 				got = append(got, strings.TrimPrefix(a.ID.String(), "application_1_00"))
 			}
-			if err != nil || query != x.query || !slices.Equal(got, x.want) {
-				t.Errorf("%+v: %v %v by %q, want %v by %q", x.f, got, err, query, x.want, x.query)
+			want := x.query
+			if c != other {
+				want += x.own
+			}
+			if err != nil || query != want || !slices.Equal(got, x.want) {
+				t.Errorf("%+v: %v %v by %q, want %v by %q", x.f, got, err, query, x.want, want)
 			}
 		}
 	}

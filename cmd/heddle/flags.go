@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"heddle"
+	"heddle/yarn/ids"
 )
 
 // flagError is a wrong flag. What a library says of its value becomes what would be right.
@@ -81,6 +82,24 @@ func (c *count) Set(s string) error {
 	}
 	c.n = n
 	return nil
+}
+
+// An appID is a flag with an application; zero = not given.
+type appID ids.App
+
+func (a *appID) Type() string { return "ID" }
+
+func (a *appID) String() string {
+	if ids.App(*a).IsZero() {
+		return "" // so that the help shows no default
+	}
+	return ids.App(*a).String()
+}
+
+func (a *appID) Set(s string) error {
+	id, err := ids.ParseApp(s)
+	*a = appID(id)
+	return err
 }
 
 // A fraction is a flag with a number above 0; 0 = not given.

@@ -74,6 +74,9 @@ func TestApplicationFromOutside(t *testing.T) {
 		{"app kill --user ada " + id, `^` + id + ` was over already: KILLED\n$`, exitDone},
 		{"why " + id, `it ended as KILLED, at .* It waits for nothing\.`, exitDone},
 		{"app list --all", id + ` +by hand .* KILLED `, exitDone},
+		{"app list --all --limit 1", id + ` +by hand .* KILLED `, exitDone},
+		{"app list --all --before " + id, `no such applications`, exitDone},
+		{"app list --before one", `--before`, exitBad},
 	} {
 		args := strings.Split(x.args, " ")
 		if args[0] != "__complete" {

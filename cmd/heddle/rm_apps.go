@@ -36,12 +36,13 @@ func newAppList(a *app) *cobra.Command {
 	users.kind, queues.kind, types.kind = "U,U", "Q,Q", "T,T"
 	var all bool
 	limit := count{most: mostApps}
+	var before appID
 	cmd := &cobra.Command{
 		Use:   "list [flags]",
 		Short: "List applications, by default those that have not ended",
 		Args:  exactly(),
 		RunE: func(*cobra.Command, []string) error {
-			f := client.AppFilter{States: states.values, Users: users.values, Queues: queues.values, Types: types.values, Limit: limit.n}
+			f := client.AppFilter{States: states.values, Users: users.values, Queues: queues.values, Types: types.values, Before: ids.App(before), Limit: limit.n}
 			if len(f.States) == 0 && !all {
 				f.States = liveStates
 			}
@@ -74,6 +75,7 @@ func newAppList(a *app) *cobra.Command {
 	f.Var(&types, "type", "of one of these types, such as MAPREDUCE or SPARK")
 	f.BoolVar(&all, "all", false, "also those that have ended")
 	f.Var(&limit, "limit", "the newest N")
+	f.Var(&before, "before", "with ids below this one, such as the first that was printed with --limit")
 	cmd.MarkFlagsMutuallyExclusive("all", "state")
 	must(cmd.RegisterFlagCompletionFunc("queue", r.completeIDs(0, queuePaths)))
 	return cmd
