@@ -6,11 +6,22 @@ import (
 	"heddle/rm"
 )
 
-// SyncAgent hands what a node agent says to the machine and waits for what it is to do, which may take until the time for
-// its next call has come. The caller vouches for whom it speaks.
-func (r *RM) SyncAgent(ctx context.Context, q *rm.AgentSync) (*rm.AgentWish, error) {
-	return say[*rm.AgentWish](ctx, r, beatLane, func(n rm.Call) rm.Message {
-		q.Call = n
-		return q
-	})
+// SyncAgent hands what a node agent says to the machine, says so, and waits for what it is to do, which may take until the time
+// for its next call has come. The caller vouches for whom it speaks.
+func (r *RM) SyncAgent(ctx context.Context, q *rm.AgentSync, heard func()) (*rm.AgentWish, error) {
+	wish := make(chan answer[*rm.AgentWish], 1)
+	if _, err := call(ctx, r, beatLane, func(reply func(struct{}, error)) {
+		r.last++
+		q.Call = r.last
+		r.waiting[q.Call] = func(v any, err error) {
+			w, _ := v.(*rm.AgentWish)
+			wish <- answer[*rm.AgentWish]{w, err}
+		}
+		r.step(q)
+		reply(struct{}{}, nil)
+	}); err != nil {
+		return nil, err
+	}
+	heard()
+	return await(ctx, r, wish)
 }

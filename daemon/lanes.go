@@ -152,6 +152,11 @@ func call[T any](ctx context.Context, r *RM, in lane, f func(reply func(T, error
 	if err := r.enter(ctx, in, func() { f(func(v T, err error) { ch <- answer[T]{v, err} }) }); err != nil {
 		return none, err
 	}
+	return await(ctx, r, ch)
+}
+
+// await waits for what a call came to.
+func await[T any](ctx context.Context, r *RM, ch <-chan answer[T]) (none T, err error) {
 	select {
 	case a := <-ch:
 		return a.value, a.err

@@ -31,10 +31,12 @@ func posts(h http.Handler, from string, body io.Reader) *httptest.ResponseRecord
 	return w
 }
 
-// holder answers once it is told to.
+// holder hears, and then answers, once it is told to.
 type holder chan struct{}
 
-func (h holder) SyncAgent(context.Context, *rm.AgentSync) (*rm.AgentWish, error) {
+func (h holder) SyncAgent(_ context.Context, _ *rm.AgentSync, heard func()) (*rm.AgentWish, error) {
+	<-h
+	heard()
 	<-h
 	return &rm.AgentWish{Version: 1}, nil
 }
@@ -45,7 +47,8 @@ func said(conts int) string {
 		strings.Repeat(`{"id":"container_1_0001_01_000002","cpu_ms":1},`, conts-1) + `{"id":"container_1_0001_01_000002","cpu_ms":1}]}`
 }
 
-// What an agent says is counted while it arrives, is worked on and waits for its answer, and is given back in the end.
+// What an agent says is counted while it arrives, is worked on and waits to be heard, and not while it waits for its answer:
+// thousands do.
 func TestRequestsAreCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, in, work := memories(1<<20, 1<<20)
@@ -63,7 +66,12 @@ func TestRequestsAreCounted(t *testing.T) {
 		_ = writes.Close()
 		synctest.Wait()
 		if n := work.Used(); in.Used() != 0 || n < 100*40 || n > 100*200 {
-			t.Errorf("of a request that waits %d and %d are counted", in.Used(), n)
+			t.Errorf("of a request that waits to be heard %d and %d are counted", in.Used(), n)
+		}
+		held <- struct{}{}
+		synctest.Wait()
+		if in.Used() != 0 || work.Used() != 0 {
+			t.Errorf("of a request that waits for its answer %d and %d are counted", in.Used(), work.Used())
 		}
 		held <- struct{}{}
 		synctest.Wait()

@@ -18,9 +18,10 @@ import (
 // maxSync is how many bytes a request of an agent may have: api.MaxContainers of a few hundred bytes each.
 const maxSync = 4 << 20
 
-// A Syncer takes what agents say and holds the answers back until there is something new: a [daemon.RM].
+// A Syncer takes what agents say, of which it keeps nothing once it says that it has heard it, and holds the answers back until
+// there is something new: a [daemon.RM].
 type Syncer interface {
-	SyncAgent(ctx context.Context, q *rm.AgentSync) (*rm.AgentWish, error)
+	SyncAgent(ctx context.Context, q *rm.AgentSync, heard func()) (*rm.AgentWish, error)
 }
 
 // Sync answers agents at api.Path.
@@ -33,15 +34,14 @@ func Sync(to Syncer, m Memory) http.Handler {
 			refuse(w, code, err)
 			return
 		}
-		held := heldBy(q)
-		l.keeps(held)
-		wish, err := to.SyncAgent(r.Context(), q)
+		l.keeps(heldBy(q))
+		wish, err := to.SyncAgent(r.Context(), q, func() { l.keeps(0) })
 		switch {
 		case r.Context().Err() != nil: // it has gone
 		case err != nil:
 			refuse(w, http.StatusServiceUnavailable, err)
 		default:
-			l.keeps(held + toldSize(wish))
+			l.keeps(toldSize(wish))
 			w.Header().Set("Content-Type", "application/json")
 			_ = json.NewEncoder(w).Encode(told(wish)) // the agent has gone where it fails
 		}

@@ -24,8 +24,9 @@ type syncer struct {
 	err   error
 }
 
-func (s *syncer) SyncAgent(_ context.Context, q *rm.AgentSync) (*rm.AgentWish, error) {
+func (s *syncer) SyncAgent(_ context.Context, q *rm.AgentSync, heard func()) (*rm.AgentWish, error) {
 	s.heard = q
+	heard()
 	return s.wish, s.err
 }
 
