@@ -1,14 +1,18 @@
 package hadoop_test
 
 import (
+	"context"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"heddle/internal/testkit/hadoop"
+	"heddle/node/procs"
 )
 
 // deeds is how often something was done to running containers since the ResourceManager started.
@@ -117,6 +121,58 @@ func TestMROrchestratorRaisesTheMapThatIsBehind(t *testing.T) {
 	noGroupLeft(t, ctx)
 }
 
+// With agents MROrchestrator moves memory as bookings: maps that were measured have less of it in the accounts of their
+// NodeManager than was asked for, never less than they hold, and more maps run at a time than there is room for whole ones.
+func TestMROrchestratorMovesMemory(t *testing.T) {
+	ctx := onTestbed(t, 8*time.Minute)
+	withAgents(t, ctx, 2, 0, "mrorchestrator", "control=[{mrorchestrator.uniform: {mode: memory, lower_memory: always, epoch: 4, profile: 2}}]")
+	const asked = 1024
+	// Maps are measured once it is known what they do: as a rule they say so for the first time after more than ten seconds.
+	r := must(testbed.StartSleep(ctx, "-Dmapreduce.map.memory.mb="+strconv.Itoa(asked), "-Dmapreduce.task.progress-report.interval=1000", "-m", "24", "-r", "0", "-mt", "12000", "-rt", "1"))(t)
+	app := must(r.App(ctx))(t)
+	most, least := 0, int64(asked)
+	res, err := watched(r, 200*time.Millisecond, func() {
+		at := 0
+		for n := 1; n <= 2; n++ {
+			list, _ := testbed.NodeContainers(ctx, n)
+			for _, c := range list {
+				if c.State != "RUNNING" || strings.HasSuffix(c.ID, "_000001") {
+					continue
+				}
+				at++
+				booked := int64(c.MemoryMB)
+				if holds := holdsMB(n, c.ID); booked < min(holds, asked) {
+					t.Errorf("%s has %d MiB in its NodeManager's accounts, and holds %d", c.ID, booked, holds)
+				}
+				least = min(least, booked)
+			}
+		}
+		most = max(most, at)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	succeeded(t, ctx, app, 1)
+	ranOnce(t, ctx, app, tasksOf(t, ctx, res.App))
+	whole := 2 * (testbed.Options().NodeMB / asked)
+	if t.Logf("%d maps at a time, of whole ones there is room for %d; the smallest had %d MiB", most, whole, least); most <= whole || least >= asked {
+		t.Errorf("at most %d maps ran at a time, of whole ones there is room for %d; the smallest had %d MiB of %d", most, whole, least, asked)
+	}
+	noGroupLeft(t, ctx)
+}
+
+// holdsMB is the memory that the processes of a container on node n hold, in MiB; 0 where there are none.
+func holdsMB(n int, container string) int64 {
+	text, _ := os.ReadFile(filepath.Join(cpuGroups, agentGroup(n), container, "cgroup.procs")) // it may have ended
+	var pids []int
+	for id := range strings.FieldsSeq(string(text)) {
+		if pid, err := strconv.Atoi(id); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return procs.Measure(pids).RSS >> 20
+}
+
 // Under DRESS a small job gets what is reserved for it while large ones hold the rest; without the reservation, on the same
 // ResourceManager, it waits for longer.
 func TestDRESSReservesForSmallJobs(t *testing.T) {
@@ -152,5 +208,98 @@ func TestDRESSReservesForSmallJobs(t *testing.T) {
 	t.Run("without", func(t *testing.T) { without = waits(t, "false") })
 	if t.Logf("a small job waits %.1f s, without the reservation %.1f s", with, without); with > 0.7*without {
 		t.Errorf("a small job waits %.1f s with the reservation and %.1f s without", with, without)
+	}
+}
+
+// Where the agent, and later the ResourceManager, is killed while iKayak keeps a waiting reduce from running, the reduce runs
+// again: within a second, and when it was to at the latest, also after another agent has frozen it for the rest of the time. No
+// attempt fails, and the output is right.
+func TestKillsWhileAReduceIsFrozen(t *testing.T) {
+	ctx := onTestbed(t, 15*time.Minute)
+	onlyNodes(t, 2, 0)
+	binary := must(testbed.BuildHeddle(ctx))(t)
+	t.Cleanup(func() { use(t, context.WithoutCancel(ctx), "capacity", false, nil) })
+	if _, err := testbed.UseRM(ctx, hadoop.Options{
+		RM: hadoop.Heddle, Profile: "ikayak", Binary: binary, Recovery: true, Agents: true,
+		Set: []string{"control=[{ikayak.suspend: {interval: 10, v: 0.25, freeze: true}}]"},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	startAgents(t, ctx, 2)
+	spark, err := testbed.StartSpark(ctx, hadoop.Spark3, "--conf", "spark.executor.instances=1", "--conf", "spark.executor.cores=4", testdata(t, "holds.py"), "4", "900")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const maps, samples = 100, 1000
+	r := must(testbed.StartMR(ctx, "pi", "-Dmapreduce.map.memory.mb=384", "-Dmapreduce.reduce.memory.mb=384", "-Dmapreduce.map.cpu.vcores=3", "-Dmapreduce.reduce.cpu.vcores=3",
+		"-Dmapreduce.job.reduce.slowstart.completedmaps=0.05", "-Dyarn.app.mapreduce.am.job.reduce.rampup.limit=1.0",
+		"-Dmapreduce.task.progress-report.interval=1000", strconv.Itoa(maps), strconv.Itoa(samples)))(t)
+	app := must(r.App(ctx))(t)
+
+	node, until := whenFrozen(t, ctx)
+	at := time.Now()
+	if err := testbed.KillAgent(node); err != nil {
+		t.Fatal(err)
+	}
+	runs(t, at.Add(time.Second), "its agent was killed")
+	startAgent(t, node, binary)
+	first := until
+	_, until = whenFrozen(t, ctx)
+	if t.Logf("frozen until %v, after another agent came until %v", first, until); until.Before(first) {
+		t.Errorf("another agent freezes it until %v, want %v or a later freeze", until, first)
+	}
+	if err := testbed.KillRM(); err != nil {
+		t.Fatal(err)
+	}
+	runs(t, until.Add(time.Second), "the ResourceManager was killed")
+	if _, err := testbed.RestartRM(ctx); err != nil {
+		t.Fatal(err)
+	}
+	res := finish(t, r, nil)
+	if got, want := number(t, res.Out, `Estimated value of Pi is ([\d.]+)`), piOf(maps*samples); got != want {
+		t.Errorf("pi = %v, want %v", got, want)
+	}
+	succeeded(t, ctx, app, 1)
+	ranOnce(t, ctx, app, tasksOf(t, ctx, app))
+	if err := testbed.Kill(ctx, must(spark.App(ctx))(t)); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = hadoop.Finish(spark, nil) // it was killed
+	noGroupLeft(t, ctx)
+}
+
+// whenFrozen waits until a container does not run, and returns its node and when it is to run again.
+func whenFrozen(t *testing.T, ctx context.Context) (node int, until time.Time) {
+	t.Helper()
+	eventually(t, ctx, 4*time.Minute, "a frozen reduce", func() bool {
+		for n := 1; n <= testbed.Options().Nodes && frozenNow() == 1; n++ {
+			var on struct {
+				Containers []struct {
+					Until int64 `json:"frozen_until_ms"`
+				} `json:"containers"`
+			}
+			if err := testbed.Heddle(ctx, "nodes/"+testbed.NodeID(n)+"/containers", &on); err != nil {
+				continue // its NodeManager is stopped
+			}
+			for _, c := range on.Containers {
+				if left := time.Until(time.UnixMilli(c.Until)); left > 2*time.Second { // it is not about to run anyway
+					node, until = n, time.UnixMilli(c.Until)
+					return true
+				}
+			}
+		}
+		return false
+	})
+	return node, until
+}
+
+// runs fails unless all containers run by then.
+func runs(t *testing.T, then time.Time, since string) {
+	t.Helper()
+	for frozenNow() > 0 {
+		if late := time.Since(then); late > 0 {
+			t.Fatalf("a reduce is frozen %v too long after %s", late, since)
+		}
+		time.Sleep(5 * time.Millisecond)
 	}
 }
