@@ -26,37 +26,37 @@ const eve = "127.0.0.66"
 // An attack goes on until its context ends, and tells what became of it.
 type attack struct {
 	name string
-	run  func(ctx context.Context, s *site) tally
+	run  func(ctx context.Context, at *target) tally
 }
 
 // attacks are what a hostile client does to each port, some of them from many addresses.
 func attacks() []attack {
 	return []attack{
-		{"256 lists, read", func(ctx context.Context, s *site) tally { return lists(ctx, s, true) }},
-		{"256 lists, never read", func(ctx context.Context, s *site) tally { return lists(ctx, s, false) }},
-		{"submissions of empty messages", func(ctx context.Context, s *site) tally { return bombs(ctx, s, emptyMessages(15<<20)) }},
-		{"submissions of unknown fields", func(ctx context.Context, s *site) tally {
-			return bombs(ctx, s, bytes.Repeat([]byte{0xf8, 0x7f, 0}, 5<<20))
+		{"256 lists, read", func(ctx context.Context, at *target) tally { return lists(ctx, at, true) }},
+		{"256 lists, never read", func(ctx context.Context, at *target) tally { return lists(ctx, at, false) }},
+		{"submissions of empty messages", func(ctx context.Context, at *target) tally { return bombs(ctx, at, emptyMessages(15<<20)) }},
+		{"submissions of unknown fields", func(ctx context.Context, at *target) tally {
+			return bombs(ctx, at, bytes.Repeat([]byte{0xf8, 0x7f, 0}, 5<<20))
 		}},
-		{"nested messages", func(ctx context.Context, s *site) tally { return bombs(ctx, s, nested(15<<20)) }},
-		{"made-up NodeManagers", func(ctx context.Context, s *site) tally { return squat(ctx, s, eve) }},
-		{"made-up NodeManagers from 20 addresses", func(ctx context.Context, s *site) tally {
-			return together(20, func(i int) tally { return squat(ctx, s, fmt.Sprintf("127.2.0.%d", 1+i)) })
+		{"nested messages", func(ctx context.Context, at *target) tally { return bombs(ctx, at, nested(15<<20)) }},
+		{"made-up NodeManagers", func(ctx context.Context, at *target) tally { return squat(ctx, at, eve) }},
+		{"made-up NodeManagers from 20 addresses", func(ctx context.Context, at *target) tally {
+			return together(20, func(i int) tally { return squat(ctx, at, fmt.Sprintf("127.2.0.%d", 1+i)) })
 		}},
-		{"300 idle connections to each port", func(ctx context.Context, s *site) tally { return idle(ctx, s, "127.0.0.1", 300, nil) }},
-		{"half-open connections to each port", func(ctx context.Context, s *site) tally { return idle(ctx, s, "127.0.0.1", 300, []byte("hrp")) }},
+		{"300 idle connections to each port", func(ctx context.Context, at *target) tally { return idle(ctx, at, "127.0.0.1", 300, nil) }},
+		{"half-open connections to each port", func(ctx context.Context, at *target) tally { return idle(ctx, at, "127.0.0.1", 300, []byte("hrp")) }},
 		{"a byte a second to each port", slowly},
-		{"huge frames announced", func(ctx context.Context, s *site) tally {
-			return idle(ctx, s, eve, 100, append(hello("eve", clientProtocol), 0, 0xff, 0xff, 0xff, 1))
+		{"huge frames announced", func(ctx context.Context, at *target) tally {
+			return idle(ctx, at, eve, 100, append(hello("eve", clientProtocol), 0, 0xff, 0xff, 0xff, 1))
 		}},
 		{"large frames, all but the last byte", frames},
 		{"allocate with a million rows", rows},
 		{"slow requests over HTTP", slowHTTP},
-		{"lists over HTTP, read", func(ctx context.Context, s *site) tally { return listsHTTP(ctx, s, true) }},
-		{"lists over HTTP, never read", func(ctx context.Context, s *site) tally { return listsHTTP(ctx, s, false) }},
+		{"lists over HTTP, read", func(ctx context.Context, at *target) tally { return listsHTTP(ctx, at, true) }},
+		{"lists over HTTP, never read", func(ctx context.Context, at *target) tally { return listsHTTP(ctx, at, false) }},
 		{"a flood of changes by one user", changes},
-		{"a flood of calls", func(ctx context.Context, s *site) tally {
-			return flood(ctx, s.m.Client, clientProtocol, "getClusterMetrics", &wire.GetClusterMetricsRequest{}, 16, 64)
+		{"a flood of calls", func(ctx context.Context, at *target) tally {
+			return flood(ctx, at.Client, clientProtocol, "getClusterMetrics", &wire.GetClusterMetricsRequest{}, 16, 64)
 		}},
 	}
 }
@@ -78,7 +78,7 @@ func together(count int, f func(i int) tally) (all tally) {
 }
 
 // each dials every port.
-func (m *manager) each() []string { return []string{m.Client, m.Scheduler, m.Tracker, m.Admin, m.Web} }
+func (m *ports) each() []string { return []string{m.Client, m.Scheduler, m.Tracker, m.Admin, m.Web} }
 
 // open connects and says hello; its error is that the connection was refused, or that ctx has ended.
 func open(ctx context.Context, from, to, protocol string) (net.Conn, *bufio.Reader, error) {
@@ -100,7 +100,7 @@ func flood(ctx context.Context, to, protocol, method string, q proto.Message, co
 		for ctx.Err() == nil {
 			c, r, err := open(ctx, eve, to, protocol)
 			if err != nil {
-				n.cut++
+				n.Cut++
 				pause(ctx)
 				continue
 			}
@@ -109,8 +109,8 @@ func flood(ctx context.Context, to, protocol, method string, q proto.Message, co
 					break
 				}
 			}
-			for cut := n.cut; ctx.Err() == nil && n.cut == cut; {
-				if n.read(r, 1); n.cut == cut {
+			for cut := n.Cut; ctx.Err() == nil && n.Cut == cut; {
+				if n.read(r, 1); n.Cut == cut {
 					_, _ = c.Write(b) // reading says whether it went
 				}
 			}
@@ -128,19 +128,19 @@ func pause(ctx context.Context) {
 }
 
 // lists asks for all applications, 256 times at once.
-func lists(ctx context.Context, s *site, read bool) tally {
+func lists(ctx context.Context, at *target, read bool) tally {
 	q := &wire.GetApplicationsRequest{}
 	if read {
-		return flood(ctx, s.m.Client, clientProtocol, "getApplications", q, 16, 16)
+		return flood(ctx, at.Client, clientProtocol, "getApplications", q, 16, 16)
 	}
 	b := bytes.Repeat(call(1, clientProtocol, "getApplications", q), 16)
 	return together(16, func(int) (n tally) {
-		c, _, err := open(ctx, eve, s.m.Client, clientProtocol)
+		c, _, err := open(ctx, eve, at.Client, clientProtocol)
 		if err == nil {
 			_, err = c.Write(b)
 		}
 		if err != nil {
-			n.cut++
+			n.Cut++
 			return n
 		}
 		<-ctx.Done()
@@ -163,17 +163,17 @@ func nested(bytesInAll int) []byte {
 }
 
 // bombs submits 16 applications at once, again and again.
-func bombs(ctx context.Context, s *site, body []byte) tally {
+func bombs(ctx context.Context, at *target, body []byte) tally {
 	c := &wire.ApplicationSubmissionContext{}
 	c.ProtoReflect().SetUnknown(body)
-	return flood(ctx, s.m.Client, clientProtocol, "submitApplication", &wire.SubmitApplicationRequest{ApplicationSubmissionContext: c}, 16, 1)
+	return flood(ctx, at.Client, clientProtocol, "submitApplication", &wire.SubmitApplicationRequest{ApplicationSubmissionContext: c}, 16, 1)
 }
 
 // squat registers NodeManagers that are none, 25,000 in all.
-func squat(ctx context.Context, s *site, from string) (n tally) {
-	c, r, err := open(ctx, from, s.m.Tracker, trackerProtocol)
+func squat(ctx context.Context, at *target, from string) (n tally) {
+	c, r, err := open(ctx, from, at.Tracker, trackerProtocol)
 	if err != nil {
-		n.cut++
+		n.Cut++
 		return n
 	}
 	var host int
@@ -184,10 +184,10 @@ func squat(ctx context.Context, s *site, from string) (n tally) {
 			b = append(b, call(int32(i), trackerProtocol, "registerNodeManager", hollow.Joining(ids.Node{Host: fmt.Sprintf("%s.h%d.example", from, host), Port: int32(1 + batch)}, 8, nil))...)
 		}
 		if _, err := c.Write(b); err != nil {
-			n.cut++
+			n.Cut++
 			return n
 		}
-		if n.read(r, 50); n.cut > 0 {
+		if n.read(r, 50); n.Cut > 0 {
 			return n
 		}
 	}
@@ -195,12 +195,12 @@ func squat(ctx context.Context, s *site, from string) (n tally) {
 }
 
 // idle opens so many connections to each port, says the beginning of something there, and nothing more.
-func idle(ctx context.Context, s *site, from string, count int, text []byte) tally {
-	return together(len(s.m.each()), func(i int) (n tally) {
+func idle(ctx context.Context, at *target, from string, count int, text []byte) tally {
+	return together(len(at.each()), func(i int) (n tally) {
 		for range count {
-			c, err := dial(ctx, from, s.m.each()[i])
+			c, err := dial(ctx, from, at.each()[i])
 			if err != nil {
-				n.cut++
+				n.Cut++
 				continue
 			}
 			until(ctx, c)
@@ -212,18 +212,18 @@ func idle(ctx context.Context, s *site, from string, count int, text []byte) tal
 }
 
 // slowly writes a byte a second to each port, on 100 connections each.
-func slowly(ctx context.Context, s *site) tally {
-	return together(len(s.m.each())*100, func(i int) (n tally) {
+func slowly(ctx context.Context, at *target) tally {
+	return together(len(at.each())*100, func(i int) (n tally) {
 		text := append(hello("eve", clientProtocol), call(1, clientProtocol, "getApplications", &wire.GetApplicationsRequest{})...)
-		c, err := dial(ctx, eve, s.m.each()[i%len(s.m.each())])
+		c, err := dial(ctx, eve, at.each()[i%len(at.each())])
 		if err != nil {
-			n.cut++
+			n.Cut++
 			return n
 		}
 		until(ctx, c)
 		for _, b := range text {
 			if _, err := c.Write([]byte{b}); err != nil {
-				n.cut++
+				n.Cut++
 				return n
 			}
 			select {
@@ -237,10 +237,10 @@ func slowly(ctx context.Context, s *site) tally {
 }
 
 // frames sends frames of 15 MiB but for their last byte, on 100 connections.
-func frames(ctx context.Context, s *site) tally {
+func frames(ctx context.Context, at *target) tally {
 	piece := make([]byte, 1<<20)
 	return together(100, func(i int) (n tally) {
-		c, _, err := open(ctx, eve, s.m.Client, clientProtocol)
+		c, _, err := open(ctx, eve, at.Client, clientProtocol)
 		if err == nil {
 			_, err = c.Write([]byte{0, 0xf0, 0, 1})
 		}
@@ -250,7 +250,7 @@ func frames(ctx context.Context, s *site) tally {
 			}
 		}
 		if err != nil {
-			n.cut++
+			n.Cut++
 			return n
 		}
 		<-ctx.Done()
@@ -259,10 +259,10 @@ func frames(ctx context.Context, s *site) tally {
 }
 
 // rows has a master ask for containers in a million places, again and again.
-func rows(ctx context.Context, s *site) (n tally) {
-	c, err := rpc.Dial(ctx, s.m.Scheduler, rpc.ClientOptions{Protocol: masterProtocol, Token: s.hostile})
+func rows(ctx context.Context, at *target) (n tally) {
+	c, err := rpc.Dial(ctx, at.Scheduler, rpc.ClientOptions{Protocol: masterProtocol, Token: at.Master})
 	if err != nil {
-		n.cut++
+		n.Cut++
 		return n
 	}
 	defer func() { _ = c.Close() }()
@@ -284,24 +284,24 @@ func rows(ctx context.Context, s *site) (n tally) {
 			if over(ctx, err) {
 				break
 			}
-			n.refused++
+			n.Refused++
 			if strings.Contains(err.Error(), "closed") {
 				break
 			}
 			continue
 		}
-		n.answered++
+		n.Answered++
 		q.ResponseId = p.ResponseId
 	}
 	return n
 }
 
 // slowHTTP sends requests a byte a second: half of them stop in their headers, half in their bodies.
-func slowHTTP(ctx context.Context, s *site) tally {
+func slowHTTP(ctx context.Context, at *target) tally {
 	return together(400, func(i int) (n tally) {
-		c, err := dial(ctx, fmt.Sprintf("127.0.0.%d", 66+i%4), s.m.Web)
+		c, err := dial(ctx, fmt.Sprintf("127.0.0.%d", 66+i%4), at.Web)
 		if err != nil {
-			n.cut++
+			n.Cut++
 			return n
 		}
 		until(ctx, c)
@@ -319,22 +319,22 @@ func slowHTTP(ctx context.Context, s *site) tally {
 				}
 			}
 		}
-		n.cut++
+		n.Cut++
 		return n
 	})
 }
 
 // listsHTTP asks for all applications over HTTP, 256 times at once.
-func listsHTTP(ctx context.Context, s *site, read bool) tally {
+func listsHTTP(ctx context.Context, at *target, read bool) tally {
 	return together(256, func(i int) (n tally) {
 		path := "/ws/v1/cluster/apps"
 		if i%2 == 0 {
 			path = "/ws/v1/heddle/apps"
 		}
 		for ctx.Err() == nil {
-			c, err := dial(ctx, fmt.Sprintf("127.0.0.%d", 66+i%4), s.m.Web)
+			c, err := dial(ctx, fmt.Sprintf("127.0.0.%d", 66+i%4), at.Web)
 			if err != nil {
-				n.cut++
+				n.Cut++
 				pause(ctx)
 				continue
 			}
@@ -348,13 +348,13 @@ func listsHTTP(ctx context.Context, s *site, read bool) tally {
 			line, err := r.ReadString('\n')
 			switch {
 			case err != nil:
-				n.cut++
+				n.Cut++
 			case strings.Contains(line, " 200 "):
 				if _, err := io.Copy(io.Discard, r); err == nil {
-					n.answered++
+					n.Answered++
 				}
 			default:
-				n.refused++
+				n.Refused++
 			}
 			_ = c.Close()
 		}
@@ -363,11 +363,11 @@ func listsHTTP(ctx context.Context, s *site, read bool) tally {
 }
 
 // changes submits applications by one user, as fast as they are taken.
-func changes(ctx context.Context, s *site) tally {
+func changes(ctx context.Context, at *target) tally {
 	return together(16, func(int) (n tally) {
-		c, err := rpc.Dial(ctx, s.m.Client, rpc.ClientOptions{Protocol: clientProtocol, User: "eve"})
+		c, err := rpc.Dial(ctx, at.Client, rpc.ClientOptions{Protocol: clientProtocol, User: "eve"})
 		if err != nil {
-			n.cut++
+			n.Cut++
 			return n
 		}
 		defer func() { _ = c.Close() }()
@@ -378,9 +378,9 @@ func changes(ctx context.Context, s *site) tally {
 			})
 			switch {
 			case err == nil:
-				n.answered++
+				n.Answered++
 			case !over(ctx, err):
-				n.refused++
+				n.Refused++
 			}
 		}
 		return n

@@ -38,6 +38,8 @@ type site struct {
 
 	mu    sync.Mutex
 	calls map[string]*calls
+	begun int
+	open  map[int]time.Time // when calls began that have not ended
 }
 
 // calls are those of one kind, since they were taken last.
@@ -56,7 +58,7 @@ const (
 func newSite(t *testing.T, m *manager) *site {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	s := &site{m: m, ctx: ctx, masters: make(chan *wire.Token, 2), calls: map[string]*calls{}}
+	s := &site{m: m, ctx: ctx, masters: make(chan *wire.Token, 2), calls: map[string]*calls{}, open: map[int]time.Time{}}
 	h := hollow.Host{Key: s.key.Load, Start: s.start, Stop: func(ids.Container) {}}
 	s.server = h.Server(slog.New(slog.DiscardHandler))
 	t.Cleanup(func() {
@@ -136,8 +138,6 @@ func submit(ctx context.Context, conn *rpc.Client, change func(*wire.Application
 	return made.GetApplicationId(), conn.Call(ctx, "submitApplication", &wire.SubmitApplicationRequest{ApplicationSubmissionContext: q}, &wire.SubmitApplicationResponse{})
 }
 
-// size is that of so many containers.
-
 // token is that of the next master that a node is told to start.
 func (s *site) token(t *testing.T) *rpc.Token {
 	select {
@@ -161,12 +161,18 @@ func (s *site) once(kind string, f func(context.Context) error) {
 	ctx, cancel := context.WithTimeout(s.ctx, honestEnd)
 	defer cancel()
 	began := time.Now()
+	s.mu.Lock()
+	s.begun++
+	n := s.begun
+	s.open[n] = began
+	s.mu.Unlock()
 	err := f(ctx)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.open, n)
 	if s.ctx.Err() != nil {
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	c := s.calls[kind]
 	if c == nil {
 		c = &calls{}
@@ -199,18 +205,15 @@ func (s *site) take() map[string]*calls {
 	return was
 }
 
-// awaits waits until a call of each of these kinds has ended, one way or the other.
-func (s *site) awaits(kinds map[string]*calls) {
-	for end := time.Now().Add(honestEnd); time.Now().Before(end); {
+// settle waits until all calls that began before have ended, one way or the other.
+func (s *site) settle(before time.Time) {
+	for waits := true; waits && s.sleep(every); {
 		s.mu.Lock()
-		missing := false
-		for kind := range kinds {
-			missing = missing || s.calls[kind] == nil
+		waits = false
+		for _, began := range s.open {
+			waits = waits || began.Before(before)
 		}
 		s.mu.Unlock()
-		if !missing || !s.sleep(every) {
-			return
-		}
 	}
 }
 

@@ -4,7 +4,6 @@
 package hostile_test
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"maps"
@@ -51,10 +50,8 @@ func TestHostile(t *testing.T) {
 			continue
 		}
 		m.forgetPeak(t)
-		ctx, cancel := context.WithTimeout(t.Context(), *each)
-		n := a.run(ctx, s)
-		cancel()
-		s.awaits(quiet)
+		n := s.attacked(t, a.name)
+		s.settle(time.Now())
 		if !m.alive() {
 			t.Fatalf("%s: the ResourceManager ended", a.name)
 		}

@@ -22,14 +22,20 @@ import (
 // asManager is the variable that makes this program the ResourceManager: its folder.
 const asManager = "HEDDLE_HOSTILE_RM"
 
-// TestMain is the ResourceManager where a test starts one: it has a process of its own, so that its memory is its own.
+// TestMain is the ResourceManager or an attacker where a test starts one: the first has a process of its own so that its memory
+// is its own, the other so that those who are honest do not wait for it in their own process.
 func TestMain(m *testing.M) {
-	dir := os.Getenv(asManager)
-	if dir == "" {
+	var err error
+	switch dir, attacks := os.Getenv(asManager), os.Getenv(asAttacker); {
+	case dir != "":
+		err = manage(dir, os.Stdin, os.Stdout)
+	case attacks != "":
+		err = harm(os.Stdin, os.Stdout)
+	default:
 		flag.Parse()
 		os.Exit(m.Run())
 	}
-	if err := manage(dir, os.Stdin, os.Stdout); err != nil {
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

@@ -79,31 +79,31 @@ func answer(r *bufio.Reader) (*wire.RpcResponseHeader, error) {
 }
 
 // tally counts what became of hostile calls.
-type tally struct{ answered, refused, cut int }
+type tally struct{ Answered, Refused, Cut int }
 
 // read reads so many answers.
 func (n *tally) read(r *bufio.Reader, answers int) {
 	for range answers {
 		switch h, err := answer(r); {
 		case err != nil:
-			n.cut++
+			n.Cut++
 			return
 		case h.GetStatus() == wire.RpcStatus_SUCCESS:
-			n.answered++
+			n.Answered++
 		default:
-			n.refused++
+			n.Refused++
 		}
 	}
 }
 
 func (n *tally) add(o tally) {
-	n.answered += o.answered
-	n.refused += o.refused
-	n.cut += o.cut
+	n.Answered += o.Answered
+	n.Refused += o.Refused
+	n.Cut += o.Cut
 }
 
 func (n tally) String() string {
-	return fmt.Sprintf("%d answered, %d refused, %d cut", n.answered, n.refused, n.cut)
+	return fmt.Sprintf("%d answered, %d refused, %d cut", n.Answered, n.Refused, n.Cut)
 }
 
 // over reports whether an error is the end of an attack, or of what it may do.
