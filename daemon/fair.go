@@ -29,6 +29,13 @@ func (q *fairQueue[T]) push(caller string, x T) error {
 	if len(had) >= cmp.Or(q.each, mostOfOne) || q.n >= mostOfAll && (len(had) > 0 || q.n >= 2*mostOfAll) {
 		return ErrBusy
 	}
+	q.add(caller, x)
+	return nil
+}
+
+// add adds what waits again, of which there is no more than was let in before.
+func (q *fairQueue[T]) add(caller string, x T) {
+	had := q.by[caller]
 	if q.by == nil {
 		q.by = map[string][]T{}
 	}
@@ -37,7 +44,6 @@ func (q *fairQueue[T]) push(caller string, x T) error {
 	}
 	q.by[caller] = append(had, x)
 	q.n++
-	return nil
 }
 
 func (q *fairQueue[T]) pop() (x T, ok bool) {

@@ -3,6 +3,7 @@ package daemon
 import (
 	"cmp"
 	"context"
+	"io"
 	"maps"
 	"runtime"
 	"slices"
@@ -94,8 +95,8 @@ func (d *Readers) charge(caller string, what *Account) {
 	a.add(what)
 }
 
-// wait waits for a turn.
-func (d *Readers) wait(ctx context.Context, caller string) error {
+// wait waits for a turn; again says that the caller goes on with what it had one for.
+func (d *Readers) wait(ctx context.Context, caller string, again bool) error {
 	d.mu.Lock()
 	if d.free > 0 {
 		d.free--
@@ -103,7 +104,12 @@ func (d *Readers) wait(ctx context.Context, caller string) error {
 		return nil
 	}
 	p := &place{begin: make(chan struct{})}
-	err := d.waiting.push(caller, p)
+	var err error
+	if again {
+		d.waiting.add(caller, p)
+	} else {
+		err = d.waiting.push(caller, p)
+	}
 	d.mu.Unlock()
 	if err != nil {
 		return err
@@ -147,6 +153,7 @@ type Reading struct {
 	caller string
 	spent  Account
 	has    bool // it is its turn
+	had    bool // it was before
 	over   bool
 	since  time.Time
 }
@@ -175,15 +182,16 @@ func (r *Reading) End(bytes int) {
 	r.of.charge(r.caller, &r.spent)
 }
 
-// turn waits until it is the call's turn.
-func (r *Reading) turn(ctx context.Context) error {
+// Turn waits until it is the call's turn.
+func (r *Reading) Turn(ctx context.Context) error {
 	if r == nil || r.has {
 		return nil
 	}
 	began := time.Now()
-	err := r.of.wait(ctx, r.caller)
+	err := r.of.wait(ctx, r.caller, r.had)
 	r.since = time.Now()
 	r.spent.Waited += r.since.Sub(began)
+	r.had = r.had || err == nil
 	if r.has = err == nil; err == ErrBusy { //nolint:errorlint // as it is returned
 		r.spent.Busy++
 	}
@@ -207,6 +215,42 @@ func (r *Reading) Pause() {
 	r.has = false
 	r.spent.Worked += time.Since(r.since)
 	r.of.next()
+}
+
+// A TurnWriter writes an answer that is put together in the turns of a reading: while it is written, others have theirs. It is
+// to be ended.
+type TurnWriter struct {
+	r   *Reading
+	ctx context.Context //nolint:containedctx // of the answer that is written
+	w   io.Writer
+	b   []byte
+}
+
+// turnBytes is how much is put together before it is written.
+const turnBytes = 32 << 10
+
+// Writer is a writer to w. A write fails where ctx ends before the next turn.
+func (r *Reading) Writer(ctx context.Context, w io.Writer) *TurnWriter {
+	return &TurnWriter{r: r, ctx: ctx, w: w}
+}
+
+// Write implements [io.Writer].
+func (t *TurnWriter) Write(b []byte) (int, error) {
+	if t.b = append(t.b, b...); len(t.b) < turnBytes {
+		return len(b), nil
+	}
+	if err := t.End(); err != nil {
+		return 0, err
+	}
+	return len(b), t.r.Turn(t.ctx)
+}
+
+// End writes what is left; nothing more is put together.
+func (t *TurnWriter) End() error {
+	t.r.Pause()
+	_, err := t.w.Write(t.b)
+	t.b = t.b[:0]
+	return err
 }
 
 // ReadingOf is the call that a context belongs to, nil for none.

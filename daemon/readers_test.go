@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"sync"
 	"testing"
@@ -24,7 +25,7 @@ func TestReadersTakeTurns(t *testing.T) {
 			all.Go(func() {
 				ctx, r := d.Begin(t.Context(), caller)
 				defer r.End(7)
-				if err := r.turn(ctx); err != nil {
+				if err := r.Turn(ctx); err != nil {
 					t.Error(err)
 				}
 				mu.Lock()
@@ -77,13 +78,53 @@ func TestReadersLeave(t *testing.T) {
 		asks.Go(func() { _, _ = w.r.Why(slow, id) })
 		synctest.Wait()
 		other, third := d.Begin(t.Context(), "other")
-		if err := third.turn(other); err != nil {
+		if err := third.Turn(other); err != nil {
 			t.Error(err)
 		}
 		third.End(0)
 		release()
 		asks.Wait()
 		first.End(0)
+		if d.free != 1 || d.waiting.n != 0 {
+			t.Errorf("%d may begin, %d wait", d.free, d.waiting.n)
+		}
+	})
+}
+
+// A long answer is put together piece by piece: others have their turns in between, and whoever does not read what is written
+// holds up nobody.
+func TestReadersTakeTurnsInAnAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := NewReaders(1)
+		ctx, slow := d.Begin(t.Context(), "slow")
+		if err := slow.Turn(ctx); err != nil {
+			t.Fatal(err)
+		}
+		out, in := io.Pipe()
+		var all sync.WaitGroup
+		all.Go(func() {
+			w := slow.Writer(ctx, in)
+			for range 4 * turnBytes / 1000 {
+				if _, err := w.Write(make([]byte, 1000)); err != nil {
+					t.Error(err)
+				}
+			}
+			if err := w.End(); err != nil {
+				t.Error(err)
+			}
+			slow.End(0)
+			_ = in.Close()
+		})
+		synctest.Wait() // nobody reads
+		if other, r := d.Begin(t.Context(), "other"); r.Turn(other) != nil || !r.has {
+			t.Error("another caller waits for one who does not read")
+		} else {
+			r.End(0)
+		}
+		if b, err := io.ReadAll(out); err != nil || len(b) != 4*turnBytes/1000*1000 {
+			t.Errorf("%d bytes arrive: %v", len(b), err)
+		}
+		all.Wait()
 		if d.free != 1 || d.waiting.n != 0 {
 			t.Errorf("%d may begin, %d wait", d.free, d.waiting.n)
 		}

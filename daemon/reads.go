@@ -106,7 +106,7 @@ func (r *RM) nudge() {
 func look[T any](ctx context.Context, r *RM, f func(*published) (T, error)) (T, error) {
 	v, err := r.current(ctx)
 	if err == nil {
-		err = ReadingOf(ctx).turn(ctx)
+		err = ReadingOf(ctx).Turn(ctx)
 	}
 	if err != nil {
 		var none T

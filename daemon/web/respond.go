@@ -47,13 +47,16 @@ func (s *site) answers(f answerFunc, lists bool) http.Handler {
 		ctx, reading := s.Readers.Begin(ctx, addressOf(r).String())
 		defer func() { reading.End(written(w)) }()
 		a, err := f(r.WithContext(ctx))
-		reading.Pause() // a caller that takes its time holds up nobody
+		if err == nil {
+			err = reading.Turn(ctx)
+		}
 		held.Made(takesUp(reflect.ValueOf(a.Value), 3))
 		if err != nil {
+			reading.Pause()
 			s.fail(w, r, err)
 			return
 		}
-		s.write(w, r, http.StatusOK, a)
+		s.write(w, r, http.StatusOK, a, reading)
 	})
 }
 
@@ -141,7 +144,7 @@ func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 	short := o.class[strings.LastIndexByte(o.class, '.')+1:]
 	s.write(w, r, o.status, rest.Answer{Root: "RemoteException", Value: rest.RemoteException{
 		Exception: short, Message: o.message, Class: o.class,
-	}})
+	}}, nil)
 }
 
 // classify says what an error is over HTTP. YARN answers 503 to whatever it has no better word for.
@@ -184,8 +187,9 @@ var zippers = sync.Pool{New: func() any {
 	return z
 }}
 
-// write writes an answer as JSON or XML, packed if the caller takes that.
-func (s *site) write(w http.ResponseWriter, r *http.Request, status int, a rest.Answer) {
+// write writes an answer as JSON or XML, packed if the caller takes that. It is put together in the turns of reading, nil for
+// none: a caller that takes its time holds up nobody.
+func (s *site) write(w http.ResponseWriter, r *http.Request, status int, a rest.Answer, reading *daemon.Reading) {
 	h := w.Header()
 	h.Add("Vary", "Accept")
 	h.Add("Vary", "Accept-Encoding")
@@ -203,11 +207,13 @@ func (s *site) write(w http.ResponseWriter, r *http.Request, status int, a rest.
 	}
 	h.Set("Content-Type", kind+";charset=utf-8")
 	h.Set("Cache-Control", "no-cache")
-	var out io.Writer = w
+	turns := reading.Writer(r.Context(), w)
+	defer func() { _ = turns.End() }() // the client is gone if this fails
+	var out io.Writer = turns
 	if accepts(r.Header.Values("Accept-Encoding"), "gzip") && r.Method != http.MethodHead {
 		h.Set("Content-Encoding", "gzip")
 		z := zippers.Get().(*gzip.Writer)
-		z.Reset(w)
+		z.Reset(out)
 		defer func() {
 			_ = z.Close() // the client is gone if this fails
 			zippers.Put(z)

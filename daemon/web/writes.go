@@ -40,7 +40,7 @@ func (s *site) change(f changeFunc) http.Handler {
 			s.fail(w, r, err)
 			return
 		}
-		s.write(w, r, cmp.Or(status, http.StatusOK), a)
+		s.write(w, r, cmp.Or(status, http.StatusOK), a, nil)
 	})
 }
 

@@ -13,8 +13,13 @@ import (
 	"time"
 )
 
-// small is how many bytes may overtake those who wait for more.
-const small = 64 << 10
+const (
+	// small is how many bytes may overtake those who wait for more.
+	small = 64 << 10
+	// spare is the part of a budget that is for them alone, one of so many: otherwise a few who read long answers slowly keep
+	// out all who ask for short ones.
+	spare = 8
+)
 
 // ErrFull says that what is asked for is not there now.
 var ErrFull = errors.New("the memory for calls is in use")
@@ -56,25 +61,39 @@ type Account struct {
 }
 
 // Account returns the budget for those who leave so many bytes of it for others.
-func (b *Budget) Account(keep int64) *Account { return &Account{b, min(keep, b.most-1)} }
+func (b *Budget) Account(keep int64) *Account {
+	return &Account{b, max(0, min(keep, b.most-b.most/spare-1))}
+}
 
 // Most is how many bytes an address may have at the most.
-func (a *Account) Most() int64 { return min(a.b.each, a.b.most-a.keep) }
+func (a *Account) Most() int64 { return a.most(math.MaxInt64) }
+
+// most is how many there may be in use for whoever asks for so many.
+func (a *Account) most(bytes int64) int64 { return min(a.b.each, a.b.most-a.keepFrom(bytes)) }
+
+// keepFrom is how many bytes whoever asks for so many leaves.
+func (a *Account) keepFrom(bytes int64) int64 {
+	if bytes <= small {
+		return a.keep
+	}
+	return a.keep + a.b.most/spare
+}
 
 // Take takes bytes for an address, and waits for them until ctx ends, or for a time; 0 is as long as it takes. Its error is a
 // [TooLargeError], ErrFull or that of ctx.
 func (a *Account) Take(ctx context.Context, from netip.Addr, bytes int64, within time.Duration) error {
 	b := a.b
-	if most := a.Most(); bytes > most {
+	if most := a.most(bytes); bytes > most {
 		return &TooLargeError{bytes, most}
 	}
 	b.mu.Lock()
-	if (bytes <= small || len(b.waiting) == 0) && b.fits(from, bytes, a.keep) {
+	keep := a.keepFrom(bytes)
+	if (bytes <= small || len(b.waiting) == 0) && b.fits(from, bytes, keep) {
 		b.add(from, bytes)
 		b.mu.Unlock()
 		return nil
 	}
-	w := &waiter{from, bytes, a.keep, make(chan struct{})}
+	w := &waiter{from, bytes, keep, make(chan struct{})}
 	b.waiting = append(b.waiting, w)
 	b.serve()
 	b.mu.Unlock()
@@ -107,7 +126,7 @@ func (a *Account) Take(ctx context.Context, from netip.Addr, bytes int64, within
 func (a *Account) Try(from netip.Addr, bytes int64) error {
 	a.b.mu.Lock()
 	defer a.b.mu.Unlock()
-	if !a.b.fits(from, bytes, a.keep) {
+	if !a.b.fits(from, bytes, a.keepFrom(bytes)) {
 		return ErrFull
 	}
 	a.b.add(from, bytes)

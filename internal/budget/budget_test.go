@@ -52,14 +52,14 @@ func TestEach(t *testing.T) {
 // What is left for others is had by them alone, and who waits for much is not overtaken by those who want as much.
 func TestOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := New(1000<<10, 1000<<10)
+		b := New(1200<<10, 1200<<10)
 		readers, nodes := b.Account(400<<10), b.Account(0)
 		if !taken(t, readers, ann, 300<<10)() {
 			t.Fatal("ann waits for nobody")
 		}
 		much, more := taken(t, readers, bob, 500<<10), taken(t, readers, eve, 100<<10)
 		if much() || more() {
-			t.Errorf("bob has 500 KiB beside 300 of 600: %v; eve overtook him: %v", much(), more())
+			t.Errorf("bob has 500 KiB beside 300 of 650: %v; eve overtook him: %v", much(), more())
 		}
 		if !taken(t, readers, eve, small)() {
 			t.Error("a small request waits behind a large one")
@@ -76,10 +76,25 @@ func TestOrder(t *testing.T) {
 	})
 }
 
+// However much is asked for, there is room for those who ask for little.
+func TestSpare(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := New(800<<10, 800<<10)
+		a := b.Account(200 << 10)
+		if !taken(t, a, ann, a.Most())() || taken(t, a, bob, small+1)() {
+			t.Error("more than large answers may have is given to them")
+		}
+		if !taken(t, a, bob, small)() {
+			t.Error("a small request waits for room that large ones have")
+		}
+		a.Give(ann, a.Most())
+	})
+}
+
 // Who stops waiting leaves nothing behind.
 func TestGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := New(100<<10, 100<<10)
+		b := New(120<<10, 120<<10)
 		a := b.Account(0)
 		taken(t, a, ann, 100<<10)
 		ctx, cancel := context.WithCancel(t.Context())

@@ -33,9 +33,26 @@ func (e *Expectation) Saw(bytes int64) {
 	e.bytes.Store(max(bytes, was-was/8))
 }
 
-// Sit waits for a seat.
-func (d *Desk) Sit(ctx context.Context, from netip.Addr) error {
-	return d.seats.Take(ctx, from, 1, d.within)
+// Sit waits for a seat at which an answer is put together. The caller holds so many bytes for it, and others beside. Where more is
+// expected by the time that there is a seat, Sit waits for that too, and tells how much it took: of many who ask for the first
+// long answer at once, only those at a desk do not know how long it is.
+func (d *Desk) Sit(ctx context.Context, from netip.Addr, e *Expectation, holds, beside int64) (more int64, err error) {
+	for {
+		if err := d.seats.Take(ctx, from, 1, d.within); err != nil {
+			d.memory.Give(from, more)
+			return 0, err
+		}
+		lacks := min(e.Bytes(), d.memory.Most()-beside) - holds - more
+		if lacks <= 0 {
+			return more, nil
+		}
+		d.Rise(from)
+		if err := d.memory.Take(ctx, from, lacks, d.within); err != nil {
+			d.memory.Give(from, more)
+			return 0, err
+		}
+		more += lacks
+	}
 }
 
 // Rise gives a seat back.
@@ -57,10 +74,12 @@ func (d *Desk) Expect(ctx context.Context, from netip.Addr, e *Expectation, long
 		return nil, err
 	}
 	if long {
-		if err := d.Sit(ctx, from); err != nil {
+		more, err := d.Sit(ctx, from, e, a.bytes-leastAnswer, leastAnswer)
+		if err != nil {
 			d.memory.Give(from, a.bytes)
 			return nil, err
 		}
+		a.bytes += more
 	}
 	return a, nil
 }

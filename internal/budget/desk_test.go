@@ -2,6 +2,7 @@ package budget
 
 import (
 	"errors"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -66,6 +67,38 @@ func TestDeskAfterTooMuch(t *testing.T) {
 		}
 		if b.Used() != 0 {
 			t.Errorf("%d bytes are taken", b.Used())
+		}
+	})
+}
+
+// Of many who ask for a long answer at once, before anybody knows how long it is, no more are given one than there is room for.
+func TestDeskOfManyAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const most, long = 1 << 20, 300 << 10
+		b := New(most, most)
+		d := NewDesk(b.Account(0), 2, time.Second)
+		var e Expectation
+		held, refused := 0, 0
+		var mu sync.Mutex
+		for range 100 {
+			go func() {
+				a, err := d.Expect(t.Context(), ann, &e, true)
+				if err == nil {
+					time.Sleep(time.Millisecond) // it is put together
+					a.Made(long)                 // and never leaves
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				if err == nil {
+					held++
+				} else {
+					refused++
+				}
+			}()
+		}
+		time.Sleep(time.Minute)
+		if used := b.Used(); used > most || held == 0 || held+refused != 100 {
+			t.Errorf("%d bytes are in use, by %d; %d were refused", used, held, refused)
 		}
 	})
 }

@@ -193,9 +193,11 @@ func (c *conn) invoke(t *task) (resp proto.Message, err error) {
 		}
 	}()
 	if t.method.long && c.s.desk != nil {
-		if err := c.s.desk.Sit(c.ctx, c.addr.Addr()); err != nil {
+		more, err := c.s.desk.Sit(c.ctx, c.addr.Addr(), &t.method.expected, t.expected, t.memory-t.expected)
+		if err != nil {
 			return nil, &Error{Class: ClassRetry, Message: "too many lists are asked for at once; try again"}
 		}
+		t.memory, t.expected = t.memory+more, t.expected+more
 		defer c.s.desk.Rise(c.addr.Addr())
 	}
 	return t.method.invoke(c.ctx, &t.Call, t.req)
