@@ -158,7 +158,7 @@ func (d *Daemon) ports(ctx context.Context, o Options) ([]port, error) {
 		d.servers = append(d.servers, s)
 		return s.Serve
 	}
-	asks, works := rpc.Limits{Patience: patience}, rpc.Limits{}
+	asks, works := rpc.Limits{Patience: patience, CallsOf: rpc.DefaultCallsPer}, rpc.Limits{}
 	access := clients.Options{
 		Readers: d.readers,
 		ACLs:    c.ACLs, Admins: c.Admins, Owner: o.Owner, ExtraResources: c.ExtraResources, MemoryOnly: c.MemoryOnly, Log: o.Log,

@@ -3,10 +3,12 @@
 //
 // It goes in three steps, each of which is measured: the NodeManagers alone, lists of the newest applications at a steady
 // rate beside them, and monitors that ask for the whole list every second. A report of a node takes as long as until its
-// answer is there.
+// answer is there. Readers have a process of their own that gets what the others leave of the processors: they stand for
+// clients on other machines.
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -36,8 +38,12 @@ import (
 	"heddle/yarn/wire"
 )
 
-// asManager is the variable that makes this program the ResourceManager: the folder of its configuration.
-const asManager = "HEDDLE_BENCH_READS"
+const (
+	// asManager is the variable that makes this program the ResourceManager: the folder of its configuration.
+	asManager = "HEDDLE_BENCH_READS"
+	// asReaders is the variable that makes this program those who read.
+	asReaders = "HEDDLE_BENCH_READERS"
+)
 
 // settings is what the command line says.
 type settings struct {
@@ -49,6 +55,13 @@ func main() {
 	if dir := os.Getenv(asManager); dir != "" {
 		if err := manage(dir); err != nil {
 			fmt.Fprintln(os.Stderr, "the ResourceManager:", err)
+			os.Exit(1)
+		}
+		return
+	}
+	if os.Getenv(asReaders) != "" {
+		if err := readAll(os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, "the readers:", err)
 			os.Exit(1)
 		}
 		return
@@ -252,28 +265,76 @@ func (c *cluster) measure(ctx context.Context, readers, rate, size int) (beats, 
 	began := time.Now()
 	for i, n := range c.nodes {
 		phase := c.every * time.Duration(i) / time.Duration(len(c.nodes))
-		g.Go(func() error { return c.pace(all, began.Add(phase), c.every, beats, n.beat) })
+		g.Go(func() error { return pace(all, c.measured, began.Add(phase), c.every, beats, n.beat) })
 	}
-	for i := range readers {
-		p := hollow.NewPeer(c.at.Client, hollow.AsClient(fmt.Sprint("reader", i)))
+	if readers > 0 {
+		g.Go(func() (err error) {
+			lists.list, err = reading{c.at.Client, readers, rate, size, c.apps, c.measured}.elsewhere(all)
+			return err
+		})
+	}
+	return beats, lists, g.Wait()
+}
+
+// A reading is what readers do: so many list as many applications, of all that there are where Size is 0, so often a second all
+// together.
+type reading struct {
+	Client                    string
+	Readers, Rate, Size, Apps int
+	Measured                  time.Duration
+}
+
+// elsewhere has a process of its own read, and returns how long each list took.
+func (r reading) elsewhere(ctx context.Context) (took []time.Duration, err error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(r)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, "nice", "-n", "19", exe)
+	cmd.Env, cmd.Stdin, cmd.Stderr = append(os.Environ(), asReaders+"=1"), bytes.NewReader(text), os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, err
+	}
+	return took, json.Unmarshal(out, &took)
+}
+
+// readAll does what is read from in, and writes how long each list took.
+func readAll(in io.Reader, out io.Writer) error {
+	var r reading
+	if err := json.NewDecoder(in).Decode(&r); err != nil {
+		return err
+	}
+	lists := &took{}
+	g, all := errgroup.WithContext(context.Background())
+	began := time.Now()
+	for i := range r.Readers {
+		p := hollow.NewPeer(r.Client, hollow.AsClient(fmt.Sprint("reader", i)))
 		q := &wire.GetApplicationsRequest{}
-		if size > 0 {
-			q.Limit = new(int64(size))
+		if r.Size > 0 {
+			q.Limit = new(int64(r.Size))
 		}
-		every := time.Second * time.Duration(readers) / time.Duration(rate)
-		phase := every * time.Duration(i) / time.Duration(readers)
+		every := time.Second * time.Duration(r.Readers) / time.Duration(r.Rate)
+		phase := every * time.Duration(i) / time.Duration(r.Readers)
 		g.Go(func() error {
 			defer p.Close()
-			return c.pace(all, began.Add(phase), every, lists, func(ctx context.Context) error {
+			return pace(all, r.Measured, began.Add(phase), every, lists, func(ctx context.Context) error {
 				var a wire.GetClusterMetricsRequest // which knows nothing of what is on a list: nobody is measured reading it
 				if err := p.Call(ctx, "getApplications", q, &a); err != nil {
 					return err
 				}
-				return listed(a.ProtoReflect().GetUnknown(), cmp.Or(size, c.apps))
+				return listed(a.ProtoReflect().GetUnknown(), cmp.Or(r.Size, r.Apps))
 			})
 		})
 	}
-	return beats, lists, g.Wait()
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	return json.NewEncoder(out).Encode(lists.list)
 }
 
 // listed is an error unless a list has so many applications.
@@ -294,10 +355,10 @@ func listed(list []byte, want int) error {
 
 // pace calls every so often until the step is over, and not again before there is an answer. The first fifth counts for
 // nothing.
-func (c *cluster) pace(ctx context.Context, from time.Time, every time.Duration, t *took, call func(context.Context) error) error {
+func pace(ctx context.Context, measured time.Duration, from time.Time, every time.Duration, t *took, call func(context.Context) error) error {
 	const warm = 5
 	began := time.Now()
-	counts, end := began.Add(c.measured/warm), began.Add(c.measured+c.measured/warm)
+	counts, end := began.Add(measured/warm), began.Add(measured+measured/warm)
 	for at := from; at.Before(end); at = at.Add(every) {
 		if late := time.Since(at); late > every {
 			at = at.Add(late.Truncate(every))

@@ -68,7 +68,7 @@ func (c *conn) called(h requestHeader, to echo, b []byte) error {
 	}
 	req, err := method.decode(body)
 	if err != nil {
-		<-c.s.slots
+		c.leavePlaces()
 		c.s.memory.Give(c.addr.Addr(), memory)
 		c.active.Add(-1)
 		<-c.slots
@@ -89,10 +89,14 @@ func (c *conn) called(h requestHeader, to echo, b []byte) error {
 }
 
 // admit waits until a call may be answered that takes up so much memory: above any of the limits nothing more is read, and
-// the peer's writes wait in their turn. The connection's own limit comes first: one whose answers do not leave holds nothing
-// of the others' while it waits. Failed says why the call is not taken.
+// the peer's writes wait in their turn. The connection's own limit comes first, and its caller's next: one whose answers do not
+// leave, or who floods, holds nothing of the others' while it waits. Failed says why the call is not taken.
 func (c *conn) admit(memory int64) (failed *Error, err error) {
 	if !c.takeSlot(c.slots) {
+		return nil, c.ctx.Err()
+	}
+	if c.caller != nil && !c.takeSlot(c.caller.slots) {
+		<-c.slots
 		return nil, c.ctx.Err()
 	}
 	switch err := c.s.memory.Take(c.ctx, c.addr.Addr(), memory, c.s.limits.Patience); {
@@ -106,8 +110,19 @@ func (c *conn) admit(memory int64) (failed *Error, err error) {
 	case c.ctx.Err() == nil:
 		failed = errorf(wire.RpcErrorCode_ERROR_RPC_SERVER, ClassServer, "%v", err)
 	}
+	if c.caller != nil {
+		<-c.caller.slots
+	}
 	<-c.slots
 	return failed, c.ctx.Err()
+}
+
+// leavePlaces gives back what a call has among the calls of others.
+func (c *conn) leavePlaces() {
+	<-c.s.slots
+	if c.caller != nil {
+		<-c.caller.slots
+	}
 }
 
 // takeSlot waits for a place among the calls being answered.
@@ -181,13 +196,13 @@ func (c *conn) ran(t *task) {
 	c.calls.Done()
 }
 
-// invoke calls the handler. Its place among all calls is free before the answer leaves: a peer that does not read holds
+// invoke calls the handler. Its places among the calls of others are free before the answer leaves: a peer that does not read holds
 // none.
 func (c *conn) invoke(t *task) (resp proto.Message, err error) {
 	t.method.calls.Add(1)
 	defer func() {
 		c.s.count.calls.Add(-1)
-		<-c.s.slots
+		c.leavePlaces()
 		if p := recover(); p != nil {
 			resp, err = nil, c.panicked(p)
 		}

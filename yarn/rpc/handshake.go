@@ -125,6 +125,7 @@ func (c *conn) introduced(to echo, b []byte) error {
 	default:
 		c.user, c.realUser = user, realUser
 	}
+	c.s.introduce(c)
 	c.open = true
 	c.in.limit = c.s.limits.Frame
 	c.out.write = c.s.limits.Write

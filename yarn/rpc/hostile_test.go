@@ -287,6 +287,54 @@ func TestCallLimits(t *testing.T) {
 	})
 }
 
+// However many connections a user has from an address, so many calls of theirs are answered at a time; others go on.
+func TestCallerLimits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench()
+		s, dial := startPiped(t, Options{Protocols: b.protocol(), Limits: Limits{CallsOf: 3}})
+		flood := func(p *peer) {
+			go func() {
+				for i := range int32(10) {
+					if _, err := p.Write(unhex(hexMethod(i, "waitForIt", &killReq{}))); err != nil {
+						return
+					}
+				}
+			}()
+		}
+		peers := []*peer{dial(), dial(), dial()}
+		for _, p := range peers {
+			p.send(hexSimpleHeader + hexSimpleContext)
+			flood(p)
+		}
+		synctest.Wait()
+		if got := s.Stats().Calls; got != 3 {
+			t.Errorf("%d calls are being answered, want 3", got)
+		}
+		other := dial()
+		other.send(hexSimpleHeader + hexFrame(head(callContext), &wire.IpcConnectionContext{UserInfo: &wire.UserInformation{EffectiveUser: new("bob")}}))
+		other.send(hexMethod(1, "echo", &killReq{}))
+		if h, _ := other.answer(); h.GetStatus() != wire.RpcStatus_SUCCESS {
+			t.Errorf("another user is answered %v", h)
+		}
+		_ = peers[2].Close()
+		close(b.release)
+		for _, p := range peers[:2] {
+			for range 10 {
+				if h, _ := p.answer(); h.GetStatus() != wire.RpcStatus_SUCCESS {
+					t.Errorf("answer %v", h)
+				}
+			}
+			_ = p.Close()
+		}
+		_ = other.Close()
+		synctest.Wait()
+		if s.mu.Lock(); len(s.callers) != 0 {
+			t.Errorf("%d callers are kept", len(s.callers))
+		}
+		s.mu.Unlock()
+	})
+}
+
 // At a limit a new connection takes the place of the one that has been idle longest, of the address that has most. One that
 // is being answered stays.
 func TestConnectionLimits(t *testing.T) {
@@ -300,6 +348,7 @@ func TestConnectionLimits(t *testing.T) {
 	busy, idle := open("waitForIt"), open("echo")
 	<-b.started
 	idle.answer()
+	working(s, 1)
 	third := open("waitForIt")
 	idle.gone()
 	<-b.started
@@ -316,10 +365,25 @@ func TestConnectionLimits(t *testing.T) {
 	first.answer()
 	second := open("echo")
 	second.answer()
+	working(s, 0)
 	open("echo").answer()
 	first.gone()
 	if st := s.Stats(); st.Refused["connections"] != 1 || st.Conns != 2 {
 		t.Errorf("%+v", st)
+	}
+}
+
+// working waits until so many connections have calls: an answer is there a moment before its call is over.
+func working(s *Server, want int) {
+	for n := -1; n != want; time.Sleep(time.Millisecond) {
+		n = 0
+		s.mu.Lock()
+		for c := range s.conns {
+			if c.active.Load() > 0 {
+				n++
+			}
+		}
+		s.mu.Unlock()
 	}
 }
 

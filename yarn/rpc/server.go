@@ -46,6 +46,7 @@ type Server struct {
 	listeners map[net.Listener]struct{}
 	conns     map[*conn]struct{}
 	perAddr   map[netip.Addr]map[*conn]struct{}
+	callers   map[callerKey]*caller
 	running   sync.WaitGroup // connections
 }
 
@@ -64,6 +65,7 @@ func NewServer(o Options) *Server {
 		listeners: make(map[net.Listener]struct{}),
 		conns:     make(map[*conn]struct{}),
 		perAddr:   make(map[netip.Addr]map[*conn]struct{}),
+		callers:   make(map[callerKey]*caller),
 	}
 	if s.log == nil {
 		s.log = slog.Default()
@@ -207,8 +209,43 @@ func (s *Server) forget(c *conn) {
 	s.running.Done()
 }
 
+// A callerKey is a user at an address.
+type callerKey struct {
+	addr netip.Addr
+	user string
+}
+
+// A caller is a user at an address, who has connections.
+type caller struct {
+	conns int
+	slots chan struct{} // one for each of its calls that is being answered
+}
+
+// introduce notes whose connection c is, where callers are bounded.
+func (s *Server) introduce(c *conn) {
+	if s.limits.CallsOf <= 0 {
+		return
+	}
+	k := callerKey{c.addr.Addr(), c.user}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, counted := s.conns[c]; !counted {
+		return // it ends
+	}
+	if c.caller = s.callers[k]; c.caller == nil {
+		c.caller = &caller{slots: make(chan struct{}, s.limits.CallsOf)}
+		s.callers[k] = c.caller
+	}
+	c.caller.conns++
+}
+
 // drop takes c off those that are counted.
 func (s *Server) drop(c *conn) {
+	if _, counted := s.conns[c]; counted && c.caller != nil {
+		if c.caller.conns--; c.caller.conns == 0 {
+			delete(s.callers, callerKey{c.addr.Addr(), c.user})
+		}
+	}
 	delete(s.conns, c)
 	of := s.perAddr[c.addr.Addr()]
 	if delete(of, c); len(of) == 0 {
