@@ -40,6 +40,14 @@ func (e *encoder) flush() {
 	e.buf = e.buf[:0]
 }
 
+// full writes what has been gathered where it is enough, and reports whether nobody reads any more.
+func (e *encoder) full() bool {
+	if len(e.buf) >= flushAt {
+		e.flush()
+	}
+	return e.err != nil
+}
+
 func (e *encoder) end() error {
 	e.flush()
 	return e.err
@@ -105,8 +113,8 @@ func (e *encoder) list(v reflect.Value) {
 			e.str(",")
 		}
 		e.value(v.Index(i))
-		if len(e.buf) >= flushAt {
-			e.flush()
+		if e.full() {
+			return
 		}
 	}
 	e.str("]")
@@ -152,8 +160,8 @@ func (e *encoder) element(name string, v reflect.Value) {
 		if v.Type() != entriesType {
 			for i := range v.Len() {
 				e.element(name, v.Index(i))
-				if len(e.buf) >= flushAt {
-					e.flush()
+				if e.full() {
+					return
 				}
 			}
 			return

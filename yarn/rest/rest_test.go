@@ -158,6 +158,20 @@ func TestWriteErrors(t *testing.T) {
 	}
 }
 
+// Once nobody reads any more, nothing more is encoded: what has no form is never come to.
+func TestNobodyReads(t *testing.T) {
+	type odd struct {
+		List []any `json:"x" xml:"x"`
+	}
+	long := odd{[]any{strings.Repeat("a", 2*flushAt), make(chan int)}}
+	if err := (Answer{"apps", Natural, long}).WriteJSON(full{}); !errors.Is(err, errFull) {
+		t.Errorf("JSON: %v", err)
+	}
+	if err := (Answer{"apps", Natural, long}).WriteXML(full{}); !errors.Is(err, errFull) {
+		t.Errorf("XML: %v", err)
+	}
+}
+
 // A long answer is written in pieces, so that it is never in memory as a whole.
 func TestPieces(t *testing.T) {
 	var p pieces
