@@ -50,6 +50,7 @@ func TestLoopHangs(t *testing.T) {
 		if h.Unready != "" || h.Stuck != 0 || h.Stalls != 1 || h.Lag.Count-h.Lag.Up[30] != 1 {
 			t.Errorf("after it went on: %+v", h)
 		}
+		synctest.Wait() // for its lines
 		log := w.log.String()
 		if n := strings.Count(log, "the loop does not go on"); n != 1 || !strings.Contains(log, "daemon.hang") || !strings.Contains(log, "the loop goes on") {
 			t.Errorf("%d lines:\n%s", n, log)
