@@ -32,6 +32,7 @@ type attack struct {
 // attacks are what a hostile client does to each port, some of them from many addresses.
 func attacks() []attack {
 	return []attack{
+		{"15 MiB frames to nobody", nobody},
 		{"256 lists, read", func(ctx context.Context, at *target) tally { return lists(ctx, at, true) }},
 		{"256 lists, never read", func(ctx context.Context, at *target) tally { return lists(ctx, at, false) }},
 		{"submissions of empty messages", func(ctx context.Context, at *target) tally { return bombs(ctx, at, emptyMessages(15<<20)) }},
@@ -59,6 +60,39 @@ func attacks() []attack {
 			return flood(ctx, at.Client, clientProtocol, "getClusterMetrics", &wire.GetClusterMetricsRequest{}, 16, 64)
 		}},
 	}
+}
+
+// nobody is what 16 connections with large frames cost those who are honest where the ResourceManager has nothing to do with
+// them: what one machine does for all of them is no fault of it.
+func nobody(ctx context.Context, _ *target) (n tally) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		n.Cut++
+		return n
+	}
+	defer ln.Close()
+	go func() {
+		for {
+			c, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			go func() { _, _ = io.Copy(io.Discard, c) }()
+		}
+	}()
+	b := make([]byte, 15<<20)
+	return together(16, func(int) (n tally) {
+		c, err := dial(ctx, eve, ln.Addr().String())
+		if err != nil {
+			n.Cut++
+			return n
+		}
+		until(ctx, c)
+		for _, err = c.Write(b); err == nil; _, err = c.Write(b) {
+			n.Answered++
+		}
+		return n
+	})
 }
 
 // together runs f so many times at once.
