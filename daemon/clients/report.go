@@ -35,7 +35,7 @@ func (s *service) appReport(a *rm.AppReport, see bool, now time.Time) *wire.Appl
 		Host: new(unavailable), RpcPort: proto.Int32(-1),
 		YarnApplicationState: appState(a.State).Enum(), TrackingUrl: new(unavailable), Diagnostics: new(unavailable),
 		StartTime: &a.Started, FinishTime: &a.Finished, FinalApplicationStatus: finalStatus(a.Final).Enum(),
-		AppResource_Usage: noUsage(), OriginalTrackingUrl: new(unavailable),
+		AppResource_Usage: noUsage, OriginalTrackingUrl: new(unavailable),
 		CurrentApplicationAttemptId: conv.WireAttempt(ids.Attempt{App: a.ID, N: noAttempt}),
 		Progress:                    proto.Float32(0), ApplicationType: &a.Type, ApplicationTags: a.Tags,
 		UnmanagedApplication: new(false), Priority: &wire.Priority{Priority: &a.Priority},
@@ -71,7 +71,7 @@ func orUnavailable(text string) *string {
 // usage is what an application holds and has consumed. What it holds is −1 throughout where no attempt of it
 // is there to hold anything.
 func (s *service) usage(a *rm.AppReport) *wire.ApplicationResourceUsageReport {
-	m := noUsage()
+	m := unknownUsage()
 	if a.Live {
 		m.NumUsedContainers, m.NumReservedContainers = new(int32(a.Containers)), new(int32(a.Reservations))
 		m.UsedResources, m.ReservedResources = s.told(a.Used), s.told(a.Reserved)
@@ -82,14 +82,19 @@ func (s *service) usage(a *rm.AppReport) *wire.ApplicationResourceUsageReport {
 	return m
 }
 
-// noUsage is the usage of an application that one knows nothing of.
-func noUsage() *wire.ApplicationResourceUsageReport {
-	m := &wire.ApplicationResourceUsageReport{
-		NumUsedContainers: proto.Int32(-1), NumReservedContainers: proto.Int32(-1),
-		UsedResources: unknown(), ReservedResources: unknown(), NeededResources: unknown(),
-	}
+// noUsage is the usage of an application that one knows nothing of. It is never changed.
+var noUsage = func() *wire.ApplicationResourceUsageReport {
+	m := unknownUsage()
 	consumed(m, 0, 0, 0, 0)
 	return m
+}()
+
+// unknownUsage is the usage of an application of which one does not know what it holds.
+func unknownUsage() *wire.ApplicationResourceUsageReport {
+	return &wire.ApplicationResourceUsageReport{
+		NumUsedContainers: proto.Int32(-1), NumReservedContainers: proto.Int32(-1),
+		UsedResources: unknown, ReservedResources: unknown, NeededResources: unknown,
+	}
 }
 
 // consumed sets what was held over time, MiB·s and vcore·s, and how much of it was taken back.

@@ -23,5 +23,5 @@ func (s *service) amount(m *wire.Resource) heddle.Resource {
 	return translate.Units(s.o.ExtraResources).Read(m)
 }
 
-// unknown is what stands for an amount that there is none of: one of −1.
-func unknown() *wire.Resource { return translate.Units(nil).Wire(heddle.Of(-1, -1000)) }
+// unknown is what stands for an amount that there is none of: one of −1. It is never changed.
+var unknown = translate.Units(nil).Wire(heddle.Of(-1, -1000))
