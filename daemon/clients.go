@@ -156,6 +156,9 @@ func (r *RM) recovered(s *store.State) []rm.Recovered {
 			r.log.Error("lost with the damaged store", "bucket", b.Bucket, "key", b.Key, "reason", b.Reason)
 		}
 	}
+	if s.Copied {
+		r.log.Warn("the store is a copy: what was stored after it was made is unknown, and the numbers of attempts and containers go on far above those that it knows", "epoch", s.Epoch)
+	}
 	for _, b := range s.Bad {
 		r.log.Error("a record of the store cannot be used; it is left alone, and so is what it belongs to", "bucket", b.Bucket, "key", b.Key, "reason", b.Reason)
 	}

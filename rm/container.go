@@ -175,8 +175,8 @@ func (t *attempt) held(yield func(*container) bool) {
 	}
 }
 
-// heldAbove are those that an attempt holds with a number above one, by number, and so many at the most. Those of earlier
-// starts have the lowest numbers.
+// heldAbove are those that an attempt holds with a number above one, by number, and so many at the most. Those of other starts
+// may be of later ones, where the store went back.
 func (m *Machine) heldAbove(t *attempt, above int64, most int) []*container {
 	var out []*container
 	byNumber := func(c *container, num int64) int { return cmp.Compare(c.num, num) }
@@ -187,19 +187,22 @@ func (m *Machine) heldAbove(t *attempt, above int64, most int) []*container {
 		i, _ := slices.BinarySearchFunc(out, num, byNumber)
 		out = slices.Insert(out[:min(len(out), most-1)], i, c)
 	}
-	seq, ours := m.ours(above)
+	seq, ours := m.ours(max(above, m.epoch<<ids.EpochShift))
 	if !ours {
-		seq = 0
+		return out
 	}
+	i, _ := slices.BinarySearchFunc(out, m.epoch<<ids.EpochShift, byNumber)
+	var own []*container
 	for _, c := range t.own.From(seq + 1) {
-		if len(out) == most {
+		if i+len(own) == most {
 			break
 		}
 		if c != untold {
-			out = append(out, c)
+			own = append(own, c)
 		}
 	}
-	return out
+	out = slices.Insert(out, i, own...)
+	return out[:min(len(out), most)]
 }
 
 // untold stands for a container that has ended, which its master has not been told.

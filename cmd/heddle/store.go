@@ -82,7 +82,8 @@ func newStoreBackup(a *app) *cobra.Command {
 		Long: `Copy the store to a file that is not there yet, and that nobody else may read: there are secrets in it. Where a
 ResourceManager runs, it makes the copy, for whoever may look into its folder. A store that is damaged is not
 copied. To go back to a copy, stop the ResourceManager and put it in place of rm.db. Applications that were
-submitted after it was made are then unknown.`,
+submitted after it was made are then unknown. The copy is marked, so that the first start from it gives no
+container and no attempt a number that was given since.`,
 		Example: "  heddle store backup /backup/rm.db",
 		Args:    exactly("TO"),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -107,6 +107,19 @@ func TestBackupWhileItRuns(t *testing.T) {
 		t.Errorf("it ended with %d", code)
 	}
 	wantSaid(t, exitDone, []string{copied + "2 is a copy of " + path}, "store", "backup", "--data", data, copied+"2")
+	for _, from := range []string{copied, copied + "2"} {
+		if err := os.Rename(from, path); err != nil {
+			t.Fatal(err)
+		}
+		p := start(t, "rm", "--data", data, "--listen", freePorts)
+		p.until("state: ")
+		if code := p.end(syscall.SIGTERM); code != exitDone {
+			t.Errorf("it ended with %d", code)
+		}
+		if strings.Count(p.log(), "the store is a copy") != 1 {
+			t.Errorf("it does not say once that the store is a copy:\n%s", p.log())
+		}
+	}
 }
 
 // Where the page is damaged that everything begins with, the log says that the last commit is lost.

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"syscall"
+
+	"go.etcd.io/bbolt"
 )
 
 // exported is a line of what [Export] writes.
@@ -75,8 +77,8 @@ func plain(bucket, key string, record []byte) (json.RawMessage, error) {
 	return json.Marshal(fields)
 }
 
-// Backup copies a store of which nothing is damaged to a file that is not there yet. The process that has it open, where there
-// is one, is asked for a copy: see [Store.Give].
+// Backup copies a store of which nothing is damaged to a file that is not there yet, and notes in that that it is a copy. The
+// process that has it open, where there is one, is asked for a copy: see [Store.Give].
 func Backup(path, to string) (*Report, error) {
 	w, err := backup(path, to)
 	if err != nil {
@@ -94,6 +96,9 @@ func backup(path, to string) (*wreck, error) {
 		if err == nil && !w.Whole() {
 			err = damaged
 		}
+		if err == nil {
+			err = mark(to)
+		}
 		if err != nil {
 			return nil, errors.Join(err, os.Remove(to))
 		}
@@ -110,7 +115,22 @@ func backup(path, to string) (*wreck, error) {
 	if err == nil {
 		err = copyFile(path, to)
 	}
+	if err == nil {
+		if err = mark(to); err != nil {
+			err = errors.Join(err, os.Remove(to))
+		}
+	}
 	return w, errors.Join(err, lock.Close())
+}
+
+// mark notes in a copy that it is one: see [State.Copied].
+func mark(path string) error {
+	db, _, err := openFile(path)
+	if err != nil {
+		return err
+	}
+	err = db.Update(func(tx *bbolt.Tx) error { return put(tx.Bucket(meta), keyCopied, true) })
+	return errors.Join(err, db.Close())
 }
 
 // copyFile copies a file to one that is not there yet; when it returns, the copy is on the disk.

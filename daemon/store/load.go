@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	mathrand "math/rand/v2"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -28,6 +29,8 @@ type State struct {
 	// Bad are the records that cannot be used. They stay in the file. An application with one of them is left
 	// out of Apps, its attempts out of Attempts; the others are whole.
 	Bad []Bad
+	// Copied says that the store is a copy that was not opened before: who uses it goes back to the state of an earlier time.
+	Copied bool
 	// Salvaged is what was found where the file was damaged and there is a new one of what could be read; nil otherwise.
 	Salvaged *Report
 
@@ -72,7 +75,8 @@ func put(b *bbolt.Bucket, key []byte, v any) error {
 }
 
 // load reads everything. The epoch it returns is one more than the file's, and another one more where the last commit may
-// be missing, which may have been a start.
+// be missing, which may have been a start. After a copy was made there may have been many starts, and more from the same copy:
+// it goes on somewhere far behind all of them.
 func load(db *bbolt.DB, older bool) (state *State, err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer caught(&err)
@@ -109,6 +113,9 @@ func (s *State) loadMeta(tx *bbolt.Tx) error {
 	}
 	if s.Epoch++; s.older {
 		s.Epoch++
+	}
+	if s.Copied = b.Get(keyCopied) != nil; s.Copied {
+		s.Epoch += epochJump + mathrand.Int64N(epochJump)
 	}
 	if s.Epoch < 1 || s.Epoch > maxEpoch {
 		return fmt.Errorf("it was opened %d times, and %d is as often as container numbers have room for: move the file away", s.Epoch, maxEpoch)

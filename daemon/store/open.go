@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	mathrand "math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -44,6 +45,7 @@ var (
 	keyCluster = []byte("cluster")
 	keyCounts  = []byte("counts")
 	keyStarts  = []byte("starts") // not in stores that an older program wrote
+	keyCopied  = []byte("copied") // in copies that were not opened yet
 	keyAMRM    = []byte("amrm")
 )
 
@@ -202,8 +204,8 @@ func fill(path string, f func(*bbolt.DB) error) error {
 	return errors.Join(err, db.Close())
 }
 
-// countStart stores the epoch that load made more, and makes the buckets that older stores lack. Where the last commit may
-// be missing, it keeps the numbers of attempts from being given again.
+// countStart stores the epoch that load made more, and makes the buckets that older stores lack. Where commits may be
+// missing, it keeps the numbers of attempts from being given again.
 func countStart(db *bbolt.DB, state *State) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer caught(&err)
@@ -213,17 +215,22 @@ func countStart(db *bbolt.DB, state *State) (err error) {
 				return err
 			}
 		}
-		if state.older {
+		if state.older || state.Copied {
 			if err := state.pass(tx); err != nil {
 				return err
 			}
 		}
-		return put(tx.Bucket(meta), keyEpoch, state.Epoch)
+		b := tx.Bucket(meta)
+		return errors.Join(b.Delete(keyCopied), put(b, keyEpoch, state.Epoch))
 	})
 }
 
-// pass is likewise, of what was loaded.
+// pass is likewise, of what was loaded. Who goes back to the same copy once more does not meet the numbers of the time before.
 func (s *State) pass(tx *bbolt.Tx) error {
+	jump := int32(attemptJump)
+	if s.Copied {
+		jump += mathrand.Int32N(attemptJump)
+	}
 	var list []*App
 	for i := range s.Apps {
 		list = append(list, &s.Apps[i])
@@ -232,7 +239,7 @@ func (s *State) pass(tx *bbolt.Tx) error {
 	for i := range s.Attempts {
 		known = append(known, s.Attempts[i].ID)
 	}
-	return pass(tx, list, known)
+	return pass(tx, list, known, jump)
 }
 
 // secureFolder makes the folder, and refuses one that others can look into: tokens' keys are in there.

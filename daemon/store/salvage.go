@@ -19,12 +19,12 @@ import (
 	"heddle/yarn/ids"
 )
 
-// epochJump is by how much the epoch goes on where it is lost, from the last one that is met in a record or in a tree of the
-// past: a store is not opened so often without one master being started.
+// epochJump is by how much the epoch goes on where it is lost, from the last one that is met in a record, in a tree of the
+// past, or in a copy: a store is not opened so often without one master being started, or after a copy was made.
 const epochJump = 100_000
 
 // attemptJump is by how much the numbers of an application's attempts go on where a commit is missing: each of the calls of
-// [Store.Commit] that it has may have had one of them.
+// [Store.Commit] that it has may have had one of them. Since a copy was made no application had as many.
 const attemptJump = maxBatch
 
 // minAttempt is how many bytes of a page an attempt's record takes at the least.
@@ -493,7 +493,7 @@ func (w *wreck) write(path string) error {
 				b.Put(keyFormat, strconv.AppendInt(nil, Format, 10)), put(b, keyEpoch, w.Epoch), put(b, keyCounts, kept),
 			)
 			if w.Older {
-				err = errors.Join(err, pass(tx, slices.Collect(maps.Values(w.apps)), slices.Collect(maps.Keys(w.known))))
+				err = errors.Join(err, pass(tx, slices.Collect(maps.Values(w.apps)), slices.Collect(maps.Keys(w.known)), attemptJump))
 			}
 			return err
 		})
@@ -510,9 +510,9 @@ func putAll(tx *bbolt.Tx, bucket string, keys []string, records map[string][]byt
 	return err
 }
 
-// pass has the next attempt of each application that is alive get a number that none has which is known, or was in the commit
-// that is missing.
-func pass(tx *bbolt.Tx, list []*App, known []ids.Attempt) error {
+// pass has the next attempt of each application that is alive get a number that none has which is known, or was in commits
+// that are missing: jump more than the last one.
+func pass(tx *bbolt.Tx, list []*App, known []ids.Attempt, jump int32) error {
 	last := map[ids.App]int32{}
 	for _, t := range known {
 		last[t.App] = max(last[t.App], t.N)
@@ -522,7 +522,7 @@ func pass(tx *bbolt.Tx, list []*App, known []ids.Attempt) error {
 		if a.State != "" {
 			continue
 		}
-		a.Taken = max(a.Taken, last[a.ID]) + attemptJump
+		a.Taken = max(a.Taken, last[a.ID]) + jump
 		if err := put(b, []byte(a.ID.String()), a); err != nil {
 			return err
 		}

@@ -350,8 +350,11 @@ func TestBackup(t *testing.T) {
 	must(t, os.WriteFile(path, content, fileMode))
 	r, err := Backup(path, to)
 	must(t, err)
-	if got, err := os.ReadFile(to); err != nil || !bytes.Equal(got, content) || r.Records["apps"] != realApps-1 {
-		t.Errorf("the copy is not what was there: %v, %v", err, r.Records)
+	got, err := os.ReadFile(to)
+	must(t, err)
+	want, copied := stateOf(t, content), stateOf(t, got)
+	if copied.Epoch, copied.Copied = want.Epoch, false; !reflect.DeepEqual(copied, want) || r.Records["apps"] != realApps-1 {
+		t.Errorf("the copy is not what was there: %v", r.Records)
 	}
 	if info, err := os.Stat(to); err != nil || info.Mode().Perm() != fileMode {
 		t.Errorf("%v, %v", info, err)
@@ -368,6 +371,53 @@ func TestBackup(t *testing.T) {
 	}
 	if r, err := Check(path); err != nil || r.Whole() {
 		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// Who goes back to a copy, also once more to the same, gives no attempt and no container the number of one that was begun since
+// it was made. Only the first start is one from a copy.
+func TestBackToACopy(t *testing.T) {
+	for name, live := range map[string]bool{"while it is open": true, "while it is closed": false} {
+		path := place(t)
+		s, _ := mustOpen(t, path)
+		must(t, commitNow(s, PutApp(App{ID: app(1)}), PutApp(App{ID: app(2), State: "FINISHED"}), PutAttempt(Attempt{ID: attempt(1, 1)})))
+		if live {
+			must(t, s.Give())
+		} else {
+			must(t, s.Close())
+		}
+		to := filepath.Join(t.TempDir(), "copy")
+		_, err := Backup(path, to)
+		must(t, err)
+		if live {
+			must(t, s.Close())
+		}
+		s, state := mustOpen(t, path)
+		if state.Copied || state.Epoch != 2 {
+			t.Errorf("%s: the store itself has epoch %d, is taken for a copy: %v", name, state.Epoch, state.Copied)
+		}
+		must(t, s.Close())
+		epochs, attempts := map[int64]bool{}, map[int32]bool{}
+		for range 5 {
+			must(t, os.Remove(path))
+			must(t, copyFile(to, path))
+			for n := range int64(2) {
+				s, state = mustOpen(t, path)
+				if state.Epoch < 2+epochJump || state.Copied != (n == 0) {
+					t.Errorf("%s: start %d has epoch %d, from a copy: %v", name, n+1, state.Epoch, state.Copied)
+				}
+				epochs[state.Epoch-n] = true
+				must(t, s.Close())
+			}
+			a, over := state.Apps[0].Taken, state.Apps[1].Taken
+			if a < 1+attemptJump || over != 0 {
+				t.Errorf("%s: attempts up to %d and %d are taken", name, a, over)
+			}
+			attempts[a] = true
+		}
+		if len(epochs) < 2 || len(attempts) < 2 {
+			t.Errorf("%s: whoever goes back goes on with %v, and with attempts after %v", name, epochs, attempts)
+		}
 	}
 }
 
