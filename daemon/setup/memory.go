@@ -56,7 +56,7 @@ func amount(text string, into *int64) bool {
 	return false
 }
 
-// memory sets how much memory is used, and how much of it by whom. Room is what there is.
+// memory sets how much memory is used, and how much of it by whom, for what a user has stored too. Room is what there is.
 func (s *source) memory(c *daemon.Config, room int64) error {
 	said, m := s.file.Memory, &c.Memory
 	m.Limit = said.limit
@@ -79,6 +79,9 @@ func (s *source) memory(c *daemon.Config, room int64) error {
 	case m.PerAddress > m.Calls || m.PerAddress < leastCalls/8*3:
 		return s.file.errorOf("memory.per_address", "%s does not do: at least %d MiB, and at most what all calls may take up, which is %d MiB", said.PerAddress, leastCalls/8*3>>20, m.Calls>>20)
 	}
+	if c.StoredPer = int(s.file.Limits.stored); c.StoredPer == 0 {
+		c.StoredPer = int(min(rm.DefaultStoredPer, m.Limit/8)) // they are in memory, and in the pages of the store
+	}
 	if os.Getenv("GOMEMLIMIT") != "" {
 		m.Limit = 0 // it holds already
 	}
@@ -97,7 +100,6 @@ func (s *source) limits(c *daemon.Config) {
 	c.ConnsPer, c.WebConnsPer = l.Connections, l.Web
 	c.NodesPer = or(l.Nodes, rm.DefaultNodesPer)
 	c.AppsPer = or(l.Apps, rm.DefaultAppsPer)
-	c.StoredPer = or(int(l.stored), rm.DefaultStoredPer)
 }
 
 // room is how many bytes of memory there are for this process: what its control groups allow, and no more than the machine

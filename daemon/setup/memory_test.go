@@ -67,13 +67,24 @@ func TestLimits(t *testing.T) {
 		t.Fatal(err)
 	}
 	var c daemon.Config
-	(&source{file: f}).limits(&c)
+	in := func(f *file, room int64) {
+		t.Helper()
+		s := &source{file: f}
+		s.limits(&c)
+		if err := s.memory(&c, room); err != nil {
+			t.Fatal(err)
+		}
+	}
+	in(f, 4<<30)
 	if c.ConnsPer != 5 || c.WebConnsPer != 4 || c.NodesPer != 6 || c.AppsPer != 7 || c.StoredPer != 8<<20 {
 		t.Errorf("%+v", c)
 	}
 	c = daemon.Config{}
-	(&source{file: &file{}}).limits(&c)
+	in(&file{}, 4<<30)
 	if c.ConnsPer != 0 || c.WebConnsPer != 0 || c.NodesPer != rm.DefaultNodesPer || c.AppsPer != rm.DefaultAppsPer || c.StoredPer != rm.DefaultStoredPer {
 		t.Errorf("%+v", c)
+	}
+	if in(&file{}, 512<<20); c.StoredPer != 64<<20 {
+		t.Errorf("in 512 MiB a user may have %d bytes stored", c.StoredPer)
 	}
 }
