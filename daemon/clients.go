@@ -193,6 +193,9 @@ func (r *RM) Apps(ctx context.Context, f rm.AppFilter) ([]rm.AppReport, error) {
 			r.explain(ctx, &list[i], until)
 		}
 	}
+	if err == nil {
+		err = ReadingOf(ctx).Turn(ctx) // for what the caller makes of them
+	}
 	return list, err
 }
 
@@ -254,7 +257,7 @@ func (r *RM) AddRequests(ctx context.Context, list []rm.AppReport) error {
 			a.Requests = rows[i]
 		}
 	}
-	return nil
+	return ReadingOf(ctx).Turn(ctx) // for what the caller makes of them
 }
 
 // Attempts returns an application's attempts, first one first.

@@ -1,9 +1,6 @@
 package daemon
 
-import (
-	"cmp"
-	"errors"
-)
+import "errors"
 
 // ErrBusy says that as much waits already as may: its callers try again.
 var ErrBusy = errors.New("too much waits for the ResourceManager already; try again")
@@ -18,7 +15,6 @@ const (
 // A fairQueue is what callers wait for. What one caller wants comes in the order in which it was wanted, and callers come in
 // turn: who wants much waits behind himself.
 type fairQueue[T any] struct {
-	each  int // that may wait of one caller; 0: mostOfOne
 	by    map[string][]T
 	turns []string // of those who want something
 	n     int
@@ -26,7 +22,7 @@ type fairQueue[T any] struct {
 
 func (q *fairQueue[T]) push(caller string, x T) error {
 	had := q.by[caller]
-	if len(had) >= cmp.Or(q.each, mostOfOne) || q.n >= mostOfAll && (len(had) > 0 || q.n >= 2*mostOfAll) {
+	if len(had) >= mostOfOne || q.n >= mostOfAll && (len(had) > 0 || q.n >= 2*mostOfAll) {
 		return ErrBusy
 	}
 	q.add(caller, x)

@@ -16,13 +16,8 @@ const (
 	changeLane             // what clients and administrators say
 )
 
-const (
-	// maxBeats is how many calls wait in the first lane. Of nodes and masters more wait to be let in.
-	maxBeats = 4096
-	// mostChanges is how many changes of one caller are under way at a time, those that wait for the disk included. It is a
-	// quarter of the calls that are under way at a port. Clients are told to try again.
-	mostChanges = 1024
-)
+// maxBeats is how many calls wait in the first lane. Of nodes and masters more wait to be let in.
+const maxBeats = 4096
 
 // How many calls of each lane the loop takes before it looks at the next: no lane waits for ever.
 const (
@@ -34,13 +29,12 @@ const (
 type lanes struct {
 	beats chan func()
 
-	mu       sync.Mutex
-	changes  fairQueue[func()]
-	underWay map[string]int // changes by their callers
+	mu      sync.Mutex
+	changes fairQueue[func()]
 }
 
 func newLanes() *lanes {
-	return &lanes{beats: make(chan func(), maxBeats), changes: fairQueue[func()]{each: mostChanges}, underWay: map[string]int{}}
+	return &lanes{beats: make(chan func(), maxBeats)}
 }
 
 // waiting is how many calls there are.
@@ -86,26 +80,6 @@ func (l *lanes) change() (func(), bool) {
 	return l.changes.pop()
 }
 
-// begin notes that a caller wants something changed, if that is not too much at once.
-func (l *lanes) begin(caller string) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.underWay[caller] >= mostChanges {
-		return ErrBusy
-	}
-	l.underWay[caller]++
-	return nil
-}
-
-// end notes that the caller has the answer, or has left.
-func (l *lanes) end(caller string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.underWay[caller]--; l.underWay[caller] == 0 {
-		delete(l.underWay, caller)
-	}
-}
-
 // enter has the loop run f, unless ctx has ended by then.
 func (r *RM) enter(ctx context.Context, in lane, f func()) error {
 	came := time.Now()
@@ -142,13 +116,6 @@ type answer[T any] struct {
 func call[T any](ctx context.Context, r *RM, in lane, f func(reply func(T, error))) (T, error) {
 	ch := make(chan answer[T], 1)
 	var none T
-	if in == changeLane {
-		caller := CallerOf(ctx)
-		if err := r.lanes.begin(caller); err != nil {
-			return none, err
-		}
-		defer r.lanes.end(caller)
-	}
 	if err := r.enter(ctx, in, func() { f(func(v T, err error) { ch <- answer[T]{v, err} }) }); err != nil {
 		return none, err
 	}

@@ -224,6 +224,8 @@ type TurnWriter struct {
 	ctx context.Context //nolint:containedctx // of the answer that is written
 	w   io.Writer
 	b   []byte
+
+	passed int // since the last turn
 }
 
 // turnBytes is how much is put together before it is written.
@@ -243,6 +245,16 @@ func (t *TurnWriter) Write(b []byte) (int, error) {
 		return 0, err
 	}
 	return len(b), t.r.Turn(t.ctx)
+}
+
+// Passed says that so many bytes were put together for what Write gets a packed form of: others have their turns as often.
+func (t *TurnWriter) Passed(bytes int) error {
+	if t.passed += bytes; t.passed < turnBytes {
+		return nil
+	}
+	t.passed = 0
+	t.r.Pause()
+	return t.r.Turn(t.ctx)
 }
 
 // End writes what is left; nothing more is put together.

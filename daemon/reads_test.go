@@ -176,62 +176,15 @@ func TestChangesOfOneCaller(t *testing.T) {
 			}
 		}
 		release := w.hold()
-		for range 1000 {
+		for range mostOfOne {
 			wants("eve")
 		}
 		wants("ann")
 		wants("bob")
 		wants("ann")
 		release()
-		if want := []string{"eve", "ann", "bob", "eve", "ann", "eve", "eve"}; len(order) != 1003 || !slices.Equal(order[:7], want) {
+		if want := []string{"eve", "ann", "bob", "eve", "ann", "eve", "eve"}; len(order) != mostOfOne+3 || !slices.Equal(order[:7], want) {
 			t.Errorf("%d are done, %v first; want %v", len(order), order[:min(7, len(order))], want)
-		}
-	})
-}
-
-// So many changes of one caller are under way, those that wait for the disk included; others go on.
-func TestChangesUnderWay(t *testing.T) {
-	inWorld(t, "capacity", func(t *testing.T, w *world) {
-		until := make(chan struct{})
-		slow := func(ctx context.Context) error { // has its turn, and is answered later
-			_, err := call(ctx, w.r, changeLane, func(reply func(any, error)) {
-				go func() { <-until; reply(nil, nil) }()
-			})
-			return err
-		}
-		eve, gone := WithCaller(t.Context(), "eve"), make(chan struct{})
-		var all sync.WaitGroup
-		for i := range mostChanges {
-			all.Go(func() {
-				ctx, leave := context.WithCancel(eve)
-				defer leave()
-				if i == 0 {
-					go func() { <-gone; leave() }()
-				}
-				if err := slow(ctx); err != nil && i > 0 {
-					t.Error(err)
-				}
-			})
-		}
-		synctest.Wait()
-		soon, cancel := context.WithTimeout(eve, time.Second)
-		defer cancel()
-		if err := slow(soon); !errors.Is(err, ErrBusy) {
-			t.Errorf("one more of eve's: %v, want %v", err, ErrBusy)
-		}
-		if _, _, err := w.r.NewApp(WithCaller(t.Context(), "ann"), "ann"); err != nil {
-			t.Errorf("one of ann's: %v", err)
-		}
-		close(gone)
-		synctest.Wait()
-		if _, _, err := w.r.NewApp(eve, "eve"); err != nil {
-			t.Errorf("one of eve's after another one has left: %v", err)
-		}
-		close(until)
-		all.Wait()
-		synctest.Wait()
-		if n := len(w.r.lanes.underWay); n != 0 {
-			t.Errorf("%d callers have changes under way", n)
 		}
 	})
 }
@@ -314,7 +267,7 @@ func TestFullLane(t *testing.T) {
 	inWorld(t, "capacity", func(t *testing.T, w *world) {
 		id := w.submit("MAPREDUCE", 1024)
 		release := w.hold()
-		for range mostChanges {
+		for range mostOfOne {
 			if err := w.r.enter(t.Context(), changeLane, func() {}); err != nil {
 				t.Fatal(err)
 			}
@@ -322,8 +275,8 @@ func TestFullLane(t *testing.T) {
 		if err := w.r.Kill(t.Context(), Actor{User: "ann"}, id, ""); !errors.Is(err, ErrBusy) {
 			t.Errorf("%v, want %v", err, ErrBusy)
 		}
-		for i := range mostOfAll - mostChanges {
-			if err := w.r.enter(WithCaller(t.Context(), fmt.Sprint("caller", i%8)), changeLane, func() {}); err != nil {
+		for i := range mostOfAll - mostOfOne {
+			if err := w.r.enter(WithCaller(t.Context(), fmt.Sprint("caller", i%64)), changeLane, func() {}); err != nil {
 				t.Fatal(err)
 			}
 		}

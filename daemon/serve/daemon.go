@@ -77,7 +77,7 @@ const (
 
 const (
 	patience    = 10 * time.Second // that who asks waits for memory before being told to try again
-	listsAtOnce = 8                // long answers that are put together
+	listsAtOnce = 4                // long answers that are put together
 )
 
 // A memory is what some of those who call have.

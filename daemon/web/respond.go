@@ -218,7 +218,7 @@ func (s *site) write(w http.ResponseWriter, r *http.Request, status int, a rest.
 			_ = z.Close() // the client is gone if this fails
 			zippers.Put(z)
 		}()
-		out = z
+		out = packed{z, turns}
 	}
 	w.WriteHeader(status)
 	var err error
@@ -230,6 +230,20 @@ func (s *site) write(w http.ResponseWriter, r *http.Request, status int, a rest.
 	if err != nil {
 		s.Log.Debug("answer cut short", "path", r.URL.Path, "error", err)
 	}
+}
+
+// packed is what is written into a zipper, by turns of what goes in: ten times as much as comes out.
+type packed struct {
+	z     *gzip.Writer
+	turns *daemon.TurnWriter
+}
+
+func (p packed) Write(b []byte) (int, error) {
+	n, err := p.z.Write(b)
+	if err == nil {
+		err = p.turns.Passed(n)
+	}
+	return n, err
 }
 
 const (

@@ -36,16 +36,18 @@ type Budget struct {
 	most, each int64
 
 	mu      sync.Mutex
+	kept    int64 // for those who leave nothing to others
 	used    int64
+	own     int64 // of it, by those
 	by      map[netip.Addr]int64
 	waiting []*waiter // first come first
 }
 
 // A waiter waits for bytes.
 type waiter struct {
+	by      *Account
 	from    netip.Addr
 	bytes   int64
-	keep    int64
 	granted chan struct{}
 }
 
@@ -60,9 +62,14 @@ type Account struct {
 	keep int64 // left for other users
 }
 
-// Account returns the budget for those who leave so many bytes of it for others.
+// Account returns the budget for those who leave so many bytes of it to others: to those who leave nothing. These have so much
+// whatever the former have that nobody expected.
 func (b *Budget) Account(keep int64) *Account {
-	return &Account{b, max(0, min(keep, b.most-b.most/spare-1))}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	keep = max(0, min(keep, b.most-b.most/spare-1))
+	b.kept = max(b.kept, keep)
+	return &Account{b, keep}
 }
 
 // Most is how many bytes an address may have at the most.
@@ -70,6 +77,9 @@ func (a *Account) Most() int64 { return a.most(math.MaxInt64) }
 
 // most is how many there may be in use for whoever asks for so many.
 func (a *Account) most(bytes int64) int64 { return min(a.b.each, a.b.most-a.keepFrom(bytes)) }
+
+// beside is what long calls of others have left while one address has all that it may have.
+func (a *Account) beside() int64 { return a.b.most - a.keepFrom(math.MaxInt64) - a.b.each }
 
 // keepFrom is how many bytes whoever asks for so many leaves.
 func (a *Account) keepFrom(bytes int64) int64 {
@@ -87,13 +97,12 @@ func (a *Account) Take(ctx context.Context, from netip.Addr, bytes int64, within
 		return &TooLargeError{bytes, most}
 	}
 	b.mu.Lock()
-	keep := a.keepFrom(bytes)
-	if (bytes <= small || len(b.waiting) == 0) && b.fits(from, bytes, keep) {
-		b.add(from, bytes)
+	if (bytes <= small || len(b.waiting) == 0) && a.fits(from, bytes) {
+		a.add(from, bytes)
 		b.mu.Unlock()
 		return nil
 	}
-	w := &waiter{from, bytes, keep, make(chan struct{})}
+	w := &waiter{a, from, bytes, make(chan struct{})}
 	b.waiting = append(b.waiting, w)
 	b.serve()
 	b.mu.Unlock()
@@ -116,7 +125,7 @@ func (a *Account) Take(ctx context.Context, from netip.Addr, bytes int64, within
 	if i := slices.Index(b.waiting, w); i >= 0 {
 		b.waiting = slices.Delete(b.waiting, i, i+1)
 	} else { // it was granted meanwhile
-		b.add(from, -bytes)
+		a.add(from, -bytes)
 	}
 	b.serve()
 	return err
@@ -126,10 +135,10 @@ func (a *Account) Take(ctx context.Context, from netip.Addr, bytes int64, within
 func (a *Account) Try(from netip.Addr, bytes int64) error {
 	a.b.mu.Lock()
 	defer a.b.mu.Unlock()
-	if !a.b.fits(from, bytes, a.keepFrom(bytes)) {
+	if !a.fits(from, bytes) {
 		return ErrFull
 	}
-	a.b.add(from, bytes)
+	a.add(from, bytes)
 	return nil
 }
 
@@ -137,7 +146,7 @@ func (a *Account) Try(from netip.Addr, bytes int64) error {
 func (a *Account) More(from netip.Addr, bytes int64) {
 	a.b.mu.Lock()
 	defer a.b.mu.Unlock()
-	a.b.add(from, bytes)
+	a.add(from, bytes)
 	if bytes < 0 && len(a.b.waiting) > 0 {
 		a.b.serve()
 	}
@@ -154,13 +163,23 @@ func (b *Budget) Used() int64 {
 }
 
 // fits reports whether there are bytes for an address.
-func (b *Budget) fits(from netip.Addr, bytes, keep int64) bool {
-	return b.used+bytes <= b.most-keep && b.by[from]+bytes <= b.each
+func (a *Account) fits(from netip.Addr, bytes int64) bool {
+	return a.free(bytes) && a.b.by[from]+bytes <= a.b.each
+}
+
+// free reports whether there are bytes.
+func (a *Account) free(bytes int64) bool {
+	b := a.b
+	return b.used+bytes <= b.most-a.keepFrom(bytes) || a.keep == 0 && b.own+bytes <= b.kept
 }
 
 // add counts bytes of an address.
-func (b *Budget) add(from netip.Addr, bytes int64) {
+func (a *Account) add(from netip.Addr, bytes int64) {
+	b := a.b
 	b.used += bytes
+	if a.keep == 0 {
+		b.own += bytes
+	}
 	if b.by[from] += bytes; b.by[from] <= 0 {
 		delete(b.by, from)
 	}
@@ -181,10 +200,10 @@ func (b *Budget) serve() {
 		}
 		switch {
 		case b.by[w.from]+w.bytes > b.each:
-		case w.keep >= stop || b.used+w.bytes > b.most-w.keep:
-			stop = min(stop, w.keep)
+		case w.by.keepFrom(w.bytes) >= stop || !w.by.free(w.bytes):
+			stop = min(stop, w.by.keepFrom(w.bytes))
 		default:
-			b.add(w.from, w.bytes)
+			w.by.add(w.from, w.bytes)
 			close(w.granted)
 			continue
 		}

@@ -91,6 +91,24 @@ func TestSpare(t *testing.T) {
 	})
 }
 
+// Whatever those have who leave something for others, though nobody expected it: what they leave is there.
+func TestKept(t *testing.T) {
+	b := New(1000, 1000)
+	asking, working := b.Account(300), b.Account(0)
+	asking.More(eve, 5000)
+	if err := working.Try(ann, 300); err != nil {
+		t.Error(err)
+	}
+	if working.Try(ann, 1) == nil || asking.Try(bob, 1) == nil {
+		t.Error("more was had than there is")
+	}
+	working.Give(ann, 300)
+	asking.Give(eve, 5000)
+	if b.used != 0 || b.own != 0 {
+		t.Errorf("%d and %d bytes are in use", b.used, b.own)
+	}
+}
+
 // Who stops waiting leaves nothing behind.
 func TestGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -151,9 +169,10 @@ func TestNever(t *testing.T) {
 func TestManyWait(t *testing.T) {
 	took := func(waiting int) time.Duration {
 		b := New(1, 1)
-		b.add(ann, 1)
+		a := b.Account(0)
+		a.add(ann, 1)
 		for range waiting {
-			b.waiting = append(b.waiting, &waiter{from: bob, bytes: 1})
+			b.waiting = append(b.waiting, &waiter{by: a, from: bob, bytes: 1})
 		}
 		began := time.Now()
 		for range 1000 {

@@ -3,12 +3,12 @@ package budget
 import (
 	"context"
 	"net/netip"
-	"sync/atomic"
+	"sync"
 	"time"
 )
 
 // A Desk puts answers together out of memory: how much one takes is known when it is there, so that only a few are put together
-// at once, and each is expected to take as much as the last one like it.
+// at once, and each is expected to take as much as the longest one like it lately.
 type Desk struct {
 	memory *Account
 	seats  *Account
@@ -16,47 +16,39 @@ type Desk struct {
 }
 
 // NewDesk returns a desk where so many answers are put together at once, half of them for one address. Whoever comes waits so
-// long for memory, and for a seat; 0 is as long as it takes.
+// long for memory and a seat; 0 is as long as it takes.
 func NewDesk(memory *Account, seats int, within time.Duration) *Desk {
 	return &Desk{memory, New(int64(seats), int64(seats+1)/2).Account(0), within}
 }
 
+// halfLife is how long it takes until half as much is expected as the longest answer took up. It is no matter of how many
+// short ones there were since: whoever asks for many would have room for long ones that nobody expects.
+const halfLife = 10 * time.Minute
+
 // An Expectation is how many bytes answers of one kind take up.
-type Expectation struct{ bytes atomic.Int64 }
+type Expectation struct {
+	mu    sync.Mutex
+	bytes int64
+	seen  time.Time // when one took up so much
+}
 
 // Bytes is how many the next one is expected to take up.
-func (e *Expectation) Bytes() int64 { return e.bytes.Load() }
-
-// Saw notes what one took up: the next one is expected to take as much, and less by and by.
-func (e *Expectation) Saw(bytes int64) {
-	was := e.bytes.Load()
-	e.bytes.Store(max(bytes, was-was/8))
+func (e *Expectation) Bytes() int64 {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.now()
 }
 
-// Sit waits for a seat at which an answer is put together. The caller holds so many bytes for it, and others beside. Where more is
-// expected by the time that there is a seat, Sit waits for that too, and tells how much it took: of many who ask for the first
-// long answer at once, only those at a desk do not know how long it is.
-func (d *Desk) Sit(ctx context.Context, from netip.Addr, e *Expectation, holds, beside int64) (more int64, err error) {
-	for {
-		if err := d.seats.Take(ctx, from, 1, d.within); err != nil {
-			d.memory.Give(from, more)
-			return 0, err
-		}
-		lacks := min(e.Bytes(), d.memory.Most()-beside) - holds - more
-		if lacks <= 0 {
-			return more, nil
-		}
-		d.Rise(from)
-		if err := d.memory.Take(ctx, from, lacks, d.within); err != nil {
-			d.memory.Give(from, more)
-			return 0, err
-		}
-		more += lacks
+func (e *Expectation) now() int64 { return e.bytes >> min(time.Since(e.seen)/halfLife, 63) }
+
+// Saw notes what one took up.
+func (e *Expectation) Saw(bytes int64) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if bytes >= e.now() {
+		e.bytes, e.seen = bytes, time.Now()
 	}
 }
-
-// Rise gives a seat back.
-func (d *Desk) Rise(from netip.Addr) { d.seats.Give(from, 1) }
 
 // An Answer is memory that an answer takes up until it has left.
 type Answer struct {
@@ -67,25 +59,59 @@ type Answer struct {
 	sits  bool
 }
 
-// Expect waits for memory for an answer, for no more than there may be, and where it may be long for a seat, at which it is put together. [Answer.Made] and [Answer.Left] follow.
+// Expect waits for memory for an answer, and where it may be long for a seat, at which it is put together. [Answer.Made] and
+// [Answer.Left] follow. Whoever waits holds nothing but what is expected of its own answer: where more is expected by the time
+// that there is a seat, it gives all back and comes again. Its error is ErrFull or that of ctx.
 func (d *Desk) Expect(ctx context.Context, from netip.Addr, e *Expectation, long bool) (*Answer, error) {
-	a := &Answer{d: d, e: e, from: from, bytes: min(leastAnswer+e.Bytes(), d.memory.Most()), sits: long}
-	if err := d.memory.Take(ctx, from, a.bytes, d.within); err != nil {
-		return nil, err
+	within, cancel := ctx, context.CancelFunc(func() {})
+	if d.within > 0 {
+		within, cancel = context.WithTimeout(ctx, d.within)
 	}
-	if long {
-		more, err := d.Sit(ctx, from, e, a.bytes-leastAnswer, leastAnswer)
-		if err != nil {
-			d.memory.Give(from, a.bytes)
-			return nil, err
+	defer cancel()
+	a := &Answer{d: d, e: e, from: from}
+	err := a.take(within, long)
+	if err == nil {
+		return a, nil
+	}
+	if ctx.Err() == nil {
+		err = ErrFull
+	}
+	return nil, err
+}
+
+func (a *Answer) take(ctx context.Context, long bool) error {
+	for {
+		a.bytes = a.expected()
+		if err := a.d.memory.Take(ctx, a.from, a.bytes, 0); err != nil {
+			return err
 		}
-		a.bytes += more
+		if !long {
+			return nil
+		}
+		if err := a.d.seats.Take(ctx, a.from, 1, 0); err != nil {
+			a.d.memory.Give(a.from, a.bytes)
+			return err
+		}
+		a.sits = true
+		if a.expected() <= a.bytes {
+			return nil
+		}
+		a.Left()
 	}
-	return a, nil
 }
 
 // leastAnswer is what a request takes up beside its answer.
 const leastAnswer = 32 << 10
+
+// expected is what the answer is expected to take up. Nobody is refused for what somebody else was told: it is no more than an
+// address has room for beside other calls, and than others have while one address has all that it may have.
+func (a *Answer) expected() int64 {
+	most := a.d.memory.Most() / 4 * 3
+	if beside := a.d.memory.beside(); beside > leastAnswer {
+		most = min(most, beside)
+	}
+	return min(leastAnswer+a.e.Bytes(), most)
+}
 
 // Made says how many bytes the answer takes up, which is there now.
 func (a *Answer) Made(bytes int64) {
@@ -105,6 +131,6 @@ func (a *Answer) Left() {
 func (a *Answer) rise() {
 	if a.sits {
 		a.sits = false
-		a.d.Rise(a.from)
+		a.d.seats.Give(a.from, 1)
 	}
 }

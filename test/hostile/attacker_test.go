@@ -35,7 +35,9 @@ func harm(in io.Reader, out io.Writer) error {
 		if a.name == at.Attack {
 			ctx, cancel := context.WithTimeout(context.Background(), at.For)
 			defer cancel()
-			return json.NewEncoder(out).Encode(a.run(ctx, at))
+			n := a.run(ctx, at)
+			n.Made = int(dialled.Load())
+			return json.NewEncoder(out).Encode(n)
 		}
 	}
 	return fmt.Errorf("there is no attack %q", at.Attack)
@@ -55,5 +57,8 @@ func (s *site) attacked(t *testing.T, name string) (n tally) {
 	out, err := cmd.Output()
 	must(t, err)
 	must(t, json.Unmarshal(out, &n))
+	if n == (tally{}) {
+		t.Errorf("%s: the attacker did not get to it", name)
+	}
 	return n
 }

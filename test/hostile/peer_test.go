@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/protobuf/encoding/protodelim"
@@ -24,10 +25,17 @@ const (
 	trackerProtocol = "org.apache.hadoop.yarn.server.api.ResourceTrackerPB"
 )
 
+// dialled counts connections.
+var dialled atomic.Int64
+
 // dial connects from an address of its own, as another machine would.
 func dial(ctx context.Context, from, to string) (net.Conn, error) {
 	d := net.Dialer{Timeout: 5 * time.Second, LocalAddr: net.TCPAddrFromAddrPort(netip.AddrPortFrom(netip.MustParseAddr(from), 0))}
-	return d.DialContext(ctx, "tcp", to)
+	c, err := d.DialContext(ctx, "tcp", to)
+	if err == nil {
+		dialled.Add(1)
+	}
+	return c, err
 }
 
 // until closes a connection when ctx ends, so that whoever reads or writes there goes on.
@@ -78,8 +86,8 @@ func answer(r *bufio.Reader) (*wire.RpcResponseHeader, error) {
 	return h, err
 }
 
-// tally counts what became of hostile calls.
-type tally struct{ Answered, Refused, Cut int }
+// tally counts what became of hostile calls, and connections that were made.
+type tally struct{ Answered, Refused, Cut, Made int }
 
 // read reads so many answers.
 func (n *tally) read(r *bufio.Reader, answers int) {
@@ -103,7 +111,7 @@ func (n *tally) add(o tally) {
 }
 
 func (n tally) String() string {
-	return fmt.Sprintf("%d answered, %d refused, %d cut", n.Answered, n.Refused, n.Cut)
+	return fmt.Sprintf("%d connections, %d answered, %d refused, %d cut", n.Made, n.Answered, n.Refused, n.Cut)
 }
 
 // over reports whether an error is the end of an attack, or of what it may do.

@@ -27,8 +27,9 @@ type task struct {
 	method   *served
 	req      proto.Message
 	to       echo
-	memory   int64 // bytes held, those of the answer as it is expected among them
-	expected int64
+	memory   int64          // bytes held, those of the answer as it is expected among them
+	expected int64          // … unless it is put together at a desk:
+	answer   *budget.Answer // nil until then
 }
 
 // called reads a call and has it answered. What is wrong with one call ends that call, what is wrong with its
@@ -55,11 +56,12 @@ func (c *conn) called(h requestHeader, to echo, b []byte) error {
 		return c.turnDown(refusedMessage, to, errorf(wire.RpcErrorCode_ERROR_RPC_SERVER, ClassServer, "%v", err))
 	}
 	// An answer that is too long was given to somebody. What is expected alone keeps nobody out.
-	expected := max(min(method.expected.Bytes(), c.s.memory.Most()-memory), 0)
-	memory += expected
-	c.active.Add(1)
+	var expected int64
+	if !c.s.atDesk(method) {
+		expected = max(min(method.expected.Bytes(), c.s.memory.Most()-memory), 0)
+		memory += expected
+	}
 	if failed, err := c.admit(memory); err != nil || failed != nil {
-		c.active.Add(-1)
 		if err != nil {
 			return err
 		}
@@ -95,10 +97,11 @@ func (c *conn) admit(memory int64) (failed *Error, err error) {
 	if !c.takeSlot(c.slots) {
 		return nil, c.ctx.Err()
 	}
-	if c.caller != nil && !c.takeSlot(c.caller.slots) {
+	if c.caller != nil && !c.takeSlot(c.caller.slots) { // as one that does nothing: it may have to go
 		<-c.slots
 		return nil, c.ctx.Err()
 	}
+	c.active.Add(1)
 	switch err := c.s.memory.Take(c.ctx, c.addr.Addr(), memory, c.s.limits.Patience); {
 	case err == nil:
 		if c.takeSlot(c.s.slots) {
@@ -110,6 +113,7 @@ func (c *conn) admit(memory int64) (failed *Error, err error) {
 	case c.ctx.Err() == nil:
 		failed = errorf(wire.RpcErrorCode_ERROR_RPC_SERVER, ClassServer, "%v", err)
 	}
+	c.active.Add(-1)
 	if c.caller != nil {
 		<-c.caller.slots
 	}
@@ -139,6 +143,9 @@ func (c *conn) takeSlot(slots chan struct{}) bool {
 		return false
 	}
 }
+
+// atDesk reports whether answers of a method are put together at a desk.
+func (s *Server) atDesk(m *served) bool { return m.long && s.desk != nil }
 
 // find returns the method that is called, or why there is none.
 func (s *Server) find(m methodHeader) (*served, reason, *Error) {
@@ -190,6 +197,9 @@ func (c *conn) run(t *task) {
 // ran gives back what a call held until its answer had left: it is the peer's own.
 func (c *conn) ran(t *task) {
 	c.s.memory.Give(c.addr.Addr(), t.memory)
+	if t.answer != nil {
+		t.answer.Left()
+	}
 	c.answered.Store(time.Now().UnixNano())
 	c.active.Add(-1)
 	<-c.slots
@@ -207,13 +217,10 @@ func (c *conn) invoke(t *task) (resp proto.Message, err error) {
 			resp, err = nil, c.panicked(p)
 		}
 	}()
-	if t.method.long && c.s.desk != nil {
-		more, err := c.s.desk.Sit(c.ctx, c.addr.Addr(), &t.method.expected, t.expected, t.memory-t.expected)
-		if err != nil {
+	if c.s.atDesk(t.method) {
+		if t.answer, err = c.s.desk.Expect(c.ctx, c.addr.Addr(), &t.method.expected, true); err != nil {
 			return nil, &Error{Class: ClassRetry, Message: "too many lists are asked for at once; try again"}
 		}
-		t.memory, t.expected = t.memory+more, t.expected+more
-		defer c.s.desk.Rise(c.addr.Addr())
 	}
 	return t.method.invoke(c.ctx, &t.Call, t.req)
 }
@@ -224,6 +231,10 @@ var buffers = sync.Pool{New: func() any { return new([]byte) }}
 // settle has a call hold what its answer of a size takes up, in place of what was expected.
 func (c *conn) settle(t *task, resp proto.Message, size int) {
 	takes := t.method.answerBytes(resp, size)
+	if t.answer != nil {
+		t.answer.Made(takes)
+		return
+	}
 	t.method.expected.Saw(takes)
 	if more := takes - t.expected; more != 0 {
 		c.s.memory.More(c.addr.Addr(), more)
