@@ -89,7 +89,7 @@ func Backup(path, to string) (*Report, error) {
 
 func backup(path, to string) (*wreck, error) {
 	damaged := errors.New("it is damaged: heddle store check says where, heddle store repair makes a whole one of it")
-	if there, err := ask(path, to); err != nil {
+	if there, err := ask(path, to, askPatience); err != nil {
 		return nil, err
 	} else if there {
 		w, err := readWreck(to)

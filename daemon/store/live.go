@@ -17,9 +17,12 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// askPatience is how long who is asked for a copy, and who asks, wait for the other to go on. A copy is made before its first
-// byte is sent, and copies are made one after the other.
+// askPatience is how long who is asked for a copy, and who asks, wait for the other to go on. Before the first byte whoever asks
+// waits as long as it takes: the copy is made before, and others that were asked for earlier. The end of the store ends that.
 const askPatience = time.Minute
+
+// acceptPause is how long who cannot let anybody in waits before the next try.
+const acceptPause = time.Second
 
 // socketOf is where a process that has the store at path open is asked for copies. Its folder lets nobody else in.
 func socketOf(path string) string { return path + ".sock" }
@@ -41,9 +44,13 @@ func (s *Store) Give() error {
 	if err != nil {
 		return err
 	}
+	s.give(ln)
+	return nil
+}
+
+func (s *Store) give(ln net.Listener) {
 	s.giver = &giver{s, ln, make(chan struct{})}
 	go s.giver.run()
-	return nil
 }
 
 func (g *giver) run() {
@@ -51,8 +58,16 @@ func (g *giver) run() {
 	debug.SetPanicOnFault(true) // as in [Store.run]
 	for {
 		c, err := g.ln.Accept()
-		if err != nil {
-			return // it is closed
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil { // the process may have no file left
+			select {
+			case <-g.store.stop:
+				return
+			case <-time.After(acceptPause):
+				continue
+			}
 		}
 		stop := make(chan struct{})
 		go func() {
@@ -79,7 +94,7 @@ func (g *giver) close() {
 // give sends a copy: how many bytes it has, and those, or why there is none.
 func (g *giver) give(c net.Conn) {
 	f, size, err := g.store.snapshot()
-	to := patient{c}
+	to := &patient{c, askPatience}
 	if err != nil {
 		_, _ = fmt.Fprintf(to, "%s\n", strings.ReplaceAll(err.Error(), "\n", " ")) // who does not hear it has gone
 		return
@@ -94,6 +109,11 @@ func (g *giver) give(c net.Conn) {
 // It does not go straight to who asks, since what is freed meanwhile is not used again, and a commit that needs a larger map of
 // the file waits: that must not take as long as somebody likes.
 func (s *Store) snapshot() (f *os.File, size int64, err error) {
+	defer func() {
+		if err != nil && f != nil {
+			f, err = nil, errors.Join(err, f.Close())
+		}
+	}()
 	defer caught(&err)
 	dir := filepath.Dir(s.path)
 	if f, err = os.CreateTemp(dir, filepath.Base(s.path)+".copy-*"); err != nil {
@@ -113,10 +133,7 @@ func (s *Store) snapshot() (f *os.File, size int64, err error) {
 	if err == nil {
 		_, err = f.Seek(0, io.SeekStart)
 	}
-	if err != nil {
-		return nil, 0, errors.Join(err, f.Close())
-	}
-	return f, size, nil
+	return f, size, err
 }
 
 // An ending file takes nothing more once the store closes.
@@ -134,32 +151,44 @@ func (e ending) Write(b []byte) (int, error) {
 	}
 }
 
-// A patient connection waits for the other side to go on.
-type patient struct{ net.Conn }
+// A patient connection waits so long for the other side to go on; 0 is for ever.
+type patient struct {
+	net.Conn
+	patience time.Duration
+}
 
-func (p patient) Write(b []byte) (int, error) {
-	_ = p.SetWriteDeadline(time.Now().Add(askPatience)) // a connection that is closed says so below
+func (p *patient) Write(b []byte) (int, error) {
+	_ = p.SetWriteDeadline(p.until()) // a connection that is closed says so below
 	return p.Conn.Write(b)
 }
 
-func (p patient) Read(b []byte) (int, error) {
-	_ = p.SetReadDeadline(time.Now().Add(askPatience))
+func (p *patient) Read(b []byte) (int, error) {
+	_ = p.SetReadDeadline(p.until())
 	return p.Conn.Read(b)
+}
+
+func (p *patient) until() time.Time {
+	if p.patience == 0 {
+		return time.Time{}
+	}
+	return time.Now().Add(p.patience)
 }
 
 // ask has the process that has the store at path open write a copy of it to a new file. there is false where nobody has, or
 // can be asked.
-func ask(path, to string) (there bool, err error) {
-	c, err := net.DialTimeout("unix", socketOf(path), askPatience)
+func ask(path, to string, patience time.Duration) (there bool, err error) {
+	c, err := net.DialTimeout("unix", socketOf(path), patience)
 	if err != nil {
 		return false, nil //nolint:nilerr // the lock says why
 	}
 	defer func() { _ = c.Close() }() // it was only read
-	in := bufio.NewReader(patient{c})
+	from := &patient{Conn: c}
+	in := bufio.NewReader(from)
 	line, err := in.ReadString('\n')
 	if err != nil {
 		return true, fmt.Errorf("the ResourceManager that uses it gave no copy: %w", err)
 	}
+	from.patience = patience
 	size, err := strconv.ParseInt(strings.TrimSpace(line), 10, 64)
 	if err != nil {
 		return true, fmt.Errorf("the ResourceManager that uses it gave no copy: %s", strings.TrimSpace(line))

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -92,7 +93,7 @@ func TestCopyThatNobodyTakes(t *testing.T) {
 	if err != nil || len(line) < 7 {
 		t.Fatalf("%q, %v", line, err)
 	}
-	late := time.AfterFunc(10*time.Second, func() { _ = c.Close() })
+	late := time.AfterFunc(time.Minute, func() { _ = c.Close() })
 	for n := range int32(16) {
 		must(t, commitNow(s, PutApp(App{ID: app(n), Context: make([]byte, 4<<20)})))
 	}
@@ -143,4 +144,117 @@ func TestNoRoomForACopy(t *testing.T) {
 	lift()
 	_, err := Backup(path, to)
 	must(t, errors.Join(err, s.Close()))
+}
+
+// A copy may take as long as it likes to be made, for whoever asks and for others who wait for their turn.
+func TestCopyThatTakesLong(t *testing.T) {
+	const patience = 50 * time.Millisecond
+	path := filepath.Join(t.TempDir(), "rm.db")
+	ln, err := net.Listen("unix", socketOf(path))
+	must(t, err)
+	asked := make(chan error)
+	for _, name := range []string{"a", "b"} {
+		go func() {
+			_, err := ask(path, path+name, patience)
+			asked <- err
+		}()
+	}
+	for range 2 {
+		c, err := ln.Accept()
+		must(t, err)
+		select {
+		case err := <-asked:
+			t.Fatalf("whoever asked has not waited: %v", err)
+		case <-time.After(10 * patience):
+		}
+		_, err = c.Write([]byte("3\nabc"))
+		must(t, errors.Join(err, <-asked, c.Close()))
+	}
+	must(t, ln.Close())
+}
+
+// A copy that is not handed on is not waited for.
+func TestCopyThatStops(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rm.db")
+	ln, err := net.Listen("unix", socketOf(path))
+	must(t, err)
+	asked := make(chan error)
+	go func() {
+		_, err := ask(path, path+".copy", 50*time.Millisecond)
+		asked <- err
+	}()
+	c, err := ln.Accept()
+	must(t, err)
+	_, err = c.Write([]byte("3\nab"))
+	must(t, err)
+	if err := <-asked; !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("%v; want that it took too long", err)
+	}
+	must(t, errors.Join(c.Close(), ln.Close()))
+}
+
+// The end of the store ends the wait of those whose turn has not come.
+func TestEndWhileCopiesWait(t *testing.T) {
+	s, path := given(t)
+	must(t, commitNow(s, PutApp(App{ID: app(1), Context: make([]byte, 4<<20)})))
+	first, err := net.Dial("unix", socketOf(path)) // it takes nothing
+	must(t, err)
+	_, err = first.Read(make([]byte, 1))
+	must(t, err)
+	second, err := net.Dial("unix", socketOf(path))
+	must(t, err)
+	must(t, s.Close())
+	must(t, second.SetReadDeadline(time.Now().Add(time.Minute)))
+	if _, err := second.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("%v; want that the other side has gone", err)
+	}
+	must(t, errors.Join(first.Close(), second.Close()))
+}
+
+// A tired listener has no file left for the first connections.
+type tired struct {
+	net.Listener
+	left int
+}
+
+func (l *tired) Accept() (net.Conn, error) {
+	if l.left--; l.left >= 0 {
+		return nil, &net.OpError{Op: "accept", Err: os.NewSyscallError("accept4", syscall.EMFILE)}
+	}
+	return l.Listener.Accept()
+}
+
+// Whoever cannot be let in for a while can be afterwards, and the end does not wait for that.
+func TestCopyAfterFailedAccept(t *testing.T) {
+	for _, failures := range []int{1, 1 << 30} {
+		s, path := given(t)
+		s.giver.close()
+		ln, err := net.Listen("unix", socketOf(path))
+		must(t, err)
+		s.give(&tired{ln, failures})
+		if failures == 1 {
+			_, err := Backup(path, filepath.Join(t.TempDir(), "copy"))
+			must(t, err)
+		}
+		must(t, s.Close())
+	}
+}
+
+// Where a copy fails in a way that nobody thought of, its file is closed.
+func TestCopyPanics(t *testing.T) {
+	dir := t.TempDir()
+	f, _, err := (&Store{path: filepath.Join(dir, "rm.db")}).snapshot() // it has no database
+	if f != nil || err == nil {
+		t.Fatalf("%v, %v", f, err)
+	}
+	const own = "/proc/self/fd"
+	list, err := os.ReadDir(own)
+	if err != nil {
+		t.Skip(err)
+	}
+	for _, fd := range list {
+		if to, _ := os.Readlink(filepath.Join(own, fd.Name())); strings.HasPrefix(to, dir) {
+			t.Errorf("%s is still open", to)
+		}
+	}
 }
