@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bufio"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -35,12 +36,32 @@ func from(t *testing.T, addr, to string) net.Conn {
 func stays(t *testing.T, addr, to string, others int) bool {
 	t.Helper()
 	first := from(t, addr, to)
+	must(t, answered(first))
 	for range others {
-		from(t, addr, to)
+		must(t, answered(from(t, addr, to)))
 	}
-	must(t, first.SetReadDeadline(time.Now().Add(time.Second)))
-	_, err := first.Read(make([]byte, 1))
-	return errors.Is(err, os.ErrDeadlineExceeded)
+	err := answered(first)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Fatal(err)
+	}
+	return err == nil
+}
+
+// answered has a request answered on a connection. One without would be ended after a few seconds.
+func answered(c net.Conn) error {
+	err := c.SetDeadline(time.Now().Add(30 * time.Second))
+	if err == nil {
+		_, err = io.WriteString(c, "GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n")
+	}
+	if err != nil {
+		return err
+	}
+	r, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, r.Body)
+	return errors.Join(err, r.Body.Close())
 }
 
 // As many agents of one address may come as NodeManagers.
