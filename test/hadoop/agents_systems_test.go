@@ -105,19 +105,21 @@ func TestMROrchestratorRaisesTheMapThatIsBehind(t *testing.T) {
 			}
 		}
 	}
-	raised := 0
+	var most []int // that each of the two maps was seen with
 	for id, had := range seen {
 		t.Logf("%s had processor shares %v", id, had)
-		most := 0
-		for _, shares := range had { // a container has 1024 before it is adopted and once it is given back
-			most = max(most, must(strconv.Atoi(shares))(t))
-		}
-		if slices.Contains(had, "2048") && most > 2048 {
-			raised++
+		if slices.Contains(had, "2048") { // beside 1024, before a container is adopted and once it is given back
+			x := 0
+			for _, shares := range had {
+				x = max(x, must(strconv.Atoi(shares))(t))
+			}
+			most = append(most, x)
 		}
 	}
-	if n := deeds(t, "weighed"); counted == 0 || raised != 1 || n == 0 {
-		t.Errorf("%d words; %d of its two maps were seen with more weight than at first, of %d weights that were given; want the one that is behind", counted, raised, n)
+	// On a busy machine the other one may be behind for a while too.
+	slices.Sort(most)
+	if n := deeds(t, "weighed"); counted == 0 || n == 0 || len(most) != 2 || 2*most[1] < 3*most[0] {
+		t.Errorf("%d words; its two maps had processor shares up to %v, of %d weights that were given; want one that is behind to have far more", counted, most, n)
 	}
 	if err := testbed.Kill(ctx, must(beside.App(ctx))(t)); err != nil {
 		t.Fatal(err)
