@@ -190,7 +190,7 @@ func emptyMessages(bytesInAll int) []byte {
 // nested is a field in a field in a field.
 func nested(bytesInAll int) []byte {
 	var b []byte
-	for len(b) < bytesInAll && len(b) < 100_000 {
+	for len(b) < bytesInAll && len(b) < 30_000 {
 		b = append(append([]byte{0x2a}, binary.AppendUvarint(nil, uint64(len(b)))...), b...)
 	}
 	return b
