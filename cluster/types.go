@@ -86,6 +86,9 @@ func (n *Node) Free() heddle.Resource {
 // Booked returns the node's reservation, or nil.
 func (n *Node) Booked() *Container { return n.booked }
 
+// BookedFor reports whether the node is reserved for an ask.
+func (n *Node) BookedFor(k *Ask) bool { return n.booked != nil && n.booked.ask == k }
+
 // Running returns how many containers of a kind the node holds.
 func (n *Node) Running(k heddle.Kind) int { return int(n.kinds[k]) }
 

@@ -11,13 +11,10 @@ import (
 func (r *RM) SyncAgent(ctx context.Context, q *rm.AgentSync, heard func()) (*rm.AgentWish, error) {
 	wish := make(chan answer[*rm.AgentWish], 1)
 	if _, err := call(ctx, r, beatLane, func(reply func(struct{}, error)) {
-		r.last++
-		q.Call = r.last
-		r.waiting[q.Call] = func(v any, err error) {
-			w, _ := v.(*rm.AgentWish)
-			wish <- answer[*rm.AgentWish]{w, err}
-		}
-		r.step(q)
+		tell(r, func(n rm.Call) rm.Message {
+			q.Call = n
+			return q
+		}, func(w *rm.AgentWish, err error) { wish <- answer[*rm.AgentWish]{w, err} })
 		reply(struct{}{}, nil)
 	}); err != nil {
 		return nil, err

@@ -136,12 +136,15 @@ func await[T any](ctx context.Context, r *RM, ch <-chan answer[T]) (none T, err 
 
 // say says to the machine what with makes of the call's number, and waits for the answer.
 func say[T any](ctx context.Context, r *RM, in lane, with func(rm.Call) rm.Message) (T, error) {
-	return call(ctx, r, in, func(reply func(T, error)) {
-		r.last++
-		r.waiting[r.last] = func(v any, err error) {
-			t, _ := v.(T) // nil where it says no more than that it is done
-			reply(t, err)
-		}
-		r.step(with(r.last))
-	})
+	return call(ctx, r, in, func(reply func(T, error)) { tell(r, with, reply) })
+}
+
+// tell is say within the loop: whoever waits for the answer has it from reply.
+func tell[T any](r *RM, with func(rm.Call) rm.Message, reply func(T, error)) {
+	r.last++
+	r.waiting[r.last] = func(v any, err error) {
+		t, _ := v.(T) // nil where it says no more than that it is done
+		reply(t, err)
+	}
+	r.step(with(r.last))
 }

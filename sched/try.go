@@ -191,7 +191,7 @@ func (c *Core) picked(a *policy.App, k *policy.Ask, n *policy.Node) policy.Verdi
 		return policy.NoApp(heddle.NodeGone)
 	case a.Excludes(n.ID()):
 		return policy.NoApp(heddle.NodeExcluded)
-	case n.Booked() != nil && n.Booked().Ask() != k:
+	case n.Booked() != nil && !n.BookedFor(k):
 		return policy.NoApp(heddle.NodeReserved)
 	case l.filled(n):
 		return policy.NoApp(heddle.NotPicked)
@@ -335,7 +335,7 @@ func (c *Core) bookingOf(k *policy.Ask, need heddle.Resource, of func(*policy.Co
 	}
 	for i := range c.v.NodeIDs() {
 		n := c.v.Node(heddle.NodeID(i))
-		if n == nil || n.Booked() == nil || n.Booked().Ask() != k {
+		if n == nil || !n.BookedFor(k) {
 			continue
 		}
 		if c.v.Fits(need, of(n.Booked())) {

@@ -68,8 +68,8 @@ type Daemon struct {
 // stopTime is how long calls in flight may take when the daemon stops.
 const stopTime = 5 * time.Second
 
-// How many connections are open at most: of web pages, or twice as many as one address may have, and of NodeManagers. Each of those holds one, and has two while it
-// comes back before its old one is found to be dead.
+// How many connections are open at most: of web pages, or twice as many as one address may have, and of NodeManagers. Each of
+// those holds one, and has two while it comes back before its old one is found to be dead.
 const (
 	webConns  = 2000
 	nodeConns = 20_000

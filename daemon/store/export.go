@@ -88,49 +88,51 @@ func Backup(path, to string) (*Report, error) {
 }
 
 func backup(path, to string) (*wreck, error) {
-	damaged := errors.New("it is damaged: heddle store check says where, heddle store repair makes a whole one of it")
-	if there, err := ask(path, to, askPatience); err != nil {
+	there, err := ask(path, to, askPatience)
+	if err != nil {
 		return nil, err
-	} else if there {
-		w, err := readWreck(to)
-		if err == nil && !w.Whole() {
-			err = damaged
-		}
-		if err == nil {
-			err = mark(to)
-		}
+	}
+	if there {
+		w, err := readWhole(to)
 		if err != nil {
 			return nil, errors.Join(err, os.Remove(to))
 		}
-		return w, nil
+		return w, mark(to)
 	}
 	lock, err := lockIfThere(path + ".lock")
 	if err != nil {
 		return nil, err
 	}
-	w, err := readWreck(path)
-	if err == nil && !w.Whole() {
-		err = damaged
-	}
+	w, err := readWhole(path)
 	if err == nil {
 		err = copyFile(path, to)
 	}
 	if err == nil {
-		if err = mark(to); err != nil {
-			err = errors.Join(err, os.Remove(to))
-		}
+		err = mark(to)
 	}
 	return w, errors.Join(err, lock.Close())
 }
 
-// mark notes in a copy that it is one: see [State.Copied].
+// readWhole reads a file of which nothing is damaged.
+func readWhole(path string) (*wreck, error) {
+	w, err := readWreck(path)
+	if err == nil && !w.Whole() {
+		err = errors.New("it is damaged: heddle store check says where, heddle store repair makes a whole one of it")
+	}
+	return w, err
+}
+
+// mark notes in a copy that it is one: see [State.Copied]. A copy that it cannot mark is removed.
 func mark(path string) error {
 	db, _, err := openFile(path)
-	if err != nil {
-		return err
+	if err == nil {
+		err = db.Update(func(tx *bbolt.Tx) error { return put(tx.Bucket(meta), keyCopied, true) })
+		err = errors.Join(err, db.Close())
 	}
-	err = db.Update(func(tx *bbolt.Tx) error { return put(tx.Bucket(meta), keyCopied, true) })
-	return errors.Join(err, db.Close())
+	if err != nil {
+		err = errors.Join(err, os.Remove(path))
+	}
+	return err
 }
 
 // copyFile copies a file to one that is not there yet; when it returns, the copy is on the disk.

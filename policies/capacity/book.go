@@ -67,7 +67,7 @@ func (d *Delay) of(k *policy.Ask) *missed {
 
 // Judge implements [policy.Place].
 func (d *Delay) Judge(v policy.View, k *policy.Ask, n *policy.Node, at heddle.Locality) policy.Verdict {
-	reserved := n.Booked() != nil && n.Booked().Ask() == k
+	reserved := n.BookedFor(k)
 	if !reserved && !d.cfg.ContinueLooking && !d.cfg.beside(k) {
 		return policy.No(heddle.HoldsBooking)
 	}

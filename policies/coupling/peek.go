@@ -121,7 +121,7 @@ func (p *Peek) Hear(policy.View, policy.Effect) { p.beat++ }
 // Judge implements [policy.Place]. A free slot of the node is a candidate for the order's first job: one of them in a
 // heartbeat with once, else every one. What chance denies the first job, it may grant the next.
 func (p *Peek) Judge(v policy.View, k *policy.Ask, n *policy.Node, at heddle.Locality) policy.Verdict {
-	if at == heddle.NodeLocal || k.Places() == 1 || n.Booked() != nil && n.Booked().Ask() == k {
+	if at == heddle.NodeLocal || k.Places() == 1 || n.BookedFor(k) {
 		return policy.Yes
 	}
 	if v.Prompted() { // chance decides once a heartbeat

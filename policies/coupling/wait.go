@@ -87,7 +87,7 @@ func (p *Wait) Hear(_ policy.View, e policy.Effect) {
 // Judge implements [policy.Place]. The lane's order asks for the job with the largest mismatch first, so
 // that the first asked for becomes the candidate.
 func (p *Wait) Judge(v policy.View, k *policy.Ask, n *policy.Node, _ heddle.Locality) policy.Verdict {
-	if n.Booked() != nil && n.Booked().Ask() == k {
+	if n.BookedFor(k) {
 		return policy.Yes // the reservation waits for room, not for a place
 	}
 	if v.Prompted() { // rounds are of heartbeats

@@ -3,13 +3,35 @@ package hollow
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"regexp"
 	"strconv"
 )
+
+// Elsewhere has this program do something in a process of its own, which a variable of its environment tells it, and which gets
+// less of the processors than others, by so much. The process reads ask, and writes answer, as JSON.
+func Elsewhere(ctx context.Context, variable string, nice int, ask, answer any) error {
+	exe, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(ask)
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, "nice", "-n", strconv.Itoa(nice), exe)
+	cmd.Env, cmd.Stdin, cmd.Stderr = append(os.Environ(), variable+"=1"), bytes.NewReader(text), os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(out, answer)
+}
 
 // tick is the unit of times in /proc, on every machine that Go knows.
 const tick = 0.01

@@ -1,16 +1,14 @@
 package hostile_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
-	"os/exec"
 	"testing"
 	"time"
 
+	"heddle/test/hollow"
 	"heddle/yarn/rpc"
 )
 
@@ -44,29 +42,15 @@ func harm(in io.Reader, out io.Writer) error {
 }
 
 // attacked is what becomes of an attack from another process. An attacker has its own machine, where there is one: its process
-// has what the others leave of this one. Where that is nothing, it tries again.
+// gets less of this one than those who are honest. Where it does not get to it, it tries again.
 func (s *site) attacked(t *testing.T, name string) (n tally) {
 	t.Helper()
 	for range 20 {
-		if n = s.attackedOnce(t, name); n != (tally{}) {
+		must(t, hollow.Elsewhere(t.Context(), asAttacker, 5, target{s.m.ports, s.hostile, name, *each}, &n))
+		if n != (tally{}) {
 			return n
 		}
 	}
 	t.Errorf("%s: the attacker does not get to it", name)
-	return n
-}
-
-func (s *site) attackedOnce(t *testing.T, name string) (n tally) {
-	t.Helper()
-	exe, err := os.Executable()
-	must(t, err)
-	text, err := json.Marshal(target{s.m.ports, s.hostile, name, *each})
-	must(t, err)
-	cmd := exec.CommandContext(t.Context(), "nice", "-n", "5", exe)
-	cmd.Env = append(os.Environ(), asAttacker+"=1")
-	cmd.Stdin, cmd.Stderr = bytes.NewReader(text), os.Stderr
-	out, err := cmd.Output()
-	must(t, err)
-	must(t, json.Unmarshal(out, &n))
 	return n
 }

@@ -8,7 +8,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -268,9 +267,8 @@ func (c *cluster) measure(ctx context.Context, readers, rate, size int) (beats, 
 		g.Go(func() error { return pace(all, c.measured, began.Add(phase), c.every, beats, n.beat) })
 	}
 	if readers > 0 {
-		g.Go(func() (err error) {
-			lists.list, err = reading{c.at.Client, readers, rate, size, c.apps, c.measured}.elsewhere(all)
-			return err
+		g.Go(func() error {
+			return hollow.Elsewhere(all, asReaders, 19, reading{c.at.Client, readers, rate, size, c.apps, c.measured}, &lists.list)
 		})
 	}
 	return beats, lists, g.Wait()
@@ -282,25 +280,6 @@ type reading struct {
 	Client                    string
 	Readers, Rate, Size, Apps int
 	Measured                  time.Duration
-}
-
-// elsewhere has a process of its own read, and returns how long each list took.
-func (r reading) elsewhere(ctx context.Context) (took []time.Duration, err error) {
-	exe, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	text, err := json.Marshal(r)
-	if err != nil {
-		return nil, err
-	}
-	cmd := exec.CommandContext(ctx, "nice", "-n", "19", exe)
-	cmd.Env, cmd.Stdin, cmd.Stderr = append(os.Environ(), asReaders+"=1"), bytes.NewReader(text), os.Stderr
-	out, err := cmd.Output()
-	if err != nil {
-		return nil, err
-	}
-	return took, json.Unmarshal(out, &took)
 }
 
 // readAll does what is read from in, and writes how long each list took.
