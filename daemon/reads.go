@@ -2,10 +2,12 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"heddle/internal/budget"
 	"heddle/rm"
 )
 
@@ -66,11 +68,11 @@ const (
 	viewsApart = 5 * time.Millisecond
 )
 
-// current is a view that shows all that has happened.
-func (r *RM) current(ctx context.Context) (*published, error) {
+// current waits until the last view shows all that had happened by now.
+func (r *RM) current(ctx context.Context) error {
 	d := &r.reads
 	if !d.stale.Load() {
-		return d.view.Load(), nil
+		return nil
 	}
 	ReadingOf(ctx).Pause()
 	d.mu.Lock()
@@ -83,14 +85,14 @@ func (r *RM) current(ctx context.Context) (*published, error) {
 	r.nudge()
 	select {
 	case <-w.done:
-		return d.view.Load(), nil
+		return nil
 	case <-ctx.Done():
 		d.mu.Lock()
 		w.n--
 		d.mu.Unlock()
-		return nil, ctx.Err()
+		return ctx.Err()
 	case <-r.done:
-		return nil, ErrStopping
+		return ErrStopping
 	}
 }
 
@@ -104,20 +106,35 @@ func (r *RM) nudge() {
 
 // look answers a question by what f finds in a view.
 func look[T any](ctx context.Context, r *RM, f func(*published) (T, error)) (T, error) {
-	v, err := r.current(ctx)
-	if err == nil {
-		err = ReadingOf(ctx).Turn(ctx)
-	}
-	if err != nil {
-		var none T
+	var none T
+	if err := r.current(ctx); err != nil {
 		return none, err
 	}
-	return f(v)
+	if err := Begin(ctx); err != nil {
+		return none, err
+	}
+	if err := ReadingOf(ctx).Turn(ctx); err != nil {
+		return none, err
+	}
+	return f(r.reads.view.Load())
+}
+
+// Begin begins the answer that a call is for, as [budget.Begin] does: there is what it is made of. Its error is ErrBusy where there is no
+// memory for it.
+func Begin(ctx context.Context) error {
+	err := budget.Begin(ctx)
+	if errors.Is(err, budget.ErrFull) {
+		return ErrBusy
+	}
+	return err
 }
 
 // ask has the machine asked what f asks. Questions with the same key are the same question.
 func ask[T any](ctx context.Context, r *RM, key any, f func(rm.Reports) (T, error)) (T, error) {
 	var none T
+	if err := Begin(ctx); err != nil {
+		return none, err
+	}
 	q, err := r.question(ctx, key, func(m rm.Reports) any {
 		v, err := f(m)
 		return answer[T]{v, err}

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"heddle/internal/budget"
 	"heddle/rm"
 	"heddle/yarn/ids"
 )
@@ -60,6 +62,40 @@ func TestListsShareAView(t *testing.T) {
 		}
 		if _, err := w.r.Apps(t.Context(), rm.AppFilter{Limit: 1}); err != nil || w.r.ReadStats() != after {
 			t.Errorf("a list after which nothing has happened: %+v, before %+v, %v", w.r.ReadStats(), after, err)
+		}
+	})
+}
+
+// Whoever waits for a view has no seat at the desk. Where there is none, who asks is told to come again.
+func TestListsSitOnceThereIsAView(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		desk := budget.NewDesk(budget.New(1<<20, 1<<20).Account(0), 1, time.Second)
+		var e budget.Expectation
+		w.submit("MAPREDUCE", 1024)
+		release := w.hold()
+		waits, stop := context.WithCancel(t.Context())
+		ctx, first := desk.Answer(waits, netip.Addr{}, &e, true)
+		failed := make(chan error)
+		go func() {
+			_, err := w.r.Apps(ctx, rm.AppFilter{})
+			failed <- err
+		}()
+		synctest.Wait()
+		ctx, second := desk.Answer(t.Context(), netip.Addr{}, &e, true)
+		if err := budget.Begin(ctx); err != nil {
+			t.Errorf("while somebody waits for a view: %v", err)
+		}
+		stop()
+		if err := <-failed; !errors.Is(err, context.Canceled) {
+			t.Errorf("who waited for a view: %v", err)
+		}
+		release()
+		ctx, third := desk.Answer(t.Context(), netip.Addr{}, &e, true)
+		if _, err := w.r.Apps(ctx, rm.AppFilter{}); !errors.Is(err, ErrBusy) {
+			t.Errorf("without a seat: %v, want %v", err, ErrBusy)
+		}
+		for _, a := range []*budget.Answer{first, second, third} {
+			a.Left()
 		}
 	})
 }

@@ -38,15 +38,14 @@ func (s *site) answers(f answerFunc, lists bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), answerTimeout)
 		defer cancel()
-		held, err := s.Desk.Expect(ctx, addressOf(r), expected, lists)
-		if err != nil {
-			s.busy(w)
-			return
-		}
+		ctx, held := s.Desk.Answer(ctx, addressOf(r), expected, lists)
 		defer held.Left()
 		ctx, reading := s.Readers.Begin(ctx, addressOf(r).String())
 		defer func() { reading.End(written(w)) }()
 		a, err := f(r.WithContext(ctx))
+		if err == nil {
+			err = daemon.Begin(ctx) // as it mostly has
+		}
 		if err == nil {
 			err = reading.Turn(ctx)
 		}
@@ -135,6 +134,7 @@ func illegalArgument(message string) error {
 func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 	o := s.classify(r, err)
 	if errors.Is(err, daemon.ErrBusy) {
+		s.traffic.refused.Add(1)
 		w.Header().Set("Retry-After", "1")
 	}
 	if o.plain {
@@ -175,7 +175,9 @@ func (s *site) classify(r *http.Request, err error) *oops {
 			message: "the body is longer than " + strconv.Itoa(maxBody) + " bytes",
 		}
 	}
-	s.Log.Warn("request failed", "path", r.URL.Path, "error", err)
+	if !errors.Is(err, daemon.ErrBusy) {
+		s.Log.Warn("request failed", "path", r.URL.Path, "error", err)
+	}
 	return &oops{
 		status: http.StatusServiceUnavailable, class: "org.apache.hadoop.yarn.exceptions.YarnRuntimeException",
 		message: err.Error(),

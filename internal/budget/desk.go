@@ -50,46 +50,60 @@ func (e *Expectation) Saw(bytes int64) {
 	}
 }
 
-// An Answer is memory that an answer takes up until it has left.
+// An Answer is memory that an answer takes up, from when it is begun until it has left.
 type Answer struct {
 	d     *Desk
 	e     *Expectation
 	from  netip.Addr
+	long  bool
 	bytes int64
+	begun bool
 	sits  bool
 }
 
-// Expect waits for memory for an answer, and where it may be long for a seat, at which it is put together. [Answer.Made] and
-// [Answer.Left] follow. Whoever waits holds nothing but what is expected of its own answer: where more is expected by the time
-// that there is a seat, it gives all back and comes again. Its error is ErrFull or that of ctx.
-func (d *Desk) Expect(ctx context.Context, from netip.Addr, e *Expectation, long bool) (*Answer, error) {
-	within, cancel := ctx, context.CancelFunc(func() {})
-	if d.within > 0 {
-		within, cancel = context.WithTimeout(ctx, d.within)
-	}
-	defer cancel()
-	a := &Answer{d: d, e: e, from: from}
-	err := a.take(within, long)
-	if err == nil {
-		return a, nil
-	}
-	if ctx.Err() == nil {
-		err = ErrFull
-	}
-	return nil, err
+// answerKey is an [Answer] in a context.
+type answerKey struct{}
+
+// Answer is one that is about to be put together, with the context in which [Begin] begins it; one that may be long has a seat
+// while it is. [Answer.Made] and [Answer.Left] follow in any case. It is used by one goroutine.
+func (d *Desk) Answer(ctx context.Context, from netip.Addr, e *Expectation, long bool) (context.Context, *Answer) {
+	a := &Answer{d: d, e: e, from: from, long: long}
+	return context.WithValue(ctx, answerKey{}, a), a
 }
 
-func (a *Answer) take(ctx context.Context, long bool) error {
+// Begin waits for memory for the answer that a context is about, if there is one that has not begun, and for a seat. It is called
+// once all is there that the answer is made of: nobody has a seat while waiting for anything else. Whoever waits for a seat holds
+// nothing but what is expected of its own answer: where more is expected by the time that there is one, it gives all back and
+// comes again. Its error is ErrFull or that of ctx.
+func Begin(ctx context.Context) error {
+	a, _ := ctx.Value(answerKey{}).(*Answer)
+	if a == nil || a.begun {
+		return nil
+	}
+	within, cancel := ctx, context.CancelFunc(func() {})
+	if a.d.within > 0 {
+		within, cancel = context.WithTimeout(ctx, a.d.within)
+	}
+	defer cancel()
+	err := a.take(within)
+	if a.begun = err == nil; a.begun || ctx.Err() != nil {
+		return err
+	}
+	return ErrFull
+}
+
+func (a *Answer) take(ctx context.Context) error {
 	for {
-		a.bytes = a.expected()
-		if err := a.d.memory.Take(ctx, a.from, a.bytes, 0); err != nil {
+		expected := a.expected()
+		if err := a.d.memory.Take(ctx, a.from, expected, 0); err != nil {
 			return err
 		}
-		if !long {
+		a.bytes = expected
+		if !a.long {
 			return nil
 		}
 		if err := a.d.seats.Take(ctx, a.from, 1, 0); err != nil {
-			a.d.memory.Give(a.from, a.bytes)
+			a.Left()
 			return err
 		}
 		a.sits = true
@@ -126,6 +140,7 @@ func (a *Answer) Made(bytes int64) {
 func (a *Answer) Left() {
 	a.rise()
 	a.d.memory.Give(a.from, a.bytes)
+	a.bytes = 0
 }
 
 func (a *Answer) rise() {

@@ -16,14 +16,14 @@ func TestDesk(t *testing.T) {
 		b := New(1<<20, 1<<20)
 		d := NewDesk(b.Account(0), 2, time.Second)
 		var e Expectation
-		first, err := d.Expect(t.Context(), ann, &e, true)
+		first, err := expect(t, d, ann, &e, true)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := d.Expect(t.Context(), ann, &e, true); !errors.Is(err, ErrFull) {
+		if _, err := expect(t, d, ann, &e, true); !errors.Is(err, ErrFull) {
 			t.Errorf("a second one of the same address: %v", err)
 		}
-		short, err := d.Expect(t.Context(), ann, &Expectation{}, false)
+		short, err := expect(t, d, ann, &Expectation{}, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -33,11 +33,11 @@ func TestDesk(t *testing.T) {
 		if used := b.Used(); used != leastAnswer+500<<10 || e.Bytes() != 500<<10 {
 			t.Errorf("%d bytes are in use, and %d expected", used, e.Bytes())
 		}
-		if _, err := d.Expect(t.Context(), bob, &e, true); !errors.Is(err, ErrFull) {
+		if _, err := expect(t, d, bob, &e, true); !errors.Is(err, ErrFull) {
 			t.Errorf("one that is expected not to fit: %v", err)
 		}
 		first.Left()
-		never, err := d.Expect(t.Context(), bob, &e, true)
+		never, err := expect(t, d, bob, &e, true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +65,7 @@ func TestDeskAfterTooMuch(t *testing.T) {
 		d := NewDesk(b.Account(100<<10), 2, time.Second)
 		var e Expectation
 		for _, bytes := range []int64{2 << 20, 0} {
-			a, err := d.Expect(t.Context(), ann, &e, true)
+			a, err := expect(t, d, ann, &e, true)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -76,7 +76,7 @@ func TestDeskAfterTooMuch(t *testing.T) {
 			t.Errorf("%d bytes are taken", b.Used())
 		}
 		d.memory.add(ann, b.each)
-		a, err := d.Expect(t.Context(), bob, &e, true)
+		a, err := expect(t, d, bob, &e, true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,7 +98,7 @@ func TestDeskOfMany(t *testing.T) {
 			var mu sync.Mutex
 			for i := range 200 {
 				all.Go(func() {
-					a, err := d.Expect(t.Context(), netip.AddrFrom4([4]byte{10, 0, 0, byte(i % addresses)}), &e, true)
+					a, err := expect(t, d, netip.AddrFrom4([4]byte{10, 0, 0, byte(i % addresses)}), &e, true)
 					if err != nil {
 						t.Error(err)
 						return
@@ -134,7 +134,7 @@ func TestDeskThatNobodyReads(t *testing.T) {
 		var e Expectation
 		for i := range 100 {
 			go func() {
-				a, err := d.Expect(t.Context(), netip.AddrFrom4([4]byte{10, 0, 0, byte(i % 4)}), &e, true)
+				a, err := expect(t, d, netip.AddrFrom4([4]byte{10, 0, 0, byte(i % 4)}), &e, true)
 				if err == nil {
 					time.Sleep(10 * time.Millisecond)
 					a.Made(long)
@@ -149,4 +149,10 @@ func TestDeskThatNobodyReads(t *testing.T) {
 			t.Errorf("a node: %v", err)
 		}
 	})
+}
+
+// expect begins an answer.
+func expect(t *testing.T, d *Desk, from netip.Addr, e *Expectation, long bool) (*Answer, error) {
+	ctx, a := d.Answer(t.Context(), from, e, long)
+	return a, Begin(ctx)
 }

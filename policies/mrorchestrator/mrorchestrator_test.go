@@ -1,12 +1,14 @@
 package mrorchestrator
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
 	"time"
 
 	"heddle"
+	"heddle/estimate"
 	"heddle/policy"
 	"heddle/policy/policytest"
 	"heddle/sched"
@@ -310,5 +312,27 @@ func BenchmarkProfile(b *testing.B) {
 	for b.Loop() {
 		m.Hear(v, policy.Effect{What: policy.TaskUsage, Container: v.Container(m.tasks[i%len(m.tasks)].id)})
 		i++
+	}
+}
+
+// What a task uses grows with its weight: where it has no peers, nor a history, its weight is left as it is.
+func TestLoneTasksKeepTheirWeight(t *testing.T) {
+	for _, c := range []struct {
+		count, want float64
+		history     int
+	}{{1, 1, 4}, {1, 1, 1}, {2, 1, 1}, {2, 2, 4}} {
+		m := made(t, NewRegression, "mode: cpu")
+		m.gather(running(m, 10).View())
+		r := m.rows[m.byNode[m.sites[0].first]]
+		m.sites[0].used[heddle.CPU] = m.processors(&r)
+		r.use[heddle.CPU], r.verdict[heddle.CPU] = 200, Alike
+		r.f.count, m.tasks[r.t].cpu = c.count, estimate.Line{}
+		for i := range c.history {
+			m.tasks[r.t].cpu.Add(float64(i), 50*float64(i+1))
+		}
+		m.estimate(&r)
+		m.rows = []row{r}
+		m.share()
+		near(t, fmt.Sprint("factor of one of ", c.count, " with ", c.history, " windows"), m.rows[0].factor, c.want)
 	}
 }

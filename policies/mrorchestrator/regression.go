@@ -65,6 +65,9 @@ func (m *Manager) estimate(r *row) {
 	next := r.ran + m.o.Epoch
 	for _, d := range controlled {
 		r.est[d] = r.cur[d]
+		if d == heddle.CPU {
+			r.est[d] = r.use[d] // its weight stays as it is
+		}
 		mean, ok := Uniform(r.f.sum[d], r.f.n)
 		told := float64(r.x.Told()[d])
 		if d == heddle.Memory && r.pressed[d] && r.cur[d] < told { // its limit stalls it
@@ -81,8 +84,8 @@ func (m *Manager) estimate(r *row) {
 		var y float64
 		if d == heddle.Memory {
 			y = recent(&t.memory, next, mean, m.o.Recent)
-		} else if y, ok = t.cpu.At(next); !ok {
-			continue
+		} else if y, ok = t.cpu.At(next); !ok || r.f.count < 2 {
+			continue // a task without peers uses more the more weight it has: its line alone raises it without end
 		}
 		α := r.α
 		if d == heddle.Memory && r.pressed[d] && r.verdict[d] == Deficit { // what it would use is not seen

@@ -217,12 +217,11 @@ func (c *conn) invoke(t *task) (resp proto.Message, err error) {
 			resp, err = nil, c.panicked(p)
 		}
 	}()
+	ctx := c.ctx
 	if c.s.atDesk(t.method) {
-		if t.answer, err = c.s.desk.Expect(c.ctx, c.addr.Addr(), &t.method.expected, true); err != nil {
-			return nil, &Error{Class: ClassRetry, Message: "too many lists are asked for at once; try again"}
-		}
+		ctx, t.answer = c.s.desk.Answer(ctx, c.addr.Addr(), &t.method.expected, true)
 	}
-	return t.method.invoke(c.ctx, &t.Call, t.req)
+	return t.method.invoke(ctx, &t.Call, t.req)
 }
 
 // buffers are where answers are put together.
