@@ -159,6 +159,7 @@ func (x *rival) worth(ours exp.Arm) exp.Sweep {
 		{"without reduces in pace with maps", "gate.reduce=open"},
 		{"without looking for uncrowded nodes", "place={map: any, reduce: any}"},
 		{"without executor placement", "place.executor=any"},
+		{"without running beside reservations", "book=capacity"},
 		{"without the fuzzy model", "estimate.remaining=progress"},
 		{"with random peeking", "place.map=[coupling.peek, uncrowded]"},
 		{"with shrunk maps", "trim.map=ikayak.shrink"},

@@ -52,7 +52,7 @@ var Table = []Row{
 	{"node/groups", []string{".", "node/api", "node/procs"}},
 	{"node/agent", []string{".", "node/api", "node/groups", "node/procs", "node/read", "yarn/ids"}},
 	{"daemon/store", []string{"rm", "yarn/ids", "internal/histogram"}},
-	{"daemon", []string{".", "rm", "yarn/*", "daemon/store", "internal/histogram"}},
+	{"daemon", []string{".", "rm", "yarn/*", "daemon/store", "internal/budget", "internal/histogram"}},
 	{"daemon/clients", []string{".", "rm", "daemon", "yarn/*"}},
 	{"daemon/proxy", nil},
 	{"daemon/httpd", nil},
