@@ -48,6 +48,12 @@ type published struct {
 	cluster func() rm.ClusterReport
 }
 
+// A Memo is what is kept of an application's report once it was put together for somebody, by whether that one may see all of it:
+// the Memo of [rm.AppReport]. It is gone with the first view that shows the application changed.
+type Memo struct{ Whole, Masked atomic.Value }
+
+func newMemo() any { return new(Memo) }
+
 // A question is asked of the machine.
 type question struct {
 	key    any

@@ -98,7 +98,7 @@ func New(o Options) (*RM, error) {
 	if r.auth, err = newAuth(o.State, now); err != nil {
 		return nil, err
 	}
-	options := rm.Options{Config: o.Config.Config, Scheduler: o.Scheduler, Began: r.cluster, Lists: lists, Keys: r.auth.states()}
+	options := rm.Options{Config: o.Config.Config, Scheduler: o.Scheduler, Began: r.cluster, Lists: lists, Keys: r.auth.states(), Memo: newMemo}
 	if o.State != nil {
 		options.Epoch = o.State.Epoch - 1 // the first start counts as epoch 0, of which container ids say nothing
 		options.State, options.Runs, options.Starts, options.Nodes = r.recovered(o.State), o.State.Runs, o.State.Starts, o.State.Nodes

@@ -21,6 +21,7 @@ type Machine struct {
 
 	core     *sched.Core
 	watch    func(*Noted) // hears of the core's decisions; nil for nobody
+	memo     func() any   // makes a place for what readers make of an application; nil for none
 	noted    Noted        // what it hears
 	stepping bool
 	events   []heddle.Event // that came while the core's decisions were carried out
@@ -95,6 +96,7 @@ type Options struct {
 	Nodes     []NodeRecord // likewise
 	Users     []string     // that have their UserIDs already, from 0 on; policies know their names
 	Watch     func(*Noted) // hears of the core's decisions as they are carried out, and must not call the machine; may be nil
+	Memo      func() any   // makes a place for what readers make of an application; may be nil
 }
 
 // New returns a machine that has taken over what a store holds, and what comes of that.
@@ -103,7 +105,7 @@ func New(o Options) (*Machine, []Effect) {
 		cfg: o.Config, sch: o.Scheduler, began: o.Began, epoch: o.Epoch, core: sched.New(o.Scheduler.Set), hold: never, silence: never, sayAt: never,
 		commits: map[uint64]func(){}, byApp: map[ids.App]*app{}, byNode: map[ids.Node]*node{}, shares: map[string]share{}, quarters: map[string]*quarter{},
 		listed: o.Lists, tidyAt: tidyAt,
-		names: newNames(o.Scheduler, o.Users), watch: o.Watch, past: newHistory(), given: newGiven(), starts: o.Starts,
+		names: newNames(o.Scheduler, o.Users), watch: o.Watch, memo: o.Memo, past: newHistory(), given: newGiven(), starts: o.Starts,
 	}
 	m.recall(o.Runs)
 	overlaps := [NumRings]heddle.Span{m.cfg.MasterExpiry * 3 / 2, m.cfg.NodeExpiry * 3 / 2, m.cfg.NodeExpiry * 3 / 2}

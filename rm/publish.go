@@ -123,7 +123,11 @@ func (m *Machine) show(a *app) {
 		return
 	}
 	a.viewed = true
-	m.shown.apps.put(m.appView(a))
+	v := m.appView(a)
+	if m.memo != nil {
+		v.Memo = m.memo()
+	}
+	m.shown.apps.put(v)
 }
 
 // showNode shows the node of a name as it is, or no more.

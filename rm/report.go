@@ -58,6 +58,9 @@ type AppReport struct {
 	// Viewers are who may look at it beside its owner and administrators, where access is checked: whom it names,
 	// and those who administer its queue or one above.
 	Viewers []ACL `json:"-"`
+	// Memo is a place for what readers make of the report: what [Options] Memo returned when the application was shown anew. All
+	// reports that views tell of it until it changes have the same one. It is nil where a report is not of a view.
+	Memo any `json:"-"`
 
 	LogAggregation string `json:"log_aggregation"`   // DISABLED, NOT_START, RUNNING, SUCCEEDED, FAILED, TIME_OUT, RUNNING_WITH_FAILURE
 	Lifetime       int64  `json:"lifetime_until_ms"` // when it is killed; 0 for never

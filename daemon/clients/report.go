@@ -6,6 +6,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"heddle"
+	"heddle/daemon"
 	"heddle/rm"
 	"heddle/yarn/conv"
 	"heddle/yarn/ids"
@@ -27,9 +28,51 @@ const (
 	httpPrefix    = "http://"
 )
 
-// appReport is an application's report. Who may not see the application is told that it is there and how it
-// fares, and nothing of where it runs.
+// A kept is an application's report as it was put together for somebody, encoded.
+type kept struct {
+	report      *wire.ApplicationReport // all of it in fields that are not known
+	diagnostics string
+	until       time.Time // that it is good for; zero for as long as the application does not change
+}
+
+const (
+	// mostKept is how many bytes a report has at most that is kept: there may be many, and long texts are in memory anyway.
+	mostKept = 2 << 10
+	// keptFor is how long what grows with time stands in a report that is kept.
+	keptFor = time.Second
+)
+
+// appReport is an application's report, as [service.newReport] makes it, encoded once for all who read it while the application
+// does not change. What it has used, and the time that it has left, are those of a second ago at the most. The report must not be
+// changed, nor its fields looked at.
 func (s *service) appReport(a *rm.AppReport, see bool, now time.Time) *wire.ApplicationReport {
+	memo, ok := a.Memo.(*daemon.Memo)
+	if !ok {
+		return s.newReport(a, see, now)
+	}
+	place := &memo.Masked
+	if see {
+		place = &memo.Whole
+	}
+	if k, ok := place.Load().(*kept); ok && k.diagnostics == a.Diagnostics && (k.until.IsZero() || now.Before(k.until)) {
+		return k.report
+	}
+	m := s.newReport(a, see, now)
+	b, err := proto.Marshal(m)
+	if err != nil || len(b) > mostKept {
+		return m
+	}
+	k := &kept{report: &wire.ApplicationReport{}, diagnostics: a.Diagnostics}
+	if k.report.ProtoReflect().SetUnknown(b); !a.State.Final() {
+		k.until = now.Add(keptFor)
+	}
+	place.Store(k)
+	return k.report
+}
+
+// newReport is an application's report. Who may not see the application is told that it is there and how it
+// fares, and nothing of where it runs.
+func (s *service) newReport(a *rm.AppReport, see bool, now time.Time) *wire.ApplicationReport {
 	m := &wire.ApplicationReport{
 		ApplicationId: conv.WireApp(a.ID), User: &a.User, Queue: &a.Queue, Name: &a.Name,
 		Host: new(unavailable), RpcPort: proto.Int32(-1),

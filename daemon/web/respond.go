@@ -89,8 +89,10 @@ func takesUp(v reflect.Value, levels int) (n int64) {
 			return takesUp(v.Elem(), levels)
 		}
 	case reflect.Struct:
-		for _, f := range v.Fields() {
-			n += takesUp(f, levels)
+		for f, x := range v.Fields() {
+			if f.Tag.Get("json") != "-" { // it is not told
+				n += takesUp(x, levels)
+			}
 		}
 	case reflect.Slice:
 		n = 2 * int64(v.Len()) * int64(v.Type().Elem().Size()) // as it is told, and as it was reported

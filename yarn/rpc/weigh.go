@@ -18,6 +18,7 @@ const (
 	copies      = 2       // times a request is in memory: as it was decoded, and as its handler has it
 	pointerSize = 16      // of an element in a list that grew: its pointer, and room for as many more
 	textSize    = 32      // of a text beside its bytes
+	encodedSize = 512     // of an element of an answer that comes encoded, beside its bytes: the struct, of which no field is set
 	// shortRequest is up to how many bytes a request counts as the worst there can be, and is not looked at.
 	shortRequest = 512
 )
@@ -180,9 +181,21 @@ func (m *served) answerBytes(resp proto.Message, size int) int64 {
 	for i := range r.Descriptor().Fields().Len() {
 		f := r.Descriptor().Fields().Get(i)
 		if f.IsList() && f.Message() != nil {
-			n += int64(r.Get(f).List().Len()) * m.answers[f.Number()]
+			n += elementBytes(r.Get(f).List(), m.answers[f.Number()])
 		} else if f.Message() != nil && r.Has(f) {
 			n += int64(size) // there may be lists in it
+		}
+	}
+	return n
+}
+
+// elementBytes is what a list takes up of which each element does; those that come encoded take up what they have.
+func elementBytes(list protoreflect.List, each int64) (n int64) {
+	for i := range list.Len() {
+		if b := list.Get(i).Message().GetUnknown(); len(b) > 0 {
+			n += encodedSize + int64(len(b))
+		} else {
+			n += each
 		}
 	}
 	return n
