@@ -63,7 +63,8 @@ func (s *service) appReport(a *rm.AppReport, see bool, now time.Time) *wire.Appl
 		return m
 	}
 	k := &kept{report: &wire.ApplicationReport{}, diagnostics: a.Diagnostics}
-	if k.report.ProtoReflect().SetUnknown(b); !a.State.Final() {
+	k.report.ProtoReflect().SetUnknown(b)
+	if holds := a.Containers > 0 || a.Used.MemoryMiB > 0; holds || a.Lifetime > 0 && !a.State.Final() {
 		k.until = now.Add(keptFor)
 	}
 	place.Store(k)

@@ -1,10 +1,13 @@
 // Command reads measures what readers cost the nodes of a ResourceManager: hollow NodeManagers report to a heddle rm that has
 // many applications, in a process of its own, while clients list these.
 //
-// It goes in three steps, each of which is measured: the NodeManagers alone, lists of the newest applications at a steady
+// It goes in steps, each of which is measured: the NodeManagers alone, lists of the newest applications at a steady
 // rate beside them, and monitors that ask for the whole list every second. A report of a node takes as long as until its
 // answer is there. Readers have a process of their own that gets what the others leave of the processors: they stand for
 // clients on other machines.
+//
+// What they cost beside that is the machine's: its processors and its network serve whoever lists, wherever. So both steps come
+// again with readers of another ResourceManager on the same machine. Only what reports take longer than then is due to lists of theirs.
 package main
 
 import (
@@ -21,6 +24,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"sync"
 	"syscall"
 	"text/tabwriter"
@@ -123,38 +127,20 @@ func (s *settings) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+	var both [2]*cluster
+	for i := range both {
+		c := &cluster{settings: s}
+		stop, err := c.start(dir, i)
+		if err != nil {
 			return err
 		}
+		defer func() { err = errors.Join(err, stop()) }()
+		if err := c.fill(ctx); err != nil {
+			return err
+		}
+		both[i] = c
 	}
-	exe, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	cmd := exec.Command(exe)
-	cmd.Env, cmd.Stderr = append(os.Environ(), asManager+"="+dir), os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return err
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	defer func() { _ = in.Close(); err = errors.Join(err, cmd.Wait()) }()
-	var at open
-	if err := json.NewDecoder(out).Decode(&at); err != nil {
-		return err
-	}
-	c := &cluster{settings: s, at: at}
-	if err := c.fill(ctx); err != nil {
-		return err
-	}
-	return c.measureAll(ctx)
+	return both[0].measureAll(ctx, both[1])
 }
 
 // A cluster is a ResourceManager and those who call it.
@@ -162,6 +148,41 @@ type cluster struct {
 	*settings
 	at    open
 	nodes []*node
+}
+
+// start starts the nth ResourceManager, with its folder in dir, and says how to stop it.
+func (c *cluster) start(dir string, nth int) (stop func() error, err error) {
+	dir = filepath.Join(dir, strconv.Itoa(nth))
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return nil, err
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			return nil, err
+		}
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(exe)
+	cmd.Env, cmd.Stderr = append(os.Environ(), asManager+"="+dir), os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	stop = func() error { return errors.Join(in.Close(), cmd.Wait()) }
+	if err := json.NewDecoder(out).Decode(&c.at); err != nil {
+		return nil, errors.Join(err, stop())
+	}
+	return stop, nil
 }
 
 // A node is a hollow NodeManager.
@@ -234,20 +255,23 @@ func (t *took) of(part float64) time.Duration {
 	return t.list[int(part*float64(len(t.list)-1))].Round(10 * time.Microsecond)
 }
 
-// measureAll measures each step and prints a table.
-func (c *cluster) measureAll(ctx context.Context) error {
+// measureAll measures each step, those of readers also with readers of another cluster, and prints a table.
+func (c *cluster) measureAll(ctx context.Context, other *cluster) error {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "%d applications, %d nodes that report every %v\treports\tmedian\tp99\tmost\tlists a second\tmedian\tp99\n", c.apps, len(c.nodes), c.every)
 	for _, step := range []struct {
 		what             string
+		of               *cluster
 		readers, a, size int // readers, lists of each second in all, applications on each
 	}{
-		{"nodes alone", 0, 0, 0},
-		{fmt.Sprintf("%d lists a second of %d", c.lists, c.limit), 32, c.lists, c.limit},
-		{fmt.Sprintf("%d monitors of all", c.monitors), c.monitors, c.monitors, 0},
-		{"nodes alone", 0, 0, 0},
+		{"nodes alone", c, 0, 0, 0},
+		{fmt.Sprintf("%d lists a second of %d", c.lists, c.limit), c, 32, c.lists, c.limit},
+		{"… from the other one", other, 32, c.lists, c.limit},
+		{fmt.Sprintf("%d monitors of all", c.monitors), c, c.monitors, c.monitors, 0},
+		{"… from the other one", other, c.monitors, c.monitors, 0},
+		{"nodes alone", c, 0, 0, 0},
 	} {
-		beats, lists, err := c.measure(ctx, step.readers, step.a, step.size)
+		beats, lists, err := c.measure(ctx, step.of.at.Client, step.readers, step.a, step.size)
 		if err != nil {
 			return err
 		}
@@ -257,8 +281,8 @@ func (c *cluster) measureAll(ctx context.Context) error {
 	return w.Flush()
 }
 
-// measure has nodes report, and so many readers list as many applications, so often a second all together.
-func (c *cluster) measure(ctx context.Context, readers, rate, size int) (beats, lists *took, err error) {
+// measure has nodes report, and so many readers list as many applications of who listens there, so often a second all together.
+func (c *cluster) measure(ctx context.Context, from string, readers, rate, size int) (beats, lists *took, err error) {
 	beats, lists = &took{}, &took{}
 	g, all := errgroup.WithContext(ctx)
 	began := time.Now()
@@ -268,7 +292,7 @@ func (c *cluster) measure(ctx context.Context, readers, rate, size int) (beats, 
 	}
 	if readers > 0 {
 		g.Go(func() error {
-			return hollow.Elsewhere(all, asReaders, 19, reading{c.at.Client, readers, rate, size, c.apps, c.measured}, &lists.list)
+			return hollow.Elsewhere(all, asReaders, 19, reading{from, readers, rate, size, c.apps, c.measured}, &lists.list)
 		})
 	}
 	return beats, lists, g.Wait()
