@@ -16,6 +16,7 @@ import (
 var (
 	each     = flag.Duration("each", 2*time.Second, "how long each attack lasts")
 	only     = flag.String("attack", "", "attacks whose names match this `expression` alone")
+	control  = flag.Bool("control", false, "attack another ResourceManager of this machine first each time, and compare with that: what is over is due to ours")
 	settings = flag.String("heddle", "memory: {limit: 512MiB}\n", "more of `heddle.yaml`")
 )
 
@@ -35,9 +36,13 @@ func TestHostile(t *testing.T) {
 	s := newSite(t, m)
 	s.ended(t, kept, textOfEach)
 	s.begin(t)
-	conn := s.connect(t, m.Client, clientOptions("eve"))
-	s.submit(t, conn)
-	s.hostile = s.token(t)
+	s.letIn(t)
+	var other *site
+	if *control {
+		other = newSite(t, startManager(t, *settings))
+		other.ended(t, kept, textOfEach)
+		other.letIn(t)
+	}
 	time.Sleep(time.Second)
 	s.take()
 	m.forgetPeak(t)
@@ -45,9 +50,16 @@ func TestHostile(t *testing.T) {
 	quiet := s.take()
 	peak, _ := m.resident(t)
 	t.Logf("%-40s peak %5d MiB  %s", "quiet", peak, figures(quiet, nil))
+	base := quiet
 	for _, a := range attacks() {
 		if !wanted.MatchString(a.name) {
 			continue
+		}
+		if other != nil {
+			other.attacked(t, a.name)
+			s.settle(time.Now())
+			base = s.take()
+			t.Logf("%-40s %s", "… the other one", figures(base, quiet))
 		}
 		m.forgetPeak(t)
 		n := s.attacked(t, a.name)
@@ -57,7 +69,7 @@ func TestHostile(t *testing.T) {
 		}
 		was := s.take()
 		peak, now := m.resident(t)
-		t.Logf("%-40s peak %5d MiB, then %5d  %s  (%v)", a.name, peak, now, figures(was, quiet), n)
+		t.Logf("%-40s peak %5d MiB, then %5d  %s  (%v)", a.name, peak, now, figures(was, base), n)
 		if peak > mostResident {
 			t.Errorf("%s: %d MiB were resident, at most %d may be", a.name, peak, mostResident)
 		}
@@ -72,7 +84,14 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// figures are how many calls were answered, how long they took and how many times that is of the quiet time.
+// letIn lets somebody in who means harm, with a master.
+func (s *site) letIn(t *testing.T) {
+	t.Helper()
+	s.submit(t, s.connect(t, s.m.Client, clientOptions("eve")))
+	s.hostile = s.token(t)
+}
+
+// figures are how many calls were answered, how long they took and how many times that is of what they took otherwise.
 func figures(was, quiet map[string]*calls) (text string) {
 	for _, kind := range slices.Sorted(maps.Keys(was)) {
 		c := was[kind]
