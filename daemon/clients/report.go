@@ -58,8 +58,11 @@ func (s *service) appReport(a *rm.AppReport, see bool, now time.Time) *wire.Appl
 		return k.report
 	}
 	m := s.newReport(a, see, now)
-	b, err := proto.Marshal(m)
-	if err != nil || len(b) > mostKept {
+	if proto.Size(m) > mostKept {
+		return m
+	}
+	b, err := proto.MarshalOptions{UseCachedSize: true}.Marshal(m)
+	if err != nil {
 		return m
 	}
 	k := &kept{report: &wire.ApplicationReport{}, diagnostics: a.Diagnostics}
