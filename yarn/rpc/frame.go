@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -13,6 +14,7 @@ const (
 	lengthSize = 4        // of a frame's length, big-endian
 	firstInput = 1 << 10  // what the input buffer of a connection starts with
 	keepInput  = 64 << 10 // what it is cut down to once it is empty
+	readPiece  = 64 << 10 // what one read takes at most: while it copies, nobody else has the processor
 )
 
 // errNoRoom says that input buffers, those of one address or all together, are at their limit.
@@ -84,13 +86,16 @@ func (s *splitter) peek(n int) ([]byte, error) {
 				return nil, err
 			}
 		}
-		got, err := s.r.Read(s.buf[s.end:])
+		got, err := s.r.Read(s.buf[s.end:min(len(s.buf), s.end+readPiece)])
 		s.end += got
 		if err != nil && s.end-s.start < n {
 			if errors.Is(err, io.EOF) && s.end > s.start {
 				return nil, io.ErrUnexpectedEOF
 			}
 			return nil, err
+		}
+		if got == readPiece { // there is more of a large frame: others come before it
+			runtime.Gosched()
 		}
 	}
 	return s.buf[s.start : s.start+n], nil
