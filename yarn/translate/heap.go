@@ -191,9 +191,12 @@ func nextWord(command string, from int) (w word, ok bool) {
 	var text strings.Builder
 	for i < len(command) && command[i] != ' ' && command[i] != '\t' {
 		rest := command[i:]
-		n := variable(rest)
+		n := plain(rest)
 		switch {
 		case n > 0:
+			text.WriteString(rest[:n])
+		case variable(rest) > 0:
+			n = variable(rest)
 			if w.expands < 0 {
 				w.expands = text.Len()
 			}
@@ -207,9 +210,6 @@ func nextWord(command string, from int) (w word, ok bool) {
 			}
 			w.quoted = true
 			text.WriteString(rest[1 : n-1])
-		case letter(rest[0]) || strings.IndexByte(plainChars, rest[0]) >= 0:
-			n = 1
-			text.WriteByte(rest[0])
 		default:
 			return w, false
 		}
@@ -221,6 +221,14 @@ func nextWord(command string, from int) (w word, ok bool) {
 
 func letter(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+}
+
+// plain is how many characters a text begins with that a shell takes for themselves.
+func plain(s string) (n int) {
+	for n < len(s) && (letter(s[n]) || strings.IndexByte(plainChars, s[n]) >= 0) {
+		n++
+	}
+	return n
 }
 
 // variable is how long a variable is that a text begins with, as a shell or as YARN writes it; 0 = it begins with none.
