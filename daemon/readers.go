@@ -129,6 +129,13 @@ func (d *Readers) wait(ctx context.Context, caller string, again bool) error {
 	return ctx.Err()
 }
 
+// wanted reports whether somebody waits for a turn.
+func (d *Readers) wanted() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.waiting.n > 0
+}
+
 // next lets the next one begin.
 func (d *Readers) next() {
 	d.mu.Lock()
@@ -198,13 +205,20 @@ func (r *Reading) Turn(ctx context.Context) error {
 	return err
 }
 
-// Breathe lets goroutines run that wait for a processor, now and then in a loop over a long list, of which i counts the rounds:
-// they may be those of nodes, which would wait for ten milliseconds at every step otherwise.
-func Breathe(i int) {
+// Breathe lets others go on, now and then in a loop over a long list, of which i counts the rounds: readers whose turn it is not,
+// and goroutines that wait for a processor. Those may be of nodes, which would wait for ten milliseconds at every step otherwise. It
+// fails where the call's context ends before its next turn.
+func Breathe(ctx context.Context, i int) error {
 	const each = 32 // a few tenths of a millisecond
-	if i%each == each-1 {
-		runtime.Gosched()
+	if i%each != each-1 {
+		return nil
 	}
+	if r := ReadingOf(ctx); r != nil && r.of.wanted() {
+		r.Pause()
+		return r.Turn(ctx)
+	}
+	runtime.Gosched()
+	return nil
 }
 
 // Pause lets others go on, while the call waits for something else.

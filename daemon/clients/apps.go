@@ -46,7 +46,9 @@ func (s *service) getApplications(ctx context.Context, who daemon.Actor, req *wi
 	}
 	now := time.Now()
 	for i := range apps {
-		daemon.Breathe(i)
+		if err := daemon.Breathe(ctx, i); err != nil {
+			return nil, err
+		}
 		m.Applications = append(m.Applications, s.appReport(&apps[i], s.sees(who.User, &apps[i]), now))
 	}
 	return m, nil

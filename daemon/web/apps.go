@@ -34,7 +34,9 @@ func (s *site) apps(r *http.Request) (rest.Answer, error) {
 	}
 	out := rest.Apps{List: make([]rest.App, len(reports))}
 	for i := range reports {
-		daemon.Breathe(i)
+		if err := daemon.Breathe(r.Context(), i); err != nil {
+			return rest.Answer{}, err
+		}
 		out.List[i] = s.shape.app(&reports[i], kind, skip)
 	}
 	return rest.Answer{Root: "apps", Value: out}, nil
