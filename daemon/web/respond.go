@@ -89,9 +89,13 @@ func takesUp(v reflect.Value, levels int) (n int64) {
 			return takesUp(v.Elem(), levels)
 		}
 	case reflect.Struct:
-		for f, x := range v.Fields() {
-			if f.Tag.Get("json") != "-" { // it is not told
-				n += takesUp(x, levels)
+		for i := range v.NumField() {
+			switch f := v.Field(i); f.Kind() {
+			case reflect.Pointer, reflect.Interface, reflect.Struct, reflect.Slice:
+				if v.Type().Field(i).Tag.Get("json") != "-" { // otherwise it is not told
+					n += takesUp(f, levels)
+				}
+			default: // it has its room in the struct
 			}
 		}
 	case reflect.Slice:

@@ -1,0 +1,25 @@
+package web
+
+import (
+	"reflect"
+	"testing"
+
+	"heddle/rm"
+	"heddle/yarn/rest"
+)
+
+// What it costs to see how much memory the answer takes up that lists 1,000 applications.
+func BenchmarkTakesUp(b *testing.B) {
+	out := rest.Apps{List: make([]rest.App, 1000)}
+	list := rm.Apps{List: make([]rm.AppReport, 1000)}
+	b.Run("rest", func(b *testing.B) {
+		for b.Loop() {
+			takesUp(reflect.ValueOf(out), 3)
+		}
+	})
+	b.Run("rm", func(b *testing.B) {
+		for b.Loop() {
+			takesUp(reflect.ValueOf(list), 3)
+		}
+	})
+}
