@@ -1,28 +1,45 @@
 package daemon
 
-import "errors"
+import (
+	"errors"
+	"strings"
+)
 
 // ErrBusy says that as much waits already as may: its callers try again.
 var ErrBusy = errors.New("too much waits for the ResourceManager already; try again")
 
-// How many may wait at a time, of one caller and of all. Once there are so many of all, nobody may have more than one, of which
-// there may be as many again: some who want much do not shut the others out.
+// How many may wait at a time, of one caller, of all callers at one address, and of all. Once there are so many of all, nobody may
+// have more than one, of which there may be as many again: some who want much do not shut the others out.
 const (
-	mostOfOne = 128
-	mostOfAll = 4096
+	mostOfOne     = 128
+	mostOfAddress = mostOfAll / 2
+	mostOfAll     = 4096
 )
 
-// A fairQueue is what callers wait for. What one caller wants comes in the order in which it was wanted, and callers come in
-// turn: who wants much waits behind himself.
+// A fairQueue is what callers wait for. What one caller wants comes in the order in which it was wanted. Addresses come in turn, and
+// so do the callers of each: who wants much waits behind himself, under however many names.
 type fairQueue[T any] struct {
 	by    map[string][]T
-	turns []string // of those who want something
+	at    map[string]*address
+	turns []string // of addresses where somebody wants something
 	n     int
 }
 
+// An address is where callers of a [fairQueue] are.
+type address struct {
+	turns []string // of those who want something
+	n     int      // of what they want
+}
+
+// addressOf is the address of a caller, as [WithCaller] has it.
+func addressOf(caller string) string { return caller[strings.LastIndexByte(caller, '@')+1:] }
+
 func (q *fairQueue[T]) push(caller string, x T) error {
-	had := q.by[caller]
-	if len(had) >= mostOfOne || q.n >= mostOfAll && (len(had) > 0 || q.n >= 2*mostOfAll) {
+	had, ofAddress := q.by[caller], 0
+	if a := q.at[addressOf(caller)]; a != nil {
+		ofAddress = a.n
+	}
+	if len(had) >= mostOfOne || ofAddress >= mostOfAddress || q.n >= mostOfAll && (len(had) > 0 || q.n >= 2*mostOfAll) {
 		return ErrBusy
 	}
 	q.add(caller, x)
@@ -31,14 +48,22 @@ func (q *fairQueue[T]) push(caller string, x T) error {
 
 // add adds what waits again, of which there is no more than was let in before.
 func (q *fairQueue[T]) add(caller string, x T) {
-	had := q.by[caller]
 	if q.by == nil {
-		q.by = map[string][]T{}
+		q.by, q.at = map[string][]T{}, map[string]*address{}
 	}
+	from := addressOf(caller)
+	a := q.at[from]
+	if a == nil {
+		a = &address{}
+		q.at[from] = a
+		q.turns = append(q.turns, from)
+	}
+	had := q.by[caller]
 	if len(had) == 0 {
-		q.turns = append(q.turns, caller)
+		a.turns = append(a.turns, caller)
 	}
 	q.by[caller] = append(had, x)
+	a.n++
 	q.n++
 }
 
@@ -46,17 +71,25 @@ func (q *fairQueue[T]) pop() (x T, ok bool) {
 	if len(q.turns) == 0 {
 		return x, false
 	}
-	caller := q.turns[0]
+	from := q.turns[0]
 	q.turns = q.turns[1:]
+	a := q.at[from]
+	caller := a.turns[0]
+	a.turns = a.turns[1:]
 	list := q.by[caller]
 	var none T
 	x, list[0] = list[0], none
-	list = list[1:]
-	if q.n--; len(list) == 0 {
+	if list = list[1:]; len(list) == 0 {
 		delete(q.by, caller)
 	} else {
 		q.by[caller] = list
-		q.turns = append(q.turns, caller)
+		a.turns = append(a.turns, caller)
+	}
+	q.n--
+	if a.n--; a.n == 0 {
+		delete(q.at, from)
+	} else {
+		q.turns = append(q.turns, from)
 	}
 	return x, true
 }

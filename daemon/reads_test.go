@@ -377,6 +377,38 @@ func TestFairQueue(t *testing.T) {
 	}
 }
 
+// Many names at one address have the turns of one address, and leave room to others.
+func TestFairQueueOfAddresses(t *testing.T) {
+	var q fairQueue[string]
+	for i := range mostOfAddress {
+		if err := q.push(fmt.Sprintf("eve%d@10.0.0.66", i), fmt.Sprint("eve", i)); err != nil {
+			t.Fatal(i, err)
+		}
+	}
+	if err := q.push("another@10.0.0.66", "more"); !errors.Is(err, ErrBusy) {
+		t.Errorf("%v, want %v", err, ErrBusy)
+	}
+	for _, x := range []string{"ann1", "ann2", "bob1"} {
+		if err := q.push(x[:3]+"@10.0.0.1", x); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got []string
+	for range 7 {
+		x, _ := q.pop()
+		got = append(got, x)
+	}
+	if want := []string{"eve0", "ann1", "eve1", "bob1", "eve2", "ann2", "eve3"}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	for q.n > 0 {
+		q.pop()
+	}
+	if len(q.by)+len(q.at)+len(q.turns) > 0 {
+		t.Errorf("there is left: %+v", q)
+	}
+}
+
 // A list does not wait longer for what its applications wait for than a report of one does.
 func TestExplanationsDoNotAddUp(t *testing.T) {
 	inWorld(t, "capacity", func(t *testing.T, w *world) {

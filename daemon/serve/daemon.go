@@ -78,6 +78,7 @@ const (
 const (
 	patience    = 10 * time.Second // that who asks waits for memory before being told to try again
 	listsAtOnce = 4                // long answers that are put together
+	callsAt     = 64               // calls of one address that are answered on a port at a time
 )
 
 // A memory is what some of those who call have.
@@ -158,7 +159,7 @@ func (d *Daemon) ports(ctx context.Context, o Options) ([]port, error) {
 		d.servers = append(d.servers, s)
 		return s.Serve
 	}
-	asks, works := rpc.Limits{Patience: patience, CallsOf: rpc.DefaultCallsPer}, rpc.Limits{}
+	asks, works := rpc.Limits{Patience: patience, CallsOf: callsAt / 2, CallsAt: callsAt}, rpc.Limits{CallsAt: callsAt}
 	access := clients.Options{
 		Readers: d.readers,
 		ACLs:    c.ACLs, Admins: c.Admins, Owner: o.Owner, ExtraResources: c.ExtraResources, MemoryOnly: c.MemoryOnly, Log: o.Log,
@@ -167,7 +168,7 @@ func (d *Daemon) ports(ctx context.Context, o Options) ([]port, error) {
 	ports := []port{
 		{"client", c.Client, &d.Client, server(nil, asks, d.asking, clients.Client(d.RM, access)), nil},
 		{"scheduler", c.Scheduler, &d.Scheduler, server(d.RM.Tokens(), works, d.working, d.RM.Masters()), nil},
-		{"resource tracker", c.Tracker, &d.Tracker, server(nil, rpc.Limits{Conns: nodeConns}, d.working, d.RM.Tracker()), nil},
+		{"resource tracker", c.Tracker, &d.Tracker, server(nil, rpc.Limits{Conns: nodeConns, CallsAt: callsAt}, d.working, d.RM.Tracker()), nil},
 		{"admin", c.Admin, &d.Admin, server(nil, asks, d.asking, clients.Admin(d.RM, access)), nil},
 	}
 	if c.Agents.IsValid() {

@@ -56,6 +56,12 @@ func attacks() []attack {
 		{"lists over HTTP, read", func(ctx context.Context, at *target) tally { return listsHTTP(ctx, at, true) }},
 		{"lists over HTTP, never read", func(ctx context.Context, at *target) tally { return listsHTTP(ctx, at, false) }},
 		{"a flood of changes by one user", changes},
+		{"a flood of changes by 400 made-up users", func(ctx context.Context, at *target) tally {
+			q := &wire.KillApplicationRequest{ApplicationId: &wire.ApplicationId{Id: new(int32(1)), ClusterTimestamp: new(int64(1))}}
+			return together(400, func(i int) tally {
+				return floodAs(ctx, fmt.Sprint("eve", i), at.Client, clientProtocol, "forceKillApplication", q, 64)
+			})
+		}},
 		{"a flood of calls", func(ctx context.Context, at *target) tally {
 			return flood(ctx, at.Client, clientProtocol, "getClusterMetrics", &wire.GetClusterMetricsRequest{}, 16, 64)
 		}},
@@ -116,12 +122,17 @@ func (m *ports) each() []string { return []string{m.Client, m.Scheduler, m.Track
 
 // open connects and says hello; its error is that the connection was refused, or that ctx has ended.
 func open(ctx context.Context, from, to, protocol string) (net.Conn, *bufio.Reader, error) {
+	return openAs(ctx, "eve", from, to, protocol)
+}
+
+// openAs is open as somebody.
+func openAs(ctx context.Context, user, from, to, protocol string) (net.Conn, *bufio.Reader, error) {
 	c, err := dial(ctx, from, to)
 	if err != nil {
 		return nil, nil, err
 	}
 	until(ctx, c)
-	if _, err := c.Write(hello("eve", protocol)); err != nil {
+	if _, err := c.Write(hello(user, protocol)); err != nil {
 		return nil, nil, err
 	}
 	return c, bufio.NewReader(c), nil
@@ -129,29 +140,32 @@ func open(ctx context.Context, from, to, protocol string) (net.Conn, *bufio.Read
 
 // flood calls a method on so many connections, so many calls ahead of their answers.
 func flood(ctx context.Context, to, protocol, method string, q proto.Message, conns, ahead int) tally {
+	return together(conns, func(int) tally { return floodAs(ctx, "eve", to, protocol, method, q, ahead) })
+}
+
+// floodAs calls a method as somebody on one connection, so many calls ahead of their answers.
+func floodAs(ctx context.Context, user, to, protocol, method string, q proto.Message, ahead int) (n tally) {
 	b := call(1, protocol, method, q)
-	return together(conns, func(int) (n tally) {
-		for ctx.Err() == nil {
-			c, r, err := open(ctx, eve, to, protocol)
-			if err != nil {
-				n.Cut++
-				pause(ctx)
-				continue
-			}
-			for range ahead {
-				if _, err := c.Write(b); err != nil {
-					break
-				}
-			}
-			for cut := n.Cut; ctx.Err() == nil && n.Cut == cut; {
-				if n.read(r, 1); n.Cut == cut {
-					_, _ = c.Write(b) // reading says whether it went
-				}
-			}
-			_ = c.Close()
+	for ctx.Err() == nil {
+		c, r, err := openAs(ctx, user, eve, to, protocol)
+		if err != nil {
+			n.Cut++
+			pause(ctx)
+			continue
 		}
-		return n
-	})
+		for range ahead {
+			if _, err := c.Write(b); err != nil {
+				break
+			}
+		}
+		for cut := n.Cut; ctx.Err() == nil && n.Cut == cut; {
+			if n.read(r, 1); n.Cut == cut {
+				_, _ = c.Write(b) // reading says whether it went
+			}
+		}
+		_ = c.Close()
+	}
+	return n
 }
 
 func pause(ctx context.Context) {

@@ -97,9 +97,12 @@ func (c *conn) admit(memory int64) (failed *Error, err error) {
 	if !c.takeSlot(c.slots) {
 		return nil, c.ctx.Err()
 	}
-	if c.caller != nil && !c.takeSlot(c.caller.slots) { // as one that does nothing: it may have to go
-		<-c.slots
-		return nil, c.ctx.Err()
+	for i, of := range c.callers { // as one that does nothing: it may have to go
+		if !c.takeSlot(of.slots) {
+			leave(c.callers[:i])
+			<-c.slots
+			return nil, c.ctx.Err()
+		}
 	}
 	c.active.Add(1)
 	switch err := c.s.memory.Take(c.ctx, c.addr.Addr(), memory, c.s.limits.Patience); {
@@ -114,9 +117,7 @@ func (c *conn) admit(memory int64) (failed *Error, err error) {
 		failed = errorf(wire.RpcErrorCode_ERROR_RPC_SERVER, ClassServer, "%v", err)
 	}
 	c.active.Add(-1)
-	if c.caller != nil {
-		<-c.caller.slots
-	}
+	leave(c.callers)
 	<-c.slots
 	return failed, c.ctx.Err()
 }
@@ -124,8 +125,13 @@ func (c *conn) admit(memory int64) (failed *Error, err error) {
 // leavePlaces gives back what a call has among the calls of others.
 func (c *conn) leavePlaces() {
 	<-c.s.slots
-	if c.caller != nil {
-		<-c.caller.slots
+	leave(c.callers)
+}
+
+// leave gives back the places of one call.
+func leave(callers []*caller) {
+	for _, of := range callers {
+		<-of.slots
 	}
 }
 

@@ -77,7 +77,7 @@ type conn struct {
 	armed    time.Time // the read deadline, while between frames
 	inFrame  bool      // the read deadline is that of a frame
 	slots    chan struct{}
-	caller   *caller        // nil where callers are not bounded
+	callers  []*caller      // whose it is, where they are bounded
 	calls    sync.WaitGroup // being answered
 	active   atomic.Int32   // how many; shared
 	answered atomic.Int64   // when the last one was, in nanoseconds since 1970; shared

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -327,6 +328,37 @@ func TestCallerLimits(t *testing.T) {
 			_ = p.Close()
 		}
 		_ = other.Close()
+		synctest.Wait()
+		if s.mu.Lock(); len(s.callers) != 0 {
+			t.Errorf("%d callers are kept", len(s.callers))
+		}
+		s.mu.Unlock()
+	})
+}
+
+// Under however many names somebody calls from an address, so many calls of theirs are answered at a time; other addresses go on.
+func TestAddressLimits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench()
+		s, dial := startPiped(t, Options{Protocols: b.protocol(), Limits: Limits{CallsOf: 2, CallsAt: 3}})
+		var peers []*peer
+		for i := range 5 {
+			p := dial()
+			p.send(hexSimpleHeader + hexFrame(head(callContext), &wire.IpcConnectionContext{UserInfo: &wire.UserInformation{EffectiveUser: new(fmt.Sprint("user", i))}}))
+			peers = append(peers, p)
+			p.send(hexMethod(1, "waitForIt", &killReq{}))
+		}
+		synctest.Wait()
+		if got := s.Stats().Calls; got != 3 {
+			t.Errorf("%d calls are being answered, want 3", got)
+		}
+		close(b.release)
+		for _, p := range peers {
+			if h, _ := p.answer(); h.GetStatus() != wire.RpcStatus_SUCCESS {
+				t.Errorf("answer %v", h)
+			}
+			_ = p.Close()
+		}
 		synctest.Wait()
 		if s.mu.Lock(); len(s.callers) != 0 {
 			t.Errorf("%d callers are kept", len(s.callers))

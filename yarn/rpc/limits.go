@@ -12,6 +12,7 @@ type Limits struct {
 	Calls      int           // calls being answered in all; above it nothing is read: DefaultCalls
 	CallsPer   int           // calls being answered on one connection: DefaultCallsPer
 	CallsOf    int           // calls being answered for one user at one address, on all connections; 0 for no bound of its own
+	CallsAt    int           // calls being answered for one address, on all connections; 0 for no bound of its own
 	Handshake  time.Duration // from accept to the connection context: DefaultHandshake
 	FrameTime  time.Duration // from the first byte of a frame to its last: DefaultFrameTime
 	Idle       time.Duration // without a frame and without a call being answered: DefaultIdle

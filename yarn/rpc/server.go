@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"net"
 	"net/netip"
@@ -209,13 +210,14 @@ func (s *Server) forget(c *conn) {
 	s.running.Done()
 }
 
-// A callerKey is a user at an address.
+// A callerKey is a user at an address, or all who are there.
 type callerKey struct {
 	addr netip.Addr
 	user string
+	all  bool
 }
 
-// A caller is a user at an address, who has connections.
+// A caller is a user at an address, or all who are there, with connections.
 type caller struct {
 	conns int
 	slots chan struct{} // one for each of its calls that is being answered
@@ -223,27 +225,44 @@ type caller struct {
 
 // introduce notes whose connection c is, where callers are bounded.
 func (s *Server) introduce(c *conn) {
-	if s.limits.CallsOf <= 0 {
-		return
-	}
-	k := callerKey{c.addr.Addr(), c.user}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, counted := s.conns[c]; !counted {
 		return // it ends
 	}
-	if c.caller = s.callers[k]; c.caller == nil {
-		c.caller = &caller{slots: make(chan struct{}, s.limits.CallsOf)}
-		s.callers[k] = c.caller
+	for k, most := range c.callerKeys() {
+		of := s.callers[k]
+		if of == nil {
+			of = &caller{slots: make(chan struct{}, most)}
+			s.callers[k] = of
+		}
+		of.conns++
+		c.callers = append(c.callers, of)
 	}
-	c.caller.conns++
+}
+
+// callerKeys are those whose connection c is, with how many of their calls are answered at a time, as far as that is bounded. The
+// user comes first: who waits there holds nothing of others at the address.
+func (c *conn) callerKeys() iter.Seq2[callerKey, int] {
+	return func(yield func(callerKey, int) bool) {
+		if most := c.s.limits.CallsOf; most > 0 && !yield(callerKey{addr: c.addr.Addr(), user: c.user}, most) {
+			return
+		}
+		if most := c.s.limits.CallsAt; most > 0 {
+			yield(callerKey{addr: c.addr.Addr(), all: true}, most)
+		}
+	}
 }
 
 // drop takes c off those that are counted.
 func (s *Server) drop(c *conn) {
-	if _, counted := s.conns[c]; counted && c.caller != nil {
-		if c.caller.conns--; c.caller.conns == 0 {
-			delete(s.callers, callerKey{c.addr.Addr(), c.user})
+	if _, counted := s.conns[c]; counted && len(c.callers) > 0 {
+		for k := range c.callerKeys() {
+			if of := s.callers[k]; of.conns > 1 {
+				of.conns--
+			} else {
+				delete(s.callers, k)
+			}
 		}
 	}
 	delete(s.conns, c)

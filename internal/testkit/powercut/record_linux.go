@@ -133,6 +133,7 @@ type (
 const (
 	receive = 0xC0502100 // _IOWR('!', 0, notice)
 	send    = 0xC0182101 // _IOWR('!', 1, reply)
+	valid   = 0x40082102 // _IOW('!', 2, the notice's id)
 	goOn    = 1
 )
 
@@ -172,7 +173,7 @@ func (r *Recording) next() {
 		return
 	}
 	o, ours, synced, err := r.read(&n)
-	if err != nil && unix.Kill(int(n.pid), 0) == nil { // it lives
+	if err != nil && r.waits(&n) {
 		r.failed(fmt.Errorf("recording call %d: %w", n.nr, err))
 	}
 	a := reply{id: n.id, flags: goOn}
@@ -186,6 +187,12 @@ func (r *Recording) next() {
 	}
 	// It may be dead by now.
 	_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(r.listener), send, uintptr(unsafe.Pointer(&a)))
+}
+
+// waits reports whether the caller of a notice still waits: one that was killed meanwhile does not, though it may not be gone yet.
+func (r *Recording) waits(n *notice) bool {
+	_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(r.listener), valid, uintptr(unsafe.Pointer(&n.id)))
+	return errno == 0
 }
 
 // read is what a call does, whether it does it in the folder, and whether that is a sync.
