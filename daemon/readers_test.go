@@ -91,6 +91,39 @@ func TestReadersLeave(t *testing.T) {
 	})
 }
 
+// Who goes through a long list lets others have a turn in the middle of it.
+func TestReadersTakeTurnsInAList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := NewReaders(1)
+		ctx, long := d.Begin(t.Context(), "long")
+		if err := long.Turn(ctx); err != nil {
+			t.Fatal(err)
+		}
+		var order []string
+		var all sync.WaitGroup
+		all.Go(func() {
+			ctx, short := d.Begin(t.Context(), "short")
+			defer short.End(0)
+			if err := short.Turn(ctx); err != nil {
+				t.Error(err)
+			}
+			order = append(order, "short")
+		})
+		synctest.Wait()
+		for i := range 100 {
+			if err := Breathe(ctx, i); err != nil {
+				t.Fatal(err)
+			}
+		}
+		order = append(order, "long")
+		long.End(0)
+		all.Wait()
+		if want := []string{"short", "long"}; !slices.Equal(order, want) {
+			t.Errorf("%v, want %v", order, want)
+		}
+	})
+}
+
 // A long answer is put together piece by piece: others have their turns in between, and whoever does not read what is written
 // holds up nobody.
 func TestReadersTakeTurnsInAnAnswer(t *testing.T) {

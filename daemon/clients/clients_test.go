@@ -426,3 +426,59 @@ func TestEveryMethod(t *testing.T) {
 		}
 	}
 }
+
+// A report is encoded once for all who may see as much of it, until the application changes, or what it waits for, or, where it holds
+// something, a second has gone by. What is read says the same as one that is made anew.
+func TestReportsAreKept(t *testing.T) {
+	now := time.Now()
+	over := launched()
+	over.State, over.Live, over.Containers, over.Used, over.Diagnostics = rm.AppFinished, false, 0, rm.Amount{}, "done"
+	waits := over
+	waits.State, waits.Live = rm.AppAccepted, true
+	runs := launched()
+	runs.State, runs.Containers = rm.AppRunning, 2
+	long := over
+	long.Diagnostics = strings.Repeat("why ", mostKept/4)
+	for name, tt := range map[string]struct {
+		app          rm.AppReport
+		at           time.Duration
+		change       func(*rm.AppReport)
+		masked, kept bool
+	}{
+		"one that is over, later":         {app: over, at: time.Hour, kept: true},
+		"one that waits, later":           {app: waits, at: time.Hour, kept: true},
+		"one that waits, with its reason": {app: waits, change: func(a *rm.AppReport) { a.Diagnostics = "it waits for memory" }},
+		"one that runs, soon":             {app: runs, at: time.Second - 1, kept: true},
+		"one that runs, later":            {app: runs, at: time.Second, change: func(a *rm.AppReport) { a.MemorySeconds += 2048 }},
+		"one that has so long, later": {app: func() rm.AppReport {
+			a := waits
+			a.Lifetime = now.Add(time.Minute).UnixMilli()
+			return a
+		}(), at: 2 * time.Second},
+		"somebody else's":      {app: over, masked: true},
+		"one with a long text": {app: long},
+	} {
+		a := tt.app
+		a.Memo = new(daemon.Memo)
+		s := newService(with(a), Options{})
+		first := s.appReport(&a, true, now)
+		if tt.change != nil {
+			tt.change(&a)
+		}
+		second := s.appReport(&a, !tt.masked, now.Add(tt.at))
+		if kept := first == second; kept != tt.kept {
+			t.Errorf("%s: kept %v, want %v", name, kept, tt.kept)
+		}
+		if tt.kept {
+			tt.at = 0
+		}
+		got, want := &wire.ApplicationReport{}, s.newReport(&a, !tt.masked, now.Add(tt.at))
+		b, err := proto.Marshal(second)
+		if err == nil {
+			err = proto.Unmarshal(b, got)
+		}
+		if err != nil || !proto.Equal(got, want) {
+			t.Errorf("%s: %v, %v\nwant %v", name, err, got, want)
+		}
+	}
+}
