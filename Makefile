@@ -118,7 +118,7 @@ bench: ## benchmarks of the packages, then Heddle against its peers and floors, 
 bench-agents: ## 10,000 hollow NodeManagers of 30 containers and node agents beside them, on one heddle rm: a table; about 6 minutes
 	$(GO) run ./test/agents
 
-bench-reads: ## reports of nodes beside 1,000 lists a second, and beside monitors, on a heddle rm with 10,000 applications: a table; about a minute and a half
+bench-reads: ## reports of nodes beside 1,000 lists a second, and beside monitors, on a heddle rm with 10,000 applications, and the same with readers of another one: a table; two minutes
 	$(GO) run ./test/reads
 
 soak: build ## heddle rm under a load: KILLS=200 kills and as many power cuts, CUTS=2000 power cuts of its store, HOURS=10 simulated, SOAK=1h of steady load; docs/soak.md

@@ -95,8 +95,8 @@ func TestReadersLeave(t *testing.T) {
 func TestReadersTakeTurnsInAList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := NewReaders(1)
-		ctx, long := d.Begin(t.Context(), "long")
-		if err := long.Turn(ctx); err != nil {
+		listing, long := d.Begin(t.Context(), "long")
+		if err := long.Turn(listing); err != nil {
 			t.Fatal(err)
 		}
 		var order []string
@@ -111,7 +111,7 @@ func TestReadersTakeTurnsInAList(t *testing.T) {
 		})
 		synctest.Wait()
 		for i := range 100 {
-			if err := Breathe(ctx, i); err != nil {
+			if err := Breathe(listing, i); err != nil {
 				t.Fatal(err)
 			}
 		}
