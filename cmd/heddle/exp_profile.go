@@ -41,7 +41,7 @@ func (a *app) runProfile(o profile.Options, only, output string) error {
 }
 
 // profileTable prints the rows for people, those without agents and those with them apart: each column as a ratio to the
-// better of fair and capacity. With ordering they also have what ordering could reach.
+// better of fair and capacity. With ordering they also have what ordering could reach, and each job alone.
 func (a *app) profileTable(rows []profile.Row, ordering bool) error {
 	var b strings.Builder
 	for _, agent := range []bool{false, true} {
@@ -58,6 +58,7 @@ func (a *app) profileTable(rows []profile.Row, ordering bool) error {
 		add("mean÷ fair's")
 		if ordering {
 			add("ordering÷ fair's")
+			add("alone÷ fair's")
 		}
 		t.AppendHeader(head)
 		t.SetColumnConfigs(configs)
@@ -73,7 +74,7 @@ func (a *app) profileTable(rows []profile.Row, ordering bool) error {
 			}
 			line = append(line, ratio(r.MeanRatio, !r.MeanReached()))
 			if ordering {
-				line = append(line, ratio(r.Ordering, false))
+				line = append(line, ratio(r.Ordering, false), ratio(r.Alone, false))
 			}
 			t.AppendRow(line)
 		}

@@ -154,8 +154,8 @@ func TestOrdering(t *testing.T) {
 func TestClairvoyant(t *testing.T) {
 	cases, runs := Cases()[:1], 0
 	without, err := Run(cases, Options{Seeds: []uint64{1}})
-	if err != nil || !math.IsNaN(without[0].Ordering) {
-		t.Fatalf("%g of what was not run, %v", without[0].Ordering, err)
+	if err != nil || !math.IsNaN(without[0].Ordering) || !math.IsNaN(without[0].Alone) {
+		t.Fatalf("%g and %g of what was not run, %v", without[0].Ordering, without[0].Alone, err)
 	}
 	with, err := Run(cases, Options{Seeds: []uint64{1}, Clairvoyant: true, Report: func(done, of int, _ string) {
 		if runs++; done != runs || of != 9 {
@@ -166,6 +166,9 @@ func TestClairvoyant(t *testing.T) {
 		t.Fatalf("%d runs, %v", runs, err)
 	}
 	for i, r := range with {
+		if !(r.Alone > 0 && r.Alone < r.Ordering) {
+			t.Errorf("alone %g, ordering %g", r.Alone, r.Ordering)
+		}
 		if !(r.Ordering > 0.3 && r.Ordering < 1) || r.MeanRatio != without[i].MeanRatio {
 			t.Errorf("ordering %g, mean %g and without %g", r.Ordering, r.MeanRatio, without[i].MeanRatio)
 		}

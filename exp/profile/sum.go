@@ -35,9 +35,9 @@ func (t Tally) String() string {
 var Legend = fmt.Sprintf("Each column is heddle's figure over the better one of fair and capacity, by the median over seeds. ! marks what is beyond the goal, "+
 	"where more than a second lies between them. Small jobs have up to %d tasks; starvation is the mean wait of reduces whose maps have ended.", smallJobTasks)
 
-// OrderingLegend says what [Row.Ordering] means in a table.
+// OrderingLegend says what [Row.Ordering] and [Row.Alone] mean in a table.
 const OrderingLegend = "Ordering is the lowest mean that one of the three has with an order that knows what each job still needs: an estimate of what " +
-	"ordering could reach."
+	"ordering could reach. Alone is the mean where each job has the cluster to itself, which no scheduler gets below."
 
 // A Line is a row as scripts read it.
 type Line struct {
@@ -50,6 +50,7 @@ type Line struct {
 	NoneWorse bool            `json:"none_worse"`
 	MeanRatio exp.Number      `json:"mean_over_fair"`
 	Ordering  exp.Number      `json:"ordering_over_fair"`
+	Alone     exp.Number      `json:"alone_over_fair"`
 	Columns   map[string]Part `json:"columns"`
 }
 
@@ -70,7 +71,7 @@ func Lines(rows []Row) []Line {
 		l := Line{
 			Case: r.Case.Name, From: r.Case.From, HeldOut: r.Case.HeldOut, Agent: r.Agent, Jobs: r.Jobs, Failed: r.Failed,
 			NoneWorse: r.NoneWorse(), MeanRatio: exp.Number(r.MeanRatio),
-			Ordering: exp.Number(r.Ordering), Columns: map[string]Part{},
+			Ordering: exp.Number(r.Ordering), Alone: exp.Number(r.Alone), Columns: map[string]Part{},
 		}
 		for k, c := range r.Cells {
 			l.Columns[Columns[k].Name] = Part{exp.Number(c.Fair), exp.Number(c.Capacity), exp.Number(c.Ours), exp.Number(c.Ratio), c.Worse}
