@@ -35,7 +35,7 @@ const (
 // Options say which ResourceManager a [Client] asks, and as whom.
 type Options struct {
 	URL     string        // the web address: http://host:port, or host:port; "" for [DefaultURL]
-	User    string        // sent as user.name, whom writes are checked for; "" for nobody
+	User    string        // sent as user.name, who looks and changes; "" for nobody
 	Timeout time.Duration // of one call; 0 for half a minute
 }
 

@@ -77,14 +77,14 @@ func (c *Client) Node(ctx context.Context, id string) (*rm.NodeRow, error) {
 	return out, nil
 }
 
-// NodeContainers returns the containers on a node, by id, and what is made of each. The error is [ErrNotHeddle] where the
-// ResourceManager is another.
-func (c *Client) NodeContainers(ctx context.Context, node string) ([]rm.ContainerRow, error) {
-	var out rm.NodeContainers
-	if err := c.own(ctx, "/nodes/"+url.PathEscape(node)+"/containers", nil, &out); err != nil {
+// NodeContainers returns the containers on a node that the user may know of, by id, and what is made of each. The error is
+// [ErrNotHeddle] where the ResourceManager is another.
+func (c *Client) NodeContainers(ctx context.Context, node string) (*rm.NodeContainers, error) {
+	out := &rm.NodeContainers{}
+	if err := c.own(ctx, "/nodes/"+url.PathEscape(node)+"/containers", nil, out); err != nil {
 		return nil, err
 	}
-	return out.List, nil
+	return out, nil
 }
 
 // own asks for what only Heddle has.

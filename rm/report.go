@@ -64,10 +64,21 @@ type AppReport struct {
 
 	LogAggregation string `json:"log_aggregation"`   // DISABLED, NOT_START, RUNNING, SUCCEEDED, FAILED, TIME_OUT, RUNNING_WITH_FAILURE
 	Lifetime       int64  `json:"lifetime_until_ms"` // when it is killed; 0 for never
+	Masked         bool   `json:"masked,omitzero"`   // the one who asks may know no more of it: see [AppReport.Mask]
 
 	// Requests and Attempts are in the report of one application alone.
 	Requests []RequestReport `json:"requests,omitzero"`
 	Attempts []AttemptReport `json:"attempts,omitzero"` // the first first
+}
+
+// Mask is what everybody may know of an application where access is checked: that it is there and how it fares, and nothing
+// of where it runs, what it holds and what it says.
+func (a *AppReport) Mask() AppReport {
+	return AppReport{
+		ID: a.ID, Name: a.Name, Type: a.Type, User: a.User, Queue: a.Queue, Tags: a.Tags, Priority: a.Priority,
+		State: a.State, Internal: a.Internal, Final: a.Final, Submitted: a.Submitted, Started: a.Started, Launched: a.Launched,
+		Finished: a.Finished, Elapsed: a.Elapsed, RPCPort: -1, Lifetime: a.Lifetime, Masked: true,
+	}
 }
 
 // Apps are applications as they are sent and printed, oldest first.
@@ -183,7 +194,8 @@ type ContainerRow struct {
 
 // NodeContainers are the containers on a node, by id, as they are sent and printed.
 type NodeContainers struct {
-	List []ContainerRow `json:"containers"`
+	List   []ContainerRow `json:"containers"`
+	Masked int            `json:"masked,omitzero"` // how many more there are, of applications that the one who asks may not look at
 }
 
 // LogsURL is where the logs of a user's container are shown: by its NodeManager, whose pages are at http, or, of an

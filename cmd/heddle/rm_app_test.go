@@ -98,6 +98,45 @@ func TestApplicationFromOutside(t *testing.T) {
 	}
 }
 
+// Who is to see an application with access lists on sees it with every command that looks; others are told what they may know.
+func TestLookingWithAccessLists(t *testing.T) {
+	dir := t.TempDir()
+	const text = "<configuration><property><name>yarn.acl.enable</name><value>true</value></property>" +
+		"<property><name>yarn.admin.acl</name><value> </value></property></configuration>"
+	if err := os.WriteFile(filepath.Join(dir, "yarn-site.xml"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	const queues = "<configuration><property><name>yarn.scheduler.capacity.root.queues</name><value>default</value></property>" +
+		"<property><name>yarn.scheduler.capacity.root.default.capacity</name><value>100</value></property>" +
+		"<property><name>yarn.scheduler.capacity.root.acl_administer_queue</name><value> </value></property>" +
+		"<property><name>yarn.scheduler.capacity.root.default.acl_administer_queue</name><value> </value></property></configuration>"
+	if err := os.WriteFile(filepath.Join(dir, "capacity-scheduler.xml"), []byte(queues), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, "rm", "--data", filepath.Join(dir, "state"), "--conf", dir, "--listen", freePorts)
+	said := p.until(`pages and REST`)
+	web := said[strings.LastIndex(said, "http://") : len(said)-1]
+	id := submit(t, regexp.MustCompile(`clients +(\S+)`).FindStringSubmatch(said)[1], "ada", "by hand")
+	for _, x := range []struct {
+		user, args, want string
+		code             int
+	}{
+		{"ada", "app list", `(?m)^` + id + ` +by hand +YARN +ada +root.default +\S+ +0 % +0 +0 `, exitDone},
+		{"ada", "app status " + id, `(?m)^holds +0 containers`, exitDone},
+		{"ada", "why " + id, `has no master yet\.`, exitDone},
+		{"eve", "app list", `(?s)` + id + ` +by hand +YARN +ada +root.default +[A-Z_]+ +\d{4}-.*of 1 application part is not shown: access lists are on`, exitDone},
+		{"eve", "app status " + id, `(?s)^application +` + id + `.*the rest of it is not shown: access lists are on`, exitDone},
+		{"eve", "app status -o json " + id, `"masked": true`, exitDone},
+		{"eve", "why " + id, `User eve does not have privilege to see this application ` + id, exitFailed},
+	} {
+		t.Setenv("HADOOP_USER_NAME", x.user)
+		out, code := heddleSays(t, append(strings.Split(x.args, " "), "--rm", web)...)
+		if code != x.code || !regexp.MustCompile(x.want).MatchString(out) {
+			t.Errorf("heddle %s as %s ended with %d, want %d and %s:\n%s", x.args, x.user, code, x.code, x.want, out)
+		}
+	}
+}
+
 // Where others can reach it, HTTP does not know who asks: changes go over RPC, as the user, and are allowed or refused
 // as there.
 func TestChangesFromOutside(t *testing.T) {
@@ -129,11 +168,18 @@ func TestChangesFromOutside(t *testing.T) {
 		{"app kill --user eve " + id, `user eve may not kill ` + id + `.*\(forceKillApplication at 127.0.0.1:` + rpcPort + `\)`, exitFailed},
 		{"app move --user ada application_1_0001 other", `application_1_0001 .*moveApplicationAcrossQueues at`, exitNone},
 		{"app kill --user ada " + id, `^` + id + ` is killed\n$`, exitDone},
-		{"app status " + id, `killed by user ada at 127.0.0.1`, exitDone},
 	} {
 		out, code := heddleSays(t, append(strings.Split(x.args, " "), "--rm", web)...)
 		if code != x.code || !regexp.MustCompile(x.want).MatchString(out) {
 			t.Errorf("heddle %s ended with %d, want %d and %s:\n%s", x.args, code, x.code, x.want, out)
+		}
+	}
+	for user, want := range map[string]string{ // who looks is taken at their word
+		"eve": `(?s)state +KILLED\n.*the rest of it is not shown: .* do not name you`, "ada": `killed by user ada at 127.0.0.1`,
+	} {
+		t.Setenv("HADOOP_USER_NAME", user)
+		if out, code := heddleSays(t, "app", "status", id, "--rm", web); code != exitDone || !regexp.MustCompile(want).MatchString(out) {
+			t.Errorf("heddle app status as %s ended with %d, want %s:\n%s", user, code, want, out)
 		}
 	}
 	for _, want := range []string{

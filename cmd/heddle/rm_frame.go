@@ -267,7 +267,7 @@ func (s *snapshot) appLines(l *look, k inks) []string {
 		}
 		held := holdingOf(r)
 		rows = append(rows, []string{
-			r.ID.String(), snip(clean(r.Name), mostName), clean(r.Type), clean(r.User), clean(r.Queue), string(r.State), share(r.Progress),
+			r.ID.String(), snip(clean(r.Name), mostName), clean(r.Type), clean(r.User), clean(r.Queue), string(r.State), progressOf(r),
 			held.containers, held.memory, held.vcores, asks, lasting(r.Elapsed),
 		})
 	}

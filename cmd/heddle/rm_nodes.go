@@ -93,14 +93,17 @@ func newNodeContainers(a *app) *cobra.Command {
 		ValidArgsFunction: r.completeIDs(1, nodeIDs),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return r.ask(func(ctx context.Context, c *client.Client) error {
-				rows, err := c.NodeContainers(ctx, args[0])
+				list, err := c.NodeContainers(ctx, args[0])
 				if err != nil {
 					return asked(err)
 				}
 				if r.json() {
-					return wrote(printJSON(a.out, rm.NodeContainers{List: rows}))
+					return wrote(printJSON(a.out, list))
 				}
-				return a.printContainers(rows, time.Now())
+				if list.Masked > 0 {
+					a.note("%s of others are not shown: %s", plural(list.Masked, "container"), whyMasked)
+				}
+				return a.printContainers(list.List, time.Now())
 			})
 		},
 	}

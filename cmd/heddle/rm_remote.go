@@ -63,7 +63,7 @@ func (r *remoteFlags) client(timeout time.Duration) (*client.Client, error) {
 	return c, nil
 }
 
-// who is whom writes are checked for: as Hadoop's own clients say it, where no flag does.
+// who is who looks and changes: as Hadoop's own clients say it, where no flag does.
 func (r *remoteFlags) who() string {
 	if r.user != "" {
 		return r.user

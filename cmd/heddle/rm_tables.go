@@ -51,15 +51,23 @@ func (a *app) printApps(rows []rm.AppReport) error {
 	t := a.grid()
 	t.AppendHeader(table.Row{"application", "name", "type", "user", "queue", "state", "progress", "containers", "memory", "vcores", "started", "elapsed"})
 	right(t, 7, 8, 9, 10, 12)
+	masked := 0
 	for i := range rows {
 		r := &rows[i]
+		if r.Masked {
+			masked++
+		}
 		held := holdingOf(r)
 		addRow(t, table.Row{
-			r.ID.String(), snip(r.Name, mostName), r.Type, r.User, r.Queue, ended(r), share(r.Progress),
+			r.ID.String(), snip(r.Name, mostName), r.Type, r.User, r.Queue, ended(r), progressOf(r),
 			held.containers, held.memory, held.vcores, moment(r.Started), lasting(r.Elapsed),
 		})
 	}
-	return a.print(t)
+	err := a.print(t)
+	if masked > 0 {
+		a.note("of %s part is not shown: %s", plural(masked, "application"), whyMasked)
+	}
+	return err
 }
 
 // ended is an application's state and, where that does not say it, how it ended.
@@ -70,11 +78,22 @@ func ended(r *rm.AppReport) string {
 	return string(r.State)
 }
 
-// A holding is what an application holds, in a table: nothing where it is over.
+// whyMasked says why something of an application is not shown, and what helps.
+const whyMasked = "access lists are on (yarn.acl.enable) and do not name you; HADOOP_USER_NAME says who asks"
+
+// progressOf is how far an application is, nothing where that is not told.
+func progressOf(r *rm.AppReport) string {
+	if r.Masked {
+		return ""
+	}
+	return share(r.Progress)
+}
+
+// A holding is what an application holds, in a table: nothing where it is over, or where that is not told.
 type holding struct{ containers, memory, vcores string }
 
 func holdingOf(r *rm.AppReport) holding {
-	if r.State.Final() {
+	if r.State.Final() || r.Masked {
 		return holding{}
 	}
 	return holding{strconv.Itoa(r.Containers), mem(r.Used.MemoryMiB), vcores(r.Used.Vcores)}
@@ -270,11 +289,17 @@ func (a *app) printApp(r *rm.AppReport) error {
 	if r.Final != "UNDEFINED" {
 		c.line("ended as", "%s", r.Final)
 	}
-	c.line("progress", "%s", share(r.Progress))
+	c.line("progress", "%s", progressOf(r))
 	c.line("started", "%s", moment(r.Started))
 	c.line("master given", "%s", moment(r.Launched))
 	c.line("finished", "%s", moment(r.Finished))
 	c.line("elapsed", "%s", lasting(r.Elapsed))
+	if r.Masked {
+		c.line("ends at the latest", "%s", moment(r.Lifetime))
+		err := c.Flush()
+		a.note("the rest of it is not shown: %s", whyMasked)
+		return wrote(err)
+	}
 	if !r.State.Final() {
 		c.line("holds", "%s: %s", plural(r.Containers, "container"), amountText(r.Used))
 		if !r.Reserved.IsZero() {

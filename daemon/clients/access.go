@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"heddle/daemon"
-	"heddle/rm"
 	"heddle/yarn/rpc"
 )
 
@@ -34,21 +33,5 @@ func (s *service) mayActFor(p daemon.ProxyUser, name string) bool {
 	if slices.Contains(p.Users, everybody) || slices.Contains(p.Users, name) || slices.Contains(p.Groups, everybody) {
 		return true
 	}
-	return len(p.Groups) > 0 && slices.ContainsFunc(s.o.Groups(name), func(g string) bool { return slices.Contains(p.Groups, g) })
-}
-
-// administers reports whether a user is an administrator, as stock has it: yarn.acl.enable does not matter.
-func (s *service) administers(name string) bool {
-	return name == s.o.Owner && name != "" || s.admits(s.o.Admins, name)
-}
-
-// admits looks groups up only where they matter.
-func (s *service) admits(acl rm.ACL, name string) bool {
-	return acl.Admits(name, nil) || acl.NamesGroups() && acl.Admits(name, s.o.Groups(name))
-}
-
-// sees reports whether a user may look at an application.
-func (s *service) sees(name string, a *rm.AppReport) bool {
-	return !s.o.ACLs || name == a.User || s.administers(name) ||
-		slices.ContainsFunc(a.Viewers, func(acl rm.ACL) bool { return s.admits(acl, name) })
+	return len(p.Groups) > 0 && slices.ContainsFunc(s.o.GroupsOf(name), func(g string) bool { return slices.Contains(p.Groups, g) })
 }

@@ -13,7 +13,7 @@ import (
 
 // admin refuses everybody who is no administrator.
 func (s *service) admin(who daemon.Actor, method string) error {
-	if s.administers(who.User) {
+	if s.o.Administers(who.User) {
 		return nil
 	}
 	return deniedError("User %s doesn't have permission to call '%s': yarn.admin.acl does not name that user", who.User, method)
@@ -83,7 +83,7 @@ func (s *service) updateNodeResource(ctx context.Context, _ daemon.Actor, req *w
 }
 
 func (s *service) getGroupsForUser(_ context.Context, _ daemon.Actor, req *wire.GetGroupsForUserRequest) (*wire.GetGroupsForUserResponse, error) {
-	return &wire.GetGroupsForUserResponse{Groups: s.o.Groups(req.GetUser())}, nil
+	return &wire.GetGroupsForUserResponse{Groups: s.o.GroupsOf(req.GetUser())}, nil
 }
 
 // refreshUserToGroupsMappings has nothing to do: groups are looked up when they are needed.

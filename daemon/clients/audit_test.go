@@ -17,6 +17,7 @@ import (
 	"google.golang.org/protobuf/encoding/protodelim"
 	"google.golang.org/protobuf/proto"
 
+	"heddle/daemon"
 	"heddle/rm"
 	"heddle/yarn/conv"
 	"heddle/yarn/rpc"
@@ -84,7 +85,7 @@ func TestAudit(t *testing.T) {
 	var log journal
 	f := stock()
 	f.apps[0].State = rm.AppRunning
-	o := Options{Admins: "root", Log: slog.New(slog.NewTextHandler(&log, nil))}
+	o := Options{Access: daemon.Access{Admins: "root"}, Log: slog.New(slog.NewTextHandler(&log, nil))}
 	c, a := dial(t, f, o, "root")
 	_, eve := dial(t, f, o, "eve")
 	_, forged := dial(t, f, o, "x\nlevel=INFO msg=audit USER=root")
@@ -144,7 +145,7 @@ func TestAudit(t *testing.T) {
 // Who acts for another and may not leaves a line too: it names the one that was claimed, and why says who claimed it.
 func TestAuditOfImpersonation(t *testing.T) {
 	var log journal
-	addr := serveOn(t, rpc.Options{Protocols: []rpc.Protocol{Admin(stock(), Options{Admins: "*", Log: slog.New(slog.NewTextHandler(&log, nil))})}})
+	addr := serveOn(t, rpc.Options{Protocols: []rpc.Protocol{Admin(stock(), Options{Access: daemon.Access{Admins: "*"}, Log: slog.New(slog.NewTextHandler(&log, nil))})}})
 	var sent bytes.Buffer
 	sent.WriteString("hrpc\x09\x00\x00")
 	frame := func(call int32, messages ...proto.Message) {

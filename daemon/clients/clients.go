@@ -2,7 +2,7 @@
 // ApplicationClientProtocol and ResourceManagerAdministrationProtocol. It turns their messages into calls of
 // the daemon and the daemon's reports into messages, with the fields that its Java readers rely on.
 //
-// It keeps nothing and decides nothing but who may look and administer. It knows no scheduler and no store.
+// It keeps nothing and decides nothing but who may act for others. It knows no scheduler and no store.
 package clients
 
 import (
@@ -56,16 +56,13 @@ type RM interface {
 
 // Options is what the protocols are told beside the daemon.
 type Options struct {
-	ACLs           bool          // yarn.acl.enable: who may look at applications is checked
-	Admins         rm.ACL        // yarn.admin.acl
-	Owner          string        // the user the daemon runs as, who may administer it too
+	daemon.Access                // who may look and administer
 	ExtraResources []string      // names of the resources counted in heddle.Extra1 and Extra2
 	MemoryOnly     bool          // the resource calculator looks at memory alone
 	Decommission   time.Duration // how long a node may take to leave that is to do so gracefully; below 0: as long as it takes
 
 	ProxyUsers map[string]daemon.ProxyUser // those who may act for others, by name
 	Readers    *daemon.Readers             // whose calls come in turn; nil where nobody waits
-	Groups     func(user string) []string  // of a user, none for somebody unknown; nil where nobody is in any
 	Log        *slog.Logger                // nil for none
 }
 
@@ -76,9 +73,6 @@ type service struct {
 }
 
 func newService(r RM, o Options) *service {
-	if o.Groups == nil {
-		o.Groups = func(string) []string { return nil }
-	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}

@@ -150,6 +150,11 @@ func Start(o Options) (*Daemon, error) {
 	return d, nil
 }
 
+// access is who may look at applications and who administers.
+func (d *Daemon) access(o Options) daemon.Access {
+	return daemon.Access{ACLs: o.Config.ACLs, Admins: o.Config.Admins, Owner: o.Owner, Groups: d.RM.Groups}
+}
+
 // ports is which protocol is served where; the web server is last, and not made yet.
 func (d *Daemon) ports(ctx context.Context, o Options) ([]port, error) {
 	c := o.Config
@@ -160,16 +165,15 @@ func (d *Daemon) ports(ctx context.Context, o Options) ([]port, error) {
 		return s.Serve
 	}
 	asks, works := rpc.Limits{Patience: patience, CallsOf: callsAt / 2, CallsAt: callsAt}, rpc.Limits{CallsAt: callsAt}
-	access := clients.Options{
-		Readers: d.readers,
-		ACLs:    c.ACLs, Admins: c.Admins, Owner: o.Owner, ExtraResources: c.ExtraResources, MemoryOnly: c.MemoryOnly, Log: o.Log,
-		ProxyUsers: c.ProxyUsers, Groups: d.RM.Groups, Decommission: c.Decommission,
+	people := clients.Options{
+		Access: d.access(o), Readers: d.readers, ExtraResources: c.ExtraResources, MemoryOnly: c.MemoryOnly, Log: o.Log,
+		ProxyUsers: c.ProxyUsers, Decommission: c.Decommission,
 	}
 	ports := []port{
-		{"client", c.Client, &d.Client, server(nil, asks, d.asking, clients.Client(d.RM, access)), nil},
+		{"client", c.Client, &d.Client, server(nil, asks, d.asking, clients.Client(d.RM, people)), nil},
 		{"scheduler", c.Scheduler, &d.Scheduler, server(d.RM.Tokens(), works, d.working, d.RM.Masters()), nil},
 		{"resource tracker", c.Tracker, &d.Tracker, server(nil, rpc.Limits{Conns: nodeConns, CallsAt: callsAt}, d.working, d.RM.Tracker()), nil},
-		{"admin", c.Admin, &d.Admin, server(nil, asks, d.asking, clients.Admin(d.RM, access)), nil},
+		{"admin", c.Admin, &d.Admin, server(nil, asks, d.asking, clients.Admin(d.RM, people)), nil},
 	}
 	if c.Agents.IsValid() {
 		serv, err := d.serveAgents(ctx, o)
@@ -198,7 +202,8 @@ func (d *Daemon) serveWeb(ctx context.Context, p *port, o Options) {
 	d.RM.LearnFrom(asker)
 	handler := web.New(web.Options{
 		RM: d.RM, Readers: d.readers, Registry: prometheus.NewRegistry(), RPC: stats, Log: o.Log, Version: o.Version, Store: "bbolt", Conf: o.Settings, Off: o.Scheduler.Off,
-		Local: way.Local, ClientAddress: d.Client.String(), WebHost: way.WebHost, ProxySource: way.Source, Private: way.Private,
+		Access: d.access(o),
+		Local:  way.Local, ClientAddress: d.Client.String(), WebHost: way.WebHost, ProxySource: way.Source, Private: way.Private,
 		Desk:           d.desk,
 		Facts:          func() []web.FactStats { return figures(asker) },
 		ExtraResources: c.ExtraResources, MemoryOnly: c.MemoryOnly,

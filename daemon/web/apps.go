@@ -32,12 +32,16 @@ func (s *site) apps(r *http.Request) (rest.Answer, error) {
 			return rest.Answer{}, err
 		}
 	}
+	sees := s.sight(r)
 	out := rest.Apps{List: make([]rest.App, len(reports))}
 	for i := range reports {
 		if err := daemon.Breathe(r.Context(), i); err != nil {
 			return rest.Answer{}, err
 		}
 		out.List[i] = s.shape.app(&reports[i], kind, skip)
+		if sees != nil && !sees(&reports[i]) {
+			hide(&out.List[i])
+		}
 	}
 	return rest.Answer{Root: "apps", Value: out}, nil
 }
@@ -90,7 +94,11 @@ func (s *site) app(r *http.Request) (rest.Answer, error) {
 	if err != nil {
 		return rest.Answer{}, err
 	}
-	return rest.Answer{Root: "app", Value: s.shape.app(&a, kind, skip)}, nil
+	out := s.shape.app(&a, kind, skip)
+	if s.hides(r, &a) {
+		hide(&out)
+	}
+	return rest.Answer{Root: "app", Value: out}, nil
 }
 
 // appID reads the id in the path.

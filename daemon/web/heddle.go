@@ -27,12 +27,18 @@ func (s *site) heddleApps(r *http.Request) (rest.Answer, error) {
 	if err != nil {
 		return rest.Answer{}, err
 	}
+	if err := s.mask(r, reports); err != nil {
+		return rest.Answer{}, err
+	}
 	return rest.Answer{Shape: rest.Ours, Value: rm.Apps{List: reports}}, nil
 }
 
 // heddleApp answers GET /ws/v1/heddle/apps/{id}.
 func (s *site) heddleApp(r *http.Request) (rest.Answer, error) {
 	a, err := s.wholeApp(r)
+	if err == nil && s.hides(r, &a) {
+		a = a.Mask()
+	}
 	return rest.Answer{Shape: rest.Ours, Value: a}, err
 }
 
@@ -68,11 +74,15 @@ func (s *site) heddleContainers(r *http.Request) (rest.Answer, error) {
 	if err != nil {
 		return rest.Answer{}, missing(err, "nodeId, "+n.ID.String()+", is not found")
 	}
+	reports, masked, err := s.shown(r, reports)
+	if err != nil {
+		return rest.Answer{}, err
+	}
 	list := make([]rm.ContainerRow, len(reports))
 	for i := range reports {
 		list[i] = reports[i].Row(s.ExtraResources...)
 	}
-	return rest.Answer{Shape: rest.Ours, Value: rm.NodeContainers{List: list}}, nil
+	return rest.Answer{Shape: rest.Ours, Value: rm.NodeContainers{List: list, Masked: masked}}, nil
 }
 
 // heddleQueues answers GET /ws/v1/heddle/queues.

@@ -10,6 +10,7 @@ import (
 	"html/template"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -104,12 +105,17 @@ func (p *pages) page(f func(*http.Request) (name string, content any, err error)
 		r = r.WithContext(ctx)
 		name, content, err := f(r)
 		if err != nil {
-			o := p.s.classify(r, err)
-			p.problem(w, r, o.status, strings.TrimPrefix(o.message, "java.lang.Exception: "))
+			p.refuse(w, r, err)
 			return
 		}
 		p.render(w, r, http.StatusOK, name, content)
 	})
+}
+
+// refuse says on a page what went wrong.
+func (p *pages) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	o := p.s.classify(r, err)
+	p.problem(w, r, o.status, strings.TrimPrefix(o.message, "java.lang.Exception: "))
 }
 
 func (p *pages) problem(w http.ResponseWriter, r *http.Request, status int, text string) {
@@ -169,6 +175,9 @@ func (p *pages) overview(r *http.Request) (string, any, error) {
 func (p *pages) newest(r *http.Request, f rm.AppFilter) (list []rm.AppReport, more int, err error) {
 	f.Limit = maxRows
 	if list, err = p.s.RM.Apps(r.Context(), f); err != nil {
+		return nil, 0, err
+	}
+	if err := p.s.mask(r, list); err != nil {
 		return nil, 0, err
 	}
 	slices.Reverse(list)
@@ -240,6 +249,9 @@ func (p *pages) app(r *http.Request) (string, any, error) {
 	if err != nil {
 		return "", nil, err
 	}
+	if p.s.hides(r, &a) {
+		return "app", appPage{App: a.Mask()}, nil
+	}
 	page := appPage{App: a}
 	if target := proxy.Target(a.OriginalURL); target != nil {
 		page.Proxied = target.Path != "/cluster/app/"+a.ID.String() // that is this page
@@ -280,6 +292,7 @@ type nodePage struct {
 	Agent      *rm.AgentRow // nil for none
 	Containers []rm.ContainerReport
 	More       int // containers that are left out
+	Masked     int // … because they are of applications that the reader may not look at
 }
 
 func (p *pages) node(r *http.Request) (string, any, error) {
@@ -294,6 +307,9 @@ func (p *pages) node(r *http.Request) (string, any, error) {
 	all, err := p.s.RM.NodeContainers(r.Context(), n.ID)
 	if err != nil {
 		return "", nil, missing(err, "nodeId, "+n.ID.String()+", is not found")
+	}
+	if all, page.Masked, err = p.s.shown(r, all); err != nil {
+		return "", nil, err
 	}
 	page.More = max(0, len(all)-maxRows)
 	page.Containers = all[:len(all)-page.More]
@@ -321,7 +337,15 @@ func (p *pages) toApp(w http.ResponseWriter, r *http.Request, app ids.App, err e
 		p.problem(w, r, http.StatusNotFound, err.Error())
 		return
 	}
-	http.Redirect(w, r, "/cluster/app/"+app.String(), http.StatusFound)
+	ctx, cancel := context.WithTimeout(r.Context(), answerTimeout)
+	defer cancel()
+	r = r.WithContext(ctx)
+	if err := p.s.visible(r, app); err != nil {
+		p.refuse(w, r, err)
+		return
+	}
+	to := url.URL{Path: "/cluster/app/" + app.String(), RawQuery: r.URL.RawQuery}
+	http.Redirect(w, r, to.String(), http.StatusFound)
 }
 
 // amountOf is what a report of an application or a queue has, or of the cluster or a node.

@@ -66,8 +66,11 @@ type Options struct {
 	Off     []string   // mechanisms of the profile that are off, as "what: why"
 	Conf    []Property // for /conf; values that are secret are not to be in it
 
+	// Access is who may look at applications: what others see of them is masked or refused.
+	Access daemon.Access
 	// Local says that only this machine reaches the server: a caller is then who he says he is with the
-	// query parameter user.name. Without it nobody is known and whatever changes something is refused.
+	// query parameter user.name. Without it nobody is known: whatever changes something is refused, and applications are
+	// shown as to outsiders.
 	Local bool
 	// ClientAddress is where YARN's clients are served, for those whose changes are not taken here.
 	ClientAddress string
@@ -162,10 +165,10 @@ func (s *site) serviceRoutes() {
 	get("/apps/{app}/priority", s.priority)
 	get("/apps/{app}/timeouts", s.timeouts)
 	get("/apps/{app}/timeouts/{type}", s.timeout)
-	list("/apps/{app}/appattempts", s.attempts)
-	get("/apps/{app}/appattempts/{attempt}", s.attempt)
-	list("/apps/{app}/appattempts/{attempt}/containers", s.containers)
-	get("/apps/{app}/appattempts/{attempt}/containers/{container}", s.container)
+	list("/apps/{app}/appattempts", s.seen(s.attempts))
+	get("/apps/{app}/appattempts/{attempt}", s.seen(s.attempt))
+	list("/apps/{app}/appattempts/{attempt}/containers", s.seen(s.containers))
+	get("/apps/{app}/appattempts/{attempt}/containers/{container}", s.seen(s.container))
 	list("/nodes", s.nodes)
 	get("/nodes/{node}", s.node)
 	list("/appstatistics", s.statistics)
@@ -184,7 +187,7 @@ func (s *site) serviceRoutes() {
 func (s *site) heddleRoutes() {
 	s.handle("GET "+heddleBase+"/apps", s.list(s.heddleApps))
 	s.handle("GET "+heddleBase+"/apps/{app}", s.answer(s.heddleApp))
-	s.handle("GET "+heddleBase+"/apps/{app}/why", s.answer(s.why))
+	s.handle("GET "+heddleBase+"/apps/{app}/why", s.answer(s.seen(s.why)))
 	s.handle("GET "+heddleBase+"/nodes", s.list(s.heddleNodes))
 	s.handle("GET "+heddleBase+"/nodes/{node}", s.answer(s.heddleNode))
 	s.handle("GET "+heddleBase+"/nodes/{node}/containers", s.list(s.heddleContainers))

@@ -90,7 +90,7 @@ func (s *site) asUser(f changeFunc, r *http.Request) (int, rest.Answer, error) {
 	return f(r, daemon.Actor{User: user})
 }
 
-// user returns who calls, or "" where nobody vouches for it.
+// user returns who changes something, or "" where nobody vouches for it.
 func (s *site) user(r *http.Request) string {
 	if !s.Local {
 		return ""
@@ -102,6 +102,11 @@ func (s *site) user(r *http.Request) string {
 	if addr, err := netip.ParseAddr(host); err != nil || !addr.Unmap().IsLoopback() {
 		return ""
 	}
+	return named(r)
+}
+
+// named is who the caller says that he is; "" for nobody.
+func named(r *http.Request) string {
 	name := r.URL.Query().Get("user.name")
 	if len(name) > maxUserName || strings.ContainsFunc(name, func(c rune) bool { return c <= ' ' || c == 0x7f }) {
 		return ""

@@ -50,7 +50,7 @@ type App struct {
 	PreemptedSeconds    Entries   `json:"preemptedResourceSecondsMap"`
 	Requests            []Request `json:"resourceRequests,omitempty"`
 
-	LogAggregation string    `json:"logAggregationStatus"`
+	LogAggregation string    `json:"logAggregationStatus,omitempty"`
 	Unmanaged      bool      `json:"unmanagedApplication"`
 	AppLabel       string    `json:"appNodeLabelExpression,omitempty"`
 	AMLabel        *string   `json:"amNodeLabelExpression"`

@@ -1,0 +1,37 @@
+package daemon
+
+import (
+	"testing"
+
+	"heddle/rm"
+)
+
+// Administrators are those named, those of a group named, and the owner; who may look is whom the application or its queue
+// names beside them and its owner, where that is checked.
+func TestAccess(t *testing.T) {
+	groups := func(user string) []string {
+		return map[string][]string{"bob": {"ops"}, "eve": {"staff"}, "gus": {"watch"}}[user]
+	}
+	x := Access{ACLs: true, Admins: "root ops", Owner: "yarn", Groups: groups}
+	a := &rm.AppReport{User: "ann", Viewers: []rm.ACL{"", "vic watch"}}
+	for name, want := range map[string]struct{ administers, sees bool }{
+		"yarn": {true, true}, "root": {true, true}, "bob": {true, true}, "ann": {false, true}, "vic": {false, true},
+		"gus": {false, true}, "eve": {false, false}, "": {false, false},
+	} {
+		if got := x.Administers(name); got != want.administers {
+			t.Errorf("%q administers: %v", name, got)
+		}
+		if got := x.Sees(name, a); got != want.sees {
+			t.Errorf("%q sees: %v", name, got)
+		}
+	}
+	if (&Access{ACLs: true, Admins: " ops"}).Sees("bob", &rm.AppReport{}) {
+		t.Error("who is in no group is in one that is named")
+	}
+	if (&Access{ACLs: true}).Sees("", &rm.AppReport{}) {
+		t.Error("somebody unknown owns an application of nobody")
+	}
+	if !(&Access{}).Sees("eve", a) {
+		t.Error("lists that are off are heeded")
+	}
+}

@@ -1,0 +1,113 @@
+package web
+
+import (
+	"cmp"
+	"errors"
+	"net/http"
+
+	"heddle/daemon"
+	"heddle/rm"
+	"heddle/yarn/ids"
+	"heddle/yarn/rest"
+)
+
+// sight returns what reports whether the one who asks may look at an application. It is nil where everybody may look at all. Who
+// looks is taken at his word, as over RPC.
+func (s *site) sight(r *http.Request) func(*rm.AppReport) bool {
+	if !s.Access.ACLs {
+		return nil
+	}
+	user := named(r)
+	return func(a *rm.AppReport) bool { return s.Access.Sees(user, a) }
+}
+
+// hides reports whether the one who asks may not look at an application.
+func (s *site) hides(r *http.Request, a *rm.AppReport) bool {
+	sees := s.sight(r)
+	return sees != nil && !sees(a)
+}
+
+// mask leaves of applications what the one who asks may know of them.
+func (s *site) mask(r *http.Request, list []rm.AppReport) error {
+	sees := s.sight(r)
+	if sees == nil {
+		return nil
+	}
+	for i := range list {
+		if err := daemon.Breathe(r.Context(), i); err != nil {
+			return err
+		}
+		if !sees(&list[i]) {
+			list[i] = list[i].Mask()
+		}
+	}
+	return nil
+}
+
+// visible refuses one who may not look at an application.
+func (s *site) visible(r *http.Request, id ids.App) error {
+	sees := s.sight(r)
+	if sees == nil {
+		return nil
+	}
+	a, err := s.RM.App(r.Context(), id)
+	if err != nil || sees(&a) {
+		return err
+	}
+	message := "Somebody unknown does not have privilege to see this application " + id.String() + "; say who asks with ?user.name="
+	if user := named(r); user != "" {
+		message = "User " + user + " does not have privilege to see this application " + id.String()
+	}
+	return &oops{status: http.StatusForbidden, class: webapp + "ForbiddenException", message: message}
+}
+
+// seen makes an answer one for those alone who may look at the application in the path.
+func (s *site) seen(f answerFunc) answerFunc {
+	return func(r *http.Request) (rest.Answer, error) {
+		var hidden error
+		if id, err := appID(r); err == nil {
+			hidden = s.visible(r, id)
+		}
+		if hidden != nil && !errors.As(hidden, new(*rm.NotFound)) {
+			return rest.Answer{}, hidden
+		}
+		a, err := f(r) // which has its own words for what is not there
+		return a, cmp.Or(err, hidden)
+	}
+}
+
+// shown are the containers of applications that the one who asks may look at, and how many others there are.
+func (s *site) shown(r *http.Request, all []rm.ContainerReport) (list []rm.ContainerReport, masked int, err error) {
+	sees := s.sight(r)
+	if sees == nil {
+		return all, 0, nil
+	}
+	may := map[ids.App]bool{}
+	for i := range all {
+		if err := daemon.Breathe(r.Context(), i); err != nil {
+			return nil, 0, err
+		}
+		id := all[i].ID.Attempt.App
+		if _, known := may[id]; !known {
+			a, err := s.RM.App(r.Context(), id)
+			if err != nil && !errors.As(err, new(*rm.NotFound)) { // it may have gone meanwhile
+				return nil, 0, err
+			}
+			may[id] = err == nil && sees(&a)
+		}
+		if may[id] {
+			list = append(list, all[i])
+		} else {
+			masked++
+		}
+	}
+	return list, masked, nil
+}
+
+// hide leaves of an application what a stock ResourceManager shows those who may not look at it.
+func hide(a *rest.App) {
+	a.Started, a.Launched, a.Finished, a.Elapsed = 0, 0, 0, 0
+	a.AMLogs, a.AMHost, a.AMRPC, a.MasterNode, a.LogAggregation = "", "", "", "", ""
+	a.MB, a.VCores, a.ReservedMB, a.ReservedCPU, a.Containers = 0, 0, 0, 0, 0
+	a.QueueShare, a.ClusterShare, a.Requests = 0, 0, nil
+}
