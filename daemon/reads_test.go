@@ -345,11 +345,7 @@ func TestFairQueue(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var got []string
-	for range 7 {
-		x, _ := q.pop()
-		got = append(got, x)
-	}
+	got := popped(&q, 7)
 	if want := []string{"flood0", "a1", "b1", "flood1", "a2", "flood2", "flood3"}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
@@ -377,6 +373,15 @@ func TestFairQueue(t *testing.T) {
 	}
 }
 
+// popped are the next so many of a queue.
+func popped(q *fairQueue[string], n int) (got []string) {
+	for range n {
+		x, _ := q.pop()
+		got = append(got, x)
+	}
+	return got
+}
+
 // Many names at one address have the turns of one address, and leave room to others.
 func TestFairQueueOfAddresses(t *testing.T) {
 	var q fairQueue[string]
@@ -393,11 +398,7 @@ func TestFairQueueOfAddresses(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var got []string
-	for range 7 {
-		x, _ := q.pop()
-		got = append(got, x)
-	}
+	got := popped(&q, 7)
 	if want := []string{"eve0", "ann1", "eve1", "bob1", "eve2", "ann2", "eve3"}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}

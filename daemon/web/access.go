@@ -12,7 +12,7 @@ import (
 )
 
 // sight returns what reports whether the one who asks may look at an application. It is nil where everybody may look at all. Who
-// looks is taken at his word, as over RPC.
+// looks is taken at his word, as over RPC: see [Options.Local].
 func (s *site) sight(r *http.Request) func(*rm.AppReport) bool {
 	if !s.Access.ACLs {
 		return nil

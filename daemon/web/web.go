@@ -68,9 +68,9 @@ type Options struct {
 
 	// Access is who may look at applications: what others see of them is masked or refused.
 	Access daemon.Access
-	// Local says that only this machine reaches the server: a caller is then who he says he is with the
-	// query parameter user.name. Without it nobody is known: whatever changes something is refused, and applications are
-	// shown as to outsiders.
+	// Local says that only this machine reaches the server: who changes something is then who he says he is with the
+	// query parameter user.name. Without it nobody is known, and whatever changes something is refused. Who looks is
+	// taken at his word either way.
 	Local bool
 	// ClientAddress is where YARN's clients are served, for those whose changes are not taken here.
 	ClientAddress string

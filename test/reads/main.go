@@ -130,9 +130,9 @@ func (s *settings) run(ctx context.Context) (err error) {
 	var both [2]*cluster
 	for i := range both {
 		c := &cluster{settings: s}
-		stop, err := c.start(dir, i)
-		if err != nil {
-			return err
+		stop, failed := c.start(dir, i)
+		if failed != nil {
+			return failed
 		}
 		defer func() { err = errors.Join(err, stop()) }()
 		if err := c.fill(ctx); err != nil {

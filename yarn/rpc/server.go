@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"log/slog"
 	"net"
 	"net/netip"
@@ -219,6 +218,7 @@ type callerKey struct {
 
 // A caller is a user at an address, or all who are there, with connections.
 type caller struct {
+	key   callerKey
 	conns int
 	slots chan struct{} // one for each of its calls that is being answered
 }
@@ -230,38 +230,32 @@ func (s *Server) introduce(c *conn) {
 	if _, counted := s.conns[c]; !counted {
 		return // it ends
 	}
-	for k, most := range c.callerKeys() {
-		of := s.callers[k]
-		if of == nil {
-			of = &caller{slots: make(chan struct{}, most)}
-			s.callers[k] = of
-		}
-		of.conns++
-		c.callers = append(c.callers, of)
+	// The user comes first: who waits there holds nothing of others at the address.
+	if most := s.limits.CallsOf; most > 0 {
+		c.callers = append(c.callers, s.caller(callerKey{addr: c.addr.Addr(), user: c.user}, most))
+	}
+	if most := s.limits.CallsAt; most > 0 {
+		c.callers = append(c.callers, s.caller(callerKey{addr: c.addr.Addr(), all: true}, most))
 	}
 }
 
-// callerKeys are those whose connection c is, with how many of their calls are answered at a time, as far as that is bounded. The
-// user comes first: who waits there holds nothing of others at the address.
-func (c *conn) callerKeys() iter.Seq2[callerKey, int] {
-	return func(yield func(callerKey, int) bool) {
-		if most := c.s.limits.CallsOf; most > 0 && !yield(callerKey{addr: c.addr.Addr(), user: c.user}, most) {
-			return
-		}
-		if most := c.s.limits.CallsAt; most > 0 {
-			yield(callerKey{addr: c.addr.Addr(), all: true}, most)
-		}
+// caller is the one of a key, with one more connection. So many of its calls are answered at a time.
+func (s *Server) caller(k callerKey, most int) *caller {
+	of := s.callers[k]
+	if of == nil {
+		of = &caller{key: k, slots: make(chan struct{}, most)}
+		s.callers[k] = of
 	}
+	of.conns++
+	return of
 }
 
 // drop takes c off those that are counted.
 func (s *Server) drop(c *conn) {
-	if _, counted := s.conns[c]; counted && len(c.callers) > 0 {
-		for k := range c.callerKeys() {
-			if of := s.callers[k]; of.conns > 1 {
-				of.conns--
-			} else {
-				delete(s.callers, k)
+	if _, counted := s.conns[c]; counted {
+		for _, of := range c.callers {
+			if of.conns--; of.conns == 0 {
+				delete(s.callers, of.key)
 			}
 		}
 	}
