@@ -155,8 +155,11 @@ func (c *Client) call(ctx context.Context, method string, req, resp proto.Messag
 		return err
 	}
 	if err := c.request(id, method, req); err != nil {
-		c.drop(id)
-		return err
+		if c.drop(id) {
+			return err
+		}
+		// The connection ended meanwhile, and said why.
+		return <-w.done
 	}
 	select {
 	case err = <-w.done:

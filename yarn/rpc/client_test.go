@@ -108,6 +108,23 @@ func TestCallErrors(t *testing.T) {
 	}
 }
 
+// Whoever calls while the connection ends is told why it ended.
+func TestCallOfARefusedConnection(t *testing.T) {
+	_, addr := startServer(t, Options{Tokens: goodTokens})
+	for range 500 {
+		c, err := Dial(t.Context(), addr, ClientOptions{Protocol: masterPB, User: "alice", Timeout: patience})
+		if err == nil {
+			err = c.Call(t.Context(), "echo", &killReq{}, &killResp{})
+			if closed := c.Close(); closed != nil {
+				t.Error(closed)
+			}
+		}
+		if e := (*Error)(nil); !errors.As(err, &e) || e.Class != ClassAccessControl {
+			t.Fatalf("error %v, want one of %s", err, ClassAccessControl)
+		}
+	}
+}
+
 func TestClientClosed(t *testing.T) {
 	b := newBench()
 	_, addr := startServer(t, Options{Protocols: b.protocol()})
