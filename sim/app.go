@@ -227,6 +227,7 @@ func (s *Sim) newMaster(a *app) apps.Master {
 	c := apps.Config{
 		Rack:              s.racks,
 		Hosts:             func(w apps.Work) []heddle.NodeID { return s.hostsOf(a, w) },
+		Cached:            s.phys.cached(a),
 		Submitted:         a.submitted,
 		StartUp:           a.job.StartUp,
 		HeartbeatInterval: s.o.MasterBeat,

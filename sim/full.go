@@ -30,7 +30,11 @@ func (f *full) open(now heddle.Time, c *container) {
 }
 
 func (f *full) run(now heddle.Time, c *container, w apps.Work) {
-	f.w.Run(now, world.Work(w), f.s.hostsOf(c.app, w))
+	reads := w
+	if source, cached := f.w.Source(c.app.inWorld, world.Work(w)); cached {
+		reads = apps.Work(source)
+	}
+	f.w.Run(now, world.Work(w), f.s.hostsOf(c.app, reads))
 }
 
 func (f *full) close(now heddle.Time, c *container) { f.w.Close(now, c.id) }
@@ -78,7 +82,12 @@ func (f *full) linger(a *app) heddle.Span {
 
 func (f *full) launchDelay(k heddle.Kind) heddle.Span { return f.w.LaunchDelay(k) }
 func (f *full) endJob(a *app)                         { f.w.EndJob(a.inWorld) }
-func (f *full) mapsDone(heddle.Time, *app)            {} // its reduces copy
+
+func (f *full) cached(a *app) func(apps.Work) heddle.ContainerID {
+	return func(w apps.Work) heddle.ContainerID { return f.w.Cached(a.inWorld, world.Work(w)) }
+}
+
+func (f *full) mapsDone(heddle.Time, *app) {} // its reduces copy
 
 func (f *full) manage(now heddle.Time, c *container, n int) { f.w.SetManaged(now, c.id, n) }
 

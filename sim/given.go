@@ -175,8 +175,9 @@ func (g *given) linger(*app) heddle.Span                      { return 0 }
 func (g *given) launch(heddle.Time, *container, entry) bool { return false }
 func (g *given) leave(heddle.Time, *app, entry) bool        { return false }
 
-func (g *given) endJob(*app)                         {}
-func (g *given) manage(heddle.Time, *container, int) {}
+func (g *given) endJob(*app)                                    {}
+func (g *given) cached(*app) func(apps.Work) heddle.ContainerID { return nil }
+func (g *given) manage(heddle.Time, *container, int)            {}
 
 func (g *given) progress(now heddle.Time, c *container) (heddle.Phase, float64) {
 	if len(c.runs) == 0 {

@@ -39,6 +39,9 @@ type physics interface {
 	launchDelay(k heddle.Kind) heddle.Span
 	// mapsDone says that every map of a job has ended.
 	mapsDone(now heddle.Time, a *app)
+	// cached says in which executor's memory the input of a task of a stage that reads a cache is; nil where executors have
+	// no memory.
+	cached(a *app) func(apps.Work) heddle.ContainerID
 	// endJob says that a job is over.
 	endJob(a *app)
 	// manage says how many containers a master looks after now.

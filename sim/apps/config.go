@@ -71,6 +71,10 @@ type Config struct {
 	// of its first stages. Stock Spark does that with dynamic allocation only.
 	PreferInput bool
 
+	// Cached is the executor in whose memory the input of a task of a stage that reads a cache is, 0 where it is in none.
+	// Nil = in the executor that ran the task that made it.
+	Cached func(w Work) heddle.ContainerID
+
 	// Rand shuffles the executors before tasks are offered to all of them; nil = in order of
 	// registration.
 	Rand *rand.Rand

@@ -147,16 +147,23 @@ func appendTo[K comparable](lists map[K][]int32, key K, i int32) map[K][]int32 {
 }
 
 // placesOf is where a task would like to run: in the executor that caches its input, else where its
-// input lies.
+// input lies, or that of what it would have found cached.
 func (m *spark) placesOf(s *stage, i int32) (heddle.ContainerID, []heddle.NodeID) {
-	if s.cachedBy != none {
-		c := &m.stages[s.cachedBy]
-		t := &c.tasks[int(i)%len(c.tasks)]
-		if e := m.executors[t.container]; t.state == finished && e != nil && e.up {
-			return e.id, []heddle.NodeID{e.node}
-		}
+	if s.cachedBy == none {
+		return 0, m.inputHosts(s.index, i)
 	}
-	return 0, m.inputHosts(s.index, i)
+	c := &m.stages[s.cachedBy]
+	from := i % int32(len(c.tasks))
+	at := heddle.ContainerID(0)
+	if t := &c.tasks[from]; m.c.Cached != nil {
+		at = m.c.Cached(Work{Kind: heddle.Executor, Stage: s.index, Index: i})
+	} else if t.state == finished {
+		at = t.container
+	}
+	if e := m.executors[at]; e != nil && e.up {
+		return e.id, []heddle.NodeID{e.node}
+	}
+	return 0, m.inputHosts(s.cachedBy, from)
 }
 
 func (m *spark) inputHosts(k, i int32) []heddle.NodeID {

@@ -174,6 +174,23 @@ func TestSparkCached(t *testing.T) {
 	s.done(2, true, "executor0.0@2 executor1.0@1 executor2.0@2 executor3.0@1")
 }
 
+// Where it is known what is in memory, a task whose input is not goes where that would be read from.
+func TestSparkCachedElsewhere(t *testing.T) {
+	j := sparkJob(2, 2, 2)
+	j.Spark.Stages[0].Caches = true
+	j.Spark.Stages[1].Cached = true
+	c := Config{
+		Hosts:  func(w Work) []heddle.NodeID { return []heddle.NodeID{5 * heddle.NodeID(w.Index)} },
+		Cached: func(w Work) heddle.ContainerID { return heddle.ContainerID(2 * (1 - w.Index)) }, // that of task 1 is nowhere
+	}
+	s := start(t, NewSpark(j, c), 0)
+	s.beat(Response{Granted: append(ex(0, 1, 1), ex(5, 2, 1)...)}, "-")
+	s.up(1, "")
+	s.up(2, "executor0.0@1 executor1.0@2")
+	s.done(1, true, "")
+	s.done(2, true, "executor0.0@2 executor1.0@2")
+}
+
 // Losing an executor sends its running tasks back, and the finished ones whose output it held as long
 // as a later stage needs them; a lost one is replaced.
 func TestSparkExecutorLost(t *testing.T) {

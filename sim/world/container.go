@@ -78,7 +78,7 @@ func (w *World) closeContainer(i int32) {
 	for len(c.tasks) > 0 {
 		w.endTask(c.tasks[len(c.tasks)-1])
 	}
-	w.evict(c, 0)
+	w.evict(c, 0, noStage)
 	w.hold(c.node, -c.held)
 	n := &w.nodes[c.node]
 	last := len(n.conts) - 1
@@ -115,7 +115,7 @@ func (w *World) applyLimit(i int32) {
 	}
 	w.setDemand(i, c.demand)
 	if c.kind == heddle.Executor {
-		w.evict(c, w.storage(c))
+		w.evict(c, w.storage(c), noStage)
 	}
 	for _, t := range c.tasks {
 		w.setMult(t)

@@ -142,15 +142,16 @@ func (w *World) sparkDone(t *task) {
 	}
 }
 
-// keep puts a partition into the executor's storage, at the expense of those used least recently; one
-// that does not fit at all is not kept.
+// keep puts a partition into the executor's storage, at the expense of those of other stages that were used least
+// recently. Where these do not make room for it, it is not kept: no partition takes the place of another one of its stage,
+// as in Spark's MemoryStore.
 func (w *World) keep(t *task, p partition, bytes float64) {
 	c := &w.conts[t.cont]
-	room := w.storage(c)
-	if _, there := t.job.cached[p]; there || bytes > room {
+	room := w.storage(c) - bytes
+	if _, there := t.job.cached[p]; there || c.storedOf(p.stage) > room {
 		return
 	}
-	w.evict(c, room-bytes)
+	w.evict(c, room, p.stage)
 	c.cache = append(c.cache, cached{p, bytes})
 	c.stored += bytes
 	t.job.cached[p] = c.id
@@ -168,17 +169,55 @@ func (c *container) use(p partition) {
 	}
 }
 
-// evict drops partitions until no more than room bytes are stored.
-func (w *World) evict(c *container, room float64) {
+// storedOf is how many bytes of a stage's partitions an executor holds.
+func (c *container) storedOf(stage int32) (bytes float64) {
+	for _, e := range c.cache {
+		if e.stage == stage {
+			bytes += e.bytes
+		}
+	}
+	return bytes
+}
+
+// noStage is the stage of no partition.
+const noStage = -1
+
+// evict drops partitions until no more than room bytes are stored; those of one stage stay.
+func (w *World) evict(c *container, room float64, stays int32) {
 	j := w.job(c.job)
-	for len(c.cache) > 0 && (room <= 0 || c.stored > room) {
-		e := c.cache[0]
-		c.cache = c.cache[1:]
+	c.cache = slices.DeleteFunc(c.cache, func(e cached) bool {
+		if c.stored <= max(room, 0) || e.stage == stays {
+			return false
+		}
 		c.stored -= e.bytes
 		if j != nil {
 			delete(j.cached, e.partition)
 		}
+		return true
+	})
+}
+
+// Cached returns the executor in whose memory the partition is that a task of a cached stage reads; 0 where it is in none.
+func (w *World) Cached(j JobID, k Work) heddle.ContainerID {
+	of := w.job(j)
+	if of == nil {
+		return 0
 	}
+	p, ok := of.source(k)
+	if !ok {
+		return 0
+	}
+	return of.cached[p]
+}
+
+// Source returns the task whose output a task of a cached stage reads, and of which it computes again what is in no memory.
+func (w *World) Source(j JobID, k Work) (source Work, ok bool) {
+	of := w.job(j)
+	if of == nil || k.Kind != heddle.Executor || !of.def.Spark.Stages[k.Stage].Cached {
+		return k, false
+	}
+	p, ok := of.source(k)
+	return Work{Kind: heddle.Executor, Stage: p.stage, Index: p.index}, ok
 }
 
 // storage is how many bytes an executor can cache: what the job says, in proportion to its limit, or

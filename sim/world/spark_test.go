@@ -61,19 +61,18 @@ func TestLaterPassesComeFromMemory(t *testing.T) {
 	}
 }
 
-func TestEvictedPartitionsAreComputedAgain(t *testing.T) {
+// Partitions of a stage that find no room are computed again in every pass; those that are stored stay.
+func TestPartitionsWithoutRoomAreComputedAgain(t *testing.T) {
 	room := int64(360 << 20) // two of four partitions of 137 MiB
 	l := newLab(t, cluster(1, 1))
 	j := l.w.AddJob(kmeans(4, 128, room, 3))
 	l.executors(j, 1, executor)
 	l.pass(0, 4, 1)
-	second := l.pass(1, 4, 1)
-	ample := newLab(t, cluster(1, 1))
-	k := ample.w.AddJob(kmeans(4, 128, 0, 3))
-	ample.executors(k, 1, executor)
-	ample.pass(0, 4, 1)
-	if want := ample.pass(1, 4, 1); second < 4*want {
-		t.Errorf("with half of the partitions evicted a pass takes %.3f s, with none %.3f", second, want)
+	read := func() float64 { return l.w.Disk(l.w.now, 0).Requests * l.w.p.RequestBytes / mib }
+	for pass, before := 1, read(); pass <= 3; pass++ {
+		l.pass(pass, 4, 1)
+		near(t, "MiB read in a later pass", read()-before, 2*128, 1e-6)
+		before = read()
 	}
 	if c := &l.w.conts[0]; c.stored > float64(room) || len(c.cache) != 2 {
 		t.Errorf("%d partitions of %.0f bytes stored in %d", len(c.cache), c.stored, room)
@@ -83,6 +82,31 @@ func TestEvictedPartitionsAreComputedAgain(t *testing.T) {
 	l.w.Advance(l.w.now.Plus(heddle.Second), nil)
 	if n := len(l.w.conts[0].cache); n != 1 {
 		t.Errorf("%d partitions stored at half of the limit, want 1", n)
+	}
+}
+
+// Partitions of another stage give way, the least recently used first, but only where that makes room.
+func TestPartitionsOfOtherStagesGiveWay(t *testing.T) {
+	job := kmeans(3, 128, 420<<20, 0) // room for three partitions of 137 MiB
+	job.Spark.Stages = append(job.Spark.Stages, workload.Stage{ID: 20, Input: true, Caches: true, Tasks: []workload.Task{
+		{Input: 128 << 20}, {Input: 128 << 20}, {Input: 512 << 20},
+	}}, workload.Stage{ID: 21, Parents: []int{10}, Cached: true, Tasks: make([]workload.Task, 3)},
+		workload.Stage{ID: 22, Parents: []int{20}, Cached: true, Tasks: make([]workload.Task, 3)})
+	l := newLab(t, cluster(1, 1))
+	j := l.w.AddJob(job)
+	l.executors(j, 1, executor)
+	l.pass(0, 3, 1)
+	l.pass(1, 3, 1)
+	for stage, want := range map[int32][]heddle.ContainerID{2: {0, 0, 1}, 3: {1, 1, 0}} {
+		for i := range want {
+			k := Work{Kind: heddle.Executor, Stage: stage, Index: int32(i)}
+			if at := l.w.Cached(j, k); at != want[i] {
+				t.Errorf("what task %d of stage %d reads is in executor %d, want %d", i, stage, at, want[i])
+			}
+			if source, ok := l.w.Source(j, k); !ok || source != (Work{Kind: heddle.Executor, Stage: stage - 2, Index: int32(i)}) {
+				t.Errorf("what task %d of stage %d reads comes from %+v", i, stage, source)
+			}
+		}
 	}
 }
 
