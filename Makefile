@@ -44,7 +44,7 @@ compare-hadoop: ## heddle rm beside the stock ResourceManager, in turns, with no
 truth: ## what the simulator predicts beside what real Hadoop does: docs/truth.md; about 40 minutes, and goes on where it stopped
 	$(GO) run ./test/hadoop/truth -page docs/truth.md
 
-exp: build ## the papers' experiments, all seeds: docs/experiments and the README's table; about 10 minutes on 2 cores
+exp: build ## the papers' experiments, all seeds: docs/experiments and the README's table; about 40 minutes on 2 cores
 	./bin/heddle exp report --readme README.md
 
 exp-smoke: ## the first seed of every experiment against the figures that are kept

@@ -123,3 +123,51 @@ func mapsBefore(tasks []hadoop.Task) (done []int) {
 	slices.Sort(done)
 	return done
 }
+
+// TestExecutorGoesWhereRoomIsSoonest has two nodes full of reduces that sleep, and the third full of maps that are short. Under
+// iKayak a large executor goes to the third. It would wait for the reduces elsewhere.
+func TestExecutorGoesWhereRoomIsSoonest(t *testing.T) {
+	ctx := onTestbed(t, 10*time.Minute)
+	if *manager != hadoop.Heddle {
+		t.Skip("only Heddle places executors by what ends soon")
+	}
+	within(t, ctx, "", "ikayak")
+	whole := testbed.Options().NodeMB
+	reduce, executor := whole*3/4, whole*5/8
+	long := must(testbed.StartSleep(ctx, "-Dmapreduce.reduce.memory.mb="+strconv.Itoa(reduce), "-m", "1", "-r", "2", "-mt", "1000", "-rt", "90000"))(t)
+	nodesOf := func(least, most int) (nodes []int) {
+		for n := 1; n <= testbed.Options().Nodes; n++ {
+			for _, c := range must(testbed.NodeContainers(ctx, n))(t) {
+				if c.State == "RUNNING" && c.MemoryMB >= least && c.MemoryMB <= most {
+					nodes = append(nodes, n)
+				}
+			}
+		}
+		return nodes
+	}
+	await := func(what string, yes func() bool) {
+		for !yes() {
+			if ctx.Err() != nil {
+				t.Fatalf("no sign of %s", what)
+			}
+			time.Sleep(200 * time.Millisecond)
+		}
+	}
+	await("two reduces", func() bool { return len(nodesOf(reduce, reduce)) == 2 })
+	reduces := nodesOf(reduce, reduce)
+	const mapMB = 448
+	short := must(testbed.StartSleep(ctx, "-Dmapreduce.map.memory.mb="+strconv.Itoa(mapMB), "-m", "80", "-r", "0", "-mt", "5000", "-rt", "1"))(t)
+	await("maps on the third node", func() bool { return len(nodesOf(mapMB, mapMB)) >= 7 })
+	spark := must(testbed.StartSpark(ctx, hadoop.Spark3, "--conf", "spark.executor.instances=1",
+		"--conf", "spark.executor.memory="+strconv.Itoa(executor-256)+"m", testdata(t, "holds.py"), "1", "3"))(t)
+	var seen []int
+	await("an executor", func() bool { seen = nodesOf(executor, reduce-1); return len(seen) > 0 })
+	left := nodesOf(reduce, reduce)
+	t.Logf("reduces on nodes %v, the executor on %v; the reduces that run then on %v", reduces, seen, left)
+	if len(seen) != 1 || slices.Contains(reduces, seen[0]) || len(left) != 2 {
+		t.Errorf("the executor runs on nodes %v, with reduces on %v, of which those on %v run still; want it on the third, beside both", seen, reduces, left)
+	}
+	for _, r := range []*hadoop.Run{spark, short, long} {
+		succeeded(t, ctx, finish(t, r, nil).App, 1)
+	}
+}
