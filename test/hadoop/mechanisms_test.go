@@ -124,16 +124,16 @@ func mapsBefore(tasks []hadoop.Task) (done []int) {
 	return done
 }
 
-// TestExecutorGoesWhereRoomIsSoonest has two nodes full of reduces that sleep, and the third full of maps that are short. Under
-// iKayak a large executor goes to the third. It would wait for the reduces elsewhere.
+// TestExecutorGoesWhereRoomIsSoonest has two nodes full of reduces that sleep, and the third of maps that are short. Under iKayak an
+// executor that fits nowhere has the third reserved. It would wait for the reduces elsewhere.
 func TestExecutorGoesWhereRoomIsSoonest(t *testing.T) {
-	ctx := onTestbed(t, 10*time.Minute)
+	ctx := onTestbed(t, 4*time.Minute)
 	if *manager != hadoop.Heddle {
 		t.Skip("only Heddle places executors by what ends soon")
 	}
 	within(t, ctx, "", "ikayak")
 	whole := testbed.Options().NodeMB
-	reduce, executor := whole*3/4, whole*5/8
+	reduce, executor := whole*3/4, whole*3/8 // beside all masters, but not beside a reduce
 	long := must(testbed.StartSleep(ctx, "-Dmapreduce.reduce.memory.mb="+strconv.Itoa(reduce), "-m", "1", "-r", "2", "-mt", "1000", "-rt", "90000"))(t)
 	nodesOf := func(least, most int) (nodes []int) {
 		for n := 1; n <= testbed.Options().Nodes; n++ {
@@ -147,17 +147,18 @@ func TestExecutorGoesWhereRoomIsSoonest(t *testing.T) {
 	}
 	await := func(what string, yes func() bool) {
 		for !yes() {
-			if ctx.Err() != nil {
+			select {
+			case <-ctx.Done():
 				t.Fatalf("no sign of %s", what)
+			case <-time.After(200 * time.Millisecond):
 			}
-			time.Sleep(200 * time.Millisecond)
 		}
 	}
 	await("two reduces", func() bool { return len(nodesOf(reduce, reduce)) == 2 })
 	reduces := nodesOf(reduce, reduce)
-	const mapMB = 448
-	short := must(testbed.StartSleep(ctx, "-Dmapreduce.map.memory.mb="+strconv.Itoa(mapMB), "-m", "80", "-r", "0", "-mt", "5000", "-rt", "1"))(t)
-	await("maps on the third node", func() bool { return len(nodesOf(mapMB, mapMB)) >= 7 })
+	const mapMB = 1280 // the queue has room for the reservation of an executor beside them
+	short := must(testbed.StartSleep(ctx, "-Dmapreduce.map.memory.mb="+strconv.Itoa(mapMB), "-m", "12", "-r", "0", "-mt", "5000", "-rt", "1"))(t)
+	await("maps", func() bool { return len(nodesOf(mapMB, mapMB)) > 0 })
 	spark := must(testbed.StartSpark(ctx, hadoop.Spark3, "--conf", "spark.executor.instances=1",
 		"--conf", "spark.executor.memory="+strconv.Itoa(executor-256)+"m", testdata(t, "holds.py"), "1", "3"))(t)
 	var seen []int
