@@ -182,11 +182,11 @@ func (c *container) storedOf(stage int32) (bytes float64) {
 // noStage is the stage of no partition.
 const noStage = -1
 
-// evict drops partitions until no more than room bytes are stored; those of one stage stay.
+// evict drops partitions until no more than room bytes are stored, where there is no room all of them; those of one stage stay.
 func (w *World) evict(c *container, room float64, stays int32) {
 	j := w.job(c.job)
 	c.cache = slices.DeleteFunc(c.cache, func(e cached) bool {
-		if c.stored <= max(room, 0) || e.stage == stays {
+		if room > 0 && c.stored <= room || e.stage == stays {
 			return false
 		}
 		c.stored -= e.bytes

@@ -85,6 +85,22 @@ func TestPartitionsWithoutRoomAreComputedAgain(t *testing.T) {
 	}
 }
 
+// An executor that ends takes all of its partitions with it, those of no bytes included.
+func TestPartitionsEndWithTheirExecutor(t *testing.T) {
+	l := newLab(t, cluster(1, 1))
+	j := l.w.AddJob(kmeans(2, 0, 0, 1))
+	l.executors(j, 1, executor)
+	l.pass(0, 2, 1)
+	of := l.w.job(j)
+	if len(of.cached) != 2 {
+		t.Fatalf("%d partitions stored, want 2", len(of.cached))
+	}
+	l.w.Close(l.w.now, 1)
+	if len(of.cached) != 0 {
+		t.Errorf("%d partitions are in the memory of an executor that has ended", len(of.cached))
+	}
+}
+
 // Partitions of another stage give way, the least recently used first, but only where that makes room.
 func TestPartitionsOfOtherStagesGiveWay(t *testing.T) {
 	job := kmeans(3, 128, 420<<20, 0) // room for three partitions of 137 MiB
