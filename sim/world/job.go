@@ -35,8 +35,11 @@ type job struct {
 	released float64 // fraction of it that reduces may fetch: follows ready in batches
 	waiting  []int32 // reduces that have fetched all that is released
 
-	pool   *pool
-	cached map[partition]heddle.ContainerID // where a Spark job's partitions are in memory
+	pool *pool
+
+	// Of Spark.
+	cached  map[partition]heddle.ContainerID // where partitions are in memory
+	sources []int32                          // by stage: whose output it finds cached, noStage = nobody's
 }
 
 // AddJob takes a job in. It must stay as it is until EndJob. What is drawn for a job depends on its place
@@ -49,7 +52,7 @@ func (w *World) AddJob(def *workload.Job) JobID {
 	}
 	if def.Spark != nil {
 		j.pool = w.newPool()
-		j.cached = map[partition]heddle.ContainerID{}
+		j.cached, j.sources = map[partition]heddle.ContainerID{}, sources(def.Spark.Stages)
 	}
 	return j.id
 }

@@ -10,6 +10,11 @@ import (
 // A partition is a piece of a cached stage's output.
 type partition struct{ stage, index int32 }
 
+// task is the one that makes a partition.
+func (p partition) task() Work {
+	return Work{Kind: heddle.Executor, Stage: p.stage, Index: p.index}
+}
+
 // cached is a partition in an executor's memory.
 type cached struct {
 	partition
@@ -74,11 +79,31 @@ func (j *job) hasChild(id int) bool {
 	return false
 }
 
-// source is the partition that a task of a cached stage reads: that of its nearest ancestor that caches.
+// source is the partition that a task of a cached stage reads.
 func (j *job) source(k Work) (partition, bool) {
-	stages := j.def.Spark.Stages
+	s := j.sources[k.Stage]
+	if s == noStage {
+		return partition{}, false
+	}
+	return partition{s, k.Index % int32(len(j.def.Spark.Stages[s].Tasks))}, true
+}
+
+// sources are, by stage, whose output those read that read a cache: their nearest ancestors' that cache.
+func sources(stages []workload.Stage) []int32 {
+	out := make([]int32, len(stages))
+	for i := range stages {
+		out[i] = noStage
+		if stages[i].Cached {
+			out[i] = nearestCached(stages, int32(i))
+		}
+	}
+	return out
+}
+
+// nearestCached is the nearest ancestor of a stage that caches.
+func nearestCached(stages []workload.Stage, of int32) int32 {
 	seen := make([]bool, len(stages))
-	next := []int32{k.Stage}
+	next := []int32{of}
 	for len(next) > 0 {
 		s := next[0]
 		next = next[1:]
@@ -88,17 +113,17 @@ func (j *job) source(k Work) (partition, bool) {
 					continue
 				}
 				if seen[i] = true; stages[i].Caches && len(stages[i].Tasks) > 0 {
-					return partition{int32(i), k.Index % int32(len(stages[i].Tasks))}, true
+					return int32(i)
 				}
 				next = append(next, int32(i))
 			}
 		}
 	}
-	return partition{}, false
+	return noStage
 }
 
 // readCached reads a partition from the own memory, which costs nothing; from another executor's, through
-// the network; or, where it has been evicted, computes it again from the file system and keeps it.
+// the network; or, where it is in none, computes it again from the file system and keeps it.
 func (w *World) readCached(a *act, t *task, in float64) {
 	p, ok := t.job.source(t.work)
 	if !ok {
@@ -116,8 +141,8 @@ func (w *World) readCached(a *act, t *task, in float64) {
 			w.receive(a, other.node, in, 0)
 		}
 	default:
-		st, d := t.job.sparkTask(Work{Kind: heddle.Executor, Stage: p.stage, Index: p.index})
-		a.cpu += w.sparkCPU(t.job, st, d, Work{Stage: p.stage, Index: p.index})
+		st, d := t.job.sparkTask(p.task())
+		a.cpu += w.sparkCPU(t.job, st, d, p.task())
 		w.readFrom(a, t, max(0, float64(d.Input)), t.hosts)
 		w.keep(t, p, w.cacheSize(t.job, d))
 	}
@@ -199,25 +224,26 @@ func (w *World) evict(c *container, room float64, stays int32) {
 
 // Cached returns the executor in whose memory the partition is that a task of a cached stage reads; 0 where it is in none.
 func (w *World) Cached(j JobID, k Work) heddle.ContainerID {
-	of := w.job(j)
-	if of == nil {
-		return 0
-	}
-	p, ok := of.source(k)
+	p, ok := w.reads(j, k)
 	if !ok {
 		return 0
 	}
-	return of.cached[p]
+	return w.jobs[j].cached[p]
 }
 
 // Source returns the task whose output a task of a cached stage reads, and of which it computes again what is in no memory.
 func (w *World) Source(j JobID, k Work) (source Work, ok bool) {
+	p, ok := w.reads(j, k)
+	return p.task(), ok
+}
+
+// reads is the partition that work of a job reads; not ok where it reads none, or the job is over.
+func (w *World) reads(j JobID, k Work) (partition, bool) {
 	of := w.job(j)
-	if of == nil || k.Kind != heddle.Executor || !of.def.Spark.Stages[k.Stage].Cached {
-		return k, false
+	if of == nil || k.Kind != heddle.Executor {
+		return partition{}, false
 	}
-	p, ok := of.source(k)
-	return Work{Kind: heddle.Executor, Stage: p.stage, Index: p.index}, ok
+	return of.source(k)
 }
 
 // storage is how many bytes an executor can cache: what the job says, in proportion to its limit, or
