@@ -145,24 +145,15 @@ func TestExecutorGoesWhereRoomIsSoonest(t *testing.T) {
 		}
 		return nodes
 	}
-	await := func(what string, yes func() bool) {
-		for !yes() {
-			select {
-			case <-ctx.Done():
-				t.Fatalf("no sign of %s", what)
-			case <-time.After(200 * time.Millisecond):
-			}
-		}
-	}
-	await("two reduces", func() bool { return len(nodesOf(reduce, reduce)) == 2 })
+	eventually(t, ctx, time.Minute, "two reduces", func() bool { return len(nodesOf(reduce, reduce)) == 2 })
 	reduces := nodesOf(reduce, reduce)
 	const mapMB = 1280 // the queue has room for the reservation of an executor beside them
 	short := must(testbed.StartSleep(ctx, "-Dmapreduce.map.memory.mb="+strconv.Itoa(mapMB), "-m", "12", "-r", "0", "-mt", "5000", "-rt", "1"))(t)
-	await("maps", func() bool { return len(nodesOf(mapMB, mapMB)) > 0 })
+	eventually(t, ctx, time.Minute, "maps", func() bool { return len(nodesOf(mapMB, mapMB)) > 0 })
 	spark := must(testbed.StartSpark(ctx, hadoop.Spark3, "--conf", "spark.executor.instances=1",
 		"--conf", "spark.executor.memory="+strconv.Itoa(executor-256)+"m", testdata(t, "holds.py"), "1", "3"))(t)
 	var seen []int
-	await("an executor", func() bool { seen = nodesOf(executor, reduce-1); return len(seen) > 0 })
+	eventually(t, ctx, 2*time.Minute, "an executor", func() bool { seen = nodesOf(executor, reduce-1); return len(seen) > 0 })
 	left := nodesOf(reduce, reduce)
 	t.Logf("reduces on nodes %v, the executor on %v; the reduces that run then on %v", reduces, seen, left)
 	if len(seen) != 1 || slices.Contains(reduces, seen[0]) || len(left) != 2 {
