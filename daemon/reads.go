@@ -219,9 +219,9 @@ func (r *RM) publish(now time.Time) bool {
 	}
 	d.view.Store(&published{View: v, queues: sync.OnceValue(v.Queues), cluster: sync.OnceValue(v.Cluster)})
 	d.stale.Store(r.m.Changed())
+	d.views.Add(1)
 	close(d.making.done)
 	d.making, d.viewFrom = nil, now.Add(viewsApart)
-	d.views.Add(1)
 	return true
 }
 
@@ -243,8 +243,8 @@ func (r *RM) answerOne() bool {
 			continue
 		}
 		q.answer = q.ask(r.m.Reports().At(r.at(time.Now())))
+		d.questions.Add(1) // before whoever asked goes on, who may look how many there were
 		close(q.done)
-		d.questions.Add(1)
 		return true
 	}
 }
