@@ -13,6 +13,7 @@ type lane int
 
 const (
 	beatLane   lane = iota // what nodes, their agents and masters say: the cluster stands still without it
+	joinLane               // NodeManagers that register: whoever can make one up can make up thousands
 	changeLane             // what clients and administrators say
 )
 
@@ -22,6 +23,7 @@ const maxBeats = 4096
 // How many calls of each lane the loop takes before it looks at the next: no lane waits for ever.
 const (
 	beatsPerTurn   = 64
+	joinsPerTurn   = 8
 	changesPerTurn = 16
 )
 
@@ -30,6 +32,7 @@ type lanes struct {
 	beats chan func()
 
 	mu      sync.Mutex
+	joins   fairQueue[func()]
 	changes fairQueue[func()]
 }
 
@@ -41,7 +44,7 @@ func newLanes() *lanes {
 func (l *lanes) waiting() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return len(l.beats) + l.changes.n
+	return len(l.beats) + l.joins.n + l.changes.n
 }
 
 // run runs calls, the most urgent first, and reports whether changes are left. The one that woke the loop, if any, has left its
@@ -61,8 +64,19 @@ func (l *lanes) run(woke func()) (more bool) {
 		}
 		break
 	}
-	for range changesPerTurn {
-		f, ok := l.change()
+	joins, changes := l.some(&l.joins, joinsPerTurn), l.some(&l.changes, changesPerTurn)
+	return joins || changes
+}
+
+// some runs so many calls of a queue at the most, and reports whether some are left.
+func (l *lanes) some(q *fairQueue[func()], most int) (more bool) {
+	next := func() (func(), bool) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return q.pop()
+	}
+	for range most {
+		f, ok := next()
 		if !ok {
 			return false
 		}
@@ -70,14 +84,7 @@ func (l *lanes) run(woke func()) (more bool) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.changes.n > 0
-}
-
-// change is the next change.
-func (l *lanes) change() (func(), bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.changes.pop()
+	return q.n > 0
 }
 
 // enter has the loop run f, unless ctx has ended by then.
@@ -89,7 +96,14 @@ func (r *RM) enter(ctx context.Context, in lane, f func()) error {
 			f()
 		}
 	}
-	if in == changeLane {
+	switch in {
+	case joinLane: // there are no more than calls that were let in, and a NodeManager that is refused may give up
+		r.lanes.mu.Lock()
+		r.lanes.joins.add(CallerOf(ctx), do)
+		r.lanes.mu.Unlock()
+		r.nudge()
+		return nil
+	case changeLane:
 		r.lanes.mu.Lock()
 		err := r.lanes.changes.push(CallerOf(ctx), do)
 		r.lanes.mu.Unlock()

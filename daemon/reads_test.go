@@ -183,12 +183,15 @@ func TestLanesTakeTurns(t *testing.T) {
 	for range 2 * beatsPerTurn {
 		l.beats <- func() { order = append(order, beatLane) }
 	}
+	for range 2 * joinsPerTurn {
+		l.joins.add("@10.0.0.1", func() { order = append(order, joinLane) })
+	}
 	for range 2 * changesPerTurn {
 		if err := l.changes.push("ann", func() { order = append(order, changeLane) }); err != nil {
 			t.Fatal(err)
 		}
 	}
-	want := append(slices.Repeat([]lane{beatLane}, beatsPerTurn), slices.Repeat([]lane{changeLane}, changesPerTurn)...)
+	want := slices.Concat(slices.Repeat([]lane{beatLane}, beatsPerTurn), slices.Repeat([]lane{joinLane}, joinsPerTurn), slices.Repeat([]lane{changeLane}, changesPerTurn))
 	for i, more := range []bool{true, false} {
 		if left := l.run(nil); left != more || !slices.Equal(order, want) {
 			t.Errorf("in turn %d %v ran; some are left: %v", i, order, left)
@@ -200,6 +203,45 @@ func TestLanesTakeTurns(t *testing.T) {
 	if !slices.Equal(order, []lane{changeLane, beatLane}) {
 		t.Errorf("the one that woke the loop, and another one: %v", order)
 	}
+}
+
+// However many NodeManagers register from one address, those that report do not wait for them, nor does one that registers from
+// another address.
+func TestJoinsOfOneAddress(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		var order []string
+		wants := func(in lane, from string) {
+			if err := w.r.enter(WithCaller(t.Context(), "@"+from), in, func() { order = append(order, from) }); err != nil {
+				t.Error(err)
+			}
+		}
+		release := w.hold()
+		for range 2 * mostOfAll { // none of which is refused
+			wants(joinLane, "10.0.0.66")
+		}
+		wants(joinLane, "10.0.0.2")
+		wants(beatLane, "10.0.0.1")
+		release()
+		if at := slices.Index(order, "10.0.0.1"); at > joinsPerTurn {
+			t.Errorf("who reports was answered after %d others", at)
+		}
+		if at := slices.Index(order, "10.0.0.2"); at > joinsPerTurn {
+			t.Errorf("who registers from another address was answered after %d others", at)
+		}
+		if len(order) != 2*mostOfAll+2 {
+			t.Errorf("%d were answered", len(order))
+		}
+
+		release = w.hold()
+		var made sync.WaitGroup
+		made.Go(func() { w.node("n1", 8192, 8) })
+		synctest.Wait()
+		if got := w.r.lanes.joins.n; got != 1 {
+			t.Errorf("%d NodeManagers that register are among those", got)
+		}
+		release()
+		made.Wait()
+	})
 }
 
 // Whoever wants much changed waits behind himself.

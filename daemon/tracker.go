@@ -46,7 +46,7 @@ func (r *RM) registerNode(ctx context.Context, c *rpc.Call, q *wire.RegisterNode
 		msg.From = from.String()
 	}
 	msg.Rack, msg.Names = r.rackOf(ctx, id.Host), r.namesOf(ctx, id.Host)
-	a, err := say[*rm.NodeRegistered](ctx, r, beatLane, func(c rm.Call) rm.Message { msg.Call = c; return msg })
+	a, err := say[*rm.NodeRegistered](WithCaller(ctx, "@"+msg.From), r, joinLane, func(c rm.Call) rm.Message { msg.Call = c; return msg })
 	switch {
 	case err != nil:
 		return nil, err

@@ -79,6 +79,7 @@ const (
 	patience    = 10 * time.Second // that who asks waits for memory before being told to try again
 	listsAtOnce = 4                // long answers that are put together
 	callsAt     = 64               // calls of one address that are answered on a port at a time
+	asksAt      = 16               // likewise of clients and administrators: more would have everybody wait behind them for a processor
 )
 
 // A memory is what some of those who call have.
@@ -164,7 +165,7 @@ func (d *Daemon) ports(ctx context.Context, o Options) ([]port, error) {
 		d.servers = append(d.servers, s)
 		return s.Serve
 	}
-	asks, works := rpc.Limits{Patience: patience, CallsOf: callsAt / 2, CallsAt: callsAt}, rpc.Limits{CallsAt: callsAt}
+	asks, works := rpc.Limits{Patience: patience, CallsOf: asksAt / 2, CallsAt: asksAt}, rpc.Limits{CallsAt: callsAt}
 	people := clients.Options{
 		Access: d.access(o), Readers: d.readers, ExtraResources: c.ExtraResources, MemoryOnly: c.MemoryOnly, Log: o.Log,
 		ProxyUsers: c.ProxyUsers, Decommission: c.Decommission,
