@@ -2,6 +2,8 @@ package hadoop_test
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,7 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"heddle"
 	"heddle/internal/testkit/hadoop"
+	"heddle/policies"
+	"heddle/policy"
 )
 
 // TestSmallerMaps gives maps six tenths of what they ask for once it is known what those that ended used. More run
@@ -58,7 +63,7 @@ type mapsSeen struct {
 	wholeFirst  bool // the first that were seen had all that they asked for
 }
 
-// seeMaps watches all NodeManagers until a context ends. What has the size of a map, or less but more than half, is one.
+// seeMaps watches all NodeManagers until a context ends. What is no master, and no larger than a map asks for, is one.
 func seeMaps(ctx context.Context, app string, asked int) (seen mapsSeen) {
 	seen.least = asked
 	for first := true; ctx.Err() == nil; time.Sleep(200 * time.Millisecond) {
@@ -69,7 +74,8 @@ func seeMaps(ctx context.Context, app string, asked int) (seen mapsSeen) {
 				continue
 			}
 			for _, c := range list {
-				if c.State == "RUNNING" && c.MemoryMB > asked/2 && strings.Contains(c.ID, strings.TrimPrefix(app, "application_")) {
+				master := strings.HasSuffix(c.ID, "_000001")
+				if c.State == "RUNNING" && !master && c.MemoryMB <= asked && strings.Contains(c.ID, strings.TrimPrefix(app, "application_")) {
 					sizes = append(sizes, c.MemoryMB)
 				}
 			}
@@ -83,6 +89,69 @@ func seeMaps(ctx context.Context, app string, asked int) (seen mapsSeen) {
 		seen.most, seen.least = max(seen.most, len(sizes)), min(seen.least, slices.Min(sizes))
 	}
 	return seen
+}
+
+// elsewhere has the maps of the first application run where no data of theirs is. There must be such a node.
+type elsewhere struct{ first heddle.AppID }
+
+func (e *elsewhere) Judge(_ policy.View, k *policy.Ask, _ *policy.Node, at heddle.Locality) policy.Verdict {
+	if e.first == heddle.NoApp {
+		e.first = k.App().ID()
+	}
+	if k.App().ID() == e.first && at == heddle.NodeLocal {
+		return policy.No(heddle.StrictElsewhere)
+	}
+	return policy.Yes
+}
+
+// TestMapsShrinkBesideTheirData has a job whose maps do not find their data, so that iKayak's β falls, and then one with more
+// maps that have their data on a node than there is room for. Those divide what is free there: more run at a time than
+// whole ones have room, and the output is right.
+func TestMapsShrinkBesideTheirData(t *testing.T) {
+	ctx := onTestbed(t, 6*time.Minute)
+	if *manager != hadoop.Heddle {
+		t.Skip("only Heddle gives containers less than they ask for")
+	}
+	policies.Table.Place["elsewhere"] = func(policy.Args) (policy.Place, error) { return &elsewhere{heddle.NoApp}, nil }
+	t.Cleanup(func() { delete(policies.Table.Place, "elsewhere") })
+	within(t, ctx, "", "capacity", "place.map=[any, elsewhere]", "trim.map={ikayak.shrink: {sample: 4}}")
+	const asked = 1536
+	count := func(name string, files, split int) (seen mapsSeen) {
+		dir, want := "/"+t.Name()+"/"+name, map[string]int{}
+		for i := range files {
+			text := words(uint64(i), 2000)
+			if err := testbed.Put(ctx, fmt.Sprintf("%s/in/%d", dir, i), []byte(text)); err != nil {
+				t.Fatal(err)
+			}
+			for w := range strings.FieldsSeq(text) {
+				want[w]++
+			}
+		}
+		r := must(testbed.StartMR(ctx, "wordcount", "-Dmapreduce.map.memory.mb="+strconv.Itoa(asked), "-Dmapreduce.reduce.memory.mb="+strconv.Itoa(asked+1),
+			"-Dmapreduce.job.reduce.slowstart.completedmaps=1", "-Dmapreduce.input.fileinputformat.split.maxsize="+strconv.Itoa(split), dir+"/in", dir+"/out"))(t)
+		app := must(r.App(ctx))(t)
+		watched, stop := context.WithCancel(ctx)
+		defer stop()
+		found := make(chan mapsSeen, 1)
+		go func() { found <- seeMaps(watched, app, asked) }()
+		finish(t, r, nil)
+		stop()
+		if got := counts(t, must(testbed.Parts(ctx, dir+"/out"))(t), 0, 1); !maps.Equal(got, want) {
+			t.Errorf("counted %v, want %v", got, want)
+		}
+		succeeded(t, ctx, app, 1)
+		ranOnce(t, ctx, app, tasksOf(t, ctx, app))
+		return <-found
+	}
+	whole := testbed.Options().Nodes * (testbed.Options().NodeMB / asked)
+	if seen := count("elsewhere", 2, 1000); seen.least != asked {
+		t.Errorf("a map that does not find its data has %d MiB, want the %d that it asked for", seen.least, asked)
+	}
+	seen := count("beside", 6*testbed.Options().Nodes, 1<<20)
+	t.Logf("%+v; of whole ones there is room for %d", seen, whole)
+	if seen.most <= whole || seen.least >= asked {
+		t.Errorf("at most %d maps ran at a time, of whole ones there is room for %d; the smallest had %d MiB of %d", seen.most, whole, seen.least, asked)
+	}
 }
 
 // TestGateOfReduces has two reduces wait for as many maps as Coupling wants of 24: more than 5.8 for the first and 11.7 for the
