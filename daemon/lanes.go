@@ -96,19 +96,16 @@ func (r *RM) enter(ctx context.Context, in lane, f func()) error {
 			f()
 		}
 	}
-	switch in {
-	case joinLane: // there are no more than calls that were let in, and a NodeManager that is refused may give up
+	if in != beatLane {
+		defer r.nudge()
 		r.lanes.mu.Lock()
+		defer r.lanes.mu.Unlock()
+		if in == changeLane {
+			return r.lanes.changes.push(CallerOf(ctx), do)
+		}
+		// There are no more than calls that were let in, and a NodeManager that is refused may give up.
 		r.lanes.joins.add(CallerOf(ctx), do)
-		r.lanes.mu.Unlock()
-		r.nudge()
 		return nil
-	case changeLane:
-		r.lanes.mu.Lock()
-		err := r.lanes.changes.push(CallerOf(ctx), do)
-		r.lanes.mu.Unlock()
-		r.nudge()
-		return err
 	}
 	select {
 	case r.lanes.beats <- do:

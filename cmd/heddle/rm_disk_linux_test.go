@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"google.golang.org/protobuf/proto"
-
 	"heddle/test/hollow"
 	"heddle/yarn/conv"
 	"heddle/yarn/ids"
@@ -122,7 +120,7 @@ func TestDiskHangs(t *testing.T) {
 	p := start(t, "rm", "--data", data, "--listen", freePorts)
 	said := p.until(`pages and REST`)
 	web, client := said[strings.LastIndex(said, "http://"):len(said)-1], clientOf(said)
-	before := submit(t, client, "ada", "before")
+	before := submit(t, client, "bob", "before")
 
 	ada := hollow.NewPeer(client, hollow.AsClient("ada"))
 	defer ada.Close()
@@ -164,7 +162,7 @@ func TestDiskHangs(t *testing.T) {
 		t.Errorf("a list of applications answers %d: %s", code, text)
 	}
 	for i := range 3 {
-		beat.NodeStatus.ResponseId = proto.Int32(int32(i))
+		beat.NodeStatus.ResponseId = new(int32(i))
 		if err := tracker.Call(t.Context(), "nodeHeartbeat", beat, &wire.NodeHeartbeatResponse{}); err != nil {
 			t.Errorf("a NodeManager is answered %v", err)
 		}
