@@ -49,4 +49,5 @@ type Effect struct {
 	// where it was, whose and of what kind, what it held, and in which state it ended.
 	Container *Container
 	Status    heddle.ExitStatus // of Ended
+	Forced    bool              // of Resized: the container has that limit in any case, and nobody was asked
 }

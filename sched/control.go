@@ -41,7 +41,11 @@ func (c *Core) control() {
 	}
 	for _, d := range c.done {
 		if x := c.v.Container(d.container); x != nil { // else its master was killed
-			c.tell(d.what, x)
+			if d.forced {
+				c.tellForced(x)
+			} else {
+				c.tell(d.what, x)
+			}
 			c.touch(x.App())
 		}
 	}
@@ -52,6 +56,7 @@ func (c *Core) control() {
 type done struct {
 	what      policy.News
 	container heddle.ContainerID
+	forced    bool // see [policy.Effect]
 }
 
 // carryOut does a step that a controller wants.
@@ -78,7 +83,7 @@ func (c *Core) carryOut(s policy.Step, by string) {
 		c.frees(x.Node())
 		c.c.SetLimit(x, s.Limit)
 		c.out = append(c.out, c.arena.resizes.put(heddle.Resize{Container: x.ID(), Limit: s.Limit, By: by}))
-		c.done = append(c.done, done{policy.Resized, x.ID()})
+		c.done = append(c.done, done{what: policy.Resized, container: x.ID()})
 	case policy.Weigh:
 		if !x.Can(heddle.Bounds) {
 			s.Bound = 0
@@ -98,7 +103,7 @@ func (c *Core) carryOut(s policy.Step, by string) {
 			c.c.Freeze(x)
 		}
 		c.out = append(c.out, c.arena.suspends.put(heddle.Suspend{Container: x.ID(), Freeze: s.Freeze, By: by}))
-		c.done = append(c.done, done{policy.Suspended, x.ID()})
+		c.done = append(c.done, done{what: policy.Suspended, container: x.ID()})
 	case policy.Resume:
 		if !x.Suspended() {
 			return
@@ -106,11 +111,11 @@ func (c *Core) carryOut(s policy.Step, by string) {
 		lent := c.lentMemory(x)
 		c.c.Resume(x)
 		c.out = append(c.out, c.arena.resumes.put(heddle.Resume{Container: x.ID(), By: by}))
-		c.done = append(c.done, done{policy.Resumed, x.ID()})
+		c.done = append(c.done, done{what: policy.Resumed, container: x.ID()})
 		if lent {
 			c.c.ForceLimit(x, x.Told())
 			c.out = append(c.out, c.arena.resizes.put(heddle.Resize{Container: x.ID(), Limit: x.Told(), By: by}))
-			c.done = append(c.done, done{policy.Resized, x.ID()})
+			c.done = append(c.done, done{what: policy.Resized, container: x.ID(), forced: true})
 		}
 	case policy.Kill:
 		a, master := x.App(), x.Kind() == heddle.AM
@@ -276,6 +281,6 @@ func (c *Core) takeBack(x *policy.Container) {
 func (c *Core) force(x *policy.Container, limit heddle.Resource) {
 	c.frees(x.Node())
 	c.c.ForceLimit(x, limit)
-	c.tell(policy.Resized, x)
+	c.tellForced(x)
 	c.touch(x.App())
 }

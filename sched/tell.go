@@ -34,6 +34,13 @@ func (c *Core) tell(what policy.News, x *policy.Container) {
 	}
 }
 
+// tellForced tells who wants to hear it that a container has a limit that nobody was asked for.
+func (c *Core) tellForced(x *policy.Container) {
+	for _, l := range c.listeners[sortOf(policy.Resized)] {
+		l.Hear(c.v, policy.Effect{What: policy.Resized, App: x.App(), Node: x.Node(), Container: x, Forced: true})
+	}
+}
+
 // tellEnd tells who wants to hear it that a container ended.
 func (c *Core) tellEnd(x *policy.Container, status heddle.ExitStatus) {
 	for _, l := range c.listeners[sortOf(policy.Ended)] {

@@ -189,6 +189,10 @@ func (s *Scheduler) Hear(v policy.View, e policy.Effect) {
 		}
 	case policy.Adopted:
 		s.adopted(v, e.Container)
+	case policy.Resized:
+		if e.Forced {
+			s.excuse(v, e.App.Queue())
+		}
 	case policy.AppRetried:
 		s.forget(e.App.ID())
 		s.wait(v, e.App)

@@ -158,6 +158,10 @@ func (s *Scheduler) Hear(v policy.View, e policy.Effect) {
 	case policy.Adopted: // nobody asked whether the queues have room for it
 		s.excuse(a.Queue())
 		s.seated(v, e.Container)
+	case policy.Resized:
+		if e.Forced {
+			s.excuse(a.Queue())
+		}
 	case policy.Granted:
 		s.seated(v, e.Container)
 	case policy.AppMoved:

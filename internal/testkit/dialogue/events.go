@@ -27,6 +27,7 @@ var verbs = map[string]func(*session, []string, map[string]string) error{
 	"usage":    (*session).usage,
 	"output":   (*session).output,
 	"exit":     (*session).exit,
+	"refused":  (*session).notResized,
 	"release":  (*session).release,
 	"acquire":  (*session).acquire,
 	"exclude":  (*session).exclude,

@@ -30,6 +30,24 @@ func (s *session) resize(names []string, o map[string]string) error {
 	return s.wish(names, func(x *cluster.Container) { s.hand.plan.Resize(x.ID(), size) })
 }
 
+// notResized has nodes not carry out what they were told: containers have another size there.
+func (s *session) notResized(names []string, o map[string]string) error {
+	size, err := parseSize(o["size"])
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		x, err := s.container(name)
+		if err != nil {
+			return err
+		}
+		if err := s.step(heddle.Refused{Container: x.ID(), Has: size}, ""); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (s *session) weigh(names []string, o map[string]string) error {
 	weight, err := strconv.ParseInt(o["weight"], 10, 64)
 	if err != nil {
