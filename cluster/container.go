@@ -83,7 +83,8 @@ type seldom struct {
 	covered heddle.Resource
 }
 
-// beside is a container that runs on a reserved node beside the reservation, in the size it began with.
+// beside is a container that runs on a reserved node beside the reservation, in the smallest size that it had: what it gave
+// back is the reservation's.
 type beside struct {
 	id   heddle.ContainerID
 	size heddle.Resource
@@ -511,6 +512,14 @@ func (c *Cluster) ForceLimit(x *Container, limit heddle.Resource) {
 	c.settle(x.node)
 	x.node.full = !c.Fits(heddle.Resource{}, x.node.Free())
 	c.touched(x.node)
+	if b := x.node.booked; b != nil && b.LetIn(x.id) {
+		for i := range b.seldom.beside {
+			if o := &b.seldom.beside[i]; o.id == x.id {
+				o.size = o.size.Min(limit)
+			}
+		}
+		c.Recount(b)
+	}
 }
 
 // relend keeps what a container lends what it has, and what it borrows no more than that.

@@ -46,6 +46,7 @@ func (c *Core) control() {
 			} else {
 				c.tell(d.what, x)
 			}
+			c.besideResized(x)
 			c.touch(x.App())
 		}
 	}
@@ -282,5 +283,14 @@ func (c *Core) force(x *policy.Container, limit heddle.Resource) {
 	c.frees(x.Node())
 	c.c.ForceLimit(x, limit)
 	c.tellForced(x)
+	c.besideResized(x)
 	c.touch(x.App())
+}
+
+// besideResized tells that a reservation counts for something else than before, if a container that has another limit was let in
+// beside it.
+func (c *Core) besideResized(x *policy.Container) {
+	if b := x.Node().Booked(); b != nil && b.LetIn(x.ID()) {
+		c.recounted(b)
+	}
 }
