@@ -248,7 +248,8 @@ func (m *model) promised(msg rm.Message, value any) {
 			m.s.fail("promise", "%s is taken in and not stored", q.App.ID)
 		}
 		for _, j := range m.s.jobs {
-			if j.id == q.App.ID && user(j) != q.Who.User {
+			earlier := j.id.Cluster != m.s.shell.date // whom earlier starts gave their ids to is not kept
+			if j.id == q.App.ID && user(j) != q.Who.User && !earlier {
 				m.s.fail("owner", "%s, which was given to %s, is taken from %s", j.id, user(j), q.Who.User)
 			}
 		}
