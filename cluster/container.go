@@ -164,8 +164,18 @@ func (c *Container) Beside() int {
 }
 
 // LetIn reports whether a container was let in beside a reservation.
-func (c *Container) LetIn(id heddle.ContainerID) bool {
-	return c.seldom != nil && slices.ContainsFunc(c.seldom.beside, func(b beside) bool { return b.id == id })
+func (c *Container) LetIn(id heddle.ContainerID) bool { return c.letIn(id) != nil }
+
+// letIn returns what was let in beside a reservation under an id; nil where nothing was.
+func (c *Container) letIn(id heddle.ContainerID) *beside {
+	if c.seldom == nil {
+		return nil
+	}
+	i := slices.IndexFunc(c.seldom.beside, func(b beside) bool { return b.id == id })
+	if i < 0 {
+		return nil
+	}
+	return &c.seldom.beside[i]
 }
 
 // Suspended reports whether it lends its processors.
@@ -512,13 +522,11 @@ func (c *Cluster) ForceLimit(x *Container, limit heddle.Resource) {
 	c.settle(x.node)
 	x.node.full = !c.Fits(heddle.Resource{}, x.node.Free())
 	c.touched(x.node)
-	if b := x.node.booked; b != nil && b.LetIn(x.id) {
-		for i := range b.seldom.beside {
-			if o := &b.seldom.beside[i]; o.id == x.id {
-				o.size = o.size.Min(limit)
-			}
+	if b := x.node.booked; b != nil {
+		if o := b.letIn(x.id); o != nil {
+			o.size = o.size.Min(limit)
+			c.Recount(b)
 		}
-		c.Recount(b)
 	}
 }
 

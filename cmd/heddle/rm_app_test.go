@@ -49,7 +49,7 @@ func TestApplicationFromOutside(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "state")
 	p := start(t, "rm", "--data", data, "--listen", freePorts)
 	said := p.until(`pages and REST`)
-	web := said[strings.LastIndex(said, "http://") : len(said)-1]
+	web := webOf(said)
 	id := submit(t, regexp.MustCompile(`clients +(\S+)`).FindStringSubmatch(said)[1], "ada", "by hand")
 	for end := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		if out, _ := heddleSays(t, "app", "list", "--rm", web, "--state", "ACCEPTED", "-q"); strings.Contains(out, id) {
@@ -92,7 +92,7 @@ func TestApplicationFromOutside(t *testing.T) {
 
 	p = start(t, "rm", "--data", data, "--listen", freePorts)
 	said = p.until(`pages and REST`)
-	web = said[strings.LastIndex(said, "http://") : len(said)-1]
+	web = webOf(said)
 	if out, code := heddleSays(t, "app", "status", "--rm", web, id); code != exitDone || !regexp.MustCompile(`(?m)^state +KILLED$`).MatchString(out) {
 		t.Errorf("after a restart heddle app status ended with %d:\n%s", code, out)
 	}
@@ -115,7 +115,7 @@ func TestLookingWithAccessLists(t *testing.T) {
 	}
 	p := start(t, "rm", "--data", filepath.Join(dir, "state"), "--conf", dir, "--listen", freePorts)
 	said := p.until(`pages and REST`)
-	web := said[strings.LastIndex(said, "http://") : len(said)-1]
+	web := webOf(said)
 	id := submit(t, regexp.MustCompile(`clients +(\S+)`).FindStringSubmatch(said)[1], "ada", "by hand")
 	for _, x := range []struct {
 		user, args, want string

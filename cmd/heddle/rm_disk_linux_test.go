@@ -119,7 +119,7 @@ func TestDiskHangs(t *testing.T) {
 	data := filepath.Join(d.dir, "state")
 	p := start(t, "rm", "--data", data, "--listen", freePorts)
 	said := p.until(`pages and REST`)
-	web, client := said[strings.LastIndex(said, "http://"):len(said)-1], clientOf(said)
+	web, client := webOf(said), clientOf(said)
 	before := submit(t, client, "bob", "before")
 
 	ada := hollow.NewPeer(client, hollow.AsClient("ada"))
@@ -183,7 +183,7 @@ func TestDiskHangs(t *testing.T) {
 
 	p = start(t, "rm", "--data", data, "--listen", freePorts)
 	said = p.until(`pages and REST`)
-	web = said[strings.LastIndex(said, "http://") : len(said)-1]
+	web = webOf(said)
 	for _, id := range []string{before, meanwhile} {
 		if out, code := heddleSays(t, "app", "status", id, "--rm", web); code != exitDone {
 			t.Errorf("%s is lost: %s", id, out)

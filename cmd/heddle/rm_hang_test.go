@@ -84,7 +84,7 @@ func unheard(t *testing.T, dir string) (p *process, client string) {
 	p.launch(log, "heddle", "rm", "--data", filepath.Join(dir, "state"), "--conf", dir, "--listen", freePorts)
 	said := p.until(`pages and REST`)
 	client = clientOf(said)
-	web := said[strings.LastIndex(said, "http://") : len(said)-1]
+	web := webOf(said)
 	impatient := &http.Client{Timeout: time.Second}
 	silent := 0 // requests in a row that were not answered: one may be, where the machine is busy
 	for range 10_000 {
@@ -113,6 +113,9 @@ func stuffed(pipe *os.File) bool {
 	n, err := unix.Poll([]unix.PollFd{{Fd: int32(pipe.Fd()), Events: unix.POLLOUT}}, 0)
 	return n == 0 && err == nil
 }
+
+// webOf is where the pages are, by what was said up to that line.
+func webOf(said string) string { return said[strings.LastIndex(said, "http://") : len(said)-1] }
 
 func clientOf(said string) string {
 	return regexp.MustCompile(`clients +(\S+)`).FindStringSubmatch(said)[1]

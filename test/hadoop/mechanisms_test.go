@@ -35,18 +35,11 @@ func TestSmallerMaps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	app := must(r.App(ctx))(t)
-	watched, stop := context.WithCancel(ctx)
-	defer stop()
-	found := make(chan mapsSeen, 1)
-	go func() { found <- seeMaps(watched, app, asked) }()
-	res := finish(t, r, nil)
-	stop()
+	res, seen := finishSeen(t, ctx, r, asked)
 	if got, want := number(t, res.Out, `Estimated value of Pi is ([\d.]+)`), piOf(maps*samples); got != want {
 		t.Errorf("pi = %v, want %v", got, want)
 	}
-	succeeded(t, ctx, app, 1)
-	seen := <-found
+	succeeded(t, ctx, res.App, 1)
 	whole := testbed.Options().Nodes * (testbed.Options().NodeMB / asked)
 	t.Logf("%+v; of whole ones there is room for %d", seen, whole)
 	if seen.most <= whole {
@@ -61,6 +54,19 @@ func TestSmallerMaps(t *testing.T) {
 type mapsSeen struct {
 	most, least int  // at a time; MiB of the smallest
 	wholeFirst  bool // the first that were seen had all that they asked for
+}
+
+// finishSeen waits for the end of a job, and returns with its result what was seen of its maps, which ask for so many MiB each.
+func finishSeen(t *testing.T, ctx context.Context, r *hadoop.Run, asked int) (hadoop.Result, mapsSeen) {
+	t.Helper()
+	app := must(r.App(ctx))(t)
+	watched, stop := context.WithCancel(ctx)
+	defer stop()
+	found := make(chan mapsSeen, 1)
+	go func() { found <- seeMaps(watched, app, asked) }()
+	res := finish(t, r, nil)
+	stop()
+	return res, <-found
 }
 
 // seeMaps watches all NodeManagers until a context ends. What is no master, and no larger than a map asks for, is one.
@@ -116,7 +122,7 @@ func TestMapsShrinkBesideTheirData(t *testing.T) {
 	t.Cleanup(func() { delete(policies.Table.Place, "elsewhere") })
 	within(t, ctx, "", "capacity", "place.map=[any, elsewhere]", "trim.map={ikayak.shrink: {sample: 4}}")
 	const asked = 1536
-	count := func(name string, files, split int) (seen mapsSeen) {
+	count := func(name string, files, split int) mapsSeen {
 		dir, want := "/"+t.Name()+"/"+name, map[string]int{}
 		for i := range files {
 			text := words(uint64(i), 2000)
@@ -129,19 +135,13 @@ func TestMapsShrinkBesideTheirData(t *testing.T) {
 		}
 		r := must(testbed.StartMR(ctx, "wordcount", "-Dmapreduce.map.memory.mb="+strconv.Itoa(asked), "-Dmapreduce.reduce.memory.mb="+strconv.Itoa(asked+1),
 			"-Dmapreduce.job.reduce.slowstart.completedmaps=1", "-Dmapreduce.input.fileinputformat.split.maxsize="+strconv.Itoa(split), dir+"/in", dir+"/out"))(t)
-		app := must(r.App(ctx))(t)
-		watched, stop := context.WithCancel(ctx)
-		defer stop()
-		found := make(chan mapsSeen, 1)
-		go func() { found <- seeMaps(watched, app, asked) }()
-		finish(t, r, nil)
-		stop()
+		res, seen := finishSeen(t, ctx, r, asked)
 		if got := counts(t, must(testbed.Parts(ctx, dir+"/out"))(t), 0, 1); !maps.Equal(got, want) {
 			t.Errorf("counted %v, want %v", got, want)
 		}
-		succeeded(t, ctx, app, 1)
-		ranOnce(t, ctx, app, tasksOf(t, ctx, app))
-		return <-found
+		succeeded(t, ctx, res.App, 1)
+		ranOnce(t, ctx, res.App, tasksOf(t, ctx, res.App))
+		return seen
 	}
 	whole := testbed.Options().Nodes * (testbed.Options().NodeMB / asked)
 	if seen := count("elsewhere", 2, 1000); seen.least != asked {
