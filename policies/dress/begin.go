@@ -38,39 +38,28 @@ func (s *Scheduler) waits(st *appState) bool {
 
 // first returns the application of a queue's line that begins next, as far as there is one.
 func (s *Scheduler) first(q heddle.QueueID) (heddle.AppID, bool) {
-	for len(s.lines[q]) > 0 {
-		id := s.lines[q][0]
-		if s.waits(&s.apps[id]) {
-			return id, true
-		}
-		s.leaves(id)
+	if line := s.lines[q]; len(line) > 0 {
+		return line[0], true
 	}
 	return heddle.NoApp, false
 }
 
 // place returns which of those of its queue that wait to begin an application is, from 1, and how many they are.
 func (s *Scheduler) place(a *policy.App) (place, line int) {
-	for _, id := range s.lines[a.Queue().ID()] {
-		if !s.waits(&s.apps[id]) {
-			continue
-		}
-		if line++; id == a.ID() {
-			place = line
-		}
-	}
-	return place, line
+	of := s.lines[a.Queue().ID()]
+	return slices.Index(of, a.ID()) + 1, len(of)
 }
 
-// queues puts an application that has come to wait at the end of the line of its queue.
+// queues keeps an application in the line of its queue for as long as it waits. Who comes to wait queues at the end.
 func (s *Scheduler) queues(a *policy.App) {
 	st, q := &s.apps[a.ID()], a.Queue().ID()
-	if st.queued && st.queue != q { // it was moved
+	waits := s.o.Serve == serveListed && s.waits(st)
+	if st.queued && (!waits || st.queue != q) { // it begins, asks for nothing any more, or was moved
 		s.leaves(a.ID())
 	}
-	if s.o.Serve != serveListed || st.queued || !s.waits(st) {
-		return
+	if waits && !st.queued {
+		s.lines[q], st.queued, st.queue = append(s.lines[q], a.ID()), true, q
 	}
-	s.lines[q], st.queued, st.queue = append(s.lines[q], a.ID()), true, q
 }
 
 // sort puts those that wait in ascending order of their demands (line 13 of Alg. 3). It reports whether they were not.

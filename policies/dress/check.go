@@ -2,6 +2,7 @@ package dress
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -38,9 +39,13 @@ func (s *Scheduler) Check(v policy.View) (broken []string) {
 		if a == nil || !s.apps[id].known {
 			continue
 		}
-		k := s.apps[id].category
+		st := &s.apps[id]
+		if st.queued != (s.o.Serve == serveListed && s.waits(st)) || st.queued && !slices.Contains(s.lines[st.queue], a.ID()) {
+			broken = append(broken, "dress-line: an application that waits to begin is in no line, or another is in one")
+		}
+		k := st.category
 		taken[k] = taken[k].Plus(a.Used()).Plus(a.Booked())
-		want[k] = want[k].Plus(s.apps[id].want)
+		want[k] = want[k].Plus(st.want)
 		tasks[k] += tasksOf(a)
 		a.Each(func(x *policy.Container) bool {
 			if n++; !s.est.knows(x) {

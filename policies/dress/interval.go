@@ -94,6 +94,7 @@ func (s *Scheduler) lateness(a *policy.App, t heddle.Time) bool {
 func (s *Scheduler) gather(v policy.View, a *policy.App, t heddle.Time) bool {
 	st := &s.apps[a.ID()]
 	s.count(st, st.taken, st.wants(a), st.tasks) // a master that is gone asks for nothing any more, which nobody tells
+	s.queues(a)
 	c := &s.cats[st.category]
 	if st.category < len(s.cats)-1 && s.o.Keep == whileJobs {
 		c.keeps = true
