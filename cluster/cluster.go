@@ -20,8 +20,9 @@ type Cluster struct {
 	unserved int                    // applications that ask for tasks and have none running
 	ended    [heddle.NumKinds]ended // containers of any application that ended well
 
-	total   heddle.Resource // of live nodes
-	largest heddle.Resource // per dimension, over live nodes
+	total   heddle.Resource     // of live nodes
+	largest heddle.Resource     // per dimension, over live nodes
+	ties    [heddle.NumDims]int // how many of them have as much
 	counted [heddle.NumDims]bool
 	slots   [heddle.NumKinds]Slots
 
@@ -91,7 +92,7 @@ func (c *Cluster) AddNode(id heddle.NodeID, rack heddle.RackID, total heddle.Res
 	n.cpuUsed, n.cpuOthers, n.cpuIdle = 0, 0, -1
 	c.live++
 	c.total = c.total.Plus(total)
-	c.largest = c.largest.Max(total)
+	c.measure(total)
 	c.touched(n)
 	return n
 }
@@ -107,16 +108,38 @@ func (c *Cluster) RemoveNode(n *Node) {
 	n.up = false
 	c.live--
 	c.total = c.total.Minus(n.total)
-	c.remeasure()
+	c.remeasure(n.total)
 	c.touched(n)
 }
 
-// remeasure looks for the largest node.
-func (c *Cluster) remeasure() {
-	c.largest = heddle.Resource{}
+// measure compares the largest nodes with one that offers total.
+func (c *Cluster) measure(total heddle.Resource) {
+	for d, most := range total {
+		if most > c.largest[d] {
+			c.largest[d], c.ties[d] = most, 0
+		}
+		if most == c.largest[d] {
+			c.ties[d]++
+		}
+	}
+}
+
+// remeasure looks for the largest nodes where none is left of those like one that offered total.
+func (c *Cluster) remeasure(total heddle.Resource) {
+	over := false
+	for d, most := range total {
+		if most == c.largest[d] {
+			c.ties[d]--
+			over = over || c.ties[d] == 0
+		}
+	}
+	if !over {
+		return
+	}
+	c.largest, c.ties = heddle.Resource{}, [heddle.NumDims]int{}
 	for _, m := range c.nodes {
 		if m != nil && m.up {
-			c.largest = c.largest.Max(m.total)
+			c.measure(m.total)
 		}
 	}
 }
@@ -128,13 +151,10 @@ func (c *Cluster) ResizeNode(n *Node, total heddle.Resource) {
 		panic("cluster: node resized that is down, or below its reservation")
 	}
 	c.total = c.total.Plus(total).Minus(n.total)
-	grown := n.total.Fits(total)
+	was := n.total
 	n.total = total
-	if grown {
-		c.largest = c.largest.Max(total)
-	} else {
-		c.remeasure()
-	}
+	c.measure(total)
+	c.remeasure(was)
 	c.settle(n)
 	n.full = !c.Fits(heddle.Resource{}, n.Free())
 	c.touched(n)

@@ -27,6 +27,14 @@ const (
 	changesPerTurn = 16
 )
 
+// forJoins is the part of its time that the loop has for NodeManagers that register, one of so many. Whoever makes them up leaves
+// time for others, who look at what has changed; 10,000 that are none of those have registered after a few seconds. However long some
+// took, for it may be that the process stood still, others rest no longer than longestJoinRest.
+const (
+	forJoins        = 10
+	longestJoinRest = 100 * time.Millisecond
+)
+
 // lanes are the calls that wait for the loop.
 type lanes struct {
 	beats chan func()
@@ -34,6 +42,8 @@ type lanes struct {
 	mu      sync.Mutex
 	joins   fairQueue[func()]
 	changes fairQueue[func()]
+
+	joinFrom time.Time // when the loop takes more of those that register; the loop's own
 }
 
 func newLanes() *lanes {
@@ -48,7 +58,7 @@ func (l *lanes) waiting() int {
 }
 
 // run runs calls, the most urgent first, and reports whether changes are left. The one that woke the loop, if any, has left its
-// lane.
+// lane. NodeManagers that register have a part of its time.
 func (l *lanes) run(woke func()) (more bool) {
 	n := beatsPerTurn
 	if woke != nil {
@@ -64,8 +74,19 @@ func (l *lanes) run(woke func()) (more bool) {
 		}
 		break
 	}
-	joins, changes := l.some(&l.joins, joinsPerTurn), l.some(&l.changes, changesPerTurn)
-	return joins || changes
+	if began := time.Now(); !began.Before(l.joinFrom) {
+		l.some(&l.joins, joinsPerTurn)
+		took := time.Since(began)
+		l.joinFrom = began.Add(min(forJoins*took, took+longestJoinRest))
+	}
+	return l.some(&l.changes, changesPerTurn)
+}
+
+// due is when the loop takes more of those that register; ok is false where none do.
+func (l *lanes) due() (at time.Time, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.joinFrom, l.joins.n > 0
 }
 
 // some runs so many calls of a queue at the most, and reports whether some are left.

@@ -129,6 +129,12 @@ func (d *Readers) wait(ctx context.Context, caller string, again bool) error {
 	return ctx.Err()
 }
 
+// Enter waits until a caller may have a processor, for anything but what a [Reading] is for; it is the caller's turn until Leave.
+func (d *Readers) Enter(ctx context.Context, caller string) error { return d.wait(ctx, caller, true) }
+
+// Leave is the end of a turn that Enter began.
+func (d *Readers) Leave() { d.next() }
+
 // wanted reports whether somebody waits for a turn.
 func (d *Readers) wanted() bool {
 	d.mu.Lock()

@@ -177,7 +177,9 @@ func TestLanes(t *testing.T) {
 }
 
 // What is urgent does not keep the rest waiting for ever.
-func TestLanesTakeTurns(t *testing.T) {
+func TestLanesTakeTurns(t *testing.T) { synctest.Test(t, testLanesTakeTurns) } // in which nothing takes time
+
+func testLanesTakeTurns(t *testing.T) {
 	l := newLanes()
 	var order []lane
 	for range 2 * beatsPerTurn {
@@ -203,6 +205,34 @@ func TestLanesTakeTurns(t *testing.T) {
 	if !slices.Equal(order, []lane{changeLane, beatLane}) {
 		t.Errorf("the one that woke the loop, and another one: %v", order)
 	}
+}
+
+// NodeManagers that register have a part of the loop's time.
+func TestJoinsRest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, began, joined := newLanes(), time.Now(), 0
+		join := func() { joined++; time.Sleep(time.Millisecond) }
+		for range 4 * joinsPerTurn {
+			l.joins.add("@10.0.0.1", join)
+		}
+		for time.Since(began) < 2*forJoins*joinsPerTurn*time.Millisecond {
+			l.run(nil)
+			time.Sleep(time.Millisecond)
+		}
+		if joined != 2*joinsPerTurn {
+			t.Errorf("%d NodeManagers registered", joined)
+		}
+		if at, ok := l.due(); !ok || at.Sub(began) != 2*forJoins*joinsPerTurn*time.Millisecond {
+			t.Errorf("the next are due after %v, %v", at.Sub(began), ok)
+		}
+		time.Sleep(time.Until(l.joinFrom))
+		l.joins, began = fairQueue[func()]{}, time.Now()
+		l.joins.add("@10.0.0.1", func() { time.Sleep(time.Minute) }) // the process stood still
+		l.run(nil)
+		if at, ok := l.due(); ok || at.Sub(began) != time.Minute+longestJoinRest {
+			t.Errorf("the next are due after %v, %v", at.Sub(began), ok)
+		}
+	})
 }
 
 // However many NodeManagers register from one address, those that report do not wait for them, nor does one that registers from

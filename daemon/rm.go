@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -181,11 +182,15 @@ func (r *RM) turn(woke func()) {
 	for _, f := range posted {
 		f()
 	}
-	if r.lanes.run(woke) {
+	more := r.lanes.run(woke)
+	if more {
 		r.nudge()
 	}
 	r.tick()
 	r.serveReads()
+	if more {
+		runtime.Gosched() // those who were answered wait for this processor
+	}
 }
 
 // post has the loop run f soon. It never waits.
@@ -208,6 +213,9 @@ func (r *RM) next() time.Duration {
 	now := time.Now()
 	d := time.Duration(r.m.Deadline().Since(r.at(now)))
 	if at, ok := r.reads.due(); ok {
+		d = min(d, at.Sub(now))
+	}
+	if at, ok := r.lanes.due(); ok {
 		d = min(d, at.Sub(now))
 	}
 	return max(d, 0)

@@ -24,7 +24,7 @@ const maxBytes = 8 << 20
 // Tracker is the protocol that NodeManagers speak.
 func (r *RM) Tracker() rpc.Protocol {
 	return rpc.Protocol{Name: "org.apache.hadoop.yarn.server.api.ResourceTrackerPB", Methods: map[string]rpc.Method{
-		"registerNodeManager":   rpc.Serve(byClass(r.registerNode)).Within(maxBytes, 0),
+		"registerNodeManager":   rpc.Serve(byClass(r.registerNode)).Within(maxBytes, 0).InTurn(),
 		"nodeHeartbeat":         rpc.Serve(byClass(r.heartbeat)).Within(maxBytes, 0),
 		"unRegisterNodeManager": rpc.Serve(byClass(r.unregisterNode)),
 	}}

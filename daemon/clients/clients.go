@@ -100,7 +100,7 @@ func serveAndTell[Req, Resp message](s *service, f func(context.Context, daemon.
 		}
 		tell(who, req, err)
 		return resp, javaError(err)
-	})
+	}).InTurn()
 }
 
 // change is serve for what changes an application: the log says who did it, or was refused.

@@ -76,10 +76,11 @@ const (
 )
 
 const (
-	patience    = 10 * time.Second // that who asks waits for memory before being told to try again
-	listsAtOnce = 4                // long answers that are put together
-	callsAt     = 64               // calls of one address that are answered on a port at a time
-	asksAt      = 16               // likewise of clients and administrators: more would have everybody wait behind them for a processor
+	patience    = 10 * time.Second     // that who asks waits for memory before being told to try again
+	pause       = 5 * time.Millisecond // between the reads of a large frame: 16 MiB take a second and a third
+	listsAtOnce = 4                    // long answers that are put together
+	callsAt     = 64                   // calls of one address that are answered on a port at a time
+	asksAt      = 16                   // likewise of clients and administrators: more would have everybody wait behind them for a processor
 )
 
 // A memory is what some of those who call have.
@@ -159,22 +160,22 @@ func (d *Daemon) access(o Options) daemon.Access {
 // ports is which protocol is served where; the web server is last, and not made yet.
 func (d *Daemon) ports(ctx context.Context, o Options) ([]port, error) {
 	c := o.Config
-	server := func(tokens rpc.Verifier, limits rpc.Limits, m memory, protocols ...rpc.Protocol) func(net.Listener) error {
+	server := func(tokens rpc.Verifier, limits rpc.Limits, m memory, turns rpc.Turns, protocols ...rpc.Protocol) func(net.Listener) error {
 		limits.ConnsPer = c.ConnsPer
-		s := rpc.NewServer(rpc.Options{Protocols: protocols, Tokens: tokens, Limits: limits, Input: m.input, Memory: m.calls, Desk: d.desk, Log: o.Log})
+		s := rpc.NewServer(rpc.Options{Protocols: protocols, Tokens: tokens, Limits: limits, Input: m.input, Memory: m.calls, Desk: d.desk, Turns: turns, Log: o.Log})
 		d.servers = append(d.servers, s)
 		return s.Serve
 	}
-	asks, works := rpc.Limits{Patience: patience, CallsOf: asksAt / 2, CallsAt: asksAt}, rpc.Limits{CallsAt: callsAt}
+	asks, works := rpc.Limits{Patience: patience, Pause: pause, CallsOf: asksAt / 2, CallsAt: asksAt}, rpc.Limits{CallsAt: callsAt}
 	people := clients.Options{
 		Access: d.access(o), Readers: d.readers, ExtraResources: c.ExtraResources, MemoryOnly: c.MemoryOnly, Log: o.Log,
 		ProxyUsers: c.ProxyUsers, Decommission: c.Decommission,
 	}
 	ports := []port{
-		{"client", c.Client, &d.Client, server(nil, asks, d.asking, clients.Client(d.RM, people)), nil},
-		{"scheduler", c.Scheduler, &d.Scheduler, server(d.RM.Tokens(), works, d.working, d.RM.Masters()), nil},
-		{"resource tracker", c.Tracker, &d.Tracker, server(nil, rpc.Limits{Conns: nodeConns, CallsAt: callsAt}, d.working, d.RM.Tracker()), nil},
-		{"admin", c.Admin, &d.Admin, server(nil, asks, d.asking, clients.Admin(d.RM, people)), nil},
+		{"client", c.Client, &d.Client, server(nil, asks, d.asking, d.readers, clients.Client(d.RM, people)), nil},
+		{"scheduler", c.Scheduler, &d.Scheduler, server(d.RM.Tokens(), works, d.working, nil, d.RM.Masters()), nil},
+		{"resource tracker", c.Tracker, &d.Tracker, server(nil, rpc.Limits{Conns: nodeConns, CallsAt: callsAt}, d.working, d.readers, d.RM.Tracker()), nil},
+		{"admin", c.Admin, &d.Admin, server(nil, asks, d.asking, d.readers, clients.Admin(d.RM, people)), nil},
 	}
 	if c.Agents.IsValid() {
 		serv, err := d.serveAgents(ctx, o)

@@ -14,6 +14,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"heddle/rm"
 	"heddle/test/hollow"
 	"heddle/yarn/ids"
 	"heddle/yarn/rpc"
@@ -36,6 +37,7 @@ func attacks() []attack {
 		{"256 lists, read", func(ctx context.Context, at *target) tally { return lists(ctx, at, true) }},
 		{"256 lists, never read", func(ctx context.Context, at *target) tally { return lists(ctx, at, false) }},
 		{"submissions of empty messages", func(ctx context.Context, at *target) tally { return bombs(ctx, at, emptyMessages(15<<20)) }},
+		{"submissions of as many as are taken", func(ctx context.Context, at *target) tally { return bombs(ctx, at, emptyMessages(rm.MaxContext)) }},
 		{"submissions of unknown fields", func(ctx context.Context, at *target) tally {
 			return bombs(ctx, at, bytes.Repeat([]byte{0xf8, 0x7f, 0}, 5<<20))
 		}},
@@ -212,9 +214,14 @@ func nested(bytesInAll int) []byte {
 
 // bombs submits 16 applications at once, again and again.
 func bombs(ctx context.Context, at *target, body []byte) tally {
+	return flood(ctx, at.Client, clientProtocol, "submitApplication", submission(body), 16, 1)
+}
+
+// submission is one of a body.
+func submission(body []byte) *wire.SubmitApplicationRequest {
 	c := &wire.ApplicationSubmissionContext{}
 	c.ProtoReflect().SetUnknown(body)
-	return flood(ctx, at.Client, clientProtocol, "submitApplication", &wire.SubmitApplicationRequest{ApplicationSubmissionContext: c}, 16, 1)
+	return &wire.SubmitApplicationRequest{ApplicationSubmissionContext: c}
 }
 
 // squat registers NodeManagers that are none, 25,000 in all.
@@ -284,18 +291,13 @@ func slowly(ctx context.Context, at *target) tally {
 	})
 }
 
-// frames sends frames of 15 MiB but for their last byte, on 100 connections.
+// frames sends calls as long as they may be, but for their last byte, on 100 connections.
 func frames(ctx context.Context, at *target) tally {
-	piece := make([]byte, 1<<20)
+	b := call(1, clientProtocol, "submitApplication", submission(emptyMessages(rm.MaxContext)))
 	return together(100, func(i int) (n tally) {
 		c, _, err := open(ctx, eve, at.Client, clientProtocol)
 		if err == nil {
-			_, err = c.Write([]byte{0, 0xf0, 0, 1})
-		}
-		for range 15 {
-			if err == nil {
-				_, err = c.Write(piece)
-			}
+			_, err = c.Write(b[:len(b)-1])
 		}
 		if err != nil {
 			n.Cut++

@@ -30,30 +30,29 @@ type task struct {
 	memory   int64          // bytes held, those of the answer as it is expected among them
 	expected int64          // … unless it is put together at a desk:
 	answer   *budget.Answer // nil until then
+	turn     turn           // to write
 }
 
 // called reads a call and has it answered. What is wrong with one call ends that call, what is wrong with its
 // frame the connection.
 func (c *conn) called(h requestHeader, to echo, b []byte) error {
-	head, rest, err := delimited(b)
-	if err != nil {
-		return c.unreadable(to, err)
-	}
-	m, err := parseMethodHeader(head)
-	if err != nil {
-		return c.unreadable(to, err)
+	method, rest, why, failed, err := c.method(to, b)
+	switch {
+	case err != nil:
+		return err
+	case failed != nil:
+		return c.turnDown(why, to, failed)
 	}
 	body, _, err := delimited(rest)
 	if err != nil {
 		return c.unreadable(to, err)
 	}
-	method, why, failed := c.s.find(m)
-	if failed != nil {
-		return c.turnDown(why, to, failed)
+	if method.inTurn {
+		c.turn.take()
 	}
 	memory, err := method.weigh(body)
 	if err != nil {
-		return c.turnDown(refusedMessage, to, errorf(wire.RpcErrorCode_ERROR_RPC_SERVER, ClassServer, "%v", err))
+		return c.turnDown(refusedMessage, to, notTaken(err))
 	}
 	// An answer that is too long was given to somebody. What is expected alone keeps nobody out.
 	var expected int64
@@ -61,7 +60,12 @@ func (c *conn) called(h requestHeader, to echo, b []byte) error {
 		expected = max(min(method.expected.Bytes(), c.s.memory.Most()-memory), 0)
 		memory += expected
 	}
-	if failed, err := c.admit(memory); err != nil || failed != nil {
+	c.turn.give()
+	failed, err = c.admit(memory)
+	if method.inTurn {
+		c.turn.take()
+	}
+	if err != nil || failed != nil {
 		if err != nil {
 			return err
 		}
@@ -80,7 +84,7 @@ func (c *conn) called(h requestHeader, to echo, b []byte) error {
 	if string(h.context) != c.context {
 		c.context = string(h.context[:min(len(h.context), maxContext)])
 	}
-	t := &task{method: method, req: req, to: to, memory: memory, expected: expected, Call: Call{
+	t := &task{method: method, req: req, to: to, memory: memory, expected: expected, turn: turn{c: c}, Call: Call{
 		Method: method.name, User: c.user, RealUser: c.realUser, Addr: c.addr,
 		ClientID: to.client, ID: h.call, Retry: h.retry, Context: c.context, Identity: c.identity,
 	}}
@@ -88,6 +92,26 @@ func (c *conn) called(h requestHeader, to echo, b []byte) error {
 	c.s.count.calls.Add(1)
 	go c.run(t)
 	return nil
+}
+
+// method reads the header of a call and finds its method, or why there is none; it returns what follows the header. An error ends
+// the connection.
+func (c *conn) method(to echo, b []byte) (m *served, rest []byte, why reason, failed *Error, err error) {
+	head, rest, err := delimited(b)
+	if err != nil {
+		return nil, nil, 0, nil, c.unreadable(to, err)
+	}
+	h, err := parseMethodHeader(head)
+	if err != nil {
+		return nil, nil, 0, nil, c.unreadable(to, err)
+	}
+	m, why, failed = c.s.find(h)
+	return m, rest, why, failed, nil
+}
+
+// notTaken is the answer to a request that is not taken for what it is.
+func notTaken(err error) *Error {
+	return errorf(wire.RpcErrorCode_ERROR_RPC_SERVER, ClassServer, "%v", err)
 }
 
 // admit waits until a call may be answered that takes up so much memory: above any of the limits nothing more is read, and
@@ -175,17 +199,21 @@ func (s *Server) find(m methodHeader) (*served, reason, *Error) {
 // turnDown answers a call that cannot be made; the connection goes on.
 func (c *conn) turnDown(why reason, to echo, failed *Error) error {
 	c.s.refuse(c.addr, why, failed)
-	return c.fail(to, failed)
+	return c.fail(&c.turn, to, failed)
 }
 
 // run answers a call.
 func (c *conn) run(t *task) {
 	defer c.ran(t)
 	resp, err := c.invoke(t)
+	if t.method.inTurn {
+		t.turn.take()
+		defer t.turn.give()
+	}
 	if err == nil {
 		size := proto.Size(resp)
 		c.settle(t, resp, size)
-		if err = c.succeed(t.to, resp, size); err == nil {
+		if err = c.succeed(&t.turn, t.to, resp, size); err == nil {
 			return
 		}
 	}
@@ -194,7 +222,7 @@ func (c *conn) run(t *task) {
 	if !errors.As(err, &failed) {
 		failed = &Error{Class: ClassYarn, Message: err.Error()}
 	}
-	if c.fail(t.to, failed) == nil && failed.fatal() {
+	if c.fail(&t.turn, t.to, failed) == nil && failed.fatal() {
 		c.cancel()
 		c.stop()
 	}
@@ -249,9 +277,9 @@ func (c *conn) settle(t *task, resp proto.Message, size int) {
 
 // succeed sends the answer resp, which has a size. Its error is an [Error] where resp cannot be written down: the caller can be
 // told so.
-func (c *conn) succeed(to echo, resp proto.Message, size int) error {
+func (c *conn) succeed(at *turn, to echo, resp proto.Message, size int) error {
 	if size > keepOutput {
-		return c.streamed(to, resp, size)
+		return c.streamed(at, to, resp, size)
 	}
 	p := buffers.Get().(*[]byte)
 	defer keep(p)
@@ -261,7 +289,7 @@ func (c *conn) succeed(to echo, resp proto.Message, size int) error {
 	if err != nil {
 		return c.unwritable(resp, err)
 	}
-	return c.sendFrame(b)
+	return c.sendFrame(at, b)
 }
 
 // unwritable is an answer that cannot be written down: there is something in it that its message does not allow.
@@ -271,7 +299,7 @@ func (c *conn) unwritable(resp proto.Message, err error) error {
 }
 
 // streamed sends an answer of a size in pieces, as they are written down: it is never in memory as a whole.
-func (c *conn) streamed(to echo, resp proto.Message, size int) error {
+func (c *conn) streamed(at *turn, to echo, resp proto.Message, size int) error {
 	if err := proto.CheckInitialized(resp); err != nil {
 		return c.unwritable(resp, err)
 	}
@@ -279,22 +307,32 @@ func (c *conn) streamed(to echo, resp proto.Message, size int) error {
 	b = protowire.AppendVarint(b, uint64(size))
 	binary.BigEndian.PutUint32(b, uint32(len(b)-lengthSize+size))
 	within := c.s.limits.Write + time.Duration(size/leastRate)*time.Second
-	return c.sent(c.out.stream(func(write func([]byte) error) error {
-		p := pieces{b: b, write: write}
+	again := func() {}
+	if at.has {
+		again = at.take
+	}
+	at.give() // until it is this answer's turn to leave
+	return c.sent(c.out.stream(at, func(write func([]byte) error) error {
+		p := pieces{b: b, write: func(b []byte) error {
+			at.give()
+			defer again()
+			return write(b)
+		}}
+		again()
 		if err := p.message(resp.ProtoReflect(), size); err != nil {
 			return err
 		}
-		return write(p.b)
+		return p.write(p.b)
 	}, within))
 }
 
 // fail sends an error as an answer: nothing follows the header.
-func (c *conn) fail(to echo, failed *Error) error {
+func (c *conn) fail(at *turn, to echo, failed *Error) error {
 	p := buffers.Get().(*[]byte)
 	defer keep(p)
 	valid := Error{strings.ToValidUTF8(failed.Class, "?"), strings.ToValidUTF8(failed.Message, "?"), failed.Code}
 	*p = appendResponseHeader(beginFrame((*p)[:0]), to.call, to.retry, to.id(), &valid)
-	return c.sendFrame(*p)
+	return c.sendFrame(at, *p)
 }
 
 // keep gives a buffer back unless it has grown large.
@@ -305,9 +343,9 @@ func keep(p *[]byte) {
 }
 
 // sendFrame sends b as a frame. A connection that cannot take it ends.
-func (c *conn) sendFrame(b []byte) error {
+func (c *conn) sendFrame(at *turn, b []byte) error {
 	endFrame(b, 0)
-	return c.sent(c.out.send(b))
+	return c.sent(c.out.send(at, b))
 }
 
 // sent ends the connection where what was sent did not leave.

@@ -129,7 +129,7 @@ func (c *Client) begin(o ClientOptions) error {
 		return err
 	}
 	endFrame(b, at)
-	return c.out.send(b)
+	return c.out.send(nil, b)
 }
 
 // Call calls method with req and reads the answer into resp. An error the server answered is an [Error]; after
@@ -218,7 +218,7 @@ func (c *Client) request(id int32, method string, req proto.Message) error {
 		return fmt.Errorf("the request has %d bytes, at most %d are sent", len(b)-lengthSize, DefaultFrame)
 	}
 	endFrame(b, 0)
-	if err := c.out.send(b); err != nil {
+	if err := c.out.send(nil, b); err != nil {
 		c.end(err)
 		return err
 	}

@@ -7,10 +7,13 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"google.golang.org/protobuf/encoding/protowire"
 
 	"heddle/yarn/wire"
 )
@@ -62,9 +65,11 @@ type conn struct {
 	s      *Server
 	nc     net.Conn
 	addr   netip.AddrPort
+	from   string          // its address alone
 	ctx    context.Context //nolint:containedctx // it is the connection's own, handed to every call of it
 	cancel context.CancelFunc
 	in     splitter
+	turn   turn    // to read
 	out    *outbox // shared
 
 	sasl     *saslServer // nil: the client says who it is
@@ -88,10 +93,11 @@ type conn struct {
 
 // newConn makes the connection of nc.
 func newConn(s *Server, nc net.Conn, addr netip.AddrPort) *conn {
-	c := &conn{s: s, nc: nc, addr: addr, slots: make(chan struct{}, s.limits.CallsPer)}
+	c := &conn{s: s, nc: nc, addr: addr, from: addr.Addr().String(), slots: make(chan struct{}, s.limits.CallsPer)}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	c.seen.Store(time.Now().UnixNano())
-	c.in = splitter{r: nc, limit: s.limits.FirstFrame, wait: c.arm, room: c.room}
+	c.turn.c = c
+	c.in = splitter{r: nc, limit: s.limits.FirstFrame, wait: c.arm, room: c.room, pass: c.pass, unwanted: c.unwanted}
 	c.out = newOutbox(nc, s.limits.Output, min(s.limits.Write, s.limits.Handshake), func(n int) { s.count.bytesOut.Add(uint64(n)) })
 	c.out.held = func(n int) { s.memory.More(addr.Addr(), int64(n)) }
 	return c
@@ -112,7 +118,7 @@ func (c *conn) serve() {
 	defer c.finish()
 	defer func() {
 		if p := recover(); p != nil {
-			_ = c.fail(nobody, c.panicked(p)) // the connection ends whether the peer hears of it or not
+			_ = c.fail(&c.turn, nobody, c.panicked(p)) // the connection ends whether the peer hears of it or not
 		}
 	}()
 	if tcp, ok := c.nc.(*net.TCPConn); ok {
@@ -139,8 +145,55 @@ func (c *conn) frame() error {
 	}
 	c.inFrame = false
 	c.seen.Store(time.Now().UnixNano())
+	if b == nil {
+		return nil
+	}
 	c.s.count.bytesIn.Add(uint64(len(b) + lengthSize))
+	defer c.turn.give()
 	return c.handle(b)
+}
+
+// unwanted reports whether a large frame that begins so is read past, because its call is turned down.
+func (c *conn) unwanted(begin []byte) (bool, error) {
+	if !c.open {
+		return false, nil
+	}
+	h, to, rest, err := c.head(begin)
+	if err != nil {
+		return false, err
+	}
+	if h.call < 0 {
+		return false, c.disorder(to, "a frame of more than %d bytes is no call", readPiece)
+	}
+	method, rest, why, failed, err := c.method(to, rest)
+	if err != nil {
+		return false, err
+	}
+	if failed == nil {
+		size, n := protowire.ConsumeVarint(rest)
+		if n < 0 {
+			return false, c.unreadable(to, protowire.ParseError(n))
+		}
+		if size <= uint64(method.bytes) {
+			return false, nil
+		}
+		why, failed = refusedMessage, notTaken(method.tooLong(size))
+	}
+	return true, c.turnDown(why, to, failed)
+}
+
+// pass lets others go on between the reads of a large frame.
+func (c *conn) pass() {
+	c.turn.take()
+	c.turn.give()
+	if c.s.limits.Pause == 0 {
+		runtime.Gosched()
+		return
+	}
+	select {
+	case <-time.After(c.s.limits.Pause):
+	case <-c.ctx.Done():
+	}
 }
 
 // arm sets the deadline of the next read. Before the connection context it is the one set at the beginning,
@@ -209,11 +262,11 @@ func (c *conn) leave(err error) {
 	c.s.refuse(c.addr, refused.why, refused)
 	switch {
 	case refused.err != nil:
-		if c.fail(refused.to, refused.err) == nil {
+		if c.fail(&c.turn, refused.to, refused.err) == nil {
 			c.linger()
 		}
 	case refused.text != "":
-		if c.out.send([]byte(refused.text)) == nil {
+		if c.out.send(&c.turn, []byte(refused.text)) == nil {
 			c.linger()
 		}
 	}

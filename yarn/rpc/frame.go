@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -42,9 +41,14 @@ type splitter struct {
 	wait func(begun bool) error
 	// room is asked for every change of the buffer's size above keepInput; nil for none.
 	room func(bytes int) bool
+	// pass is called after a read that took as much as one may: there is more of a large frame. Nil for none.
+	pass func()
+	// unwanted is asked about a frame that is longer than one read, with what one read takes of it, whether it is read past. Its
+	// error ends the reading. Nil for nobody.
+	unwanted func(begin []byte) (bool, error)
 }
 
-// next returns the next frame without its length. It stays valid until the next call.
+// next returns the next frame without its length, nil for one that was unwanted. It stays valid until the next call.
 func (s *splitter) next() ([]byte, error) {
 	head, err := s.peek(lengthSize)
 	if err != nil {
@@ -55,12 +59,52 @@ func (s *splitter) next() ([]byte, error) {
 		return nil, &tooLongError{length, s.limit}
 	}
 	n := lengthSize + int(length)
+	if s.unwanted != nil && n > readPiece {
+		begin, err := s.peek(readPiece)
+		if err != nil {
+			return nil, err
+		}
+		unwanted, err := s.unwanted(begin[lengthSize:])
+		if err != nil {
+			return nil, err
+		}
+		if unwanted {
+			return nil, s.skip(n)
+		}
+	}
 	whole, err := s.peek(n)
 	if err != nil {
 		return nil, err
 	}
 	s.start += n
 	return whole[lengthSize:], nil
+}
+
+// skip reads past the next n bytes, which it does not keep.
+func (s *splitter) skip(n int) error {
+	for {
+		have := min(n, s.end-s.start)
+		s.start += have
+		if n -= have; n == 0 {
+			return nil
+		}
+		s.start, s.end = 0, 0
+		if s.wait != nil {
+			if err := s.wait(true); err != nil {
+				return err
+			}
+		}
+		got, err := s.r.Read(s.buf[:min(len(s.buf), readPiece)])
+		if s.end = got; err != nil {
+			if errors.Is(err, io.EOF) {
+				return io.ErrUnexpectedEOF
+			}
+			return err
+		}
+		if s.pass != nil {
+			s.pass()
+		}
+	}
 }
 
 // take returns the next n bytes, valid until the next call.
@@ -94,8 +138,8 @@ func (s *splitter) peek(n int) ([]byte, error) {
 			}
 			return nil, err
 		}
-		if got == readPiece { // there is more of a large frame: others come before it
-			runtime.Gosched()
+		if got == readPiece && s.pass != nil {
+			s.pass()
 		}
 	}
 	return s.buf[s.start : s.start+n], nil

@@ -47,24 +47,32 @@ func (c *conn) greet() error {
 	}
 }
 
-// handle does what a frame says. An error ends the connection.
-func (c *conn) handle(b []byte) error {
+// head reads the header of a frame, and returns what follows it.
+func (c *conn) head(b []byte) (h requestHeader, to echo, rest []byte, err error) {
 	head, rest, err := delimited(b)
-	if err != nil {
-		return c.unreadable(nobody, err)
+	if err == nil {
+		h, err = parseRequestHeader(head)
 	}
-	h, err := parseRequestHeader(head)
 	if err != nil {
-		return c.unreadable(nobody, err)
+		return h, nobody, nil, c.unreadable(nobody, err)
 	}
-	to := echo{call: h.call, retry: h.retry}
+	to = echo{call: h.call, retry: h.retry}
 	switch len(h.client) {
 	case 0:
 		to.anonymous = true
 	case idSize:
 		copy(to.client[:], h.client)
 	default:
-		return c.disorder(nobody, "clientId has %d bytes, must have %d or none", len(h.client), idSize)
+		return h, nobody, nil, c.disorder(nobody, "clientId has %d bytes, must have %d or none", len(h.client), idSize)
+	}
+	return h, to, rest, nil
+}
+
+// handle does what a frame says. An error ends the connection.
+func (c *conn) handle(b []byte) error {
+	h, to, rest, err := c.head(b)
+	if err != nil {
+		return err
 	}
 	switch {
 	case h.op == int32(wire.RpcRequestHeader_RPC_CLOSE_CONNECTION):

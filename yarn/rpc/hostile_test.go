@@ -422,12 +422,13 @@ func working(s *Server, want int) {
 // All input buffers together have a limit: who would exceed it goes, and what it held is free again.
 func TestInputLimit(t *testing.T) {
 	memory := budget.New(1<<20, 1<<20)
-	s, addr := startServer(t, Options{Input: memory.Account(0), Protocols: newBench().protocol()})
+	all := newBench().protocol()
+	all[0].Methods["echo"] = all[0].Methods["echo"].Within(4<<20, 0)
+	s, addr := startServer(t, Options{Input: memory.Account(0), Protocols: all})
 	p := connect(t, addr)
 	p.send(hexSimpleHeader + hexSimpleContext)
-	// Two MiB are announced and would be taken; half of them fill the room.
-	p.send("00200000")
-	_, _ = p.Write(make([]byte, 2<<20)) // it may fail when the server is gone
+	// Two MiB would be taken; half of them fill the room.
+	_, _ = p.Write(unhex(hexMethod(1, "echo", &killReq{Diagnostics: new(strings.Repeat("x", 2<<20))}))) // it may fail when the server is gone
 	p.gone()
 	if st := s.Stats(); st.Refused["input"] != 1 {
 		t.Errorf("%+v", st)

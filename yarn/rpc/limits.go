@@ -18,6 +18,7 @@ type Limits struct {
 	Idle       time.Duration // without a frame and without a call being answered: DefaultIdle
 	Write      time.Duration // for at most 256 KiB of answers to leave: DefaultWrite
 	Patience   time.Duration // for memory that a call needs to be free; 0 for as long as it takes
+	Pause      time.Duration // between the reads of 64 KiB that a large frame takes; 0 for none
 }
 
 // Defaults of [Limits].

@@ -36,6 +36,7 @@ type Method struct {
 	bytes        int // of a request at most
 	elements     int // of the lists in it at most
 	long         bool
+	inTurn       bool
 }
 
 // How much a request may be where its method says nothing else.
@@ -54,6 +55,12 @@ func (m Method) Within(bytes, elements int) Method {
 // Long returns the method as one whose answers may be long, because they list: only so many are put together at once.
 func (m Method) Long() Method {
 	m.long = true
+	return m
+}
+
+// InTurn returns the method as one whose calls are read and written in turn, where the server has [Turns].
+func (m Method) InTurn() Method {
+	m.inTurn = true
 	return m
 }
 

@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -21,6 +22,7 @@ var errClosed = errors.New("the connection is closed")
 // call.
 type outbox struct {
 	conn  net.Conn
+	raw   syscall.RawConn // of conn; nil where it has none
 	limit int             // of bytes waiting; whoever would exceed it waits
 	write time.Duration   // for one piece; a peer that takes longer is gone
 	held  func(bytes int) // is told how many bytes more wait; nil for nobody
@@ -40,15 +42,21 @@ type outbox struct {
 func newOutbox(conn net.Conn, limit int, write time.Duration, sent func(int)) *outbox {
 	o := &outbox{conn: conn, limit: limit, write: write, sent: sent}
 	o.room.L = &o.mu
+	if sc, ok := conn.(syscall.Conn); ok {
+		if raw, err := sc.SyscallConn(); err == nil {
+			o.raw = raw
+		}
+	}
 	return o
 }
 
 // send sees to it that frame leaves, after what was sent before. It returns when frame was written or put
-// behind what is being written; frame is the caller's again.
-func (o *outbox) send(frame []byte) error {
+// behind what is being written; frame is the caller's again. Whoever waits gives up the turn, if it has one; nil is none.
+func (o *outbox) send(at *turn, frame []byte) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for o.err == nil && o.busy && len(o.waiting) > 0 && len(o.waiting)+len(frame) > o.limit {
+		at.give()
 		o.room.Wait()
 	}
 	if o.err != nil {
@@ -59,11 +67,11 @@ func (o *outbox) send(frame []byte) error {
 		o.hold(len(frame))
 		return nil
 	}
-	return o.occupy(func() error { return o.out(frame) })
+	return o.occupy(at, func() error { return o.out(at, frame) })
 }
 
 // stream sends what f writes, as one: nothing else leaves meanwhile. It returns when all of it is written, within a time.
-func (o *outbox) stream(f func(write func([]byte) error) error, within time.Duration) error {
+func (o *outbox) stream(at *turn, f func(write func([]byte) error) error, within time.Duration) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for o.err == nil && o.busy {
@@ -73,19 +81,19 @@ func (o *outbox) stream(f func(write func([]byte) error) error, within time.Dura
 		return o.err
 	}
 	end := time.Now().Add(within)
-	return o.occupy(func() error {
+	return o.occupy(at, func() error {
 		return f(func(b []byte) error {
 			if time.Now().After(end) {
 				return os.ErrDeadlineExceeded
 			}
-			return o.out(b)
+			return o.out(at, b)
 		})
 	})
 }
 
 // occupy has first write, and then writes what has come to wait. It is called with the lock held, which nobody who writes
 // holds.
-func (o *outbox) occupy(first func() error) error {
+func (o *outbox) occupy(at *turn, first func() error) error {
 	o.busy = true
 	o.mu.Unlock()
 	err := first()
@@ -95,7 +103,7 @@ func (o *outbox) occupy(first func() error) error {
 		o.waiting, o.spare = o.spare[:0], nil
 		o.room.Broadcast()
 		o.mu.Unlock()
-		err = o.out(batch)
+		err = o.out(at, batch)
 		o.mu.Lock()
 		o.hold(-len(batch))
 		if cap(batch) <= keepOutput {
@@ -117,8 +125,15 @@ func (o *outbox) hold(bytes int) {
 	}
 }
 
-// out writes b.
-func (o *outbox) out(b []byte) error {
+// out writes b; what does not leave at once, without a turn.
+func (o *outbox) out(at *turn, b []byte) error {
+	if at.held() {
+		n := o.atOnce(b)
+		o.sent(n)
+		if b = b[n:]; len(b) > 0 {
+			at.give()
+		}
+	}
 	for len(b) > 0 {
 		piece := b[:min(len(b), writePiece)]
 		// Setting a deadline costs a good part of a write, so one serves as long as half of it is left.
@@ -153,4 +168,18 @@ func (o *outbox) fail(err error) {
 	o.hold(-len(o.waiting))
 	o.waiting, o.spare = nil, nil
 	o.room.Broadcast()
+}
+
+// atOnce writes as much of b as leaves without waiting, and returns how much that is.
+func (o *outbox) atOnce(b []byte) (n int) {
+	if o.raw == nil {
+		return 0
+	}
+	_ = o.raw.Write(func(fd uintptr) bool {
+		if got, err := syscall.Write(int(fd), b); err == nil {
+			n = got
+		}
+		return true
+	})
+	return n
 }

@@ -88,7 +88,7 @@ func (c *Client) exchange(header []byte, m *wire.RpcSasl) (*wire.RpcSasl, error)
 		return nil, err
 	}
 	endFrame(b, at)
-	if err = c.out.send(b); err != nil {
+	if err = c.out.send(nil, b); err != nil {
 		return nil, err
 	}
 	frame, err := c.in.next()

@@ -57,7 +57,7 @@ func (c *conn) negotiate(to echo, b []byte) error {
 		failed.Code = wire.RpcErrorCode_FATAL_UNAUTHORIZED
 		return &refusal{refusedSASL, to, failed, ""}
 	}
-	return c.succeed(to, answer, proto.Size(answer))
+	return c.succeed(&c.turn, to, answer, proto.Size(answer))
 }
 
 // saslError is err as the peer sees it.

@@ -24,6 +24,7 @@ type Options struct {
 	Input  *budget.Account // for what has arrived and is not read yet; nil for DefaultInput of its own
 	Memory *budget.Account // for what is worked on and answered; nil for DefaultMemory of its own
 	Desk   *budget.Desk    // where long answers are put together; nil for as many as there are calls
+	Turns  Turns           // who has a processor for large frames and calls of [Method.InTurn]; nil for whoever comes
 	Log    *slog.Logger    // nil: slog.Default
 }
 
@@ -38,6 +39,7 @@ type Server struct {
 	input     *budget.Account
 	memory    *budget.Account
 	desk      *budget.Desk
+	turns     Turns
 	told      atomic.Int64 // when a refusal was logged last, in nanoseconds since 1970
 	untold    atomic.Int64 // refusals since then
 
@@ -62,6 +64,7 @@ func NewServer(o Options) *Server {
 		input:     o.Input,
 		memory:    o.Memory,
 		desk:      o.Desk,
+		turns:     o.Turns,
 		listeners: make(map[net.Listener]struct{}),
 		conns:     make(map[*conn]struct{}),
 		perAddr:   make(map[netip.Addr]map[*conn]struct{}),

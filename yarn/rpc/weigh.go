@@ -154,10 +154,15 @@ func (w *scale) part(p part, kind protowire.Type, value []byte, tag, depth int) 
 	}
 }
 
+// tooLong is why a request of so many bytes is not taken.
+func (m *served) tooLong(bytes uint64) error {
+	return fmt.Errorf("the request of %s has %d bytes; at most %d are taken", m.name, bytes, m.bytes)
+}
+
 // weigh returns how many bytes a request takes up, or why it is not taken.
 func (m *served) weigh(b []byte) (int64, error) {
 	if len(b) > m.bytes {
-		return 0, fmt.Errorf("the request of %s has %d bytes; at most %d are taken", m.name, len(b), m.bytes)
+		return 0, m.tooLong(uint64(len(b)))
 	}
 	if len(b) <= shortRequest {
 		return leastCall + int64(len(b))*m.worst, nil

@@ -180,7 +180,7 @@ func TestBesidePieces(t *testing.T) {
 	o := newOutbox(near, DefaultOutput, DefaultWrite, func(int) {})
 	began, done := make(chan struct{}), make(chan error, 1)
 	go func() {
-		done <- o.stream(func(write func([]byte) error) error {
+		done <- o.stream(nil, func(write func([]byte) error) error {
 			close(began)
 			if err := write([]byte("first ")); err != nil {
 				return err
@@ -189,7 +189,7 @@ func TestBesidePieces(t *testing.T) {
 		}, DefaultWrite)
 	}()
 	<-began
-	if err := o.send([]byte("third")); err != nil {
+	if err := o.send(nil, []byte("third")); err != nil {
 		t.Fatal(err)
 	}
 	b := make([]byte, 18)
