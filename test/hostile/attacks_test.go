@@ -8,12 +8,14 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"strings"
 	"sync"
 	"time"
 
 	"google.golang.org/protobuf/proto"
 
+	"heddle/daemon/clients"
 	"heddle/rm"
 	"heddle/test/hollow"
 	"heddle/yarn/ids"
@@ -67,6 +69,17 @@ func attacks() []attack {
 		{"a flood of calls", func(ctx context.Context, at *target) tally {
 			return flood(ctx, at.Client, clientProtocol, "getClusterMetrics", &wire.GetClusterMetricsRequest{}, 16, 64)
 		}},
+		{"a flood of calls to administrators", func(ctx context.Context, at *target) tally {
+			return flood(ctx, at.Admin, clients.AdminName, "refreshNodes", &wire.RefreshNodesRequest{}, 16, 64)
+		}},
+		{"a flood of reports of made-up nodes", func(ctx context.Context, at *target) tally {
+			return flood(ctx, at.Tracker, trackerProtocol, "nodeHeartbeat", report(nil), 16, 64)
+		}},
+		{"reports of 8 MiB", func(ctx context.Context, at *target) tally {
+			return flood(ctx, at.Tracker, trackerProtocol, "nodeHeartbeat", report(emptyMessages(8<<20-100)), 16, 1)
+		}},
+		{"a flood of masters without a token", strangers},
+		{"a flood over HTTP", floodHTTP},
 	}
 }
 
@@ -222,6 +235,60 @@ func submission(body []byte) *wire.SubmitApplicationRequest {
 	c := &wire.ApplicationSubmissionContext{}
 	c.ProtoReflect().SetUnknown(body)
 	return &wire.SubmitApplicationRequest{ApplicationSubmissionContext: c}
+}
+
+// report is one of a node that nobody knows, with more in it.
+func report(more []byte) *wire.NodeHeartbeatRequest {
+	s := &wire.NodeStatus{NodeId: &wire.NodeId{Host: new("nowhere.example"), Port: new(int32(1))}}
+	s.ProtoReflect().SetUnknown(more)
+	return &wire.NodeHeartbeatRequest{NodeStatus: s}
+}
+
+// strangers say hello where only masters are let in.
+func strangers(ctx context.Context, at *target) tally {
+	return together(64, func(int) (n tally) {
+		for ctx.Err() == nil {
+			c, r, err := open(ctx, eve, at.Scheduler, masterProtocol)
+			if err != nil {
+				n.Cut++
+				pause(ctx)
+				continue
+			}
+			_, _ = io.Copy(io.Discard, r)
+			n.Refused++
+			_ = c.Close()
+		}
+		return n
+	})
+}
+
+// floodHTTP asks for what is short on 64 connections.
+func floodHTTP(ctx context.Context, at *target) tally {
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64, DialContext: func(ctx context.Context, _, to string) (net.Conn, error) {
+		return dial(ctx, eve, to)
+	}}}
+	return together(64, func(int) (n tally) {
+		for ctx.Err() == nil {
+			q, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+at.Web+"/ws/v1/cluster/info", nil)
+			if err != nil {
+				return n
+			}
+			resp, err := client.Do(q)
+			if err != nil {
+				n.Cut++
+				pause(ctx)
+				continue
+			}
+			_, _ = io.Copy(io.Discard, resp.Body)
+			_ = resp.Body.Close()
+			if resp.StatusCode == http.StatusOK {
+				n.Answered++
+			} else {
+				n.Refused++
+			}
+		}
+		return n
+	})
 }
 
 // squat registers NodeManagers that are none, 25,000 in all.
