@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"google.golang.org/protobuf/proto"
 
@@ -135,8 +136,9 @@ func TestRepeatedCalls(t *testing.T) {
 			t.Errorf("a repeated report was answered with %d, want %d again", again.GetResponseId(), beat.GetResponseId())
 		}
 		n.resp = 77
-		if b := n.beat(); b.GetNodeAction() != wire.NodeAction_RESYNC {
-			t.Errorf("a node that is ahead is told %v", b.GetNodeAction())
+		began := time.Now()
+		if b := n.beat(); b.GetNodeAction() != wire.NodeAction_RESYNC || time.Since(began) != sentAway {
+			t.Errorf("a node that is ahead is told %v after %v", b.GetNodeAction(), time.Since(began))
 		}
 		w.check()
 	})

@@ -182,15 +182,12 @@ func (r *RM) turn(woke func()) {
 	for _, f := range posted {
 		f()
 	}
-	more := r.lanes.run(woke)
-	if more {
+	if r.lanes.run(woke) {
 		r.nudge()
 	}
 	r.tick()
 	r.serveReads()
-	if more {
-		runtime.Gosched() // those who were answered wait for this processor
-	}
+	runtime.Gosched() // those who were answered wait for this processor
 }
 
 // post has the loop run f soon. It never waits.

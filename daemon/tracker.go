@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"time"
 
 	"google.golang.org/protobuf/proto"
 
@@ -20,6 +21,9 @@ const Version = "3.4.2"
 
 // maxBytes is how long a request is at most that says all that a node runs, or all that a master asks for.
 const maxBytes = 8 << 20
+
+// sentAway is how long a node waits that is told to register again, or to go: whoever likes reports as a node that nobody knows.
+const sentAway = 100 * time.Millisecond
 
 // Tracker is the protocol that NodeManagers speak.
 func (r *RM) Tracker() rpc.Protocol {
@@ -68,6 +72,12 @@ func (r *RM) heartbeat(ctx context.Context, _ *rpc.Call, q *wire.NodeHeartbeatRe
 	a, err := say[*rm.NodeBeat](ctx, r, beatLane, func(c rm.Call) rm.Message { msg.Call = c; return msg })
 	if err != nil {
 		return nil, err
+	}
+	if a.Action != rm.GoOn {
+		select {
+		case <-time.After(sentAway):
+		case <-ctx.Done():
+		}
 	}
 	return r.beaten(a), nil
 }

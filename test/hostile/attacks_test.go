@@ -18,6 +18,7 @@ import (
 	"heddle/daemon/clients"
 	"heddle/rm"
 	"heddle/test/hollow"
+	"heddle/yarn/conv"
 	"heddle/yarn/ids"
 	"heddle/yarn/rpc"
 	"heddle/yarn/wire"
@@ -67,16 +68,19 @@ func attacks() []attack {
 			})
 		}},
 		{"a flood of calls", func(ctx context.Context, at *target) tally {
-			return flood(ctx, at.Client, clientProtocol, "getClusterMetrics", &wire.GetClusterMetricsRequest{}, 16, 64)
+			return flood(ctx, at.Client, clientProtocol, "getClusterMetrics", &wire.GetClusterMetricsRequest{}, 64)
 		}},
 		{"a flood of calls to administrators", func(ctx context.Context, at *target) tally {
-			return flood(ctx, at.Admin, clients.AdminName, "refreshNodes", &wire.RefreshNodesRequest{}, 16, 64)
+			return flood(ctx, at.Admin, clients.AdminName, "refreshNodes", &wire.RefreshNodesRequest{}, 64)
 		}},
 		{"a flood of reports of made-up nodes", func(ctx context.Context, at *target) tally {
-			return flood(ctx, at.Tracker, trackerProtocol, "nodeHeartbeat", report(nil), 16, 64)
+			return flood(ctx, at.Tracker, trackerProtocol, "nodeHeartbeat", report(nil), 64)
+		}},
+		{"a flood of reports of registered nodes", func(ctx context.Context, at *target) tally {
+			return together(64, func(i int) tally { return reports(ctx, at, i) })
 		}},
 		{"reports of 8 MiB", func(ctx context.Context, at *target) tally {
-			return flood(ctx, at.Tracker, trackerProtocol, "nodeHeartbeat", report(emptyMessages(8<<20-100)), 16, 1)
+			return flood(ctx, at.Tracker, trackerProtocol, "nodeHeartbeat", report(emptyMessages(8<<20-100)), 1)
 		}},
 		{"a flood of masters without a token", strangers},
 		{"a flood over HTTP", floodHTTP},
@@ -153,9 +157,9 @@ func openAs(ctx context.Context, user, from, to, protocol string) (net.Conn, *bu
 	return c, bufio.NewReader(c), nil
 }
 
-// flood calls a method on so many connections, so many calls ahead of their answers.
-func flood(ctx context.Context, to, protocol, method string, q proto.Message, conns, ahead int) tally {
-	return together(conns, func(int) tally { return floodAs(ctx, "eve", to, protocol, method, q, ahead) })
+// flood calls a method on 16 connections, so many calls ahead of their answers.
+func flood(ctx context.Context, to, protocol, method string, q proto.Message, ahead int) tally {
+	return together(16, func(int) tally { return floodAs(ctx, "eve", to, protocol, method, q, ahead) })
 }
 
 // floodAs calls a method as somebody on one connection, so many calls ahead of their answers.
@@ -194,7 +198,7 @@ func pause(ctx context.Context) {
 func lists(ctx context.Context, at *target, read bool) tally {
 	q := &wire.GetApplicationsRequest{}
 	if read {
-		return flood(ctx, at.Client, clientProtocol, "getApplications", q, 16, 16)
+		return flood(ctx, at.Client, clientProtocol, "getApplications", q, 16)
 	}
 	b := bytes.Repeat(call(1, clientProtocol, "getApplications", q), 16)
 	return together(16, func(int) (n tally) {
@@ -227,7 +231,7 @@ func nested(bytesInAll int) []byte {
 
 // bombs submits 16 applications at once, again and again.
 func bombs(ctx context.Context, at *target, body []byte) tally {
-	return flood(ctx, at.Client, clientProtocol, "submitApplication", submission(body), 16, 1)
+	return flood(ctx, at.Client, clientProtocol, "submitApplication", submission(body), 1)
 }
 
 // submission is one of a body.
@@ -242,6 +246,25 @@ func report(more []byte) *wire.NodeHeartbeatRequest {
 	s := &wire.NodeStatus{NodeId: &wire.NodeId{Host: new("nowhere.example"), Port: new(int32(1))}}
 	s.ProtoReflect().SetUnknown(more)
 	return &wire.NodeHeartbeatRequest{NodeStatus: s}
+}
+
+// reports registers a NodeManager that is none, and has it report again as soon as it is answered.
+func reports(ctx context.Context, at *target, i int) (n tally) {
+	c, r, err := open(ctx, eve, at.Tracker, trackerProtocol)
+	if err != nil {
+		n.Cut++
+		return n
+	}
+	id := ids.Node{Host: fmt.Sprintf("r%d.example", i), Port: 1}
+	_, err = c.Write(call(1, trackerProtocol, "registerNodeManager", hollow.Joining(id, 8, nil)))
+	n.read(r, 1)
+	for last := int32(0); err == nil && n.Cut == 0; last++ {
+		_, err = c.Write(call(1, trackerProtocol, "nodeHeartbeat", &wire.NodeHeartbeatRequest{NodeStatus: &wire.NodeStatus{
+			NodeId: conv.WireNode(id), ResponseId: &last, NodeHealthStatus: &wire.NodeHealthStatus{IsNodeHealthy: new(true)},
+		}}))
+		n.read(r, 1)
+	}
+	return n
 }
 
 // strangers say hello where only masters are let in.
