@@ -80,7 +80,7 @@ func (d *audit) lends(n *Node) {
 // cluster compares the sums over nodes.
 func (d *audit) cluster() {
 	c := d.c
-	var total, largest heddle.Resource
+	var total, largest, ties heddle.Resource
 	live, racked := 0, 0
 	for i, n := range c.nodes {
 		if n == nil {
@@ -97,6 +97,13 @@ func (d *audit) cluster() {
 		d.racked(n)
 		racked++
 	}
+	for _, n := range c.nodes {
+		for dim := range largest {
+			if n != nil && n.up && n.total[dim] == largest[dim] {
+				ties[dim]++
+			}
+		}
+	}
 	for _, r := range c.racks {
 		racked -= len(r)
 	}
@@ -104,6 +111,9 @@ func (d *audit) cluster() {
 	d.same("live-nodes-total", "nodes up", int64(c.live), int64(live))
 	d.equal("live-nodes-total", "total", c.total, total)
 	d.equal("largest-node", "largest", c.largest, largest)
+	for dim := range ties {
+		d.same("largest-node", "nodes that offer as much", int64(c.ties[dim]), ties[dim])
+	}
 	d.equal("root-equals-nodes", "root used", c.queues[0].used, d.used)
 	d.same("pools", "pools", int64(c.pools), int64(d.lending))
 	for k, p := range d.pools { // order: at most one finding is kept, whichever comes first says the same

@@ -68,6 +68,7 @@ var corruptions = map[string]func(c *Cluster){
 		n := c.nodes[0]
 		n.total = n.total.Minus(d)
 		c.total = c.total.Minus(d)
+		c.ties[heddle.Memory]--
 		c.index.update(c, n)
 	},
 	"node-sums": func(c *Cluster) { // node 3 is down and in no index

@@ -46,7 +46,7 @@ func (q *fairQueue[T]) push(caller string, x T) error {
 	return nil
 }
 
-// add adds what waits again, of which there is no more than was let in before.
+// add adds what is bounded elsewhere: what waits again was let in before.
 func (q *fairQueue[T]) add(caller string, x T) {
 	if q.by == nil {
 		q.by, q.at = map[string][]T{}, map[string]*address{}

@@ -28,8 +28,8 @@ const (
 )
 
 // forJoins is the part of its time that the loop has for NodeManagers that register, one of so many. Whoever makes them up leaves
-// time for others, who look at what has changed; 10,000 that are none of those have registered after a few seconds. However long some
-// took, for it may be that the process stood still, others rest no longer than longestJoinRest.
+// time for others, who look at what has changed; 10,000 genuine ones have registered after a few seconds. However long some
+// took, for it may be that the process stood still, the next ones wait no longer than longestJoinRest.
 const (
 	forJoins        = 10
 	longestJoinRest = 100 * time.Millisecond

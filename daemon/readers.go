@@ -16,8 +16,10 @@ import (
 // keep one account of who asked how much.
 type Readers struct {
 	mu       sync.Mutex
-	free     int // who may begin at once
-	waiting  fairQueue[*place]
+	free     int               // who may begin at once
+	waiting  fairQueue[*place] // readings
+	calling  fairQueue[*place] // all others; there are no more than connections
+	called   bool              // the last one that began was of those
 	accounts map[string]*Account
 	others   Account // those that are not kept by name any more
 }
@@ -95,8 +97,19 @@ func (d *Readers) charge(caller string, what *Account) {
 	a.add(what)
 }
 
-// wait waits for a turn; again says that the caller goes on with what it had one for.
+// wait waits for a reading's turn; again says that the caller goes on with what it had one for.
 func (d *Readers) wait(ctx context.Context, caller string, again bool) error {
+	return d.begin(ctx, func(p *place) error {
+		if again {
+			d.waiting.add(caller, p)
+			return nil
+		}
+		return d.waiting.push(caller, p)
+	})
+}
+
+// begin waits for a turn with what queues for one.
+func (d *Readers) begin(ctx context.Context, queue func(*place) error) error {
 	d.mu.Lock()
 	if d.free > 0 {
 		d.free--
@@ -104,12 +117,7 @@ func (d *Readers) wait(ctx context.Context, caller string, again bool) error {
 		return nil
 	}
 	p := &place{begin: make(chan struct{})}
-	var err error
-	if again {
-		d.waiting.add(caller, p)
-	} else {
-		err = d.waiting.push(caller, p)
-	}
+	err := queue(p)
 	d.mu.Unlock()
 	if err != nil {
 		return err
@@ -130,7 +138,13 @@ func (d *Readers) wait(ctx context.Context, caller string, again bool) error {
 }
 
 // Enter waits until a caller may have a processor, for anything but what a [Reading] is for; it is the caller's turn until Leave.
-func (d *Readers) Enter(ctx context.Context, caller string) error { return d.wait(ctx, caller, true) }
+// Those who wait for that and those who read have every other turn.
+func (d *Readers) Enter(ctx context.Context, caller string) error {
+	return d.begin(ctx, func(p *place) error {
+		d.calling.add(caller, p)
+		return nil
+	})
+}
 
 // Leave is the end of a turn that Enter began.
 func (d *Readers) Leave() { d.next() }
@@ -139,7 +153,7 @@ func (d *Readers) Leave() { d.next() }
 func (d *Readers) wanted() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.waiting.n > 0
+	return d.waiting.n+d.calling.n > 0
 }
 
 // next lets the next one begin.
@@ -147,13 +161,17 @@ func (d *Readers) next() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for {
-		p, ok := d.waiting.pop()
+		calling, from := d.waiting.n == 0 || d.calling.n > 0 && !d.called, &d.waiting
+		if calling {
+			from = &d.calling
+		}
+		p, ok := from.pop()
 		switch {
 		case !ok:
 			d.free++
 			return
 		case !p.left:
-			p.begun = true
+			d.called, p.begun = calling, true
 			close(p.begin)
 			return
 		}

@@ -56,6 +56,63 @@ func TestReadersTakeTurns(t *testing.T) {
 	})
 }
 
+// However many wait for a turn to call, those who read are let in, and have every other turn; who leaves has none.
+func TestCallersAndReaders(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := NewReaders(1)
+		if err := d.Enter(t.Context(), "eve@10.0.0.66"); err != nil {
+			t.Fatal(err)
+		}
+		var mu sync.Mutex
+		var order []string
+		var all sync.WaitGroup
+		begun := func(who string) {
+			mu.Lock()
+			defer mu.Unlock()
+			order = append(order, who)
+		}
+		gone, leave := context.WithCancel(t.Context())
+		for i := range 3 * mostOfAll {
+			all.Go(func() {
+				ctx := t.Context()
+				if i >= 5 {
+					ctx = gone
+				}
+				if d.Enter(ctx, fmt.Sprintf("u%d@10.0.0.%d", i, i%100)) == nil {
+					begun("calls")
+					d.Leave()
+				} else if i < 5 {
+					t.Error("a caller had no turn")
+				}
+			})
+		}
+		synctest.Wait()
+		for range 5 {
+			all.Go(func() {
+				ctx, r := d.Begin(t.Context(), "ann@10.0.0.1")
+				defer r.End(1)
+				if err := r.Turn(ctx); err != nil {
+					t.Error(err)
+				}
+				begun("reads")
+			})
+			synctest.Wait()
+		}
+		leave()
+		synctest.Wait()
+		d.Leave()
+		all.Wait()
+		for i, who := range order {
+			if i > 0 && who == order[i-1] || len(order) != 10 {
+				t.Fatalf("turns of %v", order)
+			}
+		}
+		if d.free != 1 || d.wanted() {
+			t.Errorf("%d turns are free, and somebody waits: %v", d.free, d.wanted())
+		}
+	})
+}
+
 // A reader that leaves gives its turn back, also where it comes at that moment; while it waits for the loop others go on.
 func TestReadersLeave(t *testing.T) {
 	inWorld(t, "capacity", func(t *testing.T, w *world) {

@@ -154,6 +154,7 @@ func (r *RM) Run(ctx context.Context) error {
 			r.awaited.Store(&awaited{missing, known})
 		}
 		idle := time.Now()
+		runtime.Gosched() // those who were answered wait for this processor
 		var woke func()
 		select {
 		case <-ctx.Done():
@@ -187,7 +188,6 @@ func (r *RM) turn(woke func()) {
 	}
 	r.tick()
 	r.serveReads()
-	runtime.Gosched() // those who were answered wait for this processor
 }
 
 // post has the loop run f soon. It never waits.

@@ -67,17 +67,14 @@ func (r *RM) unregisterNode(ctx context.Context, _ *rpc.Call, q *wire.UnRegister
 	return &wire.UnRegisterNodeManagerResponse{}, err
 }
 
-func (r *RM) heartbeat(ctx context.Context, _ *rpc.Call, q *wire.NodeHeartbeatRequest) (*wire.NodeHeartbeatResponse, error) {
+func (r *RM) heartbeat(ctx context.Context, call *rpc.Call, q *wire.NodeHeartbeatRequest) (*wire.NodeHeartbeatResponse, error) {
 	msg := r.units().BeatNode(q)
 	a, err := say[*rm.NodeBeat](ctx, r, beatLane, func(c rm.Call) rm.Message { msg.Call = c; return msg })
 	if err != nil {
 		return nil, err
 	}
 	if a.Action != rm.GoOn {
-		select {
-		case <-time.After(sentAway):
-		case <-ctx.Done():
-		}
+		call.After = sentAway
 	}
 	return r.beaten(a), nil
 }

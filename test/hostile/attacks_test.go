@@ -55,7 +55,14 @@ func attacks() []attack {
 		{"huge frames announced", func(ctx context.Context, at *target) tally {
 			return idle(ctx, at, eve, 100, append(hello("eve", clientProtocol), 0, 0xff, 0xff, 0xff, 1))
 		}},
-		{"large frames, all but the last byte", frames},
+		{"large frames, all but the last byte", func(ctx context.Context, at *target) tally {
+			return frames(ctx, at, call(1, clientProtocol, "submitApplication", submission(emptyMessages(rm.MaxContext))))
+		}},
+		{"large frames with little in them", func(ctx context.Context, at *target) tally {
+			b := append(call(1, clientProtocol, "submitApplication", submission(nil)), make([]byte, 15<<20)...)
+			binary.BigEndian.PutUint32(b, uint32(len(b)-4))
+			return frames(ctx, at, b)
+		}},
 		{"allocate with a million rows", rows},
 		{"slow requests over HTTP", slowHTTP},
 		{"lists over HTTP, read", func(ctx context.Context, at *target) tally { return listsHTTP(ctx, at, true) }},
@@ -69,6 +76,9 @@ func attacks() []attack {
 		}},
 		{"a flood of calls", func(ctx context.Context, at *target) tally {
 			return flood(ctx, at.Client, clientProtocol, "getClusterMetrics", &wire.GetClusterMetricsRequest{}, 64)
+		}},
+		{"a flood of calls of no method", func(ctx context.Context, at *target) tally {
+			return flood(ctx, at.Client, clientProtocol, "none", &wire.GetClusterMetricsRequest{}, 64)
 		}},
 		{"a flood of calls to administrators", func(ctx context.Context, at *target) tally {
 			return flood(ctx, at.Admin, clients.AdminName, "refreshNodes", &wire.RefreshNodesRequest{}, 64)
@@ -381,9 +391,8 @@ func slowly(ctx context.Context, at *target) tally {
 	})
 }
 
-// frames sends calls as long as they may be, but for their last byte, on 100 connections.
-func frames(ctx context.Context, at *target) tally {
-	b := call(1, clientProtocol, "submitApplication", submission(emptyMessages(rm.MaxContext)))
+// frames sends a frame but for its last byte, on 100 connections.
+func frames(ctx context.Context, at *target, b []byte) tally {
 	return together(100, func(i int) (n tally) {
 		c, _, err := open(ctx, eve, at.Client, clientProtocol)
 		if err == nil {

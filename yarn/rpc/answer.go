@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"os"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -198,7 +199,9 @@ func (s *Server) find(m methodHeader) (*served, reason, *Error) {
 
 // turnDown answers a call that cannot be made; the connection goes on.
 func (c *conn) turnDown(why reason, to echo, failed *Error) error {
+	c.turn.give() // whoever reads the log may be slow
 	c.s.refuse(c.addr, why, failed)
+	c.turn.take()
 	return c.fail(&c.turn, to, failed)
 }
 
@@ -206,6 +209,9 @@ func (c *conn) turnDown(why reason, to echo, failed *Error) error {
 func (c *conn) run(t *task) {
 	defer c.ran(t)
 	resp, err := c.invoke(t)
+	if t.After > 0 {
+		c.rest(t)
+	}
 	if t.method.inTurn {
 		t.turn.take()
 		defer t.turn.give()
@@ -225,6 +231,16 @@ func (c *conn) run(t *task) {
 	if c.fail(&t.turn, t.to, failed) == nil && failed.fatal() {
 		c.cancel()
 		c.stop()
+	}
+}
+
+// rest waits as long as the handler wants it to.
+func (c *conn) rest(t *task) {
+	c.s.memory.Give(c.addr.Addr(), t.memory)
+	t.memory, t.expected, t.req = 0, 0, nil
+	select {
+	case <-time.After(t.After):
+	case <-c.ctx.Done():
 	}
 }
 
@@ -287,6 +303,7 @@ func (c *conn) succeed(at *turn, to echo, resp proto.Message, size int) error {
 	b, err := proto.MarshalOptions{UseCachedSize: true}.MarshalAppend(protowire.AppendVarint(b, uint64(size)), resp)
 	*p = b
 	if err != nil {
+		at.give()
 		return c.unwritable(resp, err)
 	}
 	return c.sendFrame(at, b)
@@ -301,13 +318,14 @@ func (c *conn) unwritable(resp proto.Message, err error) error {
 // streamed sends an answer of a size in pieces, as they are written down: it is never in memory as a whole.
 func (c *conn) streamed(at *turn, to echo, resp proto.Message, size int) error {
 	if err := proto.CheckInitialized(resp); err != nil {
+		at.give()
 		return c.unwritable(resp, err)
 	}
 	b := appendResponseHeader(beginFrame(make([]byte, 0, 2*keepOutput)), to.call, to.retry, to.id(), nil)
 	b = protowire.AppendVarint(b, uint64(size))
 	binary.BigEndian.PutUint32(b, uint32(len(b)-lengthSize+size))
 	within := c.s.limits.Write + time.Duration(size/leastRate)*time.Second
-	again := func() {}
+	again := runtime.Gosched // nodes may wait for a processor
 	if at.has {
 		again = at.take
 	}
@@ -315,14 +333,18 @@ func (c *conn) streamed(at *turn, to echo, resp proto.Message, size int) error {
 	return c.sent(c.out.stream(at, func(write func([]byte) error) error {
 		p := pieces{b: b, write: func(b []byte) error {
 			at.give()
-			defer again()
-			return write(b)
+			err := write(b)
+			if err == nil {
+				again()
+			}
+			return err
 		}}
 		again()
 		if err := p.message(resp.ProtoReflect(), size); err != nil {
 			return err
 		}
-		return p.write(p.b)
+		at.give()
+		return write(p.b)
 	}, within))
 }
 

@@ -153,11 +153,12 @@ func (c *conn) frame() error {
 	return c.handle(b)
 }
 
-// unwanted reports whether a large frame that begins so is read past, because its call is turned down.
-func (c *conn) unwanted(begin []byte) (bool, error) {
+// unwanted reports whether a large frame of so many bytes that begins so is read past, because its call is turned down.
+func (c *conn) unwanted(begin []byte, bytes int) (bool, error) {
 	if !c.open {
 		return false, nil
 	}
+	defer c.turn.give()
 	h, to, rest, err := c.head(begin)
 	if err != nil {
 		return false, err
@@ -174,18 +175,18 @@ func (c *conn) unwanted(begin []byte) (bool, error) {
 		if n < 0 {
 			return false, c.unreadable(to, protowire.ParseError(n))
 		}
-		if size <= uint64(method.bytes) {
+		// What follows the request is nothing, but would be kept until all of the frame is there.
+		if size = max(size, uint64(bytes-(len(begin)-len(rest))-n)); size <= uint64(method.bytes) {
 			return false, nil
 		}
 		why, failed = refusedMessage, notTaken(method.tooLong(size))
 	}
+	c.s.count.bytesIn.Add(uint64(bytes + lengthSize))
 	return true, c.turnDown(why, to, failed)
 }
 
 // pass lets others go on between the reads of a large frame.
 func (c *conn) pass() {
-	c.turn.take()
-	c.turn.give()
 	if c.s.limits.Pause == 0 {
 		runtime.Gosched()
 		return

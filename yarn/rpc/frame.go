@@ -41,11 +41,12 @@ type splitter struct {
 	wait func(begun bool) error
 	// room is asked for every change of the buffer's size above keepInput; nil for none.
 	room func(bytes int) bool
-	// pass is called after a read that took as much as one may: there is more of a large frame. Nil for none.
+	// pass is called whenever so much of a large frame was read as one read takes at most. Nil for none.
 	pass func()
-	// unwanted is asked about a frame that is longer than one read, with what one read takes of it, whether it is read past. Its
-	// error ends the reading. Nil for nobody.
-	unwanted func(begin []byte) (bool, error)
+	read int // of a large frame, since then
+	// unwanted is asked about a frame that is longer than one read, with what one read takes of it and how long it is, whether it
+	// is read past. Its error ends the reading. Nil for nobody.
+	unwanted func(begin []byte, bytes int) (bool, error)
 }
 
 // next returns the next frame without its length, nil for one that was unwanted. It stays valid until the next call.
@@ -64,7 +65,7 @@ func (s *splitter) next() ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		unwanted, err := s.unwanted(begin[lengthSize:])
+		unwanted, err := s.unwanted(begin[lengthSize:], int(length))
 		if err != nil {
 			return nil, err
 		}
@@ -101,9 +102,15 @@ func (s *splitter) skip(n int) error {
 			}
 			return err
 		}
-		if s.pass != nil {
-			s.pass()
-		}
+		s.large(got)
+	}
+}
+
+// large notes that more of a large frame was read.
+func (s *splitter) large(got int) {
+	if s.read += got; s.read >= readPiece && s.pass != nil {
+		s.read = 0
+		s.pass()
 	}
 }
 
@@ -138,8 +145,8 @@ func (s *splitter) peek(n int) ([]byte, error) {
 			}
 			return nil, err
 		}
-		if got == readPiece && s.pass != nil {
-			s.pass()
+		if n > readPiece {
+			s.large(got)
 		}
 	}
 	return s.buf[s.start : s.start+n], nil

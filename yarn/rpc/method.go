@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"reflect"
 	"sync/atomic"
+	"time"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -26,6 +27,9 @@ type Call struct {
 	Retry    int32
 	Context  string // what the client says it works for, at most 128 bytes; for logs alone
 	Identity any    // what [Verifier.Verify] returned; nil on a SIMPLE port
+	// After is set by a handler that wants the answer to leave so long after it returns. Meanwhile the call holds nothing but its place
+	// among those of its connection.
+	After time.Duration
 }
 
 // A Method is what [Serve] makes of a handler.

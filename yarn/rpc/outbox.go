@@ -80,12 +80,14 @@ func (o *outbox) stream(at *turn, f func(write func([]byte) error) error, within
 	if o.err != nil {
 		return o.err
 	}
-	end := time.Now().Add(within)
+	var took time.Duration // to leave: what it takes to put it together is no fault of the peer's
 	return o.occupy(at, func() error {
 		return f(func(b []byte) error {
-			if time.Now().After(end) {
+			if took > within {
 				return os.ErrDeadlineExceeded
 			}
+			began := time.Now()
+			defer func() { took += time.Since(began) }()
 			return o.out(at, b)
 		})
 	})
@@ -99,6 +101,7 @@ func (o *outbox) occupy(at *turn, first func() error) error {
 	err := first()
 	o.mu.Lock()
 	for err == nil && o.err == nil && len(o.waiting) > 0 {
+		at.give() // it is not for this caller
 		batch := o.waiting
 		o.waiting, o.spare = o.spare[:0], nil
 		o.room.Broadcast()
@@ -127,7 +130,7 @@ func (o *outbox) hold(bytes int) {
 
 // out writes b; what does not leave at once, without a turn.
 func (o *outbox) out(at *turn, b []byte) error {
-	if at.held() {
+	if at.held() && o.renew() == nil {
 		n := o.atOnce(b)
 		o.sent(n)
 		if b = b[n:]; len(b) > 0 {
@@ -136,12 +139,8 @@ func (o *outbox) out(at *turn, b []byte) error {
 	}
 	for len(b) > 0 {
 		piece := b[:min(len(b), writePiece)]
-		// Setting a deadline costs a good part of a write, so one serves as long as half of it is left.
-		if now := time.Now(); o.deadline.Sub(now) < o.write/2 {
-			o.deadline = now.Add(o.write)
-			if err := o.conn.SetWriteDeadline(o.deadline); err != nil {
-				return err
-			}
+		if err := o.renew(); err != nil {
+			return err
 		}
 		n, err := o.conn.Write(piece)
 		o.sent(n)
@@ -168,6 +167,16 @@ func (o *outbox) fail(err error) {
 	o.hold(-len(o.waiting))
 	o.waiting, o.spare = nil, nil
 	o.room.Broadcast()
+}
+
+// renew sets the deadline of a write. That costs a good part of a write, so one serves as long as half of it is left.
+func (o *outbox) renew() error {
+	now := time.Now()
+	if o.deadline.Sub(now) >= o.write/2 {
+		return nil
+	}
+	o.deadline = now.Add(o.write)
+	return o.conn.SetWriteDeadline(o.deadline)
 }
 
 // atOnce writes as much of b as leaves without waiting, and returns how much that is.

@@ -1,8 +1,6 @@
 package rpc
 
 import (
-	"runtime"
-
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -57,7 +55,6 @@ func (p *pieces) append(m proto.Message) (err error) {
 	if p.b, err = (proto.MarshalOptions{AllowPartial: true}).MarshalAppend(p.b, m); err == nil && len(p.b) >= keepOutput {
 		err = p.write(p.b)
 		p.b = p.b[:0]
-		runtime.Gosched() // nodes may wait for a processor
 	}
 	return err
 }

@@ -24,7 +24,7 @@ type Options struct {
 	Input  *budget.Account // for what has arrived and is not read yet; nil for DefaultInput of its own
 	Memory *budget.Account // for what is worked on and answered; nil for DefaultMemory of its own
 	Desk   *budget.Desk    // where long answers are put together; nil for as many as there are calls
-	Turns  Turns           // who has a processor for large frames and calls of [Method.InTurn]; nil for whoever comes
+	Turns  Turns           // who has a processor for calls of [Method.InTurn], and of no method; nil for whoever comes
 	Log    *slog.Logger    // nil: slog.Default
 }
 

@@ -3,10 +3,13 @@ package rpc
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
+	"io"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"heddle/internal/budget"
@@ -51,7 +54,6 @@ func TestInTurn(t *testing.T) {
 		"a handler that waits":            hexMethod(1, "waitForIt", &killReq{}),
 		"answers that are not read":       strings.Repeat(hexMethod(1, "big", &killReq{Diagnostics: new(strings.Repeat("x", 40))}), 500),
 		"a long answer that is not read":  hexMethod(1, "big", &killReq{Diagnostics: new(strings.Repeat("x", 30<<10))}),
-		"large frames that do not go on":  "000f0000" + strings.Repeat("00", 70<<10)[:2*10],
 		"a large frame that does not end": hexMethod(1, "echo", &killReq{Diagnostics: new(strings.Repeat("x", 500<<10))})[:2*400<<10],
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -62,7 +64,7 @@ func TestInTurn(t *testing.T) {
 			for range 20 {
 				time.Sleep(time.Millisecond)
 				q := connect(t, addr)
-				q.send(hexSimpleHeader + hexSimpleContext + hexMethod(2, "echo", &killReq{}))
+				q.send(hexSimpleHeader + hexAs("bob") + hexMethod(2, "echo", &killReq{}))
 				if h, _ := q.answer(); h.GetStatus() != wire.RpcStatus_SUCCESS {
 					t.Errorf("answer %v", h)
 				}
@@ -71,11 +73,108 @@ func TestInTurn(t *testing.T) {
 			_ = p.Close()
 			turns.mu.Lock()
 			defer turns.mu.Unlock()
-			if !slices.Contains(turns.who, "alice@127.0.0.1") {
+			large := strings.HasPrefix(name, "a large frame") // its call has not come
+			if !slices.Contains(turns.who, "bob@127.0.0.1") || slices.Contains(turns.who, "alice@127.0.0.1") == large {
 				t.Errorf("turns of %q", turns.who)
 			}
 		})
 	}
+}
+
+// hexAs is the connection context of a user.
+func hexAs(user string) string {
+	return hexFrame(head(callContext), &wire.IpcConnectionContext{UserInfo: &wire.UserInformation{EffectiveUser: &user}})
+}
+
+// Calls of no method are answered in turn too, and a connection that ends while it waits for its turn leaves none behind.
+func TestTurnsOfNoMethod(t *testing.T) {
+	turns := &one{turn: make(chan struct{}, 1)}
+	_, addr := startServer(t, Options{Protocols: newBench().protocol(), Turns: turns})
+	for range 20 {
+		p := connect(t, addr)
+		p.send(hexSimpleHeader + hexSimpleContext + strings.Repeat(hexMethod(1, "none", &killReq{}), 50))
+		_ = p.Close()
+	}
+	p := connect(t, addr)
+	p.send(hexSimpleHeader + hexAs("bob") + hexMethod(1, "none", &killReq{}))
+	if h, _ := p.answer(); h.GetStatus() != wire.RpcStatus_ERROR {
+		t.Errorf("answer %v", h)
+	}
+	turns.mu.Lock()
+	defer turns.mu.Unlock()
+	if !slices.Contains(turns.who, "bob@127.0.0.1") {
+		t.Errorf("turns of %q", turns.who)
+	}
+}
+
+// Long answers arrive as they were, in turn and out of turn, and no turn is left behind: not by a handler that panics either.
+func TestTurnsAreGivenBack(t *testing.T) {
+	turns := &one{turn: make(chan struct{}, 1)}
+	_, addr := startServer(t, Options{Protocols: inTurn(newBench(), "big", "panics", "incomplete"), Turns: turns})
+	for _, method := range []string{"big", "incomplete", "panics", "big"} {
+		p := connect(t, addr)
+		p.send(hexSimpleHeader + hexSimpleContext + hexMethod(1, method, &killReq{Diagnostics: new(strings.Repeat("x", 900))}))
+		if h, b := p.answer(); (h.GetStatus() == wire.RpcStatus_SUCCESS) != (method == "big") || method == "big" && len(b) < 900<<10 {
+			t.Errorf("%s: %v and %d bytes", method, h, len(b))
+		}
+	}
+	for len(turns.turn) > 0 {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// A turn that has to be waited for is no fault of a peer that reads: its answer is not cut off.
+func TestSlowTurns(t *testing.T) {
+	turns := &one{turn: make(chan struct{}, 1)}
+	_, addr := startServer(t, Options{Protocols: inTurn(newBench(), "big"), Turns: turns, Limits: Limits{Write: 100 * time.Millisecond}})
+	stop := make(chan struct{})
+	var busy sync.WaitGroup
+	busy.Go(func() { // somebody else has most of the time
+		for {
+			select {
+			case <-stop:
+				return
+			case turns.turn <- struct{}{}:
+				time.Sleep(30 * time.Millisecond)
+				<-turns.turn
+			}
+		}
+	})
+	p := connect(t, addr)
+	p.send(hexSimpleHeader + hexSimpleContext + hexMethod(1, "big", &killReq{Diagnostics: new(strings.Repeat("x", 400))}))
+	if h, b := p.answer(); h.GetStatus() != wire.RpcStatus_SUCCESS || len(b) < 400<<10 {
+		t.Errorf("%v and %d bytes", h, len(b))
+	}
+	close(stop)
+	busy.Wait()
+}
+
+// A call that is answered later holds nothing of others meanwhile.
+func TestAfter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		all := newBench().protocol()
+		all[0].Methods["later"] = Serve(func(_ context.Context, c *Call, _ *killReq) (*killResp, error) {
+			c.After = time.Second
+			return &killResp{IsKillCompleted: new(true)}, nil
+		})
+		memory := budget.New(DefaultMemory, DefaultMemory)
+		_, dial := startPiped(t, Options{Protocols: all, Memory: memory.Account(0), Limits: Limits{CallsOf: 1, CallsAt: 1}})
+		began := time.Now()
+		p, q := dial(), dial()
+		p.send(hexSimpleHeader + hexSimpleContext + hexMethod(1, "later", &killReq{}))
+		synctest.Wait()
+		if used := memory.Used(); used != 0 {
+			t.Errorf("%d bytes are held", used)
+		}
+		q.send(hexSimpleHeader + hexSimpleContext + hexMethod(2, "echo", &killReq{}))
+		if h, _ := q.answer(); h.GetStatus() != wire.RpcStatus_SUCCESS || time.Since(began) != 0 {
+			t.Errorf("answer %v after %v", h, time.Since(began))
+		}
+		if h, _ := p.answer(); h.GetStatus() != wire.RpcStatus_SUCCESS || time.Since(began) != time.Second {
+			t.Errorf("answer %v after %v", h, time.Since(began))
+		}
+		_, _ = p.Close(), q.Close()
+	})
 }
 
 // While somebody else has the turn, calls that are answered in turn are not, and others are.
@@ -114,6 +213,7 @@ func TestUnwanted(t *testing.T) {
 		want  string
 	}{
 		"more than its method takes": {hexMethod(1, "small", &killReq{Diagnostics: new(strings.Repeat("x", 500<<10))}), "the request of small has 512004 bytes; at most 40000 are taken"},
+		"more than the request":      {hexTail(hexMethod(1, "small", &killReq{}), 500<<10), "the request of small has 512000 bytes; at most 40000 are taken"},
 		"no method":                  {hexMethod(1, "none", &killReq{Diagnostics: new(strings.Repeat("x", 500<<10))}), "Unknown method none"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -137,6 +237,32 @@ func TestUnwanted(t *testing.T) {
 		})
 	}
 }
+
+// hexTail is a frame with zeros behind it that it counts as its own.
+func hexTail(frame string, bytes int) string {
+	b := append(unhex(frame), make([]byte, bytes)...)
+	endFrame(b, 0)
+	return hex.EncodeToString(b)
+}
+
+// A large frame is paused in after every 64 KiB, however little arrives at a time.
+func TestPauses(t *testing.T) {
+	for _, piece := range []int{10 << 10, 60 << 10, 1 << 20} {
+		var pauses int
+		s := splitter{r: &pieceReader{bytes.NewReader(unhex(hexTail("00000000", 1<<20))), piece}, limit: 2 << 20, pass: func() { pauses++ }}
+		if b, err := s.next(); err != nil || len(b) != 1<<20 || pauses < 8 || pauses > 16 {
+			t.Errorf("%d bytes, %v, in pieces of %d with %d pauses", len(b), err, piece, pauses)
+		}
+	}
+}
+
+// A pieceReader gives so many bytes at a time.
+type pieceReader struct {
+	r     io.Reader
+	piece int
+}
+
+func (p *pieceReader) Read(b []byte) (int, error) { return p.r.Read(b[:min(len(b), p.piece)]) }
 
 // A large frame that is no call ends its connection once its beginning is there.
 func TestLargeFramesThatAreNoCalls(t *testing.T) {
