@@ -78,6 +78,7 @@ const (
 const (
 	patience    = 10 * time.Second     // that who asks waits for memory before being told to try again
 	pause       = 5 * time.Millisecond // between the reads of a large frame: 16 MiB take a second and a third
+	nodeCalls   = 2                    // calls of one connection of a NodeManager, which has one at a time
 	listsAtOnce = 4                    // long answers that are put together
 	callsAt     = 64                   // calls of one address that are answered on a port at a time
 	asksAt      = 16                   // likewise of clients and administrators: more would have everybody wait behind them for a processor
@@ -174,7 +175,7 @@ func (d *Daemon) ports(ctx context.Context, o Options) ([]port, error) {
 	ports := []port{
 		{"client", c.Client, &d.Client, server(nil, asks, d.asking, d.readers, clients.Client(d.RM, people)), nil},
 		{"scheduler", c.Scheduler, &d.Scheduler, server(d.RM.Tokens(), works, d.working, nil, d.RM.Masters()), nil},
-		{"resource tracker", c.Tracker, &d.Tracker, server(nil, rpc.Limits{Conns: nodeConns, CallsAt: callsAt, Pause: pause}, d.working, d.readers, d.RM.Tracker()), nil},
+		{"resource tracker", c.Tracker, &d.Tracker, server(nil, rpc.Limits{Conns: nodeConns, CallsPer: nodeCalls, CallsAt: callsAt, Pause: pause}, d.working, d.readers, d.RM.Tracker()), nil},
 		{"admin", c.Admin, &d.Admin, server(nil, asks, d.asking, d.readers, clients.Admin(d.RM, people)), nil},
 	}
 	if c.Agents.IsValid() {
