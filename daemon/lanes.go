@@ -74,7 +74,8 @@ func (l *lanes) run(woke func()) (more bool) {
 		}
 		break
 	}
-	if began := time.Now(); !began.Before(l.joinFrom) {
+	if at, ok := l.due(); ok && time.Until(at) <= 0 {
+		began := time.Now()
 		l.some(&l.joins, joinsPerTurn)
 		took := time.Since(began)
 		l.joinFrom = began.Add(min(forJoins*took, took+longestJoinRest))
