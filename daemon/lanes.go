@@ -28,12 +28,23 @@ const (
 )
 
 // forJoins is the part of its time that the loop has for NodeManagers that register, one of so many. Whoever makes them up leaves
-// time for others, who look at what has changed; 10,000 genuine ones have registered after a few seconds. However long some
-// took, for it may be that the process stood still, the next ones wait no longer than longestJoinRest.
-const (
-	forJoins        = 10
-	longestJoinRest = 100 * time.Millisecond
-)
+// time for others, who look at what has changed; 10,000 genuine ones have registered after a few seconds.
+const forJoins = 10
+
+// A share is a part of the loop's time. It goes by the time of its processor: while other processes have that, or the machine
+// stands still, nothing is spent.
+type share struct {
+	from time.Time // there is time again
+}
+
+// spend does what there is time for. After it there is none until it is one of so many parts of the time since then.
+func (s *share) spend(parts time.Duration, f func()) (took time.Duration) {
+	began := time.Now()
+	took = worked(f)
+	took = min(took, time.Since(began)) // where the time is made up, as in tests, nothing takes any
+	s.from = began.Add(parts * took)
+	return took
+}
 
 // lanes are the calls that wait for the loop.
 type lanes struct {
@@ -43,7 +54,7 @@ type lanes struct {
 	joins   fairQueue[func()]
 	changes fairQueue[func()]
 
-	joinFrom time.Time // when the loop takes more of those that register; the loop's own
+	share share // of those that register; the loop's own
 }
 
 func newLanes() *lanes {
@@ -75,10 +86,7 @@ func (l *lanes) run(woke func()) (more bool) {
 		break
 	}
 	if at, ok := l.due(); ok && time.Until(at) <= 0 {
-		began := time.Now()
-		l.some(&l.joins, joinsPerTurn)
-		took := time.Since(began)
-		l.joinFrom = began.Add(min(forJoins*took, took+longestJoinRest))
+		l.share.spend(forJoins, func() { l.some(&l.joins, joinsPerTurn) })
 	}
 	return l.some(&l.changes, changesPerTurn)
 }
@@ -87,7 +95,7 @@ func (l *lanes) run(woke func()) (more bool) {
 func (l *lanes) due() (at time.Time, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.joinFrom, l.joins.n > 0
+	return l.share.from, l.joins.n > 0
 }
 
 // some runs so many calls of a queue at the most, and reports whether some are left.

@@ -30,9 +30,9 @@ type reads struct {
 	busy                      atomic.Int64
 
 	// What follows belongs to the loop.
-	making   *round    // those who wait for the view that is being made; nil for none
-	from     time.Time // there is time for readers
-	viewFrom time.Time // likewise, for another view
+	making   *round // those who wait for the view that is being made; nil for none
+	share    share
+	viewFrom time.Time // when there is time for another view
 }
 
 // A round is the readers that wait for the same view.
@@ -64,10 +64,8 @@ type question struct {
 }
 
 const (
-	// spare is the part of its time that the loop has for readers, one of so many.
-	spare = 10
-	// longestRest is how long readers wait after what took long at the most: it may be that the process stood still.
-	longestRest = 10 * time.Second
+	// forReads is the part of its time that the loop has for readers, one of so many.
+	forReads = 10
 	// piece is how many applications and nodes are looked at for a view at a time, and containers for a list.
 	piece = 256
 	// viewsApart is the least time between two views.
@@ -184,25 +182,23 @@ func (r *RM) question(ctx context.Context, key any, f func(rm.Reports) any) (*qu
 // serveReads does what readers wait for, in the time that there is for it.
 func (r *RM) serveReads() {
 	d := &r.reads
-	began := time.Now()
-	if began.Before(d.from) {
+	now := time.Now()
+	if at, ok := d.due(); !ok || now.Before(at) {
 		return
 	}
-	published := r.publish(began)
-	if asked := r.answerOne(); !published && !asked {
-		return
-	}
-	took := time.Since(began)
-	d.from = began.Add(min(spare*took, took+longestRest))
+	took := d.share.spend(forReads, func() {
+		r.publish(now)
+		r.answerOne()
+	})
 	d.busy.Add(int64(took))
 }
 
 // publish goes on with the view that readers wait for.
-func (r *RM) publish(now time.Time) bool {
+func (r *RM) publish(now time.Time) {
 	d := &r.reads
 	if d.making == nil {
 		if now.Before(d.viewFrom) {
-			return false
+			return
 		}
 		d.mu.Lock()
 		if d.next != nil && d.next.n > 0 {
@@ -210,30 +206,29 @@ func (r *RM) publish(now time.Time) bool {
 		}
 		d.mu.Unlock()
 		if d.making == nil {
-			return false
+			return
 		}
 	}
 	v := r.m.Publish(piece)
 	if v == nil {
-		return true
+		return
 	}
 	d.view.Store(&published{View: v, queues: sync.OnceValue(v.Queues), cluster: sync.OnceValue(v.Cluster)})
 	d.stale.Store(r.m.Changed())
 	d.views.Add(1)
 	close(d.making.done)
 	d.making, d.viewFrom = nil, now.Add(viewsApart)
-	return true
 }
 
-// answerOne asks the machine one question.
-func (r *RM) answerOne() bool {
+// answerOne asks the machine one question, if there is any.
+func (r *RM) answerOne() {
 	d := &r.reads
 	for {
 		d.mu.Lock()
 		q, ok := d.queue.pop()
 		if !ok {
 			d.mu.Unlock()
-			return false
+			return
 		}
 		delete(d.asked, q.key)
 		left := q.n == 0
@@ -245,7 +240,7 @@ func (r *RM) answerOne() bool {
 		q.answer = q.ask(r.m.Reports().At(r.at(time.Now())))
 		d.questions.Add(1) // before whoever asked goes on, who may look how many there were
 		close(q.done)
-		return true
+		return
 	}
 }
 
@@ -255,9 +250,9 @@ func (d *reads) due() (at time.Time, ok bool) {
 	defer d.mu.Unlock()
 	switch {
 	case d.making != nil || d.queue.n > 0:
-		return d.from, true
+		return d.share.from, true
 	case d.next != nil && d.next.n > 0:
-		return latest(d.from, d.viewFrom), true
+		return latest(d.share.from, d.viewFrom), true
 	}
 	return at, false
 }
@@ -274,7 +269,7 @@ type ReadStats struct {
 	Views     uint64        // made
 	Questions uint64        // asked of the machine
 	Dropped   uint64        // questions that nobody waited for any more
-	Busy      time.Duration // that all this took
+	Busy      time.Duration // of a processor, that all this took
 }
 
 // ReadStats says what the loop has done for readers.
