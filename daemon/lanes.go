@@ -27,6 +27,9 @@ const (
 	changesPerTurn = 16
 )
 
+// longestTurn is how long the calls of a lane but the first go on before the loop looks at the next; one that takes longer is the last.
+const longestTurn = time.Millisecond
+
 // forJoins is the part of its time that the loop has for NodeManagers that register, one of so many. Whoever makes them up leaves
 // time for others, who look at what has changed; 10,000 genuine ones have registered after a few seconds.
 const forJoins = 10
@@ -98,14 +101,15 @@ func (l *lanes) due() (at time.Time, ok bool) {
 	return l.share.from, l.joins.n > 0
 }
 
-// some runs so many calls of a queue at the most, and reports whether some are left.
+// some runs so many calls of a queue at the most, or those that begin within longestTurn, and reports whether some are left.
 func (l *lanes) some(q *fairQueue[func()], most int) (more bool) {
 	next := func() (func(), bool) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		return q.pop()
 	}
-	for range most {
+	began := time.Now()
+	for i := 0; i < most && (i == 0 || time.Since(began) < longestTurn); i++ {
 		f, ok := next()
 		if !ok {
 			return false

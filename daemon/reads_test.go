@@ -20,6 +20,7 @@ import (
 // hold keeps the loop busy until it is released, so that calls gather before it.
 func (w *world) hold() (release func()) {
 	until := make(chan struct{})
+	synctest.Wait() // for what still comes of what was done
 	w.r.post(func() { <-until })
 	synctest.Wait()
 	return func() { close(until); synctest.Wait() }
@@ -206,6 +207,19 @@ func testLanesTakeTurns(t *testing.T) {
 	if !slices.Equal(order, []lane{changeLane, beatLane}) {
 		t.Errorf("the one that woke the loop, and another one: %v", order)
 	}
+}
+
+// Changes that take long do not follow each other without a look at what is more urgent.
+func TestLongChanges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, changed := newLanes(), 0
+		for range 8 {
+			l.changes.add("ann", func() { changed++; time.Sleep(longestTurn / 2) })
+		}
+		if l.run(nil); changed != 2 {
+			t.Errorf("%d changes in one turn", changed)
+		}
+	})
 }
 
 // NodeManagers that register have a part of the loop's time.

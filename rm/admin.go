@@ -37,19 +37,21 @@ func (m *Machine) refreshNodes(q *RefreshNodes) {
 	m.listed = q.Lists
 	for _, n := range m.nodes {
 		admitted := m.listed.admits(n.names)
-		m.staleNode(n)
 		switch {
 		case admitted && n.state == nodeDecommissioning:
+			m.staleNode(n)
 			n.become(nodeRunning)
 			n.deadline = never
 			m.step(heddle.NodeResized{Node: n.nid, Total: n.total})
 			m.tellNode(n, Usable)
 		case admitted && n.state == nodeDecommissioned:
+			m.staleNode(n)
 			n.become(nodeShutdown) // may register again
 		case n.awaited && !m.listed.mayAdmit(n.id.Host):
 			m.nodeDown(n, nodeDecommissioned)
 		case admitted || !n.state.active():
 		case q.Graceful && (n.state == nodeRunning || n.state == nodeDecommissioning):
+			m.staleNode(n)
 			n.deadline = never
 			if q.Timeout >= 0 {
 				n.deadline = m.now.Plus(q.Timeout)

@@ -208,3 +208,20 @@ func TestViewOfResizedMaster(t *testing.T) {
 		t.Errorf("pending is shown as %+v, and then as %+v", before.Pending, after.Pending)
 	}
 }
+
+// Lists of hosts that are read again change the view by the nodes alone to which they make a difference.
+func TestPublishAfterRefresh(t *testing.T) {
+	w := newWorld(t, "capacity", nil)
+	w.node("n1", 8192, 8)
+	w.node("n2", 8192, 8)
+	for w.m.Publish(1000) == nil {
+	}
+	w.step(&RefreshNodes{Call: w.next()})
+	if w.m.Changed() {
+		t.Error("the same lists, and the view changes")
+	}
+	w.step(&RefreshNodes{Call: w.next(), Lists: HostLists{Exclude: map[string]bool{"n2": true}}})
+	if !w.m.Changed() {
+		t.Error("a node is excluded, and the view does not change")
+	}
+}
