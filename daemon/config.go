@@ -34,6 +34,7 @@ type Config struct {
 	Nodes          heddle.Caps   // what the site's NodeManagers can do to containers
 
 	Memory      Memory
+	CallsPer    int // calls of clients and administrators from one address that are answered at a time, on each of their ports; half of them of one user; 0 for 16
 	ConnsPer    int // connections from one address to a port of RPC or that of node agents; 0 for as many as package rpc has
 	WebConnsPer int // to that of the web server; 0 for as many as package httpd has
 }

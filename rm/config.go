@@ -31,10 +31,11 @@ type Config struct {
 	ExtraResources  []string    // names of the resources counted in heddle.Extra1 and Extra2
 	PortInNodeName  bool        // yarn.scheduler.include-port-in-node-name
 
-	// How much one caller may have, in all of it 0 for no limit.
+	// How much one caller may have, and all of them; 0 for no limit.
 	NodesPer  int // NodeManagers that registered from one address and are on no list of hosts
 	AppsPer   int // applications of a user that are not over
 	StoredPer int // bytes of a user's submissions that are not over
+	Stored    int // bytes of all users' submissions that are not over
 
 	// How often nodes report in. The ResourceManager sets it: Beat while nothing waits or runs short
 	// (yarn.resourcemanager.nodemanagers.heartbeat-interval-ms), as fast as FastBeat while something does,

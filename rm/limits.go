@@ -43,7 +43,7 @@ type returns struct {
 // size is how many bytes are kept of a submission.
 func (s *Submission) size() int { return len(s.Context) + len(s.Rest) + len(s.LogContext) }
 
-// tooMany is the error of an application that is one too many of its user's; nil for one that is not.
+// tooMany is the error of an application that is one too many of its user's or of all; nil for one that is not.
 func (m *Machine) tooMany(user string, s *Submission) error {
 	has := m.shares[user]
 	switch {
@@ -52,6 +52,9 @@ func (m *Machine) tooMany(user string, s *Submission) error {
 	case m.cfg.StoredPer > 0 && has.bytes+s.size() > m.cfg.StoredPer:
 		return invalid(classYarn, "%s is not taken in: with its %d bytes the submissions of %s that are not over would have %d; a user may have %d (limits.stored_per_user in heddle.yaml)",
 			s.ID, s.size(), user, has.bytes+s.size(), m.cfg.StoredPer)
+	case m.cfg.Stored > 0 && m.submitted+s.size() > m.cfg.Stored:
+		return invalid(classYarn, "%s is not taken in: with its %d bytes the submissions that are not over would have %d; those of all users may have %d (memory.stored in heddle.yaml)",
+			s.ID, s.size(), m.submitted+s.size(), m.cfg.Stored)
 	}
 	return nil
 }
@@ -59,12 +62,14 @@ func (m *Machine) tooMany(user string, s *Submission) error {
 // holds counts an application among its user's.
 func (m *Machine) holds(a *app) {
 	a.counted = a.size()
+	m.submitted += a.counted
 	has := m.shares[a.user]
 	m.shares[a.user] = share{has.apps + 1, has.bytes + a.counted}
 }
 
 // lets takes an application off its user's.
 func (m *Machine) lets(a *app) {
+	m.submitted -= a.counted
 	has := m.shares[a.user]
 	if has.apps == 1 {
 		delete(m.shares, a.user)
@@ -157,13 +162,15 @@ func (m *Machine) unlocated(n *node) { m.quarters[n.from].nodes-- }
 
 // checkLimits recounts what users and addresses have.
 func (m *Machine) checkLimits(b *broken) {
-	shares, nodes := map[string]share{}, map[string]int{}
+	shares, nodes, stored := map[string]share{}, map[string]int{}, 0
 	for _, a := range m.byApp { // order: sums
 		if !a.closed {
 			has := shares[a.user]
 			shares[a.user] = share{has.apps + 1, has.bytes + a.counted}
+			stored += a.counted
 		}
 	}
+	b.that(stored != m.submitted, "submissions have %d bytes, counted as %d", stored, m.submitted)
 	b.that(len(shares) != len(m.shares), "%d users have applications, and %d are counted", len(shares), len(m.shares))
 	for user, has := range shares { // order: of findings alone
 		b.that(m.shares[user] != has, "%s has %d applications of %d bytes, counted as %d of %d", user, has.apps, has.bytes, m.shares[user].apps, m.shares[user].bytes)

@@ -147,6 +147,36 @@ func TestListedNodes(t *testing.T) {
 	}
 }
 
+// The submissions of all users have so many bytes, whatever names they go by. Those that are over make room, and a restart knows how
+// many there are.
+func TestStoredInAll(t *testing.T) {
+	w := newWorld(t, "capacity", func(o *Options) { o.Config.Stored = 1000 })
+	submit := func(user string, bytes int) (ids.App, error) {
+		s := submission(w.idFor(user), "SPARK")
+		s.Context = make([]byte, bytes)
+		_, err := answered[any](w, w.submitAs(user, s, "root.default"))
+		return s.ID, err
+	}
+	first, err := submit("ann", 600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		_, err = submit("bob", 401)
+		if bad := (*Invalid)(nil); !errors.As(err, &bad) || bad.Class != classYarn || !strings.Contains(err.Error(), "memory.stored") {
+			t.Errorf("%v, wanted a refusal that names memory.stored", err)
+		}
+		w.restart(heddle.Second)
+	}
+	if _, err = submit("bob", 400); err != nil {
+		t.Error(err)
+	}
+	w.done(w.kill(first))
+	if _, err = submit("eve", 600); err != nil {
+		t.Errorf("one is over: %v", err)
+	}
+}
+
 // A user has so many applications that are not over, and so many bytes of submissions; others have their own.
 func TestSharesOfUsers(t *testing.T) {
 	w := newWorld(t, "capacity", func(o *Options) { o.Config.AppsPer, o.Config.StoredPer = 2, 1000 })

@@ -55,8 +55,9 @@ type Machine struct {
 	byNode map[ids.Node]*node
 	listed HostLists
 
-	shares   map[string]share    // by user
-	quarters map[string]*quarter // by address
+	shares    map[string]share    // by user
+	submitted int                 // bytes of all submissions that are not over
+	quarters  map[string]*quarter // by address
 
 	timers  timers
 	silence heddle.Time // no node has been silent for too long before; never for no node

@@ -1,11 +1,16 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"heddle/conf"
+	"heddle/daemon/setup"
 )
 
 func newConfig(a *app) *cobra.Command {
@@ -21,14 +26,19 @@ func newCheck(a *app) *cobra.Command {
 		Use:   "check [-o table|json] FILE",
 		Short: "Show what a Hadoop configuration means to Heddle, and what is wrong with it",
 		Long: `Read capacity-scheduler.xml, fair-scheduler.xml, yarn-site.xml or mapred-site.xml, or the folder
-that holds them. Prints the queues as they are in effect, then what is unknown or without effect, and
-last what is configured but off under Heddle. Errors come with file and line.
+that holds them; in a folder, heddle.yaml has to be right too. Prints the queues as they are in effect,
+then what is unknown or without effect, and last what is configured but off under Heddle. Errors come
+with file and line.
 
-Exit codes: 0 where it can be used, whatever is off; 1 where the result could not be written; 2 where
-it has errors or cannot be read.`,
+Exit codes: 0 where it can be used, whatever is off or heddle rm refuses to start with; 1 where the
+result could not be written; 2 where it has errors or cannot be read.`,
 		Example: "  heddle config check /etc/hadoop/conf\n  heddle config check capacity-scheduler.xml",
 		Args:    exactly("one FILE"),
 		RunE: func(_ *cobra.Command, args []string) error {
+			own := filepath.Join(args[0], setup.FileName)
+			if err := setup.CheckFile(own); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+				return err
+			}
 			r, err := conf.CheckFile(args[0])
 			if err != nil {
 				return err

@@ -275,6 +275,20 @@ func TestLogsJSON(t *testing.T) {
 	}
 }
 
+// Whoever chose a text, the log has no more of it than a line may be long.
+func TestLogIsBound(t *testing.T) {
+	for _, format := range []string{"text", "json"} {
+		var b strings.Builder
+		a := &app{err: &b}
+		f := &rmFlags{}
+		f.format.value = format
+		a.logger(f, setup.Log{}).Info("attempt failed", "diagnostics", strings.Repeat("x", 1<<20))
+		if n := b.Len(); n < 100 || n > 4096 {
+			t.Errorf("%s: a line of %d bytes", format, n)
+		}
+	}
+}
+
 func TestListenFlag(t *testing.T) {
 	var l listen
 	for _, s := range []string{"10.0.0.1", "web=:9088,client=rm:9032", "tracker=[::1]:1", "agents=8039"} {

@@ -65,7 +65,7 @@ them. It reads every record and changes nothing. The exit code is 1 where someth
 				return wrote(err)
 			}
 			if !r.Whole() {
-				return failure{fmt.Errorf("%s is damaged; heddle store repair makes a whole one of what is left, and so does the next start of heddle rm unless the file is cut off", path)}
+				return failure{fmt.Errorf("%s is damaged; heddle store repair makes a whole one of what is left, and so does the next start of heddle rm, unless the file is cut off or its first two pages are damaged", path)}
 			}
 			return nil
 		},

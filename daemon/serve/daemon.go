@@ -68,7 +68,7 @@ type Daemon struct {
 // stopTime is how long calls in flight may take when the daemon stops.
 const stopTime = 5 * time.Second
 
-// How many connections are open at most: of web pages, or twice as many as one address may have, and of NodeManagers. Each of
+// How many connections are open at most, or twice as many as one address may have: of web pages, and of NodeManagers. Each of
 // those holds one, and has two while it comes back before its old one is found to be dead.
 const (
 	webConns  = 2000
@@ -81,7 +81,7 @@ const (
 	nodeCalls   = 2                    // calls of one connection of a NodeManager, which has one at a time
 	listsAtOnce = 4                    // long answers that are put together
 	callsAt     = 64                   // calls of one address that are answered on a port at a time
-	asksAt      = 16                   // likewise of clients and administrators: more would have everybody wait behind them for a processor
+	asksAt      = 16                   // likewise of clients and administrators, where nothing else is said: more would have everybody wait behind them for a processor
 )
 
 // A memory is what some of those who call have.
@@ -158,16 +158,27 @@ func (d *Daemon) access(o Options) daemon.Access {
 	return daemon.Access{ACLs: o.Config.ACLs, Admins: o.Config.Admins, Owner: o.Owner, Groups: d.RM.Groups}
 }
 
+// limits are those of who asks (clients and administrators), of masters and of NodeManagers.
+func limits(c daemon.Config) (asks, works, nodes rpc.Limits) {
+	at := cmp.Or(c.CallsPer, asksAt)
+	asks = rpc.Limits{Patience: patience, Pause: pause, CallsOf: (at + 1) / 2, CallsAt: at}
+	works = rpc.Limits{CallsAt: callsAt}
+	nodes = rpc.Limits{Conns: nodeConns, CallsPer: nodeCalls, CallsAt: callsAt, Pause: pause}
+	for _, l := range []*rpc.Limits{&asks, &works, &nodes} {
+		l.ConnsPer, l.Conns = c.ConnsPer, max(cmp.Or(l.Conns, rpc.DefaultConns), 2*c.ConnsPer)
+	}
+	return asks, works, nodes
+}
+
 // ports is which protocol is served where; the web server is last, and not made yet.
 func (d *Daemon) ports(ctx context.Context, o Options) ([]port, error) {
 	c := o.Config
 	server := func(tokens rpc.Verifier, limits rpc.Limits, m memory, turns rpc.Turns, protocols ...rpc.Protocol) func(net.Listener) error {
-		limits.ConnsPer = c.ConnsPer
 		s := rpc.NewServer(rpc.Options{Protocols: protocols, Tokens: tokens, Limits: limits, Input: m.input, Memory: m.calls, Desk: d.desk, Turns: turns, Log: o.Log})
 		d.servers = append(d.servers, s)
 		return s.Serve
 	}
-	asks, works := rpc.Limits{Patience: patience, Pause: pause, CallsOf: asksAt / 2, CallsAt: asksAt}, rpc.Limits{CallsAt: callsAt}
+	asks, works, nodes := limits(c)
 	people := clients.Options{
 		Access: d.access(o), Readers: d.readers, ExtraResources: c.ExtraResources, MemoryOnly: c.MemoryOnly, Log: o.Log,
 		ProxyUsers: c.ProxyUsers, Decommission: c.Decommission,
@@ -175,7 +186,7 @@ func (d *Daemon) ports(ctx context.Context, o Options) ([]port, error) {
 	ports := []port{
 		{"client", c.Client, &d.Client, server(nil, asks, d.asking, d.readers, clients.Client(d.RM, people)), nil},
 		{"scheduler", c.Scheduler, &d.Scheduler, server(d.RM.Tokens(), works, d.working, nil, d.RM.Masters()), nil},
-		{"resource tracker", c.Tracker, &d.Tracker, server(nil, rpc.Limits{Conns: nodeConns, CallsPer: nodeCalls, CallsAt: callsAt, Pause: pause}, d.working, d.readers, d.RM.Tracker()), nil},
+		{"resource tracker", c.Tracker, &d.Tracker, server(nil, nodes, d.working, d.readers, d.RM.Tracker()), nil},
 		{"admin", c.Admin, &d.Admin, server(nil, asks, d.asking, d.readers, clients.Admin(d.RM, people)), nil},
 	}
 	if c.Agents.IsValid() {

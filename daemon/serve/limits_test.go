@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -80,6 +81,50 @@ func TestReadersOfOneAddress(t *testing.T) {
 	f := newFixture(t, false, func(c *daemon.Config) { c.WebConnsPer = 300 })
 	if !stays(t, "127.0.0.2", f.d.Web.String(), 250) {
 		t.Error("one of 251 connections is ended where there may be 300")
+	}
+}
+
+// The configuration says how many connections one address may have to each port of RPC, and how many calls of clients and
+// administrators are answered at a time.
+func TestCallersOfOneAddress(t *testing.T) {
+	f := newFixture(t, false, func(c *daemon.Config) { c.ConnsPer = 5 })
+	for _, to := range []netip.AddrPort{f.d.Client, f.d.Scheduler, f.d.Tracker, f.d.Admin} {
+		first := from(t, "127.0.0.2", to.String())
+		silent(t, first, 100*time.Millisecond)
+		for range 5 {
+			from(t, "127.0.0.2", to.String())
+		}
+		must(t, first.SetReadDeadline(time.Now().Add(2*time.Second))) // sooner than one that says nothing is ended
+		if _, err := first.Read(make([]byte, 1)); errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("%v: one of six connections is not ended where there may be five", to)
+		}
+	}
+	for _, want := range []struct{ said, at, of, conns int }{{0, 16, 8, 10_000}, {5, 5, 3, 10_000}, {1, 1, 1, 10_000}} {
+		if asks, _, _ := limits(daemon.Config{CallsPer: want.said}); asks.CallsAt != want.at || asks.CallsOf != want.of || asks.Conns != want.conns {
+			t.Errorf("%+v: %+v", want, asks)
+		}
+	}
+	if asks, works, nodes := limits(daemon.Config{ConnsPer: 50_000}); asks.Conns != 100_000 || works.Conns != 100_000 || nodes.Conns != 100_000 {
+		t.Errorf("50,000 connections of an address: %d, %d, %d in all", asks.Conns, works.Conns, nodes.Conns)
+	}
+}
+
+// silent is for a connection that is open, and on which nothing comes for a while.
+func silent(t *testing.T, c net.Conn, while time.Duration) {
+	t.Helper()
+	must(t, c.SetReadDeadline(time.Now().Add(while)))
+	if _, err := c.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Fatal(err)
+	}
+}
+
+// Go's collector is told the limit.
+func TestMemoryLimit(t *testing.T) {
+	was := debug.SetMemoryLimit(-1)
+	defer debug.SetMemoryLimit(was)
+	newFixture(t, false, func(c *daemon.Config) { c.Memory.Limit = 800 << 20 })
+	if got := debug.SetMemoryLimit(-1); got != 700<<20 {
+		t.Errorf("of 800 MiB the collector is told %d", got>>20)
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 
 	"heddle"
+	"heddle/daemon"
 	"heddle/internal/near"
 	"heddle/internal/plain"
 )
@@ -117,6 +118,15 @@ func readFile(path string) (*file, error) {
 	return parseFile(path, data)
 }
 
+// CheckFile reads a heddle.yaml as [Load] does, and uses nothing of it. Errors name file and line, and what would be right.
+func CheckFile(path string) error {
+	f, err := readFile(path)
+	if err != nil {
+		return err
+	}
+	return (&source{file: f}).memory(&daemon.Config{}, room(os.DirFS("/")))
+}
+
 func parseFile(path string, data []byte) (*file, error) {
 	f := &file{path: path}
 	parsed, err := parser.ParseBytes(data, 0)
@@ -175,10 +185,12 @@ func (f *file) check() error {
 		{!amount(f.Memory.Limit, &f.Memory.limit), "memory.limit", badBytes},
 		{!amount(f.Memory.Calls, &f.Memory.calls), "memory.calls", badBytes},
 		{!amount(f.Memory.PerAddress, &f.Memory.perAddress), "memory.per_address", badBytes},
-		{f.Limits.Connections < 0, "limits.connections_per_address", "wanted how many, at least 1"},
-		{f.Limits.Web < 0, "limits.web_connections_per_address", "wanted how many, at least 1"},
-		{f.Limits.Nodes < 0, "limits.nodes_per_address", "wanted how many, at least 1"},
-		{f.Limits.Apps < 0, "limits.applications_per_user", "wanted how many, at least 1"},
+		{!amount(f.Memory.Stored, &f.Memory.stored), "memory.stored", badBytes},
+		{none(f.Limits.Calls), "limits.calls_per_address", badCount},
+		{none(f.Limits.Connections), "limits.connections_per_address", badCount},
+		{none(f.Limits.Web), "limits.web_connections_per_address", badCount},
+		{none(f.Limits.Nodes), "limits.nodes_per_address", badCount},
+		{none(f.Limits.Apps), "limits.applications_per_user", badCount},
 		{!amount(f.Limits.Stored, &f.Limits.stored), "limits.stored_per_user", badBytes},
 		{!f.knownWatchdog(), "watchdog", fmt.Sprintf("wanted a time from %v on, or 0s for never", minWatchdog)},
 		{f.Logging.Level != "" && !f.knownLevel(), "log.level", "wanted debug, info, warn or error"},
@@ -193,6 +205,11 @@ func (f *file) check() error {
 	}
 	return nil
 }
+
+const badCount = "wanted how many, at least 1"
+
+// none reports whether a number is there that is none of anything.
+func none(count *int) bool { return count != nil && *count < 1 }
 
 // interval reads a time between reports of a node, if there is one, and reports whether it is one.
 func interval(text string, into *time.Duration) bool {

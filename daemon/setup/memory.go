@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"math"
@@ -25,16 +26,18 @@ type memory struct {
 	Limit      string `yaml:"limit,omitempty"`
 	Calls      string `yaml:"calls,omitempty"`
 	PerAddress string `yaml:"per_address,omitempty"`
+	Stored     string `yaml:"stored,omitempty"`
 
-	limit, calls, perAddress int64 // 0 for what is not said
+	limit, calls, perAddress, stored int64 // 0 for what is not said
 }
 
 // limits are how much one caller may have.
 type limits struct {
-	Connections int    `yaml:"connections_per_address,omitempty"`
-	Web         int    `yaml:"web_connections_per_address,omitempty"`
-	Nodes       int    `yaml:"nodes_per_address,omitempty"`
-	Apps        int    `yaml:"applications_per_user,omitempty"`
+	Calls       *int   `yaml:"calls_per_address,omitempty"`
+	Connections *int   `yaml:"connections_per_address,omitempty"`
+	Web         *int   `yaml:"web_connections_per_address,omitempty"`
+	Nodes       *int   `yaml:"nodes_per_address,omitempty"`
+	Apps        *int   `yaml:"applications_per_user,omitempty"`
 	Stored      string `yaml:"stored_per_user,omitempty"`
 
 	stored int64
@@ -75,13 +78,19 @@ func (s *source) memory(c *daemon.Config, room int64) error {
 	case m.Limit < leastMemory:
 		return s.file.errorOf("memory.limit", "%s is too little: a ResourceManager needs %d MiB", said.Limit, leastMemory>>20)
 	case m.Calls < leastCalls || m.Calls > m.Limit/2:
-		return s.file.errorOf("memory.calls", "%s does not do: at least %d MiB, and at most half of the limit, which is %d MiB", said.Calls, leastCalls>>20, m.Limit>>20)
+		return s.file.errorOf("memory.calls", "%s does not do: at least %d MiB, and at most half of memory.limit, %d MiB", said.Calls, leastCalls>>20, m.Limit/2>>20)
 	case m.PerAddress > m.Calls || m.PerAddress < leastCalls/8*3:
-		return s.file.errorOf("memory.per_address", "%s does not do: at least %d MiB, and at most what all calls may take up, which is %d MiB", said.PerAddress, leastCalls/8*3>>20, m.Calls>>20)
+		return s.file.errorOf("memory.per_address", "%s does not do: at least %d MiB, and at most what all calls may take up, memory.calls, %d MiB", said.PerAddress, leastCalls/8*3>>20, m.Calls>>20)
 	}
-	if c.StoredPer = int(s.file.Limits.stored); c.StoredPer == 0 {
-		c.StoredPer = int(min(rm.DefaultStoredPer, m.Limit/8)) // they are in memory, and in the pages of the store
+	stored := cmp.Or(said.stored, m.Limit/8) // they are in memory, and in the pages of the store
+	per := cmp.Or(s.file.Limits.stored, min(rm.DefaultStoredPer, stored/2))
+	switch {
+	case stored > m.Limit/2:
+		return s.file.errorOf("memory.stored", "%s does not do: at most half of memory.limit, %d MiB", said.Stored, m.Limit/2>>20)
+	case per > stored:
+		return s.file.errorOf("limits.stored_per_user", "%s does not do: at most what all users may have, memory.stored, %d MiB", s.file.Limits.Stored, stored>>20)
 	}
+	c.Stored, c.StoredPer = int(stored), int(per)
 	if os.Getenv("GOMEMLIMIT") != "" {
 		m.Limit = 0 // it holds already
 	}
@@ -90,14 +99,14 @@ func (s *source) memory(c *daemon.Config, room int64) error {
 
 // limits sets how much one caller may have.
 func (s *source) limits(c *daemon.Config) {
-	or := func(said, otherwise int) int {
-		if said > 0 {
-			return said
+	or := func(said *int, otherwise int) int {
+		if said != nil {
+			return *said
 		}
 		return otherwise
 	}
 	l := s.file.Limits
-	c.ConnsPer, c.WebConnsPer = l.Connections, l.Web
+	c.CallsPer, c.ConnsPer, c.WebConnsPer = or(l.Calls, 0), or(l.Connections, 0), or(l.Web, 0)
 	c.NodesPer = or(l.Nodes, rm.DefaultNodesPer)
 	c.AppsPer = or(l.Apps, rm.DefaultAppsPer)
 }

@@ -62,7 +62,7 @@ func TestMemory(t *testing.T) {
 
 // The limits are those of heddle.yaml.
 func TestLimits(t *testing.T) {
-	f, err := parseFile("heddle.yaml", []byte("limits: {connections_per_address: 5, web_connections_per_address: 4, nodes_per_address: 6, applications_per_user: 7, stored_per_user: 8MiB}"))
+	f, err := parseFile("heddle.yaml", []byte("memory: {stored: 20MiB}\nlimits: {calls_per_address: 3, connections_per_address: 5, web_connections_per_address: 4, nodes_per_address: 6, applications_per_user: 7, stored_per_user: 8MiB}"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,15 +76,15 @@ func TestLimits(t *testing.T) {
 		}
 	}
 	in(f, 4<<30)
-	if c.ConnsPer != 5 || c.WebConnsPer != 4 || c.NodesPer != 6 || c.AppsPer != 7 || c.StoredPer != 8<<20 {
+	if c.CallsPer != 3 || c.Stored != 20<<20 || c.ConnsPer != 5 || c.WebConnsPer != 4 || c.NodesPer != 6 || c.AppsPer != 7 || c.StoredPer != 8<<20 {
 		t.Errorf("%+v", c)
 	}
 	c = daemon.Config{}
 	in(&file{}, 4<<30)
-	if c.ConnsPer != 0 || c.WebConnsPer != 0 || c.NodesPer != rm.DefaultNodesPer || c.AppsPer != rm.DefaultAppsPer || c.StoredPer != rm.DefaultStoredPer {
+	if c.CallsPer != 0 || c.Stored != 512<<20 || c.ConnsPer != 0 || c.WebConnsPer != 0 || c.NodesPer != rm.DefaultNodesPer || c.AppsPer != rm.DefaultAppsPer || c.StoredPer != rm.DefaultStoredPer {
 		t.Errorf("%+v", c)
 	}
-	if in(&file{}, 512<<20); c.StoredPer != 64<<20 {
-		t.Errorf("in 512 MiB a user may have %d bytes stored", c.StoredPer)
+	if in(&file{}, 512<<20); c.StoredPer != 32<<20 || c.Stored != 64<<20 {
+		t.Errorf("in 512 MiB a user may have %d bytes stored, and all %d", c.StoredPer, c.Stored)
 	}
 }

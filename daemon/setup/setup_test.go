@@ -105,7 +105,7 @@ func TestNoConfiguration(t *testing.T) {
 			KeyRolling: 24 * heddle.Hour, NodeKeyRolling: 24 * heddle.Hour, NodeExpiry: 10 * heddle.Minute, MasterExpiry: 15 * heddle.Minute, ContainerExpiry: 10 * heddle.Minute,
 			MaxAttempts: 2, GlobalAttempts: 2, MaxCompleted: 1000, SchedulingWait: 10 * heddle.Second, WorkPreserving: true, Admins: "*",
 			Beat: heddle.Second, FastBeat: 100 * heddle.Millisecond, IdleBeat: 2 * heddle.Second, BeatLoad: 5000, ReadJobs: true,
-			NodesPer: 1000, AppsPer: 10_000, StoredPer: 256 << 20,
+			NodesPer: 1000, AppsPer: 10_000, StoredPer: d.Config.StoredPer, Stored: d.Config.Stored, // see TestLimits
 		},
 		Memory:       d.Config.Memory, // see TestMemory
 		Decommission: time.Hour, ConnectRetries: 10, Recovery: true, Nodes: heddle.Stock, Watchdog: time.Minute,
@@ -261,8 +261,12 @@ func TestWrongValues(t *testing.T) {
 		"a fact":             {file("facts: {masters: often}"), "DIR/heddle.yaml:1:18: "},
 		"an amount":          {file("memory: {limit: 512}"), "DIR/heddle.yaml:1:17: memory.limit: wanted an amount such as 512MiB or 4GiB"},
 		"too little memory":  {file("memory: {limit: 1MiB}"), "DIR/heddle.yaml:1:17: memory.limit: 1MiB is too little: a ResourceManager needs 64 MiB"},
-		"calls above half":   {file("memory: {limit: 512MiB, calls: 300MiB}"), "memory.calls: 300MiB does not do: at least 16 MiB, and at most half of the limit, which is 512 MiB"},
-		"above all calls":    {file("memory: {limit: 512MiB, calls: 64MiB, per_address: 65MiB}"), "memory.per_address: 65MiB does not do: at least 6 MiB, and at most what all calls may take up, which is 64 MiB"},
+		"calls above half":   {file("memory: {limit: 512MiB, calls: 300MiB}"), "memory.calls: 300MiB does not do: at least 16 MiB, and at most half of memory.limit, 256 MiB"},
+		"above all calls":    {file("memory: {limit: 512MiB, calls: 64MiB, per_address: 65MiB}"), "memory.per_address: 65MiB does not do: at least 6 MiB, and at most what all calls may take up, memory.calls, 64 MiB"},
+		"above the limit":    {file("memory: {limit: 512MiB, stored: 300MiB}"), "memory.stored: 300MiB does not do: at most half of memory.limit, 256 MiB"},
+		"above all stored":   {file("{memory: {limit: 512MiB}, limits: {stored_per_user: 65MiB}}"), "limits.stored_per_user: 65MiB does not do: at most what all users may have, memory.stored, 64 MiB"},
+		"no calls":           {file("limits: {calls_per_address: 0}"), "limits.calls_per_address: wanted how many, at least 1"},
+		"no connections":     {file("limits: {connections_per_address: 0}"), "limits.connections_per_address: wanted how many, at least 1"},
 		"fewer readers":      {file("limits: {web_connections_per_address: -1}"), "limits.web_connections_per_address: wanted how many, at least 1"},
 		"fewer than none":    {file("limits: {nodes_per_address: -1}"), "limits.nodes_per_address: wanted how many, at least 1"},
 		"a level":            {file("log: {level: loud}"), "DIR/heddle.yaml:1:14: log.level: wanted debug, info, warn or error"},

@@ -68,6 +68,7 @@ func attacks() []attack {
 		{"lists over HTTP, read", func(ctx context.Context, at *target) tally { return listsHTTP(ctx, at, true) }},
 		{"lists over HTTP, never read", func(ctx context.Context, at *target) tally { return listsHTTP(ctx, at, false) }},
 		{"a flood of changes by one user", changes},
+		{"submissions of 4 MiB by made-up users", pile},
 		{"a flood of changes by 400 made-up users", func(ctx context.Context, at *target) tally {
 			q := &wire.KillApplicationRequest{ApplicationId: &wire.ApplicationId{Id: new(int32(1)), ClusterTimestamp: new(int64(1))}}
 			return together(400, func(i int) tally {
@@ -147,7 +148,9 @@ func together(count int, f func(i int) tally) (all tally) {
 }
 
 // each dials every port.
-func (m *ports) each() []string { return []string{m.Client, m.Scheduler, m.Tracker, m.Admin, m.Web} }
+func (m *ports) each() []string {
+	return []string{m.Client, m.Scheduler, m.Tracker, m.Admin, m.Web, m.Agents}
+}
 
 // open connects and says hello; its error is that the connection was refused, or that ctx has ended.
 func open(ctx context.Context, from, to, protocol string) (net.Conn, *bufio.Reader, error) {
@@ -509,6 +512,32 @@ func listsHTTP(ctx context.Context, at *target, read bool) tally {
 		}
 		return n
 	})
+}
+
+// pile submits applications that wait, each as long as may be, under ever new names.
+func pile(ctx context.Context, at *target) (n tally) {
+	for i := 0; ctx.Err() == nil; i++ {
+		c, err := rpc.Dial(ctx, at.Client, rpc.ClientOptions{Protocol: clientProtocol, User: fmt.Sprint("eve", i)})
+		if err != nil {
+			n.Cut++
+			pause(ctx)
+			continue
+		}
+		for range 8 {
+			_, err := submit(ctx, c, func(q *wire.ApplicationSubmissionContext) {
+				q.Resource = hollow.Size(60)
+				q.AmContainerSpec.Command = []string{strings.Repeat("x", rm.MaxContext-4096)}
+			})
+			switch {
+			case err == nil:
+				n.Answered++
+			case !over(ctx, err):
+				n.Refused++
+			}
+		}
+		_ = c.Close()
+	}
+	return n
 }
 
 // changes submits applications by one user, as fast as they are taken.

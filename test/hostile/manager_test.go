@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 
 // ports are where the ResourceManager listens.
 type ports struct {
-	Client, Scheduler, Tracker, Admin, Web string
+	Client, Scheduler, Tracker, Admin, Web, Agents string
 }
 
 // manage is the ResourceManager, until in ends.
@@ -59,7 +59,7 @@ func manage(dir string, in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	err = json.NewEncoder(out).Encode(ports{d.Client.String(), d.Scheduler.String(), d.Tracker.String(), d.Admin.String(), d.Web.String()})
+	err = json.NewEncoder(out).Encode(ports{d.Client.String(), d.Scheduler.String(), d.Tracker.String(), d.Admin.String(), d.Web.String(), d.Agents.String()})
 	if err == nil {
 		_, err = io.Copy(io.Discard, in)
 	}
@@ -83,7 +83,7 @@ type manager struct {
 func startManager(t *testing.T, text string) *manager {
 	t.Helper()
 	dir := t.TempDir()
-	listen := "listen: {host: 127.0.0.1, client: \":0\", scheduler: \":0\", tracker: \":0\", admin: \":0\", web: \":0\"}\nfacts: {masters: false, submissions: false}\n"
+	listen := "listen: {host: 127.0.0.1, client: \":0\", scheduler: \":0\", tracker: \":0\", admin: \":0\", web: \":0\", agents: \":0\"}\nfacts: {masters: false, submissions: false}\n"
 	for name, text := range map[string]string{
 		setup.FileName: listen + text,
 		"capacity-scheduler.xml": `<configuration>
