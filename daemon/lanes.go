@@ -30,18 +30,18 @@ const (
 // longestTurn is how long the calls of a lane but the first go on before the loop looks at the next; one that takes longer is the last.
 const longestTurn = time.Millisecond
 
-// forJoins is the part of its time that the loop has for NodeManagers that register, one of so many. Whoever makes them up leaves
-// time for others, who look at what has changed; 10,000 genuine ones have registered after a few seconds.
-const forJoins = 10
+// parts is how many parts of its time the loop has of which NodeManagers that register have one, and readers another. Whoever makes
+// NodeManagers up leaves time for others, who look at what has changed; 10,000 genuine ones have registered after a few seconds.
+const parts = 10
 
-// A share is a part of the loop's time. It goes by the time of its processor: while other processes have that, or the machine
+// A share is one of the parts of the loop's time. It goes by the time of its processor: while other processes have that, or the machine
 // stands still, nothing is spent.
 type share struct {
 	from time.Time // there is time again
 }
 
-// spend does what there is time for. After it there is none until it is one of so many parts of the time since then.
-func (s *share) spend(parts time.Duration, f func()) (took time.Duration) {
+// spend does what there is time for. After it there is none until it is one of the parts of the time since then.
+func (s *share) spend(f func()) (took time.Duration) {
 	began := time.Now()
 	took = worked(f)
 	took = min(took, time.Since(began)) // where the time is made up, as in tests, nothing takes any
@@ -89,7 +89,7 @@ func (l *lanes) run(woke func()) (more bool) {
 		break
 	}
 	if at, ok := l.due(); ok && time.Until(at) <= 0 {
-		l.share.spend(forJoins, func() { l.some(&l.joins, joinsPerTurn) })
+		l.share.spend(func() { l.some(&l.joins, joinsPerTurn) })
 	}
 	return l.some(&l.changes, changesPerTurn)
 }

@@ -64,8 +64,6 @@ type question struct {
 }
 
 const (
-	// forReads is the part of its time that the loop has for readers, one of so many.
-	forReads = 10
 	// piece is how many applications and nodes are looked at for a view at a time, and containers for a list.
 	piece = 256
 	// viewsApart is the least time between two views.
@@ -186,7 +184,7 @@ func (r *RM) serveReads() {
 	if at, ok := d.due(); !ok || now.Before(at) {
 		return
 	}
-	took := d.share.spend(forReads, func() {
+	took := d.share.spend(func() {
 		r.publish(now)
 		r.answerOne()
 	})

@@ -233,10 +233,10 @@ func TestJoinsRest(t *testing.T) {
 		l.run(nil)
 		time.Sleep(time.Millisecond)
 	}
-	if took := time.Since(began); took < forJoins*joinsPerTurn*each {
+	if took := time.Since(began); took < parts*joinsPerTurn*each {
 		t.Errorf("%d NodeManagers registered in %v", joined, took)
 	}
-	if at, ok := l.due(); !ok || at.Sub(began) < 2*forJoins*joinsPerTurn*each {
+	if at, ok := l.due(); !ok || at.Sub(began) < 2*parts*joinsPerTurn*each {
 		t.Errorf("the next are due after %v, %v", at.Sub(began), ok)
 	}
 }
@@ -252,11 +252,11 @@ func work(d time.Duration) {
 func TestShareOfProcessor(t *testing.T) {
 	var s share
 	began := time.Now()
-	s.spend(10, func() { time.Sleep(50 * time.Millisecond) })
+	s.spend(func() { time.Sleep(50 * time.Millisecond) })
 	if rest := s.from.Sub(began); rest > 250*time.Millisecond {
 		t.Errorf("after a sleep of 50 ms others wait for %v", rest)
 	}
-	s.spend(10, func() { work(time.Millisecond) })
+	s.spend(func() { work(time.Millisecond) })
 	if rest := s.from.Sub(began); rest < 10*time.Millisecond {
 		t.Errorf("after a millisecond of work others wait for %v", rest)
 	}
