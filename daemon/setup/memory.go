@@ -82,9 +82,12 @@ func (s *source) memory(c *daemon.Config, room int64) error {
 	case m.PerAddress > m.Calls || m.PerAddress < leastCalls/8*3:
 		return s.file.errorOf("memory.per_address", "%s does not do: at least %d MiB, and at most what all calls may take up, memory.calls, %d MiB", said.PerAddress, leastCalls/8*3>>20, m.Calls>>20)
 	}
-	stored := cmp.Or(said.stored, m.Limit/8) // they are in memory, and in the pages of the store
-	per := cmp.Or(s.file.Limits.stored, min(rm.DefaultStoredPer, stored/2))
+	user := s.file.Limits.stored
+	stored := cmp.Or(said.stored, max(m.Limit/8, user)) // they are in memory, and in the pages of the store
+	per := cmp.Or(user, min(rm.DefaultStoredPer, stored/2))
 	switch {
+	case user > m.Limit/2:
+		return s.file.errorOf("limits.stored_per_user", "%s does not do: at most half of memory.limit, %d MiB", s.file.Limits.Stored, m.Limit/2>>20)
 	case stored > m.Limit/2:
 		return s.file.errorOf("memory.stored", "%s does not do: at most half of memory.limit, %d MiB", said.Stored, m.Limit/2>>20)
 	case per > stored:

@@ -79,6 +79,12 @@ func TestLimits(t *testing.T) {
 	if c.CallsPer != 3 || c.Stored != 20<<20 || c.ConnsPer != 5 || c.WebConnsPer != 4 || c.NodesPer != 6 || c.AppsPer != 7 || c.StoredPer != 8<<20 {
 		t.Errorf("%+v", c)
 	}
+	if f, err = parseFile("heddle.yaml", []byte("limits: {stored_per_user: 200MiB}")); err != nil {
+		t.Fatal(err)
+	}
+	if in(f, 1<<30); c.Stored != 200<<20 || c.StoredPer != 200<<20 {
+		t.Errorf("where a user may have 200 of 1024 MiB it is %d, and %d of all", c.StoredPer, c.Stored)
+	}
 	c = daemon.Config{}
 	in(&file{}, 4<<30)
 	if c.CallsPer != 0 || c.Stored != 512<<20 || c.ConnsPer != 0 || c.WebConnsPer != 0 || c.NodesPer != rm.DefaultNodesPer || c.AppsPer != rm.DefaultAppsPer || c.StoredPer != rm.DefaultStoredPer {
