@@ -34,20 +34,26 @@ const longestTurn = time.Millisecond
 // NodeManagers up leaves time for others, who look at what has changed; 10,000 genuine ones have registered after a few seconds.
 const parts = 10
 
-// A share is one of the parts of the loop's time. It goes by the time of its processor: while other processes have that, or the machine
-// stands still, nothing is spent.
+// longestRest is how long there is no time after what took long at the most: it may be that the machine stood still.
+const longestRest = time.Second
+
+// A share is one of the parts of the loop's time. What is spent of it goes by the time of a processor: while other processes have that,
+// nothing is. So a loop that has a processor now and then has a larger part of what it gets for this.
 type share struct {
 	from time.Time // there is time again
 }
 
-// spend does what there is time for. After it there is none until it is one of the parts of the time since then.
+// spend does what there is time for. After it there is none for a while.
 func (s *share) spend(f func()) (took time.Duration) {
 	began := time.Now()
 	took = worked(f)
 	took = min(took, time.Since(began)) // where the time is made up, as in tests, nothing takes any
-	s.from = began.Add(parts * took)
+	s.from = began.Add(until(took))
 	return took
 }
+
+// until is when, after the beginning of what took so long, that is one of the parts of the time since then.
+func until(took time.Duration) time.Duration { return min(parts*took, took+longestRest) }
 
 // lanes are the calls that wait for the loop.
 type lanes struct {

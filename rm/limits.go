@@ -9,7 +9,7 @@ import (
 const (
 	DefaultNodesPer  = 1000
 	DefaultAppsPer   = 10_000
-	DefaultStoredPer = 256 << 20 // bytes
+	DefaultStoredPer = 256 << 20 // bytes, where there is memory for as much
 )
 
 // newNodesTime is how long a NodeManager counts as a new one of its address: in it there are twice as many new ones as there

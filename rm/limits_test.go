@@ -177,6 +177,28 @@ func TestStoredInAll(t *testing.T) {
 	}
 }
 
+// What stays of a submission once the application is over is bounded by itself: no limit counts it then.
+func TestWhatStays(t *testing.T) {
+	w := newWorld(t, "capacity", nil)
+	for key, change := range map[string]func(*Submission){
+		"access lists": func(s *Submission) { s.Access = make([]Access, maxLists+1) },
+		"lifetimes":    func(s *Submission) { s.Lifetimes = make([]int64, maxLists+1) },
+		"beside":       func(s *Submission) { s.Rest = make([]byte, maxRest+1) },
+	} {
+		s := submission(w.newID(), "SPARK")
+		change(&s)
+		_, err := answered[any](w, w.submitAs("ann", s, "root.default"))
+		if bad := (*Invalid)(nil); !errors.As(err, &bad) || bad.Class != classYarn || !strings.Contains(err.Error(), key) {
+			t.Errorf("%v, wanted a refusal for its %s", err, key)
+		}
+	}
+	s := submission(w.newID(), "SPARK")
+	s.Access, s.Lifetimes, s.Rest = make([]Access, maxLists), make([]int64, maxLists), make([]byte, maxRest)
+	if _, err := answered[any](w, w.submitAs("ann", s, "root.default")); err != nil {
+		t.Error(err)
+	}
+}
+
 // A user has so many applications that are not over, and so many bytes of submissions; others have their own.
 func TestSharesOfUsers(t *testing.T) {
 	w := newWorld(t, "capacity", func(o *Options) { o.Config.AppsPer, o.Config.StoredPer = 2, 1000 })

@@ -14,6 +14,8 @@ import (
 const (
 	maxTypeLength = 20
 	maxTags       = 10
+	maxLists      = 16       // access lists of an application, and lifetimes; there are two kinds of one and one of the other
+	maxRest       = 64 << 10 // bytes of a submission that stay once the application is over: all but what starts its master
 	maxTagLength  = 100
 	maxLogContext = 16 << 10          // bytes
 	maxUnwritten  = 8 << 20           // bytes on their way to the disk before submissions have to come again
@@ -96,6 +98,10 @@ func (m *Machine) newApp(q *SubmitApp) (*app, error) {
 		return nil, invalid(classYarn, "the log aggregation context of %s has %d bytes; at most %d go into the token of every container", id, len(s.LogContext), maxLogContext)
 	case len(s.Tags) > maxTags:
 		return nil, invalid(classYarn, "Too many applicationTags, a maximum of only %d are allowed; %s has %d", maxTags, id, len(s.Tags))
+	case len(s.Access) > maxLists || len(s.Lifetimes) > maxLists:
+		return nil, invalid(classYarn, "%s has %d access lists and %d lifetimes; at most %d of each are kept", id, len(s.Access), len(s.Lifetimes), maxLists)
+	case len(s.Rest) > maxRest:
+		return nil, invalid(classYarn, "the submission of %s has %d bytes beside what starts its master; at most %d are kept", id, len(s.Rest), maxRest)
 	case len(s.Context) > MaxContext:
 		return nil, invalid(classYarn, "the submission of %s has %d bytes; at most %d are kept of one", id, len(s.Context), MaxContext)
 	}

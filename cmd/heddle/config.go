@@ -26,36 +26,44 @@ func newCheck(a *app) *cobra.Command {
 		Use:   "check [-o table|json] FILE",
 		Short: "Show what a Hadoop configuration means to Heddle, and what is wrong with it",
 		Long: `Read capacity-scheduler.xml, fair-scheduler.xml, yarn-site.xml or mapred-site.xml, or the folder
-that holds them; in a folder, heddle.yaml has to be right too. Prints the queues as they are in effect,
-then what is unknown or without effect, and last what is configured but off under Heddle. Errors come
-with file and line.
+that holds them. The keys and values of a heddle.yaml in the folder are checked by themselves. Prints the
+queues as they are in effect, then what is unknown or without effect, and last what is configured but off
+under Heddle. Errors come with file and line.
 
 Exit codes: 0 where it can be used, whatever is off or heddle rm refuses to start with; 1 where the
 result could not be written; 2 where it has errors or cannot be read.`,
 		Example: "  heddle config check /etc/hadoop/conf\n  heddle config check capacity-scheduler.xml",
 		Args:    exactly("one FILE"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			own := filepath.Join(args[0], setup.FileName)
-			if err := setup.CheckFile(own); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
-				return err
-			}
 			r, err := conf.CheckFile(args[0])
 			if err != nil {
 				return err
 			}
+			own := filepath.Join(args[0], setup.FileName)
+			wrong := setup.CheckFile(own)
+			if errors.Is(wrong, fs.ErrNotExist) || errors.Is(wrong, syscall.ENOTDIR) {
+				wrong = nil
+			}
+			ok := r.OK() && wrong == nil
 			if output.value == "json" {
-				if err := printJSON(a.out, checked(r)); err != nil || r.OK() {
+				c := checked(r)
+				if c.OK = ok; wrong != nil {
+					c.Errors = append(c.Errors, checkedRow{File: own, Text: wrong.Error()})
+				}
+				if err := printJSON(a.out, c); err != nil || ok {
 					return wrote(err)
 				}
 				return fmt.Errorf("%s cannot be used", args[0])
 			}
-			if r.OK() {
+			if ok {
 				return wrote(r.WriteText(a.out))
 			}
-			if err := r.WriteText(a.err); err != nil {
-				return wrote(err)
+			if !r.OK() {
+				if err := r.WriteText(a.err); err != nil {
+					return wrote(err)
+				}
 			}
-			return fmt.Errorf("%s cannot be used", args[0])
+			return errors.Join(wrong, fmt.Errorf("%s cannot be used", args[0]))
 		},
 	}
 	choose(cmd, output, "output", "o", "what to print")

@@ -88,8 +88,8 @@ func (s *source) memory(c *daemon.Config, room int64) error {
 	switch {
 	case user > m.Limit/2:
 		return s.file.errorOf("limits.stored_per_user", "%s does not do: at most half of memory.limit, %d MiB", s.file.Limits.Stored, m.Limit/2>>20)
-	case stored > m.Limit/2:
-		return s.file.errorOf("memory.stored", "%s does not do: at most half of memory.limit, %d MiB", said.Stored, m.Limit/2>>20)
+	case stored < rm.MaxContext || stored > m.Limit/2:
+		return s.file.errorOf("memory.stored", "%s does not do: at least %d MiB, which is the longest submission, and at most half of memory.limit, %d MiB", said.Stored, rm.MaxContext>>20, m.Limit/2>>20)
 	case per > stored:
 		return s.file.errorOf("limits.stored_per_user", "%s does not do: at most what all users may have, memory.stored, %d MiB", s.file.Limits.Stored, stored>>20)
 	}

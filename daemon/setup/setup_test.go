@@ -263,7 +263,7 @@ func TestWrongValues(t *testing.T) {
 		"too little memory":  {file("memory: {limit: 1MiB}"), "DIR/heddle.yaml:1:17: memory.limit: 1MiB is too little: a ResourceManager needs 64 MiB"},
 		"calls above half":   {file("memory: {limit: 512MiB, calls: 300MiB}"), "memory.calls: 300MiB does not do: at least 16 MiB, and at most half of memory.limit, 256 MiB"},
 		"above all calls":    {file("memory: {limit: 512MiB, calls: 64MiB, per_address: 65MiB}"), "memory.per_address: 65MiB does not do: at least 6 MiB, and at most what all calls may take up, memory.calls, 64 MiB"},
-		"above the limit":    {file("memory: {limit: 512MiB, stored: 300MiB}"), "memory.stored: 300MiB does not do: at most half of memory.limit, 256 MiB"},
+		"above the limit":    {file("memory: {limit: 512MiB, stored: 300MiB}"), "memory.stored: 300MiB does not do: at least 4 MiB, which is the longest submission, and at most half of memory.limit, 256 MiB"},
 		"above all stored":   {file("{memory: {limit: 512MiB, stored: 64MiB}, limits: {stored_per_user: 65MiB}}"), "limits.stored_per_user: 65MiB does not do: at most what all users may have, memory.stored, 64 MiB"},
 		"a user above half":  {file("{memory: {limit: 512MiB}, limits: {stored_per_user: 300MiB}}"), "limits.stored_per_user: 300MiB does not do: at most half of memory.limit, 256 MiB"},
 		"no calls":           {file("limits: {calls_per_address: 0}"), "limits.calls_per_address: wanted how many, at least 1"},

@@ -91,7 +91,7 @@ var (
 	descStalls     = desc("loop_stalls_total", "How often the loop was at one thing for 5 s.")
 	descViews      = desc("reads_views_total", "Views that the loop made for readers.")
 	descQuestions  = desc("reads_questions_total", "Questions of readers that no view answers, by what became of them.", "event")
-	descReadsBusy  = desc("reads_loop_seconds_total", "Time of the loop that views and questions took.")
+	descReadsBusy  = desc("reads_loop_seconds_total", "Time of a processor that views and questions took in the loop.")
 	descBeat       = desc("heartbeat_interval_seconds", "What nodes are told to wait between reports.")
 
 	descQueueMemory = desc("queue_memory_bytes", "Memory of a queue.", "queue", "kind")

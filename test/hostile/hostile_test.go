@@ -70,6 +70,9 @@ func TestHostile(t *testing.T) {
 		was := s.take()
 		peak, now := m.resident(t)
 		t.Logf("%-40s peak %5d MiB, then %5d  %s  (%v)", a.name, peak, now, figures(was, base), n)
+		if a.name == piled && n.Answered == 0 {
+			t.Errorf("%s: none was taken", a.name)
+		}
 		if peak > mostResident {
 			t.Errorf("%s: %d MiB were resident, at most %d may be", a.name, peak, mostResident)
 		}
