@@ -66,6 +66,12 @@ func (s *settings) check() error {
 	if s.runs < 1 || s.mixRuns < 1 || s.atMost < 0 {
 		return fmt.Errorf("-runs %d -mix-runs %d -at-most %d: not at least 1, 1 and 0", s.runs, s.mixRuns, s.atMost)
 	}
+	if s.binary != "" { // it is started in another folder
+		var err error
+		if s.binary, err = filepath.Abs(s.binary); err != nil {
+			return err
+		}
+	}
 	if s.groups = canConfine(); !s.groups {
 		s.log.Warn("what has agents or a fixed number of processors is left out: it needs control groups of version 1, and to be root")
 	}
