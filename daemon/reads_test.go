@@ -385,6 +385,23 @@ func TestSameQuestion(t *testing.T) {
 	})
 }
 
+// A process that stood still while it answered somebody does not let others wait for ten times as long.
+func TestReadsAfterStandstill(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		var took time.Duration
+		for _, long := range []time.Duration{time.Minute, 0} {
+			began := time.Now()
+			if _, err := ask(t.Context(), w.r, long, func(rm.Reports) (any, error) { time.Sleep(long); return nil, nil }); err != nil {
+				t.Fatal(err)
+			}
+			took = time.Since(began)
+		}
+		if took > longestRest {
+			t.Errorf("the next one waited for %v", took)
+		}
+	})
+}
+
 // A lane that is full says so at once to clients; the loop takes nothing in that it could not do.
 func TestFullLane(t *testing.T) {
 	inWorld(t, "capacity", func(t *testing.T, w *world) {

@@ -147,32 +147,41 @@ func TestListedNodes(t *testing.T) {
 	}
 }
 
+// submitBytes submits an application of a user with so many bytes.
+func (w *world) submitBytes(user string, bytes int) (ids.App, error) {
+	w.Helper()
+	s := submission(w.idFor(user), "SPARK")
+	s.Context = make([]byte, bytes)
+	_, err := answered[any](w, w.submitAs(user, s, "root.default"))
+	return s.ID, err
+}
+
+// refusedFor wants an error that refuses, and says what for.
+func refusedFor(t *testing.T, err error, what string) {
+	t.Helper()
+	if bad := (*Invalid)(nil); !errors.As(err, &bad) || bad.Class != classYarn || !strings.Contains(err.Error(), what) {
+		t.Errorf("%v, wanted a refusal that names %s", err, what)
+	}
+}
+
 // The submissions of all users have so many bytes, whatever names they go by. Those that are over make room, and a restart knows how
 // many there are.
 func TestStoredInAll(t *testing.T) {
 	w := newWorld(t, "capacity", func(o *Options) { o.Config.Stored = 1000 })
-	submit := func(user string, bytes int) (ids.App, error) {
-		s := submission(w.idFor(user), "SPARK")
-		s.Context = make([]byte, bytes)
-		_, err := answered[any](w, w.submitAs(user, s, "root.default"))
-		return s.ID, err
-	}
-	first, err := submit("ann", 600)
+	first, err := w.submitBytes("ann", 600)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
-		_, err = submit("bob", 401)
-		if bad := (*Invalid)(nil); !errors.As(err, &bad) || bad.Class != classYarn || !strings.Contains(err.Error(), "memory.stored") {
-			t.Errorf("%v, wanted a refusal that names memory.stored", err)
-		}
+		_, err = w.submitBytes("bob", 401)
+		refusedFor(t, err, "memory.stored")
 		w.restart(heddle.Second)
 	}
-	if _, err = submit("bob", 400); err != nil {
+	if _, err = w.submitBytes("bob", 400); err != nil {
 		t.Error(err)
 	}
 	w.done(w.kill(first))
-	if _, err = submit("eve", 600); err != nil {
+	if _, err = w.submitBytes("eve", 600); err != nil {
 		t.Errorf("one is over: %v", err)
 	}
 }
@@ -188,9 +197,7 @@ func TestWhatStays(t *testing.T) {
 		s := submission(w.newID(), "SPARK")
 		change(&s)
 		_, err := answered[any](w, w.submitAs("ann", s, "root.default"))
-		if bad := (*Invalid)(nil); !errors.As(err, &bad) || bad.Class != classYarn || !strings.Contains(err.Error(), key) {
-			t.Errorf("%v, wanted a refusal for its %s", err, key)
-		}
+		refusedFor(t, err, key)
 	}
 	s := submission(w.newID(), "SPARK")
 	s.Access, s.Lifetimes, s.Rest = make([]Access, maxLists), make([]int64, maxLists), make([]byte, maxRest)
@@ -202,38 +209,25 @@ func TestWhatStays(t *testing.T) {
 // A user has so many applications that are not over, and so many bytes of submissions; others have their own.
 func TestSharesOfUsers(t *testing.T) {
 	w := newWorld(t, "capacity", func(o *Options) { o.Config.AppsPer, o.Config.StoredPer = 2, 1000 })
-	submit := func(user string, bytes int) (ids.App, error) {
-		s := submission(w.idFor(user), "SPARK")
-		s.Context = make([]byte, bytes)
-		c := w.submitAs(user, s, "root.default")
-		_, err := answered[any](w, c)
-		return s.ID, err
-	}
-	refused := func(err error, key string) {
-		t.Helper()
-		if bad := (*Invalid)(nil); !errors.As(err, &bad) || bad.Class != classYarn || !strings.Contains(err.Error(), key) {
-			t.Errorf("%v, wanted a refusal that names %s", err, key)
-		}
-	}
-	first, err := submit("ann", 600)
+	first, err := w.submitBytes("ann", 600)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = submit("ann", 401)
-	refused(err, "limits.stored_per_user")
-	if _, err = submit("ann", 400); err != nil {
+	_, err = w.submitBytes("ann", 401)
+	refusedFor(t, err, "limits.stored_per_user")
+	if _, err = w.submitBytes("ann", 400); err != nil {
 		t.Fatal(err)
 	}
-	_, err = submit("ann", 0)
-	refused(err, "limits.applications_per_user")
-	if _, err = submit("bob", 1000); err != nil {
+	_, err = w.submitBytes("ann", 0)
+	refusedFor(t, err, "limits.applications_per_user")
+	if _, err = w.submitBytes("bob", 1000); err != nil {
 		t.Errorf("another user: %v", err)
 	}
 	w.restart(heddle.Second)
-	_, err = submit("ann", 0)
-	refused(err, "limits.applications_per_user")
+	_, err = w.submitBytes("ann", 0)
+	refusedFor(t, err, "limits.applications_per_user")
 	w.done(w.kill(first))
-	if _, err = submit("ann", 0); err != nil {
+	if _, err = w.submitBytes("ann", 0); err != nil {
 		t.Errorf("one is over: %v", err)
 	}
 	w.check()

@@ -68,12 +68,14 @@ type Daemon struct {
 // stopTime is how long calls in flight may take when the daemon stops.
 const stopTime = 5 * time.Second
 
-// How many connections are open at most, or twice as many as one address may have: of web pages, and of NodeManagers. Each of
-// those holds one, and has two while it comes back before its old one is found to be dead.
+// How many connections are open at most, see inAll: of web pages, and of NodeManagers. Each of those holds one, and has two while it comes back before its old one is found to be dead.
 const (
 	webConns  = 2000
 	nodeConns = 20_000
 )
+
+// inAll is how many connections are open to a port at most: as many as usual, or twice as many as one address may have.
+func inAll(usual, perAddress int) int { return max(usual, 2*perAddress) }
 
 const (
 	patience    = 10 * time.Second     // that who asks waits for memory before being told to try again
@@ -165,7 +167,7 @@ func limits(c daemon.Config) (asks, works, nodes rpc.Limits) {
 	works = rpc.Limits{CallsAt: callsAt}
 	nodes = rpc.Limits{Conns: nodeConns, CallsPer: nodeCalls, CallsAt: callsAt, Pause: pause}
 	for _, l := range []*rpc.Limits{&asks, &works, &nodes} {
-		l.ConnsPer, l.Conns = c.ConnsPer, max(cmp.Or(l.Conns, rpc.DefaultConns), 2*c.ConnsPer)
+		l.ConnsPer, l.Conns = c.ConnsPer, inAll(cmp.Or(l.Conns, rpc.DefaultConns), c.ConnsPer)
 	}
 	return asks, works, nodes
 }
@@ -225,7 +227,7 @@ func (d *Daemon) serveWeb(ctx context.Context, p *port, o Options) {
 	p.serv = func(ln net.Listener) error {
 		each := cmp.Or(c.WebConnsPer, httpd.DefaultConnsPer)
 		return httpd.Serve(ctx, ln, handler, httpd.Options{
-			Conns: max(webConns, 2*each), PerAddress: each, Key: "limits.web_connections_per_address", Vital: web.Vital,
+			Conns: inAll(webConns, each), PerAddress: each, Key: "limits.web_connections_per_address", Vital: web.Vital,
 		})
 	}
 }

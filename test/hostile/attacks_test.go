@@ -517,6 +517,14 @@ func listsHTTP(ctx context.Context, at *target, read bool) tally {
 	})
 }
 
+// waiting makes a submission one of so many bytes that waits: no node is as large.
+func waiting(bytes int) func(*wire.ApplicationSubmissionContext) {
+	return func(q *wire.ApplicationSubmissionContext) {
+		q.Resource = hollow.Size(60)
+		q.AmContainerSpec.Command = []string{strings.Repeat("x", bytes)}
+	}
+}
+
 // pile submits applications that wait, each as long as may be, under ever new names.
 func pile(ctx context.Context, at *target) (n tally) {
 	for i := 0; ctx.Err() == nil; i++ {
@@ -527,10 +535,7 @@ func pile(ctx context.Context, at *target) (n tally) {
 			continue
 		}
 		for range 8 {
-			_, err := submit(ctx, c, func(q *wire.ApplicationSubmissionContext) {
-				q.Resource = hollow.Size(60)
-				q.AmContainerSpec.Command = []string{strings.Repeat("x", rm.MaxContext-4096)}
-			})
+			_, err := submit(ctx, c, waiting(rm.MaxContext-4096))
 			switch {
 			case err == nil:
 				n.Answered++
@@ -555,10 +560,7 @@ func changes(ctx context.Context, at *target) tally {
 		}
 		defer func() { _ = c.Close() }()
 		for ctx.Err() == nil {
-			_, err := submit(ctx, c, func(q *wire.ApplicationSubmissionContext) {
-				q.Resource = hollow.Size(60)
-				q.AmContainerSpec.Command = []string{strings.Repeat("x", 64<<10)}
-			})
+			_, err := submit(ctx, c, waiting(64<<10))
 			switch {
 			case err == nil:
 				n.Answered++
