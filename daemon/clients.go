@@ -319,7 +319,7 @@ func (r *RM) Queues(ctx context.Context) ([]rm.QueueReport, error) {
 // Cluster returns the cluster in figures.
 func (r *RM) Cluster(ctx context.Context) (rm.ClusterReport, error) {
 	return look(ctx, r, func(v *published) (rm.ClusterReport, error) {
-		p := v.cluster()
+		p := v.Cluster()
 		p.BusyPercent, p.Queue = r.busy.percent(), r.lanes.waiting()
 		return p, nil
 	})

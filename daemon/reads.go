@@ -44,8 +44,7 @@ type round struct {
 // A published is a view, with what is worked out of it once it is wanted.
 type published struct {
 	*rm.View
-	queues  func() []rm.QueueReport
-	cluster func() rm.ClusterReport
+	queues func() []rm.QueueReport
 }
 
 // A Memo is what is kept of an application's report once it was put together for somebody, by whether that one may see all of it:
@@ -211,7 +210,7 @@ func (r *RM) publish(now time.Time) {
 	if v == nil {
 		return
 	}
-	d.view.Store(&published{View: v, queues: sync.OnceValue(v.Queues), cluster: sync.OnceValue(v.Cluster)})
+	d.view.Store(&published{View: v, queues: sync.OnceValue(v.Queues)})
 	d.stale.Store(r.m.Changed())
 	d.views.Add(1)
 	close(d.making.done)

@@ -36,7 +36,8 @@ func (m *Machine) checkNodes(b *broken) {
 	for i, n := range m.nodes {
 		missing += one(n.awaited)
 		b.that(n.awaited != (n.state == nodeNew), "%s is waited for, or not, and %s", n.id, n.state)
-		b.that(m.byNode[n.id] == n && (n.state.active() || n.awaited || n.state == nodeLost || n.state == nodeRebooted) == n.kept.ID.IsZero(), "%s, which is %s, is kept as %s", n.id, n.state, n.kept.ID)
+		b.that(m.byNode[n.id] == n && (n.state.active() || n.awaited || n.state == nodeLost || n.state == nodeRebooted) == n.known.ID.IsZero(), "%s, which is %s, is kept as %s", n.id, n.state, n.known.ID)
+		b.that(n.known != n.kept && !(n.keeping && m.keeping.timer.i > 0), "the store does not hear of %s", n.id)
 		k := v.Node(n.nid)
 		b.that(int(n.nid) != i, "%s is not in its place", n.id)
 		b.that(n.up != (k != nil && k.Up()), "%s is up here and down in the core, or the other way round", n.id)

@@ -38,7 +38,7 @@ func (m *Machine) recallNodes(list []NodeRecord) {
 			continue
 		}
 		n := m.addNode(r.ID, r.Rack, "")
-		n.names, n.http, n.kept = []string{r.ID.Host}, r.HTTP, r
+		n.names, n.http, n.known, n.kept = []string{r.ID.Host}, r.HTTP, r, r
 		if r.Lost > 0 {
 			n.become(nodeLost)
 			continue
@@ -61,19 +61,69 @@ func (m *Machine) cameBack(n *node) {
 	}
 }
 
+// keeping is which nodes the store is yet to hear of. One that changes is written at once, and whatever changes within
+// keepApart after that together: nobody waits for it, and whoever makes up NodeManagers would have the disk write all the time.
+type keeping struct {
+	nodes []*node // in the order in which they changed first; the store may know some by now as they are
+	from  heddle.Time
+	timer timer
+}
+
+// keepApart is the least time between two writings of nodes.
+const keepApart = heddle.Second / 4
+
 // keepNode has the store know a node, lost at a date or 0.
 func (m *Machine) keepNode(n *node, lost int64) {
-	r := NodeRecord{ID: n.id, Rack: n.rack, HTTP: n.http, Lost: lost}
-	if n.kept != r {
-		n.kept = r
-		m.commit(nil, Change{Node: &r})
-	}
+	n.known = NodeRecord{ID: n.id, Rack: n.rack, HTTP: n.http, Lost: lost}
+	m.writeNode(n)
 }
 
 // dropNode has the store know a node no more.
 func (m *Machine) dropNode(n *node) {
-	if !n.kept.ID.IsZero() {
-		n.kept = NodeRecord{}
-		m.commit(nil, Change{DropNode: new(n.id)})
+	n.known = NodeRecord{}
+	m.writeNode(n)
+}
+
+// writeNode has the store hear of a node, if there is something to hear.
+func (m *Machine) writeNode(n *node) {
+	k := &m.keeping
+	if n.keeping || n.known == n.kept {
+		return
 	}
+	n.keeping = true
+	k.nodes = append(k.nodes, n)
+	if m.now >= k.from {
+		m.writeNodes()
+		return
+	}
+	m.timers.by(&k.timer, k, k.from)
+}
+
+// writeNodes has the store hear of the nodes that changed.
+func (m *Machine) writeNodes() {
+	k := &m.keeping
+	var changes []Change
+	for _, n := range k.nodes {
+		n.keeping = false
+		switch {
+		case n.known == n.kept:
+			continue
+		case n.known.ID.IsZero():
+			changes = append(changes, Change{DropNode: new(n.id)})
+		default:
+			changes = append(changes, Change{Node: new(n.known)})
+		}
+		n.kept = n.known
+	}
+	clear(k.nodes)
+	k.nodes, k.from = k.nodes[:0], m.now.Plus(keepApart)
+	if len(changes) > 0 {
+		m.commit(nil, changes...)
+	}
+}
+
+// expire has the store hear of what changed since it heard of nodes.
+func (k *keeping) expire(m *Machine) heddle.Time {
+	m.writeNodes()
+	return never
 }

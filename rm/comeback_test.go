@@ -118,6 +118,7 @@ func TestNodesThatLeave(t *testing.T) {
 	elsewhere := *fourth
 	elsewhere.id.Port++
 	elsewhere.register(8192, 8)
+	w.settle()
 	if len(w.nodes) != 1 || w.nodes[elsewhere.id].Lost != 0 {
 		t.Errorf("%v are kept", w.nodes)
 	}
@@ -157,6 +158,36 @@ func TestNodesAreWrittenRarely(t *testing.T) {
 	n.register(8192, 8)
 	if w.m.commitSeq != 0 || before != 1 {
 		t.Errorf("%d and %d records are written", before, w.m.commitSeq)
+	}
+}
+
+// Nodes that come and go at once are written together, and one that went before it was written not at all. A start that comes
+// before does not know them.
+func TestNodesAreWrittenTogether(t *testing.T) {
+	w := newWorld(t, "capacity", nil)
+	w.node("n0", 8192, 8)
+	if len(w.nodes) != 1 {
+		t.Fatalf("%d nodes are kept, want the first at once", len(w.nodes))
+	}
+	before := w.m.commitSeq
+	for i := range 9 {
+		n := w.node(text("m%d", i), 8192, 8)
+		if i >= 4 {
+			w.step(&UnregisterNode{Call: w.next(), Node: n.id})
+		}
+	}
+	w.sleep(keepApart)
+	if w.m.commitSeq != before || len(w.nodes) != 1 {
+		t.Errorf("%d records of %d nodes are written at once", w.m.commitSeq-before, len(w.nodes))
+	}
+	w.sleep(1)
+	if w.m.commitSeq != before+1 || len(w.nodes) != 5 {
+		t.Errorf("%d records are written, and %d nodes are kept", w.m.commitSeq-before, len(w.nodes))
+	}
+	w.sleep(heddle.Second)
+	w.node("last", 8192, 8)
+	if w.m.commitSeq != before+2 || len(w.nodes) != 6 {
+		t.Errorf("%d records are written, and %d nodes are kept, once time has passed", w.m.commitSeq-before, len(w.nodes))
 	}
 }
 

@@ -114,6 +114,7 @@ func TestTickCostsWhatIsDue(t *testing.T) {
 			for i := range nodes {
 				nodes[i] = w.node(fmt.Sprintf("n%03d", i), 4096, 32)
 			}
+			w.settle()
 			runs := func(id ids.Container, at ids.Node) {
 				nodes[slices.IndexFunc(nodes, func(n *nm) bool { return n.id == at })].run(id)
 			}

@@ -29,6 +29,7 @@ type Machine struct {
 	telling  bool           // a new core is told what the last one knew
 	finding  foundOne
 	back     comeback
+	keeping  keeping
 	hold     heddle.Time // nothing is given away before; never for no hold
 
 	effects   []Effect

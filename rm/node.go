@@ -55,7 +55,9 @@ type node struct {
 	physical heddle.Resource // what the machine has, where it says
 	health   string
 	healthAt int64
-	kept     NodeRecord  // what the store holds of it; zero for nothing
+	known    NodeRecord  // what the store is to hold of it; zero for nothing
+	kept     NodeRecord  // what it was told of that
+	keeping  bool        // it is yet to hear of it
 	deadline heddle.Time // of a graceful decommission; never for none
 	timer    timer
 	returns  returns

@@ -15,6 +15,7 @@ import (
 type shown struct {
 	apps    shelf[ids.App, *appView]
 	nodes   shelf[ids.Node, *nodeView]
+	census  census
 	changed bool // something that a view shows has
 
 	staleApps  []*app
@@ -119,7 +120,9 @@ func (m *Machine) show(a *app) {
 	a.stale = false
 	if is := m.byApp[a.ID]; is != a {
 		a.viewed = false
-		m.shown.apps.drop(a.ID)
+		if was, ok := m.shown.apps.drop(a.ID); ok {
+			m.shown.census.app(was, -1)
+		}
 		return
 	}
 	a.viewed = true
@@ -127,24 +130,38 @@ func (m *Machine) show(a *app) {
 	if m.memo != nil {
 		v.Memo = m.memo()
 	}
-	m.shown.apps.put(v)
+	m.shown.census.app(v, 1)
+	if was, ok := m.shown.apps.put(v); ok {
+		m.shown.census.app(was, -1)
+	}
 }
 
 // showNode shows the node of a name as it is, or no more.
 func (m *Machine) showNode(n *node) {
 	n.stale = false
+	var was *nodeView
+	var ok bool
 	if is := m.byNode[n.id]; is != nil {
-		m.shown.nodes.put(&nodeView{m.newsOf(is), is.parked, is.weighed})
-		return
+		v := m.nodeView(is)
+		m.shown.census.node(v, 1)
+		was, ok = m.shown.nodes.put(v)
+	} else {
+		was, ok = m.shown.nodes.drop(n.id)
 	}
-	m.shown.nodes.drop(n.id)
+	if ok {
+		m.shown.census.node(was, -1)
+	}
+}
+
+func (m *Machine) nodeView(n *node) *nodeView {
+	return &nodeView{m.newsOf(n), n.state, n.parked, n.weighed}
 }
 
 // look is a view of what is shown.
 func (m *Machine) look() *View {
 	s := &m.shown
 	return &View{
-		basis: m.basis(), apps: s.apps.look(), nodes: s.nodes.look(), queues: m.queueReports(), cluster: m.clusterReport(),
+		basis: m.basis(), apps: s.apps.look(), nodes: s.nodes.look(), queues: m.queueReports(), cluster: m.clusterReport(&s.census),
 	}
 }
 
@@ -180,8 +197,8 @@ func (m *Machine) queueReports() []QueueReport {
 	return out
 }
 
-// clusterReport is the cluster without what is counted of applications and nodes.
-func (m *Machine) clusterReport() ClusterReport {
+// clusterReport is the cluster, with what is counted of its applications and nodes.
+func (m *Machine) clusterReport(c *census) ClusterReport {
 	v := m.core.View()
 	root := v.Root()
 	counts := m.core.Counts()
@@ -195,17 +212,23 @@ func (m *Machine) clusterReport() ClusterReport {
 	for i, n := range counts.Undone {
 		p.Undone[i] += n
 	}
+	c.report(&p)
 	return p
 }
 
 // Fresh is a view of which everything is made anew, for tests: [Machine.View] returns the same for less.
 func (m *Machine) Fresh() *View {
-	v := &View{basis: m.basis(), queues: m.queueReports(), cluster: m.clusterReport()}
+	v, c := &View{basis: m.basis(), queues: m.queueReports()}, &census{}
 	for _, a := range m.byApp { // order: onto a shelf
-		v.apps.put(m.appView(a))
+		x := m.appView(a)
+		v.apps.put(x)
+		c.app(x, 1)
 	}
 	for _, n := range m.byNode { // order: likewise
-		v.nodes.put(&nodeView{m.newsOf(n), n.parked, n.weighed})
+		x := m.nodeView(n)
+		v.nodes.put(x)
+		c.node(x, 1)
 	}
+	v.cluster = m.clusterReport(c)
 	return v
 }

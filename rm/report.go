@@ -359,7 +359,7 @@ type ClusterReport struct {
 	Submitted, Completed, PendingApps, RunningApps, FailedApps, KilledApps int
 	Total, Used, Reserved, Pending                                         heddle.Resource
 	Containers, Reservations, Waiting                                      int
-	Utilized                                                               Utilization // sum over nodes
+	Utilized                                                               heddle.Resource // by all that runs on the nodes
 
 	Active, Lost, Unhealthy, Decommissioning, Decommissioned, Rebooted, Shutdown int
 	New                                                                          int // nodes of before the start that have not come back

@@ -42,15 +42,16 @@ func (s *shelf[K, T]) get(k K) (x T, ok bool) {
 	return x, ok
 }
 
-// put puts something on the shelf, in place of what has its key.
-func (s *shelf[K, T]) put(x T) {
+// put puts something on the shelf, in place of what had its key, if something had.
+func (s *shelf[K, T]) put(x T) (old T, had bool) {
 	if len(s.pages) == 0 {
 		s.pages, s.own = [][]T{{x}}, []bool{true}
-		return
+		return old, false
 	}
 	page, at, found := s.find(x.key())
 	switch p := s.write(page); {
 	case found:
+		old = p[at]
 		p[at] = x
 	case len(p) < pageSize:
 		s.pages[page] = slices.Insert(p, at, x)
@@ -62,18 +63,21 @@ func (s *shelf[K, T]) put(x T) {
 		s.insert(page+1, half)
 		s.put(x)
 	}
+	return old, found
 }
 
-// drop takes what has a key off the shelf.
-func (s *shelf[K, T]) drop(k K) {
+// drop takes what has a key off the shelf, if something has.
+func (s *shelf[K, T]) drop(k K) (old T, had bool) {
 	page, at, found := s.find(k)
 	if !found {
-		return
+		return old, false
 	}
+	old = s.pages[page][at]
 	p := slices.Delete(s.write(page), at, at+1)
 	if s.pages[page] = p; len(p) == 0 {
 		s.pages, s.own = slices.Delete(s.pages, page, page+1), slices.Delete(s.own, page, page+1)
 	}
+	return old, true
 }
 
 // write is a page that may be changed.

@@ -27,10 +27,16 @@ func TestShelf(t *testing.T) {
 	for step := 1; step <= 20_000; step++ {
 		n := dice.IntN(1000)
 		if step%3000 < 1500 && dice.IntN(3) > 0 || dice.IntN(3) == 0 {
-			s.put(book{n, step})
+			old, had := s.put(book{n, step})
+			if old.version != has[n] || had != (has[n] != 0) {
+				t.Fatalf("step %d: %d was %v, %v; want %d", step, n, old, had, has[n])
+			}
 			has[n] = step
 		} else {
-			s.drop(title(n))
+			old, had := s.drop(title(n))
+			if old.version != has[n] || had != (has[n] != 0) {
+				t.Fatalf("step %d: %d was %v, %v; want %d", step, n, old, had, has[n])
+			}
 			delete(has, n)
 		}
 		if x, ok := s.get(title(n)); ok != (has[n] != 0) || ok && x.version != has[n] {

@@ -16,7 +16,7 @@ type View struct {
 	apps    shelf[ids.App, *appView]
 	nodes   shelf[ids.Node, *nodeView]
 	queues  []QueueReport // without what is counted of applications
-	cluster ClusterReport // likewise, and of nodes
+	cluster ClusterReport
 }
 
 // A basis is what the report of an application depends on beside the application.
@@ -44,6 +44,7 @@ func (a *appView) key() ids.App { return a.ID } //nolint:unused // a shelf calls
 // A nodeView is a node in a view.
 type nodeView struct {
 	NodeReport
+	state           nodeState
 	parked, weighed int
 }
 
@@ -156,60 +157,8 @@ func (v *View) Decommissioning() (out []ids.Node) {
 	return out
 }
 
-// Cluster returns the cluster in figures. It looks at all applications and nodes.
-func (v *View) Cluster() ClusterReport {
-	p := v.cluster
-	v.apps.all(func(a *appView) bool {
-		switch a.State {
-		case AppRunning:
-			p.RunningApps++
-		case AppNew, AppSaving, AppSubmitted, AppAccepted:
-			p.PendingApps++
-		case AppFinished, AppFailed, AppKilled: // counted as they ended, and longer than they are remembered
-		}
-		p.Reservations += a.Reservations
-		p.Waiting += a.waiting
-		return true
-	})
-	v.nodes.all(func(n *nodeView) bool { p.count(n); return true })
-	return p
-}
-
-// count adds a node to the cluster's figures.
-func (p *ClusterReport) count(n *nodeView) {
-	p.Agented += one(n.Agent != nil)
-	if n.Can.Has(heddle.Parks) {
-		p.Parked += n.parked
-	}
-	if n.Can.Has(heddle.Weighs) {
-		p.Weighed += n.weighed
-	}
-	state, _ := stateOf[nodeState](nodeNames[:], n.State)
-	switch state {
-	case nodeRunning:
-		p.Active++
-		p.Utilized.Physical += n.Utilization.Physical
-		p.Utilized.Virtual += n.Utilization.Virtual
-		p.Utilized.CPU += n.Utilization.CPU
-		if n.BeatEvery > 0 {
-			p.BeatEvery = min(p.BeatEvery, n.BeatEvery)
-		}
-	case nodeUnhealthy:
-		p.Unhealthy++
-	case nodeDecommissioning:
-		p.Decommissioning++
-	case nodeDecommissioned:
-		p.Decommissioned++
-	case nodeLost:
-		p.Lost++
-	case nodeRebooted:
-		p.Rebooted++
-	case nodeShutdown:
-		p.Shutdown++
-	case nodeNew:
-		p.New++
-	}
-}
+// Cluster returns the cluster in figures.
+func (v *View) Cluster() ClusterReport { return v.cluster }
 
 // Queues returns every queue, the root first. It looks at all applications.
 func (v *View) Queues() []QueueReport {

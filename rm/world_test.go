@@ -100,9 +100,18 @@ func (w *world) start() {
 	w.check()
 }
 
-// restart has another machine go on from what was stored, after so long.
+// settle has the store hear of all nodes.
+func (w *world) settle() {
+	w.Helper()
+	if len(w.m.keeping.nodes) > 0 {
+		w.sleep(keepApart + 1)
+	}
+}
+
+// restart has another machine go on from what was stored, after so long. All nodes were.
 func (w *world) restart(after heddle.Span) {
 	w.Helper()
+	w.settle()
 	w.with.Starts = append(w.with.Starts, w.with.Began)
 	w.with.Began += int64(w.now.Plus(after)) / 1e6
 	w.with.Epoch++

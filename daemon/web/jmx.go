@@ -77,7 +77,7 @@ func clusterBean(c rm.ClusterReport) map[string]any {
 		"name": beanPrefix + "ClusterMetrics", "tag.Context": "yarn", "tag.ClusterMetrics": "ResourceManager",
 		"NumActiveNMs": c.Active, "NumDecommissioningNMs": c.Decommissioning, "NumDecommissionedNMs": c.Decommissioned,
 		"NumLostNMs": c.Lost, "NumUnhealthyNMs": c.Unhealthy, "NumRebootedNMs": c.Rebooted, "NumShutdownNMs": c.Shutdown,
-		"UtilizedMB": c.Utilized.Physical, "UtilizedVirtualCores": int64(c.Utilized.CPU),
+		"UtilizedMB": c.Utilized[heddle.Memory], "UtilizedVirtualCores": c.Utilized[heddle.CPU] / 1000,
 		"CapabilityMB": c.Total[heddle.Memory], "CapabilityVirtualCores": vcores(c.Total[heddle.CPU]),
 		"RmDispatcherEventQueueSize": c.Queue, "SchedulerDispatcherEventQueueSize": 0,
 	}

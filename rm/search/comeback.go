@@ -11,6 +11,7 @@ type comeback struct {
 	holds   bool // there is something to wait for: applications go on
 	known   int  // nodes that were there
 	missing map[ids.Node]bool
+	came    map[ids.Node]heddle.Time // when each registered last with this process
 }
 
 // returning looks whether no node that is on the disk has vanished with a start, and notes which are waited for.
@@ -22,7 +23,7 @@ func (m *model) returning() {
 	for id := range m.s.disk.nodes { // order: counts
 		of[id.Host]++
 	}
-	m.back = comeback{missing: map[ids.Node]bool{}}
+	m.back = comeback{missing: map[ids.Node]bool{}, came: map[ids.Node]heddle.Time{}}
 	for _, a := range m.s.disk.apps { // order: any will do
 		m.back.holds = m.back.holds || a.State == ""
 	}
@@ -47,13 +48,17 @@ func (m *model) returning() {
 	}
 }
 
-// stored looks whether nodes that are there are on the disk, once nothing is on its way to it.
+// keptWithin is how long a node may be there before it is on its way to the disk.
+const keptWithin = heddle.Second / 4
+
+// stored looks whether nodes that are there are on the disk, once nothing is on its way to it and nothing has come due.
 func (m *model) stored() {
-	if len(m.s.disk.pending) > 0 {
+	if len(m.s.disk.pending) > 0 || m.s.overdue() {
 		return
 	}
 	for _, n := range m.s.view().Nodes() {
-		if _, ok := m.s.disk.nodes[n.ID]; !ok && (n.State == "RUNNING" || n.State == "UNHEALTHY") {
+		_, ok := m.s.disk.nodes[n.ID]
+		if !ok && m.s.now.Since(m.back.came[n.ID]) > keptWithin && (n.State == "RUNNING" || n.State == "UNHEALTHY") {
 			m.s.fail("node not stored", "%s is %s and not on the disk", n.ID, n.State)
 		}
 	}
@@ -64,6 +69,7 @@ func (m *model) returned(msg rm.Message) {
 	switch q := msg.(type) {
 	case *rm.RegisterNode:
 		delete(m.back.missing, q.Node)
+		m.back.came[q.Node] = m.s.now
 	case *rm.UnregisterNode:
 		delete(m.back.missing, q.Node)
 	case *rm.RefreshNodes:

@@ -35,8 +35,8 @@ var plants = []plant{
 		"	if !HERE && !m.back.enough() {\n",
 	},
 	{
-		"a node is not stored", "comeback.go", "		m.commit(nil, Change{Node: &r})\n",
-		"		if !HERE || r.Lost > 0 { m.commit(nil, Change{Node: &r}) }\n",
+		"a node is not stored", "comeback.go", "			changes = append(changes, Change{Node: new(n.known)})\n",
+		"			if !HERE || n.known.Lost > 0 { changes = append(changes, Change{Node: new(n.known)}) }\n",
 	},
 	{
 		"a start forgets the nodes that are lost", "comeback.go", "			n.become(nodeLost)\n			continue\n",

@@ -204,6 +204,11 @@ func (s *sim) crash(kept uint64, down heddle.Span) {
 	s.after(down, s.start)
 }
 
+// overdue reports whether the machine is to be told what time it is.
+func (s *sim) overdue() bool {
+	return heddle.Time(s.now.Since(s.shell.began)) >= s.shell.m.Deadline()
+}
+
 // freeze has the process stand still for a while.
 func (s *sim) freeze(d heddle.Span, tick bool) {
 	sh := &s.shell
@@ -216,7 +221,7 @@ func (s *sim) freeze(d heddle.Span, tick bool) {
 		sh.frozen, s.thawed = false, s.now
 		inbox := sh.inbox
 		sh.inbox = nil
-		if tick && heddle.Time(s.now.Since(sh.began)) >= sh.m.Deadline() {
+		if tick && s.overdue() {
 			s.step(rm.Tick{})
 		}
 		for _, do := range inbox {

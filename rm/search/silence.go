@@ -11,7 +11,7 @@ import (
 // silences looks, as the machine has just been told the time, whether all that was silent for too long was given up.
 func (m *model) silences() {
 	s := m.s
-	if s.now.Since(m.looked) < 5*heddle.Second && m.looked != 0 || s.shell.m.Deadline() <= heddle.Time(s.now.Since(s.shell.began)) {
+	if s.now.Since(m.looked) < 5*heddle.Second && m.looked != 0 || s.overdue() {
 		return // or it wants to be told again at once
 	}
 	m.looked = s.now
