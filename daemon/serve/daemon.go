@@ -13,7 +13,6 @@ import (
 	"net"
 	"net/netip"
 	"path/filepath"
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -91,9 +90,6 @@ type memory struct{ input, calls *budget.Account }
 
 // share shares memory out among all who call. Who asks leaves a quarter to nodes and masters.
 func (d *Daemon) share(m daemon.Memory) {
-	if m.Limit > 0 {
-		debug.SetMemoryLimit(m.Limit / 8 * 7) // the rest is what Go's runtime knows nothing of
-	}
 	calls := cmp.Or(m.Calls, rpc.DefaultMemory)
 	each := cmp.Or(m.PerAddress, calls)
 	input, work := calls/4, calls-calls/4
@@ -151,6 +147,9 @@ func Start(o Options) (*Daemon, error) {
 	}
 	m.ServedAt(d.Web.String())
 	d.serveWeb(ctx, &ports[len(ports)-1], o)
+	if limit := o.Config.Memory.Limit; limit > 0 {
+		d.closing.Go(func() { collect(ctx, limit) })
+	}
 	d.run(ports)
 	return d, nil
 }

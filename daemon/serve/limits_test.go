@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
-	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -115,16 +114,6 @@ func silent(t *testing.T, c net.Conn, while time.Duration) {
 	must(t, c.SetReadDeadline(time.Now().Add(while)))
 	if _, err := c.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Fatal(err)
-	}
-}
-
-// Go's collector is told the limit.
-func TestMemoryLimit(t *testing.T) {
-	was := debug.SetMemoryLimit(-1)
-	defer debug.SetMemoryLimit(was)
-	newFixture(t, false, func(c *daemon.Config) { c.Memory.Limit = 800 << 20 })
-	if got := debug.SetMemoryLimit(-1); got != 700<<20 {
-		t.Errorf("of 800 MiB the collector is told %d", got>>20)
 	}
 }
 
