@@ -65,8 +65,8 @@ type question struct {
 const (
 	// piece is how many applications and nodes are looked at for a view at a time, and containers for a list.
 	piece = 256
-	// viewsApart is the least time between two views.
-	viewsApart = 5 * time.Millisecond
+	// viewsApart is the least time between two views. What they may take of the loop's time is bounded beside it: see share.
+	viewsApart = time.Millisecond
 )
 
 // current waits until the last view shows all that had happened by now.
