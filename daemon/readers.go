@@ -20,6 +20,7 @@ type Readers struct {
 	waiting  fairQueue[*place] // readings
 	calling  fairQueue[*place] // all others; there are no more than connections
 	called   bool              // the last one that began was of those
+	since    time.Time         // there was nobody free, and nobody rested
 	accounts map[string]*Account
 	others   Account // those that are not kept by name any more
 }
@@ -113,6 +114,7 @@ func (d *Readers) begin(ctx context.Context, queue func(*place) error) error {
 	d.mu.Lock()
 	if d.free > 0 {
 		d.free--
+		d.since = time.Now()
 		d.mu.Unlock()
 		return nil
 	}
@@ -159,10 +161,22 @@ func (d *Readers) wanted() bool {
 	return d.waiting.n+d.calling.n > 0
 }
 
+// After longestStretch in which one turn followed another there is none for stretchRest: a flood leaves time to nodes and masters,
+// even where the machine has no more than that to give.
+const (
+	longestStretch = 2 * time.Millisecond
+	stretchRest    = time.Millisecond
+)
+
 // next lets the next one begin.
 func (d *Readers) next() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if now := time.Now(); d.waiting.n+d.calling.n > 0 && now.Sub(d.since) >= longestStretch {
+		d.since = now.Add(stretchRest)
+		time.AfterFunc(stretchRest, d.next)
+		return
+	}
 	for {
 		calling, from := d.waiting.n == 0 || d.calling.n > 0 && !d.called, &d.waiting
 		if calling {

@@ -45,13 +45,56 @@ func TestReadersTakeTurns(t *testing.T) {
 			t.Errorf("%v, want %v first", order, want)
 		}
 		got := d.Accounts(2)
+		const each = time.Second + stretchRest
 		want := []Account{
-			{Caller: "flood", Calls: 10, Worked: 10 * time.Second, Waited: (0 + 1 + 4 + 5 + 6 + 7 + 8 + 9 + 10 + 11) * time.Second, Bytes: 70},
-			{Caller: "a", Calls: 1, Worked: time.Second, Waited: 2 * time.Second, Bytes: 7},
-			{Calls: 1, Worked: time.Second, Waited: 3 * time.Second, Bytes: 7},
+			{Caller: "flood", Calls: 10, Worked: 10 * time.Second, Waited: (0 + 1 + 4 + 5 + 6 + 7 + 8 + 9 + 10 + 11) * each, Bytes: 70},
+			{Caller: "a", Calls: 1, Worked: time.Second, Waited: 2 * each, Bytes: 7},
+			{Calls: 1, Worked: time.Second, Waited: 3 * each, Bytes: 7},
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%+v\nwant %+v", got, want)
+		}
+	})
+}
+
+// Turns that follow each other leave a third of the time to others. Whoever comes to readers of whom none has a turn waits for nothing,
+// and neither does one behind a turn that has lasted less than a stretch.
+func TestReadersRest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := NewReaders(1)
+		turn := func(lasts time.Duration) (waited time.Duration) {
+			began := time.Now()
+			if err := d.Enter(t.Context(), "ann@10.0.0.1"); err != nil {
+				t.Error(err)
+			}
+			waited = time.Since(began)
+			time.Sleep(lasts)
+			d.Leave()
+			return waited
+		}
+		for range 10 {
+			if waited := turn(time.Second); waited != 0 {
+				t.Errorf("alone it waits for %v", waited)
+			}
+		}
+		var all sync.WaitGroup
+		all.Go(func() { turn(longestStretch / 2) })
+		synctest.Wait()
+		if waited := turn(0); waited != longestStretch/2 {
+			t.Errorf("behind a short turn it waits for %v", waited)
+		}
+		all.Wait()
+		began := time.Now()
+		const turns = 60
+		for range turns {
+			all.Go(func() { turn(longestStretch / 2) })
+		}
+		all.Wait()
+		if took, want := time.Since(began), (turns*longestStretch/2)/2*3; took < want-2*longestStretch || took > want {
+			t.Errorf("%d turns take %v, want %v", turns, took, want)
+		}
+		if d.free != 1 {
+			t.Errorf("%d may begin", d.free)
 		}
 	})
 }
