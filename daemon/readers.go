@@ -168,15 +168,29 @@ const (
 	stretchRest    = time.Millisecond
 )
 
-// next lets the next one begin.
+// next lets the next one begin, after a rest where one is due.
 func (d *Readers) next() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if now := time.Now(); d.waiting.n+d.calling.n > 0 && now.Sub(d.since) >= longestStretch {
 		d.since = now.Add(stretchRest)
-		time.AfterFunc(stretchRest, d.next)
+		time.AfterFunc(stretchRest, d.rested)
 		return
 	}
+	d.let()
+}
+
+// rested lets the next one begin after a rest, however long that was: on a busy machine it ends late, and another one behind it would
+// have everybody wait for ever.
+func (d *Readers) rested() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.since = time.Now()
+	d.let()
+}
+
+// let lets the next one begin; d.mu is held.
+func (d *Readers) let() {
 	for {
 		calling, from := d.waiting.n == 0 || d.calling.n > 0 && !d.called, &d.waiting
 		if calling {

@@ -96,6 +96,19 @@ func TestReadersRest(t *testing.T) {
 		if d.free != 1 {
 			t.Errorf("%d may begin", d.free)
 		}
+		if err := d.Enter(t.Context(), "ann@10.0.0.1"); err != nil {
+			t.Fatal(err)
+		}
+		begun := false
+		all.Go(func() { turn(0); begun = true })
+		synctest.Wait()
+		d.since = time.Now().Add(-time.Hour)
+		d.rested() // an hour late
+		synctest.Wait()
+		if !begun {
+			t.Error("a rest that ends late is followed by another one")
+		}
+		all.Wait()
 	})
 }
 

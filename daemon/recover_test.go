@@ -192,7 +192,6 @@ func TestStartHolds(t *testing.T) {
 		n.run(master)
 		n.beat()
 		w.master(id)
-		time.Sleep(time.Second) // nodes that come together are stored together, soon
 		w.restart(path, time.Second)
 		time.Sleep(time.Millisecond)
 		waits := func(missing int) {

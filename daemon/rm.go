@@ -158,6 +158,7 @@ func (r *RM) Run(ctx context.Context) error {
 		var woke func()
 		select {
 		case <-ctx.Done():
+			r.carry(r.m.Settle())
 			return nil
 		case woke = <-r.lanes.beats:
 		case <-r.wake:

@@ -116,10 +116,17 @@ func (m *Machine) writeNodes() {
 		n.kept = n.known
 	}
 	clear(k.nodes)
+	m.timers.stop(&k.timer)
 	k.nodes, k.from = k.nodes[:0], m.now.Plus(keepApart)
 	if len(changes) > 0 {
 		m.commit(nil, changes...)
 	}
+}
+
+// Settle is what is to be done before the machine is given up, where there is time: the store hears of all nodes.
+func (m *Machine) Settle() []Effect {
+	m.writeNodes()
+	return m.done()
 }
 
 // expire has the store hear of what changed since it heard of nodes.
