@@ -173,7 +173,7 @@ func (d *Readers) next() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if now := time.Now(); d.waiting.n+d.calling.n > 0 && now.Sub(d.since) >= longestStretch {
-		d.since = now.Add(stretchRest)
+		d.since = now.Add(stretchRest) // others go on meanwhile
 		time.AfterFunc(stretchRest, d.rested)
 		return
 	}

@@ -103,7 +103,7 @@ func (m *Machine) Publish(most int) *View {
 			s.takeStale()
 		default:
 			s.making = false
-			return m.look()
+			return m.look(s)
 		}
 	}
 	return nil
@@ -130,26 +130,34 @@ func (m *Machine) show(a *app) {
 	if m.memo != nil {
 		v.Memo = m.memo()
 	}
-	m.shown.census.app(v, 1)
-	if was, ok := m.shown.apps.put(v); ok {
-		m.shown.census.app(was, -1)
-	}
+	m.shown.putApp(v)
 }
 
 // showNode shows the node of a name as it is, or no more.
 func (m *Machine) showNode(n *node) {
 	n.stale = false
-	var was *nodeView
-	var ok bool
 	if is := m.byNode[n.id]; is != nil {
-		v := m.nodeView(is)
-		m.shown.census.node(v, 1)
-		was, ok = m.shown.nodes.put(v)
-	} else {
-		was, ok = m.shown.nodes.drop(n.id)
+		m.shown.putNode(m.nodeView(is))
+		return
 	}
-	if ok {
+	if was, ok := m.shown.nodes.drop(n.id); ok {
 		m.shown.census.node(was, -1)
+	}
+}
+
+// putApp shows an application in place of what was shown of it.
+func (s *shown) putApp(v *appView) {
+	s.census.app(v, 1)
+	if was, ok := s.apps.put(v); ok {
+		s.census.app(was, -1)
+	}
+}
+
+// putNode is likewise for a node.
+func (s *shown) putNode(v *nodeView) {
+	s.census.node(v, 1)
+	if was, ok := s.nodes.put(v); ok {
+		s.census.node(was, -1)
 	}
 }
 
@@ -158,8 +166,7 @@ func (m *Machine) nodeView(n *node) *nodeView {
 }
 
 // look is a view of what is shown.
-func (m *Machine) look() *View {
-	s := &m.shown
+func (m *Machine) look(s *shown) *View {
 	return &View{
 		basis: m.basis(), apps: s.apps.look(), nodes: s.nodes.look(), queues: m.queueReports(), cluster: m.clusterReport(&s.census),
 	}
@@ -218,17 +225,12 @@ func (m *Machine) clusterReport(c *census) ClusterReport {
 
 // Fresh is a view of which everything is made anew, for tests: [Machine.View] returns the same for less.
 func (m *Machine) Fresh() *View {
-	v, c := &View{basis: m.basis(), queues: m.queueReports()}, &census{}
+	s := &shown{}
 	for _, a := range m.byApp { // order: onto a shelf
-		x := m.appView(a)
-		v.apps.put(x)
-		c.app(x, 1)
+		s.putApp(m.appView(a))
 	}
 	for _, n := range m.byNode { // order: likewise
-		x := m.nodeView(n)
-		v.nodes.put(x)
-		c.node(x, 1)
+		s.putNode(m.nodeView(n))
 	}
-	v.cluster = m.clusterReport(c)
-	return v
+	return m.look(s)
 }

@@ -103,9 +103,7 @@ func (w *world) start() {
 // settle has the store hear of all nodes.
 func (w *world) settle() {
 	w.Helper()
-	if len(w.m.keeping.nodes) > 0 {
-		w.sleep(keepApart + 1)
-	}
+	w.carry(w.m.Settle())
 }
 
 // restart has another machine go on from what was stored, after so long. All nodes were.
