@@ -65,13 +65,14 @@ func testIKayakSuspends(t *testing.T, control, deed string, held func() int) {
 // the output is right. There is room for one such map on a node.
 func TestMROrchestratorRaisesTheMapThatIsBehind(t *testing.T) {
 	ctx := onTestbed(t, 8*time.Minute)
-	withAgents(t, ctx, 2, 2, "mrorchestrator", "control=[{mrorchestrator.regression: {mode: cpu, epoch: 5, profile: 2.5, pressed: 0.05}}]")
+	withAgents(t, ctx, 2, 2, "mrorchestrator", "place.map=any", // both start at once, wherever their blocks are
+		"control=[{mrorchestrator.regression: {mode: cpu, epoch: 5, profile: 2.5, pressed: 0.05}}]")
 	dir := "/" + strings.ReplaceAll(t.Name(), "/", "-")
 	var line strings.Builder
 	for i := range 100 {
 		fmt.Fprintf(&line, "word%d%c", i*i%37, " \n"[i/99])
 	}
-	const lines, files = 300_000, 2
+	const lines, files = 600_000, 2 // for maps that take half a minute at least
 	text := []byte(strings.Repeat(line.String(), lines))
 	for i := range files {
 		if err := testbed.Put(ctx, fmt.Sprintf("%s/in/%d", dir, i), text); err != nil {
