@@ -131,6 +131,12 @@ type (
 		Idle   int64 // nobody; negative where that is unknown
 	}
 
+	// NodeDisks says how busy a node's disks were lately.
+	NodeDisks struct {
+		Node NodeID
+		Busy int64 // thousandths of the time, the mean over its disks; negative where that is unknown
+	}
+
 	// TaskUsed says how much memory a task that ended used at most, in MiB.
 	TaskUsed struct {
 		App    AppID
@@ -190,6 +196,7 @@ func (Started) event()      {}
 func (Progress) event()     {}
 func (Profile) event()      {}
 func (NodeUsed) event()     {}
+func (NodeDisks) event()    {}
 func (TaskUsed) event()     {}
 func (Output) event()       {}
 func (Exit) event()         {}

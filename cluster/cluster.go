@@ -89,7 +89,7 @@ func (c *Cluster) AddNode(id heddle.NodeID, rack heddle.RackID, total heddle.Res
 		panic("cluster: node moved to another rack")
 	}
 	n.up, n.full, n.total = true, false, total
-	n.cpuUsed, n.cpuOthers, n.cpuIdle = 0, 0, -1
+	n.cpuUsed, n.cpuOthers, n.cpuIdle, n.diskBusy = 0, 0, -1, -1
 	c.live++
 	c.total = c.total.Plus(total)
 	c.measure(total)

@@ -655,6 +655,9 @@ func (c *Cluster) SetNodeUsed(n *Node, cpu, others, idle int64) {
 	n.cpuUsed, n.cpuOthers, n.cpuIdle = cpu, others, idle
 }
 
+// SetDiskBusy notes for how many thousandths of the time a node's disks were busy; negative where that is unknown.
+func (c *Cluster) SetDiskBusy(n *Node, busy int64) { n.diskBusy = busy }
+
 // AddPeak notes how much memory a task of an application that ended had at most.
 func (c *Cluster) AddPeak(a *App, k heddle.Kind, memory int64) {
 	a.peak[k] = max(a.peak[k], memory)

@@ -25,8 +25,9 @@ type Node struct {
 	cpuUsed   int64 // that its containers use together
 	cpuOthers int64 // that others use
 	cpuIdle   int64 // that nobody uses; negative where that is unknown
+	diskBusy  int64 // thousandths of the time that its disks were busy lately; negative where that is unknown
 
-	_ [16]byte // to whole cache lines
+	_ [8]byte // to whole cache lines
 }
 
 // A pool is what suspended containers of one application lend on one node.
@@ -53,6 +54,10 @@ func (n *Node) CPUOthers() int64 { return n.cpuOthers }
 // CPUIdle returns how many thousandths of a processor nobody uses of the node's machine, as its NodeManager measured last;
 // negative where nothing was heard of that.
 func (n *Node) CPUIdle() int64 { return n.cpuIdle }
+
+// DiskBusy returns for how many thousandths of the time the node's disks were busy lately, on average, as its agent measured
+// it; negative where nothing was heard of that.
+func (n *Node) DiskBusy() int64 { return n.diskBusy }
 
 // To returns how far another node is: its [heddle.Locality.Hops] are the hops between them.
 func (n *Node) To(o *Node) heddle.Locality {

@@ -35,6 +35,7 @@ const (
 	TaskProgress // a container's progress is known anew
 	TaskUsage    // a container's use of its node is known anew
 	NodeUsage    // who uses a node's machine is known anew
+	NodeDisks    // how busy a node's disks are is known anew
 )
 
 // NodesChanged are the changes of what the cluster offers.

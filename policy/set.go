@@ -68,6 +68,7 @@ type Feeds struct {
 	Of       Kinds // … of these kinds alone; 0 = of all
 	Profile  heddle.Span
 	Nodes    bool // hear what nodes measure of their containers together and of their machines, as every NodeManager does
+	Disks    bool // hear how busy nodes' disks are, where agents say so
 	Starts   bool // hear of starts at the node's next heartbeat, even if nothing else makes it matter
 	Output   bool // hear where map output lies
 	Peaks    bool // hear how much memory tasks used that have ended
@@ -105,6 +106,6 @@ func (f Feeds) And(o Feeds) Feeds {
 	return Feeds{
 		Of: of, Heaps: f.Heaps || o.Heaps,
 		Progress: shorter(f.Progress, o.Progress), Profile: shorter(f.Profile, o.Profile),
-		Nodes: f.Nodes || o.Nodes, Starts: f.Starts || o.Starts, Output: f.Output || o.Output, Peaks: f.Peaks || o.Peaks, Sizes: f.Sizes || o.Sizes, Splits: f.Splits || o.Splits,
+		Nodes: f.Nodes || o.Nodes, Disks: f.Disks || o.Disks, Starts: f.Starts || o.Starts, Output: f.Output || o.Output, Peaks: f.Peaks || o.Peaks, Sizes: f.Sizes || o.Sizes, Splits: f.Splits || o.Splits,
 	}
 }

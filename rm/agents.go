@@ -26,6 +26,8 @@ type AgentSync struct {
 	Tasks   []TaskIn
 	Outputs []MapOutput
 	Heaps   []MasterHeap
+	// DiskBusy is how long the node's disks were busy so far, on average; 0 where that is not known.
+	DiskBusy heddle.Span
 }
 
 // TaskIn is the MapReduce task that a container runs.
@@ -71,6 +73,7 @@ type AgentWish struct {
 	// Outputs are the applications whose map outputs are of interest, and Heaps the masters whose heaps are.
 	Outputs []OutputsOf
 	Heaps   []ids.Container
+	Disks   bool // how busy the node's disks are is of interest
 }
 
 // OutputsOf is an application that ran something on a node, and its user.
@@ -123,12 +126,13 @@ type agent struct {
 	failing  heddle.Caps // with some container
 	lacks    heddle.Caps // … and with more, so that it does not count
 	used     map[ids.Container]usedAt
+	disks    usedAt // how long the node's disks were busy
 }
 
-// usedAt is what a container had used at a time.
+// usedAt is what was used of processors, or of disks, at a time.
 type usedAt struct {
-	cpu heddle.Span
-	at  heddle.Time
+	busy heddle.Span
+	at   heddle.Time
 }
 
 // agentSync takes what an agent says, and holds the answer back where there is nothing new.
@@ -162,6 +166,7 @@ func (m *Machine) agentSync(q *AgentSync) {
 	m.able(n)
 	m.agentFailed(a, q.Failed)
 	m.measuredBy(a, q.Used)
+	m.disksBy(a, q.DiskBusy)
 	m.tasksBy(a, q.Tasks)
 	m.outputsBy(a, q.Outputs)
 	m.heapsBy(a, q.Heaps)
@@ -238,11 +243,25 @@ func (m *Machine) measuredBy(a *agent, used []Used) {
 		a.used[u.Container] = usedAt{u.CPU, m.now}
 		before, known := last[u.Container]
 		took := m.now.Since(before.at)
-		if !known || took <= 0 || u.CPU < before.cpu {
+		if !known || took <= 0 || u.CPU < before.busy {
 			continue
 		}
-		milli := float64(u.CPU-before.cpu) / float64(took) * 1000
+		milli := float64(u.CPU-before.busy) / float64(took) * 1000
 		m.step(heddle.Profile{Container: c.cid, CPU: int64(min(milli, maxProcessors*1000)), Memory: u.Memory})
+	}
+}
+
+// disksBy tells the core how busy a node's disks were since the agent's last report of them.
+func (m *Machine) disksBy(a *agent, busy heddle.Span) {
+	last := a.disks
+	a.disks = usedAt{busy, m.now}
+	took := m.now.Since(last.at)
+	switch {
+	case !m.sch.Set.Feeds.Disks || last.busy <= 0 || took <= 0:
+	case busy <= 0: // it is not known any more
+		m.step(heddle.NodeDisks{Node: a.node.nid, Busy: -1})
+	case busy >= last.busy:
+		m.step(heddle.NodeDisks{Node: a.node.nid, Busy: int64(min(1, float64(busy-last.busy)/float64(took)) * 1000)})
 	}
 }
 
@@ -287,7 +306,7 @@ func (m *Machine) tellAgent(a *agent) {
 		m.staleNode(a.node)
 	}
 	a.answered = m.now
-	p := &AgentWish{Version: a.told, Every: m.agentEvery(), Lease: agentLease, Want: m.wanting(a), Measure: m.sch.Set.Feeds.Profile > 0}
+	p := &AgentWish{Version: a.told, Every: m.agentEvery(), Lease: agentLease, Want: m.wanting(a), Measure: m.sch.Set.Feeds.Profile > 0, Disks: m.sch.Set.Feeds.Disks}
 	m.asks(a, p)
 	m.answer(a.call, p, nil)
 }
@@ -364,6 +383,9 @@ func (a *agent) expire(m *Machine) heddle.Time {
 		m.counts.agents.Lost++
 		m.tellAgent(a)
 		n.agent = nil
+		if m.sch.Set.Feeds.Disks {
+			m.step(heddle.NodeDisks{Node: n.nid, Busy: -1})
+		}
 		m.staleNode(n)
 		m.able(n)
 		return never
@@ -388,6 +410,7 @@ type AgentReport struct {
 	Seen   int64 // milliseconds since 1970: last call
 	Behind bool  // it has yet to do what it was told, or to be told
 	Failed []AgentFailure
+	Disks  int64 // thousandths of the time that the node's disks were busy lately; negative where that is not known
 }
 
 // report is what an agent is doing, nil for none.
@@ -396,7 +419,7 @@ func (a *agent) report(m *Machine) *AgentReport {
 		return nil
 	}
 	failed := slices.SortedFunc(slices.Values(a.failed), func(x, y AgentFailure) int { return cmp.Compare(x.Text, y.Text) })
-	return &AgentReport{Name: a.name, Can: a.can, Seen: m.date(a.seen), Behind: a.changed || a.applied != a.told, Failed: failed}
+	return &AgentReport{Name: a.name, Can: a.can, Seen: m.date(a.seen), Behind: a.changed || a.applied != a.told, Failed: failed, Disks: m.core.View().Node(a.node.nid).DiskBusy()}
 }
 
 // AgentCounts says what became of node agents.

@@ -58,12 +58,12 @@ func agented(t *testing.T) (w *world, c *wishes, n *nm, a *ag, task ids.Containe
 // agentedBy is the same, where the policy that wants things done has a name.
 func agentedBy(t *testing.T, name string) (w *world, c *wishes, m *am, n *nm, a *ag, task ids.Container) {
 	w, c, m, n, task = wishing(t, func(o *Options) {
-		o.Scheduler.Set.Feeds.Profile = 3 * heddle.Second
+		o.Scheduler.Set.Feeds.Profile, o.Scheduler.Set.Feeds.Disks = 3*heddle.Second, true
 		o.Scheduler.Set.Names.Control = []string{name}
 	})
 	a = &ag{w: w, node: n.id, name: "one", can: heddle.Parks | heddle.Weighs}
 	a.sync()
-	if p := a.told(); p == nil || len(p.Want) > 0 || p.Version == 0 || !p.Measure || p.Every != 3*heddle.Second || p.Lease != agentLease {
+	if p := a.told(); p == nil || len(p.Want) > 0 || p.Version == 0 || !p.Measure || !p.Disks || p.Every != 3*heddle.Second || p.Lease != agentLease {
 		t.Fatalf("told %+v", p)
 	}
 	a.sync()
@@ -325,6 +325,40 @@ func TestAgentMeasures(t *testing.T) {
 	a.sync(Used{task, 11500 * heddle.Millisecond, 400}, Used{ids.Container{}, 1, 1})
 	if cpu, memory := x.Usage(); cpu != 750 || memory != 400 {
 		t.Errorf("%d and %d MiB, want 750 and 400", cpu, memory)
+	}
+}
+
+// How busy a node's disks are is told to policies from the second report on, until its agent does not know it any more, or is
+// lost.
+func TestAgentMeasuresDisks(t *testing.T) {
+	w, _, n, a, _ := agented(t)
+	node := w.m.core.View().Node(w.m.byNode[n.id].nid)
+	for _, c := range []struct {
+		said heddle.Span
+		want int64
+	}{
+		{10 * heddle.Second, -1},
+		{11500 * heddle.Millisecond, 750},
+		{20 * heddle.Second, 1000}, // a disk more
+		{1 * heddle.Second, 1000},  // its machine was started anew
+		{1500 * heddle.Millisecond, 250},
+		{0, -1},
+		{2 * heddle.Second, -1},
+		{3 * heddle.Second, 500},
+	} {
+		w.sleep(2 * heddle.Second)
+		a.call = w.next()
+		w.step(&AgentSync{Call: a.call, Node: a.node, Agent: a.name, Can: a.can, Applied: a.applied, DiskBusy: c.said})
+		if got := node.DiskBusy(); got != c.want {
+			t.Errorf("its disks were busy for %v so far: %d thousandths of the time, want %d", c.said, got, c.want)
+		}
+	}
+	for range 8 {
+		w.sleep(5 * heddle.Second)
+		n.beat()
+	}
+	if got := node.DiskBusy(); got != -1 || w.m.byNode[n.id].agent != nil {
+		t.Errorf("%d thousandths of the time without an agent, want -1", got)
 	}
 }
 

@@ -259,6 +259,9 @@ type AgentRow struct {
 	Age    int64    `json:"age_ms"` // since it was last heard
 	Behind bool     `json:"behind"` // it has yet to do what it was told, or to be told
 	Failed []string `json:"failed"` // what it could not do, as "container: why"
+	// DiskBusy is the part of the time that the node's disks were busy lately; below 0 where that is not known, or no policy
+	// goes by it.
+	DiskBusy Fraction `json:"disk_busy_percent"`
 }
 
 // Nodes are the nodes of a cluster, by id, as they are sent and printed.

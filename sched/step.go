@@ -22,7 +22,7 @@ func (c *Core) Step(at heddle.Time, ev heddle.Event) []heddle.Decision {
 	switch e := ev.(type) {
 	case heddle.Heartbeat:
 		c.heartbeat(e.Node)
-	case heddle.Acquire, heddle.Started, heddle.Progress, heddle.Profile, heddle.NodeUsed:
+	case heddle.Acquire, heddle.Started, heddle.Progress, heddle.Profile, heddle.NodeUsed, heddle.NodeDisks:
 		// News of running tasks cannot open what was refused before: a policy that lives off them says so
 		// in a tick.
 		c.apply(ev)
@@ -125,6 +125,11 @@ func (c *Core) apply(ev heddle.Event) {
 		if n := c.v.Node(e.Node); n != nil && n.Up() {
 			c.c.SetNodeUsed(n, e.CPU, e.Others, e.Idle)
 			c.tellNode(policy.NodeUsage, n)
+		}
+	case heddle.NodeDisks:
+		if n := c.v.Node(e.Node); n != nil && n.Up() {
+			c.c.SetDiskBusy(n, e.Busy)
+			c.tellNode(policy.NodeDisks, n)
 		}
 	case heddle.TaskUsed:
 		if a := c.v.App(e.App); a != nil {

@@ -125,6 +125,9 @@ func (s *Sim) act(id heddle.NodeID) {
 				q.Used = append(q.Used, rm.Used{Container: c.name, CPU: heddle.Seconds(vcores * cores), Memory: memory})
 			}
 		})
+		if p.Disks {
+			q.DiskBusy = s.phys.diskBusy(s.now, id)
+		}
 		a.applied = p.Version
 		a.outputs = slices.DeleteFunc(a.outputs, func(o rm.MapOutput) bool { return s.appOf(o.App).over })
 		for _, of := range p.Outputs {

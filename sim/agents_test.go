@@ -184,6 +184,31 @@ func TestAgentsMeasure(t *testing.T) {
 	}
 }
 
+// How busy disks are is told to who goes by it, as long as there are agents.
+func TestAgentsMeasureDisks(t *testing.T) {
+	for _, agents := range []*NodeAgents{nil, {}} {
+		j := mapReduce("sort", 0, tasks(2, workload.Task{CPU: 2 * second, Input: 4 << 30, Hosts: []int32{0}, Size: heddle.Of(1024, 1000)}), nil)
+		o := fullWorld(nodes(2, 1, heddle.Of(4096, 2000)), j)
+		o.NoAgents, o.NodeAgents = true, agents
+		s := with()
+		s.Feeds.Disks = true
+		least, most, told := int64(1000), int64(0), 0
+		s.Lanes[0].Order = watch{saw: func(_ policy.View, e policy.Effect) {
+			if e.What == policy.NodeDisks {
+				told++
+				least, most = min(least, e.Node.DiskBusy()), max(most, e.Node.DiskBusy())
+			}
+		}}
+		under(t, s, o)
+		switch {
+		case agents == nil && told > 0:
+			t.Errorf("without agents it was told %d times how busy disks are", told)
+		case agents != nil && (told < 10 || least < 0 || most < 500 || most > 1000):
+			t.Errorf("disks are busy from %d to %d thousandths of the time, told %d times; want 10 times at least, and most of it", least, most, told)
+		}
+	}
+}
+
 // The weights that policies give hold, and come from their agents.
 func TestAgentsWeigh(t *testing.T) {
 	o := crowded(30, NodeAgents{})

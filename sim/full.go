@@ -107,6 +107,10 @@ func (f *full) consumed(now heddle.Time, c *container) (float64, int64) {
 	return f.w.Consumed(now, c.id)
 }
 
+func (f *full) diskBusy(now heddle.Time, n heddle.NodeID) heddle.Span {
+	return heddle.Seconds(f.w.DiskBusy(now, n))
+}
+
 func (f *full) disks(now heddle.Time) world.DiskStats {
 	var sum world.DiskStats
 	for i := range f.s.o.Nodes {

@@ -221,6 +221,8 @@ func (g *given) used(now heddle.Time, c *container, r *givenRun) float64 {
 	return float64(g.s.coresOf(c, r.work)) / 1000 * span.Seconds()
 }
 
+func (g *given) diskBusy(heddle.Time, heddle.NodeID) heddle.Span { return 0 }
+
 func (g *given) disks(heddle.Time) world.DiskStats { return world.DiskStats{} }
 
 // nodeUsed is unknown: containers last as long as they do, on whatever machine.

@@ -55,6 +55,8 @@ type physics interface {
 	consumed(now heddle.Time, c *container) (vcoreSeconds float64, memMiB int64)
 	// disks is what the disks of all nodes did so far.
 	disks(now heddle.Time) world.DiskStats
+	// diskBusy is how long a node's disk was busy so far; 0 where the world has no machines. Asking for it changes nothing.
+	diskBusy(now heddle.Time, n heddle.NodeID) heddle.Span
 	// cpuUsed is the processor time used so far, in core-seconds of the nodes.
 	cpuUsed(now heddle.Time) float64
 	// nodeUsed is the processor time used so far on a node, in core-seconds; not ok where the world has no machines.

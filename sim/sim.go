@@ -46,7 +46,7 @@ type Options struct {
 	LoadSim    bool // masters behave as those of Hadoop's Scheduler Load Simulator
 	SlotMaster bool // MapReduce masters ask for all reduces at once
 	// NoAgents: NodeManagers stand alone. Otherwise ideal agents carry out at once what is to be done to running tasks, can
-	// do all of it, and measure tasks. Nothing real does.
+	// do all of it, and measure tasks, but no disks. Nothing real does.
 	NoAgents bool
 	// NodeAgents are node agents as they are, beside NodeManagers that stand alone otherwise; nil = none.
 	NodeAgents *NodeAgents

@@ -343,7 +343,7 @@ func fakeNodes(states string) (out rm.Nodes) {
 		ID: "127.0.0.2:8041", Rack: "/default-rack", State: "RUNNING", HTTP: "127.0.0.2:8042", Version: "3.4.2", Reported: 1795246246143,
 		Total: asAmount(4096, 8), Measured: rm.Measured{PhysicalMiB: 2873, VirtualMiB: 3000, Vcores: 0.08}, Labels: []string{}, Can: heddle.Stock.Names(),
 		Agent: &rm.AgentRow{
-			Can: []string{"parks", "weighs"}, Age: 2100, Behind: true,
+			Can: []string{"parks", "weighs"}, Age: 2100, Behind: true, DiskBusy: 0.42,
 			Failed: []string{"container_1795246246143_0001_01_000002: no such group"},
 		},
 	}, {

@@ -226,6 +226,9 @@ func (a *app) printNode(r *rm.NodeRow, now time.Time) error {
 	c.line("can", "%s", strings.Join(r.Can, ", "))
 	if g := r.Agent; g != nil {
 		c.line("agent", "%s, heard %s ago", agentWord(g), lasting(g.Age))
+		if g.DiskBusy >= 0 {
+			c.line("disks", "busy for %.0f %% of the time", 100*g.DiskBusy)
+		}
 		c.line("agent can", "%s", strings.Join(g.Can, ", "))
 		for i, f := range g.Failed {
 			if i == mostFailed {

@@ -99,7 +99,7 @@ func heard(l *load) (q *rm.AgentSync, code int, err error) {
 		return nil, http.StatusForbidden, err
 	}
 	q = &rm.AgentSync{Node: node, Agent: s.Agent, Applied: s.Applied, Used: make([]rm.Used, 0, len(s.Containers))}
-	q.Can = capsOf(s.Can)
+	q.Can, q.DiskBusy = capsOf(s.Can), heddle.Span(s.DiskBusy)*heddle.Millisecond
 	for i := range s.Containers {
 		c := &s.Containers[i]
 		id, err := ids.ParseContainer(c.ID)
@@ -149,7 +149,7 @@ func capsOf(names []string) (all heddle.Caps) {
 func told(p *rm.AgentWish) *api.Wish {
 	w := &api.Wish{
 		Version: p.Version, Every: int64(p.Every / heddle.Millisecond), Lease: int64(p.Lease / heddle.Millisecond), Measure: p.Measure,
-		Want: make([]api.Want, len(p.Want)),
+		Disks: p.Disks, Want: make([]api.Want, len(p.Want)),
 	}
 	for _, a := range p.Outputs {
 		w.Outputs = append(w.Outputs, api.App{ID: a.App.String(), User: a.User})

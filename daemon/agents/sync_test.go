@@ -38,7 +38,7 @@ func TestSync(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &syncer{wish: &rm.AgentWish{
-		Version: 7, Every: 5 * heddle.Second, Lease: 30 * heddle.Second, Measure: true,
+		Version: 7, Every: 5 * heddle.Second, Lease: 30 * heddle.Second, Measure: true, Disks: true,
 		Want:    []rm.Wanted{{Container: cont, Parked: true, Weight: 2500}, {Container: cont, Weight: 1}},
 		Outputs: []rm.OutputsOf{{App: cont.Attempt.App, User: "ann"}}, Heaps: []ids.Container{cont},
 	}}
@@ -54,6 +54,7 @@ func TestSync(t *testing.T) {
 		Failed:     []api.Failure{{ID: id, Error: "no such group"}},
 		Outputs:    []api.Output{{Attempt: "attempt_1700000000000_0001_m_000003_1", Bytes: 77}, {Attempt: "attempt_1700000000000_0001_r_000003_1", Bytes: 78}},
 		Heaps:      []api.Heap{{ID: id, Live: 30, Used: 50, RSS: 180}, {ID: "nonsense"}},
+		DiskBusy:   2500,
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +65,7 @@ func TestSync(t *testing.T) {
 	}
 	if want := (api.Wish{
 		Version: 7, Every: 5000, Lease: 30000, Measure: true, Want: []api.Want{{ID: id, Park: true, Weight: 250}, {ID: id, Weight: 1}},
-		Outputs: []api.App{{ID: "application_1700000000000_0001", User: "ann"}}, Heaps: []string{id},
+		Outputs: []api.App{{ID: "application_1700000000000_0001", User: "ann"}}, Heaps: []string{id}, Disks: true,
 	}); !reflect.DeepEqual(got, want) {
 		t.Errorf("told %+v, want %+v", got, want)
 	}
@@ -75,6 +76,8 @@ func TestSync(t *testing.T) {
 		Tasks:   []rm.TaskIn{{Container: cont, Task: rm.Task{Kind: heddle.Reduce, Index: 4}}},
 		Outputs: []rm.MapOutput{{App: cont.Attempt.App, Map: 3, Bytes: 77}},
 		Heaps:   []rm.MasterHeap{{Container: cont, HeapNews: rm.HeapNews{Live: 30, Outside: 130}}},
+
+		DiskBusy: 2500 * heddle.Millisecond,
 	}); !reflect.DeepEqual(s.heard, want) {
 		t.Errorf("heard %+v, want %+v", s.heard, want)
 	}
@@ -117,8 +120,8 @@ func TestSyncForgets(t *testing.T) {
 	}
 	const id = `"id":"container_1700000000000_0001_01_000002"`
 	for range 100 { // which room is used is not said
-		ask(`{"node":"n1:8041","agent":"a","applied":5,"can":["parks"],"containers":[{` + id + `,"cpu_ms":9,"rss_mib":9}],"failed":[{` + id + `,"error":"no"}],"outputs":[{"attempt":"attempt_1700000000000_0001_m_000003_1","bytes":5}]}`)
-		if q := ask(`{"node":"n1:8041","agent":"b"}`); q.Applied != 0 || q.Can != 0 || len(q.Used) != 0 || len(q.Failed) != 0 || len(q.Outputs) != 0 {
+		ask(`{"node":"n1:8041","agent":"a","applied":5,"can":["parks"],"containers":[{` + id + `,"cpu_ms":9,"rss_mib":9}],"failed":[{` + id + `,"error":"no"}],"outputs":[{"attempt":"attempt_1700000000000_0001_m_000003_1","bytes":5}],"disk_busy_ms":9}`)
+		if q := ask(`{"node":"n1:8041","agent":"b"}`); q.Applied != 0 || q.Can != 0 || len(q.Used) != 0 || len(q.Failed) != 0 || len(q.Outputs) != 0 || q.DiskBusy != 0 {
 			t.Fatalf("%+v", q)
 		}
 		q := ask(`{"node":"n1:8041","agent":"b","containers":[{` + id + `,"rss_mib":1}],"failed":[{` + id + `}]}`)

@@ -130,7 +130,7 @@ func (sh shaper) agent(a *rm.AgentReport) *rm.AgentRow {
 	if a == nil {
 		return nil
 	}
-	out := &rm.AgentRow{Can: a.Can.Names(), Age: max(0, sh.now().UnixMilli()-a.Seen), Behind: a.Behind, Failed: []string{}}
+	out := &rm.AgentRow{Can: a.Can.Names(), Age: max(0, sh.now().UnixMilli()-a.Seen), Behind: a.Behind, Failed: []string{}, DiskBusy: rm.Fraction(a.Disks) / 1000}
 	for _, f := range a.Failed {
 		out.Failed = append(out.Failed, f.Container.String()+": "+f.Text)
 	}

@@ -75,7 +75,7 @@ func demo() *fakeRM {
 	}}}
 	f.nodes = []rm.NodeReport{
 		{ID: node, HTTP: "node1:8042", Rack: "/default-rack", State: "RUNNING", Version: "3.4.2", Can: heddle.Stock, BeatAt: 1700000009000, Agent: &rm.AgentReport{
-			Can: heddle.Weighs, Seen: 1700000008000, Behind: true, Failed: []rm.AgentFailure{{Container: ids.Container{Attempt: attempt, ID: 4}, Text: "no <i>group"}},
+			Can: heddle.Weighs, Seen: 1700000008000, Behind: true, Disks: 421, Failed: []rm.AgentFailure{{Container: ids.Container{Attempt: attempt, ID: 4}, Text: "no <i>group"}},
 		}, Utilization: rm.Utilization{Physical: 512, Virtual: 2048, CPU: 0.125}, Total: heddle.Of(4096, 8000), Used: heddle.Of(2048, 2000), Containers: 2},
 		{ID: ids.Node{Host: "node2", Port: 8041}, State: "LOST", Rack: "/default-rack", Can: heddle.Stock, Total: heddle.Of(4096, 8000)},
 	}
@@ -197,7 +197,7 @@ func TestServicesThatHaveNoRecording(t *testing.T) {
 			`"measured":{"physical_mib":0,"virtual_mib":0,"vcores":0},"measured_containers":{"physical_mib":0,"virtual_mib":0,"vcores":0},"labels":[],"can":[],"agent":null}]}` + "\n",
 		rest.HeddleBase + "/nodes/node1:8041": `{"id":"node1:8041","rack":"/default-rack","state":"RUNNING","http_address":"node1:8042","version":"3.4.2","health_report":"",` +
 			`"reported_ms":0,"containers":2,"used":{"memory_mib":2048,"vcores":2},"total":{"memory_mib":4096,"vcores":8},` +
-			`"measured":{"physical_mib":512,"virtual_mib":2048,"vcores":0.125},"measured_containers":{"physical_mib":0,"virtual_mib":0,"vcores":0},"labels":[],"can":["limits","resizes","lends"],"agent":{"can":["weighs"],"age_ms":2000,"behind":true,"failed":["container_1700000000000_0001_01_000004: no <i>group"]}}` + "\n",
+			`"measured":{"physical_mib":512,"virtual_mib":2048,"vcores":0.125},"measured_containers":{"physical_mib":0,"virtual_mib":0,"vcores":0},"labels":[],"can":["limits","resizes","lends"],"agent":{"can":["weighs"],"age_ms":2000,"behind":true,"failed":["container_1700000000000_0001_01_000004: no <i>group"],"disk_busy_percent":42.1}}` + "\n",
 	} {
 		w := ask(h, path)
 		if w.Code != http.StatusOK || w.Body.String() != want {

@@ -48,7 +48,7 @@ type Config struct {
 	// NMWeb is the URL of the NodeManager's web server. Without it nothing is ever ended that the NodeManager left behind.
 	NMWeb  string
 	Finder Finder
-	Dirs   []string      // yarn.nodemanager.local-dirs of the NodeManager, where map outputs are read; none for no outputs
+	Dirs   []string      // yarn.nodemanager.local-dirs of the NodeManager: map outputs are read there, and how busy their disks are; none for neither
 	Look   time.Duration // between two looks for containers; 0 for a second
 	Groups Actuator
 	Client *http.Client // nil for one without credentials

@@ -14,6 +14,7 @@ import (
 // A reader reads the files that are asked for.
 type reader struct {
 	dirs []string // of the NodeManager
+	sys  string   // where sysfs is
 	apps map[string]*read.App
 }
 
@@ -83,12 +84,17 @@ func (s *state) asked(into *api.Sync) {
 		}
 		bad = errors.Join(bad, wrong)
 	}
+	if s.wish.Disks {
+		busy, wrong := read.DiskBusy(s.files.sys, s.files.dirs)
+		into.DiskBusy = busy.Milliseconds()
+		bad = errors.Join(bad, wrong)
+	}
 	text := ""
 	if err = errors.Join(err, bad); err != nil {
 		text = err.Error()
 	}
 	if text != s.unread && text != "" {
-		s.log.Warn("some files of containers cannot be read; this is said once", "error", err)
+		s.log.Warn("some files of containers or disks cannot be read; this is said once", "error", err)
 	}
 	s.unread = text
 }

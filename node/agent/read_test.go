@@ -1,14 +1,19 @@
 package agent
 
 import (
+	"bytes"
 	"encoding/binary"
+	"fmt"
 	"hash/crc32"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"heddle/node/api"
 )
@@ -53,5 +58,57 @@ func TestFilesAreRead(t *testing.T) {
 		if got := says(&api.Wish{Outputs: []api.App{{ID: app, User: "ann"}}}); !reflect.DeepEqual(got, want) {
 			t.Errorf("%v, want %v", got, want)
 		}
+	}
+}
+
+// How busy disks are is in each report while it is asked for. Why it cannot be read is said once.
+func TestDisksAreRead(t *testing.T) {
+	dir, sys := t.TempDir(), t.TempDir()
+	var st unix.Stat_t
+	if err := unix.Stat(dir, &st); err != nil {
+		t.Fatal(err)
+	}
+	device := filepath.Join(sys, "dev", "block", fmt.Sprintf("%d:%d", unix.Major(st.Dev), unix.Minor(st.Dev)))
+	if err := os.MkdirAll(device, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var said bytes.Buffer
+	s := newState(newTree(), []string{dir}, slog.New(slog.NewTextHandler(&said, nil)))
+	s.files.sys = sys
+	says := func(want int64) {
+		t.Helper()
+		r := api.Sync{Node: "n1:8041", Agent: "a"}
+		s.report(&r)
+		if err := r.Check(); r.DiskBusy != want || err != nil {
+			t.Errorf("%d, %v; want %d", r.DiskBusy, err, want)
+		}
+	}
+	asks := func(disks bool) {
+		s.answer(time.Now(), &api.Wish{Version: 1, Every: 1000, Lease: 1000, Disks: disks})
+	}
+	put := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(device, "stat"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	asks(true)
+	says(0) // it lies on no block device
+	put("1 2 3 4 5 6 7 8 9 1234 11\n")
+	says(1234)
+	put("1 2 3 4 5 6 7 8 9 1300 11\n")
+	says(1300)
+	asks(false)
+	says(0)
+	if said.Len() > 0 {
+		t.Error(said.String())
+	}
+	put("1 2 3\n")
+	says(0)
+	asks(true)
+	says(0)
+	says(0)
+	if got := said.String(); strings.Count(got, "level=WARN") != 1 || !strings.Contains(got, device+"/stat: it has 3 numbers") {
+		t.Error(got)
 	}
 }

@@ -79,7 +79,7 @@ func (w wanted) set() groups.Set {
 }
 
 func newState(g Actuator, dirs []string, log *slog.Logger) *state {
-	return &state{groups: g, log: log, held: map[string]*held{}, since: map[string]time.Time{}, files: reader{dirs: dirs}, warn: func(time.Time) {}}
+	return &state{groups: g, log: log, held: map[string]*held{}, since: map[string]time.Time{}, files: reader{dirs: dirs, sys: "/sys"}, warn: func(time.Time) {}}
 }
 
 // round takes in which containers there are, and does what is due.

@@ -27,6 +27,9 @@ type Sync struct {
 	// containers hold that [Wish.Heaps] names.
 	Outputs []Output `json:"outputs,omitempty"`
 	Heaps   []Heap   `json:"heaps,omitempty"`
+	// DiskBusy is for how many milliseconds the disks under the NodeManager's local directories were busy since the machine
+	// started, the mean over those disks; 0 where nobody asks or it is not known.
+	DiskBusy int64 `json:"disk_busy_ms,omitempty"`
 }
 
 // An Output is the output of a map, as reduces copy it.
@@ -74,6 +77,7 @@ type Wish struct {
 	// Outputs are the applications whose map outputs are asked for, and Heaps the containers whose heaps are.
 	Outputs []App    `json:"outputs_of,omitempty"`
 	Heaps   []string `json:"heaps_of,omitempty"`
+	Disks   bool     `json:"disks,omitempty"` // how busy disks are is asked for
 }
 
 // An App is an application that has run something on the node.
@@ -121,6 +125,8 @@ func (s *Sync) Check() error {
 		return fmt.Errorf("can: want at most %d names, got %d", MaxID, len(s.Can))
 	case len(s.Containers) > MaxContainers || len(s.Failed) > MaxContainers:
 		return fmt.Errorf("containers: want at most %d, got %d and %d that failed", MaxContainers, len(s.Containers), len(s.Failed))
+	case s.DiskBusy < 0 || s.DiskBusy > math.MaxInt64/2:
+		return fmt.Errorf("disk_busy_ms: want 0 to %d, got %d", int64(math.MaxInt64/2), s.DiskBusy)
 	}
 	for i := range s.Containers {
 		c := &s.Containers[i]

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"encoding/json"
+	"math"
 	"strings"
 	"testing"
 
@@ -13,7 +14,7 @@ func TestCheck(t *testing.T) {
 	sync := func(change func(s *api.Sync)) *api.Sync {
 		s := &api.Sync{
 			Node: "host:8041", Agent: "a", Containers: []api.Container{{ID: "c"}}, Failed: []api.Failure{{ID: "c"}},
-			Outputs: []api.Output{{Attempt: "a"}}, Heaps: []api.Heap{{ID: "c"}},
+			Outputs: []api.Output{{Attempt: "a"}}, Heaps: []api.Heap{{ID: "c"}}, DiskBusy: math.MaxInt64 / 2,
 		}
 		change(s)
 		return s
@@ -27,6 +28,7 @@ func TestCheck(t *testing.T) {
 		"version":       func(s *api.Sync) { s.Version = strings.Repeat("a", api.MaxID+1) },
 		"can":           func(s *api.Sync) { s.Can = make([]string, api.MaxID+1) },
 		"containers":    func(s *api.Sync) { s.Containers = make([]api.Container, api.MaxContainers+1) },
+		"disk_busy_ms":  func(s *api.Sync) { s.DiskBusy++ },
 		"containers[0]": func(s *api.Sync) { s.Containers[0].CPU = -1 },
 		"outputs":       func(s *api.Sync) { s.Outputs = make([]api.Output, api.MaxOutputs+1) },
 		"outputs[0]":    func(s *api.Sync) { s.Outputs[0].Bytes = -1 },
@@ -36,6 +38,9 @@ func TestCheck(t *testing.T) {
 		if err := sync(change).Check(); err == nil || !strings.HasPrefix(err.Error(), name+": want ") {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	if err := sync(func(s *api.Sync) { s.DiskBusy = -1 }).Check(); err == nil || !strings.HasSuffix(err.Error(), "got -1") {
+		t.Error(err)
 	}
 	wish := func(change func(w *api.Wish)) *api.Wish {
 		w := &api.Wish{Version: 1, Every: 5000, Lease: 30000, Want: []api.Want{{ID: "c"}}}

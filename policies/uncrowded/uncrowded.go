@@ -11,6 +11,9 @@
 // one whose machine has no processor to spare and mostly serves something other than the node's containers: processors
 // are what its tasks wait for, and others take what they leave.
 //
+// Where a node's agent says how busy its disks are, a node of which tasks hold little takes more only while they are quiet:
+// others write there too, since a file is written on three nodes and maps' output is read by reduces elsewhere.
+//
 // Where agents measure each container, [Options.Measured] has it go by that: each task counts with what it uses itself, and not
 // at all where that is next to nothing.
 //
@@ -35,6 +38,9 @@ type Options struct {
 	Share float64 `yaml:"share"`
 	// Busy is the share of a processor that the node's tasks must use on average for it to take another.
 	Busy float64 `yaml:"busy"`
+	// Disk is the part of the time that a node's disks may be busy for Share to count, where its agent says so. Each task that
+	// was granted there since then counts as 0.3 of it. 1 is no bound.
+	Disk float64 `yaml:"disk"`
 	// Patience is how many seconds an application is passed over at most before any node will do.
 	Patience float64 `yaml:"patience"`
 	// Measured has it go by what each task uses, on nodes that measure that.
@@ -42,7 +48,7 @@ type Options struct {
 }
 
 // Default are the defaults: tasks that compute more than half of the time are let in.
-var Default = Options{Share: 0.4, Busy: 0.6, Patience: 20}
+var Default = Options{Share: 0.4, Busy: 0.6, Disk: 0.6, Patience: 20}
 
 // A Place refuses crowded nodes.
 type Place struct {
@@ -62,6 +68,7 @@ type Place struct {
 type report struct {
 	used   float64 // share of a processor that a task used when it measured last, or what stands for that
 	others float64 // running mean of the part of its machine's work that others do while no processor is to spare
+	begun  int     // maps and reduces granted there since its disks were measured
 }
 
 // A crowd is what the tasks of a node are.
@@ -106,6 +113,8 @@ func New(a policy.Args) (policy.Place, error) {
 		return nil, errors.New("uncrowded: share must be a part of a node, 0 to 1")
 	case !(o.Busy >= 0 && o.Busy <= 1):
 		return nil, errors.New("uncrowded: busy must be a share of a processor, 0 to 1")
+	case !(o.Disk >= 0 && o.Disk <= 1):
+		return nil, errors.New("uncrowded: disk must be a part of the time, 0 to 1")
 	case !(o.Patience > 0) || o.Patience > math.MaxInt32:
 		return nil, errors.New("uncrowded: patience must be above 0 s")
 	}
@@ -114,7 +123,7 @@ func New(a policy.Args) (policy.Place, error) {
 
 // Needs implements [policy.Needer].
 func (p *Place) Needs() policy.Needs {
-	n := policy.Needs{Feeds: policy.Feeds{Nodes: true, Starts: true}}
+	n := policy.Needs{Feeds: policy.Feeds{Nodes: true, Starts: true, Disks: p.o.Disk < 1}}
 	if p.o.Measured {
 		n.Profile, n.Option = profileEvery, "measured"
 	}
@@ -123,7 +132,7 @@ func (p *Place) Needs() policy.Needs {
 
 // Hears implements [policy.Listener].
 func (p *Place) Hears() policy.News {
-	return policy.NodeUsage | policy.TaskUsage | policy.NodeUp | policy.AppAsked | policy.Granted | policy.Adopted | policy.Ended | policy.Suspended | policy.Resumed | policy.Resized
+	return policy.NodeUsage | policy.NodeDisks | policy.TaskUsage | policy.NodeUp | policy.AppAsked | policy.Granted | policy.Adopted | policy.Ended | policy.Suspended | policy.Resumed | policy.Resized
 }
 
 // Hear implements [policy.Listener]: it learns how much the tasks of jobs compute, and who has no maps left.
@@ -140,7 +149,12 @@ func (p *Place) Hear(v policy.View, e policy.Effect) {
 		if used, ok := p.own(v, e.Container); ok && counts(e.Container) && used >= working {
 			p.note(e.Container, used)
 		}
+	case policy.NodeDisks:
+		p.of(e.Node).begun = 0
 	default:
+		if e.What == policy.Granted && (e.Container.Kind() == heddle.Map || e.Container.Kind() == heddle.Reduce) {
+			p.of(e.Node).begun++
+		}
 		p.ending = p.ending || ends(e.App)
 	}
 }
@@ -221,17 +235,26 @@ func (p *Place) Judge(v policy.View, k *policy.Ask, n *policy.Node, _ heddle.Loc
 	if p.now.node != n || p.now.at != v.Now() {
 		p.now = p.look(v, n)
 	}
-	held := p.now.held
-	if held.IsZero() || held.Plus(k.Size()).Share(n.Total()) <= p.o.Share || k.Kind() != heddle.Reduce && p.now.busy {
+	held, quiet := p.now.held, p.quiet(n)
+	if quiet && (held.IsZero() || held.Plus(k.Size()).Share(n.Total()) <= p.o.Share) || k.Kind() != heddle.Reduce && p.now.busy {
 		return policy.Yes
 	}
 	p.refused = p.refused || !v.Explaining()
 	no := policy.No(heddle.NodeCrowded)
-	if !p.opens(v, n, k.Kind()) && held.Share(n.Total()) >= p.o.Share {
+	if !p.opens(v, n, k.Kind()) && (!quiet || held.Share(n.Total()) >= p.o.Share) {
 		no.Skip = policy.SkipKind // whoever asks, and for however little: every container has some of each resource
 	}
 	return no
 }
+
+// quiet reports whether a node's disks are less busy than they may be, as far as is known.
+func (p *Place) quiet(n *policy.Node) bool {
+	busy := n.DiskBusy()
+	return p.o.Disk == 1 || busy < 0 || float64(busy)/1000+begins*float64(p.of(n).begun) <= p.o.Disk
+}
+
+// begins is how busy a task keeps a node's disks that has yet to be measured: most read first, and then compute.
+const begins = 0.3
 
 // opens reports whether the node may be open to somebody else who asks for a kind. To look for one whose patience is over costs
 // a look at all who ask: only some nodes are open to those, others after each tick.

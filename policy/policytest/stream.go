@@ -153,6 +153,7 @@ func (s *Stream) rare() {
 				s.Step(heddle.Unable{Container: c, What: []heddle.Caps{heddle.Freezes, heddle.Weighs, heddle.Parks | heddle.Freezes}[c%3]})
 			}
 			s.Step(heddle.NodeUsed{Node: heddle.NodeID(int(c) % s.nodes), CPU: int64(c) % 3 * 500, Others: int64(c) % 5 * 500, Idle: int64(c) % 2 * 1000})
+			s.Step(heddle.NodeDisks{Node: heddle.NodeID(int(c) % s.nodes), Busy: int64(c)%4*400 - 400})
 		}
 	case 6:
 		if alive {

@@ -90,6 +90,7 @@ func (s *sim) sync(a *agent) {
 		q.Can = heddle.Parks
 	}
 	a.cpu += 500 * heddle.Millisecond
+	q.DiskBusy = a.cpu
 	for _, w := range a.node.sorted() {
 		q.Used = append(q.Used, rm.Used{Container: w.ID, CPU: a.cpu, Memory: 100})
 	}

@@ -43,7 +43,7 @@ func (meddler) Run(v policy.View, p *policy.Plan) {
 // meddles has a scheduler want everything that can be wanted of running containers, and go by all that masters tell.
 func meddles(set *policy.Set) {
 	set.Control = append(set.Control, meddler{})
-	set.Feeds = set.Feeds.And(policy.Feeds{Progress: 3 * heddle.Second, Output: true, Peaks: true, Profile: 3 * heddle.Second, Heaps: true, Splits: true})
+	set.Feeds = set.Feeds.And(policy.Feeds{Progress: 3 * heddle.Second, Output: true, Peaks: true, Profile: 3 * heddle.Second, Heaps: true, Splits: true, Disks: true})
 }
 
 // readJob reads what a client left beside its submission: sooner or later, or never.

@@ -58,6 +58,19 @@ func (w *World) Disk(now heddle.Time, id heddle.NodeID) DiskStats {
 	return w.nodes[id].stats
 }
 
+// DiskBusy returns for how many seconds a node's disk was busy so far, weighted by how much of it was in use. It only looks:
+// asking does not move the clock.
+func (w *World) DiskBusy(now heddle.Time, id heddle.NodeID) float64 {
+	if !w.known(id) {
+		return 0
+	}
+	n := &w.nodes[id]
+	if n.diskRate <= 0 {
+		return n.stats.Busy
+	}
+	return n.stats.Busy + float64(min(1, n.diskRate/n.rated)*now.Since(n.since).Seconds())
+}
+
 // Usage returns the processor time a container used since the last call, on average, in milli-vcores of
 // its node, and the memory it holds, in MiB.
 func (w *World) Usage(now heddle.Time, c heddle.ContainerID) (cpu, memory int64) {

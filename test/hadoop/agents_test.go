@@ -16,6 +16,7 @@ import (
 
 	"heddle"
 	"heddle/internal/testkit/hadoop"
+	"heddle/node/read"
 	"heddle/policies"
 	"heddle/policy"
 )
@@ -307,6 +308,50 @@ func onOneCore(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Where a policy goes by how busy disks are, agents say so, and a disk that is written to is seen to be busy.
+func TestAgentMeasuresDisks(t *testing.T) {
+	ctx := onTestbed(t, 3*time.Minute)
+	if busy, err := read.DiskBusy("/sys", []string{t.TempDir()}); busy == 0 || err != nil {
+		t.Skipf("this needs files on a disk that rotates, or seems to: %v", err)
+	}
+	withAgents(t, ctx, 1, 0, "heddle")
+	busy := func() float64 {
+		var list struct {
+			Nodes []struct {
+				Agent *struct {
+					Disks float64 `json:"disk_busy_percent"`
+				} `json:"agent"`
+			} `json:"nodes"`
+		}
+		if err := testbed.Heddle(ctx, "nodes", &list); err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range list.Nodes {
+			if n.Agent != nil {
+				return n.Agent.Disks
+			}
+		}
+		return -1
+	}
+	eventually(t, ctx, 30*time.Second, "how busy the disk is", func() bool { return busy() >= 0 })
+	quiet := busy()
+	f := must(os.Create(filepath.Join(t.TempDir(), "written")))(t)
+	defer f.Close()
+	block := make([]byte, 1<<20)
+	eventually(t, ctx, 30*time.Second, "a busy disk", func() bool {
+		for began := time.Now(); time.Since(began) < time.Second; {
+			if _, err := f.WriteAt(block, 0); err != nil {
+				t.Fatal(err)
+			}
+			if err := f.Sync(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return busy() > 30
+	})
+	t.Logf("busy for %.1f %% of the time, while it is written to for %.1f %%", quiet, busy())
 }
 
 // Two maps that share one core get what their weights say, from when both run until the first ends.

@@ -25,6 +25,7 @@ var verbs = map[string]func(*session, []string, map[string]string) error{
 	"start":    (*session).begin,
 	"progress": (*session).progress,
 	"usage":    (*session).usage,
+	"disks":    (*session).disks,
 	"output":   (*session).output,
 	"exit":     (*session).exit,
 	"refused":  (*session).notResized,
@@ -360,6 +361,24 @@ func (s *session) usage(names []string, o map[string]string) error {
 	return s.forEach(names, func(x *cluster.Container) error {
 		return s.step(heddle.Profile{Container: x.ID(), CPU: size[heddle.CPU], Memory: size[heddle.Memory]}, "")
 	})
+}
+
+// disks says for what part of the time the disks of nodes were busy lately, 0 to 1: busy=0.5; below 0 where that is unknown.
+func (s *session) disks(names []string, o map[string]string) error {
+	busy, err := strconv.ParseFloat(o["busy"], 64)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		id, err := s.nodes.known(name, "node")
+		if err != nil {
+			return err
+		}
+		if err := s.step(heddle.NodeDisks{Node: heddle.NodeID(id), Busy: int64(busy * 1000)}, ""); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // fetch has a container acquired and started.

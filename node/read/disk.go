@@ -1,0 +1,89 @@
+package read
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// The file stat of a block device, as Documentation/block/stat.rst of Linux has it: numbers on one line.
+const (
+	ioTicks = 9       // which one is the milliseconds in which there was I/O in flight
+	maxBusy = 1 << 40 // milliseconds; kernels begin anew after 1<<32
+)
+
+// DiskBusy returns for how long the block devices under some directories were busy since the machine started: the mean over
+// those devices, each of which counts once. It is 0 where there are none: a directory may lie on a filesystem without one,
+// such as overlay or tmpfs. Solid-state disks do not count: they serve many requests at a time, and for how long one was busy does
+// not say how much of it is in use. sys is where sysfs is, /sys. The error says what could not be read: the mean is that of the
+// others.
+func DiskBusy(sys string, dirs []string) (time.Duration, error) {
+	var (
+		wrong  problems
+		sum, n int64
+		seen   = map[string]bool{}
+	)
+	for _, dir := range dirs {
+		var st unix.Stat_t
+		if err := unix.Stat(dir, &st); err != nil {
+			wrong.put(&fs.PathError{Op: "stat", Path: dir, Err: err})
+			continue
+		}
+		device := deviceOf(sys, st.Dev)
+		if seen[device] || !rotates(device) {
+			continue
+		}
+		seen[device] = true
+		file := filepath.Join(device, "stat")
+		data, err := os.ReadFile(file)
+		if err != nil {
+			wrong.add(err) // what is no block device has no such file
+			continue
+		}
+		busy, err := parseStat(data)
+		if err != nil {
+			wrong.put(fmt.Errorf("%s: %w", file, err))
+			continue
+		}
+		sum += busy
+		n++
+	}
+	if n == 0 {
+		return 0, wrong.err()
+	}
+	return time.Duration(sum/n) * time.Millisecond, wrong.err()
+}
+
+// deviceOf is the folder of a block device.
+func deviceOf(sys string, dev uint64) string {
+	return filepath.Join(sys, "dev", "block", fmt.Sprintf("%d:%d", unix.Major(dev), unix.Minor(dev)))
+}
+
+// rotates reports whether a device is a disk that rotates, or nobody knows. A partition's folder is in its disk's.
+func rotates(device string) bool {
+	for _, of := range []string{device, device + "/.."} {
+		if data, err := os.ReadFile(of + "/queue/rotational"); err == nil {
+			return string(bytes.TrimSpace(data)) != "0"
+		}
+	}
+	return true
+}
+
+// parseStat returns for how many milliseconds a device was busy.
+func parseStat(data []byte) (int64, error) {
+	f := bytes.Fields(data)
+	if len(f) <= ioTicks {
+		return 0, fmt.Errorf("it has %d numbers; want %d or more", len(f), ioTicks+1)
+	}
+	busy, err := strconv.ParseInt(string(f[ioTicks]), 10, 64)
+	if err != nil || busy < 0 || busy > maxBusy {
+		return 0, fmt.Errorf("number %d is %.40q; want 0 to %d milliseconds", ioTicks+1, f[ioTicks], int64(maxBusy))
+	}
+	return busy, nil
+}
