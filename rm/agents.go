@@ -127,6 +127,7 @@ type agent struct {
 	lacks    heddle.Caps // … and with more, so that it does not count
 	used     map[ids.Container]usedAt
 	disks    usedAt // how long the node's disks were busy
+	busy     int64  // thousandths of the time that they were lately; negative where that is not known
 }
 
 // usedAt is what was used of processors, or of disks, at a time.
@@ -151,7 +152,7 @@ func (m *Machine) agentSync(q *AgentSync) {
 		}
 		m.log(Info, "node agent connected", "node", n.id, "can", (q.Can & agentCaps).String())
 		m.counts.agents.Connected++
-		next := &agent{node: n, name: q.Agent, changed: true, answered: never}
+		next := &agent{node: n, name: q.Agent, changed: true, answered: never, busy: -1}
 		if a == nil { // what an earlier ResourceManager had frozen runs meanwhile
 			next.freezes = m.now.Plus(agentRuns)
 		}
@@ -259,9 +260,11 @@ func (m *Machine) disksBy(a *agent, busy heddle.Span) {
 	switch {
 	case !m.sch.Set.Feeds.Disks || last.busy <= 0 || took <= 0:
 	case busy <= 0: // it is not known any more
-		m.step(heddle.NodeDisks{Node: a.node.nid, Busy: -1})
+		a.busy = -1
+		m.step(heddle.NodeDisks{Node: a.node.nid, Busy: a.busy})
 	case busy >= last.busy:
-		m.step(heddle.NodeDisks{Node: a.node.nid, Busy: int64(min(1, float64(busy-last.busy)/float64(took)) * 1000)})
+		a.busy = int64(min(1, float64(busy-last.busy)/float64(took)) * 1000)
+		m.step(heddle.NodeDisks{Node: a.node.nid, Busy: a.busy})
 	}
 }
 
@@ -383,11 +386,11 @@ func (a *agent) expire(m *Machine) heddle.Time {
 		m.counts.agents.Lost++
 		m.tellAgent(a)
 		n.agent = nil
+		m.staleNode(n)
+		m.able(n)
 		if m.sch.Set.Feeds.Disks {
 			m.step(heddle.NodeDisks{Node: n.nid, Busy: -1})
 		}
-		m.staleNode(n)
-		m.able(n)
 		return never
 	case a.held && m.now > a.until:
 		m.owe(a)
@@ -419,7 +422,7 @@ func (a *agent) report(m *Machine) *AgentReport {
 		return nil
 	}
 	failed := slices.SortedFunc(slices.Values(a.failed), func(x, y AgentFailure) int { return cmp.Compare(x.Text, y.Text) })
-	return &AgentReport{Name: a.name, Can: a.can, Seen: m.date(a.seen), Behind: a.changed || a.applied != a.told, Failed: failed, Disks: m.core.View().Node(a.node.nid).DiskBusy()}
+	return &AgentReport{Name: a.name, Can: a.can, Seen: m.date(a.seen), Behind: a.changed || a.applied != a.told, Failed: failed, Disks: a.busy}
 }
 
 // AgentCounts says what became of node agents.

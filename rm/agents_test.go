@@ -349,8 +349,8 @@ func TestAgentMeasuresDisks(t *testing.T) {
 		w.sleep(2 * heddle.Second)
 		a.call = w.next()
 		w.step(&AgentSync{Call: a.call, Node: a.node, Agent: a.name, Can: a.can, Applied: a.applied, DiskBusy: c.said})
-		if got := node.DiskBusy(); got != c.want {
-			t.Errorf("its disks were busy for %v so far: %d thousandths of the time, want %d", c.said, got, c.want)
+		if got, shown := node.DiskBusy(), w.m.byNode[n.id].agent.report(w.m).Disks; got != c.want || shown != c.want {
+			t.Errorf("its disks were busy for %v so far: %d thousandths of the time, and %d are shown; want %d", c.said, got, shown, c.want)
 		}
 	}
 	for range 8 {
