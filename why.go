@@ -26,7 +26,7 @@ const (
 	NotPicked                  // the policy chose another node
 	HoldsBooking               // holds a reservation for this ask elsewhere
 	NoSuchQueue                // no such queue, or it has children
-	NodeCrowded                // what runs on the node waits for its disk or network already
+	NodeCrowded                // the node's disk or network is busy already
 	TooLarge                   // above the largest container the cluster allows
 
 	NumWhys = 22

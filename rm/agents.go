@@ -155,6 +155,8 @@ func (m *Machine) agentSync(q *AgentSync) {
 		next := &agent{node: n, name: q.Agent, changed: true, answered: never, busy: -1}
 		if a == nil { // what an earlier ResourceManager had frozen runs meanwhile
 			next.freezes = m.now.Plus(agentRuns)
+		} else {
+			next.disks, next.busy = a.disks, a.busy
 		}
 		a, n.agent = next, next
 	}
@@ -252,20 +254,27 @@ func (m *Machine) measuredBy(a *agent, used []Used) {
 	}
 }
 
-// disksBy tells the core how busy a node's disks were since the agent's last report of them.
+// disksBy tells the core how busy a node's disks were since the agent's last report of them that counts. An agent reports
+// whenever it has done something too, and one write says nothing of a disk.
 func (m *Machine) disksBy(a *agent, busy heddle.Span) {
-	last := a.disks
-	a.disks = usedAt{busy, m.now}
-	took := m.now.Since(last.at)
-	switch {
-	case !m.sch.Set.Feeds.Disks || last.busy <= 0 || took <= 0:
-	case busy <= 0: // it is not known any more
-		a.busy = -1
-		m.step(heddle.NodeDisks{Node: a.node.nid, Busy: a.busy})
-	case busy >= last.busy:
-		a.busy = int64(min(1, float64(busy-last.busy)/float64(took)) * 1000)
-		m.step(heddle.NodeDisks{Node: a.node.nid, Busy: a.busy})
+	if !m.sch.Set.Feeds.Disks {
+		a.disks, a.busy = usedAt{}, -1
+		return
 	}
+	last, took := a.disks, m.now.Since(a.disks.at)
+	if busy > 0 && busy >= last.busy && last.busy > 0 && took < agentEvery/2 {
+		return
+	}
+	a.disks = usedAt{busy, m.now}
+	switch {
+	case busy <= 0 && last.busy > 0: // it is not known any more
+		a.busy = -1
+	case busy <= 0 || last.busy <= 0 || busy < last.busy:
+		return
+	default:
+		a.busy = int64(min(1, float64(busy-last.busy)/float64(took)) * 1000)
+	}
+	m.step(heddle.NodeDisks{Node: a.node.nid, Busy: a.busy})
 }
 
 // wants has a node's agent told that something else is wanted there.

@@ -328,29 +328,40 @@ func TestAgentMeasures(t *testing.T) {
 	}
 }
 
-// How busy a node's disks are is told to policies from the second report on, until its agent does not know it any more, or is
-// lost.
+// How busy a node's disks are is told to policies from the second report on, as means over 2.5 s or more, until its agent does
+// not know it any more, or is lost. That another agent takes over changes nothing.
 func TestAgentMeasuresDisks(t *testing.T) {
 	w, _, n, a, _ := agented(t)
 	node := w.m.core.View().Node(w.m.byNode[n.id].nid)
-	for _, c := range []struct {
-		said heddle.Span
-		want int64
+	for i, c := range []struct {
+		after, said float64
+		agent       string
+		want        int64
 	}{
-		{10 * heddle.Second, -1},
-		{11500 * heddle.Millisecond, 750},
-		{20 * heddle.Second, 1000}, // a disk more
-		{1 * heddle.Second, 1000},  // its machine was started anew
-		{1500 * heddle.Millisecond, 250},
-		{0, -1},
-		{2 * heddle.Second, -1},
-		{3 * heddle.Second, 500},
+		{4, 10, "one", -1},
+		{4, 13, "one", 750},
+		{2, 15, "one", 750}, // too soon
+		{2, 15, "one", 500},
+		{4, 35, "one", 1000}, // a disk more
+		{4, 2, "one", 1000},  // its machine was started anew
+		{4, 3, "one", 250},
+		{4, 5, "two", 500},
+		{1, 0, "three", -1}, // which cannot read it
+		{4, 0, "three", -1},
+		{4, 6, "three", -1},
+		{4, 8, "three", 500},
+		{0, 0, "three", -1},
+		{4, 8, "three", -1},
+		{4, 9, "three", 250},
 	} {
-		w.sleep(2 * heddle.Second)
+		w.sleep(heddle.Seconds(c.after))
+		if a.name != c.agent {
+			a.name, a.applied = c.agent, 0
+		}
 		a.call = w.next()
-		w.step(&AgentSync{Call: a.call, Node: a.node, Agent: a.name, Can: a.can, Applied: a.applied, DiskBusy: c.said})
+		w.step(&AgentSync{Call: a.call, Node: a.node, Agent: a.name, Can: a.can, Applied: a.applied, DiskBusy: heddle.Seconds(c.said)})
 		if got, shown := node.DiskBusy(), w.m.byNode[n.id].agent.report(w.m).Disks; got != c.want || shown != c.want {
-			t.Errorf("its disks were busy for %v so far: %d thousandths of the time, and %d are shown; want %d", c.said, got, shown, c.want)
+			t.Errorf("%d: its disks were busy for %g s so far: %d thousandths of the time, and %d are shown; want %d", i, c.said, got, shown, c.want)
 		}
 	}
 	for range 8 {

@@ -108,6 +108,7 @@ const (
 	MaxFreeze     = 255_000 // milliseconds: below every timeout of a reduce that copies
 	MinQuota      = 50
 	MaxQuota      = 10_000 * 1000
+	MaxDiskBusy   = 1 << 40 // milliseconds
 	// DefaultWeight is the weight of a container of one virtual core.
 	DefaultWeight = 100
 )
@@ -125,8 +126,8 @@ func (s *Sync) Check() error {
 		return fmt.Errorf("can: want at most %d names, got %d", MaxID, len(s.Can))
 	case len(s.Containers) > MaxContainers || len(s.Failed) > MaxContainers:
 		return fmt.Errorf("containers: want at most %d, got %d and %d that failed", MaxContainers, len(s.Containers), len(s.Failed))
-	case s.DiskBusy < 0 || s.DiskBusy > math.MaxInt64/2:
-		return fmt.Errorf("disk_busy_ms: want 0 to %d, got %d", int64(math.MaxInt64/2), s.DiskBusy)
+	case s.DiskBusy < 0 || s.DiskBusy > MaxDiskBusy:
+		return fmt.Errorf("disk_busy_ms: want 0 to %d, got %d", int64(MaxDiskBusy), s.DiskBusy)
 	}
 	for i := range s.Containers {
 		c := &s.Containers[i]

@@ -2,7 +2,6 @@ package api_test
 
 import (
 	"encoding/json"
-	"math"
 	"strings"
 	"testing"
 
@@ -14,7 +13,7 @@ func TestCheck(t *testing.T) {
 	sync := func(change func(s *api.Sync)) *api.Sync {
 		s := &api.Sync{
 			Node: "host:8041", Agent: "a", Containers: []api.Container{{ID: "c"}}, Failed: []api.Failure{{ID: "c"}},
-			Outputs: []api.Output{{Attempt: "a"}}, Heaps: []api.Heap{{ID: "c"}}, DiskBusy: math.MaxInt64 / 2,
+			Outputs: []api.Output{{Attempt: "a"}}, Heaps: []api.Heap{{ID: "c"}}, DiskBusy: api.MaxDiskBusy,
 		}
 		change(s)
 		return s

@@ -18,8 +18,8 @@ const (
 	maxBusy = 1 << 40 // milliseconds; kernels begin anew after 1<<32
 )
 
-// DiskBusy returns for how long the block devices under some directories were busy since the machine started: the mean over
-// those devices, each of which counts once. It is 0 where there are none: a directory may lie on a filesystem without one,
+// DiskBusy returns for how long the disks under some directories were busy since the machine started: the mean over
+// those disks, each of which counts once, however many of its partitions there are. It is 0 where there are none: a directory may lie on a filesystem without one,
 // such as overlay or tmpfs. Solid-state disks do not count: they serve many requests at a time, and for how long one was busy does
 // not say how much of it is in use. sys is where sysfs is, /sys. The error says what could not be read: the mean is that of the
 // others.
@@ -60,19 +60,23 @@ func DiskBusy(sys string, dirs []string) (time.Duration, error) {
 	return time.Duration(sum/n) * time.Millisecond, wrong.err()
 }
 
-// deviceOf is the folder of a block device.
+// deviceOf is the folder of a block device, of a partition that of its disk.
 func deviceOf(sys string, dev uint64) string {
-	return filepath.Join(sys, "dev", "block", fmt.Sprintf("%d:%d", unix.Major(dev), unix.Minor(dev)))
+	device := filepath.Join(sys, "dev", "block", fmt.Sprintf("%d:%d", unix.Major(dev), unix.Minor(dev)))
+	real, err := filepath.EvalSymlinks(device)
+	if err != nil {
+		return device
+	}
+	if _, err := os.Stat(filepath.Join(real, "partition")); err == nil {
+		return filepath.Dir(real)
+	}
+	return real
 }
 
-// rotates reports whether a device is a disk that rotates, or nobody knows. A partition's folder is in its disk's.
+// rotates reports whether a device is a disk that rotates, or nobody knows.
 func rotates(device string) bool {
-	for _, of := range []string{device, device + "/.."} {
-		if data, err := os.ReadFile(of + "/queue/rotational"); err == nil {
-			return string(bytes.TrimSpace(data)) != "0"
-		}
-	}
-	return true
+	data, err := os.ReadFile(filepath.Join(device, "queue", "rotational"))
+	return err != nil || string(bytes.TrimSpace(data)) != "0"
 }
 
 // parseStat returns for how many milliseconds a device was busy.

@@ -11,8 +11,9 @@
 // one whose machine has no processor to spare and mostly serves something other than the node's containers: processors
 // are what its tasks wait for, and others take what they leave.
 //
-// Where a node's agent says how busy its disks are, a node of which tasks hold little takes more only while they are quiet:
-// others write there too, since a file is written on three nodes and maps' output is read by reduces elsewhere.
+// Where a node's agent says how busy its disks are, that tasks hold little of it counts only while they are quiet: others write
+// there too, since a file is written on three nodes and maps' output is read by reduces elsewhere. A map still goes where
+// tasks compute, and where there are none.
 //
 // Where agents measure each container, [Options.Measured] has it go by that: each task counts with what it uses itself, and not
 // at all where that is next to nothing.
@@ -33,13 +34,13 @@ import (
 
 // Options are the place's.
 type Options struct {
-	// Share is the part of the node that maps and reduces may hold in any case, by the dominant resource. One that holds
-	// none of them takes one in any case.
+	// Share is the part of the node that maps and reduces may hold in any case, by the dominant resource, as long as its disks
+	// are quiet. One that holds none of them takes one in any case then.
 	Share float64 `yaml:"share"`
 	// Busy is the share of a processor that the node's tasks must use on average for it to take another.
 	Busy float64 `yaml:"busy"`
-	// Disk is the part of the time that a node's disks may be busy for Share to count, where its agent says so. Each task that
-	// was granted there since then counts as 0.3 of it. 1 is no bound.
+	// Disk is the part of the time that a node's disks may be busy for Share to count, where its agent says so: the mean over
+	// them. Each task that was granted there since counts as 0.3 of it. 1 is no bound.
 	Disk float64 `yaml:"disk"`
 	// Patience is how many seconds an application is passed over at most before any node will do.
 	Patience float64 `yaml:"patience"`
