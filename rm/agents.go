@@ -262,17 +262,18 @@ func (m *Machine) disksBy(a *agent, busy heddle.Span) {
 		return
 	}
 	last, took := a.disks, m.now.Since(a.disks.at)
-	if busy > 0 && busy >= last.busy && last.busy > 0 && took < agentEvery/2 {
+	known := last.busy > 0 && busy >= last.busy
+	if known && took < agentEvery/2 {
 		return
 	}
 	a.disks = usedAt{busy, m.now}
 	switch {
-	case busy <= 0 && last.busy > 0: // it is not known any more
-		a.busy = -1
-	case busy <= 0 || last.busy <= 0 || busy < last.busy:
-		return
-	default:
+	case known:
 		a.busy = int64(min(1, float64(busy-last.busy)/float64(took)) * 1000)
+	case last.busy > 0 && busy <= 0: // its agent cannot say it any more
+		a.busy = -1
+	default: // the first report, or the machine was started anew
+		return
 	}
 	m.step(heddle.NodeDisks{Node: a.node.nid, Busy: a.busy})
 }

@@ -176,6 +176,14 @@ func (w *World) swapping(n *node, over int64) float64 {
 	return 1 + 2*float64(over)*(1<<20)*w.p.SwapPasses/n.disk
 }
 
+// diskShare is how much of a node's disk is in use.
+func (n *node) diskShare() float64 {
+	if n.diskRate <= 0 {
+		return 0
+	}
+	return min(1, n.diskRate/n.rated)
+}
+
 // settle brings a node's sums up to now.
 func (w *World) settle(n *node) {
 	if w.now == n.since {
@@ -187,7 +195,7 @@ func (w *World) settle(n *node) {
 	if n.diskRate <= 0 {
 		return
 	}
-	busy := min(1, n.diskRate/n.rated)
+	busy := n.diskShare()
 	requests := n.diskRate * dt / w.p.RequestBytes
 	service := w.p.RequestBytes / n.rated
 	n.stats.Busy += float64(busy * dt)

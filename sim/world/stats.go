@@ -65,10 +65,7 @@ func (w *World) DiskBusy(now heddle.Time, id heddle.NodeID) float64 {
 		return 0
 	}
 	n := &w.nodes[id]
-	if n.diskRate <= 0 {
-		return n.stats.Busy
-	}
-	return n.stats.Busy + float64(min(1, n.diskRate/n.rated)*now.Since(n.since).Seconds())
+	return n.stats.Busy + float64(n.diskShare()*now.Since(n.since).Seconds())
 }
 
 // Usage returns the processor time a container used since the last call, on average, in milli-vcores of

@@ -335,11 +335,14 @@ func TestAgentMeasuresDisks(t *testing.T) {
 		}
 		return -1
 	}
-	eventually(t, ctx, 30*time.Second, "how busy the disk is", func() bool { return busy() >= 0 })
-	quiet := busy()
+	quiet := 0.0
+	eventually(t, ctx, 30*time.Second, "a quiet disk, and how busy it is", func() bool {
+		quiet = busy()
+		return quiet >= 0 && quiet < 50
+	})
 	f := must(os.Create(filepath.Join(t.TempDir(), "written")))(t)
 	defer f.Close()
-	block := make([]byte, 1<<20)
+	block, written := make([]byte, 1<<20), 0.0
 	eventually(t, ctx, 30*time.Second, "a busy disk", func() bool {
 		for began := time.Now(); time.Since(began) < time.Second; {
 			if _, err := f.WriteAt(block, 0); err != nil {
@@ -349,9 +352,10 @@ func TestAgentMeasuresDisks(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		return busy() > quiet+20
+		written = busy()
+		return written > quiet+20
 	})
-	t.Logf("busy for %.1f %% of the time, while it is written to for %.1f %%", quiet, busy())
+	t.Logf("busy for %.1f %% of the time, while it is written to for %.1f %%", quiet, written)
 }
 
 // Two maps that share one core get what their weights say, from when both run until the first ends.
