@@ -72,7 +72,7 @@ func TestMROrchestratorRaisesTheMapThatIsBehind(t *testing.T) {
 	for i := range 100 {
 		fmt.Fprintf(&line, "word%d%c", i*i%37, " \n"[i/99])
 	}
-	const lines, files = 450_000, 2
+	const lines, files = 600_000, 2
 	text := []byte(strings.Repeat(line.String(), lines))
 	for i := range files {
 		if err := testbed.Put(ctx, fmt.Sprintf("%s/in/%d", dir, i), text); err != nil {
@@ -85,7 +85,9 @@ func TestMROrchestratorRaisesTheMapThatIsBehind(t *testing.T) {
 	beside := must(testbed.StartShell(ctx, "-shell_command", "for i in 1 2 3 4; do while true; do true; done & done; wait", "-num_containers", "1",
 		"-container_memory", strconv.Itoa(mb/8), "-container_vcores", "4", "-master_memory", strconv.Itoa(mb/8)))(t)
 	r := must(testbed.StartMR(ctx, "wordcount", "-D"+small, "-Dmapreduce.map.memory.mb="+strconv.Itoa(mb*11/20), "-Dmapreduce.map.cpu.vcores=2",
-		"-Dmapreduce.job.reduce.slowstart.completedmaps=1", "-Dmapreduce.input.fileinputformat.split.minsize=1000000000", dir+"/in", dir+"/out"))(t)
+		"-Dmapreduce.job.reduce.slowstart.completedmaps=1", "-Dmapreduce.input.fileinputformat.split.minsize=1000000000",
+		"-Dmapreduce.task.progress-report.interval=1000", // of 6 s by default, so that both are seen for a few epochs
+		dir+"/in", dir+"/out"))(t)
 	seen := map[string][]string{}
 	res, err := watched(r, 100*time.Millisecond, func() { sharesSeen(seen) })
 	if err != nil {
