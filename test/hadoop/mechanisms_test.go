@@ -122,10 +122,10 @@ func TestMapsShrinkBesideTheirData(t *testing.T) {
 	t.Cleanup(func() { delete(policies.Table.Place, "elsewhere") })
 	within(t, ctx, "", "capacity", "place.map=[any, elsewhere]", "trim.map={ikayak.shrink: {sample: 4}}")
 	const asked = 1536
-	count := func(name string, files, split int) mapsSeen {
+	count := func(name string, files, length, split int) mapsSeen {
 		dir, want := "/"+t.Name()+"/"+name, map[string]int{}
 		for i := range files {
-			text := words(uint64(i), 2000)
+			text := words(uint64(i), length)
 			if err := testbed.Put(ctx, fmt.Sprintf("%s/in/%d", dir, i), []byte(text)); err != nil {
 				t.Fatal(err)
 			}
@@ -144,10 +144,11 @@ func TestMapsShrinkBesideTheirData(t *testing.T) {
 		return seen
 	}
 	whole := testbed.Options().Nodes * (testbed.Options().NodeMB / asked)
-	if seen := count("elsewhere", 2, 1000); seen.least != asked {
+	if seen := count("elsewhere", 2, 2000, 1000); seen.least != asked {
 		t.Errorf("a map that does not find its data has %d MiB, want the %d that it asked for", seen.least, asked)
 	}
-	seen := count("beside", 6*testbed.Options().Nodes, 1<<20)
+	// Its maps run for some seconds each, so that those that were given something one after another are seen together.
+	seen := count("beside", 10*testbed.Options().Nodes, 500_000, 8<<20)
 	t.Logf("%+v; of whole ones there is room for %d", seen, whole)
 	if seen.most <= whole || seen.least >= asked {
 		t.Errorf("at most %d maps ran at a time, of whole ones there is room for %d; the smallest had %d MiB of %d", seen.most, whole, seen.least, asked)
