@@ -26,23 +26,28 @@ func newCheck(a *app) *cobra.Command {
 		Use:   "check [-o table|json] FILE",
 		Short: "Show what a Hadoop configuration means to Heddle, and what is wrong with it",
 		Long: `Read capacity-scheduler.xml, fair-scheduler.xml, yarn-site.xml or mapred-site.xml, or the folder
-that holds them. The keys and values of a heddle.yaml in the folder are checked by themselves. Prints the
-queues as they are in effect, then what is unknown or without effect, and last what is configured but off
-under Heddle. Errors come with file and line.
+that holds them. The keys and values of a heddle.yaml in the folder are checked by themselves. Where it is
+alone there, Hadoop's defaults are shown, as heddle rm takes them. Prints the queues as they are in effect,
+then what is unknown or without effect, and last what is configured but off under Heddle. Errors come with
+file and line.
 
 Exit codes: 0 where it can be used, whatever is off or heddle rm refuses to start with; 1 where the
 result could not be written; 2 where it has errors or cannot be read.`,
 		Example: "  heddle config check /etc/hadoop/conf\n  heddle config check capacity-scheduler.xml",
 		Args:    exactly("one FILE"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			r, err := conf.CheckFile(args[0])
-			if err != nil {
-				return err
-			}
 			own := filepath.Join(args[0], setup.FileName)
 			wrong := setup.CheckFile(own)
-			if errors.Is(wrong, fs.ErrNotExist) || errors.Is(wrong, syscall.ENOTDIR) {
+			none := errors.Is(wrong, fs.ErrNotExist) || errors.Is(wrong, syscall.ENOTDIR)
+			if none {
 				wrong = nil
+			}
+			r, err := conf.CheckFile(args[0])
+			if errors.Is(err, conf.ErrNoFiles) && !none { // heddle rm has Hadoop's defaults then
+				r, err = &conf.Report{Path: args[0], Hadoop: conf.Default()}, nil
+			}
+			if err != nil {
+				return err
 			}
 			ok := r.OK() && wrong == nil
 			if output.value == "json" {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -192,5 +191,9 @@ func held(r *store.Report) string {
 	for _, x := range []struct{ bucket, one string }{{"apps", "application"}, {"attempts", "attempt"}, {"runs", "last run"}} {
 		out = append(out, plural(r.Records[x.bucket], x.one))
 	}
-	return strings.Join(slices.Clip(out), ", ") + ", " + plural(int(r.Epoch), "start")
+	starts := "starts not known"
+	if n, ok := r.Starts(); ok {
+		starts = plural(int(n), "start")
+	}
+	return strings.Join(append(out, starts), ", ")
 }

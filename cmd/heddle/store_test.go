@@ -81,7 +81,7 @@ func TestStartOnDamagedStore(t *testing.T) {
 	spoil(t, path, "application_1700000000000_0020")
 	p := start(t, "rm", "--data", data, "--listen", freePorts)
 	p.until("state: ")
-	wantSaid(t, exitFailed, []string{"another ResourceManager (process "}, "store", "check", "--data", data)
+	wantSaid(t, exitFailed, []string{"another ResourceManager (process ", "which heddle store backup makes meanwhile"}, "store", "check", "--data", data)
 	if code := p.end(syscall.SIGTERM); code != exitDone {
 		t.Errorf("it ended with %d", code)
 	}

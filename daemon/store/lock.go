@@ -18,7 +18,7 @@ func takeLock(path string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := flock(f); err != nil {
+	if err := flock(f, "end that one, or name another folder (--data)"); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	// The number is for people only, so that its write is not worth a failure.
@@ -37,14 +37,14 @@ func lockIfThere(path string) (io.Closer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := flock(f); err != nil {
+	if err := flock(f, "end that one, or look at a copy, which heddle store backup makes meanwhile"); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
 }
 
-// flock waits for the lock for lockWait at most.
-func flock(f *os.File) error {
+// flock waits for the lock for lockWait at most. Its error says what to do where another process has it.
+func flock(f *os.File, instead string) error {
 	const pause = 20 * time.Millisecond
 	for end := time.Now().Add(lockWait); ; time.Sleep(pause) {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
@@ -55,7 +55,7 @@ func flock(f *os.File) error {
 		case !errors.Is(err, syscall.EWOULDBLOCK):
 			return fmt.Errorf("locking %s: %w", f.Name(), err)
 		case time.Now().After(end):
-			return fmt.Errorf("another ResourceManager%s uses it; end that one, or name another folder (--data)", holder(f))
+			return fmt.Errorf("another ResourceManager%s uses it; %s", holder(f), instead)
 		}
 	}
 }

@@ -41,6 +41,9 @@ type Report struct {
 	Kept    string         // where the damaged file is, once there is a new one in its place
 }
 
+// Starts is how often a ResourceManager has started from the file; not ok where that is not known, since the epoch was guessed.
+func (r *Report) Starts() (n int64, ok bool) { return r.Epoch, r.Epoch < epochJump }
+
 // Whole reports whether nothing is wrong.
 func (r *Report) Whole() bool { return len(r.Damage) == 0 && len(r.Lost) == 0 && !r.Older }
 

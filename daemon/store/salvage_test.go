@@ -188,6 +188,11 @@ func TestLostEpoch(t *testing.T) {
 			t.Errorf("opened with epoch %d, %d applications, %+v", state.Epoch, len(state.Apps), state.Salvaged)
 		}
 		must(t, s.Close())
+		r, err := Check(path)
+		must(t, err)
+		if n, ok := r.Starts(); ok {
+			t.Errorf("%d starts, of a file whose epoch was guessed", n)
+		}
 	}
 }
 
