@@ -13,8 +13,7 @@
 //
 // Where a node's agent says how busy its disks are, that tasks hold little of it counts only while they are quiet: others write
 // there too, since a file is written on three nodes and maps' output is read by reduces elsewhere. A map still goes where
-// tasks compute, and where there are none. The few applications that have the least left heed no busy disk: who would gain
-// by their waiting comes after them.
+// tasks compute, and where there are none.
 //
 // Where agents measure each container, [Options.Measured] has it go by that: each task counts with what it uses itself, and not
 // at all where that is next to nothing.
@@ -25,10 +24,8 @@
 package uncrowded
 
 import (
-	"cmp"
 	"errors"
 	"math"
-	"slices"
 
 	"heddle"
 	"heddle/cluster"
@@ -45,8 +42,6 @@ type Options struct {
 	// Disk is the part of the time that a node's disks may be busy for Share to count, where its agent says so: the mean over
 	// them. Each task that was granted there since counts as 0.3 of it. 1 is no bound.
 	Disk float64 `yaml:"disk"`
-	// First is how many applications heed no busy disk: those whose tasks hold and ask for the least.
-	First int `yaml:"first"`
 	// Patience is how many seconds an application is passed over at most before any node will do.
 	Patience float64 `yaml:"patience"`
 	// Measured has it go by what each task uses, on nodes that measure that.
@@ -54,7 +49,7 @@ type Options struct {
 }
 
 // Default are the defaults: tasks that compute more than half of the time are let in.
-var Default = Options{Share: 0.4, Busy: 0.6, Disk: 0.6, First: 2, Patience: 20}
+var Default = Options{Share: 0.4, Busy: 0.6, Disk: 0.6, Patience: 20}
 
 // A Place refuses crowded nodes.
 type Place struct {
@@ -66,8 +61,6 @@ type Place struct {
 	refused bool                  // somebody, since the last tick
 	late    bool                  // somebody's patience is over, or may be before it is looked again
 	ending  bool                  // somebody may ask for reduces whose job's maps are over
-	least   []ranked              // the first applications at the last tick, in ascending order
-	ahead   bool                  // one of those may ask
 	turn    uint32                // which nodes are open to who is late, until the next tick
 	now     crowd                 // of the node that was looked at last
 }
@@ -77,12 +70,6 @@ type report struct {
 	used   float64 // share of a processor that a task used when it measured last, or what stands for that
 	others float64 // running mean of the part of its machine's work that others do while no processor is to spare
 	begun  int     // maps and reduces granted there since its disks were measured
-}
-
-// A ranked application has so much left: what its tasks hold and ask for, as a dominant share of the cluster.
-type ranked struct {
-	app  heddle.AppID
-	left float64
 }
 
 // A crowd is what the tasks of a node are.
@@ -129,8 +116,6 @@ func New(a policy.Args) (policy.Place, error) {
 		return nil, errors.New("uncrowded: busy must be a share of a processor, 0 to 1")
 	case !(o.Disk >= 0 && o.Disk <= 1):
 		return nil, errors.New("uncrowded: disk must be a part of the time, 0 to 1")
-	case o.First < 0:
-		return nil, errors.New("uncrowded: first must be a number of applications, 0 or more")
 	case !(o.Patience > 0) || o.Patience > math.MaxInt32:
 		return nil, errors.New("uncrowded: patience must be above 0 s")
 	}
@@ -172,7 +157,6 @@ func (p *Place) Hear(v policy.View, e policy.Effect) {
 			p.of(e.Node).begun++
 		}
 		p.ending = p.ending || ends(e.App)
-		p.ahead = p.ahead || p.asks(e.App) && p.first(v, e.App)
 	}
 }
 
@@ -252,13 +236,13 @@ func (p *Place) Judge(v policy.View, k *policy.Ask, n *policy.Node, _ heddle.Loc
 	if p.now.node != n || p.now.at != v.Now() {
 		p.now = p.look(v, n)
 	}
-	held, quiet := p.now.held, p.quiet(n) || p.first(v, a)
+	held, quiet := p.now.held, p.quiet(n)
 	if quiet && (held.IsZero() || held.Plus(k.Size()).Share(n.Total()) <= p.o.Share) || k.Kind() != heddle.Reduce && p.now.busy {
 		return policy.Yes
 	}
 	p.refused = p.refused || !v.Explaining()
 	no := policy.No(heddle.NodeCrowded)
-	if !p.opens(v, n, k.Kind()) && (!quiet && !p.ahead || held.Share(n.Total()) >= p.o.Share) {
+	if !p.opens(v, n, k.Kind()) && (!quiet || held.Share(n.Total()) >= p.o.Share) {
 		no.Skip = policy.SkipKind // whoever asks, and for however little: every container has some of each resource
 	}
 	return no
@@ -268,16 +252,6 @@ func (p *Place) Judge(v policy.View, k *policy.Ask, n *policy.Node, _ heddle.Loc
 func (p *Place) quiet(n *policy.Node) bool {
 	busy := n.DiskBusy()
 	return p.o.Disk == 1 || busy < 0 || float64(busy)/1000+begins*float64(p.of(n).begun) <= p.o.Disk
-}
-
-// first reports whether an application is one of those that heed no busy disk: it was at the last tick, there were fewer, or it
-// has no more left by now than the last of them had.
-func (p *Place) first(v policy.View, a *policy.App) bool {
-	if len(p.least) < p.o.First || slices.ContainsFunc(p.least, func(r ranked) bool { return r.app == a.ID() }) {
-		return true
-	}
-	tasks, _ := a.Tasks()
-	return p.o.First > 0 && tasks.Share(v.Total()) <= p.least[p.o.First-1].left
 }
 
 // begins is how busy a task keeps a node's disks that has yet to be measured: most read first, and then compute.
@@ -325,39 +299,17 @@ const lookEvery = 3 * heddle.Second
 // Tick implements [policy.Ticker]: who was refused may not be any more. It looks whether anybody's patience ends before
 // the next time.
 func (p *Place) Tick(v policy.View) bool {
-	p.rank(v)
-	p.late, p.ending, p.ahead = heddle.Seconds(p.o.Patience) <= lookEvery, false, false
+	p.late, p.ending = heddle.Seconds(p.o.Patience) <= lookEvery, false
 	p.turn++
 	for i := range v.AppIDs() {
 		if a := v.App(heddle.AppID(i)); a != nil && p.asks(a) {
 			p.late = p.late || v.Now().Since(a.PassedOver())+lookEvery > heddle.Seconds(p.o.Patience)
 			p.ending = p.ending || ends(a)
-			p.ahead = p.ahead || p.first(v, a)
 		}
 	}
 	again := p.refused
 	p.refused = false
 	return again
-}
-
-// rank finds what the first applications have left.
-func (p *Place) rank(v policy.View) {
-	p.least = p.least[:0]
-	for i := range v.AppIDs() {
-		a := v.App(heddle.AppID(i))
-		if a == nil || a.Over() {
-			continue
-		}
-		tasks, n := a.Tasks()
-		if n == 0 {
-			continue
-		}
-		r := ranked{a.ID(), tasks.Share(v.Total())}
-		if at, _ := slices.BinarySearchFunc(p.least, r, func(x, y ranked) int { return cmp.Compare(x.left, y.left) }); at < p.o.First {
-			p.least = slices.Insert(p.least, at, r)
-			p.least = p.least[:min(len(p.least), p.o.First)]
-		}
-	}
 }
 
 // asks reports whether an application asks for a container of a kind that the place is asked about.
