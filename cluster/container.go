@@ -386,8 +386,9 @@ func (c *Cluster) Start(x *Container) {
 func (c *Cluster) End(x *Container, to State, status heddle.ExitStatus) {
 	a, n := x.app, x.node
 	back := x.state == Allocated && x.kind != heddle.AM
+	well := to == Completed && status == heddle.Success || x.kind == heddle.Executor && x.state == Running
 	x.become(to)
-	if to == Completed && status == heddle.Success {
+	if well {
 		a.ended[x.kind].add(c.now.Since(x.granted))
 		c.ended[x.kind].add(c.now.Since(x.granted))
 	}

@@ -386,7 +386,8 @@ func (a *App) Begun() bool { return a.begun }
 // MapsOver reports whether no map is asked for and none runs.
 func (a *App) MapsOver() bool { return a.Waiting(heddle.Map)+a.Running(heddle.Map) == 0 }
 
-// Finished returns how many containers of a kind ended well.
+// Finished returns how many containers of a kind ended well; of executors, all that had started, since their application ends
+// them when it has no use for them.
 func (a *App) Finished(k heddle.Kind) int { return int(a.ended[k].count) }
 
 // Peak returns how much memory the task of a kind that used most had, in MiB, of those that ended and were measured; 0

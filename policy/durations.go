@@ -52,11 +52,13 @@ func (d *Durations) Of(a *App, k heddle.Kind) (seconds float64, ok bool) {
 	return (a.Held(k).Seconds() + d.kinds[k].mean) / float64(a.Finished(k)+1), true
 }
 
-// Usual is how many seconds containers are usually held that one of a kind is compared with: maps and reduces with both
-// together, since a job has both, others with their kind.
+// Usual is how many seconds containers are usually held that one of a kind is compared with: maps, reduces and executors with
+// maps and reduces together, where some have ended, others with their kind.
 func (d *Durations) Usual(k heddle.Kind) (seconds float64) {
-	if k == heddle.Map || k == heddle.Reduce {
+	switch {
+	case k == heddle.Map || k == heddle.Reduce, k == heddle.Executor && d.tasks.count > 0:
 		return d.tasks.mean
+	default:
+		return d.kinds[k].mean
 	}
-	return d.kinds[k].mean
 }

@@ -3,8 +3,8 @@
 // has asked for longer than patience without being given anything goes before all others, the longest passed over
 // first.
 //
-// What is left is what the application holds and still asks for, weighed by how long its containers last
-// against what is usual. Nobody says beforehand how long that is: it is learned from containers that ended.
+// What is left is what the application holds and still asks for, and the reduces that it is known to ask for later, weighed by how
+// long its containers last against what is usual. Nobody says beforehand how long that is: it is learned from containers that ended.
 // The package knows nothing of nodes.
 //
 // # The bound
@@ -117,7 +117,7 @@ func (s *Order) App(v policy.View, a *policy.App) policy.Key {
 }
 
 // left is what an application holds and asks for, as a dominant share of the cluster. With [Options.Durations] a
-// container counts as much as it is held longer than usual.
+// container counts as much as it is held longer than usual, and reduces that are not asked for yet count with the others.
 func (s *Order) left(a *policy.App, total heddle.Resource) float64 {
 	count, weight := 0, 0.0
 	for k := heddle.AM + 1; k < heddle.NumKinds; k++ {
@@ -126,6 +126,9 @@ func (s *Order) left(a *policy.App, total heddle.Resource) float64 {
 			weight += float64(n) * s.length(a, k)
 		}
 	}
+	if later := int(a.Facts().Reduces) - a.Finished(heddle.Reduce) - a.Waiting(heddle.Reduce) - a.Running(heddle.Reduce); later > 0 {
+		weight += float64(later) * s.length(a, heddle.Reduce)
+	}
 	share := a.Pending().Plus(a.Used()).Share(total)
 	if count == 0 || !s.o.Durations {
 		return share
@@ -133,9 +136,7 @@ func (s *Order) left(a *policy.App, total heddle.Resource) float64 {
 	return share * weight / float64(count)
 }
 
-// length is how long a container of an application is held, as a part of what is usual. Maps and reduces are measured
-// against what is usual for both together, since a job has both; executors are held for a job's whole life, and only
-// against each other.
+// length is how long a container of an application is held, as a part of what is usual: see [policy.Durations.Usual].
 func (s *Order) length(a *policy.App, k heddle.Kind) float64 {
 	mean, ok := s.lengths.Of(a, k)
 	if !ok {
@@ -176,6 +177,9 @@ type gathering struct {
 	executors int
 	until     heddle.Time
 }
+
+// Needs implements [policy.Needer].
+func (s *Order) Needs() policy.Needs { return policy.Needs{Feeds: policy.Feeds{Sizes: s.o.Durations}} }
 
 // Hears implements [policy.Listener].
 func (s *Order) Hears() policy.News {
