@@ -272,7 +272,7 @@ type App struct {
 	pending  heddle.Resource
 	waiting  [heddle.NumKinds]int32 // containers asked for
 	running  [heddle.NumKinds]int32 // containers held
-	ended    [heddle.NumKinds]ended // containers that ended well
+	ended    [heddle.NumKinds]ended // containers that ended: see Finished
 	peak     [heddle.NumKinds]int64 // MiB: the most memory that a task that ended had
 	begun    bool                   // a task of it has run, or was found running
 	over     bool
@@ -394,7 +394,7 @@ func (a *App) Finished(k heddle.Kind) int { return int(a.ended[k].count) }
 // where none was.
 func (a *App) Peak(k heddle.Kind) int64 { return a.peak[k] }
 
-// Held returns how long the containers of a kind that ended well were held, together.
+// Held returns how long the containers that [App.Finished] counts were held, together.
 func (a *App) Held(k heddle.Kind) heddle.Span { return a.ended[k].held }
 
 // Master returns the container of the application's master, or nil while it has none.

@@ -91,7 +91,7 @@ func (v View) Alive() int { return v.c.alive }
 // Unserved returns how many applications ask for tasks and have none running.
 func (v View) Unserved() int { return v.c.unserved }
 
-// Finished returns how many containers of a kind ended well, of whatever application.
+// Finished returns how many containers of a kind ended, as [App.Finished] counts them, of whatever application.
 func (v View) Finished(k heddle.Kind) int { return int(v.c.ended[k].count) }
 
 // Held returns how long those containers were held, together.

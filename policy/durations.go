@@ -55,10 +55,8 @@ func (d *Durations) Of(a *App, k heddle.Kind) (seconds float64, ok bool) {
 // Usual is how many seconds containers are usually held that one of a kind is compared with: maps, reduces and executors with
 // maps and reduces together, where some have ended, others with their kind.
 func (d *Durations) Usual(k heddle.Kind) (seconds float64) {
-	switch {
-	case k == heddle.Map || k == heddle.Reduce, k == heddle.Executor && d.tasks.count > 0:
+	if d.tasks.count > 0 && (k == heddle.Map || k == heddle.Reduce || k == heddle.Executor) {
 		return d.tasks.mean
-	default:
-		return d.kinds[k].mean
 	}
+	return d.kinds[k].mean
 }

@@ -44,7 +44,7 @@ result could not be written; 2 where it has errors or cannot be read.`,
 			}
 			r, err := conf.CheckFile(args[0])
 			if errors.Is(err, conf.ErrNoFiles) && !none { // heddle rm has Hadoop's defaults then
-				r, err = &conf.Report{Path: args[0], Hadoop: conf.Default()}, nil
+				r, err = &conf.Report{Path: args[0], Hadoop: conf.Bare()}, nil
 			}
 			if err != nil {
 				return err

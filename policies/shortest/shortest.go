@@ -119,6 +119,10 @@ func (s *Order) App(v policy.View, a *policy.App) policy.Key {
 // left is what an application holds and asks for, as a dominant share of the cluster. With [Options.Durations] a
 // container counts as much as it is held longer than usual, and reduces that are not asked for yet count with the others.
 func (s *Order) left(a *policy.App, total heddle.Resource) float64 {
+	share := a.Pending().Plus(a.Used()).Share(total)
+	if !s.o.Durations {
+		return share
+	}
 	count, weight := 0, 0.0
 	for k := heddle.AM + 1; k < heddle.NumKinds; k++ {
 		if n := a.Waiting(k) + a.Running(k); n > 0 {
@@ -129,8 +133,7 @@ func (s *Order) left(a *policy.App, total heddle.Resource) float64 {
 	if later := int(a.Facts().Reduces) - a.Finished(heddle.Reduce) - a.Waiting(heddle.Reduce) - a.Running(heddle.Reduce); later > 0 {
 		weight += float64(later) * s.length(a, heddle.Reduce)
 	}
-	share := a.Pending().Plus(a.Used()).Share(total)
-	if count == 0 || !s.o.Durations {
+	if count == 0 {
 		return share
 	}
 	return share * weight / float64(count)

@@ -31,14 +31,12 @@ func submit(t *testing.T, spark, mode, file string, args ...string) (app, out st
 	// Without a bound the Python examples split what they join into more and more pieces.
 	flags := []string{"--deploy-mode", mode, "--conf", "spark.default.parallelism=2", file}
 	flags = append(flags, args...)
-	res, err := hadoop.Finish(testbed.StartSpark(ctx, spark, flags...))
-	if err != nil && filtersRace.MatchString(res.All) {
-		t.Logf("once more, since Spark's driver ended of itself: %v", err)
-		res, err = hadoop.Finish(testbed.StartSpark(ctx, spark, flags...))
+	r, err := testbed.StartSpark(ctx, spark, flags...)
+	if res, failed := hadoop.Finish(r, err); failed != nil && filtersRace.MatchString(res.All) {
+		t.Logf("once more, since Spark's driver ended of itself: %v", failed)
+		r, err = testbed.StartSpark(ctx, spark, flags...)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := finish(t, r, err)
 	succeeded(t, ctx, res.App, 1)
 	if mode == "client" {
 		return res.App, res.Out
