@@ -7,9 +7,9 @@
 // (as its vcores where it has less than one), an executor as its vcores. Masters and containers of other frameworks are
 // taken to use next to nothing, and so is a reduce that still copies: it waits for maps and not for the disk. A task that
 // runs too shortly to have been measured is taken to compute as much as others of its job, or else of the cluster. A node
-// that reports no use is never crowded, nor is one whose tasks use next to nothing: what they wait for is elsewhere. Nor is
-// one whose machine has no processor to spare and mostly serves something other than the node's containers: processors
-// are what its tasks wait for, and others take what they leave.
+// that reports no use is never crowded. Tasks that use next to nothing do not count: what they wait for is elsewhere. Nor is a
+// node crowded whose machine has no processor to spare and mostly serves something other than the node's containers:
+// processors are what its tasks wait for, and others take what they leave.
 //
 // Where a node's agent says how busy its disks are, that tasks hold little of it counts only while they are quiet: others write
 // there too, since a file is written on three nodes and maps' output is read by reduces elsewhere. A map still goes where
@@ -83,24 +83,23 @@ type crowd struct {
 // What stands for the share of a processor that a task used on a node.
 const (
 	unknown = -1 // the node has not said what its containers use, or processors are what they lack
-	nothing = -2 // it has, while no task that works ran there for long enough to be measured
+	nothing = -2 // it has, while no task ran there for long enough to be measured, or those that did used next to nothing
 )
 
-// A mean is a running mean.
+// A mean is the mean of the first measurements, and a running mean of more.
 type mean struct {
 	value float64
-	known bool
+	count int // of measurements, up to 1/memory
 }
 
 // memory is the weight of the last measurement in a running mean.
 const memory = 0.05
 
 func (m *mean) add(x float64) {
-	if !m.known {
-		m.value, m.known = x, true
-		return
+	if m.count < 1/memory {
+		m.count++
 	}
-	m.value += memory * (x - m.value)
+	m.value += (x - m.value) / float64(m.count)
 }
 
 // New returns the place.
@@ -147,7 +146,7 @@ func (p *Place) Hear(v policy.View, e policy.Effect) {
 	case policy.NodeUsage:
 		p.learn(v, e.Node)
 	case policy.TaskUsage:
-		if used, ok := p.own(v, e.Container); ok && counts(e.Container) && used >= working {
+		if used, ok := p.own(v, e.Container); ok && counts(e.Container) {
 			p.note(e.Container, used)
 		}
 	case policy.NodeDisks:
@@ -176,7 +175,9 @@ func (p *Place) learn(v policy.View, n *policy.Node) {
 		return
 	}
 	used, ok := each(v, n)
-	r.used = used
+	if r.used = used; used < working {
+		r.used = nothing
+	}
 	if !ok {
 		return
 	}
@@ -276,14 +277,13 @@ func (p *Place) look(v policy.View, n *policy.Node) crowd {
 		}
 		if counts(x) && !x.Suspended() {
 			u, known := p.own(v, x)
-			if known && u < working {
-				return true // it waits for something else
-			}
 			if !known {
 				u = p.expect(v, x, now)
 			}
-			used += u
-			tasks++
+			if u >= working { // else it waits for something else
+				used += u
+				tasks++
+			}
 		}
 		return true
 	})
@@ -329,17 +329,16 @@ func (p *Place) expect(v policy.View, x *policy.Container, now float64) float64 
 	switch {
 	case now >= 0 && measured(v, x):
 		return now
-	case id < len(p.byApp) && p.byApp[id][kind].known:
+	case id < len(p.byApp) && p.byApp[id][kind].count > 0:
 		return p.byApp[id][kind].value
-	case p.cluster[kind].known:
+	case p.cluster[kind].count > 0:
 		return p.cluster[kind].value
 	default:
 		return 1
 	}
 }
 
-// each is the share of a processor that one of the node's tasks uses, at most 1; [nothing] and not ok where none was
-// measured that works.
+// each is the share of a processor that one of the node's tasks uses, at most 1; [nothing] and not ok where none was measured.
 func each(v policy.View, n *policy.Node) (used float64, ok bool) {
 	weights := 0.0
 	n.Each(func(x *policy.Container) bool {
@@ -348,16 +347,15 @@ func each(v policy.View, n *policy.Node) (used float64, ok bool) {
 		}
 		return true
 	})
-	used = float64(n.CPUUsed()) / 1000 / max(weights, 1)
-	if weights < 1 || used < working {
+	if weights < 1 {
 		return nothing, false
 	}
-	return min(1, used), true
+	return min(1, float64(n.CPUUsed())/1000/weights), true
 }
 
 // working is the least share of a processor of a task that a disk or the network serves. Tasks that use less wait for
-// something that no other task of the node keeps from them.
-const working = 0.02
+// something that no other task of the node keeps from them. A virtual machine whose program sleeps uses some too.
+const working = 0.05
 
 // weight is how much of a node's processor time a container has, beside a task that counts.
 func weight(x *policy.Container) float64 {
