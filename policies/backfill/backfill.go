@@ -1,6 +1,7 @@
 // Package backfill lets tasks run on what is free of a node that is reserved, where they are expected to be gone before
 // the reservation is served: EASY backfilling (Lifka, Job Scheduling Strategies for Parallel Processing, 1995) within a
-// node. Which nodes are reserved, and for whom, is left to the scheduler of the profile's queues.
+// node. Which nodes are reserved, and for whom, is left to the scheduler of the profile's queues, but for those that need
+// no reservation: where one map or reduce holds enough, whoever is first in the order has that when it ends.
 //
 // A reservation has a promise: when enough of what its node holds is expected to have ended. It is made once, when it can
 // be. A map, or a reduce whose job's maps are over, may start beside the reservation if it is expected to end by the
@@ -10,7 +11,7 @@
 //
 // If every task lasts as long as expected, the reservation is served by its promise and slack, at the node's next report.
 // If not, it is at most as much later as the last task that was let in is. An application that has been passed over for
-// longer than [Options].Patience has nobody let in beside it.
+// longer than [Options].Patience has nobody let in beside it, and has nodes reserved as the queues' scheduler would.
 package backfill
 
 import (
@@ -26,7 +27,8 @@ import (
 type Options struct {
 	// Slack is how much longer than promised a reservation may wait because of others, as a part of its wait.
 	Slack float64 `yaml:"slack"`
-	// Patience is how many seconds an application is passed over at most before nobody is let in beside its reservations.
+	// Patience is how many seconds an application is passed over at most before nobody is let in beside its reservations, and
+	// before nodes are reserved for it on which one task holds enough.
 	Patience float64 `yaml:"patience"`
 }
 
@@ -77,6 +79,25 @@ func (b *Book) Ticks() (every, phase heddle.Span) { return heddle.Second, 0 }
 func (b *Book) Tick(v policy.View) bool {
 	b.lengths.Learn(v)
 	return false
+}
+
+// Reserve implements [policy.Book]. A node is not reserved where one of its maps or reduces holds enough: what that leaves
+// goes to whoever is first in the order then, and meanwhile nothing counts as used that nobody uses. An application that
+// has been passed over for longer than [Options].Patience has its nodes in any case.
+func (b *Book) Reserve(v policy.View, k *policy.Ask, n *policy.Node) bool {
+	if v.Now().Since(k.App().PassedOver()) <= heddle.Seconds(b.o.Patience) && one(v, k, n) {
+		return false
+	}
+	return b.Book.Reserve(v, k, n)
+}
+
+// one reports whether a map or reduce of a node holds as much as an ask is for.
+func one(v policy.View, k *policy.Ask, n *policy.Node) (enough bool) {
+	n.Each(func(x *policy.Container) bool {
+		enough = (x.Kind() == heddle.Map || x.Kind() == heddle.Reduce) && v.Fits(k.Size(), x.Limit())
+		return !enough
+	})
+	return enough
 }
 
 // Until implements [policy.Filler].

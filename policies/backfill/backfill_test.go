@@ -215,7 +215,7 @@ func (c *cluster) runsExecutors(id heddle.AppID) bool {
 	return a != nil && a.Running(heddle.Executor) > 0
 }
 
-const seeds = 300
+const seeds = 600
 
 // If tasks last as long as expected, every reservation is served by its promise and slack, whoever is let in beside it.
 func TestReservationsAreServedInTime(t *testing.T) {

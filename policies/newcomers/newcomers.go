@@ -7,8 +7,9 @@
 // else what nine in ten of the applications that asked lately did not exceed. That is at least as much as its master holds
 // and [Options].Least of the cluster, and at most [Options].Each where that is more.
 //
-// Large applications leave that room: those whose tasks would hold more than [Options].Most of the cluster. Masters,
-// applications of which no task runs, and small applications may take it. It is bounded three times: an application
+// Large applications leave that room: those whose tasks would hold more than [Options].Most of the cluster, and that have no
+// less left to run than the newcomer is expected to ask for. Masters, applications of which no task runs, and small
+// applications may take it, and whoever is nearer to its end than what the newcomer begins. It is bounded three times: an application
 // counts for as long as [Options].Wait after its master was granted, no more than [Options].Most of the cluster is held
 // back in all, and nobody is passed over for longer than [Options].Patience because of it.
 //
@@ -60,9 +61,10 @@ type Share struct {
 
 // A newcomer is an application that room is held back for.
 type newcomer struct {
-	app   heddle.AppID
-	until heddle.Time
-	room  heddle.Resource
+	app     heddle.AppID
+	until   heddle.Time
+	room    heddle.Resource
+	expects float64 // what it is expected to ask for, by the dominant share; 0 where nobody knows
 }
 
 // appState is what is known of an application, by its id.
@@ -101,26 +103,42 @@ func (s *Share) Allow(v policy.View, a *policy.App, k heddle.Kind, need heddle.R
 		return policy.Yes
 	}
 	free := v.Total().Minus(v.Used())
-	if v.Fits(need.Plus(s.hold(v)), free) || s.small(v, a, need) || v.Now().Since(a.PassedOver()) > heddle.Seconds(s.o.Patience) {
+	hold := s.hold(v, a)
+	if v.Fits(need.Plus(hold), free) || s.small(v, a, need) || v.Now().Since(a.PassedOver()) > heddle.Seconds(s.o.Patience) {
 		return policy.Yes
 	}
 	if !v.Explaining() && v.Fits(need, free) {
-		s.waste.refuses(v, s.hold(v))
+		s.waste.refuses(v, hold)
 	}
 	return policy.NoApp(heddle.ShareLimit)
 }
 
 // small reports whether an application's tasks would hold no more with another one than is held back at most.
 func (s *Share) small(v policy.View, a *policy.App, need heddle.Resource) bool {
-	tasks := a.Used().Plus(need)
-	if m := a.Master(); m != nil {
-		tasks = tasks.Minus(m.Limit())
-	}
-	return v.Fits(tasks, part(v.Total(), s.o.Most))
+	return v.Fits(tasks(a).Plus(need), part(v.Total(), s.o.Most))
 }
 
-// hold is what is held back now.
-func (s *Share) hold(v policy.View) heddle.Resource { return s.held.Min(part(v.Total(), s.o.Most)) }
+// all is what is held back now for all who wait.
+func (s *Share) all(v policy.View) heddle.Resource { return s.held.Min(part(v.Total(), s.o.Most)) }
+
+// hold is what is held back from an application: not what is for those that are expected to ask for more than it has left.
+func (s *Share) hold(v policy.View, a *policy.App) heddle.Resource {
+	left, held := a.Pending().Plus(tasks(a)).Share(v.Total()), s.held
+	for i := range s.waiting {
+		if w := &s.waiting[i]; w.expects > left {
+			held = held.Minus(w.room)
+		}
+	}
+	return held.Min(part(v.Total(), s.o.Most))
+}
+
+// tasks is what an application's tasks hold.
+func tasks(a *policy.App) heddle.Resource {
+	if m := a.Master(); m != nil {
+		return a.Used().Minus(m.Limit())
+	}
+	return a.Used()
+}
 
 // part is a part of the cluster.
 func part(total heddle.Resource, p float64) (out heddle.Resource) {
@@ -148,7 +166,7 @@ func (s *Share) Hear(v policy.View, e policy.Effect) {
 			s.expect(v, a, x.Limit())
 		}
 	}
-	s.waste.settle(v, s.hold(v))
+	s.waste.settle(v, s.all(v))
 }
 
 // state is what is known of an application.
@@ -162,9 +180,10 @@ func (s *Share) state(id heddle.AppID) *appState {
 // expect holds room back for an application whose master was granted.
 func (s *Share) expect(v policy.View, a *policy.App, master heddle.Resource) {
 	total := v.Total()
-	room := s.asks.expects(a, total).Min(part(total, s.o.Each)).Max(part(total, s.o.Least)).Max(master)
+	expects := s.asks.expects(a, total)
+	room := expects.Min(part(total, s.o.Each)).Max(part(total, s.o.Least)).Max(master)
 	s.state(a.ID()).counted = true
-	s.waiting = append(s.waiting, newcomer{a.ID(), v.Now().Plus(heddle.Seconds(s.o.Wait)), room})
+	s.waiting = append(s.waiting, newcomer{a.ID(), v.Now().Plus(heddle.Seconds(s.o.Wait)), room, expects.Share(total)})
 	s.held = s.held.Plus(room)
 }
 
@@ -209,7 +228,7 @@ func (s *Share) Tick(v policy.View) bool {
 		s.drop(0)
 	}
 	if len(s.waiting) < before {
-		s.waste.settle(v, s.hold(v))
+		s.waste.settle(v, s.all(v))
 		return true
 	}
 	return len(s.waiting) > 0 && s.late(v)

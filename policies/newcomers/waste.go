@@ -47,7 +47,7 @@ func (w *waste) part(now heddle.Time) float64 {
 
 // Gauges implements [policy.Gauged]: what is held back, and what of the cluster's time that has wasted.
 func (s *Share) Gauges(v policy.View, emit func(name string, value float64)) {
-	emit("newcomers.held", s.hold(v).Share(v.Total()))
+	emit("newcomers.held", s.all(v).Share(v.Total()))
 	emit("newcomers.waste", s.waste.part(v.Now()))
 }
 

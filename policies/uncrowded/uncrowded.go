@@ -18,7 +18,8 @@
 // Where agents measure each container, [Options.Measured] has it go by that: each task counts with what it uses itself, and not
 // at all where that is next to nothing.
 //
-// A reduce that could only copy goes to no node of which tasks hold more than a part, however much they compute. One
+// A reduce that could only copy goes to no node of which tasks hold more than a part, however much they compute, unless
+// the cluster has room for all that is asked for and a quarter to spare. One
 // whose job's maps are over is refused nowhere, since it is all that its job waits for. Nor is a task of an
 // application of which no task runs.
 package uncrowded
@@ -234,6 +235,9 @@ func (p *Place) Judge(v policy.View, k *policy.Ask, n *policy.Node, _ heddle.Loc
 	if k.Kind() == heddle.AM || a.Unserved() || k.Kind() == heddle.Reduce && a.MapsOver() || v.Now().Since(a.PassedOver()) > heddle.Seconds(p.o.Patience) {
 		return policy.Yes
 	}
+	if k.Kind() == heddle.Reduce && p.slack(v) {
+		return policy.Yes
+	}
 	if p.now.node != n || p.now.at != v.Now() {
 		p.now = p.look(v, n)
 	}
@@ -248,6 +252,20 @@ func (p *Place) Judge(v policy.View, k *policy.Ask, n *policy.Node, _ heddle.Loc
 	}
 	return no
 }
+
+// slack reports whether all that is asked for, and a part of the cluster, fit into what is free: a reduce that only copies
+// keeps nobody from anything then.
+func (p *Place) slack(v policy.View) bool {
+	total := v.Total()
+	need := v.Root().Pending()
+	for d := range need {
+		need[d] += int64(spare * float64(total[d]))
+	}
+	return v.Fits(need, total.Minus(v.Used()))
+}
+
+// spare is the part of the cluster that must be free beside what is asked for, for whoever comes next.
+const spare = 0.25
 
 // quiet reports whether a node's disks are less busy than they may be, as far as is known.
 func (p *Place) quiet(n *policy.Node) bool {
