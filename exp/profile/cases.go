@@ -33,6 +33,7 @@ type work struct {
 	nodes   []world.NodeSpec
 	uplink  float64
 	effects world.Effects
+	given   bool // every container lasts what its job says
 	faults  func(seed uint64, w *workload.Workload) ([]sim.Fault, error)
 }
 
@@ -42,7 +43,7 @@ func (c *Case) plan(seeds []uint64) (*exp.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &exp.Plan{Conf: conf.Default(), Nodes: w.nodes, UplinkBps: w.uplink, Effects: w.effects, MaxTime: heddle.Time(7 * 24 * heddle.Hour)}
+	p := &exp.Plan{Conf: conf.Default(), Nodes: w.nodes, UplinkBps: w.uplink, Effects: w.effects, Given: w.given, MaxTime: heddle.Time(7 * 24 * heddle.Hour)}
 	p.Rebuild = func(seed uint64) (*workload.Workload, error) {
 		jobs, err := w.build(seed)
 		if err != nil || c.Load == 0 {
@@ -82,14 +83,24 @@ func Cases() []Case {
 	for _, load := range []float64{0.7, 0.85} {
 		out = append(out, facebook("fb2009-day1-17h", 1000, load))
 	}
-	for _, kind := range []struct{ name, text string }{{"mapreduce-only", mapReduceOnly}, {"spark-only", sparkOnly}} {
-		for _, load := range []float64{0.5, 0.85} {
+	for _, kind := range []struct {
+		name, from, text string
+		loads            []float64
+	}{
+		{"mapreduce-only", "generated, one kind of application alone", mapReduceOnly, []float64{0.5, 0.85}},
+		{"spark-only", "generated, one kind of application alone", sparkOnly, []float64{0.5, 0.85}},
+		{"small-cluster", "generated, both kinds together on 5 nodes", smallCluster, []float64{0.5, 0.7, 0.85, 0.95}},
+	} {
+		for _, load := range kind.loads {
 			out = append(out, Case{
-				Name: fmt.Sprintf("%s, load %g", kind.name, load), From: "generated, one kind of application alone", HeldOut: true, Load: load,
+				Name: fmt.Sprintf("%s, load %g", kind.name, load), From: kind.from, HeldOut: true, Load: load,
 				read: fromText(kind.name+".yaml", []byte(kind.text)),
 			})
 		}
 	}
+	out = append(out, Case{Name: "three-nodes", HeldOut: true, From: "drawn by the seed, of the sizes of [beside-stock.md](../beside-stock.md)", read: func() (*work, error) {
+		return drawn("three-nodes", threeNodes, nil)
+	}})
 	for _, name := range []string{"dress-mixed-10", "dress-mixed-30", "coupling-22-jobs", "ikayak-overall", "adaptcont-all-mixed", "mrorchestrator-native-together"} {
 		out = append(out, Case{Name: name, From: "the work and the cluster of the paper's experiment", read: ofPaper(name)})
 	}
@@ -145,14 +156,14 @@ func fromText(name string, text []byte) func() (*work, error) {
 func ofScenario(s *scenario.Scenario, build func(uint64) (*workload.Workload, error)) *work {
 	nodes := exp.Nodes(s)
 	return &work{
-		build: build, nodes: nodes, uplink: s.Uplink, effects: world.Effects(s.Effects),
+		build: build, nodes: nodes, uplink: s.Uplink, effects: world.Effects(s.Effects), given: s.World == "given",
 		faults: func(seed uint64, w *workload.Workload) ([]sim.Fault, error) {
 			return exp.Faults(s, seed, w, len(nodes))
 		},
 	}
 }
 
-// ofPaper is the work of the first arm of a paper's experiment. Its cluster is that of the first seed.
+// ofPaper is the work of the first arm of a paper's experiment.
 func ofPaper(name string) func() (*work, error) {
 	return func() (*work, error) {
 		list, err := catalogue.Find(name)
@@ -160,27 +171,33 @@ func ofPaper(name string) func() (*work, error) {
 			return nil, err
 		}
 		e := list[0]
-		parse := func(seed uint64) (*scenario.Scenario, error) {
-			text, err := e.Scenario(&e.Arms[0], seed)
-			if err != nil {
-				return nil, err
-			}
-			return scenario.Parse(name+".yaml", []byte(text))
-		}
-		s, err := parse(1)
+		return drawn(name, func(seed uint64) (string, error) { return e.Scenario(&e.Arms[0], seed) }, e.Arms[0].Change)
+	}
+}
+
+// drawn is the work of a scenario that differs by seed, but for its cluster, which is that of the first. Change alters its jobs;
+// it may be nil.
+func drawn(name string, text func(seed uint64) (string, error), change func(uint64, *workload.Workload)) (*work, error) {
+	parse := func(seed uint64) (*scenario.Scenario, error) {
+		t, err := text(seed)
 		if err != nil {
 			return nil, err
 		}
-		return ofScenario(s, func(seed uint64) (*workload.Workload, error) {
-			drawn, err := parse(seed)
-			if err != nil {
-				return nil, err
-			}
-			w, err := drawn.Build(seed)
-			if err == nil && e.Arms[0].Change != nil {
-				e.Arms[0].Change(seed, w)
-			}
-			return w, err
-		}), nil
+		return scenario.Parse(name+".yaml", []byte(t))
 	}
+	s, err := parse(1)
+	if err != nil {
+		return nil, err
+	}
+	return ofScenario(s, func(seed uint64) (*workload.Workload, error) {
+		s, err := parse(seed)
+		if err != nil {
+			return nil, err
+		}
+		w, err := s.Build(seed)
+		if err == nil && change != nil {
+			change(seed, w)
+		}
+		return w, err
+	}), nil
 }
