@@ -1,5 +1,5 @@
 // Package shortest serves the application with the least left to do first, after those of which no task has
-// run yet, those that lack executors to run anything, and those that have reduces alone left. It lets nobody be passed over for ever: an application that
+// run yet, those that lack a single executor to run anything, and those that have reduces alone left. It lets nobody be passed over for ever: an application that
 // has asked for longer than patience without being given anything goes before all others, the longest passed over
 // first.
 //
@@ -44,8 +44,8 @@ type Options struct {
 	// EndingFirst has an application that asks for reduces and has no maps left served before all others of its priority that
 	// have begun: its reduces are all that it waits for.
 	EndingFirst bool `yaml:"ending_first"`
-	// Gather has a Spark application served before all others of its priority that have begun until as many of the executors
-	// that it asked for first are there as it waits for before it runs anything, and for 30 s at most, as it does.
+	// Gather has a Spark application served before all others of its priority that have begun while it lacks a single executor
+	// of those that it waits for before it runs anything, and for 30 s at most, as it does.
 	Gather bool `yaml:"gather"`
 	// Durations weighs what is left by how long containers are held. Without it every container counts alike.
 	Durations bool `yaml:"durations"`
@@ -196,7 +196,7 @@ func (s *Order) Hears() policy.News {
 func (s *Order) Hear(v policy.View, e policy.Effect) {
 	a := e.App
 	if e.What == policy.Granted {
-		if !s.gathers(a) && int(a.ID()) < len(s.apps) {
+		if int(a.ID()) < len(s.apps) && a.Running(heddle.Executor) >= s.apps[a.ID()].executors {
 			s.apps[a.ID()].executors = 0
 		}
 		return
@@ -214,9 +214,10 @@ func (s *Order) Hear(v policy.View, e policy.Effect) {
 	}
 }
 
-// gathers reports whether an application waits for more executors before it runs anything.
+// gathers reports whether an application lacks a single executor to run anything: all that it holds lies idle for the want of
+// that. Who lacks many goes by what is left, since they would take what small jobs wait for.
 func (s *Order) gathers(a *policy.App) bool {
-	return int(a.ID()) < len(s.apps) && a.Running(heddle.Executor) < s.apps[a.ID()].executors
+	return int(a.ID()) < len(s.apps) && a.Running(heddle.Executor) == s.apps[a.ID()].executors-1
 }
 
 // gathered takes in for whom the time to wait is over, and reports whether it is for anybody.
