@@ -259,13 +259,13 @@ func (p *Place) slack(v policy.View) bool {
 	total := v.Total()
 	need := v.Root().Pending()
 	for d := range need {
-		need[d] += int64(spare * float64(total[d]))
+		need[d] += int64(slackShare * float64(total[d]))
 	}
 	return v.Fits(need, total.Minus(v.Used()))
 }
 
-// spare is the part of the cluster that must be free beside what is asked for, for whoever comes next.
-const spare = 0.25
+// slackShare is the part of the cluster that must be free beside what is asked for, for whoever comes next.
+const slackShare = 0.25
 
 // quiet reports whether a node's disks are less busy than they may be, as far as is known.
 func (p *Place) quiet(n *policy.Node) bool {
