@@ -53,6 +53,14 @@ func (r Resource) Times(n int64) Resource {
 	return Resource{r[0] * n, r[1] * n, r[2] * n, r[3] * n}
 }
 
+// Part returns r · p, rounded towards zero.
+func (r Resource) Part(p float64) (out Resource) {
+	for d := range r {
+		out[d] = int64(p * float64(r[d]))
+	}
+	return out
+}
+
 // Fits reports whether r ≤ o in every dimension.
 func (r Resource) Fits(o Resource) bool {
 	return r[0] <= o[0] && r[1] <= o[1] && r[2] <= o[2] && r[3] <= o[3]

@@ -346,13 +346,18 @@ func (a *App) Tasks() (total heddle.Resource, containers int) {
 	for k := heddle.AM + 1; k < heddle.NumKinds; k++ {
 		containers += a.Running(k) + a.Waiting(k)
 	}
-	total = a.used.Plus(a.pending)
-	if a.master != nil {
-		total = total.Minus(a.master.limit)
-	} else if containers == 0 {
-		total = heddle.Resource{} // it waits for a master
+	if a.master == nil && containers == 0 {
+		return heddle.Resource{}, 0 // it waits for a master
 	}
-	return total, containers
+	return a.UsedByTasks().Plus(a.pending), containers
+}
+
+// UsedByTasks returns what the application's tasks hold: all but its master.
+func (a *App) UsedByTasks() heddle.Resource {
+	if a.master == nil {
+		return a.used
+	}
+	return a.used.Minus(a.master.limit)
 }
 
 // Booked returns what the application has reserved on nodes.

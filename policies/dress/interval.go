@@ -105,11 +105,7 @@ func (s *Scheduler) gather(v policy.View, a *policy.App, t heddle.Time) bool {
 		}
 	}
 	if n := st.tasks - a.Bookings(); s.o.Adjust && s.o.Release && n > 0 {
-		held := a.Used()
-		if m := a.Master(); m != nil {
-			held = held.Minus(m.Limit())
-		}
-		c.released += s.est.release(a.ID(), t, s.interval()) * share(v, held, s.total) / float64(n)
+		c.released += s.est.release(a.ID(), t, s.interval()) * share(v, a.UsedByTasks(), s.total) / float64(n)
 	}
 	r := share(v, st.want, s.total)
 	if r == 0 {

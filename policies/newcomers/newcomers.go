@@ -7,11 +7,11 @@
 // else what nine in ten of the applications that asked lately did not exceed. That is at least as much as its master holds
 // and [Options].Least of the cluster, and at most [Options].Each where that is more.
 //
-// Large applications leave that room: those whose tasks would hold more than [Options].Most of the cluster, and that have no
-// less left to run than the newcomer is expected to ask for. Masters, applications of which no task runs, and small
-// applications may take it, and whoever is nearer to its end than what the newcomer begins. It is bounded three times: an application
-// counts for as long as [Options].Wait after its master was granted, no more than [Options].Most of the cluster is held
-// back in all, and nobody is passed over for longer than [Options].Patience because of it.
+// Large applications leave that room: those whose tasks would hold more than [Options].Most of the cluster. Masters,
+// applications of which no task runs, and small applications may take it. So may an application that has less left than the
+// newcomer is expected to ask for. It is bounded three times: a newcomer counts for as long as [Options].Wait after its
+// master was granted, no more than [Options].Most of the cluster is held back in all, and nobody is passed over for longer
+// than [Options].Patience because of it.
 //
 // What is kept lies idle while large applications wait: the gauge newcomers.waste counts that. docs/mechanisms.md has the
 // figures beside what comes of it.
@@ -115,37 +115,22 @@ func (s *Share) Allow(v policy.View, a *policy.App, k heddle.Kind, need heddle.R
 
 // small reports whether an application's tasks would hold no more with another one than is held back at most.
 func (s *Share) small(v policy.View, a *policy.App, need heddle.Resource) bool {
-	return v.Fits(tasks(a).Plus(need), part(v.Total(), s.o.Most))
+	return v.Fits(a.UsedByTasks().Plus(need), v.Total().Part(s.o.Most))
 }
 
 // all is what is held back now for all who wait.
-func (s *Share) all(v policy.View) heddle.Resource { return s.held.Min(part(v.Total(), s.o.Most)) }
+func (s *Share) all(v policy.View) heddle.Resource { return s.held.Min(v.Total().Part(s.o.Most)) }
 
 // hold is what is held back from an application: not what is for those that are expected to ask for more than it has left.
 func (s *Share) hold(v policy.View, a *policy.App) heddle.Resource {
-	left, held := a.Pending().Plus(tasks(a)).Share(v.Total()), s.held
+	left, _ := a.Tasks()
+	share, held := left.Share(v.Total()), s.held
 	for i := range s.waiting {
-		if w := &s.waiting[i]; w.expects > left {
+		if w := &s.waiting[i]; w.expects > share {
 			held = held.Minus(w.room)
 		}
 	}
-	return held.Min(part(v.Total(), s.o.Most))
-}
-
-// tasks is what an application's tasks hold.
-func tasks(a *policy.App) heddle.Resource {
-	if m := a.Master(); m != nil {
-		return a.Used().Minus(m.Limit())
-	}
-	return a.Used()
-}
-
-// part is a part of the cluster.
-func part(total heddle.Resource, p float64) (out heddle.Resource) {
-	for d := range total {
-		out[d] = int64(p * float64(total[d]))
-	}
-	return out
+	return held.Min(v.Total().Part(s.o.Most))
 }
 
 // Hears implements [policy.Listener].
@@ -181,7 +166,7 @@ func (s *Share) state(id heddle.AppID) *appState {
 func (s *Share) expect(v policy.View, a *policy.App, master heddle.Resource) {
 	total := v.Total()
 	expects := s.asks.expects(a, total)
-	room := expects.Min(part(total, s.o.Each)).Max(part(total, s.o.Least)).Max(master)
+	room := expects.Min(total.Part(s.o.Each)).Max(total.Part(s.o.Least)).Max(master)
 	s.state(a.ID()).counted = true
 	s.waiting = append(s.waiting, newcomer{a.ID(), v.Now().Plus(heddle.Seconds(s.o.Wait)), room, expects.Share(total)})
 	s.held = s.held.Plus(room)

@@ -257,11 +257,7 @@ func (p *Place) Judge(v policy.View, k *policy.Ask, n *policy.Node, _ heddle.Loc
 // keeps nobody from anything then.
 func (p *Place) slack(v policy.View) bool {
 	total := v.Total()
-	need := v.Root().Pending()
-	for d := range need {
-		need[d] += int64(slackShare * float64(total[d]))
-	}
-	return v.Fits(need, total.Minus(v.Used()))
+	return v.Fits(v.Root().Pending().Plus(total.Part(slackShare)), total.Minus(v.Used()))
 }
 
 // slackShare is the part of the cluster that must be free beside what is asked for, for whoever comes next.
