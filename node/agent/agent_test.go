@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -34,18 +35,23 @@ func TestRun(t *testing.T) {
 		f := newTree()
 		c := container(0)
 		f.sets[c.ID] = groups.Set{Park: true} // of an earlier agent
-		up, requests, begun := true, 0, time.Now()
-		var last api.Sync
+		var (
+			up       atomic.Bool
+			requests atomic.Int32
+			last     atomic.Pointer[api.Sync]
+		)
+		up.Store(true)
+		begun := time.Now()
 		client := &http.Client{Transport: wire(func(r *http.Request) (*http.Response, error) {
-			requests++
-			last = api.Sync{}
-			if err := json.NewDecoder(r.Body).Decode(&last); err != nil || last.Check() != nil {
-				t.Errorf("%+v: %v", last, err)
+			n, said := requests.Add(1), api.Sync{}
+			if err := json.NewDecoder(r.Body).Decode(&said); err != nil || said.Check() != nil {
+				t.Errorf("%+v: %v", said, err)
 			}
-			if !up {
+			last.Store(&said)
+			if !up.Load() {
 				return nil, errors.New("refused")
 			}
-			if requests > 1 {
+			if n > 1 {
 				select {
 				case <-time.After(5 * time.Second):
 				case <-r.Context().Done():
@@ -65,32 +71,32 @@ func TestRun(t *testing.T) {
 		has := func(want groups.Set) {
 			t.Helper()
 			synctest.Wait()
-			if f.sets[c.ID] != want {
-				t.Errorf("after %v: %+v, want %+v", time.Since(begun), f.sets[c.ID], want)
+			if is := f.set(c.ID); is != want {
+				t.Errorf("after %v: %+v, want %+v", time.Since(begun), is, want)
 			}
 		}
 		has(groups.Set{Weight: 40, Freeze: true})
 		time.Sleep(2*time.Second + time.Millisecond)
 		has(groups.Set{Weight: 40})
-		if last.Applied != 3 {
-			t.Errorf("it says that it applied %d", last.Applied)
+		if n := last.Load().Applied; n != 3 {
+			t.Errorf("it says that it applied %d", n)
 		}
 		time.Sleep(60 * time.Second)
-		if requests > 16 {
-			t.Errorf("%d requests in a minute", requests)
+		if n := requests.Load(); n > 16 {
+			t.Errorf("%d requests in a minute", n)
 		}
 		has(groups.Set{Weight: 40})
-		up = false
-		before := requests
+		up.Store(false)
+		before := requests.Load()
 		time.Sleep(45 * time.Second)
 		has(groups.Set{})
-		if n := requests - before; n < 4 || n > 20 {
+		if n := requests.Load() - before; n < 4 || n > 20 {
 			t.Errorf("%d requests while nobody answers", n)
 		}
-		if last.Applied != 0 {
-			t.Errorf("without a lease it says that it applied %d", last.Applied)
+		if n := last.Load().Applied; n != 0 {
+			t.Errorf("without a lease it says that it applied %d", n)
 		}
-		up = true
+		up.Store(true)
 		time.Sleep(20 * time.Second)
 		has(groups.Set{Weight: 40}) // it was frozen under a want that lasts
 		cancel()

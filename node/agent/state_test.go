@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 
 // A tree is an actuator in memory. What it holds stays when the agent is gone.
 type tree struct {
+	mu     sync.Mutex            // of sets
 	sets   map[string]groups.Set // of the groups that there are
 	mine   map[string]bool       // those that this agent adopted
 	broken bool                  // nothing can be done
@@ -46,6 +48,8 @@ func (f *tree) Adopt(c procs.Container) error {
 	if f.broken {
 		return errBroken
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if _, ok := f.sets[c.ID]; !ok {
 		f.sets[c.ID] = groups.Set{}
 	}
@@ -60,18 +64,34 @@ func (f *tree) Apply(id string, s groups.Set) error {
 	case !f.mine[id]:
 		return fmt.Errorf("%s was not adopted", id)
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.sets[id] = s
 	return nil
 }
 
+// set is what a group has.
+func (f *tree) set(id string) groups.Set {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.sets[id]
+}
+
 func (f *tree) Measure(string) procs.Use { return procs.Use{CPU: time.Second, RSS: 3 << 20} }
 func (f *tree) Ending(id string) bool    { return f.ending[id] }
-func (f *tree) List() []string           { return slices.Sorted(maps.Keys(f.sets)) }
+
+func (f *tree) List() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Sorted(maps.Keys(f.sets))
+}
 
 func (f *tree) Release(id string) error {
 	if f.broken {
 		return errBroken
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	delete(f.mine, id)
 	if f.busy[id] {
 		f.sets[id] = groups.Set{}
@@ -88,6 +108,8 @@ func (f *tree) Kill(id string) error {
 }
 
 func (f *tree) Thaw() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	for id, set := range f.sets {
 		set.Freeze = false
 		f.sets[id] = set
@@ -99,6 +121,8 @@ func (f *tree) RestoreAll() error {
 	if f.broken {
 		return errBroken
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	for id := range f.sets {
 		f.sets[id] = groups.Set{}
 	}
