@@ -88,8 +88,8 @@ race: ## all tests under the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race -short ./...
 
 # What runs many goroutines. The scripts of simulations, which have none, take minutes under the detector.
-race-daemon: ## the daemon's tests under the race detector (needs a C compiler); about 4 minutes
-	CGO_ENABLED=1 $(GO) test -race -short -skip 'TestScripts/(cluster|conf|csv|exp|input|json|load|profiles|scenario|trace)$$' ./rm ./daemon/... ./yarn/... ./cmd/...
+race-daemon: ## the daemon's and the node agent's tests under the race detector (needs a C compiler); about 4 minutes
+	CGO_ENABLED=1 $(GO) test -race -short -skip 'TestScripts/(cluster|conf|csv|exp|input|json|load|profiles|scenario|trace)$$' ./rm ./daemon/... ./node/agent ./yarn/... ./cmd/...
 
 check: ## formatting, vet, linters, architecture, map order, go.mod
 	@files="$$($(GOFUMPT) -l .)"; [ -z "$$files" ] || { echo "not formatted as gofumpt does:"; echo "$$files"; exit 1; }

@@ -131,10 +131,10 @@ func (c *Core) have(a *policy.App, k *policy.Ask, p *PendingAsk) (have heddle.Re
 	return c.Headroom(a.ID()), true
 }
 
-// full reports whether an ask is refused for the limit of a queue that may have the whole cluster, and no node has
-// room: it is the cluster that is full then.
+// full reports whether an ask is refused for the limit of a queue or of a share that may have the whole cluster, and no
+// node has room: it is the cluster that is full then. Whoever waits for its place in a line waits for that.
 func (c *Core) full(p *PendingAsk) bool {
-	return p.Why == heddle.QueueLimit && c.v.Fits(c.v.Total(), p.Limit.Most) &&
+	return (p.Why == heddle.QueueLimit || p.Why == heddle.ShareLimit) && p.Limit.Line == 0 && c.v.Fits(c.v.Total(), p.Limit.Most) &&
 		!slices.ContainsFunc(p.Nodes, func(g NodeGroup) bool { return g.Why == heddle.Fine })
 }
 
