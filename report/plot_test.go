@@ -7,6 +7,7 @@ import (
 
 	"heddle"
 	"heddle/sim"
+	"heddle/workload"
 )
 
 func TestAxes(t *testing.T) {
@@ -176,9 +177,10 @@ func TestBadEnds(t *testing.T) {
 		{heddle.Success, 10, 20, false},
 		{heddle.KilledByMaster, 10, 20, false},
 		{heddle.KilledAfterCompletion, 10, 20, false},
-		{heddle.Aborted, 0, 20, false},   // given back before it ran
-		{heddle.Aborted, 10, end, false}, // ended with its application
-		{heddle.Aborted, 10, 20, true},   // lost with its node
+		{heddle.Aborted, workload.NoTime, 20, false}, // given back before it ran
+		{heddle.Aborted, 0, 20, true},                // lost with its node
+		{heddle.Aborted, 10, end, false},             // ended with its application
+		{heddle.Aborted, 10, 20, true},               // lost with its node
 		{heddle.Preempted, 10, 20, true},
 		{heddle.KilledOverPhysical, 10, 20, true},
 		{1, 10, 20, true},

@@ -4,6 +4,7 @@ import (
 	"heddle"
 	"heddle/rm"
 	"heddle/sim/apps"
+	"heddle/workload"
 	"heddle/yarn/ids"
 )
 
@@ -105,7 +106,7 @@ func (s *Sim) granted(a *app, d *heddle.Launch, name ids.Container) {
 	a.unbooked(d.Container, s.now)
 	c := s.conts.Add(int64(d.Container))
 	*c = container{
-		id: d.Container, name: name, app: a, node: d.Node, kind: d.Kind, at: d.At, told: d.Told, limit: d.Limit, granted: s.now,
+		id: d.Container, name: name, app: a, node: d.Node, kind: d.Kind, at: d.At, told: d.Told, limit: d.Limit, granted: s.now, started: workload.NoTime,
 		index: -1, runs: c.runs[:0], waits: true,
 	}
 	if s.o.NoAgents { // less than it asked for is what its node accounts for: no process notices

@@ -160,7 +160,7 @@ func (a *app) mapDone(now heddle.Time, index int32) (last bool) {
 
 // ended notes the end of a container.
 func (a *app) ended(c *container, now heddle.Time) {
-	if c.kind == heddle.Reduce && c.started > 0 {
+	if c.kind == heddle.Reduce && c.started >= 0 {
 		a.reduceHeld += now.Since(c.granted)
 		a.reduces++
 	}

@@ -136,7 +136,7 @@ type TaskResult struct {
 	Node      heddle.NodeID
 	At        heddle.Locality
 	Granted   heddle.Time
-	Started   heddle.Time
+	Started   heddle.Time // of its process; workload.NoTime where none ever ran in it
 	Ended     heddle.Time
 	Size      heddle.Resource // told
 	Limit     heddle.Resource // enforced last: a running container may be resized

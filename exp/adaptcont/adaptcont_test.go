@@ -8,6 +8,7 @@ import (
 	"heddle/exp"
 	"heddle/exp/exptest"
 	"heddle/sim"
+	"heddle/workload"
 )
 
 // What the simulated ResourceManager gives masters is what the paper's rules give by hand.
@@ -219,14 +220,14 @@ func TestWaves(t *testing.T) {
 	}
 	r := &sim.Result{Jobs: make([]sim.JobResult, 2), Tasks: []sim.TaskResult{
 		task(0, 1, 5), task(0, 2, 4), task(0, 4, 6), // the third begins as the second ends
-		task(1, 1, 9), task(1, 0, 9), // the second never started
+		task(1, 0, 9), task(1, workload.NoTime, 9), // the second never started
 		{Job: 1, Kind: heddle.AM, Started: 1, Ended: 9, Limit: heddle.Of(256, 1000)},
 	}}
 	if got := waves(r); !slices.Equal(got, []int{2, 1}) {
 		t.Errorf("%v, want 2 and 1", got)
 	}
 	master := func(job int, ended heddle.Time, mib int64) sim.TaskResult {
-		return sim.TaskResult{Job: job, Kind: heddle.AM, Started: 1, Ended: ended, Limit: heddle.Of(mib, 1000)}
+		return sim.TaskResult{Job: job, Kind: heddle.AM, Ended: ended, Limit: heddle.Of(mib, 1000)}
 	}
 	r.Tasks = append(r.Tasks, master(0, 9, 256), master(0, 3, 1024), master(1, 9, 128))
 	if n := tooSmall(r); n != 1 {
