@@ -33,6 +33,8 @@ const (
 	longest   = 10 * time.Second       // between two that fail
 	askNM     = 10 * time.Second       // between two questions to the NodeManager
 	waitNM    = 5 * time.Second        // for its answer
+	long      = 10 * time.Second       // for what is read of disks: they may hang
+	leave     = time.Second            // for what still goes on when the agent ends
 	maxWish   = 4 << 20                // bytes
 	maxNM     = 16 << 20               // bytes
 )
@@ -60,6 +62,7 @@ type Agent struct {
 	Config
 	name  string // another one after each start
 	state *state
+	files func(*api.Sync, asked) // adds to a report what is asked for
 }
 
 // New checks a configuration.
@@ -79,7 +82,7 @@ func New(c Config) (*Agent, error) {
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	c.Client = cmp.Or(c.Client, &http.Client{})
 	c.Look = cmp.Or(c.Look, usualLook)
-	return &Agent{Config: c, name: rand.Text(), state: newState(c.Groups, c.Dirs, c.Log)}, nil
+	return &Agent{Config: c, name: rand.Text(), state: newState(c.Groups, c.Log), files: newReader(c.Dirs, c.Log).read}, nil
 }
 
 // Watch has it told, before Run, when the first frozen container runs again; the zero time is for none.
@@ -97,15 +100,22 @@ func (a *Agent) Run(ctx context.Context) error {
 		a.Log.Error("at the start", "error", err)
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	answers, known := make(chan answer, 1), make(chan answered, 1)
-	asking, busy := false, false // the NodeManager, the ResourceManager
+	answers, known, looks := make(chan answer, 1), make(chan answered, 1), make(chan []procs.Container, 1)
+	asking, busy, looking := false, false, false // the NodeManager, the ResourceManager, for containers
+	looked := false                              // once: before that there is nothing to report
 	defer func() {
 		cancel()
-		if busy {
-			<-answers
-		}
-		if asking {
-			<-known
+		for end := time.After(leave); asking || busy || looking; {
+			select {
+			case <-answers:
+				busy = false
+			case <-known:
+				asking = false
+			case <-looks:
+				looking = false
+			case <-end:
+				return
+			}
 		}
 	}()
 	var (
@@ -119,6 +129,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	)
 	defer timer.Stop()
 	for {
+		carried := false
 		select {
 		case <-ctx.Done():
 			return a.state.restore()
@@ -148,32 +159,59 @@ func (a *Agent) Run(ctx context.Context) error {
 				break
 			}
 			a.state.end(now, got.text)
+		case found := <-looks:
+			now, looking, looked = time.Now(), false, true
+			a.state.round(now, found)
+			carried = true
 		}
-		if !now.Before(look) {
-			a.state.round(now, a.Finder.Find())
-			look = now.Add(a.Look)
-		} else {
+		if !carried {
 			a.state.carry(now)
+		}
+		if !looking && !now.Before(look) {
+			looking, look = true, now.Add(a.Look)
+			go func() {
+				defer a.slow("looking for containers")()
+				looks <- a.Finder.Find()
+			}()
 		}
 		if !asking && a.NMWeb != "" && !now.Before(nextNM) && len(a.state.orphans(now)) > 0 {
 			asking, nextNM = true, now.Add(askNM)
 			go func() { known <- a.ask(ctx) }()
 		}
-		if !busy && !now.Before(post) {
+		if looked && !busy && !now.Before(post) {
 			busy, post = true, now.Add(apart)
 			s := api.Sync{Node: a.Node, Agent: a.name, Version: a.Version}
-			a.state.report(&s)
-			go func() { answers <- a.sync(ctx, &s, hold+grace) }()
+			asked := a.state.report(&s)
+			go func() {
+				a.read(&s, asked)
+				answers <- a.sync(ctx, &s, hold+grace)
+			}()
 		}
-		next := look
+		next := now.Add(a.Look)
+		if !looking {
+			next = look
+		}
 		if due := a.state.due(); !due.IsZero() && due.Before(next) {
 			next = due
 		}
-		if !busy && post.Before(next) {
+		if looked && !busy && post.Before(next) {
 			next = post
 		}
 		timer.Reset(time.Until(next))
 	}
+}
+
+// read adds to a report what is asked for of files.
+func (a *Agent) read(s *api.Sync, asked asked) {
+	defer a.slow("reading files of containers")()
+	a.files(s, asked)
+}
+
+// slow says so where something takes long, until over is called.
+func (a *Agent) slow(what string) (over func() bool) {
+	return time.AfterFunc(long, func() {
+		a.Log.Warn(what+" takes long: a disk of the NodeManager may hang; leases end meanwhile as ever", "seconds", long.Seconds())
+	}).Stop
 }
 
 // sync tells the ResourceManager of the node, and returns what it wants.

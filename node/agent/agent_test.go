@@ -107,6 +107,78 @@ func TestRun(t *testing.T) {
 	})
 }
 
+// A finder finds a container, and hangs when told to.
+type finder struct {
+	one
+	hangs func()
+}
+
+func (f finder) Find() []procs.Container {
+	f.hangs()
+	return f.one.Find()
+}
+
+// A disk that hangs keeps no container from what it is to have, neither while containers are looked for nor while files are
+// read. In the latter case nothing is said to the ResourceManager, and the lease ends.
+func TestDiskHangs(t *testing.T) {
+	for _, reads := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			var stuck atomic.Bool
+			back := make(chan struct{})
+			hangs := func() {
+				if stuck.Load() {
+					<-back
+				}
+			}
+			f, find := newTree(), finder{one{container(0)}, func() {}}
+			client := &http.Client{Transport: wire(func(*http.Request) (*http.Response, error) {
+				time.Sleep(time.Second)
+				text, _ := json.Marshal(api.Wish{Version: 1, Every: 1000, Lease: 10_000, Want: []api.Want{{ID: find.c.ID, Weight: 40, Freeze: 5000}}})
+				return reply(200, string(text)), nil
+			})}
+			if !reads {
+				find.hangs = hangs
+			}
+			a, err := New(Config{RM: "http://rm:8088/", Node: "n:1", Finder: find, Groups: f, Client: client})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if reads {
+				a.files = func(*api.Sync, asked) { hangs() }
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			ended := make(chan error, 1)
+			go func() { ended <- a.Run(ctx) }()
+			after := func(wait time.Duration, want groups.Set) {
+				t.Helper()
+				time.Sleep(wait)
+				synctest.Wait()
+				if is := f.set(find.c.ID); is != want {
+					t.Errorf("reads %v: %+v, want %+v", reads, is, want)
+				}
+			}
+			after(1100*time.Millisecond, groups.Set{Weight: 40, Freeze: true})
+			stuck.Store(true)
+			after(5*time.Second, groups.Set{Weight: 40})
+			if reads {
+				after(10*time.Second, groups.Set{})
+				close(back)
+				stuck.Store(false)
+			}
+			after(60*time.Second, groups.Set{Weight: 40})
+			cancel()
+			time.Sleep(leave)
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+			after(0, groups.Set{})
+			if !reads {
+				close(back)
+			}
+		})
+	}
+}
+
 func TestAsks(t *testing.T) {
 	for _, x := range []struct {
 		code int

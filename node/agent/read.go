@@ -3,6 +3,7 @@ package agent
 import (
 	"errors"
 	"io/fs"
+	"log/slog"
 	"slices"
 
 	"heddle/node/api"
@@ -11,11 +12,38 @@ import (
 	"heddle/yarn/ids"
 )
 
+// An asked is what is asked for of files. They lie on disks that may hang: nothing that has to be in time waits for them.
+type asked struct {
+	outputs []api.App
+	heaps   []procs.Container
+	disks   bool
+}
+
+// asked is what the wish asks for of files.
+func (s *state) asked() (a asked) {
+	if s.wish == nil {
+		return a
+	}
+	a.outputs, a.disks = s.wish.Outputs, s.wish.Disks
+	for _, id := range s.wish.Heaps {
+		if h := s.held[id]; h != nil && !h.gone && !slices.ContainsFunc(a.heaps, func(c procs.Container) bool { return c.ID == id }) {
+			a.heaps = append(a.heaps, h.Container)
+		}
+	}
+	return a
+}
+
 // A reader reads the files that are asked for.
 type reader struct {
-	dirs []string // of the NodeManager
-	sys  string   // where sysfs is
-	apps map[string]*read.App
+	log    *slog.Logger
+	dirs   []string // of the NodeManager
+	sys    string   // where sysfs is
+	apps   map[string]*read.App
+	unread string // why some files could not be read
+}
+
+func newReader(dirs []string, log *slog.Logger) *reader {
+	return &reader{log: log, dirs: dirs, sys: "/sys"}
 }
 
 // outputs are those of applications that lie here. What could not be read is in the error.
@@ -66,35 +94,28 @@ func heap(c procs.Container) (h api.Heap, ok bool, err error) {
 	return h, ok, err
 }
 
-// asked adds what is asked for of files.
-func (s *state) asked(into *api.Sync) {
-	if s.wish == nil {
-		return
-	}
-	var err, bad error
-	into.Outputs, err = s.files.outputs(s.wish.Outputs)
-	for _, id := range s.wish.Heaps {
-		held := s.held[id]
-		if held == nil || held.gone || slices.ContainsFunc(into.Heaps, func(h api.Heap) bool { return h.ID == id }) {
-			continue
-		}
-		h, ok, wrong := heap(held.Container)
+// read adds what is asked for to a report.
+func (r *reader) read(into *api.Sync, a asked) {
+	var err error
+	into.Outputs, err = r.outputs(a.outputs)
+	for _, c := range a.heaps {
+		h, ok, bad := heap(c)
 		if ok {
 			into.Heaps = append(into.Heaps, h)
 		}
-		bad = errors.Join(bad, wrong)
+		err = errors.Join(err, bad)
 	}
-	if s.wish.Disks {
-		busy, wrong := read.DiskBusy(s.files.sys, s.files.dirs)
+	if a.disks {
+		busy, bad := read.DiskBusy(r.sys, r.dirs)
 		into.DiskBusy = busy.Milliseconds()
-		bad = errors.Join(bad, wrong)
+		err = errors.Join(err, bad)
 	}
 	text := ""
-	if err = errors.Join(err, bad); err != nil {
+	if err != nil {
 		text = err.Error()
 	}
-	if text != s.unread && text != "" {
-		s.log.Warn("some files of containers or disks cannot be read; this is said once", "error", err)
+	if text != r.unread && text != "" {
+		r.log.Warn("some files of containers or disks cannot be read; this is said once", "error", err)
 	}
-	s.unread = text
+	r.unread = text
 }

@@ -34,7 +34,8 @@ func TestFilesAreRead(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(output, "file.out.index"), index, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	s := newState(newTree(), []string{dir}, slog.New(slog.DiscardHandler))
+	log := slog.New(slog.DiscardHandler)
+	s, files := newState(newTree(), log), newReader([]string{dir}, log)
 	says := func(w *api.Wish) []api.Output {
 		t.Helper()
 		if w != nil {
@@ -42,7 +43,7 @@ func TestFilesAreRead(t *testing.T) {
 			s.answer(time.Now(), w)
 		}
 		var r api.Sync
-		s.report(&r)
+		files.read(&r, s.report(&r))
 		if err := r.Check(); len(r.Heaps) > 0 {
 			t.Errorf("%+v, %v", r.Heaps, err)
 		}
@@ -73,12 +74,13 @@ func TestDisksAreRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	var said bytes.Buffer
-	s := newState(newTree(), []string{dir}, slog.New(slog.NewTextHandler(&said, nil)))
-	s.files.sys = sys
+	log := slog.New(slog.NewTextHandler(&said, nil))
+	s, files := newState(newTree(), log), newReader([]string{dir}, log)
+	files.sys = sys
 	says := func(want int64) {
 		t.Helper()
 		r := api.Sync{Node: "n1:8041", Agent: "a"}
-		s.report(&r)
+		files.read(&r, s.report(&r))
 		if err := r.Check(); r.DiskBusy != want || err != nil {
 			t.Errorf("%d, %v; want %d", r.DiskBusy, err, want)
 		}

@@ -46,9 +46,7 @@ type state struct {
 	applied uint64
 	held    map[string]*held
 	since   map[string]time.Time // since when a group has no container
-	files   reader
-	unread  string    // why some of them could not be read
-	now     time.Time // of the last look
+	now     time.Time            // of the last look
 	warn    func(thaws time.Time)
 	warned  time.Time // what it was told last
 }
@@ -78,8 +76,8 @@ func (w wanted) set() groups.Set {
 	return groups.Set{Park: w.Park, Weight: w.Weight, Freeze: w.Freeze > 0, Quota: w.Quota, High: w.High}
 }
 
-func newState(g Actuator, dirs []string, log *slog.Logger) *state {
-	return &state{groups: g, log: log, held: map[string]*held{}, since: map[string]time.Time{}, files: reader{dirs: dirs, sys: "/sys"}, warn: func(time.Time) {}}
+func newState(g Actuator, log *slog.Logger) *state {
+	return &state{groups: g, log: log, held: map[string]*held{}, since: map[string]time.Time{}, warn: func(time.Time) {}}
 }
 
 // round takes in which containers there are, and does what is due.
@@ -311,8 +309,8 @@ func (s *state) due() time.Time {
 	return first
 }
 
-// report is what there is to say of the containers.
-func (s *state) report(into *api.Sync) {
+// report is what there is to say of the containers, and what is asked for of files.
+func (s *state) report(into *api.Sync) asked {
 	into.Can, into.Applied = s.groups.Can().Names(), s.applied
 	into.Containers, into.Failed = []api.Container{}, []api.Failure{}
 	for _, id := range slices.Sorted(maps.Keys(s.held)) {
@@ -336,7 +334,7 @@ func (s *state) report(into *api.Sync) {
 		}
 		into.Containers = append(into.Containers, c)
 	}
-	s.asked(into)
+	return s.asked()
 }
 
 // restore gives everything its defaults.

@@ -139,7 +139,7 @@ func TestState(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := newTree()
 		now := time.Unix(1e9, 0)
-		s := newState(f, nil, slog.New(slog.DiscardHandler))
+		s := newState(f, slog.New(slog.DiscardHandler))
 		var found []procs.Container
 		var wish *api.Wish
 		var lease time.Time
@@ -204,7 +204,7 @@ func TestState(t *testing.T) {
 			"told":  func(*rapid.T) { f.ending[container(0).ID] = !f.ending[container(0).ID]; rounds() },
 			"crash": func(t *rapid.T) {
 				f.mine = map[string]bool{}
-				s = newState(f, nil, slog.New(slog.DiscardHandler))
+				s = newState(f, slog.New(slog.DiscardHandler))
 				err := s.restore()
 				if (err != nil) != f.broken {
 					t.Fatal(err)
@@ -268,7 +268,7 @@ func TestState(t *testing.T) {
 func TestFreezeEnds(t *testing.T) {
 	f := newTree()
 	now := time.Unix(1e9, 0)
-	s := newState(f, nil, slog.New(slog.DiscardHandler))
+	s := newState(f, slog.New(slog.DiscardHandler))
 	var watched time.Time
 	s.warn = func(thaws time.Time) {
 		if watched.IsZero() && f.sets[container(0).ID].Freeze {
@@ -326,7 +326,7 @@ func TestFreezeEnds(t *testing.T) {
 func TestOrphans(t *testing.T) {
 	f := newTree()
 	now := time.Unix(1e9, 0)
-	s := newState(f, nil, slog.New(slog.DiscardHandler))
+	s := newState(f, slog.New(slog.DiscardHandler))
 	a, b := container(0), container(1)
 	f.busy[a.ID], f.busy[b.ID] = true, true
 	s.round(now, []procs.Container{a, b})
@@ -353,7 +353,7 @@ func TestOrphans(t *testing.T) {
 func TestReport(t *testing.T) {
 	f := newTree()
 	now := time.Unix(1e9, 0)
-	s := newState(f, nil, slog.New(slog.DiscardHandler))
+	s := newState(f, slog.New(slog.DiscardHandler))
 	s.round(now, []procs.Container{container(0)})
 	s.answer(now, &api.Wish{Version: 7, Every: 1000, Lease: 9000, Measure: true, Want: []api.Want{{ID: container(0).ID, Park: true}}})
 	f.broken = true
