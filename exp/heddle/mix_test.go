@@ -13,10 +13,10 @@ import (
 	"heddle/sim/world"
 )
 
-// mix runs the scenario executors-behind-maps under heddle with changes, and returns the means over the seeds.
-func mix(t *testing.T, changes ...string) (spark, mapReduce, makespan float64) {
+// runs runs a scenario under heddle with changes.
+func runs(t *testing.T, file string, seeds []uint64, changes ...string) []*sim.Result {
 	t.Helper()
-	s, err := scenario.Read(filepath.Join("..", "..", "scenarios", "executors-behind-maps.yaml"))
+	s, err := scenario.Read(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,18 +26,25 @@ func mix(t *testing.T, changes ...string) (spark, mapReduce, makespan float64) {
 	}
 	bare, _ := p.WithoutAgent()
 	plan := exp.Plan{
-		Profiles: []*policies.Profile{bare}, Seeds: []uint64{1, 2, 3, 4, 5}, Conf: conf.Default(),
+		Profiles: []*policies.Profile{bare}, Seeds: seeds, Conf: conf.Default(),
 		Rebuild: s.Build, Nodes: exp.Nodes(s), UplinkBps: s.Uplink, Effects: world.Effects(s.Effects), Given: true,
 	}
-	runs, err := plan.Run()
+	all, err := plan.Run()
 	if err != nil {
 		t.Fatal(err)
 	}
+	return all[0]
+}
+
+// mix runs the scenario executors-behind-maps under heddle with changes, and returns the means over the seeds.
+func mix(t *testing.T, changes ...string) (spark, mapReduce, makespan float64) {
+	t.Helper()
+	list := runs(t, filepath.Join("..", "..", "scenarios", "executors-behind-maps.yaml"), []uint64{1, 2, 3, 4, 5}, changes...)
 	of := func(name string) func(*sim.JobResult) bool {
 		return func(j *sim.JobResult) bool { return strings.HasPrefix(j.ID, name) }
 	}
-	for _, r := range runs[0] {
-		n := float64(len(runs[0]))
+	for _, r := range list {
+		n := float64(len(list))
 		spark += exp.MeanJCT(r, of("spark")) / n
 		mapReduce += exp.MeanJCT(r, of("mapreduce")) / n
 		makespan += r.Makespan.Seconds() / n
@@ -64,5 +71,15 @@ func TestBackfillInTheMix(t *testing.T) {
 	filledSpark, filledMapReduce, filledMakespan := mix(t, alike)
 	if filledMapReduce > mapReduce-0.5 || filledMakespan > makespan-1 || filledSpark > spark+0.1 {
 		t.Errorf("Spark %.1f → %.1f s, MapReduce %.1f → %.1f s, makespan %.1f → %.1f s", spark, filledSpark, mapReduce, filledMapReduce, makespan, filledMakespan)
+	}
+}
+
+// A node that is reserved for an executor may wait for masters to end, and these for maps that have no room because of the
+// reservation. backfill does not reserve such a node; when it did, five of these nine jobs waited for ever.
+func TestNobodyWaitsInACircle(t *testing.T) {
+	for _, j := range runs(t, filepath.Join("testdata", "circle.yaml"), []uint64{1}, "share=[newcomers, capacity]")[0].Jobs {
+		if j.State != sim.Succeeded {
+			t.Errorf("%s: %s", j.ID, j.Why)
+		}
 	}
 }

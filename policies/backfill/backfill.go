@@ -1,7 +1,9 @@
 // Package backfill lets tasks run on what is free of a node that is reserved, where they are expected to be gone before
 // the reservation is served: EASY backfilling (Lifka, Job Scheduling Strategies for Parallel Processing, 1995) within a
 // node. Which nodes are reserved, and for whom, is left to the scheduler of the profile's queues, but for those that need
-// no reservation: where one map or reduce holds enough, whoever is first in the order has that when it ends.
+// no reservation: where one map or reduce holds enough, whoever is first in the order has that when it ends. Nor is a node
+// reserved that may never come free: where there is too little room without masters whose applications wait for containers
+// themselves, they may wait for that node.
 //
 // A reservation has a promise: when enough of what its node holds is expected to have ended. It is made once, when it can
 // be. A map, or a reduce whose job's maps are over, may start beside the reservation if it is expected to end by the
@@ -83,12 +85,37 @@ func (b *Book) Tick(v policy.View) bool {
 
 // Reserve implements [policy.Book]. A node is not reserved where one of its maps or reduces holds enough: what that leaves
 // goes to whoever is first in the order then, and meanwhile nothing counts as used that nobody uses. An application that
-// has been passed over for longer than [Options].Patience has its nodes in any case.
+// has been passed over for longer than [Options].Patience has its nodes in any case. Nobody has a node that may never come free.
 func (b *Book) Reserve(v policy.View, k *policy.Ask, n *policy.Node) bool {
-	if v.Now().Since(k.App().PassedOver()) <= heddle.Seconds(b.o.Patience) && one(v, k, n) {
+	if v.Now().Since(k.App().PassedOver()) <= heddle.Seconds(b.o.Patience) && one(v, k, n) || !comes(v, k.Size(), n) {
 		return false
 	}
 	return b.Book.Reserve(v, k, n)
+}
+
+// Keep implements [policy.Book]. A reservation of a node that may never come free is given up.
+func (b *Book) Keep(v policy.View, x *policy.Container) bool {
+	return comes(v, x.Limit(), x.Node()) && b.Book.Keep(v, x)
+}
+
+// comes reports whether there will be so much room on a node though nothing else starts. A master whose application waits
+// for containers may not end before it has them, nor a reduce before its maps: they may wait for this node.
+func comes(v policy.View, need heddle.Resource, n *policy.Node) bool {
+	room := n.Free()
+	n.Each(func(x *policy.Container) bool {
+		a, waits := x.App(), false
+		switch x.Kind() {
+		case heddle.AM:
+			waits = !a.Pending().IsZero()
+		case heddle.Reduce:
+			waits = !a.MapsOver() && a.Waiting(heddle.Map) > 0
+		}
+		if !waits {
+			room = room.Plus(x.Limit())
+		}
+		return true
+	})
+	return v.Fits(need, room)
 }
 
 // one reports whether a map or reduce of a node holds as much as an ask is for.
