@@ -57,34 +57,3 @@ func (h *history) note(a *policy.App) {
 		h.next = (h.next + 1) % lately
 	}
 }
-
-// A starts is how long masters took that asked lately, from their grant to their first ask.
-type starts struct {
-	recent []heddle.Span
-	next   int // the oldest of recent, once these are as many as starting
-
-	sorted []heddle.Span // room for usual to work in
-}
-
-// starting is how many of them are remembered; the oldest goes first. How busy machines are changes within minutes.
-const starting = 20
-
-// usual is the median; 0 where none is known.
-func (s *starts) usual() heddle.Span {
-	if len(s.recent) == 0 {
-		return 0
-	}
-	s.sorted = append(s.sorted[:0], s.recent...)
-	slices.Sort(s.sorted)
-	return s.sorted[len(s.sorted)/2]
-}
-
-// note remembers how long one took.
-func (s *starts) note(took heddle.Span) {
-	if len(s.recent) < starting {
-		s.recent = append(s.recent, took)
-	} else {
-		s.recent[s.next] = took
-		s.next = (s.next + 1) % starting
-	}
-}

@@ -9,9 +9,9 @@
 //
 // Large applications leave that room: those whose tasks would hold more than [Options].Most of the cluster. Masters,
 // applications of which no task runs, and small applications may take it. So may an application that has less left than the
-// newcomer is expected to ask for. It is bounded three times: a newcomer counts for [Options].Wait after its master was granted,
-// or for twice as long as masters lately took from there to their first ask, and [Options].Longest at most; no more than
-// [Options].Most of the cluster is held back in all; and nobody is passed over for longer than [Options].Patience because of it.
+// newcomer is expected to ask for. It is bounded three times: a newcomer counts for as long as [Options].Wait after its
+// master was granted, no more than [Options].Most of the cluster is held back in all, and nobody is passed over for longer
+// than [Options].Patience because of it.
 //
 // What is kept lies idle while large applications wait: the gauge newcomers.waste counts that. docs/mechanisms.md has the
 // figures beside what comes of it.
@@ -27,11 +27,8 @@ import (
 
 // Options are the share's.
 type Options struct {
-	// Wait is for how many seconds after its master was granted room is held back for an application at least. It is held back
-	// for twice as long as masters lately took to start and to ask.
+	// Wait is for how many seconds after its master was granted room is held back for an application.
 	Wait float64 `yaml:"wait"`
-	// Longest is for how many seconds room is held back for an application at most.
-	Longest float64 `yaml:"longest"`
 	// Most is the part of the cluster that is held back at most for all, and that the tasks of an application hold
 	// at most that may take of it.
 	Most float64 `yaml:"most"`
@@ -44,9 +41,9 @@ type Options struct {
 	Patience float64 `yaml:"patience"`
 }
 
-// Default holds room back for as long as a master usually takes to start and to ask on an idle machine, longer where they
-// take longer, and a tenth of the cluster at most.
-var Default = Options{Wait: 10, Longest: 30, Most: 0.1, Each: 0.05, Least: 0.02, Patience: 60}
+// Default holds room back for as long as a master usually takes to start and to ask, and a tenth of the cluster at
+// most.
+var Default = Options{Wait: 10, Most: 0.1, Each: 0.05, Least: 0.02, Patience: 60}
 
 // A Share holds room back.
 type Share struct {
@@ -59,7 +56,6 @@ type Share struct {
 	apps    []appState
 	held    heddle.Resource
 	asks    history
-	starts  starts
 	waste   waste
 }
 
@@ -86,8 +82,6 @@ func New(a policy.Args) (policy.Share, error) {
 	switch {
 	case !(o.Wait > 0 && o.Wait <= 3600):
 		return nil, errors.New("newcomers: wait must be above 0 s and at most 3600 s")
-	case !(o.Longest >= o.Wait && o.Longest <= 3600):
-		return nil, errors.New("newcomers: longest must be wait at least and at most 3600 s")
 	case !(o.Most >= 0 && o.Most <= 1):
 		return nil, errors.New("newcomers: most must be a part of the cluster, 0 to 1")
 	case !(o.Each >= 0 && o.Each <= 1):
@@ -148,7 +142,7 @@ func (s *Share) Hears() policy.News {
 func (s *Share) Hear(v policy.View, e policy.Effect) {
 	a, x := e.App, e.Container
 	if e.What == policy.AppAsked {
-		s.learn(v, a)
+		s.learn(a)
 		return
 	}
 	if e.What&(policy.Granted|policy.AppRetried|policy.AppDone) != 0 {
@@ -174,21 +168,15 @@ func (s *Share) expect(v policy.View, a *policy.App, master heddle.Resource) {
 	expects := s.asks.expects(a, total)
 	room := expects.Min(total.Part(s.o.Each)).Max(total.Part(s.o.Least)).Max(master)
 	s.state(a.ID()).counted = true
-	s.waiting = append(s.waiting, newcomer{a.ID(), v.Now().Plus(s.wait()), room, expects.Share(total)})
+	s.waiting = append(s.waiting, newcomer{a.ID(), v.Now().Plus(heddle.Seconds(s.o.Wait)), room, expects.Share(total)})
 	s.held = s.held.Plus(room)
 }
 
-// wait is for how long room is held back for an application.
-func (s *Share) wait() heddle.Span {
-	return min(max(heddle.Seconds(s.o.Wait), 2*s.starts.usual()), heddle.Seconds(s.o.Longest))
-}
-
-// learn remembers what an application asks for first, and how long its master took for that.
-func (s *Share) learn(v policy.View, a *policy.App) {
+// learn remembers what an application asks for first.
+func (s *Share) learn(a *policy.App) {
 	if st := s.state(a.ID()); !st.asked && a.Unserved() && !a.Begun() && a.Master() != nil {
 		st.asked = true
 		s.asks.note(a)
-		s.starts.note(v.Now().Since(a.Master().Granted()))
 	}
 }
 
@@ -221,10 +209,8 @@ func (s *Share) Ticks() (_, phase heddle.Span) { return every, 0 }
 // Tick implements [policy.Ticker]: room is held back no longer for those who asked for nothing in time.
 func (s *Share) Tick(v policy.View) bool {
 	before := len(s.waiting)
-	for i := before - 1; i >= 0; i-- {
-		if s.waiting[i].until <= v.Now() {
-			s.drop(i)
-		}
+	for len(s.waiting) > 0 && s.waiting[0].until <= v.Now() {
+		s.drop(0)
 	}
 	if len(s.waiting) < before {
 		s.waste.settle(v, s.all(v))

@@ -24,7 +24,6 @@ func TestSuite(t *testing.T) {
 func TestOptionsOutOfRange(t *testing.T) {
 	for _, o := range []string{
 		"wait: 0", "wait: -1", "wait: .nan", "wait: 1e12", "most: -0.1", "most: 1.1", "most: .nan", "each: -0.1", "each: 1.1", "each: .nan",
-		"longest: 9", "longest: 1e12", "longest: .nan",
 		"least: -0.1", "least: 1.1", "least: .nan", "patience: 0", "patience: -1", "patience: .nan",
 	} {
 		if _, err := newcomers.New(policytest.Args(o)); err == nil {
@@ -121,49 +120,6 @@ func TestLastRun(t *testing.T) {
 	c.Step(0, heddle.AppDone{App: id})
 	c.knownAs(0, heddle.Facts{Demand: heddle.Demand{Containers: 2, Each: each}, Last: heddle.LastRun{First: each.Times(4)}})
 	c.gauge("with a demand", "newcomers.held", 0.02)
-}
-
-// Room is kept for twice as long as masters usually take to ask, wait at least and longest at most. Who is told to wait for
-// less than one that came before is dropped first.
-func TestWait(t *testing.T) {
-	c := newCluster(t, "{most: 1, each: 1, least: 0.01, wait: 10, longest: 30}")
-	now := 0
-	at := func(after int) heddle.Time {
-		now += after
-		return heddle.Time(now) * heddle.Time(heddle.Second)
-	}
-	keeps := func(what string, seconds int) {
-		t.Helper()
-		id := c.comes(at(0))
-		c.Step(at(seconds-1), heddle.Heartbeat{})
-		c.gauge(what+", a second before", "newcomers.held", 0.01)
-		c.Step(at(1), heddle.Heartbeat{})
-		c.gauge(what, "newcomers.held", 0)
-		c.Step(at(0), heddle.AppDone{App: id})
-	}
-	takes := func(seconds int) {
-		id := c.comes(at(0))
-		c.asks(at(seconds), id, 1)
-		c.Step(at(0), heddle.AppDone{App: id})
-	}
-	keeps("nothing is known", 10)
-	takes(4)
-	keeps("4 s", 10)
-	takes(8)
-	keeps("4 and 8 s", 16)
-	takes(40)
-	takes(60)
-	keeps("4, 8, 40 and 60 s", 30)
-	slow := c.comes(at(0))
-	for range 20 {
-		takes(0)
-	}
-	c.comes(at(5))
-	c.Step(at(10), heddle.Heartbeat{})
-	c.gauge("one for 30 s and one for 10 s, after 15 and 10 s", "newcomers.held", 0.01)
-	c.Step(at(15), heddle.Heartbeat{})
-	c.gauge("both are over", "newcomers.held", 0)
-	c.Step(at(0), heddle.AppDone{App: slow})
 }
 
 // Waste is counted from the first refusal until the application asks, or its time is over.
