@@ -181,9 +181,9 @@ func (a *Agent) Run(ctx context.Context) error {
 		if looked && !busy && !now.Before(post) {
 			busy, post = true, now.Add(apart)
 			s := api.Sync{Node: a.Node, Agent: a.name, Version: a.Version}
-			asked := a.state.report(&s)
+			of := a.state.report(&s)
 			go func() {
-				a.read(&s, asked)
+				a.read(&s, of)
 				answers <- a.sync(ctx, &s, hold+grace)
 			}()
 		}
@@ -202,9 +202,9 @@ func (a *Agent) Run(ctx context.Context) error {
 }
 
 // read adds to a report what is asked for of files.
-func (a *Agent) read(s *api.Sync, asked asked) {
+func (a *Agent) read(s *api.Sync, of asked) {
 	defer a.slow("reading files of containers")()
-	a.files(s, asked)
+	a.files(s, of)
 }
 
 // slow says so where something takes long, until over is called.

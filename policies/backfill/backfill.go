@@ -103,13 +103,8 @@ func (b *Book) Keep(v policy.View, x *policy.Container) bool {
 func comes(v policy.View, need heddle.Resource, n *policy.Node) bool {
 	room := n.Free()
 	n.Each(func(x *policy.Container) bool {
-		a, waits := x.App(), false
-		switch x.Kind() {
-		case heddle.AM:
-			waits = !a.Pending().IsZero()
-		case heddle.Reduce:
-			waits = !a.MapsOver() && a.Waiting(heddle.Map) > 0
-		}
+		a := x.App()
+		waits := x.Kind() == heddle.AM && !a.Pending().IsZero() || x.Kind() == heddle.Reduce && !a.MapsOver() && a.Waiting(heddle.Map) > 0
 		if !waits {
 			room = room.Plus(x.Limit())
 		}
