@@ -87,10 +87,10 @@ func (b *Book) Tick(v policy.View) bool {
 // goes to whoever is first in the order then, and meanwhile nothing counts as used that nobody uses. An application that
 // has been passed over for longer than [Options].Patience has its nodes in any case. Nobody has a node that may never come free.
 func (b *Book) Reserve(v policy.View, k *policy.Ask, n *policy.Node) bool {
-	if v.Now().Since(k.App().PassedOver()) <= heddle.Seconds(b.o.Patience) && one(v, k, n) || !comes(v, k.Size(), n) {
+	if !b.Book.Reserve(v, k, n) || v.Now().Since(k.App().PassedOver()) <= heddle.Seconds(b.o.Patience) && one(v, k, n) {
 		return false
 	}
-	return b.Book.Reserve(v, k, n)
+	return comes(v, k.Size(), n)
 }
 
 // Keep implements [policy.Book]. A reservation of a node that may never come free is given up.
@@ -108,7 +108,7 @@ func comes(v policy.View, need heddle.Resource, n *policy.Node) bool {
 		if !waits {
 			room = room.Plus(x.Limit())
 		}
-		return true
+		return !v.Fits(need, room)
 	})
 	return v.Fits(need, room)
 }
