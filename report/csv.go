@@ -92,7 +92,7 @@ func TasksCSV(w io.Writer, c *Comparison) error {
 		for i := range r.Tasks {
 			t := &r.Tasks[i]
 			started, ended := heddle.Span(t.Started), heddle.Span(t.Ended)
-			if t.Started < t.Granted {
+			if !t.Ran() {
 				started = sim.NoSpan // no process ever ran in it
 			}
 			if t.Ended < t.Granted {

@@ -254,7 +254,7 @@ func bad(r *sim.Result, t *sim.TaskResult) bool {
 	case heddle.Success, heddle.KilledByMaster, heddle.KilledAfterCompletion:
 		return false
 	case heddle.Aborted:
-		return t.Started >= 0 && t.Ended < r.Jobs[t.Job].End
+		return t.Ran() && t.Ended < r.Jobs[t.Job].End
 	default:
 		return true
 	}

@@ -58,7 +58,7 @@ func workedRun(profile string, seed uint64, jct []float64, cpu float64, all bool
 			Size: heddle.Of(1024, 1000), Limit: heddle.Of(768, 500), Status: heddle.KilledByMaster,
 		},
 		{
-			Job: 1, Kind: heddle.Reduce, Index: 0, Container: 3, Node: 1, At: heddle.OffSwitch, Granted: 8e9, Ended: 9e9,
+			Job: 1, Kind: heddle.Reduce, Index: 0, Container: 3, Node: 1, At: heddle.OffSwitch, Granted: 8e9, Started: workload.NoTime, Ended: 9e9,
 			Size: heddle.Of(2048, 2000), Limit: heddle.Of(2048, 2000), Status: heddle.Aborted,
 		},
 	}

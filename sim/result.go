@@ -1,6 +1,9 @@
 package sim
 
-import "heddle"
+import (
+	"heddle"
+	"heddle/workload"
+)
 
 // A Result is one run: one profile, one seed.
 type Result struct {
@@ -142,6 +145,9 @@ type TaskResult struct {
 	Limit     heddle.Resource // enforced last: a running container may be resized
 	Status    heddle.ExitStatus
 }
+
+// Ran reports whether a process ever ran in the container.
+func (t *TaskResult) Ran() bool { return t.Started != workload.NoTime }
 
 // A Series samples the cluster at equal steps.
 type Series struct {

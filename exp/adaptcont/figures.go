@@ -114,7 +114,7 @@ func masters(r *sim.Result) []heddle.Resource {
 	out := make([]heddle.Resource, len(r.Jobs))
 	last := make([]heddle.Time, len(r.Jobs))
 	for i := range r.Tasks {
-		if t := &r.Tasks[i]; t.Kind == heddle.AM && t.Started >= 0 && t.Ended >= last[t.Job] {
+		if t := &r.Tasks[i]; t.Kind == heddle.AM && t.Ran() && t.Ended >= last[t.Job] {
 			out[t.Job], last[t.Job] = t.Limit, t.Ended
 		}
 	}
@@ -179,7 +179,7 @@ func tooSmall(r *sim.Result) float64 {
 	n := 0
 	for i := range r.Tasks {
 		x := &r.Tasks[i]
-		if x.Kind != heddle.AM || x.Started < 0 {
+		if x.Kind != heddle.AM || !x.Ran() {
 			continue
 		}
 		var its []edge
@@ -230,7 +230,7 @@ type edge struct {
 
 // edges are those of a worker that ran.
 func edges(t *sim.TaskResult) []edge {
-	if t.Kind == heddle.AM || t.Started < 0 || t.Ended <= t.Started {
+	if t.Kind == heddle.AM || !t.Ran() || t.Ended <= t.Started {
 		return nil
 	}
 	return []edge{{t.Started, 1}, {t.Ended, -1}}

@@ -101,7 +101,7 @@ func counts(r *sim.Result, ids []string, end float64, columns int) [][2][]float6
 	for i := range r.Tasks {
 		t := &r.Tasks[i]
 		job := place[t.Job]
-		if t.Kind == heddle.AM || t.Started < 0 || job < 0 {
+		if t.Kind == heddle.AM || !t.Ran() || job < 0 {
 			continue
 		}
 		kind := 0

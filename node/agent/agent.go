@@ -129,7 +129,6 @@ func (a *Agent) Run(ctx context.Context) error {
 	)
 	defer timer.Stop()
 	for {
-		carried := false
 		select {
 		case <-ctx.Done():
 			return a.state.restore()
@@ -161,18 +160,18 @@ func (a *Agent) Run(ctx context.Context) error {
 			a.state.end(now, got.text)
 		case found := <-looks:
 			now, looking, looked = time.Now(), false, true
-			a.state.round(now, found)
-			carried = true
+			a.state.take(now, found)
 		}
-		if !carried {
-			a.state.carry(now)
-		}
-		if !looking && !now.Before(look) {
-			looking, look = true, now.Add(a.Look)
-			go func() {
-				defer a.slow("looking for containers")()
-				looks <- a.Finder.Find()
-			}()
+		a.state.carry(now)
+		if !now.Before(look) {
+			look = now.Add(a.Look)
+			if !looking {
+				looking = true
+				go func() {
+					defer a.slow("looking for containers")()
+					looks <- a.Finder.Find()
+				}()
+			}
 		}
 		if !asking && a.NMWeb != "" && !now.Before(nextNM) && len(a.state.orphans(now)) > 0 {
 			asking, nextNM = true, now.Add(askNM)
@@ -187,10 +186,7 @@ func (a *Agent) Run(ctx context.Context) error {
 				answers <- a.sync(ctx, &s, hold+grace)
 			}()
 		}
-		next := now.Add(a.Look)
-		if !looking {
-			next = look
-		}
+		next := look
 		if due := a.state.due(); !due.IsZero() && due.Before(next) {
 			next = due
 		}

@@ -80,8 +80,8 @@ func newState(g Actuator, log *slog.Logger) *state {
 	return &state{groups: g, log: log, held: map[string]*held{}, since: map[string]time.Time{}, warn: func(time.Time) {}}
 }
 
-// round takes in which containers there are, and does what is due.
-func (s *state) round(now time.Time, found []procs.Container) {
+// take takes in which containers there are.
+func (s *state) take(now time.Time, found []procs.Container) {
 	s.now = now
 	here := make(map[string]bool, len(found))
 	for _, c := range found {
@@ -117,7 +117,6 @@ func (s *state) round(now time.Time, found []procs.Container) {
 			h.thaws, h.spent = time.Time{}, true
 		}
 	}
-	s.carry(now)
 }
 
 // release forgets a container that has ended. It reports whether it could.

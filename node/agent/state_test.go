@@ -129,6 +129,12 @@ func (f *tree) RestoreAll() error {
 	return nil
 }
 
+// round takes in which containers there are, and does what is due.
+func (s *state) round(now time.Time, found []procs.Container) {
+	s.take(now, found)
+	s.carry(now)
+}
+
 func container(i int) procs.Container {
 	return procs.Container{ID: fmt.Sprintf("container_1700000000000_0001_01_%06d", i), PID: 100 + i, Start: 1}
 }

@@ -2,8 +2,8 @@
 // the reservation is served: EASY backfilling (Lifka, Job Scheduling Strategies for Parallel Processing, 1995) within a
 // node. Which nodes are reserved, and for whom, is left to the scheduler of the profile's queues, but for those that need
 // no reservation: where one map or reduce holds enough, whoever is first in the order has that when it ends. Nor is a node
-// reserved that may never come free: where there is too little room without masters whose applications wait for containers
-// themselves, they may wait for that node.
+// reserved that may never come free: one on which masters hold what is missing whose applications wait for containers
+// themselves. They may wait for that node.
 //
 // A reservation has a promise: when enough of what its node holds is expected to have ended. It is made once, when it can
 // be. A map, or a reduce whose job's maps are over, may start beside the reservation if it is expected to end by the
@@ -85,17 +85,17 @@ func (b *Book) Tick(v policy.View) bool {
 
 // Reserve implements [policy.Book]. A node is not reserved where one of its maps or reduces holds enough: what that leaves
 // goes to whoever is first in the order then, and meanwhile nothing counts as used that nobody uses. An application that
-// has been passed over for longer than [Options].Patience has its nodes in any case. Nobody has a node that may never come free.
+// has been passed over for longer than [Options].Patience has such nodes too. Nobody has one that may never come free.
 func (b *Book) Reserve(v policy.View, k *policy.Ask, n *policy.Node) bool {
-	if !b.Book.Reserve(v, k, n) || v.Now().Since(k.App().PassedOver()) <= heddle.Seconds(b.o.Patience) && one(v, k, n) {
+	if v.Now().Since(k.App().PassedOver()) <= heddle.Seconds(b.o.Patience) && one(v, k, n) {
 		return false
 	}
-	return comes(v, k.Size(), n)
+	return b.Book.Reserve(v, k, n) && comes(v, k.Size(), n)
 }
 
 // Keep implements [policy.Book]. A reservation of a node that may never come free is given up.
 func (b *Book) Keep(v policy.View, x *policy.Container) bool {
-	return comes(v, x.Limit(), x.Node()) && b.Book.Keep(v, x)
+	return b.Book.Keep(v, x) && comes(v, x.Limit(), x.Node())
 }
 
 // comes reports whether there will be so much room on a node though nothing else starts. A master whose application waits
