@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -43,6 +44,20 @@ func TestBuild(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.logs("listening")
+	web := regexp.MustCompile(` web=(\S+)`).FindStringSubmatch(p.log())
+	if web == nil {
+		t.Fatalf("it does not say where its pages are:\n%s", p.log())
+	}
+	answer, err := http.Post("http://"+web[1]+"/ws/v1/cluster/apps/new-application?user.name=me", "", nil) // by the loop, which runs then
+	if err != nil {
+		t.Fatal(err)
+	}
+	if answer.StatusCode != http.StatusOK {
+		t.Fatalf("a new application is answered with %s", answer.Status)
+	}
+	if err := answer.Body.Close(); err != nil {
+		t.Fatal(err)
+	}
 	if err := p.Process.Signal(syscall.SIGQUIT); err != nil {
 		t.Fatal(err)
 	}
