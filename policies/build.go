@@ -16,6 +16,7 @@ import (
 	"heddle"
 	"heddle/internal/near"
 	"heddle/policies/capacity"
+	"heddle/policies/dress"
 	"heddle/policies/fair"
 	"heddle/policies/ikayak"
 	"heddle/policy"
@@ -169,6 +170,9 @@ func (b *builder) slots() error {
 		b.out.Control = append(b.out.Control, c)
 		b.out.Names.Control = append(b.out.Names.Control, nameOf(ref))
 	}
+	if err := b.categories(); err != nil {
+		return err
+	}
 	if b.p.Book != nil && b.p.Book != "none" {
 		k, err := make1(b, "book", Table.Book, b.p.Book)
 		if err != nil {
@@ -187,6 +191,18 @@ func (b *builder) slots() error {
 	}
 	b.trimmed()
 	return b.gates()
+}
+
+// categories tells orders that go by DRESS's categories which share has them.
+func (b *builder) categories() error {
+	for i, l := range b.out.Lanes {
+		if o, ok := l.Order.(*dress.Order); ok {
+			if err := o.Of(b.out.Share); err != nil {
+				return fmt.Errorf("lanes[%d]: %w", i, err)
+			}
+		}
+	}
+	return nil
 }
 
 // places makes the places of every kind. Of several the first decides where, and the others may refuse a

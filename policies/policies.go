@@ -39,6 +39,7 @@ var Table = policy.Table{
 		"capacity":          shared[policy.Order]("capacity"),
 		"fair":              shared[policy.Order]("fair"),
 		"coupling.mismatch": coupling.NewOrder,
+		"dress":             newCategories,
 		"shortest":          newShortest,
 		"slots":             slots.New,
 	},
@@ -147,6 +148,16 @@ func newShortest(a policy.Args) (policy.Order, error) {
 		}
 	}
 	return shortest.New(a)
+}
+
+// newCategories makes the order that serves the smaller of DRESS's categories first within the profile's own queues.
+func newCategories(a policy.Args) (policy.Order, error) {
+	for _, name := range []string{"capacity", "fair"} {
+		if s, err := a.Shared(name); err == nil {
+			return dress.Within(a, s.(policy.Order))
+		}
+	}
+	return dress.Within(a, fifo.Order{})
 }
 
 // newBackfill makes the slot that fills what the profile's own queues reserve.

@@ -104,6 +104,7 @@ func TestErrors(t *testing.T) {
 		{"two bounds of a lane", "profile: fifo\nlanes: [{kinds: [am], order: fifo, per_node: 2, per_vcore: 0.5}]", "lanes[0]: wanted per_node or per_vcore"},
 		{"bound of a lane", "profile: fifo\nlanes: [{kinds: [am], order: fifo, per_vcore: -1}]", "lanes[0]: wanted per_node or per_vcore"},
 		{"order of a lane", "profile: fifo\nlanes: [{kinds: [am], order: slow}]", `lanes[0]: no policy "slow"`},
+		{"order by categories that nobody has", "profile: fifo\nlanes: [{kinds: [am, map, reduce, executor, other], order: dress}]", "lanes[0]: dress: the order goes by the categories of the share dress"},
 		{"unknown option", "profile: fifo\nplace: {map: {delay: {wait: 3}}}", "options of delay"},
 		{"options of none", "profile: fifo\nplace: {map: {any: {wait: 3}}}", "options of any"},
 		{"two names", "profile: fifo\nplace: {map: {any: 1, delay: 2}}", "want a policy's name, or one name with its options"},

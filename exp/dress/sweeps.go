@@ -64,6 +64,8 @@ func sweeps() []exp.Sweep {
 			lying("small jobs are told as large ones, and large ones as small", turned),
 			arm("what comes free is divided at the next interval", "prompt: false"),
 			arm("large jobs begin with what there is", "serve: order"),
+			arm("a small job begins when all that it asks for fits", "lend: whole"),
+			exp.Arm{Name: "in the queue's order", Profile: "dress", Hadoop: site, Set: []string{"lanes=[{kinds: [am, map, reduce, executor, other], order: capacity}]"}},
 			arm("without the bound on waiting", "patience: -1"),
 			exp.Arm{Name: "behind Capacity's own limits", Profile: "dress", Hadoop: site, Set: []string{"share=[capacity, dress]"}},
 		),

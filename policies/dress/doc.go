@@ -3,8 +3,8 @@
 // waits and by what running jobs are about to give back (Mao et al., DRESS: Dynamic RESource-reservation
 // Scheme for Congested Data-intensive Computing Platforms).
 //
-// It knows nothing of queues, nodes or how long work takes; inside a category the order is whatever the
-// profile's order says.
+// It knows nothing of queues, nodes or how long work takes; inside a category the order is that of the queues, or
+// whatever the profile's order says.
 //
 // Where everything is, with the paper's names:
 //
@@ -18,10 +18,12 @@
 //	starting release time γ        phase.go      Alg. 2           γ leaves heading tasks out by default (gamma)
 //	release estimate p, f, F       release.go    Eq. 1, 5, 9      expected in the look-ahead by default (estimate);
 //	                                                              off by default (release)
-//	reserve ratio δ                ratio.go      Alg. 3           corrected listing; δ bounded; more categories
+//	reserve ratio δ                ratio.go      Alg. 3           corrected listing; δ bounded; more categories; what is too
+//	                                                              little for a whole job is lent in part (lend)
 //	when δ is adjusted             interval.go   IV-C             each interval, and what comes free at once (prompt)
 //	who begins                     begin.go      Alg. 3, V-B      large jobs alone, by queue, not behind their like for ever;
 //	                                                              what is more than half of their part begins in parts
+//	order of the categories        order.go      –                the smaller first, each within its part
 //	reservation                    dress.go      III              a category passed over too long may start one container
 //
 // Amounts. The paper counts containers of one size. YARN's differ, so everything that Alg. 3 adds up is a

@@ -19,6 +19,20 @@ func put(s policy.Share) policy.Set {
 	return set
 }
 
+// ordered is put with the order by category.
+func ordered(s policy.Share) policy.Set {
+	set := put(s)
+	o, err := dress.Within(policytest.Args(""), policytest.Submitted{})
+	if err == nil {
+		err = o.Of(set.Share)
+	}
+	if err != nil {
+		panic(err)
+	}
+	set.Lanes[0].Order = o
+	return set
+}
+
 // eager books every full node, so that reservations are seen too.
 type eager struct{}
 
@@ -36,8 +50,12 @@ func TestShare(t *testing.T) {
 		"{theta: [0.3], release: false, delta_max: 1, keep: jobs, patience: 0}",
 		"{theta: [0.3], release: true, estimate: cumulative, gamma: all, t_s: 0, t_e: 0, window: 1}",
 		"{theta: [0.3], few: 0, prompt: false, serve: order, release: true}",
+		"{theta: [0.3], lend: whole}",
 	} {
 		t.Run(o, func(t *testing.T) { policytest.Run(t, dress.New, o, put) })
+	}
+	for _, o := range []string{"{theta: [0.3]}", "{theta: [0.2, 0.5], delta: 0.2, classify_against: available}"} {
+		t.Run("ordered "+o, func(t *testing.T) { policytest.Run(t, dress.New, o, ordered) })
 	}
 	t.Run("booking", func(t *testing.T) {
 		policytest.Run(t, dress.New, "{theta: [0.3], delta: 0.3, patience: 1}", func(s policy.Share) policy.Set {

@@ -72,7 +72,7 @@ func (s *Scheduler) adjustAt(v policy.View, t heddle.Time) bool {
 			slices.Sort(s.cats[k].demands)
 			supplies[k] = s.cats[k].supply
 		}
-		s.short = adjust(s.delta, supplies)
+		s.short = adjust(s.delta, supplies, s.o.Lend == lendPart)
 		bound(s.delta, s.o.DeltaMin, s.o.DeltaMax)
 		sorted = s.short && s.sort(v)
 	}

@@ -22,15 +22,19 @@ func TestNobodyWaitsForEver(t *testing.T) {
 		flag := func(what string) bool { return rapid.Bool().Draw(t, what) }
 		theta := float64(num(1, 60, "theta")) / 100
 		least := float64(num(0, 40, "delta_min")) / 100
-		options := fmt.Sprintf("{theta: [%g], delta_min: %g, delta: %g, delta_max: %g, adjust: %v, release: %v, patience: %d, keep: %s, prompt: %v, serve: %s, few: %d}",
+		options := fmt.Sprintf("{theta: [%g], delta_min: %g, delta: %g, delta_max: %g, adjust: %v, release: %v, patience: %d, keep: %s, prompt: %v, serve: %s, lend: %s, few: %d}",
 			theta, least, least, math.Max(least, float64(num(0, 100, "delta_max"))/100), flag("adjust"), flag("release"),
 			num(-1, 20, "patience"), rapid.SampledFrom([]string{"never", "jobs"}).Draw(t, "keep"), flag("prompt"),
-			rapid.SampledFrom([]string{"listed", "order"}).Draw(t, "serve"), num(0, 4, "few"))
+			rapid.SampledFrom([]string{"listed", "order"}).Draw(t, "serve"), rapid.SampledFrom([]string{"part", "whole"}).Draw(t, "lend"), num(0, 4, "few"))
 		s, err := dress.New(policytest.Args(options))
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := sched.New(put(s))
+		set := put(s)
+		if flag("order") {
+			set = ordered(s)
+		}
+		c := sched.New(set)
 		nodes := num(1, 2, "nodes")
 		for n := range nodes {
 			c.Step(0, heddle.NodeUp{Node: heddle.NodeID(n), Total: heddle.Of(16<<10, 64000), Can: heddle.AllCaps})

@@ -21,6 +21,9 @@ const (
 
 	serveListed = "listed"
 	serveOrder  = "order"
+
+	lendWhole = "whole"
+	lendPart  = "part"
 )
 
 // Options are the scheduler's. The defaults are the paper's (V-A1), with δ free between 0 and a half.
@@ -60,6 +63,11 @@ type Options struct {
 	// the category may have begins with what there is: for that much too much would be kept idle.
 	Serve string `yaml:"serve"`
 
+	// Lend says what becomes of room that neither category's next job fits into as a whole: by the listing nothing ("whole"),
+	// and it stays with the last category. With "part" the next small job is given what there is: its master needs no more
+	// to begin with, and else waits beside room that nobody can use.
+	Lend string `yaml:"lend"`
+
 	// Few says how many containers are so few that a job which asks for no more is small whatever Theta is, unless they
 	// are more than half of the cluster. A tenth of the paper's hundred containers is ten; a tenth of twelve would
 	// make every job large.
@@ -90,7 +98,7 @@ type Options struct {
 // in the experiments' mixes, with seeds that are not reported, more of it makes the mean wait shorter and costs the large job
 // that pays most, as much of the one as of the other up to 150 s and beyond that twice as much, with the same mean JCT.
 var Default = Options{
-	Theta: []float64{0.10}, Against: total, Delta: 0.10, DeltaMin: 0, DeltaMax: 0.5, Interval: 1, Patience: 150, Prompt: true, Serve: serveListed, Few: 3, Keep: never, Cap: capAll,
+	Theta: []float64{0.10}, Against: total, Delta: 0.10, DeltaMin: 0, DeltaMax: 0.5, Interval: 1, Patience: 150, Prompt: true, Serve: serveListed, Lend: lendPart, Few: 3, Keep: never, Cap: capAll,
 	Reserve: true, Adjust: true, EstimateOptions: DefaultEstimate,
 }
 
@@ -124,6 +132,8 @@ func (o *Options) check() error {
 		return errors.New("dress: keep must be never or jobs, not " + o.Keep)
 	case o.Serve != serveListed && o.Serve != serveOrder:
 		return errors.New("dress: serve must be listed or order, not " + o.Serve)
+	case o.Lend != lendPart && o.Lend != lendWhole:
+		return errors.New("dress: lend must be part or whole, not " + o.Lend)
 	case o.Cap != capAll && o.Cap != capLast:
 		return errors.New("dress: cap must be all or last, not " + o.Cap)
 	case !(o.Patience <= 86400):

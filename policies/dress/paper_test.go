@@ -214,7 +214,7 @@ func TestAdjust(t *testing.T) {
 		{"two next jobs, until one does not fit", two(0, 0, []float64{2, 3, 3}, 6, 0, []float64{7}), 35},
 	} {
 		delta := []float64{0.3, 0.7}
-		if short := adjust(delta, c.cats); short != (i > 3) {
+		if short := adjust(delta, c.cats, false); short != (i > 3) {
 			t.Errorf("%s: both are short: %v", c.what, short)
 		}
 		if math.Abs(delta[0]-c.want/100) > 1e-9 || math.Abs(delta[0]+delta[1]-1) > 1e-9 {
@@ -223,16 +223,36 @@ func TestAdjust(t *testing.T) {
 	}
 }
 
+// What the larger category has left, and is too little for the next job as a whole, goes to it in part. What its own has left
+// is there already. Containers of 100, δ first at 30 %.
+func TestLendInPart(t *testing.T) {
+	for _, c := range []struct {
+		what string
+		cats []supply
+		want float64
+	}{
+		{"the 6 left of LD serve 2, 3, and 1 of the next", two(0, 0, []float64{2, 3, 3}, 6, 0, []float64{7}), 36},
+		{"nothing is left", two(0, 0, []float64{2}, 0, 0, []float64{7}), 30},
+		{"what LD's smallest fits is LD's, and the rest goes in part", two(0, 0, []float64{3, 8}, 4, 0, []float64{3, 9}), 31},
+		{"the 3 left of SD's own are not taken from LD", two(3, 0, []float64{5}, 1, 0, []float64{7}), 31},
+		{"there is no next job", two(3, 0, []float64{3, 4}, 4, 0, []float64{20}), 34},
+	} {
+		delta := []float64{0.3, 0.7}
+		adjust(delta, c.cats, true)
+		near(t, c.what, delta[0], c.want/100)
+	}
+}
+
 // A category that keeps its surplus gives nothing away, and still gets what another has too much.
 // Reference: V-B1, "after Job 4-5, the DRESS increased the reserved ratio".
 func TestKeep(t *testing.T) {
 	delta, cats := []float64{0.3, 0.7}, two(4, 2, []float64{2}, 0, 0, []float64{40})
 	cats[0].keeps = true
-	adjust(delta, cats)
+	adjust(delta, cats, false)
 	near(t, "with too much", delta[0], 0.3)
 	cats = two(0, 0, []float64{2}, 14, 0, nil)
 	cats[0].keeps = true
-	adjust(delta, cats)
+	adjust(delta, cats, false)
 	near(t, "with too little", delta[0], 0.44)
 }
 
@@ -245,7 +265,7 @@ func TestThreeCategories(t *testing.T) {
 		{available: 0.01, demands: []float64{0.05}},
 		{available: 0.04, demands: []float64{0.03}},
 		{available: 0.02, demands: []float64{0.30}},
-	})
+	}, false)
 	if want := []float64{0.21, 0.29, 0.5}; !close3(delta, want) {
 		t.Errorf("ratios %v, want %v: the middle one's 0.01 goes to the smallest", delta, want)
 	}
@@ -254,7 +274,7 @@ func TestThreeCategories(t *testing.T) {
 		{available: 0.01, demands: []float64{0.03, 0.05}},
 		{available: 0.02, demands: []float64{0.06}},
 		{available: 0.03, demands: []float64{0.30}},
-	})
+	}, false)
 	// 0.06 is left in all: 0.03 of it, the last one's, serve 0.03; 0.05 does not fit 0.03; nor does 0.06.
 	if want := []float64{0.23, 0.3, 0.47}; !close3(delta, want) {
 		t.Errorf("ratios %v, want %v", delta, want)

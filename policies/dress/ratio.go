@@ -22,10 +22,11 @@ func (s *supply) surplus() float64 {
 //
 // With two categories it is the listing: what the first has too much goes to the second; else what the
 // second has too much goes to the first; else both are short, each serves its smallest jobs from its own,
-// and what that leaves in both serves the first category's next jobs. With more, each category in turn that
+// and what that leaves in both serves the first category's next jobs: with part the first that does not fit has the rest,
+// which by the listing stays where it is. With more, each category in turn that
 // has too much gives it to the smallest one that is short, or to the last when none is; and when all are
 // short, which it reports, each but the last serves its next jobs from what it and the larger ones have left.
-func adjust(delta []float64, cats []supply) (short bool) {
+func adjust(delta []float64, cats []supply, part bool) (short bool) {
 	n := len(cats)
 	gave := false
 	for k := range cats {
@@ -57,6 +58,9 @@ func adjust(delta []float64, cats []supply) (short bool) {
 				together += l
 			}
 			if r > together+slack {
+				if part {
+					lend(delta, left, k, together-left[k])
+				}
 				break
 			}
 			lend(delta, left, k, r)
