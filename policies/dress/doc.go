@@ -19,11 +19,11 @@
 //	release estimate p, f, F       release.go    Eq. 1, 5, 9      expected in the look-ahead by default (estimate);
 //	                                                              off by default (release)
 //	reserve ratio δ                ratio.go      Alg. 3           corrected listing; δ bounded; more categories; what is too
-//	                                                              little for a whole job is lent in part (lend)
+//	                                                              little for a whole job is lent for a container (lend)
 //	when δ is adjusted             interval.go   IV-C             each interval, and what comes free at once (prompt)
 //	who begins                     begin.go      Alg. 3, V-B      large jobs alone, by queue, not behind their like for ever;
 //	                                                              what is more than half of their part begins in parts
-//	order of the categories        order.go      –                the smaller first, each within its part
+//	order of the categories        order.go      –                the smaller first, up to its part of what a leaf holds
 //	reservation                    dress.go      III              a category passed over too long may start one container
 //
 // Amounts. The paper counts containers of one size. YARN's differ, so everything that Alg. 3 adds up is a

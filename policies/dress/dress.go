@@ -29,6 +29,9 @@ type Scheduler struct {
 	lines map[heddle.QueueID][]heddle.AppID
 	short bool // every category was, at the last interval (line 12 of Alg. 3)
 
+	ordered bool                     // the profile has an [Order] that goes by the categories
+	byLeaf  map[heddle.QueueID]*leaf // for it
+
 	cats  []category
 	delta []float64 // by category; they sum to 1
 	total heddle.Resource

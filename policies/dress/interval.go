@@ -71,12 +71,15 @@ func (s *Scheduler) adjustAt(v policy.View, t heddle.Time) bool {
 		for k := range s.cats {
 			slices.Sort(s.cats[k].demands)
 			supplies[k] = s.cats[k].supply
+			supplies[k].first = share(v, s.cats[k].head, s.total)
 		}
 		s.short = adjust(s.delta, supplies, s.o.Lend == lendPart)
 		bound(s.delta, s.o.DeltaMin, s.o.DeltaMax)
 		sorted = s.short && s.sort(v)
 	}
-	return s.limits(v) || late || sorted || s.short != was
+	changed := s.limits(v)
+	turned := s.ordered && s.turns(v)
+	return changed || turned || late || sorted || s.short != was
 }
 
 // lateness finds out whether an application has been passed over for [Options.Patience]. It reports whether something

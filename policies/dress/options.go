@@ -26,7 +26,8 @@ const (
 	lendPart  = "part"
 )
 
-// Options are the scheduler's. The defaults are the paper's (V-A1), with δ free between 0 and a half.
+// Options are the scheduler's. The defaults are the paper's (V-A1), with δ free between 0 and a half, but for Patience, Prompt,
+// Lend and Few.
 type Options struct {
 	// Theta are the upper bounds of the categories, ascending, as parts of the cluster; what demands more than
 	// the last bound is in the last category. One bound makes two: SD and LD.
@@ -63,9 +64,9 @@ type Options struct {
 	// the category may have begins with what there is: for that much too much would be kept idle.
 	Serve string `yaml:"serve"`
 
-	// Lend says what becomes of room that neither category's next job fits into as a whole: by the listing nothing ("whole"),
-	// and it stays with the last category. With "part" the next small job is given what there is: its master needs no more
-	// to begin with, and else waits beside room that nobody can use.
+	// Lend says what becomes of room that neither category's next job fits into as a whole. By the listing it stays with the
+	// last category ("whole"). With "part" the first small job that waits is given room for one container of it: its master
+	// needs no more to begin with.
 	Lend string `yaml:"lend"`
 
 	// Few says how many containers are so few that a job which asks for no more is small whatever Theta is, unless they
@@ -94,7 +95,7 @@ type Options struct {
 	EstimateOptions `yaml:",inline"`
 }
 
-// Default is the paper's; one second is the interval at which nodes report. Patience is a guard, not a part of the mechanism:
+// Default is the options' default; one second is the interval at which nodes report. Patience is a guard, not a part of the mechanism:
 // in the experiments' mixes, with seeds that are not reported, more of it makes the mean wait shorter and costs the large job
 // that pays most, as much of the one as of the other up to 150 s and beyond that twice as much, with the same mean JCT.
 var Default = Options{
@@ -156,7 +157,7 @@ func New(a policy.Args) (policy.Share, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	s := &Scheduler{o: o, cats: make([]category, len(o.Theta)+1), delta: make([]float64, len(o.Theta)+1), lines: map[heddle.QueueID][]heddle.AppID{}}
+	s := &Scheduler{o: o, cats: make([]category, len(o.Theta)+1), delta: make([]float64, len(o.Theta)+1), lines: map[heddle.QueueID][]heddle.AppID{}, byLeaf: map[heddle.QueueID]*leaf{}}
 	last := len(o.Theta)
 	s.delta[last] = 1
 	for k := range last {

@@ -223,23 +223,42 @@ func TestAdjust(t *testing.T) {
 	}
 }
 
-// What the larger category has left, and is too little for the next job as a whole, goes to it in part. What its own has left
-// is there already. Containers of 100, δ first at 30 %.
+// A job that does not fit as a whole is given what it lacks for one container of two, where the larger category has that left.
+// Containers of 100, δ first at 30 %.
 func TestLendInPart(t *testing.T) {
 	for _, c := range []struct {
 		what string
 		cats []supply
 		want float64
 	}{
-		{"the 6 left of LD serve 2, 3, and 1 of the next", two(0, 0, []float64{2, 3, 3}, 6, 0, []float64{7}), 36},
+		{"the 8 left of LD serve 2, 3, and 2 of the next", two(0, 0, []float64{2, 3, 4}, 8, 0, []float64{9}), 37},
+		{"one is left, which is too little", two(0, 0, []float64{2, 3, 3}, 6, 0, []float64{7}), 35},
 		{"nothing is left", two(0, 0, []float64{2}, 0, 0, []float64{7}), 30},
-		{"what LD's smallest fits is LD's, and the rest goes in part", two(0, 0, []float64{3, 8}, 4, 0, []float64{3, 9}), 31},
-		{"the 3 left of SD's own are not taken from LD", two(3, 0, []float64{5}, 1, 0, []float64{7}), 31},
+		{"what LD's smallest fits is LD's first", two(0, 0, []float64{8}, 5, 0, []float64{3, 9}), 32},
+		{"SD has one of its own", two(1, 0, []float64{5}, 1, 0, []float64{7}), 31},
+		{"SD has one container's room of its own", two(2, 0, []float64{9}, 4, 0, []float64{20}), 30},
 		{"there is no next job", two(3, 0, []float64{3, 4}, 4, 0, []float64{20}), 34},
+		{"all of what is lent as a whole is taken from LD", two(3, 0, []float64{6, 7}, 4, 0, []float64{50}), 36},
 	} {
 		delta := []float64{0.3, 0.7}
+		for k := range c.cats {
+			c.cats[k].first = 0.02
+		}
 		adjust(delta, c.cats, true)
 		near(t, c.what, delta[0], c.want/100)
+		near(t, c.what+": the sum", delta[0]+delta[1], 1)
+	}
+
+	// The middle one's job is served as a whole, all of it from the last; then the smallest's in part, from what the middle one
+	// has left.
+	delta := []float64{0.2, 0.2, 0.6}
+	adjust(delta, []supply{
+		{demands: []float64{0.1}, first: 0.01},
+		{available: 0.03, demands: []float64{0.06}, first: 0.01},
+		{available: 0.04, demands: []float64{0.5}, first: 0.01},
+	}, true)
+	if want := []float64{0.21, 0.25, 0.54}; !close3(delta, want) {
+		t.Errorf("ratios %v, want %v", delta, want)
 	}
 }
 

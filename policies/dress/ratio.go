@@ -5,6 +5,7 @@ package dress
 type supply struct {
 	available, released float64
 	demands             []float64 // r_i of its pending jobs, ascending
+	first               float64   // the container that the first of its jobs waits for; 0 where none does
 	keeps               bool      // what it has too much is not given away
 }
 
@@ -22,10 +23,11 @@ func (s *supply) surplus() float64 {
 //
 // With two categories it is the listing: what the first has too much goes to the second; else what the
 // second has too much goes to the first; else both are short, each serves its smallest jobs from its own,
-// and what that leaves in both serves the first category's next jobs: with part the first that does not fit has the rest,
-// which by the listing stays where it is. With more, each category in turn that
-// has too much gives it to the smallest one that is short, or to the last when none is; and when all are
-// short, which it reports, each but the last serves its next jobs from what it and the larger ones have left.
+// and what that leaves in both serves the first category's next jobs. With part, one that does not fit as a whole is
+// given what it lacks for a first container, where the second category has that left; by the listing it is given nothing.
+// With more categories, each in turn that has too much gives it to the smallest one that is short, or to the last when none
+// is; and when all are short, which it reports, each but the last serves its next jobs from what it and the larger ones have
+// left.
 func adjust(delta []float64, cats []supply, part bool) (short bool) {
 	n := len(cats)
 	gave := false
@@ -52,21 +54,28 @@ func adjust(delta []float64, cats []supply, part bool) (short bool) {
 		left[k], next[k] = fill(&cats[k])
 	}
 	for k := range n - 1 {
-		for _, r := range cats[k].demands[next[k]:] {
-			together := 0.0
-			for _, l := range left[k:] {
-				together += l
-			}
-			if r > together+slack {
-				if part {
-					lend(delta, left, k, together-left[k])
-				}
+		for ; next[k] < len(cats[k].demands); next[k]++ {
+			r := cats[k].demands[next[k]]
+			if r > together(left[k:])+slack {
 				break
 			}
 			lend(delta, left, k, r)
 		}
 	}
+	for k := range n - 1 {
+		lack := cats[k].first - left[k]
+		if part && next[k] < len(cats[k].demands) && lack > slack && lack <= together(left[k+1:])+slack {
+			lend(delta, left, k, lack)
+		}
+	}
 	return true
+}
+
+func together(of []float64) (all float64) {
+	for _, x := range of {
+		all += x
+	}
+	return all
 }
 
 // move gives so much of one category's reserve to another.
@@ -94,7 +103,7 @@ func fill(s *supply) (left float64, next int) {
 func lend(delta, left []float64, k int, r float64) {
 	rest := r
 	for j := len(left) - 1; j > k && rest > 0; j-- {
-		part := min(rest, left[j])
+		part := min(rest, max(left[j], 0))
 		if j == k+1 {
 			part = rest
 		}
