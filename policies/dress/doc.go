@@ -3,8 +3,8 @@
 // waits and by what running jobs are about to give back (Mao et al., DRESS: Dynamic RESource-reservation
 // Scheme for Congested Data-intensive Computing Platforms).
 //
-// It knows nothing of queues, nodes or how long work takes; inside a category the order is that of the queues, or
-// whatever the profile's order says.
+// It knows nothing of nodes or how long work takes, and of queues only which applications share a leaf; inside a category
+// the order is that of the queues, or whatever the profile's order says.
 //
 // Where everything is, with the paper's names:
 //
