@@ -140,32 +140,36 @@ func newCapacityDelay(a policy.Args) (policy.Place, error) {
 	return capacity.NewDelay(s.(*capacity.Scheduler).Config()), nil
 }
 
-// newShortest makes the order that serves the least remaining work first within the profile's own queues.
-func newShortest(a policy.Args) (policy.Order, error) {
+// queues returns the scheduler of the profile's own queues, or nil where these are neither capacity's nor fair's.
+func queues(a policy.Args) any {
 	for _, name := range []string{"capacity", "fair"} {
 		if s, err := a.Shared(name); err == nil {
-			return shortest.Within(a, s.(policy.Order))
+			return s
 		}
+	}
+	return nil
+}
+
+// newShortest makes the order that serves the least remaining work first within the profile's own queues.
+func newShortest(a policy.Args) (policy.Order, error) {
+	if s := queues(a); s != nil {
+		return shortest.Within(a, s.(policy.Order))
 	}
 	return shortest.New(a)
 }
 
 // newCategories makes the order that serves the smaller of DRESS's categories first within the profile's own queues.
 func newCategories(a policy.Args) (policy.Order, error) {
-	for _, name := range []string{"capacity", "fair"} {
-		if s, err := a.Shared(name); err == nil {
-			return dress.Within(a, s.(policy.Order))
-		}
+	if s := queues(a); s != nil {
+		return dress.Within(a, s.(policy.Order))
 	}
 	return dress.Within(a, fifo.Order{})
 }
 
 // newBackfill makes the slot that fills what the profile's own queues reserve.
 func newBackfill(a policy.Args) (policy.Book, error) {
-	for _, name := range []string{"capacity", "fair"} {
-		if s, err := a.Shared(name); err == nil {
-			return backfill.Over(a, s.(policy.Book))
-		}
+	if s := queues(a); s != nil {
+		return backfill.Over(a, s.(policy.Book))
 	}
 	return nil, errors.New("backfill: the profile's queues must be capacity or fair, which reserve nodes")
 }
