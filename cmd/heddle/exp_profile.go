@@ -59,6 +59,7 @@ func (a *app) profileTable(rows []profile.Row, ordering bool) error {
 		if ordering {
 			add("ordering÷ fair's")
 			add("alone÷ fair's")
+			add("small p95 alone")
 		}
 		t.AppendHeader(head)
 		t.SetColumnConfigs(configs)
@@ -74,7 +75,7 @@ func (a *app) profileTable(rows []profile.Row, ordering bool) error {
 			}
 			line = append(line, ratio(r.MeanRatio, !r.MeanReached()))
 			if ordering {
-				line = append(line, ratio(r.Ordering, false), ratio(r.Alone, false))
+				line = append(line, ratio(r.Ordering, false), ratio(r.Alone, false), ratio(r.SmallAlone, false))
 			}
 			t.AppendRow(line)
 		}

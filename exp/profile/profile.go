@@ -100,6 +100,9 @@ type Row struct {
 	MeanRatio float64 // of the mean completion time to fair's
 	Ordering  float64 // the same of what ordering could reach: see [Options.Clairvoyant]; NaN where that is not known
 	Alone     float64 // the same of each job with the cluster to itself; NaN where that is not known
+	// SmallAlone is the p95 of small jobs that have the cluster to themselves, to the better of fair and capacity; NaN where that
+	// is not known, or there are none.
+	SmallAlone float64
 }
 
 // Worst is the largest ratio of a column that is worse than the goal allows; 0 where none is.
@@ -200,7 +203,8 @@ func compare(c *Case, plan *exp.Plan, o *Options) (bare, agent Row, err error) {
 	bare.Ordering = ordering(runs[0], knowing[0], knowing[1], knowing[2])
 	agent.Ordering = ordering(runs[0], knowing[0], knowing[1], knowing[3])
 	bare.Alone = ordering(runs[0], alone[0])
-	agent.Alone = bare.Alone
+	bare.SmallAlone = row(c, runs[0], runs[1], alone[0], false).Cells[smallColumn].Ratio
+	agent.Alone, agent.SmallAlone = bare.Alone, bare.SmallAlone
 	return bare, agent, nil
 }
 
@@ -251,7 +255,7 @@ func arms(set []string) ([]*policies.Profile, error) {
 
 // row holds the runs of heddle against those of the others, seed by seed.
 func row(c *Case, fair, capacity, ours []*sim.Result, agent bool) Row {
-	r := Row{Case: c, Agent: agent, Jobs: len(ours[0].Jobs), Ordering: math.NaN(), Alone: math.NaN()}
+	r := Row{Case: c, Agent: agent, Jobs: len(ours[0].Jobs), Ordering: math.NaN(), Alone: math.NaN(), SmallAlone: math.NaN()}
 	for _, col := range Columns {
 		var f, k, o, ratios []float64
 		for s := range ours {

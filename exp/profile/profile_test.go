@@ -154,7 +154,7 @@ func TestOrdering(t *testing.T) {
 func TestClairvoyant(t *testing.T) {
 	cases, runs := Cases()[:1], 0
 	without, err := Run(cases, Options{Seeds: []uint64{1}})
-	if err != nil || !math.IsNaN(without[0].Ordering) || !math.IsNaN(without[0].Alone) {
+	if err != nil || !math.IsNaN(without[0].Ordering) || !math.IsNaN(without[0].Alone) || !math.IsNaN(without[0].SmallAlone) {
 		t.Fatalf("%g and %g of what was not run, %v", without[0].Ordering, without[0].Alone, err)
 	}
 	with, err := Run(cases, Options{Seeds: []uint64{1}, Clairvoyant: true, Report: func(done, of int, _ string) {
@@ -166,8 +166,8 @@ func TestClairvoyant(t *testing.T) {
 		t.Fatalf("%d runs, %v", runs, err)
 	}
 	for i, r := range with {
-		if !(r.Alone > 0 && r.Alone < r.Ordering) {
-			t.Errorf("alone %g, ordering %g", r.Alone, r.Ordering)
+		if !(r.Alone > 0 && r.Alone < r.Ordering) || !(r.SmallAlone > 0 && r.SmallAlone < 1) {
+			t.Errorf("alone %g, ordering %g; small ones %g", r.Alone, r.Ordering, r.SmallAlone)
 		}
 		if !(r.Ordering > 0.3 && r.Ordering < 1) || r.MeanRatio != without[i].MeanRatio {
 			t.Errorf("ordering %g, mean %g and without %g", r.Ordering, r.MeanRatio, without[i].MeanRatio)

@@ -35,23 +35,25 @@ func (t Tally) String() string {
 var Legend = fmt.Sprintf("Each column is heddle's figure over the better one of fair and capacity, by the median over seeds. ! marks what is beyond the goal, "+
 	"where more than a second lies between them. Small jobs have up to %d tasks; starvation is the mean wait of reduces whose maps have ended.", smallJobTasks)
 
-// OrderingLegend says what [Row.Ordering] and [Row.Alone] mean in a table.
+// OrderingLegend says what [Row.Ordering], [Row.Alone] and [Row.SmallAlone] mean in a table.
 const OrderingLegend = "Ordering is the lowest mean that one of the three has with an order that knows what each job still needs: an estimate of what " +
-	"ordering could reach. Alone is the mean where each job has the cluster to itself, which no scheduler gets below."
+	"ordering could reach. Alone is the mean where each job has the cluster to itself, which no scheduler gets below, and the p95 of small jobs " +
+	"then, which hardly any does."
 
 // A Line is a row as scripts read it.
 type Line struct {
-	Case      string          `json:"case"`
-	From      string          `json:"from"`
-	HeldOut   bool            `json:"held_out"`
-	Agent     bool            `json:"agent"`
-	Jobs      int             `json:"jobs"`
-	Failed    int             `json:"failed"`
-	NoneWorse bool            `json:"none_worse"`
-	MeanRatio exp.Number      `json:"mean_over_fair"`
-	Ordering  exp.Number      `json:"ordering_over_fair"`
-	Alone     exp.Number      `json:"alone_over_fair"`
-	Columns   map[string]Part `json:"columns"`
+	Case       string          `json:"case"`
+	From       string          `json:"from"`
+	HeldOut    bool            `json:"held_out"`
+	Agent      bool            `json:"agent"`
+	Jobs       int             `json:"jobs"`
+	Failed     int             `json:"failed"`
+	NoneWorse  bool            `json:"none_worse"`
+	MeanRatio  exp.Number      `json:"mean_over_fair"`
+	Ordering   exp.Number      `json:"ordering_over_fair"`
+	Alone      exp.Number      `json:"alone_over_fair"`
+	SmallAlone exp.Number      `json:"small_alone_over_better"`
+	Columns    map[string]Part `json:"columns"`
 }
 
 // A Part is a column of a [Line].
@@ -71,7 +73,8 @@ func Lines(rows []Row) []Line {
 		l := Line{
 			Case: r.Case.Name, From: r.Case.From, HeldOut: r.Case.HeldOut, Agent: r.Agent, Jobs: r.Jobs, Failed: r.Failed,
 			NoneWorse: r.NoneWorse(), MeanRatio: exp.Number(r.MeanRatio),
-			Ordering: exp.Number(r.Ordering), Alone: exp.Number(r.Alone), Columns: map[string]Part{},
+			Ordering: exp.Number(r.Ordering), Alone: exp.Number(r.Alone),
+			SmallAlone: exp.Number(r.SmallAlone), Columns: map[string]Part{},
 		}
 		for k, c := range r.Cells {
 			l.Columns[Columns[k].Name] = Part{exp.Number(c.Fair), exp.Number(c.Capacity), exp.Number(c.Ours), exp.Number(c.Ratio), c.Worse}
