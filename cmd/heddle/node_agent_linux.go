@@ -111,15 +111,16 @@ func attend(runs *agent.Agent, g *groups.Groups, f *agentFlags, log *slog.Logger
 		return failure{err}
 	}
 	warden := []string{exe, "node", "warden", "--node", f.node, "--parent", f.parent, "--run", f.run}
-	tell, dismiss, err := agent.Guard(ctx, warden, log)
+	tell, dismiss, err := agent.Guard(warden, log)
 	if err != nil {
 		return failure{err}
 	}
-	defer dismiss()
 	runs.Watch(tell)
 	go beside(ctx)
 	log.Info("started", "node", f.node, "can", strings.Join(g.Can().Names(), ","))
-	if err := runs.Run(ctx); err != nil {
+	err = runs.Run(ctx)
+	dismiss(err == nil)
+	if err != nil {
 		return failure{err}
 	}
 	log.Info("stopped: every container has its defaults")

@@ -42,11 +42,19 @@ func testNodeAgentGone(t *testing.T, signal syscall.Signal, freeze, within time.
 		t.Fatal(err)
 	}
 	sleeper := exec.Command("sh", "-c", "while :; do sleep 0.01; done # attempt_1700000000000_0001_r_000000_0")
+	sleeper.Env = append(os.Environ(), "CONTAINER_ID="+id)
 	sleeper.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := sleeper.Start(); err != nil {
 		t.Fatal(err)
 	}
 	pid := sleeper.Process.Pid
+	session := func(leader int) []int {
+		pids, err := procs.Session(leader)
+		if err != nil {
+			t.Error(err)
+		}
+		return pids
+	}
 	if err := os.WriteFile(filepath.Join(folder, id+".pid"), []byte(fmt.Sprint(pid)), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +93,7 @@ func testNodeAgentGone(t *testing.T, signal syscall.Signal, freeze, within time.
 		_ = p.Process.Kill()
 		server.CloseClientConnections()
 		server.Close()
-		for _, of := range procs.Session(pid) {
+		for _, of := range session(pid) {
 			_ = syscall.Kill(of, syscall.SIGKILL)
 			_ = syscall.Kill(of, syscall.SIGCONT)
 		}
@@ -95,10 +103,10 @@ func testNodeAgentGone(t *testing.T, signal syscall.Signal, freeze, within time.
 		}
 	})
 	runs := func() bool { // it computes, so that its time passes
-		before := procs.Measure(procs.Session(pid)).CPU
+		before := procs.Measure(session(pid)).CPU
 		for range 50 {
 			time.Sleep(10 * time.Millisecond)
-			if procs.Measure(procs.Session(pid)).CPU > before {
+			if procs.Measure(session(pid)).CPU > before {
 				return true
 			}
 		}

@@ -75,7 +75,7 @@ func (r *reader) outputs(of []api.App) (list []api.Output, err error) {
 
 // heap is what the Java process of a container holds, of the largest one where there are several; not ok where none says so.
 func heap(c procs.Container) (h api.Heap, ok bool, err error) {
-	session := procs.Session(c.PID)
+	session, err := procs.Session(c.PID)
 	for _, pid := range session {
 		said, bad := read.HeapOf(pid)
 		if bad != nil {

@@ -32,6 +32,10 @@ type Actuator interface {
 // while to freeze a container.
 const lasting = 2 * time.Second
 
+// unfound is how long a container that something is wanted of may be not found before it counts as one to which nothing can be
+// done. One whose files are being fetched has no process yet.
+const unfound = 30 * time.Second
+
 // orphaned is how long a group has no container before the NodeManager is asked whether it may be ended.
 const orphaned = 60 * time.Second
 
@@ -46,6 +50,7 @@ type state struct {
 	applied uint64
 	held    map[string]*held
 	since   map[string]time.Time // since when a group has no container
+	missing map[string]time.Time // since when something is wanted of a container that is not found
 	now     time.Time            // of the last look
 	warn    func(thaws time.Time)
 	warned  time.Time // what it was told last
@@ -58,6 +63,7 @@ type held struct {
 	gone    bool       // it has ended, and its defaults could not be restored yet
 	set     groups.Set // what it was given
 	sure    bool       // and has
+	stuck   bool       // it is frozen, as far as is known, and was given that it is not
 	failed  string     // why it has not what was wanted
 	lacks   []string   // … and what of it
 	failing time.Time  // … and since when
@@ -77,7 +83,7 @@ func (w wanted) set() groups.Set {
 }
 
 func newState(g Actuator, log *slog.Logger) *state {
-	return &state{groups: g, log: log, held: map[string]*held{}, since: map[string]time.Time{}, warn: func(time.Time) {}}
+	return &state{groups: g, log: log, held: map[string]*held{}, since: map[string]time.Time{}, missing: map[string]time.Time{}, warn: func(time.Time) {}}
 }
 
 // take takes in which containers there are.
@@ -111,6 +117,7 @@ func (s *state) take(now time.Time, found []procs.Container) {
 		}
 	}
 	s.tidy(now)
+	s.miss(now)
 	for _, h := range s.held {
 		if h.set.Freeze && s.groups.Ending(h.ID) {
 			s.log.Info("it was told to end and has to run for that", "container", h.ID)
@@ -148,6 +155,19 @@ func (s *state) tidy(now time.Time) {
 		}
 	}
 	maps.DeleteFunc(s.since, func(id string, _ time.Time) bool { return !listed[id] })
+}
+
+// miss notes since when containers that something is wanted of are not found.
+func (s *state) miss(now time.Time) {
+	for id := range s.wants {
+		if _, ok := s.missing[id]; !ok && s.held[id] == nil {
+			s.missing[id] = now
+		}
+	}
+	maps.DeleteFunc(s.missing, func(id string, _ time.Time) bool {
+		_, wanted := s.wants[id]
+		return !wanted || s.held[id] != nil
+	})
 }
 
 // orphans are the groups that have had no container for long.
@@ -231,6 +251,11 @@ func (s *state) carry(now time.Time) {
 	for _, id := range slices.Sorted(maps.Keys(sets)) {
 		s.give(s.held[id], sets[id])
 	}
+	for _, h := range s.held {
+		if h.stuck {
+			return // the warden knows when it was to run again, and sees to it
+		}
+	}
 	s.watched(first)
 }
 
@@ -259,7 +284,7 @@ func (s *state) give(h *held, set groups.Set) {
 	}
 	before, was := h.set, h.sure
 	err := s.groups.Apply(h.ID, set)
-	h.set, h.sure = set, err == nil
+	h.set, h.sure, h.stuck = set, err == nil, err != nil && !set.Freeze && (before.Freeze || h.stuck)
 	if (s.noted(h, err) || before != set) && err == nil && (was || set != groups.Set{}) {
 		s.log.Info("set", "container", h.ID, "task", h.Task, "park", set.Park, "weight", set.Weight, "freeze", set.Freeze,
 			"quota", set.Quota, "high_mib", set.High, "wish", s.version())
@@ -332,6 +357,13 @@ func (s *state) report(into *api.Sync) asked {
 			c.CPU, c.RSS = h.cpu, u.RSS>>20
 		}
 		into.Containers = append(into.Containers, c)
+	}
+	for _, id := range slices.Sorted(maps.Keys(s.missing)) {
+		if s.now.Sub(s.missing[id]) >= unfound && len(into.Failed) < api.MaxContainers {
+			into.Failed = append(into.Failed, api.Failure{
+				ID: id, Error: "it is not among the containers that were found on this node", Lacks: s.wants[id].set().Needs().Names(),
+			})
+		}
 	}
 	return s.asked()
 }

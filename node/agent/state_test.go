@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -377,5 +378,53 @@ func TestReport(t *testing.T) {
 	}
 	if sync.Applied != 8 || len(sync.Failed) != 1 || !slices.Equal(sync.Failed[0].Lacks, []string{"weighs"}) || len(sync.Containers) != 1 || sync.Containers[0].CPU != 1000 || sync.Containers[0].RSS != 3 {
 		t.Errorf("%+v", sync)
+	}
+}
+
+// A container that something is wanted of and that is not found is said to be lacking, after a while, and not before.
+func TestUnfound(t *testing.T) {
+	s := newState(newTree(), slog.New(slog.DiscardHandler))
+	begin := time.Unix(1_700_000_000, 0)
+	s.answer(begin, &api.Wish{Version: 1, Lease: 3_600_000, Want: []api.Want{{ID: container(1).ID, Freeze: 5000}, {ID: container(2).ID, Park: true}}})
+	lacking := func(after time.Duration, found ...procs.Container) (ids []string) {
+		s.round(begin.Add(after), found)
+		var said api.Sync
+		s.report(&said)
+		for _, f := range said.Failed {
+			ids = append(ids, f.ID+" "+strings.Join(f.Lacks, ","))
+		}
+		return ids
+	}
+	if got := lacking(0, container(2)); got != nil {
+		t.Errorf("at once: %v", got)
+	}
+	if got := lacking(unfound, container(2)); len(got) != 1 || got[0] != container(1).ID+" freezes" {
+		t.Errorf("after a while: %v", got)
+	}
+	if got := lacking(unfound+time.Second, container(1), container(2)); got != nil {
+		t.Errorf("found in the end: %v", got)
+	}
+}
+
+// The warden is told of no later time as long as a container does not run that was to run again.
+func TestStuck(t *testing.T) {
+	f := newTree()
+	s := newState(f, slog.New(slog.DiscardHandler))
+	var told []time.Time
+	s.warn = func(thaws time.Time) { told = append(told, thaws) }
+	begin := time.Unix(1_700_000_000, 0)
+	s.round(begin, []procs.Container{container(1)})
+	s.answer(begin, &api.Wish{Version: 1, Lease: 3_600_000, Want: []api.Want{{ID: container(1).ID, Freeze: 5000}}})
+	f.broken = true
+	for after := 5; after < 8; after++ {
+		s.carry(begin.Add(time.Duration(after) * time.Second))
+	}
+	if len(told) != 1 || !told[0].Equal(begin.Add(5*time.Second)) {
+		t.Errorf("it does not run, and the warden was told %v", told)
+	}
+	f.broken = false
+	s.carry(begin.Add(9 * time.Second))
+	if len(told) != 2 || !told[1].IsZero() {
+		t.Errorf("it runs, and the warden was told %v", told)
 	}
 }

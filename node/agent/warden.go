@@ -102,15 +102,16 @@ func lateAfter(text string) <-chan time.Time {
 }
 
 // Guard starts a warden with these arguments, and another whenever one ends. Tell tells it when the first frozen container
-// runs again, the zero time for none. Dismiss ends it, after the agent has restored all defaults.
-func Guard(ctx context.Context, args []string, log *slog.Logger) (tell func(time.Time), dismiss func(), err error) {
-	ctx, cancel := context.WithCancel(ctx)
+// runs again, the zero time for none. Dismiss ends it, and says whether the agent has restored all defaults: where it has not,
+// the warden does. What ends the agent does not end the warden before that.
+func Guard(args []string, log *slog.Logger) (tell func(time.Time), dismiss func(restored bool), err error) {
+	ctx, cancel := context.WithCancel(context.Background())
 	w, err := post(args)
 	if err != nil {
 		cancel()
 		return nil, nil, err
 	}
-	thaws, over := make(chan time.Time, 1), make(chan struct{})
+	thaws, over, done := make(chan time.Time, 1), make(chan struct{}), false
 	go func() {
 		defer close(over)
 		for at := (time.Time{}); w != nil; {
@@ -124,7 +125,9 @@ func Guard(ctx context.Context, args []string, log *slog.Logger) (tell func(time
 					w.tell(at)
 				}
 			case <-ctx.Done():
-				w.say(noMore)
+				if done {
+					w.say(noMore)
+				}
 				_ = w.pipe.Close()
 				<-w.ended
 				return
@@ -138,7 +141,7 @@ func Guard(ctx context.Context, args []string, log *slog.Logger) (tell func(time
 		}
 		thaws <- at
 	}
-	return tell, func() { cancel(); <-over }, nil
+	return tell, func(restored bool) { done = restored; cancel(); <-over }, nil
 }
 
 // again starts another warden, nil where the context ends before that.

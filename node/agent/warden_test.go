@@ -2,6 +2,10 @@ package agent
 
 import (
 	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -54,5 +58,23 @@ func TestWard(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// A warden stays until the agent says whether it has restored all defaults, and is told nothing where it has not: it restores
+// them then.
+func TestGuard(t *testing.T) {
+	for _, restored := range []bool{false, true} {
+		file := filepath.Join(t.TempDir(), "said")
+		tell, dismiss, err := Guard([]string{"/bin/sh", "-c", "cat >" + file}, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		tell(time.Time{})
+		dismiss(restored)
+		said, err := os.ReadFile(file)
+		if err != nil || strings.Contains(string(said), noMore) != restored {
+			t.Errorf("restored: %v, and it was told %q (%v)", restored, said, err)
+		}
 	}
 }

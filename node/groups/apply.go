@@ -1,6 +1,7 @@
 package groups
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -111,15 +112,22 @@ func (g *Groups) forget(id string) error {
 
 // eachKept calls for each container of which something was kept, and forgets those that have ended.
 func (g *Groups) eachKept(do func(kept) error) error {
-	files, _ := filepath.Glob(filepath.Join(g.run, "container_*.json"))
-	var bad error
-	for _, file := range files {
+	files, bad := os.ReadDir(g.run)
+	if errors.Is(bad, fs.ErrNotExist) {
+		return nil // nothing was ever kept
+	}
+	for _, f := range files {
+		if !strings.HasPrefix(f.Name(), "container_") || filepath.Ext(f.Name()) != ".json" {
+			continue
+		}
+		file := filepath.Join(g.run, f.Name())
 		k, err := g.read(file)
 		if err != nil {
 			bad = errors.Join(bad, err)
 			continue
 		}
-		if _, err := os.Stat(k.Dir); err != nil && len(k.session().pids()) == 0 {
+		pids, err := k.session().pids()
+		if _, none := os.Stat(k.Dir); none != nil && err == nil && len(pids) == 0 {
 			bad = errors.Join(bad, os.Remove(file))
 			continue
 		}
@@ -177,6 +185,8 @@ func (s Set) Needs() (can heddle.Caps) {
 }
 
 // Apply gives a container what a Set says, all of it that can be done. Of each thing that cannot it says why, in a [*Failed].
+// What could not be undone counts as set still, and is undone by another Apply or by Release. What a group had that is gone is
+// undone.
 func (g *Groups) Apply(id string, s Set) error {
 	b := g.boxes[id]
 	if b == nil {
@@ -187,22 +197,30 @@ func (g *Groups) Apply(id string, s Set) error {
 			return fmt.Errorf("the defaults of %s cannot be written down, so nothing is changed: %w", id, err)
 		}
 	}
-	bad := Failed{ID: id}
-	note := func(what heddle.Caps, err error) {
+	bad, was := Failed{ID: id}, b.set
+	b.set = s
+	note := func(what heddle.Caps, err error) bool {
+		if s == (Set{}) {
+			err = gone(err)
+		}
 		if err != nil {
 			bad.What |= what
 			bad.Err = errors.Join(bad.Err, err)
 		}
+		return err != nil
 	}
-	if b.set.Freeze && !s.Freeze { // nothing keeps it from running again
-		note(heddle.Freezes, g.freeze(b, false))
+	if was.Freeze && !s.Freeze && note(heddle.Freezes, g.freeze(b, false)) { // nothing keeps it from running again
+		b.set.Freeze = true
 	}
 	if s.Freeze { // while it still gets the processors that it needs for that
 		note(heddle.Freezes, g.freeze(b, true))
 	}
-	note(s.Needs()&ofProcessors, g.processors(b, s))
-	note(heddle.Reclaims, g.memory(b, s))
-	b.set = s
+	if note(s.Needs()&ofProcessors, g.processors(b, s, was.Park)) {
+		b.set.Park, b.set.Weight, b.set.Quota = s.Park || was.Park, cmp.Or(s.Weight, was.Weight), cmp.Or(s.Quota, was.Quota)
+	}
+	if note(heddle.Reclaims, g.memory(b, s)) {
+		b.set.High = cmp.Or(s.High, was.High)
+	}
 	if bad.Err != nil {
 		return &bad
 	}
@@ -211,33 +229,51 @@ func (g *Groups) Apply(id string, s Set) error {
 
 // freeze has a container not run, or run again.
 func (g *Groups) freeze(b *box, frozen bool) error {
-	state := cgroups.Thawed
-	if frozen {
-		state = cgroups.Frozen
-	}
 	switch {
 	case b.dirs[""] != "":
-		m, err := fs2.NewManager(config(), b.dirs[""])
-		if err != nil {
-			return err
-		}
-		return m.Freeze(state)
+		return freezeV2(b.dirs[""], frozen)
 	case b.dirs["freezer"] != "":
 		m, err := fs1.NewManager(config(), b.dirs)
 		if err != nil {
 			return err
 		}
-		return m.Freeze(state)
+		if frozen {
+			return m.Freeze(cgroups.Frozen)
+		}
+		return m.Freeze(cgroups.Thawed)
 	}
 	return session{b.PID, b.Start}.stop(frozen)
+}
+
+// freezing is how long a group of version 2 is waited for to stop. A process that waits for a disk stops when it has what it
+// waits for: whoever looks again then finds it frozen.
+const freezing = 200 * time.Millisecond
+
+// freezeV2 has a group of version 2 not run, or run again.
+func freezeV2(dir string, frozen bool) error {
+	if !frozen {
+		return cgroups.WriteFile(dir, "cgroup.freeze", "0")
+	}
+	if err := cgroups.WriteFile(dir, "cgroup.freeze", "1"); err != nil {
+		return err
+	}
+	for until := time.Now().Add(freezing); ; time.Sleep(time.Millisecond) {
+		events, err := cgroups.ReadFile(dir, "cgroup.events")
+		if err != nil || strings.Contains(events, "frozen 1") {
+			return err
+		}
+		if time.Now().After(until) {
+			return fmt.Errorf("%s does not stop within %v: a process of it waits for a disk", dir, freezing)
+		}
+	}
 }
 
 func config() *cgroups.Cgroup {
 	return &cgroups.Cgroup{Resources: &cgroups.Resources{SkipDevices: true}}
 }
 
-// processors sets what a container gets of processors.
-func (g *Groups) processors(b *box, s Set) error {
+// processors sets what a container gets of processors; parked says whether it may be parked now.
+func (g *Groups) processors(b *box, s Set, parked bool) error {
 	want := b.base
 	if s.Quota > 0 {
 		want.Quota, want.Period = s.Quota*period/1000, period
@@ -267,7 +303,10 @@ func (g *Groups) processors(b *box, s Set) error {
 	if s.Quota > 0 {
 		bad = errors.Join(bad, errors.New("this node cannot bound processor time: it has no control group of processors"))
 	}
-	if s.Park || b.set.Park {
+	switch {
+	case s.Park && !g.parks:
+		bad = errors.Join(bad, errors.New("this node cannot park containers: it could not have them run as usual again"))
+	case s.Park || parked:
 		bad = errors.Join(bad, session{b.PID, b.Start}.idle(s.Park))
 	}
 	return bad

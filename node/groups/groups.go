@@ -58,6 +58,7 @@ type Groups struct {
 	run    string
 	log    *slog.Logger
 	boxes  map[string]*box
+	parks  bool // by scheduling, where there are no groups: what is parked can be unparked
 }
 
 // how is which means a node has.
@@ -141,6 +142,12 @@ func (g *Groups) Prepare() error {
 		g.log.Warn("control groups cannot be made, so containers are frozen and parked by signals and scheduling", "error", err)
 		g.how = bySignals
 	}
+	if g.how == bySignals || g.how == byV1 && g.v1["cpu"] == "" {
+		if g.parks = unparks(); !g.parks {
+			g.log.Warn("no container is parked: this process may not have threads run as usual again that it made idle; " +
+				"want root, CAP_SYS_NICE, or LimitNICE=20")
+		}
+	}
 	return nil
 }
 
@@ -190,8 +197,10 @@ func (g *Groups) Can() heddle.Caps {
 		return can
 	case g.how == byV1 && g.v1["cpu"] != "":
 		return heddle.Parks | heddle.Weighs | heddle.Freezes | heddle.Bounds
+	case g.parks:
+		return heddle.Parks | heddle.Freezes
 	}
-	return heddle.Parks | heddle.Freezes
+	return heddle.Freezes
 }
 
 // Lock makes this the one process that changes the node's containers, until it ends. It reports whether no other is.
@@ -302,7 +311,11 @@ func gather(leader int, dir string) error {
 		if err != nil {
 			return err
 		}
-		outside := slices.DeleteFunc(procs.Session(leader), func(pid int) bool { return slices.Contains(in, pid) })
+		of, err := procs.Session(leader)
+		if err != nil {
+			return err
+		}
+		outside := slices.DeleteFunc(of, func(pid int) bool { return slices.Contains(in, pid) })
 		if len(outside) == 0 {
 			return nil
 		}
@@ -324,7 +337,8 @@ func (b *box) pids() []int {
 			}
 		}
 	}
-	return procs.Session(b.PID)
+	pids, _ := procs.Session(b.PID) // what nobody can see is not measured
+	return pids
 }
 
 // Measure returns what the processes of a container use.
@@ -354,15 +368,10 @@ func (g *Groups) Release(id string) error {
 	if b == nil {
 		return g.remove(id)
 	}
-	var err error
 	if b.set != (Set{}) {
-		err = g.Apply(id, Set{})
-	}
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENODEV) {
-		err = nil // the group that the NodeManager made is gone, and the changes with it
-	}
-	if err != nil {
-		return err
+		if err := g.Apply(id, Set{}); err != nil {
+			return err
+		}
 	}
 	delete(g.boxes, id)
 	return g.remove(id)
@@ -452,11 +461,13 @@ func (g *Groups) RestoreAll() error {
 			bad = errors.Join(bad, gone(ownBase.restoreV2(filepath.Join(g.v2, id))))
 		}
 	}
-	bad = errors.Join(bad, g.eachKept(kept.restore))
+	if bad = errors.Join(bad, g.eachKept(kept.restore)); bad != nil {
+		return bad
+	}
 	for _, b := range g.boxes {
 		b.set = Set{}
 	}
-	return bad
+	return nil
 }
 
 // Thaw has every container of the node run that does not, and changes nothing else. It goes by what is on the machine, as

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -74,13 +75,21 @@ func start(t *testing.T, args ...string) procs.Container {
 	}
 	c := procs.Container{ID: id, PID: cmd.Process.Pid, Start: began}
 	t.Cleanup(func() {
-		for _, pid := range procs.Session(c.PID) {
+		for _, pid := range members(t, c.PID) {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 			_ = syscall.Kill(pid, syscall.SIGCONT)
 		}
 		_ = cmd.Wait() // it was killed
 	})
 	return c
+}
+
+// members are the processes of a session.
+func members(t *testing.T, leader int) []int {
+	t.Helper()
+	pids, err := procs.Session(leader)
+	do(t, err)
+	return pids
 }
 
 func reads(t *testing.T, dir, file, want string) {
@@ -114,8 +123,8 @@ func TestV1(t *testing.T) {
 	do(t, g.Adopt(c))
 	cpu, freezer := filepath.Join(g.v1["cpu"], id), filepath.Join(g.v1["freezer"], id)
 	reads(t, cpu, "cpu.shares", "1024")
-	if in, err := cgroups.GetPids(cpu); err != nil || len(in) != len(procs.Session(c.PID)) {
-		t.Errorf("%v of %v were moved (%v)", in, procs.Session(c.PID), err)
+	if in, err := cgroups.GetPids(cpu); err != nil || len(in) != len(members(t, c.PID)) {
+		t.Errorf("%v of %v were moved (%v)", in, members(t, c.PID), err)
 	}
 	if g.Can() != heddle.Parks|heddle.Weighs|heddle.Freezes|heddle.Bounds {
 		t.Errorf("it can %v", g.Can())
@@ -320,8 +329,66 @@ func TestSignals(t *testing.T) {
 		t.Errorf("%v are left", files)
 	}
 	// Another process that got the number of its leader is left alone.
-	if pids := (session{c.PID, c.Start + 1}).pids(); pids != nil {
-		t.Errorf("%v", pids)
+	if pids, err := (session{c.PID, c.Start + 1}).pids(); pids != nil || err != nil {
+		t.Errorf("%v, %v", pids, err)
+	}
+}
+
+// What was kept is found again whatever the node's name has in it.
+func TestRestoreOfIPv6(t *testing.T) {
+	run := t.TempDir()
+	open := func() *Groups {
+		g, err := Open(Options{Node: "[::1]:8041", Run: run})
+		do(t, err)
+		g.how, g.v1, g.v2 = bySignals, nil, ""
+		return g
+	}
+	g := open()
+	do(t, g.Prepare())
+	c := start(t, "sleep", "60")
+	do(t, g.Adopt(c))
+	do(t, g.Apply(id, Set{Park: true}))
+	do(t, open().RestoreAll())
+	if attr, err := unix.SchedGetAttr(c.PID, 0); err != nil || attr.Policy != unix.SCHED_NORMAL {
+		t.Errorf("policy %d, %v", attr.Policy, err)
+	}
+}
+
+// Whoever may not have threads run as usual again does not park.
+func TestUnparks(t *testing.T) {
+	g := open(t)
+	g.how, g.v1, g.v2 = bySignals, nil, ""
+	do(t, g.Prepare())
+	g.parks = false
+	c := start(t, "sleep", "60")
+	do(t, g.Adopt(c))
+	err := g.Apply(id, Set{Park: true})
+	if failed, ok := errors.AsType[*Failed](err); !ok || failed.What != heddle.Parks || g.Can() != heddle.Freezes {
+		t.Errorf("%v, and it can %v", err, g.Can())
+	}
+	if attr, err := unix.SchedGetAttr(c.PID, 0); err != nil || attr.Policy != unix.SCHED_NORMAL {
+		t.Errorf("policy %d, %v", attr.Policy, err)
+	}
+	do(t, g.Release(id))
+
+	may := make(chan bool)
+	go func() {
+		runtime.LockOSThread() // and never unlocked: nobody else is to go without
+		head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+		var has [2]unix.CapUserData
+		if err := unix.Capget(&head, &has[0]); err != nil {
+			t.Error(err)
+		}
+		has[0].Effective &^= 1 << unix.CAP_SYS_NICE
+		if err := unix.Capset(&head, &has[0]); err != nil {
+			t.Error(err)
+		}
+		may <- unparked()
+	}()
+	var limit unix.Rlimit
+	do(t, unix.Getrlimit(unix.RLIMIT_NICE, &limit))
+	if got := <-may; got != (limit.Cur >= 20) {
+		t.Errorf("without CAP_SYS_NICE, and with RLIMIT_NICE %d: %v", limit.Cur, got)
 	}
 }
 
@@ -364,6 +431,34 @@ func TestFilesOfV2(t *testing.T) {
 	reads(t, own, "memory.high", fmt.Sprint(100_000*mib))
 	do(t, g.RestoreAll())
 	reads(t, own, "memory.high", "max")
+
+	// What could not be undone is undone as soon as it can be, and not forgotten before.
+	do(t, g.Apply(id, Set{Freeze: true, Weight: 250}))
+	reads(t, own, "cgroup.freeze", "1")
+	for _, file := range []string{"cgroup.freeze", "cpu.weight"} {
+		do(t, os.Remove(filepath.Join(own, file)))
+		do(t, os.Mkdir(filepath.Join(own, file), 0o700))
+	}
+	for range 2 {
+		if g.Apply(id, Set{}) == nil || g.Release(id) == nil {
+			t.Error("what cannot be undone counts as undone")
+		}
+	}
+	for _, file := range []string{"cgroup.freeze", "cpu.weight"} {
+		do(t, os.Remove(filepath.Join(own, file)))
+		writes(t, own, file, "1\n")
+	}
+	do(t, g.Apply(id, Set{}))
+	reads(t, own, "cgroup.freeze", "0")
+	reads(t, own, "cpu.weight", "100")
+
+	// A container with a process that waits for a disk is not waited for.
+	writes(t, own, "cgroup.events", "frozen 0\n")
+	if err := g.Apply(id, Set{Freeze: true}); err == nil || !strings.Contains(err.Error(), "waits for a disk") {
+		t.Errorf("it does not stop: %v", err)
+	}
+	writes(t, own, "cgroup.events", "frozen 1\n")
+	do(t, g.Apply(id, Set{Freeze: true}))
 
 	writes(t, own, "cpu.max", "20000 50000\n")
 	writes(t, own, "cpu.weight", "300\n")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -19,9 +20,9 @@ type session struct {
 }
 
 // pids are the processes of the session, none where another has its number.
-func (s session) pids() []int {
+func (s session) pids() ([]int, error) {
 	if start, ok := procs.Started(s.leader); ok && start != s.start {
-		return nil
+		return nil, nil
 	}
 	return procs.Session(s.leader)
 }
@@ -35,7 +36,11 @@ func (s session) stop(stopped bool) error {
 	met := map[int]bool{}
 	for {
 		more := false
-		for _, pid := range s.pids() {
+		pids, err := s.pids()
+		if err != nil {
+			return err
+		}
+		for _, pid := range pids {
 			if met[pid] {
 				continue
 			}
@@ -73,7 +78,11 @@ func (s session) idle(idle bool) error {
 	const most = 100
 	for range most {
 		changed := false
-		for _, pid := range s.pids() {
+		pids, err := s.pids()
+		if err != nil {
+			return err
+		}
+		for _, pid := range pids {
 			tasks, err := os.ReadDir(filepath.Join("/proc", strconv.Itoa(pid), "task"))
 			if err != nil {
 				continue // it has ended
@@ -100,4 +109,29 @@ func (s session) idle(idle bool) error {
 	}
 	return fmt.Errorf("the session of %d starts threads faster than they can be parked: "+
 		"%d passes were not enough", s.leader, most)
+}
+
+// unparks reports whether this process may have threads run as usual again that it made idle. Whoever is not root may not
+// where RLIMIT_NICE does not allow it, and would park for good.
+func unparks() bool {
+	done := make(chan bool)
+	go func() {
+		runtime.LockOSThread() // and never unlocked: the thread ends here, as it is
+		done <- unparked()
+	}()
+	return <-done
+}
+
+// unparked makes this thread idle, and reports whether it runs as usual again.
+func unparked() bool {
+	attr, err := unix.SchedGetAttr(0, 0)
+	if err != nil {
+		return false
+	}
+	attr.Policy = unix.SCHED_IDLE
+	if err := unix.SchedSetAttr(0, attr, 0); err != nil {
+		return false
+	}
+	attr.Policy = unix.SCHED_NORMAL
+	return unix.SchedSetAttr(0, attr, 0) == nil
 }

@@ -13,7 +13,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"heddle"
-	"heddle/node/procs"
 )
 
 // onV2 returns groups of version 2, and skips where the machine has none.
@@ -45,8 +44,8 @@ func TestV2(t *testing.T) {
 	await(t, ready)
 	do(t, g.Adopt(c))
 	own := filepath.Join(g.v2, id)
-	if in, err := cgroups.GetPids(own); err != nil || len(in) != len(procs.Session(c.PID)) {
-		t.Errorf("%v of %v were moved (%v)", in, procs.Session(c.PID), err)
+	if in, err := cgroups.GetPids(own); err != nil || len(in) != len(members(t, c.PID)) {
+		t.Errorf("%v of %v were moved (%v)", in, members(t, c.PID), err)
 	}
 	idles, bounds := has(t, own, "cpu.idle"), has(t, own, "memory.high")
 	check := func(weight, idle, quota, high, frozen string) {

@@ -31,9 +31,6 @@ type Container struct {
 }
 
 const (
-	// late is how much later than its pid file a process may have started, by clocks that tick differently. The process
-	// writes the file itself, so that a much later one has only got the same number.
-	late = 2 * time.Second
 	// looks is how many rounds a container's arguments are read for its task: it is prepared before it gets them.
 	looks = 15
 	// maxTask is how long a task's name may be, in bytes.
@@ -95,9 +92,11 @@ func (f *Finder) Find() []Container {
 	return list
 }
 
-// look returns the container of a pid file, nil where it does not run.
+// look returns the container of a pid file, nil where it does not run. Whoever may write the file may write any number there,
+// and a number may have come to another process: a process is a container's that has the container's id in its environment,
+// as the NodeManager has it start. One of another namespace, such as Docker's, is left to whoever made that.
 func (f *Finder) look(id, file string) *found {
-	pid, written, err := read(file)
+	pid, err := read(file)
 	if err != nil {
 		return nil
 	}
@@ -105,9 +104,9 @@ func (f *Finder) look(id, file string) *found {
 	c := f.known[id]
 	switch {
 	case c != nil && c.PID == pid && leads && c.Start == start:
-	case c != nil && c.PID == pid && !leads && !f.exists(pid) && len(Session(pid)) > 0:
+	case c != nil && c.PID == pid && !leads && !f.exists(pid) && f.goesOn(pid):
 		// The leader is gone and others of its session are not: no other process gets a number that names a session.
-	case leads && !f.after(start, written):
+	case leads && f.isOf(pid, id):
 		c = &found{Container: Container{ID: id, PID: pid, Start: start}}
 	default:
 		return nil
@@ -123,20 +122,16 @@ func (f *Finder) look(id, file string) *found {
 	return c
 }
 
-func read(file string) (pid int, written time.Time, err error) {
-	info, err := os.Stat(file)
-	if err != nil {
-		return 0, written, err
-	}
+func read(file string) (pid int, err error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return 0, written, err
+		return 0, err
 	}
 	pid, err = strconv.Atoi(string(bytes.TrimSpace(text)))
 	if err == nil && pid <= 1 {
 		err = fmt.Errorf("%s: want the number of a process from 2 up, got %d", file, pid)
 	}
-	return pid, info.ModTime(), err
+	return pid, err
 }
 
 // leader returns when a process started, and whether it leads its session and lives.
@@ -158,14 +153,24 @@ func (f *Finder) exists(pid int) bool {
 	return err == nil && alive(s)
 }
 
-// after reports whether a process started later than its pid file was written.
-func (f *Finder) after(start uint64, written time.Time) bool {
-	var now unix.Timespec
-	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &now) != nil {
-		return true
+// isOf reports whether a process says that it is a container's, and is in the namespace of process numbers that this one is in.
+func (f *Finder) isOf(pid int, id string) bool {
+	p, err := f.fs.Proc(pid)
+	if err != nil {
+		return false
 	}
-	age := time.Duration(now.Nano()) - time.Duration(start)*Tick
-	return time.Now().Add(-age).After(written.Add(late))
+	environ, err := p.Environ()
+	if err != nil || !slices.Contains(environ, "CONTAINER_ID="+id) {
+		return false
+	}
+	status, err := p.NewStatus()
+	return err == nil && len(status.NSpids) <= 1
+}
+
+// goesOn reports whether a process of a session lives. Where that cannot be seen it is taken to.
+func (f *Finder) goesOn(leader int) bool {
+	pids, err := Session(leader)
+	return len(pids) > 0 || err != nil
 }
 
 // Tick is how long a tick of the clock of /proc is, on every Linux that Go runs on.
@@ -184,11 +189,11 @@ func Started(pid int) (start uint64, ok bool) {
 	return s.Starttime, err == nil && alive(s)
 }
 
-// Session returns the processes that live of a session, by the number of its leader.
-func Session(leader int) []int {
+// Session returns the processes that live of a session, by the number of its leader. It fails where nobody can see them.
+func Session(leader int) ([]int, error) {
 	all, err := procfs.AllProcs()
 	if err != nil {
-		return nil
+		return nil, fmt.Errorf("the processes of session %d cannot be listed: %w", leader, err)
 	}
 	var pids []int
 	for _, p := range all {
@@ -196,7 +201,7 @@ func Session(leader int) []int {
 			pids = append(pids, p.PID)
 		}
 	}
-	return pids
+	return pids, nil
 }
 
 // Use is what processes use.

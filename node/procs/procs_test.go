@@ -26,15 +26,17 @@ func put(t *testing.T, dir, id, text string) string {
 	return file
 }
 
-func session(t *testing.T, args ...string) *exec.Cmd {
+// session runs what a NodeManager starts for a container.
+func session(t *testing.T, container string, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Env = append(os.Environ(), "CONTAINER_ID="+container)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		for _, pid := range Session(cmd.Process.Pid) {
+		for _, pid := range members(t, cmd.Process.Pid) {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
 		_ = cmd.Wait()
@@ -42,9 +44,19 @@ func session(t *testing.T, args ...string) *exec.Cmd {
 	return cmd
 }
 
+// members are the processes of a session.
+func members(t *testing.T, leader int) []int {
+	t.Helper()
+	pids, err := Session(leader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pids
+}
+
 func TestFind(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "[local]*")
-	cmd := session(t, "sh", "-c", "sleep 60 & exec sleep 60 # attempt_1700000000000_0001_m_000003_0")
+	cmd := session(t, id, "sh", "-c", "sleep 60 & exec sleep 60 # attempt_1700000000000_0001_m_000003_0")
 	file := put(t, dir, id, strconv.Itoa(cmd.Process.Pid)+"\n")
 	put(t, dir, "container_1700000000000_0001_01_000003", strconv.Itoa(os.Getppid()))
 	put(t, dir, "container_1700000000000_0001_01_000004", "1")
@@ -58,10 +70,10 @@ func TestFind(t *testing.T) {
 	if len(list) != 1 || list[0].ID != id || list[0].PID != cmd.Process.Pid || list[0].Start == 0 {
 		t.Fatalf("found %+v", list)
 	}
-	if n := len(Session(cmd.Process.Pid)); n != 2 {
+	if n := len(members(t, cmd.Process.Pid)); n != 2 {
 		for range 50 {
 			time.Sleep(10 * time.Millisecond)
-			n = len(Session(cmd.Process.Pid))
+			n = len(members(t, cmd.Process.Pid))
 		}
 		if n != 2 {
 			t.Errorf("the session has %d processes, want 2", n)
@@ -80,7 +92,7 @@ func TestFind(t *testing.T) {
 	if other, _ := New([]string{dir}); len(other.Find()) != 0 {
 		t.Error("a leader that is gone was taken for another")
 	}
-	for _, pid := range Session(cmd.Process.Pid) {
+	for _, pid := range members(t, cmd.Process.Pid) {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
 	for range 100 {
@@ -95,23 +107,51 @@ func TestFind(t *testing.T) {
 	_ = os.Remove(file)
 }
 
-// A process that got the number of one that ended is not its container.
-func TestReusedPID(t *testing.T) {
-	dir := t.TempDir()
-	cmd := session(t, "sleep", "60")
-	file := put(t, dir, id, strconv.Itoa(cmd.Process.Pid))
-	old := time.Now().Add(-time.Hour)
-	if err := os.Chtimes(file, old, old); err != nil {
-		t.Fatal(err)
+// A process whose number is in a pid file is a container's only if it says so: anybody may have written the file, and the
+// number may have come to another process. What clocks say does not matter.
+func TestForeignPID(t *testing.T) {
+	for name, container := range map[string]string{"of no container": "", "of another container": "container_1700000000000_0001_01_000003", "its own": id} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			cmd := session(t, container, "sleep", "60")
+			file := put(t, dir, id, strconv.Itoa(cmd.Process.Pid))
+			old := time.Now().Add(-time.Hour)
+			if err := os.Chtimes(file, old, old); err != nil {
+				t.Fatal(err)
+			}
+			f, err := New([]string{dir})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if list := f.Find(); len(list) > 0 != (container == id) {
+				t.Errorf("found %+v", list)
+			}
+			f.known[id] = &found{Container: Container{ID: id, PID: cmd.Process.Pid, Start: 1}}
+			if list := f.Find(); len(list) > 0 != (container == id) || len(list) > 0 && list[0].Start == 1 {
+				t.Errorf("where another had its number: %+v", list)
+			}
+		})
 	}
+}
+
+// The processes of a container with process numbers of its own, such as Docker's, are left to whoever made it.
+func TestOtherNamespace(t *testing.T) {
+	dir := t.TempDir()
+	cmd := exec.Command("sleep", "60")
+	cmd.Env = append(os.Environ(), "CONTAINER_ID="+id)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Cloneflags: syscall.CLONE_NEWPID}
+	if err := cmd.Start(); err != nil {
+		t.Skipf("this needs a namespace of process numbers: %v", err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // it was killed
+	})
+	put(t, dir, id, strconv.Itoa(cmd.Process.Pid))
 	f, err := New([]string{dir})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if list := f.Find(); len(list) != 0 {
-		t.Errorf("found %+v", list)
-	}
-	f.known[id] = &found{Container: Container{ID: id, PID: cmd.Process.Pid, Start: 1}}
 	if list := f.Find(); len(list) != 0 {
 		t.Errorf("found %+v", list)
 	}

@@ -37,7 +37,7 @@ const (
 const nodeManager = `for id in ` + id1 + ` ` + id2 + `; do
 	dir=` + local + `/nmPrivate/application_1700000000000_0001/$id
 	mkdir -p $dir
-	setsid bash -c 'echo $$ >'$dir/$id.pid'; sleep 600; :' &
+	CONTAINER_ID=$id setsid bash -c 'echo $$ >'$dir/$id.pid'; sleep 600; :' &
 done
 wait`
 
