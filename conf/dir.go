@@ -30,6 +30,7 @@ type Hadoop struct {
 	CapacityACLs map[string]QueueACL // by path; what is not there has none of its own
 	FairACLs     map[string]QueueACL
 
+	Files      []string   // that were read; nil where there is no folder
 	Properties []Property // what the files set, by name
 	Notices    []Notice   // in order of file and line
 
@@ -49,7 +50,11 @@ var ErrNoFiles = errors.New("has none of the files of a Hadoop configuration")
 // ReadDir reads a configuration folder. The error is an [Errors] of everything wrong with it, or says
 // why the folder cannot be read; nothing is returned then.
 func ReadDir(dir string) (*Hadoop, error) {
-	l := newLoader(readFile, os.LookupEnv)
+	var read []string
+	l := newLoader(func(path string) ([]byte, error) {
+		read = append(read, path)
+		return readFile(path)
+	}, os.LookupEnv)
 	f, err := l.folder(dir)
 	if err != nil {
 		return nil, err
@@ -58,6 +63,7 @@ func ReadDir(dir string) (*Hadoop, error) {
 	if err := l.log.err(); err != nil {
 		return nil, err
 	}
+	h.Files = read
 	return h, nil
 }
 

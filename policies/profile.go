@@ -22,6 +22,7 @@ var profiles embed.FS
 // A Profile is a whole scheduler as people write it: a policy by name, with options, for every slot.
 type Profile struct {
 	Name    string `yaml:"-"`
+	File    string `yaml:"-"`                 // that it was read from; "" = none of its own
 	Profile string `yaml:"profile,omitempty"` // starting point
 	About   string `yaml:"about,omitempty"`
 	Queues  string `yaml:"queues,omitempty"` // capacity, fair or one
@@ -102,7 +103,12 @@ func load(name string) (*Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	return parse(name, strings.TrimSuffix(name[strings.LastIndexByte(name, '/')+1:], ".yaml"), data)
+	p, err := parse(name, strings.TrimSuffix(name[strings.LastIndexByte(name, '/')+1:], ".yaml"), data)
+	if err != nil {
+		return nil, err
+	}
+	p.File = name
+	return p, nil
 }
 
 // Parse reads a profile from YAML; file names it in errors.

@@ -64,6 +64,15 @@ type Node struct {
 // Nodes returns the nodes of all groups in order, named n1, n2, ….
 func (s *Scenario) Nodes() []Node { return s.nodes }
 
+// Files are those that it was read from: its own and those of its trace.
+func (s *Scenario) Files() []string {
+	files := []string{s.Path}
+	if s.trace != nil {
+		files = append(files, s.trace.Files...)
+	}
+	return files
+}
+
 // Effects are the physical effects that count, with the fields of the simulated world's own.
 type Effects struct {
 	Locality    bool // remote reads cost network and the source's disk

@@ -14,6 +14,12 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
+// open opens a file that the workload is read from.
+func (im *importer) open(path string) (io.ReadCloser, error) {
+	im.wl.Files = append(im.wl.Files, path)
+	return open(path)
+}
+
 // open opens a file for reading, through gzip or zstd where its first bytes say so.
 func open(path string) (io.ReadCloser, error) {
 	f, err := os.Open(path)
@@ -112,7 +118,7 @@ func (l *lineReader) next() (line []byte, long bool, err error) {
 // eachLine reads a file by lines. A fault of read is a defect of the line; what breaks the reading
 // off (a truncated archive) is one of the file.
 func (im *importer) eachLine(path string, read func(line int, text []byte) error) error {
-	r, err := open(path)
+	r, err := im.open(path)
 	if err != nil {
 		return err
 	}

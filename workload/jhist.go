@@ -50,7 +50,7 @@ func (im *importer) eachFile(path string, looks func(head []byte) bool, read fun
 
 // historyFile reads the job of one file.
 func (im *importer) historyFile(path string) error {
-	r, err := open(path)
+	r, err := im.open(path)
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ func (im *importer) jobConf(path string) (jobConf, error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	r, err := open(path)
+	r, err := im.open(path)
 	if err != nil {
 		return nil, err
 	}

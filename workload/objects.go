@@ -150,7 +150,7 @@ func (o *objectReader) retry(start int) {
 
 // eachObject reads a file of JSON objects.
 func (im *importer) eachObject(path string, read func(line int, object []byte) error) error {
-	r, err := open(path)
+	r, err := im.open(path)
 	if err != nil {
 		return err
 	}

@@ -21,6 +21,7 @@ type Workload struct {
 	// its nodes by name where the names agree, else by index modulo its size.
 	Hosts []Host
 
+	Files   []string // that it was read from
 	Lines   int      // lines, records or objects read
 	Skipped []Defect // what could not be read
 	Filled  []Fill   // what the trace lacked, and by which rule it was filled

@@ -23,6 +23,17 @@ type experiment struct {
 	notes    []string
 }
 
+// files are all that were read: of the workload, the configuration, the cluster and the profiles.
+func (e *experiment) files() []string {
+	all := slices.Concat(e.input.files(), e.plan.Conf.Files, e.hardware.files)
+	for _, p := range e.plan.Profiles {
+		if p.File != "" {
+			all = append(all, p.File)
+		}
+	}
+	return all
+}
+
 // prepare reads everything and refuses what is wrong, so that no run begins in vain.
 func (a *app) prepare(f *simFlags, path string, seeds int) (*experiment, error) {
 	if err := f.check(); err != nil {

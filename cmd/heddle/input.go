@@ -50,6 +50,14 @@ func (a *app) readInput(path string, o workload.Options, seed uint64) (*input, e
 	return in, nil
 }
 
+// files are those that the workload was read from.
+func (in *input) files() []string {
+	if in.scenario != nil {
+		return in.scenario.Files()
+	}
+	return in.workload.Files
+}
+
 // at puts the place of a wrong queue before the error: the line of a scenario that names it, else the file.
 func (in *input) at(err error) error {
 	where := in.path

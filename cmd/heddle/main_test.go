@@ -122,7 +122,7 @@ func TestNothingLeftOpen(t *testing.T) {
 	if err := os.WriteFile(path, []byte("before"), 0o640); err != nil {
 		t.Fatal(err)
 	}
-	out, err := openTarget("--jobs", path)
+	out, err := openTarget("--jobs", path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestNothingLeftOpen(t *testing.T) {
 	if got, _ := os.ReadFile(path); string(got) != "before" {
 		t.Errorf("a failed write left %q", got)
 	}
-	if out, err = openTarget("--jobs", path); err != nil {
+	if out, err = openTarget("--jobs", path, nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := out.write(func(w io.Writer) error { _, err := fmt.Fprint(w, "after"); return err }); err != nil {

@@ -32,6 +32,7 @@ type hardware struct {
 	uplinkBps float64
 	unsized   int // nodes whose size nothing but flags and defaults states
 	notes     []string
+	files     []string // that it was read from
 }
 
 // cluster is the one that flags ask for, else the scenario's, else of the hosts that the trace names,
@@ -91,7 +92,9 @@ func clusterOf(path string, each heddle.Resource) (*hardware, error) {
 		if err != nil {
 			return nil, err
 		}
-		return scenarioCluster(s), nil
+		h := scenarioCluster(s)
+		h.files = s.Files()
+		return h, nil
 	}
 	list, err := workload.ReadNodes(path)
 	if err != nil {
@@ -105,7 +108,7 @@ func listed(path string, list []workload.Node, each heddle.Resource) (*hardware,
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	h := &hardware{nodes: nodes}
+	h := &hardware{nodes: nodes, files: []string{path}}
 	for i := range list {
 		if list[i].Size.IsZero() {
 			h.unsized++

@@ -28,7 +28,7 @@ type target struct {
 
 // openTarget makes sure, before anything long begins, that a file can be written. inputs are files that
 // it must not be.
-func openTarget(flag, path string, inputs ...string) (*target, error) {
+func openTarget(flag, path string, inputs []string) (*target, error) {
 	info, err := os.Stat(path)
 	exists := err == nil
 	switch {
@@ -104,7 +104,7 @@ func replaceFile(flag, path string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("%s: %w", flag, err)
 	}
-	t, err := openTarget(flag, path)
+	t, err := openTarget(flag, path, nil)
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ func (a *app) simulate(f *simFlags, path string, seeds int) error {
 	if err != nil {
 		return err
 	}
-	out, err := f.open(path)
+	out, err := f.open(e.files())
 	defer out.drop()
 	if err != nil {
 		return err
@@ -196,8 +196,8 @@ type result struct {
 	fill func(io.Writer, *report.Comparison) error
 }
 
-// open makes sure that all files can be written.
-func (f *simFlags) open(path string) (results, error) {
+// open makes sure that all files can be written, and that none of them is an input.
+func (f *simFlags) open(inputs []string) (results, error) {
 	var out results
 	seen := map[string]string{}
 	for _, r := range []struct {
@@ -213,7 +213,7 @@ func (f *simFlags) open(path string) (results, error) {
 			return out, usagef("%s and %s name the same file, %s", other, r.flag, r.path)
 		}
 		seen[r.path] = r.flag
-		t, err := openTarget(r.flag, r.path, path, f.cluster.file)
+		t, err := openTarget(r.flag, r.path, inputs)
 		if err != nil {
 			return out, err
 		}

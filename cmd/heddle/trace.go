@@ -90,7 +90,7 @@ func (a *app) convert(in *input, to, path string) error {
 			return wrote(err)
 		}
 	} else {
-		t, err := openTarget("--out", path, in.path)
+		t, err := openTarget("--out", path, in.files())
 		if err != nil {
 			return err
 		}
