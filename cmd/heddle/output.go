@@ -64,6 +64,25 @@ func openTarget(flag, path string, inputs []string) (*target, error) {
 	return &target{path: path, file: f, temp: temp}, nil
 }
 
+// sameFile reports whether two paths name one file, be it there or not. Pipes and devices are the same by name alone:
+// /dev/stdout and /dev/stderr may be one terminal.
+func sameFile(a, b string) bool {
+	if a == b {
+		return true
+	}
+	is, err := os.Stat(a)
+	other, err2 := os.Stat(b)
+	if err == nil && err2 == nil {
+		return is.Mode().IsRegular() && os.SameFile(is, other)
+	}
+	if err == nil || err2 == nil || filepath.Base(a) != filepath.Base(b) {
+		return false
+	}
+	is, err = os.Stat(filepath.Dir(a))
+	other, err2 = os.Stat(filepath.Dir(b))
+	return err == nil && err2 == nil && os.SameFile(is, other)
+}
+
 // write fills the file and puts it in its place.
 func (t *target) write(fill func(io.Writer) error) error {
 	t.done = true

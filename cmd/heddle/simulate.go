@@ -199,20 +199,21 @@ type result struct {
 // open makes sure that all files can be written, and that none of them is an input.
 func (f *simFlags) open(inputs []string) (results, error) {
 	var out results
-	seen := map[string]string{}
-	for _, r := range []struct {
+	wanted := []struct {
 		flag, path string
 		fill       func(io.Writer, *report.Comparison) error
 	}{
 		{"--jobs", f.jobs, report.JobsCSV}, {"--tasks", f.tasks, report.TasksCSV}, {"--report", f.report, report.HTML},
-	} {
+	}
+	for i, r := range wanted {
 		if r.path == "" {
 			continue
 		}
-		if other, twice := seen[r.path]; twice {
-			return out, usagef("%s and %s name the same file, %s", other, r.flag, r.path)
+		for _, other := range wanted[:i] {
+			if sameFile(other.path, r.path) {
+				return out, usagef("%s and %s name the same file, %s", other.flag, r.flag, r.path)
+			}
 		}
-		seen[r.path] = r.flag
 		t, err := openTarget(r.flag, r.path, inputs)
 		if err != nil {
 			return out, err
