@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -60,6 +59,9 @@ func (a *app) report(f *reportFlags, o exp.Options, systems []string) error {
 	if err != nil {
 		return err
 	}
+	if err := f.check(systems); err != nil {
+		return err
+	}
 	o.SweepSeeds, o.Effects, o.Mutations = f.sweepSeeds.n, true, true
 	var sections []*page.Section
 	kept := map[string][]exp.Summary{}
@@ -86,6 +88,30 @@ func (a *app) report(f *reportFlags, o exp.Options, systems []string) error {
 		}
 	}
 	a.note("%d experiments written to %s", len(list), f.out)
+	return nil
+}
+
+// check makes sure, before anything long begins, that the pages and the table of headlines can be written.
+func (f *reportFlags) check(systems []string) error {
+	if f.readme != "" {
+		if _, _, err := aroundTable(f.readme); err != nil {
+			return err
+		}
+		t, err := openTarget("--readme", f.readme, nil)
+		if err != nil {
+			return err
+		}
+		t.drop()
+	}
+	for _, name := range systems {
+		for _, file := range []string{name + ".md", name + ".json", filepath.Join("plots", name+".svg")} {
+			t, err := openNested("--out", filepath.Join(f.out, file))
+			if err != nil {
+				return err
+			}
+			t.drop()
+		}
+	}
 	return nil
 }
 
@@ -128,14 +154,23 @@ const (
 
 // putTable replaces a file's table of headlines.
 func putTable(path string, headlines []byte) error {
-	text, err := os.ReadFile(path)
+	before, after, err := aroundTable(path)
 	if err != nil {
 		return err
+	}
+	return replaceFile("--readme", path, slices.Concat(before, []byte(tableFrom), headlines, []byte(tableTo), after))
+}
+
+// aroundTable is what stands in a file before its table of headlines and after it.
+func aroundTable(path string) (before, after []byte, err error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, nil, fmt.Errorf("--readme: %w", err)
 	}
 	before, rest, ok := bytes.Cut(text, []byte(tableFrom))
 	_, after, ok2 := bytes.Cut(rest, []byte(tableTo))
 	if !ok || !ok2 {
-		return errors.New(path + ": has no table of headlines between its two comments, " + fmt.Sprintf("%q and %q", tableFrom, tableTo))
+		return nil, nil, fmt.Errorf("--readme: %s has no table of headlines between its two comments, %q and %q", path, tableFrom, tableTo)
 	}
-	return replaceFile("--readme", path, slices.Concat(before, []byte(tableFrom), headlines, []byte(tableTo), after))
+	return before, after, nil
 }

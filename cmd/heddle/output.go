@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // wrote makes a failure of an error of writing a result.
@@ -118,12 +119,21 @@ func (t *target) drop() {
 	}
 }
 
+// openNested is openTarget for a file below a folder that a flag names. It makes the folders above the file that are
+// missing.
+func openNested(flag, path string) (*target, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		if at, ok := errors.AsType[*os.PathError](err); ok && errors.Is(err, syscall.ENOTDIR) {
+			return nil, fmt.Errorf("%s: %s is a file; want a folder", flag, at.Path)
+		}
+		return nil, fmt.Errorf("%s: %w", flag, err)
+	}
+	return openTarget(flag, path, nil)
+}
+
 // replaceFile writes a file that a flag names, and the folders above it that are missing.
 func replaceFile(flag, path string, data []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return fmt.Errorf("%s: %w", flag, err)
-	}
-	t, err := openTarget(flag, path, nil)
+	t, err := openNested(flag, path)
 	if err != nil {
 		return err
 	}
