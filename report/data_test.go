@@ -47,7 +47,7 @@ func TestJSONShape(t *testing.T) {
 		return m
 	}
 	top := keys("the object", got, "workload", "world", "world_because", "seeds", "input", "profiles", "alone", "clairvoyant")
-	keys("input", top["input"], "lines", "skipped", "filled")
+	keys("input", top["input"], "lines", "skipped", "cut", "filled")
 	if top["seeds"] != 2.0 {
 		t.Errorf("seeds is %v, want the count 2", top["seeds"])
 	}

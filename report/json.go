@@ -90,9 +90,10 @@ type failureJSON struct {
 }
 
 type inputJSON struct {
-	Lines   int             `json:"lines"`
-	Skipped int             `json:"skipped"`
-	Filled  []workload.Fill `json:"filled"`
+	Lines   int               `json:"lines"`
+	Skipped int               `json:"skipped"`
+	Cut     []workload.Defect `json:"cut"`
+	Filled  []workload.Fill   `json:"filled"`
 }
 
 type profileJSON struct {
@@ -128,15 +129,15 @@ func JSON(w io.Writer, c *Comparison) error {
 		World:    c.World,
 		WorldWhy: c.WorldWhy,
 		Seeds:    len(c.Seeds()),
-		Input:    inputJSON{Lines: c.Workload.Lines, Skipped: len(c.Workload.Skipped), Filled: c.Workload.Filled},
+		Input: inputJSON{
+			Lines: c.Workload.Lines, Skipped: len(c.Workload.Skipped), // empty lists, not null
+			Cut: append([]workload.Defect{}, c.Workload.Cut...), Filled: append([]workload.Fill{}, c.Workload.Filled...),
+		},
 		Profiles: []profileJSON{}, Alone: c.alone(), Clairvoyant: []clairvoyantJSON{},
 	}
 	for _, s := range c.clairvoyant() {
 		of := func(m Metric) number { return number(s.Mean[m]) }
 		out.Clairvoyant = append(out.Clairvoyant, clairvoyantJSON{s.Profile, of(Completed), figures(of).JCT})
-	}
-	if out.Input.Filled == nil {
-		out.Input.Filled = []workload.Fill{} // an empty list, not null
 	}
 	for i, s := range c.Summaries() {
 		out.Profiles = append(out.Profiles, profileJSON{

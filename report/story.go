@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"heddle/workload"
 )
 
 // A topic is one thing to know about a comparison beside its figures.
@@ -22,7 +24,8 @@ func (c *Comparison) topics(defects int) []topic {
 		}
 	}
 	add("filled", c.filled()...)
-	add("skipped", c.skipped(defects)...)
+	add("skipped", listed(c.Workload.Skipped, defects)...)
+	add("cut off", listed(c.Workload.Cut, defects)...)
 	add("cluster", c.Cluster)
 	add("simulated", c.mannersLines()...)
 	add("world", c.worldLine())
@@ -62,23 +65,15 @@ func (c *Comparison) filled() []string {
 	return out
 }
 
-// skipped lists the first defects of the input, then how many more there are.
-func (c *Comparison) skipped(limit int) []string {
+// listed are the first defects of a list, then how many more there are.
+func listed(all []workload.Defect, limit int) []string {
 	var out []string
-	all := c.Workload.Skipped
 	for i, d := range all {
 		if i == limit {
 			out = append(out, fmt.Sprintf("and %s more", count(float64(len(all)-limit))))
 			break
 		}
-		at := d.File
-		if d.Line > 0 {
-			at = fmt.Sprintf("%s:%d", d.File, d.Line)
-		}
-		if d.Field != "" {
-			at += ": " + d.Field
-		}
-		out = append(out, at+": "+d.Reason)
+		out = append(out, d.String())
 	}
 	return out
 }

@@ -159,7 +159,7 @@ func (b *builder) addTrace() error {
 	}
 	b.w.Jobs = append(b.w.Jobs, t.Jobs...)
 	b.w.Hosts = append(b.w.Hosts, t.Hosts...)
-	b.w.Lines, b.w.Skipped, b.w.Filled = t.Lines, t.Skipped, t.Filled
+	b.w.Lines, b.w.Skipped, b.w.Cut, b.w.Filled = t.Lines, t.Skipped, t.Cut, t.Filled
 	if len(b.s.jobs) == 0 {
 		b.w.Format = t.Format
 	}

@@ -14,6 +14,7 @@ type importer struct {
 	opts  Options
 	wl    *Workload
 	file  string // being read
+	ended bool   // the line being read has an end
 	hosts map[string]int32
 	ids   map[string]bool
 	tasks int
@@ -35,6 +36,7 @@ func newImporter(o Options) *importer {
 	return &importer{
 		opts:  o,
 		wl:    &Workload{},
+		ended: true,
 		hosts: map[string]int32{},
 		ids:   map[string]bool{},
 		fills: map[Fill]*fillSum{}, pending: map[Fill]*fillSum{},
@@ -63,23 +65,49 @@ func (d Defect) String() string {
 }
 
 // A fault is what is wrong with a record, before it is known where the record stands.
-type fault struct{ field, reason string }
-
-func faultf(field, format string, args ...any) *fault {
-	return &fault{field, fmt.Sprintf(format, args...)}
+type fault struct {
+	field, reason string
+	short         bool // it may be that the record stops too early and nothing else is wrong with it
 }
 
-// defect counts a part that cannot be read. Its error ends the reading.
+func faultf(field, format string, args ...any) *fault {
+	return &fault{field: field, reason: fmt.Sprintf(format, args...)}
+}
+
+// shortf is faultf for what may be the beginning of a record.
+func shortf(field, format string, args ...any) *fault {
+	f := faultf(field, format, args...)
+	f.short = true
+	return f
+}
+
+// restMissing says what it means that a file is cut off.
+const restMissing = "an unknown part of the file is missing"
+
+// defect counts a part that cannot be read, unless it is the place where the file is cut off. Its error ends the reading.
 func (im *importer) defect(line int, f *fault) error {
-	d := Defect{File: im.file, Line: line, Field: f.field, Reason: f.reason}
+	if f.short && !im.ended {
+		im.wl.Lines-- // not a whole one
+		return im.cutOff(line, f.field, f.reason+", and the line has no end: it seems to be cut off")
+	}
+	return im.lose(&im.wl.Skipped, Defect{File: im.file, Line: line, Field: f.field, Reason: f.reason})
+}
+
+// cutOff notes where a file cannot be read further, and why. Its error ends the reading.
+func (im *importer) cutOff(line int, field, why string) error {
+	return im.lose(&im.wl.Cut, Defect{File: im.file, Line: line, Field: field, Reason: why + "; " + restMissing})
+}
+
+// lose adds a defect to a list. Its error ends the reading.
+func (im *importer) lose(list *[]Defect, d Defect) error {
 	clear(im.pending)
 	if im.opts.Strict {
 		return &DefectError{d}
 	}
-	if len(im.wl.Skipped) == MaxDefects {
+	if len(im.wl.Skipped)+len(im.wl.Cut) == MaxDefects {
 		return fmt.Errorf("%s: more than %d defects: is it a %s file? The last is %s", im.file, MaxDefects, im.wl.Format, d)
 	}
-	im.wl.Skipped = append(im.wl.Skipped, d)
+	*list = append(*list, d)
 	return nil
 }
 

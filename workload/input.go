@@ -85,8 +85,9 @@ func walk(root string, visit func(path string, rolling bool) error) error {
 type lineReader struct {
 	r     *bufio.Reader
 	buf   []byte
-	line  int // number of the line last read
-	limit int // bytes of a line
+	line  int  // number of the line last read
+	ended bool // which has an end
+	limit int  // bytes of a line
 }
 
 func newLineReader(r io.Reader) *lineReader {
@@ -109,6 +110,7 @@ func (l *lineReader) next() (line []byte, long bool, err error) {
 		case errors.Is(err, bufio.ErrBufferFull):
 			continue
 		case errors.Is(err, io.EOF) && (long || len(l.buf) > 0), err == nil:
+			l.ended = err == nil
 			return bytes.TrimRight(l.buf, "\r\n"), long, nil
 		}
 		return nil, false, err
@@ -116,7 +118,7 @@ func (l *lineReader) next() (line []byte, long bool, err error) {
 }
 
 // eachLine reads a file by lines. A fault of read is a defect of the line; what breaks the reading
-// off (a truncated archive) is one of the file.
+// off (a truncated archive) cuts the file off.
 func (im *importer) eachLine(path string, read func(line int, text []byte) error) error {
 	r, err := im.open(path)
 	if err != nil {
@@ -124,6 +126,14 @@ func (im *importer) eachLine(path string, read func(line int, text []byte) error
 	}
 	defer r.Close()
 	return im.lines(newLineReader(r), read)
+}
+
+// brokenOff says that a file cannot be read further, and why.
+func brokenOff(err error) string {
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return "the file is cut off here"
+	}
+	return fmt.Sprintf("the file cannot be read further: %v", err)
 }
 
 // heading returns the first n lines.
@@ -154,14 +164,16 @@ func (im *importer) lines(l *lineReader, read func(line int, text []byte) error)
 			return nil
 		}
 		if err != nil {
-			return im.defect(l.line, faultf("", "cannot be read further: %v", err))
+			return im.cutOff(l.line, "", brokenOff(err))
 		}
 		if long {
 			im.wl.Lines++
 			err = im.defect(l.line, faultf("", "longer than %d bytes", l.limit))
 		} else if len(bytes.TrimSpace(text)) > 0 {
 			im.wl.Lines++
+			im.ended = l.ended
 			err = read(l.line, text)
+			im.ended = true
 		}
 		if err != nil {
 			return err

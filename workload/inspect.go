@@ -16,6 +16,7 @@ type Summary struct {
 	Format      string   `json:"format"`
 	Lines       int      `json:"lines"`        // lines, records or objects read
 	Skipped     int      `json:"skipped"`      // defects
+	Cut         []Defect `json:"cut"`          // where files are cut off
 	Filled      []Fill   `json:"filled"`       // rules by which missing values were filled
 	Missing     []string `json:"missing"`      // what no task, or not every task, states: duration, input, container, …
 	Jobs        int      `json:"jobs"`         //
@@ -55,7 +56,7 @@ type Bytes struct {
 // Inspect returns the workload in numbers.
 func Inspect(wl *Workload) Summary {
 	s := Summary{
-		Name: wl.Name, Format: wl.Format, Lines: wl.Lines, Skipped: len(wl.Skipped),
+		Name: wl.Name, Format: wl.Format, Lines: wl.Lines, Skipped: len(wl.Skipped), Cut: append([]Defect{}, wl.Cut...),
 		Filled: append([]Fill{}, wl.Filled...), Missing: []string{}, Jobs: len(wl.Jobs), Hosts: len(wl.Hosts),
 	}
 	frameworks, users, queues, programs := map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}

@@ -113,17 +113,14 @@ func (h *history) binaryEvents(schema string, r io.Reader) error {
 	if err != nil {
 		return h.im.defect(2, faultf("schema", "%v", err))
 	}
-	data, err := io.ReadAll(io.LimitReader(r, MaxObjectBytes+1))
-	if err == nil && len(data) > MaxObjectBytes {
-		err = fmt.Errorf("is larger than %d bytes", MaxObjectBytes)
-	}
-	if err != nil {
-		return h.im.defect(0, faultf("", "cannot be read: %v", err))
+	data, broken := io.ReadAll(io.LimitReader(r, MaxObjectBytes+1))
+	if len(data) > MaxObjectBytes {
+		return h.im.defect(0, faultf("", "cannot be read: is larger than %d bytes", MaxObjectBytes))
 	}
 	for n := 1; len(data) > 0; n++ {
 		native, rest, err := codec.NativeFromBinary(data)
 		if err != nil {
-			return h.im.defect(0, faultf("", "event %d cannot be decoded, nor what follows it: %v", n, err))
+			return h.im.cutOff(0, "", fmt.Sprintf("event %d cannot be decoded, nor what follows it: %v", n, err))
 		}
 		data = rest
 		h.im.wl.Lines++
@@ -134,6 +131,9 @@ func (h *history) binaryEvents(schema string, r io.Reader) error {
 				return err
 			}
 		}
+	}
+	if broken != nil {
+		return h.im.cutOff(0, "", brokenOff(broken))
 	}
 	return nil
 }

@@ -215,8 +215,8 @@ func TestHistoryBinaryTruncated(t *testing.T) {
 	}
 	path := write(t, "cut.jhist", string(data[:len(data)*2/3]))
 	w := mustRead(t, path, Options{})
-	if len(w.Jobs) != 1 || len(w.Jobs[0].Maps) != 2 || len(w.Skipped) != 1 || !strings.Contains(w.Skipped[0].Reason, "cannot be decoded") {
-		t.Errorf("%d jobs, skipped %v", len(w.Jobs), w.Skipped)
+	if len(w.Jobs) != 1 || len(w.Jobs[0].Maps) != 2 || len(w.Cut) != 1 || !strings.Contains(w.Cut[0].Reason, "cannot be decoded") {
+		t.Errorf("%d jobs, cut off %v", len(w.Jobs), w.Cut)
 	}
 }
 

@@ -32,6 +32,7 @@ var (
 	errOpenQuote = errors.New("a string is not closed on its line")
 	errUnclosed  = errors.New("the object is not closed")
 	errTooLarge  = errors.New("the object is too large")
+	errCutOff    = errors.New("the object is not closed before the file ends")
 )
 
 // next returns the next object, valid until the next call, and the line on which it starts. bad says
@@ -77,8 +78,10 @@ func (o *objectReader) object() (bad, err error) {
 		atLineStart := o.prev == '\n'
 		c, err := o.byte()
 		if errors.Is(err, io.EOF) {
-			o.retry(start)
-			return errUnclosed, nil
+			if o.retry(start) {
+				return errUnclosed, nil
+			}
+			return errCutOff, nil
 		}
 		if err != nil {
 			return nil, err
@@ -135,17 +138,18 @@ func (o *objectReader) unread() error {
 }
 
 // retry goes on after the first line of an object, begun on line start, that reached the end of the
-// input unclosed.
-func (o *objectReader) retry(start int) {
+// input unclosed. It reports whether something of it may be another object.
+func (o *objectReader) retry(start int) bool {
 	i := bytes.Index(o.buf, []byte("\n{"))
 	if i < 0 || o.retries == maxRetries {
-		return
+		return false
 	}
 	o.retries++
 	rest := bytes.Clone(o.buf[i+1:])
 	o.line = start + bytes.Count(o.buf[:i+1], []byte("\n"))
 	o.prev = '\n'
 	o.r = bufio.NewReader(bytes.NewReader(rest))
+	return true
 }
 
 // eachObject reads a file of JSON objects.
@@ -158,6 +162,9 @@ func (im *importer) eachObject(path string, read func(line int, object []byte) e
 	o := newObjectReader(r)
 	for {
 		object, line, bad, err := o.next()
+		if errors.Is(bad, errCutOff) {
+			return im.cutOff(line, "", bad.Error())
+		}
 		if bad != nil {
 			im.wl.Lines++
 			if err := im.defect(line, faultf("", "%v", bad)); err != nil {
@@ -168,7 +175,7 @@ func (im *importer) eachObject(path string, read func(line int, object []byte) e
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
-			return im.defect(o.line, faultf("", "cannot be read further: %v", err))
+			return im.cutOff(o.line, "", brokenOff(err))
 		case bad != nil:
 			continue
 		}
@@ -183,14 +190,16 @@ func (im *importer) eachObject(path string, read func(line int, object []byte) e
 func jsonFault(line int, object []byte, err error) (int, *fault) {
 	var syntax *json.SyntaxError
 	var typed *json.UnmarshalTypeError
+	short := errors.Is(err, io.ErrUnexpectedEOF)
 	switch {
 	case errors.As(err, &syntax):
 		line += linesBefore(object, syntax.Offset)
+		short = syntax.Offset >= int64(len(object))
 	case errors.As(err, &typed):
 		line += linesBefore(object, typed.Offset)
 	}
 	field, text := plain.JSON(err)
-	return line, faultf(field, "%s", text)
+	return line, &fault{field: field, reason: text, short: short}
 }
 
 func linesBefore(object []byte, offset int64) int {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -59,7 +60,7 @@ func formatList() string {
 }
 
 // Read reads a trace, a file or a folder, compressed with gzip or zstd or not. What cannot be read is
-// counted in Workload.Skipped; what the trace lacks, in Workload.Filled. Job times start at the first
+// counted in Workload.Skipped, where a file is cut off stands in Workload.Cut; what the trace lacks, in Workload.Filled. Job times start at the first
 // job; jobs stand in order of submission, then id. Jobs and tasks may share memory: they are not to be
 // changed. An error names the file.
 func Read(path string, o Options) (*Workload, error) {
@@ -104,9 +105,8 @@ func Read(path string, o Options) (*Workload, error) {
 
 // empty is the error for a trace without a readable job.
 func (im *importer) empty(path string) error {
-	if len(im.wl.Skipped) > 0 {
-		return fmt.Errorf("%s: no job could be read as %s; the first of %d defects: %w",
-			path, im.wl.Format, len(im.wl.Skipped), &DefectError{im.wl.Skipped[0]})
+	if all := slices.Concat(im.wl.Skipped, im.wl.Cut); len(all) > 0 {
+		return fmt.Errorf("%s: no job could be read as %s; the first of %d defects: %w", path, im.wl.Format, len(all), &DefectError{all[0]})
 	}
 	return fmt.Errorf("%s: holds no job in format %s", path, im.wl.Format)
 }

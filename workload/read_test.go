@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -75,8 +76,8 @@ func wantDefect(t *testing.T, format, text string, line int, field, reason strin
 	}
 	w, err := Read(path, Options{Format: format})
 	if err == nil {
-		if len(w.Skipped) == 0 || w.Skipped[0] != d.Defect {
-			t.Errorf("lenient: skipped %v, want %v first", w.Skipped, d.Defect)
+		if all := slices.Concat(w.Skipped, w.Cut); len(all) == 0 || all[0] != d.Defect {
+			t.Errorf("lenient: %v, want %v first", all, d.Defect)
 		}
 	} else if !errors.As(err, &d) {
 		t.Errorf("lenient: %v does not name the defect", err)
@@ -133,23 +134,90 @@ func TestReadsCompressedAndTruncated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var b strings.Builder
-	z := gzip.NewWriter(&b)
-	_, err = z.Write(plain)
-	if err = errors.Join(err, z.Close()); err != nil {
-		t.Fatal(err)
-	}
-	path := write(t, "rumen.json.gz", b.String())
+	packed := zipped(t, string(plain))
+	path := write(t, "rumen.json.gz", packed)
 	w := mustRead(t, path, Options{Strict: true})
 	if len(w.Jobs) != 2 || w.Format != "rumen" || w.Name != "rumen" {
 		t.Errorf("%d jobs, format %s, name %s", len(w.Jobs), w.Format, w.Name)
 	}
-	cut := write(t, "cut.gz", b.String()[:b.Len()-40])
-	if w, err := Read(cut, Options{}); err == nil && len(w.Skipped) == 0 {
+	cut := write(t, "cut.gz", packed[:len(packed)-40])
+	if w, err := Read(cut, Options{}); err == nil && len(w.Cut) == 0 {
 		t.Error("a truncated archive shows no defect")
 	}
 	if _, err := Read(cut, Options{Strict: true}); err == nil {
 		t.Error("a truncated archive is no error with Strict")
+	}
+}
+
+// zipped compresses a text.
+func zipped(t *testing.T, text string) string {
+	t.Helper()
+	var b strings.Builder
+	z := gzip.NewWriter(&b)
+	_, err := z.Write([]byte(text))
+	if err = errors.Join(err, z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// Where a file is cut off stands apart from what was skipped, so that the counts add up: every record that was read whole
+// is a job or a defect.
+func TestCutOff(t *testing.T) {
+	var swim, twice, sls strings.Builder
+	for i := range 200 {
+		fmt.Fprintf(&swim, "job%d\t%d\t1\t%d\t0\t0\n", i, i, i*7919%10007)
+		fmt.Fprintf(&twice, "job%d\t%d\t1\t%d\t0\t0\n", i%2, i, i*7919%10007)
+		fmt.Fprintf(&sls, "{\"job.id\": \"%d\", \"job.tasks\": [\n {\"container.duration.ms\": %d}]}\n", i, 1+i*7919%10007)
+	}
+	half := func(s string) string { return s[:len(s)/2] }
+	for _, c := range []struct {
+		name, format, text string
+		cut                string // what is said of it; "" = it is whole
+		jobs, skipped      int    // −1 = any number
+	}{
+		{"swim", "swim", "a\t1\t1\t1\t1\t1\nb\t1\t1\t1\t1\t1\nc\t1\t1", "trace:3: does not have 6 to 9 tab-separated columns", 2, 0},
+		{"swim, archive", "swim", half(zipped(t, swim.String())), "the file is cut off here; an unknown part", -1, 0},
+		{"swim, the same ids", "swim", half(zipped(t, twice.String())), "the file is cut off here; an unknown part", 2, -1},
+		{"swim, a wrong last line", "swim", "a\t1\t1\t1\t1\t1\nb\tx\t1\t1\t1\t1", "", 1, 1},
+		{"swim, the same id last", "swim", "a\t1\t1\t1\t1\t1\na\t2\t1\t1\t1\t1", "", 1, 1},
+		{"swim, a short line", "swim", "a\t1\t1\t1\t1\t1\nb\t1\n", "", 1, 1},
+		{"sls", "sls", half(sls.String()), "the object is not closed before the file ends; an unknown part", -1, 0},
+		{"sls, archive", "sls", half(zipped(t, sls.String())), "the file is cut off here", -1, 0},
+	} {
+		w, err := Read(write(t, "trace", c.text), Options{Format: c.format})
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		if len(w.Jobs)+len(w.Skipped) != w.Lines {
+			t.Errorf("%s: %d jobs and %d skipped of %d", c.name, len(w.Jobs), len(w.Skipped), w.Lines)
+		}
+		if c.jobs >= 0 && len(w.Jobs) != c.jobs || c.skipped >= 0 && len(w.Skipped) != c.skipped {
+			t.Errorf("%s: %d jobs, skipped %v; want %d and %d", c.name, len(w.Jobs), w.Skipped, c.jobs, c.skipped)
+		}
+		if cut := fmt.Sprint(w.Cut); (len(w.Cut) == 1) != (c.cut != "") || !strings.Contains(cut, c.cut) {
+			t.Errorf("%s: cut off: %s; want %q", c.name, cut, c.cut)
+		}
+	}
+}
+
+// What was read of a log before it is cut off is kept.
+func TestLogsCutOff(t *testing.T) {
+	for path, format := range map[string]string{
+		historyFile(t, "0001"): "jhist", historyFile(t, "0004"): "jhist", "testdata/spark/application_1795257509765_0007": "spark",
+	} {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole, text := zipped(t, string(data)), string(data)
+		for _, cut := range []string{text[:len(text)*2/3], whole[:len(whole)*2/3]} {
+			w, err := Read(write(t, "trace", cut), Options{Format: format})
+			if err != nil || len(w.Jobs) != 1 || len(w.Skipped) != 0 || len(w.Cut) != 1 || !strings.Contains(w.Cut[0].Reason, "an unknown part of the file is missing") {
+				t.Errorf("%s: %v: %+v", path, err, w)
+			}
+		}
 	}
 }
 

@@ -107,7 +107,7 @@ func (s *sparkLog) line(line int, text []byte) error {
 	name, wanted := sparkEventName(text)
 	if name != "" && !wanted {
 		if !json.Valid(text) {
-			return s.im.defect(line, faultf("", "is not JSON"))
+			return s.im.defect(line, shortf("", "is not JSON"))
 		}
 		return nil
 	}

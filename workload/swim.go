@@ -52,7 +52,7 @@ func parseSWIM(line []byte) (j swimJob, bad *fault) {
 		columns[n], line, more = bytes.Cut(line, []byte("\t"))
 	}
 	if n < swimColumns || n > swimMaxColumns {
-		return j, faultf("", "does not have %d to %d tab-separated columns: id, submit s, gap s, input, shuffle, output bytes", swimColumns, swimMaxColumns)
+		return j, shortf("", "does not have %d to %d tab-separated columns: id, submit s, gap s, input, shuffle, output bytes", swimColumns, swimMaxColumns)
 	}
 	if len(columns[0]) == 0 {
 		return j, faultf("id", "is empty")

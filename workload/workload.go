@@ -24,6 +24,7 @@ type Workload struct {
 	Files   []string // that it was read from
 	Lines   int      // lines, records or objects read
 	Skipped []Defect // what could not be read
+	Cut     []Defect // where files end too early or cannot be read further: an unknown part of each is missing
 	Filled  []Fill   // what the trace lacked, and by which rule it was filled
 }
 

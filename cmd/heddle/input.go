@@ -45,9 +45,21 @@ func (a *app) readInput(path string, o workload.Options, seed uint64) (*input, e
 	if err != nil {
 		return nil, err
 	}
+	a.sayCut(in.workload.Cut)
 	a.log.Info("read", "path", path, "format", in.workload.Format, "jobs", len(in.workload.Jobs),
 		"skipped", len(in.workload.Skipped), "took", time.Since(began))
 	return in, nil
+}
+
+// sayCut says where files of a workload are cut off: an error of the input, though what there is of it is used.
+func (a *app) sayCut(cut []workload.Defect) {
+	for i, d := range cut {
+		if i == maxNotices {
+			fmt.Fprintf(a.err, "heddle: %d more are cut off\n", len(cut)-i)
+			break
+		}
+		fmt.Fprintf(a.err, "heddle: %s\n", d)
+	}
 }
 
 // files are those that the workload was read from.

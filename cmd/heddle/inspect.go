@@ -43,12 +43,17 @@ func inspectTable(w io.Writer, wl *workload.Workload) error {
 	if len(s.Missing) > 0 {
 		line("not stated", "%s", strings.Join(s.Missing, ", "))
 	}
-	for i, d := range wl.Skipped {
-		if i == mostDefects {
-			line("", "and %d more; -o json lists all", len(wl.Skipped)-i)
-			break
+	for _, list := range []struct {
+		label   string
+		defects []workload.Defect
+	}{{"skipped", wl.Skipped}, {"cut off", wl.Cut}} {
+		for i, d := range list.defects {
+			if i == mostDefects {
+				line("", "and %d more; -o json lists all", len(list.defects)-i)
+				break
+			}
+			line(first(i, list.label), "%s", d)
 		}
-		line(first(i, "skipped"), "%s", d)
 	}
 	if err := t.Flush(); err != nil {
 		return err
