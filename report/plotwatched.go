@@ -38,7 +38,7 @@ func (c *Comparison) gauges(i int, end float64) []panel {
 			continue
 		}
 		p.Title, p.Y.Label, p.X.High = g.Name, "", end
-		p.Caption = pick(plain(lo) == plain(hi), "Always "+plain(lo)+".", "Between "+plain(lo)+" and "+plain(hi)+".")
+		p.Caption = pick(threeDigits(lo) == threeDigits(hi), "Always "+threeDigits(lo)+".", "Between "+threeDigits(lo)+" and "+threeDigits(hi)+".")
 		if g.Words != "" {
 			p.Caption = g.Words + " " + p.Caption
 		}
@@ -47,8 +47,8 @@ func (c *Comparison) gauges(i int, end float64) []panel {
 	return out
 }
 
-// plain writes a number of unknown kind to three significant digits.
-func plain(v float64) string {
+// threeDigits writes a number of unknown kind to three significant digits.
+func threeDigits(v float64) string {
 	if math.IsNaN(v) {
 		return none
 	}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
+
+	"heddle/internal/plain"
 )
 
 // TableOptions say what the terminal can do.
@@ -175,8 +177,9 @@ func legend(b *strings.Builder, c *Comparison, sums []Summary, width int, k ink)
 	b.WriteString("\n")
 }
 
+// wrap breaks a text into lines. There may be in it what others chose.
 func wrap(s string, width int) []string {
-	lines := strings.Split(text.WrapSoft(s, width), "\n")
+	lines := strings.Split(text.WrapSoft(plain.Line(s), width), "\n")
 	for i := range lines {
 		lines[i] = strings.TrimRight(lines[i], " ")
 	}

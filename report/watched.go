@@ -29,7 +29,7 @@ func Gauge(title, gauge string, runs []Named) (p *Plot, ok bool) {
 		p.Keys = append(p.Keys, Key{Name: r.Name, Colour: i})
 		p.Panels[0].Curves = append(p.Panels[0].Curves, c)
 		lo, hi := reach(c.Points)
-		p.About += fmt.Sprintf("%s over time under %s: between %s and %s. ", gauge, r.Name, plain(lo), plain(hi))
+		p.About += fmt.Sprintf("%s over time under %s: between %s and %s. ", gauge, r.Name, threeDigits(lo), threeDigits(hi))
 	}
 	return p, len(p.Keys) > 0
 }

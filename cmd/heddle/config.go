@@ -3,14 +3,17 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"heddle/conf"
 	"heddle/daemon/setup"
+	"heddle/internal/plain"
 )
 
 func newConfig(a *app) *cobra.Command {
@@ -61,10 +64,10 @@ result could not be written; 2 where it has errors or cannot be read.`,
 				return fmt.Errorf("%s cannot be used", args[0])
 			}
 			if ok {
-				return wrote(r.WriteText(a.out))
+				return wrote(writeReport(a.out, r))
 			}
 			if !r.OK() {
-				if err := r.WriteText(a.err); err != nil {
+				if err := writeReport(a.err, r); err != nil {
 					return wrote(err)
 				}
 			}
@@ -73,6 +76,16 @@ result could not be written; 2 where it has errors or cannot be read.`,
 	}
 	choose(cmd, output, "output", "o", "what to print")
 	return cmd
+}
+
+// writeReport writes a report for people. There may be anything in what files say.
+func writeReport(w io.Writer, r *conf.Report) error {
+	var b strings.Builder
+	if err := r.WriteText(&b); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, plain.Lines(b.String()))
+	return err
 }
 
 // A checkedRow is one thing that a check found, as JSON.

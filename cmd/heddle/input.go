@@ -55,10 +55,10 @@ func (a *app) readInput(path string, o workload.Options, seed uint64) (*input, e
 func (a *app) sayCut(cut []workload.Defect) {
 	for i, d := range cut {
 		if i == maxNotices {
-			fmt.Fprintf(a.err, "heddle: %d more are cut off\n", len(cut)-i)
+			say(a.err, fmt.Sprintf("%d more are cut off", len(cut)-i))
 			break
 		}
-		fmt.Fprintf(a.err, "heddle: %s\n", d)
+		say(a.err, d.String())
 	}
 }
 

@@ -18,30 +18,27 @@ const (
 // inspectTable writes a workload for people.
 func inspectTable(w io.Writer, wl *workload.Workload) error {
 	s := workload.Inspect(wl)
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	line := func(label, format string, args ...any) {
-		fmt.Fprintf(t, "%s\t%s\n", label, fmt.Sprintf(format, args...))
-	}
-	line("workload", "%s (%s)", s.Name, s.Format)
+	t := newCard(w)
+	t.line("workload", "%s (%s)", s.Name, s.Format)
 	if s.Lines > 0 {
-		line("records", "%d read, %d skipped", s.Lines, s.Skipped)
+		t.line("records", "%d read, %d skipped", s.Lines, s.Skipped)
 	}
-	line("jobs", "%d over %s: %s", s.Jobs, span(s.SpanSeconds), names(s.Frameworks, ""))
-	line("tasks", "%s", tasks(&s))
+	t.line("jobs", "%d over %s: %s", s.Jobs, span(s.SpanSeconds), names(s.Frameworks, ""))
+	t.line("tasks", "%s", tasks(&s))
 	if s.TaskSeconds > 0 {
-		line("task time", "%s, by the durations that are stated", span(s.TaskSeconds))
+		t.line("task time", "%s, by the durations that are stated", span(s.TaskSeconds))
 	}
-	line("users", "%s", names(s.Users, "not stated"))
-	line("queues", "%s", names(s.Queues, "not stated"))
-	line("programs", "%s", names(s.Programs, "not known"))
+	t.line("users", "%s", names(s.Users, "not stated"))
+	t.line("queues", "%s", names(s.Queues, "not stated"))
+	t.line("programs", "%s", names(s.Programs, "not known"))
 	if s.Hosts > 0 {
-		line("hosts", "%d named", s.Hosts)
+		t.line("hosts", "%d named", s.Hosts)
 	}
 	for i, f := range s.Filled {
-		line(first(i, "filled"), "%s", f)
+		t.line(first(i, "filled"), "%s", f)
 	}
 	if len(s.Missing) > 0 {
-		line("not stated", "%s", strings.Join(s.Missing, ", "))
+		t.line("not stated", "%s", strings.Join(s.Missing, ", "))
 	}
 	for _, list := range []struct {
 		label   string
@@ -49,10 +46,10 @@ func inspectTable(w io.Writer, wl *workload.Workload) error {
 	}{{"skipped", wl.Skipped}, {"cut off", wl.Cut}} {
 		for i, d := range list.defects {
 			if i == mostDefects {
-				line("", "and %d more; -o json lists all", len(list.defects)-i)
+				t.line("", "and %d more; -o json lists all", len(list.defects)-i)
 				break
 			}
-			line(first(i, list.label), "%s", d)
+			t.line(first(i, list.label), "%s", d)
 		}
 	}
 	if err := t.Flush(); err != nil {

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/term"
 
 	"heddle/internal/near"
+	"heddle/internal/plain"
 )
 
 // Exit codes.
@@ -41,7 +42,7 @@ func exitOf(cmd *cobra.Command, err error) int {
 	if err == nil {
 		return exitDone
 	}
-	fmt.Fprintf(os.Stderr, "heddle: %v\n", err)
+	say(os.Stderr, err.Error())
 	if errors.As(err, new(usageError)) {
 		fmt.Fprintf(os.Stderr, "%s --help says more\n", cmd.CommandPath())
 	}
@@ -75,9 +76,12 @@ type app struct {
 // note tells the user something on stderr that is neither a result nor an error.
 func (a *app) note(format string, args ...any) {
 	if !a.quiet {
-		fmt.Fprintf(a.err, "heddle: "+format+"\n", args...)
+		say(a.err, fmt.Sprintf(format, args...))
 	}
 }
+
+// say writes a message to stderr. It may have in it what others chose.
+func say(stderr io.Writer, text string) { fmt.Fprintf(stderr, "heddle: %s\n", plain.Lines(text)) }
 
 // terminal reports whether w is a terminal, and how wide.
 func terminal(w io.Writer) (width int, ok bool) {

@@ -19,6 +19,7 @@ import (
 	"heddle/daemon/serve"
 	"heddle/daemon/setup"
 	"heddle/daemon/web"
+	"heddle/internal/plain"
 )
 
 const (
@@ -107,7 +108,7 @@ func (a *app) manageAs(f *rmFlags, d *setup.Daemon) error {
 		"admin", running.Admin, "web", running.Web, "profile", d.Scheduler.Profile, "data", d.DataDir, "took", time.Since(began).Round(time.Millisecond))
 	if !a.quiet && !f.json(d.Log) {
 		n := notice{setup: d, daemon: running, first: first && d.Config.Recovery, verbose: a.verbose}
-		if _, err := fmt.Fprint(a.out, n.text()); err != nil {
+		if _, err := fmt.Fprint(a.out, plain.Lines(n.text())); err != nil {
 			log.Warn("nobody reads what a start says", "error", err)
 		}
 	} else {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"heddle/client"
+	"heddle/internal/plain"
 	"heddle/rm"
 	"heddle/yarn/ids"
 )
@@ -145,7 +146,7 @@ func described(ctx context.Context, c *client.Client, states []string) ([]string
 	var out []string
 	for i := range slices.Backward(rows) {
 		r := &rows[i]
-		out = append(out, fmt.Sprintf("%s\t%s of %s, %s", r.ID, snip(clean(r.Name), mostName), clean(r.User), r.State))
+		out = append(out, fmt.Sprintf("%s\t%s of %s, %s", r.ID, snip(plain.Line(r.Name), mostName), plain.Line(r.User), r.State))
 	}
 	return out, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"charm.land/lipgloss/v2"
 
+	"heddle/internal/plain"
 	"heddle/rm"
 )
 
@@ -134,7 +135,7 @@ func (s *snapshot) draw(l *look) string {
 	k := newInks(l.colour)
 	lines := s.heading(l, k)
 	if l.trouble != "" {
-		lines = append(lines, k.bad.Render(clean(l.trouble)))
+		lines = append(lines, k.bad.Render(plain.Line(l.trouble)))
 	}
 	foot := 0
 	if l.keys {
@@ -191,7 +192,7 @@ func (s *snapshot) heading(l *look, k inks) []string {
 	if c.Profile != "" && c.Profile != c.Scheduler {
 		what = "profile " + c.Profile
 	}
-	left := k.title.Render("heddle top") + "  " + s.URL + "  " + what
+	left := k.title.Render("heddle top") + "  " + s.URL + "  " + plain.Line(what)
 	if c.Started > 0 {
 		left += "  up " + lasting(s.At.UnixMilli()-c.Started)
 	}
@@ -248,10 +249,10 @@ func (s *snapshot) queueLines(l *look, k inks) []string {
 	rows := [][]string{{"queue", "capacity", "at most", "used", "memory", "vcores", "containers", "pending", "apps running", "apps waiting"}}
 	for i := range s.Queues {
 		r := &s.Queues[i]
-		rows = append(rows, []string{
+		rows = append(rows, row(
 			indented(r), capacity(r), share(r.Max), share(r.UsedOfOwn), mem(r.Used.MemoryMiB), vcores(r.Used.Vcores),
 			strconv.Itoa(r.Containers), strconv.Itoa(r.Waiting), strconv.Itoa(r.Active), strconv.Itoa(r.Inactive),
-		})
+		))
 	}
 	return columns(narrowed(rows, l.width, "vcores", "at most", "apps waiting", "apps running"), "capacity", k)
 }
@@ -266,12 +267,20 @@ func (s *snapshot) appLines(l *look, k inks) []string {
 			asks = mem(r.Pending.MemoryMiB)
 		}
 		held := holdingOf(r)
-		rows = append(rows, []string{
-			r.ID.String(), snip(clean(r.Name), mostName), clean(r.Type), clean(r.User), clean(r.Queue), string(r.State), progressOf(r),
+		rows = append(rows, row(
+			r.ID.String(), snip(r.Name, mostName), r.Type, r.User, r.Queue, string(r.State), progressOf(r),
 			held.containers, held.memory, held.vcores, asks, lasting(r.Elapsed),
-		})
+		))
 	}
 	return columns(narrowed(rows, l.width, "type", "vcores", "queue", "containers", "name", "user"), "progress", k)
+}
+
+// row is a row of what a cluster said, whose texts may hold anything.
+func row(cells ...string) []string {
+	for i, c := range cells {
+		cells[i] = plain.Line(c)
+	}
+	return cells
 }
 
 // narrowed leaves columns out, by their names in the first row and in the order given, until rows fit the width or

@@ -25,7 +25,7 @@ func manyRows(queues, apps int) *snapshot {
 	}
 	for i := range apps {
 		s.Apps = append(s.Apps, rm.AppReport{
-			ID: anApp(int32(i + 1)), Name: "größe\x1b[2J", State: "RUNNING", User: string(rune('a' + i%3)),
+			ID: anApp(int32(i + 1)), Name: "gö\x1b[2J", State: "RUNNING", User: string(rune('a' + i%3)),
 			Used: rm.Amount{MemoryMiB: int64(i), Vcores: float64(apps - i)}, Started: int64(i), Elapsed: int64(apps - i), Progress: rm.Fraction(i % 7),
 		})
 	}
@@ -64,8 +64,8 @@ func TestFrameFits(t *testing.T) {
 	if strings.Contains(whole, "more") || strings.Count(whole, "application_1_") != 40 || strings.Count(whole, "q0") != 30 {
 		t.Errorf("without a height something is left out:\n%s", whole)
 	}
-	if strings.Contains(whole, "\x1b") {
-		t.Errorf("a frame without colours holds escapes: %q", whole)
+	if strings.Contains(whole, "\x1b") || !strings.Contains(whole, `  gö\x1b[2J  `) {
+		t.Errorf("a frame without colours holds escapes, or does not show those of a name: %q", whole)
 	}
 }
 

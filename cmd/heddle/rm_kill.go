@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"heddle/client"
+	"heddle/internal/plain"
 )
 
 // A killRow is what became of an application that was to be killed.
@@ -62,7 +63,7 @@ func (a *app) kill(ctx context.Context, c *client.Client, asJSON bool, names []s
 		if rows[i].Error != "" {
 			continue
 		}
-		if _, err := fmt.Fprintln(a.out, rows[i].sentence()); err != nil {
+		if _, err := fmt.Fprintln(a.out, plain.Line(rows[i].sentence())); err != nil {
 			return wrote(err)
 		}
 	}
@@ -224,7 +225,7 @@ func newMove(a *app) *cobra.Command {
 						Queue string `json:"queue"`
 					}{args[0], queue}))
 				}
-				_, err = fmt.Fprintf(a.out, "%s is in %s\n", args[0], queue)
+				_, err = fmt.Fprintf(a.out, "%s is in %s\n", args[0], plain.Line(queue))
 				return wrote(err)
 			})
 		},

@@ -11,6 +11,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
+	"heddle/internal/plain"
 	"heddle/rm"
 )
 
@@ -41,7 +42,7 @@ func (a *app) print(t table.Writer) error {
 func addRow(t table.Writer, cells table.Row) {
 	for i, c := range cells {
 		if s, ok := c.(string); ok {
-			cells[i] = clean(s)
+			cells[i] = plain.Line(s)
 		}
 	}
 	t.AppendRow(cells)
@@ -182,7 +183,7 @@ func (a *app) printQueues(rows []rm.QueueReport) error {
 
 // indented is the last part of a queue's path, two spaces in for each queue above it.
 func indented(r *rm.QueueReport) string {
-	name := clean(r.Path[strings.LastIndexByte(r.Path, '.')+1:])
+	name := r.Path[strings.LastIndexByte(r.Path, '.')+1:]
 	return strings.Repeat("  ", strings.Count(r.Path, ".")) + name
 }
 
@@ -200,7 +201,7 @@ type card struct{ *tabwriter.Writer }
 func newCard(w io.Writer) card { return card{tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)} }
 
 func (c card) line(label, format string, args ...any) {
-	if value := clean(fmt.Sprintf(format, args...)); strings.TrimSpace(value) != "" {
+	if value := plain.Line(fmt.Sprintf(format, args...)); strings.TrimSpace(value) != "" {
 		fmt.Fprintf(c, "%s\t%s\n", label, value)
 	}
 }

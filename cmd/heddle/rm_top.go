@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"heddle/client"
+	"heddle/internal/plain"
 )
 
 const (
@@ -189,7 +190,7 @@ func (m *topModel) View() tea.View {
 	case m.last != nil:
 		text = m.last.draw(&m.look)
 	case m.trouble != "":
-		text = clean(m.trouble) + "\nq quits"
+		text = plain.Line(m.trouble) + "\nq quits"
 	}
 	v := tea.NewView(text)
 	v.AltScreen = true

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"heddle/client"
+	"heddle/internal/plain"
 )
 
 func newWhy(a *app) *cobra.Command {
@@ -34,7 +35,7 @@ known of it since its submission and from its master, how old that is, and what 
 				if r.json() {
 					return wrote(printJSON(a.out, e))
 				}
-				_, err = fmt.Fprint(a.out, whySentences(app, e, time.Now()))
+				_, err = fmt.Fprint(a.out, plain.Lines(whySentences(app, e, time.Now())))
 				return wrote(err)
 			})
 		},

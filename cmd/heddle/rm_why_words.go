@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"heddle"
+	"heddle/internal/plain"
 	"heddle/rm"
 )
 
@@ -32,7 +33,7 @@ const mostHolders = 3
 // whySentences explains an application to people.
 func whySentences(app *rm.AppReport, e *rm.Explanation, now time.Time) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %q of %s in %s: %s\n", e.App, clean(e.Name), clean(e.User), clean(e.Queue), clean(summary(app, len(e.Pending) > 0)))
+	fmt.Fprintf(&b, "%s %q of %s in %s: %s\n", e.App, e.Name, plain.Line(e.User), plain.Line(e.Queue), plain.Line(summary(app, len(e.Pending) > 0)))
 	for i := range e.Pending {
 		fmt.Fprintf(&b, "\n%s", askSentences(&e.Pending[i], e.Queue, now))
 	}
@@ -57,7 +58,7 @@ func knownSentences(e *rm.Explanation) string {
 		if b.Len() == 0 {
 			b.WriteString("\n")
 		}
-		fmt.Fprintf(&b, "%s: %s.\n", label, strings.TrimSuffix(clean(text), "."))
+		fmt.Fprintf(&b, "%s: %s.\n", label, strings.TrimSuffix(plain.Line(text), "."))
 	}
 	line("Known since it was submitted", e.Job.Text(inFigures))
 	if e.Job != nil {
@@ -84,14 +85,14 @@ func askSentences(k *rm.PendingAsk, queue string, now time.Time) string {
 	}
 	fmt.Fprintf(&b, ": %s.\n", because(k))
 	if k.Policy != "" {
-		fmt.Fprintf(&b, "  Refused by %s.", clean(k.Policy))
+		fmt.Fprintf(&b, "  Refused by %s.", plain.Line(k.Policy))
 		if k.Stock != "" {
-			fmt.Fprintf(&b, " YARN would say: %s", clean(k.Stock))
+			fmt.Fprintf(&b, " YARN would say: %s", plain.Line(k.Stock))
 		}
 		b.WriteString("\n")
 	}
 	if k.Limit != nil {
-		fmt.Fprintf(&b, "  %s\n", clean(k.Limit.Text(amountText)))
+		fmt.Fprintf(&b, "  %s\n", plain.Line(k.Limit.Text(amountText)))
 	}
 	if !nodeless(k) {
 		for _, s := range lacks(k) {
@@ -99,7 +100,7 @@ func askSentences(k *rm.PendingAsk, queue string, now time.Time) string {
 		}
 	}
 	if s := rm.PlaceText(k.Place, k.Of, k.Order, queue); s != "" {
-		fmt.Fprintf(&b, "  %s\n", clean(s))
+		fmt.Fprintf(&b, "  %s\n", plain.Line(s))
 	}
 	if len(k.Nodes) > 0 {
 		fmt.Fprintf(&b, "  %s.\n", byNode(k, now))
@@ -119,7 +120,7 @@ func lacks(k *rm.PendingAsk) (out []string) {
 		out = append(out, fmt.Sprintf("vcores are short: one needs %s, and at most %s are left for it.", vcores(k.Need.Vcores), vcores(k.Have.Vcores)))
 	}
 	for _, name := range slices.Sorted(maps.Keys(k.Short.Extra)) {
-		out = append(out, fmt.Sprintf("%s is short: one needs %d, and at most %d is left for it.", clean(name), k.Need.Extra[name], k.Have.Extra[name]))
+		out = append(out, fmt.Sprintf("%s is short: one needs %d, and at most %d is left for it.", plain.Line(name), k.Need.Extra[name], k.Have.Extra[name]))
 	}
 	return out
 }
@@ -134,7 +135,7 @@ func because(k *rm.PendingAsk) string {
 		if !ok {
 			text = k.Text
 		}
-		return strings.TrimSuffix(clean(strings.TrimSpace(text)), ".")
+		return strings.TrimSuffix(plain.Line(strings.TrimSpace(text)), ".")
 	case !known:
 		return k.Why
 	case len(k.Nodes) == 0:
@@ -193,7 +194,7 @@ func byNode(k *rm.PendingAsk, now time.Time) string {
 			part += fmt.Sprintf(" (at most %s free)", amountText(g.Most))
 		}
 		if g.Policy != "" && g.Policy != k.Policy {
-			part += ", says " + clean(g.Policy)
+			part += ", says " + plain.Line(g.Policy)
 		}
 		parts = append(parts, part)
 	}
@@ -212,10 +213,10 @@ func heldBy(k *rm.PendingAsk) string {
 		}
 		who := h.App.String()
 		if h.Name != "" {
-			who += fmt.Sprintf(" %q", snip(clean(h.Name), mostName))
+			who += fmt.Sprintf(" %q", snip(h.Name, mostName))
 		}
 		if h.User != "" {
-			who += " of " + clean(h.User)
+			who += " of " + plain.Line(h.User)
 		}
 		parts = append(parts, fmt.Sprintf("%s (%s)", who, amountText(h.Used)))
 	}
@@ -252,7 +253,7 @@ func summary(r *rm.AppReport, waits bool) string {
 		if r.Finished > 0 {
 			text += ", at " + moment(r.Finished)
 		}
-		if d := strings.TrimSpace(clean(r.Diagnostics)); d != "" {
+		if d := strings.TrimSpace(plain.Line(r.Diagnostics)); d != "" {
 			text += ": " + d
 		}
 		return strings.TrimSuffix(text, ".") + ". It waits for nothing."

@@ -103,17 +103,6 @@ func snip(s string, n int) string {
 	return string(r[:n-1]) + "…"
 }
 
-// clean takes line ends and other control characters out of what users named, which would break a line or
-// a terminal.
-func clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r >= 0x7f && r < 0xa0 {
-			return ' '
-		}
-		return r
-	}, s)
-}
-
 // counted lists counts with their words, most first.
 func counted(counts map[string]uint32, words func(string) string, most int) string {
 	keys := make([]string, 0, len(counts))

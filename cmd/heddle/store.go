@@ -10,6 +10,7 @@ import (
 
 	"heddle/daemon/setup"
 	"heddle/daemon/store"
+	"heddle/internal/plain"
 )
 
 func newStore(a *app) *cobra.Command {
@@ -182,7 +183,7 @@ func told(r *store.Report) string {
 	if r.Whole() {
 		b.WriteString("nothing is damaged\n")
 	}
-	return b.String()
+	return plain.Lines(b.String()) // names and users are in keys
 }
 
 // held says how many records a store has.

@@ -1,5 +1,5 @@
 // Package plain puts what libraries say of bad input into the words of the input: no types of Go's, and what would be
-// right.
+// right. It also writes what input says so that a terminal shows it and does not act on it.
 package plain
 
 import (

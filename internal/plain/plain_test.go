@@ -20,6 +20,16 @@ type nested struct {
 	Own   string   `json:"-" yaml:"-"`
 }
 
+func TestLine(t *testing.T) {
+	const evil = "größe\ta\r\n\x1b[2Jb\u009bc\x07\x7f\xff"
+	if got, want := Line(evil), "größe a  \\x1b[2Jb\\u009bc\\a\\x7f\ufffd"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got, want := Lines(evil), "größe\ta \n\\x1b[2Jb\\u009bc\\a\\x7f\ufffd"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 func TestYAML(t *testing.T) {
 	for text, want := range map[string]string{
 		"count: many":        "1:8 count: got text; wanted a whole number",

@@ -26,7 +26,7 @@ var Table = []Row{
 	{"sim/bound", []string{"."}},
 	{"sim", []string{".", "cluster", "policy", "sched", "workload", "rm", "yarn/ids", "internal/slab", "sim/apps", "sim/world", "sim/bound"}},
 	{"exp", []string{".", "workload", "scenario", "policies", "policy", "conf", "sim", "sim/world", "sim/bound", "internal/near"}},
-	{"report", []string{".", "sim", "workload"}},
+	{"report", []string{".", "sim", "workload", "internal/plain"}},
 	{"exp/page", []string{".", "exp", "report", "sim"}},
 	{"exp/exptest", []string{"exp", "policies", "scenario", "workload"}},
 	{"exp/ikayak", []string{".", "conf", "exp", "policies", "policy", "scenario", "sim", "sim/world", "workload"}},
