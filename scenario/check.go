@@ -146,8 +146,9 @@ func (r *rawJob) checkSpark() error {
 			return d.errorf("dynamic: wanted min and initial up to max, and max above 0")
 		}
 	}
-	if s.TaskCores.set && (s.TaskCores.value == 0 || s.Executor.set && s.TaskCores.value > s.Executor.Vcores.value) {
-		return s.TaskCores.errorf("%d: wanted 1 to the vcores of an executor", s.TaskCores.value)
+	executor := workload.SparkJob{Executor: s.Executor.resource()}
+	if has := int(executor.ExecutorSize()[heddle.CPU] / heddle.CPU.Unit()); s.TaskCores.set && (s.TaskCores.value == 0 || s.TaskCores.value > has) {
+		return s.TaskCores.errorf("%d: wanted 1 to the vcores of an executor, here %d", s.TaskCores.value, has)
 	}
 	if len(s.Stages) == 0 {
 		if s.Iterations.set && (s.Iterations.value == 0 || s.Iterations.value > workload.MaxTasksPerJob/max(1, len(r.splits()))) {

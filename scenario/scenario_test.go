@@ -152,6 +152,7 @@ func TestErrors(t *testing.T) {
 		{job("{maps: 1, framework: spark, spark: {executors: 3, dynamic: {max: 4}}}"), "executors beside dynamic"},
 		{job("{maps: 1, framework: spark, spark: {dynamic: {min: 5, max: 4}}}"), "wanted min and initial up to max"},
 		{job("{maps: 1, framework: spark, spark: {executor: {memory: 1GiB, vcores: 1}, task_cores: 2}}"), "wanted 1 to the vcores"},
+		{job("{maps: 1, framework: spark, spark: {task_cores: 2}}"), "4:55: 2: wanted 1 to the vcores of an executor, here 1"},
 		{job("{maps: 1, framework: spark, spark: {iterations: 0}}"), "wanted 1 iteration or more"},
 		{job("{maps: 1000, framework: spark, spark: {iterations: 2000}}"), "at most 1048576 tasks"},
 		{job("{maps: 1, framework: spark, spark: {iterations: 2, stages: [{tasks: 1}]}}"), "iterations beside stages"},

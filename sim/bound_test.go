@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"heddle"
+	"heddle/sim/bound"
 	"heddle/sim/world"
 	"heddle/workload"
 )
@@ -72,6 +73,9 @@ func TestNoAdversaryBeatsTheBounds(t *testing.T) {
 			default:
 				j.Framework, j.Spark = heddle.Spark, drawSpark(d)
 				j.Spark.TaskCores = d(0, 3)
+				if d(0, 2) == 0 {
+					j.Spark.Executor = heddle.Resource{} // Spark's default
+				}
 			}
 			o.Workload.Jobs = append(o.Workload.Jobs, j)
 		}
@@ -94,6 +98,33 @@ func TestBoundOfUnlikeSizes(t *testing.T) {
 	states(t, r, Succeeded)
 	if x := r.Jobs[0]; x.JCT < x.Bound || x.JCT > 15*second {
 		t.Errorf("took %v, the bound is %v", x.JCT, x.Bound)
+	}
+}
+
+// An executor whose size is not stated has Spark's default, and runs one task at least: to want more cores for a task
+// than it has changes neither the run, nor the bounds, nor the load.
+func TestTaskOfMoreCoresThanItsExecutor(t *testing.T) {
+	stated := workload.SparkJob{Executors: 4, Executor: heddle.Of(1408, 1000), TaskCores: 1, Stages: []workload.Stage{{Tasks: lasting(40, 60)}}}
+	unstated := stated
+	unstated.Executor, unstated.TaskCores = heddle.Resource{}, 5
+	for _, o := range []Options{givenWorld(nodes(2, 1, heddle.Of(65536, 8000))), fullWorld(nodes(2, 1, heddle.Of(65536, 8000)))} {
+		of := func(s workload.SparkJob) (*Result, []bound.Job, []bound.Job) {
+			o.Workload = &workload.Workload{Jobs: []workload.Job{{ID: "a", Framework: heddle.Spark, Spark: &s}}}
+			_, least, _, err := Bounds(o, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			load, _ := Offered(o)
+			return named(t, "fifo").plain(t, o), least, load
+		}
+		r, least, load := of(unstated)
+		r2, least2, load2 := of(stated)
+		if !slices.Equal(least, least2) || !slices.Equal(load, load2) {
+			t.Errorf("given %v: bounds of %v and a load of %v; with the same size stated %v and %v", o.Given, least, load, least2, load2)
+		}
+		if r.Jobs[0].JCT != r2.Jobs[0].JCT || r.CPUUsed != r2.CPUUsed || r.CPUUsed > 1 {
+			t.Errorf("given %v: took %v and used %g of the processors; with the same size stated %v and %g", o.Given, r.Jobs[0].JCT, r.CPUUsed, r2.Jobs[0].JCT, r2.CPUUsed)
+		}
 	}
 }
 

@@ -90,11 +90,10 @@ func held(w *world.World, j *workload.Job) bound.Job {
 		add(&j.Other[i], plain, w.ShortestPlain(id, int32(i)))
 	}
 	if s := j.Spark; s != nil {
-		cores := int64(max(s.TaskCores, 1)) * heddle.CPU.Unit()
-		slots := max(s.Executor[heddle.CPU]/cores, 1)
+		size := slotSize(s)
 		for i := range s.Stages {
 			for k := range s.Stages[i].Tasks {
-				add(&workload.Task{}, heddle.Of(s.Executor[heddle.Memory]/slots, cores), w.ShortestSparkTask(id, int32(i), int32(k)))
+				add(&workload.Task{}, size, w.ShortestSparkTask(id, int32(i), int32(k)))
 			}
 		}
 	}
@@ -136,26 +135,25 @@ func givenNeed(j *workload.Job, loadSim, countCPU bool) bound.Job {
 	return n
 }
 
-// sparkWork adds what an application's tasks occupy of its executors: a task its cores, and of the
-// memory the same part.
+// sparkWork adds what an application's tasks occupy of its executors.
 func sparkWork(s *workload.SparkJob, w [heddle.NumDims]float64, countCPU bool) [heddle.NumDims]float64 {
-	cores := int64(max(s.TaskCores, 1)) * heddle.CPU.Unit()
-	if has := s.Executor[heddle.CPU]; has > 0 {
-		cores = min(cores, has) // an executor runs one task at least
-	}
+	size := slotSize(s)
 	for i := range s.Stages {
 		for k := range s.Stages[i].Tasks {
 			sec := s.Stages[i].Tasks[k].Duration.Seconds()
 			if countCPU {
-				w[heddle.CPU] += float64(cores) * sec
+				w[heddle.CPU] += float64(size[heddle.CPU]) * sec
 			}
-			if s.Executor[heddle.CPU] > 0 {
-				slots := max(s.Executor[heddle.CPU]/cores, 1)
-				w[heddle.Memory] += float64(s.Executor[heddle.Memory]/slots) * sec
-			}
+			w[heddle.Memory] += float64(size[heddle.Memory]) * sec
 		}
 	}
 	return w
+}
+
+// slotSize is what a task occupies of its executor: its cores, and of the memory its part among the tasks that run there
+// at once.
+func slotSize(s *workload.SparkJob) heddle.Resource {
+	return heddle.Of(s.ExecutorSize()[heddle.Memory]/int64(s.Slots()), s.CoresOfTask())
 }
 
 // chain is the longest chain of stages, each as long as its longest task.

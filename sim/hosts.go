@@ -143,10 +143,10 @@ func (a *app) task(w apps.Work) *workload.Task {
 func (s *Sim) durationOf(a *app, w apps.Work) heddle.Span { return a.task(w).Duration }
 
 // coresOf is how much processor a piece of work occupies in the given world: what its container has,
-// or one core of an executor.
+// or what a task occupies of an executor.
 func (s *Sim) coresOf(c *container, w apps.Work) int64 {
 	if w.Kind == heddle.Executor {
-		return int64(max(c.app.job.Spark.TaskCores, 1)) * heddle.CPU.Unit()
+		return c.app.job.Spark.CoresOfTask()
 	}
 	return c.limit[heddle.CPU]
 }

@@ -119,13 +119,32 @@ type Task struct {
 // A SparkJob is what a Spark application does inside its executors.
 type SparkJob struct {
 	Executors  int             // asked for at the start
-	Executor   heddle.Resource // container size: heap, overhead and cores
+	Executor   heddle.Resource // container size: heap, overhead and cores; zero = Spark's default
 	Client     bool            // the driver runs outside the cluster; the master is small
 	Dynamic    *Dynamic        // nil = the executors are held for life
 	Stages     []Stage         // in order of submission
 	Storage    int64           // bytes one executor can cache; 0 = the rule of Spark's unified memory
 	TaskCores  int             // 0 = 1
 	GivenSpans bool            // every task states its Duration
+}
+
+// ExecutorSize returns the size of an executor's container. Where the job states none it is Spark's default: 1 GiB of
+// heap, 384 MiB of overhead, one core.
+func (s *SparkJob) ExecutorSize() heddle.Resource {
+	if s.Executor.IsZero() {
+		return heddle.Of(sparkExecutorMemory+sparkMinOverhead, heddle.CPU.Unit())
+	}
+	return s.Executor
+}
+
+// Slots returns how many tasks run in an executor at once: one at least, however few cores it has.
+func (s *SparkJob) Slots() int {
+	return max(1, int(s.ExecutorSize()[heddle.CPU]/heddle.CPU.Unit())/max(1, s.TaskCores))
+}
+
+// CoresOfTask returns what a task occupies of its executor, in thousandths of a core: no more than that has.
+func (s *SparkJob) CoresOfTask() int64 {
+	return min(int64(max(s.TaskCores, 1))*heddle.CPU.Unit(), s.ExecutorSize()[heddle.CPU])
 }
 
 // Dynamic is Spark's dynamic allocation.

@@ -26,16 +26,12 @@ func Demand(j *workload.Job) heddle.Demand {
 }
 
 func sparkDemand(s *workload.SparkJob) heddle.Demand {
-	d := heddle.Demand{Containers: int32(s.Executors), Each: s.Executor}
-	if d.Each.IsZero() {
-		d.Each = sparkExecutorSize
-	}
+	d := heddle.Demand{Containers: int32(s.Executors), Each: s.ExecutorSize()}
 	if d.Containers <= 0 {
 		d.Containers = sparkExecutors
 	}
 	if s.Dynamic != nil {
-		slots := max(1, int(d.Each[heddle.CPU]/1000)/max(1, s.TaskCores))
-		largest := 0
+		slots, largest := s.Slots(), 0
 		for i := range s.Stages {
 			largest = max(largest, len(s.Stages[i].Tasks))
 		}

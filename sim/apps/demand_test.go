@@ -31,7 +31,7 @@ func TestDemand(t *testing.T) {
 		{"plain", workload.Job{Framework: heddle.Plain, Other: task(2, g(3))}, heddle.Demand{Containers: 2, Each: g(3)}},
 		{"nothing", workload.Job{}, heddle.Demand{}},
 		{"executors", workload.Job{Spark: &workload.SparkJob{Executors: 7, Executor: two, Stages: stages}}, heddle.Demand{Containers: 7, Each: two}},
-		{"Spark's default", workload.Job{Spark: &workload.SparkJob{}}, heddle.Demand{Containers: 2, Each: sparkExecutorSize}},
+		{"Spark's default", workload.Job{Spark: &workload.SparkJob{}}, heddle.Demand{Containers: 2, Each: heddle.Of(1408, 1000)}},
 		{"dynamic, two tasks an executor", workload.Job{Spark: &workload.SparkJob{Executor: two, Stages: stages, Dynamic: &workload.Dynamic{Max: 100}}}, heddle.Demand{Containers: 5, Each: two}},
 		{"dynamic, limited", workload.Job{Spark: &workload.SparkJob{Executor: two, Stages: stages, Dynamic: &workload.Dynamic{Max: 3}}}, heddle.Demand{Containers: 3, Each: two}},
 		{"dynamic, at least", workload.Job{Spark: &workload.SparkJob{Executor: two, Stages: stages, Dynamic: &workload.Dynamic{Min: 8, Max: 9}}}, heddle.Demand{Containers: 8, Each: two}},

@@ -21,9 +21,6 @@ const (
 	sparkPriority        = 0                        // the default resource profile's id
 )
 
-// sparkExecutorSize is spark.executor.memory 1 GiB with its overhead of 384 MiB, and one core.
-var sparkExecutorSize = heddle.Of(1408, 1000)
-
 // An executor is a container from its launch until the ResourceManager says it ended.
 type executor struct {
 	id       heddle.ContainerID
@@ -108,12 +105,8 @@ func NewSpark(job *workload.Job, c Config) Master {
 		c: c.filled(), job: sj, interval: sparkFirstAllocation,
 		nodes: map[heddle.NodeID]int{}, executors: map[heddle.ContainerID]*executor{},
 	}
-	size := sj.Executor
-	if size.IsZero() {
-		size = sparkExecutorSize
-	}
-	m.want = want{priority: sparkPriority, kind: heddle.Executor, size: size}
-	m.slots = max(1, int(size[heddle.CPU]/1000)/max(1, sj.TaskCores))
+	m.want = want{priority: sparkPriority, kind: heddle.Executor, size: sj.ExecutorSize()}
+	m.slots = sj.Slots()
 	most := sj.Executors
 	if most <= 0 {
 		most = sparkExecutors
