@@ -36,7 +36,7 @@ type Fault struct {
 	For   heddle.Span // 0 = for good
 	Node  int         // index into Scenario.Nodes
 	Job   int         // index into the jobs of the workload that Faults was given
-	Speed float64
+	Speed float64     // above 0 and at most 1
 	Rate  float64
 }
 
@@ -131,8 +131,11 @@ func (r *rawFault) check(s *Scenario, ids map[string]bool) error {
 	case NodeLoss, AgentLoss:
 		return cmp.Or(r.checkNode(s), r.only("at", "every", "until", "for", "node"))
 	case SlowNode:
-		if !r.Speed.set || r.Speed.value == 0 {
-			return r.errorf("slow_node: wanted speed, a factor above 0")
+		if !r.Speed.set {
+			return r.errorf("slow_node: wanted speed, a factor above 0 and at most 1")
+		}
+		if r.Speed.value == 0 || r.Speed.value > 1 {
+			return r.Speed.errorf("slow_node: speed %g: wanted a factor above 0 and at most 1", r.Speed.value)
 		}
 		return cmp.Or(r.checkNode(s), r.only("at", "every", "until", "for", "node", "speed"))
 	case SilentNode:

@@ -184,6 +184,8 @@ func TestErrors(t *testing.T) {
 		{fault("{kind: node_loss, at: 5s, node: n9}"), `6:37: "n9": wanted a node from n1 to n4`},
 		{fault("{kind: node_loss, at: 5s, speed: 2}"), "node_loss has no use for speed"},
 		{fault("{kind: slow_node, at: 5s}"), "wanted speed"},
+		{fault("{kind: slow_node, at: 5s, speed: 0}"), "6:38: slow_node: speed 0: wanted a factor above 0 and at most 1"},
+		{fault("{kind: slow_node, at: 5s, speed: 2}"), "6:38: slow_node: speed 2: wanted a factor above 0 and at most 1"},
 		{fault("{kind: silent_node, at: 5s}"), "wanted for"},
 		{fault("{kind: master_failure, at: 5s, job: b}"), `"b": no job has this id`},
 		{fault("{kind: agent_loss, at: 3s, speed: 0.5}"), "agent_loss has no use for speed"},

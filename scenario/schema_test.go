@@ -219,6 +219,7 @@ func TestSchemaRefuses(t *testing.T) {
 		nodes4 + "workload: {jobs: [{maps: 1, output_replicas: 0}]}\n",
 		nodes4 + "workload: {jobs: [{maps: 1, map: {memory: 5}}]}\n",
 		nodes4 + "workload: {jobs: [{maps: 1}]}\nfaults: [{at: 3}]\n",
+		nodes4 + "workload: {jobs: [{maps: 1}]}\nfaults: [{kind: slow_node, at: 3, speed: 2}]\n",
 		nodes4 + "workload: {jobs: [{maps: 1}]}\neffects: {skew: 3}\n",
 		nodes4 + "workload: {jobs: [{maps: 1}]}\nparams: {}\n",
 	} {
