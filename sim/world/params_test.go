@@ -30,3 +30,23 @@ func TestProgramsAgree(t *testing.T) {
 		}
 	}
 }
+
+// A program that is measured under one framework alone needs under the other one what the measured ones need there on average,
+// so that none is for nothing. Only pi, which reads nothing, needs the same under both.
+func TestEveryProgramComputesUnderEitherFramework(t *testing.T) {
+	p := DefaultParams()
+	for name, q := range p.Programs {
+		if q.Fixed == 0 && q.Map == 0 || q.Reduce == 0 {
+			t.Errorf("%s needs nothing under MapReduce: %+v", name, q)
+		}
+		if q.Fixed == 0 && (q.First == 0 || q.Shuffle == 0 || q.Cached == 0 || q.Grow == 0) {
+			t.Errorf("%s needs nothing under Spark: %+v", name, q)
+		}
+	}
+	for _, name := range []string{"wordcount", "grep", "sort", "terasort", "randomwriter"} {
+		q := p.Programs[name]
+		if m := p.Mean; q.First != m.First || q.Shuffle != m.Shuffle || q.Cached != m.Cached || q.Grow != m.Grow {
+			t.Errorf("%s needs %+v under Spark, the mean is %+v", name, q, m)
+		}
+	}
+}
