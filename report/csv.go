@@ -17,6 +17,7 @@ var runHeader = []string{
 	"starvation_mean_s", "starvation_p50_s", "starvation_p95_s", "starvation_p99_s",
 	"makespan_s", "local_maps", "cpu_utilisation", "memory_utilisation", "jct_over_bound", "wall_s",
 	"recorded_error_p50", "recorded_error_p95", "slowdown_mean", "slowdown_p50", "slowdown_p95", "slowdown_p99",
+	"unfinished",
 }
 
 // The metrics of runHeader, after profile and seed.
@@ -25,10 +26,11 @@ var runMetrics = []Metric{
 	StarvationMean, StarvationP50, StarvationP95, StarvationP99,
 	Makespan, LocalMaps, CPUUtilisation, MemoryUtilisation, JCTOverBound, Wall,
 	RecordedP50, RecordedP95, SlowdownMean, SlowdownP50, SlowdownP95, SlowdownP99,
+	Unfinished,
 }
 
-// CSV writes one row a profile and seed, with the figures [JSON] writes the means of. A cell is empty
-// where a figure does not apply. It returns w's error.
+// CSV writes one row a profile and seed, with the figures [JSON] writes the means of. Later columns come behind the others. A
+// cell is empty where a figure does not apply. It returns w's error.
 func CSV(w io.Writer, c *Comparison) error {
 	return c.table(w, runHeader, func(r *sim.Result, cells []string, write func([]string)) {
 		f := Measure(r)

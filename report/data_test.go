@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -52,7 +53,7 @@ func TestJSONShape(t *testing.T) {
 		t.Errorf("seeds is %v, want the count 2", top["seeds"])
 	}
 	figures := []string{
-		"jobs", "completed", "failed", "jct_seconds", "wait_seconds", "starvation_seconds", "makespan_seconds",
+		"jobs", "completed", "failed", "unfinished", "jct_seconds", "wait_seconds", "starvation_seconds", "makespan_seconds",
 		"local_maps", "cpu_utilisation", "memory_utilisation", "jct_over_bound", "slowdown", "wall_seconds", "recorded_error",
 	}
 	profiles := top["profiles"].([]any)
@@ -124,6 +125,47 @@ func TestCSVRows(t *testing.T) {
 		}
 		if all[1][0] != c.Profiles[0].Name {
 			t.Errorf("%s: the profile came back as %q", x.name, all[1][0])
+		}
+	}
+}
+
+// Every job is one of completed, failed and unfinished, in JSON and in CSV, and those of a profile that leaves some behind are
+// among them.
+func TestJobsAddUp(t *testing.T) {
+	f := usual()
+	f.incomplete = true
+	c := f.build()
+	var b bytes.Buffer
+	if err := JSON(&b, c); err != nil {
+		t.Fatal(err)
+	}
+	var got comparisonJSON
+	if err := json.Unmarshal(b.Bytes(), &got); err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range got.Profiles {
+		if p.Jobs != p.Completed+p.Failed+p.Unfinished || (p.Unfinished > 0) != (i == len(got.Profiles)-1) {
+			t.Errorf("JSON, %s: %v jobs, %v completed, %v failed, %v unfinished", p.Profile, p.Jobs, p.Completed, p.Failed, p.Unfinished)
+		}
+	}
+	b.Reset()
+	if err := CSV(&b, c); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(&b).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range rows[1:] {
+		of := func(column string) int {
+			n, err := strconv.Atoi(row[slices.Index(rows[0], column)])
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		if of("jobs") != of("completed")+of("failed")+of("unfinished") {
+			t.Errorf("CSV: %q", row)
 		}
 	}
 }

@@ -42,6 +42,7 @@ type figuresJSON[T any] struct {
 	Jobs         T                `json:"jobs"`
 	Completed    T                `json:"completed"`
 	Failed       T                `json:"failed"`
+	Unfinished   T                `json:"unfinished"`
 	JCT          quantilesJSON[T] `json:"jct_seconds"`
 	Wait         quantilesJSON[T] `json:"wait_seconds"`
 	Starvation   quantilesJSON[T] `json:"starvation_seconds"`
@@ -161,7 +162,7 @@ func figures[T any](at func(Metric) T) figuresJSON[T] {
 		return quantilesJSON[T]{at(first), at(first + 1), at(first + 2), at(first + 3)}
 	}
 	return figuresJSON[T]{
-		Jobs: at(Jobs), Completed: at(Completed), Failed: at(Failed),
+		Jobs: at(Jobs), Completed: at(Completed), Failed: at(Failed), Unfinished: at(Unfinished),
 		JCT: four(JCTMean), Wait: four(WaitMean), Starvation: four(StarvationMean),
 		Makespan: at(Makespan), LocalMaps: at(LocalMaps),
 		CPU: at(CPUUtilisation), Memory: at(MemoryUtilisation),
