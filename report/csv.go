@@ -44,13 +44,14 @@ func CSV(w io.Writer, c *Comparison) error {
 var jobHeader = []string{
 	"profile", "seed", "job", "queue", "user", "type", "maps", "reduces", "input_bytes", "submit_s", "wait_s",
 	"jct_s", "starvation_s", "reduce_hold_s", "reservation_s", "local_maps", "am_memory_mib", "bound_s", "state",
-	"recorded_s", "why", "alone_s",
+	"recorded_s", "why", "alone_s", "localised_maps",
 }
 
 // JobsCSV writes one row a job, of every profile and seed. Times are in seconds with milliseconds; a
 // cell is empty where it does not apply, such as the completion time of a job that never ended. recorded_s is the
 // completion time that the trace records; why says why a job did not succeed; alone_s is its completion time with the
-// cluster to itself. It returns w's error.
+// cluster to itself. local_maps are those of localised_maps that first ended on a node with their split; the sum of the one over
+// the sum of the other is a run's [LocalMaps]. It returns w's error.
 func JobsCSV(w io.Writer, c *Comparison) error {
 	return c.table(w, jobHeader, func(r *sim.Result, cells []string, write func([]string)) {
 		for i := range r.Jobs {
@@ -59,7 +60,7 @@ func JobsCSV(w io.Writer, c *Comparison) error {
 			if j.State == sim.Unfinished || j.State == sim.Rejected {
 				jct = sim.NoSpan
 			}
-			if j.Maps == 0 {
+			if j.LocalisedMaps == 0 {
 				local = ""
 			}
 			if j.MasterMemory > 0 {
@@ -68,7 +69,7 @@ func JobsCSV(w io.Writer, c *Comparison) error {
 			write(append(cells, j.ID, j.Queue, j.User, j.Framework.String(), strconv.Itoa(j.Maps),
 				strconv.Itoa(j.Reduces), strconv.FormatInt(j.InputBytes, 10), millis(heddle.Span(j.Submit)),
 				millis(j.Wait), millis(jct), millis(j.Starvation), millis(j.ReduceHold), millis(j.Reservation),
-				local, master, millis(j.Bound), j.State.String(), ifKnown(j.Recorded), j.Why, ifKnown(j.Alone)))
+				local, master, millis(j.Bound), j.State.String(), ifKnown(j.Recorded), j.Why, ifKnown(j.Alone), strconv.Itoa(j.LocalisedMaps)))
 		}
 	})
 }

@@ -87,7 +87,7 @@ func TestCSVGolden(t *testing.T) {
 
 func TestCSVHeaders(t *testing.T) {
 	if got, want := strings.Join(jobHeader, ","), "profile,seed,job,queue,user,type,maps,reduces,input_bytes,submit_s,wait_s,jct_s,starvation_s,"+
-		"reduce_hold_s,reservation_s,local_maps,am_memory_mib,bound_s,state,recorded_s,why,alone_s"; got != want {
+		"reduce_hold_s,reservation_s,local_maps,am_memory_mib,bound_s,state,recorded_s,why,alone_s,localised_maps"; got != want {
 		t.Errorf("--jobs has %s, want %s", got, want)
 	}
 	if len(runHeader) != len(runMetrics)+2 {

@@ -79,7 +79,7 @@ func (f fixture) run(p int, seed uint64) *sim.Result {
 		boundSum += j.Bound
 		r.Makespan = max(r.Makespan, j.End.Since(0))
 		r.LocalMaps += j.LocalMaps
-		r.LocalisedMaps += j.Maps
+		r.LocalisedMaps += j.LocalisedMaps
 	}
 	r.MeanJCTBound = boundSum / heddle.Span(f.jobs) * 11 / 10
 	r.MakespanBound = heddle.Seconds(length * 0.8)
@@ -152,6 +152,7 @@ func (f fixture) job(i, p int, length float64, shape, luck *rand.Rand) sim.JobRe
 	if spark {
 		j.Framework, j.Maps = heddle.Spark, 2+int(math.Min(size, 12))
 	}
+	j.LocalisedMaps = j.Maps
 	j.LocalMaps = int(float64(j.Maps) * math.Min(1, 0.6+0.1*float64(p)))
 	if f.incomplete && p == len(f.profiles)-1 {
 		switch i % 10 {

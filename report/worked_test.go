@@ -41,7 +41,7 @@ func workedRun(profile string, seed uint64, jct []float64, cpu float64, all bool
 			ID: []string{"a", "b", "c", "d"}[i], Queue: "default", User: "ann", Framework: heddle.MapReduce, Maps: 1, Reduces: 1,
 			InputBytes: 1 << 20, Submit: heddle.Time(heddle.Seconds(submit)), End: heddle.Time(heddle.Seconds(submit + s)),
 			Wait: heddle.Seconds(s / 10), JCT: heddle.Seconds(s), Starvation: heddle.Seconds(s / 5), ReduceHold: heddle.Seconds(s / 2),
-			LocalMaps: 1, MasterMemory: 1024, Bound: heddle.Seconds(5), State: sim.Succeeded, MasterAttempts: 1,
+			LocalMaps: 1, LocalisedMaps: 1, MasterMemory: 1024, Bound: heddle.Seconds(5), State: sim.Succeeded, MasterAttempts: 1,
 		}
 		switch {
 		case i == 2:

@@ -63,7 +63,8 @@ type app struct {
 	reduces    int
 	bookings   map[heddle.ContainerID]heddle.Time
 	reserved   heddle.Span
-	localMaps  int
+	localMaps  int // of localised, as in Result
+	localised  int
 	finished   *apps.Done // what an earlier attempt got done
 
 	succeeded []rm.TaskNews    // tasks that ended well, where anybody asks what they used

@@ -338,10 +338,13 @@ func (s *Sim) workEnded(e *ended) {
 		s.counts(a, c, e)
 	}
 	if ok && e.work.Kind == heddle.Map {
-		if a.mapDone(s.now, e.work.Index) {
+		first, last := a.mapDone(s.now, e.work.Index)
+		if last {
 			s.phys.mapsDone(s.now, a)
 		}
-		s.countLocality(a, c, e.work)
+		if first {
+			s.countLocality(a, c, e.work)
+		}
 		if e.output > 0 && s.o.Set.Feeds.Output && !s.o.NoAgents {
 			s.say(&rm.Output{Container: c.name, Bytes: e.output})
 		}

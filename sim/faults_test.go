@@ -68,6 +68,9 @@ func TestNodeLossRunsLostMapsAgain(t *testing.T) {
 				t.Errorf("back after %v: map %d was on the lost node and did not run again; %v did", back.Seconds(), i, again)
 			}
 		}
+		if r.LocalisedMaps != 8 || r.LocalMaps+r.RackMaps > 8 {
+			t.Errorf("back after %v: %d maps are local and %d rack-local of %d, and there are 8", back.Seconds(), r.LocalMaps, r.RackMaps, r.LocalisedMaps)
+		}
 		noticed := o.Faults[0].At.Plus(o.Expiry)
 		if back > 0 {
 			noticed = min(noticed, o.Faults[0].At.Plus(back))

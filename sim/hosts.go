@@ -158,7 +158,7 @@ func coresOfNode(n *world.NodeSpec) float64 {
 	return float64(n.Total[heddle.CPU]) / 1000
 }
 
-// countLocality notes how near a finished map was to its split.
+// countLocality notes how near a map was to its split as it first ended.
 func (s *Sim) countLocality(a *app, c *container, w apps.Work) {
 	if !a.placed {
 		return
@@ -167,7 +167,7 @@ func (s *Sim) countLocality(a *app, c *container, w apps.Work) {
 	if len(hosts) == 0 {
 		return
 	}
-	s.res.LocalisedMaps++
+	a.localised++
 	near := false
 	for _, h := range hosts {
 		if h == c.node {

@@ -142,20 +142,21 @@ func (a *app) begun(c *container, now heddle.Time) {
 	}
 }
 
-// mapDone notes the end of a map, which may have ended before and run again since; last means that none
-// is missing.
-func (a *app) mapDone(now heddle.Time, index int32) (last bool) {
+// mapDone notes the end of a map, which may have ended before and run again since: first means that it had not, last that
+// no map is missing.
+func (a *app) mapDone(now heddle.Time, index int32) (first, last bool) {
 	if a.mapped == nil {
 		a.mapped = slab.NewBits(len(a.job.Maps))
 	}
-	if !a.mapped.Has(index) {
+	first = !a.mapped.Has(index)
+	if first {
 		a.mapped.Set(index, true)
 		a.mapsLeft--
 	}
 	if a.mapsLeft == 0 {
 		a.mapsEnd = now
 	}
-	return a.mapsLeft == 0
+	return first, a.mapsLeft == 0
 }
 
 // ended notes the end of a container.
@@ -197,6 +198,7 @@ func (s *Sim) finish() *Result {
 		}
 		r.Jobs = append(r.Jobs, j)
 		r.LocalMaps += a.localMaps
+		r.LocalisedMaps += a.localised
 		if i == 0 || a.job.Submit < firstIn {
 			firstIn = a.job.Submit
 		}
@@ -273,7 +275,7 @@ func (a *app) result(end heddle.Time) JobResult {
 		ID: j.ID, Queue: j.Queue, User: j.User, Framework: j.Framework, Maps: len(j.Maps) + len(j.Other),
 		Reduces: len(j.Reduces), InputBytes: j.InputBytes(), Submit: j.Submit, End: a.end,
 		Wait: NoSpan, JCT: NoSpan, Starvation: a.starvation(), ReduceHold: NoSpan, Reservation: a.reserved,
-		LocalMaps: a.localMaps, MasterMemory: a.memory, MasterCPU: a.cpu, State: a.state, Why: a.why, Recorded: NoSpan, MasterAttempts: a.attempts,
+		LocalMaps: a.localMaps, LocalisedMaps: a.localised, MasterMemory: a.memory, MasterCPU: a.cpu, State: a.state, Why: a.why, Recorded: NoSpan, MasterAttempts: a.attempts,
 	}
 	if j.Recorded > 0 {
 		out.Recorded = j.Recorded

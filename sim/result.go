@@ -28,9 +28,9 @@ type Result struct {
 	Wall           float64 // seconds the run took
 	SkippedOffers  int64   // heartbeats that were not simulated because nothing could have come of them
 	CheckedSteps   int64   // steps after which cluster.Check ran
-	LocalMaps      int     // maps that ran on a node holding their split, of LocalisedMaps
-	RackMaps       int
-	LocalisedMaps  int // maps that had a split to be near to
+	LocalMaps      int     // maps that first ended on a node holding their split, of LocalisedMaps
+	RackMaps       int     // … on none, but in the rack of one
+	LocalisedMaps  int     // maps that ended and had a split to be near to; one that ran again is one
 	FailedAttempts int
 
 	Disks  DiskUse
@@ -116,7 +116,8 @@ type JobResult struct {
 	Starvation     heddle.Span // mean over reduces launched after the last map's end of (launch − that end); 0 if none was; NoSpan without reduces
 	ReduceHold     heddle.Span // mean time a reduce held its container; NoSpan without reduces
 	Reservation    heddle.Span // total time nodes were reserved for the job
-	LocalMaps      int
+	LocalMaps      int         // of LocalisedMaps, both as in Result
+	LocalisedMaps  int
 	MasterMemory   int64 // MiB of the last attempt's master
 	MasterCPU      int64 // milli-vcores of the same
 	Bound          heddle.Span
