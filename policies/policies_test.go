@@ -137,7 +137,7 @@ func TestErrors(t *testing.T) {
 
 func TestLoad(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "mine.yaml")
-	if err := os.WriteFile(file, []byte("profile: fifo\nabout: mine\nplace: {map: any}\n"), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte("\ufeffprofile: fifo\nabout: mine\nplace: {map: any}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	p, err := policies.Load(file, []string{"place.reduce=any", "place.map={delay: {node_wait: 5}}", "book=none"})
@@ -160,6 +160,23 @@ func TestLoad(t *testing.T) {
 	} {
 		if _, err := policies.Load(c.name, c.set); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s %v: %v, want %q in it", c.name, c.set, err, c.want)
+		}
+	}
+}
+
+// A file that is no profile costs a message.
+func TestProfilesHaveLimits(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "mine.yaml")
+	for text, want := range map[string]string{
+		"profile: fair\ngate: " + strings.Repeat("[", 10_000): file + ":2:71: is nested more than 64 deep",
+		"profile: fair\ngate: &a {map: *a}":                   file + ":2:7: anchors and aliases are not supported",
+		strings.Repeat("# all of it is a remark\n", 5000):     file + " is larger than the 65536 bytes it may have",
+	} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := policies.Load(file, nil); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
 		}
 	}
 }

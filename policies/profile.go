@@ -56,6 +56,9 @@ type LaneSpec struct {
 	PerVcore float64  `yaml:"per_vcore,omitempty"`
 }
 
+// maxFile is how large the file of a profile may be, in bytes.
+const maxFile = 64 << 10
+
 // Names returns the built-in profiles, sorted.
 func Names() []string {
 	files, err := profiles.ReadDir("profiles")
@@ -96,7 +99,7 @@ func load(name string) (*Profile, error) {
 		}
 		return parse(name, name, data)
 	}
-	data, err := os.ReadFile(name)
+	data, err := plain.ReadFile(name, maxFile)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("no profile %q, neither built in nor a file; %s", name, near.Names(name, Names()))
 	}
@@ -116,7 +119,7 @@ func Parse(file string, data []byte) (*Profile, error) { return parse(file, "pro
 
 func parse(file, name string, data []byte) (*Profile, error) {
 	var p Profile
-	if err := yaml.UnmarshalWithOptions(data, &p, yaml.Strict()); err != nil {
+	if err := read(data, &p); err != nil {
 		return nil, fmt.Errorf("%s%s", placeOf(file, err), wrong(err, &p))
 	}
 	p.Name = name
@@ -132,6 +135,15 @@ func parse(file, name string, data []byte) (*Profile, error) {
 	}
 	base.merge(&p)
 	return base, nil
+}
+
+// read reads YAML into a profile.
+func read(data []byte, into *Profile) error {
+	doc, err := plain.Document(data)
+	if err != nil || doc == nil {
+		return err
+	}
+	return yaml.NodeToValue(doc, into, yaml.Strict())
 }
 
 // placeOf is where in a file YAML cannot be read: file:line:column.
@@ -208,7 +220,7 @@ func (p *Profile) with(change string) (*Profile, error) {
 	}
 	text.WriteString(" " + value + "\n")
 	var o Profile
-	if err := yaml.UnmarshalWithOptions([]byte(text.String()), &o, yaml.Strict()); err != nil {
+	if err := read([]byte(text.String()), &o); err != nil {
 		return nil, fmt.Errorf("--set %q: %s", change, wrong(err, &o))
 	}
 	if o.Profile != "" {

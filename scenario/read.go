@@ -3,7 +3,6 @@ package scenario
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 
 	"heddle"
+	"heddle/internal/plain"
 	"heddle/workload"
 )
 
@@ -21,7 +21,7 @@ func Read(path string) (*Scenario, error) { return ReadWith(path, workload.Optio
 
 // ReadWith is Read with options for the trace. Their format and block size stand behind the file's.
 func ReadWith(path string, o workload.Options) (*Scenario, error) {
-	data, err := os.ReadFile(path)
+	data, err := plain.ReadFile(path, maxFileBytes)
 	if err != nil {
 		return nil, err
 	}

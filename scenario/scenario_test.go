@@ -91,7 +91,7 @@ profile:
 	if !strings.Contains(string(s.ProfileYAML), "place: {map: delay}") {
 		t.Errorf("profile's text %q", s.ProfileYAML)
 	}
-	s = mustParse(t, nodes4+"workload: {jobs: [{maps: 1}]}\nprofile: dress\n")
+	s = mustParse(t, "\ufeff"+nodes4+"workload: {jobs: [{maps: 1}]}\nprofile: dress\n")
 	if s.Name != "s" || s.Profile != "dress" || s.Effects.MemoryKill || !s.Effects.Skew || s.Seeds != 0 || s.World != "" {
 		t.Errorf("what is left out: %+v", s)
 	}
@@ -102,8 +102,8 @@ func TestErrors(t *testing.T) {
 	job := func(text string) string { return nodes4 + "workload:\n  jobs:\n    - " + text + "\n" }
 	fault := func(text string) string { return job("{id: a, maps: 1}") + "faults:\n  - " + text + "\n" }
 	for _, c := range []struct{ text, want string }{
-		{"", "1:1: holds 0 documents"},
-		{"a: 1\n---\nb: 2\n", "holds 2 documents"},
+		{"", "1:1: holds no document; wanted one with name"},
+		{"a: 1\n---\nb: 2\n", "3:2: a second document: there must be one"},
 		{"- 1\n", "1:1: wanted a mapping with name, about, cluster, queues, workload"},
 		{"name: x\n\tabout: y\n", "2:1: "},
 		{"name: [a, b]\n", "1:7: wanted text"},

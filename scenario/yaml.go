@@ -8,7 +8,6 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 
 	"heddle/internal/near"
@@ -54,79 +53,19 @@ func tokenPosition(t *token.Token) position {
 	return position{t.Position.Line, t.Position.Column}
 }
 
-// Limits on a file, so that a broken one costs a message only.
-const (
-	maxFileBytes = 4 << 20
-	maxNesting   = 64
-)
+// maxFileBytes is how long a file may be.
+const maxFileBytes = 4 << 20
 
 // parse returns the document of a file.
 func parse(data []byte) (ast.Node, error) {
 	if len(data) > maxFileBytes {
 		return nil, position{}.errorf("the file is longer than %d bytes", maxFileBytes)
 	}
-	if err := checkNesting(data); err != nil {
-		return nil, err
+	doc, err := plain.Document(data)
+	if err == nil && doc == nil {
+		return nil, position{}.errorf("holds no document; wanted one with name, cluster, workload, …")
 	}
-	file, err := parser.ParseBytes(data, 0)
-	if err != nil {
-		return nil, yamlError(err)
-	}
-	var docs []ast.Node
-	for _, d := range file.Docs {
-		if d.Body != nil {
-			docs = append(docs, d.Body)
-		}
-	}
-	if len(docs) != 1 {
-		return nil, position{}.errorf("holds %d documents; wanted one with name, cluster, workload, …", len(docs))
-	}
-	v := aliasFinder{}
-	ast.Walk(&v, docs[0])
-	return docs[0], v.err
-}
-
-// checkNesting refuses what would take the parser very deep: brackets in brackets, and lists begun in
-// lists on one line.
-func checkNesting(data []byte) error {
-	depth, marks, line := 0, 0, 1
-	leading, comment := true, false
-	before := byte('\n')
-	for _, c := range data {
-		switch {
-		case c == '\n':
-			line, marks, leading, comment = line+1, 0, true, false
-		case comment:
-		case c == '#' && (before == ' ' || before == '\t' || before == '\n'):
-			comment = true
-		case c == '[' || c == '{':
-			depth++
-		case c == ']' || c == '}':
-			depth = max(0, depth-1)
-		case c == '-' || c == '?' || c == ':':
-			marks++
-		case c != ' ' && c != '\t' && c != '!' && c != '&':
-			leading = false
-		}
-		if depth > maxNesting || leading && marks > maxNesting {
-			return position{line: line}.errorf("is nested more than %d deep", maxNesting)
-		}
-		before = c
-	}
-	return nil
-}
-
-// aliasFinder refuses anchors and aliases: a few lines of them can stand for any amount of data.
-type aliasFinder struct{ err error }
-
-func (v *aliasFinder) Visit(n ast.Node) ast.Visitor {
-	switch n.(type) {
-	case *ast.AnchorNode, *ast.AliasNode, *ast.MergeKeyNode:
-		if v.err == nil {
-			v.err = positionOf(n).errorf("anchors and aliases are not supported: write the value out")
-		}
-	}
-	return v
+	return doc, yamlError(err)
 }
 
 // decode fills a struct from a mapping. A key it does not have is an error that names those it has.

@@ -3,9 +3,7 @@ package setup
 import (
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -13,7 +11,6 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 
 	"heddle"
@@ -25,7 +22,7 @@ import (
 // understood is what insecure_open must say.
 const understood = "I understand"
 
-// maxFile is how large heddle.yaml may be, in bytes: the YAML library takes quadratic time for deep nesting.
+// maxFile is how large heddle.yaml may be, in bytes.
 const maxFile = 16 << 10
 
 // A file is heddle.yaml.
@@ -111,7 +108,7 @@ type Log struct {
 
 // readFile reads heddle.yaml.
 func readFile(path string) (*file, error) {
-	data, err := readLimited(path)
+	data, err := plain.ReadFile(path, maxFile)
 	if err != nil {
 		return nil, err
 	}
@@ -131,23 +128,13 @@ func CheckFile(path string) error {
 
 func parseFile(path string, data []byte) (*file, error) {
 	f := &file{path: path}
-	parsed, err := parser.ParseBytes(data, 0)
-	if err != nil {
+	var err error
+	if f.tree, err = plain.Document(data); err != nil {
 		return nil, f.yamlError(err)
 	}
-	var docs []ast.Node
-	for _, d := range parsed.Docs {
-		if d.Body != nil {
-			docs = append(docs, d.Body)
-		}
-	}
-	switch {
-	case len(docs) == 0:
+	if f.tree == nil {
 		return f, nil // all commented out
-	case len(docs) > 1:
-		return nil, f.errorAt(docs[1].GetToken(), "a second document: there must be one")
 	}
-	f.tree = docs[0]
 	if k := f.tree.Type(); k == ast.NullType {
 		return f, nil
 	} else if k != ast.MappingType && k != ast.MappingValueType {
@@ -157,19 +144,6 @@ func parseFile(path string, data []byte) (*file, error) {
 		return nil, f.yamlError(err)
 	}
 	return f, f.check()
-}
-
-func readLimited(path string) ([]byte, error) {
-	r, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = r.Close() }() // it was only read
-	data, err := io.ReadAll(io.LimitReader(r, maxFile+1))
-	if err == nil && len(data) > maxFile {
-		err = fmt.Errorf("%s is larger than the %d bytes it may have", path, maxFile)
-	}
-	return data, err
 }
 
 // check looks at values that have a form of their own.

@@ -248,6 +248,7 @@ func TestWrongValues(t *testing.T) {
 		"not YAML":           {file("a: [b"), "DIR/heddle.yaml:1:"},
 		"a key twice":        {file("data: a\ndata: b"), "DIR/heddle.yaml:2:1:"},
 		"two documents":      {file("data: a\n---\ndata: b"), "DIR/heddle.yaml:3:"},
+		"deep nesting":       {file("set: " + strings.Repeat("[", 100)), "DIR/heddle.yaml:1:70: is nested more than 64 deep"},
 		"a type":             {file("set: x"), "DIR/heddle.yaml:1:6: got text; wanted a list"},
 		"a time":             {file("beats: {fast: soon}"), "DIR/heddle.yaml:1:15: beats.fast: wanted a time of at least 10ms"},
 		"a hasty watchdog":   {file("watchdog: 5s"), "DIR/heddle.yaml:1:11: watchdog: wanted a time from 10s on, or 0s for never"},
@@ -445,7 +446,7 @@ func TestAgents(t *testing.T) {
 // The process ends by itself when its loop hangs, unless that is switched off.
 func TestWatchdog(t *testing.T) {
 	alone(t)
-	for text, want := range map[string]time.Duration{"profile: fair": time.Minute, "watchdog: 0s": 0, "watchdog: 10s": 10 * time.Second} {
+	for text, want := range map[string]time.Duration{"\ufeffprofile: fair": time.Minute, "watchdog: 0s": 0, "watchdog: 10s": 10 * time.Second} {
 		dir := t.TempDir()
 		if err := os.WriteFile(filepath.Join(dir, FileName), []byte(text), 0o600); err != nil {
 			t.Fatal(err)

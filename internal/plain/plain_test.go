@@ -61,6 +61,34 @@ func TestYAML(t *testing.T) {
 	}
 }
 
+// A document may begin with a byte-order mark, which is no part of it; what would cost more than a message is refused.
+func TestDocument(t *testing.T) {
+	for text, want := range map[string]string{
+		"\ufeffcount: many":             "1:8 got text; wanted a whole number",
+		"\ufeff# none\ncount: 1":        "",
+		"\ufeff":                        "",
+		"count: 1\n---\ncount: 2":       "3:6 a second document: there must be one",
+		"kinds: &a [x]":                 "1:8 anchors and aliases are not supported: write the value out",
+		strings.Repeat("[", 100):        "1:65 is nested more than 64 deep",
+		"\n" + strings.Repeat("- ", 65): "2:129 is nested more than 64 deep",
+	} {
+		doc, err := Document([]byte(text))
+		if err == nil && doc != nil {
+			err = yaml.NodeToValue(doc, &nested{}, yaml.Strict())
+		}
+		if err == nil {
+			if want != "" {
+				t.Errorf("%q is read", text)
+			}
+			continue
+		}
+		at, _, said := YAML(err)
+		if got := jsonText(at.Position.Line) + ":" + jsonText(at.Position.Column) + " " + said; got != want {
+			t.Errorf("%q: %s\nwant %s", text, got, want)
+		}
+	}
+}
+
 func jsonText(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {

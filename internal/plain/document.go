@@ -1,0 +1,103 @@
+package plain
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+)
+
+// maxNesting is how deep lists and mappings may stand in each other: the YAML library takes quadratic time for more.
+const maxNesting = 64
+
+// ReadFile reads a file, and of one that is longer than the bytes it may have only so much that it is found out.
+func ReadFile(path string, most int) ([]byte, error) {
+	r, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = r.Close() }() // it was only read
+	data, err := io.ReadAll(io.LimitReader(r, int64(most)+1))
+	if err == nil && len(data) > most {
+		err = fmt.Errorf("%s is larger than the %d bytes it may have", path, most)
+	}
+	return data, err
+}
+
+// Document returns the one document of a YAML file, with or without a byte-order mark; nil where it has none. Anchors, aliases
+// and deep nesting are refused, so that a broken file costs a message only. [YAML] says what an error means.
+func Document(data []byte) (ast.Node, error) {
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	if err := checkNesting(data); err != nil {
+		return nil, err
+	}
+	file, err := parser.ParseBytes(data, 0)
+	if err != nil {
+		return nil, err
+	}
+	var doc ast.Node
+	for _, d := range file.Docs {
+		switch {
+		case d.Body == nil:
+		case doc != nil:
+			return nil, &yaml.SyntaxError{Message: "a second document: there must be one", Token: d.Body.GetToken()}
+		default:
+			doc = d.Body
+		}
+	}
+	if doc == nil {
+		return nil, nil
+	}
+	v := aliasFinder{}
+	ast.Walk(&v, doc)
+	return doc, v.err
+}
+
+// checkNesting refuses what would take the parser very deep: brackets in brackets, and lists begun in
+// lists on one line.
+func checkNesting(data []byte) error {
+	depth, marks, line, begins := 0, 0, 1, 0
+	leading, comment := true, false
+	before := byte('\n')
+	for i, c := range data {
+		switch {
+		case c == '\n':
+			line, marks, leading, comment, begins = line+1, 0, true, false, i+1
+		case comment:
+		case c == '#' && (before == ' ' || before == '\t' || before == '\n'):
+			comment = true
+		case c == '[' || c == '{':
+			depth++
+		case c == ']' || c == '}':
+			depth = max(0, depth-1)
+		case c == '-' || c == '?' || c == ':':
+			marks++
+		case c != ' ' && c != '\t' && c != '!' && c != '&':
+			leading = false
+		}
+		if depth > maxNesting || leading && marks > maxNesting {
+			at := &token.Token{Position: &token.Position{Line: line, Column: i - begins + 1}}
+			return &yaml.SyntaxError{Message: fmt.Sprintf("is nested more than %d deep", maxNesting), Token: at}
+		}
+		before = c
+	}
+	return nil
+}
+
+// aliasFinder refuses anchors and aliases: a few lines of them can stand for any amount of data.
+type aliasFinder struct{ err error }
+
+func (v *aliasFinder) Visit(n ast.Node) ast.Visitor {
+	switch n.(type) {
+	case *ast.AnchorNode, *ast.AliasNode, *ast.MergeKeyNode:
+		if v.err == nil {
+			v.err = &yaml.SyntaxError{Message: "anchors and aliases are not supported: write the value out", Token: n.GetToken()}
+		}
+	}
+	return v
+}
