@@ -155,7 +155,7 @@ func TestForeignPoliciesWithoutAgent(t *testing.T) {
 		{"gate: {map: foreign}", "", []string{"foreign (gate.map): only a node agent tells how much a task computes"}},
 		{
 			"lanes: [{kinds: [am, map, reduce, executor, other], order: foreign}]",
-			"profile profile: lanes[0]: foreign needs a node agent, and there is none: only a node agent tells how much a task computes", nil,
+			"test.yaml:2:9: lanes[0]: foreign needs a node agent, and there is none: only a node agent tells how much a task computes", nil,
 		},
 		{"share: [{foreign: {freeze: true}}]", "", []string{"foreign: freeze (share): changing what a running task gets of a processor needs a node agent"}},
 		{"share: [foreign]", "", nil},

@@ -62,14 +62,11 @@ func Build(p *Profile, env Env) (*Built, error) {
 	b := builder{p: p, env: env, shared: map[string]any{}}
 	b.out.Name = p.Name
 	if p.Masters != "" && p.Masters != "stock" && p.Masters != AtOnce {
-		return nil, fmt.Errorf("profile %s: masters: no way to ask %q; %s", p.Name, p.Masters, near.Names(p.Masters, []string{"stock", AtOnce}))
+		return nil, p.errorOf(&partError{"masters", fmt.Errorf("no way to ask %q; %s", p.Masters, near.Names(p.Masters, []string{"stock", AtOnce}))})
 	}
-	if err := b.queues(); err != nil {
-		return nil, fmt.Errorf("profile %s: %w", p.Name, err)
-	}
-	for _, step := range []func() error{b.estimates, b.lanes, b.slots} {
+	for _, step := range []func() error{b.queues, b.estimates, b.lanes, b.slots} {
 		if err := step(); err != nil {
-			return nil, fmt.Errorf("profile %s: %w", p.Name, err)
+			return nil, p.errorOf(err)
 		}
 	}
 	return &b.out, nil
@@ -114,27 +111,31 @@ func (b *builder) queues() error {
 		add("root.default", 0)
 		b.out.Minimum, b.out.Maximum, b.out.Step = b.env.Minimum, b.env.Maximum, b.env.Minimum
 	default:
-		return fmt.Errorf("queues: no tree %q; %s", b.p.Queues, near.Names(b.p.Queues, []string{"capacity", "fair", "one"}))
+		return &partError{"queues", fmt.Errorf("no tree %q; %s", b.p.Queues, near.Names(b.p.Queues, []string{"capacity", "fair", "one"}))}
 	}
 	return nil
 }
 
 func (b *builder) lanes() error {
+	if len(b.p.Lanes) == 0 {
+		return &partError{"lanes", errors.New("there are none; every kind stands in one. With profile: NAME they are another profile's")}
+	}
 	for i, l := range b.p.Lanes {
+		part := fmt.Sprintf("lanes[%d]", i)
 		if l.PerNode < 0 || !(l.PerVcore >= 0 && l.PerVcore <= math.MaxInt32) || l.PerNode > 0 && l.PerVcore > 0 {
-			return fmt.Errorf("lanes[%d]: wanted per_node or per_vcore, above 0, or neither for no limit", i)
+			return &partError{part, errors.New("wanted per_node or per_vcore, above 0, or neither for no limit")}
 		}
 		lane := policy.Lane{Slots: policy.Slots{PerNode: l.PerNode, PerVcore: l.PerVcore}}
 		for _, k := range l.Kinds {
 			kind, err := kindOf(k)
 			if err != nil {
-				return fmt.Errorf("lanes[%d]: %w", i, err)
+				return &partError{part, err}
 			}
 			lane.Kinds = append(lane.Kinds, kind)
 		}
 		var err error
 		if lane.Order, err = make1(b, "order", Table.Order, l.Order); err != nil {
-			return fmt.Errorf("lanes[%d]: %w", i, err)
+			return &partError{part, err}
 		}
 		b.out.Lanes = append(b.out.Lanes, lane)
 		b.out.Names.Order = append(b.out.Names.Order, nameOf(l.Order))
@@ -147,7 +148,7 @@ func (b *builder) lanes() error {
 	}
 	for k, n := range seen {
 		if n != 1 {
-			return fmt.Errorf("lanes: %s stands in %d lanes; every kind stands in one", heddle.Kind(k), n)
+			return &partError{"lanes", fmt.Errorf("%s stands in %d lanes; every kind stands in one", heddle.Kind(k), n)}
 		}
 	}
 	return nil
@@ -157,7 +158,7 @@ func (b *builder) slots() error {
 	for i, ref := range b.p.Share {
 		s, err := make1(b, "share", Table.Share, ref)
 		if err != nil {
-			return fmt.Errorf("share[%d]: %w", i, err)
+			return &partError{fmt.Sprintf("share[%d]", i), err}
 		}
 		b.out.Share = append(b.out.Share, s)
 		b.out.Names.Share = append(b.out.Names.Share, nameOf(ref))
@@ -165,7 +166,7 @@ func (b *builder) slots() error {
 	for i, ref := range b.p.Control {
 		c, err := make1(b, "control", Table.Control, ref)
 		if err != nil {
-			return fmt.Errorf("control[%d]: %w", i, err)
+			return &partError{fmt.Sprintf("control[%d]", i), err}
 		}
 		b.out.Control = append(b.out.Control, c)
 		b.out.Names.Control = append(b.out.Names.Control, nameOf(ref))
@@ -176,7 +177,7 @@ func (b *builder) slots() error {
 	if b.p.Book != nil && b.p.Book != "none" {
 		k, err := make1(b, "book", Table.Book, b.p.Book)
 		if err != nil {
-			return fmt.Errorf("book: %w", err)
+			return &partError{"book", err}
 		}
 		b.out.Book, b.out.Names.Book = k, nameOf(b.p.Book)
 	}
@@ -198,7 +199,7 @@ func (b *builder) categories() error {
 	for i, l := range b.out.Lanes {
 		if o, ok := l.Order.(*dress.Order); ok {
 			if err := o.Of(b.out.Share); err != nil {
-				return fmt.Errorf("lanes[%d]: %w", i, err)
+				return &partError{fmt.Sprintf("lanes[%d]", i), err}
 			}
 		}
 	}
@@ -211,7 +212,7 @@ func (b *builder) places() error {
 	for _, name := range sorted(b.p.Place) {
 		kind, err := kindOf(name)
 		if err != nil {
-			return fmt.Errorf("place: %w", err)
+			return &partError{"place." + name, err}
 		}
 		refs, ok := b.p.Place[name].([]any)
 		if !ok {
@@ -220,14 +221,14 @@ func (b *builder) places() error {
 		for i, ref := range refs {
 			p, err := make1(b, "place", Table.Place, ref)
 			if err != nil {
-				return fmt.Errorf("place.%s: %w", name, err)
+				return &partError{"place." + name, err}
 			}
 			if i == 0 {
 				b.out.Place[kind], b.out.Names.Place[kind] = p, nameOf(ref)
 				continue
 			}
 			if _, picks := p.(policy.Pick); picks {
-				return fmt.Errorf("place.%s: %v names its node; it can only stand first", name, ref)
+				return &partError{"place." + name, fmt.Errorf("%v names its node; it can only stand first", ref)}
 			}
 			b.out.Veto[kind] = append(b.out.Veto[kind], p)
 			b.out.Names.Veto[kind] = append(b.out.Names.Veto[kind], nameOf(ref))
@@ -251,7 +252,7 @@ func (b *builder) gates() error {
 	for _, name := range sorted(b.p.Gate) {
 		kind, err := kindOf(name)
 		if err != nil {
-			return fmt.Errorf("gate: %w", err)
+			return &partError{"gate." + name, err}
 		}
 		refs, ok := b.p.Gate[name].([]any)
 		if !ok {
@@ -260,7 +261,7 @@ func (b *builder) gates() error {
 		for _, ref := range refs {
 			g, err := make1(b, "gate", Table.Gate, ref)
 			if err != nil {
-				return fmt.Errorf("gate.%s: %w", name, err)
+				return &partError{"gate." + name, err}
 			}
 			b.out.Gate[kind] = append(b.out.Gate[kind], g)
 			b.out.Names.Gate[kind] = append(b.out.Names.Gate[kind], nameOf(ref))
@@ -292,10 +293,10 @@ func (b *builder) estimates() error {
 		case "remaining":
 			b.out.Remaining, err = make1(b, "estimate", Table.Remain, b.p.Estimate[name])
 		default:
-			return fmt.Errorf("estimate: no quantity %q; %s", name, near.Names(name, []string{"release", "remaining"}))
+			return &partError{"estimate." + name, fmt.Errorf("no quantity %q; %s", name, near.Names(name, []string{"release", "remaining"}))}
 		}
 		if err != nil {
-			return fmt.Errorf("estimate.%s: %w", name, err)
+			return &partError{"estimate." + name, err}
 		}
 	}
 	return nil
@@ -305,10 +306,10 @@ func perKind[H any](b *builder, slot string, refs map[string]any, table map[stri
 	for _, name := range sorted(refs) {
 		kind, err := kindOf(name)
 		if err != nil {
-			return fmt.Errorf("%s: %w", slot, err)
+			return &partError{slot + "." + name, err}
 		}
 		if into[kind], err = make1(b, slot, table, refs[name]); err != nil {
-			return fmt.Errorf("%s.%s: %w", slot, name, err)
+			return &partError{slot + "." + name, err}
 		}
 	}
 	return nil
@@ -354,6 +355,8 @@ func reference(ref any) (name string, options any, err error) {
 	switch r := ref.(type) {
 	case string:
 		return r, nil, nil
+	case nil:
+		return "", nil, errors.New("got nothing; want a policy's name, or one name with its options")
 	case map[string]any:
 		if len(r) == 1 {
 			for k, v := range r { // order: there is one entry

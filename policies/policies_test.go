@@ -164,6 +164,47 @@ func TestLoad(t *testing.T) {
 	}
 }
 
+// What cannot be built is said with the file and the line of the part that is wrong.
+func TestBuildErrorsHaveAPlace(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "mine.yaml")
+	const lanes = "lanes: [{kinds: [am, map, reduce, executor, other], order: fifo}]\n"
+	for _, c := range []struct {
+		text    string
+		changes []policies.Change
+		want    string
+	}{
+		{"# nothing\n", nil, "FILE: holds no profile; wanted a mapping with profile, about, queues, "},
+		{"about: mine\n", nil, "FILE:1:1: lanes: there are none; every kind stands in one. With profile: NAME"},
+		{"profile: fair\nplace:\n  map: nope\n", nil, `FILE:3:8: place.map: no policy "nope"`},
+		{"profile: fair\nplace: {mop: any}\n", nil, `FILE:2:14: place.mop: no kind "mop"`},
+		{"profile: fair\ngate:\n  map:\n", nil, "FILE:3:8: gate.map: got nothing; want a policy's name"},
+		{"profile: fair\nqueues: many\n", nil, `FILE:2:9: queues: no tree "many"`},
+		{"profile: fair\nmasters: all\n", nil, `FILE:2:10: masters: no way to ask "all"`},
+		{"profile: fair\nestimate: {past: x}\n", nil, `FILE:2:18: estimate.past: no quantity "past"`},
+		{"profile: fair\nqueues: one\n", nil, "FILE:1:1: lanes[0]: fair shares a tree of queues of its own"},
+		{"profile: fair\nplace: {map: {delay: {node_wait: .nan}}}\n", nil, "FILE:2:14: place.map: delay: node_wait and rack_wait must be"},
+		{lanes + "share:\n  - whole\n  - none\n", nil, `FILE:4:5: share[1]: no policy "none"`},
+		{lanes + "control:\n  - none\n", nil, `FILE:3:3: control[0]: no policy "none"`},
+		{"profile: fiar\n", nil, `FILE:1:10: profile: no built-in profile "fiar"; did you mean fair?`},
+		{lanes, []policies.Change{{Text: "place.map="}}, "profile mine (place.map=): place.map: got nothing; want a policy's name"},
+		{lanes, []policies.Change{{Text: "place.map=nope", Place: "h.yaml:3:5: set[0]"}}, `h.yaml:3:5: set[0]: place.map: no policy "nope"`},
+		{lanes, []policies.Change{{Text: "x", Place: "h.yaml:3:5: set[0]"}}, `h.yaml:3:5: set[0]: "x": want slot.kind=policy`},
+		{lanes, []policies.Change{{Text: "#=x"}}, `--set "#=x": want slot.kind=policy`},
+	} {
+		if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p, err := policies.LoadChanged(file, c.changes)
+		if err == nil {
+			p, _ = p.WithoutAgent()
+			_, err = policies.Build(p, env())
+		}
+		if want := strings.ReplaceAll(c.want, "FILE", file); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q %v: %v\nwant %s", c.text, c.changes, err, want)
+		}
+	}
+}
+
 // A file that is no profile costs a message.
 func TestProfilesHaveLimits(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "mine.yaml")

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
 
 	"heddle/internal/near"
 	"heddle/internal/plain"
@@ -46,6 +47,8 @@ type Profile struct {
 	Agents bool `yaml:"-"`
 	// Stock says that a simulation is of a stock ResourceManager that runs this profile, and not of heddle rm.
 	Stock bool `yaml:"-"`
+
+	places places
 }
 
 // A LaneSpec is one lane of a profile.
@@ -73,20 +76,48 @@ func Names() []string {
 	return names
 }
 
+// A Change is one change of a profile, such as place.map=delay.
+type Change struct {
+	Text string
+	// Place is who asks for it, for errors, such as heddle.yaml:3:5: set; "" for --set of the command line.
+	Place string
+}
+
+func (c Change) errorf(format string, args ...any) error {
+	if c.Place != "" {
+		return fmt.Errorf("%s: %q: %s", c.Place, c.Text, fmt.Sprintf(format, args...))
+	}
+	return fmt.Errorf("--set %q: %s", c.Text, fmt.Sprintf(format, args...))
+}
+
+// ErrNoProfile is the error of a name that is no profile's.
+var ErrNoProfile = errors.New("neither built in nor a file")
+
 // Load reads a profile: a built-in name or a YAML file. Each set is a change such as
 // place.map=delay, applied in order.
 func Load(name string, set []string) (*Profile, error) {
+	changes := make([]Change, len(set))
+	for i, text := range set {
+		changes[i].Text = text
+	}
+	return LoadChanged(name, changes)
+}
+
+// LoadChanged is Load with changes that say where they stand.
+func LoadChanged(name string, changes []Change) (*Profile, error) {
 	p, err := load(name)
 	if err != nil {
 		return nil, err
 	}
-	for _, s := range set {
-		if p, err = p.with(s); err != nil {
+	var said []string
+	for _, c := range changes {
+		if p, err = p.with(c); err != nil {
 			return nil, err
 		}
+		said = append(said, c.Text)
 	}
-	if len(set) > 0 {
-		p.Name += " (" + strings.Join(set, ", ") + ")"
+	if len(said) > 0 {
+		p.Name += " (" + strings.Join(said, ", ") + ")"
 	}
 	return p, nil
 }
@@ -97,11 +128,15 @@ func load(name string) (*Profile, error) {
 		if err != nil {
 			return nil, err
 		}
-		return parse(name, name, data)
+		p, err := parse(name, name, data)
+		if err == nil {
+			p.places = nil // nobody has the file
+		}
+		return p, err
 	}
 	data, err := plain.ReadFile(name, maxFile)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("no profile %q, neither built in nor a file; %s", name, near.Names(name, Names()))
+		return nil, fmt.Errorf("no profile %q, %w; %s", name, ErrNoProfile, near.Names(name, Names()))
 	}
 	if err != nil {
 		return nil, err
@@ -117,17 +152,31 @@ func load(name string) (*Profile, error) {
 // Parse reads a profile from YAML; file names it in errors.
 func Parse(file string, data []byte) (*Profile, error) { return parse(file, "profile", data) }
 
+// FromNode reads a profile that stands in a YAML file of something else, which file names in errors.
+func FromNode(file string, n ast.Node) (*Profile, error) { return fromNode(file, "profile", n) }
+
 func parse(file, name string, data []byte) (*Profile, error) {
+	doc, err := plain.Document(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s%s", placeOf(file, err), wrong(err, &Profile{}))
+	}
+	if doc == nil {
+		return nil, fmt.Errorf("%s: holds no profile; wanted a mapping with %s", file, strings.Join(plain.Keys(reflect.TypeFor[Profile]()), ", "))
+	}
+	return fromNode(file, name, doc)
+}
+
+func fromNode(file, name string, n ast.Node) (*Profile, error) {
 	var p Profile
-	if err := read(data, &p); err != nil {
+	if err := yaml.NodeToValue(n, &p, yaml.Strict()); err != nil {
 		return nil, fmt.Errorf("%s%s", placeOf(file, err), wrong(err, &p))
 	}
-	p.Name = name
+	p.Name, p.places = name, placesIn(n, func(n ast.Node) string { return at(file, plain.Start(n)) })
 	if p.Profile == "" {
 		return &p, nil
 	}
 	if !slices.Contains(Names(), p.Profile) {
-		return nil, fmt.Errorf("%s: profile: no built-in profile %q; %s", file, p.Profile, near.Names(p.Profile, Names()))
+		return nil, fmt.Errorf("%s: profile: no built-in profile %q; %s", p.places.of("profile"), p.Profile, near.Names(p.Profile, Names()))
 	}
 	base, err := load(p.Profile)
 	if err != nil {
@@ -137,21 +186,10 @@ func parse(file, name string, data []byte) (*Profile, error) {
 	return base, nil
 }
 
-// read reads YAML into a profile.
-func read(data []byte, into *Profile) error {
-	doc, err := plain.Document(data)
-	if err != nil || doc == nil {
-		return err
-	}
-	return yaml.NodeToValue(doc, into, yaml.Strict())
-}
-
 // placeOf is where in a file YAML cannot be read: file:line:column.
 func placeOf(file string, err error) string {
-	if at, _, _ := plain.YAML(err); at != nil && at.Position != nil {
-		return fmt.Sprintf("%s:%d:%d: ", file, at.Position.Line, at.Position.Column)
-	}
-	return file + ": "
+	t, _, _ := plain.YAML(err)
+	return at(file, t) + ": "
 }
 
 // wrong says what is wrong with YAML that was read into a struct.
@@ -172,6 +210,10 @@ func wrong(err error, into any) string {
 // merge lays o over p: what o says replaces what p says, slot by slot and kind by kind.
 func (p *Profile) merge(o *Profile) {
 	p.Name, p.Profile = o.Name, ""
+	if p.places == nil {
+		p.places = places{}
+	}
+	maps.Copy(p.places, o.places)
 	if o.About != "" {
 		p.About = o.About
 	}
@@ -205,10 +247,10 @@ func (p *Profile) merge(o *Profile) {
 
 // with returns the profile with one change of the form slot.kind=policy or slot=policy applied. The
 // policy may be any YAML value, so that options can be given: place.map={delay: {node_wait: 5}}.
-func (p *Profile) with(change string) (*Profile, error) {
-	key, value, ok := strings.Cut(change, "=")
+func (p *Profile) with(c Change) (*Profile, error) {
+	key, value, ok := strings.Cut(c.Text, "=")
 	if !ok {
-		return nil, fmt.Errorf("--set %q: want slot.kind=policy, such as place.map=delay", change)
+		return nil, c.errorf("want slot.kind=policy, such as place.map=delay")
 	}
 	parts := strings.Split(strings.TrimSpace(key), ".")
 	var text strings.Builder
@@ -220,13 +262,21 @@ func (p *Profile) with(change string) (*Profile, error) {
 	}
 	text.WriteString(" " + value + "\n")
 	var o Profile
-	if err := read([]byte(text.String()), &o); err != nil {
-		return nil, fmt.Errorf("--set %q: %s", change, wrong(err, &o))
+	doc, err := plain.Document([]byte(text.String()))
+	switch {
+	case err == nil && doc == nil: // a comment
+		return nil, c.errorf("want slot.kind=policy, such as place.map=delay")
+	case err == nil:
+		err = yaml.NodeToValue(doc, &o, yaml.Strict())
+	}
+	if err != nil {
+		return nil, c.errorf("%s", wrong(err, &o))
 	}
 	if o.Profile != "" {
-		return nil, fmt.Errorf("--set %q: name the starting point with --profile", change)
+		return nil, c.errorf("name the starting point with --profile")
 	}
-	o.Name = p.Name
+	o.Name, o.places = p.Name, placesIn(doc, func(ast.Node) string { return c.Place })
+	delete(o.places, "") // the rest of the profile stands where it stood
 	p.merge(&o)
 	return p, nil
 }

@@ -87,7 +87,7 @@ func read(path string, data []byte, o workload.Options) (*Scenario, error) {
 	return s, s.check()
 }
 
-// profile keeps what stands under profile, and its text.
+// profile keeps what stands under profile, and where.
 func (s *Scenario) profile(r *rawProfile) error {
 	switch r.node.(type) {
 	case nil, *ast.NullNode:
@@ -99,7 +99,7 @@ func (s *Scenario) profile(r *rawProfile) error {
 	if err := yaml.NodeToValue(r.node, &s.Profile); err != nil {
 		return yamlError(err)
 	}
-	s.ProfileYAML = []byte(r.node.String() + "\n")
+	s.ProfileNode = r.node
 	return nil
 }
 

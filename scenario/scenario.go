@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"github.com/goccy/go-yaml/ast"
+
 	"heddle"
 	"heddle/workload"
 )
@@ -26,9 +28,9 @@ type Scenario struct {
 	Queues  []Queue // below the root; nil = the file defines none
 
 	// Profile is what stands under profile: a string, a mapping (map[string]any), or nil.
-	// ProfileYAML is its text, for a reader of profiles of its own.
+	// ProfileNode is the same as it was parsed, for a reader of profiles of its own.
 	Profile     any
-	ProfileYAML []byte
+	ProfileNode ast.Node
 
 	faults     []rawFault
 	jobs       []rawJob
@@ -99,6 +101,12 @@ func (s *Scenario) QueueAt(queue string) string {
 		}
 	}
 	return ""
+}
+
+// ProfileAt returns where in the file the profile stands, which it must have.
+func (s *Scenario) ProfileAt() string {
+	at := positionOf(s.ProfileNode)
+	return fmt.Sprintf("%s:%d:%d", s.Path, at.line, at.column)
 }
 
 // Streams of randomness, each with numbers of its own, so that a job more does not change the others.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"heddle"
+	"heddle/internal/plain"
 	"heddle/workload"
 )
 
@@ -88,8 +89,8 @@ profile:
 	if got := fmt.Sprint(s.Profile); got != "map[name:fair place:map[map:delay]]" {
 		t.Errorf("profile %s", got)
 	}
-	if !strings.Contains(string(s.ProfileYAML), "place: {map: delay}") {
-		t.Errorf("profile's text %q", s.ProfileYAML)
+	if got := plain.Start(s.ProfileNode).Position; got.Line != 17 || got.Column != 3 {
+		t.Errorf("the profile begins at %v", got)
 	}
 	s = mustParse(t, "\ufeff"+nodes4+"workload: {jobs: [{maps: 1}]}\nprofile: dress\n")
 	if s.Name != "s" || s.Profile != "dress" || s.Effects.MemoryKill || !s.Effects.Skew || s.Seeds != 0 || s.World != "" {
@@ -103,7 +104,7 @@ func TestErrors(t *testing.T) {
 	fault := func(text string) string { return job("{id: a, maps: 1}") + "faults:\n  - " + text + "\n" }
 	for _, c := range []struct{ text, want string }{
 		{"", "1:1: holds no document; wanted one with name"},
-		{"a: 1\n---\nb: 2\n", "3:2: a second document: there must be one"},
+		{"a: 1\n---\nb: 2\n", "3:1: a second document: there must be one"},
 		{"- 1\n", "1:1: wanted a mapping with name, about, cluster, queues, workload"},
 		{"name: x\n\tabout: y\n", "2:1: "},
 		{"name: [a, b]\n", "1:7: wanted text"},

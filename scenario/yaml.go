@@ -34,17 +34,7 @@ func (p position) errorf(format string, args ...any) error {
 }
 
 // positionOf is where a node begins; of a mapping, its first key.
-func positionOf(n ast.Node) position {
-	switch n := n.(type) {
-	case *ast.MappingNode:
-		if len(n.Values) > 0 && !n.IsFlowStyle {
-			return positionOf(n.Values[0])
-		}
-	case *ast.MappingValueNode:
-		return positionOf(n.Key)
-	}
-	return tokenPosition(n.GetToken())
-}
+func positionOf(n ast.Node) position { return tokenPosition(plain.Start(n)) }
 
 func tokenPosition(t *token.Token) position {
 	if t == nil || t.Position == nil {

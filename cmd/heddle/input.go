@@ -154,14 +154,14 @@ func (in *input) profile(set []string, how manner) (own *policies.Profile, notes
 		}
 		loaded, off, err := loadProfiles([]string{p}, set, how)
 		if err != nil {
-			return nil, nil, fmt.Errorf("%s: profile: %w", in.path, err)
+			return nil, nil, fmt.Errorf("%s: profile: %w", in.scenario.ProfileAt(), err)
 		}
 		return loaded[0], off, nil
 	}
 	if len(set) > 0 {
 		return nil, nil, usagef("--set changes a profile that has a name, and %s writes its own out; change it there or add --profile", in.path)
 	}
-	if own, err = policies.Parse(in.path, in.scenario.ProfileYAML); err != nil {
+	if own, err = policies.FromNode(in.path, in.scenario.ProfileNode); err != nil {
 		return nil, nil, err
 	}
 	own, notes = how.apply(own)

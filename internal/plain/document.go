@@ -45,7 +45,7 @@ func Document(data []byte) (ast.Node, error) {
 		switch {
 		case d.Body == nil:
 		case doc != nil:
-			return nil, &yaml.SyntaxError{Message: "a second document: there must be one", Token: d.Body.GetToken()}
+			return nil, &yaml.SyntaxError{Message: "a second document: there must be one", Token: Start(d.Body)}
 		default:
 			doc = d.Body
 		}
@@ -56,6 +56,19 @@ func Document(data []byte) (ast.Node, error) {
 	v := aliasFinder{}
 	ast.Walk(&v, doc)
 	return doc, v.err
+}
+
+// Start is where a node begins; of a mapping, its first key.
+func Start(n ast.Node) *token.Token {
+	switch n := n.(type) {
+	case *ast.MappingNode:
+		if len(n.Values) > 0 && !n.IsFlowStyle {
+			return Start(n.Values[0])
+		}
+	case *ast.MappingValueNode:
+		return Start(n.Key)
+	}
+	return n.GetToken()
 }
 
 // checkNesting refuses what would take the parser very deep: brackets in brackets, and lists begun in

@@ -67,7 +67,7 @@ func TestDocument(t *testing.T) {
 		"\ufeffcount: many":             "1:8 got text; wanted a whole number",
 		"\ufeff# none\ncount: 1":        "",
 		"\ufeff":                        "",
-		"count: 1\n---\ncount: 2":       "3:6 a second document: there must be one",
+		"count: 1\n---\ncount: 2":       "3:1 a second document: there must be one",
 		"kinds: &a [x]":                 "1:8 anchors and aliases are not supported: write the value out",
 		strings.Repeat("[", 100):        "1:65 is nested more than 64 deep",
 		"\n" + strings.Repeat("- ", 65): "2:129 is nested more than 64 deep",

@@ -7,6 +7,8 @@ package delay
 
 import (
 	"errors"
+	"fmt"
+	"math"
 
 	"heddle"
 	"heddle/policy"
@@ -46,6 +48,12 @@ func New(a policy.Args) (policy.Place, error) {
 	o := Default
 	if err := a.Decode(&o); err != nil {
 		return nil, err
+	}
+	switch {
+	case !(o.NodeWait <= math.MaxInt32 && o.RackWait <= math.MaxInt32):
+		return nil, fmt.Errorf("delay: node_wait and rack_wait must be at most %d seconds; below 0 for no wait", math.MaxInt32)
+	case !(o.NodeFraction <= 1 && o.RackFraction <= 1):
+		return nil, errors.New("delay: node_fraction and rack_fraction must be at most 1; below 0 for no wait")
 	}
 	return Of(o)
 }

@@ -20,11 +20,25 @@ func TestByTime(t *testing.T) {
 }
 
 func TestByOffers(t *testing.T) {
-	policytest.Run(t, delay.New, "{node_wait: -1, rack_wait: -1, node_fraction: 0.5, rack_fraction: 2}", put)
+	policytest.Run(t, delay.New, "{node_wait: -1, rack_wait: -1, node_fraction: 0.5, rack_fraction: 1}", put)
 }
 
 func TestNoWait(t *testing.T) {
 	policytest.Run(t, delay.New, "{node_wait: -1, rack_wait: -1}", put)
+}
+
+// A wait is a number, within bounds.
+func TestOptionsAreChecked(t *testing.T) {
+	for options, want := range map[string]string{
+		"{node_wait: .nan}": "delay: node_wait and rack_wait must be at most 2147483647 seconds; below 0 for no wait",
+		"{rack_wait: .inf}": "delay: node_wait and rack_wait must be at most 2147483647 seconds; below 0 for no wait",
+		"{node_wait: -1, rack_wait: -1, node_fraction: 1e300, rack_fraction: 1}": "delay: node_fraction and rack_fraction must be at most 1; below 0 for no wait",
+		"{node_wait: -1, rack_wait: -1, node_fraction: 1, rack_fraction: .nan}":  "delay: node_fraction and rack_fraction must be at most 1; below 0 for no wait",
+	} {
+		if _, err := delay.New(policytest.Args(options)); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", options, err, want)
+		}
+	}
 }
 
 func TestWaitsOfBothSortsAreRefused(t *testing.T) {

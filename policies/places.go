@@ -1,0 +1,81 @@
+package policies
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/token"
+)
+
+// places are where the parts of a profile stand, as file:line:column: queues, place.map, lanes[0]; "" is the whole. A part
+// of a built-in profile has none, and one that the command line changes has "".
+type places map[string]string
+
+// placesIn are the places of all parts that a document has.
+func placesIn(doc ast.Node, place func(ast.Node) string) places {
+	out := places{"": place(doc)}
+	m, ok := doc.(ast.MapNode)
+	if !ok {
+		return out
+	}
+	for it := m.MapRange(); it.Next(); {
+		part := it.Key().GetToken().Value
+		out[part] = place(it.Value())
+		switch v := it.Value().(type) {
+		case ast.MapNode:
+			for it := v.MapRange(); it.Next(); {
+				out[part+"."+it.Key().GetToken().Value] = place(it.Value())
+			}
+		case *ast.SequenceNode:
+			for i, n := range v.Values {
+				if part != "control" { // [Profile.WithoutAgent] leaves some of these out
+					out[fmt.Sprintf("%s[%d]", part, i)] = place(n)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// of is where a part stands, or else what it belongs to; "" where that is not known.
+func (p places) of(part string) string {
+	list, _, _ := strings.Cut(part, "[")
+	slot, _, _ := strings.Cut(part, ".")
+	for _, key := range []string{part, list, slot} {
+		if where, ok := p[key]; ok {
+			return where
+		}
+	}
+	return p[""]
+}
+
+// at is a place in a file, as far as it is known.
+func at(file string, t *token.Token) string {
+	if t == nil || t.Position == nil {
+		return file
+	}
+	return fmt.Sprintf("%s:%d:%d", file, t.Position.Line, t.Position.Column)
+}
+
+// A partError is what is wrong with a part of a profile.
+type partError struct {
+	part string // as in places
+	err  error
+}
+
+func (e *partError) Error() string { return e.part + ": " + e.err.Error() }
+func (e *partError) Unwrap() error { return e.err }
+
+// errorOf puts before an error where in which profile it is.
+func (p *Profile) errorOf(err error) error {
+	part := ""
+	if e, ok := errors.AsType[*partError](err); ok {
+		part = e.part
+	}
+	if where := p.places.of(part); where != "" {
+		return fmt.Errorf("%s: %w", where, err)
+	}
+	return fmt.Errorf("profile %s: %w", p.Name, err)
+}
