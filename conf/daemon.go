@@ -48,6 +48,10 @@ type Daemon struct {
 	// ProxyUsers are those who may act for others, by name.
 	ProxyUsers map[string]ProxyUser
 
+	// NoScheduler says that yarn.resourcemanager.scheduler.class names a scheduler that is not here; nil where it is. A
+	// ResourceManager needs a profile then.
+	NoScheduler *Error
+
 	// Refused says what a ResourceManager must not start with, because it would be less than was asked for.
 	// It is no error for anybody else.
 	Refused Errors
@@ -89,7 +93,8 @@ func DefaultDaemon() *Daemon {
 
 // daemon reads what is a ResourceManager's alone.
 func (l *loader) daemon(ps *properties) *Daemon {
-	d := &Daemon{SchedulerNamed: ps.m[schedulerClass] != nil}
+	d := &Daemon{}
+	d.readScheduler(ps)
 	d.ClusterID = ps.text(rmPrefix+"cluster-id", "")
 	d.readAddresses(ps)
 	d.readTimes(ps)
@@ -117,6 +122,17 @@ func (l *loader) daemon(ps *properties) *Daemon {
 	d.readProxyUsers(ps)
 	d.refuse(ps)
 	return d
+}
+
+func (d *Daemon) readScheduler(ps *properties) {
+	class, p := ps.value(schedulerClass)
+	if p == nil {
+		return
+	}
+	class, d.SchedulerNamed = strings.TrimSpace(class), true
+	if schedulers[class[strings.LastIndex(class, ".")+1:]] == "" {
+		d.NoScheduler = &Error{p.file, p.line, p.name, noScheduler(class)}
+	}
 }
 
 // hostList reads the path of a list of hosts. Without the list, more hosts could join than somebody wanted.
@@ -210,12 +226,33 @@ func (d *Daemon) readTimes(ps *properties) {
 	d.MasterExpiry = ps.millis("yarn.am.liveness-monitor.expiry-interval-ms", defaultMasterExpiry, 1)
 	d.ContainerExpiry = ps.millis(rmPrefix+"rm.container-allocation.expiry-interval-ms", defaultContainerExpiry, 1)
 	d.SchedulingWait = ps.millis(rmPrefix+"work-preserving-recovery.scheduling-wait-ms", defaultSchedulingWait, 0)
-	rolling := func(kind string) heddle.Span {
-		name := rmPrefix + kind + "-tokens.master-key-rolling-interval-secs"
-		return heddle.Span(ps.integer(name, defaultRollingSeconds, 1)) * heddle.Second
-	}
+	rolling := func(kind string) heddle.Span { return ps.seconds(rollingName(kind), defaultRollingSeconds) }
 	d.KeyRolling = rolling("am-rm")
 	d.NodeKeyRolling = min(rolling("container"), rolling("nm"))
+}
+
+func rollingName(kind string) string {
+	return rmPrefix + kind + "-tokens.master-key-rolling-interval-secs"
+}
+
+// checkKeys refuses keys that change before everybody who lives has the next one, with which nothing is signed until then.
+func (d *Daemon) checkKeys(ps *properties, nodeExpiry heddle.Span) {
+	for _, k := range []struct {
+		kind, of string
+		expiry   heddle.Span
+	}{
+		{"am-rm", "yarn.am.liveness-monitor.expiry-interval-ms", d.MasterExpiry},
+		{"container", "yarn.nm.liveness-monitor.expiry-interval-ms", nodeExpiry},
+		{"nm", "yarn.nm.liveness-monitor.expiry-interval-ms", nodeExpiry},
+	} {
+		every := ps.seconds(rollingName(k.kind), defaultRollingSeconds)
+		if every > k.expiry*3/2 {
+			continue
+		}
+		p := ps.first(rollingName(k.kind), k.of) // one of them is set: the defaults do
+		d.Refused = append(d.Refused, Error{p.file, p.line, p.name, fmt.Sprintf("keys of %s tokens change every %g s; expected more than one and a half times the %g s of %s",
+			k.kind, every.Seconds(), k.expiry.Seconds(), k.of)})
+	}
 }
 
 // readGroups reads hadoop.user.group.static.mapping.overrides: user=group,group;user=.

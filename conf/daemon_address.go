@@ -3,6 +3,7 @@ package conf
 import (
 	"fmt"
 	"math"
+	"net/netip"
 	"strings"
 )
 
@@ -40,11 +41,14 @@ func (d *Daemon) readAddresses(ps *properties) {
 	common := Address{Host: Loopback}
 	if v, p := ps.given(rmPrefix + "hostname"); p != nil {
 		common.Host, common.Place = v, placeOf(p)
-		if strings.ContainsAny(v, "/ \t") || strings.Count(v, ":") == 1 {
+		if !isHost(v) {
 			ps.bad(p, "%q is no host name or address; a port belongs to the single addresses, such as %saddress", v, rmPrefix)
 		}
 	}
 	bind, bound := ps.given(rmPrefix + "bind-host")
+	if bound != nil && !isHost(bind) {
+		ps.bad(bound, "%q is no host name or address", bind)
+	}
 	for _, a := range []struct {
 		into *Address
 		name string
@@ -77,6 +81,15 @@ func (d *Daemon) readAddresses(ps *properties) {
 // placeOf returns file:line: property.
 func placeOf(p *property) string { return strings.TrimSuffix(place(p.file, p.line, p.name), ": ") }
 
+// isHost reports whether a text can be a host's name, or is an address. Only an address of IPv6 has colons.
+func isHost(v string) bool {
+	if strings.Contains(v, ":") {
+		_, err := netip.ParseAddr(v)
+		return err == nil
+	}
+	return v != "" && !strings.ContainsAny(v, "/ \t")
+}
+
 // SplitAddress reads host or host:port, where a host alone has the port that is given; IPv6 addresses stand in brackets where a port follows.
 func SplitAddress(v string, port uint16) (string, uint16, error) {
 	bad := fmt.Errorf("%q is no address; expected host:port, such as %s:%d", v, Loopback, port)
@@ -94,7 +107,7 @@ func SplitAddress(v string, port uint16) (string, uint16, error) {
 			return "", 0, bad
 		}
 	}
-	if host == "" || strings.ContainsAny(host, "/ \t") {
+	if !isHost(host) {
 		return "", 0, bad
 	}
 	if digits == "" {

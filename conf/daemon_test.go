@@ -51,8 +51,8 @@ func TestDaemonReads(t *testing.T) {
 			yarn.resourcemanager.am.global.max-attempts=5
 			yarn.resourcemanager.max-completed-applications=7
 			yarn.resourcemanager.am-rm-tokens.master-key-rolling-interval-secs=60
-			yarn.resourcemanager.container-tokens.master-key-rolling-interval-secs=90
-			yarn.resourcemanager.nm-tokens.master-key-rolling-interval-secs=80
+			yarn.resourcemanager.container-tokens.master-key-rolling-interval-secs=990
+			yarn.resourcemanager.nm-tokens.master-key-rolling-interval-secs=980
 			yarn.resourcemanager.nodemanager-connect-retries=4
 			yarn.resourcemanager.nodemanager-graceful-decommission-timeout-secs=-1
 			yarn.resourcemanager.nodes.include-path=/etc/in
@@ -71,7 +71,7 @@ func TestDaemonReads(t *testing.T) {
 		SchedulerNamed: true, ClusterID: "west",
 		Client: at(8032), Scheduler: at(8030), Tracker: at(8031), Admin: at(8033), Web: at(8088),
 		MasterExpiry: heddle.Second, ContainerExpiry: 2 * heddle.Second, MaxAttempts: 3, GlobalAttempts: 5, MaxCompleted: 7,
-		KeyRolling: heddle.Minute, NodeKeyRolling: 80 * heddle.Second, ConnectRetries: 4, Decommission: -heddle.Second, IncludeFile: "/etc/in", ExcludeFile: "/etc/out",
+		KeyRolling: heddle.Minute, NodeKeyRolling: 980 * heddle.Second, ConnectRetries: 4, Decommission: -heddle.Second, IncludeFile: "/etc/in", ExcludeFile: "/etc/out",
 		ACLs: true, Admins: " admins", PortInNodeName: true, LogServerURL: "http://h/logs", TopologyScript: "racks.sh",
 		GroupOverrides: map[string][]string{"dr.who": {}, "ann": {"staff", "ops"}},
 		ProxyUsers: map[string]ProxyUser{
@@ -115,6 +115,10 @@ func TestDaemonErrors(t *testing.T) {
 		{"", "yarn.resourcemanager.address=:80", `yarn-site.xml:2: yarn.resourcemanager.address|no address`},
 		{"", "yarn.resourcemanager.webapp.address=http://h:80", `yarn-site.xml:2: yarn.resourcemanager.webapp.address|such as 127.0.0.1:8088`},
 		{"", "yarn.resourcemanager.webapp.address=[::1", `yarn-site.xml:2: yarn.resourcemanager.webapp.address|no address`},
+		{"", "yarn.resourcemanager.webapp.address=a:b:c", `yarn-site.xml:2: yarn.resourcemanager.webapp.address|"a:b:c" is no address; expected host:port, such as 127.0.0.1:8088`},
+		{"", "yarn.resourcemanager.address=[a:b]:1", `yarn-site.xml:2: yarn.resourcemanager.address|no address`},
+		{"", "yarn.resourcemanager.hostname=a:b:c", `yarn-site.xml:2: yarn.resourcemanager.hostname|"a:b:c" is no host name or address`},
+		{"", "yarn.resourcemanager.bind-host=a b", `yarn-site.xml:2: yarn.resourcemanager.bind-host|"a b" is no host name or address`},
 		{"", "yarn.resourcemanager.hostname=h:80", `yarn-site.xml:2: yarn.resourcemanager.hostname|belongs to the single addresses`},
 		{"", "yarn.resourcemanager.am.max-attempts=0", `yarn-site.xml:2: yarn.resourcemanager.am.max-attempts|at least 1`},
 		{"", "yarn.am.liveness-monitor.expiry-interval-ms=5m", `yarn-site.xml:2: yarn.am.liveness-monitor.expiry-interval-ms|not a whole number`},
@@ -142,12 +146,16 @@ func TestDaemonTopology(t *testing.T) {
 // What a ResourceManager must not start with is no error for a simulation, which is told of it.
 func TestDaemonRefuses(t *testing.T) {
 	for in, want := range map[string]string{
-		"hadoop.security.authentication=kerberos":       "core-site.xml:2: hadoop.security.authentication: is kerberos: heddle rm has no Kerberos",
-		"hadoop.rpc.protection=privacy":                 "core-site.xml:2: hadoop.rpc.protection: is privacy: heddle rm neither signs nor encrypts",
-		"hadoop.rpc.protection=authentication,privacy":  "core-site.xml:2: hadoop.rpc.protection: is authentication,privacy",
-		"yarn.http.policy=HTTPS_ONLY":                   "core-site.xml:2: yarn.http.policy: is HTTPS_ONLY",
-		"yarn.resourcemanager.ha.enabled=true":          "core-site.xml:2: yarn.resourcemanager.ha.enabled: is true: heddle rm runs alone",
-		"hadoop.security.authentication=SIMPLE":         "",
+		"hadoop.security.authentication=kerberos":                                    "core-site.xml:2: hadoop.security.authentication: is kerberos: heddle rm has no Kerberos",
+		"hadoop.rpc.protection=privacy":                                              "core-site.xml:2: hadoop.rpc.protection: is privacy: heddle rm neither signs nor encrypts",
+		"hadoop.rpc.protection=authentication,privacy":                               "core-site.xml:2: hadoop.rpc.protection: is authentication,privacy",
+		"yarn.http.policy=HTTPS_ONLY":                                                "core-site.xml:2: yarn.http.policy: is HTTPS_ONLY",
+		"yarn.resourcemanager.ha.enabled=true":                                       "core-site.xml:2: yarn.resourcemanager.ha.enabled: is true: heddle rm runs alone",
+		"hadoop.security.authentication=SIMPLE":                                      "",
+		"yarn.resourcemanager.am-rm-tokens.master-key-rolling-interval-secs=1350":    "core-site.xml:2: yarn.resourcemanager.am-rm-tokens.master-key-rolling-interval-secs: keys of am-rm tokens change every 1350 s; expected more than one and a half times the 900 s of yarn.am.liveness-monitor.expiry-interval-ms",
+		"yarn.resourcemanager.nm-tokens.master-key-rolling-interval-secs=5":          "core-site.xml:2: yarn.resourcemanager.nm-tokens.master-key-rolling-interval-secs: keys of nm tokens change every 5 s; expected more than one and a half times the 600 s of yarn.nm.liveness-monitor.expiry-interval-ms",
+		"yarn.nm.liveness-monitor.expiry-interval-ms=60000000":                       "core-site.xml:2: yarn.nm.liveness-monitor.expiry-interval-ms: keys of container tokens change every 86400 s",
+		"yarn.resourcemanager.container-tokens.master-key-rolling-interval-secs=901": "",
 		"yarn.http.policy=":                             "",
 		"yarn.resourcemanager.ha.enabled=false":         "",
 		"hadoop.security.authentication=${env.NOTHING}": "core-site.xml:2: hadoop.security.authentication: is ${env.NOTHING}",
@@ -163,9 +171,24 @@ func TestDaemonRefuses(t *testing.T) {
 		if (got == "") != (want == "") || !strings.HasPrefix(got, want) {
 			t.Errorf("%s: refused %q, want %q", in, got, want)
 		}
-		if n := noticeOf(h, name); (n.Kind == Unsupported && n.Text != "") != (want != "") {
+		if n := noticeOf(h, name); strings.HasPrefix(n.Text, "is ") != (want != "" && !strings.Contains(want, "tokens change")) {
 			t.Errorf("%s: notice %v", in, n)
 		}
+	}
+}
+
+// Without a scheduler a ResourceManager needs a profile.
+func TestNoScheduler(t *testing.T) {
+	h, l := disk{yarnSite: props("yarn.resourcemanager.scheduler.class=x.Mine\n" + RetryName + "=1000")}.load()
+	const want = "yarn-site.xml:2: yarn.resourcemanager.scheduler.class: there is no scheduler x.Mine here; there are CapacityScheduler, FairScheduler and FifoScheduler. " +
+		"heddle rm needs one of them, or a profile by --profile or in heddle.yaml"
+	r := &Report{Hadoop: h, Notices: l.notices}
+	if got := r.Refused(); len(got) != 1 || got.Error() != want || len(r.All()) != 0 {
+		t.Errorf("refused %v, noticed %v", got, r.All())
+	}
+	r.Profile = true
+	if got, all := r.Refused(), r.All(); len(got) != 0 || len(all) != 1 || all[0].String() != want {
+		t.Errorf("with a profile: refused %v, noticed %v", got, all)
 	}
 }
 

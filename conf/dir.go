@@ -163,6 +163,7 @@ func (l *loader) load(f files) *Hadoop {
 	}
 	h.Site = readSite(base)
 	h.Daemon = l.daemon(base)
+	h.Daemon.checkKeys(base, h.Site.NodeExpiry)
 	l.reconnect(f, base, h.Daemon)
 	h.Daemon.Files = l.fileSystem(f, base)
 	props, _ := l.properties(f, mapredSite)

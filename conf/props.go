@@ -248,6 +248,11 @@ func (ps *properties) millis(name string, def, low int64) heddle.Span {
 	return heddle.Span(ps.integer(name, def, low)) * heddle.Millisecond
 }
 
+// seconds returns a span of at least one second, given in seconds.
+func (ps *properties) seconds(name string, def int64) heddle.Span {
+	return heddle.Span(ps.integer(name, def, 1)) * heddle.Second
+}
+
 // parseInt reads decimal and, as Hadoop does, 0x… numbers.
 func parseInt(s string) (int64, error) {
 	s = strings.TrimSpace(s)

@@ -19,6 +19,8 @@ type Report struct {
 	Hadoop  *Hadoop
 	Errors  Errors   // in order of file and line
 	Notices []Notice // in order of file and line
+
+	Profile bool // heddle.yaml names a profile: no scheduler is needed
 }
 
 // OK reports whether the configuration can be used.
@@ -57,7 +59,11 @@ func (r *Report) Refused() Errors {
 	if r.Hadoop == nil || r.Hadoop.Daemon == nil {
 		return nil
 	}
-	return r.Hadoop.Daemon.Refused
+	d := r.Hadoop.Daemon
+	if d.NoScheduler != nil && !r.Profile {
+		return append(slices.Clip(d.Refused), *d.NoScheduler)
+	}
+	return d.Refused
 }
 
 // All are the notices, and the remarks for those who run a cluster; without what is refused, which is not merely off.

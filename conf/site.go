@@ -1,6 +1,7 @@
 package conf
 
 import (
+	"fmt"
 	"math"
 	"regexp"
 	"strings"
@@ -74,17 +75,19 @@ func readSite(ps *properties) *Site {
 
 func (s *Site) readScheduler(ps *properties) {
 	class := ps.text(schedulerClass, "CapacityScheduler")
-	switch class[strings.LastIndex(class, ".")+1:] {
-	case "CapacityScheduler":
-		s.Scheduler = "capacity"
-	case "FairScheduler":
-		s.Scheduler = "fair"
-	case "FifoScheduler":
-		s.Scheduler = "fifo"
-	default:
+	if s.Scheduler = schedulers[class[strings.LastIndex(class, ".")+1:]]; s.Scheduler == "" {
 		p := ps.m[schedulerClass]
-		ps.log.note(Unsupported, p.file, p.line, p.name, "there is no scheduler %s here; there are CapacityScheduler, FairScheduler and FifoScheduler", class)
+		ps.log.note(Unsupported, p.file, p.line, p.name, "%s", noScheduler(class))
 	}
+}
+
+// schedulers are Hadoop's by their classes, as [Site.Scheduler] has them.
+var schedulers = map[string]string{"CapacityScheduler": "capacity", "FairScheduler": "fair", "FifoScheduler": "fifo"}
+
+// noScheduler says that there is no scheduler of a class.
+func noScheduler(class string) string {
+	return fmt.Sprintf("there is no scheduler %s here; there are CapacityScheduler, FairScheduler and FifoScheduler. "+
+		"heddle rm needs one of them, or a profile by --profile or in heddle.yaml", class)
 }
 
 // readLimits reads the smallest and the largest container and the steps between.

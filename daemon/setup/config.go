@@ -1,7 +1,6 @@
 package setup
 
 import (
-	"fmt"
 	"os"
 	"time"
 
@@ -49,17 +48,6 @@ func (s *source) config() (daemon.Config, error) {
 	}
 	c.Nodes, _ = s.file.Nodes.caps()  // they were checked
 	c.Watchdog, _ = s.file.watchdog() // likewise
-	for _, k := range []struct {
-		every, expiry time.Duration
-		name, of      string
-	}{
-		{duration(c.KeyRolling), duration(c.MasterExpiry), "am-rm-tokens", "am"},
-		{duration(c.NodeKeyRolling), duration(c.NodeExpiry), "container-tokens and nm-tokens", "nm"},
-	} {
-		if k.every <= k.expiry*3/2 { // a key is signed with only when everybody who lives has it
-			return c, fmt.Errorf("master-key-rolling-interval-secs of yarn.resourcemanager.%s comes to %v; expected more than one and a half times the %v of yarn.%s.liveness-monitor.expiry-interval-ms", k.name, k.every, k.expiry, k.of)
-		}
-	}
 	s.limits(&c)
 	if err := s.memory(&c, room(os.DirFS("/"))); err != nil {
 		return c, err

@@ -33,12 +33,11 @@ func (s *source) choice() (name string, sets []string, why string, err error) {
 
 // configured is the scheduler that Hadoop's files ask for.
 func (s *source) configured() (name, why string, err error) {
-	class := s.hadoop.Site.Scheduler
 	switch {
-	case s.hadoop.Daemon.SchedulerNamed && class == "":
-		return "", "", fmt.Errorf("%s: yarn.resourcemanager.scheduler.class names a scheduler that is not here; name CapacityScheduler, FairScheduler or FifoScheduler there, or a profile with --profile", s.ConfDir)
+	case s.hadoop.Daemon.NoScheduler != nil:
+		return "", "", *s.hadoop.Daemon.NoScheduler
 	case s.hadoop.Daemon.SchedulerNamed:
-		return class, "the scheduler that yarn.resourcemanager.scheduler.class names", nil
+		return s.hadoop.Site.Scheduler, "the scheduler that yarn.resourcemanager.scheduler.class names", nil
 	case s.had.capacity:
 		return "capacity", "there is a capacity-scheduler.xml, and yarn.resourcemanager.scheduler.class names nothing else", nil
 	case s.had.fair:

@@ -231,7 +231,7 @@ func TestWrongValues(t *testing.T) {
 		"an address":        {site("yarn.resourcemanager.address=127.0.0.1:port"), `DIR/yarn-site.xml:2: yarn.resourcemanager.address: "port" is no port`},
 		"a host":            {site("yarn.resourcemanager.hostname=no such host"), `DIR/yarn-site.xml:2: yarn.resourcemanager.hostname: "no such host" is no host name`},
 		"a name nobody has": {site("yarn.resourcemanager.hostname=rm..west"), `DIR/yarn-site.xml:2: yarn.resourcemanager.hostname: "rm..west" has no address here`},
-		"a scheduler":       {site("yarn.resourcemanager.scheduler.class=x.MyScheduler"), "names a scheduler that is not here"},
+		"a scheduler":       {site("yarn.resourcemanager.scheduler.class=x.MyScheduler"), "DIR/yarn-site.xml:2: yarn.resourcemanager.scheduler.class: there is no scheduler x.MyScheduler here; there are CapacityScheduler"},
 		"kerberos":          {map[string]string{"core-site.xml": props("hadoop.security.authentication=kerberos")}, "DIR/core-site.xml:2: hadoop.security.authentication: is kerberos: heddle rm has no Kerberos"},
 		"two at once":       {site("yarn.http.policy=HTTPS_ONLY\nyarn.resourcemanager.ha.enabled=true"), "heddle rm serves plain HTTP only"},
 		"no include file":   {site("yarn.resourcemanager.nodes.include-path=/no/such/list"), `DIR/yarn-site.xml:2: yarn.resourcemanager.nodes.include-path: the list of hosts cannot be read: stat /no/such/list: no such file or directory: without it every host may join; make the file`},
