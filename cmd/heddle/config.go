@@ -4,10 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -29,8 +27,9 @@ func newCheck(a *app) *cobra.Command {
 		Use:   "check [-o table|json] FILE",
 		Short: "Show what a Hadoop configuration means to Heddle, and what is wrong with it",
 		Long: `Read capacity-scheduler.xml, fair-scheduler.xml, yarn-site.xml or mapred-site.xml, or the folder
-that holds them. The keys and values of a heddle.yaml in the folder are checked by themselves. Where it is
-alone there, Hadoop's defaults are shown, as heddle rm takes them. Prints the queues as they are in effect,
+that holds them. A heddle.yaml in the folder is checked as heddle rm would, its profile and changes with it,
+but that hosts are not looked up. Where it is alone there, Hadoop's defaults are shown, as heddle rm takes
+them. Prints the queues as they are in effect,
 then what is unknown or without effect, and last what is configured but off under Heddle. Errors come with
 file and line.
 
@@ -39,16 +38,7 @@ result could not be written; 2 where it has errors or cannot be read.`,
 		Example: "  heddle config check /etc/hadoop/conf\n  heddle config check capacity-scheduler.xml",
 		Args:    exactly("one FILE"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			own := filepath.Join(args[0], setup.FileName)
-			wrong := setup.CheckFile(own)
-			none := errors.Is(wrong, fs.ErrNotExist) || errors.Is(wrong, syscall.ENOTDIR)
-			if none {
-				wrong = nil
-			}
-			r, err := conf.CheckFile(args[0])
-			if errors.Is(err, conf.ErrNoFiles) && !none { // heddle rm has Hadoop's defaults then
-				r, err = &conf.Report{Path: args[0], Hadoop: conf.Bare()}, nil
-			}
+			r, wrong, err := setup.Check(args[0])
 			if err != nil {
 				return err
 			}
@@ -56,7 +46,7 @@ result could not be written; 2 where it has errors or cannot be read.`,
 			if output.value == "json" {
 				c := checked(r)
 				if c.OK = ok; wrong != nil {
-					c.Errors = append(c.Errors, checkedRow{File: own, Text: wrong.Error()})
+					c.Errors = append(c.Errors, checkedRow{File: filepath.Join(args[0], setup.FileName), Text: wrong.Error()})
 				}
 				if err := printJSON(a.out, c); err != nil || ok {
 					return wrote(err)

@@ -1,7 +1,6 @@
 package setup
 
 import (
-	"os"
 	"time"
 
 	"heddle"
@@ -15,8 +14,8 @@ const (
 	badBeat = "wanted a time of at least 10ms, such as 100ms or 2s"
 )
 
-// config returns the daemon's settings but for where it listens.
-func (s *source) config() (daemon.Config, error) {
+// config returns the daemon's settings but for where it listens. Room is the memory that there is, in bytes.
+func (s *source) config(room int64) (daemon.Config, error) {
 	d, site := s.hadoop.Daemon, s.hadoop.Site
 	c := daemon.Config{
 		Config: rm.Config{
@@ -49,7 +48,7 @@ func (s *source) config() (daemon.Config, error) {
 	c.Nodes, _ = s.file.Nodes.caps()  // they were checked
 	c.Watchdog, _ = s.file.watchdog() // likewise
 	s.limits(&c)
-	if err := s.memory(&c, room(os.DirFS("/"))); err != nil {
+	if err := s.memory(&c, room); err != nil {
 		return c, err
 	}
 	return c, s.beats(&c)

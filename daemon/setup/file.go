@@ -14,7 +14,6 @@ import (
 	"github.com/goccy/go-yaml/token"
 
 	"heddle"
-	"heddle/daemon"
 	"heddle/internal/near"
 	"heddle/internal/plain"
 )
@@ -113,17 +112,6 @@ func readFile(path string) (*file, error) {
 		return nil, err
 	}
 	return parseFile(path, data)
-}
-
-// CheckFile looks at the keys and values of a heddle.yaml by themselves, whatever is beside it and whatever machine this is. Errors
-// name file and line, and what would be right.
-func CheckFile(path string) error {
-	f, err := readFile(path)
-	if err != nil {
-		return err
-	}
-	const enough = 1 << 50
-	return (&source{file: f}).memory(&daemon.Config{}, enough)
 }
 
 func parseFile(path string, data []byte) (*file, error) {
@@ -239,14 +227,18 @@ func (f *file) beside(path string) string {
 
 // errorOf is an error about the value of a key such as beats.fast.
 func (f *file) errorOf(key, format string, args ...any) error {
-	text := fmt.Sprintf(format, args...)
+	return fmt.Errorf("%s: %s", f.placeOf(key), fmt.Sprintf(format, args...))
+}
+
+// placeOf is where the value of a key stands, as file:line:column: key; without a line where it is left out.
+func (f *file) placeOf(key string) string {
 	p, err := yaml.PathString("$." + key)
 	if err == nil && f.tree != nil {
 		if n, err := p.FilterNode(f.tree); err == nil && n != nil {
-			return f.errorAt(n.GetToken(), "%s: %s", key, text)
+			return f.errorAt(n.GetToken(), "%s", key).Error()
 		}
 	}
-	return fmt.Errorf("%s: %s: %s", f.path, key, text)
+	return f.path + ": " + key
 }
 
 func (f *file) errorAt(t *token.Token, format string, args ...any) error {

@@ -29,18 +29,41 @@ type port struct {
 	into      *netip.AddrPort
 }
 
-// listen fills where the daemon listens. open is whether others may reach it and were meant to.
-func (s *source) listen(c *daemon.Config) (open bool, err error) {
+// ports are those that are always listened on.
+func (s *source) ports(c *daemon.Config) []port {
 	d, flag, key := s.hadoop.Daemon, s.Options.Listen, s.file.Listen
-	found := map[string]netip.Addr{}
-	var exposed []string
-	for _, p := range []port{
+	return []port{
 		{flag.Client, key.Client, "client", d.Client, &c.Client},
 		{flag.Scheduler, key.Scheduler, "scheduler", d.Scheduler, &c.Scheduler},
 		{flag.Tracker, key.Tracker, "tracker", d.Tracker, &c.Tracker},
 		{flag.Admin, key.Admin, "admin", d.Admin, &c.Admin},
 		{flag.Web, key.Web, "web", d.Web, &c.Web},
-	} {
+	}
+}
+
+// agentPort is the one of node agents: on the host where NodeManagers are, unless another is said.
+func (s *source) agentPort(c *daemon.Config) port {
+	a := s.hadoop.Daemon.Tracker
+	a.Port = agentsPort
+	return port{s.Options.Listen.Agents, s.file.Listen.Agents, "agents", a, &c.Agents}
+}
+
+// checkListen looks at where to listen as far as that is known without looking hosts up.
+func (s *source) checkListen() error {
+	c := &daemon.Config{}
+	for _, p := range append(s.ports(c), s.agentPort(c)) {
+		if err := s.overrides(&p.conf, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// listen fills where the daemon listens. open is whether others may reach it and were meant to.
+func (s *source) listen(c *daemon.Config) (open bool, err error) {
+	found := map[string]netip.Addr{}
+	var exposed []string
+	for _, p := range s.ports(c) {
 		a := p.conf
 		if err := s.overrides(&a, p); err != nil {
 			return false, err
@@ -70,23 +93,21 @@ Listen on %s, or write insecure_open: %q into %s if everybody who can reach the 
 	return len(exposed) > 0, nil
 }
 
-// listenAgents fills where node agents are listened for, if anywhere: on the host where NodeManagers are, unless another is
-// said. Others may reach it, because they need a certificate there.
+// listenAgents fills where node agents are listened for, if anywhere. Others may reach it, because they need a certificate
+// there.
 func (s *source) listenAgents(c *daemon.Config) error {
 	if !s.agents() {
 		return nil
 	}
-	p := port{flag: s.Options.Listen.Agents, key: s.file.Listen.Agents, name: "agents"}
-	a := s.hadoop.Daemon.Tracker
-	a.Port = agentsPort
-	if err := s.overrides(&a, p); err != nil {
+	p := s.agentPort(c)
+	if err := s.overrides(&p.conf, p); err != nil {
 		return err
 	}
-	host, err := lookup(a.Listens())
+	host, err := lookup(p.conf.Listens())
 	if err != nil {
-		return fmt.Errorf("%s: %w", a.Place, err)
+		return fmt.Errorf("%s: %w", p.conf.Place, err)
 	}
-	c.Agents = netip.AddrPortFrom(host, a.Port)
+	*p.into = netip.AddrPortFrom(host, p.conf.Port)
 	return nil
 }
 
@@ -144,8 +165,8 @@ func (s *source) overrides(a *conf.Address, p port) error {
 		text, place string
 		all         bool
 	}{
-		{s.file.Listen.Host, s.file.path + ": listen.host", true},
-		{p.key, s.file.path + ": listen." + p.name, false},
+		{s.file.Listen.Host, s.file.placeOf("listen.host"), true},
+		{p.key, s.file.placeOf("listen." + p.name), false},
 		{s.Options.Listen.Host, "--listen", true},
 		{p.flag, "--listen " + p.name, false},
 	} {

@@ -71,7 +71,7 @@ func TestOthersAreKeptOut(t *testing.T) {
 		"everywhere": {site("yarn.resourcemanager.hostname=0.0.0.0"), Listen{}, "DIR/yarn-site.xml:2: yarn.resourcemanager.hostname: would listen on every address of this machine (0.0.0.0), where others"},
 		"bind-host":  {site("yarn.resourcemanager.bind-host=::"), Listen{}, "DIR/yarn-site.xml:2: yarn.resourcemanager.bind-host: would listen on every address of this machine (::)"},
 		"one port":   {site("yarn.resourcemanager.webapp.address=10.1.2.3:80"), Listen{}, "DIR/yarn-site.xml:2: yarn.resourcemanager.webapp.address: would listen on 10.1.2.3, where"},
-		"the file":   {map[string]string{FileName: "listen: {admin: '10.1.2.3:1'}"}, Listen{}, "DIR/heddle.yaml: listen.admin: would listen on 10.1.2.3"},
+		"the file":   {map[string]string{FileName: "listen: {admin: '10.1.2.3:1'}"}, Listen{}, "DIR/heddle.yaml:1:17: listen.admin: would listen on 10.1.2.3"},
 		"a flag":     {nil, Listen{Host: "10.1.2.3"}, "--listen: would listen on 10.1.2.3"},
 		"the way out": {
 			nil, Listen{Host: "10.1.2.3"}, `Listen on 127.0.0.1, or write insecure_open: "I understand" into DIR/heddle.yaml if everybody`,
@@ -111,7 +111,7 @@ func TestListenForAgents(t *testing.T) {
 		})
 	}
 	fails(t, Options{ConfDir: folder(t, "capacity", map[string]string{FileName: "listen: {agents: 'nosuch.invalid:1'}"})},
-		`DIR/heddle.yaml: listen.agents: "nosuch.invalid" has no address here`)
+		`DIR/heddle.yaml:1:18: listen.agents: "nosuch.invalid" has no address here`)
 }
 
 func TestReach(t *testing.T) {

@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -13,10 +14,14 @@ import (
 const defaultProfile = "heddle"
 
 // choice returns the profile to use and what to change of it, and why it is that one.
-func (s *source) choice() (name string, sets []string, why string, err error) {
+func (s *source) choice() (name string, changes []policies.Change, why string, err error) {
+	var said []policies.Change
+	for _, text := range s.Sets {
+		said = append(said, policies.Change{Text: text})
+	}
 	switch {
 	case s.Options.Profile != "":
-		return s.Options.Profile, s.Sets, "named by --profile", nil
+		return s.Options.Profile, said, "named by --profile", nil
 	case s.file.Profile != "":
 		name = s.file.Profile
 		if beside := s.file.beside(name); !slices.Contains(policies.Names(), name) && exists(beside) {
@@ -28,7 +33,10 @@ func (s *source) choice() (name string, sets []string, why string, err error) {
 			return "", nil, "", err
 		}
 	}
-	return name, append(slices.Clone(s.file.Set), s.Sets...), why, nil
+	for i, text := range s.file.Set {
+		changes = append(changes, policies.Change{Text: text, Place: s.file.placeOf(fmt.Sprintf("set[%d]", i))})
+	}
+	return name, append(changes, said...), why, nil
 }
 
 // configured is the scheduler that Hadoop's files ask for.
@@ -48,11 +56,14 @@ func (s *source) configured() (name, why string, err error) {
 
 // scheduler builds the scheduler; why says for people which one it is.
 func (s *source) scheduler() (sch *rm.Scheduler, why []string, err error) {
-	name, sets, reason, err := s.choice()
+	name, changes, reason, err := s.choice()
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := policies.Load(name, sets)
+	p, err := policies.LoadChanged(name, changes)
+	if errors.Is(err, policies.ErrNoProfile) && s.Options.Profile == "" {
+		err = s.file.errorOf("profile", "%v", err)
+	}
 	if err != nil {
 		return nil, nil, err
 	}

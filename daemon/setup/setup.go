@@ -68,7 +68,7 @@ func Load(o Options) (*Daemon, error) {
 	if d.DataDir, err = s.dataDir(); err != nil {
 		return nil, err
 	}
-	if d.Config, err = s.config(); err != nil {
+	if d.Config, err = s.config(room(os.DirFS("/"))); err != nil {
 		return nil, err
 	}
 	if d.Open, err = s.listen(&d.Config); err != nil {

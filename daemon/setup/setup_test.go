@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"fmt"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -243,7 +244,7 @@ func TestWrongValues(t *testing.T) {
 		"an unknown key in":  {file("beats:\n  fast: 1s\n  slow: 2s"), `DIR/heddle.yaml:3:3: unknown key "slow"; there are fast, normal, idle and load`},
 		"no text":            {file("data: [a]"), "DIR/heddle.yaml:1:7: "},
 		"an odd change":      {file("set: [{a: b}]"), "DIR/heddle.yaml:1:"},
-		"nothing to change":  {file("set:\n  -\n"), "want slot.kind=policy"},
+		"nothing to change":  {file("set:\n  -\n"), "DIR/heddle.yaml:2:5: set[0]: \"\": want slot.kind=policy"},
 		"not a mapping":      {file("- a"), "DIR/heddle.yaml:1:1: wanted a mapping with profile, set"},
 		"not YAML":           {file("a: [b"), "DIR/heddle.yaml:1:"},
 		"a key twice":        {file("data: a\ndata: b"), "DIR/heddle.yaml:2:1:"},
@@ -275,18 +276,55 @@ func TestWrongValues(t *testing.T) {
 		"a format":           {file("log: {format: xml}"), "log.format: wanted text or json"},
 		"not understood":     {file("insecure_open: true"), `DIR/heddle.yaml:1:16: insecure_open: the only thing to say is "I understand"`},
 		"too large":          {file(strings.Repeat("# a\n", maxFile/4) + "\n"), "DIR/heddle.yaml is larger than the 16384 bytes it may have"},
-		"a profile":          {file("profile: nowhere"), `no profile "nowhere", neither built in nor a file; there are`},
-		"a change":           {file("set: [place.mop=any]"), `no kind "mop"`},
-		"a listener":         {file("listen: {web: 'h:x'}"), `DIR/heddle.yaml: listen.web: "x" is no port`},
-		"a port for all":     {file("listen: {host: '127.0.0.1:1'}"), "listen.host: \"127.0.0.1:1\" has a port; a host alone is expected"},
-		"a listener nowhere": {file("listen: {host: rm..east}"), `DIR/heddle.yaml: listen.host: "rm..east" has no address here`},
+		"a profile":          {file("profile: nowhere"), `DIR/heddle.yaml:1:10: profile: no profile "nowhere", neither built in nor a file; there are`},
+		"a change":           {file("set: [book=none, place.mop=any]"), `DIR/heddle.yaml:1:18: set[1]: place.mop: no kind "mop"`},
+		"a listener":         {file("listen: {web: 'h:x'}"), `DIR/heddle.yaml:1:15: listen.web: "x" is no port`},
+		"a port for all":     {file("listen: {host: '127.0.0.1:1'}"), "DIR/heddle.yaml:1:16: listen.host: \"127.0.0.1:1\" has a port; a host alone is expected"},
+		"a listener nowhere": {file("listen: {host: rm..east}"), `DIR/heddle.yaml:1:16: listen.host: "rm..east" has no address here`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			fails(t, Options{ConfDir: folder(t, "capacity", c.files)}, c.want)
+			dir := folder(t, "capacity", c.files)
+			fails(t, Options{ConfDir: dir}, c.want)
+			if strings.Contains(c.want, "has no address here") {
+				return // no host is looked up
+			}
+			if said, want := checked(t, dir), strings.ReplaceAll(c.want, "DIR", dir); !strings.Contains(said, want) {
+				t.Errorf("a check says %s\nwant words %s", said, want)
+			}
 		})
 	}
 	fails(t, Options{File: filepath.Join(folder(t, "", nil), "heddle.yaml")}, "no such file")
 	fails(t, Options{ConfDir: folder(t, "", nil)}, "DIR has none of the files of a Hadoop configuration")
+}
+
+// checked is all that a check finds that a ResourceManager does not start with.
+func checked(t *testing.T, dir string) string {
+	t.Helper()
+	r, wrong, err := Check(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprint(r.Errors, "\n", r.Refused(), "\n", wrong)
+}
+
+// A profile does for a scheduler that is not here, in a check as at the start. What goes by Hadoop's files goes by those of the
+// folder, and is not looked at where they are wrong. No host is looked up, and the memory of this machine does not count.
+func TestCheck(t *testing.T) {
+	for name, c := range map[string]struct{ site, file, want string }{
+		"a profile for a scheduler": {"yarn.resourcemanager.scheduler.class=x.Mine", "profile: fair", ""},
+		"no profile for one":        {"yarn.resourcemanager.scheduler.class=x.Mine", "set: [book=none]", "there is no scheduler x.Mine here"},
+		"slower heartbeats":         {"yarn.resourcemanager.nodemanagers.heartbeat-interval-ms=5000", "beats: {fast: 3s, idle: 6s}", ""},
+		"wrong files":               {"yarn.resourcemanager.nodemanagers.heartbeat-interval-ms=5s", "beats: {fast: 3s}", `"5s" is not a whole number`},
+		"a host":                    {"a=b", "listen: {host: rm..east, agents: 8039}", ""},
+		"memory":                    {"a=b", "memory: {limit: 500TiB, calls: 200TiB}", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			said := checked(t, folder(t, "capacity", map[string]string{"yarn-site.xml": props(c.site), FileName: c.file}))
+			if ok := said == "\n\n<nil>"; ok != (c.want == "") || !strings.Contains(said, c.want) || !ok && !strings.HasSuffix(said, "<nil>") {
+				t.Errorf("%s; want %q alone", said, c.want)
+			}
+		})
+	}
 }
 
 // What is found out of jobs is all of it, unless heddle.yaml says otherwise.

@@ -1,0 +1,65 @@
+package setup
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"syscall"
+
+	"heddle/conf"
+	"heddle/daemon"
+)
+
+// Check reads a Hadoop configuration folder, or one of its files, and reports what it comes to. wrong is what a
+// ResourceManager finds wrong with the heddle.yaml of the folder, beside those files, whatever machine this is: no host is
+// looked up, and there is memory enough. The last error says why the folder cannot be read at all.
+func Check(path string) (r *conf.Report, wrong, err error) {
+	own := filepath.Join(path, FileName)
+	f, wrong := readFile(own)
+	none := errors.Is(wrong, fs.ErrNotExist) || errors.Is(wrong, syscall.ENOTDIR)
+	r, err = conf.CheckFile(path)
+	bare := errors.Is(err, conf.ErrNoFiles) && !none
+	if bare { // Hadoop's defaults hold
+		r, err = &conf.Report{Path: path, Hadoop: conf.Bare()}, nil
+	}
+	switch {
+	case none || err != nil:
+		return r, nil, err
+	case wrong != nil:
+		return r, wrong, nil
+	}
+	r.Profile = f.Profile != ""
+	s := &source{Options: Options{ConfDir: path, File: own}, hadoop: r.Hadoop, file: f}
+	if !r.OK() {
+		return r, s.checkAlone(), nil
+	}
+	s.had = found{!bare, r.Hadoop.Capacity != nil, r.Hadoop.Fair != nil}
+	s.hadoop = s.hadoop.Complete()
+	return r, s.check(), nil
+}
+
+// enough is more memory than any heddle.yaml asks for, in bytes.
+const enough = 1 << 50
+
+// checkAlone looks at what a heddle.yaml says whatever is beside it.
+func (s *source) checkAlone() error {
+	if err := s.checkListen(); err != nil {
+		return err
+	}
+	return s.memory(&daemon.Config{}, enough)
+}
+
+// check looks at all that it says.
+func (s *source) check() error {
+	if err := s.checkAlone(); err != nil {
+		return err
+	}
+	if _, err := s.config(enough); err != nil {
+		return err
+	}
+	if s.hadoop.Daemon.NoScheduler != nil && s.file.Profile == "" {
+		return nil // that is wrong with Hadoop's files
+	}
+	_, _, err := s.scheduler()
+	return err
+}
