@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -60,7 +61,8 @@ func (f AppFilter) admits(a *rm.AppReport) bool {
 		(f.Before.IsZero() || a.ID.Compare(f.Before) < 0)
 }
 
-// Apps returns applications, oldest first, without what they ask for and without their attempts.
+// Apps returns applications, oldest first, without what they ask for and without their attempts. One queue that is not there
+// is [NotFound].
 func (c *Client) Apps(ctx context.Context, f AppFilter) ([]rm.AppReport, error) {
 	var all rm.Apps
 	err := c.own(ctx, "/apps", f.own(), &all)
@@ -68,7 +70,7 @@ func (c *Client) Apps(ctx context.Context, f AppFilter) ([]rm.AppReport, error) 
 		all.List, err = c.stockApps(ctx, f.query())
 	}
 	if err != nil {
-		return nil, err
+		return nil, noQueue(err)
 	}
 	out := make([]rm.AppReport, 0, len(all.List))
 	for i := range all.List {
@@ -81,6 +83,14 @@ func (c *Client) Apps(ctx context.Context, f AppFilter) ([]rm.AppReport, error) 
 		out = out[len(out)-f.Limit:]
 	}
 	return out, nil
+}
+
+// noQueue says of a queue that is not there what [NotFound] looks for: to restrict by it is a bad request to YARN.
+func noQueue(err error) error {
+	if e, ok := errors.AsType[*Error](err); ok && e.Status == http.StatusBadRequest && strings.HasPrefix(e.Message, "Unknown queue: ") {
+		e.Status = http.StatusNotFound
+	}
+	return err
 }
 
 // App returns one application, with what it asks for and its attempts.

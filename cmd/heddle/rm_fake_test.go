@@ -126,7 +126,7 @@ func (f *fakeRM) list(w http.ResponseWriter, r *http.Request) {
 		out = append(out, text)
 	}
 	if q := q.Get("queue"); q != "" && q != "root.default" && q != "default" {
-		refuse(w, 400, "BadRequestException", "The queue "+q+" doesn't exist")
+		refuse(w, 400, "BadRequestException", "Unknown queue: "+q)
 		return
 	}
 	if strings.HasPrefix(r.URL.Path, rest.HeddleBase) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"sync/atomic"
@@ -164,7 +165,7 @@ func newPriority(a *app) *cobra.Command {
 			}
 			n, err := strconv.ParseInt(args[1], 10, 32)
 			if err != nil || n < 0 {
-				return usagef("PRIORITY is %q; want a whole number from 0 on", args[1])
+				return usagef("PRIORITY is %q; want a whole number from 0 to %d", args[1], math.MaxInt32)
 			}
 			priority = int32(n)
 			return appIDs(1)(cmd, args[:1])
