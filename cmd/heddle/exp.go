@@ -149,6 +149,9 @@ in every column, simulated as heddle rm without node agents and with them. What 
 			if len(f.set) > 0 || f.cases != "" || f.knows {
 				return usagef("--set, --cases and --clairvoyant are of exp run %s, alone", profileName)
 			}
+			if slices.Contains(args, profileName) {
+				return usagef("exp run %s stands alone; run the experiments by themselves", profileName)
+			}
 			list, err := experiments(args)
 			if err != nil {
 				return err
@@ -189,8 +192,8 @@ func newExpShow(a *app) *cobra.Command {
 		Use:   "show [flags] NAME",
 		Short: "Print the work of an experiment, as a scenario",
 		Long: `Print the scenario of an arm of an experiment for a seed, with the arms and their profiles in comments.
-Where an experiment changes jobs beyond what a scenario can say, the comments name it, and so they do
-how it is simulated.`,
+Where an experiment changes jobs beyond what a scenario can say, the comments say so. They also say how it is
+simulated, and list the arms' Hadoop settings, which --conf can give.`,
 		Example:           `  heddle exp show dress-mixed-10 > mixed.yaml && heddle sim compare --as stock --ideal-agent --profiles capacity,dress mixed.yaml`,
 		Args:              exactly("one NAME"),
 		ValidArgsFunction: completeExperiments,
@@ -224,10 +227,10 @@ how it is simulated.`,
 				if x.Change != nil {
 					b.WriteString("; it changes the jobs further")
 				}
-				if x.Hadoop != nil {
-					b.WriteString("; it has Hadoop settings of its own")
-				}
 				b.WriteString("\n")
+			}
+			if err := settings(&b, e, of); err != nil {
+				return err
 			}
 			_, err = fmt.Fprint(a.out, b.String(), scenario)
 			return wrote(err)
@@ -236,6 +239,39 @@ how it is simulated.`,
 	cmd.Flags().StringVar(&arm, "arm", "", "the arm `A` (default: the first)")
 	cmd.Flags().Uint64Var(&seed, "seed", 1, "the seed `K`")
 	return cmd
+}
+
+// settings writes the Hadoop settings of an experiment's arms, and of an arm of a sweep, as comments: once where they are
+// alike.
+func settings(b *strings.Builder, e *exp.Experiment, of *exp.Arm) error {
+	arms := []*exp.Arm{of}
+	for i := range e.Arms {
+		if e.Arms[i].Name != of.Name {
+			arms = append(arms, &e.Arms[i])
+		}
+	}
+	var texts []string
+	names := map[string][]string{}
+	for _, a := range arms {
+		all, err := a.Settings()
+		if err != nil {
+			return err
+		}
+		var text strings.Builder
+		for _, s := range all {
+			fmt.Fprintf(&text, "#   %s\n", s)
+		}
+		if names[text.String()] == nil {
+			texts = append(texts, text.String())
+		}
+		names[text.String()] = append(names[text.String()], a.Name)
+	}
+	for _, text := range texts {
+		if text != "" {
+			fmt.Fprintf(b, "# Hadoop settings of %s, for the folder of --conf:\n%s", strings.Join(names[text], ", "), text)
+		}
+	}
+	return nil
 }
 
 // experiments finds what names stand for, each once.

@@ -10,8 +10,10 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
+	"heddle/conf"
 	"heddle/exp"
 	"heddle/exp/profile"
+	"heddle/policies"
 )
 
 // profileName is what exp run calls the table of the profile heddle beside fair and capacity.
@@ -26,8 +28,15 @@ func (a *app) runProfile(o profile.Options, only, output string) error {
 	if len(cases) == 0 {
 		return usagef("no case of %s has a name with %q; they begin with %s", profileName, only, strings.Join(profile.Names(), ", "))
 	}
+	changed, err := policies.Load("heddle", o.Set)
+	if err != nil {
+		return err
+	}
+	if err := checkProfiles([]*policies.Profile{changed}, conf.Default(), ""); err != nil {
+		return err
+	}
 	var rows []profile.Row
-	err := a.runs(&o.Stop, &o.Report, func() (err error) {
+	err = a.runs(&o.Stop, &o.Report, func() (err error) {
 		rows, err = profile.Run(cases, o)
 		return err
 	})
