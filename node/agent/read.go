@@ -1,16 +1,34 @@
 package agent
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"slices"
+	"time"
 
 	"heddle/node/api"
 	"heddle/node/procs"
 	"heddle/node/read"
 	"heddle/yarn/ids"
 )
+
+// Bounds of what is read for one report. Users choose how many files and processes there are, and the ResourceManager hears
+// nothing meanwhile: all of it has to be over long before a lease ends.
+const (
+	outputsTime = 3 * time.Second // for all map outputs
+	heapsTime   = 3 * time.Second // for all heaps
+	mostProcs   = 16              // processes of a container whose heaps are looked for: those with most memory
+)
+
+// part is until when the first of so many that are left may take: each gets an even part of the time, and what it leaves goes
+// to those after it.
+func part(end time.Time, left int) time.Time {
+	now := time.Now()
+	return now.Add(end.Sub(now) / time.Duration(left))
+}
 
 // An asked is what is asked for of files. They lie on disks that may hang: nothing that has to be in time waits for them.
 type asked struct {
@@ -39,18 +57,20 @@ type reader struct {
 	dirs   []string // of the NodeManager
 	sys    string   // where sysfs is
 	apps   map[string]*read.App
+	most   int    // outputs in one report
 	unread string // why some files could not be read
 }
 
 func newReader(dirs []string, log *slog.Logger) *reader {
-	return &reader{log: log, dirs: dirs, sys: "/sys"}
+	return &reader{log: log, dirs: dirs, sys: "/sys", most: api.MaxOutputs}
 }
 
-// outputs are those of applications that lie here. What could not be read is in the error.
-func (r *reader) outputs(of []api.App) (list []api.Output, err error) {
+// outputs are those of applications that lie here, until a time. Each application gets an even part of that and of how many
+// there may be, so that none keeps the others from being read. What could not be read is in the error.
+func (r *reader) outputs(of []api.App, until time.Time) (list []api.Output, err error) {
 	before := r.apps
 	r.apps = make(map[string]*read.App, len(of))
-	for _, want := range of {
+	for i, want := range of {
 		id, bad := ids.ParseApp(want.ID)
 		if bad != nil {
 			err = errors.Join(err, bad)
@@ -61,12 +81,10 @@ func (r *reader) outputs(of []api.App) (list []api.Output, err error) {
 			a = read.NewApp(r.dirs, want.User, id)
 		}
 		r.apps[want.ID] = a
-		outputs, bad := a.Outputs()
+		left := len(of) - i
+		outputs, bad := a.Outputs((r.most-len(list))/left, part(until, left))
 		err = errors.Join(err, bad)
 		for _, o := range outputs {
-			if len(list) == api.MaxOutputs {
-				return list, err
-			}
 			list = append(list, api.Output{Attempt: o.Attempt, Bytes: o.Bytes})
 		}
 	}
@@ -74,10 +92,14 @@ func (r *reader) outputs(of []api.App) (list []api.Output, err error) {
 }
 
 // heap is what the Java process of a container holds, of the largest one where there are several; not ok where none says so.
-func heap(c procs.Container) (h api.Heap, ok bool, err error) {
-	session, err := procs.Session(c.PID)
-	for _, pid := range session {
-		said, bad := read.HeapOf(pid)
+// It looks at the processes that hold most memory, and takes until a time.
+func heap(in *read.Heaps, c procs.Container, until time.Time) (h api.Heap, ok bool, err error) {
+	pids, rss, err := largest(c.PID, until)
+	if err != nil {
+		return h, false, fmt.Errorf("the heap of %s is not read: %w", c.ID, err)
+	}
+	for _, pid := range pids {
+		said, bad := in.Of(pid, until)
 		if bad != nil {
 			if !errors.Is(bad, fs.ErrNotExist) {
 				err = errors.Join(err, bad)
@@ -85,21 +107,42 @@ func heap(c procs.Container) (h api.Heap, ok bool, err error) {
 			continue
 		}
 		if used := said.Used >> 20; !ok || used > h.Used {
-			h, ok = api.Heap{ID: c.ID, Live: said.Live >> 20, Used: used}, true
+			h, ok = api.Heap{ID: c.ID, Live: said.Live >> 20, Used: used, RSS: rss >> 20}, true
 		}
-	}
-	if ok {
-		h.RSS = procs.Measure(session).RSS >> 20
 	}
 	return h, ok, err
 }
 
+// largest returns the processes of a session that hold most memory, those with most first, and the bytes that all of its
+// processes hold.
+func largest(leader int, until time.Time) (pids []int, rss int64, err error) {
+	if time.Now().After(until) {
+		return nil, 0, errNoTime
+	}
+	if pids, err = procs.Session(leader); err != nil {
+		return nil, 0, err
+	}
+	holds := make(map[int]int64, len(pids))
+	for _, pid := range pids {
+		if time.Now().After(until) {
+			return nil, 0, errNoTime
+		}
+		holds[pid] = procs.Measure([]int{pid}).RSS
+		rss += holds[pid]
+	}
+	slices.SortFunc(pids, func(x, y int) int { return cmp.Compare(holds[y], holds[x]) })
+	return pids[:min(len(pids), mostProcs)], rss, nil
+}
+
+var errNoTime = errors.New("there are more processes than there is time for")
+
 // read adds what is asked for to a report.
 func (r *reader) read(into *api.Sync, a asked) {
 	var err error
-	into.Outputs, err = r.outputs(a.outputs)
-	for _, c := range a.heaps {
-		h, ok, bad := heap(c)
+	into.Outputs, err = r.outputs(a.outputs, time.Now().Add(outputsTime))
+	heaps, end := read.NewHeaps(), time.Now().Add(heapsTime)
+	for i, c := range a.heaps {
+		h, ok, bad := heap(heaps, c, part(end, len(a.heaps)-i))
 		if ok {
 			into.Heaps = append(into.Heaps, h)
 		}

@@ -7,33 +7,49 @@ import (
 	"hash/crc32"
 	"log/slog"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
+	"runtime"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"heddle/node/api"
+	"heddle/node/procs"
+	"heddle/node/read"
 )
+
+// putOutput puts the output of a map of ann's where NodeManagers have it, with an index of these numbers.
+func putOutput(t *testing.T, dir, attempt string, numbers []uint64) {
+	t.Helper()
+	index := make([]byte, 0, 8*len(numbers)+8)
+	for _, n := range numbers {
+		index = binary.BigEndian.AppendUint64(index, n)
+	}
+	index = binary.BigEndian.AppendUint64(index, uint64(crc32.ChecksumIEEE(index)))
+	app := "application_" + strings.Join(strings.Split(attempt, "_")[1:3], "_")
+	folder := filepath.Join(dir, "usercache", "ann", "appcache", app, "output", attempt)
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "file.out.index"), index, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// soon is later than anything that a test reads.
+func soon() time.Time { return time.Now().Add(time.Minute) }
 
 // What is asked for of files is in the next report, as far as it is there, and what is not asked for is not.
 func TestFilesAreRead(t *testing.T) {
 	const app = "application_1700000000000_0001"
 	dir := t.TempDir()
-	output := filepath.Join(dir, "usercache", "ann", "appcache", app, "output", "attempt_1700000000000_0001_m_000003_0")
-	var index []byte
-	for _, n := range []uint64{0, 1000, 300} { // where it starts, how long it was, how long it is
-		index = binary.BigEndian.AppendUint64(index, n)
-	}
-	index = binary.BigEndian.AppendUint64(index, uint64(crc32.ChecksumIEEE(index)))
-	if err := os.MkdirAll(output, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(output, "file.out.index"), index, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	putOutput(t, dir, "attempt_1700000000000_0001_m_000003_0", []uint64{0, 1000, 300}) // where it starts, how long it was, how long it is
 	log := slog.New(slog.DiscardHandler)
 	s, files := newState(newTree(), log), newReader([]string{dir}, log)
 	says := func(w *api.Wish) []api.Output {
@@ -54,11 +70,101 @@ func TestFilesAreRead(t *testing.T) {
 			t.Errorf("asked %+v: %v", w, got)
 		}
 	}
-	want := []api.Output{{Attempt: filepath.Base(output), Bytes: 300}}
+	want := []api.Output{{Attempt: "attempt_1700000000000_0001_m_000003_0", Bytes: 300}}
 	for range 2 {
 		if got := says(&api.Wish{Outputs: []api.App{{ID: app, User: "ann"}}}); !reflect.DeepEqual(got, want) {
 			t.Errorf("%v, want %v", got, want)
 		}
+	}
+}
+
+// However many partitions outputs have, an output takes up no more than another.
+func TestOutputsTakeUpLittle(t *testing.T) {
+	const outputs, parts = 8, 1 << 17
+	dir, apps := t.TempDir(), []api.App(nil)
+	for i := range outputs {
+		apps = append(apps, api.App{ID: fmt.Sprintf("application_1700000000000_%04d", i), User: "ann"})
+		putOutput(t, dir, fmt.Sprintf("attempt_1700000000000_%04d_m_000000_0", i), make([]uint64, 3*parts))
+	}
+	r := newReader([]string{dir}, slog.New(slog.DiscardHandler))
+	live := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := live()
+	list, err := r.outputs(apps, soon())
+	if len(list) != outputs || err != nil {
+		t.Fatal(len(list), err)
+	}
+	if after := live(); after > before+outputs*parts { // an eighth of a number for each partition
+		t.Errorf("%d KiB are kept of %d outputs", (after-before)>>10, outputs)
+	}
+	runtime.KeepAlive(r)
+}
+
+// An application with very many outputs keeps none of another's from being read, and neither does one that takes all the time.
+func TestOutputsAreShared(t *testing.T) {
+	const greedy, modest = "application_1700000000000_0001", "application_1700000000000_0002"
+	dir := t.TempDir()
+	for i := range 6 {
+		putOutput(t, dir, fmt.Sprintf("attempt_1700000000000_0001_m_%06d_0", i), make([]uint64, 3))
+	}
+	putOutput(t, dir, "attempt_1700000000000_0002_m_000000_0", make([]uint64, 3))
+	r := newReader([]string{dir}, slog.New(slog.DiscardHandler))
+	r.most = 4
+	for _, c := range []struct {
+		apps []string
+		want int
+	}{{[]string{greedy, modest}, 3}, {[]string{modest, greedy}, 4}, {[]string{greedy}, 4}} {
+		var of []api.App
+		for _, id := range c.apps {
+			of = append(of, api.App{ID: id, User: "ann"})
+		}
+		list, err := r.outputs(of, soon())
+		reads := slices.ContainsFunc(list, func(o api.Output) bool { return o.Attempt == "attempt_1700000000000_0002_m_000000_0" })
+		if len(list) != c.want || reads != slices.Contains(c.apps, modest) || err == nil || !strings.Contains(err.Error(), "that are kept of "+greedy) {
+			t.Errorf("%v: %v, %v; want %d", c.apps, list, err, c.want)
+		}
+	}
+	if list, err := r.outputs([]api.App{{ID: greedy, User: "ann"}}, time.Now().Add(-time.Second)); len(list) > 0 || err == nil || !strings.Contains(err.Error(), "than there is time for") {
+		t.Error(list, err)
+	}
+	end := soon()
+	if left := time.Until(part(end, 3)); left > 20*time.Second || left < 19*time.Second {
+		t.Errorf("the first of three has %v of a minute", left)
+	}
+}
+
+// Of a container with many processes those are looked at that hold most memory, in so much time.
+func TestHeapsOfManyProcesses(t *testing.T) {
+	c := exec.Command("sh", "-c", fmt.Sprintf("for i in $(seq %d); do sleep 60 & done; x=$(head -c 8000000 /dev/zero | tr '\\0' x); echo; wait", mostProcs+4))
+	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL)
+		_ = c.Wait() // it was killed
+	}()
+	if _, err := out.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	pids, rss, err := largest(c.Process.Pid, soon())
+	if err != nil || len(pids) != mostProcs || pids[0] != c.Process.Pid || rss < 8_000_000 {
+		t.Errorf("%v, %d bytes, %v; want %d processes, with %d before all", pids, rss, err, mostProcs, c.Process.Pid)
+	}
+	of := procs.Container{ID: container(1).ID, PID: c.Process.Pid}
+	if h, ok, err := heap(read.NewHeaps(), of, soon()); ok || err != nil {
+		t.Errorf("of no Java process: %+v, %v", h, err)
+	}
+	if _, ok, err := heap(read.NewHeaps(), of, time.Now().Add(-time.Second)); ok || err == nil || !strings.Contains(err.Error(), "the heap of "+of.ID+" is not read") {
+		t.Error(ok, err)
 	}
 }
 

@@ -15,9 +15,9 @@ import (
 
 // Limits of what is looked at for one application.
 const (
-	maxEntries = 20_000  // outputs in a local directory
-	maxFigures = 4 << 20 // partitions of all outputs: 32 MiB
-	maxSaid    = 8       // files that are named in an error
+	maxEntries = 20_000 // names in a local directory
+	maxName    = 64     // bytes of an attempt's name: four numbers and what is between them
+	maxSaid    = 8      // files that are named in an error
 )
 
 // An App reads what NodeManagers keep of one application on this node. It is not safe for concurrent use.
@@ -40,8 +40,6 @@ type output struct {
 type Output struct {
 	Attempt string // attempt_1700000000000_0001_m_000000_0
 	Bytes   int64  // of all partitions: they are compressed where the job has it so
-	// Parts are the bytes for each reduce. They are not the caller's to change.
-	Parts []int64
 }
 
 // NewApp returns what reads of an application in the local directories of a NodeManager (yarn.nodemanager.local-dirs). The
@@ -51,29 +49,33 @@ func NewApp(dirs []string, user string, id ids.App) *App {
 	return &App{dirs: dirs, folder: path.Join("usercache", user, "appcache", id.String()), id: id}
 }
 
-// Outputs returns what the maps of a MapReduce job have written and not yet been rid of, by attempt. A file that it has
-// returned before is read again only if its time or its size is another one. The error says what could not be read: what it
-// does not name is there.
-func (a *App) Outputs() ([]Output, error) {
+// Outputs returns what the maps of a MapReduce job have written and not yet been rid of, by attempt: so many outputs at most,
+// and those that it comes to before a time. A file that it has returned before is read again only if its time or its size is
+// another one, so that the next call comes to more of them. The error says what could not be read: what it does not name is
+// there.
+func (a *App) Outputs(most int, until time.Time) ([]Output, error) {
 	seen := map[string]output{}
-	figures := 0
 	var wrong problems
-	a.each(&wrong, func(root *os.Root, list []string) {
+	a.each(&wrong, until, func(root *os.Root, list []string) (more bool) {
 		for _, name := range list {
 			if _, twice := seen[name]; twice || !a.isMap(name) {
 				continue
 			}
-			o, err := a.output(root, name)
-			if err == nil && figures+len(o.said.Parts) > maxFigures {
-				err = fmt.Errorf("%s is left out: the outputs of its job have more than %d partitions together", name, maxFigures)
+			if late(&wrong, until, root.Name()) {
+				return false
 			}
+			o, err := a.output(root, name)
 			if err != nil {
 				wrong.add(err)
 				continue
 			}
-			figures += len(o.said.Parts)
+			if len(seen) == most {
+				wrong.put(fmt.Errorf("%s has more outputs than the %d that are kept of %s", root.Name(), most, a.id))
+				return false
+			}
 			seen[name] = o
 		}
+		return true
 	})
 	a.seen = seen
 	out := make([]Output, 0, len(seen))
@@ -99,26 +101,31 @@ func (a *App) output(root *os.Root, name string) (output, error) {
 	if err != nil {
 		return output{}, err
 	}
-	parts, err := ParseIndex(data)
+	bytes, err := ParseIndex(data)
 	if err != nil {
 		return output{}, fmt.Errorf("%s/%s: %w", root.Name(), file, err)
 	}
-	o.said = Output{Attempt: name, Parts: parts}
-	for _, n := range parts {
-		o.said.Bytes += n
-	}
+	o.said = Output{Attempt: name, Bytes: bytes}
 	return o, nil
 }
 
-// isMap reports whether this is the name of an attempt of one of the maps.
+// isMap reports whether this is the name of an attempt of one of the maps. One with zeros without end is not: it would be
+// kept, and told.
 func (a *App) isMap(name string) bool {
+	if len(name) > maxName {
+		return false
+	}
 	app, reduce, _, ok := ids.ParseTaskAttempt(name)
 	return ok && !reduce && app == a.id
 }
 
-// each visits the folder of outputs in each local directory that has it, with the names in it.
-func (a *App) each(wrong *problems, visit func(root *os.Root, list []string)) {
+// each visits the folder of outputs in each local directory that has it, with the names in it, until a time or
+// until a visit wants no more.
+func (a *App) each(wrong *problems, until time.Time, visit func(root *os.Root, list []string) (more bool)) {
 	for _, dir := range a.dirs {
+		if late(wrong, until, dir) {
+			return
+		}
 		local, err := os.OpenRoot(dir)
 		if err != nil {
 			wrong.put(err)
@@ -132,9 +139,21 @@ func (a *App) each(wrong *problems, visit func(root *os.Root, list []string)) {
 		}
 		list, err := names(root, maxEntries)
 		wrong.add(err)
-		visit(root, list)
+		more := visit(root, list)
 		_ = root.Close()
+		if !more {
+			return
+		}
 	}
+}
+
+// late reports whether it is later than a time, and has it said where there is more to read.
+func late(wrong *problems, until time.Time, where string) bool {
+	if !time.Now().After(until) {
+		return false
+	}
+	wrong.put(fmt.Errorf("%s has more outputs than there is time for; the next look goes on", where))
+	return true
 }
 
 // problems are what went wrong with some files while others were read.

@@ -50,29 +50,32 @@ func folder(dir string) string {
 	return filepath.Join(dir, "usercache", "ann", "appcache", app.String())
 }
 
+// soon is later than anything that a test reads.
+func soon() time.Time { return time.Now().Add(time.Minute) }
+
 func attempt(s string) string { return "attempt_1700000000000_0001_" + s }
 
 func TestParseIndex(t *testing.T) {
 	broken := index(5, 6)
 	broken[3]++
-	whole := index(make([]int64, maxParts+1)...)
+	many := index(make([]int64, maxParts+1)...)
 	for name, tt := range map[string]struct {
 		data []byte
-		want []int64
+		want int64
 		err  string
 	}{
-		"two":           {index(5, 6), []int64{5, 6}, ""},
-		"nothing in it": {index(0), []int64{0}, ""},
-		"empty":         {nil, nil, "has 0 bytes"},
-		"no partition":  {index(), nil, "has 8 bytes; want 24"},
-		"cut off":       {index(5, 6)[:48], nil, "has 48 bytes"},
-		"damaged":       {broken, nil, "it is damaged"},
-		"below nothing": {index(5, -1), nil, "partition 1 has -1 bytes"},
-		"too much":      {index(1<<62, 1<<62), nil, "more bytes together"},
-		"very many":     {whole, nil, "131073 partitions"},
+		"two":           {index(5, 6), 11, ""},
+		"nothing in it": {index(0), 0, ""},
+		"empty":         {nil, 0, "has 0 bytes"},
+		"no partition":  {index(), 0, "has 8 bytes; want 24"},
+		"cut off":       {index(5, 6)[:48], 0, "has 48 bytes"},
+		"damaged":       {broken, 0, "it is damaged"},
+		"below nothing": {index(5, -1), 0, "partition 1 has -1 bytes"},
+		"too much":      {index(1<<62, 1<<62), 0, "more bytes together"},
+		"very many":     {many, 0, "131073 partitions"},
 	} {
 		got, err := ParseIndex(tt.data)
-		if !slices.Equal(got, tt.want) || (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
+		if got != tt.want || (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}
 	}
@@ -85,7 +88,7 @@ func TestIndexAsRecorded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := ParseIndex(data); err != nil || !slices.Equal(got, []int64{677510, 22, 0}) {
+	if got, err := ParseIndex(data); err != nil || got != 677510+22 {
 		t.Error(got, err)
 	}
 }
@@ -96,20 +99,21 @@ func TestOutputs(t *testing.T) {
 	put(t, index(7, 0), folder(two), "output", attempt("m_000001_1"), "file.out.index")
 	put(t, index(9), folder(two), "output", attempt("r_000000_0"), "file.out.index")
 	put(t, index(9), folder(two), "output", "attempt_1700000000000_0002_m_000000_0", "file.out.index")
-	put(t, nil, folder(two), "output", attempt("m_000002_0"), "spill0.out") // it still runs
+	put(t, index(9), folder(two), "output", attempt("m_"+strings.Repeat("0", 50)+"_0"), "file.out.index") // no name that YARN gives
+	put(t, nil, folder(two), "output", attempt("m_000002_0"), "spill0.out")                               // it still runs
 	a := NewApp([]string{one, two}, "ann", app)
 	read := func() string {
-		out, err := a.Outputs()
+		out, err := a.Outputs(maxEntries, soon())
 		if err != nil {
 			t.Error(err)
 		}
 		var s []string
 		for _, o := range out {
-			s = append(s, fmt.Sprint(strings.TrimPrefix(o.Attempt, attempt("")), o.Parts))
+			s = append(s, fmt.Sprint(strings.TrimPrefix(o.Attempt, attempt("")), " ", o.Bytes))
 		}
 		return strings.Join(s, " ")
 	}
-	if got := read(); got != "m_000000_0[5 6] m_000001_1[7 0]" {
+	if got := read(); got != "m_000000_0 11 m_000001_1 7" {
 		t.Error(got)
 	}
 
@@ -118,24 +122,50 @@ func TestOutputs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	put(t, index(8, 8), first)
+	put(t, index(8, 9), first)
 	if err := os.Chtimes(first, info.ModTime(), info.ModTime()); err != nil {
 		t.Fatal(err)
 	}
-	if got := read(); got != "m_000000_0[5 6] m_000001_1[7 0]" {
+	if got := read(); got != "m_000000_0 11 m_000001_1 7" {
 		t.Error(got)
 	}
 	if err := os.Chtimes(first, time.Time{}, info.ModTime().Add(time.Second)); err != nil {
 		t.Fatal(err)
 	}
-	if got := read(); got != "m_000000_0[8 8] m_000001_1[7 0]" {
+	if got := read(); got != "m_000000_0 17 m_000001_1 7" {
 		t.Error(got)
 	}
 	if err := os.RemoveAll(folder(one)); err != nil {
 		t.Fatal(err)
 	}
-	if got := read(); got != "m_000001_1[7 0]" || len(a.seen) != 1 {
+	if got := read(); got != "m_000001_1 7" || len(a.seen) != 1 {
 		t.Error(got)
+	}
+}
+
+// TestOutputsAreBounded has more outputs than are wanted, or than there is time for: so many are read, and the next call goes on.
+func TestOutputsAreBounded(t *testing.T) {
+	one, two := t.TempDir(), t.TempDir()
+	for i, dir := range []string{one, one, one, two} {
+		put(t, index(int64(i)), folder(dir), "output", attempt(fmt.Sprintf("m_%06d_0", i)), "file.out.index")
+	}
+	a := NewApp([]string{one, two}, "ann", app)
+	for _, tt := range []struct {
+		most  int
+		until time.Time
+		want  int
+		err   string
+	}{
+		{2, soon(), 2, "more outputs than the 2 that are kept of application_1700000000000_0001"},
+		{3, soon(), 3, "more outputs than the 3 that"},
+		{4, soon(), 4, ""},
+		{4, time.Now().Add(-time.Second), 0, one + " has more outputs than there is time for"},
+		{4, soon(), 4, ""},
+	} {
+		out, err := a.Outputs(tt.most, tt.until)
+		if len(out) != tt.want || len(a.seen) != tt.want || (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
+			t.Errorf("%d at most: %v, %v; want %d and %q", tt.most, out, err, tt.want, tt.err)
+		}
 	}
 }
 
@@ -155,7 +185,7 @@ func TestHostileOutputs(t *testing.T) {
 	); err != nil {
 		t.Fatal(err)
 	}
-	out, err := NewApp([]string{dir, filepath.Join(dir, "gone")}, "ann", app).Outputs()
+	out, err := NewApp([]string{dir, filepath.Join(dir, "gone")}, "ann", app).Outputs(maxEntries, soon())
 	if len(out) != 1 || out[0].Bytes != 1 {
 		t.Errorf("%+v", out)
 	}
@@ -205,15 +235,12 @@ func FuzzIndex(f *testing.F) {
 }
 
 func check(t *testing.T, data []byte) {
-	parts, err := ParseIndex(data)
-	if err == nil && len(data) != len(parts)*partBytes+sumBytes {
-		t.Errorf("%d partitions of %d bytes", len(parts), len(data))
+	sum, err := ParseIndex(data)
+	if sum < 0 || err != nil && sum != 0 {
+		t.Errorf("%d bytes, %v", sum, err)
 	}
-	sum := int64(0)
-	for _, n := range parts {
-		if sum += n; n < 0 || sum < 0 {
-			t.Errorf("%d, %d together", n, sum)
-		}
+	if n := len(data) - sumBytes; err == nil && (n < partBytes || n%partBytes != 0) {
+		t.Errorf("%d bytes of an index are read", len(data))
 	}
 }
 
@@ -231,7 +258,7 @@ func BenchmarkIndex(b *testing.B) {
 				if !known {
 					a.seen = nil
 				}
-				if out, err := a.Outputs(); err != nil || len(out) != 24 {
+				if out, err := a.Outputs(maxEntries, soon()); err != nil || len(out) != 24 {
 					b.Fatal(out, err)
 				}
 			}

@@ -1,9 +1,8 @@
-// Package read reads what the files of a node say of its containers: how much output its maps hold for each reduce, and
-// what the heap of a Java process holds. Of its disks it reads how long they were busy. Nothing is read but when a caller
-// asks.
+// Package read reads what the files of a node say of its containers: how much output its maps hold, and what the heap
+// of a Java process holds. Of its disks it reads how long they were busy. Nothing is read but when a caller asks.
 //
 // Most of these files are their users' to write, and an agent may have all rights. So links lead nowhere outside of the
-// folder that is searched, what is no regular file is not opened, and bytes and numbers are bounded.
+// folder that is searched, what is no regular file is not opened, and bytes, numbers and the time that it takes are bounded.
 package read
 
 import (

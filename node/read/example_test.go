@@ -6,6 +6,7 @@ import (
 	"hash/crc32"
 	"os"
 	"path/filepath"
+	"time"
 
 	"heddle/node/read"
 	"heddle/yarn/ids"
@@ -35,10 +36,10 @@ func Example() {
 		return
 	}
 
-	outputs, err := read.NewApp([]string{dir}, "ann", app).Outputs()
+	outputs, err := read.NewApp([]string{dir}, "ann", app).Outputs(1000, time.Now().Add(time.Minute))
 	for _, o := range outputs {
-		fmt.Println(o.Attempt, o.Bytes, o.Parts, err)
+		fmt.Println(o.Attempt, o.Bytes, err)
 	}
 	// Output:
-	// attempt_1700000000000_0001_m_000000_0 800 [300 500] <nil>
+	// attempt_1700000000000_0001_m_000000_0 800 <nil>
 }

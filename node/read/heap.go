@@ -3,68 +3,179 @@ package read
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
-// maxTmp is how many names in a process's /tmp are looked at.
-const maxTmp = 100_000
+// Limits of what is looked at in folders /tmp, where any user may put names.
+const (
+	maxTmp     = 100_000 // names in one
+	tmpBatch   = 256     // names that are read at a time
+	maxOwned   = 16      // folders of one user in one that are kept
+	maxFolders = 16_384  // folders in all that are kept
+	perfFolder = "hsperfdata_"
+)
 
-// HeapOf returns what a Java process on this machine says of its heap, by its number here. The process has no work of it.
-// One that says nothing (-XX:-UsePerfData, -XX:+PerfDisableSharedMem), or is gone, is [fs.ErrNotExist].
+// Heaps reads what Java processes on this machine say of their heaps. What a folder /tmp has it lists once, for all processes
+// that have it as theirs: so it is for processes that are looked at about the same time. It is not safe for concurrent use.
+type Heaps struct {
+	proc string // where processes are
+	tmps map[inode]*tmp
+	kept int // folders
+}
+
+// NewHeaps returns one that has looked at nothing yet.
+func NewHeaps() *Heaps { return &Heaps{proc: "/proc", tmps: map[inode]*tmp{}} }
+
+// An inode is what a folder is, by whatever name.
+type inode struct{ dev, ino uint64 }
+
+// A tmp is what was found in a folder /tmp.
+type tmp struct {
+	folders map[uint32][]string // hsperfdata_*, by the user who owns them
+	err     error               // why some may be missing
+}
+
+// Of returns what a Java process says of its heap, by its number here. The process has no work of it. One that says nothing
+// (-XX:-UsePerfData, -XX:+PerfDisableSharedMem), or is gone, is [fs.ErrNotExist]. Names in its /tmp are looked at until a time.
 //
 // The file is /tmp/hsperfdata_<user>/<pid>, with the process's own /tmp, number and user's name, which in a container are
-// others than here. So any user's will do that belongs to the one who runs the process.
-func HeapOf(pid int) (Heap, error) { return heapOf("/proc", pid) }
-
-func heapOf(proc string, pid int) (Heap, error) {
-	dir := filepath.Join(proc, strconv.Itoa(pid))
-	inside, uid, err := status(dir, pid)
+// others than here. So any folder will do that belongs to the one who runs the process, as the file has to.
+func (h *Heaps) Of(pid int, until time.Time) (Heap, error) {
+	said, err := h.of(pid, until)
 	if err != nil {
 		return Heap{}, fmt.Errorf("process %d: %w", pid, err)
+	}
+	return said, nil
+}
+
+func (h *Heaps) of(pid int, until time.Time) (Heap, error) {
+	dir := filepath.Join(h.proc, strconv.Itoa(pid))
+	inside, uid, err := status(dir, pid)
+	if err != nil {
+		return Heap{}, err
 	}
 	root, err := os.OpenRoot(filepath.Join(dir, "root"))
 	if err != nil {
-		return Heap{}, fmt.Errorf("process %d: %w", pid, err)
+		return Heap{}, err
 	}
 	defer func() { _ = root.Close() }() // it was only read
-	tmp, err := root.OpenRoot("tmp")
+	folder, err := root.OpenRoot("tmp")
 	if err != nil {
-		return Heap{}, fmt.Errorf("process %d: %w", pid, at(root, err))
+		return Heap{}, at(root, err)
 	}
-	defer func() { _ = tmp.Close() }()
-	list, err := names(tmp, maxTmp)
-	for _, name := range list {
-		if !strings.HasPrefix(name, "hsperfdata_") {
-			continue
-		}
+	defer func() { _ = folder.Close() }()
+	list, err := h.list(folder, until)
+	if err != nil {
+		return Heap{}, err
+	}
+	for _, name := range list.folders[uid] {
 		file := name + "/" + strconv.Itoa(inside)
-		info, err := tmp.Stat(file)
+		info, err := folder.Stat(file)
 		if err != nil {
-			continue // another user's
+			continue // another process's
 		}
 		if owner, ok := info.Sys().(*syscall.Stat_t); !ok || owner.Uid != uid {
 			continue
 		}
-		data, err := load(tmp, file, maxPerf)
+		data, err := load(folder, file, maxPerf)
 		if err != nil {
-			return Heap{}, fmt.Errorf("process %d: %w", pid, err)
+			return Heap{}, err
 		}
-		h, err := ParsePerf(data)
+		said, err := ParsePerf(data)
 		if err != nil {
-			return Heap{}, fmt.Errorf("process %d: %s/%s: %w", pid, tmp.Name(), file, err)
+			return Heap{}, fmt.Errorf("%s/%s: %w", folder.Name(), file, err)
 		}
-		return h, nil
+		return said, nil
 	}
+	if list.err != nil {
+		return Heap{}, list.err
+	}
+	return Heap{}, fmt.Errorf("no hsperfdata_*/%d of user %d in %s: it is no Java process, or runs with "+
+		"-XX:-UsePerfData or -XX:+PerfDisableSharedMem: %w", inside, uid, folder.Name(), fs.ErrNotExist)
+}
+
+// list returns what is in a folder /tmp, which it looks up where it has not done so.
+func (h *Heaps) list(root *os.Root, until time.Time) (*tmp, error) {
+	info, err := root.Stat(".")
 	if err != nil {
-		return Heap{}, fmt.Errorf("process %d: %w", pid, err)
+		return nil, at(root, err)
 	}
-	return Heap{}, fmt.Errorf("process %d: no hsperfdata_*/%d of user %d in %s: it is no Java process, or runs with "+
-		"-XX:-UsePerfData or -XX:+PerfDisableSharedMem: %w", pid, inside, uid, tmp.Name(), fs.ErrNotExist)
+	is, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return nil, fmt.Errorf("%s has no number", root.Name())
+	}
+	key := inode{is.Dev, is.Ino}
+	t := h.tmps[key]
+	if t == nil {
+		t = &tmp{folders: map[uint32][]string{}}
+		t.err = h.fill(t, root, until)
+		h.tmps[key] = t
+	}
+	return t, nil
+}
+
+// fill looks up what is in a folder /tmp.
+func (h *Heaps) fill(t *tmp, root *os.Root, until time.Time) error {
+	f, err := root.Open(".")
+	if err != nil {
+		return at(root, err)
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	full := false
+	for looked := 0; ; {
+		switch {
+		case looked >= maxTmp:
+			return fmt.Errorf("%s has %d names or more; only so many are looked at", root.Name(), maxTmp)
+		case time.Now().After(until):
+			return fmt.Errorf("%s has more names than there is time for", root.Name())
+		}
+		list, err := f.Readdirnames(tmpBatch)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		looked += len(list)
+		for _, name := range list {
+			uid, ok := perfOwner(root, name)
+			switch {
+			case !ok:
+			case len(t.folders[uid]) == maxOwned || h.kept == maxFolders:
+				full = true
+			default:
+				t.folders[uid] = append(t.folders[uid], name)
+				h.kept++
+			}
+		}
+	}
+	if full {
+		return fmt.Errorf("%s has more folders hsperfdata_* than are looked at: %d of a user, %d of all and in all", root.Name(), maxOwned, maxFolders)
+	}
+	return nil
+}
+
+// perfOwner is the user who owns a folder of hsperfdata files; not ok for what is none. A Java process does not take a link.
+func perfOwner(root *os.Root, name string) (uid uint32, ok bool) {
+	if !strings.HasPrefix(name, perfFolder) {
+		return 0, false
+	}
+	info, err := root.Lstat(name)
+	if err != nil || !info.IsDir() {
+		return 0, false
+	}
+	owner, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0, false
+	}
+	return owner.Uid, true
 }
 
 // status returns the number that a process knows itself by, and the user who runs it.

@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -145,6 +146,21 @@ func TestByteOrders(t *testing.T) {
 	}
 }
 
+// The largest heap that is believed is one that a report can hold: 1<<31-1 MiB.
+func TestLargestHeap(t *testing.T) {
+	h, err := ParsePerf(file(binary.LittleEndian, entry{"sun.gc.generation.0.space.0.used", maxSize, ""}, entry{used, maxSize, ""}))
+	if err != nil || h.Used != 2*maxSize || h.Used>>20 > math.MaxInt32 {
+		t.Errorf("%d MiB, %v", h.Used>>20, err)
+	}
+}
+
+// heapsIn reads processes in a folder, and has looked at nothing yet.
+func heapsIn(proc string) *Heaps {
+	h := NewHeaps()
+	h.proc = proc
+	return h
+}
+
 // TestContainer has a process that knows itself by another number, and by a user's name that nobody else knows.
 func TestContainer(t *testing.T) {
 	proc := t.TempDir()
@@ -152,16 +168,16 @@ func TestContainer(t *testing.T) {
 	put(t, []byte(status), proc, "4711", "status")
 	put(t, nil, proc, "4711", "root", "tmp", "other", "1")
 	put(t, nil, proc, "4711", "root", "tmp", "hsperfdata_bob", "2")
-	h, err := heapOf(proc, 4711)
+	h, err := heapsIn(proc).Of(4711, soon())
 	if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "hsperfdata_*/1 of user") {
 		t.Error(h, err)
 	}
 	file := put(t, fixture(t, "g1.hsperfdata"), proc, "4711", "root", "tmp", "hsperfdata_ann", "1")
-	if h, err = heapOf(proc, 4711); err != nil || h.Used != 52442272 {
+	if h, err = heapsIn(proc).Of(4711, soon()); err != nil || h.Used != 52442272 {
 		t.Error(h, err)
 	}
 	put(t, []byte("torn"), file)
-	h, err = heapOf(proc, 4711)
+	h, err = heapsIn(proc).Of(4711, soon())
 	if err == nil || !strings.Contains(err.Error(), "hsperfdata_ann/1: hsperfdata: it does not begin") {
 		t.Error(h, err)
 	}
@@ -169,16 +185,88 @@ func TestContainer(t *testing.T) {
 		"": "no line Uid:", "Uid:\t1\tx\t1\t1": "invalid syntax", status + "NSpid:\tx": "invalid syntax",
 	} {
 		put(t, []byte(text), proc, "4711", "status")
-		if h, err := heapOf(proc, 4711); err == nil || !strings.Contains(err.Error(), want) {
+		if h, err := heapsIn(proc).Of(4711, soon()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %+v, %v", text, h, err)
 		}
 	}
 	put(t, fmt.Appendf(nil, "Uid:\t0\t%d\t0\t0\nNSpid:\t4711\t1\n", os.Geteuid()+1), proc, "4711", "status")
-	if h, err := heapOf(proc, 4711); !errors.Is(err, fs.ErrNotExist) {
+	if h, err := heapsIn(proc).Of(4711, soon()); !errors.Is(err, fs.ErrNotExist) {
 		t.Error("another user's: ", h, err)
 	}
-	if h, err := heapOf(proc, 5); !errors.Is(err, fs.ErrNotExist) {
+	if h, err := heapsIn(proc).Of(5, soon()); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(h, err)
+	}
+}
+
+// TestTmpIsListedOnce has two processes with one /tmp, of which names that come later are not found.
+func TestTmpIsListedOnce(t *testing.T) {
+	proc := t.TempDir()
+	for _, pid := range []string{"1", "2"} {
+		put(t, fmt.Appendf(nil, "Uid:\t0\t%d\t0\t0\n", os.Geteuid()), proc, pid, "status")
+	}
+	put(t, fixture(t, "g1.hsperfdata"), proc, "1", "root", "tmp", "hsperfdata_ann", "1")
+	if err := os.Symlink("../1/root", filepath.Join(proc, "2", "root")); err != nil {
+		t.Fatal(err)
+	}
+	h := heapsIn(proc)
+	if _, err := h.Of(1, soon()); err != nil || len(h.tmps) != 1 {
+		t.Error(len(h.tmps), err)
+	}
+	put(t, fixture(t, "g1.hsperfdata"), proc, "1", "root", "tmp", "hsperfdata_bob", "2")
+	if got, err := h.Of(2, soon()); !errors.Is(err, fs.ErrNotExist) || len(h.tmps) != 1 {
+		t.Error(got, len(h.tmps), err)
+	}
+	put(t, fixture(t, "g1.hsperfdata"), proc, "1", "root", "tmp", "hsperfdata_ann", "2")
+	if _, err := h.Of(2, soon()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestHostileTmp has what users can put into /tmp: it takes no more than its part of time and memory, and nothing of it is taken
+// for what a Java process made.
+func TestHostileTmp(t *testing.T) {
+	proc, outside := t.TempDir(), t.TempDir()
+	put(t, fmt.Appendf(nil, "Uid:\t0\t%d\t0\t0\n", os.Geteuid()), proc, "1", "status")
+	tmp := filepath.Dir(put(t, nil, proc, "1", "root", "tmp", "hsperfdata_file"))
+	put(t, fixture(t, "g1.hsperfdata"), outside, "1")
+	put(t, fixture(t, "g1.hsperfdata"), tmp, "elsewhere", "1")
+	if err := errors.Join(
+		os.Symlink(outside, filepath.Join(tmp, "hsperfdata_out")),
+		os.Symlink("elsewhere", filepath.Join(tmp, "hsperfdata_link")),
+	); err != nil {
+		t.Fatal(err)
+	}
+	fails := func(h *Heaps, until time.Time, want string) {
+		t.Helper()
+		if got, err := h.Of(1, until); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v, %v; want %q", got, err, want)
+		}
+	}
+	h := heapsIn(proc)
+	fails(h, soon(), "no hsperfdata_*/1 of user")
+	if h.kept != 0 {
+		t.Errorf("%d folders are kept where there are none", h.kept)
+	}
+	put(t, fixture(t, "g1.hsperfdata"), tmp, "hsperfdata_ann", "1")
+	fails(heapsIn(proc), time.Now().Add(-time.Second), "process 1: "+tmp+" has more names than there is time for")
+	h = heapsIn(proc)
+	h.kept = maxFolders
+	fails(h, soon(), tmp+" has more folders hsperfdata_* than are looked at")
+	if got, err := heapsIn(proc).Of(1, soon()); err != nil || got.Used != 52442272 {
+		t.Error(got, err)
+	}
+	if err := os.Remove(filepath.Join(tmp, "hsperfdata_ann", "1")); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2 * maxOwned {
+		if err := os.Mkdir(filepath.Join(tmp, fmt.Sprint("hsperfdata_", i)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h = heapsIn(proc)
+	fails(h, soon(), tmp+" has more folders hsperfdata_* than are looked at: 16 of a user")
+	if h.kept != maxOwned {
+		t.Errorf("%d folders of a user are kept, want %d", h.kept, maxOwned)
 	}
 }
 
@@ -211,11 +299,11 @@ func TestBesideJstat(t *testing.T) {
 			var said map[string]float64
 			for range 5 {
 				var err error
-				if before, err = HeapOf(java.Process.Pid); err != nil {
+				if before, err = NewHeaps().Of(java.Process.Pid, soon()); err != nil {
 					t.Fatal(err)
 				}
 				said = jstat(t, java.Process.Pid)
-				if after, err = HeapOf(java.Process.Pid); err != nil {
+				if after, err = NewHeaps().Of(java.Process.Pid, soon()); err != nil {
 					t.Fatal(err)
 				}
 				if before == after {
@@ -308,7 +396,7 @@ func BenchmarkHsperf(b *testing.B) {
 		put(b, data, proc, "1", "root", "tmp", "hsperfdata_ann", "1")
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := heapOf(proc, 1); err != nil {
+			if _, err := heapsIn(proc).Of(1, soon()); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -18,33 +18,32 @@ const (
 	maxIndex  = maxParts*partBytes + sumBytes
 )
 
-// ParseIndex reads file.out.index and returns how many bytes of the output of a map are for each partition, as reduces copy
-// them.
-func ParseIndex(data []byte) ([]int64, error) {
+// ParseIndex reads file.out.index and returns how many bytes the output of a map has, of all partitions together, as reduces
+// copy them.
+func ParseIndex(data []byte) (int64, error) {
 	n := (len(data) - sumBytes) / partBytes
 	if len(data) < partBytes+sumBytes || (len(data)-sumBytes)%partBytes != 0 {
-		return nil, fmt.Errorf("file.out.index has %d bytes; want %d for each partition and %d more",
+		return 0, fmt.Errorf("file.out.index has %d bytes; want %d for each partition and %d more",
 			len(data), partBytes, sumBytes)
 	}
 	if n > maxParts {
-		return nil, fmt.Errorf("file.out.index has %d partitions; at most %d are read", n, maxParts)
+		return 0, fmt.Errorf("file.out.index has %d partitions; at most %d are read", n, maxParts)
 	}
 	body := data[:n*partBytes]
 	if got, want := uint64(crc32.ChecksumIEEE(body)), binary.BigEndian.Uint64(data[len(body):]); got != want {
-		return nil, fmt.Errorf("file.out.index says that its CRC-32 is %#x, and it is %#x: it is damaged, or being written",
+		return 0, fmt.Errorf("file.out.index says that its CRC-32 is %#x, and it is %#x: it is damaged, or being written",
 			want, got)
 	}
-	parts := make([]int64, n)
 	var sum int64
-	for i := range parts {
-		parts[i] = int64(binary.BigEndian.Uint64(body[i*partBytes+16:]))
-		if parts[i] < 0 {
-			return nil, fmt.Errorf("file.out.index: partition %d has %d bytes; want 0 or more", i, parts[i])
+	for i := range n {
+		part := int64(binary.BigEndian.Uint64(body[i*partBytes+16:]))
+		if part < 0 {
+			return 0, fmt.Errorf("file.out.index: partition %d has %d bytes; want 0 or more", i, part)
 		}
-		if sum > math.MaxInt64-parts[i] {
-			return nil, errors.New("file.out.index: its partitions have more bytes together than a file can have")
+		if sum > math.MaxInt64-part {
+			return 0, errors.New("file.out.index: its partitions have more bytes together than a file can have")
 		}
-		sum += parts[i]
+		sum += part
 	}
-	return parts, nil
+	return sum, nil
 }

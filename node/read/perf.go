@@ -38,7 +38,7 @@ const (
 	perfHead    = 32
 	entryHead   = 20
 	maxPerf     = 1 << 20 // bytes; a JDK makes 32 KiB unless -XX:PerfDataMemorySize says otherwise
-	maxSize     = 1 << 50 // bytes of a part of a heap
+	maxSize     = 1 << 49 // bytes of a part of a heap: two of them, in MiB, are less than 1<<31
 	generations = 2       // the young and the old one; the whole heap is the old one where there are none
 	collectors  = 3
 )
