@@ -14,7 +14,8 @@ import (
 // that hears nothing gives every container back what it had, and the machine then takes the node for one without agent.
 
 // AgentSync is what a node agent says, and that it waits for what it is to do. It is answered with an [*AgentWish]: at
-// once where that has changed, otherwise when it changes or the time for the next AgentSync has come.
+// once where that has changed, otherwise when it changes or the time for the next AgentSync has come. Where another agent of
+// the node came later and is heard of the answer is a [*Replaced].
 type AgentSync struct {
 	Call    Call
 	Node    ids.Node // that it stands beside
@@ -102,6 +103,7 @@ const (
 	agentCaps    = heddle.Parks | heddle.Weighs | heddle.Freezes | heddle.Bounds | heddle.Reclaims
 	agentVersion = 40  // bits of a version below the epoch
 	mostFailures = 100 // of one agent that are kept
+	mostBefore   = 16  // agents of one node that are kept out
 	plainWeight  = 1000
 )
 
@@ -111,6 +113,8 @@ type agent struct {
 	name  string
 	can   heddle.Caps
 	timer timer
+
+	before []earlier // agents whose place it took: as long as it is heard of they are not heeded
 
 	call     Call // that waits for an answer, if held
 	held     bool
@@ -130,6 +134,12 @@ type agent struct {
 	busy     int64  // thousandths of the time that they were lately; negative where that is not known
 }
 
+// An earlier agent is one whose place another took.
+type earlier struct {
+	name string
+	back bool // it was heard of again, and the log knows
+}
+
 // usedAt is what was used of processors, or of disks, at a time.
 type usedAt struct {
 	busy heddle.Span
@@ -145,18 +155,22 @@ func (m *Machine) agentSync(q *AgentSync) {
 		return
 	}
 	a := n.agent
-	if a == nil || a.name != q.Agent {
-		if a != nil {
-			m.tellAgent(a) // nobody waits for that any more
-			m.timers.stop(&a.timer)
+	if was := a.earlier(q.Agent); was != nil {
+		if !was.back {
+			was.back = true
+			m.log(Warn, "two node agents say that they are of one node: the one that came later is heeded", "node", n.id)
 		}
+		m.answer(q.Call, nil, &Replaced{n.id})
+		return
+	}
+	if a == nil || a.name != q.Agent {
 		m.log(Info, "node agent connected", "node", n.id, "can", (q.Can & agentCaps).String())
 		m.counts.agents.Connected++
 		next := &agent{node: n, name: q.Agent, changed: true, answered: never, busy: -1}
 		if a == nil { // what an earlier ResourceManager had frozen runs meanwhile
 			next.freezes = m.now.Plus(agentRuns)
 		} else {
-			next.disks, next.busy = a.disks, a.busy
+			m.replace(a, next)
 		}
 		a, n.agent = next, next
 	}
@@ -184,6 +198,29 @@ func (m *Machine) agentSync(q *AgentSync) {
 		}
 	}
 	m.timers.by(&a.timer, a, a.deadline())
+}
+
+// replace has an agent's place taken by another one of its node. The agent was started anew, or there are two.
+func (m *Machine) replace(a, next *agent) {
+	if a.held {
+		a.held = false
+		m.answer(a.call, nil, &Replaced{a.node.id})
+	}
+	m.timers.stop(&a.timer)
+	next.disks, next.busy = a.disks, a.busy
+	next.before = append(a.before[max(0, len(a.before)+1-mostBefore):], earlier{name: a.name})
+}
+
+// earlier is the agent of this name whose place an agent took; nil for none.
+func (a *agent) earlier(name string) *earlier {
+	if a != nil {
+		for i := range a.before {
+			if a.before[i].name == name {
+				return &a.before[i]
+			}
+		}
+	}
+	return nil
 }
 
 // agentEvery is how long an answer is held back at the most.

@@ -1,6 +1,9 @@
 package rm
 
 import (
+	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
 	"heddle"
@@ -266,6 +269,82 @@ func TestAgentIsLost(t *testing.T) {
 	}
 	if got := w.m.View().Cluster().Agents; got.Connected != 2 || got.Lost != 1 || got.Wishes < 3 {
 		t.Errorf("counted %+v", got)
+	}
+}
+
+// Of two agents that say that they are of one node the one that came later is heeded, for as long as it is heard of. The other
+// hears why it is not, and the log hears of it once.
+func TestTwoAgentsOfOneNode(t *testing.T) {
+	w, _, _, a, task := agented(t)
+	b := &ag{w: w, node: a.node, name: "two", can: a.can}
+	refused := func(a *ag) bool {
+		t.Helper()
+		if w.heard[a.call] == nil {
+			return false
+		}
+		_, err := answered[*AgentWish](w, a.call)
+		_, ok := errors.AsType[*Replaced](err)
+		if err != nil && (!ok || !strings.Contains(err.Error(), "another node agent says that it is of "+a.node.String())) {
+			t.Fatal(err)
+		}
+		return ok
+	}
+	b.sync()
+	if !refused(a) || b.told() == nil {
+		t.Error("the first still waits, or the second is told nothing")
+	}
+	for i := range 20 {
+		w.sleep(heddle.Second)
+		b.sync(Used{Container: task, CPU: heddle.Span(i) * heddle.Second / 2, Memory: 3})
+		if a.sync(); !refused(a) || refused(b) {
+			t.Fatalf("after %d s the first is heeded, or the second is not", i)
+		}
+	}
+	if cpu, _ := w.m.core.View().Container(w.m.container(task).cid).Usage(); cpu != 500 {
+		t.Errorf("%d thousandths of a processor are measured, want 500", cpu)
+	}
+	logged := func(text string) (n int) {
+		for _, e := range w.rest {
+			if l, ok := e.(*Log); ok && l.Level == Warn && strings.Contains(l.Text, text) {
+				n++
+			}
+		}
+		return n
+	}
+	if got := w.m.View().Cluster().Agents.Connected; got != 2 || logged("two node agents") != 1 {
+		t.Errorf("%d connected, and %d warnings; want 2 and 1", got, logged("two node agents"))
+	}
+	// An agent that is started anew takes the place of the second at once, and both are kept out: of the second the log has to
+	// hear as well.
+	c := &ag{w: w, node: a.node, name: "three", can: a.can}
+	c.sync()
+	if c.told() == nil {
+		t.Error("an agent that was started anew is not heeded")
+	}
+	for _, x := range []*ag{a, b} {
+		if x.sync(); !refused(x) {
+			t.Errorf("agent %s is heeded", x.name)
+		}
+	}
+	// Nothing is heard of that for its lease.
+	for range 8 {
+		w.sleep(agentLease / 7)
+		a.sync()
+	}
+	if a.told() == nil || w.m.byNode[a.node].agent.name != "one" || logged("two node agents") != 2 {
+		t.Errorf("the first does not take the place of one that is gone; %d warnings", logged("two node agents"))
+	}
+}
+
+// However often an agent is started anew, so many names are kept of those before it.
+func TestAgentsBefore(t *testing.T) {
+	w, _, _, a, _ := agented(t)
+	for i := range mostBefore + 4 {
+		a.name = fmt.Sprint(i)
+		a.sync()
+	}
+	if got := w.m.byNode[a.node].agent.before; len(got) != mostBefore || got[mostBefore-1].name != fmt.Sprint(mostBefore+2) {
+		t.Errorf("kept are %v", got)
 	}
 }
 

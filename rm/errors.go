@@ -1,5 +1,7 @@
 package rm
 
+import "heddle/yarn/ids"
+
 // Java classes of the exceptions that masters and clients act on.
 const (
 	yarnExceptions = "org.apache.hadoop.yarn.exceptions."
@@ -27,6 +29,14 @@ type Denied struct{ User, Do, What string }
 // Error says who may not do what.
 func (e *Denied) Error() string {
 	return text("user %s may not %s %s: access lists are on (yarn.acl.enable), and none that is asked names the user", e.User, e.Do, e.What)
+}
+
+// A Replaced says that an agent is not heeded: another one of its node came later, and is heard of.
+type Replaced struct{ Node ids.Node }
+
+// Error says what is wrong and what would be right.
+func (e *Replaced) Error() string {
+	return text("another node agent says that it is of %s, came later and goes on: end one of them, or give it the name and the certificate of its own node", e.Node)
 }
 
 // An Invalid says what was wrong with a request. Class is the Java exception that its sender understands.

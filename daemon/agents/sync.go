@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"sync"
@@ -38,6 +39,8 @@ func Sync(to Syncer, m Memory) http.Handler {
 		wish, err := to.SyncAgent(r.Context(), q, func() { l.keeps(0) })
 		switch {
 		case r.Context().Err() != nil: // it has gone
+		case replaced(err):
+			refuse(w, http.StatusConflict, err)
 		case err != nil:
 			refuse(w, http.StatusServiceUnavailable, err)
 		default:
@@ -46,6 +49,12 @@ func Sync(to Syncer, m Memory) http.Handler {
 			_ = json.NewEncoder(w).Encode(told(wish)) // the agent has gone where it fails
 		}
 	})
+}
+
+// replaced reports whether an agent is refused because another one of its node came later.
+func replaced(err error) bool {
+	_, ok := errors.AsType[*rm.Replaced](err)
+	return ok
 }
 
 // A room is what a request is read into. Agents are many and say much the same time and again.

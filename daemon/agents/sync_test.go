@@ -93,6 +93,10 @@ func TestSync(t *testing.T) {
 	if w := ask(`{"node":"n1:8041","agent":"a"}`); w.Code != http.StatusServiceUnavailable {
 		t.Errorf("%d: %s", w.Code, w.Body)
 	}
+	s.err = &rm.Replaced{Node: ids.Node{Host: "n1", Port: 8041}}
+	if w := ask(`{"node":"n1:8041","agent":"a"}`); w.Code != http.StatusConflict || w.Body.String() != s.err.Error()+"\n" {
+		t.Errorf("%d: %s", w.Code, w.Body)
+	}
 }
 
 // FuzzSync says anything to the port of agents.

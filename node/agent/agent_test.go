@@ -1,10 +1,12 @@
 package agent
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"io"
+	"log/slog"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -177,6 +179,51 @@ func TestDiskHangs(t *testing.T) {
 			}
 		})
 	}
+}
+
+// An agent that is refused, because another one says that it is of the same node, says why and gives its containers their
+// defaults at the end of its lease. It asks again now and then.
+func TestRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const why = "another node agent says that it is of n:1"
+		f, c := newTree(), container(0)
+		var requests atomic.Int32
+		client := &http.Client{Transport: wire(func(*http.Request) (*http.Response, error) {
+			if requests.Add(1) > 1 {
+				return reply(http.StatusConflict, why), nil
+			}
+			text, _ := json.Marshal(api.Wish{Version: 1, Every: 5000, Lease: 30_000, Want: []api.Want{{ID: c.ID, Park: true}}})
+			return reply(http.StatusOK, string(text)), nil
+		})}
+		var said bytes.Buffer
+		a, err := New(Config{RM: "http://rm:8088", Node: "n:1", Finder: one{c}, Groups: f, Client: client, Log: slog.New(slog.NewTextHandler(&said, nil))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- a.Run(ctx) }()
+		for _, step := range []struct {
+			wait time.Duration
+			want groups.Set
+		}{{29 * time.Second, groups.Set{Park: true}}, {2 * time.Second, groups.Set{}}, {60 * time.Second, groups.Set{}}} {
+			time.Sleep(step.wait)
+			synctest.Wait()
+			if is := f.set(c.ID); is != step.want {
+				t.Errorf("%+v, want %+v", is, step.want)
+			}
+		}
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		if n := requests.Load(); n < 9 || n > 25 {
+			t.Errorf("%d requests in 91 s", n)
+		}
+		if strings.Count(said.String(), why) != 1 || !strings.Contains(said.String(), "the lease ended") {
+			t.Error(said.String())
+		}
+	})
 }
 
 func TestAsks(t *testing.T) {

@@ -110,8 +110,13 @@ func (s *sim) sync(a *agent) {
 		m := q
 		m.Call = c
 		return &m
-	}, func(v any, _ error) {
-		if a.life == life && a.up {
+	}, func(v any, err error) {
+		switch {
+		case a.life != life || !a.up:
+		case err != nil: // what an earlier process said came after what this one said
+			a.upset = s.now
+			s.syncLater(a, 5*heddle.Second)
+		default:
 			s.wished(a, v.(*rm.AgentWish))
 			s.syncLater(a, heddle.Millisecond)
 		}
