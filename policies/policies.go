@@ -13,6 +13,7 @@ import (
 	"heddle/policies/coupling"
 	"heddle/policies/delay"
 	"heddle/policies/dress"
+	"heddle/policies/even"
 	"heddle/policies/fair"
 	"heddle/policies/fifo"
 	"heddle/policies/ikayak"
@@ -72,6 +73,7 @@ var Table = policy.Table{
 		"coupling.peek":       coupling.NewPeek,
 		"spread":              spread.New,
 		"uncrowded":           uncrowded.New,
+		"even":                even.New,
 		"coupling.wait":       coupling.NewWait,
 		"ikayak.executor":     ikayak.NewExecutor,
 		"ikayak.spreadout":    ikayak.NewSpreadOut,

@@ -27,7 +27,7 @@ func runs(t *testing.T, file string, seeds []uint64, changes ...string) []*sim.R
 	bare, _ := p.WithoutAgent()
 	plan := exp.Plan{
 		Profiles: []*policies.Profile{bare}, Seeds: seeds, Conf: conf.Default(),
-		Rebuild: s.Build, Nodes: exp.Nodes(s), UplinkBps: s.Uplink, Effects: world.Effects(s.Effects), Given: true,
+		Rebuild: s.Build, Nodes: exp.Nodes(s), UplinkBps: s.Uplink, Effects: world.Effects(s.Effects), Given: s.World == "given",
 	}
 	all, err := plan.Run()
 	if err != nil {
@@ -81,5 +81,18 @@ func TestNobodyWaitsInACircle(t *testing.T) {
 		if j.State != sim.Succeeded {
 			t.Errorf("%s: %s", j.ID, j.Why)
 		}
+	}
+}
+
+// A job's reduces go to as many nodes as there are, and the job ends sooner for it.
+func TestReducesOnAsManyNodes(t *testing.T) {
+	sort := func(changes ...string) (jct float64) {
+		for _, r := range runs(t, filepath.Join("testdata", "sort.yaml"), []uint64{1, 2, 3}, changes...) {
+			jct += exp.MeanJCT(r, nil) / 3
+		}
+		return jct
+	}
+	if with, without := sort(), sort("place.reduce=[any, uncrowded]"); with > 0.95*without {
+		t.Errorf("%.1f → %.1f s", without, with)
 	}
 }

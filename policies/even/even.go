@@ -1,0 +1,90 @@
+// Package even spreads an application's containers of a kind evenly over nodes: none takes another while it holds more of them
+// than there are on a node on average.
+//
+// It is for reduces. A node that has just ended a wave of maps has room for several, so that whoever reports first gets them all.
+// What they copy, merge and write shares one disk then, and the job ends when the fullest node does.
+//
+// The package knows nothing of sizes, nor of what else is on a node.
+package even
+
+import (
+	"errors"
+	"math"
+
+	"heddle"
+	"heddle/policy"
+)
+
+// Options are the place's.
+type Options struct {
+	// Patience is how many seconds an application is passed over at most before any node will do.
+	Patience float64 `yaml:"patience"`
+}
+
+// Default waits about as long as a map lasts: that is when a node that is full has room again.
+var Default = Options{Patience: 20}
+
+// A Place refuses nodes that hold more than others.
+type Place struct {
+	o       Options
+	refused bool // somebody, who may not be once patience is over
+}
+
+// New returns the place.
+func New(a policy.Args) (policy.Place, error) {
+	o := Default
+	if err := a.Decode(&o); err != nil {
+		return nil, err
+	}
+	if !(o.Patience > 0) || o.Patience > math.MaxInt32 {
+		return nil, errors.New("even: patience must be above 0 s")
+	}
+	return &Place{o: o}, nil
+}
+
+// Judge implements [policy.Place]. Who has the node reserved takes it.
+func (p *Place) Judge(v policy.View, k *policy.Ask, n *policy.Node, _ heddle.Locality) policy.Verdict {
+	a, kind := k.App(), k.Kind()
+	all := a.Running(kind)
+	if all == 0 || n.Running(kind) == 0 || n.BookedFor(k) || over(v, a) > heddle.Seconds(p.o.Patience) {
+		return policy.Yes
+	}
+	here, most := 0, all/max(1, v.Live())
+	n.Each(func(x *policy.Container) bool {
+		if x.App() == a && x.Kind() == kind {
+			here++
+		}
+		return here <= most
+	})
+	if here <= most {
+		return policy.Yes
+	}
+	p.refused = p.refused || !v.Explaining()
+	return policy.No(heddle.NotPicked)
+}
+
+// over is for how long an application has been passed over.
+func over(v policy.View, a *policy.App) heddle.Span { return v.Now().Since(a.PassedOver()) }
+
+// Ticks implements [policy.Ticker].
+func (*Place) Ticks() (_, phase heddle.Span) { return every, 0 }
+
+// every is how often it is looked whether somebody's patience is over.
+const every = 3 * heddle.Second
+
+// Tick implements [policy.Ticker].
+func (p *Place) Tick(v policy.View) bool {
+	if !p.refused {
+		return false
+	}
+	p.refused = false
+	late := false
+	for i := range v.AppIDs() {
+		if a := v.App(heddle.AppID(i)); a != nil && !a.Pending().IsZero() {
+			left := heddle.Seconds(p.o.Patience) - over(v, a)
+			p.refused = p.refused || left >= 0
+			late = late || left < 0 && left >= -every-heddle.Second
+		}
+	}
+	return late
+}
