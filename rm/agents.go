@@ -208,7 +208,7 @@ func (m *Machine) replace(a, next *agent) {
 	}
 	m.timers.stop(&a.timer)
 	next.disks, next.busy = a.disks, a.busy
-	next.before = append(a.before[max(0, len(a.before)+1-mostBefore):], earlier{name: a.name})
+	next.before = append(slices.Clone(a.before[max(0, len(a.before)+1-mostBefore):]), earlier{name: a.name})
 }
 
 // earlier is the agent of this name whose place an agent took; nil for none.
