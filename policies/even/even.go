@@ -21,8 +21,8 @@ type Options struct {
 	Patience float64 `yaml:"patience"`
 }
 
-// Default waits about as long as a map lasts: that is when a node that is full has room again.
-var Default = Options{Patience: 20}
+// Default waits for a few reports of other nodes.
+var Default = Options{Patience: 5}
 
 // A Place refuses nodes that hold more than others.
 type Place struct {

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
 
 	"heddle"
@@ -342,13 +343,17 @@ func TestAgentMeasuresDisks(t *testing.T) {
 	})
 	f := must(os.Create(filepath.Join(t.TempDir(), "written")))(t)
 	defer f.Close()
-	block, written := make([]byte, 1<<20), 0.0
+	block, written := make([]byte, 4<<20), 0.0
 	eventually(t, ctx, 30*time.Second, "a busy disk", func() bool {
 		for began := time.Now(); time.Since(began) < time.Second; {
-			if _, err := f.WriteAt(block, 0); err != nil {
-				t.Fatal(err)
+			var writers errgroup.Group // one alone would wait for a processor more than for a fast disk
+			for at := range int64(4) {
+				writers.Go(func() error {
+					_, err := f.WriteAt(block, at*int64(len(block)))
+					return errors.Join(err, f.Sync())
+				})
 			}
-			if err := f.Sync(); err != nil {
+			if err := writers.Wait(); err != nil {
 				t.Fatal(err)
 			}
 		}
