@@ -156,9 +156,9 @@ func TestDaemonRefuses(t *testing.T) {
 		"yarn.resourcemanager.nm-tokens.master-key-rolling-interval-secs=5":          "core-site.xml:2: yarn.resourcemanager.nm-tokens.master-key-rolling-interval-secs: keys of nm tokens change every 5 s; expected more than one and a half times the 600 s of yarn.nm.liveness-monitor.expiry-interval-ms",
 		"yarn.nm.liveness-monitor.expiry-interval-ms=60000000":                       "core-site.xml:2: yarn.nm.liveness-monitor.expiry-interval-ms: keys of container tokens change every 86400 s",
 		"yarn.resourcemanager.container-tokens.master-key-rolling-interval-secs=901": "",
-		"yarn.http.policy=":                                                          "",
-		"yarn.resourcemanager.ha.enabled=false":                                      "",
-		"hadoop.security.authentication=${env.NOTHING}":                              "core-site.xml:2: hadoop.security.authentication: is ${env.NOTHING}",
+		"yarn.http.policy=":                             "",
+		"yarn.resourcemanager.ha.enabled=false":         "",
+		"hadoop.security.authentication=${env.NOTHING}": "core-site.xml:2: hadoop.security.authentication: is ${env.NOTHING}",
 	} {
 		h, l := disk{coreSite: props(in)}.load()
 		if err := l.err(); err != nil {
