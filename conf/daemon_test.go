@@ -146,19 +146,20 @@ func TestDaemonTopology(t *testing.T) {
 // What a ResourceManager must not start with is no error for a simulation, which is told of it.
 func TestDaemonRefuses(t *testing.T) {
 	for in, want := range map[string]string{
-		"hadoop.security.authentication=kerberos":                                    "core-site.xml:2: hadoop.security.authentication: is kerberos: heddle rm has no Kerberos",
-		"hadoop.rpc.protection=privacy":                                              "core-site.xml:2: hadoop.rpc.protection: is privacy: heddle rm neither signs nor encrypts",
-		"hadoop.rpc.protection=authentication,privacy":                               "core-site.xml:2: hadoop.rpc.protection: is authentication,privacy",
-		"yarn.http.policy=HTTPS_ONLY":                                                "core-site.xml:2: yarn.http.policy: is HTTPS_ONLY",
-		"yarn.resourcemanager.ha.enabled=true":                                       "core-site.xml:2: yarn.resourcemanager.ha.enabled: is true: heddle rm runs alone",
-		"hadoop.security.authentication=SIMPLE":                                      "",
+		"hadoop.security.authentication=kerberos":       "core-site.xml:2: hadoop.security.authentication: is kerberos: heddle rm has no Kerberos",
+		"hadoop.rpc.protection=privacy":                 "core-site.xml:2: hadoop.rpc.protection: is privacy: heddle rm neither signs nor encrypts",
+		"hadoop.rpc.protection=authentication,privacy":  "core-site.xml:2: hadoop.rpc.protection: is authentication,privacy",
+		"yarn.http.policy=HTTPS_ONLY":                   "core-site.xml:2: yarn.http.policy: is HTTPS_ONLY",
+		"yarn.resourcemanager.ha.enabled=true":          "core-site.xml:2: yarn.resourcemanager.ha.enabled: is true: heddle rm runs alone",
+		"hadoop.security.authentication=SIMPLE":         "",
+		"yarn.http.policy=":                             "",
+		"yarn.resourcemanager.ha.enabled=false":         "",
+		"hadoop.security.authentication=${env.NOTHING}": "core-site.xml:2: hadoop.security.authentication: is ${env.NOTHING}",
+
 		"yarn.resourcemanager.am-rm-tokens.master-key-rolling-interval-secs=1350":    "core-site.xml:2: yarn.resourcemanager.am-rm-tokens.master-key-rolling-interval-secs: keys of am-rm tokens change every 1350 s; expected more than one and a half times the 900 s of yarn.am.liveness-monitor.expiry-interval-ms",
 		"yarn.resourcemanager.nm-tokens.master-key-rolling-interval-secs=5":          "core-site.xml:2: yarn.resourcemanager.nm-tokens.master-key-rolling-interval-secs: keys of nm tokens change every 5 s; expected more than one and a half times the 600 s of yarn.nm.liveness-monitor.expiry-interval-ms",
 		"yarn.nm.liveness-monitor.expiry-interval-ms=60000000":                       "core-site.xml:2: yarn.nm.liveness-monitor.expiry-interval-ms: keys of container tokens change every 86400 s",
 		"yarn.resourcemanager.container-tokens.master-key-rolling-interval-secs=901": "",
-		"yarn.http.policy=":                             "",
-		"yarn.resourcemanager.ha.enabled=false":         "",
-		"hadoop.security.authentication=${env.NOTHING}": "core-site.xml:2: hadoop.security.authentication: is ${env.NOTHING}",
 	} {
 		h, l := disk{coreSite: props(in)}.load()
 		if err := l.err(); err != nil {
