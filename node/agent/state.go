@@ -359,9 +359,9 @@ func (s *state) report(into *api.Sync) asked {
 		into.Containers = append(into.Containers, c)
 	}
 	for _, id := range slices.Sorted(maps.Keys(s.missing)) {
-		if s.now.Sub(s.missing[id]) >= unfound && len(into.Failed) < api.MaxContainers {
+		if want, ok := s.wants[id]; ok && s.now.Sub(s.missing[id]) >= unfound && len(into.Failed) < api.MaxContainers {
 			into.Failed = append(into.Failed, api.Failure{
-				ID: id, Error: "it is not among the containers that were found on this node", Lacks: s.wants[id].set().Needs().Names(),
+				ID: id, Error: "it is not among the containers that were found on this node", Lacks: want.set().Needs().Names(),
 			})
 		}
 	}

@@ -103,7 +103,7 @@ func lateAfter(text string) <-chan time.Time {
 
 // Guard starts a warden with these arguments, and another whenever one ends. Tell tells it when the first frozen container
 // runs again, the zero time for none. Dismiss ends it, and says whether the agent has restored all defaults: where it has not,
-// the warden does. What ends the agent does not end the warden before that.
+// the warden does as soon as this process has ended. What ends the agent does not end the warden before that.
 func Guard(args []string, log *slog.Logger) (tell func(time.Time), dismiss func(restored bool), err error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	w, err := post(args)
@@ -129,7 +129,9 @@ func Guard(args []string, log *slog.Logger) (tell func(time.Time), dismiss func(
 					w.say(noMore)
 				}
 				_ = w.pipe.Close()
-				<-w.ended
+				if done { // else it waits until this process has ended and changes nothing more
+					<-w.ended
+				}
 				return
 			}
 		}
