@@ -130,7 +130,7 @@ func (d *Daemon) readScheduler(ps *properties) {
 		return
 	}
 	class, d.SchedulerNamed = strings.TrimSpace(class), true
-	if schedulers[class[strings.LastIndex(class, ".")+1:]] == "" {
+	if schedulerOf(class) == "" {
 		d.NoScheduler = &Error{p.file, p.line, p.name, noScheduler(class)}
 	}
 }

@@ -75,7 +75,7 @@ func readSite(ps *properties) *Site {
 
 func (s *Site) readScheduler(ps *properties) {
 	class := ps.text(schedulerClass, "CapacityScheduler")
-	if s.Scheduler = schedulers[class[strings.LastIndex(class, ".")+1:]]; s.Scheduler == "" {
+	if s.Scheduler = schedulerOf(class); s.Scheduler == "" {
 		p := ps.m[schedulerClass]
 		ps.log.note(Unsupported, p.file, p.line, p.name, "%s", noScheduler(class))
 	}
@@ -83,6 +83,9 @@ func (s *Site) readScheduler(ps *properties) {
 
 // schedulers are Hadoop's by their classes, as [Site.Scheduler] has them.
 var schedulers = map[string]string{"CapacityScheduler": "capacity", "FairScheduler": "fair", "FifoScheduler": "fifo"}
+
+// schedulerOf is the scheduler of a class; "" where it is not here.
+func schedulerOf(class string) string { return schedulers[class[strings.LastIndex(class, ".")+1:]] }
 
 // noScheduler says that there is no scheduler of a class.
 func noScheduler(class string) string {

@@ -46,7 +46,7 @@ func New(a policy.Args) (policy.Place, error) {
 func (p *Place) Judge(v policy.View, k *policy.Ask, n *policy.Node, _ heddle.Locality) policy.Verdict {
 	a, kind := k.App(), k.Kind()
 	all := a.Running(kind)
-	if all == 0 || n.Running(kind) == 0 || n.BookedFor(k) || over(v, a) > heddle.Seconds(p.o.Patience) {
+	if all == 0 || n.Running(kind) == 0 || n.BookedFor(k) || v.Now().Since(a.PassedOver()) > heddle.Seconds(p.o.Patience) {
 		return policy.Yes
 	}
 	here, most := 0, all/max(1, v.Live())
@@ -63,9 +63,6 @@ func (p *Place) Judge(v policy.View, k *policy.Ask, n *policy.Node, _ heddle.Loc
 	return policy.No(heddle.NotPicked)
 }
 
-// over is for how long an application has been passed over.
-func over(v policy.View, a *policy.App) heddle.Span { return v.Now().Since(a.PassedOver()) }
-
 // Ticks implements [policy.Ticker].
 func (*Place) Ticks() (_, phase heddle.Span) { return every, 0 }
 
@@ -73,18 +70,9 @@ func (*Place) Ticks() (_, phase heddle.Span) { return every, 0 }
 const every = 3 * heddle.Second
 
 // Tick implements [policy.Ticker].
-func (p *Place) Tick(v policy.View) bool {
-	if !p.refused {
-		return false
-	}
-	p.refused = false
-	late := false
-	for i := range v.AppIDs() {
-		if a := v.App(heddle.AppID(i)); a != nil && !a.Pending().IsZero() {
-			left := heddle.Seconds(p.o.Patience) - over(v, a)
-			p.refused = p.refused || left >= 0
-			late = late || left < 0 && left >= -every-heddle.Second
-		}
+func (p *Place) Tick(v policy.View) (late bool) {
+	if p.refused {
+		late, p.refused = policy.Patience(v, heddle.Seconds(p.o.Patience), every)
 	}
 	return late
 }

@@ -216,19 +216,11 @@ func (s *Share) Tick(v policy.View) bool {
 		s.waste.settle(v, s.all(v))
 		return true
 	}
-	return len(s.waiting) > 0 && s.late(v)
-}
-
-// late reports whether the patience of somebody has run out since the last tick.
-func (s *Share) late(v policy.View) bool {
-	for i := range v.AppIDs() {
-		if a := v.App(heddle.AppID(i)); a != nil && !a.Pending().IsZero() {
-			if over := v.Now().Since(a.PassedOver()) - heddle.Seconds(s.o.Patience); over > 0 && over <= every+heddle.Second {
-				return true
-			}
-		}
+	if len(s.waiting) == 0 {
+		return false
 	}
-	return false
+	late, _ := policy.Patience(v, heddle.Seconds(s.o.Patience), every)
+	return late
 }
 
 // Check implements [policy.Checker].
