@@ -134,7 +134,8 @@ func Target(tracking string) *url.URL {
 	return u
 }
 
-// Join returns a path below target, which is escaped, with a query.
+// Join returns a path below target, which is escaped, with a query. What target has of a query and a fragment stays: the pages
+// of some histories say by that what they show.
 func Join(target *url.URL, rest, query string) *url.URL {
 	u := *target
 	u.RawPath = target.EscapedPath()
@@ -146,7 +147,10 @@ func Join(target *url.URL, rest, query string) *url.URL {
 	} else {
 		u.Path, u.RawPath = u.RawPath, ""
 	}
-	u.RawQuery, u.Fragment = query, ""
+	if u.RawQuery != "" && query != "" {
+		query = "&" + query
+	}
+	u.RawQuery += query
 	return &u
 }
 

@@ -86,7 +86,10 @@ func TestJoin(t *testing.T) {
 		{"http://a", "", "", "http://a/"},
 		{"http://a/base", "", "", "http://a/base"},
 		{"http://a/base/", "x%2Fy", "q=1", "http://a/base/x%2Fy?q=1"},
-		{"http://a/?old=1#f", "x", "", "http://a/x"},
+		{"http://a/?old=1", "x", "", "http://a/x?old=1"},
+		{"http://a/ui?view=/", "", "q=1", "http://a/ui?view=/&q=1"},
+		{"http://a/ui/#/tez-app/application_1_0001", "", "", "http://a/ui/#/tez-app/application_1_0001"},
+		{"http://a/ui/#%2Fx", "y", "", "http://a/ui/y#%2Fx"},
 	}
 	for _, tt := range tests {
 		if got := Join(Target(tt.target), tt.rest, tt.query).String(); got != tt.want {

@@ -104,7 +104,7 @@ func TestProxyDecides(t *testing.T) {
 		case "/bounce":
 			http.Redirect(w, r, "http://"+r.URL.Query().Get("front")+"/proxy/redirect/"+proxied+"/bounce", http.StatusFound)
 		default:
-			_, _ = io.WriteString(w, "page of "+r.URL.Path)
+			_, _ = io.WriteString(w, "page of "+r.URL.RequestURI())
 		}
 	}
 	state := func(s rm.AppState, original string) func(*Options, *fakeRM) {
@@ -125,6 +125,7 @@ func TestProxyDecides(t *testing.T) {
 		{"no pages", "GET", "/proxy/" + proxied, state(rm.AppRunning, "N/A"), 302, "/cluster/app/" + proxied, ""},
 		{"bad scheme", "GET", "/proxy/" + proxied, state(rm.AppRunning, "javascript://x/%0aalert(1)"), 302, "/cluster/app/" + proxied, ""},
 		{"finished", "GET", "/proxy/" + proxied + "/a?b=c", state(rm.AppFinished, "history:1/job"), 302, "http://history:1/job/a?b=c", ""},
+		{"history of Tez", "GET", "/proxy/" + proxied + "/", state(rm.AppFinished, "http://ui/tez-ui/?viewPath=/#/tez-app/"+proxied), 302, "http://ui/tez-ui/?viewPath=/#/tez-app/" + proxied, ""},
 		{"killed", "GET", "/proxy/" + proxied, state(rm.AppKilled, "http://rm:8088/cluster/app/"+proxied), 302, "http://rm:8088/cluster/app/" + proxied, ""},
 		{"redirect within", "GET", "/proxy/" + proxied + "/within", nil, 200, "", "page of /page"},
 		{"redirect to itself", "GET", "/proxy/" + proxied + "/self?front=FRONT", nil, 200, "", "page of /page"},
