@@ -39,7 +39,7 @@ func (s *site) guard(h http.Handler) http.Handler {
 		s.audit(r, err)
 		s.fail(w, r, err)
 	}))
-	h = cross.Handler(h)
+	h = unslashed(cross.Handler(h))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		from := addressOf(r)
 		err := s.traffic.places.Try(from, 1)
@@ -60,6 +60,19 @@ func (s *site) guard(h http.Handler) http.Handler {
 		secure(w.Header(), r.URL.Path)
 		r.Body = http.MaxBytesReader(rec, r.Body, maxBody)
 		h.ServeHTTP(rec, r)
+	})
+}
+
+// unslashed takes the slash off the end of a service's path: YARN answers with and without it.
+func unslashed(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if path := r.URL.EscapedPath(); strings.HasPrefix(path, "/ws/v1/") && strings.HasSuffix(path, "/") {
+			u := *r.URL
+			u.Path, u.RawPath = strings.TrimSuffix(u.Path, "/"), strings.TrimSuffix(u.RawPath, "/")
+			r = r.WithContext(r.Context())
+			r.URL = &u
+		}
+		h.ServeHTTP(w, r)
 	})
 }
 

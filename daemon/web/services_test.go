@@ -391,6 +391,27 @@ func TestExtraResources(t *testing.T) {
 	}
 }
 
+// YARN's services are there with a slash at their end as well, which many callers write.
+func TestSlashAtTheEnd(t *testing.T) {
+	h := New(Options{RM: demo(), Local: true})
+	for _, path := range []string{
+		"/ws/v1/cluster/apps?state=RUNNING", "/ws/v1/cluster/scheduler", "/ws/v1/cluster/metrics", "/ws/v1/cluster/nodes/node1%3A8041",
+		"/ws/v1/cluster", "/ws/v1/cluster/apps/" + proxied + "/state", "/ws/v1/heddle/queues",
+	} {
+		with := path + "/"
+		if before, query, ok := strings.Cut(path, "?"); ok {
+			with = before + "/?" + query
+		}
+		want, got := ask(h, path), ask(h, with)
+		if got.Code != want.Code || got.Body.String() != want.Body.String() {
+			t.Errorf("%s: %d %s, want %d %s", with, got.Code, got.Body, want.Code, want.Body)
+		}
+	}
+	if w := ask(h, "/ws/v1/nosuch/"); w.Code != http.StatusNotFound {
+		t.Errorf("what is not there: %d", w.Code)
+	}
+}
+
 func TestMemoryOnlyShare(t *testing.T) {
 	total, used := heddle.Of(1000, 1000), heddle.Of(100, 900)
 	if got := (shaper{}).share(used, total); got != 0.9 {

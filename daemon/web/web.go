@@ -154,7 +154,6 @@ func (s *site) serviceRoutes() {
 	get := func(path string, f answerFunc) { s.handle("GET "+restBase+path, s.answer(f)) }
 	list := func(path string, f answerFunc) { s.handle("GET "+restBase+path, s.list(f)) }
 	get("", s.info)
-	get("/{$}", s.info)
 	get("/info", s.info)
 	get("/metrics", s.metrics)
 	list("/scheduler", s.scheduler)
