@@ -12,7 +12,10 @@ type tally struct {
 	undone                               [heddle.NumCaps]uint64 // of cores before the one there is
 }
 
-type queueTally struct{ completed, killed, failed int }
+type queueTally struct {
+	completed, killed, failed int
+	away                      int // applications that were submitted to it and moved away, less those that came from elsewhere
+}
 
 func (t *queueTally) ended() int { return t.completed + t.killed + t.failed }
 
@@ -38,8 +41,15 @@ func (t *tally) keep(queues map[string]heddle.QueueID) {
 		if up := lowest(queues, path); up != "" {
 			sum := t.queue(up)
 			sum.completed, sum.killed, sum.failed = sum.completed+q.completed, sum.killed+q.killed, sum.failed+q.failed
+			sum.away += q.away
 		}
 	}
+}
+
+// move counts an application that goes from one queue to another. It was submitted to the first all the same.
+func (t *tally) move(from, to string) {
+	t.queue(from).away++
+	t.queue(to).away--
 }
 
 // end counts an application that is over; known says that its queue is one that there is, not just what its

@@ -34,6 +34,35 @@ func TestKillWhileStored(t *testing.T) {
 	}
 }
 
+// How many applications were submitted to a queue is counted once and for all, for those who look at how fast it grows: one that
+// is moved to another queue was not submitted to that.
+func TestSubmittedOnlyGrows(t *testing.T) {
+	w := newWorld(t, "fair", func(o *Options) { o.Scheduler = testScheduler(t, "fair", "root.b") })
+	first, second := w.submit("SPARK"), w.submit("SPARK")
+	counts := func(what string, inDefault, inB, ended int) {
+		t.Helper()
+		for _, q := range w.m.View().Queues() {
+			want := map[string]int{"root": inDefault + inB, "root.default": inDefault, "root.b": inB}[q.Path]
+			if q.Submitted != want {
+				t.Errorf("%s: %d were submitted to %s, want %d", what, q.Submitted, q.Path, want)
+			}
+			if got := q.Completed + q.Killed + q.Failed; q.Path != "root.default" && got != ended {
+				t.Errorf("%s: %d ended in %s, want %d", what, got, q.Path, ended)
+			}
+		}
+	}
+	counts("before", 2, 0, 0)
+	moves := w.next()
+	w.step(&MoveApp{Call: moves, Who: Person{User: "ann"}, App: first, Queue: "root.b"})
+	w.done(moves)
+	counts("moved", 2, 0, 0)
+	w.done(w.kill(first))
+	counts("ended", 2, 0, 1)
+	if w.app(second).Queue != "root.default" {
+		t.Error("the other one has moved")
+	}
+}
+
 // What changes of an application that lives is shown when it is stored, and not before: a start that comes between would
 // take back what somebody has seen.
 func TestChangesAreShownWhenStored(t *testing.T) {

@@ -198,7 +198,7 @@ func (m *Machine) queueReports() []QueueReport {
 			p.Children = append(p.Children, c.ID())
 		}
 		if t := m.counts.queues[p.Path]; t != nil {
-			p.Submitted, p.Completed, p.Killed, p.Failed = t.ended(), t.completed, t.killed, t.failed
+			p.Submitted, p.Completed, p.Killed, p.Failed = t.ended()+t.away, t.completed, t.killed, t.failed
 		}
 	}
 	return out

@@ -277,6 +277,7 @@ func (m *Machine) move(q *MoveApp) {
 		m.answer(q.Call, nil, err)
 		return
 	}
+	m.counts.move(a.queue, path)
 	to := a.standing
 	to.queue = path
 	m.change(a, to, func() { m.answer(q.Call, nil, nil) })
