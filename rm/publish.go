@@ -173,7 +173,10 @@ func (m *Machine) look(s *shown) *View {
 }
 
 func (m *Machine) basis() basis {
-	return basis{at: m.now, began: m.began, total: m.core.View().Total(), infos: m.sch.Queues, extras: m.cfg.ExtraResources}
+	return basis{
+		at: m.now, began: m.began, total: m.core.View().Total(), memoryOnly: m.sch.Set.MemoryOnly, infos: m.sch.Queues,
+		extras: m.cfg.ExtraResources,
+	}
 }
 
 // queueReports are the queues without what is counted of their applications.

@@ -21,11 +21,12 @@ type View struct {
 
 // A basis is what the report of an application depends on beside the application.
 type basis struct {
-	at     heddle.Time
-	began  int64
-	total  heddle.Resource // of the cluster
-	infos  []QueueInfo
-	extras []string
+	at         heddle.Time
+	began      int64
+	total      heddle.Resource // of the cluster
+	memoryOnly bool            // shares are of memory alone
+	infos      []QueueInfo
+	extras     []string
 }
 
 // An appView is an application in a view. Its report lacks what depends on time and on the cluster.
@@ -78,7 +79,7 @@ func (b *basis) tell(a *appView, at heddle.Time) AppReport {
 	if p.Live {
 		memory, vcores := a.held.until(at)
 		p.MemorySeconds, p.VcoreSeconds = p.MemorySeconds+memory, p.VcoreSeconds+vcores
-		share := float32(100 * a.used.Share(b.total))
+		share := float32(100 * ShareOf(a.used, b.total, b.memoryOnly))
 		p.ClusterShare, p.QueueShare = share, share
 		if q := &b.infos[a.queue]; q.Absolute > 0 {
 			p.QueueShare = share / float32(q.Absolute)

@@ -140,6 +140,27 @@ func TestViewGrows(t *testing.T) {
 	}
 }
 
+// How much of the cluster and of its queue an application has goes by what the calculator of resources looks at, as with queues.
+func TestShareByCalculator(t *testing.T) {
+	for _, memoryOnly := range []bool{false, true} {
+		w := newWorld(t, "capacity", func(o *Options) { o.Scheduler.Set.MemoryOnly = memoryOnly })
+		home := w.node("n1", 16384, 4)
+		id := w.submit("SPARK")
+		home.beat()
+		v := w.m.View()
+		want := float32(25) // one of four vcores
+		if memoryOnly {
+			want = 6.25
+		}
+		if a, err := v.App(id, v.At()); err != nil || a.ClusterShare != want || a.QueueShare != want {
+			t.Errorf("memory alone %v: %v %% of the cluster and %v %% of the queue, want %v; %v", memoryOnly, a.ClusterShare, a.QueueShare, want, err)
+		}
+		if q := v.Queues()[1]; float32(100*q.UsedShare) != want {
+			t.Errorf("memory alone %v: the queue has %v, want %v %%", memoryOnly, q.UsedShare, want)
+		}
+	}
+}
+
 // fillsAll lets everybody in beside reservations.
 type fillsAll struct{ policy.Book }
 
