@@ -29,7 +29,6 @@ type Config struct {
 	ProxyUsers     map[string]ProxyUser // by name
 	Topology       string               // net.topology.script.file.name: prints the rack of each host it is given
 	TopologyTable  map[string]string
-	MemoryOnly     bool          // the resource calculator looks at memory alone
 	Watchdog       time.Duration // the loop may be at one thing for so long before the process ends; 0: for ever
 	Nodes          heddle.Caps   // what the site's NodeManagers can do to containers
 

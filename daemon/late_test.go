@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -208,6 +209,38 @@ func stoppedQueues(t *testing.T) *rm.Scheduler {
 	sch.Set, sch.UserName = b.Set, b.User
 	sch.Rebuild = func([]string) (*rm.Scheduler, error) { return sch, nil }
 	return sch
+}
+
+// What a scheduler says that was read anew holds for those who ask from then on: what is off, and whether memory alone counts.
+func TestRefreshedIsTold(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		home := w.node("n1", 65536, 64)
+		types := func() int {
+			id := w.submit("MAPREDUCE", 1024)
+			home.beat()
+			m := &am{w: w, call: &rpc.Call{Identity: rm.Caller{Attempt: ids.Attempt{App: id, N: w.app(id).Attempt}}}}
+			return len(m.register().GetSchedulerResourceTypes())
+		}
+		if got := types(); got != 2 {
+			t.Errorf("a master is told of %d resources, want 2", got)
+		}
+		sch := testScheduler(t, "capacity")
+		build := sch.Rebuild
+		sch.Rebuild = func(leaves []string) (*rm.Scheduler, error) {
+			next, err := build(leaves)
+			next.Set.MemoryOnly, next.Off = true, []string{"shrink: why"}
+			return next, err
+		}
+		if err := w.refresh(sch); err != nil {
+			t.Fatal(err)
+		}
+		if got := types(); got != 1 {
+			t.Errorf("after memory alone counts, a master is told of %d resources, want 1", got)
+		}
+		if c, err := w.r.Cluster(t.Context()); err != nil || !c.MemoryOnly || !slices.Equal(c.Off, []string{"shrink: why"}) {
+			t.Errorf("memory alone %v, off %q, %v", c.MemoryOnly, c.Off, err)
+		}
+	})
 }
 
 // A queue that is stopped takes nobody, and what runs there runs on.

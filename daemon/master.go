@@ -29,7 +29,7 @@ func (r *RM) registerMaster(ctx context.Context, c *rpc.Call, q *wire.RegisterAp
 	}
 	p := r.units().MasterRegistered(a)
 	p.SchedulerResourceTypes = []wire.SchedulerResourceTypes{wire.SchedulerResourceTypes_MEMORY}
-	if !r.cfg.MemoryOnly {
+	if !r.placer.Load().Set.MemoryOnly {
 		p.SchedulerResourceTypes = append(p.SchedulerResourceTypes, wire.SchedulerResourceTypes_CPU)
 	}
 	return p, nil

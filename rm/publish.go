@@ -214,6 +214,7 @@ func (m *Machine) clusterReport(c *census) ClusterReport {
 	counts := m.core.Counts()
 	p := ClusterReport{
 		ClusterID: cmp.Or(m.cfg.ClusterID, strconv.FormatInt(m.began, 10)), Started: m.began, Profile: m.sch.Profile, Order: m.sch.Order, Scheduler: m.sch.Type, Minimum: m.sch.Minimum, Maximum: m.sch.Maximum,
+		Off: m.sch.Off, MemoryOnly: m.sch.Set.MemoryOnly,
 		Submitted: m.counts.submitted, Completed: m.counts.completed, FailedApps: m.counts.failed, KilledApps: m.counts.killed,
 		Total: v.Total(), Used: v.Used(), Reserved: root.Booked(), Pending: root.Pending(), Containers: m.conts.Len(),
 		Steps: m.steps + counts.Steps, Grants: m.grants + counts.Grants, BeatEvery: m.cfg.Beat,

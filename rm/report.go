@@ -359,6 +359,9 @@ type ClusterReport struct {
 	Minimum   heddle.Resource
 	Maximum   heddle.Resource
 
+	Off        []string // mechanisms of the profile that are off, as "what: why"
+	MemoryOnly bool     // shares are of memory alone
+
 	Submitted, Completed, PendingApps, RunningApps, FailedApps, KilledApps int
 	Total, Used, Reserved, Pending                                         heddle.Resource
 	Containers, Reservations, Waiting                                      int

@@ -58,7 +58,6 @@ type RM interface {
 type Options struct {
 	daemon.Access                // who may look and administer
 	ExtraResources []string      // names of the resources counted in heddle.Extra1 and Extra2
-	MemoryOnly     bool          // the resource calculator looks at memory alone
 	Decommission   time.Duration // how long a node may take to leave that is to do so gracefully; below 0: as long as it takes
 
 	ProxyUsers map[string]daemon.ProxyUser // those who may act for others, by name

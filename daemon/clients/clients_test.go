@@ -313,10 +313,10 @@ func TestAdminAnswers(t *testing.T) {
 
 func TestFairQueue(t *testing.T) {
 	f := stock()
-	f.cluster.Scheduler = "fair"
+	f.cluster.Scheduler, f.cluster.MemoryOnly = "fair", true
 	q := &f.queues[1]
 	q.Weight, q.MinShare, q.MaxShare, q.MaxApps, q.Absolute, q.Reserved = 2, heddle.Of(512, 1000), heddle.Of(9999, 4000), 7, 0.5, held(128)
-	m, err := newService(f, Options{MemoryOnly: true}).getQueueInfo(t.Context(), daemon.Actor{}, &wire.GetQueueInfoRequest{QueueName: new("root.default")})
+	m, err := newService(f, Options{}).getQueueInfo(t.Context(), daemon.Actor{}, &wire.GetQueueInfoRequest{QueueName: new("root.default")})
 	if err != nil {
 		t.Fatal(err)
 	}

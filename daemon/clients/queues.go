@@ -129,7 +129,7 @@ func (d describer) fair(q *rm.QueueReport) *wire.QueueInfo {
 	cores := func(a heddle.Resource) *int32 { return new(int32(translate.Vcores(a))) }
 	return &wire.QueueInfo{
 		QueueName: &q.Path, SchedulerType: new(fairScheduler), State: wire.QueueState_Q_RUNNING.Enum(),
-		Capacity: float(q.Absolute), CurrentCapacity: float(d.s.share(d.s.dims(q.Used), share)), Weight: float(q.Weight),
+		Capacity: float(q.Absolute), CurrentCapacity: float(rm.ShareOf(d.s.dims(q.Used), share, d.cluster.MemoryOnly)), Weight: float(q.Weight),
 		MinResourceMemory: memory(q.MinShare), MinResourceVCore: cores(q.MinShare), MaxResourceMemory: memory(most), MaxResourceVCore: cores(most),
 		ReservedResourceMemory: memory(reserved), ReservedResourceVCore: cores(reserved),
 		SteadyFairShareMemory: memory(share), SteadyFairShareVCore: cores(share), MaxRunningApp: &apps,

@@ -5,7 +5,6 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"heddle"
 	"heddle/daemon"
 	"heddle/rm"
 	"heddle/yarn/conv"
@@ -215,9 +214,4 @@ func (s *service) nodeReport(n *rm.NodeReport) *wire.NodeReport {
 
 func utilization(u rm.Utilization) *wire.ResourceUtilization {
 	return &wire.ResourceUtilization{Pmem: &u.Physical, Vmem: &u.Virtual, Cpu: &u.CPU}
-}
-
-// share is how much of a total an amount is, in memory or in what it takes most of.
-func (s *service) share(a, total heddle.Resource) float64 {
-	return rm.ShareOf(a, total, s.o.MemoryOnly)
 }

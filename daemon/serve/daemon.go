@@ -181,7 +181,7 @@ func (d *Daemon) ports(ctx context.Context, o Options) ([]port, error) {
 	}
 	asks, works, nodes := limits(c)
 	people := clients.Options{
-		Access: d.access(o), Readers: d.readers, ExtraResources: c.ExtraResources, MemoryOnly: c.MemoryOnly, Log: o.Log,
+		Access: d.access(o), Readers: d.readers, ExtraResources: c.ExtraResources, Log: o.Log,
 		ProxyUsers: c.ProxyUsers, Decommission: c.Decommission,
 	}
 	ports := []port{
@@ -216,12 +216,12 @@ func (d *Daemon) serveWeb(ctx context.Context, p *port, o Options) {
 	asker := facts.New(o.Facts)
 	d.RM.LearnFrom(asker)
 	handler := web.New(web.Options{
-		RM: d.RM, Readers: d.readers, Registry: prometheus.NewRegistry(), RPC: stats, Log: o.Log, Version: o.Version, Store: "bbolt", Conf: o.Settings, Off: o.Scheduler.Off,
+		RM: d.RM, Readers: d.readers, Registry: prometheus.NewRegistry(), RPC: stats, Log: o.Log, Version: o.Version, Store: "bbolt", Conf: o.Settings,
 		Access: d.access(o),
 		Local:  way.Local, ClientAddress: d.Client.String(), WebHost: way.WebHost, ProxySource: way.Source, Private: way.Private,
 		Desk:           d.desk,
 		Facts:          func() []web.FactStats { return figures(asker) },
-		ExtraResources: c.ExtraResources, MemoryOnly: c.MemoryOnly,
+		ExtraResources: c.ExtraResources,
 	})
 	p.serv = func(ln net.Listener) error {
 		each := cmp.Or(c.WebConnsPer, httpd.DefaultConnsPer)

@@ -78,7 +78,6 @@ func Load(o Options) (*Daemon, error) {
 	if d.Scheduler, why, err = s.scheduler(); err != nil {
 		return nil, err
 	}
-	d.Config.MemoryOnly = d.Scheduler.Set.MemoryOnly
 	d.Facts = s.facts()
 	d.Config.ReadJobs, d.Config.AskNobody = d.Facts.Submissions, !d.Facts.Masters
 	var unknown []string

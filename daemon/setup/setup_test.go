@@ -142,7 +142,7 @@ func TestFolders(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := load(t, Options{ConfDir: folder(t, name, nil)})
 			s := d.Scheduler
-			if s.Profile != name || s.Type != name || s.Maximum != heddle.Of(4096, 8000) || s.Minimum != heddle.Of(128, 1000) || d.Config.MemoryOnly {
+			if s.Profile != name || s.Type != name || s.Maximum != heddle.Of(4096, 8000) || s.Minimum != heddle.Of(128, 1000) || s.Set.MemoryOnly {
 				t.Errorf("%+v", s)
 			}
 			if len(s.Queues) != 2 || s.Queues[1].AMShare != 0.5 || s.Queues[1].Order != share || s.Queues[1].Configured != share || s.Order != name || !s.Queues[1].Leaf || s.Queues[0].Leaf {

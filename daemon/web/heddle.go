@@ -124,7 +124,7 @@ func (s *site) heddleInfo(r *http.Request) (rest.Answer, error) {
 	}
 	return rest.Answer{Shape: rest.Ours, Value: rest.Info{
 		Version: s.Version, ClusterID: c.ClusterID, Started: c.Started, Ready: s.RM.Ready(), Profile: c.Profile, Order: c.Order,
-		Scheduler: c.Scheduler, Off: s.Off, Steps: c.Steps, Grants: c.Grants, BusyPercent: c.BusyPercent,
+		Scheduler: c.Scheduler, Off: c.Off, Steps: c.Steps, Grants: c.Grants, BusyPercent: c.BusyPercent,
 		Queue: c.Queue, BeatMillis: int64(c.BeatEvery) / 1e6, ClientAddress: s.ClientAddress, RESTChanges: s.user(r) != "",
 	}}, nil
 }

@@ -154,7 +154,6 @@ type overviewPage struct {
 	Apps   []rm.AppReport // those that are not over, newest first
 	More   int
 	Queues []rm.QueueReport
-	Off    []string
 }
 
 func (p *pages) overview(r *http.Request) (string, any, error) {
@@ -168,7 +167,7 @@ func (p *pages) overview(r *http.Request) (string, any, error) {
 	if err != nil {
 		return "", nil, err
 	}
-	return "overview", overviewPage{Apps: list, More: more, Queues: queues, Off: p.s.Off}, nil
+	return "overview", overviewPage{Apps: list, More: more, Queues: queues}, nil
 }
 
 // newest returns the newest applications first, as many as a table has, and how many are left out.
@@ -429,15 +428,15 @@ func short(k rm.PendingAsk) (out []string) {
 // times100 prints a fraction in per cent, without the sign.
 func times100(f rm.Fraction) string { return strconv.FormatFloat(float64(100*f), 'f', 1, 64) }
 
-// share returns how much of total something is, 0 to 100, for bars.
-func (p *pages) share(used, total any) int {
+// share returns how much of total something is, as a cluster counts, 0 to 100, for bars.
+func (p *pages) share(c rm.ClusterReport, used, total any) int {
 	dims := func(v any) heddle.Resource {
 		if a, ok := v.(rm.Amount); ok {
 			return p.s.shape.dims(a)
 		}
 		return v.(heddle.Resource)
 	}
-	return int(100*min(1, p.s.shape.share(dims(used), dims(total))) + 0.5)
+	return int(100*min(1, rm.ShareOf(dims(used), dims(total), c.MemoryOnly)) + 0.5)
 }
 
 // indent returns how deep a queue is below the root.

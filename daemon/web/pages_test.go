@@ -10,7 +10,9 @@ import (
 )
 
 func TestPages(t *testing.T) {
-	h := New(Options{RM: demo(), Version: "dev", Off: []string{"ikayak.shrink: needs a node agent"}})
+	f := demo()
+	f.cluster.Off = []string{"ikayak.shrink: needs a node agent"}
+	h := New(Options{RM: f, Version: "dev"})
 	for path, want := range map[string][]string{
 		"/cluster":               {"2048 MiB", "of 8192 MiB", "1 lost", "&lt;script&gt;alert(1)&lt;/script&gt;", "1 mechanisms off", "ready"},
 		"/cluster/apps":          {proxied, "application_1700000000000_0002", "root.default"},
@@ -120,7 +122,8 @@ func TestNoMarkupFromUsers(t *testing.T) {
 	w.Known.Failed = evil
 	w.Pending[0].Limit = &rm.Limit{What: evil, Of: evil, By: []string{evil}}
 	f.attempts[a.ID][0].Diagnostics, f.attempts[a.ID][0].NodeHTTP = evil, evil
-	h := New(Options{RM: f, Off: []string{evil}})
+	f.cluster.Off = []string{evil}
+	h := New(Options{RM: f})
 	for _, path := range []string{"/cluster", "/cluster/apps", "/cluster/app/" + proxied, "/cluster/nodes", "/cluster/node/node1:8041", "/cluster/scheduler", "/" + "x%3Cscript%3E"} {
 		body := ask(h, path).Body.String()
 		for _, bad := range []string{"<script", "<img", `"onmouseover`, "javascript:"} {

@@ -96,7 +96,7 @@ func (t tree) fairQueue(i int) rest.FairQueue {
 
 // usedOf returns how much of what a queue is entitled to it uses, in per cent, and how much of the cluster.
 func (t tree) usedOf(q *rm.QueueReport) (own, absolute float32) {
-	share := t.share(t.dims(q.Used).Plus(t.dims(q.Reserved)), t.cluster.Total)
+	share := rm.ShareOf(t.dims(q.Used).Plus(t.dims(q.Reserved)), t.cluster.Total, t.cluster.MemoryOnly)
 	if q.Absolute > 0 {
 		own = float32(share/float64(q.Absolute)) * 100
 	}

@@ -172,7 +172,9 @@ func TestContainersOfNode(t *testing.T) {
 }
 
 func TestServicesThatHaveNoRecording(t *testing.T) {
-	h := New(Options{RM: demo(), Off: []string{"ikayak.shrink: needs a node agent"}, Version: "dev", ClientAddress: "0.0.0.0:8032", Now: func() time.Time { return time.UnixMilli(1700000010000) }})
+	f := demo()
+	f.cluster.Off = []string{"ikayak.shrink: needs a node agent"}
+	h := New(Options{RM: f, Version: "dev", ClientAddress: "0.0.0.0:8032", Now: func() time.Time { return time.UnixMilli(1700000010000) }})
 	for path, want := range map[string]string{
 		rest.Base + "/appstatistics?states=running&applicationTypes=mapreduce": `{"appStatInfo":{"statItem":[{"state":"RUNNING","type":"mapreduce","count":1}]}}`,
 		rest.Base + "/nodes?states=decommissioned":                             `{"nodes":{}}`,
@@ -412,16 +414,19 @@ func TestSlashAtTheEnd(t *testing.T) {
 	}
 }
 
+// Shares are as the cluster counts now, whatever it counted at the start.
 func TestMemoryOnlyShare(t *testing.T) {
-	total, used := heddle.Of(1000, 1000), heddle.Of(100, 900)
-	if got := (shaper{}).share(used, total); got != 0.9 {
-		t.Errorf("dominant share %v, want 0.9", got)
-	}
-	if got := (shaper{memoryOnly: true}).share(used, total); got != 0.1 {
-		t.Errorf("share of memory %v, want 0.1", got)
-	}
-	if got := (shaper{memoryOnly: true}).share(used, heddle.Resource{}); got != 0 {
-		t.Errorf("share of nothing %v, want 0", got)
+	f := demo()
+	f.queues = stockQueues(held(1024, 8000), held(0, 0), 2, 1)
+	h := New(Options{RM: f})
+	for memoryOnly, want := range map[bool][2]string{false: {`"usedCapacity":50.0`, ">50 %</meter>"}, true: {`"usedCapacity":12.5`, ">13 %</meter>"}} {
+		f.cluster.MemoryOnly = memoryOnly
+		if body := ask(h, "/ws/v1/cluster/scheduler").Body.String(); !strings.Contains(body, want[0]) {
+			t.Errorf("memory alone %v: %s, want %s", memoryOnly, body, want[0])
+		}
+		if body := ask(h, "/cluster/scheduler").Body.String(); !strings.Contains(body, want[1]) {
+			t.Errorf("memory alone %v: %s, want %s", memoryOnly, body, want[1])
+		}
 	}
 }
 

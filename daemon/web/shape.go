@@ -11,9 +11,8 @@ import (
 
 // A shaper turns reports into the shapes of package rest.
 type shaper struct {
-	now        func() time.Time
-	extra      []string // names of the two further resources
-	memoryOnly bool
+	now   func() time.Time
+	extra []string // names of the two further resources
 }
 
 // vcores rounds milli-vcores up to what YARN can say.
@@ -42,9 +41,6 @@ func (sh shaper) dims(a rm.Amount) heddle.Resource { return a.Resource(sh.extra.
 
 // told is an amount of a report, in YARN's shape.
 func (sh shaper) told(a rm.Amount) rest.Resource { return sh.resource(sh.dims(a)) }
-
-// share returns how much of total r is, 0 to 1: by memory alone or by the resource it is most of.
-func (sh shaper) share(r, total heddle.Resource) float64 { return rm.ShareOf(r, total, sh.memoryOnly) }
 
 // part returns a fraction of r, rounded down.
 func part(r heddle.Resource, fraction rm.Fraction) heddle.Resource {

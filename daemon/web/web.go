@@ -63,7 +63,6 @@ type Options struct {
 	Version string     // of the program
 	BuiltOn string     // when it was built
 	Store   string     // what the state is kept in
-	Off     []string   // mechanisms of the profile that are off, as "what: why"
 	Conf    []Property // for /conf; values that are secret are not to be in it
 
 	// Access is who may look at applications: what others see of them is masked or refused.
@@ -84,7 +83,6 @@ type Options struct {
 	Private []uint16
 
 	ExtraResources []string // names of heddle.Extra1 and Extra2
-	MemoryOnly     bool     // the share of a queue is of memory alone
 }
 
 // Limits of the server.
@@ -132,7 +130,7 @@ func newSite(o Options) *site {
 	}
 	s := &site{Options: o, mux: http.NewServeMux()}
 	s.traffic.places = budget.New(maxInFlight, maxInFlight/4).Account(0)
-	s.shape = shaper{now: o.Now, extra: o.ExtraResources, memoryOnly: o.MemoryOnly}
+	s.shape = shaper{now: o.Now, extra: o.ExtraResources}
 	s.pages = newPages(s)
 	s.viewer = newViewer(s)
 	s.serviceRoutes()
