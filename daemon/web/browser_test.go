@@ -62,3 +62,29 @@ func TestTablesFitTheScreen(t *testing.T) {
 		}
 	}
 }
+
+// On a telephone tables are scrolled by themselves: no page is wider than the screen, however long names are.
+func TestPagesFitAPhone(t *testing.T) {
+	ctx := browser.Start(t)
+	f := demo()
+	id := f.apps[0].ID
+	f.apps[0].Name, f.queues[1].Path = strings.Repeat("daily_sales", 20), "root."+strings.Repeat("warehouse", 20)
+	f.apps[0].Diagnostics = strings.Repeat("x", 300)
+	f.nodes[0].ID.Host, f.nodes[0].Health = strings.Repeat("ip-10-32-117-201.", 10), strings.Repeat("y", 300)
+	server := httptest.NewServer(New(Options{RM: f, Version: "dev"}))
+	t.Cleanup(server.Close)
+	for _, page := range []string{
+		"/cluster", "/cluster/apps", "/cluster/app/" + id.String(), "/cluster/nodes", "/cluster/node/" + f.nodes[0].ID.String(), "/cluster/scheduler",
+		"/nosuch/" + strings.Repeat("z", 300),
+	} {
+		_, err := chromedp.Run(ctx, chromedp.Steps(chromedp.EmulateViewport(360, 740), chromedp.Navigate(server.URL+page), chromedp.WaitReady(chromedp.CSS("footer"))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		const wide = `document.documentElement.scrollWidth > innerWidth ? document.documentElement.scrollWidth + " of " + innerWidth + ": " +
+			[...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > innerWidth && !e.closest(".scroll")).map(e => e.tagName + "." + e.className).join(" ") : ""`
+		if text, err := chromedp.Run(ctx, chromedp.Evaluate[string](wide)); err != nil || text != "" {
+			t.Errorf("%s is too wide: %s (%v)", page, text, err)
+		}
+	}
+}
