@@ -42,7 +42,7 @@ func newPages(s *site) *pages {
 	base := template.New("").Funcs(template.FuncMap{
 		"memory": memory, "cores": cores, "when": when, "brief": brief, "since": p.since, "percent": percentText,
 		"share": p.share, "lower": strings.ToLower, "indent": indent, "gone": gone, "times100": times100, "limit": limitText, "place": rm.PlaceText, "short": short,
-		"milli": milli,
+		"milli": milli, "seconds": secondsText,
 	})
 	layout := template.Must(base.ParseFS(pageFiles, "pages/layout.html"))
 	for _, name := range []string{"overview", "apps", "app", "nodes", "node", "scheduler", "problem"} {
@@ -401,6 +401,11 @@ func (p *pages) since(start, finish int64) string {
 		return strconv.Itoa(int(d.Hours())) + " h " + strconv.Itoa(int(d.Minutes())%60) + " min"
 	}
 	return strconv.Itoa(int(d.Hours())/24) + " days"
+}
+
+// secondsText prints a length of time in seconds, with a point only where it is needed.
+func secondsText(d heddle.Span) string {
+	return strconv.FormatFloat(float64(d)/float64(heddle.Second), 'f', -1, 64) + " s"
 }
 
 // percentText prints a fraction as a whole per cent.

@@ -14,7 +14,7 @@ func TestPages(t *testing.T) {
 	f.cluster.Off = []string{"ikayak.shrink: needs a node agent"}
 	h := New(Options{RM: f, Version: "dev"})
 	for path, want := range map[string][]string{
-		"/cluster":               {"2048 MiB", "of 8192 MiB", "1 lost", "&lt;script&gt;alert(1)&lt;/script&gt;", "1 mechanisms off", "ready"},
+		"/cluster":               {"2048 MiB", "of 8192 MiB", "1 lost", "&lt;script&gt;alert(1)&lt;/script&gt;", "1 mechanism off", "report every 1 s<", "ready"},
 		"/cluster/apps":          {proxied, "application_1700000000000_0002", "root.default"},
 		"/cluster/apps/accepted": {"application_1700000000000_0002"},
 		"/cluster/app/" + proxied: {
@@ -56,6 +56,9 @@ func TestPages(t *testing.T) {
 	}
 	if body := ask(h, "/cluster/app/application_1700000000000_0002").Body.String(); strings.Contains(body, "What is known") || strings.Contains(body, "not as they were") {
 		t.Error("there is nothing to say of what is known, and it is said")
+	}
+	if body := ask(h, "/cluster/app/application_1700000000000_0002").Body.String(); !strings.Contains(body, "<dt>Launched<dd>–\n") {
+		t.Errorf("an application that waits was launched at a time:\n%s", body)
 	}
 	if w := ask(h, "/cluster/apps/accepted"); strings.Contains(w.Body.String(), proxied) {
 		t.Error("the list of accepted applications shows one that runs")
