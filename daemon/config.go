@@ -21,6 +21,10 @@ type Config struct {
 	Web       netip.AddrPort // yarn.resourcemanager.webapp.address
 	Agents    netip.AddrPort // for node agents, which YARN does not have; zero: nowhere
 
+	// ProxySource is the address that masters are called from: the one that the host of yarn.resourcemanager.webapp.address
+	// has, whatever is listened on. Zero for the one that pages are served at.
+	ProxySource netip.Addr
+
 	Decommission   time.Duration        // yarn.resourcemanager.nodemanager-graceful-decommission-timeout-secs; below 0: as long as it takes
 	ConnectRetries int                  // yarn.resourcemanager.nodemanager-connect-retries, for launching masters
 	IncludeFile    string               // yarn.resourcemanager.nodes.include-path

@@ -209,7 +209,7 @@ func (d *Daemon) serveWeb(ctx context.Context, p *port, o Options) {
 	}
 	c := o.Config
 	way := proxy.Way{
-		Local: d.Web.Addr().IsLoopback(), WebHost: cmp.Or(c.WebHost, d.Web.String()), Source: d.Web.Addr(),
+		Local: d.Web.Addr().IsLoopback(), WebHost: cmp.Or(c.WebHost, d.Web.String()), Source: cmp.Or(c.ProxySource, d.Web.Addr()),
 		Private: []uint16{d.Client.Port(), d.Scheduler.Port(), d.Tracker.Port(), d.Admin.Port(), d.Web.Port(), d.Agents.Port()},
 	}
 	o.Facts.Way, o.Facts.Log = way, o.Log

@@ -79,7 +79,7 @@ func (s *source) listen(c *daemon.Config) (open bool, err error) {
 		}
 		*p.into = netip.AddrPortFrom(found[host], a.Port)
 		if p.into == &c.Web {
-			c.WebHost = webHost(a, found[host])
+			c.WebHost, c.ProxySource = webHost(a, found[host]), proxySource(a)
 		}
 	}
 	if err := s.listenAgents(c); err != nil {
@@ -221,6 +221,16 @@ func addresses(host string) ([]netip.Addr, error) {
 		all[i] = all[i].Unmap()
 	}
 	return all, err
+}
+
+// proxySource returns the address from which masters expect to be called for their pages: that of the host by which they know the
+// pages, as far as it has one here; zero where that is the one listened on.
+func proxySource(a conf.Address) netip.Addr {
+	if a.Host == a.Listens() {
+		return netip.Addr{}
+	}
+	from, _ := lookup(a.Host) // who listens behind another machine's address has none
+	return from
 }
 
 // webHost returns host:port for links to the pages; "" where the address listened on is as good.

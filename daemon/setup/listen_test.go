@@ -37,7 +37,12 @@ func TestListen(t *testing.T) {
 			"127.0.0.7:2 127.0.0.6:8031 127.0.0.6:1", "", false,
 		},
 		"everywhere": {"yarn.resourcemanager.hostname=0.0.0.0", openUp, Listen{}, "0.0.0.0:8032 0.0.0.0:8031 0.0.0.0:8088", "HOST:8088", true},
-		"IPv6":       {"yarn.resourcemanager.hostname=::1", "", Listen{}, "[::1]:8032 [::1]:8031 [::1]:8088", "", false},
+		"everywhere, by a name": {
+			"yarn.resourcemanager.hostname=127.0.0.9\nyarn.resourcemanager.bind-host=0.0.0.0", openUp,
+			Listen{},
+			"0.0.0.0:8032 0.0.0.0:8031 0.0.0.0:8088", "127.0.0.9:8088", true,
+		},
+		"IPv6": {"yarn.resourcemanager.hostname=::1", "", Listen{}, "[::1]:8032 [::1]:8031 [::1]:8088", "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			files := map[string]string{"yarn-site.xml": props(c.site)}
@@ -55,6 +60,13 @@ func TestListen(t *testing.T) {
 			got := fmt.Sprint(d.Config.Client, " ", d.Config.Tracker, " ", d.Config.Web)
 			if got != c.want || d.Config.WebHost != c.host || d.Open != c.open {
 				t.Errorf("listens on %s, links to %q, open %v; want %s, %q, %v", got, d.Config.WebHost, d.Open, c.want, c.host, c.open)
+			}
+			from := netip.Addr{}
+			if name == "everywhere, by a name" {
+				from = netip.MustParseAddr("127.0.0.9")
+			}
+			if d.Config.ProxySource != from {
+				t.Errorf("masters are called from %v, want %v", d.Config.ProxySource, from)
 			}
 		})
 	}
