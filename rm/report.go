@@ -333,6 +333,8 @@ type QueueReport struct {
 	Failed       int              `json:"applications_failed"`
 	Children     []heddle.QueueID `json:"-"`
 	Users        []UserReport     `json:"users"`
+	Asking       int              `json:"-"` // applications that ask for containers
+	AskingUsers  int              `json:"-"` // who have one, counted in each queue
 }
 
 // Queues are the queues of a cluster, the root first and parents before children, as they are sent and printed.
@@ -347,6 +349,7 @@ type UserReport struct {
 	Masters  Amount `json:"masters"`
 	Active   int    `json:"applications_running"`
 	Inactive int    `json:"applications_waiting"`
+	Asking   int    `json:"-"` // applications that ask for containers
 }
 
 // A ClusterReport is the cluster in figures.

@@ -177,7 +177,9 @@ func (v *View) Queues() []QueueReport {
 		for _, u := range users[i] { // order: each has its place
 			p.Users[u.nth] = UserReport{
 				Name: u.name, Used: AmountOf(u.used, v.extras...), Masters: AmountOf(u.masters, v.extras...), Active: u.active, Inactive: u.inactive,
+				Asking: u.asking,
 			}
+			p.AskingUsers += one(u.asking > 0)
 		}
 		if p.Leaf {
 			p.Submitted += p.Active + p.Inactive
@@ -195,6 +197,7 @@ type userView struct {
 	name             string
 	used, masters    heddle.Resource
 	active, inactive int
+	asking           int
 }
 
 // count adds an application to its queue.
@@ -211,6 +214,7 @@ func (p *QueueReport) count(a *appView, users *map[string]*userView) {
 	u.masters = u.masters.Plus(a.master)
 	u.active, u.inactive = u.active+one(a.active), u.inactive+one(!a.active)
 	p.Active, p.Inactive = p.Active+one(a.active), p.Inactive+one(!a.active)
+	u.asking, p.Asking = u.asking+one(a.waiting > 0), p.Asking+one(a.waiting > 0)
 	p.Containers += a.Containers
 	p.Waiting += a.waiting
 	p.Reservations += a.Reservations
@@ -223,6 +227,8 @@ func (p *QueueReport) include(q *QueueReport) {
 	p.Waiting += q.Waiting
 	p.Active += q.Active
 	p.Inactive += q.Inactive
+	p.Asking += q.Asking
+	p.AskingUsers += q.AskingUsers
 	p.Submitted += q.Submitted
 	p.Completed += q.Completed
 	p.Killed += q.Killed

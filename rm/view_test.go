@@ -161,6 +161,25 @@ func TestShareByCalculator(t *testing.T) {
 	}
 }
 
+// Who asks for containers is counted as what YARN calls active: not who just runs.
+func TestAskingIsCounted(t *testing.T) {
+	w := newWorld(t, "capacity", nil)
+	_, m, _, _ := w.job("SPARK")
+	counts := func(what string, apps, users int) {
+		t.Helper()
+		for _, q := range w.m.View().Queues() {
+			if q.Asking != apps || q.AskingUsers != users || q.Leaf && q.Users[0].Asking != apps {
+				t.Errorf("%s: in %s %d applications of %d users ask, want %d of %d (%+v)", what, q.Path, q.Asking, q.AskingUsers, apps, users, q.Users)
+			}
+		}
+	}
+	counts("a master runs", 0, 0)
+	m.ask(row(20, "*", 2048, 1<<20))
+	counts("it asks for more than there is", 1, 1)
+	w.submit("SPARK")
+	counts("another one waits for its master", 2, 1)
+}
+
 // fillsAll lets everybody in beside reservations.
 type fillsAll struct{ policy.Book }
 

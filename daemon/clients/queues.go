@@ -144,15 +144,9 @@ func (d describer) statistics(q *rm.QueueReport, entitled heddle.Resource) *wire
 	cores := func(a heddle.Resource) *int64 { return new(translate.Vcores(a)) }
 	used, pending, reserved := d.s.dims(q.Used), d.s.dims(q.Pending), d.s.dims(q.Reserved)
 	left := entitled.Minus(used).Max(heddle.Resource{})
-	users := 0
-	for i := range q.Users {
-		if q.Users[i].Active > 0 {
-			users++
-		}
-	}
 	return &wire.QueueStatistics{
 		NumAppsSubmitted: n(q.Submitted), NumAppsRunning: n(q.Active), NumAppsPending: n(q.Inactive), NumAppsCompleted: n(q.Completed),
-		NumAppsKilled: n(q.Killed), NumAppsFailed: n(q.Failed), NumActiveUsers: n(users),
+		NumAppsKilled: n(q.Killed), NumAppsFailed: n(q.Failed), NumActiveUsers: n(q.AskingUsers),
 		AvailableMemoryMB: memory(left), AllocatedMemoryMB: memory(used), PendingMemoryMB: memory(pending), ReservedMemoryMB: memory(reserved),
 		AvailableVCores: cores(left), AllocatedVCores: cores(used), PendingVCores: cores(pending), ReservedVCores: cores(reserved),
 		AllocatedContainers: n(q.Containers), PendingContainers: n(q.Waiting), ReservedContainers: n(q.Reservations),

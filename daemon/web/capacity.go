@@ -178,7 +178,7 @@ func (t tree) leaf(o *rest.CapacityQueue, q *rm.QueueReport) {
 		o.Users.List = append(o.Users.List, rest.User{
 			Name: u.Name, Used: t.told(u.Used), Pending: u.Inactive, Active: u.Active, AMUsed: t.told(u.Masters),
 			Limit: t.resource(limit), Resources: t.usages(u.Used, rm.Amount{}, rm.Amount{}, u.Masters, q),
-			Weight: 1, IsActive: u.Inactive > 0,
+			Weight: 1, IsActive: u.Asking > 0,
 		})
 	}
 }

@@ -235,6 +235,12 @@ func TestBeansAsRecorded(t *testing.T) {
 	for name, bean := range ours {
 		same(name, stock[name], bean)
 	}
+	leaf := beanPrefix + "QueueMetrics,q0=root,q1=default"
+	for _, key := range []string{"AppsRunning", "AppsPending", "ActiveApplications", "ActiveUsers", "AllocatedContainers", "PendingContainers"} {
+		if ours[leaf][key] != stock[leaf][key] {
+			t.Errorf("%s is %v, recorded is %v", key, ours[leaf][key], stock[leaf][key])
+		}
+	}
 	nodes := func(all map[string]map[string]any) map[string]any {
 		var list []map[string]any
 		if err := json.Unmarshal([]byte(all[beanPrefix+"RMNMInfo"]["LiveNodeManagers"].(string)), &list); err != nil || len(list) == 0 {

@@ -95,7 +95,7 @@ func (s *site) queueBean(c rm.ClusterReport, q *rm.QueueReport) map[string]any {
 	return map[string]any{
 		"name": name, "tag.Queue": q.Path, "tag.Context": "yarn",
 		"AppsSubmitted": q.Submitted, "AppsRunning": q.Active, "AppsPending": q.Inactive, "AppsCompleted": q.Completed,
-		"AppsKilled": q.Killed, "AppsFailed": q.Failed, "ActiveApplications": q.Active, "ActiveUsers": len(q.Users),
+		"AppsKilled": q.Killed, "AppsFailed": q.Failed, "ActiveApplications": q.Asking, "ActiveUsers": q.AskingUsers,
 		"AllocatedMB": used[heddle.Memory], "AllocatedVCores": vcores(used[heddle.CPU]), "AllocatedContainers": q.Containers,
 		"AvailableMB": free[heddle.Memory], "AvailableVCores": vcores(free[heddle.CPU]),
 		"PendingMB": pending[heddle.Memory], "PendingVCores": vcores(pending[heddle.CPU]), "PendingContainers": q.Waiting,
