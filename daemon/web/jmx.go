@@ -38,11 +38,14 @@ func writeJSON(w http.ResponseWriter, v any) {
 	_, _ = w.Write(data) // the client is gone if this fails
 }
 
-// like reports whether a bean's name is what was asked for. The properties after the last * may be any.
+// like reports whether a bean's name is what was asked for. The properties after the last * may be any, or none after ",*".
 func like(name, pattern string) bool {
-	escaped := strings.NewReplacer(`\`, `\\`, "[", `\[`, "/", "\x00").Replace(pattern)
-	ok, err := path.Match(escaped, strings.ReplaceAll(name, "/", "\x00"))
-	return ok && err == nil
+	matches := func(pattern string) bool {
+		escaped := strings.NewReplacer(`\`, `\\`, "[", `\[`, "/", "\x00").Replace(pattern)
+		ok, err := path.Match(escaped, strings.ReplaceAll(name, "/", "\x00"))
+		return ok && err == nil
+	}
+	return matches(pattern) || matches(strings.TrimSuffix(pattern, ",*"))
 }
 
 const beanPrefix = "Hadoop:service=ResourceManager,name="

@@ -152,6 +152,11 @@ func TestJMX(t *testing.T) {
 	if got := beans("?qry=Hadoop:service=ResourceManager,name=QueueMetrics,q0=root"); len(got) != 1 {
 		t.Errorf("one bean asked for, got %v", got)
 	}
+	for name, want := range map[string]int{"ClusterMetrics": 1, "QueueMetrics": 2, "RMNMInfo": 1, "Cluster": 0} {
+		if got := beans("?qry=Hadoop:service=ResourceManager,name=" + name + ",*"); len(got) != want {
+			t.Errorf("%s with any other properties asked for, got %v", name, got)
+		}
+	}
 	if got := beans("?qry=Hadoop:*"); len(got) != 4 {
 		t.Errorf("all beans asked for, got %v", got)
 	}
