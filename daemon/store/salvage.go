@@ -418,11 +418,17 @@ func Repair(path string) (*Report, error) {
 }
 
 func repair(path string) (*Report, error) {
+	if _, err := os.Stat(path); err != nil {
+		return nil, err
+	}
 	lock, err := takeLock(path + ".lock")
 	if err != nil {
 		return nil, err
 	}
-	w, err := readWreck(path)
+	var w *wreck
+	if err = sameOwner(path, lock.Name()); err == nil {
+		w, err = readWreck(path)
+	}
 	if err == nil && !w.Whole() {
 		err = w.replace()
 	}

@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"go.etcd.io/bbolt"
@@ -193,6 +195,29 @@ func TestLostEpoch(t *testing.T) {
 		if n, ok := r.Starts(); ok {
 			t.Errorf("%d starts, of a file whose epoch was guessed", n)
 		}
+	}
+}
+
+// Who repairs a store as root leaves nothing behind that its owner may not open, and nothing where there is no store.
+func TestRepairLeavesLocks(t *testing.T) {
+	path, _ := realistic(t)
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give files away")
+	}
+	must(t, errors.Join(os.Remove(path+".lock"), os.Chown(path, 12345, 12345)))
+	_, err := Repair(path)
+	must(t, err)
+	info, err := os.Stat(path + ".lock")
+	must(t, err)
+	if uid := info.Sys().(*syscall.Stat_t).Uid; uid != 12345 {
+		t.Errorf("the lock is %d's, and the store is 12345's", uid)
+	}
+	none := filepath.Join(t.TempDir(), "none")
+	if _, err := Repair(none); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no store: %v", err)
+	}
+	if _, err := os.Stat(none + ".lock"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("where there is no store there is a lock: %v", err)
 	}
 }
 
