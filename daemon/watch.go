@@ -42,6 +42,17 @@ type Health struct {
 	Store  *store.Stats       // nil where nothing is kept
 }
 
+// Text is how a ResourceManager is, in words.
+func (h *Health) Text() string {
+	switch {
+	case h.Unready != "":
+		return "not ready: " + h.Unready
+	case h.Refuses != "":
+		return "ready, but submissions are refused: " + h.Refuses
+	}
+	return "ready"
+}
+
 // Health says how the ResourceManager is.
 func (r *RM) Health() Health {
 	h := Health{

@@ -207,8 +207,6 @@ func (f *fakeRM) Health() daemon.Health {
 	return f.health
 }
 
-func (f *fakeRM) Ready() bool { return f.ready }
-
 func (f *fakeRM) Why(_ context.Context, id ids.App) (rm.Explanation, error) {
 	if f.at(id) < 0 {
 		return rm.Explanation{}, &rm.NotFound{What: "application " + id.String()}

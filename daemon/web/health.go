@@ -7,15 +7,12 @@ func (s *site) healthz(w http.ResponseWriter, _ *http.Request) { plain(w, http.S
 
 // readyz answers 200 once recovery is done and every port answers, 503 before, and while the loop or the disk hangs.
 func (s *site) readyz(w http.ResponseWriter, _ *http.Request) {
-	switch h := s.RM.Health(); {
-	case h.Unready != "":
+	h, status := s.RM.Health(), http.StatusOK
+	if h.Unready != "" {
 		w.Header().Set("Retry-After", "1")
-		plain(w, http.StatusServiceUnavailable, "not ready: "+h.Unready)
-	case h.Refuses != "":
-		plain(w, http.StatusOK, "ready, but submissions are refused: "+h.Refuses)
-	default:
-		plain(w, http.StatusOK, "ready")
+		status = http.StatusServiceUnavailable
 	}
+	plain(w, status, h.Text())
 }
 
 // isActive answers load balancers as YARN does: this ResourceManager is the active one, there is no other.

@@ -122,8 +122,9 @@ func (s *site) heddleInfo(r *http.Request) (rest.Answer, error) {
 	if err != nil {
 		return rest.Answer{}, err
 	}
+	health := s.RM.Health()
 	return rest.Answer{Shape: rest.Ours, Value: rest.Info{
-		Version: s.Version, ClusterID: c.ClusterID, Started: c.Started, Ready: s.RM.Ready(), Profile: c.Profile, Order: c.Order,
+		Version: s.Version, ClusterID: c.ClusterID, Started: c.Started, Ready: health.Unready == "", Profile: c.Profile, Order: c.Order,
 		Scheduler: c.Scheduler, Off: c.Off, Steps: c.Steps, Grants: c.Grants, BusyPercent: c.BusyPercent,
 		Queue: c.Queue, BeatMillis: int64(c.BeatEvery) / 1e6, ClientAddress: s.ClientAddress, RESTChanges: s.user(r) != "",
 	}}, nil

@@ -89,7 +89,7 @@ type frame struct {
 	Title   string // of the window
 	Tab     string // which part of the menu is lit
 	Version string
-	Ready   bool
+	State   string // how the daemon is
 	Cluster rm.ClusterReport
 	Now     time.Time
 	Page    any
@@ -127,8 +127,9 @@ func (p *pages) render(w http.ResponseWriter, r *http.Request, status int, name 
 	if err != nil {
 		status, name, content = http.StatusServiceUnavailable, "problem", "The ResourceManager does not answer: "+err.Error()
 	}
+	health := p.s.RM.Health()
 	f := frame{
-		Title: name, Tab: name, Version: p.s.Version, Ready: p.s.RM.Ready(), Cluster: cluster, Now: p.s.Now(), Page: content,
+		Title: name, Tab: name, Version: p.s.Version, State: health.Text(), Cluster: cluster, Now: p.s.Now(), Page: content,
 	}
 	switch c := content.(type) {
 	case appPage:

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"heddle/daemon"
 	"heddle/rm"
 )
 
@@ -74,6 +75,29 @@ func TestPagesSendElsewhere(t *testing.T) {
 	} {
 		if w := ask(h, path); w.Code != http.StatusFound || w.Header().Get("Location") != want {
 			t.Errorf("%s: %d to %q, want %s", path, w.Code, w.Header().Get("Location"), want)
+		}
+	}
+}
+
+// Every page says how the daemon is, as /readyz does: a page can be made while the disk hangs or is full.
+func TestPagesSayHowTheDaemonIs(t *testing.T) {
+	f := demo()
+	h := New(Options{RM: f})
+	for _, c := range []struct {
+		health daemon.Health
+		want   string
+		ready  bool
+	}{
+		{daemon.Health{}, `<b class="good">ready</b>`, true},
+		{daemon.Health{Unready: "waiting for 3 of 40 nodes"}, `<b class="warn">not ready: waiting for 3 of 40 nodes</b>`, false},
+		{daemon.Health{Refuses: "the disk of /d is full"}, `<b class="warn">ready, but submissions are refused: the disk of /d is full</b>`, true},
+	} {
+		f.health = c.health
+		if body := ask(h, "/cluster/apps").Body.String(); !strings.Contains(body, c.want) {
+			t.Errorf("%+v: %s is missing", c.health, c.want)
+		}
+		if body := ask(h, "/ws/v1/heddle/info").Body.String(); !strings.Contains(body, fmt.Sprintf(`"ready":%v,`, c.ready)) {
+			t.Errorf("%+v: %s, want %v", c.health, body, c.ready)
 		}
 	}
 }

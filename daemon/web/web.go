@@ -44,7 +44,6 @@ type RM interface {
 	Move(ctx context.Context, who daemon.Actor, app ids.App, queue string) error
 	SetPriority(ctx context.Context, who daemon.Actor, app ids.App, priority int32) (int32, error)
 	SetLifetime(ctx context.Context, who daemon.Actor, app ids.App, until time.Time) error
-	Ready() bool
 	Health() daemon.Health
 }
 
