@@ -121,6 +121,14 @@ func (a *app) manageAs(f *rmFlags, d *setup.Daemon) error {
 
 // manageUntil waits for the signal that ends the daemon, or for its own end.
 func manageUntil(d *serve.Daemon, signals chan os.Signal, log *slog.Logger) error {
+	// Files may hang, and end nothing else. One reading waits behind the one under way, which may have begun before they changed.
+	readings := make(chan struct{}, 1)
+	defer close(readings)
+	go func() {
+		for range readings {
+			refresh(d, log)
+		}
+	}()
 	for {
 		select {
 		case err := <-d.Ended():
@@ -129,7 +137,10 @@ func manageUntil(d *serve.Daemon, signals chan os.Signal, log *slog.Logger) erro
 			return failure{errors.Join(fmt.Errorf("the ResourceManager ended: %w", err), halt(d, log))}
 		case s := <-signals:
 			if s == syscall.SIGHUP {
-				refresh(d, log)
+				select {
+				case readings <- struct{}{}:
+				default: // one waits
+				}
 				continue
 			}
 			endWithin(stopTime + lastWords)

@@ -51,6 +51,32 @@ func watched(t *testing.T) (dir string, most time.Duration) {
 	return dir, watchdog + stopTime + 15*time.Second // the machine may be busy
 }
 
+// A configuration that cannot be read to its end, as on a file system that hangs, keeps no ResourceManager from stopping.
+func TestStopsWhileReading(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "heddle.yaml")
+	if err := os.WriteFile(file, []byte("profile: capacity\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, "rm", "--conf", dir, "--data", filepath.Join(dir, "state"), "--listen", freePorts)
+	p.until("pages and REST")
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Mkfifo(file, 0o600); err != nil { // whoever reads it waits for who writes
+		t.Fatal(err)
+	}
+	for range 3 {
+		if err := p.Process.Signal(syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(100 * time.Millisecond) // to be reading
+	}
+	if code := p.end(syscall.SIGTERM); code != exitDone {
+		t.Errorf("it ended with %d:\n%s", code, p.log())
+	}
+}
+
 // A loop that hangs has the process end with exit code 1, and the log says where it hangs and why the process ends.
 func TestWatchdog(t *testing.T) {
 	dir, most := watched(t)
