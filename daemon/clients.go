@@ -3,6 +3,7 @@ package daemon
 import (
 	"cmp"
 	"context"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -119,9 +120,17 @@ func (r *RM) RefreshQueues(ctx context.Context) error {
 	}
 	err = r.change(ctx, func(c rm.Call) rm.Message { return &rm.Refresh{Call: c, Scheduler: sch} })
 	if err == nil {
+		LogOff(r.log, sch)
 		r.log.Info("scheduler configuration read again", "profile", sch.Profile)
 	}
 	return err
+}
+
+// LogOff leaves a line for each mechanism of a scheduler's profile that is off.
+func LogOff(log *slog.Logger, sch *rm.Scheduler) {
+	for _, off := range sch.Off {
+		log.Warn("a mechanism of the profile is off", "what", off)
+	}
 }
 
 // RefreshNodes reads the lists of hosts again; where one cannot be read, nothing changes. NodeManagers that may no

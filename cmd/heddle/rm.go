@@ -112,6 +112,7 @@ func (a *app) manageAs(f *rmFlags, d *setup.Daemon) error {
 			log.Warn("nobody reads what a start says", "error", err)
 		}
 	} else {
+		daemon.LogOff(log, d.Scheduler)
 		for _, same := range conf.Together(d.Notices, conf.Unsupported) {
 			log.Warn("off, though it is configured", "what", same[0].Text, "place", same[0].Place())
 		}

@@ -253,9 +253,13 @@ func TestLogsJSON(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "yarn-site.xml"), []byte(site), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := start(t, "rm", "--conf", dir, "--data", filepath.Join(dir, "state"), "--listen", freePorts, "--log-format", "json", "--log-level", "info")
+	p := start(t, "rm", "--conf", dir, "--data", filepath.Join(dir, "state"), "--listen", freePorts, "--log-format", "json", "--log-level", "info", "--profile", "mrorchestrator")
 	p.logs("listening")
 	p.logs(`"place":"` + dir + `/yarn-site.xml:1: yarn.node-labels.enabled"`)
+	if err := p.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	p.logs("read again")
 	if code := p.end(syscall.SIGTERM); code != exitDone {
 		t.Errorf("it ended with %d:\n%s", code, p.log())
 	}
@@ -265,10 +269,13 @@ func TestLogsJSON(t *testing.T) {
 			t.Errorf("%q: %v", line, err)
 		}
 		if first.Msg == "listening" {
-			if _, err := netip.ParseAddrPort(first.Web); err != nil || first.Profile != "heddle" {
+			if _, err := netip.ParseAddrPort(first.Web); err != nil || first.Profile != "mrorchestrator" {
 				t.Errorf("%+v: %v", first, err)
 			}
 		}
+	}
+	if n := strings.Count(p.log(), `"what":"mrorchestrator.regression (control): `); n != 2 {
+		t.Errorf("what of the profile is off is said %d times, want at the start and when it was read again:\n%s", n, p.log())
 	}
 	if p.rest != "" {
 		t.Errorf("on stdout: %q", p.rest)
