@@ -181,7 +181,7 @@ func (s *site) classify(r *http.Request, err error) *oops {
 			message: "the body is longer than " + strconv.Itoa(maxBody) + " bytes",
 		}
 	}
-	if !errors.Is(err, daemon.ErrBusy) {
+	if gone := errors.Is(r.Context().Err(), context.Canceled); !gone && !errors.Is(err, daemon.ErrBusy) {
 		s.Log.Warn("request failed", "path", r.URL.Path, "error", err)
 	}
 	return &oops{

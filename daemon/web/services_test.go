@@ -1,10 +1,13 @@
 package web
 
 import (
+	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -390,6 +393,29 @@ func TestExtraResources(t *testing.T) {
 	list := a.Resources.List[0].Used.Informations.List
 	if len(list) != 3 || list[2].Name != "yarn.io/gpu" || list[2].Value != 4 {
 		t.Errorf("got %+v", list)
+	}
+}
+
+// Who goes before the answer is there leaves no line: anybody can do that as often as they like. Who waits in vain does.
+func TestWhoGoesLeavesNoLine(t *testing.T) {
+	f := demo()
+	var log bytes.Buffer
+	h := New(Options{RM: f, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	for _, path := range []string{"/ws/v1/cluster/apps", "/cluster/apps"} {
+		gone, leave := context.WithCancel(t.Context())
+		leave()
+		for _, c := range []struct {
+			ctx   context.Context
+			fails error
+			lines int
+		}{{gone, context.Canceled, 0}, {t.Context(), context.DeadlineExceeded, 1}} {
+			log.Reset()
+			f.fails = c.fails
+			h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(c.ctx, http.MethodGet, path, nil))
+			if got := strings.Count(log.String(), "request failed"); got != c.lines {
+				t.Errorf("%s, %v: %d lines, want %d\n%s", path, c.fails, got, c.lines, log.String())
+			}
+		}
 	}
 }
 
