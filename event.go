@@ -30,6 +30,13 @@ type (
 		Total Resource
 	}
 
+	// NodeSilent says that a node that is up has not reported for several times as long as it should, so that nothing more
+	// is to start there, or that it reports again. What runs there goes on.
+	NodeSilent struct {
+		Node   NodeID
+		Silent bool
+	}
+
 	// Heartbeat says that a node reported in and may be given work. Exits it reports come as events of
 	// their own, before it.
 	Heartbeat struct{ Node NodeID }
@@ -181,6 +188,7 @@ func (NodeUp) event()       {}
 func (NodeCan) event()      {}
 func (NodeDown) event()     {}
 func (NodeResized) event()  {}
+func (NodeSilent) event()   {}
 func (Heartbeat) event()    {}
 func (Found) event()        {}
 func (Submit) event()       {}

@@ -28,14 +28,16 @@ const (
 	NoSuchQueue                // no such queue, or it has children
 	NodeCrowded                // the node's disk or network is busy already
 	TooLarge                   // above the largest container the cluster allows
+	Silent                     // the node is up and does not report
 
-	NumWhys = 22
+	NumWhys = 23
 )
 
 var whyNames = [NumWhys]string{
 	"fine", "nothing-pending", "no-room", "node-too-small", "node-reserved", "node-excluded", "node-gone",
 	"wait-local", "wait-rack", "strict-elsewhere", "queue-limit", "user-limit", "am-limit", "user-am-limit",
 	"app-limit", "share-limit", "gate-closed", "not-picked", "holds-booking", "no-queue", "node-crowded", "too-large",
+	"node-silent",
 }
 
 // String returns the reason's code.

@@ -148,7 +148,7 @@ func (d *audit) racked(n *Node) {
 	}
 }
 
-// roomIndex looks for every live node in the bucket of its room, and for nothing else.
+// roomIndex looks for every live node that reports in the bucket of its room, and for nothing else.
 func (d *audit) roomIndex() {
 	x := d.c.index
 	if x == nil {
@@ -162,7 +162,7 @@ func (d *audit) roomIndex() {
 		}
 	}
 	for _, n := range d.c.nodes {
-		if n == nil || !n.up {
+		if n == nil || !n.up || n.silent {
 			continue
 		}
 		in--
@@ -177,7 +177,7 @@ func (d *audit) roomIndex() {
 	d.same("room-index", "nodes beyond the live ones", int64(in), 0)
 	for _, r := range x.none[:min(x.nones, len(x.none))] {
 		for _, n := range d.c.nodes {
-			if n != nil && n.up && n.booked == nil && d.c.Fits(r, n.Free()) && r != nothing {
+			if n != nil && n.up && !n.silent && n.booked == nil && d.c.Fits(r, n.Free()) && r != nothing {
 				d.fail("room-index", text(r)+" is said to fit nowhere and fits "+n.name())
 			}
 		}

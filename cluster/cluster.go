@@ -88,7 +88,7 @@ func (c *Cluster) AddNode(id heddle.NodeID, rack heddle.RackID, total heddle.Res
 	case n.rack != rack:
 		panic("cluster: node moved to another rack")
 	}
-	n.up, n.full, n.total = true, false, total
+	n.up, n.full, n.silent, n.total = true, false, false, total
 	n.cpuUsed, n.cpuOthers, n.cpuIdle, n.diskBusy = 0, 0, -1, -1
 	c.live++
 	c.total = c.total.Plus(total)
@@ -99,6 +99,12 @@ func (c *Cluster) AddNode(id heddle.NodeID, rack heddle.RackID, total heddle.Res
 
 // SetCan notes what a node can do to containers.
 func (c *Cluster) SetCan(n *Node, can heddle.Caps) { n.can = can }
+
+// SetSilent notes whether a live node is silent: see [Node.Silent].
+func (c *Cluster) SetSilent(n *Node, silent bool) {
+	n.silent = silent
+	c.touched(n)
+}
 
 // RemoveNode takes a node out. Its containers must have ended and its reservation be given up before.
 func (c *Cluster) RemoveNode(n *Node) {

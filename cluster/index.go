@@ -13,7 +13,7 @@ const (
 	triesPerBucket = 16   // nodes too full for the need looked at in one bucket before the next one is tried
 )
 
-// A roomIndex keeps live nodes in buckets by how much they have free, so that a policy that names its
+// A roomIndex keeps live nodes that report in buckets by how much they have free, so that a policy that names its
 // node need not look at all of them. Within a bucket the order is that of arrival and removal, which
 // is the same for the same events.
 type roomIndex struct {
@@ -65,7 +65,7 @@ func (x *roomIndex) update(c *Cluster, n *Node) {
 		x.spots = append(x.spots, nowhere)
 	}
 	at, to := &x.spots[n.id], nowhere.bucket
-	if n.up {
+	if n.up && !n.silent {
 		free := n.Free()
 		to = x.level(free)
 		if x.nones > 0 && n.booked == nil {

@@ -14,6 +14,7 @@ type Node struct {
 	can    heddle.Caps
 	lends  bool       // there are pools
 	full   bool       // more is held than the node has: containers were found on it, or it shrank
+	silent bool       // it does not report: nothing starts there
 	booked *Container // the reservation, if any
 	over   int64      // milli-vcores of used that are borrowed from suspended containers
 	total  heddle.Resource
@@ -76,6 +77,9 @@ func (n *Node) Can(what heddle.Caps) bool { return n.can.Has(what) }
 // Up reports whether the node is alive.
 func (n *Node) Up() bool { return n.up }
 
+// Silent reports whether the node is up and has not reported for so long that nothing more is to start there.
+func (n *Node) Silent() bool { return n.silent }
+
 // Total returns what the node offers.
 func (n *Node) Total() heddle.Resource { return n.total }
 
@@ -110,16 +114,16 @@ func (n *Node) Each(f func(*Container) bool) {
 }
 
 // Room is what an application may take on the node: what is free, plus what its own suspended
-// containers lend; nothing where the node is reserved for another.
+// containers lend; nothing where the node is reserved for another, or silent.
 func (n *Node) Room(a *App) heddle.Resource {
-	if n.booked == nil && !n.lends {
+	if n.booked == nil && !n.lends && !n.silent {
 		return n.Free()
 	}
 	return n.roomOf(a)
 }
 
 func (n *Node) roomOf(a *App) heddle.Resource {
-	if n.booked != nil && n.booked.app != a {
+	if n.silent || n.booked != nil && n.booked.app != a {
 		return heddle.Resource{}
 	}
 	r := n.Free()

@@ -43,6 +43,10 @@ type Config struct {
 	Beat, FastBeat, IdleBeat heddle.Span
 	BeatLoad                 int
 
+	// Silence is for how long a node may not report before nothing more starts there; three times as long as it was told
+	// to wait, where that is longer. 0: until it is lost.
+	Silence heddle.Span
+
 	// Stock has everything happen when it does under a stock ResourceManager: nothing is given away for what is asked
 	// for before nodes report in, a call is answered by what was decided before it, containers that its master did not
 	// know of as it asked are not taken off what it asks for, what it asks for stands until it is gone, and nodes report
@@ -64,6 +68,9 @@ const (
 	defaultIdleBeat = 2 * heddle.Second
 	defaultBeatLoad = 5000
 )
+
+// DefaultSilence is what [Config].Silence is where nodes report by themselves.
+const DefaultSilence = 10 * heddle.Second
 
 // DefaultBeats sets FastBeat, IdleBeat and BeatLoad to what they are where nothing says otherwise, beside a Beat.
 func (c *Config) DefaultBeats() {

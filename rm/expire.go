@@ -55,6 +55,50 @@ func (m *Machine) loseSilent() {
 	}
 }
 
+// expectNode has a node passed over once it has missed several reports.
+func (m *Machine) expectNode(n *node) {
+	if m.cfg.Silence > 0 {
+		m.lull = min(m.lull, n.seen.Plus(m.patience(n)))
+	}
+}
+
+// patience is how long a node may be silent before nothing more starts there.
+func (m *Machine) patience(n *node) heddle.Span { return max(m.cfg.Silence, 3*n.every) }
+
+// passOver has nothing more start on nodes that have missed several reports: one that is down is soon the roomiest of all,
+// and what is given away there is lost. All are looked at, as in loseSilent.
+func (m *Machine) passOver() {
+	m.lull = never
+	count, first := 0, ids.Node{}
+	for _, n := range m.nodes {
+		switch {
+		case !n.up || n.silent:
+		case m.now.Since(n.seen) > m.patience(n):
+			if count++; count == 1 {
+				first = n.id
+			}
+			n.silent = true
+			m.step(heddle.NodeSilent{Node: n.nid, Silent: true})
+		default:
+			m.expectNode(n)
+		}
+	}
+	if count > 0 {
+		m.log(Warn, "NodeManagers do not report: nothing more starts there until they do", "nodes", count, "first", first)
+	}
+}
+
+// speaks notes that a node has been heard of.
+func (m *Machine) speaks(n *node) {
+	n.seen = m.now
+	m.staleNode(n)
+	if n.silent {
+		n.silent = false
+		m.step(heddle.NodeSilent{Node: n.nid})
+		m.expectNode(n)
+	}
+}
+
 // watchNode has a node looked at when it may take too long to be drained, or a kill on it may have.
 func (m *Machine) watchNode(n *node) { m.lookAt(&n.timer, n, n.next(&m.cfg)) }
 

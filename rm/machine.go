@@ -62,6 +62,7 @@ type Machine struct {
 
 	timers  timers
 	silence heddle.Time // no node has been silent for too long before; never for no node
+	lull    heddle.Time // no node has been silent for so long before that nothing more starts there; likewise
 	rings   [NumRings]ring
 	tidyAt  int // how many numbers may be given before they begin anew
 	counts  tally
@@ -104,7 +105,7 @@ type Options struct {
 // New returns a machine that has taken over what a store holds, and what comes of that.
 func New(o Options) (*Machine, []Effect) {
 	m := &Machine{
-		cfg: o.Config, sch: o.Scheduler, began: o.Began, epoch: o.Epoch, core: sched.New(o.Scheduler.Set), hold: never, silence: never, sayAt: never,
+		cfg: o.Config, sch: o.Scheduler, began: o.Began, epoch: o.Epoch, core: sched.New(o.Scheduler.Set), hold: never, silence: never, lull: never, sayAt: never,
 		commits: map[uint64]func(){}, byApp: map[ids.App]*app{}, byNode: map[ids.Node]*node{}, shares: map[string]share{}, quarters: map[string]*quarter{},
 		listed: o.Lists, tidyAt: tidyAt,
 		names: newNames(o.Scheduler, o.Users), watch: o.Watch, memo: o.Memo, past: newHistory(), given: newGiven(), starts: o.Starts,
@@ -126,6 +127,9 @@ func New(o Options) (*Machine, []Effect) {
 // the next Step, and so is every [Answer] in it, but not what an answer has.
 func (m *Machine) Step(at heddle.Time, msg Message) []Effect {
 	m.now = at
+	if m.now > m.lull {
+		m.passOver()
+	}
 	m.hear(msg)
 	m.tidy()
 	m.tellOwed()

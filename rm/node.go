@@ -24,6 +24,7 @@ type node struct {
 	lastID  int32
 	state   nodeState
 	up      bool // in the core
+	silent  bool // so long that nothing more starts there
 	awaited bool // it was there before the start, and has not come back
 	demotes bool // it parks containers itself, as opportunistic ones
 	can     heddle.Caps
@@ -88,6 +89,7 @@ func (m *Machine) nodeUp(n *node, total heddle.Resource) {
 	n.up = true
 	m.staleNode(n)
 	m.step(heddle.NodeUp{Node: n.nid, Rack: m.rackID(n.rack), Total: total, Can: n.can})
+	m.expectNode(n)
 	m.tellNode(n, Usable)
 }
 
@@ -113,7 +115,7 @@ func (m *Machine) nodeDown(n *node, to nodeState) {
 	if !n.up {
 		return
 	}
-	n.up = false
+	n.up, n.silent = false, false
 	m.ending = textLost
 	m.step(heddle.NodeDown{Node: n.nid})
 	m.ending = ""

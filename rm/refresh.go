@@ -90,6 +90,9 @@ func (m *Machine) reschedule(sch *Scheduler) error {
 			if n.state == nodeDecommissioning {
 				m.step(heddle.NodeResized{Node: n.nid})
 			}
+			if n.silent {
+				m.step(heddle.NodeSilent{Node: n.nid, Silent: true})
+			}
 		}
 	}
 	for a, t := range m.current() {

@@ -35,10 +35,10 @@ func (m *Machine) register(q *RegisterNode) *NodeRegistered {
 		m.nodeDown(n, nodeShutdown)
 		n = m.addNode(id, rack, n.from)
 	}
-	m.staleNode(n)
+	m.speaks(n)
 	m.cameBack(n)
 	n.names, n.http = q.Names, text("%s:%d", id.Host, q.HTTPPort)
-	n.version, n.seen, n.lastID, n.last = Clip(q.Version, MaxHostName), m.now, 0, nil
+	n.version, n.lastID, n.last = Clip(q.Version, MaxHostName), 0, nil
 	n.forget = nil
 	if n.orders != nil {
 		n.orders.signals, n.orders.kill = nil, nil
@@ -165,15 +165,13 @@ func (m *Machine) beat(q *BeatNode) *NodeBeat {
 		m.nodeDown(n, nodeDecommissioned)
 		return &NodeBeat{Action: ShutDown, Text: text("Disallowed NodeManager nodeId: %s hostname: %s", q.Node, q.Node.Host)}
 	case n.last != nil && nextID(q.Last) == n.lastID: // its answer was lost
-		n.seen = m.now
-		m.staleNode(n)
+		m.speaks(n)
 		return n.last
 	case q.Last != n.lastID:
 		m.nodeDown(n, nodeRebooted)
 		return resync("Too far behind rm response id:%d nm response id:%d", n.lastID, q.Last)
 	}
-	n.seen = m.now
-	m.staleNode(n)
+	m.speaks(n)
 	m.used(n, q)
 	m.health(n, q.Health)
 	for _, l := range q.Logs {

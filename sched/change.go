@@ -59,6 +59,13 @@ func (c *Core) resize(e heddle.NodeResized) {
 	c.tellNode(policy.NodeResized, n)
 }
 
+// silence has nothing more start on a node, or has it offered again.
+func (c *Core) silence(e heddle.NodeSilent) {
+	if n := c.v.Node(e.Node); n != nil && n.Up() {
+		c.c.SetSilent(n, e.Silent)
+	}
+}
+
 // move puts an application into another leaf queue, or says why it stays.
 func (c *Core) move(e heddle.Move) {
 	a := c.v.App(e.App)

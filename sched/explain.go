@@ -294,6 +294,8 @@ func (c *Core) answer(a *policy.App, k *policy.Ask, n *policy.Node) (why heddle.
 	switch {
 	case !n.Up():
 		return heddle.NodeGone, ""
+	case n.Silent():
+		return heddle.Silent, ""
 	case a.Excludes(n.ID()):
 		return heddle.NodeExcluded, ""
 	case !allowed:

@@ -42,7 +42,7 @@ type offer struct {
 
 // heartbeat offers a node to whoever waits.
 func (c *Core) heartbeat(id heddle.NodeID) {
-	if n := c.v.Node(id); n != nil && n.Up() {
+	if n := c.v.Node(id); n != nil && n.Up() && !n.Silent() {
 		c.report(n)
 		c.tellNode(policy.NodeReported, n)
 	}

@@ -26,6 +26,10 @@ func (c *Core) Step(at heddle.Time, ev heddle.Event) []heddle.Decision {
 		// News of running tasks cannot open what was refused before: a policy that lives off them says so
 		// in a tick.
 		c.apply(ev)
+	case heddle.NodeSilent:
+		if c.silence(e); !e.Silent {
+			c.version++
+		}
 	case heddle.Offer:
 		c.offerNow(e.App)
 	case heddle.NodeUp, heddle.NodeDown, heddle.NodeResized:
@@ -156,7 +160,7 @@ func (c *Core) apply(ev heddle.Event) {
 		if x := c.v.Container(e.Container); x != nil && x.State() == cluster.Running {
 			c.unable(x, e.What)
 		}
-	case heddle.Heartbeat, heddle.Offer: // change nothing that is kept
+	case heddle.Heartbeat, heddle.Offer, heddle.NodeSilent: // are not for here
 	}
 }
 

@@ -189,6 +189,8 @@ func (c *Core) picked(a *policy.App, k *policy.Ask, n *policy.Node) policy.Verdi
 	switch {
 	case n == nil || !n.Up():
 		return policy.NoApp(heddle.NodeGone)
+	case n.Silent():
+		return policy.NoApp(heddle.Silent)
 	case a.Excludes(n.ID()):
 		return policy.NoApp(heddle.NodeExcluded)
 	case n.Booked() != nil && !n.BookedFor(k):

@@ -36,6 +36,7 @@ func (s *source) config(room int64) (daemon.Config, error) {
 			LogServer:       d.LogServerURL,
 			ExtraResources:  site.Extra,
 			PortInNodeName:  d.PortInNodeName,
+			Silence:         rm.DefaultSilence,
 		},
 		Decommission:   duration(d.Decommission),
 		ConnectRetries: d.ConnectRetries,

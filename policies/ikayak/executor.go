@@ -222,7 +222,7 @@ func (e *Executor) most(v policy.View, k *policy.Ask, have *column) heddle.NodeI
 
 // soonest is Alg. 2: the node with the smallest estimated wait. A reduce that should have ended keeps
 // nobody waiting. excluded reports whether a node was passed over because the application wants nothing
-// there, which no other application need.
+// there, which no other application need, or because it is silent, which it need not stay.
 func (e *Executor) soonest(v policy.View, k *policy.Ask) (best heddle.NodeID, excluded bool) {
 	best = heddle.NoNode
 	var least heddle.Time
@@ -247,7 +247,7 @@ func (e *Executor) soonest(v policy.View, k *policy.Ask) (best heddle.NodeID, ex
 // usable reports whether a node can be given to the ask, or reserved for it.
 func usable(v policy.View, k *policy.Ask, id heddle.NodeID) bool {
 	n := v.Node(id)
-	if n.Booked() != nil || k.App().Excludes(id) {
+	if n.Silent() || n.Booked() != nil || k.App().Excludes(id) {
 		return false
 	}
 	_, allowed := k.Nearest(n)

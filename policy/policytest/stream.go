@@ -173,6 +173,7 @@ func (s *Stream) rare() {
 		s.Step(heddle.Reprioritise{App: s.next + 5, Priority: 1})
 		s.Step(heddle.Offer{App: s.next + 5})
 		s.Step(heddle.NodeCan{Node: heddle.NodeID(s.nodes + 5), Can: heddle.Stock})
+		s.Step(heddle.NodeSilent{Node: heddle.NodeID(s.nodes + 5), Silent: true})
 		s.Step(heddle.TaskUsed{App: s.next + 5, Kind: heddle.Map, Memory: 100})
 		s.Step(heddle.Refused{Container: 1 << 40, Has: heddle.Of(1024, 1000)})
 		s.Step(heddle.Unable{Container: 1 << 40, What: heddle.Freezes})
@@ -191,7 +192,9 @@ func (s *Stream) rare() {
 // change is what happens to an application, or its nodes, in a scheduler that runs for long.
 func (s *Stream) change(a heddle.AppID) {
 	n := heddle.NodeID(s.intn(s.nodes, "node"))
-	switch what := s.intn(7, "change"); {
+	switch what := s.intn(8, "change"); {
+	case what == 7 && !s.Steady:
+		s.Step(heddle.NodeSilent{Node: n, Silent: s.intn(2, "silent") == 0})
 	case what == 6:
 		s.Step(heddle.NodeCan{Node: n, Can: s.can()})
 	case what < 2 && !s.Steady:
@@ -434,6 +437,9 @@ func mapped(ev heddle.Event, f func(heddle.NodeID) heddle.NodeID) heddle.Event {
 		e.Node = f(e.Node)
 		return e
 	case heddle.NodeResized:
+		e.Node = f(e.Node)
+		return e
+	case heddle.NodeSilent:
 		e.Node = f(e.Node)
 		return e
 	case heddle.Found:

@@ -51,6 +51,7 @@ func newSetup(seed uint64) *setup {
 	}
 	e := mix(seed, 20)
 	s.meddles, s.cfg.ReadJobs, s.cfg.AskNobody = e.in(2), e.in(2), e.in(4)
+	s.cfg.Silence = pick(e, 0, 10*heddle.Second)
 	return s
 }
 
