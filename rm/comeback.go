@@ -12,8 +12,8 @@ type comeback struct {
 	missing int // of them, those that have not come back
 }
 
-// lostLife is for how long a node that is lost stays in the store. It begins with the loss.
-const lostLife = 7 * 24 * heddle.Hour
+// goneLife is for how long a node that is gone is remembered. Of one that is lost it begins with the loss.
+const goneLife = 7 * 24 * heddle.Hour
 
 // tolerated is one in how many nodes need not be back before the scheduler begins. In a large cluster some are always
 // down, and one that does not come would have all others wait for as long as is allowed.
@@ -32,7 +32,7 @@ func (m *Machine) recallNodes(list []NodeRecord) {
 	slices.SortFunc(list, func(a, b NodeRecord) int { return a.ID.Compare(b.ID) })
 	var drop []Change
 	for _, r := range list {
-		old := r.Lost > 0 && m.began-r.Lost > int64(lostLife/heddle.Millisecond)
+		old := r.Lost > 0 && m.began-r.Lost > int64(goneLife/heddle.Millisecond)
 		if old || !m.listed.mayAdmit(r.ID.Host) || len(m.byNode) >= maxNodes {
 			drop = append(drop, Change{DropNode: &r.ID})
 			continue

@@ -91,6 +91,45 @@ func TestNodesThatDoNotComeBack(t *testing.T) {
 	}
 }
 
+// Nodes that are gone for a week are forgotten without a start too: a cluster whose nodes come and go under new names has
+// only so many.
+func TestNodesGoneForAWeek(t *testing.T) {
+	w := newWorld(t, "capacity", nil)
+	home := w.node("n1", 8192, 8)
+	lost, left := w.node("n2", 8192, 8), w.node("n3", 8192, 8)
+	w.step(&UnregisterNode{Call: w.next(), Node: left.id})
+	days := func(n int) {
+		t.Helper()
+		for range n * 24 * 12 {
+			w.sleep(5 * heddle.Minute)
+			home.beat()
+		}
+	}
+	days(3)
+	w.restart(heddle.Second)
+	home.register(8192, 8)
+	days(3)
+	if got := w.nodeStates(); got["n2"] != "LOST" {
+		t.Fatalf("nodes are %v after six days", got)
+	}
+	left.register(8192, 8)
+	w.step(&UnregisterNode{Call: w.next(), Node: left.id})
+	days(2)
+	if got := w.nodeStates(); got["n2"] != "" || got["n3"] != "SHUTDOWN" {
+		t.Errorf("nodes are %v after eight days", got)
+	}
+	if len(w.nodes) != 1 {
+		t.Errorf("%v are kept", w.nodes)
+	}
+	days(6)
+	if got := w.nodeStates(); got["n3"] != "" || len(got) != 1 {
+		t.Errorf("nodes are %v a week later", got)
+	}
+	if p := lost.register(8192, 8); p.Refused != "" {
+		t.Error(p.Refused)
+	}
+}
+
 // Nodes that leave or are shut out are not waited for. One that comes back elsewhere on its host takes the place of the
 // one that is lost.
 func TestNodesThatLeave(t *testing.T) {

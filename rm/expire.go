@@ -35,12 +35,14 @@ func (m *Machine) lookAt(t *timer, of expiring, deadline heddle.Time) {
 // awaitNode has a node that reports lost once it has been silent for too long.
 func (m *Machine) awaitNode(n *node) { m.silence = min(m.silence, n.seen.Plus(m.cfg.NodeExpiry)) }
 
-// loseSilent gives up the nodes that have been silent for too long. All are looked at, but no node that goes on
+// loseSilent gives up the nodes that have been silent for too long, and forgets those that have been gone for long. All are looked at, but no node that goes on
 // reporting has them looked at twice within the expiry.
 func (m *Machine) loseSilent() {
 	m.silence = never
 	for _, n := range m.nodes {
 		switch {
+		case m.goneLong(n):
+			m.forgetNodes(n.id, m.goneLong)
 		case !n.state.active() && !n.awaited:
 		case m.now.Since(n.seen) > m.cfg.NodeExpiry:
 			m.log(Warn, "NodeManager lost", "node", n.id, "silent", m.now.Since(n.seen))

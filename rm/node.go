@@ -174,23 +174,38 @@ func (m *Machine) addNode(id ids.Node, rack, from string) *node {
 }
 
 // replaced forgets the nodes of a host that are gone for good: its NodeManager has come back on another port.
-func (m *Machine) replaced(id ids.Node) {
+func (m *Machine) replaced(id ids.Node) { m.forgetNodes(id, (*node).gone) }
+
+// forgetNodes forgets those nodes of a host that are what it says.
+func (m *Machine) forgetNodes(id ids.Node, these func(*node) bool) {
 	host := m.hostName(id)
 	m.hosts[host] = slices.DeleteFunc(m.hosts[host], func(n *node) bool {
-		gone := n.gone()
-		if gone {
+		forget := these(n)
+		if forget {
 			m.dropNode(n)
 			delete(m.byNode, n.id)
 			m.staleNode(n)
 			m.unlocated(n)
 		}
-		return gone
+		return forget
 	})
+	if len(m.hosts[host]) == 0 {
+		delete(m.hosts, host)
+	}
 }
 
 // gone reports whether a node went, and may come back.
 func (n *node) gone() bool {
 	return n.state == nodeLost || n.state == nodeRebooted || n.state == nodeShutdown
+}
+
+// goneLong reports whether a node went so long ago that it is forgotten.
+func (m *Machine) goneLong(n *node) bool {
+	since := m.now.Since(n.seen)
+	if lost := n.known.Lost; lost > 0 { // perhaps before the start
+		since = heddle.Span(m.today()-lost) * heddle.Millisecond
+	}
+	return n.gone() && m.byNode[n.id] == n && since > goneLife
 }
 
 // hostName is what masters call a node in what they ask for.
