@@ -34,6 +34,7 @@ type Daemon struct {
 	ACLs            bool        // queues' and applications' access lists count
 	Admins          string      // as in yarn.admin.acl: users, a blank, groups
 	PortInNodeName  bool
+	LogAggregation  bool
 	LogServerURL    string
 
 	TopologyScript string            // prints the racks of the hosts it is given; "" for none
@@ -116,6 +117,7 @@ func (l *loader) daemon(ps *properties) *Daemon {
 		d.Admins = v // untrimmed: a list of groups alone begins with a blank
 	}
 	d.PortInNodeName = ps.flag("yarn.scheduler.include-port-in-node-name", false)
+	d.LogAggregation = ps.flag("yarn.log-aggregation-enable", false)
 	d.LogServerURL = ps.text("yarn.log.server.url", "")
 	l.topology(ps, d)
 	d.readGroups(ps)

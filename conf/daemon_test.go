@@ -63,6 +63,7 @@ func TestDaemonReads(t *testing.T) {
 			yarn.acl.enable=true
 			yarn.admin.acl= admins
 			yarn.scheduler.include-port-in-node-name=true
+			yarn.log-aggregation-enable=true
 			yarn.log.server.url=http://h/logs
 			yarn.resourcemanager.scheduler.class=x.FairScheduler`),
 	})
@@ -72,7 +73,7 @@ func TestDaemonReads(t *testing.T) {
 		Client: at(8032), Scheduler: at(8030), Tracker: at(8031), Admin: at(8033), Web: at(8088),
 		MasterExpiry: heddle.Second, ContainerExpiry: 2 * heddle.Second, MaxAttempts: 3, GlobalAttempts: 5, MaxCompleted: 7,
 		KeyRolling: heddle.Minute, NodeKeyRolling: 980 * heddle.Second, ConnectRetries: 4, Decommission: -heddle.Second, IncludeFile: "/etc/in", ExcludeFile: "/etc/out",
-		ACLs: true, Admins: " admins", PortInNodeName: true, LogServerURL: "http://h/logs", TopologyScript: "racks.sh",
+		ACLs: true, Admins: " admins", PortInNodeName: true, LogAggregation: true, LogServerURL: "http://h/logs", TopologyScript: "racks.sh",
 		GroupOverrides: map[string][]string{"dr.who": {}, "ann": {"staff", "ops"}},
 		ProxyUsers: map[string]ProxyUser{
 			"hue": {Groups: []string{"staff"}, Hosts: []string{"edge1", "10.0.0.0/8"}}, "svc.oozie": {Users: []string{"*"}, Hosts: []string{"*"}},

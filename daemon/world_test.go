@@ -43,7 +43,7 @@ func testConfig() Config {
 			KeyRolling: 24 * heddle.Hour, NodeKeyRolling: 24 * heddle.Hour,
 			NodeExpiry: 10 * heddle.Minute, MasterExpiry: 15 * heddle.Minute, ContainerExpiry: 10 * heddle.Minute,
 			MaxAttempts: 2, GlobalAttempts: 2, MaxCompleted: 1000, SchedulingWait: 10 * heddle.Second, WorkPreserving: true,
-			Beat: heddle.Second, FastBeat: 200 * heddle.Millisecond, IdleBeat: 3 * heddle.Second, BeatLoad: 1000, MaxPriority: 10,
+			LogAggregation: true, Beat: heddle.Second, FastBeat: 200 * heddle.Millisecond, IdleBeat: 3 * heddle.Second, BeatLoad: 1000, MaxPriority: 10,
 		},
 		ConnectRetries: 1, Recovery: true,
 	}

@@ -32,7 +32,7 @@ type app struct {
 	why       heddle.Why // why the application was not taken in
 	nodes     []*node    // that ran something of it and have not been told to clean up
 	onNodes   slab.Bits  // likewise, by heddle.NodeID
-	logs      string
+	logs      logs
 	reading   *reading                // of what its client left beside the submission; nil for none under way
 	known     *known                  // what is known beside YARN's protocols; nil where nobody goes by it
 	placed    map[int32]heddle.NodeID // the maps of whose output the core knows where it lies
@@ -44,7 +44,7 @@ type app struct {
 	beside    int64 // MiB: what was used beside it then
 
 	submitted, started, launched, finished int64 // milliseconds since 1970, 0 for not yet
-	timer                                  timer // of its lifetime
+	timer                                  timer // of its lifetime, and then of its logs
 	attempts                               []*attempt
 	taken                                  int32 // no attempt gets a number up to this one
 	recovered                              bool  // was there before the start
@@ -235,6 +235,7 @@ func (m *Machine) close(a *app) {
 			maps.DeleteFunc(n.killed, func(id ids.Container, _ heddle.Time) bool { return id.Attempt.App == a.ID })
 		}
 	}
+	m.awaitLogs(a)
 	a.nodes, a.onNodes, a.placed = nil, nil, nil
 	changes := append(m.keepRun(a), Change{App: a.record()}) // with what it held in the end
 	m.commit(nil, changes...)
@@ -256,6 +257,7 @@ func (m *Machine) trim() {
 	}
 	var drop []Change
 	for _, a := range m.over[:n] {
+		m.timers.stop(&a.timer)
 		delete(m.byApp, a.ID)
 		m.recent.drop(a)
 		m.stale(a)

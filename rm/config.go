@@ -27,6 +27,7 @@ type Config struct {
 	ACLs            bool        // yarn.acl.enable
 	Admins          ACL         // yarn.admin.acl
 	Owner           string      // the user it runs as, who may do what Admins may; "" for nobody
+	LogAggregation  bool        // yarn.log-aggregation-enable: nodes collect logs, and say how far they are
 	LogServer       string      // yarn.log.server.url: where logs of ended containers are shown; "" for their NodeManagers
 	ExtraResources  []string    // names of the resources counted in heddle.Extra1 and Extra2
 	PortInNodeName  bool        // yarn.scheduler.include-port-in-node-name

@@ -124,8 +124,13 @@ func (n *node) expire(m *Machine) heddle.Time {
 	return n.next(&m.cfg)
 }
 
-// expire kills an application that has lived for as long as it was to.
+// expire kills an application that has lived for as long as it was to. Of one that is over it gives up what has not been
+// collected of its logs.
 func (a *app) expire(m *Machine) heddle.Time {
+	if a.closed {
+		m.lateLogs(a)
+		return never
+	}
 	switch until := a.shown().lifetime; {
 	case until <= 0 || a.aid == heddle.NoApp || a.newest() == nil || a.public().Final():
 		return never

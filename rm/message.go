@@ -31,6 +31,7 @@ type (
 		Health     Health
 		Containers []ContainerNews // all that it runs, and those that ended and that it was not told to forget
 		Apps       []ids.App       // that have files there
+		Logs       []LogNews       // what it said of logs before
 	}
 
 	// BeatNode is a NodeManager's report. It is answered with a [NodeBeat].

@@ -71,7 +71,7 @@ func (m *Machine) appView(a *app) *appView {
 		Started: a.started, Launched: a.launched, RPCPort: -1, TrackingURL: m.proxyURL(a),
 		MemorySeconds: int64(a.memorySeconds), VcoreSeconds: int64(a.vcoreSeconds), PreemptedMemory: int64(a.preMemorySeconds),
 		PreemptedVcores: int64(a.preVcoreSecs), PreemptedWorkers: a.preemptedWorkers, PreemptedMasters: a.preemptedMain,
-		LogAggregation: a.logs, Lifetime: a.shown().lifetime,
+		LogAggregation: m.logStatus(a), Lifetime: a.shown().lifetime,
 	}}
 	p := &v.AppReport
 	if a.state != appFinalSaving {

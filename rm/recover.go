@@ -24,6 +24,8 @@ func (m *Machine) recover(list []Recovered) {
 			_, known := m.queues[a.queue]
 			m.counts.end(a, known)
 			m.over = append(m.over, a)
+			a.logs.unsure = true
+			m.awaitLogs(a)
 			continue
 		}
 		m.holds(a)

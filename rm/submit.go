@@ -134,7 +134,7 @@ func (m *Machine) tooLarge(size, largest heddle.Resource) error {
 
 // appOf is what a submission says of an application, new or found in the store.
 func (m *Machine) appOf(user string, s *Submission) *app {
-	a := &app{Submission: *s, aid: heddle.NoApp, user: user, logs: "NOT_START"}
+	a := &app{Submission: *s, aid: heddle.NoApp, user: user}
 	a.Name = Clip(cmp.Or(a.Name, noName), MaxName)
 	if a.Name != noName { // which clients say too, of an application that they were given no name for
 		a.Facts.Name = cmp.Or(a.Facts.Name, a.Name)

@@ -61,6 +61,7 @@ func (m *Machine) register(q *RegisterNode) *NodeRegistered {
 	for _, a := range q.Apps {
 		m.ranOn(a, n)
 	}
+	m.hearLogs(n, q.Logs)
 	m.reconcile(n, q.Containers)
 	m.awaitNode(n)
 	m.watchNode(n)
@@ -174,12 +175,7 @@ func (m *Machine) beat(q *BeatNode) *NodeBeat {
 	m.speaks(n)
 	m.used(n, q)
 	m.health(n, q.Health)
-	for _, l := range q.Logs {
-		if a := m.byApp[l.App]; a != nil {
-			a.logs = l.Status
-			m.stale(a)
-		}
-	}
+	m.hearLogs(n, q.Logs)
 	m.statuses(n, q)
 	if n.state == nodeRunning && m.Ready() && (m.core.Wants(n.nid) || m.tickDue()) {
 		m.step(heddle.Heartbeat{Node: n.nid})

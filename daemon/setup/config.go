@@ -33,6 +33,7 @@ func (s *source) config(room int64) (daemon.Config, error) {
 			WorkPreserving:  d.WorkPreserving,
 			ACLs:            d.ACLs,
 			Admins:          rm.ACL(d.Admins),
+			LogAggregation:  d.LogAggregation,
 			LogServer:       d.LogServerURL,
 			ExtraResources:  site.Extra,
 			PortInNodeName:  d.PortInNodeName,

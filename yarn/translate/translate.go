@@ -91,6 +91,7 @@ func (u Units) RegisterNode(q *wire.RegisterNodeManagerRequest) *rm.RegisterNode
 	for _, a := range q.GetRunningApplications() {
 		m.Apps = append(m.Apps, conv.App(a))
 	}
+	m.Logs = logNews(q.GetLogAggregationReportsForApps())
 	return m
 }
 
@@ -123,12 +124,18 @@ func (u Units) BeatNode(q *wire.NodeHeartbeatRequest) *rm.BeatNode {
 			})
 		}
 	}
-	for _, l := range q.GetLogAggregationReportsForApps() {
-		if name, ok := wire.LogAggregationStatus_name[int32(l.GetLogAggregationStatus())]; ok { // newer nodes may know others
-			m.Logs = append(m.Logs, rm.LogNews{App: conv.App(l.GetApplicationId()), Status: strings.TrimPrefix(name, "LOG_")})
+	m.Logs = logNews(q.GetLogAggregationReportsForApps())
+	return m
+}
+
+// logNews is what a NodeManager says of logs. Newer ones may know words that are not known here.
+func logNews(list []*wire.LogAggregationReport) (out []rm.LogNews) {
+	for _, l := range list {
+		if name, ok := wire.LogAggregationStatus_name[int32(l.GetLogAggregationStatus())]; ok {
+			out = append(out, rm.LogNews{App: conv.App(l.GetApplicationId()), Status: strings.TrimPrefix(name, "LOG_")})
 		}
 	}
-	return m
+	return out
 }
 
 func health(h *wire.NodeHealthStatus) rm.Health {

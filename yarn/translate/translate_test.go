@@ -58,6 +58,10 @@ func TestNodeSays(t *testing.T) {
 			},
 		},
 		RunningApplications: []*wire.ApplicationId{conv.WireApp(app)},
+		LogAggregationReportsForApps: []*wire.LogAggregationReport{
+			{ApplicationId: conv.WireApp(app), LogAggregationStatus: wire.LogAggregationStatus_LOG_FAILED.Enum()},
+			{ApplicationId: conv.WireApp(app), LogAggregationStatus: wire.LogAggregationStatus(99).Enum()},
+		},
 	}), &rm.RegisterNode{
 		Node: node, HTTPPort: 8042, Version: "3.4.2", Total: size, Physical: size, Can: heddle.Stock, Health: rm.Health{Said: true, Sick: true, Report: "a disk", At: 5},
 		Containers: []rm.ContainerNews{
@@ -65,6 +69,7 @@ func TestNodeSays(t *testing.T) {
 			{ContainerEnd: rm.ContainerEnd{ID: second, Exit: -104, Diagnostics: "too much memory"}, Over: true, AllocID: -1},
 		},
 		Apps: []ids.App{app},
+		Logs: []rm.LogNews{{App: app, Status: "FAILED"}},
 	})
 	same(t, units.BeatNode(&wire.NodeHeartbeatRequest{
 		NodeStatus: &wire.NodeStatus{
