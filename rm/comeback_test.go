@@ -56,6 +56,23 @@ func TestStartWaitsForNodes(t *testing.T) {
 	}
 }
 
+// A master that ended while there was no ResourceManager does not come back, and is not waited for.
+func TestStartDoesNotWaitForEndedMasters(t *testing.T) {
+	w := newWorld(t, "capacity", nil)
+	id, _, home, other := w.job("MAPREDUCE")
+	master := found(w.app(id).Master, 0)
+	master.Over = true
+	w.restart(heddle.Second)
+	other.register(4096, 4)
+	home.register(2048, 4, master)
+	if !w.m.Ready() {
+		t.Error("it waits though all are back")
+	}
+	if p := w.app(id); p.Attempt != 2 || p.Master.IsZero() {
+		t.Errorf("attempt %d runs in %v", p.Attempt, p.Master)
+	}
+}
+
 // The wait has a bound. A node that does not come back is lost once the expiry of nodes has passed, and stays so after
 // further starts, which do not wait for it; after a week it is forgotten.
 func TestNodesThatDoNotComeBack(t *testing.T) {

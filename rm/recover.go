@@ -142,13 +142,16 @@ func (m *Machine) release() {
 	m.askAll()
 }
 
-// allBack reports whether every master that was at work has registered again, its node too, and enough of the nodes that
-// were there.
+// allBack reports whether every master that was at work, and has not ended, has registered again, its node too, and enough of
+// the nodes that were there.
 func (m *Machine) allBack() bool {
 	if !m.back.enough() {
 		return false
 	}
 	for _, t := range m.current() {
+		if t.state == attemptScheduled { // the one before has ended
+			continue
+		}
 		if n := m.byNode[t.masterNode]; !t.registered() || n == nil || !n.up {
 			return false
 		}
