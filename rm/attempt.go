@@ -228,7 +228,7 @@ func (m *Machine) exhausted(a *app) bool {
 
 // giveUp ends an application that has no attempt left.
 func (m *Machine) giveUp(a *app) {
-	m.end(a, appFailed, Failed, text("Application %s failed %d times due to %s. Failing the application.", a.ID, m.failures(a), a.newest().diag))
+	m.end(a, appFailed, Failed, text("Application %s failed %d times due to %s. Failing the application.", a.ID, a.MaxAttempts, a.newest().diag))
 }
 
 // abandon ends what an attempt holds and asks for whose master's container was never found again after a start:

@@ -422,3 +422,19 @@ func TestLostWithReservation(t *testing.T) {
 		t.Errorf("%d reservations", got.Reservations)
 	}
 }
+
+// An application that may have one attempt is over with it, whosever fault that was: its end says how many there were.
+func TestOnlyAttempt(t *testing.T) {
+	w := newWorld(t, "capacity", nil)
+	home := w.node("n1", 2048, 4)
+	id := w.newID()
+	s := submission(id, "SPARK")
+	s.MaxAttempts = 1
+	w.done(w.submitAs("ann", s, ""))
+	home.run(w.app(id).Master)
+	home.beat()
+	w.step(&UnregisterNode{Call: w.next(), Node: home.id})
+	if p := w.app(id); p.State != AppFailed || !strings.Contains(p.Diagnostics, "failed 1 times") {
+		t.Errorf("it is %s: %s", p.State, p.Diagnostics)
+	}
+}
