@@ -324,6 +324,8 @@ func changes(list []rm.Change) []store.Change {
 			out[i] = store.PutAttempt(*c.Attempt)
 		case c.Run != nil:
 			out[i] = store.PutRun(*c.Run)
+		case c.DropAttempt != nil:
+			out[i] = store.DropAttempt(*c.DropAttempt)
 		case c.DropRun != nil:
 			out[i] = store.DropRun(*c.DropRun)
 		case c.Node != nil:

@@ -214,6 +214,7 @@ func (m *Machine) failAttempt(t *attempt, status int32, diagnostics string) {
 		return
 	}
 	a.become(appAccepted)
+	m.forgetAttempts(a)
 	m.newAttempt(a)
 	if !waited { // otherwise what the last one waited for is the next one's
 		m.step(heddle.Attempt{App: a.aid, Master: a.Master, Full: a.tooSmall() > 0})
@@ -257,15 +258,36 @@ func (t *attempt) byItself() bool {
 func (m *Machine) failures(a *app) int32 {
 	n := int32(0)
 	for _, t := range a.attempts {
-		switch {
-		case !t.byItself():
-		case t.heap > 0: // it may be the fault of who gave it less than it asked for, and happens once: see [app.tooSmall]
-		case a.FailureWindow > 0 && m.now.Since(t.ended) > a.FailureWindow:
-		default:
+		if t.heap == 0 && m.stands(t) { // else it may be the fault of who gave it less than it asked for, and happens once: see [app.tooSmall]
 			n++
 		}
 	}
 	return n
+}
+
+// stands reports whether an attempt failed by its own fault, lately where its application says so.
+func (m *Machine) stands(t *attempt) bool {
+	window := t.app.FailureWindow
+	return t.byItself() && (window <= 0 || m.now.Since(t.ended) <= window)
+}
+
+// mostAttempts is how many attempts of an application are kept, unless more of them count.
+const mostAttempts = 100
+
+// forgetAttempts makes room for another attempt: the first ones go that no longer count.
+func (m *Machine) forgetAttempts(a *app) {
+	most := len(a.attempts) - mostAttempts + 1
+	var drop []Change
+	a.attempts = slices.DeleteFunc(a.attempts, func(t *attempt) bool {
+		if len(drop) >= most || t.heap > 0 || m.stands(t) {
+			return false
+		}
+		drop = append(drop, Change{DropAttempt: new(t.id)})
+		return true
+	})
+	if len(drop) > 0 {
+		m.commit(nil, drop...)
+	}
 }
 
 // stopAttempt ends the running attempt of an application that is to be over.

@@ -8,6 +8,7 @@ import (
 
 	"heddle"
 	"heddle/policy"
+	"heddle/yarn/ids"
 )
 
 // A kill that came while the submission was being stored is answered when it is stored itself.
@@ -436,5 +437,42 @@ func TestOnlyAttempt(t *testing.T) {
 	w.step(&UnregisterNode{Call: w.next(), Node: home.id})
 	if p := w.app(id); p.State != AppFailed || !strings.Contains(p.Diagnostics, "failed 1 times") {
 		t.Errorf("it is %s: %s", p.State, p.Diagnostics)
+	}
+}
+
+// An application whose masters go on failing, and not too often to go on, keeps a bounded number of attempts here and in the
+// store: those that count, and the last ones.
+func TestAttemptsAreBounded(t *testing.T) {
+	w := newWorld(t, "capacity", nil)
+	id := w.newID()
+	s := submission(id, "SPARK")
+	s.FailureWindow = heddle.Minute
+	w.done(w.submitAs("ann", s, ""))
+	fail := func() {
+		t.Helper()
+		c := w.next()
+		w.step(&FailAttempt{Call: c, Who: Person{User: "ann"}, Attempt: ids.Attempt{App: id, N: w.app(id).Attempt}})
+		w.done(c)
+	}
+	const failures = mostAttempts + 50
+	for range failures {
+		w.sleep(2 * heddle.Minute)
+		fail()
+	}
+	kept := w.app(id).Attempts
+	if p := w.app(id); p.State != AppAccepted || p.Attempt != failures+1 || len(kept) != mostAttempts || kept[len(kept)-1].ID.N != failures+1 {
+		t.Errorf("it is %s in attempt %d, with %d attempts", p.State, p.Attempt, len(kept))
+	}
+	if len(w.tries) >= mostAttempts {
+		t.Errorf("%d attempts are in the store", len(w.tries))
+	}
+	w.restart(0)
+	w.sleep(w.with.Config.SchedulingWait)
+	if p := w.app(id); p.Attempt != failures+1 {
+		t.Errorf("after a start it is %s in attempt %d, want %d: %s", p.State, p.Attempt, failures+1, p.Diagnostics)
+	}
+	fail()
+	if p := w.app(id); p.State != AppFailed {
+		t.Errorf("it is %s after two failures within a minute", p.State)
 	}
 }

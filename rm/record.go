@@ -93,13 +93,14 @@ type NodeRecord struct {
 
 // A Change is one record put or dropped: exactly one of its fields is set.
 type Change struct {
-	App      *AppRecord
-	Attempt  *AttemptRecord
-	Run      *RunRecord
-	Node     *NodeRecord
-	Drop     ids.App // with all its attempts
-	DropRun  *RunKey
-	DropNode *ids.Node
+	App         *AppRecord
+	Attempt     *AttemptRecord
+	Run         *RunRecord
+	Node        *NodeRecord
+	Drop        ids.App // with all its attempts
+	DropAttempt *ids.Attempt
+	DropRun     *RunKey
+	DropNode    *ids.Node
 }
 
 // A Recovered is an application that the store holds.

@@ -190,6 +190,8 @@ func (w *world) keep() {
 				w.tries[c.Attempt.ID] = *c.Attempt
 			case c.Run != nil:
 				w.runs[c.Run.RunKey] = *c.Run
+			case c.DropAttempt != nil:
+				delete(w.tries, *c.DropAttempt)
 			case c.DropRun != nil:
 				delete(w.runs, *c.DropRun)
 			case c.Node != nil:

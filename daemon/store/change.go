@@ -37,6 +37,11 @@ func PutAttempt(a Attempt) Change {
 	}
 }
 
+// DropAttempt removes an attempt. Dropping what is not there does nothing.
+func DropAttempt(id ids.Attempt) Change {
+	return Change{bucket: attempts, key: []byte(id.String())}
+}
+
 // DropApp removes an application and all its attempts. Dropping what is not there does nothing.
 func DropApp(id ids.App) Change {
 	return Change{bucket: apps, key: []byte(id.String()), owner: id}

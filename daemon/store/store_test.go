@@ -128,6 +128,8 @@ func TestRoundTrip(t *testing.T) {
 	must(t, commitNow(s, PutRun(Run{RunKey: gone}), PutRun(Run{RunKey: fullRun.RunKey}), PutRun(Run{RunKey: rm.RunKey{Name: "n"}})))
 	must(t, commitNow(s, PutRun(fullRun), DropRun(gone), DropRun(rm.RunKey{User: "an", Name: "n/gone"})))
 	must(t, commitNow(s, DropApp(app(9)), DropApp(app(77))))
+	must(t, commitNow(s, PutAttempt(Attempt{ID: attempt(12, 8)}), PutAttempt(Attempt{ID: attempt(12, 9)})))
+	must(t, commitNow(s, DropAttempt(attempt(12, 8)), DropAttempt(attempt(12, 9)), DropAttempt(attempt(12, 9))))
 	must(t, commitNow(s, PutApp(App{ID: app(10001), User: "eve"})))
 	must(t, s.Close())
 

@@ -318,6 +318,8 @@ func (d *disk) apply(changes []rm.Change) {
 			d.attempts[c.Attempt.ID] = *c.Attempt
 		case c.Run != nil:
 			d.runs[c.Run.RunKey] = *c.Run
+		case c.DropAttempt != nil:
+			delete(d.attempts, *c.DropAttempt)
 		case c.DropRun != nil:
 			delete(d.runs, *c.DropRun)
 		case c.Node != nil:
