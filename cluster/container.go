@@ -61,6 +61,7 @@ type Container struct {
 	suspended  bool
 	frozen     bool  // suspended, and does not run at all
 	fulfils    bool  // was a reservation before
+	strict     bool  // its ask forbade the nodes of its rack that it did not name
 	borrowed   int64 // milli-vcores taken from its application's pool on the node
 	nextUnseen *Container
 
@@ -269,6 +270,7 @@ func (c *Cluster) give(x *Container, k *Ask, n *Node, at heddle.Locality, told, 
 		x.rare().told = told
 	}
 	c.borrow(x)
+	x.strict = at != heddle.OffSwitch && k.RackStrict(n.rack)
 	c.take(k, n, at)
 	if x.kind != heddle.AM {
 		x.nextUnseen, a.unseen = a.unseen, x
@@ -446,7 +448,11 @@ func (c *Cluster) putBack(x *Container) {
 		k.hosts[n.id]++
 	}
 	if x.at != heddle.OffSwitch {
-		k.setRack(n.rack, int32(k.AtRack(n.rack))+1, k.RackStrict(n.rack))
+		left, strict := int32(k.AtRack(n.rack)), x.strict
+		if left > 0 { // what was said of the rack since counts
+			strict = k.RackStrict(n.rack)
+		}
+		k.setRack(n.rack, left+1, strict)
 	}
 	c.setCount(k, k.count+1)
 }
