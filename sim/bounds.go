@@ -105,9 +105,9 @@ func held(w *world.World, j *workload.Job) bound.Job {
 // givenNeed is what a job needs where every container lasts what the trace says.
 func givenNeed(j *workload.Job, loadSim, countCPU bool) bound.Job {
 	n := bound.Job{Arrival: j.Submit}
-	add := func(ts []workload.Task, likeFirst bool) (longest heddle.Span) {
+	add := func(ts []workload.Task, likeFirst bool) (longest, behind heddle.Span) {
 		for i := range ts {
-			size, span := ts[i].Size, ts[i].Duration
+			size, span := ts[i].Size, ts[i].Duration-ts[i].Waited
 			if likeFirst { // masters ask for all maps, and all reduces, at one size
 				size = ts[0].Size
 			}
@@ -118,16 +118,19 @@ func givenNeed(j *workload.Job, loadSim, countCPU bool) bound.Job {
 			if countCPU {
 				n.Work[heddle.CPU] += float64(size[heddle.CPU]) * span.Seconds()
 			}
-			longest = max(longest, span)
+			if longest = max(longest, span); ts[i].Waited > 0 {
+				behind = max(behind, span)
+			}
 		}
-		return longest
+		return longest, behind
 	}
-	maps, reduces, other := add(j.Maps, true), add(j.Reduces, true), add(j.Other, false)
+	maps, _ := add(j.Maps, true)
+	reduces, behind := add(j.Reduces, true)
+	other, _ := add(j.Other, false)
 	if loadSim {
-		n.CriticalPath = max(maps+reduces, other)
-	} else {
-		n.CriticalPath = max(maps, reduces, other)
+		behind = reduces
 	}
+	n.CriticalPath = max(maps+behind, reduces, other)
 	if s := j.Spark; s != nil {
 		n.CriticalPath = max(n.CriticalPath, chain(s, func(stage, i int) heddle.Span { return s.Stages[stage].Tasks[i].Duration }))
 		n.Work = sparkWork(s, n.Work, countCPU)

@@ -8,7 +8,8 @@ import (
 
 // given is the world in which every container lasts exactly what the trace says, from the moment its
 // master starts it. Only scheduling and heartbeats take time. A reduce that was started before its job's
-// last map ended does not end before that map: it would lack its input.
+// last map ended does not end before that map: it would lack its input. One that waited for maps where its trace comes from
+// waits for them here: from the last one's end, or from its start if that is later, it lasts what it did then.
 type given struct {
 	s    *Sim
 	ends endings
@@ -23,7 +24,9 @@ type givenRun struct {
 	work  apps.Work
 	live  bool
 	gen   uint32
+	waits bool // for its job's last map; what it lasts counts from there
 	start heddle.Time
+	lasts heddle.Span
 	left  heddle.Span // while suspended
 	cpu   int64
 }
@@ -39,7 +42,7 @@ func (g *given) newRun(now heddle.Time, c *container, w apps.Work) int32 {
 		g.runs = append(g.runs, givenRun{})
 	}
 	r := &g.runs[i]
-	*r = givenRun{work: w, live: true, gen: r.gen + 1, start: now, cpu: g.s.coresOf(c, w)}
+	*r = givenRun{work: w, live: true, gen: r.gen + 1, start: now, lasts: g.s.durationOf(c.app, w), cpu: g.s.coresOf(c, w)}
 	c.runs = append(c.runs, i)
 	return i
 }
@@ -47,12 +50,25 @@ func (g *given) newRun(now heddle.Time, c *container, w apps.Work) int32 {
 func (g *given) run(now heddle.Time, c *container, w apps.Work) {
 	i := g.newRun(now, c, w)
 	r := &g.runs[i]
+	if t := c.app.task(w); t.Waited > 0 {
+		r.lasts, r.waits = t.Duration-t.Waited, c.app.mapsLeft > 0
+	}
 	if c.frozen {
-		r.left = g.s.durationOf(c.app, w)
+		r.left = r.lasts
 		return
 	}
 	g.account(now, r.cpu)
-	g.ends.push(end{now.Plus(g.s.durationOf(c.app, w)), i, r.gen})
+	g.plan(now, c.app, i, r.lasts)
+}
+
+// plan has a run end after so much more, which begins with the last map's end where it waits for that.
+func (g *given) plan(now heddle.Time, a *app, i int32, after heddle.Span) {
+	e := end{now.Plus(after), i, g.runs[i].gen}
+	if g.runs[i].waits {
+		a.held = append(a.held, e)
+		return
+	}
+	g.ends.push(e)
 }
 
 // account integrates the processors in use.
@@ -129,11 +145,19 @@ func (g *given) hold(now heddle.Time, a *app, e end) {
 	a.held = append(a.held, e)
 }
 
-// mapsDone lets the reduces end that waited for the maps.
+// mapsDone lets the reduces end, or go on, that waited for the maps.
 func (g *given) mapsDone(now heddle.Time, a *app) {
-	for i := range a.held {
-		a.held[i].at = now
-		g.ends.push(a.held[i])
+	for _, e := range a.held {
+		r := &g.runs[e.run]
+		if g.stale(e) {
+			continue
+		}
+		e.at = now
+		if r.waits {
+			r.waits, e.at = false, now.Plus(r.lasts)
+			r.lasts += now.Since(r.start)
+		}
+		g.ends.push(e)
 	}
 	a.held = nil
 }
@@ -145,10 +169,16 @@ func (g *given) setWeight(heddle.Time, *container, int64) {}
 func (g *given) suspend(now heddle.Time, c *container) {
 	for _, i := range c.runs {
 		r := &g.runs[i]
-		if total := g.s.durationOf(c.app, r.work); r.left == 0 {
-			r.left = max(total-now.Since(r.start), 1)
-			g.account(now, -r.cpu)
+		if r.left > 0 {
+			continue
 		}
+		r.left = r.lasts
+		if r.waits {
+			r.lasts += now.Since(r.start)
+		} else {
+			r.left = max(r.lasts-now.Since(r.start), 1)
+		}
+		g.account(now, -r.cpu)
 	}
 }
 
@@ -159,8 +189,11 @@ func (g *given) resume(now heddle.Time, c *container) {
 			continue
 		}
 		r.gen++
-		r.start = now - heddle.Time(g.s.durationOf(c.app, r.work)-r.left)
-		g.ends.push(end{now.Plus(r.left), i, r.gen})
+		r.start = now - heddle.Time(r.lasts-r.left)
+		if r.waits = r.waits && c.app.mapsLeft > 0; r.waits {
+			r.lasts = r.left
+		}
+		g.plan(now, c.app, i, r.left)
 		r.left = 0
 		g.account(now, r.cpu)
 	}
@@ -184,15 +217,20 @@ func (g *given) progress(now heddle.Time, c *container) (heddle.Phase, float64) 
 		return heddle.Holding, 0
 	}
 	r := &g.runs[c.runs[0]]
-	return heddle.NoPhase, min(float64(g.gone(now, c, r))/float64(g.s.durationOf(c.app, r.work)), 1)
+	gone, lasts := r.gone(now)
+	return heddle.NoPhase, min(float64(gone)/float64(lasts), 1)
 }
 
-// gone is how long a piece of work has run, suspensions left out.
-func (g *given) gone(now heddle.Time, c *container, r *givenRun) heddle.Span {
-	if r.left > 0 {
-		return g.s.durationOf(c.app, r.work) - r.left
+// gone is how long a piece of work has run, suspensions left out, and how long it lasts in all: one that waits, were the
+// last map to end now.
+func (r *givenRun) gone(now heddle.Time) (gone, lasts heddle.Span) {
+	switch gone = now.Since(r.start); {
+	case r.left > 0:
+		return r.lasts - r.left, r.lasts
+	case r.waits:
+		return gone, gone + r.lasts
 	}
-	return now.Since(r.start)
+	return gone, r.lasts
 }
 
 func (g *given) usage(_ heddle.Time, c *container) (int64, int64) {
@@ -217,8 +255,8 @@ func (g *given) consumed(now heddle.Time, c *container) (float64, int64) {
 
 // used is the processor time of a piece of work so far, in vcore-seconds.
 func (g *given) used(now heddle.Time, c *container, r *givenRun) float64 {
-	span := min(g.gone(now, c, r), g.s.durationOf(c.app, r.work))
-	return float64(g.s.coresOf(c, r.work)) / 1000 * span.Seconds()
+	gone, lasts := r.gone(now)
+	return float64(g.s.coresOf(c, r.work)) / 1000 * min(gone, lasts).Seconds()
 }
 
 func (g *given) diskBusy(heddle.Time, heddle.NodeID) heddle.Span { return 0 }

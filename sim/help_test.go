@@ -217,6 +217,9 @@ func mixed(d draw, jobs int) *workload.Workload {
 		case 0, 1:
 			j.Framework, j.Program = heddle.MapReduce, []string{"grep", "sort", "wordcount"}[d(0, 2)]
 			j.Maps, j.Reduces = drawTasks(d, 1, 8), drawTasks(d, 0, 4)
+			for k := 1; k < len(j.Reduces); k += 2 {
+				j.Reduces[k].Waited = j.Reduces[k].Duration / 3
+			}
 			if d(0, 3) == 0 {
 				j.SlowStart = float64(d(0, 4)) / 4
 			}

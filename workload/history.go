@@ -225,6 +225,22 @@ func starts(tasks []*historyTask) []heddle.Time {
 	return out
 }
 
+// waited notes of reduces how long their job's last map still ran. Begins are those of the runs whose durations the tasks
+// state.
+func waited(maps, reduces []Task, mapBegins, reduceBegins []heddle.Time) {
+	last := NoTime
+	for i, at := range mapBegins {
+		if at > 0 && maps[i].Duration > 0 {
+			last = max(last, at.Plus(maps[i].Duration))
+		}
+	}
+	for i, at := range reduceBegins {
+		if t := &reduces[i]; at > 0 && t.Duration > 0 {
+			t.Waited = max(0, min(last.Since(at), t.Duration-heddle.Millisecond))
+		}
+	}
+}
+
 // An avroRecord is a decoded record, and the first thing found wrong with it.
 type avroRecord struct {
 	record map[string]any

@@ -178,6 +178,7 @@ func (h *history) job(c jobConf) (Job, *fault) {
 		h.fillTask(&j.Reduces[i], t, false)
 	}
 	j.Times = &Times{Master: millis(h.master), Ready: millis(h.ready), Maps: starts(maps), Reduces: starts(reduces)}
+	waited(j.Maps, j.Reduces, j.Times.Maps, j.Times.Reduces)
 	if h.uber {
 		im.fill("uber", "a job that ran inside its master is read as if its tasks had containers of their own", "")
 	}

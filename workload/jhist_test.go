@@ -177,6 +177,35 @@ func TestHistoryAttempts(t *testing.T) {
 	}
 }
 
+// A reduce that began before its job's last map ended waited for it.
+func TestReducesThatWaited(t *testing.T) {
+	task := func(kind, id string, from, to int64) string {
+		of := fmt.Sprintf(`"taskid":"%s","taskType":%q,"attemptId":"a%s"`, id, kind, id)
+		return event(kind+"_ATTEMPT_STARTED", fmt.Sprintf(`{%s,"startTime":%d}`, of, from)) +
+			event(kind+"_ATTEMPT_FINISHED", fmt.Sprintf(`{%s,"finishTime":%d}`, of, to)) +
+			event("TASK_FINISHED", fmt.Sprintf(`{%s,"successfulAttemptId":"a%s"}`, of, id))
+	}
+	history := one(t, "jhist", textHeading+submitted+
+		task("REDUCE", "t_r_000000", 3000, 9500)+task("REDUCE", "t_r_000001", 9000, 9500)+task("REDUCE", "t_r_000002", 9100, 9500)+task("REDUCE", "t_r_000003", 3000, 9000)+
+		task("MAP", "t_m_000000", 2000, 9000)+task("MAP", "t_m_000001", 2000, 3000))
+	attempt := func(from, to int64) string {
+		return fmt.Sprintf(`{"attempts":[{"result":"SUCCESS","startTime":%d,"finishTime":%d}]}`, from, to)
+	}
+	rumen := one(t, "rumen", `{"jobID":"a","submitTime":1000,"mapTasks":[`+attempt(2000, 9000)+","+attempt(2000, 3000)+`],"reduceTasks":[`+
+		attempt(3000, 9500)+","+attempt(9000, 9500)+","+attempt(9100, 9500)+","+attempt(3000, 9000)+"]}")
+	for _, j := range []*Job{history, rumen} {
+		for i, want := range []int64{6000, 0, 0, 5999} {
+			if got := j.Reduces[i].Waited; got != ms(want) {
+				t.Errorf("reduce %d of %s waited %v for maps, want %d ms", i, j.ID, got, want)
+			}
+		}
+	}
+	text := written(t, "sls", &Workload{Jobs: []Job{*history}})
+	if !strings.Contains(text, `"container.duration.ms":500,`) || strings.Contains(text, `"container.duration.ms":6500,`) {
+		t.Errorf("the load simulator asks for reduces when the last map is done, and is told they last\n%s", text)
+	}
+}
+
 func TestHistoryDefects(t *testing.T) {
 	task := `"taskid":"t_m_000000","taskType":"MAP"`
 	for _, c := range []struct {

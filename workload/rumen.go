@@ -98,8 +98,8 @@ func (im *importer) rumenJob(r *rumenJob) (j Job, bad *fault) {
 	} else {
 		j.Failed = r.Outcome != ""
 	}
-	im.rumenTasks(j.Maps, r.Maps, int(reduces) == 0, false)
-	im.rumenTasks(j.Reduces, r.Reduces, false, true)
+	mapBegins := im.rumenTasks(j.Maps, r.Maps, int(reduces) == 0, false)
+	waited(j.Maps, j.Reduces, mapBegins, im.rumenTasks(j.Reduces, r.Reduces, false, true))
 	im.rumenSizes(j.Maps, r.MapMB, r.Properties["mapreduce.map.cpu.vcores"])
 	im.rumenSizes(j.Reduces, r.ReduceMB, r.Properties["mapreduce.reduce.cpu.vcores"])
 	return j, nil
@@ -165,8 +165,9 @@ func (t *rumenTask) check() *fault {
 	return nil
 }
 
-// rumenTasks fills tasks from the ones listed.
-func (im *importer) rumenTasks(to []Task, from []rumenTask, mapOnly, reduces bool) {
+// rumenTasks fills tasks from the ones listed, and returns when the runs began whose durations they have.
+func (im *importer) rumenTasks(to []Task, from []rumenTask, mapOnly, reduces bool) (begins []heddle.Time) {
+	begins = make([]heddle.Time, len(from))
 	for i := range from {
 		r, t := &from[i], &to[i]
 		a, won := r.attempt()
@@ -179,6 +180,8 @@ func (im *importer) rumenTasks(to []Task, from []rumenTask, mapOnly, reduces boo
 		if t.Duration = heddle.Span(max(0, a.Finish-a.Start)) * heddle.Millisecond; a.Start <= 0 || t.Duration == 0 {
 			t.Duration = 0
 			im.lacks("duration")
+		} else {
+			begins[i] = millis(a.Start)
 		}
 		switch {
 		case reduces:
@@ -197,6 +200,7 @@ func (im *importer) rumenTasks(to []Task, from []rumenTask, mapOnly, reduces boo
 			}
 		}
 	}
+	return begins
 }
 
 // attempt returns the last successful attempt, else the last that ended; nil without any.

@@ -107,6 +107,7 @@ const NoTime = heddle.Time(-1)
 // A Task is one map, one reduce or one plain container. Zero means unknown.
 type Task struct {
 	Duration heddle.Span // how long its container ran in the trace
+	Waited   heddle.Span // … of which a reduce's last map still ran; less than Duration
 	CPU      heddle.Span // processor time it used
 	Input    int64       // bytes: a map's split, a reduce's shuffle
 	Output   int64       // bytes: a map's output after combining and compression, a reduce's result

@@ -288,6 +288,10 @@ func TestGivenDurations(t *testing.T) {
 	near(t, "a map of 30 s with 2 s of launch", m, 28, 0.03)
 	o := l.seconds(l.start(l.w.now, id, heddle.Other, 0, 0, oneCore, oneCore))
 	near(t, "a plain task of 12 s with 2 s of launch", o-m, 10, 1e-6)
+	j.Reduces[0] = workload.Task{Duration: 40 * heddle.Second, Waited: 30 * heddle.Second}
+	if s := l.w.ShortestReduce(id, 0).Seconds(); s > 10 || s < 9.9 {
+		t.Errorf("a reduce of 40 s that waited for maps for 30 takes %g s after them at least", s)
+	}
 }
 
 // What is unknown, over or too late is ignored.

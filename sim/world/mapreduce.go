@@ -118,9 +118,12 @@ func (w *World) reduceNeed(j *job, i int32, limit int64) reduceNeed {
 }
 
 // reduceCPU is the processor time of a reduce after the copy. A stated duration includes the copy, so that
-// what an idle network takes for it is subtracted.
+// what an idle network takes for it is subtracted. One that waited for maps had copied by then.
 func (w *World) reduceCPU(j *job, i int32, part float64) float64 {
 	d := &j.def.Reduces[i]
+	if d.CPU <= 0 && d.Waited > 0 {
+		return (d.Duration - d.Waited).Seconds()
+	}
 	s := w.processor(j, d, heddle.Reduce, 0, i, j.prog.Reduce*part/mib)
 	if d.CPU <= 0 && d.Duration > 0 {
 		s = max(0, s-part/w.bounds.nic)
