@@ -179,13 +179,15 @@ func mix(x uint64) uint64 {
 }
 
 // processor is the core-seconds a task needs. What the trace states counts: its processor time; else
-// its duration less the start of its container, taken as one core busy throughout, which is what makes
-// an idle node with the data at hand take as long as the trace says. Only what is derived from the program
-// is noisy.
+// its duration less the start of its container, of which a Spark task has none of its own, taken as one core busy throughout,
+// which is what makes an idle node with the data at hand take as long as the trace says. Only what is derived from the
+// program is noisy.
 func (w *World) processor(j *job, t *workload.Task, kind heddle.Kind, stage, index int32, derived float64) float64 {
 	switch {
 	case t.CPU > 0:
 		return t.CPU.Seconds()
+	case t.Duration > 0 && kind == heddle.Executor:
+		return t.Duration.Seconds()
 	case t.Duration > 0:
 		return max(t.Duration-(w.p.LaunchMin+w.p.LaunchMax)/2, t.Duration/10).Seconds()
 	}

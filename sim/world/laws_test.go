@@ -294,6 +294,15 @@ func TestGivenDurations(t *testing.T) {
 	}
 }
 
+// So does a Spark task, in whose duration no process starts.
+func TestGivenDurationsOfSpark(t *testing.T) {
+	l := newLab(t, cluster(1, 1))
+	job := kmeans(1, 1, 0, 0)
+	job.Spark.Stages[0].Tasks[0].Duration = 1500 * heddle.Millisecond
+	l.executors(l.w.AddJob(job), 1, executor)
+	near(t, "a Spark task of 1.5 s", l.pass(0, 1, 1), 1.5, 0.03)
+}
+
 // What is unknown, over or too late is ignored.
 func TestCrossedCallsAreIgnored(t *testing.T) {
 	l := newLab(t, cluster(2, 1))
