@@ -91,8 +91,8 @@ func Inspect(wl *Workload) Summary {
 	return s
 }
 
-// ShuffleBytes is what the job moves between its tasks: what its reduces fetch, or its Spark stages
-// that have children write.
+// ShuffleBytes is what the job moves between its tasks: what its reduces fetch, or what its Spark stages write for
+// others, which is what those that have children write where it is not said.
 func (j *Job) ShuffleBytes() int64 {
 	sum := sumOf(j.Reduces, input)
 	if j.Spark != nil {
@@ -103,7 +103,7 @@ func (j *Job) ShuffleBytes() int64 {
 			}
 		}
 		for i := range j.Spark.Stages {
-			if st := &j.Spark.Stages[i]; parents[st.ID] {
+			if st := &j.Spark.Stages[i]; st.Writes == Shuffle || st.Writes == Unsaid && parents[st.ID] {
 				sum = add(sum, sumOf(st.Tasks, output))
 			}
 		}
@@ -112,7 +112,7 @@ func (j *Job) ShuffleBytes() int64 {
 }
 
 // OutputBytes is what the job leaves behind: what its reduces write, or its maps when it has none, or
-// its Spark stages without children.
+// its Spark stages for nobody else.
 func (j *Job) OutputBytes() int64 {
 	if len(j.Reduces) > 0 {
 		return sumOf(j.Reduces, output)

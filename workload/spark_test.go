@@ -98,7 +98,7 @@ func TestSparkCache(t *testing.T) {
 func TestSparkStages(t *testing.T) {
 	w := mustRead(t, "testdata/spark/application_1795257509765_0009", Options{Strict: true})
 	st := w.Jobs[0].Spark.Stages
-	if !st[0].Input || st[2].Input || !st[2].Caches || !st[4].Cached || !st[6].Cached || fmt.Sprint(st[4].Parents, st[6].Parents, st[8].Parents) != "[1 3] [1 5] [7]" {
+	if !st[0].Input || st[2].Input || !st[2].Caches || st[2].Writes != Shuffle || st[8].Writes != Unsaid || !st[4].Cached || !st[6].Cached || fmt.Sprint(st[4].Parents, st[6].Parents, st[8].Parents) != "[1 3] [1 5] [7]" {
 		t.Errorf("stages %+v", st)
 	}
 	want := []Task{{Duration: ms(259), Input: 237, Output: 360}, {Duration: ms(276), Input: 85, Output: 96}, {Duration: ms(230), Input: 174, Output: 171}}

@@ -224,6 +224,12 @@ func (s *sparkLog) taskEnd(e *sparkEvent) *fault {
 		}
 	}
 	st.Input = st.Input || reads
+	switch {
+	case e.Metrics.ShuffleWrite.Bytes > 0:
+		st.Writes = Shuffle
+	case e.Metrics.Output.Bytes > 0 && st.Writes == Unsaid:
+		st.Writes = Files
+	}
 	st.done[i], st.Tasks[i], st.starts[i] = true, t, millis(min(e.Task.Launch, maxMillis))
 	return nil
 }

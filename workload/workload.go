@@ -161,9 +161,20 @@ type Stage struct {
 	Parents []int // IDs of stages of this job
 	Tasks   []Task
 	Cached  bool // reads what an earlier stage left in the executors' memory; recomputed where evicted
-	Caches  bool // leaves its output in the executors' memory
+	Caches  bool // leaves its output in the executors' memory, or where Writes says what it reads
 	Input   bool // reads from HDFS: its tasks prefer the hosts of their blocks
+	Writes  Sink // where its tasks' output goes
 }
+
+// Sink is where the output of a stage goes.
+type Sink uint8
+
+// The sinks.
+const (
+	Unsaid  Sink = iota // to memory where the stage caches, else to its children, else to the file system
+	Shuffle             // to shuffle files, for its children
+	Files               // to the file system, whoever comes after
+)
 
 // Given reports whether every task states how long it lasts, so that the given world can run it; where
 // not, job and field name the first that does not.

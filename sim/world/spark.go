@@ -42,12 +42,14 @@ func (w *World) startSpark(i int32) {
 		a.cpu += float64(a.legs[0].in * w.p.NetCPU)
 	}
 	out := max(0, float64(d.Output))
-	switch {
-	case st.Caches:
-	case t.job.hasChild(st.ID):
+	switch t.job.sink(st) {
+	case workload.Shuffle:
 		a.legs[0].disk += out
-	case out > 0:
-		w.writeOut(a, t, out)
+	case workload.Files:
+		if out > 0 {
+			w.writeOut(a, t, out)
+		}
+	case workload.Unsaid: // what it caches
 	}
 	w.executorDemand(t.cont)
 	w.begin(k)
@@ -67,6 +69,19 @@ func (w *World) sparkCPU(j *job, st *workload.Stage, d *workload.Task, k Work) f
 func (j *job) sparkTask(k Work) (*workload.Stage, *workload.Task) {
 	st := &j.def.Spark.Stages[k.Stage]
 	return st, &st.Tasks[k.Index]
+}
+
+// sink is where a stage's output goes; unsaid where that is what it caches.
+func (j *job) sink(st *workload.Stage) workload.Sink {
+	switch {
+	case st.Writes != workload.Unsaid:
+		return st.Writes
+	case st.Caches:
+		return workload.Unsaid
+	case j.hasChild(st.ID):
+		return workload.Shuffle
+	}
+	return workload.Files
 }
 
 // hasChild reports whether a later stage reads a stage's output.
@@ -144,13 +159,13 @@ func (w *World) readCached(a *act, t *task, in float64) {
 		st, d := t.job.sparkTask(p.task())
 		a.cpu += w.sparkCPU(t.job, st, d, p.task())
 		w.readFrom(a, t, max(0, float64(d.Input)), t.hosts)
-		w.keep(t, p, w.cacheSize(t.job, d))
+		w.keep(t, p, w.cacheSize(t.job, st, d))
 	}
 }
 
 // cacheSize is what a partition takes in memory.
-func (w *World) cacheSize(j *job, d *workload.Task) float64 {
-	if d.Output > 0 {
+func (w *World) cacheSize(j *job, st *workload.Stage, d *workload.Task) float64 {
+	if d.Output > 0 && j.sink(st) == workload.Unsaid {
 		return float64(d.Output)
 	}
 	return max(0, float64(d.Input)) * j.prog.Grow
@@ -159,10 +174,10 @@ func (w *World) cacheSize(j *job, d *workload.Task) float64 {
 // sparkDone leaves a task's output where it belongs.
 func (w *World) sparkDone(t *task) {
 	st, d := t.job.sparkTask(t.work)
-	switch {
-	case st.Caches:
-		w.keep(t, partition{t.work.Stage, t.work.Index}, w.cacheSize(t.job, d))
-	case d.Output > 0 && t.job.hasChild(st.ID):
+	if st.Caches {
+		w.keep(t, partition{t.work.Stage, t.work.Index}, w.cacheSize(t.job, st, d))
+	}
+	if d.Output > 0 && t.job.sink(st) == workload.Shuffle {
 		w.leave(t.job.pool, t.node, float64(d.Output))
 	}
 }

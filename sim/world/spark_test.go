@@ -191,3 +191,44 @@ func TestSparkShuffle(t *testing.T) {
 	read := (l.w.Disk(l.w.now, 0).Requests - before) * l.w.p.RequestBytes / mib
 	near(t, "MiB of shuffle files read on one of two nodes", read, 64, 0.05)
 }
+
+// A stage that caches what it read and writes shuffle files does both: what it keeps is not as large as those.
+func TestStagesCacheAndShuffle(t *testing.T) {
+	job := kmeans(4, 64, 0, 0)
+	job.Spark.Stages[0].Writes = workload.Shuffle
+	for i := range job.Spark.Stages[0].Tasks {
+		job.Spark.Stages[0].Tasks[i].Output = 8 << 20
+	}
+	l := newLab(t, cluster(2, 1))
+	j := l.w.AddJob(job)
+	l.executors(j, 2, executor)
+	l.pass(0, 4, 2)
+	stored := 0.0
+	for i := range l.w.conts {
+		stored += l.w.conts[i].stored
+	}
+	near(t, "MiB in memory", stored/mib, 4*64*l.w.job(j).prog.Grow, 1e-6)
+	if got := l.mapOutput(j); len(got) != 2 || got[0].bytes != 16<<20 || got[1].bytes != 16<<20 {
+		t.Errorf("shuffle files: %v", got)
+	}
+	near(t, "MiB moved by a disk", l.w.Disk(l.w.now, 0).Requests*l.w.p.RequestBytes/mib, 2*(64+8), 1e-3)
+}
+
+// What a stage writes to the file system has replicas there, although other stages come after it.
+func TestStagesThatWriteFiles(t *testing.T) {
+	job := kmeans(1, 64, 0, 0)
+	job.Spark.Stages[0].Caches, job.Spark.Stages[0].Writes, job.Spark.Stages[0].Tasks[0].Output = false, workload.Files, 32<<20
+	job.Spark.Stages = append(job.Spark.Stages, workload.Stage{ID: 11, Parents: []int{10}, Tasks: make([]workload.Task, 1)})
+	l := newLab(t, cluster(3, 1))
+	j := l.w.AddJob(job)
+	l.executors(j, 1, executor)
+	l.pass(0, 1, 1)
+	written := 0.0
+	for n := range l.w.nodes {
+		written += l.w.Disk(l.w.now, heddle.NodeID(n)).Requests * l.w.p.RequestBytes / mib
+	}
+	near(t, "MiB read and written", written, 64+3*32, 1e-3)
+	if got := l.mapOutput(j); len(got) != 0 {
+		t.Errorf("shuffle files: %v", got)
+	}
+}
