@@ -18,7 +18,10 @@ type importer struct {
 	hosts map[string]int32
 	ids   map[string]bool
 	tasks int
-	slab  []Task
+
+	attempts map[string]attempt // of Spark's applications, by id
+
+	slab []Task
 
 	fills   map[Fill]*fillSum // keys have no Value and no Jobs
 	pending map[Fill]*fillSum // of the job being read
@@ -39,6 +42,9 @@ func newImporter(o Options) *importer {
 		ended: true,
 		hosts: map[string]int32{},
 		ids:   map[string]bool{},
+
+		attempts: map[string]attempt{},
+
 		fills: map[Fill]*fillSum{}, pending: map[Fill]*fillSum{},
 	}
 }
@@ -173,12 +179,17 @@ func (im *importer) add(line int, j Job) error {
 	}
 	im.ids[j.ID] = true
 	im.wl.Jobs = append(im.wl.Jobs, j)
+	im.count()
+	return nil
+}
+
+// count notes the rules used for a job that was taken in.
+func (im *importer) count() {
 	for f, sum := range im.pending {
 		sum.jobs = 1
 		merge(im.fills, f, sum)
 	}
 	clear(im.pending)
-	return nil
 }
 
 // room reports whether a job may have so many tasks in all, so many of them not yet in memory.

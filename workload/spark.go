@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -98,7 +99,48 @@ func (im *importer) sparkLog(files []string) error {
 	if bad != nil {
 		return im.defect(0, bad)
 	}
-	return im.add(0, j)
+	return im.addAttempt(j, s.attempt)
+}
+
+// An attempt is one of an application that was taken in: its number, its place among the jobs, and the rules it used.
+type attempt struct {
+	n, at int
+	fills map[Fill]*fillSum
+}
+
+// addAttempt takes in an attempt of an application. Of several, each with a log of its own, the last one did the work.
+func (im *importer) addAttempt(j Job, n int) error {
+	before, again := im.attempts[j.ID]
+	if again && n < before.n {
+		clear(im.pending)
+		return nil
+	}
+	if !again || n == before.n {
+		a := attempt{n, len(im.wl.Jobs), maps.Clone(im.pending)}
+		if err := im.add(0, j); err != nil || len(im.wl.Jobs) == a.at {
+			return err
+		}
+		im.attempts[j.ID] = a
+		return nil
+	}
+	im.fill("attempts", "of an application with several attempts the last one is read, as submitted with the first", "")
+	for f := range before.fills {
+		if sum := im.fills[f]; sum != nil {
+			if sum.jobs--; sum.jobs == 0 {
+				delete(im.fills, f)
+			}
+		}
+	}
+	im.attempts[j.ID] = attempt{n, before.at, maps.Clone(im.pending)}
+	if first := im.wl.Jobs[before.at].Submit; first < j.Submit {
+		if j.Recorded > 0 {
+			j.Recorded += j.Submit.Since(first)
+		}
+		j.Submit = first
+	}
+	im.wl.Jobs[before.at] = j
+	im.count()
+	return nil
 }
 
 // line reads one event.
@@ -146,6 +188,7 @@ type sparkEvent struct {
 	Event      string
 	AppName    string            `json:"App Name"`
 	AppID      string            `json:"App ID"`
+	AppAttempt string            `json:"App Attempt ID"` // in cluster mode alone
 	User       string            `json:"User"`
 	Timestamp  int64             `json:"Timestamp"`
 	Properties map[string]string `json:"Spark Properties"`

@@ -206,6 +206,35 @@ func TestSparkAttempts(t *testing.T) {
 	}
 }
 
+// An application's last attempt did its work. The logs of others are not its jobs, and no defects, in whatever order they come.
+func TestSparkApplicationAttempts(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"application_1_1.inprogress": strings.Replace(sparkStart, `"a"`, `"a","App Attempt ID":"1"`, 1) + sparkSubmit(0, 2, "[]") + sparkTask(0, 0, 0, 1100, 1300, "Success", 64),
+		"application_1_10":           strings.NewReplacer(`"a"`, `"a","App Attempt ID":"10"`, "1000", "9000").Replace(sparkStart) + sparkSubmit(0, 2, "[]") + sparkTask(0, 0, 0, 9100, 9300, "Success", 64) + sparkTask(0, 0, 1, 9100, 9400, "Success", 64) + `{"Event":"SparkListenerApplicationEnd","Timestamp":10000}` + "\n",
+		"application_1_2":            strings.NewReplacer(`"a"`, `"a","App Attempt ID":"2"`, "1000", "5000").Replace(sparkStart) + sparkSubmit(0, 3, "[]"),
+		"application_2":              strings.NewReplacer(`"a"`, `"b"`, "1000", "2000").Replace(sparkStart) + sparkSubmit(0, 1, "[]"),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := mustRead(t, dir, Options{Strict: true})
+	if len(w.Jobs) != 2 || w.Jobs[0].ID != "a" || w.Jobs[1].ID != "b" || len(w.Skipped) != 0 {
+		t.Fatalf("jobs %+v, skipped %v", w.Jobs, w.Skipped)
+	}
+	a := &w.Jobs[0]
+	if s := a.Spark.Stages; len(s) != 1 || len(s[0].Tasks) != 2 || s[0].Tasks[1].Duration != ms(300) {
+		t.Errorf("the last attempt's stages are %+v", s)
+	}
+	if a.Submit != 0 || a.Recorded != ms(9000) || w.Jobs[1].Submit != heddle.Time(ms(1000)) {
+		t.Errorf("submitted at %v and took %v; the other at %v", a.Submit, a.Recorded, w.Jobs[1].Submit)
+	}
+	if filled(w, "attempts", "the last one") != 1 || filled(w, "hosts", "preferred") != 2 || filled(w, "duration", "not stated") != 1 {
+		t.Errorf("filled %v", w.Filled)
+	}
+}
+
 func TestSparkSizes(t *testing.T) {
 	for _, c := range []struct {
 		properties string

@@ -2,6 +2,7 @@ package workload
 
 import (
 	"slices"
+	"strconv"
 
 	"heddle"
 )
@@ -13,6 +14,7 @@ const maxConcurrentJobs = 64
 type sparkLog struct {
 	im         *importer
 	id         string
+	attempt    int
 	name, user string
 	start, end int64 // ms since 1970
 	properties map[string]string
@@ -61,6 +63,7 @@ func (s *sparkLog) take(e *sparkEvent) *fault {
 			return faultf("Timestamp", "%d; wanted ms since 1970", e.Timestamp)
 		}
 		s.id, s.name, s.user, s.start = e.AppID, e.AppName, e.User, e.Timestamp
+		s.attempt, _ = strconv.Atoi(e.AppAttempt)
 	case "SparkListenerApplicationEnd":
 		if e.Timestamp < 0 || e.Timestamp > maxMillis {
 			return faultf("Timestamp", "%d; wanted ms since 1970", e.Timestamp)
