@@ -88,7 +88,7 @@ var taskHeader = []string{
 }
 
 // TasksCSV writes one row a container, of every run whose tasks were kept. memory_mib and vcores are
-// what the application was told, limit_… what the node enforced at the start, status the exit code
+// what the application was told, limit_… what the node enforced last, status the exit code
 // (YARN's are negative). It returns w's error.
 func TasksCSV(w io.Writer, c *Comparison) error {
 	return c.table(w, taskHeader, func(r *sim.Result, cells []string, write func([]string)) {
