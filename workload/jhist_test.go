@@ -290,6 +290,17 @@ func TestJobConf(t *testing.T) {
 	if j.Maps[0].Size != heddle.Of(640, 2000) || !j.Reduces[0].Size.IsZero() || j.SlowStart != 0.8 || j.Priority != 4 || !j.Master.IsZero() {
 		t.Errorf("%+v", j)
 	}
+	// What states no memory has that of its heap.
+	for options, want := range map[string]int64{
+		"-Xms8m -Xmx2048m -Xmx2g -Dx=y": 2560, "-Xmx819m": 1024, "-Xmx1073741824": 1280, "-Xmx1048576k": 1280, "-Xmx0m": 0, "-Dx=-Xmx2g": 0, "-Xmx99999999999999999999m": 0,
+	} {
+		put("j1_conf.xml", `<configuration><property><name>mapreduce.map.memory.mb</name><value>-1</value></property><property><name>mapred.child.java.opts</name><value>`+options+
+			`</value></property><property><name>mapreduce.reduce.memory.mb</name><value>700</value></property></configuration>`)
+		j = mustRead(t, dir, Options{Strict: true}).Jobs[0]
+		if got := j.Maps[0].Size[heddle.Memory]; got != want || j.Reduces[0].Size != heddle.Of(700, 1000) {
+			t.Errorf("a container with the options %q has %d MiB, want %d; the reduce %v", options, got, want, j.Reduces[0].Size)
+		}
+	}
 	put("j1_conf.xml", "<configuration>\n<property")
 	w = mustRead(t, dir, Options{})
 	if len(w.Skipped) != 1 || !strings.HasSuffix(w.Skipped[0].File, "j1_conf.xml") || w.Skipped[0].Line != 2 || len(w.Jobs) != 1 {

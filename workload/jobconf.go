@@ -1,11 +1,14 @@
 package workload
 
 import (
+	"cmp"
 	"encoding/xml"
 	"errors"
 	"io"
 	"io/fs"
+	"math"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -19,7 +22,13 @@ var confKeys = []string{
 	"mapreduce.map.memory.mb", "mapreduce.map.cpu.vcores", "mapreduce.reduce.memory.mb", "mapreduce.reduce.cpu.vcores",
 	"yarn.app.mapreduce.am.resource.mb", "yarn.app.mapreduce.am.resource.cpu-vcores",
 	"mapreduce.job.reduce.slowstart.completedmaps", "mapreduce.job.priority",
+	"mapreduce.map.java.opts", "mapreduce.reduce.java.opts", childOpts, heapRatio,
 }
+
+const (
+	childOpts = "mapred.child.java.opts"
+	heapRatio = "mapreduce.job.heap.memory-mb.ratio"
+)
 
 // jobConf reads the _conf.xml that stands beside a history file; none is no defect.
 func (im *importer) jobConf(path string) (jobConf, error) {
@@ -74,6 +83,8 @@ func (c jobConf) apply(im *importer, j *Job) {
 		im.fill("container", "no _conf.xml beside the history", ownContainer)
 		return
 	}
+	c.ofHeap("mapreduce.map.memory.mb", "mapreduce.map.java.opts")
+	c.ofHeap("mapreduce.reduce.memory.mb", "mapreduce.reduce.java.opts")
 	c.sizeTasks(im, j.Maps, "mapreduce.map.memory.mb", "mapreduce.map.cpu.vcores")
 	c.sizeTasks(im, j.Reduces, "mapreduce.reduce.memory.mb", "mapreduce.reduce.cpu.vcores")
 	j.Master = c.size(im, "yarn.app.mapreduce.am.resource.mb", "yarn.app.mapreduce.am.resource.cpu-vcores")
@@ -83,6 +94,37 @@ func (c jobConf) apply(im *importer, j *Job) {
 	if j.Priority == 0 {
 		j.Priority = jobPriority(c["mapreduce.job.priority"])
 	}
+}
+
+var heapOption = regexp.MustCompile(`.*(?:^|\s)-Xmx(\d+)([gGmMkK]?)(?:$|\s)`)
+
+// ofHeap sets an amount of memory that is not stated as MapReduce does: by the heap that the options of the processes state,
+// which is a part of it.
+func (c jobConf) ofHeap(memory, options string) {
+	if n, err := strconv.ParseInt(c[memory], 10, 64); err == nil && n > 0 {
+		return
+	}
+	m := heapOption.FindStringSubmatch(cmp.Or(c[options], c[childOpts]))
+	if m == nil {
+		return
+	}
+	heap, err := strconv.ParseInt(m[1], 10, 32)
+	if err != nil {
+		return
+	}
+	switch m[2] {
+	case "g", "G":
+		heap <<= 10
+	case "k", "K":
+		heap >>= 10
+	case "":
+		heap >>= 20
+	}
+	part := 0.8
+	if f, bad := decimal("", []byte(c[heapRatio]), 1); bad == nil && f > 0 {
+		part = f
+	}
+	c[memory] = strconv.FormatInt(int64(math.Ceil(float64(heap)/part)), 10)
 }
 
 func (c jobConf) sizeTasks(im *importer, tasks []Task, memory, vcores string) {
