@@ -45,7 +45,7 @@ func TestSparkFolder(t *testing.T) {
 			t.Errorf("%s: %+v %+v", j.ID, j, j.Spark)
 		}
 	}
-	if d := w.Jobs[1].Spark.Dynamic; d == nil || *d != (Dynamic{Min: 0, Max: 3, Initial: 2, IdleTimeout: 5 * heddle.Second}) {
+	if d := w.Jobs[1].Spark.Dynamic; d == nil || *d != (Dynamic{Min: 0, Max: 3, Initial: 2, IdleTimeout: 5 * heddle.Second, Tracks: true}) {
 		t.Errorf("dynamic allocation %+v", d)
 	}
 	if w.Jobs[0].Spark.Dynamic != nil || w.Jobs[0].Spark.Executors != 2 {
@@ -255,8 +255,13 @@ func TestSparkSizes(t *testing.T) {
 		}
 	}
 	j := one(t, "spark", sparkStart+sparkEnv(`"spark.dynamicAllocation.enabled":"TRUE","spark.dynamicAllocation.minExecutors":"3","spark.dynamicAllocation.schedulerBacklogTimeout":"1500ms","spark.yarn.queue":"prod","spark.app.submitTime":"400","spark.yarn.priority":"4"`))
-	if d := j.Spark.Dynamic; *d != (Dynamic{Min: 3, Max: MaxExecutors, Initial: 3, Backlog: ms(1500)}) || j.Queue != "prod" || j.Priority != 4 || j.Spark.Executors != 3 {
+	if d := j.Spark.Dynamic; *d != (Dynamic{Min: 3, Max: MaxExecutors, Initial: 3, Backlog: ms(1500), Tracks: true}) || j.Queue != "prod" || j.Priority != 4 || j.Spark.Executors != 3 {
 		t.Errorf("%+v, %+v", d, j)
+	}
+	for _, service := range []string{`"spark.shuffle.service.enabled":"true"`, `"spark.dynamicAllocation.shuffleTracking.enabled":"false"`} {
+		if d := one(t, "spark", sparkStart+sparkEnv(`"spark.dynamicAllocation.enabled":"true",`+service)).Spark.Dynamic; d.Tracks {
+			t.Errorf("with %s executors stay that hold shuffle files", service)
+		}
 	}
 }
 

@@ -216,6 +216,7 @@ func (p *sparkProperties) dynamic() *Dynamic {
 		Max:         int(min(MaxExecutors, p.number(prefix+"maxExecutors", MaxExecutors, 1<<31-1))),
 		IdleTimeout: p.span(prefix + "executorIdleTimeout"),
 		Backlog:     p.span(prefix + "schedulerBacklogTimeout"),
+		Tracks:      !p.isTrue("spark.shuffle.service.enabled") && !strings.EqualFold(strings.TrimSpace(p.values[prefix+"shuffleTracking.enabled"]), "false"),
 	}
 	d.Initial = max(d.Min, int(p.number(prefix+"initialExecutors", 0, MaxExecutors)), int(p.number("spark.executor.instances", 0, MaxExecutors)))
 	if d.Min > d.Max || d.Initial > d.Max {

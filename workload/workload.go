@@ -153,6 +153,7 @@ type Dynamic struct {
 	Min, Max, Initial int
 	IdleTimeout       heddle.Span // 0 = 60 s
 	Backlog           heddle.Span // schedulerBacklogTimeout; 0 = 1 s
+	Tracks            bool        // nodes have no shuffle service: executors stay that hold shuffle files
 }
 
 // A Stage is a set of like tasks that start when all parents are done.

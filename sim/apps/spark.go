@@ -30,6 +30,7 @@ type executor struct {
 	up       bool
 	removing bool // given back because it was idle
 	caches   bool // holds blocks of a stage that caches
+	shuffles bool // holds shuffle files, where nodes have no service for them
 	idle     heddle.Time
 }
 
@@ -85,8 +86,8 @@ type spark struct {
 // When the last stage is done the master makes one more call and unregisters. With the driver outside
 // the cluster all is the same but when its 30 s begin.
 //
-// Where executors hold shuffle output themselves (without dynamic allocation, which needs the shuffle
-// service of the nodes), losing one makes the tasks whose output it held run again, as long as a
+// Where executors hold shuffle output themselves (without dynamic allocation, or with it where nodes have no shuffle
+// service and executors stay instead), losing one makes the tasks whose output it held run again, as long as a
 // stage that needs them is not done; that stage's own tasks wait meanwhile, while those running go
 // on. The real driver finds out by failed fetches and runs part of that stage again. Lost cached
 // blocks are made again the same way, not inside the tasks that read them.
@@ -336,7 +337,7 @@ func (m *spark) completed(now heddle.Time, c Completed) {
 		e.running = e.running[:len(e.running)-1]
 		m.taskFailed(now, id, byApp)
 	}
-	if m.dynamic == nil {
+	if m.dynamic == nil || m.dynamic.tracks {
 		m.outputLost(now, func(_ *stage, t *sparkTask) bool { return t.container == e.id })
 	} else if e.caches {
 		m.outputLost(now, func(s *stage, t *sparkTask) bool { return s.def.Caches && t.container == e.id })

@@ -19,6 +19,7 @@ const (
 type dynamic struct {
 	min, max, initial int
 	idle, backlog     heddle.Span
+	tracks            bool // executors stay that hold shuffle files
 
 	starting bool        // no stage was submitted, no executor idle too long yet: the initial number stays
 	toAdd    int         // executors the next round adds
@@ -30,7 +31,7 @@ type dynamic struct {
 func newDynamic(sj *workload.SparkJob) *dynamic {
 	c := sj.Dynamic
 	d := &dynamic{
-		min: max(0, c.Min), max: c.Max, idle: c.IdleTimeout, backlog: c.Backlog, starting: true, toAdd: 1,
+		min: max(0, c.Min), max: c.Max, idle: c.IdleTimeout, backlog: c.Backlog, tracks: c.Tracks, starting: true, toAdd: 1,
 	}
 	if d.max <= 0 {
 		d.max = math.MaxInt32
@@ -69,9 +70,9 @@ func (d *dynamic) backlogged(now heddle.Time) {
 // drained ends it: no task waits.
 func (d *dynamic) drained() { d.addAt, d.toAdd = 0, 1 }
 
-// idleFrom starts an executor's idle time. One that holds cached blocks is never given back.
+// idleFrom starts an executor's idle time. One that holds cached blocks, or shuffle files by itself, is never given back.
 func (d *dynamic) idleFrom(e *executor) {
-	if e.caches || e.removing {
+	if e.caches || e.shuffles || e.removing {
 		return
 	}
 	if at := e.idle.Plus(d.idle); d.removeAt == 0 || at < d.removeAt {
@@ -139,7 +140,7 @@ func (m *spark) removeIdle(now heddle.Time) {
 	d.removeAt, d.kept = 0, false
 	left := m.activeExecutors()
 	for _, e := range m.alive {
-		if e.removing || e.caches || len(e.running) > 0 {
+		if e.removing || e.caches || e.shuffles || len(e.running) > 0 {
 			continue
 		}
 		if now < e.idle.Plus(d.idle) {

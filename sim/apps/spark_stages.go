@@ -190,6 +190,7 @@ func (m *spark) slotFreed(now heddle.Time, e *executor, id taskID) {
 func (m *spark) taskDone(now heddle.Time, s *stage, t *sparkTask, e *executor) {
 	t.state = finished
 	e.caches = e.caches || s.def.Caches
+	e.shuffles = e.shuffles || m.dynamic != nil && m.dynamic.tracks && s.def.Writes == workload.Shuffle
 	s.done++
 	m.tasksLeft--
 	if s.done < len(s.tasks) {

@@ -322,6 +322,34 @@ func TestSparkDynamic(t *testing.T) {
 	s.beat(Response{}, "") // none of them is replaced
 }
 
+// Where nodes have no shuffle service an executor stays for its shuffle files, and takes them with it.
+func TestSparkTracksShuffles(t *testing.T) {
+	for _, tracks := range []bool{false, true} {
+		j := sparkJob(0, 2, 1)
+		j.Spark.Dynamic = &workload.Dynamic{Initial: 2, Tracks: tracks}
+		j.Spark.Stages[0].Writes = workload.Shuffle
+		s := start(t, NewSpark(j, Config{}), 0)
+		m := s.m.(*spark)
+		s.beat(Response{}, "-")
+		s.beat(Response{Granted: ex(0, 1, 2)}, "-")
+		s.up(1, "-")
+		s.up(2, "-")
+		s.done(1, true, "-")
+		s.done(2, true, "-") // the last task runs in executor 1
+		s.now = s.now.Plus(61 * heddle.Second)
+		s.call("-", func() { s.m.Alarm(s.now, &s.out) })
+		s.next = s.now
+		s.beat(Response{}, "-")
+		if gone := len(s.out.Release) == 1 && s.out.Release[0] == 2; gone == tracks {
+			t.Errorf("tracks %v: idle for a minute, executors %v are given back", tracks, s.out.Release)
+		}
+		s.beat(Response{Completed: ended(heddle.Aborted, 2)}, "-")
+		if lost := 2 - m.stages[0].done; (lost == 1) != tracks {
+			t.Errorf("tracks %v: with an executor the output of %d tasks is lost", tracks, lost)
+		}
+	}
+}
+
 // Under dynamic allocation requests name the hosts of the input, in proportion to the tasks there,
 // by the numbers of Spark's own example: 20 tasks on hosts 1, 2, 3 and 10 on 1, 2, 4; two tasks an
 // executor, so 15 are needed, of which the hosts' parts are ⌈15·30/90⌉ = 5, 5, ⌈15·20/90⌉ = 4, 2: 16.
