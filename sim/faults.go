@@ -25,7 +25,7 @@ const (
 	AgentLoss                      // the node agent of a node ends at At; another starts after For, or never
 )
 
-// A Fault is something that goes wrong.
+// A Fault is something that goes wrong. Of several of a node at a time each lasts as long as it says.
 type Fault struct {
 	Kind   FaultKind
 	At     heddle.Time
@@ -44,6 +44,7 @@ const (
 
 // plan checks the faults and puts them on the heap.
 func (s *Sim) plan(fs []Fault) error {
+	s.faults = map[heddle.NodeID][]*Fault{}
 	for i, f := range fs {
 		switch {
 		case (f.Kind <= SilentNode || f.Kind == AgentLoss) && (f.Node < 0 || int(f.Node) >= len(s.o.Nodes)):
@@ -62,6 +63,9 @@ func (s *Sim) plan(fs []Fault) error {
 			continue
 		}
 		s.heap.push(entry{at: f.At, what: fault, gen: strikes, id: int64(i)})
+		if f.Kind != MasterFailure {
+			s.faults[f.Node] = append(s.faults[f.Node], &fs[i])
+		}
 	}
 	return nil
 }
@@ -103,16 +107,18 @@ func (s *Sim) strike(f *Fault, stage uint32) {
 				s.stopAgent(f.Node)
 			}
 		case mends:
-			if f.Kind == NodeLoss || !n.dead { // heartbeats of a dead node cannot come back
+			if n.silent && !s.lasts(f.Node, NodeLoss) && !s.lasts(f.Node, SilentNode) {
 				s.comeBack(f.Node)
 			}
 		}
 		s.hasNews(f.Node)
 		s.room(f.Node)
 	case SlowNode:
-		factor := f.Factor
-		if stage == mends {
-			factor = 1
+		factor := 1.0
+		for _, o := range s.faults[f.Node] {
+			if s.strikes(o, SlowNode) {
+				factor = min(factor, o.Factor)
+			}
 		}
 		s.phys.setSpeed(s.now, f.Node, factor)
 	case MasterFailure:
@@ -124,14 +130,23 @@ func (s *Sim) strike(f *Fault, stage uint32) {
 		if s.agents == nil {
 			return
 		}
-		s.agents[f.Node].broken = stage == strikes
-		if stage == strikes {
+		if s.agents[f.Node].broken = s.lasts(f.Node, AgentLoss); stage == strikes {
 			s.stopAgent(f.Node)
 		} else {
 			s.startAgent(f.Node)
 		}
 	case TaskFailure:
 	}
+}
+
+// lasts reports whether a fault of a kind goes on at a node.
+func (s *Sim) lasts(n heddle.NodeID, k FaultKind) bool {
+	return slices.ContainsFunc(s.faults[n], func(f *Fault) bool { return s.strikes(f, k) })
+}
+
+// strikes reports whether a fault is one of a kind and goes on.
+func (s *Sim) strikes(f *Fault, k FaultKind) bool {
+	return f.Kind == k && f.At <= s.now && (f.For == 0 || s.now < f.At.Plus(f.For))
 }
 
 // crash ends every process on a node. Nobody hears of it yet.

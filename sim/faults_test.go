@@ -245,6 +245,32 @@ func TestSlowNode(t *testing.T) {
 	}
 }
 
+// Of several faults of a node each lasts as long as it says: the end of one does not end another.
+func TestFaultsOfOneNode(t *testing.T) {
+	end := func(faults ...Fault) float64 {
+		j := mapReduce("j", 0, lasting(4, 30), nil)
+		o := fullWorld(nodes(2, 1, heddle.Of(16384, 4000)), j)
+		o.Expiry, o.Faults = 20*second, faults
+		for i := range faults {
+			faults[i].Node, faults[i].Factor = 1, 0.25
+		}
+		s := bare()
+		s.Place[heddle.AM], s.Place[heddle.Map] = on{lo: 0, hi: 0}, on{lo: 1, hi: 1}
+		r := under(t, s, o)
+		states(t, r, Succeeded)
+		return r.Makespan.Seconds()
+	}
+	for _, k := range []FaultKind{NodeLoss, SilentNode, SlowNode} {
+		whole := end(Fault{Kind: k, At: at(10), For: 200 * second})
+		for _, inner := range []Fault{{Kind: k, At: at(12), For: 100 * second}, {Kind: k, At: at(5), For: 20 * second}} {
+			inner.Kind = k
+			if got := end(Fault{Kind: k, At: at(10), For: 200 * second}, inner); got < whole-10 {
+				t.Errorf("fault %d at 10 s for 200: over after %.0f s, with another at %g s for %g after %.0f", k, whole, inner.At.Seconds(), inner.For.Seconds(), got)
+			}
+		}
+	}
+}
+
 // A master that ends badly is tried once more; the second failure ends the application.
 func TestMasterFailure(t *testing.T) {
 	once, twice := sorting(), sorting()

@@ -144,6 +144,7 @@ type Sim struct {
 	pace     *pace // nil: nodes beat once a turn of the wheel
 	byName   map[string]heddle.NodeID
 	failRate float64
+	faults   map[heddle.NodeID][]*Fault // of nodes and their agents
 	out      apps.Actions
 	done     []ended
 	report   rm.BeatNode // said again and again
