@@ -120,11 +120,12 @@ func (w *Workload) FillDurations() {
 
 func unstated(t Task) bool { return t.Duration <= 0 }
 
+// statedSpans are the durations that tasks state, without what they waited for others.
 func statedSpans(tasks []Task) []heddle.Span {
 	var out []heddle.Span
 	for k := range tasks {
 		if !unstated(tasks[k]) {
-			out = append(out, tasks[k].Duration)
+			out = append(out, tasks[k].Duration-tasks[k].Waited)
 		}
 	}
 	return out

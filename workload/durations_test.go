@@ -109,3 +109,12 @@ func TestFillDurations(t *testing.T) {
 		t.Errorf("%d jobs, stated %v, of a trace without durations", jobs, stated)
 	}
 }
+
+// A reduce of which nothing is known takes what others take, and not what they waited for their maps.
+func TestFilledReducesDoNotWait(t *testing.T) {
+	w := &Workload{Jobs: []Job{{Maps: []Task{{Duration: ms(100)}}, Reduces: []Task{{Duration: ms(900), Waited: ms(800)}, {}, {Duration: ms(700), Waited: ms(620)}}}}}
+	w.FillDurations()
+	if r := w.Jobs[0].Reduces[1]; r.Duration != ms(80) || r.Waited != 0 {
+		t.Errorf("a reduce without a duration: %+v", r)
+	}
+}
