@@ -198,7 +198,9 @@ func progress(a *policy.App) Progress {
 	if a.Facts().Maps > 0 {
 		p.DesiredMaps = int(a.Facts().Maps)
 	}
-	p.PendingMaps = max(a.Waiting(heddle.Map), p.DesiredMaps-begun)
+	if !a.Begun() || !a.MapsOver() { // else those that have not ended well never will: a job may do without them
+		p.PendingMaps = max(a.Waiting(heddle.Map), p.DesiredMaps-begun)
+	}
 	p.DesiredReduces = int(a.Facts().Reduces)
 	if p.DesiredReduces <= 0 {
 		p.DesiredReduces = p.FinishedReduces + p.RunningReduces + p.PendingReduces

@@ -37,9 +37,9 @@ func New(a policy.Args) (policy.Gate, error) {
 }
 
 // Open implements [policy.Gate]: everything once enough maps are done, nothing before. A job whose
-// number of maps is unknown is not held back.
+// number of maps is unknown is not held back, nor one whose maps are over: it may do without those that failed.
 func (g Gate) Open(_ policy.View, a *policy.App, _ heddle.Kind) policy.Verdict {
-	if a.Finished(heddle.Map) < g.wanted(a) {
+	if over := a.Begun() && a.MapsOver(); !over && a.Finished(heddle.Map) < g.wanted(a) {
 		return policy.No(heddle.GateClosed)
 	}
 	return policy.Yes
