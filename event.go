@@ -51,6 +51,7 @@ type (
 		Priority int32 // of the ask it once answered
 		AllocID  int64
 		Size     Resource
+		Age      Span  // for how long it has been held; 0 where nobody knows
 		Ref      int64 // the sender's own; comes back in Adopt
 	}
 

@@ -248,7 +248,7 @@ func (d *audit) state(x *Container) {
 	case !x.suspended && x.lent != 0:
 		d.fail("container-states", x.name()+" lends without being suspended")
 	}
-	if x.granted < 0 || x.granted > d.c.now || x.started > d.c.now ||
+	if x.granted > d.c.now || x.started > d.c.now ||
 		x.state == Running && x.started < x.granted || x.state != Running && x.started != 0 {
 		d.fail("container-times", x.name()+" granted at "+num(int64(x.granted))+", started at "+num(int64(x.started))+
 			", "+x.state.String()+" at "+num(int64(d.c.now)))

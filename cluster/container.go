@@ -284,13 +284,13 @@ func (c *Cluster) give(x *Container, k *Ask, n *Node, at heddle.Locality, told, 
 	return x
 }
 
-// Adopt takes over a container that a node was found running for an application. No ask pays for it and no
-// limit counts: the node may hold more than it has. Nobody is asked whether its data lies near.
-func (c *Cluster) Adopt(a *App, n *Node, kind heddle.Kind, priority int32, alloc int64, size heddle.Resource) *Container {
+// Adopt takes over a container that a node was found running for an application, and that has been held for so long. No ask
+// pays for it and no limit counts: the node may hold more than it has. Nobody is asked whether its data lies near.
+func (c *Cluster) Adopt(a *App, n *Node, kind heddle.Kind, priority int32, alloc int64, size heddle.Resource, age heddle.Span) *Container {
 	x := c.slab.new()
 	x.become(Running)
 	x.app, x.node, x.ask, x.kind, x.at = a, n, c.ask(a, priority, kind, alloc, size, true), kind, heddle.OffSwitch
-	x.limit, x.granted, x.started = size, c.now, c.now
+	x.limit, x.granted, x.started = size, c.now.Plus(-age), c.now.Plus(-age)
 	c.enlist(x)
 	n.full = !c.Fits(heddle.Resource{}, n.Free())
 	c.touched(n)

@@ -63,12 +63,12 @@ func TestOverfullNodesLendNothing(t *testing.T) {
 	c := New([]heddle.QueueID{heddle.NoQueue}, false)
 	n := c.AddNode(0, 0, heddle.Of(8192, 4000))
 	a := c.Submit(heddle.Submit{})
-	x := c.Adopt(a, n, heddle.Reduce, 10, 0, heddle.Of(1024, 3000))
+	x := c.Adopt(a, n, heddle.Reduce, 10, 0, heddle.Of(1024, 3000), 0)
 	c.Suspend(x)
 	if room := n.Room(a); room[heddle.CPU] != 4000 {
 		t.Errorf("room for %v with 1 vcore free and 3 lent", room)
 	}
-	y := c.Adopt(a, n, heddle.Map, 20, 0, heddle.Of(1024, 2000))
+	y := c.Adopt(a, n, heddle.Map, 20, 0, heddle.Of(1024, 2000), 0)
 	if room := n.Room(a); room[heddle.CPU] != -1000 || c.Fits(heddle.Of(0, 1000), room) {
 		t.Errorf("room for %v where 5 of 4 vcores are held", room)
 	}

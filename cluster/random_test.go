@@ -203,7 +203,7 @@ var steps = []func(d *driver){
 			if kind == heddle.AM && a.master != nil {
 				return
 			}
-			x := d.c.Adopt(a, n, kind, int32(d.intn(3, "priority")), int64(d.intn(2, "id")), d.size())
+			x := d.c.Adopt(a, n, kind, int32(d.intn(3, "priority")), int64(d.intn(2, "id")), d.size(), 0)
 			if x.state != Running || x.ask == nil || x.Told() != x.limit {
 				d.t.Fatalf("found as %+v", x)
 			}

@@ -25,7 +25,7 @@ const (
 	Unreserved // a reservation was given up; what fulfils one is Granted alone
 	Recounted  // a reservation counts for more or less than before: see [Container.Reserves]
 	Granted    // a container was granted; [Container.Fulfils] says whether it was a reservation
-	Adopted    // a container was found running: no ask paid for it, no limit was asked, and nobody knows when it began
+	Adopted    // a container was found running: no ask paid for it, no limit was asked, and when it began may not be known
 	Started    // a node runs a container
 	Resized    // a running container has another limit; told, as the next two, when a whole plan is carried out
 	Suspended  // a running container lends its processors

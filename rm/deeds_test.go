@@ -146,6 +146,33 @@ func TestVersionsAfterAStart(t *testing.T) {
 	}
 }
 
+// A container that is found running has been held since its node began to, for policies that go by how long: after a start,
+// and for the core of another configuration.
+func TestFoundSince(t *testing.T) {
+	w, c, m, n, task := wishing(t, nil)
+	created := w.m.date(w.m.container(task).created) + 1 // later than its submission
+	w.with.Scheduler.Rebuild = func([]string) (*Scheduler, error) {
+		sch := testScheduler(t, "capacity")
+		sch.Set.Control = []policy.Control{c}
+		return sch, nil
+	}
+	w.sleep(heddle.Minute)
+	w.restart(heddle.Second)
+	news := ContainerNews{ContainerEnd: ContainerEnd{ID: task, Size: heddle.Of(2048, 1000)}, Priority: 20, Created: created}
+	n.conts[task] = news
+	n.register(4096, 4, news)
+	m.register()
+	for range 2 {
+		x := w.m.core.View().Container(w.m.container(task).cid)
+		if w.m.date(x.Granted()) != created || w.m.date(x.Started()) != created {
+			t.Errorf("granted at %d and started at %d, want %d", w.m.date(x.Granted()), w.m.date(x.Started()), created)
+		}
+		if err := w.refresh(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // A container that is suspended is parked where its node can do that, and lends its processors either way.
 func TestParks(t *testing.T) {
 	for _, can := range []heddle.Caps{heddle.Stock, heddle.Stock | heddle.Parks} {

@@ -259,7 +259,8 @@ func (m *Machine) adopt(n *node, s *ContainerNews) {
 		m.finding.at = m.timeOf(s.Created)
 	}
 	m.step(heddle.Found{
-		App: a.aid, Node: n.nid, Kind: kind, Priority: s.Priority, AllocID: s.AllocID, Size: s.Size, Ref: int64(n.nid),
+		App: a.aid, Node: n.nid, Kind: kind, Priority: s.Priority, AllocID: s.AllocID, Size: s.Size,
+		Age: m.now.Since(m.finding.at), Ref: int64(n.nid),
 	})
 	if c := m.container(s.ID); c != nil {
 		t.holds.add(c, -1)

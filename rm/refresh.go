@@ -158,7 +158,10 @@ func (m *Machine) tellAgain(a *app) {
 	for _, c := range byAge(a.newest().held) {
 		m.relax(c)
 		m.finding.id = c.id()
-		m.step(heddle.Found{App: a.aid, Node: c.node.nid, Kind: c.kind, Priority: c.priority, AllocID: c.allocID, Size: c.limitOf(), Ref: int64(c.node.nid)})
+		m.step(heddle.Found{
+			App: a.aid, Node: c.node.nid, Kind: c.kind, Priority: c.priority, AllocID: c.allocID, Size: c.limitOf(),
+			Age: m.now.Since(c.created), Ref: int64(c.node.nid),
+		})
 		if d := c.deed; d != nil && d.lacks != 0 {
 			m.step(heddle.Unable{Container: c.cid, What: d.lacks})
 		}

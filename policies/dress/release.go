@@ -112,7 +112,7 @@ type task struct {
 	slot   int
 	phase  int // its phase's number; −1 before it starts, of masters, and of those that were found running
 	master bool
-	found  bool // found running: nobody knows since when
+	found  bool // found running
 }
 
 // NewRelease returns the estimate alone, for other policies to ask.
@@ -173,8 +173,8 @@ func (e *Estimator) Hears() policy.News {
 	return policy.Granted | policy.Adopted | policy.Started | policy.Ended | policy.AppDone
 }
 
-// Hear implements [policy.Listener]. When a container started that was found running is not known, and so it is of no
-// phase.
+// Hear implements [policy.Listener]. A container that was found running is of no phase: when it started may not be known, nor
+// which have ended that started with it.
 func (e *Estimator) Hear(v policy.View, n policy.Effect) {
 	switch n.What {
 	case policy.Granted:
