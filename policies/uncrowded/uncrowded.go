@@ -20,8 +20,8 @@
 //
 // A reduce that could only copy goes to no node of which tasks hold more than a part, however much they compute, unless
 // the cluster has room for all that is asked for and a quarter to spare. One
-// whose job's maps are over is refused nowhere, since it is all that its job waits for. Nor is a task of an
-// application of which no task runs.
+// whose job's maps are over, or are about to be, is refused nowhere, since it is all that its job waits for: it finds room, starts
+// and copies meanwhile. Nor is a task of an application of which no task runs.
 package uncrowded
 
 import (
@@ -43,6 +43,9 @@ type Options struct {
 	// Disk is the part of the time that a node's disks may be busy for Share to count, where its agent says so: the mean over
 	// them. Each task that was granted there since counts as 0.3 of it. 1 is no bound.
 	Disk float64 `yaml:"disk"`
+	// Ahead is how many seconds before its maps are expected to end a job's reduces are refused nowhere: where none waits for a
+	// container, and the last one to get one has held it for as long as others did, less that. 0 is not before they have ended.
+	Ahead float64 `yaml:"ahead"`
 	// Patience is how many seconds an application is passed over at most before any node will do.
 	Patience float64 `yaml:"patience"`
 	// Measured has it go by what each task uses, on nodes that measure that.
@@ -50,20 +53,26 @@ type Options struct {
 }
 
 // Default are the defaults: tasks that compute more than half of the time are let in.
-var Default = Options{Share: 0.4, Busy: 0.6, Disk: 0.6, Patience: 20}
+var Default = Options{Share: 0.4, Busy: 0.6, Disk: 0.6, Ahead: 4, Patience: 20}
 
 // A Place refuses crowded nodes.
 type Place struct {
 	o       Options
-	byApp   [][heddle.NumKinds]mean
+	byApp   []app
 	cluster [heddle.NumKinds]mean
 	byNode  []report
 	asked   [heddle.NumKinds]bool // kinds that it is asked about
 	refused bool                  // somebody, since the last tick
 	late    bool                  // somebody's patience is over, or may be before it is looked again
-	ending  bool                  // somebody may ask for reduces whose job's maps are over
+	ending  bool                  // somebody may ask for reduces that are refused nowhere
 	turn    uint32                // which nodes are open to who is late, until the next tick
 	now     crowd                 // of the node that was looked at last
+}
+
+// An app is what is known of an application.
+type app struct {
+	used [heddle.NumKinds]mean // shares of a processor that its tasks used
+	last heddle.Time           // when a map of it was granted last
 }
 
 // A report is what a node said.
@@ -116,6 +125,8 @@ func New(a policy.Args) (policy.Place, error) {
 		return nil, errors.New("uncrowded: busy must be a share of a processor, 0 to 1")
 	case !(o.Disk >= 0 && o.Disk <= 1):
 		return nil, errors.New("uncrowded: disk must be a part of the time, 0 to 1")
+	case !(o.Ahead >= 0) || o.Ahead > math.MaxInt32:
+		return nil, errors.New("uncrowded: ahead must be 0 s or more")
 	case !(o.Patience > 0) || o.Patience > math.MaxInt32:
 		return nil, errors.New("uncrowded: patience must be above 0 s")
 	}
@@ -156,7 +167,10 @@ func (p *Place) Hear(v policy.View, e policy.Effect) {
 		if e.What == policy.Granted && (e.Container.Kind() == heddle.Map || e.Container.Kind() == heddle.Reduce) {
 			p.of(e.Node).begun++
 		}
-		p.ending = p.ending || ends(e.App)
+		if (e.What == policy.Granted || e.What == policy.Adopted) && e.Container.Kind() == heddle.Map {
+			p.app(e.App).last = v.Now()
+		}
+		p.ending = p.ending || e.App.Waiting(heddle.Reduce) > 0 && p.ends(v, e.App)
 	}
 }
 
@@ -193,12 +207,16 @@ func (p *Place) learn(v policy.View, n *policy.Node) {
 
 // note learns what a task uses.
 func (p *Place) note(x *policy.Container, used float64) {
-	id := x.App().ID()
-	for int(id) >= len(p.byApp) {
-		p.byApp = append(p.byApp, [heddle.NumKinds]mean{})
-	}
-	p.byApp[id][x.Kind()].add(used)
+	p.app(x.App()).used[x.Kind()].add(used)
 	p.cluster[x.Kind()].add(used)
+}
+
+// app is where it is kept what is known of an application.
+func (p *Place) app(a *policy.App) *app {
+	for int(a.ID()) >= len(p.byApp) {
+		p.byApp = append(p.byApp, app{})
+	}
+	return &p.byApp[a.ID()]
 }
 
 // own is the share of a processor that a container uses by its own measurement, at most 1; not ok where there is none.
@@ -232,7 +250,7 @@ const lasting = 0.25
 func (p *Place) Judge(v policy.View, k *policy.Ask, n *policy.Node, _ heddle.Locality) policy.Verdict {
 	a := k.App()
 	p.asked[k.Kind()] = p.asked[k.Kind()] || !v.Explaining()
-	if k.Kind() == heddle.AM || a.Unserved() || k.Kind() == heddle.Reduce && a.MapsOver() || v.Now().Since(a.PassedOver()) > heddle.Seconds(p.o.Patience) {
+	if k.Kind() == heddle.AM || a.Unserved() || k.Kind() == heddle.Reduce && p.ends(v, a) || v.Now().Since(a.PassedOver()) > heddle.Seconds(p.o.Patience) {
 		return policy.Yes
 	}
 	if k.Kind() == heddle.Reduce && p.slack(v) {
@@ -318,7 +336,7 @@ func (p *Place) Tick(v policy.View) bool {
 	for i := range v.AppIDs() {
 		if a := v.App(heddle.AppID(i)); a != nil && p.asks(a) {
 			p.late = p.late || v.Now().Since(a.PassedOver())+lookEvery > heddle.Seconds(p.o.Patience)
-			p.ending = p.ending || ends(a)
+			p.ending = p.ending || a.Waiting(heddle.Reduce) > 0 && p.ends(v, a)
 		}
 	}
 	again := p.refused
@@ -339,12 +357,12 @@ func (p *Place) asks(a *policy.App) bool {
 // expect is the share of a processor that a task uses, as far as anybody knows; 1 where nobody does. Now is what those
 // of its node use that are measured.
 func (p *Place) expect(v policy.View, x *policy.Container, now float64) float64 {
-	id, kind := int(x.App().ID()), x.Kind()
+	kind := x.Kind()
 	switch {
 	case now >= 0 && measured(v, x):
 		return now
-	case id < len(p.byApp) && p.byApp[id][kind].count > 0:
-		return p.byApp[id][kind].value
+	case p.app(x.App()).used[kind].count > 0:
+		return p.app(x.App()).used[kind].value
 	case p.cluster[kind].count > 0:
 		return p.cluster[kind].value
 	default:
@@ -393,8 +411,14 @@ func counts(x *policy.Container) bool {
 	return x.Kind() == heddle.Map || x.Kind() == heddle.Reduce && x.App().MapsOver()
 }
 
-// ends reports whether an application asks for reduces and has no maps left.
-func ends(a *policy.App) bool { return a.Waiting(heddle.Reduce) > 0 && a.MapsOver() }
+// ends reports whether the maps of an application are over or about to be, by how long others of them were held.
+func (p *Place) ends(v policy.View, a *policy.App) bool {
+	ended := a.Finished(heddle.Map)
+	if a.MapsOver() || a.Waiting(heddle.Map) > 0 || ended == 0 || p.o.Ahead == 0 {
+		return a.MapsOver()
+	}
+	return v.Now().Since(p.app(a).last) >= a.Held(heddle.Map)/heddle.Span(ended)-heddle.Seconds(p.o.Ahead)
+}
 
 // measured reports whether a container has run for long enough to be in what its node measured: NodeManagers measure
 // every 3 s (yarn.nodemanager.container-monitor.interval-ms), and a container from the second time on.
