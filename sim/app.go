@@ -108,8 +108,11 @@ func (s *Sim) arrive(a *app) {
 	s.lives()
 	j := a.job
 	facts := heddle.Facts{
-		Name: cmp.Or(j.Program, j.Name), InputBytes: j.InputBytes(), Maps: int32(len(j.Maps)), Reduces: int32(len(j.Reduces)),
+		Name: cmp.Or(j.Program, j.Name), Maps: int32(len(j.Maps)), Reduces: int32(len(j.Reduces)),
 		Demand: apps.Demand(j),
+	}
+	if j.Framework == heddle.MapReduce { // the splits of which say how much it reads
+		facts.InputBytes = j.InputBytes()
 	}
 	if s.o.NoAgents && j.Framework == heddle.MapReduce { // the heap of a real master is cut
 		facts.MasterHeap = a.masterSize()[heddle.Memory]

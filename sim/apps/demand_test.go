@@ -7,8 +7,9 @@ import (
 	"heddle/workload"
 )
 
-// A job's demand is what its master asks for at once: the larger of its maps and its reduces, its executors, or what dynamic
-// allocation lets its largest stage use; at the sizes that masters ask for where the job states none.
+// A job's demand is what its master asks for at once and heddle rm can tell from its submission: the larger of its maps and its
+// reduces, its executors, or those that dynamic allocation begins with; at the sizes that masters ask for where the job states
+// none. How large its stages are nobody knows then, nor anything of other frameworks.
 func TestDemand(t *testing.T) {
 	task := func(n int, size heddle.Resource) []workload.Task {
 		out := make([]workload.Task, n)
@@ -28,12 +29,12 @@ func TestDemand(t *testing.T) {
 		{"maps", workload.Job{Maps: task(20, g(2)), Reduces: task(4, g(2))}, heddle.Demand{Containers: 20, Each: g(2)}},
 		{"reduces, larger in all", workload.Job{Maps: task(4, g(1)), Reduces: task(3, g(2))}, heddle.Demand{Containers: 3, Each: g(2)}},
 		{"no size", workload.Job{Maps: task(3, heddle.Resource{})}, heddle.Demand{Containers: 3, Each: g(1)}},
-		{"plain", workload.Job{Framework: heddle.Plain, Other: task(2, g(3))}, heddle.Demand{Containers: 2, Each: g(3)}},
+		{"plain", workload.Job{Framework: heddle.Plain, Other: task(2, g(3))}, heddle.Demand{}},
 		{"nothing", workload.Job{}, heddle.Demand{}},
 		{"executors", workload.Job{Spark: &workload.SparkJob{Executors: 7, Executor: two, Stages: stages}}, heddle.Demand{Containers: 7, Each: two}},
 		{"Spark's default", workload.Job{Spark: &workload.SparkJob{}}, heddle.Demand{Containers: 2, Each: heddle.Of(1408, 1000)}},
-		{"dynamic, two tasks an executor", workload.Job{Spark: &workload.SparkJob{Executor: two, Stages: stages, Dynamic: &workload.Dynamic{Max: 100}}}, heddle.Demand{Containers: 5, Each: two}},
-		{"dynamic, limited", workload.Job{Spark: &workload.SparkJob{Executor: two, Stages: stages, Dynamic: &workload.Dynamic{Max: 3}}}, heddle.Demand{Containers: 3, Each: two}},
+		{"dynamic", workload.Job{Spark: &workload.SparkJob{Executor: two, Stages: stages, Dynamic: &workload.Dynamic{Max: 100}}}, heddle.Demand{}},
+		{"dynamic, to begin with", workload.Job{Spark: &workload.SparkJob{Executor: two, Stages: stages, Dynamic: &workload.Dynamic{Initial: 3, Max: 100}}}, heddle.Demand{Containers: 3, Each: two}},
 		{"dynamic, at least", workload.Job{Spark: &workload.SparkJob{Executor: two, Stages: stages, Dynamic: &workload.Dynamic{Min: 8, Max: 9}}}, heddle.Demand{Containers: 8, Each: two}},
 	} {
 		if got := Demand(&c.job); got != c.want {
