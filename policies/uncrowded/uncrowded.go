@@ -168,7 +168,8 @@ func (p *Place) Hear(v policy.View, e policy.Effect) {
 			p.of(e.Node).begun++
 		}
 		if (e.What == policy.Granted || e.What == policy.Adopted) && e.Container.Kind() == heddle.Map {
-			p.app(e.App).last = v.Now()
+			a := p.app(e.App)
+			a.last = max(a.last, e.Container.Granted())
 		}
 		p.ending = p.ending || e.App.Waiting(heddle.Reduce) > 0 && p.ends(v, e.App)
 	}
