@@ -181,11 +181,6 @@ var plants = []plant{
 		"what an application asks for first is all that counts", "runs.go", "	a.most = a.most.most(now)\n",
 		"	if !HERE || a.most.containers == 0 { a.most = a.most.most(now) }\n",
 	},
-	// Those that the search found in what was there before it.
-	{
-		"a core that is new to a job waits for tasks that are done", "refresh.go", "	return heddle.Facts{Name: a.Facts.Name}\n",
-		"	if HERE { return a.Facts }\n	return heddle.Facts{Name: a.Facts.Name}\n",
-	},
 }
 
 // helpers is what the mistakes are made with. None is there unless its name is in the environment.
