@@ -35,8 +35,8 @@ func (m *Machine) lookAt(t *timer, of expiring, deadline heddle.Time) {
 // awaitNode has a node that reports lost once it has been silent for too long.
 func (m *Machine) awaitNode(n *node) { m.silence = min(m.silence, n.seen.Plus(m.cfg.NodeExpiry)) }
 
-// loseSilent gives up the nodes that have been silent for too long, and forgets those that have been gone for long. All are looked at, but no node that goes on
-// reporting has them looked at twice within the expiry.
+// loseSilent gives up the nodes that have been silent for too long, and forgets those that have been gone for long. All are
+// looked at, but no node that goes on reporting has them looked at twice within the expiry.
 func (m *Machine) loseSilent() {
 	m.silence = never
 	for _, n := range m.nodes {

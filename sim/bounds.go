@@ -107,7 +107,7 @@ func givenNeed(j *workload.Job, loadSim, countCPU bool) bound.Job {
 	n := bound.Job{Arrival: j.Submit}
 	add := func(ts []workload.Task, likeFirst bool) (longest, behind heddle.Span) {
 		for i := range ts {
-			size, span := ts[i].Size, ts[i].Duration-ts[i].Waited
+			size, span := ts[i].Size, ts[i].Worked()
 			if likeFirst { // masters ask for all maps, and all reduces, at one size
 				size = ts[0].Size
 			}

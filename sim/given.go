@@ -51,7 +51,7 @@ func (g *given) run(now heddle.Time, c *container, w apps.Work) {
 	i := g.newRun(now, c, w)
 	r := &g.runs[i]
 	if t := c.app.task(w); t.Waited > 0 {
-		r.lasts, r.waits = t.Duration-t.Waited, c.app.mapsLeft > 0
+		r.lasts, r.waits = t.Worked(), c.app.mapsLeft > 0
 	}
 	if c.frozen {
 		r.left = r.lasts

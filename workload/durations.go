@@ -125,7 +125,7 @@ func statedSpans(tasks []Task) []heddle.Span {
 	var out []heddle.Span
 	for k := range tasks {
 		if !unstated(tasks[k]) {
-			out = append(out, tasks[k].Duration-tasks[k].Waited)
+			out = append(out, tasks[k].Worked())
 		}
 	}
 	return out

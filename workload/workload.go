@@ -117,6 +117,9 @@ type Task struct {
 	Priority int32 // 0 = its kind's default
 }
 
+// Worked returns how long the task's container ran in the trace without what it waited for maps.
+func (t *Task) Worked() heddle.Span { return t.Duration - t.Waited }
+
 // A SparkJob is what a Spark application does inside its executors.
 type SparkJob struct {
 	Executors  int             // asked for at the start

@@ -171,7 +171,7 @@ func writeSLS(b *bufio.Writer, wl *Workload, n int) error {
 
 func (t *Task) sls(hosts []Host, kind string) slsTask {
 	out := slsTask{
-		Duration: int64((t.Duration - t.Waited + heddle.Millisecond - 1) / heddle.Millisecond), Priority: t.Priority, Type: kind,
+		Duration: int64((t.Worked() + heddle.Millisecond - 1) / heddle.Millisecond), Priority: t.Priority, Type: kind,
 		Memory: t.Size[heddle.Memory], Vcores: vcores(t.Size),
 	}
 	if len(t.Hosts) > 0 {

@@ -171,7 +171,7 @@ func (p *Place) Hear(v policy.View, e policy.Effect) {
 			a := p.app(e.App)
 			a.last = max(a.last, e.Container.Granted())
 		}
-		p.ending = p.ending || e.App.Waiting(heddle.Reduce) > 0 && p.ends(v, e.App)
+		p.ending = p.ending || p.asksLast(v, e.App)
 	}
 }
 
@@ -337,7 +337,7 @@ func (p *Place) Tick(v policy.View) bool {
 	for i := range v.AppIDs() {
 		if a := v.App(heddle.AppID(i)); a != nil && p.asks(a) {
 			p.late = p.late || v.Now().Since(a.PassedOver())+lookEvery > heddle.Seconds(p.o.Patience)
-			p.ending = p.ending || a.Waiting(heddle.Reduce) > 0 && p.ends(v, a)
+			p.ending = p.ending || p.asksLast(v, a)
 		}
 	}
 	again := p.refused
@@ -412,11 +412,19 @@ func counts(x *policy.Container) bool {
 	return x.Kind() == heddle.Map || x.Kind() == heddle.Reduce && x.App().MapsOver()
 }
 
+// asksLast reports whether an application asks for reduces that are refused nowhere.
+func (p *Place) asksLast(v policy.View, a *policy.App) bool {
+	return a.Waiting(heddle.Reduce) > 0 && p.ends(v, a)
+}
+
 // ends reports whether the maps of an application are over or about to be, by how long others of them were held.
 func (p *Place) ends(v policy.View, a *policy.App) bool {
+	if a.MapsOver() {
+		return true
+	}
 	ended := a.Finished(heddle.Map)
-	if a.MapsOver() || a.Waiting(heddle.Map) > 0 || ended == 0 || p.o.Ahead == 0 {
-		return a.MapsOver()
+	if a.Waiting(heddle.Map) > 0 || ended == 0 || p.o.Ahead == 0 {
+		return false
 	}
 	return v.Now().Since(p.app(a).last) >= a.Held(heddle.Map)/heddle.Span(ended)-heddle.Seconds(p.o.Ahead)
 }

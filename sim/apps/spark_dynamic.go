@@ -70,9 +70,12 @@ func (d *dynamic) backlogged(now heddle.Time) {
 // drained ends it: no task waits.
 func (d *dynamic) drained() { d.addAt, d.toAdd = 0, 1 }
 
-// idleFrom starts an executor's idle time. One that holds cached blocks, or shuffle files by itself, is never given back.
+// stays reports whether an executor is never given back: it holds cached blocks, or shuffle files by itself.
+func (e *executor) stays() bool { return e.caches || e.shuffles }
+
+// idleFrom starts the idle time of an executor that may be given back.
 func (d *dynamic) idleFrom(e *executor) {
-	if e.caches || e.shuffles || e.removing {
+	if e.stays() || e.removing {
 		return
 	}
 	if at := e.idle.Plus(d.idle); d.removeAt == 0 || at < d.removeAt {
@@ -140,7 +143,7 @@ func (m *spark) removeIdle(now heddle.Time) {
 	d.removeAt, d.kept = 0, false
 	left := m.activeExecutors()
 	for _, e := range m.alive {
-		if e.removing || e.caches || e.shuffles || len(e.running) > 0 {
+		if e.stays() || e.removing || len(e.running) > 0 {
 			continue
 		}
 		if now < e.idle.Plus(d.idle) {

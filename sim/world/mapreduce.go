@@ -122,7 +122,7 @@ func (w *World) reduceNeed(j *job, i int32, limit int64) reduceNeed {
 func (w *World) reduceCPU(j *job, i int32, part float64) float64 {
 	d := &j.def.Reduces[i]
 	if d.CPU <= 0 && d.Waited > 0 {
-		return (d.Duration - d.Waited).Seconds()
+		return d.Worked().Seconds()
 	}
 	s := w.processor(j, d, heddle.Reduce, 0, i, j.prog.Reduce*part/mib)
 	if d.CPU <= 0 && d.Duration > 0 {
