@@ -166,6 +166,21 @@ func TestShuffleReadsWhatIsCopied(t *testing.T) {
 	checkIdle(t, l.w)
 }
 
+// What a reduce copies from its own node passes no network.
+func TestShuffleFromTheOwnNode(t *testing.T) {
+	copying := func(nic float64) float64 {
+		c := cluster(1, 1)
+		c.Nodes[0].NICBps = nic
+		l := newLab(t, c)
+		j := mr("sort", 1, 256, 1)
+		id := l.w.AddJob(j)
+		l.start(0, id, heddle.Map, 0, 0, oneCore, oneCore, 0)
+		l.until(never)
+		return l.seconds(l.start(l.w.now, id, heddle.Reduce, 0, 0, oneCore, oneCore))
+	}
+	near(t, "a reduce on the only node, with a slow network", copying(1e6), copying(1e9), 1e-6)
+}
+
 // history runs a busy little cluster with all effects and writes down what happened.
 func history(seed uint64) string {
 	c := cluster(9, 3)

@@ -77,7 +77,7 @@ func (w *World) allow(i int32) {
 	for _, q := range n.pulled {
 		s := &q.pool.src[q.src]
 		c := claim{peak: s.peak}
-		c.need[diskR], c.need[outR] = s.cold, 1
+		c.need[diskR], c.need[outR] = s.cold, s.away
 		c.weight[diskR], c.weight[outR] = s.streams, s.streams
 		f.claims = append(f.claims, c)
 	}
@@ -223,7 +223,7 @@ func (w *World) reserve(n *node) (streams, rated, cpu, disk float64) {
 		s := &q.pool.src[q.src]
 		rate := min(s.grant, s.peak*q.pool.throttle)
 		used[diskR] += float64(rate * s.cold)
-		used[outR] += rate
+		used[outR] += float64(rate * s.away)
 		if s.peak*s.cold > 0.01*n.disk {
 			streams += s.streams
 		}

@@ -40,6 +40,8 @@ type source struct {
 	from    float64 // in the node's page cache, what was left first begins,
 	to      float64 // and what was left last ends
 	cold    float64 // part of what is read that is not in memory
+	near    float64 // bytes/s that readers on the node itself could receive, from all sources
+	away    float64 // part of what is read that other nodes receive
 	pos     int32   // in node.pulled, -1 when nobody reads
 }
 
@@ -113,8 +115,16 @@ func (w *World) drift(p *pool) {
 func (w *World) pull(p *pool) {
 	p.queued, p.fresh, p.shifted, p.pulling, p.pulledAt = false, false, false, true, w.now
 	p.want = 0
+	for k := range p.src {
+		p.src[k].near = 0
+	}
 	for _, i := range p.copying {
-		p.want += float64(w.acts[i].legs[0].share * w.acts[i].reads)
+		a := &w.acts[i]
+		by := float64(a.legs[0].share * a.reads)
+		p.want += by
+		if k, ok := p.at[a.home]; ok {
+			p.src[k].near += by
+		}
 	}
 	p.demand = p.want
 	readers := float64(len(p.copying))
@@ -126,6 +136,9 @@ func (w *World) pull(p *pool) {
 		}
 		s.peak = p.demand * part
 		s.streams = min(readers, readers*w.p.Fetchers*part)
+		if s.away = 1; p.demand > 0 {
+			s.away = max(0, 1-s.near/p.demand)
+		}
 		w.setCold(p, s)
 		w.setPulled(p, int32(k), s.peak > 0)
 		w.touch(s.node)
