@@ -87,6 +87,10 @@ func (r *rawJob) iterations(blocks func(int64) []int32) []workload.Stage {
 				if r.Spark.CachedTime.set {
 					t.Duration = r.Spark.CachedTime.value
 				}
+			} else if st.Caches { // what it leaves is in memory; by its program where that is not said
+				if t.Output = 0; r.Spark.InMemory.set {
+					t.Output = part(inMemory, len(splits), k)
+				}
 			}
 			st.Tasks[k] = t
 		}

@@ -2,6 +2,7 @@ package world
 
 import (
 	"heddle"
+	"heddle/workload"
 )
 
 // bounds are the best of each resource that any node has.
@@ -161,7 +162,9 @@ func (w *World) DiskBytes(id JobID) float64 {
 				if !s.Stages[i].Cached {
 					sum += max(0, float64(t.Input))
 				}
-				sum += max(0, float64(t.Output))
+				if j.sink(&s.Stages[i]) != workload.Unsaid {
+					sum += max(0, float64(t.Output))
+				}
 			}
 		}
 	}
