@@ -27,7 +27,8 @@ var Default = Options{Patience: 5}
 // A Place refuses nodes that hold more than others.
 type Place struct {
 	o       Options
-	refused bool // somebody, who may not be once patience is over
+	refused bool        // somebody, who may not be once patience is over
+	looked  heddle.Time // when it was looked whose is
 }
 
 // New returns the place.
@@ -72,7 +73,8 @@ const every = 3 * heddle.Second
 // Tick implements [policy.Ticker].
 func (p *Place) Tick(v policy.View) (late bool) {
 	if p.refused {
-		late, p.refused = policy.Patience(v, heddle.Seconds(p.o.Patience), every)
+		late, p.refused = policy.Patience(v, heddle.Seconds(p.o.Patience), p.looked)
 	}
+	p.looked = v.Now()
 	return late
 }

@@ -57,6 +57,7 @@ type Share struct {
 	held    heddle.Resource
 	asks    history
 	waste   waste
+	looked  heddle.Time // when it was looked last whose time is over
 }
 
 // A newcomer is an application that room is held back for.
@@ -208,7 +209,8 @@ func (s *Share) Ticks() (_, phase heddle.Span) { return every, 0 }
 
 // Tick implements [policy.Ticker]: room is held back no longer for those who asked for nothing in time.
 func (s *Share) Tick(v policy.View) bool {
-	before := len(s.waiting)
+	looked, before := s.looked, len(s.waiting)
+	s.looked = v.Now()
 	for len(s.waiting) > 0 && s.waiting[0].until <= v.Now() {
 		s.drop(0)
 	}
@@ -219,7 +221,7 @@ func (s *Share) Tick(v policy.View) bool {
 	if len(s.waiting) == 0 {
 		return false
 	}
-	late, _ := policy.Patience(v, heddle.Seconds(s.o.Patience), every)
+	late, _ := policy.Patience(v, heddle.Seconds(s.o.Patience), looked)
 	return late
 }
 
