@@ -216,7 +216,7 @@ func (m *Machine) failAttempt(t *attempt, status int32, diagnostics string) {
 	a.become(appAccepted)
 	m.forgetAttempts(a)
 	m.newAttempt(a)
-	if !waited { // otherwise what the last one waited for is the next one's
+	if !waited && m.Ready() { // what the last one waited for is the next one's; during a start all that is asked for waits
 		m.step(heddle.Attempt{App: a.aid, Master: a.Master, Full: a.tooSmall() > 0})
 		m.offer(a)
 	}

@@ -1,6 +1,8 @@
 package rm
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -309,5 +311,30 @@ func TestTakenAttempts(t *testing.T) {
 	w.pass(w.m.cfg.SchedulingWait, nil, home)
 	if p := w.app(id); p.Attempt < 8 {
 		t.Errorf("after another start the next attempt is number %d", p.Attempt)
+	}
+}
+
+// A master that begins again waits for the nodes too, where a policy names its node and no report of one is waited for.
+func TestStartHoldsNamedMasters(t *testing.T) {
+	profile := filepath.Join(t.TempDir(), "named.yaml")
+	if err := os.WriteFile(profile, []byte("profile: capacity\nplace: {am: spread}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t, profile, nil)
+	id, _, home, other := w.job("MAPREDUCE")
+	third := w.node("n3", 8192, 8)
+	master := found(w.app(id).Master, 0)
+	master.Over = true
+	w.restart(heddle.Second)
+	home.register(8192, 8, master)
+	other.register(4096, 4)
+	if p := w.app(id); p.Attempt != 2 || !p.Master.IsZero() {
+		t.Errorf("attempt %d begins in %v with a node missing", p.Attempt, p.Master)
+	} else if p.Diagnostics != ComingBack {
+		t.Errorf("its client reads %q", p.Diagnostics)
+	}
+	third.register(16384, 16)
+	if p := w.app(id); p.Master.IsZero() || p.MasterNode != third.id {
+		t.Errorf("once all are back its master is %v on %v, not on the roomiest node", p.Master, p.MasterNode)
 	}
 }

@@ -103,7 +103,7 @@ func (m *Machine) appView(a *app) *appView {
 	}
 	m.addUse(a, v)
 	if p.Diagnostics == "" && p.State == AppAccepted {
-		p.Diagnostics = a.pendingText()
+		p.Diagnostics = m.pendingText(a)
 	}
 	return v
 }

@@ -214,13 +214,17 @@ func letIn(k *sched.PendingAsk) bool {
 	}
 }
 
+// ComingBack is what clients read of an application that waits for its master during a start.
+const ComingBack = "Waiting until what ran before the ResourceManager started has come back."
+
 // pendingText is what clients read while an application waits for its master: notActive where somebody who looks further
 // finds out more.
-func (a *app) pendingText() string {
+func (m *Machine) pendingText(a *app) string {
+	t := a.newest()
 	switch {
-	case a.aid == heddle.NoApp:
-		return "Waiting until what ran before the ResourceManager started has come back."
-	case a.newest() != nil && a.newest().master != nil:
+	case a.aid == heddle.NoApp, !m.Ready() && t != nil && t.state == attemptScheduled:
+		return ComingBack
+	case t != nil && t.master != nil:
 		return "AM container is launched, waiting for AM container to Register with RM"
 	}
 	return notActive

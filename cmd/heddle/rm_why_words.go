@@ -236,8 +236,11 @@ func summary(r *rm.AppReport, waits bool) string {
 	case "SUBMITTED":
 		return "it waits for the scheduler to take it in."
 	case "ACCEPTED":
-		if waits {
+		switch {
+		case waits:
 			return fmt.Sprintf("it was accepted %s ago and has no master yet.", since)
+		case r.Diagnostics == rm.ComingBack:
+			return fmt.Sprintf("it was accepted %s ago and waits until what ran before the ResourceManager started has come back.", since)
 		}
 		return fmt.Sprintf("nothing is pending. It was accepted %s ago; its master has a container and is starting, or has not registered yet.", since)
 	case "RUNNING":

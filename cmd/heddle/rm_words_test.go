@@ -53,6 +53,7 @@ func TestSummaries(t *testing.T) {
 		{rm.AppReport{State: "NEW_SAVING"}, false, "being stored"},
 		{rm.AppReport{State: "SUBMITTED"}, false, "waits for the scheduler"},
 		{rm.AppReport{State: "ACCEPTED", Elapsed: 3000}, true, "accepted 3.0 s ago and has no master yet."},
+		{rm.AppReport{State: "ACCEPTED", Elapsed: 3000, Diagnostics: rm.ComingBack}, false, "accepted 3.0 s ago and waits until what ran before"},
 		{rm.AppReport{State: "ACCEPTED", Elapsed: 3000}, false, "nothing is pending. It was accepted 3.0 s ago; its master has a container"},
 		{rm.AppReport{State: "RUNNING", Elapsed: 3000, Containers: 1, Used: rm.Amount{MemoryMiB: 512}}, true, "it runs for 3.0 s and holds 1 container, 512 MiB."},
 		{rm.AppReport{State: "RUNNING", Elapsed: 3000, Containers: 0}, false, "nothing is pending. It runs for 3.0 s and holds 0 containers."},
