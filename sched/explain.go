@@ -106,7 +106,7 @@ func (c *Core) explain(a *policy.App, k *policy.Ask) PendingAsk {
 		p.Why, p.Policy, p.Limit = heddle.Fine, "", nil
 	}
 	var resources bool
-	if p.Have, resources = c.have(a, k, &p); resources {
+	if p.Have, resources = c.have(a, k, &p); resources && (p.Why != heddle.Fine || !p.taken()) {
 		p.Short = c.short(p.Need, p.Have)
 	}
 	if p.Why == heddle.Fine && len(p.Nodes) == 1 {
@@ -134,8 +134,12 @@ func (c *Core) have(a *policy.App, k *policy.Ask, p *PendingAsk) (have heddle.Re
 // full reports whether an ask is refused for the limit of a queue or of a share that may have the whole cluster, and no
 // node has room: it is the cluster that is full then. Whoever waits for its place in a line waits for that.
 func (c *Core) full(p *PendingAsk) bool {
-	return (p.Why == heddle.QueueLimit || p.Why == heddle.ShareLimit) && p.Limit.Line == 0 && c.v.Fits(c.v.Total(), p.Limit.Most) &&
-		!slices.ContainsFunc(p.Nodes, func(g NodeGroup) bool { return g.Why == heddle.Fine })
+	return (p.Why == heddle.QueueLimit || p.Why == heddle.ShareLimit) && p.Limit.Line == 0 && c.v.Fits(c.v.Total(), p.Limit.Most) && !p.taken()
+}
+
+// taken reports whether some node would take one.
+func (p *PendingAsk) taken() bool {
+	return slices.ContainsFunc(p.Nodes, func(g NodeGroup) bool { return g.Why == heddle.Fine })
 }
 
 // short is what have lacks of need, in the dimensions that count.
@@ -300,7 +304,7 @@ func (c *Core) answer(a *policy.App, k *policy.Ask, n *policy.Node) (why heddle.
 		return heddle.NodeExcluded, ""
 	case !allowed:
 		return heddle.StrictElsewhere, ""
-	case !c.v.Fits(k.Size(), n.Total()):
+	case !c.v.Fits(c.trimmed(k, n, n.Total()), n.Total()):
 		return heddle.NodeTooSmall, ""
 	case n.Booked() != nil && n.Booked().App() != a:
 		switch {
@@ -310,7 +314,7 @@ func (c *Core) answer(a *policy.App, k *policy.Ask, n *policy.Node) (why heddle.
 			return c.verdict(k, n, at)
 		}
 		return heddle.NodeReserved, called("book", []string{c.set.Names.Book}, 0)
-	case !c.v.Fits(k.Size(), n.Room(a)):
+	case !c.v.Fits(c.trimmed(k, n, n.Room(a)), n.Room(a)):
 		return heddle.NoRoom, ""
 	case l.filled(n):
 		return heddle.NotPicked, "lanes: " + l.slotsBy()
@@ -333,7 +337,7 @@ func (c *Core) until(reservation *policy.Container) heddle.Time {
 // fits reports whether a container of the ask would be let in beside a node's reservation.
 func (c *Core) fits(l *lane, k *policy.Ask, n *policy.Node) bool {
 	by := c.until(n.Booked())
-	return by > 0 && c.v.Fits(k.Size(), n.Free()) && !l.filled(n) && c.fills(k, n.Booked(), by)
+	return by > 0 && c.v.Fits(c.trimmed(k, n, n.Free()), n.Free()) && !l.filled(n) && c.fills(k, n.Booked(), by)
 }
 
 // verdict is what the places say of a node that has room. Where one names its node, this node was not it.

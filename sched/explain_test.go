@@ -151,3 +151,39 @@ func TestExplainShort(t *testing.T) {
 		})
 	}
 }
+
+// halved starts maps in half of what they ask for.
+type halved struct{ policy.Whole }
+
+func (halved) Trim(_ policy.View, k *policy.Ask, _ *policy.Node, _ heddle.Resource) heddle.Resource {
+	return k.Size().Part(0.5)
+}
+
+func (halved) Floor(smallest heddle.Resource) heddle.Resource { return smallest.Part(0.5) }
+
+// Where containers start in less than was asked for, a node that has room for that is not one with too little.
+func TestExplainTrimmed(t *testing.T) {
+	set := policytest.Base(policytest.Submitted{})
+	set.Trim[heddle.Map] = halved{}
+	c := sched.New(set)
+	c.Step(0, heddle.NodeUp{Node: 0, Total: heddle.Of(6144, 6000), Can: heddle.AllCaps})
+	c.Step(0, heddle.NodeUp{Node: 1, Total: heddle.Of(3072, 6000), Can: heddle.AllCaps})
+	c.Step(0, heddle.NodeUp{Node: 2, Total: heddle.Of(1024, 6000), Can: heddle.AllCaps})
+	c.Step(0, heddle.Submit{App: 0, Queue: 1, Master: heddle.Of(3072, 1000)})
+	c.Step(0, heddle.Heartbeat{Node: 0})
+	c.Step(0, heddle.Ask{App: 0, Rows: []heddle.Row{heddle.Anywhere(20, heddle.Map, 3, heddle.Of(4096, 1000))}})
+	e, _ := c.Explain(0)
+	p := e.Pending[0]
+	groups := []sched.NodeGroup{
+		{Why: heddle.Fine, Nodes: 2, Most: heddle.Of(3072, 6000)},
+		{Why: heddle.NodeTooSmall, Nodes: 1, Most: heddle.Of(1024, 6000)},
+	}
+	if d := cmp.Diff(groups, p.Nodes); d != "" || !p.Short.IsZero() {
+		t.Errorf("short of %v:\n%s", p.Short, d)
+	}
+	for n := range 2 {
+		if out := c.Step(0, heddle.Heartbeat{Node: heddle.NodeID(n)}); len(out) != 1 {
+			t.Errorf("node %d is given %v", n, out)
+		}
+	}
+}

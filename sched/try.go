@@ -97,7 +97,6 @@ func (c *Core) serve(a *policy.App, k *policy.Ask, o *offer) (outcome, policy.Ve
 		c.local = true
 		return nothing, policy.No(heddle.StrictElsewhere)
 	}
-	limit := k.Size()
 	room := n.Room(a)
 	if o.beside != nil {
 		if room = n.Free(); !c.fills(k, o.beside, o.by) {
@@ -105,9 +104,7 @@ func (c *Core) serve(a *policy.App, k *policy.Ask, o *offer) (outcome, policy.Ve
 			return nothing, policy.No(heddle.NodeReserved)
 		}
 	}
-	if t := c.set.Trim[k.Kind()]; t != nil {
-		limit = carried(n, a, k.Kind(), limit, t.Trim(c.v, k, n, room))
-	}
+	limit := c.trimmed(k, n, room)
 	fits := c.v.Fits(limit, room)
 	if !fits && c.set.Book == nil && o.n != nil {
 		c.local = true
@@ -140,6 +137,14 @@ func (c *Core) serve(a *policy.App, k *policy.Ask, o *offer) (outcome, policy.Ve
 	}
 	c.grant(k, n, at, limit, o)
 	return granted, policy.Yes
+}
+
+// trimmed is the limit in which a container of the ask starts on a node where it may take so much.
+func (c *Core) trimmed(k *policy.Ask, n *policy.Node, room heddle.Resource) heddle.Resource {
+	if t := c.set.Trim[k.Kind()]; t != nil {
+		return carried(n, k.App(), k.Kind(), k.Size(), t.Trim(c.v, k, n, room))
+	}
+	return k.Size()
 }
 
 // fills reports whether a container of the ask may run beside a reservation until then. What waits for the reserved node
@@ -414,10 +419,8 @@ func (c *Core) fulfil(n *policy.Node) (done bool) {
 	if p := c.set.Place[k.Kind()]; p != nil {
 		d = p.Judge(c.v, k, n, at)
 	}
-	limit, room := k.Size(), n.Room(x.App())
-	if t := c.set.Trim[k.Kind()]; t != nil {
-		limit = carried(n, x.App(), k.Kind(), limit, t.Trim(c.v, k, n, room))
-	}
+	room := n.Room(x.App())
+	limit := c.trimmed(k, n, room)
 	switch {
 	case !c.v.Fits(limit, room):
 		c.c.Rebook(x)
