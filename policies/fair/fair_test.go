@@ -1,6 +1,7 @@
 package fair_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -8,6 +9,7 @@ import (
 	"heddle/policies/fair"
 	"heddle/policy"
 	"heddle/policy/policytest"
+	"heddle/sched"
 )
 
 func config() fair.Config {
@@ -80,5 +82,34 @@ func TestQueuesAreSortedByPath(t *testing.T) {
 		if q := c.Queues[i]; q.Path != want.path || q.Parent != want.parent {
 			t.Errorf("queue %d is %s under %d, want %s under %d", i, q.Path, q.Parent, want.path, want.parent)
 		}
+	}
+}
+
+// Masters that are larger than what the queue gives to masters wait, however many they are. One behind them that is not goes on.
+func TestLargeMastersLetSmallOnesPass(t *testing.T) {
+	s, err := maker(func(c *fair.Config) { c.Queues[2].MaxAMShare, c.Queues[2].MaxApps = 0.25, 0 })(policytest.Args(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	core := sched.New(put(s))
+	core.Step(0, heddle.NodeUp{Node: 0, Total: heddle.Of(16384, 16000), Can: heddle.AllCaps})
+	const large = 40
+	for id := range heddle.AppID(large + 1) {
+		size := heddle.Of(6144, 1000)
+		if id == large {
+			size = heddle.Of(1024, 1000)
+		}
+		core.Step(0, heddle.Submit{App: id, Queue: 2, Master: size})
+	}
+	var began []heddle.AppID
+	for at := heddle.Time(0); at < heddle.Time(5*heddle.Second); at = at.Plus(heddle.Second) {
+		for _, d := range core.Step(at, heddle.Heartbeat{Node: 0}) {
+			if l, ok := d.(*heddle.Launch); ok {
+				began = append(began, l.App)
+			}
+		}
+	}
+	if !slices.Equal(began, []heddle.AppID{large}) {
+		t.Errorf("masters of %v begin, want that of %d alone", began, large)
 	}
 }

@@ -78,7 +78,8 @@ func (s *Scheduler) Headroom(v policy.View, a *policy.App) heddle.Resource {
 
 // window is how many applications of a leaf may ask for a master's container at once. All of them have
 // nothing, so the fair order among them is that of submission: those behind could only overtake by
-// asking for a smaller container.
+// asking for a smaller container. Where those in front are larger than the masters' share has room for, others are
+// let in with the next update.
 const window = 16
 
 // Open implements [policy.Gate] for masters: the application must be runnable and its turn.
@@ -100,20 +101,27 @@ func (s *Scheduler) Open(v policy.View, a *policy.App, k heddle.Kind) policy.Ver
 // openMasters lets the first of a leaf that wait for a master ask, as far as the masters' share has room
 // for each alone.
 func (s *Scheduler) openMasters(v policy.View, id heddle.QueueID) {
-	c := &s.queues[id]
-	for i, app := range c.masters {
-		if i == window {
-			return
-		}
-		a := v.App(app)
-		if a == nil || s.apps[app].open {
-			continue
-		}
-		for _, k := range a.Asks() {
-			if k.Kind() == heddle.AM && s.mastersFit(v, a.Queue(), k.Size()) {
-				s.apps[app].open = true
-				s.woken = append(s.woken, app)
+	line := s.queues[id].masters
+	s.openOf(v, line[:min(window, len(line))])
+}
+
+// openOf lets those of a line ask whose masters have room, until as many ask as may.
+func (s *Scheduler) openOf(v policy.View, line []heddle.AppID) {
+	asking := 0
+	for _, app := range line {
+		if a := v.App(app); a != nil && !s.apps[app].open {
+			for _, k := range a.Asks() {
+				if k.Kind() == heddle.AM && s.mastersFit(v, a.Queue(), k.Size()) {
+					s.apps[app].open = true
+					s.woken = append(s.woken, app)
+				}
 			}
+		}
+		if s.apps[app].open {
+			asking++
+		}
+		if asking == window {
+			return
 		}
 	}
 }

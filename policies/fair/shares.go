@@ -31,7 +31,7 @@ func (s *Scheduler) Tick(v policy.View) bool {
 	s.queues[0].fair = v.Total()
 	for i := range s.queues {
 		s.share(v, v.Queue(heddle.QueueID(i)))
-		s.openMasters(v, heddle.QueueID(i))
+		s.openOf(v, s.queues[i].masters)
 	}
 	return true
 }
