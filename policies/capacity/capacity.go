@@ -44,6 +44,7 @@ type queue struct {
 	most      heddle.Resource // the smaller of max and limit
 	capped    heddle.Resource // the smaller of maxDown and limit
 	blocked   heddle.Resource // headroom kept for queues below that were stopped by a limit
+	kept      heddle.Resource // … and for siblings, when the queue was last entered in a walk
 	head      heddle.Resource // limit − used
 	hard      heddle.Resource // what no maximum from here up to the root forbids, per dimension
 	current   heddle.Resource // of a leaf: its limit when an application was last looked at, for headroom and the masters' share
@@ -125,7 +126,7 @@ func (s *Scheduler) resize(v policy.View) {
 			q.limit = s.total
 			s.bound(q)
 		}
-		s.enterLimit(v.Queue(heddle.QueueID(i)), q)
+		s.enterLimit(v.Queue(heddle.QueueID(i)), q, heddle.Resource{})
 		q.current = q.capped
 	}
 }
@@ -191,22 +192,37 @@ func (s *Scheduler) Enter(v policy.View, q *policy.Queue) policy.Verdict {
 		s.stamp++
 	}
 	c := &s.queues[q.ID()]
-	taken := s.enterLimit(q, c)
+	taken := s.enterLimit(q, c, s.blockedFor(v, q, c))
 	if !s.belowLimit(c, &taken, q.Booked()) {
 		return policy.NoQueue(heddle.QueueLimit)
 	}
 	return policy.Yes
 }
 
+// blockedFor is what is kept from a queue for siblings that were stopped before it in this walk. No sibling is looked at where
+// somebody's waiting is explained: the last walk says it then.
+func (s *Scheduler) blockedFor(v policy.View, q *policy.Queue, c *queue) (blocked heddle.Resource) {
+	if p := q.Parent(); p != nil {
+		blocked = s.queues[p.ID()].blocked
+	}
+	switch {
+	case v.Explaining() && v.Prompted():
+		return c.kept
+	case !v.Explaining():
+		c.kept = blocked
+	}
+	return blocked
+}
+
 // enterLimit sets what a queue's parents leave it in this walk, and returns what it has taken.
-func (s *Scheduler) enterLimit(q *policy.Queue, c *queue) (taken heddle.Resource) {
+func (s *Scheduler) enterLimit(q *policy.Queue, c *queue, blocked heddle.Resource) (taken heddle.Resource) {
 	taken = q.Taken()
 	c.hard = c.max.Minus(taken)
 	c.blocked = heddle.Resource{}
 	if p := q.Parent(); p != nil {
 		pc, siblings := &s.queues[p.ID()], p.Taken()
 		for d := range c.limit {
-			left := pc.below[d] - pc.blocked[d] - siblings[d] + taken[d]
+			left := pc.below[d] - blocked[d] - siblings[d] + taken[d]
 			if step := s.cfg.Minimum[d]; step > 0 {
 				left -= left % step // to whole steps, towards zero as in Java
 			}

@@ -41,6 +41,14 @@ func (s *Scheduler) Limit(v policy.View, k *policy.Ask, why heddle.Why) (policy.
 				What: "containers", Queue: q.ID(), Most: c.max, Used: q.Taken(), By: c.cfg.maximum(), Holds: holdsIn(q),
 			}, true
 		}
+		for q = a.Queue(); q != nil; q = q.Parent() {
+			if c := &s.queues[q.ID()]; !c.kept.IsZero() {
+				return policy.Limit{
+					What: "containers", Queue: q.ID(), Most: c.most, Used: q.Taken(), Holds: holdsIn(q),
+					Note: "More is free, and is kept for a queue that goes first and asks for a larger container than it may have now.",
+				}, true
+			}
+		}
 	case heddle.UserLimit:
 		c, u := &s.queues[q.ID()], a.User()
 		return policy.Limit{
