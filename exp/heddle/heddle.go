@@ -145,7 +145,7 @@ func (x *rival) table(name, title, base string, arms ...exp.Arm) exp.Sweep {
 }
 
 // asBefore are the options of dress that the profile has beside those that it chooses.
-const asBefore = "serve: order, prompt: false, few: 0, release: true, patience: 300"
+const asBefore = "serve: order, lend: whole, prompt: false, few: 0, release: true, patience: 300"
 
 // worth leaves each mechanism of heddle out, and adds each that the profile does without.
 func (x *rival) worth(ours exp.Arm) exp.Sweep {
@@ -153,7 +153,7 @@ func (x *rival) worth(ours exp.Arm) exp.Sweep {
 	parts := []struct{ name, set string }{
 		{"without room kept while masters start", "share=[{dress: {cap: last, keep: jobs, delta_max: 0.2, " + asBefore + "}}, capacity]"},
 		{"without a reserve for small jobs", "share=[newcomers, capacity]"},
-		{"without holding large jobs alone to it", "share=[newcomers, {dress: {" + asBefore + "}}, capacity]"},
+		{"without holding large jobs alone to it", "share=[newcomers, {dress: {keep: jobs, delta_max: 0.2, " + asBefore + "}}, capacity]"},
 		{"without sized masters", "size.am=asked"},
 		{"without more masters, the smallest first", "gate.am=capacity"},
 		{"without reduces in pace with maps", "gate.reduce=open"},
@@ -168,13 +168,14 @@ func (x *rival) worth(ours exp.Arm) exp.Sweep {
 		{"with memory moved between tasks", "control=[{mrorchestrator.regression: {mode: memory, lower_memory: needed}}]"},
 	}
 	if !slices.ContainsFunc(ours.Set, func(set string) bool { return strings.HasPrefix(set, "lanes=") }) {
-		for _, m := range []struct{ name, option string }{
-			{"without serving who has run nothing first", "unstarted_first"},
-			{"without serving those with reduces alone sooner", "ending_first"},
-			{"without weighing work by durations", "durations"},
+		for _, m := range []struct{ name, options string }{
+			{"without serving who has run nothing first", "gather: true, unstarted_first: false"},
+			{"without serving first who lacks one executor", "gather: false"},
+			{"without serving those with reduces alone sooner", "gather: true, ending_first: false"},
+			{"without weighing work by durations", "gather: true, durations: false"},
 		} {
 			parts = append(parts, struct{ name, set string }{
-				m.name, "lanes=[{kinds: [am, map, reduce, executor, other], order: {shortest: {" + m.option + ": false}}}]",
+				m.name, "lanes=[{kinds: [am, map, reduce, executor, other], order: {shortest: {" + m.options + "}}}]",
 			})
 		}
 	}

@@ -1,0 +1,68 @@
+package heddle
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"heddle/exp"
+	"heddle/policies"
+)
+
+// An arm of the sweep left-out that states the shares or the order anew differs from heddle in what its name says, and in no
+// option beside that.
+func TestLeftOutAlone(t *testing.T) {
+	e := named(&System, "heddle-on-dress-mixed-30")
+	base := said(t, &e, "heddle")
+	for name, want := range map[string][]string{
+		"without room kept while masters start":           {"newcomers"},
+		"without a reserve for small jobs":                {"dress", "dress.cap", "dress.delta_max", "dress.few", "dress.keep", "dress.lend", "dress.patience", "dress.prompt", "dress.release", "dress.serve"},
+		"without holding large jobs alone to it":          {"dress.cap"},
+		"without serving first who lacks one executor":    {"shortest.gather"},
+		"without serving who has run nothing first":       {"shortest.unstarted_first"},
+		"without serving those with reduces alone sooner": {"shortest.ending_first"},
+		"without weighing work by durations":              {"shortest.durations"},
+	} {
+		ours := said(t, &e, name)
+		var got []string
+		for _, key := range slices.Compact(slices.Sorted(slices.Values(append(slices.Collect(maps.Keys(base)), slices.Collect(maps.Keys(ours))...)))) {
+			if base[key] != ours[key] {
+				got = append(got, key)
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+// said is what an arm's profile says of its shares and of its lane's order, as policy.option.
+func said(t *testing.T, e *exp.Experiment, arm string) map[string]string {
+	t.Helper()
+	a, err := e.Arm(arm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := policies.Load(a.Profile, a.Set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]string{}
+	for _, policy := range append(slices.Clone(p.Share), p.Lanes[0].Order) {
+		options, ok := policy.(map[string]any)
+		if !ok {
+			options = map[string]any{fmt.Sprint(policy): nil}
+		}
+		for name, of := range options {
+			out[name] = "is there"
+			o, _ := of.(map[string]any)
+			for key, value := range o {
+				out[name+"."+key] = fmt.Sprint(value)
+			}
+		}
+	}
+	return out
+}
