@@ -144,6 +144,7 @@ func ablation(columns ...exp.Column) exp.Sweep {
 		Arms: []exp.Arm{
 			arm("mismatch and peek", "coupling"),
 			arm("mismatch alone", "slots", lagging, mismatch),
+			arm("mismatch, maps on any node at once", "coupling", anywhere),
 			arm("peek alone", "slots", peek),
 			arm("wait alone", "slots", wait),
 			arm("mismatch, peek and wait", "coupling", wait),
