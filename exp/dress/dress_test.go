@@ -124,3 +124,26 @@ func TestWhoPays(t *testing.T) {
 		}
 	}
 }
+
+// Small MapReduce jobs gain as much where they are told as large ones and large ones as small, and nearly as much where δ stays as it
+// is at first. Spark's gain nothing then.
+func TestWhatSmallJobsGainFrom(t *testing.T) {
+	gains := func(e exp.Experiment) (asItComes, exchanged, fixed float64) {
+		e.Arms = []exp.Arm{e.Arms[0], arm("dress", "")}
+		e.Null, e.Sweeps, e.Metrics = nil, nil, nil
+		with := func(a exp.Arm) (mean float64) {
+			e.Arms[1] = a
+			for seed := uint64(1); seed <= 3; seed++ {
+				mean += rate(exp.Mean, jct, Small)(exptest.Run(t, &e, seed, false)) / 3
+			}
+			return mean
+		}
+		return with(arm("dress", "")), with(lying("dress", turned)), with(arm("dress", "adjust: false"))
+	}
+	if asItComes, exchanged, fixed := gains(mapReduce()); math.Abs(exchanged-asItComes) > 10 || fixed < asItComes-15 {
+		t.Errorf("MapReduce: %.1f %%, %.1f %% exchanged, %.1f %% without Alg. 3", asItComes, exchanged, fixed)
+	}
+	if asItComes, exchanged, fixed := gains(spark()); math.Abs(exchanged-asItComes) > 10 || fixed > 0 {
+		t.Errorf("Spark: %.1f %%, %.1f %% exchanged, %.1f %% without Alg. 3", asItComes, exchanged, fixed)
+	}
+}
