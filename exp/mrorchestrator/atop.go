@@ -131,7 +131,8 @@ func against() exp.Experiment {
 		System: "mrorchestrator", Name: "mrorchestrator-against",
 		Title:  "MROrchestrator, Mesos and NGM, each against slots under the fair scheduler",
 		Source: "IV-C, Fig. 9c",
-		Method: "Slots, Mesos and NGM as in the experiments of their own. " + aboutWorld,
+		Method: "Slots, Mesos and NGM as in the experiments of their own. " +
+			"Slots without MROrchestrator are 13.3 points ahead of Mesos already (the median of six seeds): of the 16 with it three are its own. " + aboutWorld,
 		Work:   work(workers, suite),
 		Arms:   slices.Concat([]exp.Arm{native("slots", "")}, ours, []exp.Arm{mesos("Mesos", ""), ngm("NGM", "")}),
 		Null:   null(native, "MROrchestrator"), NullIs: nullIs,

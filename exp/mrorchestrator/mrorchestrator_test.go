@@ -58,3 +58,15 @@ func TestKeepsTheBooks(t *testing.T) {
 		}
 	}
 }
+
+// Most of the lead over Mesos is that of slots without MROrchestrator.
+func TestLeadOverMesos(t *testing.T) {
+	e := against()
+	e.Arms = []exp.Arm{*arm(t, &e, "slots"), *arm(t, &e, "MROrchestrator"), *arm(t, &e, "Mesos")}
+	e.Null, e.Metrics = nil, nil
+	r := exptest.Run(t, &e, 1, false)
+	gain := func(arm string) float64 { return exp.Mean(together(r, "slots", arm, idsOf(suite))) }
+	if own, lead := gain("MROrchestrator"), -gain("Mesos"); own < 1 || own > 6 || lead < 10 {
+		t.Errorf("slots are %.1f points ahead of Mesos, and MROrchestrator %.1f of slots", lead, own)
+	}
+}
