@@ -13,7 +13,7 @@ import (
 
 // Options say how to read a trace.
 type Options struct {
-	Format    string // swim, sls, rumen, jhist or spark; "" = guess from the content
+	Format    string // swim, sls, rumen, jhist or spark; "" = guess from the content, of files and folders
 	Strict    bool   // the first defect is the error, a *[DefectError]
 	BlockSize int64  // bytes of a block where the trace states none; 0 = 128 MiB
 
@@ -120,13 +120,18 @@ func traceName(path string) string {
 	return name
 }
 
-// Guess returns the format of the trace at path from its content.
+// Guess returns the format of the trace at path, a file or a folder, from its content. Of a pipe or a device it reads
+// nothing: what is read to guess by is missing afterwards.
 func Guess(path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return "", err
 	}
 	if !info.IsDir() {
+		if !info.Mode().IsRegular() {
+			return "", fmt.Errorf("%s: is a pipe or a device, of which nothing can be read twice, and so its format cannot be guessed; "+
+				"name one: %s", path, formatList())
+		}
 		head, err := headOf(path)
 		if err != nil {
 			return "", err

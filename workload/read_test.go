@@ -129,6 +129,37 @@ func TestReadErrors(t *testing.T) {
 	}
 }
 
+// A pipe is read once: it is read whole where its format is named, and not at all where that would have to be guessed.
+func TestReadsPipes(t *testing.T) {
+	const jobs = 2000 // more than is looked at to guess a format
+	var text strings.Builder
+	for i := range jobs {
+		fmt.Fprintf(&text, "job%d\t%d\t1\t1000\t%s\t0\n", i, i, strings.Repeat("0", 30))
+	}
+	pipe := func() string {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = r.Close() })
+		go func() {
+			_, _ = w.WriteString(text.String()) // it stops where nobody reads on
+			_ = w.Close()
+		}()
+		return fmt.Sprintf("/dev/fd/%d", r.Fd())
+	}
+	if w := mustRead(t, pipe(), Options{Format: "swim", Strict: true}); len(w.Jobs) != jobs {
+		t.Errorf("%d jobs of a pipe, want %d", len(w.Jobs), jobs)
+	}
+	path := pipe()
+	if w, err := Read(path, Options{}); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "swim (") {
+		t.Errorf("a pipe of no format: %v, %v; want an error with the path and the formats there are", w, err)
+	}
+	if w := mustRead(t, path, Options{Format: "swim", Strict: true}); len(w.Jobs) != jobs {
+		t.Errorf("%d jobs of a pipe whose format could not be guessed, want %d", len(w.Jobs), jobs)
+	}
+}
+
 func TestReadsCompressedAndTruncated(t *testing.T) {
 	plain, err := os.ReadFile("testdata/rumen.json")
 	if err != nil {
