@@ -21,6 +21,9 @@ type importer struct {
 
 	attempts map[string]attempt // of Spark's applications, by id
 
+	other  string // the first file of the folder being read that is history of another format, with the format
+	others int    // how many there are
+
 	slab []Task
 
 	fills   map[Fill]*fillSum // keys have no Value and no Jobs

@@ -35,17 +35,22 @@ func (im *importer) eachFile(path string, looks func(head []byte) bool, read fun
 	if !folder {
 		return read(path)
 	}
-	return walk(path, func(file string, _ bool) error {
+	err = walk(path, func(file string, _ bool) error {
 		im.file = file
 		head, err := headOf(file)
 		if err != nil {
 			return im.defect(0, faultf("", "%v", errors.Unwrap(err)))
 		}
 		if !looks(head) {
+			im.notOurs(file, head)
 			return nil
 		}
 		return read(file)
 	})
+	if err != nil {
+		return err
+	}
+	return im.leftOut(path)
 }
 
 // historyFile reads the job of one file.

@@ -93,6 +93,43 @@ func historyFile(t testing.TB, number string) string {
 }
 
 // When things happened is since the first submission.
+// A folder is read as one format. What it holds of another one is said to be left out; files that are no history are not.
+func TestMixedFolder(t *testing.T) {
+	dir := t.TempDir()
+	for name, from := range map[string]string{
+		"1-notes.tsv": "small.tsv", // a SWIM sample, which stands first
+		"2.jhist":     "history/job_1795257509765_0005-1795257654933-ann-Sleep+job-1795257671451-3-2-SUCCEEDED-root.default-1795257657921.jhist",
+		"3":           "spark/application_1795257509765_0007",
+		"4":           "spark/application_1795257509765_0008",
+		"5-readme.md": "README.md",
+	} {
+		data, err := os.ReadFile(filepath.Join("testdata", from))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		o    Options
+		jobs int
+		want string
+	}{
+		{Options{}, 1, dir + ": is read as jhist alone, and 2 files in other formats are left out, the first: " + filepath.Join(dir, "3") + " (spark)"},
+		{Options{Format: "spark"}, 2, dir + ": is read as spark alone, and a file in another format is left out: " + filepath.Join(dir, "2.jhist") + " (jhist)"},
+	} {
+		w := mustRead(t, dir, c.o)
+		if len(w.Jobs) != c.jobs || len(w.Skipped) != 1 || w.Skipped[0].String() != c.want {
+			t.Errorf("%+v: %d jobs, skipped %v; want %d jobs and %q", c.o, len(w.Jobs), w.Skipped, c.jobs, c.want)
+		}
+		c.o.Strict = true
+		if _, err := Read(dir, c.o); err == nil || err.Error() != c.want {
+			t.Errorf("strict: %v; want %q", err, c.want)
+		}
+	}
+}
+
 func TestHistoryTimes(t *testing.T) {
 	w := mustRead(t, "testdata/history", Options{Strict: true})
 	first := w.Jobs[0]

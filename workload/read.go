@@ -2,6 +2,7 @@ package workload
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -136,7 +137,7 @@ func Guess(path string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if name := guessHead(head); name != "" {
+		if name, _ := guessHead(head); name != "" {
 			return name, nil
 		}
 		return "", fmt.Errorf("%s: %w; there are %s", path, ErrUnknownFormat, formatList())
@@ -147,9 +148,12 @@ func Guess(path string) (string, error) {
 		if err != nil {
 			return nil // what cannot be opened as a trace is none
 		}
-		if found = guessHead(head); found != "" {
+		name, ofFolders := guessHead(head)
+		if ofFolders {
+			found = name
 			return filepath.SkipAll
 		}
+		found = cmp.Or(found, name)
 		return nil
 	})
 	if err != nil {
@@ -161,13 +165,37 @@ func Guess(path string) (string, error) {
 	return found, nil
 }
 
-func guessHead(head []byte) string {
+// guessHead returns the format of a file that begins so, and whether a folder of such files is a trace; "" for none.
+func guessHead(head []byte) (name string, ofFolders bool) {
 	for _, f := range formats() {
 		if f.looks(head) {
-			return f.name
+			return f.name, f.folder
 		}
 	}
-	return ""
+	return "", false
+}
+
+// notOurs notes a file below the folder being read that does not look like one of its format. Others than history of
+// another format are no loss.
+func (im *importer) notOurs(file string, head []byte) {
+	if name, ofFolders := guessHead(head); ofFolders {
+		if im.others == 0 {
+			im.other = fmt.Sprintf("%s (%s)", file, name)
+		}
+		im.others++
+	}
+}
+
+// leftOut says which history a folder holds that is not read, since a folder is read as one format.
+func (im *importer) leftOut(folder string) error {
+	im.file = folder
+	switch im.others {
+	case 0:
+		return nil
+	case 1:
+		return im.defect(0, faultf("", "is read as %s alone, and a file in another format is left out: %s", im.wl.Format, im.other))
+	}
+	return im.defect(0, faultf("", "is read as %s alone, and %d files in other formats are left out, the first: %s", im.wl.Format, im.others, im.other))
 }
 
 // headOf returns the first bytes of a file, decompressed.

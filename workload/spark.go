@@ -33,7 +33,7 @@ func readSpark(im *importer, path string) error {
 		}
 		return im.sparkLog(parts)
 	}
-	return walk(path, func(file string, rolling bool) error {
+	err := walk(path, func(file string, rolling bool) error {
 		im.file = file
 		parts := []string{file}
 		if rolling {
@@ -44,10 +44,15 @@ func readSpark(im *importer, path string) error {
 		} else if head, err := headOf(file); err != nil {
 			return im.defect(0, faultf("", "cannot be opened as a log: %v", err))
 		} else if !looksLikeSpark(head) {
+			im.notOurs(file, head)
 			return nil
 		}
 		return im.sparkLog(parts)
 	})
+	if err != nil {
+		return err
+	}
+	return im.leftOut(path)
 }
 
 // rollingParts returns the files of a rolling log in order. Where a part was compacted, the compacted
