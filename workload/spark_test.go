@@ -247,6 +247,9 @@ func TestSparkSizes(t *testing.T) {
 		{`"spark.executor.memory":"10g","spark.executor.memoryOverheadFactor":"0.4"`, heddle.Of(14336, 1000), heddle.Of(896, 1000)},
 		{`"spark.executor.memory":"1048576k","spark.memory.offHeap.enabled":"true","spark.memory.offHeap.size":"1073741824"`, heddle.Of(2432, 1000), heddle.Of(896, 1000)},
 		{`"spark.submit.deployMode":"cluster","spark.driver.memory":"4g","spark.driver.cores":"2"`, heddle.Of(1408, 1000), heddle.Of(4096+409, 2000)},
+		{`"spark.executor.minMemoryOverhead":"1g"`, heddle.Of(2048, 1000), heddle.Of(896, 1000)},
+		{`"spark.submit.deployMode":"cluster","spark.driver.minMemoryOverhead":"100","spark.driver.memory":"2g"`, heddle.Of(1408, 1000), heddle.Of(2048+204, 1000)},
+		{`"spark.executor.minMemoryOverhead":"1g","spark.executor.memoryOverhead":"500m"`, heddle.Of(1524, 1000), heddle.Of(896, 1000)},
 		{`"spark.yarn.isPython":"true","spark.executor.pyspark.memory":"2g"`, heddle.Of(1408+2048, 1000), heddle.Of(896, 1000)},
 	} {
 		j := one(t, "spark", sparkStart+sparkEnv(c.properties))

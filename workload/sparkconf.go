@@ -181,7 +181,8 @@ func (p *sparkProperties) container(memory string, def int64, overhead, cores st
 		}
 		factor = f
 	}
-	extra := max(sparkMinOverhead, int64(float64(heap)*factor))
+	least := p.memory(strings.TrimSuffix(overhead, "memoryOverhead")+"minMemoryOverhead", sparkMinOverhead) // since Spark 4
+	extra := max(least, int64(float64(heap)*factor))
 	return heddle.Of(heap+p.memory(overhead, extra), p.number(cores, 1, MaxVcores)*1000)
 }
 
