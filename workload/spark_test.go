@@ -261,6 +261,10 @@ func TestSparkSizes(t *testing.T) {
 	if d := j.Spark.Dynamic; *d != (Dynamic{Min: 3, Max: MaxExecutors, Initial: 3, Backlog: ms(1500), Tracks: true}) || j.Queue != "prod" || j.Priority != 4 || j.Spark.Executors != 3 {
 		t.Errorf("%+v, %+v", d, j)
 	}
+	j = one(t, "spark", sparkStart+sparkEnv(`"spark.dynamicAllocation.enabled":"true","spark.dynamicAllocation.maxExecutors":"20","spark.executor.instances":"50"`))
+	if d := j.Spark.Dynamic; d.Initial != 50 || d.Max != 50 {
+		t.Errorf("an application that starts with 50 executors, though it may have 20: %+v; Spark starts all of them", d)
+	}
 	for _, service := range []string{`"spark.shuffle.service.enabled":"true"`, `"spark.dynamicAllocation.shuffleTracking.enabled":"false"`} {
 		if d := one(t, "spark", sparkStart+sparkEnv(`"spark.dynamicAllocation.enabled":"true",`+service)).Spark.Dynamic; d.Tracks {
 			t.Errorf("with %s executors stay that hold shuffle files", service)
@@ -292,7 +296,7 @@ func TestSparkDefects(t *testing.T) {
 		{sparkStart + sparkEnv(`"spark.executor.memory":"lots"`), 0, "spark.executor.memory", "not a whole number"},
 		{sparkStart + sparkEnv(`"spark.executor.memory":"5q"`), 0, "spark.executor.memory", "512m or 2g"},
 		{sparkStart + sparkEnv(`"spark.executor.instances":"-2"`), 0, "spark.executor.instances", "negative"},
-		{sparkStart + sparkEnv(`"spark.dynamicAllocation.enabled":"true","spark.dynamicAllocation.maxExecutors":"1","spark.executor.instances":"2"`), 0, "spark.dynamicAllocation.maxExecutors", "below the 2"},
+		{sparkStart + sparkEnv(`"spark.dynamicAllocation.enabled":"true","spark.dynamicAllocation.maxExecutors":"1","spark.dynamicAllocation.minExecutors":"2"`), 0, "spark.dynamicAllocation.maxExecutors", "below the least, 2"},
 		{sparkStart + sparkEnv(`"spark.dynamicAllocation.enabled":"true","spark.dynamicAllocation.executorIdleTimeout":"long"`), 0, "spark.dynamicAllocation.executorIdleTimeout", "60s or 500ms"},
 	} {
 		t.Run(c.field+" "+c.reason, func(t *testing.T) { wantDefect(t, "spark", c.text, c.line, c.field, c.reason) })

@@ -220,8 +220,10 @@ func (p *sparkProperties) dynamic() *Dynamic {
 		Tracks:      !p.isTrue("spark.shuffle.service.enabled") && !strings.EqualFold(strings.TrimSpace(p.values[prefix+"shuffleTracking.enabled"]), "false"),
 	}
 	d.Initial = max(d.Min, int(p.number(prefix+"initialExecutors", 0, MaxExecutors)), int(p.number("spark.executor.instances", 0, MaxExecutors)))
-	if d.Min > d.Max || d.Initial > d.Max {
-		p.fail(faultf(prefix+"maxExecutors", "%d, below the %d to start with", d.Max, max(d.Min, d.Initial)))
+	if d.Min > d.Max {
+		p.fail(faultf(prefix+"maxExecutors", "%d, below the least, %d", d.Max, d.Min))
 	}
+	// Spark starts with what is asked for even if that is more, and keeps it for as long as tasks need it.
+	d.Max = max(d.Max, d.Initial)
 	return d
 }
