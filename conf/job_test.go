@@ -38,6 +38,10 @@ func TestReadJob(t *testing.T) {
 			job("mapreduce.job.maps=40", "mapreduce.job.reduces=0", "mapreduce.map.memory.mb=512", "mapreduce.map.cpu.vcores=2", "mapreduce.reduce.memory.mb=3072", "mapreduce.reduce.cpu.vcores=3", "mapreduce.task.timeout=0"),
 			&Job{Maps: 40, Map: heddle.Of(512, 2000), Reduce: heddle.Of(3072, 3000)},
 		},
+		"from the last heap": {
+			job("mapreduce.map.memory.mb=-1", "mapreduce.map.java.opts=-Xmx200m -Dx=y -Xmx800m -Xmx1t"),
+			plain(func(j *Job) { j.Map = heddle.Of(1000, 1000) }),
+		},
 		"from the heap":        {job("mapreduce.map.memory.mb=-1", "mapreduce.map.java.opts=-Xmx800m"), plain(func(j *Job) { j.Map = heddle.Of(1000, 1000) })},
 		"of another property":  {job("site.mb=2048", "mapreduce.map.memory.mb=${site.mb}"), plain(func(j *Job) { j.Map = heddle.Of(2048, 1000) })},
 		"a long timeout":       {job("mapreduce.task.timeout=99999999999"), plain(func(j *Job) { j.Timeout = maxTaskTimeout * heddle.Millisecond })},

@@ -186,7 +186,8 @@ func readTypes(ps *properties) types {
 	return out
 }
 
-var heap = regexp.MustCompile(`(?:^|\s)-Xmx([0-9]+)([kKmMgGtT]?)(?:\s|$)`)
+// heap is the last heap that options state, in the units that MapReduce knows.
+var heap = regexp.MustCompile(`.*(?:^|\s)-Xmx([0-9]+)([kKmMgG]?)(?:\s|$)`)
 
 // readMapReduce fills what MapReduce jobs ask for when they do not say.
 func readMapReduce(ps *properties, s *Site) {
@@ -210,7 +211,7 @@ func mapReduceTask(ps *properties, kind string) heddle.Resource {
 	opts := ps.text("mapreduce."+kind+".java.opts", ps.text("mapred.child.java.opts", ""))
 	if m := heap.FindStringSubmatch(opts); m != nil {
 		n, err := parseInt(m[1])
-		size := map[string]float64{"": 1. / (1 << 20), "k": 1. / (1 << 10), "m": 1, "g": 1 << 10, "t": 1 << 20}[strings.ToLower(m[2])]
+		size := map[string]float64{"": 1. / (1 << 20), "k": 1. / (1 << 10), "m": 1, "g": 1 << 10}[strings.ToLower(m[2])]
 		ratio := ps.number("mapreduce.job.heap.memory-mb.ratio", 0.8, 0.01)
 		if mib := math.Ceil(float64(n) * size / ratio); err == nil && mib >= 1 && mib < math.MaxInt32 {
 			mem = int64(mib)

@@ -329,7 +329,7 @@ func TestJobConf(t *testing.T) {
 	}
 	// What states no memory has that of its heap.
 	for options, want := range map[string]int64{
-		"-Xms8m -Xmx2048m -Xmx2g -Dx=y": 2560, "-Xmx819m": 1024, "-Xmx1073741824": 1280, "-Xmx1048576k": 1280, "-Xmx0m": 0, "-Dx=-Xmx2g": 0, "-Xmx99999999999999999999m": 0,
+		"-Xms8m -Xmx2048m -Xmx2g -Dx=y": 2560, "-Xmx819m": 1024, "-Xmx1073741824": 1280, "-Xmx4294967296": 5120, "-Xmx4194304k": 5120, "-Xmx9223372036854775807g": 0, "-Xmx1048576k": 1280, "-Xmx0m": 0, "-Dx=-Xmx2g": 0, "-Xmx99999999999999999999m": 0,
 	} {
 		put("j1_conf.xml", `<configuration><property><name>mapreduce.map.memory.mb</name><value>-1</value></property><property><name>mapred.child.java.opts</name><value>`+options+
 			`</value></property><property><name>mapreduce.reduce.memory.mb</name><value>700</value></property></configuration>`)

@@ -108,13 +108,13 @@ func (c jobConf) ofHeap(memory, options string) {
 	if m == nil {
 		return
 	}
-	heap, err := strconv.ParseInt(m[1], 10, 32)
+	heap, err := strconv.ParseInt(m[1], 10, 64)
 	if err != nil {
 		return
 	}
 	switch m[2] {
 	case "g", "G":
-		heap <<= 10
+		heap = min(heap, MaxMemory) << 10
 	case "k", "K":
 		heap >>= 10
 	case "":
@@ -124,7 +124,7 @@ func (c jobConf) ofHeap(memory, options string) {
 	if f, bad := decimal("", []byte(c[heapRatio]), 1); bad == nil && f > 0 {
 		part = f
 	}
-	c[memory] = strconv.FormatInt(int64(math.Ceil(float64(heap)/part)), 10)
+	c[memory] = strconv.FormatInt(int64(math.Ceil(float64(min(heap, MaxMemory))/part)), 10)
 }
 
 func (c jobConf) sizeTasks(im *importer, tasks []Task, memory, vcores string) {
