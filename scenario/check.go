@@ -124,7 +124,11 @@ func (r *rawJob) checkInput() error {
 		return r.Split.errorf("%d splits are more than %d bytes", r.Maps.value, int64(workload.MaxBytes))
 	}
 	stages := r.isSpark() && len(r.Spark.Stages) > 0
-	if !stages && r.Maps.value == 0 && r.Input.bytes == 0 {
+	switch {
+	case stages || r.Maps.value > 0 || !r.Maps.set && r.Input.bytes > 0:
+	case r.Input.bytes > 0:
+		return r.Maps.errorf("0: wanted 1 map or more, to read the input")
+	default:
 		return r.errorf("has no task: wanted maps, input, or both")
 	}
 	return nil

@@ -130,6 +130,7 @@ func TestErrors(t *testing.T) {
 		{job("{input: 1GiB, split: 64MiB, maps: 3}"), "split beside maps and input"},
 		{job("{maps: 1048576, split: 2TiB}"), "splits are more than"},
 		{job("{id: x}"), "4:7: has no task"},
+		{job("{id: x, maps: 0, reduces: 2, input: 1GiB}"), "0: wanted 1 map or more, to read the input"},
 		{job("{maps: 1, submit: soon}"), `4:25: "soon": wanted seconds, or a time like`},
 		{job("{maps: 1, shuffle: much}"), `wanted a ratio of the input like 0.3`},
 		{job("{maps: 1, shuffle: 3000}"), `a ratio above 100; bytes are written with a unit: 3000B`},
