@@ -12,6 +12,7 @@ import (
 	"heddle/exp"
 	"heddle/exp/catalogue"
 	"heddle/exp/page"
+	"heddle/internal/near"
 )
 
 // reportFlags are the flags of exp report.
@@ -33,7 +34,14 @@ program to.`,
 		Example: `  heddle exp report
   heddle exp report --out /tmp/pages coupling dress`,
 		ValidArgs: catalogue.Names(),
-		Args:      cobra.OnlyValidArgs,
+		Args: func(_ *cobra.Command, args []string) error {
+			for _, name := range args {
+				if known := catalogue.Names(); !slices.Contains(known, name) {
+					return usagef("no system %q; %s", name, near.Names(name, known))
+				}
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, systems []string) error {
 			if len(systems) == 0 {
 				systems = catalogue.Names()
