@@ -58,14 +58,16 @@ func completeProfile(_ *cobra.Command, _ []string, _ string) ([]string, cobra.Sh
 	return policies.Names(), cobra.ShellCompDirectiveDefault
 }
 
-// completeProfiles completes the last of a list of profiles; what stands in it already is not offered.
-func completeProfiles(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-	before := typed[:strings.LastIndexByte(typed, ',')+1]
-	var out []string
-	for _, name := range policies.Names() {
-		if !slices.Contains(strings.Split(before, ","), name) {
-			out = append(out, before+name)
+// completeList completes the last of a list of values between commas; what stands in it already is not offered.
+func completeList(values []string, also cobra.ShellCompDirective) cobra.CompletionFunc {
+	return func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		before := typed[:strings.LastIndexByte(typed, ',')+1]
+		var out []string
+		for _, value := range values {
+			if !slices.Contains(strings.Split(before, ","), value) {
+				out = append(out, before+value)
+			}
 		}
+		return out, cobra.ShellCompDirectiveNoSpace | also
 	}
-	return out, cobra.ShellCompDirectiveNoSpace
 }

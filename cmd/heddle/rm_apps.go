@@ -70,7 +70,7 @@ func newAppList(a *app) *cobra.Command {
 	r.printing(cmd)
 	f := cmd.Flags()
 	f.Var(&states, "state", "in one of these states: "+strings.Join(appStates, ", "))
-	complete(cmd, "state", appStates)
+	must(cmd.RegisterFlagCompletionFunc("state", completeList(appStates, cobra.ShellCompDirectiveNoFileComp)))
 	f.Var(&users, "user", "of one of these users")
 	f.Var(&queues, "queue", "in one of these queues, by path")
 	f.Var(&types, "type", "of one of these types, such as MAPREDUCE or SPARK")

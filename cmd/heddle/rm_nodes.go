@@ -44,7 +44,7 @@ func newNodeList(a *app) *cobra.Command {
 	r.add(cmd)
 	r.printing(cmd)
 	cmd.Flags().Var(&states, "state", "in one of these states: "+strings.Join(nodeStates, ", "))
-	complete(cmd, "state", nodeStates)
+	must(cmd.RegisterFlagCompletionFunc("state", completeList(nodeStates, cobra.ShellCompDirectiveNoFileComp)))
 	return cmd
 }
 

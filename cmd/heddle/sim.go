@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"heddle/policies"
 	"heddle/workload"
 )
 
@@ -98,7 +99,7 @@ func newCompare(a *app) *cobra.Command {
 	cmd.Flags().SortFlags = false
 	cmd.Flags().Var((*list)(&f.profiles), "profiles", "profiles to compare: the table ends with the last against the best of the others, the page shows each against the first")
 	cmd.Flags().StringArrayVar(&more, "profile", nil, "one profile `P` more; may stand several times")
-	must(cmd.RegisterFlagCompletionFunc("profiles", completeProfiles))
+	must(cmd.RegisterFlagCompletionFunc("profiles", completeList(policies.Names(), cobra.ShellCompDirectiveDefault)))
 	must(cmd.RegisterFlagCompletionFunc("profile", completeProfile))
 	f.add(cmd, 5)
 	return cmd
