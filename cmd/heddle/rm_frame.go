@@ -268,7 +268,7 @@ func (s *snapshot) appLines(l *look, k inks) []string {
 		}
 		held := holdingOf(r)
 		rows = append(rows, row(
-			r.ID.String(), snip(r.Name, mostName), r.Type, r.User, r.Queue, string(r.State), progressOf(r),
+			r.ID.String(), snip(plain.Line(r.Name), mostName), r.Type, r.User, r.Queue, string(r.State), progressOf(r),
 			held.containers, held.memory, held.vcores, asks, lasting(r.Elapsed),
 		))
 	}

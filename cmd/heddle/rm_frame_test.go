@@ -32,6 +32,17 @@ func manyRows(queues, apps int) *snapshot {
 	return s
 }
 
+// One application with a long name in wide letters, or of control characters, does not take the names of all others away.
+func TestFrameLongNames(t *testing.T) {
+	for _, name := range []string{strings.Repeat("日本", 20), strings.Repeat("\x1b", 32)} {
+		s := manyRows(1, 3)
+		s.Apps[1].Name = name
+		if text := s.draw(&look{width: 130, order: "memory"}); !strings.Contains(text, "gö") {
+			t.Errorf("no names beside %q:\n%s", name, text)
+		}
+	}
+}
+
 // A frame is never larger than its terminal, whatever there is to show, and says what it left out.
 func TestFrameFits(t *testing.T) {
 	for _, n := range []struct{ queues, apps int }{{0, 0}, {1, 0}, {1, 1}, {3, 5}, {200, 3}, {3, 60}, {40, 60}} {

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	mostName = 32 // runes of an application's name in a table
+	mostName = 32 // columns of an application's name in a table
 	// mostRequests is how many lines of an application's request table are printed for people.
 	mostRequests = 20
 	mostFailed   = 10 // containers of which it is printed for people why an agent could not do something
@@ -60,7 +60,7 @@ func (a *app) printApps(rows []rm.AppReport) error {
 		}
 		held := holdingOf(r)
 		addRow(t, table.Row{
-			r.ID.String(), snip(r.Name, mostName), r.Type, r.User, r.Queue, ended(r), progressOf(r),
+			r.ID.String(), snip(plain.Line(r.Name), mostName), r.Type, r.User, r.Queue, ended(r), progressOf(r),
 			held.containers, held.memory, held.vcores, moment(r.Started), lasting(r.Elapsed),
 		})
 	}
@@ -108,7 +108,7 @@ func (a *app) printNodes(rows []rm.NodeRow, now time.Time) error {
 		r := &rows[i]
 		addRow(t, table.Row{
 			r.ID, r.Rack, r.State, r.Containers, mem(r.Used.MemoryMiB), mem(r.Total.MemoryMiB),
-			vcores(r.Used.Vcores), vcores(r.Total.Vcores), agentWord(r.Agent), ago(r.Reported, now), r.Version, snip(r.Health, 60),
+			vcores(r.Used.Vcores), vcores(r.Total.Vcores), agentWord(r.Agent), ago(r.Reported, now), r.Version, snip(plain.Line(r.Health), 60),
 		})
 	}
 	return a.print(t)

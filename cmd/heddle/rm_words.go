@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"charm.land/lipgloss/v2"
+
 	"heddle/rm"
 )
 
@@ -94,13 +96,18 @@ func percent(x float64) string {
 // share writes a fraction in per cent; nothing where it does not apply.
 func share(f rm.Fraction) string { return percent(float64(100 * f)) }
 
-// snip shortens a text to n runes.
-func snip(s string, n int) string {
-	r := []rune(s)
-	if len(r) <= n || n < 1 {
+// snip shortens a text to so many columns of a terminal.
+func snip(s string, columns int) string {
+	if lipgloss.Width(s) <= columns {
 		return s
 	}
-	return string(r[:n-1]) + "…"
+	room := columns - 1 // but for what stands for the rest
+	for i, r := range s {
+		if room -= lipgloss.Width(string(r)); room < 0 {
+			return s[:i] + "…"
+		}
+	}
+	return s
 }
 
 // counted lists counts with their words, most first.

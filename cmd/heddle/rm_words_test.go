@@ -39,8 +39,10 @@ func TestRemoteWords(t *testing.T) {
 			t.Errorf("%g is %q, want %q", x, got, want)
 		}
 	}
-	if got := snip("größer", 4); got != "grö…" {
-		t.Errorf("snipped to %q", got)
+	for text, want := range map[string]string{"größer": "grö…", "groß": "groß", "日本語": "日…", "日本": "日本", "e\u0301\u0301e\u0301e\u0301e\u0301e": "e\u0301\u0301e\u0301e\u0301…"} {
+		if got := snip(text, 4); got != want {
+			t.Errorf("%q is snipped to %q, want %q", text, got, want)
+		}
 	}
 }
 
