@@ -95,3 +95,17 @@ func TestBeside(t *testing.T) {
 		}
 	}
 }
+
+// Reservations are shorter because of where executors go, and not because they are served before tasks.
+func TestPlacementShortensReservations(t *testing.T) {
+	e := placing()
+	ours := e.Arms[2]
+	e.Arms = []exp.Arm{e.Arms[0], as("placement", arm("", "yarn-cluster", place[0], place[1], inOrder)), as("first", arm("", "yarn-cluster", atOnce)), ours}
+	e.Null, e.Mutations, e.Metrics = nil, nil, nil
+	r := exptest.Run(t, &e, 1, false)
+	reserved := func(arm string) float64 { return meanReservation(r.Arm(arm), exp.Of(heddle.Spark)) }
+	none := reserved(e.Arms[0].Name)
+	if placed, first := exp.Reduction(none, reserved("placement")), exp.Reduction(none, reserved("first")); placed < 60 || placed < first+10 {
+		t.Errorf("reduced by %.0f %% by placement in order of submission, by %.0f %% by the order alone", placed, first)
+	}
+}

@@ -72,7 +72,8 @@ workload:
 	}
 }
 
-// placing compares executor placements, everything else being the baseline's.
+// placing compares executor placements. Everything else is the baseline's, but that iKayak's comes with its order: masters and
+// executors before tasks.
 func placing() exp.Experiment {
 	const non, spread, ours = "NonSpreadOut", "SpreadOut", "iKayak's placement"
 	upTo := func(base string, of func(r exp.Runs, arm string, pick exp.Pick) float64) func(exp.Runs) float64 {
@@ -93,6 +94,8 @@ func placing() exp.Experiment {
 		System: "ikayak", Name: "ikayak-placement", Title: "Where executors go", Source: "Fig. 8",
 		Method: mixMethod + `* SpreadOut and NonSpreadOut: each executor goes to the node with the fewest, or the most, of its application; if none has room, the node that the same rule names
   is reserved. "Up to" is the largest gain among the three programs.
+* iKayak's placement serves masters and executors before tasks too, as the profile does. Reservations are shorter by nearly as much without that, 89 and 82 %, and where the other
+  two serve so as well, 91 and 91 % (six seeds).
 `,
 		Work: msd.work,
 		Arms: []exp.Arm{
