@@ -109,3 +109,19 @@ func TestPlacementShortensReservations(t *testing.T) {
 		t.Errorf("reduced by %.0f %% by placement in order of submission, by %.0f %% by the order alone", placed, first)
 	}
 }
+
+// Executors that come to empty nodes are where iKayak's placement has them whatever it estimates, and spreading them gains no less.
+func TestEarlyStartIsWhereExecutorsGo(t *testing.T) {
+	e := earlyStart()
+	w := beside{slowStart: 0.05}
+	e.Arms = perProgram([]string{"wordcount", "terasort"}, w, arm("YARN", "yarn-cluster"), arm("iKayak", "ikayak"),
+		arm("mean progress", "ikayak", "estimate.remaining=progress"), arm("spread", "ikayak", "place.executor=spread"))
+	e.Null, e.Mutations, e.Metrics = nil, nil, nil
+	r := exptest.Run(t, &e, 1, false)
+	gain := func(name string) float64 {
+		return overPrograms([]string{"wordcount", "terasort"}, "YARN", name, exp.Reduction, exp.JCTs(exp.Of(heddle.MapReduce)))(r)
+	}
+	if placed, progress, spread := gain("iKayak"), gain("mean progress"), gain("spread"); placed != progress || spread < placed {
+		t.Errorf("%.1f %% with iKayak's placement, %.1f %% by mean progress, %.1f %% spread", placed, progress, spread)
+	}
+}
