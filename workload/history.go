@@ -58,6 +58,9 @@ func (h *history) take(kind string, e *avroRecord) {
 	switch kind {
 	case "JOB_SUBMITTED":
 		id, submit := e.text("jobid"), e.number("submitTime", maxMillis)
+		if submit == 0 {
+			e.fail("submitTime", "is not stated; wanted ms since 1970")
+		}
 		if e.bad == nil && id != "" {
 			h.id, h.submit = id, submit
 			h.name, h.user, h.queue = e.text("jobName"), e.text("userName"), e.text("jobQueueName")

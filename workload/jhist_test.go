@@ -256,6 +256,7 @@ func TestHistoryDefects(t *testing.T) {
 		{textHeading, 0, "", "no JOB_SUBMITTED"},
 		{textHeading + "{", 3, "", "JSON"},
 		{textHeading + `{"type":"X","event":{}}`, 3, "event", "one record"},
+		{textHeading + event("JOB_SUBMITTED", `{"jobid":"j","submitTime":-1}`), 3, "submitTime", "not stated"},
 		{textHeading + event("JOB_SUBMITTED", `{"jobid":"j","submitTime":-5}`), 3, "submitTime", "negative"},
 		{textHeading + event("JOB_SUBMITTED", `{"jobid":"j","submitTime":1e3}`), 3, "submitTime", "not a whole number"},
 		{textHeading + event("JOB_SUBMITTED", `{"jobid":5,"submitTime":1}`), 3, "jobid", "not text"},

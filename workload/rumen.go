@@ -61,7 +61,7 @@ func looksLikeRumen(head []byte) bool {
 
 func readRumen(im *importer, path string) error {
 	return im.eachObject(path, func(line int, object []byte) error {
-		var r rumenJob
+		r := rumenJob{Submit: -1}
 		if err := json.Unmarshal(object, &r); err != nil {
 			return im.defect(jsonFault(line, object, err))
 		}
@@ -107,13 +107,14 @@ func (im *importer) rumenJob(r *rumenJob) (j Job, bad *fault) {
 
 // rumenCheck looks for numbers that no trace can hold.
 func rumenCheck(r *rumenJob) *fault {
-	if r.Submit < 0 {
+	switch {
+	case r.Submit == -1:
+		return faultf("submitTime", "is not stated; wanted ms since 1970")
+	case r.Submit < 0:
 		return faultf("submitTime", "%d; wanted ms since 1970", r.Submit)
-	}
-	if r.Submit > maxMillis {
+	case r.Submit > maxMillis:
 		return faultf("submitTime", "%d is too large; at most %d", r.Submit, maxMillis)
-	}
-	if r.MapMB > MaxMemory || r.ReduceMB > MaxMemory {
+	case r.MapMB > MaxMemory || r.ReduceMB > MaxMemory:
 		return faultf("jobMapMB", "a container of %d MiB; at most %d", max(r.MapMB, r.ReduceMB), int64(MaxMemory))
 	}
 	for _, list := range [...]struct {

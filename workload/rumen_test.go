@@ -51,6 +51,9 @@ func TestRumenDefects(t *testing.T) {
 		field  string
 		reason string
 	}{
+		{`{"jobID":"a","totalMaps":1}`, 1, "submitTime", "not stated"},
+		{`{"jobID":"a","submitTime":null}`, 1, "submitTime", "not stated"},
+		{`{"jobID":"a","submitTime":-1}`, 1, "submitTime", "not stated"},
 		{`{"jobID":"a","submitTime":-7}`, 1, "submitTime", "wanted ms since 1970"},
 		{`{"jobID":"a","submitTime":9223372036854775807}`, 1, "submitTime", "too large"},
 		{`{"jobID":"a","submitTime":99999999999999999999}`, 1, "submitTime", "99999999999999999999 is out of range"},
