@@ -51,10 +51,11 @@ func decompress(r *bufio.Reader) (io.Reader, error) {
 }
 
 // walk calls visit for every file below a folder in order of names, and for every rolling Spark log as
-// a whole (rolling true). Hidden files are left out.
+// a whole (rolling true). Hidden files are left out. Links to files count as files; the folder itself may be a link, and
+// links to folders below it are not followed, since they may lead back.
 func walk(root string, visit func(path string, rolling bool) error) error {
 	files := 0
-	return filepath.WalkDir(root, func(path string, e os.DirEntry, err error) error {
+	return filepath.WalkDir(root+string(filepath.Separator), func(path string, e os.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -74,11 +75,20 @@ func walk(root string, visit func(path string, rolling bool) error) error {
 			return filepath.SkipDir
 		case e.IsDir():
 			return nil
-		case strings.HasPrefix(e.Name(), ".") || !e.Type().IsRegular():
+		case strings.HasPrefix(e.Name(), ".") || !isFile(path, e):
 			return nil
 		}
 		return visit(path, false)
 	})
+}
+
+// isFile reports whether an entry of a folder is a file or a link to one.
+func isFile(path string, e os.DirEntry) bool {
+	if e.Type() != os.ModeSymlink {
+		return e.Type().IsRegular()
+	}
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // A lineReader reads lines of bounded length.

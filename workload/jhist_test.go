@@ -130,6 +130,49 @@ func TestMixedFolder(t *testing.T) {
 	}
 }
 
+// Links are read as what they lead to: to a folder, to a rolling log by another name, and to files in a folder. One that
+// leads back does not keep the reading busy, and one that leads nowhere is no file.
+func TestLinks(t *testing.T) {
+	dir := t.TempDir()
+	link := func(from, to string) {
+		t.Helper()
+		from, err := filepath.Abs(from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(from, to); err != nil {
+			t.Skip(err)
+		}
+	}
+	copied := func(from, to string) string {
+		if err := os.Mkdir(to, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		entries, err := os.ReadDir(from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			link(filepath.Join(from, e.Name()), filepath.Join(to, e.Name()))
+		}
+		return to
+	}
+	rolling := "testdata/spark/eventlog_v2_application_1795257509765_0011"
+	files := copied("testdata/history", filepath.Join(dir, "files"))
+	link(dir, filepath.Join(files, "back"))
+	link("nowhere", filepath.Join(files, "nowhere"))
+	link("testdata/history", filepath.Join(dir, "folder"))
+	link(rolling, filepath.Join(dir, "rolling"))
+	for path, jobs := range map[string]int{
+		files: 4, filepath.Join(dir, "folder"): 4, filepath.Join(dir, "rolling"): 1,
+		copied(rolling, filepath.Join(dir, filepath.Base(rolling))): 1,
+	} {
+		if w := mustRead(t, path, Options{Strict: true}); len(w.Jobs) != jobs || !strings.HasPrefix(w.Files[0], path) {
+			t.Errorf("%s: %d jobs of %v, want %d", path, len(w.Jobs), w.Files, jobs)
+		}
+	}
+}
+
 func TestHistoryTimes(t *testing.T) {
 	w := mustRead(t, "testdata/history", Options{Strict: true})
 	first := w.Jobs[0]

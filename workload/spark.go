@@ -26,14 +26,18 @@ func readSpark(im *importer, path string) error {
 	if folder, err := isFolder(path); err != nil || !folder {
 		return cmp.Or(err, im.sparkLog([]string{path}))
 	}
-	if strings.HasPrefix(filepath.Base(filepath.Clean(path)), rollingPrefix) {
+	whole, err := filepath.EvalSymlinks(path) // a link may have another name
+	if err != nil {
+		return err
+	}
+	if strings.HasPrefix(filepath.Base(whole), rollingPrefix) {
 		parts, err := rollingParts(path)
 		if err != nil {
 			return err
 		}
 		return im.sparkLog(parts)
 	}
-	err := walk(path, func(file string, rolling bool) error {
+	err = walk(path, func(file string, rolling bool) error {
 		im.file = file
 		parts := []string{file}
 		if rolling {
@@ -72,10 +76,11 @@ func rollingParts(dir string) ([]string, error) {
 		rest, ok := strings.CutPrefix(e.Name(), "events_")
 		number, _, _ := strings.Cut(rest, "_")
 		n, err := strconv.Atoi(number)
-		if !ok || err != nil || !e.Type().IsRegular() {
+		path := filepath.Join(dir, e.Name())
+		if !ok || err != nil || !isFile(path, e) {
 			continue
 		}
-		parts = append(parts, part{n, strings.HasSuffix(e.Name(), ".compact"), filepath.Join(dir, e.Name())})
+		parts = append(parts, part{n, strings.HasSuffix(e.Name(), ".compact"), path})
 	}
 	slices.SortFunc(parts, func(a, b part) int { return cmp.Or(cmp.Compare(a.n, b.n), strings.Compare(a.path, b.path)) })
 	var paths []string
