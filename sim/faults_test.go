@@ -220,6 +220,42 @@ func TestSilentNode(t *testing.T) {
 	}
 }
 
+// Nothing starts on a node that has not reported for 10 s, though it is the roomiest, until it reports again. A stock
+// ResourceManager goes on giving away what it has.
+func TestNothingStartsOnASilentNode(t *testing.T) {
+	run := func(kind FaultKind, stock, every bool) (silent, later int) {
+		var jobs []workload.Job
+		for i := range 20 {
+			jobs = append(jobs, mapReduce("j", 5*float64(i), lasting(2, 3), nil))
+		}
+		o := givenWorld(nodes(2, 1, heddle.Of(8192, 8000)), jobs...)
+		o.Stock, o.EveryBeat = stock, every
+		o.Faults = []Fault{{Kind: kind, Node: 1, At: at(20), For: 50 * second}}
+		r := named(t, "spread").run(t, o)
+		states(t, r, Succeeded)
+		for _, x := range r.Tasks {
+			switch {
+			case x.Node != 1:
+			case x.Granted > at(70):
+				later++
+			case x.Granted > at(30): // its last report is not younger than 20 s
+				silent++
+			}
+		}
+		return silent, later
+	}
+	for _, kind := range []FaultKind{NodeLoss, SilentNode} {
+		for _, every := range []bool{false, true} {
+			if silent, later := run(kind, false, every); silent > 0 || later == 0 {
+				t.Errorf("fault %d, every beat %v: %d containers are granted on a silent node, %d once it reports again", kind, every, silent, later)
+			}
+		}
+	}
+	if silent, _ := run(SilentNode, true, false); silent == 0 {
+		t.Error("a stock ResourceManager grants nothing on a silent node")
+	}
+}
+
 func TestSlowNode(t *testing.T) {
 	o := fullWorld(nodes(2, 1, heddle.Of(16384, 8000)), mapReduce("j", 0, lasting(8, 20), nil))
 	o.Faults = []Fault{{Kind: SlowNode, Node: 1, At: 0, Factor: 0.5}}

@@ -87,6 +87,11 @@ func config(o *Options) rm.Config {
 		Beat: o.NodeBeat, Stock: o.Stock, Agent: !o.NoAgents,
 	}
 	cfg.DefaultBeats()
+	if !o.Stock && slices.ContainsFunc(o.Faults, func(f Fault) bool { return f.Kind == NodeLoss || f.Kind == SilentNode }) {
+		// What nodes were told last is not known here where their beats are left out.
+		every := max(cfg.IdleBeat, heddle.Span(len(o.Nodes))*heddle.Second/heddle.Span(cfg.BeatLoad))
+		cfg.Silence = max(rm.DefaultSilence, 3*every)
+	}
 	return cfg
 }
 
@@ -150,14 +155,16 @@ func (s *Sim) containerOf(id ids.Container) *container {
 }
 
 // newKeeper sets out how often the ResourceManager is told of beats that were left out.
-func (s *Sim) newKeeper() {
-	s.longest = max(s.o.NodeBeat, s.o.MasterBeat, sparkInterval)
+func (s *Sim) newKeeper(cfg *rm.Config) {
+	s.nodesBeat, s.mastersBeat = s.o.NodeBeat, max(s.o.MasterBeat, sparkInterval)
 	if s.pace != nil {
-		s.longest = max(s.longest, heddle.Span(len(s.pace.due))*s.wheel.interval)
+		s.nodesBeat = max(s.nodesBeat, heddle.Span(len(s.pace.due))*s.wheel.interval)
 	}
 	s.keepEvery = min(s.o.Expiry, containerExpiry) / listens
-	if most := s.o.Expiry - s.longest; most > 0 { // otherwise nodes are lost between two beats
-		s.keepEvery = min(s.keepEvery, most)
+	for _, most := range []heddle.Span{s.o.Expiry - max(s.nodesBeat, s.mastersBeat), cfg.Silence - s.nodesBeat} {
+		if most > 0 { // otherwise nobody can be silent for so long, or nodes are lost between two beats
+			s.keepEvery = min(s.keepEvery, most)
+		}
 	}
 	s.keepAt = heddle.Time(s.keepEvery)
 }
@@ -168,7 +175,7 @@ func (s *Sim) keepAlive() {
 	s.keepAt = s.now.Plus(s.keepEvery)
 	out := &s.leftOut
 	*out = rm.LeftOut{
-		Others: true, Last: s.now - heddle.Time(s.longest),
+		Others: true, Last: s.now - heddle.Time(s.nodesBeat),
 		Nodes: out.Nodes[:0], Running: out.Running[:0], Masters: out.Masters[:0],
 	}
 	for i := range s.nodes {
@@ -185,6 +192,8 @@ func (s *Sim) keepAlive() {
 			n.starts = n.starts[:0]
 		}
 	}
+	s.say(out)
+	*out = rm.LeftOut{Last: s.now - heddle.Time(s.mastersBeat), Nodes: out.Nodes[:0], Running: out.Running[:0], Masters: out.Masters[:0]}
 	for _, a := range s.apps {
 		if a.master != nil && a.done == apps.Running {
 			out.Masters = append(out.Masters, a.attempt)

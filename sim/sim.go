@@ -122,10 +122,11 @@ type Sim struct {
 
 	reports []heddle.NodeID // where processes ended at this instant, whose nodes tell at once: after masters came up
 
-	keepAt    heddle.Time // when the ResourceManager is told of beats that were left out
-	keepEvery heddle.Span
-	longest   heddle.Span // between two beats of a node or a master: the last one is not longer ago
-	silent    int         // nodes whose beats do not arrive
+	keepAt      heddle.Time // when the ResourceManager is told of beats that were left out
+	keepEvery   heddle.Span
+	nodesBeat   heddle.Span // the most between two beats of a node: the last one is not longer ago
+	mastersBeat heddle.Span // likewise of a master
+	silent      int         // nodes whose beats do not arrive
 
 	alive    int // jobs not done
 	events   int64
@@ -234,7 +235,7 @@ func newSim(o Options) (*Sim, error) {
 	feeds := &o.Set.Feeds
 	s.hears = !o.Stock || feeds.Starts || feeds.Progress > 0 || feeds.Profile > 0
 	s.prompt = !o.Stock || o.PromptEnds
-	s.newKeeper()
+	s.newKeeper(&cfg)
 	s.none = slab.NewBits(len(o.Nodes))
 	s.nodes = make([]nodeState, len(o.Nodes))
 	for i := range s.nodes {
