@@ -94,8 +94,8 @@ func placing() exp.Experiment {
 		System: "ikayak", Name: "ikayak-placement", Title: "Where executors go", Source: "Fig. 8",
 		Method: mixMethod + `* SpreadOut and NonSpreadOut: each executor goes to the node with the fewest, or the most, of its application; if none has room, the node that the same rule names
   is reserved. "Up to" is the largest gain among the three programs.
-* iKayak's placement serves masters and executors before tasks too, as the profile does. Reservations are shorter by nearly as much without that, 89 and 82 %, and where the other
-  two serve so as well, 91 and 91 % (six seeds).
+* iKayak's placement serves masters and executors before tasks too, as the profile does. Reservations are shorter by nearly as much without that, 88 and 87 %, and where the other
+  two serve so as well, 92 and 89 % (six seeds).
 `,
 		Work: msd.work,
 		Arms: []exp.Arm{
