@@ -315,11 +315,24 @@ func (s *Scheduler) forget(id heddle.AppID) {
 		l.masters = l.masters.Minus(st.master)
 		u.active--
 		u.masters = u.masters.Minus(st.master)
+		if u.active == 0 {
+			s.onlyWaits(l, st.user)
+		}
 	} else {
 		u.waiting--
 		l.unline(id)
 	}
 	*st = appState{}
+}
+
+// onlyWaits counts those of a user's applications no more that asked for their masters while one that ran was there. Hadoop goes on
+// counting them: they divide a queue with somebody who may then get nothing, and for whose end they wait.
+func (s *Scheduler) onlyWaits(l *leaf, user int) {
+	for _, id := range l.waiting {
+		if s.apps[id].user == user {
+			s.ask(id, false)
+		}
+	}
 }
 
 func (l *leaf) unline(id heddle.AppID) {
