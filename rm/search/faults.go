@@ -266,6 +266,7 @@ func (s *sim) actAvoid(d *dice) string {
 func (s *sim) actQueues(d *dice) string {
 	sh := pick(d, shape{}, shape{stopped: "default"}, shape{stopped: "a"}, shape{without: "a"}, shape{without: "b"}, shape{least: true}, shape{broken: true})
 	s.refresh(sh)
+	s.reread = true
 	return fmt.Sprintf("%+v", sh)
 }
 
@@ -383,7 +384,7 @@ func (s *sim) heal() {
 	s.client.heal()
 	s.lists = rm.HostLists{}
 	s.order(func(c rm.Call) rm.Message { return &rm.RefreshNodes{Call: c} })
-	if !s.sameQueues {
+	if !s.sameQueues && (s.reread || s.tuned == 0) { // else the core goes on that went through it all
 		s.refresh(shape{})
 	}
 	for _, m := range s.masters {

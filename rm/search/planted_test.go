@@ -205,9 +205,6 @@ func unless(without bool, list ...Change) []Change {
 }
 `
 
-// enough is how many seeds find every one of them.
-const enough = 100
-
 var seeds = flag.Uint64("seeds", 0, "how many seeds TestHunt plays")
 
 // TestHunt plays the first seeds until one fails.

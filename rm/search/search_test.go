@@ -31,8 +31,8 @@ func report(t *testing.T, p *Plan, f *Failure) {
 	for _, o := range short.Ops {
 		ops = append(ops, o.String())
 	}
-	t.Errorf("seed %d: %v\nonce more: go test ./rm/search -run TestSeed -seed %d -keep %s\n%d of %d ops:\n\t%s\n%v\nthe last of it:\n\t%s",
-		p.Seed, f, p.Seed, short.Numbers(), len(short.Ops), len(p.Ops), strings.Join(ops, "\n\t"), g, strings.Join(g.Trace, "\n\t"))
+	t.Errorf("seed %d, profile %s: %v\nonce more: go test ./rm/search -run TestSeed -seed %d -keep %s\n%d of %d ops:\n\t%s\n%v\nthe last of it:\n\t%s",
+		p.Seed, newSetup(p.Seed).profileText(), f, p.Seed, short.Numbers(), len(short.Ops), len(p.Ops), strings.Join(ops, "\n\t"), g, strings.Join(g.Trace, "\n\t"))
 }
 
 // TestSeed plays one seed, or a part of it.
@@ -94,6 +94,27 @@ func TestPinned(t *testing.T) {
 		t.Error("no master was started in less than it asked for")
 	}
 	t.Log(said(sum, int(seeds), time.Since(began)))
+}
+
+// TestMixed plays seeds whose profiles are changed.
+func TestMixed(t *testing.T) {
+	seeds, played := uint64(40), 0
+	if testing.Short() {
+		seeds = 10
+	}
+	for seed := uint64(enough + 1); seed <= enough+seeds; seed++ {
+		if newSetup(seed).tuned == 0 {
+			continue
+		}
+		played++
+		p := NewPlan(seed)
+		if _, f := Run(p, Options{}); f != nil {
+			report(t, p, f)
+		}
+	}
+	if played == 0 {
+		t.Error("no seed has a changed profile")
+	}
 }
 
 // TestFresh plays seeds that nobody has played before, one after the other.

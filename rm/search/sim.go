@@ -62,6 +62,7 @@ type sim struct {
 
 	launchFault int  // of the next start of a master
 	sameQueues  bool // they are not read anew as faults end, which would build another core
+	reread      bool // queues were read anew
 
 	shape   shape
 	lists   rm.HostLists

@@ -19,6 +19,9 @@ type setup struct {
 	nodes   []machine
 	every   heddle.Span // how often masters call
 	meddles bool        // policies want all that can be done to running containers
+	changes []string    // of the profile
+	whole   bool        // with what needs node agents
+	tuned   uint64      // the dice of the queues' limits; 0 for the common ones
 }
 
 // A machine is where a NodeManager runs.
@@ -30,8 +33,15 @@ type machine struct {
 
 const gib = 1024
 
-// newSetup makes the cluster of a seed. One node at least holds every job's master and a task.
+// newSetup makes the cluster of a seed.
 func newSetup(seed uint64) *setup {
+	s := newCommon(seed)
+	s.mix(seed)
+	return s
+}
+
+// newCommon makes a cluster with a profile as it is. One node at least holds every job's master and a task.
+func newCommon(seed uint64) *setup {
 	d := mix(seed, 2)
 	s := &setup{profile: pick(d, "capacity", "fair", "heddle"), every: pick(d, heddle.Second, 3*heddle.Second, 5*heddle.Second)}
 	s.cfg = rm.Config{
@@ -76,11 +86,14 @@ func (s *setup) scheduler(sh shape, created ...string) (*rm.Scheduler, error) {
 	if sh.broken {
 		return nil, errors.New("the configuration is wrong")
 	}
-	p, err := policies.Load(s.profile, nil)
+	p, err := policies.Load(s.profile, s.changes)
 	if err != nil {
 		return nil, err
 	}
-	p, off := p.WithoutAgent()
+	var off []string
+	if !s.whole {
+		p, off = p.WithoutAgent()
+	}
 	h := conf.Default()
 	env := policies.Env{Capacity: h.Capacity, Fair: h.Fair, Minimum: h.Site.Minimum, Maximum: h.Site.Maximum, Seed: 1}
 	env.Capacity.Minimum = heddle.Of(128, 1000) // masters may be smaller than what they ask for
@@ -90,6 +103,7 @@ func (s *setup) scheduler(sh shape, created ...string) (*rm.Scheduler, error) {
 	}
 	sh.capacity(&env)
 	sh.fair(env.Fair, created)
+	s.tune(&env)
 	b, err := policies.Build(p, env)
 	if err != nil {
 		return nil, err
