@@ -12,7 +12,7 @@ type Outcome struct {
 	Seeds      []uint64
 	Metrics    []Judged  // one a metric of the experiment, in order
 	Mutations  []Mutated // one a mutation; empty where they were not run
-	Effects    []Effect  // the headline without each effect of the world; empty where that was not run
+	Effects    []Effect  // the headline without each effect that the world has; empty where it has none, or that was not run
 	Sweeps     []Swept   // one a sweep of the experiment; empty where they were not run
 	All        []Runs    // of every seed; the first was traced
 }
@@ -64,8 +64,8 @@ func (e *Experiment) beside(out *Outcome, parts []part, o *Options) {
 		}
 	}
 	if o.Effects && len(e.Metrics) > 0 {
-		for i, f := range effects {
-			x := Effect{Name: f.name, LivesOn: slices.Contains(e.LivesOff, f.name)}
+		for _, i := range e.switchable() {
+			x := Effect{Name: effects[i].name, LivesOn: slices.Contains(e.LivesOff, effects[i].name)}
 			x.With = out.Metrics[0].Ours.Values[0]
 			x.Without = e.Metrics[0].Of(runs(parts, o.Seeds[0], i, e.Arms, nil))
 			x.judge()

@@ -56,6 +56,28 @@ func EffectNames() []string {
 	return names
 }
 
+// switchable are the effects that the world of the experiment's first arm has, as indices; a given world has none of them.
+func (e *Experiment) switchable() (on []int) {
+	if e.Given {
+		return nil
+	}
+	text, err := e.Scenario(&e.Arms[0], 1)
+	if err != nil {
+		return nil // as the runs will say
+	}
+	s, err := scenario.Parse(e.Name+".yaml", []byte(text))
+	if err != nil {
+		return nil
+	}
+	for i := range effects {
+		has := world.Effects(s.Effects)
+		if effects[i].off(&has); has != world.Effects(s.Effects) {
+			on = append(on, i)
+		}
+	}
+	return on
+}
+
 // A part is one simulation of an experiment.
 type part struct {
 	arm   *Arm
@@ -142,7 +164,7 @@ func (e *Experiment) plain(seeds []uint64, o *Options) []part {
 func (e *Experiment) parts(o *Options) []part {
 	out := e.plain(o.Seeds, o)
 	if o.Effects {
-		for off := range effects {
+		for _, off := range e.switchable() {
 			for a := range e.Arms {
 				out = append(out, part{arm: &e.Arms[a], seed: o.Seeds[0], off: off})
 			}

@@ -256,3 +256,26 @@ func TestEffectsAreJudged(t *testing.T) {
 		}
 	}
 }
+
+// Effects that an experiment's world does not have are not switched off: that nothing changes without them would say nothing.
+func TestEffectsThatAreOffAreLeftOut(t *testing.T) {
+	e := small()
+	text, err := e.Work(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.Work = func(uint64) (string, error) { return text + "effects: {noise: false, skew: false}\n", nil }
+	var names []string
+	err = Run([]*Experiment{e}, Options{Seeds: []uint64{1}, Effects: true}, func(o *Outcome) error {
+		for _, f := range o.Effects {
+			names = append(names, f.Name)
+		}
+		return nil
+	})
+	if want := []string{"locality", "contention", "memory", "launch_delay", "slow_nodes"}; err != nil || !slices.Equal(names, want) {
+		t.Errorf("%v, %v; want %v", names, err, want)
+	}
+	if e.Given = true; e.switchable() != nil {
+		t.Error("a given world has effects")
+	}
+}

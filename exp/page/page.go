@@ -255,7 +255,7 @@ func shortfall(m *exp.Judged) string {
 	return fmt.Sprintf("%s, %.0f %% of the published effect", off, 100*ours/published)
 }
 
-// effects is the table of the headline without each effect of the world.
+// effects is the table of the headline without each effect of the world, and what a gain lives off by it.
 func (s *Section) effects(b *strings.Builder) {
 	if len(s.outcome.Effects) == 0 {
 		return
@@ -269,7 +269,7 @@ func (s *Section) effects(b *strings.Builder) {
 		t.row(f.Name, exp.Figure(f.Without, unit), left(&f), claim(&f))
 	}
 	b.WriteString(t.String() + "\n")
-	if text := livesOff(s.outcome.Effects); text != "" {
+	if text := livesOff(s.outcome.Effects); text != "" && s.outcome.Metrics[0].Kind == exp.Gain {
 		b.WriteString(text + "\n\n")
 	}
 }

@@ -146,6 +146,10 @@ func TestPage(t *testing.T) {
 			t.Errorf("the same experiment gave another %s", s.Plots[i].Name)
 		}
 	}
+	x.Metrics[0].Kind = exp.SetUp // a baseline's figure lives off nothing
+	if other := string(Page(&ours, []*Section{New(x)})); strings.Contains(other, "Less than 80 %") || !strings.Contains(text, "Less than 80 %") {
+		t.Error("what a baseline's figure lives off is judged, or a gain's is not")
+	}
 	paper := exp.System{Name: "dress", Title: "DRESS", Paper: "*A paper*."}
 	if other := string(Page(&paper, []*Section{s})); strings.Contains(other, "small-behind-large") || !strings.Contains(other, "# DRESS\n") || !strings.Contains(other, "The paper: *A paper*.\n") {
 		t.Errorf("the page of another system:\n%s", other)
