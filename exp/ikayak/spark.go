@@ -197,6 +197,7 @@ func delay() exp.Experiment {
 		System: "ikayak", Name: "ikayak-delay", Title: "Delay scheduling for Spark, for MapReduce, for both", Source: "Fig. 13b",
 		Method: mixMethod + `* N and D, Spark first: without and with delay scheduling of 15 s. Spark asks for executors near its data with dynamic allocation only, which is on here; its local
   rate is that of executors on a node they were asked for at. "12 to 15 %" are of the rate.
+* Every arm is YARN-cluster, and none has a mechanism of iKayak's: what is reached here is delay scheduling's.
 `,
 		Work: m.work,
 		Arms: []exp.Arm{arm("N", "N"), arm("N", "D"), arm("D", "N"), arm("D", "D")},
