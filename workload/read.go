@@ -143,10 +143,12 @@ func Guess(path string) (string, error) {
 		return "", fmt.Errorf("%s: %w; there are %s", path, ErrUnknownFormat, formatList())
 	}
 	found := ""
+	var unopened error // the first file that is not
 	err = walk(path, func(file string, _ bool) error {
 		head, err := headOf(file)
-		if err != nil {
-			return nil // what cannot be opened as a trace is none
+		if err != nil { // what cannot be opened as a trace is none
+			unopened = cmp.Or(unopened, err)
+			return nil
 		}
 		name, ofFolders := guessHead(head)
 		if ofFolders {
@@ -159,7 +161,10 @@ func Guess(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if found == "" {
+	switch {
+	case found == "" && unopened != nil:
+		return "", fmt.Errorf("%s: no file in it is a trace that can be read: %w: %w; there are %s", path, ErrUnknownFormat, unopened, formatList())
+	case found == "":
 		return "", fmt.Errorf("%s: no file in it is a trace: %w; there are %s", path, ErrUnknownFormat, formatList())
 	}
 	return found, nil

@@ -107,6 +107,15 @@ func TestGuess(t *testing.T) {
 	}
 }
 
+// A folder of logs that are compressed in a way that cannot be read is refused with the reason.
+func TestGuessSaysWhyNot(t *testing.T) {
+	path := write(t, "app.lz4", "LZ4Block\x16")
+	_, err := Guess(filepath.Dir(path))
+	if !errors.Is(err, ErrUnknownFormat) || !strings.Contains(err.Error(), path+": is compressed with lz4 or snappy") {
+		t.Errorf("%v; want the file and how it is compressed", err)
+	}
+}
+
 func TestReadErrors(t *testing.T) {
 	for _, c := range []struct {
 		path string
