@@ -139,10 +139,19 @@ func (s *Sim) settled(c *container) {
 	}
 }
 
+// callsInVain is how long heddle rm calls a NodeManager whose machine does not answer to start a master there: ten calls
+// (yarn.resourcemanager.nodemanager-connect-retries) of 30 s, a second apart. A stock ResourceManager takes longer than its
+// node takes to be lost.
+const callsInVain = (10*30 + 9) * heddle.Second
+
 // startMaster starts the process of a master.
 func (s *Sim) startMaster(name ids.Container) {
 	c := s.containerOf(name)
 	if c == nil {
+		return
+	}
+	if s.nodes[c.node].dead && !s.o.Stock {
+		s.heap.push(entry{at: s.now.Plus(callsInVain), what: missed, id: int64(c.id)})
 		return
 	}
 	up := entry{at: s.now.Plus(s.phys.launchDelay(heddle.AM)), what: masterUp, id: int64(c.id)}

@@ -159,6 +159,34 @@ func TestDeadMasterIsSilent(t *testing.T) {
 	}
 }
 
+// A master that is given a node whose machine is dead never starts there: the NodeManager is called in vain for five
+// minutes. That is a failure of the attempt, and the next one goes elsewhere.
+func TestMasterOnADeadNode(t *testing.T) {
+	o := fullWorld(nodes(2, 1, heddle.Of(16384, 8000)), mapReduce("j", 15, lasting(2, 5), nil))
+	o.Stock, o.Faults = false, []Fault{{Kind: NodeLoss, Node: 0, At: at(12)}}
+	s := bare()
+	s.Place[heddle.AM] = turning(at(20))
+	r := under(t, s, o)
+	states(t, r, Succeeded)
+	am := kept(r, 0, heddle.AM)
+	if len(am) != 2 || am[0].Node != 0 || am[1].Node != 1 {
+		t.Fatalf("masters %+v", am)
+	}
+	near(t, "the first master is given up", am[0].Ended.Seconds(), 15+309, 0.1)
+	o.Attempts = 1
+	states(t, under(t, s, o), Failed)
+}
+
+// turning is node 0 until a time, and node 1 from then on.
+type turning heddle.Time
+
+func (at turning) Judge(v policy.View, _ *policy.Ask, n *policy.Node, _ heddle.Locality) policy.Verdict {
+	if (v.Now() < heddle.Time(at)) != (n.ID() == 0) {
+		return policy.No(heddle.NotPicked)
+	}
+	return policy.Yes
+}
+
 // Policies that name nodes name dead ones too, until the loss is noticed: nothing starts there. What was
 // granted there and not fetched when it is noticed, is asked for again once and not twice.
 func TestGrantsOnADeadNode(t *testing.T) {

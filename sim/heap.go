@@ -10,6 +10,7 @@ const (
 	fault                     // something breaks, or is mended
 	started                   // a container's process runs
 	masterUp                  // a master's process runs
+	missed                    // a master could not be started: its node was called in vain
 	leaving                   // a master has unregistered
 	gone                      // a master that unregistered is gone: the last that surely changes something
 	calms                     // a node is waited for no longer that was told to kill

@@ -441,6 +441,10 @@ func (s *Sim) planned(e *entry) {
 		s.start(s.container(heddle.ContainerID(e.id)))
 	case masterUp:
 		s.masterUp(s.container(heddle.ContainerID(e.id)))
+	case missed:
+		if c := s.container(heddle.ContainerID(e.id)); c != nil {
+			s.say(&rm.Started{Container: c.name, Failed: "its node does not answer"})
+		}
 	case leaving:
 		if a := s.apps[e.id]; a.master != nil && a.attempts == int(e.gen) {
 			s.unregistered(a)
