@@ -131,11 +131,21 @@ func Increases(name string, of func(*sim.Result) float64) Column {
 
 // MedianOf is the median over seeds of a figure; NaN where it is NaN for one.
 func MedianOf(all []Runs, of func(Runs) float64) float64 {
+	return over(all, of).Median
+}
+
+// Above reports whether the median over seeds of a figure is above 0, by the interval that holds it in 95 of 100 samples.
+func Above(all []Runs, of func(Runs) float64) bool {
+	return over(all, of).From > 0
+}
+
+// over is a figure over seeds.
+func over(all []Runs, of func(Runs) float64) Spread {
 	var values []float64
 	for _, r := range all {
 		values = append(values, of(r))
 	}
-	return spread(values).Median
+	return spread(values)
 }
 
 // Mean is the arithmetic mean; NaN of nothing.

@@ -97,7 +97,7 @@ func tenGreps() exp.Experiment {
 	e := exp.Experiment{
 		System: "coupling", Name: "coupling-ten-greps", Title: "Ten equal Grep jobs, five minutes apart, on eight nodes", Source: "Fig. 5, 6, 8 and Table I",
 		Method: method + "* The eight nodes hold data alike: those of Table I are idle for much the same time.\n" +
-			"* By how much each of the ten is faster is 0.3 to 2.5 %, no more than seeds differ: over seeds 7 to 18 the second takes 1 % longer.\n",
+			"* That all ten are faster counts where the interval of each one's median is above 0. By the medians alone it held over seeds 1 to 6, and not over 7 to 18.\n",
 		Work: work(nodes{data: 8}, jobs...), Arms: append(both(), least, free), Null: nothing(), NullIs: nothingIs,
 		Metrics: []exp.Metric{
 			{
@@ -116,9 +116,9 @@ func tenGreps() exp.Experiment {
 				BoundIs: "The same maps one by one on each node, beside no other map and no reduce, on a node that holds their data: what is left is their own work. Of those times every node is given as many " +
 					"as its four slots can do one after the other until Fair ends, the fastest node first: no schedule that ends as soon has a smaller mean. Under Fair each of four maps has one of four cores already.",
 			},
-			{Name: "all jobs are faster", Kind: exp.Shape, Why: "see the mean: the jobs differ by a few percent either way", Text: "all of the ten jobs have a shorter processing time", Holds: func(all []exp.Runs) bool {
+			{Name: "all jobs are faster", Kind: exp.Shape, Why: "By how much each of the ten is faster is 0.3 to 2.5 %, no more than seeds differ.", Text: "all of the ten jobs have a shorter processing time", Holds: func(all []exp.Runs) bool {
 				for i := range jobs {
-					if !(exp.MedianOf(all, exp.ReducedJCT(fair, coupling, exp.IDs(jobs[i].id))) > 0) {
+					if !exp.Above(all, exp.ReducedJCT(fair, coupling, exp.IDs(jobs[i].id))) {
 						return false
 					}
 				}
