@@ -203,7 +203,7 @@ func (s *Sim) ends(a *app) {
 
 // masterUp is the master's process running: it registers and begins to ask.
 func (s *Sim) masterUp(c *container) {
-	if c == nil || c.over || s.nodes[c.node].dead {
+	if c == nil || c.over || c.known || s.nodes[c.node].dead {
 		return
 	}
 	a := c.app
@@ -212,12 +212,10 @@ func (s *Sim) masterUp(c *container) {
 		return // it comes too late
 	}
 	c.up, c.started = true, s.now
-	s.settled(c)
 	a.procs++
 	s.phys.open(s.now, c)
 	s.phys.manage(s.now, c, 0)
 	s.m.running(heddle.AM, 1)
-	s.nodes[c.node].starts = append(s.nodes[c.node].starts, c.id)
 	a.attempts++
 	a.memory, a.cpu = c.told[heddle.Memory], c.told[heddle.CPU]
 	a.lost, a.excluded = nil, nil
@@ -350,6 +348,7 @@ func (s *Sim) perform(a *app) {
 
 // begin starts a container's process.
 func (s *Sim) begin(c *container) {
+	s.takes(c)
 	if s.phys.launch(s.now, c, entry{what: started, id: int64(c.id)}) {
 		return
 	}

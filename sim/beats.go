@@ -113,7 +113,7 @@ func (s *Sim) running(to []rm.ContainerRun, n *nodeState) []rm.ContainerRun {
 // begun appends the names of the containers of a node that began before a time and that it has not reported.
 func (s *Sim) begun(to []ids.Container, n *nodeState, before heddle.Time) []ids.Container {
 	for _, id := range n.starts {
-		if c := s.container(id); c != nil && !c.known && c.started < before {
+		if c := s.container(id); c != nil && !c.known && c.taken < before {
 			to = append(to, c.name)
 		}
 	}

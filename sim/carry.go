@@ -14,7 +14,7 @@ type container struct {
 	node      heddle.NodeID
 	kind      heddle.Kind
 	at        heddle.Locality
-	waits     bool        // its process has not begun
+	waits     bool        // its node has not taken it on
 	up        bool        // its process runs
 	over      bool        // its process ended
 	fetched   bool        // its master was told of it
@@ -31,6 +31,7 @@ type container struct {
 	name      ids.Container
 	work      apps.Work
 	granted   heddle.Time
+	taken     heddle.Time // when its node took it on; 0 before
 	started   heddle.Time
 	limit     heddle.Resource
 	told      heddle.Resource
@@ -130,7 +131,22 @@ func (s *Sim) granted(a *app, d *heddle.Launch, name ids.Container) {
 	s.wake(a)
 }
 
-// settled notes that a container's process has begun, or will not.
+// takes is a node having been told to start a container: it reports from then on that it runs, while it gets its process
+// ready.
+func (s *Sim) takes(c *container) {
+	n := &s.nodes[c.node]
+	if n.dead {
+		return
+	}
+	c.taken = s.now
+	n.starts = append(n.starts, c.id)
+	if s.o.Set.Feeds.Starts {
+		s.hasNews(c.node)
+	}
+	s.settled(c)
+}
+
+// settled notes that a container's node has taken it on, or will not.
 func (s *Sim) settled(c *container) {
 	if c.waits {
 		c.waits = false
@@ -154,6 +170,7 @@ func (s *Sim) startMaster(name ids.Container) {
 		s.heap.push(entry{at: s.now.Plus(callsInVain), what: missed, id: int64(c.id)})
 		return
 	}
+	s.takes(c)
 	up := entry{at: s.now.Plus(s.phys.launchDelay(heddle.AM)), what: masterUp, id: int64(c.id)}
 	if !s.phys.launch(s.now, c, up) {
 		s.heap.push(up)
@@ -189,7 +206,7 @@ func (s *Sim) killed(c *container, status heddle.ExitStatus) {
 	if s.pace != nil {
 		s.heap.push(entry{at: s.now.Plus(rm.KillTime), what: calms, id: int64(c.node)})
 	}
-	if !c.up || c.over {
+	if c.taken == 0 || c.over {
 		s.conts.Drop(int64(c.id))
 	}
 }
@@ -205,7 +222,7 @@ func (s *Sim) masterOver(c *container, status heddle.ExitStatus) {
 
 // reap ends what is left of a container that is over for the ResourceManager: its node tells that it has.
 func (s *Sim) reap(c *container) {
-	if c.up && !c.over {
+	if c.taken > 0 && !c.over {
 		s.stopProcess(c)
 		n := &s.nodes[c.node]
 		n.exits = append(n.exits, exit{c.id, c.name, heddle.KilledByRM})
@@ -297,7 +314,7 @@ func (s *Sim) record(c *container, status heddle.ExitStatus) {
 
 // start is a container's process beginning to run.
 func (s *Sim) start(c *container) {
-	if c == nil || c.over || s.nodes[c.node].dead {
+	if c == nil || c.over || c.known || s.nodes[c.node].dead {
 		return
 	}
 	a := c.app
@@ -307,14 +324,8 @@ func (s *Sim) start(c *container) {
 		s.phys.manage(s.now, m, a.managed)
 	}
 	c.up, c.started = true, s.now
-	s.settled(c)
 	s.m.running(c.kind, 1)
 	s.phys.open(s.now, c)
-	n := &s.nodes[c.node]
-	n.starts = append(n.starts, c.id)
-	if s.o.Set.Feeds.Starts {
-		s.hasNews(c.node)
-	}
 	a.begun(c, s.now)
 	if s.tracer != nil {
 		s.tracer.started(s, c)

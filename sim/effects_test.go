@@ -67,7 +67,7 @@ type watch struct {
 }
 
 func (w watch) Hears() policy.News {
-	return policy.AppAdded | policy.AppDone | policy.TaskProgress | policy.TaskUsage | policy.NodeUsage | policy.NodeDisks
+	return policy.AppAdded | policy.AppDone | policy.TaskProgress | policy.TaskUsage | policy.NodeUsage | policy.NodeDisks | policy.Started
 }
 
 func (w watch) Hear(v policy.View, e policy.Effect) { w.saw(v, e) }

@@ -170,3 +170,25 @@ func TestDemandIsKnown(t *testing.T) {
 		t.Errorf("%+v, want %+v", seen, want)
 	}
 }
+
+// A node says that a container runs as soon as it has taken it on, while its process has yet to start: policies hear of that
+// with the node's next report.
+func TestNodesReportContainersThatTheyTookOn(t *testing.T) {
+	o := fullWorld(nodes(2, 1, heddle.Of(16384, 8000)), mapReduce("j", 0, lasting(6, 10), lasting(1, 5)))
+	o.Effects.LaunchDelay = true
+	told := map[heddle.ContainerID]heddle.Time{}
+	s := bare()
+	s.Lanes[0].Order = watch{saw: func(v policy.View, e policy.Effect) {
+		if e.What == policy.Started {
+			told[e.Container.ID()] = v.Now()
+		}
+	}}
+	r := under(t, s, o)
+	states(t, r, Succeeded)
+	for _, x := range r.Tasks {
+		if at, ok := told[x.Container]; !ok || x.Started.Since(at) < 900*heddle.Millisecond {
+			t.Errorf("%v %d is said to run at %.2f s, and its process starts at %.2f s, a second or more after its node took it on",
+				x.Kind, x.Index, at.Seconds(), x.Started.Seconds())
+		}
+	}
+}

@@ -161,7 +161,7 @@ type nodeState struct {
 	name   ids.Node
 	starts []heddle.ContainerID
 	exits  []exit
-	waits  int            // containers there that have not begun
+	waits  int            // containers there that it has not taken on
 	last   int32          // number of the last answer to its beats
 	number heddle.NodeID  // as the ResourceManager told it
 	used   rm.Utilization // by its containers, as it measured last
