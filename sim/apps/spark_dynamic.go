@@ -95,8 +95,9 @@ func (m *spark) adjust(now heddle.Time, out *Actions) {
 			m.target = max(need, d.min)
 			d.toAdd = 1
 		} else if d.addAt != 0 && now >= d.addAt {
-			m.grow(need)
-			d.addAt = now.Plus(d.backlog)
+			if m.grow(need); m.target > before {
+				d.addAt = now.Plus(d.backlog)
+			}
 		}
 	}
 	if expired || (d.kept && m.target < before) {

@@ -322,6 +322,33 @@ func TestSparkDynamic(t *testing.T) {
 	s.beat(Response{}, "") // none of them is replaced
 }
 
+// A step that adds nothing, because there are as many executors as tasks could use, is made up for as soon as there are more
+// tasks: the time to the next one counts from a step that added some.
+func TestSparkDynamicStepThatAddsNothing(t *testing.T) {
+	j := sparkJob(0, 1, 5, 6)
+	j.Spark.Stages[1].Parents, j.Spark.Stages[2].Parents = nil, []int{j.Spark.Stages[0].ID}
+	j.Spark.Dynamic = &workload.Dynamic{Min: 1, Max: 100, Initial: 1}
+	s := start(t, NewSpark(j, Config{}), 0)
+	s.beatAt(200, Response{}, "0:*=1")
+	s.beatAt(220, Response{Granted: ex(0, 1, 1)}, "launch:1")
+	s.up(1, "-")
+	target := func(ms int64, want int, f func()) {
+		t.Helper()
+		s.now = heddle.Time(heddle.Span(ms) * heddle.Millisecond)
+		s.call("-", f)
+		if got := s.m.(*spark).target; got != want {
+			t.Errorf("at %d ms it wants %d executors, want %d", ms, got, want)
+		}
+	}
+	alarm := func() { s.m.Alarm(s.now, &s.out) }
+	target(1220, 2, alarm)
+	target(2220, 3, alarm)
+	target(3220, 3, alarm) // six tasks can use no more
+	target(3300, 4, func() { s.m.WorkDone(s.now, Work{Container: 1, Kind: heddle.Executor}, true, &s.out) })
+	target(4200, 4, alarm)
+	target(4300, 6, alarm)
+}
+
 // Where nodes have no shuffle service an executor stays for its shuffle files, and takes them with it.
 func TestSparkTracksShuffles(t *testing.T) {
 	for _, tracks := range []bool{false, true} {
