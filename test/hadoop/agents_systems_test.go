@@ -38,7 +38,7 @@ func TestIKayakSuspendsWaitingReduces(t *testing.T) {
 func testIKayakSuspends(t *testing.T, control, deed string, held func() int) {
 	ctx := onTestbed(t, 8*time.Minute)
 	withAgents(t, ctx, 2, 0, "ikayak", control)
-	spark, err := testbed.StartSpark(ctx, hadoop.Spark3, "--conf", "spark.executor.instances=1", "--conf", "spark.executor.cores=4", testdata(t, "holds.py"), "4", "130")
+	spark, err := testbed.StartSpark(ctx, hadoop.Spark3, "--conf", "spark.executor.instances=1", "--conf", "spark.executor.cores=4", testdata(t, "holds.py"), "4", "900")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,10 @@ func testIKayakSuspends(t *testing.T, control, deed string, held func() int) {
 	if t.Logf("%s %d times, resumed %d times", deed, began, resumed); most != 1 || began == 0 || resumed == 0 {
 		t.Errorf("%d containers were seen %s at a time, %d times, and resumed %d times; want the reduce alone", most, deed, began, resumed)
 	}
-	finish(t, spark, nil)
+	if err := testbed.Kill(ctx, must(spark.App(ctx))(t)); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = hadoop.Finish(spark, nil) // it was killed
 	noGroupLeft(t, ctx)
 }
 

@@ -269,7 +269,7 @@ func kills() int {
 	if *extent == "full" {
 		return 100
 	}
-	return 3
+	return 2
 }
 
 // cycles is the time in which that can be done kills times, where one takes so many seconds at the most.

@@ -13,7 +13,7 @@ import (
 // time: little of a core.
 func TestCostOfAsking(t *testing.T) {
 	ctx := onTestbed(t, jobTime)
-	const window = 40 * time.Second
+	const window = 20 * time.Second
 	spent := map[string][2]time.Duration{} // by the master, and by this process with the ResourceManager in it
 	for _, file := range []string{"facts: {masters: false}", ""} {
 		t.Run(strings.TrimSpace("asked "+file), func(t *testing.T) {
@@ -29,7 +29,7 @@ func TestCostOfAsking(t *testing.T) {
 				}
 				return err == nil && a.RunningContainers >= 12
 			})
-			time.Sleep(20 * time.Second) // the maps have started
+			time.Sleep(15 * time.Second) // the maps have started
 			before, own := testbed.ContainerCPU(app, master), ownCPU(t)
 			time.Sleep(window)
 			spent[file] = [2]time.Duration{testbed.ContainerCPU(app, master) - before, ownCPU(t) - own}
