@@ -70,7 +70,7 @@ define on-hadoop
 	else $(TESTBED) fetch || $(TESTBED) fetch || exit 1; $(GO) test ./test/hadoop -count=1 -v -parallel 3 $(1) && $(2); fi
 endef
 
-test-hadoop: ## each MapReduce and Spark job on heddle rm, under one profile each, faults, and what Heddle does beside; about 30 minutes
+test-hadoop: ## each MapReduce and Spark job on heddle rm, under one profile each, faults, and what Heddle does beside; about three quarters of an hour
 	$(call on-hadoop,-hadoop normal -timeout 60m,$(GO) run ./test/hadoop/truth $(GLANCE))
 
 test-hadoop-full: ## all of it under every profile, 100 kills under load, and what truth has not measured yet; some hours
