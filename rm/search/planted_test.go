@@ -226,7 +226,7 @@ func TestPlanted(t *testing.T) {
 	}
 	bin := build(t)
 	hunt := func(name string) (string, error) {
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
 		defer cancel()
 		cmd := exec.CommandContext(ctx, bin, "-test.run", "^TestHunt$", "-seeds", strconv.Itoa(enough))
 		cmd.Env = append(os.Environ(), "PLANTED="+name)
