@@ -248,8 +248,8 @@ func TestSilentNode(t *testing.T) {
 	}
 }
 
-// Nothing starts on a node that has not reported for 10 s, though it is the roomiest, until it reports again. A stock
-// ResourceManager goes on giving away what it has.
+// Nothing starts on a node that has not reported for 10 s, though it is the roomiest, until it reports again. A policy
+// that names nodes goes on naming it to a stock ResourceManager.
 func TestNothingStartsOnASilentNode(t *testing.T) {
 	run := func(kind FaultKind, stock, every bool) (silent, later int) {
 		var jobs []workload.Job
