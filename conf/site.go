@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"heddle"
+	"heddle/internal/mapred"
 )
 
 // A Site is what yarn-site.xml, resource-types.xml and mapred-site.xml say about scheduling, with
@@ -186,9 +187,6 @@ func readTypes(ps *properties) types {
 	return out
 }
 
-// heap is the last heap that options state, in the units that MapReduce knows.
-var heap = regexp.MustCompile(`.*(?:^|\s)-Xmx([0-9]+)([kKmMgG]?)(?:\s|$)`)
-
 // readMapReduce fills what MapReduce jobs ask for when they do not say.
 func readMapReduce(ps *properties, s *Site) {
 	s.Map = mapReduceTask(ps, "map")
@@ -209,9 +207,9 @@ func mapReduceTask(ps *properties, kind string) heddle.Resource {
 	}
 	mem = 1024
 	opts := ps.text("mapreduce."+kind+".java.opts", ps.text("mapred.child.java.opts", ""))
-	if m := heap.FindStringSubmatch(opts); m != nil {
-		n, err := parseInt(m[1])
-		size := map[string]float64{"": 1. / (1 << 20), "k": 1. / (1 << 10), "m": 1, "g": 1 << 10}[strings.ToLower(m[2])]
+	if digits, unit := mapred.Heap(opts); digits != "" {
+		n, err := parseInt(digits)
+		size := map[string]float64{"": 1. / (1 << 20), "k": 1. / (1 << 10), "m": 1, "g": 1 << 10}[unit]
 		ratio := ps.number("mapreduce.job.heap.memory-mb.ratio", 0.8, 0.01)
 		if mib := math.Ceil(float64(n) * size / ratio); err == nil && mib >= 1 && mib < math.MaxInt32 {
 			mem = int64(mib)

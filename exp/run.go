@@ -61,13 +61,9 @@ func (e *Experiment) switchable() (on []int) {
 	if e.Given {
 		return nil
 	}
-	text, err := e.Scenario(&e.Arms[0], 1)
+	s, err := e.parse(&e.Arms[0], 1)
 	if err != nil {
 		return nil // as the runs will say
-	}
-	s, err := scenario.Parse(e.Name+".yaml", []byte(text))
-	if err != nil {
-		return nil
 	}
 	for i := range effects {
 		has := world.Effects(s.Effects)
@@ -217,13 +213,18 @@ func (e *Experiment) Scenario(a *Arm, seed uint64) (string, error) {
 	return w(seed)
 }
 
+// parse is the scenario that an arm runs with a seed.
+func (e *Experiment) parse(a *Arm, seed uint64) (*scenario.Scenario, error) {
+	text, err := e.Scenario(a, seed)
+	if err != nil {
+		return nil, err
+	}
+	return scenario.Parse(e.Name+".yaml", []byte(text))
+}
+
 // run makes one simulation.
 func (e *Experiment) run(p *part, o *Options) error {
-	text, err := e.Scenario(p.arm, p.seed)
-	if err != nil {
-		return err
-	}
-	s, err := scenario.Parse(e.Name+".yaml", []byte(text))
+	s, err := e.parse(p.arm, p.seed)
 	if err != nil {
 		return err
 	}

@@ -85,16 +85,13 @@ func (m *Metric) judge(all, null []Runs) Judged {
 
 // over is a figure over the runs of seeds; NaN where nothing computes it.
 func (m *Metric) over(all []Runs, of func(Runs) float64) Spread {
-	var values []float64
-	for i := range all {
-		switch {
-		case of != nil:
-			values = append(values, of(all[i]))
-		case m.Kind == Shape:
-			values = append(values, math.NaN())
-		}
+	switch {
+	case of != nil:
+		return over(all, of)
+	case m.Kind == Shape:
+		return over(all, func(Runs) float64 { return math.NaN() })
 	}
-	return spread(values)
+	return spread(nil)
 }
 
 // doesNothing says whether the null arms reach the figure, by its median.

@@ -92,7 +92,6 @@ func historyFile(t testing.TB, number string) string {
 	return paths[0]
 }
 
-// When things happened is since the first submission.
 // A folder is read as one format. What it holds of another one is said to be left out; files that are no history are not.
 func TestMixedFolder(t *testing.T) {
 	dir := t.TempDir()
@@ -173,6 +172,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+// When things happened is since the first submission.
 func TestHistoryTimes(t *testing.T) {
 	w := mustRead(t, "testdata/history", Options{Strict: true})
 	first := w.Jobs[0]

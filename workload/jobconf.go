@@ -8,11 +8,11 @@ import (
 	"io/fs"
 	"math"
 	"os"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"heddle"
+	"heddle/internal/mapred"
 )
 
 // A jobConf holds the properties of a job's configuration that are read; nil when there is none.
@@ -96,26 +96,21 @@ func (c jobConf) apply(im *importer, j *Job) {
 	}
 }
 
-var heapOption = regexp.MustCompile(`.*(?:^|\s)-Xmx(\d+)([gGmMkK]?)(?:$|\s)`)
-
 // ofHeap sets an amount of memory that is not stated as MapReduce does: by the heap that the options of the processes state,
 // which is a part of it.
 func (c jobConf) ofHeap(memory, options string) {
 	if n, err := strconv.ParseInt(c[memory], 10, 64); err == nil && n > 0 {
 		return
 	}
-	m := heapOption.FindStringSubmatch(cmp.Or(c[options], c[childOpts]))
-	if m == nil {
-		return
-	}
-	heap, err := strconv.ParseInt(m[1], 10, 64)
+	digits, unit := mapred.Heap(cmp.Or(c[options], c[childOpts]))
+	heap, err := strconv.ParseInt(digits, 10, 64)
 	if err != nil {
 		return
 	}
-	switch m[2] {
-	case "g", "G":
+	switch unit {
+	case "g":
 		heap = min(heap, MaxMemory) << 10
-	case "k", "K":
+	case "k":
 		heap >>= 10
 	case "":
 		heap >>= 20

@@ -1,5 +1,5 @@
-// Package mapred reads the files that a MapReduce job takes with it. The daemon finds them beside a submission, a node agent
-// on the disks of its node.
+// Package mapred reads the files that a MapReduce job takes with it, and what its options mean. The daemon finds the files beside a
+// submission, a node agent on the disks of its node.
 package mapred
 
 import (

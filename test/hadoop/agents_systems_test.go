@@ -57,10 +57,7 @@ func testIKayakSuspends(t *testing.T, control, deed string, held func() int) {
 	if t.Logf("%s %d times, resumed %d times", deed, began, resumed); most != 1 || began == 0 || resumed == 0 {
 		t.Errorf("%d containers were seen %s at a time, %d times, and resumed %d times; want the reduce alone", most, deed, began, resumed)
 	}
-	if err := testbed.Kill(ctx, must(spark.App(ctx))(t)); err != nil {
-		t.Fatal(err)
-	}
-	_, _ = hadoop.Finish(spark, nil) // it was killed
+	kill(t, ctx, spark)
 	noGroupLeft(t, ctx)
 }
 
@@ -129,10 +126,7 @@ func TestMROrchestratorRaisesTheMapThatIsBehind(t *testing.T) {
 	if n := deeds(t, "weighed"); counted == 0 || n == 0 || len(most) != 2 || 2*most[1] < 3*most[0] {
 		t.Errorf("%d words; its two maps had processor shares up to %v, of %d weights that were given; want one that is behind to have far more", counted, most, n)
 	}
-	if err := testbed.Kill(ctx, must(beside.App(ctx))(t)); err != nil {
-		t.Fatal(err)
-	}
-	_, _ = hadoop.Finish(beside, nil) // it was killed
+	kill(t, ctx, beside)
 	noGroupLeft(t, ctx)
 }
 
@@ -276,10 +270,7 @@ func TestKillsWhileAReduceIsFrozen(t *testing.T) {
 	}
 	succeeded(t, ctx, app, 1)
 	ranOnce(t, ctx, app, tasksOf(t, ctx, app))
-	if err := testbed.Kill(ctx, must(spark.App(ctx))(t)); err != nil {
-		t.Fatal(err)
-	}
-	_, _ = hadoop.Finish(spark, nil) // it was killed
+	kill(t, ctx, spark)
 	noGroupLeft(t, ctx)
 }
 

@@ -252,11 +252,7 @@ func testAgentIsKilled(t *testing.T, frozen heddle.Span, heldNow func() int) {
 		t.Errorf("given back after %v, want a second at most", worst)
 	}
 	eventually(t, ctx, time.Minute, "two maps that are held", func() bool { return heldNow() == 2 })
-	app := must(testbed.Apps(ctx))(t)[0].ID
-	if err := testbed.Kill(ctx, app); err != nil {
-		t.Fatal(err)
-	}
-	_, _ = hadoop.Finish(r, nil) // it was killed
+	kill(t, ctx, r)
 	noGroupLeft(t, ctx)
 	next, err := testbed.StartSleep(ctx, "-m", "2", "-r", "0", "-mt", "8000", "-rt", "1")
 	res := finish(t, next, err)

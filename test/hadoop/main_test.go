@@ -136,6 +136,15 @@ func finish(t *testing.T, r *hadoop.Run, err error) hadoop.Result {
 	return res
 }
 
+// kill ends an application before its time.
+func kill(t *testing.T, ctx context.Context, r *hadoop.Run) {
+	t.Helper()
+	if err := testbed.Kill(ctx, must(r.App(ctx))(t)); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = hadoop.Finish(r, nil) // its client tells that it was killed
+}
+
 // must is for what has no reason to fail unless the testbed is broken: must(f())(t) is f's value.
 func must[T any](v T, err error) func(*testing.T) T {
 	return func(t *testing.T) T {

@@ -6,9 +6,9 @@ var Table = []Row{
 	{".", nil},              // package heddle
 	{"internal/plain", nil}, // what libraries say, in the words of people
 	{"estimate", nil},
-	{"internal/mapred", nil},
-	{"internal/near", nil}, // names that were probably meant
-	{"internal/slab", nil}, // tables by numbers
+	{"internal/mapred", nil}, // what MapReduce jobs bring
+	{"internal/near", nil},   // names that were probably meant
+	{"internal/slab", nil},   // tables by numbers
 	{"internal/histogram", nil},
 	{"internal/budget", nil},
 	{"cluster", []string{"."}},
@@ -17,10 +17,10 @@ var Table = []Row{
 	{"policy/policytest", []string{".", "cluster", "policy", "sched"}},
 	{"policies/*", []string{".", "cluster", "policy", "estimate"}}, // never sched, never each other
 	{"policies", []string{".", "policy", "policies/*", "internal/plain", "internal/near"}},
-	{"workload", []string{".", "internal/plain"}},
+	{"workload", []string{".", "internal/mapred", "internal/plain"}},
 	{"scenarios", []string{}},
 	{"scenario", []string{".", "workload", "internal/plain", "internal/near"}},
-	{"conf", []string{".", "policy", "policies/capacity", "policies/fair"}},
+	{"conf", []string{".", "policy", "policies/capacity", "policies/fair", "internal/mapred"}},
 	{"sim/apps", []string{".", "workload", "internal/slab"}},
 	{"sim/world", []string{".", "workload"}},
 	{"sim/bound", []string{"."}},
