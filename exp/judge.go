@@ -115,7 +115,7 @@ func (s *Sweep) judge(parts []part, all []Runs, o *Options) Swept {
 			for i := range n {
 				values[i] = s.Columns[c].Of(all[i].Arm(s.Base), resultOf(parts, &s.Arms[a], o.Seeds[i]))
 			}
-			row[c] = spread(values)
+			row[c] = SpreadOf(values)
 		}
 		out.Cells = append(out.Cells, row)
 	}

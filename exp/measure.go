@@ -145,7 +145,7 @@ func over(all []Runs, of func(Runs) float64) Spread {
 	for _, r := range all {
 		values = append(values, of(r))
 	}
-	return spread(values)
+	return SpreadOf(values)
 }
 
 // Mean is the arithmetic mean; NaN of nothing.

@@ -196,11 +196,11 @@ func TestIntervalOfTheMedian(t *testing.T) {
 			t.Errorf("%d values: the %dth from either end, want the %dth", n, got, k)
 		}
 	}
-	s := spread([]float64{3, 1, 2, 6, 5, 4, 9, 7, 8})
+	s := SpreadOf([]float64{3, 1, 2, 6, 5, 4, 9, 7, 8})
 	if s.From != 2 || s.To != 8 || s.Median != 5 || s.Low != 1 || s.High != 9 {
 		t.Errorf("%+v", s)
 	}
-	if s = spread([]float64{1, 2}); !math.IsInf(s.From, -1) || !math.IsInf(s.To, 1) {
+	if s = SpreadOf([]float64{1, 2}); !math.IsInf(s.From, -1) || !math.IsInf(s.To, 1) {
 		t.Errorf("two values: %+v", s)
 	}
 }

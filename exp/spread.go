@@ -20,8 +20,8 @@ type Spread struct {
 // of 64 samples.
 const seedsForInterval = 6
 
-// spread is the median, the lowest and the highest of values, and the interval of the median; NaN where one of them is.
-func spread(values []float64) Spread {
+// SpreadOf is the median, the lowest and the highest of values, and the interval of the median; NaN where one of them is.
+func SpreadOf(values []float64) Spread {
 	s := Spread{Values: values, Low: math.Inf(1), High: math.Inf(-1), From: math.Inf(-1), To: math.Inf(1)}
 	for _, v := range values {
 		if math.IsNaN(v) {

@@ -55,7 +55,7 @@ type Judged struct {
 func (m *Metric) judge(all, null []Runs) Judged {
 	v := Judged{Metric: m, Ours: m.over(all, m.Of), Null: m.over(null, m.Of), Limit: m.over(all, m.Bound)}
 	if defined := slices.DeleteFunc(slices.Clone(v.Null.Values), math.IsNaN); len(defined) > 0 {
-		v.Null = spread(defined) // a run of it that failed does not hide what the others come to
+		v.Null = SpreadOf(defined) // a run of it that failed does not hide what the others come to
 	}
 	v.SameDirection, v.Verdict = m.stands(&v.Ours)
 	if m.Kind == Shape {
@@ -91,7 +91,7 @@ func (m *Metric) over(all []Runs, of func(Runs) float64) Spread {
 	case m.Kind == Shape:
 		return over(all, func(Runs) float64 { return math.NaN() })
 	}
-	return spread(nil)
+	return SpreadOf(nil)
 }
 
 // doesNothing says whether the null arms reach the figure, by its median.

@@ -140,11 +140,7 @@ in every column, simulated as heddle rm without node agents and with them. What 
 		ValidArgsFunction: completeExperiments,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if slices.Equal(args, []string{profileName}) {
-				n := f.seeds.least.n
-				if !cmd.Flags().Changed("seeds") {
-					n = profileSeeds
-				}
-				return a.runProfile(profile.Options{Seeds: exp.Seeds(f.seeds.first, n), Set: f.set, Clairvoyant: f.knows}, f.cases, f.output.value)
+				return a.runProfile(profile.Options{Seeds: exp.Seeds(f.seeds.first, f.seeds.least.n), Set: f.set, Clairvoyant: f.knows}, f.cases, f.output.value)
 			}
 			if len(f.set) > 0 || f.cases != "" || f.knows {
 				return usagef("--set, --cases and --clairvoyant are of exp run %s, alone", profileName)

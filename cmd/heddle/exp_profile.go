@@ -19,9 +19,6 @@ import (
 // profileName is what exp run calls the table of the profile heddle beside fair and capacity.
 const profileName = "profile"
 
-// profileSeeds are as many as one runs where no flag says how many: the table has a hundred and more runs for each.
-const profileSeeds = 3
-
 // runProfile is exp run profile.
 func (a *app) runProfile(o profile.Options, only, output string) error {
 	cases := slices.DeleteFunc(profile.Cases(), func(c profile.Case) bool { return !strings.Contains(c.Name, only) })
@@ -80,11 +77,11 @@ func (a *app) profileTable(rows []profile.Row, ordering bool) error {
 			}
 			line := table.Row{r.Case.Name}
 			for _, c := range r.Cells {
-				line = append(line, ratio(c.Ratio, c.Worse))
+				line = append(line, ratio(c.Ratio.Median, c.Worse, c.Sure()))
 			}
-			line = append(line, ratio(r.MeanRatio, !r.MeanReached()))
+			line = append(line, ratio(r.MeanRatio.Median, !r.MeanReached(), r.MeanRatio.From > profile.MostMean))
 			if ordering {
-				line = append(line, ratio(r.Ordering, false), ratio(r.Alone, false), ratio(r.SmallAlone, false))
+				line = append(line, ratio(r.Ordering, false, false), ratio(r.Alone, false, false), ratio(r.SmallAlone, false, false))
 			}
 			t.AppendRow(line)
 		}
@@ -99,8 +96,8 @@ func (a *app) profileTable(rows []profile.Row, ordering bool) error {
 	return wrote(err)
 }
 
-// ratio is a ratio with a mark where it is beyond its goal.
-func ratio(x float64, beyond bool) string {
+// ratio is a ratio with a mark where it is beyond its goal, and another one where it is not sure that it is.
+func ratio(x float64, beyond, sure bool) string {
 	if math.IsNaN(x) {
 		return exp.Figure(x, "")
 	}
@@ -108,5 +105,12 @@ func ratio(x float64, beyond bool) string {
 	if x >= 100 {
 		digits = 0
 	}
-	return strconv.FormatFloat(x, 'f', digits, 64) + map[bool]string{true: "!", false: " "}[beyond]
+	mark := " "
+	switch {
+	case beyond && sure:
+		mark = "!"
+	case beyond:
+		mark = "?"
+	}
+	return strconv.FormatFloat(x, 'f', digits, 64) + mark
 }

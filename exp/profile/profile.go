@@ -85,10 +85,13 @@ func quantile(share float64, of func(*sim.JobResult) heddle.Span, pick exp.Pick)
 
 // A Cell is a column of a row: medians over the seeds. Seconds are NaN where a column does not apply.
 type Cell struct {
-	Fair, Capacity, Ours float64 // seconds
-	Ratio                float64 // ours to the better of fair and capacity, by seed
-	Worse                bool    // than the goal allows: see [MostWorse] and [Resolution]
+	Fair, Capacity, Ours float64    // seconds
+	Ratio                exp.Spread // ours to the better of fair and capacity, by seed
+	Worse                bool       // than the goal allows: see [MostWorse] and [Resolution]
 }
+
+// Sure reports whether a column that is worse is so beyond chance: the interval of the median lies above what the goal allows.
+func (c *Cell) Sure() bool { return c.Worse && c.Ratio.From > MostWorse }
 
 // A Row is what one case came to, with agents or without.
 type Row struct {
@@ -97,9 +100,9 @@ type Row struct {
 	Jobs      int
 	Failed    int // jobs that did not succeed under heddle and did under fair and capacity, over all seeds
 	Cells     []Cell
-	MeanRatio float64 // of the mean completion time to fair's
-	Ordering  float64 // the same of what ordering could reach: see [Options.Clairvoyant]; NaN where that is not known
-	Alone     float64 // the same of each job with the cluster to itself; NaN where that is not known
+	MeanRatio exp.Spread // of the mean completion time to fair's, by seed
+	Ordering  float64    // the same of what ordering could reach: see [Options.Clairvoyant]; NaN where that is not known
+	Alone     float64    // the same of each job with the cluster to itself; NaN where that is not known
 	// SmallAlone is the p95 of small jobs that have the cluster to themselves, to the better of fair and capacity; NaN where that
 	// is not known, or there are none.
 	SmallAlone float64
@@ -110,7 +113,7 @@ func (r *Row) Worst() float64 {
 	worst := 0.0
 	for _, c := range r.Cells {
 		if c.Worse {
-			worst = max(worst, c.Ratio)
+			worst = max(worst, c.Ratio.Median)
 		}
 	}
 	return worst
@@ -120,11 +123,11 @@ func (r *Row) Worst() float64 {
 func (r *Row) NoneWorse() bool { return r.Worst() == 0 && r.Failed == 0 }
 
 // MeanReached reports whether the mean completion time is as far below fair's as the goal has it.
-func (r *Row) MeanReached() bool { return r.MeanRatio <= MostMean }
+func (r *Row) MeanReached() bool { return r.MeanRatio.Median <= MostMean }
 
 // SmallReached reports the same of small jobs; true where there are none.
 func (r *Row) SmallReached() bool {
-	ratio := r.Cells[smallColumn].Ratio
+	ratio := r.Cells[smallColumn].Ratio.Median
 	return ratio <= MostSmall || math.IsNaN(ratio)
 }
 
@@ -203,7 +206,7 @@ func compare(c *Case, plan *exp.Plan, o *Options) (bare, agent Row, err error) {
 	bare.Ordering = ordering(runs[0], knowing[0], knowing[1], knowing[2])
 	agent.Ordering = ordering(runs[0], knowing[0], knowing[1], knowing[3])
 	bare.Alone = ordering(runs[0], alone[0])
-	bare.SmallAlone = row(c, runs[0], runs[1], alone[0], false).Cells[smallColumn].Ratio
+	bare.SmallAlone = row(c, runs[0], runs[1], alone[0], false).Cells[smallColumn].Ratio.Median
 	agent.Alone, agent.SmallAlone = bare.Alone, bare.SmallAlone
 	return bare, agent, nil
 }
@@ -262,8 +265,8 @@ func row(c *Case, fair, capacity, ours []*sim.Result, agent bool) Row {
 			f, k, o = append(f, col.of(fair[s])), append(k, col.of(capacity[s])), append(o, col.of(ours[s]))
 			ratios = append(ratios, over(o[s], min(f[s], k[s])))
 		}
-		cell := Cell{Fair: median(f), Capacity: median(k), Ours: median(o), Ratio: median(ratios)}
-		cell.Worse = cell.Ratio > MostWorse && cell.Ours-min(cell.Fair, cell.Capacity) > Resolution.Seconds()
+		cell := Cell{Fair: median(f), Capacity: median(k), Ours: median(o), Ratio: exp.SpreadOf(ratios)}
+		cell.Worse = cell.Ratio.Median > MostWorse && cell.Ours-min(cell.Fair, cell.Capacity) > Resolution.Seconds()
 		r.Cells = append(r.Cells, cell)
 	}
 	var means []float64
@@ -272,7 +275,7 @@ func row(c *Case, fair, capacity, ours []*sim.Result, agent bool) Row {
 		means = append(means, over(mean(ours[s]), mean(fair[s])))
 		r.Failed += max(0, min(succeeded(fair[s]), succeeded(capacity[s]))-succeeded(ours[s]))
 	}
-	r.MeanRatio = median(means)
+	r.MeanRatio = exp.SpreadOf(means)
 	return r
 }
 

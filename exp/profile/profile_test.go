@@ -2,6 +2,7 @@ package profile
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"heddle"
@@ -71,18 +72,40 @@ func TestRow(t *testing.T) {
 		"makespan": {1.3, true},
 	}
 	for i, c := range Columns {
-		if w, ok := want[c.Name]; ok && (math.Abs(r.Cells[i].Ratio-w.ratio) > 1e-9 || r.Cells[i].Worse != w.worse) {
-			t.Errorf("%s: %g, worse %v; want %g, %v", c.Name, r.Cells[i].Ratio, r.Cells[i].Worse, w.ratio, w.worse)
+		if w, ok := want[c.Name]; ok && (math.Abs(r.Cells[i].Ratio.Median-w.ratio) > 1e-9 || r.Cells[i].Worse != w.worse) {
+			t.Errorf("%s: %g, worse %v; want %g, %v", c.Name, r.Cells[i].Ratio.Median, r.Cells[i].Worse, w.ratio, w.worse)
 		}
-		if c.Name == "starvation" && !math.IsNaN(r.Cells[i].Ratio) {
-			t.Errorf("starvation is %g where no job has reduces", r.Cells[i].Ratio)
+		if c.Name == "starvation" && !math.IsNaN(r.Cells[i].Ratio.Median) {
+			t.Errorf("starvation is %g where no job has reduces", r.Cells[i].Ratio.Median)
 		}
 	}
 	if r.NoneWorse() || r.Worst() != 1.3 || !r.MeanReached() || r.SmallReached() {
-		t.Errorf("none worse %v, worst %g, mean %g, small %v", r.NoneWorse(), r.Worst(), r.MeanRatio, r.SmallReached())
+		t.Errorf("none worse %v, worst %g, mean %g, small %v", r.NoneWorse(), r.Worst(), r.MeanRatio.Median, r.SmallReached())
 	}
-	if same := row(&Case{}, fair, capacity, fair, true); same.Cells[meanColumn].Worse || same.MeanRatio != 1 {
+	if same := row(&Case{}, fair, capacity, fair, true); same.Cells[meanColumn].Worse || same.MeanRatio.Median != 1 {
 		t.Errorf("fair beside itself: %+v", same.Cells)
+	}
+}
+
+// What is worse is so beyond chance only where most seeds have it, and there are enough of them.
+func TestSure(t *testing.T) {
+	other, worse, better := result(10), result(20), result(9)
+	for _, c := range []struct {
+		ours []*sim.Result
+		sure bool
+	}{
+		{[]*sim.Result{worse, worse, worse, worse, worse}, false}, // too few
+		{[]*sim.Result{worse, worse, worse, worse, worse, worse}, true},
+		{[]*sim.Result{worse, worse, worse, worse, worse, better}, false}, // the interval is all six
+	} {
+		others := slices.Repeat([]*sim.Result{other}, len(c.ours))
+		r := row(&Case{}, others, others, c.ours, false)
+		if mean := r.Cells[meanColumn]; !mean.Worse || mean.Sure() != c.sure {
+			t.Errorf("%v: worse %v, sure %v; want it sure: %v", mean.Ratio.Values, mean.Worse, mean.Sure(), c.sure)
+		}
+		if tally := Sum([]Row{r}); tally.Worse == 0 || (tally.Sure > 0) != c.sure {
+			t.Errorf("%v: %+v", r.Cells[meanColumn].Ratio.Values, tally)
+		}
 	}
 }
 
@@ -122,7 +145,7 @@ func TestRun(t *testing.T) {
 		t.Fatalf("%+v, %d reports, %v", rows, reports, err)
 	}
 	for _, r := range rows {
-		if r.Jobs != 36 || r.Failed != 0 || r.MeanRatio <= 0 || r.MeanRatio >= 1.1 {
+		if r.Jobs != 36 || r.Failed != 0 || r.MeanRatio.Median <= 0 || r.MeanRatio.Median >= 1.1 {
 			t.Errorf("%+v", r)
 		}
 	}
@@ -131,7 +154,7 @@ func TestRun(t *testing.T) {
 		t.Errorf("agents change nothing of what they carry out otherwise: %v", err)
 	}
 	off, err := Run(cases, Options{Seeds: []uint64{1}, Set: []string{"gate.reduce=open"}})
-	if err != nil || off[0].Cells[meanColumn] == rows[0].Cells[meanColumn] {
+	if err != nil || off[0].Cells[meanColumn].Ours == rows[0].Cells[meanColumn].Ours {
 		t.Errorf("a change of the profile changes nothing: %v", err)
 	}
 	if _, err := Run(cases, Options{Seeds: []uint64{1}, Set: []string{"gate.reduce=nothing"}}); err == nil {
@@ -169,7 +192,7 @@ func TestClairvoyant(t *testing.T) {
 		if !(r.Alone > 0 && r.Alone < r.Ordering) || !(r.SmallAlone > 0 && r.SmallAlone < 1) {
 			t.Errorf("alone %g, ordering %g; small ones %g", r.Alone, r.Ordering, r.SmallAlone)
 		}
-		if !(r.Ordering > 0.3 && r.Ordering < 1) || r.MeanRatio != without[i].MeanRatio {
+		if !(r.Ordering > 0.3 && r.Ordering < 1) || r.MeanRatio.Median != without[i].MeanRatio.Median {
 			t.Errorf("ordering %g, mean %g and without %g", r.Ordering, r.MeanRatio, without[i].MeanRatio)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 // A Tally counts what rows reach of the goal.
 type Tally struct {
 	Rows, NoneWorse, Mean, Small int
+	Worse, Sure                  int // columns that are worse, and those of them that are so beyond chance
 }
 
 // Sum counts rows.
@@ -21,6 +22,14 @@ func Sum(rows []Row) (t Tally) {
 				*of++
 			}
 		}
+		for k := range r.Cells {
+			if r.Cells[k].Worse {
+				t.Worse++
+			}
+			if r.Cells[k].Sure() {
+				t.Sure++
+			}
+		}
 	}
 	return t
 }
@@ -28,12 +37,12 @@ func Sum(rows []Row) (t Tally) {
 // String says it in a sentence.
 func (t Tally) String() string {
 	return fmt.Sprintf("Of %d rows %d have no column above %g, %d a mean completion time of at most %g of fair's, and %d a p95 of small jobs of at most %g "+
-		"of the better one's.", t.Rows, t.NoneWorse, MostWorse, t.Mean, MostMean, t.Small, MostSmall)
+		"of the better one's. Of %d columns above %g %d are so beyond chance.", t.Rows, t.NoneWorse, MostWorse, t.Mean, MostMean, t.Small, MostSmall, t.Worse, MostWorse, t.Sure)
 }
 
 // Legend says what tables of ratios mean.
-var Legend = fmt.Sprintf("Each column is heddle's figure over the better one of fair and capacity, by the median over seeds. ! marks what is beyond the goal, "+
-	"where more than a second lies between them. Small jobs have up to %d tasks; starvation is the mean wait of reduces whose maps have ended.", smallJobTasks)
+var Legend = fmt.Sprintf("Each column is heddle's figure over the better one of fair and capacity, by the median over seeds. ! and ? mark what is beyond the goal, "+
+	"where more than a second lies between them: ! where the interval of 95 %% of the median is beyond it too, ? where seeds are too few to tell. Small jobs have up to %d tasks; starvation is the mean wait of reduces whose maps have ended.", smallJobTasks)
 
 // OrderingLegend says what [Row.Ordering], [Row.Alone] and [Row.SmallAlone] mean in a table.
 const OrderingLegend = "Ordering is the lowest mean that one of the three has with an order that knows what each job still needs: an estimate of what " +
@@ -50,6 +59,7 @@ type Line struct {
 	Failed     int             `json:"failed"`
 	NoneWorse  bool            `json:"none_worse"`
 	MeanRatio  exp.Number      `json:"mean_over_fair"`
+	Interval   [2]exp.Number   `json:"interval"` // of that median, 95 %
 	Ordering   exp.Number      `json:"ordering_over_fair"`
 	Alone      exp.Number      `json:"alone_over_fair"`
 	SmallAlone exp.Number      `json:"small_alone_over_better"`
@@ -58,11 +68,13 @@ type Line struct {
 
 // A Part is a column of a [Line].
 type Part struct {
-	Fair     exp.Number `json:"fair_seconds"`
-	Capacity exp.Number `json:"capacity_seconds"`
-	Ours     exp.Number `json:"heddle_seconds"`
-	Ratio    exp.Number `json:"ratio"`
-	Worse    bool       `json:"worse"`
+	Fair     exp.Number    `json:"fair_seconds"`
+	Capacity exp.Number    `json:"capacity_seconds"`
+	Ours     exp.Number    `json:"heddle_seconds"`
+	Ratio    exp.Number    `json:"ratio"`
+	Interval [2]exp.Number `json:"interval"` // of that median, 95 %
+	Worse    bool          `json:"worse"`
+	Sure     bool          `json:"sure"`
 }
 
 // Lines returns rows for scripts.
@@ -72,14 +84,18 @@ func Lines(rows []Row) []Line {
 		r := &rows[i]
 		l := Line{
 			Case: r.Case.Name, From: r.Case.From, HeldOut: r.Case.HeldOut, Agent: r.Agent, Jobs: r.Jobs, Failed: r.Failed,
-			NoneWorse: r.NoneWorse(), MeanRatio: exp.Number(r.MeanRatio),
+			NoneWorse: r.NoneWorse(), MeanRatio: exp.Number(r.MeanRatio.Median), Interval: interval(&r.MeanRatio),
 			Ordering: exp.Number(r.Ordering), Alone: exp.Number(r.Alone),
 			SmallAlone: exp.Number(r.SmallAlone), Columns: map[string]Part{},
 		}
 		for k, c := range r.Cells {
-			l.Columns[Columns[k].Name] = Part{exp.Number(c.Fair), exp.Number(c.Capacity), exp.Number(c.Ours), exp.Number(c.Ratio), c.Worse}
+			l.Columns[Columns[k].Name] = Part{exp.Number(c.Fair), exp.Number(c.Capacity), exp.Number(c.Ours), exp.Number(c.Ratio.Median), interval(&c.Ratio), c.Worse, c.Sure()}
 		}
 		out = append(out, l)
 	}
 	return out
+}
+
+func interval(s *exp.Spread) [2]exp.Number {
+	return [2]exp.Number{exp.Number(s.From), exp.Number(s.To)}
 }
