@@ -80,7 +80,7 @@ func (b *base) predict() float64 {
 // time, so that long reduces teach no more than short ones, and its samples together as one
 // observation, since they are off together.
 func (b *base) learn(r *reduce, end heddle.Time) {
-	whole := end.Since(r.first).Seconds()
+	whole := end.Since(r.began).Seconds()
 	if r.nkept == 0 || !(whole > 0) {
 		return
 	}

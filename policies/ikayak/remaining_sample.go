@@ -76,9 +76,10 @@ type job struct {
 
 // A reduce is a running reduce as its reports tell of it.
 type reduce struct {
-	slot        int
-	base        int
-	first, last heddle.Time // reports
+	slot  int
+	base  int
+	began heddle.Time // as its node said; the first report where it did not
+	last  heddle.Time // report
 
 	stage   stage
 	line    estimate.Line          // of progress over ran
@@ -104,7 +105,7 @@ func (r *reduce) measured(j *job, progress float64) (seconds float64, ok bool) {
 	if r.stage == waiting {
 		return until(&j.line, j.at.Seconds(), float64(j.done), float64(j.of), j.at.Since(j.submitted).Seconds())
 	}
-	return until(&r.line, r.ran, progress, r.stage.end(), r.last.Since(r.first).Seconds())
+	return until(&r.line, r.ran, progress, r.stage.end(), r.last.Since(r.began).Seconds())
 }
 
 // push takes a measured output into the lags. The first of a stage stands for all of them: those of
@@ -263,7 +264,10 @@ func (rs *reduces) add(v policy.View, x *policy.Container, j *job) *reduce {
 	} else {
 		r = &reduce{kept: make([]float64, 0, keptSamples*(width(rs.outputs, rs.inputs)+1))}
 	}
-	r.slot, r.base, r.first, r.last, r.stride = x.Slot(), j.base, v.Now(), v.Now(), 1
+	r.slot, r.base, r.began, r.last, r.stride = x.Slot(), j.base, x.Started(), v.Now(), 1
+	if r.began == 0 {
+		r.began = v.Now()
+	}
 	r.d = inputOf(x.App())
 	for i := range r.u {
 		r.u[i] = float64(x.Limit()[heddle.CPU]) / 1000

@@ -80,6 +80,37 @@ func TestRemainingTrained(t *testing.T) {
 	}
 }
 
+// A reduce of which nothing is heard for its first minute is as fast as it was since its start, and not as fast as one that has
+// done all of that since its first report.
+func TestRemainingOfReducesHeardOfLate(t *testing.T) {
+	rest, err := ikayak.NewRemaining(policytest.Args("{offline: false, online: false}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := policytest.Base(policytest.Submitted{})
+	set.Remaining = rest
+	c := sched.New(set)
+	c.Step(0, heddle.NodeUp{Node: 0, Total: heddle.Of(16384, 16000), Can: heddle.AllCaps})
+	c.Step(0, heddle.Submit{App: 0, Queue: 1, Framework: heddle.MapReduce, Master: heddle.Of(1024, 1000), Facts: heddle.Facts{Reduces: 1}})
+	c.Step(0, heddle.Heartbeat{Node: 0}) // container 1
+	c.Step(0, heddle.Ask{App: 0, Rows: []heddle.Row{heddle.Anywhere(30, heddle.Reduce, 1, heddle.Of(1024, 1000))}})
+	c.Step(0, heddle.Heartbeat{Node: 0}) // container 2
+	c.Step(0, heddle.Acquire{App: 0})
+	at := func(s int) heddle.Time { return heddle.Time(heddle.Span(s) * heddle.Second) }
+	c.Step(at(1), heddle.Started{Container: 2})
+	for _, report := range []struct {
+		at       int
+		fraction float64
+		want     heddle.Span // at the mean pace since the start
+	}{{61, 0.5, 20 * heddle.Second}, {66, 0.5078125, 20 * heddle.Second}} {
+		c.Step(at(report.at), heddle.Progress{Container: 2, Phase: heddle.ReduceSort, Fraction: report.fraction})
+		got, ok := rest.Remaining(c.View(), c.View().Container(2))
+		if off := got - report.want; !ok || off < -heddle.Second || off > heddle.Second {
+			t.Errorf("%d s after the first report: %.1f s %v, want about %.0f s", report.at-61, got.Seconds(), ok, report.want.Seconds())
+		}
+	}
+}
+
 // A forced error multiplies what is said, always by the same.
 func TestRemainingErring(t *testing.T) {
 	c, rest, _ := life(t, "")

@@ -20,7 +20,7 @@ type Recorder struct {
 // A Trial is one reduce that ended well.
 type Trial struct {
 	Program string  // one of Bases
-	Whole   float64 // seconds from its first report to its end
+	Whole   float64 // seconds from its start to its end
 	Samples []Sample
 }
 
@@ -59,7 +59,7 @@ func (c *Recorder) Hear(v policy.View, e policy.Effect) {
 }
 
 func trial(r *reduce, end heddle.Time) Trial {
-	t := Trial{Program: Bases[r.base], Whole: end.Since(r.first).Seconds()}
+	t := Trial{Program: Bases[r.base], Whole: end.Since(r.began).Seconds()}
 	for i := range r.nkept {
 		x, at := r.sample(i)
 		t.Samples = append(t.Samples, Sample{append([]float64(nil), x...), end.Seconds() - at})
