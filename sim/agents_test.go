@@ -73,11 +73,11 @@ func TestAgentsFreeze(t *testing.T) {
 	}
 }
 
-// What agents read of map outputs is what masters say where there are no agents, and it is known with the next sync.
+// What agents read of map outputs is what masters say where there are no agents, and it is known sooner: with the next sync.
 func TestAgentsReadOutputs(t *testing.T) {
 	const each = 64 << 20
-	known := func(agents *NodeAgents) (after float64) { // the end of the last map, in seconds
-		j := mapReduce("sort", 0, tasks(4, workload.Task{Duration: 20 * second, CPU: 20 * second, Input: each, Size: heddle.Of(1024, 1000)}), lasting(1, 30))
+	known := func(seed uint64, agents *NodeAgents) (after float64) { // the end of the last map, in seconds
+		j := mapReduce("sort", float64(seed)/2, tasks(4, workload.Task{Duration: 22 * second, CPU: 22 * second, Input: each, Size: heddle.Of(1024, 1000)}), lasting(1, 30))
 		j.Program = "sort"
 		o := fullWorld(nodes(4, 1, heddle.Of(4096, 2000)), j)
 		o.NoAgents, o.NodeAgents = true, agents
@@ -108,9 +108,18 @@ func TestAgentsReadOutputs(t *testing.T) {
 		}
 		return after - last
 	}
-	asked, some, read := known(nil), known(&NodeAgents{Without: 0.5}), known(&NodeAgents{})
-	if read < 0 || read > 5.2 || asked < 6 || some < read || some > asked+1 {
-		t.Errorf("all output was known %g s after the last map's end where masters are asked, %g s with agents on half of the nodes, %g s with agents on all", asked, some, read)
+	var asked, some, read float64 // over all seeds
+	const seeds = 10
+	for seed := range uint64(seeds) {
+		x, y, z := known(seed, nil), known(seed, &NodeAgents{Without: 0.5}), known(seed, &NodeAgents{})
+		asked, some, read = asked+x, some+y, read+z
+		if min(x, y, z) < 0 || z > 5.2 || max(x, y) > 5.5 {
+			t.Errorf("seed %d: all output was known %g s after the last map's end where masters are asked, %g s with agents on half of the nodes, %g s with agents on all", seed, x, y, z)
+		}
+	}
+	if !(read < asked && some <= asked) {
+		t.Errorf("all output was known %g s after the last map's end where masters are asked, %g s with agents on half of the nodes, %g s with agents on all, on average",
+			asked/seeds, some/seeds, read/seeds)
 	}
 }
 

@@ -67,8 +67,9 @@ type app struct {
 	localised  int
 	finished   *apps.Done // what an earlier attempt got done
 
-	succeeded []rm.TaskNews    // tasks that ended well, where anybody asks what they used
-	said      []*rm.MasterTold // by the master, and not yet heard
+	succeeded   []rm.TaskNews    // tasks that ended well, where masters are asked
+	succeededAt map[rm.Task]int  // of succeeded
+	said        []*rm.MasterTold // by the master, and not yet heard
 
 	placed bool            // it is known where maps' input is
 	hosts  []heddle.NodeID // of placed splits, replicas × task

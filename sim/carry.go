@@ -35,10 +35,12 @@ type container struct {
 	started   heddle.Time
 	limit     heddle.Resource
 	told      heddle.Resource
-	ended     float64 // vcore-seconds of work that ended in it, in the given world
-	counted   float64 // vcore-seconds that it had used when its node measured last
-	monitored bool    // it was measured before
-	weight    int64   // that a node agent gave it, in milli-vcores; 0 = none
+	ended     float64      // vcore-seconds of work that ended in it, in the given world
+	counted   float64      // vcore-seconds that it had used when its node measured last
+	monitored bool         // it was measured before
+	part      float64      // how far its task is, as it reported last
+	phase     heddle.Phase // likewise
+	weight    int64        // that a node agent gave it, in milli-vcores; 0 = none
 }
 
 // container returns a container that is not yet forgotten, or nil.
@@ -329,6 +331,9 @@ func (s *Sim) start(c *container) {
 	a.begun(c, s.now)
 	if s.tracer != nil {
 		s.tracer.started(s, c)
+	}
+	if s.progresses(c) {
+		s.heap.push(entry{at: s.now.Plus(firstTold), what: progressed, id: int64(c.id)})
 	}
 	if c.hasWork {
 		s.phys.run(s.now, c, c.work)

@@ -6,20 +6,21 @@ import "heddle"
 type happening uint8
 
 const (
-	arrival  happening = iota // a job is submitted
-	fault                     // something breaks, or is mended
-	started                   // a container's process runs
-	masterUp                  // a master's process runs
-	missed                    // a master could not be started: its node was called in vain
-	leaving                   // a master has unregistered
-	gone                      // a master that unregistered is gone: the last that surely changes something
-	calms                     // a node is waited for no longer that was told to kill
-	told                      // a master's answer to what it was asked is heard
-	deeds                     // a node agent does what it was told, and asks again
-	feed                      // running tasks are measured
-	monitor                   // NodeManagers measure their containers
-	alarm                     // a call a master asked for
-	beat                      // a master's allocate call
+	arrival    happening = iota // a job is submitted
+	fault                       // something breaks, or is mended
+	started                     // a container's process runs
+	masterUp                    // a master's process runs
+	missed                      // a master could not be started: its node was called in vain
+	leaving                     // a master has unregistered
+	gone                        // a master that unregistered is gone: the last that surely changes something
+	calms                       // a node is waited for no longer that was told to kill
+	progressed                  // a task tells its master how far it is
+	told                        // a master's answer to what it was asked is heard
+	deeds                       // a node agent does what it was told, and asks again
+	feed                        // running tasks are measured
+	monitor                     // NodeManagers measure their containers
+	alarm                       // a call a master asked for
+	beat                        // a master's allocate call
 )
 
 // entry is one future event: what happens to whom.

@@ -140,7 +140,7 @@ type Sim struct {
 	err      error
 	none     slab.Bits
 	prompt   bool  // ends of containers are told at once
-	asks     bool  // what tasks used that have ended is kept, for who asks their masters
+	asks     bool  // masters are asked of their tasks: what those used that have ended is kept
 	hears    bool  // starts are said: they are of use to somebody
 	pace     *pace // nil: nodes beat once a turn of the wheel
 	byName   map[string]heddle.NodeID
@@ -273,7 +273,7 @@ func newSim(o Options) (*Sim, error) {
 	if err := s.plan(o.Faults); err != nil {
 		return nil, err
 	}
-	s.asks = o.NoAgents && (o.Set.Feeds.Output || o.Set.Feeds.Peaks)
+	s.asks = o.NoAgents && (o.Set.Feeds.Progress > 0 || o.Set.Feeds.Output || o.Set.Feeds.Peaks)
 	for i, f := range []heddle.Span{o.Set.Feeds.Progress, o.Set.Feeds.Profile} {
 		if f > 0 && !o.NoAgents && (i == 0 || f != o.Set.Feeds.Progress) {
 			s.heap.push(entry{at: heddle.Time(f), what: feed, id: int64(f)})
@@ -460,6 +460,8 @@ func (s *Sim) planned(e *entry) {
 	case monitor:
 		s.monitor()
 		s.heap.push(entry{at: s.now.Plus(world.MonitorInterval), what: monitor})
+	case progressed:
+		s.taskReports(s.container(heddle.ContainerID(e.id)))
 	case told:
 		s.masterTold(s.apps[e.id])
 	case deeds:

@@ -1,0 +1,56 @@
+package sim
+
+import (
+	"math"
+	"testing"
+
+	"heddle"
+	"heddle/policy"
+)
+
+// progressTold is when a policy heard how far which container is, and what, of a run where masters are asked.
+func progressTold(t *testing.T, o Options) (r *Result, at map[heddle.ContainerID][]heddle.Time, part map[heddle.ContainerID][]float64) {
+	t.Helper()
+	at, part = map[heddle.ContainerID][]heddle.Time{}, map[heddle.ContainerID][]float64{}
+	s := bare()
+	s.Feeds.Progress = 3 * second
+	s.Lanes[0].Order = watch{saw: func(v policy.View, e policy.Effect) {
+		if e.What == policy.TaskProgress {
+			_, p := e.Container.Progress()
+			at[e.Container.ID()] = append(at[e.Container.ID()], v.Now())
+			part[e.Container.ID()] = append(part[e.Container.ID()], p)
+		}
+	}}
+	o.NoAgents = true
+	r = under(t, s, o)
+	states(t, r, Succeeded)
+	return r, at, part
+}
+
+// A master is asked 5 s after it answered, which takes it 0.1 s, and knows of its tasks what they reported last: nothing for 12 s,
+// and then how far they were at most 6 s ago.
+func TestMastersAreAskedAsOften(t *testing.T) {
+	const long = 60.0
+	for _, isGiven := range []bool{false, true} {
+		o := thirty(2, 2)
+		o.Workload.Jobs[0].Maps, o.Given = lasting(2, long), isGiven
+		r, at, part := progressTold(t, o)
+		for _, x := range kept(r, 0, heddle.Map) {
+			times := at[x.Container]
+			if n := len(times); n < 9 || n > 12 {
+				t.Errorf("given %v: told %d times of a map of %g s, want 9 to 12", isGiven, n, long)
+			}
+			for i, now := range times {
+				if i > 0 && math.Abs(now.Since(times[i-1]).Seconds()-5.1) > 0.001 {
+					t.Errorf("given %v: told %g s after the last time, want 5.1", isGiven, now.Since(times[i-1]).Seconds())
+				}
+				ran := now.Since(x.Started).Seconds() - listTakes.Seconds() // by what the master knew as it was asked
+				want := math.Floor(ran/6) * 6
+				if want < 12 {
+					want = 0
+				}
+				near(t, "how far a map is said to be", part[x.Container][i]*long, want, 0.5)
+			}
+		}
+	}
+}
