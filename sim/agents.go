@@ -22,6 +22,9 @@ type NodeAgents struct {
 // trip, and a few writes to control groups at up to 5 ms each.
 const AgentLag = 20 * heddle.Millisecond
 
+// agentLook is how often an agent looks for containers.
+const agentLook = heddle.Second
+
 // What containers weigh under an agent, in milli-vcores.
 const (
 	parkedWeight = 2    // as 2 of 1024 cpu.shares, the least there is
@@ -30,12 +33,15 @@ const (
 
 // An agent is a node agent.
 type agent struct {
-	none    bool   // its node never has one
-	up      bool   // it runs
-	broken  bool   // it does not start with its node
-	life    uint32 // how many there were before
+	none    bool        // its node never has one
+	up      bool        // it runs
+	broken  bool        // it does not start with its node
+	life    uint32      // how many there were before
+	look    heddle.Span // of every agentLook, when it looks for containers
+	looks   heddle.Time // the next look that is planned
 	call    rm.Call
 	wish    *rm.AgentWish // the last answer
+	heard   heddle.Time   // when it reached the agent
 	applied uint64
 	outputs []rm.MapOutput // that lie on its node, of applications that go on
 }
@@ -52,7 +58,9 @@ func (s *Sim) addAgents() {
 	for _, i := range rand.New(rand.NewPCG(s.o.Seed, 0xa6e27)).Perm(n)[:without] {
 		s.agents[i].none = true
 	}
+	rng := rand.New(rand.NewPCG(s.o.Seed, 0x100c5))
 	for i := range s.agents {
+		s.agents[i].look = heddle.Span(rng.Int64N(int64(agentLook)))
 		s.startAgent(heddle.NodeID(i))
 	}
 }
@@ -63,7 +71,8 @@ func (s *Sim) startAgent(id heddle.NodeID) {
 		return
 	}
 	if a := &s.agents[id]; !a.none && !a.up && !a.broken && !s.nodes[id].dead {
-		a.up, a.wish, a.applied = true, nil, 0
+		a.up, a.wish, a.applied, a.looks = true, nil, 0, 0
+		s.find(id)
 		s.heap.push(entry{at: s.now, what: deeds, gen: a.life, id: int64(id)})
 	}
 }
@@ -77,9 +86,29 @@ func (s *Sim) stopAgent(id heddle.NodeID) {
 	a.up, a.call = false, 0
 	a.life++
 	s.runningOn(id, func(c *container) {
+		c.found = false
 		s.weigh(c, 0)
 		s.freeze(c, 0)
 	})
+}
+
+// looksFor has the agent of a container's node find it, whose process has begun.
+func (s *Sim) looksFor(c *container) {
+	if s.agents == nil || !s.agents[c.node].up {
+		return
+	}
+	a := &s.agents[c.node]
+	ago := (heddle.Span(s.now) - a.look + agentLook) % agentLook // since it looked last
+	if next := s.now.Plus(agentLook - ago); next != a.looks {
+		a.looks = next
+		s.heap.push(entry{at: next, what: looks, gen: a.life, id: int64(c.node)})
+	}
+}
+
+// find has an agent find the containers that run on its node, and do to them what it was told last.
+func (s *Sim) find(id heddle.NodeID) {
+	s.runningOn(id, func(c *container) { c.found = true })
+	s.carry(id)
 }
 
 // wished is an answer on its way to the agent that waits for it; an earlier one is gone.
@@ -94,37 +123,51 @@ func (s *Sim) wished(call rm.Call, p *rm.AgentWish) {
 	if !s.core().View().Node(heddle.NodeID(id)).Up() { // nothing can be wanted there
 		after = max(after, p.Every)
 	}
-	s.heap.push(entry{at: s.now.Plus(after), what: deeds, gen: a.life, id: id})
+	a.heard = s.now.Plus(after)
+	s.heap.push(entry{at: a.heard, what: deeds, gen: a.life, id: id})
+}
+
+// carry has an agent do to the containers that it has found what it was told last.
+func (s *Sim) carry(id heddle.NodeID) {
+	p := s.agents[id].wish
+	if p == nil {
+		return
+	}
+	want := p.Want
+	weights, frozen := make(map[heddle.ContainerID]int64, len(want)), map[heddle.ContainerID]heddle.Time{}
+	for i := range want {
+		if c := s.containerOf(want[i].Container); c != nil {
+			weights[c.id] = want[i].Weight
+			if want[i].Parked {
+				weights[c.id] = parkedWeight
+			}
+			if want[i].Frozen > 0 {
+				frozen[c.id] = s.agents[id].heard.Plus(want[i].Frozen)
+			}
+		}
+	}
+	s.foundOn(id, func(c *container) {
+		weight, named := weights[c.id]
+		if !named {
+			weight = plainWeight
+		}
+		s.weigh(c, weight)
+		s.freeze(c, frozen[c.id])
+	})
 }
 
 // act has an agent do what it was told last, and say so.
 func (s *Sim) act(id heddle.NodeID) {
+	s.carry(id)
 	a, cores := &s.agents[id], s.vcore(id)
 	q := &rm.AgentSync{Node: s.nodes[id].name, Agent: strconv.Itoa(int(a.life)), Can: heddle.Parks | heddle.Weighs | heddle.Freezes}
 	if p := a.wish; p != nil {
-		want := p.Want
-		weights, frozen := make(map[heddle.ContainerID]int64, len(want)), map[heddle.ContainerID]heddle.Span{}
-		for i := range want {
-			if c := s.containerOf(want[i].Container); c != nil {
-				weights[c.id] = want[i].Weight
-				if want[i].Parked {
-					weights[c.id] = parkedWeight
-				}
-				frozen[c.id] = want[i].Frozen
-			}
-		}
-		s.runningOn(id, func(c *container) {
-			weight, named := weights[c.id]
-			if !named {
-				weight = plainWeight
-			}
-			s.weigh(c, weight)
-			s.freeze(c, frozen[c.id])
-			if p.Measure {
+		if p.Measure {
+			s.foundOn(id, func(c *container) {
 				vcores, memory := s.phys.consumed(s.now, c)
 				q.Used = append(q.Used, rm.Used{Container: c.name, CPU: heddle.Seconds(vcores * cores), Memory: memory})
-			}
-		})
+			})
+		}
 		if p.Disks {
 			q.DiskBusy = s.phys.diskBusy(s.now, id)
 		}
@@ -164,18 +207,27 @@ func (s *Sim) runningOn(id heddle.NodeID, do func(*container)) {
 	})
 }
 
-// freeze keeps a container from running for a time that begins when it is first told, or lets it run.
-func (s *Sim) freeze(c *container, length heddle.Span) {
+// foundOn calls for every container of a node that its agent has found and whose process runs.
+func (s *Sim) foundOn(id heddle.NodeID, do func(*container)) {
+	s.runningOn(id, func(c *container) {
+		if c.found {
+			do(c)
+		}
+	})
+}
+
+// freeze keeps a container from running until a time, or lets it run: 0. No later answer makes a freeze longer.
+func (s *Sim) freeze(c *container, thaws heddle.Time) {
 	switch {
-	case length > 0 && c.thaw == 0:
-		c.frozen, c.thaw = true, s.now.Plus(length)
+	case thaws > s.now && c.thaw == 0:
+		c.frozen, c.thaw = true, thaws
 		s.phys.suspend(s.now, c)
-		s.heap.push(entry{at: c.thaw, what: deeds, gen: s.agents[c.node].life, id: int64(c.node)})
-	case c.frozen && (length == 0 || s.now >= c.thaw):
+		s.heap.push(entry{at: c.thaw, what: looks, gen: s.agents[c.node].life, id: int64(c.node)})
+	case c.frozen && (thaws == 0 || s.now >= c.thaw):
 		c.frozen = false
 		s.phys.resume(s.now, c)
 	}
-	if length == 0 {
+	if thaws == 0 {
 		c.thaw = 0
 	}
 }

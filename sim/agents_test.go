@@ -253,3 +253,34 @@ func TestAgentsComeAndGo(t *testing.T) {
 		}
 	}
 }
+
+// A container that starts after its agent was told of it has what was wanted within a second, when the agent looks for
+// containers: not only with the next answer.
+func TestAgentsFindContainersWithinASecond(t *testing.T) {
+	for seed := range uint64(3) {
+		o := crowded(30, NodeAgents{})
+		o.Seed, o.Effects.LaunchDelay = seed, true
+		s := bare()
+		s.Control = []policy.Control{&weigher{}}
+		r := under(t, s, o)
+		states(t, r, Succeeded)
+		maps := kept(r, 0, heddle.Map)
+		if long := longs(maps); min(long[0], long[1]) > 33.9 { // 30 s of work, of which half is done of the first second
+			t.Errorf("seed %d: maps took %.1f s, one with nine parts of ten but for its first second", seed, long)
+		}
+	}
+}
+
+// weigher weighs the first map nine times as much as another as soon as its node has taken it on.
+type weigher struct{ done bool }
+
+func (*weigher) Every() heddle.Span { return second / 10 }
+
+func (w *weigher) Run(v policy.View, p *policy.Plan) {
+	if a := v.App(0); a != nil && !w.done {
+		if id := oldestMap(v); id != 0 && v.Container(id).Started() > 0 {
+			p.Weigh(id, 9000)
+			w.done = true
+		}
+	}
+}

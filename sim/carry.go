@@ -20,6 +20,7 @@ type container struct {
 	fetched   bool        // its master was told of it
 	known     bool        // for the ResourceManager it is over
 	frozen    bool        // suspended
+	found     bool        // by the node agent
 	thaw      heddle.Time // when a node agent has it run again; 0 where none froze it
 	exited    bool        // by itself or its master's will, with code; nobody may have heard of it
 	hasWork   bool
@@ -328,6 +329,7 @@ func (s *Sim) start(c *container) {
 	c.up, c.started = true, s.now
 	s.m.running(c.kind, 1)
 	s.phys.open(s.now, c)
+	s.looksFor(c)
 	a.begun(c, s.now)
 	if s.tracer != nil {
 		s.tracer.started(s, c)

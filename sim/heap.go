@@ -16,6 +16,7 @@ const (
 	calms                       // a node is waited for no longer that was told to kill
 	progressed                  // a task tells its master how far it is
 	told                        // a master's answer to what it was asked is heard
+	looks                       // a node agent looks for containers, or has one run again
 	deeds                       // a node agent does what it was told, and asks again
 	feed                        // running tasks are measured
 	monitor                     // NodeManagers measure their containers

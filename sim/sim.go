@@ -464,6 +464,10 @@ func (s *Sim) planned(e *entry) {
 		s.taskReports(s.container(heddle.ContainerID(e.id)))
 	case told:
 		s.masterTold(s.apps[e.id])
+	case looks:
+		if a := &s.agents[e.id]; a.up && a.life == e.gen {
+			s.find(heddle.NodeID(e.id))
+		}
 	case deeds:
 		if a := &s.agents[e.id]; a.up && a.life == e.gen {
 			s.act(heddle.NodeID(e.id))
