@@ -161,6 +161,11 @@ func (s *Sim) act(id heddle.NodeID) {
 	s.carry(id)
 	a, cores := &s.agents[id], s.vcore(id)
 	q := &rm.AgentSync{Node: s.nodes[id].name, Agent: strconv.Itoa(int(a.life)), Can: heddle.Parks | heddle.Weighs | heddle.Freezes}
+	s.foundOn(id, func(c *container) {
+		if c.runsTask() {
+			q.Tasks = append(q.Tasks, rm.TaskIn{Container: c.name, Task: c.task()})
+		}
+	})
 	if p := a.wish; p != nil {
 		if p.Measure {
 			s.foundOn(id, func(c *container) {

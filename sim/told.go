@@ -57,7 +57,8 @@ func (s *Sim) askMaster(q *rm.AskMaster) {
 	s.heap.push(entry{at: s.now.Plus(max(after, eachTakes)), what: told, id: int64(a.id)})
 }
 
-// answers puts together what a master answers, and returns how long that takes.
+// answers puts together what a master answers, and returns how long that takes. As in Hadoop, a list of tasks says nothing of
+// their containers.
 func (s *Sim) answers(a *app, q *rm.AskMaster, p *rm.MasterTold) (takes heddle.Span) {
 	at := map[rm.Task]int{} // of p.Tasks
 	news := func(of rm.Task) *rm.TaskNews {
@@ -77,7 +78,6 @@ func (s *Sim) answers(a *app, q *rm.AskMaster, p *rm.MasterTold) (takes heddle.S
 			if q.Tasks && q.Kinds.Has(c.kind) {
 				t := news(of)
 				t.Listed, t.State, t.Phase, t.Progress = true, rm.TaskRuns, c.phase, c.part
-				t.Container = c.name
 			}
 		})
 	}

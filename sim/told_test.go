@@ -1,7 +1,9 @@
 package sim
 
 import (
+	"maps"
 	"math"
+	"slices"
 	"testing"
 
 	"heddle"
@@ -52,5 +54,34 @@ func TestMastersAreAskedAsOften(t *testing.T) {
 				near(t, "how far a map is said to be", part[x.Container][i]*long, want, 0.5)
 			}
 		}
+	}
+}
+
+// firsts is of how many containers it was told first at a time, one time after the other, and the last of these times.
+func firsts(at map[heddle.ContainerID][]heddle.Time) (counts []int, last heddle.Time) {
+	of := map[heddle.Time]int{}
+	for _, times := range at {
+		of[times[0]]++
+	}
+	for _, last = range slices.Sorted(maps.Keys(of)) {
+		counts = append(counts, of[last])
+	}
+	return counts, last
+}
+
+// In which containers tasks run is asked of 50 at a time: after a list of them, and with the next one. So it takes three lists until
+// it is told of 120 maps that start together how far they are. Node agents say it of their containers.
+func TestContainersAreToldFiftyAtATime(t *testing.T) {
+	o := fullWorld(nodes(31, 1, heddle.Of(16384, 4000)), mapReduce("j", 0, lasting(120, 60), nil))
+	_, at, _ := progressTold(t, o)
+	counts, last := firsts(at)
+	if !slices.Equal(counts, []int{100, 20}) {
+		t.Errorf("first told of %v maps, one time after the other, want 100 with the second list and 20 with the third", counts)
+	}
+	o.NodeAgents = &NodeAgents{}
+	_, at, _ = progressTold(t, o)
+	if counts, sooner := firsts(at); last.Since(sooner) < 5*second {
+		t.Errorf("with node agents first told of %v maps, one time after the other, the last at %.1f s, want that a list before the %.1f s without",
+			counts, sooner.Seconds(), last.Seconds())
 	}
 }
