@@ -4,7 +4,9 @@ import (
 	"testing"
 
 	"heddle"
+	"heddle/policies/adaptcont"
 	"heddle/policy"
+	"heddle/policy/policytest"
 )
 
 // A job whose master a profile makes larger than any node is given one that a node can hold, and ends as others do.
@@ -42,5 +44,27 @@ func TestMastersThatAreTooSmall(t *testing.T) {
 	masters := kept(r, 0, heddle.AM)
 	if len(masters) != 2 || masters[0].Size != heddle.Of(170, 1000) || masters[0].Status != 1 || masters[1].Size != heddle.Of(1536, 1000) {
 		t.Errorf("masters %+v", masters)
+	}
+}
+
+// What lived in the heap of a job's master it says, and AdaptCont gives the next master of that user and name what it needs by
+// that. The first one has the least that is given where nothing was measured.
+func TestMastersSayWhatLivesInTheirHeaps(t *testing.T) {
+	first, second := mapReduce("first", 0, lasting(20, 10), nil), mapReduce("second", 300, lasting(20, 10), nil)
+	first.Program, second.Program = "sort", "sort"
+	for _, isGiven := range []bool{false, true} {
+		o := fullWorld(nodes(2, 1, heddle.Of(16384, 8000)), first, second)
+		o.NoAgents, o.Given = true, isGiven
+		sizer, err := adaptcont.NewDynamic(policytest.Args("queue: capacity"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := bare()
+		s.Size[heddle.AM], s.Feeds.Heaps = sizer, true
+		r := under(t, s, o)
+		states(t, r, Succeeded, Succeeded)
+		if a, b := r.Jobs[0].MasterMemory, r.Jobs[1].MasterMemory; a != 384 || b != 256 {
+			t.Errorf("given %v: masters of %d and %d MiB, want 384 and 256", isGiven, a, b)
+		}
 	}
 }

@@ -107,8 +107,24 @@ func (s *Sim) answers(a *app, q *rm.AskMaster, p *rm.MasterTold) (takes heddle.S
 		}
 	}
 	others := len(q.Containers) + len(q.Counters)
+	if q.Heap {
+		p.Heap = s.heapOf(a)
+		others += 2 // for what memory there is, and for threads
+	}
 	p.Requests += others
 	return takes + heddle.Span(others)*eachTakes
+}
+
+// What a master's JVM says of itself, in MiB, as it was measured: what lives in its heap before it has run a task, and what it has
+// beside the heap for classes and code.
+const (
+	idleHeap   = 21
+	besideHeap = 69
+)
+
+// heapOf is what a master says of its heap. What lives there is known as of now, as if all of it was collected just before.
+func (s *Sim) heapOf(a *app) rm.HeapNews {
+	return rm.HeapNews{Live: idleHeap + int64(float64(a.managed)*s.o.Params.MasterPerTask)>>20, Outside: besideHeap}
 }
 
 // masterTold is a master's answer being heard.
