@@ -267,7 +267,9 @@ func TestLendInPart(t *testing.T) {
 func TestKeep(t *testing.T) {
 	delta, cats := []float64{0.3, 0.7}, two(4, 2, []float64{2}, 0, 0, []float64{40})
 	cats[0].keeps = true
-	adjust(delta, cats, false)
+	if adjust(delta, cats, false) {
+		t.Error("both are short, and small jobs have too much")
+	}
 	near(t, "with too much", delta[0], 0.3)
 	cats = two(0, 0, []float64{2}, 14, 0, nil)
 	cats[0].keeps = true

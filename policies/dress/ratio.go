@@ -26,14 +26,19 @@ func (s *supply) surplus() float64 {
 // and what that leaves in both serves the first category's next jobs. With part, one that does not fit as a whole is
 // given what it lacks for a first container, where the second category has that left; by the listing it is given nothing.
 // With more categories, each in turn that has too much gives it to the smallest one that is short, or to the last when none
-// is; and when all are short, which it reports, each but the last serves its next jobs from what it and the larger ones have
-// left.
+// is; and when none gives any, each but the last serves its next jobs from what it and the larger ones have left. It reports
+// whether all are short: one that keeps what it has too much is not.
 func adjust(delta []float64, cats []supply, part bool) (short bool) {
 	n := len(cats)
 	gave := false
+	short = true
 	for k := range cats {
 		more := cats[k].surplus()
-		if more < -slack || cats[k].keeps {
+		if more < -slack {
+			continue
+		}
+		short = false
+		if cats[k].keeps {
 			continue
 		}
 		gave = true
@@ -68,7 +73,7 @@ func adjust(delta []float64, cats []supply, part bool) (short bool) {
 			lend(delta, left, k, lack)
 		}
 	}
-	return true
+	return short
 }
 
 func together(of []float64) (all float64) {
