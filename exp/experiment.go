@@ -49,8 +49,8 @@ type Experiment struct {
 	Sweeps  []Sweep
 
 	// Null are arms with the mechanism switched off, or with its decision replaced by a random one, and all else the same.
-	// Each has the name of the arm that it stands for. A figure that they reach too says nothing of the mechanism: it is
-	// shown and not counted.
+	// Each has the name of the arm that it stands for. A figure that they reach too, or a gain of which they have four fifths,
+	// says nothing of the mechanism: it is shown and not counted.
 	Null   []Arm
 	NullIs string // what they do, as a clause: "small jobs are not told from large ones"
 

@@ -15,7 +15,7 @@ const (
 	Undecided                   // the interval of the median spans the threshold
 	Reached                     // see [Kind]
 	Exceeded                    // better than what was published by more than half, or a cost that is none
-	NullReaches                 // the null arm reaches it too
+	NullReaches                 // the null arm reaches it too, or has most of it
 	Unattainable                // no schedule reaches it in this set-up: see [Metric].Bound
 	OfSetUp                     // a baseline's figure
 	OnlyMeasured                // nothing to be reached
@@ -38,7 +38,7 @@ const (
 	mostGain   = 1.5  // of the published effect; above, it is exceeded
 	mostCost   = 1.25 // of the published loss
 	levelBand  = 0.2  // around the published value
-	survives   = 0.8  // of a gain without an effect: it does not live off it
+	survives   = 0.8  // of a gain without an effect, or without the mechanism: it does not live off it
 )
 
 // A Judged is a metric's figure and how it stands beside the published one.
@@ -65,7 +65,7 @@ func (m *Metric) judge(all, null []Runs) Judged {
 		v.SameDirection = v.Verdict == Reached
 	}
 	switch {
-	case v.Verdict.Good() && len(null) > 0 && m.doesNothing(null, &v.Null):
+	case v.Verdict.Good() && len(null) > 0 && m.doesNothing(null, &v):
 		v.Verdict = NullReaches
 	case v.Verdict.Counted() && !v.Verdict.Good() && m.beyond(v.Limit.Median):
 		v.Verdict = Unattainable
@@ -94,12 +94,13 @@ func (m *Metric) over(all []Runs, of func(Runs) float64) Spread {
 	return SpreadOf(nil)
 }
 
-// doesNothing says whether the null arms reach the figure, by its median.
-func (m *Metric) doesNothing(null []Runs, figure *Spread) bool {
+// doesNothing says whether the null arms reach the figure, by its median, or have so much of a gain that it does not live off
+// the mechanism.
+func (m *Metric) doesNothing(null []Runs, v *Judged) bool {
 	if m.Kind == Shape {
 		return m.Holds(null)
 	}
-	return m.reached(figure.Median)
+	return m.reached(v.Null.Median) || m.Kind == Gain && v.Null.Median/v.Ours.Median >= survives
 }
 
 // MedianReaches says whether the median alone is no worse than what counts as reached, however sure that is; of a Shape,

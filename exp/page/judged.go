@@ -13,8 +13,9 @@ const judged = "Ours is the median over seeds, beside it the lowest and the high
 	"published effect and *exceeded* above, a cost is reached up to 1.25 times the published loss and exceeded where nothing is\n" +
 	"lost, a level is reached within 20 % of the published value, and a shape if it holds. Seeds are added until the interval\n" +
 	"that holds the median in 95 of 100 such samples lies on one side of the threshold; where it does not, the figure is\n" +
-	"*undecided*. What the null arm reaches too says nothing of the mechanism (*null*). What no schedule can reach in the set-up\n" +
-	"as it is described is *unattainable*. Figures of baselines say whether the set-up is the paper's (*set-up*).\n\n"
+	"*undecided*. What the null arm reaches too, or a gain of which it has four fifths, says nothing of the mechanism (*null*). What\n" +
+	"no schedule can reach in the set-up as it is described is *unattainable*. Figures of baselines say whether the set-up is the\n" +
+	"paper's (*set-up*).\n\n"
 
 // setUp is the table of what was determined by what.
 func setUp(list []exp.Decision) string {
