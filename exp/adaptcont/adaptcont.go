@@ -84,6 +84,7 @@ const method = `Ten jobs of one user each, splits of 64 MB, workers of 1024 MB a
   a queue for each user that is held to a tenth of the workers all its life, which is what the paper calls fair.
 * What is saved is counted where the master suffices, by the paper's own rule for the largest wave that its job really had: 256 MB for every 100 workers
   at once, a vcore for every two such steps; for Pool by what its containers serve. A smaller master counts as YARN's. In the paper every master suffices by construction.
+  That all of them suffice does not count: so do YARN's, whatever the job.
   A master that is resized while it runs counts as it is in the end.
 * Feedback corrects running masters both ways: larger when a wave does not fit, smaller when a wave that was planned for no longer comes, never below what the
   largest wave so far needs. The default of the policy is to enlarge alone, for a Java heap is as large as it was started (sweep ablation).
@@ -96,7 +97,7 @@ const method = `Ten jobs of one user each, splits of 64 MB, workers of 1024 MB a
 // plainly is what the figures come to.
 const plainly = `
 What lives off the rule, of all that was published: how much memory is saved under FIFO with jobs of different sizes, that this is a little less than Pool saves,
-that processors are the exception there, and that every master suffices. The rest does not:
+and that processors are the exception there. The rest does not:
 
 * Under Fair everybody has the same small share, and where all jobs are alike, all masters are: one size for all does the same. So it does with
   Pool, which takes its small container in every cell.

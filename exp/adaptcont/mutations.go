@@ -40,10 +40,9 @@ func (drawn) Size(_ policy.View, a *policy.App, k heddle.Kind, asked heddle.Reso
 // steps is a master of so many steps by the paper's rule.
 func steps(k int64) heddle.Resource { return heddle.Of(256*k, 1000*((k+1)/2)) }
 
-// mutations are mistakes in Dynamic that must lose what lives off it, for each experiment where something does; feedback is
-// what is lost where running masters are left as they are.
-func mutations(loses, feedback []string) []exp.Mutation {
-	of := func(name string, loses []string, arm func(name, scheduler string) exp.Arm) exp.Mutation {
+// mutations are mistakes in Dynamic that must lose what lives off it, for each experiment where something does.
+func mutations(loses ...string) []exp.Mutation {
+	of := func(name string, arm func(name, scheduler string) exp.Arm) exp.Mutation {
 		m := exp.Mutation{Name: name, Loses: loses}
 		for _, s := range schedulers {
 			m.Arms = append(m.Arms, arm(s[1]+", Dynamic", s[0]))
@@ -60,14 +59,11 @@ func mutations(loses, feedback []string) []exp.Mutation {
 			return a
 		}
 	}
-	out := []exp.Mutation{
-		of("rule off: the smallest master for every job", loses, func(name, s string) exp.Arm { return oneSize(name, s, 256) }),
-		of("constant estimate: every wave is taken for one of 150", loses, func(name, s string) exp.Arm { return oneSize(name, s, 512) }),
-		of("sign turned: the widest wave has the smallest master", loses, prepared(func(s policy.Size) policy.Size { return turned{s, s.(policy.Listener)} })),
-		of("sizes drawn", loses, prepared(func(policy.Size) policy.Size { return drawn{} })),
+	return []exp.Mutation{
+		of("rule off: every master as it is asked for", func(name, s string) exp.Arm { return arm(name, s, "") }),
+		of("rule off: the smallest master for every job", func(name, s string) exp.Arm { return oneSize(name, s, 256) }),
+		of("constant estimate: every wave is taken for one of 150", func(name, s string) exp.Arm { return oneSize(name, s, 512) }),
+		of("sign turned: the widest wave has the smallest master", prepared(func(s policy.Size) policy.Size { return turned{s, s.(policy.Listener)} })),
+		of("sizes drawn", prepared(func(policy.Size) policy.Size { return drawn{} })),
 	}
-	if len(feedback) > 0 {
-		out = append(out, of("no feedback", feedback, func(name, s string) exp.Arm { return dynamic(name, s, "feedback: false") }))
-	}
-	return out
 }
