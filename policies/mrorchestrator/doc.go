@@ -38,6 +38,6 @@
 //   - A map or reduce is one thread: its processors are not raised beyond one core.
 //
 // On the work of its paper, in a world whose heaps are fixed and whose idle processors are open to everybody, its control
-// of processors gains a few percent and its control of memory nothing (docs/experiments/mrorchestrator.md): it is off in every
-// profile but its own, and profile heddle uses its control of memory alone.
+// of processors gains a few percent and its control of memory nothing (docs/experiments/mrorchestrator.md): the profile
+// mrorchestrator controls processors alone, and no other profile uses it.
 package mrorchestrator
