@@ -7,8 +7,8 @@ import (
 	"heddle/exp"
 )
 
-// Headlines returns the table with one line for each system that has a section: its headline figure, the
-// published one and ours.
+// Headlines returns the table with one line for each system that has a section: of which experiment its headline figure is,
+// the published one and ours.
 func Headlines(systems []exp.System, sections []*Section) []byte {
 	t := newTable("system", "headline", "published", "ours", "lowest – highest", "verdict", "figures reached or exceeded")
 	t.right(2, 3, 4, 6)
@@ -19,9 +19,10 @@ func Headlines(systems []exp.System, sections []*Section) []byte {
 		if len(own) == 0 || len(own[at].outcome.Metrics) == 0 {
 			continue
 		}
-		r := own[at].outcome.Metrics[0].Row()
+		x := own[at].outcome
+		r := x.Metrics[0].Row()
 		all := tally(own)
-		t.row(fmt.Sprintf("[%s](docs/experiments/%s.md)", system.Title, system.Name), escape(r.Name), escape(r.Published), r.Ours, r.Range, r.Verdict,
+		t.row(fmt.Sprintf("[%s](docs/experiments/%s.md)", system.Title, system.Name), escape(x.Experiment.Name+": "+r.Name), escape(r.Published), r.Ours, r.Range, r.Verdict,
 			fmt.Sprintf("%d of %d", all.Good(), all.Counted()))
 	}
 	return []byte(t.String())

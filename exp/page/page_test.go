@@ -212,7 +212,7 @@ func TestHeadlines(t *testing.T) {
 	s := New(outcome(t, small()))
 	text := string(Headlines([]exp.System{ours}, []*Section{s}))
 	if lines := strings.Split(strings.TrimSpace(text), "\n"); len(lines) != 3 ||
-		!strings.HasPrefix(lines[2], "| [Heddle](docs/experiments/heddle.md) | JCT of the small job, reduction | 50.0 % | ") || !strings.HasSuffix(lines[2], " | reached | 1 of 6 |") {
+		!strings.HasPrefix(lines[2], "| [Heddle](docs/experiments/heddle.md) | small-behind-large: JCT of the small job, reduction | 50.0 % | ") || !strings.HasSuffix(lines[2], " | reached | 1 of 6 |") {
 		t.Errorf("headlines:\n%s", text)
 	}
 	if text := string(Headlines([]exp.System{ours}, nil)); strings.Count(text, "\n") != 2 {
