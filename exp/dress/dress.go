@@ -167,21 +167,23 @@ they are among the ten, they were about as long as each other. Ours take 300 to 
 	whyFour    = `The bound is 31 s. Without knowing what comes a scheduler begins job 1 at once, and then job 2 ends at 32 s at the soonest.`
 )
 
+const fourOptions = "theta: [0.5], delta: 0.5, delta_max: 1, interval: 0.1"
+
 // fourJobs is the paper's introductory example.
 func fourJobs() exp.Experiment {
-	const options = "theta: [0.5], delta: 0.5, delta_max: 1, interval: 0.1"
-	dress := func(more string) exp.Arm {
-		return exp.Arm{Name: "dress", Profile: "dress", Hadoop: fourSite, Set: set(options + more)}
-	}
+	dress := exp.Arm{Name: "dress", Profile: "dress", Hadoop: fourSite, Set: set(fourOptions)}
 	return exp.Experiment{
 		System: "dress", Name: "dress-four-jobs", Title: "four jobs a second apart on six containers", Source: "Fig. 1",
 		Method: `Of the figure the text keeps job 1 (3 containers, 10 s). With 3, 4, 3 and 2 containers for 10, 20, 10 and 10 s strict
 order gives the published waits. Each job is one container of so many times 8 GiB, so that it starts whole or not at
 all, in the given world: no physics, but masters that start, and nodes and masters that report ten times a second. Six containers are too
 few for θ = 10 %: here jobs up to half the cluster are small, half is reserved for them at first, δ is free, and it is adjusted ten times a
-second.`,
+second.
+
+Most of what is gained does not come from telling job 2 from the others. DRESS passes over whom it has no room for, and Capacity lets nobody pass a job that its queue has no room for;
+so as much is gained where all jobs are small. Behind Capacity's own limits (` + "`share: [capacity, dress]`" + `) the mean wait is 30 % shorter and the makespan as long, and where all jobs are small nothing is gained (one seed).`,
 		Work: fourWork, Given: true,
-		Arms: []exp.Arm{{Name: "capacity", Profile: "capacity", Hadoop: fourSite}, dress("")},
+		Arms: []exp.Arm{{Name: "capacity", Profile: "capacity", Hadoop: fourSite}, dress},
 		Metrics: []exp.Metric{
 			{Name: "mean wait, reduction", Unit: "%", Published: 64.1, Of: reduced(exp.Mean, wait)},
 			{
@@ -192,7 +194,7 @@ second.`,
 			baseline("mean wait", 16, all(exp.Mean, wait)),
 			baseline("makespan", 40, exp.Makespan),
 		},
-		Null: []exp.Arm{dress(", reserve: false")}, NullIs: "nothing is reserved",
+		Null: []exp.Arm{told(dress, least)}, NullIs: "every job is told to ask for one container, so that all are small",
 		Plots: []exp.Plot{{Kind: exp.BarsPerJob, Title: "JCT of each job"}, {Kind: exp.GaugeOverTime, Title: "δ", Arms: []string{"dress"}, Gauge: "dress.delta"}},
 	}
 }

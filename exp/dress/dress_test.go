@@ -109,6 +109,24 @@ func TestFourJobs(t *testing.T) {
 	}
 }
 
+// What the four jobs gain they gain where all are small too, since DRESS passes over whom it has no room for. Behind Capacity's own limits
+// nobody is passed over for want of room, and what is left is gained by telling them apart.
+func TestWhatFourJobsGainFrom(t *testing.T) {
+	e := fourJobs()
+	behind := e.Arms[1]
+	behind.Name, behind.Set = "behind", []string{"share=[capacity, {dress: {" + fourOptions + "}}]"}
+	alike, behindAlike := told(e.Arms[1], least), told(behind, least)
+	alike.Name, behindAlike.Name = "alike", "behind, alike"
+	e.Arms = append(e.Arms, behind, alike, behindAlike)
+	e.Null, e.Metrics = nil, nil
+	r := exptest.Run(t, &e, 1, false)
+	for name, want := range map[string]float64{"dress": 70, "alike": 71, "behind": 30, "behind, alike": 0} { // order: each by itself
+		if got := exp.Reduction(exp.MeanWait(r.Arm("capacity"), nil), exp.MeanWait(r.Arm(name), nil)); math.Abs(got-want) > 2 {
+			t.Errorf("%s: the mean wait is %.1f %% shorter, want %v", name, got, want)
+		}
+	}
+}
+
 // The large job that pays most is the last of those that fill the cluster: the small ones that come next have its room.
 func TestWhoPays(t *testing.T) {
 	e := spark()

@@ -97,7 +97,11 @@ func (l liar) Hear(_ policy.View, e policy.Effect) {
 
 // lying is DRESS that is told other demands.
 func lying(name string, demand func(id heddle.AppID, d heddle.Demand) heddle.Demand) exp.Arm {
-	a := arm(name, "")
+	return told(arm(name, ""), demand)
+}
+
+// told is an arm that is told other demands.
+func told(a exp.Arm, demand func(id heddle.AppID, d heddle.Demand) heddle.Demand) exp.Arm {
 	a.Prepare = func(set *policy.Set) {
 		set.Share = slices.Insert(slices.Clone(set.Share), 0, policy.Share(liar{demand: demand}))
 	}
@@ -118,6 +122,12 @@ func turned(_ heddle.AppID, d heddle.Demand) heddle.Demand {
 
 func one(_ heddle.AppID, d heddle.Demand) heddle.Demand {
 	d.Containers = 1
+	return d
+}
+
+// least makes each of the four jobs one of one container.
+func least(_ heddle.AppID, d heddle.Demand) heddle.Demand {
+	d.Each = heddle.Of(8<<10, 1000)
 	return d
 }
 
