@@ -52,7 +52,8 @@ type Experiment struct {
 	// Each has the name of the arm that it stands for. A figure that they reach too, or a gain of which they have four fifths,
 	// says nothing of the mechanism: it is shown and not counted.
 	Null   []Arm
-	NullIs string // what they do, as a clause: "small jobs are not told from large ones"
+	Chance []Arm  // likewise, with a random decision, where those of Null have the mechanism off: some figures are reached by chance alone
+	NullIs string // what both do, as a clause: "small jobs are not told from large ones"
 
 	Mutations []Mutation
 

@@ -42,15 +42,18 @@ type Swept struct {
 // judge judges the metrics by the runs of all seeds.
 func (e *Experiment) judge(parts []part, seeds []uint64, o *Options) *Outcome {
 	out := &Outcome{Experiment: e, Seeds: seeds}
-	var null []Runs
+	var null, chance []Runs
 	for _, seed := range seeds {
 		out.All = append(out.All, runs(parts, seed, -1, e.Arms, nil))
 		if o.Null && len(e.Null) > 0 {
 			null = append(null, runs(parts, seed, -1, e.Arms, e.Null))
 		}
+		if o.Null && len(e.Chance) > 0 {
+			chance = append(chance, runs(parts, seed, -1, e.Arms, e.Chance))
+		}
 	}
 	for i := range e.Metrics {
-		out.Metrics = append(out.Metrics, e.Metrics[i].judge(out.All, null))
+		out.Metrics = append(out.Metrics, e.Metrics[i].judge(out.All, null, chance))
 	}
 	return out
 }
@@ -93,7 +96,7 @@ func (e *Experiment) mutated(m *Mutation, parts []part, o *Options) Mutated {
 	}
 	for i := range e.Metrics {
 		if x := &e.Metrics[i]; slices.Contains(m.Loses, x.Name) {
-			out.Figures = append(out.Figures, x.judge(all, nil))
+			out.Figures = append(out.Figures, x.judge(all))
 		}
 	}
 	return out

@@ -147,9 +147,12 @@ func (e *Experiment) plain(seeds []uint64, o *Options) []part {
 		for a := range e.Arms {
 			out = append(out, part{arm: &e.Arms[a], seed: seed, off: -1, trace: seed == o.Seeds[0]})
 		}
-		for a := range e.Null {
-			if o.Null {
-				out = append(out, part{arm: &e.Null[a], seed: seed, off: -1})
+		if !o.Null {
+			continue
+		}
+		for _, null := range [][]Arm{e.Null, e.Chance} {
+			for a := range null {
+				out = append(out, part{arm: &null[a], seed: seed, off: -1})
 			}
 		}
 	}

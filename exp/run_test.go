@@ -191,6 +191,21 @@ func TestNullAndBoundComeFirst(t *testing.T) {
 	}
 }
 
+// Of two null arms the one that reaches the figure is shown, in whatever order they stand.
+func TestEitherNullArm(t *testing.T) {
+	of := func(r Runs) float64 { return float64(r.Seed) }
+	all, off, chance := slices.Repeat([]Runs{{Seed: 40}}, seedsForInterval), []Runs{{Seed: 0}}, []Runs{{Seed: 35}}
+	m := Metric{Published: 40, Of: of}
+	for _, nulls := range [][][]Runs{{off, chance}, {chance, off}, {chance, nil}} {
+		if x := m.judge(all, nulls...); x.Verdict != NullReaches || x.Null.Median != 35 {
+			t.Errorf("%v: %v, %v", nulls, x.Verdict, x.Null)
+		}
+	}
+	if x := m.judge(all, off, nil); x.Verdict != Reached || x.Null.Median != 0 {
+		t.Errorf("off alone: %v, %v", x.Verdict, x.Null)
+	}
+}
+
 // The interval of a median is that of the binomial distribution.
 func TestIntervalOfTheMedian(t *testing.T) {
 	for n, k := range map[int]int{5: 0, 6: 1, 8: 1, 9: 2, 12: 3, 18: 5, 20: 6, 24: 7, 30: 10} { // as tables of the sign test have them

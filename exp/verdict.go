@@ -45,17 +45,26 @@ const (
 type Judged struct {
 	*Metric
 	Ours          Spread
-	Null          Spread // the figure of the null arms, of those seeds where they have one; no values where none were run
+	Null          Spread // the figure of the null arms, of those seeds where they have one, or of those by chance where these alone reach it; no values where none were run
 	Limit         Spread // the metric's Bound; no values where it has none
 	SameDirection bool
 	Verdict       Verdict
 	Why           string // where it is lost or undecided
 }
 
-func (m *Metric) judge(all, null []Runs) Judged {
-	v := Judged{Metric: m, Ours: m.over(all, m.Of), Null: m.over(null, m.Of), Limit: m.over(all, m.Bound)}
-	if defined := slices.DeleteFunc(slices.Clone(v.Null.Values), math.IsNaN); len(defined) > 0 {
-		v.Null = SpreadOf(defined) // a run of it that failed does not hide what the others come to
+func (m *Metric) judge(all []Runs, nulls ...[]Runs) Judged {
+	v := Judged{Metric: m, Ours: m.over(all, m.Of), Null: m.over(nil, m.Of), Limit: m.over(all, m.Bound)}
+	nothing := false // some null arms reach it, or have most of it
+	for i, null := range nulls {
+		x := m.over(null, m.Of)
+		if defined := slices.DeleteFunc(slices.Clone(x.Values), math.IsNaN); len(defined) > 0 {
+			x = SpreadOf(defined) // a run of it that failed does not hide what the others come to
+		}
+		does := len(null) > 0 && m.doesNothing(null, x.Median, v.Ours.Median)
+		if i == 0 || does && !nothing {
+			v.Null = x
+		}
+		nothing = nothing || does
 	}
 	v.SameDirection, v.Verdict = m.stands(&v.Ours)
 	if m.Kind == Shape {
@@ -65,7 +74,7 @@ func (m *Metric) judge(all, null []Runs) Judged {
 		v.SameDirection = v.Verdict == Reached
 	}
 	switch {
-	case v.Verdict.Good() && len(null) > 0 && m.doesNothing(null, &v):
+	case v.Verdict.Good() && nothing:
 		v.Verdict = NullReaches
 	case v.Verdict.Counted() && !v.Verdict.Good() && m.beyond(v.Limit.Median):
 		v.Verdict = Unattainable
@@ -94,13 +103,13 @@ func (m *Metric) over(all []Runs, of func(Runs) float64) Spread {
 	return SpreadOf(nil)
 }
 
-// doesNothing says whether the null arms reach the figure, by its median, or have so much of a gain that it does not live off
-// the mechanism.
-func (m *Metric) doesNothing(null []Runs, v *Judged) bool {
+// doesNothing says whether null arms reach the figure, by its median, or have so much of a gain that it does not live off the
+// mechanism.
+func (m *Metric) doesNothing(null []Runs, figure, ours float64) bool {
 	if m.Kind == Shape {
 		return m.Holds(null)
 	}
-	return m.reached(v.Null.Median) || m.Kind == Gain && v.Null.Median/v.Ours.Median >= survives
+	return m.reached(figure) || m.Kind == Gain && figure/ours >= survives
 }
 
 // MedianReaches says whether the median alone is no worse than what counts as reached, however sure that is; of a Shape,

@@ -55,7 +55,7 @@ func checkExperiment(t *testing.T, e *exp.Experiment) {
 			t.Errorf("%s, %s: what is missing, or too much, for a %v", e.Name, m.Name, m.Kind)
 		}
 	}
-	if counted && len(e.Null) == 0 || (len(e.Null) > 0) != (e.NullIs != "") {
+	if counted && len(e.Null) == 0 || (len(e.Null) > 0) != (e.NullIs != "") || len(e.Chance) > 0 && len(e.Null) == 0 {
 		t.Errorf("%s: no null arm, or no word for what it is", e.Name)
 	}
 	for _, m := range e.Mutations {
@@ -93,7 +93,7 @@ func checkArms(t *testing.T, e *exp.Experiment, read map[string]bool) {
 		arms[e.Arms[i].Name] = true
 		checkArm(t, e, &e.Arms[i], read)
 	}
-	instead := [][]exp.Arm{e.Null}
+	instead := [][]exp.Arm{e.Null, e.Chance}
 	for _, m := range e.Mutations {
 		instead = append(instead, m.Arms)
 	}
