@@ -206,6 +206,31 @@ func TestWhatStays(t *testing.T) {
 	}
 }
 
+// What a submission may say, and what is refused and what is cut of one that says more, as docs/protocols.md has it.
+func TestBoundsOfSubmissions(t *testing.T) {
+	w := newWorld(t, "capacity", nil)
+	for why, change := range map[string]func(*Submission){
+		"unmanaged":               func(s *Submission) { s.Unmanaged = true },
+		"Too many":                func(s *Submission) { s.Tags = make([]string, maxTags+1) },
+		"at most 100":             func(s *Submission) { s.Tags = []string{strings.Repeat("x", maxTagLength+1)} },
+		"ASCII":                   func(s *Submission) { s.Tags = []string{"ä"} },
+		"log aggregation context": func(s *Submission) { s.LogContext = make([]byte, maxLogContext+1) },
+		"at most 4194304":         func(s *Submission) { s.Context = make([]byte, MaxContext+1) },
+	} {
+		s := submission(w.newID(), "SPARK")
+		change(&s)
+		_, err := answered[any](w, w.submitAs("ann", s, "root.default"))
+		refusedFor(t, err, why)
+	}
+	s := submission(w.newID(), strings.Repeat("T", maxTypeLength+1))
+	s.Name, s.Tags = strings.Repeat("n", MaxName+1), []string{strings.Repeat("x", maxTagLength)}
+	s.LogContext, s.Context = make([]byte, maxLogContext), make([]byte, MaxContext)
+	w.done(w.submitAs("ann", s, "root.default"))
+	if p := w.app(s.ID); p.Type != strings.Repeat("T", 20) || p.Name != strings.Repeat("n", 1024) {
+		t.Errorf("a type of %d bytes, %s, and a name of %d", len(p.Type), p.Type, len(p.Name))
+	}
+}
+
 // A user has so many applications that are not over, and so many bytes of submissions; others have their own.
 func TestSharesOfUsers(t *testing.T) {
 	w := newWorld(t, "capacity", func(o *Options) { o.Config.AppsPer, o.Config.StoredPer = 2, 1000 })
