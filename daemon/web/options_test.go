@@ -59,7 +59,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// Whoever asks is told whether changes are taken from him here, and where else.
+// Whoever asks is told whether changes are taken from him here, and where else. Where no mechanism is off there is a list of none.
 func TestWhereChangesGo(t *testing.T) {
 	for _, tt := range []struct {
 		local bool
@@ -75,7 +75,7 @@ func TestWhereChangesGo(t *testing.T) {
 		w := httptest.NewRecorder()
 		New(Options{RM: demo(), Local: tt.local, ClientAddress: "0.0.0.0:8032"}).ServeHTTP(w, r)
 		var info rest.Info
-		if err := rest.Parse(w.Body.Bytes(), "", &info); err != nil || info.RESTChanges != tt.want || info.ClientAddress != "0.0.0.0:8032" {
+		if err := rest.Parse(w.Body.Bytes(), "", &info); err != nil || info.RESTChanges != tt.want || info.ClientAddress != "0.0.0.0:8032" || info.Off == nil {
 			t.Errorf("%+v: %v, %s", tt, err, w.Body)
 		}
 	}
