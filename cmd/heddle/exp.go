@@ -116,7 +116,7 @@ func newExpRun(a *app) *cobra.Command {
 		Short: "Run experiments and print each figure beside the published one",
 		Long: `Run experiments and print each figure beside the published one: the median over seeds, the lowest and
 the highest. NAME is an experiment, a system, or all. Every arm is simulated as a stock ResourceManager
-with a node agent.
+with an ideal node agent.
 
 A gain is reached from 0.8 to 1.5 of the published effect and exceeded above, a cost is reached up to 1.25
 of the published loss and exceeded where nothing is lost, a level is reached within 20 % of the published
