@@ -9,6 +9,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -124,6 +127,29 @@ func TestPrometheus(t *testing.T) {
 	f.fails = errBusy
 	if w = ask(h, "/metrics"); !strings.Contains(w.Body.String(), "heddle_ready 1") {
 		t.Errorf("what is known is not told when the daemon does not answer: %d %s", w.Code, w.Body)
+	}
+}
+
+// Each metric that the documentation names is there.
+func TestDocumentedMetrics(t *testing.T) {
+	f := demo()
+	f.health.Store = &store.Stats{}
+	h := New(Options{RM: f, Facts: func() []FactStats { return []FactStats{{}} }})
+	served := ask(h, "/metrics").Body.String()
+	for _, page := range []string{"daemon.md", "rest.md"} {
+		text, err := os.ReadFile(filepath.Join("..", "..", "docs", page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range regexp.MustCompile(`heddle_[a-z][a-z_]*`).FindAllString(string(text), -1) {
+			want := "\n# TYPE " + name
+			if !strings.HasSuffix(name, "_") { // else what such names begin with
+				want += " "
+			}
+			if !strings.Contains(served, want) {
+				t.Errorf("docs/%s names %s, which /metrics does not have", page, name)
+			}
+		}
 	}
 }
 
