@@ -55,6 +55,36 @@ func TestClosureOfTheMachine(t *testing.T) {
 	none(t, Linked(ImpureMachine, slices.DeleteFunc(closure, func(p string) bool { return p == Streams })))
 }
 
+// Each library that go.mod requires for us, and not for another library, stands in the decision on libraries.
+func TestLibrariesAreListed(t *testing.T) {
+	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed, err := os.ReadFile(filepath.Join(root, "docs", "adr", "0007-libraries.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	checked := 0
+	for line := range strings.Lines(string(mod)) {
+		path, version, ok := strings.Cut(strings.TrimSpace(line), " v")
+		if !ok || strings.HasSuffix(strings.TrimSpace(version), "// indirect") {
+			continue
+		}
+		checked++
+		name := strings.TrimPrefix(path, "github.com/")
+		if at := strings.LastIndex(name, "/v"); at > 0 {
+			name = name[:at]
+		}
+		if !strings.Contains(string(listed), name) {
+			t.Errorf("docs/adr/0007-libraries.md lacks %s: what is it for, and why this one?", name)
+		}
+	}
+	if checked < 20 {
+		t.Errorf("%d libraries were read of go.mod", checked)
+	}
+}
+
 func TestPackageComments(t *testing.T) {
 	for _, p := range parse(t, root) {
 		none(t, Docs(p))
