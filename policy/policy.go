@@ -166,8 +166,9 @@ type (
 		// Beside reports whether the ask may be given a container beside the reservations it holds; one
 		// of them is given up for it otherwise.
 		Beside(v View, k *Ask) bool
-		// Keep reports whether a node's reservation is still wanted; it is given up otherwise.
-		Keep(v View, x *Container) bool
+		// Keep reports whether a reservation of the node for the ask is still wanted; it is given up otherwise. A node that
+		// a [Pick] names is not reserved where it would be given up at once.
+		Keep(v View, k *Ask, n *Node) bool
 		// Floor is the least room of a node that an offer could reserve, when no ask is larger than
 		// largest: offers of fuller nodes are not made.
 		Floor(v View, largest heddle.Resource) heddle.Resource

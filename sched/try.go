@@ -298,6 +298,9 @@ func (c *Core) reserve(a *policy.App, k *policy.Ask, n *policy.Node, at heddle.L
 		if k.Bookings() >= k.Count() {
 			return nothing, policy.No(heddle.HoldsBooking)
 		}
+		if b := c.set.Book; b != nil && !b.Keep(c.v, k, n) {
+			return nothing, policy.NoApp(heddle.NoRoom)
+		}
 	case !c.set.Book.Reserve(c.v, k, n):
 		return nothing, policy.NoApp(heddle.NoRoom)
 	}
@@ -411,7 +414,7 @@ func (c *Core) fulfil(n *policy.Node) (done bool) {
 	x := n.Booked()
 	k := x.Ask()
 	at, allowed := k.Nearest(n)
-	if k.Count() == 0 || k.Size() != x.Limit() || !allowed || (c.set.Book != nil && !c.set.Book.Keep(c.v, x)) {
+	if k.Count() == 0 || k.Size() != x.Limit() || !allowed || (c.set.Book != nil && !c.set.Book.Keep(c.v, k, n)) {
 		c.unbook(x)
 		return c.set.Beat.StopAtBook
 	}

@@ -94,8 +94,8 @@ func (b *Book) Reserve(v policy.View, k *policy.Ask, n *policy.Node) bool {
 }
 
 // Keep implements [policy.Book]. A reservation of a node that may never come free is given up.
-func (b *Book) Keep(v policy.View, x *policy.Container) bool {
-	return b.Book.Keep(v, x) && comes(v, x.Limit(), x.Node())
+func (b *Book) Keep(v policy.View, k *policy.Ask, n *policy.Node) bool {
+	return b.Book.Keep(v, k, n) && comes(v, k.Size(), n)
 }
 
 // comes reports whether there will be so much room on a node though nothing else starts. A master whose application waits

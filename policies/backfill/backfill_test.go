@@ -19,7 +19,7 @@ type greedy struct{}
 
 func (greedy) Reserve(policy.View, *policy.Ask, *policy.Node) bool        { return true }
 func (greedy) Beside(_ policy.View, k *policy.Ask) bool                   { return k.Count() > k.Bookings() }
-func (greedy) Keep(policy.View, *policy.Container) bool                   { return true }
+func (greedy) Keep(policy.View, *policy.Ask, *policy.Node) bool           { return true }
 func (greedy) Floor(policy.View, heddle.Resource) (least heddle.Resource) { return least }
 func maker(a policy.Args) (policy.Book, error)                            { return backfill.Over(a, greedy{}) }
 

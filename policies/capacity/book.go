@@ -31,7 +31,7 @@ func (c *Config) ratio(a, b heddle.Resource) float32 {
 func (s *Scheduler) Reserve(v policy.View, k *policy.Ask, _ *policy.Node) bool { return s.Beside(v, k) }
 
 // Keep implements [policy.Book]: a reservation stays as long as its ask.
-func (s *Scheduler) Keep(policy.View, *policy.Container) bool { return true }
+func (s *Scheduler) Keep(policy.View, *policy.Ask, *policy.Node) bool { return true }
 
 // Floor implements [policy.Book]: a node without room for the smallest container is not looked at.
 func (s *Scheduler) Floor(policy.View, heddle.Resource) heddle.Resource { return s.cfg.Minimum }

@@ -38,7 +38,7 @@ type eager struct{}
 
 func (eager) Reserve(policy.View, *policy.Ask, *policy.Node) bool    { return true }
 func (eager) Beside(policy.View, *policy.Ask) bool                   { return true }
-func (eager) Keep(policy.View, *policy.Container) bool               { return true }
+func (eager) Keep(policy.View, *policy.Ask, *policy.Node) bool       { return true }
 func (eager) Floor(policy.View, heddle.Resource) (r heddle.Resource) { return r }
 
 func TestShare(t *testing.T) {

@@ -310,12 +310,12 @@ func (s *Scheduler) largeEnough(v policy.View, p Policy, size heddle.Resource) b
 }
 
 // Keep implements [policy.Book].
-func (s *Scheduler) Keep(v policy.View, x *policy.Container) bool {
-	a := x.App()
-	if x.Kind() == heddle.AM && !s.mastersFit(v, a.Queue(), x.Limit()) {
+func (s *Scheduler) Keep(v policy.View, k *policy.Ask, _ *policy.Node) bool {
+	q := k.App().Queue()
+	if k.Kind() == heddle.AM && !s.mastersFit(v, q, k.Size()) {
 		return false
 	}
-	return s.fitsMax(a.Queue(), x.Limit())
+	return s.fitsMax(q, k.Size())
 }
 
 // Floor implements [policy.Book]: where no ask is large enough to reserve a node, only nodes with room

@@ -206,8 +206,8 @@ func ask(set policy.Set, v policy.View, a *policy.App, k *policy.Ask) {
 		}
 		if set.Book != nil {
 			set.Book.Reserve(v, k, n)
+			set.Book.Keep(v, k, n)
 			if x := n.Booked(); x != nil {
-				set.Book.Keep(v, x)
 				if f, ok := set.Book.(policy.Filler); ok {
 					by, _ := f.Until(v, x)
 					f.Fill(v, k, by)
