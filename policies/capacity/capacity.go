@@ -266,7 +266,8 @@ func (s *Scheduler) belowLimit(c *queue, taken *heddle.Resource, freeable heddle
 
 // Allow implements [policy.Share]: the queue's limit, then the user's, then whether the container fits
 // what is left, and every maximum on the way to the root. Hadoop finds the last out as it commits, and
-// wastes the beat; here the queue is passed over.
+// wastes the beat; here the queue is passed over. What the queue, or the largest node, could not hold if it were empty
+// keeps nobody waiting here; in Hadoop nothing more of the queue starts, and room is kept for it, for as long as it is asked for.
 func (s *Scheduler) Allow(v policy.View, a *policy.App, _ heddle.Kind, need heddle.Resource) policy.Verdict {
 	q := a.Queue()
 	c := &s.queues[q.ID()]
@@ -288,6 +289,9 @@ func (s *Scheduler) Allow(v policy.View, a *policy.App, _ heddle.Kind, need hedd
 		room = room.Plus(a.Booked())
 	}
 	if !v.Fits(need, room) {
+		if !v.Fits(need, c.max) || !v.Fits(need, v.Largest()) {
+			return policy.No(heddle.QueueLimit)
+		}
 		kept := s.more(c.head, heddle.Resource{})
 		for p := q.Parent(); p != nil; p = p.Parent() {
 			pc := &s.queues[p.ID()]
