@@ -1,14 +1,28 @@
 package rm
 
 import (
+	"fmt"
+	"os"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"heddle"
 	"heddle/policy"
 	"heddle/yarn/ids"
 )
+
+// An ask takes as long at the most as the documentation says.
+func TestDocumentedAsk(t *testing.T) {
+	text, err := os.ReadFile("../docs/daemon.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf("An ask may take %g s", askWithin.Seconds()); !strings.Contains(string(text), want) {
+		t.Errorf("docs/daemon.md lacks %q", want)
+	}
+}
 
 // asked is the last question that a master was asked, nil where it was asked nothing since the last look.
 func (w *world) asked() (q *AskMaster) {

@@ -16,12 +16,30 @@ import (
 
 	"heddle"
 	"heddle/daemon/proxy"
+	"heddle/internal/mapred"
 	"heddle/policy"
 	"heddle/rm"
 	"heddle/yarn/ids"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// The limits are those that the documentation names.
+func TestDocumentedLimits(t *testing.T) {
+	text, err := os.ReadFile("../../docs/daemon.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := strings.Join(strings.Fields(string(text)), " ")
+	for _, want := range []string{
+		fmt.Sprintf("and %d MiB at most. At a time %d masters are asked, of one user %d.", maxAnswers>>20, maxAsks, maxAsksOfUser),
+		fmt.Sprintf("A submission may take %g s and %d MB, and %d are read at a time.", readTime.Seconds(), (maxJobXML+mapred.MaxSplitMeta)/1_000_000, maxReads),
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("docs/daemon.md lacks %q", want)
+		}
+	}
+}
 
 // The applications of the recordings.
 var (

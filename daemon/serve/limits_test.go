@@ -5,11 +5,13 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/netip"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -22,6 +24,31 @@ import (
 	"heddle/yarn/rpc"
 	"heddle/yarn/wire"
 )
+
+// The limits of RPC are those that the documentation names.
+func TestDocumentedLimits(t *testing.T) {
+	text, err := os.ReadFile("../../docs/protocols.md")
+	must(t, err)
+	page := regexp.MustCompile("([0-9]),([0-9]{3})").ReplaceAllString(strings.Join(strings.Fields(string(text)), " "), "$1$2")
+	asks, works, nodes := limits(daemon.Config{})
+	if works.CallsAt != nodes.CallsAt {
+		t.Error("docs/protocols.md has one number of calls for masters and NodeManagers")
+	}
+	for _, want := range []string{
+		fmt.Sprintf("On each port %d connections, on that of NodeManagers %d; %d from one address, %g s to say hello, %g s for a frame of at most %d MiB.",
+			rpc.DefaultConns, nodes.Conns, rpc.DefaultConnsPer, rpc.DefaultHandshake.Seconds(), rpc.DefaultFrameTime.Seconds(), rpc.DefaultFrame>>20),
+		fmt.Sprintf("nothing is said for %g minutes ends too", rpc.DefaultIdle.Minutes()),
+		fmt.Sprintf("On each port %d calls are answered at once, of one connection %d, and %d where NodeManagers call. Of one address it is %d,",
+			rpc.DefaultCalls, rpc.DefaultCallsPer, nodes.CallsPer, works.CallsAt),
+		fmt.Sprintf("where clients and administrators call it is %d, and %d of one user there", asks.CallsAt, asks.CallsOf),
+		fmt.Sprintf("waits for it for %g s", asks.Patience.Seconds()),
+		fmt.Sprintf("takes nothing of its answer for %g s", rpc.DefaultWrite.Seconds()),
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("docs/protocols.md lacks %q", want)
+		}
+	}
+}
 
 // from connects from an address of its own, as another machine would.
 func from(t *testing.T, addr, to string) net.Conn {
