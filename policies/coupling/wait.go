@@ -90,10 +90,13 @@ func (p *Wait) Judge(v policy.View, k *policy.Ask, n *policy.Node, _ heddle.Loca
 	if n.BookedFor(k) {
 		return policy.Yes // the reservation waits for room, not for a place
 	}
-	if v.Prompted() { // rounds are of heartbeats
+	b := p.of(k)
+	switch {
+	case v.Prompted() && v.Explaining() && b.wanted(v):
+		return b.answer(k, n)
+	case v.Prompted(): // rounds are of heartbeats
 		return policy.No(heddle.WaitLocal)
 	}
-	b := p.of(k)
 	if b.app != heddle.NoApp && !b.wanted(v) {
 		b.app = heddle.NoApp
 	}
@@ -105,6 +108,11 @@ func (p *Wait) Judge(v policy.View, k *policy.Ask, n *policy.Node, _ heddle.Loca
 		}
 		p.count(v, b, n)
 	}
+	return b.answer(k, n)
+}
+
+// answer is what an ask is told of a node in the candidate's round.
+func (b *bid) answer(k *policy.Ask, n *policy.Node) policy.Verdict {
 	switch {
 	case b.app != k.App().ID() || b.ask != k.ID():
 		return policy.No(heddle.NotPicked)
