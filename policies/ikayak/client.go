@@ -19,7 +19,8 @@ type ClientOptions struct {
 // applications.
 type Client struct {
 	most  int
-	alive []heddle.AppID // Spark's, in order of submission
+	alive []heddle.AppID // Spark's: those that were found running, then in order of submission
+	found int            // … how many were found
 	woken []heddle.AppID
 }
 
@@ -63,20 +64,27 @@ func (c *Client) Limit(_ policy.View, k *policy.Ask, _ heddle.Why) (policy.Limit
 func (c *Client) running() []heddle.AppID { return c.alive[:min(c.most, len(c.alive))] }
 
 // Hears implements [policy.Listener].
-func (*Client) Hears() policy.News { return policy.AppAdded | policy.AppDone }
+func (*Client) Hears() policy.News { return policy.AppAdded | policy.AppDone | policy.Adopted }
 
 // Hear implements [policy.Listener].
 func (c *Client) Hear(_ policy.View, e policy.Effect) {
 	if e.App.Framework() != heddle.Spark {
 		return
 	}
-	if e.What == policy.AppAdded {
-		c.alive = append(c.alive, e.App.ID())
-		return
+	id := e.App.ID()
+	switch i := slices.Index(c.alive, id); {
+	case e.What == policy.AppAdded:
+		c.alive = append(c.alive, id)
+	case e.What == policy.AppDone:
+		c.alive = slices.Delete(c.alive, i, i+1)
+		if i < c.found {
+			c.found--
+		}
+		c.woken = append(c.woken, c.running()...)
+	case i >= c.found: // it had its turn before a start, or under another configuration
+		c.alive = slices.Insert(slices.Delete(c.alive, i, i+1), c.found, id)
+		c.found++
 	}
-	i := slices.Index(c.alive, e.App.ID())
-	c.alive = slices.Delete(c.alive, i, i+1)
-	c.woken = append(c.woken, c.running()...)
 }
 
 // Woken implements [policy.Waker].
