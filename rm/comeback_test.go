@@ -47,10 +47,20 @@ func TestStartWaitsForNodes(t *testing.T) {
 	if got := m.ask(); len(got.Granted) > 0 {
 		t.Errorf("%d containers are given away while a node is missing", len(got.Granted))
 	}
+	if why, err := w.m.Reports().Why(id); err != nil || !why.ComingBack || len(why.Pending) > 0 {
+		t.Errorf("of what the master asks for it is said %+v (%v), not that it waits for the nodes", why, err)
+	}
+	later := w.submit("SPARK")
+	if why, err := w.m.Reports().Why(later); err != nil || !why.ComingBack {
+		t.Errorf("of an application that comes meanwhile it is said %+v (%v), not that it waits for the nodes", why, err)
+	}
 	third.register(8192, 8)
 	w.awaits(0, 3)
 	if !w.m.Ready() {
 		t.Fatal("it waits although all are back")
+	}
+	if why, err := w.m.Reports().Why(id); err != nil || why.ComingBack {
+		t.Errorf("once all are back it is said %+v (%v)", why, err)
 	}
 	home.beat()
 	if got := m.ask(); len(got.Granted) != 1 {

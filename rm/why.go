@@ -24,8 +24,10 @@ type Explanation struct {
 	// Undone is how often policies wanted something done to its containers that their nodes cannot do, by the name of what
 	// they cannot: resizes, lends, weighs, …
 	Undone map[string]uint32 `json:"undone"`
-	Job    *JobFacts         `json:"job,omitempty"`   // what was known when it was submitted; nil for nothing
-	Known  *Known            `json:"known,omitempty"` // what its master told; nil where it is not asked
+	// ComingBack says that what it asks for waits until what ran before the start has come back: Pending says nothing of it.
+	ComingBack bool      `json:"coming_back,omitempty"`
+	Job        *JobFacts `json:"job,omitempty"`   // what was known when it was submitted; nil for nothing
+	Known      *Known    `json:"known,omitempty"` // what its master told; nil where it is not asked
 }
 
 // A PendingAsk is one ask that waits, and what stands against it.
@@ -92,6 +94,7 @@ func (r Reports) Why(id ids.App) (Explanation, error) {
 		App: id, Name: a.Name, User: a.user, State: a.public(), Final: a.finalStatus(), Queue: a.shown().queue,
 		Pending: []PendingAsk{}, Refused: map[string]uint32{}, Undone: map[string]uint32{},
 	}
+	out.ComingBack = !r.m.Ready() && (a.state == appSubmitted || a.newest().asks())
 	if a.aid == heddle.NoApp {
 		return out, nil
 	}
@@ -112,6 +115,9 @@ func (r Reports) Why(id ids.App) (Explanation, error) {
 	}
 	return out, nil
 }
+
+// asks reports whether an attempt waits for its master, or the master asks for more.
+func (t *attempt) asks() bool { return t != nil && (t.state == attemptScheduled || len(t.rows) > 0) }
 
 func (r Reports) pendingAsk(a *app, k *sched.PendingAsk) PendingAsk {
 	p := PendingAsk{

@@ -33,7 +33,7 @@ const mostHolders = 3
 // whySentences explains an application to people.
 func whySentences(app *rm.AppReport, e *rm.Explanation, now time.Time) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %q of %s in %s: %s\n", e.App, e.Name, plain.Line(e.User), plain.Line(e.Queue), plain.Line(summary(app, len(e.Pending) > 0)))
+	fmt.Fprintf(&b, "%s %q of %s in %s: %s\n", e.App, e.Name, plain.Line(e.User), plain.Line(e.Queue), plain.Line(summary(app, e)))
 	for i := range e.Pending {
 		fmt.Fprintf(&b, "\n%s", askSentences(&e.Pending[i], e.Queue, now))
 	}
@@ -223,8 +223,9 @@ func heldBy(k *rm.PendingAsk) string {
 	return strings.Join(parts, ", ")
 }
 
-// summary says how an application as a whole is doing; waits says whether asks of it are known to wait.
-func summary(r *rm.AppReport, waits bool) string {
+// summary says how an application as a whole is doing.
+func summary(r *rm.AppReport, e *rm.Explanation) string {
+	waits := len(e.Pending) > 0
 	held := "holds " + plural(r.Containers, "container")
 	if r.Containers > 0 {
 		held += ", " + amountText(r.Used)
@@ -234,18 +235,24 @@ func summary(r *rm.AppReport, waits bool) string {
 	case "NEW", "NEW_SAVING":
 		return "it is being stored, and waits for nothing else."
 	case "SUBMITTED":
+		if e.ComingBack {
+			return "it waits until what ran before the ResourceManager started has come back."
+		}
 		return "it waits for the scheduler to take it in."
 	case "ACCEPTED":
 		switch {
 		case waits:
 			return fmt.Sprintf("it was accepted %s ago and has no master yet.", since)
-		case r.Diagnostics == rm.ComingBack:
+		case e.ComingBack || r.Diagnostics == rm.ComingBack:
 			return fmt.Sprintf("it was accepted %s ago and waits until what ran before the ResourceManager started has come back.", since)
 		}
 		return fmt.Sprintf("nothing is pending. It was accepted %s ago; its master has a container and is starting, or has not registered yet.", since)
 	case "RUNNING":
-		if waits {
+		switch {
+		case waits:
 			return fmt.Sprintf("it runs for %s and %s.", since, held)
+		case e.ComingBack:
+			return fmt.Sprintf("it runs for %s and %s. What it asks for waits until what ran before the ResourceManager started has come back.", since, held)
 		}
 		return fmt.Sprintf("nothing is pending. It runs for %s and %s.", since, held)
 	case "FINISHED", "FAILED", "KILLED":

@@ -47,28 +47,32 @@ func TestRemoteWords(t *testing.T) {
 }
 
 func TestSummaries(t *testing.T) {
+	nothing, waits, comingBack := rm.Explanation{}, rm.Explanation{Pending: make([]rm.PendingAsk, 1)}, rm.Explanation{ComingBack: true}
 	for _, x := range []struct {
-		row   rm.AppReport
-		waits bool
-		want  string
+		row  rm.AppReport
+		why  rm.Explanation
+		want string
 	}{
-		{rm.AppReport{State: "NEW_SAVING"}, false, "being stored"},
-		{rm.AppReport{State: "SUBMITTED"}, false, "waits for the scheduler"},
-		{rm.AppReport{State: "ACCEPTED", Elapsed: 3000}, true, "accepted 3.0 s ago and has no master yet."},
-		{rm.AppReport{State: "ACCEPTED", Elapsed: 3000, Diagnostics: rm.ComingBack}, false, "accepted 3.0 s ago and waits until what ran before"},
-		{rm.AppReport{State: "ACCEPTED", Elapsed: 3000}, false, "nothing is pending. It was accepted 3.0 s ago; its master has a container"},
-		{rm.AppReport{State: "RUNNING", Elapsed: 3000, Containers: 1, Used: rm.Amount{MemoryMiB: 512}}, true, "it runs for 3.0 s and holds 1 container, 512 MiB."},
-		{rm.AppReport{State: "RUNNING", Elapsed: 3000, Containers: 0}, false, "nothing is pending. It runs for 3.0 s and holds 0 containers."},
-		{rm.AppReport{State: "FINISHED", Final: "SUCCEEDED"}, false, "it ended as FINISHED, SUCCEEDED. It waits for nothing."},
-		{rm.AppReport{State: "FAILED", Final: "FAILED", Diagnostics: "no\nway."}, false, "it ended as FAILED: no way. It waits for nothing."},
-		{rm.AppReport{State: "STRANGE"}, false, "its state is STRANGE."},
+		{rm.AppReport{State: "NEW_SAVING"}, nothing, "being stored"},
+		{rm.AppReport{State: "SUBMITTED"}, nothing, "waits for the scheduler"},
+		{rm.AppReport{State: "ACCEPTED", Elapsed: 3000}, waits, "accepted 3.0 s ago and has no master yet."},
+		{rm.AppReport{State: "ACCEPTED", Elapsed: 3000, Diagnostics: rm.ComingBack}, nothing, "accepted 3.0 s ago and waits until what ran before"},
+		{rm.AppReport{State: "ACCEPTED", Elapsed: 3000}, nothing, "nothing is pending. It was accepted 3.0 s ago; its master has a container"},
+		{rm.AppReport{State: "RUNNING", Elapsed: 3000, Containers: 1, Used: rm.Amount{MemoryMiB: 512}}, waits, "it runs for 3.0 s and holds 1 container, 512 MiB."},
+		{rm.AppReport{State: "RUNNING", Elapsed: 3000, Containers: 0}, nothing, "nothing is pending. It runs for 3.0 s and holds 0 containers."},
+		{rm.AppReport{State: "SUBMITTED"}, comingBack, "it waits until what ran before"},
+		{rm.AppReport{State: "ACCEPTED", Elapsed: 3000}, comingBack, "accepted 3.0 s ago and waits until what ran before"},
+		{rm.AppReport{State: "RUNNING", Elapsed: 3000, Containers: 1}, comingBack, "it runs for 3.0 s and holds 1 container, nothing. What it asks for waits until what ran before"},
+		{rm.AppReport{State: "FINISHED", Final: "SUCCEEDED"}, nothing, "it ended as FINISHED, SUCCEEDED. It waits for nothing."},
+		{rm.AppReport{State: "FAILED", Final: "FAILED", Diagnostics: "no\nway."}, nothing, "it ended as FAILED: no way. It waits for nothing."},
+		{rm.AppReport{State: "STRANGE"}, nothing, "its state is STRANGE."},
 	} {
-		if got := summary(&x.row, x.waits); !strings.Contains(got, x.want) {
+		if got := summary(&x.row, &x.why); !strings.Contains(got, x.want) {
 			t.Errorf("%s: %q, want %q in it", x.row.State, got, x.want)
 		}
 	}
 	for _, s := range appStates {
-		if strings.Contains(summary(&rm.AppReport{State: rm.AppState(s)}, false), "its state is") {
+		if strings.Contains(summary(&rm.AppReport{State: rm.AppState(s)}, &rm.Explanation{}), "its state is") {
 			t.Errorf("%s has no sentence of its own", s)
 		}
 	}
