@@ -152,9 +152,10 @@ func (p *pages) render(w http.ResponseWriter, r *http.Request, status int, name 
 
 // An overviewPage is the first page: what runs and what waits.
 type overviewPage struct {
-	Apps   []rm.AppReport // those that are not over, newest first
-	More   int
-	Queues []rm.QueueReport
+	Apps       []rm.AppReport // those that are not over, newest first
+	More       int
+	Queues     []rm.QueueReport
+	MoreQueues int
 }
 
 func (p *pages) overview(r *http.Request) (string, any, error) {
@@ -168,7 +169,8 @@ func (p *pages) overview(r *http.Request) (string, any, error) {
 	if err != nil {
 		return "", nil, err
 	}
-	return "overview", overviewPage{Apps: list, More: more, Queues: queues}, nil
+	left := max(0, len(queues)-maxRows)
+	return "overview", overviewPage{Apps: list, More: more, Queues: queues[:len(queues)-left], MoreQueues: left}, nil
 }
 
 // newest returns the newest applications first, as many as a table has, and how many are left out.

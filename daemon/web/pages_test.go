@@ -3,6 +3,7 @@ package web
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -51,6 +52,14 @@ func TestPages(t *testing.T) {
 		if strings.Contains(w.Body.String(), "<script>") {
 			t.Errorf("%s: a name got through as markup", path)
 		}
+	}
+	f.queues = slices.Repeat(f.queues[1:], maxRows)[:maxRows]
+	f.queues = append(f.queues, rm.QueueReport{QueueInfo: rm.QueueInfo{Path: "root.one-more"}})
+	if body := ask(h, "/cluster").Body.String(); strings.Contains(body, "one-more") || !strings.Contains(body, "1 more are not shown") {
+		t.Error("the overview lists all queues, however many")
+	}
+	if body := ask(h, "/cluster/scheduler").Body.String(); !strings.Contains(body, "one-more") {
+		t.Error("the page of queues does not list all")
 	}
 	if body := ask(h, "/cluster/app/"+proxied).Body.String(); strings.Contains(body, "_01_000002") {
 		t.Error("a container that is as it was asked for is among those that are not")
