@@ -232,7 +232,7 @@ func TestTracedByHand(t *testing.T) {
 	if got := ids("b"); !slices.Equal(got, []heddle.ContainerID{3, 6}) {
 		t.Errorf("containers %v of b are shown, want 3 6", got)
 	}
-	if a, b := traceName(r, &r.Traces[1]), traceName(r, &r.Traces[0]); a != "a, map 5" || b != "a, map, container 1" {
+	if a, b := traceName(r, &r.Traces[1]), traceName(r, &r.Traces[0]); a != "a, map 4" || b != "a, map, container 1" {
 		t.Errorf("names %q, %q", a, b)
 	}
 }

@@ -285,7 +285,7 @@ func lasts(x *sim.Trace) heddle.Span { return x.Points[len(x.Points)-1].At.Since
 func traceName(r *sim.Result, x *sim.Trace) string {
 	for i := range r.Tasks {
 		if t := &r.Tasks[i]; t.Container == x.Container {
-			return fmt.Sprintf("%s, %s %d", r.Jobs[x.Job].ID, x.Kind, t.Index+1)
+			return fmt.Sprintf("%s, %s %d", r.Jobs[x.Job].ID, x.Kind, t.Index)
 		}
 	}
 	return fmt.Sprintf("%s, %s, container %d", r.Jobs[x.Job].ID, x.Kind, x.Container)
