@@ -61,9 +61,14 @@ func (f AppFilter) admits(a *rm.AppReport) bool {
 		(f.Before.IsZero() || a.ID.Compare(f.Before) < 0)
 }
 
-// Apps returns applications, oldest first, without what they ask for and without their attempts. One queue that is not there
+// Apps returns applications, oldest first, without what they ask for and without their attempts. A queue that is not there
 // is [NotFound].
 func (c *Client) Apps(ctx context.Context, f AppFilter) ([]rm.AppReport, error) {
+	if len(f.Queues) > 1 { // no service looks at them
+		if err := c.haveQueues(ctx, f.Queues); err != nil {
+			return nil, err
+		}
+	}
 	var all rm.Apps
 	err := c.own(ctx, "/apps", f.own(), &all)
 	if errors.Is(err, ErrNotHeddle) {
@@ -83,6 +88,20 @@ func (c *Client) Apps(ctx context.Context, f AppFilter) ([]rm.AppReport, error) 
 		out = out[len(out)-f.Limit:]
 	}
 	return out, nil
+}
+
+// haveQueues fails where one of the queues named is not there.
+func (c *Client) haveQueues(ctx context.Context, names []string) error {
+	all, err := c.Queues(ctx)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if !slices.ContainsFunc(all, func(q rm.QueueReport) bool { return SameQueue(q.Path, name) }) {
+			return &Error{Status: http.StatusNotFound, Message: "Unknown queue: " + name, URL: c.URL()}
+		}
+	}
+	return nil
 }
 
 // noQueue says of a queue that is not there what [NotFound] looks for: to restrict by it is a bad request to YARN.

@@ -118,12 +118,21 @@ func TestAppFilter(t *testing.T) {
 	const apps = `[{"id":"application_1_0010","user":"a","queue":"root.x"},{"id":"application_1_0009","user":"b","queue":"root.y"},
 		{"id":"application_1_0011","user":"c","queue":"root.x.y"},{"id":"application_1_0002","user":"a","queue":"root.z"}]`
 	c := serve(t, Options{}, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == rest.HeddleBase+"/queues" {
+			says(w, 200, `{"queues":[{"path":"root"},{"path":"root.x"},{"path":"root.x.y"}]}`)
+			return
+		}
 		query = r.URL.RawQuery
 		says(w, 200, `{"applications":`+apps+`}`)
 	})
 	other := serve(t, Options{}, func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, rest.HeddleBase) {
 			http.NotFound(w, r)
+			return
+		}
+		if r.URL.Path == rest.Base+"/scheduler" {
+			says(w, 200, `{"scheduler":{"schedulerInfo":{"type":"capacityScheduler","queueName":"root","queues":{"queue":[
+				{"queueName":"x","queues":{"queue":[{"queueName":"y"}]}}]}}}}`)
 			return
 		}
 		query = r.URL.RawQuery
@@ -157,6 +166,11 @@ func TestAppFilter(t *testing.T) {
 			if err != nil || query != want || !slices.Equal(got, x.want) {
 				t.Errorf("%+v: %v %v by %q, want %v by %q", x.f, got, err, query, x.want, want)
 			}
+		}
+	}
+	for _, c := range []*Client{c, other} {
+		if apps, err := c.Apps(t.Context(), AppFilter{Queues: []string{"root.x", "z"}}); !NotFound(err) || !strings.Contains(err.Error(), "Unknown queue: z") {
+			t.Errorf("of a queue that is not there, beside one that is: %v %v", apps, err)
 		}
 	}
 	for _, nothing := range []string{`{"apps":{}}`, `{"apps":null}`, `{}`} {
