@@ -44,7 +44,7 @@ type Client struct {
 	base  *url.URL
 	user  string
 	http  *http.Client
-	stock atomic.Bool // it is known not to be Heddle
+	stock atomic.Bool // it is known not to be Heddle, since it last did not answer
 
 	changes atomic.Pointer[string] // where changes go, once it was asked; see changesAt
 }
@@ -140,6 +140,7 @@ func (c *Client) call(ctx context.Context, method, path string, query url.Values
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
+		c.stock.Store(false) // what answers next may be another one
 		return 0, c.unreachable(err)
 	}
 	defer resp.Body.Close()

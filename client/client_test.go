@@ -236,6 +236,32 @@ func TestWrites(t *testing.T) {
 	}
 }
 
+// Who asks every second sees when another ResourceManager has come to the address.
+func TestAnotherComes(t *testing.T) {
+	up, heddle := true, false
+	c := serve(t, Options{}, func(w http.ResponseWriter, _ *http.Request) {
+		switch {
+		case !up:
+			panic(http.ErrAbortHandler)
+		case heddle:
+			says(w, 200, `{"profile":"heddle"}`)
+		default:
+			says(w, 404, `{"RemoteException":{"exception":"NotFoundException","message":"null for uri"}}`)
+		}
+	})
+	if _, err := c.Info(t.Context()); !errors.Is(err, ErrNotHeddle) {
+		t.Fatalf("%v, want that it is another", err)
+	}
+	up, heddle = false, true
+	if _, err := c.Metrics(t.Context()); err == nil {
+		t.Fatal("nobody answers, and that is no error")
+	}
+	up = true
+	if info, err := c.Info(t.Context()); err != nil || info.Profile != "heddle" {
+		t.Errorf("once Heddle is there it is told %+v, %v", info, err)
+	}
+}
+
 // That something is missing is told apart from that the ResourceManager is another one.
 func TestNotHeddle(t *testing.T) {
 	for _, isHeddle := range []bool{true, false} {
