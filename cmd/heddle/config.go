@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -46,7 +47,7 @@ result could not be written; 2 where it has errors or cannot be read.`,
 			if output.value == "json" {
 				c := checked(r)
 				if c.OK = ok; wrong != nil {
-					c.Errors = append(c.Errors, checkedRow{File: filepath.Join(args[0], setup.FileName), Text: wrong.Error()})
+					c.Errors = append(c.Errors, rowOf(filepath.Join(args[0], setup.FileName), wrong))
 				}
 				if err := printJSON(a.out, c); err != nil || ok {
 					return wrote(err)
@@ -96,6 +97,16 @@ type checkedConf struct {
 	Unknown  []checkedRow `json:"unknown"`
 	Remarks  []checkedRow `json:"remarks"`
 	NoEffect []checkedRow `json:"no_effect"`
+}
+
+// rowOf is what is wrong with a heddle.yaml. The text begins with the place, as it does for people.
+func rowOf(file string, wrong error) checkedRow {
+	row := checkedRow{File: file, Text: wrong.Error()}
+	if at, ok := strings.CutPrefix(row.Text, file+":"); ok {
+		line, _, _ := strings.Cut(at, ":")
+		row.Line, _ = strconv.Atoi(line) // 0 where it is of the file as a whole
+	}
+	return row
 }
 
 func checked(r *conf.Report) checkedConf {
