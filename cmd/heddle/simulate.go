@@ -50,16 +50,20 @@ func (a *app) simulate(f *simFlags, path string, seeds int) error {
 	if stopped && f.clairvoyant {
 		return failure{fmt.Errorf("%s: %s", path, stoppedAlone)}
 	}
-	return allFailed(path, c)
+	return fruitless(path, c)
 }
 
 // stoppedAlone says what is missing where all runs were done when the user stopped.
 const stoppedAlone = "stopped before jobs alone and clairvoyant orders had run"
 
-// allFailed is the error of a run in which no job succeeded.
-func allFailed(path string, c *report.Comparison) error {
+// fruitless is the error of a run in which no job succeeded, or that left some unfinished.
+func fruitless(path string, c *report.Comparison) error {
 	for _, p := range c.Profiles {
 		for _, r := range p.Runs {
+			open := func(j sim.JobResult) bool { return j.State == sim.Unfinished }
+			if i := slices.IndexFunc(r.Jobs, open); i >= 0 {
+				return failure{fmt.Errorf("%s: profile %s, seed %d: job %s did not end: %s", path, p.Name, r.Seed, r.Jobs[i].ID, r.Jobs[i].Why)}
+			}
 			if len(r.Jobs) > 0 && !slices.ContainsFunc(r.Jobs, func(j sim.JobResult) bool { return j.State == sim.Succeeded }) {
 				which := "no job succeeded; the first"
 				if len(r.Jobs) == 1 {
