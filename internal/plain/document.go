@@ -15,6 +15,9 @@ import (
 // maxNesting is how deep lists and mappings may stand in each other: the YAML library takes quadratic time for more.
 const maxNesting = 64
 
+// maxKeys is how many keys a mapping may have that is written in lines, for the same reason.
+const maxKeys = 10_000
+
 // ReadFile reads a file, and of one that is longer than the bytes it may have only so much that it is found out.
 func ReadFile(path string, most int) ([]byte, error) {
 	r, err := os.Open(path)
@@ -29,11 +32,14 @@ func ReadFile(path string, most int) ([]byte, error) {
 	return data, err
 }
 
-// Document returns the one document of a YAML file, with or without a byte-order mark; nil where it has none. Anchors, aliases
-// and deep nesting are refused, so that a broken file costs a message only. [YAML] says what an error means.
+// Document returns the one document of a YAML file, with or without a byte-order mark; nil where it has none. Anchors, aliases,
+// deep nesting and very many keys are refused, so that a broken file costs a message only. [YAML] says what an error means.
 func Document(data []byte) (ast.Node, error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	if err := checkNesting(data); err != nil {
+		return nil, err
+	}
+	if err := checkKeys(data); err != nil {
 		return nil, err
 	}
 	file, err := parser.ParseBytes(data, 0)
@@ -98,6 +104,36 @@ func checkNesting(data []byte) error {
 			return &yaml.SyntaxError{Message: fmt.Sprintf("is nested more than %d deep", maxNesting), Token: at}
 		}
 		before = c
+	}
+	return nil
+}
+
+// checkKeys refuses more keys than a mapping may have. Lines of text that look like keys count too.
+func checkKeys(data []byte) error {
+	type mapping struct{ column, keys int }
+	var open []mapping // those that the line may belong to, the innermost last
+	line := 0
+	for text := range bytes.Lines(data) {
+		line++
+		rest := bytes.TrimLeft(text, " ")
+		if len(bytes.TrimSpace(rest)) == 0 || rest[0] == '#' {
+			continue
+		}
+		column := len(text) - len(rest) + 1
+		for len(open) > 0 && open[len(open)-1].column > column {
+			open = open[:len(open)-1]
+		}
+		if bytes.IndexByte([]byte("-[]{}"), rest[0]) >= 0 || bytes.IndexByte(rest, ':') < 0 {
+			continue
+		}
+		if len(open) == 0 || open[len(open)-1].column < column {
+			open = append(open, mapping{column: column})
+		}
+		m := &open[len(open)-1]
+		if m.keys++; m.keys > maxKeys {
+			at := &token.Token{Position: &token.Position{Line: line, Column: column}}
+			return &yaml.SyntaxError{Message: fmt.Sprintf("is one key more than the %d that a mapping may have", maxKeys), Token: at}
+		}
 	}
 	return nil
 }

@@ -64,13 +64,14 @@ func TestYAML(t *testing.T) {
 // A document may begin with a byte-order mark, which is no part of it; what would cost more than a message is refused.
 func TestDocument(t *testing.T) {
 	for text, want := range map[string]string{
-		"\ufeffcount: many":             "1:8 got text; wanted a whole number",
-		"\ufeff# none\ncount: 1":        "",
-		"\ufeff":                        "",
-		"count: 1\n---\ncount: 2":       "3:1 a second document: there must be one",
-		"kinds: &a [x]":                 "1:8 anchors and aliases are not supported: write the value out",
-		strings.Repeat("[", 100):        "1:65 is nested more than 64 deep",
-		"\n" + strings.Repeat("- ", 65): "2:129 is nested more than 64 deep",
+		"\ufeffcount: many":                            "1:8 got text; wanted a whole number",
+		"\ufeff# none\ncount: 1":                       "",
+		"\ufeff":                                       "",
+		"count: 1\n---\ncount: 2":                      "3:1 a second document: there must be one",
+		"kinds: &a [x]":                                "1:8 anchors and aliases are not supported: write the value out",
+		strings.Repeat("[", 100):                       "1:65 is nested more than 64 deep",
+		"\n" + strings.Repeat("- ", 65):                "2:129 is nested more than 64 deep",
+		"a:\n" + strings.Repeat("  b: 1\n\n", 300_000): "20002:3 is one key more than the 10000 that a mapping may have",
 	} {
 		doc, err := Document([]byte(text))
 		if err == nil && doc != nil {
@@ -95,6 +96,14 @@ func jsonText(v any) string {
 		panic(err)
 	}
 	return string(text)
+}
+
+// Mappings are told apart, and what stands in brackets or is a remark is no key of theirs.
+func TestManyMappings(t *testing.T) {
+	text := "jobs:\n" + strings.Repeat("- id: 1\n  # of: it\n  input:\n    bytes: 1\n", maxKeys) + "nodes: [\n" + strings.Repeat("{count: 1},\n", maxKeys) + "]\n"
+	if err := checkKeys([]byte(text)); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestJSON(t *testing.T) {
