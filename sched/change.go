@@ -59,10 +59,16 @@ func (c *Core) resize(e heddle.NodeResized) {
 	c.tellNode(policy.NodeResized, n)
 }
 
-// silence has nothing more start on a node, or has it offered again.
+// silence has nothing more start on a node, or has it offered again. A reservation there is given up: who waits for it may have
+// another node reserved.
 func (c *Core) silence(e heddle.NodeSilent) {
-	if n := c.v.Node(e.Node); n != nil && n.Up() {
-		c.c.SetSilent(n, e.Silent)
+	n := c.v.Node(e.Node)
+	if n == nil || !n.Up() {
+		return
+	}
+	c.c.SetSilent(n, e.Silent)
+	if e.Silent && n.Booked() != nil {
+		c.unbook(n.Booked())
 	}
 }
 
