@@ -197,3 +197,45 @@ func TestPassWords(t *testing.T) {
 		}
 	}
 }
+
+// A long time in which nothing happens passes over the same beats as many short ones, and takes no longer for being long.
+func TestLongTimesPassOverTheSameBeats(t *testing.T) {
+	for seed := range uint64(50) {
+		d := seeded(seed)
+		cfg := rm.Config{Beat: heddle.Span(d(1, 12)) * 100 * heddle.Millisecond}
+		cfg.DefaultBeats()
+		cfg.IdleBeat = cfg.Beat * heddle.Span(d(1, 4))
+		n := d(1, 150)
+		paces := [2]*pace{}
+		for i := range paces {
+			paces[i] = newPace(newWheel(n, cfg.FastBeat, newRand(seed)), &cfg)
+		}
+		for rank := range int32(n) {
+			turns, fast := int64(d(0, 9)), d(0, 3) == 0
+			for _, p := range paces {
+				p.join(rank, min(turns, int64(len(p.due))-1))
+				p.fast.Set(rank, fast)
+			}
+		}
+		short, long := paces[0], paces[1]
+		now := heddle.Time(0)
+		for range 4 {
+			idle, until := d(0, 1) == 0, now.Plus(heddle.Span(d(1, 400_000))*heddle.Millisecond)
+			short.idle, long.idle = idle, idle
+			for ; now < until; now = min(until, now.Plus(700*heddle.Millisecond)) {
+				short.advance(now)
+			}
+			short.advance(until)
+			long.advance(until)
+			for i := range int64(len(short.due)) {
+				if !slices.Equal(short.of(short.turn+i), long.of(long.turn+i)) {
+					t.Fatalf("seed %d, at %.1f s: others beat %d turns later", seed, now.Seconds(), i)
+				}
+			}
+			if short.turn != long.turn || short.at != long.at || !slices.Equal(short.hurried, long.hurried) || !slices.Equal(short.rested, long.rested) {
+				t.Fatalf("seed %d, at %.1f s: another turn, or others beat soon or seldom", seed, now.Seconds())
+			}
+		}
+		long.advance(at(50 * 365 * 86400))
+	}
+}

@@ -32,6 +32,7 @@ type pace struct {
 	}
 
 	soon, calm, seldom int64 // turns between beats
+	again              int64 // after so many turns all beats are as they were, where nothing changes
 	load               heddle.Span
 }
 
@@ -41,6 +42,7 @@ func newPace(w *wheel, cfg *rm.Config) *pace {
 	p.load = heddle.Span(len(w.order)) * heddle.Second / heddle.Span(cfg.BeatLoad)
 	p.soon, p.calm, p.seldom = p.turns(cfg.FastBeat), p.turns(cfg.Beat), p.turns(cfg.IdleBeat)
 	p.due = make([]slab.Bits, max(p.turns(0), p.seldom)+1)
+	p.again = common(common(p.soon, p.calm), p.seldom)
 	for i := range p.due {
 		p.due[i] = slab.NewBits(len(w.order))
 	}
@@ -73,11 +75,26 @@ func (p *pace) tell(rank int32, turns int64) {
 	p.rested.Set(rank, turns > p.calm)
 }
 
-// advance passes over the beats before a time.
+// common is the least common multiple of two numbers above 0.
+func common(a, b int64) int64 {
+	x, y := a, b
+	for y > 0 {
+		x, y = y, x%y
+	}
+	return a / x * b
+}
+
+// advance passes over the beats before a time. Once everybody has been passed over, beats come again and again: a long time
+// in which nothing happens takes no longer than a short one.
 func (p *pace) advance(now heddle.Time) {
 	turn := int64(now) / int64(p.w.interval)
 	at := p.w.from(heddle.Span(int64(now) % int64(p.w.interval)))
-	for p.turn < turn {
+	for settled := p.turn + int64(len(p.due)) + 1; p.turn < turn; {
+		if p.turn == settled {
+			if p.skip((turn - p.turn) / p.again * p.again); p.turn == turn {
+				break
+			}
+		}
 		p.pass(int32(len(p.w.order)))
 		p.turn++
 		p.at = 0
@@ -85,6 +102,14 @@ func (p *pace) advance(now heddle.Time) {
 	if p.turn == turn && p.at < at {
 		p.pass(at)
 	}
+}
+
+// skip passes over so many turns after which all beats are as they were.
+func (p *pace) skip(turns int64) {
+	n := len(p.due)
+	by := int(turns % int64(n))
+	p.turn += turns
+	p.due = append(append(make([]slab.Bits, 0, n), p.due[n-by:]...), p.due[:n-by]...)
 }
 
 // pass passes over the beats of this turn before a rank.
