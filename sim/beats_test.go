@@ -20,7 +20,7 @@ import (
 func TestIdleHeartbeatsChangeNothing(t *testing.T) {
 	const seeds = 16
 	profiles := slices.Clone(allProfiles)
-	for _, base := range []string{"adaptcont", "coupling", "dress", "heddle", "ikayak"} {
+	for _, base := range []string{"adaptcont", "coupling", "dress", "heddle", "ikayak", "mrorchestrator"} {
 		profiles = append(profiles, profile{name: "with " + base, base: base})
 	}
 	for i, p := range profiles {
