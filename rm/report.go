@@ -300,13 +300,17 @@ func FindQueue(queues []QueueReport, name string) *QueueReport {
 	return found
 }
 
-// Leaves are the paths of the leaf queues in and below a queue.
+// Leaves are the paths of the leaf queues in and below a queue. Where there are none it is the queue's own: no application is
+// in it, while to restrict by no queue at all would let in those of all.
 func Leaves(queues []QueueReport, q *QueueReport) []string {
 	var out []string
 	for i := range queues {
 		if p := queues[i].Path; queues[i].Leaf && (p == q.Path || strings.HasPrefix(p, q.Path+".")) {
 			out = append(out, p)
 		}
+	}
+	if len(out) == 0 {
+		return []string{q.Path}
 	}
 	return out
 }

@@ -135,3 +135,21 @@ func wantInPieces(t *testing.T, w *world, id ids.Attempt) {
 		}
 	}
 }
+
+// A queue that could have queues and has none lets in no application: it does not let in those of all.
+func TestLeaves(t *testing.T) {
+	queues := []QueueReport{
+		{QueueInfo: QueueInfo{Path: "root"}},
+		{QueueInfo: QueueInfo{Path: "root.users"}},
+		{QueueInfo: QueueInfo{Path: "root.prod"}},
+		{QueueInfo: QueueInfo{Path: "root.prod.etl", Leaf: true}},
+		{QueueInfo: QueueInfo{Path: "root.prods", Leaf: true}},
+	}
+	for name, want := range map[string][]string{
+		"root": {"root.prod.etl", "root.prods"}, "users": {"root.users"}, "prod": {"root.prod.etl"}, "etl": {"root.prod.etl"},
+	} {
+		if got := Leaves(queues, FindQueue(queues, name)); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+}
