@@ -57,15 +57,16 @@ func (f AppFilter) own() url.Values {
 
 // admits reports whether an application is one of those that are wanted, by what not every service restricts by.
 func (f AppFilter) admits(a *rm.AppReport) bool {
-	return (len(f.Users) == 0 || slices.Contains(f.Users, a.User)) && (len(f.Queues) < 2 || inQueue(a.Queue, f.Queues)) &&
+	return (len(f.Users) == 0 || slices.Contains(f.Users, a.User)) && (len(f.Queues) < 2 || slices.Contains(f.Queues, a.Queue)) &&
 		(f.Before.IsZero() || a.ID.Compare(f.Before) < 0)
 }
 
 // Apps returns applications, oldest first, without what they ask for and without their attempts. A queue that is not there
 // is [NotFound].
 func (c *Client) Apps(ctx context.Context, f AppFilter) ([]rm.AppReport, error) {
-	if len(f.Queues) > 1 { // no service looks at them
-		if err := c.haveQueues(ctx, f.Queues); err != nil {
+	if len(f.Queues) > 1 { // no service takes them
+		var err error
+		if f.Queues, err = c.leaves(ctx, f.Queues); err != nil {
 			return nil, err
 		}
 	}
@@ -90,18 +91,21 @@ func (c *Client) Apps(ctx context.Context, f AppFilter) ([]rm.AppReport, error) 
 	return out, nil
 }
 
-// haveQueues fails where one of the queues named is not there.
-func (c *Client) haveQueues(ctx context.Context, names []string) error {
+// leaves are the paths of the queues named and of the leaf queues below them. One that is not there is [NotFound].
+func (c *Client) leaves(ctx context.Context, names []string) ([]string, error) {
 	all, err := c.Queues(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	var out []string
 	for _, name := range names {
-		if !slices.ContainsFunc(all, func(q rm.QueueReport) bool { return SameQueue(q.Path, name) }) {
-			return &Error{Status: http.StatusNotFound, Message: "Unknown queue: " + name, URL: c.URL()}
+		q := rm.FindQueue(all, name)
+		if q == nil {
+			return nil, &Error{Status: http.StatusNotFound, Message: "Unknown queue: " + name, URL: c.URL()}
 		}
+		out = append(out, rm.Leaves(all, q)...)
 	}
-	return nil
+	return out, nil
 }
 
 // noQueue says of a queue that is not there what [NotFound] looks for: to restrict by it is a bad request to YARN.
@@ -136,16 +140,6 @@ func (c *Client) Why(ctx context.Context, id string) (*rm.Explanation, error) {
 }
 
 func appPath(id string) string { return rest.Base + "/apps/" + url.PathEscape(id) }
-
-// inQueue reports whether a queue is one of those named, by its path or its last part.
-func inQueue(path string, names []string) bool {
-	for _, name := range names {
-		if SameQueue(path, name) {
-			return true
-		}
-	}
-	return false
-}
 
 // SameQueue reports whether name means the queue with the path: by the path, or by its last part.
 func SameQueue(path, name string) bool {

@@ -119,7 +119,7 @@ func TestAppFilter(t *testing.T) {
 		{"id":"application_1_0011","user":"c","queue":"root.x.y"},{"id":"application_1_0002","user":"a","queue":"root.z"}]`
 	c := serve(t, Options{}, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == rest.HeddleBase+"/queues" {
-			says(w, 200, `{"queues":[{"path":"root"},{"path":"root.x"},{"path":"root.x.y"}]}`)
+			says(w, 200, `{"queues":[{"path":"root"},{"path":"root.x"},{"path":"root.x.y","leaf":true},{"path":"root.z","leaf":true}]}`)
 			return
 		}
 		query = r.URL.RawQuery
@@ -132,7 +132,7 @@ func TestAppFilter(t *testing.T) {
 		}
 		if r.URL.Path == rest.Base+"/scheduler" {
 			says(w, 200, `{"scheduler":{"schedulerInfo":{"type":"capacityScheduler","queueName":"root","queues":{"queue":[
-				{"queueName":"x","queues":{"queue":[{"queueName":"y"}]}}]}}}}`)
+				{"queueName":"x","queues":{"queue":[{"queueName":"y"}]}},{"queueName":"z"}]}}}}`)
 			return
 		}
 		query = r.URL.RawQuery
@@ -151,7 +151,8 @@ func TestAppFilter(t *testing.T) {
 		{AppFilter{Users: []string{"a"}, States: []string{"NEW", "RUNNING"}}, "states=NEW%2CRUNNING&user=a", "", []string{"02", "10"}},
 		{AppFilter{Users: []string{"a", "b"}, Limit: 2}, "", "", []string{"09", "10"}},
 		{AppFilter{Queues: []string{"root.x"}, Types: []string{"SPARK"}}, "applicationTypes=SPARK&queue=root.x", "", []string{"02", "09", "10", "11"}},
-		{AppFilter{Queues: []string{"root.x", "y"}, Limit: 4}, "", "", []string{"09", "10", "11"}},
+		{AppFilter{Queues: []string{"root.x", "z"}, Limit: 4}, "", "", []string{"02", "11"}},
+		{AppFilter{Queues: []string{"x", "z"}, Limit: 1}, "", "", []string{"11"}},
 	} {
 		for _, c := range []*Client{c, other} {
 			apps, err := c.Apps(t.Context(), x.f)
@@ -169,7 +170,7 @@ func TestAppFilter(t *testing.T) {
 		}
 	}
 	for _, c := range []*Client{c, other} {
-		if apps, err := c.Apps(t.Context(), AppFilter{Queues: []string{"root.x", "z"}}); !NotFound(err) || !strings.Contains(err.Error(), "Unknown queue: z") {
+		if apps, err := c.Apps(t.Context(), AppFilter{Queues: []string{"root.x", "root.no"}}); !NotFound(err) || !strings.Contains(err.Error(), "Unknown queue: root.no") {
 			t.Errorf("of a queue that is not there, beside one that is: %v %v", apps, err)
 		}
 	}
