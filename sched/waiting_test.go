@@ -376,7 +376,7 @@ func executors(seed int) crowd {
 	return crowd{
 		Nodes: nodes, Alive: 8 * nodes, Seed: uint64(seed),
 		Small: []crowdJob{{Kind: heddle.Executor, Tasks: 2 + seed%3, Size: heddle.Of(1024, 1000), Length: 2 + seed%5}},
-		Large: []crowdJob{{Kind: heddle.Executor, Tasks: 3, Size: half, Length: 6}},
+		Large: []crowdJob{{Kind: heddle.Executor, Tasks: 1, Size: half, Length: 6}},
 	}
 }
 
