@@ -140,8 +140,3 @@ func (c *Client) Why(ctx context.Context, id string) (*rm.Explanation, error) {
 }
 
 func appPath(id string) string { return rest.Base + "/apps/" + url.PathEscape(id) }
-
-// SameQueue reports whether name means the queue with the path: by the path, or by its last part.
-func SameQueue(path, name string) bool {
-	return path == name || strings.HasSuffix(path, "."+name) && !strings.Contains(name, ".")
-}

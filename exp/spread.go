@@ -37,6 +37,9 @@ func SpreadOf(values []float64) Spread {
 	return s
 }
 
+// Interval is From and To as they stand in JSON.
+func (s *Spread) Interval() [2]Number { return [2]Number{Number(s.From), Number(s.To)} }
+
 // rank is the largest k for which the kth lowest and the kth highest of n values enclose the median in 95 of 100 samples; 0
 // where none does.
 func rank(n int) int {

@@ -64,7 +64,7 @@ func (o *Outcome) Lines() []Line {
 			System: o.Experiment.System, Experiment: o.Experiment.Name, Metric: m.Name, Unit: m.Unit, Kind: m.Kind.String(),
 			Published: Number(m.Published), SameDirection: m.SameDirection, Reached: m.Verdict.Good(),
 			Verdict: m.Verdict.String(), Why: m.Why, Null: Number(m.Null.Median), Bound: Number(m.Limit.Median),
-			Interval: [2]Number{Number(m.Ours.From), Number(m.Ours.To)},
+			Interval: m.Ours.Interval(),
 		}
 		switch {
 		case m.Kind == Shape, m.Kind == Measured && m.Text != "":

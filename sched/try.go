@@ -285,6 +285,11 @@ func (c *Core) frees(n *policy.Node) {
 	c.freed[n.ID()] = c.v.Now()
 }
 
+// keeps reports whether a reservation of the node for an ask would stay.
+func (c *Core) keeps(k *policy.Ask, n *policy.Node) bool {
+	return c.set.Book == nil || c.set.Book.Keep(c.v, k, n)
+}
+
 // reserve books the node for an ask that it could hold if it were emptier.
 func (c *Core) reserve(a *policy.App, k *policy.Ask, n *policy.Node, at heddle.Locality, o *offer, unbook bool) (outcome, policy.Verdict) {
 	switch {
@@ -298,7 +303,7 @@ func (c *Core) reserve(a *policy.App, k *policy.Ask, n *policy.Node, at heddle.L
 		if k.Bookings() >= k.Count() {
 			return nothing, policy.No(heddle.HoldsBooking)
 		}
-		if b := c.set.Book; b != nil && !b.Keep(c.v, k, n) {
+		if !c.keeps(k, n) {
 			return nothing, policy.NoApp(heddle.NoRoom)
 		}
 	case !c.set.Book.Reserve(c.v, k, n):
@@ -414,7 +419,7 @@ func (c *Core) fulfil(n *policy.Node) (done bool) {
 	x := n.Booked()
 	k := x.Ask()
 	at, allowed := k.Nearest(n)
-	if k.Count() == 0 || k.Size() != x.Limit() || !allowed || (c.set.Book != nil && !c.set.Book.Keep(c.v, k, n)) {
+	if k.Count() == 0 || k.Size() != x.Limit() || !allowed || !c.keeps(k, n) {
 		c.unbook(x)
 		return c.set.Beat.StopAtBook
 	}

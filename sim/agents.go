@@ -161,18 +161,17 @@ func (s *Sim) act(id heddle.NodeID) {
 	s.carry(id)
 	a, cores := &s.agents[id], s.vcore(id)
 	q := &rm.AgentSync{Node: s.nodes[id].name, Agent: strconv.Itoa(int(a.life)), Can: heddle.Parks | heddle.Weighs | heddle.Freezes}
+	p := a.wish
 	s.foundOn(id, func(c *container) {
 		if c.runsTask() {
 			q.Tasks = append(q.Tasks, rm.TaskIn{Container: c.name, Task: c.task()})
 		}
-	})
-	if p := a.wish; p != nil {
-		if p.Measure {
-			s.foundOn(id, func(c *container) {
-				vcores, memory := s.phys.consumed(s.now, c)
-				q.Used = append(q.Used, rm.Used{Container: c.name, CPU: heddle.Seconds(vcores * cores), Memory: memory})
-			})
+		if p != nil && p.Measure {
+			vcores, memory := s.phys.consumed(s.now, c)
+			q.Used = append(q.Used, rm.Used{Container: c.name, CPU: heddle.Seconds(vcores * cores), Memory: memory})
 		}
+	})
+	if p != nil {
 		if p.Disks {
 			q.DiskBusy = s.phys.diskBusy(s.now, id)
 		}

@@ -72,6 +72,11 @@ func newQueueStatus(a *app) *cobra.Command {
 	return cmd
 }
 
+// sameQueue reports whether name means the queue with the path: by the path, or by its last part.
+func sameQueue(path, name string) bool {
+	return path == name || strings.HasSuffix(path, "."+name) && !strings.Contains(name, ".")
+}
+
 // oneQueue finds the queue that a name means.
 func oneQueue(rows []rm.QueueReport, name string) (*rm.QueueReport, error) {
 	var found []*rm.QueueReport
@@ -80,7 +85,7 @@ func oneQueue(rows []rm.QueueReport, name string) (*rm.QueueReport, error) {
 		if rows[i].Path == name {
 			return &rows[i], nil
 		}
-		if client.SameQueue(rows[i].Path, name) {
+		if sameQueue(rows[i].Path, name) {
 			found = append(found, &rows[i])
 			paths = append(paths, rows[i].Path)
 		}

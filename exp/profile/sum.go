@@ -84,18 +84,14 @@ func Lines(rows []Row) []Line {
 		r := &rows[i]
 		l := Line{
 			Case: r.Case.Name, From: r.Case.From, HeldOut: r.Case.HeldOut, Agent: r.Agent, Jobs: r.Jobs, Failed: r.Failed,
-			NoneWorse: r.NoneWorse(), MeanRatio: exp.Number(r.MeanRatio.Median), Interval: interval(&r.MeanRatio),
+			NoneWorse: r.NoneWorse(), MeanRatio: exp.Number(r.MeanRatio.Median), Interval: r.MeanRatio.Interval(),
 			Ordering: exp.Number(r.Ordering), Alone: exp.Number(r.Alone),
 			SmallAlone: exp.Number(r.SmallAlone), Columns: map[string]Part{},
 		}
 		for k, c := range r.Cells {
-			l.Columns[Columns[k].Name] = Part{exp.Number(c.Fair), exp.Number(c.Capacity), exp.Number(c.Ours), exp.Number(c.Ratio.Median), interval(&c.Ratio), c.Worse, c.Sure()}
+			l.Columns[Columns[k].Name] = Part{exp.Number(c.Fair), exp.Number(c.Capacity), exp.Number(c.Ours), exp.Number(c.Ratio.Median), c.Ratio.Interval(), c.Worse, c.Sure()}
 		}
 		out = append(out, l)
 	}
 	return out
-}
-
-func interval(s *exp.Spread) [2]exp.Number {
-	return [2]exp.Number{exp.Number(s.From), exp.Number(s.To)}
 }

@@ -10,9 +10,8 @@ import (
 	"heddle/sched"
 )
 
-// life has a terasort of four maps and a reduce report every 3 s, until the reduce writes: maps end 30 s apart, the copy ends
-// with them, the sort lasts 60 s.
-func life(t testing.TB, options string) (*sched.Core, policy.Remaining, heddle.Time) {
+// estimated has one node, and iKayak's model say how long what runs there still takes.
+func estimated(t testing.TB, options string) (*sched.Core, policy.Remaining) {
 	rest, err := ikayak.NewRemaining(policytest.Args(options))
 	if err != nil {
 		t.Fatal(err)
@@ -21,6 +20,13 @@ func life(t testing.TB, options string) (*sched.Core, policy.Remaining, heddle.T
 	set.Remaining = rest
 	c := sched.New(set)
 	c.Step(0, heddle.NodeUp{Node: 0, Total: heddle.Of(16384, 16000), Can: heddle.AllCaps})
+	return c, rest
+}
+
+// life has a terasort of four maps and a reduce report every 3 s, until the reduce writes: maps end 30 s apart, the copy ends
+// with them, the sort lasts 60 s.
+func life(t testing.TB, options string) (*sched.Core, policy.Remaining, heddle.Time) {
+	c, rest := estimated(t, options)
 	c.Step(0, heddle.Submit{App: 0, Queue: 1, Framework: heddle.MapReduce, Master: heddle.Of(1024, 1000), Facts: heddle.Facts{
 		Name: "TeraSort", InputBytes: 8 << 30, Maps: 4, Reduces: 1,
 	}})
@@ -83,14 +89,7 @@ func TestRemainingTrained(t *testing.T) {
 // A reduce of which nothing is heard for its first minute is as fast as it was since its start, and not as fast as one that has
 // done all of that since its first report.
 func TestRemainingOfReducesHeardOfLate(t *testing.T) {
-	rest, err := ikayak.NewRemaining(policytest.Args("{offline: false, online: false}"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	set := policytest.Base(policytest.Submitted{})
-	set.Remaining = rest
-	c := sched.New(set)
-	c.Step(0, heddle.NodeUp{Node: 0, Total: heddle.Of(16384, 16000), Can: heddle.AllCaps})
+	c, rest := estimated(t, "{offline: false, online: false}")
 	c.Step(0, heddle.Submit{App: 0, Queue: 1, Framework: heddle.MapReduce, Master: heddle.Of(1024, 1000), Facts: heddle.Facts{Reduces: 1}})
 	c.Step(0, heddle.Heartbeat{Node: 0}) // container 1
 	c.Step(0, heddle.Ask{App: 0, Rows: []heddle.Row{heddle.Anywhere(30, heddle.Reduce, 1, heddle.Of(1024, 1000))}})
