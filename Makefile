@@ -71,7 +71,7 @@ define on-hadoop
 endef
 
 test-hadoop: ## each MapReduce and Spark job on heddle rm, under one profile each, faults, and what Heddle does beside; about three quarters of an hour
-	$(call on-hadoop,-hadoop normal -timeout 60m,$(GO) run ./test/hadoop/truth $(GLANCE))
+	$(call on-hadoop,-hadoop normal -timeout 65m,$(GO) run ./test/hadoop/truth $(GLANCE))
 
 test-hadoop-full: ## all of it under every profile, 100 kills under load, and what truth has not measured yet; some hours
 	$(call on-hadoop,-hadoop full -timeout 5h,$(GO) run ./test/hadoop/truth $(GLANCE) && $(GO) run ./test/hadoop/truth -page docs/truth.md)

@@ -218,7 +218,7 @@ func frozenNow() (n int) {
 // second. The next agent does it again. A job can be killed meanwhile, and another goes on.
 func TestAgentIsKilled(t *testing.T) {
 	t.Run("parked", func(t *testing.T) { testAgentIsKilled(t, 0, parkedNow) })
-	t.Run("frozen", func(t *testing.T) { testAgentIsKilled(t, 100*heddle.Second, frozenNow) })
+	t.Run("frozen", func(t *testing.T) { testAgentIsKilled(t, 30*heddle.Second, frozenNow) })
 }
 
 func testAgentIsKilled(t *testing.T, frozen heddle.Span, heldNow func() int) {
@@ -265,7 +265,7 @@ func kills() int {
 	if *extent == "full" {
 		return 100
 	}
-	return 2
+	return 1
 }
 
 // cycles is the time in which that can be done kills times, where one takes so many seconds at the most.

@@ -30,7 +30,7 @@ func TestSmallerMaps(t *testing.T) {
 		t.Fatal(err)
 	}
 	use(t, ctx, profile, false, nil)
-	const maps, samples, asked = 50, 1000, 1024
+	const maps, samples, asked = 36, 1000, 1024
 	r, err := testbed.StartMR(ctx, "pi", "-Dmapreduce.map.memory.mb="+strconv.Itoa(asked), strconv.Itoa(maps), strconv.Itoa(samples))
 	if err != nil {
 		t.Fatal(err)
@@ -148,7 +148,7 @@ func TestMapsShrinkBesideTheirData(t *testing.T) {
 		t.Errorf("a map that does not find its data has %d MiB, want the %d that it asked for", seen.least, asked)
 	}
 	// Its maps run for some seconds each, so that those that were given something one after another are seen together.
-	seen := count("beside", 10*testbed.Options().Nodes, 500_000, 8<<20)
+	seen := count("beside", 6*testbed.Options().Nodes, 500_000, 8<<20)
 	t.Logf("%+v; of whole ones there is room for %d", seen, whole)
 	if seen.most <= whole || seen.least >= asked {
 		t.Errorf("at most %d maps ran at a time, of whole ones there is room for %d; the smallest had %d MiB of %d", seen.most, whole, seen.least, asked)

@@ -78,6 +78,7 @@ func TestContainersAreParked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	containers := strings.Replace(must(r.App(ctx))(t), "application", "container", 1) + "_*"
 	done := make(chan hadoop.Result, 1)
 	go func() {
 		res, _ := hadoop.Finish(r, nil)
@@ -86,7 +87,7 @@ func TestContainersAreParked(t *testing.T) {
 	seen := map[string][]string{} // shares by container
 	var res hadoop.Result
 	for over := false; !over; {
-		files, _ := filepath.Glob(filepath.Join(groups, "container_*", "cpu.shares"))
+		files, _ := filepath.Glob(filepath.Join(groups, containers, "cpu.shares"))
 		for _, f := range files {
 			text, err := os.ReadFile(f)
 			id := filepath.Base(filepath.Dir(f))
