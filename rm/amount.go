@@ -55,6 +55,14 @@ func ShareOf(a, total heddle.Resource, memoryOnly bool) float64 {
 // with at most three digits behind the point, and −1 where it does not apply.
 type Fraction float64
 
+// Of is so large a part of an amount, rounded down.
+func (f Fraction) Of(r heddle.Resource) heddle.Resource {
+	for d := range r {
+		r[d] = int64(float64(r[d]) * float64(f))
+	}
+	return r
+}
+
 // MarshalJSON writes the fraction in per cent.
 func (f Fraction) MarshalJSON() ([]byte, error) {
 	if !(f >= 0) || math.IsInf(float64(f), 0) {

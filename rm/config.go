@@ -152,10 +152,43 @@ type QueueInfo struct {
 	Largest      heddle.Resource `json:"-"` // container; zero: the cluster's
 	Priority     int32           `json:"-"` // of applications that name none
 	DefaultLabel string          `json:"-"`
+
+	// Amounts says that MinShare or MaxShare is of a queue with a capacity. What they come to in the cluster as it is, is told in reports:
+	// the parts above, MaxApps, and what the queue is guaranteed and may have at most.
+	Amounts     bool            `json:"-"`
+	AppsOfAll   int             `json:"-"` // of one without a number of its own: what a queue as large as the cluster takes
+	Least, Most heddle.Resource `json:"-"` // see [QueueInfo.Guaranteed] and [QueueInfo.Ceiling]
 }
 
 // Name is the last part of the queue's path.
 func (q *QueueInfo) Name() string { return q.Path[strings.LastIndexByte(q.Path, '.')+1:] }
+
+// Guaranteed is what the queue is guaranteed where the cluster has so much.
+func (q *QueueInfo) Guaranteed(total heddle.Resource) heddle.Resource {
+	if q.Amounts {
+		return q.Least
+	}
+	return q.Absolute.Of(total)
+}
+
+// Ceiling is what the queue may have at most where the cluster has so much.
+func (q *QueueInfo) Ceiling(total heddle.Resource) heddle.Resource {
+	if q.Amounts {
+		return q.Most
+	}
+	return q.AbsoluteMax.Of(total)
+}
+
+// GivenAs is the amounts that the configuration gives as the queue's capacity and as its maximum, zero for none.
+func (q *QueueInfo) GivenAs() (least, most heddle.Resource) {
+	if !q.Amounts {
+		return least, most
+	}
+	if q.MaxShare != heddle.Unbounded {
+		most = q.MaxShare
+	}
+	return q.MinShare, most
+}
 
 // LargestOf is the largest container of the queue where the cluster's is most.
 func (q *QueueInfo) LargestOf(most heddle.Resource) heddle.Resource {

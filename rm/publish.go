@@ -174,19 +174,19 @@ func (m *Machine) look(s *shown) *View {
 
 func (m *Machine) basis() basis {
 	return basis{
-		at: m.now, began: m.began, total: m.core.View().Total(), memoryOnly: m.sch.Set.MemoryOnly, infos: m.sch.Queues,
+		at: m.now, began: m.began, total: m.core.View().Total(), memoryOnly: m.sch.Set.MemoryOnly, infos: m.queueInfos(),
 		extras: m.cfg.ExtraResources,
 	}
 }
 
 // queueReports are the queues without what is counted of their applications.
 func (m *Machine) queueReports() []QueueReport {
-	v := m.core.View()
-	out := make([]QueueReport, len(m.sch.Queues))
+	v, infos := m.core.View(), m.queueInfos()
+	out := make([]QueueReport, len(infos))
 	for i := range out {
 		q := v.Queue(heddle.QueueID(i))
 		out[i] = QueueReport{
-			QueueInfo: m.sch.Queues[i], ID: heddle.QueueID(i), UsedOfOwn: -1,
+			QueueInfo: infos[i], ID: heddle.QueueID(i), UsedOfOwn: -1,
 			UsedShare: Fraction(ShareOf(q.Used(), v.Total(), m.sch.Set.MemoryOnly)),
 			Used:      m.amount(q.Used()), Reserved: m.amount(q.Booked()), Masters: m.amount(q.Masters()), Pending: m.amount(q.Pending()),
 		}

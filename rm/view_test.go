@@ -265,3 +265,39 @@ func TestPublishAfterRefresh(t *testing.T) {
 		t.Error("a node is excluded, and the view does not change")
 	}
 }
+
+// Capacities that are amounts come to what the cluster makes of them: its size, and no more than it has for all of them together.
+func TestAmountsAreSized(t *testing.T) {
+	w := newWorld(t, "capacity", func(o *Options) {
+		q := &o.Scheduler.Queues[1]
+		q.Capacity, q.Absolute, q.MinShare, q.MaxShare = 0, 0, heddle.Of(8192, 2000), heddle.Of(24576, 64000)
+		q.Amounts, q.MaxApps, q.AppsOfAll = true, -1, 10000
+	})
+	queue := func() QueueReport { return w.m.View().Queues()[1] }
+	same := func(name string, got, want any) {
+		t.Helper()
+		if got != want {
+			t.Errorf("%s is %v, want %v", name, got, want)
+		}
+	}
+	same("a capacity without nodes", queue().Absolute, Fraction(0))
+	n := w.node("n1", 4096, 1)
+	same("what is guaranteed in a cluster that is too small", queue().Least, heddle.Of(4096, 1000))
+	same("its part", queue().Absolute, Fraction(1))
+	w.node("n2", 28672, 15)
+	n.beat()
+	q := queue()
+	same("the capacity", q.Capacity, Fraction(0.25))
+	same("the part of the cluster", q.Absolute, Fraction(0.25))
+	same("the maximum", q.AbsoluteMax, Fraction(1))
+	same("what is guaranteed", q.Guaranteed(w.m.View().Cluster().Total), heddle.Of(8192, 2000))
+	same("what it may have at most", q.Ceiling(w.m.View().Cluster().Total), heddle.Of(24576, 16000))
+	same("how many applications it takes", q.MaxApps, 2500)
+	id := w.submit("MAPREDUCE")
+	n.beat()
+	a := w.app(id)
+	same("an application's part of it", a.QueueShare, 4*a.ClusterShare)
+	if a.ClusterShare == 0 || queue().UsedOfOwn != 4*queue().UsedShare {
+		t.Errorf("%v of the cluster, %v of the queue", a.ClusterShare, queue().UsedOfOwn)
+	}
+}

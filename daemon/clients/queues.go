@@ -96,7 +96,7 @@ func (d describer) capacity(q *rm.QueueReport) *wire.QueueInfo {
 	if q.State != rm.QueueRunning {
 		state = wire.QueueState_Q_STOPPED
 	}
-	guaranteed := fraction(d.cluster.Total, q.Absolute)
+	guaranteed := whole(q.Guaranteed(d.cluster.Total))
 	m := &wire.QueueInfo{
 		QueueName: new(q.Name()), QueuePath: &q.Path, SchedulerType: new(capacityScheduler),
 		Capacity: float(q.Capacity), MaximumCapacity: float(q.Max), CurrentCapacity: float(max(0, q.UsedOfOwn)),
@@ -104,18 +104,19 @@ func (d describer) capacity(q *rm.QueueReport) *wire.QueueInfo {
 		PreemptionDisabled: new(!q.Preemptable), IntraQueuePreemptionDisabled: new(true),
 		Weight: float(q.Weight), MaxParallelApps: proto.Int32(math.MaxInt32),
 	}
-	none := d.s.resource(heddle.Resource{})
+	least, most := q.GivenAs()
 	m.QueueConfigurationsMap = []*wire.QueueConfigurationsMap{{PartitionName: new(""), QueueConfigurations: &wire.QueueConfigurations{
 		Capacity: float(q.Capacity), AbsoluteCapacity: float(q.Absolute), MaxCapacity: float(q.Max), AbsoluteMaxCapacity: float(q.AbsoluteMax),
 		MaxAMPercentage: float(q.AMShare), EffectiveMinCapacity: d.s.resource(guaranteed),
-		EffectiveMaxCapacity: d.s.resource(fraction(d.cluster.Total, q.AbsoluteMax)), ConfiguredMinCapacity: none, ConfiguredMaxCapacity: none,
+		EffectiveMaxCapacity: d.s.resource(whole(q.Ceiling(d.cluster.Total))), ConfiguredMinCapacity: d.s.resource(least),
+		ConfiguredMaxCapacity: d.s.resource(most),
 	}}}
 	return m
 }
 
 // fair describes a queue in the words of the fair scheduler.
 func (d describer) fair(q *rm.QueueReport) *wire.QueueInfo {
-	share := fraction(d.cluster.Total, q.Absolute)
+	share := whole(q.Guaranteed(d.cluster.Total))
 	most := q.MaxShare.Min(d.cluster.Total)
 	if q.MaxShare.IsZero() {
 		most = d.cluster.Total
@@ -153,11 +154,11 @@ func (d describer) statistics(q *rm.QueueReport, entitled heddle.Resource) *wire
 	}
 }
 
-// fraction is a part of an amount, in whole MiB and vcores: what is less than one is not there.
-func fraction(a heddle.Resource, f rm.Fraction) heddle.Resource {
+// whole is an amount in whole MiB and vcores: what is less than one is not there.
+func whole(a heddle.Resource) heddle.Resource {
 	for i := range a {
 		unit := heddle.Dim(i).Unit()
-		a[i] = int64(float64(f)*float64(a[i])) / unit * unit
+		a[i] = a[i] / unit * unit
 	}
 	return a
 }

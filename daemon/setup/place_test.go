@@ -160,8 +160,8 @@ func TestCapacityQueues(t *testing.T) {
 		{Path: "root.m", Absolute: heddle.Of(1024, 1000), MaxCapacity: 1, MaxAbsolute: heddle.Of(2048, 2000), MaxApplications: -1},
 	}}
 	got := capacityQueues(all, nil)
-	if got[3].MaxApps != -1 {
-		t.Errorf("of a queue with an amount nothing is known without the cluster, and it is told to take %d applications", got[3].MaxApps)
+	if m := got[3]; m.MaxApps != -1 || !m.Amounts || m.AppsOfAll != 50 || got[1].Amounts {
+		t.Errorf("of a queue with an amount nothing is known without the cluster but what a whole one takes: %+v", m)
 	}
 	if w := got[1]; w.Capacity != 0.75 || w.Weight != 3 || w.AbsoluteMax != 0.5 || w.MaxApps != 50 || w.Configured != "fair" {
 		t.Errorf("%+v", w)

@@ -11,8 +11,8 @@ import (
 	"heddle/rm"
 )
 
-// capacityQueues returns a capacity scheduler's queues as they were configured. The parts of queues given as
-// amounts depend on the cluster and are 0.
+// capacityQueues returns a capacity scheduler's queues as they were configured. What amounts come to depends on the cluster, and
+// is not known here.
 func capacityQueues(c *capacity.Config, acls map[string]conf.QueueACL) []rm.QueueInfo {
 	out := make([]rm.QueueInfo, len(c.Queues))
 	weights := make([]float64, len(c.Queues)) // of the children
@@ -37,6 +37,7 @@ func capacityQueues(c *capacity.Config, acls map[string]conf.QueueACL) []rm.Queu
 		if !q.MaxAbsolute.IsZero() {
 			info.MaxShare = q.MaxAbsolute
 		}
+		info.Amounts = q.Parent >= 0 && !(q.Absolute.IsZero() && q.MaxAbsolute.IsZero())
 		info.Absolute, info.AbsoluteMax = info.Capacity, info.Max
 		if q.Parent >= 0 {
 			above := &out[q.Parent]
@@ -51,6 +52,9 @@ func capacityQueues(c *capacity.Config, acls map[string]conf.QueueACL) []rm.Queu
 	for i := range out {
 		out[i].Configured = capacityOrder(&c.Queues[i], out[i].Leaf)
 		out[i].MaxApps = maxApps(c, &c.Queues[i], out[i].Absolute, out[i].Leaf)
+		if out[i].Amounts {
+			out[i].AppsOfAll = c.MostApps(&c.Queues[i], 1)
+		}
 	}
 	return out
 }

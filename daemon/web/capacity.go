@@ -34,10 +34,19 @@ func weight(q *rm.QueueReport) float32 {
 }
 
 func mode(q *rm.QueueReport) string {
-	if q.Weight >= 0 {
+	switch {
+	case byAmount(q):
+		return "absolute"
+	case q.Weight >= 0:
 		return "weight"
 	}
 	return "percentage"
+}
+
+// byAmount reports whether a queue's capacity is an amount.
+func byAmount(q *rm.QueueReport) bool {
+	least, _ := q.GivenAs()
+	return !least.IsZero()
 }
 
 func order(q *rm.QueueReport, usual string) string {
@@ -56,7 +65,10 @@ func (t tree) vector(q *rm.QueueReport) rest.CapacityVector {
 	names := append([]string{"memory-mb", "vcores"}, t.extra...)
 	v := rest.CapacityVector{}
 	pairs := make([]string, 0, len(names))
-	for _, n := range names {
+	for d, n := range names {
+		if byAmount(q) {
+			value = javaFloat(float64(q.MinShare[d] / heddle.Dim(d).Unit()))
+		}
 		v.Entries = append(v.Entries, rest.VectorEntry{Name: n, Value: value})
 		pairs = append(pairs, n+"="+value)
 	}
@@ -75,12 +87,15 @@ func javaFloat(f float64) string {
 
 func (t tree) capacities(q *rm.QueueReport) rest.Capacities {
 	own, absolute := t.usedOf(q)
-	none := t.resource(heddle.Resource{}).Within(t.resource(t.cluster.Minimum), t.resource(t.cluster.Maximum))
+	least, most := q.GivenAs()
+	bounded := func(a heddle.Resource) rest.Resource {
+		return t.resource(a).Within(t.resource(t.cluster.Minimum), t.resource(t.cluster.Maximum))
+	}
 	c := rest.Capacity{
 		Vector: t.vector(q), Capacity: float32(100 * q.Capacity), Used: own, Max: float32(100 * q.Max),
 		Abs: float32(100 * q.Absolute), AbsUsed: absolute, AbsMax: float32(100 * q.AbsoluteMax), Weight: weight(q),
-		MinResource: none, MaxResource: none, EffectiveMin: t.resource(part(t.cluster.Total, q.Absolute)),
-		EffectiveMax: t.resource(part(t.cluster.Total, q.AbsoluteMax)),
+		MinResource: bounded(least), MaxResource: bounded(most), EffectiveMin: t.resource(q.Guaranteed(t.cluster.Total)),
+		EffectiveMax: t.resource(q.Ceiling(t.cluster.Total)),
 	}
 	if q.Leaf {
 		c.AMLimit = float32(100 * max(0, q.AMShare))
@@ -122,15 +137,15 @@ func (t tree) capacityQueues(i int) *rest.CapacityQueues {
 func (t tree) capacityQueue(i int) rest.CapacityQueue {
 	q := &t.queues[i]
 	own, absolute := t.usedOf(q)
-	effective := t.resource(part(t.cluster.Total, q.AbsoluteMax))
+	effective := t.resource(q.Ceiling(t.cluster.Total))
 	o := rest.CapacityQueue{
 		Path: q.Path, Capacity: float32(100 * q.Capacity), UsedCapacity: own, MaxCapacity: float32(100 * q.Max),
 		AbsCapacity: float32(100 * q.Absolute), AbsMaxCapacity: float32(100 * q.AbsoluteMax), AbsUsedCapacity: absolute,
-		Weight: weight(q), Apps: q.Active + q.Inactive, MaxParallelApps: math.MaxInt32, Name: q.Name(),
+		Weight: weight(q), Apps: q.Active + q.Inactive, MaxParallelApps: math.MaxInt32, Name: q.Name(), Absolute: byAmount(q),
 		State: string(q.State), Queues: t.capacityQueues(i), Used: t.told(q.Used), Labels: []string{"*"},
 		Allocated: q.Containers, Reserved: q.Reservations, Pending: q.Waiting, Capacities: t.capacities(q),
 		Resources:    t.usages(q.Used, q.Reserved, q.Pending, q.Masters, q),
-		MinEffective: t.resource(part(t.cluster.Total, q.Absolute)), MaxEffective: effective,
+		MinEffective: t.resource(q.Guaranteed(t.cluster.Total)), MaxEffective: effective,
 		MaximumAlloc: t.resource(q.LargestOf(t.cluster.Maximum)), ACLs: acls(q), Order: order(q, "utilization"), Mode: mode(q),
 		QueueType: "parent", Creation: "static", AutoCreation: "off", DefaultLabel: q.DefaultLabel,
 	}
@@ -173,7 +188,7 @@ func (t tree) leaf(o *rest.CapacityQueue, q *rm.QueueReport) {
 	o.DefaultPriority, o.AutoCreated = new(q.Priority), new(false)
 	o.MaxLifetime, o.DefaultLifetime = new(int64(-1)), new(int64(-1))
 	o.Users = new(rest.Users)
-	limit := part(t.cluster.Total, min(q.AbsoluteMax, q.Absolute*rm.Fraction(max(1, q.UserFactor))))
+	limit := rm.Fraction(max(1, q.UserFactor)).Of(q.Guaranteed(t.cluster.Total)).Min(q.Ceiling(t.cluster.Total))
 	for _, u := range q.Users {
 		o.Users.List = append(o.Users.List, rest.User{
 			Name: u.Name, Used: t.told(u.Used), Pending: u.Inactive, Active: u.Active, AMUsed: t.told(u.Masters),

@@ -91,8 +91,8 @@ func (s *site) queueBean(c rm.ClusterReport, q *rm.QueueReport) map[string]any {
 	for i, part := range strings.Split(q.Path, ".") {
 		name += ",q" + string('0'+rune(min(i, 9))) + "=" + part
 	}
-	guaranteed := part(c.Total, q.Absolute)
-	maximum := part(c.Total, q.AbsoluteMax)
+	guaranteed := q.Guaranteed(c.Total)
+	maximum := q.Ceiling(c.Total)
 	used, pending, reserved, masters := s.shape.dims(q.Used), s.shape.dims(q.Pending), s.shape.dims(q.Reserved), s.shape.dims(q.Masters)
 	free := guaranteed.Minus(used).Max(heddle.Resource{})
 	return map[string]any{

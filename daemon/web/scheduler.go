@@ -60,14 +60,14 @@ func (t tree) children(i int) []int {
 // those of its configuration: what it may have at least where every queue has work.
 func (t tree) fairQueue(i int) rest.FairQueue {
 	q := &t.queues[i]
-	steady := part(t.cluster.Total, q.Absolute)
+	steady := q.Guaranteed(t.cluster.Total)
 	maximum := t.cluster.Total
 	if !q.MaxShare.IsZero() {
 		maximum = maximum.Min(q.MaxShare)
 	}
 	var masters, mastersMost heddle.Resource // YARN counts masters in leaves alone
 	if q.Leaf {
-		masters, mastersMost = t.dims(q.Masters), part(steady, max(0, q.AMShare))
+		masters, mastersMost = t.dims(q.Masters), max(0, q.AMShare).Of(steady)
 	}
 	o := rest.FairQueue{
 		MaxApps: q.MaxApps, Min: t.resource(q.MinShare), Max: t.resource(maximum), Used: t.told(q.Used),
@@ -105,6 +105,6 @@ func (t tree) usedOf(q *rm.QueueReport) (own, absolute float32) {
 
 // limits of a leaf for its masters: of all together and of one user.
 func (t tree) masterLimits(q *rm.QueueReport) (all, user heddle.Resource) {
-	all = part(t.cluster.Total, q.AbsoluteMax*max(0, q.AMShare))
-	return all, part(all, rm.Fraction(min(1, q.UserLimit/100*q.UserFactor)))
+	all = max(0, q.AMShare).Of(q.Ceiling(t.cluster.Total))
+	return all, rm.Fraction(min(1, q.UserLimit/100*q.UserFactor)).Of(all)
 }

@@ -253,6 +253,37 @@ func TestFairShape(t *testing.T) {
 	}
 }
 
+// theLeaf is the only leaf of the capacity scheduler's shape.
+func theLeaf(t *testing.T, f *fakeRM) *rest.CapacityQueue {
+	t.Helper()
+	var got struct {
+		Info struct {
+			Queues rest.CapacityQueues `json:"queues"`
+		} `json:"schedulerInfo"`
+	}
+	w := ask(New(Options{RM: f}), rest.Base+"/scheduler")
+	if err := rest.Parse(w.Body.Bytes(), "scheduler", &got); err != nil || len(got.Info.Queues.List) != 1 {
+		t.Fatalf("%v in %s", err, w.Body)
+	}
+	return &got.Info.Queues.List[0]
+}
+
+// A queue whose capacity is an amount is shown with what was configured and what that comes to.
+func TestQueueByAmount(t *testing.T) {
+	f := demo()
+	leaf := &f.queues[1]
+	leaf.Amounts, leaf.MinShare, leaf.MaxShare = true, heddle.Of(2048, 2000), heddle.Of(9000, 9000)
+	leaf.Least, leaf.Most, leaf.Absolute = heddle.Of(1024, 1000), heddle.Of(4096, 4000), 0.25
+	q := theLeaf(t, f)
+	if q.Mode != "absolute" || !q.Absolute || q.AbsCapacity != 25 || q.MinEffective.Memory != 1024 || q.MinEffective.VCores != 1 || q.MaxEffective.Memory != 4096 {
+		t.Errorf("%s, %v, %v %%, %v to %v", q.Mode, q.Absolute, q.AbsCapacity, q.MinEffective, q.MaxEffective)
+	}
+	c := q.Capacities.List[0]
+	if c.MinResource.Memory != 2048 || c.MaxResource.VCores != 9 || c.EffectiveMin.VCores != 1 || c.Vector.Configured != "[memory-mb=2048.0,vcores=2.0]" {
+		t.Errorf("%+v", c)
+	}
+}
+
 // How many applications a queue and each of its users may have: 0 is none, and a factor of −1 leaves a user the whole queue.
 func TestMaximumApplications(t *testing.T) {
 	for _, c := range []struct {
@@ -263,18 +294,7 @@ func TestMaximumApplications(t *testing.T) {
 		f := demo()
 		leaf := &f.queues[1]
 		leaf.MaxApps, leaf.UserLimit, leaf.UserFactor = c.most, 50, c.factor
-		var got struct {
-			Info struct {
-				Queues struct {
-					List []rest.CapacityQueue `json:"queue"`
-				} `json:"queues"`
-			} `json:"schedulerInfo"`
-		}
-		w := ask(New(Options{RM: f}), rest.Base+"/scheduler")
-		if err := rest.Parse(w.Body.Bytes(), "scheduler", &got); err != nil || len(got.Info.Queues.List) != 1 {
-			t.Fatalf("%v in %s", err, w.Body)
-		}
-		if q := got.Info.Queues.List[0]; *q.MaxApps != c.want || *q.MaxAppsPerUser != c.perUser {
+		if q := theLeaf(t, f); *q.MaxApps != c.want || *q.MaxAppsPerUser != c.perUser {
 			t.Errorf("%+v: %d applications, %d of a user", c, *q.MaxApps, *q.MaxAppsPerUser)
 		}
 	}

@@ -42,14 +42,6 @@ func (sh shaper) dims(a rm.Amount) heddle.Resource { return a.Resource(sh.extra.
 // told is an amount of a report, in YARN's shape.
 func (sh shaper) told(a rm.Amount) rest.Resource { return sh.resource(sh.dims(a)) }
 
-// part returns a fraction of r, rounded down.
-func part(r heddle.Resource, fraction rm.Fraction) heddle.Resource {
-	for d := range r {
-		r[d] = int64(float64(r[d]) * float64(fraction))
-	}
-	return r
-}
-
 // elapsed returns how long something runs or ran, in milliseconds.
 func (sh shaper) elapsed(start, finish int64) int64 {
 	switch {
