@@ -188,7 +188,7 @@ func (t tree) leaf(o *rest.CapacityQueue, q *rm.QueueReport) {
 	o.DefaultPriority, o.AutoCreated = new(q.Priority), new(false)
 	o.MaxLifetime, o.DefaultLifetime = new(int64(-1)), new(int64(-1))
 	o.Users = new(rest.Users)
-	limit := rm.Fraction(max(1, q.UserFactor)).Of(q.Guaranteed(t.cluster.Total)).Min(q.Ceiling(t.cluster.Total))
+	limit := t.userLimit(q)
 	for _, u := range q.Users {
 		o.Users.List = append(o.Users.List, rest.User{
 			Name: u.Name, Used: t.told(u.Used), Pending: u.Inactive, Active: u.Active, AMUsed: t.told(u.Masters),

@@ -105,6 +105,20 @@ func (t tree) usedOf(q *rm.QueueReport) (own, absolute float32) {
 
 // limits of a leaf for its masters: of all together and of one user.
 func (t tree) masterLimits(q *rm.QueueReport) (all, user heddle.Resource) {
-	all = max(0, q.AMShare).Of(q.Ceiling(t.cluster.Total))
-	return all, rm.Fraction(min(1, q.UserLimit/100*q.UserFactor)).Of(all)
+	share := max(0, q.AMShare)
+	all = share.Of(q.Ceiling(t.cluster.Total))
+	part := 1.0
+	if q.UserFactor >= 0 { // −1: no limit
+		part = max(q.UserLimit/100, 1/float64(max(1, q.AskingUsers))) * q.UserFactor
+	}
+	return all, (share * rm.Fraction(part)).Of(q.Guaranteed(t.cluster.Total)).Min(all)
+}
+
+// userLimit is what one user of a leaf may have at most.
+func (t tree) userLimit(q *rm.QueueReport) heddle.Resource {
+	guaranteed, most := q.Guaranteed(t.cluster.Total), q.Ceiling(t.cluster.Total)
+	if q.UserFactor < 0 || guaranteed.IsZero() {
+		return most
+	}
+	return rm.Fraction(q.UserFactor).Of(guaranteed).Min(most)
 }

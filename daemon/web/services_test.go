@@ -284,6 +284,26 @@ func TestQueueByAmount(t *testing.T) {
 	}
 }
 
+// What a user may have at most is the factor's part of what the queue is guaranteed, for masters too; a factor of −1 leaves a user
+// the whole queue. A queue has more for masters where it may have more than it is guaranteed.
+func TestUserLimits(t *testing.T) {
+	for _, c := range []struct {
+		percent, factor        float64
+		asking                 int
+		limit, masters, master int64
+	}{{100, 1, 1, 2048, 819, 204}, {100, 0.5, 1, 1024, 819, 102}, {100, -1, 1, 8192, 819, 204}, {25, 2, 2, 4096, 819, 204}, {25, 9, 1, 8192, 819, 819}} {
+		f := demo()
+		f.cluster.Total = heddle.Of(8192, 8000)
+		leaf := &f.queues[1]
+		leaf.Absolute, leaf.AbsoluteMax, leaf.AMShare, leaf.UserLimit, leaf.UserFactor, leaf.AskingUsers = 0.25, 1, 0.1, c.percent, c.factor, c.asking
+		q := theLeaf(t, f)
+		u := q.Users.List[0]
+		if u.Limit.Memory != c.limit || q.AMLimit.Memory != c.masters || q.UserAMLimit.Memory != c.master || u.Resources.List[0].UserAMLimit.Memory != c.master {
+			t.Errorf("%+v: %d MiB of a user, %d for masters, %d and %d of one user", c, u.Limit.Memory, q.AMLimit.Memory, q.UserAMLimit.Memory, u.Resources.List[0].UserAMLimit.Memory)
+		}
+	}
+}
+
 // How many applications a queue and each of its users may have: 0 is none, and a factor of −1 leaves a user the whole queue.
 func TestMaximumApplications(t *testing.T) {
 	for _, c := range []struct {
