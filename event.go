@@ -30,8 +30,8 @@ type (
 		Total Resource
 	}
 
-	// NodeSilent says that a node that is up has not reported for several times as long as it should, so that nothing more
-	// is to start there, or that it reports again. What runs there goes on.
+	// NodeSilent says that a node that is up has not reported for several times as long as it should, or is on its way out, so
+	// that nothing more is to start there, or that it is as others again. What runs there goes on.
 	NodeSilent struct {
 		Node   NodeID
 		Silent bool

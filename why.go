@@ -28,7 +28,7 @@ const (
 	NoSuchQueue                // no such queue, or it has children
 	NodeCrowded                // the node's disk or network is busy already
 	TooLarge                   // above the largest container the cluster allows
-	Silent                     // the node is up and does not report
+	Silent                     // the node is up and does not report, or is on its way out
 
 	NumWhys = 23
 )

@@ -42,7 +42,8 @@ func (m *Machine) refreshNodes(q *RefreshNodes) {
 			m.staleNode(n)
 			n.become(nodeRunning)
 			n.deadline = never
-			m.step(heddle.NodeResized{Node: n.nid, Total: n.total})
+			m.resizeNode(n, n.total)
+			m.tellCloses(n)
 			m.tellNode(n, Usable)
 		case admitted && n.state == nodeDecommissioned:
 			m.staleNode(n)
@@ -58,7 +59,8 @@ func (m *Machine) refreshNodes(q *RefreshNodes) {
 			}
 			if n.state == nodeRunning {
 				n.become(nodeDecommissioning)
-				m.step(heddle.NodeResized{Node: n.nid}) // nothing new fits
+				m.tellCloses(n)
+				m.resizeNode(n, m.usedOn(n))
 			}
 			m.watchNode(n)
 			m.tellNode(n, Decommissioning)
@@ -68,11 +70,13 @@ func (m *Machine) refreshNodes(q *RefreshNodes) {
 	}
 }
 
-// drained lets a node go that is being decommissioned once nothing runs there.
+// drained lets a node go that is being decommissioned once nothing runs there. Until then the cluster has as much of it as runs.
 func (m *Machine) drained(n *node) {
 	if len(n.conts) == 0 && len(n.apps) == 0 {
 		m.nodeDown(n, nodeDecommissioned)
+		return
 	}
+	m.resizeNode(n, m.usedOn(n))
 }
 
 // resize changes what a node offers. Its NodeManager is told with its next report.

@@ -80,7 +80,7 @@ func (m *Machine) passOver() {
 				first = n.id
 			}
 			n.silent = true
-			m.step(heddle.NodeSilent{Node: n.nid, Silent: true})
+			m.tellCloses(n)
 		default:
 			m.expectNode(n)
 		}
@@ -96,7 +96,7 @@ func (m *Machine) speaks(n *node) {
 	m.staleNode(n)
 	if n.silent {
 		n.silent = false
-		m.step(heddle.NodeSilent{Node: n.nid})
+		m.tellCloses(n)
 		m.expectNode(n)
 	}
 }

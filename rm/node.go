@@ -93,6 +93,12 @@ func (m *Machine) nodeUp(n *node, total heddle.Resource) {
 	m.tellNode(n, Usable)
 }
 
+// closed reports whether nothing more is to start on a node that is up.
+func (n *node) closed() bool { return n.silent || n.state == nodeDecommissioning }
+
+// tellCloses has the core know whether something may start on a node.
+func (m *Machine) tellCloses(n *node) { m.step(heddle.NodeSilent{Node: n.nid, Silent: n.closed()}) }
+
 // resizeNode changes what a node of the core has to give.
 func (m *Machine) resizeNode(n *node, total heddle.Resource) {
 	if m.core.View().Node(n.nid).Total() != total {

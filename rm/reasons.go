@@ -39,7 +39,7 @@ var reasons = [heddle.NumWhys]Reason{
 	heddle.NotPicked:    {"the policy chose other nodes", "was not chosen by the policy", "were not chosen by the policy"},
 	heddle.HoldsBooking: {"it has a reservation, and waits until there is room", "is reserved for it", "are reserved for it"},
 	heddle.NoSuchQueue:  {"its queue is not there, or has queues below it", "is closed to it", "are closed to it"},
-	heddle.Silent:       {"no node reports", "does not report", "do not report"},
+	heddle.Silent:       {"no node reports that is to stay", "does not report, or is on its way out", "do not report, or are on their way out"},
 	heddle.NodeCrowded:  {"disks or networks are busy already", "is crowded: its disk or network is busy already", "are crowded: their disks or networks are busy already"},
 	heddle.TooLarge:     {"one is above the largest container that the cluster allows", "is closed to a container so large", "are closed to containers so large"},
 }

@@ -87,11 +87,8 @@ func (m *Machine) reschedule(sch *Scheduler) error {
 		m.wants(n) // perhaps what its containers use is of interest now, or no more
 		if n.up {
 			m.step(heddle.NodeUp{Node: n.nid, Rack: m.rackID(n.rack), Total: n.total, Can: n.can})
-			if n.state == nodeDecommissioning {
-				m.step(heddle.NodeResized{Node: n.nid})
-			}
-			if n.silent {
-				m.step(heddle.NodeSilent{Node: n.nid, Silent: true})
+			if n.closed() {
+				m.tellCloses(n)
 			}
 		}
 	}
@@ -100,6 +97,11 @@ func (m *Machine) reschedule(sch *Scheduler) error {
 		m.tellAgain(a)
 		if t.registered() && !t.state.isOver() {
 			m.inquire(t) // anew: what was told of tasks the new core has not heard
+		}
+	}
+	for _, n := range m.nodes {
+		if n.state == nodeDecommissioning {
+			m.resizeNode(n, m.usedOn(n))
 		}
 	}
 	m.telling = false

@@ -301,3 +301,41 @@ func TestAmountsAreSized(t *testing.T) {
 		t.Errorf("%v of the cluster, %v of the queue", a.ClusterShare, queue().UsedOfOwn)
 	}
 }
+
+// A node that is being decommissioned has what runs there and nothing more: others use the rest of the cluster meanwhile.
+func TestWhatADrainedNodeHolds(t *testing.T) {
+	for _, profile := range []string{"capacity", "fair", "heddle"} {
+		w := newWorld(t, profile, nil)
+		_, m, _, other := w.job("MAPREDUCE")
+		task, _ := other.task(m), other.task(m)
+		spare := w.node("n3", 3072, 4)
+		spare.beat()
+		w.step(&RefreshNodes{Call: w.next(), Graceful: true, Timeout: -1, Lists: HostLists{Exclude: map[string]bool{"n2": true}}})
+		c := w.m.View().Cluster()
+		if c.Total[heddle.Memory] != 2048+4096+3072 || c.Used[heddle.Memory] != 1024+4096 {
+			t.Errorf("%s: %v of %v used", profile, c.Used, c.Total)
+		}
+		if p := m.ask(); profile == "capacity" && p.Headroom[heddle.Memory] != 4096 { // others tell less
+			t.Errorf("%s: %v is to be had", profile, p.Headroom)
+		}
+		n := len(m.ask(row(20, "*", 1024, 3)).Granted)
+		spare.beat()
+		n += len(m.ask().Granted)
+		if n != 3 {
+			t.Errorf("%s: %d containers start beside the node that goes, want 3", profile, n)
+		}
+		other.exit(task, 0)
+		other.beat()
+		if c := w.m.View().Cluster(); c.Total[heddle.Memory] != 2048+2048+3072 {
+			t.Errorf("%s: %v are left when one of two tasks has ended there", profile, c.Total)
+		}
+		if got := m.ask(row(20, "*", 2048, 1)).Granted; len(got) > 0 {
+			t.Errorf("%s: the node that goes is given %v", profile, got)
+		}
+		w.step(&RefreshNodes{Call: w.next()})
+		other.beat()
+		if got := m.ask().Granted; len(got) != 1 || got[0].Node != other.id {
+			t.Errorf("%s: the node that stays after all is given %v", profile, got)
+		}
+	}
+}
