@@ -115,15 +115,18 @@ func liveNodes(nodes []rm.NodeReport) (string, error) {
 	list := []map[string]any{}
 	for i := range nodes {
 		n := &nodes[i]
-		if gone(n.State) {
+		if gone(n.State) || n.State == "NEW" {
 			continue
 		}
-		list = append(list, map[string]any{
+		node := map[string]any{
 			"HostName": n.ID.Host, "Rack": n.Rack, "State": n.State, "NodeId": n.ID.String(), "NodeHTTPAddress": n.HTTP,
 			"LastHealthUpdate": n.HealthAt, "HealthReport": n.Health, "NodeManagerVersion": n.Version,
-			"NumContainers": n.Containers, "UsedMemoryMB": n.Used[heddle.Memory],
-			"AvailableMemoryMB": n.Total[heddle.Memory] - n.Used[heddle.Memory],
-		})
+		}
+		if total, ok := offer(n); ok {
+			node["NumContainers"], node["UsedMemoryMB"] = n.Containers, n.Used[heddle.Memory]
+			node["AvailableMemoryMB"] = total[heddle.Memory] - n.Used[heddle.Memory]
+		}
+		list = append(list, node)
 	}
 	data, err := json.Marshal(list)
 	return string(data), err

@@ -22,6 +22,18 @@ func gone(state string) bool {
 	return state == "DECOMMISSIONED" || state == "LOST" || state == "REBOOTED" || state == "SHUTDOWN"
 }
 
+// offer is what a node gives the cluster: one on its way out what runs there, and nothing more. ok is false where containers run
+// on no such node.
+func offer(n *rm.NodeReport) (total heddle.Resource, ok bool) {
+	switch n.State {
+	case "RUNNING":
+		return n.Total, true
+	case "DECOMMISSIONING":
+		return n.Used, true
+	}
+	return total, false
+}
+
 // nodes answers GET /nodes.
 func (s *site) nodes(r *http.Request) (rest.Answer, error) {
 	reports, err := s.inStates(r)
@@ -91,15 +103,19 @@ func (sh shaper) node(n *rm.NodeReport) rest.Node {
 			ContainersCPU: float64(n.Aggregate.CPU),
 		},
 	}
-	if gone(n.State) {
+	if !gone(n.State) {
+		o.HTTP = n.HTTP
+	}
+	total, ok := offer(n)
+	if !ok {
 		return o
 	}
-	free := n.Total.Minus(n.Used)
+	free := total.Minus(n.Used)
 	used, available := sh.resource(n.Used), sh.resource(free)
-	o.HTTP, o.Containers, o.Used, o.Available = n.HTTP, n.Containers, &used, &available
+	o.Containers, o.Used, o.Available = n.Containers, &used, &available
 	o.UsedMB, o.AvailableMB = n.Used[heddle.Memory], free[heddle.Memory]
 	o.UsedVCores = vcores(n.Used[heddle.CPU])
-	o.AvailableVCores = vcores(n.Total[heddle.CPU]) - o.UsedVCores
+	o.AvailableVCores = vcores(total[heddle.CPU]) - o.UsedVCores
 	machine := n.Physical
 	if machine.IsZero() {
 		machine = n.Total

@@ -253,6 +253,32 @@ func TestFairShape(t *testing.T) {
 	}
 }
 
+// Only nodes that containers may start on have something to give, in REST as in /jmx.
+func TestWhatNodesHaveToGive(t *testing.T) {
+	for state, want := range map[string]int64{"RUNNING": 3072, "DECOMMISSIONING": 0, "UNHEALTHY": -1, "NEW": -1, "LOST": -1} {
+		f := demo()
+		f.nodes = []rm.NodeReport{{
+			ID: ids.Node{Host: "a", Port: 1}, HTTP: "a:8042", State: state, Total: heddle.Of(4096, 4000), Used: heddle.Of(1024, 1000), Physical: heddle.Of(8192, 8000),
+			Utilization: rm.Utilization{Physical: 4096, CPU: 1},
+		}}
+		h := New(Options{RM: f})
+		var n rest.Node
+		if err := rest.Parse(ask(h, rest.Base+"/nodes/a:1").Body.Bytes(), "node", &n); err != nil {
+			t.Fatal(err)
+		}
+		if got := n.AvailableMB; got != max(want, 0) || (n.Available == nil) != (want < 0) || (n.Used == nil) != (want < 0) || (n.MemoryPercent == 0) != (want < 0) || n.Total.Memory != 4096 {
+			t.Errorf("%s: %d MiB of %v are free, in use are %v and %v %%", state, got, n.Total, n.Used, n.MemoryPercent)
+		}
+		if wantHTTP := state != "LOST"; (n.HTTP != "") != wantHTTP {
+			t.Errorf("%s: its pages are at %q", state, n.HTTP)
+		}
+		jmx := ask(h, "/jmx?qry=*RMNMInfo").Body.String()
+		if tells := strings.Contains(jmx, fmt.Sprintf(`\"AvailableMemoryMB\":%d`, max(want, 0))); tells != (want >= 0) {
+			t.Errorf("%s: %s", state, jmx)
+		}
+	}
+}
+
 // theLeaf is the only leaf of the capacity scheduler's shape.
 func theLeaf(t *testing.T, f *fakeRM) *rest.CapacityQueue {
 	t.Helper()
