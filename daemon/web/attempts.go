@@ -172,9 +172,9 @@ func (sh shaper) container(c *rm.ContainerReport) rest.Container {
 	if c.Complete {
 		state, exit = "COMPLETE", c.Exit
 	}
-	size := rest.Entries{
-		{Key: "memory-mb", Value: strconv.FormatInt(c.Size[heddle.Memory], 10)},
-		{Key: "vcores", Value: strconv.FormatInt(vcores(c.Size[heddle.CPU]), 10)},
+	var size rest.Entries
+	for _, i := range sh.resource(c.Size).Informations.List {
+		size = append(size, rest.Entry{Key: i.Name, Value: strconv.FormatInt(i.Value, 10)})
 	}
 	return rest.Container{
 		ID: c.ID.String(), MB: rest.Number(c.Size[heddle.Memory]), VCores: rest.Number(vcores(c.Size[heddle.CPU])),

@@ -451,7 +451,14 @@ func TestFailures(t *testing.T) {
 func TestExtraResources(t *testing.T) {
 	f := demo()
 	f.apps[0].Used.Extra = map[string]int64{"yarn.io/gpu": 4}
-	w := ask(New(Options{RM: f, ExtraResources: []string{"yarn.io/gpu"}}), rest.Base+"/apps/"+proxied)
+	try := ids.Attempt{App: f.apps[0].ID, N: 1}
+	f.attempts = map[ids.App][]rm.AttemptReport{try.App: {{ID: try}}}
+	f.containers = map[ids.Attempt][]rm.ContainerReport{try: {{ID: ids.Container{Attempt: try, ID: 2}, Size: heddle.Resource{1024, 2000, 3}}}}
+	h := New(Options{RM: f, ExtraResources: []string{"yarn.io/gpu"}})
+	if body := ask(h, rest.Base+"/apps/"+proxied+"/appattempts/"+try.String()+"/containers").Body.String(); !strings.Contains(body, `{"key":"yarn.io/gpu","value":"3"}`) {
+		t.Errorf("a container has %s", body)
+	}
+	w := ask(h, rest.Base+"/apps/"+proxied)
 	var a rest.App
 	if err := rest.Parse(w.Body.Bytes(), "app", &a); err != nil {
 		t.Fatal(err)
