@@ -329,6 +329,12 @@ func TestRefusals(t *testing.T) {
 		wantClass(t, w.r.Submit(t.Context(), "ann", submission(next, "SPARK", 9000)), classInvalidAsk)
 		wantClass(t, w.r.Submit(t.Context(), "ann", &wire.ApplicationSubmissionContext{}), classYarn)
 		c := submission(next, "SPARK", 1024)
+		c.NodeLabelExpression = new("gpu")
+		wantClass(t, w.r.Submit(t.Context(), "ann", c), classInvalidLabel)
+		c.NodeLabelExpression = new("")
+		c.AmContainerResourceRequest = []*wire.ResourceRequest{{ResourceName: new("*"), Capability: c.Resource, NodeLabelExpression: new("gpu")}}
+		wantClass(t, w.r.Submit(t.Context(), "ann", c), classInvalidLabel)
+		c.AmContainerResourceRequest[0].NodeLabelExpression = nil
 		c.Queue = new("nowhere")
 		if err := w.r.Submit(t.Context(), "ann", c); err != nil {
 			t.Fatal(err)

@@ -238,6 +238,7 @@ type Submission struct {
 	Tags          []string
 	Priority      *int32 // nil for none
 	Master        heddle.Resource
+	Label         string       // node label expression of its master; there are no labels
 	MaxAttempts   int32        // 0 for none said
 	FailureWindow heddle.Span  // failures older than that are not counted; 0: all are
 	Lifetimes     []int64      // seconds

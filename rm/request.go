@@ -155,7 +155,7 @@ func (m *Machine) checkAsk(t *attempt, q *Allocate) error {
 			return invalid(classInvalidAsk, "Invalid resource request, %d containers requested at %q; expected 0 or more", k.Count, k.Place)
 		}
 		if k.Label != "" {
-			return invalid(classInvalidLabel, "Invalid resource request, node label not enabled but request contains label expression %q", k.Label)
+			return labelled(k.Label)
 		}
 		if k.Place == "" {
 			return invalid(classInvalidAsk, "Invalid resource request, a row names no place; expected *, a rack or a host")
@@ -182,6 +182,11 @@ func (m *Machine) checkAsk(t *attempt, q *Allocate) error {
 		return invalid(classYarn, "%s sent scheduling requests; placement constraints are not supported (yarn.resourcemanager.placement-constraints.handler)", t.id)
 	}
 	return nil
+}
+
+// labelled is the error of a request for nodes with a label.
+func labelled(label string) error {
+	return invalid(classInvalidLabel, "Invalid resource request, node label not enabled but request contains label expression %q", label)
 }
 
 // checkTable refuses rows that would make a master's table larger than it may be. What the core keeps of keys that

@@ -92,6 +92,8 @@ func (m *Machine) newApp(q *SubmitApp) (*app, error) {
 		return nil, invalid(classYarn, "%s is of a user, or for a queue, whose name has more than %d bytes", id, MaxName)
 	case q.Wrong != "":
 		return nil, invalid(classInvalidAsk, "%s", q.Wrong)
+	case s.Label != "":
+		return nil, labelled(s.Label)
 	case size.AnyNegative() || !size.Fits(largest):
 		return nil, m.tooLarge(size, largest)
 	case len(s.LogContext) > maxLogContext:

@@ -5,6 +5,7 @@
 package translate
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"slices"
@@ -346,11 +347,14 @@ func (u Units) Stored(context []byte) (rm.Submission, error) {
 func (u Units) submission(c *wire.ApplicationSubmissionContext) (s rm.Submission, err error) {
 	s = rm.Submission{
 		ID: conv.App(c.GetApplicationId()), Name: c.GetApplicationName(), Type: c.GetApplicationType(), Tags: c.GetApplicationTags(),
-		MaxAttempts: c.GetMaxAppAttempts(), Unmanaged: c.GetUnmanagedAm(),
+		MaxAttempts: c.GetMaxAppAttempts(), Unmanaged: c.GetUnmanagedAm(), Label: c.GetNodeLabelExpression(),
 		FailureWindow: heddle.Span(min(c.GetAttemptFailuresValidityInterval(), math.MaxInt64/1_000_000)) * 1e6,
 	}
 	if k := c.GetPriority(); k != nil {
 		s.Priority = new(k.GetPriority())
+	}
+	for _, k := range c.GetAmContainerResourceRequest() {
+		s.Label = cmp.Or(s.Label, k.GetNodeLabelExpression())
 	}
 	for _, t := range c.GetApplicationTimeouts() {
 		s.Lifetimes = append(s.Lifetimes, t.GetTimeout())
