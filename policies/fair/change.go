@@ -16,6 +16,25 @@ func (s *Scheduler) excuse(q *policy.Queue) {
 	}
 }
 
+// Admit implements [policy.Share]: everybody who is submitted. One that runs comes from another queue only where it can go on
+// running: below what both queues are in.
+func (s *Scheduler) Admit(v policy.View, e *heddle.Submit) heddle.Why {
+	a := v.App(e.App)
+	if a == nil || !s.of(a).runnable {
+		return heddle.Fine
+	}
+	for q := v.Queue(e.Queue); q != nil && !a.Queue().Within(q); q = q.Parent() {
+		c := &s.queues[q.ID()]
+		switch {
+		case c.cfg.MaxApps > 0 && c.runnable >= c.cfg.MaxApps:
+			return heddle.AppLimit
+		case !q.Used().Plus(a.Used()).Fits(c.max):
+			return heddle.QueueLimit
+		}
+	}
+	return heddle.Fine
+}
+
 // moved takes an application over into the leaf it is in now, where it is runnable if that has not as many
 // as it may. One that is not keeps what it holds.
 func (s *Scheduler) moved(v policy.View, a *policy.App) {

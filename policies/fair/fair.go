@@ -17,7 +17,7 @@ import (
 
 // A Scheduler is the Order, the Share, the master's Gate and the Book of a FairScheduler.
 type Scheduler struct {
-	policy.Unshared // turns nobody away, and has no reservation given up
+	policy.Unshared // has no reservation given up
 
 	cfg    Config
 	queues []queue

@@ -113,3 +113,53 @@ func TestLargeMastersLetSmallOnesPass(t *testing.T) {
 		t.Errorf("masters of %v begin, want that of %d alone", began, large)
 	}
 }
+
+// An application that runs is not moved to a queue in which it could not run, as with Hadoop: one that has as many as it may, or
+// would be above its maximum. What both queues are in does not count, nor does an application that waits to run.
+func TestMovesWithinLimits(t *testing.T) {
+	s, err := maker(func(c *fair.Config) {
+		c.Queues[0].MaxApps = 3
+		c.Queues[2].MaxApps, c.Queues[2].Max = 1, fair.Amount{Set: true, Fixed: heddle.Of(4096, 4000)}
+	})(policytest.Args(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	core := sched.New(put(s))
+	now := heddle.Time(0)
+	step := func(ev heddle.Event) (why heddle.Why) {
+		t.Helper()
+		now = now.Plus(heddle.Second)
+		for _, d := range core.Step(now, ev) {
+			if r, ok := d.(*heddle.Reject); ok {
+				why = r.Why
+			}
+		}
+		if broken := core.Check(); len(broken) > 0 {
+			t.Fatalf("after %T%+v: %v", ev, ev, broken)
+		}
+		return why
+	}
+	beat := func() {
+		for range 8 {
+			step(heddle.Heartbeat{Node: 0})
+		}
+	}
+	step(heddle.NodeUp{Node: 0, Total: heddle.Of(16384, 16000), Can: heddle.AllCaps})
+	for id, q := range []heddle.QueueID{1, 1, 2, 1} { // the last one waits: root may have three
+		step(heddle.Submit{App: heddle.AppID(id), Queue: q, Master: heddle.Of(1024, 1000)})
+	}
+	step(heddle.Ask{App: 0, Rows: []heddle.Row{heddle.Anywhere(1, heddle.Other, 4, heddle.Of(1024, 1000))}})
+	beat()
+	move := func(app heddle.AppID, to heddle.QueueID, want heddle.Why) {
+		t.Helper()
+		if why := step(heddle.Move{App: app, Queue: to}); why != want || (core.View().App(app).Queue().ID() == to) != (want == heddle.Fine) {
+			t.Errorf("application %d to queue %d: %v, want %v; it is in %d", app, to, why, want, core.View().App(app).Queue().ID())
+		}
+	}
+	move(1, 2, heddle.AppLimit)
+	move(3, 2, heddle.Fine)
+	step(heddle.AppDone{App: 3})
+	step(heddle.AppDone{App: 2})
+	move(0, 2, heddle.QueueLimit)
+	move(1, 2, heddle.Fine)
+}
