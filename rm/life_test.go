@@ -2,6 +2,7 @@ package rm
 
 import (
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -259,6 +260,43 @@ func TestOwedByTheNextCore(t *testing.T) {
 	}
 	if want := []string{"* 1", "/default-rack 1", "elsewhere 1"}; !slices.Equal(rows, want) {
 		t.Errorf("rows %q, want %q: one names a host that may yet come", rows, want)
+	}
+}
+
+// Another core is told how large a job is whose first master waits, as the one before was. Of one whose master runs it is not, since
+// it is not told how much of it is done.
+func TestSizesForTheNextCore(t *testing.T) {
+	w := newWorld(t, "heddle", nil)
+	home := w.node("n1", 2<<10, 2)
+	facts := heddle.Facts{Name: "sort", Maps: 4, Reduces: 2, InputBytes: 100, Demand: heddle.Demand{Containers: 4, Each: each}, Timeout: 600 * heddle.Second, MasterHeap: 700}
+	submit := func() ids.App {
+		s := submission(w.newID(), "MAPREDUCE")
+		s.Master, s.Facts = heddle.Of(1536, 1000), facts
+		w.done(w.submitAs("ann", s, ""))
+		return s.ID
+	}
+	running := submit()
+	home.run(w.app(running).Master)
+	home.beat()
+	w.master(running)
+	waiting := submit()
+	for ; !w.app(waiting).Master.IsZero(); waiting = submit() {
+		home.run(w.app(waiting).Master)
+		home.beat()
+	}
+	c := w.next()
+	w.step(&Refresh{Call: c, Scheduler: w.m.Scheduler()})
+	w.done(c)
+	known := func(id ids.App) heddle.Facts {
+		f := *w.m.core.View().App(w.m.byApp[id].aid).Facts()
+		f.Last = heddle.LastRun{}
+		return f
+	}
+	if got := known(waiting); !reflect.DeepEqual(got, facts) {
+		t.Errorf("of one that waits it is told %+v, want %+v", got, facts)
+	}
+	if got, want := known(running), (heddle.Facts{Name: "sort"}); !reflect.DeepEqual(got, want) {
+		t.Errorf("of one that runs it is told %+v, want %+v", got, want)
 	}
 }
 

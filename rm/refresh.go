@@ -149,9 +149,13 @@ func (m *Machine) askAll() {
 	}
 }
 
-// tellAgain tells a new core of an application and what it holds. The core takes it: it is at work already.
+// tellAgain tells a new core of an application and what it holds. The core takes it: it was taken before.
 func (m *Machine) tellAgain(a *app) {
 	facts := a.midway()
+	if t := a.newest(); t.id.N == 1 && t.state < attemptLaunched { // nothing of it is done
+		facts = a.facts()
+		facts.Splits = nil // by numbers that nodes had
+	}
 	facts.Last = m.past.of(a.runKey())
 	m.step(heddle.Submit{
 		App: a.aid, Queue: m.queues[a.queue], User: m.userID(a.user), Priority: a.priority, Framework: a.framework,
