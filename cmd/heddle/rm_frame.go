@@ -135,7 +135,10 @@ func (s *snapshot) draw(l *look) string {
 	k := newInks(l.colour)
 	lines := s.heading(l, k)
 	if l.trouble != "" {
-		lines = append(lines, k.bad.Render(plain.Line(l.trouble)))
+		text := plain.Line(l.trouble) + "; this is how it was at " + s.At.Format(time.TimeOnly)
+		for line := range strings.SplitSeq(lipgloss.Wrap(text, l.width, ""), "\n") {
+			lines = append(lines, k.bad.Render(line))
+		}
 	}
 	foot := 0
 	if l.keys {

@@ -147,11 +147,11 @@ func TestTopModel(t *testing.T) {
 	answers := []taken{{manyRows(1, 30), nil}, {nil, errors.New("no ResourceManager answers")}, {manyRows(1, 2), nil}}
 	m := &topModel{look: look{width: 80, order: "memory", keys: true}, every: time.Millisecond}
 	m.take = func() (*snapshot, error) { return answers[0].snapshot, answers[0].err }
-	if text := m.View().Content; text != "asking …" {
+	if text := m.View().Content; text != "asking …\nq quits" {
 		t.Errorf("before the first answer: %q", text)
 	}
 	m.Update(tea.WindowSizeMsg{Width: 120, Height: 20})
-	_, cmd := m.Update(m.Init()())
+	_, cmd := m.Update(m.ask())
 	if text := m.View().Content; !strings.Contains(text, "application_1_0030") || !m.View().AltScreen {
 		t.Errorf("after the first answer:\n%s", text)
 	}
@@ -194,6 +194,52 @@ func TestTopModel(t *testing.T) {
 	m.Update(m.ask())
 	if text := m.View().Content; strings.Contains(text, "no ResourceManager answers") || !strings.Contains(text, "application_1_0002") {
 		t.Errorf("scrolled past what there is now, or a failure that is over is still shown:\n%s", text)
+	}
+}
+
+// While a ResourceManager does not answer, what is shown says so and of when it is, until there is an answer.
+func TestTopWaits(t *testing.T) {
+	m := &topModel{look: look{width: 80, order: "memory"}, take: func() (*snapshot, error) { return manyRows(1, 1), nil }}
+	m.Init()
+	after := func(d time.Duration) string {
+		if _, cmd := m.Update(beat(m.asked.Add(d))); cmd == nil {
+			t.Error("no second follows")
+		}
+		return m.View().Content
+	}
+	if text := after(time.Second); text != "asking …\nq quits" {
+		t.Errorf("after one second of the first question: %q", text)
+	}
+	if text := after(5 * time.Second); text != "no answer for 5.0 s\nq quits" {
+		t.Errorf("after five seconds of it: %q", text)
+	}
+	m.Update(m.ask())
+	if text := after(time.Hour); strings.Contains(text, "no answer") {
+		t.Errorf("nothing is asked:\n%s", text)
+	}
+	m.Update(again{})
+	if text := after(time.Second); strings.Contains(text, "no answer") {
+		t.Errorf("after one second:\n%s", text)
+	}
+	want := "no answer for 12 s; this is how it was at " + m.last.At.Format(time.TimeOnly)
+	if text := after(12 * time.Second); !strings.Contains(text, want+"\n") || !strings.Contains(text, "application_1_0001") {
+		t.Errorf("after twelve seconds:\n%s\nwithout %q", text, want)
+	}
+	m.Update(m.ask())
+	if text := m.View().Content; strings.Contains(text, "no answer") {
+		t.Errorf("there is an answer:\n%s", text)
+	}
+}
+
+// On a narrow terminal why there is no answer is not cut off.
+func TestTopWrapsTrouble(t *testing.T) {
+	m := &topModel{look: look{width: 40, height: 24, order: "memory"}, every: time.Millisecond}
+	for _, last := range []*snapshot{nil, manyRows(1, 1)} {
+		m.last = last
+		m.Update(taken{nil, errors.New("no ResourceManager answers at http://rm.example.org:8088: connection refused")})
+		if text := m.View().Content; !strings.Contains(strings.ReplaceAll(text, "\n", " "), "answers at http://rm.example.org:8088: connection refused") {
+			t.Errorf("%s", text)
+		}
 	}
 }
 

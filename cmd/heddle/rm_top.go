@@ -9,6 +9,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
 	"github.com/spf13/cobra"
 
 	"heddle/client"
@@ -110,6 +111,7 @@ type topModel struct {
 	every time.Duration
 	take  func() (*snapshot, error)
 	last  *snapshot // nil before the first answer
+	asked time.Time // when what is asked now was asked; zero between an answer and the next question
 }
 
 // Messages to a topModel.
@@ -119,10 +121,20 @@ type (
 		err error
 	}
 	again struct{}
+	beat  time.Time // a second is over
 )
 
 // Init asks for the first snapshot.
-func (m *topModel) Init() tea.Cmd { return m.ask }
+func (m *topModel) Init() tea.Cmd { return tea.Batch(m.next(), beats()) }
+
+// beats is the next second.
+func beats() tea.Cmd { return tea.Tick(time.Second, func(at time.Time) tea.Msg { return beat(at) }) }
+
+// next asks for a snapshot, from now on.
+func (m *topModel) next() tea.Cmd {
+	m.asked = time.Now()
+	return m.ask
+}
 
 func (m *topModel) ask() tea.Msg {
 	s, err := m.take()
@@ -135,8 +147,14 @@ func (m *topModel) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
 	case again:
-		return m, m.ask
+		return m, m.next()
+	case beat:
+		if late := time.Time(msg).Sub(m.asked); !m.asked.IsZero() && late >= patience {
+			m.trouble = fmt.Sprintf("no answer for %s", lasting(late.Milliseconds()))
+		}
+		return m, beats()
 	case taken:
+		m.asked = time.Time{}
 		if msg.err != nil {
 			m.trouble = msg.err.Error()
 		} else {
@@ -185,12 +203,12 @@ func (m *topModel) key(name string) tea.Cmd {
 
 // View draws the last snapshot.
 func (m *topModel) View() tea.View {
-	text := "asking …"
+	text := "asking …\nq quits"
 	switch {
 	case m.last != nil:
 		text = m.last.draw(&m.look)
 	case m.trouble != "":
-		text = plain.Line(m.trouble) + "\nq quits"
+		text = lipgloss.Wrap(plain.Line(m.trouble), m.width, "") + "\nq quits"
 	}
 	v := tea.NewView(text)
 	v.AltScreen = true
