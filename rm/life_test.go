@@ -90,6 +90,9 @@ func TestChangesAreShownWhenStored(t *testing.T) {
 		if of := w.m.View().Apps(&AppFilter{Queues: []string{queue}}, w.now); len(of) != 1 {
 			t.Errorf("%d applications are found in %s", len(of), queue)
 		}
+		if of := w.m.View().Apps(&AppFilter{Queues: []string{queue[len("root."):]}}, w.now); len(of) != 0 {
+			t.Errorf("%d applications are found by the end of the path of %s, which queues below others may have too", len(of), queue)
+		}
 	}
 	const hour = clusterBegan + 3_600_000
 	shows("root.default", 0, 0)

@@ -36,7 +36,7 @@ func (f *AppFilter) lets(a *AppReport) bool {
 	case len(f.States) > 0 && !slices.Contains(f.States, a.State),
 		f.Final != "" && f.Final != a.Final,
 		len(f.Users) > 0 && !slices.Contains(f.Users, a.User),
-		len(f.Queues) > 0 && !slices.ContainsFunc(f.Queues, func(q string) bool { return q == a.Queue || strings.HasSuffix(a.Queue, "."+q) }),
+		len(f.Queues) > 0 && !slices.Contains(f.Queues, a.Queue),
 		len(f.Types) > 0 && !slices.ContainsFunc(f.Types, func(t string) bool { return strings.EqualFold(t, a.Type) }),
 		len(f.Tags) > 0 && !slices.ContainsFunc(f.Tags, func(t string) bool { return slices.Contains(a.Tags, strings.ToLower(t)) }),
 		f.Name != "" && f.Name != a.Name:

@@ -401,16 +401,17 @@ type UpdateCounts struct {
 
 // An AppFilter says which applications are wanted; what is empty does not restrict.
 type AppFilter struct {
-	States        []AppState
-	Final         FinalStatus
-	Users, Queues []string
-	Types, Tags   []string
-	Name          string
-	StartedFrom   int64 // milliseconds since 1970, inclusive; 0 for no bound
-	StartedTo     int64
-	FinishedFrom  int64
-	FinishedTo    int64
-	Before        ids.App               // only those with lower ids; zero for no bound
-	Sees          func(*AppReport) bool // lets only those through that it is true of; nil for all
-	Limit         int                   // the newest so many; 0 for all
+	States       []AppState
+	Final        FinalStatus
+	Users        []string
+	Queues       []string // by their paths
+	Types, Tags  []string
+	Name         string
+	StartedFrom  int64 // milliseconds since 1970, inclusive; 0 for no bound
+	StartedTo    int64
+	FinishedFrom int64
+	FinishedTo   int64
+	Before       ids.App               // only those with lower ids; zero for no bound
+	Sees         func(*AppReport) bool // lets only those through that it is true of; nil for all
+	Limit        int                   // the newest so many; 0 for all
 }
