@@ -196,7 +196,7 @@ func TestStartHolds(t *testing.T) {
 		time.Sleep(time.Millisecond)
 		waits := func(missing int) {
 			t.Helper()
-			if m, known := w.r.Awaited(); m != missing || known != 2 || w.r.Ready() {
+			if m, known := w.r.Awaited(); m != missing || known != 2 || w.r.Ready() || !w.r.Health().Starting {
 				t.Errorf("it waits for %d of %d nodes, ready: %v", m, known, w.r.Ready())
 			}
 		}
@@ -206,7 +206,7 @@ func TestStartHolds(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		waits(1)
 		time.Sleep(6 * time.Second)
-		if !w.r.Ready() {
+		if !w.r.Ready() || w.r.Health().Starting {
 			t.Error("it waits for ever")
 		}
 		for range 11 {

@@ -32,7 +32,9 @@ type watch struct {
 // Health is how a ResourceManager is, as far as it can be told without asking the loop.
 type Health struct {
 	Unready string // why it cannot be relied on now; "" where it can
-	Refuses string // why it takes no submissions; "" where it does
+	// Starting says that what ran before the start is still coming back: what applications ask for is not counted yet.
+	Starting bool
+	Refuses  string // why it takes no submissions; "" where it does
 
 	Calls  int                // that wait for the loop
 	Lag    histogram.Snapshot // from a call's arrival until the loop turns to it
@@ -66,7 +68,8 @@ func (r *RM) Health() Health {
 			h.Refuses = st.Short.Error()
 		}
 	}
-	h.Unready = h.unready(r.Ready())
+	h.Starting = !r.Ready()
+	h.Unready = h.unready(!h.Starting)
 	if missing, known := r.Awaited(); h.Unready == recovering && missing > 0 {
 		h.Unready = fmt.Sprintf("waiting for %d of %d nodes", missing, known)
 	}

@@ -200,9 +200,9 @@ func (f *fakeRM) Cluster(context.Context) (rm.ClusterReport, error) { return f.c
 func (f *fakeRM) Health() daemon.Health {
 	if !f.ready && f.health.Unready == "" {
 		if f.missing > 0 {
-			return daemon.Health{Unready: fmt.Sprintf("waiting for %d of 10 nodes", f.missing)}
+			return daemon.Health{Starting: true, Unready: fmt.Sprintf("waiting for %d of 10 nodes", f.missing)}
 		}
-		return daemon.Health{Unready: "recovering"}
+		return daemon.Health{Starting: true, Unready: "recovering"}
 	}
 	return f.health
 }

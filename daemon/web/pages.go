@@ -90,9 +90,11 @@ type frame struct {
 	Tab     string // which part of the menu is lit
 	Version string
 	State   string // how the daemon is
-	Cluster rm.ClusterReport
-	Now     time.Time
-	Page    any
+	// Starting says that it has only just started: what waits is not known yet.
+	Starting bool
+	Cluster  rm.ClusterReport
+	Now      time.Time
+	Page     any
 }
 
 // page makes a handler of a function that returns the page's name and content.
@@ -129,7 +131,7 @@ func (p *pages) render(w http.ResponseWriter, r *http.Request, status int, name 
 	}
 	health := p.s.RM.Health()
 	f := frame{
-		Title: name, Tab: name, Version: p.s.Version, State: health.Text(), Cluster: cluster, Now: p.s.Now(), Page: content,
+		Title: name, Tab: name, Version: p.s.Version, State: health.Text(), Starting: health.Starting, Cluster: cluster, Now: p.s.Now(), Page: content,
 	}
 	switch c := content.(type) {
 	case appPage:
@@ -227,6 +229,21 @@ type appPage struct {
 	Changed  []rm.ContainerReport // containers that are not as they were asked for
 	More     int                  // … that are left out
 	Proxied  bool                 // there are pages of the master's own to go to
+}
+
+// Idle says of an application that is not over why nothing of it is known to wait, where nothing is.
+func (p appPage) Idle(starting bool) string {
+	switch {
+	case p.Why.ComingBack:
+		return "What it asks for waits until what ran before the ResourceManager started has come back."
+	case starting:
+		return "That is not known yet: what ran before the ResourceManager started is still coming back."
+	case p.App.State == rm.AppRunning:
+		return "Nothing: it has all it asked for."
+	case p.App.State == rm.AppAccepted:
+		return "Nothing: its master has a container and is starting, or has not registered yet."
+	}
+	return "Nothing: it is being stored or taken in."
 }
 
 // A refusal is how often a reason was given so far, or nodes could not do what was wanted.

@@ -88,6 +88,34 @@ func TestPagesSendElsewhere(t *testing.T) {
 	}
 }
 
+// During a start what applications ask for is not known, and no page says that it is nothing.
+func TestPagesDuringAStart(t *testing.T) {
+	f := demo()
+	f.whys = nil
+	f.queues[1].Waiting, f.cluster.Waiting = 0, 0
+	h := New(Options{RM: f})
+	waits := map[string]string{
+		"/cluster": "how many wait is not known yet", "/cluster/scheduler": "how many wait is not known yet",
+		"/cluster/app/" + proxied: "<dt>Asks for<dd>not known yet",
+	}
+	const whole, none = "it has all it asked for", `<td class="n">2<td class="n">0`
+	for path, text := range waits {
+		if body := ask(h, path).Body.String(); strings.Contains(body, text) {
+			t.Errorf("%s after a start:\n%s", path, body)
+		}
+	}
+	f.ready = false
+	for path, text := range waits {
+		if body := ask(h, path).Body.String(); !strings.Contains(body, text) || strings.Contains(body, whole) || strings.Contains(body, none) {
+			t.Errorf("%s during a start:\n%s", path, body)
+		}
+	}
+	f.ready = true
+	if body := ask(h, "/cluster/app/application_1700000000000_0002").Body.String(); !strings.Contains(body, "or has not registered yet") {
+		t.Errorf("of an application whose master has not registered:\n%s", body)
+	}
+}
+
 // Every page says how the daemon is, as /readyz does: a page can be made while the disk hangs or is full.
 func TestPagesSayHowTheDaemonIs(t *testing.T) {
 	f := demo()
