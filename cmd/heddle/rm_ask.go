@@ -42,7 +42,7 @@ func clusterFigures(ctx context.Context, c *client.Client) (*clusterRow, error) 
 	info, err := c.Info(ctx)
 	switch {
 	case err == nil:
-		r.Version, r.Scheduler, r.Profile, r.Started = info.Version, info.Scheduler, info.Profile, info.Started
+		r.Version, r.Scheduler, r.Profile, r.Started, r.Unready = info.Version, info.Scheduler, info.Profile, info.Started, info.Unready
 		return r, nil
 	case !errors.Is(err, client.ErrNotHeddle):
 		return nil, err

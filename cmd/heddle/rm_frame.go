@@ -29,6 +29,7 @@ type clusterRow struct {
 	Scheduler string    `json:"scheduler"`
 	Profile   string    `json:"profile"` // "" where the ResourceManager is not Heddle
 	Started   int64     `json:"started_ms"`
+	Unready   string    `json:"unready"` // why it cannot be relied on now; "" where it can
 	Total     rm.Amount `json:"total"`
 	Used      rm.Amount `json:"used"`
 	Reserved  rm.Amount `json:"reserved"`
@@ -134,11 +135,16 @@ func newInks(colour bool) inks {
 func (s *snapshot) draw(l *look) string {
 	k := newInks(l.colour)
 	lines := s.heading(l, k)
-	if l.trouble != "" {
-		text := plain.Line(l.trouble) + "; this is how it was at " + s.At.Format(time.TimeOnly)
-		for line := range strings.SplitSeq(lipgloss.Wrap(text, l.width, ""), "\n") {
-			lines = append(lines, k.bad.Render(line))
+	said := func(ink lipgloss.Style, text string) {
+		for line := range strings.SplitSeq(lipgloss.Wrap(plain.Line(text), l.width, ""), "\n") {
+			lines = append(lines, ink.Render(line))
 		}
+	}
+	if s.Cluster.Unready != "" {
+		said(k.warn, "not ready: "+s.Cluster.Unready)
+	}
+	if l.trouble != "" {
+		said(k.bad, l.trouble+"; this is how it was at "+s.At.Format(time.TimeOnly))
 	}
 	foot := 0
 	if l.keys {

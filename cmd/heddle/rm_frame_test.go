@@ -231,6 +231,15 @@ func TestTopWaits(t *testing.T) {
 	}
 }
 
+// A ResourceManager that has just started, or hangs, says so, and then what it counts is not all there is.
+func TestFrameUnready(t *testing.T) {
+	s := manyRows(1, 1)
+	s.Cluster.Unready = "waiting for 3 of 40 nodes"
+	if text := s.draw(&look{width: 80, order: "memory"}); !strings.Contains(text, "\nnot ready: waiting for 3 of 40 nodes\n") {
+		t.Errorf("%s", text)
+	}
+}
+
 // On a narrow terminal why there is no answer is not cut off.
 func TestTopWrapsTrouble(t *testing.T) {
 	m := &topModel{look: look{width: 40, height: 24, order: "memory"}, every: time.Millisecond}

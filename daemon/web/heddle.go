@@ -124,7 +124,7 @@ func (s *site) heddleInfo(r *http.Request) (rest.Answer, error) {
 	}
 	health := s.RM.Health()
 	return rest.Answer{Shape: rest.Ours, Value: rest.Info{
-		Version: s.Version, ClusterID: c.ClusterID, Started: c.Started, Ready: health.Unready == "", Profile: c.Profile, Order: c.Order,
+		Version: s.Version, ClusterID: c.ClusterID, Started: c.Started, Ready: health.Unready == "", Unready: health.Unready, Profile: c.Profile, Order: c.Order,
 		Scheduler: c.Scheduler, Off: append([]string{}, c.Off...), Steps: c.Steps, Grants: c.Grants, BusyPercent: c.BusyPercent,
 		Queue: c.Queue, BeatMillis: int64(c.BeatEvery) / 1e6, ClientAddress: s.ClientAddress, RESTChanges: s.user(r) != "",
 	}}, nil

@@ -133,7 +133,7 @@ func TestPagesSayHowTheDaemonIs(t *testing.T) {
 		if body := ask(h, "/cluster/apps").Body.String(); !strings.Contains(body, c.want) {
 			t.Errorf("%+v: %s is missing", c.health, c.want)
 		}
-		if body := ask(h, "/ws/v1/heddle/info").Body.String(); !strings.Contains(body, fmt.Sprintf(`"ready":%v,`, c.ready)) {
+		if body := ask(h, "/ws/v1/heddle/info").Body.String(); !strings.Contains(body, fmt.Sprintf(`"ready":%v,`, c.ready)) || strings.Contains(body, `"unready":"`+c.health.Unready+`"`) == c.ready {
 			t.Errorf("%+v: %s, want %v", c.health, body, c.ready)
 		}
 	}

@@ -6,6 +6,7 @@ type Info struct {
 	ClusterID   string   `json:"cluster_id"`
 	Started     int64    `json:"started_ms"`
 	Ready       bool     `json:"ready"`
+	Unready     string   `json:"unready,omitempty"` // why it is not
 	Profile     string   `json:"profile"`
 	Order       string   `json:"order"`     // of the profile's lanes
 	Scheduler   string   `json:"scheduler"` // capacity or fair: the shape of the queues
