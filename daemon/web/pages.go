@@ -464,5 +464,8 @@ func (p *pages) share(c rm.ClusterReport, used, total any) int {
 	return int(100*min(1, rm.ShareOf(dims(used), dims(total), c.MemoryOnly)) + 0.5)
 }
 
-// indent returns how deep a queue is below the root.
-func indent(path string) int { return strings.Count(path, ".") }
+// mostIndent is how many steps style.css has for queues below queues.
+const mostIndent = 8
+
+// indent returns how many steps a queue stands below the root.
+func indent(path string) int { return min(strings.Count(path, "."), mostIndent) }

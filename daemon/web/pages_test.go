@@ -31,13 +31,13 @@ func TestPages(t *testing.T) {
 			"<dt>Last call failed<dd>no answer within 4 s", "<dt>Not done<dd>because its nodes cannot: 12 × give a running container another part of busy processors · 1 × change the size of a running container",
 			"container_1700000000000_0001_01_000003<td>map", "1024 MiB, 1 vcores<td class=\"n\">768 MiB, 0.5 vcores", "not confirmed yet", ">suspended<", ">parked<", "counts as 2.5 vcores on busy processors", `href="/cluster/node/node1:8041"`, "&lt;b&gt;", "appattempt_1700000000000_0001_000001", "/proxy/" + proxied + "/",
 		},
-		"/cluster/nodes": {`href="/cluster/node/node1:8041"`, "LOST", `href="http://node1:8042/"`, ">limits, resizes, lends <", ">agent failed<"},
+		"/cluster/nodes": {`href="/cluster/node/node1:8041"`, `<th>Used<th class="n">Memory<th class="n">vcores`, "LOST", `href="http://node1:8042/"`, ">limits, resizes, lends <", ">agent failed<"},
 		"/cluster/node/node1:8041": {
 			`href="http://node1:8042/"`, "<dt>Adds<dd>weighs", "<dt>Disks<dd>busy for 42 % of the time", "<dt>Told<dd>it has yet to do all of it; it failed with 1", "<dt>Could not do<dd>container_1700000000000_0001_01_000004: no &lt;i&gt;group",
 			`<a href="/cluster/app/application_1700000000000_0001">container_1700000000000_0001_01_000002</a>`, ">the same", ">shrunk<", "has less than it asked for", "counts as 2.5 vcores on busy processors", "keeps off processors that others want", ">Nov 14 22:13:27<", "control: ikayak.suspend",
 		},
 		"/cluster/node/node2:8041": {"LOST", "<dt>Node agent<dd>none", "None."},
-		"/cluster/scheduler":       {"root.default", "at most 50.0 %", "Profile heddle, order shortest, queues of the capacity scheduler", "<dt>Order<dd>shortest (configured: fifo)"},
+		"/cluster/scheduler":       {"root.default", "at most 50.0 % of the queue", "Profile heddle, order shortest, queues of the capacity scheduler", "<dt>Order<dd>shortest (configured: fifo)"},
 		"/static/style.css":        {"--paper"},
 	} {
 		w := ask(h, path)
@@ -72,6 +72,37 @@ func TestPages(t *testing.T) {
 	}
 	if w := ask(h, "/cluster/apps/accepted"); strings.Contains(w.Body.String(), proxied) {
 		t.Error("the list of accepted applications shows one that runs")
+	}
+}
+
+// Queues below queues stand below them, however deep, and style.css has a step for each.
+func TestQueuesAreIndented(t *testing.T) {
+	f := demo()
+	for depth := range 12 {
+		f.queues = append(f.queues, rm.QueueReport{QueueInfo: rm.QueueInfo{Path: "root" + strings.Repeat(".q", depth)}})
+	}
+	h := New(Options{RM: f})
+	style := ask(h, "/static/style.css").Body.String()
+	for _, path := range []string{"/cluster", "/cluster/scheduler"} {
+		body := ask(h, path).Body.String()
+		for depth := 1; depth <= mostIndent; depth++ {
+			class := fmt.Sprintf("d%d", depth)
+			if !strings.Contains(body, class+`"`) || !strings.Contains(style, "."+class+" {") {
+				t.Errorf("%s: no step %s", path, class)
+			}
+		}
+		if strings.Contains(body, `d9"`) {
+			t.Errorf("%s: a step that style.css does not have", path)
+		}
+	}
+}
+
+// The fair scheduler's −1 for masters is no limit.
+func TestMastersWithoutLimit(t *testing.T) {
+	f := demo()
+	f.cluster.Scheduler, f.queues[1].AMShare = fair, -1
+	if body := ask(New(Options{RM: f}), "/cluster/scheduler").Body.String(); !strings.Contains(body, "512 MiB, 1 vcores; no limit") {
+		t.Errorf("%s", body)
 	}
 }
 
