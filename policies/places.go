@@ -7,14 +7,16 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
+
+	"heddle/internal/plain"
 )
 
-// places are where the parts of a profile stand, as file:line:column: queues, place.map, lanes[0]; "" is the whole. A part
-// of a built-in profile has none, and one that the command line changes has "".
-type places map[string]string
+// places are where the parts of a profile stand: queues, place.map, lanes[0]; "" is the whole. A part of a built-in profile has
+// none, and one that the command line changes has the zero place.
+type places map[string]plain.Place
 
 // placesIn are the places of all parts that a document has.
-func placesIn(doc ast.Node, place func(ast.Node) string) places {
+func placesIn(doc ast.Node, place func(ast.Node) plain.Place) places {
 	out := places{"": place(doc)}
 	m, ok := doc.(ast.MapNode)
 	if !ok {
@@ -39,8 +41,8 @@ func placesIn(doc ast.Node, place func(ast.Node) string) places {
 	return out
 }
 
-// of is where a part stands, or else what it belongs to; "" where that is not known.
-func (p places) of(part string) string {
+// of is where a part stands, or else what it belongs to; the zero place where that is not known.
+func (p places) of(part string) plain.Place {
 	list, _, _ := strings.Cut(part, "[")
 	slot, _, _ := strings.Cut(part, ".")
 	for _, key := range []string{part, list, slot} {
@@ -52,11 +54,12 @@ func (p places) of(part string) string {
 }
 
 // at is a place in a file, as far as it is known.
-func at(file string, t *token.Token) string {
-	if t == nil || t.Position == nil {
-		return file
+func at(file string, t *token.Token) plain.Place {
+	p := plain.Place{File: file}
+	if t != nil && t.Position != nil {
+		p.Line, p.Column = t.Position.Line, t.Position.Column
 	}
-	return fmt.Sprintf("%s:%d:%d", file, t.Position.Line, t.Position.Column)
+	return p
 }
 
 // A partError is what is wrong with a part of a profile.
@@ -74,8 +77,8 @@ func (p *Profile) errorOf(err error) error {
 	if e, ok := errors.AsType[*partError](err); ok {
 		part = e.part
 	}
-	if where := p.places.of(part); where != "" {
-		return fmt.Errorf("%s: %w", where, err)
+	if where := p.places.of(part); where != (plain.Place{}) {
+		return &plain.Fault{Place: where, Err: err}
 	}
 	return fmt.Errorf("profile %s: %w", p.Name, err)
 }

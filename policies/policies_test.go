@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"heddle"
+	"heddle/internal/plain"
 	"heddle/policies"
 	"heddle/policies/capacity"
 	"heddle/policies/fair"
@@ -187,8 +188,8 @@ func TestBuildErrorsHaveAPlace(t *testing.T) {
 		{lanes + "control:\n  - none\n", nil, `FILE:3:3: control[0]: no policy "none"`},
 		{"profile: fiar\n", nil, `FILE:1:10: profile: no built-in profile "fiar"; did you mean fair?`},
 		{lanes, []policies.Change{{Text: "place.map="}}, "profile mine (place.map=): place.map: got nothing; want a policy's name"},
-		{lanes, []policies.Change{{Text: "place.map=nope", Place: "h.yaml:3:5: set[0]"}}, `h.yaml:3:5: set[0]: place.map: no policy "nope"`},
-		{lanes, []policies.Change{{Text: "x", Place: "h.yaml:3:5: set[0]"}}, `h.yaml:3:5: set[0]: "x": want slot.kind=policy`},
+		{lanes, []policies.Change{{Text: "place.map=nope", Place: plain.Place{File: "h.yaml", Line: 3, Column: 5, Key: "set[0]"}}}, `h.yaml:3:5: set[0]: place.map: no policy "nope"`},
+		{lanes, []policies.Change{{Text: "x", Place: plain.Place{File: "h.yaml", Line: 3, Column: 5, Key: "set[0]"}}}, `h.yaml:3:5: set[0]: "x": want slot.kind=policy`},
 		{lanes, []policies.Change{{Text: "#=x"}}, `--set "#=x": want slot.kind=policy`},
 	} {
 		if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {

@@ -78,14 +78,13 @@ func Names() []string {
 
 // A Change is one change of a profile, such as place.map=delay.
 type Change struct {
-	Text string
-	// Place is who asks for it, for errors, such as heddle.yaml:3:5: set; "" for --set of the command line.
-	Place string
+	Text  string
+	Place plain.Place // where it stands, for errors; zero for --set of the command line
 }
 
 func (c Change) errorf(format string, args ...any) error {
-	if c.Place != "" {
-		return fmt.Errorf("%s: %q: %s", c.Place, c.Text, fmt.Sprintf(format, args...))
+	if c.Place != (plain.Place{}) {
+		return &plain.Fault{Place: c.Place, Err: fmt.Errorf("%q: %s", c.Text, fmt.Sprintf(format, args...))}
 	}
 	return fmt.Errorf("--set %q: %s", c.Text, fmt.Sprintf(format, args...))
 }
@@ -158,10 +157,10 @@ func FromNode(file string, n ast.Node) (*Profile, error) { return fromNode(file,
 func parse(file, name string, data []byte) (*Profile, error) {
 	doc, err := plain.Document(data)
 	if err != nil {
-		return nil, fmt.Errorf("%s%s", placeOf(file, err), wrong(err, &Profile{}))
+		return nil, &plain.Fault{Place: placeOf(file, err), Err: errors.New(wrong(err, &Profile{}))}
 	}
 	if doc == nil {
-		return nil, fmt.Errorf("%s: holds no profile; wanted a mapping with %s", file, strings.Join(plain.Keys(reflect.TypeFor[Profile]()), ", "))
+		return nil, &plain.Fault{Place: plain.Place{File: file}, Err: fmt.Errorf("holds no profile; wanted a mapping with %s", strings.Join(plain.Keys(reflect.TypeFor[Profile]()), ", "))}
 	}
 	return fromNode(file, name, doc)
 }
@@ -169,14 +168,14 @@ func parse(file, name string, data []byte) (*Profile, error) {
 func fromNode(file, name string, n ast.Node) (*Profile, error) {
 	var p Profile
 	if err := yaml.NodeToValue(n, &p, yaml.Strict()); err != nil {
-		return nil, fmt.Errorf("%s%s", placeOf(file, err), wrong(err, &p))
+		return nil, &plain.Fault{Place: placeOf(file, err), Err: errors.New(wrong(err, &p))}
 	}
-	p.Name, p.places = name, placesIn(n, func(n ast.Node) string { return at(file, plain.Start(n)) })
+	p.Name, p.places = name, placesIn(n, func(n ast.Node) plain.Place { return at(file, plain.Start(n)) })
 	if p.Profile == "" {
 		return &p, nil
 	}
 	if !slices.Contains(Names(), p.Profile) {
-		return nil, fmt.Errorf("%s: profile: no built-in profile %q; %s", p.places.of("profile"), p.Profile, near.Names(p.Profile, Names()))
+		return nil, &plain.Fault{Place: p.places.of("profile"), Err: fmt.Errorf("profile: no built-in profile %q; %s", p.Profile, near.Names(p.Profile, Names()))}
 	}
 	base, err := load(p.Profile)
 	if err != nil {
@@ -186,10 +185,10 @@ func fromNode(file, name string, n ast.Node) (*Profile, error) {
 	return base, nil
 }
 
-// placeOf is where in a file YAML cannot be read: file:line:column.
-func placeOf(file string, err error) string {
+// placeOf is where in a file YAML cannot be read.
+func placeOf(file string, err error) plain.Place {
 	t, _, _ := plain.YAML(err)
-	return at(file, t) + ": "
+	return at(file, t)
 }
 
 // wrong says what is wrong with YAML that was read into a struct.
@@ -275,7 +274,7 @@ func (p *Profile) with(c Change) (*Profile, error) {
 	if o.Profile != "" {
 		return nil, c.errorf("name the starting point with --profile")
 	}
-	o.Name, o.places = p.Name, placesIn(doc, func(ast.Node) string { return c.Place })
+	o.Name, o.places = p.Name, placesIn(doc, func(ast.Node) plain.Place { return c.Place })
 	delete(o.places, "") // the rest of the profile stands where it stood
 	p.merge(&o)
 	return p, nil

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -99,14 +98,12 @@ type checkedConf struct {
 	NoEffect []checkedRow `json:"no_effect"`
 }
 
-// rowOf is what is wrong with a heddle.yaml. The text begins with the place, as it does for people.
+// rowOf is what is wrong with a heddle.yaml, or with the profile that it names.
 func rowOf(file string, wrong error) checkedRow {
-	row := checkedRow{File: file, Text: wrong.Error()}
-	if at, ok := strings.CutPrefix(row.Text, file+":"); ok {
-		line, _, _ := strings.Cut(at, ":")
-		row.Line, _ = strconv.Atoi(line) // 0 where it is of the file as a whole
+	if f, ok := errors.AsType[*plain.Fault](wrong); ok {
+		return checkedRow{f.Place.File, f.Place.Line, f.Place.Key, f.Err.Error()}
 	}
-	return row
+	return checkedRow{File: file, Text: wrong.Error()}
 }
 
 func checked(r *conf.Report) checkedConf {

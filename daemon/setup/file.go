@@ -227,26 +227,32 @@ func (f *file) beside(path string) string {
 
 // errorOf is an error about the value of a key such as beats.fast.
 func (f *file) errorOf(key, format string, args ...any) error {
-	return fmt.Errorf("%s: %s", f.placeOf(key), fmt.Sprintf(format, args...))
+	return &plain.Fault{Place: f.placeOf(key), Err: fmt.Errorf(format, args...)}
 }
 
-// placeOf is where the value of a key stands, as file:line:column: key; without a line where it is left out.
-func (f *file) placeOf(key string) string {
+// placeOf is where the value of a key stands; without a line where it is left out.
+func (f *file) placeOf(key string) plain.Place {
+	at := plain.Place{File: f.path}
 	p, err := yaml.PathString("$." + key)
 	if err == nil && f.tree != nil {
 		if n, err := p.FilterNode(f.tree); err == nil && n != nil {
-			return f.errorAt(n.GetToken(), "%s", key).Error()
+			at = f.placeAt(n.GetToken())
 		}
 	}
-	return f.path + ": " + key
+	at.Key = key
+	return at
+}
+
+func (f *file) placeAt(t *token.Token) plain.Place {
+	p := plain.Place{File: f.path}
+	if t != nil && t.Position != nil {
+		p.Line, p.Column = t.Position.Line, t.Position.Column
+	}
+	return p
 }
 
 func (f *file) errorAt(t *token.Token, format string, args ...any) error {
-	text := fmt.Sprintf(format, args...)
-	if t == nil || t.Position == nil {
-		return fmt.Errorf("%s: %s", f.path, text)
-	}
-	return fmt.Errorf("%s:%d:%d: %s", f.path, t.Position.Line, t.Position.Column, text)
+	return &plain.Fault{Place: f.placeAt(t), Err: fmt.Errorf(format, args...)}
 }
 
 // yamlError turns an error of the YAML library into one line with a place.

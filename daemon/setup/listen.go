@@ -13,6 +13,7 @@ import (
 
 	"heddle/conf"
 	"heddle/daemon"
+	"heddle/internal/plain"
 )
 
 // lookupTime is how long a host's name may take to be found.
@@ -162,13 +163,14 @@ func WebURL() (string, error) {
 // overrides lays what heddle.yaml and the command line say over what Hadoop's files say.
 func (s *source) overrides(a *conf.Address, p port) error {
 	for _, o := range []struct {
-		text, place string
-		all         bool
+		text  string
+		place plain.Place
+		all   bool
 	}{
 		{s.file.Listen.Host, s.file.placeOf("listen.host"), true},
 		{p.key, s.file.placeOf("listen." + p.name), false},
-		{s.Options.Listen.Host, "--listen", true},
-		{p.flag, "--listen " + p.name, false},
+		{s.Options.Listen.Host, plain.Place{Key: "--listen"}, true},
+		{p.flag, plain.Place{Key: "--listen " + p.name}, false},
 	} {
 		if o.text == "" {
 			continue
@@ -179,10 +181,10 @@ func (s *source) overrides(a *conf.Address, p port) error {
 				"%q has a port; a host alone is expected, and ports go to client, scheduler, tracker, admin, web and agents", o.text)
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", o.place, err)
+			return &plain.Fault{Place: o.place, Err: err}
 		}
 		if host != a.Listens() {
-			a.Host, a.Bind, a.Place = host, "", o.place
+			a.Host, a.Bind, a.Place = host, "", o.place.String()
 		}
 		a.Port = number
 	}
