@@ -353,6 +353,53 @@ func TestTableIsBounded(t *testing.T) {
 	}
 }
 
+// Priorities and allocation ids of which nothing is waited for any more do not count for what a master may ask for, whether
+// it takes the rows back or not.
+func TestServedKeysDoNotCount(t *testing.T) {
+	const each = 200
+	for name, c := range map[string]struct{ ids, back bool }{
+		"priorities": {}, "priorities taken back": {back: true}, "allocation ids": {ids: true}, "allocation ids taken back": {ids: true, back: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, "capacity", nil)
+			id, m, _, _ := w.job("SPARK")
+			w.node("large", each*1024, each)
+			for first := int32(1); first <= maxTableKeys+2*each; first += each {
+				rows := make([]Request, each)
+				for i := range rows {
+					if key := first + int32(i); c.ids {
+						rows[i] = row(1, "*", 1024, 1)
+						rows[i].AllocID = int64(key)
+					} else {
+						rows[i] = row(key, "*", 1024, 1)
+					}
+				}
+				p, err := m.try(Allocate{Ask: rows})
+				if err != nil {
+					t.Fatalf("after %d keys that are served: %v", first-1, err)
+				}
+				if len(p.Granted) != each {
+					t.Fatalf("after %d keys %d of %d granted", first-1, len(p.Granted), each)
+				}
+				q := Allocate{}
+				for i := range p.Granted {
+					q.Release = append(q.Release, p.Granted[i].ID)
+				}
+				for i := 0; c.back && i < len(rows); i++ {
+					rows[i].Count = 0
+					q.Ask = append(q.Ask, rows[i])
+				}
+				if _, err := m.try(q); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if kept := len(w.m.core.View().App(w.m.byApp[id].aid).Asks()); kept > 2*each {
+				t.Errorf("the core keeps %d keys", kept)
+			}
+		})
+	}
+}
+
 // isInvalid reports whether an error is of a Java class.
 func isInvalid(err error, class string) bool {
 	bad := (*Invalid)(nil)

@@ -189,18 +189,36 @@ func labelled(label string) error {
 	return invalid(classInvalidLabel, "Invalid resource request, node label not enabled but request contains label expression %q", label)
 }
 
-// checkTable refuses rows that would make a master's table larger than it may be. What the core keeps of keys that
-// were asked for once counts too.
+// checkTable refuses rows that would make a master's table larger than it may be. What is served already makes way first.
 func (m *Machine) checkTable(t *attempt, list []Request) error {
-	rows, fresh := t.with(list)
-	keys := len(t.keys)
-	if v := m.core.View().App(t.app.aid); v != nil {
-		keys = max(keys, len(v.Asks()))
+	over := func() (rows, keys int, over bool) {
+		rows, fresh := t.with(list)
+		keys = len(t.keys) + fresh
+		return rows, keys, rows > maxTableRows || keys > maxTableKeys
 	}
-	if rows > maxTableRows || keys+fresh > maxTableKeys {
-		return invalid(classInvalidAsk, "Invalid resource request, %s would ask with %d rows for %d priorities and allocation ids; at most %d and %d are taken", t.id, rows, keys+fresh, maxTableRows, maxTableKeys)
+	if _, _, much := over(); !much {
+		return nil
+	}
+	m.forgetServed(t)
+	if rows, keys, much := over(); much {
+		return invalid(classInvalidAsk, "Invalid resource request, %s would ask with %d rows for %d priorities and allocation ids; at most %d and %d are taken", t.id, rows, keys, maxTableRows, maxTableKeys)
 	}
 	return nil
+}
+
+// forgetServed drops the rows of which a master was given everything. It need not take them back.
+func (m *Machine) forgetServed(t *attempt) {
+	v := m.core.View().App(t.app.aid)
+	if v == nil || !m.Ready() { // the core has not heard of the rows
+		return
+	}
+	owed := workerAsks(v)
+	maps.DeleteFunc(t.keys, func(key askKey, _ int) bool {
+		_, asked := t.rows[rowKey{key, anywhere}]
+		k := owed[key]
+		return asked && (k == nil || k.Count()+k.Unseen() == 0)
+	})
+	maps.DeleteFunc(t.rows, func(key rowKey, _ Request) bool { return t.keys[key.askKey] == 0 })
 }
 
 // unfetched is how many containers of a key wait for their master's next call. What it asks for counts them still.

@@ -336,6 +336,10 @@ func (c *Core) normalise(r heddle.Resource) (_ heddle.Resource, ok bool) {
 	return rounded, true
 }
 
+// keptAsks is how many priorities an application has of which those stay that nothing is asked for at: what policies count
+// of an ask goes on where it is asked for again.
+const keptAsks = 100
+
 // ask replaces rows. A row above the largest container is left out and answered with a Reject.
 func (c *Core) ask(e heddle.Ask) {
 	a := c.v.App(e.App)
@@ -355,7 +359,8 @@ func (c *Core) ask(e heddle.Ask) {
 		c.setRow(a, r)
 	}
 	for i := len(a.Asks()) - 1; i >= 0; i-- {
-		if k := a.Asks()[i]; k.Count() == 0 && k.AllocID() != 0 && k.Bookings() == 0 && k.Unseen() == 0 {
+		k := a.Asks()[i]
+		if k.Count() == 0 && k.Bookings() == 0 && k.Unseen() == 0 && (k.AllocID() != 0 || len(a.Asks()) > keptAsks) {
 			c.c.DropAsk(k)
 		}
 	}
