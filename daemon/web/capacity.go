@@ -33,6 +33,14 @@ func weight(q *rm.QueueReport) float32 {
 	return float32(q.Weight)
 }
 
+// normalized is a queue's part of the weights that it and its neighbours have, 0 where it has none.
+func normalized(q *rm.QueueReport) float32 {
+	if q.Weight < 0 {
+		return 0
+	}
+	return float32(q.Capacity)
+}
+
 func mode(q *rm.QueueReport) string {
 	switch {
 	case byAmount(q):
@@ -93,7 +101,7 @@ func (t tree) capacities(q *rm.QueueReport) rest.Capacities {
 	}
 	c := rest.Capacity{
 		Vector: t.vector(q), Capacity: float32(100 * q.Capacity), Used: own, Max: float32(100 * q.Max),
-		Abs: float32(100 * q.Absolute), AbsUsed: absolute, AbsMax: float32(100 * q.AbsoluteMax), Weight: weight(q),
+		Abs: float32(100 * q.Absolute), AbsUsed: absolute, AbsMax: float32(100 * q.AbsoluteMax), Weight: weight(q), NormWeight: normalized(q),
 		MinResource: bounded(least), MaxResource: bounded(most), EffectiveMin: t.resource(q.Guaranteed(t.cluster.Total)),
 		EffectiveMax: t.resource(q.Ceiling(t.cluster.Total)),
 	}
@@ -141,7 +149,7 @@ func (t tree) capacityQueue(i int) rest.CapacityQueue {
 	o := rest.CapacityQueue{
 		Path: q.Path, Capacity: float32(100 * q.Capacity), UsedCapacity: own, MaxCapacity: float32(100 * q.Max),
 		AbsCapacity: float32(100 * q.Absolute), AbsMaxCapacity: float32(100 * q.AbsoluteMax), AbsUsedCapacity: absolute,
-		Weight: weight(q), Apps: q.Active + q.Inactive, MaxParallelApps: math.MaxInt32, Name: q.Name(), Absolute: byAmount(q),
+		Weight: weight(q), NormWeight: normalized(q), Apps: q.Active + q.Inactive, MaxParallelApps: math.MaxInt32, Name: q.Name(), Absolute: byAmount(q),
 		State: string(q.State), Queues: t.capacityQueues(i), Used: t.told(q.Used), Labels: []string{"*"},
 		Allocated: q.Containers, Reserved: q.Reservations, Pending: q.Waiting, Capacities: t.capacities(q),
 		Resources:    t.usages(q.Used, q.Reserved, q.Pending, q.Masters, q),

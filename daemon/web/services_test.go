@@ -310,6 +310,18 @@ func TestQueueByAmount(t *testing.T) {
 	}
 }
 
+// A queue with a weight is shown with its part of what its neighbours have too.
+func TestQueueByWeight(t *testing.T) {
+	f := demo()
+	if q := theLeaf(t, f); q.Weight != -1 || q.NormWeight != 0 || q.Capacities.List[0].NormWeight != 0 {
+		t.Errorf("a queue with a capacity has the weight %v, %v of all", q.Weight, q.NormWeight)
+	}
+	f.queues[1].Weight, f.queues[1].Capacity = 3, 0.75
+	if q := theLeaf(t, f); q.Weight != 3 || q.NormWeight != 0.75 || q.Capacities.List[0].NormWeight != 0.75 || q.Mode != "weight" {
+		t.Errorf("%s: the weight %v is %v of all", q.Mode, q.Weight, q.NormWeight)
+	}
+}
+
 // What a user may have at most is the factor's part of what the queue is guaranteed, for masters too; a factor of −1 leaves a user
 // the whole queue. A queue has more for masters where it may have more than it is guaranteed.
 func TestUserLimits(t *testing.T) {
