@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/http"
+	"strings"
 
 	"heddle"
 	"heddle/rm"
@@ -68,6 +69,9 @@ func percent(a, b float64) float64 {
 	return 100 * a / b
 }
 
+// allTypes stands for applications of every type.
+const allTypes = "*"
+
 // statistics answers GET /appstatistics.
 func (s *site) statistics(r *http.Request) (rest.Answer, error) {
 	q := r.URL.Query()
@@ -82,9 +86,12 @@ func (s *site) statistics(r *http.Request) (rest.Answer, error) {
 	if len(types) > 1 {
 		return rest.Answer{}, badRequest("applicationTypes names more than one type; one can be counted at a time")
 	}
-	label := "*"
+	label := allTypes
 	if len(types) == 1 {
-		label = types[0]
+		label = strings.ToLower(types[0])
+	}
+	if label == allTypes {
+		types = nil
 	}
 	count, err := s.RM.CountApps(r.Context(), rm.AppFilter{Types: types})
 	if err != nil {

@@ -180,6 +180,8 @@ func TestServicesThatHaveNoRecording(t *testing.T) {
 	h := New(Options{RM: f, Version: "dev", ClientAddress: "0.0.0.0:8032", Now: func() time.Time { return time.UnixMilli(1700000010000) }})
 	for path, want := range map[string]string{
 		rest.Base + "/appstatistics?states=running&applicationTypes=mapreduce": `{"appStatInfo":{"statItem":[{"state":"RUNNING","type":"mapreduce","count":1}]}}`,
+		rest.Base + "/appstatistics?states=running&applicationTypes=MAPREDUCE": `{"appStatInfo":{"statItem":[{"state":"RUNNING","type":"mapreduce","count":1}]}}`,
+		rest.Base + "/appstatistics?states=running&applicationTypes=*":         `{"appStatInfo":{"statItem":[{"state":"RUNNING","type":"*","count":1}]}}`,
 		rest.Base + "/nodes?states=decommissioned":                             `{"nodes":{}}`,
 		rest.HeddleBase + "/info": `{"version":"dev","cluster_id":"c1","started_ms":1700000000000,"ready":true,"profile":"heddle",` +
 			`"order":"shortest","scheduler":"capacity","off":["ikayak.shrink: needs a node agent"],"steps":1234,"grants":56,"busy_percent":1.5,"calls_waiting":0,"heartbeat_ms":1000,"client_address":"0.0.0.0:8032","rest_changes":false}` + "\n",
