@@ -118,6 +118,7 @@ type Executor struct {
 	gauge    gauge
 	none     [8]refused // the last needs for which no node could be reserved
 	nones    int
+	passed   bool // a node was passed over that another application, or this one in a while, could have reserved
 }
 
 // refused is a need no node could be reserved for, and when that was found.
@@ -153,7 +154,7 @@ func (e *Executor) Pick(v policy.View, k *policy.Ask) (heddle.NodeID, bool) {
 	}
 	e.gauge.set(k.Size(), v.Total(), v.Counts)
 	if _, ok := v.MostFree(k.App(), k.Size()); ok { // the index knows at once when there is none
-		if n := e.most(v, k, &e.free); n != heddle.NoNode {
+		if n := e.most(v, k, &e.free, usable); n != heddle.NoNode {
 			return n, true
 		}
 	}
@@ -165,11 +166,12 @@ func (e *Executor) Pick(v policy.View, k *policy.Ask) (heddle.NodeID, bool) {
 	if !late && slices.Contains(e.none[:], now) {
 		return heddle.NoNode, false
 	}
-	if n := e.most(v, k, &e.maps); n != heddle.NoNode {
-		return n, true
+	e.passed = false
+	n := e.most(v, k, &e.maps, e.reservable)
+	if n == heddle.NoNode {
+		n = e.soonest(v, k)
 	}
-	n, excluded := e.soonest(v, k)
-	if n == heddle.NoNode && !excluded {
+	if n == heddle.NoNode && !e.passed {
 		e.none[e.nones%len(e.none)] = now
 		e.nones++
 	}
@@ -194,16 +196,16 @@ func (e *Executor) last(v policy.View, k *policy.Ask) heddle.NodeID {
 				part = min(part, float64(e.all.of[i][d])*e.gauge.per[d])
 			}
 		}
-		if part > most && usable(v, k, n.ID()) {
+		if part > most && e.reservable(v, k, n.ID()) {
 			best, most = n.ID(), part
 		}
 	}
 	return best
 }
 
-// most is Alg. 1, lines 4 to 11: of the nodes that have enough, the one with the most left; ties end in
+// most is Alg. 1, lines 4 to 11: of the nodes that have enough and will do, the one with the most left; ties end in
 // the lower id.
-func (e *Executor) most(v policy.View, k *policy.Ask, have *column) heddle.NodeID {
+func (e *Executor) most(v policy.View, k *policy.Ask, have *column, do func(policy.View, *policy.Ask, heddle.NodeID) bool) heddle.NodeID {
 	best, share := heddle.NoNode, -1.0
 	for b := range have.top {
 		if e.gauge.left(have.upTo(b)) <= share {
@@ -212,7 +214,7 @@ func (e *Executor) most(v policy.View, k *policy.Ask, have *column) heddle.NodeI
 		nodes := have.nodes(b)
 		for i := range nodes {
 			id := heddle.NodeID(b*block + i)
-			if s := e.gauge.left(&nodes[i]); s > share && usable(v, k, id) {
+			if s := e.gauge.left(&nodes[i]); s > share && do(v, k, id) {
 				best, share = id, s
 			}
 		}
@@ -221,10 +223,9 @@ func (e *Executor) most(v policy.View, k *policy.Ask, have *column) heddle.NodeI
 }
 
 // soonest is Alg. 2: the node with the smallest estimated wait. A reduce that should have ended keeps
-// nobody waiting. excluded reports whether a node was passed over because the application wants nothing
-// there, which no other application need, or because it is silent, which it need not stay.
-func (e *Executor) soonest(v policy.View, k *policy.Ask) (best heddle.NodeID, excluded bool) {
-	best = heddle.NoNode
+// nobody waiting.
+func (e *Executor) soonest(v policy.View, k *policy.Ask) heddle.NodeID {
+	best := heddle.NoNode
 	var least heddle.Time
 	r, now := k.Size(), v.Now()
 	for i := range e.all.of {
@@ -235,13 +236,21 @@ func (e *Executor) soonest(v policy.View, k *policy.Ask) (best heddle.NodeID, ex
 		if y = max(y, now); !ok || best != heddle.NoNode && y >= least {
 			continue
 		}
-		if usable(v, k, heddle.NodeID(i)) {
+		if e.reservable(v, k, heddle.NodeID(i)) {
 			best, least = heddle.NodeID(i), y
-		} else {
-			excluded = excluded || v.Node(heddle.NodeID(i)).Booked() == nil
 		}
 	}
-	return best, excluded
+	return best
+}
+
+// reservable reports whether a node can be reserved for the ask. Where it is not because the application wants nothing there,
+// or because the node is silent, another application may reserve it, or this one soon.
+func (e *Executor) reservable(v policy.View, k *policy.Ask, id heddle.NodeID) bool {
+	if usable(v, k, id) {
+		return true
+	}
+	e.passed = e.passed || v.Node(id).Booked() == nil
+	return false
 }
 
 // usable reports whether a node can be given to the ask, or reserved for it.
