@@ -336,6 +336,7 @@ func make1[H any](b *builder, slot string, table map[string]policy.Maker[H], ref
 		Rand:      rand.New(rand.NewPCG(b.env.Seed, h.Sum64())),
 		Remaining: b.out.Remaining,
 		Release:   b.out.Release,
+		Book:      b.out.Book,
 		Shared:    b.sharedOf,
 	})
 	if err != nil {

@@ -380,6 +380,8 @@ type Args struct {
 	// Remaining and Release are the estimates of the profile, or nil.
 	Remaining Remaining
 	Release   Release
+	// Book is the profile's, or nil. Places know it: one that names its node passes over those whose reservation would not stay.
+	Book Book
 	// Shared returns the scheduler of that name that fills several slots at once from one
 	// configuration of queues.
 	Shared func(name string) (any, error)

@@ -113,6 +113,7 @@ type ExecutorOptions struct {
 // becomes free before: then one of its application's reservations is given up.
 type Executor struct {
 	books
+	book     policy.Book // says which reservations would stay; nil = all
 	patience heddle.Span // 0 = without end
 	stay     bool
 	gauge    gauge
@@ -138,7 +139,7 @@ func NewExecutor(a policy.Args) (policy.Place, error) {
 	if !(o.Patience >= 0) || o.Patience > math.MaxInt32 {
 		return nil, errors.New("ikayak.executor: patience must be 0 s, for none, or more")
 	}
-	return &Executor{patience: heddle.Seconds(o.Patience), stay: o.Stay, books: books{rest: a.Remaining}}, nil
+	return &Executor{patience: heddle.Seconds(o.Patience), stay: o.Stay, book: a.Book, books: books{rest: a.Remaining}}, nil
 }
 
 // Judge implements [policy.Place]; it is asked for reservations only.
@@ -243,10 +244,10 @@ func (e *Executor) soonest(v policy.View, k *policy.Ask) heddle.NodeID {
 	return best
 }
 
-// reservable reports whether a node can be reserved for the ask. Where it is not because the application wants nothing there,
-// or because the node is silent, another application may reserve it, or this one soon.
+// reservable reports whether a node can be reserved for the ask, and would stay so. Where it is not because the application
+// wants nothing there, because the node is silent, or because the reservation would not stay, that may soon be otherwise.
 func (e *Executor) reservable(v policy.View, k *policy.Ask, id heddle.NodeID) bool {
-	if usable(v, k, id) {
+	if usable(v, k, id) && (e.book == nil || e.book.Keep(v, k, v.Node(id))) {
 		return true
 	}
 	e.passed = e.passed || v.Node(id).Booked() == nil
