@@ -419,7 +419,7 @@ func (c *Core) fulfil(n *policy.Node) (done bool) {
 	x := n.Booked()
 	k := x.Ask()
 	at, allowed := k.Nearest(n)
-	if k.Count() == 0 || k.Size() != x.Limit() || !allowed || !c.keeps(k, n) {
+	if k.Count() == 0 || k.Size() != x.Limit() || !allowed || x.App().Excludes(n.ID()) || !c.keeps(k, n) {
 		c.unbook(x)
 		return c.set.Beat.StopAtBook
 	}
