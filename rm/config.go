@@ -153,6 +153,10 @@ type QueueInfo struct {
 	Priority     int32           `json:"-"` // of applications that name none
 	DefaultLabel string          `json:"-"`
 
+	// MinParts and MaxParts are of a fair queue: where they are above 0, MinShare and MaxShare are such parts of the cluster.
+	MinParts Parts `json:"-"`
+	MaxParts Parts `json:"-"`
+
 	// Amounts says that MinShare or MaxShare is of a queue with a capacity. What they come to in the cluster as it is, is told in reports:
 	// the parts above, MaxApps, and what the queue is guaranteed and may have at most.
 	Amounts     bool            `json:"-"`
@@ -162,6 +166,24 @@ type QueueInfo struct {
 
 // Name is the last part of the queue's path.
 func (q *QueueInfo) Name() string { return q.Path[strings.LastIndexByte(q.Path, '.')+1:] }
+
+// Parts are parts of the cluster, 0 to 1, of each resource.
+type Parts [heddle.NumDims]float64
+
+// of is an amount with those parts of total in it.
+func (p Parts) of(total, a heddle.Resource) heddle.Resource {
+	for d, part := range p {
+		if part > 0 {
+			a[d] = int64(float64(total[d]) * part)
+		}
+	}
+	return a
+}
+
+// Bounds are MinShare and MaxShare where the cluster has so much, which is the most there can be.
+func (q *QueueInfo) Bounds(total heddle.Resource) (least, most heddle.Resource) {
+	return q.MinParts.of(total, q.MinShare), q.MaxParts.of(total, q.MaxShare).Min(total)
+}
 
 // Guaranteed is what the queue is guaranteed where the cluster has so much.
 func (q *QueueInfo) Guaranteed(total heddle.Resource) heddle.Resource {

@@ -326,6 +326,11 @@ func TestFairQueue(t *testing.T) {
 	if want := fmt.Sprint("root.default", "FairScheduler", 0.5, 0.125, 2, 512, 1, 4096, 4, 128, 2048, 4, 7); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
+	q.MaxParts = rm.Parts{0.25, 0.25}
+	m, err = newService(f, Options{}).getQueueInfo(t.Context(), daemon.Actor{}, &wire.GetQueueInfoRequest{QueueName: new("root.default")})
+	if got := m.GetQueueInfo().GetMaxResourceMemory(); err != nil || got != 1024 {
+		t.Errorf("a quarter of the cluster is %d MiB, %v", got, err)
+	}
 }
 
 func TestRunning(t *testing.T) {

@@ -117,10 +117,7 @@ func (d describer) capacity(q *rm.QueueReport) *wire.QueueInfo {
 // fair describes a queue in the words of the fair scheduler.
 func (d describer) fair(q *rm.QueueReport) *wire.QueueInfo {
 	share := whole(q.Guaranteed(d.cluster.Total))
-	most := q.MaxShare.Min(d.cluster.Total)
-	if q.MaxShare.IsZero() {
-		most = d.cluster.Total
-	}
+	least, most := q.Bounds(d.cluster.Total)
 	apps := int32(math.MaxInt32)
 	if q.MaxApps >= 0 {
 		apps = int32(min(q.MaxApps, math.MaxInt32))
@@ -131,7 +128,7 @@ func (d describer) fair(q *rm.QueueReport) *wire.QueueInfo {
 	return &wire.QueueInfo{
 		QueueName: &q.Path, SchedulerType: new(fairScheduler), State: wire.QueueState_Q_RUNNING.Enum(),
 		Capacity: float(q.Absolute), CurrentCapacity: float(rm.ShareOf(d.s.dims(q.Used), share, d.cluster.MemoryOnly)), Weight: float(q.Weight),
-		MinResourceMemory: memory(q.MinShare), MinResourceVCore: cores(q.MinShare), MaxResourceMemory: memory(most), MaxResourceVCore: cores(most),
+		MinResourceMemory: memory(least), MinResourceVCore: cores(least), MaxResourceMemory: memory(most), MaxResourceVCore: cores(most),
 		ReservedResourceMemory: memory(reserved), ReservedResourceVCore: cores(reserved),
 		SteadyFairShareMemory: memory(share), SteadyFairShareVCore: cores(share), MaxRunningApp: &apps,
 		PreemptionDisabled: new(!q.Preemptable), QueueStatistics: d.statistics(q, share),

@@ -69,7 +69,7 @@ func stockQueues() []rm.QueueReport {
 	q := func(id, parent heddle.QueueID, path string, capacity, absolute rm.Fraction, leaf bool, children ...heddle.QueueID) rm.QueueReport {
 		return rm.QueueReport{ID: id, Children: children, QueueInfo: rm.QueueInfo{
 			Path: path, Parent: parent, Leaf: leaf, State: rm.QueueRunning, Capacity: capacity, Max: 1, Absolute: absolute, AbsoluteMax: 1,
-			Weight: -1, MaxApps: -1, AMShare: 0.5, SubmitACL: " ", AdminACL: " ",
+			Weight: -1, MaxApps: -1, AMShare: 0.5, MaxShare: heddle.Unbounded, SubmitACL: " ", AdminACL: " ",
 		}}
 	}
 	return []rm.QueueReport{

@@ -211,9 +211,9 @@ func TestFairQueues(t *testing.T) {
 		{Path: "root", Parent: -1, Weight: 1, Policy: fair.DRF, MaxAMShare: 0.5},
 		{
 			Path: "root.a", Weight: 3, MaxApps: 4, MaxAMShare: -1, Policy: fair.FIFO, Min: fair.Amount{Set: true, Fixed: heddle.Of(512, 1000)},
-			Max: fair.Amount{Set: true, Fixed: heddle.Of(4096, 4000)},
+			Max: fair.Amount{Set: true, Fixed: heddle.Resource{4096, 4000, heddle.Unbounded[2], heddle.Unbounded[3]}},
 		},
-		{Path: "root.b", Weight: 1, MaxAMShare: 0.5, Max: fair.Amount{Set: true, Fraction: [heddle.NumDims]float64{0.5, 0.25}}},
+		{Path: "root.b", Weight: 1, MaxAMShare: 0.5, Min: fair.Amount{Set: true, Fraction: [heddle.NumDims]float64{0.125, 0}}, Max: fair.Amount{Set: true, Fraction: [heddle.NumDims]float64{0.5, 0.25}}},
 		{Path: "root.b.c", Parent: 2, Weight: 0, MaxAMShare: 0.5},
 	}}
 	got := fairQueues(c, map[string]conf.QueueACL{"root.a": {Submit: "ann", Administer: " ops"}})
@@ -225,8 +225,33 @@ func TestFairQueues(t *testing.T) {
 	if diff := cmp.Diff(want, got[1]); diff != "" {
 		t.Error(diff)
 	}
-	if got[0].Configured != "drf" || got[0].Leaf || got[2].Max != 0.25 || got[2].MaxShare != heddle.Unbounded || got[2].MaxApps != -1 || got[3].Capacity != 0 || got[3].AbsoluteMax != 0.25 {
+	if got[0].Configured != "drf" || got[0].Leaf || got[2].Max != 0.25 || got[2].MaxApps != -1 || got[3].Capacity != 0 || got[3].AbsoluteMax != 0.25 {
 		t.Errorf("%+v", got)
+	}
+}
+
+// The bounds of a fair queue are told as the core has them: 0 of a resource is none of it.
+func TestFairBounds(t *testing.T) {
+	total := heddle.Of(8192, 8000)
+	for text, want := range map[string]heddle.Resource{
+		"":                         total,
+		"4096 mb, 4 vcores":        heddle.Of(4096, 4000),
+		"50%":                      heddle.Of(4096, 4000),
+		"25% memory, 50% cpu":      heddle.Of(2048, 4000),
+		"0 mb, 0 vcores":           {},
+		"memory-mb=1024, vcores=0": heddle.Of(1024, 0),
+	} {
+		if text != "" {
+			text = "<maxResources>" + text + "</maxResources>"
+		}
+		s := load(t, Options{ConfDir: folder(t, "", map[string]string{
+			"yarn-site.xml":      props("yarn.resourcemanager.scheduler.class=org.apache.hadoop.yarn.server.resourcemanager.scheduler.fair.FairScheduler"),
+			"fair-scheduler.xml": "<allocations><queue name='a'>" + text + "</queue></allocations>",
+		})}).Scheduler
+		at := slices.IndexFunc(s.Queues, func(q rm.QueueInfo) bool { return q.Path == "root.a" })
+		if _, most := s.Queues[at].Bounds(total); most != want {
+			t.Errorf("%s: %v, want %v", text, most, want)
+		}
 	}
 }
 

@@ -96,7 +96,7 @@ func fairQueues(c *fair.Config, acls map[string]conf.QueueACL) []rm.QueueInfo {
 			Capacity: 1, Absolute: 1, Weight: q.Weight, MaxApps: -1,
 			AMShare: rm.Fraction(q.MaxAMShare), UserLimit: 100, UserFactor: -1,
 			Configured: [...]string{fair.FairShare: "fair", fair.DRF: "drf", fair.FIFO: "fifo"}[q.Policy],
-			MinShare:   q.Min.Fixed, MaxShare: heddle.Unbounded,
+			MinShare:   q.Min.Fixed, MinParts: q.Min.Fraction, MaxParts: q.Max.Fraction,
 			SubmitACL: acl.Submit, AdminACL: acl.Administer,
 			Largest: q.MaxResource,
 		}
@@ -129,7 +129,7 @@ func fairMax(a fair.Amount) (part rm.Fraction, most heddle.Resource) {
 	for d, f := range a.Fraction {
 		if f > 0 {
 			part = min(part, rm.Fraction(f))
-		} else if a.Fixed[d] > 0 {
+		} else {
 			most[d] = a.Fixed[d]
 		}
 	}

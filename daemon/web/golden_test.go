@@ -214,7 +214,7 @@ func clusterReport(c rm.ClusterReport, m rest.ClusterMetrics) rm.ClusterReport {
 func stockQueues(used, masters rm.Amount, containers, active int) []rm.QueueReport {
 	info := rm.QueueInfo{
 		State: rm.QueueRunning, Capacity: 1, Max: 1, Absolute: 1, AbsoluteMax: 1, Weight: -1, MaxApps: 10000, AMShare: 0.5,
-		UserLimit: 100, UserFactor: 1,
+		UserLimit: 100, UserFactor: 1, MaxShare: heddle.Unbounded,
 	}
 	root, leaf := info, info
 	root.Path, root.SubmitACL, root.AdminACL = "root", "*", "*"

@@ -61,16 +61,13 @@ func (t tree) children(i int) []int {
 func (t tree) fairQueue(i int) rest.FairQueue {
 	q := &t.queues[i]
 	steady := q.Guaranteed(t.cluster.Total)
-	maximum := t.cluster.Total
-	if !q.MaxShare.IsZero() {
-		maximum = maximum.Min(q.MaxShare)
-	}
+	minimum, maximum := q.Bounds(t.cluster.Total)
 	var masters, mastersMost heddle.Resource // YARN counts masters in leaves alone
 	if q.Leaf {
 		masters, mastersMost = t.dims(q.Masters), max(0, q.AMShare).Of(steady)
 	}
 	o := rest.FairQueue{
-		MaxApps: q.MaxApps, Min: t.resource(q.MinShare), Max: t.resource(maximum), Used: t.told(q.Used),
+		MaxApps: q.MaxApps, Min: t.resource(minimum), Max: t.resource(maximum), Used: t.told(q.Used),
 		AMUsed: t.resource(masters), AMMax: t.resource(mastersMost),
 		Demand: t.resource(t.dims(q.Used).Plus(t.dims(q.Pending))), SteadyFair: t.resource(steady), Fair: t.resource(steady),
 		Cluster: t.resource(t.cluster.Total), ReservedAmt: t.told(q.Reserved),

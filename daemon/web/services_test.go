@@ -281,6 +281,27 @@ func TestWhatNodesHaveToGive(t *testing.T) {
 	}
 }
 
+// Bounds of a fair queue that are parts of the cluster are shown as what they come to, each resource for itself; 0 is none of it.
+func TestFairBounds(t *testing.T) {
+	f := demo()
+	f.cluster.Scheduler, f.cluster.Total = "fair", heddle.Of(8192, 8000)
+	leaf := &f.queues[1]
+	leaf.MinParts, leaf.MaxParts = rm.Parts{0.25, 0.5}, rm.Parts{0.5, 0}
+	leaf.MinShare, leaf.MaxShare = heddle.Resource{}, heddle.Of(0, 0)
+	var got struct {
+		Info struct {
+			Root rest.FairQueue `json:"rootQueue"`
+		} `json:"schedulerInfo"`
+	}
+	if err := rest.Parse(ask(New(Options{RM: f}), rest.Base+"/scheduler").Body.Bytes(), "scheduler", &got); err != nil {
+		t.Fatal(err)
+	}
+	q := got.Info.Root.Children.List[0]
+	if q.Min.Memory != 2048 || q.Min.VCores != 4 || q.Max.Memory != 4096 || q.Max.VCores != 0 || got.Info.Root.Max.Memory != 8192 {
+		t.Errorf("%v to %v, of the root %v", q.Min, q.Max, got.Info.Root.Max)
+	}
+}
+
 // theLeaf is the only leaf of the capacity scheduler's shape.
 func theLeaf(t *testing.T, f *fakeRM) *rest.CapacityQueue {
 	t.Helper()
