@@ -266,8 +266,9 @@ func (s *Scheduler) belowLimit(c *queue, taken *heddle.Resource, freeable heddle
 
 // Allow implements [policy.Share]: the queue's limit, then the user's, then whether the container fits
 // what is left, and every maximum on the way to the root. Hadoop finds the last out as it commits, and
-// wastes the beat; here the queue is passed over. What the queue, or the largest node, could not hold if it were empty
-// keeps nobody waiting here; in Hadoop nothing more of the queue starts, and room is kept for it, for as long as it is asked for.
+// wastes the beat; here the queue is passed over. What the largest node could not hold if it were empty, or the queue if all had ended
+// there that need not wait for anybody, keeps nobody waiting here; in Hadoop nothing more of the queue starts, and room is kept for it,
+// for as long as it is asked for.
 func (s *Scheduler) Allow(v policy.View, a *policy.App, _ heddle.Kind, need heddle.Resource) policy.Verdict {
 	q := a.Queue()
 	c := &s.queues[q.ID()]
@@ -289,7 +290,7 @@ func (s *Scheduler) Allow(v policy.View, a *policy.App, _ heddle.Kind, need hedd
 		room = room.Plus(a.Booked())
 	}
 	if !v.Fits(need, room) {
-		if !v.Fits(need, c.max) || !v.Fits(need, v.Largest()) {
+		if !s.comes(v, q, need) || !v.Fits(need, v.Largest()) {
 			return policy.No(heddle.QueueLimit)
 		}
 		kept := s.more(c.head, heddle.Resource{})
@@ -300,7 +301,11 @@ func (s *Scheduler) Allow(v policy.View, a *policy.App, _ heddle.Kind, need hedd
 		return policy.NoQueue(heddle.QueueLimit)
 	}
 	if !v.Fits(need, c.hard) {
-		if !look || !v.Fits(need, c.hard.Plus(a.Booked())) {
+		switch {
+		case look && v.Fits(need, c.hard.Plus(a.Booked())):
+		case !s.comes(v, q, need):
+			return policy.No(heddle.QueueLimit)
+		default:
 			return policy.NoQueue(heddle.QueueLimit)
 		}
 		return policy.Verdict{Unbook: true}
@@ -309,6 +314,37 @@ func (s *Scheduler) Allow(v policy.View, a *policy.App, _ heddle.Kind, need hedd
 		return policy.Verdict{Unbook: true}
 	}
 	return policy.Yes
+}
+
+// comes reports whether a queue and those above it will have room for so much though nothing else starts. A master whose
+// application waits for containers may not end before it has them, nor reduces before their maps: they may wait for that room.
+func (s *Scheduler) comes(v policy.View, q *policy.Queue, need heddle.Resource) bool {
+	for ; q != nil; q = q.Parent() {
+		if most := s.queues[q.ID()].max; !v.Fits(need.Plus(q.Masters()), most) && !v.Fits(need.Plus(waiting(q)), most) {
+			return false
+		}
+	}
+	return true
+}
+
+// waiting is what those hold in a queue and below that wait for others of their application.
+func waiting(q *policy.Queue) (held heddle.Resource) {
+	for _, a := range q.Apps() {
+		if a.Pending().IsZero() {
+			continue
+		}
+		maps := a.Waiting(heddle.Map) > 0
+		a.Each(func(x *policy.Container) bool {
+			if x.Kind() == heddle.AM || x.Kind() == heddle.Reduce && maps {
+				held = held.Plus(x.Limit())
+			}
+			return true
+		})
+	}
+	for _, kid := range q.Children() {
+		held = held.Plus(waiting(kid))
+	}
+	return held
 }
 
 // Unbook implements [policy.Share].

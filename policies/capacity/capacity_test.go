@@ -8,6 +8,7 @@ import (
 	"heddle/policies/capacity"
 	"heddle/policy"
 	"heddle/policy/policytest"
+	"heddle/sched"
 )
 
 func config() capacity.Config {
@@ -79,5 +80,60 @@ func TestTreesThatAreNone(t *testing.T) {
 		if _, err := maker(change)(policytest.Args("")); err == nil || !strings.HasPrefix(err.Error(), "capacity: ") {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// A container that its queue has no room for before masters end keeps nobody waiting whom these masters may be waiting for. It waits
+// for tasks, and those behind it do too.
+func TestMastersThatWaitKeepNobodyWaiting(t *testing.T) {
+	s, err := maker(nil)(policytest.Args(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	core := sched.New(put(s))
+	now := heddle.Time(0)
+	launched := map[heddle.AppID]heddle.ContainerID{}
+	step := func(ev heddle.Event) {
+		t.Helper()
+		now = now.Plus(heddle.Second)
+		for _, d := range core.Step(now, ev) {
+			if l, ok := d.(*heddle.Launch); ok {
+				launched[l.App] = l.Container
+			}
+		}
+		if broken := core.Check(); len(broken) > 0 {
+			t.Fatalf("after %T%+v: %v", ev, ev, broken)
+		}
+	}
+	ask := func(app heddle.AppID, mem int64, n int32) {
+		step(heddle.Ask{App: app, Rows: []heddle.Row{heddle.Anywhere(1, heddle.Other, n, heddle.Of(mem, 1000))}})
+		for range 5 {
+			step(heddle.Heartbeat{Node: 0})
+		}
+		step(heddle.Acquire{App: app})
+	}
+	runs := func(app heddle.AppID) int { return core.View().App(app).Running(heddle.Other) }
+	step(heddle.NodeUp{Node: 0, Total: heddle.Of(8192, 8000), Can: heddle.AllCaps})
+	for app := range heddle.AppID(3) {
+		step(heddle.Submit{App: app, Queue: heddle.QueueID(1 + app%2), Master: heddle.Of(1024, 1000)})
+		step(heddle.Heartbeat{Node: 0})
+	}
+	ask(0, 7168, 1) // as much as there is beside its master
+	ask(1, 4096, 1)
+	ask(2, 1024, 1)
+	if runs(0) != 0 || runs(1) != 1 || runs(2) != 1 {
+		t.Fatalf("%d of the first, %d of the second and %d of the third run; their masters hold what the first lacks", runs(0), runs(1), runs(2))
+	}
+	step(heddle.Submit{App: 3, Queue: 1, Master: heddle.Of(1024, 1000)})
+	step(heddle.Exit{Container: launched[1], Status: heddle.Success})
+	ask(0, 7168, 1)
+	if core.View().App(3).Master() != nil {
+		t.Error("one that comes is let in before the first, though the others wait for nothing and will end")
+	}
+	step(heddle.AppDone{App: 1})
+	step(heddle.AppDone{App: 2})
+	ask(0, 7168, 1)
+	if runs(0) != 1 {
+		t.Error("the first does not run where nobody else does")
 	}
 }

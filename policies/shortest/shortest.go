@@ -17,8 +17,8 @@
 //
 // if its gate is open: the n others are served before it, none that becomes late after it is, and each turn
 // takes at most twice L and a beat. Whoever is first is passed by no one for what its queue has too little of
-// for it: after L the queue has room. If no node has, the next one to report is reserved for it: after L that
-// one has.
+// for it, unless masters that wait themselves hold that: after L the queue has room. If no node has, the next one to report is
+// reserved for it: after L that one has.
 //
 // Not counted is how long a gate is closed (the limit on masters, reduces that would be ahead of their maps),
 // what other queues and users are owed before it, and what masters hold, which end with their jobs: one
