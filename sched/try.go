@@ -307,6 +307,9 @@ func (c *Core) reserve(a *policy.App, k *policy.Ask, n *policy.Node, at heddle.L
 			return nothing, policy.NoApp(heddle.NoRoom)
 		}
 	case !c.set.Book.Reserve(c.v, k, n):
+		if c.filler != nil { // others could run beside a reservation, and so can they where there is none
+			return nothing, policy.No(heddle.NoRoom)
+		}
 		return nothing, policy.NoApp(heddle.NoRoom)
 	}
 	if o.look {

@@ -255,3 +255,53 @@ func TestCarelessFillingIsFound(t *testing.T) {
 		t.Error("no reservation was late where everybody was let in")
 	}
 }
+
+// Where a node is not reserved for what an application asks for first, it still takes what the application asks for next: the reduces of
+// four jobs fit nowhere beside their masters, and their maps do.
+func TestMapsStartWhereNoNodeIsReservedForReduces(t *testing.T) {
+	book, err := maker(policytest.Args(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	core := sched.New(put(book))
+	now := heddle.Time(0)
+	began := map[heddle.AppID]int{}
+	step := func(ev heddle.Event) {
+		t.Helper()
+		for _, d := range core.Step(now, ev) {
+			switch d := d.(type) {
+			case *heddle.Launch:
+				if d.Kind == heddle.Map {
+					began[d.App]++
+				}
+			case *heddle.Book:
+				t.Errorf("a node is reserved for application %d", d.App)
+			}
+		}
+	}
+	const nodes, jobs = 2, 4
+	for n := range heddle.NodeID(nodes) {
+		step(heddle.NodeUp{Node: n, Total: heddle.Of(4<<10, 8000), Can: heddle.AllCaps})
+	}
+	report := func() {
+		now = now.Plus(beat)
+		for n := range heddle.NodeID(nodes) {
+			step(heddle.Heartbeat{Node: n})
+		}
+	}
+	for a := range heddle.AppID(jobs) {
+		step(heddle.Submit{App: a, Queue: 1, Master: heddle.Of(1<<10, 1000)})
+		if a%2 == 1 { // two masters on each node
+			step(heddle.Heartbeat{Node: heddle.NodeID(a / 2)})
+		}
+	}
+	for a := range heddle.AppID(jobs) {
+		step(heddle.Ask{App: a, Rows: []heddle.Row{
+			heddle.Anywhere(10, heddle.Reduce, 1, heddle.Of(3<<10, 1000)), heddle.Anywhere(20, heddle.Map, 1, heddle.Of(1<<10, 1000)),
+		}})
+	}
+	report()
+	if len(began) != jobs {
+		t.Errorf("maps that began, by application: %v; want one of each", began)
+	}
+}
