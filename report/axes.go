@@ -68,8 +68,24 @@ func timeAxis(lo, hi, from, to float64, log bool, most int, label string) axis {
 		a.ticks = a.logTicks(math.Abs(to-from) / float64(most))
 		return a
 	}
-	a.ticks = multiples(lo, hi, niceStep((hi-lo)/float64(most)))
+	step := niceStep((hi - lo) / float64(most))
+	if a.ticks = multiples(lo, hi, step); a.alike() { // a short time late in a run
+		a.format = instant
+		if hi >= 3600 { // their texts are longer
+			a.ticks = multiples(lo, hi, niceStep(1.5*step))
+		}
+	}
 	return a
+}
+
+// alike reports whether two ticks have the same text.
+func (a axis) alike() bool {
+	for i := range a.ticks {
+		if i > 0 && a.format(a.ticks[i-1]) == a.format(a.ticks[i]) {
+			return true
+		}
+	}
+	return false
 }
 
 func niceStep(least float64) float64 {

@@ -187,8 +187,8 @@ func TestForetoldByHand(t *testing.T) {
 	if f.longest != 3 { // as many as 7 has, and the lower number
 		t.Errorf("container %d is shown", f.longest)
 	}
-	one := f.one(0)
-	if !slices.Equal(one.Curves[1].Points, [][2]float64{{0, 13}, {1, 19}}) || !slices.Equal(one.Curves[0].Points, [][2]float64{{0, 10}, {1, 9}}) {
+	one, several := f.one(0)
+	if !several || !slices.Equal(one.Curves[1].Points, [][2]float64{{0, 13}, {1, 19}}) || !slices.Equal(one.Curves[0].Points, [][2]float64{{0, 10}, {1, 9}}) {
 		t.Errorf("%+v", one.Curves)
 	}
 	p := Panel{Caption: "Of two.", Dots: []Dots{{0, [][2]float64{{10, 11}, {5, 90}, {8, 29}}}}}
@@ -198,6 +198,21 @@ func TestForetoldByHand(t *testing.T) {
 	}
 	if rows := f.table().Rows; len(rows) != 2 || rows[1][1] != "2" || rows[1][2] != "12.0 s" || rows[1][3] != "2.0 s" {
 		t.Errorf("table %q", rows)
+	}
+}
+
+// Of a reduce with one estimate there is no line to draw.
+func TestForetoldOnce(t *testing.T) {
+	s := heddle.Second
+	r := &sim.Result{Jobs: []sim.JobResult{{ID: "sort"}}, Predictions: []sim.Prediction{{Container: 7, Remaining: 11 * s, Actual: 10 * s}}}
+	if p, several := newForetold(r).one(0); several {
+		t.Errorf("%+v", p)
+	}
+	if p, ok := Predictions("estimates", []Named{{Name: "fair", Run: r}}); !ok || len(p.Panels) != 1 || len(p.Keys) != 1 {
+		t.Errorf("%v: %+v", ok, p)
+	}
+	if p, ok := Predictions("estimates", nil); ok {
+		t.Errorf("of nothing: %+v", p)
 	}
 }
 

@@ -46,6 +46,25 @@ func tick(s float64) string {
 	return t
 }
 
+// instant writes a time on an axis in full, to a thousandth of a second however late.
+func instant(s float64) string {
+	left := int64(math.Round(s * 1000))
+	var parts []string
+	for _, u := range []struct {
+		of   int64
+		name string
+	}{{86400_000, " d"}, {3600_000, " h"}, {60_000, " m"}} {
+		if n := left / u.of; n > 0 {
+			parts = append(parts, count(float64(n))+u.name)
+		}
+		left %= u.of
+	}
+	if left > 0 || len(parts) == 0 {
+		parts = append(parts, strconv.FormatFloat(float64(left)/1000, 'f', -1, 64)+" s")
+	}
+	return strings.Join(parts, " ")
+}
+
 // clock writes an instant of a run, to a tenth of a second however late.
 func clock(t heddle.Time) string {
 	tenths := int64(math.Round(t.Seconds() * 10))

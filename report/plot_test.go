@@ -33,6 +33,28 @@ func TestAxes(t *testing.T) {
 	}
 }
 
+// Ticks of a short time late in a run differ.
+func TestTicksDiffer(t *testing.T) {
+	for _, c := range []struct {
+		lo, hi float64
+		want   string
+	}{
+		{0, 90, "0 s, 15 s, 30 s, 45 s, 1 m, 1 m 15 s, 1 m 30 s"},
+		{82, 83, "1 m 22 s, 1 m 22.2 s, 1 m 22.4 s, 1 m 22.6 s, 1 m 22.8 s, 1 m 23 s"},
+		{3700, 3760, "1 h 1 m 45 s, 1 h 2 m, 1 h 2 m 15 s, 1 h 2 m 30 s"},
+		{200_000, 201_000, "2 d 7 h 40 m, 2 d 7 h 50 m"},
+	} {
+		a := timeAxis(c.lo, c.hi, 0, 600, false, 6, "")
+		var texts []string
+		for _, v := range a.ticks {
+			texts = append(texts, a.format(v))
+		}
+		if got := strings.Join(texts, ", "); got != c.want {
+			t.Errorf("%v to %v: %s, want %s", c.lo, c.hi, got, c.want)
+		}
+	}
+}
+
 func TestScale(t *testing.T) {
 	log := scale{1, 100, 0, 200, true}
 	linear := scale{0, 10, 300, 100, false}

@@ -73,12 +73,14 @@ func (c *Comparison) estimates() (out [][]panel) {
 			X: Axis{Label: "as it was", Unit: Times}, Y: Axis{Label: "as estimated", Unit: Times}, Dots: []Dots{{i, f.dots()}},
 		}
 		all.square()
-		one := f.one(i)
-		one.X.Label, one.Caption = "", "The one with the most estimates. Solid: as estimated, broken: as it was."
 		a := panelOf(&all, i, 380, "Estimated against actual remaining time of reduces under "+c.Profiles[i].Name+". "+f.words())
-		b := panelOf(&one, i, 380, one.Title+" under "+c.Profiles[i].Name+": estimated and actual remaining time.")
 		a.Table = f.table()
-		out = append(out, []panel{a, b})
+		row := []panel{a}
+		if one, several := f.one(i); several {
+			one.X.Label, one.Caption = "", "The one with the most estimates. Solid: as estimated, broken: as it was."
+			row = append(row, panelOf(&one, i, 380, one.Title+" under "+c.Profiles[i].Name+": estimated and actual remaining time."))
+		}
+		out = append(out, row)
 	}
 	return out
 }

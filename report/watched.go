@@ -77,16 +77,22 @@ func Predictions(title string, runs []Named) (p *Plot, ok bool) {
 		all.Dots = append(all.Dots, Dots{Colour: i, Points: f.dots()})
 		p.About += r.Name + ": " + f.words() + " "
 		if one == nil {
-			x := f.one(i)
+			x, several := f.one(i)
+			if !several {
+				continue
+			}
 			one = &x
 			p.Keys = append(p.Keys, Key{Name: "as it was", Colour: i, Style: Dashed})
 		}
 	}
-	if one == nil {
+	if len(all.Dots) == 0 {
 		return p, false
 	}
 	all.square()
-	p.Panels = []Panel{all, *one}
+	p.Panels = []Panel{all}
+	if one != nil {
+		p.Panels = append(p.Panels, *one)
+	}
 	return p, true
 }
 
@@ -185,8 +191,8 @@ func (f *foretold) words() string {
 		some(len(f.list), "estimate", "estimates"), some(f.reduces, "reduce", "reduces"), seconds(Quantile(e, 0.5)), seconds(Quantile(e, 0.9)))
 }
 
-// one is the panel of the reduce with the most predictions.
-func (f *foretold) one(colour int) Panel {
+// one is the panel of the reduce with the most predictions; several is false where that has one alone, which is no line.
+func (f *foretold) one(colour int) (p Panel, several bool) {
 	said, was := Curve{Colour: colour}, Curve{Colour: colour, Style: Dashed}
 	job := 0
 	for _, p := range f.list {
@@ -196,13 +202,16 @@ func (f *foretold) one(colour int) Panel {
 			was.Points = append(was.Points, [2]float64{p.At.Seconds(), p.Actual.Seconds()})
 		}
 	}
+	if len(said.Points) < 2 {
+		return p, false
+	}
 	lo, hi := said.Points[0][0], said.Points[len(said.Points)-1][0]
 	_, longest := reach(was.Points)
 	cut(said.Points, furthest*longest)
 	return Panel{
 		Title: "One reduce of " + f.run.Jobs[job].ID, X: Axis{Label: "time of the run", Unit: Times, Low: lo, High: hi},
 		Y: Axis{Label: "remaining time", Unit: Times}, Curves: []Curve{was, said},
-	}
+	}, true
 }
 
 // mostTraced is how many tasks' allocations are drawn.
