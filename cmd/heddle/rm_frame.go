@@ -259,7 +259,7 @@ func (s *snapshot) queueLines(l *look, k inks) []string {
 	for i := range s.Queues {
 		r := &s.Queues[i]
 		rows = append(rows, row(
-			indented(r), capacity(r), share(r.Max), share(r.UsedOfOwn), mem(r.Used.MemoryMiB), vcores(r.Used.Vcores),
+			snip(plain.Line(indented(r)), min(mostName, max(l.width/3, 1))), capacity(r), share(r.Max), share(r.UsedOfOwn), mem(r.Used.MemoryMiB), vcores(r.Used.Vcores),
 			strconv.Itoa(r.Containers), strconv.Itoa(r.Waiting), strconv.Itoa(r.Active), strconv.Itoa(r.Inactive),
 		))
 	}
@@ -277,7 +277,8 @@ func (s *snapshot) appLines(l *look, k inks) []string {
 		}
 		held := holdingOf(r)
 		rows = append(rows, row(
-			r.ID.String(), snip(plain.Line(r.Name), mostName), r.Type, r.User, r.Queue, string(r.State), progressOf(r),
+			r.ID.String(), snip(plain.Line(r.Name), mostName), snip(plain.Line(r.Type), mostWord), snip(plain.Line(r.User), mostWord),
+			snip(plain.Line(r.Queue), mostName), string(r.State), progressOf(r),
 			held.containers, held.memory, held.vcores, asks, lasting(r.Elapsed),
 		))
 	}

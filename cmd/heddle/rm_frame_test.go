@@ -43,6 +43,28 @@ func TestFrameLongNames(t *testing.T) {
 	}
 }
 
+// Nor does one user, type or queue with a long name, and one long queue leaves room for what queues hold.
+func TestFrameLongWords(t *testing.T) {
+	long := strings.Repeat("x", 100)
+	for _, set := range []func(*snapshot){
+		func(s *snapshot) { s.Apps[1].User = long },
+		func(s *snapshot) { s.Apps[1].Type = long },
+		func(s *snapshot) { s.Apps[1].Queue = long },
+	} {
+		s := manyRows(1, 3)
+		set(s)
+		if text := s.draw(&look{width: 160, order: "memory"}); !strings.Contains(text, "gö") || !strings.Contains(text, "user") {
+			t.Errorf("no names:\n%s", text)
+		}
+	}
+	s := manyRows(2, 0)
+	s.Queues[0].Waiting = 4711
+	s.Queues[1].Path = "root." + long
+	if text := s.draw(&look{width: 80, order: "memory"}); !strings.Contains(text, "4711") {
+		t.Errorf("what waits in queues is cut off:\n%s", text)
+	}
+}
+
 // A frame is never larger than its terminal, whatever there is to show, and says what it left out.
 func TestFrameFits(t *testing.T) {
 	for _, n := range []struct{ queues, apps int }{{0, 0}, {1, 0}, {1, 1}, {3, 5}, {200, 3}, {3, 60}, {40, 60}} {

@@ -16,7 +16,8 @@ import (
 )
 
 const (
-	mostName = 32 // columns of an application's name in a table
+	mostName = 32 // columns of an application's name in a table, and of a queue's where there is little room
+	mostWord = 20 // columns of a user or of a type, likewise
 	// mostRequests is how many lines of an application's request table are printed for people.
 	mostRequests = 20
 	mostFailed   = 10 // containers of which it is printed for people why an agent could not do something
