@@ -32,7 +32,8 @@ func (s *Scheduler) GaugeWords(name string) string {
 
 // Check implements [policy.Checker].
 func (s *Scheduler) Check(v policy.View) (broken []string) {
-	taken, want, tasks := make([]heddle.Resource, len(s.cats)), make([]heddle.Resource, len(s.cats)), make([]int, len(s.cats))
+	taken, want := make([]heddle.Resource, len(s.cats)), make([]heddle.Resource, len(s.cats))
+	tasks, ends := make([]int, len(s.cats)), make([]int, len(s.cats))
 	n := 0
 	for id := range v.AppIDs() {
 		a := v.App(heddle.AppID(id))
@@ -47,6 +48,7 @@ func (s *Scheduler) Check(v policy.View) (broken []string) {
 		taken[k] = taken[k].Plus(a.Used()).Plus(a.Booked())
 		want[k] = want[k].Plus(st.want)
 		tasks[k] += tasksOf(a)
+		ends[k] += endsOf(a)
 		a.Each(func(x *policy.Container) bool {
 			if n++; !s.est.knows(x) {
 				broken = append(broken, "dress-owner: a container is not known as its application's")
@@ -56,7 +58,7 @@ func (s *Scheduler) Check(v policy.View) (broken []string) {
 	}
 	sum := 0.0
 	for k := range s.cats {
-		if s.cats[k].taken != taken[k] || s.cats[k].tasks != tasks[k] {
+		if s.cats[k].taken != taken[k] || s.cats[k].tasks != tasks[k] || s.cats[k].ends != ends[k] {
 			broken = append(broken, "dress-taken: a category counts other than its applications hold")
 		}
 		if s.cats[k].want != want[k] {

@@ -44,4 +44,5 @@
 // whatever its part is, when no task of another runs either, or when it has waited for the patience that the
 // options give it; the others leave room for it. The paper has no such rule, and with δ at 0 and a large
 // category that takes whatever is freed, a small job would wait until that has nothing left to ask for.
+// Reduces do not count as running while maps of their job wait for containers, nor do reservations.
 package dress

@@ -44,6 +44,7 @@ type appState struct {
 	category int
 	taken    heddle.Resource // counted in its category: held and reserved
 	tasks    int             // likewise: containers and reservations, the master left out
+	ends     int             // … those that end though nothing else starts
 	peak     heddle.Resource // the most it held and asked for at once, or will, per dimension
 	told     bool            // what it demands is known from its facts
 	expected demand          // of its tasks, when it came
@@ -60,11 +61,12 @@ type category struct {
 	supply
 	taken heddle.Resource
 	tasks int
+	ends  int // tasks that end though nothing else starts
 	want  heddle.Resource
 	limit heddle.Resource // what it may take in all
 	waits bool            // for anything, now or when a job of it has started
 	head  heddle.Resource // the container that the first of its jobs waits for; zero when none waits
-	stuck bool            // it waits, and no task of it runs
+	stuck bool            // it waits, and no task of it ends though nothing else starts
 	since heddle.Time     // … since when
 	due   bool            // … for so long, or with so little around, that it may start one container until the next interval
 }
@@ -216,7 +218,7 @@ func (s *Scheduler) submitted(v policy.View, a *policy.App) {
 
 func (s *Scheduler) forget(id heddle.AppID) {
 	st := &s.apps[id]
-	s.count(st, heddle.Resource{}, heddle.Resource{}, 0)
+	s.count(st, heddle.Resource{}, heddle.Resource{}, 0, 0)
 	s.leaves(id)
 	s.alive = slices.DeleteFunc(s.alive, func(b heddle.AppID) bool { return b == id })
 	*st = appState{}
@@ -238,11 +240,11 @@ func (s *Scheduler) refresh(v policy.View, a *policy.App) {
 // recount is refresh of what its tasks are known to ask for; grown says whether that is more than ever.
 func (s *Scheduler) recount(v policy.View, a *policy.App, grown bool) {
 	st := &s.apps[a.ID()]
-	s.count(st, heddle.Resource{}, heddle.Resource{}, 0)
+	s.count(st, heddle.Resource{}, heddle.Resource{}, 0, 0)
 	if s.total != (heddle.Resource{}) {
 		st.category = s.category(v, st, grown)
 	}
-	s.count(st, a.Used().Plus(a.Booked()), st.wants(a), tasksOf(a))
+	s.count(st, a.Used().Plus(a.Booked()), st.wants(a), tasksOf(a), endsOf(a))
 	s.queues(a)
 }
 
@@ -255,11 +257,22 @@ func tasksOf(a *policy.App) int {
 	return n
 }
 
+// endsOf counts those of an application's tasks that end though nothing else starts: neither reservations, nor reduces while maps wait
+// for containers.
+func endsOf(a *policy.App) int {
+	n := tasksOf(a) - a.Bookings()
+	if a.Waiting(heddle.Map) > 0 {
+		n -= a.Running(heddle.Reduce)
+	}
+	return n
+}
+
 // count replaces what an application counts for in its category.
-func (s *Scheduler) count(st *appState, taken, want heddle.Resource, tasks int) {
+func (s *Scheduler) count(st *appState, taken, want heddle.Resource, tasks, ends int) {
 	c := &s.cats[st.category]
 	c.taken = c.taken.Plus(taken).Minus(st.taken)
 	c.want = c.want.Plus(want).Minus(st.want)
 	c.tasks += tasks - st.tasks
-	st.taken, st.want, st.tasks = taken, want, tasks
+	c.ends += ends - st.ends
+	st.taken, st.want, st.tasks, st.ends = taken, want, tasks, ends
 }

@@ -96,7 +96,7 @@ func (s *Scheduler) lateness(a *policy.App, t heddle.Time) bool {
 // application waits for anything.
 func (s *Scheduler) gather(v policy.View, a *policy.App, t heddle.Time) bool {
 	st := &s.apps[a.ID()]
-	s.count(st, st.taken, st.wants(a), st.tasks) // a master that is gone asks for nothing any more, which nobody tells
+	s.count(st, st.taken, st.wants(a), st.tasks, st.ends) // a master that is gone asks for nothing any more, which nobody tells
 	s.queues(a)
 	c := &s.cats[st.category]
 	if st.category < len(s.cats)-1 && s.o.Keep == whileJobs {
@@ -126,21 +126,21 @@ func (s *Scheduler) gather(v policy.View, a *policy.App, t heddle.Time) bool {
 	return true
 }
 
-// patience finds the categories that are due a container. None of their tasks runs, and either no task runs at
-// all, so that nothing that ends could change that, or they have waited for Options.Patience.
+// patience finds the categories that are due a container. None of their tasks ends though nothing else starts, and either none at
+// all does, so that nothing that ends could change that, or they have waited for Options.Patience.
 func (s *Scheduler) patience(t heddle.Time) {
-	running := 0
+	ends := 0
 	for k := range s.cats {
-		running += s.cats[k].tasks
+		ends += s.cats[k].ends
 	}
 	for k := range s.cats {
 		c := &s.cats[k]
-		stuck := c.tasks == 0 && !c.head.IsZero()
+		stuck := c.ends == 0 && !c.head.IsZero()
 		if stuck && !c.stuck {
 			c.since = t
 		}
 		c.stuck = stuck
-		c.due = stuck && (running == 0 || s.o.Patience >= 0 && t.Since(c.since) >= heddle.Seconds(s.o.Patience))
+		c.due = stuck && (ends == 0 || s.o.Patience >= 0 && t.Since(c.since) >= heddle.Seconds(s.o.Patience))
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"heddle"
 	"heddle/policies/dress"
+	"heddle/policy"
 	"heddle/policy/policytest"
 	"heddle/sched"
 )
@@ -85,4 +86,60 @@ func TestNobodyWaitsForEver(t *testing.T) {
 		}
 		t.Fatalf("%s: containers that were never granted, by job: %v", options, left)
 	})
+}
+
+// shut is a gate of masters that lets the first application in alone, as a limit on masters may.
+type shut struct{}
+
+// Open implements [policy.Gate].
+func (shut) Open(_ policy.View, a *policy.App, _ heddle.Kind) policy.Verdict {
+	if a.ID() > 0 {
+		return policy.No(heddle.AMLimit)
+	}
+	return policy.Yes
+}
+
+// A large job whose reduces wait for its maps has these though as much as there may be is reserved for small jobs, whose masters something
+// else keeps from starting: nothing would ever end.
+func TestReducesThatWaitDoNotCountAsRunning(t *testing.T) {
+	s, err := dress.New(policytest.Args(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := put(s)
+	set.Gate[heddle.AM] = []policy.Gate{shut{}}
+	c := sched.New(set)
+	now, size := heddle.Time(0), heddle.Of(1024, 1000)
+	step := func(ev heddle.Event) {
+		t.Helper()
+		c.Step(now, ev)
+		if broken := c.Check(); len(broken) > 0 {
+			t.Fatalf("after %T%+v: %v", ev, ev, broken)
+		}
+	}
+	pass := func(seconds int) {
+		for range seconds {
+			now = now.Plus(heddle.Second)
+			step(heddle.Heartbeat{Node: 0})
+			step(heddle.Acquire{App: 0})
+		}
+	}
+	submit := func(a heddle.AppID, demand int32) {
+		step(heddle.Submit{App: a, Queue: 1, Master: size, Facts: heddle.Facts{Demand: heddle.Demand{Containers: demand, Each: size}}})
+	}
+	large := func(k heddle.Kind) int { return c.View().App(0).Running(k) }
+	step(heddle.NodeUp{Node: 0, Total: heddle.Of(16<<10, 64000), Can: heddle.AllCaps})
+	submit(0, 20)
+	pass(2)
+	step(heddle.Ask{App: 0, Rows: []heddle.Row{heddle.Anywhere(10, heddle.Reduce, 7, size)}})
+	pass(2)
+	for a := range heddle.AppID(8) {
+		submit(1+a, 1)
+	}
+	pass(5)
+	step(heddle.Ask{App: 0, Rows: []heddle.Row{heddle.Anywhere(20, heddle.Map, 4, size)}})
+	pass(5)
+	if large(heddle.Reduce) != 7 || large(heddle.Map) != 1 {
+		t.Errorf("%d reduces and %d maps run, want 7 and 1: the others wait until it ends", large(heddle.Reduce), large(heddle.Map))
+	}
 }
