@@ -138,6 +138,9 @@ func newNodeThaw(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if !g.Known() {
+				a.note("no agent of %s has run here with this --parent and --run: there is nothing to give back", f.node)
+			}
 			if err := g.RestoreAll(); err != nil {
 				return failure{err}
 			}

@@ -3,8 +3,11 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -150,6 +153,30 @@ func testNodeAgentGone(t *testing.T, signal syscall.Signal, freeze, within time.
 	}
 	if out, err := node("thaw").CombinedOutput(); err != nil || len(out) > 0 {
 		t.Errorf("thaw: %v\n%s", err, out)
+	}
+}
+
+// Whoever mistypes the node hears that nothing was done.
+func TestThawOfAnotherNode(t *testing.T) {
+	var said bytes.Buffer
+	run := t.TempDir()
+	thaw := func() {
+		t.Helper()
+		said.Reset()
+		root := newRoot(&app{out: io.Discard, err: &said, log: slog.New(slog.DiscardHandler)})
+		root.SetArgs([]string{"node", "thaw", "--node", "nosuch:1", "--run", run, "--parent", "heddle-nosuch"})
+		if err := root.Execute(); err != nil {
+			t.Error(err)
+		}
+	}
+	if thaw(); !strings.Contains(said.String(), "no agent of nosuch:1 has run here") {
+		t.Errorf("%q", said.String())
+	}
+	if err := os.Mkdir(filepath.Join(run, "nosuch_1"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if thaw(); said.Len() > 0 {
+		t.Errorf("%q, though one has", said.String())
 	}
 }
 

@@ -397,6 +397,14 @@ func (g *Groups) parents() []string {
 	return dirs
 }
 
+// Known reports whether an agent of the node was on this machine: there is the folder that it keeps defaults in, or its group.
+func (g *Groups) Known() bool {
+	return slices.ContainsFunc(append(g.parents(), g.run), func(dir string) bool {
+		_, err := os.Stat(dir)
+		return err == nil
+	})
+}
+
 // remove removes the groups of a container where they are empty, and what was kept of it.
 func (g *Groups) remove(id string) error {
 	for _, dir := range g.own(id) {
