@@ -50,6 +50,8 @@ type queue struct {
 	current   heddle.Resource // of a leaf: its limit when an application was last looked at, for headroom and the masters' share
 	userLimit heddle.Resource // of a leaf, for an active user of weight 1, valid while limitOK == stamp
 	limitOK   uint64
+	stuck     heddle.Resource // what [stuckIn] found, valid while stuckOK == stamp
+	stuckOK   uint64
 	excused   bool // above its maximum when the cluster last changed its size
 	leaf      *leaf
 }
@@ -320,15 +322,22 @@ func (s *Scheduler) Allow(v policy.View, a *policy.App, _ heddle.Kind, need hedd
 // application waits for containers may not end before it has them, nor reduces before their maps: they may wait for that room.
 func (s *Scheduler) comes(v policy.View, q *policy.Queue, need heddle.Resource) bool {
 	for ; q != nil; q = q.Parent() {
-		if most := s.queues[q.ID()].max; !v.Fits(need.Plus(q.Masters()), most) && !v.Fits(need.Plus(waiting(q)), most) {
+		c := &s.queues[q.ID()]
+		if v.Fits(need.Plus(q.Masters()), c.max) {
+			continue
+		}
+		if c.stuckOK != s.stamp { // what this walk gives away does not count yet
+			c.stuck, c.stuckOK = stuckIn(q), s.stamp
+		}
+		if !v.Fits(need.Plus(c.stuck), c.max) {
 			return false
 		}
 	}
 	return true
 }
 
-// waiting is what those hold in a queue and below that wait for others of their application.
-func waiting(q *policy.Queue) (held heddle.Resource) {
+// stuckIn is what those hold in a queue and below that wait for others of their application.
+func stuckIn(q *policy.Queue) (held heddle.Resource) {
 	for _, a := range q.Apps() {
 		if a.Pending().IsZero() {
 			continue
@@ -342,7 +351,7 @@ func waiting(q *policy.Queue) (held heddle.Resource) {
 		})
 	}
 	for _, kid := range q.Children() {
-		held = held.Plus(waiting(kid))
+		held = held.Plus(stuckIn(kid))
 	}
 	return held
 }
