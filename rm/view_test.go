@@ -324,6 +324,12 @@ func TestWhatADrainedNodeHolds(t *testing.T) {
 		if n != 3 {
 			t.Errorf("%s: %d containers start beside the node that goes, want 3", profile, n)
 		}
+		again := w.next()
+		w.step(&Refresh{Call: again, Scheduler: w.m.Scheduler()})
+		w.done(again)
+		if c := w.m.View().Cluster(); c.Total[heddle.Memory] != 2048+4096+3072 {
+			t.Errorf("%s: another core has %v", profile, c.Total)
+		}
 		other.exit(task, 0)
 		other.beat()
 		if c := w.m.View().Cluster(); c.Total[heddle.Memory] != 2048+2048+3072 {
