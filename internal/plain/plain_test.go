@@ -25,6 +25,9 @@ func TestLine(t *testing.T) {
 	if got, want := Line(evil), "größe a  \\x1b[2Jb\\u009bc\\a\\x7f\ufffd"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
+	if got, want := Line("a\u202eb\u2066c تقرير"), `a\u202eb\u2066c تقرير`; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
 	if got, want := Lines(evil), "größe\ta \n\\x1b[2Jb\\u009bc\\a\\x7f\ufffd"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
