@@ -29,7 +29,7 @@ func (m *Machine) queueInfos() []QueueInfo {
 }
 
 // size works out what a queue has below another in a cluster of that size. All that are below the other one are to have as much
-// as within.
+// as within. It divides in 32 bits, as the scheduler does.
 func (q *QueueInfo) size(above *QueueInfo, within, total heddle.Resource, memoryOnly bool) {
 	q.Absolute, q.AbsoluteMax = above.Absolute*q.Capacity, above.AbsoluteMax*q.Max
 	q.Least, q.Most = q.Absolute.Of(total), q.AbsoluteMax.Of(total)
@@ -47,12 +47,12 @@ func (q *QueueInfo) size(above *QueueInfo, within, total heddle.Resource, memory
 		q.Least = least
 		for d, have := range above.Guaranteed(total) {
 			if unit := heddle.Dim(d).Unit(); within[d] > have { // the cluster is too small for all of them
-				q.Least[d] = int64(float64(q.Least[d]/unit)*float64(have)/float64(within[d])) * unit
+				q.Least[d] = int64(float64(q.Least[d]/unit)*float64(float32(have)/float32(within[d]))) * unit
 			}
 		}
 		q.Absolute, q.Capacity = part(q.Least, above.Absolute)
 		if q.Leaf && q.MaxApps < 0 {
-			q.MaxApps = int(float64(q.AppsOfAll) * float64(q.Absolute))
+			q.MaxApps = int(float32(q.AppsOfAll) * float32(q.Absolute))
 		}
 	}
 	if !most.IsZero() {
