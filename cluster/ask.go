@@ -138,10 +138,11 @@ func (c *Cluster) SetRow(a *App, r heddle.Row) *Ask {
 		return nil
 	}
 	if r.Count > 0 && r.Size != k.size {
-		n := k.count
+		n, since, passed := k.count, k.since, a.passed
 		c.setCount(k, 0)
 		k.size = r.Size
 		c.setCount(k, n)
+		k.since, a.passed = since, passed // it goes on waiting
 	}
 	switch {
 	case r.Host != heddle.NoNode:

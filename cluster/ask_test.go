@@ -35,3 +35,23 @@ func TestPutBackIsAsStrict(t *testing.T) {
 		}
 	}
 }
+
+// An application whose containers are to be of another size goes on waiting: it is no sooner or later given something for that.
+func TestAnotherSizeWaitsOn(t *testing.T) {
+	c := New([]heddle.QueueID{heddle.NoQueue, 0}, false)
+	a := c.Submit(heddle.Submit{App: 0, Queue: 1})
+	k := c.SetRow(a, heddle.Anywhere(0, heddle.AM, 1, heddle.Of(1024, 1000)))
+	c.SetNow(heddle.Time(heddle.Minute))
+	c.SetRow(a, heddle.Anywhere(0, heddle.AM, 1, heddle.Of(2048, 1000)))
+	if a.PassedOver() != 0 || k.Since() != 0 || a.Pending() != heddle.Of(2048, 1000) {
+		t.Errorf("it asks for %v and waits since %v, its ask since %v; from the beginning on", a.Pending(), a.PassedOver(), k.Since())
+	}
+	c.SetRow(a, heddle.Anywhere(0, heddle.AM, 0, heddle.Of(2048, 1000)))
+	c.SetRow(a, heddle.Anywhere(0, heddle.AM, 1, heddle.Of(1024, 1000)))
+	if now := heddle.Time(heddle.Minute); a.PassedOver() != now || k.Since() != now {
+		t.Errorf("it asks anew and waits since %v, its ask since %v", a.PassedOver(), k.Since())
+	}
+	if broken := c.Check(); len(broken) > 0 {
+		t.Error(broken)
+	}
+}
