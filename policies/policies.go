@@ -122,7 +122,7 @@ func shared[H any](name string) policy.Maker[H] {
 
 // newCapacityGate makes the CapacityScheduler's limits on masters, with options of Heddle's own.
 func newCapacityGate(a policy.Args) (policy.Gate, error) {
-	o := capacity.MastersOptions{Patience: 600}
+	o := capacity.MastersOptions{Patience: 600, Behind: 1}
 	if err := a.Decode(&o); err != nil {
 		return nil, err
 	}

@@ -62,7 +62,7 @@ func New(cfg Config, names []string) (*Scheduler, error) {
 	if len(cfg.Queues) == 0 || cfg.Queues[0].Parent != -1 {
 		return nil, errors.New("capacity: the first queue must be root")
 	}
-	s := &Scheduler{cfg: cfg, queues: make([]queue, len(cfg.Queues)), users: slices.Clone(names)}
+	s := &Scheduler{cfg: cfg, queues: make([]queue, len(cfg.Queues)), users: slices.Clone(names), masters: MastersOptions{Behind: 1}}
 	for i := range cfg.Queues {
 		c := &cfg.Queues[i]
 		if i > 0 && (c.Parent < 0 || c.Parent >= i) {

@@ -20,6 +20,8 @@ func (s *Scheduler) heldBy(v policy.View, a *policy.App) heddle.Why {
 		return heddle.AMLimit
 	case !v.Fits(st.master.Plus(s.userAt(c.leaf, st.user).masters), s.less(s.userMastersPart(c), limit)):
 		return heddle.UserAMLimit
+	case s.crowded(v, c, st):
+		return heddle.AMLimit
 	}
 	return heddle.GateClosed
 }
@@ -66,7 +68,7 @@ func (s *Scheduler) gateLimit(v policy.View, a *policy.App, why heddle.Why) poli
 	id := a.Queue().ID()
 	c, mine := &s.queues[id], s.apps[a.ID()].user
 	l := policy.Limit{
-		What: "masters", Queue: id, Most: s.mastersLimit(v, c), Used: c.leaf.masters, By: []string{s.mastersBy(c)},
+		What: "masters", Queue: id, Most: s.mastersLimit(v, c), Used: c.leaf.masters, By: []string{s.setBy(c, "share", s.masters.Share)},
 		Place: slices.Index(c.leaf.waiting, a.ID()) + 1, Line: len(c.leaf.waiting),
 	}
 	switch why {
@@ -80,6 +82,11 @@ func (s *Scheduler) gateLimit(v policy.View, a *policy.App, why heddle.Why) poli
 	case heddle.GateClosed:
 		l.Note = "There is room for this one now, which is seen when an application of the queue comes or ends, or a node does."
 	default: // masters of the queue
+		if v.Fits(s.apps[a.ID()].master.Plus(l.Used), l.Most) {
+			l.Most = s.mastersPart(v, c, s.behind(c))
+			l.By = []string{s.setBy(c, "behind", s.masters.Behind)}
+			l.Note = "Beyond that only jobs smaller than all that wait for containers are let in, and none while one has waited for a master for too long."
+		}
 	}
 	l.Holds = func(b *policy.App) (heddle.Resource, bool) {
 		st := &s.apps[b.ID()]
@@ -92,10 +99,10 @@ func (s *Scheduler) gateLimit(v policy.View, a *policy.App, why heddle.Why) poli
 	return l
 }
 
-// mastersBy is what sets the part of a queue that masters may hold.
-func (s *Scheduler) mastersBy(c *queue) string {
-	if s.masters.Share > c.cfg.MaxAMShare {
-		return "share = " + number(s.masters.Share) + " of the profile's gate.am: capacity"
+// setBy is what sets a part of a queue for masters: an option of the gate, or what is configured where that is more.
+func (s *Scheduler) setBy(c *queue, option string, part float64) string {
+	if part > c.cfg.MaxAMShare {
+		return option + " = " + number(part) + " of the profile's gate.am: capacity"
 	}
 	return c.cfg.set(mastersPart)
 }

@@ -145,6 +145,10 @@ type MastersOptions struct {
 	SmallestFirst bool `yaml:"smallest_first"`
 	// Patience is how many seconds an application waits at most before no smaller one is let in before it.
 	Patience float64 `yaml:"patience"`
+	// Behind is the part of a queue up to which masters are let in behind others. Where they hold more together, an application is
+	// let in only if it has fewer tasks than are left to each that waits for containers: they would lie idle in masters
+	// otherwise. Those of which neither number is known are each behind the other.
+	Behind float64 `yaml:"behind"`
 }
 
 // Masters sets the options of the gate.
@@ -152,6 +156,8 @@ func (s *Scheduler) Masters(o MastersOptions) error {
 	switch {
 	case !(o.Share >= 0 && o.Share <= 1):
 		return errors.New("capacity: share must be a part of a queue, 0 to 1")
+	case !(o.Behind >= 0 && o.Behind <= 1):
+		return errors.New("capacity: behind must be a part of a queue, 0 to 1")
 	case !(o.Patience > 0) || o.Patience > math.MaxInt32:
 		return errors.New("capacity: patience must be above 0 s")
 	}
@@ -183,10 +189,12 @@ func (s *Scheduler) Hear(v policy.View, e policy.Effect) {
 		s.wait(v, e.App)
 	case policy.AppAsked:
 		s.asked(e.App)
+		s.served(v, e.App)
 	case policy.Granted:
 		if !asks(e.App) {
 			s.ask(e.App.ID(), false)
 		}
+		s.served(v, e.App)
 	case policy.Adopted:
 		s.adopted(v, e.Container)
 	case policy.Resized:
@@ -246,6 +254,13 @@ func (s *Scheduler) before(id, earlier heddle.AppID) bool {
 		return a.priority > b.priority
 	}
 	return s.masters.SmallestFirst && a.tasks > 0 && a.tasks < b.tasks && a.submitted.Since(b.submitted) < heddle.Seconds(s.masters.Patience)
+}
+
+// served lets in who was behind an application that waits no more.
+func (s *Scheduler) served(v policy.View, a *policy.App) {
+	if s.masters.Behind < 1 && a.Pending().IsZero() {
+		s.activate(v, a.Queue().ID())
+	}
 }
 
 // asked brings the count of a user's asking applications up to date after one changed what it asks for.
@@ -351,12 +366,21 @@ func (s *Scheduler) activate(v policy.View, id heddle.QueueID) {
 	}
 	limit := s.mastersLimit(v, c)
 	mine := s.less(s.userMastersLimit(v, id), limit)
+	var before *ahead // as far as somebody wants to know
 	kept := l.waiting[:0]
 	for _, app := range l.waiting {
 		st := &s.apps[app]
 		u := s.userAt(l, st.user)
 		first := l.active < 1 || s.compare(&l.masters, &heddle.Resource{}) <= 0
 		fits := v.Fits(st.master.Plus(l.masters), limit) && v.Fits(st.master.Plus(u.masters), mine)
+		if fits && !first && s.crowded(v, c, st) {
+			if before == nil {
+				before = s.ahead(v.Queue(id))
+			}
+			if fits = !before.of(st.tasks); !fits && v.Now().Since(st.submitted) >= heddle.Seconds(s.masters.Patience) {
+				before = &ahead{unknown: true} // nobody passes it any more
+			}
+		}
 		full := c.cfg.MaxParallelApps > 0 && l.active >= c.cfg.MaxParallelApps
 		if full || !fits && !first || len(s.holders) > 0 && s.held(v.App(app)) {
 			kept = append(kept, app)
@@ -373,13 +397,62 @@ func (s *Scheduler) activate(v policy.View, id heddle.QueueID) {
 	l.waiting = kept
 }
 
-// mastersLimit is what the masters of a leaf may hold together: a share of what the queue can reach now.
+// An ahead is who of a leaf is served before an application that would be let in.
+type ahead struct {
+	tasks   int32 // the fewest that are left to one that waits for containers
+	unknown bool  // one waits of which that is not known
+}
+
+// ahead looks for those that were let in and wait for containers.
+func (s *Scheduler) ahead(q *policy.Queue) *ahead {
+	o := &ahead{tasks: math.MaxInt32}
+	for _, a := range q.Apps() {
+		st := &s.apps[a.ID()]
+		left := st.tasks
+		switch {
+		case !st.active || a.Pending().IsZero():
+			continue
+		case left == 0:
+			o.unknown = true
+			continue
+		case a.Waiting(heddle.AM) == 0:
+			left = int32(a.Waiting(heddle.Map) + a.Running(heddle.Map) + a.Waiting(heddle.Reduce) + a.Running(heddle.Reduce))
+		}
+		o.tasks = min(o.tasks, left)
+	}
+	return o
+}
+
+// of reports whether somebody is ahead of an application with so many tasks, 0 where that is unknown.
+func (o *ahead) of(tasks int32) bool {
+	if tasks == 0 {
+		return o.unknown
+	}
+	return tasks >= o.tasks
+}
+
+// crowded reports whether the masters of a leaf, with an application's, hold more than is for those that are behind others.
+func (s *Scheduler) crowded(v policy.View, c *queue, st *appState) bool {
+	return s.masters.Behind < 1 && !v.Fits(st.master.Plus(c.leaf.masters), s.mastersPart(v, c, s.behind(c)))
+}
+
+// behind is the part of a queue that masters may hold which are behind others.
+func (s *Scheduler) behind(c *queue) float32 {
+	return max(float32(c.cfg.MaxAMShare), float32(s.masters.Behind))
+}
+
+// mastersLimit is what the masters of a leaf may hold together.
 func (s *Scheduler) mastersLimit(v policy.View, c *queue) heddle.Resource {
+	return s.mastersPart(v, c, s.mastersShare(c))
+}
+
+// mastersPart is a part of what a queue can reach now, as masters are given it.
+func (s *Scheduler) mastersPart(v policy.View, c *queue, part float32) heddle.Resource {
 	usable := c.min
 	if v.Fits(c.min, c.current) {
 		usable = c.current
 	}
-	return s.timesUp(usable, float64(s.mastersShare(c)))
+	return s.timesUp(usable, float64(part))
 }
 
 // mastersShare is the part of a queue that masters may hold together.
