@@ -37,8 +37,8 @@ func TestWhyReads(t *testing.T) {
 		},
 		{
 			"heddle", 8192, 8, "MAPREDUCE", "am-limit",
-			[]string{"<memory:4096, vCores:4> of at most <memory:4096, vCores:4>, set by share = 0.5 of the profile's gate.am: capacity. It is "},
-			"Application is added to the scheduler and is not yet activated. Queue's AM resource limit exceeded. 1 master", 4,
+			[]string{"<memory:5120, vCores:5> of at most <memory:5120, vCores:5>, set by share = 0.55 of the profile's gate.am: capacity. It is "},
+			"Application is added to the scheduler and is not yet activated. Queue's AM resource limit exceeded. 1 master", 5,
 		},
 		{
 			"fair", 8192, 8, "MAPREDUCE", "am-limit",
