@@ -179,6 +179,19 @@ func (c *Container) letIn(id heddle.ContainerID) *beside {
 	return &c.seldom.beside[i]
 }
 
+// Stuck reports whether the container may not end before others of its application start: a master whose application waits for
+// containers, or a reduce while maps of its job do.
+func (c *Container) Stuck() bool {
+	switch c.kind {
+	case heddle.AM:
+		return !c.app.Pending().IsZero()
+	case heddle.Reduce:
+		return c.app.Waiting(heddle.Map) > 0
+	default:
+		return false
+	}
+}
+
 // Suspended reports whether it lends its processors.
 func (c *Container) Suspended() bool { return c.suspended }
 

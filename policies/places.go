@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/token"
 
 	"heddle/internal/plain"
 )
@@ -51,15 +50,6 @@ func (p places) of(part string) plain.Place {
 		}
 	}
 	return p[""]
-}
-
-// at is a place in a file, as far as it is known.
-func at(file string, t *token.Token) plain.Place {
-	p := plain.Place{File: file}
-	if t != nil && t.Position != nil {
-		p.Line, p.Column = t.Position.Line, t.Position.Column
-	}
-	return p
 }
 
 // A partError is what is wrong with a part of a profile.

@@ -170,7 +170,7 @@ func fromNode(file, name string, n ast.Node) (*Profile, error) {
 	if err := yaml.NodeToValue(n, &p, yaml.Strict()); err != nil {
 		return nil, &plain.Fault{Place: placeOf(file, err), Err: errors.New(wrong(err, &p))}
 	}
-	p.Name, p.places = name, placesIn(n, func(n ast.Node) plain.Place { return at(file, plain.Start(n)) })
+	p.Name, p.places = name, placesIn(n, func(n ast.Node) plain.Place { return plain.At(file, plain.Start(n)) })
 	if p.Profile == "" {
 		return &p, nil
 	}
@@ -188,7 +188,7 @@ func fromNode(file, name string, n ast.Node) (*Profile, error) {
 // placeOf is where in a file YAML cannot be read.
 func placeOf(file string, err error) plain.Place {
 	t, _, _ := plain.YAML(err)
-	return at(file, t)
+	return plain.At(file, t)
 }
 
 // wrong says what is wrong with YAML that was read into a struct.

@@ -167,8 +167,9 @@ func (m *Machine) nodeView(n *node) *nodeView {
 
 // look is a view of what is shown.
 func (m *Machine) look(s *shown) *View {
+	b := m.basis()
 	return &View{
-		basis: m.basis(), apps: s.apps.look(), nodes: s.nodes.look(), queues: m.queueReports(), cluster: m.clusterReport(&s.census),
+		basis: b, apps: s.apps.look(), nodes: s.nodes.look(), queues: m.queueReports(b.infos), cluster: m.clusterReport(&s.census),
 	}
 }
 
@@ -179,9 +180,9 @@ func (m *Machine) basis() basis {
 	}
 }
 
-// queueReports are the queues without what is counted of their applications.
-func (m *Machine) queueReports() []QueueReport {
-	v, infos := m.core.View(), m.queueInfos()
+// queueReports are the queues of a basis without what is counted of their applications.
+func (m *Machine) queueReports(infos []QueueInfo) []QueueReport {
+	v := m.core.View()
 	out := make([]QueueReport, len(infos))
 	for i := range out {
 		q := v.Queue(heddle.QueueID(i))

@@ -236,23 +236,15 @@ func (f *file) placeOf(key string) plain.Place {
 	p, err := yaml.PathString("$." + key)
 	if err == nil && f.tree != nil {
 		if n, err := p.FilterNode(f.tree); err == nil && n != nil {
-			at = f.placeAt(n.GetToken())
+			at = plain.At(f.path, n.GetToken())
 		}
 	}
 	at.Key = key
 	return at
 }
 
-func (f *file) placeAt(t *token.Token) plain.Place {
-	p := plain.Place{File: f.path}
-	if t != nil && t.Position != nil {
-		p.Line, p.Column = t.Position.Line, t.Position.Column
-	}
-	return p
-}
-
 func (f *file) errorAt(t *token.Token, format string, args ...any) error {
-	return &plain.Fault{Place: f.placeAt(t), Err: fmt.Errorf(format, args...)}
+	return &plain.Fault{Place: plain.At(f.path, t), Err: fmt.Errorf(format, args...)}
 }
 
 // yamlError turns an error of the YAML library into one line with a place.

@@ -98,14 +98,11 @@ func (b *Book) Keep(v policy.View, k *policy.Ask, n *policy.Node) bool {
 	return b.Book.Keep(v, k, n) && comes(v, k.Size(), n)
 }
 
-// comes reports whether there will be so much room on a node though nothing else starts. A master whose application waits
-// for containers may not end before it has them, nor a reduce before its maps: they may wait for this node.
+// comes reports whether there will be so much room on a node though nothing else starts. What is stuck there may wait for this node.
 func comes(v policy.View, need heddle.Resource, n *policy.Node) bool {
 	room := n.Free()
 	n.Each(func(x *policy.Container) bool {
-		a := x.App()
-		waits := x.Kind() == heddle.AM && !a.Pending().IsZero() || x.Kind() == heddle.Reduce && !a.MapsOver() && a.Waiting(heddle.Map) > 0
-		if !waits {
+		if !x.Stuck() {
 			room = room.Plus(x.Limit())
 		}
 		return !v.Fits(need, room)

@@ -305,12 +305,11 @@ func (s *Scheduler) Allow(v policy.View, a *policy.App, _ heddle.Kind, need hedd
 	if !v.Fits(need, c.hard) {
 		switch {
 		case look && v.Fits(need, c.hard.Plus(a.Booked())):
+			return policy.Verdict{Unbook: true}
 		case !s.comes(v, q, need):
 			return policy.No(heddle.QueueLimit)
-		default:
-			return policy.NoQueue(heddle.QueueLimit)
 		}
-		return policy.Verdict{Unbook: true}
+		return policy.NoQueue(heddle.QueueLimit)
 	}
 	if look && s.anyAbove(s.more(need.Minus(c.head), over)) {
 		return policy.Verdict{Unbook: true}
@@ -318,8 +317,8 @@ func (s *Scheduler) Allow(v policy.View, a *policy.App, _ heddle.Kind, need hedd
 	return policy.Yes
 }
 
-// comes reports whether a queue and those above it will have room for so much though nothing else starts. A master whose
-// application waits for containers may not end before it has them, nor reduces before their maps: they may wait for that room.
+// comes reports whether a queue and those above it will have room for so much though nothing else starts. What is stuck there may
+// wait for that room.
 func (s *Scheduler) comes(v policy.View, q *policy.Queue, need heddle.Resource) bool {
 	for ; q != nil; q = q.Parent() {
 		c := &s.queues[q.ID()]
@@ -336,15 +335,14 @@ func (s *Scheduler) comes(v policy.View, q *policy.Queue, need heddle.Resource) 
 	return true
 }
 
-// stuckIn is what those hold in a queue and below that wait for others of their application.
+// stuckIn is what those containers hold in a queue and below that are stuck.
 func stuckIn(q *policy.Queue) (held heddle.Resource) {
 	for _, a := range q.Apps() {
 		if a.Pending().IsZero() {
 			continue
 		}
-		maps := a.Waiting(heddle.Map) > 0
 		a.Each(func(x *policy.Container) bool {
-			if x.Kind() == heddle.AM || x.Kind() == heddle.Reduce && maps {
+			if x.Stuck() {
 				held = held.Plus(x.Limit())
 			}
 			return true

@@ -20,7 +20,7 @@ func (s *Scheduler) heldBy(v policy.View, a *policy.App) heddle.Why {
 		return heddle.AMLimit
 	case !v.Fits(st.master.Plus(s.userAt(c.leaf, st.user).masters), s.less(s.userMastersPart(c), limit)):
 		return heddle.UserAMLimit
-	case s.crowded(v, c, st):
+	case !v.Fits(st.master.Plus(c.leaf.masters), s.behindLimit(v, c)):
 		return heddle.AMLimit
 	}
 	return heddle.GateClosed
@@ -83,7 +83,7 @@ func (s *Scheduler) gateLimit(v policy.View, a *policy.App, why heddle.Why) poli
 		l.Note = "There is room for this one now, which is seen when an application of the queue comes or ends, or a node does."
 	default: // masters of the queue
 		if v.Fits(s.apps[a.ID()].master.Plus(l.Used), l.Most) {
-			l.Most = s.mastersPart(v, c, s.behind(c))
+			l.Most = s.behindLimit(v, c)
 			l.By = []string{s.setBy(c, "behind", s.masters.Behind)}
 			l.Note = "Beyond that only jobs smaller than all that wait for containers are let in, and none while one has waited for a master for too long."
 		}

@@ -366,6 +366,7 @@ func (s *Scheduler) activate(v policy.View, id heddle.QueueID) {
 	}
 	limit := s.mastersLimit(v, c)
 	mine := s.less(s.userMastersLimit(v, id), limit)
+	edge := s.behindLimit(v, c)
 	var before *ahead // as far as somebody wants to know
 	kept := l.waiting[:0]
 	for _, app := range l.waiting {
@@ -373,7 +374,7 @@ func (s *Scheduler) activate(v policy.View, id heddle.QueueID) {
 		u := s.userAt(l, st.user)
 		first := l.active < 1 || s.compare(&l.masters, &heddle.Resource{}) <= 0
 		fits := v.Fits(st.master.Plus(l.masters), limit) && v.Fits(st.master.Plus(u.masters), mine)
-		if fits && !first && s.crowded(v, c, st) {
+		if fits && !first && !v.Fits(st.master.Plus(l.masters), edge) {
 			if before == nil {
 				before = s.ahead(v.Queue(id))
 			}
@@ -431,19 +432,14 @@ func (o *ahead) of(tasks int32) bool {
 	return tasks >= o.tasks
 }
 
-// crowded reports whether the masters of a leaf, with an application's, hold more than is for those that are behind others.
-func (s *Scheduler) crowded(v policy.View, c *queue, st *appState) bool {
-	return s.masters.Behind < 1 && !v.Fits(st.master.Plus(c.leaf.masters), s.mastersPart(v, c, s.behind(c)))
-}
-
-// behind is the part of a queue that masters may hold which are behind others.
-func (s *Scheduler) behind(c *queue) float32 {
-	return max(float32(c.cfg.MaxAMShare), float32(s.masters.Behind))
-}
-
 // mastersLimit is what the masters of a leaf may hold together.
 func (s *Scheduler) mastersLimit(v policy.View, c *queue) heddle.Resource {
-	return s.mastersPart(v, c, s.mastersShare(c))
+	return s.mastersPart(v, c, c.mastersShare(s.masters.Share))
+}
+
+// behindLimit is what they may hold together before somebody is let in who is behind others.
+func (s *Scheduler) behindLimit(v policy.View, c *queue) heddle.Resource {
+	return s.mastersPart(v, c, c.mastersShare(s.masters.Behind))
 }
 
 // mastersPart is a part of what a queue can reach now, as masters are given it.
@@ -455,9 +451,9 @@ func (s *Scheduler) mastersPart(v policy.View, c *queue, part float32) heddle.Re
 	return s.timesUp(usable, float64(part))
 }
 
-// mastersShare is the part of a queue that masters may hold together.
-func (s *Scheduler) mastersShare(c *queue) float32 {
-	return max(float32(c.cfg.MaxAMShare), float32(s.masters.Share))
+// mastersShare is the part of a queue for masters that an option of the gate names, or what is configured where that is more.
+func (c *queue) mastersShare(option float64) float32 {
+	return max(float32(c.cfg.MaxAMShare), float32(option))
 }
 
 // userMastersLimit is what one user's masters may hold.
@@ -468,7 +464,7 @@ func (s *Scheduler) userMastersLimit(v policy.View, id heddle.QueueID) heddle.Re
 
 // userMastersPart is userMastersLimit as of when inactive users were last counted.
 func (s *Scheduler) userMastersPart(c *queue) heddle.Resource {
-	share := s.mastersShare(c)
+	share := c.mastersShare(s.masters.Share)
 	if c.cfg.UserLimitFactor != -1 {
 		part := max(float32(c.cfg.MinimumUserLimit), 1/float32(max(c.leaf.asking+c.leaf.inactive, 1)))
 		share = share * part * float32(c.cfg.UserLimitFactor)
