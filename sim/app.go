@@ -351,15 +351,31 @@ func (s *Sim) perform(a *app) {
 // begin starts a container's process.
 func (s *Sim) begin(c *container) {
 	s.takes(c)
-	if s.phys.launch(s.now, c, entry{what: started, id: int64(c.id)}) {
+	if s.phys.launch(s.now, c) {
 		return
 	}
-	delay := s.phys.launchDelay(c.kind)
+	delay := s.phys.launchDelay()
 	if delay == 0 {
 		s.start(c)
 		return
 	}
-	s.heap.push(entry{at: s.now.Plus(delay), what: started, id: int64(c.id)})
+	s.begins(c, s.now.Plus(delay))
+}
+
+// begins plans when a container's process runs.
+func (s *Sim) begins(c *container, at heddle.Time) {
+	e := c.begins()
+	e.at = at
+	s.heap.push(e)
+}
+
+// begins is a container's process running, at a time that is not said.
+func (c *container) begins() entry {
+	e := entry{what: started, id: int64(c.id)}
+	if c.kind == heddle.AM {
+		e.what = masterUp
+	}
+	return e
 }
 
 // unregistered is a master saying how its application ended. It leaves soon after.

@@ -174,9 +174,8 @@ func (s *Sim) startMaster(name ids.Container) {
 		return
 	}
 	s.takes(c)
-	up := entry{at: s.now.Plus(s.phys.launchDelay(heddle.AM)), what: masterUp, id: int64(c.id)}
-	if !s.phys.launch(s.now, c, up) {
-		s.heap.push(up)
+	if !s.phys.launch(s.now, c) {
+		s.begins(c, s.now.Plus(s.phys.launchDelay()))
 	}
 	s.later(func() { s.say(&rm.Started{Container: name}) })
 }
@@ -249,12 +248,15 @@ func (s *Sim) tells(id heddle.NodeID, on bool) {
 
 // stopProcess ends the process and the work in it, if there are any.
 func (s *Sim) stopProcess(c *container) {
-	if c.up && !c.over {
+	if c.over {
+		return
+	}
+	if c.up && s.tracer != nil {
+		s.tracer.stopped(s, c)
+	}
+	s.phys.close(s.now, c)
+	if c.up {
 		s.m.running(c.kind, -1)
-		if s.tracer != nil {
-			s.tracer.stopped(s, c)
-		}
-		s.phys.close(s.now, c)
 		a := c.app
 		if c.kind == heddle.AM && !c.known && a.master != nil {
 			s.masterDied(a)

@@ -44,13 +44,19 @@ func (f *full) advance(now heddle.Time, out []ended) []ended {
 	f.done = f.w.Advance(now, f.done[:0])
 	for i := range f.done {
 		d := &f.done[i]
+		if d.Outcome == world.Started {
+			if c := f.s.container(d.Work.Container); c != nil {
+				f.s.begins(c, d.At)
+			}
+			continue
+		}
 		e := ended{work: apps.Work(d.Work), ok: d.Outcome == world.Finished, at: d.Read, output: d.Output}
 		switch d.Outcome {
 		case world.OverLimit:
 			e.status = heddle.KilledOverPhysical
 		case world.OutOfMemory, world.Failed:
 			e.status = 1
-		case world.Finished:
+		case world.Finished, world.Started:
 		}
 		out = append(out, e)
 	}
@@ -70,7 +76,11 @@ func (f *full) setSpeed(now heddle.Time, n heddle.NodeID, factor float64) {
 func (f *full) nodeDown(now heddle.Time, n heddle.NodeID) { f.w.NodeDown(now, n) }
 func (f *full) nodeUp(now heddle.Time, n heddle.NodeID)   { f.w.NodeUp(now, n) }
 
-func (f *full) launch(heddle.Time, *container, entry) bool { return false }
+func (f *full) launch(now heddle.Time, c *container) bool {
+	f.open(now, c)
+	return f.w.Start(now, c.id)
+}
+
 func (f *full) leave(heddle.Time, *app, entry) bool        { return false }
 
 func (f *full) linger(a *app) heddle.Span {
@@ -80,8 +90,8 @@ func (f *full) linger(a *app) heddle.Span {
 	return 0
 }
 
-func (f *full) launchDelay(k heddle.Kind) heddle.Span { return f.w.LaunchDelay(k) }
-func (f *full) endJob(a *app)                         { f.w.EndJob(a.inWorld) }
+func (f *full) launchDelay() heddle.Span { return 0 }
+func (f *full) endJob(a *app)            { f.w.EndJob(a.inWorld) }
 
 func (f *full) cached(a *app) func(apps.Work) heddle.ContainerID {
 	return func(w apps.Work) heddle.ContainerID { return f.w.Cached(a.inWorld, world.Work(w)) }

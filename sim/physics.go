@@ -9,7 +9,7 @@ import (
 // physics is how long work takes: the full world, or the given one in which everything lasts what its
 // trace says.
 type physics interface {
-	// open says that a container's process exists.
+	// open says that a container's process runs.
 	open(now heddle.Time, c *container)
 	// run starts work in an open container.
 	run(now heddle.Time, c *container, w apps.Work)
@@ -28,15 +28,15 @@ type physics interface {
 	nodeDown(now heddle.Time, n heddle.NodeID)
 	nodeUp(now heddle.Time, n heddle.NodeID)
 
-	// launch lets up happen once a process has started, where that takes what depends on what else goes on;
-	// where not, launchDelay says how long.
-	launch(now heddle.Time, c *container, up entry) (later bool)
+	// launch has a container's process start, and Sim.begins called when it is known when it runs, where that takes what
+	// depends on what else goes on; where not, launchDelay says how long.
+	launch(now heddle.Time, c *container) (later bool)
 	// leave lets out happen once an application has ended whose master has nothing left to do, where that takes time.
 	leave(now heddle.Time, a *app, out entry) (later bool)
 	// linger is how long a master holds its container after its application has ended.
 	linger(a *app) heddle.Span
 	// launchDelay is how long a process takes to start.
-	launchDelay(k heddle.Kind) heddle.Span
+	launchDelay() heddle.Span
 	// mapsDone says that every map of a job has ended.
 	mapsDone(now heddle.Time, a *app)
 	// cached says in which executor's memory the input of a task of a stage that reads a cache is; nil where executors have

@@ -63,7 +63,7 @@ func (r *replay) differing(cpu float64) float64 {
 const noRun = int32(-1)
 
 // launch starts a master or an executor. The process of a map or a reduce is part of the task.
-func (r *replay) launch(now heddle.Time, c *container, up entry) (later bool) {
+func (r *replay) launch(now heddle.Time, c *container) (later bool) {
 	cost := &r.costs.Executor
 	switch c.kind {
 	case heddle.AM:
@@ -76,7 +76,7 @@ func (r *replay) launch(now heddle.Time, c *container, up entry) (later bool) {
 	}
 	begun := *cost
 	begun.CPU += r.first(c.node)
-	r.spend(now, c.node, &begun, up)
+	r.spend(now, c.node, &begun, c.begins())
 	return true
 }
 
@@ -89,7 +89,7 @@ func (r *replay) first(n heddle.NodeID) float64 {
 	return r.costs.First
 }
 
-func (r *replay) launchDelay(heddle.Kind) heddle.Span { return r.costs.Launch }
+func (r *replay) launchDelay() heddle.Span { return r.costs.Launch }
 
 // leave is the end of an application whose master has nothing left to do.
 func (r *replay) leave(now heddle.Time, a *app, gone entry) (later bool) {

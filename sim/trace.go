@@ -86,7 +86,8 @@ func (t *tracer) started(s *Sim, c *container) {
 		*n++
 		x.trace = &Trace{Container: c.id, Job: c.app.id, Kind: c.kind}
 		t.traces = append(t.traces, x.trace)
-		_, memory := s.phys.consumed(s.now, c)
+		cpu, memory := s.phys.consumed(s.now, c)
+		x.cpu = cpu
 		x.points.add(TracePoint{At: s.now, Limit: c.limit, Memory: memory})
 	}
 	if x.reduce && s.o.Set.Remaining != nil && t.foreseen < maxForeseen {

@@ -324,10 +324,42 @@ func (w *World) fire(t timer) {
 	}
 }
 
-// LaunchDelay draws how long the process of a container of a kind takes to start.
-func (w *World) LaunchDelay(heddle.Kind) heddle.Span {
-	if !w.fx.LaunchDelay {
-		return 0
+// Start begins to start the process of an open container, and reports whether that takes time. Where it does, Advance says
+// once it has what it computes behind it; until then no work may run in it.
+func (w *World) Start(now heddle.Time, c heddle.ContainerID) bool {
+	w.at(now)
+	i, ok := w.byID[c]
+	if !ok || !w.fx.LaunchDelay {
+		return false
 	}
-	return w.p.LaunchMin + heddle.Span(w.launch.Int64N(int64(max(w.p.LaunchMax-w.p.LaunchMin, 0))+1))
+	k := &w.conts[i]
+	t := slot(&w.freeT, &w.tasks)
+	w.tasks[t] = task{
+		work: Work{Container: c, Kind: k.kind}, cont: i, node: k.node, job: w.job(k.job), step: stepStart, act: -1, waiting: -1,
+		demand: w.idleDemand(k), hosts: w.tasks[t].hosts[:0],
+	}
+	k.tasks = append(k.tasks, t)
+	a := w.newAct(t)
+	s := w.startOf(&w.tasks[t])
+	w.acts[a].cpu, w.acts[a].width = s.CPU, s.Width
+	if w.fx.Noise {
+		w.acts[a].cpu *= lognormal(w.launch.NormFloat64(), w.p.Noise)
+	}
+	w.begin(a)
+	return true
+}
+
+// startOf is what starting a process takes.
+func (w *World) startOf(t *task) *Start {
+	switch spark := t.job.def.Spark; {
+	case t.work.Kind == heddle.Executor:
+		return &w.p.ExecutorStart
+	case t.work.Kind != heddle.AM:
+		return &w.p.TaskStart
+	case spark == nil:
+		return &w.p.MasterStart
+	case spark.Client:
+		return &w.p.SparkMasterStart
+	}
+	return &w.p.DriverStart
 }

@@ -395,20 +395,62 @@ func TestCostsOfActing(t *testing.T) {
 	free.Effects.LaunchDelay = false
 	near(t, "suspended for free", run(free, suspend), 15, 1e-6)
 	near(t, "halved for free", run(free, resize), 18, 1e-6)
-	w, sum := New(cluster(1, 1)), heddle.Span(0)
-	lo, hi := heddle.Hour, heddle.Span(0)
-	for range 1000 {
-		d := w.LaunchDelay(heddle.Map)
-		lo, hi, sum = min(lo, d), max(hi, d), sum+d
+}
+
+// Starting a process computes: four at once on two cores take longer than one, and as long as was measured, 3.4 s and 1.4 s.
+func TestStart(t *testing.T) {
+	c := cluster(1, 1)
+	c.Nodes[0].Cores = 2
+	starts := func(c Config, n int, kind heddle.Kind, job *workload.Job) (last float64, w *World) {
+		l := newLab(t, c)
+		id := l.w.AddJob(job)
+		for i := range n {
+			l.w.Open(0, heddle.ContainerID(i+1), id, kind, 0, oneCore, oneCore)
+			if !l.w.Start(0, heddle.ContainerID(i+1)) {
+				t.Fatal("a start takes no time")
+			}
+		}
+		l.until(heddle.Time(heddle.Minute))
+		for i := range n {
+			d, ok := l.done[heddle.ContainerID(i+1)]
+			if !ok || d.Outcome != Started || d.Work.Kind != kind {
+				t.Fatalf("start %d: %+v", i, d)
+			}
+			last = max(last, heddle.Span(d.At).Seconds())
+		}
+		return last, l.w
 	}
-	if lo < heddle.Second || hi > 3*heddle.Second || lo == hi {
-		t.Errorf("launches take %v to %v", lo, hi)
+	near(t, "one", first(starts(c, 1, heddle.Map, mr("sort", 1, 64, 0))), 1.4, 0.2)
+	four, w := starts(c, 4, heddle.Map, mr("sort", 1, 64, 0))
+	near(t, "four on two cores", four, 3.4, 0.2)
+	near(t, "core-seconds of four", w.CPUUsed(w.now), 4*1.55, 1e-6)
+	near(t, "a MapReduce master", first(starts(c, 1, heddle.AM, mr("sort", 1, 64, 0))), 2.9/1.5+0.6, 1e-6)
+	near(t, "Spark's driver", first(starts(c, 1, heddle.AM, kmeans(1, 64, 0, 1))), 3.5/1.5+0.5, 1e-6)
+	outside := kmeans(1, 64, 0, 1)
+	outside.Spark.Client = true
+	near(t, "Spark's master", first(starts(c, 1, heddle.AM, outside)), 2.4/1.5+0.5, 1e-6)
+	near(t, "an executor", first(starts(c, 1, heddle.Executor, outside)), 2.4/1.2+0.5, 1e-6)
+	c.Nodes[0].Speed = 0.5
+	near(t, "one on cores of half the speed", first(starts(c, 1, heddle.Map, mr("sort", 1, 64, 0))), 2*1.55/1.5+0.17, 1e-6)
+
+	w = New(cluster(1, 1))
+	id := w.AddJob(mr("sort", 1, 64, 0))
+	w.Open(0, 1, id, heddle.Map, 0, oneCore, oneCore)
+	w.Start(0, 1)
+	w.Close(heddle.Time(heddle.Second/2), 1)
+	if done := w.Advance(heddle.Time(heddle.Minute), nil); len(done) > 0 || w.CPUUsed(w.now) > 0.75+1e-6 {
+		t.Errorf("closed as it starts: %+v, %v core-seconds", done, w.CPUUsed(w.now))
 	}
-	near(t, "mean launch", sum.Seconds()/1000, 2, 0.03)
-	if New(free).LaunchDelay(heddle.Map) != 0 {
-		t.Error("a launch takes time with the effect off")
+	free := cluster(1, 1)
+	free.Effects.LaunchDelay = false
+	w = New(free)
+	w.Open(0, 1, w.AddJob(mr("sort", 1, 64, 0)), heddle.Map, 0, oneCore, oneCore)
+	if w.Start(0, 1) {
+		t.Error("a start takes time with the effect off")
 	}
 }
+
+func first[T any](x float64, _ T) float64 { return x }
 
 func TestSuspendedReduceLendsItsProcessor(t *testing.T) {
 	c := cluster(1, 1)

@@ -57,7 +57,7 @@ func (w *World) AddJob(def *workload.Job) JobID {
 	return j.id
 }
 
-// EndJob forgets a job's data. Its containers must be closed.
+// EndJob forgets a job's data. No work of it may run.
 func (w *World) EndJob(id JobID) {
 	j := w.job(id)
 	if j == nil {
@@ -189,7 +189,7 @@ func (w *World) processor(j *job, t *workload.Task, kind heddle.Kind, stage, ind
 	case t.Duration > 0 && kind == heddle.Executor:
 		return t.Duration.Seconds()
 	case t.Duration > 0:
-		return max(t.Duration-(w.p.LaunchMin+w.p.LaunchMax)/2, t.Duration/10).Seconds()
+		return max(t.Duration-w.p.TaskStart.alone(), t.Duration/10).Seconds()
 	}
 	return derived * w.noise(j.id, kind, stage, index)
 }

@@ -16,6 +16,7 @@ type act struct {
 	cpu    float64
 	mult   float64 // how much more processor and disk it takes for want of memory
 	weight float64 // of its claim on a busy processor
+	width  float64 // cores that it can keep busy
 	fetch  float64 // weight of its receiving: connections
 	rate   float64 // of left, per second
 	peak   float64 // the highest rate this stage can have when alone
@@ -77,7 +78,7 @@ func (w *World) newAct(t int32) int32 {
 	i := slot(&w.freeA, &w.acts)
 	w.seq++
 	c := &w.conts[w.tasks[t].cont]
-	w.acts[i] = act{task: t, cont: w.tasks[t].cont, home: c.node, weight: c.weight / float64(len(c.tasks)), mult: 1, fetch: 1, left: 1, since: w.now, end: never, nlegs: 1, seq: w.seq}
+	w.acts[i] = act{task: t, cont: w.tasks[t].cont, home: c.node, weight: c.weight / float64(len(c.tasks)), width: 1, mult: 1, fetch: 1, left: 1, since: w.now, end: never, nlegs: 1, seq: w.seq}
 	w.acts[i].legs[0].node = c.node
 	w.tasks[t].act = i
 	return i
@@ -148,7 +149,7 @@ func (w *World) free(i int32) {
 	w.freeA = append(w.freeA, i)
 }
 
-// setPeak computes the highest rate a stage can have: one core at most, its container's quota, the
+// setPeak computes the highest rate a stage can have: the cores that it keeps busy, its container's quota, the
 // full disk and network of each node it touches, its part of the uplinks.
 func (w *World) setPeak(i int32) {
 	a := &w.acts[i]
@@ -156,7 +157,7 @@ func (w *World) setPeak(i int32) {
 	peak := 1e9
 	if s := w.cpuNeed(a, n); s > 0 {
 		c := &w.conts[a.cont]
-		peak = min(peak, min(1, c.quota/float64(len(c.tasks)))/s)
+		peak = min(peak, min(a.width, c.quota/float64(len(c.tasks)))/s)
 	}
 	for l := range a.nlegs {
 		g := &a.legs[l]

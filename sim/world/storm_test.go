@@ -87,10 +87,15 @@ func storm(t *testing.T, seed uint64) {
 	checkIdle(t, w)
 }
 
-// stormWork opens a container and runs something in it.
+// stormWork opens a container and runs something in it, or has it start.
 func stormWork(w *World, rng *rand.Rand, now heddle.Time, c heddle.ContainerID, ids []JobID, jobs []*workload.Job) {
 	k := rng.IntN(len(ids))
 	node, host := heddle.NodeID(rng.IntN(7)), heddle.NodeID(rng.IntN(7))
+	if rng.IntN(4) == 0 {
+		w.Open(now, c, ids[k], [...]heddle.Kind{heddle.AM, heddle.Map, heddle.Executor}[rng.IntN(3)], node, oneCore, oneCore)
+		w.Start(now, c)
+		return
+	}
 	if jobs[k].Spark != nil {
 		w.Open(now, c, ids[k], heddle.Executor, node, executor, executor)
 		for i := range rng.IntN(5) {

@@ -9,7 +9,8 @@ const (
 	stepCopy
 	stepMerge
 	stepReduce
-	stepRun // of a Spark or a plain task
+	stepRun   // of a Spark or a plain task
+	stepStart // of a container's process
 )
 
 // A task is a piece of work that is running.
@@ -173,6 +174,10 @@ func (w *World) stageDone(i int32, done []Done) []Done {
 	case stepMerge:
 		w.reduce(i)
 		return done
+	case stepStart:
+		up := Done{At: w.now.Plus(w.startOf(t).Rest), Work: t.work, Node: heddle.NodeID(t.node), Outcome: Started}
+		w.endTask(i)
+		return append(done, up)
 	}
 	d := Done{At: w.now, Work: t.work, Node: heddle.NodeID(t.node), Read: t.read}
 	if w.fails != nil && w.fails(t.work) {

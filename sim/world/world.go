@@ -75,6 +75,7 @@ const (
 	OutOfMemory         // a master whose tasks need more memory than it has; the process ends itself
 	OverLimit           // demanded more memory than told, under Effects.MemoryKill
 	Failed              // Config.Fails said so; its container lives on
+	Started             // no end: a container's process runs from Done.At on, which may be to come; Work has only Container and Kind
 )
 
 // Done says that a piece of work ended, or that a container failed; a failed container is closed, with
