@@ -10,6 +10,7 @@ import (
 	"heddle"
 	"heddle/conf"
 	"heddle/exp"
+	"heddle/sim/world"
 	"heddle/workload"
 )
 
@@ -214,10 +215,11 @@ func input(program string, maps int) float64 {
 	return map[int]float64{8: 0.5, 15: 1, 23: 1.5, 30: 2, 45: 3, 148: 10, 427: 28}[maps]
 }
 
-// mapTime is what a scenario states for a map that takes so many seconds on the paper's machines, two of
-// them to start: its duration on the reference core.
+// mapTime is what a scenario states for a map that takes so many seconds on the paper's machines, with the start of its
+// process: its duration on the reference core.
 func mapTime(seconds float64) float64 {
-	const start = 2
+	process := world.DefaultParams().TaskStart
+	start := process.Alone().Seconds()
 	return start + math.Round((seconds-start)*speed*1000)/1000
 }
 

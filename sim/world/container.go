@@ -341,7 +341,7 @@ func (w *World) Start(now heddle.Time, c heddle.ContainerID) bool {
 	k.tasks = append(k.tasks, t)
 	a := w.newAct(t)
 	s := w.startOf(&w.tasks[t])
-	w.acts[a].cpu, w.acts[a].width = s.CPU, s.Width
+	w.acts[a].cpu, w.acts[a].width = s.CPU*w.nodes[k.node].base, s.Width // of its own cores, slower only where it became slow
 	if w.fx.Noise {
 		w.acts[a].cpu *= lognormal(w.launch.NormFloat64(), w.p.Noise)
 	}

@@ -431,10 +431,18 @@ func TestStart(t *testing.T) {
 	near(t, "Spark's master", first(starts(c, 1, heddle.AM, outside)), 2.4/1.5+0.5, 1e-6)
 	near(t, "an executor", first(starts(c, 1, heddle.Executor, outside)), 2.4/1.2+0.5, 1e-6)
 	c.Nodes[0].Speed = 0.5
-	near(t, "one on cores of half the speed", first(starts(c, 1, heddle.Map, mr("sort", 1, 64, 0))), 2*1.55/1.5+0.17, 1e-6)
+	near(t, "one on slower cores", first(starts(c, 1, heddle.Map, mr("sort", 1, 64, 0))), 1.55/1.5+0.17, 1e-6)
 
 	w = New(cluster(1, 1))
+	w.SetSpeed(0, 0, 0.5)
 	id := w.AddJob(mr("sort", 1, 64, 0))
+	w.Open(0, 1, id, heddle.Map, 0, oneCore, oneCore)
+	w.Start(0, 1)
+	at, _ := w.Next()
+	near(t, "one on a straggler", w.Advance(at, nil)[0].At.Seconds(), 2*1.55/1.5+0.17, 1e-6)
+
+	w = New(cluster(1, 1))
+	id = w.AddJob(mr("sort", 1, 64, 0))
 	w.Open(0, 1, id, heddle.Map, 0, oneCore, oneCore)
 	w.Start(0, 1)
 	w.Close(heddle.Time(heddle.Second/2), 1)

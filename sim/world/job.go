@@ -189,7 +189,7 @@ func (w *World) processor(j *job, t *workload.Task, kind heddle.Kind, stage, ind
 	case t.Duration > 0 && kind == heddle.Executor:
 		return t.Duration.Seconds()
 	case t.Duration > 0:
-		return max(t.Duration-w.p.TaskStart.alone(), t.Duration/10).Seconds()
+		return max(t.Duration-w.p.TaskStart.Alone(), t.Duration/10).Seconds()
 	}
 	return derived * w.noise(j.id, kind, stage, index)
 }

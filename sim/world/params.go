@@ -122,7 +122,9 @@ type Params struct {
 	// process takes beyond what its counter says, less what its end does; a master's, from its grant until it can ask
 	// for containers, with Spark's driver in it and outside; an executor's, from its launch until it has registered.
 	// Held against another measurement, from the master's call to the task's first request: 1.4 s on an idle
-	// machine, 3.4 s with four JVMs starting on its two cores; by these figures 1.2 and 3.3 s.
+	// machine, 3.4 s with four JVMs starting on its two cores; by these figures 1.2 and 3.3 s. They are core-seconds of
+	// the node's own cores: a slower node stands for older software as well, and in Hadoop 0.20 a task's JVM took around a
+	// second to start on the machines of its time (White, Hadoop: The Definitive Guide, Task JVM Reuse).
 	TaskStart, MasterStart, SparkMasterStart, DriverStart, ExecutorStart Start
 
 	// Costs of acting. SuspendCost is iKayak's 2.7 s for suspending and resuming a JVM, paid at the
@@ -140,13 +142,13 @@ type Params struct {
 
 // A Start is what it takes to start a process: processor time, then a wait.
 type Start struct {
-	CPU   float64 // core-seconds of the reference core
+	CPU   float64 // core-seconds of the node's own cores
 	Width float64 // cores that it keeps busy where it has them
 	Rest  heddle.Span
 }
 
-// alone is how long it takes on idle reference cores.
-func (s *Start) alone() heddle.Span { return heddle.Seconds(s.CPU/s.Width) + s.Rest }
+// Alone is how long it takes on idle cores.
+func (s *Start) Alone() heddle.Span { return heddle.Seconds(s.CPU/s.Width) + s.Rest }
 
 // A Program is what a piece of software needs. The units are core-seconds of the reference core per
 // MiB, and bytes out per byte in.
