@@ -81,7 +81,7 @@ func (f *full) launch(now heddle.Time, c *container) bool {
 	return f.w.Start(now, c.id)
 }
 
-func (f *full) leave(heddle.Time, *app, entry) bool        { return false }
+func (f *full) leave(heddle.Time, *app, entry) bool { return false }
 
 func (f *full) linger(a *app) heddle.Span {
 	if a.job.Framework == heddle.MapReduce {

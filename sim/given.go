@@ -202,11 +202,11 @@ func (g *given) resume(now heddle.Time, c *container) {
 func (g *given) setSpeed(heddle.Time, heddle.NodeID, float64) {}
 func (g *given) nodeDown(heddle.Time, heddle.NodeID)          {}
 func (g *given) nodeUp(heddle.Time, heddle.NodeID)            {}
-func (g *given) launchDelay() heddle.Span          { return 0 }
+func (g *given) launchDelay() heddle.Span                     { return 0 }
 func (g *given) linger(*app) heddle.Span                      { return 0 }
 
 func (g *given) launch(heddle.Time, *container) bool { return false }
-func (g *given) leave(heddle.Time, *app, entry) bool        { return false }
+func (g *given) leave(heddle.Time, *app, entry) bool { return false }
 
 func (g *given) endJob(*app)                                    {}
 func (g *given) cached(*app) func(apps.Work) heddle.ContainerID { return nil }

@@ -182,7 +182,7 @@ func DefaultParams() Params {
 		TaskStart: Start{1.85 - 0.3, 1.5, 170 * heddle.Millisecond}, MasterStart: Start{2.9, 1.5, 600 * heddle.Millisecond},
 		SparkMasterStart: Start{2.4, 1.5, 500 * heddle.Millisecond}, DriverStart: Start{3.5, 1.5, 500 * heddle.Millisecond},
 		ExecutorStart: Start{2.4, 1.2, 500 * heddle.Millisecond},
-		SuspendCost: 2700 * heddle.Millisecond, ResizeCost: 50 * heddle.Millisecond,
+		SuspendCost:   2700 * heddle.Millisecond, ResizeCost: 50 * heddle.Millisecond,
 		BatchFloor: 0.05, BatchOfRest: 0.1, PullDrift: 0.25, PullEvery: 1 * heddle.Millisecond,
 		Programs: programs(), Mean: mean(programs()),
 	}
