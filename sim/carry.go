@@ -32,7 +32,7 @@ type container struct {
 	name      ids.Container
 	work      apps.Work
 	granted   heddle.Time
-	taken     heddle.Time // when its node took it on; 0 before
+	taken     heddle.Time // when its node took it on; workload.NoTime before
 	started   heddle.Time
 	limit     heddle.Resource
 	told      heddle.Resource
@@ -43,6 +43,9 @@ type container struct {
 	phase     heddle.Phase // likewise
 	weight    int64        // that a node agent gave it, in milli-vcores; 0 = none
 }
+
+// exists reports whether a container has a process: its node has taken it on, and it has not ended.
+func (c *container) exists() bool { return c.taken >= 0 && !c.over }
 
 // container returns a container that is not yet forgotten, or nil.
 func (s *Sim) container(id heddle.ContainerID) *container { return s.conts.Get(int64(id)) }
@@ -110,7 +113,7 @@ func (s *Sim) granted(a *app, d *heddle.Launch, name ids.Container) {
 	a.unbooked(d.Container, s.now)
 	c := s.conts.Add(int64(d.Container))
 	*c = container{
-		id: d.Container, name: name, app: a, node: d.Node, kind: d.Kind, at: d.At, told: d.Told, limit: d.Limit, granted: s.now, started: workload.NoTime,
+		id: d.Container, name: name, app: a, node: d.Node, kind: d.Kind, at: d.At, told: d.Told, limit: d.Limit, granted: s.now, taken: workload.NoTime, started: workload.NoTime,
 		index: -1, runs: c.runs[:0], waits: true,
 	}
 	if s.o.NoAgents { // less than it asked for is what its node accounts for: no process notices
@@ -208,7 +211,7 @@ func (s *Sim) killed(c *container, status heddle.ExitStatus) {
 	if s.pace != nil {
 		s.heap.push(entry{at: s.now.Plus(rm.KillTime), what: calms, id: int64(c.node)})
 	}
-	if c.taken == 0 || c.over {
+	if !c.exists() {
 		s.conts.Drop(int64(c.id))
 	}
 }
@@ -224,7 +227,7 @@ func (s *Sim) masterOver(c *container, status heddle.ExitStatus) {
 
 // reap ends what is left of a container that is over for the ResourceManager: its node tells that it has.
 func (s *Sim) reap(c *container) {
-	if c.taken > 0 && !c.over {
+	if c.exists() {
 		s.stopProcess(c)
 		n := &s.nodes[c.node]
 		n.exits = append(n.exits, exit{c.id, c.name, heddle.KilledByRM})

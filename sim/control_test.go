@@ -122,6 +122,22 @@ func TestUndisturbed(t *testing.T) {
 	near(t, "a map left alone", longs(kept(r, 0, heddle.Map))[0], 30, 0.02)
 }
 
+// A master that is killed takes its process with it, also one that its node took on as the run began.
+func TestKilledMastersEnd(t *testing.T) {
+	o := thirty(1, 1)
+	o.Queues, o.Users, o.Stock = []heddle.QueueID{1}, []heddle.UserID{0}, false
+	o.Set = with(deed{15, func(v policy.View, p *policy.Plan) { p.Kill(v.App(0).Master().ID()) }})
+	s, err := newSim(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.loop()
+	states(t, s.finish(), Succeeded)
+	if _, memory := s.phys.consumed(s.now, &container{id: 1}); memory > 0 {
+		t.Errorf("the first of two masters, which was killed, holds %d MiB at the end", memory)
+	}
+}
+
 // A suspended task takes longer by the suspension and the 2.7 s it costs to come back.
 func TestSuspendResume(t *testing.T) {
 	r := under(t, with(deed{15, suspend}, deed{23, resume}), thirty(1, 1))

@@ -150,7 +150,7 @@ func (s *Sim) tasksOf(a *app, do func(*container)) {
 	})
 	for _, id := range slices.Backward(ids) {
 		c := s.container(id)
-		if c != nil && c.taken > 0 && !c.over && !c.known && c.name.Attempt == a.attempt && c.runsTask() {
+		if c != nil && c.exists() && !c.known && c.name.Attempt == a.attempt && c.runsTask() {
 			do(c)
 		}
 	}
