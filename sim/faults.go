@@ -255,7 +255,7 @@ func (s *Sim) monitor() {
 		sum := 0.0
 		node.Each(func(x *policy.Container) bool {
 			c := s.container(x.ID())
-			if c == nil || !c.up || c.over {
+			if c == nil || !c.exists() {
 				return true
 			}
 			used, _ := s.phys.consumed(s.now, c)

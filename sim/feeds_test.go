@@ -192,3 +192,24 @@ func TestNodesReportContainersThatTheyTookOn(t *testing.T) {
 		}
 	}
 }
+
+// What a node says that its containers use has in it what their processes take to start, however long that lasts: it counts
+// them from the second time on that it measures them.
+func TestNodesMeasureContainersThatStart(t *testing.T) {
+	o := fullWorld(nodes(1, 1, heddle.Of(16384, 11000)), mapReduce("j", 0, lasting(10, 30), nil))
+	o.Nodes[0].Cores = 1
+	look, looked := deed{at: 12}, false
+	look.do = func(v policy.View, _ *policy.Plan) {
+		looked = true
+		if used := v.Node(0).CPUUsed(); used < 990 {
+			t.Errorf("containers that start use %d milli-vcores, want all", used)
+		}
+	}
+	s := with(look)
+	s.Feeds.Nodes = true
+	r := under(t, s, o)
+	states(t, r, Succeeded)
+	if first := kept(r, 0, heddle.Map)[0]; !looked || first.Started < at(look.at) {
+		t.Errorf("%+v", first)
+	}
+}
