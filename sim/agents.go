@@ -92,7 +92,7 @@ func (s *Sim) stopAgent(id heddle.NodeID) {
 	})
 }
 
-// looksFor has the agent of a container's node find it, whose process has begun.
+// looksFor has the agent of a container's node find it, whose process begins.
 func (s *Sim) looksFor(c *container) {
 	if s.agents == nil || !s.agents[c.node].up {
 		return
@@ -105,7 +105,7 @@ func (s *Sim) looksFor(c *container) {
 	}
 }
 
-// find has an agent find the containers that run on its node, and do to them what it was told last.
+// find has an agent find the containers that are on its node, and do to them what it was told last.
 func (s *Sim) find(id heddle.NodeID) {
 	s.runningOn(id, func(c *container) { c.found = true })
 	s.carry(id)
@@ -197,21 +197,21 @@ func (s *Sim) vcore(id heddle.NodeID) float64 {
 	return coresOfNode(n) * 1000 / float64(n.Total[heddle.CPU])
 }
 
-// runningOn calls for every container of a node whose process runs.
+// runningOn calls for every container of a node that has a process.
 func (s *Sim) runningOn(id heddle.NodeID, do func(*container)) {
 	node := s.core().View().Node(s.nodes[id].number)
 	if node == nil {
 		return
 	}
 	node.Each(func(x *policy.Container) bool {
-		if c := s.container(x.ID()); c != nil && c.up && !c.over {
+		if c := s.container(x.ID()); c != nil && c.exists() {
 			do(c)
 		}
 		return true
 	})
 }
 
-// foundOn calls for every container of a node that its agent has found and whose process runs.
+// foundOn calls for every container of a node that its agent has found and that has a process.
 func (s *Sim) foundOn(id heddle.NodeID, do func(*container)) {
 	s.runningOn(id, func(c *container) {
 		if c.found {

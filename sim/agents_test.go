@@ -271,6 +271,23 @@ func TestAgentsFindContainersWithinASecond(t *testing.T) {
 	}
 }
 
+// Agents find processes that have yet to start, and weigh them.
+func TestAgentsWeighContainersThatStart(t *testing.T) {
+	for seed := range uint64(3) {
+		o := crowded(30, NodeAgents{})
+		o.Seed = seed
+		s := bare()
+		s.Control = []policy.Control{&weigher{}}
+		r := under(t, s, o)
+		states(t, r, Succeeded)
+		maps := kept(r, 0, heddle.Map)
+		// Both take 1.55 core-s on one core, and one has nine parts of ten but for its first second.
+		if apart := maps[1].Started.Since(maps[0].Started).Seconds(); math.Abs(apart) < 0.9 {
+			t.Errorf("seed %d: maps start %.2f s apart", seed, apart)
+		}
+	}
+}
+
 // weigher weighs the first map nine times as much as another as soon as its node has taken it on.
 type weigher struct{ done bool }
 

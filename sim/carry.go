@@ -145,6 +145,7 @@ func (s *Sim) takes(c *container) {
 		return
 	}
 	c.taken = s.now
+	s.looksFor(c)
 	n.starts = append(n.starts, c.id)
 	if s.o.Set.Feeds.Starts {
 		s.hasNews(c.node)
@@ -334,7 +335,6 @@ func (s *Sim) start(c *container) {
 	c.up, c.started = true, s.now
 	s.m.running(c.kind, 1)
 	s.phys.open(s.now, c)
-	s.looksFor(c)
 	a.begun(c, s.now)
 	if s.tracer != nil {
 		s.tracer.started(s, c)
