@@ -214,7 +214,6 @@ func (s *Sim) masterUp(c *container) {
 	}
 	c.up, c.started = true, s.now
 	a.procs++
-	s.phys.open(s.now, c)
 	s.phys.manage(s.now, c, 0)
 	s.m.running(heddle.AM, 1)
 	a.attempts++

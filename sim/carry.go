@@ -334,7 +334,6 @@ func (s *Sim) start(c *container) {
 	}
 	c.up, c.started = true, s.now
 	s.m.running(c.kind, 1)
-	s.phys.open(s.now, c)
 	a.begun(c, s.now)
 	if s.tracer != nil {
 		s.tracer.started(s, c)

@@ -25,10 +25,6 @@ func newWorld(o *Options, fails func(world.Work) bool) *world.World {
 	return world.New(world.Config{Nodes: o.Nodes, UplinkBps: o.UplinkBps, Params: o.Params, Effects: o.Effects, Seed: o.Seed, Fails: fails})
 }
 
-func (f *full) open(now heddle.Time, c *container) {
-	f.w.Open(now, c.id, c.app.inWorld, c.kind, c.node, c.told, c.limit)
-}
-
 func (f *full) run(now heddle.Time, c *container, w apps.Work) {
 	reads := w
 	if source, cached := f.w.Source(c.app.inWorld, world.Work(w)); cached {
@@ -77,7 +73,7 @@ func (f *full) nodeDown(now heddle.Time, n heddle.NodeID) { f.w.NodeDown(now, n)
 func (f *full) nodeUp(now heddle.Time, n heddle.NodeID)   { f.w.NodeUp(now, n) }
 
 func (f *full) launch(now heddle.Time, c *container) bool {
-	f.open(now, c)
+	f.w.Open(now, c.id, c.app.inWorld, c.kind, c.node, c.told, c.limit)
 	return f.w.Start(now, c.id)
 }
 

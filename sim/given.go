@@ -31,8 +31,6 @@ type givenRun struct {
 	cpu   int64
 }
 
-func (g *given) open(heddle.Time, *container) {}
-
 // newRun notes work that begins in a container.
 func (g *given) newRun(now heddle.Time, c *container, w apps.Work) int32 {
 	i := int32(len(g.runs))

@@ -9,9 +9,7 @@ import (
 // physics is how long work takes: the full world, or the given one in which everything lasts what its
 // trace says.
 type physics interface {
-	// open says that a container's process runs.
-	open(now heddle.Time, c *container)
-	// run starts work in an open container.
+	// run starts work in a container whose process runs.
 	run(now heddle.Time, c *container, w apps.Work)
 	// close ends a container's process and the work in it.
 	close(now heddle.Time, c *container)
