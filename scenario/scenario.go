@@ -82,7 +82,7 @@ type Effects struct {
 	Skew        bool // partitions are uneven
 	Noise       bool // like tasks need unlike amounts of processor time
 	Memory      bool // too little memory slows tasks, swaps nodes and fails masters
-	LaunchDelay bool // processes take time to start
+	LaunchDelay bool // processes take processor time and waits to start
 	SlowNodes   bool // node speeds vary around their specification
 	MemoryKill  bool // a task that demands more than it was told is killed; off unless switched on
 	PageCache   bool // memory that nobody holds keeps what was read and written last; off unless switched on

@@ -20,7 +20,7 @@ type Config struct {
 	// intervals after it; a Spark driver outside the cluster started then.
 	Submitted heddle.Time
 
-	// StartUp is how long the master's process takes from its start to registering.
+	// StartUp is how long the master takes to register once its process runs.
 	StartUp heddle.Span
 
 	// HeartbeatInterval is the time between allocate calls of MapReduce and of the load simulator;
