@@ -244,10 +244,19 @@ func TestWeightsInStep(t *testing.T) {
 // Reference: Alg. 1, line 2.
 func TestWeightsComeBack(t *testing.T) {
 	for _, c := range []struct {
+		scope        string
 		verdict      Verdict
 		weight, want float64 // of a task of 1000
-	}{{Alike, 250, 4}, {Hogging, 250, 0.5}, {Alike, 1000, 1}, {Alike, 4000, 1}} {
-		m := made(t, NewRegression, "{mode: cpu}")
+	}{
+		{scopeAll, Alike, 250, 4},
+		{scopeAll, Hogging, 250, 0.5},
+		{scopeAll, Alike, 1000, 1},
+		{scopeAll, Alike, 4000, 1},
+		{scopeFlagged, Alike, 250, 4},
+		{scopeFlagged, Hogging, 250, 0.5},
+		{scopeFlagged, Alike, 1000, 1},
+	} {
+		m := made(t, NewRegression, "{mode: cpu, scope: "+c.scope+"}")
 		m.gather(running(m, 40).View())
 		r, other := m.rows[m.byNode[m.sites[0].first]], m.rows[m.byNode[m.sites[0].first+1]]
 		size := float64(r.x.Told()[heddle.CPU])
@@ -260,7 +269,7 @@ func TestWeightsComeBack(t *testing.T) {
 		m.rows = []row{r, other}
 		m.sites[0].used[heddle.CPU] = 10_000
 		m.share()
-		near(t, fmt.Sprint("factor at ", c.weight, ", ", c.verdict), m.rows[0].factor, c.want)
+		near(t, fmt.Sprint(c.scope, ": factor at ", c.weight, ", ", c.verdict), m.rows[0].factor, c.want)
 	}
 }
 

@@ -78,13 +78,14 @@ func (m *Manager) share() {
 	for i := range m.rows {
 		r := &m.rows[i]
 		r.factor = 1
-		if !m.busy(r) || m.o.Scope == scopeFlagged && r.verdict[heddle.CPU] == Alike {
+		if !m.busy(r) {
 			continue
 		}
 		most := float64(max(r.x.Told()[heddle.CPU], heddle.CPU.Unit())) // that a task has use for
 		by := factor(min(r.est[heddle.CPU], most), r.use[heddle.CPU], m.o.Tolerance, m.o.Alpha)
 		hogs := r.verdict[heddle.CPU] == Hogging
-		if by > 1 && !hogs || by < 1 && (hogs || m.o.LowerCPU != lowerHogging) {
+		adjusted := m.o.Scope == scopeAll || r.verdict[heddle.CPU] != Alike
+		if adjusted && (by > 1 && !hogs || by < 1 && (hogs || m.o.LowerCPU != lowerHogging)) {
 			r.factor = by
 		}
 		if size := float64(max(r.x.Told()[heddle.CPU], 1)); !hogs && r.weight < size {
