@@ -138,14 +138,13 @@ func (m *Machine) begin(a *app, running bool) {
 	m.apps = append(m.apps, a)
 	m.watchLife(a)
 	a.Facts.Last = m.past.of(a.runKey())
-	size, facts := a.Master, a.facts()
+	size := a.Master
 	if running {
-		size, facts = heddle.Resource{}, a.midway()
-		facts.Last = a.Facts.Last
+		size = heddle.Resource{}
 	}
 	m.step(heddle.Submit{
 		App: a.aid, Queue: q, User: m.userID(a.user), Priority: a.priority, Framework: a.framework,
-		Master: size, Facts: facts,
+		Master: size, Facts: m.factsOf(a),
 	})
 }
 
@@ -210,10 +209,7 @@ func (m *Machine) close(a *app) {
 	m.emit(&Ended{a.ID, a.user, a.public(), a.diag, a.why})
 	m.timers.stop(&a.timer)
 	m.hush(a)
-	if a.reading != nil {
-		m.timers.stop(&a.reading.timer)
-		a.reading = nil
-	}
+	m.stopReading(a)
 	if t := a.newest(); t != nil {
 		m.timers.stop(&t.timer)
 		m.emit(DropMaster{t.id})

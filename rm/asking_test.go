@@ -233,6 +233,95 @@ func TestJobsAreRead(t *testing.T) {
 	}
 }
 
+// After a start what clients left beside their submissions is read again of those that wait for their first master, and of no
+// others. The start holds until it has been, so that they keep their places, or has taken too long.
+func TestJobsAreReadAfterAStart(t *testing.T) {
+	reads := func(wait heddle.Span) (w *world, waiting [2]ids.App, back func()) {
+		w = newWorld(t, "heddle", func(o *Options) { o.Config.ReadJobs, o.Config.SchedulingWait = true, wait })
+		submit := func() ids.App {
+			s := submission(w.newID(), "MAPREDUCE")
+			s.Facts.MasterHeap = 800
+			c := w.submitAs("ann", s, "")
+			w.step(&JobRead{App: s.ID})
+			w.done(c)
+			return s.ID
+		}
+		home := w.node("n1", 2048, 2)
+		var masters []ContainerNews
+		var ams []*am
+		id := submit()
+		for ; !w.app(id).Master.IsZero(); id = submit() {
+			home.run(w.app(id).Master)
+			home.beat()
+			masters = append(masters, found(w.app(id).Master, 0))
+			ams = append(ams, &am{w: w, who: Caller{Attempt: ids.Attempt{App: id, N: 1}}})
+		}
+		waiting = [...]ids.App{id, submit()}
+		if len(masters) == 0 {
+			t.Fatal("no master is at work")
+		}
+		w.restart(heddle.Second)
+		var read []ids.App
+		for _, e := range w.rest {
+			if q, ok := e.(*ReadJob); ok {
+				read = append(read, q.App)
+			}
+		}
+		if !slices.Equal(read, waiting[:]) {
+			t.Fatalf("read are %v, want %v", read, waiting)
+		}
+		return w, waiting, func() {
+			home.register(8192, 8, masters...)
+			for _, m := range ams {
+				m.register()
+			}
+		}
+	}
+	told := func(w *world, id ids.App) {
+		t.Helper()
+		w.step(&JobRead{App: id, Maps: 7, Demand: heddle.Demand{Containers: 7, Each: heddle.Of(512, 1000)}})
+	}
+	known := func(w *world, id ids.App, want int32) {
+		t.Helper()
+		f := w.m.core.View().App(w.m.byApp[id].aid).Facts()
+		if f.Maps != want || f.Demand.Containers != want || f.MasterHeap != 800 {
+			t.Errorf("of %v is known %+v, want %d maps", id, f, want)
+		}
+		if w.app(id).Master.IsZero() {
+			t.Errorf("%v has no master", id)
+		}
+	}
+
+	w, of, back := reads(10 * heddle.Second)
+	told(w, of[1])
+	back()
+	if w.m.Ready() {
+		t.Fatal("it begins though one is being read")
+	}
+	told(w, of[0])
+	if !w.m.Ready() {
+		t.Fatal("it waits though all are read")
+	}
+	known(w, of[0], 7)
+	known(w, of[1], 7)
+	if w.m.byApp[of[0]].aid > w.m.byApp[of[1]].aid {
+		t.Error("who was read first goes first")
+	}
+
+	w, of, back = reads(10 * heddle.Second)
+	back()
+	w.done(w.kill(of[0]))
+	w.sleep(readWithin + heddle.Second)
+	known(w, of[1], 0)
+
+	w, of, back = reads(0) // nothing holds the start
+	back()
+	told(w, of[0])
+	told(w, of[1])
+	known(w, of[0], 7)
+	known(w, of[1], 7)
+}
+
 // Another scheduler hears of what masters tell as the first one did.
 func TestAnotherSchedulerIsTold(t *testing.T) {
 	w, m, _, task := asking(t, policy.Feeds{Peaks: true, Progress: heddle.Second})

@@ -74,12 +74,13 @@ func (m *Machine) checkContainers(b *broken) {
 }
 
 func (m *Machine) checkApps(b *broken) {
-	v, alive := m.core.View(), 0
+	v, alive, unread := m.core.View(), 0, 0
 	for id, a := range m.byApp { // order: of findings alone
 		if a.aid != heddle.NoApp {
 			alive++
 			b.that(m.apps[a.aid] != a || v.App(a.aid) == nil, "%s is not the core's", id)
 		}
+		unread += one(a.recovered && a.reading != nil)
 		b.that(a.closed != a.state.isOver(), "%s is %s and was closed, or not", id, a.state)
 		for i, t := range a.attempts {
 			b.that(i < len(a.attempts)-1 && !t.state.isOver(), "%s goes on beside a later attempt", t.id)
@@ -87,6 +88,7 @@ func (m *Machine) checkApps(b *broken) {
 		}
 	}
 	b.that(alive != v.Alive(), "%d applications alive, %d in the core", alive, v.Alive())
+	b.that(unread != m.back.unread, "%d applications of before the start are being read, counted as %d", unread, m.back.unread)
 }
 
 // holds reports whether an attempt holds a container.

@@ -6,10 +6,11 @@ import (
 	"heddle"
 )
 
-// comeback is which nodes of before the start are waited for.
+// comeback is what of before the start is waited for.
 type comeback struct {
 	known   int // nodes that were there and not lost
 	missing int // of them, those that have not come back
+	unread  int // applications whose submissions are being read
 }
 
 // goneLife is for how long a node that is gone is remembered. Of one that is lost it begins with the loss.

@@ -16,7 +16,7 @@ type reading struct {
 	app   *app
 }
 
-// read has what a client left beside its submission read, while the submission is being stored.
+// read has what a client left beside its submission read, while the submission is being stored or, after a start, the nodes come back.
 func (m *Machine) read(a *app) {
 	known := a.Facts.Maps > 0 || a.Facts.Demand.Containers > 0
 	f := &m.sch.Set.Feeds
@@ -24,6 +24,9 @@ func (m *Machine) read(a *app) {
 		return
 	}
 	a.reading = &reading{app: a}
+	if a.recovered {
+		m.back.unread++
+	}
 	m.timers.by(&a.reading.timer, a.reading, m.now.Plus(readWithin))
 	m.emit(&ReadJob{App: a.ID, User: a.user, Framework: a.framework, Context: a.Context})
 }
@@ -81,12 +84,28 @@ func (m *Machine) nodesOf(hosts []string) (out []heddle.NodeID) {
 
 // readDone hands an application to the scheduler that waited for that alone.
 func (m *Machine) readDone(a *app) {
-	m.timers.stop(&a.reading.timer)
-	a.reading = nil
-	if a.state == appSubmitted && a.aid == heddle.NoApp && m.Ready() {
+	m.stopReading(a)
+	if !m.Ready() {
+		m.release()
+		return
+	}
+	if a.state == appSubmitted && a.aid == heddle.NoApp {
 		m.start(a)
 		if a.state == appAccepted {
+			m.askAgain(a, a.newest())
 			m.offer(a)
 		}
+	}
+}
+
+// stopReading ends the wait for what a client left beside its submission, if there is one.
+func (m *Machine) stopReading(a *app) {
+	if a.reading == nil {
+		return
+	}
+	m.timers.stop(&a.reading.timer)
+	a.reading = nil
+	if a.recovered {
+		m.back.unread--
 	}
 }

@@ -109,6 +109,9 @@ func (m *Machine) resume(a *app) {
 			m.end(a, appFailed, Failed, text("Application %s cannot go on after the ResourceManager's start: %s", a.ID, m.tooLarge(a.Master, largest)))
 			return
 		}
+		if t == nil { // nothing of it is done
+			m.read(a)
+		}
 	default:
 		m.emit(AdmitMaster{t.id})
 		t.seen = m.now
@@ -143,9 +146,9 @@ func (m *Machine) release() {
 }
 
 // allBack reports whether every master that was at work, and has not ended, has registered again, its node too, and enough of
-// the nodes that were there.
+// the nodes that were there, and what is read of those that wait has been.
 func (m *Machine) allBack() bool {
-	if !m.back.enough() {
+	if !m.back.enough() || m.back.unread > 0 {
 		return false
 	}
 	for _, t := range m.current() {

@@ -151,12 +151,8 @@ func (m *Machine) askAll() {
 
 // tellAgain tells a new core of an application and what it holds. The core takes it: it was taken before.
 func (m *Machine) tellAgain(a *app) {
-	facts := a.midway()
-	if t := a.newest(); t.id.N == 1 && t.state < attemptLaunched { // nothing of it is done
-		facts = a.facts()
-		facts.Splits = nil // by numbers that nodes had
-	}
-	facts.Last = m.past.of(a.runKey())
+	facts := m.factsOf(a)
+	facts.Splits = nil // by numbers that nodes had
 	m.step(heddle.Submit{
 		App: a.aid, Queue: m.queues[a.queue], User: m.userID(a.user), Priority: a.priority, Framework: a.framework,
 		Facts: facts,
@@ -174,10 +170,15 @@ func (m *Machine) tellAgain(a *app) {
 	}
 }
 
-// midway is what is known of a job whose master is at work already, for a core that is new to it: not how many tasks it
+// factsOf is what a core that is new to a job is told of it. Where a master of it has been at work that is not how many tasks it
 // has in all, since nobody tells that core how many of them are done.
-func (a *app) midway() heddle.Facts {
-	return heddle.Facts{Name: a.Facts.Name}
+func (m *Machine) factsOf(a *app) heddle.Facts {
+	facts := heddle.Facts{Name: a.Facts.Name}
+	if t := a.newest(); t.id.N == 1 && t.state < attemptLaunched { // nothing of it is done
+		facts = a.facts()
+	}
+	facts.Last = m.past.of(a.runKey())
+	return facts
 }
 
 // askAgain hands an application's requests to the core, its master's among them.
