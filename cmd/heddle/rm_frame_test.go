@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -278,10 +279,33 @@ func TestTopWrapsTrouble(t *testing.T) {
 func TestTopStartsWithoutAnswer(t *testing.T) {
 	m := &topModel{look: look{width: 80, order: "memory"}, every: time.Millisecond}
 	_, cmd := m.Update(taken{nil, errors.New("no ResourceManager answers at\nhttp://x")})
-	if text := m.View().Content; text != "no ResourceManager answers at http://x\nq quits" {
+	if text := m.View().Content; !strings.HasPrefix(text, "no ResourceManager answers at http://x; it is asked again at ") || !strings.HasSuffix(text, "\nq quits") {
 		t.Errorf("%q", text)
 	}
 	if _, isAgain := cmd().(again); !isAgain {
 		t.Error("it is not asked again")
 	}
+}
+
+// However seldom it looks, after a failure it asks again soon, and says when.
+func TestTopAsksAgainSoon(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, c := range []struct{ every, want time.Duration }{{time.Hour, askAgain}, {time.Second, time.Second}} {
+			m := &topModel{look: look{width: 80, order: "memory"}, every: c.every}
+			began := time.Now()
+			_, cmd := m.Update(taken{nil, errors.New("connection refused")})
+			want := "connection refused; it is asked again at " + began.Add(c.want).Format(time.TimeOnly) + "\nq quits"
+			if text := m.View().Content; text != want {
+				t.Errorf("every %v: %q, want %q", c.every, text, want)
+			}
+			if cmd(); time.Since(began) != c.want {
+				t.Errorf("every %v: it is asked again after %v, want %v", c.every, time.Since(began), c.want)
+			}
+			began = time.Now()
+			_, cmd = m.Update(taken{manyRows(1, 1), nil})
+			if cmd(); time.Since(began) != c.every {
+				t.Errorf("every %v: after an answer it is asked again after %v", c.every, time.Since(began))
+			}
+		}
+	})
 }

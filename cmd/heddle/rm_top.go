@@ -22,6 +22,8 @@ const (
 	// leastEvery and mostEvery bound how often top looks.
 	leastEvery = 100 * time.Millisecond
 	mostEvery  = time.Hour
+	// askAgain is how long top waits after a failure at most.
+	askAgain = 5 * time.Second
 )
 
 func newTop(a *app) *cobra.Command {
@@ -155,12 +157,14 @@ func (m *topModel) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, beats()
 	case taken:
 		m.asked = time.Time{}
+		wait := m.every
 		if msg.err != nil {
-			m.trouble = msg.err.Error()
+			wait = min(wait, askAgain)
+			m.trouble = fmt.Sprintf("%v; it is asked again at %s", msg.err, time.Now().Add(wait).Format(time.TimeOnly))
 		} else {
 			m.last, m.trouble = msg.snapshot, ""
 		}
-		return m, tea.Tick(m.every, func(time.Time) tea.Msg { return again{} })
+		return m, tea.Tick(wait, func(time.Time) tea.Msg { return again{} })
 	case tea.KeyPressMsg:
 		return m, m.key(msg.String())
 	}
