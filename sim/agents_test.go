@@ -254,25 +254,9 @@ func TestAgentsComeAndGo(t *testing.T) {
 	}
 }
 
-// A container that starts after its agent was told of it has what was wanted within a second, when the agent looks for
-// containers: not only with the next answer.
+// A container that its node takes on after its agent was told of it has what was wanted within a second, when the agent looks
+// for containers: not only with the next answer, nor only when its process has started.
 func TestAgentsFindContainersWithinASecond(t *testing.T) {
-	for seed := range uint64(3) {
-		o := crowded(30, NodeAgents{})
-		o.Seed, o.Effects.LaunchDelay = seed, true
-		s := bare()
-		s.Control = []policy.Control{&weigher{}}
-		r := under(t, s, o)
-		states(t, r, Succeeded)
-		maps := kept(r, 0, heddle.Map)
-		if long := longs(maps); min(long[0], long[1]) > 33.9 { // 30 s of work, of which half is done of the first second
-			t.Errorf("seed %d: maps took %.1f s, one with nine parts of ten but for its first second", seed, long)
-		}
-	}
-}
-
-// Agents find processes that have yet to start, and weigh them.
-func TestAgentsWeighContainersThatStart(t *testing.T) {
 	for seed := range uint64(3) {
 		o := crowded(30, NodeAgents{})
 		o.Seed = seed
@@ -281,9 +265,12 @@ func TestAgentsWeighContainersThatStart(t *testing.T) {
 		r := under(t, s, o)
 		states(t, r, Succeeded)
 		maps := kept(r, 0, heddle.Map)
-		// Both take 1.55 core-s on one core, and one has nine parts of ten but for its first second.
+		// Each takes 1.55 core-s to start, on one core: one has half of it for a second at most, and then nine parts of ten.
 		if apart := maps[1].Started.Since(maps[0].Started).Seconds(); math.Abs(apart) < 0.9 {
 			t.Errorf("seed %d: maps start %.2f s apart", seed, apart)
+		}
+		if long := longs(maps); min(long[0], long[1]) > 33.4 {
+			t.Errorf("seed %d: maps took %.1f s, one with nine parts of ten", seed, long)
 		}
 	}
 }
