@@ -31,7 +31,7 @@ cluster: {nodes: [{count: 4, memory: 8GiB, vcores: 8}]}
 workload:
   jobs:
     - {id: large, program: sort, input: 12GiB, reduces: 4}
-    - {id: small, program: grep, submit: 20s, input: 256MiB, reduces: 1}
+    - {id: small, program: grep, submit: 10s, input: 256MiB, reduces: 1}
 `
 	jct := func(r exp.Runs) float64 { return exp.JCT(r.Arm("fair, patient"), "small") }
 	return &exp.Experiment{
@@ -43,7 +43,7 @@ workload:
 			{Name: "fair, patient", Profile: "fair", Set: []string{"place.map={delay: {node_wait: 4}}", "estimate.remaining=progress"}},
 		},
 		Metrics: []exp.Metric{
-			{Name: "JCT of the small job, reduction", Unit: "%", Published: 50, Of: exp.ReducedJCT("fifo", "fair, patient", exp.IDs("small"))},
+			{Name: "JCT of the small job, reduction", Unit: "%", Published: 60, Of: exp.ReducedJCT("fifo", "fair, patient", exp.IDs("small"))},
 			{Name: "JCT of the small job", Unit: "s", Kind: exp.Level, Published: 1, Of: jct, Why: "the *world* is slower | wider"},
 			{Name: "makespan, increase", Unit: "%", Kind: exp.Cost, Published: 0.5, Of: func(r exp.Runs) float64 { return 1 }},
 			{Name: "a gain that is too small", Published: 1000, Unit: "%", Of: func(r exp.Runs) float64 { return 100 }},
@@ -98,9 +98,9 @@ func TestPage(t *testing.T) {
 			"Not counted: 0 null, 1 unattainable, 1 set-up, 1 measured.\n",
 		"| nodes | four \\| 8 GiB | the text |", "Null arm: nobody shares. Seeds 1 to 6.",
 		"No schedule can reach the published 50.0 % of a gain beyond all here; the bound is 3.0 %. 1 of 30 is 3 %.\n",
-		"| sharing off | JCT of the small job, reduction | 75.0 % | 0.0 % | lost |",
+		"| sharing off | JCT of the small job, reduction | 80.5 % | 0.0 % | lost |",
 		"Every arm is simulated as a stock ResourceManager with an ideal node agent",
-		"| [small-behind-large](#small-behind-large) | JCT of the small job, reduction | 50.0 % | ",
+		"| [small-behind-large](#small-behind-large) | JCT of the small job, reduction | 60.0 % | ",
 		"|  | time to decide | 50.0 ms | 0.50 ms |  | 0.50 ms |  | measured |",
 		"|  | the small job ends first | It ends first |  |  |  |  | lost |",
 		"Arms: fifo; fair, patient. ",
@@ -212,7 +212,7 @@ func TestHeadlines(t *testing.T) {
 	s := New(outcome(t, small()))
 	text := string(Headlines([]exp.System{ours}, []*Section{s}))
 	if lines := strings.Split(strings.TrimSpace(text), "\n"); len(lines) != 3 ||
-		!strings.HasPrefix(lines[2], "| [Heddle](docs/experiments/heddle.md) | small-behind-large: JCT of the small job, reduction | 50.0 % | ") || !strings.HasSuffix(lines[2], " | reached | 1 of 6 |") {
+		!strings.HasPrefix(lines[2], "| [Heddle](docs/experiments/heddle.md) | small-behind-large: JCT of the small job, reduction | 60.0 % | ") || !strings.HasSuffix(lines[2], " | reached | 1 of 6 |") {
 		t.Errorf("headlines:\n%s", text)
 	}
 	if text := string(Headlines([]exp.System{ours}, nil)); strings.Count(text, "\n") != 2 {
