@@ -33,7 +33,7 @@ var Table = []Row{
 	{"exp/heddle", []string{".", "exp", "exp/adaptcont", "exp/coupling", "exp/dress", "exp/ikayak", "exp/mrorchestrator", "sim"}},
 	{"exp/catalogue", []string{"exp", "exp/adaptcont", "exp/coupling", "exp/dress", "exp/heddle", "exp/ikayak", "exp/mrorchestrator", "internal/near"}},
 	{"exp/profile", []string{".", "conf", "exp", "exp/catalogue", "policies", "scenario", "scenarios", "sim", "sim/world", "workload"}},
-	{"exp/*", []string{".", "conf", "exp", "policy", "sim", "workload"}}, // a paper each, and never each other; policy for mutations
+	{"exp/*", []string{".", "conf", "exp", "policy", "sim", "sim/world", "workload"}}, // a paper each, and never each other; policy for mutations
 	{"yarn/ids", nil}, // the wire knows nothing of scheduling
 	{"yarn/wire", nil},
 	{"internal/protogen", nil},
