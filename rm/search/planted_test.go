@@ -31,8 +31,8 @@ var plants = []plant{
 		"	case !HERE && a.user != q.Who.User:\n",
 	},
 	{
-		"a start does not wait for nodes", "recover.go", "	if !m.back.enough() {\n",
-		"	if !HERE && !m.back.enough() {\n",
+		"a start does not wait for nodes", "recover.go", "	if !m.back.enough() || m.back.unread > 0 {\n",
+		"	if !HERE && !m.back.enough() || m.back.unread > 0 {\n",
 	},
 	{
 		"a node is not stored", "comeback.go", "			changes = append(changes, Change{Node: new(n.known)})\n",
