@@ -16,7 +16,7 @@ import (
 var (
 	each     = flag.Duration("each", 2*time.Second, "how long each attack lasts")
 	only     = flag.String("attack", "", "attacks whose names match this `expression` alone")
-	control  = flag.Bool("control", false, "attack another ResourceManager of this machine first each time, and compare with that: what is over is due to ours")
+	control  = flag.Bool("control", false, "attack another ResourceManager of this machine twice first each time, and compare with that: what is over by more than the second time differs from the first is due to ours")
 	settings = flag.String("heddle", "memory: {limit: 512MiB}\n", "more of `heddle.yaml`")
 )
 
@@ -51,15 +51,17 @@ func TestHostile(t *testing.T) {
 	peak, _ := m.resident(t)
 	t.Logf("%-40s peak %5d MiB  %s", "quiet", peak, figures(quiet, nil))
 	base := quiet
+	var ours, chance ratios
 	for _, a := range attacks() {
 		if !wanted.MatchString(a.name) {
 			continue
 		}
 		if other != nil {
-			other.attacked(t, a.name)
-			s.settle(time.Now())
-			base = s.take()
+			base = s.beside(t, other, a.name)
 			t.Logf("%-40s %s", "… the other one", figures(base, quiet))
+			again := s.beside(t, other, a.name)
+			t.Logf("%-40s %s", "… the other one again", figures(again, base))
+			chance.add(again, base)
 		}
 		m.forgetPeak(t)
 		n := s.attacked(t, a.name)
@@ -68,6 +70,7 @@ func TestHostile(t *testing.T) {
 			t.Fatalf("%s: the ResourceManager ended", a.name)
 		}
 		was := s.take()
+		ours.add(was, base)
 		peak, now := m.resident(t)
 		t.Logf("%-40s peak %5d MiB, then %5d  %s  (%v)", a.name, peak, now, figures(was, base), n)
 		if a.name == piled && n.Answered == 0 {
@@ -85,6 +88,41 @@ func TestHostile(t *testing.T) {
 			}
 		}
 	}
+	t.Logf("p99 of the honest, times what it was before: %v", ours)
+	if other != nil {
+		t.Logf("the other one, the second time: %v", chance)
+	}
+}
+
+// beside is what becomes of the calls of the honest while another site's ResourceManager is attacked.
+func (s *site) beside(t *testing.T, other *site, attack string) map[string]*calls {
+	t.Helper()
+	other.attacked(t, attack)
+	s.settle(time.Now())
+	return s.take()
+}
+
+// ratios are how many times as long calls took, at their p99.
+type ratios []float64
+
+func (r *ratios) add(was, base map[string]*calls) {
+	for kind, c := range was {
+		if b := base[kind].p99(); b > 0 {
+			*r = append(*r, float64(c.p99())/float64(b))
+		}
+	}
+}
+
+func (r ratios) String() string {
+	slices.Sort(r)
+	over := slices.IndexFunc(r, func(x float64) bool { return x > 2 })
+	if over < 0 {
+		over = len(r)
+	}
+	if len(r) == 0 {
+		return "no figures"
+	}
+	return fmt.Sprintf("%d of %d above twice, half of them above %.2f, the largest %.1f", len(r)-over, len(r), r[len(r)/2], r[len(r)-1])
 }
 
 // letIn lets somebody in who means harm, with a master.
