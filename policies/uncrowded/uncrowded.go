@@ -21,7 +21,8 @@
 // A reduce that could only copy goes to no node of which tasks hold more than a part, however much they compute, unless
 // the cluster has room for all that is asked for and a quarter to spare. One
 // whose job's maps are over, or are about to be, is refused nowhere, since it is all that its job waits for: it finds room, starts
-// and copies meanwhile. Nor is a task of an application of which no task runs.
+// and copies meanwhile. Nor is a task of an application of which no task runs, nor a map of a small application, one that holds
+// and asks for little of the cluster: large ones bring every node to its limit, and a small one adds little to what the disks do.
 package uncrowded
 
 import (
@@ -46,6 +47,9 @@ type Options struct {
 	// Ahead is how many seconds before its maps are expected to end a job's reduces are refused nowhere: where none waits for a
 	// container, and the last one to get one has held it for as long as others did, less that. 0 is not before they have ended.
 	Ahead float64 `yaml:"ahead"`
+	// Small is the part of the cluster, by the dominant resource, that an application holds and asks for at most, in all, for its
+	// maps to be refused nowhere.
+	Small float64 `yaml:"small"`
 	// Patience is how many seconds an application is passed over at most before any node will do.
 	Patience float64 `yaml:"patience"`
 	// Measured has it go by what each task uses, on nodes that measure that.
@@ -53,7 +57,7 @@ type Options struct {
 }
 
 // Default are the defaults: tasks that compute more than half of the time are let in.
-var Default = Options{Share: 0.4, Busy: 0.6, Disk: 0.6, Ahead: 4, Patience: 20}
+var Default = Options{Share: 0.4, Busy: 0.6, Disk: 0.6, Ahead: 4, Small: 0.2, Patience: 20}
 
 // A Place refuses crowded nodes.
 type Place struct {
@@ -65,6 +69,7 @@ type Place struct {
 	refused bool                  // somebody, since the last tick
 	late    bool                  // somebody's patience is over, or may be before it is looked again
 	ending  bool                  // somebody may ask for reduces that are refused nowhere
+	small   bool                  // somebody may ask for maps that are
 	turn    uint32                // which nodes are open to who is late, until the next tick
 	now     crowd                 // of the node that was looked at last
 }
@@ -127,6 +132,8 @@ func New(a policy.Args) (policy.Place, error) {
 		return nil, errors.New("uncrowded: disk must be a part of the time, 0 to 1")
 	case !(o.Ahead >= 0) || o.Ahead > math.MaxInt32:
 		return nil, errors.New("uncrowded: ahead must be 0 s or more")
+	case !(o.Small >= 0 && o.Small <= 1):
+		return nil, errors.New("uncrowded: small must be a part of the cluster, 0 to 1")
 	case !(o.Patience > 0) || o.Patience > math.MaxInt32:
 		return nil, errors.New("uncrowded: patience must be above 0 s")
 	}
@@ -172,6 +179,7 @@ func (p *Place) Hear(v policy.View, e policy.Effect) {
 			a.last = max(a.last, e.Container.Granted())
 		}
 		p.ending = p.ending || p.asksLast(v, e.App)
+		p.small = p.small || p.asksFew(v, e.App)
 	}
 }
 
@@ -254,7 +262,7 @@ func (p *Place) Judge(v policy.View, k *policy.Ask, n *policy.Node, _ heddle.Loc
 	if k.Kind() == heddle.AM || a.Unserved() || k.Kind() == heddle.Reduce && p.ends(v, a) || v.Now().Since(a.PassedOver()) > heddle.Seconds(p.o.Patience) {
 		return policy.Yes
 	}
-	if k.Kind() == heddle.Reduce && p.slack(v) {
+	if k.Kind() == heddle.Reduce && p.slack(v) || k.Kind() == heddle.Map && p.few(v, a) {
 		return policy.Yes
 	}
 	if p.now.node != n || p.now.at != v.Now() {
@@ -294,7 +302,7 @@ const begins = 0.3
 // opens reports whether the node may be open to somebody else who asks for a kind. To look for one whose patience is over costs
 // a look at all who ask: only some nodes are open to those, others after each tick.
 func (p *Place) opens(v policy.View, n *policy.Node, k heddle.Kind) bool {
-	return v.Unserved() > 0 || k == heddle.Reduce && p.ending || p.late && (uint32(n.ID())+p.turn)%uint32(1+v.Live()/openAtOnce) == 0
+	return v.Unserved() > 0 || k == heddle.Reduce && p.ending || k == heddle.Map && p.small || p.late && (uint32(n.ID())+p.turn)%uint32(1+v.Live()/openAtOnce) == 0
 }
 
 // openAtOnce is about how many nodes are open at once to those whose patience is over; all of a cluster that has no more.
@@ -332,12 +340,13 @@ const lookEvery = 3 * heddle.Second
 // Tick implements [policy.Ticker]: who was refused may not be any more. It looks whether anybody's patience ends before
 // the next time.
 func (p *Place) Tick(v policy.View) bool {
-	p.late, p.ending = heddle.Seconds(p.o.Patience) <= lookEvery, false
+	p.late, p.ending, p.small = heddle.Seconds(p.o.Patience) <= lookEvery, false, false
 	p.turn++
 	for i := range v.AppIDs() {
 		if a := v.App(heddle.AppID(i)); a != nil && p.asks(a) {
 			p.late = p.late || v.Now().Since(a.PassedOver())+lookEvery > heddle.Seconds(p.o.Patience)
 			p.ending = p.ending || p.asksLast(v, a)
+			p.small = p.small || p.asksFew(v, a)
 		}
 	}
 	again := p.refused
@@ -415,6 +424,16 @@ func counts(x *policy.Container) bool {
 // asksLast reports whether an application asks for reduces that are refused nowhere.
 func (p *Place) asksLast(v policy.View, a *policy.App) bool {
 	return a.Waiting(heddle.Reduce) > 0 && p.ends(v, a)
+}
+
+// asksFew reports whether an application asks for maps that are refused nowhere.
+func (p *Place) asksFew(v policy.View, a *policy.App) bool {
+	return a.Waiting(heddle.Map) > 0 && p.few(v, a)
+}
+
+// few reports whether an application is small.
+func (p *Place) few(v policy.View, a *policy.App) bool {
+	return a.Used().Plus(a.Pending()).Share(v.Total()) <= p.o.Small
 }
 
 // ends reports whether the maps of an application are over or about to be, by how long others of them were held.
