@@ -16,20 +16,27 @@ import (
 // keep one account of who asked how much.
 type Readers struct {
 	mu       sync.Mutex
-	free     int               // who may begin at once
+	atOnce   int               // whose turn it may be at a time
+	running  int               // whose turn it is
+	resting  int               // turns that only those may have who use little
+	light    fairQueue[*place] // of those who use little
 	waiting  fairQueue[*place] // readings
 	calling  fairQueue[*place] // all others; there are no more than connections
 	called   bool              // the last one that began was of those
 	since    time.Time         // there was nobody free, and nobody rested
+	used     map[string]*usage // by address
+	lightly  usage             // of all who use little
 	accounts map[string]*Account
 	others   Account // those that are not kept by name any more
 }
 
 // A place is a caller's in the queue.
 type place struct {
-	begin chan struct{}
-	begun bool
-	left  bool
+	caller string
+	reads  bool
+	begin  chan struct{}
+	begun  bool
+	left   bool
 }
 
 // An Account is what a caller asked for since the start.
@@ -50,7 +57,7 @@ func NewReaders(atOnce int) *Readers {
 	if atOnce == 0 {
 		atOnce = max(1, runtime.GOMAXPROCS(0)-1)
 	}
-	return &Readers{free: atOnce, accounts: map[string]*Account{}}
+	return &Readers{atOnce: atOnce, used: map[string]*usage{}, accounts: map[string]*Account{}}
 }
 
 // Accounts are those who took the longest, at most so many, and all the others together, if any, as the last.
@@ -100,26 +107,28 @@ func (d *Readers) charge(caller string, what *Account) {
 
 // wait waits for a reading's turn; again says that the caller goes on with what it had one for.
 func (d *Readers) wait(ctx context.Context, caller string, again bool) error {
-	return d.begin(ctx, func(p *place) error {
-		if again {
-			d.waiting.add(caller, p)
-			return nil
-		}
-		return d.waiting.push(caller, p)
-	})
+	return d.begin(ctx, caller, true, again)
 }
 
-// begin waits for a turn with what queues for one.
-func (d *Readers) begin(ctx context.Context, queue func(*place) error) error {
+// begin waits for a turn. One who reads and had none yet may be refused.
+func (d *Readers) begin(ctx context.Context, caller string, reads, again bool) error {
 	d.mu.Lock()
-	if d.free > 0 {
-		d.free--
-		d.since = time.Now()
+	light := d.usesLittle(caller, time.Now())
+	if d.running+d.resting < d.atOnce || light && d.running < d.atOnce {
+		d.running++
+		if d.resting == 0 {
+			d.since = time.Now()
+		}
 		d.mu.Unlock()
 		return nil
 	}
-	p := &place{begin: make(chan struct{})}
-	err := queue(p)
+	p := &place{caller: caller, reads: reads, begin: make(chan struct{})}
+	var err error
+	if reads && !again {
+		err = d.queue(p, light).push(caller, p)
+	} else {
+		d.queue(p, light).add(caller, p)
+	}
 	d.mu.Unlock()
 	if err != nil {
 		return err
@@ -137,43 +146,66 @@ func (d *Readers) begin(ctx context.Context, queue func(*place) error) error {
 	begun := p.begun
 	d.mu.Unlock()
 	if begun { // at the same moment
-		d.next()
+		d.next(caller, 0)
 	}
 	return ctx.Err()
+}
+
+// queue is where a place waits.
+func (d *Readers) queue(p *place, light bool) *fairQueue[*place] {
+	switch {
+	case light:
+		return &d.light
+	case p.reads:
+		return &d.waiting
+	default:
+		return &d.calling
+	}
 }
 
 // Enter waits until a caller may have a processor, for anything but what a [Reading] is for; it is the caller's turn until Leave.
 // Those who wait for that and those who read have every other turn.
 func (d *Readers) Enter(ctx context.Context, caller string) error {
-	return d.begin(ctx, func(p *place) error {
-		d.calling.add(caller, p)
-		return nil
-	})
+	return d.begin(ctx, caller, false, false)
 }
 
-// Leave is the end of a turn that Enter began.
-func (d *Readers) Leave() { d.next() }
+// Leave is the end of a turn that Enter began, and that took so long.
+func (d *Readers) Leave(caller string, took time.Duration) { d.next(caller, took) }
 
 // wanted reports whether somebody waits for a turn.
 func (d *Readers) wanted() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.waiting.n+d.calling.n > 0
+	return d.light.n+d.waiting.n+d.calling.n > 0
 }
 
 // After longestStretch in which one turn followed another there is none for stretchRest: a flood leaves time to nodes and masters,
-// even where the machine has no more than that to give.
+// even where the machine has no more than that to give. Only those who use little have turns meanwhile.
 const (
 	longestStretch = 2 * time.Millisecond
 	stretchRest    = time.Millisecond
 )
 
-// next lets the next one begin, after a rest where one is due.
-func (d *Readers) next() {
+// next ends a caller's turn, and lets the next one begin, after a rest where one is due.
+func (d *Readers) next(caller string, took time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if now := time.Now(); d.waiting.n+d.calling.n > 0 && now.Sub(d.since) >= longestStretch {
+	now := time.Now()
+	d.use(caller, took, now)
+	d.running--
+	for p, ok := d.light.pop(); ok; p, ok = d.light.pop() {
+		switch {
+		case p.left:
+		case d.usesLittle(p.caller, now):
+			d.start(p)
+			return
+		default: // it has used much meanwhile
+			d.queue(p, false).add(p.caller, p)
+		}
+	}
+	if d.waiting.n+d.calling.n > 0 && d.running+d.resting < d.atOnce && now.Sub(d.since) >= longestStretch {
 		d.since = now.Add(stretchRest) // others go on meanwhile
+		d.resting++
 		time.AfterFunc(stretchRest, d.rested)
 		return
 	}
@@ -186,25 +218,31 @@ func (d *Readers) rested() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.since = time.Now()
+	d.resting--
 	d.let()
 }
 
-// let lets the next one begin; d.mu is held.
+// start begins the turn of a place; d.mu is held.
+func (d *Readers) start(p *place) {
+	d.running++
+	p.begun = true
+	close(p.begin)
+}
+
+// let lets the next ones begin; d.mu is held.
 func (d *Readers) let() {
-	for {
+	for d.running+d.resting < d.atOnce {
 		calling, from := d.waiting.n == 0 || d.calling.n > 0 && !d.called, &d.waiting
 		if calling {
 			from = &d.calling
 		}
 		p, ok := from.pop()
-		switch {
-		case !ok:
-			d.free++
+		if !ok {
 			return
-		case !p.left:
-			d.called, p.begun = calling, true
-			close(p.begin)
-			return
+		}
+		if !p.left {
+			d.called = calling
+			d.start(p)
 		}
 	}
 }
@@ -282,8 +320,9 @@ func (r *Reading) Pause() {
 		return
 	}
 	r.has = false
-	r.spent.Worked += time.Since(r.since)
-	r.of.next()
+	took := time.Since(r.since)
+	r.spent.Worked += took
+	r.of.next(r.caller, took)
 }
 
 // A TurnWriter writes an answer that is put together in the turns of a reading: while it is written, others have theirs. It is

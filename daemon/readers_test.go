@@ -69,7 +69,7 @@ func TestReadersRest(t *testing.T) {
 			}
 			waited = time.Since(began)
 			time.Sleep(lasts)
-			d.Leave()
+			d.Leave("ann@10.0.0.1", lasts)
 			return waited
 		}
 		for range 10 {
@@ -93,8 +93,8 @@ func TestReadersRest(t *testing.T) {
 		if took, want := time.Since(began), (turns*longestStretch/2)/2*3; took < want-2*longestStretch || took > want {
 			t.Errorf("%d turns take %v, want %v", turns, took, want)
 		}
-		if d.free != 1 {
-			t.Errorf("%d may begin", d.free)
+		if d.running+d.resting != 0 {
+			t.Errorf("%d have a turn, %d rest", d.running, d.resting)
 		}
 		if err := d.Enter(t.Context(), "ann@10.0.0.1"); err != nil {
 			t.Fatal(err)
@@ -116,6 +116,7 @@ func TestReadersRest(t *testing.T) {
 func TestCallersAndReaders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := NewReaders(1)
+		d.lightly = usage{part: 1, at: time.Now()} // nobody uses little
 		if err := d.Enter(t.Context(), "eve@10.0.0.66"); err != nil {
 			t.Fatal(err)
 		}
@@ -136,7 +137,7 @@ func TestCallersAndReaders(t *testing.T) {
 				}
 				if d.Enter(ctx, fmt.Sprintf("u%d@10.0.0.%d", i, i%100)) == nil {
 					begun("calls")
-					d.Leave()
+					d.Leave("eve@10.0.0.66", 0)
 				} else if i < 5 {
 					t.Error("a caller had no turn")
 				}
@@ -156,15 +157,15 @@ func TestCallersAndReaders(t *testing.T) {
 		}
 		leave()
 		synctest.Wait()
-		d.Leave()
+		d.Leave("eve@10.0.0.66", time.Second)
 		all.Wait()
 		for i, who := range order {
 			if i > 0 && who == order[i-1] || len(order) != 10 {
 				t.Fatalf("turns of %v", order)
 			}
 		}
-		if d.free != 1 || d.wanted() {
-			t.Errorf("%d turns are free, and somebody waits: %v", d.free, d.wanted())
+		if d.running+d.resting != 0 || d.wanted() {
+			t.Errorf("%d have a turn, %d rest, and somebody waits: %v", d.running, d.resting, d.wanted())
 		}
 	})
 }
@@ -198,8 +199,8 @@ func TestReadersLeave(t *testing.T) {
 		release()
 		asks.Wait()
 		first.End(0)
-		if d.free != 1 || d.waiting.n != 0 {
-			t.Errorf("%d may begin, %d wait", d.free, d.waiting.n)
+		if d.running+d.resting != 0 || d.wanted() {
+			t.Errorf("%d have a turn, %d rest, and somebody waits: %v", d.running, d.resting, d.wanted())
 		}
 	})
 }
@@ -271,8 +272,8 @@ func TestReadersTakeTurnsInAnAnswer(t *testing.T) {
 			t.Errorf("%d bytes arrive: %v", len(b), err)
 		}
 		all.Wait()
-		if d.free != 1 || d.waiting.n != 0 {
-			t.Errorf("%d may begin, %d wait", d.free, d.waiting.n)
+		if d.running+d.resting != 0 || d.wanted() {
+			t.Errorf("%d have a turn, %d rest, and somebody waits: %v", d.running, d.resting, d.wanted())
 		}
 	})
 }

@@ -1,6 +1,9 @@
 package rpc
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Turns has those who call come in turn for a processor. Go runs goroutines in the order in which they can be run: a caller with
 // many connections would have everybody wait behind all of them.
@@ -8,19 +11,21 @@ type Turns interface {
 	// Enter waits until it is the turn of a caller: a user and an address, "user@address", or "@address" while nobody has said
 	// who calls. Its error is that of ctx. Leave ends the turn.
 	Enter(ctx context.Context, caller string) error
-	Leave()
+	Leave(caller string, took time.Duration)
 }
 
 // A turn is what one goroutine of a connection has a processor for. Where nobody comes in turn it is nothing.
 type turn struct {
-	c   *conn
-	has bool
+	c     *conn
+	has   bool
+	since time.Time
 }
 
 // take waits for the turn. A connection that ends meanwhile has none, and goes on to its end.
 func (t *turn) take() {
 	if t.c.s.turns != nil && !t.has {
 		t.has = t.c.s.turns.Enter(t.c.ctx, t.c.user+"@"+t.c.from) == nil
+		t.since = time.Now()
 	}
 }
 
@@ -31,6 +36,6 @@ func (t *turn) held() bool { return t != nil && t.has }
 func (t *turn) give() {
 	if t.held() {
 		t.has = false
-		t.c.s.turns.Leave()
+		t.c.s.turns.Leave(t.c.user+"@"+t.c.from, time.Since(t.since))
 	}
 }

@@ -36,7 +36,7 @@ func (o *one) Enter(ctx context.Context, caller string) error {
 	return nil
 }
 
-func (o *one) Leave() { <-o.turn }
+func (o *one) Leave(string, time.Duration) { <-o.turn }
 
 // inTurn is the protocol of a bench with methods in turn.
 func inTurn(b *bench, names ...string) []Protocol {
@@ -197,7 +197,7 @@ func TestOutOfTurn(t *testing.T) {
 	if n, err := p.Read(make([]byte, 1)); n > 0 || err == nil {
 		t.Error("a call was answered out of turn")
 	}
-	turns.Leave()
+	turns.Leave("", 0)
 	if err := p.SetReadDeadline(time.Now().Add(patience)); err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,67 @@
+package daemon
+
+import (
+	"maps"
+	"math"
+	"time"
+)
+
+// A usage is the part of the last second or so in which somebody had a turn: an exponentially weighted mean.
+type usage struct {
+	part float64
+	at   time.Time
+}
+
+// lately is the mean at a time.
+func (u *usage) lately(now time.Time) float64 {
+	if d := now.Sub(u.at); d > 0 {
+		u.part *= math.Exp(-d.Seconds())
+		u.at = now
+	}
+	return u.part
+}
+
+// add has a turn count that has just ended.
+func (u *usage) add(took time.Duration, now time.Time) { u.part = u.lately(now) + took.Seconds() }
+
+// Callers of an address that had turns in less than littleOfOne of the time lately use little, as long as all such together had
+// less than littleOfAll. They have the next turn, and those that rest, so that who seldom asks does not wait for who does all the time.
+const (
+	littleOfOne = 0.2
+	littleOfAll = 0.5
+)
+
+// next to nothing is used by an address that need not be kept.
+const forgotten = 0.001
+
+// usesLittle reports whether a caller uses little; d.mu is held.
+func (d *Readers) usesLittle(caller string, now time.Time) bool {
+	if d.lightly.lately(now) >= littleOfAll {
+		return false
+	}
+	u := d.used[addressOf(caller)]
+	if u == nil {
+		return len(d.used) < mostAccounts
+	}
+	return u.lately(now) < littleOfOne
+}
+
+// use has a caller's turn count; d.mu is held. Of more addresses than are kept nothing is known.
+func (d *Readers) use(caller string, took time.Duration, now time.Time) {
+	from := addressOf(caller)
+	u := d.used[from]
+	if u == nil {
+		if len(d.used) >= mostAccounts {
+			maps.DeleteFunc(d.used, func(_ string, u *usage) bool { return u.lately(now) < forgotten })
+		}
+		if len(d.used) >= mostAccounts {
+			return
+		}
+		u = &usage{at: now}
+		d.used[from] = u
+	}
+	if u.lately(now) < littleOfOne {
+		d.lightly.add(took, now)
+	}
+	u.add(took, now)
+}

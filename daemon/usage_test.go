@@ -1,0 +1,97 @@
+package daemon
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// flooded returns readers with one turn at a time, for which a caller at 10.0.0.66 has queued 6000 calls, and uses much.
+func flooded(t *testing.T, lasts time.Duration) (d *Readers, all *sync.WaitGroup) {
+	t.Helper()
+	d, all = NewReaders(1), &sync.WaitGroup{}
+	for range 6000 {
+		all.Go(func() {
+			if err := d.Enter(t.Context(), "eve@10.0.0.66"); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(lasts)
+			d.Leave("eve@10.0.0.66", lasts)
+		})
+	}
+	time.Sleep(time.Second) // it has used much
+	return d, all
+}
+
+// Who uses little waits for the turn that somebody has, and neither for others in the queue nor for a rest.
+func TestWhoUsesLittleIsNext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const lasts = 300 * time.Microsecond
+		d, all := flooded(t, lasts)
+		for i := range 50 {
+			time.Sleep(7 * time.Millisecond)
+			began := time.Now()
+			ctx, r := d.Begin(t.Context(), "ann@10.0.0.1")
+			if err := r.Turn(ctx); err != nil {
+				t.Fatal(err)
+			}
+			if waited := time.Since(began); waited > lasts {
+				t.Errorf("call %d waits for %v", i, waited)
+			}
+			time.Sleep(lasts / 3)
+			r.End(1)
+		}
+		all.Wait()
+		if d.running+d.resting != 0 || d.wanted() {
+			t.Errorf("%d have a turn, %d rest, and somebody waits: %v", d.running, d.resting, d.wanted())
+		}
+	})
+}
+
+// Who used little and does so no more waits with the others, and so does everybody where those who use little use much together.
+func TestWhoUsesMuchWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := NewReaders(1)
+		now := time.Now()
+		d.use("ann@10.0.0.1", 150*time.Millisecond, now)
+		if !d.usesLittle("ann@10.0.0.1", now) || !d.usesLittle("joe@10.0.0.1", now) {
+			t.Error("0.15 of the time is not little")
+		}
+		d.use("joe@10.0.0.1", 100*time.Millisecond, now)
+		if d.usesLittle("ann@10.0.0.1", now) || !d.usesLittle("ann@10.0.0.2", now) {
+			t.Error("0.25 of the time is little, or another address counts")
+		}
+		if now = now.Add(time.Second); !d.usesLittle("ann@10.0.0.1", now) {
+			t.Error("a second later it is not little")
+		}
+		for i := range 40 { // each a fiftieth: all together 0.8
+			d.use(fmt.Sprintf("eve@10.0.1.%d", i), 20*time.Millisecond, now)
+		}
+		if d.usesLittle("ann@10.0.0.2", now) {
+			t.Error("those who use little use four fifths of the time together, and are still let in before others")
+		}
+	})
+}
+
+// Many addresses take no more memory, and those that nothing is known of have no turn before others.
+func TestUsageIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := NewReaders(1)
+		now := time.Now()
+		for i := range 10 * mostAccounts {
+			d.use(fmt.Sprintf("eve@10.0.%d.%d", i/256, i%256), 100*time.Microsecond, now)
+		}
+		if len(d.used) > mostAccounts {
+			t.Errorf("%d addresses are kept", len(d.used))
+		}
+		for i := range mostAccounts {
+			d.use(fmt.Sprintf("eve@10.1.0.%d", i), 10*time.Millisecond, now.Add(time.Minute))
+		}
+		d.lightly = usage{}
+		if len(d.used) != mostAccounts || d.usesLittle("ann@10.0.0.1", now.Add(time.Minute)) || !d.usesLittle("eve@10.1.0.7", now.Add(time.Minute)) {
+			t.Errorf("%d addresses are kept", len(d.used))
+		}
+	})
+}
