@@ -105,19 +105,15 @@ func (d *Readers) charge(caller string, what *Account) {
 	a.add(what)
 }
 
-// wait waits for a reading's turn; again says that the caller goes on with what it had one for.
-func (d *Readers) wait(ctx context.Context, caller string, again bool) error {
-	return d.begin(ctx, caller, true, again)
-}
-
-// begin waits for a turn. One who reads and had none yet may be refused.
+// begin waits for a turn. One who reads may be refused, unless it goes on again with what it had a turn for.
 func (d *Readers) begin(ctx context.Context, caller string, reads, again bool) error {
 	d.mu.Lock()
-	light := d.usesLittle(caller, time.Now())
+	now := time.Now()
+	light := d.usesLittle(caller, now)
 	if d.running+d.resting < d.atOnce || light && d.running < d.atOnce {
 		d.running++
 		if d.resting == 0 {
-			d.since = time.Now()
+			d.since = now
 		}
 		d.mu.Unlock()
 		return nil
@@ -288,7 +284,7 @@ func (r *Reading) Turn(ctx context.Context) error {
 		return nil
 	}
 	began := time.Now()
-	err := r.of.wait(ctx, r.caller, r.had)
+	err := r.of.begin(ctx, r.caller, true, r.had)
 	r.since = time.Now()
 	r.spent.Waited += r.since.Sub(began)
 	r.had = r.had || err == nil

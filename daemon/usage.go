@@ -31,7 +31,7 @@ const (
 	littleOfAll = 0.5
 )
 
-// next to nothing is used by an address that need not be kept.
+// forgotten is the part of the time below which an address need not be kept.
 const forgotten = 0.001
 
 // usesLittle reports whether a caller uses little; d.mu is held.

@@ -102,27 +102,35 @@ func (s *site) beside(t *testing.T, other *site, attack string) map[string]*call
 	return s.take()
 }
 
+// times is how many times as long calls took as others, at their p99; not ok where there are no others.
+func (c *calls) times(base *calls) (x float64, ok bool) {
+	b := base.p99()
+	return float64(c.p99()) / float64(b), b > 0
+}
+
 // ratios are how many times as long calls took, at their p99.
 type ratios []float64
 
 func (r *ratios) add(was, base map[string]*calls) {
 	for kind, c := range was {
-		if b := base[kind].p99(); b > 0 {
-			*r = append(*r, float64(c.p99())/float64(b))
+		if x, ok := c.times(base[kind]); ok {
+			*r = append(*r, x)
 		}
 	}
 }
 
 func (r ratios) String() string {
-	slices.Sort(r)
-	over := slices.IndexFunc(r, func(x float64) bool { return x > 2 })
-	if over < 0 {
-		over = len(r)
-	}
 	if len(r) == 0 {
 		return "no figures"
 	}
-	return fmt.Sprintf("%d of %d above twice, half of them above %.2f, the largest %.1f", len(r)-over, len(r), r[len(r)/2], r[len(r)-1])
+	slices.Sort(r)
+	over := 0
+	for _, x := range r {
+		if x > 2 {
+			over++
+		}
+	}
+	return fmt.Sprintf("%d of %d above twice, half of all above %.2f, the largest %.1f", over, len(r), r[len(r)/2], r[len(r)-1])
 }
 
 // letIn lets somebody in who means harm, with a master.
@@ -141,8 +149,8 @@ func figures(was, quiet map[string]*calls) (text string) {
 			text += fmt.Sprintf(" (%d failed)", len(c.errs))
 		}
 		text += fmt.Sprintf(" p99 %v", c.p99().Round(100*time.Microsecond))
-		if base := quiet[kind].p99(); base > 0 {
-			text += fmt.Sprintf(" ×%.1f", float64(c.p99())/float64(base))
+		if x, ok := c.times(quiet[kind]); ok {
+			text += fmt.Sprintf(" ×%.1f", x)
 		}
 		text += "; "
 	}
