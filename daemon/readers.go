@@ -310,6 +310,16 @@ func Breathe(ctx context.Context, i int) error {
 	return nil
 }
 
+// usesLittle reports whether the caller uses little.
+func (r *Reading) usesLittle() bool {
+	if r == nil {
+		return false
+	}
+	r.of.mu.Lock()
+	defer r.of.mu.Unlock()
+	return r.of.usesLittle(r.caller, time.Now())
+}
+
 // Pause lets others go on, while the call waits for something else.
 func (r *Reading) Pause() {
 	if r == nil || !r.has {

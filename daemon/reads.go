@@ -25,6 +25,7 @@ type reads struct {
 	next  *round // those who want a view that is not being made yet; nil for nobody
 	queue fairQueue[*question]
 	asked map[any]*question // those of the queue
+	light int               // how many wait, for a view or an answer, who use little
 
 	views, questions, dropped atomic.Uint64
 	busy                      atomic.Int64
@@ -32,6 +33,7 @@ type reads struct {
 	// What follows belongs to the loop.
 	making   *round // those who wait for the view that is being made; nil for none
 	share    share
+	lights   share     // another one, while somebody waits who uses little
 	viewFrom time.Time // when there is time for another view
 }
 
@@ -76,6 +78,7 @@ func (r *RM) current(ctx context.Context) error {
 		return nil
 	}
 	ReadingOf(ctx).Pause()
+	defer d.wait(ctx)()
 	d.mu.Lock()
 	if d.next == nil {
 		d.next = &round{done: make(chan struct{})}
@@ -95,6 +98,20 @@ func (r *RM) current(ctx context.Context) error {
 	case <-r.done:
 		return ErrStopping
 	}
+}
+
+// wait counts a caller who uses little among those who wait, until it is done.
+func (d *reads) wait(ctx context.Context) (done func()) {
+	if !ReadingOf(ctx).usesLittle() {
+		return func() {}
+	}
+	count := func(more int) {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.light += more
+	}
+	count(1)
+	return func() { count(-1) }
 }
 
 // nudge has the loop look for something to do.
@@ -144,6 +161,7 @@ func ask[T any](ctx context.Context, r *RM, key any, f func(rm.Reports) (T, erro
 		return none, err
 	}
 	ReadingOf(ctx).Pause()
+	defer r.reads.wait(ctx)()
 	r.nudge()
 	select {
 	case <-q.done:
@@ -183,7 +201,11 @@ func (r *RM) serveReads() {
 	if at, ok := d.due(); !ok || now.Before(at) {
 		return
 	}
-	took := d.share.spend(func() {
+	of := &d.share
+	if now.Before(of.from) {
+		of = &d.lights
+	}
+	took := of.spend(func() {
 		r.publish(now)
 		r.answerOne()
 	})
@@ -245,11 +267,15 @@ func (r *RM) answerOne() {
 func (d *reads) due() (at time.Time, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	from := d.share.from
+	if d.light > 0 && d.lights.from.Before(from) {
+		from = d.lights.from
+	}
 	switch {
 	case d.making != nil || d.queue.n > 0:
-		return d.share.from, true
+		return from, true
 	case d.next != nil && d.next.n > 0:
-		return latest(d.share.from, d.viewFrom), true
+		return latest(from, d.viewFrom), true
 	}
 	return at, false
 }

@@ -402,6 +402,36 @@ func TestReadsAfterStandstill(t *testing.T) {
 	})
 }
 
+// While others have used up the time that the loop has for readers, it has as much again for those who use little.
+func TestWhoUsesLittleHasTime(t *testing.T) {
+	inWorld(t, "capacity", func(t *testing.T, w *world) {
+		for caller, least := range map[string]time.Duration{"eve@10.0.0.66": time.Second, "ann@10.0.0.1": 0} {
+			for what, read := range map[string]func(context.Context, ids.App) error{
+				"a view":    func(ctx context.Context, id ids.App) error { _, err := w.r.App(ctx, id); return err },
+				"an answer": func(ctx context.Context, id ids.App) error { _, err := w.r.Why(ctx, id); return err },
+			} {
+				id := w.submit("MAPREDUCE", 1024) // which the last view does not show
+				readers, began, d := NewReaders(1), time.Now(), &w.r.reads
+				readers.use("eve@10.0.0.66", 300*time.Millisecond, began)
+				d.mu.Lock()
+				d.share.from, d.lights.from = began.Add(time.Second), began
+				d.mu.Unlock()
+				ctx, r := readers.Begin(t.Context(), caller)
+				if err := read(ctx, id); err != nil {
+					t.Fatal(err)
+				}
+				r.End(1)
+				if took := time.Since(began).Truncate(100 * time.Millisecond); took != least {
+					t.Errorf("%s has %s after %v", caller, what, took)
+				}
+			}
+		}
+		if w.r.reads.light != 0 {
+			t.Errorf("%d wait", w.r.reads.light)
+		}
+	})
+}
+
 // A lane that is full says so at once to clients; the loop takes nothing in that it could not do.
 func TestFullLane(t *testing.T) {
 	inWorld(t, "capacity", func(t *testing.T, w *world) {

@@ -5,7 +5,9 @@
 package rpc
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"testing"
 )
 
@@ -25,5 +27,29 @@ func TestAllocationsOfACall(t *testing.T) {
 	t.Logf("%v allocations", got)
 	if got > 8 {
 		t.Errorf("%v allocations a call, want at most 8", got)
+	}
+}
+
+// Frames that are a little larger than what a connection keeps leave no buffers behind.
+func TestAllocationsOfLargeFrames(t *testing.T) {
+	const frames = 200
+	frame := make([]byte, lengthSize+keepInput+100)
+	binary.BigEndian.PutUint32(frame, keepInput+100)
+	input := bytes.Repeat(frame, frames)
+	got := testing.Benchmark(func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			s := splitter{r: bytes.NewReader(input), limit: 1 << 20}
+			for range frames {
+				if _, err := s.next(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			s.release()
+		}
+	}).AllocedBytesPerOp() / frames
+	t.Logf("%d bytes a frame", got)
+	if got > keepInput/10 {
+		t.Errorf("%d bytes a frame of %d", got, len(frame))
 	}
 }

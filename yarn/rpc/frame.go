@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -171,7 +172,11 @@ func (s *splitter) makeRoom(n int) error {
 		return nil
 	}
 	// Twice what has arrived at most: a peer pays a byte for a byte.
-	if !s.resize(min(2*len(s.buf), max(n, firstInput))) {
+	size := 2 * len(s.buf)
+	if size > 2*keepInput {
+		size = min(size, n)
+	}
+	if !s.resize(size) {
 		return errNoRoom
 	}
 	return nil
@@ -182,11 +187,37 @@ func (s *splitter) resize(size int) bool {
 	if s.room != nil && !s.room(max(size-keepInput, 0)-max(len(s.buf)-keepInput, 0)) {
 		return false
 	}
-	grown := make([]byte, size)
+	grown := takeInput(size)
 	s.end = copy(grown, s.buf[s.start:s.end])
 	s.start = 0
+	giveInput(s.buf)
 	s.buf = grown
 	return true
+}
+
+// inputs are buffers that nobody uses, of keepInput bytes and of twice as many: connections whose frames are a little larger than
+// what they keep would leave two for the garbage collector with each.
+var inputs [2]sync.Pool
+
+// takeInput is a buffer.
+func takeInput(size int) []byte {
+	for i := range inputs {
+		if size == keepInput<<i {
+			if b, ok := inputs[i].Get().(*[]byte); ok {
+				return *b
+			}
+		}
+	}
+	return make([]byte, size)
+}
+
+// giveInput takes back what takeInput gave.
+func giveInput(b []byte) {
+	for i := range inputs {
+		if len(b) == keepInput<<i {
+			inputs[i].Put(&b)
+		}
+	}
 }
 
 // release gives the buffer back.
@@ -194,6 +225,7 @@ func (s *splitter) release() {
 	if s.room != nil && len(s.buf) > keepInput {
 		s.room(keepInput - len(s.buf))
 	}
+	giveInput(s.buf)
 	s.buf, s.start, s.end = nil, 0, 0
 }
 

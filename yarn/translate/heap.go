@@ -188,34 +188,43 @@ func nextWord(command string, from int) (w word, ok bool) {
 		i++
 	}
 	w = word{at: i, expands: -1}
-	var text strings.Builder
+	var text []byte // of a word with quotes
 	for i < len(command) && command[i] != ' ' && command[i] != '\t' {
 		rest := command[i:]
 		n := plain(rest)
 		switch {
 		case n > 0:
-			text.WriteString(rest[:n])
 		case variable(rest) > 0:
 			n = variable(rest)
 			if w.expands < 0 {
-				w.expands = text.Len()
+				w.expands = i - w.at
+				if w.quoted {
+					w.expands = len(text)
+				}
 			}
-			text.WriteString(rest[:n])
 		case placeholder(rest) > 0:
 			n = placeholder(rest)
-			text.WriteString(rest[:n])
 		case rest[0] == '\'':
 			if n = strings.IndexByte(rest[1:], '\'') + 2; n < 2 || strings.ContainsAny(rest[:n], "\"\\`$\n") || strings.Contains(rest[:n], "{{") {
 				return w, false
 			}
-			w.quoted = true
-			text.WriteString(rest[1 : n-1])
+			if !w.quoted {
+				w.quoted, text = true, append(text, command[w.at:i]...)
+			}
+			text = append(text, rest[1:n-1]...)
+			i += n
+			continue
 		default:
 			return w, false
 		}
+		if w.quoted {
+			text = append(text, rest[:n]...)
+		}
 		i += n
 	}
-	w.end, w.text = i, text.String()
+	if w.end, w.text = i, command[w.at:i]; w.quoted {
+		w.text = string(text)
+	}
 	return w, w.end > w.at
 }
 
