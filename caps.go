@@ -1,44 +1,46 @@
 package heddle
 
-// Caps is what a node can do to containers beside starting and ending them: a set. Nodes of one cluster may differ.
+// Caps is the set of things a node can do to containers besides starting and ending them. Nodes of one cluster may
+// differ.
 type Caps uint16
 
-// What a node can do.
+// The things a node can do.
 const (
-	// Limits: it runs a container in less than its application was told ([Launch]).
+	// Limits: it runs a container with less than the size its application was told ([Launch]).
 	Limits Caps = 1 << iota
 	// Resizes: it changes the size of a running container ([Resize]).
 	Resizes
-	// Lends: it runs more than it offers, so that the processors of suspended containers can be lent ([Suspend]).
+	// Lends: it runs more than it offers, so the processors of suspended containers can be lent ([Suspend]).
 	Lends
-	// Parks: a suspended container gets only what nobody else on the node wants.
+	// Parks: a suspended container gets only what nothing else on the node wants.
 	Parks
-	// Weighs: it changes a running container's part of busy processors ([Weigh]).
+	// Weighs: it changes a running container's share of busy processors ([Weigh]).
 	Weighs
-	// Freezes: a container can be kept from running at all for some time ([Suspend]).
+	// Freezes: it can keep a container from running at all for some time ([Suspend]).
 	Freezes
-	// Bounds: it bounds how much of idle processors a running container may use ([Weigh]).
+	// Bounds: it limits how much of the idle processors a running container may use ([Weigh]).
 	Bounds
-	// Reclaims: where a container's limit is below what it was told, its caches give way to it.
+	// Reclaims: if a container's limit is below the size its application was told, the container's caches shrink to fit
+	// the limit.
 	Reclaims
 	// Elastic: the memory that a process uses follows its container's limit, down and up. No Java virtual machine does
-	// that: its heap is as large as it was started. The papers' simulations assume it.
+	// that: its heap keeps the size it was started with. The papers' simulations assume it.
 	Elastic
 
-	NumCaps = iota // how many there are
+	NumCaps = iota // the number of abilities
 )
 
 const (
-	// Stock is what a NodeManager of Hadoop 3 does by itself. What it is told of sizes it accounts for.
+	// Stock is what a NodeManager of Hadoop 3 can do by itself. It accounts for the sizes it is told.
 	Stock = Limits | Resizes | Lends
-	// AllCaps is all there is.
+	// AllCaps is the set of all abilities.
 	AllCaps Caps = 1<<NumCaps - 1
 )
 
-// Has reports whether all of what is in the set.
+// Has reports whether the set contains all of what.
 func (c Caps) Has(what Caps) bool { return c&what == what }
 
-// String returns the names with commas between, such as "limits, resizes".
+// String returns the names separated by commas, such as "limits, resizes".
 func (c Caps) String() string {
 	text := ""
 	for i, name := range c.Names() {
@@ -50,7 +52,7 @@ func (c Caps) String() string {
 	return text
 }
 
-// Names returns the names of what is in the set, an empty list where there is nothing.
+// Names returns the names of the members of the set, or an empty list if the set is empty.
 func (c Caps) Names() []string {
 	names := []string{}
 	for i, name := range capNames {
@@ -63,7 +65,7 @@ func (c Caps) Names() []string {
 
 var capNames = [NumCaps]string{"limits", "resizes", "lends", "parks", "weighs", "freezes", "bounds", "reclaims", "elastic"}
 
-// CapOf returns what a name of String means.
+// CapOf returns the ability with a name as String writes it; ok is false if there is none.
 func CapOf(name string) (c Caps, ok bool) {
 	for i, n := range capNames {
 		if n == name {

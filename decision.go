@@ -1,24 +1,24 @@
 package heddle
 
-// A Decision is something to be done. The set is closed; the values are pointers into the core's own
-// buffers, valid until its next Step.
+// A Decision is something to be done. The set of types is closed; the values are pointers into the core's own buffers,
+// valid until its next Step.
 //
 //sumtype:decl
 type Decision interface{ decision() }
 
 type (
-	// Admit says that an application was taken in.
+	// Admit says that an application was accepted.
 	Admit struct{ App AppID }
 
-	// Reject says that an application was not taken in, an ask of it not, or that it was not moved, and why.
+	// Reject says that an application was not accepted, that an ask of it was not, or that it was not moved, and why.
 	Reject struct {
 		App AppID
 		Why Why
 	}
 
-	// Launch grants a container. The application is told Told; the node enforces Limit. They differ
-	// where a policy shrinks a container: a stock master refuses one smaller than it asked for, so
-	// shrinking happens below it.
+	// Launch grants a container. The application is told the size Told; the node enforces Limit. They differ if a
+	// policy shrinks a container: a stock ApplicationMaster refuses a container smaller than it asked for, so
+	// containers are shrunk without its knowledge.
 	Launch struct {
 		Container   ContainerID
 		App         AppID
@@ -30,39 +30,39 @@ type (
 		Told, Limit Resource
 	}
 
-	// Adopt answers a container that was found running: it is held under this id from now on.
+	// Adopt answers a Found event: the container is held under this id from now on.
 	Adopt struct {
 		Container ContainerID
 		Ref       int64 // as in Found
 	}
 
-	// Book reserves a node for an ask that fits it when it is emptier.
+	// Book reserves a node for an ask that will fit once the node is emptier.
 	Book struct {
 		Container ContainerID
 		App       AppID
 		Node      NodeID
 	}
 
-	// Unbook gives a reservation up.
+	// Unbook gives up a reservation.
 	Unbook struct {
 		Container ContainerID
 		App       AppID
 		Node      NodeID
 	}
 
-	// Resize changes what a node enforces for a running container. By is the policy that wants it, as slot and name in the
-	// profile; it is "" where no policy of the profile does, or its name is not known.
+	// Resize changes what a node enforces for a running container. By is the policy that wants it, as slot and name in
+	// the profile; it is "" if no policy of the profile wants it, or its name is not known.
 	Resize struct {
 		Container ContainerID
 		Limit     Resource
 		By        string
 	}
 
-	// Weigh changes a running container's part of a busy processor against others of its node; idle processors stay
-	// open to everybody. The weight is in milli-vcores; a container that was never weighed has what it was told or is
-	// limited to, whichever is more. An agent writes it as cpu.shares (1024 for 1000) or cpu.weight (100 for 1000).
-	// Nobody's books change. A node that can bound it has it use no more than Bound thousandths of a processor even where
-	// others are idle; 0 is no bound. By is as of Resize.
+	// Weigh changes a running container's share of a busy processor relative to others on its node; idle processors
+	// stay open to every container. The weight is in milli-vcores. The weight of a container that was never weighed is
+	// its told size or its limit, whichever is larger. An agent writes it as cpu.shares (1024 for 1000) or cpu.weight
+	// (100 for 1000). The books do not change. A node that can bound the container keeps it from using more than Bound
+	// thousandths of a processor even if others are idle; 0 means no bound. By is as in Resize.
 	Weigh struct {
 		Container ContainerID
 		Weight    int64
@@ -70,16 +70,16 @@ type (
 		By        string
 	}
 
-	// Suspend has a container yield its processors, which are lent out; its memory stays. A node that can park it keeps it
-	// from using them meanwhile; on another it goes on, beside who borrowed them. With Freeze its node [Freezes], and it
-	// does not run at all for so long at the most. By is as of Resize.
+	// Suspend makes a container yield its processors, which are lent out; it keeps its memory. A node that can park the
+	// container keeps it from using them meanwhile; on any other node it goes on running beside the borrowers. With
+	// Freeze, a node that [Freezes] does not run it at all, for at most that long. By is as in Resize.
 	Suspend struct {
 		Container ContainerID
-		Freeze    Span // 0 for not
+		Freeze    Span // 0 for no freeze
 		By        string
 	}
 
-	// Resume ends that. By is as of Resize.
+	// Resume ends a suspension. By is as in Resize.
 	Resume struct {
 		Container ContainerID
 		By        string

@@ -1,12 +1,12 @@
 package heddle
 
-// An Event is something that happened. The set is closed.
+// An Event is something that happened. The set of types is closed.
 //
 //sumtype:decl
 type Event interface{ event() }
 
 type (
-	// NodeUp says that a node joined, or came back, with so much to offer.
+	// NodeUp says that a node joined, or came back, and offers Total.
 	NodeUp struct {
 		Node  NodeID
 		Rack  RackID
@@ -14,36 +14,36 @@ type (
 		Can   Caps
 	}
 
-	// NodeCan says what a node that is up can do from now on. What was done by what it can do no more is taken back.
+	// NodeCan says what a node that is up can do from now on. Whatever relied on an ability that it has lost is undone.
 	NodeCan struct {
 		Node NodeID
 		Can  Caps
 	}
 
-	// NodeDown says that a node is lost; every container on it is over (Aborted).
+	// NodeDown says that a node is lost. Every container on it has ended (Aborted).
 	NodeDown struct{ Node NodeID }
 
-	// NodeResized says that a node that is up offers another total from now on. It may be less than its
+	// NodeResized says that a node that is up offers another total from now on. The total may be less than its
 	// containers hold: none is ended, and nothing starts there until they fit again.
 	NodeResized struct {
 		Node  NodeID
 		Total Resource
 	}
 
-	// NodeSilent says that a node that is up has not reported for several times as long as it should, or is on its way out, so
-	// that nothing more is to start there, or that it is as others again. What runs there goes on.
+	// NodeSilent says that a node that is up has not reported for several times its heartbeat interval, or is being
+	// decommissioned, so that nothing more should start there; or that it is back to normal. What runs there goes on.
 	NodeSilent struct {
 		Node   NodeID
 		Silent bool
 	}
 
-	// Heartbeat says that a node reported in and may be given work. Exits it reports come as events of
-	// their own, before it.
+	// Heartbeat says that a node reported and may be given work. The exits that it reports come first, as events of
+	// their own.
 	Heartbeat struct{ Node NodeID }
 
-	// Found says that a node which registered runs a container of an application already, started before
-	// the scheduler knew of either. It is held from now on, whatever the limits say. Nothing comes of it
-	// where the node or the application is not there, or a second master is found.
+	// Found says that a node which registered already runs a container of an application, started before the scheduler
+	// knew of either. The container is held from now on, whatever the limits say. The event has no effect if the node
+	// or the application does not exist, or if it would be a second master.
 	Found struct {
 		App      AppID
 		Node     NodeID
@@ -51,37 +51,37 @@ type (
 		Priority int32 // of the ask it once answered
 		AllocID  int64
 		Size     Resource
-		Age      Span  // for how long it has been held; 0 where nobody knows
-		Ref      int64 // the sender's own; comes back in Adopt
+		Age      Span  // for how long it has been held; 0 if unknown
+		Ref      int64 // the sender's own number; returned in Adopt
 	}
 
-	// Submit says that a user handed in an application and wants a container for its master.
+	// Submit says that a user submitted an application and wants a container for its master.
 	Submit struct {
 		App       AppID
 		Queue     QueueID
 		User      UserID
-		Priority  int32 // higher is sooner
+		Priority  int32 // higher goes first
 		Framework Framework
-		Master    Resource // wanted for the ApplicationMaster; zero where none is: it runs already, and no limit turns it away
+		Master    Resource // size of the ApplicationMaster; zero if none is wanted: it runs already, and no limit rejects the application
 		Facts     Facts
 	}
 
-	// Attempt says that an application whose master failed is to have another one. What the failed one
-	// excluded is forgotten.
+	// Attempt says that an application whose master failed is to have another one. The nodes excluded by the failed one
+	// are forgotten.
 	Attempt struct {
 		App    AppID
 		Master Resource // zero as in Submit
-		Full   bool     // this master and those after it are not made smaller: one failed that was; see [Facts.MasterHeap]
+		Full   bool     // this master and later ones are not made smaller, because a shrunk one failed; see [Facts.MasterHeap]
 	}
 
-	// Move says that an application goes to another leaf queue with all it holds and asks for. What it has
-	// reserved is given up. It is answered with a Reject, and stays, where the queue cannot take it.
+	// Move says that an application goes to another leaf queue with all it holds and asks for. Its reservations are
+	// given up. If the queue cannot take it, the answer is a Reject and it stays where it is.
 	Move struct {
 		App   AppID
 		Queue QueueID
 	}
 
-	// Reprioritise says that an application has another priority from now on; higher is sooner.
+	// Reprioritise says that an application has another priority from now on; higher goes first.
 	Reprioritise struct {
 		App      AppID
 		Priority int32
@@ -93,18 +93,18 @@ type (
 		Rows []Row
 	}
 
-	// Offer says that nodes are to be offered at once for what an application asks for, without waiting for
-	// them to report: first those it names, then those with the most room. Who goes first is served first,
-	// and nobody who waits for a place loses patience over it.
+	// Offer says that nodes are to be offered at once for what an application asks for, without waiting for their
+	// heartbeats: first those it names, then those with the most room. The usual order decides which application is
+	// served first, and no application waiting for a place loses patience because of these offers.
 	Offer struct{ App AppID }
 
-	// Exclude replaces an application's list of nodes it wants nothing on.
+	// Exclude replaces the list of nodes on which an application wants nothing.
 	Exclude struct {
 		App   AppID
 		Nodes []NodeID
 	}
 
-	// Release says that a master gives back a container it does not want.
+	// Release says that a master returns a container it does not want.
 	Release struct {
 		App       AppID
 		Container ContainerID
@@ -116,43 +116,43 @@ type (
 	// Started says that a node runs the container.
 	Started struct{ Container ContainerID }
 
-	// Progress says how far a running task is. Zero Phase means unknown.
+	// Progress says how far a running task is. A zero Phase means unknown.
 	Progress struct {
 		Container ContainerID
 		Phase     Phase
 		Fraction  float64 // of the whole task, 0 to 1
 	}
 
-	// Profile says what a running container used lately.
+	// Profile says what a running container used recently.
 	Profile struct {
 		Container ContainerID
-		CPU       int64 // thousandths of a processor of the machine, mean since the last profile
+		CPU       int64 // thousandths of a processor of the machine, on average since the last profile
 		Memory    int64 // MiB, at this moment
 	}
 
-	// NodeUsed says who uses the processors of a node's machine, as its NodeManager measured it last. It is told when
-	// what the node's containers use has changed. All are in thousandths of a processor of the machine.
+	// NodeUsed says how the processors of a node's machine are used, as its NodeManager last measured. It is sent when
+	// what the node's containers use has changed. All values are in thousandths of a processor of the machine.
 	NodeUsed struct {
 		Node   NodeID
-		CPU    int64 // the node's containers together
-		Others int64 // whatever else runs there, such as another NodeManager's containers
-		Idle   int64 // nobody; negative where that is unknown
+		CPU    int64 // all containers of the node together
+		Others int64 // everything else that runs there, such as another NodeManager's containers
+		Idle   int64 // unused; negative if unknown
 	}
 
-	// NodeDisks says how busy a node's disks were lately.
+	// NodeDisks says how busy a node's disks were recently.
 	NodeDisks struct {
 		Node NodeID
-		Busy int64 // thousandths of the time, the mean over its disks; negative where that is unknown
+		Busy int64 // thousandths of the time, averaged over its disks; negative if unknown
 	}
 
-	// TaskUsed says how much memory a task that ended used at most, in MiB.
+	// TaskUsed gives the peak memory of a task that ended, in MiB.
 	TaskUsed struct {
 		App    AppID
 		Kind   Kind
 		Memory int64
 	}
 
-	// Output says that map output of an application now lies on a node.
+	// Output says that a node now holds map output of an application.
 	Output struct {
 		App   AppID
 		Node  NodeID
@@ -165,23 +165,23 @@ type (
 		Status    ExitStatus
 	}
 
-	// AppDone says that an application is over, however it ended.
+	// AppDone says that an application has ended, in whatever way.
 	AppDone struct{ App AppID }
 
-	// Refused says that a node did not carry out a Resize: the container has another limit there.
+	// Refused says that a node did not carry out a Resize: the container has another limit, Has, there.
 	Refused struct {
 		Container ContainerID
 		Has       Resource
 	}
 
-	// Unable says that a node cannot do to a container what it does to others. What was lent on the strength of it is taken
-	// back.
+	// Unable says that a node cannot do to one container what it can do to others. Anything lent in reliance on it is
+	// taken back.
 	Unable struct {
 		Container ContainerID
 		What      Caps
 	}
 
-	// Wake says that it is as late as Deadline wanted.
+	// Wake says that the time given by Deadline has come.
 	Wake struct{}
 )
 
@@ -214,9 +214,9 @@ func (Refused) event()      {}
 func (Unable) event()       {}
 func (Wake) event()         {}
 
-// A Row is one line of an application's request table: so many containers of a size at a place.
-// Count is absolute and replaces what was asked before; 0 deletes. The row for anywhere (Host and
-// Rack none) is the one that counts; the others only say where.
+// A Row is one row of an application's request table: the number of containers of a size wanted at a place. Count is
+// absolute and replaces the previous one; 0 deletes the row. The row for anywhere (neither Host nor Rack) gives the
+// number wanted; the others only name places.
 type Row struct {
 	Priority int32 // lower is served first
 	AllocID  int64 // the requester's own number for this key; 0 when unused
@@ -225,63 +225,63 @@ type Row struct {
 	Rack     RackID // NoRack unless the row names a rack
 	Count    int32
 	Size     Resource
-	Strict   bool // relaxLocality=false: no farther than rows that name a place
+	Strict   bool // relaxLocality=false: only as far as rows that name a place allow
 }
 
-// Anywhere returns the row for count containers of a size at any place.
+// Anywhere returns the row for count containers of a size anywhere.
 func Anywhere(priority int32, k Kind, count int32, size Resource) Row {
 	return Row{Priority: priority, Kind: k, Host: NoNode, Rack: NoRack, Count: count, Size: size}
 }
 
-// Facts are what is known of a job beside its requests. Zero means unknown.
+// Facts are what is known of a job besides its requests. Zero means unknown.
 type Facts struct {
-	Name       string // of the application, as it was submitted: most programs run under a name of their own
+	Name       string // of the application, as submitted: most programs run under a name of their own
 	InputBytes int64
-	Maps       int32 // wanted in all
+	Maps       int32 // total wanted
 	Reduces    int32
 	Splits     []Split // input of each map, in task order
 	Demand     Demand
 	Last       LastRun // of the same user and name
 
-	// Timeout is after how long a task that reports nothing is killed; 0 where it is not known.
+	// Timeout is how long a task may report nothing before it is killed; 0 if unknown.
 	Timeout Span
 
-	// MasterHeap is how many MiB of Java heap the command of its master gives it, where that can be cut to fit a
-	// container that is smaller than what was asked for. 0 says that the master is to be left as it was asked for.
+	// MasterHeap is the Java heap in MiB that the master's command sets, if it can be cut to fit a container smaller
+	// than requested. 0 means that the master's size must stay as requested.
 	MasterHeap int64
 }
 
-// besideHeap is how many MiB the process of an MRAppMaster uses beside its Java heap: 150 to 190 were measured.
+// besideHeap is how many MiB an MRAppMaster process uses outside its Java heap: 150 to 190 were measured.
 const besideHeap = 176
 
 // BesideHeap returns how many MiB of a master's container are not for its Java heap: what the last run's master was
-// measured to use there, and never less than is usual.
+// measured to use there, but never less than the usual amount.
 func (f *Facts) BesideHeap() int64 { return max(f.Last.Outside, besideHeap) }
 
-// A LastRun is what the last applications of a user and name came to. Zero means that none is remembered, or that it was
-// not measured.
+// A LastRun is what was recorded about the last applications of a user and name. Zero means that none is remembered, or
+// that the value was not measured.
 type LastRun struct {
-	First      Resource // what the last one asked for first, beside its master
-	Most       Resource // the most that one of the last two held and asked for at once, beside their masters
-	Containers int32    // likewise, in number
-	Heap       int64    // MiB: the most live heap that the last one's master was measured to have
-	Outside    int64    // MiB: what the process of that master used beside its heap
-	Maps       int32    // that the master with this heap had
-	TooSmall   int64    // MiB: the largest heap, cut to a container smaller than what was asked for, in which a master failed by itself
+	First      Resource // what the last one asked for first, not counting its master
+	Most       Resource // the most that either of the last two held and asked for at once, not counting their masters
+	Containers int32    // the same, as a number of containers
+	Heap       int64    // MiB: the largest live heap measured in the last one's master
+	Outside    int64    // MiB: what that master's process used outside its heap
+	Maps       int32    // of the master with this heap
+	TooSmall   int64    // MiB: the largest heap, cut to fit a container smaller than requested, with which a master failed by itself
 }
 
-// Demand is what a job's tasks would hold at once if it had all that it will ask for: so many containers of a size. Of
-// MapReduce these are its maps, or its reduces where they are more in all; of Spark its executors. The master is not
-// among them.
+// Demand is what a job's tasks would hold at once if it had all that it will ask for: a number of containers of one
+// size. For MapReduce these are its maps, or its reduces if they come to more; for Spark, its executors. The master is
+// not counted.
 type Demand struct {
 	Containers int32
 	Each       Resource
 }
 
-// Total returns what the containers are together.
+// Total returns the size of the containers together.
 func (d Demand) Total() Resource { return d.Each.Times(int64(d.Containers)) }
 
-// A Split is the input of one map and the nodes that hold it.
+// A Split is the input of one map and the nodes that store it.
 type Split struct {
 	Bytes int64
 	Hosts []NodeID
@@ -300,7 +300,7 @@ const (
 	Holding           // an executor or master that lives until told otherwise
 )
 
-// ExitStatus is how a container ended: the process's own code, or one of YARN's.
+// ExitStatus is how a container ended: the process's own exit code, or one of YARN's.
 type ExitStatus int32
 
 // YARN's exit statuses.

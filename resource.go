@@ -5,8 +5,7 @@ import "math"
 // Dim names one dimension of a [Resource].
 type Dim uint8
 
-// The dimensions of a resource vector. Two more are free for what a site counts
-// beside memory and processors (GPUs, licences).
+// The dimensions of a resource vector. Two more are free for other resources that a site counts (GPUs, licences).
 const (
 	Memory Dim = iota // MiB
 	CPU               // milli-vcores: 1000 is one vcore
@@ -16,12 +15,12 @@ const (
 	NumDims = 4
 )
 
-// String returns the dimension's name as it stands in reports.
+// String returns the dimension's name as used in reports.
 func (d Dim) String() string {
 	return [NumDims]string{"memory", "vcores", "extra1", "extra2"}[d]
 }
 
-// Unit is the smallest amount of a dimension a YARN request can name: 1 MiB, 1 vcore.
+// Unit returns the smallest amount of a dimension that a YARN request can name: 1 MiB, 1 vcore.
 func (d Dim) Unit() int64 {
 	if d == CPU {
 		return 1000
@@ -29,10 +28,10 @@ func (d Dim) Unit() int64 {
 	return 1
 }
 
-// A Resource is an amount in every dimension, by value and comparable.
+// A Resource is an amount in every dimension. It is passed by value and is comparable.
 type Resource [NumDims]int64
 
-// Unbounded is more than any cluster has, and small enough to be added to without overflow.
+// Unbounded is more than any cluster has, and small enough to add without overflow.
 var Unbounded = Resource{math.MaxInt64 / 4, math.MaxInt64 / 4, math.MaxInt64 / 4, math.MaxInt64 / 4}
 
 // Of returns memMiB of memory and cpuMilli milli-vcores.
@@ -66,12 +65,12 @@ func (r Resource) Fits(o Resource) bool {
 	return r[0] <= o[0] && r[1] <= o[1] && r[2] <= o[2] && r[3] <= o[3]
 }
 
-// Min returns the smaller amount per dimension.
+// Min returns the smaller amount in each dimension.
 func (r Resource) Min(o Resource) Resource {
 	return Resource{min(r[0], o[0]), min(r[1], o[1]), min(r[2], o[2]), min(r[3], o[3])}
 }
 
-// Max returns the larger amount per dimension.
+// Max returns the larger amount in each dimension.
 func (r Resource) Max(o Resource) Resource {
 	return Resource{max(r[0], o[0]), max(r[1], o[1]), max(r[2], o[2]), max(r[3], o[3])}
 }
@@ -79,10 +78,10 @@ func (r Resource) Max(o Resource) Resource {
 // IsZero reports whether every dimension is 0.
 func (r Resource) IsZero() bool { return r == Resource{} }
 
-// AnyNegative reports whether a dimension is below 0.
+// AnyNegative reports whether any dimension is below 0.
 func (r Resource) AnyNegative() bool { return r[0] < 0 || r[1] < 0 || r[2] < 0 || r[3] < 0 }
 
-// Whole returns r with its processors in whole vcores, rounded up, as YARN's protocols tell them.
+// Whole returns r with its processors rounded up to whole vcores, as YARN's protocols express them.
 func (r Resource) Whole() Resource {
 	return r.RoundUp(Of(0, 1000))
 }

@@ -1,13 +1,13 @@
 package heddle
 
-// Why is the reason of a refusal: small, so that refusing costs no allocation, and stable, so that a
-// metric can count it.
+// Why is the reason for a refusal: small, so that refusing costs no allocation, and stable, so that metrics can count
+// it.
 type Why uint8
 
 // The reasons.
 const (
 	Fine            Why = iota // not refused
-	NothingPending             // asks for nothing now
+	NothingPending             // asks for nothing at present
 	NoRoom                     // the node has too little free
 	NodeTooSmall               // the node could not hold it even when empty
 	NodeReserved               // the node is reserved for another application
@@ -15,20 +15,20 @@ const (
 	NodeGone                   // the node is down
 	WaitLocal                  // waiting for a node that holds the data
 	WaitRack                   // waiting for a rack that holds the data
-	StrictElsewhere            // the ask names other places and none but them
+	StrictElsewhere            // the ask names other places and allows no others
 	QueueLimit                 // the queue is at its maximum
 	UserLimit                  // the user is at the limit of the queue
-	AMLimit                    // masters already hold what the queue gives to masters
-	UserAMLimit                // … what the user may have for masters
-	AppLimit                   // as many applications run as may
+	AMLimit                    // masters already hold all that the queue allows for masters
+	UserAMLimit                // … all that the user may have for masters
+	AppLimit                   // the maximum number of applications is already running
 	ShareLimit                 // the policy's share for this application is used up
-	GateClosed                 // the policy lets no more of this kind start yet
+	GateClosed                 // the policy does not let more of this kind start yet
 	NotPicked                  // the policy chose another node
 	HoldsBooking               // holds a reservation for this ask elsewhere
 	NoSuchQueue                // no such queue, or it has children
-	NodeCrowded                // the node's disk or network is busy already
+	NodeCrowded                // the node's disk or network is already busy
 	TooLarge                   // above the largest container the cluster allows
-	Silent                     // the node is up and does not report, or is on its way out
+	Silent                     // the node is up but does not report, or is being decommissioned
 
 	NumWhys = 23
 )

@@ -2,9 +2,8 @@ package cluster
 
 import "heddle"
 
-// An Ask is one key of an application's request table: containers of one size and kind, with the
-// places they are wanted at. The count for anywhere is the number wanted; host and rack counts only
-// say where.
+// An Ask is one key of an application's request table: containers of one size and kind, with the places where they are
+// wanted. The count for anywhere is the number wanted; host and rack counts only name places.
 type Ask struct {
 	id       int32
 	app      *App
@@ -13,25 +12,25 @@ type Ask struct {
 	allocID  int64
 	size     heddle.Resource
 	count    int32
-	strict   bool // nothing beyond the racks named
+	strict   bool // no nodes outside the racks named
 	hosts    map[heddle.NodeID]int32
 	racks    []rackRow
 	bookings int32
-	unseen   int32 // grants their application did not fetch yet
-	rebooked int32 // offers a reserved node made in vain
+	unseen   int32 // grants that their application has not fetched yet
+	rebooked int32 // offers of a reserved node that could not fulfil the reservation
 	since    heddle.Time
 }
 
 type rackRow struct {
 	rack   heddle.RackID
 	count  int32
-	strict bool // nothing in the rack beyond the hosts named
+	strict bool // no nodes in the rack but the hosts named
 }
 
-// ID returns a small dense number, reused after the ask is gone.
+// ID returns a small dense number, which is reused after the ask is gone.
 func (k *Ask) ID() int { return int(k.id) }
 
-// App returns who asks.
+// App returns the application that asks.
 func (k *Ask) App() *App { return k.app }
 
 // Priority returns the priority among the application's asks; lower is served first.
@@ -40,7 +39,7 @@ func (k *Ask) Priority() int32 { return k.priority }
 // Kind returns what the containers are for.
 func (k *Ask) Kind() heddle.Kind { return k.kind }
 
-// AllocID returns the requester's own number.
+// AllocID returns the requester's own number for the ask.
 func (k *Ask) AllocID() int64 { return k.allocID }
 
 // Size returns the size of each container.
@@ -52,18 +51,18 @@ func (k *Ask) Count() int { return int(k.count) }
 // Strict reports whether the ask forbids nodes outside the racks it names.
 func (k *Ask) Strict() bool { return k.strict }
 
-// Places returns how many places the ask names, anywhere included.
+// Places returns how many places the ask names, including anywhere.
 func (k *Ask) Places() int { return 1 + len(k.hosts) + len(k.racks) }
 
-// Hosts returns on how many nodes a container could run where its data lies.
+// Hosts returns on how many nodes a container could run next to its data.
 func (k *Ask) Hosts() int { return len(k.hosts) }
 
-// AtHost returns how many of the containers could run where their data lies on the node.
+// AtHost returns how many of the containers could run next to their data on the node.
 func (k *Ask) AtHost(n heddle.NodeID) int { return int(k.hosts[n]) }
 
 // EachHost calls f for every node the ask names, in no particular order.
 func (k *Ask) EachHost(f func(n heddle.NodeID)) {
-	for n := range k.hosts { // order: as the comment says; callers sort, or do not mind
+	for n := range k.hosts { // order: as the comment says; callers sort, or the order does not matter to them
 		f(n)
 	}
 }
@@ -78,7 +77,7 @@ func (k *Ask) AtRack(r heddle.RackID) int {
 	return 0
 }
 
-// RackStrict reports whether the ask forbids the rack's nodes that it does not name.
+// RackStrict reports whether the ask forbids those of the rack's nodes that it does not name.
 func (k *Ask) RackStrict(r heddle.RackID) bool {
 	for i := range k.racks {
 		if k.racks[i].rack == r {
@@ -91,14 +90,14 @@ func (k *Ask) RackStrict(r heddle.RackID) bool {
 // Bookings returns how many nodes are reserved for the ask.
 func (k *Ask) Bookings() int { return int(k.bookings) }
 
-// Unseen returns how many grants of the ask their application did not fetch yet: they may come back.
+// Unseen returns how many grants of the ask its application has not fetched yet: they may come back.
 func (k *Ask) Unseen() int { return int(k.unseen) }
 
-// Rebooked returns how many offers of reserved nodes could not fulfil a reservation since the last
-// reservation or its end.
+// Rebooked returns how many offers of reserved nodes could not fulfil a reservation since a reservation was last made
+// or ended.
 func (k *Ask) Rebooked() int { return int(k.rebooked) }
 
-// Since returns when the ask last went from nothing to something.
+// Since returns when the ask's count last rose from zero.
 func (k *Ask) Since() heddle.Time { return k.since }
 
 // Nearest returns the best locality a container of the ask would have on the node, and whether the
@@ -118,7 +117,7 @@ func (k *Ask) Nearest(n *Node) (heddle.Locality, bool) {
 	return heddle.OffSwitch, !k.strict
 }
 
-// less is the order in which an application's asks are served.
+// less reports whether the ask is served before the one with the given key.
 func (k *Ask) less(priority int32, kind heddle.Kind, alloc int64) bool {
 	if k.priority != priority {
 		return k.priority < priority
@@ -129,9 +128,9 @@ func (k *Ask) less(priority int32, kind heddle.Kind, alloc int64) bool {
 	return k.allocID < alloc
 }
 
-// SetRow replaces one row of an application's request table, creating its ask where there was none
-// and returning it; nil when a row of 0 found no ask. The size of the last row of a key holds for the
-// whole key. An ask stays, with count 0, until [Cluster.DropAsk].
+// SetRow replaces one row of an application's request table and returns its ask, creating it if there was none. It
+// returns nil if a row of 0 found no ask. The size of a key's last row holds for the whole key. An ask stays, with
+// count 0, until [Cluster.DropAsk].
 func (c *Cluster) SetRow(a *App, r heddle.Row) *Ask {
 	k := c.ask(a, r.Priority, r.Kind, r.AllocID, r.Size, r.Count > 0)
 	if k == nil {
@@ -142,7 +141,7 @@ func (c *Cluster) SetRow(a *App, r heddle.Row) *Ask {
 		c.setCount(k, 0)
 		k.size = r.Size
 		c.setCount(k, n)
-		k.since, a.passed = since, passed // it goes on waiting
+		k.since, a.passed = since, passed // it has been waiting all along
 	}
 	switch {
 	case r.Host != heddle.NoNode:
@@ -163,7 +162,8 @@ func (c *Cluster) SetRow(a *App, r heddle.Row) *Ask {
 	return k
 }
 
-// ask returns the application's ask of a key; where there is none a new one for nothing, if add says so.
+// ask returns the application's ask with a key. If there is none, it adds one with count 0 if add is set, and otherwise
+// returns nil.
 func (c *Cluster) ask(a *App, priority int32, kind heddle.Kind, alloc int64, size heddle.Resource, add bool) *Ask {
 	i := 0
 	for i < len(a.asks) && a.asks[i].less(priority, kind, alloc) {
@@ -222,7 +222,7 @@ func (c *Cluster) DropAsk(k *Ask) {
 	c.freeAsk = append(c.freeAsk, k.id)
 }
 
-// setCount changes how many containers are wanted and every sum over it.
+// setCount changes how many containers are wanted, and every sum that includes them.
 func (c *Cluster) setCount(k *Ask, n int32) {
 	was := k.count
 	if was == n {
@@ -252,7 +252,7 @@ func (c *Cluster) setCount(k *Ask, n int32) {
 	}
 }
 
-// take uses one container of the ask up at a node.
+// take uses up one container of the ask at a node.
 func (c *Cluster) take(k *Ask, n *Node, at heddle.Locality) {
 	if k.count <= 0 {
 		panic("cluster: grant beyond what was asked")

@@ -6,7 +6,7 @@ import (
 	"heddle"
 )
 
-// A grant that was not fetched and comes back is asked for as before: an ask for hosts alone still forbids the rest of their
+// An unfetched grant that comes back is asked for as before: an ask for hosts alone still forbids the rest of their
 // rack.
 func TestPutBackIsAsStrict(t *testing.T) {
 	for _, strict := range []bool{true, false} {
@@ -36,7 +36,8 @@ func TestPutBackIsAsStrict(t *testing.T) {
 	}
 }
 
-// An application whose containers are to be of another size goes on waiting: it is no sooner or later given something for that.
+// An application that changes the size of its containers goes on waiting: it is served neither sooner nor later because
+// of the change.
 func TestAnotherSizeWaitsOn(t *testing.T) {
 	c := New([]heddle.QueueID{heddle.NoQueue, 0}, false)
 	a := c.Submit(heddle.Submit{App: 0, Queue: 1})

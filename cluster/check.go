@@ -7,7 +7,7 @@ import (
 	"heddle"
 )
 
-// Checks names everything [Cluster.Check] recounts.
+// Checks lists everything that [Cluster.Check] recounts.
 var Checks = []string{
 	"node-capacity", "node-sums", "node-counts", "app-sums", "app-counts", "user-sums", "queue-sums",
 	"root-equals-nodes", "masters-sums", "one-master", "pending-sums", "waiting-counts", "ask-counts",
@@ -18,8 +18,8 @@ var Checks = []string{
 	"queue-tree", "unseen-list", "id-order", "slab-counts", "outputs-indexed",
 }
 
-// Check recounts the state from the containers up and returns every broken invariant as "name: what",
-// the name being one of [Checks]. It changes nothing and costs time in proportion to the state.
+// Check recounts the state from the containers up and returns every broken invariant as "name: what", where name is one
+// of [Checks]. It changes nothing and takes time proportional to the state.
 func (c *Cluster) Check() []string {
 	d := audit{
 		c: c, nodes: map[*Node]*tally{}, apps: map[*App]*tally{}, users: map[*User]*tally{},
@@ -48,7 +48,7 @@ func (c *Cluster) Check() []string {
 	return d.found
 }
 
-// An audit is one recount: what the containers and asks add up to, and what was found wrong.
+// An audit is one recount: the sums over containers and asks, and the faults found.
 type audit struct {
 	c      *Cluster
 	held   []*Container
@@ -57,7 +57,7 @@ type audit struct {
 	users  map[*User]*tally
 	queues map[*Queue]*tally
 	asks   map[*Ask]int32 // reservations of each
-	fresh  map[*Ask]int32 // grants of each that were not fetched
+	fresh  map[*Ask]int32 // grants of each that have not been fetched
 	pools  map[poolKey]*pool
 	used   heddle.Resource
 
@@ -70,14 +70,14 @@ type poolKey struct {
 	app  *App
 }
 
-// A tally is what containers and asks come to at one place.
+// A tally is the sums over containers and asks at one place.
 type tally struct {
 	used, masters, booked, pending heddle.Resource
 	kinds, waiting                 [heddle.NumKinds]int32
 	count, bookings, asking        int
 	apps                           int // of a user, alive
-	fresh                          int // of an application: granted and not acquired
-	listed                         int // of an application: times its queue lists it
+	fresh                          int // of an application: granted but not acquired
+	listed                         int // of an application: how often its queue lists it
 }
 
 func (d *audit) fail(check, what string) { d.found = append(d.found, check+": "+what) }
@@ -126,7 +126,7 @@ func at[K comparable, T any](m map[K]*T, k K) *T {
 	return t
 }
 
-// collect adds everything up: containers from the slab, asks from the applications alive.
+// collect adds up everything: containers from the slab, asks from the live applications.
 func (d *audit) collect() {
 	all := 0
 	for p, pg := range d.c.slab.pages {
@@ -165,7 +165,7 @@ func (d *audit) collect() {
 	d.same("waiting-counts", "unserved applications", int64(d.c.unserved), int64(unserved))
 }
 
-// count adds an ask up.
+// count adds an ask to the tallies.
 func (d *audit) count(a *App, k *Ask) {
 	t := at(d.apps, a)
 	t.pending = t.pending.Plus(k.size.Times(int64(k.count)))
@@ -184,7 +184,7 @@ func (d *audit) count(a *App, k *Ask) {
 	}
 }
 
-// container adds one container up and looks at it.
+// container adds a container to the tallies and checks it.
 func (d *audit) container(x *Container) {
 	d.state(x)
 	if x.app == nil || x.node == nil {
@@ -232,7 +232,7 @@ func (d *audit) container(x *Container) {
 	}
 }
 
-// state looks at what a container says of itself.
+// state checks a container's own fields.
 func (d *audit) state(x *Container) {
 	switch {
 	case x.state == Created || x.state.Ended() || x.state >= NumStates:
@@ -255,7 +255,7 @@ func (d *audit) state(x *Container) {
 	}
 }
 
-// reservation adds a reservation up and looks at it.
+// reservation adds a reservation to the tallies and checks it.
 func (d *audit) reservation(x *Container) {
 	a, u := at(d.apps, x.app), at(d.users, x.app.user)
 	a.booked, u.booked = a.booked.Plus(x.Reserves()), u.booked.Plus(x.Reserves())
@@ -278,7 +278,7 @@ func (d *audit) reservation(x *Container) {
 	}
 }
 
-// beside looks at what was let in beside a reservation.
+// beside checks the containers let in beside a reservation.
 func (d *audit) beside(x *Container) {
 	var sum heddle.Resource
 	for i := range x.Beside() {
@@ -293,7 +293,7 @@ func (d *audit) beside(x *Container) {
 	}
 }
 
-// listed reports whether an application alive has the ask.
+// listed reports whether a live application has the ask.
 func (d *audit) listed(k *Ask) bool {
 	if a := d.c.View().App(k.app.id); a != nil {
 		return slices.Contains(a.asks, k)

@@ -99,7 +99,7 @@ func (d *audit) master(a *App, t *tally) {
 	}
 }
 
-// unseen compares the list of grants that were not fetched with the containers in that state.
+// unseen compares the list of unfetched grants with the containers in that state.
 func (d *audit) unseen(a *App, t *tally) {
 	seen := 0
 	for x := a.unseen; x != nil; x = x.nextUnseen {
@@ -125,7 +125,7 @@ func (d *audit) outputs(a *App) {
 	}
 }
 
-// ask looks at one ask where it stands.
+// ask checks one ask at its position.
 func (d *audit) ask(a *App, i int, k *Ask) {
 	name := k.name()
 	if k.app != a || int(k.id) >= len(d.c.asks) || d.c.asks[k.id] != k {
@@ -165,7 +165,7 @@ func rackIn(rows []rackRow, rack heddle.RackID) bool {
 	return false
 }
 
-// table looks at the ids of asks: each in use by an application alive, or free, once.
+// table checks the ids of asks: each is either in use by a live application or free, and only once.
 func (d *audit) table() {
 	free := make([]bool, len(d.c.asks))
 	for _, id := range d.c.freeAsk {

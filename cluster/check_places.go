@@ -23,7 +23,7 @@ func (d *audit) node(n *Node) {
 	d.lends(n)
 }
 
-// list walks a list of containers: linked both ways, each once, all of its owner, none left out.
+// list walks a list of containers: linked both ways, each once, all belonging to its owner, none left out.
 func (d *audit) list(name string, l list, first int32, want int, mine func(*Container) bool) {
 	s := &d.c.slab
 	seen, before := 0, int32(0)
@@ -77,7 +77,7 @@ func (d *audit) lends(n *Node) {
 	}
 }
 
-// cluster compares the sums over nodes.
+// cluster compares the cluster's sums over nodes with the recount.
 func (d *audit) cluster() {
 	c := d.c
 	var total, largest, ties heddle.Resource
@@ -116,7 +116,7 @@ func (d *audit) cluster() {
 	}
 	d.equal("root-equals-nodes", "root used", c.queues[0].used, d.used)
 	d.same("pools", "pools", int64(c.pools), int64(d.lending))
-	for k, p := range d.pools { // order: at most one finding is kept, whichever comes first says the same
+	for k, p := range d.pools { // order: at most one finding is kept, and they all say the same
 		if !k.node.pooled(k.app) && (p.suspended != 0 || p.borrowed != 0) {
 			d.fail("pools", "containers lend or borrow without a pool")
 			break
@@ -133,7 +133,7 @@ func (n *Node) pooled(a *App) bool {
 	return false
 }
 
-// racked looks for a node in its rack.
+// racked checks that a node is in its rack.
 func (d *audit) racked(n *Node) {
 	found := 0
 	if n.rack >= 0 && int(n.rack) < len(d.c.racks) {
@@ -148,7 +148,8 @@ func (d *audit) racked(n *Node) {
 	}
 }
 
-// roomIndex looks for every live node that reports in the bucket of its room, and for nothing else.
+// roomIndex checks that the bucket of its room holds every live node that reports, and that the index holds nothing
+// else.
 func (d *audit) roomIndex() {
 	x := d.c.index
 	if x == nil {

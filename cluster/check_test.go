@@ -61,9 +61,9 @@ func fixture() *Cluster {
 	return c
 }
 
-// corruptions breaks the fixture in one way a check; only that check may notice.
+// corruptions breaks the fixture in one way for each check; only that check may notice.
 var corruptions = map[string]func(c *Cluster){
-	"node-capacity": func(c *Cluster) { // the total shrank under what is held, sums and index with it
+	"node-capacity": func(c *Cluster) { // the total shrank below what is held, along with sums and index
 		d := heddle.Of(8192-3000, 0)
 		n := c.nodes[0]
 		n.total = n.total.Minus(d)

@@ -1,14 +1,13 @@
-// Package cluster is the state a scheduler decides on, as data: nodes and racks, the queue tree, users,
-// applications with what they ask for, containers, reservations, and the sums over all of them.
+// Package cluster is the state a scheduler decides on, as data: nodes and racks, the queue tree, users, applications
+// with what they ask for, containers, reservations, and the sums over all of them.
 //
-// It keeps the books and nothing else: it knows no policy, makes no choice, and never refuses what its
-// caller got right. Its mutating methods panic where a caller breaks an invariant; [Cluster.Check]
-// recounts everything from the containers up.
+// It only keeps the books: it knows no policy, makes no choice, and never refuses a valid call. Its mutating methods
+// panic if a caller breaks an invariant; [Cluster.Check] recounts everything from the containers up.
 package cluster
 
 import "heddle"
 
-// A Cluster is the whole state. Only the scheduler core holds one; everybody else gets a [View].
+// A Cluster is the whole state. Only the scheduler core holds one; everything else gets a [View].
 type Cluster struct {
 	now      heddle.Time
 	nodes    []*Node
@@ -21,21 +20,21 @@ type Cluster struct {
 	ended    [heddle.NumKinds]ended // containers of any application that ended well
 
 	total   heddle.Resource     // of live nodes
-	largest heddle.Resource     // per dimension, over live nodes
-	ties    [heddle.NumDims]int // how many of them have as much
+	largest heddle.Resource     // in each dimension, over live nodes
+	ties    [heddle.NumDims]int // how many live nodes have that much
 	counted [heddle.NumDims]bool
 	slots   [heddle.NumKinds]Slots
 
 	slab    slab
-	asks    []*Ask // by ask id; nil where free
+	asks    []*Ask // by ask id; nil if free
 	freeAsk []int32
 	index   *roomIndex
-	pools   int // of all nodes
+	pools   int // number of pools on all nodes
 }
 
-// New returns a cluster without nodes. parents holds the queue tree: for each queue the id of its
-// parent, parents before children, NoQueue for the root, which must be queue 0. memoryOnly makes every
-// fit look at memory alone, as YARN's DefaultResourceCalculator does.
+// New returns a cluster without nodes. parents holds the queue tree: for each queue the id of its parent, parents
+// before children, and NoQueue for the root, which must be queue 0. memoryOnly makes every fit consider memory alone,
+// as YARN's DefaultResourceCalculator does.
 func New(parents []heddle.QueueID, memoryOnly bool) *Cluster {
 	c := &Cluster{counted: [heddle.NumDims]bool{true, !memoryOnly, !memoryOnly, !memoryOnly}}
 	for i, p := range parents {
@@ -53,7 +52,7 @@ func New(parents []heddle.QueueID, memoryOnly bool) *Cluster {
 // View returns read access to the state. It is cheap to copy and stays valid as the state changes.
 func (c *Cluster) View() View { return View{c: c} }
 
-// SetNow moves the cluster's clock; it must not go backwards.
+// SetNow sets the cluster's clock, which must not go backwards.
 func (c *Cluster) SetNow(t heddle.Time) {
 	if t < c.now {
 		panic("cluster: time goes backwards")
@@ -97,16 +96,16 @@ func (c *Cluster) AddNode(id heddle.NodeID, rack heddle.RackID, total heddle.Res
 	return n
 }
 
-// SetCan notes what a node can do to containers.
+// SetCan records what a node can do to containers.
 func (c *Cluster) SetCan(n *Node, can heddle.Caps) { n.can = can }
 
-// SetSilent notes whether a live node is silent: see [Node.Silent].
+// SetSilent records whether a live node is silent: see [Node.Silent].
 func (c *Cluster) SetSilent(n *Node, silent bool) {
 	n.silent = silent
 	c.touched(n)
 }
 
-// RemoveNode takes a node out. Its containers must have ended and its reservation be given up before.
+// RemoveNode removes a node. Its containers must have ended and its reservation must have been given up.
 func (c *Cluster) RemoveNode(n *Node) {
 	if !n.up || n.first != 0 || n.booked != nil {
 		panic("cluster: node removed that is down or in use")
@@ -118,7 +117,7 @@ func (c *Cluster) RemoveNode(n *Node) {
 	c.touched(n)
 }
 
-// measure compares the largest nodes with one that offers total.
+// measure updates the largest totals with a node that offers total.
 func (c *Cluster) measure(total heddle.Resource) {
 	for d, most := range total {
 		if most > c.largest[d] {
@@ -130,7 +129,7 @@ func (c *Cluster) measure(total heddle.Resource) {
 	}
 }
 
-// remeasure looks for the largest nodes where none is left of those like one that offered total.
+// remeasure recomputes the largest totals if the node that offered total was the last to have one of them.
 func (c *Cluster) remeasure(total heddle.Resource) {
 	over := false
 	for d, most := range total {
@@ -150,8 +149,8 @@ func (c *Cluster) remeasure(total heddle.Resource) {
 	}
 }
 
-// ResizeNode changes what a live node offers. It may be less than the node's containers hold; a reservation
-// that does not fit the new total must be given up before.
+// ResizeNode changes what a live node offers. The total may be less than the node's containers hold. A reservation that
+// does not fit the new total must have been given up.
 func (c *Cluster) ResizeNode(n *Node, total heddle.Resource) {
 	if !n.up || n.booked != nil && !c.Fits(n.booked.limit, total) {
 		panic("cluster: node resized that is down, or below its reservation")
@@ -166,7 +165,7 @@ func (c *Cluster) ResizeNode(n *Node, total heddle.Resource) {
 	c.touched(n)
 }
 
-// Submit takes an application in. It is not yet asking for anything.
+// Submit adds an application. It does not ask for anything yet.
 func (c *Cluster) Submit(e heddle.Submit) *App {
 	for int(e.App) >= len(c.apps) {
 		c.apps = append(c.apps, nil)
@@ -189,7 +188,7 @@ func (c *Cluster) Submit(e heddle.Submit) *App {
 	return a
 }
 
-// Finish forgets an application. Its containers must have ended, its asks and reservations be gone.
+// Finish removes an application. Its containers must have ended, and it must have no asks and no reservations.
 func (c *Cluster) Finish(a *App) {
 	if a.first != 0 || len(a.asks) > 0 || a.bookings > 0 {
 		panic("cluster: application finished that still holds or asks")
@@ -207,8 +206,8 @@ func (c *Cluster) Finish(a *App) {
 	}
 }
 
-// Move puts an application into another leaf, with all it holds and asks for. Its reservations must have been
-// given up before.
+// Move puts an application into another leaf queue with all it holds and asks for. Its reservations must have been
+// given up.
 func (c *Cluster) Move(a *App, q *Queue) {
 	if len(q.children) > 0 || a.bookings > 0 {
 		panic("cluster: application moved to a queue with children, or with reservations")
@@ -231,12 +230,12 @@ func (c *Cluster) Move(a *App, q *Queue) {
 	c.charge(a, 1)
 }
 
-// after reports whether an application was submitted after another.
+// after reports whether a was submitted after b.
 func (a *App) after(b *App) bool {
 	return a.submitted > b.submitted || a.submitted == b.submitted && a.id > b.id
 }
 
-// charge adds what an application holds and asks for to its queues and its user, or with −1 takes it away.
+// charge adds what an application holds and asks for to its queues and its user; with sign −1 it subtracts it.
 func (c *Cluster) charge(a *App, sign int) {
 	used, pending := a.used.Times(int64(sign)), a.pending.Times(int64(sign))
 	var masters heddle.Resource
@@ -261,13 +260,13 @@ func (c *Cluster) charge(a *App, sign int) {
 	}
 }
 
-// SetPriority changes an application's priority; higher is sooner.
+// SetPriority changes an application's priority; higher goes first.
 func (c *Cluster) SetPriority(a *App, priority int32) { a.priority = priority }
 
-// KeepMasters has an application's masters be as large as they were asked for from now on.
+// KeepMasters makes an application's masters keep the size requested for them from now on.
 func (c *Cluster) KeepMasters(a *App) { a.facts.MasterHeap = 0 }
 
-// Exclude replaces the nodes an application wants nothing on.
+// Exclude replaces the set of nodes on which an application wants nothing.
 func (c *Cluster) Exclude(a *App, nodes []heddle.NodeID) {
 	a.excluded = nil
 	for _, n := range nodes {
@@ -278,7 +277,7 @@ func (c *Cluster) Exclude(a *App, nodes []heddle.NodeID) {
 	}
 }
 
-// AddOutput notes that bytes of the application's map output lie on a node.
+// AddOutput records that a node holds bytes more of the application's map output.
 func (c *Cluster) AddOutput(a *App, n heddle.NodeID, bytes int64) {
 	if a.outputAt == nil {
 		a.outputAt = map[heddle.NodeID]int{}
@@ -292,7 +291,7 @@ func (c *Cluster) AddOutput(a *App, n heddle.NodeID, bytes int64) {
 	a.outputs[i].Bytes += bytes
 }
 
-// touched must be called when a node's room changed.
+// touched must be called after a node's free room has changed.
 func (c *Cluster) touched(n *Node) {
 	if c.index != nil {
 		c.index.update(c, n)

@@ -6,10 +6,10 @@ import (
 	"heddle"
 )
 
-// State is where a container is in its life. The last five are ends.
+// State is where a container is in its life cycle. The last five states are final.
 type State uint8
 
-// The states of a container, as YARN's RMContainer has them.
+// The states of a container, as in YARN's RMContainer.
 const (
 	Created State = iota
 	Reserved
@@ -24,12 +24,12 @@ const (
 	NumStates = 9
 )
 
-// String returns YARN's name of the state.
+// String returns YARN's name for the state.
 func (s State) String() string {
 	return [NumStates]string{"NEW", "RESERVED", "ALLOCATED", "ACQUIRED", "RUNNING", "COMPLETED", "EXPIRED", "RELEASED", "KILLED"}[s]
 }
 
-// next lists, for every state, the states that may follow.
+// next holds, for every state, the states that may follow.
 var next = [NumStates]uint16{
 	Created:   1<<Reserved | 1<<Allocated | 1<<Running, // found running
 	Reserved:  1<<Allocated | 1<<Killed | 1<<Released,
@@ -41,14 +41,14 @@ var next = [NumStates]uint16{
 // CanBecome reports whether a container in state s may go to state t.
 func (s State) CanBecome(t State) bool { return next[s]>>t&1 == 1 }
 
-// Ended reports whether s is an end.
+// Ended reports whether s is final.
 func (s State) Ended() bool { return s >= Completed }
 
-// A Container is a grant, or a reservation that waits to become one. After its end the object is
-// reused: hold its id, not the pointer.
+// A Container is a grant, or a reservation that waits to become one. The object is reused after the container ends:
+// hold its id, not the pointer.
 type Container struct {
-	// Containers are most of what the core touches in memory: two cache lines each, what every event looks
-	// at in the first.
+	// Most of the memory that the core touches is containers. Each takes two cache lines; the fields that every event
+	// uses are in the first.
 	id         heddle.ContainerID
 	app        *App
 	node       *Node
@@ -59,9 +59,9 @@ type Container struct {
 	at         heddle.Locality
 	phase      heddle.Phase
 	suspended  bool
-	frozen     bool  // suspended, and does not run at all
-	fulfils    bool  // was a reservation before
-	strict     bool  // its ask forbade the nodes of its rack that it did not name
+	frozen     bool  // suspended, and not running at all
+	fulfils    bool  // was a reservation before its grant
+	strict     bool  // its ask ruled out the rack's nodes that it did not name
 	borrowed   int64 // milli-vcores taken from its application's pool on the node
 	nextUnseen *Container
 
@@ -72,20 +72,20 @@ type Container struct {
 	seldom  *seldom
 }
 
-// seldom is what few containers have. Where there is none the application was told the limit.
+// seldom holds what few containers have. If it is nil, the application was told the limit.
 type seldom struct {
 	told             heddle.Resource
 	cpuUsed, memUsed int64
 	fraction         float64
-	lacks            heddle.Caps // what its node cannot do to it
+	lacks            heddle.Caps // abilities of its node that do not work on it
 
-	// Of a reservation: what was let in beside it, and what of its size does not count meanwhile.
+	// Of a reservation: the containers let in beside it, and the part of its size that does not count meanwhile.
 	beside  []beside
 	covered heddle.Resource
 }
 
-// beside is a container that runs on a reserved node beside the reservation, in the smallest size that it had: what it gave
-// back is the reservation's.
+// beside is a container that runs beside the reservation on a reserved node, with the smallest size it has had: what it
+// gave back belongs to the reservation.
 type beside struct {
 	id   heddle.ContainerID
 	size heddle.Resource
@@ -101,31 +101,31 @@ func (c *Container) rare() *seldom {
 // ID returns the container's id.
 func (c *Container) ID() heddle.ContainerID { return c.id }
 
-// Slot returns a small number that no other container has while it lives: what is remembered of containers can be kept
-// in a slice by it. The next container may have it after the end.
+// Slot returns a small number that no other live container has, so data about containers can be kept in a slice indexed
+// by it. After the container ends, another one may get the number.
 func (c *Container) Slot() int { return int(c.slot) }
 
-// App returns whose it is.
+// App returns the application it belongs to.
 func (c *Container) App() *App { return c.app }
 
-// Node returns where it is.
+// Node returns the node it is on.
 func (c *Container) Node() *Node { return c.node }
 
-// Can reports whether its node can do all of that to it.
+// Can reports whether its node can do all of what to it.
 func (c *Container) Can(what heddle.Caps) bool {
 	return c.node.Can(what) && (c.seldom == nil || c.seldom.lacks&what == 0)
 }
 
-// Ask returns the ask it answers, or once answered where it was found running.
+// Ask returns the ask it answers. For a container that was found running, it is the ask it once answered.
 func (c *Container) Ask() *Ask { return c.ask }
 
-// Kind returns what it is for.
+// Kind returns what the container is for.
 func (c *Container) Kind() heddle.Kind { return c.kind }
 
-// State returns where it is in its life.
+// State returns where the container is in its life cycle.
 func (c *Container) State() State { return c.state }
 
-// At returns how near it is to what was asked.
+// At returns how near the container is to where it was asked for.
 func (c *Container) At() heddle.Locality { return c.at }
 
 // Told returns the size its application was told.
@@ -136,19 +136,20 @@ func (c *Container) Told() heddle.Resource {
 	return c.seldom.told
 }
 
-// Limit returns the size its node enforces; the books are kept in limits.
+// Limit returns the size its node enforces. The books count limits.
 func (c *Container) Limit() heddle.Resource { return c.limit }
 
-// Granted returns when it was granted (or reserved).
+// Granted returns when the container was granted or reserved.
 func (c *Container) Granted() heddle.Time { return c.granted }
 
 // Fulfils reports whether it was a reservation before it was granted.
 func (c *Container) Fulfils() bool { return c.fulfils }
 
-// Started returns when its node began to run it; 0 before.
+// Started returns when its node began to run it, or 0 if it has not.
 func (c *Container) Started() heddle.Time { return c.started }
 
-// Reserves returns what a reservation counts for: its size, less what was let in beside it. Both are never there at once.
+// Reserves returns how much of a reservation counts: its size less what was let in beside it. The two never occupy the
+// node at once.
 func (c *Container) Reserves() heddle.Resource {
 	if c.seldom == nil {
 		return c.limit
@@ -156,7 +157,7 @@ func (c *Container) Reserves() heddle.Resource {
 	return c.limit.Minus(c.seldom.covered)
 }
 
-// Beside returns how many containers that were let in beside a reservation run.
+// Beside returns how many containers let in beside a reservation are running.
 func (c *Container) Beside() int {
 	if c.seldom == nil {
 		return 0
@@ -167,7 +168,7 @@ func (c *Container) Beside() int {
 // LetIn reports whether a container was let in beside a reservation.
 func (c *Container) LetIn(id heddle.ContainerID) bool { return c.letIn(id) != nil }
 
-// letIn returns what was let in beside a reservation under an id; nil where nothing was.
+// letIn returns the container with an id that was let in beside a reservation, or nil if there is none.
 func (c *Container) letIn(id heddle.ContainerID) *beside {
 	if c.seldom == nil {
 		return nil
@@ -179,8 +180,8 @@ func (c *Container) letIn(id heddle.ContainerID) *beside {
 	return &c.seldom.beside[i]
 }
 
-// Stuck reports whether the container may not end before others of its application start: a master whose application waits for
-// containers, or a reduce while maps of its job do.
+// Stuck reports whether the container may be unable to end before others of its application start: a master whose
+// application waits for containers, or a reduce whose job still waits for maps.
 func (c *Container) Stuck() bool {
 	switch c.kind {
 	case heddle.AM:
@@ -192,13 +193,13 @@ func (c *Container) Stuck() bool {
 	}
 }
 
-// Suspended reports whether it lends its processors.
+// Suspended reports whether the container lends its processors.
 func (c *Container) Suspended() bool { return c.suspended }
 
-// Frozen reports whether it is suspended and does not run at all meanwhile.
+// Frozen reports whether the container is suspended and does not run at all meanwhile.
 func (c *Container) Frozen() bool { return c.frozen }
 
-// Progress returns what it was last heard to be doing and how far it is, 0 to 1.
+// Progress returns the phase last reported for the container and how far it is, from 0 to 1.
 func (c *Container) Progress() (heddle.Phase, float64) {
 	if c.seldom == nil {
 		return c.phase, 0
@@ -206,7 +207,7 @@ func (c *Container) Progress() (heddle.Phase, float64) {
 	return c.phase, c.seldom.fraction
 }
 
-// Usage returns what it was last heard to use: thousandths of a processor of the machine, and MiB.
+// Usage returns what the container was last reported to use: thousandths of a processor of the machine, and MiB.
 func (c *Container) Usage() (cpu, memory int64) {
 	if c.seldom == nil {
 		return 0, 0
@@ -221,9 +222,9 @@ func (c *Container) become(t State) {
 	c.state = t
 }
 
-// Grant gives one container of an ask on a node: told is what the application hears, limit what the
-// node enforces and the books count. The ask loses one; a reservation of the ask on the node is
-// fulfilled, keeping its container id.
+// Grant gives one container of an ask on a node. told is the size the application is told; limit is what the node
+// enforces and the books count. The ask's count falls by one. If the node is reserved for the ask, the reservation is
+// fulfilled and keeps its container id.
 func (c *Cluster) Grant(k *Ask, n *Node, at heddle.Locality, told, limit heddle.Resource) *Container {
 	b := n.booked
 	switch {
@@ -237,7 +238,7 @@ func (c *Cluster) Grant(k *Ask, n *Node, at heddle.Locality, told, limit heddle.
 	return c.give(b, k, n, at, told, limit)
 }
 
-// Fill is Grant on a node that is reserved for another ask, and stays reserved. [Cluster.Recount] is to follow.
+// Fill is Grant on a node that is reserved for another ask and stays reserved. [Cluster.Recount] must follow.
 func (c *Cluster) Fill(k *Ask, n *Node, at heddle.Locality, told, limit heddle.Resource) *Container {
 	if n.booked == nil || n.booked.ask == k {
 		panic("cluster: the node is not reserved for another ask")
@@ -248,10 +249,10 @@ func (c *Cluster) Fill(k *Ask, n *Node, at heddle.Locality, told, limit heddle.R
 	return x
 }
 
-// Discount has a reservation count for nothing until [Cluster.Recount].
+// Discount makes a reservation count for nothing until [Cluster.Recount].
 func (c *Cluster) Discount(x *Container) { c.cover(x, x.limit) }
 
-// Recount has a reservation count for what the containers beside it do not.
+// Recount makes a reservation count for its size less the containers let in beside it.
 func (c *Cluster) Recount(x *Container) {
 	var sum heddle.Resource
 	if x.seldom != nil {
@@ -262,7 +263,7 @@ func (c *Cluster) Recount(x *Container) {
 	c.cover(x, sum.Min(x.limit))
 }
 
-// cover has so much of a reservation not count.
+// cover makes the given part of a reservation not count.
 func (c *Cluster) cover(x *Container, much heddle.Resource) {
 	if x.seldom == nil && much.IsZero() {
 		return
@@ -297,8 +298,8 @@ func (c *Cluster) give(x *Container, k *Ask, n *Node, at heddle.Locality, told, 
 	return x
 }
 
-// Adopt takes over a container that a node was found running for an application, and that has been held for so long. No ask
-// pays for it and no limit counts: the node may hold more than it has. Nobody is asked whether its data lies near.
+// Adopt takes over a container that a node was found running for an application and that has been held for age. It is
+// charged to no ask and bound by no limit: the node may then hold more than it has. Its locality is not examined.
 func (c *Cluster) Adopt(a *App, n *Node, kind heddle.Kind, priority int32, alloc int64, size heddle.Resource, age heddle.Span) *Container {
 	x := c.slab.new()
 	x.become(Running)
@@ -310,7 +311,7 @@ func (c *Cluster) Adopt(a *App, n *Node, kind heddle.Kind, priority int32, alloc
 	return x
 }
 
-// countUnserved counts an application that was unserved, or not, as what it is now.
+// countUnserved updates the number of unserved applications for one that was unserved before if was is set.
 func (c *Cluster) countUnserved(a *App, was bool) {
 	switch is := a.Unserved(); {
 	case is && !was:
@@ -320,7 +321,7 @@ func (c *Cluster) countUnserved(a *App, was bool) {
 	}
 }
 
-// enlist counts a container wherever what it holds is counted.
+// enlist adds a container to every list and sum that counts what it holds.
 func (c *Cluster) enlist(x *Container) {
 	a, n := x.app, x.node
 	n.kinds[x.kind]++
@@ -340,7 +341,7 @@ func (c *Cluster) enlist(x *Container) {
 	c.hold(x, &x.limit)
 }
 
-// borrow takes from the application's pool what of x's processors the node has not free.
+// borrow takes the part of x's processors that the node does not have free from the application's pool.
 func (c *Cluster) borrow(x *Container) {
 	short := x.limit[heddle.CPU] - x.node.Free()[heddle.CPU]
 	if short <= 0 || !x.node.lends {
@@ -355,7 +356,7 @@ func (c *Cluster) borrow(x *Container) {
 	}
 }
 
-// hold adds d to every sum that counts what x holds.
+// hold adds d to every sum that includes what x holds.
 func (c *Cluster) hold(x *Container, d *heddle.Resource) {
 	a := x.app
 	add(&x.node.used, d)
@@ -369,7 +370,7 @@ func (c *Cluster) hold(x *Container, d *heddle.Resource) {
 	}
 }
 
-// add is r = r + d in place: sums are kept up the tree at every event, and copies cost more than the sums.
+// add sets r to r + d in place: every event updates sums up the tree, and copies would cost more than the additions.
 func add(r, d *heddle.Resource) {
 	r[0] += d[0]
 	r[1] += d[1]
@@ -396,8 +397,8 @@ func (c *Cluster) Start(x *Container) {
 	x.started = c.now
 }
 
-// End ends a container: to is Completed, Expired, Released or Killed. A grant its master has not
-// fetched goes back to its ask.
+// End ends a container: to is Completed, Expired, Released or Killed. A grant that its master has not fetched goes back
+// to its ask.
 func (c *Cluster) End(x *Container, to State, status heddle.ExitStatus) {
 	a, n := x.app, x.node
 	back := x.state == Allocated && x.kind != heddle.AM
@@ -451,7 +452,7 @@ func (c *Cluster) forgetUnseen(x *Container) {
 	}
 }
 
-// putBack gives the ask what an unfetched grant took from it.
+// putBack returns to the ask what an unfetched grant took from it.
 func (c *Cluster) putBack(x *Container) {
 	k, n := x.ask, x.node
 	if x.at == heddle.NodeLocal {
@@ -462,7 +463,7 @@ func (c *Cluster) putBack(x *Container) {
 	}
 	if x.at != heddle.OffSwitch {
 		left, strict := int32(k.AtRack(n.rack)), x.strict
-		if left > 0 { // what was said of the rack since counts
+		if left > 0 { // what was asked of the rack since then takes precedence
 			strict = k.RackStrict(n.rack)
 		}
 		k.setRack(n.rack, left+1, strict)
@@ -470,7 +471,7 @@ func (c *Cluster) putBack(x *Container) {
 	c.setCount(k, k.count+1)
 }
 
-// Book reserves a node for one container of an ask; at is how near to what was asked it would be.
+// Book reserves a node for one container of an ask; at is how near the container would be to where it was asked for.
 func (c *Cluster) Book(k *Ask, n *Node, at heddle.Locality) *Container {
 	if n.booked != nil {
 		panic("cluster: node reserved twice")
@@ -493,7 +494,7 @@ func (c *Cluster) Book(k *Ask, n *Node, at heddle.Locality) *Container {
 // Rebook counts an offer of the reserved node that could not fulfil the reservation.
 func (c *Cluster) Rebook(x *Container) { x.ask.rebooked++ }
 
-// Unbook gives a reservation up.
+// Unbook gives up a reservation.
 func (c *Cluster) Unbook(x *Container) {
 	c.unbook(x)
 	x.become(Killed)
@@ -515,7 +516,7 @@ func (c *Cluster) unbook(x *Container) {
 	}
 }
 
-// addBooked adds d to every sum that counts what x reserves.
+// addBooked adds d to every sum that includes what x reserves.
 func (c *Cluster) addBooked(x *Container, d heddle.Resource) {
 	x.app.booked = x.app.booked.Plus(d)
 	x.app.user.booked = x.app.user.booked.Plus(d)
@@ -524,17 +525,17 @@ func (c *Cluster) addBooked(x *Container, d heddle.Resource) {
 	}
 }
 
-// SetLimit changes what a node enforces for a container, and the books with it. The caller sees to it
-// that the node has room and holds no more than it has.
+// SetLimit changes what a node enforces for a container, and updates the books. The caller ensures that the node has
+// room and holds no more than it has.
 func (c *Cluster) SetLimit(x *Container, limit heddle.Resource) {
 	if c.ForceLimit(x, limit); x.node.full {
 		panic("cluster: limit beyond the node")
 	}
 }
 
-// ForceLimit is SetLimit to what a container has in any case: the node may hold more then than it has.
+// ForceLimit is SetLimit for a limit that a container has in any case: the node may then hold more than it has.
 func (c *Cluster) ForceLimit(x *Container, limit heddle.Resource) {
-	x.rare() // keeps what the application was told
+	x.rare() // keeps the size the application was told
 	d := limit.Minus(x.limit)
 	c.hold(x, &d)
 	x.limit = limit
@@ -550,7 +551,7 @@ func (c *Cluster) ForceLimit(x *Container, limit heddle.Resource) {
 	}
 }
 
-// relend keeps what a container lends what it has, and what it borrows no more than that.
+// relend makes a container lend exactly what it has, and borrow no more than that.
 func (n *Node) relend(x *Container) {
 	for i := range n.pools {
 		p := &n.pools[i]
@@ -570,7 +571,7 @@ func (n *Node) relend(x *Container) {
 	}
 }
 
-// Suspend has a running container lend its processors: they go to its application's pool on the node.
+// Suspend makes a running container lend its processors: they go to its application's pool on the node.
 func (c *Cluster) Suspend(x *Container) {
 	if x.suspended || x.state != Running {
 		panic("cluster: container suspended that does not run")
@@ -587,10 +588,10 @@ func (c *Cluster) Suspend(x *Container) {
 	c.pools++
 }
 
-// SetUnable notes what a container's node cannot do to it, beside what it could not before.
+// SetUnable adds to what a container's node cannot do to it.
 func (c *Cluster) SetUnable(x *Container, what heddle.Caps) { x.rare().lacks |= what }
 
-// Freeze notes that a suspended container does not run at all.
+// Freeze records that a suspended container does not run at all.
 func (c *Cluster) Freeze(x *Container) {
 	if !x.suspended {
 		panic("cluster: container frozen that is not suspended")
@@ -598,8 +599,8 @@ func (c *Cluster) Freeze(x *Container) {
 	x.frozen = true
 }
 
-// Resume ends a container's suspension. What others borrowed meanwhile stays with them until they end, or
-// until the node has as much free.
+// Resume ends a container's suspension. What others borrowed meanwhile stays with them until they end, or until the
+// node has as much free.
 func (c *Cluster) Resume(x *Container) {
 	if !x.suspended {
 		panic("cluster: container resumed that is not suspended")
@@ -609,7 +610,7 @@ func (c *Cluster) Resume(x *Container) {
 	c.touched(x.node)
 }
 
-// thaw takes what a suspended container lends out of the pool.
+// thaw takes what a suspended container lends out of its pool.
 func (c *Cluster) thaw(x *Container) {
 	x.suspended, x.frozen = false, false
 	for i := range x.node.pools {
@@ -622,8 +623,8 @@ func (c *Cluster) thaw(x *Container) {
 	}
 }
 
-// settle pays back with free processors what was borrowed from containers that have come back or ended
-// since: a loan nobody lends for any more is ordinary use.
+// settle uses free processors to pay back what was borrowed from containers that have since resumed or ended: a loan
+// with no lender left is ordinary use.
 func (c *Cluster) settle(n *Node) {
 	if !n.lends {
 		return
@@ -656,7 +657,7 @@ func (c *Cluster) repay(x *Container) {
 	}
 }
 
-// dropPool removes the pool when nobody lends or borrows.
+// dropPool removes a pool that no container lends to or borrows from.
 func (c *Cluster) dropPool(n *Node, i int) {
 	if p := n.pools[i]; p.suspended == 0 && p.borrowed == 0 {
 		n.pools = append(n.pools[:i], n.pools[i+1:]...)
@@ -665,25 +666,25 @@ func (c *Cluster) dropPool(n *Node, i int) {
 	}
 }
 
-// SetProgress notes how far a container is.
+// SetProgress records how far a container is.
 func (c *Cluster) SetProgress(x *Container, p heddle.Phase, fraction float64) {
 	x.phase, x.rare().fraction = p, fraction
 }
 
-// SetNodeUsed notes what of a node's machine its containers use together, what others use, and what nobody does.
+// SetNodeUsed records what a node's containers use together of its machine, what others use, and what is unused.
 func (c *Cluster) SetNodeUsed(n *Node, cpu, others, idle int64) {
 	n.cpuUsed, n.cpuOthers, n.cpuIdle = cpu, others, idle
 }
 
-// SetDiskBusy notes for how many thousandths of the time a node's disks were busy; negative where that is unknown.
+// SetDiskBusy records for how many thousandths of the time a node's disks were busy; negative if unknown.
 func (c *Cluster) SetDiskBusy(n *Node, busy int64) { n.diskBusy = busy }
 
-// AddPeak notes how much memory a task of an application that ended had at most.
+// AddPeak records the peak memory of an application's task that ended.
 func (c *Cluster) AddPeak(a *App, k heddle.Kind, memory int64) {
 	a.peak[k] = max(a.peak[k], memory)
 }
 
-// SetUsage notes what a container used lately.
+// SetUsage records what a container used recently.
 func (c *Cluster) SetUsage(x *Container, cpu, memory int64) {
 	x.rare().cpuUsed, x.rare().memUsed = cpu, memory
 }

@@ -9,13 +9,13 @@ import (
 
 const (
 	levels         = 256
-	roomiestLooks  = 1024 // nodes looked at, at the most, to list the roomiest
-	triesPerBucket = 16   // nodes too full for the need looked at in one bucket before the next one is tried
+	roomiestLooks  = 1024 // maximum number of nodes looked at when listing the roomiest
+	triesPerBucket = 16   // number of nodes too full for the need to look at in one bucket before trying the next one
 )
 
-// A roomIndex keeps live nodes that report in buckets by how much they have free, so that a policy that names its
-// node need not look at all of them. Within a bucket the order is that of arrival and removal, which
-// is the same for the same events.
+// A roomIndex keeps the live nodes that report in buckets by how much they have free, so that a policy that names its
+// node need not look at all of them. Within a bucket, the order is that of arrival and removal: the same events give
+// the same order.
 type roomIndex struct {
 	largest heddle.Resource
 	dims    []heddle.Dim // those that count
@@ -23,17 +23,17 @@ type roomIndex struct {
 	buckets [levels][]heddle.NodeID
 	spots   []spot // by node
 
-	none  [8]heddle.Resource // needs that no node had room for when looked for, nor since
-	nones int                // how many were noted so far
+	none  [8]heddle.Resource // needs for which the last search found no node with room, and no node has had room since
+	nones int                // how many were recorded so far
 }
 
-// A spot is where a node stands. Spots are kept close together: as one node leaves a bucket another is
-// moved, and nothing else of that one is looked at.
+// A spot is a node's position. Spots are stored close together: when a node leaves a bucket, another one is moved, and
+// only that one's spot is touched.
 type spot struct{ bucket, place int32 }
 
 var nowhere = spot{bucket: -1}
 
-// roomIndex builds the index at its first use; clusters whose policies never ask do not pay for it.
+// roomIndex returns the index, building it at its first use; clusters whose policies never use it do not pay for it.
 func (c *Cluster) roomIndex() *roomIndex {
 	if c.index == nil || c.index.largest != c.largest {
 		c.index = &roomIndex{largest: c.largest, spots: make([]spot, 0, len(c.nodes))}
@@ -51,7 +51,7 @@ func (c *Cluster) roomIndex() *roomIndex {
 	return c.index
 }
 
-// level is the bucket of an amount: the least share of the largest node over the dimensions that count.
+// level returns the bucket of an amount: its smallest share of the largest node over the dimensions that count.
 func (x *roomIndex) level(r heddle.Resource) int32 {
 	l := int64(levels - 1)
 	for _, d := range x.dims {
@@ -93,7 +93,7 @@ func (x *roomIndex) update(c *Cluster, n *Node) {
 	}
 }
 
-// mostFree looks in the emptiest buckets first, leastFree in the fullest that can hold need.
+// mostFree searches the emptiest buckets first, leastFree the fullest that can hold need.
 func (x *roomIndex) mostFree(c *Cluster, a *App, need heddle.Resource) (heddle.NodeID, bool) {
 	return x.search(c, a, need, levels-1, x.fullest(c, need)-1, -1)
 }
@@ -102,16 +102,16 @@ func (x *roomIndex) leastFree(c *Cluster, a *App, need heddle.Resource) (heddle.
 	return x.search(c, a, need, x.fullest(c, need), levels, 1)
 }
 
-// fullest is the fullest bucket that can hold need.
+// fullest returns the fullest bucket that can hold need.
 func (x *roomIndex) fullest(c *Cluster, need heddle.Resource) int {
 	if c.pools > 0 {
-		return 0 // what nobody holds is not all there is to take
+		return 0 // free room is not all that can be taken
 	}
 	return int(x.level(need))
 }
 
-// search goes through the buckets, first looking at a few nodes of each, then, where that left some out,
-// at all of them.
+// search goes through the buckets. It first looks at a few nodes of each; if that skipped some and found nothing, it
+// looks at all of them.
 func (x *roomIndex) search(c *Cluster, a *App, need heddle.Resource, from, to, step int) (heddle.NodeID, bool) {
 	if c.pools == 0 && x.fitsNowhere(need) {
 		return heddle.NoNode, false
@@ -151,7 +151,7 @@ func (x *roomIndex) search(c *Cluster, a *App, need heddle.Resource, from, to, s
 	return heddle.NoNode, false
 }
 
-// roomiest looks in the emptiest buckets first.
+// roomiest searches the emptiest buckets first.
 func (x *roomIndex) roomiest(c *Cluster, a *App, need heddle.Resource, most int, ids []heddle.NodeID) []heddle.NodeID {
 	if c.pools == 0 && x.fitsNowhere(need) {
 		return ids
@@ -171,7 +171,7 @@ func (x *roomIndex) roomiest(c *Cluster, a *App, need heddle.Resource, most int,
 	return ids
 }
 
-// nextBucket returns the first bucket in use from b on, up or down, or to.
+// nextBucket returns the first bucket in use from b on in the direction of step, or to if there is none.
 func (x *roomIndex) nextBucket(b, to, step int) int {
 	for step > 0 && b < to {
 		if m := x.mask[b/64] >> (b % 64); m != 0 {
@@ -188,12 +188,12 @@ func (x *roomIndex) nextBucket(b, to, step int) int {
 	return to
 }
 
-// fitsNowhere reports whether no node had room for need when it was last looked for, and none since.
+// fitsNowhere reports whether the last search for need found no node with room, and none has had room since.
 func (x *roomIndex) fitsNowhere(need heddle.Resource) bool {
 	return slices.Contains(x.none[:min(x.nones, len(x.none))], need)
 }
 
-// forgetFitting forgets the needs that fit what a node has free now.
+// forgetFitting forgets the needs that fit into a node's free room.
 func (x *roomIndex) forgetFitting(c *Cluster, free heddle.Resource) {
 	for i := range x.none[:min(x.nones, len(x.none))] {
 		if c.Fits(x.none[i], free) {
@@ -202,5 +202,5 @@ func (x *roomIndex) forgetFitting(c *Cluster, free heddle.Resource) {
 	}
 }
 
-// nothing is a need nobody has.
+// nothing is a need that no ask has.
 var nothing = heddle.Resource{-1, -1, -1, -1}

@@ -6,8 +6,7 @@ import (
 	"heddle"
 )
 
-// What is lent and borrowed follows the limits: a lender cannot lend more than it has, a borrower does not
-// give back more than it holds.
+// Loans follow the limits: a lender cannot lend more than it has, and a borrower does not give back more than it holds.
 func TestLoansFollowLimits(t *testing.T) {
 	for name, resize := range map[string]func(c *Cluster, lender, borrower *Container){
 		"borrower shrinks": func(c *Cluster, _, borrower *Container) { c.SetLimit(borrower, heddle.Of(1024, 500)) },
@@ -58,7 +57,7 @@ func TestLoansFollowLimits(t *testing.T) {
 	}
 }
 
-// Where more is held than the node has, what suspended containers lend is missing elsewhere.
+// If containers hold more than the node has, the processors that suspended containers lend are in use elsewhere.
 func TestOverfullNodesLendNothing(t *testing.T) {
 	c := New([]heddle.QueueID{heddle.NoQueue}, false)
 	n := c.AddNode(0, 0, heddle.Of(8192, 4000))

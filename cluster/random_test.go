@@ -9,11 +9,11 @@ import (
 	"heddle"
 )
 
-// A driver does to a cluster what a scheduler does, within the rules.
+// A driver does to a cluster what a scheduler may do.
 type driver struct {
 	t   *rapid.T
 	c   *Cluster
-	app heddle.AppID // next
+	app heddle.AppID // next id
 }
 
 func (d *driver) intn(n int, what string) int { return rapid.IntRange(0, n-1).Draw(d.t, what) }
@@ -61,7 +61,7 @@ func (d *driver) container(ok func(*Container) bool) *Container {
 	return some[d.intn(len(some), "container")]
 }
 
-// A queue lists its applications in order of submission, wherever they came from.
+// A queue lists its applications in order of submission, whichever queue they came from.
 func TestMovedStandInOrder(t *testing.T) {
 	c := New([]heddle.QueueID{heddle.NoQueue, 0, 0}, false)
 	var apps []*App
@@ -78,7 +78,7 @@ func TestMovedStandInOrder(t *testing.T) {
 
 func held(x *Container) bool { return x.state != Reserved }
 
-// clear ends whatever an application holds on a node, or anywhere where n is nil.
+// clear ends everything an application holds on a node, or on any node if n is nil.
 func (d *driver) clear(a *App, n *Node) {
 	for _, m := range d.c.nodes {
 		if m != nil && m.booked != nil && (n == nil && m.booked.app == a || m == n) {
@@ -104,7 +104,7 @@ func (d *driver) any(ok func(*Container) bool) *Container {
 }
 
 var steps = []func(d *driver){
-	func(d *driver) { // a node comes, comes back, or goes
+	func(d *driver) { // a node joins, comes back, or goes
 		if n := d.node(false); n != nil && d.intn(2, "back") == 0 {
 			d.c.AddNode(n.id, n.rack, heddle.Of(int64(1024*(4+d.intn(8, "total"))), 8000))
 			return
@@ -117,7 +117,7 @@ var steps = []func(d *driver){
 		id := heddle.NodeID(len(d.c.nodes))
 		d.c.AddNode(id, heddle.RackID(id%3), heddle.Of(int64(1024*(4+d.intn(8, "total"))), int64(1000*(2+d.intn(8, "cores")))))
 	},
-	func(d *driver) { // an application comes or goes
+	func(d *driver) { // an application is submitted or ends
 		if a := d.anApp(); a != nil && d.intn(3, "done") == 0 {
 			d.clear(a, nil)
 			for len(a.asks) > 0 {
@@ -194,7 +194,7 @@ var steps = []func(d *driver){
 		}
 	},
 	func(d *driver) { d.twin() },
-	func(d *driver) { // a container is found, or a node changes its size
+	func(d *driver) { // a container is found running, or a node changes its size
 		a, n := d.anApp(), d.node(true)
 		switch {
 		case n == nil:
@@ -215,7 +215,7 @@ var steps = []func(d *driver){
 			d.c.ResizeNode(n, total)
 		}
 	},
-	func(d *driver) { // an application changes its queue, or its priority
+	func(d *driver) { // an application changes its queue or its priority
 		a := d.anApp()
 		if a == nil {
 			return
@@ -246,8 +246,8 @@ var steps = []func(d *driver){
 	func(d *driver) { d.c.SetNow(d.c.now + 1) },
 }
 
-// twin compares the room index with a look at every node. With as few nodes as here no bucket is cut
-// short, so the answer must be of the emptiest, or fullest, bucket that has one.
+// twin compares the room index with a scan of every node. With as few nodes as here, no bucket is cut short, so the
+// answer must be from the emptiest, or fullest, bucket that holds a fitting node.
 func (d *driver) twin() {
 	a := d.anApp()
 	if a == nil || len(d.c.nodes) > triesPerBucket {
@@ -278,7 +278,7 @@ func (d *driver) twin() {
 	d.roomiest(a, need)
 }
 
-// roomiest compares the list of the roomiest with a look at every node.
+// roomiest compares the list of the roomiest nodes with a scan of every node.
 func (d *driver) roomiest(a *App, need heddle.Resource) {
 	v := d.c.View()
 	for _, most := range []int{1 + d.intn(3, "most"), len(d.c.nodes) + 1} {
@@ -323,7 +323,7 @@ func TestRandomClusterIsHealthy(t *testing.T) {
 	})
 }
 
-// empty says that nothing is left of what is gone.
+// empty checks that nothing remains of what is gone.
 func empty(t *rapid.T, c *Cluster) {
 	if found := c.Check(); len(found) > 0 {
 		t.Fatal(found)
@@ -336,7 +336,7 @@ func empty(t *rapid.T, c *Cluster) {
 	}
 }
 
-// Where many nodes lack one dimension, the few that fit must still be found.
+// If many nodes lack one dimension, the few that fit must still be found.
 func TestIndexFindsTheOneThatFits(t *testing.T) {
 	c := New([]heddle.QueueID{heddle.NoQueue}, false)
 	c.AddNode(0, 0, heddle.Resource{8192, 8000, 4, 0}) // the one with licences puts all others in bucket 0
@@ -369,7 +369,7 @@ func TestIndexFindsTheOneThatFits(t *testing.T) {
 	if n, ok := c.View().MostFree(a, heddle.Of(4096, 1000)); !ok || n != 5 {
 		t.Errorf("found node %d %v, 5 has room again", n, ok)
 	}
-	// Nodes an application excludes do not use the tries up.
+	// Nodes that an application excludes do not use up the tries.
 	var most []heddle.NodeID
 	for i := 1; i < 100; i++ {
 		most = append(most, heddle.NodeID(i))

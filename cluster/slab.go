@@ -4,11 +4,11 @@ import "heddle"
 
 const slabChunk = 512
 
-// A slab holds containers without an allocation each, finds them by id, and keeps the lists they are in.
-// Slot 0 is none.
+// A slab holds containers without one allocation each, finds them by id, and keeps the lists they are in. Slot 0 means
+// none.
 type slab struct {
 	chunks []*chunk
-	slots  int32 // ever used, slot 0 with them
+	slots  int32 // slots ever used, including slot 0
 	free   []*Container
 	last   heddle.ContainerID
 	base   int // number of the first page
@@ -16,20 +16,20 @@ type slab struct {
 	live   int
 }
 
-// A chunk is the containers of consecutive slots. Their links stand apart, close together: taking a
-// container out of its lists looks at four neighbours and at nothing else of them.
+// A chunk holds the containers of consecutive slots. Their links are stored separately and close together: taking a
+// container out of its lists touches four neighbours, and only their links.
 type chunk struct {
 	containers [slabChunk]Container
 	links      [slabChunk]links
 }
 
-// A page says in which slots containers of consecutive ids are.
+// A page maps consecutive container ids to slots.
 type page struct {
 	at   [slabChunk]int32
 	live int
 }
 
-// A list is one of the two that a granted container is in, newest first.
+// A list is one of the two lists that a granted container is in, newest first.
 type list uint8
 
 const (
@@ -54,7 +54,7 @@ func (s *slab) new() *Container {
 	return x
 }
 
-// take returns the container that ended last, or one never used.
+// take returns the object of the container that ended last, or one never used.
 func (s *slab) take() *Container {
 	if n := len(s.free); n > 0 {
 		x := s.free[n-1]
@@ -71,7 +71,7 @@ func (s *slab) take() *Container {
 	return x
 }
 
-// at returns the container in a slot, nil for none.
+// at returns the container in a slot, or nil for slot 0.
 func (s *slab) at(slot int32) *Container {
 	if slot == 0 {
 		return nil
@@ -104,7 +104,7 @@ func (s *slab) drop(x *Container) {
 	s.free = append(s.free, x)
 }
 
-// push puts the container of a slot first in a list.
+// push puts the container in a slot at the front of a list.
 func (s *slab) push(l list, first *int32, slot int32) {
 	k := &s.links(slot)[l]
 	k.prev, k.next = 0, *first
@@ -114,7 +114,7 @@ func (s *slab) push(l list, first *int32, slot int32) {
 	*first = slot
 }
 
-// unlink takes the container of a slot out of a list.
+// unlink removes the container in a slot from a list.
 func (s *slab) unlink(l list, first *int32, slot int32) {
 	k := &s.links(slot)[l]
 	if k.prev == 0 {
@@ -127,5 +127,5 @@ func (s *slab) unlink(l list, first *int32, slot int32) {
 	}
 }
 
-// after returns the next container in a list, nil at the end.
+// after returns the next container in a list, or nil at the end.
 func (s *slab) after(l list, x *Container) *Container { return s.at(s.links(x.slot)[l].next) }

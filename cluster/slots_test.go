@@ -6,7 +6,7 @@ import (
 	"heddle"
 )
 
-// Slots for each vcore are rounded down, and one at least; they hold for the kind that they were set for.
+// Slots per vcore are rounded down, with a minimum of one, and apply to the kind they were set for.
 func TestSlots(t *testing.T) {
 	c := New([]heddle.QueueID{heddle.NoQueue}, false)
 	for i, vcores := range []int64{1, 6, 16} {

@@ -4,7 +4,7 @@ import "heddle"
 
 // A Node is a machine that offers resources.
 type Node struct {
-	// What every grant and end looks at, and what a look for room does, takes two cache lines.
+	// The fields that every grant, every end and every search for room use come first, in two cache lines.
 	id     heddle.NodeID
 	rack   heddle.RackID
 	first  int32 // slot of the newest container on the node
@@ -12,30 +12,30 @@ type Node struct {
 	kinds  [heddle.NumKinds]int32
 	up     bool
 	can    heddle.Caps
-	lends  bool       // there are pools
-	full   bool       // more is held than the node has: containers were found on it, or it shrank
-	silent bool       // it does not report: nothing starts there
+	lends  bool       // the node has pools
+	full   bool       // containers hold more than the node has: they were found on it, or it shrank
+	silent bool       // it does not report, so nothing starts there
 	booked *Container // the reservation, if any
-	over   int64      // milli-vcores of used that are borrowed from suspended containers
+	over   int64      // milli-vcores in used that are borrowed from suspended containers
 	total  heddle.Resource
-	used   heddle.Resource // held by containers, suspended ones included
+	used   heddle.Resource // held by containers, including suspended ones
 
 	slab  *slab
 	pools []pool
-	// thousandths of a processor, as the node measured last
+	// in thousandths of a processor, as the node last measured
 	cpuUsed   int64 // that its containers use together
 	cpuOthers int64 // that others use
-	cpuIdle   int64 // that nobody uses; negative where that is unknown
-	diskBusy  int64 // thousandths of the time that its disks were busy lately; negative where that is unknown
+	cpuIdle   int64 // that are unused; negative if unknown
+	diskBusy  int64 // thousandths of the time that its disks were busy recently; negative if unknown
 
-	_ [8]byte // to whole cache lines
+	_ [8]byte // pads to whole cache lines
 }
 
-// A pool is what suspended containers of one application lend on one node.
+// A pool is what the suspended containers of one application lend on one node.
 type pool struct {
 	app       *App
 	suspended int64 // milli-vcores of its suspended containers
-	borrowed  int64 // milli-vcores its containers took from the pool
+	borrowed  int64 // milli-vcores that its containers took from the pool
 }
 
 // ID returns the node's id.
@@ -44,23 +44,23 @@ func (n *Node) ID() heddle.NodeID { return n.id }
 // Rack returns the node's rack.
 func (n *Node) Rack() heddle.RackID { return n.rack }
 
-// CPUUsed returns how many thousandths of a processor the node's containers use together, as its NodeManager measured
-// last; 0 where nothing was heard of that.
+// CPUUsed returns how many thousandths of a processor the node's containers use together, as its NodeManager last
+// measured; 0 if no measurement has arrived.
 func (n *Node) CPUUsed() int64 { return n.cpuUsed }
 
-// CPUOthers returns how many thousandths of a processor is used on the node's machine by what is not in its containers,
-// as its NodeManager measured last; 0 where nothing was heard of that. It may be containers of another NodeManager.
+// CPUOthers returns how many thousandths of a processor are used on the node's machine outside its containers, as its
+// NodeManager last measured; 0 if no measurement has arrived. The users may be containers of another NodeManager.
 func (n *Node) CPUOthers() int64 { return n.cpuOthers }
 
-// CPUIdle returns how many thousandths of a processor nobody uses of the node's machine, as its NodeManager measured last;
-// negative where nothing was heard of that.
+// CPUIdle returns how many thousandths of a processor are unused on the node's machine, as its NodeManager last
+// measured; negative if no measurement has arrived.
 func (n *Node) CPUIdle() int64 { return n.cpuIdle }
 
-// DiskBusy returns for how many thousandths of the time the node's disks were busy lately, on average, as its agent measured
-// it; negative where nothing was heard of that.
+// DiskBusy returns for how many thousandths of the time the node's disks were busy recently, on average, as its agent
+// measured it; negative if no measurement has arrived.
 func (n *Node) DiskBusy() int64 { return n.diskBusy }
 
-// To returns how far another node is: its [heddle.Locality.Hops] are the hops between them.
+// To returns how far away another node is; [heddle.Locality.Hops] gives the hops between them.
 func (n *Node) To(o *Node) heddle.Locality {
 	switch {
 	case n == o:
@@ -71,22 +71,23 @@ func (n *Node) To(o *Node) heddle.Locality {
 	return heddle.OffSwitch
 }
 
-// Can reports whether the node can do all of what to containers.
+// Can reports whether the node has all the abilities in what.
 func (n *Node) Can(what heddle.Caps) bool { return n.can.Has(what) }
 
 // Up reports whether the node is alive.
 func (n *Node) Up() bool { return n.up }
 
-// Silent reports whether the node is up and has not reported for so long that nothing more is to start there.
+// Silent reports whether the node is up but nothing more is to start there, since it has not reported for too long or
+// is being decommissioned.
 func (n *Node) Silent() bool { return n.silent }
 
 // Total returns what the node offers.
 func (n *Node) Total() heddle.Resource { return n.total }
 
-// Used returns what containers hold.
+// Used returns what the node's containers hold.
 func (n *Node) Used() heddle.Resource { return n.used }
 
-// Free returns what nobody holds; below 0 where more is held than the node has.
+// Free returns what no container holds; it is below 0 if more is held than the node has.
 func (n *Node) Free() heddle.Resource {
 	t, u := &n.total, &n.used
 	return heddle.Resource{t[0] - u[0], t[1] - u[1] + n.over, t[2] - u[2], t[3] - u[3]}
@@ -113,8 +114,8 @@ func (n *Node) Each(f func(*Container) bool) {
 	}
 }
 
-// Room is what an application may take on the node: what is free, plus what its own suspended
-// containers lend; nothing where the node is reserved for another, or silent.
+// Room returns what an application may take on the node: what is free, plus what its own suspended containers lend;
+// nothing if the node is reserved for another application, or silent.
 func (n *Node) Room(a *App) heddle.Resource {
 	if n.booked == nil && !n.lends && !n.silent {
 		return n.Free()
@@ -128,7 +129,7 @@ func (n *Node) roomOf(a *App) heddle.Resource {
 	}
 	r := n.Free()
 	if r[heddle.CPU] < 0 {
-		return r // what is lent is missing elsewhere
+		return r // processors that are lent are in use elsewhere
 	}
 	for i := range n.pools {
 		if p := &n.pools[i]; p.app == a && p.suspended > p.borrowed {
@@ -149,7 +150,7 @@ func (n *Node) Lent() (cpu int64) {
 	return cpu
 }
 
-// A Queue is a node of the queue tree.
+// A Queue is a queue of the queue tree.
 type Queue struct {
 	id       heddle.QueueID
 	parent   *Queue
@@ -158,7 +159,7 @@ type Queue struct {
 	used     heddle.Resource
 	booked   heddle.Resource
 	masters  heddle.Resource // the part of used that masters hold
-	pending  heddle.Resource // asked for and not granted
+	pending  heddle.Resource // asked for but not granted
 	waiting  int             // asks with a positive count
 	apps     []*App          // of a leaf, in order of submission
 	users    []*User         // of a leaf, in order of first appearance
@@ -167,10 +168,10 @@ type Queue struct {
 // ID returns the queue's id.
 func (q *Queue) ID() heddle.QueueID { return q.id }
 
-// Parent returns the queue above, nil for the root.
+// Parent returns the parent queue, or nil for the root.
 func (q *Queue) Parent() *Queue { return q.parent }
 
-// Within reports whether the queue is another one or below it.
+// Within reports whether the queue is top or below it.
 func (q *Queue) Within(top *Queue) bool {
 	for ; q != nil; q = q.parent {
 		if q == top {
@@ -180,13 +181,13 @@ func (q *Queue) Within(top *Queue) bool {
 	return false
 }
 
-// Children returns the queues below; callers must not change it.
+// Children returns the queues directly below. Callers must not change the slice.
 func (q *Queue) Children() []*Queue { return q.children }
 
-// Leaf reports whether applications go into the queue.
+// Leaf reports whether the queue is a leaf. Only leaves take applications.
 func (q *Queue) Leaf() bool { return len(q.children) == 0 }
 
-// Used returns what containers of the queue hold.
+// Used returns what the queue's containers hold.
 func (q *Queue) Used() heddle.Resource { return q.used }
 
 // Booked returns what the queue's applications have reserved on nodes.
@@ -201,16 +202,16 @@ func (q *Queue) Taken() heddle.Resource {
 // Masters returns the part of Used that masters hold.
 func (q *Queue) Masters() heddle.Resource { return q.masters }
 
-// Pending returns what is asked for and not yet granted.
+// Pending returns what is asked for but not yet granted.
 func (q *Queue) Pending() heddle.Resource { return q.pending }
 
 // Waiting reports whether anything is asked for in the queue.
 func (q *Queue) Waiting() bool { return q.waiting > 0 }
 
-// Apps returns a leaf's applications in order of submission; callers must not change it.
+// Apps returns a leaf's applications in order of submission. Callers must not change the slice.
 func (q *Queue) Apps() []*App { return q.apps }
 
-// Users returns the users a leaf has seen, in order of first appearance; callers must not change it.
+// Users returns the users a leaf has seen, in order of first appearance. Callers must not change the slice.
 func (q *Queue) Users() []*User { return q.users }
 
 func (q *Queue) userOf(id heddle.UserID) *User {
@@ -224,7 +225,7 @@ func (q *Queue) userOf(id heddle.UserID) *User {
 	return u
 }
 
-// A User is one user's part of one leaf queue.
+// A User is one user in one leaf queue.
 type User struct {
 	id      heddle.UserID
 	queue   *Queue
@@ -238,7 +239,7 @@ type User struct {
 // ID returns the user's id.
 func (u *User) ID() heddle.UserID { return u.id }
 
-// Queue returns the leaf this part of the user belongs to.
+// Queue returns the leaf queue.
 func (u *User) Queue() *Queue { return u.queue }
 
 // Nth returns the user's index in [Queue.Users].
@@ -256,7 +257,7 @@ func (u *User) Taken() heddle.Resource {
 	return heddle.Resource{h[0] + b[0], h[1] + b[1], h[2] + b[2], h[3] + b[3]}
 }
 
-// Apps returns how many applications of the user are alive in this queue.
+// Apps returns how many of the user's applications are alive in this queue.
 func (u *User) Apps() int { return u.apps }
 
 // Waiting reports whether the user asks for anything in this queue.
@@ -264,7 +265,7 @@ func (u *User) Waiting() bool { return u.waiting > 0 }
 
 // An App is an application.
 type App struct {
-	// What every grant and end looks at stands first.
+	// The fields that every grant and every end use come first.
 	queue    *Queue
 	user     *User
 	slab     *slab
@@ -277,10 +278,10 @@ type App struct {
 	waiting  [heddle.NumKinds]int32 // containers asked for
 	running  [heddle.NumKinds]int32 // containers held
 	ended    [heddle.NumKinds]ended // containers that ended: see Finished
-	peak     [heddle.NumKinds]int64 // MiB: the most memory that a task that ended had
-	begun    bool                   // a task of it has run, or was found running
+	peak     [heddle.NumKinds]int64 // MiB: the largest peak memory of a task that ended
+	begun    bool                   // one of its tasks has run, or was found running
 	over     bool
-	unseen   *Container // granted and not acquired, oldest last
+	unseen   *Container // granted but not acquired, newest first
 	master   *Container
 	booked   heddle.Resource
 	bookings int
@@ -289,12 +290,12 @@ type App struct {
 	framework heddle.Framework
 	facts     heddle.Facts
 	submitted heddle.Time
-	passed    heddle.Time // since when it asks and is given nothing
+	passed    heddle.Time // since when it asks without being given anything
 	outputs   []Output
 	outputAt  map[heddle.NodeID]int
 }
 
-// ended are containers that ended well: how many, and how long they were held from their grant on.
+// ended counts the containers that ended well, and how long they were held since their grant.
 type ended struct {
 	count int64
 	held  heddle.Span
@@ -305,7 +306,7 @@ func (e *ended) add(held heddle.Span) {
 	e.held += held
 }
 
-// Output is how much map output of an application lies on a node.
+// Output is how much map output of an application a node holds.
 type Output struct {
 	Node  heddle.NodeID
 	Bytes int64
@@ -314,38 +315,38 @@ type Output struct {
 // ID returns the application's id.
 func (a *App) ID() heddle.AppID { return a.id }
 
-// Queue returns the leaf the application is in.
+// Queue returns the leaf queue the application is in.
 func (a *App) Queue() *Queue { return a.queue }
 
-// User returns the owner's part of that leaf.
+// User returns the application's owner in that leaf queue.
 func (a *App) User() *User { return a.user }
 
-// Priority returns the application's priority; higher is sooner.
+// Priority returns the application's priority; higher goes first.
 func (a *App) Priority() int32 { return a.priority }
 
-// Framework returns what the application is.
+// Framework returns the application's framework.
 func (a *App) Framework() heddle.Framework { return a.framework }
 
-// Facts returns what is known of the job beside its requests.
+// Facts returns what is known of the job besides its requests.
 func (a *App) Facts() *heddle.Facts { return &a.facts }
 
-// Submitted returns when the application was taken in.
+// Submitted returns when the application was accepted.
 func (a *App) Submitted() heddle.Time { return a.submitted }
 
-// PassedOver returns since when the application has been asking for something without being given
-// anything; meaningless while it asks for nothing.
+// PassedOver returns since when the application has been asking without being given anything. It is meaningless while
+// the application asks for nothing.
 func (a *App) PassedOver() heddle.Time { return a.passed }
 
-// Over reports whether the application is done; policies may still hold it.
+// Over reports whether the application is done. Policies may still hold it.
 func (a *App) Over() bool { return a.over }
 
-// Asks returns the application's asks, first served first; callers must not change it.
+// Asks returns the application's asks in the order they are served. Callers must not change the slice.
 func (a *App) Asks() []*Ask { return a.asks }
 
 // Used returns what the application's containers hold.
 func (a *App) Used() heddle.Resource { return a.used }
 
-// Tasks returns what the application's tasks hold and ask for, and in how many containers: all but its master.
+// Tasks returns what the application's tasks, all but its master, hold and ask for, and in how many containers.
 func (a *App) Tasks() (total heddle.Resource, containers int) {
 	for k := heddle.AM + 1; k < heddle.NumKinds; k++ {
 		containers += a.Running(k) + a.Waiting(k)
@@ -356,7 +357,7 @@ func (a *App) Tasks() (total heddle.Resource, containers int) {
 	return a.UsedByTasks().Plus(a.pending), containers
 }
 
-// UsedByTasks returns what the application's tasks hold: all but its master.
+// UsedByTasks returns what the application's tasks, all but its master, hold.
 func (a *App) UsedByTasks() heddle.Resource {
 	if a.master == nil {
 		return a.used
@@ -370,7 +371,7 @@ func (a *App) Booked() heddle.Resource { return a.booked }
 // Bookings returns how many nodes the application has reserved.
 func (a *App) Bookings() int { return a.bookings }
 
-// Pending returns what is asked for and not yet granted.
+// Pending returns what is asked for but not yet granted.
 func (a *App) Pending() heddle.Resource { return a.pending }
 
 // Waiting returns how many containers of a kind are asked for.
@@ -379,7 +380,7 @@ func (a *App) Waiting(k heddle.Kind) int { return int(a.waiting[k]) }
 // Running returns how many containers of a kind are held.
 func (a *App) Running(k heddle.Kind) int { return int(a.running[k]) }
 
-// Unserved reports whether the application asks for tasks and none of it runs.
+// Unserved reports whether the application asks for tasks and has none running.
 func (a *App) Unserved() bool {
 	var waiting, running int32
 	for k := heddle.AM + 1; k < heddle.NumKinds; k++ {
@@ -389,30 +390,29 @@ func (a *App) Unserved() bool {
 	return waiting > 0 && running == 0
 }
 
-// Begun reports whether the application has ever been given a container for a task.
+// Begun reports whether the application has ever had a container for a task.
 func (a *App) Begun() bool { return a.begun }
 
-// MapsOver reports whether no map is asked for and none runs.
+// MapsOver reports whether no map is asked for and none is running.
 func (a *App) MapsOver() bool { return a.Waiting(heddle.Map)+a.Running(heddle.Map) == 0 }
 
-// Finished returns how many containers of a kind ended well; of executors, all that had started, since their application ends
-// them when it has no use for them.
+// Finished returns how many containers of a kind ended well. For executors it counts all that had started, since their
+// application ends them when it no longer needs them.
 func (a *App) Finished(k heddle.Kind) int { return int(a.ended[k].count) }
 
-// Peak returns how much memory the task of a kind that used most had, in MiB, of those that ended and were measured; 0
-// where none was.
+// Peak returns the largest peak memory, in MiB, measured in an ended task of a kind; 0 if none was measured.
 func (a *App) Peak(k heddle.Kind) int64 { return a.peak[k] }
 
-// Held returns how long the containers that [App.Finished] counts were held, together.
+// Held returns how long the containers counted by [App.Finished] were held in total.
 func (a *App) Held(k heddle.Kind) heddle.Span { return a.ended[k].held }
 
-// Master returns the container of the application's master, or nil while it has none.
+// Master returns the container of the application's master, or nil if it has none.
 func (a *App) Master() *Container { return a.master }
 
 // Excludes reports whether the application wants nothing on a node.
 func (a *App) Excludes(n heddle.NodeID) bool { return a.excluded != nil && a.excluded[n] }
 
-// Outputs returns where map output lies, in order of first appearance; callers must not change it.
+// Outputs returns where map output is stored, in order of first appearance. Callers must not change the slice.
 func (a *App) Outputs() []Output { return a.outputs }
 
 // Each calls f for every container of the application, newest first, until f returns false.
