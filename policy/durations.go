@@ -2,24 +2,25 @@ package policy
 
 import "heddle"
 
-// Durations is how long containers are held: learned from those that ended well, since nobody says it beforehand.
+// Durations estimates how long containers are held. It learns from those that ended well, since nothing tells it in
+// advance.
 type Durations struct {
 	kinds [heddle.NumKinds]usual
 	tasks usual // of maps and reduces together
 }
 
-// usual is how long containers are held, as those that ended lately were.
+// usual is how long containers are usually held, learned from those that ended recently.
 type usual struct {
 	mean  float64     // in seconds
-	count int         // of containers that had ended when the mean was last brought up to date
-	held  heddle.Span // … and how long they were held together
+	count int         // of containers that had ended at the last update of the mean
+	held  heddle.Span // … and how long they were held in total
 }
 
-// memory is the number of containers after which what was usual before counts half.
+// memory is the number of new containers that halves the weight of the earlier mean.
 const memory = 1000
 
-// learn takes in that so many containers have ended by now and were held for so long together. It reports whether
-// any of them is new.
+// learn updates the mean, given that count containers have ended by now and were held for held in total. It reports
+// whether any of them is new.
 func (u *usual) learn(count int, held heddle.Span) bool {
 	n := count - u.count
 	if n == 0 {
@@ -34,7 +35,7 @@ func (u *usual) learn(count int, held heddle.Span) bool {
 	return true
 }
 
-// Learn brings up to date how long containers are usually held, and reports whether any has ended since.
+// Learn updates how long containers are usually held, and reports whether any has ended since the last call.
 func (d *Durations) Learn(v View) (moved bool) {
 	for k := range d.kinds {
 		moved = d.kinds[k].learn(v.Finished(heddle.Kind(k)), v.Held(heddle.Kind(k))) || moved
@@ -43,8 +44,8 @@ func (d *Durations) Learn(v View) (moved bool) {
 	return moved
 }
 
-// Of is how many seconds a container of an application is held: the mean of those of it that ended and of one as usual
-// for its kind. ok is false where none of the kind has ended yet.
+// Of returns how many seconds a container of an application is held: the mean over its own containers that ended and
+// one usual container of the kind. ok is false if none of the kind has ended yet.
 func (d *Durations) Of(a *App, k heddle.Kind) (seconds float64, ok bool) {
 	if d.kinds[k].count == 0 {
 		return 0, false
@@ -52,8 +53,8 @@ func (d *Durations) Of(a *App, k heddle.Kind) (seconds float64, ok bool) {
 	return (a.Held(k).Seconds() + d.kinds[k].mean) / float64(a.Finished(k)+1), true
 }
 
-// Usual is how many seconds containers are usually held that one of a kind is compared with: maps, reduces and executors with
-// maps and reduces together, where some have ended, others with their kind.
+// Usual returns how many seconds the containers that a kind is compared with are usually held. Maps, reduces and
+// executors are compared with maps and reduces together if some have ended, other kinds with their own kind.
 func (d *Durations) Usual(k heddle.Kind) (seconds float64) {
 	if d.tasks.count > 0 && (k == heddle.Map || k == heddle.Reduce || k == heddle.Executor) {
 		return d.tasks.mean

@@ -9,7 +9,7 @@ import (
 	"heddle/sched"
 )
 
-// A turn is a gate of masters: one application runs at a time, in the order in which they come.
+// A turn is a gate of masters that lets one application run at a time, in order of arrival.
 type turn struct {
 	line  []heddle.AppID
 	woken bool
@@ -23,7 +23,7 @@ func (t *turn) Open(_ policy.View, a *policy.App, _ heddle.Kind) policy.Verdict 
 	return policy.Yes
 }
 
-// Hears implements [policy.Listener], a power: of applications' coming and going and of nothing else.
+// Hears implements [policy.Listener], a power: it hears of applications arriving and ending, and of nothing else.
 func (*turn) Hears() policy.News { return policy.AppAdded | policy.AppDone }
 
 // Hear implements [policy.Listener].
@@ -41,7 +41,8 @@ func (t *turn) Hear(_ policy.View, e policy.Effect) {
 	}
 }
 
-// Woken implements [policy.Waker], a power: the gate opens for the next in line, to whom nothing has happened.
+// Woken implements [policy.Waker], a power: the gate opens for the next application in line, although that one had no
+// event.
 func (t *turn) Woken(_ policy.View, ids []heddle.AppID) []heddle.AppID {
 	if t.woken && len(t.line) > 0 {
 		ids = append(ids, t.line[0])
@@ -50,7 +51,7 @@ func (t *turn) Woken(_ policy.View, ids []heddle.AppID) []heddle.AppID {
 	return ids
 }
 
-// A policy fills a slot of a set, here that of the gates of masters, and has the powers it needs beside.
+// A policy fills a slot of a set, here the gates of masters, and has the powers it needs besides.
 func Example() {
 	set := policytest.Base(policytest.Submitted{}) // one queue, in order of submission
 	set.Gate[heddle.AM] = []policy.Gate{&turn{}}

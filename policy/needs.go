@@ -2,19 +2,20 @@ package policy
 
 import "heddle"
 
-// Needs is what a policy does nothing without, beside what every cluster has.
+// Needs is what a policy cannot work without, beyond what every cluster has.
 type Needs struct {
-	// Feeds are measurements of running tasks and of nodes. Nobody else pays for them.
+	// Feeds are measurements of running tasks and of nodes. They are made only for policies that need them.
 	Feeds
 	// Can is what nodes must be able to do to containers.
 	Can heddle.Caps
-	// Option is the option that needs all this, where the policy does without if the option is left out; "" = the
-	// policy as a whole does.
+	// Option is the option that needs all this, if the policy works without it when the option is left out; "" means
+	// that the policy as a whole needs it.
 	Option string
 }
 
-// WithoutAgent says what of the needs is missing where NodeManagers have no agent beside them, "" where nothing is. They
-// do what [heddle.Stock] has, and masters tell over REST how far tasks are and what those used that have ended.
+// WithoutAgent says which of the needs cannot be met if NodeManagers run without an agent, or "" if all can. Such
+// NodeManagers can do what [heddle.Stock] lists, and masters report over REST the progress of tasks and what ended
+// tasks used.
 func (n Needs) WithoutAgent() string {
 	switch {
 	case n.Can.Has(heddle.Weighs):

@@ -2,8 +2,8 @@ package policy
 
 import "heddle"
 
-// Patience looks at all who ask for something and are passed over: ended is whether the patience of one ran out since looked,
-// when it was looked last, and waits whether that of one is not over yet.
+// Patience checks all applications that ask and are passed over. ended reports whether any application's patience has
+// run out since looked, the time of the last check; waits reports whether any application still has patience left.
 func Patience(v View, patience heddle.Span, looked heddle.Time) (ended, waits bool) {
 	for i := range v.AppIDs() {
 		if a := v.App(heddle.AppID(i)); a != nil && !a.Pending().IsZero() {

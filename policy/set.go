@@ -2,11 +2,11 @@ package policy
 
 import "heddle"
 
-// A Lane is a list of kinds served in one order. Lanes are served in the order they are listed.
+// A Lane is a list of kinds served in one order. Lanes are served in the order in which they are listed.
 type Lane struct {
 	Kinds []heddle.Kind
 	Order Order
-	Slots // at most so many containers of the lane on a node
+	Slots // limit on the containers of the lane on a node
 }
 
 // A Set is a whole scheduler: a policy, or none, for every slot.
@@ -18,27 +18,27 @@ type Set struct {
 	Share     []Share
 	Gate      [heddle.NumKinds][]Gate
 	Trim      [heddle.NumKinds]Trim
-	Place     [heddle.NumKinds]Place   // nil = any node
-	Veto      [heddle.NumKinds][]Place // all must say yes to an offered node before Place is asked
-	Book      Book                     // nil = nothing is reserved
+	Place     [heddle.NumKinds]Place   // nil means any node
+	Veto      [heddle.NumKinds][]Place // all must accept an offered node before Place is asked
+	Book      Book                     // nil means no reservations
 	Control   []Control
-	Remaining Remaining // nil = nobody estimates
+	Remaining Remaining // nil means no estimates
 	Release   Release   // likewise
 
 	// Queues holds each queue's parent, parents before children, NoQueue for the root.
 	Queues []heddle.QueueID
 
 	Beat       Beat
-	MemoryOnly bool            // fits look at memory alone
-	Names      Names           // for explaining alone
+	MemoryOnly bool            // fits consider memory alone
+	Names      Names           // for explaining only
 	Minimum    heddle.Resource // smallest container; requests are rounded up to multiples of Step
-	Maximum    heddle.Resource // largest container; zero = no bound
+	Maximum    heddle.Resource // largest container; zero means no bound
 	Step       heddle.Resource
 	Feeds      Feeds
 }
 
-// Names are what a profile calls the policies of a set, each where the policy is in the set; lists may be shorter
-// than the policies' and names empty.
+// Names are the names that a profile gives to the policies of a set, at the same positions as the policies. Lists may
+// be shorter than the lists of policies, and names may be empty.
 type Names struct {
 	Order []string // by lane
 	Share []string
@@ -50,34 +50,34 @@ type Names struct {
 	Control []string
 }
 
-// Beat is how much one node heartbeat may bring.
+// Beat limits what one node heartbeat may bring.
 type Beat struct {
-	Containers   int  // at most so many grants; 0 = no limit
-	OffSwitch    int  // at most so many grants to asks served off their rack or without a place; 0 = no limit
-	HalfFree     bool // no further grant once half of what was free is given
+	Containers   int  // maximum number of grants; 0 means no limit
+	OffSwitch    int  // maximum number of grants to asks served off their rack or without a place; 0 means no limit
+	HalfFree     bool // no further grant once half of what was free is granted
 	StopAtBook   bool // a reservation ends the offer
-	Applications int  // at most so many applications tried; 0 = DefaultTries
+	Applications int  // maximum number of applications tried; 0 means DefaultTries
 }
 
 // DefaultTries bounds the applications one offer looks at.
 const DefaultTries = 100_000
 
-// Feeds says which measurements of running tasks the set wants, and how often; 0 = none.
+// Feeds says which measurements of running tasks the set wants, and how often; 0 means none.
 type Feeds struct {
 	Progress heddle.Span
-	Of       Kinds // … of these kinds alone; 0 = of all
+	Of       Kinds // … of these kinds only; 0 means of all
 	Profile  heddle.Span
-	Nodes    bool // hear what nodes measure of their containers together and of their machines, as every NodeManager does
-	Disks    bool // hear how busy nodes' disks are, where agents say so
-	Starts   bool // hear of starts at the node's next heartbeat, even if nothing else makes it matter
-	Output   bool // hear where map output lies
-	Peaks    bool // hear how much memory tasks used that have ended
-	Heaps    bool // have what masters' heaps hold measured, for the next run of the same user and name
-	Sizes    bool // know how large jobs are when they are submitted: how many tasks, and what they will ask for
-	Splits   bool // know every job's splits and their hosts
+	Nodes    bool // what nodes measure of their containers together and of their machines, as every NodeManager does
+	Disks    bool // how busy nodes' disks are, if agents report it
+	Starts   bool // starts are reported at the node's next heartbeat, even if nothing else makes them matter
+	Output   bool // where map output is stored
+	Peaks    bool // how much memory ended tasks used
+	Heaps    bool // masters' live heaps are measured, for the next run of the same user and name
+	Sizes    bool // how large jobs are when they are submitted: how many tasks, and what they will ask for
+	Splits   bool // every job's splits and their hosts
 }
 
-// Kinds is a set of kinds of containers.
+// Kinds is a set of container kinds.
 type Kinds uint8
 
 // KindSet returns the set of these kinds.
@@ -91,7 +91,7 @@ func KindSet(kinds ...heddle.Kind) (s Kinds) {
 // Has reports whether a kind is in the set.
 func (s Kinds) Has(k heddle.Kind) bool { return s>>k&1 == 1 }
 
-// And returns what satisfies both: the shorter span of each measurement.
+// And returns the feeds that satisfy both: the shorter span of each measurement.
 func (f Feeds) And(o Feeds) Feeds {
 	shorter := func(a, b heddle.Span) heddle.Span {
 		if a == 0 || b != 0 && b < a {

@@ -8,17 +8,17 @@ import (
 	"heddle/policy"
 )
 
-// A model knows what was asked for and what was granted, and nothing else: no ask may be granted more
-// often than it stood, no container granted twice, no node hold more than it has.
+// A model knows only what was asked for and what was granted: no ask may be granted more often than its count, no
+// container granted twice, and no node may hold more than it has.
 type model struct {
 	asked map[key]int32
-	sizes map[key]heddle.Resource // asked for last
+	sizes map[key]heddle.Resource // last asked for
 	live  map[heddle.ContainerID]grant
 	room  map[heddle.NodeID]heddle.Resource
 	total map[heddle.NodeID]heddle.Resource
 	can   map[heddle.NodeID]heddle.Caps
 	peak  map[key]int64         // by application and kind
-	gone  map[heddle.AppID]bool // whose attempt ended in this step
+	gone  map[heddle.AppID]bool // applications whose attempt ended in this step
 	found heddle.Found          // in this step
 	fits  func(need, room heddle.Resource) bool
 }
@@ -48,7 +48,7 @@ func newModel() model {
 	}
 }
 
-// before notes what an event says.
+// before records what an event says.
 func (m *model) before(v policy.View, ev heddle.Event) {
 	m.gone = map[heddle.AppID]bool{}
 	m.fits = v.Fits
@@ -107,7 +107,7 @@ func (m *model) before(v policy.View, ev heddle.Event) {
 		if x := v.Container(e.Container); x != nil && x.State() != cluster.Reserved {
 			m.end(e.Container)
 		}
-	default: // nothing the model counts
+	default: // the model counts nothing here
 	}
 }
 
@@ -118,8 +118,8 @@ func (m *model) wants(k key, count int32, size heddle.Resource) {
 	}
 }
 
-// carried reports what is done to a container that its node cannot do, and one with less memory than it asked for whose
-// node does not make it do with that, though nobody knows that it does.
+// carried reports an action on a container that its node cannot carry out. It also reports a container with less memory
+// than it asked for if its node does not make it live with that and nothing shows that it does.
 func (m *model) carried(decisions []heddle.Decision) error {
 	for _, d := range decisions {
 		switch d := d.(type) {
@@ -146,9 +146,9 @@ func (m *model) carried(decisions []heddle.Decision) error {
 	return nil
 }
 
-// tight reports whether a container has less memory than it was told where processes use what they use, and less than a
-// fifth more than it uses, or than a tenth more than any task of its kind was seen to. Of one that is frozen what it uses
-// counts alone.
+// tight reports whether a container has too little memory on a node where processes use what they use: less than it was
+// told, and either less than its measured use plus a fifth, or less than the peak of its kind's tasks plus a tenth. For
+// a frozen container, only its measured use counts.
 func (m *model) tight(g grant, limit heddle.Resource) bool {
 	has := limit[heddle.Memory]
 	if has >= g.told[heddle.Memory] || m.can[g.node].Has(heddle.Elastic) {
@@ -161,7 +161,7 @@ func (m *model) tight(g grant, limit heddle.Resource) bool {
 // canTo reports whether a container's node can do something to it.
 func (m *model) canTo(g grant, what heddle.Caps) bool { return (m.can[g.node] &^ g.lacks).Has(what) }
 
-// forget drops what an application asks for: its attempt, or itself, is over.
+// forget drops what an application asks for when its attempt, or the application itself, is over.
 func (m *model) forget(a heddle.AppID) {
 	m.gone[a] = true
 	for k := range m.asked {
@@ -186,7 +186,7 @@ func (m *model) end(id heddle.ContainerID) {
 	}
 }
 
-// after holds decisions against what was asked.
+// after checks decisions against what was asked.
 func (m *model) after(decisions []heddle.Decision) error {
 	for _, d := range decisions {
 		switch d := d.(type) {
@@ -224,7 +224,7 @@ func (m *model) after(decisions []heddle.Decision) error {
 			}
 		case *heddle.Kill:
 			m.end(d.Container)
-		default: // neither grants nor ends
+		default: // neither grant nor end
 		}
 	}
 	return nil
@@ -237,7 +237,7 @@ func (m *model) freezes(id heddle.ContainerID, frozen bool) {
 	}
 }
 
-// take counts what a node gives, and reports that it has not so much.
+// take subtracts what a node gives, and returns an error if the node does not have that much.
 func (m *model) take(n heddle.NodeID, more heddle.Resource) error {
 	m.room[n] = m.room[n].Minus(more)
 	if !m.fits(heddle.Resource{}, m.room[n]) {
@@ -246,7 +246,7 @@ func (m *model) take(n heddle.NodeID, more heddle.Resource) error {
 	return nil
 }
 
-// adopted holds a container that was found, however little room the node has.
+// adopted records a container that was found running, however little room the node has.
 func (m *model) adopted(d *heddle.Adopt) error {
 	e := m.found
 	if _, twice := m.live[d.Container]; twice || d.Ref != e.Ref {

@@ -1,8 +1,7 @@
-// Package policytest is the suite every mechanism must pass: two of a kind answer alike, nothing they do
-// changes the state, refusing costs no allocation, no stream of events breaks the books, and unknown
-// options are refused.
+// Package policytest is the suite that every mechanism must pass: two instances answer alike, nothing they do changes
+// the state, refusing costs no allocation, no stream of events breaks the books, and unknown options are refused.
 //
-// It knows no mechanism: a caller says how one is made and where in a policy set it belongs.
+// It knows no mechanism: the caller says how one is made and where in a policy set it belongs.
 package policytest
 
 import (
@@ -21,10 +20,10 @@ import (
 	"heddle/sched"
 )
 
-// Steps is how long a random stream may be.
+// Steps is the maximum length of a random stream.
 const Steps = 120
 
-// Args is what makers are called with: options in YAML, and a stream of random numbers.
+// Args returns arguments for makers: options in YAML, and a stream of random numbers.
 func Args(options string) policy.Args {
 	return policy.Args{
 		Decode: func(into any) error {
@@ -38,7 +37,7 @@ func Args(options string) policy.Args {
 	}
 }
 
-// Base is a whole set of one queue, first come first served, for a policy to be put in.
+// Base returns a complete set with one queue, first come first served, into which a policy can be put.
 func Base(order policy.Order) policy.Set {
 	return policy.Set{
 		Lanes:  []policy.Lane{{Kinds: []heddle.Kind{heddle.AM, heddle.Map, heddle.Reduce, heddle.Executor, heddle.Other}, Order: order}},
@@ -46,20 +45,20 @@ func Base(order policy.Order) policy.Set {
 	}
 }
 
-// Submitted is an order for sets whose test is about something else: that of submission.
+// Submitted is an order by submission, for sets whose test is about something else.
 type Submitted struct{}
 
-// Queue returns the same key for all.
+// Queue returns the same key for every queue.
 func (Submitted) Queue(policy.View, *policy.Queue) policy.Key { return policy.Key{} }
 
-// App returns the same key for all.
+// App returns the same key for every application.
 func (Submitted) App(policy.View, *policy.App) policy.Key { return policy.Key{} }
 
-// Steady says yes.
+// Steady returns true.
 func (Submitted) Steady(*policy.App) bool { return true }
 
-// Run holds a mechanism against everything this package asks. put builds a fresh set around what maker
-// makes with the options given in YAML.
+// Run tests a mechanism with everything in this package. put builds a fresh set around what maker makes with the
+// options given in YAML.
 func Run[H any](t *testing.T, maker policy.Maker[H], options string, put func(H) policy.Set) {
 	t.Helper()
 	set := func() policy.Set {
@@ -86,8 +85,7 @@ func Run[H any](t *testing.T, maker policy.Maker[H], options string, put func(H)
 	t.Run("wanted heartbeats", func(t *testing.T) { Streams(t, func(t *rapid.T) { Wanted(t, set) }) })
 }
 
-// Wanted runs a core that gets every heartbeat beside one that gets only those it wants; they must decide
-// alike.
+// Wanted runs a core that gets every heartbeat beside one that gets only those it wants; their decisions must be alike.
 func Wanted(t *rapid.T, set func() policy.Set) {
 	s := NewStream(t, 2, set)
 	s.Beat = func(core int, c *sched.Core, n heddle.NodeID, now heddle.Time) bool {
@@ -97,13 +95,13 @@ func Wanted(t *rapid.T, set func() policy.Set) {
 	s.Run(Steps)
 }
 
-// Refusing makes a core with so many applications that wait for containers no node could ever hold, and
-// a node to be offered in vain.
+// Refusing returns a core with apps applications that wait for containers no node could ever hold, and a node to offer
+// in vain.
 func Refusing(set policy.Set, apps int) *sched.Core {
 	c := sched.New(set)
 	c.Step(0, heddle.NodeUp{Node: 0, Rack: 0, Total: heddle.Of(4096, 1000*1000), Can: heddle.AllCaps})
 	leaf := leaves(set.Queues)[0]
-	for n := range apps { // room for the masters, and for the limits to leave to all who ask
+	for n := range apps { // room for the masters, and for the limits to allow every ask
 		c.Step(0, heddle.NodeUp{Node: heddle.NodeID(n + 1), Rack: 0, Total: heddle.Of(1<<20, 1000*1000), Can: heddle.AllCaps})
 	}
 	for i := range apps {
@@ -120,7 +118,7 @@ func Refusing(set policy.Set, apps int) *sched.Core {
 	return c
 }
 
-// RefusalAllocs is how many allocations a heartbeat costs that every waiting application is refused at.
+// RefusalAllocs returns how many allocations a heartbeat costs at which every waiting application is refused.
 func RefusalAllocs(set policy.Set, apps int) float64 {
 	c := Refusing(set, apps)
 	now := heddle.Time(apps+10) * heddle.Time(heddle.Second)
@@ -129,7 +127,7 @@ func RefusalAllocs(set policy.Set, apps int) float64 {
 	return testing.AllocsPerRun(20, func() { c.Step(now, ev) })
 }
 
-// unchanged calls every hook of the set on random states and compares what can be seen before and after.
+// unchanged calls every hook of the set on random states and compares everything visible before and after.
 func unchanged(t *testing.T, set func() policy.Set) {
 	Streams(t, func(t *rapid.T) {
 		made := set()
@@ -144,7 +142,7 @@ func unchanged(t *testing.T, set func() policy.Set) {
 	})
 }
 
-// call asks every policy of a set about everything there is.
+// call asks every policy of a set about everything in the view.
 func call(set policy.Set, v policy.View) {
 	for q := range v.Queues() {
 		for _, l := range set.Lanes {
@@ -217,7 +215,7 @@ func ask(set policy.Set, v policy.View, a *policy.App, k *policy.Ask) {
 	}
 }
 
-// limit asks a policy that refuses for its figures.
+// limit asks a policy that refused for its figures.
 func limit(v policy.View, h any, k *policy.Ask, d policy.Verdict) {
 	x, ok := h.(policy.Limiter)
 	if d.OK() || !ok {
@@ -228,7 +226,7 @@ func limit(v policy.View, h any, k *policy.Ask, d policy.Verdict) {
 	}
 }
 
-// Picture is everything that can be seen of a state, as lines.
+// Picture returns everything visible in a state, as lines.
 func Picture(v policy.View) (lines []string) {
 	add := func(format string, a ...any) { lines = append(lines, fmt.Sprintf(format, a...)) }
 	add("now %v total %v used %v largest %v live %d alive %d", v.Now(), v.Total(), v.Used(), v.Largest(), v.Live(), v.Alive())

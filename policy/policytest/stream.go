@@ -13,21 +13,21 @@ import (
 	"heddle/sched"
 )
 
-// A Stream is a random sequence of events that could happen, fed to one core or to several that must
-// answer alike. After every event the state is recounted and the answers are held against a model that
-// knows only what was asked for and what was granted.
+// A Stream is a random sequence of possible events, fed to one core or to several that must answer alike. After every
+// event the state is recounted and the answers are checked against a model that knows only what was asked for and what
+// was granted.
 type Stream struct {
-	// Beat, if set, says whether a core gets a heartbeat; the first core gets all.
+	// Beat, if set, reports whether a core gets a heartbeat; the first core gets all.
 	Beat func(core int, c *sched.Core, n heddle.NodeID, now heddle.Time) bool
-	// Node translates a node for a core, Back the other way; nil leaves it as it is.
+	// Node translates a node for a core, and Back translates it back; nil leaves it as it is.
 	Node, Back func(core int, n heddle.NodeID) heddle.NodeID
-	// Users, Steady and Beats restrict the stream: so many users (0 = 3); no master or node lost, no node resized or
-	// excluded, nothing asked without a master and nothing found that no limit was asked for; and no node offered
-	// but those that report.
+	// Users, Steady and Beats restrict the stream. Users is the number of users (0 means 3). With Steady, no master or
+	// node is lost, no node is resized or excluded, nothing is asked without a master, and no container is found that
+	// bypasses the limits. With Beats, only nodes that report are offered.
 	Users  int
 	Steady bool
 	Beats  bool
-	// Stock has nodes do what NodeManagers do without an agent; otherwise some can do more and some less.
+	// Stock makes nodes do what NodeManagers do without an agent; otherwise some can do more and some less.
 	Stock bool
 
 	t      *rapid.T
@@ -42,10 +42,10 @@ type Stream struct {
 	model  model
 }
 
-// streams is how many random streams a property is tried on.
+// streams is the number of random streams on which a property is tested.
 const streams = 30
 
-// Racks is how many racks the nodes of a stream stand in.
+// Racks is the number of racks in a stream.
 const Racks = 2
 
 // NewStream starts a stream over fresh cores for the sets that make returns, with a few nodes up.
@@ -77,7 +77,7 @@ func leaves(parents []heddle.QueueID) (out []heddle.QueueID) {
 // Core returns one of the cores.
 func (s *Stream) Core(i int) *sched.Core { return s.cores[i] }
 
-// Run makes up to so many random steps.
+// Run makes up to most random steps.
 func (s *Stream) Run(most int) {
 	for i := range s.nodes {
 		s.nodeUp(heddle.NodeID(i))
@@ -122,7 +122,7 @@ func (s *Stream) random() {
 	}
 }
 
-// rare is what happens less often.
+// rare takes one of the less frequent steps.
 func (s *Stream) rare() {
 	a, alive := s.app()
 	switch s.intn(14, "rare") {
@@ -162,7 +162,7 @@ func (s *Stream) rare() {
 		}
 	case 7:
 		s.Step(heddle.Wake{})
-	case 8: // news of what is gone
+	case 8: // events about things that are gone
 		s.Step(heddle.Exit{Container: 1 << 40})
 		s.Step(heddle.AppDone{App: s.next + 5})
 		s.Step(heddle.Heartbeat{Node: heddle.NodeID(s.nodes + 5)})
@@ -189,7 +189,7 @@ func (s *Stream) rare() {
 	}
 }
 
-// change is what happens to an application, or its nodes, in a scheduler that runs for long.
+// change takes a step that happens to an application, or its nodes, in a long-running scheduler.
 func (s *Stream) change(a heddle.AppID) {
 	n := heddle.NodeID(s.intn(s.nodes, "node"))
 	switch what := s.intn(8, "change"); {
@@ -208,7 +208,7 @@ func (s *Stream) change(a heddle.AppID) {
 			e.Total = s.total()
 		}
 		s.Step(e)
-	case what == 3: // a queue with children is none to go to
+	case what == 3: // a queue with children is not a valid target
 		s.Step(heddle.Move{App: a, Queue: heddle.QueueID(s.intn(s.cores[0].View().Queues()+1, "queue"))})
 	case what == 4:
 		s.Step(heddle.Reprioritise{App: a, Priority: int32(s.intn(3, "priority"))})
@@ -217,7 +217,7 @@ func (s *Stream) change(a heddle.AppID) {
 	}
 }
 
-// master is what is wanted for a master: now and then nothing.
+// master returns the size wanted for a master: sometimes zero.
 func (s *Stream) master() heddle.Resource {
 	if !s.Steady && s.intn(8, "no master") == 0 {
 		return heddle.Resource{}
@@ -225,7 +225,8 @@ func (s *Stream) master() heddle.Resource {
 	return heddle.Of(int64(1024*(1+s.intn(2, "master"))), 1000)
 }
 
-// facts are what is known of a job: now and then that its master's heap can be cut, and what the last one's took.
+// facts returns what is known of a job: sometimes that its master's heap can be cut, and what the last run's master
+// needed.
 func (s *Stream) facts() heddle.Facts {
 	f := heddle.Facts{Maps: int32(s.intn(9, "maps")), MasterHeap: int64(512 * s.intn(3, "heap"))}
 	if s.intn(3, "last run") == 0 {
@@ -243,7 +244,7 @@ func (s *Stream) nodeUp(n heddle.NodeID) {
 	s.Step(heddle.NodeUp{Node: n, Rack: heddle.RackID(n % Racks), Total: s.total(), Can: s.can()})
 }
 
-// can is what a node can do: mostly everything.
+// can returns what a node can do: mostly everything.
 func (s *Stream) can() heddle.Caps {
 	switch {
 	case s.Stock:
@@ -269,7 +270,7 @@ func (s *Stream) submit() {
 func (s *Stream) ask() {
 	a, ok := s.app()
 	if !ok || s.Steady && s.cores[0].View().App(a).Master() == nil {
-		return // only a master asks
+		return // only a master can ask
 	}
 	row := heddle.Anywhere(int32(s.intn(3, "priority")), heddle.Kind(1+s.intn(4, "kind")), int32(s.intn(5, "count")), s.size("size"))
 	row.AllocID = int64(s.intn(2, "id"))
@@ -310,7 +311,7 @@ func (s *Stream) container() (heddle.ContainerID, bool) {
 	return live[s.intn(len(live), "container")], true
 }
 
-// BeatAll has every node that is up report in.
+// BeatAll makes every node that is up report.
 func (s *Stream) BeatAll() {
 	for n := range s.up {
 		if s.up[n] {
@@ -325,11 +326,10 @@ func (s *Stream) beat(n heddle.NodeID) {
 	}
 }
 
-// Wait lets time pass.
+// Wait advances the time.
 func (s *Stream) Wait(d heddle.Span) { s.now = s.now.Plus(d) }
 
-// Step feeds one event to every core that gets it, and holds the answers against each other, the model
-// and the checks.
+// Step feeds one event to every core that gets it, and compares the answers with each other, the model and the checks.
 func (s *Stream) Step(ev heddle.Event) []string {
 	s.model.before(s.cores[0].View(), ev)
 	var first []string
@@ -376,7 +376,7 @@ func (s *Stream) check(i int, c *sched.Core, ev heddle.Event) {
 	}
 }
 
-// note keeps who lives and what was granted.
+// note keeps the live applications and the granted containers.
 func (s *Stream) note(decisions []heddle.Decision) {
 	for _, d := range decisions {
 		switch d := d.(type) {
@@ -424,7 +424,7 @@ func (s *Stream) text(core int, decisions []heddle.Decision) (out []string) {
 	return out
 }
 
-// mapped is an event with its nodes translated.
+// mapped returns an event with its nodes translated.
 func mapped(ev heddle.Event, f func(heddle.NodeID) heddle.NodeID) heddle.Event {
 	switch e := ev.(type) {
 	case heddle.NodeUp:
@@ -473,7 +473,7 @@ func mapped(ev heddle.Event, f func(heddle.NodeID) heddle.NodeID) heddle.Event {
 	}
 }
 
-// Streams runs a property over random streams: streams of them, or as many as -rapid.checks says.
+// Streams tests a property on random streams: on the number given by streams, or by -rapid.checks.
 func Streams(t *testing.T, f func(t *rapid.T)) {
 	t.Helper()
 	if n := flag.Lookup("rapid.checks"); n != nil && n.Value.String() == n.DefValue {
