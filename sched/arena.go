@@ -25,8 +25,8 @@ func (a *arena) reset() {
 
 const piece = 32
 
-// A bin holds decisions of one sort. It grows by pieces, so that none is ever moved: a single step may
-// launch thousands of containers.
+// A bin holds decisions of one type. It grows by pieces, so that none is ever moved: a single step may launch thousands
+// of containers.
 type bin[T any] struct {
 	pieces []*[piece]T
 	n      int
@@ -39,7 +39,7 @@ func (b *bin[T]) put(v T) *T {
 	return x
 }
 
-// next returns room for one more, to be filled in whole.
+// next returns room for one more decision, which the caller must fill completely.
 func (b *bin[T]) next() *T {
 	at := uint(b.n)
 	if at/piece == uint(len(b.pieces)) {

@@ -5,11 +5,11 @@ import (
 	"heddle/policy"
 )
 
-// What happens to a scheduler that runs for long and among others: it takes over what it did not start, and
-// nodes, queues and priorities change under those who wait.
+// This file handles what happens to a scheduler that runs for long and among others: it takes over what it did not
+// start, and nodes, queues and priorities change while applications wait.
 
-// adopt holds a container that was found running, whatever the limits say. An application has one master:
-// one that is found takes the place of one that is waited for, and where there is one nothing comes of it.
+// adopt holds a container that was found running, whatever the limits say. An application has one master: one that is
+// found replaces one that is waited for; if there already is one, the event has no effect.
 func (c *Core) adopt(e *heddle.Found) {
 	a, n := c.v.App(e.App), c.v.Node(e.Node)
 	if a == nil || n == nil || !n.Up() || e.Size.AnyNegative() || e.Kind >= heddle.NumKinds {
@@ -27,7 +27,7 @@ func (c *Core) adopt(e *heddle.Found) {
 	c.touch(a)
 }
 
-// withdrawMaster takes back what is asked for an application's master.
+// withdrawMaster withdraws the ask for an application's master.
 func (c *Core) withdrawMaster(a *policy.App) {
 	for _, k := range a.Asks() {
 		if k.Kind() != heddle.AM {
@@ -59,8 +59,8 @@ func (c *Core) resize(e heddle.NodeResized) {
 	c.tellNode(policy.NodeResized, n)
 }
 
-// silence has nothing more start on a node, or has it offered again. A reservation there is given up: who waits for it may have
-// another node reserved.
+// silence stops offering a node, or offers it again. A reservation there is given up: the ask that waits for it may
+// have another node reserved.
 func (c *Core) silence(e heddle.NodeSilent) {
 	n := c.v.Node(e.Node)
 	if n == nil || !n.Up() {
@@ -95,8 +95,7 @@ func (c *Core) move(e heddle.Move) {
 	c.touch(a)
 }
 
-// reprioritise changes an application's priority. Even an order that says its keys are steady has another
-// one for it then.
+// reprioritise changes an application's priority. Even an order with steady keys then has another key for it.
 func (c *Core) reprioritise(e heddle.Reprioritise) {
 	a := c.v.App(e.App)
 	if a == nil || a.Priority() == e.Priority {
@@ -108,7 +107,7 @@ func (c *Core) reprioritise(e heddle.Reprioritise) {
 	c.touch(a)
 }
 
-// leaveAll takes an application out of every lane; touch puts it in again.
+// leaveAll takes an application out of every lane; touch puts it back.
 func (c *Core) leaveAll(a *policy.App) {
 	s := c.state(a.ID())
 	for i := range c.lanes {

@@ -7,8 +7,8 @@ import (
 	"heddle/policy"
 )
 
-// Check recounts the state from the containers up, the lanes, and what the policies keep, and returns
-// every broken invariant as "name: what".
+// Check recounts the state from the containers up, the lanes, and what the policies keep, and returns every broken
+// invariant as "name: what".
 func (c *Core) Check() []string {
 	found := c.c.Check()
 	for i := range c.lanes {
@@ -20,8 +20,8 @@ func (c *Core) Check() []string {
 	return found
 }
 
-// checkLane compares a lane with what should wait in it: every application that asks for something of
-// its kinds and does not sleep, once, under its key of now, in queues that are in order.
+// checkLane compares a lane with what should wait in it: every application that asks for something of its kinds and
+// does not sleep, once, under its current key, in queues that are in order.
 func (c *Core) checkLane(i int) (found []string) {
 	l := &c.lanes[i]
 	name := "lane " + strconv.Itoa(i)

@@ -8,9 +8,9 @@ import (
 	"heddle/policy"
 )
 
-// control lets the controllers that are due write their plan, checks every step of it and carries out
-// what holds: a step on a container that is gone, not running, touched before in this instant, or that
-// the node has no room for, is left out.
+// control lets the controllers that are due write their plans, checks every step and carries out the valid ones. It
+// skips a step on a container that is gone, not running or already touched in this instant, or for which the node has
+// no room.
 func (c *Core) control() {
 	now := c.v.Now()
 	c.plan.Steps = c.plan.Steps[:0]
@@ -40,7 +40,7 @@ func (c *Core) control() {
 		}
 	}
 	for _, d := range c.done {
-		if x := c.v.Container(d.container); x != nil { // else its master was killed
+		if x := c.v.Container(d.container); x != nil { // otherwise its master was killed
 			if d.forced {
 				c.tellForced(x)
 			} else {
@@ -53,14 +53,14 @@ func (c *Core) control() {
 	c.done = c.done[:0]
 }
 
-// done is what a plan has changed of a running container.
+// done is a change that a plan made to a running container.
 type done struct {
 	what      policy.News
 	container heddle.ContainerID
 	forced    bool // see [policy.Effect]
 }
 
-// carryOut does a step that a controller wants.
+// carryOut carries out a step that a controller wants.
 func (c *Core) carryOut(s policy.Step, by string) {
 	x := c.v.Container(s.Container)
 	if x == nil || x.State() != cluster.Running {
@@ -77,7 +77,7 @@ func (c *Core) carryOut(s policy.Step, by string) {
 		}
 		s.Limit = c.resized(x, s.Limit)
 		more, free := s.Limit.Minus(x.Limit()), x.Node().Free()
-		overfull := !c.v.Fits(heddle.Resource{}, free) // where loans come back, less for one is not more for the node
+		overfull := !c.v.Fits(heddle.Resource{}, free) // while loans are being paid back, less for one container is not more for the node
 		if s.Limit.AnyNegative() || more.IsZero() || overfull && x.Node().Lends() || !c.v.Fits(more, free) || !c.mayGrow(x, more) {
 			return
 		}
@@ -127,18 +127,18 @@ func (c *Core) carryOut(s policy.Step, by string) {
 	}
 }
 
-// mayGrow reports whether the shares let a container take so much more.
+// mayGrow reports whether the shares let a container take more.
 func (c *Core) mayGrow(x *cluster.Container, more heddle.Resource) bool {
 	if more = more.Max(heddle.Resource{}); more.IsZero() {
 		return true
 	}
 	defer c.as(c.v)
-	c.v = c.v.AsExplaining() // no offer is being walked: nothing is to be remembered of it
+	c.v = c.v.AsExplaining() // no offer is being walked: policies must remember nothing of this
 	d, _ := c.shares(x.App(), x.Kind(), more)
 	return d.OK() && !d.Unbook
 }
 
-// needs is what a node must be able to do for a step. A master's size changes only where its heap follows.
+// needs returns what a node must be able to do for a step. A master's size changes only if its heap follows.
 func needs(x *policy.Container, do policy.Deed) heddle.Caps {
 	switch do {
 	case policy.Resize:
@@ -166,7 +166,7 @@ func (c *Core) undone(x *policy.Container, needs heddle.Caps) {
 	}
 }
 
-// unable notes that a node cannot do to a container what it does to others, and takes back what follows from it.
+// unable records that a node cannot do to a container what it can do to others, and undoes what depends on it.
 func (c *Core) unable(x *policy.Container, what heddle.Caps) {
 	c.c.SetUnable(x, what)
 	for i := range heddle.NumCaps {
@@ -175,20 +175,21 @@ func (c *Core) unable(x *policy.Container, what heddle.Caps) {
 	c.takeBack(x)
 }
 
-// mostLent is the part of a node's processors that is lent where nothing keeps those who lend from using them: what
-// borrowers get is taken from everybody there.
+// mostLent is the share of a node's processors that may be lent if nothing keeps the lenders from using them: what
+// borrowers get is taken from every container there.
 const mostLent = 0.5
 
-// overLent reports whether a container, if it were suspended too, would lend more than its node may.
+// overLent reports whether a container, if suspended too, would lend more than its node may.
 func overLent(x *policy.Container) bool { return overLending(x.Node(), x.Limit()[heddle.CPU]) }
 
-// overLending reports whether a node, with so much more, lends more than one may that keeps nobody from its processors.
+// overLending reports whether a node, with more on top, lends more than is allowed for one that does not keep lenders
+// from its processors.
 func overLending(n *policy.Node, more int64) bool {
 	return float64(n.Lent()+more) > mostLent*float64(n.Total()[heddle.CPU])
 }
 
-// freezable reports whether a container may be kept from running at all: never a master or an executor, whose others wait
-// for them and give them up.
+// freezable reports whether a container may be kept from running at all. A master or an executor never may: others of
+// its application wait for it and give it up.
 func freezable(x *policy.Container) bool {
 	return (x.Kind() == heddle.Map || x.Kind() == heddle.Reduce) && x.Can(heddle.Freezes)
 }
@@ -198,12 +199,12 @@ func (c *Core) lentMemory(x *policy.Container) bool {
 	return x.Frozen() && !x.Node().Can(heddle.Elastic) && x.Limit()[heddle.Memory] < x.Told()[heddle.Memory]
 }
 
-// headRoom is how much more memory than the largest task so far a container has at least that has less than it asked for.
+// headRoom is the least memory of a container with less than it asked for, as a multiple of the largest task's so far.
 const headRoom = 1.1
 
-// carried is a limit as a node carries it out for a container that was asked for in a size. Where memory is no more
-// than a figure there, what processes really use bounds it: no container has less than the largest task of its kind and
-// application had, and none less than was asked for before that is known.
+// carried returns a limit as a node carries it out for a container of the requested size. If memory is only a figure
+// there, what processes really use bounds it: no container gets less than the largest task of its kind and application
+// used, and none gets less than was asked for before that is known.
 func carried(n *policy.Node, a *policy.App, k heddle.Kind, asked, limit heddle.Resource) heddle.Resource {
 	switch {
 	case !n.Can(heddle.Limits):
@@ -215,7 +216,7 @@ func carried(n *policy.Node, a *policy.App, k heddle.Kind, asked, limit heddle.R
 	return limit
 }
 
-// needed is the memory that a container has at least, as far as others of its kind tell.
+// needed returns the least memory that a container needs, judging by others of its kind.
 func needed(a *policy.App, k heddle.Kind, asked int64) int64 {
 	if peak := a.Peak(k); peak > 0 {
 		return min(asked, int64(math.Ceil(headRoom*float64(peak))))
@@ -223,11 +224,11 @@ func needed(a *policy.App, k heddle.Kind, asked int64) int64 {
 	return asked
 }
 
-// runningRoom is how much more memory than it was measured to use a container that runs has at least.
+// runningRoom is the least memory of a running container, as a multiple of what it was measured to use.
 const runningRoom = 1.2
 
-// resized is what [carried] is for a container that runs. What it uses itself bounds it too; where it is frozen, and uses
-// no more until it runs again, that alone.
+// resized is [carried] for a running container. What the container itself uses bounds the limit too; if it is frozen,
+// and uses no more until it runs again, only that does.
 func (c *Core) resized(x *policy.Container, limit heddle.Resource) heddle.Resource {
 	n, told := x.Node(), x.Told()
 	if !n.Can(heddle.Limits) || n.Can(heddle.Elastic) || limit[heddle.Memory] >= told[heddle.Memory] {
@@ -242,7 +243,7 @@ func (c *Core) resized(x *policy.Container, limit heddle.Resource) heddle.Resour
 	return limit
 }
 
-// nodeCan notes what a node can do from now on, and takes back what it can do no more.
+// nodeCan records what a node can do from now on, and undoes what it can no longer do.
 func (c *Core) nodeCan(e heddle.NodeCan) {
 	n := c.v.Node(e.Node)
 	if n == nil || !n.Up() {
@@ -259,7 +260,7 @@ func (c *Core) nodeCan(e heddle.NodeCan) {
 	}
 }
 
-// takeBack ends what a container's node can do to it no more.
+// takeBack ends what a container's node can no longer do to it.
 func (c *Core) takeBack(x *policy.Container) {
 	n, id := x.Node(), x.ID()
 	if x.Suspended() && (!n.Can(heddle.Lends) || !x.Can(heddle.Parks) && overLending(n, 0) || x.Frozen() && !x.Can(heddle.Freezes)) {
@@ -287,7 +288,7 @@ func (c *Core) force(x *policy.Container, limit heddle.Resource) {
 	c.touch(x.App())
 }
 
-// besideResized tells that a reservation counts for something else than before, if a container that has another limit was let in
+// besideResized tells listeners that a reservation counts for a different amount if the resized container was let in
 // beside it.
 func (c *Core) besideResized(x *policy.Container) {
 	if b := x.Node().Booked(); b != nil && b.LetIn(x.ID()) {

@@ -1,24 +1,24 @@
 // Package sched is the scheduler core: one event in, decisions out.
 //
-// Whoever drives it makes a [Core] with [New] from a policy set, which package policies builds from a profile, and then
-// tells it with [Core.Step] what happened: a node joined, reported in or was lost, an application came, asks for
-// containers or is over, a container started or ended. Each call returns what is to be done: start this container there,
-// kill that one. Four things are the driver's:
+// A driver makes a [Core] with [New] from a policy set, which package policies builds from a profile, and then tells it
+// with [Core.Step] what happened: a node joined, reported or was lost; an application arrived, asked for containers or
+// ended; a container started or ended. Each call returns what is to be done: start this container there, kill that one.
+// The driver is responsible for four things:
 //
-//   - Time. It gives the time with each event, never an earlier one than before, and sends [heddle.Wake] by the time that
+//   - Time. It passes the time with each event, never earlier than before, and sends [heddle.Wake] by the time that
 //     [Core.Deadline] names.
-//   - Numbers. Nodes, racks, queues, users and applications have the driver's own, small and from 0 up, since state is kept
-//     in slices by them. Queues are those of the set. Containers are numbered by the core.
-//   - Order. News of the same thing comes in the order in which it happened: a node's exits before its report, a grant
-//     fetched ([heddle.Acquire]) before it starts. News of what is gone is ignored: it crossed with the end on the way.
+//   - Numbers. The driver numbers nodes, racks, queues, users and applications with small numbers from 0 up, which index
+//     the slices that hold the state. The queues are those of the set. The core numbers containers.
+//   - Order. Events about the same thing arrive in the order in which they happened: a node's exits before its report, a
+//     grant's fetch ([heddle.Acquire]) before its start. Events about what is gone are ignored: they crossed with the end.
 //   - Copies. Decisions are valid until the next Step.
 //
-// A node is given work when it reports ([heddle.Heartbeat]). [Core.Wants] and [Core.Quiet] say which reports could change
-// anything, so that the others need not be sent; [heddle.Offer] has nodes offered at once. [Core.View] shows the state,
-// [Core.Explain] says what an application waits for, and [Core.Check] recounts everything.
+// A node is given work when it reports ([heddle.Heartbeat]). [Core.Wants] and [Core.Quiet] tell which reports could
+// change anything, so that the others need not be sent; [heddle.Offer] makes the core offer nodes at once. [Core.View]
+// shows the state, [Core.Explain] says what an application waits for, and [Core.Check] recounts everything.
 //
 // A Core is a deterministic function of its policy set, its seed and the events it was given. It has no clock, no
-// goroutine, no lock and no I/O, and knows neither the wire nor the simulator around it.
+// goroutines, no locks and no I/O, and knows neither the wire protocol nor the simulator around it.
 package sched
 
 import (
@@ -29,8 +29,8 @@ import (
 	"heddle/policy"
 )
 
-// A Core is a deterministic state machine. Same policy set, same events: same decisions, byte for byte.
-// It is not safe for concurrent use and does not need to be.
+// A Core is a deterministic state machine. The same policy set and the same events give the same decisions, byte for
+// byte. It is not safe for concurrent use and does not need to be.
 type Core struct {
 	set policy.Set
 	c   *cluster.Cluster
@@ -39,9 +39,9 @@ type Core struct {
 	lanes   []lane
 	laneOf  [heddle.NumKinds]int8
 	picks   [heddle.NumKinds]policy.Pick
-	picking bool                  // there are picks
-	filler  policy.Filler         // nil = nobody runs beside a reservation
-	blind   [heddle.NumKinds]bool // the kind's Place takes any node and keeps no count of offers
+	picking bool                  // some place names its node
+	filler  policy.Filler         // nil means nothing runs beside a reservation
+	blind   [heddle.NumKinds]bool // the kind's Place takes any node and does not count offers
 	apps    []appState
 	notes   []notes // by application, as apps
 
@@ -49,33 +49,33 @@ type Core struct {
 	gauged    []policy.Gauged
 	wakers    []policy.Waker
 	sizers    []policy.Waker    // those that size masters
-	masters   []heddle.Resource // what was asked for, by application; kept where a policy sizes them
+	masters   []heddle.Resource // the size requested for each application's master; kept if a policy sizes masters
 	revised   []heddle.AppID
-	remade    []heddle.AppID // in this step: their masters wait
+	remade    []heddle.AppID // applications whose waiting masters were sized again in this step
 	woken     []heddle.AppID
 	tickers   []ticker
 	checkers  []policy.Checker
 	controls  []controller
 	plan      policy.Plan
 	touched   map[heddle.ContainerID]bool // by the plan so far
-	weighed   map[heddle.ContainerID]bool // likewise
+	weighed   map[heddle.ContainerID]bool // likewise, for weights
 	done      []done                      // … and what it changed of running containers
 
 	out     []heddle.Decision
 	arena   arena
 	gated   []gatedApp
 	prompt  prompt
-	version uint64        // of everything but heartbeats
-	quiet   uint64        // the version at which an offer found that no node could be given anything
-	shuts   []uint64      // by node: the version at which nobody was let in beside its reservation
+	version uint64        // changes with everything but heartbeats
+	quiet   uint64        // the version at which an offer found that nothing could be given to any node
+	shuts   []uint64      // by node: the version at which nothing was let in beside its reservation
 	pickTry uint64        // the version at which naming nodes last came to nothing
-	freed   []heddle.Time // when room last came free, by node; kept where some place names its node
-	retry   heddle.Time   // when to try naming nodes again; 0 = no need
+	freed   []heddle.Time // by node: when room last came free; kept if some place names its node
+	retry   heddle.Time   // when to try naming nodes again; 0 means no need
 	local   bool          // the walk met a refusal that another node might not give
 	counts  Counts
 }
 
-// Counts is what the core did so far.
+// Counts are what the core has done so far.
 type Counts struct {
 	Steps, Offers, EmptyOffers, Grants, Bookings, Refusals uint64
 	TriesLimit, BeatLimit                                  uint64                 // limits hit
@@ -88,7 +88,7 @@ type ticker struct {
 	next         heddle.Time
 }
 
-// gatedApp is an application whose every ask in a lane was found behind a closed gate.
+// gatedApp is an application with all its asks in a lane behind a closed gate.
 type gatedApp struct {
 	app  heddle.AppID
 	lane int
@@ -96,13 +96,13 @@ type gatedApp struct {
 
 type controller struct {
 	c        policy.Control
-	name     string // as slot and name in the profile; "" where none is known
+	name     string // slot and name in the profile; "" if not known
 	next     heddle.Time
 	from, to int // its steps in the plan
 }
 
-// New returns a core for a policy set. It panics when the set is not whole: no lane, a kind in two
-// lanes or in none, a lane without an order, no queue.
+// New returns a core for a policy set. It panics if the set is incomplete: no lane, a kind in two lanes or in none, a
+// lane without an order, no queue.
 func New(set policy.Set) *Core {
 	c := &Core{set: set, c: cluster.New(set.Queues, set.MemoryOnly), version: 1, touched: map[heddle.ContainerID]bool{}, weighed: map[heddle.ContainerID]bool{}}
 	c.v = c.c.View()
@@ -184,7 +184,7 @@ func (c *Core) findPowers() {
 			c.controls = append(c.controls, controller{c: k, next: heddle.Time(k.Every())})
 		}
 	}
-	add(c.set.Release) // first: others ask the estimates when they hear what those have heard
+	add(c.set.Release) // first: others ask the estimates when they hear what these have already heard
 	add(c.set.Remaining)
 	for _, l := range c.set.Lanes {
 		add(l.Order)
@@ -218,17 +218,17 @@ func (c *Core) findPowers() {
 // View returns read access to the state.
 func (c *Core) View() policy.View { return c.v }
 
-// Counts returns what the core did so far.
+// Counts returns what the core has done so far.
 func (c *Core) Counts() Counts { return c.counts }
 
-// Gauges calls emit for every number the policies show, always the same names in the same order.
+// Gauges calls emit for every number that the policies show, always with the same names in the same order.
 func (c *Core) Gauges(emit func(name string, value float64)) {
 	for _, g := range c.gauged {
 		g.Gauges(c.v, emit)
 	}
 }
 
-// GaugeWords says what a number that the policies show is, by its name.
+// GaugeWords returns a sentence that says what a number shown by the policies is, given its name.
 func (c *Core) GaugeWords(name string) string {
 	for _, g := range c.gauged {
 		if words := g.GaugeWords(name); words != "" {
@@ -238,7 +238,7 @@ func (c *Core) GaugeWords(name string) string {
 	return ""
 }
 
-// Deadline says by when Step(…, Wake) is wanted. The core never waits; it says when to wake it.
+// Deadline returns the time by which the core wants Step(…, Wake). The core never waits; it says when to wake it.
 func (c *Core) Deadline() (heddle.Time, bool) {
 	var at heddle.Time
 	ok := false
@@ -253,7 +253,7 @@ func (c *Core) Deadline() (heddle.Time, bool) {
 	return at, ok
 }
 
-// Headroom is what an application could still get: the smallest its shares say, per dimension.
+// Headroom returns what an application could still get: the smallest that its shares say, in each dimension.
 func (c *Core) Headroom(id heddle.AppID) heddle.Resource {
 	a := c.v.App(id)
 	if a == nil {
@@ -266,8 +266,8 @@ func (c *Core) Headroom(id heddle.AppID) heddle.Resource {
 	return h.Max(heddle.Resource{})
 }
 
-// Wants reports whether a heartbeat of the node now could change anything. It may say yes in vain,
-// never no.
+// Wants reports whether a heartbeat of the node now could change anything. It may return true in vain, but never false
+// wrongly.
 func (c *Core) Wants(id heddle.NodeID) bool {
 	n := c.v.Node(id)
 	if n == nil || !n.Up() {
@@ -276,11 +276,11 @@ func (c *Core) Wants(id heddle.NodeID) bool {
 	return n.Booked() != nil || !c.idle() && c.worth(n)
 }
 
-// Quiet reports whether no heartbeat of any node could change anything until another event comes, or
-// the time that [Core.NextTick] names.
+// Quiet reports whether no heartbeat of any node could change anything until another event arrives, or until the time
+// that [Core.NextTick] returns.
 func (c *Core) Quiet() bool { return c.v.Root().Booked().IsZero() && c.idle() }
 
-// idle reports whether no node without a reservation could be given anything.
+// idle reports whether nothing could be given to any node without a reservation.
 func (c *Core) idle() bool { return c.quiet == c.version || !c.waited() }
 
 // waited reports whether any application waits in a lane.
@@ -311,8 +311,8 @@ func (c *Core) AnyNode() bool {
 	return false
 }
 
-// NextTick returns the next time at which an event, a heartbeat too, makes a policy's periodic
-// arithmetic run; ok is false where no policy has any or nothing is asked for.
+// NextTick returns the next time at which an event, even a heartbeat, makes a policy's periodic arithmetic run; ok is
+// false if no policy has any or nothing is asked for.
 func (c *Core) NextTick() (at heddle.Time, ok bool) {
 	if !c.v.Root().Waiting() {
 		return 0, false

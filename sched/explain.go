@@ -13,13 +13,13 @@ import (
 type Explanation struct {
 	App     heddle.AppID
 	Pending []PendingAsk
-	History [heddle.NumWhys]uint32 // how often each reason refused it so far
-	// Undone is how often policies wanted something done to its containers that their nodes cannot do, by the place in
-	// [heddle.Caps] of what they cannot.
+	History [heddle.NumWhys]uint32 // how often each reason has refused it so far
+	// Undone is how often policies wanted an action on its containers that their nodes cannot carry out, indexed by the
+	// position in [heddle.Caps] of the missing ability.
 	Undone [heddle.NumCaps]uint32
 }
 
-// PendingAsk is one ask that waits, and what stands against it.
+// PendingAsk is one ask that waits, and what prevents it from being served.
 type PendingAsk struct {
 	Priority int32
 	Kind     heddle.Kind
@@ -27,25 +27,25 @@ type PendingAsk struct {
 	Since    heddle.Time
 	Size     heddle.Resource
 
-	// Why is the one reason that holds for every node, or Fine where it differs by node.
+	// Why is the one reason that holds for every node, or Fine if the reason differs by node.
 	Why heddle.Why
-	// Policy is who gave the reason, by slot and name as in the profile: "gate.am: capacity". It is empty where
-	// no policy did, or the set has no names.
+	// Policy is the policy that gave the reason, by slot and name as in the profile: "gate.am: capacity". It is empty
+	// if no policy gave it, or the set has no names.
 	Policy string
-	// Limit is the limit that Policy held the ask to; nil where it told none.
+	// Limit is the limit that Policy applied to the ask; nil if it told none.
 	Limit *policy.Limit
-	// Place is the application's among the Of applications of its queue that wait as this ask does, from 1, in
-	// the order that Order says: that of the lane, or of the gate that is closed. Both are 0 where it has none.
+	// Place is the application's place, from 1, among the Of applications of its queue that wait as this ask does.
+	// Order says in which order: that of the lane, or of the closed gate. Place and Of are 0 if it has none.
 	Place, Of int
 	Order     string
-	// Need is the size of one container, Have what the limit, or the node that lacks least, leaves for it, Short
-	// what is missing, per dimension. Have and Short are zero where the reason is not about resources.
+	// Need is the size of one container. Have is what the limit leaves for it, or the node that lacks least. Short is
+	// what is missing, in each dimension. Have and Short are zero if the reason is not about resources.
 	Need, Have, Short heddle.Resource
-	// Holders are those who hold most of what the reason is about, most first: of what the limit counts, of the
-	// user, of the queue, or of the cluster.
+	// Holders are the applications that hold most of what the reason is about, largest first: of what the limit counts,
+	// of the user's, the queue's or the cluster's resources.
 	Holders []Holder
-	// Nodes counts the nodes by what stands against each, in the order of the reasons; Fine = nothing,
-	// the node would take it at its next heartbeat.
+	// Nodes counts the nodes by what prevents a grant on each, in the order of the reasons; Fine means nothing does,
+	// and the node would take the container at its next heartbeat.
 	Nodes []NodeGroup
 }
 
@@ -55,21 +55,21 @@ type Holder struct {
 	Used heddle.Resource
 }
 
-// A NodeGroup is how many nodes gave one answer, and the most free room among them.
+// A NodeGroup is the number of nodes that gave one answer, and the most free room among them.
 type NodeGroup struct {
 	Why    heddle.Why
 	Policy string // as in PendingAsk
 	Nodes  int
 	Most   heddle.Resource
-	// Until is by when what is let in beside the reservations of nodes has to be gone, the latest of them; 0 where
-	// nobody is let in.
+	// Until is the latest time by which what is let in beside the reservations of nodes must be gone; 0 if nothing is
+	// let in.
 	Until heddle.Time
 }
 
-// maxHolders bounds the holders of one ask.
+// maxHolders limits the holders listed for one ask.
 const maxHolders = 5
 
-// Refusals returns how often each reason refused an application so far.
+// Refusals returns how often each reason has refused an application so far.
 func (c *Core) Refusals(id heddle.AppID) [heddle.NumWhys]uint32 {
 	if id < 0 || int(id) >= len(c.notes) {
 		return [heddle.NumWhys]uint32{}
@@ -77,8 +77,7 @@ func (c *Core) Refusals(id heddle.AppID) [heddle.NumWhys]uint32 {
 	return c.notes[id].refused
 }
 
-// Explain says, for an application that is alive, what each of its asks waits for. It looks at every
-// node and changes nothing.
+// Explain returns, for a live application, what each of its asks waits for. It looks at every node and changes nothing.
 func (c *Core) Explain(id heddle.AppID) (Explanation, bool) {
 	a := c.v.App(id)
 	if a == nil {
@@ -95,7 +94,7 @@ func (c *Core) Explain(id heddle.AppID) (Explanation, bool) {
 	return e, true
 }
 
-// as has policies asked in the mode of a view from now on.
+// as makes the core ask policies in the mode of a view from now on.
 func (c *Core) as(v policy.View) { c.v = v }
 
 func (c *Core) explain(a *policy.App, k *policy.Ask) PendingAsk {
@@ -116,7 +115,7 @@ func (c *Core) explain(a *policy.App, k *policy.Ask) PendingAsk {
 	return p
 }
 
-// have is what there is of what an ask waits for; ok is false where it waits for no resources.
+// have returns how much there is of what an ask waits for; ok is false if it does not wait for resources.
 func (c *Core) have(a *policy.App, k *policy.Ask, p *PendingAsk) (have heddle.Resource, ok bool) {
 	switch l := p.Limit; {
 	case p.Why == heddle.Fine:
@@ -131,18 +130,18 @@ func (c *Core) have(a *policy.App, k *policy.Ask, p *PendingAsk) (have heddle.Re
 	return c.Headroom(a.ID()), true
 }
 
-// full reports whether an ask is refused for the limit of a queue or of a share that may have the whole cluster, and no
-// node has room: it is the cluster that is full then. Whoever waits for its place in a line waits for that.
+// full reports whether the cluster is full: the ask is refused by the limit of a queue or share that may have the whole
+// cluster, and no node has room. An application that waits for its place in a line waits for that instead.
 func (c *Core) full(p *PendingAsk) bool {
 	return (p.Why == heddle.QueueLimit || p.Why == heddle.ShareLimit) && p.Limit.Line == 0 && c.v.Fits(c.v.Total(), p.Limit.Most) && !p.taken()
 }
 
-// taken reports whether some node would take one.
+// taken reports whether some node would take a container.
 func (p *PendingAsk) taken() bool {
 	return slices.ContainsFunc(p.Nodes, func(g NodeGroup) bool { return g.Why == heddle.Fine })
 }
 
-// short is what have lacks of need, in the dimensions that count.
+// short returns what have lacks of need, in the dimensions that count.
 func (c *Core) short(need, have heddle.Resource) heddle.Resource {
 	s := need.Minus(have).Max(heddle.Resource{})
 	for d := range s {
@@ -153,7 +152,8 @@ func (c *Core) short(need, have heddle.Resource) heddle.Resource {
 	return s
 }
 
-// closest is the room of the live node that lacks least for the ask, against its size; of several, the roomiest.
+// closest returns the room on the live node that lacks least for the ask, relative to its size; among equals, on the
+// roomiest.
 func (c *Core) closest(a *policy.App, k *policy.Ask) (room heddle.Resource) {
 	least := math.Inf(1)
 	for i := range c.v.NodeIDs() {
@@ -170,8 +170,8 @@ func (c *Core) closest(a *policy.App, k *policy.Ask) (room heddle.Resource) {
 	return room
 }
 
-// place is where the application stands among those of its queue that wait in the ask's lane, and how many those
-// are. Those behind closed gates count: they wait too.
+// place returns the application's position among those of its queue that wait in the ask's lane, and their number.
+// Applications behind closed gates are counted: they wait too.
 func (c *Core) place(a *policy.App, k *policy.Ask) (place, of int) {
 	lane := int(c.laneOf[k.Kind()])
 	l := &c.lanes[lane]
@@ -188,7 +188,7 @@ func (c *Core) place(a *policy.App, k *policy.Ask) (place, of int) {
 	return place, of
 }
 
-// keyOf is an application's key in a lane, that of now where it sleeps.
+// keyOf returns an application's key in a lane; if it sleeps, its current key is computed.
 func (c *Core) keyOf(a *policy.App, lane int) policy.Key {
 	if in := &c.apps[a.ID()].in[lane]; in.on {
 		return in.key
@@ -196,7 +196,7 @@ func (c *Core) keyOf(a *policy.App, lane int) policy.Key {
 	return c.lanes[lane].Order.App(c.v, a)
 }
 
-// called says which policy of a slot is meant, "" where it has no name.
+// called names the i-th policy of a slot; it returns "" if the policy has no name.
 func called(slot string, names []string, i int) string {
 	if i >= len(names) || names[i] == "" {
 		return ""
@@ -204,10 +204,10 @@ func called(slot string, names []string, i int) string {
 	return slot + ": " + names[i]
 }
 
-// everywhere finds the reason that does not depend on the node, Fine where there is none, and who gives it; and where
-// the ask stands in line, which behind a closed gate is the gate's line.
+// everywhere finds the reason that does not depend on the node, or Fine if there is none, and the policy that gives it.
+// It also finds the ask's place in line, which behind a closed gate is that of the gate's line.
 func (c *Core) everywhere(a *policy.App, k *policy.Ask, p *PendingAsk) {
-	if c.v.Live() == 0 { // limits are shares of nothing then, and say nothing
+	if c.v.Live() == 0 { // limits are shares of nothing then, and mean nothing
 		p.Why = heddle.NodeGone
 		return
 	}
@@ -231,7 +231,7 @@ func (c *Core) everywhere(a *policy.App, k *policy.Ask, p *PendingAsk) {
 	p.Limit = c.limit(c.set.Share[i], k, p.Why)
 }
 
-// limit is the limit behind a policy's refusal, nil where it tells none.
+// limit returns the limit behind a policy's refusal, or nil if it tells none.
 func (c *Core) limit(h any, k *policy.Ask, why heddle.Why) *policy.Limit {
 	if x, ok := h.(policy.Limiter); ok {
 		if l, ok := x.Limit(c.v, k, why); ok {
@@ -241,8 +241,8 @@ func (c *Core) limit(h any, k *policy.Ask, why heddle.Why) *policy.Limit {
 	return nil
 }
 
-// shares is what the shares say to an application that wants so much more, and which of them refuses. A yes that
-// sets Unbook holds only if a reservation is given up first.
+// shares returns what the shares say to an application that wants need more, and which of them refuses. A yes with
+// Unbook holds only if a reservation is given up first.
 func (c *Core) shares(a *policy.App, kind heddle.Kind, need heddle.Resource) (out policy.Verdict, by int) {
 	out = policy.Yes
 	for i, s := range c.set.Share {
@@ -260,7 +260,7 @@ func (c *Core) shares(a *policy.App, kind heddle.Kind, need heddle.Resource) (ou
 	return out, 0
 }
 
-// path is the queues from the root down to q.
+// path returns the queues from the root down to q.
 func path(q *policy.Queue) []*policy.Queue {
 	if q == nil {
 		return nil
@@ -268,7 +268,7 @@ func path(q *policy.Queue) []*policy.Queue {
 	return append(path(q.Parent()), q)
 }
 
-// groups asks every node.
+// groups asks about every node.
 func (c *Core) groups(a *policy.App, k *policy.Ask) (out []NodeGroup) {
 	for i := range c.v.NodeIDs() {
 		n := c.v.Node(heddle.NodeID(i))
@@ -291,7 +291,7 @@ func (c *Core) groups(a *policy.App, k *policy.Ask) (out []NodeGroup) {
 	return out
 }
 
-// answer is what stands against a container of the ask on one node, and which policy says so.
+// answer returns what prevents a container of the ask on one node, and which policy says so.
 func (c *Core) answer(a *policy.App, k *policy.Ask, n *policy.Node) (why heddle.Why, by string) {
 	at, allowed := k.Nearest(n)
 	l := &c.lanes[c.laneOf[k.Kind()]]
@@ -322,7 +322,7 @@ func (c *Core) answer(a *policy.App, k *policy.Ask, n *policy.Node) (why heddle.
 	return c.verdict(k, n, at)
 }
 
-// until is by when what is let in beside a reservation has to be gone; 0 where nobody is let in.
+// until returns the time by which what is let in beside a reservation must be gone; 0 if nothing is let in.
 func (c *Core) until(reservation *policy.Container) heddle.Time {
 	if c.filler == nil {
 		return 0
@@ -340,7 +340,7 @@ func (c *Core) fits(l *lane, k *policy.Ask, n *policy.Node) bool {
 	return by > 0 && c.v.Fits(c.trimmed(k, n, n.Free()), n.Free()) && !l.filled(n) && c.fills(k, n.Booked(), by)
 }
 
-// verdict is what the places say of a node that has room. Where one names its node, this node was not it.
+// verdict returns what the places say of a node that has room. If a place names its node, it did not name this one.
 func (c *Core) verdict(k *policy.Ask, n *policy.Node, at heddle.Locality) (why heddle.Why, by string) {
 	kind, names := k.Kind(), &c.set.Names
 	slot := "place." + kind.String()
@@ -360,7 +360,7 @@ func (c *Core) verdict(k *policy.Ask, n *policy.Node, at heddle.Locality) (why h
 	return heddle.Fine, ""
 }
 
-// holders lists who holds most of what a reason is about.
+// holders lists the applications that hold most of what a reason is about.
 func (c *Core) holders(a *policy.App, p *PendingAsk) []Holder {
 	var out []Holder
 	for i := range c.v.AppIDs() {
@@ -382,7 +382,7 @@ func (c *Core) holders(a *policy.App, p *PendingAsk) []Holder {
 	return out
 }
 
-// holds is what an application holds of what another's ask waits for.
+// holds returns how much b holds of what a's ask waits for, and whether b counts.
 func (c *Core) holds(a, b *policy.App, p *PendingAsk) (held heddle.Resource, counts bool) {
 	if p.Limit != nil && p.Limit.Holds != nil {
 		return p.Limit.Holds(b)

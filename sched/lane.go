@@ -5,19 +5,19 @@ import (
 	"heddle/policy"
 )
 
-// A lane is a list of kinds with one order, and what waits in it.
+// A lane is a list of kinds with one order, and the applications that wait in it.
 type lane struct {
 	policy.Lane
-	picks    []heddle.Kind // of its kinds, those whose place names its node
+	picks    []heddle.Kind // those of its kinds whose place names its node
 	queues   []laneQueue
 	dirty    []*policy.Queue
-	trims    []policy.Trim   // limits may be below what is asked for, down to what these say
+	trims    []policy.Trim   // these may lower limits below the requested size, down to their floors
 	active   int             // applications in the lane
-	smallest heddle.Resource // no ask of the lane since it was last empty is smaller, per dimension
+	smallest heddle.Resource // no ask of the lane since it was last empty is smaller, in any dimension
 	largest  heddle.Resource // … or larger
 }
 
-// slotsBy names the key of a profile that limits the lane's containers on a node.
+// slotsBy returns the profile key that limits the lane's containers on a node.
 func (l *lane) slotsBy() string {
 	if l.Slots.PerVcore > 0 {
 		return "per_vcore"
@@ -25,30 +25,30 @@ func (l *lane) slotsBy() string {
 	return "per_node"
 }
 
-// A laneQueue is one queue's part of a lane: its applications, or its children, that wait, in order.
+// A laneQueue is one queue's part of a lane: its waiting applications or children, in order.
 type laneQueue struct {
 	waiting ordered
-	picking ordered    // of a leaf: those of its applications that wait for a container whose place names its node
-	picks   int        // applications at or below that do
-	key     policy.Key // under which the queue stands with its parent
-	active  int        // applications at or below
+	picking ordered    // of a leaf: its applications that wait for a container whose place names its node
+	picks   int        // number of such applications in the queue or below
+	key     policy.Key // the queue's key in its parent's list
+	active  int        // applications in the queue or below
 	dirty   bool       // its key may have changed
 }
 
-// maxLanes bounds the lanes of a set: there is one for every kind at the most.
+// maxLanes bounds the lanes of a set: at most one for every kind.
 const maxLanes = heddle.NumKinds
 
-// appState is what the core remembers of an application.
+// appState is the core's state for an application.
 type appState struct {
 	asleep bool
 	in     [maxLanes]inLane
 }
 
-// notes are what is told of an application and decides nothing: they stand apart from its state, which
-// every event looks at.
+// notes are reported about an application and decide nothing. They are stored apart from its state, which every event
+// reads.
 type notes struct {
 	refused [heddle.NumWhys]uint32
-	undone  [heddle.NumCaps]uint32 // steps of plans that a node could not carry out, by what it could not do
+	undone  [heddle.NumCaps]uint32 // steps of plans that a node could not carry out, by the ability it lacked
 	last    refusal
 }
 
@@ -98,7 +98,7 @@ func (c *Core) state(id heddle.AppID) *appState {
 	return &c.apps[id]
 }
 
-// touch brings an application's place in every lane up to date, and its queues' places.
+// touch updates an application's place in every lane, and those of its queues.
 func (c *Core) touch(a *policy.App) {
 	s := c.state(a.ID())
 	s.asleep = false
@@ -120,7 +120,7 @@ func (c *Core) touch(a *policy.App) {
 	c.touchQueues(a.Queue())
 }
 
-// reorder moves an application to where its key of now belongs.
+// reorder moves an application to where its current key belongs.
 func (c *Core) reorder(l *lane, in *inLane, a *policy.App) {
 	if in.steady {
 		return
@@ -159,8 +159,7 @@ func (c *Core) enter(l *lane, in *inLane, a *policy.App) {
 	}
 }
 
-// pick notes that an application of the lane waits for a container whose place names its node, or that it does
-// so no longer.
+// pick records that an application of the lane waits, or no longer waits, for a container whose place names its node.
 func (l *lane) pick(in *inLane, a *policy.App, picks bool) {
 	in.picks = picks
 	leaf, by := &l.queues[a.Queue().ID()], 1
@@ -191,7 +190,7 @@ func (c *Core) leave(l *lane, in *inLane, a *policy.App) {
 	}
 }
 
-// least is the smallest room in which a container of the lane may start.
+// least returns the smallest room in which a container of the lane may start.
 func (c *Core) least(l *lane) heddle.Resource {
 	least := l.smallest
 	for _, t := range l.trims {
@@ -210,15 +209,15 @@ func (l *lane) measure(k *policy.Ask) {
 	}
 }
 
-// touchQueues notes that the keys of a queue and of those above it may have changed. They are put in
-// their places when the lane is next walked.
+// touchQueues records that the keys of a queue and of its ancestors may have changed. They are moved to their places
+// when the lane is next walked.
 func (c *Core) touchQueues(q *policy.Queue) {
 	for i := range c.lanes {
 		l := &c.lanes[i]
 		for q := q; q.Parent() != nil; q = q.Parent() {
 			lq := &l.queues[q.ID()]
 			if lq.dirty {
-				break // and so are those above
+				break // the ancestors are dirty too
 			}
 			lq.dirty = true
 			l.dirty = append(l.dirty, q)
@@ -242,7 +241,7 @@ func (c *Core) settle(l *lane) {
 	l.dirty = l.dirty[:0]
 }
 
-// rekey recomputes every key. With wake it also brings back the applications that sleep.
+// rekey recomputes every key. With wake, it also brings back sleeping applications.
 func (c *Core) rekey(wake bool) {
 	for i := range c.v.Queues() {
 		q := c.v.Queue(heddle.QueueID(i))
@@ -265,8 +264,8 @@ func (c *Core) rekey(wake bool) {
 	}
 }
 
-// sleep takes an application out of a lane until something touches it: every ask of it there is
-// behind a closed gate.
+// sleep takes an application out of a lane until something touches it, because all its asks there are behind closed
+// gates.
 func (c *Core) sleep(l *lane, a *policy.App) {
 	s := c.state(a.ID())
 	for i := range c.lanes {

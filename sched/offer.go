@@ -5,7 +5,7 @@ import (
 	"heddle/policy"
 )
 
-// outcome is what a walk came to.
+// outcome is the result of a walk.
 type outcome uint8
 
 const (
@@ -14,7 +14,7 @@ const (
 	booked
 )
 
-// An offer is one node's heartbeat, or with no node a round for the asks that name their own.
+// An offer is one node's heartbeat or, without a node, a round for the asks whose policies name their nodes.
 type offer struct {
 	n      *policy.Node
 	tries  int
@@ -22,25 +22,26 @@ type offer struct {
 	far    int // grants off their rack or without a place
 	taken  heddle.Resource
 	half   heddle.Resource
-	one    bool                  // one container at the most: others are offered for it too
+	one    bool                  // one container at most: other nodes are offered for it too
 	full   bool                  // the node has no room for any ask: it can only be reserved
 	barred [heddle.NumKinds]bool // no container of the kind starts on the node
 	passed passed
 
-	// Of a node that is reserved: the reservation, and by when what is let in beside it has to be gone.
+	// For a reserved node: the reservation, and the time by which what is let in beside it must be gone.
 	beside *policy.Container
 	by     heddle.Time
-	places bool // somebody was refused the node as a place, which another offer of it may change
+	places bool // the place refused some ask the node, which another offer of it may change
 
-	// Of a round without a node: whether somebody who goes first waits for nodes to report, and for how little.
+	// For a round without a node: whether an application that goes first waits for nodes to report, and the least room
+	// that matters to it.
 	waits bool
 	least heddle.Resource
-	look  bool         // what would be granted or reserved is found, and no more
-	found *policy.Ask  // what was
-	named *policy.Node // where
+	look  bool         // only find what would be granted or reserved
+	found *policy.Ask  // the ask found
+	named *policy.Node // the node found
 }
 
-// heartbeat offers a node to whoever waits.
+// heartbeat offers a node to the waiting applications.
 func (c *Core) heartbeat(id heddle.NodeID) {
 	if n := c.v.Node(id); n != nil && n.Up() && !n.Silent() {
 		c.report(n)
@@ -48,7 +49,7 @@ func (c *Core) heartbeat(id heddle.NodeID) {
 	}
 }
 
-// report offers a node that reported in.
+// report offers a node that reported.
 func (c *Core) report(n *policy.Node) {
 	if n.Booked() != nil {
 		if done := c.fulfil(n); done {
@@ -77,7 +78,7 @@ func half(r *heddle.Resource) heddle.Resource {
 	return heddle.Resource{r[0] / 2, r[1] / 2, r[2] / 2, r[3] / 2}
 }
 
-// fill offers what is free of a node that is still reserved to those who are expected to be gone in time.
+// fill offers the free part of a node that is still reserved to containers that are expected to be gone in time.
 func (c *Core) fill(n *policy.Node) {
 	x, free := n.Booked(), n.Free()
 	if c.filler == nil || x == nil || !c.roomy(&free) || c.shut(n.ID()) == c.version {
@@ -96,8 +97,9 @@ func (c *Core) fill(n *policy.Node) {
 	}
 }
 
-// shut is the version at which nobody was let in beside a node's reservation, of whom none waited for a better place. Time
-// alone lets nobody in whom the policy refused, and lets others in a little later than it would.
+// shut returns the version at which an offer beside a node's reservation let no container in, and no place refused the
+// node. Time alone does not let in an application that the policy refused; others are let in a little later than they
+// could be.
 func (c *Core) shut(id heddle.NodeID) uint64 {
 	for int(id) >= len(c.shuts) {
 		c.shuts = append(c.shuts, 0)
@@ -105,26 +107,26 @@ func (c *Core) shut(id heddle.NodeID) uint64 {
 	return c.shuts[id]
 }
 
-// discount has a reservation count for nothing: what is let in beside it takes its place, since they are never there at
-// once.
+// discount makes a reservation count for nothing: what is let in beside it takes its place, since the two never occupy
+// the node at once.
 func (c *Core) discount(x *policy.Container) {
 	c.c.Discount(x)
 	c.tell(policy.Recounted, x)
 }
 
-// recount has a reservation count for what is not let in beside it.
+// recount makes a reservation count for the part not covered by what is let in beside it.
 func (c *Core) recount(x *policy.Container) {
 	c.c.Recount(x)
 	c.recounted(x)
 }
 
-// recounted tells that a reservation counts for something else than before.
+// recounted tells listeners that a reservation counts for a different amount than before.
 func (c *Core) recounted(x *policy.Container) {
 	c.tell(policy.Recounted, x)
 	c.touchQueues(x.App().Queue())
 }
 
-// serveNode gives who waits what the node has for them, as far as one offer goes.
+// serveNode gives waiting applications what the node has for them, within the limits of one offer.
 func (c *Core) serveNode(o *offer) {
 	c.counts.Offers++
 	c.local = false
@@ -139,7 +141,7 @@ func (c *Core) serveNode(o *offer) {
 	c.suspendGated()
 }
 
-// suspendGated stops serving the applications that were found behind closed gates until one may have opened.
+// suspendGated stops serving the applications found behind closed gates until a gate may have opened.
 func (c *Core) suspendGated() {
 	for _, d := range c.gated {
 		if a := c.v.App(d.app); a != nil {
@@ -149,13 +151,13 @@ func (c *Core) suspendGated() {
 	c.gated = c.gated[:0]
 }
 
-// worth reports whether an offer of the node could bring a grant or a reservation to who waits.
+// worth reports whether an offer of the node could bring a grant or a reservation to a waiting application.
 func (c *Core) worth(n *policy.Node) bool {
 	free := n.Free()
 	return n.Lends() && c.waited() || c.roomy(&free) || c.bookable(&free)
 }
 
-// roomy reports whether the smallest ask of some lane fits.
+// roomy reports whether the smallest ask of some lane fits into free.
 func (c *Core) roomy(free *heddle.Resource) bool {
 	for i := range c.lanes {
 		if l := &c.lanes[i]; l.active > 0 && c.v.Fits(c.least(l), *free) {
@@ -165,7 +167,7 @@ func (c *Core) roomy(free *heddle.Resource) bool {
 	return false
 }
 
-// bookable reports whether a node with so much room could be reserved.
+// bookable reports whether a node with this much free room could be reserved.
 func (c *Core) bookable(free *heddle.Resource) bool {
 	if c.set.Book == nil {
 		return false
@@ -234,7 +236,7 @@ func (c *Core) walk(l *lane, q *policy.Queue, o *offer) outcome {
 		}
 	}
 	waiting := &l.queues[q.ID()].waiting
-	for _, b := range waiting.blocks { // they stay as they are as long as nothing is decided
+	for _, b := range waiting.blocks { // they do not change as long as nothing is decided
 		for i := range b {
 			if !q.Leaf() {
 				if r := c.walk(l, c.v.Queue(heddle.QueueID(b[i].id)), o); r != nothing {

@@ -2,11 +2,11 @@ package sched
 
 import "heddle/policy"
 
-// blockSize bounds what an insertion moves; a block splits when it reaches it.
+// blockSize bounds how many entries an insertion moves; a block splits when it reaches this size.
 const blockSize = 128
 
-// ordered is a list sorted by (key, id): blocks of at most blockSize entries, so that the next entry is
-// the next in memory and an insertion moves little.
+// ordered is a list sorted by (key, id), in blocks of at most blockSize entries, so that the next entry is adjacent in
+// memory and an insertion moves few entries.
 type ordered struct {
 	blocks [][]entry
 }
@@ -105,7 +105,7 @@ func (o *ordered) has(key policy.Key, id int32) bool {
 	return i < len(b) && b[i] == entry{key, id}
 }
 
-// len counts the entries.
+// len returns the number of entries.
 func (o *ordered) len() (n int) {
 	for _, b := range o.blocks {
 		n += len(b)
@@ -113,7 +113,7 @@ func (o *ordered) len() (n int) {
 	return n
 }
 
-// move gives an entry another key. Most moves are short.
+// move changes the key of an entry. Most moves are short.
 func (o *ordered) move(from, to policy.Key, id int32) {
 	if len(o.blocks) == 1 && len(o.blocks[0]) <= scanned {
 		slide(o.blocks[0], &to, id)
@@ -142,10 +142,10 @@ func (o *ordered) move(from, to policy.Key, id int32) {
 	}
 }
 
-// scanned is how many entries are looked through one by one rather than searched.
+// scanned is the number of entries up to which a linear scan is used instead of a search.
 const scanned = 32
 
-// slide gives the entry of an id another key and moves it past its neighbours to its place.
+// slide changes the key of the entry with an id and moves it past its neighbours into place.
 func slide(b []entry, to *policy.Key, id int32) {
 	i := 0
 	for b[i].id != id {

@@ -5,7 +5,7 @@ import (
 	"heddle/policy"
 )
 
-// offerPicks serves the asks whose policy names their node.
+// offerPicks serves the asks whose policies name their nodes.
 func (c *Core) offerPicks() {
 	if c.pickTry == c.version || !c.anyPick() {
 		return
@@ -18,7 +18,7 @@ func (c *Core) offerPicks() {
 	c.pickTry = c.version
 }
 
-// anyPick reports whether anything is asked for whose policy names its node.
+// anyPick reports whether there is any ask whose policy names its node.
 func (c *Core) anyPick() bool {
 	for i := range c.lanes {
 		if c.lanes[i].queues[0].picks > 0 {
@@ -28,12 +28,12 @@ func (c *Core) anyPick() bool {
 	return false
 }
 
-// lookPicks reports whether a round could serve any of the asks whose policy names their node, and makes the
-// offer one for it. Only then are all walked who wait, because who goes first may leave nothing for them. It may
-// say yes in vain, never no.
+// lookPicks reports whether a round could serve any of the asks whose policies name their nodes, and prepares o for
+// that round. Only then does the round walk all waiting applications, because those that go first may leave nothing for
+// these asks. It may return true in vain, but never false wrongly.
 func (c *Core) lookPicks(o *offer) bool {
 	defer c.as(c.v)
-	c.v = c.v.AsExplaining() // of this walk nothing is to be remembered
+	c.v = c.v.AsExplaining() // nothing of this walk is to be remembered
 	*o = offer{look: true}
 	for i := range c.lanes {
 		l := &c.lanes[i]
@@ -49,7 +49,7 @@ func (c *Core) lookPicks(o *offer) bool {
 	return false
 }
 
-// lookBelow goes down the queue tree in the order of a round, through queues where somebody has to be looked at.
+// lookBelow goes down the queue tree in the order of a round, through queues that hold applications to look at.
 func (c *Core) lookBelow(l *lane, q *policy.Queue, o *offer) bool {
 	lq := &l.queues[q.ID()]
 	if lq.picks == 0 {
@@ -80,7 +80,7 @@ func (c *Core) lookBelow(l *lane, q *policy.Queue, o *offer) bool {
 	return false
 }
 
-// entered asks the shares about a queue and those above it, as if nobody had been looked at before.
+// entered asks the shares about a queue and its ancestors, as at the start of a walk.
 func (c *Core) entered(q *policy.Queue) bool {
 	if p := q.Parent(); p != nil && !c.entered(p) {
 		return false
@@ -93,7 +93,7 @@ func (c *Core) entered(q *policy.Queue) bool {
 	return true
 }
 
-// lookAt asks whether a round could serve one of an application's asks whose policy names their node.
+// lookAt checks whether a round could serve one of the application's asks whose policies name their nodes.
 func (c *Core) lookAt(l *lane, a *policy.App, o *offer) (outcome, policy.Skip) {
 	for _, k := range a.Asks() {
 		if k.Count() == 0 || c.picks[k.Kind()] == nil || &c.lanes[c.laneOf[k.Kind()]] != l {

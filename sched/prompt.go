@@ -8,15 +8,15 @@ import (
 	"heddle/policy"
 )
 
-// What one Offer costs at the most. What it leaves is served as nodes report in.
+// The limits of one Offer. What it leaves is served as nodes report.
 const (
 	promptNodes  = 64   // nodes offered
 	promptGrants = 512  // containers granted
-	promptTries  = 1024 // applications looked at, of those that wait
-	promptHosts  = 1024 // nodes looked at, of those one ask names
+	promptTries  = 1024 // waiting applications looked at
+	promptHosts  = 1024 // nodes looked at among those that one ask names
 )
 
-// prompt is the room that an Offer works in.
+// prompt is the working memory of an Offer.
 type prompt struct {
 	nodes []heddle.NodeID // to be offered, in order
 	found []heddle.NodeID
@@ -24,9 +24,10 @@ type prompt struct {
 	seen  []uint64 // by node: the round it was taken in
 }
 
-// offerNow offers nodes for what an application asks for. It goes round them, one container a node and round,
-// so that no node is filled while others are empty; each round counts as one report of each node, but nobody
-// who waits for a place has missed anything by it. Asks whose policy names their node have been served as they came.
+// offerNow offers nodes for what an application asks for. It goes round them, granting one container per node and
+// round, so that no node is filled while others are empty. Each round counts as one report of each node, but an
+// application that waits for a place has not missed an opportunity by it. Asks whose policies name their nodes have
+// been served on arrival.
 func (c *Core) offerNow(id heddle.AppID) {
 	a := c.v.App(id)
 	if a == nil {
@@ -61,8 +62,8 @@ func (c *Core) offerNow(id heddle.AppID) {
 	}
 }
 
-// wanted is what an application asks for at the least, per dimension, of what nodes are offered for; ok is
-// false where it waits for nothing of that sort.
+// wanted returns the least, in each dimension, that the application asks for among asks served by offers of nodes; ok
+// is false if it has no such asks waiting.
 func (c *Core) wanted(a *policy.App) (least heddle.Resource, ok bool) {
 	least = heddle.Unbounded
 	for _, k := range a.Asks() {
@@ -73,7 +74,7 @@ func (c *Core) wanted(a *policy.App) (least heddle.Resource, ok bool) {
 	return least, ok
 }
 
-// collect lists the nodes to be offered: those the application names, then any, the roomiest first.
+// collect lists the nodes to offer: first those the application names, then any, the roomiest first.
 func (c *Core) collect(a *policy.App) {
 	p := &c.prompt
 	p.nodes = p.nodes[:0]
@@ -104,8 +105,8 @@ func (c *Core) collect(a *policy.App) {
 	}
 }
 
-// named lists the nodes with room for an ask that names them: the roomiest first, ties by id. Where an ask names
-// more than could be looked at, those of them count that are among the roomiest.
+// named lists the nodes with room for an ask that names them: the roomiest first, ties by id. If an ask names more
+// nodes than may be looked at, only those among the roomiest count.
 func (c *Core) named(a *policy.App) {
 	p := &c.prompt
 	for _, k := range a.Asks() {

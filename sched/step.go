@@ -6,9 +6,9 @@ import (
 	"heddle/policy"
 )
 
-// Step applies one event and returns what is to be done. Times never go backwards. The decisions are
-// valid until the next Step. Events about nodes, applications and containers that are gone are
-// ignored: their news crossed with the end on the way.
+// Step applies one event and returns what is to be done. Times never go backwards. The decisions are valid until the
+// next Step. Events about nodes, applications and containers that are gone are ignored: they crossed with the news of
+// the end.
 func (c *Core) Step(at heddle.Time, ev heddle.Event) []heddle.Decision {
 	c.c.SetNow(at)
 	if len(c.out) > 0 {
@@ -23,8 +23,8 @@ func (c *Core) Step(at heddle.Time, ev heddle.Event) []heddle.Decision {
 	case heddle.Heartbeat:
 		c.heartbeat(e.Node)
 	case heddle.Acquire, heddle.Started, heddle.Progress, heddle.Profile, heddle.NodeUsed, heddle.NodeDisks:
-		// News of running tasks cannot open what was refused before: a policy that lives off them says so
-		// in a tick.
+		// News of running tasks cannot make possible what was refused before: a policy that depends on it reports
+		// changes in a tick.
 		c.apply(ev)
 	case heddle.NodeSilent:
 		if c.silence(e); !e.Silent {
@@ -36,7 +36,7 @@ func (c *Core) Step(at heddle.Time, ev heddle.Event) []heddle.Decision {
 		c.version++
 		c.apply(ev)
 		c.resizeMasters()
-		c.rekey(true) // shares were worked out anew
+		c.rekey(true) // shares were worked out again
 	default:
 		c.version++
 		c.apply(ev)
@@ -44,14 +44,14 @@ func (c *Core) Step(at heddle.Time, ev heddle.Event) []heddle.Decision {
 	if c.version != before {
 		c.revise()
 		c.wakeNamed()
-		if _, ok := ev.(heddle.Output); !ok || c.version != before+1 { // that alone makes no room, and there are many
+		if _, ok := ev.(heddle.Output); !ok || c.version != before+1 { // output alone makes no room, and there are many such events
 			c.offerPicks()
 		}
 	}
 	return c.out
 }
 
-// tick runs the policies' periodic arithmetic that has come due.
+// tick runs the policies' periodic arithmetic that is due.
 func (c *Core) tick(at heddle.Time) {
 	for i := range c.tickers {
 		t := &c.tickers[i]
@@ -85,7 +85,7 @@ func (c *Core) apply(ev heddle.Event) {
 		c.submit(e)
 	case heddle.Attempt:
 		if a := c.v.App(e.App); a != nil && a.Master() == nil {
-			c.c.Exclude(a, nil) // the next master may go anywhere, and knows nothing of what the last one excluded
+			c.c.Exclude(a, nil) // the next master may go anywhere, and does not know what the last one excluded
 			if e.Full {
 				c.c.KeepMasters(a)
 			}
@@ -148,7 +148,7 @@ func (c *Core) apply(ev heddle.Event) {
 	case heddle.AppDone:
 		c.appDone(e.App)
 	case heddle.Wake:
-		if c.v.Now() >= c.retry { // those that name their node are tried again, as after every event of this sort
+		if c.v.Now() >= c.retry { // asks whose policies name their nodes are tried again, as after every event of this kind
 			c.retry = 0
 		}
 		c.control()
@@ -160,11 +160,11 @@ func (c *Core) apply(ev heddle.Event) {
 		if x := c.v.Container(e.Container); x != nil && x.State() == cluster.Running {
 			c.unable(x, e.What)
 		}
-	case heddle.Heartbeat, heddle.Offer, heddle.NodeSilent: // are not for here
+	case heddle.Heartbeat, heddle.Offer, heddle.NodeSilent: // handled elsewhere
 	}
 }
 
-// submit takes an application in, or says why not.
+// submit accepts an application, or says why not.
 func (c *Core) submit(e heddle.Submit) {
 	if why := c.admit(&e); why != heddle.Fine {
 		c.reject(e.App, why)
@@ -179,7 +179,7 @@ func (c *Core) admit(e *heddle.Submit) heddle.Why {
 	if !c.leaf(e.Queue) {
 		return heddle.NoSuchQueue
 	}
-	if e.Master.IsZero() { // it is at work already, in a queue that may have been stopped since
+	if e.Master.IsZero() { // it is already running, in a queue that may have been stopped since
 		return heddle.Fine
 	}
 	if why := c.enters(e); why != heddle.Fine {
@@ -191,12 +191,12 @@ func (c *Core) admit(e *heddle.Submit) heddle.Why {
 	return heddle.Fine
 }
 
-// leaf reports whether there is such a queue and applications go into it.
+// leaf reports whether the queue exists and takes applications.
 func (c *Core) leaf(q heddle.QueueID) bool {
 	return q >= 0 && int(q) < c.v.Queues() && c.v.Queue(q).Leaf()
 }
 
-// enters says why a queue does not take an application, which is new or comes from another queue.
+// enters returns why a queue does not accept an application that is new or comes from another queue.
 func (c *Core) enters(e *heddle.Submit) heddle.Why {
 	if !c.leaf(e.Queue) {
 		return heddle.NoSuchQueue
@@ -213,7 +213,7 @@ func (c *Core) reject(app heddle.AppID, why heddle.Why) {
 	c.out = append(c.out, c.arena.rejects.put(heddle.Reject{App: app, Why: why}))
 }
 
-// askMaster asks for the container of an application's master, and tells why; a size of zero asks for none.
+// askMaster asks for the container of an application's master, and tells listeners why; a size of zero asks for none.
 func (c *Core) askMaster(a *policy.App, size heddle.Resource, why policy.News) {
 	if !size.IsZero() {
 		c.wantMaster(a, size)
@@ -222,7 +222,7 @@ func (c *Core) askMaster(a *policy.App, size heddle.Resource, why policy.News) {
 	c.touch(a)
 }
 
-// wantMaster puts the row for an application's master into its table, in the size a policy gives it.
+// wantMaster puts the row for an application's master into its request table, in the size a policy gives it.
 func (c *Core) wantMaster(a *policy.App, size heddle.Resource) {
 	if c.set.Size[heddle.AM] != nil {
 		for int(a.ID()) >= len(c.masters) {
@@ -231,13 +231,13 @@ func (c *Core) wantMaster(a *policy.App, size heddle.Resource) {
 		c.masters[a.ID()] = size
 	}
 	size, ok := c.normalise(c.sized(a, heddle.AM, size))
-	if !ok { // an attempt asks for more than was admitted
+	if !ok { // an attempt asks for more than was accepted
 		size = size.Min(c.set.Maximum)
 	}
 	c.setRow(a, heddle.Anywhere(0, heddle.AM, 1, size))
 }
 
-// sized is what a policy makes of the size that is asked for.
+// sized returns what a policy makes of the requested size.
 func (c *Core) sized(a *policy.App, k heddle.Kind, asked heddle.Resource) heddle.Resource {
 	s := c.set.Size[k]
 	if s == nil {
@@ -246,8 +246,8 @@ func (c *Core) sized(a *policy.App, k heddle.Kind, asked heddle.Resource) heddle
 	return c.bounded(s.Size(c.v, a, k, asked), asked)
 }
 
-// bounded keeps what a policy adds to a size within the largest container and the largest node: what none could
-// hold would be waited for without end.
+// bounded keeps what a policy adds to a size within the largest container and the largest node: a size that none could
+// hold would wait forever.
 func (c *Core) bounded(size, asked heddle.Resource) heddle.Resource {
 	if !c.set.Maximum.IsZero() {
 		size = size.Min(c.set.Maximum.Max(asked))
@@ -255,13 +255,13 @@ func (c *Core) bounded(size, asked heddle.Resource) heddle.Resource {
 	if c.v.Live() == 0 || size.Fits(asked) {
 		return size
 	}
-	if size = size.Min(c.v.Largest().Max(asked)); !c.holdable(size) { // the largest are not one node
+	if size = size.Min(c.v.Largest().Max(asked)); !c.holdable(size) { // the largest dimensions are not those of one node
 		size = size.Min(asked)
 	}
 	return size
 }
 
-// holdable reports whether some node could hold so much if it were empty.
+// holdable reports whether some node could hold this much if it were empty.
 func (c *Core) holdable(size heddle.Resource) bool {
 	for i := range c.v.NodeIDs() {
 		if n := c.v.Node(heddle.NodeID(i)); n != nil && n.Up() && c.v.Fits(size, n.Total()) {
@@ -271,7 +271,7 @@ func (c *Core) holdable(size heddle.Resource) bool {
 	return false
 }
 
-// resizeMasters sizes the masters anew that wait, since the nodes changed, for more than any node could hold.
+// resizeMasters sizes again the waiting masters that, since the nodes changed, ask for more than any node could hold.
 func (c *Core) resizeMasters() {
 	if c.set.Size[heddle.AM] == nil || c.v.Live() == 0 {
 		return
@@ -290,7 +290,7 @@ func (c *Core) resizeMasters() {
 	}
 }
 
-// revise sizes the masters that wait anew where a policy has changed its mind.
+// revise sizes waiting masters again if a policy has changed its decision about them.
 func (c *Core) revise() {
 	for _, s := range c.sizers {
 		c.revised = s.Woken(c.v, c.revised[:0])
@@ -303,18 +303,19 @@ func (c *Core) revise() {
 	}
 }
 
-// resizeMaster sizes a master anew that waits.
+// resizeMaster sizes a waiting master again.
 func (c *Core) resizeMaster(a *policy.App) {
 	c.wantMaster(a, c.masters[a.ID()])
 	c.touch(a)
 	c.remade = append(c.remade, a.ID())
 }
 
-// MastersResized are the applications whose masters wait, and were sized anew in the last step. The next step overwrites it.
+// MastersResized returns the applications whose masters wait and were sized again in the last step. The next step
+// overwrites the slice.
 func (c *Core) MastersResized() []heddle.AppID { return c.remade }
 
-// normalise rounds a request up as YARN does, though not beyond the largest container or the largest node; ok is
-// false where it is above the largest container as it is.
+// normalise rounds a request up as YARN does, but not beyond the largest container or the largest node; ok is false if
+// the request itself is above the largest container.
 func (c *Core) normalise(r heddle.Resource) (_ heddle.Resource, ok bool) {
 	r, step := r.Max(c.set.Minimum), c.set.Step
 	if c.set.MemoryOnly {
@@ -336,11 +337,11 @@ func (c *Core) normalise(r heddle.Resource) (_ heddle.Resource, ok bool) {
 	return rounded, true
 }
 
-// keptAsks is how many priorities an application has of which those stay that nothing is asked for at: what policies count
-// of an ask goes on where it is asked for again.
+// keptAsks is the number of asks up to which an application's asks are kept even if they ask for nothing: what policies
+// count for an ask then continues if it is asked for again.
 const keptAsks = 100
 
-// ask replaces rows. A row above the largest container is left out and answered with a Reject.
+// ask replaces rows. A row above the largest container is skipped and answered with a Reject.
 func (c *Core) ask(e heddle.Ask) {
 	a := c.v.App(e.App)
 	if a == nil {
@@ -374,8 +375,8 @@ func (c *Core) setRow(a *policy.App, r heddle.Row) {
 	}
 }
 
-// exit handles a container's end on its node. The end of a master ends the attempt: all its containers
-// are killed and its asks forgotten; the driver sends Attempt or AppDone.
+// exit handles a container's end on its node. The end of a master ends the attempt: all its containers are killed and
+// its asks dropped; the driver sends Attempt or AppDone.
 func (c *Core) exit(e heddle.Exit) {
 	x := c.v.Container(e.Container)
 	if x == nil || x.State() == cluster.Reserved {
@@ -387,7 +388,7 @@ func (c *Core) exit(e heddle.Exit) {
 		to = cluster.Killed
 	}
 	if told := x.Told(); (e.Status == heddle.KilledOverPhysical || e.Status == heddle.KilledOverVirtual) && x.Limit()[heddle.Memory] < told[heddle.Memory] {
-		c.c.AddPeak(a, x.Kind(), told[heddle.Memory]) // what was taken from it, it needed
+		c.c.AddPeak(a, x.Kind(), told[heddle.Memory]) // it needed what was taken from it
 	}
 	c.end(x, to, e.Status, false)
 	if master {
@@ -395,7 +396,7 @@ func (c *Core) exit(e heddle.Exit) {
 	}
 }
 
-// end ends a container; tell makes it a decision for the node.
+// end ends a container; with tell, it also issues a Kill decision for the node.
 func (c *Core) end(x *policy.Container, to cluster.State, status heddle.ExitStatus, tell bool) {
 	a := x.App()
 	if tell {
@@ -417,7 +418,7 @@ func (c *Core) end(x *policy.Container, to cluster.State, status heddle.ExitStat
 	c.touch(a)
 }
 
-// clear ends everything an application has: containers, asks, reservations.
+// clear ends everything an application has: containers, asks and reservations.
 func (c *Core) clear(a *policy.App, status heddle.ExitStatus) {
 	for a.Bookings() > 0 {
 		c.unbookOne(a)
@@ -436,7 +437,7 @@ func (c *Core) newest(a *policy.App) (first *policy.Container) {
 	return first
 }
 
-// unbookOne gives up some reservation of the application: the one on the lowest node.
+// unbookOne gives up one reservation of the application: the one on the node with the lowest id.
 func (c *Core) unbookOne(a *policy.App) {
 	for i := range c.v.NodeIDs() {
 		if n := c.v.Node(heddle.NodeID(i)); n != nil && n.Booked() != nil && n.Booked().App() == a {

@@ -5,7 +5,7 @@ import (
 	"heddle/policy"
 )
 
-// try asks whether the node may serve one of the application's asks, and does it.
+// try checks whether the node may serve one of the application's asks, and serves it.
 func (c *Core) try(l *lane, a *policy.App, o *offer) (outcome, policy.Skip) {
 	if o.n != nil && a.Excludes(o.n.ID()) {
 		c.local = true
@@ -62,7 +62,7 @@ func (c *Core) laneIndex(l *lane) int {
 	panic("sched: lane of another core")
 }
 
-// gate reports whether the gates let the application start another container of the ask's kind.
+// gate returns whether the gates let the application start another container of the ask's kind.
 func (c *Core) gate(a *policy.App, k *policy.Ask) policy.Verdict {
 	for _, g := range c.set.Gate[k.Kind()] {
 		if d := g.Open(c.v, a, k.Kind()); !d.OK() {
@@ -110,7 +110,7 @@ func (c *Core) serve(a *policy.App, k *policy.Ask, o *offer) (outcome, policy.Ve
 		c.local = true
 		return nothing, policy.NoApp(heddle.NoRoom)
 	}
-	if o.n != nil { // else the place has named it
+	if o.n != nil { // otherwise the place has named it
 		d := c.judge(k, n, at)
 		if !d.OK() {
 			c.local, o.places = true, true
@@ -139,7 +139,7 @@ func (c *Core) serve(a *policy.App, k *policy.Ask, o *offer) (outcome, policy.Ve
 	return granted, policy.Yes
 }
 
-// trimmed is the limit in which a container of the ask starts on a node where it may take so much.
+// trimmed returns the limit with which a container of the ask would start on a node where it may take room.
 func (c *Core) trimmed(k *policy.Ask, n *policy.Node, room heddle.Resource) heddle.Resource {
 	if t := c.set.Trim[k.Kind()]; t != nil {
 		return carried(n, k.App(), k.Kind(), k.Size(), t.Trim(c.v, k, n, room))
@@ -147,13 +147,13 @@ func (c *Core) trimmed(k *policy.Ask, n *policy.Node, room heddle.Resource) hedd
 	return k.Size()
 }
 
-// fills reports whether a container of the ask may run beside a reservation until then. What waits for the reserved node
-// itself does not fit there.
+// fills reports whether a container of the ask may run beside a reservation until by. The ask that the node is reserved
+// for does not run beside its own reservation.
 func (c *Core) fills(k *policy.Ask, reservation *policy.Container, by heddle.Time) bool {
 	return k != reservation.Ask() && c.filler.Fill(c.v, k, by)
 }
 
-// allow asks every share. A yes that sets Unbook holds only if a reservation elsewhere is given up first.
+// allow asks every share. A yes with Unbook holds only if a reservation elsewhere is given up first.
 func (c *Core) allow(a *policy.App, kind heddle.Kind, need heddle.Resource) policy.Verdict {
 	out := policy.Yes
 	for _, s := range c.set.Share {
@@ -166,7 +166,7 @@ func (c *Core) allow(a *policy.App, kind heddle.Kind, need heddle.Resource) poli
 	return out
 }
 
-// judge asks everybody who may refuse an offered node, the place that decides last.
+// judge asks every policy that may refuse an offered node; the kind's Place decides last.
 func (c *Core) judge(k *policy.Ask, n *policy.Node, at heddle.Locality) policy.Verdict {
 	for _, p := range c.set.Veto[k.Kind()] {
 		if d := p.Judge(c.v, k, n, at); !d.OK() {
@@ -179,7 +179,7 @@ func (c *Core) judge(k *policy.Ask, n *policy.Node, at heddle.Locality) policy.V
 	return policy.Yes
 }
 
-// pick asks a policy for its node, once in a round and the look before it.
+// pick asks a policy for its node, once for a round and the look before it.
 func (c *Core) pick(k *policy.Ask, o *offer) (n *policy.Node, ok bool) {
 	if k == o.found {
 		return o.named, true
@@ -188,7 +188,7 @@ func (c *Core) pick(k *policy.Ask, o *offer) (n *policy.Node, ok bool) {
 	return c.v.Node(id), ok
 }
 
-// picked reports whether a node that a policy named can be used.
+// picked returns whether a node that a policy named can be used.
 func (c *Core) picked(a *policy.App, k *policy.Ask, n *policy.Node) policy.Verdict {
 	l := &c.lanes[c.laneOf[k.Kind()]]
 	switch {
@@ -206,10 +206,10 @@ func (c *Core) picked(a *policy.App, k *policy.Ask, n *policy.Node) policy.Verdi
 	return policy.Yes
 }
 
-// passBy looks at an ask that is not served in this walk, because its policy names its node and the walk is a
-// node's, or the other way round. Whoever comes after it takes nothing of what its queue has too little of
-// for it, nor, in a walk of those that name their node, room that has just come free. open reports whether
-// the gates let it start a container.
+// passBy looks at an ask that this walk does not serve, because its policy names its node and the walk is for a node,
+// or the other way round. Applications behind it must not take what its queue is short of for it, nor, in a walk for
+// asks whose policies name their nodes, room that has just come free. open reports whether the gates let it start a
+// container.
 func (c *Core) passBy(a *policy.App, k *policy.Ask, o *offer) (open bool, skip policy.Skip) {
 	if o.passed.covers(a, k) && (o.n != nil || o.waits && c.v.Fits(o.least, c.set.Minimum)) {
 		return true, policy.SkipAsk
@@ -234,8 +234,9 @@ func (c *Core) passBy(a *policy.App, k *policy.Ask, o *offer) (open bool, skip p
 	return true, policy.SkipAsk
 }
 
-// passed is what the shares let somebody without reservations have in this walk: whoever wants no more of the same
-// queue has no reason to end its walk either, and a thousand who wait need not be asked.
+// passed is a size that the shares allowed an application without reservations in this walk. An ask of the same queue
+// that wants no more has no reason to end the queue's walk either, so the shares need not be asked about a thousand
+// waiting applications.
 type passed struct {
 	queue *policy.Queue
 	size  heddle.Resource
@@ -245,8 +246,8 @@ func (p *passed) covers(a *policy.App, k *policy.Ask) bool {
 	return p.queue == a.Queue() && k.Size().Fits(p.size)
 }
 
-// ahead notes that somebody waits for nodes to report who goes before those that name theirs, and how
-// little room of a node matters to it.
+// ahead records that an application which waits for nodes to report goes before those whose policies name their nodes,
+// and how little room on a node matters to it.
 func (o *offer) ahead(need heddle.Resource) {
 	if !o.waits {
 		o.waits, o.least = true, need
@@ -255,11 +256,11 @@ func (o *offer) ahead(need heddle.Resource) {
 	o.least = o.least.Min(need)
 }
 
-// beat is how long a node takes to report: yarn.resourcemanager.nodemanagers.heartbeat-interval-ms.
+// beat is a node's heartbeat interval: yarn.resourcemanager.nodemanagers.heartbeat-interval-ms.
 const beat = heddle.Second
 
-// overtakes reports whether a container on a node that was named would take room that has just come free
-// from somebody who goes first and is served when the node reports. It is tried again once it has.
+// overtakes reports whether a container on a named node would take room that has just come free from an application
+// that goes first and is served when the node reports. The attempt is repeated after that.
 func (c *Core) overtakes(n *policy.Node, o *offer) bool {
 	if !o.waits || !c.v.Fits(o.least, n.Free()) || int(n.ID()) >= len(c.freed) {
 		return false
@@ -274,7 +275,7 @@ func (c *Core) overtakes(n *policy.Node, o *offer) bool {
 	return true
 }
 
-// frees notes that room came free on a node.
+// frees records that room came free on a node.
 func (c *Core) frees(n *policy.Node) {
 	if !c.picking {
 		return
@@ -285,12 +286,12 @@ func (c *Core) frees(n *policy.Node) {
 	c.freed[n.ID()] = c.v.Now()
 }
 
-// keeps reports whether a reservation of the node for an ask would stay.
+// keeps reports whether a reservation of the node for an ask would be kept.
 func (c *Core) keeps(k *policy.Ask, n *policy.Node) bool {
 	return c.set.Book == nil || c.set.Book.Keep(c.v, k, n)
 }
 
-// reserve books the node for an ask that it could hold if it were emptier.
+// reserve reserves the node for an ask that it could hold if it were emptier.
 func (c *Core) reserve(a *policy.App, k *policy.Ask, n *policy.Node, at heddle.Locality, o *offer, unbook bool) (outcome, policy.Verdict) {
 	switch {
 	case !c.v.Fits(k.Size(), n.Total()):
@@ -307,7 +308,7 @@ func (c *Core) reserve(a *policy.App, k *policy.Ask, n *policy.Node, at heddle.L
 			return nothing, policy.NoApp(heddle.NoRoom)
 		}
 	case !c.set.Book.Reserve(c.v, k, n):
-		if c.filler != nil { // others could run beside a reservation, and so can they where there is none
+		if c.filler != nil { // others could run beside a reservation, so they can also run if there is none
 			return nothing, policy.No(heddle.NoRoom)
 		}
 		return nothing, policy.NoApp(heddle.NoRoom)
@@ -325,8 +326,8 @@ func (c *Core) reserve(a *policy.App, k *policy.Ask, n *policy.Node, at heddle.L
 	return booked, policy.Yes
 }
 
-// makeWay gives up a reservation elsewhere where the grant depends on it: because a limit counts
-// reservations, or because the ask holds as many as it still wants.
+// makeWay gives up a reservation elsewhere if the grant depends on it: because a limit counts reservations, or because
+// the ask holds as many as it still wants.
 func (c *Core) makeWay(a *policy.App, k *policy.Ask, limit bool) policy.Verdict {
 	full := k.Bookings() > 0 && c.set.Book != nil && !c.set.Book.Beside(c.v, k)
 	if !limit && !full {
@@ -346,7 +347,7 @@ func (c *Core) makeWay(a *policy.App, k *policy.Ask, limit bool) policy.Verdict 
 	return policy.NoApp(heddle.HoldsBooking)
 }
 
-// bookingOf returns a reservation of the ask of which something is at least need, the one on the lowest node.
+// bookingOf returns a reservation of the ask for which of returns at least need, on the node with the lowest id.
 func (c *Core) bookingOf(k *policy.Ask, need heddle.Resource, of func(*policy.Container) heddle.Resource) *policy.Container {
 	if k.Bookings() == 0 {
 		return nil
@@ -400,7 +401,7 @@ func (c *Core) grant(k *policy.Ask, n *policy.Node, at heddle.Locality, limit he
 	c.touch(a)
 }
 
-// refuse remembers why an ask was not served.
+// refuse records why an ask was not served.
 func (c *Core) refuse(a *policy.App, k *policy.Ask, o *offer, d policy.Verdict) outcome {
 	c.counts.Refusals++
 	s := &c.notes[a.ID()]
@@ -415,9 +416,9 @@ func (c *Core) refuse(a *policy.App, k *policy.Ask, o *offer, d policy.Verdict) 
 	return nothing
 }
 
-// fulfil serves the reservation of a node, or gives it up; done ends the node's offer. A reservation was
-// let through every limit in the size it was made: an ask of another size has to pass them anew. (Hadoop
-// waits for room for the new size, then grants a container of the old one, which nobody asks for any more.)
+// fulfil serves the reservation of a node, or gives it up; done ends the node's offer. A reservation passed every limit
+// in the size in which it was made: an ask of another size has to pass them again. (Hadoop waits for room for the new
+// size, then grants a container of the old one, which nothing asks for any more.)
 func (c *Core) fulfil(n *policy.Node) (done bool) {
 	x := n.Booked()
 	k := x.Ask()
@@ -445,7 +446,7 @@ func (c *Core) fulfil(n *policy.Node) (done bool) {
 	return true
 }
 
-// both reports whether the limits let a reservation be served while what was let in beside it still runs.
+// both reports whether the limits allow a reservation to be served while what was let in beside it still runs.
 func (c *Core) both(x *policy.Container, limit heddle.Resource) bool {
 	c.discount(x)
 	defer c.recount(x)
